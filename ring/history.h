@@ -1,0 +1,100 @@
+/*
+ * History: a session's ring as its clients read it. It consumes what the holder has written (scan,
+ * events), remembers where output may be cut and which size the terminal had, and serves any number of
+ * cursors, each at its own pace, without a queue.
+ */
+#pragma once
+
+#include "ring/control.h"
+#include "ring/queries.h"
+#include "ring/ring.h"
+#include "ring/scan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HISTORY_CUTS 256u     /* safe places kept, evenly spread over the ring */
+#define HISTORY_RESIZES 1024u /* sizes kept */
+
+/* The terminal's size from an offset on. */
+struct history_size {
+	uint64_t offset;
+	unsigned rows, cols;
+};
+
+struct history {
+	const struct ring *ring; /* borrowed */
+	struct control *control; /* borrowed; its ground offsets are kept up to date; may be NULL */
+	struct scan scan;
+	struct queries queries;
+	uint64_t mute_before; /* queries before this offset have been answered, or never will be */
+	uint64_t events_offset; /* events consumed */
+	uint64_t events_lost; /* times that the log was overwritten or damaged; 0 unless something is wrong */
+	uint64_t cuts[HISTORY_CUTS]; /* circular, ascending */
+	uint64_t cuts_count;         /* ever added */
+	uint64_t cut_floor;          /* none before this offset is trusted */
+	struct history_size *sizes;  /* circular, HISTORY_RESIZES of them */
+	uint64_t sizes_count;        /* ever added */
+	bool ended;                  /* no byte will follow; all have been consumed */
+	uint64_t end_offset;         /* valid once ended */
+};
+
+/* A reader's place. */
+struct history_cursor {
+	uint64_t offset; /* of the next byte */
+	uint64_t live_from; /* queries from here on are for this reader; QUERIES_NEVER for all others */
+	uint64_t sizes;     /* sizes it has been told, of those ever added */
+	bool end_told;
+};
+
+enum history_item {
+	HISTORY_NOTHING, /* up to date */
+	HISTORY_BYTES,   /* bytes were copied */
+	HISTORY_SIZE,    /* from here on the terminal has another size */
+	HISTORY_GAP,     /* the ring has left the cursor behind: it has been moved */
+	HISTORY_END,     /* the session's output is complete; comes once */
+};
+
+/* What history_read found. */
+struct history_read {
+	enum history_item item;
+	size_t length;            /* HISTORY_BYTES: bytes copied */
+	struct history_size size; /* HISTORY_SIZE; HISTORY_GAP: the size there */
+	uint64_t skipped;         /* HISTORY_GAP: bytes lost */
+};
+
+/* Begin at the oldest byte of the ring. Returns 0 or -ENOMEM. */
+int history_init(struct history *h, const struct ring *ring, struct control *control);
+void history_finish(struct history *h);
+
+/*
+ * Consume up to budget bytes and all events. Returns whether there is more.
+ * ended: the holder is known to be gone, so that the ring's head is the end of the session.
+ */
+bool history_consume(struct history *h, size_t budget, bool ended);
+
+/* Consume whatever is there now and treat its queries as answered: for a session that was found running. */
+void history_catch_up(struct history *h);
+
+/* The oldest byte that a reader can resume from. */
+uint64_t history_oldest(const struct history *h);
+
+/* Offset up to which readers are served now. */
+uint64_t history_limit(const struct history *h);
+
+/*
+ * Place a cursor at offset if the ring has it (and resume is set), otherwise at the oldest safe place.
+ * Returns the bytes between what was asked for and the place.
+ */
+uint64_t history_seek(
+	const struct history *h, struct history_cursor *c, bool resume, uint64_t offset);
+
+/* The terminal's size at the cursor. */
+struct history_size history_size_at(const struct history *h, const struct history_cursor *c);
+
+/*
+ * The next thing for this reader; moves the cursor. dst: cap bytes, at least SCAN_STRING_MAX + 1 so that
+ * no query needs to be cut.
+ */
+struct history_read history_read(struct history *h, struct history_cursor *c, void *dst, size_t cap);

@@ -1,0 +1,121 @@
+/* A deque of ranges, ordered by offset; looked up by binary search. */
+#include "ring/queries.h"
+
+#include <stdlib.h>
+
+#define CAPACITY_MIN 16u
+
+static struct query *at(const struct queries *q, size_t i)
+{
+	return &q->items[(q->first + i) & (q->capacity - 1)];
+}
+
+static uint64_t end_of(const struct query *range)
+{
+	return range->start + range->length;
+}
+
+void queries_init(struct queries *q)
+{
+	*q = (struct queries){0};
+}
+
+void queries_finish(struct queries *q)
+{
+	free(q->items);
+	*q = (struct queries){0};
+}
+
+static void forget_oldest(struct queries *q)
+{
+	q->floor = end_of(at(q, 0));
+	q->first++;
+	q->count--;
+}
+
+static bool grow(struct queries *q)
+{
+	size_t capacity = q->capacity ? q->capacity * 2 : CAPACITY_MIN;
+	if (capacity > QUERIES_MAX)
+		return false;
+	struct query *items = malloc(capacity * sizeof *items);
+	if (!items)
+		return false;
+	for (size_t i = 0; i < q->count; i++)
+		items[i] = *at(q, i);
+	free(q->items);
+	q->items = items;
+	q->capacity = capacity;
+	q->first = 0;
+	return true;
+}
+
+void queries_add(struct queries *q, const struct scan_query *range, bool muted)
+{
+	while (q->count > 0 && at(q, q->count - 1)->start >= range->start)
+		q->count--;
+	if (q->count == q->capacity && !grow(q)) {
+		if (q->count == 0) {
+			q->floor = range->start + range->length;
+			return;
+		}
+		forget_oldest(q);
+	}
+	*at(q, q->count++) = (struct query){
+		.start = range->start,
+		.length = range->length,
+		.string = range->string,
+		.muted = muted || range->muted,
+	};
+}
+
+void queries_trim(struct queries *q, uint64_t offset)
+{
+	while (q->count > 0 && end_of(at(q, 0)) <= offset) {
+		q->first++;
+		q->count--;
+	}
+}
+
+/* Index of the first range that ends after offset. */
+static size_t find(const struct queries *q, uint64_t offset)
+{
+	size_t low = 0, high = q->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (end_of(at(q, middle)) <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Blank the part of range that lies in bytes. Controls inside a control sequence still act. */
+static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, size_t length)
+{
+	uint64_t from = range->start > offset ? range->start - offset : 0;
+	uint64_t to = end_of(range) - offset < length ? end_of(range) - offset : length;
+	for (uint64_t i = from; i < to; i++)
+		if (range->string || bytes[i] >= 0x20 || bytes[i] == 0x1b || bytes[i] == 0x05)
+			bytes[i] = 0;
+}
+
+size_t queries_apply(
+	struct queries *q, uint64_t offset, uint8_t *bytes, size_t length, uint64_t live_from)
+{
+	for (size_t i = find(q, offset); i < q->count; i++) {
+		struct query *range = at(q, i);
+		if (range->start >= offset + length)
+			break;
+		if (end_of(range) > offset + length && range->start > offset) {
+			length = (size_t)(range->start - offset);
+			break;
+		}
+		if (range->muted || range->start < live_from)
+			blank(range, offset, bytes, length);
+		else
+			range->muted = true;
+	}
+	return length;
+}

@@ -1,0 +1,73 @@
+/*
+ * The ring: a session's history in one sealed memfd. A versioned header, the stream of output bytes
+ * and the log of events beside it. The holder creates and writes it, everybody else maps it
+ * read-only. Pages cost memory only once they are touched.
+ */
+#pragma once
+
+#include "ring/event.h"
+#include "ring/stream.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RING_MAGIC UINT64_C(0x31474e4952534b52) /* "RKSRING1", little endian */
+#define RING_VERSION 1u
+
+#define RING_SIZE_MIN ((size_t)64 << 10)
+#define RING_SIZE_MAX ((size_t)1 << 30)
+#define RING_SIZE_DEFAULT ((size_t)4 << 20)
+#define RING_EVENTS_SIZE ((size_t)256 << 10)
+
+/* First page of the memfd. Frozen: fields are only ever appended. */
+struct ring_header {
+	uint64_t magic;              /* RING_MAGIC */
+	uint32_t version;            /* RING_VERSION of the writer */
+	uint32_t header_size;        /* sizeof(struct ring_header) of the writer */
+	uint64_t epoch;              /* random, tells this session from any other of the same id */
+	uint64_t created_ns;         /* CLOCK_REALTIME at birth */
+	int32_t holder_pid;          /* the writer */
+	int32_t shell_pid;           /* the session's first process */
+	uint16_t rows, cols;         /* geometry at offset 0 */
+	_Atomic uint32_t geometry;   /* rows << 16 | cols now */
+	struct stream_shared bytes;  /* the PTY's output */
+	struct stream_shared events; /* struct event_header records */
+	_Atomic uint32_t blocked;    /* 1: the writer waits for the consumer's tail to move */
+	_Atomic uint32_t exited;     /* 1: the three fields below are final */
+	int32_t exit_status;         /* wait(2) status of the shell */
+	uint32_t reserved;           /* 0 */
+	uint64_t exit_offset;        /* the last byte of the session is before this offset */
+	uint64_t exit_time_ns;       /* CLOCK_REALTIME */
+};
+
+struct ring {
+	struct ring_header *header; /* first page, mapped */
+	struct stream bytes;
+	struct stream events;
+};
+
+/* What a new ring is made of. */
+struct ring_options {
+	size_t size; /* bytes of output kept; rounded up to a power of two within the limits */
+	unsigned rows, cols; /* geometry at birth */
+};
+
+/* The size a ring gets when `size` is asked for: a power of two from RING_SIZE_MIN to RING_SIZE_MAX. */
+size_t ring_round_size(size_t size);
+
+/*
+ * Make a ring and map it writable; the file is sealed against shrinking, growing and other writers.
+ * *ret_fd is the caller's to close (O_CLOEXEC); the mapping stays without it.
+ * Returns 0 or -errno; then nothing is left behind.
+ */
+int ring_create(struct ring *r, const struct ring_options *options, int *ret_fd);
+
+/*
+ * Map a ring that another process writes, read-only. fd stays the caller's.
+ * Returns 0, -errno, or -EPROTO when the file is no ring, is not sealed, or of another version.
+ */
+int ring_open(struct ring *r, int fd);
+
+/* Unmap. Cannot fail. */
+void ring_close(struct ring *r);

@@ -1,0 +1,441 @@
+/*
+ * The state machine of vt100.net/emu/dec_ansi_parser in the dialect of xterm.js. Plain text is
+ * skipped by a table; everything else takes one switch a byte.
+ *
+ * A sequence that could be a query is held: `settled` stays at its start until it is judged. Held
+ * sequences are bounded; one that grows past its bound is reported as a muted query piece by piece,
+ * for otherwise a client's terminal could answer what we did not see to its end.
+ */
+#include "ring/scan.h"
+
+#include <string.h>
+
+#define ESC 0x1b
+#define BEL 0x07
+#define ENQ 0x05
+#define CAN 0x18
+#define SUB 0x1a
+
+struct feed {
+	struct scan *s;
+	scan_query_cb cb;
+	void *user;
+};
+
+void scan_init(struct scan *s, uint64_t offset)
+{
+	*s = (struct scan){.offset = offset, .settled = offset, .ground = offset, .start = offset};
+}
+
+/* Report [start, end) as a query. */
+static void report(struct feed *f, uint64_t start, uint64_t end, bool string, bool muted)
+{
+	if (end > start)
+		f->cb(f->user,
+			&(struct scan_query){.start = start,
+				.length = (uint32_t)(end - start),
+				.string = string,
+				.muted = muted});
+}
+
+/* Enter a state; at is the offset of the sequence's first byte. */
+static void begin(struct scan *s, enum scan_state state, uint64_t at, bool hold)
+{
+	if (s->state == SCAN_GROUND)
+		s->ground = at;
+	s->state = state;
+	s->start = at;
+	s->hold = hold;
+	s->muted = s->asks = s->judged = false;
+	s->prefix = s->inter = 0;
+	s->number = s->params = 0;
+}
+
+static void to_ground(struct scan *s)
+{
+	s->state = SCAN_GROUND;
+	s->hold = s->muted = false;
+}
+
+/* Whether a CSI sequence makes some terminal answer (xterm ctlseqs, kitty keyboard protocol). */
+static bool csi_is_query(const struct scan *s, uint8_t final)
+{
+	uint8_t prefix = s->prefix, inter = s->inter;
+	switch (final) {
+	case 'c': /* DA1, DA2, DA3 */
+		return inter == 0 && prefix != '?' && prefix != '<';
+	case 'n': /* DSR, CPR; with '>' it sets modifyOtherKeys */
+		return inter == 0 && prefix != '>';
+	case 'p': /* DECRQM */
+	case 'w': /* DECRQPSR */
+		return inter == '$';
+	case 'q': /* XTVERSION */
+		return prefix == '>';
+	case 'u': /* kitty keyboard flags; DECRQUPSS; DECRQTSR */
+		return prefix == '?' || inter == '&' || inter == '$';
+	case 't': /* XTWINOPS reports */
+		return inter == 0 && prefix == 0 && s->number >= 11 && s->number <= 21 &&
+			s->number != 12 && s->number != 17;
+	case 'x': /* DECREQTPARM */
+		return inter == 0 && s->number <= 1;
+	case 'y': /* DECRQCRA */
+		return inter == '*';
+	case '|': /* XTREPORTSGR; DECRQLP */
+		return inter == '#' || inter == '\'';
+	case 'R': /* XTREPORTCOLORS */
+		return inter == '#';
+	case 'S': /* XTSMGRAPHICS */
+	case 'm': /* XTQMODKEYS */
+	case 'g': /* XTQFMTKEYS */
+		return prefix == '?';
+	default:
+		return false;
+	}
+}
+
+/* Whether an OSC of this number can be a query at all. */
+static bool osc_may_ask(uint32_t number)
+{
+	switch (number) {
+	case 4:  /* palette */
+	case 5:  /* special colours */
+	case 21: /* kitty colours */
+	case 22: /* pointer shape */
+	case 50: /* font */
+	case 52: /* clipboard */
+	case 60: /* allowed features */
+	case 61:
+		return true;
+	default: /* dynamic colours */
+		return number >= 10 && number <= 19;
+	}
+}
+
+/* A string has ended at `end`; its terminator is BEL, ST or an ESC that begins something else. */
+static void end_string(struct feed *f, uint64_t end)
+{
+	struct scan *s = f->s;
+	if (s->muted)
+		report(f, s->start, end, true, true);
+	else if (s->hold && s->asks)
+		report(f, s->start, end, true, false);
+	to_ground(s);
+}
+
+static void execute_c1(struct feed *f, uint8_t c, uint64_t at)
+{
+	struct scan *s = f->s;
+	bool in_string = s->state == SCAN_OSC || s->state == SCAN_DCS ||
+		s->state == SCAN_DCS_HEADER || s->state == SCAN_STRING;
+	if (in_string && c == 0x9c) {
+		end_string(f, at + 2);
+		return;
+	}
+	if (in_string)
+		end_string(f, at);
+	else if (s->muted)
+		report(f, s->start, at, false, true);
+	switch (c) {
+	case 0x90:
+		begin(s, SCAN_DCS_HEADER, at, true);
+		break;
+	case 0x98:
+	case 0x9e:
+	case 0x9f:
+		begin(s, SCAN_STRING, at, false);
+		break;
+	case 0x9a: /* DECID */
+		report(f, at, at + 2, false, false);
+		to_ground(s);
+		break;
+	case 0x9b:
+		begin(s, SCAN_CSI, at, true);
+		break;
+	case 0x9d:
+		begin(s, SCAN_OSC, at, true);
+		break;
+	default:
+		to_ground(s);
+	}
+}
+
+static void feed_escape(struct feed *f, uint8_t c)
+{
+	struct scan *s = f->s;
+	uint64_t at = s->start;
+	switch (c) {
+	case '[':
+		begin(s, SCAN_CSI, at, true);
+		break;
+	case ']':
+		begin(s, SCAN_OSC, at, true);
+		break;
+	case 'P':
+		begin(s, SCAN_DCS_HEADER, at, true);
+		break;
+	case 'X':
+	case '^':
+	case '_':
+		begin(s, SCAN_STRING, at, false);
+		break;
+	case 'Z': /* DECID */
+		report(f, at, s->offset + 1, false, false);
+		to_ground(s);
+		break;
+	default:
+		if (s->muted)
+			report(f, at, s->offset + 1, false, true);
+		s->hold = s->muted = false; /* no other escape sequence asks anything */
+		s->state = c <= 0x2f ? SCAN_ESCAPE_INTERMEDIATE : SCAN_GROUND;
+	}
+}
+
+/* Take the first parameter's digits; later ones do not decide what a sequence is. */
+static void take_digit(struct scan *s, uint8_t c)
+{
+	if (s->params == 0 && s->number < 100000)
+		s->number = s->number * 10 + (uint32_t)(c - '0');
+}
+
+static void feed_csi(struct feed *f, uint8_t c)
+{
+	struct scan *s = f->s;
+	if (c >= '0' && c <= '9') {
+		take_digit(s, c);
+	} else if (c == ';' || c == ':') {
+		s->params++;
+	} else if (c >= '<' && c <= '?') {
+		s->prefix = c;
+	} else if (c >= 0x20 && c <= 0x2f) {
+		s->inter = c;
+	} else if (c >= 0x40 && c <= 0x7e) {
+		if (s->muted)
+			report(f, s->start, s->offset + 1, false, true);
+		else if (csi_is_query(s, c))
+			report(f, s->start, s->offset + 1, false, false);
+		to_ground(s);
+	}
+}
+
+static void feed_osc(struct scan *s, uint8_t c)
+{
+	if (!s->judged) {
+		if (c >= '0' && c <= '9') {
+			take_digit(s, c);
+			return;
+		}
+		s->judged = true;
+		s->hold = c == ';' && osc_may_ask(s->number);
+		return;
+	}
+	if (c == ';')
+		s->params++;
+	else if (c == '?')
+		s->asks = true;
+	else if (s->number == 52 && s->params > 0 && !s->asks)
+		s->hold = false; /* it sets the clipboard: data has begun */
+}
+
+static void feed_dcs_header(struct scan *s, uint8_t c)
+{
+	if (c >= 0x20 && c <= 0x2f) {
+		s->inter = c;
+	} else if (c >= 0x40 && c <= 0x7e) {
+		s->state = SCAN_DCS;
+		/* DECRQSS and XTGETTCAP */
+		s->hold = s->asks = (s->inter == '$' || s->inter == '+') && (c == 'q' || c == 'Q');
+	}
+}
+
+/* Hide what has been seen of a sequence that is too long, and go on hiding. */
+static void mute(struct feed *f)
+{
+	struct scan *s = f->s;
+	report(f, s->start, s->offset, s->state != SCAN_CSI && s->state != SCAN_ESCAPE, true);
+	s->start = s->offset;
+	s->muted = true;
+}
+
+static bool outgrown(const struct scan *s)
+{
+	bool csi = s->state == SCAN_CSI || s->state == SCAN_ESCAPE;
+	return s->hold && s->offset - s->start >= (csi ? SCAN_SEQUENCE_MAX : SCAN_STRING_MAX);
+}
+
+/* ESC, wherever it comes. */
+static void feed_esc(struct feed *f)
+{
+	struct scan *s = f->s;
+	switch (s->state) {
+	case SCAN_OSC:
+	case SCAN_DCS:
+	case SCAN_DCS_HEADER:
+	case SCAN_STRING:
+		s->state = SCAN_STRING_END;
+		break;
+	default:
+		if (s->muted)
+			report(f, s->start, s->offset, false, true);
+		begin(s, SCAN_ESCAPE, s->offset, true);
+	}
+}
+
+/* CAN and SUB abort whatever is going on, and it has no effect. */
+static void feed_abort(struct feed *f)
+{
+	struct scan *s = f->s;
+	if (s->muted)
+		report(f, s->start, s->offset, false, true);
+	to_ground(s);
+}
+
+/* C0 controls act at once, whatever surrounds them, but for strings, which ignore them. */
+static void feed_c0(struct feed *f, uint8_t c)
+{
+	struct scan *s = f->s;
+	bool in_string = s->state == SCAN_OSC || s->state == SCAN_DCS ||
+		s->state == SCAN_DCS_HEADER || s->state == SCAN_STRING;
+	if (c == ESC)
+		feed_esc(f);
+	else if (c == CAN || c == SUB)
+		feed_abort(f);
+	else if (c == BEL && s->state == SCAN_OSC)
+		end_string(f, s->offset + 1);
+	else if (c == ENQ && !in_string)
+		report(f, s->offset, s->offset + 1, true, false);
+}
+
+static void feed_ascii(struct feed *f, uint8_t c)
+{
+	struct scan *s = f->s;
+	if (s->state == SCAN_STRING_END) {
+		uint64_t esc = s->offset - 1;
+		if (c == '\\') {
+			end_string(f, s->offset + 1);
+			return;
+		}
+		/* That ESC was none of ST's: the string is over and a new sequence has begun. */
+		end_string(f, esc);
+		begin(s, SCAN_ESCAPE, esc, true);
+	}
+	if (c < 0x20) {
+		feed_c0(f, c);
+		return;
+	}
+	switch (s->state) {
+	case SCAN_OSC:
+		feed_osc(s, c);
+		break;
+	case SCAN_ESCAPE:
+		if (c != 0x7f)
+			feed_escape(f, c);
+		break;
+	case SCAN_ESCAPE_INTERMEDIATE:
+		if (c >= 0x30 && c != 0x7f)
+			to_ground(s);
+		break;
+	case SCAN_CSI:
+		feed_csi(f, c);
+		break;
+	case SCAN_DCS_HEADER:
+		feed_dcs_header(s, c);
+		break;
+	default:
+		break;
+	}
+}
+
+/* A whole character of two or more bytes, as the decoder of xterm.js accepts them. */
+static void feed_character(struct feed *f)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	struct scan *s = f->s;
+	if (s->code < least[s->utf8_size] || s->code > 0x10ffff || s->code == 0xfeff ||
+		(s->code >= 0xd800 && s->code <= 0xdfff))
+		return; /* dropped by the decoder: it never reaches the parser */
+	if (s->state == SCAN_STRING_END) {
+		end_string(f, s->lead - 1);
+		to_ground(s);
+	}
+	if (s->code < 0xa0)
+		execute_c1(f, (uint8_t)s->code, s->lead);
+	else if (s->state == SCAN_ESCAPE || s->state == SCAN_ESCAPE_INTERMEDIATE ||
+		s->state == SCAN_CSI)
+		feed_abort(f);
+}
+
+static void feed_high(struct feed *f, uint8_t c)
+{
+	struct scan *s = f->s;
+	if (c >= 0xc0) {
+		s->utf8_size = c >= 0xf8 || c < 0xc2 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+		s->utf8_left = (uint8_t)(s->utf8_size - 1);
+		s->code = c & (0x7fu >> s->utf8_size);
+		s->lead = s->offset;
+	} else if (s->utf8_left > 0) {
+		s->code = s->code << 6 | (c & 0x3f);
+		if (--s->utf8_left == 0)
+			feed_character(f);
+	}
+}
+
+/* Whether one of eight bytes is ESC, ENQ or not ASCII. */
+static bool word_is_special(uint64_t w)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+	uint64_t esc = w ^ ones * ESC, enq = w ^ ones * ENQ;
+	return ((w | ((esc - ones) & ~esc) | ((enq - ones) & ~enq)) & high) != 0;
+}
+
+/* Skip what means nothing to us while in the ground state. */
+static const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end)
+{
+	uint64_t w;
+	while (end - p >= (ptrdiff_t)sizeof w) {
+		memcpy(&w, p, sizeof w);
+		if (word_is_special(w))
+			break;
+		p += sizeof w;
+	}
+	while (p < end && *p < 0x80 && *p != ESC && *p != ENQ)
+		p++;
+	return p;
+}
+
+/* Say how far the bytes fed so far may be shown, and where they may be cut. */
+static void settle(struct feed *f)
+{
+	struct scan *s = f->s;
+	uint64_t whole = s->utf8_left > 0 ? s->lead : s->offset;
+	if (s->muted)
+		mute(f);
+	if (s->state == SCAN_GROUND)
+		s->ground = whole;
+	s->settled = s->hold && !s->muted ? s->start : whole;
+}
+
+void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb cb, void *user)
+{
+	struct feed f = {.s = s, .cb = cb, .user = user};
+	const uint8_t *p = data, *end = data + length;
+	while (p < end) {
+		if (s->state == SCAN_GROUND && s->utf8_left == 0) {
+			const uint8_t *q = skip_plain(p, end);
+			s->offset += (uint64_t)(q - p);
+			p = q;
+			if (p == end)
+				break;
+		}
+		uint8_t c = *p++;
+		if (c >= 0x80) {
+			feed_high(&f, c);
+		} else {
+			s->utf8_left = 0;
+			feed_ascii(&f, c);
+		}
+		s->offset++;
+		if (outgrown(s))
+			mute(&f);
+	}
+	settle(&f);
+}

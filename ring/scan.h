@@ -1,0 +1,73 @@
+/*
+ * Scan: a streaming parser of the DEC/xterm escape syntax, as far as the fan-out needs it. It says
+ * where output may be cut (ground offsets), how far it may already be shown (settled), and where a
+ * program asks its terminal a question (query ranges).
+ *
+ * It follows xterm.js where terminals differ, because that is what renders the bytes: C1 controls
+ * count only as UTF-8 (U+0080 to U+009F), any non-ASCII character aborts a control sequence, and an
+ * OSC or DCS string takes effect at the ESC of its terminator.
+ *
+ * Pure: bytes in, ranges out. Splitting the input anywhere changes nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A control sequence that is longer than this without its final byte is hidden from clients. */
+#define SCAN_SEQUENCE_MAX 1024u
+/* A string that may be a query is held back for this many bytes at most, then hidden from clients. */
+#define SCAN_STRING_MAX 8192u
+
+/* Bytes that make a terminal answer, or could. */
+struct scan_query {
+	uint64_t start;  /* offset of the introducer */
+	uint32_t length; /* bytes */
+	bool string;     /* an OSC or DCS: C0 controls inside are part of it; otherwise they act */
+	bool muted;      /* never to be shown to anybody: it is too long to be judged */
+};
+
+/*
+ * Called for each query before `settled` passes it, in order of offsets; but a sequence may contain an
+ * ENQ that was reported before it, because C0 controls act at once.
+ */
+typedef void (*scan_query_cb)(void *user, const struct scan_query *query);
+
+enum scan_state {
+	SCAN_GROUND,
+	SCAN_ESCAPE,
+	SCAN_ESCAPE_INTERMEDIATE,
+	SCAN_CSI,
+	SCAN_OSC,
+	SCAN_DCS_HEADER,
+	SCAN_DCS,
+	SCAN_STRING,     /* SOS, PM, APC: contents mean nothing to us */
+	SCAN_STRING_END, /* ESC inside a string: perhaps of ST */
+};
+
+struct scan {
+	uint64_t offset;  /* bytes fed */
+	uint64_t settled; /* everything before has been judged and may be shown */
+	uint64_t ground;  /* newest offset that is between two sequences and two characters */
+	uint64_t start;   /* where the current sequence began */
+	uint64_t lead;    /* where the current multi-byte character began */
+	enum scan_state state;
+	uint32_t code;     /* the current character's bits so far */
+	uint8_t utf8_left; /* continuation bytes still due */
+	uint8_t utf8_size; /* bytes of the current character */
+	bool hold;         /* the current sequence may become a query: do not show it yet */
+	bool muted;        /* the current sequence has grown past its limit: hide it */
+	bool asks;         /* the string so far contains a '?' where a query has one */
+	bool judged;       /* the string's number is known */
+	uint8_t prefix;    /* one of < = > ?, or 0 */
+	uint8_t inter;     /* last intermediate byte, or 0 */
+	uint32_t number;   /* first parameter, saturating */
+	uint32_t params;   /* separators seen */
+};
+
+/* Begin at an absolute offset, assumed to be between two sequences. */
+void scan_init(struct scan *s, uint64_t offset);
+
+/* Feed the next length bytes; cb is called from within and must not touch *s. */
+void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb cb, void *user);

@@ -1,0 +1,104 @@
+/*
+ * The holder: a process of its own for each session, the parent of the session's processes and the
+ * only reader of its PTY. libc only, one poll loop, no parsing of terminal output, no allocation.
+ *
+ * States: running -> draining (the shell has ended, output is still being read) -> exited (its exit
+ * record is published; the history stays readable) -> gone. Ending skips to gone from anywhere.
+ */
+#pragma once
+
+#include "pty/wire.h"
+#include "ring/control.h"
+#include "ring/ring.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define HOLDER_CONNECTIONS 8 /* sockets served at once; more are turned away */
+#define HOLDER_SOURCES 4     /* enum event_source */
+
+/* What the server asks for when it starts a holder. */
+struct holder_options {
+	int dir_fd;          /* the session's directory */
+	int report_fd;       /* pipe for one struct report */
+	unsigned rows, cols; /* geometry at birth */
+	size_t ring_size;    /* bytes of history */
+	size_t control_size; /* bytes of the control memfd */
+	unsigned ttl_s;  /* seconds that the history of an ended session is kept; 0 = for ever */
+	long nofile;     /* soft limit of descriptors for the shell; 0 = as inherited */
+	const char *cwd; /* where the shell starts */
+	char **argv;     /* the shell and its arguments */
+};
+
+/* Something whose bytes go into the ring. */
+struct source {
+	int fd;         /* -1 when not open */
+	bool add_cr;    /* LF becomes CR LF, as a terminal would show it */
+	bool ready;     /* poll says that there is something */
+	bool exhausted; /* the last read found nothing more */
+	bool hung;      /* its last writer has closed it: EIO now, but a new writer may come */
+};
+
+struct holder {
+	struct holder_options options;
+	struct ring ring;
+	struct control *control;
+	int ring_fd, control_fd, wake_fd, space_fd;
+	int listen_fd, signal_fd, fifo_fd;
+	struct source sources[HOLDER_SOURCES]; /* by enum event_source; the first is the PTY's master */
+	enum event_source speaking;            /* whose bytes were the last in the ring */
+	int connections[HOLDER_CONNECTIONS]; /* -1 = free */
+	int owner;                           /* index of the attached connection, or -1 */
+	pid_t shell;                         /* 0 once reaped */
+	bool shell_ended;                    /* exit_status is known */
+	bool exited;                         /* the exit record is published */
+	int exit_status;                     /* wait(2) status */
+	bool fifo_ready;                     /* poll says that there is a record */
+	uint8_t record[EVENT_PAYLOAD_MAX];   /* a FIFO record whose turn has not come */
+	size_t record_length;                /* 0 = none */
+	bool ending;                         /* WIRE_END was asked for */
+	int end_connection;                  /* index of who asked */
+	uint32_t end_serial;
+	uint64_t kill_at_ms;    /* from then on SIGKILL */
+	uint64_t give_up_at_ms; /* survivors are reported then */
+	uint64_t expire_at_ms;  /* time to live, 0 = none */
+	bool gone;              /* leave the loop */
+};
+
+/* CLOCK_MONOTONIC in ms. */
+uint64_t holder_now_ms(void);
+
+/*
+ * terminal.c: open the PTY and start the shell on it. Returns 0 with h->sources[0].fd and h->shell set,
+ * or -errno with *ret_stage saying what failed.
+ */
+int terminal_start(struct holder *h, enum report_stage *ret_stage);
+/* Open a raw PTY for standard error; name: 64 bytes. Returns 0 or -errno. */
+int terminal_open_second(struct holder *h, char *name);
+/* Set the size and record it. Returns 0 or -errno. */
+int terminal_resize(struct holder *h, unsigned rows, unsigned cols, unsigned width, unsigned height);
+
+/* feed.c: move what ready sources have into the ring, as far as the overrun rule allows. */
+void feed_init(struct holder *h);
+void feed_run(struct holder *h);
+/* The same for all sources, whether poll has spoken of them or not. */
+void feed_all(struct holder *h);
+/* Whether the ring cannot take more before the server consumes. */
+bool feed_blocked(struct holder *h);
+/* Append an event; it must have been checked that there is room. */
+void feed_event(struct holder *h, enum event_type type, const void *payload, size_t length);
+/* Wake the server if it sleeps. */
+void feed_wake(struct holder *h);
+
+/* tree.c: signal every child of ours (orphans of the session among them). Returns how many there are. */
+int tree_signal(int signo);
+
+/* serve.c: the socket. */
+int serve_open(struct holder *h);
+void serve_accept(struct holder *h);
+void serve_connection(struct holder *h, int index);
+/* Answer WIRE_END: survivors processes could not be ended. */
+void serve_ended(struct holder *h, int survivors);

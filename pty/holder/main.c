@@ -1,0 +1,299 @@
+/* ringside-holder: set-up and the loop. See holder.h. Started by the server only. */
+#include "pty/holder/holder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KILL_INTERVAL_MS 10
+#define HANGUP_INTERVAL_MS 100 /* as conmon does */
+
+uint64_t holder_now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool parse_options(int argc, char **argv, struct holder_options *o)
+{
+	static const struct option names[] = {
+		{"dir-fd", required_argument, NULL, 'd'},
+		{"report-fd", required_argument, NULL, 'r'},
+		{"rows", required_argument, NULL, 'R'},
+		{"cols", required_argument, NULL, 'C'},
+		{"ring-size", required_argument, NULL, 's'},
+		{"control-size", required_argument, NULL, 'c'},
+		{"ttl", required_argument, NULL, 't'},
+		{"nofile", required_argument, NULL, 'n'},
+		{"cwd", required_argument, NULL, 'w'},
+		{0},
+	};
+	int c;
+	*o = (struct holder_options){.dir_fd = -1,
+		.report_fd = -1,
+		.rows = 24,
+		.cols = 80,
+		.ring_size = RING_SIZE_DEFAULT,
+		.control_size = 4096,
+		.cwd = "/"};
+	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			o->dir_fd = atoi(optarg);
+			break;
+		case 'r':
+			o->report_fd = atoi(optarg);
+			break;
+		case 'R':
+			o->rows = (unsigned)atoi(optarg);
+			break;
+		case 'C':
+			o->cols = (unsigned)atoi(optarg);
+			break;
+		case 's':
+			o->ring_size = strtoull(optarg, NULL, 10);
+			break;
+		case 'c':
+			o->control_size = strtoull(optarg, NULL, 10);
+			break;
+		case 't':
+			o->ttl_s = (unsigned)atoi(optarg);
+			break;
+		case 'n':
+			o->nofile = atol(optarg);
+			break;
+		case 'w':
+			o->cwd = optarg;
+			break;
+		default:
+			return false;
+		}
+	}
+	o->argv = argv + optind;
+	return o->dir_fd >= 0 && o->report_fd >= 0 && o->argv[0] && o->control_size >= 4096;
+}
+
+static int open_fifo(int dir_fd, const char *name)
+{
+	if (mkfifoat(dir_fd, name, 0600) < 0)
+		return -errno;
+	/* Both ways, so that it never reports an end of file and no writer waits for a reader. */
+	int fd = openat(dir_fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_fifos(struct holder *h)
+{
+	int dir = h->options.dir_fd;
+	int fd = h->fifo_fd = open_fifo(dir, WIRE_FIFO);
+	if (fd < 0)
+		return fd;
+	fd = open_fifo(dir, WIRE_FIFO_STDOUT);
+	if (fd < 0)
+		return fd;
+	h->sources[EVENT_SOURCE_STDOUT] = (struct source){.fd = fd, .add_cr = true};
+	fd = open_fifo(dir, WIRE_FIFO_STDERR);
+	if (fd < 0)
+		return fd;
+	h->sources[EVENT_SOURCE_STDERR] = (struct source){.fd = fd, .add_cr = true};
+	return 0;
+}
+
+static int open_signals(struct holder *h)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	h->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (h->signal_fd < 0)
+		return -errno;
+	/* Nothing but the server's word or SIGKILL ends a holder. */
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	return 0;
+}
+
+/* Whatever fails here ends the process, so nothing is undone. */
+static int set_up(struct holder *h, enum report_stage *ret_stage)
+{
+	struct ring_options ring = {
+		.size = h->options.ring_size, .rows = h->options.rows, .cols = h->options.cols};
+	int rc;
+	*ret_stage = REPORT_SETUP;
+	fcntl(h->options.dir_fd, F_SETFD, FD_CLOEXEC);
+	fcntl(h->options.report_fd, F_SETFD, FD_CLOEXEC);
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return -errno;
+	feed_init(h);
+	if ((rc = ring_create(&h->ring, &ring, &h->ring_fd)) < 0)
+		return rc;
+	if ((rc = control_create(&h->control, h->options.control_size, &h->control_fd)) < 0)
+		return rc;
+	h->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	h->space_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (h->wake_fd < 0 || h->space_fd < 0)
+		return -errno;
+	if ((rc = open_fifos(h)) < 0 || (rc = open_signals(h)) < 0)
+		return rc;
+	if ((rc = terminal_start(h, ret_stage)) < 0)
+		return rc;
+	h->ring.header->shell_pid = h->shell;
+	*ret_stage = REPORT_SETUP;
+	return serve_open(h);
+}
+
+static void reap(struct holder *h)
+{
+	struct signalfd_siginfo ignored;
+	int status;
+	pid_t pid;
+	while (read(h->signal_fd, &ignored, sizeof ignored) > 0)
+		;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != h->shell)
+			continue;
+		h->shell = 0;
+		h->shell_ended = true;
+		h->exit_status = status;
+	}
+}
+
+/* End the session's processes, a step at each turn. */
+static void end_step(struct holder *h)
+{
+	uint64_t now = holder_now_ms();
+	int left = tree_signal(now >= h->kill_at_ms ? SIGKILL : 0);
+	if (left > 0 && now < h->give_up_at_ms)
+		return;
+	serve_ended(h, left);
+	h->gone = true;
+}
+
+/* A terminal whose last slave was closed says POLLHUP without end: it is looked at by time instead. */
+static bool is_polled(const struct source *s)
+{
+	return s->fd >= 0 && !s->hung;
+}
+
+static int timeout_ms(const struct holder *h)
+{
+	if (h->ending)
+		return KILL_INTERVAL_MS;
+	if (!h->exited &&
+		(h->sources[EVENT_SOURCE_TERMINAL].hung || h->sources[EVENT_SOURCE_STDERR_PTY].hung))
+		return HANGUP_INTERVAL_MS;
+	if (h->expire_at_ms == 0)
+		return -1;
+	uint64_t now = holder_now_ms();
+	uint64_t left = h->expire_at_ms > now ? h->expire_at_ms - now : 0;
+	return left > 60000 ? 60000 : (int)left;
+}
+
+static void turn(struct holder *h)
+{
+	enum {
+		SIGNALS,
+		LISTEN,
+		SPACE,
+		FIFO,
+		SOURCES,
+		CONNECTIONS = SOURCES + HOLDER_SOURCES,
+		POLLS = CONNECTIONS + HOLDER_CONNECTIONS
+	};
+	struct pollfd p[POLLS];
+	bool blocked = !h->exited && feed_blocked(h);
+	bool draining = h->shell_ended && !h->exited && !blocked;
+	uint64_t count;
+	for (int i = 0; i < POLLS; i++)
+		p[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+	p[SIGNALS].fd = h->signal_fd;
+	p[LISTEN].fd = h->listen_fd;
+	p[SPACE].fd = h->space_fd;
+	if (!blocked && !h->exited && h->record_length == 0)
+		p[FIFO].fd = h->fifo_fd;
+	for (int i = 0; i < HOLDER_SOURCES && !blocked && !h->exited; i++)
+		if (is_polled(&h->sources[i]))
+			p[SOURCES + i].fd = h->sources[i].fd;
+	for (int i = 0; i < HOLDER_CONNECTIONS; i++)
+		p[CONNECTIONS + i].fd = h->connections[i];
+	bool pending = draining || (!blocked && h->record_length > 0);
+	if (poll(p, POLLS, pending ? 0 : timeout_ms(h)) < 0)
+		return;
+	if (p[SIGNALS].revents)
+		reap(h);
+	if (p[SPACE].revents)
+		(void)!read(h->space_fd, &count, sizeof count);
+	h->fifo_ready = p[FIFO].revents != 0;
+	for (int i = 0; i < HOLDER_SOURCES; i++)
+		h->sources[i].ready = p[SOURCES + i].revents != 0 || h->sources[i].hung;
+	feed_run(h);
+	for (int i = 0; i < HOLDER_CONNECTIONS; i++)
+		if (p[CONNECTIONS + i].revents && h->connections[i] >= 0)
+			serve_connection(h, i);
+	if (p[LISTEN].revents)
+		serve_accept(h);
+	if (h->ending)
+		end_step(h);
+	else if (h->expire_at_ms > 0 && holder_now_ms() >= h->expire_at_ms)
+		h->gone = true;
+}
+
+/* Leave the server's standard streams and its directory. */
+static void detach(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+	(void)!chdir("/");
+}
+
+static void remove_files(const struct holder *h)
+{
+	static const char *const names[] = {
+		WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		unlinkat(h->options.dir_fd, names[i], 0);
+}
+
+int main(int argc, char **argv)
+{
+	static struct holder h;
+	struct report report = {0};
+	enum report_stage stage;
+	if (!parse_options(argc, argv, &h.options)) {
+		static const char text[] = "ringside-holder is started by ringside\n";
+		(void)!write(2, text, sizeof text - 1);
+		return 2;
+	}
+	setsid(); /* fails, harmlessly, when the server has made us a leader already */
+	report.error = set_up(&h, &stage);
+	report.stage = report.error < 0 ? (int32_t)stage : REPORT_READY;
+	if (report.error < 0)
+		remove_files(&h);
+	(void)!write(h.options.report_fd, &report, sizeof report); /* the server may have died */
+	close(h.options.report_fd);
+	if (report.error < 0)
+		return 1;
+	detach();
+	while (!h.gone)
+		turn(&h);
+	remove_files(&h);
+	return 0;
+}

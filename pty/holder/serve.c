@@ -1,0 +1,226 @@
+/* The holder's unix socket: see pty/wire.h. */
+#include "pty/holder/holder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <termios.h>
+#include <unistd.h>
+
+int serve_open(struct holder *h)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int rc;
+	for (int i = 0; i < HOLDER_CONNECTIONS; i++)
+		h->connections[i] = -1;
+	h->owner = h->end_connection = -1;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	/* By way of the directory's descriptor, for a socket's path is at most 107 bytes. */
+	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" WIRE_SOCKET,
+		h->options.dir_fd);
+	mode_t mask = umask(0177);
+	rc = bind(fd, (const struct sockaddr *)&address, sizeof address);
+	rc = rc < 0 ? -errno : 0;
+	umask(mask);
+	if (rc < 0 || listen(fd, HOLDER_CONNECTIONS) < 0) {
+		rc = rc < 0 ? rc : -errno;
+		close(fd);
+		return rc;
+	}
+	h->listen_fd = fd;
+	return 0;
+}
+
+static bool peer_is_allowed(int fd)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+		return false;
+	return peer.uid == geteuid() || peer.uid == 0;
+}
+
+void serve_accept(struct holder *h)
+{
+	int fd = accept4(h->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return;
+	for (int i = 0; i < HOLDER_CONNECTIONS && peer_is_allowed(fd); i++) {
+		if (h->connections[i] < 0) {
+			h->connections[i] = fd;
+			return;
+		}
+	}
+	close(fd);
+}
+
+static void drop(struct holder *h, int index)
+{
+	close(h->connections[index]);
+	h->connections[index] = -1;
+	if (h->owner == index)
+		h->owner = -1;
+	if (h->end_connection == index)
+		h->end_connection = -1;
+}
+
+static void send_message(struct holder *h, int index, const struct wire_message *m)
+{
+	if (send(h->connections[index], m, sizeof *m, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof *m)
+		drop(h, index);
+}
+
+/* Answer ATTACH: everything that the server needs goes over as descriptors. */
+static void send_descriptors(struct holder *h, int index, struct wire_message *m)
+{
+	int fds[WIRE_FDS] = {
+		[WIRE_FD_RING] = h->ring_fd,
+		[WIRE_FD_CONTROL] = h->control_fd,
+		[WIRE_FD_WAKE] = h->wake_fd,
+		[WIRE_FD_SPACE] = h->space_fd,
+		[WIRE_FD_MASTER] = h->sources[EVENT_SOURCE_TERMINAL].fd,
+	};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {0};
+	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
+	struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control,
+	};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof fds);
+	memcpy(CMSG_DATA(header), fds, sizeof fds);
+	if (sendmsg(h->connections[index], &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		drop(h, index);
+}
+
+static void attach(struct holder *h, int index, struct wire_message *m)
+{
+	if (h->owner >= 0 && h->owner != index) {
+		struct wire_message taken = {
+			.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_TAKEN};
+		int previous = h->owner;
+		send_message(h, previous, &taken);
+		if (h->connections[previous] >= 0)
+			drop(h, previous);
+	}
+	h->owner = index;
+	send_descriptors(h, index, m);
+}
+
+static int send_signal(struct holder *h, int signo, enum wire_target target)
+{
+	if (h->shell == 0)
+		return -ESRCH;
+	if (target == WIRE_TARGET_SHELL)
+		return kill(h->shell, signo) < 0 ? -errno : 0;
+	pid_t group = tcgetpgrp(h->sources[EVENT_SOURCE_TERMINAL].fd);
+	if (group <= 0)
+		return -ESRCH;
+	return kill(-group, signo) < 0 ? -errno : 0;
+}
+
+static int second_terminal(struct holder *h, bool open, char *name)
+{
+	struct source *s = &h->sources[EVENT_SOURCE_STDERR_PTY];
+	if (open)
+		return terminal_open_second(h, name);
+	if (s->fd < 0)
+		return -ENOENT;
+	feed_all(h);
+	close(s->fd);
+	*s = (struct source){.fd = -1};
+	return 0;
+}
+
+static void end(struct holder *h, int index, const struct wire_message *m)
+{
+	if (h->ending)
+		return;
+	h->ending = true;
+	h->end_connection = index;
+	h->end_serial = m->serial;
+	h->kill_at_ms = holder_now_ms() + m->a;
+	h->give_up_at_ms = h->kill_at_ms + 10000;
+	tree_signal(SIGHUP);
+	tree_signal(SIGCONT);
+}
+
+static void handle(struct holder *h, int index, struct wire_message *m)
+{
+	m->version = WIRE_VERSION;
+	m->status = 0;
+	switch (m->type) {
+	case WIRE_HELLO:
+	case WIRE_ATTACH:
+		m->u.info = (struct wire_info){
+			.epoch = h->ring.header->epoch,
+			.holder_pid = h->ring.header->holder_pid,
+			.shell_pid = h->ring.header->shell_pid,
+			.head = stream_head(&h->ring.bytes),
+		};
+		if (m->type == WIRE_ATTACH) {
+			attach(h, index, m);
+			return;
+		}
+		break;
+	case WIRE_RESIZE:
+		m->status = terminal_resize(h, m->a, m->b, m->c, m->d);
+		break;
+	case WIRE_SIGNAL:
+		m->status = send_signal(h, (int)m->a, (enum wire_target)m->b);
+		break;
+	case WIRE_STDERR_PTY:
+		m->status = second_terminal(h, m->a != 0, m->u.text);
+		break;
+	case WIRE_END:
+		end(h, index, m);
+		return;
+	default:
+		m->status = -EOPNOTSUPP;
+	}
+	send_message(h, index, m);
+}
+
+void serve_connection(struct holder *h, int index)
+{
+	struct wire_message m = {0};
+	ssize_t n = recv(h->connections[index], &m, sizeof m, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n != sizeof m || m.magic != WIRE_MAGIC) {
+		drop(h, index);
+		return;
+	}
+	/* Only who has attached may change anything. */
+	if (m.type != WIRE_HELLO && m.type != WIRE_ATTACH && index != h->owner) {
+		m.status = -EPERM;
+		send_message(h, index, &m);
+		return;
+	}
+	handle(h, index, &m);
+}
+
+void serve_ended(struct holder *h, int survivors)
+{
+	struct wire_message m = {
+		.magic = WIRE_MAGIC,
+		.version = WIRE_VERSION,
+		.type = WIRE_END,
+		.serial = h->end_serial,
+		.status = survivors > 0 ? -EBUSY : 0,
+		.a = (uint32_t)survivors,
+	};
+	if (h->end_connection >= 0)
+		send_message(h, h->end_connection, &m);
+}

@@ -1,0 +1,424 @@
+/*
+ * All descriptors are watched with uv_poll: the socket keeps message boundaries, which libuv's pipes do
+ * not, and the master is never read here.
+ */
+#include "pty/link.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static void attach(struct link *l);
+
+int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_callbacks *callbacks,
+	void *user)
+{
+	*l = (struct link){
+		.callbacks = callbacks,
+		.user = user,
+		.loop = loop,
+		.dir_fd = dir_fd,
+		.report_fd = -1,
+		.socket_fd = -1,
+		.wake_fd = -1,
+		.space_fd = -1,
+		.master_fd = -1,
+	};
+	int rc = uv_timer_init(loop, &l->timer);
+	if (rc < 0)
+		return rc;
+	l->timer.data = l;
+	l->open_handles = 1;
+	return 0;
+}
+
+static int watch(struct link *l, uv_poll_t *poll, int fd, bool *open)
+{
+	int rc = uv_poll_init(l->loop, poll, fd);
+	if (rc < 0)
+		return rc;
+	poll->data = l;
+	l->open_handles++;
+	*open = true;
+	return 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void maybe_closed(struct link *l)
+{
+	if (!l->closing || l->open_handles > 0)
+		return;
+	l->close_cb(l->user); /* last: l may be freed by it */
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+	struct link *l = handle->data;
+	l->open_handles--;
+	maybe_closed(l);
+}
+
+static void unwatch(uv_poll_t *poll, bool *open, int *fd)
+{
+	if (*open) {
+		uv_close((uv_handle_t *)poll, on_handle_closed);
+		*open = false;
+	}
+	close_fd(fd);
+}
+
+static void fail(struct link *l, enum report_stage stage, int error)
+{
+	l->state = LINK_LOST;
+	uv_timer_stop(&l->timer);
+	l->callbacks->failed(l->user, stage, error);
+}
+
+/* From a callback: the connection is over. */
+static void lose(struct link *l, bool taken)
+{
+	bool was_attached = l->state == LINK_ATTACHED;
+	if (l->state == LINK_LOST)
+		return;
+	unwatch(&l->socket, &l->socket_open, &l->socket_fd);
+	if (!was_attached) {
+		fail(l, REPORT_SETUP, -ECONNRESET);
+		return;
+	}
+	l->state = LINK_LOST;
+	l->callbacks->lost(l->user, taken);
+}
+
+static void on_timeout(uv_timer_t *timer)
+{
+	fail(timer->data, REPORT_SETUP, -ETIMEDOUT);
+}
+
+static void on_report(uv_poll_t *poll, int status, int events)
+{
+	struct link *l = poll->data;
+	struct report report;
+	(void)status;
+	(void)events;
+	ssize_t n = read(l->report_fd, &report, sizeof report);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	unwatch(&l->report, &l->report_open, &l->report_fd);
+	if (n != sizeof report)
+		fail(l, REPORT_SETUP, -ECHILD);
+	else if (report.error < 0)
+		fail(l, (enum report_stage)report.stage, report.error);
+	else
+		attach(l);
+}
+
+int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper)
+{
+	pid_t pid;
+	assert(l->state == LINK_IDLE);
+	int rc = reaper_prepare(reaper);
+	if (rc < 0)
+		return rc;
+	rc = spawn_holder(options, &pid, &l->report_fd);
+	if (rc < 0)
+		return rc;
+	reaper_add(reaper, pid);
+	rc = watch(l, &l->report, l->report_fd, &l->report_open);
+	if (rc == 0)
+		rc = uv_poll_start(&l->report, UV_READABLE | UV_DISCONNECT, on_report);
+	if (rc < 0)
+		return rc;
+	l->state = LINK_STARTING;
+	return uv_timer_start(&l->timer, on_timeout, LINK_TIMEOUT_MS, 0);
+}
+
+/* Connect by way of the directory's descriptor, for a socket's path is at most 107 bytes. */
+static int connect_holder(const struct link *l, int *ret_fd)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" WIRE_SOCKET,
+		l->dir_fd);
+	if (connect(fd, (const struct sockaddr *)&address, sizeof address) < 0) {
+		int rc = -errno;
+		close(fd);
+		return rc;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+static int request(struct link *l, struct wire_message m)
+{
+	if (l->socket_fd < 0)
+		return -ENOTCONN;
+	m.magic = WIRE_MAGIC;
+	m.version = WIRE_VERSION;
+	m.serial = ++l->serial;
+	ssize_t n = send(l->socket_fd, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return n < 0 ? -errno : 0;
+}
+
+static void on_wake(uv_poll_t *poll, int status, int events)
+{
+	struct link *l = poll->data;
+	uint64_t count;
+	(void)status;
+	(void)events;
+	(void)!read(l->wake_fd, &count, sizeof count); /* EAGAIN is as good */
+	l->callbacks->wake(l->user);
+}
+
+/* Take the descriptors that came with the answer to ATTACH. */
+static int take(struct link *l, const int *fds)
+{
+	l->wake_fd = fds[WIRE_FD_WAKE];
+	l->space_fd = fds[WIRE_FD_SPACE];
+	l->master_fd = fds[WIRE_FD_MASTER];
+	int rc = ring_open(&l->ring, fds[WIRE_FD_RING]);
+	if (rc == 0)
+		rc = control_open(&l->control, fds[WIRE_FD_CONTROL]);
+	close(fds[WIRE_FD_RING]);
+	close(fds[WIRE_FD_CONTROL]);
+	if (rc == 0)
+		rc = watch(l, &l->wake, l->wake_fd, &l->wake_open);
+	if (rc == 0)
+		rc = uv_poll_start(&l->wake, UV_READABLE, on_wake);
+	if (rc == 0)
+		rc = watch(l, &l->master, l->master_fd, &l->master_open);
+	return rc;
+}
+
+static void on_attached(struct link *l, const struct wire_message *m, const int *fds)
+{
+	int rc = m->status < 0 ? m->status : fds ? take(l, fds) : -EPROTO;
+	if (rc < 0) {
+		fail(l, REPORT_SETUP, rc);
+		return;
+	}
+	uv_timer_stop(&l->timer);
+	l->info = m->u.info;
+	l->state = LINK_ATTACHED;
+	l->callbacks->attached(l->user);
+}
+
+/* One message, with the descriptors that may come with it. */
+static ssize_t receive(int fd, struct wire_message *m, int *fds, size_t *fd_count)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(WIRE_FDS * sizeof(int))];
+	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
+	struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control,
+	};
+	*fd_count = 0;
+	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (n < 0)
+		return -errno;
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(&message); h; h = CMSG_NXTHDR(&message, h)) {
+		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
+			continue;
+		size_t count = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds, CMSG_DATA(h), count * sizeof(int));
+		*fd_count = count;
+	}
+	return n;
+}
+
+static void on_message(uv_poll_t *poll, int status, int events)
+{
+	struct link *l = poll->data;
+	struct wire_message m;
+	int fds[WIRE_FDS];
+	size_t count;
+	(void)status;
+	(void)events;
+	ssize_t n = receive(l->socket_fd, &m, fds, &count);
+	if (n == -EAGAIN || n == -EINTR)
+		return;
+	bool whole = n == sizeof m && m.magic == WIRE_MAGIC;
+	bool answer = whole && m.type == WIRE_ATTACH && l->state == LINK_ATTACHING;
+	if (!(answer && count == WIRE_FDS))
+		for (size_t i = 0; i < count; i++)
+			close(fds[i]);
+	if (!whole)
+		lose(l, false);
+	else if (answer)
+		on_attached(l, &m, count == WIRE_FDS ? fds : NULL);
+	else if (m.type == WIRE_TAKEN)
+		lose(l, true);
+	else if (m.type == WIRE_END)
+		l->callbacks->ended(l->user, m.status);
+}
+
+int link_adopt(struct link *l)
+{
+	int rc = connect_holder(l, &l->socket_fd);
+	if (rc < 0)
+		return rc;
+	rc = watch(l, &l->socket, l->socket_fd, &l->socket_open);
+	if (rc == 0)
+		rc = uv_poll_start(&l->socket, UV_READABLE | UV_DISCONNECT, on_message);
+	if (rc == 0)
+		rc = request(l, (struct wire_message){.type = WIRE_ATTACH});
+	if (rc < 0)
+		return rc;
+	l->state = LINK_ATTACHING;
+	return uv_timer_start(&l->timer, on_timeout, LINK_TIMEOUT_MS, 0);
+}
+
+static void attach(struct link *l)
+{
+	int rc = link_adopt(l);
+	if (rc < 0)
+		fail(l, REPORT_SETUP, rc);
+}
+
+size_t link_input_queued(const struct link *l)
+{
+	return l->input_length - l->input_start;
+}
+
+/* What the terminal takes now; -EIO when the shell is gone counts as taken, there is nobody to read it. */
+static size_t write_some(struct link *l, const uint8_t *bytes, size_t length)
+{
+	size_t done = 0;
+	while (done < length) {
+		ssize_t n = write(l->master_fd, bytes + done, length - done);
+		if (n > 0)
+			done += (size_t)n;
+		else if (n < 0 && errno == EAGAIN)
+			break;
+		else if (n < 0 && errno != EINTR)
+			return length;
+	}
+	return done;
+}
+
+static void on_writable(uv_poll_t *poll, int status, int events)
+{
+	struct link *l = poll->data;
+	(void)status;
+	(void)events;
+	size_t before = link_input_queued(l);
+	l->input_start += write_some(l, l->input + l->input_start, before);
+	size_t left = link_input_queued(l);
+	if (left == 0) {
+		uv_poll_stop(poll);
+		free(l->input);
+		l->input = NULL;
+		l->input_length = l->input_start = l->input_capacity = 0;
+	}
+	if (before > LINK_INPUT_HIGH && left <= LINK_INPUT_HIGH)
+		l->callbacks->drained(l->user);
+}
+
+static int queue_input(struct link *l, const uint8_t *bytes, size_t length)
+{
+	size_t left = link_input_queued(l);
+	if (left + length > LINK_INPUT_MAX)
+		return -ENOBUFS;
+	if (l->input_length + length > l->input_capacity) {
+		size_t capacity = l->input_capacity ? l->input_capacity : 4096;
+		while (capacity < left + length)
+			capacity *= 2;
+		uint8_t *input = malloc(capacity);
+		if (!input)
+			return -ENOMEM;
+		if (left > 0)
+			memcpy(input, l->input + l->input_start, left);
+		free(l->input);
+		l->input = input;
+		l->input_capacity = capacity;
+		l->input_start = 0;
+		l->input_length = left;
+	}
+	memcpy(l->input + l->input_length, bytes, length);
+	l->input_length += length;
+	return left == 0 ? uv_poll_start(&l->master, UV_WRITABLE, on_writable) : 0;
+}
+
+int link_write(struct link *l, const void *bytes, size_t length)
+{
+	size_t done = 0;
+	if (l->state != LINK_ATTACHED || !l->master_open)
+		return -ENOTCONN;
+	if (link_input_queued(l) + length > LINK_INPUT_MAX)
+		return -ENOBUFS;
+	if (link_input_queued(l) == 0)
+		done = write_some(l, bytes, length);
+	return done == length ? 0 : queue_input(l, (const uint8_t *)bytes + done, length - done);
+}
+
+int link_resize(struct link *l, unsigned rows, unsigned cols)
+{
+	return request(l, (struct wire_message){.type = WIRE_RESIZE, .a = rows, .b = cols});
+}
+
+int link_signal(struct link *l, int signo, enum wire_target target)
+{
+	return request(
+		l, (struct wire_message){.type = WIRE_SIGNAL, .a = (uint32_t)signo, .b = target});
+}
+
+int link_end(struct link *l, unsigned grace_ms)
+{
+	return request(l, (struct wire_message){.type = WIRE_END, .a = grace_ms});
+}
+
+void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
+{
+	uint64_t one = 1;
+	atomic_store_explicit(&l->control->tail, tail, memory_order_release);
+	atomic_store_explicit(&l->control->events_tail, events_tail, memory_order_release);
+	/* The holder raises its flag and then looks at the tail: one of us sees the other. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&l->ring.header->blocked, memory_order_relaxed))
+		(void)!write(l->space_fd, &one, sizeof one);
+}
+
+bool link_sleep(struct link *l, uint64_t head, uint64_t events)
+{
+	atomic_store(&l->control->waiting, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (stream_head(&l->ring.bytes) == head && stream_head(&l->ring.events) == events)
+		return true;
+	atomic_store(&l->control->waiting, 0);
+	return false;
+}
+
+void link_close(struct link *l, void (*close_cb)(void *user))
+{
+	assert(!l->closing);
+	l->closing = true;
+	l->close_cb = close_cb;
+	unwatch(&l->report, &l->report_open, &l->report_fd);
+	unwatch(&l->socket, &l->socket_open, &l->socket_fd);
+	unwatch(&l->wake, &l->wake_open, &l->wake_fd);
+	unwatch(&l->master, &l->master_open, &l->master_fd);
+	close_fd(&l->space_fd);
+	close_fd(&l->dir_fd);
+	uv_close((uv_handle_t *)&l->timer, on_handle_closed);
+	ring_close(&l->ring);
+	control_close(l->control);
+	l->control = NULL;
+	free(l->input);
+	l->input = NULL;
+	l->input_length = l->input_start = 0;
+}

@@ -1,0 +1,99 @@
+/*
+ * The server's end of a holder: starting or finding it, attaching to it, its ring and control page,
+ * input to its terminal and requests to it. See pty/wire.h.
+ *
+ * States: idle -> starting (the holder is being executed) -> attaching -> attached -> lost.
+ * The memory of a link is the caller's until link_close()'s callback.
+ */
+#pragma once
+
+#include "pty/reaper.h"
+#include "pty/spawn.h"
+#include "ring/control.h"
+#include "ring/ring.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+/* Input that waits for a program to read it. */
+#define LINK_INPUT_MAX ((size_t)4 << 20)
+/* Above this, those who type should be stopped from sending more. */
+#define LINK_INPUT_HIGH ((size_t)256 << 10)
+/* How long a holder may take to start or to answer. */
+#define LINK_TIMEOUT_MS 10000u
+
+/* None is called from inside the function that caused it; each may call link_close(). */
+struct link_callbacks {
+	void (*attached)(void *user); /* ring and control are mapped */
+	void (*failed)(void *user, enum report_stage stage, int error); /* it will not be attached */
+	void (*wake)(void *user);             /* the ring has something new */
+	void (*lost)(void *user, bool taken); /* the holder is gone, or another server has it */
+	void (*ended)(void *user, int error); /* link_end() is done; -EBUSY: some processes survive */
+	void (*drained)(void *user);          /* queued input has fallen below LINK_INPUT_HIGH */
+};
+
+enum link_state { LINK_IDLE, LINK_STARTING, LINK_ATTACHING, LINK_ATTACHED, LINK_LOST };
+
+struct link {
+	const struct link_callbacks *callbacks;
+	void *user;
+	enum link_state state;
+	uv_loop_t *loop;  /* not owned */
+	struct ring ring; /* mapped while attached, and after the loss until closed */
+	struct control *control;
+	struct wire_info info; /* what the holder said when attached */
+	int dir_fd;            /* the session's directory, O_PATH */
+	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
+	uv_poll_t report, socket, wake, master;
+	uv_timer_t timer;
+	int open_handles; /* that link_close waits for */
+	bool closing;
+	void (*close_cb)(void *user);
+	uint8_t *input; /* queued for the terminal */
+	size_t input_length, input_start, input_capacity;
+	uint32_t serial;                                       /* of the last request */
+	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
+};
+
+/* Prepare. dir_fd is the session's directory; taken, closed with the link. Returns 0 or -errno. */
+int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_callbacks *callbacks,
+	void *user);
+
+/* Start a new holder and attach to it. Returns 0 (a callback follows) or a negative errno. */
+int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper);
+
+/* Attach to the holder in the directory. Returns 0 (a callback follows), -ECONNREFUSED or -ENOENT when
+ * there is none, or another negative errno. */
+int link_adopt(struct link *l);
+
+/*
+ * Send bytes to the terminal; what it does not take now is queued, in order.
+ * Returns 0, -ENOBUFS when the queue would exceed LINK_INPUT_MAX (then nothing is sent), -ENOTCONN.
+ */
+int link_write(struct link *l, const void *bytes, size_t length);
+
+/* Bytes of input that wait. */
+size_t link_input_queued(const struct link *l);
+
+/* Ask for a new size. Returns 0 or a negative errno; the event in the ring says when it happened. */
+int link_resize(struct link *l, unsigned rows, unsigned cols);
+
+/* Send a signal. Returns 0 or a negative errno. */
+int link_signal(struct link *l, int signo, enum wire_target target);
+
+/* End the session's processes and its holder: SIGHUP now, SIGKILL after grace_ms. */
+int link_end(struct link *l, unsigned grace_ms);
+
+/* Say how far the ring has been consumed, and wake the holder if it waits for that. */
+void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail);
+
+/*
+ * Ask to be woken at the next byte or event. Returns false when there is already something beyond
+ * (head, events): then no wake-up comes.
+ */
+bool link_sleep(struct link *l, uint64_t head, uint64_t events);
+
+/* Let go of the holder, which lives on. close_cb is called once everything is released. */
+void link_close(struct link *l, void (*close_cb)(void *user));

@@ -1,0 +1,31 @@
+/*
+ * Starting a holder: posix_spawn (a fork of a big server takes tens of ms), everything prepared before,
+ * nothing inherited but the directory and the report pipe.
+ */
+#pragma once
+
+#include "pty/wire.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* What a new session is to be. All strings are borrowed for the call. */
+struct spawn_options {
+	const char *holder;  /* path of ringside-holder */
+	int dir_fd;          /* the session's directory, existing and empty */
+	const char *cwd;     /* absolute */
+	char *const *argv;   /* the shell and its arguments */
+	char *const *envp;   /* the shell's environment */
+	unsigned rows, cols; /* 1 to 1000 */
+	size_t ring_size;    /* bytes */
+	size_t control_size; /* bytes */
+	unsigned ttl_s;      /* 0 = for ever */
+	long nofile;         /* soft limit of descriptors for the shell; 0 = as the server's */
+};
+
+/*
+ * Start a holder. *ret_report_fd becomes readable when it is ready or has failed: one struct report, or
+ * end of file if it died before; it is the caller's to close.
+ * Returns 0, or a negative errno and nothing is left.
+ */
+int spawn_holder(const struct spawn_options *options, pid_t *ret_pid, int *ret_report_fd);

@@ -1,0 +1,69 @@
+#include "shell/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int file_load(int dir_fd, const char *name, size_t max, char **ret_text, size_t *ret_length)
+{
+	struct stat st;
+	int rc = 0, fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		rc = -errno;
+	else if (!S_ISREG(st.st_mode) || (size_t)st.st_size > max)
+		rc = -EFBIG;
+	char *text = rc == 0 ? malloc((size_t)st.st_size + 1) : NULL;
+	if (rc == 0 && !text)
+		rc = -ENOMEM;
+	size_t length = 0;
+	while (rc == 0 && length < (size_t)st.st_size) {
+		ssize_t n = read(fd, text + length, (size_t)st.st_size - length);
+		if (n > 0)
+			length += (size_t)n;
+		else if (n == 0)
+			break;
+		else if (errno != EINTR)
+			rc = -errno;
+	}
+	close(fd);
+	if (rc < 0) {
+		free(text);
+		return rc;
+	}
+	text[length] = '\0';
+	*ret_text = text;
+	*ret_length = length;
+	return 0;
+}
+
+int file_save(int dir_fd, const char *name, const char *text, size_t length)
+{
+	char temporary[64];
+	snprintf(temporary, sizeof temporary, "%s.new", name);
+	int rc = 0;
+	int fd = openat(
+		dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	while (rc == 0 && length > 0) {
+		ssize_t n = write(fd, text, length);
+		if (n > 0) {
+			text += n;
+			length -= (size_t)n;
+		} else if (n < 0 && errno != EINTR) {
+			rc = -errno;
+		}
+	}
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && renameat(dir_fd, temporary, dir_fd, name) < 0)
+		rc = -errno;
+	if (rc < 0)
+		unlinkat(dir_fd, temporary, 0);
+	return rc;
+}

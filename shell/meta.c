@@ -1,0 +1,61 @@
+#include "shell/meta.h"
+
+#include "shell/file.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define META_NAME "meta.json"
+#define META_MAX ((size_t)64 << 10)
+
+int meta_save(int dir_fd, const struct session *s)
+{
+	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "id", s->id, "name", s->name,
+		"cwd", s->cwd, "shell", s->shell, "createdAt", (json_int_t)s->created_ms,
+		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms);
+	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+	json_decref(root);
+	if (!text)
+		return -ENOMEM;
+	int rc = file_save(dir_fd, META_NAME, text, strlen(text));
+	free(text);
+	return rc;
+}
+
+static int take(struct session *s, const json_t *root)
+{
+	const char *id, *name, *cwd, *shell;
+	json_int_t created, idle;
+	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s:s, s:I, s:I}", "id", &id,
+		    "name", &name, "cwd", &cwd, "shell", &shell, "createdAt", &created,
+		    "idleTimeoutMs", &idle) < 0)
+		return -EBADMSG;
+	if (!name_is_id(id) || !name_is_text(name) || created < 0 || idle < 0)
+		return -EBADMSG;
+	s->cwd = strdup(cwd);
+	s->shell = strdup(shell);
+	if (!s->cwd || !s->shell)
+		return -ENOMEM;
+	snprintf(s->id, sizeof s->id, "%s", id);
+	snprintf(s->name, sizeof s->name, "%s", name);
+	s->created_ms = (uint64_t)created;
+	s->idle_timeout_ms = (uint64_t)idle;
+	return 0;
+}
+
+int meta_load(int dir_fd, struct session *s)
+{
+	char *text;
+	size_t length;
+	int rc = file_load(dir_fd, META_NAME, META_MAX, &text, &length);
+	if (rc < 0)
+		return rc;
+	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	rc = root ? take(s, root) : -EBADMSG;
+	json_decref(root);
+	free(text);
+	return rc;
+}

@@ -1,0 +1,15 @@
+/* What sessions, people and links may be called. Pure. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NAME_ID_MAX 128u   /* bytes of a session's id */
+#define NAME_TEXT_MAX 128u /* characters of a display name */
+#define NAME_BYTES_MAX (4 * NAME_TEXT_MAX)
+
+/* An id: 1 to NAME_ID_MAX of [A-Za-z0-9._:@-], not beginning with a dot. It names a directory. */
+bool name_is_id(const char *text);
+
+/* A display name: 1 to NAME_TEXT_MAX characters of valid UTF-8 without control characters. */
+bool name_is_text(const char *text);

@@ -1,0 +1,157 @@
+/* What one session does between its start and its end. See sessions.c for those. */
+#include "shell/session.h"
+
+#include "shell/clock.h"
+#include "shell/meta.h"
+#include "shell/sessions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <utlist.h>
+
+const char *session_state_name(enum session_state state)
+{
+	static const char *const names[] = {[SESSION_STARTING] = "starting",
+		[SESSION_RUNNING] = "running",
+		[SESSION_EXITED] = "exited",
+		[SESSION_ENDING] = "ending"};
+	return names[state];
+}
+
+uint64_t session_head(const struct session *s)
+{
+	return s->history_open ? stream_head(&s->link.ring.bytes) : 0;
+}
+
+uint64_t session_oldest(const struct session *s)
+{
+	return s->history_open ? history_oldest(&s->history) : 0;
+}
+
+static void tell_viewers(struct session *s)
+{
+	struct session_viewer *v;
+	DL_FOREACH (s->viewers, v)
+		v->changed(v->user);
+	sessions_changed(s->table);
+}
+
+static void apply_holder(struct session *s)
+{
+	const struct attendee *a = s->presence.holder;
+	if (a && (a->rows != s->rows || a->cols != s->cols))
+		session_resize(s, a->rows, a->cols); /* when it has ended there is nothing to size */
+}
+
+void session_attach(struct session *s, struct session_viewer *v)
+{
+	presence_join(&s->presence, &v->attendee);
+	DL_APPEND(s->viewers, v);
+	if (v->attendee.rows > 0)
+		session_window(s, v, v->attendee.rows, v->attendee.cols);
+	tell_viewers(s);
+}
+
+void session_detach(struct session *s, struct session_viewer *v)
+{
+	struct session_viewer *found;
+	DL_SEARCH_SCALAR(s->viewers, found, attendee.id, v->attendee.id);
+	if (found != v)
+		return;
+	DL_DELETE(s->viewers, v);
+	presence_leave(&s->presence, &v->attendee);
+	s->activity_ms = clock_wall_ms();
+	apply_holder(s);
+	tell_viewers(s);
+}
+
+int session_write(struct session *s, const void *bytes, size_t length)
+{
+	if (s->state != SESSION_RUNNING)
+		return -ENOTCONN;
+	int rc = link_write(&s->link, bytes, length);
+	if (rc < 0) {
+		s->table->counters.input_refused++;
+		return rc;
+	}
+	s->table->counters.bytes_in += length;
+	s->activity_ms = clock_wall_ms();
+	return 0;
+}
+
+int session_type(struct session *s, struct session_viewer *v, const void *bytes, size_t length)
+{
+	uint64_t before = s->presence.version;
+	int rc = session_write(s, bytes, length);
+	if (rc < 0)
+		return rc;
+	if (presence_type(&s->presence, &v->attendee, s->activity_ms))
+		apply_holder(s);
+	if (s->presence.version != before)
+		tell_viewers(s);
+	return 0;
+}
+
+void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols)
+{
+	uint64_t before = s->presence.version;
+	if (presence_window(&s->presence, &v->attendee, rows, cols))
+		apply_holder(s);
+	if (s->presence.version != before)
+		tell_viewers(s);
+}
+
+int session_resize(struct session *s, unsigned rows, unsigned cols)
+{
+	if (rows < 1 || cols < 1 || rows > SESSION_SIDE_MAX || cols > SESSION_SIDE_MAX)
+		return -EINVAL;
+	if (s->state != SESSION_RUNNING)
+		return -ENOTCONN;
+	int rc = link_resize(&s->link, rows, cols);
+	if (rc < 0)
+		return rc;
+	s->rows = rows;
+	s->cols = cols;
+	sessions_changed(s->table);
+	return 0;
+}
+
+int session_signal(struct session *s, int signo, enum wire_target target)
+{
+	return s->state == SESSION_RUNNING ? link_signal(&s->link, signo, target) : -ENOTCONN;
+}
+
+int session_rename(struct session *s, const char *name)
+{
+	char previous[sizeof s->name];
+	snprintf(previous, sizeof previous, "%s", s->name);
+	snprintf(s->name, sizeof s->name, "%s", name);
+	int rc = meta_save(s->link.dir_fd, s);
+	if (rc < 0) {
+		snprintf(s->name, sizeof s->name, "%s", previous);
+		return rc;
+	}
+	s->name_version++;
+	tell_viewers(s);
+	return 0;
+}
+
+void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name)
+{
+	snprintf(v->attendee.name, sizeof v->attendee.name, "%s", name);
+	s->presence.version++;
+	tell_viewers(s);
+}
+
+struct history_read session_read(struct session *s, struct session_viewer *v,
+	struct history_cursor *c, void *dst, size_t cap)
+{
+	/* Only the responder's cursor is live; for all others queries are NULs. */
+	struct history_cursor mine = *c;
+	if (presence_responder(&s->presence) != &v->attendee)
+		mine.live_from = QUERIES_NEVER;
+	struct history_read r = history_read(&s->history, &mine, dst, cap);
+	mine.live_from = c->live_from;
+	*c = mine;
+	return r;
+}

@@ -1,0 +1,127 @@
+/*
+ * A session: one shell on one PTY in a holder of its own, its history, and who is attached.
+ *
+ * States: starting -> running -> exited; ending from any of them, then it is gone. A session belongs to
+ * the table in shell/sessions.h, which creates, finds and ends it.
+ */
+#pragma once
+
+#include "pty/link.h"
+#include "ring/history.h"
+#include "shell/name.h"
+#include "shell/presence.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+#include <uv.h>
+
+#define SESSION_SIDE_MAX 1000u          /* rows and columns: 1 to this */
+#define SESSION_TURN ((size_t)64 << 10) /* bytes consumed before other sessions get their turn */
+
+enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_EXITED, SESSION_ENDING };
+
+/* "starting", "running", "exited" or "ending". */
+const char *session_state_name(enum session_state state);
+
+/* How a session ended. */
+enum session_end { SESSION_END_EXITED, SESSION_END_SIGNAL, SESSION_END_HOLDER_DIED };
+
+/* Someone who follows a session; the memory is the follower's. No callback may detach another viewer. */
+struct session_viewer {
+	struct session_viewer *prev, *next;
+	void (*more)(void *user);    /* the history has more, or the session has ended */
+	void (*changed)(void *user); /* presence, name or size holder are different */
+	void (*gone)(void *user,
+		bool deleted); /* the session is no more; the viewer has been detached */
+	void *user;
+	struct attendee attendee; /* to be filled in (name, role, window) before attaching */
+};
+
+/* What can be chosen when a session is created. Strings are borrowed; NULL or 0 = the default. */
+struct session_options {
+	const char *id;           /* checked by the table */
+	const char *name;         /* default: the id */
+	const char *cwd;          /* absolute; default: where the server was started */
+	const char *shell;        /* path or name; default: bash */
+	unsigned rows, cols;      /* default 24 x 80 */
+	uint64_t idle_timeout_ms; /* end it when nobody is attached and nothing happens for this long */
+	const char *const *env_names;
+	const char *const *env_values;
+	size_t env_count;
+};
+
+struct session;
+struct sessions;
+
+/* Someone who waits for a session to be started, or to be gone. */
+struct session_waiter {
+	struct session_waiter *next;
+	/* error: 0, or a negative errno and what failed; then session is about to go. */
+	void (*done)(void *user, struct session *session, enum report_stage stage, int error);
+	void *user;
+};
+
+struct session {
+	UT_hash_handle hh;           /* in the table, by id, unless ending */
+	struct session *prev, *next; /* in the list of those being ended */
+	struct sessions *table;
+	char id[NAME_ID_MAX + 1];
+	char name[NAME_BYTES_MAX + 1];
+	char *directory; /* name below the runtime directory */
+	char *cwd, *shell;
+	unsigned rows, cols;              /* now */
+	uint64_t created_ms, activity_ms; /* wall clock */
+	uint64_t idle_timeout_ms;
+	enum session_state state;
+	enum session_end end; /* valid once exited */
+	int exit_status;      /* wait(2) status, unless the holder died */
+	uint64_t exited_ms;   /* wall clock */
+	bool adopted;         /* found running when the server started */
+	bool holder_lost;     /* nobody writes the ring any more */
+	struct link link;
+	struct history history;
+	bool history_open;
+	struct presence presence;
+	uint64_t name_version; /* counts renames */
+	struct session_viewer *viewers;
+	struct session_waiter *waiters; /* for the start */
+	struct session_waiter *enders;  /* for the end */
+	struct session *next_busy;      /* in the table's list of sessions with more to consume */
+	bool busy;
+};
+
+/* The offset behind the newest byte, and that of the oldest; 0 while starting. */
+uint64_t session_head(const struct session *s);
+uint64_t session_oldest(const struct session *s);
+
+/* Follow the session, which must not be starting or ending. Others are told. */
+void session_attach(struct session *s, struct session_viewer *v);
+
+/* Stop following; harmless when v is not attached. */
+void session_detach(struct session *s, struct session_viewer *v);
+
+/* Input from an attached client that may type. Returns 0, -ENOBUFS, or -ENOTCONN once it has ended. */
+int session_type(struct session *s, struct session_viewer *v, const void *bytes, size_t length);
+
+/* Input from elsewhere. The same errors. */
+int session_write(struct session *s, const void *bytes, size_t length);
+
+/* An attached client's window has changed (1 to SESSION_SIDE_MAX each). */
+void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols);
+
+/* Set the size. Returns 0, -EINVAL or -ENOTCONN. */
+int session_resize(struct session *s, unsigned rows, unsigned cols);
+
+/* Signal the foreground process group or the shell. Returns 0, -ENOTCONN once it has ended. */
+int session_signal(struct session *s, int signo, enum wire_target target);
+
+/* Rename; the name has been checked. Returns 0 or a negative errno (it could not be stored). */
+int session_rename(struct session *s, const char *name);
+
+/* Name of a viewer has changed. */
+void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name);
+
+/* The next thing for a viewer at this cursor, see history_read(); live queries go to one viewer. */
+struct history_read session_read(struct session *s, struct session_viewer *v,
+	struct history_cursor *c, void *dst, size_t cap);

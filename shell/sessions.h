@@ -1,0 +1,110 @@
+/*
+ * The table of sessions: creating them (once, however many ask at the same time), finding, ending,
+ * adopting what an earlier server left running, and ending what idles. Everything a session needs on
+ * disk is in one directory of its own below the runtime directory:
+ *
+ *   RUNTIME/lock                  held (flock) by the server
+ *   RUNTIME/sessions/ID+SUFFIX/   "s" and the FIFOs (the holder's), "meta.json", "ending" once it is ending
+ */
+#pragma once
+
+#include "pty/reaper.h"
+#include "shell/session.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#define SESSIONS_MAX_DEFAULT 256u
+#define SESSIONS_KILL_GRACE_MS 300u
+
+/* All strings are borrowed for the table's life. */
+struct sessions_config {
+	const char *runtime_dir;  /* existing, 0700, ours */
+	const char *holder;       /* path of ringside-holder */
+	const char *cwd;          /* default working directory */
+	char *const *environment; /* what sessions inherit */
+	size_t ring_size;         /* bytes */
+	unsigned max_sessions;
+	unsigned ended_ttl_s; /* how long the history of an ended session is kept; 0 = for ever */
+	long nofile;          /* soft limit of descriptors for shells; 0 = ours */
+};
+
+struct sessions_callbacks {
+	/* The list, or something that it shows, is different. */
+	void (*changed)(void *user);
+	/* Something went wrong that nobody waits for. id may be "". */
+	void (*failed)(void *user, const char *id, const char *what, int error);
+};
+
+/* For /metrics. */
+struct sessions_counters {
+	uint64_t created, adopted, ended, exited, holders_lost, start_failures;
+	uint64_t bytes_out, bytes_in, input_refused;
+};
+
+struct sessions {
+	struct sessions_config config;
+	const struct sessions_callbacks *callbacks;
+	void *user;
+	uv_loop_t *loop;
+	struct session *table;  /* uthash, by id */
+	struct session *ending; /* list */
+	struct session *busy;   /* with more to consume */
+	struct reaper reaper;
+	uv_prepare_t prepare; /* gives busy sessions their turns */
+	uv_idle_t idle;       /* keeps the loop from sleeping while there are any */
+	uv_timer_t sweep;     /* idle limits and times to live */
+	int lock_fd, dir_fd;
+	bool closing;
+	struct sessions_counters counters;
+};
+
+/*
+ * Take the runtime directory. Returns 0, -EBUSY when another server has it, or another negative errno;
+ * then nothing is left open.
+ */
+int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,
+	const struct sessions_callbacks *callbacks, void *user);
+
+/* Find the holders of an earlier server and attach to them; each session starts on its own. Returns how
+ * many were found, or a negative errno. */
+int sessions_adopt(struct sessions *s);
+
+/*
+ * Create a session. waiter is told when it runs or has failed, possibly before this returns 0.
+ * Returns a negative errno and tells nobody when it cannot be begun: -EEXIST (an id that is alive),
+ * -EUSERS (too many sessions), -EINVAL (id, name, cwd or size), -ENOENT/-ENOTDIR/-EACCES (cwd), ...
+ * An ended session of that id is replaced.
+ */
+int sessions_create(
+	struct sessions *s, const struct session_options *options, struct session_waiter *waiter);
+
+/* Find the session of options->id or create it: two callers at once get one. *ret_created says which. */
+int sessions_get_or_create(struct sessions *s, const struct session_options *options,
+	struct session_waiter *waiter, bool *ret_created);
+
+/* The session of this id, in any state but ending; NULL if there is none. */
+struct session *sessions_find(const struct sessions *s, const char *id);
+
+/* Sessions in the table. */
+unsigned sessions_count(const struct sessions *s);
+
+/* End a session: its processes, its holder, its files. waiter (may be NULL) hears when it is done. */
+void sessions_end(struct sessions *s, struct session *session, struct session_waiter *waiter);
+
+/* End all. Poll with sessions_idle(). */
+void sessions_end_all(struct sessions *s);
+bool sessions_idle(const struct sessions *s);
+
+/*
+ * Let go of everything; holders live on. Viewers are told `gone`. The memory is the caller's until the
+ * loop has closed all handles.
+ */
+void sessions_close(struct sessions *s);
+
+/* Used by session.c only. */
+void sessions_changed(struct sessions *s);
+void sessions_make_busy(struct sessions *s, struct session *session);
+void sessions_remove(struct sessions *s, struct session *session, bool deleted);

@@ -1,0 +1,69 @@
+/*
+ * The API: one handler for each route, the same for every transport. See ws/request.h for how they are
+ * called, ws/api_session.c and ws/api_share.c for what they do.
+ */
+#pragma once
+
+#include "shell/sessions.h"
+#include "ws/auth.h"
+#include "ws/metrics.h"
+#include "ws/request.h"
+#include "ws/terminal.h"
+
+struct api {
+	struct sessions *sessions;
+	struct auth *auth;
+	struct metrics *metrics;
+	struct terminals *terminals;
+	const char *version;
+	uv_timer_t announce; /* spaces the events of the list of sessions */
+	bool announce_open;
+	uint64_t announced_ms;       /* loop time of the last one */
+	uint64_t version_of_list;    /* counts changes of the list */
+	struct list_stream *streams; /* those who follow it */
+};
+
+/* Wire up; all pointers are borrowed. Returns 0 or a negative errno. */
+int api_open(struct api *a, uv_loop_t *loop);
+void api_close(struct api *a);
+
+/*
+ * Answer a request, now or later. The transport has filled in everything up to `match`, which this does.
+ * The Host and Origin headers are the transport's to check.
+ */
+void api_handle(struct api *a, struct request *r);
+
+/* The list of sessions, or what it shows, has changed. */
+void api_sessions_changed(struct api *a);
+
+/* Handlers; each answers r. Those of a session have found it, and that r may see it. */
+void api_session_create(struct api *a, struct request *r);
+void api_session_open(struct api *a, struct request *r);
+void api_session_list(struct api *a, struct request *r);
+void api_session_delete(struct api *a, struct request *r);
+void api_session_events(struct api *a, struct request *r);
+void api_session_show(struct api *a, struct request *r, struct session *s);
+void api_session_rename(struct api *a, struct request *r, struct session *s);
+void api_session_resize(struct api *a, struct request *r, struct session *s);
+void api_session_signal(struct api *a, struct request *r, struct session *s);
+void api_session_input(struct api *a, struct request *r, struct session *s);
+void api_session_output(struct api *a, struct request *r, struct session *s);
+void api_links_list(struct api *a, struct request *r, struct session *s);
+void api_links_create(struct api *a, struct request *r, struct session *s);
+void api_links_delete(struct api *a, struct request *r, struct session *s);
+void api_login(struct api *a, struct request *r);
+void api_logout(struct api *a, struct request *r);
+void api_whoami(struct api *a, struct request *r);
+
+/*
+ * The request's body as a JSON object (an empty body is an empty object). Returns a new reference, or NULL
+ * when it is none: then r has been answered.
+ */
+json_t *api_body(struct request *r);
+
+/* A field of text; absent: NULL and true. Wrong type: r is answered and false returned. */
+bool api_text(struct request *r, const json_t *body, const char *field, const char **ret_text);
+
+/* A field that is a whole number from min to max; absent: *ret_number stays. Otherwise as api_text. */
+bool api_number(struct request *r, const json_t *body, const char *field, uint64_t min,
+	uint64_t max, uint64_t *ret_number);

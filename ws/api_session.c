@@ -1,0 +1,568 @@
+/* Sessions over the API: create, open, list, events, delete, inspect and drive. */
+#include "shell/clock.h"
+#include "shell/environment.h"
+#include "ws/api.h"
+#include "ws/error.h"
+#include "ws/session_json.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define ENV_MAX 256u
+#define PATH_LENGTH_MAX 4096u
+#define OUTPUT_MAX ((size_t)1 << 20)
+#define IDLE_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
+#define ANNOUNCE_MS 200u
+
+/* Creating */
+
+/* Someone waits for a session over the API. */
+struct create {
+	struct session_waiter waiter;
+	struct api *api;
+	struct request *request;
+	bool open; /* get-or-create */
+	bool created;
+	char cwd[PATH_LENGTH_MAX]; /* for the message */
+	char shell[PATH_LENGTH_MAX];
+};
+
+static void reply_start_failure(
+	struct request *r, const struct create *c, enum report_stage stage, int error)
+{
+	char message[2 * PATH_LENGTH_MAX];
+	if (stage == REPORT_CHDIR) {
+		snprintf(message, sizeof message, "The working directory %s cannot be entered: %s",
+			c->cwd, strerror(-error));
+		reply_invalid(r, "cwd", message, "invalid");
+	} else if (stage == REPORT_EXEC) {
+		snprintf(message, sizeof message, "The shell %s cannot be executed: %s", c->shell,
+			strerror(-error));
+		reply_invalid(r, "shell", message, "invalid");
+	} else {
+		snprintf(message, sizeof message, "The session could not be started: %s",
+			strerror(-error));
+		reply_error(r, error_code_of(error), message, NULL);
+	}
+}
+
+static void reply_created(struct create *c, const struct session *s)
+{
+	json_t *body = json_pack("{s:o}", "data", session_json(s));
+	if (c->open)
+		json_object_set_new(body, "created", json_boolean(c->created));
+	else
+		json_object_set_new(body, "containerPlacementId", json_null());
+	reply_success(c->request, body);
+}
+
+static void on_started(void *user, struct session *s, enum report_stage stage, int error)
+{
+	struct create *c = user;
+	if (error < 0)
+		reply_start_failure(c->request, c, stage, error);
+	else
+		reply_created(c, s);
+	request_unref(c->request);
+	free(c);
+}
+
+/* Why a session could not even be begun. */
+static void reply_refusal(struct request *r, const struct create *c, const char *id, int error)
+{
+	char message[PATH_LENGTH_MAX + 128];
+	switch (error) {
+	case -EEXIST:
+		snprintf(message, sizeof message, "Session '%s' already exists", id);
+		reply_error(r, "SESSION_ALREADY_EXISTS", message,
+			json_pack("{s:s, s:n}", "sessionId", id, "containerPlacementId"));
+		break;
+	case -EUSERS:
+		reply_error(r, "LIMIT_REACHED", "There are too many sessions",
+			json_pack("{s:i}", "maxSessions",
+				(int)c->api->sessions->config.max_sessions));
+		break;
+	case -ENOENT:
+	case -ENOTDIR:
+	case -EACCES:
+	case -ENAMETOOLONG:
+	case -ELOOP:
+		snprintf(message, sizeof message, "The working directory %s cannot be used: %s",
+			c->cwd, strerror(-error));
+		reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
+		break;
+	default:
+		snprintf(message, sizeof message, "The session could not be started: %s",
+			strerror(-error));
+		reply_error(r, error_code_of(error), message, NULL);
+	}
+}
+
+struct environment_fields {
+	const char *names[ENV_MAX], *values[ENV_MAX];
+	size_t count;
+};
+
+static bool take_environment(struct request *r, json_t *body, struct environment_fields *e)
+{
+	json_t *env = json_object_get(body, "env"), *value;
+	const char *name;
+	e->count = 0;
+	if (!env || json_is_null(env))
+		return true;
+	if (!json_is_object(env) || json_object_size(env) > ENV_MAX) {
+		reply_invalid(r, "env", "Must be an object of at most 256 strings", "invalid");
+		return false;
+	}
+	json_object_foreach (env, name, value) {
+		const char *text = json_string_value(value);
+		if (!environment_name_is_valid(name) || !text ||
+			strlen(text) != json_string_length(value)) {
+			reply_invalid(r, "env",
+				"Must map names of variables to strings without NUL", "invalid");
+			return false;
+		}
+		e->names[e->count] = name;
+		e->values[e->count++] = text;
+	}
+	return true;
+}
+
+static bool take_options(struct request *r, json_t *body, struct session_options *o)
+{
+	uint64_t rows = 0, cols = 0;
+	if (!api_text(r, body, "id", &o->id) || !api_text(r, body, "name", &o->name) ||
+		!api_text(r, body, "cwd", &o->cwd) || !api_text(r, body, "shell", &o->shell) ||
+		!api_number(r, body, "rows", 1, SESSION_SIDE_MAX, &rows) ||
+		!api_number(r, body, "cols", 1, SESSION_SIDE_MAX, &cols) ||
+		!api_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms))
+		return false;
+	o->rows = (unsigned)rows;
+	o->cols = (unsigned)cols;
+	if (o->id && !name_is_id(o->id))
+		reply_invalid(r, "id",
+			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
+			"invalid");
+	else if (o->name && !name_is_text(o->name))
+		reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
+			"invalid");
+	else if (o->cwd && (o->cwd[0] != '/' || strlen(o->cwd) >= PATH_LENGTH_MAX))
+		reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
+	else if (o->shell && (!*o->shell || strlen(o->shell) >= PATH_LENGTH_MAX))
+		reply_invalid(r, "shell", "The shell must be a path or a name", "invalid");
+	else
+		return true;
+	return false;
+}
+
+/* session_<ms>_<12 hex>, as the container names them. */
+static void make_id(char *id, size_t size)
+{
+	unsigned char bytes[6] = {0};
+	RAND_bytes(bytes, sizeof bytes);
+	snprintf(id, size, "session_%llu_%02x%02x%02x%02x%02x%02x",
+		(unsigned long long)clock_wall_ms(), bytes[0], bytes[1], bytes[2], bytes[3],
+		bytes[4], bytes[5]);
+}
+
+static void create(struct api *a, struct request *r, json_t *body, bool open)
+{
+	struct session_options o = {0};
+	struct environment_fields env;
+	char id[64];
+	if (!take_options(r, body, &o) || !take_environment(r, body, &env))
+		return;
+	if (!o.id && open) {
+		reply_invalid(r, "id", "An id is required", "required");
+		return;
+	}
+	if (!o.id) {
+		make_id(id, sizeof id);
+		o.id = id;
+	}
+	o.env_names = env.names;
+	o.env_values = env.values;
+	o.env_count = env.count;
+	struct create *c = calloc(1, sizeof *c);
+	if (!c) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	c->waiter = (struct session_waiter){.done = on_started, .user = c};
+	c->api = a;
+	c->request = request_ref(r);
+	c->open = open;
+	snprintf(c->cwd, sizeof c->cwd, "%s", o.cwd ? o.cwd : a->sessions->config.cwd);
+	snprintf(c->shell, sizeof c->shell, "%s", o.shell ? o.shell : "bash");
+	int rc = open ? sessions_get_or_create(a->sessions, &o, &c->waiter, &c->created)
+		      : sessions_create(a->sessions, &o, &c->waiter);
+	if (rc < 0) {
+		reply_refusal(r, c, o.id, rc);
+		request_unref(r);
+		free(c);
+	}
+}
+
+void api_session_create(struct api *a, struct request *r)
+{
+	json_t *body = api_body(r);
+	if (body)
+		create(a, r, body, false);
+	json_decref(body);
+}
+
+void api_session_open(struct api *a, struct request *r)
+{
+	json_t *body = api_body(r);
+	if (body)
+		create(a, r, body, true);
+	json_decref(body);
+}
+
+/* Deleting */
+
+struct delete
+{
+	struct session_waiter waiter;
+	struct request *request;
+	char id[NAME_ID_MAX + 1];
+};
+
+static void on_deleted(void *user, struct session *s, enum report_stage stage, int error)
+{
+	struct delete *d = user;
+	(void)s;
+	(void)stage;
+	if (error == -EBUSY)
+		reply_error(d->request, "INTERNAL_ERROR",
+			"Some processes of the session could not be ended",
+			json_pack("{s:s}", "sessionId", d->id));
+	else
+		reply_success(d->request, json_pack("{s:s}", "sessionId", d->id));
+	request_unref(d->request);
+	free(d);
+}
+
+void api_session_delete(struct api *a, struct request *r)
+{
+	const char *id;
+	json_t *body = api_body(r);
+	if (!body || !api_text(r, body, "sessionId", &id))
+		goto out;
+	if (!id) {
+		reply_invalid(r, "sessionId", "sessionId is required", "required");
+		goto out;
+	}
+	struct session *s = sessions_find(a->sessions, id);
+	struct delete *d = s ? calloc(1, sizeof *d) : NULL;
+	if (!d) {
+		reply_error(r, "INTERNAL_ERROR", s ? "Out of memory" : "Session not found",
+			json_pack("{s:s, s:s}", "sessionId", id, "originalError",
+				"Session not found"));
+		goto out;
+	}
+	d->waiter = (struct session_waiter){.done = on_deleted, .user = d};
+	d->request = request_ref(r);
+	snprintf(d->id, sizeof d->id, "%s", id);
+	links_prune(&a->auth->links, clock_wall_ms(), id);
+	sessions_end(a->sessions, s, &d->waiter);
+out:
+	json_decref(body);
+}
+
+/* Listing */
+
+static json_t *list_json(const struct api *a, const struct principal *p, bool ids)
+{
+	json_t *list = json_array();
+	for (struct session *s = a->sessions->table; s; s = s->hh.next)
+		if (auth_may_see(p, s->id, s->history_open ? s->link.info.epoch : 0))
+			json_array_append_new(list, ids ? json_string(s->id) : session_json(s));
+	return list;
+}
+
+void api_session_list(struct api *a, struct request *r)
+{
+	reply_success(r,
+		json_pack("{s:o, s:o}", "data", list_json(a, &r->principal, true), "sessions",
+			list_json(a, &r->principal, false)));
+}
+
+/* One who follows the list. */
+struct list_stream {
+	struct list_stream *prev, *next;
+	struct api *api;
+	struct request *request;
+	uint64_t sent; /* version of the list that it has; 0 = none */
+};
+
+static char *next_list(void *user)
+{
+	struct list_stream *l = user;
+	if (l->sent == l->api->version_of_list)
+		return NULL;
+	l->sent = l->api->version_of_list;
+	json_t *event = json_pack("{s:s, s:o}", "type", "sessions", "sessions",
+		list_json(l->api, &l->request->principal, false));
+	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
+	json_decref(event);
+	return text;
+}
+
+static void on_stream_closed(void *user)
+{
+	struct list_stream *l = user;
+	struct request *r = l->request;
+	DL_DELETE(l->api->streams, l);
+	free(l);
+	request_unref(r);
+}
+
+void api_session_events(struct api *a, struct request *r)
+{
+	struct list_stream *l = calloc(1, sizeof *l);
+	if (!l) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	l->api = a;
+	l->request = request_ref(r);
+	DL_APPEND(a->streams, l);
+	reply_stream(r,
+		&(struct event_stream){.next = next_list, .closed = on_stream_closed, .user = l});
+}
+
+static void announce(struct api *a)
+{
+	struct list_stream *l, *next;
+	a->announced_ms = uv_now(a->announce.loop);
+	a->version_of_list++;
+	DL_FOREACH_SAFE (a->streams, l, next) {
+		if (l->request->transport)
+			l->request->transport->more(l->request->transport_user);
+	}
+}
+
+static void on_announce(uv_timer_t *timer)
+{
+	announce(timer->data);
+}
+
+void api_sessions_changed(struct api *a)
+{
+	if (!a->announce_open || uv_is_active((const uv_handle_t *)&a->announce))
+		return;
+	uint64_t since = uv_now(a->announce.loop) - a->announced_ms;
+	uv_timer_start(&a->announce, on_announce, since >= ANNOUNCE_MS ? 0 : ANNOUNCE_MS - since, 0);
+}
+
+int api_open(struct api *a, uv_loop_t *loop)
+{
+	int rc = uv_timer_init(loop, &a->announce);
+	if (rc < 0)
+		return rc;
+	a->announce.data = a;
+	uv_unref((uv_handle_t *)&a->announce);
+	a->announce_open = true;
+	a->version_of_list = 1;
+	return 0;
+}
+
+void api_close(struct api *a)
+{
+	uv_close((uv_handle_t *)&a->announce, NULL);
+	a->announce_open = false;
+}
+
+/* One session */
+
+void api_session_show(struct api *a, struct request *r, struct session *s)
+{
+	(void)a;
+	reply_success(r, json_pack("{s:o}", "data", session_json(s)));
+}
+
+/* Answer by what a request to the session returned. */
+static void reply_result(struct request *r, const struct session *s, int rc)
+{
+	if (rc == 0)
+		reply_success(r, json_pack("{s:o}", "data", session_json(s)));
+	else if (rc == -ENOTCONN && s->state == SESSION_EXITED)
+		reply_error(r, "SESSION_TERMINATED", "The session has ended",
+			json_pack("{s:s, s:o}", "sessionId", s->id, "exit", session_exit_json(s)));
+	else if (rc == -ENOTCONN)
+		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
+			json_pack("{s:s}", "sessionId", s->id));
+	else if (rc == -ENOBUFS)
+		reply_error(r, "LIMIT_REACHED", "Too much input waits for a program to read it",
+			json_pack("{s:s, s:I}", "sessionId", s->id, "queued",
+				(json_int_t)link_input_queued(&s->link)));
+	else
+		reply_error(r, error_code_of(rc), strerror(-rc),
+			json_pack("{s:s}", "sessionId", s->id));
+}
+
+void api_session_rename(struct api *a, struct request *r, struct session *s)
+{
+	const char *name;
+	(void)a;
+	json_t *body = api_body(r);
+	if (body && api_text(r, body, "name", &name)) {
+		if (!name || !name_is_text(name))
+			reply_invalid(r, "name",
+				"A name is 1 to 128 characters without control characters",
+				name ? "invalid" : "required");
+		else
+			reply_result(r, s, session_rename(s, name));
+	}
+	json_decref(body);
+}
+
+void api_session_resize(struct api *a, struct request *r, struct session *s)
+{
+	uint64_t rows = 0, cols = 0;
+	(void)a;
+	json_t *body = api_body(r);
+	if (body && api_number(r, body, "cols", 1, SESSION_SIDE_MAX, &cols) &&
+		api_number(r, body, "rows", 1, SESSION_SIDE_MAX, &rows)) {
+		if (rows == 0 || cols == 0)
+			reply_invalid(r, cols == 0 ? "cols" : "rows", "cols and rows are required",
+				"required");
+		else
+			reply_result(r, s, session_resize(s, (unsigned)rows, (unsigned)cols));
+	}
+	json_decref(body);
+}
+
+void api_session_signal(struct api *a, struct request *r, struct session *s)
+{
+	const char *name, *target;
+	(void)a;
+	json_t *body = api_body(r);
+	if (!body || !api_text(r, body, "signal", &name) || !api_text(r, body, "target", &target))
+		goto out;
+	bool shell = target && strcmp(target, "shell") == 0;
+	if (!name || signal_parse(name) < 0)
+		reply_invalid(r, "signal", "Must be the name of a signal, such as INT",
+			name ? "invalid" : "required");
+	else if (target && !shell && strcmp(target, "foreground") != 0)
+		reply_invalid(r, "target", "Must be foreground or shell", "invalid");
+	else
+		reply_result(r, s,
+			session_signal(s, signal_parse(name),
+				shell ? WIRE_TARGET_SHELL : WIRE_TARGET_FOREGROUND));
+out:
+	json_decref(body);
+}
+
+/* Decode base64 in place of a copy. Returns the bytes, owned by the caller, or NULL when it is none. */
+static unsigned char *decode_base64(const char *text, size_t *ret_length)
+{
+	size_t length = strlen(text);
+	unsigned char *bytes = malloc(length / 4 * 3 + 3);
+	if (!bytes)
+		return NULL;
+	int n = length % 4 == 0 ? EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)length)
+				: -1;
+	if (n < 0) {
+		free(bytes);
+		return NULL;
+	}
+	for (size_t i = length; i > 0 && i + 2 > length && text[i - 1] == '='; i--)
+		n--;
+	*ret_length = (size_t)n;
+	return bytes;
+}
+
+void api_session_input(struct api *a, struct request *r, struct session *s)
+{
+	const char *base64;
+	unsigned char *decoded = NULL;
+	(void)a;
+	json_t *body = api_body(r);
+	if (!body || !api_text(r, body, "base64", &base64))
+		goto out;
+	const json_t *text = json_object_get(body, "data");
+	const void *bytes = json_string_value(text);
+	size_t length = json_string_length(text);
+	if (base64)
+		bytes = decoded = decode_base64(base64, &length);
+	if (!bytes) {
+		reply_invalid(r, base64 ? "base64" : "data",
+			base64 ? "Must be base64" : "data (text) or base64 is required", "invalid");
+		goto out;
+	}
+	int rc = session_write(s, bytes, length);
+	if (rc < 0)
+		reply_result(r, s, rc);
+	else
+		reply_success(r, json_pack("{s:I}", "bytes", (json_int_t)length));
+out:
+	free(decoded);
+	json_decref(body);
+}
+
+static bool take_offset(struct request *r, const char *name, uint64_t *ret_offset)
+{
+	const char *text = request_param(r, name);
+	if (!text || params_number(text, INT64_MAX, ret_offset))
+		return true;
+	reply_invalid(r, name, "Must be an offset in bytes", "invalid");
+	return false;
+}
+
+static void reply_range_gone(struct request *r, const struct session *s)
+{
+	reply_error(r, "RANGE_GONE", "That output is not in the ring",
+		json_pack("{s:s, s:I, s:I}", "sessionId", s->id, "oldest",
+			(json_int_t)stream_oldest(&s->link.ring.bytes), "head",
+			(json_int_t)session_head(s)));
+}
+
+void api_session_output(struct api *a, struct request *r, struct session *s)
+{
+	const struct stream *bytes = &s->link.ring.bytes;
+	char number[24];
+	(void)a;
+	if (!s->history_open) {
+		reply_result(r, s, -ENOTCONN);
+		return;
+	}
+	uint64_t head = stream_head(bytes), from = stream_oldest(bytes), to = head;
+	if (!take_offset(r, "from", &from) || !take_offset(r, "to", &to))
+		return;
+	to = to > head ? head : to;
+	if (to > from + OUTPUT_MAX)
+		to = from + OUTPUT_MAX;
+	if (from > head || from < stream_oldest(bytes)) {
+		reply_range_gone(r, s);
+		return;
+	}
+	size_t length = to > from ? (size_t)(to - from) : 0;
+	char *copy = malloc(length + 1);
+	if (!copy) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	memcpy(copy, stream_at(bytes, from), length);
+	if (!stream_holds(bytes, from)) {
+		free(copy);
+		reply_range_gone(r, s);
+		return;
+	}
+	const struct {
+		const char *name;
+		uint64_t value;
+	} headers[] = {{"Ringside-From", from}, {"Ringside-To", from + length},
+		{"Ringside-Head", head}, {"Ringside-Oldest", stream_oldest(bytes)}};
+	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+		snprintf(number, sizeof number, "%llu", (unsigned long long)headers[i].value);
+		reply_header(r, headers[i].name, number);
+	}
+	reply_bytes(r, 200, "application/octet-stream", copy, length, copy);
+}

@@ -1,0 +1,145 @@
+/* Logging in, and share links. */
+#include "shell/clock.h"
+#include "ws/api.h"
+#include "ws/error.h"
+#include "ws/session_json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPIRY_DEFAULT_MS (UINT64_C(24) * 3600 * 1000)
+#define EXPIRY_MIN_MS 1000u
+
+static json_t *principal_json(const struct api *a, const struct principal *p)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:b}", "role", role_name(p->role), "sessionId",
+		p->session[0] ? json_string(p->session) : json_null(), "link",
+		p->link[0] ? json_string(p->link) : json_null(), "expiresAt",
+		time_json(p->expires_ms), "authRequired", !a->auth->open);
+}
+
+void api_whoami(struct api *a, struct request *r)
+{
+	reply_success(r, principal_json(a, &r->principal));
+}
+
+void api_login(struct api *a, struct request *r)
+{
+	const char *token;
+	struct principal p;
+	char cookie[AUTH_COOKIE_SIZE];
+	json_t *body = api_body(r);
+	if (!body || !api_text(r, body, "token", &token))
+		goto out;
+	if (!token) {
+		reply_invalid(r, "token", "A token is required", "required");
+		goto out;
+	}
+	switch (auth_login(a->auth, token, r->peer, &p, cookie)) {
+	case AUTH_OK:
+		reply_header(r, "Set-Cookie", cookie);
+		reply_success(r, principal_json(a, &p));
+		break;
+	case AUTH_LIMITED:
+		a->metrics->auth_limited++;
+		reply_header(r, "Retry-After", "60");
+		reply_error(r, "TOO_MANY_ATTEMPTS", "Too many failed logins", NULL);
+		break;
+	default:
+		a->metrics->auth_failures++;
+		reply_error(r, "UNAUTHENTICATED", "The token is not valid, or has expired", NULL);
+	}
+out:
+	json_decref(body);
+}
+
+void api_logout(struct api *a, struct request *r)
+{
+	char cookie[AUTH_COOKIE_SIZE];
+	auth_logout(a->auth, &r->principal, cookie);
+	reply_header(r, "Set-Cookie", cookie);
+	reply_success(r, NULL);
+}
+
+static json_t *link_json(const struct link_entry *e)
+{
+	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "id", e->id, "role", role_name(e->role),
+		"name", e->name, "createdAt", time_json(e->created_ms), "expiresAt",
+		time_json(e->expires_ms));
+}
+
+void api_links_list(struct api *a, struct request *r, struct session *s)
+{
+	struct links *l = &a->auth->links;
+	json_t *list = json_array();
+	links_prune(l, clock_wall_ms(), NULL);
+	for (size_t i = 0; i < l->count; i++)
+		if (strcmp(l->entries[i].session, s->id) == 0)
+			json_array_append_new(list, link_json(&l->entries[i]));
+	reply_success(r, json_pack("{s:o}", "links", list));
+}
+
+static void issue(struct api *a, struct request *r, struct link_entry *e)
+{
+	char *token;
+	int rc = links_issue(&a->auth->links, e, clock_wall_ms(), &token);
+	if (rc == -EUSERS) {
+		reply_error(r, "LIMIT_REACHED", "There are too many links", NULL);
+	} else if (rc < 0) {
+		reply_error(r, error_code_of(rc), strerror(-rc), NULL);
+	} else {
+		reply_success(r,
+			json_pack("{s:o, s:s, s:o}", "link", link_json(e), "token", token, "path",
+				json_sprintf("/#link=%s", token)));
+		free(token);
+	}
+}
+
+void api_links_create(struct api *a, struct request *r, struct session *s)
+{
+	const char *role, *name;
+	uint64_t expires_in = EXPIRY_DEFAULT_MS;
+	json_t *body = api_body(r);
+	if (!body || !api_text(r, body, "role", &role) || !api_text(r, body, "name", &name) ||
+		!api_number(r, body, "expiresInMs", EXPIRY_MIN_MS, LINK_EXPIRY_MAX_MS, &expires_in))
+		goto out;
+	bool viewer = role && strcmp(role, "viewer") == 0,
+	     driver = role && strcmp(role, "driver") == 0;
+	if (!viewer && !driver) {
+		reply_invalid(r, "role", "Must be viewer or driver", role ? "invalid" : "required");
+	} else if (name && *name && !name_is_text(name)) {
+		reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
+			"invalid");
+	} else if (!s->history_open) {
+		reply_error(r, "RESOURCE_BUSY", "The session is not running yet", NULL);
+	} else {
+		struct link_entry e = {.role = viewer ? ROLE_VIEWER : ROLE_DRIVER,
+			.epoch = s->link.info.epoch,
+			.expires_ms = clock_wall_ms() + expires_in};
+		snprintf(e.session, sizeof e.session, "%s", s->id);
+		snprintf(e.name, sizeof e.name, "%s", name ? name : "");
+		issue(a, r, &e);
+	}
+out:
+	json_decref(body);
+}
+
+void api_links_delete(struct api *a, struct request *r, struct session *s)
+{
+	char id[LINK_ID_SIZE];
+	const struct link_entry *e = links_find(&a->auth->links, r->match.link);
+	if (!e || strcmp(e->session, s->id) != 0) {
+		reply_error(r, "LINK_NOT_FOUND", "There is no such link", NULL);
+		return;
+	}
+	snprintf(id, sizeof id, "%s", e->id);
+	int rc = links_revoke(&a->auth->links, id);
+	terminals_revoke(a->terminals, id);
+	if (rc < 0)
+		reply_error(r, error_code_of(rc),
+			"The link is revoked, but that could not be stored", NULL);
+	else
+		reply_success(r, NULL);
+}

@@ -1,0 +1,260 @@
+#include "ws/auth.h"
+
+#include "shell/clock.h"
+#include "shell/file.h"
+#include "ws/token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TOKEN_BYTES 32u
+
+static uint64_t steady_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Load a secret of the runtime directory, or make one of n random bytes in base64url. */
+static int load_or_make(int dir_fd, const char *name, char *text, size_t size)
+{
+	unsigned char bytes[TOKEN_BYTES];
+	char encoded[TOKEN_BYTES * 2];
+	char *stored;
+	size_t length;
+	int rc = file_load(dir_fd, name, size - 1, &stored, &length);
+	if (rc == 0) {
+		stored[strcspn(stored, "\r\n")] = '\0';
+		snprintf(text, size, "%s", stored);
+		free(stored);
+		if (strlen(text) >= AUTH_TOKEN_MIN)
+			return 0;
+	} else if (rc != -ENOENT) {
+		return rc;
+	}
+	if (RAND_bytes(bytes, sizeof bytes) != 1)
+		return -EIO;
+	EVP_EncodeBlock((unsigned char *)encoded, bytes, sizeof bytes);
+	encoded[strcspn(encoded, "=")] = '\0';
+	for (char *p = encoded; *p; p++)
+		*p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
+	snprintf(text, size, "%s", encoded);
+	return file_save(dir_fd, name, text, strlen(text));
+}
+
+/* A token from a file of the user's choice. */
+static int read_token_file(struct auth *a, const char *path)
+{
+	char *text;
+	size_t length;
+	int rc = file_load(AT_FDCWD, path, AUTH_TOKEN_MAX + 2, &text, &length);
+	if (rc < 0)
+		return rc == -EFBIG ? -EINVAL : rc;
+	text[strcspn(text, "\r\n")] = '\0';
+	snprintf(a->token, sizeof a->token, "%s", text);
+	free(text);
+	return 0;
+}
+
+static int choose_token(struct auth *a, const struct auth_options *o)
+{
+	int rc = 0;
+	if (o->token_file)
+		rc = read_token_file(a, o->token_file);
+	else if (o->token && strlen(o->token) <= AUTH_TOKEN_MAX)
+		snprintf(a->token, sizeof a->token, "%s", o->token);
+	else if (!o->token)
+		return load_or_make(a->dir_fd, "token", a->token, sizeof a->token);
+	return rc < 0 ? rc : strlen(a->token) < AUTH_TOKEN_MIN ? -EINVAL : 0;
+}
+
+/* Hex of the first n bytes of HMAC-SHA256(key, text). */
+static void fingerprint(const unsigned char *key, const char *text, char *hex, unsigned n)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned length = sizeof digest;
+	HMAC(EVP_sha256(), key, (int)LINKS_KEY_SIZE, (const unsigned char *)text, strlen(text),
+		digest, &length);
+	for (unsigned i = 0; i < n; i++)
+		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+int auth_open(struct auth *a, const struct auth_options *o)
+{
+	char secret[128];
+	unsigned char key[EVP_MAX_MD_SIZE];
+	*a = (struct auth){.open = o->open, .secure = o->secure};
+	a->dir_fd = open(o->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (a->dir_fd < 0)
+		return -errno;
+	int rc = choose_token(a, o);
+	if (rc == 0)
+		rc = load_or_make(a->dir_fd, "key", secret, sizeof secret);
+	if (rc == 0) {
+		EVP_Digest(secret, strlen(secret), key, NULL, EVP_sha256(), NULL);
+		OPENSSL_cleanse(secret, sizeof secret);
+		rc = links_open(&a->links, a->dir_fd, key);
+	}
+	if (rc < 0) {
+		close(a->dir_fd);
+		return rc;
+	}
+	char name[9];
+	fingerprint(key, a->token, a->fingerprint, 16);
+	fingerprint(key, "cookie", name, 4);
+	/* Cookies do not know ports: servers on one host must not overwrite each other's. */
+	snprintf(a->cookie, sizeof a->cookie, "ringside-%s", name);
+	return 0;
+}
+
+void auth_close(struct auth *a)
+{
+	links_close(&a->links);
+	OPENSSL_cleanse(a->token, sizeof a->token);
+	close(a->dir_fd);
+}
+
+bool auth_find_cookie(const char *header, const char *name, char *value, size_t size)
+{
+	size_t name_length = strlen(name);
+	for (const char *p = header; *p;) {
+		p += strspn(p, "; \t");
+		size_t length = strcspn(p, ";");
+		if (length > name_length && strncmp(p, name, name_length) == 0 &&
+			p[name_length] == '=') {
+			size_t n = length - name_length - 1;
+			if (n >= size)
+				return false;
+			memcpy(value, p + name_length + 1, n);
+			value[n] = '\0';
+			return true;
+		}
+		p += length;
+	}
+	return false;
+}
+
+/* Compare without telling by the time how much is right, nor how long the secret is. */
+static bool is_token(const struct auth *a, const char *text)
+{
+	unsigned char mine[EVP_MAX_MD_SIZE], theirs[EVP_MAX_MD_SIZE];
+	EVP_Digest(a->token, strlen(a->token), mine, NULL, EVP_sha256(), NULL);
+	EVP_Digest(text, strlen(text), theirs, NULL, EVP_sha256(), NULL);
+	return CRYPTO_memcmp(mine, theirs, 32) == 0;
+}
+
+static bool take_link(const struct auth *a, const char *token, struct principal *p)
+{
+	const struct link_entry *e = links_check(&a->links, token, clock_wall_ms());
+	if (!e)
+		return false;
+	*p = (struct principal){.role = e->role, .epoch = e->epoch, .expires_ms = e->expires_ms};
+	snprintf(p->session, sizeof p->session, "%s", e->session);
+	snprintf(p->link, sizeof p->link, "%s", e->id);
+	return true;
+}
+
+static bool take_owner_cookie(const struct auth *a, const char *token, struct principal *p)
+{
+	struct token_claims claims;
+	if (token_verify(token, a->links.key, sizeof a->links.key, clock_wall_ms() / 1000,
+		    &claims) < 0 ||
+		strcmp(claims.kind, "owner") != 0 || strcmp(claims.id, a->fingerprint) != 0)
+		return false;
+	*p = (struct principal){.role = ROLE_OWNER};
+	return true;
+}
+
+static bool take_cookie(const struct auth *a, const struct credentials *c, struct principal *p)
+{
+	char name[80], value[AUTH_COOKIE_SIZE];
+	bool link = c->link && c->link[0];
+	snprintf(name, sizeof name, "%s%s%.32s", a->cookie, link ? "-" : "", link ? c->link : "");
+	if (!auth_find_cookie(c->cookie, name, value, sizeof value))
+		return false;
+	return link ? take_link(a, value, p) : take_owner_cookie(a, value, p);
+}
+
+static bool take_bearer(const struct auth *a, const char *authorization, struct principal *p)
+{
+	if (strncasecmp(authorization, "Bearer ", 7) != 0)
+		return false;
+	const char *token = authorization + 7;
+	if (is_token(a, token)) {
+		*p = (struct principal){.role = ROLE_OWNER};
+		return true;
+	}
+	return take_link(a, token, p);
+}
+
+static enum auth_result refuse(struct auth *a, const char *peer)
+{
+	return limiter_fail(&a->limiter, peer, steady_ms()) ? AUTH_LIMITED : AUTH_WRONG;
+}
+
+enum auth_result auth_check(
+	struct auth *a, const struct credentials *c, struct principal *ret_principal)
+{
+	struct principal p = {.role = ROLE_OWNER};
+	if (c->authorization) {
+		if (!take_bearer(a, c->authorization, &p) && !a->open)
+			return refuse(a, c->peer);
+	} else if (c->cookie && take_cookie(a, c, &p)) {
+		p.by_cookie = true;
+	} else if (!a->open) {
+		/* A cookie of another server, or one that has expired, is nobody's attempt to guess. */
+		return AUTH_MISSING;
+	}
+	*ret_principal = p;
+	return AUTH_OK;
+}
+
+bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch)
+{
+	return !p->session[0] || (strcmp(p->session, session) == 0 && p->epoch == epoch);
+}
+
+enum auth_result auth_login(struct auth *a, const char *token, const char *peer,
+	struct principal *ret_principal, char cookie[AUTH_COOKIE_SIZE])
+{
+	struct principal p = {.role = ROLE_OWNER};
+	uint64_t now = clock_wall_ms(), seconds = (uint64_t)AUTH_COOKIE_DAYS * 24 * 3600;
+	const char *flags = a->secure ? "; Secure" : "";
+	if (take_link(a, token, &p)) {
+		snprintf(cookie, AUTH_COOKIE_SIZE,
+			"%s-%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%llu%s", a->cookie,
+			p.link, token, (unsigned long long)((p.expires_ms - now) / 1000), flags);
+	} else if (is_token(a, token)) {
+		struct token_claims claims = {.kind = "owner", .expires_s = now / 1000 + seconds};
+		snprintf(claims.id, sizeof claims.id, "%s", a->fingerprint);
+		char *value = token_sign(&claims, a->links.key, sizeof a->links.key);
+		if (!value)
+			return AUTH_WRONG;
+		snprintf(cookie, AUTH_COOKIE_SIZE,
+			"%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%llu%s", a->cookie,
+			value, (unsigned long long)seconds, flags);
+		free(value);
+	} else {
+		return refuse(a, peer);
+	}
+	p.by_cookie = true;
+	*ret_principal = p;
+	return AUTH_OK;
+}
+
+void auth_logout(const struct auth *a, const struct principal *p, char cookie[AUTH_COOKIE_SIZE])
+{
+	snprintf(cookie, AUTH_COOKIE_SIZE, "%s%s%s=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0%s",
+		a->cookie, p->link[0] ? "-" : "", p->link, a->secure ? "; Secure" : "");
+}

@@ -1,0 +1,89 @@
+/*
+ * Who may do what. The owner's token is a random secret kept in the runtime directory (or given); share
+ * links are signed (ws/links.h). Browsers exchange either for an HttpOnly cookie, programs send them as
+ * "Authorization: Bearer".
+ */
+#pragma once
+
+#include "shell/presence.h"
+#include "ws/limiter.h"
+#include "ws/links.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define AUTH_TOKEN_MAX 512u /* characters of a token that is given */
+#define AUTH_TOKEN_MIN 16u
+#define AUTH_COOKIE_DAYS 30u
+#define AUTH_COOKIE_SIZE 2048u
+
+/* On whose behalf a request is made. */
+struct principal {
+	enum role role;
+	bool by_cookie; /* the browser sent it by itself: the Origin has to be checked */
+	char session[NAME_ID_MAX + 1]; /* the one session it is for; "" = all */
+	uint64_t epoch;                /* of that session */
+	char link[LINK_ID_SIZE];       /* the share link, or "" */
+	uint64_t expires_ms;           /* wall clock; 0 = never */
+};
+
+enum auth_result {
+	AUTH_OK,
+	AUTH_MISSING, /* no credentials were sent */
+	AUTH_WRONG,   /* they are not valid */
+	AUTH_LIMITED, /* they are not valid, and this peer has tried too often */
+};
+
+/* What a request carries. NULL where there is none. */
+struct credentials {
+	const char *authorization; /* the header's value */
+	const char *cookie;        /* the header's value */
+	const char *link;          /* the query's "link": which link's cookie counts */
+	const char *peer;          /* address, for the limit of failures */
+};
+
+struct auth {
+	bool open;   /* --no-auth */
+	bool secure; /* cookies only over TLS */
+	int dir_fd;  /* runtime directory; owned */
+	char token[AUTH_TOKEN_MAX + 1];
+	char fingerprint[33]; /* of the token: what an owner's cookie stands for */
+	char cookie[32];      /* name of the owner's cookie, different for each server */
+	struct links links;
+	struct limiter limiter;
+};
+
+struct auth_options {
+	const char *runtime_dir; /* existing, 0700 */
+	const char *token_file;  /* NULL = none */
+	const char *token;       /* from the environment; NULL = none */
+	bool open;
+	bool secure;
+};
+
+/*
+ * Load or make the token, the signing key and the links. Returns 0, -EINVAL when a given token is too
+ * short or too long, or another negative errno.
+ */
+int auth_open(struct auth *a, const struct auth_options *options);
+void auth_close(struct auth *a);
+
+/* Find out on whose behalf a request is made. Constant time where secrets are compared. */
+enum auth_result auth_check(
+	struct auth *a, const struct credentials *c, struct principal *ret_principal);
+
+/* Whether a principal may do things in this session at all. */
+bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch);
+
+/*
+ * Exchange a token or a link for a cookie: the value of a Set-Cookie header goes to cookie.
+ * The results are those of auth_check.
+ */
+enum auth_result auth_login(struct auth *a, const char *token, const char *peer,
+	struct principal *ret_principal, char cookie[AUTH_COOKIE_SIZE]);
+
+/* The value of a Set-Cookie header that forgets p's cookie. */
+void auth_logout(const struct auth *a, const struct principal *p, char cookie[AUTH_COOKIE_SIZE]);
+
+/* The value of cookie `name` in a Cookie header. Returns false when it is not there or too long. Pure. */
+bool auth_find_cookie(const char *header, const char *name, char *value, size_t size);

@@ -1,0 +1,58 @@
+#include "ws/error.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+	const char *code;
+	int status;
+} codes[] = {
+	{"VALIDATION_FAILED", 400},
+	{"UNAUTHENTICATED", 401},
+	{"PERMISSION_DENIED", 403},
+	{"READ_ONLY", 403},
+	{"HOST_NOT_ALLOWED", 403},
+	{"ORIGIN_NOT_ALLOWED", 403},
+	{"SESSION_NOT_FOUND", 404},
+	{"LINK_NOT_FOUND", 404},
+	{"UNKNOWN_ERROR", 404},
+	{"METHOD_NOT_ALLOWED", 405},
+	{"SESSION_ALREADY_EXISTS", 409},
+	{"RESOURCE_BUSY", 409},
+	{"OPERATION_INTERRUPTED", 409},
+	{"SESSION_DESTROYED", 410},
+	{"SESSION_TERMINATED", 410},
+	{"LENGTH_REQUIRED", 411},
+	{"REQUEST_TOO_LARGE", 413},
+	{"RANGE_GONE", 416},
+	{"LIMIT_REACHED", 429},
+	{"TOO_MANY_ATTEMPTS", 429},
+	{"NO_SPACE", 500},
+	{"TOO_MANY_FILES", 500},
+	{"INTERNAL_ERROR", 500},
+};
+
+int error_status(const char *code)
+{
+	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+		if (strcmp(codes[i].code, code) == 0)
+			return codes[i].status;
+	return 500;
+}
+
+const char *error_code_of(int error)
+{
+	switch (error) {
+	case -ENOSPC:
+	case -EDQUOT:
+		return "NO_SPACE";
+	case -EMFILE:
+	case -ENFILE:
+		return "TOO_MANY_FILES";
+	case -ECANCELED:
+		return "OPERATION_INTERRUPTED";
+	default:
+		return "INTERNAL_ERROR";
+	}
+}

@@ -1,0 +1,32 @@
+/* A token bucket kept as one time: each failure moves it by the refill, and now may not be far behind. */
+#include "ws/limiter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct limiter_peer *find(struct limiter *l, const char *peer)
+{
+	struct limiter_peer *oldest = &l->peers[0];
+	for (size_t i = 0; i < l->count; i++) {
+		if (strcmp(l->peers[i].name, peer) == 0)
+			return &l->peers[i];
+		if (l->peers[i].spent_ms < oldest->spent_ms)
+			oldest = &l->peers[i];
+	}
+	/* When the table is full the one that has behaved for longest makes room. */
+	struct limiter_peer *p = l->count < LIMITER_PEERS ? &l->peers[l->count++] : oldest;
+	*p = (struct limiter_peer){.spent_ms = 0};
+	snprintf(p->name, sizeof p->name, "%s", peer);
+	return p;
+}
+
+bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms)
+{
+	struct limiter_peer *p = find(l, peer);
+	if (p->spent_ms < now_ms)
+		p->spent_ms = now_ms;
+	if (p->spent_ms - now_ms >= (uint64_t)LIMITER_BURST * LIMITER_REFILL_MS)
+		return true;
+	p->spent_ms += LIMITER_REFILL_MS;
+	return false;
+}

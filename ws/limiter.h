@@ -1,0 +1,27 @@
+/*
+ * Limits failed logins: each peer may fail LIMITER_BURST times at once and then once every
+ * LIMITER_REFILL_MS. Successful requests are never counted or held up. Bounded memory.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LIMITER_BURST 10u
+#define LIMITER_REFILL_MS 6000u
+#define LIMITER_PEERS 512u
+#define LIMITER_PEER_MAX 64u
+
+struct limiter_peer {
+	char name[LIMITER_PEER_MAX];
+	uint64_t spent_ms; /* how far its allowance is used up: a point in time */
+};
+
+struct limiter {
+	struct limiter_peer peers[LIMITER_PEERS];
+	size_t count;
+};
+
+/* Count a failure of peer at now_ms (any steady clock). Returns whether it had failed too often already. */
+bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms);

@@ -1,0 +1,167 @@
+#include "ws/links.h"
+
+#include "shell/file.h"
+#include "ws/token.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REGISTER "links.json"
+#define REGISTER_MAX ((size_t)1 << 20)
+
+static json_t *to_json(const struct link_entry *e)
+{
+	char epoch[17];
+	snprintf(epoch, sizeof epoch, "%016" PRIx64, e->epoch);
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:I, s:I}", "id", e->id, "session", e->session,
+		"epoch", epoch, "role", (int)e->role, "name", e->name, "created",
+		(json_int_t)e->created_ms, "expires", (json_int_t)e->expires_ms);
+}
+
+static bool from_json(json_t *value, struct link_entry *e)
+{
+	const char *id, *session, *epoch, *name;
+	int role;
+	json_int_t created, expires;
+	if (json_unpack(value, "{s:s, s:s, s:s, s:i, s:s, s:I, s:I}", "id", &id, "session",
+		    &session, "epoch", &epoch, "role", &role, "name", &name, "created", &created,
+		    "expires", &expires) < 0)
+		return false;
+	if (strlen(id) >= sizeof e->id || !name_is_id(session) || strlen(name) >= sizeof e->name ||
+		(role != ROLE_VIEWER && role != ROLE_DRIVER))
+		return false;
+	*e = (struct link_entry){.role = (enum role)role,
+		.epoch = strtoull(epoch, NULL, 16),
+		.created_ms = (uint64_t)created,
+		.expires_ms = (uint64_t)expires};
+	snprintf(e->id, sizeof e->id, "%s", id);
+	snprintf(e->session, sizeof e->session, "%s", session);
+	snprintf(e->name, sizeof e->name, "%s", name);
+	return true;
+}
+
+static int save(const struct links *l)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < l->count; i++)
+		json_array_append_new(list, to_json(&l->entries[i]));
+	char *text = json_dumps(list, JSON_INDENT(1));
+	json_decref(list);
+	if (!text)
+		return -ENOMEM;
+	int rc = file_save(l->dir_fd, REGISTER, text, strlen(text));
+	free(text);
+	return rc;
+}
+
+int links_open(struct links *l, int dir_fd, const unsigned char key[LINKS_KEY_SIZE])
+{
+	*l = (struct links){.dir_fd = dir_fd};
+	memcpy(l->key, key, sizeof l->key);
+	l->entries = calloc(LINKS_MAX, sizeof *l->entries);
+	if (!l->entries)
+		return -ENOMEM;
+	char *text = NULL;
+	size_t length;
+	int rc = file_load(dir_fd, REGISTER, REGISTER_MAX, &text, &length);
+	if (rc == -ENOENT)
+		return 0;
+	if (rc < 0)
+		return rc;
+	json_t *list = json_loadb(text, length, 0, NULL), *value;
+	size_t i;
+	json_array_foreach (list, i, value) {
+		if (l->count < LINKS_MAX && from_json(value, &l->entries[l->count]))
+			l->count++;
+	}
+	json_decref(list);
+	free(text);
+	return 0;
+}
+
+void links_close(struct links *l)
+{
+	free(l->entries);
+	*l = (struct links){.dir_fd = -1};
+}
+
+static int random_id(char id[LINK_ID_SIZE])
+{
+	unsigned char bytes[16];
+	if (RAND_bytes(bytes, sizeof bytes) != 1)
+		return -EIO;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char **ret_token)
+{
+	links_prune(l, now_ms, NULL);
+	if (l->count == LINKS_MAX)
+		return -EUSERS;
+	entry->created_ms = now_ms;
+	int rc = random_id(entry->id);
+	if (rc < 0)
+		return rc;
+	struct token_claims claims = {.kind = "link", .expires_s = entry->expires_ms / 1000};
+	snprintf(claims.id, sizeof claims.id, "%s", entry->id);
+	char *token = token_sign(&claims, l->key, sizeof l->key);
+	if (!token)
+		return -ENOMEM;
+	l->entries[l->count++] = *entry;
+	rc = save(l);
+	if (rc < 0) {
+		l->count--;
+		free(token);
+		return rc;
+	}
+	*ret_token = token;
+	return 0;
+}
+
+const struct link_entry *links_find(const struct links *l, const char *id)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (strcmp(l->entries[i].id, id) == 0)
+			return &l->entries[i];
+	return NULL;
+}
+
+const struct link_entry *links_check(const struct links *l, const char *token, uint64_t now_ms)
+{
+	struct token_claims claims;
+	if (token_verify(token, l->key, sizeof l->key, now_ms / 1000, &claims) < 0 ||
+		strcmp(claims.kind, "link") != 0)
+		return NULL;
+	const struct link_entry *e = links_find(l, claims.id);
+	return e && e->expires_ms > now_ms ? e : NULL;
+}
+
+int links_revoke(struct links *l, const char *id)
+{
+	const struct link_entry *found = links_find(l, id);
+	if (!found)
+		return -ENOENT;
+	l->entries[found - l->entries] = l->entries[--l->count];
+	return save(l);
+}
+
+void links_prune(struct links *l, uint64_t now_ms, const char *session)
+{
+	size_t before = l->count;
+	for (size_t i = 0; i < l->count;) {
+		const struct link_entry *e = &l->entries[i];
+		if (e->expires_ms <= now_ms || (session && strcmp(e->session, session) == 0))
+			l->entries[i] = l->entries[--l->count];
+		else
+			i++;
+	}
+	if (l->count != before)
+		(void)save(l); /* stale entries in the file do no harm: they are pruned again */
+}

@@ -1,0 +1,54 @@
+/*
+ * Share links: signed, expiring permissions for one session and one role (JWT, HS256). A link counts only
+ * while it is in the register, so removing it there revokes it. The register is kept on disk.
+ */
+#pragma once
+
+#include "shell/presence.h"
+#include "shell/session.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LINKS_MAX 1024u
+#define LINK_ID_SIZE 33u /* 128 random bits in hexadecimal, and NUL */
+#define LINK_EXPIRY_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000)
+#define LINKS_KEY_SIZE 32u
+
+struct link_entry {
+	char id[LINK_ID_SIZE];
+	char session[NAME_ID_MAX + 1];
+	uint64_t epoch; /* of the session: a later one of the same id is another */
+	enum role role;
+	char name[NAME_BYTES_MAX + 1];   /* for whom; may be empty */
+	uint64_t created_ms, expires_ms; /* wall clock */
+};
+
+struct links {
+	struct link_entry *entries;
+	size_t count;
+	int dir_fd;                        /* where links.json is; borrowed */
+	unsigned char key[LINKS_KEY_SIZE]; /* signs */
+};
+
+/* Load the register from dir_fd. A missing file is an empty register. Returns 0 or a negative errno. */
+int links_open(struct links *l, int dir_fd, const unsigned char key[LINKS_KEY_SIZE]);
+void links_close(struct links *l);
+
+/*
+ * Issue a link. entry: role, session, epoch, name and expires_ms filled in; the rest is filled by this.
+ * *ret_token: the signed link, owned by the caller. Returns 0, -EUSERS (too many), or a negative errno.
+ */
+int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char **ret_token);
+
+/* The entry that a token stands for, or NULL: forged, expired, revoked. */
+const struct link_entry *links_check(const struct links *l, const char *token, uint64_t now_ms);
+
+/* The entry of this id, or NULL. */
+const struct link_entry *links_find(const struct links *l, const char *id);
+
+/* Revoke. Returns 0 or -ENOENT, or another negative errno when it could not be stored. */
+int links_revoke(struct links *l, const char *id);
+
+/* Forget expired links, and all of a session that is gone (session: may be NULL). */
+void links_prune(struct links *l, uint64_t now_ms, const char *session);

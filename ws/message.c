@@ -1,0 +1,50 @@
+#include "ws/message.h"
+
+#include "shell/session.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool take_side(const json_t *root, const char *key, unsigned *ret_side)
+{
+	const json_t *value = json_object_get(root, key);
+	json_int_t side = json_integer_value(value);
+	if (!json_is_integer(value) || side < 1 || side > (json_int_t)SESSION_SIDE_MAX)
+		return false;
+	*ret_side = (unsigned)side;
+	return true;
+}
+
+static void parse_object(const json_t *root, struct message *m)
+{
+	const char *type = json_string_value(json_object_get(root, "type"));
+	if (!type) {
+		m->type = MESSAGE_INVALID;
+	} else if (strcmp(type, "resize") == 0) {
+		bool good = take_side(root, "rows", &m->rows) && take_side(root, "cols", &m->cols);
+		m->type = good ? MESSAGE_RESIZE : MESSAGE_BAD_SIZE;
+	} else if (strcmp(type, "ping") == 0) {
+		m->type = MESSAGE_PING;
+		m->time = json_number_value(json_object_get(root, "t"));
+	} else if (strcmp(type, "name") == 0) {
+		const char *name = json_string_value(json_object_get(root, "name"));
+		m->type = name && name_is_text(name) ? MESSAGE_NAME : MESSAGE_BAD_NAME;
+		if (m->type == MESSAGE_NAME)
+			snprintf(m->name, sizeof m->name, "%s", name);
+	} else if (strcmp(type, "ack") == 0) {
+		m->type = MESSAGE_ACK;
+		m->offset = (uint64_t)json_integer_value(json_object_get(root, "offset"));
+	} else {
+		m->type = MESSAGE_UNKNOWN;
+	}
+}
+
+void message_parse(const char *text, size_t length, struct message *ret_message)
+{
+	*ret_message = (struct message){.type = MESSAGE_INVALID};
+	json_t *root = json_loadb(text, length, 0, NULL);
+	if (json_is_object(root))
+		parse_object(root, ret_message);
+	json_decref(root);
+}

@@ -1,0 +1,32 @@
+/* Control messages of the terminal socket, as clients send them. Pure. */
+#pragma once
+
+#include "shell/name.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Longest control message. */
+#define MESSAGE_MAX 4096u
+
+enum message_type {
+	MESSAGE_INVALID, /* not JSON, or no object with a type */
+	MESSAGE_UNKNOWN, /* to be ignored */
+	MESSAGE_RESIZE,
+	MESSAGE_BAD_SIZE, /* a resize whose dimensions are out of range */
+	MESSAGE_PING,
+	MESSAGE_NAME,
+	MESSAGE_BAD_NAME,
+	MESSAGE_ACK,
+};
+
+struct message {
+	enum message_type type;
+	unsigned rows, cols;           /* MESSAGE_RESIZE */
+	double time;                   /* MESSAGE_PING: echoed */
+	char name[NAME_BYTES_MAX + 1]; /* MESSAGE_NAME */
+	uint64_t offset;               /* MESSAGE_ACK */
+};
+
+/* Parse length bytes of text. */
+void message_parse(const char *text, size_t length, struct message *ret_message);

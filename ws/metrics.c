@@ -1,0 +1,41 @@
+#include "ws/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print(FILE *f, const char *name, const char *type, const char *help, uint64_t value)
+{
+	fprintf(f, "# HELP ringside_%s %s\n# TYPE ringside_%s %s\nringside_%s %llu\n", name, help,
+		name, type, name, (unsigned long long)value);
+}
+
+char *metrics_format(const struct metrics *m, const struct sessions *s)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	if (!f)
+		return NULL;
+	const struct sessions_counters *c = &s->counters;
+	print(f, "sessions", "gauge", "Sessions in the table", sessions_count(s));
+	print(f, "clients", "gauge", "Terminal sockets open", m->clients);
+	print(f, "sessions_created_total", "counter", "Sessions created", c->created);
+	print(f, "sessions_adopted_total", "counter", "Sessions found running at start", c->adopted);
+	print(f, "sessions_ended_total", "counter", "Sessions ended on request", c->ended);
+	print(f, "sessions_exited_total", "counter", "Sessions whose shell ended", c->exited);
+	print(f, "holders_lost_total", "counter", "Holders that died", c->holders_lost);
+	print(f, "session_start_failures_total", "counter", "Sessions that could not be started",
+		c->start_failures);
+	print(f, "output_bytes_total", "counter", "Bytes of terminal output consumed", c->bytes_out);
+	print(f, "input_bytes_total", "counter", "Bytes of input written", c->bytes_in);
+	print(f, "input_refused_total", "counter", "Input refused because too much was waiting",
+		c->input_refused);
+#define METRICS_PRINT(name, help) print(f, #name "_total", "counter", help, m->name);
+	METRICS_LIST(METRICS_PRINT)
+#undef METRICS_PRINT
+	if (fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

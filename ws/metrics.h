@@ -1,0 +1,38 @@
+/* Counters, shown at /metrics in Prometheus' text format (version 0.0.4). */
+#pragma once
+
+#include "shell/sessions.h"
+
+#include <stdint.h>
+
+#define METRICS_LIST(X)                                                                        \
+	X(http_requests, "HTTP requests answered")                                             \
+	X(http_errors, "HTTP requests answered with a status of 400 or more")                  \
+	X(connections_accepted, "Connections accepted")                                        \
+	X(connections_refused,                                                                 \
+		"Connections refused because there were too many, or for lack of descriptors") \
+	X(header_timeouts, "Connections that ended without a complete request")                \
+	X(websockets_opened, "Terminal sockets opened")                                        \
+	X(websockets_refused, "Terminal sockets refused before the upgrade")                   \
+	X(websocket_timeouts, "Terminal sockets closed because their peer was dead")           \
+	X(frames_oversized, "Messages refused for their size")                                 \
+	X(control_invalid, "Control messages that made no sense")                              \
+	X(viewer_input_refused, "Input from clients that may only watch")                      \
+	X(host_refused, "Requests with a Host that is not allowed")                            \
+	X(origin_refused, "Requests with an Origin that is not allowed")                       \
+	X(auth_failures, "Requests without valid credentials")                                 \
+	X(auth_limited, "Requests refused because too many had failed before")                 \
+	X(resyncs, "Clients that fell out of the ring and were moved on")                      \
+	X(bytes_skipped, "Bytes that such clients did not get")                                \
+	X(bytes_sent, "Bytes of terminal output sent to clients")                              \
+	X(failures, "Failures that were logged")
+
+struct metrics {
+#define METRICS_FIELD(name, help) uint64_t name;
+	METRICS_LIST(METRICS_FIELD)
+#undef METRICS_FIELD
+	uint64_t clients; /* terminal sockets open now */
+};
+
+/* The page for /metrics: a string owned by the caller, or NULL when memory is short. */
+char *metrics_format(const struct metrics *m, const struct sessions *s);

@@ -1,0 +1,94 @@
+/* From libwebsockets' header table to what decides whether a request is served. */
+#include "ws/log.h"
+#include "ws/net/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Copy a header. Returns -1 when it is too long for size, 0 when it is absent, 1 when it is there. */
+static int copy(struct lws *wsi, enum lws_token_indexes token, char *text, size_t size)
+{
+	int length = lws_hdr_total_length(wsi, token);
+	text[0] = '\0';
+	if (length <= 0)
+		return 0;
+	return lws_hdr_copy(wsi, text, (int)size, token) >= 0 ? 1 : -1;
+}
+
+static const char *read_params(struct lws *wsi, struct head *h)
+{
+	char text[2048];
+	int length;
+	for (int i = 0; (length = lws_hdr_copy_fragment(
+				 wsi, text, sizeof text, WSI_TOKEN_HTTP_URI_ARGS, i)) > 0;
+		i++) {
+		if (h->params_count == REQUEST_PARAMS_MAX)
+			return "REQUEST_TOO_LARGE";
+		h->params[h->params_count] = strdup(text);
+		if (!h->params[h->params_count])
+			return "INTERNAL_ERROR";
+		h->params_count++;
+	}
+	return length < -1 ? "REQUEST_TOO_LARGE" : NULL;
+}
+
+const char *head_read(struct lws *wsi, struct head *h)
+{
+	*h = (struct head){0};
+	int host = copy(wsi, WSI_TOKEN_HOST, h->host, sizeof h->host);
+	if (host == 0)
+		host = copy(wsi, WSI_TOKEN_HTTP_COLON_AUTHORITY, h->host, sizeof h->host);
+	int origin = copy(wsi, WSI_TOKEN_ORIGIN, h->origin, sizeof h->origin);
+	int authorization = copy(
+		wsi, WSI_TOKEN_HTTP_AUTHORIZATION, h->authorization, sizeof h->authorization);
+	int cookie = copy(wsi, WSI_TOKEN_HTTP_COOKIE, h->cookie, sizeof h->cookie);
+	h->has_host = host > 0;
+	h->has_origin = origin > 0;
+	h->has_authorization = authorization > 0;
+	h->has_cookie = cookie > 0;
+	if (lws_get_peer_simple(wsi, h->peer, sizeof h->peer) == NULL || !h->peer[0])
+		strcpy(h->peer, "unix");
+	if (host < 0 || origin < 0 || authorization < 0 || cookie < 0)
+		return "REQUEST_TOO_LARGE";
+	return read_params(wsi, h);
+}
+
+void head_free(struct head *h)
+{
+	for (size_t i = 0; i < h->params_count; i++)
+		free(h->params[i]);
+	h->params_count = 0;
+}
+
+struct refusal head_check(struct server *s, struct lws *wsi, const struct head *h,
+	bool state_changing, struct principal *p, enum auth_result *ret_auth)
+{
+	const char *host = h->has_host ? h->host : NULL;
+	/* Nobody's name resolves to a unix socket: what Host says there does not matter. */
+	bool local = lws_get_vhost(wsi) == s->local;
+	if (!local && !origin_host_is_allowed(&s->origins, host)) {
+		s->options.metrics->host_refused++;
+		return (struct refusal){
+			403, "HOST_NOT_ALLOWED", "This host is not allowed (see --allow-host)"};
+	}
+	if (h->has_origin && !origin_is_allowed(&s->origins, h->origin, host)) {
+		s->options.metrics->origin_refused++;
+		log_write(LOG_WARN, "http", "origin refused", "peer", h->peer, "origin", h->origin,
+			NULL);
+		return (struct refusal){403, "ORIGIN_NOT_ALLOWED",
+			"This origin is not allowed (see --allow-origin)"};
+	}
+	struct credentials credentials = {
+		.authorization = h->has_authorization ? h->authorization : NULL,
+		.cookie = h->has_cookie ? h->cookie : NULL,
+		.link = params_find(h->params, h->params_count, "link"),
+		.peer = h->peer,
+	};
+	*ret_auth = auth_check(s->options.auth, &credentials, p);
+	if (*ret_auth == AUTH_OK && p->by_cookie && state_changing && !h->has_origin) {
+		s->options.metrics->origin_refused++;
+		return (struct refusal){
+			403, "ORIGIN_NOT_ALLOWED", "A request with a cookie needs an Origin"};
+	}
+	return (struct refusal){0};
+}

@@ -1,0 +1,83 @@
+/* What the files of the server share. */
+#pragma once
+
+#include "ws/net/server.h"
+
+#include <libwebsockets.h>
+
+struct listener {
+	struct server *server;
+	uv_poll_t poll;
+	int fd;
+	bool open;
+	char address[300]; /* host part, or the path of a unix socket */
+	unsigned port;
+	bool unix_socket;
+	char url[340];
+};
+
+struct server {
+	struct server_options options;
+	struct lws_context *context;
+	struct lws_vhost *tcp, *local; /* the second without TLS, for unix sockets */
+	struct origin_policy origins;
+	struct listener listeners[SERVER_LISTENERS_MAX];
+	size_t listeners_count;
+	int reserve_fd; /* given up for a moment to turn somebody away when descriptors run out */
+	unsigned connections;
+	uv_timer_t sweep;       /* pings, expiry, dead peers */
+	uv_timer_t relisten;    /* after descriptors ran out */
+	struct socket *sockets; /* list */
+	uint8_t *scratch;       /* LWS_PRE and one piece of a body */
+	bool stopping;
+};
+
+/* A request for a terminal socket that has been admitted, between its two callbacks. */
+struct upgrade {
+	struct terminal_query query;
+	struct principal principal;
+};
+
+/* libwebsockets' memory for each connection. */
+struct connection {
+	struct exchange *exchange; /* an HTTP request under way */
+	struct socket *socket;     /* a terminal socket */
+	struct upgrade upgrade;
+};
+
+/* One request's headers, as far as they decide whether it is served. */
+struct head {
+	char host[ORIGIN_TEXT_MAX], origin[ORIGIN_TEXT_MAX];
+	char authorization[1200], cookie[6000];
+	bool has_host, has_origin, has_authorization, has_cookie;
+	char peer[LIMITER_PEER_MAX];
+	char *params[REQUEST_PARAMS_MAX]; /* owned */
+	size_t params_count;
+};
+
+/* listen.c */
+int listen_open(struct server *s);
+void listen_close(struct server *s);
+
+/* head.c: read the headers. Returns NULL, or the refusal's code when they are too large. */
+const char *head_read(struct lws *wsi, struct head *h);
+void head_free(struct head *h);
+/* Check Host, Origin and credentials; fills *p. state_changing: the method is no GET, or it is a socket. */
+struct refusal head_check(struct server *s, struct lws *wsi, const struct head *h,
+	bool state_changing, struct principal *p, enum auth_result *ret_auth);
+
+/* http.c and socket.c: libwebsockets' callbacks by subject. They return what the callback shall return. */
+int http_request(struct server *s, struct lws *wsi, struct connection *c, const char *path);
+int http_body(struct server *s, struct connection *c, const void *bytes, size_t length);
+int http_body_done(struct server *s, struct connection *c);
+int http_writable(struct server *s, struct lws *wsi, struct connection *c);
+void http_gone(struct connection *c);
+int socket_filter(struct server *s, struct lws *wsi, struct connection *c);
+int socket_open(struct server *s, struct lws *wsi, struct connection *c);
+int socket_receive(
+	struct server *s, struct lws *wsi, struct connection *c, const void *bytes, size_t length);
+int socket_writable(struct connection *c);
+void socket_pong(struct connection *c);
+void socket_gone(struct server *s, struct connection *c);
+void socket_sweep(struct server *s);
+void socket_close_all(struct server *s);

@@ -1,0 +1,237 @@
+/*
+ * Listening sockets are ours, not libwebsockets': so that running out of descriptors, or having too many
+ * connections, is answered by turning callers away rather than by a busy loop.
+ */
+#include "ws/log.h"
+#include "ws/net/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 512
+#define ACCEPTS_PER_TURN 32
+#define RELISTEN_MS 100u
+
+bool server_address_is_local(const char *address)
+{
+	return strncmp(address, "unix:", 5) == 0 || strncmp(address, "127.", 4) == 0 ||
+		strncmp(address, "localhost:", 10) == 0 || strncmp(address, "[::1]:", 6) == 0;
+}
+
+static void adopt(struct listener *l, int fd)
+{
+	struct server *s = l->server;
+	int one = 1, size = SERVER_SNDBUF;
+	lws_sock_file_fd_type descriptor = {.sockfd = fd};
+	lws_adoption_type type = LWS_ADOPT_HTTP | LWS_ADOPT_SOCKET;
+	if (s->stopping || s->connections >= s->options.max_connections) {
+		s->options.metrics->connections_refused++;
+		close(fd);
+		return;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+	if (!l->unix_socket) {
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+		type |= LWS_ADOPT_ALLOW_SSL;
+	}
+	/* libwebsockets closes the descriptor when it cannot take it. */
+	if (lws_adopt_descriptor_vhost(
+		    l->unix_socket ? s->local : s->tcp, type, descriptor, NULL, NULL))
+		s->options.metrics->connections_accepted++;
+	else
+		s->options.metrics->connections_refused++;
+}
+
+static void on_relisten(uv_timer_t *timer);
+
+/* No descriptor is left: take the reserve, so that the caller hears of it, and look again later. */
+static void turn_away(struct listener *l)
+{
+	struct server *s = l->server;
+	s->options.metrics->connections_refused++;
+	if (s->reserve_fd >= 0) {
+		close(s->reserve_fd);
+		int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			close(fd);
+		s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	}
+	for (size_t i = 0; i < s->listeners_count; i++)
+		uv_poll_stop(&s->listeners[i].poll);
+	uv_timer_start(&s->relisten, on_relisten, RELISTEN_MS, 0);
+}
+
+static void on_connection(uv_poll_t *poll, int status, int events)
+{
+	struct listener *l = poll->data;
+	(void)status;
+	(void)events;
+	for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+		int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd >= 0) {
+			adopt(l, fd);
+			continue;
+		}
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+			turn_away(l);
+		return;
+	}
+}
+
+static void on_relisten(uv_timer_t *timer)
+{
+	struct server *s = timer->data;
+	if (s->reserve_fd < 0)
+		s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; i < s->listeners_count; i++)
+		if (s->listeners[i].open)
+			uv_poll_start(&s->listeners[i].poll, UV_READABLE, on_connection);
+}
+
+/* Split "HOST:PORT" or "[HOST]:PORT". */
+static int parse_address(struct listener *l, const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	char *end;
+	if (!colon || colon == text)
+		return -EINVAL;
+	bool bracketed = text[0] == '[' && colon[-1] == ']';
+	size_t length = (size_t)(colon - text) - (bracketed ? 2 : 0);
+	unsigned long port = strtoul(colon + 1, &end, 10);
+	if (!colon[1] || *end || port > 65535 || length == 0 || length >= sizeof l->address)
+		return -EINVAL;
+	memcpy(l->address, text + (bracketed ? 1 : 0), length);
+	l->address[length] = '\0';
+	if (strcmp(l->address, "localhost") == 0)
+		strcpy(l->address, "127.0.0.1");
+	l->port = (unsigned)port;
+	return 0;
+}
+
+static int bind_tcp(struct listener *l, const char *text)
+{
+	struct sockaddr_storage address;
+	socklen_t length = sizeof address;
+	int one = 1, rc = parse_address(l, text);
+	if (rc < 0)
+		return rc;
+	bool v6 = strchr(l->address, ':') != NULL;
+	rc = v6 ? uv_ip6_addr(l->address, (int)l->port, (struct sockaddr_in6 *)&address)
+		: uv_ip4_addr(l->address, (int)l->port, (struct sockaddr_in *)&address);
+	if (rc < 0)
+		return rc;
+	l->fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (l->fd < 0)
+		return -errno;
+	setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	socklen_t size = v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	if (bind(l->fd, (const struct sockaddr *)&address, size) < 0 ||
+		getsockname(l->fd, (struct sockaddr *)&address, &length) < 0)
+		return -errno;
+	l->port = ntohs(v6 ? ((const struct sockaddr_in6 *)&address)->sin6_port
+			   : ((const struct sockaddr_in *)&address)->sin_port);
+	bool any = strcmp(l->address, "0.0.0.0") == 0 || strcmp(l->address, "::") == 0;
+	bool bracketed = v6 && !any;
+	snprintf(l->url, sizeof l->url, "%s://%s%s%s:%u/",
+		l->server->options.tls_cert ? "https" : "http", bracketed ? "[" : "",
+		any ? "127.0.0.1" : l->address, bracketed ? "]" : "", l->port);
+	return 0;
+}
+
+/* A socket that nobody listens on any more is in the way of ours. */
+static bool is_stale(const struct sockaddr_un *address)
+{
+	struct stat st;
+	if (lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	bool refused = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 &&
+		errno == ECONNREFUSED;
+	close(fd);
+	return refused;
+}
+
+static int bind_unix(struct listener *l, const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	l->unix_socket = true;
+	if (strlen(path) >= sizeof address.sun_path || !*path)
+		return -ENAMETOOLONG;
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+	snprintf(l->address, sizeof l->address, "%s", path);
+	snprintf(l->url, sizeof l->url, "unix:%s", path);
+	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (l->fd < 0)
+		return -errno;
+	if (is_stale(&address))
+		unlink(path);
+	mode_t mask = umask(0177);
+	int rc = bind(l->fd, (const struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
+	umask(mask);
+	return rc;
+}
+
+static int open_one(struct server *s, const char *text)
+{
+	struct listener *l = &s->listeners[s->listeners_count];
+	*l = (struct listener){.server = s, .fd = -1};
+	bool local = strncmp(text, "unix:", 5) == 0;
+	int rc = local ? bind_unix(l, text + 5) : bind_tcp(l, text);
+	if (rc == 0 && listen(l->fd, BACKLOG) < 0)
+		rc = -errno;
+	if (rc == 0)
+		rc = uv_poll_init(s->options.loop, &l->poll, l->fd);
+	if (rc < 0) {
+		log_write(LOG_ERROR, "listen", "cannot listen", "address", text, "error",
+			strerror(-rc), NULL);
+		if (l->fd >= 0)
+			close(l->fd);
+		return rc;
+	}
+	l->poll.data = l;
+	l->open = true;
+	s->listeners_count++;
+	if (!local)
+		origin_add_listener(&s->origins, l->address, l->port);
+	return uv_poll_start(&l->poll, UV_READABLE, on_connection);
+}
+
+int listen_open(struct server *s)
+{
+	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	uv_timer_init(s->options.loop, &s->relisten);
+	s->relisten.data = s;
+	for (size_t i = 0; i < s->options.listen_count; i++) {
+		int rc = open_one(s, s->options.listen[i]);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+void listen_close(struct server *s)
+{
+	for (size_t i = 0; i < s->listeners_count; i++) {
+		struct listener *l = &s->listeners[i];
+		if (!l->open)
+			continue;
+		l->open = false;
+		uv_close((uv_handle_t *)&l->poll, NULL);
+		close(l->fd);
+		if (l->unix_socket)
+			unlink(l->address);
+	}
+	uv_timer_stop(&s->relisten);
+}

@@ -1,0 +1,228 @@
+/* Setting libwebsockets up, and sorting its callbacks. */
+#include "ws/log.h"
+#include "ws/net/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SWEEP_MS 1000u
+#define HEADER_BYTES 8192  /* all headers of one request */
+#define HEADER_TABLES 1024 /* requests whose headers are being received at once */
+#define RECEIVE_BYTES (32u << 10)
+#define WRITE_BYTES (128u << 10) /* the default of 4 KB cuts every larger frame: six times slower */
+#define SCRATCH_BYTES ((size_t)64 << 10)
+
+static int on_event(
+	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
+{
+	struct server *s = lws_context_user(lws_get_context(wsi));
+	struct connection *c = user;
+	switch (reason) {
+	case LWS_CALLBACK_WSI_CREATE:
+		s->connections++;
+		return 0;
+	case LWS_CALLBACK_WSI_DESTROY:
+		s->connections--;
+		if (!lws_get_opaque_user_data(wsi))
+			s->options.metrics->header_timeouts++;
+		return 0;
+	case LWS_CALLBACK_HTTP:
+		return http_request(s, wsi, c, in);
+	case LWS_CALLBACK_HTTP_BODY:
+		return http_body(s, c, in, length);
+	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
+		return http_body_done(s, c);
+	case LWS_CALLBACK_HTTP_WRITEABLE:
+		return http_writable(s, wsi, c);
+	case LWS_CALLBACK_CLOSED_HTTP:
+	case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
+		if (c)
+			http_gone(c);
+		return 0;
+	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+		return socket_filter(s, wsi, c);
+	case LWS_CALLBACK_ESTABLISHED:
+		return socket_open(s, wsi, c);
+	case LWS_CALLBACK_RECEIVE:
+		return socket_receive(s, wsi, c, in, length);
+	case LWS_CALLBACK_SERVER_WRITEABLE:
+		return socket_writable(c);
+	case LWS_CALLBACK_RECEIVE_PONG:
+		socket_pong(c);
+		return 0;
+	case LWS_CALLBACK_CLOSED:
+	case LWS_CALLBACK_WS_SERVER_DROP_PROTOCOL:
+		if (c)
+			socket_gone(s, c);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static const struct lws_protocols protocols[] = {
+	{
+		.name = "ringside",
+		.callback = on_event,
+		.per_session_data_size = sizeof(struct connection),
+		.rx_buffer_size = RECEIVE_BYTES,
+		.tx_packet_size = WRITE_BYTES,
+	},
+	{0},
+};
+
+/* Its words about our peers' mistakes are not failures of ours. */
+static void on_log(int level, const char *line)
+{
+	char text[256];
+	snprintf(text, sizeof text, "%s", line);
+	text[strcspn(text, "\r\n")] = '\0';
+	log_write(level == LLL_ERR ? LOG_WARN : LOG_DEBUG, "libwebsockets", text, NULL);
+}
+
+static void on_sweep(uv_timer_t *timer)
+{
+	socket_sweep(timer->data);
+}
+
+static const lws_retry_bo_t idle_policy = {
+	/* Our own pings do this better: libwebsockets' would end a client that is merely slow. */
+	.secs_since_valid_ping = 0xfffe,
+	.secs_since_valid_hangup = 0xffff,
+};
+
+static struct lws_vhost *open_vhost(
+	struct server *s, struct lws_context_creation_info *info, const char *name)
+{
+	info->vhost_name = name;
+	struct lws_vhost *v = lws_create_vhost(s->context, info);
+	if (!v)
+		log_write(LOG_ERROR, "server", "cannot set up", "what", name, NULL);
+	return v;
+}
+
+static int open_context(struct server *s)
+{
+	const struct server_options *o = &s->options;
+	void *loops[] = {o->loop};
+	struct lws_context_creation_info info = {
+		.port = CONTEXT_PORT_NO_LISTEN_SERVER,
+		.protocols = protocols,
+		.options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
+			LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS |
+			(o->tls_cert ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
+		.foreign_loops = loops,
+		.user = s,
+		.gid = -1,
+		.uid = -1,
+		.server_string = "ringside",
+		.max_http_header_data = HEADER_BYTES,
+		.max_http_header_pool = HEADER_TABLES,
+		.pt_serv_buf_size = RECEIVE_BYTES,
+		.timeout_secs = o->header_timeout_s,
+		.keepalive_timeout = 30,
+		.retry_and_idle_policy = &idle_policy,
+	};
+	lws_set_log_level(LLL_ERR | LLL_WARN, on_log);
+	s->context = lws_create_context(&info);
+	if (!s->context) {
+		log_write(LOG_ERROR, "server", "cannot set up libwebsockets", "hint",
+			"is the package libwebsockets-evlib-uv installed?", NULL);
+		return -EIO;
+	}
+	s->local = open_vhost(s, &info, "local");
+	if (!s->local)
+		return -EIO;
+	if (o->tls_cert) {
+		info.ssl_cert_filepath = o->tls_cert;
+		info.ssl_private_key_filepath = o->tls_key;
+		info.alpn = "h2,http/1.1";
+		info.ssl_options_set = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
+		s->tcp = open_vhost(s, &info, "tls");
+	} else {
+		s->tcp = open_vhost(s, &info, "tcp");
+	}
+	return s->tcp ? 0 : -EIO;
+}
+
+static int add_names(struct server *s)
+{
+	const struct server_options *o = &s->options;
+	s->origins.tls = o->tls_cert != NULL;
+	for (size_t i = 0; i < o->hosts_count; i++)
+		if (!origin_add_host(&s->origins, o->hosts[i])) {
+			log_write(
+				LOG_ERROR, "server", "not a host", "allow-host", o->hosts[i], NULL);
+			return -EINVAL;
+		}
+	for (size_t i = 0; i < o->origins_count; i++)
+		if (!origin_add_origin(&s->origins, o->origins[i])) {
+			log_write(LOG_ERROR, "server", "not an origin", "allow-origin",
+				o->origins[i], NULL);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+int server_open(const struct server_options *options, struct server **ret_server)
+{
+	struct server *s = calloc(1, sizeof *s);
+	if (!s)
+		return -ENOMEM;
+	s->options = *options;
+	s->reserve_fd = -1;
+	s->scratch = malloc(LWS_PRE + SCRATCH_BYTES);
+	int rc = s->scratch ? add_names(s) : -ENOMEM;
+	if (rc == 0)
+		rc = open_context(s);
+	if (rc == 0)
+		rc = listen_open(s);
+	if (rc < 0) {
+		/* The program ends: what libwebsockets holds goes with it. */
+		free(s->scratch);
+		free(s);
+		return rc;
+	}
+	uv_timer_init(options->loop, &s->sweep);
+	s->sweep.data = s;
+	uv_timer_start(&s->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+	*ret_server = s;
+	return 0;
+}
+
+const char *server_url(const struct server *s, size_t i)
+{
+	return i < s->listeners_count ? s->listeners[i].url : NULL;
+}
+
+void server_stop(struct server *s)
+{
+	s->stopping = true;
+	listen_close(s);
+	socket_close_all(s);
+}
+
+bool server_is_idle(const struct server *s)
+{
+	return s->sockets == NULL;
+}
+
+void server_close(struct server *s)
+{
+	uv_close((uv_handle_t *)&s->sweep, NULL);
+	uv_close((uv_handle_t *)&s->relisten, NULL);
+	lws_context_destroy(s->context);
+	if (s->reserve_fd >= 0)
+		close(s->reserve_fd);
+}
+
+void server_free(struct server *s)
+{
+	/* With a loop of ours libwebsockets is destroyed in two steps, before and after its handles close. */
+	lws_context_destroy(s->context);
+	free(s->scratch);
+	free(s);
+}

@@ -1,0 +1,60 @@
+/*
+ * The server: HTTP/1.1, HTTP/2 and WebSocket by libwebsockets on the libuv loop. It checks Host and
+ * Origin, turns HTTP exchanges into requests (ws/request.h) and WebSockets into terminals (ws/terminal.h).
+ */
+#pragma once
+
+#include "ws/api.h"
+#include "ws/metrics.h"
+#include "ws/origin.h"
+#include "ws/terminal.h"
+
+#include <uv.h>
+
+#define SERVER_LISTENERS_MAX 16u
+#define SERVER_SNDBUF (128 << 10) /* what a client that never reads can make the kernel hold */
+
+/* All is borrowed for the server's life. */
+struct server_options {
+	uv_loop_t *loop;
+	struct api *api;
+	struct auth *auth;
+	struct terminals *terminals;
+	struct metrics *metrics;
+	const char *const *listen; /* "ADDRESS:PORT", "[V6]:PORT" or "unix:PATH" */
+	size_t listen_count;
+	const char *const *hosts; /* --allow-host */
+	size_t hosts_count;
+	const char *const *origins; /* --allow-origin */
+	size_t origins_count;
+	const char *tls_cert, *tls_key; /* NULL = no TLS */
+	unsigned header_timeout_s;      /* for a complete request */
+	unsigned max_connections;
+};
+
+struct server;
+
+/*
+ * Start listening. *ret_server is owned by the caller (server_close).
+ * Returns 0 or a negative errno; then the failure has been logged and nothing is left.
+ */
+int server_open(const struct server_options *options, struct server **ret_server);
+
+/* How listener i is reached: "http://127.0.0.1:7070/" or "unix:PATH"; NULL behind the last. */
+const char *server_url(const struct server *s, size_t i);
+
+/* Stop listening, and begin to close all terminal sockets with "going away". */
+void server_stop(struct server *s);
+
+/* Whether no terminal socket is open any more. */
+bool server_is_idle(const struct server *s);
+
+/*
+ * Close everything else. The loop has to turn until its handles are closed, then server_free() releases
+ * the memory.
+ */
+void server_close(struct server *s);
+void server_free(struct server *s);
+
+/* Whether an address, as given to --listen, is loopback or a unix socket. Pure. */
+bool server_address_is_local(const char *address);

@@ -1,0 +1,346 @@
+/*
+ * WebSockets: the transport of terminals.
+ *
+ * On HTTP/1.1 frames are written at once, as long as the last one has left libwebsockets completely; that
+ * is several times faster than waiting for a callback for each. Streams of HTTP/2 have windows and must
+ * be written from their callback.
+ *
+ * A dead peer is one that is idle and does not answer a ping, or one that is being sent to and has not
+ * acknowledged a byte for minutes. One that merely does not read acknowledges window probes: it lives.
+ */
+#include "shell/clock.h"
+#include "ws/error.h"
+#include "ws/log.h"
+#include "ws/message.h"
+#include "ws/net/internal.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <utlist.h>
+
+#define PING_AFTER_MS 15000u /* of silence */
+#define PONG_WITHIN_MS 20000u
+#define ACK_WITHIN_MS 300000u /* while something is on its way */
+#define CLOSE_WITHIN_MS 5000u
+#define H2_FRAME_MAX ((size_t)16 << 10)
+
+_Static_assert(
+	LWS_PRE <= TERMINAL_HEADROOM, "libwebsockets puts its headers in front of the payload");
+
+struct socket {
+	struct socket *prev, *next;
+	struct server *server;
+	struct lws *wsi;
+	struct terminal *terminal;
+	bool mux;         /* a stream of HTTP/2 */
+	bool in_callback; /* the callback in which a stream may write */
+	bool wrote;       /* in this callback */
+	bool wanted;      /* a callback has been asked for */
+	bool paused;
+	enum terminal_close close_code; /* 0 = open */
+	char close_reason[64];
+	uint64_t closing_ms; /* loop time */
+	uint64_t heard_ms;   /* loop time of the last sign of life */
+	uint64_t pinged_ms;  /* loop time of a ping that has not been answered; 0 = none */
+	bool ping_due;
+	size_t message_length; /* of the message that is being received */
+	char text[MESSAGE_MAX];
+};
+
+static uint64_t now_ms(const struct server *s)
+{
+	return uv_now(s->options.loop);
+}
+
+static void ask_writable(struct socket *k)
+{
+	if (k->wanted)
+		return;
+	k->wanted = true;
+	lws_callback_on_writable(k->wsi);
+}
+
+static size_t room(void *user)
+{
+	struct socket *k = user;
+	if (k->close_code)
+		return 0;
+	if (!k->mux && !lws_partial_buffered(k->wsi))
+		return TERMINAL_FRAME_MAX;
+	if (k->mux && k->in_callback && !k->wrote) {
+		lws_fileofs_t allowance = lws_get_peer_write_allowance(k->wsi);
+		/* The frame's own header goes into the window too. */
+		if (allowance > 64)
+			return (size_t)allowance - 16 < H2_FRAME_MAX ? (size_t)allowance - 16
+								     : H2_FRAME_MAX;
+	}
+	ask_writable(k);
+	return 0;
+}
+
+static bool send_frame(void *user, uint8_t *payload, size_t length, bool binary)
+{
+	struct socket *k = user;
+	k->wrote = true;
+	if (lws_write(k->wsi, payload, length, binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT) >=
+		(int)length)
+		return true;
+	/* The connection is gone; libwebsockets closes it in its own time, but not from in here. */
+	k->close_code = CLOSE_INTERNAL;
+	lws_set_timeout(k->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+	return false;
+}
+
+static void want(void *user)
+{
+	ask_writable(user);
+}
+
+static void pause_input(void *user, bool paused)
+{
+	struct socket *k = user;
+	k->paused = paused;
+	lws_rx_flow_control(k->wsi, paused ? 0 : 1);
+}
+
+static void begin_close(void *user, enum terminal_close code, const char *reason)
+{
+	struct socket *k = user;
+	if (k->close_code)
+		return;
+	k->close_code = code;
+	k->closing_ms = now_ms(k->server);
+	snprintf(k->close_reason, sizeof k->close_reason, "%s", reason);
+	lws_callback_on_writable(k->wsi);
+}
+
+static const struct terminal_transport terminal_transport = {
+	.room = room, .send = send_frame, .want = want, .pause = pause_input, .close = begin_close};
+
+/* Answer a refused upgrade: the role is WebSocket's already, so the answer is written as it is. */
+static int refuse(struct server *s, struct lws *wsi, struct refusal refusal)
+{
+	char text[LWS_PRE + 1024];
+	json_t *body = error_json(refusal.code, refusal.message, NULL);
+	char *json = json_dumps(body, JSON_COMPACT);
+	json_decref(body);
+	s->options.metrics->websockets_refused++;
+	s->options.metrics->http_errors++;
+	if (json && lws_get_network_wsi(wsi) == wsi) {
+		int n = snprintf(text + LWS_PRE, sizeof text - LWS_PRE,
+			"HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+			"Connection: close\r\n\r\n%s",
+			refusal.status, strlen(json), json);
+		if (n > 0 && (size_t)n < sizeof text - LWS_PRE)
+			lws_write(wsi, (unsigned char *)text + LWS_PRE, (size_t)n,
+				LWS_WRITE_HTTP_FINAL);
+	}
+	free(json);
+	return 1;
+}
+
+static struct refusal check(struct server *s, struct lws *wsi, struct head *h, struct upgrade *u)
+{
+	char path[64];
+	enum auth_result auth;
+	const char *problem = head_read(wsi, h);
+	if (problem)
+		return (struct refusal){
+			error_status(problem), problem, "The request's headers cannot be taken"};
+	if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) < 0 &&
+		lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_HTTP_COLON_PATH) < 0)
+		path[0] = '\0';
+	path[strcspn(path, "?")] = '\0';
+	struct refusal refusal = head_check(s, wsi, h, true, &u->principal, &auth);
+	if (refusal.status)
+		return refusal;
+	if (strcmp(path, "/ws/pty") != 0)
+		return (struct refusal){
+			404, "UNKNOWN_ERROR", "The requested endpoint was not found"};
+	if (auth == AUTH_LIMITED) {
+		s->options.metrics->auth_limited++;
+		return (struct refusal){
+			429, "TOO_MANY_ATTEMPTS", "Too many requests with wrong credentials"};
+	}
+	if (auth != AUTH_OK) {
+		s->options.metrics->auth_failures++;
+		return (struct refusal){401, "UNAUTHENTICATED", "Valid credentials are required"};
+	}
+	refusal = terminal_parse(h->params, h->params_count, &u->query);
+	return refusal.status ? refusal
+			      : terminal_check(s->options.terminals, &u->query, &u->principal);
+}
+
+int socket_filter(struct server *s, struct lws *wsi, struct connection *c)
+{
+	struct head h;
+	lws_set_opaque_user_data(lws_get_network_wsi(wsi), s);
+	s->options.metrics->http_requests++;
+	struct refusal refusal = check(s, wsi, &h, &c->upgrade);
+	head_free(&h);
+	return refusal.status ? refuse(s, wsi, refusal) : 0;
+}
+
+int socket_open(struct server *s, struct lws *wsi, struct connection *c)
+{
+	struct socket *k = calloc(1, sizeof *k);
+	if (!k)
+		return -1;
+	k->server = s;
+	k->wsi = wsi;
+	k->mux = lws_get_network_wsi(wsi) != wsi;
+	k->heard_ms = now_ms(s);
+	c->socket = k;
+	DL_APPEND(s->sockets, k);
+	s->options.metrics->websockets_opened++;
+	s->options.metrics->clients++;
+	k->terminal = terminal_open(s->options.terminals, &c->upgrade.query, &c->upgrade.principal,
+		&terminal_transport, k);
+	return k->terminal ? 0 : -1;
+}
+
+static int too_big(struct socket *k, struct lws *wsi)
+{
+	static char reason[] = "message too big";
+	k->server->options.metrics->frames_oversized++;
+	lws_close_reason(wsi, (enum lws_close_status)CLOSE_TOO_BIG, (unsigned char *)reason,
+		sizeof reason - 1);
+	return -1;
+}
+
+int socket_receive(
+	struct server *s, struct lws *wsi, struct connection *c, const void *bytes, size_t length)
+{
+	struct socket *k = c->socket;
+	if (!k || !k->terminal)
+		return 0;
+	k->heard_ms = now_ms(s);
+	if (lws_is_first_fragment(wsi))
+		k->message_length = 0;
+	bool binary = lws_frame_is_binary(wsi);
+	size_t limit = binary ? TERMINAL_MESSAGE_MAX : sizeof k->text;
+	/* The remainder is known ahead for a frame, so that a giant is refused before it has come. */
+	if (k->message_length + length + lws_remaining_packet_payload(wsi) > limit)
+		return too_big(k, wsi);
+	if (binary) {
+		terminal_input(k->terminal, bytes, length);
+	} else {
+		memcpy(k->text + k->message_length, bytes, length);
+		if (lws_is_final_fragment(wsi) && lws_remaining_packet_payload(wsi) == 0)
+			terminal_control(k->terminal, k->text, k->message_length + length);
+	}
+	k->message_length += length;
+	return 0;
+}
+
+static void send_ping(struct socket *k)
+{
+	uint8_t payload[LWS_PRE + 1];
+	k->ping_due = false;
+	k->wrote = true;
+	lws_write(k->wsi, payload + LWS_PRE, 0,
+		LWS_WRITE_PING); /* a lost peer shows by its silence */
+}
+
+int socket_writable(struct connection *c)
+{
+	struct socket *k = c->socket;
+	if (!k)
+		return 0;
+	k->wanted = false;
+	if (lws_partial_buffered(k->wsi)) {
+		ask_writable(k);
+		return 0;
+	}
+	if (k->close_code) {
+		lws_close_reason(k->wsi, (enum lws_close_status)k->close_code,
+			(unsigned char *)k->close_reason, strlen(k->close_reason));
+		return -1;
+	}
+	k->in_callback = true;
+	k->wrote = false;
+	if (k->ping_due)
+		send_ping(k);
+	terminal_writable(k->terminal);
+	k->in_callback = false;
+	return 0;
+}
+
+void socket_pong(struct connection *c)
+{
+	struct socket *k = c->socket;
+	if (!k)
+		return;
+	k->heard_ms = now_ms(k->server);
+	k->pinged_ms = 0;
+}
+
+void socket_gone(struct server *s, struct connection *c)
+{
+	struct socket *k = c->socket;
+	if (!k)
+		return;
+	c->socket = NULL;
+	k->close_code = CLOSE_NORMAL;
+	DL_DELETE(s->sockets, k);
+	s->options.metrics->clients--;
+	if (k->terminal)
+		terminal_close(k->terminal);
+	free(k);
+}
+
+/* How long ago the peer's kernel acknowledged anything; 0 when that cannot be told. */
+static uint64_t last_ack_ms(struct lws *wsi)
+{
+	struct tcp_info info = {0};
+	socklen_t length = sizeof info;
+	if (getsockopt(lws_get_socket_fd(lws_get_network_wsi(wsi)), IPPROTO_TCP, TCP_INFO, &info,
+		    &length) < 0)
+		return 0;
+	return info.tcpi_last_ack_recv;
+}
+
+static bool is_dead(const struct socket *k, uint64_t now)
+{
+	if (lws_partial_buffered(k->wsi))
+		return last_ack_ms(k->wsi) > ACK_WITHIN_MS;
+	return k->pinged_ms > 0 && now - k->pinged_ms > PONG_WITHIN_MS;
+}
+
+static void kill_socket(struct socket *k)
+{
+	lws_set_timeout(k->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+}
+
+void socket_sweep(struct server *s)
+{
+	struct socket *k, *next;
+	uint64_t now = now_ms(s);
+	terminals_expire(s->options.terminals, clock_wall_ms());
+	DL_FOREACH_SAFE (s->sockets, k, next) {
+		if (k->close_code) {
+			if (now - k->closing_ms > CLOSE_WITHIN_MS)
+				kill_socket(k);
+		} else if (is_dead(k, now)) {
+			s->options.metrics->websocket_timeouts++;
+			kill_socket(k);
+		} else if (lws_partial_buffered(k->wsi)) {
+			k->pinged_ms = 0; /* what is on its way tells more than a ping behind it */
+		} else if (k->pinged_ms == 0 && now - k->heard_ms > PING_AFTER_MS) {
+			k->pinged_ms = now;
+			k->ping_due = true;
+			ask_writable(k);
+		}
+	}
+}
+
+void socket_close_all(struct server *s)
+{
+	struct socket *k;
+	DL_FOREACH (s->sockets, k)
+		begin_close(k, CLOSE_GOING_AWAY, "server going away");
+}

@@ -1,0 +1,104 @@
+#include "ws/origin.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static void add_own(struct origin_policy *p, const char *host, unsigned port)
+{
+	if (p->own_count == ORIGIN_ENTRIES_MAX)
+		return;
+	bool v6 = strchr(host, ':') != NULL;
+	snprintf(p->own[p->own_count++], ORIGIN_TEXT_MAX, "%s%s%s:%u", v6 ? "[" : "", host,
+		v6 ? "]" : "", port);
+	/* Browsers leave the scheme's own port out. */
+	if (port == (p->tls ? 443u : 80u) && p->own_count < ORIGIN_ENTRIES_MAX)
+		snprintf(p->own[p->own_count++], ORIGIN_TEXT_MAX, "%s%s%s", v6 ? "[" : "", host,
+			v6 ? "]" : "");
+}
+
+void origin_add_listener(struct origin_policy *p, const char *address, unsigned port)
+{
+	bool any = strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
+	bool loopback = any || strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+	if (!any)
+		add_own(p, address, port);
+	if (!loopback)
+		return;
+	add_own(p, "localhost", port);
+	add_own(p, "127.0.0.1", port);
+	add_own(p, "::1", port);
+}
+
+bool origin_add_host(struct origin_policy *p, const char *host)
+{
+	if (p->hosts_count == ORIGIN_ENTRIES_MAX || !*host || strpbrk(host, "/ @"))
+		return false;
+	p->hosts[p->hosts_count++] = host;
+	return true;
+}
+
+bool origin_add_origin(struct origin_policy *p, const char *origin)
+{
+	const char *rest = strstr(origin, "://");
+	if (p->origins_count == ORIGIN_ENTRIES_MAX || !rest || !rest[3] || strchr(rest + 3, '/'))
+		return false;
+	p->origins[p->origins_count++] = origin;
+	return true;
+}
+
+/* Length of a host without its port. */
+static size_t name_length(const char *host)
+{
+	const char *bracket = strchr(host, ']');
+	const char *colon = strrchr(host, ':');
+	return colon && (!bracket || colon > bracket) ? (size_t)(colon - host) : strlen(host);
+}
+
+/* Whether --allow-host names it; an entry without a port stands for any port. */
+static bool is_configured(const struct origin_policy *p, const char *host)
+{
+	for (size_t i = 0; i < p->hosts_count; i++) {
+		const char *entry = p->hosts[i];
+		if (strcasecmp(entry, host) == 0)
+			return true;
+		size_t length = strlen(entry);
+		if (name_length(entry) == length && name_length(host) == length &&
+			strncasecmp(entry, host, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_own(const struct origin_policy *p, const char *host)
+{
+	for (size_t i = 0; i < p->own_count; i++)
+		if (strcasecmp(p->own[i], host) == 0)
+			return true;
+	return false;
+}
+
+bool origin_host_is_allowed(const struct origin_policy *p, const char *host)
+{
+	return host && (is_own(p, host) || is_configured(p, host));
+}
+
+/* Whether origin is scheme://host. */
+static bool is_of(const char *origin, const char *scheme, const char *host)
+{
+	size_t length = strlen(scheme);
+	return strncasecmp(origin, scheme, length) == 0 && strcasecmp(origin + length, host) == 0;
+}
+
+bool origin_is_allowed(const struct origin_policy *p, const char *origin, const char *host)
+{
+	for (size_t i = 0; i < p->origins_count; i++)
+		if (strcasecmp(p->origins[i], origin) == 0)
+			return true;
+	if (!host || !origin_host_is_allowed(p, host))
+		return false;
+	if (is_of(origin, p->tls ? "https://" : "http://", host))
+		return true;
+	/* A configured host may be a proxy that ends TLS for us. */
+	return is_configured(p, host) && is_of(origin, "https://", host);
+}

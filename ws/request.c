@@ -1,0 +1,161 @@
+#include "ws/request.h"
+
+#include "shell/clock.h"
+#include "ws/error.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct request *request_create(void)
+{
+	struct request *r = calloc(1, sizeof *r);
+	if (r) {
+		r->references = 1;
+		r->accept_encoding = r->if_none_match = "";
+	}
+	return r;
+}
+
+struct request *request_ref(struct request *r)
+{
+	r->references++;
+	return r;
+}
+
+void request_unref(struct request *r)
+{
+	if (--r->references > 0)
+		return;
+	for (size_t i = 0; i < r->params_count; i++)
+		free(r->params[i]);
+	for (size_t i = 0; i < r->reply.headers_count; i++)
+		free(r->reply.headers[i].value);
+	free(r->reply.owned);
+	free(r->path);
+	free(r->body);
+	free(r);
+}
+
+void request_abandon(struct request *r)
+{
+	r->transport = NULL;
+	if (r->stream.next) {
+		r->stream.next = NULL;
+		r->stream.closed(r->stream.user);
+	}
+	request_unref(r);
+}
+
+const char *params_find(char *const *params, size_t count, const char *name)
+{
+	size_t length = strlen(name);
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(params[i], name, length) == 0 && params[i][length] == '=')
+			return params[i] + length + 1;
+	return NULL;
+}
+
+bool params_number(const char *text, uint64_t max, uint64_t *ret_number)
+{
+	uint64_t n = 0;
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9')
+			return false;
+		uint64_t digit = (uint64_t)(*text - '0');
+		if (digit > max || n > (max - digit) / 10)
+			return false;
+		n = n * 10 + digit;
+	}
+	*ret_number = n;
+	return true;
+}
+
+const char *request_param(const struct request *r, const char *name)
+{
+	return params_find(r->params, r->params_count, name);
+}
+
+void reply_header(struct request *r, const char *name, const char *value)
+{
+	char *copy = strdup(value);
+	assert(r->reply.headers_count < REPLY_HEADERS_MAX);
+	if (!copy)
+		return;
+	r->reply.headers[r->reply.headers_count].name = name;
+	r->reply.headers[r->reply.headers_count++].value = copy;
+}
+
+void reply_bytes(struct request *r, int status, const char *type, const char *body, size_t length,
+	char *owned)
+{
+	assert(!r->done);
+	r->reply.status = status;
+	r->reply.content_type = type;
+	r->reply.body = body;
+	r->reply.length = length;
+	r->reply.owned = owned;
+	r->done = true;
+	if (r->transport)
+		r->transport->answered(r->transport_user);
+}
+
+void reply_json(struct request *r, int status, json_t *body)
+{
+	static const char fallback[] = "{\"code\":\"INTERNAL_ERROR\",\"message\":\"out of memory\"}";
+	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+	json_decref(body);
+	if (text)
+		reply_bytes(r, status, "application/json", text, strlen(text), text);
+	else
+		reply_bytes(r, 500, "application/json", fallback, sizeof fallback - 1, NULL);
+}
+
+static json_t *now_json(void)
+{
+	char now[CLOCK_TEXT_SIZE];
+	clock_format(clock_wall_ms(), now);
+	return json_string(now);
+}
+
+void reply_success(struct request *r, json_t *body)
+{
+	json_t *root = json_pack("{s:b}", "success", 1);
+	if (body)
+		json_object_update(root, body);
+	json_decref(body);
+	json_object_set_new(root, "timestamp", now_json());
+	reply_json(r, 200, root);
+}
+
+json_t *error_json(const char *code, const char *message, json_t *context)
+{
+	return json_pack("{s:s, s:s, s:o, s:i, s:o}", "code", code, "message", message, "context",
+		context ? context : json_object(), "httpStatus", error_status(code), "timestamp",
+		now_json());
+}
+
+void reply_error(struct request *r, const char *code, const char *message, json_t *context)
+{
+	reply_json(r, error_status(code), error_json(code, message, context));
+}
+
+void reply_invalid(struct request *r, const char *field, const char *message, const char *code)
+{
+	json_t *context = json_pack("{s:[{s:s, s:s, s:s}]}", "validationErrors", "field", field,
+		"message", message, "code", code);
+	reply_error(r, "VALIDATION_FAILED", message, context);
+}
+
+void reply_stream(struct request *r, const struct event_stream *stream)
+{
+	assert(!r->done);
+	r->done = true;
+	r->stream = *stream;
+	if (r->transport)
+		r->transport->streaming(r->transport_user);
+	else
+		stream->closed(stream->user);
+}

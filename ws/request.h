@@ -1,0 +1,110 @@
+/*
+ * A request and its answer, whatever transport carries them: HTTP now, WebSocket frames and MCP later. A
+ * handler gets a request and answers it once, at once or later, with a reply or with a stream of events.
+ *
+ * The transport holds one reference and each pending operation another, so either may go first.
+ */
+#pragma once
+
+#include "ws/auth.h"
+#include "ws/route.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define REQUEST_PARAMS_MAX 16u
+#define REQUEST_BODY_MAX ((size_t)1 << 20)
+#define REPLY_HEADERS_MAX 8u
+
+struct reply {
+	int status;
+	const char *content_type;
+	const char *body; /* length bytes */
+	size_t length;
+	char *owned; /* to be freed with the reply, or NULL; body points into it then */
+	struct {
+		const char *name;
+		char *value; /* owned */
+	} headers[REPLY_HEADERS_MAX];
+	size_t headers_count;
+};
+
+/* A stream of events (server-sent events over HTTP): pulled by the transport when it can send. */
+struct event_stream {
+	/* The next event's JSON, owned by the caller, or NULL when there is none yet. */
+	char *(*next)(void *user);
+	/* The peer has gone. */
+	void (*closed)(void *user);
+	void *user;
+};
+
+/* What a transport does with the answer; NULL once the peer has gone. */
+struct request_transport {
+	void (*answered)(void *user);  /* reply is filled in; may come from inside api_handle() */
+	void (*streaming)(void *user); /* stream is set; events follow */
+	void (*more)(void *user);      /* the stream has another event */
+};
+
+struct request {
+	unsigned references;
+	enum method method;
+	char *path;                       /* decoded */
+	char *params[REQUEST_PARAMS_MAX]; /* decoded "name=value" of the query */
+	size_t params_count;
+	char *body; /* NUL-terminated */
+	size_t body_length;
+	char peer[LIMITER_PEER_MAX];
+	const char *accept_encoding; /* during api_handle() only; "" if there is none */
+	const char *if_none_match;   /* likewise */
+	struct principal principal;
+	enum auth_result auth; /* whether principal is valid */
+	struct route_match match;
+	struct reply reply;
+	bool done;
+	struct event_stream stream; /* next is NULL unless streaming */
+	const struct request_transport *transport;
+	void *transport_user;
+};
+
+/* A request with one reference; NULL when memory is short. */
+struct request *request_create(void);
+struct request *request_ref(struct request *r);
+void request_unref(struct request *r);
+
+/* The transport's peer has gone: nothing more is delivered. Gives the transport's reference back. */
+void request_abandon(struct request *r);
+
+/* The value of a query parameter, or NULL. */
+const char *request_param(const struct request *r, const char *name);
+
+/* The value of name in a list of "name=value"; NULL if there is none. Pure. */
+const char *params_find(char *const *params, size_t count, const char *name);
+
+/* An unsigned decimal number of at most max. Returns false when text is none. Pure. */
+bool params_number(const char *text, uint64_t max, uint64_t *ret_number);
+
+/* Add a header to the reply. name: a literal. */
+void reply_header(struct request *r, const char *name, const char *value);
+
+/* Answer with JSON; body is taken. */
+void reply_json(struct request *r, int status, json_t *body);
+
+/* Answer {success: true, timestamp, ...body}; body is taken and may be NULL. */
+void reply_success(struct request *r, json_t *body);
+
+/* Answer with an error; message is copied, context is taken and may be NULL. */
+void reply_error(struct request *r, const char *code, const char *message, json_t *context);
+
+/* Answer 400 VALIDATION_FAILED for a field. code: "required", "invalid", ... */
+void reply_invalid(struct request *r, const char *field, const char *message, const char *code);
+
+/* Answer with text or bytes. owned: freed later, or NULL when body lives for ever. */
+void reply_bytes(struct request *r, int status, const char *type, const char *body, size_t length,
+	char *owned);
+
+/* Answer with a stream of events. */
+void reply_stream(struct request *r, const struct event_stream *stream);
+
+/* {code, message, context, httpStatus, timestamp}: an error as JSON. context is taken and may be NULL. */
+json_t *error_json(const char *code, const char *message, json_t *context);

@@ -1,0 +1,47 @@
+/* Which handler a request is for. Pure. */
+#pragma once
+
+#include "shell/name.h"
+
+#include <stdbool.h>
+
+enum method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_DELETE, METHOD_OTHER };
+
+enum route {
+	ROUTE_NONE,         /* no such path */
+	ROUTE_OTHER_METHOD, /* the path exists, for other methods */
+	ROUTE_PAGE,         /* perhaps an asset: GET of a path outside /api */
+	ROUTE_HEALTH,
+	ROUTE_METRICS,
+	ROUTE_PING,
+	ROUTE_VERSION,
+	ROUTE_LOGIN,
+	ROUTE_LOGOUT,
+	ROUTE_WHOAMI,
+	ROUTE_SESSION_CREATE,
+	ROUTE_SESSION_OPEN,
+	ROUTE_SESSION_LIST,
+	ROUTE_SESSION_DELETE,
+	ROUTE_SESSION_EVENTS,
+	ROUTE_SESSION,
+	ROUTE_SESSION_RENAME,
+	ROUTE_SESSION_RESIZE,
+	ROUTE_SESSION_SIGNAL,
+	ROUTE_SESSION_INPUT,
+	ROUTE_SESSION_OUTPUT,
+	ROUTE_LINKS,
+	ROUTE_LINKS_CREATE,
+	ROUTE_LINK_DELETE,
+};
+
+struct route_match {
+	enum route route;
+	char session[NAME_ID_MAX + 1]; /* first {} of the pattern, or "" */
+	char link[NAME_ID_MAX + 1];    /* second */
+};
+
+/* "GET" ... ; anything else is METHOD_OTHER. */
+enum method method_parse(const char *name);
+
+/* Match a decoded path without its query. A segment that is too long matches nothing. */
+void route_parse(enum method method, const char *path, struct route_match *ret_match);

@@ -1,0 +1,75 @@
+#include "ws/session_json.h"
+
+#include "shell/clock.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const struct {
+	const char *name;
+	int number;
+} signals[] = {{"HUP", SIGHUP}, {"INT", SIGINT}, {"QUIT", SIGQUIT}, {"KILL", SIGKILL},
+	{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"TERM", SIGTERM}, {"CONT", SIGCONT},
+	{"STOP", SIGSTOP}, {"TSTP", SIGTSTP}, {"WINCH", SIGWINCH}, {"ABRT", SIGABRT},
+	{"SEGV", SIGSEGV}, {"PIPE", SIGPIPE}, {"ALRM", SIGALRM}, {"BUS", SIGBUS}, {"FPE", SIGFPE},
+	{"ILL", SIGILL}, {"TRAP", SIGTRAP}, {"SYS", SIGSYS}, {"XCPU", SIGXCPU}, {"XFSZ", SIGXFSZ}};
+
+json_t *time_json(uint64_t wall_ms)
+{
+	char text[CLOCK_TEXT_SIZE];
+	if (wall_ms == 0)
+		return json_null();
+	clock_format(wall_ms, text);
+	return json_string(text);
+}
+
+static json_t *signal_json(int number)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (signals[i].number == number)
+			return json_string(signals[i].name);
+	return json_sprintf("%d", number);
+}
+
+json_t *session_exit_json(const struct session *s)
+{
+	bool known = s->end != SESSION_END_HOLDER_DIED;
+	bool signalled = known && WIFSIGNALED(s->exit_status);
+	static const char *const reasons[] = {[SESSION_END_EXITED] = "exited",
+		[SESSION_END_SIGNAL] = "signal",
+		[SESSION_END_HOLDER_DIED] = "holder_died"};
+	return json_pack("{s:o, s:o, s:s, s:I}", "code",
+		known && !signalled ? json_integer(WEXITSTATUS(s->exit_status)) : json_null(),
+		"signal", signalled ? signal_json(WTERMSIG(s->exit_status)) : json_null(), "reason",
+		reasons[s->end], "offset", (json_int_t)s->history.end_offset);
+}
+
+json_t *session_json(const struct session *s)
+{
+	char epoch[17];
+	bool exited = s->state == SESSION_EXITED;
+	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->history_open ? s->link.info.epoch : 0);
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:o}",
+		"id", s->id, "name", s->name, "epoch", epoch, "state", session_state_name(s->state),
+		"shell", s->shell, "cwd", s->cwd, "pid",
+		s->history_open ? s->link.info.shell_pid : 0, "cols", (int)s->cols, "rows",
+		(int)s->rows, "createdAt", time_json(s->created_ms), "lastActivityAt",
+		time_json(s->activity_ms), "offset", (json_int_t)session_head(s), "oldest",
+		(json_int_t)session_oldest(s), "ringSize", (json_int_t)s->link.ring.bytes.size,
+		"clients", (int)s->presence.count, "idleTimeoutMs", (json_int_t)s->idle_timeout_ms,
+		"exit", exited ? session_exit_json(s) : json_null());
+}
+
+int signal_parse(const char *name)
+{
+	if (strncmp(name, "SIG", 3) == 0)
+		name += 3;
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (strcmp(signals[i].name, name) == 0)
+			return signals[i].number;
+	return -1;
+}

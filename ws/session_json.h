@@ -1,0 +1,18 @@
+/* How the API and the terminal socket write sessions, times and signals in JSON. */
+#pragma once
+
+#include "shell/session.h"
+
+#include <jansson.h>
+
+/* A wall-clock time as ISO 8601; 0 is null. Returns a new reference, as all here. */
+json_t *time_json(uint64_t wall_ms);
+
+/* A session. */
+json_t *session_json(const struct session *s);
+
+/* {code, signal, reason, offset} of a session that has ended. */
+json_t *session_exit_json(const struct session *s);
+
+/* The number of a signal named "INT" or "SIGINT"; -1 for another text. */
+int signal_parse(const char *name);

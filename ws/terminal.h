@@ -1,0 +1,127 @@
+/*
+ * The terminal socket: what is said on /ws/pty, whatever carries its frames. A client has a cursor into
+ * its session's history and no queue: whatever it is to be told is worked out when it can take it.
+ *
+ * Order: attached, sync, history, ready, then live output. See README.md for the messages.
+ */
+#pragma once
+
+#include "shell/sessions.h"
+#include "ws/auth.h"
+#include "ws/metrics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TERMINAL_HEADROOM 32u /* bytes in front of each payload that the transport may overwrite */
+#define TERMINAL_FRAME_MAX 65535u /* bytes of output in a frame: those have the short header */
+#define TERMINAL_MESSAGE_MAX ((size_t)1 << 20) /* bytes that a client may send in one message */
+#define TERMINAL_CLIENTS_MAX 256u              /* of one session */
+
+/* Close codes (RFC 6455, 7.4; 4000 and up are ours). */
+enum terminal_close {
+	CLOSE_NORMAL = 1000,
+	CLOSE_GOING_AWAY = 1001,
+	CLOSE_TOO_BIG = 1009,
+	CLOSE_INTERNAL = 1011,
+	CLOSE_ACCESS_ENDED = 4401,
+	CLOSE_SESSION_DELETED = 4410,
+};
+
+/* How frames leave. Calls are never answered from inside. */
+struct terminal_transport {
+	/* Bytes that a frame may have now; 0: not yet, terminal_writable() will be called. */
+	size_t (*room)(void *user);
+	/* Send a payload with TERMINAL_HEADROOM bytes in front. Returns false when the connection is lost. */
+	bool (*send)(void *user, uint8_t *payload, size_t length, bool binary);
+	/* Call terminal_writable() in a later turn of the loop. */
+	void (*want)(void *user);
+	/* Stop or go on to deliver input. */
+	void (*pause)(void *user, bool paused);
+	/* Close after what has been sent. terminal_close() follows later. */
+	void (*close)(void *user, enum terminal_close code, const char *reason);
+};
+
+/* All terminal sockets. */
+struct terminals {
+	struct sessions *sessions; /* borrowed, like all here */
+	struct metrics *metrics;
+	struct terminal *list;
+	uint8_t *scratch; /* headroom and one frame */
+};
+
+struct terminal {
+	struct terminal *prev, *next;
+	struct terminals *all;
+	const struct terminal_transport *transport;
+	void *transport_user;
+	struct principal principal;
+	struct session *session; /* NULL while it starts, and once it is gone */
+	struct session_viewer viewer;
+	struct session_waiter waiter;
+	bool waiting; /* for the session to start */
+	bool closed;  /* the transport has gone while waiting */
+	bool resume;  /* epoch and offset were given */
+	uint64_t epoch, offset;
+	struct history_cursor cursor;
+	uint64_t skipped;
+	uint64_t ready_at; /* offset where history ends */
+	bool attached_told, sync_told, ready, closing, paused;
+	uint64_t presence_told; /* version */
+	uint64_t name_told;     /* version */
+	bool pong;
+	double pong_time;
+	const char *error_code; /* to be told: literals */
+	const char *error_message;
+};
+
+/* A refusal: HTTP status, code and message (literals). status 0: none. */
+struct refusal {
+	int status;
+	const char *code, *message;
+};
+
+/* The query of a request for a terminal socket. */
+struct terminal_query {
+	char session[NAME_ID_MAX + 1];
+	char name[NAME_BYTES_MAX + 1]; /* "" = none given */
+	char shell[256];               /* "" = default; counts only for a new session */
+	unsigned rows, cols;           /* 0 = not given */
+	bool resume;
+	uint64_t epoch, offset;
+};
+
+int terminals_open(struct terminals *all, struct sessions *sessions, struct metrics *metrics);
+void terminals_close(struct terminals *all);
+
+/* Read the query. Pure. */
+struct refusal terminal_parse(char *const *params, size_t count, struct terminal_query *ret_query);
+
+/* Whether this principal may open it now. */
+struct refusal terminal_check(struct terminals *all, const struct terminal_query *query,
+	const struct principal *principal);
+
+/*
+ * Begin, after the upgrade. The transport's memory must live until terminal_close(). Returns NULL when
+ * memory is short.
+ */
+struct terminal *terminal_open(struct terminals *all, const struct terminal_query *query,
+	const struct principal *principal, const struct terminal_transport *transport,
+	void *transport_user);
+
+/* The transport can take frames again. */
+void terminal_writable(struct terminal *t);
+
+/* Keystrokes. */
+void terminal_input(struct terminal *t, const void *bytes, size_t length);
+
+/* A control message. */
+void terminal_control(struct terminal *t, const char *text, size_t length);
+
+/* The connection is over; t is freed. */
+void terminal_close(struct terminal *t);
+
+/* Close what a revoked link has open; and whatever has expired by now_ms (wall clock). */
+void terminals_revoke(struct terminals *all, const char *link);
+void terminals_expire(struct terminals *all, uint64_t now_ms);

@@ -1,0 +1,113 @@
+/*
+ * The page begins here: who is it for, and then the app or the sign-in card.
+ *
+ * For browser tests there are stable handles; nothing else may rely on them:
+ *   window.ringside      read-only { terminal, connection } of the session in front, or null each.
+ *                        terminal is xterm.js's Terminal; connection has state, epoch, offset.
+ *   data-testid          session-list, session-item (data-session-id, data-state), new-session,
+ *                        session-rename, session-end (session-delete once it has ended),
+ *                        session-name, session-cwd, session-shell, confirm (a dialog's main button),
+ *                        terminal, status (data-state of the connection), latency, presence, my-name,
+ *                        share, share-dialog, share-role-viewer, share-role-driver, share-expiry,
+ *                        share-name, share-create, share-link (an input's value), share-item,
+ *                        share-revoke, banner, size-badge, key-bar, role-badge (data-role), search,
+ *                        search-input, sign-in, sign-in-token.
+ */
+import { App } from './app';
+import { Api, isStatus, messageOf, type Identity } from './net/api';
+import { linkInAddress, showLinkInAddress, takeCredential } from './net/place';
+import './styles/main.css';
+import { adoptStyleElements } from './term/style_sheets';
+import { showSignIn } from './ui/sign_in';
+import { Theme } from './ui/theme';
+import { followVisualViewport } from './ui/viewport';
+
+const AWAY_RETRY_MS = 2000;
+
+declare global {
+	interface Window {
+		readonly ringside: object;
+	}
+}
+
+// Before anything else, and whatever else fails: the secret leaves the address bar.
+const credential = takeCredential();
+adoptStyleElements(document);
+const theme = new Theme();
+const api = new Api();
+let app: App | null = null;
+
+async function signIn(secret: string): Promise<Identity> {
+	const identity = await api.login(secret);
+	if (identity.link !== null)
+		showLinkInAddress(identity.link);
+	return identity;
+}
+
+/** Signing in makes the page anew: nothing of the one before is left in it. */
+function askToSignIn(why: string): void {
+	app?.view?.dispose();
+	showSignIn(why, async (token) => {
+		api.link = null;
+		await signIn(token);
+		window.location.reload();
+	});
+}
+
+async function start(secret: string | null): Promise<void> {
+	api.link = linkInAddress();
+	let identity: Identity;
+	try {
+		identity = secret === null ? await api.whoami() : await signIn(secret);
+		api.link = identity.link;
+	} catch (error) {
+		if (isStatus(error, 401) || isStatus(error, 429) || isStatus(error, 403))
+			askToSignIn(whyNot(error, secret !== null));
+		else
+			waitForServer(secret, messageOf(error));
+		return;
+	}
+	app = new App({ api, identity, theme, signedOut: askToSignIn });
+	await app.start().catch((error: unknown) => waitForServer(null, messageOf(error)));
+}
+
+function whyNot(error: unknown, tried: boolean): string {
+	if (isStatus(error, 429))
+		return 'Too many failed attempts. Wait a moment, then sign in again.';
+	if (isStatus(error, 403))
+		return messageOf(error);
+	if (api.link !== null)
+		return 'This link is no longer valid. Ask for a new one, or sign in with a token.';
+	return tried ? 'The address you came with is not valid (any more).' : 'Shells that stay, shared live.';
+}
+
+function waitForServer(secret: string | null, why: string): void {
+	const message = document.createElement('p');
+	message.className = 'waiting';
+	message.setAttribute('role', 'status');
+	message.textContent = `${why} Trying again…`;
+	document.body.replaceChildren(message);
+	window.setTimeout(() => void start(secret), AWAY_RETRY_MS);
+}
+
+Object.defineProperty(window, 'ringside', {
+	value: Object.freeze({
+		get terminal() {
+			return app?.view?.terminal ?? null;
+		},
+		get connection() {
+			return app?.view?.connection ?? null;
+		},
+	}),
+});
+
+// Somebody pasted another address into this tab: only its fragment differs, so nothing reloads.
+window.addEventListener('hashchange', () => {
+	const other = takeCredential();
+	if (other !== null)
+		void signIn(other).then(() => window.location.reload(),
+			(error: unknown) => askToSignIn(messageOf(error)));
+});
+
+followVisualViewport();
+void start(credential);

@@ -1,0 +1,301 @@
+/*
+ * One session's terminal socket, kept alive. It knows where in the byte stream the page is, and
+ * after any interruption asks for exactly the bytes that are missing. No DOM: all of it is tested.
+ *
+ *   idle → connecting → replaying → live        (attached, then `ready`)
+ *            ↑    └── waiting ←──────┘           (lost: tried again after a pause)
+ *   any → closed                                (stopped, signed out, access ended, deleted)
+ *
+ * Back-pressure: a browser's WebSocket cannot be paused. Whoever consumes the bytes may fall
+ * behind, drop what follows, and call resync() with the offset of the first byte it dropped.
+ */
+import { backoffDelay } from './backoff';
+import type { Clock } from './clock';
+import { Heartbeat } from './heartbeat';
+import {
+	CLOSE_ACCESS_ENDED, CLOSE_SESSION_DELETED, parseServerMessage,
+	type ServerMessage, type Size, type SnapshotMessage, type SyncMessage,
+} from './wire';
+
+const CONNECT_TIMEOUT_MS = 10000;
+const MAX_FRAME_BYTES = 64 * 1024;
+
+/** The part of WebSocket that is used, so that a test can play it. */
+export interface Socket {
+	binaryType: string;
+	onmessage: ((event: MessageEvent) => void) | null;
+	onclose: ((event: CloseEvent) => void) | null;
+	send(data: string | Uint8Array<ArrayBuffer>): void;
+	close(): void;
+}
+
+export type ClosedReason = 'stopped' | 'signed-out' | 'access-ended' | 'deleted';
+
+export type ConnectionState =
+	| { readonly kind: 'idle' | 'connecting' | 'replaying' | 'live' }
+	| { readonly kind: 'waiting'; readonly delay: number }
+	| { readonly kind: 'closed'; readonly reason: ClosedReason };
+
+/** Where a page is in a session's stream: what it resumes with. */
+export interface Position {
+	readonly epoch: string | number;
+	readonly offset: number;
+}
+
+/** Why a connect failed. */
+export type Diagnosis = 'signed-out' | 'deleted' | 'unknown';
+
+export interface ConnectionEvents {
+	state(state: ConnectionState): void;
+	/** Everything but the bytes, pongs and what the calls below say better. */
+	message(message: ServerMessage): void;
+	/** What follows does not continue what came before: empty the terminal, at this place. */
+	reset(skipped: number): void;
+	/** The session's size from this place of the stream on. */
+	resize(size: Size): void;
+	/** offset: of the first byte; null for bytes of a snapshot. */
+	bytes(data: Uint8Array, offset: number | null): void;
+	/** History is complete, live bytes follow. */
+	ready(): void;
+	latency(ms: number): void;
+}
+
+export interface ConnectionOptions {
+	/** Open a socket to the session; position: to resume from, null for the first time. */
+	open(position: Position | null): Socket;
+	/** Called after a connect that failed before `attached`. */
+	diagnose(): Promise<Diagnosis>;
+	readonly clock: Clock;
+	random(): number;
+	readonly events: ConnectionEvents;
+}
+
+export class Connection {
+	#options: ConnectionOptions;
+	#heartbeat: Heartbeat;
+	#socket: Socket | null = null;
+	#state: ConnectionState = { kind: 'idle' };
+	#timer: unknown = null; // of connecting (it takes too long) or of waiting (try again)
+	#attempt = 0; // failures since the last `ready`
+	#attached = false; // on this socket
+	#epoch: Position['epoch'] = ''; // of this socket's session
+	#position: Position | null = null;
+	#fresh = true; // the consumer holds nothing yet, or just what a snapshot gave it
+	#snapshotLeft = 0; // bytes of a snapshot still to come, which are not stream bytes
+
+	constructor(options: ConnectionOptions) {
+		this.#options = options;
+		this.#heartbeat = new Heartbeat(options.clock, {
+			ping: (t) => this.#sendJson({ type: 'ping', t }),
+			latency: options.events.latency,
+			dead: () => this.#lost(),
+		});
+	}
+
+	get state(): ConnectionState {
+		return this.#state;
+	}
+
+	/** The offset of the next byte, or null before the first `sync`. */
+	get offset(): number | null {
+		return this.#position?.offset ?? null;
+	}
+
+	get epoch(): Position['epoch'] | null {
+		return this.#position?.epoch ?? null;
+	}
+
+	start(): void {
+		if (this.#state.kind === 'idle')
+			this.#connect();
+	}
+
+	/** The end. The state `closed` is the last that is heard of it. */
+	stop(): void {
+		this.#close('stopped');
+	}
+
+	/** Begin anew, from any state: the session was replaced, or is to be tried once more. */
+	restart(): void {
+		this.#drop();
+		this.#position = null;
+		if (!this.#fresh)
+			this.#options.events.reset(0);
+		this.#fresh = true;
+		this.#attempt = 0;
+		this.#connect();
+	}
+
+	/** Something changed for the better (network, visibility): do not wait any longer. */
+	nudge(): void {
+		if (this.#state.kind !== 'waiting') {
+			this.#heartbeat.hurry();
+			return;
+		}
+		this.#attempt = 0;
+		this.#drop();
+		this.#connect();
+	}
+
+	/** Go back to offset (null: to the beginning of what is kept), on a new socket. */
+	resync(offset: number | null): void {
+		if (this.#state.kind === 'closed' || this.#state.kind === 'idle')
+			return;
+		this.#position &&= offset === null ? null : { epoch: this.#position.epoch, offset };
+		this.#drop();
+		this.#connect();
+	}
+
+	/** Keystrokes. Dropped while not live: nobody can see what they type into. */
+	send(data: Uint8Array<ArrayBuffer>): boolean {
+		if (this.#state.kind !== 'live' || this.#socket === null)
+			return false;
+		for (let at = 0; at < data.length; at += MAX_FRAME_BYTES)
+			this.#socket.send(data.subarray(at, at + MAX_FRAME_BYTES));
+		return true;
+	}
+
+	resize(size: Size): void {
+		this.#sendJson({ type: 'resize', cols: size.cols, rows: size.rows });
+	}
+
+	setName(name: string): void {
+		this.#sendJson({ type: 'name', name });
+	}
+
+	#connect(): void {
+		this.#attached = false;
+		this.#snapshotLeft = 0;
+		this.#move({ kind: 'connecting' });
+		const socket = this.#options.open(this.#position);
+		this.#socket = socket;
+		socket.binaryType = 'arraybuffer';
+		socket.onmessage = (event) => {
+			this.#heartbeat.heard();
+			if (typeof event.data === 'string')
+				this.#onText(event.data);
+			else
+				this.#onBytes(new Uint8Array(event.data as ArrayBuffer));
+		};
+		socket.onclose = (event) => this.#onClose(event.code);
+		this.#timer = this.#options.clock.setTimeout(() => this.#lost(), CONNECT_TIMEOUT_MS);
+	}
+
+	#onText(text: string): void {
+		const message = parseServerMessage(text);
+		switch (message?.type) {
+		case undefined:
+			return;
+		case 'attached':
+			this.#options.clock.clearTimeout(this.#timer);
+			this.#attached = true;
+			this.#epoch = message.epoch;
+			this.#move({ kind: 'replaying' });
+			this.#heartbeat.start();
+			break;
+		case 'sync':
+			this.#onSync(message);
+			return;
+		case 'snapshot':
+			this.#onSnapshot(message);
+			return;
+		case 'resize':
+			this.#options.events.resize(message);
+			break;
+		case 'ready':
+			this.#attempt = 0;
+			this.#heartbeat.start(); // answers so far have stood behind the history
+			this.#move({ kind: 'live' });
+			this.#options.events.ready();
+			return;
+		case 'pong':
+			this.#heartbeat.pong(message.t);
+			return;
+		}
+		this.#options.events.message(message!);
+	}
+
+	#onSync(sync: SyncMessage): void {
+		const skipped = sync.skipped ?? 0;
+		const continues = skipped === 0 && this.#position?.epoch === this.#epoch
+			&& this.#position.offset === sync.offset;
+		if (!continues && !this.#fresh)
+			this.#options.events.reset(skipped);
+		this.#fresh = false;
+		this.#snapshotLeft = 0;
+		this.#position = { epoch: this.#epoch, offset: sync.offset };
+		this.#options.events.resize(sync);
+	}
+
+	#onSnapshot(snapshot: SnapshotMessage): void {
+		this.#options.events.reset(snapshot.skipped ?? 0);
+		this.#fresh = true;
+		this.#position = null; // half a snapshot is nothing to resume from
+		this.#snapshotLeft = snapshot.bytes;
+		this.#options.events.resize(snapshot);
+	}
+
+	#onBytes(data: Uint8Array): void {
+		if (this.#snapshotLeft > 0) {
+			this.#snapshotLeft -= data.length;
+			this.#options.events.bytes(data, null);
+		} else if (this.#position !== null) {
+			const { epoch, offset } = this.#position;
+			this.#position = { epoch, offset: offset + data.length };
+			this.#options.events.bytes(data, offset);
+		}
+	}
+
+	#onClose(code: number): void {
+		if (code === CLOSE_ACCESS_ENDED)
+			this.#close('access-ended');
+		else if (code === CLOSE_SESSION_DELETED)
+			this.#close('deleted');
+		else
+			this.#lost();
+	}
+
+	#close(reason: ClosedReason): void {
+		this.#drop();
+		this.#move({ kind: 'closed', reason });
+	}
+
+	#lost(): void {
+		const refused = !this.#attached;
+		const delay = backoffDelay(this.#attempt++, this.#options.random());
+		this.#drop();
+		this.#timer = this.#options.clock.setTimeout(() => this.#connect(), delay);
+		this.#move({ kind: 'waiting', delay });
+		if (refused)
+			void this.#options.diagnose().then((diagnosis) => {
+				// Success, restart() and nudge() in the meantime set the count to 0: then it is an
+				// answer to yesterday's question, and the next failure asks again.
+				const moot = this.#attempt === 0 || this.#state.kind === 'closed';
+				if (!moot && diagnosis !== 'unknown')
+					this.#close(diagnosis);
+			});
+	}
+
+	/** Let go of the socket without a word from it any more. close() alone may take minutes. */
+	#drop(): void {
+		this.#options.clock.clearTimeout(this.#timer);
+		this.#timer = null;
+		this.#heartbeat.stop();
+		if (this.#socket !== null) {
+			this.#socket.onmessage = null;
+			this.#socket.onclose = null;
+			this.#socket.close();
+			this.#socket = null;
+		}
+	}
+
+	#sendJson(message: object): void {
+		if (this.#attached && this.#socket !== null)
+			this.#socket.send(JSON.stringify(message));
+	}
+
+	#move(state: ConnectionState): void {
+		this.#state = state;
+		this.#options.events.state(state);
+	}
+}

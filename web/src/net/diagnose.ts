@@ -1,0 +1,15 @@
+import { isStatus, type Api } from './api';
+import type { Diagnosis } from './connection';
+
+/** Why did the server not let us attach? The browser keeps a refused WebSocket's status to itself. */
+export async function diagnose(api: Api, sessionId: string): Promise<Diagnosis> {
+	try {
+		await api.whoami();
+		await api.session(sessionId);
+		return 'unknown';
+	} catch (error) {
+		if (isStatus(error, 401))
+			return 'signed-out';
+		return isStatus(error, 404) ? 'deleted' : 'unknown';
+	}
+}

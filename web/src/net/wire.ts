@@ -1,0 +1,104 @@
+/*
+ * What the page and the server say to each other, as types. One message is one JSON text frame;
+ * binary frames are the PTY's bytes and are not described here.
+ */
+
+export type Role = 'owner' | 'driver' | 'viewer';
+
+/** A size in character cells. */
+export interface Size {
+	readonly cols: number;
+	readonly rows: number;
+}
+
+export interface ExitStatus {
+	readonly code: number | null; // null if a signal ended it
+	readonly signal: string | null; // "KILL", without SIG
+	readonly reason: 'exited' | 'signal' | 'holder_died';
+	readonly offset?: number;
+}
+
+export interface Session extends Size {
+	readonly id: string;
+	readonly name: string;
+	readonly epoch: string | number;
+	readonly state: 'starting' | 'running' | 'exited';
+	readonly shell: string;
+	readonly cwd: string;
+	readonly createdAt: string;
+	readonly lastActivityAt: string;
+	readonly clients: number;
+	readonly exit: ExitStatus | null;
+}
+
+/** Somebody attached to the session. */
+export interface Client {
+	readonly id: string | number;
+	readonly name: string;
+	readonly color: number; // 0…7
+	readonly role: Role;
+	readonly typedAt: string | null;
+}
+
+export interface AttachedMessage extends Size {
+	readonly type: 'attached';
+	readonly sessionId: string;
+	readonly epoch: string | number;
+	readonly role: Role;
+	readonly clientId: string | number;
+	readonly name: string;
+	readonly state: Session['state'];
+	readonly offset: number;
+}
+
+export interface SyncMessage extends Size {
+	readonly type: 'sync';
+	readonly offset: number;
+	readonly skipped?: number;
+}
+
+export interface SnapshotMessage extends Size {
+	readonly type: 'snapshot';
+	readonly offset: number;
+	readonly bytes: number;
+	readonly skipped?: number;
+}
+
+export interface PresenceMessage {
+	readonly type: 'presence';
+	readonly clients: readonly Client[];
+	readonly sizeBy: string | number | null;
+}
+
+export type ServerMessage =
+	| AttachedMessage
+	| SyncMessage
+	| SnapshotMessage
+	| PresenceMessage
+	| { readonly type: 'ready' }
+	| { readonly type: 'resize'; readonly cols: number; readonly rows: number; readonly offset: number }
+	| ({ readonly type: 'exit' } & ExitStatus)
+	| { readonly type: 'state'; readonly name: string; readonly state: Session['state'] }
+	| { readonly type: 'error'; readonly code?: string; readonly message: string }
+	| { readonly type: 'pong'; readonly t: unknown };
+
+const KNOWN = new Set<string>([
+	'attached', 'sync', 'snapshot', 'presence', 'ready', 'resize', 'exit', 'state', 'error', 'pong',
+]);
+
+/** The message of a text frame, or null for one that this page does not know: those are ignored. */
+export function parseServerMessage(text: string): ServerMessage | null {
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		return null;
+	}
+	if (typeof value !== 'object' || value === null || !('type' in value))
+		return null;
+	return typeof value.type === 'string' && KNOWN.has(value.type) ? (value as ServerMessage) : null;
+}
+
+/** Close codes of the terminal socket that mean more than "connect again". */
+export const CLOSE_ACCESS_ENDED = 4401;
+export const CLOSE_SESSION_DELETED = 4410;

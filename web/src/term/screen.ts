@@ -1,0 +1,104 @@
+import type { Terminal } from '@xterm/xterm';
+import type { Size } from '../net/wire';
+import { SCROLLBAR_WIDTH } from './terminal';
+
+const SMALLEST_FONT = 6;
+const FONT_STEP = 0.25;
+const LIMIT = { least: 2, most: 1000 } as const;
+
+/**
+ * Fits the terminal and the window to each other. The session has one size; this knows which
+ * size the window would like it to be, and shows the one it is: centred if it is smaller than
+ * the window, in a smaller font if it is larger (not by a CSS transform: text stays sharp and
+ * the mouse points at the right cell). Below 6 px it is no longer made smaller, but panned.
+ */
+export class Screen {
+	#mount: HTMLElement;
+	#terminal: Terminal;
+	#fontSize: number;
+	#cell = { width: 0, height: 0 }; // at the normal font size, in CSS pixels
+
+	constructor(mount: HTMLElement, terminal: Terminal) {
+		this.#mount = mount;
+		this.#terminal = terminal;
+		this.#fontSize = terminal.options.fontSize ?? 14;
+	}
+
+	/** The size that fills the window at the normal font size; null while it cannot be measured. */
+	wanted(): Size | null {
+		this.#measure();
+		const { clientWidth, clientHeight } = this.#mount;
+		if (clientWidth === 0 || clientHeight === 0 || this.#cell.width === 0)
+			return null;
+		return {
+			cols: clamp(Math.floor((clientWidth - SCROLLBAR_WIDTH) / this.#cell.width)),
+			rows: clamp(Math.floor(clientHeight / this.#cell.height)),
+		};
+	}
+
+	/** Show the session's size. mine: this window's, so stay in the corner while it follows. */
+	layout(mine: boolean): void {
+		const wanted = this.wanted();
+		const { element, cols, rows } = this.#terminal;
+		if (wanted === null || element === undefined)
+			return;
+		const ratio = mine ? 1 : Math.min(1, this.#space().width / (cols * this.#cell.width),
+			this.#space().height / (rows * this.#cell.height));
+		this.#useFont(ratio);
+		const foreign = !mine && (cols !== wanted.cols || rows !== wanted.rows);
+		this.#mount.classList.toggle('letterbox', foreign);
+		const screen = this.#screenSize();
+		element.style.width = foreign ? `${screen.width + SCROLLBAR_WIDTH}px` : '';
+		element.style.height = foreign ? `${screen.height}px` : '';
+		const { clientWidth, clientHeight } = this.#mount;
+		this.#mount.classList.toggle('pan',
+			foreign && (screen.width > clientWidth || screen.height > clientHeight));
+	}
+
+	#useFont(ratio: number): void {
+		let size = Math.floor(this.#fontSize * ratio / FONT_STEP) * FONT_STEP;
+		size = ratio === 1 ? this.#fontSize : Math.max(SMALLEST_FONT, size);
+		if (this.#terminal.options.fontSize !== size)
+			this.#terminal.options.fontSize = size;
+		// Cells are whole device pixels, so the font may still be a step too large.
+		const space = this.#space();
+		while (ratio < 1 && size > SMALLEST_FONT) {
+			const screen = this.#screenSize();
+			if (screen.width <= space.width && screen.height <= space.height)
+				break;
+			size -= FONT_STEP;
+			this.#terminal.options.fontSize = size;
+		}
+	}
+
+	#measure(): void {
+		if (this.#terminal.options.fontSize !== this.#fontSize)
+			return; // what was measured last at the normal size still holds
+		const screen = this.#screenSize();
+		if (screen.width > 0)
+			this.#cell = {
+				width: screen.width / this.#terminal.cols,
+				height: screen.height / this.#terminal.rows,
+			};
+	}
+
+	#space(): { width: number; height: number } {
+		return {
+			width: this.#mount.clientWidth - SCROLLBAR_WIDTH,
+			height: this.#mount.clientHeight,
+		};
+	}
+
+	/** xterm.js gives its screen element the exact size of all cells. */
+	#screenSize(): { width: number; height: number } {
+		const screen = this.#terminal.element?.querySelector<HTMLElement>('.xterm-screen');
+		return {
+			width: parseFloat(screen?.style.width ?? '') || 0,
+			height: parseFloat(screen?.style.height ?? '') || 0,
+		};
+	}
+}
+
+function clamp(cells: number): number {
+	return Math.max(LIMIT.least, Math.min(LIMIT.most, cells));
+}

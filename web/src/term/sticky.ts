@@ -1,0 +1,52 @@
+import type { StickyModifiers } from './input';
+
+export type Modifier = 'ctrl' | 'alt';
+
+/** Ctrl and Alt for keyboards that have none: held by a tap, let go by the next key. */
+export class Sticky implements StickyModifiers {
+	#held = new Set<Modifier>();
+	#changed: () => void = () => undefined;
+
+	onChange(changed: () => void): void {
+		this.#changed = changed;
+	}
+
+	holds(modifier: Modifier): boolean {
+		return this.#held.has(modifier);
+	}
+
+	toggle(modifier: Modifier): void {
+		if (!this.#held.delete(modifier))
+			this.#held.add(modifier);
+		this.#changed();
+	}
+
+	/** xterm's number for the modifiers in CSI 1;N sequences: 1, plus 2 for Alt, plus 4 for Ctrl. */
+	take(): number {
+		const number = 1 + (this.holds('alt') ? 2 : 0) + (this.holds('ctrl') ? 4 : 0);
+		if (this.#held.size > 0) {
+			this.#held.clear();
+			this.#changed();
+		}
+		return number;
+	}
+
+	apply(data: string): string {
+		// Sequences come from the key bar, which has seen to the modifiers, or from the terminal.
+		if (this.#held.size === 0 || [...data].length !== 1)
+			return data;
+		const modifiers = this.take();
+		const key = (modifiers - 1) & 4 ? control(data) : data;
+		return (modifiers - 1) & 2 ? `\x1b${key}` : key;
+	}
+}
+
+/** The control character of a key, as terminals have it since 1967; others stay as they are. */
+function control(key: string): string {
+	if (key === '?')
+		return '\x7f';
+	if (key === ' ')
+		return '\0';
+	const code = key.toUpperCase().charCodeAt(0);
+	return code >= 0x40 && code <= 0x5f ? String.fromCharCode(code & 0x1f) : key;
+}

@@ -1,0 +1,63 @@
+/* The terminal itself: xterm.js with its addons. */
+import { ClipboardAddon, type IClipboardProvider } from '@xterm/addon-clipboard';
+import { SearchAddon } from '@xterm/addon-search';
+import { Unicode11Addon } from '@xterm/addon-unicode11';
+import { WebLinksAddon } from '@xterm/addon-web-links';
+import { Terminal, type ITheme } from '@xterm/xterm';
+import '@xterm/xterm/css/xterm.css';
+
+export const FONT_FAMILY =
+	'"JetBrains Mono", "Cascadia Mono", "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+export const SCROLLBAR_WIDTH = 12;
+
+export interface TerminalOptions {
+	readonly theme: ITheme;
+	readonly fontSize: number;
+	readonly readOnly: boolean;
+	readonly minimumContrast: number;
+	readonly screenReader: boolean;
+	/** A link was chosen; visible: what it looks like is where it leads. */
+	openLink(uri: string, visible: boolean): void;
+	/** A program in the session wants text on the reader's clipboard. */
+	putOnClipboard(text: string): void;
+}
+
+export function createTerminal(options: TerminalOptions): { terminal: Terminal; search: SearchAddon } {
+	const terminal = new Terminal({
+		allowProposedApi: true, // unicode11, and the search's decorations
+		cursorBlink: !options.readOnly,
+		cursorInactiveStyle: 'outline',
+		disableStdin: options.readOnly,
+		fontFamily: FONT_FAMILY,
+		fontSize: options.fontSize,
+		lineHeight: 1.15,
+		linkHandler: { activate: (_event, uri) => options.openLink(uri, false) },
+		minimumContrastRatio: options.minimumContrast,
+		overviewRuler: { width: SCROLLBAR_WIDTH },
+		rightClickSelectsWord: false,
+		screenReaderMode: options.screenReader,
+		scrollback: 10000,
+		theme: options.theme,
+	});
+	const search = new SearchAddon();
+	terminal.loadAddon(search);
+	terminal.loadAddon(new Unicode11Addon());
+	terminal.unicode.activeVersion = '11';
+	terminal.loadAddon(new WebLinksAddon((_event, uri) => options.openLink(uri, true)));
+	terminal.loadAddon(new ClipboardAddon(undefined, writeOnly(options.putOnClipboard)));
+	// Handlers registered later are asked first. A question for the clipboard ends here: even an
+	// empty answer would be typed into the shell.
+	terminal.parser.registerOscHandler(52, (data) => data.endsWith(';?'));
+	return { terminal, search };
+}
+
+function writeOnly(put: (text: string) => void): IClipboardProvider {
+	return {
+		readText: () => '',
+		// Not waiting for the clipboard: the parser would stand still until it answers.
+		writeText: (_selection, text) => {
+			if (text !== '')
+				put(text);
+		},
+	};
+}

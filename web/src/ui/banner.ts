@@ -1,0 +1,43 @@
+import type { ExitStatus } from '../net/wire';
+import { fill, h, keepFocusOutside } from './dom';
+
+export interface BannerAction {
+	readonly label: string;
+	run(): void;
+}
+
+export type BannerTone = 'wait' | 'ended';
+
+/** What is the matter, above the terminal, which stays in sight. */
+export class Banner {
+	readonly element = h('div', {
+		class: 'banner', role: 'status', 'aria-live': 'polite', hidden: true, 'data-testid': 'banner',
+	});
+
+	constructor() {
+		keepFocusOutside(this.element);
+	}
+
+	show(tone: BannerTone, text: string, actions: readonly BannerAction[] = []): void {
+		this.element.hidden = false;
+		this.element.dataset['tone'] = tone;
+		fill(this.element, h('span', { class: 'banner-mark', 'aria-hidden': 'true' }),
+			h('span', { class: 'banner-text' }, text),
+			...actions.map((action) => h('button', {
+				type: 'button', class: 'button small', click: () => action.run(),
+			}, action.label)));
+	}
+
+	hide(): void {
+		this.element.hidden = true;
+		fill(this.element);
+	}
+}
+
+export function describeExit(exit: ExitStatus): string {
+	if (exit.reason === 'holder_died')
+		return 'Session ended: holder died';
+	if (exit.signal !== null)
+		return `Session ended: killed by SIG${exit.signal.replace(/^SIG/, '')}`;
+	return `Session ended: exit status ${exit.code ?? 'unknown'}`;
+}

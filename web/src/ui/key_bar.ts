@@ -1,0 +1,60 @@
+import type { Terminal } from '@xterm/xterm';
+import { keySequence, type CursorKey } from '../term/key_codes';
+import type { Modifier, Sticky } from '../term/sticky';
+import { h } from './dom';
+
+const REPEAT_AFTER_MS = 400;
+const REPEAT_EVERY_MS = 70;
+
+/** The keys that a phone's keyboard has not, in a bar above it. */
+export function keyBar(terminal: Terminal, sticky: Sticky): HTMLElement {
+	const text = (label: string, data = label, name = label) =>
+		key(label, name, () => terminal.input(sticky.apply(data)));
+	const cursor = (label: string, which: CursorKey) =>
+		key(label, which, () => terminal.input(
+			keySequence(which, sticky.take(), terminal.modes.applicationCursorKeysMode)), true);
+	const modifier = (label: string, which: Modifier) => {
+		const button = key(label, label, () => sticky.toggle(which));
+		button.setAttribute('aria-pressed', 'false');
+		button.dataset['modifier'] = which;
+		return button;
+	};
+	const bar = h('div', {
+		class: 'key-bar', role: 'toolbar', 'aria-label': 'Terminal keys', 'data-testid': 'key-bar',
+	},
+	text('Esc', '\x1b'), text('Tab', '\t'), modifier('Ctrl', 'ctrl'), modifier('Alt', 'alt'),
+	text('|', '|', 'Pipe'), text('/', '/', 'Slash'), text('-', '-', 'Minus'), text('~', '~', 'Tilde'),
+	cursor('←', 'Left'), cursor('↓', 'Down'), cursor('↑', 'Up'), cursor('→', 'Right'),
+	cursor('Home', 'Home'), cursor('End', 'End'), cursor('PgUp', 'PgUp'), cursor('PgDn', 'PgDn'));
+	sticky.onChange(() => {
+		for (const button of bar.querySelectorAll<HTMLElement>('[data-modifier]'))
+			button.setAttribute('aria-pressed', String(sticky.holds(button.dataset['modifier'] as Modifier)));
+	});
+	return bar;
+}
+
+/** repeats: goes on while it is held. */
+function key(label: string, name: string, press: () => void, repeats = false): HTMLButtonElement {
+	let timer: number | undefined;
+	const again = () => {
+		press();
+		timer = window.setTimeout(again, REPEAT_EVERY_MS);
+	};
+	const stop = () => window.clearTimeout(timer);
+	return h('button', {
+		type: 'button', class: label.length > 1 ? 'key word' : 'key', 'aria-label': name,
+		// Pressing must not take the focus from the terminal: the phone's keyboard would go away.
+		pointerdown: (event: PointerEvent) => {
+			event.preventDefault();
+			press();
+			if (repeats)
+				timer = window.setTimeout(again, REPEAT_AFTER_MS);
+		},
+		pointerup: stop, pointercancel: stop, pointerleave: stop,
+		// By keyboard or by a screen reader; a pointer has already pressed.
+		click: (event: MouseEvent) => {
+			if (event.detail === 0)
+				press();
+		},
+	}, label);
+}

@@ -1,0 +1,114 @@
+import type { Client, PresenceMessage } from '../net/wire';
+import { openDialog, textField } from './dialog';
+import { fill, h } from './dom';
+import { icon } from './icons';
+import { myName } from './my_name';
+
+const TYPING_MS = 2500;
+const MOST_CHIPS = 5;
+
+export const ROLE_WORDS = { owner: 'owner', driver: 'can type', viewer: 'watching' } as const;
+
+/** Who is here: a chip for each, a ring around the one who typed last, a pulse while typing. */
+export class Presence {
+	readonly element = h('button', {
+		type: 'button', class: 'presence', 'data-testid': 'presence', 'aria-haspopup': 'dialog',
+		click: () => this.#openDialog(),
+	});
+	#rename: (name: string) => void;
+	#message: PresenceMessage = { type: 'presence', clients: [], sizeBy: null };
+	#me: Client['id'] | null = null;
+	#lastTyped: string | null = null; // the newest typedAt seen; the server's clock is not ours
+	#typing = false;
+	#timer: number | undefined;
+
+	constructor(rename: (name: string) => void) {
+		this.#rename = rename;
+		this.#draw();
+	}
+
+	/** A new session: nobody is known yet. */
+	clear(): void {
+		this.#lastTyped = null;
+		this.update({ type: 'presence', clients: [], sizeBy: null }, null);
+	}
+
+	update(message: PresenceMessage, me: Client['id'] | null): void {
+		this.#message = message;
+		this.#me = me;
+		const typedAt = lastTypist(message.clients)?.typedAt ?? null;
+		if (typedAt !== null && this.#lastTyped !== null && typedAt !== this.#lastTyped) {
+			this.#typing = true;
+			window.clearTimeout(this.#timer);
+			this.#timer = window.setTimeout(() => {
+				this.#typing = false;
+				this.#draw();
+			}, TYPING_MS);
+		}
+		this.#lastTyped = typedAt ?? this.#lastTyped ?? '';
+		this.#draw();
+	}
+
+	#draw(): void {
+		const clients = this.#ordered();
+		const typist = lastTypist(clients);
+		const chips = clients.slice(0, MOST_CHIPS).map((client) => h('span', {
+			class: 'chip', 'data-color': client.color & 7,
+			'data-typed': client === typist, 'data-typing': client === typist && this.#typing,
+		}, initials(client.name)));
+		const more = clients.length - chips.length;
+		fill(this.element, ...chips, more > 0 && h('span', { class: 'chip more' }, `+${more}`),
+			clients.length === 0 && icon('people'));
+		const names = clients.map((client) => this.#describe(client));
+		this.element.title = names.join('\n');
+		this.element.ariaLabel = `Who is here: ${names.join('; ') || 'nobody yet'}. Change your name.`;
+	}
+
+	/** Me first, the others as they came. */
+	#ordered(): Client[] {
+		return [...this.#message.clients].sort((a, b) =>
+			Number(b.id === this.#me) - Number(a.id === this.#me));
+	}
+
+	#describe(client: Client): string {
+		const facts: string[] = [ROLE_WORDS[client.role]];
+		if (client === lastTypist(this.#message.clients))
+			facts.push(this.#typing ? 'typing' : 'typed last');
+		const name = client.id === this.#me ? `${client.name} (you)` : client.name;
+		return `${name}, ${facts.join(', ')}`;
+	}
+
+	#openDialog(): void {
+		const name = textField({ label: 'Your name', value: myName(), hint: 'The others see it here.', testId: 'my-name' });
+		const people = h('ul', { class: 'people' }, ...this.#ordered().map((client) => h('li', {},
+			h('span', { class: 'chip', 'data-color': client.color & 7 }, initials(client.name)),
+			h('span', { class: 'person' }, client.id === this.#me ? `${client.name} (you)` : client.name),
+			client.id === this.#message.sizeBy && h('small', { class: 'tag' }, 'sets the size'),
+			h('small', {}, ROLE_WORDS[client.role]))));
+		const dialog = openDialog({
+			title: 'Who is here',
+			body: [people, name.row],
+			actions: [h('button', {
+				type: 'submit', class: 'button primary', autofocus: true, 'data-testid': 'confirm',
+			}, 'Done')],
+			submit: () => {
+				if (name.input.value.trim() !== '')
+					this.#rename(name.input.value);
+				dialog.close();
+			},
+		});
+	}
+}
+
+function lastTypist(clients: readonly Client[]): Client | undefined {
+	return clients.filter((client) => client.typedAt !== null)
+		.sort((a, b) => Date.parse(b.typedAt ?? '') - Date.parse(a.typedAt ?? ''))[0];
+}
+
+function initials(name: string): string {
+	const words = name.trim().split(/\s+/);
+	const letters = words.length > 1
+		? [words[0], words[words.length - 1]].map((word) => [...(word ?? '')][0] ?? '')
+		: [...(words[0] ?? '?')].slice(0, 2);
+	return letters.join('').toUpperCase();
+}

@@ -1,0 +1,49 @@
+import type { Api } from '../net/api';
+import type { Session, Size } from '../net/wire';
+import { confirmDialog, formDialog } from './dialog';
+
+/** size: what the new session's shell starts with. */
+export function createSessionDialog(api: Api, size: Size | null, created: (session: Session) => void): void {
+	let session: Session | null = null;
+	formDialog({
+		title: 'New session',
+		action: 'Create',
+		fields: [
+			{ label: 'Name', placeholder: 'build', testId: 'session-name' },
+			{ label: 'Folder', placeholder: 'the server’s home folder', mono: true, testId: 'session-cwd' },
+			{ label: 'Shell', placeholder: '/bin/bash', mono: true, testId: 'session-shell' },
+		],
+		save: async ([name, cwd, shell]) => {
+			session = await api.create({
+				...(name ? { name } : {}), ...(cwd ? { cwd } : {}), ...(shell ? { shell } : {}),
+				...(size === null ? {} : { cols: size.cols, rows: size.rows }),
+			});
+		},
+		done: () => session !== null && created(session),
+	});
+}
+
+export function renameSessionDialog(api: Api, session: { id: string; name: string }): void {
+	formDialog({
+		title: 'Rename session',
+		action: 'Rename',
+		fields: [{ label: 'Name', value: session.name, required: true, testId: 'session-name' }],
+		save: ([name]) => api.rename(session.id, name ?? ''),
+	});
+}
+
+/** True if it was to be ended and has been. */
+export async function endSessionDialog(api: Api, session: Session): Promise<boolean> {
+	const others = session.clients > 1 ? ` ${session.clients} people are attached to it.` : '';
+	const text = session.state === 'exited'
+		? 'Its history will be deleted. This cannot be undone.'
+		: 'Its shell and everything that runs in it will be stopped, and its history deleted. '
+			+ `This cannot be undone.${others}`;
+	const yes = await confirmDialog({
+		title: session.state === 'exited' ? `Delete “${session.name}”?` : `End “${session.name}”?`,
+		text, action: session.state === 'exited' ? 'Delete' : 'End session', danger: true,
+	});
+	if (yes)
+		await api.remove(session.id);
+	return yes;
+}

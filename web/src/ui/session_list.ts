@@ -1,0 +1,71 @@
+import type { Session } from '../net/wire';
+import { h } from './dom';
+import { SessionRow, type SessionRowEvents } from './session_row';
+
+const REDRAW_MS = 30_000; // for the "3 min. ago"
+
+/** All sessions in the order of their making: a list that jumps about cannot be clicked. */
+export class SessionList {
+	readonly element = h('ul', { class: 'sessions', 'data-testid': 'session-list', 'aria-label': 'Sessions' });
+	#events: SessionRowEvents;
+	#sessions: readonly Session[] = [];
+	#rows = new Map<string, SessionRow>();
+	#current: string | null = null;
+
+	constructor(events: SessionRowEvents) {
+		this.#events = events;
+		window.setInterval(() => this.#draw(), REDRAW_MS);
+	}
+
+	update(sessions: readonly Session[]): void {
+		this.#sessions = [...sessions].sort((a, b) =>
+			a.createdAt.localeCompare(b.createdAt) || a.id.localeCompare(b.id));
+		this.#draw();
+	}
+
+	choose(id: string | null): void {
+		this.#current = id;
+		this.#draw();
+	}
+
+	find(id: string): Session | undefined {
+		return this.#sessions.find((session) => session.id === id);
+	}
+
+	/** Where to go from a session that is gone. */
+	best(except: string): Session | undefined {
+		return mostRecent(this.#sessions.filter((session) => session.id !== except));
+	}
+
+	focus(): void {
+		const row = this.#rows.get(this.#current ?? '') ?? this.#rows.values().next().value;
+		row?.focus();
+	}
+
+	#draw(): void {
+		for (const [id, row] of this.#rows) {
+			if (this.find(id) === undefined) {
+				row.element.remove();
+				this.#rows.delete(id);
+			}
+		}
+		for (const [place, session] of this.#sessions.entries()) {
+			let row = this.#rows.get(session.id);
+			if (row === undefined) {
+				row = new SessionRow(session, this.#events);
+				this.#rows.set(session.id, row);
+			}
+			row.update(session, session.id === this.#current);
+			// Only what is out of place is moved: moving takes the focus away.
+			if (this.element.children[place] !== row.element)
+				this.element.insertBefore(row.element, this.element.children[place] ?? null);
+		}
+	}
+}
+
+/** Where something happened last; sessions that have ended come after all that run. */
+export function mostRecent(sessions: readonly Session[]): Session | undefined {
+	return [...sessions].sort((a, b) =>
+		Number(a.state === 'exited') - Number(b.state === 'exited')
+		|| b.lastActivityAt.localeCompare(a.lastActivityAt))[0];
+}

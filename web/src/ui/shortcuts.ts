@@ -1,0 +1,53 @@
+import { openDialog } from './dialog';
+import { h } from './dom';
+import { recall, remember } from './storage';
+
+/**
+ * The page's own keys are Ctrl+Shift and a letter: a terminal cannot tell those from Ctrl and
+ * the letter, so no program in the shell misses them.
+ */
+export interface Shortcut {
+	readonly letter: string;
+	readonly what: string;
+	run(): void;
+}
+
+/** Before xterm.js and the browser see the key. A dialog has the keyboard to itself. */
+export function listenForShortcuts(shortcuts: readonly Shortcut[]): void {
+	document.addEventListener('keydown', (event) => {
+		if (!event.ctrlKey || !event.shiftKey || event.altKey || event.metaKey)
+			return;
+		const shortcut = shortcuts.find((each) => event.code === `Key${each.letter}`);
+		if (shortcut === undefined || document.querySelector('dialog[open]') !== null)
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		shortcut.run();
+	}, { capture: true });
+}
+
+export function screenReaderMode(): boolean {
+	return recall('screen-reader') === 'on';
+}
+
+/** changed: the screen reader mode was switched. */
+export function showShortcuts(shortcuts: readonly Shortcut[], changed: (on: boolean) => void): void {
+	const rows = [...shortcuts.map(({ letter, what }) => [`Ctrl+Shift+${letter}`, what] as const),
+		['Ctrl+Shift+V', 'Paste'] as const,
+		['Shift+drag', 'Select text while a program uses the mouse'] as const];
+	openDialog({
+		title: 'Keyboard and reading',
+		body: [h('dl', { class: 'shortcuts' }, ...rows.flatMap(([keys, what]) => [
+			h('dt', {}, ...keys.split('+').map((key) => h('kbd', {}, key))), h('dd', {}, what),
+		])), h('label', { class: 'check' },
+			h('input', {
+				type: 'checkbox', checked: screenReaderMode(),
+				change: (event: Event) => {
+					const on = (event.target as HTMLInputElement).checked;
+					remember('screen-reader', on ? 'on' : null);
+					changed(on);
+				},
+			}),
+			h('span', {}, 'Screen reader mode: the terminal’s text can be read line by line'))],
+	});
+}

@@ -1,0 +1,62 @@
+import type { ConnectionState } from '../net/connection';
+import type { Size } from '../net/wire';
+import { h, keepFocusOutside } from './dom';
+import { icon } from './icons';
+
+const SLOW_MS = 150;
+const VERY_SLOW_MS = 400;
+
+/** The line at the foot: is it connected, how fast, how large. */
+export class StatusBar {
+	readonly element: HTMLElement;
+	#state = h('span', { role: 'status', 'aria-live': 'polite', 'data-testid': 'status', class: 'state' });
+	#latency = h('span', {
+		class: 'latency', 'data-testid': 'latency', title: 'Round trip to the server, median of the last five',
+	});
+	#size = h('span', { class: 'size', title: 'Size of the session' });
+
+	constructor(showShortcuts: () => void) {
+		this.element = h('footer', { class: 'status-bar' },
+			this.#state, this.#latency, h('span', { class: 'spring' }), this.#size,
+			h('button', {
+				type: 'button', class: 'icon-button small', 'aria-label': 'Keyboard shortcuts',
+				title: 'Keyboard shortcuts', click: showShortcuts,
+			}, icon('keyboard')));
+		keepFocusOutside(this.element);
+	}
+
+	connection(state: ConnectionState): void {
+		const text = describe(state);
+		// Only real changes, or a screen reader reads the same word over and over.
+		if (this.#state.textContent !== text)
+			this.#state.textContent = text;
+		this.#state.dataset['state'] = state.kind;
+		if (state.kind !== 'live')
+			this.#latency.textContent = '';
+	}
+
+	latency(ms: number): void {
+		this.#latency.textContent = ms < 1 ? '<1 ms' : `${Math.round(ms)} ms`;
+		this.#latency.dataset['speed'] = ms < SLOW_MS ? 'good' : ms < VERY_SLOW_MS ? 'slow' : 'bad';
+	}
+
+	size(size: Size): void {
+		this.#size.textContent = `${size.cols}×${size.rows}`;
+	}
+}
+
+function describe(state: ConnectionState): string {
+	switch (state.kind) {
+	case 'idle':
+	case 'connecting':
+		return 'Connecting…';
+	case 'replaying':
+		return 'Loading history…';
+	case 'live':
+		return 'Connected';
+	case 'waiting':
+		return 'Reconnecting…';
+	case 'closed':
+		return state.reason === 'deleted' ? 'Deleted' : 'Disconnected';
+	}
+}

@@ -1,0 +1,20 @@
+import { h } from './dom';
+
+const SHOWN_MS = 4000;
+let area: HTMLElement | null = null;
+
+/** A short message in passing; screen readers say it. */
+export function toast(text: string): void {
+	area ??= document.body.appendChild(h('div', {
+		class: 'toasts', role: 'status', 'aria-live': 'polite', popover: 'manual',
+	}));
+	// Shown anew, it lies above a dialog that was opened since. Older browsers keep it below.
+	if (typeof area.showPopover === 'function') {
+		if (area.matches(':popover-open'))
+			area.hidePopover();
+		area.showPopover();
+	}
+	const message = h('div', { class: 'toast' }, text);
+	area.append(message);
+	window.setTimeout(() => message.remove(), SHOWN_MS);
+}

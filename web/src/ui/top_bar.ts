@@ -1,0 +1,62 @@
+import type { Role } from '../net/wire';
+import { h, keepFocusOutside } from './dom';
+import { icon, type IconName } from './icons';
+import { ROLE_WORDS } from './presence';
+import type { Theme } from './theme';
+
+export interface TopBarOptions {
+	readonly owner: boolean;
+	readonly theme: Theme;
+	readonly presence: HTMLElement;
+	toggleSidebar(): void;
+	rename(): void;
+	search(): void;
+	share(): void;
+}
+
+/** The line at the head: which session, what one may do in it, who is here. */
+export class TopBar {
+	readonly element: HTMLElement;
+	#name: HTMLElement;
+	#role = h('span', { class: 'badge', 'data-testid': 'role-badge', hidden: true });
+
+	constructor(options: TopBarOptions) {
+		this.#name = options.owner
+			? h('button', { type: 'button', class: 'session-title', title: 'Rename', click: options.rename })
+			: h('span', { class: 'session-title' });
+		const themeButton = button('Switch between dark and light', 'moon', () => options.theme.toggle());
+		const showTheme = () =>
+			themeButton.replaceChildren(icon(options.theme.name === 'dark' ? 'sun' : 'moon'));
+		options.theme.onChange(showTheme);
+		showTheme();
+		const menu = button('Sessions (Ctrl+Shift+B)', 'panel', options.toggleSidebar);
+		menu.setAttribute('aria-controls', 'sidebar');
+		menu.classList.add('menu');
+		const share = h('button', {
+			type: 'button', class: 'button accent', click: options.share, 'data-testid': 'share',
+			'aria-label': 'Share this session', 'aria-haspopup': 'dialog',
+		}, icon('share'), h('span', {}, 'Share'));
+		this.element = h('header', { class: 'top-bar' },
+			options.owner && menu, h('h1', {}, this.#name), this.#role, h('span', { class: 'spring' }),
+			options.presence,
+			button('Search the history (Ctrl+Shift+F)', 'search', options.search), themeButton,
+			options.owner && share);
+		keepFocusOutside(this.element);
+	}
+
+	session(name: string): void {
+		this.#name.textContent = name;
+	}
+
+	/** The owner needs no badge: nothing is out of reach. */
+	role(role: Role): void {
+		this.#role.hidden = false;
+		this.#role.dataset['role'] = role;
+		this.#role.replaceChildren(icon(role === 'viewer' ? 'eye' : 'keyboard'), ROLE_WORDS[role]);
+	}
+}
+
+function button(label: string, name: IconName, click: () => void): HTMLButtonElement {
+	return h('button', { type: 'button', class: 'icon-button', 'aria-label': label, title: label, click },
+		icon(name));
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Diagnosis } from '../src/net/connection';
+import { harness, settle } from './fakes';
+
+test('attach: history is counted from sync, ready makes it live', () => {
+	const t = harness();
+	assert.equal(t.socket.position, null);
+	t.socket.attach(100, { history: 'hello' });
+	assert.deepEqual(t.events(), ['connecting', 'replaying', 'message attached', 'resize 80x24',
+		'bytes 100 hello', 'live', 'ready']);
+	assert.equal(t.connection.offset, 105);
+	assert.equal(t.connection.epoch, 'e1');
+});
+
+test('resume: asks for the byte after the last one, and does not reset', () => {
+	const t = harness();
+	t.socket.attach(100, { history: 'hello' });
+	t.socket.bytes('more');
+	t.events();
+	t.socket.end(1006);
+	t.clock.advance(250);
+	assert.deepEqual(t.socket.position, { epoch: 'e1', offset: 109 });
+	t.socket.attach(109, { history: 'missed' });
+	assert.deepEqual(t.events(), ['waiting 250', 'connecting', 'replaying', 'message attached',
+		'resize 80x24', 'bytes 109 missed', 'live', 'ready']);
+	assert.equal(t.connection.offset, 115);
+});
+
+for (const [why, offset, options] of [
+	['another offset', 5000, {}],
+	['skipped bytes', 5, { skipped: 4095 }],
+	['another epoch', 5, { epoch: 'e2' }],
+] as const) {
+	test(`resume answered with ${why}: reset before the bytes`, () => {
+		const t = harness();
+		t.socket.attach(0, { history: 'hello' });
+		t.socket.end(1001);
+		t.clock.advance(250);
+		t.events();
+		t.socket.attach(offset, { ...options, history: 'x' });
+		assert.deepEqual(t.events().slice(2), [`reset ${'skipped' in options ? options.skipped : 0}`,
+			'resize 80x24', `bytes ${offset} x`, 'live', 'ready']);
+		assert.equal(t.connection.offset, offset + 1);
+		assert.equal(t.connection.epoch, 'epoch' in options ? options.epoch : 'e1');
+	});
+}
+
+test('a later sync with skipped bytes resets and counts from there', () => {
+	const t = harness();
+	t.socket.attach(0, { history: 'abc' });
+	t.events();
+	t.socket.json({ type: 'sync', offset: 900, cols: 100, rows: 30, skipped: 897 });
+	t.socket.bytes('z');
+	assert.deepEqual(t.events(), ['reset 897', 'resize 100x30', 'bytes 900 z']);
+	assert.equal(t.connection.offset, 901);
+});
+
+test('a sync at the very place where we are changes nothing', () => {
+	const t = harness();
+	t.socket.attach(0, { history: 'abc' });
+	t.events();
+	t.socket.json({ type: 'sync', offset: 3, cols: 80, rows: 24 });
+	assert.deepEqual(t.events(), ['resize 80x24']);
+});
+
+test('a snapshot resets, its bytes are not counted, the sync after it does not reset', () => {
+	const t = harness();
+	t.socket.attach(0, { history: 'abc' });
+	t.events();
+	t.socket.json({ type: 'snapshot', offset: 700, bytes: 8, cols: 80, rows: 24, skipped: 690 });
+	t.socket.bytes('snap');
+	t.socket.bytes('shot');
+	assert.equal(t.connection.offset, null);
+	t.socket.json({ type: 'sync', offset: 700, cols: 80, rows: 24 });
+	t.socket.bytes('x');
+	assert.deepEqual(t.events(), ['reset 690', 'resize 80x24', 'bytes null snap', 'bytes null shot',
+		'resize 80x24', 'bytes 700 x']);
+	assert.equal(t.connection.offset, 701);
+});
+
+test('resize messages keep their place between the bytes', () => {
+	const t = harness();
+	t.socket.attach(0);
+	t.events();
+	t.socket.bytes('a');
+	t.socket.json({ type: 'resize', cols: 120, rows: 40, offset: 1, by: null });
+	t.socket.bytes('b');
+	assert.deepEqual(t.events(), ['bytes 0 a', 'resize 120x40', 'message resize', 'bytes 1 b']);
+});
+
+test('backoff doubles from 250 ms to 8 s; ready starts it anew', () => {
+	const t = harness();
+	const delays: string[] = [];
+	for (let i = 0; i < 8; i++) {
+		t.events();
+		t.socket.end(1006);
+		delays.push(...t.events().filter((line) => line.startsWith('waiting')));
+		t.clock.advance(8000);
+	}
+	assert.deepEqual(delays, [250, 500, 1000, 2000, 4000, 8000, 8000, 8000].map((ms) => `waiting ${ms}`));
+	t.socket.attach(0);
+	t.socket.end(1006);
+	assert.ok(t.events().includes('waiting 250'));
+});
+
+test('attached but never ready does not start the backoff anew', () => {
+	const t = harness();
+	for (const delay of [250, 500, 1000]) {
+		t.socket.json({ type: 'attached', epoch: 'e1', cols: 80, rows: 24 });
+		t.events();
+		t.socket.end(1011);
+		assert.deepEqual(t.events(), [`waiting ${delay}`]);
+		t.clock.advance(delay);
+	}
+});
+
+test('nudge ends the waiting at once', () => {
+	const t = harness();
+	t.socket.attach(0);
+	t.socket.end(1006);
+	assert.equal(t.sockets.length, 1);
+	t.connection.nudge();
+	assert.equal(t.sockets.length, 2);
+	t.clock.advance(300);
+	assert.equal(t.sockets.length, 2);
+});
+
+for (const [code, reason] of [[4401, 'access-ended'], [4410, 'deleted']] as const) {
+	test(`close code ${code} is the end: ${reason}`, () => {
+		const t = harness();
+		t.socket.attach(0);
+		t.events();
+		t.socket.end(code);
+		assert.deepEqual(t.events(), [`closed ${reason}`]);
+		t.clock.advance(60000);
+		t.connection.nudge();
+		assert.equal(t.sockets.length, 1);
+	});
+}
+
+for (const diagnosis of ['signed-out', 'deleted'] as const) {
+	test(`a refused connect that turns out as ${diagnosis} is the end`, async () => {
+		const t = harness(async () => diagnosis);
+		t.socket.end(1006);
+		await settle();
+		assert.equal(t.events().pop(), `closed ${diagnosis}`);
+		t.clock.advance(60000);
+		assert.equal(t.sockets.length, 1);
+	});
+}
+
+test('an answer to a question of before a restart is not heard', async () => {
+	let answer: (diagnosis: Diagnosis) => void = () => undefined;
+	const t = harness(() => new Promise((resolve) => {
+		answer = resolve;
+	}));
+	t.socket.end(1006);
+	t.connection.restart();
+	answer('deleted');
+	await settle();
+	assert.equal(t.connection.state.kind, 'connecting');
+});
+
+test('a connection that was attached is not asked about', async () => {
+	const t = harness(async () => 'signed-out');
+	t.socket.attach(0);
+	t.socket.end(1006);
+	await settle();
+	assert.equal(t.connection.state.kind, 'waiting');
+});
+
+test('a connect that hangs is given up after 10 s', () => {
+	const t = harness();
+	t.clock.advance(10000);
+	assert.ok(t.sockets[0]?.closed);
+	t.clock.advance(250);
+	assert.equal(t.sockets.length, 2);
+});
+
+test('restart forgets the place and resets', () => {
+	const t = harness();
+	t.socket.attach(0, { history: 'abc' });
+	t.socket.end(4410);
+	t.events();
+	t.connection.restart();
+	assert.equal(t.socket.position, null);
+	t.socket.attach(0, { epoch: 'e2' });
+	assert.deepEqual(t.events().filter((line) => line.startsWith('reset')), ['reset 0']);
+});
+
+test('resync goes back to an offset on a new socket', () => {
+	const t = harness();
+	t.socket.attach(0, { history: 'abcdef' });
+	t.connection.resync(2);
+	assert.ok(t.sockets[0]?.closed);
+	assert.deepEqual(t.socket.position, { epoch: 'e1', offset: 2 });
+	t.events();
+	t.socket.attach(2, { history: 'cdef' });
+	assert.ok(!t.events().some((line) => line.startsWith('reset')));
+});
+
+test('keystrokes go out when live, never before, in frames of at most 64 KiB', () => {
+	const t = harness();
+	assert.equal(t.connection.send(new Uint8Array(1)), false);
+	t.socket.json({ type: 'attached', epoch: 'e1', cols: 80, rows: 24 });
+	t.socket.json({ type: 'sync', offset: 0, cols: 80, rows: 24 });
+	assert.equal(t.connection.send(new Uint8Array(1)), false);
+	t.socket.json({ type: 'ready' });
+	assert.equal(t.connection.send(new Uint8Array(150000)), true);
+	const sizes = t.socket.sent.filter((data) => typeof data !== 'string').map((data) => data.length);
+	assert.deepEqual(sizes, [65536, 65536, 18928]);
+});
+
+test('unknown and broken messages are ignored', () => {
+	const t = harness();
+	t.socket.attach(0);
+	t.events();
+	t.socket.json({ type: 'block', id: 7 });
+	t.socket.json(['what']);
+	t.socket.onmessage?.({ data: 'not json' } as MessageEvent);
+	assert.deepEqual(t.events(), []);
+});

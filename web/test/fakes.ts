@@ -1,0 +1,127 @@
+/* A clock that is turned by hand, sockets that are played by the test. */
+import type { Clock } from '../src/net/clock';
+import { Connection, type Diagnosis, type Position, type Socket } from '../src/net/connection';
+
+interface Timer {
+	readonly at: number;
+	readonly run: () => void;
+}
+
+export class FakeClock implements Clock {
+	#now = 0;
+	#timers = new Set<Timer>();
+
+	now(): number {
+		return this.#now;
+	}
+
+	setTimeout(run: () => void, delay: number): unknown {
+		const timer = { at: this.#now + delay, run };
+		this.#timers.add(timer);
+		return timer;
+	}
+
+	clearTimeout(timer: unknown): void {
+		this.#timers.delete(timer as Timer);
+	}
+
+	advance(milliseconds: number): void {
+		const end = this.#now + milliseconds;
+		for (;;) {
+			const [next] = [...this.#timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at);
+			if (next === undefined)
+				break;
+			this.#timers.delete(next);
+			this.#now = next.at;
+			next.run();
+		}
+		this.#now = end;
+	}
+}
+
+export class FakeSocket implements Socket {
+	binaryType = '';
+	onmessage: Socket['onmessage'] = null;
+	onclose: Socket['onclose'] = null;
+	readonly sent: (string | Uint8Array)[] = [];
+	closed = false;
+
+	constructor(readonly position: Position | null) {}
+
+	send(data: string | Uint8Array): void {
+		this.sent.push(data);
+	}
+
+	close(): void {
+		this.closed = true;
+	}
+
+	json(message: object): void {
+		this.onmessage?.({ data: JSON.stringify(message) } as MessageEvent);
+	}
+
+	bytes(text: string): void {
+		const data = new TextEncoder().encode(text);
+		this.onmessage?.({ data: data.buffer } as MessageEvent);
+	}
+
+	end(code: number): void {
+		this.onclose?.({ code } as CloseEvent);
+	}
+
+	/** What the server says up to `ready`. */
+	attach(offset: number, options: { epoch?: string; skipped?: number; history?: string } = {}): void {
+		this.json({ type: 'attached', epoch: options.epoch ?? 'e1', cols: 80, rows: 24, state: 'running' });
+		this.json({ type: 'sync', offset, cols: 80, rows: 24, skipped: options.skipped });
+		if (options.history !== undefined)
+			this.bytes(options.history);
+		this.json({ type: 'ready' });
+	}
+
+	sentMessages(type: string): Record<string, unknown>[] {
+		return this.sent.filter((data) => typeof data === 'string')
+			.map((data) => JSON.parse(data as string) as Record<string, unknown>)
+			.filter((message) => message['type'] === type);
+	}
+}
+
+/** A connection whose every event is noted as a line. */
+export function harness(diagnosis: () => Promise<Diagnosis> = async () => 'unknown') {
+	const clock = new FakeClock();
+	const sockets: FakeSocket[] = [];
+	const log: string[] = [];
+	const latencies: number[] = [];
+	const connection = new Connection({
+		clock, random: () => 1, diagnose: diagnosis,
+		open: (position) => {
+			const socket = new FakeSocket(position);
+			sockets.push(socket);
+			return socket;
+		},
+		events: {
+			state: (state) => log.push(state.kind === 'closed' ? `closed ${state.reason}`
+				: state.kind === 'waiting' ? `waiting ${state.delay}` : state.kind),
+			message: (message) => log.push(`message ${message.type}`),
+			reset: (skipped) => log.push(`reset ${skipped}`),
+			resize: ({ cols, rows }) => log.push(`resize ${cols}x${rows}`),
+			bytes: (data, offset) => log.push(`bytes ${offset} ${new TextDecoder().decode(data)}`),
+			ready: () => log.push('ready'),
+			latency: (ms) => latencies.push(ms),
+		},
+	});
+	connection.start();
+	return {
+		clock, sockets, connection, latencies,
+		/** The newest socket. */
+		get socket(): FakeSocket {
+			return sockets[sockets.length - 1] as FakeSocket;
+		},
+		/** What happened since it was last asked. */
+		events: () => log.splice(0),
+	};
+}
+
+/** Let promises that are already settled run. */
+export function settle(): Promise<void> {
+	return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,479 @@
+/* ringside: options, wiring, run, close. */
+#include "shell/sessions.h"
+#include "ws/api.h"
+#include "ws/log.h"
+#include "ws/net/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <openssl/crypto.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define LIST_MAX 32u
+#define GOODBYE_MS 1000u /* for telling clients that the server ends */
+#define DEFAULT_LISTEN "127.0.0.1:7070"
+
+extern char **environ;
+
+struct settings {
+	const char *listen[LIST_MAX], *hosts[LIST_MAX], *origins[LIST_MAX];
+	size_t listen_count, hosts_count, origins_count;
+	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
+	bool no_auth, kill_sessions, verbose;
+	size_t ring_size;
+	unsigned max_sessions, max_connections, ended_ttl_s, header_timeout_s;
+};
+
+struct program {
+	struct settings settings;
+	uv_loop_t loop;
+	struct sessions sessions;
+	struct auth auth;
+	struct metrics metrics;
+	struct terminals terminals;
+	struct api api;
+	struct server *server;
+	uv_signal_t sigterm, sigint;
+	uv_timer_t goodbye;
+	char runtime_dir[PATH_MAX], holder[PATH_MAX], cwd[PATH_MAX];
+	bool stopping;
+	uint64_t stop_at_ms;
+};
+
+static const char usage[] =
+	"Usage: ringside serve [OPTIONS]\n"
+	"\n"
+	"Serve shared terminals. Sessions outlive the server: start it again and they are still there.\n"
+	"\n"
+	"  --listen ADDR:PORT        listen there; may be repeated; unix:PATH for a unix socket\n"
+	"                            (default " DEFAULT_LISTEN "; port 0: the kernel chooses)\n"
+	"  --runtime-dir DIR         where sessions and secrets are kept\n"
+	"                            (default $XDG_RUNTIME_DIR/ringside, or /tmp/ringside-UID)\n"
+	"  --token-file FILE         the owner's token (default: a random one, kept in the runtime directory;\n"
+	"                            $RINGSIDE_TOKEN also sets it)\n"
+	"  --no-auth                 everybody who can connect is the owner; loopback and unix sockets only\n"
+	"  --allow-host HOST[:PORT]  also serve requests for this host; may be repeated\n"
+	"  --allow-origin ORIGIN     also serve pages of this origin (https://example.com); may be repeated\n"
+	"  --tls-cert FILE           serve HTTPS with this certificate chain (PEM)\n"
+	"  --tls-key FILE            and this key\n"
+	"  --ring-size SIZE          history of a session in bytes, or with K, M, G (default 4M)\n"
+	"  --max-sessions N          (default 256)\n"
+	"  --max-connections N       (default 4096, fewer where descriptors are scarce)\n"
+	"  --ended-ttl SECONDS       how long an ended session stays readable (default 86400; 0 = for ever)\n"
+	"  --header-timeout SECONDS  for a client to send its request (default 10)\n"
+	"  --kill-sessions-on-exit   end all sessions when the server is asked to end\n"
+	"  --verbose                 log more\n"
+	"  --help, --version\n";
+
+static int fail(const char *what, const char *why)
+{
+	fprintf(stderr, "ringside: %s: %s\n", what, why);
+	return -1;
+}
+
+static bool parse_size(const char *text, size_t *ret_size)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+	if (shift > 0)
+		end++;
+	if (end == text || *end || text[0] == '-' || n > RING_SIZE_MAX >> shift)
+		return false;
+	*ret_size = (size_t)n << shift;
+	return *ret_size >= RING_SIZE_MIN;
+}
+
+static bool parse_number(const char *text, unsigned min, unsigned max, unsigned *ret_number)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+	if (end == text || *end || text[0] == '-' || n < min || n > max)
+		return false;
+	*ret_number = (unsigned)n;
+	return true;
+}
+
+static bool add(const char **list, size_t *count, const char *text)
+{
+	if (*count == LIST_MAX)
+		return false;
+	list[(*count)++] = text;
+	return true;
+}
+
+enum {
+	OPT_LISTEN = 256,
+	OPT_RUNTIME_DIR,
+	OPT_TOKEN_FILE,
+	OPT_NO_AUTH,
+	OPT_HOST,
+	OPT_ORIGIN,
+	OPT_CERT,
+	OPT_KEY,
+	OPT_RING_SIZE,
+	OPT_MAX_SESSIONS,
+	OPT_MAX_CONNECTIONS,
+	OPT_TTL,
+	OPT_HEADER_TIMEOUT,
+	OPT_KILL,
+	OPT_VERBOSE,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static bool take_option(struct settings *s, int option, const char *value)
+{
+	switch (option) {
+	case OPT_LISTEN:
+		return add(s->listen, &s->listen_count, value);
+	case OPT_HOST:
+		return add(s->hosts, &s->hosts_count, value);
+	case OPT_ORIGIN:
+		return add(s->origins, &s->origins_count, value);
+	case OPT_RUNTIME_DIR:
+		s->runtime_dir = value;
+		return true;
+	case OPT_TOKEN_FILE:
+		s->token_file = value;
+		return true;
+	case OPT_NO_AUTH:
+		s->no_auth = true;
+		return true;
+	case OPT_CERT:
+		s->tls_cert = value;
+		return true;
+	case OPT_KEY:
+		s->tls_key = value;
+		return true;
+	case OPT_KILL:
+		s->kill_sessions = true;
+		return true;
+	case OPT_VERBOSE:
+		s->verbose = true;
+		return true;
+	case OPT_RING_SIZE:
+		return parse_size(value, &s->ring_size);
+	case OPT_MAX_SESSIONS:
+		return parse_number(value, 1, 100000, &s->max_sessions);
+	case OPT_MAX_CONNECTIONS:
+		return parse_number(value, 1, 1000000, &s->max_connections);
+	case OPT_TTL:
+		return parse_number(value, 0, 1u << 30, &s->ended_ttl_s);
+	case OPT_HEADER_TIMEOUT:
+		return parse_number(value, 1, 3600, &s->header_timeout_s);
+	default:
+		return false;
+	}
+}
+
+/* Returns 1 to go on, 0 when all is said, -1 when the options are wrong. */
+static int parse_options(int argc, char **argv, struct settings *s)
+{
+	static const struct option names[] = {
+		{"listen", required_argument, NULL, OPT_LISTEN},
+		{"runtime-dir", required_argument, NULL, OPT_RUNTIME_DIR},
+		{"token-file", required_argument, NULL, OPT_TOKEN_FILE},
+		{"no-auth", no_argument, NULL, OPT_NO_AUTH},
+		{"allow-host", required_argument, NULL, OPT_HOST},
+		{"allow-origin", required_argument, NULL, OPT_ORIGIN},
+		{"tls-cert", required_argument, NULL, OPT_CERT},
+		{"tls-key", required_argument, NULL, OPT_KEY},
+		{"ring-size", required_argument, NULL, OPT_RING_SIZE},
+		{"max-sessions", required_argument, NULL, OPT_MAX_SESSIONS},
+		{"max-connections", required_argument, NULL, OPT_MAX_CONNECTIONS},
+		{"ended-ttl", required_argument, NULL, OPT_TTL},
+		{"header-timeout", required_argument, NULL, OPT_HEADER_TIMEOUT},
+		{"kill-sessions-on-exit", no_argument, NULL, OPT_KILL},
+		{"verbose", no_argument, NULL, OPT_VERBOSE},
+		{"help", no_argument, NULL, OPT_HELP},
+		{"version", no_argument, NULL, OPT_VERSION},
+		{0},
+	};
+	int option, index;
+	while ((option = getopt_long(argc, argv, "", names, &index)) != -1) {
+		if (option == OPT_HELP || option == OPT_VERSION) {
+			puts(option == OPT_HELP ? usage : "ringside " RINGSIDE_RELEASE);
+			return 0;
+		}
+		if (option == '?')
+			return fail("options", "see ringside --help");
+		if (!take_option(s, option, optarg))
+			return fail(names[index].name, "this value makes no sense");
+	}
+	if (argc - optind > 1 || (argc - optind == 1 && strcmp(argv[optind], "serve") != 0))
+		return fail("usage", "ringside serve [OPTIONS], see ringside --help");
+	return 1;
+}
+
+static int check_settings(struct settings *s)
+{
+	if (s->listen_count == 0)
+		add(s->listen, &s->listen_count, DEFAULT_LISTEN);
+	if (!s->tls_cert != !s->tls_key)
+		return fail("TLS", "--tls-cert and --tls-key go together");
+	for (size_t i = 0; s->no_auth && i < s->listen_count; i++)
+		if (!server_address_is_local(s->listen[i]))
+			return fail("--no-auth", "only for loopback addresses and unix sockets");
+	return 0;
+}
+
+/* Make the runtime directory, or refuse one that others could have prepared for us. */
+static int prepare_runtime_dir(struct program *p)
+{
+	const char *given = p->settings.runtime_dir, *xdg = getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+	if (given)
+		snprintf(p->runtime_dir, sizeof p->runtime_dir, "%s", given);
+	else if (xdg && xdg[0] == '/')
+		snprintf(p->runtime_dir, sizeof p->runtime_dir, "%s/ringside", xdg);
+	else
+		snprintf(p->runtime_dir, sizeof p->runtime_dir, "/tmp/ringside-%u",
+			(unsigned)geteuid());
+	if (mkdir(p->runtime_dir, 0700) < 0 && errno != EEXIST)
+		return fail(p->runtime_dir, strerror(errno));
+	if (lstat(p->runtime_dir, &st) < 0)
+		return fail(p->runtime_dir, strerror(errno));
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return fail(p->runtime_dir, "is not a directory of this user");
+	if ((st.st_mode & 077) != 0 && chmod(p->runtime_dir, 0700) < 0)
+		return fail(p->runtime_dir, strerror(errno));
+	return 0;
+}
+
+/* ringside-holder is beside ringside, or where the environment says. */
+static int find_holder(struct program *p)
+{
+	const char *given = getenv("RINGSIDE_HOLDER");
+	if (given) {
+		snprintf(p->holder, sizeof p->holder, "%s", given);
+	} else {
+		ssize_t n = readlink(
+			"/proc/self/exe", p->holder, sizeof p->holder - sizeof "-holder");
+		if (n < 0)
+			return fail("/proc/self/exe", strerror(errno));
+		strcpy(p->holder + n, "-holder");
+	}
+	return access(p->holder, X_OK) < 0 ? fail(p->holder, strerror(errno)) : 0;
+}
+
+/* Use as many descriptors as we may; shells get the limit that we were started with. */
+static unsigned raise_descriptor_limit(long *ret_before)
+{
+	struct rlimit limit;
+	*ret_before = 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 1024;
+	*ret_before = (long)limit.rlim_cur;
+	limit.rlim_cur = limit.rlim_max > 1048576 ? 1048576 : limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return (unsigned)*ret_before;
+	return (unsigned)limit.rlim_cur;
+}
+
+/* Half of the descriptors are for connections, the other half for sessions, after what we need ourselves. */
+static unsigned connection_limit(unsigned wanted, unsigned descriptors)
+{
+	unsigned possible = descriptors > 56 ? (descriptors - 40) / 2 : 8;
+	return wanted < possible ? wanted : possible;
+}
+
+static void on_sessions_changed(void *user)
+{
+	struct program *p = user;
+	api_sessions_changed(&p->api);
+}
+
+static void on_session_failed(void *user, const char *id, const char *what, int error)
+{
+	struct program *p = user;
+	p->metrics.failures++;
+	log_write(LOG_WARN, "sessions", what, "session", id, "error", strerror(-error), NULL);
+}
+
+static const struct sessions_callbacks sessions_callbacks = {
+	.changed = on_sessions_changed, .failed = on_session_failed};
+
+static void on_goodbye(uv_timer_t *timer)
+{
+	struct program *p = timer->data;
+	bool sessions_done = !p->settings.kill_sessions || sessions_idle(&p->sessions);
+	if (uv_now(&p->loop) >= p->stop_at_ms || (sessions_done && server_is_idle(p->server)))
+		uv_stop(&p->loop);
+}
+
+static void on_signal(uv_signal_t *handle, int signo)
+{
+	struct program *p = handle->data;
+	if (p->stopping) {
+		uv_stop(&p->loop);
+		return;
+	}
+	p->stopping = true;
+	log_write(LOG_INFO, "main", "ending", "signal", signo == SIGINT ? "INT" : "TERM",
+		"sessions", p->settings.kill_sessions ? "ended" : "left running", NULL);
+	/* Ended sessions may need the grace and the killing of their processes. */
+	p->stop_at_ms = uv_now(&p->loop) + (p->settings.kill_sessions ? 12000u : GOODBYE_MS);
+	if (p->settings.kill_sessions)
+		sessions_end_all(&p->sessions);
+	server_stop(p->server);
+	uv_timer_start(&p->goodbye, on_goodbye, 0, 10);
+}
+
+static void print_urls(const struct program *p)
+{
+	for (size_t i = 0; server_url(p->server, i); i++) {
+		const char *url = server_url(p->server, i);
+		/* The token goes behind '#', which browsers keep to themselves. */
+		bool token = !p->auth.open && strncmp(url, "unix:", 5) != 0;
+		printf("Ringside is at %s%s%s\n", url, token ? "#token=" : "",
+			token ? p->auth.token : "");
+	}
+	fflush(stdout);
+}
+
+static int open_sessions(struct program *p, long nofile)
+{
+	const struct settings *s = &p->settings;
+	struct sessions_config config = {
+		.runtime_dir = p->runtime_dir,
+		.holder = p->holder,
+		.cwd = p->cwd,
+		.environment = environ,
+		.ring_size = s->ring_size,
+		.max_sessions = s->max_sessions,
+		.ended_ttl_s = s->ended_ttl_s,
+		.nofile = nofile,
+	};
+	int rc = sessions_open(&p->sessions, &p->loop, &config, &sessions_callbacks, p);
+	if (rc == -EBUSY)
+		return fail(p->runtime_dir, "another server uses this runtime directory");
+	return rc < 0 ? fail(p->runtime_dir, strerror(-rc)) : 0;
+}
+
+static int open_auth(struct program *p)
+{
+	struct auth_options options = {
+		.runtime_dir = p->runtime_dir,
+		.token_file = p->settings.token_file,
+		.token = getenv("RINGSIDE_TOKEN"),
+		.open = p->settings.no_auth,
+		.secure = p->settings.tls_cert != NULL,
+	};
+	int rc = auth_open(&p->auth, &options);
+	if (rc == -EINVAL)
+		return fail("token", "must have 16 to 512 characters");
+	return rc < 0 ? fail("token", strerror(-rc)) : 0;
+}
+
+static int open_server(struct program *p, unsigned descriptors)
+{
+	const struct settings *s = &p->settings;
+	struct server_options options = {
+		.loop = &p->loop,
+		.api = &p->api,
+		.auth = &p->auth,
+		.terminals = &p->terminals,
+		.metrics = &p->metrics,
+		.listen = s->listen,
+		.listen_count = s->listen_count,
+		.hosts = s->hosts,
+		.hosts_count = s->hosts_count,
+		.origins = s->origins,
+		.origins_count = s->origins_count,
+		.tls_cert = s->tls_cert,
+		.tls_key = s->tls_key,
+		.header_timeout_s = s->header_timeout_s,
+		.max_connections = connection_limit(s->max_connections, descriptors),
+	};
+	return server_open(&options, &p->server);
+}
+
+static void open_signals(struct program *p)
+{
+	signal(SIGPIPE, SIG_IGN);
+	uv_signal_init(&p->loop, &p->sigterm);
+	uv_signal_init(&p->loop, &p->sigint);
+	uv_timer_init(&p->loop, &p->goodbye);
+	p->sigterm.data = p->sigint.data = p->goodbye.data = p;
+	uv_signal_start(&p->sigterm, on_signal, SIGTERM);
+	uv_signal_start(&p->sigint, on_signal, SIGINT);
+}
+
+/* Everything that is needed to serve. What fails here ends the program, so nothing is undone. */
+static int open_program(struct program *p)
+{
+	long nofile;
+	unsigned descriptors = raise_descriptor_limit(&nofile);
+	if (prepare_runtime_dir(p) < 0 || find_holder(p) < 0)
+		return -1;
+	if (!getcwd(p->cwd, sizeof p->cwd))
+		return fail("working directory", strerror(errno));
+	p->api = (struct api){.sessions = &p->sessions,
+		.auth = &p->auth,
+		.metrics = &p->metrics,
+		.terminals = &p->terminals,
+		.version = RINGSIDE_RELEASE};
+	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 || open_auth(p) < 0)
+		return -1;
+	if (terminals_open(&p->terminals, &p->sessions, &p->metrics) < 0 ||
+		api_open(&p->api, &p->loop) < 0)
+		return fail("memory", strerror(ENOMEM));
+	open_signals(p);
+	if (open_server(p, descriptors) < 0)
+		return -1;
+	int found = sessions_adopt(&p->sessions);
+	if (found < 0)
+		log_write(LOG_WARN, "sessions", "cannot look for sessions", "error",
+			strerror(-found), NULL);
+	return 0;
+}
+
+static void close_program(struct program *p)
+{
+	server_close(p->server);
+	sessions_close(&p->sessions);
+	api_close(&p->api);
+	uv_close((uv_handle_t *)&p->sigterm, NULL);
+	uv_close((uv_handle_t *)&p->sigint, NULL);
+	uv_close((uv_handle_t *)&p->goodbye, NULL);
+	uv_run(&p->loop, UV_RUN_DEFAULT);
+	server_free(p->server);
+	uv_run(&p->loop, UV_RUN_DEFAULT);
+	terminals_close(&p->terminals);
+	auth_close(&p->auth);
+	uv_loop_close(&p->loop);
+}
+
+int main(int argc, char **argv)
+{
+	static struct program p = {.settings = {
+					   .ring_size = RING_SIZE_DEFAULT,
+					   .max_sessions = SESSIONS_MAX_DEFAULT,
+					   .max_connections = 4096,
+					   .ended_ttl_s = 86400,
+					   .header_timeout_s = 10,
+				   }};
+	int rc = parse_options(argc, argv, &p.settings);
+	if (rc <= 0)
+		return rc < 0 ? 2 : 0;
+	if (check_settings(&p.settings) < 0)
+		return 2;
+	if (p.settings.verbose)
+		log_set_level(LOG_DEBUG);
+	if (open_program(&p) < 0)
+		return 1;
+	print_urls(&p);
+	uv_run(&p.loop, UV_RUN_DEFAULT);
+	close_program(&p);
+	return 0;
+}

@@ -10,6 +10,8 @@
 
 #define HEADER_MAX 8192u
 #define PIECE_MAX ((size_t)32 << 10)
+#define H2_PIECE_MAX \
+	((size_t)16000) /* one frame is at most 16 KiB, and libwebsockets does not split */
 
 /* xterm.js places its rows by style attributes, so those cannot be restricted to files. */
 static const char content_security_policy[] =
@@ -317,55 +319,77 @@ static int finish(struct lws *wsi, struct connection *c)
 	return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
-/* How much libwebsockets takes in one go; HTTP/2 has windows. */
+/* How much may be written in one go. */
 static size_t piece_size(struct lws *wsi, size_t left)
 {
+	bool mux = lws_get_network_wsi(wsi) != wsi;
+	size_t most = mux ? H2_PIECE_MAX : PIECE_MAX;
+	size_t size = left < most ? left : most;
 	lws_fileofs_t allowance = lws_get_peer_write_allowance(wsi);
-	size_t size = left < PIECE_MAX ? left : PIECE_MAX;
-	if (allowance >= 0 && (size_t)allowance < size)
+	if (mux && allowance >= 0 && (size_t)allowance < size)
 		size = (size_t)allowance;
 	return size;
+}
+
+/* Write a piece of length bytes. Returns bytes written, or -1 when the connection is lost. */
+static long send_piece(struct exchange *x, const char *bytes, size_t length, bool final)
+{
+	uint8_t *payload = x->server->scratch + LWS_PRE;
+	size_t size = piece_size(x->wsi, length);
+	if (size == 0)
+		return 0;
+	memcpy(payload, bytes, size);
+	enum lws_write_protocol kind = final && size == length ? LWS_WRITE_HTTP_FINAL
+							       : LWS_WRITE_HTTP;
+	return lws_write(x->wsi, payload, size, kind) < (int)size ? -1 : (long)size;
 }
 
 static int send_body(struct exchange *x, struct connection *c)
 {
 	const struct reply *reply = &x->request->reply;
-	size_t left = reply->length - x->sent;
-	size_t size = piece_size(x->wsi, left);
-	uint8_t *payload = x->server->scratch + LWS_PRE;
-	if (x->head_only || reply->length == 0)
-		return finish(x->wsi, c);
-	if (size > 0) {
-		memcpy(payload, reply->body + x->sent, size);
-		enum lws_write_protocol kind = size == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP;
-		if (lws_write(x->wsi, payload, size, kind) < (int)size)
-			return -1;
-		x->sent += size;
-	}
+	long n = send_piece(x, reply->body + x->sent, reply->length - x->sent, true);
+	if (n < 0)
+		return -1;
+	x->sent += (size_t)n;
 	if (x->sent == reply->length)
 		return finish(x->wsi, c);
 	lws_callback_on_writable(x->wsi);
 	return 0;
 }
 
-static int send_event(struct exchange *x)
+/* The next event as server-sent events have it. Returns 1, 0 when there is none, or -1. */
+static int next_event(struct exchange *x)
 {
 	struct request *r = x->request;
-	if (!r->stream.next)
-		return -1;
 	char *json = r->stream.next(r->stream.user);
 	if (!json)
 		return 0;
 	size_t size = strlen(json) + sizeof "data: \n\n";
-	uint8_t *buffer = malloc(LWS_PRE + size);
-	int length = buffer ? snprintf((char *)buffer + LWS_PRE, size, "data: %s\n\n", json) : -1;
-	/* What the peer does not take now libwebsockets keeps; another event follows only after it. */
-	int n = length > 0 ? lws_write(x->wsi, buffer + LWS_PRE, (size_t)length, LWS_WRITE_HTTP)
-			   : -1;
-	free(buffer);
+	x->event = malloc(size);
+	if (x->event)
+		x->event_length = (size_t)snprintf(x->event, size, "data: %s\n\n", json);
 	free(json);
-	if (n < length || length < 0)
+	x->sent = 0;
+	return x->event ? 1 : -1;
+}
+
+static int send_event(struct exchange *x)
+{
+	if (!x->request->stream.next)
 		return -1;
+	if (!x->event) {
+		int rc = next_event(x);
+		if (rc <= 0)
+			return rc;
+	}
+	long n = send_piece(x, x->event + x->sent, x->event_length - x->sent, false);
+	if (n < 0)
+		return -1;
+	x->sent += (size_t)n;
+	if (x->sent == x->event_length) {
+		free(x->event);
+		x->event = NULL;
+	}
 	lws_callback_on_writable(x->wsi);
 	return 0;
 }

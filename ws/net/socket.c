@@ -26,7 +26,7 @@
 #define PONG_WITHIN_MS 20000u
 #define ACK_WITHIN_MS 300000u /* while something is on its way */
 #define CLOSE_WITHIN_MS 5000u
-#define H2_FRAME_MAX ((size_t)16 << 10)
+#define H2_FRAME_MAX ((size_t)12 << 10)
 
 _Static_assert(
 	LWS_PRE <= TERMINAL_HEADROOM, "libwebsockets puts its headers in front of the payload");
@@ -71,13 +71,9 @@ static size_t room(void *user)
 		return 0;
 	if (!k->mux && !lws_partial_buffered(k->wsi))
 		return TERMINAL_FRAME_MAX;
-	if (k->mux && k->in_callback && !k->wrote) {
-		lws_fileofs_t allowance = lws_get_peer_write_allowance(k->wsi);
-		/* The frame's own header goes into the window too. */
-		if (allowance > 64)
-			return (size_t)allowance - 16 < H2_FRAME_MAX ? (size_t)allowance - 16
-								     : H2_FRAME_MAX;
-	}
+	/* libwebsockets calls back only while the stream's window is open, but does not say how far. */
+	if (k->mux && k->in_callback && !k->wrote)
+		return H2_FRAME_MAX;
 	ask_writable(k);
 	return 0;
 }
@@ -151,8 +147,8 @@ static struct refusal check(struct server *s, struct lws *wsi, struct head *h, s
 	if (problem)
 		return (struct refusal){
 			error_status(problem), problem, "The request's headers cannot be taken"};
-	if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) < 0 &&
-		lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_HTTP_COLON_PATH) < 0)
+	if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0 &&
+		lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_HTTP_COLON_PATH) <= 0)
 		path[0] = '\0';
 	path[strcspn(path, "?")] = '\0';
 	struct refusal refusal = head_check(s, wsi, h, true, &u->principal, &auth);
@@ -181,6 +177,9 @@ int socket_filter(struct server *s, struct lws *wsi, struct connection *c)
 	lws_set_opaque_user_data(lws_get_network_wsi(wsi), s);
 	s->options.metrics->http_requests++;
 	struct refusal refusal = check(s, wsi, &h, &c->upgrade);
+	if (refusal.status)
+		log_write(LOG_DEBUG, "socket", "refused", "peer", h.peer, "code", refusal.code,
+			"reason", refusal.message, NULL);
 	head_free(&h);
 	return refusal.status ? refuse(s, wsi, refusal) : 0;
 }

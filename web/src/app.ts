@@ -33,6 +33,7 @@ export class App {
 	#options: AppOptions;
 	#owner: boolean;
 	#view: SessionView | null = null;
+	#events: SessionEvents | null = null;
 	#name = '';
 	#place = h('div', { class: 'place' });
 	#title = new PageTitle();
@@ -80,6 +81,13 @@ export class App {
 		return this.#view;
 	}
 
+	/** Nothing is fetched, sent or called any more. */
+	dispose(): void {
+		this.#events?.stop();
+		this.#view?.dispose();
+		this.#view = null;
+	}
+
 	async start(): Promise<void> {
 		const { api, identity } = this.#options;
 		if (identity.sessionId !== null) {
@@ -92,7 +100,7 @@ export class App {
 			if (id !== null && id !== this.#view?.id)
 				this.#show(id);
 		});
-		new SessionEvents(api, (sessions) => this.#list.update(sessions), () => void this.#stillKnown());
+		this.#events = new SessionEvents(api, (sessions) => this.#list.update(sessions), () => void this.#stillKnown());
 		const session = await this.#firstSession(await api.sessions());
 		showSessionInAddress(session.id, 'replace');
 		this.#show(session.id);
@@ -118,6 +126,7 @@ export class App {
 			api: this.#options.api, id, role: this.#options.identity.role, theme: this.#options.theme,
 			events: this.#viewEvents(id),
 		});
+		this.#status.badge(this.#view.sizeBadge);
 	}
 
 	#viewEvents(id: string): SessionViewEvents {
@@ -158,7 +167,8 @@ export class App {
 	}
 
 	#create(): void {
-		createSessionDialog(this.#options.api, this.#view?.wantedSize() ?? null, (session) => {
+		const size = this.#view?.wantedSize() ?? null;
+		createSessionDialog(this.#options.api, size, this.#list.freeName(), (session) => {
 			this.#choose(session.id);
 			this.#setName(session.name || session.id);
 		});

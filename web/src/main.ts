@@ -46,7 +46,8 @@ async function signIn(secret: string): Promise<Identity> {
 
 /** Signing in makes the page anew: nothing of the one before is left in it. */
 function askToSignIn(why: string): void {
-	app?.view?.dispose();
+	app?.dispose();
+	app = null;
 	showSignIn(why, async (token) => {
 		api.link = null;
 		await signIn(token);

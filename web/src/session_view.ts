@@ -24,6 +24,7 @@ import { keyBar } from './ui/key_bar';
 import { openLink } from './ui/links';
 import { myName } from './ui/my_name';
 import { SearchBox } from './ui/search_box';
+import { SkipNotice } from './ui/skip_notice';
 import type { Theme } from './ui/theme';
 import { screenReaderMode } from './ui/shortcuts';
 import { toast } from './ui/toast';
@@ -65,9 +66,11 @@ export class SessionView {
 	#feed: Feed;
 	#input: Input;
 	#sticky = new Sticky();
+	#skipNotice = new SkipNotice();
 	#release: () => void;
 	#me: Client['id'] | null = null;
 	#exitKnown = false;
+	#live = false; // what is parsed now is happening now
 	#era = 0; // counts up when what follows is history, so that an earlier `ready` is not taken for its end
 
 	constructor(parent: HTMLElement, options: SessionViewOptions) {
@@ -100,7 +103,7 @@ export class SessionView {
 		});
 		this.#element = h('section', { class: 'session-view', 'aria-label': `Session ${id}` },
 			h('div', { class: 'stage' },
-				this.#mount, this.search.element, this.#sizes.badge, this.#banner.element),
+				this.#mount, this.search.element, this.#banner.element),
 			role !== 'viewer' && keyBar(terminal, this.#sticky));
 		parent.replaceChildren(this.#element);
 
@@ -123,6 +126,11 @@ export class SessionView {
 	/** The size this window would like, for a session that is made from here. */
 	wantedSize(): Size | null {
 		return this.#sizes.wanted();
+	}
+
+	/** Says whose size the session has; for the status bar. */
+	get sizeBadge(): HTMLElement {
+		return this.#sizes.badge;
 	}
 
 	dispose(): void {
@@ -156,7 +164,7 @@ export class SessionView {
 				reset: (skipped) => {
 					this.#feed.reset();
 					if (skipped > 0)
-						toast(`Skipped ${(skipped / 1e6).toFixed(1)} MB of output that is no longer kept.`);
+						this.#skipNotice.add(skipped);
 				},
 				resize: ({ cols, rows }) => this.#feed.then(() => {
 					this.#sizes.apply({ cols, rows });
@@ -165,8 +173,10 @@ export class SessionView {
 				ready: () => {
 					const era = this.#era;
 					this.#feed.then(() => {
-						if (era === this.#era)
+						if (era === this.#era) {
+							this.#live = true;
 							this.#input.live = role !== 'viewer';
+						}
 					});
 				},
 				latency: (ms) => events.latency(ms),
@@ -185,6 +195,7 @@ export class SessionView {
 
 	#onState(state: ConnectionState): void {
 		if (state.kind !== 'live') {
+			this.#live = false;
 			this.#input.live = false;
 			this.#era++;
 		}
@@ -234,7 +245,7 @@ export class SessionView {
 	}
 
 	#onBell(): void {
-		if (this.connection.state.kind !== 'live')
+		if (!this.#live)
 			return;
 		this.#mount.classList.add('bell');
 		window.setTimeout(() => this.#mount.classList.remove('bell'), BELL_FLASH_MS);

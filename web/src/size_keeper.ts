@@ -4,6 +4,7 @@ import { Screen } from './term/screen';
 import { SizeBadge } from './ui/size_badge';
 
 const SETTLE_MS = 80;
+const FOLLOW_MS = 1000; // the session follows this window within this time, or does not follow it
 
 export interface SizeKeeperOptions {
 	readonly mount: HTMLElement;
@@ -30,6 +31,8 @@ export class SizeKeeper {
 	#holder: string | null = null; // the name of who holds it
 	#observer: ResizeObserver;
 	#settling: number | undefined;
+	#following: number | undefined;
+	#left = false; // we hold the size, but somebody set another through the API
 
 	constructor(options: SizeKeeperOptions) {
 		this.#options = options;
@@ -39,6 +42,7 @@ export class SizeKeeper {
 		this.badge = this.#badge.element;
 		// While the window is dragged: look right at once, tell the server when it has settled.
 		this.#observer = new ResizeObserver(() => {
+			this.#expect(false);
 			this.layout();
 			window.clearTimeout(this.#settling);
 			this.#settling = window.setTimeout(() => this.#tell(), SETTLE_MS);
@@ -49,6 +53,7 @@ export class SizeKeeper {
 	dispose(): void {
 		this.#observer.disconnect();
 		window.clearTimeout(this.#settling);
+		window.clearTimeout(this.#following);
 	}
 
 	/** This window's size, which is about to be told as part of connecting. */
@@ -82,13 +87,30 @@ export class SizeKeeper {
 	}
 
 	layout(): void {
-		this.#screen.layout(this.#mine);
 		const wanted = this.wanted();
 		const { cols, rows } = this.#options.terminal;
-		if (this.#mine || wanted === null || (wanted.cols === cols && wanted.rows === rows))
-			this.#badge.hide();
+		const differs = wanted !== null && (wanted.cols !== cols || wanted.rows !== rows);
+		this.#expect(this.#mine && differs);
+		const mine = this.#mine && !this.#left;
+		this.#screen.layout(mine);
+		if (differs && !mine)
+			this.#badge.show({ cols, rows }, this.#left ? null : this.#holder);
 		else
-			this.#badge.show({ cols, rows }, this.#holder);
+			this.#badge.hide();
+	}
+
+	/** waiting: the session should get this window's size any moment. */
+	#expect(waiting: boolean): void {
+		if (!waiting) {
+			window.clearTimeout(this.#following);
+			this.#following = undefined;
+			this.#left = false;
+			return;
+		}
+		this.#following ??= window.setTimeout(() => {
+			this.#left = true;
+			this.layout();
+		}, FOLLOW_MS);
 	}
 
 	#tell(): void {

@@ -139,7 +139,7 @@ for (const [code, reason] of [[4401, 'access-ended'], [4410, 'deleted']] as cons
 	});
 }
 
-for (const diagnosis of ['signed-out', 'deleted'] as const) {
+for (const diagnosis of ['signed-out', 'access-ended', 'deleted'] as const) {
 	test(`a refused connect that turns out as ${diagnosis} is the end`, async () => {
 		const t = harness(async () => diagnosis);
 		t.socket.end(1006);

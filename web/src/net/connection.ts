@@ -43,7 +43,7 @@ export interface Position {
 }
 
 /** Why a connect failed. */
-export type Diagnosis = 'signed-out' | 'deleted' | 'unknown';
+export type Diagnosis = 'signed-out' | 'access-ended' | 'deleted' | 'unknown';
 
 export interface ConnectionEvents {
 	state(state: ConnectionState): void;
@@ -155,8 +155,8 @@ export class Connection {
 		return true;
 	}
 
-	resize(size: Size): void {
-		this.#sendJson({ type: 'resize', cols: size.cols, rows: size.rows });
+	resize({ cols, rows }: Size): void {
+		this.#sendJson({ type: 'resize', cols, rows });
 	}
 
 	setName(name: string): void {
@@ -167,8 +167,7 @@ export class Connection {
 		this.#attached = false;
 		this.#snapshotLeft = 0;
 		this.#move({ kind: 'connecting' });
-		const socket = this.#options.open(this.#position);
-		this.#socket = socket;
+		const socket = this.#socket = this.#options.open(this.#position);
 		socket.binaryType = 'arraybuffer';
 		socket.onmessage = (event) => {
 			this.#heartbeat.heard();

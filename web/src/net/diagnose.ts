@@ -10,6 +10,8 @@ export async function diagnose(api: Api, sessionId: string): Promise<Diagnosis> 
 	} catch (error) {
 		if (isStatus(error, 401))
 			return 'signed-out';
+		if (isStatus(error, 403)) // a link whose session was replaced by another
+			return 'access-ended';
 		return isStatus(error, 404) ? 'deleted' : 'unknown';
 	}
 }

@@ -6,7 +6,11 @@
 /** The folder the page was loaded from, so that it also works below a path behind a proxy. */
 const base = new URL('.', window.location.href);
 
-export function httpUrl(path: string, query?: Readonly<Record<string, string>>): URL {
+export function httpUrl(path: string, query?: Readonly<Record<string, string>>): string {
+	return absolute(path, query).href;
+}
+
+function absolute(path: string, query?: Readonly<Record<string, string>>): URL {
 	const url = new URL(path, base);
 	url.hash = '';
 	for (const [name, value] of Object.entries(query ?? {}))
@@ -14,10 +18,10 @@ export function httpUrl(path: string, query?: Readonly<Record<string, string>>):
 	return url;
 }
 
-export function socketUrl(path: string, query: Readonly<Record<string, string>>): URL {
-	const url = httpUrl(path, query);
+export function socketUrl(path: string, query: Readonly<Record<string, string>>): string {
+	const url = absolute(path, query);
 	url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-	return url;
+	return url.href;
 }
 
 /** The address to give to somebody: path is the server's "/#link=…". */

@@ -14,6 +14,7 @@ export class SessionEvents {
 	#refused: () => void;
 	#source: EventSource | null = null;
 	#retry: number | undefined;
+	#stopped = false;
 
 	/** refused: the server does not want us (any more), or is away; asked again in 5 s. */
 	constructor(api: Api, changed: (sessions: readonly Session[]) => void, refused: () => void) {
@@ -24,7 +25,14 @@ export class SessionEvents {
 		this.#follow();
 	}
 
+	stop(): void {
+		this.#stopped = true;
+		this.#close();
+	}
+
 	#follow(): void {
+		if (this.#stopped)
+			return;
 		if (document.visibilityState === 'hidden')
 			this.#close();
 		else if (this.#source === null)

@@ -51,8 +51,10 @@ export class Screen {
 		element.style.width = foreign ? `${screen.width + SCROLLBAR_WIDTH}px` : '';
 		element.style.height = foreign ? `${screen.height}px` : '';
 		const { clientWidth, clientHeight } = this.#mount;
-		this.#mount.classList.toggle('pan',
-			foreign && (screen.width > clientWidth || screen.height > clientHeight));
+		const pan = foreign && (screen.width > clientWidth || screen.height > clientHeight);
+		this.#mount.classList.toggle('pan', pan);
+		if (pan)
+			this.#mount.scrollTop = screen.height; // the end is where things happen
 	}
 
 	#useFont(ratio: number): void {

@@ -61,9 +61,12 @@ export function scrollByTouch(terminal: Terminal, mount: HTMLElement): void {
 		const dy = last.y - touch.clientY;
 		const elapsed = Math.max(1, event.timeStamp - last.time);
 		speed = 0.6 * speed + 0.4 * (dy / elapsed);
-		mount.scrollLeft += last.x - touch.clientX; // for a terminal wider than the window
+		// A terminal larger than the window is moved first.
+		const before = mount.scrollTop;
+		mount.scrollLeft += last.x - touch.clientX;
+		mount.scrollTop += dy;
 		last = { x: touch.clientX, y: touch.clientY, time: event.timeStamp };
-		scroll(dy, touch);
+		scroll(dy - (mount.scrollTop - before), touch);
 	}, { passive: false });
 
 	mount.addEventListener('touchend', (event) => {

@@ -2,20 +2,21 @@ import type { Api } from '../net/api';
 import type { Session, Size } from '../net/wire';
 import { confirmDialog, formDialog } from './dialog';
 
-/** size: what the new session's shell starts with. */
-export function createSessionDialog(api: Api, size: Size | null, created: (session: Session) => void): void {
+/** size: what the new session's shell starts with; freeName: what it is called unless a name is given. */
+export function createSessionDialog(api: Api, size: Size | null, freeName: string,
+	created: (session: Session) => void): void {
 	let session: Session | null = null;
 	formDialog({
 		title: 'New session',
 		action: 'Create',
 		fields: [
-			{ label: 'Name', placeholder: 'build', testId: 'session-name' },
+			{ label: 'Name', placeholder: freeName, testId: 'session-name' },
 			{ label: 'Folder', placeholder: 'the server’s home folder', mono: true, testId: 'session-cwd' },
 			{ label: 'Shell', placeholder: '/bin/bash', mono: true, testId: 'session-shell' },
 		],
 		save: async ([name, cwd, shell]) => {
 			session = await api.create({
-				...(name ? { name } : {}), ...(cwd ? { cwd } : {}), ...(shell ? { shell } : {}),
+				name: name || freeName, ...(cwd ? { cwd } : {}), ...(shell ? { shell } : {}),
 				...(size === null ? {} : { cols: size.cols, rows: size.rows }),
 			});
 		},

@@ -37,6 +37,15 @@ export class SessionList {
 		return mostRecent(this.#sessions.filter((session) => session.id !== except));
 	}
 
+	/** A name for a session that is given none. */
+	freeName(): string {
+		const taken = new Set(this.#sessions.map((session) => session.name));
+		let number = this.#sessions.length + 1;
+		while (taken.has(`shell ${number}`))
+			number++;
+		return `shell ${number}`;
+	}
+
 	focus(): void {
 		const row = this.#rows.get(this.#current ?? '') ?? this.#rows.values().next().value;
 		row?.focus();

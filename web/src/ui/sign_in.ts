@@ -9,7 +9,7 @@ import { mark } from './icons';
 export function showSignIn(why: string, login: (token: string) => Promise<void>): void {
 	const token = h('input', {
 		type: 'password', autocomplete: 'current-password', required: true, class: 'mono', id: 'token',
-		'data-testid': 'sign-in-token', autofocus: true, 'aria-describedby': 'sign-in-hint',
+		'data-testid': 'sign-in-token', 'aria-describedby': 'sign-in-hint',
 	});
 	const problem = h('p', { class: 'problem', role: 'alert' });
 	const button = h('button', { type: 'submit', class: 'button primary' }, 'Sign in');

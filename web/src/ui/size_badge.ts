@@ -17,7 +17,7 @@ export class SizeBadge {
 	show(size: Size, holder: string | null): void {
 		this.element.hidden = false;
 		fill(this.element,
-			h('span', {}, holder === null ? 'Session size' : `${holder}’s size`),
+			h('span', { class: 'holder' }, holder === null ? 'Session size' : `${holder}’s size`),
 			h('b', {}, `${size.cols}×${size.rows}`),
 			this.#take !== null && h('button', { type: 'button', click: this.#take }, 'Fit to mine'));
 	}

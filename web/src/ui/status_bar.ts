@@ -13,11 +13,12 @@ export class StatusBar {
 	#latency = h('span', {
 		class: 'latency', 'data-testid': 'latency', title: 'Round trip to the server, median of the last five',
 	});
+	#badge = h('span', { class: 'size-place' });
 	#size = h('span', { class: 'size', title: 'Size of the session' });
 
 	constructor(showShortcuts: () => void) {
 		this.element = h('footer', { class: 'status-bar' },
-			this.#state, this.#latency, h('span', { class: 'spring' }), this.#size,
+			this.#state, this.#latency, h('span', { class: 'spring' }), this.#badge, this.#size,
 			h('button', {
 				type: 'button', class: 'icon-button small', 'aria-label': 'Keyboard shortcuts',
 				title: 'Keyboard shortcuts', click: showShortcuts,
@@ -38,6 +39,11 @@ export class StatusBar {
 	latency(ms: number): void {
 		this.#latency.textContent = ms < 1 ? '<1 ms' : `${Math.round(ms)} ms`;
 		this.#latency.dataset['speed'] = ms < SLOW_MS ? 'good' : ms < VERY_SLOW_MS ? 'slow' : 'bad';
+	}
+
+	/** While it shows, it stands in for the size. */
+	badge(badge: HTMLElement): void {
+		this.#badge.replaceChildren(badge);
 	}
 
 	size(size: Size): void {

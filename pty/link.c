@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +80,17 @@ static void unwatch(uv_poll_t *poll, bool *open, int *fd)
 	close_fd(fd);
 }
 
+/* A holder that cannot be attached to is nobody's: it must not stay. Its shell goes with it. */
+static void drop_started(struct link *l)
+{
+	if (l->started > 0)
+		kill(l->started, SIGKILL);
+	l->started = 0;
+}
+
 static void fail(struct link *l, enum report_stage stage, int error)
 {
+	drop_started(l);
 	l->state = LINK_LOST;
 	uv_timer_stop(&l->timer);
 	l->callbacks->failed(l->user, stage, error);
@@ -93,6 +103,8 @@ static void lose(struct link *l, bool taken)
 	if (l->state == LINK_LOST)
 		return;
 	unwatch(&l->socket, &l->socket_open, &l->socket_fd);
+	/* Nobody reads the terminal any more: let it hang up. */
+	unwatch(&l->master, &l->master_open, &l->master_fd);
 	if (!was_attached) {
 		fail(l, REPORT_SETUP, -ECONNRESET);
 		return;
@@ -116,6 +128,8 @@ static void on_report(uv_poll_t *poll, int status, int events)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	unwatch(&l->report, &l->report_open, &l->report_fd);
+	if (n != sizeof report || report.error < 0)
+		l->started = 0; /* it ends, or has ended, by itself */
 	if (n != sizeof report)
 		fail(l, REPORT_SETUP, -ECHILD);
 	else if (report.error < 0)
@@ -134,12 +148,15 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 	rc = spawn_holder(options, &pid, &l->report_fd);
 	if (rc < 0)
 		return rc;
+	l->started = pid;
 	reaper_add(reaper, pid);
 	rc = watch(l, &l->report, l->report_fd, &l->report_open);
 	if (rc == 0)
 		rc = uv_poll_start(&l->report, UV_READABLE | UV_DISCONNECT, on_report);
-	if (rc < 0)
+	if (rc < 0) {
+		drop_started(l);
 		return rc;
+	}
 	l->state = LINK_STARTING;
 	return uv_timer_start(&l->timer, on_timeout, LINK_TIMEOUT_MS, 0);
 }
@@ -211,6 +228,7 @@ static void on_attached(struct link *l, const struct wire_message *m, const int 
 		return;
 	}
 	uv_timer_stop(&l->timer);
+	l->started = 0;
 	l->info = m->u.info;
 	l->state = LINK_ATTACHED;
 	l->callbacks->attached(l->user);
@@ -241,6 +259,48 @@ static ssize_t receive(int fd, struct wire_message *m, int *fds, size_t *fd_coun
 	return n;
 }
 
+size_t link_input_queued(const struct link *l)
+{
+	return l->input_length - l->input_start;
+}
+
+/* What the terminal takes now; -EIO when the shell is gone counts as taken, there is nobody to read it. */
+static size_t write_some(struct link *l, const uint8_t *bytes, size_t length)
+{
+	size_t done = 0;
+	while (done < length) {
+		ssize_t n = write(l->master_fd, bytes + done, length - done);
+		if (n > 0)
+			done += (size_t)n;
+		else if (n < 0 && errno == EAGAIN)
+			break;
+		else if (n < 0 && errno != EINTR)
+			return length;
+	}
+	return done;
+}
+
+static void on_writable(uv_poll_t *poll, int status, int events)
+{
+	struct link *l = poll->data;
+	(void)status;
+	(void)events;
+	l->input_start += write_some(l, l->input + l->input_start, link_input_queued(l));
+	if (link_input_queued(l) == 0) {
+		uv_poll_stop(poll);
+		free(l->input);
+		l->input = NULL;
+		l->input_length = l->input_start = l->input_capacity = 0;
+	}
+}
+
+static void on_resized(struct link *l)
+{
+	if (l->resizing == 0 || --l->resizing > 0 || !l->master_open || link_input_queued(l) == 0)
+		return;
+	uv_poll_start(&l->master, UV_WRITABLE, on_writable); /* can only fail for a closed handle */
+}
+
 static void on_message(uv_poll_t *poll, int status, int events)
 {
 	struct link *l = poll->data;
@@ -263,6 +323,8 @@ static void on_message(uv_poll_t *poll, int status, int events)
 		on_attached(l, &m, count == WIRE_FDS ? fds : NULL);
 	else if (m.type == WIRE_TAKEN)
 		lose(l, true);
+	else if (m.type == WIRE_RESIZE)
+		on_resized(l);
 	else if (m.type == WIRE_END)
 		l->callbacks->ended(l->user, m.status);
 }
@@ -290,45 +352,6 @@ static void attach(struct link *l)
 		fail(l, REPORT_SETUP, rc);
 }
 
-size_t link_input_queued(const struct link *l)
-{
-	return l->input_length - l->input_start;
-}
-
-/* What the terminal takes now; -EIO when the shell is gone counts as taken, there is nobody to read it. */
-static size_t write_some(struct link *l, const uint8_t *bytes, size_t length)
-{
-	size_t done = 0;
-	while (done < length) {
-		ssize_t n = write(l->master_fd, bytes + done, length - done);
-		if (n > 0)
-			done += (size_t)n;
-		else if (n < 0 && errno == EAGAIN)
-			break;
-		else if (n < 0 && errno != EINTR)
-			return length;
-	}
-	return done;
-}
-
-static void on_writable(uv_poll_t *poll, int status, int events)
-{
-	struct link *l = poll->data;
-	(void)status;
-	(void)events;
-	size_t before = link_input_queued(l);
-	l->input_start += write_some(l, l->input + l->input_start, before);
-	size_t left = link_input_queued(l);
-	if (left == 0) {
-		uv_poll_stop(poll);
-		free(l->input);
-		l->input = NULL;
-		l->input_length = l->input_start = l->input_capacity = 0;
-	}
-	if (before > LINK_INPUT_HIGH && left <= LINK_INPUT_HIGH)
-		l->callbacks->drained(l->user);
-}
-
 static int queue_input(struct link *l, const uint8_t *bytes, size_t length)
 {
 	size_t left = link_input_queued(l);
@@ -351,7 +374,8 @@ static int queue_input(struct link *l, const uint8_t *bytes, size_t length)
 	}
 	memcpy(l->input + l->input_length, bytes, length);
 	l->input_length += length;
-	return left == 0 ? uv_poll_start(&l->master, UV_WRITABLE, on_writable) : 0;
+	return left == 0 && l->resizing == 0 ? uv_poll_start(&l->master, UV_WRITABLE, on_writable)
+					     : 0;
 }
 
 int link_write(struct link *l, const void *bytes, size_t length)
@@ -361,14 +385,17 @@ int link_write(struct link *l, const void *bytes, size_t length)
 		return -ENOTCONN;
 	if (link_input_queued(l) + length > LINK_INPUT_MAX)
 		return -ENOBUFS;
-	if (link_input_queued(l) == 0)
+	if (link_input_queued(l) == 0 && l->resizing == 0)
 		done = write_some(l, bytes, length);
 	return done == length ? 0 : queue_input(l, (const uint8_t *)bytes + done, length - done);
 }
 
 int link_resize(struct link *l, unsigned rows, unsigned cols)
 {
-	return request(l, (struct wire_message){.type = WIRE_RESIZE, .a = rows, .b = cols});
+	int rc = request(l, (struct wire_message){.type = WIRE_RESIZE, .a = rows, .b = cols});
+	if (rc == 0)
+		l->resizing++;
+	return rc;
 }
 
 int link_signal(struct link *l, int signo, enum wire_target target)

@@ -19,8 +19,6 @@
 
 /* Input that waits for a program to read it. */
 #define LINK_INPUT_MAX ((size_t)4 << 20)
-/* Above this, those who type should be stopped from sending more. */
-#define LINK_INPUT_HIGH ((size_t)256 << 10)
 /* How long a holder may take to start or to answer. */
 #define LINK_TIMEOUT_MS 10000u
 
@@ -31,7 +29,6 @@ struct link_callbacks {
 	void (*wake)(void *user);             /* the ring has something new */
 	void (*lost)(void *user, bool taken); /* the holder is gone, or another server has it */
 	void (*ended)(void *user, int error); /* link_end() is done; -EBUSY: some processes survive */
-	void (*drained)(void *user);          /* queued input has fallen below LINK_INPUT_HIGH */
 };
 
 enum link_state { LINK_IDLE, LINK_STARTING, LINK_ATTACHING, LINK_ATTACHED, LINK_LOST };
@@ -44,6 +41,7 @@ struct link {
 	struct ring ring; /* mapped while attached, and after the loss until closed */
 	struct control *control;
 	struct wire_info info; /* what the holder said when attached */
+	pid_t started;         /* a holder that we have started and not yet attached to; 0 = none */
 	int dir_fd;            /* the session's directory, O_PATH */
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
@@ -53,7 +51,8 @@ struct link {
 	void (*close_cb)(void *user);
 	uint8_t *input; /* queued for the terminal */
 	size_t input_length, input_start, input_capacity;
-	uint32_t serial;                                       /* of the last request */
+	uint32_t serial;   /* of the last request */
+	unsigned resizing; /* resizes not yet answered: input waits for them */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };
 
@@ -77,7 +76,10 @@ int link_write(struct link *l, const void *bytes, size_t length);
 /* Bytes of input that wait. */
 size_t link_input_queued(const struct link *l);
 
-/* Ask for a new size. Returns 0 or a negative errno; the event in the ring says when it happened. */
+/*
+ * Ask for a new size. Returns 0 or a negative errno; the event in the ring says when it happened. Input
+ * that is written afterwards reaches the terminal afterwards.
+ */
 int link_resize(struct link *l, unsigned rows, unsigned cols);
 
 /* Send a signal. Returns 0 or a negative errno. */

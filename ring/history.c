@@ -173,14 +173,25 @@ uint64_t history_limit(const struct history *h)
 	return h->ended ? h->end_offset : h->scan.settled;
 }
 
-/* The oldest safe place at or after offset. */
-static uint64_t cut_after(const struct history *h, uint64_t offset)
+uint64_t history_consumed(const struct history *h)
+{
+	/* A sequence that never ends must not stop the program: then there is no such place. */
+	uint64_t unfinished = h->scan.offset - h->scan.ground;
+	return unfinished <= h->ring->bytes.size / 4 ? h->scan.ground : h->scan.offset;
+}
+
+/* The oldest safe place at or after offset. Returns false when there is none yet. */
+static bool find_cut(const struct history *h, uint64_t offset, uint64_t *ret_cut)
 {
 	uint64_t i = h->cuts_count > HISTORY_CUTS ? h->cuts_count - HISTORY_CUTS : 0;
-	for (; i < h->cuts_count; i++)
-		if (h->cuts[i % HISTORY_CUTS] >= offset)
-			return h->cuts[i % HISTORY_CUTS];
-	return h->scan.ground > offset ? h->scan.ground : offset;
+	for (; i < h->cuts_count; i++) {
+		if (h->cuts[i % HISTORY_CUTS] >= offset) {
+			*ret_cut = h->cuts[i % HISTORY_CUTS];
+			return true;
+		}
+	}
+	*ret_cut = h->scan.ground;
+	return h->scan.ground >= offset;
 }
 
 /* How many sizes hold at or before offset, of those ever added. */
@@ -200,8 +211,8 @@ uint64_t history_seek(
 	*c = (struct history_cursor){.live_from = QUERIES_NEVER};
 	if (resume && offset >= oldest && offset <= stream_head(&h->ring->bytes))
 		c->offset = offset;
-	else
-		c->offset = cut_after(h, oldest);
+	else if (!find_cut(h, oldest, &c->offset))
+		c->offset = oldest; /* inside a sequence as long as the ring */
 	c->sizes = sizes_at(h, c->offset);
 	return resume && offset < c->offset ? c->offset - offset : 0;
 }
@@ -222,7 +233,10 @@ struct history_size history_size_at(const struct history *h, const struct histor
 static struct history_read gap(const struct history *h, struct history_cursor *c)
 {
 	uint64_t before = c->offset;
-	c->offset = cut_after(h, history_oldest(h));
+	if (!find_cut(h, history_oldest(h), &c->offset)) {
+		c->offset = before;
+		return (struct history_read){.item = HISTORY_NOTHING};
+	}
 	c->sizes = sizes_at(h, c->offset);
 	return (struct history_read){
 		.item = HISTORY_GAP, .skipped = c->offset - before, .size = history_size_at(h, c)};

@@ -77,6 +77,12 @@ bool history_consume(struct history *h, size_t budget, bool ended);
 /* Consume whatever is there now and treat its queries as answered: for a session that was found running. */
 void history_catch_up(struct history *h);
 
+/*
+ * How far the writer may consider the output consumed. Less than what has been seen, so that the place
+ * after the last whole sequence stays in the ring for readers to continue from.
+ */
+uint64_t history_consumed(const struct history *h);
+
 /* The oldest byte that a reader can resume from. */
 uint64_t history_oldest(const struct history *h);
 

@@ -24,6 +24,8 @@
 #include <utlist.h>
 
 #define SWEEP_MS 1000u
+#define RESCAN_MS 20u /* for holders whose server was killed while they started */
+#define RESCANS_MAX 500u
 #define CONTROL_SIZE \
 	((size_t)16 << 20) /* the page, and room for checkpoints that costs nothing untouched */
 
@@ -80,8 +82,11 @@ static int make_directory(struct sessions *s, struct session *session, int *ret_
 	if (mkdirat(s->dir_fd, name, 0700) < 0)
 		return -errno;
 	int fd = openat(s->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0) {
+	/* The holder inherits this lock: as long as it lives, or is being started, nobody clears up here. */
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		int rc = -errno;
+		if (fd >= 0)
+			close(fd);
 		unlinkat(s->dir_fd, name, AT_REMOVEDIR);
 		return rc;
 	}
@@ -178,7 +183,8 @@ static void consume(struct session *session)
 	bool more = history_consume(&session->history, SESSION_TURN, session->holder_lost);
 	uint64_t now = session->history.scan.offset;
 	if (!session->holder_lost)
-		link_consumed(&session->link, now, session->history.events_offset);
+		link_consumed(&session->link, history_consumed(&session->history),
+			session->history.events_offset);
 	if (now != before) {
 		s->counters.bytes_out += now - before;
 		session->activity_ms = clock_wall_ms();
@@ -312,21 +318,12 @@ static void on_ended(void *user, int error)
 	sessions_remove(s, session, true);
 }
 
-static void on_drained(void *user)
-{
-	struct session *session = user;
-	struct session_viewer *v, *next;
-	DL_FOREACH_SAFE (session->viewers, v, next)
-		v->changed(v->user);
-}
-
 static const struct link_callbacks link_callbacks = {
 	.attached = on_attached,
 	.failed = on_failed,
 	.wake = on_wake,
 	.lost = on_lost,
 	.ended = on_ended,
-	.drained = on_drained,
 };
 
 /* Creating */
@@ -511,18 +508,13 @@ static void on_sweep(uv_timer_t *timer)
 
 /* Adopting */
 
-static int adopt(struct sessions *s, const char *directory)
+/* Attach to the holder of a directory, which may be one that is to be ended. */
+static int adopt(struct sessions *s, const char *directory, int dir_fd)
 {
-	int rc,
-		dir_fd = openat(
-			s->dir_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (dir_fd < 0)
-		return -errno;
+	int rc;
 	struct session *session = calloc(1, sizeof *session);
-	if (!session) {
-		close(dir_fd);
+	if (!session)
 		return -ENOMEM;
-	}
 	session->table = s;
 	session->adopted = true;
 	session->directory = strdup(directory);
@@ -531,10 +523,14 @@ static int adopt(struct sessions *s, const char *directory)
 	bool ending = faccessat(dir_fd, "ending", F_OK, 0) == 0;
 	if (rc == 0 && !ending && sessions_find(s, session->id))
 		rc = -EEXIST;
+	int link_fd = rc == 0 ? fcntl(dir_fd, F_DUPFD_CLOEXEC, 0) : -1;
 	if (rc == 0)
-		rc = link_init(&session->link, s->loop, dir_fd, &link_callbacks, session);
+		rc = link_fd < 0
+			? -errno
+			: link_init(&session->link, s->loop, link_fd, &link_callbacks, session);
 	if (rc < 0) {
-		close(dir_fd);
+		if (link_fd >= 0)
+			close(link_fd);
 		free_session(session);
 		return rc;
 	}
@@ -549,9 +545,47 @@ static int adopt(struct sessions *s, const char *directory)
 	return rc;
 }
 
+static bool is_known(const struct sessions *s, const char *directory)
+{
+	const struct session *session;
+	for (session = s->table; session; session = session->hh.next)
+		if (strcmp(session->directory, directory) == 0)
+			return true;
+	DL_FOREACH (s->ending, session)
+		if (strcmp(session->directory, directory) == 0)
+			return true;
+	return false;
+}
+
+/* Returns 1 when a session was found, 0 when there was none to find, -EAGAIN when it is too early to say. */
+static int adopt_or_clear(struct sessions *s, const char *directory)
+{
+	if (is_known(s, directory))
+		return 0;
+	int fd = openat(s->dir_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return 0;
+	int rc = adopt(s, directory, fd);
+	bool nobody = rc == -ECONNREFUSED || rc == -ENOENT;
+	/* A holder whose server was killed while it started holds the lock but has no socket yet. */
+	bool starting = nobody && flock(fd, LOCK_EX | LOCK_NB) < 0;
+	close(fd);
+	if (nobody && !starting)
+		remove_directory(s, directory);
+	else if (rc < 0 && !starting)
+		s->callbacks->failed(s->user, directory, "cannot adopt a session", rc);
+	return rc == 0 ? 1 : starting ? -EAGAIN : 0;
+}
+
+static void on_rescan(uv_timer_t *timer)
+{
+	sessions_adopt(timer->data);
+}
+
 int sessions_adopt(struct sessions *s)
 {
 	int found = 0;
+	bool again = false;
 	int fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
@@ -563,18 +597,13 @@ int sessions_adopt(struct sessions *s)
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		if (entry->d_name[0] == '.')
 			continue;
-		int rc = adopt(s, entry->d_name);
-		if (rc == 0) {
-			found++;
-			continue;
-		}
-		/* No holder: it never started, has died, or the machine has been restarted since. */
-		if (rc == -ECONNREFUSED || rc == -ENOENT)
-			remove_directory(s, entry->d_name);
-		else
-			s->callbacks->failed(s->user, entry->d_name, "cannot adopt a session", rc);
+		int rc = adopt_or_clear(s, entry->d_name);
+		found += rc > 0;
+		again |= rc == -EAGAIN;
 	}
 	closedir(dir);
+	if (again && s->rescans++ < RESCANS_MAX)
+		uv_timer_start(&s->rescan, on_rescan, RESCAN_MS, 0);
 	return found;
 }
 
@@ -621,11 +650,12 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 		close(s->dir_fd);
 		return rc;
 	}
-	/* These four cannot fail: they only link themselves into the loop. */
+	/* These cannot fail: they only link themselves into the loop. */
 	uv_prepare_init(loop, &s->prepare);
 	uv_idle_init(loop, &s->idle);
 	uv_timer_init(loop, &s->sweep);
-	s->prepare.data = s->idle.data = s->sweep.data = s;
+	uv_timer_init(loop, &s->rescan);
+	s->prepare.data = s->idle.data = s->sweep.data = s->rescan.data = s;
 	uv_prepare_start(&s->prepare, on_prepare);
 	uv_unref((uv_handle_t *)&s->prepare);
 	uv_timer_start(&s->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
@@ -649,6 +679,7 @@ void sessions_close(struct sessions *s)
 	uv_close((uv_handle_t *)&s->prepare, NULL);
 	uv_close((uv_handle_t *)&s->idle, NULL);
 	uv_close((uv_handle_t *)&s->sweep, NULL);
+	uv_close((uv_handle_t *)&s->rescan, NULL);
 	close(s->lock_fd);
 	close(s->dir_fd);
 }

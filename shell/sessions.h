@@ -56,6 +56,8 @@ struct sessions {
 	uv_prepare_t prepare; /* gives busy sessions their turns */
 	uv_idle_t idle;       /* keeps the loop from sleeping while there are any */
 	uv_timer_t sweep;     /* idle limits and times to live */
+	uv_timer_t rescan;    /* looks for holders that were still starting */
+	unsigned rescans;
 	int lock_fd, dir_fd;
 	bool closing;
 	struct sessions_counters counters;

@@ -16,6 +16,18 @@ static bool take_side(const json_t *root, const char *key, unsigned *ret_side)
 	return true;
 }
 
+/* Keep what a ping wants to have back, as JSON. */
+static void take_time(const json_t *root, char *text)
+{
+	const json_t *value = json_object_get(root, "t");
+	size_t length = value
+		? json_dumpb(value, text, MESSAGE_TIME_MAX - 1, JSON_COMPACT | JSON_ENCODE_ANY)
+		: 0;
+	if (length == 0 || length > MESSAGE_TIME_MAX - 1)
+		length = (size_t)snprintf(text, MESSAGE_TIME_MAX, "null");
+	text[length] = '\0';
+}
+
 static void parse_object(const json_t *root, struct message *m)
 {
 	const char *type = json_string_value(json_object_get(root, "type"));
@@ -26,7 +38,7 @@ static void parse_object(const json_t *root, struct message *m)
 		m->type = good ? MESSAGE_RESIZE : MESSAGE_BAD_SIZE;
 	} else if (strcmp(type, "ping") == 0) {
 		m->type = MESSAGE_PING;
-		m->time = json_number_value(json_object_get(root, "t"));
+		take_time(root, m->time);
 	} else if (strcmp(type, "name") == 0) {
 		const char *name = json_string_value(json_object_get(root, "name"));
 		m->type = name && name_is_text(name) ? MESSAGE_NAME : MESSAGE_BAD_NAME;

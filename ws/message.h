@@ -8,6 +8,8 @@
 
 /* Longest control message. */
 #define MESSAGE_MAX 4096u
+/* Longest `t` of a ping, with its NUL; a longer one is echoed as null. */
+#define MESSAGE_TIME_MAX 256u
 
 enum message_type {
 	MESSAGE_INVALID, /* not JSON, or no object with a type */
@@ -23,7 +25,7 @@ enum message_type {
 struct message {
 	enum message_type type;
 	unsigned rows, cols;           /* MESSAGE_RESIZE */
-	double time;                   /* MESSAGE_PING: echoed */
+	char time[MESSAGE_TIME_MAX];   /* MESSAGE_PING: the JSON of its `t`, to be echoed */
 	char name[NAME_BYTES_MAX + 1]; /* MESSAGE_NAME */
 	uint64_t offset;               /* MESSAGE_ACK */
 };

@@ -5,7 +5,6 @@
 #include "ws/terminal.h"
 
 #include "shell/clock.h"
-#include "ws/message.h"
 #include "ws/request.h"
 #include "ws/session_json.h"
 
@@ -200,7 +199,9 @@ static bool tell_error(struct terminal *t)
 static bool tell_pong(struct terminal *t)
 {
 	t->pong = false;
-	return send_json(t, json_pack("{s:s, s:f}", "type", "pong", "t", t->pong_time));
+	json_t *m = json_pack(
+		"{s:s, s:o}", "type", "pong", "t", json_loads(t->pong_time, JSON_DECODE_ANY, NULL));
+	return send_json(t, m);
 }
 
 static bool tell_state(struct terminal *t)
@@ -316,10 +317,6 @@ static void on_more(void *user)
 static void on_changed(void *user)
 {
 	struct terminal *t = user;
-	if (t->paused && link_input_queued(&t->session->link) <= LINK_INPUT_HIGH) {
-		t->paused = false;
-		t->transport->pause(t->transport_user, false);
-	}
 	/* Not from here: whoever caused the change may be in the middle of something. */
 	t->transport->want(t->transport_user);
 }
@@ -438,10 +435,6 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 		refuse(t, "INPUT_OVERFLOW", "Too much input waits for a program to read it");
 	else if (rc < 0)
 		refuse(t, "SESSION_TERMINATED", "The session has ended: input is refused");
-	else if (!t->paused && link_input_queued(&t->session->link) > LINK_INPUT_HIGH) {
-		t->paused = true;
-		t->transport->pause(t->transport_user, true);
-	}
 }
 
 void terminal_control(struct terminal *t, const char *text, size_t length)
@@ -449,6 +442,11 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 	struct message m;
 	if (t->closing)
 		return;
+	if (length > MESSAGE_MAX) {
+		t->all->metrics->control_invalid++;
+		refuse(t, "VALIDATION_FAILED", "The control message is too long");
+		return;
+	}
 	message_parse(text, length, &m);
 	switch (m.type) {
 	case MESSAGE_INVALID:
@@ -471,7 +469,7 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 		break;
 	case MESSAGE_PING:
 		t->pong = true;
-		t->pong_time = m.time;
+		snprintf(t->pong_time, sizeof t->pong_time, "%s", m.time);
 		pump(t);
 		break;
 	case MESSAGE_NAME:

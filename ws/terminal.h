@@ -8,6 +8,7 @@
 
 #include "shell/sessions.h"
 #include "ws/auth.h"
+#include "ws/message.h"
 #include "ws/metrics.h"
 
 #include <stdbool.h>
@@ -37,8 +38,6 @@ struct terminal_transport {
 	bool (*send)(void *user, uint8_t *payload, size_t length, bool binary);
 	/* Call terminal_writable() in a later turn of the loop. */
 	void (*want)(void *user);
-	/* Stop or go on to deliver input. */
-	void (*pause)(void *user, bool paused);
 	/* Close after what has been sent. terminal_close() follows later. */
 	void (*close)(void *user, enum terminal_close code, const char *reason);
 };
@@ -67,12 +66,12 @@ struct terminal {
 	struct history_cursor cursor;
 	uint64_t skipped;
 	uint64_t ready_at; /* offset where history ends */
-	bool attached_told, sync_told, ready, closing, paused;
+	bool attached_told, sync_told, ready, closing;
 	uint64_t presence_told; /* version */
 	uint64_t name_told;     /* version */
 	bool pong;
-	double pong_time;
-	const char *error_code; /* to be told: literals */
+	char pong_time[MESSAGE_TIME_MAX]; /* JSON */
+	const char *error_code;           /* to be told: literals */
 	const char *error_message;
 };
 
@@ -116,7 +115,7 @@ void terminal_writable(struct terminal *t);
 /* Keystrokes. */
 void terminal_input(struct terminal *t, const void *bytes, size_t length);
 
-/* A control message. */
+/* A control message; one of more than MESSAGE_MAX bytes is refused, and text need not hold it. */
 void terminal_control(struct terminal *t, const char *text, size_t length);
 
 /* The connection is over; t is freed. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -64,6 +65,8 @@ static _Noreturn void child_run(const struct holder_options *o, int slave, int r
 		signal(signo, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* Without its holder a session is over, whoever else may still have the master open. */
+	prctl(PR_SET_PDEATHSIG, SIGHUP);
 	if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
 		child_fail(report_fd, REPORT_TERMINAL);
 	for (int fd = 0; fd < 3; fd++)

@@ -65,7 +65,7 @@ struct refusal head_check(struct server *s, struct lws *wsi, const struct head *
 {
 	const char *host = h->has_host ? h->host : NULL;
 	/* Nobody's name resolves to a unix socket: what Host says there does not matter. */
-	bool local = lws_get_vhost(wsi) == s->local;
+	bool local = server_is_local(wsi);
 	if (!local && !origin_host_is_allowed(&s->origins, host)) {
 		s->options.metrics->host_refused++;
 		return (struct refusal){

@@ -217,7 +217,7 @@ int http_request(struct server *s, struct lws *wsi, struct connection *c, const 
 	r->transport_user = x;
 	r->method = read_method(wsi, &x->head_only);
 	c->exchange = x;
-	lws_set_opaque_user_data(lws_get_network_wsi(wsi), s); /* it has sent a request */
+	server_mark_served(wsi);
 	bool go_on = begin(x, &h, path);
 	head_free(&h);
 	if (!go_on)

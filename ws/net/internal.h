@@ -5,8 +5,16 @@
 
 #include <libwebsockets.h>
 
+/* What libwebsockets keeps with each connection: where it came in, and whether it has sent a request. */
+struct arrival {
+	bool unix_socket;
+	bool served;
+	const struct arrival *next; /* the state after the first request */
+};
+
 struct listener {
 	struct server *server;
+	struct arrival arrival[2]; /* the states that its connections can be in: fresh, served */
 	uv_poll_t poll;
 	int fd;
 	bool open;
@@ -26,6 +34,7 @@ struct server {
 	int reserve_fd; /* given up for a moment to turn somebody away when descriptors run out */
 	unsigned connections;
 	uv_timer_t sweep;       /* pings, expiry, dead peers */
+	uv_timer_t closer;      /* closes terminal sockets outside libwebsockets' callbacks */
 	uv_timer_t relisten;    /* after descriptors ran out */
 	struct socket *sockets; /* list */
 	uint8_t *scratch;       /* LWS_PRE and one piece of a body */
@@ -44,6 +53,11 @@ struct connection {
 	struct socket *socket;     /* a terminal socket */
 	struct upgrade upgrade;
 };
+
+/* Note that a connection has sent a request. */
+void server_mark_served(struct lws *wsi);
+/* Whether it came in by a unix socket. The vhost does not tell: libwebsockets chooses that by Host. */
+bool server_is_local(struct lws *wsi);
 
 /* One request's headers, as far as they decide whether it is served. */
 struct head {

@@ -31,8 +31,12 @@ static void adopt(struct listener *l, int fd)
 {
 	struct server *s = l->server;
 	int one = 1, size = SERVER_SNDBUF;
-	lws_sock_file_fd_type descriptor = {.sockfd = fd};
-	lws_adoption_type type = LWS_ADOPT_HTTP | LWS_ADOPT_SOCKET;
+	lws_adopt_desc_t how = {
+		.vh = l->unix_socket ? s->local : s->tcp,
+		.type = LWS_ADOPT_HTTP | LWS_ADOPT_SOCKET,
+		.fd = {.sockfd = fd},
+		.opaque = &l->arrival[0],
+	};
 	if (s->stopping || s->connections >= s->options.max_connections) {
 		s->options.metrics->connections_refused++;
 		close(fd);
@@ -42,11 +46,10 @@ static void adopt(struct listener *l, int fd)
 	if (!l->unix_socket) {
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
-		type |= LWS_ADOPT_ALLOW_SSL;
+		how.type |= LWS_ADOPT_ALLOW_SSL;
 	}
 	/* libwebsockets closes the descriptor when it cannot take it. */
-	if (lws_adopt_descriptor_vhost(
-		    l->unix_socket ? s->local : s->tcp, type, descriptor, NULL, NULL))
+	if (lws_adopt_descriptor_vhost_via_info(&how))
 		s->options.metrics->connections_accepted++;
 	else
 		s->options.metrics->connections_refused++;
@@ -186,8 +189,10 @@ static int bind_unix(struct listener *l, const char *path)
 static int open_one(struct server *s, const char *text)
 {
 	struct listener *l = &s->listeners[s->listeners_count];
-	*l = (struct listener){.server = s, .fd = -1};
 	bool local = strncmp(text, "unix:", 5) == 0;
+	*l = (struct listener){.server = s, .fd = -1};
+	l->arrival[1] = (struct arrival){.unix_socket = local, .served = true};
+	l->arrival[0] = (struct arrival){.unix_socket = local, .next = &l->arrival[1]};
 	int rc = local ? bind_unix(l, text + 5) : bind_tcp(l, text);
 	if (rc == 0 && listen(l->fd, BACKLOG) < 0)
 		rc = -errno;

@@ -15,6 +15,25 @@
 #define WRITE_BYTES (128u << 10) /* the default of 4 KB cuts every larger frame: six times slower */
 #define SCRATCH_BYTES ((size_t)64 << 10)
 
+static const struct arrival *arrival_of(struct lws *wsi)
+{
+	static const struct arrival unknown = {.served = true};
+	const struct arrival *a = lws_get_opaque_user_data(lws_get_network_wsi(wsi));
+	return a ? a : &unknown;
+}
+
+void server_mark_served(struct lws *wsi)
+{
+	const struct arrival *a = arrival_of(wsi);
+	if (!a->served)
+		lws_set_opaque_user_data(lws_get_network_wsi(wsi), (void *)(uintptr_t)a->next);
+}
+
+bool server_is_local(struct lws *wsi)
+{
+	return arrival_of(wsi)->unix_socket;
+}
+
 static int on_event(
 	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
 {
@@ -26,7 +45,7 @@ static int on_event(
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
 		s->connections--;
-		if (!lws_get_opaque_user_data(wsi))
+		if (!arrival_of(wsi)->served)
 			s->options.metrics->header_timeouts++;
 		return 0;
 	case LWS_CALLBACK_HTTP:
@@ -123,6 +142,7 @@ static int open_context(struct server *s)
 		.max_http_header_pool = HEADER_TABLES,
 		.pt_serv_buf_size = RECEIVE_BYTES,
 		.timeout_secs = o->header_timeout_s,
+		.timeout_secs_ah_idle = o->header_timeout_s,
 		.keepalive_timeout = 30,
 		.retry_and_idle_policy = &idle_policy,
 	};
@@ -187,7 +207,8 @@ int server_open(const struct server_options *options, struct server **ret_server
 		return rc;
 	}
 	uv_timer_init(options->loop, &s->sweep);
-	s->sweep.data = s;
+	uv_timer_init(options->loop, &s->closer);
+	s->sweep.data = s->closer.data = s;
 	uv_timer_start(&s->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	*ret_server = s;
 	return 0;
@@ -213,6 +234,7 @@ bool server_is_idle(const struct server *s)
 void server_close(struct server *s)
 {
 	uv_close((uv_handle_t *)&s->sweep, NULL);
+	uv_close((uv_handle_t *)&s->closer, NULL);
 	uv_close((uv_handle_t *)&s->relisten, NULL);
 	lws_context_destroy(s->context);
 	if (s->reserve_fd >= 0)

@@ -36,11 +36,10 @@ struct socket {
 	struct server *server;
 	struct lws *wsi;
 	struct terminal *terminal;
-	bool mux;         /* a stream of HTTP/2 */
-	bool in_callback; /* the callback in which a stream may write */
-	bool wrote;       /* in this callback */
-	bool wanted;      /* a callback has been asked for */
-	bool paused;
+	bool mux;                       /* a stream of HTTP/2 */
+	bool in_callback;               /* the callback in which a stream may write */
+	bool wrote;                     /* in this callback */
+	bool wanted;                    /* a callback has been asked for */
 	enum terminal_close close_code; /* 0 = open */
 	char close_reason[64];
 	uint64_t closing_ms; /* loop time */
@@ -96,11 +95,21 @@ static void want(void *user)
 	ask_writable(user);
 }
 
-static void pause_input(void *user, bool paused)
+/*
+ * Close what is to be closed, with its code. Not from libwebsockets' callbacks: Debian's is built so that
+ * returning -1 from one closes the connection twice, the second time without the close frame.
+ */
+static void on_closer(uv_timer_t *timer)
 {
-	struct socket *k = user;
-	k->paused = paused;
-	lws_rx_flow_control(k->wsi, paused ? 0 : 1);
+	struct server *s = timer->data;
+	struct socket *k, *next;
+	DL_FOREACH_SAFE (s->sockets, k, next) {
+		if (!k->close_code || lws_partial_buffered(k->wsi))
+			continue;
+		lws_close_reason(k->wsi, (enum lws_close_status)k->close_code,
+			(unsigned char *)k->close_reason, strlen(k->close_reason));
+		lws_set_timeout(k->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
+	}
 }
 
 static void begin_close(void *user, enum terminal_close code, const char *reason)
@@ -111,11 +120,11 @@ static void begin_close(void *user, enum terminal_close code, const char *reason
 	k->close_code = code;
 	k->closing_ms = now_ms(k->server);
 	snprintf(k->close_reason, sizeof k->close_reason, "%s", reason);
-	lws_callback_on_writable(k->wsi);
+	uv_timer_start(&k->server->closer, on_closer, 0, 0);
 }
 
 static const struct terminal_transport terminal_transport = {
-	.room = room, .send = send_frame, .want = want, .pause = pause_input, .close = begin_close};
+	.room = room, .send = send_frame, .want = want, .close = begin_close};
 
 /* Answer a refused upgrade: the role is WebSocket's already, so the answer is written as it is. */
 static int refuse(struct server *s, struct lws *wsi, struct refusal refusal)
@@ -174,7 +183,7 @@ static struct refusal check(struct server *s, struct lws *wsi, struct head *h, s
 int socket_filter(struct server *s, struct lws *wsi, struct connection *c)
 {
 	struct head h;
-	lws_set_opaque_user_data(lws_get_network_wsi(wsi), s);
+	server_mark_served(wsi);
 	s->options.metrics->http_requests++;
 	struct refusal refusal = check(s, wsi, &h, &c->upgrade);
 	if (refusal.status)
@@ -202,15 +211,6 @@ int socket_open(struct server *s, struct lws *wsi, struct connection *c)
 	return k->terminal ? 0 : -1;
 }
 
-static int too_big(struct socket *k, struct lws *wsi)
-{
-	static char reason[] = "message too big";
-	k->server->options.metrics->frames_oversized++;
-	lws_close_reason(wsi, (enum lws_close_status)CLOSE_TOO_BIG, (unsigned char *)reason,
-		sizeof reason - 1);
-	return -1;
-}
-
 int socket_receive(
 	struct server *s, struct lws *wsi, struct connection *c, const void *bytes, size_t length)
 {
@@ -221,18 +221,24 @@ int socket_receive(
 	if (lws_is_first_fragment(wsi))
 		k->message_length = 0;
 	bool binary = lws_frame_is_binary(wsi);
-	size_t limit = binary ? TERMINAL_MESSAGE_MAX : sizeof k->text;
-	/* The remainder is known ahead for a frame, so that a giant is refused before it has come. */
-	if (k->message_length + length + lws_remaining_packet_payload(wsi) > limit)
-		return too_big(k, wsi);
-	if (binary) {
+	size_t pending = lws_remaining_packet_payload(wsi);
+	size_t before = k->message_length;
+	k->message_length += length;
+	if (k->close_code)
+		return 0;
+	/* What is left of a frame is known ahead, so that a giant is refused before it has come. */
+	if (k->message_length + pending > TERMINAL_MESSAGE_MAX) {
+		s->options.metrics->frames_oversized++;
+		begin_close(k, CLOSE_TOO_BIG, "message too big");
+	} else if (binary) {
 		terminal_input(k->terminal, bytes, length);
 	} else {
-		memcpy(k->text + k->message_length, bytes, length);
-		if (lws_is_final_fragment(wsi) && lws_remaining_packet_payload(wsi) == 0)
-			terminal_control(k->terminal, k->text, k->message_length + length);
+		if (k->message_length <= sizeof k->text)
+			memcpy(k->text + before, bytes, length);
+		/* One that is too long to be a control message is told apart by its length. */
+		if (lws_is_final_fragment(wsi) && pending == 0)
+			terminal_control(k->terminal, k->text, k->message_length);
 	}
-	k->message_length += length;
 	return 0;
 }
 
@@ -256,9 +262,8 @@ int socket_writable(struct connection *c)
 		return 0;
 	}
 	if (k->close_code) {
-		lws_close_reason(k->wsi, (enum lws_close_status)k->close_code,
-			(unsigned char *)k->close_reason, strlen(k->close_reason));
-		return -1;
+		uv_timer_start(&k->server->closer, on_closer, 0, 0);
+		return 0;
 	}
 	k->in_callback = true;
 	k->wrote = false;

@@ -36,11 +36,26 @@ static void tell_viewers(struct session *s)
 	sessions_changed(s->table);
 }
 
+static int resize(struct session *s, unsigned rows, unsigned cols)
+{
+	if (rows < 1 || cols < 1 || rows > SESSION_SIDE_MAX || cols > SESSION_SIDE_MAX)
+		return -EINVAL;
+	if (s->state != SESSION_RUNNING)
+		return -ENOTCONN;
+	int rc = link_resize(&s->link, rows, cols);
+	if (rc < 0)
+		return rc;
+	s->rows = rows;
+	s->cols = cols;
+	sessions_changed(s->table);
+	return 0;
+}
+
 static void apply_holder(struct session *s)
 {
 	const struct attendee *a = s->presence.holder;
 	if (a && (a->rows != s->rows || a->cols != s->cols))
-		session_resize(s, a->rows, a->cols); /* when it has ended there is nothing to size */
+		resize(s, a->rows, a->cols); /* when it has ended there is nothing to size */
 }
 
 void session_attach(struct session *s, struct session_viewer *v)
@@ -103,17 +118,13 @@ void session_window(struct session *s, struct session_viewer *v, unsigned rows, 
 
 int session_resize(struct session *s, unsigned rows, unsigned cols)
 {
-	if (rows < 1 || cols < 1 || rows > SESSION_SIDE_MAX || cols > SESSION_SIDE_MAX)
-		return -EINVAL;
-	if (s->state != SESSION_RUNNING)
-		return -ENOTCONN;
-	int rc = link_resize(&s->link, rows, cols);
-	if (rc < 0)
-		return rc;
-	s->rows = rows;
-	s->cols = cols;
-	sessions_changed(s->table);
-	return 0;
+	int rc = resize(s, rows, cols);
+	if (rc == 0 && s->presence.holder) {
+		s->presence.holder = NULL;
+		s->presence.version++;
+		tell_viewers(s);
+	}
+	return rc;
 }
 
 int session_signal(struct session *s, int signo, enum wire_target target)

@@ -110,7 +110,7 @@ int session_write(struct session *s, const void *bytes, size_t length);
 /* An attached client's window has changed (1 to SESSION_SIDE_MAX each). */
 void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols);
 
-/* Set the size. Returns 0, -EINVAL or -ENOTCONN. */
+/* Set the size. Nobody holds it then, until somebody types. Returns 0, -EINVAL or -ENOTCONN. */
 int session_resize(struct session *s, unsigned rows, unsigned cols);
 
 /* Signal the foreground process group or the shell. Returns 0, -ENOTCONN once it has ended. */

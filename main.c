@@ -418,6 +418,8 @@ static int open_program(struct program *p)
 		return -1;
 	if (!getcwd(p->cwd, sizeof p->cwd))
 		return fail("working directory", strerror(errno));
+	if (!name_is_utf8(p->cwd) || !name_is_utf8(p->runtime_dir))
+		return fail("working and runtime directory", "their names must be UTF-8");
 	p->api = (struct api){.sessions = &p->sessions,
 		.auth = &p->auth,
 		.metrics = &p->metrics,

@@ -15,6 +15,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Descriptors that one message may bring: a newer holder may send more than we know. */
+#define RECEIVE_FDS 16u
+
 static void attach(struct link *l);
 
 int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_callbacks *callbacks,
@@ -237,7 +240,7 @@ static void on_attached(struct link *l, const struct wire_message *m, const int 
 /* One message, with the descriptors that may come with it. */
 static ssize_t receive(int fd, struct wire_message *m, int *fds, size_t *fd_count)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(WIRE_FDS * sizeof(int))];
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(RECEIVE_FDS * sizeof(int))];
 	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
 	struct msghdr message = {
 		.msg_iov = &data,
@@ -253,6 +256,8 @@ static ssize_t receive(int fd, struct wire_message *m, int *fds, size_t *fd_coun
 		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
 			continue;
 		size_t count = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		if (count > RECEIVE_FDS)
+			count = RECEIVE_FDS;
 		memcpy(fds, CMSG_DATA(h), count * sizeof(int));
 		*fd_count = count;
 	}
@@ -305,7 +310,7 @@ static void on_message(uv_poll_t *poll, int status, int events)
 {
 	struct link *l = poll->data;
 	struct wire_message m;
-	int fds[WIRE_FDS];
+	int fds[RECEIVE_FDS];
 	size_t count;
 	(void)status;
 	(void)events;
@@ -314,13 +319,13 @@ static void on_message(uv_poll_t *poll, int status, int events)
 		return;
 	bool whole = n == sizeof m && m.magic == WIRE_MAGIC;
 	bool answer = whole && m.type == WIRE_ATTACH && l->state == LINK_ATTACHING;
-	if (!(answer && count == WIRE_FDS))
-		for (size_t i = 0; i < count; i++)
-			close(fds[i]);
+	bool wanted = answer && count >= WIRE_FDS;
+	for (size_t i = wanted ? WIRE_FDS : 0; i < count; i++)
+		close(fds[i]);
 	if (!whole)
 		lose(l, false);
 	else if (answer)
-		on_attached(l, &m, count == WIRE_FDS ? fds : NULL);
+		on_attached(l, &m, wanted ? fds : NULL);
 	else if (m.type == WIRE_TAKEN)
 		lose(l, true);
 	else if (m.type == WIRE_RESIZE)

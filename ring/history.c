@@ -53,6 +53,22 @@ static void start_at(struct history *h, uint64_t offset)
 		add_cut(h, offset);
 }
 
+/*
+ * From the log's beginning, if it is all there. Otherwise from where the previous server was, for only
+ * there a record is known to begin, and with the present size, for how it came to be is forgotten.
+ */
+static void start_events(struct history *h)
+{
+	const struct ring_header *header = h->ring->header;
+	uint32_t geometry = (uint32_t)header->rows << 16 | header->cols;
+	if (stream_oldest(&h->ring->events) > 0) {
+		geometry = atomic_load(&header->geometry);
+		h->events_offset = h->control ? atomic_load(&h->control->events_tail)
+					      : stream_head(&h->ring->events);
+	}
+	add_size(h, 0, geometry >> 16, geometry & 0xffff);
+}
+
 int history_init(struct history *h, const struct ring *ring, struct control *control)
 {
 	*h = (struct history){.ring = ring, .control = control};
@@ -60,8 +76,7 @@ int history_init(struct history *h, const struct ring *ring, struct control *con
 	if (!h->sizes)
 		return -ENOMEM;
 	queries_init(&h->queries);
-	add_size(h, 0, ring->header->rows, ring->header->cols);
-	h->events_offset = stream_oldest(&ring->events);
+	start_events(h);
 	start_at(h, stream_oldest(&ring->bytes));
 	return 0;
 }
@@ -250,12 +265,14 @@ struct history_read history_read(struct history *h, struct history_cursor *c, vo
 		return gap(h, c);
 	if (c->sizes < h->sizes_count) {
 		struct history_size next = size_number(h, c->sizes);
-		if (next.offset <= c->offset) {
+		/* A size that came in the middle of a query is told before it, so that the query stays whole. */
+		uint64_t due = queries_start(&h->queries, next.offset);
+		if (due <= c->offset) {
 			c->sizes++;
 			return (struct history_read){.item = HISTORY_SIZE, .size = next};
 		}
-		if (next.offset < limit)
-			limit = next.offset;
+		if (due < limit)
+			limit = due;
 	}
 	if (c->offset >= limit) {
 		bool end = h->ended && c->offset >= h->end_offset && !c->end_told;

@@ -91,6 +91,12 @@ static size_t find(const struct queries *q, uint64_t offset)
 	return low;
 }
 
+uint64_t queries_start(const struct queries *q, uint64_t offset)
+{
+	size_t i = find(q, offset);
+	return i < q->count && at(q, i)->start < offset ? at(q, i)->start : offset;
+}
+
 /* Blank the part of range that lies in bytes. Controls inside a control sequence still act. */
 static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, size_t length)
 {

@@ -40,6 +40,9 @@ void queries_finish(struct queries *q);
  */
 void queries_add(struct queries *q, const struct scan_query *range, bool muted);
 
+/* Where the range that offset lies inside of begins; offset itself when there is none. */
+uint64_t queries_start(const struct queries *q, uint64_t offset);
+
 /* Forget ranges that end at or before offset. */
 void queries_trim(struct queries *q, uint64_t offset);
 

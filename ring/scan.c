@@ -43,12 +43,21 @@ static void begin(struct scan *s, enum scan_state state, uint64_t at, bool hold)
 {
 	if (s->state == SCAN_GROUND)
 		s->ground = at;
+	/* An escape that is hidden already stays so when it turns out to begin a longer sequence. */
+	s->muted = s->muted && s->state == SCAN_ESCAPE && state != SCAN_ESCAPE;
 	s->state = state;
 	s->start = at;
 	s->hold = hold;
-	s->muted = s->asks = s->judged = false;
+	s->asks = s->judged = false;
 	s->prefix = s->inter = 0;
 	s->number = s->params = 0;
+}
+
+/* Whether the state is inside a string, which swallows C0 controls. */
+static bool in_string(const struct scan *s)
+{
+	return s->state == SCAN_OSC || s->state == SCAN_DCS || s->state == SCAN_DCS_HEADER ||
+		s->state == SCAN_STRING;
 }
 
 static void to_ground(struct scan *s)
@@ -125,13 +134,12 @@ static void end_string(struct feed *f, uint64_t end)
 static void execute_c1(struct feed *f, uint8_t c, uint64_t at)
 {
 	struct scan *s = f->s;
-	bool in_string = s->state == SCAN_OSC || s->state == SCAN_DCS ||
-		s->state == SCAN_DCS_HEADER || s->state == SCAN_STRING;
-	if (in_string && c == 0x9c) {
+	bool string = in_string(s);
+	if (string && c == 0x9c) {
 		end_string(f, at + 2);
 		return;
 	}
-	if (in_string)
+	if (string)
 		end_string(f, at);
 	else if (s->muted)
 		report(f, s->start, at, false, true);
@@ -179,7 +187,7 @@ static void feed_escape(struct feed *f, uint8_t c)
 		begin(s, SCAN_STRING, at, false);
 		break;
 	case 'Z': /* DECID */
-		report(f, at, s->offset + 1, false, false);
+		report(f, at, s->offset + 1, false, s->muted);
 		to_ground(s);
 		break;
 	default:
@@ -247,12 +255,20 @@ static void feed_dcs_header(struct scan *s, uint8_t c)
 	}
 }
 
+/* The end of what certainly belongs to what came before: not an ESC or a character that has just begun. */
+static uint64_t whole(const struct scan *s)
+{
+	return s->state == SCAN_STRING_END ? s->esc : s->utf8_left > 0 ? s->lead : s->offset;
+}
+
 /* Hide what has been seen of a sequence that is too long, and go on hiding. */
 static void mute(struct feed *f)
 {
 	struct scan *s = f->s;
-	report(f, s->start, s->offset, s->state != SCAN_CSI && s->state != SCAN_ESCAPE, true);
-	s->start = s->offset;
+	uint64_t end = whole(s);
+	report(f, s->start, end, s->state != SCAN_CSI && s->state != SCAN_ESCAPE, true);
+	if (end > s->start)
+		s->start = end;
 	s->muted = true;
 }
 
@@ -272,6 +288,7 @@ static void feed_esc(struct feed *f)
 	case SCAN_DCS_HEADER:
 	case SCAN_STRING:
 		s->state = SCAN_STRING_END;
+		s->esc = s->offset;
 		break;
 	default:
 		if (s->muted)
@@ -285,7 +302,7 @@ static void feed_abort(struct feed *f)
 {
 	struct scan *s = f->s;
 	if (s->muted)
-		report(f, s->start, s->offset, false, true);
+		report(f, s->start, s->offset, in_string(s), true);
 	to_ground(s);
 }
 
@@ -293,15 +310,13 @@ static void feed_abort(struct feed *f)
 static void feed_c0(struct feed *f, uint8_t c)
 {
 	struct scan *s = f->s;
-	bool in_string = s->state == SCAN_OSC || s->state == SCAN_DCS ||
-		s->state == SCAN_DCS_HEADER || s->state == SCAN_STRING;
 	if (c == ESC)
 		feed_esc(f);
 	else if (c == CAN || c == SUB)
 		feed_abort(f);
 	else if (c == BEL && s->state == SCAN_OSC)
 		end_string(f, s->offset + 1);
-	else if (c == ENQ && !in_string)
+	else if (c == ENQ && !in_string(s))
 		report(f, s->offset, s->offset + 1, true, false);
 }
 
@@ -309,7 +324,7 @@ static void feed_ascii(struct feed *f, uint8_t c)
 {
 	struct scan *s = f->s;
 	if (s->state == SCAN_STRING_END) {
-		uint64_t esc = s->offset - 1;
+		uint64_t esc = s->esc;
 		if (c == '\\') {
 			end_string(f, s->offset + 1);
 			return;
@@ -354,7 +369,7 @@ static void feed_character(struct feed *f)
 		(s->code >= 0xd800 && s->code <= 0xdfff))
 		return; /* dropped by the decoder: it never reaches the parser */
 	if (s->state == SCAN_STRING_END) {
-		end_string(f, s->lead - 1);
+		end_string(f, s->esc);
 		to_ground(s);
 	}
 	if (s->code < 0xa0)
@@ -406,12 +421,11 @@ static const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end)
 static void settle(struct feed *f)
 {
 	struct scan *s = f->s;
-	uint64_t whole = s->utf8_left > 0 ? s->lead : s->offset;
 	if (s->muted)
 		mute(f);
 	if (s->state == SCAN_GROUND)
-		s->ground = whole;
-	s->settled = s->hold && !s->muted ? s->start : whole;
+		s->ground = whole(s);
+	s->settled = s->hold && !s->muted ? s->start : whole(s);
 }
 
 void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb cb, void *user)

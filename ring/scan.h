@@ -52,6 +52,7 @@ struct scan {
 	uint64_t ground;  /* newest offset that is between two sequences and two characters */
 	uint64_t start;   /* where the current sequence began */
 	uint64_t lead;    /* where the current multi-byte character began */
+	uint64_t esc;     /* SCAN_STRING_END: where the ESC is */
 	enum scan_state state;
 	uint32_t code;     /* the current character's bits so far */
 	uint8_t utf8_left; /* continuation bytes still due */

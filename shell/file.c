@@ -10,7 +10,7 @@
 int file_load(int dir_fd, const char *name, size_t max, char **ret_text, size_t *ret_length)
 {
 	struct stat st;
-	int rc = 0, fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+	int rc = 0, fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0)

@@ -13,6 +13,8 @@
 
 int meta_save(int dir_fd, const struct session *s)
 {
+	if (!name_is_utf8(s->cwd) || !name_is_utf8(s->shell))
+		return -EILSEQ; /* it could not be shown either */
 	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "id", s->id, "name", s->name,
 		"cwd", s->cwd, "shell", s->shell, "createdAt", (json_int_t)s->created_ms,
 		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms);

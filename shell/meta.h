@@ -3,7 +3,8 @@
 
 #include "shell/session.h"
 
-/* Write RUNTIME/sessions/DIR/meta.json, whole or not at all. Returns 0 or a negative errno. */
+/* Write RUNTIME/sessions/DIR/meta.json, whole or not at all. Returns 0, -EILSEQ when the
+ * directory or the shell is no UTF-8, or another negative errno. */
 int meta_save(int dir_fd, const struct session *session);
 
 /*

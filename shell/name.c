@@ -54,3 +54,16 @@ bool name_is_text(const char *text)
 	}
 	return count >= 1 && count <= NAME_TEXT_MAX;
 }
+
+bool name_is_utf8(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	uint32_t code;
+	while (*p) {
+		size_t size = decode(p, &code);
+		if (size == 0)
+			return false;
+		p += size;
+	}
+	return true;
+}

@@ -13,3 +13,6 @@ bool name_is_id(const char *text);
 
 /* A display name: 1 to NAME_TEXT_MAX characters of valid UTF-8 without control characters. */
 bool name_is_text(const char *text);
+
+/* Whether text is valid UTF-8, as everything that goes into JSON has to be. */
+bool name_is_utf8(const char *text);

@@ -71,8 +71,10 @@ int links_open(struct links *l, int dir_fd, const unsigned char key[LINKS_KEY_SI
 	int rc = file_load(dir_fd, REGISTER, REGISTER_MAX, &text, &length);
 	if (rc == -ENOENT)
 		return 0;
-	if (rc < 0)
+	if (rc < 0) {
+		links_close(l);
 		return rc;
+	}
 	json_t *list = json_loadb(text, length, 0, NULL), *value;
 	size_t i;
 	json_array_foreach (list, i, value) {

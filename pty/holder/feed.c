@@ -47,7 +47,7 @@ static size_t bytes_room(struct holder *h)
 }
 
 /* Room for the largest record and for the two small ones that may come with it. */
-static bool events_room(struct holder *h)
+bool feed_has_event_room(struct holder *h)
 {
 	return room(&h->ring.events, &h->control->events_tail) >=
 		event_size(EVENT_PAYLOAD_MAX) + 2 * event_size(sizeof(uint64_t));
@@ -55,14 +55,14 @@ static bool events_room(struct holder *h)
 
 bool feed_blocked(struct holder *h)
 {
-	if (bytes_room(h) >= 2 * FIFO_READ && events_room(h)) {
+	if (bytes_room(h) >= 2 * FIFO_READ && feed_has_event_room(h)) {
 		atomic_store(&h->ring.header->blocked, 0);
 		return false;
 	}
 	/* Say so first and look again after: the server looks at the flag after it has moved the tail. */
 	atomic_store(&h->ring.header->blocked, 1);
 	atomic_thread_fence(memory_order_seq_cst);
-	return bytes_room(h) < 2 * FIFO_READ || !events_room(h);
+	return bytes_room(h) < 2 * FIFO_READ || !feed_has_event_room(h);
 }
 
 void feed_wake(struct holder *h)

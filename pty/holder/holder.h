@@ -88,6 +88,8 @@ void feed_run(struct holder *h);
 void feed_all(struct holder *h);
 /* Whether the ring cannot take more before the server consumes. */
 bool feed_blocked(struct holder *h);
+/* Whether the event log can take one. */
+bool feed_has_event_room(struct holder *h);
 /* Append an event; it must have been checked that there is room. */
 void feed_event(struct holder *h, enum event_type type, const void *payload, size_t length);
 /* Wake the server if it sleeps. */

@@ -167,9 +167,9 @@ int terminal_resize(struct holder *h, unsigned rows, unsigned cols, unsigned wid
 		return -EINVAL;
 	if (h->exited)
 		return -ESRCH;
-	if (feed_blocked(h))
+	if (!feed_has_event_room(h))
 		return -EAGAIN;
-	/* What was written for the old size comes before the event. */
+	/* What was written for the old size comes before the event, as far as the ring can take it. */
 	feed_all(h);
 	int rc = set_size(h->sources[EVENT_SOURCE_TERMINAL].fd, rows, cols, width, height);
 	if (rc < 0)

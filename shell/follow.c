@@ -1,0 +1,255 @@
+/*
+ * Following holders: what they report, what they write, whose turn it is to be read, and the end of it.
+ * See sessions.c for the rest of a session's life.
+ */
+#include "shell/clock.h"
+#include "shell/sessions_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utlist.h>
+
+void session_remove_directory(struct sessions *s, const char *name)
+{
+	static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT,
+		WIRE_FIFO_STDERR, "meta.json", "meta.json.new", "ending"};
+	int fd = openat(s->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		unlinkat(fd, files[i], 0);
+	close(fd);
+	if (unlinkat(s->dir_fd, name, AT_REMOVEDIR) < 0)
+		s->callbacks->failed(s->user, "", "cannot remove a session's directory", -errno);
+}
+
+void session_free(struct session *session)
+{
+	free(session->directory);
+	free(session->cwd);
+	free(session->shell);
+	free(session);
+}
+
+static void on_link_closed(void *user)
+{
+	session_free(user);
+}
+
+void session_answer(
+	struct session_waiter **list, struct session *session, enum report_stage stage, int error)
+{
+	while (*list) {
+		struct session_waiter *w = *list;
+		*list = w->next;
+		w->done(w->user, session, stage, error);
+	}
+}
+
+static void forget_busy(struct sessions *s, struct session *session)
+{
+	struct session **at = &s->busy;
+	while (*at && *at != session)
+		at = &(*at)->next_busy;
+	if (*at)
+		*at = session->next_busy;
+	session->busy = false;
+}
+
+/* Take a session out of everything and release it. Its viewers and waiters are told. */
+void session_release(struct sessions *s, struct session *session, bool deleted)
+{
+	struct session_viewer *v, *next;
+	if (session->state == SESSION_ENDING)
+		DL_DELETE(s->ending, session);
+	else
+		HASH_DEL(s->table, session);
+	forget_busy(s, session);
+	DL_FOREACH_SAFE (session->viewers, v, next) {
+		DL_DELETE(session->viewers, v);
+		v->gone(v->user, deleted);
+	}
+	if (session->history_open)
+		history_finish(&session->history);
+	session->history_open = false;
+	link_close(&session->link, on_link_closed);
+}
+
+void sessions_remove(struct sessions *s, struct session *session, bool deleted)
+{
+	session_remove_directory(s, session->directory);
+	session_release(s, session, deleted);
+	sessions_changed(s);
+}
+
+static void note_exit(struct session *session)
+{
+	struct sessions *s = session->table;
+	if (session->state != SESSION_RUNNING || !session->history.ended)
+		return;
+	const struct ring_header *header = session->link.ring.header;
+	bool recorded = atomic_load(&header->exited);
+	session->state = SESSION_EXITED;
+	session->exited_ms = recorded ? header->exit_time_ns / 1000000 : clock_wall_ms();
+	session->exit_status = recorded ? header->exit_status : 0;
+	session->end = !recorded                    ? SESSION_END_HOLDER_DIED
+		: WIFSIGNALED(session->exit_status) ? SESSION_END_SIGNAL
+						    : SESSION_END_EXITED;
+	s->counters.exited++;
+	sessions_changed(s);
+}
+
+/* Consume a turn's worth and let the viewers have it. */
+static void consume(struct session *session)
+{
+	struct sessions *s = session->table;
+	struct session_viewer *v, *next;
+	uint64_t before = session->history.scan.offset;
+	bool more = history_consume(&session->history, SESSION_TURN, session->holder_lost);
+	uint64_t now = session->history.scan.offset;
+	if (!session->holder_lost)
+		link_consumed(&session->link, history_consumed(&session->history),
+			session->history.events_offset);
+	if (now != before) {
+		s->counters.bytes_out += now - before;
+		session->activity_ms = clock_wall_ms();
+	}
+	note_exit(session);
+	DL_FOREACH_SAFE (session->viewers, v, next)
+		v->more(v->user);
+	if (session->holder_lost)
+		more = more || (session->state == SESSION_RUNNING && !session->history.ended);
+	else if (!more)
+		more = !link_sleep(&session->link, now, session->history.events_offset);
+	if (more)
+		sessions_make_busy(s, session);
+}
+
+void sessions_make_busy(struct sessions *s, struct session *session)
+{
+	if (session->busy)
+		return;
+	session->busy = true;
+	session->next_busy = NULL;
+	struct session **end = &s->busy;
+	while (*end)
+		end = &(*end)->next_busy;
+	*end = session;
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+	(void)idle; /* its being active is its purpose */
+}
+
+/* One turn for each busy session, then the loop looks at everything else. */
+void session_turns(uv_prepare_t *prepare)
+{
+	struct sessions *s = prepare->data;
+	struct session *turn = s->busy;
+	s->busy = NULL;
+	while (turn) {
+		struct session *session = turn;
+		turn = session->next_busy;
+		session->busy = false;
+		if (session->history_open)
+			consume(session);
+	}
+	if (s->busy)
+		uv_idle_start(&s->idle, on_idle);
+	else
+		uv_idle_stop(&s->idle);
+}
+
+static void on_wake(void *user)
+{
+	struct session *session = user;
+	if (session->history_open && !session->busy)
+		consume(session);
+}
+
+static void on_attached(void *user)
+{
+	struct session *session = user;
+	struct sessions *s = session->table;
+	if (session->state == SESSION_ENDING) {
+		if (link_end(&session->link, SESSIONS_KILL_GRACE_MS) < 0)
+			sessions_remove(s, session, true);
+		return;
+	}
+	int rc = history_init(&session->history, &session->link.ring, session->link.control);
+	if (rc < 0) {
+		s->counters.start_failures++;
+		s->callbacks->failed(s->user, session->id, "no memory for its history", rc);
+		session_answer(&session->waiters, session, REPORT_SETUP, rc);
+		session_release(s, session, false);
+		return;
+	}
+	session->history_open = true;
+	if (session->adopted)
+		history_catch_up(&session->history);
+	uint32_t geometry = atomic_load(&session->link.ring.header->geometry);
+	session->rows = geometry >> 16;
+	session->cols = geometry & 0xffff;
+	session->state = SESSION_RUNNING;
+	session->activity_ms = clock_wall_ms();
+	s->counters.adopted += session->adopted;
+	s->counters.created += !session->adopted;
+	sessions_changed(s);
+	consume(session);
+	session_answer(&session->waiters, session, REPORT_READY, 0);
+}
+
+static void on_failed(void *user, enum report_stage stage, int error)
+{
+	struct session *session = user;
+	struct sessions *s = session->table;
+	s->counters.start_failures++;
+	if (!session->waiters)
+		s->callbacks->failed(s->user, session->id, "cannot attach to its holder", error);
+	session_answer(&session->waiters, session, stage, error);
+	session_answer(&session->enders, session, stage, 0);
+	sessions_remove(s, session, false);
+}
+
+static void on_lost(void *user, bool taken)
+{
+	struct session *session = user;
+	struct sessions *s = session->table;
+	session->holder_lost = true;
+	if (session->state == SESSION_ENDING || session->state == SESSION_EXITED) {
+		/* Asked for, or its time to live has passed. */
+		session_answer(&session->enders, session, REPORT_READY, 0);
+		sessions_remove(s, session, true);
+		return;
+	}
+	s->counters.holders_lost++;
+	s->callbacks->failed(s->user, session->id,
+		taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
+	if (session->history_open)
+		sessions_make_busy(s, session);
+}
+
+static void on_ended(void *user, int error)
+{
+	struct session *session = user;
+	struct sessions *s = session->table;
+	if (session->state != SESSION_ENDING)
+		return;
+	s->counters.ended++;
+	if (error < 0)
+		s->callbacks->failed(s->user, session->id, "some of its processes survive", error);
+	session_answer(&session->enders, session, REPORT_READY, error);
+	sessions_remove(s, session, true);
+}
+
+const struct link_callbacks session_link_callbacks = {
+	.attached = on_attached,
+	.failed = on_failed,
+	.wake = on_wake,
+	.lost = on_lost,
+	.ended = on_ended,
+};

@@ -19,6 +19,7 @@
 #include <uv.h>
 
 #define LIST_MAX 32u
+#define ADOPT_MS 2000u   /* for sessions to be adopted before others are served */
 #define GOODBYE_MS 1000u /* for telling clients that the server ends */
 #define DEFAULT_LISTEN "127.0.0.1:7070"
 
@@ -307,7 +308,8 @@ static void on_goodbye(uv_timer_t *timer)
 {
 	struct program *p = timer->data;
 	bool sessions_done = !p->settings.kill_sessions || sessions_idle(&p->sessions);
-	if (uv_now(&p->loop) >= p->stop_at_ms || (sessions_done && server_is_idle(p->server)))
+	if (uv_now(&p->loop) >= p->stop_at_ms ||
+		(sessions_done && (!p->server || server_is_idle(p->server))))
 		uv_stop(&p->loop);
 }
 
@@ -325,7 +327,8 @@ static void on_signal(uv_signal_t *handle, int signo)
 	p->stop_at_ms = uv_now(&p->loop) + (p->settings.kill_sessions ? 12000u : GOODBYE_MS);
 	if (p->settings.kill_sessions)
 		sessions_end_all(&p->sessions);
-	server_stop(p->server);
+	if (p->server)
+		server_stop(p->server);
 	uv_timer_start(&p->goodbye, on_goodbye, 0, 10);
 }
 
@@ -409,6 +412,26 @@ static void open_signals(struct program *p)
 	uv_signal_start(&p->sigint, on_signal, SIGINT);
 }
 
+static void on_tick(uv_timer_t *timer)
+{
+	(void)timer; /* it only ends the loop's sleep */
+}
+
+/* Nobody is served before the sessions of the last server are back, unless some do not answer. */
+static void adopt_sessions(struct program *p)
+{
+	int found = sessions_adopt(&p->sessions);
+	if (found < 0)
+		log_write(LOG_WARN, "sessions", "cannot look for sessions", "error",
+			strerror(-found), NULL);
+	uint64_t deadline = uv_now(&p->loop) + ADOPT_MS;
+	uv_timer_start(&p->goodbye, on_tick, 10, 10);
+	while (!p->stopping && sessions_adopting(&p->sessions) && uv_now(&p->loop) < deadline)
+		uv_run(&p->loop, UV_RUN_ONCE);
+	if (!p->stopping)
+		uv_timer_stop(&p->goodbye);
+}
+
 /* Everything that is needed to serve. What fails here ends the program, so nothing is undone. */
 static int open_program(struct program *p)
 {
@@ -431,13 +454,8 @@ static int open_program(struct program *p)
 		api_open(&p->api, &p->loop) < 0)
 		return fail("memory", strerror(ENOMEM));
 	open_signals(p);
-	if (open_server(p, descriptors) < 0)
-		return -1;
-	int found = sessions_adopt(&p->sessions);
-	if (found < 0)
-		log_write(LOG_WARN, "sessions", "cannot look for sessions", "error",
-			strerror(-found), NULL);
-	return 0;
+	adopt_sessions(p);
+	return open_server(p, descriptors);
 }
 
 static void close_program(struct program *p)
@@ -474,7 +492,8 @@ int main(int argc, char **argv)
 		log_set_level(LOG_DEBUG);
 	if (open_program(&p) < 0)
 		return 1;
-	print_urls(&p);
+	if (!p.stopping)
+		print_urls(&p);
 	uv_run(&p.loop, UV_RUN_DEFAULT);
 	close_program(&p);
 	return 0;

@@ -30,8 +30,9 @@ static int adopt(struct sessions *s, const char *directory, int dir_fd)
 	presence_init(&session->presence);
 	rc = session->directory ? meta_load(dir_fd, session) : -ENOMEM;
 	bool ending = faccessat(dir_fd, "ending", F_OK, 0) == 0;
-	if (rc == 0 && !ending && sessions_find(s, session->id))
-		rc = -EEXIST;
+	/* Two of one id: nobody knows the one whose server was killed before it could say that it exists. */
+	if (rc == 0 && sessions_find(s, session->id))
+		ending = true;
 	int link_fd = rc == 0 ? fcntl(dir_fd, F_DUPFD_CLOEXEC, 0) : -1;
 	if (rc == 0)
 		rc = link_fd < 0 ? -errno
@@ -114,4 +115,15 @@ int sessions_adopt(struct sessions *s)
 	if (again && s->rescans++ < RESCANS_MAX)
 		uv_timer_start(&s->rescan, on_rescan, RESCAN_MS, 0);
 	return found;
+}
+
+bool sessions_adopting(const struct sessions *s)
+{
+	const struct session *session;
+	if (uv_is_active((const uv_handle_t *)&s->rescan))
+		return true;
+	for (session = s->table; session; session = session->hh.next)
+		if (session->adopted && session->state == SESSION_STARTING)
+			return true;
+	return false;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define PRESENCE_COLORS 8u
+#define PRESENCE_SIDE_MAX 1000u /* rows and columns of a window: 1 to this */
 
 enum role { ROLE_VIEWER, ROLE_DRIVER, ROLE_OWNER };
 

@@ -38,7 +38,7 @@ static void tell_viewers(struct session *s)
 
 static int resize(struct session *s, unsigned rows, unsigned cols)
 {
-	if (rows < 1 || cols < 1 || rows > SESSION_SIDE_MAX || cols > SESSION_SIDE_MAX)
+	if (rows < 1 || cols < 1 || rows > PRESENCE_SIDE_MAX || cols > PRESENCE_SIDE_MAX)
 		return -EINVAL;
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;

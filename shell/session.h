@@ -16,7 +16,6 @@
 #include <uthash.h>
 #include <uv.h>
 
-#define SESSION_SIDE_MAX 1000u          /* rows and columns: 1 to this */
 #define SESSION_TURN ((size_t)64 << 10) /* bytes consumed before other sessions get their turn */
 
 enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_EXITED, SESSION_ENDING };
@@ -107,7 +106,7 @@ int session_type(struct session *s, struct session_viewer *v, const void *bytes,
 /* Input from elsewhere. The same errors. */
 int session_write(struct session *s, const void *bytes, size_t length);
 
-/* An attached client's window has changed (1 to SESSION_SIDE_MAX each). */
+/* An attached client's window has changed (1 to PRESENCE_SIDE_MAX each). */
 void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols);
 
 /* Set the size. Nobody holds it then, until somebody types. Returns 0, -EINVAL or -ENOTCONN. */

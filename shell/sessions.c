@@ -155,7 +155,7 @@ int sessions_create(
 	if (session && session->state != SESSION_EXITED)
 		return -EEXIST;
 	if (!name_is_id(o->id) || (o->name && !name_is_text(o->name)) ||
-		o->rows > SESSION_SIDE_MAX || o->cols > SESSION_SIDE_MAX)
+		o->rows > PRESENCE_SIDE_MAX || o->cols > PRESENCE_SIDE_MAX)
 		return -EINVAL;
 	int rc = check_cwd(o->cwd ? o->cwd : s->config.cwd);
 	if (rc < 0)

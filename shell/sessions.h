@@ -74,6 +74,9 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
  * many were found, or a negative errno. */
 int sessions_adopt(struct sessions *s);
 
+/* Whether some that were found have not answered yet. */
+bool sessions_adopting(const struct sessions *s);
+
 /*
  * Create a session. waiter is told when it runs or has failed, possibly before this returns 0.
  * Returns a negative errno and tells nobody when it cannot be begun: -EEXIST (an id that is alive),

@@ -138,8 +138,8 @@ static bool take_options(struct request *r, json_t *body, struct session_options
 	uint64_t rows = 0, cols = 0;
 	if (!api_text(r, body, "id", &o->id) || !api_text(r, body, "name", &o->name) ||
 		!api_text(r, body, "cwd", &o->cwd) || !api_text(r, body, "shell", &o->shell) ||
-		!api_number(r, body, "rows", 1, SESSION_SIDE_MAX, &rows) ||
-		!api_number(r, body, "cols", 1, SESSION_SIDE_MAX, &cols) ||
+		!api_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
+		!api_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
 		!api_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms))
 		return false;
 	o->rows = (unsigned)rows;
@@ -428,8 +428,8 @@ void api_session_resize(struct api *a, struct request *r, struct session *s)
 	uint64_t rows = 0, cols = 0;
 	(void)a;
 	json_t *body = api_body(r);
-	if (body && api_number(r, body, "cols", 1, SESSION_SIDE_MAX, &cols) &&
-		api_number(r, body, "rows", 1, SESSION_SIDE_MAX, &rows)) {
+	if (body && api_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) &&
+		api_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows)) {
 		if (rows == 0 || cols == 0)
 			reply_invalid(r, cols == 0 ? "cols" : "rows", "cols and rows are required",
 				"required");

@@ -62,9 +62,11 @@ static int read_token_file(struct auth *a, const char *path)
 	if (rc < 0)
 		return rc == -EFBIG ? -EINVAL : rc;
 	text[strcspn(text, "\r\n")] = '\0';
-	snprintf(a->token, sizeof a->token, "%s", text);
+	bool fits = strlen(text) <= AUTH_TOKEN_MAX;
+	snprintf(a->token, sizeof a->token, "%s", fits ? text : "");
+	OPENSSL_cleanse(text, length);
 	free(text);
-	return 0;
+	return fits ? 0 : -EINVAL;
 }
 
 static int choose_token(struct auth *a, const struct auth_options *o)

@@ -25,7 +25,7 @@ bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms)
 	struct limiter_peer *p = find(l, peer);
 	if (p->spent_ms < now_ms)
 		p->spent_ms = now_ms;
-	if (p->spent_ms - now_ms >= (uint64_t)LIMITER_BURST * LIMITER_REFILL_MS)
+	if (p->spent_ms + LIMITER_REFILL_MS > now_ms + (uint64_t)LIMITER_BURST * LIMITER_REFILL_MS)
 		return true;
 	p->spent_ms += LIMITER_REFILL_MS;
 	return false;

@@ -34,24 +34,43 @@ static void put_text(struct line *l, const char *text)
 		put(l, *text++);
 }
 
+/* Bytes at p that may be written as they are: one character of UTF-8 that is no control; 0 if it is none. */
+static size_t printable(const unsigned char *p)
+{
+	size_t size = p[0] < 0x80 ? 1
+		: p[0] < 0xc2     ? 0
+		: p[0] < 0xe0     ? 2
+		: p[0] < 0xf0     ? 3
+		: p[0] < 0xf5     ? 4
+				  : 0;
+	for (size_t i = 1; i < size; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* C0, DEL, and C1, which terminals obey too. */
+	bool control = p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
+	return control ? 0 : size;
+}
+
 /* A value, quoted unless it is a plain word. */
 static void put_value(struct line *l, const char *value)
 {
 	static const char hex[] = "0123456789abcdef";
 	bool plain = *value && strcspn(value, " \"=\\\t\r\n") == strlen(value);
+	const unsigned char *p = (const unsigned char *)value;
 	if (!plain)
 		put(l, '"');
-	for (const char *p = value; *p; p++) {
-		unsigned char c = (unsigned char)*p;
-		if (c == '"' || c == '\\')
+	while (*p) {
+		size_t size = printable(p);
+		if (*p == '"' || *p == '\\')
 			put(l, '\\');
-		if (c >= 0x20 && c != 0x7f) {
-			put(l, *p);
-		} else {
+		if (size == 0) {
 			put_text(l, "\\x");
-			put(l, hex[c >> 4]);
-			put(l, hex[c & 15]);
+			put(l, hex[*p >> 4]);
+			put(l, hex[*p & 15]);
+			p++;
 		}
+		for (; size > 0; size--)
+			put(l, (char)*p++);
 	}
 	if (!plain)
 		put(l, '"');

@@ -1,6 +1,6 @@
 #include "ws/message.h"
 
-#include "shell/session.h"
+#include "shell/presence.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ static bool take_side(const json_t *root, const char *key, unsigned *ret_side)
 {
 	const json_t *value = json_object_get(root, key);
 	json_int_t side = json_integer_value(value);
-	if (!json_is_integer(value) || side < 1 || side > (json_int_t)SESSION_SIDE_MAX)
+	if (!json_is_integer(value) || side < 1 || side > (json_int_t)PRESENCE_SIDE_MAX)
 		return false;
 	*ret_side = (unsigned)side;
 	return true;

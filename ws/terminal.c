@@ -41,7 +41,7 @@ static struct refusal invalid(const char *message)
 static unsigned parse_side(const char *text)
 {
 	uint64_t side;
-	return text && params_number(text, SESSION_SIDE_MAX, &side) ? (unsigned)side : 0;
+	return text && params_number(text, PRESENCE_SIDE_MAX, &side) ? (unsigned)side : 0;
 }
 
 static bool parse_epoch(const char *text, uint64_t *ret_epoch)

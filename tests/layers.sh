@@ -1,0 +1,279 @@
+#!/usr/bin/env bash
+# Who may include what: fails, with `file:line: rule`, on an include that breaks DESIGN's arrows.
+# usage: layers.sh SOURCE-ROOT | layers.sh --self-test
+set -euo pipefail
+
+self=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/$(basename "${BASH_SOURCE[0]}")
+
+# Print `FILE:LINE:NAME` for each include of the sources; NAME keeps its quotes or brackets.
+includes() {
+	# shellcheck disable=SC2016 # awk's $0
+	find . \( -path './main.c' -o -path './ring/*' -o -path './pty/*' -o -path './shell/*' \
+		-o -path './ws/*' \) -name '*.[ch]' -type f -printf '%P\n' | LC_ALL=C sort |
+		xargs -r awk '
+			/^[ \t]*#[ \t]*include/ {
+				name = $0
+				sub(/^[ \t]*#[ \t]*include[ \t]*/, "", name)
+				if (match(name, /^(<[^>]*>|"[^"]*")/))
+					name = substr(name, 1, RLENGTH)
+				print FILENAME ":" FNR ":" name
+			}'
+}
+
+# Read includes, print violations. Has to work with mawk.
+judge() {
+	awk '
+	BEGIN {
+		# What the sources of each layer may include of ours.
+		allow["ring"] = "ring"
+		allow["pty"] = "pty ring"
+		allow["pty/holder"] = "pty/holder pty ring"
+		allow["shell"] = "shell pty ring"
+		allow["ws"] = "ws shell ring"
+		allow["main.c"] = "ring pty shell ws"
+
+		# Where headers of third parties may be included; all others follow libc_only alone.
+		home["vterm.h"] = home["vterm_keycodes.h"] = "ring"
+		home["libwebsockets.h"] = "ws/net"
+		home["jansson.h"] = "ws shell"
+		banned["uv.h"] = "ring pty/holder"
+
+		# Layers that have nothing but libc: with it come POSIX and Linux.
+		libc_only["ring"] = "vterm.h vterm_keycodes.h uthash.h utlist.h utarray.h"
+		libc_only["pty/holder"] = ""
+		split("aio alloca assert byteswap complex cpio ctype dirent dlfcn elf endian err errno " \
+			"error execinfo fcntl features fenv float fnmatch ftw getopt glob grp iconv ifaddrs " \
+			"inttypes iso646 langinfo libgen limits link locale malloc math mntent monetary mqueue " \
+			"netdb nl_types paths poll pthread pty pwd regex sched search semaphore setjmp shadow " \
+			"signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdio_ext stdlib " \
+			"stdnoreturn string strings stropts sysexits syslog tar termio termios tgmath threads " \
+			"time ttyent uchar ucontext ulimit unistd utime utmp utmpx values wait wchar wctype " \
+			"wordexp", names, " ")
+		for (i in names)
+			libc[names[i] ".h"] = 1
+
+		# Parsers do no I/O: not even through a header of ours.
+		split("uv.h unistd.h sys/socket.h libwebsockets.h", impure, " ")
+	}
+
+	function layer(file) {
+		if (file ~ /^pty\/holder\//)
+			return "pty/holder"
+		if (file ~ /^(ring|pty|shell|ws)\//)
+			return substr(file, 1, index(file, "/") - 1)
+		return file
+	}
+	function is_parser(file) {
+		return file == "ring/scan.c" || file ~ /^ws\/(.*\/)?(route|message)\.c$/
+	}
+	function has(list, word) {
+		return index(" " list " ", " " word " ") > 0
+	}
+	function below(file, folders,    n, i, parts) {
+		n = split(folders, parts, " ")
+		for (i = 1; i <= n; i++)
+			if (index(file, parts[i] "/") == 1)
+				return 1
+		return 0
+	}
+	function is_libc(name) {
+		return name in libc || name ~ /^(sys|linux|asm|asm-generic|net|netinet|arpa|bits)\//
+	}
+	function complain(where, rule) {
+		print where ": " rule
+	}
+
+	function judge_own(where, from, name,    to) {
+		to = layer(name)
+		if (!has(allow[from], to))
+			complain(where, from " must not include \"" name "\" (only " allow[from] ")")
+	}
+	function judge_foreign(where, file, from, name) {
+		if (name in home && !below(file, home[name]))
+			complain(where, "<" name "> only in " home[name])
+		if (name in banned && has(banned[name], from))
+			complain(where, "<" name "> not in " from)
+		else if (from in libc_only && !is_libc(name) && !has(libc_only[from], name))
+			complain(where, from " must not include <" name "> (libc, POSIX and Linux only" \
+				(from == "ring" ? ", and libvterm" : "") ")")
+		if (name == "jwt.h" && file !~ /\.c$/)
+			complain(where, "<jwt.h> only in one .c file, not in a header")
+		else if (name == "jwt.h" && jwt_file != "" && jwt_file != file)
+			complain(where, "<jwt.h> only in one .c file, and " jwt_file " has it already")
+		else if (name == "jwt.h")
+			jwt_file = file
+	}
+
+	# The rules that also hold for what is reached through headers of ours; each is said once an include.
+	function judge_reach(where, root, file,    at, i, key, name, rule) {
+		if ((root, file) in reached)
+			return
+		reached[root, file] = 1
+		for (i = 1; i <= count[file]; i++) {
+			key = file SUBSEP i
+			name = names_of[key]
+			at = file == root ? wheres[key] : where
+			rule = ""
+			if (own[key])
+				judge_reach(at, root, name)
+			else if (is_parser(root) && name in is_impure)
+				rule = "a parser must not include <" name ">"
+			else if (file != root && layer(root) == "pty/holder" && !is_libc(name))
+				rule = "pty/holder must not include <" name ">"
+			if (rule != "" && !((at, rule) in said))
+				print at ": " rule (file == root ? "" : " (through \"" file "\")")
+			said[at, rule] = 1
+		}
+	}
+
+	{
+		file = $0
+		sub(/:.*/, "", file)
+		rest = substr($0, length(file) + 2)
+		where = file ":" substr(rest, 1, index(rest, ":") - 1)
+		name = substr(rest, index(rest, ":") + 1)
+		if (name !~ /^[<"]/) {
+			complain(where, "an include by a macro cannot be checked")
+			next
+		}
+		quoted = name ~ /^"/
+		name = substr(name, 2, length(name) - 2)
+		count[file]++
+		key = file SUBSEP count[file]
+		own[key] = name ~ /^(ring|pty|shell|ws)\//
+		names_of[key] = name
+		wheres[key] = where
+		files[file] = 1
+
+		if (name ~ /(^|\/)\.\.?\//)
+			complain(where, "includes are relative to the root: \"" name "\"")
+		else if (own[key] && !quoted)
+			complain(where, "our own headers are included with quotes: <" name ">")
+		else if (own[key])
+			judge_own(where, layer(file), name)
+		else if (quoted && name !~ /\// && !(name in home) && !(name in banned))
+			complain(where, "includes are relative to the root: \"" name "\"")
+		if (!own[key])
+			judge_foreign(where, file, layer(file), name)
+	}
+
+	END {
+		for (i in impure)
+			is_impure[impure[i]] = 1
+		for (file in files)
+			judge_reach("", file, file)
+	}' | LC_ALL=C sort -t : -k 1,1 -k 2,2n
+}
+
+check_tree() {
+	local found
+	cd "$1"
+	if [ -z "$(includes)" ]; then
+		echo "layers.sh: no sources in $1" >&2
+		return 2
+	fi
+	found=$(includes | judge)
+	[ -z "$found" ] || printf '%s\n' "$found"
+	[ -z "$found" ]
+}
+
+# put FILE INCLUDE…: a file of the self-test's tree, one include a line.
+put() {
+	local file=$1
+	shift
+	mkdir -p "$(dirname "$tree/$file")"
+	printf '#include %s\n' "$@" >"$tree/$file"
+}
+
+# expect LINE: what the next run of the check must print, among the others.
+expect() {
+	expected+="$1"$'\n'
+}
+
+self_test() {
+	local found rc=0
+	expected=
+	tree=$(mktemp -d)
+	trap 'rm -rf "$tree"' EXIT
+
+	# All of this is allowed.
+	put main.c '"ring/ring.h"' '"pty/link.h"' '"shell/a.h"' '"ws/net/net.h"' '<uv.h>'
+	put ring/ring.h '<stdint.h>'
+	put ring/scan.c '"ring/ring.h"' '<string.h>'
+	put ring/screen.c '<vterm.h>' '"ring/ring.h"' '<utlist.h>'
+	put pty/wire.h '"ring/ring.h"' '<sys/types.h>'
+	put pty/link.h '"pty/wire.h"' '<uv.h>'
+	put pty/holder/serve.c '"pty/wire.h"' '"pty/holder/holder.h"' '<linux/limits.h>' '<poll.h>'
+	put pty/holder/holder.h '<signal.h>'
+	put shell/a.h '"pty/link.h"' '<jansson.h>' '<openssl/hmac.h>'
+	put ws/token.c '<jwt.h>' '"shell/a.h"' '<jansson.h>'
+	put ws/route.c '"ring/ring.h"' '"ws/route.h"'
+	put ws/route.h '<stddef.h>'
+	put ws/net/net.h '<libwebsockets.h>' '<uv.h>' '"ws/route.h"'
+	found=$(check_tree "$tree") || rc=$?
+	if [ "$rc" -ne 0 ]; then
+		printf 'The allowed tree was not accepted:\n%s\n' "$found" >&2
+		return 1
+	fi
+
+	put ring/up.c '"ring/ring.h"' '"pty/wire.h"' '"shell/a.h"' '<uv.h>' '<jansson.h>' '<zlib.h>'
+	expect 'ring/up.c:2: ring must not include "pty/wire.h" (only ring)'
+	expect 'ring/up.c:3: ring must not include "shell/a.h" (only ring)'
+	expect 'ring/up.c:4: <uv.h> not in ring'
+	expect 'ring/up.c:5: <jansson.h> only in ws shell'
+	expect 'ring/up.c:5: ring must not include <jansson.h> (libc, POSIX and Linux only, and libvterm)'
+	expect 'ring/up.c:6: ring must not include <zlib.h> (libc, POSIX and Linux only, and libvterm)'
+	put ring/scan.c '<unistd.h>' '"ring/dirty.h"'
+	put ring/dirty.h '<sys/socket.h>'
+	expect 'ring/scan.c:1: a parser must not include <unistd.h>'
+	expect 'ring/scan.c:2: a parser must not include <sys/socket.h> (through "ring/dirty.h")'
+	put pty/up.c '"pty/wire.h"' '"shell/a.h"' '"pty/holder/holder.h"' '<vterm.h>' '<jansson.h>'
+	expect 'pty/up.c:2: pty must not include "shell/a.h" (only pty ring)'
+	expect 'pty/up.c:3: pty must not include "pty/holder/holder.h" (only pty ring)'
+	expect 'pty/up.c:4: <vterm.h> only in ring'
+	expect 'pty/up.c:5: <jansson.h> only in ws shell'
+	put pty/holder/up.c '<stdio.h>' '<uv.h>' '<zlib.h>' '"pty/link.h"' '"ws/route.h"'
+	expect 'pty/holder/up.c:2: <uv.h> not in pty/holder'
+	expect 'pty/holder/up.c:3: pty/holder must not include <zlib.h> (libc, POSIX and Linux only)'
+	expect 'pty/holder/up.c:4: pty/holder must not include <uv.h> (through "pty/link.h")'
+	expect 'pty/holder/up.c:5: pty/holder must not include "ws/route.h" (only pty/holder pty ring)'
+	put shell/up.c '"ws/route.h"' '"ring/ring.h"' '<libwebsockets.h>' '  "link.h"' '"../pty/link.h"'
+	expect 'shell/up.c:1: shell must not include "ws/route.h" (only shell pty ring)'
+	expect 'shell/up.c:3: <libwebsockets.h> only in ws/net'
+	expect 'shell/up.c:4: includes are relative to the root: "link.h"'
+	expect 'shell/up.c:5: includes are relative to the root: "../pty/link.h"'
+	put ws/side.c '"pty/link.h"' '<libwebsockets.h>' '<shell/a.h>' 'SOME_MACRO' '<jwt.h>' '"vterm.h"'
+	expect 'ws/side.c:1: ws must not include "pty/link.h" (only ws shell ring)'
+	expect 'ws/side.c:2: <libwebsockets.h> only in ws/net'
+	expect 'ws/side.c:3: our own headers are included with quotes: <shell/a.h>'
+	expect 'ws/side.c:4: an include by a macro cannot be checked'
+	expect 'ws/side.c:6: <vterm.h> only in ring'
+	expect 'ws/token.c:1: <jwt.h> only in one .c file, and ws/side.c has it already'
+	put ws/token.h '<jwt.h>'
+	expect 'ws/token.h:1: <jwt.h> only in one .c file, not in a header'
+	put ws/route.c '"ws/net/net.h"' '<uv.h>'
+	expect 'ws/route.c:1: a parser must not include <libwebsockets.h> (through "ws/net/net.h")'
+	expect 'ws/route.c:1: a parser must not include <uv.h> (through "ws/net/net.h")'
+	expect 'ws/route.c:2: a parser must not include <uv.h>'
+	put ws/sub/message.c '<unistd.h>'
+	expect 'ws/sub/message.c:1: a parser must not include <unistd.h>'
+	put main.c '<vterm.h>' '"ring/ring.h"'
+	expect 'main.c:1: <vterm.h> only in ring'
+
+	rc=0
+	found=$("$self" "$tree") || rc=$?
+	if ! diff -u --label expected <(printf %s "$expected" | LC_ALL=C sort) \
+		--label found <(printf '%s\n' "$found" | LC_ALL=C sort) >&2; then
+		return 1
+	fi
+	[ "$rc" -eq 1 ]
+}
+
+case ${1:-} in
+--self-test) self_test ;;
+"" | -*)
+	echo "usage: layers.sh SOURCE-ROOT | layers.sh --self-test" >&2
+	exit 2
+	;;
+*) check_tree "$1" ;;
+esac

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Check the style of the files that git knows or would take: formatting of C, spelling, shell scripts,
+# types of the web page. Prints what is wrong, runs all the checks in any case.
+set -uo pipefail
+
+# Right, though codespell does not think so: words of code, and halves of words of test data.
+words=fro,hel,nd,ontext,unstall
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+rc=0
+
+# Print the files, each ended by NUL; without git all but what is built or fetched.
+files() {
+	git -c safe.directory='*' ls-files -z -co --exclude-standard 2>/dev/null ||
+		find . \( -name .git -o -name node_modules -o -name dist -o -name 'build*' \) -prune -o \
+			-type f -printf '%P\0'
+}
+
+# check NAME COMMAND…
+check() {
+	local name=$1
+	shift
+	if ! "$@"; then
+		echo "style: $name: see above" >&2
+		rc=1
+	fi
+}
+
+sources=()
+scripts=()
+texts=()
+while IFS= read -r -d '' file; do
+	[ -f "$file" ] || continue # deleted, but not yet in the index
+	case $file in
+	*.[ch]) sources+=("$file") ;;
+	*.sh) scripts+=("$file") ;;
+	esac
+	case $file in
+	# Exact bytes, names of others, words of other languages.
+	*/corpus/* | *package-lock.json | *.vt | *.bin | *.png | *.ico | *.woff2 | LICENSE) ;;
+	*) texts+=("$file") ;;
+	esac
+	case ${file##*/} in
+	*.*) ;;
+	*) [[ "$(head -c 64 "$file" | tr -d '\0' | head -n 1)" =~ ^#!.*sh$ ]] && scripts+=("$file") ;;
+	esac
+done < <(files)
+
+[ ${#sources[@]} -eq 0 ] || check "clang-format (-i mends it)" \
+	clang-format --dry-run -Werror --ferror-limit=1 "${sources[@]}"
+[ ${#texts[@]} -eq 0 ] || check codespell \
+	codespell --quiet-level 3 --ignore-words-list "$words" "${texts[@]}"
+[ ${#scripts[@]} -eq 0 ] || check shellcheck shellcheck -x "${scripts[@]}"
+check "types of web/" npm --prefix web run --silent check
+exit "$rc"

@@ -262,7 +262,7 @@ static int find_holder(struct program *p)
 			"/proc/self/exe", p->holder, sizeof p->holder - sizeof "-holder");
 		if (n < 0)
 			return fail("/proc/self/exe", strerror(errno));
-		strcpy(p->holder + n, "-holder");
+		snprintf(p->holder + n, sizeof p->holder - (size_t)n, "-holder");
 	}
 	return access(p->holder, X_OK) < 0 ? fail(p->holder, strerror(errno)) : 0;
 }

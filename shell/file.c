@@ -31,7 +31,7 @@ int file_load(int dir_fd, const char *name, size_t max, char **ret_text, size_t 
 			rc = -errno;
 	}
 	close(fd);
-	if (rc < 0) {
+	if (rc < 0 || !text) {
 		free(text);
 		return rc;
 	}

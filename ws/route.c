@@ -1,6 +1,7 @@
 /* Patterns are compared segment by segment; "{}" takes a whole one. */
 #include "ws/route.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct pattern {
@@ -58,6 +59,7 @@ static bool matches(const char *pattern, const char *path, struct route_match *m
 	while (*pattern && *path) {
 		if (pattern[0] == '{') {
 			size_t length = strcspn(path, "/");
+			assert(captured < sizeof captures / sizeof *captures);
 			if (!take(path, length, captures[captured++]))
 				return false;
 			path += length;

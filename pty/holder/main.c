@@ -48,30 +48,31 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		.control_size = 4096,
 		.cwd = "/"};
 	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
+		unsigned long n = c == 'w' || c == '?' ? 0 : strtoul(optarg, NULL, 10);
 		switch (c) {
 		case 'd':
-			o->dir_fd = atoi(optarg);
+			o->dir_fd = (int)n;
 			break;
 		case 'r':
-			o->report_fd = atoi(optarg);
+			o->report_fd = (int)n;
 			break;
 		case 'R':
-			o->rows = (unsigned)atoi(optarg);
+			o->rows = (unsigned)n;
 			break;
 		case 'C':
-			o->cols = (unsigned)atoi(optarg);
+			o->cols = (unsigned)n;
 			break;
 		case 's':
-			o->ring_size = strtoull(optarg, NULL, 10);
+			o->ring_size = n;
 			break;
 		case 'c':
-			o->control_size = strtoull(optarg, NULL, 10);
+			o->control_size = n;
 			break;
 		case 't':
-			o->ttl_s = (unsigned)atoi(optarg);
+			o->ttl_s = (unsigned)n;
 			break;
 		case 'n':
-			o->nofile = atol(optarg);
+			o->nofile = (long)n;
 			break;
 		case 'w':
 			o->cwd = optarg;

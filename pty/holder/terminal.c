@@ -22,16 +22,22 @@ static int open_pair(int *ret_master, int *ret_slave)
 	if (master < 0)
 		return -errno;
 	char name[64];
-	if (grantpt(master) < 0 || unlockpt(master) < 0 || ptsname_r(master, name, sizeof name) != 0)
+	if (grantpt(master) < 0 || unlockpt(master) < 0) {
+		rc = -errno;
+		goto err_master;
+	}
+	rc = -ptsname_r(master, name, sizeof name);
+	if (rc < 0)
 		goto err_master;
 	slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (slave < 0)
+	if (slave < 0) {
+		rc = -errno;
 		goto err_master;
+	}
 	*ret_master = master;
 	*ret_slave = slave;
 	return 0;
 err_master:
-	rc = -errno;
 	close(master);
 	return rc;
 }
@@ -84,7 +90,7 @@ static _Noreturn void child_run(const struct holder_options *o, int slave, int r
 
 int terminal_start(struct holder *h, enum report_stage *ret_stage)
 {
-	int master, slave, pipe_fds[2], rc;
+	int master = -1, slave = -1, pipe_fds[2], rc;
 	struct termios modes;
 	struct report report;
 	*ret_stage = REPORT_TERMINAL;
@@ -133,7 +139,7 @@ err_pair:
 
 int terminal_open_second(struct holder *h, char *name)
 {
-	int master, slave, rc;
+	int master = -1, slave = -1, rc;
 	struct termios modes;
 	if (h->sources[EVENT_SOURCE_STDERR_PTY].fd >= 0)
 		return -EBUSY;

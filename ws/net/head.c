@@ -47,7 +47,7 @@ const char *head_read(struct lws *wsi, struct head *h)
 	h->has_authorization = authorization > 0;
 	h->has_cookie = cookie > 0;
 	if (lws_get_peer_simple(wsi, h->peer, sizeof h->peer) == NULL || !h->peer[0])
-		strcpy(h->peer, "unix");
+		snprintf(h->peer, sizeof h->peer, "unix");
 	if (host < 0 || origin < 0 || authorization < 0 || cookie < 0)
 		return "REQUEST_TOO_LARGE";
 	return read_params(wsi, h);

@@ -116,7 +116,7 @@ static int parse_address(struct listener *l, const char *text)
 	memcpy(l->address, text + (bracketed ? 1 : 0), length);
 	l->address[length] = '\0';
 	if (strcmp(l->address, "localhost") == 0)
-		strcpy(l->address, "127.0.0.1");
+		snprintf(l->address, sizeof l->address, "127.0.0.1");
 	l->port = (unsigned)port;
 	return 0;
 }

@@ -1,0 +1,326 @@
+// The page in a real browser: two people share a shell, through a crash of the server.
+//
+// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { scenario, slowness } from '../integration/lib/server.mjs';
+import { pause, stays, until } from '../integration/lib/until.mjs';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
+const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const browsers = new WeakMap();
+
+/** One browser a scenario, closed with its server. */
+async function browserOf(server) {
+	if (!browsers.has(server)) {
+		const launched = chromium.launch({ executablePath, args });
+		server.clients.add({ terminate: () => launched.then((browser) => browser.close(), () => {}) });
+		browsers.set(server, launched);
+	}
+	return browsers.get(server);
+}
+
+/** What a dead server makes a browser say; only looked over while there is none. */
+const awayErrors = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_SOCKET|ERR_NETWORK|WebSocket connection to/;
+
+/** One person: a browser context with a page that watches for everything that goes wrong. */
+class Person {
+	constructor(server, name) {
+		this.server = server;
+		this.name = name;
+		this.errors = [];
+		this.away = false;
+	}
+
+	static async open(server, name, { url = server.url, ...options } = {}) {
+		const person = new Person(server, name);
+		const browser = await browserOf(server);
+		const context = await browser.newContext({ viewport: { width: 1100, height: 700 }, ...options });
+		await context.addInitScript(() => {
+			window.addEventListener('securitypolicyviolation', (event) => {
+				console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+			});
+		});
+		const page = await context.newPage();
+		page.setDefaultTimeout(15_000 * slowness);
+		page.on('console', (message) => {
+			if (message.type() !== 'error') return;
+			if (person.away && awayErrors.test(message.text())) return;
+			person.errors.push(`console: ${message.text()} (${message.location().url})`);
+		});
+		page.on('pageerror', (error) => person.errors.push(`exception: ${error.stack ?? error}`));
+		page.on('dialog', (dialog) => {
+			person.errors.push(`dialog: ${dialog.message()}`);
+			dialog.dismiss();
+		});
+		person.page = page;
+		person.answer = await page.goto(url);
+		await person.live();
+		return person;
+	}
+
+	at(testId) {
+		return this.page.getByTestId(testId);
+	}
+
+	/** The text of the whole buffer, wrapped rows joined. */
+	text() {
+		return this.page.evaluate(() => {
+			const buffer = window.ringside.terminal.buffer.active;
+			let text = '';
+			for (let row = 0; row < buffer.length; row += 1) {
+				const line = buffer.getLine(row);
+				const next = buffer.getLine(row + 1);
+				text += line.translateToString(!next?.isWrapped) + (next?.isWrapped ? '' : '\n');
+			}
+			return text;
+		});
+	}
+
+	async shows(pattern, options) {
+		let text = '';
+		return until(() => `${pattern} at ${this.name}, where there is:\n${text.trimEnd().slice(-3000)}\nerrors: ${this.errors}`, async () => {
+			text = await this.text();
+			return pattern.exec(text);
+		}, options);
+	}
+
+	live() {
+		return until(() => `connection of ${this.name}; errors: ${this.errors}`,
+			() => this.page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+	}
+
+	offset() {
+		return this.page.evaluate(() => window.ringside.connection.offset);
+	}
+
+	/** Everything up to the session's head is on the screen. */
+	async caughtUp(id) {
+		await until(`end of the output at ${this.name}`, async () => {
+			const { offset } = await this.server.api.get(id);
+			return await this.offset() === offset;
+		});
+		await this.page.evaluate(() => new Promise((resolve) => { window.ringside.terminal.write('', resolve); }));
+	}
+
+	async types(text) {
+		await this.at('terminal').click();
+		await this.page.keyboard.type(text);
+	}
+
+	async runs(command) {
+		await this.types(command);
+		await this.page.keyboard.press('Enter');
+	}
+
+	well() {
+		assert.deepEqual(this.errors, [], `${this.name}: ${this.errors.join('\n')}`);
+	}
+}
+
+async function onlySession(server) {
+	const { sessions } = await server.api.list();
+	assert.equal(sessions.length, 1, 'there is not just one session');
+	return sessions[0];
+}
+
+scenario('two people open the address, share a shell, and live through a crash of the server', { skip, timeout: 100_000 }, async (server) => {
+	const ada = await Person.open(server, 'Ada');
+	const bob = await Person.open(server, 'Bob', { viewport: { width: 900, height: 600 } });
+	const { id } = await onlySession(server);
+	const everyone = [ada, bob];
+
+	assert.match(ada.answer.headers()['content-security-policy'] ?? '', /default-src/);
+	for (const { page } of everyone) {
+		assert.ok(!page.url().includes(server.token), 'the token is still in the address');
+		assert.ok(!(await page.content()).includes(server.token), 'the token is in the page');
+		assert.ok(!(await page.evaluate(() => JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + document.cookie)).includes(server.token),
+			'the token is where scripts can read it');
+	}
+
+	await ada.runs('echo hello-$((40+2))');
+	for (const person of everyone) await person.shows(/^hello-42$/m);
+	await bob.runs('echo to-you-$((1+2))');
+	for (const person of everyone) await person.shows(/^to-you-3$/m);
+	for (const person of everyone) await person.caughtUp(id);
+	assert.equal(await ada.text(), await bob.text());
+	await until('two in the presence', async () => /2|ada|bob/i.test(await ada.at('presence').innerText()) || (await ada.at('presence').locator('*').count()) >= 2);
+	assert.equal(await ada.at('session-item').count(), 1);
+	await ada.at('latency').filter({ hasText: 'ms' }).waitFor();
+
+	for (const { page } of everyone) await page.evaluate(() => { window.notReloaded = true; });
+	await ada.runs("for i in {1..600}; do echo line-$i-of-the-counter; sleep 0.01; done; echo ov''er");
+	for (const lines of [40, 150, 300]) {
+		for (const person of everyone) await person.shows(new RegExp(`^line-${lines}-of`, 'm'));
+		everyone.forEach((person) => { person.away = true; });
+		await server.kill('SIGKILL');
+		await pause(lines === 300 ? 1500 : 150); // long enough for the page to say so, or not
+		if (lines === 300) {
+			await until('word of it', async () => /reconnect|lost/i.test(await ada.at('banner').innerText()));
+		}
+		await server.start();
+		for (const person of everyone) await person.live();
+		everyone.forEach((person) => { person.away = false; });
+	}
+	for (const person of everyone) await person.shows(/^over$/m, { timeout: 30_000 });
+	for (const person of everyone) {
+		await person.caughtUp(id);
+		assert.equal(await person.page.evaluate(() => window.notReloaded), true, 'the page was loaded again');
+		const numbers = [...(await person.text()).matchAll(/^line-(\d+)-of-the-counter$/gm)].map(([, number]) => Number(number));
+		assert.deepEqual(numbers, Array.from({ length: 600 }, (_, at) => at + 1), `${person.name}: lines are lost or doubled`);
+		await until('no banner', () => person.at('banner').isHidden());
+	}
+	assert.equal(await ada.text(), await bob.text());
+	await bob.runs('echo go-on-$((3*3))');
+	for (const person of everyone) await person.shows(/^go-on-9$/m);
+
+	await ada.page.reload();
+	await ada.live();
+	await ada.shows(/^go-on-9$/m);
+	await ada.caughtUp(id);
+	assert.equal(await ada.text(), await bob.text(), 'a new page shows something else');
+	everyone.forEach((person) => person.well());
+});
+
+scenario('a viewer watches, and cannot type', { skip, timeout: 80_000 }, async (server) => {
+	const { api } = server;
+	const ada = await Person.open(server, 'Ada');
+	const { id } = await onlySession(server);
+	await ada.at('share').click();
+	await ada.at('share-role-viewer').check();
+	await ada.at('share-create').click();
+	const url = await ada.at('share-link').inputValue();
+	assert.match(url, /\/#link=eyJ/);
+	await ada.page.keyboard.press('Escape');
+
+	const vi = await Person.open(server, 'Vi', { url });
+	assert.ok(!vi.page.url().includes('eyJ'), 'the link is still in the address');
+	assert.match(await vi.at('role-badge').innerText(), /watch|view|read/i);
+	assert.equal(await vi.at('session-list').count(), 0, 'a guest sees the list of sessions');
+	assert.equal(await vi.at('share').count(), 0);
+	await ada.runs('echo for-the-$((1+1))-of-us');
+	await vi.shows(/^for-the-2-of-us$/m);
+	await vi.caughtUp(id);
+
+	const { offset } = await api.get(id);
+	await vi.runs('touch viewer-was-here');
+	await vi.page.keyboard.press('Control+c');
+	await vi.page.evaluate(() => {
+		const area = document.querySelector('[data-testid=terminal] textarea');
+		const data = new DataTransfer();
+		data.setData('text/plain', 'touch pasted\n');
+		area?.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+		window.ringside.terminal.input('touch by-script\n');
+	});
+	await stays('no output', async () => (await api.get(id)).offset === offset, 600);
+	assert.equal(await server.run(id, 'ls'), '');
+	await vi.shows(/m\d+>$/m);
+
+	// Taken back: the viewer is told, and coming again is no use.
+	const { links } = await api.call('GET', `/api/session/${id}/links`);
+	await api.call('DELETE', `/api/session/${id}/links/${links[0].id}`);
+	await vi.at('banner').filter({ hasText: /ended|revoked|taken back|expired/i }).waitFor();
+	vi.well();
+	await vi.page.reload();
+	await vi.at('sign-in').waitFor();
+	vi.errors = vi.errors.filter((each) => !/401/.test(each));
+	vi.well();
+	ada.well();
+});
+
+scenario('a driver types, and nothing else', { skip, timeout: 60_000 }, async (server) => {
+	const { id } = await server.session({ id: 'driven' });
+	const { path: fragment } = await server.api.link(id, 'driver', 600_000);
+	const dora = await Person.open(server, 'Dora', { url: `${server.base}${fragment}` });
+	await dora.runs('echo dri-$((5+5))-ven');
+	await dora.shows(/^dri-10-ven$/m);
+	assert.equal(await dora.at('new-session').count(), 0);
+	assert.equal(await dora.at('share').count(), 0);
+	dora.well();
+});
+
+scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
+	const phone = await Person.open(server, 'the phone', {
+		viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 3,
+	});
+	const { id } = await onlySession(server);
+	const bar = phone.at('key-bar');
+	await bar.waitFor({ state: 'visible' });
+	const box = await bar.boundingBox();
+	assert.ok(box.x >= 0 && box.x + box.width <= 390.5 && box.y + box.height <= 844.5, `the key bar is at ${JSON.stringify(box)}`);
+	assert.equal(await phone.page.evaluate(() => document.documentElement.scrollWidth), 390, 'the page is wider than the phone');
+	const cols = await phone.page.evaluate(() => window.ringside.terminal.cols);
+	assert.ok(cols >= 30 && cols <= 80, `${cols} columns`);
+	await until('the size of the phone', async () => (await server.api.get(id)).cols === cols);
+	const tap = (label) => bar.getByRole('button', { name: label, exact: true }).tap();
+
+	await phone.at('terminal').tap();
+	await phone.page.keyboard.type('echo pho$((1))ne');
+	await phone.page.keyboard.press('Enter');
+	await phone.shows(/^pho1ne$/m);
+	await tap('Up');
+	await phone.page.keyboard.press('Enter');
+	await phone.shows(/^pho1ne$[^]*^pho1ne$/m);
+	await phone.page.keyboard.type('echo x');
+	for (const label of ['Minus', 'Slash', 'Tilde', 'Pipe']) await tap(label);
+	await phone.shows(/echo x-\/~\|/);
+	await tap('Left');
+	await phone.page.keyboard.type('7');
+	await phone.shows(/echo x-\/~7\|/);
+	await tap('Ctrl');
+	await phone.page.keyboard.type('c');
+	await phone.shows(/\^C/); // what is typed right after it, the terminal throws away
+	await phone.page.keyboard.type('sleep 1000');
+	await phone.page.keyboard.press('Enter');
+	await phone.shows(/sleep 1000/);
+	await tap('Ctrl');
+	await phone.page.keyboard.type('c');
+	await phone.shows(/\^C[^]*\^C/);
+	await phone.page.keyboard.type('echo ba""ck');
+	await phone.page.keyboard.press('Enter');
+	await phone.shows(/^back$/m);
+	phone.well();
+});
+
+scenario('the end of a session is shown, and the list manages them', { skip, timeout: 60_000 }, async (server) => {
+	const ada = await Person.open(server, 'Ada');
+	await ada.runs('exit 3');
+	await ada.at('banner').filter({ hasText: /exit status 3|status:? 3|code:? 3/i }).waitFor();
+	await ada.page.reload();
+	await ada.live();
+	await ada.at('banner').filter({ hasText: /3/ }).waitFor();
+	await ada.shows(/exit 3/);
+	await ada.at('banner').getByRole('button', { name: 'Start again' }).click();
+	await ada.live();
+	await until('no banner', () => ada.at('banner').isHidden());
+	await ada.runs('echo ag""ain; kill -9 $$');
+	await ada.shows(/^again$/m);
+	await ada.at('banner').filter({ hasText: /KILL/ }).waitFor();
+
+	await server.session({ id: 'by-api', name: 'Made by a program' });
+	await ada.at('session-item').filter({ hasText: 'Made by a program' }).getByRole('link').click();
+	await ada.live();
+	await ada.runs('echo in-$((6*7))');
+	await ada.shows(/^in-42$/m);
+	await server.api.delete('by-api');
+	await until('one session in the list', async () => await ada.at('session-item').count() === 1);
+	await ada.at('banner').filter({ hasText: /deleted/i }).waitFor();
+	ada.well();
+});
+
+scenario('nobody without a token', { skip, timeout: 40_000 }, async (server) => {
+	const page = await (await browserOf(server)).newPage();
+	await page.goto(`${server.base}/`);
+	await page.getByTestId('sign-in').waitFor();
+	await page.getByTestId('sign-in-token').fill('wrong-token');
+	await page.keyboard.press('Enter');
+	await pause(300);
+	assert.equal(await page.getByTestId('terminal').count(), 0);
+	assert.deepEqual((await server.api.list()).data, []);
+	await page.getByTestId('sign-in-token').fill(server.token);
+	await page.keyboard.press('Enter');
+	await page.getByTestId('terminal').waitFor();
+});

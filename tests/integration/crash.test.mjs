@@ -1,0 +1,440 @@
+// The server may be killed at any instant: sessions live on and not one byte is lost or doubled.
+//
+// RINGSIDE_TEST_KILLS: how often the server is killed under the counter stream (500: about 30 s on
+// two cores, with the sanitizers too).
+// RINGSIDE_TEST_CHAOS: how often during each of create, attach, resize and delete.
+// RINGSIDE_TEST_ADOPT: how many sessions one start adopts.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { RawClient, Refused, sha256 } from './lib/client.mjs';
+import { cmdline, isAlive, kill, parentOf, processesNaming } from './lib/proc.mjs';
+import { binary, readText, scenario } from './lib/server.mjs';
+import { pause, slowness, until } from './lib/until.mjs';
+
+const kills = Number(process.env.RINGSIDE_TEST_KILLS ?? 500);
+const chaos = Number(process.env.RINGSIDE_TEST_CHAOS ?? 12);
+const adopted = Number(process.env.RINGSIDE_TEST_ADOPT ?? 50);
+const random = (limit) => Math.floor(Math.random() * limit);
+
+// Numbered lines, a few every millisecond: continuous, but no flood. Ends when "stop" exists.
+const counter = `$| = 1; my $i = 0;
+until (-e "stop") { for (1 .. 5) { printf "line %09d of the counter\\n", $i++ } select undef, undef, undef, 0.001 }
+print "last $i\\n";`;
+
+const holders = (server) => processesNaming(server.root).filter((pid) => /ringside-holder/.test(cmdline(pid)));
+
+/** Exactly the holders of the listed sessions are there. */
+const tidy = (server) => until(() => `as many holders as sessions: ${holders(server).map(cmdline).join('; ')}`,
+	async () => {
+		const { sessions } = await server.api.list();
+		return holders(server).length === sessions.length;
+	});
+
+scenario(`${kills} kill -9 under a counter stream: every byte once, in order`, {
+	args: ['--ring-size', '128M'], timeout: 600_000,
+}, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	writeFileSync(path.join(server.cwd, 'counter.pl'), counter);
+	const followers = [];
+	const clients = Array.from({ length: 3 }, () => server.client({ sessionId: 's', keepLog: false }));
+	for (const client of clients) {
+		await client.connect();
+		await client.close();
+		const followed = client.follow();
+		followed.catch((error) => { client.failure ??= error; });
+		followers.push(followed);
+	}
+	await api.input('s', 'perl counter.pl\r');
+	const { pid, epoch } = await api.get('s');
+	const check = () => clients.forEach((client) => client.check());
+	const advanced = async (behind) => {
+		const before = clients.map(({ offset }) => offset);
+		await until(() => `progress of the clients: ${clients.map(({ offset, attached }, at) => `${before[at]} ${offset} ${JSON.stringify(attached)}`)}`, () => {
+			check();
+			return clients.filter(({ offset, ready }, at) => ready && offset > before[at]).length >= clients.length - behind;
+		}, { interval: 2, timeout: 30_000 });
+	};
+	const begun = Date.now();
+	for (let round = 0; round < kills; round += 1) {
+		const manner = round % 10;
+		if (manner < 6) await advanced(0); // everyone is back
+		else if (manner < 8) await advanced(2); // someone is back
+		else await pause(random(8)); // perhaps nobody yet
+		await pause(random(4));
+		await server.kill('SIGKILL');
+		await server.start({ wait: manner !== 9 });
+		if (manner === 9) { // in the middle of its start
+			await pause(random(40));
+			await server.kill('SIGKILL');
+			await server.start();
+		}
+		if (round % 50 === 25) { // frozen for a while
+			await server.kill('SIGSTOP');
+			await pause(300);
+			await server.kill('SIGCONT');
+		}
+	}
+	const seconds = (Date.now() - begun) / 1000;
+	console.log(`# ${kills} kills in ${seconds.toFixed(1)} s`);
+	await advanced(0);
+	writeFileSync(path.join(server.cwd, 'stop'), '');
+	await server.outputMatches('s', /last \d+\r\n/, (await api.get('s')).offset - 200, { timeout: 30_000 });
+	await server.shellReady('s');
+	const { offset } = await until('quiet', async () => {
+		const one = await api.get('s');
+		await pause(100);
+		const two = await api.get('s');
+		return one.offset === two.offset && two;
+	});
+	await Promise.all(clients.map((client) => client.untilOffset(offset, { timeout: 30_000 })));
+	const session = await api.get('s');
+	assert.deepEqual([session.pid, session.epoch, session.oldest], [pid, epoch, 0]);
+	const whole = await api.output('s');
+	assert.equal(whole.length, offset);
+	for (const client of clients) {
+		assert.deepEqual(client.gaps.map(({ from, to, skipped }) => ({ from, to, skipped })), []);
+		assert.equal(client.since, 0);
+		assert.equal(client.offset, offset);
+		assert.equal(sha256(client.bytes), sha256(whole), 'a client has other bytes than the ring');
+		assert.ok(client.connections > kills / 3, `only ${client.connections} connections`);
+	}
+	const text = whole.toString('latin1');
+	const lines = [...text.matchAll(/^line (\d{9}) of the counter\r$/gm)];
+	for (const [at, [, number]] of lines.entries()) {
+		assert.equal(Number(number), at, `line ${at} is lost or doubled`);
+	}
+	assert.equal(/^last (\d+)\r$/m.exec(text)[1], String(lines.length));
+	assert.ok(lines.length > kills * 5, 'this was no stream');
+});
+
+scenario('a frozen server loses nothing and goes on', async (server) => {
+	await server.session({ id: 's' });
+	writeFileSync(path.join(server.cwd, 'counter.pl'), counter);
+	const client = await server.client({ sessionId: 's' }).connect();
+	client.type('perl counter.pl\r');
+	await client.untilText('line 000000100');
+	for (let round = 0; round < 5; round += 1) {
+		await server.kill('SIGSTOP');
+		await pause(250);
+		await server.kill('SIGCONT');
+		const { offset } = client;
+		await until('more', () => client.offset > offset);
+	}
+	writeFileSync(path.join(server.cwd, 'stop'), '');
+	const [, last] = await client.untilText(/last (\d+)\r\n/);
+	const numbers = [...client.text.matchAll(/line (\d{9}) /g)].map(([, number]) => Number(number));
+	assert.equal(numbers.length, Number(last));
+	assert.ok(numbers.every((number, at) => number === at));
+	assert.equal(client.connections, 1);
+});
+
+scenario('killed while it creates sessions', { timeout: 120_000 }, async (server) => {
+	for (let round = 0; round < chaos; round += 1) {
+		const asked = [0, 1, 2].map((at) => server.api.raw('POST', '/api/session/create', { id: `r${round}-${at}`, name: `name ${at}`, cols: 90 + at })
+			.then(({ status }) => status, () => 0));
+		await pause(random(25));
+		await server.kill('SIGKILL');
+		const statuses = await Promise.all(asked);
+		await server.start();
+		const { sessions } = await server.api.list();
+		for (const [at, status] of statuses.entries()) {
+			const id = `r${round}-${at}`;
+			const session = sessions.find((each) => each.id === id);
+			if (status === 200) assert.ok(session, `${id} was created and is gone`);
+			if (session) {
+				assert.deepEqual([session.name, session.cols, session.state === 'exited'], [`name ${at}`, 90 + at, false]);
+				assert.ok(isAlive(session.pid));
+				await server.shellReady(id);
+				await server.api.delete(id);
+			} else {
+				// Nobody was told that it was made: it may come up a moment later, or never.
+				await server.api.open({ id });
+				await server.shellReady(id);
+				await server.api.delete(id);
+			}
+		}
+		await tidy(server);
+	}
+});
+
+scenario('killed while clients attach, type and resize', { timeout: 120_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	await server.run('s', 'seq 1 3000');
+	const { pid, epoch } = await api.get('s');
+	const witness = await server.client({ sessionId: 's' }).connect();
+	await witness.close();
+	for (let round = 0; round < chaos; round += 1) {
+		const clients = Array.from({ length: 6 }, (_, at) => server.client({ sessionId: 's', cols: 60 + round + at, rows: 20 + at }));
+		const attached = clients.map(async (client, at) => {
+			await client.connect();
+			for (let step = 0; step < 20; step += 1) {
+				client.control({ type: 'resize', cols: 60 + step + at, rows: 20 + at });
+				client.type(`: ${round}-${at}-${step}\r`);
+				await pause(1);
+			}
+		});
+
+		const resized = [api.raw('POST', '/api/session/s/resize', { cols: 200 + round, rows: 50 }),
+			api.raw('POST', '/api/session/s/rename', { name: `round ${round}` })];
+		[...attached, ...resized].forEach((each) => each.catch(() => {})); // most of them are cut off
+		await pause(random(30));
+		await server.kill('SIGKILL');
+		await Promise.allSettled([...attached, ...resized]);
+		await server.start();
+		clients.forEach((client) => client.terminate());
+		await api.input('s', '\x15'); // whatever was half typed
+		await server.shellReady('s');
+		const session = await api.get('s');
+		assert.deepEqual([session.pid, session.epoch, session.state, session.clients], [pid, epoch, 'running', 0]);
+		assert.equal((await server.run('s', 'stty size')).trim(), `${session.rows} ${session.cols}`,
+			'the size of the session is not that of its terminal');
+		await witness.connect();
+		assert.deepEqual(witness.gaps, []);
+		const { offset } = await api.get('s');
+		await witness.untilOffset(offset);
+		await witness.close();
+	}
+	const whole = await api.output('s');
+	assert.equal(sha256(witness.bytes), sha256(whole.subarray(0, witness.offset)));
+	// Resizes that were remembered are a history without contradiction.
+	await witness.connect({ resume: { epoch, offset: 0 } });
+	const sizes = witness.messages.slice(witness.messages.findLastIndex(({ type }) => type === 'attached'))
+		.filter(({ type }) => type === 'resize');
+	assert.ok(sizes.every(({ offset }, at) => at === 0 || offset >= sizes[at - 1].offset));
+	const session = await api.get('s');
+	assert.deepEqual([sizes.at(-1).cols, sizes.at(-1).rows], [session.cols, session.rows]);
+});
+
+scenario('killed while it deletes sessions', { timeout: 120_000 }, async (server) => {
+	await server.session({ id: 'keep' });
+	for (let round = 0; round < chaos; round += 1) {
+		const ids = [0, 1, 2].map((at) => `d${round}-${at}`);
+		const sessions = await Promise.all(ids.map((id) => server.session({ id })));
+		await Promise.all(ids.map((id) => server.run(id, 'setsid sleep 5000 & sleep 5000 & true')));
+		const answers = ids.map((id) => server.api.raw('POST', '/api/session/delete', { sessionId: id })
+			.then(({ status }) => status, () => 0));
+		await pause(random(20));
+		await server.kill('SIGKILL');
+		const statuses = await Promise.all(answers);
+		await server.start();
+		const { data } = await server.api.list();
+		assert.ok(data.includes('keep'));
+		for (const [at, id] of ids.entries()) {
+			if (statuses[at] === 200) assert.ok(!data.includes(id), `${id} was deleted and is back`);
+			if (data.includes(id)) {
+				await server.api.raw('POST', '/api/session/delete', { sessionId: id });
+			}
+			await until('end of the shell', () => !isAlive(sessions[at].pid));
+		}
+		await until(() => `end of the trees: ${processesNaming(server.root).map(cmdline)}`,
+			() => processesNaming(server.root).every((pid) => !/sleep 5000/.test(cmdline(pid))));
+		await tidy(server);
+	}
+	assert.equal(await server.run('keep', 'echo kept'), 'kept\n');
+});
+
+scenario('a killed holder ends its session, and only its own', async (server) => {
+	const { api } = server;
+	const victim = await server.session({ id: 'victim' });
+	const other = await server.session({ id: 'other' });
+	await server.run('victim', 'sleep 5001 & true');
+	const client = await server.client({ sessionId: 'victim' }).connect();
+	const neighbour = await server.client({ sessionId: 'other' }).connect();
+	kill(parentOf(victim.pid));
+	const exit = await client.untilMessage('exit');
+	assert.deepEqual([exit.code, exit.reason], [null, 'holder_died']);
+	assert.equal(exit.offset, client.offset);
+	const session = await api.get('victim');
+	assert.equal(session.state, 'exited');
+	assert.equal(session.exit.reason, 'holder_died');
+	await until('end of the shell', () => !isAlive(victim.pid));
+	neighbour.type('echo un""touched\r');
+	await neighbour.untilText('untouched\r\n');
+	assert.equal((await api.get('other')).pid, other.pid);
+	const late = await api.raw('POST', '/api/session/victim/input', { data: 'x' });
+	assert.ok(late.status >= 400 && late.status < 500, late.text);
+	const again = await api.create({ id: 'victim' });
+	assert.notEqual(again.epoch, victim.epoch);
+	await server.shellReady('victim');
+
+	// Killed while the server is down.
+	kill(server.pid);
+	await server.ended;
+	kill(parentOf(again.pid));
+	await until('end of the shell', () => !isAlive(again.pid));
+	await server.start();
+	const { sessions } = await api.list();
+	const left = sessions.find(({ id }) => id === 'victim');
+	if (left) assert.deepEqual([left.state, left.exit.reason], ['exited', 'holder_died']);
+	assert.equal(sessions.find(({ id }) => id === 'other').pid, other.pid);
+	await api.create({ id: 'victim' });
+	assert.equal(await server.run('victim', 'echo new'), 'new\n');
+	await tidy(server);
+});
+
+scenario('a full ring stops the program, not the count: it goes on after the restart', { args: ['--ring-size', '64K'] }, async (server) => {
+	const { api } = server;
+	const lines = 40_000;
+	await server.session({ id: 's' });
+	const { stdout } = spawnSync('seq', ['-f', 'number %09.0f of a finite stream', '1', String(lines)], { maxBuffer: 1 << 24 });
+	const expected = Buffer.from(stdout.toString().replaceAll('\n', '\r\n'));
+	writeFileSync(path.join(server.cwd, 'file'), stdout);
+	const client = await server.client({ sessionId: 's' }).connect();
+	client.type('printf "be""gin"; until [ -e go ]; do sleep 0.02; done; dd if=file bs=512 status=none; echo en""d\r');
+	await client.untilText('begin');
+	const start = client.since + client.bytes.indexOf('begin') + 5;
+	const following = client.follow.bind(client);
+	await server.kill('SIGKILL');
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	const program = await until('the program', () => processesNaming(server.root).find((pid) => /^dd if=file/.test(cmdline(pid))));
+	const written = () => Number(/^wchar: (\d+)$/m.exec(readText(`/proc/${program}/io`))[1]);
+	let before = -1;
+	await until('standstill of the program', async () => {
+		const now = written();
+		const still = now === before && now > 60_000;
+		before = now;
+		await pause(150);
+		return still;
+	});
+	assert.ok(isAlive(program), 'the program ended although the ring was full');
+	assert.ok(written() < 200_000, `${written()} bytes were written into a ring of 64K`);
+	await pause(500);
+	assert.ok(isAlive(program));
+	await server.start();
+	const followed = following();
+	followed.catch((error) => { client.failure ??= error; });
+	await until('end of the program', () => !isAlive(program));
+	const end = start + expected.length;
+	await client.untilOffset(end + 5);
+	await client.untilText('end\r\n');
+	const { offset, oldest, ringSize } = await api.get('s');
+	assert.ok(offset - oldest <= ringSize);
+	// What the ring still has, and what the client got at each place, is the stream at that place.
+	const kept = await api.output('s', oldest, end);
+	assert.equal(sha256(kept), sha256(expected.subarray(oldest - start)));
+	assert.ok((await api.text('s', end)).startsWith('end\r\n'), 'the count is wrong: bytes were lost');
+	const runs = [...client.gaps.map(({ from, chunks }) => [from, Buffer.concat(chunks)]), [client.offset, client.bytes]]
+		.map(([to, bytes]) => [to - bytes.length, bytes]);
+	let sum = 0;
+	for (const [from, bytes] of runs) {
+		const [low, high] = [Math.max(from, start), Math.min(from + bytes.length, end)];
+		if (high <= low) continue;
+		sum += high - low;
+		assert.equal(sha256(bytes.subarray(low - from, high - from)), sha256(expected.subarray(low - start, high - start)),
+			`other bytes from ${low} to ${high}`);
+	}
+	for (const gap of client.gaps) assert.equal(gap.skipped, gap.to - gap.from);
+	const skipped = client.gaps.reduce((total, gap) => total + gap.skipped, 0);
+	assert.equal(sum + skipped, expected.length);
+});
+
+scenario('what fits into the ring while the server is down reaches the client whole', { args: ['--ring-size', '8M'] }, async (server) => {
+	await server.session({ id: 's' });
+	const { stdout } = spawnSync('seq', ['1', '500000'], { maxBuffer: 1 << 24 });
+	const expected = Buffer.from(`begin${stdout.toString().replaceAll('\n', '\r\n')}end`);
+	const client = await server.client({ sessionId: 's' }).connect();
+	client.type('printf "be""gin"; until [ -e go ]; do sleep 0.02; done; seq 1 500000; printf "en""d"; touch done\r');
+	await client.untilText('begin');
+	await server.kill('SIGKILL');
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	await until('end of the program, with no server', () => {
+		try {
+			return statSync(path.join(server.cwd, 'done'));
+		} catch {
+			return false;
+		}
+	});
+	await server.start();
+	await client.connect();
+	await until('end', () => client.bytes.indexOf(expected.subarray(-20)) > 0);
+	assert.deepEqual(client.gaps, []);
+	const at = client.bytes.indexOf('begin1\r\n');
+	assert.equal(sha256(client.bytes.subarray(at, at + expected.length)), sha256(expected));
+});
+
+scenario('a second server on the same runtime directory refuses', async (server) => {
+	await server.session({ id: 's' });
+	const second = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir],
+		{ timeout: 10_000 * slowness, encoding: 'utf8', env: { ...process.env, RINGSIDE_TEST_ROOT: server.root } });
+	assert.equal(second.error, undefined, 'it did not refuse');
+	assert.ok(second.status > 0, `it ended with ${second.status ?? second.signal}`);
+	assert.ok(second.stderr.includes(server.dir), second.stderr);
+	assert.match(second.stderr, /already|in use|another|locked/i);
+	assert.doesNotMatch(second.stdout, /Ringside is at/);
+	assert.equal(await server.run('s', 'echo un""touched'), 'untouched\n');
+	await server.restart();
+	assert.equal(await server.run('s', 'echo un""touched'), 'untouched\n');
+});
+
+scenario('SIGTERM and SIGINT end the server and leave the sessions', async (server) => {
+	const { pid } = await server.session({ id: 's' });
+	const { token } = server;
+	for (const signal of ['SIGTERM', 'SIGINT']) {
+		assert.deepEqual(await server.kill(signal), { code: 0, signal: null });
+		assert.ok(isAlive(pid));
+		await server.start();
+		assert.equal(server.token, token, 'another token after a restart');
+		assert.equal(await server.run('s', 'echo $$'), `${pid}\n`);
+	}
+	const mode = (name) => (statSync(path.join(server.dir, name)).mode & 0o777).toString(8);
+	assert.deepEqual([mode('.'), mode('token')], ['700', '600']);
+	assert.equal(readText(path.join(server.dir, 'token')).trim(), token);
+});
+
+scenario('--kill-sessions-on-exit ends the sessions with the server', { args: ['--kill-sessions-on-exit'], mayHaveDied: true }, async (server) => {
+	for (const id of ['a', 'b', 'c']) {
+		await server.session({ id });
+		await server.run(id, 'setsid sleep 5002 & true');
+	}
+	assert.deepEqual(await server.kill('SIGTERM'), { code: 0, signal: null });
+	await until(() => `end of all: ${processesNaming(server.root).map(cmdline)}`, () => processesNaming(server.root).length === 0);
+	await server.start();
+	assert.deepEqual((await server.api.list()).data, []);
+});
+
+scenario(`a start adopts ${adopted} sessions as they were`, { timeout: 120_000 }, async (server) => {
+	const { api } = server;
+	for (let at = 0; at < adopted; at += 1) {
+		await api.create({ id: `s${at}`, name: `Session ${at} ü`, cols: 80 + at, rows: 24 + at, idleTimeoutMs: 7_200_000 + at });
+	}
+	await server.shellReady('s0');
+	await api.input('s0', 'exit 5\r');
+	await until('exit', async () => (await api.get('s0')).state === 'exited');
+	await api.call('POST', '/api/session/s1/rename', { name: 'renamed' });
+	await api.resize('s2', 133, 44);
+	const viewer = await api.link('s3', 'viewer', 600_000);
+	const revoked = await api.link('s3', 'driver', 600_000);
+	await api.call('DELETE', `/api/session/s3/links/${revoked.link.id}`);
+	const state = async () => {
+		const { sessions } = await api.list();
+		return sessions.map(({ lastActivityAt, ...rest }) => rest).sort((a, b) => a.pid - b.pid);
+	};
+	const before = await until('quiet', async () => {
+		const one = await state();
+		await pause(200);
+		const two = await state();
+		return JSON.stringify(one) === JSON.stringify(two) && two.every((each) => each.state !== 'starting') && two;
+	}, { timeout: 30_000 });
+	await server.kill('SIGKILL');
+	const begun = Date.now();
+	await server.start();
+	console.log(`# ${adopted} sessions adopted, start to URL: ${Date.now() - begun} ms`);
+	assert.deepEqual(await state(), before);
+	for (const id of ['s1', 's2', `s${adopted - 1}`]) {
+		const { cols, rows } = before.find((each) => each.id === id);
+		assert.equal(await server.run(id, 'stty size'), `${rows} ${cols}\n`);
+	}
+	const { links } = await api.call('GET', '/api/session/s3/links');
+	assert.ok(links.some(({ id }) => id === viewer.link.id));
+	await server.client({ sessionId: 's3', token: viewer.token }).connect();
+	await assert.rejects(server.client({ sessionId: 's3', token: revoked.token }).connect(),
+		(error) => error instanceof Refused && error.status === 401, 'a revoked link works again after a restart');
+	// A stale connection from before means nothing to the new server.
+	const raw = new RawClient(server).send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+	assert.ok([200, 403].includes(await raw.status()));
+	await tidy(server);
+});

@@ -1,0 +1,38 @@
+// A client with a real terminal emulator behind it, wired as a page would wire it: what the
+// emulator says (answers to queries) is typed.
+import xterm from '@xterm/headless';
+
+export class Emulator {
+	constructor(client, { cols = 80, rows = 24, answers = true } = {}) {
+		this.client = client;
+		this.said = '';
+		this.terminal = new xterm.Terminal({ cols, rows, allowProposedApi: true, scrollback: 10_000 });
+		this.terminal.onData((data) => {
+			this.said += data;
+			if (answers && client?.socket?.readyState === 1) client.type(data);
+		});
+		client?.on('bytes', (bytes) => this.terminal.write(bytes));
+		client?.on('reset', () => this.terminal.reset());
+		client?.on('message', ({ type, cols: width, rows: height }) => {
+			if (type === 'resize' || type === 'sync') this.terminal.resize(width, height);
+		});
+	}
+
+	/** Resolves when everything that came so far was parsed and answered. */
+	parsed() {
+		return new Promise((resolve) => { this.terminal.write('', resolve); });
+	}
+
+	get text() {
+		const { active } = this.terminal.buffer;
+		return Array.from({ length: active.length }, (_, row) => active.getLine(row).translateToString(true)).join('\n');
+	}
+}
+
+/** What a lone terminal answers to these bytes. */
+export async function answersTo(bytes, size) {
+	const emulator = new Emulator(undefined, size);
+	await new Promise((resolve) => { emulator.terminal.write(bytes, resolve); });
+	await emulator.parsed();
+	return emulator.said;
+}

@@ -1,0 +1,64 @@
+// What /proc tells about processes.
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+
+const read = (path) => {
+	try {
+		return readFileSync(path, 'latin1');
+	} catch {
+		return '';
+	}
+};
+
+export function allPids() {
+	return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+export const cmdline = (pid) => read(`/proc/${pid}/cmdline`).split('\0').join(' ').trim();
+
+/** Processes (no zombies: they have neither) whose command line or environment holds `text`. */
+export function processesNaming(text) {
+	return allPids().filter((pid) => pid !== process.pid
+		&& (read(`/proc/${pid}/cmdline`).includes(text)
+			|| read(`/proc/${pid}/environ`).includes(text)));
+}
+
+export function status(pid) {
+	const fields = {};
+	for (const line of read(`/proc/${pid}/status`).split('\n')) {
+		const colon = line.indexOf(':');
+		if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1).trim();
+	}
+	return fields;
+}
+
+export function isAlive(pid) {
+	const state = status(pid).State;
+	return state !== undefined && !/^[ZX]/.test(state);
+}
+
+export const parentOf = (pid) => Number(status(pid).PPid);
+
+/** Anonymous resident memory in bytes. */
+export const rssAnon = (pid) => parseInt(status(pid).RssAnon, 10) * 1024;
+
+export function descriptors(pid) {
+	const found = {};
+	for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+		try {
+			found[fd] = readlinkSync(`/proc/${pid}/fd/${fd}`);
+		} catch {
+			// closed meanwhile
+		}
+	}
+	return found;
+}
+
+export function kill(pid, signal = 'SIGKILL') {
+	try {
+		process.kill(pid, signal);
+		return true;
+	} catch (error) {
+		if (error.code === 'ESRCH') return false;
+		throw error;
+	}
+}

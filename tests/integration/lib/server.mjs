@@ -1,0 +1,297 @@
+// The real server, in a runtime directory of its own, watched to its end.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Api } from './api.mjs';
+import { TerminalClient } from './client.mjs';
+import { cmdline, kill, processesNaming } from './proc.mjs';
+import { slowness, until, within } from './until.mjs';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+export const binaries = path.resolve(process.env.RINGSIDE_BIN
+	?? path.join(here, '../../../build'));
+export const binary = path.join(binaries, 'ringside');
+
+const sanitizerReport = /ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |Assertion .* failed/;
+const kept = 4 << 20;
+const alive = new Set();
+
+export class Server {
+	/**
+	 * options: args (more arguments), listen (array, default one free loopback port), env (merged
+	 * over a small fixed one), prefix (command to run it under, must exec), cwd, dir.
+	 */
+	constructor(options = {}) {
+		this.options = options;
+		this.root = mkdtempSync(path.join(os.tmpdir(), 'rs-'));
+		this.dir = options.dir ?? path.join(this.root, 'run');
+		this.home = path.join(this.root, 'home');
+		this.cwd = options.cwd ?? path.join(this.root, 'start');
+		mkdirSync(this.home);
+		mkdirSync(this.cwd, { recursive: true });
+		writeFileSync(path.join(this.home, '.bashrc'), 'PS1=\'\\$ \'\nunset HISTFILE\n');
+		this.stderr = '';
+		this.stdout = '';
+		this.urls = [];
+		this.token = undefined;
+		this.exit = undefined;
+		this.child = undefined;
+		this.clients = new Set();
+		this.api = new Api(() => this.base, { token: () => this.token });
+		alive.add(this);
+	}
+
+	/** Starts it, or starts it again: the same runtime directory and, by default, the same port. */
+	async start({ args, listen, wait = true } = {}) {
+		assert.ok(!this.child, 'it runs already');
+		if (args) this.options.args = args;
+		const listeners = listen ?? (this.port ? [`127.0.0.1:${this.port}`]
+			: this.options.listen ?? ['127.0.0.1:0']);
+		const command = [
+			...this.options.prefix ?? [], this.options.binary ?? binary, 'serve',
+			...listeners.flatMap((listener) => ['--listen', listener]),
+			'--runtime-dir', this.dir,
+			...this.options.args ?? [],
+		];
+		const child = spawn(command[0], command.slice(1), {
+			cwd: this.cwd,
+			stdio: ['ignore', 'pipe', 'pipe'],
+			env: {
+				PATH: process.env.PATH,
+				HOME: this.home,
+				USER: process.env.USER ?? 'root',
+				LANG: 'C.UTF-8',
+				...Object.fromEntries(Object.entries(process.env)
+					.filter(([name]) => /^([A-Z]+SAN_OPTIONS|LD_LIBRARY_PATH|LLVM_PROFILE_FILE|GCOV_PREFIX\w*)$/.test(name))),
+				...this.options.env,
+				RINGSIDE_TEST_ROOT: this.root,
+			},
+		});
+		this.child = child;
+		this.exit = undefined;
+		this.urls = [];
+		this.listening = listeners.length;
+		let line = '';
+		child.stdout.setEncoding('utf8').on('data', (text) => {
+			this.stdout += text;
+			line += text;
+			const lines = line.split('\n');
+			line = lines.pop();
+			for (const whole of lines) {
+				const found = /^Ringside is at (\S+)$/.exec(whole);
+				if (found) this.urls.push(found[1]);
+			}
+		});
+		child.stderr.setEncoding('utf8').on('data', (text) => {
+			this.stderr += text;
+			if (this.stderr.length > kept * 2) this.stderr = this.stderr.slice(-kept);
+		});
+		this.ended = new Promise((resolve) => {
+			const finish = (code, signal) => {
+				if (this.child === child) this.child = undefined;
+				this.exit = { code, signal };
+				resolve(this.exit);
+			};
+			child.on('error', (error) => {
+				this.stderr += `${error}\n`;
+				finish(null, 'ENOENT');
+			});
+			child.on('close', finish);
+		});
+		if (wait) await this.ready();
+		return this;
+	}
+
+	async ready() {
+		const ended = this.ended.then(({ code, signal }) => {
+			throw new Error(`the server ended (${code ?? signal}) before it was ready`);
+		});
+		ended.catch(() => {});
+		await Promise.race([
+			until('URL line on standard output', () => this.urls.length >= this.listening, { interval: 2 }),
+			ended,
+		]);
+		const address = this.urls.find((each) => !each.startsWith('unix:'));
+		if (address) {
+			const url = new URL(address);
+			const token = /^#token=(.+)$/.exec(url.hash)?.[1];
+			if (token) this.token = token;
+			this.port = Number(url.port);
+			this.base = url.origin;
+			this.host = url.host;
+		}
+	}
+
+	get pid() {
+		return this.child?.pid;
+	}
+
+	get url() {
+		return this.urls[0];
+	}
+
+	/** Sends a signal and, if it is one to end by, waits for the end. */
+	async kill(signal = 'SIGKILL', { wait = !['SIGSTOP', 'SIGCONT', 'SIGHUP', 'SIGUSR1'].includes(signal) } = {}) {
+		const { child, ended } = this;
+		assert.ok(child, 'it does not run');
+		child.kill(signal);
+		return wait ? within(`end after ${signal}`, ended) : undefined;
+	}
+
+	async restart(options) {
+		if (this.child) await this.kill('SIGKILL');
+		return this.start(options);
+	}
+
+	/** A terminal socket that is closed with the server. */
+	client(options) {
+		const client = new TerminalClient({ server: this, ...options });
+		this.clients.add(client);
+		return client;
+	}
+
+	/** Opens a session (get-or-create) and waits until its shell reads. */
+	async session(fields) {
+		const { data } = await this.api.open(fields);
+		await this.shellReady(data.id);
+		return data;
+	}
+
+	async shellReady(id) {
+		const mark = `awake${Math.floor(Math.random() * 1e9)}`;
+		const { offset } = await this.api.get(id);
+		await this.api.input(id, `echo ${mark.slice(0, 5)}''${mark.slice(5)}\r`);
+		await this.outputMatches(id, new RegExp(mark), offset);
+	}
+
+	/** Waits until the session's output from `from` on matches; resolves with the match. */
+	async outputMatches(id, pattern, from = 0, options) {
+		let text = '';
+		return until(() => `${pattern} in the output of ${id}, which is ${JSON.stringify(text.slice(-2000))}`,
+			async () => {
+				const answer = await this.api.raw('GET', `/api/session/${id}/output?from=${from}`);
+				if (answer.status === 416) from = answer.json.context.oldest; // the ring went on
+				text = await this.api.text(id, from);
+				return pattern.exec(text);
+			}, options);
+	}
+
+	/** Types a command and waits for what it prints between two marks. */
+	async run(id, command, options) {
+		const mark = `m${Math.floor(Math.random() * 1e9)}`;
+		const { offset } = await this.api.get(id);
+		await this.api.input(id, `echo ${mark}'<'; ${command}; echo ${mark}'>'\r`);
+		const found = await this.outputMatches(id,
+			new RegExp(`${mark}<\\r\\n([^]*?)${mark}>\\r\\n`), offset, options);
+		return found[1].replaceAll('\r\n', '\n');
+	}
+
+	report() {
+		const tail = this.stderr.length > 32_768 ? `…${this.stderr.slice(-32_768)}` : this.stderr;
+		return `--- server: ${this.child ? `runs as ${this.pid}` : `ended ${JSON.stringify(this.exit)}`}`
+			+ `\n--- its standard output:\n${this.stdout.slice(-4096)}`
+			+ `--- its standard error:\n${tail}--- end\n`;
+	}
+
+	leftovers() {
+		return processesNaming(this.root);
+	}
+
+	killLeftovers() {
+		for (const pid of this.leftovers()) kill(pid);
+	}
+
+	/** Ends everything; throws if the server did not end well or left something behind. */
+	async cleanup({ graceful = true, mayHaveDied = false } = {}) {
+		const problems = [];
+		try {
+			for (const client of this.clients) client.terminate();
+			if (this.child && graceful) {
+				this.child.kill('SIGCONT');
+				try {
+					for (const id of (await this.api.list()).data) await this.api.delete(id);
+				} catch (error) {
+					problems.push(`the sessions could not be deleted: ${error.message}`);
+				}
+				try {
+					const { code, signal } = await this.kill('SIGTERM');
+					if (code !== 0) problems.push(`the server ended with ${code ?? signal} after SIGTERM`);
+				} catch (error) {
+					problems.push(error.message);
+				}
+				try {
+					await until('end of all processes', () => this.leftovers().length === 0, { timeout: 8000 });
+				} catch {
+					problems.push(`left behind: ${this.leftovers()
+						.map((pid) => `${pid} (${cmdline(pid)})`).join(', ')}`);
+				}
+			} else if (!this.child && graceful && !mayHaveDied) {
+				problems.push(`the server is gone: ${JSON.stringify(this.exit)}`);
+			}
+			if (sanitizerReport.test(this.stderr)) problems.push('a sanitizer reported an error');
+		} finally {
+			if (this.child) {
+				this.child.kill('SIGKILL');
+				await this.ended;
+			}
+			this.killLeftovers();
+			alive.delete(this);
+			await until('end of what was killed', () => {
+				this.killLeftovers();
+				return this.leftovers().length === 0;
+			}, { timeout: 5000 }).catch((error) => problems.push(error.message));
+			rmSync(this.root, { recursive: true, force: true, maxRetries: 3 });
+		}
+		assert.deepEqual(problems, [], problems.join('\n'));
+	}
+}
+
+// A runner that gives up on this file must not leave servers and holders behind.
+function abandon(signal) {
+	for (const server of alive) {
+		server.child?.kill('SIGKILL');
+		server.killLeftovers();
+		rmSync(server.root, { recursive: true, force: true });
+	}
+	process.exit(signal === 'SIGINT' ? 130 : 143);
+}
+process.on('SIGTERM', abandon);
+process.on('SIGINT', abandon);
+
+/**
+ * A test with a server of its own. options: those of Server, and timeout (ms), skip, start (false:
+ * the body starts it), mayHaveDied (the body may leave without a running server).
+ */
+export function scenario(name, options, body) {
+	if (typeof options === 'function') [options, body] = [{}, options];
+	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, ...rest } = options;
+	test(name, { skip }, async (t) => {
+		if (!existsSync(binary)) throw new Error(`${binary} does not exist (set RINGSIDE_BIN)`);
+		const server = new Server(rest);
+		let failure;
+		try {
+			if (start) await server.start();
+			await within(`end of the test "${name}"`, body(server, t), timeout);
+		} catch (error) {
+			failure = error;
+		}
+		const unhappy = failure ? server.report() : '';
+		try {
+			await server.cleanup({ graceful: !failure, mayHaveDied });
+		} catch (error) {
+			console.error(unhappy || server.report());
+			throw failure ?? error;
+		}
+		if (failure) {
+			console.error(unhappy);
+			throw failure;
+		}
+	});
+}
+
+export const readText = (file) => readFileSync(file, 'utf8');
+export { slowness };

@@ -1,0 +1,337 @@
+// Terminal queries: live ones reach exactly one client, replayed ones nobody; nothing else changes.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { answersTo, Emulator } from './lib/emulator.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const clients = 10;
+const bytes = (text) => Buffer.from(text, 'latin1');
+
+const queries = {
+	DA1: '\x1b[c',
+	'DA1 with 0': '\x1b[0c',
+	DA2: '\x1b[>c',
+	DA3: '\x1b[=c',
+	DSR: '\x1b[5n',
+	CPR: '\x1b[6n',
+	DECXCPR: '\x1b[?6n',
+	'foreground colour': '\x1b]10;?\x07',
+	'background colour': '\x1b]11;?\x07',
+	'cursor colour': '\x1b]12;?\x1b\\',
+	'palette colour': '\x1b]4;1;?\x1b\\',
+	'clipboard': '\x1b]52;c;?\x07',
+	'DECRQM, private': '\x1b[?1$p',
+	'DECRQM': '\x1b[4$p',
+	XTVERSION: '\x1b[>q',
+	'kitty keyboard': '\x1b[?u',
+	DECRQSS: '\x1bP$qm\x1b\\',
+	XTGETTCAP: '\x1bP+q544e\x1b\\',
+	'window size': '\x1b[18t',
+	'window size in pixels': '\x1b[14t',
+	title: '\x1b[21t',
+	ENQ: '\x05',
+	DECID: '\x1bZ',
+	'DA1 in C1': '\xc2\x9bc',
+	'CPR in C1': '\xc2\x9b6n',
+	'background in C1': '\xc2\x9d11;?\xc2\x9c',
+	'DECRQSS in C1': '\xc2\x90$qm\xc2\x9c',
+};
+
+const harmless = {
+	DECSCUSR: '\x1b[2 q',
+	SGR: '\x1b[1;31;48;5;17m',
+	'SGR with colons': '\x1b[38:2::1:2:3m',
+	'push the title': '\x1b[22;0t',
+	'pop the title': '\x1b[23;0t',
+	'title with ?': '\x1b]0;what? 11;?\x07',
+	'title ended by ST': '\x1b]2;title\x1b\\',
+	'clipboard write': '\x1b]52;c;aGVsbG8=\x07',
+	'set background': '\x1b]11;#112233\x07',
+	'set palette': '\x1b]4;1;rgb:11/22/33\x1b\\',
+	link: '\x1b]8;;http://x.example/?q=?\x1b\\text\x1b]8;;\x1b\\',
+	'shell mark': '\x1b]133;A\x07',
+	'cwd': '\x1b]7;file://host/tmp\x07',
+	'set kitty keyboard': '\x1b[=1;1u',
+	'push kitty keyboard': '\x1b[>1u',
+	'pop kitty keyboard': '\x1b[<u',
+	modifyOtherKeys: '\x1b[>4;2m',
+	'bracketed paste': '\x1b[?2004h',
+	'alternate screen and back': '\x1b[?1049h\x1b[?1049l',
+	'soft reset': '\x1b[!p',
+	DECSCA: '\x1b[1"q',
+	'restore cursor': '\x1b[u',
+	'scroll region': '\x1b[1;24r',
+	'Unicode': 'ä界🎪\u009b0m',
+	'text that looks like one': '[6n [c ]11;? P$qm',
+};
+
+/** A file of pieces in brackets, and where in it the queries are. */
+function compose(pieces) {
+	const parts = [];
+	const ranges = [];
+	let length = 0;
+	for (const [name, piece] of pieces) {
+		const raw = /[^\0-\xff]/.test(piece) ? Buffer.from(piece) : bytes(piece);
+		parts.push(bytes('<'), raw, bytes('>'));
+		ranges.push({ name, from: length + 1, to: length + 1 + raw.length, raw });
+		length += raw.length + 2;
+	}
+	return { whole: Buffer.concat(parts), ranges };
+}
+
+function silenced({ whole, ranges }) {
+	const copy = Buffer.from(whole);
+	for (const { from, to } of ranges) copy.fill(0, from, to);
+	return copy;
+}
+
+const escaped = (buffer) => JSON.stringify(buffer.toString('latin1'));
+
+/** Puts files and helpers for programs into the session's directory. */
+function equip(server, files) {
+	for (const [name, content] of Object.entries(files)) writeFileSync(path.join(server.cwd, name), content);
+	writeFileSync(path.join(server.cwd, 'show'), '#!/bin/bash\nstty raw -echo; printf "<<begin>>"; for f; do cat "$f"; done; printf "<<end>>"; stty sane; echo\n', { mode: 0o755 });
+	// Counts what comes in until the file "stop" exists; then says how much, and what.
+	writeFileSync(path.join(server.cwd, 'count'), `#!/bin/bash
+stty raw -echo
+printf '<<begin>>'
+for f; do cat "$f"; done
+printf '<<end>>'
+perl -e '$|=1; my $all="";
+for (;;) { my $stop = -e "stop"; my $r=""; vec($r,0,1)=1;
+  if (select($r,undef,undef,0.05) > 0) { my $c=sysread(STDIN,my $b,65536); last unless $c; $all.=$b; }
+  elsif ($stop) { last } }
+print "\\r\\ncount=",length($all),"=",unpack("H*",$all),"=\\r\\n";'
+stty sane
+`, { mode: 0o755 });
+}
+
+const between = (buffer) => {
+	const from = buffer.indexOf('<<begin>>');
+	const to = buffer.indexOf('<<end>>', from);
+	return from < 0 || to < 0 ? undefined : buffer.subarray(from + 9, to);
+};
+
+scenario('replayed queries are NULs of the same length, for new and for resuming clients', async (server) => {
+	const { api } = server;
+	const file = compose(Object.entries(queries));
+	await server.session({ id: 's' });
+	equip(server, { queries: file.whole });
+	await api.input('s', './show queries\r');
+	await server.outputMatches('s', /<<end>>/);
+	const raw = await api.output('s');
+	assert.equal(escaped(between(raw)), escaped(file.whole), '/output is not what the program printed');
+	const start = raw.indexOf('<<begin>>') + 9;
+	const expected = Buffer.from(raw);
+	silenced(file).copy(expected, start);
+
+	const fresh = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+	await fresh.untilText('<<end>>');
+	const got = between(fresh.bytes);
+	for (const { name, from, to } of file.ranges) {
+		assert.equal(escaped(got.subarray(from, to)), escaped(Buffer.alloc(to - from)), name);
+	}
+	assert.equal(escaped(got), escaped(silenced(file)));
+	assert.equal(fresh.bytes.indexOf('<<begin>>') + 9, start, 'the offsets moved');
+	fresh.terminate();
+
+	const end = start + file.whole.length;
+	for (let offset = start - 2; offset <= end + 2; offset += 1) {
+		const client = await server.client({ sessionId: 's', cols: 80, rows: 24 })
+			.connect({ resume: { epoch: fresh.epoch, offset } });
+		await client.untilOffset(end);
+		assert.equal(client.since, offset);
+		assert.equal(escaped(client.bytes.subarray(0, Math.max(0, end - offset))),
+			escaped(expected.subarray(offset, Math.max(offset, end))), `from ${offset}`);
+		client.terminate();
+	}
+});
+
+scenario('a live query reaches exactly one of ten clients, the one whose window is the size', async (server) => {
+	const { api } = server;
+	const file = compose(Object.entries(queries));
+	const blank = silenced(file);
+	await server.session({ id: 's' });
+	equip(server, { queries: file.whole });
+	const all = [];
+	for (let at = 0; at < clients; at += 1) {
+		all.push(await server.client({ sessionId: 's', cols: 80, rows: 24, name: `client ${at}` }).connect());
+	}
+	all[3].type('./show queries\r');
+	await Promise.all(all.map((client) => client.untilText('<<end>>')));
+	const sizeBy = all[0].messages.filter(({ type }) => type === 'presence').pop().sizeBy;
+	assert.equal(sizeBy, all[3].attached.clientId, 'the one who typed last holds the size');
+	for (const { name, from, to, raw } of file.ranges) {
+		const having = all.filter((client) => between(client.bytes).subarray(from, to).equals(raw));
+		assert.deepEqual(having.map((client) => client.attached.clientId), [sizeBy], name);
+	}
+	for (const client of all) {
+		assert.equal(escaped(between(client.bytes)),
+			escaped(client.attached.clientId === sizeBy ? file.whole : blank));
+	}
+
+	// The same client again: now it is history for it too.
+	await all[3].close();
+	const again = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+	await again.untilText('<<end>>');
+	assert.equal(escaped(between(again.bytes)), escaped(blank));
+	const raw = await api.output('s');
+	assert.equal(escaped(between(raw)), escaped(file.whole));
+});
+
+scenario('a query that is written in two pieces is still one query', async (server) => {
+	await server.session({ id: 's' });
+	equip(server, {});
+	const split = { '\x1b[6n': [1, 2, 3], '\x1b]11;?\x1b\\': [1, 2, 5, 6, 7], '\x1bP+q544e\x1b\\': [1, 2, 3, 6, 9], '\xc2\x9bc': [1, 2] };
+	const cases = Object.entries(split).flatMap(([query, places]) => places.map((place) => [bytes(query), place]));
+	const files = {};
+	for (const [at, [query, place]] of cases.entries()) {
+		files[`a${at}`] = query.subarray(0, place);
+		files[`b${at}`] = query.subarray(place);
+	}
+	for (const [name, content] of Object.entries(files)) writeFileSync(path.join(server.cwd, name), content);
+	writeFileSync(path.join(server.cwd, 'slowly'), `stty raw -echo; for i in {0..${cases.length - 1}}; do printf "<$i:"; cat a$i; sleep 0.08; cat b$i; printf ":$i>"; done; stty sane; echo over\n`);
+	const one = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+	const two = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+	one.type('. ./slowly\r');
+	await one.untilText('over\r\n', { timeout: 30_000 });
+	await two.untilText('over\r\n');
+	const part = (client, at) => client.bytes.subarray(client.bytes.indexOf(`<${at}:`) + `<${at}:`.length, client.bytes.indexOf(`:${at}>`));
+	for (const [at, [query, place]] of cases.entries()) {
+		const where = `${escaped(query)} split at ${place}`;
+		assert.equal(escaped(part(one, at)), escaped(query), `${where}: the size holder`);
+		assert.equal(escaped(part(two, at)), escaped(Buffer.alloc(query.length)), `${where}: the other`);
+	}
+});
+
+scenario('what asks nothing passes unchanged, live and replayed', async (server) => {
+	const file = compose(Object.entries(harmless));
+	await server.session({ id: 's' });
+	equip(server, { file: file.whole });
+	const live = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+	const other = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+	live.type('./show file\r');
+	await live.untilText('<<end>>');
+	await other.untilText('<<end>>');
+	const late = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+	await late.untilText('<<end>>');
+	for (const client of [live, other, late]) {
+		const got = between(client.bytes);
+		for (const { name, from, to, raw } of file.ranges) {
+			assert.equal(escaped(got.subarray(from, to)), escaped(raw), name);
+		}
+		assert.equal(escaped(got), escaped(file.whole));
+	}
+});
+
+scenario('an unfinished sequence at the very end is delivered before the exit', async (server) => {
+	for (const tail of ['\\033[', '\\033', '\\033]11;', '\\033]0;title', '\\302', '\\360\\237', '\\033P+q54']) {
+		await server.session({ id: 's' });
+		const client = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+		const other = await server.client({ sessionId: 's' }).connect();
+		client.type(`printf 'la''st${tail}'; kill -9 $$\r`);
+		for (const each of [client, other]) {
+			const exit = await each.untilMessage('exit');
+			assert.equal(each.offset, exit.offset, tail);
+		}
+		const raw = await server.api.output('s');
+		assert.equal(client.bytes.length, raw.length);
+		await server.api.delete('s');
+	}
+});
+
+scenario('a sequence that never ends holds back only so much', async (server) => {
+	await server.session({ id: 's' });
+	const client = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+	for (const head of ['\\033]0;', '\\033]11;?', '\\033P+q', '\\033[', '\\033_', '\\302\\235']) {
+		const { offset } = await server.api.get('s');
+		client.type(`printf '${head}'; head -c 300000 /dev/zero | tr '\\0' 1; read -n 1; printf '\\033\\\\\\030'; echo\r`);
+		await until(`300000 bytes after ${head}`, async () => (await server.api.get('s')).offset > offset + 300_000);
+		await client.untilOffset(offset + 200_000, { timeout: 5000 });
+		client.type('x');
+		await server.shellReady('s');
+	}
+});
+
+/** Ten emulators on one session, each answering what its terminal is asked. */
+async function crowd(server, sessionId) {
+	const all = [];
+	for (let at = 0; at < clients; at += 1) {
+		const client = server.client({ sessionId, cols: 80, rows: 24, name: `client ${at}` });
+		all.push(new Emulator(client));
+		await client.connect();
+	}
+	return all;
+}
+
+/** Everything that was sent to the emulators was parsed, and their answers have reached the server. */
+async function settled(server, sessionId, all) {
+	const { offset } = await server.api.get(sessionId);
+	await Promise.all(all.map(async (emulator, at) => {
+		await emulator.client.untilOffset(offset);
+		await emulator.parsed();
+		const t = at + 1 + Math.floor(Math.random() * 1e9) * 100;
+		emulator.client.control({ type: 'ping', t });
+		await emulator.client.untilMessage('pong', (pong) => pong.t === t);
+	}));
+}
+
+async function counted(server, sessionId, from) {
+	writeFileSync(path.join(server.cwd, 'stop'), '');
+	const [, count, hex] = await server.outputMatches(sessionId, /count=(\d+)=([0-9a-f]*)=/, from);
+	return { count: Number(count), said: Buffer.from(hex, 'hex').toString('latin1') };
+}
+
+scenario('ten terminals that attach and come back twice type nothing', async (server) => {
+	const { api } = server;
+	const file = compose([...Object.entries(queries), ...Object.entries(harmless)]);
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	equip(server, { file: file.whole });
+	await api.input('s', './count file\r');
+	await server.outputMatches('s', /<<end>>/);
+	const all = await crowd(server, 's');
+	await settled(server, 's', all);
+	for (const resume of [true, false]) {
+		for (const { client } of all) {
+			await client.close();
+			if (!resume) {
+				client.epoch = undefined;
+				client.offset = undefined;
+			}
+			await client.connect({ resume });
+		}
+		await settled(server, 's', all);
+	}
+	assert.deepEqual(await counted(server, 's', 0), { count: 0, said: '' });
+	assert.ok(all.every(({ said }) => said === ''), 'a terminal answered');
+	assert.notEqual(await answersTo(file.whole), '', 'this terminal never answers: the test shows nothing');
+});
+
+scenario('of ten terminals one answers a live query, once', async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const asked = bytes('\x1b[3;5H\x1b[c\x1b[>c\x1b[5n\x1b[6n\x1b[?6n\x1b[?1$p\x1b[4$p\x1bP$qm\x1b\\\x1b[18t\x1b[c');
+	equip(server, { asked });
+	const all = await crowd(server, 's');
+	const { offset } = await server.api.get('s');
+	all[0].client.type('./count asked\r');
+	await Promise.all(all.map(({ client }) => client.untilText('<<end>>')));
+	await settled(server, 's', all);
+	const expected = await answersTo(Buffer.concat([bytes('<<begin>>'), asked]), { cols: 80, rows: 24 });
+	assert.ok(expected.length > 40, expected);
+	const { said } = await counted(server, 's', offset);
+	assert.equal(JSON.stringify(said), JSON.stringify(expected));
+
+	// Nor do reconnecting ones answer it again.
+	await server.shellReady('s');
+	for (const { client } of all) {
+		await client.close();
+		client.epoch = undefined;
+		client.offset = undefined;
+		await client.connect({ resume: false });
+	}
+	await settled(server, 's', all);
+	assert.equal(await server.run('s', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n');
+	assert.equal(all.filter((emulator) => emulator.said !== '').length, 1);
+});

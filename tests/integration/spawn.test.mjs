@@ -1,0 +1,170 @@
+// What a session's processes inherit, and that none outlives its session.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { assertError } from './lib/api.mjs';
+import { cmdline, descriptors, isAlive, kill, parentOf, processesNaming, status } from './lib/proc.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+// Without 32 and 33, which belong to the C library: its posix_spawn ignores them in every child.
+const libcs = 0x180000000n;
+const masks = (text) => Object.fromEntries([...text.matchAll(/^(Sig(?:Ign|Blk|Cgt)):\s+(\w+)$/gm)]
+	.map(([, name, mask]) => [name, BigInt(`0x${mask}`) & ~libcs]));
+const none = 0n;
+
+scenario('a child has default signal dispositions and an empty mask', async (server) => {
+	await server.session({ id: 'sig' });
+	assert.deepEqual(masks(await server.run('sig', 'cat /proc/self/status')),
+		{ SigBlk: none, SigIgn: none, SigCgt: none });
+	assert.equal(await server.run('sig', 'yes | head -1; echo ${PIPESTATUS[0]}'), 'y\n141\n');
+});
+
+scenario('so it is when the server itself was started with ignored and blocked signals', {
+	prefix: ['env', '--ignore-signal=HUP,PIPE,QUIT,USR2', '--block-signal=USR1,WINCH,ALRM'],
+}, async (server) => {
+	await server.session({ id: 'sig' });
+	assert.deepEqual(masks(await server.run('sig', 'cat /proc/self/status')),
+		{ SigBlk: none, SigIgn: none, SigCgt: none });
+	assert.equal(await server.run('sig', 'yes | head -1; echo ${PIPESTATUS[0]}'), 'y\n141\n');
+	await server.api.resize('sig', 99, 33);
+	assert.equal(await server.run('sig', 'echo $COLUMNS'), '99\n', 'bash did not see the resize');
+});
+
+scenario('no descriptor leaks into a session', {
+	prefix: ['bash', '-c', 'exec 7</etc/passwd 11>/dev/null; exec "$@"', 'bash'],
+}, async (server) => {
+	await server.session({ id: 'one' });
+	await server.client({ sessionId: 'one' }).connect();
+	await server.session({ id: 'two' });
+	await server.session({ id: 'fd' });
+	const listing = await server.run('fd', 'ls -l /proc/self/fd');
+	const fds = [...listing.matchAll(/ (\d+) -> (\S+)/g)].map(([, fd, target]) => [Number(fd), target]);
+	assert.deepEqual(fds.map(([fd]) => fd), [0, 1, 2, 3], listing);
+	for (const [, target] of fds.slice(0, 3)) assert.match(target, /^\/dev\/pts\/\d+$/);
+	assert.match(fds[3][1], /^\/proc\/\d+\/fd$/);
+});
+
+scenario('the terminal is the controlling one, has the right size, and jobs can be controlled', async (server) => {
+	const { pid } = await server.session({ id: 'tty', cols: 97, rows: 29 });
+	assert.equal(await server.run('tty', 'stty size'), '29 97\n');
+	const tty = await server.run('tty', 'tty');
+	assert.match(tty, /^\/dev\/pts\/\d+\n$/);
+	assert.equal(await server.run('tty', 'readlink /dev/fd/0; echo x > /dev/tty; echo $?'), `${tty}x\n0\n`);
+	assert.equal((await server.run('tty', 'ps -o tty= -p $$')).trim(), tty.trim().replace('/dev/', ''));
+	const ids = (await server.run('tty', 'ps -o pid=,pgid=,sid= -p $$')).trim().split(/\s+/).map(Number);
+	assert.deepEqual(ids, [pid, pid, pid], 'the shell does not lead its session');
+	const jobs = await server.run('tty', 'sleep 100 & jobs; kill %1; wait %1; echo $?');
+	assert.match(jobs, /\[1\]\+?\s+Running\s+sleep 100 &/);
+	assert.match(jobs, /143/);
+	const { offset } = await server.api.get('tty');
+	await server.api.input('tty', 'sleep 100\r');
+	await until('sleep in the foreground',
+		() => processesNaming(server.root).some((each) => cmdline(each) === 'sleep 100'));
+	await server.api.input('tty', '\x1a');
+	await server.outputMatches('tty', /\[1\]\+\s+Stopped\s+sleep 100/, offset);
+	assert.match(await server.run('tty', 'kill %1; wait %1 2>/dev/null; echo over'), /over/);
+});
+
+scenario('the shell is a child of its holder, which has let go of everything', async (server) => {
+	const { pid } = await server.session({ id: 'holder' });
+	const holder = parentOf(pid);
+	assert.match(cmdline(holder), /ringside-holder/);
+	assert.equal((await server.run('holder', 'ps -o ppid= -p $$')).trim(), String(holder));
+	assert.notEqual(holder, server.pid);
+	const own = (await server.run('holder', `ps -o pgid=,sid= -p ${holder}`)).trim().split(/\s+/).map(Number);
+	assert.ok(!own.includes(server.pid), 'the holder is in the group or session of the server');
+	const serversOwn = (await server.run('holder', `ps -o sid= -p ${server.pid}`)).trim();
+	assert.notEqual(String(own[1]), serversOwn);
+	const fds = descriptors(holder);
+	for (const fd of [0, 1, 2]) assert.equal(fds[fd], '/dev/null', `${fd} of the holder`);
+	const inherited = Object.entries(descriptors(server.pid))
+		.filter(([, target]) => /^(socket|pipe):/.test(target)).map(([, target]) => target);
+	for (const [fd, target] of Object.entries(fds)) {
+		assert.ok(!inherited.includes(target), `the holder has ${fd} -> ${target} of the server`);
+	}
+	for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) kill(holder, signal);
+	assert.equal(await server.run('holder', 'echo on-$((40+2))'), 'on-42\n');
+	assert.ok(isAlive(holder));
+});
+
+scenario('another shell', async (server) => {
+	const session = await server.session({ id: 'sh', shell: '/bin/sh' });
+	assert.equal(session.shell, '/bin/sh');
+	assert.match(await server.run('sh', 'echo "[$BASH_VERSION]"'), /^\[\]\n$/);
+	for (const shell of ['/no/such/shell', '/etc/passwd', '/tmp', 'no-such-shell-anywhere', '']) {
+		for (const route of ['create', 'open']) {
+			const answer = await server.api.raw('POST', `/api/session/${route}`, { id: 'none', shell });
+			assertError(answer, 400, 'VALIDATION_FAILED', shell);
+			assert.ok(answer.json.message.includes(shell), answer.text);
+		}
+	}
+	assert.deepEqual((await server.api.list()).data, ['sh'], 'a session without a shell stayed');
+	await until('end of holders without a shell', () => processesNaming(server.root).length === 3);
+});
+
+scenario('delete kills the whole tree: jobs, daemons, the stubborn and the stopped', async (server) => {
+	const mark = 900_000 + Math.floor(Math.random() * 90_000);
+	const ours = () => processesNaming(`${mark}.`).filter((pid) => /^sleep \d/.test(cmdline(pid)));
+	await server.session({ id: 'other' });
+	await server.run('other', `sleep ${mark}.99 & true`);
+	await server.session({ id: 'tree', cols: 500 });
+	const commands = [
+		`sleep ${mark}.01 &`,
+		`setsid nohup sleep ${mark}.02 >/dev/null 2>&1 &`,
+		`(setsid sh -c "sleep ${mark}.03 & sleep ${mark}.04 & exit" >/dev/null 2>&1 &)`,
+		`perl -MPOSIX -e 'fork and exit; POSIX::setsid(); fork and exit; exec "sleep", "${mark}.05"'`,
+		`(trap "" HUP INT TERM QUIT; exec setsid sleep ${mark}.06) &`,
+		`sh -c 'kill -STOP $$; exec sleep ${mark}.07' &`,
+		`env -i setsid sh -c 'exec sleep ${mark}.08' </dev/null >/dev/null 2>&1 &`,
+	];
+	for (const command of commands) await server.run('tree', `${command}${command.endsWith('&') ? '' : ';'} true`);
+	const stopped = () => processesNaming(server.root).filter((pid) => status(pid).State?.startsWith('T'));
+	await until('all of them', () => ours().length === 8 && stopped().length === 1);
+	const [sleeper] = stopped();
+	const shells = new Set(processesNaming(server.root));
+	await server.api.delete('tree');
+	await until(() => `end of the tree: ${ours().map(cmdline)}`, () => ours().length === 1 && !isAlive(sleeper),
+		{ timeout: 8000 });
+	assert.match(cmdline(ours()[0]), /\.99$/, 'a process of another session was killed');
+	assert.equal(await server.run('other', 'jobs | wc -l'), '1\n');
+	const left = processesNaming(server.root);
+	assert.ok(left.every((pid) => shells.has(pid)));
+	assert.equal(left.length, 4, `not just server, holder, shell and sleep: ${left.map(cmdline)}`);
+});
+
+scenario('delete of a tree that forks all the time', async (server) => {
+	await server.session({ id: 'forks' });
+	await server.api.input('forks', "sh -c 'f() { (sleep 0.02; f & ) & }; f; f; f' & true\r");
+	const { pid } = await server.api.get('forks');
+	await until('a few', () => processesNaming(server.root).length > 4);
+	await server.api.delete('forks');
+	await until(() => `end of all: ${processesNaming(server.root).map(cmdline)}`,
+		() => processesNaming(server.root).length === 1, { timeout: 10_000 });
+	assert.ok(!isAlive(pid));
+});
+
+scenario('a shell that ends with a daemon in the background still ends', async (server) => {
+	const { api } = server;
+	const mark = 800_000 + Math.floor(Math.random() * 90_000);
+	await server.session({ id: 'bg' });
+	await api.input('bg', `setsid sleep ${mark} & exit 4\r`);
+	const session = await until('end', async () => {
+		const each = await api.get('bg');
+		return each.state === 'exited' && each;
+	});
+	assert.deepEqual([session.exit.code, session.exit.reason], [4, 'exited']);
+	await api.delete('bg');
+	await until('end of the daemon', () => processesNaming(String(mark))
+		.filter((pid) => cmdline(pid).startsWith('sleep')).length === 0);
+});
+
+scenario('sessions survive long ids and a long runtime directory', async (server) => {
+	const id = `${'long-id.'.repeat(15)}12345678`;
+	assert.equal(id.length, 128);
+	await server.session({ id });
+	assert.equal(await server.run(id, 'echo fine'), 'fine\n');
+	await server.kill('SIGKILL');
+	server.dir = path.join(server.dir, '..', 'run');
+	await server.start();
+	assert.equal(await server.run(id, 'echo again'), 'again\n');
+});

@@ -1,0 +1,503 @@
+// The terminal socket: the order of things, resume, sharing, sizes, ends.
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Refused, sha256 } from './lib/client.mjs';
+import { scenario } from './lib/server.mjs';
+import { stays, until } from './lib/until.mjs';
+
+const rounds = Number(process.env.RINGSIDE_TEST_EXITS ?? 20);
+const types = (client) => client.log.map(({ type }) => type);
+const refusedWith = (status) => (error) => error instanceof Refused && error.status === status;
+
+async function quiet(server, id) {
+	return until(`quiet of ${id}`, async () => {
+		const { offset } = await server.api.get(id);
+		await new Promise((resolve) => setTimeout(resolve, 60));
+		const later = await server.api.get(id);
+		return later.offset === offset && later;
+	});
+}
+
+scenario('attach: attached, sync, history, ready, live', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', name: 'Session', cols: 80, rows: 24 });
+	await server.run('s', 'echo before');
+	const session = await quiet(server, 's');
+	const client = await server.client({ sessionId: 's', cols: 90, rows: 30, name: 'Ada' }).connect();
+	const [attached, sync] = client.log;
+	assert.equal(attached.type, 'attached');
+	assert.equal(attached.sessionId, 's');
+	assert.equal(attached.epoch, session.epoch);
+	assert.equal(attached.role, 'owner');
+	assert.equal(attached.name, 'Session');
+	assert.equal(attached.state, 'running');
+	assert.equal(attached.oldest, 0);
+	assert.ok(attached.offset >= session.offset);
+	assert.ok(attached.cols > 0 && attached.rows > 0);
+	assert.ok(['string', 'number'].includes(typeof attached.clientId));
+	assert.deepEqual({ ...sync, at: 0 }, { type: 'sync', offset: 0, cols: 80, rows: 24, at: 0 });
+	const ready = types(client).indexOf('ready');
+	for (const type of types(client).slice(2, ready)) assert.ok(['bytes', 'resize'].includes(type), type);
+	const history = client.log.slice(0, ready).filter(({ type }) => type === 'bytes')
+		.reduce((sum, { length }) => sum + length, 0);
+	assert.ok(history >= session.offset, `history of ${history} bytes instead of ${session.offset}`);
+	assert.match(client.text, /before\r\n/);
+
+	client.type('echo li""ve\r');
+	await client.untilText('live\r\n');
+	assert.ok(types(client).lastIndexOf('bytes') > ready);
+	const { offset } = await quiet(server, 's');
+	await client.untilOffset(offset);
+	assert.deepEqual(client.bytes, await api.output('s'));
+});
+
+scenario('attach to nothing: created for the owner, 404 for a resume, 400 for nonsense', async (server) => {
+	const client = await server.client({ sessionId: 'fresh', cols: 71, rows: 19 }).connect();
+	assert.equal(client.since, 0);
+	const session = await server.api.get('fresh');
+	assert.deepEqual([session.cols, session.rows, session.clients], [71, 19, 1]);
+	client.type('echo fre""sh\r');
+	await client.untilText('fresh\r\n');
+	await assert.rejects(server.client({ sessionId: 'none' }).connect({ resume: { epoch: client.epoch, offset: 0 } }), refusedWith(404));
+	assert.deepEqual((await server.api.list()).data, ['fresh']);
+	for (const id of ['', '.x', 'a b', '../x', 'x'.repeat(129)]) {
+		await assert.rejects(server.client({ sessionId: id }).connect(), refusedWith(400), id);
+	}
+	const { epoch } = client;
+	for (const offset of ['abc', '-1', '1.5', '99999999999999999999999']) {
+		await assert.rejects(server.client({ sessionId: 'fresh' }).connect({ resume: { epoch, offset } }), refusedWith(400), offset);
+	}
+	for (const size of [{ cols: 0, rows: 10 }, { cols: -1, rows: 10 }, { cols: 1001, rows: 10 }, { cols: 'x', rows: 10 }, { cols: 1e20, rows: 10 }]) {
+		const odd = server.client({ sessionId: 'fresh', ...size });
+		await odd.connect().catch((error) => assert.ok(refusedWith(400)(error), error));
+		const { cols, rows } = await server.api.get('fresh');
+		assert.deepEqual([cols, rows], [71, 19], JSON.stringify(size));
+		odd.terminate();
+	}
+	assert.deepEqual((await server.api.list()).data, ['fresh']);
+	const { link, token } = await server.api.link('fresh', 'driver', 60_000);
+	await server.api.delete('fresh');
+	await assert.rejects(server.client({ sessionId: 'fresh', token, link: link.id }).connect(),
+		(error) => error instanceof Refused && [401, 403, 404].includes(error.status));
+	assert.deepEqual((await server.api.list()).data, []);
+});
+
+scenario('resume at every kind of place gives exactly the bytes from there', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	await server.run('s', "printf '\\033[1;31mred\\033[0m \\xe7\\x95\\x8c\\xf0\\x9f\\x8e\\xaa\\n'");
+	const { offset: head, epoch } = await quiet(server, 's');
+	const whole = await api.output('s');
+	assert.equal(whole.length, head);
+	const tail = Math.max(0, head - 120);
+	for (let offset = tail; offset <= head; offset += 1) {
+		const client = await server.client({ sessionId: 's' }).connect({ resume: { epoch, offset } });
+		const sync = client.messages.find(({ type }) => type === 'sync');
+		assert.equal(sync.offset, offset);
+		assert.ok(!sync.skipped, 'nothing was skipped');
+		await client.untilOffset(head);
+		assert.equal(client.bytes.toString('latin1'), whole.subarray(offset).toString('latin1'), `from ${offset}`);
+		client.terminate();
+	}
+});
+
+scenario('a client that leaves and comes back misses nothing and gets nothing twice', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	const client = await server.client({ sessionId: 's' }).connect();
+	for (let round = 0; round < 10; round += 1) {
+		client.type(`for i in {1..300}; do echo ${round}-$i; done\r`);
+		await client.untilText(`${round}-${20 * round + 1}\r\n`);
+		if (round % 2) await client.close();
+		else client.terminate();
+		if (round % 3 === 0) await server.outputMatches('s', new RegExp(`${round}-300\r\n`));
+		await client.connect();
+	}
+	await client.untilText('9-300\r\n');
+	const { offset } = await quiet(server, 's');
+	await client.untilOffset(offset);
+	assert.deepEqual(client.gaps, []);
+	assert.equal(client.connections, 11);
+	assert.equal(client.offset, offset);
+	assert.deepEqual(client.bytes, await api.output('s'));
+});
+
+scenario('resume with another epoch, or from beyond the head, begins anew', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	const { offset: head, epoch } = await quiet(server, 's');
+	const other = epoch.replace(/^./, (digit) => (digit === '1' ? '2' : '1'));
+	for (const resume of [{ epoch: other, offset: 5 }, { epoch: other, offset: head }, { epoch, offset: head + 1 }, { epoch, offset: 2 ** 52 }]) {
+		const client = await server.client({ sessionId: 's' }).connect({ resume });
+		assert.equal(client.attached.epoch, epoch);
+		assert.equal(client.messages.find(({ type }) => type === 'sync').offset, 0, JSON.stringify(resume));
+		await client.untilOffset(head);
+		assert.deepEqual(client.bytes.subarray(0, head), await api.output('s', 0, head));
+		client.terminate();
+	}
+});
+
+scenario('resume from before the ring says what was skipped', { args: ['--ring-size', '64K'] }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	const client = await server.client({ sessionId: 's' }).connect();
+	await client.close();
+	const asked = client.offset;
+	await server.api.input('s', 'seq 1 60000; echo ov""er\r');
+	await server.outputMatches('s', /\nover\r\n/);
+	await client.connect();
+	const { offset } = await quiet(server, 's');
+	await client.untilOffset(offset);
+	assert.equal(client.gaps.length, 1);
+	const [gap] = client.gaps;
+	assert.equal(gap.from, asked);
+	assert.equal(gap.skipped, gap.to - asked);
+	assert.ok(gap.skipped > 0 && offset - gap.to <= 65_536);
+	assert.ok(offset - gap.to > 30_000, 'more was skipped than needed');
+	assert.deepEqual(client.bytes, await api.output('s', gap.to));
+});
+
+scenario('two clients see the same and both type', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	const one = await server.client({ sessionId: 's' }).connect();
+	const two = await server.client({ sessionId: 's' }).connect();
+	assert.equal((await api.get('s')).clients, 2);
+	assert.notEqual(one.attached.clientId, two.attached.clientId);
+	one.type('x=fro""m-one\r');
+	await until('the first line', async () => /m-one\r\n/.test(two.text));
+	two.type('echo [$x-two]\r');
+	await one.untilText('[from-one-two]\r\n');
+	await two.untilText('[from-one-two]\r\n');
+	const { offset } = await quiet(server, 's');
+	await Promise.all([one.untilOffset(offset), two.untilOffset(offset)]);
+	assert.deepEqual(one.bytes, two.bytes);
+	one.socket.send('{"type":"nothing-known","x":1}');
+	one.terminate();
+	await until('one client', async () => (await api.get('s')).clients === 1);
+	two.type('echo al""one\r');
+	await two.untilText('alone\r\n');
+});
+
+scenario('keystrokes of one client keep their order and arrive whole', async (server) => {
+	await server.session({ id: 's' });
+	const client = await server.client({ sessionId: 's' }).connect();
+	const bytes = randomBytes(30_000);
+	client.type("stty raw -echo; echo rea''dy; head -c 30000 | sha256sum; stty sane\r");
+	await client.untilText('ready');
+	for (let at = 0; at < bytes.length; at += 7) client.type(bytes.subarray(at, at + 7));
+	await client.untilText(sha256(bytes), { timeout: 30_000 });
+});
+
+scenario('input for a program that does not read arrives whole, later, and stops nobody', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	await server.session({ id: 'other' });
+	const go = path.join(server.root, 'go');
+	const bytes = randomBytes(200_000);
+	const client = await server.client({ sessionId: 's' }).connect();
+	client.type(`stty raw -echo; echo rea''dy; until [ -e ${go} ]; do sleep 0.1; done; head -c 200000 | sha256sum; stty sane\r`);
+	await client.untilText('ready');
+	client.type(bytes.subarray(0, 100_000));
+	for (let at = 100_000; at < bytes.length; at += 10_000) client.type(bytes.subarray(at, at + 10_000));
+	client.control({ type: 'ping', t: 'after' });
+	await client.untilMessage('pong', ({ t }) => t === 'after');
+	assert.equal(await server.run('other', 'echo $((6*7))'), '42\n', 'another session was stopped');
+	assert.equal((await api.get('s')).state, 'running');
+	writeFileSync(go, '');
+	await client.untilText(createHash('sha256').update(bytes).digest('hex'), { timeout: 30_000 });
+	assert.ok(existsSync(go));
+	client.type('echo su""re\r');
+	await client.untilText('sure\r\n');
+});
+
+scenario('a viewer sees, but nothing it does reaches the shell', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const { token, link, path: fragment } = await api.link('s', 'viewer', 60_000);
+	assert.equal(fragment, `/#link=${token}`);
+	assert.equal(link.role, 'viewer');
+	const viewer = await server.client({ sessionId: 's', token, cols: 132, rows: 50, name: 'Vi' }).connect();
+	assert.equal(viewer.attached.role, 'viewer');
+	const { offset } = await quiet(server, 's');
+	viewer.type('touch viewer-was-here\r');
+	viewer.control({ type: 'resize', cols: 99, rows: 44 });
+	const error = await viewer.untilMessage('error');
+	assert.equal(error.code, 'READ_ONLY');
+	assert.equal(typeof error.message, 'string');
+	await stays('no output', async () => (await api.get('s')).offset === offset);
+	const session = await api.get('s');
+	assert.deepEqual([session.cols, session.rows], [80, 24], 'a viewer changed the size');
+	assert.equal(await server.run('s', 'ls'), '');
+	await viewer.untilText(/m\d+>\r\n/);
+	assert.ok(!viewer.text.includes('viewer-was-here'));
+	assert.ok(viewer.socket, 'the viewer was disconnected');
+
+	const driver = await api.link('s', 'driver', 60_000);
+	const typist = await server.client({ sessionId: 's', token: driver.token }).connect();
+	assert.equal(typist.attached.role, 'driver');
+	typist.type('echo dri""ver\r');
+	await viewer.untilText('driver\r\n');
+});
+
+scenario('resize messages stand at their offsets, live and in the history', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const live = await server.client({ sessionId: 's' }).connect();
+	await server.run('s', "trap 'echo size:$(stty size)' WINCH");
+	const sizes = [[100, 30], [60, 20], [61, 21], [132, 43]];
+	for (const [cols, rows] of sizes) {
+		await api.resize('s', cols, rows);
+		await api.input('s', `echo now-$((${cols}+1))\r`);
+		await live.untilText(`now-${cols + 1}\r\n`);
+	}
+	await quiet(server, 's');
+	const late = await server.client({ sessionId: 's' }).connect();
+	for (const client of [live, late]) {
+		const resizes = client.log.filter(({ type }) => type === 'resize');
+		assert.deepEqual(resizes.map(({ cols, rows }) => [cols, rows]), sizes);
+		for (const resize of resizes) {
+			assert.equal(resize.at, resize.offset, 'a resize message is not at its place in the stream');
+			assert.ok(resize.by === null || resize.by === undefined, 'the API is no client');
+		}
+		for (const [at, [cols]] of sizes.entries()) {
+			const { offset } = resizes[at];
+			const shown = client.bytes.indexOf(`now-${cols + 1}\r\n`);
+			assert.ok(shown + client.since >= offset,
+				`output from after the resize at ${offset} is before it, at ${shown}: ${JSON.stringify(client.text)} ${JSON.stringify(client.log)}`);
+			if (at > 0) {
+				const earlier = client.bytes.indexOf(`now-${sizes[at - 1][0] + 1}\r\n`);
+				assert.ok(earlier + client.since < offset, 'output from before the resize is after it');
+			}
+		}
+	}
+	assert.deepEqual(late.log.filter(({ type }) => type === 'resize').map(({ offset }) => offset),
+		live.log.filter(({ type }) => type === 'resize').map(({ offset }) => offset));
+	const first = late.messages.find(({ type }) => type === 'sync');
+	assert.deepEqual([first.offset, first.cols, first.rows], [0, 80, 24], 'sync tells the geometry at its offset');
+
+	const [{ offset }] = late.log.filter(({ cols, type }) => type === 'resize' && cols === 61);
+	const resumed = await server.client({ sessionId: 's' }).connect({ resume: { epoch: late.epoch, offset: offset + 3 } });
+	const sync = resumed.messages.find(({ type }) => type === 'sync');
+	assert.deepEqual([sync.cols, sync.rows], [61, 21]);
+	assert.deepEqual(resumed.log.filter(({ type }) => type === 'resize').map(({ cols }) => cols), [132]);
+});
+
+scenario('whose window is the size: who holds it, or who typed last', async (server) => {
+	const { api } = server;
+	const size = async () => {
+		const { cols, rows } = await api.get('s');
+		return `${cols}x${rows}`;
+	};
+	const sized = (expected) => until(`size ${expected}`, async () => await size() === expected);
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const one = await server.client({ sessionId: 's', cols: 90, rows: 25, name: 'One' }).connect();
+	await sized('90x25');
+	const two = await server.client({ sessionId: 's', cols: 100, rows: 30, name: 'Two' }).connect();
+	two.control({ type: 'resize', cols: 101, rows: 31 });
+	two.control({ type: 'ping', t: 1 });
+	await two.untilMessage('pong');
+	await stays('the size of the holder', async () => await size() === '90x25');
+	one.control({ type: 'resize', cols: 91, rows: 26 });
+	await sized('91x26');
+	two.type(':\r');
+	await sized('101x31');
+	await one.untilMessage('presence', ({ sizeBy }) => sizeBy === two.attached.clientId);
+	const resize = await one.untilMessage('resize', ({ cols }) => cols === 101);
+	assert.equal(resize.by, two.attached.clientId);
+	two.control({ type: 'resize', cols: 70, rows: 20 });
+	await sized('70x20');
+	one.control({ type: 'resize', cols: 50, rows: 15 });
+	one.control({ type: 'ping', t: 2 });
+	await one.untilMessage('pong');
+	assert.equal(await size(), '70x20');
+	await two.close();
+	one.control({ type: 'resize', cols: 51, rows: 16 });
+	await sized('51x16');
+});
+
+scenario('presence tells who is there, what they are called, and who typed', async (server) => {
+	await server.session({ id: 's' });
+	const ada = await server.client({ sessionId: 's', cols: 80, rows: 24, name: 'Ada Ä🎪' }).connect();
+	const first = await ada.untilMessage('presence');
+	assert.equal(first.clients.length, 1);
+	const bob = await server.client({ sessionId: 's', cols: 80, rows: 24, name: 'Bob' }).connect();
+	const both = await ada.untilMessage('presence', ({ clients }) => clients.length === 2);
+	const byId = new Map(both.clients.map((each) => [each.id, each]));
+	assert.equal(byId.get(ada.attached.clientId).name, 'Ada Ä🎪');
+	assert.equal(byId.get(bob.attached.clientId).name, 'Bob');
+	for (const each of both.clients) {
+		assert.ok(Number.isInteger(each.color) && each.color >= 0 && each.color <= 7);
+		assert.equal(each.role, 'owner');
+		assert.equal(each.typedAt, null);
+	}
+	assert.notEqual(both.clients[0].color, both.clients[1].color);
+	assert.equal(both.sizeBy, ada.attached.clientId);
+	bob.control({ type: 'name', name: 'Robert' });
+	await ada.untilMessage('presence', ({ clients }) => clients.some(({ name }) => name === 'Robert'));
+	bob.type('#');
+	const typed = await ada.untilMessage('presence', ({ clients }) => clients.some(({ typedAt }) => typedAt));
+	const robert = typed.clients.find(({ typedAt }) => typedAt);
+	assert.equal(robert.id, bob.attached.clientId);
+	assert.ok(Math.abs(Date.parse(robert.typedAt) - Date.now()) < 30_000);
+	const seen = ada.messages.length;
+	bob.terminate();
+	await ada.untilMessage('presence', ({ clients }) => clients.length === 1, { from: seen });
+	for (const name of ['', 'x'.repeat(5000), 5, 'a\nb']) ada.control({ type: 'name', name });
+	ada.control({ type: 'ping', t: 0 });
+	await ada.untilMessage('pong');
+	const last = ada.messages.filter(({ type }) => type === 'presence').pop();
+	for (const { name } of last.clients) assert.ok([...name].length <= 128 && !/[\0-\x1f]/.test(name), JSON.stringify(name));
+	await server.api.call('POST', '/api/session/s/rename', { name: 'New name' });
+	const state = await ada.untilMessage('state', ({ name }) => name === 'New name');
+	assert.equal(state.state, 'running');
+});
+
+scenario('ping, acks, unknown and bad control messages', async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const client = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
+	for (const t of [0, 1.5, 'text ü', null, { a: [1, 2] }, true]) {
+		const from = client.messages.length;
+		client.control({ type: 'ping', t });
+		assert.deepEqual((await client.untilMessage('pong', () => true, { from })).t, t);
+	}
+	for (const bad of ['no json', '', '{', '\0', 'nul', '{"type":']) {
+		const from = client.messages.length;
+		client.control(bad);
+		const error = await client.untilMessage('error', () => true, { from });
+		assert.equal(error.message, 'Invalid control message', JSON.stringify(bad));
+		assert.equal(typeof error.code, 'string');
+	}
+	for (const size of [{ cols: 0, rows: 24 }, { cols: 80, rows: -1 }, { cols: -5, rows: 0 }]) {
+		const from = client.messages.length;
+		client.control({ type: 'resize', ...size });
+		const error = await client.untilMessage('error', () => true, { from });
+		assert.equal(error.message, 'Invalid dimensions: cols and rows must be positive');
+	}
+	const from = client.messages.length;
+	for (const ignored of ['{"type":"tomorrow"}', '{"type":"ack","offset":5}', '{"type":"ack","offset":-5}', '{"type":"ack"}']) client.control(ignored);
+	client.control({ type: 'ping', t: 'end' });
+	await client.untilMessage('pong', ({ t }) => t === 'end');
+	assert.ok(!client.messages.slice(from).some(({ type }) => type === 'error'));
+	for (const odd of ['[]', '5', 'null', '"x"', '{}', '{"type":5}', '{"type":"resize"}', '{"type":"resize","cols":5000,"rows":5000}',
+		'{"type":"resize","cols":"80","rows":"24"}', '{"type":"resize","cols":1e400,"rows":1}', '{"type":"ping"}', `${'['.repeat(50_000)}`]) {
+		client.control(odd);
+	}
+	client.control({ type: 'ping', t: 'alive' });
+	await client.untilMessage('pong', ({ t }) => t === 'alive');
+	const { cols, rows } = await server.api.get('s');
+	assert.deepEqual([cols, rows], [80, 24]);
+	client.type('');
+	client.type('echo fi""ne\r');
+	await client.untilText('fine\r\n');
+});
+
+scenario('exit comes after the last byte, for the fast and for the slow', { timeout: 120_000 }, async (server) => {
+	const { api } = server;
+	for (let round = 0; round < rounds; round += 1) {
+		await server.session({ id: 's' });
+		const fast = await server.client({ sessionId: 's' }).connect();
+		const slow = await server.client({ sessionId: 's' }).connect();
+		slow.stall();
+		fast.type('seq 1 200000; exit 7\r');
+		await fast.untilMessage('exit', () => true, { timeout: 30_000 });
+		const session = await api.get('s');
+		assert.equal(session.state, 'exited');
+		assert.deepEqual(session.exit, { code: 7, signal: null, reason: 'exited', offset: session.offset });
+		slow.unstall();
+		await slow.untilMessage('exit', () => true, { timeout: 30_000 });
+		const whole = await api.output('s');
+		assert.match(whole.subarray(-2000).toString(), /199999\r\n200000\r\n/);
+		for (const [name, client] of [['fast', fast], ['slow', slow]]) {
+			const { at, type, ...exit } = client.log.find((each) => each.type === 'exit');
+			assert.deepEqual(exit, session.exit, name);
+			assert.equal(at, session.offset, `the ${name} client had the exit before the end`);
+			assert.equal(type, 'exit');
+			assert.deepEqual(client.gaps, [], `${name}: the ring is larger than this output`);
+			assert.equal(sha256(client.bytes), sha256(whole), name);
+			assert.ok(client.socket, `the socket of the ${name} client was closed`);
+			assert.equal(client.messages.filter((each) => each.type === 'exit').length, 1);
+		}
+		fast.terminate();
+		slow.terminate();
+		await api.delete('s');
+	}
+});
+
+scenario('attach and resume to an ended session: history, ready, exit', async (server) => {
+	await server.session({ id: 's' });
+	const witness = await server.client({ sessionId: 's' }).connect();
+	witness.type('echo last wo""rds; kill -9 $$\r');
+	await witness.untilMessage('exit');
+	const half = Math.floor(witness.offset / 2);
+	await witness.close();
+	for (const resume of [false, { epoch: witness.epoch, offset: half }, { epoch: witness.epoch, offset: witness.offset }]) {
+		const client = await server.client({ sessionId: 's' }).connect({ resume });
+		const exit = await client.untilMessage('exit');
+		assert.deepEqual([exit.code, exit.signal, exit.reason, exit.offset], [null, 'KILL', 'signal', witness.offset]);
+		assert.equal(client.attached.state, 'exited');
+		assert.ok(types(client).indexOf('exit') > types(client).indexOf('ready'));
+		const from = resume ? resume.offset : 0;
+		assert.equal(client.since, from);
+		assert.deepEqual(client.bytes, witness.bytes.subarray(from));
+		client.type('ls\r');
+		client.control({ type: 'resize', cols: 50, rows: 10 });
+		client.control({ type: 'ping', t: 1 });
+		await client.untilMessage('pong');
+		assert.equal(client.offset, witness.offset);
+		await client.close();
+	}
+});
+
+scenario('delete closes with 4410, replacing an ended session too', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	const [one, two] = [server.client({ sessionId: 's' }), server.client({ sessionId: 's' })];
+	await one.connect();
+	await two.connect();
+	two.stall();
+	await api.delete('s');
+	assert.equal((await one.untilClosed()).code, 4410);
+	two.unstall();
+	assert.equal((await two.untilClosed()).code, 4410);
+	await assert.rejects(one.connect(), refusedWith(404));
+
+	await server.session({ id: 's' });
+	const third = await server.client({ sessionId: 's' }).connect();
+	third.type('exit\r');
+	await third.untilMessage('exit');
+	await api.create({ id: 's' });
+	assert.equal((await third.untilClosed()).code, 4410);
+});
+
+scenario('SIGTERM of the server closes with 1001', async (server) => {
+	await server.session({ id: 's' });
+	const client = await server.client({ sessionId: 's' }).connect();
+	const { code } = await server.kill('SIGTERM');
+	assert.equal(code, 0);
+	assert.equal((await client.untilClosed()).code, 1001);
+	await server.start();
+	await client.connect();
+	client.type('echo sti""ll\r');
+	await client.untilText('still\r\n');
+	assert.deepEqual(client.gaps, []);
+});
+
+scenario('a message of a megabyte is taken, a larger one closes with 1009', async (server) => {
+	await server.session({ id: 's' });
+	const client = await server.client({ sessionId: 's' }).connect();
+	client.type("stty raw -echo; echo rea''dy; head -c 1048576 | sha256sum; stty sane\r");
+	await client.untilText('ready');
+	const bytes = randomBytes(1 << 20);
+	client.type(bytes);
+	await client.untilText(sha256(bytes), { timeout: 30_000 });
+	client.type(Buffer.alloc((1 << 20) + 1, 0x78));
+	assert.equal((await client.untilClosed()).code, 1009);
+	await client.connect();
+	assert.deepEqual(client.gaps, []);
+	client.type('\x03\recho a""fter\r');
+	await client.untilText('after\r\n');
+	assert.ok(!client.text.includes('xxxxxxxxxxxx'), 'a refused message reached the shell');
+});

@@ -1,0 +1,214 @@
+// TLS, HTTP/2, unix sockets, and running without authentication.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import http2 from 'node:http2';
+import os from 'node:os';
+import path from 'node:path';
+import tls from 'node:tls';
+import WebSocket from 'ws';
+import { Api } from './lib/api.mjs';
+import { RawClient, Refused } from './lib/client.mjs';
+import { binary, scenario } from './lib/server.mjs';
+import { slowness, until, within } from './lib/until.mjs';
+
+const dir = mkdtempSync(path.join(os.tmpdir(), 'rs-tls-'));
+process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
+const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(dir, name));
+const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert,
+	'-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { encoding: 'utf8' });
+assert.equal(made.status, 0, made.stderr);
+const ca = readFileSync(cert);
+const secure = { args: ['--tls-cert', cert, '--tls-key', key] };
+
+scenario('https and wss over HTTP/1.1', secure, async (server) => {
+	assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+\/#token=/);
+	server.ca = ca;
+	const api = new Api(() => server.base, { token: server.token, ca });
+	server.api = api;
+	await server.session({ id: 's' });
+	assert.equal(await server.run('s', 'echo sa""fe'), 'safe\n');
+	const client = await server.client({ sessionId: 's', origin: server.base }).connect();
+	client.type('echo to""o; head -c 500000 /dev/zero | tr "\\0" x; echo =\r');
+	await client.untilText('too\r\n');
+	await client.untilText('x=\r\n');
+	assert.ok(client.text.includes('x'.repeat(500_000)));
+	const login = await api.as(null).raw('POST', '/api/auth/login', { token: server.token }, { headers: { Origin: server.base } });
+	assert.match(login.headers['set-cookie'][0], /; ?Secure/i, 'the cookie may travel in clear text');
+	await api.refused(403, 'ORIGIN_NOT_ALLOWED', 'GET', '/api/session/list', undefined, { headers: { Origin: server.base.replace('https', 'http') } });
+	const clear = new RawClient(server).send(`GET /api/session/list HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`);
+	const status = await clear.status();
+	assert.ok(status === 0 || status >= 300, `clear text on the TLS port: ${status}`);
+	assert.ok(!clear.text.includes('"sessions"'));
+});
+
+scenario('old TLS is refused', secure, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	for (const version of ['TLSv1', 'TLSv1.1']) {
+		await assert.rejects(within('handshake', new Promise((resolve, reject) => {
+			const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca, minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }, resolve);
+			socket.on('error', reject);
+		})), version);
+	}
+	for (const version of ['TLSv1.2', 'TLSv1.3']) {
+		const socket = await within('handshake', new Promise((resolve, reject) => {
+			const each = tls.connect({ port: server.port, host: '127.0.0.1', ca, minVersion: version, maxVersion: version }, () => resolve(each));
+			each.on('error', reject);
+		}));
+		assert.equal(socket.getProtocol(), version);
+		socket.destroy();
+	}
+});
+
+scenario('the API over HTTP/2, many requests on one connection', secure, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const session = http2.connect(server.base, { ca });
+	session.on('error', () => {});
+	server.clients.add({ terminate: () => session.destroy() });
+	await within('the settings of the server', new Promise((resolve) => { session.once('remoteSettings', resolve); }));
+	const ask = (method, route, body, headers = {}) => within(`answer to ${method} ${route} over HTTP/2`, new Promise((resolve, reject) => {
+		const payload = body === undefined ? undefined : JSON.stringify(body);
+		const stream = session.request({
+			':method': method, ':path': route, authorization: `Bearer ${server.token}`,
+			...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }), ...headers,
+		});
+		const chunks = [];
+		let status;
+		stream.on('response', (answer) => { status = answer[':status']; });
+		stream.on('data', (chunk) => chunks.push(chunk));
+		stream.on('end', () => {
+			const bytes = Buffer.concat(chunks);
+			let json;
+			try {
+				json = JSON.parse(bytes.toString());
+			} catch {
+				// not JSON
+			}
+			resolve({ status, bytes, json });
+		});
+		stream.on('error', reject);
+		stream.end(payload);
+	}));
+	const created = await ask('POST', '/api/session/create', { id: 's' });
+	assert.equal(session.alpnProtocol, 'h2', 'this is not HTTP/2');
+	assert.equal(created.status, 200);
+	assert.equal(created.json.data.id, 's');
+	const answers = await Promise.all(Array.from({ length: 50 }, () => ask('GET', '/api/session/s')));
+	assert.ok(answers.every(({ status, json }) => status === 200 && json.data.id === 's'));
+	// Bodies one after the other: libwebsockets 4.1.6 takes those that share a TLS record for one
+	// that is longer than its content-length, and ends the connection.
+	for (let at = 0; at < 20; at += 1) {
+		const renamed = await ask('POST', '/api/session/s/rename', { name: `name ${at}` });
+		assert.equal(renamed.json.data.name, `name ${at}`);
+	}
+	await ask('POST', '/api/session/s/input', { data: 'head -c 1500000 /dev/zero | tr "\\0" x; echo e""nd\r' });
+	await server.outputMatches('s', /end\r\n/);
+	const big = await ask('GET', '/api/session/s/output?from=0');
+	assert.equal(big.bytes.length, 1 << 20);
+	assert.equal((await ask('GET', '/api/session/list', undefined, { origin: 'https://evil.example' })).status, 403);
+	assert.equal((await ask('GET', '/api/session/list', undefined, { ':authority': 'evil.example' })).status, 403);
+	assert.equal((await ask('GET', '/api/session/list', undefined, { authorization: 'Bearer no' })).status, 401);
+	assert.equal((await ask('GET', '/nothing')).status, 404);
+	assert.equal((await ask('POST', '/api/session/delete', { sessionId: 's' })).json.success, true);
+	session.destroy();
+	// A WebSocket beside it, where the client speaks HTTP/1.1 by ALPN.
+	server.ca = ca;
+	const client = await server.client({ sessionId: 't' }).connect();
+	client.type('echo bes""ide\r');
+	await client.untilText('beside\r\n');
+});
+
+scenario('a wrong certificate or key is told at the start', { start: false, mayHaveDied: true }, async (server) => {
+	for (const args of [['--tls-cert', path.join(dir, 'none'), '--tls-key', key], ['--tls-cert', cert, '--tls-key', cert], ['--tls-cert', cert]]) {
+		const { status, stdout, stderr, signal } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...args],
+			{ encoding: 'utf8', timeout: 10_000 * slowness });
+		assert.ok(status > 0, `${args}: ${status ?? signal}`);
+		assert.match(stderr, /cert|key/i);
+		assert.doesNotMatch(stdout, /Ringside is at/);
+	}
+});
+
+scenario('a unix socket', { start: false }, async (server) => {
+	const socketPath = path.join(server.root, 'ringside.sock');
+	server.options.listen = [`unix:${socketPath}`, '127.0.0.1:0'];
+	await server.start();
+	assert.ok(server.urls.some((url) => url === `unix:${socketPath}`), server.stdout);
+	assert.ok(statSync(socketPath).isSocket());
+	assert.equal(statSync(socketPath).mode & 0o007, 0, 'the socket is open to everybody');
+	const api = new Api('http://localhost', { token: server.token, socketPath });
+	const created = await api.create({ id: 'by-unix' });
+	assert.equal(created.id, 'by-unix');
+	assert.deepEqual((await server.api.list()).data, ['by-unix']);
+	await api.as(null).refused(401, 'UNAUTHENTICATED', 'GET', '/api/session/list');
+	const socket = new WebSocket(`ws+unix://${socketPath}:/ws/pty?sessionId=by-unix`, { headers: { Host: 'localhost', Authorization: `Bearer ${server.token}` } });
+	server.clients.add(socket);
+	let text = '';
+	socket.on('message', (data, binaryFrame) => { text += binaryFrame ? data.toString() : ''; });
+	await within('open', new Promise((resolve, reject) => {
+		socket.on('open', resolve);
+		socket.on('error', reject);
+	}));
+	socket.send(Buffer.from('echo un""ix\r'));
+	await until('output', () => text.includes('unix\r\n'));
+	// Killed and started again: a socket file that was left behind is no hindrance.
+	await server.kill('SIGKILL');
+	await server.start({ listen: server.options.listen });
+	assert.equal((await api.get('by-unix')).pid, created.pid);
+});
+
+scenario('--no-auth is only for loopback', { start: false, mayHaveDied: true }, async (server) => {
+	for (const address of ['0.0.0.0:0', '[::]:0']) {
+		const { status, stdout, stderr, signal } = spawnSync(binary, ['serve', '--listen', address, '--runtime-dir', server.dir, '--no-auth'],
+			{ encoding: 'utf8', timeout: 10_000 * slowness });
+		assert.ok(status > 0, `${address}: ${status ?? signal}\n${stderr}`);
+		assert.match(stderr, /no-auth/);
+		assert.doesNotMatch(stdout, /Ringside is at/);
+	}
+});
+
+scenario('--no-auth on loopback: no token, but no foreign site either', { args: ['--no-auth'] }, async (server) => {
+	const { api } = server;
+	assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+	assert.equal(server.token, undefined);
+	await server.session({ id: 's' });
+	const who = await api.call('GET', '/api/auth/whoami');
+	assert.deepEqual([who.role, who.authRequired], ['owner', false]);
+	for (const headers of [{ Origin: 'http://evil.example' }, { Origin: 'null' }, { Host: 'evil.example' }]) {
+		await api.refused(403, headers.Host ? 'HOST_NOT_ALLOWED' : 'ORIGIN_NOT_ALLOWED', 'POST', '/api/session/create', {}, { headers });
+		const raw = new RawClient(server).upgrade('/ws/pty?sessionId=s', headers);
+		assert.equal(await raw.status(), 403);
+		raw.terminate();
+	}
+	// A form of another site needs no permission to post these.
+	for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+		const answer = await api.raw('POST', '/api/session/create', '{"id":"by-form"}', { headers: { 'Content-Type': type, Origin: 'http://evil.example' } });
+		assert.equal(answer.status, 403, type);
+	}
+	const client = await server.client({ sessionId: 's', origin: server.base }).connect();
+	client.type('echo op""en\r');
+	await client.untilText('open\r\n');
+	assert.deepEqual((await api.list()).data, ['s']);
+	await assert.rejects(server.client({ sessionId: 's', origin: 'http://evil.example' }).connect(), (error) => error instanceof Refused && error.status === 403);
+});
+
+scenario('the token from a file or from the environment', { start: false }, async (server) => {
+	const own = 'a-token-of-my-own-that-is-long-enough-1234';
+	server.options.env = { RINGSIDE_TOKEN: own };
+	await server.start();
+	assert.equal(server.token, own);
+	await server.api.list();
+	await server.kill('SIGTERM');
+	const file = path.join(server.root, 'my-token');
+	const other = `${own}-from-file`;
+	writeFileSync(file, `${other}\n`, { mode: 0o600 });
+	server.options.env = {};
+	await server.start({ args: ['--token-file', file] });
+	assert.equal(server.token, other);
+	await server.api.list();
+	await server.api.as(own).refused(401, 'UNAUTHENTICATED', 'GET', '/api/session/list');
+	const { headers } = await new Promise((resolve, reject) => {
+		http.get(`${server.base}/healthz`, { agent: false }, (answer) => resolve(answer.resume())).on('error', reject);
+	});
+	assert.ok(headers);
+});

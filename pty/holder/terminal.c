@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -64,11 +65,15 @@ static _Noreturn void child_fail(int report_fd, enum report_stage stage)
 /* Between fork and exec: only async-signal-safe calls. */
 static _Noreturn void child_run(const struct holder_options *o, int slave, int report_fd)
 {
+	static const unsigned long default_action[8]; /* the kernel's struct sigaction, all zero: SIG_DFL */
 	struct rlimit files;
 	sigset_t none;
-	/* Dispositions that were "ignore" survive exec; the shell must see none but its own. */
-	for (int signo = 1; signo < NSIG; signo++)
-		signal(signo, SIG_DFL);
+	/*
+	 * Dispositions that were "ignore" survive exec; the shell must see none but its own. By the system
+	 * call, for libc does not let go of signals 32 and 33, which its posix_spawn leaves ignored.
+	 */
+	for (int signo = 1; signo <= SIGRTMAX; signo++)
+		syscall(SYS_rt_sigaction, signo, default_action, NULL, sizeof(uint64_t));
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* Without its holder a session is over, whoever else may still have the master open. */

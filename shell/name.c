@@ -12,8 +12,7 @@ bool name_is_id(const char *text)
 		strspn(text, allowed) == length;
 }
 
-/* Decode one character; returns its bytes, or 0 when it is no valid UTF-8. */
-static size_t decode(const unsigned char *p, uint32_t *ret_code)
+size_t name_decode(const unsigned char *p, uint32_t *ret_code)
 {
 	size_t size = p[0] < 0x80 ? 1
 		: p[0] < 0xc2     ? 0
@@ -42,7 +41,7 @@ bool name_is_text(const char *text)
 	size_t count = 0;
 	while (*p) {
 		uint32_t code;
-		size_t size = decode(p, &code);
+		size_t size = name_decode(p, &code);
 		if (size == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 ||
 			code == 0x2029)
 			return false;
@@ -60,7 +59,7 @@ bool name_is_utf8(const char *text)
 	const unsigned char *p = (const unsigned char *)text;
 	uint32_t code;
 	while (*p) {
-		size_t size = decode(p, &code);
+		size_t size = name_decode(p, &code);
 		if (size == 0)
 			return false;
 		p += size;

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define NAME_ID_MAX 128u   /* bytes of a session's id */
 #define NAME_TEXT_MAX 128u /* characters of a display name */
@@ -16,3 +17,6 @@ bool name_is_text(const char *text);
 
 /* Whether text is valid UTF-8, as everything that goes into JSON has to be. */
 bool name_is_utf8(const char *text);
+
+/* Decode the character of UTF-8 at p, which is NUL-terminated. Returns its bytes, 0 when it is none. */
+size_t name_decode(const unsigned char *p, uint32_t *ret_code);

@@ -1,6 +1,7 @@
 #include "ws/log.h"
 
 #include "shell/clock.h"
+#include "shell/name.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -34,21 +35,12 @@ static void put_text(struct line *l, const char *text)
 		put(l, *text++);
 }
 
-/* Bytes at p that may be written as they are: one character of UTF-8 that is no control; 0 if it is none. */
+/* Bytes at p that may be written as they are: a character that is no control (C0, DEL, C1), else 0. */
 static size_t printable(const unsigned char *p)
 {
-	size_t size = p[0] < 0x80 ? 1
-		: p[0] < 0xc2     ? 0
-		: p[0] < 0xe0     ? 2
-		: p[0] < 0xf0     ? 3
-		: p[0] < 0xf5     ? 4
-				  : 0;
-	for (size_t i = 1; i < size; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	/* C0, DEL, and C1, which terminals obey too. */
-	bool control = p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
-	return control ? 0 : size;
+	uint32_t code = 0;
+	size_t size = name_decode(p, &code);
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : size;
 }
 
 /* A value, quoted unless it is a plain word. */

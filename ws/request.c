@@ -10,10 +10,8 @@
 struct request *request_create(void)
 {
 	struct request *r = calloc(1, sizeof *r);
-	if (r) {
+	if (r)
 		r->references = 1;
-		r->accept_encoding = r->if_none_match = "";
-	}
 	return r;
 }
 

@@ -55,8 +55,6 @@ struct request {
 	char *body; /* NUL-terminated */
 	size_t body_length;
 	char peer[LIMITER_PEER_MAX];
-	const char *accept_encoding; /* during api_handle() only; "" if there is none */
-	const char *if_none_match;   /* likewise */
 	struct principal principal;
 	enum auth_result auth; /* whether principal is valid */
 	struct route_match match;

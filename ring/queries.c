@@ -66,6 +66,7 @@ void queries_add(struct queries *q, const struct scan_query *range, bool muted)
 		.length = range->length,
 		.string = range->string,
 		.muted = muted || range->muted,
+		.ends = range->ends,
 	};
 }
 
@@ -97,14 +98,27 @@ uint64_t queries_start(const struct queries *q, uint64_t offset)
 	return i < q->count && at(q, i)->start < offset ? at(q, i)->start : offset;
 }
 
-/* Blank the part of range that lies in bytes. Controls inside a control sequence still act. */
+static bool is_hidden(const struct query *range, uint8_t c)
+{
+	/* Controls inside a control sequence act, those inside a string do not. */
+	return range->string || c >= 0x20 || c == 0x1b || c == 0x05;
+}
+
+/* Blank the part of range that lies in bytes. */
 static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, size_t length)
 {
 	uint64_t from = range->start > offset ? range->start - offset : 0;
 	uint64_t to = end_of(range) - offset < length ? end_of(range) - offset : length;
-	for (uint64_t i = from; i < to; i++)
-		if (range->string || bytes[i] >= 0x20 || bytes[i] == 0x1b || bytes[i] == 0x05)
-			bytes[i] = 0;
+	/* ST in the introducer's own form: ESC \, or U+009C. It does nothing but end what is unfinished. */
+	uint8_t second = 0;
+	if (range->ends && range->start >= offset)
+		second = bytes[from++] == 0x1b ? '\\' : 0x9c;
+	for (uint64_t i = from; i < to; i++) {
+		if (!is_hidden(range, bytes[i]))
+			continue;
+		bytes[i] = second;
+		second = 0;
+	}
 }
 
 size_t queries_apply(

@@ -21,6 +21,7 @@ struct query {
 	uint32_t length; /* bytes */
 	bool string;     /* C0 controls inside do not act */
 	bool muted;      /* shown to nobody, be it that it is too long or that it has been shown */
+	bool ends;       /* its introducer ends something unfinished, so ST takes its place */
 };
 
 struct queries {
@@ -47,7 +48,8 @@ uint64_t queries_start(const struct queries *q, uint64_t offset);
 void queries_trim(struct queries *q, uint64_t offset);
 
 /*
- * Put NULs in place of queries in length bytes of output that begin at offset.
+ * Put NULs in place of queries (ST first, where the query has ended an unfinished sequence: that one must
+ * not go on with what follows) in length bytes of output that begin at offset.
  * live_from: unmuted queries from this offset on are left in place, and muted from now on.
  * Returns how many of the bytes may be used: fewer than length when a query would be cut in two.
  */

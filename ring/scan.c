@@ -30,12 +30,14 @@ void scan_init(struct scan *s, uint64_t offset)
 /* Report [start, end) as a query. */
 static void report(struct feed *f, uint64_t start, uint64_t end, bool string, bool muted)
 {
-	if (end > start)
-		f->cb(f->user,
-			&(struct scan_query){.start = start,
-				.length = (uint32_t)(end - start),
-				.string = string,
-				.muted = muted});
+	if (end <= start)
+		return;
+	f->cb(f->user,
+		&(struct scan_query){.start = start,
+			.length = (uint32_t)(end - start),
+			.string = string,
+			.muted = muted,
+			.ends = f->s->ends && start == f->s->start});
 }
 
 /* Enter a state; at is the offset of the sequence's first byte. */
@@ -45,6 +47,9 @@ static void begin(struct scan *s, enum scan_state state, uint64_t at, bool hold)
 		s->ground = at;
 	/* An escape that is hidden already stays so when it turns out to begin a longer sequence. */
 	s->muted = s->muted && s->state == SCAN_ESCAPE && state != SCAN_ESCAPE;
+	/* Growing out of an escape ends nothing; anything else that begins before another was over does. */
+	if (s->state != SCAN_ESCAPE || at != s->start)
+		s->ends = s->state != SCAN_GROUND;
 	s->state = state;
 	s->start = at;
 	s->hold = hold;
@@ -63,7 +68,7 @@ static bool in_string(const struct scan *s)
 static void to_ground(struct scan *s)
 {
 	s->state = SCAN_GROUND;
-	s->hold = s->muted = false;
+	s->hold = s->muted = s->ends = false;
 }
 
 /* Whether a CSI sequence makes some terminal answer (xterm ctlseqs, kitty keyboard protocol). */
@@ -134,7 +139,7 @@ static void end_string(struct feed *f, uint64_t end)
 static void execute_c1(struct feed *f, uint8_t c, uint64_t at)
 {
 	struct scan *s = f->s;
-	bool string = in_string(s);
+	bool string = in_string(s), ends = s->state != SCAN_GROUND;
 	if (string && c == 0x9c) {
 		end_string(f, at + 2);
 		return;
@@ -153,6 +158,8 @@ static void execute_c1(struct feed *f, uint8_t c, uint64_t at)
 		begin(s, SCAN_STRING, at, false);
 		break;
 	case 0x9a: /* DECID */
+		s->start = at;
+		s->ends = ends;
 		report(f, at, at + 2, false, false);
 		to_ground(s);
 		break;
@@ -165,6 +172,8 @@ static void execute_c1(struct feed *f, uint8_t c, uint64_t at)
 	default:
 		to_ground(s);
 	}
+	if (s->state != SCAN_GROUND)
+		s->ends = ends;
 }
 
 static void feed_escape(struct feed *f, uint8_t c)
@@ -267,8 +276,10 @@ static void mute(struct feed *f)
 	struct scan *s = f->s;
 	uint64_t end = whole(s);
 	report(f, s->start, end, s->state != SCAN_CSI && s->state != SCAN_ESCAPE, true);
-	if (end > s->start)
+	if (end > s->start) {
 		s->start = end;
+		s->ends = false; /* only the first piece has the introducer */
+	}
 	s->muted = true;
 }
 
@@ -332,6 +343,7 @@ static void feed_ascii(struct feed *f, uint8_t c)
 		/* That ESC was none of ST's: the string is over and a new sequence has begun. */
 		end_string(f, esc);
 		begin(s, SCAN_ESCAPE, esc, true);
+		s->ends = true;
 	}
 	if (c < 0x20) {
 		feed_c0(f, c);
@@ -370,7 +382,7 @@ static void feed_character(struct feed *f)
 		return; /* dropped by the decoder: it never reaches the parser */
 	if (s->state == SCAN_STRING_END) {
 		end_string(f, s->esc);
-		to_ground(s);
+		begin(s, SCAN_ESCAPE, s->esc, true);
 	}
 	if (s->code < 0xa0)
 		execute_c1(f, (uint8_t)s->code, s->lead);

@@ -26,6 +26,7 @@ struct scan_query {
 	uint32_t length; /* bytes */
 	bool string;     /* an OSC or DCS: C0 controls inside are part of it; otherwise they act */
 	bool muted;      /* never to be shown to anybody: it is too long to be judged */
+	bool ends;       /* its introducer ends what came before, which was unfinished */
 };
 
 /*
@@ -61,6 +62,7 @@ struct scan {
 	bool muted;        /* the current sequence has grown past its limit: hide it */
 	bool asks;         /* the string so far contains a '?' where a query has one */
 	bool judged;       /* the string's number is known */
+	bool ends;         /* the current sequence has ended an unfinished one */
 	uint8_t prefix;    /* one of < = > ?, or 0 */
 	uint8_t inter;     /* last intermediate byte, or 0 */
 	uint32_t number;   /* first parameter, saturating */

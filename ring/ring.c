@@ -98,10 +98,10 @@ err_fd:
 	return rc;
 }
 
-/* A stream's storage lies inside the file and has a size that masks work with. */
-static bool stream_is_sane(const struct stream_shared *s, uint64_t file_size)
+/* A stream's storage lies inside the file, and its size is one that masks and the largest reads work with. */
+static bool stream_is_sane(const struct stream_shared *s, uint64_t least, uint64_t file_size)
 {
-	return s->size >= PAGE && s->size <= RING_SIZE_MAX && (s->size & (s->size - 1)) == 0 &&
+	return s->size >= least && s->size <= RING_SIZE_MAX && (s->size & (s->size - 1)) == 0 &&
 		s->position % PAGE == 0 && s->position <= file_size &&
 		s->size <= file_size - s->position;
 }
@@ -128,8 +128,8 @@ int ring_open(struct ring *r, int fd)
 	}
 	rc = -EPROTO;
 	if (r->header->magic != RING_MAGIC || r->header->version != RING_VERSION ||
-		!stream_is_sane(&r->header->bytes, (uint64_t)st.st_size) ||
-		!stream_is_sane(&r->header->events, (uint64_t)st.st_size))
+		!stream_is_sane(&r->header->bytes, RING_SIZE_MIN, (uint64_t)st.st_size) ||
+		!stream_is_sane(&r->header->events, 2 * PAGE, (uint64_t)st.st_size))
 		goto err_header;
 	rc = map_streams(r, fd, false);
 	if (rc < 0)

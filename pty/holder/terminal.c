@@ -57,7 +57,7 @@ static int set_size(int fd, unsigned rows, unsigned cols, unsigned width, unsign
 /* In the child: tell the parent what failed, and be gone. */
 static _Noreturn void child_fail(int report_fd, enum report_stage stage)
 {
-	struct report r = {.stage = stage, .error = -errno};
+	struct report r = {.stage = (int32_t)stage, .error = -errno};
 	(void)!write(report_fd, &r, sizeof r); /* without a reader there is nobody to tell */
 	_exit(127);
 }

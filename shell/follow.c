@@ -12,6 +12,9 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#define REST_MS 1u
+#define FLOOD_BYTES ((size_t)8 << 10) /* in two milliseconds */
+
 void session_remove_directory(struct sessions *s, const char *name)
 {
 	static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT,
@@ -59,6 +62,16 @@ static void forget_busy(struct sessions *s, struct session *session)
 	session->busy = false;
 }
 
+static void forget_resting(struct sessions *s, struct session *session)
+{
+	struct session **at = &s->resting;
+	while (*at && *at != session)
+		at = &(*at)->next_resting;
+	if (*at)
+		*at = session->next_resting;
+	session->resting = false;
+}
+
 /* Take a session out of everything and release it. Its viewers and waiters are told. */
 void session_release(struct sessions *s, struct session *session, bool deleted)
 {
@@ -68,6 +81,7 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 	else
 		HASH_DEL(s->table, session);
 	forget_busy(s, session);
+	forget_resting(s, session);
 	DL_FOREACH_SAFE (session->viewers, v, next) {
 		DL_DELETE(session->viewers, v);
 		v->gone(v->user, deleted);
@@ -102,6 +116,46 @@ static void note_exit(struct session *session)
 	sessions_changed(s);
 }
 
+/*
+ * Whether so much comes that it is better collected: a wake-up for each 4 KB that the kernel hands to the
+ * holder costs more than all else that is done with them, and takes the core from the program.
+ */
+static bool floods(struct session *session, size_t bytes)
+{
+	uint64_t now = uv_now(session->table->loop);
+	if (now != session->pace_ms) {
+		session->pace_before = now <= session->pace_ms + 2 ? session->pace_bytes : 0;
+		session->pace_bytes = 0;
+		session->pace_ms = now;
+	}
+	session->pace_bytes += bytes;
+	return bytes > 0 && session->pace_before + session->pace_bytes >= FLOOD_BYTES;
+}
+
+static void on_rested(uv_timer_t *timer)
+{
+	struct sessions *s = timer->data;
+	while (s->resting) {
+		struct session *session = s->resting;
+		s->resting = session->next_resting;
+		session->resting = false;
+		sessions_make_busy(s, session);
+	}
+}
+
+/* Look again in a millisecond; the holder does not wake us until then. */
+static void rest(struct session *session)
+{
+	struct sessions *s = session->table;
+	if (!s->resting)
+		uv_timer_start(&s->rest, on_rested, REST_MS, 0);
+	if (session->resting)
+		return;
+	session->resting = true;
+	session->next_resting = s->resting;
+	s->resting = session;
+}
+
 /* Consume a turn's worth and let the viewers have it. */
 static void consume(struct session *session)
 {
@@ -122,6 +176,8 @@ static void consume(struct session *session)
 		v->more(v->user);
 	if (session->holder_lost)
 		more = more || (session->state == SESSION_RUNNING && !session->history.ended);
+	else if (!more && floods(session, (size_t)(now - before)))
+		rest(session);
 	else if (!more)
 		more = !link_sleep(&session->link, now, session->history.events_offset);
 	if (more)

@@ -88,6 +88,10 @@ struct session {
 	struct session_waiter *enders;  /* for the end */
 	struct session *next_busy;      /* in the table's list of sessions with more to consume */
 	bool busy;
+	struct session *next_resting; /* in the table's list of sessions that are looked at by time */
+	bool resting;
+	uint64_t pace_ms;               /* loop time of what pace_bytes counts */
+	size_t pace_bytes, pace_before; /* consumed in that millisecond, and in the one before */
 };
 
 /* The offset behind the newest byte, and that of the oldest; 0 while starting. */

@@ -301,6 +301,8 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	uv_prepare_init(loop, &s->prepare);
 	uv_idle_init(loop, &s->idle);
 	uv_timer_init(loop, &s->sweep);
+	uv_timer_init(loop, &s->rest);
+	s->rest.data = s;
 	uv_timer_init(loop, &s->rescan);
 	s->prepare.data = s->idle.data = s->sweep.data = s->rescan.data = s;
 	uv_prepare_start(&s->prepare, session_turns);
@@ -326,6 +328,7 @@ void sessions_close(struct sessions *s)
 	uv_close((uv_handle_t *)&s->prepare, NULL);
 	uv_close((uv_handle_t *)&s->idle, NULL);
 	uv_close((uv_handle_t *)&s->sweep, NULL);
+	uv_close((uv_handle_t *)&s->rest, NULL);
 	uv_close((uv_handle_t *)&s->rescan, NULL);
 	close(s->lock_fd);
 	close(s->dir_fd);

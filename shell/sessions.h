@@ -49,12 +49,14 @@ struct sessions {
 	const struct sessions_callbacks *callbacks;
 	void *user;
 	uv_loop_t *loop;
-	struct session *table;  /* uthash, by id */
-	struct session *ending; /* list */
-	struct session *busy;   /* with more to consume */
+	struct session *table;   /* uthash, by id */
+	struct session *ending;  /* list */
+	struct session *busy;    /* with more to consume */
+	struct session *resting; /* flooding: looked at again when the timer says so */
 	struct reaper reaper;
 	uv_prepare_t prepare; /* gives busy sessions their turns */
 	uv_idle_t idle;       /* keeps the loop from sleeping while there are any */
+	uv_timer_t rest;      /* ends the rest of those that flood */
 	uv_timer_t sweep;     /* idle limits and times to live */
 	uv_timer_t rescan;    /* looks for holders that were still starting */
 	unsigned rescans;

@@ -8,15 +8,13 @@
  */
 #include "ring/scan.h"
 
-#include <endian.h>
-#include <string.h>
+#include "ring/plain.h"
 
 #define ESC 0x1b
 #define BEL 0x07
 #define ENQ 0x05
 #define CAN 0x18
 #define SUB 0x1a
-#define PLAIN_CSI_MAX 32 /* bytes of parameters that are looked at in one go */
 
 struct feed {
 	struct scan *s;
@@ -291,10 +289,25 @@ static void mute(struct feed *f)
 	s->muted = true;
 }
 
-static bool outgrown(const struct scan *s)
+/* The string before is over; the ESC that was waited on begins a sequence of its own. */
+static void begin_after_string(struct feed *f)
 {
+	struct scan *s = f->s;
+	uint64_t esc = s->esc;
+	end_string(f, esc);
+	begin(s, SCAN_ESCAPE, esc, true);
+	s->ends = true;
+}
+
+/* Do not wait for ever: hide a sequence that has outgrown its bound. */
+static void bound(struct feed *f)
+{
+	struct scan *s = f->s;
+	if (s->state == SCAN_STRING_END && s->offset - s->esc >= SCAN_SEQUENCE_MAX)
+		begin_after_string(f);
 	bool csi = s->state == SCAN_CSI || s->state == SCAN_ESCAPE;
-	return s->hold && s->offset - s->start >= (csi ? SCAN_SEQUENCE_MAX : SCAN_STRING_MAX);
+	if (s->hold && s->offset - s->start >= (csi ? SCAN_SEQUENCE_MAX : SCAN_STRING_MAX))
+		mute(f);
 }
 
 /* ESC, wherever it comes. */
@@ -343,15 +356,11 @@ static void feed_ascii(struct feed *f, uint8_t c)
 {
 	struct scan *s = f->s;
 	if (s->state == SCAN_STRING_END) {
-		uint64_t esc = s->esc;
 		if (c == '\\') {
 			end_string(f, s->offset + 1);
 			return;
 		}
-		/* That ESC was none of ST's: the string is over and a new sequence has begun. */
-		end_string(f, esc);
-		begin(s, SCAN_ESCAPE, esc, true);
-		s->ends = true;
+		begin_after_string(f);
 	}
 	if (c < 0x20) {
 		feed_c0(f, c);
@@ -388,10 +397,8 @@ static void feed_character(struct feed *f)
 	if (s->code < least[s->utf8_size] || s->code > 0x10ffff || s->code == 0xfeff ||
 		(s->code >= 0xd800 && s->code <= 0xdfff))
 		return; /* dropped by the decoder: it never reaches the parser */
-	if (s->state == SCAN_STRING_END) {
-		end_string(f, s->esc);
-		begin(s, SCAN_ESCAPE, s->esc, true);
-	}
+	if (s->state == SCAN_STRING_END)
+		begin_after_string(f);
 	if (s->code < 0xa0)
 		execute_c1(f, (uint8_t)s->code, s->lead);
 	else if (s->state == SCAN_ESCAPE || s->state == SCAN_ESCAPE_INTERMEDIATE ||
@@ -414,92 +421,6 @@ static void feed_high(struct feed *f, uint8_t c)
 	}
 }
 
-/* The high bits of those of eight bytes that are ESC, ENQ or not ASCII; the first of them is exact. */
-static uint64_t special_bytes(uint64_t w)
-{
-	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-	uint64_t esc = w ^ ones * ESC, enq = w ^ ones * ENQ;
-	return (w | ((esc - ones) & ~esc) | ((enq - ones) & ~enq)) & high;
-}
-
-static const uint8_t *skip_ascii(const uint8_t *p, const uint8_t *end)
-{
-	uint64_t w, special;
-	while (end - p >= (ptrdiff_t)sizeof w) {
-		memcpy(&w, p, sizeof w);
-		special = special_bytes(le64toh(w));
-		if (special != 0)
-			return p + (__builtin_ctzll(special) >> 3);
-		p += sizeof w;
-	}
-	while (p < end && *p < 0x80 && *p != ESC && *p != ENQ)
-		p++;
-	return p;
-}
-
-static bool is_continuation(uint8_t c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-/*
- * Skip a whole character that the decoder takes or drops, and that is no C1 control (those are C2 80 to
- * C2 9F). Everything else, such as the beginning of one, is left to feed_high().
- */
-static const uint8_t *skip_character(const uint8_t *p, const uint8_t *end)
-{
-	ptrdiff_t left = end - p;
-	if (*p < 0xc2) /* stray */
-		return p + 1;
-	if (*p < 0xe0)
-		return left >= 2 && is_continuation(p[1]) && (*p > 0xc2 || p[1] >= 0xa0) ? p + 2 : p;
-	if (*p < 0xf0)
-		return left >= 3 && is_continuation(p[1]) && is_continuation(p[2]) ? p + 3 : p;
-	if (*p < 0xf8)
-		return left >= 4 && is_continuation(p[1]) && is_continuation(p[2]) &&
-				is_continuation(p[3])
-			? p + 4
-			: p;
-	return p + 1;
-}
-
-/* Skip a whole CSI sequence with nothing but parameters that asks nothing: colours, cursor, erasing. */
-static const uint8_t *skip_csi(const uint8_t *p, const uint8_t *end)
-{
-	const uint8_t *q = p + 2;
-	if (end - p < 3 || p[1] != '[')
-		return p;
-	if (end - q > PLAIN_CSI_MAX)
-		end = q + PLAIN_CSI_MAX;
-	while (q < end && *q >= '0' && *q <= ';')
-		q++;
-	return q < end && (*q == 'm' || (*q >= 'A' && *q <= 'M')) ? q + 1 : p;
-}
-
-static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
-{
-	while (p < end && *p >= 0x80) {
-		const uint8_t *next = skip_character(p, end);
-		if (next == p)
-			break;
-		p = next;
-	}
-	return p;
-}
-
-/* Skip what means nothing to us while in the ground state. */
-static const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end)
-{
-	const uint8_t *before;
-	do {
-		before = p = skip_ascii(p, end);
-		p = skip_characters(p, end);
-		if (p < end && *p == ESC)
-			p = skip_csi(p, end);
-	} while (p != before);
-	return p;
-}
-
 /* Say how far the bytes fed so far may be shown, and where they may be cut. */
 static void settle(struct feed *f)
 {
@@ -517,7 +438,7 @@ void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb
 	const uint8_t *p = data, *end = data + length;
 	while (p < end) {
 		if (s->state == SCAN_GROUND && s->utf8_left == 0) {
-			const uint8_t *q = skip_plain(p, end);
+			const uint8_t *q = plain_skip(p, end);
 			s->offset += (uint64_t)(q - p);
 			p = q;
 			if (p == end)
@@ -531,8 +452,7 @@ void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb
 			feed_ascii(&f, c);
 		}
 		s->offset++;
-		if (outgrown(s))
-			mute(&f);
+		bound(&f);
 	}
 	settle(&f);
 }

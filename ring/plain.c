@@ -1,0 +1,96 @@
+/* Eight bytes at a time where they are ASCII; whole characters and sequences otherwise. */
+#include "ring/plain.h"
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ESC 0x1b
+#define ENQ 0x05
+#define CSI_MAX 32 /* bytes of parameters that are looked at in one go */
+
+/* The high bits of those of eight bytes that are ESC, ENQ or not ASCII; the first of them is exact. */
+static uint64_t special_bytes(uint64_t w)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+	uint64_t esc = w ^ ones * ESC, enq = w ^ ones * ENQ;
+	return (w | ((esc - ones) & ~esc) | ((enq - ones) & ~enq)) & high;
+}
+
+static const uint8_t *skip_ascii(const uint8_t *p, const uint8_t *end)
+{
+	uint64_t w, special;
+	while (end - p >= (ptrdiff_t)sizeof w) {
+		memcpy(&w, p, sizeof w);
+		special = special_bytes(le64toh(w));
+		if (special != 0)
+			return p + (__builtin_ctzll(special) >> 3);
+		p += sizeof w;
+	}
+	while (p < end && *p < 0x80 && *p != ESC && *p != ENQ)
+		p++;
+	return p;
+}
+
+static bool is_continuation(uint8_t c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+/*
+ * Skip a whole character that the decoder takes or drops, and that is no C1 control (those are C2 80 to
+ * C2 9F). Everything else, such as the beginning of one, is left to feed_high().
+ */
+static const uint8_t *skip_character(const uint8_t *p, const uint8_t *end)
+{
+	ptrdiff_t left = end - p;
+	if (*p < 0xc2) /* stray */
+		return p + 1;
+	if (*p < 0xe0)
+		return left >= 2 && is_continuation(p[1]) && (*p > 0xc2 || p[1] >= 0xa0) ? p + 2 : p;
+	if (*p < 0xf0)
+		return left >= 3 && is_continuation(p[1]) && is_continuation(p[2]) ? p + 3 : p;
+	if (*p < 0xf8)
+		return left >= 4 && is_continuation(p[1]) && is_continuation(p[2]) &&
+				is_continuation(p[3])
+			? p + 4
+			: p;
+	return p + 1;
+}
+
+/* Skip a whole CSI sequence with nothing but parameters that asks nothing: colours, cursor, erasing. */
+static const uint8_t *skip_csi(const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *q = p + 2;
+	if (end - p < 3 || p[1] != '[')
+		return p;
+	if (end - q > CSI_MAX)
+		end = q + CSI_MAX;
+	while (q < end && *q >= '0' && *q <= ';')
+		q++;
+	return q < end && (*q == 'm' || (*q >= 'A' && *q <= 'M')) ? q + 1 : p;
+}
+
+static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && *p >= 0x80) {
+		const uint8_t *next = skip_character(p, end);
+		if (next == p)
+			break;
+		p = next;
+	}
+	return p;
+}
+
+const uint8_t *plain_skip(const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *before;
+	do {
+		before = p = skip_ascii(p, end);
+		p = skip_characters(p, end);
+		if (p < end && *p == ESC)
+			p = skip_csi(p, end);
+	} while (p != before);
+	return p;
+}

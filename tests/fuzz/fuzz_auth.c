@@ -1,0 +1,58 @@
+/*
+ * Three lines: an Authorization header, a Cookie header, a link's id; and the whole as a token. Nothing of
+ * it may ever let anybody in, for the key and the token are unknown to who writes the input.
+ */
+#include "tests/fuzz/fuzz.h"
+#include "ws/auth.h"
+#include "ws/token.h"
+
+static struct auth a;
+
+static void prepare(void)
+{
+	static struct link_entry entry = {
+		.session = "main", .id = "00000000000000000000000000000000"};
+	if (a.links.entries)
+		return;
+	a.dir_fd = a.links.dir_fd = -1;
+	strcpy(a.token, "a token that the input does not have");
+	strcpy(a.fingerprint, "0123456789abcdef0123456789abcdef");
+	strcpy(a.cookie, "ringside-01234567");
+	memcpy(a.links.key, "a key that the input hasn't got.", LINKS_KEY_SIZE);
+	entry.expires_ms = UINT64_MAX;
+	a.links.entries = &entry;
+	a.links.count = 1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct principal who = {.role = ROLE_VIEWER, .session = "untouched"};
+	struct token_claims claims;
+	char cookie[AUTH_COOKIE_SIZE];
+	prepare();
+	char *text = fuzz_alloc(size + 1), *copy = fuzz_alloc(size + 1), *lines[3], *at = text;
+	if (size > 0)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	memcpy(copy, text, size + 1);
+	for (int i = 0; i < 3; i++) {
+		lines[i] = at;
+		at += strcspn(at, "\n");
+		if (*at)
+			*at++ = '\0';
+	}
+	/* Without the first header too, so that the cookie counts. */
+	for (int i = 0; i < 2; i++) {
+		struct credentials c = {.authorization = i ? NULL : lines[0],
+			.cookie = lines[1],
+			.link = lines[2],
+			.peer = "peer"};
+		FUZZ_CHECK(auth_check(&a, &c, &who) != AUTH_OK);
+		FUZZ_CHECK(strcmp(who.session, "untouched") == 0);
+	}
+	FUZZ_CHECK(auth_login(&a, copy, "peer", &who, cookie) != AUTH_OK);
+	FUZZ_CHECK(token_verify(copy, a.links.key, LINKS_KEY_SIZE, 0, &claims) < 0);
+	free(text);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* Cookie headers. Input: how much room there is, the cookie's name, a newline, the header. */
+#include "tests/fuzz/fuzz.h"
+#include "ws/auth.h"
+
+/* The first cookie of that name, found in another way; NULL if there is none. */
+static char *find(const char *header, const char *name)
+{
+	char *copy = strdup(header), *rest = copy, *part, *found = NULL;
+	size_t length = strlen(name);
+	FUZZ_CHECK(copy != NULL);
+	while (!found && (part = strsep(&rest, ";"))) {
+		part += strspn(part, " \t");
+		if (strncmp(part, name, length) == 0 && part[length] == '=')
+			found = strdup(part + length + 1);
+	}
+	free(copy);
+	return found;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = {data, size};
+	size_t room = 1 + fuzz_byte(&in);
+	char *name = fuzz_text(&in, '\n'), *header = fuzz_text(&in, '\0'), *value = fuzz_alloc(room);
+	char *want = find(header, name);
+	bool found = auth_find_cookie(header, name, value, room);
+	FUZZ_CHECK(found == (want && strlen(want) < room));
+	if (found)
+		FUZZ_CHECK(strcmp(value, want) == 0);
+	free(want);
+	free(value);
+	free(header);
+	free(name);
+	return 0;
+}

@@ -1,0 +1,81 @@
+/*
+ * The event log of a ring whose writer means harm. Input: the log's size, where it is read from, head and
+ * reserved, then what lies in memory, over and over.
+ */
+#include "ring/event.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <errno.h>
+
+#define READS_MAX 512u
+
+static uint64_t take_number(struct fuzz_input *in)
+{
+	uint64_t n = 0;
+	for (int i = 0; i < 8; i++)
+		n = n << 8 | fuzz_byte(in);
+	return n;
+}
+
+static void check_event(
+	const struct stream *log, const struct event *e, uint64_t before, uint64_t after)
+{
+	const uint8_t *at = stream_at(log, before);
+	FUZZ_CHECK(e->header.length <= EVENT_PAYLOAD_MAX);
+	FUZZ_CHECK(after - before == event_size(e->header.length));
+	/* Nobody writes meanwhile, so it is what lies there. */
+	FUZZ_CHECK(memcmp(&e->header, at, sizeof e->header) == 0);
+	FUZZ_CHECK(memcmp(e->payload, at + sizeof e->header, e->header.length) == 0);
+}
+
+/* Fill the log with what is left of the input, over and over; both halves are the same memory. */
+static void fill(struct stream *log, const struct fuzz_input *in)
+{
+	size_t done = in->left < log->size ? in->left : log->size;
+	memset(log->data, 0, log->size);
+	if (done > 0)
+		memcpy(log->data, in->at, done);
+	for (; done > 0 && done < log->size; done *= 2)
+		memcpy(log->data + done, log->data,
+			done < log->size - done ? done : log->size - done);
+	memcpy(log->data + log->size, log->data, log->size);
+}
+
+static void read_all(const struct stream *log, uint64_t offset)
+{
+	uint64_t head = stream_head(log);
+	struct event e;
+	for (unsigned i = 0; i < READS_MAX; i++) {
+		uint64_t before = offset;
+		int rc = event_read(log, &offset, &e);
+		if (rc == 1) {
+			FUZZ_CHECK(offset > before && offset <= head);
+			check_event(log, &e, before, offset);
+		} else if (rc == 0) {
+			FUZZ_CHECK(offset == before && offset >= head);
+			return;
+		} else {
+			FUZZ_CHECK(rc == -ENODATA || rc == -EBADMSG);
+			FUZZ_CHECK(offset == head && head > before);
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = {data, size};
+	/* What ring_open() lets pass. */
+	size_t log_size = (size_t)8192 << fuzz_byte(&in) % 3;
+	uint64_t offset = take_number(&in) & ~UINT64_C(7), head = take_number(&in);
+	struct stream_shared shared = {.size = log_size};
+	struct stream log = {.shared = &shared, .size = log_size, .data = fuzz_alloc(2 * log_size)};
+	/* A head near the offset is worth more than any head. */
+	atomic_store(&shared.head, head & 1 ? offset + (head >> 1 & 0xffff) : head);
+	atomic_store(&shared.reserved, take_number(&in));
+	if (atomic_load(&shared.reserved) & 1)
+		atomic_store(&shared.reserved, atomic_load(&shared.head));
+	fill(&log, &in);
+	read_all(&log, offset);
+	free(log.data);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* Control messages of the terminal socket, as they come. */
+#include "shell/presence.h"
+#include "tests/fuzz/fuzz.h"
+#include "ws/message.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+static bool is_side(unsigned side)
+{
+	return side >= 1 && side <= PRESENCE_SIDE_MAX;
+}
+
+/* What is echoed into the answer to a ping. */
+static void check_time(const char *time)
+{
+	FUZZ_CHECK(memchr(time, '\0', MESSAGE_TIME_MAX));
+	json_t *value = json_loads(time, JSON_DECODE_ANY, NULL);
+	FUZZ_CHECK(value);
+	json_decref(value);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct message m;
+	memset(&m, 0xff, sizeof m);
+	message_parse((const char *)data, size, &m);
+	FUZZ_CHECK(m.type <= MESSAGE_ACK);
+	if (m.type == MESSAGE_RESIZE)
+		FUZZ_CHECK(is_side(m.rows) && is_side(m.cols));
+	if (m.type == MESSAGE_PING)
+		check_time(m.time);
+	if (m.type == MESSAGE_NAME)
+		FUZZ_CHECK(memchr(m.name, '\0', sizeof m.name) && name_is_text(m.name));
+	else
+		FUZZ_CHECK(!m.name[0]);
+	return 0;
+}

@@ -1,0 +1,138 @@
+/*
+ * Scan and what is done with its ranges. Input: a byte that decides where the output is cut, then the
+ * output, folded.
+ *
+ * Cutting must change nothing; queries_apply() must blank the ranges and touch nothing else; and what it
+ * leaves must ask nothing, and be between two sequences where the output was.
+ */
+#include "ring/queries.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/lib/random.h"
+#include "tests/lib/scanned.h"
+
+#define OUTPUT_MAX ((size_t)24 << 10)
+
+static void feed_in_pieces(const struct scanned *whole, const uint8_t *bytes, size_t length,
+	struct random *r, uint64_t most)
+{
+	struct scanned cut;
+	scanned_init(&cut, 0);
+	for (size_t at = 0; at < length;) {
+		size_t n = 1 + (size_t)random_below(r, most);
+		n = n < length - at ? n : length - at;
+		scanned_feed(&cut, bytes + at, n);
+		at += n;
+	}
+	scanned_expect_same(whole, &cut);
+	scanned_finish(&cut);
+}
+
+static void on_query(void *user, const struct scan_query *query)
+{
+	queries_add(user, query, false);
+}
+
+/* Only ranges are touched: all of them, or the muted ones. */
+static void expect_blanked(
+	const struct scanned *s, const uint8_t *bytes, size_t length, const uint8_t *got, bool live)
+{
+	uint64_t at = 0;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct scan_query *range = &s->ranges[i];
+		if (live && !range->muted)
+			continue;
+		FUZZ_CHECK(memcmp(got + at, bytes + at, (size_t)(range->start - at)) == 0);
+		at = range->start + range->length;
+		/* Muted pieces that were joined are blanked one by one. */
+		FUZZ_CHECK(range->muted ||
+			fuzz_is_blanked(got + range->start, bytes + range->start, range->length,
+				range->string));
+	}
+	FUZZ_CHECK(memcmp(got + at, bytes + at, length - (size_t)at) == 0);
+}
+
+/* Apply in pieces, as readers do. */
+static void apply(struct queries *q, uint8_t *bytes, size_t length, uint64_t live_from, size_t cap)
+{
+	uint8_t *piece = fuzz_alloc(cap);
+	for (size_t at = 0; at < length;) {
+		size_t n = cap < length - at ? cap : length - at;
+		memcpy(piece, bytes + at, n);
+		size_t used = queries_apply(q, at, piece, n, live_from);
+		FUZZ_CHECK(used > 0 && used <= n);
+		memcpy(bytes + at, piece, used);
+		at += used;
+	}
+	free(piece);
+}
+
+/* What is too long to be judged is no question yet. */
+static void refuse_query(void *user, const struct scan_query *query)
+{
+	(void)user;
+	FUZZ_CHECK(query->muted && "no question is replayed");
+}
+
+static void ignore_query(void *user, const struct scan_query *query)
+{
+	(void)user;
+	(void)query;
+}
+
+/*
+ * A terminal that gets only what is replayed answers nothing, and is where it should be in the end: between
+ * two sequences, or in a string that what follows will end.
+ */
+static void expect_quiet(const struct scanned *s, const uint8_t *bytes, const uint8_t *got)
+{
+	struct scan before, after;
+	size_t length = (size_t)s->scan.ground;
+	scan_init(&before, 0);
+	scan_init(&after, 0);
+	scan_feed(&before, bytes, length, ignore_query, NULL);
+	scan_feed(&after, got, length, refuse_query, NULL);
+	FUZZ_CHECK(after.state == SCAN_GROUND || after.state == before.state);
+	FUZZ_CHECK(after.utf8_left == 0 || after.utf8_left == before.utf8_left);
+}
+
+static void check_apply(const struct scanned *s, const uint8_t *bytes, size_t length, uint8_t seed)
+{
+	struct queries q;
+	struct scan scan;
+	uint8_t *got = fuzz_alloc(length);
+	size_t cap = SCAN_STRING_MAX + 1 + (size_t)seed * 16;
+	queries_init(&q);
+	scan_init(&scan, 0);
+	scan_feed(&scan, bytes, length, on_query, &q);
+	memcpy(got, bytes, length);
+	apply(&q, got, length, 0, cap);
+	expect_blanked(s, bytes, length, got, true);
+	/* They have been shown once now, and never will be again. */
+	memcpy(got, bytes, length);
+	apply(&q, got, length, 0, cap);
+	expect_blanked(s, bytes, length, got, false);
+	expect_quiet(s, bytes, got);
+	queries_trim(&q, length);
+	FUZZ_CHECK(q.count == 0 && q.floor == 0);
+	queries_finish(&q);
+	free(got);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint8_t bytes[OUTPUT_MAX];
+	struct fuzz_input in = {data, size};
+	struct scanned whole;
+	uint8_t seed = fuzz_byte(&in);
+	struct random r = {UINT64_C(0x9e3779b97f4a7c15) + seed};
+	size_t length = fuzz_unfold(&in, bytes, sizeof bytes);
+	scanned_init(&whole, 0);
+	scanned_feed(&whole, bytes, length);
+	/* Byte by byte, unless that would take too long. */
+	feed_in_pieces(&whole, bytes, length, &r, length < 4096 ? 1 : 48);
+	feed_in_pieces(&whole, bytes, length, &r, length < 4096 ? 4 : 512);
+	feed_in_pieces(&whole, bytes, length, &r, length / 2 + 1);
+	check_apply(&whole, bytes, length, seed);
+	scanned_finish(&whole);
+	return 0;
+}

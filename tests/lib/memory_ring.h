@@ -1,0 +1,56 @@
+/* A ring in this process, written by the test as the holder would. */
+#pragma once
+
+#include "ring/control.h"
+#include "ring/ring.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+#include <unistd.h>
+
+static inline void memory_ring_make(struct ring *r, size_t size)
+{
+	int fd;
+	cr_assert_eq(
+		ring_create(r, &(struct ring_options){.size = size, .rows = 24, .cols = 80}, &fd),
+		0);
+	close(fd);
+}
+
+/* Append output. */
+static inline void memory_ring_put(struct ring *r, const void *bytes, size_t length)
+{
+	memcpy(stream_reserve(&r->bytes, length), bytes, length);
+	stream_commit(&r->bytes, length);
+}
+
+static inline void memory_ring_say(struct ring *r, const char *text)
+{
+	memory_ring_put(r, text, strlen(text));
+}
+
+/* Append an event at the ring's head. */
+static inline void memory_ring_event(
+	struct ring *r, enum event_type type, const void *payload, size_t length)
+{
+	struct event_header header = {.offset = stream_head(&r->bytes),
+		.time_ns = 1,
+		.type = type,
+		.length = (uint32_t)length};
+	event_append(&r->events, &header, payload);
+}
+
+static inline void memory_ring_resize(struct ring *r, unsigned rows, unsigned cols)
+{
+	struct event_resize size = {.rows = (uint16_t)rows, .cols = (uint16_t)cols};
+	memory_ring_event(r, EVENT_RESIZE, &size, sizeof size);
+}
+
+/* The shell has ended. */
+static inline void memory_ring_exit(struct ring *r, int status)
+{
+	r->header->exit_status = status;
+	r->header->exit_offset = stream_head(&r->bytes);
+	atomic_store(&r->header->exited, 1);
+	memory_ring_event(r, EVENT_EXIT, &(int32_t){status}, sizeof(int32_t));
+}

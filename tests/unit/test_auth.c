@@ -1,0 +1,473 @@
+#include "tests/lib/folder.h"
+#include "tests/lib/leak.h"
+#include "shell/clock.h"
+#include "ws/auth.h"
+#include "ws/token.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TOKEN "a-token-of-the-tests-0123456789"
+
+static struct folder folder;
+static struct auth a;
+static char cookie[AUTH_COOKIE_SIZE];
+
+static int open_with(const char *token, bool open, bool secure)
+{
+	return auth_open(&a,
+		&(struct auth_options){
+			.runtime_dir = folder.path, .token = token, .open = open, .secure = secure});
+}
+
+static void set_up(void)
+{
+	folder_make(&folder);
+	cr_assert_eq(open_with(TOKEN, false, false), 0);
+}
+
+static void tear_down(void)
+{
+	auth_close(&a);
+	folder_remove(&folder);
+}
+
+TestSuite(auth_check, .init = set_up, .fini = tear_down);
+TestSuite(auth_login, .init = set_up, .fini = tear_down);
+TestSuite(auth_link, .init = set_up, .fini = tear_down);
+TestSuite(auth_logout, .init = set_up, .fini = tear_down);
+TestSuite(auth_restart, .init = set_up, .fini = tear_down);
+
+static struct principal who;
+
+static enum auth_result check(const char *authorization, const char *cookies, const char *link)
+{
+	memset(&who, 0x55, sizeof who);
+	return auth_check(&a,
+		&(struct credentials){.authorization = authorization,
+			.cookie = cookies,
+			.link = link,
+			.peer = "127.0.0.1"},
+		&who);
+}
+
+static enum auth_result login(const char *token)
+{
+	memset(&who, 0x55, sizeof who);
+	return auth_login(&a, token, "127.0.0.1", &who, cookie);
+}
+
+/* What a browser sends back for `cookie`. */
+static const char *sent_back(void)
+{
+	static char text[AUTH_COOKIE_SIZE];
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(cookie, ";"), cookie);
+	return text;
+}
+
+/* A link to session "main" of epoch 7, and its signed text. */
+static char *make_link(enum role role, struct link_entry *ret_entry)
+{
+	char *token = NULL;
+	*ret_entry = (struct link_entry){
+		.session = "main", .role = role, .epoch = 7, .expires_ms = clock_wall_ms() + 3600000};
+	cr_assert_eq(links_issue(&a.links, ret_entry, clock_wall_ms(), &token), 0);
+	return token;
+}
+
+Test(auth_check, bearer_token_is_the_owner)
+{
+	cr_assert_eq(check("Bearer " TOKEN, NULL, NULL), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert_not(who.by_cookie);
+	cr_assert_str_eq(who.session, "");
+	cr_assert_str_eq(who.link, "");
+	cr_assert_eq(who.expires_ms, 0);
+	cr_assert_eq(check("bearer " TOKEN, NULL, NULL), AUTH_OK, "the scheme's case means nothing");
+}
+
+Test(auth_check, wrong_credentials)
+{
+	static const char *const cases[] = {"", "Bearer", "Bearer ", "Bearer x", TOKEN,
+		"Basic " TOKEN, "Bearer  " TOKEN, "Bearer " TOKEN "x", "Bearer " TOKEN " ",
+		"Bearer a-token"};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		memset(&a.limiter, 0, sizeof a.limiter);
+		cr_expect_eq(check(cases[i], NULL, NULL), AUTH_WRONG, "%s", cases[i]);
+		cr_expect_eq(who.expires_ms, UINT64_C(0x5555555555555555), "untouched");
+	}
+}
+
+Test(auth_check, none_at_all)
+{
+	cr_assert_eq(check(NULL, NULL, NULL), AUTH_MISSING);
+	cr_assert_eq(check(NULL, "", NULL), AUTH_MISSING);
+	cr_assert_eq(check(NULL, "other=1", NULL), AUTH_MISSING);
+}
+
+Test(auth_check, open_server_takes_everybody_as_owner)
+{
+	a.open = true;
+	cr_assert_eq(check(NULL, NULL, NULL), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert_eq(check("Bearer wrong", NULL, NULL), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_OWNER);
+}
+
+Test(auth_check, too_many_failures_are_limited_but_the_right_token_is_not)
+{
+	for (unsigned i = 0; i < LIMITER_BURST; i++)
+		cr_assert_eq(check("Bearer wrong", NULL, NULL), AUTH_WRONG);
+	unsigned limited = 0;
+	for (unsigned i = 0; i < 5; i++)
+		limited += check("Bearer wrong", NULL, NULL) == AUTH_LIMITED;
+	cr_assert_geq(limited, 4);
+	cr_assert_eq(login("wrong"), AUTH_LIMITED);
+	cr_assert_eq(check("Bearer " TOKEN, NULL, NULL), AUTH_OK);
+	cr_assert_eq(login(TOKEN), AUTH_OK);
+}
+
+Test(auth_check, stale_cookies_are_not_counted_as_failures)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		char text[100];
+		snprintf(text, sizeof text, "%s=stale", a.cookie);
+		cr_assert_eq(check(NULL, text, NULL), AUTH_MISSING);
+	}
+	cr_assert_eq(check("Bearer wrong", NULL, NULL), AUTH_WRONG);
+}
+
+Test(auth_login, owners_cookie)
+{
+	cr_assert_eq(login(TOKEN), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert(who.by_cookie);
+	cr_assert_not_null(strstr(cookie, "; Path=/"));
+	cr_assert_not_null(strstr(cookie, "; HttpOnly"));
+	cr_assert_not_null(strstr(cookie, "; SameSite=Strict"));
+	cr_assert_null(strstr(cookie, "Secure"));
+	cr_assert_null(strstr(cookie, TOKEN), "the token itself stays out of it");
+	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert(who.by_cookie);
+}
+
+Test(auth_login, secure_over_tls)
+{
+	a.secure = true;
+	login(TOKEN);
+	cr_assert_not_null(strstr(cookie, "; Secure"));
+}
+
+Test(auth_login, cookie_is_found_among_others)
+{
+	char text[2 * AUTH_COOKIE_SIZE];
+	login(TOKEN);
+	snprintf(text, sizeof text, "a=1; x%s; b=\"2\" ; %s;c=3", sent_back(), sent_back());
+	cr_assert_eq(check(NULL, text, NULL), AUTH_OK);
+}
+
+Test(auth_login, cookie_that_was_tampered_with)
+{
+	char text[AUTH_COOKIE_SIZE];
+	login(TOKEN);
+	snprintf(text, sizeof text, "%s", sent_back());
+	text[strlen(text) / 2] ^= 1;
+	cr_assert_eq(check(NULL, text, NULL), AUTH_MISSING);
+}
+
+Test(auth_login, wrong_header_beats_a_good_cookie)
+{
+	login(TOKEN);
+	cr_assert_eq(check("Bearer wrong", sent_back(), NULL), AUTH_WRONG);
+}
+
+Test(auth_login, cookie_is_no_bearer_token)
+{
+	char text[AUTH_COOKIE_SIZE + 20];
+	login(TOKEN);
+	snprintf(text, sizeof text, "Bearer %s", strchr(sent_back(), '=') + 1);
+	cr_assert_eq(check(text, NULL, NULL), AUTH_WRONG);
+	cr_assert_eq(login(strchr(sent_back(), '=') + 1), AUTH_WRONG);
+}
+
+Test(auth_link, bearer_is_one_session_and_one_role)
+{
+	struct link_entry e;
+	char header[AUTH_COOKIE_SIZE], *token = make_link(ROLE_VIEWER, &e);
+	snprintf(header, sizeof header, "Bearer %s", token);
+	cr_assert_eq(check(header, NULL, NULL), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_VIEWER);
+	cr_assert_str_eq(who.session, "main");
+	cr_assert_eq(who.epoch, 7);
+	cr_assert_str_eq(who.link, e.id);
+	cr_assert_eq(who.expires_ms, e.expires_ms);
+	cr_assert_not(who.by_cookie);
+	free(token);
+	ASSERT_NO_LEAKS();
+}
+
+Test(auth_link, cookie_counts_only_when_the_request_names_the_link)
+{
+	struct link_entry e;
+	char *token = make_link(ROLE_DRIVER, &e);
+	cr_assert_eq(login(token), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_DRIVER);
+	cr_assert_eq(check(NULL, sent_back(), e.id), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_DRIVER);
+	cr_assert(who.by_cookie);
+	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
+	cr_assert_eq(check(NULL, sent_back(), "00000000000000000000000000000000"), AUTH_MISSING);
+	free(token);
+}
+
+Test(auth_link, cookie_beside_that_of_the_owner)
+{
+	struct link_entry e;
+	char text[2 * AUTH_COOKIE_SIZE + 4], *token = make_link(ROLE_VIEWER, &e);
+	login(token);
+	snprintf(text, sizeof text, "%s; ", sent_back());
+	login(TOKEN);
+	strcat(text, sent_back());
+	cr_assert_eq(check(NULL, text, e.id), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_VIEWER, "who opens a link sees what the link shows");
+	cr_assert_eq(check(NULL, text, NULL), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert_eq(check(NULL, text, ""), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_OWNER);
+	free(token);
+}
+
+Test(auth_link, cookie_lasts_as_long_as_the_link)
+{
+	struct link_entry e;
+	char *token = make_link(ROLE_DRIVER, &e);
+	login(token);
+	const char *age = strstr(cookie, "Max-Age=");
+	cr_assert_not_null(age);
+	long seconds = strtol(age + 8, NULL, 10);
+	cr_assert(seconds > 3590 && seconds <= 3600);
+	free(token);
+}
+
+Test(auth_link, revoked_link_is_wrong_everywhere)
+{
+	struct link_entry e;
+	char header[AUTH_COOKIE_SIZE], *token = make_link(ROLE_DRIVER, &e);
+	snprintf(header, sizeof header, "Bearer %s", token);
+	login(token);
+	links_revoke(&a.links, e.id);
+	cr_assert_eq(check(header, NULL, NULL), AUTH_WRONG);
+	cr_assert_eq(check(NULL, sent_back(), e.id), AUTH_MISSING);
+	cr_assert_eq(login(token), AUTH_WRONG);
+	free(token);
+}
+
+Test(auth_link, expired_link)
+{
+	struct link_entry e;
+	char *token = make_link(ROLE_DRIVER, &e);
+	a.links.entries[0].expires_ms = clock_wall_ms();
+	cr_assert_eq(login(token), AUTH_WRONG);
+	free(token);
+}
+
+Test(auth_link, strange_names_of_links)
+{
+	char longest[5000];
+	memset(longest, 'x', sizeof longest - 1);
+	longest[sizeof longest - 1] = '\0';
+	login(TOKEN);
+	cr_assert_eq(check(NULL, sent_back(), longest), AUTH_MISSING);
+	cr_assert_eq(check(NULL, sent_back(), "=;%s%n"), AUTH_MISSING);
+}
+
+Test(auth_may_see, table)
+{
+	struct principal owner = {.role = ROLE_OWNER},
+			 link = {.role = ROLE_DRIVER, .session = "main", .epoch = 7};
+	cr_assert(auth_may_see(&owner, "main", 7));
+	cr_assert(auth_may_see(&owner, "other", 0));
+	cr_assert(auth_may_see(&link, "main", 7));
+	cr_assert_not(auth_may_see(&link, "main", 8), "a later session of the same id is another");
+	cr_assert_not(auth_may_see(&link, "other", 7));
+	cr_assert_not(auth_may_see(&link, "mai", 7));
+	cr_assert_not(auth_may_see(&link, "main2", 7));
+}
+
+Test(auth_logout, forgets_the_right_cookie)
+{
+	struct link_entry e;
+	char *token = make_link(ROLE_VIEWER, &e);
+	login(TOKEN);
+	auth_logout(&a, &who, cookie);
+	cr_assert_not_null(strstr(cookie, "Max-Age=0"));
+	cr_assert_eq(strncmp(cookie, a.cookie, strlen(a.cookie)), 0);
+	cr_assert_eq(cookie[strlen(a.cookie)], '=');
+	login(token);
+	auth_logout(&a, &who, cookie);
+	cr_assert_not_null(strstr(cookie, e.id));
+	free(token);
+}
+
+Test(auth_open, makes_a_token_and_keeps_it)
+{
+	char first[AUTH_TOKEN_MAX + 1];
+	struct stat st;
+	folder_make(&folder);
+	cr_assert_eq(open_with(NULL, false, false), 0);
+	strcpy(first, a.token);
+	cr_assert_eq(strlen(first), 43, "256 bits in base64url");
+	cr_assert_eq(
+		strspn(first, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
+		43);
+	cr_assert_eq(fstatat(folder.fd, "token", &st, 0), 0);
+	cr_assert_eq(st.st_mode & 0777, 0600);
+	auth_close(&a);
+	cr_assert_eq(open_with(NULL, false, false), 0);
+	cr_assert_str_eq(a.token, first);
+	tear_down();
+	ASSERT_NO_LEAKS();
+}
+
+Test(auth_open, given_token_is_not_stored)
+{
+	set_up();
+	cr_assert_eq(faccessat(folder.fd, "token", F_OK, 0), -1);
+	cr_assert_str_eq(a.token, TOKEN);
+	tear_down();
+}
+
+Test(auth_open, tokens_of_the_wrong_length)
+{
+	char text[AUTH_TOKEN_MAX + 2];
+	folder_make(&folder);
+	cr_assert_eq(open_with("", false, false), -EINVAL);
+	cr_assert_eq(open_with("123456789012345", false, false), -EINVAL);
+	cr_assert_eq(open_with("1234567890123456", false, false), 0);
+	auth_close(&a);
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	cr_assert_eq(open_with(text, false, false), -EINVAL);
+	text[AUTH_TOKEN_MAX] = '\0';
+	cr_assert_eq(open_with(text, false, false), 0);
+	tear_down();
+	ASSERT_NO_LEAKS();
+}
+
+static int open_with_file(const char *text)
+{
+	char path[300];
+	snprintf(path, sizeof path, "%s/file", folder.path);
+	if (text)
+		folder_put(&folder, "file", text);
+	return auth_open(&a, &(struct auth_options){.runtime_dir = folder.path, .token_file = path});
+}
+
+Test(auth_open, token_file)
+{
+	folder_make(&folder);
+	cr_assert_eq(open_with_file(NULL), -ENOENT);
+	cr_assert_eq(open_with_file(""), -EINVAL);
+	cr_assert_eq(open_with_file("short\n"), -EINVAL);
+	cr_assert_eq(open_with_file("1234567890123456\r\nsecond line\n"), 0);
+	cr_assert_str_eq(a.token, "1234567890123456");
+	tear_down();
+	ASSERT_NO_LEAKS();
+}
+
+Test(auth_open, token_file_that_is_too_long)
+{
+	char text[AUTH_TOKEN_MAX + 10];
+	folder_make(&folder);
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	cr_assert_eq(open_with_file(text), -EINVAL);
+	text[AUTH_TOKEN_MAX + 1] = '\0';
+	cr_assert_eq(open_with_file(text), -EINVAL, "one too many must not be cut to a token");
+	text[AUTH_TOKEN_MAX] = '\0';
+	cr_assert_eq(open_with_file(text), 0);
+	tear_down();
+}
+
+Test(auth_open, missing_folder)
+{
+	cr_assert_eq(
+		auth_open(&a, &(struct auth_options){.runtime_dir = "/nonexistent", .token = TOKEN}),
+		-ENOENT);
+}
+
+Test(auth_restart, cookies_and_links_stay_good)
+{
+	struct link_entry e;
+	char *token = make_link(ROLE_VIEWER, &e);
+	login(TOKEN);
+	auth_close(&a);
+	cr_assert_eq(open_with(TOKEN, false, false), 0);
+	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
+	cr_assert_eq(login(token), AUTH_OK);
+	free(token);
+}
+
+Test(auth_restart, another_token_ends_the_owners_cookies)
+{
+	login(TOKEN);
+	auth_close(&a);
+	cr_assert_eq(open_with("another-token-0123456789", false, false), 0);
+	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
+}
+
+Test(auth_restart, servers_have_cookies_of_different_names_and_keys)
+{
+	struct folder first = folder;
+	struct auth other = a;
+	login(TOKEN);
+	folder_make(&folder);
+	cr_assert_eq(open_with(TOKEN, false, false), 0);
+	cr_assert_str_neq(other.cookie, a.cookie);
+	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
+	/* Nor does its value under the right name do. */
+	char text[AUTH_COOKIE_SIZE];
+	snprintf(text, sizeof text, "%s%s", a.cookie, strchr(sent_back(), '='));
+	cr_assert_eq(check(NULL, text, NULL), AUTH_MISSING);
+	auth_close(&other);
+	folder_remove(&first);
+}
+
+Test(auth_find_cookie, table)
+{
+	static const struct {
+		const char *header, *want; /* NULL: not found */
+	} cases[] = {
+		{"n=v", "v"},
+		{"n=", ""},
+		{"a=1; n=v", "v"},
+		{"a=1;n=v", "v"},
+		{"n=v; n=w", "v"},
+		{"  n=v", "v"},
+		{";;; n=v", "v"},
+		{"n=v=w", "v=w"},
+		{"a=n=x; n=v", "v"},
+		{"n=v ; b=1", "v "},
+		{"", NULL},
+		{"n", NULL},
+		{"nn=v", NULL},
+		{"xn=v", NULL},
+		{"a=\"n=v\"", NULL},
+		{"N=v", NULL},
+		{"n =v", NULL},
+		{";", NULL},
+		{"=v", NULL},
+		{"n=1234567890", NULL},
+		{"n=123456789", "123456789"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char value[10] = "";
+		bool found = auth_find_cookie(cases[i].header, "n", value, sizeof value);
+		cr_expect_eq(found, cases[i].want != NULL, "%s", cases[i].header);
+		if (found && cases[i].want)
+			cr_expect_str_eq(value, cases[i].want, "%s: %s", cases[i].header, value);
+	}
+}

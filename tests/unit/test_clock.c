@@ -1,0 +1,43 @@
+#include "shell/clock.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+#include <time.h>
+
+static void expect(uint64_t wall_ms, const char *want)
+{
+	char text[CLOCK_TEXT_SIZE];
+	clock_format(wall_ms, text);
+	cr_expect_str_eq(text, want);
+}
+
+Test(clock_format, iso_8601_in_utc)
+{
+	expect(0, "1970-01-01T00:00:00.000Z");
+	expect(1, "1970-01-01T00:00:00.001Z");
+	expect(951782400000, "2000-02-29T00:00:00.000Z");
+	expect(1795238220123, "2026-11-21T05:17:00.123Z");
+	expect(253402300799999, "9999-12-31T23:59:59.999Z");
+}
+
+Test(clock_format, does_not_depend_on_the_time_zone)
+{
+	setenv("TZ", "Pacific/Auckland", 1);
+	tzset();
+	expect(1795238220123, "2026-11-21T05:17:00.123Z");
+}
+
+Test(clock_format, time_beyond_the_calendar_is_still_text)
+{
+	char text[CLOCK_TEXT_SIZE];
+	memset(text, 'x', sizeof text);
+	clock_format(UINT64_MAX, text);
+	cr_assert_not_null(memchr(text, '\0', sizeof text));
+	cr_assert_eq(text[strlen(text) - 1], 'Z');
+}
+
+Test(clock_wall_ms, is_now)
+{
+	uint64_t before = (uint64_t)time(NULL) * 1000, now = clock_wall_ms();
+	cr_assert(now >= before && now < before + 60000);
+}

@@ -1,0 +1,129 @@
+#include "shell/file.h"
+#include "tests/lib/folder.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct folder folder;
+
+static void set_up(void)
+{
+	folder_make(&folder);
+}
+
+static void tear_down(void)
+{
+	folder_remove(&folder);
+}
+
+TestSuite(file_load, .init = set_up, .fini = tear_down);
+TestSuite(file_save, .init = set_up, .fini = tear_down);
+
+Test(file_load, gives_the_text_and_a_nul)
+{
+	char *text;
+	size_t length;
+	folder_put(&folder, "a", "hello\n");
+	cr_assert_eq(file_load(folder.fd, "a", 100, &text, &length), 0);
+	cr_assert_eq(length, 6);
+	cr_assert_str_eq(text, "hello\n");
+	free(text);
+	ASSERT_NO_LEAKS();
+}
+
+Test(file_load, empty_file)
+{
+	char *text;
+	size_t length;
+	folder_put(&folder, "a", "");
+	cr_assert_eq(file_load(folder.fd, "a", 100, &text, &length), 0);
+	cr_assert_eq(length, 0);
+	cr_assert_str_eq(text, "");
+	free(text);
+}
+
+Test(file_load, size_at_the_limit_and_beyond)
+{
+	char *text = NULL;
+	size_t length = 99;
+	folder_put(&folder, "a", "12345");
+	cr_assert_eq(file_load(folder.fd, "a", 4, &text, &length), -EFBIG);
+	cr_assert_null(text);
+	cr_assert_eq(length, 99);
+	cr_assert_eq(file_load(folder.fd, "a", 5, &text, &length), 0);
+	free(text);
+	ASSERT_NO_LEAKS();
+}
+
+Test(file_load, missing_file)
+{
+	char *text = NULL;
+	size_t length;
+	cr_assert_eq(file_load(folder.fd, "a", 100, &text, &length), -ENOENT);
+	cr_assert_null(text);
+}
+
+Test(file_load, neither_folder_nor_fifo, .timeout = 5)
+{
+	char *text;
+	size_t length;
+	cr_assert_eq(mkdirat(folder.fd, "d", 0700), 0);
+	cr_assert_lt(file_load(folder.fd, "d", 1 << 20, &text, &length), 0);
+	cr_assert_eq(mkfifoat(folder.fd, "f", 0600), 0);
+	cr_assert_lt(file_load(folder.fd, "f", 1 << 20, &text, &length), 0, "and it must not wait");
+}
+
+Test(file_save, replaces_whole_and_for_us_alone)
+{
+	struct stat st;
+	char *text;
+	size_t length;
+	umask(0);
+	cr_assert_eq(file_save(folder.fd, "a", "something long", 14), 0);
+	cr_assert_eq(file_save(folder.fd, "a", "x\0y", 3), 0);
+	cr_assert_eq(file_load(folder.fd, "a", 100, &text, &length), 0);
+	cr_assert_eq(length, 3);
+	cr_assert_arr_eq(text, "x\0y", 3);
+	cr_assert_eq(fstatat(folder.fd, "a", &st, 0), 0);
+	cr_assert_eq(st.st_mode & 0777, 0600);
+	cr_assert_eq(faccessat(folder.fd, "a.new", F_OK, 0), -1);
+	free(text);
+	ASSERT_NO_LEAKS();
+}
+
+Test(file_save, empty_text)
+{
+	char *text;
+	size_t length;
+	cr_assert_eq(file_save(folder.fd, "a", "", 0), 0);
+	cr_assert_eq(file_load(folder.fd, "a", 100, &text, &length), 0);
+	cr_assert_eq(length, 0);
+	free(text);
+}
+
+Test(file_save, does_not_follow_a_link)
+{
+	folder_put(&folder, "target", "precious");
+	cr_assert_eq(symlinkat("target", folder.fd, "a.new"), 0);
+	cr_assert_lt(file_save(folder.fd, "a", "x", 1), 0);
+	char *text;
+	size_t length;
+	cr_assert_eq(file_load(folder.fd, "target", 100, &text, &length), 0);
+	cr_assert_str_eq(text, "precious");
+	free(text);
+}
+
+Test(file_save, failure_leaves_the_old_and_no_half)
+{
+	char *text;
+	size_t length;
+	cr_assert_eq(mkdirat(folder.fd, "d", 0700), 0);
+	folder_put(&folder, "d/x", "");
+	cr_assert_lt(file_save(folder.fd, "d", "x", 1), 0);
+	cr_assert_eq(faccessat(folder.fd, "d.new", F_OK, 0), -1);
+	cr_assert_eq(file_load(folder.fd, "d/x", 100, &text, &length), 0);
+	free(text);
+}

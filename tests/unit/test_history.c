@@ -1,0 +1,656 @@
+#include "ring/history.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/memory_ring.h"
+#include "tests/lib/random.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CAP ((size_t)16 << 10) /* more than SCAN_STRING_MAX */
+
+struct fixture {
+	struct ring ring;
+	struct control control;
+	struct history history;
+	struct history_cursor cursor;
+	char text[CAP + 1]; /* what the last read gave, '.' for NUL */
+};
+
+static struct fixture f;
+
+static void set_up(void)
+{
+	memory_ring_make(&f.ring, RING_SIZE_MIN);
+	f.control = (struct control){.size = 4096};
+	cr_assert_eq(history_init(&f.history, &f.ring, &f.control), 0);
+}
+
+static void tear_down(void)
+{
+	history_finish(&f.history);
+	ring_close(&f.ring);
+}
+
+TestSuite(history_read, .init = set_up, .fini = tear_down);
+TestSuite(history_seek, .init = set_up, .fini = tear_down);
+TestSuite(history_sizes, .init = set_up, .fini = tear_down);
+TestSuite(history_queries, .init = set_up, .fini = tear_down);
+TestSuite(history_gap, .init = set_up, .fini = tear_down);
+TestSuite(history_end, .init = set_up, .fini = tear_down);
+TestSuite(history_consume, .init = set_up, .fini = tear_down);
+
+/* The program prints, and the server consumes it. */
+static void say(const char *text)
+{
+	memory_ring_say(&f.ring, text);
+	while (history_consume(&f.history, 1 << 20, false))
+		;
+}
+
+static void say_lines(size_t bytes)
+{
+	static const char line[] =
+		"0123456789 123456789 123456789 123456789 123456789 123456789 12\r\n";
+	for (size_t done = 0; done < bytes; done += sizeof line - 1)
+		say(line);
+}
+
+static struct history_read next_for(struct history_cursor *c, size_t cap)
+{
+	struct history_read r = history_read(&f.history, c, f.text, cap);
+	f.text[r.length] = '\0';
+	for (size_t i = 0; i < r.length; i++)
+		if (!f.text[i])
+			f.text[i] = '.';
+	return r;
+}
+
+static enum history_item next(void)
+{
+	return next_for(&f.cursor, CAP).item;
+}
+
+#define EXPECT_BYTES(want)                           \
+	do {                                         \
+		cr_assert_eq(next(), HISTORY_BYTES); \
+		cr_assert_str_eq(f.text, want);      \
+	} while (0)
+
+Test(history_read, fresh_reader_gets_everything_once)
+{
+	say("hello");
+	cr_assert_eq(history_seek(&f.history, &f.cursor, false, 0), 0);
+	EXPECT_BYTES("hello");
+	cr_assert_eq(next(), HISTORY_NOTHING);
+	say(" world");
+	EXPECT_BYTES(" world");
+	cr_assert_eq(next(), HISTORY_NOTHING);
+	cr_assert_eq(f.cursor.offset, 11);
+}
+
+Test(history_read, bytes_wait_until_they_are_consumed)
+{
+	memory_ring_say(&f.ring, "hello");
+	history_seek(&f.history, &f.cursor, false, 0);
+	cr_assert_eq(next(), HISTORY_NOTHING);
+}
+
+Test(history_read, unfinished_character_and_query_wait)
+{
+	history_seek(&f.history, &f.cursor, false, 0);
+	say("ab\xe2\x82");
+	EXPECT_BYTES("ab");
+	cr_assert_eq(next(), HISTORY_NOTHING);
+	say("\xac\x1b[6");
+	EXPECT_BYTES("\xe2\x82\xac");
+	cr_assert_eq(next(), HISTORY_NOTHING);
+	say("m");
+	EXPECT_BYTES("\x1b[6m");
+}
+
+Test(history_read, takes_at_most_cap)
+{
+	struct history_read r;
+	say_lines(30000);
+	history_seek(&f.history, &f.cursor, false, 0);
+	r = next_for(&f.cursor, SCAN_STRING_MAX + 1);
+	cr_assert_eq(r.length, SCAN_STRING_MAX + 1);
+	cr_assert_eq(f.cursor.offset, SCAN_STRING_MAX + 1);
+}
+
+Test(history_seek, resume_is_exact)
+{
+	say("hello world");
+	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 6), 0);
+	EXPECT_BYTES("world");
+}
+
+Test(history_seek, resume_at_the_end_waits_for_more)
+{
+	say("hello");
+	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 5), 0);
+	cr_assert_eq(next(), HISTORY_NOTHING);
+	say("x");
+	EXPECT_BYTES("x");
+}
+
+Test(history_seek, resume_within_a_sequence_is_exact)
+{
+	say("ab\x1b[31mred");
+	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 4), 0);
+	EXPECT_BYTES("31mred");
+}
+
+Test(history_seek, resume_beyond_the_end_begins_anew)
+{
+	say("hello");
+	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 6), 0);
+	cr_assert_eq(f.cursor.offset, 0);
+	EXPECT_BYTES("hello");
+}
+
+Test(history_seek, resume_before_what_is_settled_but_behind_the_head_goes_on)
+{
+	say("ab\x1b[6");
+	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 4), 0);
+	cr_assert_eq(next(), HISTORY_NOTHING);
+	say("n");
+	EXPECT_BYTES("..");
+}
+
+Test(history_seek, resume_out_of_the_ring_tells_what_is_lost)
+{
+	say_lines(2 * RING_SIZE_MIN);
+	uint64_t lost = history_seek(&f.history, &f.cursor, true, 10);
+	cr_assert_eq(lost, f.cursor.offset - 10);
+	cr_assert_geq(f.cursor.offset, history_oldest(&f.history));
+	cr_assert_eq(next(), HISTORY_BYTES);
+}
+
+Test(history_seek, oldest_place_is_between_two_sequences, .timeout = 30)
+{
+	/* One coloured run after another: a cut anywhere would show remains of them. */
+	for (int i = 0; i < 40000; i++)
+		say("\x1b[38;5;196mx\x1b[0m");
+	cr_assert_gt(history_oldest(&f.history), 0);
+	history_seek(&f.history, &f.cursor, false, 0);
+	cr_assert_lt(f.cursor.offset - history_oldest(&f.history), RING_SIZE_MIN / 64, "it is near");
+	cr_assert_eq(next(), HISTORY_BYTES);
+	cr_assert(f.text[0] == '\x1b' || f.text[0] == 'x', "begins with %.20s", f.text + 1);
+	if (f.text[0] == '\x1b')
+		cr_assert_eq(f.text[1], '[');
+}
+
+Test(history_sizes, first_reader_hears_of_later_sizes_at_their_offsets)
+{
+	say("one");
+	memory_ring_resize(&f.ring, 30, 100);
+	say("two");
+	memory_ring_resize(&f.ring, 31, 101);
+	memory_ring_resize(&f.ring, 32, 102);
+	say("three");
+	history_seek(&f.history, &f.cursor, false, 0);
+	struct history_size at = history_size_at(&f.history, &f.cursor);
+	cr_assert(at.rows == 24 && at.cols == 80);
+	EXPECT_BYTES("one");
+	struct history_read r = next_for(&f.cursor, CAP);
+	cr_assert(r.item == HISTORY_SIZE && r.size.rows == 30 && r.size.cols == 100 &&
+		r.size.offset == 3);
+	EXPECT_BYTES("two");
+	r = next_for(&f.cursor, CAP);
+	cr_assert(r.item == HISTORY_SIZE && r.size.rows == 31);
+	r = next_for(&f.cursor, CAP);
+	cr_assert(r.item == HISTORY_SIZE && r.size.rows == 32 && r.size.cols == 102);
+	at = history_size_at(&f.history, &f.cursor);
+	cr_assert(at.rows == 32 && at.cols == 102);
+	EXPECT_BYTES("three");
+	cr_assert_eq(next(), HISTORY_NOTHING);
+}
+
+Test(history_sizes, resumed_reader_knows_the_size_at_its_offset)
+{
+	say("one");
+	memory_ring_resize(&f.ring, 30, 100);
+	say("two");
+	memory_ring_resize(&f.ring, 31, 101);
+	say("three");
+	history_seek(&f.history, &f.cursor, true, 4);
+	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 30);
+	EXPECT_BYTES("wo");
+	struct history_read r = next_for(&f.cursor, CAP);
+	cr_assert(r.item == HISTORY_SIZE && r.size.rows == 31);
+	history_seek(&f.history, &f.cursor, true, 3);
+	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 30, "from its offset on");
+	history_seek(&f.history, &f.cursor, true, 2);
+	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 24);
+}
+
+Test(history_sizes, size_behind_the_last_byte_is_told)
+{
+	say("one");
+	memory_ring_resize(&f.ring, 30, 100);
+	say("");
+	history_seek(&f.history, &f.cursor, false, 0);
+	EXPECT_BYTES("one");
+	cr_assert_eq(next(), HISTORY_SIZE);
+	cr_assert_eq(next(), HISTORY_NOTHING);
+}
+
+Test(history_sizes, other_events_are_no_sizes)
+{
+	memory_ring_event(&f.ring, EVENT_FIFO, "x", 1);
+	memory_ring_event(&f.ring, EVENT_SOURCE, &(uint32_t){1}, 4);
+	memory_ring_event(&f.ring, (enum event_type)99, "?", 1);
+	memory_ring_event(&f.ring, EVENT_RESIZE, "x", 1);
+	say("one");
+	history_seek(&f.history, &f.cursor, false, 0);
+	EXPECT_BYTES("one");
+	cr_assert_eq(next(), HISTORY_NOTHING);
+	cr_assert_eq(f.history.events_lost, 0);
+}
+
+Test(history_sizes, more_than_are_kept)
+{
+	for (unsigned i = 0; i < HISTORY_RESIZES + 100; i++) {
+		say("x");
+		memory_ring_resize(&f.ring, 1 + i % 900, 80);
+	}
+	say("y");
+	history_seek(&f.history, &f.cursor, false, 0);
+	struct history_read r;
+	uint64_t bytes = 0, sizes = 0;
+	while ((r = next_for(&f.cursor, CAP)).item != HISTORY_NOTHING) {
+		bytes += r.length;
+		if (r.item == HISTORY_SIZE) {
+			sizes++;
+			cr_assert_leq(r.size.offset, f.cursor.offset);
+		}
+	}
+	cr_assert_eq(bytes, HISTORY_RESIZES + 101);
+	cr_assert_geq(sizes, HISTORY_RESIZES - 1);
+	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 1 + (HISTORY_RESIZES + 99) % 900);
+}
+
+Test(history_queries, are_blanked_in_what_is_replayed)
+{
+	say("a\x1b[6nb\x1b]11;?\ac\x05"
+	    "d");
+	history_seek(&f.history, &f.cursor, false, 0);
+	EXPECT_BYTES("a....b.......c.d");
+}
+
+Test(history_queries, live_reader_sees_each_once_and_others_never)
+{
+	struct history_cursor live, other, late;
+	history_seek(&f.history, &live, false, 0);
+	history_seek(&f.history, &other, false, 0);
+	live.live_from = 0;
+	say("a\x1b[6nb");
+	next_for(&other, CAP);
+	cr_assert_str_eq(f.text, "a....b");
+	next_for(&live, CAP);
+	cr_assert_str_eq(f.text, "a\x1b[6nb");
+	history_seek(&f.history, &late, true, 0);
+	late.live_from = 0;
+	next_for(&late, CAP);
+	cr_assert_str_eq(f.text, "a....b", "it has been shown already");
+}
+
+Test(history_queries, reader_that_became_live_later_does_not_see_older_ones)
+{
+	say("a\x1b[6n");
+	history_seek(&f.history, &f.cursor, false, 0);
+	f.cursor.live_from = history_limit(&f.history);
+	say("\x1b[5nb");
+	EXPECT_BYTES("a....\x1b[5nb");
+}
+
+Test(history_queries, small_reads_do_not_cut_a_query)
+{
+	char string[SCAN_STRING_MAX + 1] = "\x1b]10;";
+	memset(string + 5, 'x', sizeof string - 8);
+	strcpy(string + sizeof string - 3, "?\a");
+	cr_assert_eq(strlen(string), SCAN_STRING_MAX);
+	say("abc");
+	say(string);
+	history_seek(&f.history, &f.cursor, false, 0);
+	f.cursor.live_from = 0;
+	cr_assert_eq(next_for(&f.cursor, SCAN_STRING_MAX + 1).length, 3);
+	cr_assert_eq(next_for(&f.cursor, SCAN_STRING_MAX + 1).length, SCAN_STRING_MAX);
+	cr_assert_str_eq(f.text, string);
+}
+
+Test(history_queries, resize_within_a_query_does_not_break_it)
+{
+	char got[64] = "";
+	struct history_read r;
+	history_seek(&f.history, &f.cursor, false, 0);
+	f.cursor.live_from = 0;
+	say("\x1b[6");
+	memory_ring_resize(&f.ring, 30, 100);
+	say("nx");
+	while ((r = next_for(&f.cursor, CAP)).item != HISTORY_NOTHING)
+		if (r.item == HISTORY_BYTES)
+			strcat(got, f.text);
+	cr_assert(strcmp(got, "\x1b[6nx") == 0 || strcmp(got, "....x") == 0,
+		"a sequence without its end would swallow what follows: %s", got + 1);
+}
+
+Test(history_gap, reader_that_fell_out_is_moved_to_a_safe_place)
+{
+	say("first");
+	history_seek(&f.history, &f.cursor, false, 0);
+	EXPECT_BYTES("first");
+	for (int i = 0; i < 20000; i++)
+		say("\x1b[38;5;196mx\x1b[0m");
+	struct history_read r = next_for(&f.cursor, CAP);
+	cr_assert_eq(r.item, HISTORY_GAP);
+	cr_assert_eq(r.skipped, f.cursor.offset - 5);
+	cr_assert_geq(f.cursor.offset, history_oldest(&f.history));
+	cr_assert(r.size.rows == 24 && r.size.cols == 80);
+	cr_assert_eq(next(), HISTORY_BYTES);
+	cr_assert(f.text[0] == 'x' || (f.text[0] == '\x1b' && f.text[1] == '['));
+}
+
+Test(history_gap, tells_the_size_at_its_new_place)
+{
+	history_seek(&f.history, &f.cursor, false, 0);
+	say("first");
+	memory_ring_resize(&f.ring, 30, 100);
+	say_lines(RING_SIZE_MIN + 1000);
+	memory_ring_resize(&f.ring, 31, 101);
+	say("last");
+	struct history_read r = next_for(&f.cursor, CAP);
+	cr_assert_eq(r.item, HISTORY_GAP);
+	cr_assert_eq(r.size.rows, 30);
+	unsigned sizes = 0;
+	while ((r = next_for(&f.cursor, CAP)).item != HISTORY_NOTHING)
+		sizes += r.item == HISTORY_SIZE;
+	cr_assert_eq(sizes, 1);
+	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 31);
+}
+
+Test(history_gap, forgotten_ranges_are_not_replayed)
+{
+	history_seek(&f.history, &f.cursor, false, 0);
+	say("ab");
+	for (unsigned i = 0; i < 70; i++) {
+		char enq[1001];
+		memset(enq, 5, 1000);
+		enq[1000] = '\0';
+		say(enq);
+	}
+	/* 70000 queries in a ring of 65536 bytes cannot be; fewer are kept than there are bytes only then. */
+	cr_assert_leq(f.history.queries.count, QUERIES_MAX);
+	cr_assert_eq(next(), HISTORY_GAP);
+	while (next() == HISTORY_BYTES)
+		cr_assert_null(strchr(f.text, 5));
+}
+
+Test(history_end, comes_once_behind_the_last_byte)
+{
+	say("bye");
+	memory_ring_exit(&f.ring, 0);
+	say("");
+	cr_assert(f.history.ended);
+	cr_assert_eq(f.history.end_offset, 3);
+	history_seek(&f.history, &f.cursor, false, 0);
+	EXPECT_BYTES("bye");
+	cr_assert_eq(next(), HISTORY_END);
+	cr_assert_eq(next(), HISTORY_NOTHING);
+}
+
+Test(history_end, shows_what_was_held_back)
+{
+	say("a\x1b[6");
+	history_seek(&f.history, &f.cursor, false, 0);
+	EXPECT_BYTES("a");
+	cr_assert_eq(next(), HISTORY_NOTHING);
+	memory_ring_exit(&f.ring, 0);
+	say("");
+	EXPECT_BYTES("\x1b[6");
+	cr_assert_eq(next(), HISTORY_END);
+}
+
+Test(history_end, lost_holder_ends_it_too)
+{
+	say("a");
+	history_seek(&f.history, &f.cursor, false, 0);
+	memory_ring_say(&f.ring, "b");
+	while (history_consume(&f.history, 1000, true))
+		;
+	EXPECT_BYTES("ab");
+	cr_assert_eq(next(), HISTORY_END);
+}
+
+Test(history_end, is_not_told_before_all_is_consumed)
+{
+	say_lines(RING_SIZE_MIN / 2);
+	memory_ring_say(&f.ring, "more");
+	memory_ring_exit(&f.ring, 0);
+	cr_assert_not(f.history.ended);
+	history_consume(&f.history, 1, false);
+	cr_assert_not(f.history.ended);
+	history_consume(&f.history, 100, false);
+	cr_assert(f.history.ended);
+}
+
+Test(history_end, size_behind_the_last_byte_comes_before_it)
+{
+	say("bye");
+	memory_ring_resize(&f.ring, 30, 100);
+	memory_ring_exit(&f.ring, 0);
+	say("");
+	history_seek(&f.history, &f.cursor, false, 0);
+	EXPECT_BYTES("bye");
+	cr_assert_eq(next(), HISTORY_SIZE);
+	cr_assert_eq(next(), HISTORY_END);
+}
+
+Test(history_consume, keeps_to_its_budget)
+{
+	memory_ring_say(&f.ring, "hello world");
+	cr_assert(history_consume(&f.history, 4, false));
+	cr_assert_eq(history_limit(&f.history), 4);
+	cr_assert_not(history_consume(&f.history, 7, false));
+	cr_assert_eq(history_limit(&f.history), 11);
+}
+
+Test(history_consume, damaged_events_are_counted_and_skipped)
+{
+	struct event_header bad = {.type = EVENT_RESIZE, .length = UINT32_MAX};
+	memcpy(stream_reserve(&f.ring.events, sizeof bad), &bad, sizeof bad);
+	stream_commit(&f.ring.events, sizeof bad);
+	say("a");
+	cr_assert_eq(f.history.events_lost, 1);
+	memory_ring_resize(&f.ring, 30, 100);
+	say("b");
+	cr_assert_eq(f.history.events_lost, 1);
+	history_seek(&f.history, &f.cursor, true, 2);
+	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 30);
+}
+
+/* A server that finds a session running. */
+static void adopt(struct history *h, struct control *control)
+{
+	cr_assert_eq(history_init(h, &f.ring, control), 0);
+	history_catch_up(h);
+}
+
+Test(history_catch_up, mutes_what_came_before)
+{
+	struct history h;
+	set_up();
+	say("a\x1b[6nb");
+	adopt(&h, &f.control);
+	history_seek(&h, &f.cursor, false, 0);
+	f.cursor.live_from = 0;
+	struct history_read r = history_read(&h, &f.cursor, f.text, CAP);
+	cr_assert_eq(r.length, 6);
+	cr_assert_arr_eq(f.text, "a\0\0\0\0b", 6);
+	memory_ring_say(&f.ring, "\x1b[5n");
+	history_consume(&h, 1000, false);
+	r = history_read(&h, &f.cursor, f.text, CAP);
+	cr_assert_eq(r.length, 4);
+	cr_assert_arr_eq(f.text, "\x1b[5n", 4, "what comes later is answered");
+	history_finish(&h);
+	tear_down();
+	ASSERT_NO_LEAKS();
+}
+
+Test(history_catch_up, query_cut_by_the_crash_is_muted)
+{
+	struct history h;
+	set_up();
+	say("a\x1b[6");
+	adopt(&h, &f.control);
+	history_seek(&h, &f.cursor, false, 0);
+	f.cursor.live_from = 0;
+	memory_ring_say(&f.ring, "nb");
+	history_consume(&h, 1000, false);
+	struct history_read r = history_read(&h, &f.cursor, f.text, CAP);
+	cr_assert_arr_eq(f.text, "a\0\0\0\0b", r.length);
+	history_finish(&h);
+	tear_down();
+}
+
+Test(history_catch_up, wrapped_ring_begins_at_ground_that_the_last_server_knew, .timeout = 30)
+{
+	struct history h;
+	set_up();
+	/* "[31m" is also text: only a server that has seen the ESC can know. */
+	for (int i = 0; i < 20000; i++)
+		say("\x1b]0;[6n[6n\a\x1b[31mx");
+	adopt(&h, &f.control);
+	cr_assert_gt(h.cut_floor, stream_oldest(&f.ring.bytes));
+	history_seek(&h, &f.cursor, false, 0);
+	cr_assert_geq(f.cursor.offset, h.cut_floor);
+	cr_assert_lt(f.cursor.offset - stream_oldest(&f.ring.bytes), RING_SIZE_MIN / 4);
+	struct history_read r = history_read(&h, &f.cursor, f.text, CAP);
+	cr_assert_eq(r.item, HISTORY_BYTES);
+	cr_assert(memcmp(f.text, "\x1b]0;", 4) == 0 || memcmp(f.text, "\x1b[31mx", 6) == 0 ||
+		memcmp(f.text, "x\x1b]0;", 5) == 0);
+	history_finish(&h);
+	tear_down();
+}
+
+Test(history_catch_up, works_without_a_control_page, .timeout = 30)
+{
+	struct history h;
+	set_up();
+	say_lines(2 * RING_SIZE_MIN + 17);
+	adopt(&h, NULL);
+	history_seek(&h, &f.cursor, false, 0);
+	cr_assert_eq(history_read(&h, &f.cursor, f.text, CAP).item, HISTORY_BYTES);
+	history_finish(&h);
+	tear_down();
+}
+
+Test(history_catch_up, garbage_in_the_control_page_does_no_harm, .timeout = 30)
+{
+	struct history h;
+	set_up();
+	say_lines(2 * RING_SIZE_MIN);
+	for (unsigned i = 0; i < CONTROL_GROUNDS; i++)
+		f.control.ground[i] = i % 2 ? UINT64_MAX - i : i;
+	adopt(&h, &f.control);
+	uint64_t oldest = history_oldest(&h), head = stream_head(&f.ring.bytes);
+	history_seek(&h, &f.cursor, false, 0);
+	cr_assert(f.cursor.offset >= oldest && f.cursor.offset <= head, "at %llu of %llu to %llu",
+		(unsigned long long)f.cursor.offset, (unsigned long long)oldest,
+		(unsigned long long)head);
+	history_finish(&h);
+	tear_down();
+}
+
+Test(history_catch_up, lost_events_do_not_lose_the_present_size)
+{
+	struct history h;
+	set_up();
+	static const uint8_t record[EVENT_PAYLOAD_MAX];
+	memory_ring_resize(&f.ring, 30, 100);
+	atomic_store(&f.ring.header->geometry, 30u << 16 | 100);
+	say("a");
+	for (size_t done = 0; done < 2 * RING_EVENTS_SIZE; done += sizeof record) {
+		memory_ring_event(&f.ring, EVENT_FIFO, record, sizeof record);
+		say("b");
+	}
+	adopt(&h, &f.control);
+	history_seek(&h, &f.cursor, true, stream_head(&f.ring.bytes));
+	struct history_size at = history_size_at(&h, &f.cursor);
+	cr_expect(at.rows == 30 && at.cols == 100, "size is %u x %u", at.rows, at.cols);
+	history_finish(&h);
+	tear_down();
+}
+
+/*
+ * Random output, random readers. A reader that is never told of a gap gets exactly the output with its
+ * queries blanked; one that is, goes on exactly from its new offset.
+ */
+static void expect_replay(const uint8_t *all, const uint8_t *blanked, uint64_t from, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		cr_assert_eq((uint8_t)f.text[i], blanked[from + i], "offset %llu: %02x of %02x",
+			(unsigned long long)(from + i), (uint8_t)f.text[i], all[from + i]);
+}
+
+static enum history_item read_some(
+	struct history_cursor *c, const uint8_t *all, const uint8_t *blanked, struct random *r)
+{
+	uint64_t before = c->offset;
+	struct history_read got = history_read(
+		&f.history, c, f.text, SCAN_STRING_MAX + 1 + random_below(r, 8000));
+	if (got.item == HISTORY_BYTES) {
+		cr_assert_gt(got.length, 0);
+		cr_assert_eq(c->offset, before + got.length);
+		expect_replay(all, blanked, before, got.length);
+	} else if (got.item == HISTORY_GAP) {
+		cr_assert_eq(c->offset, before + got.skipped);
+	} else {
+		cr_assert_eq(c->offset, before);
+	}
+	cr_assert_leq(
+		c->offset, history_limit(&f.history) > before ? history_limit(&f.history) : before);
+	return got.item;
+}
+
+Test(history_model, random_output_and_readers, .timeout = 60)
+{
+	static const char *const parts[] = {"text ", "\x1b[6n", "\x1b[31m", "\x1b]0;title\a",
+		"\x05", "\x1b]11;?\x1b\\", "\r\n", "\xe2\x82\xac", "\x1b[c",
+		"0123456789012345678901234567890123"};
+	enum { STEPS = 40000 };
+	static uint8_t all[STEPS * 40], blanked[STEPS * 40];
+	struct random r = {12345};
+	struct history_cursor readers[3];
+	uint64_t head = 0, gaps = 0;
+	set_up();
+	for (int i = 0; i < 3; i++)
+		history_seek(&f.history, &readers[i], false, 0);
+	for (int i = 0; i < STEPS; i++) {
+		const char *part = parts[random_below(&r, sizeof parts / sizeof *parts)];
+		bool query = strchr(part, 5) || strstr(part, "[6n") || strstr(part, "?") ||
+			strstr(part, "[c");
+		size_t length = strlen(part);
+		memcpy(all + head, part, length);
+		memcpy(blanked + head, part, length);
+		if (query)
+			memset(blanked + head, 0, length);
+		head += length;
+		memory_ring_put(&f.ring, part, length);
+		/* The overrun rule: what is not consumed is never overwritten. */
+		if (random_below(&r, 50) == 0 || head - f.history.scan.offset > RING_SIZE_MIN / 2)
+			while (history_consume(&f.history, 1 + random_below(&r, 9000), false))
+				;
+		struct history_cursor *c = &readers[random_below(&r, 3)];
+		size_t lazy = (size_t)(c - readers);
+		if (random_below(&r, lazy == 2 ? 3000 : 30 * (lazy + 1)) == 0)
+			gaps += read_some(c, all, blanked, &r) == HISTORY_GAP;
+		if (random_below(&r, 500) == 0)
+			history_seek(&f.history, c, true, random_below(&r, head + 1));
+	}
+	cr_assert_gt(head, 4 * RING_SIZE_MIN);
+	cr_assert_gt(gaps, 0);
+	tear_down();
+}

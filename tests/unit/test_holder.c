@@ -1,0 +1,662 @@
+/* The holder itself: what it puts where, and what it says on its socket. */
+#include "tests/lib/held.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static struct held h;
+
+static void tear_down(void)
+{
+	held_finish(&h);
+}
+
+TestSuite(holder_feed, .fini = tear_down, .timeout = 60);
+TestSuite(holder_sources, .fini = tear_down, .timeout = 60);
+TestSuite(holder_exit, .fini = tear_down, .timeout = 60);
+TestSuite(holder_overrun, .fini = tear_down, .timeout = 60);
+TestSuite(holder_wire, .fini = tear_down, .timeout = 60);
+TestSuite(holder_end, .fini = tear_down, .timeout = 60);
+TestSuite(holder_signals, .fini = tear_down, .timeout = 60);
+
+/* Number of a FIFO record: the last one, where a read has given several at once. */
+static int last_number(const struct event *e)
+{
+	char text[EVENT_PAYLOAD_MAX + 1];
+	memcpy(text, e->payload, e->header.length);
+	text[e->header.length] = '\0';
+	if (e->header.length > 0)
+		text[e->header.length - 1] = '\0'; /* its newline */
+	const char *line = strrchr(text, '\n');
+	return atoi(line ? line + 1 : text);
+}
+
+Test(holder_feed, what_was_printed_before_a_record_lies_before_it)
+{
+	const char *at;
+	held_run(&h,
+		"stty -echo; while :; do echo 0123456789012345678901234567890123456789; done & load=$!\n"
+		"echo go; while read i; do printf \"mark$i;\"; echo $i >f; done; kill $load; exit 0");
+	held_expect(&h, "go\r\n");
+	for (int i = 0; i < 200; i++) {
+		char text[20];
+		const struct event *e;
+		snprintf(text, sizeof text, "%d\n", i);
+		held_type(&h, text);
+		cr_assert(LOOP_UNTIL(&h.loop, (e = held_event(&h, EVENT_FIFO, (size_t)i)) != NULL));
+		cr_assert_eq(last_number(e), i);
+		snprintf(text, sizeof text, "mark%d;", i);
+		at = memmem(h.text, e->header.offset, text, strlen(text));
+		cr_assert_not_null(at, "record %d came before what was printed before it", i);
+	}
+	held_type(&h, "\x04");
+	held_wait_exit(&h);
+}
+
+Test(holder_feed, long_record_is_whole)
+{
+	held_run(&h, "printf '%04095d\\n' 7 >f; read x");
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_FIFO, 0) != NULL));
+	const struct event *e = held_event(&h, EVENT_FIFO, 0);
+	cr_assert_eq(e->header.length, 4096);
+	cr_assert_arr_eq(e->payload + 4090, "00007\n", 6);
+}
+
+Test(holder_feed, writer_of_the_fifo_that_dies_ends_nothing)
+{
+	held_run(&h, "for i in 1 2 3; do sh -c 'echo x >f'; done; echo still''here; read x");
+	held_expect(&h, "stillhere\r\n");
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_FIFO, 0) != NULL));
+}
+
+Test(holder_feed, events_have_a_time)
+{
+	struct timespec now;
+	held_run(&h, "echo x >f; read x");
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_FIFO, 0) != NULL));
+	clock_gettime(CLOCK_REALTIME, &now);
+	uint64_t seconds = held_event(&h, EVENT_FIFO, 0)->header.time_ns / 1000000000u;
+	cr_assert(seconds <= (uint64_t)now.tv_sec && seconds + 60 > (uint64_t)now.tv_sec);
+}
+
+/* All that one source wrote. */
+static const char *text_of(enum event_source source)
+{
+	static char text[65536];
+	size_t length = 0;
+	uint32_t now = EVENT_SOURCE_TERMINAL;
+	uint64_t from = 0;
+	for (size_t i = 0; i <= h.events_count; i++) {
+		const struct event *e = i < h.events_count ? &h.events[i] : NULL;
+		if (e && e->header.type != EVENT_SOURCE)
+			continue;
+		uint64_t to = e ? e->header.offset : h.length;
+		if (now == source) {
+			memcpy(text + length, h.text + from, to - from);
+			length += to - from;
+		}
+		from = to;
+		if (e)
+			memcpy(&now, e->payload, sizeof now);
+	}
+	text[length] = '\0';
+	return text;
+}
+
+Test(holder_sources, pipes_are_labelled_and_get_their_crs)
+{
+	held_run(&h,
+		"exec 3>f; echo tty1; printf 'a\\nb\\n' >o; echo 1 >&3; printf 'e1\\ne2' >e; echo 2 >&3;\n"
+		"printf 'c\\r\\n' >o; echo 3 >&3; echo tty2; echo 4 >&3; exit 0");
+	held_wait_exit(&h);
+	cr_assert_str_eq(text_of(EVENT_SOURCE_STDOUT), "a\r\nb\r\nc\r\r\n", "exact but for the CRs");
+	cr_assert_str_eq(text_of(EVENT_SOURCE_STDERR), "e1\r\ne2");
+	cr_assert_str_eq(text_of(EVENT_SOURCE_TERMINAL), "tty1\r\ntty2\r\n");
+	/* In the ring before the record that was written behind them. */
+	for (size_t i = 0; i < h.events_count; i++) {
+		const struct event *e = &h.events[i];
+		if (e->header.type == EVENT_FIFO && last_number(e) >= 2)
+			cr_assert_geq(
+				e->header.offset, (uint64_t)(strstr(h.text, "e2") - h.text) + 2);
+	}
+}
+
+Test(holder_sources, much_through_a_pipe_is_exact)
+{
+	held_run(&h, "seq 1 20000 >o; echo 1 >f; exit 0");
+	held_wait_exit(&h);
+	const char *text = text_of(EVENT_SOURCE_STDERR);
+	cr_assert_str_eq(text, "");
+	const char *at = h.text;
+	for (int i = 1; i <= 20000; i++) {
+		char line[20];
+		int n = snprintf(line, sizeof line, "%d\r\n", i);
+		cr_assert_eq(strncmp(at, line, (size_t)n), 0, "line %d", i);
+		at += n;
+	}
+}
+
+Test(holder_exit, status_and_offset_are_published)
+{
+	held_run(&h, "head -c 300000 /dev/zero | tr '\\0' x; exit 7");
+	held_wait_exit(&h);
+	const struct ring_header *header = h.link.ring.header;
+	const struct event *e = held_event(&h, EVENT_EXIT, 0);
+	int32_t status;
+	memcpy(&status, e->payload, sizeof status);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	cr_assert_eq(header->exited, 1);
+	cr_assert_eq(header->exit_status, status);
+	cr_assert_eq(header->exit_offset, 300000);
+	cr_assert_eq(h.length, 300000);
+	cr_assert_eq(strspn(h.text, "x"), 300000);
+	cr_assert_eq(e->header.offset, 300000);
+	cr_assert_gt(header->exit_time_ns, header->created_ns);
+	cr_assert_not(h.lost, "the holder stays");
+	cr_assert_null(held_event(&h, EVENT_EXIT, 1));
+}
+
+Test(holder_exit, by_a_signal)
+{
+	held_run(&h, "kill -9 $$");
+	held_wait_exit(&h);
+	int32_t status = h.link.ring.header->exit_status;
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+Test(holder_exit, is_that_of_the_shell_not_of_its_children)
+{
+	held_run(&h, "(exit 3) & (sleep 0.3; echo late) & wait %1; exit 4");
+	held_wait_exit(&h);
+	cr_assert_eq(WEXITSTATUS(h.link.ring.header->exit_status), 4);
+}
+
+Test(holder_exit, last_words_are_never_lost)
+{
+	for (int i = 0; i < 15; i++) {
+		held_run(&h, "printf 'last words'; echo 1 >f; printf '!'; exit 0");
+		held_wait_exit(&h);
+		cr_assert_str_eq(h.text, "last words!");
+		cr_assert_not_null(held_event(&h, EVENT_FIFO, 0));
+		if (i < 14)
+			held_finish(&h);
+	}
+}
+
+Test(holder_exit, terminal_kept_open_by_a_child_does_not_delay_it)
+{
+	held_run(&h,
+		"(trap '' HUP; touch ready; exec sleep 1000) & echo child$!; "
+		"while [ ! -e ready ]; do sleep 0.01; done; exit 0");
+	held_wait_exit(&h);
+	pid_t child = atoi(strstr(h.text, "child") + 5);
+	cr_assert(held_is_alive(child));
+}
+
+Test(holder_exit, holder_goes_when_its_time_is_over)
+{
+	const char *const argv[] = {"bash", "-c", "exit 0", NULL};
+	held_start_with(&h, &(struct spawn_options){.ttl_s = 1}, argv);
+	held_wait_exit(&h);
+	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
+	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder)));
+	cr_assert_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1);
+	cr_assert_eq(faccessat(h.folder.fd, WIRE_FIFO, F_OK, 0), -1);
+	cr_assert_eq(h.link.ring.header->exited, 1, "the history is still mapped");
+}
+
+static void expect_sequence(const char *at, int last)
+{
+	for (int i = 1; i <= last; i++) {
+		char line[20];
+		int n = snprintf(line, sizeof line, "%d\r\n", i);
+		cr_assert_eq(strncmp(at, line, (size_t)n), 0, "line %d is %.20s", i, at);
+		at += n;
+	}
+}
+
+Test(holder_overrun, nothing_is_overwritten_while_nobody_consumes)
+{
+	const char *const argv[] = {"bash", "--norc", "-c", "seq 1 100000; exit 5", NULL};
+	h = (struct held){0};
+	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN}, argv);
+	/* held_start_with() may have consumed a little; from now on nobody does. */
+	h.idle = true;
+	const struct ring *ring = &h.link.ring;
+	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&ring->header->blocked) == 1));
+	for (int i = 0; i < 50; i++) {
+		until_again(until_now_ms() + 1000);
+		cr_assert_leq(stream_head(&ring->bytes) - h.tail, RING_SIZE_MIN);
+		cr_assert_leq(stream_oldest(&ring->bytes), h.tail);
+	}
+	cr_assert(held_is_alive(h.link.info.shell_pid), "it waits in write(2)");
+	cr_assert_eq(ring->header->exited, 0);
+	h.idle = false;
+	held_consume(&h);
+	held_wait_exit(&h);
+	expect_sequence(h.text, 100000);
+	cr_assert_eq(WEXITSTATUS(ring->header->exit_status), 5);
+}
+
+Test(holder_overrun, input_and_signals_work_while_it_is_blocked)
+{
+	const char *const argv[] = {"bash", "--norc", "-c",
+		"trap 'touch got' USR1; while :; do echo xxxxxxxxxxxx; done", NULL};
+	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN}, argv);
+	h.idle = true;
+	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&h.link.ring.header->blocked) == 1));
+	cr_assert_eq(link_signal(&h.link, SIGUSR1, WIRE_TARGET_SHELL), 0);
+	h.idle = false;
+	held_consume(&h);
+	cr_assert(LOOP_UNTIL(&h.loop, faccessat(h.folder.fd, "got", F_OK, 0) == 0));
+}
+
+/* Bytes of all FIFO records. */
+static size_t record_bytes(void)
+{
+	size_t bytes = 0;
+	for (size_t i = 0; i < h.events_count; i++)
+		if (h.events[i].header.type == EVENT_FIFO)
+			bytes += h.events[i].header.length;
+	return bytes;
+}
+
+Test(holder_overrun, events_are_not_overwritten_either)
+{
+	held_run(&h,
+		"exec 3>f; for i in {1..3000}; do printf '%0300d\\n' $i >&3; done; echo all''done; read x");
+	h.idle = true;
+	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&h.link.ring.header->blocked) == 1));
+	cr_assert_leq(stream_oldest(&h.link.ring.events), h.events_tail);
+	h.idle = false;
+	held_consume(&h);
+	held_expect(&h, "alldone\r\n");
+	cr_assert(LOOP_UNTIL(&h.loop, record_bytes() == 3000 * 301), "%zu bytes of records",
+		record_bytes());
+}
+
+Test(holder_overrun, resize_while_it_is_blocked_is_not_forgotten)
+{
+	const char *const argv[] = {
+		"bash", "--norc", "-c", "while :; do echo xxxxxxxxxxxx; done", NULL};
+	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN}, argv);
+	h.idle = true;
+	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&h.link.ring.header->blocked) == 1));
+	cr_assert_eq(link_resize(&h.link, 33, 133), 0);
+	for (int i = 0; i < 20; i++) {
+		uv_run(&h.loop, UV_RUN_NOWAIT);
+		until_again(until_now_ms() + 1000);
+	}
+	h.idle = false;
+	held_consume(&h);
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_RESIZE, 0) != NULL),
+		"the terminal keeps its old size");
+}
+
+/* A connection of one's own. */
+static int dial(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct timeval limit = {.tv_sec = 15};
+	snprintf(address.sun_path, sizeof address.sun_path, "%.90s/" WIRE_SOCKET, h.folder.path);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	cr_assert_eq(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+	return fd;
+}
+
+static void say(int fd, enum wire_type type, uint32_t a, uint32_t b)
+{
+	struct wire_message m = {.magic = WIRE_MAGIC,
+		.version = WIRE_VERSION,
+		.type = (uint16_t)type,
+		.serial = 77,
+		.a = a,
+		.b = b};
+	cr_assert_eq(send(fd, &m, sizeof m, MSG_NOSIGNAL), (ssize_t)sizeof m);
+}
+
+/* The next message; *ret_fds gets the number of descriptors that came with it (closed here). */
+static struct wire_message hear(int fd, size_t *ret_fds)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(32 * sizeof(int))];
+	struct wire_message m = {0};
+	struct iovec data = {.iov_base = &m, .iov_len = sizeof m};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control};
+	size_t count = 0;
+	cr_assert_eq(recvmsg(fd, &message, MSG_CMSG_CLOEXEC), (ssize_t)sizeof m);
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
+		int fds[32];
+		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds, CMSG_DATA(c), count * sizeof(int));
+		for (size_t i = 0; i < count; i++)
+			close(fds[i]);
+	}
+	if (ret_fds)
+		*ret_fds = count;
+	cr_assert_eq(m.magic, WIRE_MAGIC);
+	return m;
+}
+
+static struct wire_message ask(int fd, enum wire_type type, uint32_t a, uint32_t b)
+{
+	say(fd, type, a, b);
+	struct wire_message m = hear(fd, NULL);
+	cr_assert_eq(m.type, type);
+	cr_assert_eq(m.serial, 77);
+	return m;
+}
+
+static void expect_hung_up(int fd)
+{
+	char byte;
+	cr_assert_eq(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+}
+
+static void expect_still_ours(void)
+{
+	held_type(&h, "echo still''ours\n");
+	held_expect(&h, "stillours\r\n");
+	cr_assert_not(h.lost);
+}
+
+Test(holder_wire, hello_takes_nothing_over)
+{
+	held_start(&h);
+	int fd = dial();
+	struct wire_message m = ask(fd, WIRE_HELLO, 0, 0);
+	cr_assert_eq(m.status, 0);
+	cr_assert_eq(m.u.info.epoch, h.link.info.epoch);
+	cr_assert_eq(m.u.info.holder_pid, h.holder);
+	cr_assert_eq(m.u.info.shell_pid, h.link.info.shell_pid);
+	cr_assert_eq(link_resize(&h.link, 30, 90), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_RESIZE, 0) != NULL));
+	expect_still_ours();
+	close(fd);
+}
+
+Test(holder_wire, second_attach_takes_over_and_the_first_is_told)
+{
+	size_t fds;
+	held_start(&h);
+	int fd = dial();
+	say(fd, WIRE_ATTACH, 0, 0);
+	struct wire_message m = hear(fd, &fds);
+	cr_assert_eq(m.status, 0);
+	cr_assert_eq(fds, WIRE_FDS);
+	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
+	cr_assert(h.taken);
+	cr_assert_eq(ask(fd, WIRE_RESIZE, 30, 90).status, 0);
+	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
+	h.ended = true;
+	close(fd);
+}
+
+Test(holder_wire, owner_may_attach_again)
+{
+	held_run(&h, "read x");
+	int fd = dial();
+	say(fd, WIRE_ATTACH, 0, 0);
+	hear(fd, NULL);
+	say(fd, WIRE_ATTACH, 0, 0);
+	struct wire_message m = hear(fd, NULL);
+	cr_assert_eq(m.type, WIRE_ATTACH, "and not that it was taken");
+	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
+	h.ended = true;
+	close(fd);
+}
+
+Test(holder_wire, only_the_owner_may_change_anything)
+{
+	held_start(&h);
+	int fd = dial();
+	cr_assert_eq(ask(fd, WIRE_RESIZE, 30, 90).status, -EPERM);
+	cr_assert_eq(ask(fd, WIRE_SIGNAL, SIGKILL, WIRE_TARGET_SHELL).status, -EPERM);
+	cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 1, 0).status, -EPERM);
+	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, -EPERM);
+	expect_still_ours();
+	close(fd);
+}
+
+Test(holder_wire, unknown_types_are_answered)
+{
+	held_start(&h);
+	int fd = dial();
+	say(fd, WIRE_ATTACH, 0, 0);
+	hear(fd, NULL);
+	cr_assert_eq(ask(fd, (enum wire_type)0, 0, 0).status, -EOPNOTSUPP);
+	cr_assert_eq(ask(fd, (enum wire_type)1000, 0, 0).status, -EOPNOTSUPP);
+	cr_assert_eq(ask(fd, WIRE_SIGNAL, 9999, WIRE_TARGET_SHELL).status, -EINVAL);
+	cr_assert_eq(ask(fd, WIRE_RESIZE, 0, 0).status, -EINVAL);
+	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
+	h.ended = true;
+	close(fd);
+}
+
+Test(holder_wire, nonsense_is_hung_up_on)
+{
+	struct wire_message m = {.magic = WIRE_MAGIC ^ 1, .type = WIRE_HELLO};
+	held_start(&h);
+	int fd = dial();
+	cr_assert_eq(send(fd, &m, sizeof m, 0), (ssize_t)sizeof m);
+	expect_hung_up(fd);
+	m.magic = WIRE_MAGIC;
+	fd = dial();
+	cr_assert_eq(send(fd, &m, sizeof m - 1, 0), (ssize_t)sizeof m - 1);
+	expect_hung_up(fd);
+	fd = dial();
+	cr_assert_eq(send(fd, "x", 1, 0), 1);
+	expect_hung_up(fd);
+	expect_still_ours();
+}
+
+Test(holder_wire, longer_message_of_a_newer_server)
+{
+	struct {
+		struct wire_message m;
+		char more[100];
+	} message = {.m = {.magic = WIRE_MAGIC,
+			     .version = WIRE_VERSION + 1,
+			     .type = WIRE_HELLO,
+			     .serial = 3}};
+	held_start(&h);
+	int fd = dial();
+	cr_assert_eq(send(fd, &message, sizeof message, 0), (ssize_t)sizeof message);
+	struct wire_message m = hear(fd, NULL);
+	cr_assert(m.type == WIRE_HELLO && m.serial == 3 && m.version == WIRE_VERSION);
+	close(fd);
+}
+
+Test(holder_wire, more_connections_than_it_serves)
+{
+	int fds[20];
+	char byte;
+	unsigned refused = 0;
+	held_start(&h);
+	for (int i = 0; i < 20; i++) {
+		fds[i] = dial();
+		struct wire_message m = {.magic = WIRE_MAGIC, .type = WIRE_HELLO};
+		(void)!send(fds[i], &m, sizeof m, MSG_NOSIGNAL);
+		refused += recv(fds[i], &byte, 1, 0) <= 0;
+	}
+	cr_assert_gt(refused, 0);
+	for (int i = 0; i < 20; i++)
+		close(fds[i]);
+	expect_still_ours();
+	int fd = dial();
+	cr_assert_eq(ask(fd, WIRE_HELLO, 0, 0).status, 0);
+	close(fd);
+}
+
+Test(holder_wire, second_terminal_for_standard_error)
+{
+	const struct event *e;
+	uint32_t label;
+	held_run(&h,
+		"read name; echo got $name; [ -t 3 ] 3>$name && echo is''tty; printf 'e1\\ne2\\n' >$name; echo 1 >f; read x");
+	held_close_link(&h);
+	h.closed = h.attached = false;
+	/* By hand, for the link does not ask for it yet. */
+	int fd = dial();
+	say(fd, WIRE_ATTACH, 0, 0);
+	hear(fd, NULL);
+	cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 0, 0).status, -ENOENT);
+	struct wire_message m = ask(fd, WIRE_STDERR_PTY, 1, 0);
+	cr_assert_eq(m.status, 0);
+	cr_assert_eq(strncmp(m.u.text, "/dev/pts/", 9), 0);
+	cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 1, 0).status, -EBUSY);
+	cr_assert_eq(link_init(&h.link, &h.loop, dup(h.folder.fd), &held_callbacks, &h), 0);
+	cr_assert_eq(link_adopt(&h.link), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached));
+	held_consume(&h);
+	held_type(&h, m.u.text);
+	held_type(&h, "\n");
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_FIFO, 0) != NULL));
+	cr_assert_not_null(strstr(h.text, "istty\r\n"), "%s", h.text);
+	cr_assert_str_eq(text_of(EVENT_SOURCE_STDERR_PTY), "e1\r\ne2\r\n");
+	e = held_event(&h, EVENT_SOURCE, 0);
+	memcpy(&label, e->payload, sizeof label);
+	cr_assert_eq(label, EVENT_SOURCE_STDERR_PTY);
+	close(fd);
+}
+
+Test(holder_wire, second_terminal_can_be_opened_again_and_again)
+{
+	held_run(&h, "read x");
+	int fd = dial();
+	say(fd, WIRE_ATTACH, 0, 0);
+	hear(fd, NULL);
+	for (int i = 0; i < 100; i++) {
+		cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 1, 0).status, 0);
+		cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 0, 0).status, 0);
+	}
+	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
+	h.ended = true;
+	close(fd);
+}
+
+Test(holder_end, whole_tree_is_gone_with_its_daemons)
+{
+	pid_t pids[4];
+	held_run(&h,
+		"sleep 1000 & echo pid1=$!.; (setsid sh -c 'trap \"\" HUP TERM INT; echo pid2=$$.; sleep 1000; :' &);\n"
+		"(setsid sh -c '(setsid sh -c \"echo pid3=\\$\\$.; exec sleep 1000\" &)' &);\n"
+		"trap '' HUP TERM; echo pid4=$$.; while :; do sleep 1; done");
+	for (int i = 0; i < 4; i++) {
+		char mark[10];
+		snprintf(mark, sizeof mark, "pid%d=", i + 1);
+		held_expect(&h, mark);
+		cr_assert(LOOP_UNTIL(&h.loop, strchr(strstr(h.text, mark), '.') != NULL));
+		pids[i] = atoi(strstr(h.text, mark) + 5);
+		cr_assert(held_is_alive(pids[i]));
+	}
+	cr_assert_eq(link_end(&h.link, 50), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	cr_assert_eq(h.error, 0);
+	for (int i = 0; i < 4; i++)
+		cr_assert_not(held_is_alive(pids[i]), "process %d lives", i + 1);
+	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder)));
+	cr_assert_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1);
+	cr_assert_eq(faccessat(h.folder.fd, WIRE_FIFO, F_OK, 0), -1);
+}
+
+Test(holder_end, processes_that_hang_up_are_not_killed)
+{
+	held_run(&h,
+		"trap 'sleep 0.05; touch cleaned; exit' HUP; echo go; while :; do sleep 0.01; done");
+	held_expect(&h, "go\r\n");
+	cr_assert_eq(link_end(&h.link, 10000), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	cr_assert_eq(faccessat(h.folder.fd, "cleaned", F_OK, 0), 0);
+}
+
+Test(holder_end, stopped_processes_go_too)
+{
+	held_run(&h, "sleep 1000 & kill -STOP $!; echo pid=$!.; kill -STOP $$");
+	held_expect(&h, ".\r\n");
+	pid_t child = atoi(strstr(h.text, "pid=") + 4);
+	cr_assert_eq(link_end(&h.link, 50), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	cr_assert_not(held_is_alive(child));
+}
+
+Test(holder_end, process_that_forks_without_end)
+{
+	held_run(&h,
+		"trap '' HUP TERM; f() { (trap '' HUP; sleep 0.01; f) & }; for i in 1 2 3 4; do f; done; echo go; wait; sleep 1000");
+	held_expect(&h, "go\r\n");
+	cr_assert_eq(link_end(&h.link, 50), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	cr_assert_eq(h.error, 0);
+}
+
+Test(holder_end, while_the_ring_is_full)
+{
+	const char *const argv[] = {
+		"bash", "--norc", "-c", "trap '' HUP; while :; do echo xxxxxxxxxxxx; done", NULL};
+	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN}, argv);
+	h.idle = true;
+	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&h.link.ring.header->blocked) == 1));
+	cr_assert_eq(link_end(&h.link, 50), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	cr_assert_eq(h.error, 0);
+}
+
+Test(holder_end, after_the_shell_has_ended)
+{
+	held_run(&h, "exit 0");
+	held_wait_exit(&h);
+	cr_assert_eq(link_end(&h.link, 50), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder)));
+}
+
+Test(holder_signals, nothing_but_kill_ends_it)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGCHLD};
+	held_start(&h);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		cr_assert_eq(kill(h.holder, signals[i]), 0);
+	expect_still_ours();
+}
+
+Test(holder_signals, it_holds_nothing_of_its_starter)
+{
+	char path[64], target[300];
+	held_start(&h);
+	for (int fd = 0; fd < 3; fd++) {
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", h.holder, fd);
+		ssize_t n = readlink(path, target, sizeof target - 1);
+		cr_assert_gt(n, 0);
+		target[n] = '\0';
+		cr_assert_str_eq(target, "/dev/null");
+	}
+	snprintf(path, sizeof path, "/proc/%d/cwd", h.holder);
+	ssize_t n = readlink(path, target, sizeof target - 1);
+	cr_assert_eq(n, 1, "it keeps no file system busy");
+	cr_assert_eq(getsid(h.holder), h.holder);
+}
+
+Test(holder_signals, it_sleeps_when_nothing_happens)
+{
+	char path[64], text[2000];
+	long long before = 0, after = 0;
+	held_run(&h, "sleep 1000");
+	snprintf(path, sizeof path, "/proc/%d/status", h.holder);
+	for (int round = 0; round < 2; round++) {
+		FILE *f = fopen(path, "r");
+		size_t length = fread(text, 1, sizeof text - 1, f);
+		text[length] = '\0';
+		fclose(f);
+		before = after;
+		after = atoll(strstr(text, "\nvoluntary_ctxt_switches:") + 25);
+		for (int i = 0; round == 0 && i < 100; i++)
+			until_again(until_now_ms() + 1000);
+	}
+	cr_assert_leq(after - before, 5, "%lld wake-ups in 0.2 s", after - before);
+}

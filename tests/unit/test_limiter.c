@@ -1,0 +1,68 @@
+#include "ws/limiter.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct limiter l;
+
+static unsigned failures_allowed(const char *peer, uint64_t now_ms)
+{
+	unsigned n = 0;
+	while (n < 1000 && !limiter_fail(&l, peer, now_ms))
+		n++;
+	return n;
+}
+
+Test(limiter_fail, burst_and_then_no_more)
+{
+	cr_assert_eq(failures_allowed("a", 1000), LIMITER_BURST);
+	cr_assert(limiter_fail(&l, "a", 1000));
+}
+
+Test(limiter_fail, one_more_after_each_refill)
+{
+	failures_allowed("a", 1000);
+	cr_assert(limiter_fail(&l, "a", 1000 + LIMITER_REFILL_MS - 1));
+	cr_assert_eq(failures_allowed("a", 1000 + LIMITER_REFILL_MS), 1);
+	cr_assert_eq(failures_allowed("a", 1000 + 3 * LIMITER_REFILL_MS), 2);
+}
+
+Test(limiter_fail, refused_attempts_do_not_count)
+{
+	failures_allowed("a", 0);
+	for (int i = 0; i < 1000; i++)
+		limiter_fail(&l, "a", 1);
+	cr_assert_eq(failures_allowed("a", LIMITER_REFILL_MS), 1);
+}
+
+Test(limiter_fail, rest_restores_the_burst_and_not_more)
+{
+	failures_allowed("a", 0);
+	cr_assert_eq(failures_allowed("a", UINT64_C(1) << 40), LIMITER_BURST);
+}
+
+Test(limiter_fail, peers_do_not_share)
+{
+	failures_allowed("a", 0);
+	cr_assert_eq(failures_allowed("b", 0), LIMITER_BURST);
+}
+
+Test(limiter_fail, memory_is_bounded_and_the_guilty_are_kept)
+{
+	char name[32];
+	failures_allowed("attacker", 1000);
+	for (unsigned i = 0; i < 3 * LIMITER_PEERS; i++) {
+		snprintf(name, sizeof name, "peer%u", i);
+		limiter_fail(&l, name, 1000);
+	}
+	cr_assert_eq(l.count, LIMITER_PEERS);
+	cr_assert(limiter_fail(&l, "attacker", 1000), "others must not wash him clean");
+}
+
+Test(limiter_fail, clock_that_goes_back_does_not_lock_out_for_ever)
+{
+	failures_allowed("a", 1000000);
+	cr_assert(limiter_fail(&l, "a", 0));
+	cr_assert_eq(failures_allowed("a", 1000000 + LIMITER_REFILL_MS), 1);
+}

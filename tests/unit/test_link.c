@@ -1,0 +1,523 @@
+#include "tests/lib/held.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/random.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+static struct held h;
+
+static void tear_down(void)
+{
+	held_finish(&h);
+}
+
+TestSuite(link_start, .fini = tear_down, .timeout = 60);
+TestSuite(link_adopt, .fini = tear_down, .timeout = 60);
+TestSuite(link_write, .fini = tear_down, .timeout = 60);
+TestSuite(link_resize, .fini = tear_down, .timeout = 60);
+TestSuite(link_signal, .fini = tear_down, .timeout = 60);
+TestSuite(link_close, .fini = tear_down, .timeout = 60);
+TestSuite(link_sleep, .fini = tear_down, .timeout = 60);
+
+static void expect_failure(
+	const struct spawn_options *o, const char *shell, enum report_stage stage, int error)
+{
+	const char *const argv[] = {shell, NULL};
+	held_init(&h);
+	cr_assert_eq(held_try(&h, o, argv), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
+	cr_assert(h.failed);
+	cr_assert_eq(h.stage, stage, "stage %d", h.stage);
+	cr_assert_eq(h.error, error, "error %d", h.error);
+	/* What it made it has taken away, and it is no zombie. */
+	cr_assert(LOOP_UNTIL(&h.loop, h.reaper.count == 0));
+	cr_assert_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1);
+}
+
+Test(link_start, attaches)
+{
+	held_start(&h);
+	cr_assert_eq(h.link.state, LINK_ATTACHED);
+	cr_assert(held_is_alive(h.link.info.shell_pid));
+	cr_assert_eq(h.link.ring.header->shell_pid, h.link.info.shell_pid);
+	cr_assert_eq(h.link.ring.header->epoch, h.link.info.epoch);
+	cr_assert_eq(h.link.ring.header->rows, 24);
+	held_type(&h, "echo $((40+2))x\n");
+	held_expect(&h, "42x\r\n");
+}
+
+Test(link_start, socket_and_fifos_are_ours_alone)
+{
+	static const char *const names[] = {
+		WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR};
+	held_start(&h);
+	for (size_t i = 0; i < 4; i++) {
+		struct stat st;
+		cr_assert_eq(fstatat(h.folder.fd, names[i], &st, 0), 0);
+		cr_assert_eq(st.st_mode & 0777, 0600, "%s is %o", names[i], st.st_mode);
+	}
+}
+
+Test(link_start, shell_has_its_terminal_and_nothing_else)
+{
+	held_run(&h,
+		"ls /proc/$$/fd >list; tr '\\n' ' ' <list; readlink /proc/$$/fd/0 | grep -c pts; stty size; "
+		"[ -t 0 -a -t 1 -a -t 2 ] && echo tty; ps -o tty= -p $$; stty -a | grep -o iutf8; "
+		"echo end");
+	held_expect(&h, "end\r\n");
+	cr_assert_not_null(strstr(h.text, "0 1 2 1\r\n24 80\r\ntty\r\npts/"), "%s", h.text);
+	cr_assert_not_null(strstr(h.text, "iutf8"));
+}
+
+Test(link_start, shell_has_default_signals)
+{
+	unsigned long long blocked, ignored;
+	held_run(&h, "grep -E 'SigBlk|SigIgn' /proc/self/status; echo end");
+	held_expect(&h, "end\r\n");
+	cr_assert_eq(
+		sscanf(h.text, "SigBlk: %llx SigIgn: %llx", &blocked, &ignored), 2, "%s", h.text);
+	cr_assert_eq(blocked, 0);
+	cr_assert_eq(ignored, 0, "%s", h.text);
+}
+
+Test(link_start, limit_of_descriptors)
+{
+	const char *const argv[] = {"bash", "--norc", "-c", "ulimit -Sn; echo end", NULL};
+	held_start_with(&h, &(struct spawn_options){.nofile = 333}, argv);
+	held_expect(&h, "end\r\n");
+	cr_assert_eq(strncmp(h.text, "333\r\n", 5), 0, "%s", h.text);
+}
+
+Test(link_start, shell_that_does_not_exist)
+{
+	expect_failure(&(struct spawn_options){0}, "/nonexistent/shell", REPORT_EXEC, -ENOENT);
+}
+
+Test(link_start, shell_that_may_not_be_executed)
+{
+	expect_failure(&(struct spawn_options){0}, "/etc/passwd", REPORT_EXEC, -EACCES);
+}
+
+Test(link_start, folder_that_does_not_exist)
+{
+	expect_failure(
+		&(struct spawn_options){.cwd = "/nonexistent"}, "bash", REPORT_CHDIR, -ENOENT);
+}
+
+Test(link_start, folder_that_is_none)
+{
+	expect_failure(
+		&(struct spawn_options){.cwd = "/etc/passwd"}, "bash", REPORT_CHDIR, -ENOTDIR);
+}
+
+Test(link_start, holder_that_dies_before_it_reports)
+{
+	expect_failure(
+		&(struct spawn_options){.holder = "/bin/false"}, "bash", REPORT_SETUP, -ECHILD);
+}
+
+Test(link_start, control_page_that_is_too_small)
+{
+	expect_failure(&(struct spawn_options){.control_size = 100}, "bash", REPORT_SETUP, -ECHILD);
+}
+
+Test(link_start, holder_that_does_not_exist)
+{
+	const char *const argv[] = {"bash", NULL};
+	held_init(&h);
+	cr_assert_eq(held_try(&h, &(struct spawn_options){.holder = "/nonexistent"}, argv), -ENOENT);
+}
+
+Test(link_start, folder_that_is_taken_keeps_what_it_has)
+{
+	const char *const argv[] = {"bash", NULL};
+	held_init(&h);
+	folder_put(&h.folder, WIRE_FIFO, "not a FIFO");
+	cr_assert_eq(held_try(&h, &(struct spawn_options){0}, argv), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
+	cr_assert(h.failed && h.stage == REPORT_SETUP && h.error == -EEXIST);
+}
+
+Test(link_write, keystrokes_come_in_order)
+{
+	held_start(&h);
+	for (int i = 0; i < 50; i++) {
+		char text[40];
+		snprintf(text, sizeof text, "echo n$((%d+0))\n", i);
+		held_type(&h, text);
+	}
+	held_expect(&h, "n49\r\n");
+	const char *at = h.text;
+	for (int i = 0; i < 50; i++) {
+		char text[40];
+		snprintf(text, sizeof text, "n%d\r\n", i);
+		at = strstr(at, text);
+		cr_assert_not_null(at, "%s is missing or out of order", text);
+	}
+}
+
+Test(link_write, waits_for_a_slow_reader_and_loses_nothing)
+{
+	enum { LENGTH = 1 << 20 };
+	static char bytes[LENGTH];
+	struct random r = {5};
+	struct stat st = {0};
+	for (size_t i = 0; i < LENGTH; i++)
+		bytes[i] = (char)('a' + random_below(&r, 26));
+	held_run(&h,
+		"stty raw -echo; echo go; while [ ! -e now ]; do sleep 0.01; done; head -c 1048576 >got; echo done");
+	held_expect(&h, "go\n");
+	cr_assert_eq(link_write(&h.link, bytes, LENGTH), 0);
+	cr_assert_gt(link_input_queued(&h.link), LENGTH / 2);
+	folder_put(&h.folder, "now", "");
+	held_expect(&h, "done");
+	cr_assert_eq(link_input_queued(&h.link), 0);
+	cr_assert_eq(fstatat(h.folder.fd, "got", &st, 0), 0);
+	cr_assert_eq(st.st_size, LENGTH);
+	char *got = malloc(LENGTH);
+	int fd = openat(h.folder.fd, "got", O_RDONLY);
+	cr_assert_eq(read(fd, got, LENGTH), LENGTH);
+	cr_assert_eq(memcmp(got, bytes, LENGTH), 0);
+	close(fd);
+	free(got);
+}
+
+Test(link_write, queue_has_a_limit_and_takes_all_or_nothing)
+{
+	static char bytes[LINK_INPUT_MAX];
+	memset(bytes, 'x', sizeof bytes);
+	held_run(&h, "stty raw -echo; echo go; sleep 1000");
+	held_expect(&h, "go\n");
+	cr_assert_eq(link_write(&h.link, bytes, sizeof bytes), 0);
+	size_t queued = link_input_queued(&h.link);
+	cr_assert_eq(link_write(&h.link, bytes, LINK_INPUT_MAX - queued + 1), -ENOBUFS);
+	cr_assert_eq(link_input_queued(&h.link), queued);
+	cr_assert_eq(link_write(&h.link, bytes, LINK_INPUT_MAX - queued), 0);
+	cr_assert_eq(link_write(&h.link, "x", 1), -ENOBUFS);
+}
+
+Test(link_write, after_the_shell_has_ended_is_harmless)
+{
+	static char bytes[100000];
+	memset(bytes, 'x', sizeof bytes);
+	held_run(&h, "exit 0");
+	held_wait_exit(&h);
+	for (int i = 0; i < 10; i++)
+		cr_assert_eq(link_write(&h.link, bytes, sizeof bytes), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, link_input_queued(&h.link) == 0));
+}
+
+Test(link_write, not_attached)
+{
+	held_init(&h);
+	cr_assert_eq(link_write(&h.link, "x", 1), -ENOTCONN);
+	cr_assert_eq(link_resize(&h.link, 1, 1), -ENOTCONN);
+	cr_assert_eq(link_signal(&h.link, SIGINT, WIRE_TARGET_SHELL), -ENOTCONN);
+	cr_assert_eq(link_end(&h.link, 0), -ENOTCONN);
+}
+
+Test(link_resize, event_has_the_offset_of_the_change)
+{
+	struct event_resize size;
+	held_run(&h, "trap 'stty size' WINCH; echo one; while :; do read -t 0.01; done");
+	held_expect(&h, "one\r\n");
+	size_t before = h.length;
+	cr_assert_eq(link_resize(&h.link, 30, 100), 0);
+	held_expect(&h, "30 100\r\n");
+	const struct event *e = held_event(&h, EVENT_RESIZE, 0);
+	cr_assert_not_null(e);
+	memcpy(&size, e->payload, sizeof size);
+	cr_assert(size.rows == 30 && size.cols == 100);
+	cr_assert_geq(e->header.offset, before);
+	cr_assert_leq(e->header.offset, (uint64_t)(strstr(h.text, "30 100") - h.text));
+	cr_assert_eq(h.link.ring.header->geometry, 30u << 16 | 100);
+	cr_assert_eq(h.link.ring.header->rows, 24, "what it was at birth");
+}
+
+Test(link_resize, what_was_printed_before_it_lies_before_it)
+{
+	held_run(&h,
+		"trap : WINCH; for i in {1..200}; do echo line$i; done; echo printed >f; "
+		"while :; do read -t 0.01; done");
+	h.idle = true;
+	/* The FIFO record says that all has been printed. */
+	cr_assert(
+		LOOP_UNTIL(&h.loop, (held_take_events(&h), held_event(&h, EVENT_FIFO, 0) != NULL)));
+	cr_assert_eq(link_resize(&h.link, 31, 101), 0);
+	cr_assert(LOOP_UNTIL(
+		&h.loop, (held_take_events(&h), held_event(&h, EVENT_RESIZE, 0) != NULL)));
+	held_take_bytes(&h);
+	uint64_t offset = held_event(&h, EVENT_RESIZE, 0)->header.offset;
+	cr_assert_geq(offset, (uint64_t)(strstr(h.text, "line200\r\n") + 9 - h.text));
+	h.idle = false;
+	held_consume(&h);
+}
+
+Test(link_resize, sizes_that_make_no_sense_change_nothing)
+{
+	held_run(&h, "echo go; read x; stty size; echo end");
+	held_expect(&h, "go\r\n");
+	link_resize(&h.link, 0, 80);
+	link_resize(&h.link, 24, 0);
+	link_resize(&h.link, 65536, 80);
+	link_resize(&h.link, 24, UINT32_MAX);
+	held_type(&h, "\n");
+	held_expect(&h, "end\r\n");
+	cr_assert_not_null(strstr(h.text, "24 80\r\n"));
+	cr_assert_null(held_event(&h, EVENT_RESIZE, 0));
+}
+
+Test(link_signal, foreground_group)
+{
+	held_start(&h);
+	held_type(&h, "sh -c 'echo go''ing; exec sleep 1000'; echo status$?\n");
+	held_expect(&h, "going\r\n");
+	cr_assert_eq(link_signal(&h.link, SIGTERM, WIRE_TARGET_FOREGROUND), 0);
+	held_expect(&h, "status143");
+}
+
+Test(link_signal, shell)
+{
+	held_run(&h, "trap 'echo usr1' USR1; echo ready; while :; do sleep 0.01; done");
+	held_expect(&h, "ready\r\n");
+	cr_assert_eq(link_signal(&h.link, SIGUSR1, WIRE_TARGET_SHELL), 0);
+	held_expect(&h, "usr1\r\n");
+}
+
+Test(link_close, holder_lives_on_and_is_found_again)
+{
+	held_start(&h);
+	held_type(&h, "x=kept; (sleep 0.2; echo la''ter) &\n");
+	held_expect(&h, "(sleep");
+	uint64_t epoch = h.link.info.epoch;
+	held_close_link(&h);
+	h.closed = h.attached = false;
+	cr_assert_eq(link_init(&h.link, &h.loop, dup(h.folder.fd), &held_callbacks, &h), 0);
+	cr_assert_eq(link_adopt(&h.link), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached));
+	cr_assert_eq(h.link.info.epoch, epoch);
+	held_consume(&h);
+	held_expect(&h, "later\r\n");
+	held_type(&h, "echo $x.\n");
+	held_expect(&h, "kept.\r\n");
+}
+
+Test(link_close, idle_link)
+{
+	held_init(&h);
+	held_close_link(&h);
+	ASSERT_NO_LEAKS();
+}
+
+Test(link_close, while_starting)
+{
+	const char *const argv[] = {"bash", "-c", "exit 0", NULL};
+	held_init(&h);
+	cr_assert_eq(held_try(&h, &(struct spawn_options){.ttl_s = 1}, argv), 0);
+	held_close_link(&h);
+	cr_assert_not(h.attached || h.failed);
+}
+
+static void on_attached_close(void *user)
+{
+	link_close(&((struct held *)user)->link, held_on_closed);
+}
+
+Test(link_close, from_within_a_callback)
+{
+	static const struct link_callbacks callbacks = {
+		.attached = on_attached_close, .failed = held_on_failed};
+	const char *const argv[] = {"bash", "-c", "exit 0", NULL};
+	held_init(&h);
+	h.link.callbacks = &callbacks;
+	cr_assert_eq(held_try(&h, &(struct spawn_options){.ttl_s = 1}, argv), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.closed || h.failed));
+	cr_assert(h.closed);
+}
+
+Test(link_close, with_input_waiting)
+{
+	static char bytes[100000];
+	memset(bytes, 'x', sizeof bytes);
+	held_run(&h, "stty raw -echo; echo go; sleep 1000");
+	held_expect(&h, "go\n");
+	cr_assert_eq(link_write(&h.link, bytes, sizeof bytes), 0);
+	pid_t shell = h.link.info.shell_pid;
+	held_close_link(&h);
+	cr_assert(held_is_alive(shell));
+}
+
+Test(link_sleep, says_no_when_there_is_something)
+{
+	held_start(&h);
+	held_type(&h, "echo o''ne\n");
+	held_expect(&h, "one\r\n");
+	cr_assert_not(link_sleep(&h.link, h.tail - 1, h.events_tail));
+	cr_assert_eq(h.link.control->waiting, 0);
+	cr_assert_not(link_sleep(&h.link, h.tail, h.events_tail + 8));
+}
+
+Test(link_sleep, no_wakeup_is_missed)
+{
+	held_run(&h, "stty -echo; while read x; do echo $x.; done");
+	for (int i = 0; i < 300; i++) {
+		char text[20];
+		snprintf(text, sizeof text, "%d\n", i);
+		held_type(&h, text);
+		text[strlen(text) - 1] = '\0';
+		strcat(text, ".\r\n");
+		held_expect(&h, text);
+	}
+}
+
+Test(link_adopt, nobody_there)
+{
+	held_init(&h);
+	cr_assert_eq(link_adopt(&h.link), -ENOENT);
+}
+
+Test(link_adopt, holder_that_has_died)
+{
+	held_start(&h);
+	kill(h.holder, SIGKILL);
+	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
+	cr_assert_not(h.taken);
+	cr_assert_eq(link_write(&h.link, "x", 1), -ENOTCONN);
+	cr_assert_eq(h.link.ring.header->magic, RING_MAGIC, "the history stays mapped");
+	held_close_link(&h);
+	h.closed = false;
+	cr_assert_eq(link_init(&h.link, &h.loop, dup(h.folder.fd), &held_callbacks, &h), 0);
+	cr_assert_eq(link_adopt(&h.link), -ECONNREFUSED);
+}
+
+Test(link_adopt, takes_over_from_another_server)
+{
+	struct held second = {.janitor = -1};
+	held_start(&h);
+	second.folder = h.folder;
+	uv_loop_init(&second.loop);
+	uv_timer_init(&second.loop, &second.far);
+	uv_timer_start(&second.far, held_on_far, 1u << 30, 0);
+	cr_assert_eq(
+		link_init(&second.link, &second.loop, dup(h.folder.fd), &held_callbacks, &second),
+		0);
+	cr_assert_eq(link_adopt(&second.link), 0);
+	cr_assert(LOOP_UNTIL(&second.loop, second.attached));
+	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
+	cr_assert(h.taken);
+	cr_assert_eq(h.link.state, LINK_LOST);
+	held_consume(&second);
+	held_type(&second, "echo se''cond\n");
+	held_expect(&second, "second\r\n");
+	cr_assert_eq(link_end(&second.link, 0), 0);
+	cr_assert(LOOP_UNTIL(&second.loop, second.ended));
+	h.ended = true;
+	held_close_link(&second);
+	uv_close((uv_handle_t *)&second.far, NULL);
+	uv_run(&second.loop, UV_RUN_DEFAULT);
+	cr_assert_eq(uv_loop_close(&second.loop), 0);
+	free(second.text);
+	free(second.events);
+}
+
+/* Something in the holder's place that answers ATTACH with m and count descriptors. */
+static void fake_holder(const struct wire_message *m, size_t length, size_t count)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(16 * sizeof(int))] = {0};
+	char request[200];
+	int fds[16];
+	held_init(&h);
+	snprintf(address.sun_path, sizeof address.sun_path, "%.90s/" WIRE_SOCKET, h.folder.path);
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	cr_assert_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+	cr_assert_eq(listen(listener, 1), 0);
+	cr_assert_eq(link_adopt(&h.link), 0);
+	int fd = accept(listener, NULL, NULL);
+	cr_assert_geq(read(fd, request, sizeof request), (ssize_t)sizeof(struct wire_message));
+	for (size_t i = 0; i < count; i++)
+		fds[i] = h.folder.fd;
+	struct iovec data = {.iov_base = (void *)(uintptr_t)m, .iov_len = length};
+	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+	if (count > 0) {
+		message.msg_control = control;
+		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(header), fds, count * sizeof(int));
+	}
+	if (length > 0)
+		cr_assert_eq(sendmsg(fd, &message, 0), (ssize_t)length);
+	else
+		close(fd);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
+	if (length > 0)
+		close(fd);
+	close(listener);
+}
+
+static const struct wire_message answer = {
+	.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_ATTACH, .serial = 1};
+
+Test(link_adopt, holder_that_refuses)
+{
+	struct wire_message m = answer;
+	m.status = -EBUSY;
+	fake_holder(&m, sizeof m, 0);
+	cr_assert(h.failed && h.error == -EBUSY);
+}
+
+Test(link_adopt, holder_that_closes)
+{
+	fake_holder(&answer, 0, 0);
+	cr_assert(h.failed && h.error == -ECONNRESET);
+}
+
+Test(link_adopt, answer_without_descriptors)
+{
+	fake_holder(&answer, sizeof answer, 0);
+	cr_assert(h.failed);
+}
+
+Test(link_adopt, answer_with_too_few_descriptors)
+{
+	fake_holder(&answer, sizeof answer, 3);
+	cr_assert(h.failed);
+}
+
+Test(link_adopt, answer_with_descriptors_of_other_things)
+{
+	fake_holder(&answer, sizeof answer, WIRE_FDS);
+	cr_assert(h.failed);
+}
+
+Test(link_adopt, holder_that_sends_more_descriptors)
+{
+	fake_holder(&answer, sizeof answer, WIRE_FDS + 1);
+	cr_assert(h.failed, "they are no ring");
+}
+
+Test(link_adopt, holder_that_sends_many_more_descriptors)
+{
+	fake_holder(&answer, sizeof answer, 16);
+	cr_assert(h.failed, "they are no ring");
+}
+
+Test(link_adopt, answer_of_another_protocol)
+{
+	struct wire_message m = answer;
+	m.magic ^= 1;
+	fake_holder(&m, sizeof m, 0);
+	cr_assert(h.failed);
+}
+
+Test(link_adopt, answer_that_is_too_short)
+{
+	fake_holder(&answer, sizeof answer - 1, 0);
+	cr_assert(h.failed);
+}

@@ -1,0 +1,265 @@
+#include "tests/lib/folder.h"
+#include "tests/lib/leak.h"
+#include "ws/links.h"
+#include "ws/token.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NOW UINT64_C(1795238220123)
+#define HOUR UINT64_C(3600000)
+
+static const unsigned char key[LINKS_KEY_SIZE] = "0123456789abcdef0123456789abcdef";
+static struct folder folder;
+static struct links l;
+
+static void set_up(void)
+{
+	folder_make(&folder);
+	cr_assert_eq(links_open(&l, folder.fd, key), 0);
+}
+
+static void tear_down(void)
+{
+	links_close(&l);
+	folder_remove(&folder);
+}
+
+TestSuite(links_issue, .init = set_up, .fini = tear_down);
+TestSuite(links_check, .init = set_up, .fini = tear_down);
+TestSuite(links_revoke, .init = set_up, .fini = tear_down);
+TestSuite(links_prune, .init = set_up, .fini = tear_down);
+TestSuite(links_register, .init = set_up, .fini = tear_down);
+
+static struct link_entry fresh(const char *session, enum role role)
+{
+	struct link_entry e = {
+		.role = role, .epoch = UINT64_C(0xfedcba9876543210), .expires_ms = NOW + HOUR};
+	strcpy(e.session, session);
+	strcpy(e.name, "Zo\xc3\xab");
+	return e;
+}
+
+static char *issue(const char *session, enum role role, struct link_entry *ret_entry)
+{
+	char *token = NULL;
+	*ret_entry = fresh(session, role);
+	cr_assert_eq(links_issue(&l, ret_entry, NOW, &token), 0);
+	return token;
+}
+
+static void reopen(void)
+{
+	links_close(&l);
+	cr_assert_eq(links_open(&l, folder.fd, key), 0);
+}
+
+Test(links_issue, fills_in_the_rest)
+{
+	struct link_entry e;
+	char *token = issue("main", ROLE_VIEWER, &e);
+	cr_assert_eq(strlen(e.id), LINK_ID_SIZE - 1);
+	cr_assert_eq(strspn(e.id, "0123456789abcdef"), LINK_ID_SIZE - 1);
+	cr_assert_eq(e.created_ms, NOW);
+	cr_assert_not_null(links_find(&l, e.id));
+	cr_assert_null(links_find(&l, ""));
+	free(token);
+	ASSERT_NO_LEAKS();
+}
+
+Test(links_issue, ids_differ)
+{
+	struct link_entry a, b;
+	free(issue("main", ROLE_VIEWER, &a));
+	free(issue("main", ROLE_VIEWER, &b));
+	cr_assert_str_neq(a.id, b.id);
+}
+
+Test(links_issue, too_many, .timeout = 30)
+{
+	struct link_entry e = fresh("main", ROLE_VIEWER);
+	char *token = NULL;
+	l.count = LINKS_MAX;
+	for (size_t i = 0; i < LINKS_MAX; i++)
+		l.entries[i] = e;
+	cr_assert_eq(links_issue(&l, &e, NOW, &token), -EUSERS);
+	cr_assert_null(token);
+	/* Those that have expired do not count. */
+	for (size_t i = 0; i < LINKS_MAX; i++)
+		l.entries[i].expires_ms = NOW;
+	cr_assert_eq(links_issue(&l, &e, NOW, &token), 0);
+	cr_assert_eq(l.count, 1);
+	free(token);
+}
+
+Test(links_issue, failure_to_store_leaves_none)
+{
+	struct link_entry e = fresh("main", ROLE_VIEWER);
+	char *token = NULL;
+	cr_assert_eq(mkdirat(folder.fd, "links.json", 0700), 0);
+	cr_assert_lt(links_issue(&l, &e, NOW, &token), 0);
+	cr_assert_null(token);
+	cr_assert_eq(l.count, 0);
+	ASSERT_NO_LEAKS();
+}
+
+Test(links_check, accepts_what_was_issued)
+{
+	struct link_entry e;
+	char *token = issue("main", ROLE_DRIVER, &e);
+	const struct link_entry *found = links_check(&l, token, NOW);
+	cr_assert_not_null(found);
+	cr_assert_str_eq(found->session, "main");
+	cr_assert_eq(found->role, ROLE_DRIVER);
+	cr_assert_eq(found->epoch, e.epoch);
+	free(token);
+}
+
+Test(links_check, expired)
+{
+	struct link_entry e;
+	char *token = issue("main", ROLE_DRIVER, &e);
+	cr_assert_not_null(links_check(&l, token, NOW + HOUR - 2000));
+	cr_assert_null(links_check(&l, token, NOW + HOUR));
+	free(token);
+}
+
+Test(links_check, token_of_another_kind_or_key)
+{
+	struct link_entry e;
+	free(issue("main", ROLE_DRIVER, &e));
+	struct token_claims claims = {.kind = "owner", .expires_s = NOW / 1000 + 100};
+	strcpy(claims.id, e.id);
+	char *token = token_sign(&claims, key, sizeof key);
+	cr_assert_null(links_check(&l, token, NOW));
+	free(token);
+	strcpy(claims.kind, "link");
+	token = token_sign(&claims, (const unsigned char *)"another key that is 32 bytes....", 32);
+	cr_assert_null(links_check(&l, token, NOW));
+	free(token);
+}
+
+Test(links_check, signed_but_not_in_the_register)
+{
+	struct token_claims claims = {.kind = "link",
+		.id = "00000000000000000000000000000000",
+		.expires_s = NOW / 1000 + 100};
+	char *token = token_sign(&claims, key, sizeof key);
+	cr_assert_null(links_check(&l, token, NOW));
+	free(token);
+}
+
+Test(links_revoke, counts_at_once_and_after_a_restart)
+{
+	struct link_entry a, b;
+	char *first = issue("main", ROLE_DRIVER, &a), *second = issue("main", ROLE_VIEWER, &b);
+	cr_assert_eq(links_revoke(&l, a.id), 0);
+	cr_assert_null(links_check(&l, first, NOW));
+	cr_assert_not_null(links_check(&l, second, NOW));
+	reopen();
+	cr_assert_null(links_check(&l, first, NOW));
+	cr_assert_not_null(links_check(&l, second, NOW));
+	free(first);
+	free(second);
+	ASSERT_NO_LEAKS();
+}
+
+Test(links_revoke, unknown_id)
+{
+	cr_assert_eq(links_revoke(&l, "nothing"), -ENOENT);
+	cr_assert_eq(links_revoke(&l, ""), -ENOENT);
+}
+
+Test(links_prune, session_that_is_gone)
+{
+	struct link_entry a, b;
+	free(issue("one", ROLE_DRIVER, &a));
+	free(issue("two", ROLE_DRIVER, &b));
+	links_prune(&l, NOW, "one");
+	cr_assert_null(links_find(&l, a.id));
+	cr_assert_not_null(links_find(&l, b.id));
+	reopen();
+	cr_assert_null(links_find(&l, a.id));
+}
+
+Test(links_prune, expired_ones)
+{
+	struct link_entry a;
+	free(issue("one", ROLE_DRIVER, &a));
+	links_prune(&l, NOW + HOUR - 1, NULL);
+	cr_assert_eq(l.count, 1);
+	links_prune(&l, NOW + HOUR, NULL);
+	cr_assert_eq(l.count, 0);
+}
+
+Test(links_register, keeps_everything)
+{
+	struct link_entry a;
+	free(issue("main", ROLE_VIEWER, &a));
+	reopen();
+	const struct link_entry *e = links_find(&l, a.id);
+	cr_assert_not_null(e);
+	cr_assert_str_eq(e->session, "main");
+	cr_assert_str_eq(e->name, "Zo\xc3\xab");
+	cr_assert_eq(e->role, ROLE_VIEWER);
+	cr_assert_eq(e->epoch, a.epoch);
+	cr_assert_eq(e->created_ms, NOW);
+	cr_assert_eq(e->expires_ms, NOW + HOUR);
+}
+
+Test(links_register, has_no_token_in_it)
+{
+	struct link_entry a;
+	struct stat st;
+	char text[4096] = "";
+	char *token = issue("main", ROLE_VIEWER, &a);
+	int fd = openat(folder.fd, "links.json", O_RDONLY);
+	cr_assert_gt(read(fd, text, sizeof text - 1), 0);
+	cr_assert_eq(fstat(fd, &st), 0);
+	close(fd);
+	cr_assert_eq(st.st_mode & 0777, 0600);
+	cr_assert_null(strstr(text, token));
+	free(token);
+}
+
+#define ENTRY(id, session, role)                           \
+	"{\"id\":\"" id "\",\"session\":\"" session        \
+	"\",\"epoch\":\"00000000000000ff\",\"role\":" role \
+	",\"name\":\"n\",\"created\":1,\"expires\":9999999999999}"
+
+Test(links_register, entries_that_make_no_sense_are_left_out)
+{
+	folder_put(&folder, "links.json",
+		"[" ENTRY("good", "main", "0") "," ENTRY("owner", "main", "2") "," ENTRY(
+			"bad", "../x", "0") "," ENTRY("neg", "main",
+			"-1") "," ENTRY("123456789012345678901234567890123", "main",
+			"0") ",{},1,null," ENTRY("also", "two", "1") "]");
+	reopen();
+	cr_assert_eq(l.count, 2);
+	cr_assert_eq(links_find(&l, "good")->epoch, 255);
+	cr_assert_eq(links_find(&l, "also")->role, ROLE_DRIVER);
+}
+
+Test(links_register, damaged_file_is_an_empty_register)
+{
+	static const char *const cases[] = {"", "{", "{}", "nonsense", "[", "null", "\xff"};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		folder_put(&folder, "links.json", cases[i]);
+		reopen();
+		cr_expect_eq(l.count, 0);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(links_open, unreadable_register_leaves_nothing)
+{
+	struct links links;
+	folder_make(&folder);
+	cr_assert_eq(mkdirat(folder.fd, "links.json", 0700), 0);
+	cr_assert_lt(links_open(&links, folder.fd, key), 0);
+	links = (struct links){0};
+	folder_remove(&folder);
+	ASSERT_NO_LEAKS();
+}

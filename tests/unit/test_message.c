@@ -1,0 +1,126 @@
+#include "tests/lib/leak.h"
+#include "ws/message.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct message parse(const char *text)
+{
+	struct message m;
+	/* In memory of its own and without a NUL, so that ASan sees what is read beyond. */
+	size_t length = strlen(text);
+	char *copy = malloc(length + 1);
+	memcpy(copy, text, length);
+	copy = realloc(copy, length ? length : 1);
+	memset(&m, 0x55, sizeof m);
+	message_parse(copy, length, &m);
+	free(copy);
+	return m;
+}
+
+Test(message_parse, types)
+{
+	static const struct {
+		const char *text;
+		enum message_type type;
+	} cases[] = {
+		{"", MESSAGE_INVALID},
+		{"resize", MESSAGE_INVALID},
+		{"{", MESSAGE_INVALID},
+		{"{}", MESSAGE_INVALID},
+		{"[]", MESSAGE_INVALID},
+		{"null", MESSAGE_INVALID},
+		{"\"resize\"", MESSAGE_INVALID},
+		{"[{\"type\":\"ping\"}]", MESSAGE_INVALID},
+		{"{\"type\":null}", MESSAGE_INVALID},
+		{"{\"type\":1}", MESSAGE_INVALID},
+		{"{\"type\":{\"type\":\"ping\"}}", MESSAGE_INVALID},
+		{"{\"type\":\"ping\"} x", MESSAGE_INVALID},
+		{"{\"type\":\"ping\"", MESSAGE_INVALID},
+		{"{\"type\":\"pi\xff\"}", MESSAGE_INVALID},
+		{"{'type':'ping'}", MESSAGE_INVALID},
+
+		{"{\"type\":\"future\",\"x\":[1,2]}", MESSAGE_UNKNOWN},
+		{"{\"type\":\"\"}", MESSAGE_UNKNOWN},
+		{"{\"type\":\"Resize\"}", MESSAGE_UNKNOWN},
+
+		{"{\"type\":\"resize\",\"cols\":80,\"rows\":24}", MESSAGE_RESIZE},
+		{" {\"type\":\"resize\",\"cols\":1,\"rows\":1000,\"more\":{}}\n", MESSAGE_RESIZE},
+		{"{\"type\":\"resize\"}", MESSAGE_BAD_SIZE},
+		{"{\"type\":\"resize\",\"cols\":80}", MESSAGE_BAD_SIZE},
+		{"{\"type\":\"resize\",\"cols\":0,\"rows\":24}", MESSAGE_BAD_SIZE},
+		{"{\"type\":\"resize\",\"cols\":80,\"rows\":1001}", MESSAGE_BAD_SIZE},
+		{"{\"type\":\"resize\",\"cols\":-80,\"rows\":24}", MESSAGE_BAD_SIZE},
+		{"{\"type\":\"resize\",\"cols\":80.5,\"rows\":24}", MESSAGE_BAD_SIZE},
+		{"{\"type\":\"resize\",\"cols\":\"80\",\"rows\":24}", MESSAGE_BAD_SIZE},
+		{"{\"type\":\"resize\",\"cols\":4294967376,\"rows\":24}", MESSAGE_BAD_SIZE},
+		{"{\"type\":\"resize\",\"cols\":99999999999999999999,\"rows\":24}", MESSAGE_INVALID},
+
+		{"{\"type\":\"ping\"}", MESSAGE_PING},
+		{"{\"type\":\"name\",\"name\":\"Ann\"}", MESSAGE_NAME},
+		{"{\"type\":\"name\"}", MESSAGE_BAD_NAME},
+		{"{\"type\":\"name\",\"name\":\"\"}", MESSAGE_BAD_NAME},
+		{"{\"type\":\"name\",\"name\":7}", MESSAGE_BAD_NAME},
+		{"{\"type\":\"name\",\"name\":\"\\u001b[31m\"}", MESSAGE_BAD_NAME},
+		{"{\"type\":\"ack\",\"offset\":7}", MESSAGE_ACK},
+		{"{\"type\":\"ack\"}", MESSAGE_ACK},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		cr_expect_eq(parse(cases[i].text).type, cases[i].type, "%s", cases[i].text);
+	ASSERT_NO_LEAKS();
+}
+
+Test(message_parse, resize_says_how_large)
+{
+	struct message m = parse("{\"type\":\"resize\",\"cols\":132,\"rows\":43}");
+	cr_assert_eq(m.rows, 43);
+	cr_assert_eq(m.cols, 132);
+}
+
+Test(message_parse, ping_keeps_what_it_wants_back)
+{
+	cr_assert_str_eq(parse("{\"type\":\"ping\",\"t\":12.25}").time, "12.25");
+	cr_assert_str_eq(parse("{\"type\":\"ping\",\"t\":1795238220123}").time, "1795238220123");
+	cr_assert_str_eq(parse("{\"type\":\"ping\",\"t\":\"a\\\"b\"}").time, "\"a\\\"b\"");
+	cr_assert_str_eq(parse("{\"type\":\"ping\",\"t\":[1, 2]}").time, "[1,2]");
+	cr_assert_str_eq(parse("{\"type\":\"ping\"}").time, "null");
+}
+
+Test(message_parse, ping_with_too_much_gets_null)
+{
+	char text[2 * MESSAGE_TIME_MAX] = "{\"type\":\"ping\",\"t\":\"";
+	size_t before = strlen(text);
+	/* The quotes count: what fits exactly, and one more. */
+	memset(text + before, 'x', MESSAGE_TIME_MAX - 3);
+	strcpy(text + before + MESSAGE_TIME_MAX - 3, "\"}");
+	cr_assert_eq(strlen(parse(text).time), MESSAGE_TIME_MAX - 1);
+	strcpy(text + before + MESSAGE_TIME_MAX - 3, "x\"}");
+	cr_assert_str_eq(parse(text).time, "null");
+}
+
+Test(message_parse, name_is_taken)
+{
+	cr_assert_str_eq(parse("{\"type\":\"name\",\"name\":\"Zo\\u00eb\"}").name, "Zo\xc3\xab");
+}
+
+Test(message_parse, longest_name)
+{
+	char text[1024] = "{\"type\":\"name\",\"name\":\"";
+	for (unsigned i = 0; i < NAME_TEXT_MAX; i++)
+		strcat(text, "\xf0\x9f\x98\x80");
+	strcat(text, "\"}");
+	struct message m = parse(text);
+	cr_assert_eq(m.type, MESSAGE_NAME);
+	cr_assert_eq(strlen(m.name), NAME_BYTES_MAX);
+}
+
+Test(message_parse, deep_nesting_is_refused)
+{
+	char *text = malloc(MESSAGE_MAX + 1);
+	memset(text, '[', MESSAGE_MAX);
+	text[MESSAGE_MAX] = '\0';
+	cr_assert_eq(parse(text).type, MESSAGE_INVALID);
+	free(text);
+	ASSERT_NO_LEAKS();
+}

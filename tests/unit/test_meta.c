@@ -1,0 +1,124 @@
+#include "shell/meta.h"
+#include "tests/lib/folder.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+static struct folder folder;
+
+static void set_up(void)
+{
+	folder_make(&folder);
+}
+
+static void tear_down(void)
+{
+	folder_remove(&folder);
+}
+
+TestSuite(meta_load, .init = set_up, .fini = tear_down);
+TestSuite(meta_save, .init = set_up, .fini = tear_down);
+
+static void forget(struct session *s)
+{
+	free(s->cwd);
+	free(s->shell);
+}
+
+Test(meta_save, is_read_back)
+{
+	static struct session s, back;
+	s.created_ms = 1795238220123;
+	s.idle_timeout_ms = 60000;
+	strcpy(s.id, "main");
+	strcpy(s.name, "Caf\xc3\xa9 \"quoted\" \\ </script>");
+	s.cwd = (char[]){"/tmp/with \"quotes\"\n"};
+	s.shell = (char[]){"/bin/bash"};
+	cr_assert_eq(meta_save(folder.fd, &s), 0);
+	cr_assert_eq(meta_load(folder.fd, &back), 0);
+	cr_assert_str_eq(back.id, s.id);
+	cr_assert_str_eq(back.name, s.name);
+	cr_assert_str_eq(back.cwd, s.cwd);
+	cr_assert_str_eq(back.shell, s.shell);
+	cr_assert_eq(back.created_ms, s.created_ms);
+	cr_assert_eq(back.idle_timeout_ms, s.idle_timeout_ms);
+	forget(&back);
+	ASSERT_NO_LEAKS();
+}
+
+/* JSON cannot say it, and a session that the next server cannot read must not begin. */
+Test(meta_save, text_that_is_no_utf8)
+{
+	static struct session s;
+	strcpy(s.id, "main");
+	strcpy(s.name, "main");
+	s.cwd = (char[]){"/tmp/\xe9t\xe9"};
+	s.shell = (char[]){"bash"};
+	cr_assert_eq(meta_save(folder.fd, &s), -EILSEQ);
+	cr_assert_eq(faccessat(folder.fd, "meta.json", F_OK, 0), -1);
+	ASSERT_NO_LEAKS();
+}
+
+#define META(id, name, created, idle)         \
+	"{\"id\":\"" id "\",\"name\":\"" name \
+	"\",\"cwd\":\"/\",\"shell\":\"bash\",\"createdAt\":" created ",\"idleTimeoutMs\":" idle "}"
+
+Test(meta_load, unknown_fields_are_ignored)
+{
+	static struct session s;
+	folder_put(&folder, "meta.json",
+		"{\"future\":[1],\"id\":\"a\",\"name\":\"b\",\"cwd\":\"/\",\"shell\":\"bash\","
+		"\"createdAt\":1,\"idleTimeoutMs\":0}");
+	cr_assert_eq(meta_load(folder.fd, &s), 0);
+	cr_assert_str_eq(s.id, "a");
+	forget(&s);
+}
+
+Test(meta_load, refuses_what_makes_no_sense)
+{
+	static const char *const cases[] = {
+		"",
+		"nonsense",
+		"[]",
+		"{}",
+		"{\"id\":\"a\"}",
+		META("../etc", "b", "1", "0"),
+		META("", "b", "1", "0"),
+		META("a", "", "1", "0"),
+		META("a", "\\u001b[31m", "1", "0"),
+		META("a", "b", "-1", "0"),
+		META("a", "b", "1", "-1"),
+		META("a", "b", "\"1\"", "0"),
+		META("a", "b", "1e99", "0"),
+		META("a", "b", "99999999999999999999", "0"),
+		(META("a", "b", "1", "0") "x"),
+		("{\"id\":\"a\",\"id\":\"b\",\"name\":\"b\",\"cwd\":\"/\",\"shell\":\"x\","
+		 "\"createdAt\":1,\"idleTimeoutMs\":0}"),
+		"{\"id\":1,\"name\":\"b\",\"cwd\":\"/\",\"shell\":\"x\",\"createdAt\":1,\"idleTimeoutMs\":0}",
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		static struct session s;
+		folder_put(&folder, "meta.json", cases[i]);
+		cr_expect_eq(meta_load(folder.fd, &s), -EBADMSG, "%s", cases[i]);
+		cr_expect_null(s.cwd);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(meta_load, missing_file)
+{
+	static struct session s;
+	cr_assert_eq(meta_load(folder.fd, &s), -ENOENT);
+}
+
+Test(meta_load, file_that_is_too_large)
+{
+	static struct session s;
+	char *text = calloc(1, 100001);
+	memset(text, ' ', 100000);
+	folder_put(&folder, "meta.json", text);
+	cr_assert_lt(meta_load(folder.fd, &s), 0);
+	free(text);
+}

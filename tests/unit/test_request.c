@@ -1,0 +1,264 @@
+#include "tests/lib/leak.h"
+#include "ws/request.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned answered, streaming, closed;
+
+static void on_answered(void *user)
+{
+	(void)user;
+	answered++;
+}
+
+static void on_streaming(void *user)
+{
+	(void)user;
+	streaming++;
+}
+
+static void on_closed(void *user)
+{
+	(void)user;
+	closed++;
+}
+
+static char *no_event(void *user)
+{
+	(void)user;
+	return NULL;
+}
+
+static const struct request_transport transport = {
+	.answered = on_answered, .streaming = on_streaming};
+static const struct event_stream stream = {.next = no_event, .closed = on_closed};
+
+static struct request *make(void)
+{
+	struct request *r = request_create();
+	cr_assert_not_null(r);
+	r->transport = &transport;
+	return r;
+}
+
+static json_t *body_of(const struct request *r)
+{
+	json_t *body = json_loadb(r->reply.body, r->reply.length, 0, NULL);
+	cr_assert_not_null(body, "%.*s", (int)r->reply.length, r->reply.body);
+	return body;
+}
+
+static const char *text_of(const json_t *body, const char *key)
+{
+	const char *text = json_string_value(json_object_get(body, key));
+	return text ? text : "";
+}
+
+Test(params_find, table)
+{
+	char *const params[] = {(char[]){"a=1"}, (char[]){"ab=2"}, (char[]){"b"}, (char[]){"c="},
+		(char[]){"a=3"}, (char[]){"=x"}, (char[]){"d=e=f"}};
+	const size_t n = sizeof params / sizeof *params;
+	cr_assert_str_eq(params_find(params, n, "a"), "1");
+	cr_assert_str_eq(params_find(params, n, "ab"), "2");
+	cr_assert_null(params_find(params, n, "b"));
+	cr_assert_str_eq(params_find(params, n, "c"), "");
+	cr_assert_str_eq(params_find(params, n, "d"), "e=f");
+	cr_assert_null(params_find(params, n, "A"));
+	cr_assert_null(params_find(params, n, "x"));
+	cr_assert_null(params_find(params, 0, "a"));
+}
+
+Test(params_number, table)
+{
+	static const struct {
+		const char *text;
+		uint64_t max;
+		bool good;
+		uint64_t want;
+	} cases[] = {
+		{"0", 10, true, 0},
+		{"7", 10, true, 7},
+		{"10", 10, true, 10},
+		{"007", 10, true, 7},
+		{"11", 10, false, 0},
+		{"100", 10, false, 0},
+		{"", 10, false, 0},
+		{"-1", 10, false, 0},
+		{"+1", 10, false, 0},
+		{" 1", 10, false, 0},
+		{"1 ", 10, false, 0},
+		{"1.0", 10, false, 0},
+		{"0x5", 10, false, 0},
+		{"1e1", 10, false, 0},
+		{"5", 3, false, 0},
+		{"0", 0, true, 0},
+		{"1", 0, false, 0},
+		{"18446744073709551615", UINT64_MAX, true, UINT64_MAX},
+		{"18446744073709551616", UINT64_MAX, false, 0},
+		{"99999999999999999999", UINT64_MAX, false, 0},
+		{"9223372036854775807", INT64_MAX, true, INT64_MAX},
+		{"9223372036854775808", INT64_MAX, false, 0},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t n = 12345;
+		bool good = params_number(cases[i].text, cases[i].max, &n);
+		cr_expect_eq(good, cases[i].good, "%s", cases[i].text);
+		cr_expect_eq(n, good ? cases[i].want : 12345, "%s", cases[i].text);
+	}
+}
+
+Test(reply_success, has_a_timestamp_and_the_body)
+{
+	struct request *r = make();
+	reply_success(r, json_pack("{s:s, s:b}", "x", "y", "success", 1));
+	cr_assert_eq(answered, 1);
+	cr_assert_eq(r->reply.status, 200);
+	cr_assert_str_eq(r->reply.content_type, "application/json");
+	json_t *body = body_of(r);
+	cr_assert(json_is_true(json_object_get(body, "success")));
+	cr_assert_str_eq(text_of(body, "x"), "y");
+	cr_assert_eq(strlen(text_of(body, "timestamp")), 24);
+	json_decref(body);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(reply_success, without_a_body)
+{
+	struct request *r = make();
+	reply_success(r, NULL);
+	json_t *body = body_of(r);
+	cr_assert_eq(json_object_size(body), 2);
+	json_decref(body);
+	request_unref(r);
+}
+
+Test(reply_error, has_the_shape_of_the_sandbox)
+{
+	struct request *r = make();
+	reply_error(r, "SESSION_NOT_FOUND", "There is no \"x\"\n",
+		json_pack("{s:s}", "sessionId", "x"));
+	cr_assert_eq(r->reply.status, 404);
+	json_t *body = body_of(r);
+	cr_assert_str_eq(text_of(body, "code"), "SESSION_NOT_FOUND");
+	cr_assert_str_eq(text_of(body, "message"), "There is no \"x\"\n");
+	cr_assert_eq(json_integer_value(json_object_get(body, "httpStatus")), 404);
+	cr_assert_str_eq(text_of(json_object_get(body, "context"), "sessionId"), "x");
+	json_decref(body);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(reply_error, without_a_context)
+{
+	struct request *r = make();
+	reply_error(r, "LIMIT_REACHED", "x", NULL);
+	json_t *body = body_of(r);
+	cr_assert(json_is_object(json_object_get(body, "context")));
+	json_decref(body);
+	request_unref(r);
+}
+
+Test(reply_error, text_that_is_no_utf8_is_still_answered)
+{
+	struct request *r = make();
+	reply_error(r, "SESSION_NOT_FOUND", "\xff", NULL);
+	cr_assert(r->done);
+	cr_assert_geq(r->reply.status, 400);
+	json_decref(body_of(r));
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(reply_invalid, names_the_field)
+{
+	struct request *r = make();
+	reply_invalid(r, "cols", "must be a number", "invalid");
+	cr_assert_eq(r->reply.status, 400);
+	json_t *body = body_of(r),
+	       *list = json_object_get(json_object_get(body, "context"), "validationErrors");
+	cr_assert_eq(json_array_size(list), 1);
+	cr_assert_str_eq(text_of(json_array_get(list, 0), "field"), "cols");
+	cr_assert_str_eq(text_of(json_array_get(list, 0), "code"), "invalid");
+	json_decref(body);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(reply_json, null_is_out_of_memory)
+{
+	struct request *r = make();
+	reply_json(r, 200, NULL);
+	cr_assert_eq(r->reply.status, 500);
+	json_decref(body_of(r));
+	request_unref(r);
+}
+
+Test(reply_header, is_copied)
+{
+	struct request *r = make();
+	char value[] = "x";
+	reply_header(r, "set-cookie", value);
+	value[0] = 'y';
+	cr_assert_eq(r->reply.headers_count, 1);
+	cr_assert_str_eq(r->reply.headers[0].value, "x");
+	reply_success(r, NULL);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(reply_bytes, answering_twice_is_our_bug, .signal = SIGABRT)
+{
+	struct request *r = make();
+	reply_success(r, NULL);
+	reply_success(r, NULL);
+}
+
+Test(request_abandon, answer_that_comes_later_goes_nowhere)
+{
+	struct request *r = make();
+	request_ref(r);
+	request_abandon(r);
+	reply_success(r, NULL);
+	cr_assert_eq(answered, 0);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(request_abandon, closes_a_stream_once)
+{
+	struct request *r = make();
+	reply_stream(r, &stream);
+	cr_assert_eq(streaming, 1);
+	request_abandon(r);
+	cr_assert_eq(closed, 1);
+	ASSERT_NO_LEAKS();
+}
+
+Test(request_abandon, stream_that_comes_later_is_closed)
+{
+	struct request *r = make();
+	request_ref(r);
+	request_abandon(r);
+	reply_stream(r, &stream);
+	cr_assert_eq(streaming, 0);
+	cr_assert_eq(closed, 1);
+	request_unref(r);
+	cr_assert_eq(closed, 1);
+	ASSERT_NO_LEAKS();
+}
+
+Test(request_unref, frees_what_it_owns)
+{
+	struct request *r = make();
+	r->path = strdup("/");
+	r->body = strdup("{}");
+	r->params[r->params_count++] = strdup("a=1");
+	cr_assert_str_eq(request_param(r, "a"), "1");
+	request_unref(request_ref(r));
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}

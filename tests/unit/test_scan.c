@@ -1,0 +1,424 @@
+#include "tests/lib/leak.h"
+#include "tests/lib/random.h"
+#include "tests/lib/scanned.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The bytes of a literal, NULs included. */
+#define BYTES(text) .in = text, .length = sizeof(text) - 1
+
+struct example {
+	const char *name;
+	const char *in;
+	size_t length;
+	const char *want; /* "start+length…": s = string, e = ends something unfinished, m = muted */
+	uint64_t unsettled; /* bytes at the end that may not be shown yet */
+	uint64_t open;      /* bytes at the end since the newest safe cut */
+};
+
+static const struct example examples[] = {
+	{"plain text", BYTES("hello, world, this is more than one word of eight bytes\r\n"), ""},
+	{"nothing", BYTES(""), ""},
+
+	{"DA1", BYTES("ab\x1b[ccd"), "2+3"},
+	{"DA1 with 0", BYTES("\x1b[0c"), "0+4"},
+	{"DA2", BYTES("\x1b[>c"), "0+4"},
+	{"DA3", BYTES("\x1b[=c"), "0+4"},
+	{"answer to DA1", BYTES("\x1b[?1;2c"), ""},
+	{"DSR", BYTES("\x1b[5n"), "0+4"},
+	{"CPR", BYTES("\x1b[6n\x1b[6n"), "0+4 4+4"},
+	{"DECXCPR", BYTES("\x1b[?6n"), "0+5"},
+	{"colour scheme", BYTES("\x1b[?996n"), "0+7"},
+	{"modifyOtherKeys off", BYTES("\x1b[>4n"), ""},
+	{"DECRQM of a private mode", BYTES("\x1b[?2004$p"), "0+9"},
+	{"DECRQM of an ANSI mode", BYTES("\x1b[4$p"), "0+5"},
+	{"DECSTR", BYTES("\x1b[!p"), ""},
+	{"DECRQPSR", BYTES("\x1b[1$w"), "0+5"},
+	{"XTVERSION", BYTES("\x1b[>q\x1b[>0q"), "0+4 4+5"},
+	{"DECSCUSR", BYTES("\x1b[2 q"), ""},
+	{"DECLL", BYTES("\x1b[0q"), ""},
+	{"kitty flags", BYTES("\x1b[?u"), "0+4"},
+	{"kitty push, pop and set", BYTES("\x1b[>1u\x1b[<u\x1b[=1;1u"), ""},
+	{"restore cursor", BYTES("\x1b[u"), ""},
+	{"window's size", BYTES("\x1b[14t\x1b[18t\x1b[14;2t"), "0+5 5+5 10+7"},
+	{"window's title", BYTES("\x1b[20t\x1b[21t"), "0+5 5+5"},
+	{"resize of the window", BYTES("\x1b[8;24;80t\x1b[22;0t\x1b[12t\x1b[1t"), ""},
+	{"DECREQTPARM", BYTES("\x1b[x\x1b[1x"), "0+3 3+4"},
+	{"DECRQCRA", BYTES("\x1b[1;1;1;1;5;5*y"), "0+15"},
+	{"DECID", BYTES("\x1bZ"), "0+2"},
+	{"ENQ", BYTES("a\x05z"), "1+1s"},
+	{"colours and modes",
+		BYTES("\x1b[1;31m\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H\x1b(B\x1b#8\x1b=\x1b"
+		      "c"),
+		""},
+
+	{"OSC 10 with BEL", BYTES("\x1b]10;?\a"), "0+7s"},
+	{"OSC 11 with ST", BYTES("\x1b]11;?\x1b\\x"), "0+8s"},
+	{"OSC 4", BYTES("\x1b]4;1;?\a"), "0+8s"},
+	{"OSC 4 that sets", BYTES("\x1b]4;1;#ffffff\a"), ""},
+	{"OSC 4 that sets and asks", BYTES("\x1b]4;1;red;2;?\a"), "0+14s"},
+	{"OSC 52 that asks", BYTES("\x1b]52;c;?\a"), "0+9s"},
+	{"OSC 52 that sets", BYTES("\x1b]52;c;aGk/\a"), ""},
+	{"title with a question", BYTES("\x1b]0;why?\a\x1b]2;?\x1b\\"), ""},
+	{"link with a question", BYTES("\x1b]8;;http://a/?b\a"), ""},
+	{"prompt mark", BYTES("\x1b]133;A;?\a"), ""},
+	{"OSC 110, which resets", BYTES("\x1b]110;?\a\x1b]104\a"), ""},
+	{"OSC without a number", BYTES("\x1b];?\a\x1b]?\a"), ""},
+	{"DECRQSS", BYTES("\x1bP$qm\x1b\\"), "0+7s"},
+	{"XTGETTCAP", BYTES("\x1bP+q544e\x1b\\"), "0+10s"},
+	{"sixel", BYTES("\x1bPq#0;2;0;0;0?\x1b\\"), ""},
+	{"answer to DECRQSS", BYTES("\x1bP1$r0m\x1b\\"), ""},
+	{"SOS, PM and APC", BYTES("\x1bX?[6n\x1b\\\x1b^?\x1b\\\x1b_?\x05\x1b\\"), ""},
+
+	{"ENQ inside a query",
+		BYTES("\x1b[\x05"
+		      "6n"),
+		"0+5"},
+	{"ENQ inside another sequence",
+		BYTES("\x1b[\x05"
+		      "31m"),
+		"2+1s"},
+	{"ENQ inside a string", BYTES("\x1b]0;\x05\a\x1bPq\x05\x1b\\"), ""},
+	{"ENQ behind ESC", BYTES("\x1b\x05[6n"), "0+5"},
+	{"C0 inside a query", BYTES("\x1b[\r\n6n"), "0+6"},
+	{"DEL inside a query", BYTES("\x1b[6\x7fn"), "0+5"},
+	{"NUL inside a query", BYTES("\x1b[6\0n"), "0+5"},
+	{"CAN inside a query", BYTES("\x1b[6\x18n"), ""},
+	{"SUB inside a query", BYTES("\x1b[6\x1an"), ""},
+	{"CAN inside strings", BYTES("\x1b]10;?\x18\x1bP$qm\x1an"), ""},
+	{"CAN behind ESC", BYTES("\x1b\x18[6n"), ""},
+	{"ESC inside a sequence", BYTES("\x1b[6\x1b[6n"), "3+4e"},
+	{"query inside what would become one", BYTES("\x1b[\x1b[6nc"), "2+4e"},
+	{"DECID inside a CSI", BYTES("\x1b[6\xc2\x9an"), "3+2e"},
+	{"query inside an APC", BYTES("\x1b_a\x1b[6n"), "3+4e"},
+	{"ESC ESC", BYTES("\x1b\x1b[6n"), "1+4e"},
+	{"ESC inside an OSC", BYTES("\x1b]10;?\x1b[6n"), "0+6s 6+4e"},
+	{"ESC inside a title", BYTES("\x1b]0;a\x1b[6n"), "5+4e"},
+	{"ESC ESC inside an OSC", BYTES("\x1b]10;?\x1b\x1b\\"), "0+6s"},
+	{"BEL does not end a DCS", BYTES("\x1bP$qm\a\x1b\\"), "0+8s"},
+	{"intermediate of an escape", BYTES("\x1b [6n"), ""},
+
+	{"C1 CSI",
+		BYTES("a\xc2\x9b"
+		      "6nb"),
+		"1+4"},
+	{"C1 OSC and ST",
+		BYTES("\xc2\x9d"
+		      "10;?\xc2\x9c"),
+		"0+8s"},
+	{"C1 DCS and ST", BYTES("\xc2\x90$qm\xc2\x9c"), "0+7s"},
+	{"C1 OSC with BEL",
+		BYTES("\xc2\x9d"
+		      "10;?\a"),
+		"0+7s"},
+	{"C1 APC and ESC", BYTES("\xc2\x9f?\x1b[6\xc2\x9c\x1b[6n"), "8+4"},
+	{"C1 inside a CSI",
+		BYTES("\x1b[6\xc2\x9b"
+		      "6n"),
+		"3+4e"},
+	{"C1 inside an OSC ends it",
+		BYTES("\x1b]10;?\xc2\x9b"
+		      "6n"),
+		"0+6s 6+4e"},
+	{"C1 IND inside a CSI", BYTES("\x1b[6\xc2\x84n"), ""},
+	{"C1 behind ESC",
+		BYTES("\x1b\xc2\x9b"
+		      "6n"),
+		"1+4e"},
+	{"raw C1 is no C1",
+		BYTES("\x9b"
+		      "6n\x9d"
+		      "10;?\a\x05"),
+		"9+1s"},
+
+	{"character aborts a CSI", BYTES("\x1b[6\xc3\xa9n"), ""},
+	{"character inside an OSC", BYTES("\x1b]10;\xc3\xa9?\a"), "0+9s"},
+	{"character behind ESC", BYTES("\x1b\xc3\xa9[6n"), ""},
+	{"four bytes abort a CSI",
+		BYTES("\x1b[\xf0\x9f\x98\x80"
+		      "6n"),
+		""},
+	{"invalid byte is dropped", BYTES("\x1b[6\xffn"), "0+5"},
+	{"stray continuation is dropped", BYTES("\x1b[6\x80n"), "0+5"},
+	{"overlong form is dropped",
+		BYTES("\xc0\x9b"
+		      "6n\xe0\x82\x9b"
+		      "6n"),
+		""},
+	{"surrogate is dropped", BYTES("\x1b[6\xed\xa0\x80n"), "0+7"},
+	{"beyond Unicode is dropped", BYTES("\x1b[6\xf4\x90\x80\x80n"), "0+8"},
+	{"BOM is dropped", BYTES("\x1b[6\xef\xbb\xbfn"), "0+7"},
+	{"character cut short by ESC", BYTES("\xe2\x82\x1b[6n"), "2+4"},
+	{"character cut short by text",
+		BYTES("\xe2"
+		      "ab\xc3\xe2\x82\xac"),
+		""},
+	{"character behind the ESC of a string",
+		BYTES("\x1b]10;?\x1b\xc3\xa9"
+		      "6n"),
+		"0+6s"},
+	{"C1 behind the ESC of a string",
+		BYTES("\x1b]10;?\x1b\xc2\x9b"
+		      "6n"),
+		"0+6s 7+4e"},
+
+	{"ESC alone", BYTES("abc\x1b"), "", 1, 1},
+	{"CSI begun", BYTES("abc\x1b[6"), "", 3, 3},
+	{"C1 CSI begun",
+		BYTES("abc\xc2\x9b"
+		      "6"),
+		"", 3, 3},
+	{"character begun", BYTES("ab\xe2\x82"), "", 2, 2},
+	{"OSC whose number is not known", BYTES("ab\x1b]1"), "", 3, 3},
+	{"OSC that may ask", BYTES("ab\x1b]11;"), "", 5, 5},
+	{"OSC that asks but is not over", BYTES("ab\x1b]11;?"), "", 6, 6},
+	{"OSC that cannot ask", BYTES("ab\x1b]0;tit"), "", 0, 7},
+	{"OSC that cannot ask any more", BYTES("ab\x1b]52;c;aGk"), "", 0, 10},
+	{"character begun in a title", BYTES("ab\x1b]0;t\xc3"), "", 1, 6},
+	{"sixel begun", BYTES("ab\x1bPq#0;2"), "", 0, 7},
+	{"DECRQSS begun", BYTES("ab\x1bP$qm"), "", 5, 5},
+	{"APC begun", BYTES("ab\x1b_Gf=1"), "", 0, 6},
+	{"ESC of ST begun, of an OSC that asks", BYTES("\x1b]11;?\x1b"), "", 7, 7},
+	{"charset begun", BYTES("ab\x1b("), "", 0, 2},
+	{"undecided query behind an answered one", BYTES("\x1b[6n\x1b[6"), "0+4", 3, 3},
+	{"ENQ inside what is undecided",
+		BYTES("ab\x1b[\x05"
+		      "6"),
+		"4+1s", 4, 4},
+	/* The ESC may begin a query of its own. */
+	{"ESC at the end of a title", BYTES("ab\x1b]0;t\x1b"), "", 1, 6},
+	{"ESC at the end of a sixel", BYTES("\x1bPq#0\x1b"), "", 1, 6},
+};
+
+/* Ranges as the table writes them; the caller frees. */
+static char *ranges_text(const struct scanned *s)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	for (size_t i = 0; i < s->count; i++)
+		fprintf(f, "%s%llu+%u%s%s%s", i ? " " : "", (unsigned long long)s->ranges[i].start,
+			s->ranges[i].length, s->ranges[i].string ? "s" : "",
+			s->ranges[i].ends ? "e" : "", s->ranges[i].muted ? "m" : "");
+	fclose(f);
+	return text;
+}
+
+static void expect(const struct example *e, const struct scanned *s, size_t split)
+{
+	char *text = ranges_text(s);
+	cr_expect_str_eq(
+		text, e->want, "%s, cut at %zu: %s instead of %s", e->name, split, text, e->want);
+	cr_expect_eq(s->scan.settled, e->length - e->unsettled, "%s, cut at %zu: settled %llu",
+		e->name, split, (unsigned long long)s->scan.settled);
+	cr_expect_eq(s->scan.ground, e->length - e->open, "%s, cut at %zu: ground %llu", e->name,
+		split, (unsigned long long)s->scan.ground);
+	free(text);
+}
+
+/* In one piece, in two pieces wherever they may be cut, and byte by byte. */
+static void try_all_cuts(const struct example *e)
+{
+	struct scanned s;
+	for (size_t split = 0; split <= e->length; split++) {
+		scanned_init(&s, 0);
+		scanned_feed(&s, e->in, split);
+		scanned_feed(&s, e->in + split, e->length - split);
+		expect(e, &s, split);
+		scanned_finish(&s);
+	}
+	scanned_init(&s, 0);
+	for (size_t i = 0; i < e->length; i++)
+		scanned_feed(&s, e->in + i, 1);
+	expect(e, &s, SIZE_MAX);
+	scanned_finish(&s);
+}
+
+/* One test for each line of the table would be a thousand processes; but a failure names its line. */
+Test(scan_feed, examples_at_every_cut, .timeout = 30)
+{
+	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+		try_all_cuts(&examples[i]);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scan_feed, offsets_are_absolute)
+{
+	struct scanned s;
+	scanned_init(&s, UINT64_C(1) << 40);
+	cr_assert_eq(s.scan.settled, UINT64_C(1) << 40);
+	scanned_feed(&s, "ab\x1b[6n", 6);
+	cr_assert_eq(s.count, 1);
+	cr_assert_eq(s.ranges[0].start, (UINT64_C(1) << 40) + 2);
+	cr_assert_eq(s.scan.ground, (UINT64_C(1) << 40) + 6);
+	scanned_finish(&s);
+}
+
+/* prefix, count times c, suffix; at a few cuts. */
+static void expect_long(
+	const char *prefix, char c, size_t count, const char *suffix, const char *want)
+{
+	size_t before = strlen(prefix), length = before + count + strlen(suffix);
+	char *in = malloc(length + 1);
+	memcpy(in, prefix, before);
+	memset(in + before, c, count);
+	strcpy(in + before + count, suffix);
+	const size_t cuts[] = {0, 1, before, before + 1, before + count / 2, 1023, 1024, 1025, 8191,
+		8192, 8193, before + count, length - 2, length - 1};
+	for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+		struct scanned s;
+		size_t cut = cuts[i] < length ? cuts[i] : length;
+		scanned_init(&s, 0);
+		scanned_feed(&s, in, cut);
+		scanned_feed(&s, in + cut, length - cut);
+		char *text = ranges_text(&s);
+		cr_expect_str_eq(text, want, "cut at %zu: %s instead of %s", cut, text, want);
+		free(text);
+		scanned_finish(&s);
+	}
+	free(in);
+}
+
+Test(scan_limits, longest_query_is_a_query)
+{
+	expect_long("\x1b[", '0', SCAN_SEQUENCE_MAX - 3, "c", "0+1024");
+}
+
+Test(scan_limits, longer_sequence_is_muted)
+{
+	expect_long("\x1b[", '0', SCAN_SEQUENCE_MAX - 2, "c", "0+1025m");
+	expect_long("\x1b[", '0', 5000, "c", "0+5003m");
+}
+
+Test(scan_limits, longer_sequence_is_muted_whatever_it_is)
+{
+	expect_long("\x1b[", '1', 2000, "m", "0+2003m");
+}
+
+Test(scan_limits, controls_make_an_escape_too_long)
+{
+	expect_long("\x1b", '\r', 2000, "[6nx", "0+2004m");
+}
+
+Test(scan_limits, longest_string_is_a_query)
+{
+	expect_long("\x1b]10;", 'x', SCAN_STRING_MAX - 7, "?\a", "0+8192s");
+}
+
+Test(scan_limits, longer_string_is_muted)
+{
+	expect_long("\x1b]10;", 'x', SCAN_STRING_MAX - 6, "?\a", "0+8193sm");
+	expect_long("\x1b]10;?", 'x', 20000, "\x1b\\", "0+20008sm");
+	expect_long("\x1bP+q", '4', 20000, "\x1b\\", "0+20006sm");
+}
+
+Test(scan_limits, long_strings_that_ask_nothing_are_left_alone)
+{
+	expect_long("\x1b]0;", 'x', 20000, "?\a", "");
+	expect_long("\x1bPq", '?', 20000, "\x1b\\", "");
+	expect_long("\x1b_G", '?', 20000, "\x1b\\", "");
+	expect_long("\x1b]52;c;", 'A', 20000, "\a", "");
+}
+
+Test(scan_limits, muted_sequence_ends_at_an_abort)
+{
+	expect_long("\x1b[", '1', 2000, "\x18\x1b[6n", "0+2002m 2003+4");
+	expect_long("\x1b[", '1', 2000, "\x1b[6n", "0+2002m 2002+4e");
+	expect_long("\x1b]10;", 'x', 9000, "\x18\x1b[6n", "0+9005sm 9006+4");
+}
+
+Test(scan_limits, muted_string_ends_at_any_escape)
+{
+	expect_long("\x1b]10;", 'x', 9000, "\x1b[6n", "0+9005sm 9005+4e");
+	expect_long("\x1b]10;", 'x', 9000,
+		"\x1b\xc2\x9b"
+		"6n",
+		"0+9005sm 9006+4e");
+}
+
+Test(scan_limits, muted_sequence_ends_where_a_c1_begins)
+{
+	expect_long("\x1b[", '1', 2000,
+		"\xc2\x9b"
+		"6n",
+		"0+2002m 2002+4e");
+	expect_long("\x1b]10;", 'x', 9000,
+		"\xc2\x9b"
+		"6n",
+		"0+9005sm 9005+4e");
+}
+
+Test(scan_limits, muted_sequence_ends_at_a_character)
+{
+	/* Its first byte is hidden with it: xterm.js does not print the character either. */
+	expect_long("\x1b[", '1', 2000, "\xc3\xa9\x1b[6n", "0+2003m 2004+4");
+}
+
+Test(scan_limits, too_long_is_hidden_but_not_held_back)
+{
+	struct scanned s;
+	char text[3000];
+	memset(text, '1', sizeof text);
+	text[0] = '\x1b';
+	text[1] = '[';
+	scanned_init(&s, 0);
+	scanned_feed(&s, text, sizeof text);
+	cr_assert_eq(s.scan.settled, sizeof text);
+	cr_assert_eq(s.scan.ground, 0);
+	scanned_finish(&s);
+}
+
+/* Bytes that parsers care about, more often than others. */
+static size_t random_bytes(struct random *r, uint8_t *bytes, size_t cap)
+{
+	static const char *const parts[] = {"\x1b[", "\x1b]", "\x1bP", "\x1b\\", "\xc2\x9b",
+		"\xc2\x9d", "\xc2\x90", "\xc2\x9c", "\a", "\x18", "\x05", "\x1b", "6n", "10;?",
+		"11;", "52;c;", "$q", "+q", ">", "?", "$p", "c", "4;1;?", "\xc3", "\xa9",
+		"\xe2\x82\xac", "\xef\xbb\xbf", "\xff", "\x1b_", "m", "1;1", "hello world ", "\r\n",
+		"\x7f", "\x1bZ", "\xf0\x9f\x98\x80", "t", "u"};
+	size_t length = 0;
+	for (size_t n = 1 + random_below(r, 40); n > 0; n--) {
+		const char *part = parts[random_below(r, sizeof parts / sizeof *parts)];
+		size_t size = strlen(part), times = 1;
+		if (random_below(r, 60) == 0)
+			times = random_below(r, 3000); /* something long */
+		for (; times > 0 && length + size < cap; times--) {
+			memcpy(bytes + length, part, size);
+			length += size;
+		}
+		if (random_below(r, 8) == 0 && length < cap)
+			bytes[length++] = (uint8_t)random_next(r);
+	}
+	return length;
+}
+
+static void compare_cuts(struct random *r, const uint8_t *bytes, size_t length)
+{
+	struct scanned whole, cut;
+	scanned_init(&whole, 0);
+	scanned_feed(&whole, bytes, length);
+	for (int i = 0; i < 4; i++) {
+		size_t most = i == 0 ? 1 : i == 1 ? 4 : length / 3 + 1;
+		scanned_init(&cut, 0);
+		for (size_t at = 0; at < length;) {
+			size_t n = 1 + random_below(r, most);
+			n = n < length - at ? n : length - at;
+			scanned_feed(&cut, bytes + at, n);
+			at += n;
+		}
+		scanned_expect_same(&whole, &cut);
+		scanned_finish(&cut);
+	}
+	scanned_finish(&whole);
+}
+
+Test(scan_random, cuts_change_nothing, .timeout = 60)
+{
+	static uint8_t bytes[20000];
+	for (uint64_t seed = 1; seed <= 1000; seed++) {
+		struct random r = {seed * 7919};
+		compare_cuts(&r, bytes, random_bytes(&r, bytes, sizeof bytes));
+	}
+}

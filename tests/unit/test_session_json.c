@@ -1,0 +1,86 @@
+#include "tests/lib/leak.h"
+#include "ws/session_json.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+
+static struct session s;
+static char cwd[] = "/tmp", shell[] = "bash";
+
+static void set_up(void)
+{
+	s = (struct session){
+		.rows = 24, .cols = 80, .created_ms = 1795238220123, .state = SESSION_RUNNING};
+	strcpy(s.id, "main");
+	strcpy(s.name, "Main");
+	s.cwd = cwd;
+	s.shell = shell;
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+	return text ? text : "(none)";
+}
+
+Test(signal_parse, table)
+{
+	cr_expect_eq(signal_parse("INT"), SIGINT);
+	cr_expect_eq(signal_parse("SIGINT"), SIGINT);
+	cr_expect_eq(signal_parse("KILL"), SIGKILL);
+	cr_expect_eq(signal_parse("int"), -1);
+	cr_expect_eq(signal_parse("SIG"), -1);
+	cr_expect_eq(signal_parse(""), -1);
+	cr_expect_eq(signal_parse("SIGSIGINT"), -1);
+	cr_expect_eq(signal_parse("9"), -1);
+}
+
+Test(time_json, nothing_is_null)
+{
+	json_t *none = time_json(0), *some = time_json(1795238220123);
+	cr_assert(json_is_null(none));
+	cr_assert_str_eq(json_string_value(some), "2026-11-21T05:17:00.123Z");
+	json_decref(none);
+	json_decref(some);
+	ASSERT_NO_LEAKS();
+}
+
+Test(session_json, running, .init = set_up)
+{
+	json_t *o = session_json(&s);
+	cr_assert_not_null(o);
+	cr_assert_str_eq(text_of(o, "id"), "main");
+	cr_assert_str_eq(text_of(o, "name"), "Main");
+	cr_assert_str_eq(text_of(o, "state"), "running");
+	cr_assert_eq(json_integer_value(json_object_get(o, "cols")), 80);
+	cr_assert(json_is_null(json_object_get(o, "exit")));
+	json_decref(o);
+	ASSERT_NO_LEAKS();
+}
+
+static void expect_exit(enum session_end end, int status, const char *want)
+{
+	s.state = SESSION_EXITED;
+	s.end = end;
+	s.exit_status = status;
+	json_t *o = session_exit_json(&s);
+	char *text = json_dumps(o, JSON_COMPACT);
+	cr_expect_str_eq(text, want, "%s", text);
+	free(text);
+	json_decref(o);
+}
+
+Test(session_exit_json, ways_to_end, .init = set_up)
+{
+	s.history.end_offset = 7;
+	expect_exit(SESSION_END_EXITED, 0,
+		"{\"code\":0,\"signal\":null,\"reason\":\"exited\",\"offset\":7}");
+	expect_exit(SESSION_END_EXITED, 3 << 8,
+		"{\"code\":3,\"signal\":null,\"reason\":\"exited\",\"offset\":7}");
+	expect_exit(SESSION_END_SIGNAL, SIGKILL,
+		"{\"code\":null,\"signal\":\"KILL\",\"reason\":\"signal\",\"offset\":7}");
+	expect_exit(SESSION_END_HOLDER_DIED, 0,
+		"{\"code\":null,\"signal\":null,\"reason\":\"holder_died\",\"offset\":7}");
+	ASSERT_NO_LEAKS();
+}

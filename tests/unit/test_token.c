@@ -1,0 +1,193 @@
+#include "tests/lib/leak.h"
+#include "ws/token.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <jwt.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const unsigned char key[32] = "0123456789abcdef0123456789abcdef";
+static const unsigned char other_key[32] = "0123456789abcdef0123456789abcdeF";
+
+static char *sign(const char *kind, const char *id, uint64_t expires_s)
+{
+	struct token_claims claims = {.expires_s = expires_s};
+	strcpy(claims.kind, kind);
+	strcpy(claims.id, id);
+	return token_sign(&claims, key, sizeof key);
+}
+
+/* A token of another maker. kind or id may be NULL: left out. */
+static char *forge(
+	jwt_alg_t alg, const unsigned char *with, const char *kind, const char *id, long expires_s)
+{
+	jwt_t *jwt;
+	cr_assert_eq(jwt_new(&jwt), 0);
+	cr_assert_eq(jwt_set_alg(jwt, alg, with, with ? 32 : 0), 0);
+	if (kind)
+		jwt_add_grant(jwt, "kind", kind);
+	if (id)
+		jwt_add_grant(jwt, "jti", id);
+	if (expires_s)
+		jwt_add_grant_int(jwt, "exp", expires_s);
+	char *text = jwt_encode_str(jwt);
+	jwt_free(jwt);
+	cr_assert_not_null(text);
+	return text;
+}
+
+static void expect_refused(char *token, uint64_t now_s)
+{
+	struct token_claims claims = {.id = "untouched"};
+	cr_assert_eq(token_verify(token, key, sizeof key, now_s, &claims), -EACCES);
+	cr_assert_str_eq(claims.id, "untouched");
+	free(token);
+	ASSERT_NO_LEAKS();
+}
+
+Test(token_verify, accepts_what_was_signed)
+{
+	struct token_claims claims;
+	char *token = sign("link", "0123456789abcdef", 2000);
+	cr_assert_eq(token_verify(token, key, sizeof key, 1999, &claims), 0);
+	cr_assert_str_eq(claims.kind, "link");
+	cr_assert_str_eq(claims.id, "0123456789abcdef");
+	cr_assert_eq(claims.expires_s, 2000);
+	free(token);
+	ASSERT_NO_LEAKS();
+}
+
+Test(token_verify, forger_of_the_tests_can_make_a_good_one)
+{
+	struct token_claims claims;
+	char *token = forge(JWT_ALG_HS256, key, "link", "x", 2000);
+	cr_assert_eq(token_verify(token, key, sizeof key, 1000, &claims), 0);
+	free(token);
+}
+
+Test(token_verify, expired)
+{
+	expect_refused(sign("link", "x", 2000), 2000);
+}
+
+Test(token_verify, without_expiry)
+{
+	expect_refused(forge(JWT_ALG_HS256, key, "link", "x", 0), 1000);
+}
+
+Test(token_verify, negative_expiry)
+{
+	expect_refused(forge(JWT_ALG_HS256, key, "link", "x", -5), 1000);
+}
+
+Test(token_verify, other_key)
+{
+	expect_refused(forge(JWT_ALG_HS256, other_key, "link", "x", 2000), 1000);
+}
+
+Test(token_verify, algorithm_none)
+{
+	expect_refused(forge(JWT_ALG_NONE, NULL, "link", "x", 2000), 1000);
+}
+
+Test(token_verify, other_algorithm_with_our_key)
+{
+	expect_refused(forge(JWT_ALG_HS384, key, "link", "x", 2000), 1000);
+	expect_refused(forge(JWT_ALG_HS512, key, "link", "x", 2000), 1000);
+}
+
+Test(token_verify, without_kind_or_id)
+{
+	expect_refused(forge(JWT_ALG_HS256, key, NULL, "x", 2000), 1000);
+	expect_refused(forge(JWT_ALG_HS256, key, "link", NULL, 2000), 1000);
+}
+
+Test(token_verify, claims_that_are_too_long)
+{
+	char id[TOKEN_TEXT_MAX + 1];
+	memset(id, 'x', TOKEN_TEXT_MAX);
+	id[TOKEN_TEXT_MAX] = '\0';
+	expect_refused(forge(JWT_ALG_HS256, key, "link", id, 2000), 1000);
+	expect_refused(forge(JWT_ALG_HS256, key, "link7890", "x", 2000), 1000);
+}
+
+/* header.payload. with any header: what a forger writes by hand. */
+static char *by_hand(const char *header, const char *payload, const char *signature)
+{
+	char a[512] = "", b[512] = "", *token = malloc(2048);
+	EVP_EncodeBlock((unsigned char *)a, (const unsigned char *)header, (int)strlen(header));
+	EVP_EncodeBlock((unsigned char *)b, (const unsigned char *)payload, (int)strlen(payload));
+	a[strcspn(a, "=")] = b[strcspn(b, "=")] = '\0';
+	snprintf(token, 2048, "%s.%s.%s", a, b, signature);
+	return token;
+}
+
+Test(token_verify, header_by_hand)
+{
+	static const char payload[] = "{\"kind\":\"link\",\"jti\":\"x\",\"exp\":2000}";
+	static const char *const headers[] = {"{\"alg\":\"none\"}", "{\"alg\":\"None\"}",
+		"{\"alg\":\"NONE\"}", "{\"alg\":\"\"}", "{}", "{\"alg\":null}",
+		"{\"alg\":\"HS256\"}", "{\"alg\":\"RS256\"}", "[]", "",
+		"{\"alg\":\"HS256\",\"alg\":\"none\"}"};
+	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+		expect_refused(by_hand(headers[i], payload, ""), 1000);
+		expect_refused(by_hand(headers[i], payload, "AAAA"), 1000);
+	}
+}
+
+Test(token_verify, any_changed_character_breaks_it)
+{
+	char *token = sign("link", "0123456789abcdef", 2000);
+	for (size_t i = 0; token[i]; i++) {
+		char *copy = strdup(token);
+		struct token_claims claims;
+		copy[i] = copy[i] == 'A' ? 'B' : 'A';
+		/* The last character of base64 has bits that mean nothing. */
+		if (token[i + 1] && token[i + 1] != '.')
+			cr_expect_eq(token_verify(copy, key, sizeof key, 1000, &claims), -EACCES,
+				"%s", copy);
+		free(copy);
+	}
+	free(token);
+}
+
+Test(token_verify, cut_short_anywhere)
+{
+	char *token = sign("link", "0123456789abcdef", 2000);
+	for (size_t length = strlen(token); length-- > 0;) {
+		char *copy = strndup(token, length);
+		expect_refused(copy, 1000);
+	}
+	free(token);
+}
+
+Test(token_verify, nonsense)
+{
+	static const char *const cases[] = {"", ".", "..", "...", "a.b.c", "a.b.c.d",
+		"\xff\xff.\xff.\xff", "   ", "e30.e30.e30", "eyJhbGciOiJIUzI1NiJ9..", "..AAAA"};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		expect_refused(strdup(cases[i]), 1000);
+}
+
+Test(token_verify, very_long_text_is_not_parsed)
+{
+	char *text = malloc(1 << 20);
+	memset(text, 'a', 1 << 20);
+	text[(1 << 20) - 1] = '\0';
+	text[1000] = text[2000] = '.';
+	expect_refused(text, 1000);
+}
+
+Test(token_sign, is_no_longer_than_what_is_accepted)
+{
+	char id[TOKEN_TEXT_MAX];
+	struct token_claims claims;
+	memset(id, 'x', sizeof id - 1);
+	id[sizeof id - 1] = '\0';
+	char *token = sign("owner", id, 4102444800);
+	cr_assert_eq(token_verify(token, key, sizeof key, 1000, &claims), 0);
+	cr_assert_str_eq(claims.id, id);
+	free(token);
+}

@@ -119,6 +119,9 @@ static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, si
 		bytes[i] = second;
 		second = 0;
 	}
+	/* A piece of nothing but controls: one of them gives way. */
+	if (second != 0 && from < to)
+		bytes[from] = second;
 }
 
 size_t queries_apply(

@@ -48,7 +48,7 @@ static void begin(struct scan *s, enum scan_state state, uint64_t at, bool hold)
 	/* An escape that is hidden already stays so when it turns out to begin a longer sequence. */
 	s->muted = s->muted && s->state == SCAN_ESCAPE && state != SCAN_ESCAPE;
 	/* Growing out of an escape ends nothing; anything else that begins before another was over does. */
-	if (s->state != SCAN_ESCAPE || at != s->start)
+	if (s->state != SCAN_ESCAPE || state == SCAN_ESCAPE || at != s->start)
 		s->ends = s->state != SCAN_GROUND;
 	s->state = state;
 	s->start = at;
@@ -98,6 +98,8 @@ static bool csi_is_query(const struct scan *s, uint8_t final)
 		return inter == '#' || inter == '\'';
 	case 'R': /* XTREPORTCOLORS */
 		return inter == '#';
+	case 'h': /* xterm.js answers FocusIn or FocusOut at once when 1004 is set */
+		return prefix == '?' && s->number == 1004 && s->params == 0;
 	case 'S': /* XTSMGRAPHICS */
 	case 'm': /* XTQMODKEYS */
 	case 'g': /* XTQFMTKEYS */
@@ -306,7 +308,8 @@ static void bound(struct feed *f)
 	if (s->state == SCAN_STRING_END && s->offset - s->esc >= SCAN_SEQUENCE_MAX)
 		begin_after_string(f);
 	bool csi = s->state == SCAN_CSI || s->state == SCAN_ESCAPE;
-	if (s->hold && s->offset - s->start >= (csi ? SCAN_SEQUENCE_MAX : SCAN_STRING_MAX))
+	if ((s->hold || s->muted) &&
+		s->offset - s->start >= (csi ? SCAN_SEQUENCE_MAX : SCAN_STRING_MAX))
 		mute(f);
 }
 

@@ -23,6 +23,9 @@ static const struct example examples[] = {
 	{"nothing", BYTES(""), ""},
 
 	{"DA1", BYTES("ab\x1b[ccd"), "2+3"},
+	{"focus reporting, which is answered at once", BYTES("\x1b[?1004h"), "0+8", 0, 0},
+	{"focus reporting off", BYTES("\x1b[?1004l"), "", 0, 0},
+	{"focus reporting among others stays", BYTES("\x1b[?1049;1004h"), "", 0, 0},
 	{"DA1 with 0", BYTES("\x1b[0c"), "0+4"},
 	{"DA2", BYTES("\x1b[>c"), "0+4"},
 	{"DA3", BYTES("\x1b[=c"), "0+4"},

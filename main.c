@@ -31,7 +31,7 @@ struct settings {
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
 	bool no_auth, kill_sessions, verbose;
 	size_t ring_size;
-	unsigned max_sessions, max_connections, ended_ttl_s, header_timeout_s;
+	unsigned max_sessions, max_connections, ended_ttl_s, header_timeout_s, ping_interval_s;
 };
 
 struct program {
@@ -71,6 +71,7 @@ static const char usage[] =
 	"  --max-connections N       (default 4096, fewer where descriptors are scarce)\n"
 	"  --ended-ttl SECONDS       how long an ended session stays readable (default 86400; 0 = for ever)\n"
 	"  --header-timeout SECONDS  for a client to send its request (default 10)\n"
+	"  --ping-interval SECONDS   ping terminal sockets that have been silent for this long (default 15)\n"
 	"  --kill-sessions-on-exit   end all sessions when the server is asked to end\n"
 	"  --verbose                 log more\n"
 	"  --help, --version\n";
@@ -126,6 +127,7 @@ enum {
 	OPT_MAX_CONNECTIONS,
 	OPT_TTL,
 	OPT_HEADER_TIMEOUT,
+	OPT_PING_INTERVAL,
 	OPT_KILL,
 	OPT_VERBOSE,
 	OPT_HELP,
@@ -170,6 +172,8 @@ static bool take_option(struct settings *s, int option, const char *value)
 		return parse_number(value, 1, 1000000, &s->max_connections);
 	case OPT_TTL:
 		return parse_number(value, 0, 1u << 30, &s->ended_ttl_s);
+	case OPT_PING_INTERVAL:
+		return parse_number(value, 1, 3600, &s->ping_interval_s);
 	case OPT_HEADER_TIMEOUT:
 		return parse_number(value, 1, 3600, &s->header_timeout_s);
 	default:
@@ -193,6 +197,7 @@ static int parse_options(int argc, char **argv, struct settings *s)
 		{"max-sessions", required_argument, NULL, OPT_MAX_SESSIONS},
 		{"max-connections", required_argument, NULL, OPT_MAX_CONNECTIONS},
 		{"ended-ttl", required_argument, NULL, OPT_TTL},
+		{"ping-interval", required_argument, NULL, OPT_PING_INTERVAL},
 		{"header-timeout", required_argument, NULL, OPT_HEADER_TIMEOUT},
 		{"kill-sessions-on-exit", no_argument, NULL, OPT_KILL},
 		{"verbose", no_argument, NULL, OPT_VERBOSE},
@@ -396,6 +401,7 @@ static int open_server(struct program *p, unsigned descriptors)
 		.tls_cert = s->tls_cert,
 		.tls_key = s->tls_key,
 		.header_timeout_s = s->header_timeout_s,
+		.ping_interval_s = s->ping_interval_s,
 		.max_connections = connection_limit(s->max_connections, descriptors),
 	};
 	return server_open(&options, &p->server);
@@ -482,6 +488,7 @@ int main(int argc, char **argv)
 					   .max_connections = 4096,
 					   .ended_ttl_s = 86400,
 					   .header_timeout_s = 10,
+					   .ping_interval_s = 15,
 				   }};
 	int rc = parse_options(argc, argv, &p.settings);
 	if (rc <= 0)

@@ -501,3 +501,19 @@ scenario('a message of a megabyte is taken, a larger one closes with 1009', asyn
 	await client.untilText('after\r\n');
 	assert.ok(!client.text.includes('xxxxxxxxxxxx'), 'a refused message reached the shell');
 });
+
+scenario('a client that answers no pings is closed, one that does stays', { args: ['--ping-interval', '1'] }, async (server) => {
+	const alive = await server.client({ sessionId: 's', name: 'alive' }).connect();
+	const dead = server.client({ sessionId: 's', name: 'dead' });
+	dead.mute = true;
+	await dead.connect();
+	let pings = 0;
+	alive.socket.on('ping', () => { pings++; });
+	await dead.untilClosed({ timeout: 20_000 });
+	await until('more pings to the one that lives', () => pings >= 5, { timeout: 20_000 });
+	assert.equal(alive.closed, undefined);
+	await until('one client left', async () => (await server.api.get('s')).clients === 1);
+	assert.match((await server.api.raw('GET', '/metrics')).text, /^ringside_websocket_timeouts_total 1$/m);
+	alive.type('echo al""ive\r');
+	await alive.untilText('alive\r\n');
+});

@@ -29,6 +29,7 @@ struct server_options {
 	size_t origins_count;
 	const char *tls_cert, *tls_key; /* NULL = no TLS */
 	unsigned header_timeout_s;      /* for a complete request */
+	unsigned ping_interval_s;       /* after this much silence a terminal socket is pinged */
 	unsigned max_connections;
 };
 

@@ -22,8 +22,7 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
-#define PING_AFTER_MS 15000u /* of silence */
-#define PONG_WITHIN_MS 20000u
+#define PONG_WITHIN_MS 5000u  /* beyond the interval of pings */
 #define ACK_WITHIN_MS 300000u /* while something is on its way */
 #define CLOSE_WITHIN_MS 5000u
 #define H2_FRAME_MAX ((size_t)12 << 10)
@@ -55,6 +54,11 @@ static uint64_t now_ms(const struct server *s)
 	return uv_now(s->options.loop);
 }
 
+static uint64_t ping_interval(const struct server *s)
+{
+	return (uint64_t)s->options.ping_interval_s * 1000;
+}
+
 static void ask_writable(struct socket *k)
 {
 	if (k->wanted)
@@ -75,24 +79,6 @@ static size_t room(void *user)
 		return H2_FRAME_MAX;
 	ask_writable(k);
 	return 0;
-}
-
-static bool send_frame(void *user, uint8_t *payload, size_t length, bool binary)
-{
-	struct socket *k = user;
-	k->wrote = true;
-	if (lws_write(k->wsi, payload, length, binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT) >=
-		(int)length)
-		return true;
-	/* The connection is gone; libwebsockets closes it in its own time, but not from in here. */
-	k->close_code = CLOSE_INTERNAL;
-	lws_set_timeout(k->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
-	return false;
-}
-
-static void want(void *user)
-{
-	ask_writable(user);
 }
 
 /*
@@ -121,6 +107,22 @@ static void begin_close(void *user, enum terminal_close code, const char *reason
 	k->closing_ms = now_ms(k->server);
 	snprintf(k->close_reason, sizeof k->close_reason, "%s", reason);
 	uv_timer_start(&k->server->closer, on_closer, 0, 0);
+}
+
+static bool send_frame(void *user, uint8_t *payload, size_t length, bool binary)
+{
+	struct socket *k = user;
+	k->wrote = true;
+	if (lws_write(k->wsi, payload, length, binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT) >=
+		(int)length)
+		return true;
+	begin_close(k, CLOSE_INTERNAL, "connection lost");
+	return false;
+}
+
+static void want(void *user)
+{
+	ask_writable(user);
 }
 
 static const struct terminal_transport terminal_transport = {
@@ -242,12 +244,14 @@ int socket_receive(
 	return 0;
 }
 
+/* With a payload: libwebsockets does not tell of an empty pong. */
 static void send_ping(struct socket *k)
 {
-	uint8_t payload[LWS_PRE + 1];
+	uint8_t payload[LWS_PRE + 4] = {0};
+	memcpy(payload + LWS_PRE, "ping", 4);
 	k->ping_due = false;
 	k->wrote = true;
-	lws_write(k->wsi, payload + LWS_PRE, 0,
+	lws_write(k->wsi, payload + LWS_PRE, 4,
 		LWS_WRITE_PING); /* a lost peer shows by its silence */
 }
 
@@ -312,12 +316,14 @@ static bool is_dead(const struct socket *k, uint64_t now)
 {
 	if (lws_partial_buffered(k->wsi))
 		return last_ack_ms(k->wsi) > ACK_WITHIN_MS;
-	return k->pinged_ms > 0 && now - k->pinged_ms > PONG_WITHIN_MS;
+	return k->pinged_ms > 0 && now - k->pinged_ms > ping_interval(k->server) + PONG_WITHIN_MS;
 }
 
+/* From the sweep only: k may be gone afterwards. */
 static void kill_socket(struct socket *k)
 {
-	lws_set_timeout(k->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+	k->close_code = CLOSE_INTERNAL;
+	lws_set_timeout(k->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
 }
 
 void socket_sweep(struct server *s)
@@ -331,10 +337,11 @@ void socket_sweep(struct server *s)
 				kill_socket(k);
 		} else if (is_dead(k, now)) {
 			s->options.metrics->websocket_timeouts++;
+			k->closing_ms = now;
 			kill_socket(k);
 		} else if (lws_partial_buffered(k->wsi)) {
 			k->pinged_ms = 0; /* what is on its way tells more than a ping behind it */
-		} else if (k->pinged_ms == 0 && now - k->heard_ms > PING_AFTER_MS) {
+		} else if (k->pinged_ms == 0 && now - k->heard_ms > ping_interval(s)) {
 			k->pinged_ms = now;
 			k->ping_due = true;
 			ask_writable(k);

@@ -80,6 +80,7 @@ export class TerminalClient extends EventEmitter {
 		const token = this.token === undefined ? this.server.token : this.token;
 		const socket = new WebSocket(this.url, {
 			perMessageDeflate: false,
+			autoPong: !this.mute,
 			origin: this.origin,
 			ca: this.server.ca,
 			headers: { ...(token ? { Authorization: `Bearer ${token}` } : {}), ...this.headers },

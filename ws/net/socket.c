@@ -247,12 +247,11 @@ int socket_receive(
 /* With a payload: libwebsockets does not tell of an empty pong. */
 static void send_ping(struct socket *k)
 {
-	uint8_t payload[LWS_PRE + 4] = {0};
-	memcpy(payload + LWS_PRE, "ping", 4);
+	uint8_t payload[LWS_PRE + 1] = {0};
 	k->ping_due = false;
 	k->wrote = true;
-	lws_write(k->wsi, payload + LWS_PRE, 4,
-		LWS_WRITE_PING); /* a lost peer shows by its silence */
+	/* A lost peer shows by its silence. */
+	lws_write(k->wsi, payload + LWS_PRE, sizeof payload - LWS_PRE, LWS_WRITE_PING);
 }
 
 int socket_writable(struct connection *c)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define HEADER_MAX 8192u
+#define DISCARD_MAX ((size_t)16 << 20)
 #define PIECE_MAX ((size_t)32 << 10)
 #define H2_PIECE_MAX \
 	((size_t)16000) /* one frame is at most 16 KiB, and libwebsockets does not split */
@@ -24,6 +25,7 @@ struct exchange {
 	struct lws *wsi;
 	struct request *request; /* our reference */
 	bool wants_body;
+	bool discard; /* the body is too large: it is read, for the client's sake, and refused */
 	bool close_after; /* the connection cannot be used again */
 	bool head_only;   /* HEAD */
 	bool answered, streaming;
@@ -117,10 +119,8 @@ static const char *read_length(
 		lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_HTTP_CONTENT_LENGTH) < 0 ||
 		!params_number(text, INT64_MAX, &length))
 		return "VALIDATION_FAILED";
-	if (length > REQUEST_BODY_MAX)
-		return "REQUEST_TOO_LARGE";
 	*ret_length = (size_t)length;
-	return NULL;
+	return length > REQUEST_BODY_MAX ? "REQUEST_TOO_LARGE" : NULL;
 }
 
 static void dispatch(struct exchange *x)
@@ -223,8 +223,14 @@ int http_request(struct server *s, struct lws *wsi, struct connection *c, const 
 	if (!go_on)
 		return 0;
 	const char *problem = read_length(wsi, r->method, &length, &x->close_after);
-	if (problem)
+	/* Closing while the client still sends would reset the connection, and the answer with it. */
+	x->discard = length > REQUEST_BODY_MAX && length <= DISCARD_MAX;
+	if (problem && !x->discard)
 		return fail(x, problem, "The request's body cannot be taken");
+	if (x->discard) {
+		x->wants_body = true;
+		return 0;
+	}
 	if (length > 0) {
 		r->body = malloc(length + 1);
 		x->wants_body = r->body != NULL;
@@ -242,7 +248,7 @@ int http_body(struct server *s, struct connection *c, const void *bytes, size_t 
 {
 	struct exchange *x = c->exchange;
 	(void)s;
-	if (!x || !x->wants_body || length == 0)
+	if (!x || !x->wants_body || x->discard || length == 0)
 		return 0;
 	struct request *r = x->request;
 	if (r->body_length + length > REQUEST_BODY_MAX)
@@ -261,10 +267,12 @@ int http_body_done(struct server *s, struct connection *c)
 {
 	struct exchange *x = c->exchange;
 	(void)s;
-	if (x && x->wants_body) {
-		x->wants_body = false;
-		dispatch(x);
-	}
+	if (!x || !x->wants_body)
+		return 0;
+	x->wants_body = false;
+	if (x->discard)
+		return fail(x, "REQUEST_TOO_LARGE", "The request's body is too large");
+	dispatch(x);
 	return 0;
 }
 

@@ -25,6 +25,7 @@ struct exchange {
 	struct lws *wsi;
 	struct request *request; /* our reference */
 	bool wants_body;
+	size_t body_size; /* bytes of body that were announced and have room */
 	bool discard; /* the body is too large: it is read, for the client's sake, and refused */
 	bool close_after; /* the connection cannot be used again */
 	bool head_only;   /* HEAD */
@@ -233,6 +234,7 @@ int http_request(struct server *s, struct lws *wsi, struct connection *c, const 
 	}
 	if (length > 0) {
 		r->body = malloc(length + 1);
+		x->body_size = length;
 		x->wants_body = r->body != NULL;
 		return r->body ? 0 : fail(x, "INTERNAL_ERROR", "Out of memory");
 	}
@@ -251,13 +253,9 @@ int http_body(struct server *s, struct connection *c, const void *bytes, size_t 
 	if (!x || !x->wants_body || x->discard || length == 0)
 		return 0;
 	struct request *r = x->request;
-	if (r->body_length + length > REQUEST_BODY_MAX)
+	if (r->body_length + length > x->body_size)
 		return -1;
-	char *body = realloc(r->body, r->body_length + length + 1);
-	if (!body)
-		return -1;
-	memcpy(body + r->body_length, bytes, length);
-	r->body = body;
+	memcpy(r->body + r->body_length, bytes, length);
 	r->body_length += length;
 	r->body[r->body_length] = '\0';
 	return 0;

@@ -15,9 +15,10 @@ int meta_save(int dir_fd, const struct session *s)
 {
 	if (!name_is_utf8(s->cwd) || !name_is_utf8(s->shell))
 		return -EILSEQ; /* it could not be shown either */
-	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "id", s->id, "name", s->name,
-		"cwd", s->cwd, "shell", s->shell, "createdAt", (json_int_t)s->created_ms,
-		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms);
+	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "id", s->id, "name",
+		s->name, "cwd", s->cwd, "shell", s->shell, "createdAt", (json_int_t)s->created_ms,
+		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms, "sizePolicy",
+		size_policy_name(s->presence.policy));
 	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	json_decref(root);
 	if (!text)
@@ -29,11 +30,11 @@ int meta_save(int dir_fd, const struct session *s)
 
 static int take(struct session *s, const json_t *root)
 {
-	const char *id, *name, *cwd, *shell;
+	const char *id, *name, *cwd, *shell, *size = "";
 	json_int_t created, idle;
-	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s:s, s:I, s:I}", "id", &id,
-		    "name", &name, "cwd", &cwd, "shell", &shell, "createdAt", &created,
-		    "idleTimeoutMs", &idle) < 0)
+	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s:s, s:I, s:I, s?:s}", "id",
+		    &id, "name", &name, "cwd", &cwd, "shell", &shell, "createdAt", &created,
+		    "idleTimeoutMs", &idle, "sizePolicy", &size) < 0)
 		return -EBADMSG;
 	if (!name_is_id(id) || !name_is_text(name) || created < 0 || idle < 0)
 		return -EBADMSG;
@@ -45,6 +46,10 @@ static int take(struct session *s, const json_t *root)
 	snprintf(s->name, sizeof s->name, "%s", name);
 	s->created_ms = (uint64_t)created;
 	s->idle_timeout_ms = (uint64_t)idle;
+	/* None in older files, and perhaps one of a newer server's: neither is a reason to lose a session. */
+	enum size_policy policy = SIZE_LATEST;
+	(void)size_policy_parse(size, &policy); /* otherwise it stays */
+	presence_set_policy(&s->presence, policy);
 	return 0;
 }
 

@@ -1,12 +1,33 @@
 #include "shell/presence.h"
 
+#include <limits.h>
 #include <stddef.h>
+#include <string.h>
+
+static const char *const policies[] = {
+	[SIZE_LATEST] = "latest", [SIZE_SMALLEST] = "smallest", [SIZE_FIXED] = "fixed", [SIZE_OWNER] = "owner"};
 
 const char *role_name(enum role role)
 {
 	static const char *const names[] = {
 		[ROLE_VIEWER] = "viewer", [ROLE_DRIVER] = "driver", [ROLE_OWNER] = "owner"};
 	return names[role];
+}
+
+const char *size_policy_name(enum size_policy policy)
+{
+	return policies[policy];
+}
+
+bool size_policy_parse(const char *name, enum size_policy *ret_policy)
+{
+	for (unsigned i = 0; i < sizeof policies / sizeof *policies; i++) {
+		if (strcmp(policies[i], name) == 0) {
+			*ret_policy = (enum size_policy)i;
+			return true;
+		}
+	}
+	return false;
 }
 
 void presence_init(struct presence *p)
@@ -26,70 +47,165 @@ static unsigned pick_color(const struct presence *p)
 	return best;
 }
 
+static bool may_type(const struct attendee *a)
+{
+	return a->role != ROLE_VIEWER;
+}
+
+static bool counts(const struct presence *p, const struct attendee *a)
+{
+	if (p->policy == SIZE_FIXED || a->rows == 0 || a->cols == 0)
+		return false;
+	return p->policy == SIZE_OWNER ? a->role == ROLE_OWNER : may_type(a);
+}
+
+/* The fewest rows and columns of those that count; false when there is none. */
+static bool smallest(const struct presence *p, unsigned *ret_rows, unsigned *ret_cols)
+{
+	unsigned rows = UINT_MAX, cols = UINT_MAX;
+	for (const struct attendee *a = p->first; a; a = a->next) {
+		if (!counts(p, a))
+			continue;
+		rows = a->rows < rows ? a->rows : rows;
+		cols = a->cols < cols ? a->cols : cols;
+	}
+	if (rows == UINT_MAX)
+		return false;
+	*ret_rows = rows;
+	*ret_cols = cols;
+	return true;
+}
+
+/* Whose window is the smallest; nobody's when the rows are one's and the columns another's. */
+static struct attendee *find_smallest(const struct presence *p)
+{
+	unsigned rows = 0, cols = 0;
+	if (!smallest(p, &rows, &cols))
+		return NULL;
+	for (struct attendee *a = p->first; a; a = a->next)
+		if (counts(p, a) && a->rows == rows && a->cols == cols)
+			return a;
+	return NULL;
+}
+
+/* Who typed last among those that count; before anybody has, who came first. */
+static struct attendee *find_latest(const struct presence *p)
+{
+	struct attendee *best = NULL;
+	for (struct attendee *a = p->first; a; a = a->next)
+		if (counts(p, a) && (!best || a->typed_ms > best->typed_ms))
+			best = a;
+	return best;
+}
+
+static void hold(struct presence *p, struct attendee *a)
+{
+	if (p->holder == a)
+		return;
+	p->holder = a;
+	p->version++;
+}
+
+/* The holder that follows from who is there alone, whoever has it now. */
+static void choose_holder(struct presence *p)
+{
+	hold(p, p->policy == SIZE_SMALLEST ? find_smallest(p) : find_latest(p));
+}
+
+/* a is there, or has another window. */
+static void consider(struct presence *p, struct attendee *a)
+{
+	if (p->policy == SIZE_SMALLEST || (p->holder == a && !counts(p, a)))
+		choose_holder(p);
+	else if (!p->holder && counts(p, a))
+		hold(p, a);
+}
+
+/* Returns whether it has changed. */
+static bool update_focus(struct presence *p)
+{
+	bool before = p->focused;
+	p->focused = false;
+	for (const struct attendee *a = p->first; a; a = a->next)
+		p->focused |= a->focused && may_type(a);
+	return p->focused != before;
+}
+
 void presence_join(struct presence *p, struct attendee *a)
 {
 	struct attendee **end = &p->first;
 	a->color = pick_color(p);
 	a->id = p->next_id++;
+	a->focused = false;
 	a->next = NULL;
 	while (*end)
 		end = &(*end)->next;
 	*end = a;
 	p->count++;
 	p->version++;
+	consider(p, a);
 }
 
-static bool may_hold(const struct attendee *a)
-{
-	return a->role != ROLE_VIEWER && a->rows > 0;
-}
-
-/* Who typed last among those who may hold the size; before anybody has, who came first. */
-static struct attendee *next_holder(const struct presence *p)
-{
-	struct attendee *best = NULL;
-	for (struct attendee *a = p->first; a; a = a->next)
-		if (may_hold(a) && (!best || a->typed_ms > best->typed_ms))
-			best = a;
-	return best;
-}
-
-void presence_leave(struct presence *p, struct attendee *a)
+bool presence_leave(struct presence *p, struct attendee *a)
 {
 	struct attendee **at = &p->first;
 	while (*at && *at != a)
 		at = &(*at)->next;
 	if (!*at)
-		return;
+		return false;
 	*at = a->next;
 	p->count--;
 	p->version++;
-	if (p->holder == a)
-		p->holder = next_holder(p);
+	if (p->policy == SIZE_SMALLEST || p->holder == a)
+		choose_holder(p);
+	return update_focus(p);
 }
 
-bool presence_type(struct presence *p, struct attendee *a, uint64_t now_ms)
+void presence_type(struct presence *p, struct attendee *a, uint64_t now_ms)
 {
 	/* Others need to know who types, not each key: tell them of the first and then once a second. */
 	if (now_ms - a->typed_ms >= 1000)
 		p->version++;
 	a->typed_ms = now_ms;
-	if (p->holder == a || !may_hold(a))
-		return false;
-	p->holder = a;
-	p->version++;
-	return true;
+	if (p->policy != SIZE_SMALLEST && counts(p, a))
+		hold(p, a);
 }
 
-bool presence_window(struct presence *p, struct attendee *a, unsigned rows, unsigned cols)
+void presence_window(struct presence *p, struct attendee *a, unsigned rows, unsigned cols)
 {
 	a->rows = rows;
 	a->cols = cols;
-	if (!p->holder && may_hold(a)) {
-		p->holder = a;
+	consider(p, a);
+}
+
+void presence_set_policy(struct presence *p, enum size_policy policy)
+{
+	if (p->policy != policy)
 		p->version++;
-	}
-	return p->holder == a;
+	p->policy = policy;
+	choose_holder(p);
+}
+
+void presence_let_go(struct presence *p)
+{
+	hold(p, NULL);
+}
+
+bool presence_size(const struct presence *p, unsigned *ret_rows, unsigned *ret_cols)
+{
+	if (p->policy == SIZE_SMALLEST)
+		return smallest(p, ret_rows, ret_cols);
+	if (!p->holder)
+		return false;
+	*ret_rows = p->holder->rows;
+	*ret_cols = p->holder->cols;
+	return true;
+}
+
+bool presence_focus(struct presence *p, struct attendee *a, bool focused)
+{
+	a->focused = focused;
+	return update_focus(p);
 }
 
 struct attendee *presence_responder(const struct presence *p)

@@ -1,8 +1,9 @@
 /*
- * Presence: who is attached to a session, who typed last, and whose window gives the session its size.
+ * Presence: who is attached to a session, who typed last, whose window gives the session its size, and
+ * whether anybody has it in focus.
  *
- * The size follows whoever typed last; before anybody has, whoever came first. Viewers never count,
- * nor do clients whose window is unknown. Pure bookkeeping: nothing here sends anything.
+ * A policy says which windows count for the size. Those of viewers never do, nor do unknown ones. Pure
+ * bookkeeping: nothing here sends anything.
  */
 #pragma once
 
@@ -19,6 +20,20 @@ enum role { ROLE_VIEWER, ROLE_DRIVER, ROLE_OWNER };
 /* "viewer", "driver" or "owner". */
 const char *role_name(enum role role);
 
+/* Whose window is the session's size. */
+enum size_policy {
+	SIZE_LATEST,   /* of whoever typed last; before anybody has, of whoever came first */
+	SIZE_SMALLEST, /* the fewest rows and the fewest columns of all */
+	SIZE_FIXED,    /* nobody's: it stays as it was set */
+	SIZE_OWNER,    /* as latest, but only owners count */
+};
+
+/* "latest", "smallest", "fixed" or "owner". */
+const char *size_policy_name(enum size_policy policy);
+
+/* The policy of that name. Returns false when there is none. */
+bool size_policy_parse(const char *name, enum size_policy *ret_policy);
+
 /* One attached client; the memory is the client's own. */
 struct attendee {
 	struct attendee *next;
@@ -28,6 +43,7 @@ struct attendee {
 	enum role role;
 	unsigned rows, cols; /* its window; 0 = unknown */
 	uint64_t typed_ms;   /* wall clock of its last input; 0 = never */
+	bool focused;        /* its terminal has the keyboard's focus; set by presence_focus() */
 	bool ready;          /* it has caught up with its history */
 };
 
@@ -35,23 +51,43 @@ struct presence {
 	struct attendee *first; /* in order of arrival */
 	unsigned count;
 	uint64_t next_id;
-	struct attendee *holder; /* whose window counts, or NULL */
+	enum size_policy policy;
+	struct attendee *holder; /* whose window is the size, or NULL: nobody's alone */
+	bool focused;            /* one that may type has the focus */
 	uint64_t version;        /* counts changes that others should hear of */
 };
 
 void presence_init(struct presence *p);
 
-/* Add a; fills its id and colour. */
+/* Add a, with the role and the window that it has; fills its id and colour, and it has no focus. */
 void presence_join(struct presence *p, struct attendee *a);
 
-/* Remove a. Another takes over the size if a held it. */
-void presence_leave(struct presence *p, struct attendee *a);
+/* Remove a; harmless when it is not there. Returns whether the session has lost the focus with it. */
+bool presence_leave(struct presence *p, struct attendee *a);
 
-/* a has typed at now_ms. Returns whether the size's holder is now another. */
-bool presence_type(struct presence *p, struct attendee *a, uint64_t now_ms);
+/* a has typed at now_ms (wall clock). */
+void presence_type(struct presence *p, struct attendee *a, uint64_t now_ms);
 
-/* a's window has changed. Returns whether the session should take its size. */
-bool presence_window(struct presence *p, struct attendee *a, unsigned rows, unsigned cols);
+/* a has another window; 0 = unknown. */
+void presence_window(struct presence *p, struct attendee *a, unsigned rows, unsigned cols);
+
+/* Other windows count from now on. */
+void presence_set_policy(struct presence *p, enum size_policy policy);
+
+/* The size has been set by no window: nobody holds it until somebody types, comes, or has another window. */
+void presence_let_go(struct presence *p);
+
+/*
+ * The size that the session should have now, to be asked for after each of the above. Returns false when
+ * nobody's window says: then it keeps the one that it has.
+ */
+bool presence_size(const struct presence *p, unsigned *ret_rows, unsigned *ret_cols);
+
+/*
+ * a's terminal has, or has no longer, the focus. Returns whether the focus of the session has changed:
+ * the session, which is p->focused, has it as long as one that may type has it.
+ */
+bool presence_focus(struct presence *p, struct attendee *a, bool focused);
 
 /* Who answers live terminal queries: one that may type and has caught up; NULL if there is none. */
 struct attendee *presence_responder(const struct presence *p);

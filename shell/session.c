@@ -51,20 +51,22 @@ static int resize(struct session *s, unsigned rows, unsigned cols)
 	return 0;
 }
 
-static void apply_holder(struct session *s)
+/* Follow a change of the presence, which had this version before. */
+static void settle(struct session *s, uint64_t before)
 {
-	const struct attendee *a = s->presence.holder;
-	if (a && (a->rows != s->rows || a->cols != s->cols))
-		resize(s, a->rows, a->cols); /* when it has ended there is nothing to size */
+	unsigned rows, cols;
+	if (presence_size(&s->presence, &rows, &cols) && (rows != s->rows || cols != s->cols))
+		resize(s, rows, cols); /* when it has ended there is nothing to size */
+	if (s->presence.version != before)
+		tell_viewers(s);
 }
 
 void session_attach(struct session *s, struct session_viewer *v)
 {
+	uint64_t before = s->presence.version;
 	presence_join(&s->presence, &v->attendee);
 	DL_APPEND(s->viewers, v);
-	if (v->attendee.rows > 0)
-		session_window(s, v, v->attendee.rows, v->attendee.cols);
-	tell_viewers(s);
+	settle(s, before);
 }
 
 void session_detach(struct session *s, struct session_viewer *v)
@@ -73,11 +75,11 @@ void session_detach(struct session *s, struct session_viewer *v)
 	DL_SEARCH_SCALAR(s->viewers, found, attendee.id, v->attendee.id);
 	if (found != v)
 		return;
+	uint64_t before = s->presence.version;
 	DL_DELETE(s->viewers, v);
 	presence_leave(&s->presence, &v->attendee);
 	s->activity_ms = clock_wall_ms();
-	apply_holder(s);
-	tell_viewers(s);
+	settle(s, before);
 }
 
 int session_write(struct session *s, const void *bytes, size_t length)
@@ -100,30 +102,47 @@ int session_type(struct session *s, struct session_viewer *v, const void *bytes,
 	int rc = session_write(s, bytes, length);
 	if (rc < 0)
 		return rc;
-	if (presence_type(&s->presence, &v->attendee, s->activity_ms))
-		apply_holder(s);
-	if (s->presence.version != before)
-		tell_viewers(s);
+	presence_type(&s->presence, &v->attendee, s->activity_ms);
+	settle(s, before);
 	return 0;
 }
 
 void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols)
 {
 	uint64_t before = s->presence.version;
-	if (presence_window(&s->presence, &v->attendee, rows, cols))
-		apply_holder(s);
-	if (s->presence.version != before)
-		tell_viewers(s);
+	presence_window(&s->presence, &v->attendee, rows, cols);
+	settle(s, before);
 }
 
 int session_resize(struct session *s, unsigned rows, unsigned cols)
 {
+	uint64_t before = s->presence.version;
+	enum size_policy policy = s->presence.policy;
+	if (s->state == SESSION_RUNNING && (policy == SIZE_SMALLEST || policy == SIZE_OWNER))
+		return -EPERM;
 	int rc = resize(s, rows, cols);
-	if (rc == 0 && s->presence.holder) {
-		s->presence.holder = NULL;
-		s->presence.version++;
-		tell_viewers(s);
-	}
+	if (rc < 0)
+		return rc;
+	presence_let_go(&s->presence);
+	settle(s, before);
+	return 0;
+}
+
+int session_set_size_policy(struct session *s, enum size_policy policy, unsigned rows, unsigned cols)
+{
+	if (s->state != SESSION_RUNNING)
+		return -ENOTCONN;
+	/* To be left at the present size is no event in the history. */
+	bool other = rows != s->rows || cols != s->cols;
+	int rc = policy == SIZE_FIXED && other ? resize(s, rows, cols) : 0;
+	if (rc < 0)
+		return rc;
+	struct presence before = s->presence;
+	presence_set_policy(&s->presence, policy);
+	rc = meta_save(s->link.dir_fd, s);
+	if (rc < 0)
+		s->presence = before;
+	settle(s, before.version);
 	return rc;
 }
 

@@ -113,8 +113,18 @@ int session_write(struct session *s, const void *bytes, size_t length);
 /* An attached client's window has changed (1 to PRESENCE_SIDE_MAX each). */
 void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols);
 
-/* Set the size. Nobody holds it then, until somebody types. Returns 0, -EINVAL or -ENOTCONN. */
+/*
+ * Set the size. Under the policy latest nobody holds it then, until somebody types. Returns 0, -EINVAL,
+ * -ENOTCONN, or -EPERM when the policy leaves it to the windows alone (smallest, owner).
+ */
 int session_resize(struct session *s, unsigned rows, unsigned cols);
+
+/*
+ * Choose whose window is the size, for this server and the next. rows, cols: the size when the policy is
+ * fixed. Returns 0, -EINVAL, -ENOTCONN unless it runs, or another negative errno (it could not be stored).
+ */
+int session_set_size_policy(
+	struct session *s, enum size_policy policy, unsigned rows, unsigned cols);
 
 /* Signal the foreground process group or the shell. Returns 0, -ENOTCONN once it has ended. */
 int session_signal(struct session *s, int signo, enum wire_target target);

@@ -101,6 +101,7 @@ static const struct handler handlers[] = {
 	[ROUTE_SESSION] = {NEED_VIEWER, NULL, api_session_show},
 	[ROUTE_SESSION_RENAME] = {NEED_OWNER, NULL, api_session_rename},
 	[ROUTE_SESSION_RESIZE] = {NEED_DRIVER, NULL, api_session_resize},
+	[ROUTE_SESSION_SIZE] = {NEED_OWNER, NULL, api_session_size},
 	[ROUTE_SESSION_SIGNAL] = {NEED_DRIVER, NULL, api_session_signal},
 	[ROUTE_SESSION_INPUT] = {NEED_DRIVER, NULL, api_session_input},
 	[ROUTE_SESSION_OUTPUT] = {NEED_VIEWER, NULL, api_session_output},

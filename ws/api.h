@@ -45,6 +45,7 @@ void api_session_events(struct api *a, struct request *r);
 void api_session_show(struct api *a, struct request *r, struct session *s);
 void api_session_rename(struct api *a, struct request *r, struct session *s);
 void api_session_resize(struct api *a, struct request *r, struct session *s);
+void api_session_size(struct api *a, struct request *r, struct session *s);
 void api_session_signal(struct api *a, struct request *r, struct session *s);
 void api_session_input(struct api *a, struct request *r, struct session *s);
 void api_session_output(struct api *a, struct request *r, struct session *s);

@@ -423,6 +423,17 @@ void api_session_rename(struct api *a, struct request *r, struct session *s)
 	json_decref(body);
 }
 
+static void resize(struct request *r, struct session *s, unsigned rows, unsigned cols)
+{
+	int rc = session_resize(s, rows, cols);
+	if (rc == -EPERM)
+		reply_error(r, "SIZE_POLICY", "Only the windows of clients give the size",
+			json_pack("{s:s, s:s}", "sessionId", s->id, "sizePolicy",
+				size_policy_name(s->presence.policy)));
+	else
+		reply_result(r, s, rc);
+}
+
 void api_session_resize(struct api *a, struct request *r, struct session *s)
 {
 	uint64_t rows = 0, cols = 0;
@@ -434,7 +445,27 @@ void api_session_resize(struct api *a, struct request *r, struct session *s)
 			reply_invalid(r, cols == 0 ? "cols" : "rows", "cols and rows are required",
 				"required");
 		else
-			reply_result(r, s, session_resize(s, (unsigned)rows, (unsigned)cols));
+			resize(r, s, (unsigned)rows, (unsigned)cols);
+	}
+	json_decref(body);
+}
+
+void api_session_size(struct api *a, struct request *r, struct session *s)
+{
+	const char *name;
+	enum size_policy policy;
+	uint64_t rows = s->rows, cols = s->cols;
+	(void)a;
+	json_t *body = api_body(r);
+	if (body && api_text(r, body, "policy", &name) &&
+		api_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) &&
+		api_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows)) {
+		if (!name || !size_policy_parse(name, &policy))
+			reply_invalid(r, "policy", "Must be latest, smallest, fixed or owner",
+				name ? "invalid" : "required");
+		else
+			reply_result(r, s,
+				session_set_size_policy(s, policy, (unsigned)rows, (unsigned)cols));
 	}
 	json_decref(body);
 }

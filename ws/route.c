@@ -26,6 +26,7 @@ static const struct pattern patterns[] = {
 	{METHOD_GET, "/api/session/{}", ROUTE_SESSION},
 	{METHOD_POST, "/api/session/{}/rename", ROUTE_SESSION_RENAME},
 	{METHOD_POST, "/api/session/{}/resize", ROUTE_SESSION_RESIZE},
+	{METHOD_POST, "/api/session/{}/size", ROUTE_SESSION_SIZE},
 	{METHOD_POST, "/api/session/{}/signal", ROUTE_SESSION_SIGNAL},
 	{METHOD_POST, "/api/session/{}/input", ROUTE_SESSION_INPUT},
 	{METHOD_GET, "/api/session/{}/output", ROUTE_SESSION_OUTPUT},

@@ -53,15 +53,16 @@ json_t *session_json(const struct session *s)
 	bool exited = s->state == SESSION_EXITED;
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->history_open ? s->link.info.epoch : 0);
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:o}",
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:o}",
 		"id", s->id, "name", s->name, "epoch", epoch, "state", session_state_name(s->state),
 		"shell", s->shell, "cwd", s->cwd, "pid",
 		s->history_open ? s->link.info.shell_pid : 0, "cols", (int)s->cols, "rows",
-		(int)s->rows, "createdAt", time_json(s->created_ms), "lastActivityAt",
-		time_json(s->activity_ms), "offset", (json_int_t)session_head(s), "oldest",
-		(json_int_t)session_oldest(s), "ringSize", (json_int_t)s->link.ring.bytes.size,
-		"clients", (int)s->presence.count, "idleTimeoutMs", (json_int_t)s->idle_timeout_ms,
-		"exit", exited ? session_exit_json(s) : json_null());
+		(int)s->rows, "sizePolicy", size_policy_name(s->presence.policy), "createdAt",
+		time_json(s->created_ms), "lastActivityAt", time_json(s->activity_ms), "offset",
+		(json_int_t)session_head(s), "oldest", (json_int_t)session_oldest(s), "ringSize",
+		(json_int_t)s->link.ring.bytes.size, "clients", (int)s->presence.count,
+		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms, "exit",
+		exited ? session_exit_json(s) : json_null());
 }
 
 int signal_parse(const char *name)

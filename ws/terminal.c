@@ -126,10 +126,11 @@ static bool tell_attached(struct terminal *t)
 	t->attached_told = true;
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->link.info.epoch);
 	return send_json(t,
-		json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:s, s:s, s:I, s:I}", "type",
+		json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I}", "type",
 			"attached", "sessionId", s->id, "epoch", epoch, "role",
 			role_name(t->principal.role), "cols", (int)s->cols, "rows", (int)s->rows,
-			"clientId", (json_int_t)t->viewer.attendee.id, "name", s->name, "state",
+			"sizePolicy", size_policy_name(s->presence.policy), "clientId",
+			(json_int_t)t->viewer.attendee.id, "name", s->name, "state",
 			session_state_name(s->state), "oldest", (json_int_t)session_oldest(s),
 			"offset", (json_int_t)session_head(s)));
 }
@@ -162,8 +163,8 @@ static bool tell_presence(struct terminal *t)
 				a->name, "color", (int)a->color, "role", role_name(a->role),
 				"typedAt", time_json(a->typed_ms)));
 	return send_json(t,
-		json_pack("{s:s, s:o, s:o}", "type", "presence", "clients", clients, "sizeBy",
-			attendee_id(p->holder)));
+		json_pack("{s:s, s:o, s:o, s:s}", "type", "presence", "clients", clients, "sizeBy",
+			attendee_id(p->holder), "sizePolicy", size_policy_name(p->policy)));
 }
 
 static bool tell_size(struct terminal *t, struct history_size size)

@@ -19,6 +19,7 @@ static const char *const formats[] = {
 	[ROUTE_SESSION] = "/api/session/{}",
 	[ROUTE_SESSION_RENAME] = "/api/session/{}/rename",
 	[ROUTE_SESSION_RESIZE] = "/api/session/{}/resize",
+	[ROUTE_SESSION_SIZE] = "/api/session/{}/size",
 	[ROUTE_SESSION_SIGNAL] = "/api/session/{}/signal",
 	[ROUTE_SESSION_INPUT] = "/api/session/{}/input",
 	[ROUTE_SESSION_OUTPUT] = "/api/session/{}/output",

@@ -32,6 +32,7 @@ Test(meta_save, is_read_back)
 	static struct session s, back;
 	s.created_ms = 1795238220123;
 	s.idle_timeout_ms = 60000;
+	s.presence.policy = SIZE_OWNER;
 	strcpy(s.id, "main");
 	strcpy(s.name, "Caf\xc3\xa9 \"quoted\" \\ </script>");
 	s.cwd = (char[]){"/tmp/with \"quotes\"\n"};
@@ -44,6 +45,7 @@ Test(meta_save, is_read_back)
 	cr_assert_str_eq(back.shell, s.shell);
 	cr_assert_eq(back.created_ms, s.created_ms);
 	cr_assert_eq(back.idle_timeout_ms, s.idle_timeout_ms);
+	cr_assert_eq(back.presence.policy, SIZE_OWNER);
 	forget(&back);
 	ASSERT_NO_LEAKS();
 }
@@ -76,6 +78,26 @@ Test(meta_load, unknown_fields_are_ignored)
 	forget(&s);
 }
 
+/* Of an earlier server, and perhaps of a later one: the session is adopted in any case. */
+Test(meta_load, size_policy_that_is_missing_or_unknown_is_latest)
+{
+	static const char *const cases[] = {
+		"", ",\"sizePolicy\":\"future\"", ",\"sizePolicy\":\"\""};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		static struct session s;
+		char text[256];
+		snprintf(text, sizeof text,
+			"{\"id\":\"a\",\"name\":\"b\",\"cwd\":\"/\",\"shell\":\"bash\","
+			"\"createdAt\":1,\"idleTimeoutMs\":0%s}",
+			cases[i]);
+		folder_put(&folder, "meta.json", text);
+		cr_expect_eq(meta_load(folder.fd, &s), 0, "%s", cases[i]);
+		cr_expect_eq(s.presence.policy, SIZE_LATEST);
+		forget(&s);
+	}
+	ASSERT_NO_LEAKS();
+}
+
 Test(meta_load, refuses_what_makes_no_sense)
 {
 	static const char *const cases[] = {
@@ -94,6 +116,7 @@ Test(meta_load, refuses_what_makes_no_sense)
 		META("a", "b", "1e99", "0"),
 		META("a", "b", "99999999999999999999", "0"),
 		(META("a", "b", "1", "0") "x"),
+		META("a", "b", "1", "0,\"sizePolicy\":1"),
 		("{\"id\":\"a\",\"id\":\"b\",\"name\":\"b\",\"cwd\":\"/\",\"shell\":\"x\","
 		 "\"createdAt\":1,\"idleTimeoutMs\":0}"),
 		"{\"id\":1,\"name\":\"b\",\"cwd\":\"/\",\"shell\":\"x\",\"createdAt\":1,\"idleTimeoutMs\":0}",

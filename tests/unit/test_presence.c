@@ -1,6 +1,7 @@
 #include "shell/presence.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 static struct presence p;
 
@@ -10,18 +11,28 @@ static void set_up(void)
 }
 
 TestSuite(presence, .init = set_up);
+TestSuite(size_policy, .init = set_up);
+TestSuite(presence_focus, .init = set_up);
 
 static struct attendee someone(enum role role, unsigned rows, unsigned cols)
 {
 	return (struct attendee){.name = "x", .role = role, .rows = rows, .cols = cols};
 }
 
-/* As a client does when it attaches: it joins, and tells its window. */
-static bool join(struct attendee *a)
+/* "100x30", or "none" when no window says: then the session keeps its size. */
+static const char *size(void)
 {
-	presence_join(&p, a);
-	return presence_window(&p, a, a->rows, a->cols);
+	static char text[32];
+	unsigned rows = 7777, cols = 7777;
+	if (!presence_size(&p, &rows, &cols)) {
+		cr_assert(rows == 7777 && cols == 7777, "nothing is said, but written");
+		return "none";
+	}
+	snprintf(text, sizeof text, "%ux%u", cols, rows);
+	return text;
 }
+
+#define EXPECT_SIZE(want) cr_expect_str_eq(size(), want, "%s instead of %s", size(), want)
 
 Test(role_name, table)
 {
@@ -33,10 +44,10 @@ Test(role_name, table)
 Test(presence, ids_are_never_used_again)
 {
 	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a;
-	join(&a);
+	presence_join(&p, &a);
 	uint64_t first = a.id;
 	presence_leave(&p, &a);
-	join(&b);
+	presence_join(&p, &b);
 	cr_assert_gt(b.id, first);
 	cr_assert_eq(p.count, 1);
 }
@@ -44,9 +55,9 @@ Test(presence, ids_are_never_used_again)
 Test(presence, order_is_that_of_arrival)
 {
 	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a, c = a;
-	join(&a);
-	join(&b);
-	join(&c);
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	presence_join(&p, &c);
 	presence_leave(&p, &b);
 	cr_assert_eq(p.first, &a);
 	cr_assert_eq(a.next, &c);
@@ -60,7 +71,7 @@ Test(presence, colours_differ_as_long_as_there_are_any)
 	unsigned seen = 0;
 	for (unsigned i = 0; i < PRESENCE_COLORS; i++) {
 		many[i] = someone(ROLE_VIEWER, 0, 0);
-		join(&many[i]);
+		presence_join(&p, &many[i]);
 		cr_assert_lt(many[i].color, PRESENCE_COLORS);
 		seen |= 1u << many[i].color;
 	}
@@ -68,7 +79,7 @@ Test(presence, colours_differ_as_long_as_there_are_any)
 	unsigned freed = many[3].color;
 	presence_leave(&p, &many[3]);
 	many[PRESENCE_COLORS] = someone(ROLE_VIEWER, 0, 0);
-	join(&many[PRESENCE_COLORS]);
+	presence_join(&p, &many[PRESENCE_COLORS]);
 	cr_assert_eq(many[PRESENCE_COLORS].color, freed);
 }
 
@@ -76,40 +87,80 @@ Test(presence, first_with_a_window_gives_the_size)
 {
 	struct attendee viewer = someone(ROLE_VIEWER, 50, 200), unknown = someone(ROLE_OWNER, 0, 0),
 			a = someone(ROLE_DRIVER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
-	cr_assert_not(join(&viewer));
-	cr_assert_not(join(&unknown));
-	cr_assert(join(&a));
-	cr_assert_not(join(&b));
+	EXPECT_SIZE("none");
+	presence_join(&p, &viewer);
+	presence_join(&p, &unknown);
+	EXPECT_SIZE("none");
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	EXPECT_SIZE("80x24");
 	cr_assert_eq(p.holder, &a);
 }
 
 Test(presence, who_types_takes_the_size)
 {
 	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_DRIVER, 30, 100);
-	join(&a);
-	join(&b);
-	cr_assert(presence_type(&p, &b, 1000));
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	presence_type(&p, &b, 1000);
 	cr_assert_eq(p.holder, &b);
-	cr_assert_not(presence_type(&p, &b, 1001), "it has it already");
-	cr_assert_not(presence_window(&p, &a, 40, 40));
-	cr_assert(presence_window(&p, &b, 31, 101));
+	EXPECT_SIZE("100x30");
+	uint64_t before = p.version;
+	presence_type(&p, &b, 1001);
+	cr_assert_eq(p.version, before, "it has it already");
+	presence_window(&p, &a, 40, 40);
+	EXPECT_SIZE("100x30");
+	presence_window(&p, &b, 31, 101);
+	EXPECT_SIZE("101x31");
+}
+
+Test(presence, window_that_becomes_known_counts)
+{
+	struct attendee a = someone(ROLE_OWNER, 0, 0), b = someone(ROLE_OWNER, 24, 80);
+	presence_join(&p, &a);
+	presence_type(&p, &a, 1000);
+	EXPECT_SIZE("none");
+	presence_window(&p, &a, 30, 100);
+	EXPECT_SIZE("100x30");
+	presence_join(&p, &b);
+	presence_window(&p, &a, 0, 0);
+	EXPECT_SIZE("80x24");
 }
 
 Test(presence, viewer_that_types_takes_nothing)
 {
 	struct attendee a = someone(ROLE_OWNER, 24, 80), v = someone(ROLE_VIEWER, 30, 100);
-	join(&a);
-	join(&v);
-	cr_assert_not(presence_type(&p, &v, 1000));
+	presence_join(&p, &a);
+	presence_join(&p, &v);
+	presence_type(&p, &v, 1000);
 	cr_assert_eq(p.holder, &a);
+	EXPECT_SIZE("80x24");
+}
+
+Test(presence, size_that_was_let_go_waits_for_who_types)
+{
+	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	uint64_t before = p.version;
+	presence_let_go(&p);
+	cr_assert_gt(p.version, before);
+	before = p.version;
+	presence_let_go(&p);
+	cr_assert_eq(p.version, before);
+	EXPECT_SIZE("none");
+	presence_leave(&p, &a);
+	EXPECT_SIZE("none");
+	presence_type(&p, &b, 1000);
+	EXPECT_SIZE("100x30");
 }
 
 Test(presence, size_passes_on_to_who_typed_last)
 {
 	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a, c = a;
-	join(&a);
-	join(&b);
-	join(&c);
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	presence_join(&p, &c);
 	presence_type(&p, &b, 1000);
 	presence_type(&p, &c, 2000);
 	presence_type(&p, &a, 3000);
@@ -124,7 +175,7 @@ Test(presence, size_passes_on_to_who_typed_last)
 Test(presence, leaving_twice_is_harmless)
 {
 	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a;
-	join(&a);
+	presence_join(&p, &a);
 	presence_leave(&p, &b);
 	cr_assert_eq(p.count, 1);
 	presence_leave(&p, &a);
@@ -136,7 +187,7 @@ Test(presence, version_counts_what_others_should_hear)
 {
 	struct attendee a = someone(ROLE_OWNER, 24, 80);
 	uint64_t before = p.version;
-	join(&a);
+	presence_join(&p, &a);
 	cr_assert_gt(p.version, before);
 	presence_type(&p, &a, 5000);
 	before = p.version;
@@ -149,13 +200,217 @@ Test(presence, version_counts_what_others_should_hear)
 	cr_assert_gt(p.version, before);
 }
 
+Test(size_policy, names)
+{
+	static const char *const names[] = {"latest", "smallest", "fixed", "owner"};
+	enum size_policy policy = SIZE_OWNER;
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+		cr_expect_str_eq(size_policy_name((enum size_policy)i), names[i]);
+		cr_expect(size_policy_parse(names[i], &policy));
+		cr_expect_eq(policy, i);
+	}
+	for (const char *const *wrong = (const char *const[]){"", "Latest", "latest ", "none", NULL};
+		*wrong; wrong++)
+		cr_expect_not(size_policy_parse(*wrong, &policy), "%s", *wrong);
+	cr_assert_eq(policy, SIZE_OWNER, "untouched by what is none");
+}
+
+Test(size_policy, latest_unless_another_is_set)
+{
+	cr_assert_eq(p.policy, SIZE_LATEST);
+}
+
+Test(size_policy, others_hear_of_a_change_only)
+{
+	uint64_t before = p.version;
+	presence_set_policy(&p, SIZE_LATEST);
+	cr_assert_eq(p.version, before);
+	presence_set_policy(&p, SIZE_SMALLEST);
+	cr_assert_gt(p.version, before);
+}
+
+Test(size_policy, smallest_is_of_all_that_count)
+{
+	struct attendee viewer = someone(ROLE_VIEWER, 5, 10), unknown = someone(ROLE_OWNER, 0, 0),
+			a = someone(ROLE_OWNER, 24, 132), b = someone(ROLE_DRIVER, 50, 80),
+			c = someone(ROLE_DRIVER, 20, 70);
+	presence_set_policy(&p, SIZE_SMALLEST);
+	presence_join(&p, &viewer);
+	presence_join(&p, &unknown);
+	EXPECT_SIZE("none");
+	presence_join(&p, &a);
+	EXPECT_SIZE("132x24");
+	cr_assert_eq(p.holder, &a);
+	presence_join(&p, &b);
+	EXPECT_SIZE("80x24");
+	cr_assert_null(p.holder, "the rows are one's and the columns another's");
+	presence_join(&p, &c);
+	EXPECT_SIZE("70x20");
+	cr_assert_eq(p.holder, &c);
+	presence_window(&p, &unknown, 21, 69);
+	EXPECT_SIZE("69x20");
+	presence_window(&p, &unknown, 0, 0);
+	presence_window(&p, &c, 30, 90);
+	EXPECT_SIZE("80x24");
+	presence_leave(&p, &b);
+	EXPECT_SIZE("90x24");
+	presence_leave(&p, &a);
+	EXPECT_SIZE("90x30");
+	cr_assert_eq(p.holder, &c);
+	presence_leave(&p, &c);
+	EXPECT_SIZE("none");
+	cr_assert_null(p.holder);
+}
+
+Test(size_policy, typing_changes_nothing_under_smallest)
+{
+	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
+	presence_set_policy(&p, SIZE_SMALLEST);
+	presence_join(&p, &b);
+	presence_join(&p, &a);
+	presence_type(&p, &b, 1000);
+	EXPECT_SIZE("80x24");
+	cr_assert_eq(p.holder, &a);
+}
+
+Test(size_policy, of_equal_windows_the_first_holds_the_smallest)
+{
+	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a;
+	presence_set_policy(&p, SIZE_SMALLEST);
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	cr_assert_eq(p.holder, &a);
+	presence_leave(&p, &a);
+	cr_assert_eq(p.holder, &b);
+	EXPECT_SIZE("80x24");
+}
+
+Test(size_policy, fixed_is_nobodys)
+{
+	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
+	presence_join(&p, &a);
+	presence_set_policy(&p, SIZE_FIXED);
+	presence_join(&p, &b);
+	presence_type(&p, &b, 1000);
+	presence_window(&p, &b, 31, 101);
+	EXPECT_SIZE("none");
+	cr_assert_null(p.holder);
+	presence_leave(&p, &a);
+	EXPECT_SIZE("none");
+}
+
+Test(size_policy, owner_that_typed_last)
+{
+	struct attendee d = someone(ROLE_DRIVER, 20, 70), v = someone(ROLE_VIEWER, 5, 10),
+			a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
+	presence_set_policy(&p, SIZE_OWNER);
+	presence_join(&p, &d);
+	presence_join(&p, &v);
+	presence_type(&p, &d, 500);
+	presence_window(&p, &d, 21, 71);
+	EXPECT_SIZE("none");
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	EXPECT_SIZE("80x24");
+	presence_type(&p, &b, 1000);
+	EXPECT_SIZE("100x30");
+	presence_type(&p, &d, 2000);
+	EXPECT_SIZE("100x30");
+	presence_leave(&p, &b);
+	EXPECT_SIZE("80x24");
+	presence_leave(&p, &a);
+	EXPECT_SIZE("none");
+	cr_assert_null(p.holder);
+	presence_join(&p, &b);
+	EXPECT_SIZE("100x30");
+}
+
+/* The same people, who have typed already, under one policy after the other. */
+Test(size_policy, follows_from_who_is_there_when_it_is_set)
+{
+	static const struct {
+		enum size_policy policy;
+		const char *want;
+	} cases[] = {{SIZE_SMALLEST, "70x24"}, {SIZE_OWNER, "100x30"}, {SIZE_FIXED, "none"},
+		{SIZE_LATEST, "70x40"}, {SIZE_OWNER, "100x30"}, {SIZE_LATEST, "70x40"},
+		{SIZE_FIXED, "none"}, {SIZE_SMALLEST, "70x24"}, {SIZE_LATEST, "70x40"}};
+	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100),
+			d = someone(ROLE_DRIVER, 40, 70);
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	presence_join(&p, &d);
+	presence_type(&p, &b, 1000);
+	presence_type(&p, &d, 2000);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		presence_set_policy(&p, cases[i].policy);
+		EXPECT_SIZE(cases[i].want);
+	}
+}
+
+Test(presence_focus, is_the_sessions_while_one_that_may_type_has_it)
+{
+	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_DRIVER, 0, 0);
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	cr_assert_not(p.focused);
+	cr_assert(presence_focus(&p, &a, true));
+	cr_assert(p.focused);
+	cr_assert_not(presence_focus(&p, &a, true), "told twice");
+	cr_assert_not(presence_focus(&p, &b, true), "the session has it already");
+	cr_assert_not(presence_focus(&p, &a, false), "the other one has it still");
+	cr_assert(p.focused);
+	cr_assert(presence_focus(&p, &b, false));
+	cr_assert_not(p.focused);
+	cr_assert_not(presence_focus(&p, &b, false), "told twice");
+}
+
+Test(presence_focus, of_viewers_does_not_count)
+{
+	struct attendee v = someone(ROLE_VIEWER, 24, 80), a = someone(ROLE_OWNER, 24, 80);
+	presence_join(&p, &v);
+	presence_join(&p, &a);
+	cr_assert_not(presence_focus(&p, &v, true));
+	cr_assert_not(p.focused);
+	cr_assert(presence_focus(&p, &a, true));
+	cr_assert_not(presence_leave(&p, &v));
+	cr_assert(presence_focus(&p, &a, false));
+}
+
+Test(presence_focus, is_lost_with_the_last_that_has_it)
+{
+	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a, c = a;
+	presence_join(&p, &a);
+	presence_join(&p, &b);
+	presence_join(&p, &c);
+	presence_focus(&p, &a, true);
+	presence_focus(&p, &b, true);
+	cr_assert_not(presence_leave(&p, &c));
+	cr_assert_not(presence_leave(&p, &a));
+	cr_assert(p.focused);
+	cr_assert(presence_leave(&p, &b));
+	cr_assert_not(p.focused);
+	cr_assert_not(presence_leave(&p, &b), "it has left already");
+}
+
+Test(presence_focus, who_comes_has_none)
+{
+	struct attendee a = someone(ROLE_OWNER, 24, 80);
+	presence_join(&p, &a);
+	presence_focus(&p, &a, true);
+	presence_leave(&p, &a);
+	presence_join(&p, &a);
+	cr_assert_not(a.focused);
+	cr_assert_not(p.focused);
+	cr_assert(presence_focus(&p, &a, true));
+}
+
 Test(presence, responder_has_caught_up_and_may_type)
 {
 	struct attendee v = someone(ROLE_VIEWER, 24, 80), a = someone(ROLE_OWNER, 24, 80), b = a;
 	v.ready = true;
-	join(&v);
-	join(&a);
-	join(&b);
+	presence_join(&p, &v);
+	presence_join(&p, &a);
+	presence_join(&p, &b);
 	cr_assert_null(presence_responder(&p));
 	b.ready = true;
 	cr_assert_eq(presence_responder(&p), &b);
@@ -169,6 +424,6 @@ Test(presence, responder_without_a_window_is_better_than_none)
 {
 	struct attendee a = someone(ROLE_OWNER, 0, 0);
 	a.ready = true;
-	join(&a);
+	presence_join(&p, &a);
 	cr_assert_eq(presence_responder(&p), &a);
 }

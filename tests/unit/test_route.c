@@ -25,6 +25,7 @@ static const struct {
 	{METHOD_GET, "/api/session/a.b:c@d-e_f", ROUTE_SESSION, "a.b:c@d-e_f", ""},
 	{METHOD_POST, "/api/session/main/rename", ROUTE_SESSION_RENAME, "main", ""},
 	{METHOD_POST, "/api/session/main/resize", ROUTE_SESSION_RESIZE, "main", ""},
+	{METHOD_POST, "/api/session/main/size", ROUTE_SESSION_SIZE, "main", ""},
 	{METHOD_POST, "/api/session/main/signal", ROUTE_SESSION_SIGNAL, "main", ""},
 	{METHOD_POST, "/api/session/main/input", ROUTE_SESSION_INPUT, "main", ""},
 	{METHOD_GET, "/api/session/main/output", ROUTE_SESSION_OUTPUT, "main", ""},

@@ -54,6 +54,7 @@ Test(session_json, running, .init = set_up)
 	cr_assert_str_eq(text_of(o, "name"), "Main");
 	cr_assert_str_eq(text_of(o, "state"), "running");
 	cr_assert_eq(json_integer_value(json_object_get(o, "cols")), 80);
+	cr_assert_str_eq(text_of(o, "sizePolicy"), "latest");
 	cr_assert(json_is_null(json_object_get(o, "exit")));
 	json_decref(o);
 	ASSERT_NO_LEAKS();

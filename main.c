@@ -31,6 +31,8 @@ struct settings {
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
 	bool no_auth, kill_sessions, verbose;
 	size_t ring_size;
+	unsigned scrollback;
+	bool clipboard;
 	unsigned max_sessions, max_connections, ended_ttl_s, header_timeout_s, ping_interval_s;
 };
 
@@ -67,6 +69,8 @@ static const char usage[] =
 	"  --tls-cert FILE           serve HTTPS with this certificate chain (PEM)\n"
 	"  --tls-key FILE            and this key\n"
 	"  --ring-size SIZE          history of a session in bytes, or with K, M, G (default 4M)\n"
+	"  --scrollback LINES        that a screen keeps above itself (default 10000)\n"
+	"  --clipboard               programs may set the clipboards of those who drive (OSC 52)\n"
 	"  --max-sessions N          (default 256)\n"
 	"  --max-connections N       (default 4096, fewer where descriptors are scarce)\n"
 	"  --ended-ttl SECONDS       how long an ended session stays readable (default 86400; 0 = for ever)\n"
@@ -123,6 +127,8 @@ enum {
 	OPT_CERT,
 	OPT_KEY,
 	OPT_RING_SIZE,
+	OPT_SCROLLBACK,
+	OPT_CLIPBOARD,
 	OPT_MAX_SESSIONS,
 	OPT_MAX_CONNECTIONS,
 	OPT_TTL,
@@ -166,6 +172,11 @@ static bool take_option(struct settings *s, int option, const char *value)
 		return true;
 	case OPT_RING_SIZE:
 		return parse_size(value, &s->ring_size);
+	case OPT_SCROLLBACK:
+		return parse_number(value, 0, SCREEN_SCROLLBACK_MAX, &s->scrollback);
+	case OPT_CLIPBOARD:
+		s->clipboard = true;
+		return true;
 	case OPT_MAX_SESSIONS:
 		return parse_number(value, 1, 100000, &s->max_sessions);
 	case OPT_MAX_CONNECTIONS:
@@ -194,6 +205,8 @@ static int parse_options(int argc, char **argv, struct settings *s)
 		{"tls-cert", required_argument, NULL, OPT_CERT},
 		{"tls-key", required_argument, NULL, OPT_KEY},
 		{"ring-size", required_argument, NULL, OPT_RING_SIZE},
+		{"scrollback", required_argument, NULL, OPT_SCROLLBACK},
+		{"clipboard", no_argument, NULL, OPT_CLIPBOARD},
 		{"max-sessions", required_argument, NULL, OPT_MAX_SESSIONS},
 		{"max-connections", required_argument, NULL, OPT_MAX_CONNECTIONS},
 		{"ended-ttl", required_argument, NULL, OPT_TTL},
@@ -358,6 +371,8 @@ static int open_sessions(struct program *p, long nofile)
 		.cwd = p->cwd,
 		.environment = environ,
 		.ring_size = s->ring_size,
+		.scrollback = s->scrollback,
+		.clipboard = s->clipboard,
 		.max_sessions = s->max_sessions,
 		.ended_ttl_s = s->ended_ttl_s,
 		.nofile = nofile,
@@ -476,6 +491,7 @@ static void close_program(struct program *p)
 	server_free(p->server);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	terminals_close(&p->terminals);
+	uv_run(&p->loop, UV_RUN_DEFAULT);
 	auth_close(&p->auth);
 	uv_loop_close(&p->loop);
 }
@@ -484,6 +500,7 @@ int main(int argc, char **argv)
 {
 	static struct program p = {.settings = {
 					   .ring_size = RING_SIZE_DEFAULT,
+					   .scrollback = SCREEN_SCROLLBACK_DEFAULT,
 					   .max_sessions = SESSIONS_MAX_DEFAULT,
 					   .max_connections = 4096,
 					   .ended_ttl_s = 86400,

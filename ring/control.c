@@ -22,7 +22,7 @@ int control_create(struct control **ret_control, size_t size, int *ret_fd)
 		rc = -errno;
 		goto err_fd;
 	}
-	struct control *c = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct control *c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (c == MAP_FAILED) {
 		rc = -errno;
 		goto err_fd;
@@ -48,11 +48,12 @@ int control_open(struct control **ret_control, int fd)
 		return -errno;
 	if ((size_t)st.st_size < PAGE)
 		return -EPROTO;
-	struct control *c = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	size_t size = (size_t)st.st_size;
+	struct control *c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (c == MAP_FAILED)
 		return -errno;
-	if (c->magic != CONTROL_MAGIC || c->version != CONTROL_VERSION) {
-		munmap(c, PAGE);
+	if (c->magic != CONTROL_MAGIC || c->version != CONTROL_VERSION || c->size != size) {
+		munmap(c, size);
 		return -EPROTO;
 	}
 	*ret_control = c;
@@ -62,5 +63,5 @@ int control_open(struct control **ret_control, int fd)
 void control_close(struct control *c)
 {
 	if (c)
-		munmap(c, PAGE);
+		munmap(c, c->size);
 }

@@ -27,12 +27,12 @@ struct control {
 };
 
 /*
- * Make the memfd (size bytes, at least a page; sealed against shrinking and growing) and map its first
- * page. *ret_fd is the caller's. Returns 0 or -errno.
+ * Make the memfd (size bytes, at least a page; sealed against shrinking and growing) and map it: what is
+ * not touched costs nothing. *ret_fd is the caller's. Returns 0 or -errno.
  */
 int control_create(struct control **ret_control, size_t size, int *ret_fd);
 
-/* Map the first page writable. Returns 0, -errno, or -EPROTO when it is no control memfd. */
+/* Map it writable. Returns 0, -errno, or -EPROTO when it is no control memfd. */
 int control_open(struct control **ret_control, int fd);
 
 /* Unmap; NULL is fine. */

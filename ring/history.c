@@ -91,7 +91,7 @@ void history_finish(struct history *h)
 static void on_query(void *user, const struct scan_query *query)
 {
 	struct history *h = user;
-	queries_add(&h->queries, query, query->start < h->mute_before);
+	queries_add(&h->queries, query);
 }
 
 static void consume_event(struct history *h, const struct event *e)
@@ -219,11 +219,16 @@ static uint64_t sizes_at(const struct history *h, uint64_t offset)
 	return i;
 }
 
+void history_place(const struct history *h, struct history_cursor *c, uint64_t offset)
+{
+	*c = (struct history_cursor){.offset = offset, .sizes = sizes_at(h, offset)};
+}
+
 uint64_t history_seek(
 	const struct history *h, struct history_cursor *c, bool resume, uint64_t offset)
 {
 	uint64_t oldest = history_oldest(h);
-	*c = (struct history_cursor){.live_from = QUERIES_NEVER};
+	*c = (struct history_cursor){0};
 	if (resume && offset >= oldest && offset <= stream_head(&h->ring->bytes))
 		c->offset = offset;
 	else if (!find_cut(h, oldest, &c->offset))
@@ -232,8 +237,7 @@ uint64_t history_seek(
 	return resume && offset < c->offset ? c->offset - offset : 0;
 }
 
-/* The i-th size ever added, or the oldest that is still known. */
-static struct history_size size_number(const struct history *h, uint64_t i)
+struct history_size history_size_number(const struct history *h, uint64_t i)
 {
 	if (h->sizes_count > HISTORY_RESIZES && i < h->sizes_count - HISTORY_RESIZES)
 		i = h->sizes_count - HISTORY_RESIZES;
@@ -242,7 +246,7 @@ static struct history_size size_number(const struct history *h, uint64_t i)
 
 struct history_size history_size_at(const struct history *h, const struct history_cursor *c)
 {
-	return size_number(h, c->sizes > 0 ? c->sizes - 1 : 0);
+	return history_size_number(h, c->sizes > 0 ? c->sizes - 1 : 0);
 }
 
 static struct history_read gap(const struct history *h, struct history_cursor *c)
@@ -257,6 +261,19 @@ static struct history_read gap(const struct history *h, struct history_cursor *c
 		.item = HISTORY_GAP, .skipped = c->offset - before, .size = history_size_at(h, c)};
 }
 
+/* Bytes of an unfinished character at the end of length bytes. */
+static size_t partial_character(const uint8_t *bytes, size_t length)
+{
+	for (size_t n = 1; n <= 3 && n <= length; n++) {
+		uint8_t c = bytes[length - n];
+		if (c >= 0xc0)
+			return c < 0xf8 && n < (c >= 0xf0 ? 4u : c >= 0xe0 ? 3u : 2u) ? n : 0;
+		if (c < 0x80)
+			break;
+	}
+	return 0;
+}
+
 struct history_read history_read(struct history *h, struct history_cursor *c, void *dst, size_t cap)
 {
 	const struct stream *bytes = &h->ring->bytes;
@@ -264,7 +281,7 @@ struct history_read history_read(struct history *h, struct history_cursor *c, vo
 	if (c->offset < history_oldest(h))
 		return gap(h, c);
 	if (c->sizes < h->sizes_count) {
-		struct history_size next = size_number(h, c->sizes);
+		struct history_size next = history_size_number(h, c->sizes);
 		/* A size that came in the middle of a query is told before it, so that the query stays whole. */
 		uint64_t due = queries_start(&h->queries, next.offset);
 		if (due <= c->offset) {
@@ -283,7 +300,10 @@ struct history_read history_read(struct history *h, struct history_cursor *c, vo
 	memcpy(dst, stream_at(bytes, c->offset), length);
 	if (!stream_holds(bytes, c->offset))
 		return gap(h, c);
-	size_t whole = queries_apply(&h->queries, c->offset, dst, length, c->live_from);
+	/* The decoder of xterm.js garbles characters that come in two messages, when it is cut behind 80. */
+	if (length < limit - c->offset)
+		length -= partial_character(dst, length);
+	size_t whole = queries_apply(&h->queries, c->offset, dst, length);
 	c->offset += whole;
 	return (struct history_read){.item = HISTORY_BYTES, .length = whole};
 }

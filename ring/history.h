@@ -28,7 +28,7 @@ struct history {
 	struct control *control; /* borrowed; its ground offsets are kept up to date; may be NULL */
 	struct scan scan;
 	struct queries queries;
-	uint64_t mute_before; /* queries before this offset have been answered, or never will be */
+	uint64_t mute_before; /* output before this offset has had its effects: nobody answers it any more */
 	uint64_t events_offset; /* events consumed */
 	uint64_t events_lost; /* times that the log was overwritten or damaged; 0 unless something is wrong */
 	uint64_t cuts[HISTORY_CUTS]; /* circular, ascending */
@@ -43,8 +43,7 @@ struct history {
 /* A reader's place. */
 struct history_cursor {
 	uint64_t offset; /* of the next byte */
-	uint64_t live_from; /* queries from here on are for this reader; QUERIES_NEVER for all others */
-	uint64_t sizes;     /* sizes it has been told, of those ever added */
+	uint64_t sizes;  /* sizes it has been told, of those ever added */
 	bool end_told;
 };
 
@@ -74,7 +73,7 @@ void history_finish(struct history *h);
  */
 bool history_consume(struct history *h, size_t budget, bool ended);
 
-/* Consume whatever is there now and treat its queries as answered: for a session that was found running. */
+/* Consume whatever is there now, as output that has had its effects: for a session that was found running. */
 void history_catch_up(struct history *h);
 
 /*
@@ -96,11 +95,17 @@ uint64_t history_limit(const struct history *h);
 uint64_t history_seek(
 	const struct history *h, struct history_cursor *c, bool resume, uint64_t offset);
 
+/* Place a cursor at an offset, whatever the ring still has. */
+void history_place(const struct history *h, struct history_cursor *c, uint64_t offset);
+
+/* The i-th size ever added, or the oldest that is still known. */
+struct history_size history_size_number(const struct history *h, uint64_t i);
+
 /* The terminal's size at the cursor. */
 struct history_size history_size_at(const struct history *h, const struct history_cursor *c);
 
 /*
  * The next thing for this reader; moves the cursor. dst: cap bytes, at least SCAN_STRING_MAX + 1 so that
- * no query needs to be cut.
+ * no query needs to be cut. Queries are blanked. What has to be cut to fit is cut between two characters.
  */
 struct history_read history_read(struct history *h, struct history_cursor *c, void *dst, size_t cap);

@@ -38,17 +38,23 @@ static bool is_continuation(uint8_t c)
 	return (c & 0xc0) == 0x80;
 }
 
+/* U+0080 to U+009F, of whole characters of two bytes. */
+static bool is_c1(const uint8_t *p)
+{
+	return p[0] == 0xc2 && p[1] < 0xa0;
+}
+
 /*
- * Skip a whole character that the decoder takes or drops, and that is no C1 control (those are C2 80 to
- * C2 9F). Everything else, such as the beginning of one, is left to feed_high().
+ * Skip a whole character that the decoder takes or drops, and that is no C1 control. Everything else, such
+ * as the beginning of one, is left to feed_high().
  */
 static const uint8_t *skip_character(const uint8_t *p, const uint8_t *end)
 {
 	ptrdiff_t left = end - p;
-	if (*p < 0xc2) /* stray */
+	if (*p < 0xc0) /* stray */
 		return p + 1;
 	if (*p < 0xe0)
-		return left >= 2 && is_continuation(p[1]) && (*p > 0xc2 || p[1] >= 0xa0) ? p + 2 : p;
+		return left >= 2 && is_continuation(p[1]) && !is_c1(p) ? p + 2 : p;
 	if (*p < 0xf0)
 		return left >= 3 && is_continuation(p[1]) && is_continuation(p[2]) ? p + 3 : p;
 	if (*p < 0xf8)

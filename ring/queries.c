@@ -5,6 +5,10 @@
 
 #define CAPACITY_MIN 16u
 
+#define ENQ 0x05
+#define CAN 0x18
+#define ESC 0x1b
+
 static struct query *at(const struct queries *q, size_t i)
 {
 	return &q->items[(q->first + i) & (q->capacity - 1)];
@@ -50,7 +54,7 @@ static bool grow(struct queries *q)
 	return true;
 }
 
-void queries_add(struct queries *q, const struct scan_query *range, bool muted)
+void queries_add(struct queries *q, const struct scan_query *range)
 {
 	while (q->count > 0 && at(q, q->count - 1)->start >= range->start)
 		q->count--;
@@ -65,7 +69,6 @@ void queries_add(struct queries *q, const struct scan_query *range, bool muted)
 		.start = range->start,
 		.length = range->length,
 		.string = range->string,
-		.muted = muted || range->muted,
 		.ends = range->ends,
 	};
 }
@@ -101,7 +104,7 @@ uint64_t queries_start(const struct queries *q, uint64_t offset)
 static bool is_hidden(const struct query *range, uint8_t c)
 {
 	/* Controls inside a control sequence act, those inside a string do not. */
-	return range->string || c >= 0x20 || c == 0x1b || c == 0x05;
+	return range->string || c >= 0x20 || c == ESC || c == ENQ;
 }
 
 /* Blank the part of range that lies in bytes. */
@@ -109,10 +112,12 @@ static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, si
 {
 	uint64_t from = range->start > offset ? range->start - offset : 0;
 	uint64_t to = end_of(range) - offset < length ? end_of(range) - offset : length;
-	/* ST in the introducer's own form: ESC \, or U+009C. It does nothing but end what is unfinished. */
+	/* An ESC completes an unfinished string, as ST does; a C1 control drops it, as CAN does. */
 	uint8_t second = 0;
-	if (range->ends && range->start >= offset)
-		second = bytes[from++] == 0x1b ? '\\' : 0x9c;
+	if (range->ends && range->start >= offset) {
+		second = bytes[from] == ESC ? '\\' : 0;
+		bytes[from++] = second != 0 ? ESC : CAN;
+	}
 	for (uint64_t i = from; i < to; i++) {
 		if (!is_hidden(range, bytes[i]))
 			continue;
@@ -124,21 +129,17 @@ static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, si
 		bytes[from] = second;
 }
 
-size_t queries_apply(
-	struct queries *q, uint64_t offset, uint8_t *bytes, size_t length, uint64_t live_from)
+size_t queries_apply(const struct queries *q, uint64_t offset, uint8_t *bytes, size_t length)
 {
 	for (size_t i = find(q, offset); i < q->count; i++) {
-		struct query *range = at(q, i);
+		const struct query *range = at(q, i);
 		if (range->start >= offset + length)
 			break;
 		if (end_of(range) > offset + length && range->start > offset) {
 			length = (size_t)(range->start - offset);
 			break;
 		}
-		if (range->muted || range->start < live_from)
-			blank(range, offset, bytes, length);
-		else
-			range->muted = true;
+		blank(range, offset, bytes, length);
 	}
 	return length;
 }

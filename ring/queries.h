@@ -1,7 +1,7 @@
 /*
- * Queries: the ranges of a session's output that ask the terminal something, newest last. What
- * clients get has NULs in their place, so that no replay can make a terminal answer into the shell;
- * each live query is shown to one client, once.
+ * Queries: the ranges of a session's output that ask the terminal something, newest last. The server
+ * answers them itself. What clients get has NULs in their place, so that none of their terminals answers
+ * as well, neither at once nor when the output is replayed.
  */
 #pragma once
 
@@ -13,15 +13,11 @@
 /* Ranges kept; beyond that the oldest are forgotten and the output before them is not replayed. */
 #define QUERIES_MAX 65536u
 
-/* For queries_apply: show no query to this client. */
-#define QUERIES_NEVER UINT64_MAX
-
 struct query {
 	uint64_t start;  /* absolute offset */
 	uint32_t length; /* bytes */
 	bool string;     /* C0 controls inside do not act */
-	bool muted;      /* shown to nobody, be it that it is too long or that it has been shown */
-	bool ends;       /* its introducer ends something unfinished, so ST takes its place */
+	bool ends;       /* its introducer ends something unfinished, so ST or CAN replaces it */
 };
 
 struct queries {
@@ -36,10 +32,10 @@ void queries_init(struct queries *q);
 void queries_finish(struct queries *q);
 
 /*
- * Remember a range that scan reported. It replaces ranges that begin inside it.
- * muted: nobody shall be shown it. When memory or QUERIES_MAX is exhausted, floor rises.
+ * Remember a range that scan reported. It replaces ranges that begin inside it. When memory or QUERIES_MAX
+ * is exhausted, floor rises.
  */
-void queries_add(struct queries *q, const struct scan_query *range, bool muted);
+void queries_add(struct queries *q, const struct scan_query *range);
 
 /* Where the range that offset lies inside of begins; offset itself when there is none. */
 uint64_t queries_start(const struct queries *q, uint64_t offset);
@@ -48,10 +44,9 @@ uint64_t queries_start(const struct queries *q, uint64_t offset);
 void queries_trim(struct queries *q, uint64_t offset);
 
 /*
- * Put NULs in place of queries (ST first, where the query has ended an unfinished sequence: that one must
- * not go on with what follows) in length bytes of output that begin at offset.
- * live_from: unmuted queries from this offset on are left in place, and muted from now on.
- * Returns how many of the bytes may be used: fewer than length when a query would be cut in two.
+ * Put NULs in place of queries (ST or CAN first, where the query has ended an unfinished sequence: that one
+ * must not go on with what follows) in length bytes of output that begin at offset.
+ * Returns how many of the bytes may be used: fewer than length when a query, and so perhaps the ST in its
+ * place, would be cut in two.
  */
-size_t queries_apply(
-	struct queries *q, uint64_t offset, uint8_t *bytes, size_t length, uint64_t live_from);
+size_t queries_apply(const struct queries *q, uint64_t offset, uint8_t *bytes, size_t length);

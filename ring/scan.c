@@ -53,7 +53,7 @@ static void begin(struct scan *s, enum scan_state state, uint64_t at, bool hold)
 	s->state = state;
 	s->start = at;
 	s->hold = hold;
-	s->asks = s->judged = false;
+	s->asks = s->judged = s->begun = false;
 	s->prefix = s->inter = 0;
 	s->number = s->params = 0;
 }
@@ -61,8 +61,7 @@ static void begin(struct scan *s, enum scan_state state, uint64_t at, bool hold)
 /* Whether the state is inside a string, which swallows C0 controls. */
 static bool in_string(const struct scan *s)
 {
-	return s->state == SCAN_OSC || s->state == SCAN_DCS || s->state == SCAN_DCS_HEADER ||
-		s->state == SCAN_STRING;
+	return s->state >= SCAN_OSC;
 }
 
 static void to_ground(struct scan *s)
@@ -98,8 +97,6 @@ static bool csi_is_query(const struct scan *s, uint8_t final)
 		return inter == '#' || inter == '\'';
 	case 'R': /* XTREPORTCOLORS */
 		return inter == '#';
-	case 'h': /* xterm.js answers FocusIn or FocusOut at once when 1004 is set */
-		return prefix == '?' && s->number == 1004 && s->params == 0;
 	case 'S': /* XTSMGRAPHICS */
 	case 'm': /* XTQMODKEYS */
 	case 'g': /* XTQFMTKEYS */
@@ -127,15 +124,21 @@ static bool osc_may_ask(uint32_t number)
 	}
 }
 
-/* A string has ended at `end`; its terminator is BEL, ST or an ESC that begins something else. */
-static void end_string(struct feed *f, uint64_t end)
+/* A string is over at `end`. */
+static void judge_string(struct feed *f, uint64_t end)
 {
 	struct scan *s = f->s;
 	if (s->muted)
 		report(f, s->start, end, true, true);
 	else if (s->hold && s->asks)
 		report(f, s->start, end, true, false);
-	to_ground(s);
+}
+
+/* A string has been terminated. */
+static void end_string(struct feed *f, uint64_t end)
+{
+	judge_string(f, end);
+	to_ground(f->s);
 }
 
 static void execute_c1(struct feed *f, uint8_t c, uint64_t at)
@@ -147,7 +150,7 @@ static void execute_c1(struct feed *f, uint8_t c, uint64_t at)
 		return;
 	}
 	if (string)
-		end_string(f, at);
+		judge_string(f, at);
 	else if (s->muted)
 		report(f, s->start, at, false, true);
 	switch (c) {
@@ -222,23 +225,45 @@ static void take_digit(struct scan *s, uint8_t c)
 		s->number = s->number * 10 + (uint32_t)(c - '0');
 }
 
+/*
+ * Take a byte of 20 to 3F of a CSI or the header of a DCS. Returns false when it is out of place: one of
+ * < = > ? comes first of all or not at all, and behind an intermediate no parameter follows.
+ */
+static bool take_header(struct scan *s, uint8_t c)
+{
+	if (c < 0x30) {
+		s->inter = c;
+		return true;
+	}
+	if (s->inter != 0 || (s->begun && c >= '<'))
+		return false;
+	s->begun = true;
+	if (c >= '<')
+		s->prefix = c;
+	else if (c == ';' || c == ':')
+		s->params++;
+	else
+		take_digit(s, c);
+	return true;
+}
+
+/* The final byte of a CSI. */
+static void end_csi(struct feed *f, bool query)
+{
+	struct scan *s = f->s;
+	if (s->muted || query)
+		report(f, s->start, s->offset + 1, false, s->muted);
+	to_ground(s);
+}
+
 static void feed_csi(struct feed *f, uint8_t c)
 {
 	struct scan *s = f->s;
-	if (c >= '0' && c <= '9') {
-		take_digit(s, c);
-	} else if (c == ';' || c == ':') {
-		s->params++;
-	} else if (c >= '<' && c <= '?') {
-		s->prefix = c;
-	} else if (c >= 0x20 && c <= 0x2f) {
-		s->inter = c;
-	} else if (c >= 0x40 && c <= 0x7e) {
-		if (s->muted)
-			report(f, s->start, s->offset + 1, false, true);
-		else if (csi_is_query(s, c))
-			report(f, s->start, s->offset + 1, false, false);
-		to_ground(s);
+	if (c >= 0x40) {
+		end_csi(f, csi_is_query(s, c));
+	} else if (!take_header(s, c)) {
+		s->state = SCAN_CSI_IGNORE;
+		s->hold = false;
 	}
 }
 
@@ -263,12 +288,13 @@ static void feed_osc(struct scan *s, uint8_t c)
 
 static void feed_dcs_header(struct scan *s, uint8_t c)
 {
-	if (c >= 0x20 && c <= 0x2f) {
-		s->inter = c;
-	} else if (c >= 0x40 && c <= 0x7e) {
+	if (c >= 0x40) {
 		s->state = SCAN_DCS;
 		/* DECRQSS and XTGETTCAP */
 		s->hold = s->asks = (s->inter == '$' || s->inter == '+') && (c == 'q' || c == 'Q');
+	} else if (!take_header(s, c)) {
+		s->state = SCAN_DCS; /* it is ignored, to the same end */
+		s->hold = false;
 	}
 }
 
@@ -283,7 +309,7 @@ static void mute(struct feed *f)
 {
 	struct scan *s = f->s;
 	uint64_t end = whole(s);
-	report(f, s->start, end, s->state != SCAN_CSI && s->state != SCAN_ESCAPE, true);
+	report(f, s->start, end, in_string(s), true);
 	if (end > s->start) {
 		s->start = end;
 		s->ends = false; /* only the first piece has the introducer */
@@ -295,10 +321,8 @@ static void mute(struct feed *f)
 static void begin_after_string(struct feed *f)
 {
 	struct scan *s = f->s;
-	uint64_t esc = s->esc;
-	end_string(f, esc);
-	begin(s, SCAN_ESCAPE, esc, true);
-	s->ends = true;
+	judge_string(f, s->esc);
+	begin(s, SCAN_ESCAPE, s->esc, true);
 }
 
 /* Do not wait for ever: hide a sequence that has outgrown its bound. */
@@ -307,9 +331,8 @@ static void bound(struct feed *f)
 	struct scan *s = f->s;
 	if (s->state == SCAN_STRING_END && s->offset - s->esc >= SCAN_SEQUENCE_MAX)
 		begin_after_string(f);
-	bool csi = s->state == SCAN_CSI || s->state == SCAN_ESCAPE;
 	if ((s->hold || s->muted) &&
-		s->offset - s->start >= (csi ? SCAN_SEQUENCE_MAX : SCAN_STRING_MAX))
+		s->offset - s->start >= (in_string(s) ? SCAN_STRING_MAX : SCAN_SEQUENCE_MAX))
 		mute(f);
 }
 
@@ -369,20 +392,25 @@ static void feed_ascii(struct feed *f, uint8_t c)
 		feed_c0(f, c);
 		return;
 	}
+	if (c == 0x7f && s->state != SCAN_OSC)
+		return;
 	switch (s->state) {
 	case SCAN_OSC:
 		feed_osc(s, c);
 		break;
 	case SCAN_ESCAPE:
-		if (c != 0x7f)
-			feed_escape(f, c);
+		feed_escape(f, c);
 		break;
 	case SCAN_ESCAPE_INTERMEDIATE:
-		if (c >= 0x30 && c != 0x7f)
+		if (c >= 0x30)
 			to_ground(s);
 		break;
 	case SCAN_CSI:
 		feed_csi(f, c);
+		break;
+	case SCAN_CSI_IGNORE:
+		if (c >= 0x40)
+			end_csi(f, false);
 		break;
 	case SCAN_DCS_HEADER:
 		feed_dcs_header(s, c);
@@ -390,6 +418,13 @@ static void feed_ascii(struct feed *f, uint8_t c)
 	default:
 		break;
 	}
+}
+
+/* Whether a character that is no control may come in this state; otherwise it ends what it comes in. */
+static bool takes_characters(const struct scan *s)
+{
+	return s->state == SCAN_GROUND || s->state == SCAN_CSI_IGNORE || s->state == SCAN_OSC ||
+		s->state == SCAN_DCS;
 }
 
 /* A whole character of two or more bytes, as the decoder of xterm.js accepts them. */
@@ -404,8 +439,7 @@ static void feed_character(struct feed *f)
 		begin_after_string(f);
 	if (s->code < 0xa0)
 		execute_c1(f, (uint8_t)s->code, s->lead);
-	else if (s->state == SCAN_ESCAPE || s->state == SCAN_ESCAPE_INTERMEDIATE ||
-		s->state == SCAN_CSI)
+	else if (!takes_characters(s))
 		feed_abort(f);
 }
 
@@ -413,7 +447,7 @@ static void feed_high(struct feed *f, uint8_t c)
 {
 	struct scan *s = f->s;
 	if (c >= 0xc0) {
-		s->utf8_size = c >= 0xf8 || c < 0xc2 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+		s->utf8_size = c >= 0xf8 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
 		s->utf8_left = (uint8_t)(s->utf8_size - 1);
 		s->code = c & (0x7fu >> s->utf8_size);
 		s->lead = s->offset;

@@ -3,9 +3,11 @@
  * where output may be cut (ground offsets), how far it may already be shown (settled), and where a
  * program asks its terminal a question (query ranges).
  *
- * It follows xterm.js where terminals differ, because that is what renders the bytes: C1 controls
- * count only as UTF-8 (U+0080 to U+009F), any non-ASCII character aborts a control sequence, and an
- * OSC or DCS string takes effect at the ESC of its terminator.
+ * It follows xterm.js, because that is what renders the bytes: it is between two sequences exactly where
+ * xterm.js's VT500_TRANSITION_TABLE is in GROUND, which tests/integration/scan_dialect.test.mjs compares.
+ * So C1 controls count only as UTF-8 (U+0080 to U+009F), and other characters abort escapes, control
+ * sequences, headers of DCS, and SOS, PM and APC strings. An OSC or DCS takes effect at the ESC of its
+ * terminator.
  *
  * Pure: bytes in, ranges out. Splitting the input anywhere changes nothing.
  */
@@ -25,7 +27,7 @@ struct scan_query {
 	uint64_t start;  /* offset of the introducer */
 	uint32_t length; /* bytes */
 	bool string;     /* an OSC or DCS: C0 controls inside are part of it; otherwise they act */
-	bool muted;      /* never to be shown to anybody: it is too long to be judged */
+	bool muted;      /* a piece of what is too long to be judged, and hidden for that */
 	bool ends;       /* its introducer ends what came before, which was unfinished */
 };
 
@@ -40,9 +42,10 @@ enum scan_state {
 	SCAN_ESCAPE,
 	SCAN_ESCAPE_INTERMEDIATE,
 	SCAN_CSI,
-	SCAN_OSC,
+	SCAN_CSI_IGNORE, /* malformed: it has no effect, but it has a final byte */
+	SCAN_OSC,        /* this and all that follow are strings */
 	SCAN_DCS_HEADER,
-	SCAN_DCS,
+	SCAN_DCS,        /* its data, or what is ignored in place of it */
 	SCAN_STRING,     /* SOS, PM, APC: contents mean nothing to us */
 	SCAN_STRING_END, /* ESC inside a string: perhaps of ST */
 };
@@ -62,6 +65,7 @@ struct scan {
 	bool muted;        /* the current sequence has grown past its limit: hide it */
 	bool asks;         /* the string so far contains a '?' where a query has one */
 	bool judged;       /* the string's number is known */
+	bool begun;        /* there are parameters: none of < = > ? may follow */
 	bool ends;         /* the current sequence has ended an unfinished one */
 	uint8_t prefix;    /* one of < = > ?, or 0 */
 	uint8_t inter;     /* last intermediate byte, or 0 */

@@ -86,8 +86,10 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 		DL_DELETE(session->viewers, v);
 		v->gone(v->user, deleted);
 	}
-	if (session->history_open)
+	if (session->history_open) {
+		live_finish(&session->live);
 		history_finish(&session->history);
+	}
 	session->history_open = false;
 	link_close(&session->link, on_link_closed);
 }
@@ -164,9 +166,6 @@ static void consume(struct session *session)
 	uint64_t before = session->history.scan.offset;
 	bool more = history_consume(&session->history, SESSION_TURN, session->holder_lost);
 	uint64_t now = session->history.scan.offset;
-	if (!session->holder_lost)
-		link_consumed(&session->link, history_consumed(&session->history),
-			session->history.events_offset);
 	if (now != before) {
 		s->counters.bytes_out += now - before;
 		session->activity_ms = clock_wall_ms();
@@ -174,6 +173,11 @@ static void consume(struct session *session)
 	note_exit(session);
 	DL_FOREACH_SAFE (session->viewers, v, next)
 		v->more(v->user);
+	/* The screen after the viewers: they need not wait for it. */
+	more = live_follow(&session->live, LIVE_WORK) || more;
+	if (!session->holder_lost)
+		link_consumed(&session->link, live_tail(&session->live),
+			session->history.events_offset);
 	if (session->holder_lost)
 		more = more || (session->state == SESSION_RUNNING && !session->history.ended);
 	else if (!more && floods(session, (size_t)(now - before)))
@@ -227,6 +231,54 @@ static void on_wake(void *user)
 		consume(session);
 }
 
+/* The screen's side */
+
+static void on_reply(void *user, const char *bytes, size_t length)
+{
+	struct session *session = user;
+	struct sessions *s = session->table;
+	if (session->state == SESSION_RUNNING && link_write(&session->link, bytes, length) == 0)
+		s->counters.queries_answered++;
+	else
+		s->counters.replies_lost++;
+}
+
+static void on_screen_event(void *user, const struct screen_event *event)
+{
+	struct session *session = user;
+	if (event->type == SCREEN_FOCUS)
+		presence_forget_focus(&session->presence);
+	else if (event->type == SCREEN_TITLE || event->type == SCREEN_ICON)
+		session->title_version++;
+}
+
+static const struct screen_callbacks screen_callbacks = {
+	.reply = on_reply,
+	.event = on_screen_event,
+};
+
+/* History and screen, from the ring and what an earlier server has left. */
+static int open_history(struct session *session)
+{
+	struct link *link = &session->link;
+	const struct live_options o = {.scrollback = session->table->config.scrollback,
+		.version = clock_wall_ms() * 1000,
+		.callbacks = &screen_callbacks,
+		.user = session};
+	int rc = history_init(&session->history, &link->ring, link->control);
+	if (rc < 0)
+		return rc;
+	if (session->adopted)
+		history_catch_up(&session->history);
+	rc = live_init(&session->live, &session->history, &o);
+	if (rc < 0) {
+		history_finish(&session->history);
+		return rc;
+	}
+	session->history_open = true;
+	return 0;
+}
+
 static void on_attached(void *user)
 {
 	struct session *session = user;
@@ -236,7 +288,7 @@ static void on_attached(void *user)
 			sessions_remove(s, session, true);
 		return;
 	}
-	int rc = history_init(&session->history, &session->link.ring, session->link.control);
+	int rc = open_history(session);
 	if (rc < 0) {
 		s->counters.start_failures++;
 		s->callbacks->failed(s->user, session->id, "no memory for its history", rc);
@@ -244,14 +296,12 @@ static void on_attached(void *user)
 		session_release(s, session, false);
 		return;
 	}
-	session->history_open = true;
-	if (session->adopted)
-		history_catch_up(&session->history);
 	uint32_t geometry = atomic_load(&session->link.ring.header->geometry);
 	session->rows = geometry >> 16;
 	session->cols = geometry & 0xffff;
 	session->state = SESSION_RUNNING;
 	session->activity_ms = clock_wall_ms();
+	live_settle(&session->live, session->rows, session->cols);
 	s->counters.adopted += session->adopted;
 	s->counters.created += !session->adopted;
 	sessions_changed(s);

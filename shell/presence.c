@@ -208,13 +208,9 @@ bool presence_focus(struct presence *p, struct attendee *a, bool focused)
 	return update_focus(p);
 }
 
-struct attendee *presence_responder(const struct presence *p)
+void presence_forget_focus(struct presence *p)
 {
-	struct attendee *best = NULL;
-	if (p->holder && p->holder->ready)
-		return p->holder;
 	for (struct attendee *a = p->first; a; a = a->next)
-		if (a->role != ROLE_VIEWER && a->ready && (!best || a->typed_ms > best->typed_ms))
-			best = a;
-	return best;
+		a->focused = false;
+	p->focused = false;
 }

@@ -44,7 +44,6 @@ struct attendee {
 	unsigned rows, cols; /* its window; 0 = unknown */
 	uint64_t typed_ms;   /* wall clock of its last input; 0 = never */
 	bool focused;        /* its terminal has the keyboard's focus; set by presence_focus() */
-	bool ready;          /* it has caught up with its history */
 };
 
 struct presence {
@@ -89,5 +88,5 @@ bool presence_size(const struct presence *p, unsigned *ret_rows, unsigned *ret_c
  */
 bool presence_focus(struct presence *p, struct attendee *a, bool focused);
 
-/* Who answers live terminal queries: one that may type and has caught up; NULL if there is none. */
-struct attendee *presence_responder(const struct presence *p);
+/* Nobody is known to have the focus: a program asks for it anew, and every terminal will say. */
+void presence_forget_focus(struct presence *p);

@@ -7,7 +7,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <utlist.h>
+
+/* xterm ctlseqs: FocusIn, FocusOut. */
+#define FOCUS_IN "\033[I"
+#define FOCUS_OUT "\033[O"
+#define FOCUS_LENGTH 3u
 
 const char *session_state_name(enum session_state state)
 {
@@ -26,6 +32,11 @@ uint64_t session_head(const struct session *s)
 uint64_t session_oldest(const struct session *s)
 {
 	return s->history_open ? history_oldest(&s->history) : 0;
+}
+
+struct screen *session_screen(struct session *s)
+{
+	return s->history_open ? live_screen(&s->live) : NULL;
 }
 
 static void tell_viewers(struct session *s)
@@ -61,6 +72,14 @@ static void settle(struct session *s, uint64_t before)
 		tell_viewers(s);
 }
 
+/* The program hears of the session's focus, if it wants to. */
+static void tell_focus(struct session *s)
+{
+	const struct screen *screen = session_screen(s);
+	if (screen && screen_modes(screen)->focus)
+		session_write(s, s->presence.focused ? FOCUS_IN : FOCUS_OUT, FOCUS_LENGTH);
+}
+
 void session_attach(struct session *s, struct session_viewer *v)
 {
 	uint64_t before = s->presence.version;
@@ -77,7 +96,8 @@ void session_detach(struct session *s, struct session_viewer *v)
 		return;
 	uint64_t before = s->presence.version;
 	DL_DELETE(s->viewers, v);
-	presence_leave(&s->presence, &v->attendee);
+	if (presence_leave(&s->presence, &v->attendee))
+		tell_focus(s);
 	s->activity_ms = clock_wall_ms();
 	settle(s, before);
 }
@@ -96,8 +116,19 @@ int session_write(struct session *s, const void *bytes, size_t length)
 	return 0;
 }
 
+static bool is_focus_report(const void *bytes, size_t length)
+{
+	return length == FOCUS_LENGTH &&
+		(memcmp(bytes, FOCUS_IN, length) == 0 || memcmp(bytes, FOCUS_OUT, length) == 0);
+}
+
 int session_type(struct session *s, struct session_viewer *v, const void *bytes, size_t length)
 {
+	if (is_focus_report(bytes, length)) {
+		if (presence_focus(&s->presence, &v->attendee, memcmp(bytes, FOCUS_IN, length) == 0))
+			tell_focus(s);
+		return s->state == SESSION_RUNNING ? 0 : -ENOTCONN;
+	}
 	uint64_t before = s->presence.version;
 	int rc = session_write(s, bytes, length);
 	if (rc < 0)
@@ -171,17 +202,4 @@ void session_rename_viewer(struct session *s, struct session_viewer *v, const ch
 	snprintf(v->attendee.name, sizeof v->attendee.name, "%s", name);
 	s->presence.version++;
 	tell_viewers(s);
-}
-
-struct history_read session_read(struct session *s, struct session_viewer *v,
-	struct history_cursor *c, void *dst, size_t cap)
-{
-	/* Only the responder's cursor is live; for all others queries are NULs. */
-	struct history_cursor mine = *c;
-	if (presence_responder(&s->presence) != &v->attendee)
-		mine.live_from = QUERIES_NEVER;
-	struct history_read r = history_read(&s->history, &mine, dst, cap);
-	mine.live_from = c->live_from;
-	*c = mine;
-	return r;
 }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "pty/link.h"
-#include "ring/history.h"
+#include "ring/live.h"
 #include "shell/name.h"
 #include "shell/presence.h"
 
@@ -80,9 +80,11 @@ struct session {
 	bool holder_lost;     /* nobody writes the ring any more */
 	struct link link;
 	struct history history;
-	bool history_open;
+	struct live live; /* its screen */
+	bool history_open; /* and the screen */
 	struct presence presence;
-	uint64_t name_version; /* counts renames */
+	uint64_t name_version;  /* counts renames */
+	uint64_t title_version; /* counts what programs have made of the title */
 	struct session_viewer *viewers;
 	struct session_waiter *waiters; /* for the start */
 	struct session_waiter *enders;  /* for the end */
@@ -98,13 +100,20 @@ struct session {
 uint64_t session_head(const struct session *s);
 uint64_t session_oldest(const struct session *s);
 
+/* The screen, with all output of the history; NULL while starting, or when there is no memory for it. */
+struct screen *session_screen(struct session *s);
+
 /* Follow the session, which must not be starting or ending. Others are told. */
 void session_attach(struct session *s, struct session_viewer *v);
 
 /* Stop following; harmless when v is not attached. */
 void session_detach(struct session *s, struct session_viewer *v);
 
-/* Input from an attached client that may type. Returns 0, -ENOBUFS, or -ENOTCONN once it has ended. */
+/*
+ * Input from an attached client that may type. A report of its terminal's focus reaches the program only
+ * if that has asked for it and the session's focus changes by it. Returns 0, -ENOBUFS, or -ENOTCONN
+ * once it has ended.
+ */
 int session_type(struct session *s, struct session_viewer *v, const void *bytes, size_t length);
 
 /* Input from elsewhere. The same errors. */
@@ -134,7 +143,3 @@ int session_rename(struct session *s, const char *name);
 
 /* Name of a viewer has changed. */
 void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name);
-
-/* The next thing for a viewer at this cursor, see history_read(); live queries go to one viewer. */
-struct history_read session_read(struct session *s, struct session_viewer *v,
-	struct history_cursor *c, void *dst, size_t cap);

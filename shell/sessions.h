@@ -26,6 +26,8 @@ struct sessions_config {
 	const char *cwd;          /* default working directory */
 	char *const *environment; /* what sessions inherit */
 	size_t ring_size;         /* bytes */
+	unsigned scrollback;      /* lines that a screen keeps above itself */
+	bool clipboard;           /* programs may set the clipboards of those who drive */
 	unsigned max_sessions;
 	unsigned ended_ttl_s; /* how long the history of an ended session is kept; 0 = for ever */
 	long nofile;          /* soft limit of descriptors for shells; 0 = ours */
@@ -42,6 +44,7 @@ struct sessions_callbacks {
 struct sessions_counters {
 	uint64_t created, adopted, ended, exited, holders_lost, start_failures;
 	uint64_t bytes_out, bytes_in, input_refused;
+	uint64_t queries_answered, replies_lost;
 };
 
 struct sessions {

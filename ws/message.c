@@ -1,5 +1,6 @@
 #include "ws/message.h"
 
+#include "ring/screen/screen.h"
 #include "shell/presence.h"
 
 #include <jansson.h>
@@ -47,6 +48,13 @@ static void parse_object(const json_t *root, struct message *m)
 	} else if (strcmp(type, "ack") == 0) {
 		m->type = MESSAGE_ACK;
 		m->offset = (uint64_t)json_integer_value(json_object_get(root, "offset"));
+	} else if (strcmp(type, "snapshot") == 0) {
+		json_int_t lines = json_integer_value(json_object_get(root, "scrollback"));
+		m->type = MESSAGE_SNAPSHOT;
+		m->lines = lines < 0 ? 0
+			: lines > (json_int_t)SCREEN_SCROLLBACK_MAX
+			? SCREEN_SCROLLBACK_MAX
+			: (unsigned)lines;
 	} else {
 		m->type = MESSAGE_UNKNOWN;
 	}

@@ -20,6 +20,7 @@ enum message_type {
 	MESSAGE_NAME,
 	MESSAGE_BAD_NAME,
 	MESSAGE_ACK,
+	MESSAGE_SNAPSHOT, /* a new snapshot is wanted */
 };
 
 struct message {
@@ -28,6 +29,7 @@ struct message {
 	char time[MESSAGE_TIME_MAX];   /* MESSAGE_PING: the JSON of its `t`, to be echoed */
 	char name[NAME_BYTES_MAX + 1]; /* MESSAGE_NAME */
 	uint64_t offset;               /* MESSAGE_ACK */
+	unsigned lines;                /* MESSAGE_SNAPSHOT: of scrollback */
 };
 
 /* Parse length bytes of text. */

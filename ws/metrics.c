@@ -30,6 +30,8 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "input_bytes_total", "counter", "Bytes of input written", c->bytes_in);
 	print(f, "input_refused_total", "counter", "Input refused because too much was waiting",
 		c->input_refused);
+	print(f, "queries_answered_total", "counter", "Terminal queries answered", c->queries_answered);
+	print(f, "replies_lost_total", "counter", "Answers that a session could not take", c->replies_lost);
 #define METRICS_PRINT(name, help) print(f, #name "_total", "counter", help, m->name);
 	METRICS_LIST(METRICS_PRINT)
 #undef METRICS_PRINT

@@ -22,7 +22,8 @@
 	X(origin_refused, "Requests with an Origin that is not allowed")                       \
 	X(auth_failures, "Requests without valid credentials")                                 \
 	X(auth_limited, "Requests refused because too many had failed before")                 \
-	X(resyncs, "Clients that fell out of the ring and were moved on")                      \
+	X(resyncs, "Clients that were too slow and got a snapshot")                            \
+	X(snapshots, "Snapshots sent to clients")                                              \
 	X(bytes_skipped, "Bytes that such clients did not get")                                \
 	X(bytes_sent, "Bytes of terminal output sent to clients")                              \
 	X(failures, "Failures that were logged")

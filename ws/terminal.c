@@ -1,8 +1,5 @@
-/*
- * Nothing is queued for a client. pump() asks, as long as the transport has room: what is this client to
- * be told next? Flags and versions say which messages are due, the cursor says which bytes.
- */
-#include "ws/terminal.h"
+/* The client's side of the terminal socket: who may come, what they send, and the end of it. */
+#include "ws/terminal_internal.h"
 
 #include "shell/clock.h"
 #include "ws/request.h"
@@ -15,19 +12,20 @@
 #include <string.h>
 #include <utlist.h>
 
-static void pump(struct terminal *t);
-
 int terminals_open(struct terminals *all, struct sessions *sessions, struct metrics *metrics)
 {
 	*all = (struct terminals){.sessions = sessions, .metrics = metrics};
 	all->scratch = malloc(TERMINAL_HEADROOM + TERMINAL_FRAME_MAX + 1);
-	return all->scratch ? 0 : -ENOMEM;
+	if (!all->scratch)
+		return -ENOMEM;
+	return terminal_refresh_init(all);
 }
 
 void terminals_close(struct terminals *all)
 {
 	free(all->scratch);
 	all->scratch = NULL;
+	uv_close((uv_handle_t *)&all->refresh, NULL);
 }
 
 /* The query */
@@ -44,6 +42,20 @@ static unsigned parse_side(const char *text)
 	return text && params_number(text, PRESENCE_SIDE_MAX, &side) ? (unsigned)side : 0;
 }
 
+/* An optional number up to max; more count as that. */
+static bool parse_count(
+	char *const *params, size_t count, const char *name, uint64_t max, uint64_t *ret_value)
+{
+	const char *text = params_find(params, count, name);
+	uint64_t value;
+	if (!text)
+		return true;
+	if (!params_number(text, INT64_MAX, &value))
+		return false;
+	*ret_value = value < max ? value : max;
+	return true;
+}
+
 static bool parse_epoch(const char *text, uint64_t *ret_epoch)
 {
 	char *end;
@@ -56,7 +68,9 @@ static bool parse_epoch(const char *text, uint64_t *ret_epoch)
 struct refusal terminal_parse(char *const *params, size_t count, struct terminal_query *ret_query)
 {
 	struct terminal_query q = {.rows = parse_side(params_find(params, count, "rows")),
-		.cols = parse_side(params_find(params, count, "cols"))};
+		.cols = parse_side(params_find(params, count, "cols")),
+		.lag = TERMINAL_LAG};
+	uint64_t lines = SCREEN_SCROLLBACK_MAX;
 	const char *id = params_find(params, count, "sessionId");
 	const char *name = params_find(params, count, "name");
 	const char *shell = params_find(params, count, "shell");
@@ -74,6 +88,10 @@ struct refusal terminal_parse(char *const *params, size_t count, struct terminal
 		(!offset || !parse_epoch(epoch, &q.epoch) ||
 			!params_number(offset, INT64_MAX, &q.offset)))
 		return invalid("epoch and offset must both be given, as they were received");
+	if (!parse_count(params, count, "scrollback", SCREEN_SCROLLBACK_MAX, &lines) ||
+		!parse_count(params, count, "lag", INT64_MAX, &q.lag))
+		return invalid("scrollback and lag must be numbers");
+	q.lines = (unsigned)lines;
 	if (q.rows == 0 || q.cols == 0)
 		q.rows = q.cols = 0;
 	q.resume = epoch != NULL;
@@ -104,200 +122,9 @@ struct refusal terminal_check(
 	return (struct refusal){0};
 }
 
-/* Telling */
-
-static bool send_json(struct terminal *t, json_t *message)
-{
-	uint8_t *payload = t->all->scratch + TERMINAL_HEADROOM;
-	size_t length = message
-		? json_dumpb(message, (char *)payload, TERMINAL_FRAME_MAX, JSON_COMPACT)
-		: 0;
-	json_decref(message);
-	/* What does not fit is a presence of hundreds with long names: better silent than broken. */
-	if (length == 0 || length > TERMINAL_FRAME_MAX)
-		return true;
-	return t->transport->send(t->transport_user, payload, length, false);
-}
-
-static bool tell_attached(struct terminal *t)
-{
-	char epoch[17];
-	const struct session *s = t->session;
-	t->attached_told = true;
-	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->link.info.epoch);
-	return send_json(t,
-		json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I}", "type",
-			"attached", "sessionId", s->id, "epoch", epoch, "role",
-			role_name(t->principal.role), "cols", (int)s->cols, "rows", (int)s->rows,
-			"sizePolicy", size_policy_name(s->presence.policy), "clientId",
-			(json_int_t)t->viewer.attendee.id, "name", s->name, "state",
-			session_state_name(s->state), "oldest", (json_int_t)session_oldest(s),
-			"offset", (json_int_t)session_head(s)));
-}
-
-/* From here on the client counts bytes. A snapshot of the screen will have its place before this. */
-static bool tell_sync(struct terminal *t, struct history_size size)
-{
-	t->sync_told = true;
-	json_t *m = json_pack("{s:s, s:I, s:i, s:i}", "type", "sync", "offset",
-		(json_int_t)t->cursor.offset, "cols", (int)size.cols, "rows", (int)size.rows);
-	if (t->skipped > 0)
-		json_object_set_new(m, "skipped", json_integer((json_int_t)t->skipped));
-	t->skipped = 0;
-	return send_json(t, m);
-}
-
-static json_t *attendee_id(const struct attendee *a)
-{
-	return a ? json_integer((json_int_t)a->id) : json_null();
-}
-
-static bool tell_presence(struct terminal *t)
-{
-	const struct presence *p = &t->session->presence;
-	json_t *clients = json_array();
-	t->presence_told = p->version;
-	for (const struct attendee *a = p->first; a; a = a->next)
-		json_array_append_new(clients,
-			json_pack("{s:I, s:s, s:i, s:s, s:o}", "id", (json_int_t)a->id, "name",
-				a->name, "color", (int)a->color, "role", role_name(a->role),
-				"typedAt", time_json(a->typed_ms)));
-	return send_json(t,
-		json_pack("{s:s, s:o, s:o, s:s}", "type", "presence", "clients", clients, "sizeBy",
-			attendee_id(p->holder), "sizePolicy", size_policy_name(p->policy)));
-}
-
-static bool tell_size(struct terminal *t, struct history_size size)
-{
-	return send_json(t,
-		json_pack("{s:s, s:i, s:i, s:I, s:o}", "type", "resize", "cols", (int)size.cols,
-			"rows", (int)size.rows, "offset", (json_int_t)size.offset, "by",
-			attendee_id(t->session->presence.holder)));
-}
-
-static bool tell_exit(struct terminal *t)
-{
-	json_t *m = session_exit_json(t->session);
-	json_object_set_new(m, "type", json_string("exit"));
-	return send_json(t, m);
-}
-
-static bool tell_ready(struct terminal *t)
-{
-	t->ready = t->viewer.attendee.ready = true;
-	t->cursor.live_from = t->ready_at;
-	return send_json(t, json_pack("{s:s}", "type", "ready"));
-}
-
-static bool tell_error(struct terminal *t)
-{
-	json_t *m = json_pack("{s:s, s:s, s:s}", "type", "error", "code", t->error_code, "message",
-		t->error_message);
-	t->error_code = NULL;
-	return send_json(t, m);
-}
-
-static bool tell_pong(struct terminal *t)
-{
-	t->pong = false;
-	json_t *m = json_pack(
-		"{s:s, s:o}", "type", "pong", "t", json_loads(t->pong_time, JSON_DECODE_ANY, NULL));
-	return send_json(t, m);
-}
-
-static bool tell_state(struct terminal *t)
-{
-	t->name_told = t->session->name_version;
-	return send_json(t,
-		json_pack("{s:s, s:s, s:s}", "type", "state", "name", t->session->name, "state",
-			session_state_name(t->session->state)));
-}
-
-/* One message, if one is due. Returns 1 when one was sent, 0 when none is due, -1 when the peer is lost. */
-static int tell_message(struct terminal *t)
-{
-	bool sent;
-	if (t->error_code)
-		sent = tell_error(t);
-	else if (t->pong)
-		sent = tell_pong(t);
-	else if (!t->session)
-		return 0;
-	else if (!t->attached_told)
-		sent = tell_attached(t);
-	else if (!t->sync_told)
-		sent = tell_sync(t, history_size_at(&t->session->history, &t->cursor));
-	else if (!t->ready && t->cursor.offset >= t->ready_at)
-		sent = tell_ready(t);
-	else if (t->ready && t->presence_told != t->session->presence.version)
-		sent = tell_presence(t);
-	else if (t->ready && t->name_told != t->session->name_version)
-		sent = tell_state(t);
-	else
-		return 0;
-	return sent ? 1 : -1;
-}
-
-/* The next piece of the history. Returns bytes sent, or -1 when the peer is lost; *ret_more: there is more. */
-static long tell_history(struct terminal *t, size_t room, bool *ret_more)
-{
-	uint8_t *payload = t->all->scratch + TERMINAL_HEADROOM;
-	struct metrics *m = t->all->metrics;
-	struct history_read r = session_read(t->session, &t->viewer, &t->cursor, payload, room);
-	bool sent = true;
-	*ret_more = r.item != HISTORY_NOTHING;
-	switch (r.item) {
-	case HISTORY_NOTHING:
-		return 0;
-	case HISTORY_BYTES:
-		m->bytes_sent += r.length;
-		sent = t->transport->send(t->transport_user, payload, r.length, true);
-		break;
-	case HISTORY_SIZE:
-		sent = tell_size(t, r.size);
-		break;
-	case HISTORY_GAP:
-		m->resyncs++;
-		m->bytes_skipped += r.skipped;
-		t->skipped += r.skipped;
-		sent = tell_sync(t, r.size);
-		break;
-	case HISTORY_END:
-		/* The end is told after `ready`, which is due first when both are. */
-		sent = (t->ready || tell_ready(t)) && tell_exit(t);
-		break;
-	}
-	return sent ? (long)r.length : -1;
-}
-
-/* Send what is due while there is room; one full frame at most, then others have their turn. */
-static void pump(struct terminal *t)
-{
-	size_t sent = 0, room;
-	while (!t->closing && (room = t->transport->room(t->transport_user)) > 0) {
-		bool more = true;
-		int told = tell_message(t);
-		if (told < 0)
-			return;
-		if (told > 0)
-			continue;
-		if (!t->session || !t->sync_told)
-			return;
-		if (sent >= TERMINAL_FRAME_MAX) {
-			t->transport->want(t->transport_user);
-			return;
-		}
-		long n = tell_history(
-			t, room < TERMINAL_FRAME_MAX ? room : TERMINAL_FRAME_MAX, &more);
-		if (n < 0 || !more)
-			return;
-		sent += (size_t)n;
-	}
-}
-
 void terminal_writable(struct terminal *t)
 {
-	pump(t);
+	terminal_pump(t);
 }
 
 /* The session's side */
@@ -312,7 +139,7 @@ static void close_transport(struct terminal *t, enum terminal_close code, const 
 
 static void on_more(void *user)
 {
-	pump(user);
+	terminal_pump(user);
 }
 
 static void on_changed(void *user)
@@ -337,14 +164,22 @@ static void follow(struct terminal *t, struct session *s)
 	bool resume = t->resume && t->epoch == s->link.info.epoch;
 	t->session = s;
 	t->name_told = s->name_version;
+	t->title_told = s->title_version;
+	t->resume = resume;
+	/* Exactly the rest, if the ring still has it; otherwise the screen. */
 	t->skipped = history_seek(&s->history, &t->cursor, resume, t->offset);
 	t->ready_at = history_limit(&s->history);
+	if (!resume || t->skipped > 0 || t->cursor.offset != t->offset)
+		terminal_want_snapshot(t, SNAPSHOT_ATTACH);
+	if (t->lines > s->table->config.scrollback)
+		t->lines = s->table->config.scrollback;
 	session_attach(s, &t->viewer);
-	pump(t);
+	terminal_pump(t);
 }
 
 static void forget(struct terminal *t)
 {
+	terminal_drop_snapshot(t);
 	DL_DELETE(t->all->list, t);
 	free(t);
 }
@@ -365,7 +200,7 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 	t->error_message = error == 0  ? "This link is for an earlier session of that id"
 		: stage == REPORT_EXEC ? "The shell cannot be executed"
 				       : "The session could not be started";
-	pump(t);
+	terminal_pump(t);
 	close_transport(t, CLOSE_INTERNAL, t->error_message);
 }
 
@@ -386,6 +221,8 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 	t->resume = q->resume;
 	t->epoch = q->epoch;
 	t->offset = q->offset;
+	t->lines = q->lines;
+	t->lag = q->lag;
 	t->viewer = (struct session_viewer){
 		.more = on_more,
 		.changed = on_changed,
@@ -407,7 +244,7 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 		t->waiting = false;
 		t->error_code = "INTERNAL_ERROR";
 		t->error_message = "The session could not be started";
-		pump(t);
+		terminal_pump(t);
 		close_transport(t, CLOSE_INTERNAL, t->error_message);
 	}
 	return t;
@@ -417,7 +254,7 @@ static void refuse(struct terminal *t, const char *code, const char *message)
 {
 	t->error_code = code;
 	t->error_message = message;
-	pump(t);
+	terminal_pump(t);
 }
 
 void terminal_input(struct terminal *t, const void *bytes, size_t length)
@@ -471,11 +308,18 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 	case MESSAGE_PING:
 		t->pong = true;
 		snprintf(t->pong_time, sizeof t->pong_time, "%s", m.time);
-		pump(t);
+		terminal_pump(t);
 		break;
 	case MESSAGE_NAME:
 		if (t->session)
 			session_rename_viewer(t->session, &t->viewer, m.name);
+		break;
+	case MESSAGE_SNAPSHOT:
+		t->lines = m.lines;
+		if (t->session && t->ready) {
+			terminal_want_snapshot(t, SNAPSHOT_REQUEST);
+			terminal_pump(t);
+		}
 		break;
 	case MESSAGE_ACK:
 	case MESSAGE_UNKNOWN:

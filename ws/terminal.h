@@ -2,7 +2,7 @@
  * The terminal socket: what is said on /ws/pty, whatever carries its frames. A client has a cursor into
  * its session's history and no queue: whatever it is to be told is worked out when it can take it.
  *
- * Order: attached, sync, history, ready, then live output. See README.md for the messages.
+ * Order: attached; a snapshot, unless it resumes; sync, history, ready, then live output. See README.md.
  */
 #pragma once
 
@@ -19,6 +19,11 @@
 #define TERMINAL_FRAME_MAX 65535u /* bytes of output in a frame: those have the short header */
 #define TERMINAL_MESSAGE_MAX ((size_t)1 << 20) /* bytes that a client may send in one message */
 #define TERMINAL_CLIENTS_MAX 256u              /* of one session */
+#define TERMINAL_LAG ((uint64_t)1 << 20) /* backlog in bytes from which a snapshot takes its place */
+#define TERMINAL_SNAPSHOTS_MAX ((size_t)64 << 20) /* bytes of all; beyond they have no scrollback */
+#define TERMINAL_REFRESH_MS 200u            /* how often a client that is too slow is looked at */
+#define TERMINAL_DRAINED ((size_t)16 << 10) /* bytes on their way that count as none */
+#define TERMINAL_DRAINED_TIMES 5u           /* how often before it is back in the stream */
 
 /* Close codes (RFC 6455, 7.4; 4000 and up are ours). */
 enum terminal_close {
@@ -30,10 +35,15 @@ enum terminal_close {
 	CLOSE_SESSION_DELETED = 4410,
 };
 
+/* Why a client gets a snapshot; the greater reason wins. */
+enum snapshot_reason { SNAPSHOT_NONE, SNAPSHOT_LAG, SNAPSHOT_REQUEST, SNAPSHOT_ATTACH };
+
 /* How frames leave. Calls are never answered from inside. */
 struct terminal_transport {
 	/* Bytes that a frame may have now; 0: not yet, terminal_writable() will be called. */
 	size_t (*room)(void *user);
+	/* Bytes that were sent and have not reached the peer, about. */
+	size_t (*queued)(void *user);
 	/* Send a payload with TERMINAL_HEADROOM bytes in front. Returns false when the connection is lost. */
 	bool (*send)(void *user, uint8_t *payload, size_t length, bool binary);
 	/* Call terminal_writable() in a later turn of the loop. */
@@ -48,6 +58,8 @@ struct terminals {
 	struct metrics *metrics;
 	struct terminal *list;
 	uint8_t *scratch; /* headroom and one frame */
+	size_t snapshot_bytes; /* of all snapshots that are being sent */
+	uv_timer_t refresh;    /* active while clients are behind */
 };
 
 struct terminal {
@@ -66,9 +78,19 @@ struct terminal {
 	struct history_cursor cursor;
 	uint64_t skipped;
 	uint64_t ready_at; /* offset where history ends */
+	unsigned lines;    /* of scrollback that it wants in snapshots */
+	uint64_t lag;      /* its backlog is worth a snapshot */
+	enum snapshot_reason snapshot_due;
+	struct snapshot snapshot; /* being sent, while it has bytes */
+	size_t snapshot_sent;
+	bool behind;         /* too slow: it gets snapshots instead of the stream */
+	bool partial;        /* its last snapshot had fewer lines than it wants */
+	unsigned drained;    /* times that nothing was on its way to it */
+	uint64_t limit_seen; /* offset up to which there was output then */
 	bool attached_told, sync_told, ready, closing;
 	uint64_t presence_told; /* version */
 	uint64_t name_told;     /* version */
+	uint64_t title_told;    /* version */
 	bool pong;
 	char pong_time[MESSAGE_TIME_MAX]; /* JSON */
 	const char *error_code;           /* to be told: literals */
@@ -89,6 +111,8 @@ struct terminal_query {
 	unsigned rows, cols;           /* 0 = not given */
 	bool resume;
 	uint64_t epoch, offset;
+	unsigned lines; /* of scrollback */
+	uint64_t lag;   /* bytes */
 };
 
 int terminals_open(struct terminals *all, struct sessions *sessions, struct metrics *metrics);

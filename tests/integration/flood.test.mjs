@@ -1,5 +1,8 @@
 // A flood with fast, slow, stalled and reconnecting clients.
 //
+// Who wants every byte says so with a large lag=; others get a snapshot in place of their backlog (see
+// snapshot.test.mjs).
+//
 // RINGSIDE_TEST_FLOOD_MB: how much is printed. It comes in parts, and the next part is asked for
 // when the reading clients have come near: this process shares the processors with the server, and
 // a reader that falls off the ring because the test is slow would show nothing.
@@ -15,6 +18,7 @@ import { pause, until } from './lib/until.mjs';
 
 const megabytes = Number(process.env.RINGSIDE_TEST_FLOOD_MB ?? 200);
 const readers = 7;
+const everything = 1e12; // as lag: only what the ring has lost is skipped
 const sanitized = () => process.env.RINGSIDE_TEST_RSS === '0' || readFileSync(binary).includes('__asan_init');
 
 /** Mixed text: log lines, colours, CJK, emoji, random base64. Line feeds only, no queries. */
@@ -134,6 +138,8 @@ touch over
 		const hash = hashing();
 		const client = server.client({
 			sessionId: 's',
+			lag: everything,
+			scrollback: 0,
 			keepLog: false,
 			sink: (bytes, offset) => {
 				comparison.push(bytes, offset);
@@ -263,7 +269,8 @@ scenario('a gap never ends inside a character or an escape sequence', {
 	await server.session({ id: 's' });
 	const clients = Array.from({ length: 6 }, () => {
 		const comparison = new Comparison(period);
-		const client = server.client({ sessionId: 's', keepLog: false, sink: (bytes, offset) => comparison.push(bytes, offset) });
+		const client = server.client({ sessionId: 's', lag: everything, scrollback: 0, keepLog: false,
+			sink: (bytes, offset) => comparison.push(bytes, offset) });
 		return Object.assign(client, { comparison });
 	});
 	for (const client of clients) await client.connect();
@@ -316,7 +323,7 @@ scenario('one flooding session does not slow another', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'flood' });
 	await server.session({ id: 'calm' });
-	const drain = await server.client({ sessionId: 'flood', sink: () => {}, keepLog: false }).connect();
+	const drain = await server.client({ sessionId: 'flood', lag: everything, sink: () => {}, keepLog: false }).connect();
 	const client = await server.client({ sessionId: 'calm' }).connect();
 	drain.type('yes "$(seq -s, 1 30)"\r');
 	await until('flood', () => drain.received > 2_000_000);

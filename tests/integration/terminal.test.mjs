@@ -20,13 +20,13 @@ async function quiet(server, id) {
 	});
 }
 
-scenario('attach: attached, sync, history, ready, live', async (server) => {
+scenario('attach: attached, snapshot, sync, ready, live', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', name: 'Session', cols: 80, rows: 24 });
 	await server.run('s', 'echo before');
 	const session = await quiet(server, 's');
 	const client = await server.client({ sessionId: 's', cols: 90, rows: 30, name: 'Ada' }).connect();
-	const [attached, sync] = client.log;
+	const [attached, snapshot, sync] = client.log;
 	assert.equal(attached.type, 'attached');
 	assert.equal(attached.sessionId, 's');
 	assert.equal(attached.epoch, session.epoch);
@@ -37,6 +37,31 @@ scenario('attach: attached, sync, history, ready, live', async (server) => {
 	assert.ok(attached.offset >= session.offset);
 	assert.ok(attached.cols > 0 && attached.rows > 0);
 	assert.ok(['string', 'number'].includes(typeof attached.clientId));
+	assert.deepEqual([attached.scrollback, attached.unicode, attached.sizePolicy], [10_000, '11', 'latest']);
+	assert.deepEqual([snapshot.type, snapshot.reason, snapshot.skipped], ['snapshot', 'attach', undefined]);
+	assert.ok(snapshot.offset >= session.offset, 'the snapshot is older than the session');
+	assert.equal(sync.type, 'sync');
+	assert.equal(sync.offset, snapshot.offset);
+	assert.match(client.snapshots[0].data.toString(), /^\x18\x1bc[^]*before/);
+	const ready = types(client).indexOf('ready');
+	for (const type of types(client).slice(3, ready)) assert.ok(['bytes', 'resize'].includes(type), type);
+
+	client.type('echo li""ve\r');
+	await client.untilText('live\r\n');
+	assert.ok(types(client).lastIndexOf('bytes') > ready);
+	const { offset } = await quiet(server, 's');
+	await client.untilOffset(offset);
+	assert.deepEqual(client.bytes, await api.output('s', snapshot.offset));
+});
+
+scenario('resume from the first byte: attached, sync, history, ready, live', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', name: 'Session', cols: 80, rows: 24 });
+	await server.run('s', 'echo before');
+	const session = await quiet(server, 's');
+	const client = await server.client({ sessionId: 's', cols: 90, rows: 30, name: 'Ada' }).connect({ history: true });
+	const [attached, sync] = client.log;
+	assert.deepEqual([attached.type, attached.epoch], ['attached', session.epoch]);
 	assert.deepEqual({ ...sync, at: 0 }, { type: 'sync', offset: 0, cols: 80, rows: 24, at: 0 });
 	const ready = types(client).indexOf('ready');
 	for (const type of types(client).slice(2, ready)) assert.ok(['bytes', 'resize'].includes(type), type);
@@ -51,6 +76,7 @@ scenario('attach: attached, sync, history, ready, live', async (server) => {
 	const { offset } = await quiet(server, 's');
 	await client.untilOffset(offset);
 	assert.deepEqual(client.bytes, await api.output('s'));
+	assert.deepEqual(client.snapshots, []);
 });
 
 scenario('attach to nothing: created for the owner, 404 for a resume, 400 for nonsense', async (server) => {
@@ -106,7 +132,7 @@ scenario('resume at every kind of place gives exactly the bytes from there', asy
 scenario('a client that leaves and comes back misses nothing and gets nothing twice', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
-	const client = await server.client({ sessionId: 's' }).connect();
+	const client = await server.client({ sessionId: 's' }).connect({ history: true });
 	for (let round = 0; round < 10; round += 1) {
 		client.type(`for i in {1..300}; do echo ${round}-$i; done\r`);
 		await client.untilText(`${round}-${20 * round + 1}\r\n`);
@@ -129,34 +155,52 @@ scenario('resume with another epoch, or from beyond the head, begins anew', asyn
 	await server.session({ id: 's' });
 	const { offset: head, epoch } = await quiet(server, 's');
 	const other = epoch.replace(/^./, (digit) => (digit === '1' ? '2' : '1'));
-	for (const resume of [{ epoch: other, offset: 5 }, { epoch: other, offset: head }, { epoch, offset: head + 1 }, { epoch, offset: 2 ** 52 }]) {
+	for (const resume of [{ epoch: other, offset: 0 }, { epoch: other, offset: 5 }, { epoch: other, offset: head }, { epoch, offset: head + 1 },
+		{ epoch, offset: 2 ** 52 }]) {
 		const client = await server.client({ sessionId: 's' }).connect({ resume });
 		assert.equal(client.attached.epoch, epoch);
-		assert.equal(client.messages.find(({ type }) => type === 'sync').offset, 0, JSON.stringify(resume));
-		await client.untilOffset(head);
-		assert.deepEqual(client.bytes.subarray(0, head), await api.output('s', 0, head));
+		assert.equal(client.snapshots.length, 1, JSON.stringify(resume));
+		const [{ reason, offset, skipped }] = client.snapshots;
+		assert.deepEqual([reason, offset, skipped], ['attach', head, undefined], JSON.stringify(resume));
+		assert.equal(client.since, head);
 		client.terminate();
 	}
+	const client = await server.client({ sessionId: 's' }).connect({ resume: { epoch: other, offset: 5 } });
+	client.type('echo af""ter\r');
+	await client.untilText('after\r\n');
+	const { offset } = await quiet(server, 's');
+	await client.untilOffset(offset);
+	assert.deepEqual(client.bytes, await api.output('s', head));
 });
 
-scenario('resume from before the ring says what was skipped', { args: ['--ring-size', '64K'] }, async (server) => {
+scenario('resume from before the ring: a snapshot that says what was skipped', { args: ['--ring-size', '64K'] }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
-	const client = await server.client({ sessionId: 's' }).connect();
+	const client = await server.client({ sessionId: 's' }).connect({ history: true });
 	await client.close();
 	const asked = client.offset;
 	await server.api.input('s', 'seq 1 60000; echo ov""er\r');
 	await server.outputMatches('s', /\nover\r\n/);
+	const { offset: head } = await quiet(server, 's');
 	await client.connect();
-	const { offset } = await quiet(server, 's');
-	await client.untilOffset(offset);
+	assert.deepEqual(client.snapshots.map(({ reason, offset, skipped }) => [reason, offset, skipped]), [['attach', head, head - asked]]);
 	assert.equal(client.gaps.length, 1);
 	const [gap] = client.gaps;
-	assert.equal(gap.from, asked);
-	assert.equal(gap.skipped, gap.to - asked);
-	assert.ok(gap.skipped > 0 && offset - gap.to <= 65_536);
-	assert.ok(offset - gap.to > 30_000, 'more was skipped than needed');
+	assert.deepEqual([gap.from, gap.to, gap.skipped], [asked, head, head - asked]);
+	assert.match(client.snapshots[0].data.toString(), /59998\r\n59999\r\n60000\r\nover\r\n/);
+	client.type('echo af""ter\r');
+	await client.untilText('after\r\n');
+	const { offset } = await quiet(server, 's');
+	await client.untilOffset(offset);
 	assert.deepEqual(client.bytes, await api.output('s', gap.to));
+
+	// What the ring still has is had as before, to the byte.
+	const { oldest, epoch } = await api.get('s');
+	const from = oldest + 200;
+	const near = await server.client({ sessionId: 's' }).connect({ resume: { epoch, offset: from } });
+	await near.untilOffset(offset);
+	assert.deepEqual([near.snapshots, near.gaps], [[], []]);
+	assert.deepEqual(near.bytes, await api.output('s', from));
 });
 
 scenario('two clients see the same and both type', async (server) => {
@@ -245,7 +289,7 @@ scenario('a viewer sees, but nothing it does reaches the shell', async (server) 
 scenario('resize messages stand at their offsets, live and in the history', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
-	const live = await server.client({ sessionId: 's' }).connect();
+	const live = await server.client({ sessionId: 's' }).connect({ history: true });
 	await server.run('s', "trap 'echo size:$(stty size)' WINCH");
 	const sizes = [[100, 30], [60, 20], [61, 21], [132, 43]];
 	for (const [cols, rows] of sizes) {
@@ -254,7 +298,7 @@ scenario('resize messages stand at their offsets, live and in the history', asyn
 		await live.untilText(`now-${cols + 1}\r\n`);
 	}
 	await quiet(server, 's');
-	const late = await server.client({ sessionId: 's' }).connect();
+	const late = await server.client({ sessionId: 's' }).connect({ history: true });
 	for (const client of [live, late]) {
 		const resizes = client.log.filter(({ type }) => type === 'resize');
 		assert.deepEqual(resizes.map(({ cols, rows }) => [cols, rows]), sizes);
@@ -283,6 +327,9 @@ scenario('resize messages stand at their offsets, live and in the history', asyn
 	const sync = resumed.messages.find(({ type }) => type === 'sync');
 	assert.deepEqual([sync.cols, sync.rows], [61, 21]);
 	assert.deepEqual(resumed.log.filter(({ type }) => type === 'resize').map(({ cols }) => cols), [132]);
+	const shown = await server.client({ sessionId: 's' }).connect();
+	assert.deepEqual([shown.snapshots[0].cols, shown.snapshots[0].rows], [132, 43]);
+	assert.ok(!shown.messages.some(({ type }) => type === 'resize'), 'a resize from before the snapshot');
 });
 
 scenario('whose window is the size: who holds it, or who typed last', async (server) => {
@@ -398,50 +445,59 @@ scenario('exit comes after the last byte, for the fast and for the slow', { time
 	const { api } = server;
 	for (let round = 0; round < rounds; round += 1) {
 		await server.session({ id: 's' });
-		const fast = await server.client({ sessionId: 's' }).connect();
-		const slow = await server.client({ sessionId: 's' }).connect();
-		slow.stall();
+		const fast = await server.client({ sessionId: 's', lag: 1e9 }).connect({ history: true });
+		const slow = await server.client({ sessionId: 's', lag: 1e9 }).connect({ history: true });
+		const shown = await server.client({ sessionId: 's', lag: 0 }).connect();
+		for (const client of [slow, shown]) client.stall();
 		fast.type('seq 1 200000; exit 7\r');
 		await fast.untilMessage('exit', () => true, { timeout: 30_000 });
 		const session = await api.get('s');
 		assert.equal(session.state, 'exited');
 		assert.deepEqual(session.exit, { code: 7, signal: null, reason: 'exited', offset: session.offset });
-		slow.unstall();
-		await slow.untilMessage('exit', () => true, { timeout: 30_000 });
+		for (const client of [slow, shown]) {
+			client.unstall();
+			await client.untilMessage('exit', () => true, { timeout: 30_000 });
+		}
 		const whole = await api.output('s');
 		assert.match(whole.subarray(-2000).toString(), /199999\r\n200000\r\n/);
-		for (const [name, client] of [['fast', fast], ['slow', slow]]) {
+		for (const [name, client] of [['fast', fast], ['slow', slow], ['shown', shown]]) {
 			const { at, type, ...exit } = client.log.find((each) => each.type === 'exit');
 			assert.deepEqual(exit, session.exit, name);
 			assert.equal(at, session.offset, `the ${name} client had the exit before the end`);
 			assert.equal(type, 'exit');
-			assert.deepEqual(client.gaps, [], `${name}: the ring is larger than this output`);
-			assert.equal(sha256(client.bytes), sha256(whole), name);
 			assert.ok(client.socket, `the socket of the ${name} client was closed`);
 			assert.equal(client.messages.filter((each) => each.type === 'exit').length, 1);
+			if (client === shown) {
+				assert.equal(sha256(client.bytes), sha256(whole.subarray(client.since)), name);
+				continue;
+			}
+			assert.deepEqual(client.gaps, [], `${name}: the ring is larger than this output`);
+			assert.equal(sha256(client.bytes), sha256(whole), name);
 		}
-		fast.terminate();
-		slow.terminate();
+		for (const client of [fast, slow, shown]) client.terminate();
 		await api.delete('s');
 	}
 });
 
-scenario('attach and resume to an ended session: history, ready, exit', async (server) => {
+scenario('attach and resume to an ended session: snapshot or history, ready, exit', async (server) => {
 	await server.session({ id: 's' });
-	const witness = await server.client({ sessionId: 's' }).connect();
+	const witness = await server.client({ sessionId: 's' }).connect({ history: true });
 	witness.type('echo last wo""rds; kill -9 $$\r');
 	await witness.untilMessage('exit');
 	const half = Math.floor(witness.offset / 2);
 	await witness.close();
-	for (const resume of [false, { epoch: witness.epoch, offset: half }, { epoch: witness.epoch, offset: witness.offset }]) {
+	const { epoch } = witness;
+	for (const resume of [false, { epoch, offset: 0 }, { epoch, offset: half }, { epoch, offset: witness.offset }]) {
 		const client = await server.client({ sessionId: 's' }).connect({ resume });
 		const exit = await client.untilMessage('exit');
 		assert.deepEqual([exit.code, exit.signal, exit.reason, exit.offset], [null, 'KILL', 'signal', witness.offset]);
 		assert.equal(client.attached.state, 'exited');
 		assert.ok(types(client).indexOf('exit') > types(client).indexOf('ready'));
-		const from = resume ? resume.offset : 0;
+		const from = resume ? resume.offset : witness.offset;
 		assert.equal(client.since, from);
 		assert.deepEqual(client.bytes, witness.bytes.subarray(from));
+		assert.equal(client.snapshots.length, resume ? 0 : 1);
+		if (!resume) assert.match(client.snapshots[0].data.toString(), /last words/);
 		client.type('ls\r');
 		client.control({ type: 'resize', cols: 50, rows: 10 });
 		client.control({ type: 'ping', t: 1 });

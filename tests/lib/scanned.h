@@ -86,7 +86,7 @@ static inline void scanned_feed(struct scanned *s, const void *bytes, size_t len
 	SCANNED_CHECK(s->scan.ground <= s->scan.settled);
 	SCANNED_CHECK(s->scan.ground >= ground);
 	if (s->count > 0) {
-		/* A query that anybody may see is never shown by half; a muted one may be. */
+		/* A query is never settled by half; what is too long to be judged may be. */
 		const struct scan_query *last = &s->ranges[s->count - 1];
 		SCANNED_CHECK(last->muted || last->start + last->length <= s->scan.settled ||
 			last->start >= s->scan.settled);

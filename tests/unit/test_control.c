@@ -21,7 +21,7 @@ static void expect_refused(int fd)
 
 static int forge(uint64_t magic, uint32_t version, off_t size, int seals)
 {
-	struct control page = {.magic = magic, .version = version};
+	struct control page = {.magic = magic, .version = version, .size = (uint64_t)size};
 	int fd = memfd_create("forged", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	cr_assert_eq(pwrite(fd, &page, sizeof page, 0), (ssize_t)sizeof page);
 	cr_assert_eq(ftruncate(fd, size), 0);

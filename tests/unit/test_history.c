@@ -119,6 +119,52 @@ Test(history_read, takes_at_most_cap)
 	cr_assert_eq(f.cursor.offset, SCAN_STRING_MAX + 1);
 }
 
+/* Text of ASCII, then the character over and over; every piece but the last is cut by its cap. */
+static void expect_whole_characters(const char *character, size_t ascii)
+{
+	const size_t size = strlen(character), cap = SCAN_STRING_MAX + 1;
+	uint64_t from = stream_head(&f.ring.bytes), end = from + ascii + 3 * cap / size * size;
+	for (uint64_t at = from; at < end; at += at < from + ascii ? 1 : size)
+		memory_ring_say(&f.ring, at < from + ascii ? "x" : character);
+	while (history_consume(&f.history, 1 << 20, false))
+		;
+	history_seek(&f.history, &f.cursor, true, from);
+	while (f.cursor.offset < end) {
+		struct history_read r = next_for(&f.cursor, cap);
+		cr_assert_eq(r.item, HISTORY_BYTES);
+		cr_assert_eq((f.cursor.offset - from - ascii) % size, 0,
+			"%zu bytes of %s, cut at %llu", ascii, character,
+			(unsigned long long)f.cursor.offset);
+		cr_assert(f.cursor.offset == end || r.length > cap - size);
+	}
+}
+
+Test(history_read, cap_cuts_no_character)
+{
+	const char *const characters[] = {"x", "\xc3\xa9", "\xe2\x80\x99", "\xf0\x9f\x98\x80"};
+	for (size_t i = 0; i < sizeof characters / sizeof *characters; i++)
+		for (size_t ascii = 0; ascii < 4; ascii++)
+			expect_whole_characters(characters[i], ascii);
+}
+
+Test(history_read, bytes_that_are_no_characters_are_cut_by_cap)
+{
+	/* Continuations without a beginning, more of them than a character has, and what no decoder takes. */
+	const char *const ends[] = {
+		"\x80\x80\x80", "\xc3\xa9\x80", "\xe2\x82\xac\x80", "\xf8\xff\xf8"};
+	const size_t cap = SCAN_STRING_MAX + 1;
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		uint64_t from = stream_head(&f.ring.bytes);
+		for (size_t n = cap - strlen(ends[i]); n > 0; n--)
+			memory_ring_say(&f.ring, "x");
+		say(ends[i]);
+		say("more");
+		history_seek(&f.history, &f.cursor, true, from);
+		cr_assert_eq(next_for(&f.cursor, cap).length, cap);
+		EXPECT_BYTES("more");
+	}
+}
+
 Test(history_seek, resume_is_exact)
 {
 	say("hello world");
@@ -226,6 +272,36 @@ Test(history_sizes, resumed_reader_knows_the_size_at_its_offset)
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 24);
 }
 
+Test(history_sizes, are_numbered_in_order)
+{
+	say("one");
+	memory_ring_resize(&f.ring, 30, 100);
+	memory_ring_resize(&f.ring, 31, 101);
+	say("two");
+	cr_assert_eq(f.history.sizes_count, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		struct history_size size = history_size_number(&f.history, i);
+		cr_expect_eq(size.offset, i == 0 ? 0 : 3);
+		cr_expect_eq(size.rows, i == 0 ? 24 : 29 + i);
+	}
+}
+
+Test(history_sizes, placed_reader_knows_the_size_whatever_the_ring_still_has)
+{
+	say("one");
+	memory_ring_resize(&f.ring, 30, 100);
+	say_lines(2 * RING_SIZE_MIN);
+	memory_ring_resize(&f.ring, 31, 101);
+	say("");
+	history_place(&f.history, &f.cursor, 2);
+	cr_assert_eq(f.cursor.offset, 2);
+	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 24);
+	history_place(&f.history, &f.cursor, 3);
+	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 30);
+	history_place(&f.history, &f.cursor, stream_head(&f.ring.bytes));
+	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 31);
+}
+
 Test(history_sizes, size_behind_the_last_byte_is_told)
 {
 	say("one");
@@ -270,9 +346,13 @@ Test(history_sizes, more_than_are_kept)
 	cr_assert_eq(bytes, HISTORY_RESIZES + 101);
 	cr_assert_geq(sizes, HISTORY_RESIZES - 1);
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 1 + (HISTORY_RESIZES + 99) % 900);
+	/* Number 101 is the oldest that is known, and has the rows of i = 100. */
+	cr_assert_eq(f.history.sizes_count, HISTORY_RESIZES + 101);
+	for (unsigned i = 0; i < 103; i++)
+		cr_expect_eq(history_size_number(&f.history, i).rows, i < 102 ? 101 : 102, "%u", i);
 }
 
-Test(history_queries, are_blanked_in_what_is_replayed)
+Test(history_queries, are_blanked)
 {
 	say("a\x1b[6nb\x1b]11;?\ac\x05"
 	    "d");
@@ -280,61 +360,51 @@ Test(history_queries, are_blanked_in_what_is_replayed)
 	EXPECT_BYTES("a....b.......c.d");
 }
 
-Test(history_queries, live_reader_sees_each_once_and_others_never)
+Test(history_queries, are_blanked_for_every_reader_live_or_not)
 {
-	struct history_cursor live, other, late;
-	history_seek(&f.history, &live, false, 0);
-	history_seek(&f.history, &other, false, 0);
-	live.live_from = 0;
+	struct history_cursor first, second, late;
+	history_seek(&f.history, &first, false, 0);
+	history_seek(&f.history, &second, false, 0);
 	say("a\x1b[6nb");
-	next_for(&other, CAP);
-	cr_assert_str_eq(f.text, "a....b");
-	next_for(&live, CAP);
-	cr_assert_str_eq(f.text, "a\x1b[6nb");
+	struct history_cursor *const readers[] = {&first, &second, &late};
 	history_seek(&f.history, &late, true, 0);
-	late.live_from = 0;
-	next_for(&late, CAP);
-	cr_assert_str_eq(f.text, "a....b", "it has been shown already");
-}
-
-Test(history_queries, reader_that_became_live_later_does_not_see_older_ones)
-{
-	say("a\x1b[6n");
-	history_seek(&f.history, &f.cursor, false, 0);
-	f.cursor.live_from = history_limit(&f.history);
-	say("\x1b[5nb");
-	EXPECT_BYTES("a....\x1b[5nb");
+	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+		next_for(readers[i], CAP);
+		cr_assert_str_eq(f.text, "a....b", "reader %zu", i);
+	}
 }
 
 Test(history_queries, small_reads_do_not_cut_a_query)
 {
-	char string[SCAN_STRING_MAX + 1] = "\x1b]10;";
+	char string[SCAN_STRING_MAX + 1] = "\x1b]10;", blank[SCAN_STRING_MAX + 1];
 	memset(string + 5, 'x', sizeof string - 8);
 	strcpy(string + sizeof string - 3, "?\a");
 	cr_assert_eq(strlen(string), SCAN_STRING_MAX);
+	memset(blank, '.', SCAN_STRING_MAX);
+	blank[SCAN_STRING_MAX] = '\0';
 	say("abc");
 	say(string);
 	history_seek(&f.history, &f.cursor, false, 0);
-	f.cursor.live_from = 0;
 	cr_assert_eq(next_for(&f.cursor, SCAN_STRING_MAX + 1).length, 3);
 	cr_assert_eq(next_for(&f.cursor, SCAN_STRING_MAX + 1).length, SCAN_STRING_MAX);
-	cr_assert_str_eq(f.text, string);
+	cr_assert_str_eq(f.text, blank);
 }
 
+/* It ends the title before it, and ESC alone, behind which a c would follow, would not. */
 Test(history_queries, resize_within_a_query_does_not_break_it)
 {
 	char got[64] = "";
 	struct history_read r;
 	history_seek(&f.history, &f.cursor, false, 0);
-	f.cursor.live_from = 0;
-	say("\x1b[6");
+	say("\x1b]0;t\x1b");
 	memory_ring_resize(&f.ring, 30, 100);
-	say("nx");
+	say("[6nc");
 	while ((r = next_for(&f.cursor, CAP)).item != HISTORY_NOTHING)
 		if (r.item == HISTORY_BYTES)
 			strcat(got, f.text);
-	cr_assert(strcmp(got, "\x1b[6nx") == 0 || strcmp(got, "....x") == 0,
-		"a sequence without its end would swallow what follows: %s", got + 1);
+		else
+			strcat(got, "<>");
+	cr_assert_str_eq(got, "\x1b]0;t<>\x1b\\..c");
 }
 
 Test(history_gap, reader_that_fell_out_is_moved_to_a_safe_place)
@@ -371,7 +441,7 @@ Test(history_gap, tells_the_size_at_its_new_place)
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 31);
 }
 
-Test(history_gap, forgotten_ranges_are_not_replayed)
+Test(history_gap, output_with_forgotten_ranges_is_not_shown)
 {
 	history_seek(&f.history, &f.cursor, false, 0);
 	say("ab");
@@ -457,6 +527,22 @@ Test(history_consume, keeps_to_its_budget)
 	cr_assert_eq(history_limit(&f.history), 11);
 }
 
+/* The writer was told that it may go on; what it has overwritten since cannot be claimed back. */
+Test(history_consume, never_goes_back)
+{
+	static const char *const ends[] = {"\x1b_", "\x1b", "[", "6n", "\x1b_", "\xc2", "\x9b",
+		"6n", "\x1b_", "\xe2\x82", "\xac", "x"};
+	uint64_t consumed = 0;
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		say(ends[i]);
+		cr_assert_geq(history_consumed(&f.history), consumed, "behind %zu", i);
+		consumed = history_consumed(&f.history);
+		if (ends[i][strlen(ends[i]) - 1] == '_')
+			say_lines(RING_SIZE_MIN / 3);
+	}
+	cr_assert_eq(consumed, f.history.scan.offset);
+}
+
 Test(history_consume, damaged_events_are_counted_and_skipped)
 {
 	struct event_header bad = {.type = EVENT_RESIZE, .length = UINT32_MAX};
@@ -478,39 +564,35 @@ static void adopt(struct history *h, struct control *control)
 	history_catch_up(h);
 }
 
-Test(history_catch_up, mutes_what_came_before)
+Test(history_catch_up, says_what_came_before)
 {
 	struct history h;
 	set_up();
 	say("a\x1b[6nb");
+	cr_assert_eq(f.history.mute_before, 0, "not when the session is new");
 	adopt(&h, &f.control);
-	history_seek(&h, &f.cursor, false, 0);
-	f.cursor.live_from = 0;
-	struct history_read r = history_read(&h, &f.cursor, f.text, CAP);
-	cr_assert_eq(r.length, 6);
-	cr_assert_arr_eq(f.text, "a\0\0\0\0b", 6);
+	cr_assert_eq(h.mute_before, 6);
+	cr_assert_eq(h.scan.offset, 6);
 	memory_ring_say(&f.ring, "\x1b[5n");
 	history_consume(&h, 1000, false);
-	r = history_read(&h, &f.cursor, f.text, CAP);
-	cr_assert_eq(r.length, 4);
-	cr_assert_arr_eq(f.text, "\x1b[5n", 4, "what comes later is answered");
+	cr_assert_eq(h.mute_before, 6);
 	history_finish(&h);
 	tear_down();
 	ASSERT_NO_LEAKS();
 }
 
-Test(history_catch_up, query_cut_by_the_crash_is_muted)
+Test(history_catch_up, queries_stay_blanked)
 {
 	struct history h;
 	set_up();
-	say("a\x1b[6");
+	say("a\x1b[6nb\x1b[5");
 	adopt(&h, &f.control);
 	history_seek(&h, &f.cursor, false, 0);
-	f.cursor.live_from = 0;
-	memory_ring_say(&f.ring, "nb");
+	memory_ring_say(&f.ring, "n\x1b[5nc");
 	history_consume(&h, 1000, false);
 	struct history_read r = history_read(&h, &f.cursor, f.text, CAP);
-	cr_assert_arr_eq(f.text, "a\0\0\0\0b", r.length);
+	cr_assert_eq(r.length, 15);
+	cr_assert_arr_eq(f.text, "a\0\0\0\0b\0\0\0\0\0\0\0\0c", 15);
 	history_finish(&h);
 	tear_down();
 }

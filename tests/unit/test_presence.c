@@ -404,26 +404,24 @@ Test(presence_focus, who_comes_has_none)
 	cr_assert(presence_focus(&p, &a, true));
 }
 
-Test(presence, responder_has_caught_up_and_may_type)
+/* A program asks for it anew, so every terminal says once more whether it has it. */
+Test(presence_focus, that_is_forgotten_is_nobodys_until_it_is_told_again)
 {
 	struct attendee v = someone(ROLE_VIEWER, 24, 80), a = someone(ROLE_OWNER, 24, 80), b = a;
-	v.ready = true;
 	presence_join(&p, &v);
 	presence_join(&p, &a);
 	presence_join(&p, &b);
-	cr_assert_null(presence_responder(&p));
-	b.ready = true;
-	cr_assert_eq(presence_responder(&p), &b);
-	a.ready = true;
-	cr_assert_eq(presence_responder(&p), &a, "the holder of the size, once it is ready");
-	presence_type(&p, &b, 1000);
-	cr_assert_eq(presence_responder(&p), &b);
-}
-
-Test(presence, responder_without_a_window_is_better_than_none)
-{
-	struct attendee a = someone(ROLE_OWNER, 0, 0);
-	a.ready = true;
-	presence_join(&p, &a);
-	cr_assert_eq(presence_responder(&p), &a);
+	presence_focus(&p, &v, true);
+	presence_focus(&p, &a, true);
+	presence_focus(&p, &b, true);
+	uint64_t before = p.version;
+	presence_forget_focus(&p);
+	cr_assert_not(p.focused);
+	cr_assert_not(v.focused || a.focused || b.focused);
+	cr_assert_eq(p.version, before, "nobody else needs to hear of it");
+	cr_assert_not(presence_focus(&p, &a, false), "it is not lost twice");
+	cr_assert(presence_focus(&p, &b, true));
+	cr_assert(p.focused);
+	cr_assert_not(presence_leave(&p, &a));
+	cr_assert(presence_leave(&p, &b));
 }

@@ -23,9 +23,7 @@ static const struct example examples[] = {
 	{"nothing", BYTES(""), ""},
 
 	{"DA1", BYTES("ab\x1b[ccd"), "2+3"},
-	{"focus reporting, which is answered at once", BYTES("\x1b[?1004h"), "0+8", 0, 0},
-	{"focus reporting off", BYTES("\x1b[?1004l"), "", 0, 0},
-	{"focus reporting among others stays", BYTES("\x1b[?1049;1004h"), "", 0, 0},
+	{"focus reporting", BYTES("\x1b[?1004h\x1b[?1049;1004h\x1b[?1004l"), ""},
 	{"DA1 with 0", BYTES("\x1b[0c"), "0+4"},
 	{"DA2", BYTES("\x1b[>c"), "0+4"},
 	{"DA3", BYTES("\x1b[=c"), "0+4"},
@@ -36,6 +34,7 @@ static const struct example examples[] = {
 	{"colour scheme", BYTES("\x1b[?996n"), "0+7"},
 	{"modifyOtherKeys off", BYTES("\x1b[>4n"), ""},
 	{"DECRQM of a private mode", BYTES("\x1b[?2004$p"), "0+9"},
+	{"DECRQM of synchronized output", BYTES("\x1b[?2026$p"), "0+9"},
 	{"DECRQM of an ANSI mode", BYTES("\x1b[4$p"), "0+5"},
 	{"DECSTR", BYTES("\x1b[!p"), ""},
 	{"DECRQPSR", BYTES("\x1b[1$w"), "0+5"},
@@ -45,7 +44,9 @@ static const struct example examples[] = {
 	{"kitty flags", BYTES("\x1b[?u"), "0+4"},
 	{"kitty push, pop and set", BYTES("\x1b[>1u\x1b[<u\x1b[=1;1u"), ""},
 	{"restore cursor", BYTES("\x1b[u"), ""},
+	{"window's state and place", BYTES("\x1b[11t\x1b[13t\x1b[13;2t"), "0+5 5+5 10+7"},
 	{"window's size", BYTES("\x1b[14t\x1b[18t\x1b[14;2t"), "0+5 5+5 10+7"},
+	{"sizes of screen and cell", BYTES("\x1b[15t\x1b[16t\x1b[19t"), "0+5 5+5 10+5"},
 	{"window's title", BYTES("\x1b[20t\x1b[21t"), "0+5 5+5"},
 	{"resize of the window", BYTES("\x1b[8;24;80t\x1b[22;0t\x1b[12t\x1b[1t"), ""},
 	{"DECREQTPARM", BYTES("\x1b[x\x1b[1x"), "0+3 3+4"},
@@ -59,6 +60,11 @@ static const struct example examples[] = {
 
 	{"OSC 10 with BEL", BYTES("\x1b]10;?\a"), "0+7s"},
 	{"OSC 11 with ST", BYTES("\x1b]11;?\x1b\\x"), "0+8s"},
+	{"OSC 12 to 19",
+		BYTES("\x1b]12;?\a\x1b]13;?\a\x1b]14;?\a\x1b]15;?\a\x1b]16;?\a\x1b]17;?\a"
+		      "\x1b]18;?\a\x1b]19;?\a"),
+		"0+7s 7+7s 14+7s 21+7s 28+7s 35+7s 42+7s 49+7s"},
+	{"OSC 10 with zeros before", BYTES("\x1b]0010;?\a"), "0+9s"},
 	{"OSC 4", BYTES("\x1b]4;1;?\a"), "0+8s"},
 	{"OSC 4 that sets", BYTES("\x1b]4;1;#ffffff\a"), ""},
 	{"OSC 4 that sets and asks", BYTES("\x1b]4;1;red;2;?\a"), "0+14s"},
@@ -74,6 +80,21 @@ static const struct example examples[] = {
 	{"sixel", BYTES("\x1bPq#0;2;0;0;0?\x1b\\"), ""},
 	{"answer to DECRQSS", BYTES("\x1bP1$r0m\x1b\\"), ""},
 	{"SOS, PM and APC", BYTES("\x1bX?[6n\x1b\\\x1b^?\x1b\\\x1b_?\x05\x1b\\"), ""},
+
+	/* A malformed CSI does nothing, but it has a final byte all the same. */
+	{"prefix behind a parameter", BYTES("\x1b[6?n\x1b[0>c"), ""},
+	{"prefix behind a prefix", BYTES("\x1b[>>c\x1b[??6n"), ""},
+	{"prefix behind a separator", BYTES("\x1b[;?6n"), ""},
+	{"parameter behind an intermediate", BYTES("\x1b[$0p\x1b[?2026$1p"), ""},
+	{"prefix behind an intermediate", BYTES("\x1b[$?p"), ""},
+	{"intermediate inside an ignored CSI", BYTES("\x1b[1?$p\x1b[6n"), "6+4"},
+	{"character inside an ignored CSI", BYTES("\x1b[1?\xc3\xa9n\x1b[6n"), "7+4"},
+	{"C1 inside an ignored CSI", BYTES("\x1b[1?\xc2\x84n\x1b[1?\xc2\x9b\x36n"), "11+4e"},
+	{"ENQ inside an ignored CSI", BYTES("\x1b[1?\x05n"), "4+1s"},
+	{"C0 and DEL inside an ignored CSI", BYTES("\x1b[1?\r\x7f\x07n"), ""},
+	{"CAN and SUB inside an ignored CSI", BYTES("\x1b[1?\x18n\x1b[1?\x1an"), ""},
+	{"ESC inside an ignored CSI", BYTES("\x1b[1?\x1b[6n"), "4+4e"},
+	{"two intermediates", BYTES("\x1b[?1!$p"), "0+7"},
 
 	{"ENQ inside a query",
 		BYTES("\x1b[\x05"
@@ -137,6 +158,20 @@ static const struct example examples[] = {
 		"9+1s"},
 
 	{"character aborts a CSI", BYTES("\x1b[6\xc3\xa9n"), ""},
+	{"character inside a DCS", BYTES("\x1bP$q\xc3\xa9m\x1b\\"), "0+9s"},
+	{"character in the header of a DCS", BYTES("\x1bP$\xc3\xa9qm\x1b[6n"), "7+4"},
+	{"character behind the introducer of a DCS", BYTES("\x1bP\xc3\xa9\x1b[6n"), "4+4"},
+	{"character behind a parameter of a DCS", BYTES("\x1bP1;2\xc3\xa9\x1b[6n"), "7+4"},
+	{"character inside an ignored DCS", BYTES("\x1bP1?\xc3\xa9\x1b[6n"), "6+4e"},
+	{"parameter behind an intermediate of a DCS", BYTES("\x1bP$0qm\x1b\\"), ""},
+	{"prefix behind a parameter of a DCS", BYTES("\x1bP0?$qm\x1b\\\x1bP??$qm\x1b\\"), ""},
+	{"prefix of a DCS", BYTES("\x1bP?$qm\x1b\\"), "0+8s"},
+	{"BEL and DEL inside the header of a DCS", BYTES("\x1bP\a$\x7f\x05qm\x1b\\"), "0+10s"},
+	{"ST inside an ignored DCS", BYTES("\x1bP1?\a\xc2\x9c\x1b[6n"), "7+4"},
+	{"character inside an APC", BYTES("\x1b_\xc3\xa9\x1b[6n"), "4+4"},
+	{"character inside SOS and PM", BYTES("\x1bX?\xe2\x82\xac\x05\x1b^\xf0\x9f\x98\x80\x05"),
+		"6+1s 13+1s"},
+	{"BOM inside an APC is dropped", BYTES("\x1b_\xef\xbb\xbf\x05\x1b[6n"), "6+4e"},
 	{"character inside an OSC", BYTES("\x1b]10;\xc3\xa9?\a"), "0+9s"},
 	{"character behind ESC", BYTES("\x1b\xc3\xa9[6n"), ""},
 	{"four bytes abort a CSI",
@@ -174,6 +209,7 @@ static const struct example examples[] = {
 		      "6"),
 		"", 3, 3},
 	{"character begun", BYTES("ab\xe2\x82"), "", 2, 2},
+	{"overlong character begun", BYTES("ab\xc0"), "", 1, 1},
 	{"OSC whose number is not known", BYTES("ab\x1b]1"), "", 3, 3},
 	{"OSC that may ask", BYTES("ab\x1b]11;"), "", 5, 5},
 	{"OSC that asks but is not over", BYTES("ab\x1b]11;?"), "", 6, 6},
@@ -185,6 +221,11 @@ static const struct example examples[] = {
 	{"APC begun", BYTES("ab\x1b_Gf=1"), "", 0, 6},
 	{"ESC of ST begun, of an OSC that asks", BYTES("\x1b]11;?\x1b"), "", 7, 7},
 	{"charset begun", BYTES("ab\x1b("), "", 0, 2},
+	{"ignored CSI begun", BYTES("ab\x1b[1?"), "", 0, 4},
+	{"ignored DCS begun", BYTES("ab\x1bP1?$q"), "", 0, 6},
+	{"character in the header of a DCS begun", BYTES("ab\x1bP$\xc3"), "", 4, 4},
+	{"character in an APC begun", BYTES("ab\x1b_x\xc3"), "", 1, 4},
+	{"character in an APC", BYTES("ab\x1b_x\xc3\xa9"), "", 0, 0},
 	{"undecided query behind an answered one", BYTES("\x1b[6n\x1b[6"), "0+4", 3, 3},
 	{"ENQ inside what is undecided",
 		BYTES("ab\x1b[\x05"
@@ -359,6 +400,23 @@ Test(scan_limits, muted_sequence_ends_at_a_character)
 	expect_long("\x1b[", '1', 2000, "\xc3\xa9\x1b[6n", "0+2003m 2004+4");
 }
 
+Test(scan_limits, muted_sequence_may_be_ignored)
+{
+	expect_long("\x1b[", '1', 2000, "?\xc3\xa9m\x1b[6n", "0+2006m 2006+4");
+	expect_long("\x1bP", '1', 9000, "?\xc3\xa9q\x1b\\\x1b[6n", "0+9008sm 9008+4");
+}
+
+Test(scan_limits, header_of_a_string_ends_at_a_character)
+{
+	expect_long("\x1bP", '1', 9000, "\xc3\xa9\x1b[6n", "0+9003sm 9004+4");
+}
+
+Test(scan_limits, ignored_sequence_is_left_alone)
+{
+	expect_long("\x1b[1?", '1', 5000, "c", "");
+	expect_long("\x1bP1?", '1', 20000, "$q\x1b\\", "");
+}
+
 Test(scan_limits, too_long_is_hidden_but_not_held_back)
 {
 	struct scanned s;
@@ -380,7 +438,7 @@ static size_t random_bytes(struct random *r, uint8_t *bytes, size_t cap)
 		"\xc2\x9d", "\xc2\x90", "\xc2\x9c", "\a", "\x18", "\x05", "\x1b", "6n", "10;?",
 		"11;", "52;c;", "$q", "+q", ">", "?", "$p", "c", "4;1;?", "\xc3", "\xa9",
 		"\xe2\x82\xac", "\xef\xbb\xbf", "\xff", "\x1b_", "m", "1;1", "hello world ", "\r\n",
-		"\x7f", "\x1bZ", "\xf0\x9f\x98\x80", "t", "u"};
+		"\x7f", "\x1bZ", "\xf0\x9f\x98\x80", "t", "u", "$", "0", "\xc0", "\x1bX"};
 	size_t length = 0;
 	for (size_t n = 1 + random_below(r, 40); n > 0; n--) {
 		const char *part = parts[random_below(r, sizeof parts / sizeof *parts)];

@@ -2,18 +2,21 @@
 import { messageOf, type Api, type Identity } from './net/api';
 import { sessionInAddress, showSessionInAddress } from './net/place';
 import { SessionEvents } from './net/session_events';
-import type { Session } from './net/wire';
+import type { Session, SizePolicy } from './net/wire';
 import { SessionView, type SessionViewEvents } from './session_view';
 import { copyText } from './ui/copy';
 import { h } from './ui/dom';
 import { setMyName } from './ui/my_name';
 import { PageTitle } from './ui/page_title';
 import { Presence } from './ui/presence';
-import { createSessionDialog, endSessionDialog, renameSessionDialog } from './ui/session_dialogs';
+import {
+	createSessionDialog, endSessionDialog, fixedSizeDialog, renameSessionDialog,
+} from './ui/session_dialogs';
 import { mostRecent, SessionList } from './ui/session_list';
 import { openShareDialog } from './ui/share';
 import { listenForShortcuts, showShortcuts, type Shortcut } from './ui/shortcuts';
 import { Sidebar } from './ui/sidebar';
+import { SizeMenu } from './ui/size_menu';
 import { StatusBar } from './ui/status_bar';
 import type { Theme } from './ui/theme';
 import { toast } from './ui/toast';
@@ -41,6 +44,7 @@ export class App {
 	#sidebar: Sidebar;
 	#presence: Presence;
 	#topBar: TopBar;
+	#sizeMenu = new SizeMenu((policy) => this.#setSizePolicy(policy));
 	#status: StatusBar;
 
 	constructor(options: AppOptions) {
@@ -64,10 +68,11 @@ export class App {
 			search: () => this.#view?.search.open(),
 			share: () => this.#withSession((session) => openShareDialog(options.api, session)),
 		});
-		this.#status = new StatusBar(() => showShortcuts(shortcuts, (on) => {
-			if (this.#view !== null)
-				this.#view.terminal.options.screenReaderMode = on;
-		}));
+		this.#status = new StatusBar(this.#owner ? this.#sizeMenu.element : null,
+			() => showShortcuts(shortcuts, (on) => {
+				if (this.#view !== null)
+					this.#view.terminal.options.screenReaderMode = on;
+			}));
 		listenForShortcuts(shortcuts);
 		if (!this.#owner)
 			this.#sidebar.close();
@@ -136,9 +141,12 @@ export class App {
 				if (this.#list.find(id) === undefined)
 					this.#attempt(async () => this.#setName((await this.#options.api.session(id)).name || id));
 			},
-			connection: (state) => this.#status.connection(state),
+			connection: (state, behind) => this.#status.connection(state, behind),
 			latency: (ms) => this.#status.latency(ms),
-			presence: (message, me) => this.#presence.update(message, me),
+			presence: (message, me) => {
+				this.#presence.update(message, me);
+				this.#sizeMenu.show(message.sizePolicy);
+			},
 			size: (size) => this.#status.size(size),
 			renamed: (name) => this.#setName(name),
 			title: (title) => this.#title.program(title),
@@ -192,6 +200,17 @@ export class App {
 		const next = this.#list.best(session.id) ?? await this.#options.api.open({ id: FIRST_SESSION });
 		showSessionInAddress(next.id, 'replace');
 		this.#show(next.id);
+	}
+
+	#setSizePolicy(policy: SizePolicy): void {
+		const { api } = this.#options;
+		if (this.#view === null)
+			return;
+		const { id, terminal } = this.#view;
+		if (policy === 'fixed')
+			fixedSizeDialog(api, id, terminal);
+		else
+			this.#attempt(() => api.setSizePolicy(id, policy));
 	}
 
 	#withSession(use: (session: Session) => void): void {

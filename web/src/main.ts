@@ -7,11 +7,11 @@
  *   data-testid          session-list, session-item (data-session-id, data-state), new-session,
  *                        session-rename, session-end (session-delete once it has ended),
  *                        session-name, session-cwd, session-shell, confirm (a dialog's main button),
- *                        terminal, status (data-state of the connection), latency, presence, my-name,
+ *                        terminal, status (data-state of the connection, or behind), latency, presence, my-name,
  *                        share, share-dialog, share-role-viewer, share-role-driver, share-expiry,
  *                        share-name, share-create, share-link (an input's value), share-item,
- *                        share-revoke, banner, size-badge, key-bar, role-badge (data-role), search,
- *                        search-input, sign-in, sign-in-token.
+ *                        share-revoke, banner, size-badge, size-policy (a select), size-cols, size-rows,
+ *                        key-bar, role-badge (data-role), search, search-input, sign-in, sign-in-token.
  */
 import { App } from './app';
 import { Api, isStatus, messageOf, type Identity } from './net/api';

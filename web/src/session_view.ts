@@ -8,10 +8,13 @@ import { browserClock } from './net/clock';
 import { Connection, type ConnectionState, type Position } from './net/connection';
 import { diagnose } from './net/diagnose';
 import { socketUrl } from './net/place';
-import type { AttachedMessage, Client, PresenceMessage, Role, ServerMessage, Size } from './net/wire';
+import type {
+	AttachedMessage, Client, PresenceMessage, Role, ServerMessage, Size, SnapshotMessage,
+} from './net/wire';
 import { SizeKeeper } from './size_keeper';
 import { Feed } from './term/feed';
 import { useGpu } from './term/gpu';
+import { History } from './term/history';
 import { Input } from './term/input';
 import { keepMouse } from './term/read_only';
 import { Sticky } from './term/sticky';
@@ -24,7 +27,6 @@ import { keyBar } from './ui/key_bar';
 import { openLink } from './ui/links';
 import { myName } from './ui/my_name';
 import { SearchBox } from './ui/search_box';
-import { SkipNotice } from './ui/skip_notice';
 import type { Theme } from './ui/theme';
 import { screenReaderMode } from './ui/shortcuts';
 import { toast } from './ui/toast';
@@ -33,7 +35,8 @@ const BELL_FLASH_MS = 180;
 
 export interface SessionViewEvents {
 	attached(): void;
-	connection(state: ConnectionState): void;
+	/** behind: more was put out than this window could show, and it is catching up. */
+	connection(state: ConnectionState, behind: boolean): void;
 	latency(ms: number): void;
 	presence(message: PresenceMessage, me: Client['id'] | null): void;
 	size(size: Size): void;
@@ -64,12 +67,13 @@ export class SessionView {
 	#banner: ConnectionBanner;
 	#sizes: SizeKeeper;
 	#feed: Feed;
+	#history: History;
 	#input: Input;
 	#sticky = new Sticky();
-	#skipNotice = new SkipNotice();
 	#release: () => void;
 	#me: Client['id'] | null = null;
 	#exitKnown = false;
+	#clipboard = false; // programs may write to it: the server says
 	#live = false; // what is parsed now is happening now
 	#era = 0; // counts up when what follows is history, so that an earlier `ready` is not taken for its end
 
@@ -84,7 +88,7 @@ export class SessionView {
 			putOnClipboard: (text) => this.#putOnClipboard(text),
 		});
 		this.terminal = terminal;
-		this.search = new SearchBox(search, theme, () => terminal.focus());
+		this.search = new SearchBox(search, theme, () => this.#history.fetchAll(), () => terminal.focus());
 		this.#banner = new ConnectionBanner({
 			role,
 			retry: () => this.connection.nudge(),
@@ -114,6 +118,7 @@ export class SessionView {
 		terminal.onTitleChange((title) => events.title(title));
 		terminal.onBell(() => this.#onBell());
 		this.#feed = new Feed(terminal, (offset) => this.connection.resync(offset));
+		this.#history = new History(terminal, (lines) => this.connection.requestSnapshot(lines));
 		this.#input = new Input(terminal, this.#sticky, (data) => this.connection.send(data));
 		this.connection = this.#newConnection();
 		this.#release = this.#watchSurroundings();
@@ -161,21 +166,14 @@ export class SessionView {
 				state: (state) => this.#onState(state),
 				message: (message) => this.#onMessage(message),
 				bytes: (data, offset) => this.#feed.bytes(data, offset),
-				reset: (skipped) => {
-					this.#feed.reset();
-					if (skipped > 0)
-						this.#skipNotice.add(skipped);
-				},
-				resize: ({ cols, rows }) => this.#feed.then(() => {
-					this.#sizes.apply({ cols, rows });
-					events.size({ cols, rows });
-				}),
+				snapshot: (snapshot, data) => this.#onSnapshot(snapshot, data),
+				resize: (size) => this.#feed.then(() => this.#resize(size)),
 				ready: () => {
 					const era = this.#era;
 					this.#feed.then(() => {
 						if (era === this.#era) {
 							this.#live = true;
-							this.#input.live = role !== 'viewer';
+							this.#input.setLive(role !== 'viewer');
 						}
 					});
 				},
@@ -186,9 +184,11 @@ export class SessionView {
 
 	#open(position: Position | null): WebSocket {
 		const size = this.#sizes.telling();
+		const { lines } = this.#history;
 		return new WebSocket(socketUrl('ws/pty', {
 			sessionId: this.id, name: myName(), ...this.#options.api.query(),
 			...(size === null ? {} : { cols: String(size.cols), rows: String(size.rows) }),
+			...(lines === null ? {} : { scrollback: String(lines) }),
 			...(position === null ? {} : { epoch: String(position.epoch), offset: String(position.offset) }),
 		}));
 	}
@@ -196,13 +196,32 @@ export class SessionView {
 	#onState(state: ConnectionState): void {
 		if (state.kind !== 'live') {
 			this.#live = false;
-			this.#input.live = false;
+			this.#input.setLive(false);
 			this.#era++;
 		}
 		this.#banner.connection(state);
-		this.#options.events.connection(state);
+		this.#options.events.connection(state, this.#history.behind);
 		if (state.kind === 'closed' && state.reason === 'signed-out')
 			this.#options.events.signedOut();
+	}
+
+	#onSnapshot(snapshot: SnapshotMessage, data: Uint8Array): void {
+		this.#feed.snapshot(data, () => {
+			this.#input.setLive(false);
+			this.#history.enter(() => this.#resize(snapshot));
+		}, () => {
+			this.#history.left(snapshot);
+			if (!this.#live)
+				return;
+			this.#input.setLive(this.#options.role !== 'viewer');
+			this.#options.events.connection(this.connection.state, this.#history.behind);
+		});
+	}
+
+	/** The session's size from this place of the stream on. */
+	#resize({ cols, rows }: Size): void {
+		this.#sizes.apply({ cols, rows });
+		this.#options.events.size({ cols, rows });
 	}
 
 	#onMessage(message: ServerMessage): void {
@@ -232,6 +251,8 @@ export class SessionView {
 		const { api, events } = this.#options;
 		this.#me = message.clientId;
 		this.#exitKnown = false;
+		this.#clipboard = message.clipboard;
+		this.#history.attached(message.scrollback);
 		events.attached();
 		if (message.state !== 'exited') {
 			this.#banner.exit(null);
@@ -254,7 +275,7 @@ export class SessionView {
 
 	/** Only from live output, and only for those who could have asked for it. */
 	#putOnClipboard(text: string): void {
-		if (this.#input.live)
+		if (this.#clipboard && this.#input.live)
 			void copyText(text, 'A program in the session has copied text.');
 	}
 

@@ -1,5 +1,5 @@
 import type { Terminal } from '@xterm/xterm';
-import type { Client, PresenceMessage, Role, Size } from './net/wire';
+import type { Client, PresenceMessage, Role, Size, SizePolicy } from './net/wire';
 import { Screen } from './term/screen';
 import { SizeBadge } from './ui/size_badge';
 
@@ -17,9 +17,9 @@ export interface SizeKeeperOptions {
 }
 
 /**
- * A session has one size, held by whoever typed last, and every window has its own. This keeps
- * the server informed of the window's, and the terminal in the session's, with a badge when they
- * differ.
+ * A session has one size, which its policy takes from one of the windows, and every window has its
+ * own. This keeps the server informed of the window's, and the terminal in the session's, with a
+ * badge when they differ.
  */
 export class SizeKeeper {
 	readonly badge: HTMLElement;
@@ -29,6 +29,7 @@ export class SizeKeeper {
 	#told: Size | null = null;
 	#mine: boolean; // this window holds the size; until we hear who does, do as if
 	#holder: string | null = null; // the name of who holds it
+	#policy: SizePolicy = 'latest';
 	#observer: ResizeObserver;
 	#settling: number | undefined;
 	#following: number | undefined;
@@ -66,13 +67,14 @@ export class SizeKeeper {
 		return this.#screen.wanted();
 	}
 
-	presence({ clients, sizeBy }: PresenceMessage, me: Client['id'] | null): void {
+	presence({ clients, sizeBy, sizePolicy }: PresenceMessage, me: Client['id'] | null): void {
+		this.#policy = sizePolicy;
 		this.#mine = sizeBy !== null && sizeBy === me;
 		this.#holder = clients.find((client) => client.id === sizeBy)?.name ?? null;
 		this.layout();
 	}
 
-	/** The session's size from this place of the stream on. */
+	/** The session has this size. */
 	apply({ cols, rows }: Size): void {
 		const { terminal } = this.#options;
 		if (cols !== terminal.cols || rows !== terminal.rows)
@@ -94,7 +96,7 @@ export class SizeKeeper {
 		const mine = this.#mine && !this.#left;
 		this.#screen.layout(mine);
 		if (differs && !mine)
-			this.#badge.show({ cols, rows }, this.#left ? null : this.#holder);
+			this.#badge.show({ cols, rows }, this.#policy, this.#left ? null : this.#holder);
 		else
 			this.#badge.hide();
 	}

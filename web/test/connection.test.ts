@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Diagnosis } from '../src/net/connection';
-import { harness, settle } from './fakes';
+import { harness, settle, snapshotMessage } from './fakes';
 
-test('attach: history is counted from sync, ready makes it live', () => {
+test('attach: bytes are counted from sync, ready makes it live', () => {
 	const t = harness();
 	assert.equal(t.socket.position, null);
 	t.socket.attach(100, { history: 'hello' });
@@ -27,33 +27,66 @@ test('resume: asks for the byte after the last one, and does not reset', () => {
 	assert.equal(t.connection.offset, 115);
 });
 
-for (const [why, offset, options] of [
-	['another offset', 5000, {}],
-	['skipped bytes', 5, { skipped: 4095 }],
-	['another epoch', 5, { epoch: 'e2' }],
-] as const) {
-	test(`resume answered with ${why}: reset before the bytes`, () => {
+test('attach with a snapshot: it comes whole, its bytes are not counted', () => {
+	const t = harness();
+	t.socket.attach(700, { snapshot: 'screen', history: 'x' });
+	assert.deepEqual(t.events(), ['connecting', 'replaying', 'message attached',
+		'snapshot 80x24 attach screen', 'resize 80x24', 'bytes 700 x', 'live', 'ready']);
+	assert.equal(t.connection.offset, 701);
+});
+
+for (const [why, offset, epoch] of [['a later offset', 5000, 'e1'], ['another epoch', 5, 'e2']] as const) {
+	test(`resume answered with a snapshot of ${why}: goes on from there`, () => {
 		const t = harness();
 		t.socket.attach(0, { history: 'hello' });
 		t.socket.end(1001);
 		t.clock.advance(250);
 		t.events();
-		t.socket.attach(offset, { ...options, history: 'x' });
-		assert.deepEqual(t.events().slice(2), [`reset ${'skipped' in options ? options.skipped : 0}`,
-			'resize 80x24', `bytes ${offset} x`, 'live', 'ready']);
+		t.socket.attach(offset, { epoch, snapshot: 'screen', history: 'x' });
+		assert.deepEqual(t.events().slice(2), ['snapshot 80x24 attach screen', 'resize 80x24',
+			`bytes ${offset} x`, 'live', 'ready']);
 		assert.equal(t.connection.offset, offset + 1);
-		assert.equal(t.connection.epoch, 'epoch' in options ? options.epoch : 'e1');
+		assert.equal(t.connection.epoch, epoch);
 	});
 }
 
-test('a later sync with skipped bytes resets and counts from there', () => {
+test('a snapshot at any time, in pieces, with other messages between them', () => {
 	const t = harness();
 	t.socket.attach(0, { history: 'abc' });
 	t.events();
-	t.socket.json({ type: 'sync', offset: 900, cols: 100, rows: 30, skipped: 897 });
-	t.socket.bytes('z');
-	assert.deepEqual(t.events(), ['reset 897', 'resize 100x30', 'bytes 900 z']);
-	assert.equal(t.connection.offset, 901);
+	t.socket.json(snapshotMessage({ offset: 700, bytes: 8, cols: 100, rows: 30 }));
+	t.socket.bytes('snap');
+	t.socket.json({ type: 'presence', clients: [] });
+	assert.deepEqual(t.events(), ['message presence']);
+	t.socket.bytes('shot');
+	t.socket.json({ type: 'sync', offset: 700, cols: 100, rows: 30 });
+	t.socket.bytes('x');
+	assert.deepEqual(t.events(), ['snapshot 100x30 lag snapshot', 'resize 100x30', 'bytes 700 x']);
+	assert.equal(t.connection.offset, 701);
+	assert.equal(t.connection.state.kind, 'live');
+});
+
+test('half a snapshot counts for nothing: resumes from where the terminal is', () => {
+	const t = harness();
+	t.socket.attach(0, { history: 'abc' });
+	t.socket.json(snapshotMessage({ offset: 700, bytes: 8 }));
+	t.socket.bytes('snap');
+	t.socket.end(1006);
+	t.clock.advance(250);
+	assert.deepEqual(t.socket.position, { epoch: 'e1', offset: 3 });
+	t.events();
+	t.socket.attach(3, { history: 'def' });
+	assert.ok(t.events().includes('bytes 3 def'));
+});
+
+test('a snapshot is asked for when live, never before', () => {
+	const t = harness();
+	t.socket.json({ type: 'attached', epoch: 'e1', cols: 80, rows: 24 });
+	assert.equal(t.connection.requestSnapshot(1), false);
+	t.socket.json({ type: 'sync', offset: 0, cols: 80, rows: 24 });
+	t.socket.json({ type: 'ready' });
+	assert.equal(t.connection.requestSnapshot(5000), true);
+	assert.deepEqual(t.socket.sentMessages('snapshot'), [{ type: 'snapshot', scrollback: 5000 }]);
 });
 
 test('a sync at the very place where we are changes nothing', () => {
@@ -64,19 +97,14 @@ test('a sync at the very place where we are changes nothing', () => {
 	assert.deepEqual(t.events(), ['resize 80x24']);
 });
 
-test('a snapshot resets, its bytes are not counted, the sync after it does not reset', () => {
+test('a sync that leaves a hole: comes again with nothing, to be given a snapshot', () => {
 	const t = harness();
 	t.socket.attach(0, { history: 'abc' });
 	t.events();
-	t.socket.json({ type: 'snapshot', offset: 700, bytes: 8, cols: 80, rows: 24, skipped: 690 });
-	t.socket.bytes('snap');
-	t.socket.bytes('shot');
-	assert.equal(t.connection.offset, null);
-	t.socket.json({ type: 'sync', offset: 700, cols: 80, rows: 24 });
-	t.socket.bytes('x');
-	assert.deepEqual(t.events(), ['reset 690', 'resize 80x24', 'bytes null snap', 'bytes null shot',
-		'resize 80x24', 'bytes 700 x']);
-	assert.equal(t.connection.offset, 701);
+	t.socket.json({ type: 'sync', offset: 900, cols: 80, rows: 24 });
+	assert.deepEqual(t.events(), ['waiting 250']);
+	t.clock.advance(250);
+	assert.equal(t.socket.position, null);
 });
 
 test('resize messages keep their place between the bytes', () => {
@@ -178,15 +206,15 @@ test('a connect that hangs is given up after 10 s', () => {
 	assert.equal(t.sockets.length, 2);
 });
 
-test('restart forgets the place and resets', () => {
+test('restart forgets the place', () => {
 	const t = harness();
 	t.socket.attach(0, { history: 'abc' });
 	t.socket.end(4410);
-	t.events();
 	t.connection.restart();
 	assert.equal(t.socket.position, null);
-	t.socket.attach(0, { epoch: 'e2' });
-	assert.deepEqual(t.events().filter((line) => line.startsWith('reset')), ['reset 0']);
+	t.events();
+	t.socket.attach(0, { epoch: 'e2', snapshot: 'new' });
+	assert.ok(t.events().includes('snapshot 80x24 attach new'));
 });
 
 test('resync goes back to an offset on a new socket', () => {
@@ -197,7 +225,7 @@ test('resync goes back to an offset on a new socket', () => {
 	assert.deepEqual(t.socket.position, { epoch: 'e1', offset: 2 });
 	t.events();
 	t.socket.attach(2, { history: 'cdef' });
-	assert.ok(!t.events().some((line) => line.startsWith('reset')));
+	assert.ok(t.events().includes('bytes 2 cdef'));
 });
 
 test('keystrokes go out when live, never before, in frames of at most 64 KiB', () => {

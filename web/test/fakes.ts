@@ -1,6 +1,7 @@
 /* A clock that is turned by hand, sockets that are played by the test. */
 import type { Clock } from '../src/net/clock';
 import { Connection, type Diagnosis, type Position, type Socket } from '../src/net/connection';
+import type { SnapshotMessage } from '../src/net/wire';
 
 interface Timer {
 	readonly at: number;
@@ -70,9 +71,13 @@ export class FakeSocket implements Socket {
 	}
 
 	/** What the server says up to `ready`. */
-	attach(offset: number, options: { epoch?: string; skipped?: number; history?: string } = {}): void {
+	attach(offset: number, options: { epoch?: string; snapshot?: string; history?: string } = {}): void {
 		this.json({ type: 'attached', epoch: options.epoch ?? 'e1', cols: 80, rows: 24, state: 'running' });
-		this.json({ type: 'sync', offset, cols: 80, rows: 24, skipped: options.skipped });
+		if (options.snapshot !== undefined) {
+			this.json(snapshotMessage({ offset, bytes: options.snapshot.length, reason: 'attach' }));
+			this.bytes(options.snapshot);
+		}
+		this.json({ type: 'sync', offset, cols: 80, rows: 24 });
 		if (options.history !== undefined)
 			this.bytes(options.history);
 		this.json({ type: 'ready' });
@@ -83,6 +88,12 @@ export class FakeSocket implements Socket {
 			.map((data) => JSON.parse(data as string) as Record<string, unknown>)
 			.filter((message) => message['type'] === type);
 	}
+}
+
+export function snapshotMessage(fields: Partial<SnapshotMessage>): SnapshotMessage {
+	return {
+		type: 'snapshot', offset: 0, bytes: 0, cols: 80, rows: 24, lines: 0, total: 0, reason: 'lag', ...fields,
+	};
 }
 
 /** A connection whose every event is noted as a line. */
@@ -102,7 +113,8 @@ export function harness(diagnosis: () => Promise<Diagnosis> = async () => 'unkno
 			state: (state) => log.push(state.kind === 'closed' ? `closed ${state.reason}`
 				: state.kind === 'waiting' ? `waiting ${state.delay}` : state.kind),
 			message: (message) => log.push(`message ${message.type}`),
-			reset: (skipped) => log.push(`reset ${skipped}`),
+			snapshot: ({ cols, rows, reason }, data) =>
+				log.push(`snapshot ${cols}x${rows} ${reason} ${new TextDecoder().decode(data)}`),
 			resize: ({ cols, rows }) => log.push(`resize ${cols}x${rows}`),
 			bytes: (data, offset) => log.push(`bytes ${offset} ${new TextDecoder().decode(data)}`),
 			ready: () => log.push('ready'),

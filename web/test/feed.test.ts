@@ -1,61 +1,47 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Feed, type FeedTarget } from '../src/term/feed';
+import { bytes, newTerminal, numbered, parsed, row, snapshotOf } from './terminals';
 
 /** A terminal that parses when it is told to, as xterm.js does some time later. */
 class SlowTerminal implements FeedTarget {
 	readonly log: string[] = [];
+	readonly parser = { registerEscHandler: () => undefined };
 	#queue: { data: string | Uint8Array; parsed: (() => void) | undefined }[] = [];
 
 	write(data: string | Uint8Array, parsed?: () => void): void {
 		this.#queue.push({ data, parsed });
 	}
 
-	resize(cols: number, rows: number): void {
-		this.log.push(`resize ${cols}x${rows}`);
-	}
-
-	reset(): void {
-		this.log.push('reset');
-	}
-
 	parse(): void {
 		for (const { data, parsed } of this.#queue.splice(0)) {
 			if (data.length > 0)
-				this.log.push(data.length > 100 ? `${data.length} bytes` : text(data));
+				this.log.push(typeof data === 'string' || data.length > 100
+					? `${data.length} bytes` : new TextDecoder().decode(data));
 			parsed?.();
 		}
 	}
 }
 
-function text(data: string | Uint8Array): string {
-	return typeof data === 'string' ? data : new TextDecoder().decode(data).replace('\x18', 'CAN');
-}
-
-const bytes = (value: string) => new TextEncoder().encode(value);
-
-test('resize, reset and ready take their turn behind the bytes before them', () => {
+test('what happens between the bytes takes its turn behind those before it', () => {
 	const terminal = new SlowTerminal();
 	const feed = new Feed(terminal, () => undefined);
 	feed.bytes(bytes('a'), 0);
-	feed.resize(100, 30);
+	feed.then(() => terminal.log.push('resize'));
 	feed.bytes(bytes('b'), 1);
-	feed.reset();
-	feed.bytes(bytes('c'), 2);
 	feed.then(() => terminal.log.push('ready'));
 	assert.deepEqual(terminal.log, []);
 	terminal.parse();
-	assert.deepEqual(terminal.log, ['a', 'resize 100x30', 'b', 'CAN', 'reset', 'c', 'ready']);
+	assert.deepEqual(terminal.log, ['a', 'resize', 'b', 'ready']);
 });
 
 test('too much unparsed: the rest is dropped, and fetched again from its first byte', () => {
 	const terminal = new SlowTerminal();
-	const resumed: (number | null)[] = [];
+	const resumed: number[] = [];
 	const feed = new Feed(terminal, (offset) => resumed.push(offset));
 	const mebibyte = new Uint8Array(1 << 20);
 	for (let i = 0; i < 20; i++)
 		feed.bytes(mebibyte, i << 20);
-	feed.resize(1, 1);
 	feed.then(() => terminal.log.push('ready'));
 	assert.deepEqual(resumed, []);
 	terminal.parse();
@@ -64,4 +50,59 @@ test('too much unparsed: the rest is dropped, and fetched again from its first b
 	feed.bytes(bytes('on'), 16 << 20);
 	terminal.parse();
 	assert.equal(terminal.log[16], 'on');
+});
+
+test('a snapshot makes good for what was dropped', () => {
+	const terminal = new SlowTerminal();
+	const resumed: number[] = [];
+	const feed = new Feed(terminal, (offset) => resumed.push(offset));
+	for (let i = 0; i < 20; i++)
+		feed.bytes(new Uint8Array(1 << 20), i << 20);
+	feed.snapshot(bytes('screen'), () => undefined, () => terminal.log.push('left'));
+	terminal.parse();
+	feed.bytes(bytes('on'), 99 << 20);
+	terminal.parse();
+	assert.deepEqual(resumed, []);
+	assert.deepEqual(terminal.log.slice(16), ['screen', 'left', 'on']);
+});
+
+test('a large snapshot is parsed in one go, and its size is there before its first byte', async () => {
+	const terminal = newTerminal();
+	const feed = new Feed(terminal, () => undefined);
+	const log: string[] = [];
+	feed.bytes(bytes('old\r\n'.repeat(2000)), 0);
+	feed.bytes(bytes('\x1b]0;cut in two \xc3'), 10_000);
+	let pauses = 0;
+	let entered = 0;
+	const pause = () => {
+		pauses++;
+		timer = setImmediate(pause);
+	};
+	let timer = setImmediate(pause);
+	const long = numbered(1, 9000).map((line) => line.padEnd(90, '.'));
+	feed.snapshot(snapshotOf([...long, 'end']), () => {
+		entered = pauses;
+		log.push(`enter ${row(terminal, 0)}`);
+		terminal.resize(100, 12);
+	}, () => log.push(`left after ${pauses - entered} pauses`));
+	feed.bytes(bytes(' and on'), 20_000);
+	await parsed(terminal);
+	clearImmediate(timer);
+	assert.deepEqual(log, ['enter old', 'left after 0 pauses']);
+	assert.equal(terminal.buffer.active.length, 9001);
+	assert.equal(row(terminal, 0), long[0]);
+	assert.equal(row(terminal, 9000), 'end and on');
+});
+
+test('a program that resets its terminal is no snapshot', async () => {
+	const terminal = newTerminal();
+	const feed = new Feed(terminal, () => undefined);
+	const log: string[] = [];
+	feed.bytes(bytes('\x1bcone'), 0);
+	feed.then(() => log.push('one'));
+	feed.snapshot(snapshotOf(['two']), () => log.push('enter'), () => log.push('left'));
+	feed.bytes(bytes('\x1bcthree'), 7);
+	await parsed(terminal);
+	assert.deepEqual(log, ['one', 'enter', 'left']);
+	assert.equal(row(terminal, 0), 'three');
 });

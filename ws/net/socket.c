@@ -14,11 +14,13 @@
 #include "ws/message.h"
 #include "ws/net/internal.h"
 
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <utlist.h>
 
@@ -81,6 +83,17 @@ static size_t room(void *user)
 	return 0;
 }
 
+static size_t queued(void *user)
+{
+	struct socket *k = user;
+	int bytes = 0;
+	if (lws_partial_buffered(k->wsi))
+		return TERMINAL_FRAME_MAX;
+	if (ioctl(lws_get_socket_fd(lws_get_network_wsi(k->wsi)), SIOCOUTQ, &bytes) < 0)
+		return 0;
+	return bytes > 0 ? (size_t)bytes : 0;
+}
+
 /*
  * Close what is to be closed, with its code. Not from libwebsockets' callbacks: Debian's is built so that
  * returning -1 from one closes the connection twice, the second time without the close frame.
@@ -126,7 +139,7 @@ static void want(void *user)
 }
 
 static const struct terminal_transport terminal_transport = {
-	.room = room, .send = send_frame, .want = want, .close = begin_close};
+	.room = room, .queued = queued, .send = send_frame, .want = want, .close = begin_close};
 
 /* Answer a refused upgrade: the role is WebSocket's already, so the answer is written as it is. */
 static int refuse(struct server *s, struct lws *wsi, struct refusal refusal)

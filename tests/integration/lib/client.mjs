@@ -26,7 +26,9 @@ export class Refused extends Error {
  *   log        every message and every run of bytes, in order
  *   chunks     the bytes since the last break, which begin at `since`
  *   gaps       [{from, to, skipped}]: where the stream jumped
+ *   snapshots  what each snapshot's message said, and its bytes
  * `sink(bytes, offset)` takes the bytes instead of `chunks`; `keepLog` false keeps messages only.
+ * Events: message, snapshot (what it says, and its bytes), sync, bytes (of the stream), reset, closed.
  */
 export class TerminalClient extends EventEmitter {
 	constructor({ server, sessionId, sink, keepLog = true, ...query }) {
@@ -35,8 +37,8 @@ export class TerminalClient extends EventEmitter {
 		this.sessionId = sessionId;
 		this.sink = sink;
 		this.keepLog = keepLog;
-		const { token, headers, origin, cols, rows, name, link, path, agent } = query;
-		this.query = { cols, rows, name, link };
+		const { token, headers, origin, cols, rows, name, link, path, agent, scrollback, lag } = query;
+		this.query = { cols, rows, name, link, scrollback, lag };
 		this.token = token;
 		this.headers = headers;
 		this.origin = origin;
@@ -53,8 +55,8 @@ export class TerminalClient extends EventEmitter {
 		this.received = 0;
 		this.connections = 0;
 		this.ready = false;
-		this.snapshotLeft = 0;
-		this.snapshot = undefined;
+		this.snapshots = [];
+		this.snapshot = undefined; // the one that is coming in
 		this.socket = undefined;
 		this.closed = undefined;
 	}
@@ -71,11 +73,16 @@ export class TerminalClient extends EventEmitter {
 		return `${this.server.base.replace(/^http/, 'ws')}${this.path ?? '/ws/pty'}?${query}`;
 	}
 
-	/** Connects; from the second time on, or with `resume` given, with (epoch, offset). */
-	async connect({ resume = true, waitReady = true } = {}) {
+	/**
+	 * Connects; from the second time on, or with `resume` given, with (epoch, offset). history: the
+	 * first time from the session's first byte on, instead of with a snapshot.
+	 */
+	async connect({ resume = true, history = false, waitReady = true } = {}) {
 		assert.ok(!this.socket, 'it is connected');
 		this.asked = undefined;
-		if (resume && typeof resume === 'object') this.asked = resume;
+		if (history && this.epoch === undefined) {
+			this.asked = { epoch: (await this.server.api.get(this.sessionId)).epoch, offset: 0 };
+		} else if (resume && typeof resume === 'object') this.asked = resume;
 		else if (resume && this.epoch !== undefined) this.asked = { epoch: this.epoch, offset: this.offset };
 		const token = this.token === undefined ? this.server.token : this.token;
 		const socket = new WebSocket(this.url, {
@@ -90,7 +97,7 @@ export class TerminalClient extends EventEmitter {
 		this.closed = undefined;
 		this.ready = false;
 		this.begun = false;
-		this.snapshotLeft = 0;
+		this.snapshot = undefined;
 		this.connections += 1;
 		socket.on('message', (data, binary) => {
 			if (this.socket !== socket) return;
@@ -160,13 +167,14 @@ export class TerminalClient extends EventEmitter {
 			if (this.epoch !== undefined && this.epoch !== message.epoch) this.offset = undefined;
 			this.epoch = message.epoch;
 		} else if (message.type === 'snapshot') {
-			this.snapshotLeft = message.bytes;
-			this.snapshot = [];
+			assert.ok(!this.snapshot, 'a snapshot inside a snapshot');
+			this.snapshot = { ...message, chunks: [], left: message.bytes };
+			this.begun = false;
 		} else if (message.type === 'sync') {
+			const { skipped = this.snapshot?.skipped } = message;
+			if (this.snapshot) this.#endSnapshot(message);
 			if (this.offset !== undefined && message.offset !== this.offset) {
-				this.gaps.push({
-					from: this.offset, to: message.offset, skipped: message.skipped, chunks: this.chunks,
-				});
+				this.gaps.push({ from: this.offset, to: message.offset, skipped, chunks: this.chunks });
 			}
 			if (message.offset !== this.offset) {
 				this.chunks = [];
@@ -184,11 +192,25 @@ export class TerminalClient extends EventEmitter {
 		this.emit('message', message);
 	}
 
+	#endSnapshot(sync) {
+		const { chunks, left, ...said } = this.snapshot;
+		this.snapshot = undefined;
+		assert.equal(left, 0, 'the snapshot is shorter than announced');
+		assert.deepEqual([sync.offset, sync.cols, sync.rows], [said.offset, said.cols, said.rows],
+			'the sync behind a snapshot says something else');
+		const taken = { ...said, data: Buffer.concat(chunks), took: performance.now() };
+		if (!this.keepLog) this.snapshots.length = 0;
+		this.snapshots.push(taken);
+		this.emit('snapshot', taken);
+	}
+
 	#bytes(data) {
-		if (this.snapshotLeft > 0) {
-			assert.ok(data.length <= this.snapshotLeft, 'a snapshot is longer than announced');
-			this.snapshotLeft -= data.length;
-			this.snapshot.push(data);
+		if (this.snapshot) {
+			assert.ok(data.length <= this.snapshot.left, 'a snapshot is longer than announced');
+			this.snapshot.left -= data.length;
+			this.snapshot.chunks.push(data);
+			this.received += data.length;
+			this.emit('piece', data);
 			return;
 		}
 		assert.ok(this.begun, 'bytes before the first sync');

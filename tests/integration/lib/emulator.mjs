@@ -1,5 +1,5 @@
 // A client with a real terminal emulator behind it, wired as a page would wire it: what the
-// emulator says (answers to queries) is typed.
+// emulator says (answers to queries) is typed, but not while it takes a snapshot.
 import xterm from '@xterm/headless';
 
 export class Emulator {
@@ -7,15 +7,26 @@ export class Emulator {
 		this.client = client;
 		this.said = '';
 		this.terminal = new xterm.Terminal({ cols, rows, allowProposedApi: true, scrollback: 10_000 });
+		this.restoring = false;
 		this.terminal.onData((data) => {
+			if (this.restoring) return;
 			this.said += data;
 			if (answers && client?.socket?.readyState === 1) client.type(data);
 		});
 		client?.on('bytes', (bytes) => this.terminal.write(bytes));
-		client?.on('reset', () => this.terminal.reset());
-		client?.on('message', ({ type, cols: width, rows: height }) => {
-			if (type === 'resize' || type === 'sync') this.terminal.resize(width, height);
+		client?.on('snapshot', ({ data, cols: width, rows: height }) => {
+			this.#resize(width, height);
+			this.terminal.write('', () => { this.restoring = true; });
+			this.terminal.write(data, () => { this.restoring = false; });
 		});
+		client?.on('message', ({ type, cols: width, rows: height }) => {
+			if (type === 'resize' || type === 'sync') this.#resize(width, height);
+		});
+	}
+
+	/** In its turn: what was written before is parsed first. */
+	#resize(cols, rows) {
+		this.terminal.write('', () => this.terminal.resize(cols, rows));
 	}
 
 	/** Resolves when everything that came so far was parsed and answered. */

@@ -1,6 +1,6 @@
 /* The server's HTTP interface, one method a route. Every failure is an ApiError. */
 import { httpUrl } from './place';
-import type { Role, Session, Size } from './wire';
+import type { Role, Session, Size, SizePolicy } from './wire';
 
 export class ApiError extends Error {
 	/** status: of HTTP, or 0 if there was no answer at all. */
@@ -73,6 +73,11 @@ export class Api {
 
 	async resize(id: string, size: Size): Promise<void> {
 		await this.#call('POST', `${sessionPath(id)}/resize`, { cols: size.cols, rows: size.rows });
+	}
+
+	/** size: of the fixed size; the present one without. */
+	async setSizePolicy(id: string, policy: SizePolicy, size?: Size): Promise<void> {
+		await this.#call('POST', `${sessionPath(id)}/size`, { policy, ...size });
 	}
 
 	async remove(id: string): Promise<void> {

@@ -6,6 +6,8 @@
  *            ↑    └── waiting ←──────┘           (lost: tried again after a pause)
  *   any → closed                                (stopped, signed out, access ended, deleted)
  *
+ * Who comes anew, or is far behind, gets a snapshot instead: the terminal as it is, whole.
+ *
  * Back-pressure: a browser's WebSocket cannot be paused. Whoever consumes the bytes may fall
  * behind, drop what follows, and call resync() with the offset of the first byte it dropped.
  */
@@ -49,12 +51,12 @@ export interface ConnectionEvents {
 	state(state: ConnectionState): void;
 	/** Everything but the bytes, pongs and what the calls below say better. */
 	message(message: ServerMessage): void;
-	/** What follows does not continue what came before: empty the terminal, at this place. */
-	reset(skipped: number): void;
+	/** The terminal is to become what this makes of it, at this place. */
+	snapshot(snapshot: SnapshotMessage, data: Uint8Array): void;
 	/** The session's size from this place of the stream on. */
 	resize(size: Size): void;
-	/** offset: of the first byte; null for bytes of a snapshot. */
-	bytes(data: Uint8Array, offset: number | null): void;
+	/** offset: of the first byte. */
+	bytes(data: Uint8Array, offset: number): void;
 	/** History is complete, live bytes follow. */
 	ready(): void;
 	latency(ms: number): void;
@@ -70,6 +72,12 @@ export interface ConnectionOptions {
 	readonly events: ConnectionEvents;
 }
 
+interface ArrivingSnapshot {
+	readonly message: SnapshotMessage;
+	readonly data: Uint8Array;
+	filled: number; // bytes of it
+}
+
 export class Connection {
 	#options: ConnectionOptions;
 	#heartbeat: Heartbeat;
@@ -80,8 +88,7 @@ export class Connection {
 	#attached = false; // on this socket
 	#epoch: Position['epoch'] = ''; // of this socket's session
 	#position: Position | null = null;
-	#fresh = true; // the consumer holds nothing yet, or just what a snapshot gave it
-	#snapshotLeft = 0; // bytes of a snapshot still to come, which are not stream bytes
+	#arriving: ArrivingSnapshot | null = null;
 
 	constructor(options: ConnectionOptions) {
 		this.#options = options;
@@ -119,9 +126,6 @@ export class Connection {
 	restart(): void {
 		this.#drop();
 		this.#position = null;
-		if (!this.#fresh)
-			this.#options.events.reset(0);
-		this.#fresh = true;
 		this.#attempt = 0;
 		this.#connect();
 	}
@@ -137,11 +141,11 @@ export class Connection {
 		this.#connect();
 	}
 
-	/** Go back to offset (null: to the beginning of what is kept), on a new socket. */
-	resync(offset: number | null): void {
+	/** Go back to offset, on a new socket. */
+	resync(offset: number): void {
 		if (this.#state.kind === 'closed' || this.#state.kind === 'idle')
 			return;
-		this.#position &&= offset === null ? null : { epoch: this.#position.epoch, offset };
+		this.#position &&= { epoch: this.#position.epoch, offset };
 		this.#drop();
 		this.#connect();
 	}
@@ -155,6 +159,14 @@ export class Connection {
 		return true;
 	}
 
+	/** Ask for a snapshot with so many lines of history. Returns false if that is not possible now. */
+	requestSnapshot(scrollback: number): boolean {
+		if (this.#state.kind !== 'live')
+			return false;
+		this.#sendJson({ type: 'snapshot', scrollback });
+		return true;
+	}
+
 	resize({ cols, rows }: Size): void {
 		this.#sendJson({ type: 'resize', cols, rows });
 	}
@@ -165,7 +177,7 @@ export class Connection {
 
 	#connect(): void {
 		this.#attached = false;
-		this.#snapshotLeft = 0;
+		this.#arriving = null;
 		this.#move({ kind: 'connecting' });
 		const socket = this.#socket = this.#options.open(this.#position);
 		socket.binaryType = 'arraybuffer';
@@ -196,7 +208,7 @@ export class Connection {
 			this.#onSync(message);
 			return;
 		case 'snapshot':
-			this.#onSnapshot(message);
+			this.#arriving = { message, data: new Uint8Array(message.bytes), filled: 0 };
 			return;
 		case 'resize':
 			this.#options.events.resize(message);
@@ -215,29 +227,32 @@ export class Connection {
 	}
 
 	#onSync(sync: SyncMessage): void {
-		const skipped = sync.skipped ?? 0;
-		const continues = skipped === 0 && this.#position?.epoch === this.#epoch
-			&& this.#position.offset === sync.offset;
-		if (!continues && !this.#fresh)
-			this.#options.events.reset(skipped);
-		this.#fresh = false;
-		this.#snapshotLeft = 0;
+		const at = this.#position;
+		if (at !== null && (at.epoch !== this.#epoch || at.offset !== sync.offset)) {
+			// It neither continues what we have nor comes with a snapshot. One is sent to who has nothing.
+			this.#position = null;
+			this.#lost();
+			return;
+		}
 		this.#position = { epoch: this.#epoch, offset: sync.offset };
 		this.#options.events.resize(sync);
 	}
 
-	#onSnapshot(snapshot: SnapshotMessage): void {
-		this.#options.events.reset(snapshot.skipped ?? 0);
-		this.#fresh = true;
-		this.#position = null; // half a snapshot is nothing to resume from
-		this.#snapshotLeft = snapshot.bytes;
-		this.#options.events.resize(snapshot);
+	/** Only a whole snapshot counts. Until then we are, and would resume, where we were before. */
+	#onSnapshotBytes(arriving: ArrivingSnapshot, data: Uint8Array): void {
+		const { message } = arriving;
+		arriving.data.set(data, arriving.filled);
+		arriving.filled += data.length;
+		if (arriving.filled < message.bytes)
+			return;
+		this.#arriving = null;
+		this.#position = { epoch: this.#epoch, offset: message.offset };
+		this.#options.events.snapshot(message, arriving.data);
 	}
 
 	#onBytes(data: Uint8Array): void {
-		if (this.#snapshotLeft > 0) {
-			this.#snapshotLeft -= data.length;
-			this.#options.events.bytes(data, null);
+		if (this.#arriving !== null) {
+			this.#onSnapshotBytes(this.#arriving, data);
 		} else if (this.#position !== null) {
 			const { epoch, offset } = this.#position;
 			this.#position = { epoch, offset: offset + data.length };

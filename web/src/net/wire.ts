@@ -11,6 +11,9 @@ export interface Size {
 	readonly rows: number;
 }
 
+/** Whose window gives the session its size: of who typed last, of all the smallest, nobody's, the owner's. */
+export type SizePolicy = 'latest' | 'smallest' | 'fixed' | 'owner';
+
 export interface ExitStatus {
 	readonly code: number | null; // null if a signal ended it
 	readonly signal: string | null; // "KILL", without SIG
@@ -25,6 +28,7 @@ export interface Session extends Size {
 	readonly state: 'starting' | 'running' | 'exited';
 	readonly shell: string;
 	readonly cwd: string;
+	readonly sizePolicy: SizePolicy;
 	readonly createdAt: string;
 	readonly lastActivityAt: string;
 	readonly clients: number;
@@ -49,25 +53,31 @@ export interface AttachedMessage extends Size {
 	readonly name: string;
 	readonly state: Session['state'];
 	readonly offset: number;
+	readonly scrollback: number; // lines of history that the server keeps
+	readonly clipboard: boolean; // programs may write to the clipboard
 }
 
+/** The next binary byte is that byte of the session. */
 export interface SyncMessage extends Size {
 	readonly type: 'sync';
 	readonly offset: number;
-	readonly skipped?: number;
 }
 
+/** What brings a terminal of this size to where the session is at `offset`. A `sync` follows. */
 export interface SnapshotMessage extends Size {
 	readonly type: 'snapshot';
 	readonly offset: number;
-	readonly bytes: number;
-	readonly skipped?: number;
+	readonly bytes: number; // in the next binary frames
+	readonly lines: number; // of history in it
+	readonly total: number; // of history at the server
+	readonly reason: 'attach' | 'lag' | 'request';
 }
 
 export interface PresenceMessage {
 	readonly type: 'presence';
 	readonly clients: readonly Client[];
 	readonly sizeBy: string | number | null;
+	readonly sizePolicy: SizePolicy;
 }
 
 export type ServerMessage =

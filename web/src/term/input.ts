@@ -7,25 +7,40 @@ export interface StickyModifiers {
 }
 
 /**
- * What xterm.js has to say goes to the session: keys, pastes, the mouse, and its answers to
- * programs' questions. Nothing passes while history is being read in: those questions were
- * answered long ago, and the answers would be typed into the shell.
+ * What xterm.js has to say goes to the session, each utterance in a frame of its own: keys, pastes,
+ * the mouse, its focus. Nothing passes while history or a snapshot is being read in: what the
+ * terminal says then is said to the past, and would be typed into the shell.
  */
 export class Input {
-	/** History is done and everything parsed so far is live. */
-	live = false;
+	#terminal: Terminal;
+	#live = false;
 
 	constructor(terminal: Terminal, sticky: StickyModifiers,
 		send: (data: Uint8Array<ArrayBuffer>) => void) {
+		this.#terminal = terminal;
 		const encoder = new TextEncoder();
 		terminal.onData((data) => {
-			if (this.live)
+			if (this.#live)
 				send(encoder.encode(sticky.apply(data)));
 		});
 		// Old mouse protocols: each character is one byte.
 		terminal.onBinary((data) => {
-			if (this.live)
+			if (this.#live)
 				send(Uint8Array.from(data, (character) => character.charCodeAt(0)));
 		});
+	}
+
+	get live(): boolean {
+		return this.#live;
+	}
+
+	/** live: everything parsed so far is happening now, and so is what follows. */
+	setLive(live: boolean): void {
+		this.#live = live;
+		// In what was read in a program may have asked for the focus, and xterm.js told nobody.
+		if (live && this.#terminal.modes.sendFocusMode) {
+			const focused = this.#terminal.element?.classList.contains('focus');
+			this.#terminal.input(focused ? '\x1b[I' : '\x1b[O', false);
+		}
 	}
 }

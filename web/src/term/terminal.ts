@@ -36,7 +36,6 @@ export function createTerminal(options: TerminalOptions): { terminal: Terminal; 
 		overviewRuler: { width: SCROLLBAR_WIDTH },
 		rightClickSelectsWord: false,
 		screenReaderMode: options.screenReader,
-		scrollback: 10000,
 		theme: options.theme,
 	});
 	const search = new SearchAddon();

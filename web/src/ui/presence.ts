@@ -6,6 +6,7 @@ import { myName } from './my_name';
 
 const TYPING_MS = 2500;
 const MOST_CHIPS = 5;
+const NOBODY: PresenceMessage = { type: 'presence', clients: [], sizeBy: null, sizePolicy: 'latest' };
 
 export const ROLE_WORDS = { owner: 'owner', driver: 'can type', viewer: 'watching' } as const;
 
@@ -16,7 +17,7 @@ export class Presence {
 		click: () => this.#openDialog(),
 	});
 	#rename: (name: string) => void;
-	#message: PresenceMessage = { type: 'presence', clients: [], sizeBy: null };
+	#message: PresenceMessage = NOBODY;
 	#me: Client['id'] | null = null;
 	#lastTyped: string | null = null; // the newest typedAt seen; the server's clock is not ours
 	#typing = false;
@@ -30,7 +31,7 @@ export class Presence {
 	/** A new session: nobody is known yet. */
 	clear(): void {
 		this.#lastTyped = null;
-		this.update({ type: 'presence', clients: [], sizeBy: null }, null);
+		this.update(NOBODY, null);
 	}
 
 	update(message: PresenceMessage, me: Client['id'] | null): void {

@@ -10,11 +10,13 @@ export class SearchBox {
 	#search: SearchAddon;
 	#input: HTMLInputElement;
 	#theme: Theme;
+	#opened: () => void;
 	#closed: () => void;
 
-	constructor(search: SearchAddon, theme: Theme, closed: () => void) {
+	constructor(search: SearchAddon, theme: Theme, opened: () => void, closed: () => void) {
 		this.#search = search;
 		this.#theme = theme;
+		this.#opened = opened;
 		this.#closed = closed;
 		this.#input = h('input', {
 			type: 'text', placeholder: 'Search the history', 'aria-label': 'Search the history',
@@ -38,6 +40,7 @@ export class SearchBox {
 	}
 
 	open(): void {
+		this.#opened();
 		this.element.hidden = false;
 		this.#input.focus();
 		this.#input.select();

@@ -33,6 +33,19 @@ export function renameSessionDialog(api: Api, session: { id: string; name: strin
 	});
 }
 
+/** size: what to begin with. */
+export function fixedSizeDialog(api: Api, id: string, size: Size): void {
+	formDialog({
+		title: 'Fixed size',
+		action: 'Set',
+		fields: [
+			{ label: 'Columns', value: String(size.cols), required: true, testId: 'size-cols' },
+			{ label: 'Rows', value: String(size.rows), required: true, testId: 'size-rows' },
+		],
+		save: ([cols, rows]) => api.setSizePolicy(id, 'fixed', { cols: Number(cols), rows: Number(rows) }),
+	});
+}
+
 /** True if it was to be ended and has been. */
 export async function endSessionDialog(api: Api, session: Session): Promise<boolean> {
 	const others = session.clients > 1 ? ` ${session.clients} people are attached to it.` : '';

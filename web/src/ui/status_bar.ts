@@ -16,22 +16,25 @@ export class StatusBar {
 	#badge = h('span', { class: 'size-place' });
 	#size = h('span', { class: 'size', title: 'Size of the session' });
 
-	constructor(showShortcuts: () => void) {
+	/** sizeMenu: for those who may choose whose size it is. */
+	constructor(sizeMenu: HTMLElement | null, showShortcuts: () => void) {
 		this.element = h('footer', { class: 'status-bar' },
 			this.#state, this.#latency, h('span', { class: 'spring' }), this.#badge, this.#size,
-			h('button', {
+			sizeMenu, h('button', {
 				type: 'button', class: 'icon-button small', 'aria-label': 'Keyboard shortcuts',
 				title: 'Keyboard shortcuts', click: showShortcuts,
 			}, icon('keyboard')));
 		keepFocusOutside(this.element);
 	}
 
-	connection(state: ConnectionState): void {
-		const text = describe(state);
+	/** behind: it shows less than what is put out, until that slows down. */
+	connection(state: ConnectionState, behind: boolean): void {
+		const catchingUp = behind && state.kind === 'live';
+		const text = catchingUp ? 'Catching up…' : describe(state);
 		// Only real changes, or a screen reader reads the same word over and over.
 		if (this.#state.textContent !== text)
 			this.#state.textContent = text;
-		this.#state.dataset['state'] = state.kind;
+		this.#state.dataset['state'] = catchingUp ? 'behind' : state.kind;
 		if (state.kind !== 'live')
 			this.#latency.textContent = '';
 	}

@@ -1,0 +1,95 @@
+#include "ring/checkpoint.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define PAGE ((size_t)4096)
+#define SLOTS 2u
+#define MAGIC UINT64_C(0x31544b4843535352) /* "RSSCHKT1", little endian */
+
+/* At the beginning of a slot; the bytes follow. Frozen with this magic. */
+struct slot {
+	uint64_t magic;
+	_Atomic uint64_t number; /* counts up; 0 while it is being written */
+	uint64_t offset;
+	uint32_t rows, cols;
+	uint64_t length;
+	uint64_t sum;
+};
+
+_Static_assert(sizeof(struct slot) == 48, "the layout is frozen");
+
+static size_t slot_size(const struct control *c)
+{
+	return c->size > PAGE ? (c->size - PAGE) / SLOTS / PAGE * PAGE : 0;
+}
+
+static struct slot *slot_at(const struct control *c, unsigned i)
+{
+	return (struct slot *)(void *)((char *)c + PAGE + i * slot_size(c));
+}
+
+size_t checkpoint_room(const struct control *c)
+{
+	size_t size = slot_size(c);
+	return size > sizeof(struct slot) ? size - sizeof(struct slot) : 0;
+}
+
+/* Not against malice, only against what a crash may have left. */
+static uint64_t sum_of(const struct slot *slot)
+{
+	const char *at = (const char *)(slot + 1);
+	uint64_t sum = slot->offset ^ slot->length ^ (uint64_t)slot->rows << 32 ^ slot->cols, word;
+	size_t left = slot->length;
+	for (; left >= sizeof word; left -= sizeof word, at += sizeof word) {
+		memcpy(&word, at, sizeof word);
+		sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		sum ^= sum >> 29;
+	}
+	word = 0;
+	memcpy(&word, at, left);
+	return (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t number_of(const struct slot *slot)
+{
+	return slot->magic == MAGIC ? atomic_load_explicit(&slot->number, memory_order_acquire) : 0;
+}
+
+bool checkpoint_write(struct control *c, const struct checkpoint *checkpoint)
+{
+	size_t room = checkpoint_room(c);
+	if (room == 0 || checkpoint->length > room)
+		return false;
+	uint64_t a = number_of(slot_at(c, 0)), b = number_of(slot_at(c, 1));
+	struct slot *slot = slot_at(c, a <= b ? 0 : 1);
+	atomic_store(&slot->number, 0);
+	slot->magic = MAGIC;
+	slot->offset = checkpoint->offset;
+	slot->rows = checkpoint->rows;
+	slot->cols = checkpoint->cols;
+	slot->length = checkpoint->length;
+	memcpy(slot + 1, checkpoint->bytes, checkpoint->length);
+	slot->sum = sum_of(slot);
+	atomic_store(&slot->number, (a > b ? a : b) + 1);
+	return true;
+}
+
+bool checkpoint_find(const struct control *c, struct checkpoint *ret_checkpoint)
+{
+	uint64_t newest = 0;
+	for (unsigned i = 0; i < SLOTS && checkpoint_room(c) > 0; i++) {
+		const struct slot *slot = slot_at(c, i);
+		uint64_t number = number_of(slot);
+		if (number <= newest || slot->length > checkpoint_room(c) ||
+			slot->sum != sum_of(slot))
+			continue;
+		newest = number;
+		*ret_checkpoint = (struct checkpoint){.offset = slot->offset,
+			.rows = slot->rows,
+			.cols = slot->cols,
+			.bytes = slot + 1,
+			.length = slot->length};
+	}
+	return newest > 0;
+}

@@ -1,0 +1,188 @@
+#include "ring/live.h"
+
+#include "ring/checkpoint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define SLICE ((size_t)64 << 10) /* bytes that are fed at once */
+
+/* How much output may lie behind a checkpoint: the rest of the ring is for a server that is away. */
+static uint64_t interval(const struct live *l)
+{
+	return l->history->ring->bytes.size / 2;
+}
+
+static struct history_size size_at(const struct live *l)
+{
+	const struct history_cursor c = {.sizes = l->sizes};
+	return history_size_at(l->history, &c);
+}
+
+static int create(struct live *l, const struct live_options *o, uint64_t offset, unsigned rows,
+	unsigned cols)
+{
+	return screen_create(&l->screen,
+		&(struct screen_options){.rows = rows,
+			.cols = cols,
+			.scrollback = o->scrollback,
+			.offset = offset,
+			.version = o->version,
+			.callbacks = o->callbacks,
+			.user = o->user});
+}
+
+/* The screen of the last checkpoint, if the ring still has what came after it. */
+static bool restore(struct live *l, const struct live_options *o)
+{
+	const struct stream *bytes = &l->history->ring->bytes;
+	struct checkpoint c;
+	if (!l->history->control || !checkpoint_find(l->history->control, &c) ||
+		!stream_holds(bytes, c.offset) || c.offset > stream_head(bytes))
+		return false;
+	if (create(l, o, c.offset, c.rows, c.cols) < 0)
+		return false;
+	screen_restore(l->screen, c.bytes, c.length);
+	l->checkpoint = c.offset;
+	return true;
+}
+
+/* Sizes at the very place of the checkpoint have come after it, but for the one that it has. */
+static void give_back_sizes(struct live *l)
+{
+	while (l->sizes > 0) {
+		struct history_size size = history_size_number(l->history, l->sizes - 1);
+		if (size.offset != screen_offset(l->screen) ||
+			(size.rows == screen_rows(l->screen) && size.cols == screen_cols(l->screen)))
+			return;
+		l->sizes--;
+	}
+}
+
+int live_init(struct live *l, struct history *history, const struct live_options *o)
+{
+	*l = (struct live){.history = history};
+	uint64_t start = history->cut_floor;
+	if (restore(l, o))
+		start = l->checkpoint;
+	struct history_cursor c;
+	history_place(history, &c, start);
+	l->sizes = c.sizes;
+	l->checkpoint = start;
+	if (l->screen) {
+		give_back_sizes(l);
+		return 0;
+	}
+	struct history_size size = size_at(l);
+	return create(l, o, start, size.rows, size.cols);
+}
+
+void live_finish(struct live *l)
+{
+	screen_destroy(l->screen);
+	l->screen = NULL;
+}
+
+/* A screen that could not be made as large as it should be shows nothing true any more. */
+static void give_up(struct live *l)
+{
+	live_finish(l);
+}
+
+void live_settle(struct live *l, unsigned rows, unsigned cols)
+{
+	if (stream_oldest(&l->history->ring->events) == 0)
+		return;
+	struct screen *screen = live_screen(l);
+	if (screen && screen_resize(screen, rows, cols) < 0)
+		give_up(l);
+}
+
+/* Take the sizes that hold at the screen's place. Returns the offset of the next one. */
+static uint64_t take_sizes(struct live *l)
+{
+	while (l->screen && l->sizes < l->history->sizes_count) {
+		struct history_size next = history_size_number(l->history, l->sizes);
+		if (next.offset > screen_offset(l->screen))
+			return next.offset;
+		l->sizes++;
+		if (screen_resize(l->screen, next.rows, next.cols) < 0)
+			give_up(l);
+	}
+	return UINT64_MAX;
+}
+
+bool live_follow(struct live *l, size_t work)
+{
+	const struct stream *bytes = &l->history->ring->bytes;
+	while (l->screen) {
+		uint64_t at = screen_offset(l->screen), end = l->history->scan.offset;
+		uint64_t next = take_sizes(l);
+		if (!l->screen || at >= end)
+			return false;
+		bool muted = at < l->history->mute_before;
+		if (next < end)
+			end = next;
+		if (muted && l->history->mute_before < end)
+			end = l->history->mute_before;
+		size_t length = end - at < SLICE ? (size_t)(end - at) : SLICE;
+		if (work == 0)
+			return true;
+		screen_mute(l->screen, muted);
+		screen_feed(l->screen, stream_at(bytes, at), length, work);
+		size_t done = screen_work(l->screen);
+		work = done < work ? work - done : 0;
+	}
+	return false;
+}
+
+struct screen *live_screen(struct live *l)
+{
+	live_follow(l, SIZE_MAX);
+	return l->screen;
+}
+
+/* Of as many lines as fit, and no more than the ring's size makes worth while. offset: where to go on. */
+static void checkpoint(struct live *l, uint64_t offset)
+{
+	struct snapshot snapshot;
+	size_t room = checkpoint_room(l->history->control), worth = interval(l) * 4;
+	unsigned lines = screen_scrollback(l->screen);
+	for (;; lines /= 2) {
+		if (screen_checkpoint(l->screen, lines, &snapshot) < 0)
+			break;
+		bool fits = snapshot.length <= room && (snapshot.length <= worth || lines == 0) &&
+			checkpoint_write(l->history->control,
+				&(struct checkpoint){.offset = offset,
+					.rows = screen_rows(l->screen),
+					.cols = screen_cols(l->screen),
+					.bytes = snapshot.bytes,
+					.length = snapshot.length});
+		free(snapshot.bytes);
+		if (fits) {
+			l->checkpoint = offset;
+			l->checkpoints++;
+			return;
+		}
+		if (lines == 0)
+			break;
+	}
+	/* Without one the screen is lost with the server; the program must not wait for it. */
+	l->checkpoint_failures++;
+	l->checkpoint = offset;
+}
+
+uint64_t live_tail(struct live *l)
+{
+	uint64_t consumed = history_consumed(l->history);
+	if (!l->screen)
+		return consumed;
+	uint64_t resume = screen_resume_offset(l->screen);
+	/* A sequence that never ends must not stop the program; another server will miss its beginning. */
+	if (screen_offset(l->screen) - resume > interval(l) / 2)
+		resume = screen_offset(l->screen);
+	if (l->history->control && resume >= l->checkpoint + interval(l))
+		checkpoint(l, resume);
+	uint64_t needed = l->history->control ? l->checkpoint : resume;
+	return needed < consumed ? needed : consumed;
+}

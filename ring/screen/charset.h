@@ -1,0 +1,11 @@
+/* The national and line-drawing character sets of the VT220, as xterm.js has them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether there is a set of this final byte; 'B', ASCII, is one. */
+bool charset_exists(uint8_t final);
+
+/* What an ASCII character is in the set; itself where nothing else is said. */
+uint32_t charset_map(uint8_t final, uint32_t code);

@@ -1,0 +1,211 @@
+/* Erasing, inserting, deleting and scrolling of cells and lines. */
+#include "ring/screen/screen_internal.h"
+
+static const struct intern *protection(const struct screen *s, bool selective)
+{
+	return selective ? &s->styles : NULL;
+}
+
+static void erase(struct screen *s, unsigned y, unsigned start, unsigned end, bool selective)
+{
+	line_erase(screen_touch(s, y), start, end, screen_blank(s), protection(s, selective));
+	screen_worked(s, s->cols);
+}
+
+static void erase_row(struct screen *s, unsigned y, bool selective)
+{
+	struct line *line = screen_touch(s, y);
+	if (selective)
+		for (unsigned x = 0; x < line->length; x++) {
+			const struct style *style = intern_get(&s->styles, line->cells[x].style, NULL);
+			if (!style || !(style->flags & STYLE_PROTECTED))
+				line_put(line, x, screen_blank(s));
+		}
+	else
+		line_fill(line, screen_blank(s));
+	line->wrapped = false;
+	screen_worked(s, s->cols);
+}
+
+static void erase_below(struct screen *s, bool selective)
+{
+	struct buffer *b = s->active;
+	erase(s, b->y, b->x, s->cols, selective);
+	if (b->x == 0)
+		screen_line(s, b->y)->wrapped = false;
+	for (unsigned y = b->y + 1; y < s->rows; y++)
+		erase_row(s, y, selective);
+}
+
+/* The line of an absolute row, counted from the oldest of the scrollback, no longer continues another. */
+static void unwrap(struct screen *s, unsigned absolute)
+{
+	unsigned base = (unsigned)screen_base(s);
+	if (absolute < base)
+		scrollback_get(&s->scrollback, absolute)->wrapped = false;
+	else if (absolute - base < s->rows)
+		screen_touch(s, absolute - base)->wrapped = false;
+}
+
+static void erase_above(struct screen *s, bool selective)
+{
+	struct buffer *b = s->active;
+	erase(s, b->y, 0, b->x + 1, selective);
+	screen_line(s, b->y)->wrapped = false;
+	/* xterm.js takes the row's number for an absolute one here. */
+	if (b->x + 1 >= s->cols)
+		unwrap(s, b->y + 1);
+	for (unsigned y = b->y; y-- > 0;)
+		erase_row(s, y, selective);
+}
+
+/* ED, DECSED */
+static void erase_in_display(struct screen *s, int which, bool selective)
+{
+	screen_restrict(s, s->cols);
+	switch (which) {
+	case 0:
+		erase_below(s, selective);
+		break;
+	case 1:
+		erase_above(s, selective);
+		break;
+	case 2:
+		for (unsigned y = 0; y < s->rows; y++)
+			erase_row(s, y, selective);
+		break;
+	case 3:
+		if (s->active == &s->primary)
+			scrollback_drop(&s->scrollback, s->scrollback.count);
+		break;
+	default:
+		break;
+	}
+}
+
+/* EL, DECSEL. While a wrap is pending there is nothing to the right of the cursor. */
+static void erase_in_line(struct screen *s, int which, bool selective)
+{
+	struct buffer *b = s->active;
+	screen_restrict(s, s->cols);
+	switch (which) {
+	case 0:
+		erase(s, b->y, b->x, s->cols, selective);
+		if (b->x == 0)
+			screen_line(s, b->y)->wrapped = false;
+		break;
+	case 1:
+		erase(s, b->y, 0, b->x + 1, selective);
+		break;
+	case 2:
+		erase(s, b->y, 0, s->cols, selective);
+		screen_line(s, b->y)->wrapped = false;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool in_region(const struct screen *s)
+{
+	return s->active->y >= s->active->top && s->active->y <= s->active->bottom;
+}
+
+/* How far to shift: no further than everything. */
+static int shift_of(unsigned n)
+{
+	return n > SCREEN_SIDE_MAX ? (int)SCREEN_SIDE_MAX : (int)n;
+}
+
+/* IL, DL: sign 1 deletes. */
+static void shift_lines(struct screen *s, unsigned n, int sign)
+{
+	struct buffer *b = s->active;
+	screen_restrict(s, s->cols - 1);
+	if (!in_region(s))
+		return;
+	screen_shift(s, b->y, b->bottom, sign * shift_of(n), screen_blank(s));
+	b->x = 0;
+}
+
+/* Columns of the whole region: DECIC, DECDC, SL, SR. */
+static void shift_columns(struct screen *s, unsigned x, unsigned n, bool insert)
+{
+	struct buffer *b = s->active;
+	if (!in_region(s))
+		return;
+	for (unsigned y = b->top; y <= b->bottom; y++) {
+		struct line *line = screen_touch(s, y);
+		if (insert)
+			line_insert(line, x, n, screen_blank(s));
+		else
+			line_delete(line, x, n, screen_blank(s));
+		line->wrapped = false;
+	}
+	screen_worked(s, (size_t)(b->bottom - b->top + 1) * s->cols);
+}
+
+/* ICH, DCH, ECH */
+static void edit_cells(struct screen *s, uint32_t id, unsigned n)
+{
+	struct buffer *b = s->active;
+	screen_restrict(s, s->cols - 1);
+	struct line *line = screen_touch(s, b->y);
+	struct cell blank = screen_blank(s);
+	if (id == '@')
+		line_insert(line, b->x, n, blank);
+	else if (id == 'P')
+		line_delete(line, b->x, n, blank);
+	else
+		line_erase(line, b->x, n > SCREEN_SIDE_MAX ? UINT32_MAX : b->x + n, blank, NULL);
+	screen_worked(s, s->cols);
+}
+
+bool screen_edit(struct screen *s, uint32_t id, const struct params *a)
+{
+	struct buffer *b = s->active;
+	unsigned n = screen_count(a, 0);
+	switch (id) {
+	case '@':
+	case 'P':
+	case 'X':
+		edit_cells(s, id, n);
+		break;
+	case 'J':
+	case SEQUENCE('?', 'J'):
+		erase_in_display(s, screen_param(a, 0), id != 'J');
+		break;
+	case 'K':
+	case SEQUENCE('?', 'K'):
+		erase_in_line(s, screen_param(a, 0), id != 'K');
+		break;
+	case 'L':
+		shift_lines(s, n, -1);
+		break;
+	case 'M':
+		shift_lines(s, n, 1);
+		break;
+	case 'S':
+		screen_shift(s, b->top, b->bottom, shift_of(n), screen_blank(s));
+		break;
+	case 'T':
+		/* What comes in at the top has no background, unlike everywhere else. */
+		screen_shift(s, b->top, b->bottom, -shift_of(n), (struct cell){0});
+		break;
+	case SEQUENCE(' ', '@'):
+		shift_columns(s, 0, n, false);
+		break;
+	case SEQUENCE(' ', 'A'):
+		shift_columns(s, 0, n, true);
+		break;
+	case SEQUENCE('\'', '}'):
+		shift_columns(s, b->x, n, true);
+		break;
+	case SEQUENCE('\'', '~'):
+		shift_columns(s, b->x, n, false);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}

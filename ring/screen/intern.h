@@ -1,0 +1,39 @@
+/*
+ * Interned byte strings: each is stored once and has a small number, which stays until a sweep finds that
+ * nobody has marked it. For the styles, the combined characters and the links of a screen.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct intern_item;
+
+struct intern {
+	struct intern_item *table; /* hashed */
+	struct intern_item **items; /* by number; NULL where free; item 0 is never used */
+	uint32_t capacity;          /* of items */
+	uint32_t count;             /* in use */
+	uint32_t next;              /* where to look for a free number */
+	uint32_t sweep_at;          /* so many are worth a sweep, the refused ones included */
+	uint32_t refused;           /* since the last sweep, for there were too many */
+	uint32_t max;               /* never more than these */
+};
+
+/* max: how many there may be. */
+void intern_init(struct intern *t, uint32_t max);
+void intern_finish(struct intern *t);
+
+/* The number of these bytes, from 1 on; 0 when there are too many, or memory is short. */
+uint32_t intern_put(struct intern *t, const void *bytes, size_t length);
+
+/* What number stands for; NULL for 0. Borrowed until the next sweep. */
+const void *intern_get(const struct intern *t, uint32_t number, size_t *ret_length);
+
+/* Whether so many have come that unused ones should be swept. */
+bool intern_wants_sweep(const struct intern *t);
+
+/* Mark one as used (0 is fine), then forget all that are not marked. */
+void intern_mark(struct intern *t, uint32_t number);
+void intern_sweep(struct intern *t);

@@ -1,0 +1,406 @@
+#include "ring/screen/paint.h"
+
+#include "ring/screen/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct style plain;
+
+/* Output */
+
+static bool reserve(struct output *o, size_t more)
+{
+	if (o->failed)
+		return false;
+	if (o->length + more <= o->capacity)
+		return true;
+	size_t capacity = o->capacity ? o->capacity * 2 : 4096;
+	while (capacity < o->length + more)
+		capacity *= 2;
+	char *bytes = realloc(o->bytes, capacity);
+	if (!bytes) {
+		o->failed = true;
+		return false;
+	}
+	o->bytes = bytes;
+	o->capacity = capacity;
+	return true;
+}
+
+void output_put(struct output *o, const void *bytes, size_t length)
+{
+	if (length == 0 || !reserve(o, length))
+		return;
+	memcpy(o->bytes + o->length, bytes, length);
+	o->length += length;
+}
+
+void output_text(struct output *o, const char *text)
+{
+	output_put(o, text, strlen(text));
+}
+
+void output_format(struct output *o, const char *format, ...)
+{
+	char text[128];
+	va_list list;
+	va_start(list, format);
+	int length = vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	if (length > 0)
+		output_put(o, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+}
+
+/* The pen */
+
+static void put_color(struct output *o, uint32_t color, unsigned base)
+{
+	uint32_t value = color & COLOR_VALUE;
+	switch (color & COLOR_MODE) {
+	case COLOR_BASIC:
+		output_format(o, ";%u", value < 8 ? base + value : base + 52 + value);
+		break;
+	case COLOR_INDEXED:
+		output_format(o, ";%u;5;%u", base + 8, value);
+		break;
+	case COLOR_RGB:
+		output_format(o, ";%u;2;%u;%u;%u", base + 8, value >> 16, value >> 8 & 0xff,
+			value & 0xff);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_underline(struct output *o, const struct style *style)
+{
+	uint32_t value = style->underline_color & COLOR_VALUE;
+	if (style->flags & STYLE_UNDERLINE)
+		output_format(o, style->underline > UNDERLINE_SINGLE ? ";4:%u" : ";4", style->underline);
+	if ((style->underline_color & COLOR_MODE) == COLOR_INDEXED)
+		output_format(o, ";58:5:%u", value);
+	else if ((style->underline_color & COLOR_MODE) == COLOR_RGB)
+		output_format(o, ";58:2::%u:%u:%u", value >> 16, value >> 8 & 0xff, value & 0xff);
+}
+
+/* SGR that turns the default pen, or any, into this style: 0 first, then what it has. */
+static void put_sgr(struct output *o, const struct style *style)
+{
+	static const struct {
+		uint16_t flag;
+		const char *sgr;
+	} flags[] = {{STYLE_BOLD, ";1"}, {STYLE_DIM, ";2"}, {STYLE_ITALIC, ";3"}, {STYLE_BLINK, ";5"},
+		{STYLE_INVERSE, ";7"}, {STYLE_CONCEAL, ";8"}, {STYLE_STRIKE, ";9"}, {STYLE_OVERLINE, ";53"}};
+	output_text(o, "\033[");
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (style->flags & flags[i].flag)
+			output_text(o, flags[i].sgr);
+	put_underline(o, style);
+	put_color(o, style->fg, 30);
+	put_color(o, style->bg, 40);
+	output_text(o, "m");
+}
+
+/* A link without an id of its own gets one, or its parts would become links apart. */
+static void put_link(struct painter *p, uint32_t number)
+{
+	size_t length = 0;
+	const char *link = intern_get(&p->s->links, number, &length);
+	if (!link) {
+		output_text(&p->out, "\033]8;;\033\\");
+		return;
+	}
+	if (*link == 'i') {
+		size_t id = strlen(link + 1);
+		output_text(&p->out, "\033]8;id=");
+		output_put(&p->out, link + 1, id);
+		output_text(&p->out, ";");
+		output_put(&p->out, link + id + 2, length - id - 2);
+	} else {
+		uint64_t id;
+		memcpy(&id, link + 1, sizeof id);
+		output_format(&p->out, "\033]8;id=ringside-%llu;", (unsigned long long)id);
+		output_put(&p->out, link + 2 + sizeof id, length - 2 - sizeof id);
+	}
+	output_text(&p->out, "\033\\");
+}
+
+void paint_pen(struct painter *p, const struct style *style)
+{
+	const uint16_t drawn = (uint16_t)~(STYLE_PROTECTED | STYLE_EXTENDED);
+	struct style *pen = &p->pen;
+	if (memcmp(pen, style, sizeof *pen) == 0)
+		return;
+	bool same = pen->fg == style->fg && pen->bg == style->bg &&
+		pen->underline_color == style->underline_color &&
+		pen->underline == style->underline && (pen->flags & drawn) == (style->flags & drawn);
+	if (!same) {
+		put_sgr(&p->out, style);
+		pen->flags &= (uint16_t)~STYLE_PROTECTED; /* SGR 0 takes it back as well */
+	}
+	if ((pen->flags ^ style->flags) & STYLE_PROTECTED)
+		output_text(&p->out, style->flags & STYLE_PROTECTED ? "\033[1\"q" : "\033[0\"q");
+	if (pen->link != style->link)
+		put_link(p, style->link);
+	*pen = *style;
+}
+
+static const struct style *style_of(const struct painter *p, struct cell cell)
+{
+	const struct style *style = intern_get(&p->s->styles, cell.style, NULL);
+	return style ? style : &plain;
+}
+
+/* Cells */
+
+unsigned paint_cells_of(struct painted from, struct cell cells[SCREEN_SIDE_MAX])
+{
+	unsigned extent = from.line ? line_extent(from.line) : from.packed->extent;
+	if (extent > SCREEN_SIDE_MAX)
+		extent = SCREEN_SIDE_MAX;
+	if (from.line) {
+		memcpy(cells, from.line->cells, extent * sizeof *cells);
+		return extent;
+	}
+	const struct packed *packed = from.packed;
+	const uint8_t *at = packed_text(packed);
+	unsigned run = 0, run_end = packed->runs > 0 ? packed->run[0].cells : UINT32_MAX, count;
+	for (unsigned i = 0; i < extent; i += count) {
+		struct cell cell = packed_next(&at, &count);
+		while (i >= run_end && run + 1u < packed->runs)
+			run_end += packed->run[++run].cells;
+		cell.style = packed->runs > 0 ? packed->run[run].style : 0;
+		cells[i] = cell;
+		if (count == 2 && i + 1 < extent)
+			cells[i + 1] = cell_make(0, 0, cell.style);
+	}
+	return extent;
+}
+
+void paint_text(struct painter *p, struct cell cell)
+{
+	uint8_t bytes[4];
+	if (!(cell.text & CELL_CLUSTER)) {
+		output_put(&p->out, bytes, utf8_encode(cell.text & CELL_CODE, bytes));
+		return;
+	}
+	size_t length = 0;
+	const uint32_t *codes = intern_get(&p->s->clusters, cell.text & CELL_CODE, &length);
+	for (size_t i = 0; i < length / sizeof *codes; i++)
+		output_put(&p->out, bytes, utf8_encode(codes[i], bytes));
+}
+
+/* Whether erasing leaves such a cell. */
+static bool is_erased(const struct style *style)
+{
+	const struct style erased = {.bg = style->bg};
+	return memcmp(style, &erased, sizeof erased) == 0;
+}
+
+/*
+ * An empty cell in a style that no erasing leaves: it was the half of a wide character. So is this one: one
+ * is put there and its second half overwritten.
+ */
+static void paint_half(struct painter *p, const struct style *style)
+{
+	paint_pen(p, style);
+	output_text(&p->out, "\xe3\x80\x80\033[Dx\033[D");
+	paint_pen(p, &plain);
+	output_text(&p->out, "\033[X");
+}
+
+static void skip(struct painter *p, unsigned *pending)
+{
+	if (*pending == 1)
+		output_text(&p->out, "\033[C");
+	else if (*pending > 1)
+		output_format(&p->out, "\033[%uC", *pending);
+	*pending = 0;
+}
+
+/* Empty cells from `at` on that look alike. Returns how many. */
+static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsigned at, unsigned extent,
+	unsigned cols, unsigned *pending)
+{
+	unsigned n = 1;
+	const struct style *style = style_of(p, cells[at]);
+	while (at + n < extent && cells[at + n].text == 0 && cells[at + n].style == cells[at].style)
+		n++;
+	if (is_erased(style)) {
+		if (style->bg != COLOR_DEFAULT) {
+			skip(p, pending);
+			paint_pen(p, style);
+			output_format(&p->out, "\033[%uX", n);
+		}
+		*pending += n;
+		return n;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		skip(p, pending);
+		if (at + i + 1 < cols)
+			paint_half(p, style);
+		else
+			*pending += 1;
+	}
+	return n;
+}
+
+/* Cells [at, extent), the cursor being at `at`. Returns the column where it is then. */
+static unsigned paint_cells(
+	struct painter *p, const struct cell *cells, unsigned at, unsigned extent, unsigned cols)
+{
+	unsigned pending = 0;
+	while (at < extent) {
+		struct cell cell = cells[at];
+		if (cell.text == 0) {
+			at += paint_blanks(p, cells, at, extent, cols, &pending);
+			continue;
+		}
+		if (!cell_has_content(cell)) { /* a second half without a first */
+			pending++;
+			at++;
+			continue;
+		}
+		skip(p, &pending);
+		paint_pen(p, style_of(p, cell));
+		if (cell_width(cell) == 0)
+			output_put(&p->out, "", 1); /* or the mark would join what is before it */
+		paint_text(p, cell);
+		at += cell_width(cell) == 2 ? 2 : 1;
+	}
+	return at - pending;
+}
+
+/* Lines */
+
+static bool is_wrapped(struct painted from)
+{
+	return from.line ? from.line->wrapped : from.packed->wrapped;
+}
+
+/* A line of plain characters, one a cell: no need to take it apart. */
+static void paint_packed(struct painter *p, const struct packed *packed)
+{
+	const uint8_t *at = packed_text(packed), *end = at + packed->bytes;
+	if (packed->runs == 0) {
+		paint_pen(p, &plain);
+		output_put(&p->out, at, packed->bytes);
+		return;
+	}
+	for (unsigned run = 0; run < packed->runs; run++) {
+		const uint8_t *start = at;
+		for (unsigned i = 0; i < packed->run[run].cells && at < end; i++)
+			at += *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+		paint_pen(p, style_of(p, (struct cell){.style = packed->run[run].style}));
+		output_put(&p->out, start, (size_t)(at - start));
+	}
+}
+
+static void paint_offset(struct painter *p, struct painted from)
+{
+	uint64_t offset = from.line ? from.line->offset : from.packed->offset;
+	if (!p->offsets)
+		return;
+	output_format(&p->out, "\033]7007;%lld\a", (long long)(offset - p->offset));
+	p->offset = offset;
+}
+
+/* What comes in at the bottom when the screen scrolls has the pen's background. */
+static void default_background(struct painter *p)
+{
+	if (p->pen.bg != COLOR_DEFAULT)
+		paint_pen(p, &plain);
+}
+
+/*
+ * Wrap into the next line, by printing its first cell behind the last column of this one. col: where the
+ * cursor is. Returns the column where it is then.
+ */
+static unsigned paint_wrap(struct painter *p, const struct cell *above, unsigned above_extent,
+	unsigned col, struct painted next, unsigned cols, unsigned rows)
+{
+	struct cell cells[SCREEN_SIDE_MAX];
+	unsigned extent = paint_cells_of(next, cells);
+	struct cell first = extent > 0 ? cells[0] : (struct cell){0};
+	struct cell last = above_extent >= cols ? above[cols - 1] : (struct cell){0};
+	bool wide = cell_width(first) == 2;
+	bool natural = col == cols || (wide && col == cols - 1 && last.style == first.style);
+	if (!natural) {
+		output_format(&p->out, "\033[%uG", cols);
+		paint_pen(p, &plain);
+		output_text(&p->out, " ");
+	}
+	unsigned at = cell_has_content(first) && cell_width(first) > 0 ? cell_width(first) : 0;
+	if (at > 0) {
+		paint_pen(p, style_of(p, first));
+		paint_text(p, first);
+	} else {
+		paint_pen(p, &plain);
+		output_text(&p->out, " \b\033[X");
+	}
+	if (p->pen.bg != COLOR_DEFAULT) {
+		paint_pen(p, &plain);
+		output_text(&p->out, "\033[K");
+	}
+	if (!natural && rows > 1) {
+		struct style blank = {.bg = style_of(p, last)->bg};
+		output_format(&p->out, "\033[A\033[%uG", cols);
+		paint_pen(p, &blank);
+		output_format(&p->out, "\033[X\033[B\033[%uG", at + 1);
+	}
+	return at;
+}
+
+void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
+	const void *user, size_t count, unsigned cols, unsigned rows)
+{
+	struct cell cells[SCREEN_SIDE_MAX];
+	unsigned at = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct painted line = get(user, i);
+		bool last = i + 1 == count;
+		struct painted next = last ? (struct painted){0} : get(user, i + 1);
+		bool wraps = !last && is_wrapped(next);
+		paint_offset(p, line);
+		if (line.packed && !line.packed->odd && at == 0 && !wraps) {
+			paint_packed(p, line.packed);
+		} else {
+			unsigned extent = paint_cells_of(line, cells);
+			if (extent > cols)
+				extent = cols;
+			at = paint_cells(p, cells, at, extent, cols);
+			if (wraps) {
+				at = paint_wrap(p, cells, extent, at, next, cols, rows);
+				continue;
+			}
+		}
+		if (!last) {
+			default_background(p);
+			output_text(&p->out, "\r\n");
+		}
+		at = 0;
+	}
+}
+
+void paint_pending_wrap(struct painter *p, const struct line *line, unsigned cols)
+{
+	struct cell cell = line->cells[cols - 1];
+	unsigned col = cell_is_tail(cell) && cell_width(line->cells[cols - 2]) == 2 ? cols - 1 : cols;
+	output_format(&p->out, "\033[%uG", col);
+	cell = line->cells[col - 1];
+	if (cell_has_content(cell)) {
+		paint_pen(p, style_of(p, cell));
+		if (cell_width(cell) == 0)
+			output_put(&p->out, "", 1);
+		paint_text(p, cell);
+		return;
+	}
+	struct style blank = {.bg = style_of(p, cell)->bg};
+	paint_pen(p, &blank);
+	output_text(&p->out, " ");
+	if (line_trimmed(line) == 0)
+		output_text(&p->out, "\033[2K"); /* which leaves the cursor where it waits */
+}

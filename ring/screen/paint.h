@@ -1,0 +1,52 @@
+/*
+ * Painting: lines of cells as the bytes that draw them in another terminal. Shared by the snapshot, which
+ * has to get every cell right, and by what is shown to people and programs.
+ */
+#pragma once
+
+#include "ring/screen/screen_internal.h"
+
+/* Bytes that are being written; failed once memory was short. */
+struct output {
+	char *bytes; /* owned */
+	size_t length, capacity;
+	bool failed;
+};
+
+void output_put(struct output *o, const void *bytes, size_t length);
+void output_text(struct output *o, const char *text);
+void output_format(struct output *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A terminal that is being painted, as far as one has to know what state it is in. */
+struct painter {
+	struct output out;
+	const struct screen *s; /* whose styles, clusters and links are meant */
+	struct style pen;       /* the terminal's */
+	bool offsets;           /* say where each line began: for a checkpoint */
+	uint64_t offset;        /* what was said last */
+};
+
+/* A line of either kind. */
+struct painted {
+	const struct line *line; /* or */
+	const struct packed *packed;
+};
+
+/* Cells of a line without the untouched ones at its end, into cells. Returns how many. */
+unsigned paint_cells_of(struct painted from, struct cell cells[SCREEN_SIDE_MAX]);
+
+/* Change the terminal's pen. */
+void paint_pen(struct painter *p, const struct style *style);
+
+/* A cell's characters. */
+void paint_text(struct painter *p, struct cell cell);
+
+/*
+ * Draw lines one under the other from the top left corner of a blank screen of cols columns, with wraps
+ * where lines were wrapped. What does not fit scrolls off at the top.
+ */
+void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
+	const void *user, size_t count, unsigned cols, unsigned rows);
+
+/* Draw the one cell in the last column of a row so that the cursor waits behind it. */
+void paint_pending_wrap(struct painter *p, const struct line *line, unsigned cols);

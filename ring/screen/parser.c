@@ -1,0 +1,475 @@
+#include "ring/screen/parser.h"
+
+#include "ring/screen/utf8.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BEL 0x07
+#define CAN 0x18
+#define SUB 0x1a
+#define ESC 0x1b
+#define DEL 0x7f
+#define ST 0x9c
+#define FIRST_PRINTABLE 0xa0 /* of what is not ASCII */
+#define STRING_KEEP 4096u    /* bytes that are kept for the next string */
+
+void parser_init(struct parser *p, const struct parser_ops *ops, void *user, uint64_t offset)
+{
+	*p = (struct parser){.ops = ops, .user = user, .offset = offset, .start = offset};
+}
+
+void parser_finish(struct parser *p)
+{
+	free(p->string);
+	p->string = NULL;
+	p->string_capacity = 0;
+}
+
+/* Parameters */
+
+static void params_add(struct parser *p)
+{
+	struct params *a = &p->params;
+	p->digit_is_sub = false;
+	if (a->count >= PARSER_PARAMS) {
+		p->reject_digits = true;
+		return;
+	}
+	a->sub_first[a->count] = a->sub_end[a->count] = (uint8_t)a->sub_count;
+	a->value[a->count++] = 0;
+}
+
+static void params_add_sub(struct parser *p)
+{
+	struct params *a = &p->params;
+	p->digit_is_sub = true;
+	if (p->reject_digits || a->sub_count >= PARSER_SUBPARAMS) {
+		p->reject_subs = true;
+		return;
+	}
+	a->sub[a->sub_count++] = -1;
+	a->sub_end[a->count - 1]++;
+}
+
+static void params_digit(struct parser *p, int digit)
+{
+	struct params *a = &p->params;
+	if (p->reject_digits || (p->digit_is_sub && (p->reject_subs || a->sub_count == 0)))
+		return;
+	int32_t *value = p->digit_is_sub ? &a->sub[a->sub_count - 1] : &a->value[a->count - 1];
+	if (*value < 0)
+		*value = digit;
+	else if (*value > (PARSER_VALUE_MAX - digit) / 10)
+		*value = PARSER_VALUE_MAX;
+	else
+		*value = *value * 10 + digit;
+}
+
+static void params_clear(struct parser *p)
+{
+	p->params.count = p->params.sub_count = 0;
+	p->reject_digits = p->reject_subs = false;
+	p->collected = 0;
+	params_add(p);
+}
+
+static void params_take(struct parser *p, uint32_t c)
+{
+	if (c == ';')
+		params_add(p);
+	else if (c == ':')
+		params_add_sub(p);
+	else
+		params_digit(p, (int)c - '0');
+}
+
+/* Strings */
+
+static void string_begin(struct parser *p)
+{
+	p->string_length = 0;
+	p->string_lost = false;
+}
+
+static bool string_reserve(struct parser *p, size_t more)
+{
+	size_t wanted = p->string_length + more + 1;
+	if (wanted <= p->string_capacity)
+		return true;
+	size_t capacity = p->string_capacity ? p->string_capacity * 2 : 256;
+	while (capacity < wanted)
+		capacity *= 2;
+	char *grown = wanted > PARSER_STRING_MAX ? NULL : realloc(p->string, capacity);
+	if (!grown) {
+		p->string_lost = true;
+		return false;
+	}
+	p->string = grown;
+	p->string_capacity = capacity;
+	return true;
+}
+
+static void string_put(struct parser *p, uint32_t code)
+{
+	if (p->string_lost || !string_reserve(p, 4))
+		return;
+	p->string_length += utf8_encode(code, (uint8_t *)p->string + p->string_length);
+}
+
+/* Printable ASCII, of which strings mostly are. */
+static void string_append(struct parser *p, const uint8_t *ascii, size_t length)
+{
+	if (p->string_lost || !string_reserve(p, length))
+		return;
+	memcpy(p->string + p->string_length, ascii, length);
+	p->string_length += length;
+}
+
+/* Give back what an unusually long string took. */
+static void string_release(struct parser *p)
+{
+	if (p->string_capacity <= STRING_KEEP)
+		return;
+	free(p->string);
+	p->string = NULL;
+	p->string_capacity = 0;
+}
+
+/* "N;data", or "N" alone. */
+static void osc_end(struct parser *p)
+{
+	uint32_t number = 0;
+	size_t at = 0;
+	if (p->string_lost || !string_reserve(p, 0))
+		return;
+	p->string[p->string_length] = '\0';
+	for (; at < p->string_length && p->string[at] >= '0' && p->string[at] <= '9'; at++)
+		if (number < 100000)
+			number = number * 10 + (uint32_t)(p->string[at] - '0');
+	if (at == 0 || (at < p->string_length && p->string[at] != ';'))
+		return;
+	if (at < p->string_length)
+		at++;
+	p->ops->osc(p->user, number, p->string + at, p->string_length - at);
+}
+
+static void dcs_end(struct parser *p)
+{
+	if (p->string_lost || !string_reserve(p, 0))
+		return;
+	p->string[p->string_length] = '\0';
+	p->ops->dcs(p->user, p->dcs_id, &p->params, p->string, p->string_length);
+}
+
+/* The state machine */
+
+static void to_ground(struct parser *p)
+{
+	p->state = PARSER_GROUND;
+	p->touched = false;
+}
+
+void parser_reset(struct parser *p)
+{
+	to_ground(p);
+	params_clear(p);
+	string_begin(p);
+}
+
+/* Begin a sequence whose introducer has taken `size` bytes so far, the last of which is at offset - 1. */
+static void begin(struct parser *p, enum parser_state state, unsigned size)
+{
+	p->start = p->offset - size;
+	p->touched = false;
+	p->state = state;
+	params_clear(p);
+}
+
+static void control(struct parser *p, uint32_t code)
+{
+	p->touched = p->state != PARSER_GROUND;
+	p->ops->control(p->user, (uint8_t)code);
+}
+
+/* A string ends; code is what ended it. */
+static void end_string(struct parser *p, uint32_t code)
+{
+	bool osc = p->state == PARSER_OSC;
+	to_ground(p);
+	if (code != CAN && code != SUB && osc)
+		osc_end(p);
+	else if (code != CAN && code != SUB)
+		dcs_end(p);
+	string_release(p);
+	if (code == ESC)
+		begin(p, PARSER_ESCAPE, 1);
+}
+
+/* C1, which acts in any state. size: bytes that the code took. */
+static void take_c1(struct parser *p, uint32_t code)
+{
+	if (code == ST && (p->state == PARSER_OSC || p->state == PARSER_DCS_PASSTHROUGH)) {
+		end_string(p, code);
+		return;
+	}
+	if (p->state == PARSER_OSC || p->state == PARSER_DCS_PASSTHROUGH)
+		string_release(p);
+	switch (code) {
+	case 0x90:
+		begin(p, PARSER_DCS_ENTRY, 2);
+		break;
+	case 0x98:
+	case 0x9e:
+	case 0x9f:
+		begin(p, PARSER_STRING, 2);
+		break;
+	case 0x9b:
+		begin(p, PARSER_CSI_ENTRY, 2);
+		break;
+	case ST:
+		to_ground(p);
+		break;
+	case 0x9d:
+		begin(p, PARSER_OSC, 2);
+		string_begin(p);
+		break;
+	default:
+		to_ground(p);
+		p->ops->control(p->user, (uint8_t)code);
+	}
+}
+
+/* C0, wherever it comes. */
+static void take_c0(struct parser *p, uint32_t code)
+{
+	enum parser_state state = p->state;
+	if (code == ESC || code == CAN || code == SUB) {
+		if (state == PARSER_OSC || state == PARSER_DCS_PASSTHROUGH) {
+			end_string(p, code);
+		} else if (code == ESC) {
+			begin(p, PARSER_ESCAPE, 1);
+		} else {
+			to_ground(p);
+			p->ops->control(p->user, (uint8_t)code);
+		}
+		return;
+	}
+	switch (state) {
+	case PARSER_OSC:
+		if (code == BEL)
+			end_string(p, code);
+		break;
+	case PARSER_DCS_PASSTHROUGH:
+		string_put(p, code);
+		break;
+	case PARSER_STRING:
+	case PARSER_DCS_ENTRY:
+	case PARSER_DCS_PARAM:
+	case PARSER_DCS_INTERMEDIATE:
+	case PARSER_DCS_IGNORE:
+		break;
+	default:
+		control(p, code);
+	}
+}
+
+static void collect(struct parser *p, uint32_t code, enum parser_state next)
+{
+	p->collected = p->collected << 8 | code;
+	p->state = next;
+}
+
+static void take_escape(struct parser *p, uint32_t code)
+{
+	switch (code) {
+	case '[':
+		p->state = PARSER_CSI_ENTRY;
+		params_clear(p);
+		break;
+	case ']':
+		p->state = PARSER_OSC;
+		string_begin(p);
+		break;
+	case 'P':
+		p->state = PARSER_DCS_ENTRY;
+		params_clear(p);
+		break;
+	case 'X':
+	case '^':
+	case '_':
+		p->state = PARSER_STRING;
+		break;
+	default:
+		if (code < 0x30) {
+			collect(p, code, PARSER_ESCAPE_INTERMEDIATE);
+			break;
+		}
+		to_ground(p);
+		p->ops->escape(p->user, SEQUENCE(p->collected, code));
+	}
+}
+
+/* The header of a CSI or DCS; the states of both are in the same order. */
+static void take_header(struct parser *p, uint32_t code, enum parser_state entry)
+{
+	enum parser_state param = entry + 1, intermediate = entry + 2, ignore = entry + 3;
+	if (code >= 0x40) {
+		uint32_t id = SEQUENCE(p->collected, code);
+		if (entry == PARSER_DCS_ENTRY) {
+			p->state = PARSER_DCS_PASSTHROUGH;
+			p->dcs_id = id;
+			string_begin(p);
+			return;
+		}
+		to_ground(p);
+		p->ops->csi(p->user, id, &p->params);
+	} else if (code < 0x30) {
+		collect(p, code, intermediate);
+	} else if (p->state == intermediate || (code >= 0x3c && p->state == param)) {
+		p->state = ignore;
+	} else if (code >= 0x3c) {
+		collect(p, code, param);
+	} else {
+		p->state = param;
+		params_take(p, code);
+	}
+}
+
+/* Printable ASCII and DEL, outside the ground state. */
+static void take_ascii(struct parser *p, uint32_t code)
+{
+	switch (p->state) {
+	case PARSER_ESCAPE:
+		if (code != DEL)
+			take_escape(p, code);
+		break;
+	case PARSER_ESCAPE_INTERMEDIATE:
+		if (code == DEL)
+			break;
+		if (code < 0x30) {
+			collect(p, code, PARSER_ESCAPE_INTERMEDIATE);
+			break;
+		}
+		to_ground(p);
+		p->ops->escape(p->user, SEQUENCE(p->collected, code));
+		break;
+	case PARSER_CSI_ENTRY:
+	case PARSER_CSI_PARAM:
+	case PARSER_CSI_INTERMEDIATE:
+		if (code != DEL)
+			take_header(p, code, PARSER_CSI_ENTRY);
+		break;
+	case PARSER_DCS_ENTRY:
+	case PARSER_DCS_PARAM:
+	case PARSER_DCS_INTERMEDIATE:
+		if (code != DEL)
+			take_header(p, code, PARSER_DCS_ENTRY);
+		break;
+	case PARSER_CSI_IGNORE:
+		if (code >= 0x40 && code != DEL)
+			to_ground(p);
+		break;
+	case PARSER_OSC:
+		string_put(p, code);
+		break;
+	case PARSER_DCS_PASSTHROUGH:
+		if (code != DEL)
+			string_put(p, code);
+		break;
+	default:
+		break;
+	}
+}
+
+/* A whole character that is not ASCII. */
+static void take_character(struct parser *p, uint32_t code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	if (code < least[p->utf8_size] || code > 0x10ffff || code == 0xfeff ||
+		(code >= 0xd800 && code <= 0xdfff))
+		return;
+	if (code < FIRST_PRINTABLE) {
+		take_c1(p, code);
+		return;
+	}
+	switch (p->state) {
+	case PARSER_GROUND:
+		p->ops->character(p->user, code);
+		break;
+	case PARSER_OSC:
+	case PARSER_DCS_PASSTHROUGH:
+		string_put(p, code);
+		break;
+	case PARSER_CSI_IGNORE:
+	case PARSER_DCS_IGNORE:
+		break;
+	default: /* an error: what was under way is dropped */
+		to_ground(p);
+	}
+}
+
+static void take_high(struct parser *p, uint8_t byte)
+{
+	if (byte >= 0xc0) {
+		p->utf8_size = byte >= 0xf8 || byte < 0xc2 ? 1 : byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+		p->utf8_left = (uint8_t)(p->utf8_size - 1);
+		p->code = byte & (0x7fu >> p->utf8_size);
+	} else if (p->utf8_left > 0) {
+		p->code = p->code << 6 | (byte & 0x3f);
+		if (--p->utf8_left == 0)
+			take_character(p, p->code);
+	}
+}
+
+/* The end of a run of printable ASCII. */
+static const uint8_t *text_end(const uint8_t *at, const uint8_t *end)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+	while (end - at >= 8) {
+		uint64_t w;
+		memcpy(&w, at, sizeof w);
+		w = le64toh(w);
+		/* High bits where a byte is not ASCII, below a space (exact up to the first), or DEL. */
+		uint64_t special = (w | (w - ones * 0x20) | (w + ones)) & high;
+		if (special != 0)
+			return at + (__builtin_ctzll(special) >> 3);
+		at += 8;
+	}
+	while (at < end && *at >= 0x20 && *at < DEL)
+		at++;
+	return at;
+}
+
+size_t parser_feed(struct parser *p, const uint8_t *data, size_t length, const bool *pause)
+{
+	const uint8_t *at = data, *end = data + length;
+	uint64_t base = p->offset;
+	while (at < end && !(pause && *pause)) {
+		uint8_t c = *at;
+		if (c >= 0x80) {
+			p->offset = base + (uint64_t)(++at - data);
+			take_high(p, c);
+			continue;
+		}
+		p->utf8_left = 0;
+		bool string = p->state == PARSER_OSC || p->state == PARSER_DCS_PASSTHROUGH;
+		if (c >= 0x20 && c != DEL && (string || p->state == PARSER_GROUND)) {
+			const uint8_t *run = at;
+			at = text_end(at, end);
+			p->offset = base + (uint64_t)(at - data);
+			if (string)
+				string_append(p, run, (size_t)(at - run));
+			else
+				p->ops->text(p->user, run, (size_t)(at - run));
+			continue;
+		}
+		p->offset = base + (uint64_t)(++at - data);
+		if (c < 0x20)
+			take_c0(p, c);
+		else if (p->state != PARSER_GROUND)
+			take_ascii(p, c);
+	}
+	return (size_t)(at - data);
+}

@@ -1,0 +1,182 @@
+/* Running a pattern. */
+#include "ring/screen/pattern_internal.h"
+
+/* Matching one character */
+
+static bool is_word(const struct pattern *p, uint32_t code)
+{
+	return code == '_' || iswctype_l((wint_t)code, p->word, p->locale);
+}
+
+static bool is_in(const struct pattern *p, const struct set *set, uint32_t code)
+{
+	for (size_t i = set->first; i < set->first + set->count; i++) {
+		const struct element *e = &p->elements[i];
+		if (e->kind == 0 ? code >= e->first && code <= e->last
+				: e->kind == p->word && e->negated
+				? !is_word(p, code)
+				: !iswctype_l((wint_t)code, e->kind, p->locale) == e->negated)
+			return true;
+	}
+	return false;
+}
+
+/* Each set is asked once a character, however often it is repeated. */
+static bool is_in_set(struct pattern *p, struct set *set, uint32_t code, uint32_t folded)
+{
+	if (set->step == p->step)
+		return set->result;
+	bool in = is_in(p, set, code);
+	if (!in && p->any_case)
+		in = is_in(p, set, folded) ||
+			is_in(p, set, (uint32_t)towupper_l((wint_t)code, p->locale));
+	set->step = p->step;
+	set->result = in != set->negated;
+	return set->result;
+}
+
+static bool fits(struct pattern *p, const struct instruction *i, uint32_t code, uint32_t folded)
+{
+	if (i->op == OP_CODE)
+		return i->value == folded;
+	return i->op == OP_ANY || is_in_set(p, &p->sets[i->value], code, folded);
+}
+
+/* Running */
+
+struct place {
+	const uint32_t *codes;
+	size_t count, at;
+	uint64_t *work;
+};
+
+static bool holds(const struct pattern *p, enum op op, const struct place *place)
+{
+	bool before = place->at > 0 && is_word(p, place->codes[place->at - 1]);
+	bool after = place->at < place->count && is_word(p, place->codes[place->at]);
+	switch (op) {
+	case OP_LINE_START:
+		return place->at == 0;
+	case OP_LINE_END:
+		return place->at == place->count;
+	case OP_WORD_EDGE:
+		return before != after;
+	case OP_NO_WORD_EDGE:
+		return before == after;
+	case OP_WORD_START:
+		return !before && after;
+	default:
+		return before && !after;
+	}
+}
+
+/* A match from start to here. The leftmost counts, then the longest, but not an empty one. */
+static void match(struct pattern *p, size_t start, size_t end)
+{
+	if (end == start || (p->found && start > p->found_start))
+		return;
+	p->found = true;
+	p->found_start = start;
+	p->found_end = end;
+}
+
+/* Add a place, and all those that are reached from it without taking a character. */
+static void add(
+	struct pattern *p, struct threads *to, unsigned at, size_t start, const struct place *place)
+{
+	unsigned stack[PATTERN_STATES_MAX + 1], depth = 0;
+	stack[depth++] = at;
+	while (depth > 0) {
+		at = stack[--depth];
+		const struct instruction *i = &p->program[at];
+		if (p->seen[at] == p->step)
+			continue;
+		p->seen[at] = p->step;
+		*place->work -= *place->work > 0;
+		if (i->op == OP_MATCH) {
+			match(p, start, place->at);
+		} else if (i->op == OP_JUMP) {
+			stack[depth++] = (unsigned)((int)at + i->x);
+		} else if (i->op == OP_SPLIT) {
+			stack[depth++] = (unsigned)((int)at + i->y);
+			stack[depth++] = (unsigned)((int)at + i->x);
+		} else if (i->op <= OP_SET) {
+			to->list[to->count++] = (struct thread){.at = at, .start = start};
+		} else if (holds(p, i->op, place)) {
+			stack[depth++] = at + 1;
+		}
+	}
+}
+
+/* Take a character. */
+static void advance(struct pattern *p, struct place *place)
+{
+	uint32_t code = place->codes[place->at++], folded = pattern_fold(p, code);
+	struct threads *now = p->now, *next = p->next;
+	next->count = 0;
+	p->step++;
+	for (unsigned i = 0; i < now->count; i++) {
+		struct thread t = now->list[i];
+		if (p->found && t.start > p->found_start)
+			break;
+		*place->work -= *place->work > 0;
+		if (fits(p, &p->program[t.at], code, folded))
+			add(p, next, t.at + 1, t.start, place);
+	}
+	p->now = next;
+	p->next = now;
+}
+
+bool pattern_find(struct pattern *p, const uint32_t *codes, size_t count, size_t from,
+	uint64_t *work, size_t *ret_start, size_t *ret_end)
+{
+	struct place place = {.codes = codes, .count = count, .at = from, .work = work};
+	p->found = false;
+	p->now = &p->lists[0];
+	p->next = &p->lists[1];
+	p->now->count = 0;
+	p->step++;
+	for (;;) {
+		size_t before = place.at;
+		while (p->now->count == 0 && !p->found && place.at < count &&
+			codes[place.at] < 128 && !p->begins[codes[place.at]])
+			place.at++;
+		*work -= *work < place.at - before ? *work : place.at - before;
+		if (place.at > before)
+			p->step++;
+		/* Last, so that the list stays sorted: this one begins behind all others. */
+		if (!p->found)
+			add(p, p->now, 0, place.at, &place);
+		if (place.at == count || (p->found && p->now->count == 0))
+			break;
+		advance(p, &place);
+	}
+	*ret_start = p->found_start;
+	*ret_end = p->found_end;
+	return p->found;
+}
+
+/* Asserts are taken to hold. */
+void pattern_find_beginnings(struct pattern *p)
+{
+	for (uint32_t code = 0; code < 128; code++) {
+		unsigned stack[PATTERN_STATES_MAX + 1], depth = 0;
+		p->step++;
+		stack[depth++] = 0;
+		while (depth > 0) {
+			unsigned at = stack[--depth];
+			const struct instruction *i = &p->program[at];
+			if (p->seen[at] == p->step)
+				continue;
+			p->seen[at] = p->step;
+			if (i->op == OP_SPLIT)
+				stack[depth++] = (unsigned)((int)at + i->y);
+			if (i->op == OP_SPLIT || i->op == OP_JUMP)
+				stack[depth++] = (unsigned)((int)at + i->x);
+			else if (i->op > OP_JUMP && i->op != OP_MATCH)
+				stack[depth++] = at + 1;
+			else if (i->op <= OP_SET && fits(p, i, code, pattern_fold(p, code)))
+				p->begins[code] = true;
+		}
+	}
+}

@@ -1,0 +1,205 @@
+/*
+ * Printing. What xterm.js does for a run of printable characters is done here a stretch or a character at
+ * a time: cells to the right edge, the wrap, combining marks, and the halves of wide characters that a run
+ * begins or ends in.
+ */
+#include "ring/screen/charset.h"
+#include "ring/screen/screen_internal.h"
+#include "ring/screen/utf8.h"
+#include "ring/screen/width.h"
+
+#define BEHIND_EDGE (2 * SCREEN_SIDE_MAX)
+#define REPEAT_MIN 16384u /* REP prints so many, even if that is more than a screenful */
+
+/* The run begins in the second half of a wide character: the first becomes blank. */
+static void begin_run(struct screen *s, struct line *line)
+{
+	unsigned x = s->active->x;
+	if (!s->in_run && x > 0 && x <= line->length && cell_width(line->cells[x - 1]) == 2)
+		line_put(line, x - 1, screen_pen_blank(s));
+	s->in_run = true;
+}
+
+/* It ends in the first half of one: the second becomes blank. */
+static void end_run(struct screen *s, struct line *line)
+{
+	unsigned x = s->active->x;
+	if (x < s->cols && x < line->length && cell_is_tail(line->cells[x]))
+		line_put(line, x, screen_pen_blank(s));
+}
+
+/* The line is full: go on in the next one. */
+static struct line *wrap(struct screen *s, struct line *line)
+{
+	struct buffer *b = s->active;
+	unsigned free = b->x;
+	for (unsigned x = free; x < s->cols; x++)
+		line_put(line, x, screen_pen_blank(s));
+	b->x = 0;
+	b->y++;
+	if (b->y == b->bottom + 1) {
+		b->y--;
+		screen_scroll(s, true);
+		line = screen_touch(s, b->y);
+		/* xterm.js blanks what was left free after scrolling, which meets the new line if it is the only one. */
+		if (s->rows == 1 && (b == &s->alternate || s->scrollback.max == 0))
+			for (unsigned x = free; x < s->cols; x++)
+				line_put(line, x, screen_pen_blank(s));
+		return line;
+	}
+	if (b->y >= s->rows)
+		b->y = s->rows - 1;
+	line = screen_touch(s, b->y);
+	line->wrapped = true;
+	return line;
+}
+
+/* A combining mark joins the character before the cursor. */
+static void join(struct screen *s, struct line *line, uint32_t code)
+{
+	unsigned x = s->active->x, back = cell_width(line->cells[x - 1]) > 0 ? 1 : 2;
+	if (x < back)
+		return;
+	struct cell *cell = &line->cells[x - back];
+	uint32_t codes[SCREEN_CLUSTER_MAX];
+	size_t count = 0;
+	if (cell->text & CELL_CLUSTER) {
+		size_t bytes = 0;
+		const uint32_t *old = intern_get(&s->clusters, cell->text & CELL_CODE, &bytes);
+		count = bytes / sizeof *codes;
+		for (size_t i = 0; i < count && old; i++)
+			codes[i] = old[i];
+	} else if (cell->text & CELL_CODE) {
+		codes[count++] = cell->text & CELL_CODE;
+	} else {
+		line_put(line, x - back, cell_make(code, s->join, cell->style));
+		return;
+	}
+	if (count >= SCREEN_CLUSTER_MAX)
+		return;
+	codes[count++] = code;
+	uint32_t cluster = screen_put_cluster(s, codes, count);
+	if (cluster != 0)
+		cell->text = cell_make(CELL_CLUSTER | cluster, s->join, 0).text;
+}
+
+/* offset: of the character's first byte. */
+static void print(struct screen *s, uint32_t code, uint64_t offset)
+{
+	struct buffer *b = s->active;
+	struct line *line = screen_touch(s, b->y);
+	begin_run(s, line);
+	if (code < 0x7f && s->charsets.current != 'B')
+		code = charset_map(s->charsets.current, code);
+	unsigned width = width_of(code);
+	screen_worked(s, 1);
+	if (width == 0 && s->join > 0 && b->x > 0 && b->x <= line->length) {
+		join(s, line, code);
+		end_run(s, line);
+		return;
+	}
+	s->join = width;
+	if (b->x + width > s->cols) {
+		if (s->modes.wraparound) {
+			line = wrap(s, line);
+			line->offset = offset;
+		} else {
+			b->x = s->cols - 1;
+			if (width == 2) {
+				end_run(s, line);
+				return;
+			}
+		}
+	}
+	if (s->modes.insert) {
+		screen_worked(s, s->cols);
+		if (width > 0 && b->x < line->length)
+			line_insert(line, b->x, width, screen_pen_blank(s));
+		if (cell_width(line->cells[s->cols - 1]) == 2)
+			line_put(line, s->cols - 1, screen_pen_blank(s));
+	}
+	uint32_t style = screen_pen_style(s);
+	line_put(line, b->x++, cell_make(code, width, style));
+	if (width == 2)
+		line_put(line, b->x++, cell_make(0, 0, style));
+	/* Lone marks go on behind the edge, where there is nothing to be seen. */
+	if (b->x > BEHIND_EDGE)
+		b->x = BEHIND_EDGE;
+	end_run(s, line);
+}
+
+void screen_print(void *user, uint32_t code)
+{
+	struct screen *s = user;
+	uint8_t bytes[4];
+	print(s, code, s->parser.offset - utf8_encode(code, bytes));
+}
+
+void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
+{
+	struct screen *s = user;
+	if (s->charsets.current != 'B' || s->modes.insert) {
+		for (size_t i = 0; i < length; i++)
+			print(s, ascii[i], s->parser.offset - (length - i));
+		return;
+	}
+	struct buffer *b = s->active;
+	struct line *line = screen_touch(s, b->y);
+	uint32_t style = screen_pen_style(s);
+	begin_run(s, line);
+	for (size_t i = 0; i < length;) {
+		if (b->x >= s->cols && s->modes.wraparound) {
+			line = wrap(s, line);
+			line->offset = s->parser.offset - (length - i);
+		} else if (b->x >= s->cols) {
+			/* All further characters overwrite the last column, and the last one stays. */
+			b->x = s->cols - 1;
+			i = length - 1;
+		}
+		size_t room = s->cols - b->x;
+		size_t n = length - i < room ? length - i : room;
+		struct cell *cell = line->cells + b->x;
+		for (size_t k = 0; k < n; k++)
+			cell[k] = (struct cell){.text = ascii[i + k], .style = style};
+		b->x += (unsigned)n;
+		if (b->x > line->used)
+			line->used = b->x;
+		i += n;
+	}
+	s->join = 1;
+	end_run(s, line);
+	screen_worked(s, length);
+}
+
+/* Print a cell's character as if it had come. */
+static void print_cell(struct screen *s, struct cell cell)
+{
+	size_t bytes = sizeof(uint32_t);
+	uint32_t codes[SCREEN_CLUSTER_MAX] = {cell.text & CELL_CODE};
+	const uint32_t *cluster = cell.text & CELL_CLUSTER
+		? intern_get(&s->clusters, cell.text & CELL_CODE, &bytes)
+		: NULL;
+	size_t count = bytes / sizeof *codes;
+	for (size_t i = 0; i < count && cluster; i++)
+		codes[i] = cluster[i];
+	for (size_t i = 0; i < count; i++)
+		screen_print(s, codes[i]);
+}
+
+void screen_repeat(struct screen *s, unsigned n)
+{
+	struct buffer *b = s->active;
+	const struct line *line = screen_line(s, b->y);
+	if (s->join == 0 || b->x < s->join || b->x - s->join >= line->length)
+		return;
+	struct cell cell = line->cells[b->x - s->join];
+	unsigned most = s->rows * s->cols > REPEAT_MIN ? s->rows * s->cols : REPEAT_MIN;
+	if (!cell_has_content(cell))
+		return;
+	/* More than a screenful only scrolls on and on; the cursor ends where it would. */
+	if (n > most)
+		n = most + (n - most) % s->cols;
+	s->in_run = false;
+	for (unsigned i = 0; i < n; i++)
+		print_cell(s, cell);
+}

@@ -1,0 +1,388 @@
+/* What the screen is made of, its life, and what can be read off it at once. */
+#include "ring/screen/screen_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLY_MAX 512u
+
+static const struct parser_ops ops = {
+	.text = screen_print_ascii,
+	.character = screen_print,
+	.control = screen_control,
+	.escape = screen_escape,
+	.csi = screen_csi,
+	.osc = screen_osc,
+	.dcs = screen_dcs,
+};
+
+static unsigned clamp(unsigned side, unsigned min)
+{
+	return side < min ? min : side > SCREEN_SIDE_MAX ? SCREEN_SIDE_MAX : side;
+}
+
+/* What a full reset brings back; the rest survives it, as in xterm.js. */
+static void set_defaults(struct screen *s)
+{
+	struct screen_modes old = s->modes;
+	s->modes = (struct screen_modes){
+		.wraparound = true,
+		.newline = old.newline,
+		.cursor_blink = old.cursor_blink,
+		.cursor_hidden = old.cursor_hidden,
+	};
+	s->charsets = (struct charsets){.g = {'B', 'B', 'B', 'B'}, .current = 'B'};
+	s->pen = (struct style){0};
+	s->pen_changed = true;
+	s->join = 0;
+}
+
+static void init_buffer(struct buffer *b, unsigned rows, unsigned cols)
+{
+	b->saved = (struct saved_cursor){.charset = 'B'};
+	b->kitty = (struct kitty_stack){0};
+	buffer_empty(b, rows, cols);
+}
+
+int screen_create(struct screen **ret_screen, const struct screen_options *o)
+{
+	if (o->rows == 0 || o->cols == 0 || o->rows > SCREEN_SIDE_MAX || o->cols > SCREEN_SIDE_MAX)
+		return -EINVAL;
+	struct screen *s = calloc(1, sizeof *s);
+	if (!s)
+		return -ENOMEM;
+	s->rows = clamp(o->rows, 1);
+	s->cols = clamp(o->cols, SCREEN_COLS_MIN);
+	s->callbacks = o->callbacks;
+	s->user = o->user;
+	s->active = &s->primary;
+	s->version = o->version + 1;
+	s->next_link = 1;
+	parser_init(&s->parser, &ops, s, o->offset);
+	scrollback_init(&s->scrollback,
+		o->scrollback < SCREEN_SCROLLBACK_MAX ? o->scrollback : SCREEN_SCROLLBACK_MAX);
+	intern_init(&s->styles, SCREEN_STYLES_MAX);
+	intern_init(&s->clusters, SCREEN_CLUSTERS_MAX);
+	intern_init(&s->links, SCREEN_LINKS_MAX);
+	init_buffer(&s->primary, s->rows, s->cols);
+	init_buffer(&s->alternate, s->rows, s->cols);
+	set_defaults(s);
+	if (!buffer_fill(&s->primary, s->rows, s->cols, (struct cell){0})) {
+		screen_destroy(s);
+		return -ENOMEM;
+	}
+	*ret_screen = s;
+	return 0;
+}
+
+static void free_titles(struct title_stack *stack)
+{
+	while (stack->count > 0)
+		free(stack->items[--stack->count]);
+}
+
+void screen_destroy(struct screen *s)
+{
+	if (!s)
+		return;
+	buffer_empty(&s->primary, 0, 0);
+	buffer_empty(&s->alternate, 0, 0);
+	scrollback_finish(&s->scrollback);
+	intern_finish(&s->styles);
+	intern_finish(&s->clusters);
+	intern_finish(&s->links);
+	parser_finish(&s->parser);
+	free_titles(&s->titles);
+	free_titles(&s->icons);
+	free(s->palette.indexed);
+	free(s->title);
+	free(s->icon);
+	free(s->cwd);
+	free(s);
+}
+
+void screen_reset(struct screen *s)
+{
+	uint64_t dropped = s->scrollback.dropped + s->scrollback.count;
+	unsigned max = s->scrollback.max;
+	scrollback_finish(&s->scrollback);
+	scrollback_init(&s->scrollback, max);
+	s->scrollback.dropped = dropped;
+	init_buffer(&s->alternate, s->rows, s->cols);
+	s->active = &s->primary;
+	for (unsigned y = 0; y < s->rows; y++) {
+		struct line *line = screen_touch(s, y);
+		line_fill(line, (struct cell){0});
+		line->wrapped = false;
+		line->offset = s->parser.offset;
+	}
+	struct line **rows = s->primary.rows;
+	unsigned first = s->primary.first, count = s->primary.count;
+	s->primary.rows = NULL;
+	init_buffer(&s->primary, s->rows, s->cols);
+	s->primary.rows = rows;
+	s->primary.first = first;
+	s->primary.count = count;
+	s->primary.moved = s->version;
+	set_defaults(s);
+	parser_reset(&s->parser);
+}
+
+/* Styles */
+
+uint32_t screen_style(struct screen *s, const struct style *style)
+{
+	static const struct style plain;
+	if (memcmp(style, &plain, sizeof *style) == 0)
+		return 0;
+	uint32_t mixed = (style->fg ^ style->bg * 3 ^ style->link * 5 ^ style->flags * 7u) * 0x9e3779b1u;
+	struct recent_style *recent = &s->recent[mixed >> 26];
+	if (recent->number == 0 || memcmp(&recent->style, style, sizeof *style) != 0)
+		*recent = (struct recent_style){
+			.style = *style, .number = intern_put(&s->styles, style, sizeof *style)};
+	return recent->number;
+}
+
+_Static_assert(SCREEN_RECENT == 1u << (32 - 26), "the hash has as many bits as there are places");
+
+uint32_t screen_pen_style(struct screen *s)
+{
+	if (!s->pen_changed)
+		return s->pen_style;
+	struct style style = s->pen;
+	if (!(style.flags & STYLE_EXTENDED))
+		style.underline_color = style.link = style.underline = 0;
+	if (intern_wants_sweep(&s->styles))
+		screen_collect(s);
+	s->pen_style = screen_style(s, &style);
+	s->erase_style = screen_style(s, &(struct style){.bg = style.bg});
+	s->pen_changed = false;
+	return s->pen_style;
+}
+
+struct cell screen_blank(struct screen *s)
+{
+	screen_pen_style(s);
+	return (struct cell){.style = s->erase_style};
+}
+
+struct cell screen_pen_blank(struct screen *s)
+{
+	return (struct cell){.style = screen_pen_style(s)};
+}
+
+uint32_t screen_put_cluster(struct screen *s, const uint32_t *codes, size_t count)
+{
+	if (intern_wants_sweep(&s->clusters))
+		screen_collect(s);
+	return intern_put(&s->clusters, codes, count * sizeof *codes);
+}
+
+static void mark_cell(struct screen *s, struct cell cell)
+{
+	intern_mark(&s->styles, cell.style);
+	if (cell.text & CELL_CLUSTER)
+		intern_mark(&s->clusters, cell.text & CELL_CODE);
+}
+
+static void mark_buffer(struct screen *s, const struct buffer *b)
+{
+	for (unsigned y = 0; b->rows && y < b->count; y++)
+		for (unsigned x = 0; x < b->rows[y]->used; x++)
+			mark_cell(s, b->rows[y]->cells[x]);
+}
+
+static void mark_packed(struct screen *s, const struct packed *p)
+{
+	for (unsigned i = 0; i < p->runs; i++)
+		intern_mark(&s->styles, p->run[i].style);
+	const uint8_t *at = packed_text(p), *end = at + p->bytes;
+	while (p->odd && at < end) {
+		unsigned cells;
+		mark_cell(s, packed_next(&at, &cells));
+	}
+}
+
+void screen_collect(struct screen *s)
+{
+	mark_buffer(s, &s->primary);
+	mark_buffer(s, &s->alternate);
+	for (unsigned i = 0; i < s->scrollback.count; i++)
+		mark_packed(s, scrollback_get(&s->scrollback, i));
+	if (!s->pen_changed) {
+		intern_mark(&s->styles, s->pen_style);
+		intern_mark(&s->styles, s->erase_style);
+	}
+	intern_sweep(&s->styles);
+	memset(s->recent, 0, sizeof s->recent);
+	intern_sweep(&s->clusters);
+	for (uint32_t i = 1; i < s->styles.capacity; i++) {
+		const struct style *style = intern_get(&s->styles, i, NULL);
+		if (style)
+			intern_mark(&s->links, style->link);
+	}
+	intern_mark(&s->links, s->pen.link);
+	intern_sweep(&s->links);
+	/* Everything there is has a style of its own: the oldest lines give way. */
+	if (s->styles.count >= s->styles.max || s->clusters.count >= s->clusters.max)
+		scrollback_drop(&s->scrollback, s->scrollback.count / 2 + 1);
+}
+
+/* Going in */
+
+size_t screen_feed(struct screen *s, const void *bytes, size_t length, size_t work)
+{
+	s->version++;
+	s->work = 0;
+	s->work_max = work;
+	s->pause = false;
+	return parser_feed(&s->parser, bytes, length, &s->pause);
+}
+
+size_t screen_work(const struct screen *s)
+{
+	return s->work;
+}
+
+void screen_mute(struct screen *s, bool muted)
+{
+	s->muted = muted;
+}
+
+/* Coming out */
+
+void screen_reply(struct screen *s, const char *format, ...)
+{
+	char reply[REPLY_MAX];
+	va_list list;
+	if (s->muted || !s->callbacks || !s->callbacks->reply)
+		return;
+	va_start(list, format);
+	int length = vsnprintf(reply, sizeof reply, format, list);
+	va_end(list);
+	if (length > 0 && (size_t)length < sizeof reply)
+		s->callbacks->reply(s->user, reply, (size_t)length);
+}
+
+void screen_tell(struct screen *s, struct screen_event event)
+{
+	if (s->muted || !s->callbacks || !s->callbacks->event)
+		return;
+	event.offset = s->parser.offset;
+	s->callbacks->event(s->user, &event);
+}
+
+void screen_set_text(char **where, const char *text, size_t length, size_t max)
+{
+	if (length > max) {
+		length = max;
+		while (length > 0 && ((uint8_t)text[length] & 0xc0) == 0x80)
+			length--;
+	}
+	char *copy = malloc(length + 1);
+	if (!copy)
+		return;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	free(*where);
+	*where = copy;
+}
+
+uint64_t screen_offset(const struct screen *s)
+{
+	return s->parser.offset;
+}
+
+uint64_t screen_resume_offset(const struct screen *s)
+{
+	const struct parser *p = &s->parser;
+	if (p->state != PARSER_GROUND)
+		return p->start;
+	return p->offset - (p->utf8_left > 0 ? (uint64_t)(p->utf8_size - p->utf8_left) : 0);
+}
+
+unsigned screen_rows(const struct screen *s)
+{
+	return s->rows;
+}
+
+unsigned screen_cols(const struct screen *s)
+{
+	return s->cols;
+}
+
+const struct screen_modes *screen_modes(const struct screen *s)
+{
+	return &s->modes;
+}
+
+bool screen_is_alternate(const struct screen *s)
+{
+	return s->active == &s->alternate;
+}
+
+void screen_cursor(const struct screen *s, unsigned *ret_row, unsigned *ret_col)
+{
+	*ret_row = s->active->y;
+	*ret_col = s->active->x < s->cols ? s->active->x : s->cols;
+}
+
+const char *screen_title(const struct screen *s)
+{
+	return s->title ? s->title : "";
+}
+
+const char *screen_icon(const struct screen *s)
+{
+	return s->icon ? s->icon : "";
+}
+
+const char *screen_cwd(const struct screen *s)
+{
+	return s->cwd ? s->cwd : "";
+}
+
+uint64_t screen_version(const struct screen *s)
+{
+	return s->version;
+}
+
+uint64_t screen_row_version(const struct screen *s, unsigned row)
+{
+	uint64_t version = screen_line(s, row)->version;
+	return version > s->active->moved ? version : s->active->moved;
+}
+
+unsigned screen_scrollback(const struct screen *s)
+{
+	return s->scrollback.count;
+}
+
+unsigned screen_scrollback_max(const struct screen *s)
+{
+	return s->scrollback.max;
+}
+
+uint64_t screen_dropped(const struct screen *s)
+{
+	return s->scrollback.dropped;
+}
+
+static size_t buffer_memory(const struct buffer *b)
+{
+	size_t bytes = b->rows ? b->count * sizeof *b->rows : 0;
+	for (unsigned y = 0; b->rows && y < b->count; y++)
+		bytes += sizeof *b->rows[y] + b->rows[y]->length * sizeof(struct cell);
+	return bytes;
+}
+
+size_t screen_memory(const struct screen *s)
+{
+	return sizeof *s + buffer_memory(&s->primary) + buffer_memory(&s->alternate) +
+		s->scrollback.bytes + s->scrollback.capacity * sizeof *s->scrollback.lines +
+		(s->styles.count + s->clusters.count + s->links.count) * 128 +
+		s->parser.string_capacity;
+}

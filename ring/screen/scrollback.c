@@ -1,0 +1,285 @@
+#include "ring/screen/scrollback.h"
+
+#include "ring/screen/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY_MIN 64u
+#define CHUNK_BYTES ((size_t)16 << 10) /* more than any line takes */
+
+/* Lines one behind the other, in the order in which they come and go. */
+struct scrollback_chunk {
+	struct scrollback_chunk *previous, *next; /* older, newer */
+	unsigned lines;                           /* in it that have not gone */
+	uint32_t used;
+	_Alignas(struct packed) uint8_t bytes[];
+};
+
+static size_t size_of(const struct packed *p)
+{
+	return sizeof *p + p->runs * sizeof *p->run + p->bytes;
+}
+
+static size_t aligned(size_t size)
+{
+	return (size + _Alignof(struct packed) - 1) & ~(_Alignof(struct packed) - 1);
+}
+
+void scrollback_init(struct scrollback *b, unsigned max)
+{
+	*b = (struct scrollback){.max = max};
+}
+
+static struct scrollback_entry *slot(const struct scrollback *b, size_t i)
+{
+	return &b->lines[(b->first + i) & (b->capacity - 1)];
+}
+
+struct packed *scrollback_get(const struct scrollback *b, size_t i)
+{
+	return slot(b, i)->line;
+}
+
+void scrollback_finish(struct scrollback *b)
+{
+	while (b->oldest) {
+		struct scrollback_chunk *chunk = b->oldest;
+		b->oldest = chunk->next;
+		free(chunk);
+	}
+	free(b->spare);
+	free(b->lines);
+	*b = (struct scrollback){0};
+}
+
+/* A line of this chunk has gone; the chunk goes with its last. */
+static void release(struct scrollback *b, struct scrollback_chunk *chunk)
+{
+	if (--chunk->lines > 0)
+		return;
+	if (chunk->previous)
+		chunk->previous->next = chunk->next;
+	else
+		b->oldest = chunk->next;
+	if (chunk->next)
+		chunk->next->previous = chunk->previous;
+	else
+		b->newest = chunk->previous;
+	free(b->spare);
+	b->spare = chunk;
+}
+
+void scrollback_pop(struct scrollback *b)
+{
+	const struct scrollback_entry *entry = slot(b, --b->count);
+	b->bytes -= entry->size;
+	b->newest->used -= (uint32_t)aligned(entry->size);
+	release(b, b->newest);
+}
+
+void scrollback_drop(struct scrollback *b, unsigned n)
+{
+	for (; n > 0 && b->count > 0; n--) {
+		b->bytes -= slot(b, 0)->size;
+		b->first++;
+		b->count--;
+		b->dropped++;
+		release(b, b->oldest);
+	}
+}
+
+static bool grow(struct scrollback *b)
+{
+	size_t capacity = b->capacity ? b->capacity * 2 : CAPACITY_MIN;
+	struct scrollback_entry *lines = malloc(capacity * sizeof *lines);
+	if (!lines)
+		return false;
+	for (unsigned i = 0; i < b->count; i++)
+		lines[i] = *slot(b, i);
+	free(b->lines);
+	b->lines = lines;
+	b->capacity = capacity;
+	b->first = 0;
+	return true;
+}
+
+/* Room behind the newest line; NULL when memory is short. */
+static struct packed *allocate(struct scrollback *b, size_t size)
+{
+	struct scrollback_chunk *chunk = b->newest;
+	if (!chunk || chunk->used + size > CHUNK_BYTES) {
+		chunk = b->spare ? b->spare : malloc(sizeof *chunk + CHUNK_BYTES);
+		if (!chunk)
+			return NULL;
+		b->spare = NULL;
+		*chunk = (struct scrollback_chunk){.previous = b->newest};
+		if (b->newest)
+			b->newest->next = chunk;
+		else
+			b->oldest = chunk;
+		b->newest = chunk;
+	}
+	struct packed *p = (struct packed *)(void *)(chunk->bytes + chunk->used);
+	chunk->used += (uint32_t)aligned(size);
+	chunk->lines++;
+	return p;
+}
+
+/* Append a line of this size, to be filled in. The oldest give way. NULL: it is dropped. */
+static struct packed *append(struct scrollback *b, size_t size)
+{
+	while (b->count > 0 &&
+		(b->count >= b->max ||
+			b->bytes + size > (size_t)b->max * SCROLLBACK_LINE_BYTES))
+		scrollback_drop(b, 1);
+	struct packed *p = NULL;
+	if (b->max > 0 && (b->count < b->capacity || grow(b)))
+		p = allocate(b, size);
+	if (!p) {
+		b->dropped++;
+		return NULL;
+	}
+	*slot(b, b->count++) = (struct scrollback_entry){.line = p, .size = (uint32_t)size};
+	b->bytes += size;
+	return p;
+}
+
+void scrollback_put(struct scrollback *b, const struct packed *p)
+{
+	struct packed *copy = append(b, size_of(p));
+	if (copy)
+		memcpy(copy, p, size_of(p));
+}
+
+/* Where a line is packed before its size is known: the most that a line can take. */
+struct packing {
+	struct packed_run *run;
+	unsigned runs;
+	uint8_t *text;
+	size_t bytes;
+	bool odd;
+};
+
+static void pack_raw(struct packing *to, struct cell cell)
+{
+	to->text[to->bytes++] = PACKED_RAW;
+	memcpy(to->text + to->bytes, &cell.text, sizeof cell.text);
+	to->bytes += sizeof cell.text;
+	to->odd = true;
+}
+
+/* Pack the cell at i. Returns how many cells that were. */
+static unsigned pack_cell(struct packing *to, const struct line *line, unsigned i, unsigned extent)
+{
+	struct cell cell = line->cells[i];
+	uint32_t code = cell.text & CELL_CODE;
+	if (cell.text == 0) {
+		to->text[to->bytes++] = PACKED_BLANK;
+		to->odd = true;
+		return 1;
+	}
+	bool pair = cell_width(cell) == 2 && i + 1 < extent && cell_is_tail(line->cells[i + 1]) &&
+		line->cells[i + 1].style == cell.style;
+	if ((cell.text & CELL_CLUSTER) || code < 0x20 || (cell_width(cell) != 1 && !pair)) {
+		pack_raw(to, cell);
+		return 1;
+	}
+	if (pair) {
+		to->text[to->bytes++] = PACKED_WIDE;
+		to->odd = true;
+	}
+	to->bytes += utf8_encode(code, to->text + to->bytes);
+	return pair ? 2 : 1;
+}
+
+static void pack_style(struct packing *to, uint32_t style, unsigned cells)
+{
+	if (to->runs > 0 && to->run[to->runs - 1].style == style)
+		to->run[to->runs - 1].cells += cells;
+	else
+		to->run[to->runs++] = (struct packed_run){.style = style, .cells = cells};
+}
+
+static void pack_line(struct packing *to, const struct line *line, unsigned extent)
+{
+	unsigned i = 0;
+	while (i < extent) {
+		/* Printable ASCII of one style, which most lines are. */
+		unsigned start = i;
+		uint32_t style = line->cells[i].style;
+		while (i < extent && line->cells[i].style == style && line->cells[i].text >= 0x20 &&
+			line->cells[i].text < 0x7f)
+			to->text[to->bytes++] = (uint8_t)line->cells[i++].text;
+		if (i == start)
+			i += pack_cell(to, line, i, extent);
+		pack_style(to, style, i - start);
+	}
+	if (to->runs == 1 && to->run[0].style == 0)
+		to->runs = 0;
+}
+
+void scrollback_push(struct scrollback *b, const struct line *line)
+{
+	/* Reused from line to line: packing must not cost more than the copy. */
+	static _Thread_local struct packed_run runs[1024];
+	static _Thread_local uint8_t text[1024 * 6];
+	unsigned extent = line_extent(line);
+	if (extent > 1024)
+		extent = 1024;
+	struct packing to = {.run = runs, .text = text};
+	pack_line(&to, line, extent);
+	struct packed *p = append(b, sizeof *p + to.runs * sizeof *runs + to.bytes);
+	if (!p)
+		return;
+	*p = (struct packed){.offset = line->offset,
+		.bytes = (uint32_t)to.bytes,
+		.runs = (uint16_t)to.runs,
+		.extent = (uint16_t)extent,
+		.trimmed = (uint16_t)line_trimmed(line),
+		.wrapped = line->wrapped,
+		.odd = to.odd};
+	memcpy(p->run, runs, to.runs * sizeof *runs);
+	memcpy(p->run + to.runs, text, to.bytes);
+}
+
+struct cell packed_next(const uint8_t **at, unsigned *ret_cells)
+{
+	const uint8_t *p = *at;
+	uint32_t text;
+	*ret_cells = 1;
+	if (*p == PACKED_RAW) {
+		memcpy(&text, p + 1, sizeof text);
+		*at = p + 1 + sizeof text;
+		return (struct cell){.text = text};
+	}
+	if (*p == PACKED_WIDE) {
+		*ret_cells = 2;
+		p++;
+	}
+	*at = p + utf8_decode(p, &text);
+	return cell_make(text, *ret_cells, 0);
+}
+
+struct line *scrollback_unpack(const struct packed *p, unsigned length)
+{
+	struct line *line = line_create(length > p->extent ? length : p->extent);
+	const uint8_t *at = packed_text(p);
+	unsigned i = 0, run = 0, run_end = p->runs > 0 ? p->run[0].cells : UINT32_MAX;
+	if (!line)
+		return NULL;
+	line->offset = p->offset;
+	line->wrapped = p->wrapped;
+	line->used = p->extent;
+	while (i < p->extent) {
+		unsigned cells;
+		struct cell cell = packed_next(&at, &cells);
+		while (i >= run_end && run + 1u < p->runs)
+			run_end += p->run[++run].cells;
+		cell.style = p->runs > 0 ? p->run[run].style : 0;
+		line->cells[i++] = cell;
+		if (cells == 2)
+			line->cells[i++] = cell_make(0, 0, cell.style);
+	}
+	return length < p->extent ? line_resize(line, length) : line;
+}

@@ -1,0 +1,411 @@
+#include "ring/screen/search.h"
+
+#include "ring/screen/lines.h"
+#include "ring/screen/utf8.h"
+#include "ring/screen/width.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_CODES (SEARCH_PIECE * 2) /* of a piece: tabs and moves to the right become blanks */
+#define RING_LINES SEARCH_PIECE
+
+/* A character that is searched, and the cell that it is in. */
+struct place {
+	unsigned row; /* below the first of the lines that were joined */
+	unsigned column;
+	unsigned width;
+};
+
+/* Characters of a line, or of several that are one. */
+struct text {
+	uint32_t codes[SEARCH_LINE_MAX];
+	struct place places[SEARCH_LINE_MAX];
+	size_t count;
+};
+
+/* Matches */
+
+static char *encode(const uint32_t *codes, size_t count, size_t *ret_length)
+{
+	char *text = malloc(count * 4 + 1);
+	size_t length = 0;
+	for (size_t i = 0; text && i < count; i++)
+		length += utf8_encode(codes[i], (uint8_t *)text + length);
+	*ret_length = length;
+	return text;
+}
+
+static int add_match(struct search *search, struct search_match match, const uint32_t *codes,
+	size_t count, size_t start, size_t end)
+{
+	size_t from = start > SEARCH_TEXT_BEFORE ? start - SEARCH_TEXT_BEFORE : 0;
+	size_t to = count - from > SEARCH_TEXT_MAX ? from + SEARCH_TEXT_MAX : count;
+	size_t length = end - start < SEARCH_MATCH_MAX ? end - start : SEARCH_MATCH_MAX;
+	struct search_match *grown = realloc(
+		search->matches, (search->count + 1) * sizeof *search->matches);
+	if (!grown)
+		return -ENOMEM;
+	search->matches = grown;
+	match.text = encode(codes + from, to - from, &match.text_length);
+	match.match = encode(codes + start, length, &match.match_length);
+	if (!match.text || !match.match) {
+		free(match.text);
+		free(match.match);
+		return -ENOMEM;
+	}
+	search->matches[search->count++] = match;
+	return 0;
+}
+
+void search_finish(struct search *search)
+{
+	for (size_t i = 0; i < search->count; i++) {
+		free(search->matches[i].text);
+		free(search->matches[i].match);
+	}
+	free(search->matches);
+	search->matches = NULL;
+	search->count = 0;
+}
+
+static bool is_over(const struct search *search)
+{
+	return search->work == 0 || search->count >= search->limit;
+}
+
+/* Lines */
+
+static void take_codes(struct text *t, const uint32_t *codes, size_t count, struct place place)
+{
+	for (size_t i = 0; i < count && t->count < SEARCH_LINE_MAX; i++) {
+		t->codes[t->count] = codes[i];
+		t->places[t->count++] = place;
+	}
+}
+
+static void take_line(
+	struct text *t, const struct screen *s, uint64_t number, unsigned row, bool joined)
+{
+	struct cell cells[SCREEN_SIDE_MAX];
+	struct place place = {.row = row};
+	unsigned extent = lines_cells(s, number, joined, cells);
+	for (; place.column < extent; place.column += place.width) {
+		struct cell cell = cells[place.column];
+		uint32_t code = cell_has_content(cell) ? cell.text & CELL_CODE : ' ';
+		place.width = cell_width(cell) == 2 && place.column + 1 < extent ? 2 : 1;
+		if (cell.text & CELL_CLUSTER) {
+			size_t bytes = 0;
+			const uint32_t *codes = intern_get(
+				&s->clusters, cell.text & CELL_CODE, &bytes);
+			take_codes(t, codes, bytes / sizeof *codes, place);
+		} else {
+			take_codes(t, &code, 1, place);
+		}
+	}
+}
+
+static unsigned width_of_match(const struct text *t, size_t start, size_t end)
+{
+	unsigned width = 0;
+	for (size_t i = start; i < end; i++)
+		if (i == start || t->places[i].row != t->places[i - 1].row ||
+			t->places[i].column != t->places[i - 1].column)
+			width += t->places[i].width;
+	return width;
+}
+
+/* Find all matches in the line that has been taken; it begins with line `first`. */
+static int search_text(
+	struct search *search, const struct screen *s, const struct text *t, uint64_t first)
+{
+	size_t start, end = 0;
+	int rc = 0;
+	while (rc == 0 && !is_over(search) &&
+		pattern_find(search->pattern, t->codes, t->count, end, &search->work, &start, &end)) {
+		struct search_match match = {.line = first + t->places[start].row,
+			.offset = lines_offset(s, first + t->places[start].row),
+			.column = t->places[start].column,
+			.columns = width_of_match(t, start, end)};
+		rc = add_match(search, match, t->codes, t->count, start, end);
+	}
+	return rc;
+}
+
+int search_screen(struct search *search, const struct screen *s, uint64_t before)
+{
+	struct text *t = malloc(sizeof *t);
+	uint64_t end = before < lines_end(s) ? before : lines_end(s);
+	unsigned most = SEARCH_LINE_MAX / s->cols;
+	int rc = t ? 0 : -ENOMEM;
+	while (rc == 0 && end > lines_first(s) && !is_over(search)) {
+		uint64_t first = end - 1;
+		while (end - first < most && lines_wrapped(s, first))
+			first--;
+		t->count = 0;
+		for (uint64_t n = first; n < end; n++)
+			take_line(t, s, n, (unsigned)(n - first), n + 1 < end);
+		while (t->count > 0 && t->codes[t->count - 1] == ' ')
+			t->count--;
+		uint64_t cost = end - first + t->count;
+		search->work -= search->work < cost ? search->work : cost;
+		/* A line that was begun is searched: the next request would find as little time. */
+		search->work += search->work == 0;
+		rc = search_text(search, s, t, first);
+		end = first;
+	}
+	free(t);
+	search->next_line = end > lines_first(s) ? end : 0;
+	return rc;
+}
+
+uint64_t search_border(const struct screen *s)
+{
+	return lines_offset(s, lines_first(s));
+}
+
+/* Raw output */
+
+struct ring_line {
+	uint64_t offset; /* of its first byte */
+	size_t first, count;
+};
+
+/* The lines of a piece of output, as far as they can be told without a screen. */
+struct piece {
+	struct parser parser;
+	uint32_t codes[RING_CODES];
+	size_t count;
+	struct ring_line lines[RING_LINES];
+	size_t lines_count; /* complete ones; the next is under way */
+	unsigned column;
+	uint8_t bytes[SEARCH_PIECE];
+};
+
+static struct ring_line *current(struct piece *p)
+{
+	return &p->lines[p->lines_count];
+}
+
+static void end_line(struct piece *p)
+{
+	struct ring_line *line = current(p);
+	while (line->count > 0 && p->codes[line->first + line->count - 1] == ' ')
+		line->count--;
+	if (line->count > 0 && p->lines_count + 1 < RING_LINES)
+		p->lines_count++;
+	*current(p) = (struct ring_line){.first = p->count};
+	p->column = 0;
+}
+
+static void put(struct piece *p, uint32_t code, uint64_t offset)
+{
+	if (current(p)->count == SEARCH_LINE_MAX)
+		end_line(p);
+	if (p->count == RING_CODES)
+		return;
+	if (current(p)->count == 0)
+		current(p)->offset = offset;
+	p->codes[p->count++] = code;
+	current(p)->count++;
+	p->column += width_of(code);
+}
+
+static void on_text(void *user, const uint8_t *ascii, size_t length)
+{
+	struct piece *p = user;
+	for (size_t i = 0; i < length; i++)
+		put(p, ascii[i], p->parser.offset - (length - i));
+}
+
+static void on_character(void *user, uint32_t code)
+{
+	struct piece *p = user;
+	uint64_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+	put(p, code, p->parser.offset - size);
+}
+
+static void put_blanks(struct piece *p, unsigned count, uint64_t offset)
+{
+	for (unsigned i = 0; i < count; i++)
+		put(p, ' ', offset);
+}
+
+static void on_control(void *user, uint8_t code)
+{
+	struct piece *p = user;
+	struct ring_line *line = current(p);
+	switch (code) {
+	case '\b':
+		if (line->count > 0) {
+			line->count--;
+			p->column -= width_of(p->codes[--p->count]);
+		}
+		break;
+	case '\t':
+		put_blanks(p, 8 - p->column % 8, p->parser.offset - 1);
+		break;
+	case '\n':
+	case '\v':
+	case '\f':
+	case '\r':
+	case 0x84: /* IND */
+	case 0x85: /* NEL */
+		end_line(p);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The cursor goes elsewhere: what follows is not next to what was before. */
+static void on_csi(void *user, uint32_t id, const struct params *params)
+{
+	struct piece *p = user;
+	unsigned count = params->value[0] > 1 ? (unsigned)params->value[0] : 1;
+	switch (id) {
+	case SEQUENCE(0, 'C'):
+		put_blanks(p, count < SCREEN_SIDE_MAX ? count : SCREEN_SIDE_MAX, p->parser.start);
+		break;
+	case SEQUENCE(0, 'G'):
+	case SEQUENCE(0, '`'):
+		put_blanks(p, current(p)->count > 0, p->parser.start);
+		break;
+	case SEQUENCE(0, 'A'):
+	case SEQUENCE(0, 'B'):
+	case SEQUENCE(0, 'E'):
+	case SEQUENCE(0, 'F'):
+	case SEQUENCE(0, 'H'):
+	case SEQUENCE(0, 'd'):
+	case SEQUENCE(0, 'f'):
+		end_line(p);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_escape(void *user, uint32_t id)
+{
+	struct piece *p = user;
+	if (id == SEQUENCE(0, 'D') || id == SEQUENCE(0, 'E') || id == SEQUENCE(0, 'M') ||
+		id == SEQUENCE(0, 'c'))
+		end_line(p);
+}
+
+static void on_osc(void *user, uint32_t number, const char *data, size_t length)
+{
+	(void)user;
+	(void)number;
+	(void)data;
+	(void)length;
+}
+
+static void on_dcs(
+	void *user, uint32_t id, const struct params *params, const char *data, size_t length)
+{
+	(void)user;
+	(void)id;
+	(void)params;
+	(void)data;
+	(void)length;
+}
+
+static const struct parser_ops ops = {
+	.text = on_text,
+	.character = on_character,
+	.control = on_control,
+	.escape = on_escape,
+	.csi = on_csi,
+	.osc = on_osc,
+	.dcs = on_dcs,
+};
+
+/*
+ * Where in bytes[0, length) to begin, so that neither a line nor a sequence is cut if that can be had: behind
+ * the first newline, else at the first ESC, else at the first character.
+ */
+static size_t find_start(const uint8_t *bytes, size_t length)
+{
+	const uint8_t *at = memchr(bytes, '\n', length);
+	if (at && at + 1 < bytes + length)
+		return (size_t)(at + 1 - bytes);
+	at = memchr(bytes, 0x1b, length);
+	if (at)
+		return (size_t)(at - bytes);
+	for (size_t i = 0; i < length && i < 4; i++)
+		if ((bytes[i] & 0xc0) != 0x80)
+			return i;
+	return 0;
+}
+
+/* Read the piece that ends at `end`. Returns where it begins; `end` when it is no longer there. */
+static uint64_t read_piece(struct piece *p, const struct stream *bytes, uint64_t end)
+{
+	uint64_t oldest = stream_oldest(bytes);
+	if (end <= oldest)
+		return end;
+	uint64_t from = end - oldest > SEARCH_PIECE ? end - SEARCH_PIECE : oldest;
+	size_t length = (size_t)(end - from);
+	memcpy(p->bytes, stream_at(bytes, from), length);
+	if (!stream_holds(bytes, from))
+		return end;
+	size_t skipped = from > oldest ? find_start(p->bytes, length) : 0;
+	p->count = p->lines_count = 0;
+	p->lines[0] = (struct ring_line){0};
+	p->column = 0;
+	parser_init(&p->parser, &ops, p, from + skipped);
+	parser_feed(&p->parser, p->bytes + skipped, length - skipped, NULL);
+	parser_finish(&p->parser);
+	end_line(p);
+	return from + skipped;
+}
+
+static int search_line(struct search *search, const struct piece *p, const struct ring_line *line)
+{
+	const uint32_t *codes = p->codes + line->first;
+	size_t start, end = 0;
+	int rc = 0;
+	while (rc == 0 && !is_over(search) &&
+		pattern_find(search->pattern, codes, line->count, end, &search->work, &start, &end)) {
+		struct search_match match = {.line = SEARCH_NO_LINE, .offset = line->offset};
+		for (size_t i = 0; i < end; i++)
+			*(i < start ? &match.column : &match.columns) += width_of(codes[i]);
+		rc = add_match(search, match, codes, line->count, start, end);
+	}
+	return rc;
+}
+
+/* Look into the lines of a piece, the newest first. *end: what is left is before it. */
+static int search_piece(struct search *search, const struct piece *p, uint64_t begin, uint64_t *end)
+{
+	size_t left = p->lines_count;
+	int rc = 0;
+	/* The first of them in any case: another request would find as little time. */
+	search->work += search->work == 0;
+	while (rc == 0 && left > 0 && !is_over(search)) {
+		rc = search_line(search, p, &p->lines[--left]);
+		*end = p->lines[left].offset;
+	}
+	if (left == 0)
+		*end = begin;
+	return rc;
+}
+
+int search_ring(struct search *search, const struct stream *bytes, uint64_t before)
+{
+	struct piece *p = malloc(sizeof *p);
+	uint64_t end = before < stream_head(bytes) ? before : stream_head(bytes);
+	int rc = p ? 0 : -ENOMEM;
+	while (rc == 0 && !is_over(search)) {
+		uint64_t begin = read_piece(p, bytes, end);
+		if (begin == end)
+			break;
+		search->work -= search->work < end - begin ? search->work : end - begin;
+		rc = search_piece(search, p, begin, &end);
+	}
+	free(p);
+	search->next_offset = end > stream_oldest(bytes) ? end : 0;
+	return rc;
+}

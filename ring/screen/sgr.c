@@ -1,0 +1,146 @@
+/* SGR: the pen. */
+#include "ring/screen/screen_internal.h"
+
+static void flag(struct screen *s, uint16_t mask, bool on)
+{
+	if (on)
+		s->pen.flags |= mask;
+	else
+		s->pen.flags &= (uint16_t)~mask;
+}
+
+/* Underline style, colour and link only count while there is a style or a link. */
+static void update_extended(struct screen *s)
+{
+	flag(s, STYLE_EXTENDED, s->pen.underline != UNDERLINE_NONE || s->pen.link != 0);
+}
+
+static void set_underline(struct screen *s, int style)
+{
+	if (style < 0 || style > UNDERLINE_DASHED)
+		style = UNDERLINE_SINGLE;
+	s->pen.underline = (uint16_t)style;
+	flag(s, STYLE_UNDERLINE, style != UNDERLINE_NONE);
+	update_extended(s);
+}
+
+static void reset(struct screen *s)
+{
+	s->pen.fg = s->pen.bg = s->pen.underline_color = COLOR_DEFAULT;
+	s->pen.flags = 0;
+	s->pen.underline = UNDERLINE_NONE;
+	update_extended(s);
+}
+
+static uint32_t make_color(uint32_t old, int mode, int c1, int c2, int c3)
+{
+	if (mode == 2)
+		return COLOR_RGB | (uint32_t)(c1 & 0xff) << 16 | (uint32_t)(c2 & 0xff) << 8 |
+			(uint32_t)(c3 & 0xff);
+	if (mode == 5)
+		return COLOR_INDEXED | (uint32_t)(c1 & 0xff);
+	return old;
+}
+
+/*
+ * 38, 48 and 58, with their components as parameters or subparameters, with or without a colour space.
+ * Returns how many parameters belong to it besides the one at i.
+ */
+static unsigned extended_color(struct screen *s, const struct params *a, unsigned i)
+{
+	int part[6] = {0, 0, -1, 0, 0, 0}; /* 38, mode, space, components */
+	unsigned space = 0, n = 0;
+	do {
+		part[n + space] = a->value[i + n];
+		if (a->sub_end[i + n] > a->sub_first[i + n]) {
+			unsigned k = 0, count = (unsigned)a->sub_end[i + n] - a->sub_first[i + n];
+			do {
+				if (part[1] == 5)
+					space = 1;
+				if (n + k + 1 + space < 6)
+					part[n + k + 1 + space] = a->sub[a->sub_first[i + n] + k];
+			} while (++k < count && k + n + 1 + space < 6);
+			break;
+		}
+		if ((part[1] == 5 && n + space >= 2) || (part[1] == 2 && n + space >= 5))
+			break;
+		if (part[1] != 0)
+			space = 1;
+	} while (++n + i < a->count && n + space < 6);
+	for (unsigned k = 2; k < 6; k++)
+		if (part[k] == -1)
+			part[k] = 0;
+	uint32_t *color = part[0] == 38 ? &s->pen.fg
+		: part[0] == 48         ? &s->pen.bg
+					: &s->pen.underline_color;
+	*color = make_color(*color, part[1], part[3], part[4], part[5]);
+	return n;
+}
+
+static bool set_basic_color(struct screen *s, int p)
+{
+	if (p >= 30 && p <= 37)
+		s->pen.fg = COLOR_BASIC | (uint32_t)(p - 30);
+	else if (p >= 40 && p <= 47)
+		s->pen.bg = COLOR_BASIC | (uint32_t)(p - 40);
+	else if (p >= 90 && p <= 97)
+		s->pen.fg = COLOR_BASIC | (uint32_t)(p - 90 + 8);
+	else if (p >= 100 && p <= 107)
+		s->pen.bg = COLOR_BASIC | (uint32_t)(p - 100 + 8);
+	else if (p == 39)
+		s->pen.fg = COLOR_DEFAULT;
+	else if (p == 49)
+		s->pen.bg = COLOR_DEFAULT;
+	else
+		return false;
+	return true;
+}
+
+static void set_attribute(struct screen *s, int p)
+{
+	static const struct {
+		uint8_t on, off;
+		uint16_t flags;
+	} simple[] = {
+		{3, 23, STYLE_ITALIC},
+		{5, 25, STYLE_BLINK},
+		{7, 27, STYLE_INVERSE},
+		{8, 28, STYLE_CONCEAL},
+		{9, 29, STYLE_STRIKE},
+		{53, 55, STYLE_OVERLINE},
+	};
+	for (unsigned i = 0; i < sizeof simple / sizeof *simple; i++)
+		if (p == simple[i].on || p == simple[i].off)
+			flag(s, simple[i].flags, p == simple[i].on);
+	if (p == 0)
+		reset(s);
+	else if (p == 1)
+		flag(s, STYLE_BOLD, true);
+	else if (p == 2)
+		flag(s, STYLE_DIM, true);
+	else if (p == 21)
+		set_underline(s, UNDERLINE_DOUBLE);
+	else if (p == 22)
+		flag(s, STYLE_BOLD | STYLE_DIM, false);
+	else if (p == 24)
+		set_underline(s, UNDERLINE_NONE);
+	else if (p == 59) {
+		s->pen.underline_color = COLOR_RGB | COLOR_VALUE; /* what xterm.js makes of it */
+		update_extended(s);
+	}
+}
+
+void screen_sgr(struct screen *s, const struct params *a)
+{
+	s->pen_changed = true;
+	for (unsigned i = 0; i < a->count; i++) {
+		int p = a->value[i];
+		bool subs = a->sub_end[i] > a->sub_first[i];
+		if (p == 38 || p == 48 || p == 58)
+			i += extended_color(s, a, i);
+		else if (p == 4)
+			set_underline(s, subs ? a->sub[a->sub_first[i]] : UNDERLINE_SINGLE);
+		else if (!set_basic_color(s, p))
+			set_attribute(s, p);
+	}
+}

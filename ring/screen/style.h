@@ -1,0 +1,50 @@
+/*
+ * Style: how a cell is drawn. Colours are kept as they were given; what they look like is the viewer's
+ * theme's business. The fields are those of xterm.js, because a cell has to come back as it was there.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* A colour: the mode in the top byte, the palette's index or 0xRRGGBB below. */
+#define COLOR_DEFAULT UINT32_C(0)
+#define COLOR_BASIC UINT32_C(0x01000000)   /* SGR 30-37, 90-97: 0 to 15 */
+#define COLOR_INDEXED UINT32_C(0x02000000) /* SGR 38;5: 0 to 255 */
+#define COLOR_RGB UINT32_C(0x03000000)
+#define COLOR_MODE UINT32_C(0x03000000)
+#define COLOR_VALUE UINT32_C(0x00ffffff)
+
+enum style_flags {
+	STYLE_BOLD = 1 << 0,
+	STYLE_DIM = 1 << 1,
+	STYLE_ITALIC = 1 << 2,
+	STYLE_UNDERLINE = 1 << 3,
+	STYLE_BLINK = 1 << 4,
+	STYLE_INVERSE = 1 << 5,
+	STYLE_CONCEAL = 1 << 6,
+	STYLE_STRIKE = 1 << 7,
+	STYLE_OVERLINE = 1 << 8,
+	STYLE_PROTECTED = 1 << 9, /* DECSCA: DECSED and DECSEL spare it */
+	STYLE_EXTENDED = 1 << 10, /* underline, its colour and link count */
+};
+
+/* SGR 4:n */
+enum underline {
+	UNDERLINE_NONE,
+	UNDERLINE_SINGLE,
+	UNDERLINE_DOUBLE,
+	UNDERLINE_CURLY,
+	UNDERLINE_DOTTED,
+	UNDERLINE_DASHED
+};
+
+/* No padding: it is compared and hashed as bytes. */
+struct style {
+	uint32_t fg, bg;
+	uint32_t underline_color;
+	uint32_t link; /* number in the screen's links; 0 = none */
+	uint16_t flags;
+	uint16_t underline;
+};
+
+_Static_assert(sizeof(struct style) == 20, "a style has no padding");

@@ -1,0 +1,26 @@
+#include "ring/screen/width.h"
+
+#include <stddef.h>
+
+#include "ring/screen/width_ranges.h"
+
+unsigned width_of(uint32_t code)
+{
+	if (code < 0x20)
+		return 0;
+	if (code < 0x300)
+		return code < 0x7f || code >= 0xa0;
+	/* The bulk of Chinese, Japanese and Korean text. */
+	if ((code >= 0x4e00 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7a3))
+		return 2;
+	size_t low = 0, high = sizeof ranges / sizeof *ranges;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ranges[middle].last < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < sizeof ranges / sizeof *ranges && ranges[low].first <= code ? ranges[low].width
+										  : 1;
+}

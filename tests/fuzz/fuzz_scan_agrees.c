@@ -1,0 +1,128 @@
+/*
+ * Scan and the screen have to agree on what output means: where it may be cut, and what is a question.
+ * Input: a byte that is not used, then the output, folded.
+ *
+ * What makes the screen answer lies in a range that scan has reported; with these blanked the screen
+ * answers nothing, and is in the same state.
+ */
+#include "ring/queries.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/lib/drawn.h"
+#include "tests/lib/scanned.h"
+
+#define OUTPUT_MAX ((size_t)24 << 10)
+#define ROWS 6u
+#define COLS 20u
+#define ANSWERS_MAX 65536u
+
+/* Behind which bytes the screen has answered. */
+static uint64_t answers[ANSWERS_MAX];
+static size_t answers_count;
+
+static void on_answer(struct drawn *d)
+{
+	FUZZ_CHECK(answers_count < ANSWERS_MAX);
+	answers[answers_count++] = d->reply_at;
+}
+
+/* Byte by byte, both of them. */
+static void feed(struct drawn *d, struct scanned *s, const uint8_t *bytes, size_t length)
+{
+	const struct parser *p = &d->screen->parser;
+	for (size_t at = 0; at < length; at++) {
+		drawn_feed(d, bytes + at, 1, SIZE_MAX);
+		scanned_feed(s, bytes + at, 1);
+		FUZZ_CHECK((s->scan.state == SCAN_GROUND) == (p->state == PARSER_GROUND));
+		/* Scan waits for the rest of what begins with a byte that begins nothing. */
+		bool overlong = s->scan.utf8_left > 0 && s->scan.utf8_size == 2 &&
+			(bytes[s->scan.lead] == 0xc0 || bytes[s->scan.lead] == 0xc1);
+		FUZZ_CHECK(overlong || s->scan.utf8_left == p->utf8_left);
+		FUZZ_CHECK(overlong || (s->scan.ground == at + 1) == parser_is_ground(p));
+	}
+}
+
+static bool is_reported(const struct scanned *s, uint64_t at)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct scan_query *range = &s->ranges[i];
+		/* A string acts at the ESC of its terminator, or at an ESC that is another sequence's. */
+		if (at > range->start && at <= range->start + range->length + range->string)
+			return true;
+	}
+	return false;
+}
+
+static void on_query(void *user, const struct scan_query *query)
+{
+	queries_add(user, query);
+}
+
+static uint8_t *blanked(const uint8_t *bytes, size_t length)
+{
+	struct queries q;
+	struct scan scan;
+	uint8_t *copy = fuzz_alloc(length);
+	if (length > 0)
+		memcpy(copy, bytes, length);
+	queries_init(&q);
+	scan_init(&scan, 0);
+	scan_feed(&scan, bytes, length, on_query, &q);
+	FUZZ_CHECK(queries_apply(&q, 0, copy, length) == length);
+	queries_finish(&q);
+	return copy;
+}
+
+/* Some answer is not just that: colours are set with what asks for them, and what is too long is hidden. */
+static bool is_pure(const struct scanned *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->ranges[i].muted)
+			return false;
+	return true;
+}
+
+static void expect_quiet(const struct scanned *s, const uint8_t *bytes)
+{
+	size_t length = (size_t)s->scan.ground;
+	struct drawn whole, quiet;
+	uint8_t *copy = blanked(bytes, length);
+	drawn_init(&whole, ROWS, COLS, 20);
+	drawn_init(&quiet, ROWS, COLS, 20);
+	drawn_feed(&whole, bytes, length, SIZE_MAX);
+	drawn_feed(&quiet, copy, length, SIZE_MAX);
+	FUZZ_CHECK(quiet.replies.length == 0);
+	if (is_pure(s) && parser_is_ground(&whole.screen->parser)) {
+		palette_restore(&whole.screen->palette, -1);
+		palette_restore(&quiet.screen->palette, -1);
+		memset(whole.screen->palette.dynamic, 0, sizeof whole.screen->palette.dynamic);
+		memset(quiet.screen->palette.dynamic, 0, sizeof quiet.screen->palette.dynamic);
+		/* What looks like a question may have set the clipboard. */
+		drawn_clear(&whole.events);
+		drawn_clear(&quiet.events);
+		drawn_expect_same(&whole, &quiet);
+	}
+	drawn_finish(&whole);
+	drawn_finish(&quiet);
+	free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint8_t bytes[OUTPUT_MAX];
+	struct fuzz_input in = {data, size};
+	struct drawn d;
+	struct scanned s;
+	fuzz_byte(&in);
+	size_t length = fuzz_unfold(&in, bytes, sizeof bytes);
+	drawn_init(&d, ROWS, COLS, 20);
+	d.on_reply = on_answer;
+	answers_count = 0;
+	scanned_init(&s, 0);
+	feed(&d, &s, bytes, length);
+	for (size_t i = 0; i < answers_count; i++)
+		FUZZ_CHECK(is_reported(&s, answers[i]));
+	expect_quiet(&s, bytes);
+	scanned_finish(&s);
+	drawn_finish(&d);
+	return 0;
+}

@@ -1,0 +1,311 @@
+/*
+ * The screen of the server (through screen_driver) and xterm.js headless, side by side: both can be fed,
+ * resized, and written down in the same words.
+ */
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+import xterm from '@xterm/headless';
+
+const DRIVER = `${process.env.RINGSIDE_BIN}/tests/lib/screen-driver`;
+const SIDE_MIN = 2;
+const TITLE_MAX = 4096; // bytes
+
+/** Our screen, in a process of its own. */
+export class Ours {
+	#child = spawn(process.env.SCREEN_DRIVER ?? DRIVER, { stdio: ['pipe', 'pipe', 'inherit'] });
+	#waiting = [];
+	#lines = [];
+
+	constructor() {
+		createInterface({ input: this.#child.stdout }).on('line', (line) => {
+			const first = this.#waiting[0];
+			if (first === undefined)
+				return;
+			if (!first.many) {
+				this.#waiting.shift();
+				first.resolve(line);
+			} else if (line === '.') {
+				this.#waiting.shift();
+				first.resolve(this.#lines.splice(0));
+			} else {
+				this.#lines.push(line);
+			}
+		});
+		this.#child.on('exit', (code, signal) => {
+			for (const { reject } of this.#waiting.splice(0))
+				reject(new Error(`the driver has ended: ${code ?? signal}`));
+		});
+	}
+
+	#tell(line) {
+		this.#child.stdin.write(`${line}\n`);
+	}
+
+	#ask(line, many) {
+		return new Promise((resolve, reject) => {
+			this.#waiting.push({ resolve, reject, many });
+			this.#tell(line);
+		});
+	}
+
+	start(cols, rows, scrollback) { this.#tell(`new ${rows} ${cols} ${scrollback}`); }
+	feed(bytes) {
+		if (bytes.length > 0)
+			this.#tell(`feed ${Buffer.from(bytes).toString('hex')}`);
+	}
+	resize(cols, rows) { this.#tell(`size ${rows} ${cols}`); }
+	/** Of these bytes, which would lie right before a place between two sequences and two characters. */
+	async grounds(bytes) {
+		return [...await this.#ask(`grounds ${Buffer.from(bytes).toString('hex')}`)].map((flag) => flag === '1');
+	}
+
+	async resumeOffset() { return Number(await this.#ask('resume')); }
+	async widths() { return Buffer.from(await this.#ask('widths'), 'latin1').map((width) => width - 48); }
+	dump() { return this.#ask('dump', true); }
+	async snapshot(lines) { return Buffer.from(await this.#ask(`snapshot ${lines}`), 'hex'); }
+	async replies() { return Buffer.from(await this.#ask('replies'), 'hex').toString('latin1'); }
+	end() { this.#child.stdin.end(); }
+}
+
+const FLAGS = { fg: [[0x8000000, 1], [0x10000000, 8], [0x20000000, 16], [0x4000000, 32], [0x40000000, 64],
+	[0x80000000, 128]], bg: [[0x8000000, 2], [0x4000000, 4], [0x40000000, 256], [0x20000000, 512],
+	[0x10000000, 1024]] };
+
+function color(value) {
+	const mode = value & 0x3000000;
+	return (mode === 0 ? 0 : mode | (mode === 0x3000000 ? value & 0xffffff : value & 0xff)) >>> 0;
+}
+
+function flags(fg, bg) {
+	let all = 0;
+	for (const [bit, flag] of FLAGS.fg)
+		all |= fg & bit ? flag : 0;
+	for (const [bit, flag] of FLAGS.bg)
+		all |= bg & bit ? flag : 0;
+	return all;
+}
+
+const hex = (value) => value.toString(16);
+
+/** As much of a title as the server keeps. */
+function title(text) {
+	const bytes = Buffer.from(text);
+	let end = Math.min(bytes.length, TITLE_MAX);
+	while (end < bytes.length && (bytes[end] & 0xc0) === 0x80)
+		end--;
+	return bytes.subarray(0, end).toString();
+}
+
+/** The width tables of the page: the addon itself, whose package is the page's. */
+function unicode11() {
+	const { Unicode11Addon } = createRequire(new URL('../../web/package.json', import.meta.url))(
+		'@xterm/addon-unicode11');
+	return new Unicode11Addon();
+}
+
+/*
+ * Two bugs of xterm.js lose text when lines are laid out anew for fewer columns. We do not copy them: they
+ * are mended here.
+ */
+function mend(buffer) {
+	const lines = Object.getPrototypeOf(buffer.lines);
+	const line = Object.getPrototypeOf(buffer.lines.get(0));
+	const { set } = lines;
+	const { copyCellsFrom } = line;
+	if (set.mended)
+		return;
+	/* Where there are too many lines, what no longer fits at the top overwrites what is at the bottom. */
+	lines.set = function setUnlessBefore(index, value) {
+		if (index >= 0)
+			set.call(this, index, value);
+	};
+	lines.set.mended = true;
+	/* Combined characters are moved without looking where they land, so one may become the other. */
+	line.copyCellsFrom = function copyWithCombined(from, fromCol, toCol, length, inReverse) {
+		const moved = [];
+		for (let i = 0; i < length; i++)
+			if (from.isCombined(fromCol + i))
+				moved.push([toCol + i, from._combined[fromCol + i]]);
+		const kept = { ...this._combined };
+		copyCellsFrom.call(this, from, fromCol, toCol, length, inReverse);
+		this._combined = Object.assign(kept, Object.fromEntries(moved));
+	};
+}
+
+/** xterm.js, as the page has it. */
+export class Reference {
+	constructor(cols, rows, scrollback) {
+		this.terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true,
+			logLevel: 'off', windowOptions: { pushTitle: true, popTitle: true } });
+		this.terminal.loadAddon(unicode11());
+		this.terminal.unicode.activeVersion = '11';
+		this.core = this.terminal._core;
+		mend(this.core._bufferService.buffers.normal);
+		this.replies = '';
+		this.colors = new Map();
+		this.core._inputHandler.onColor((events) => events.forEach((event) => this.#color(event)));
+		this.terminal.onData((data) => { this.replies += data; });
+		this.dead = false;
+	}
+
+	/** What the program has set, as the page's theme would have to follow it. */
+	#color({ type, index, color }) {
+		if (type === 1)
+			this.colors.set(index, color.map((part) => part.toString(16).padStart(2, '0')).join(''));
+		else if (type === 2 && index === undefined)
+			[...this.colors.keys()].filter((key) => key < 256).forEach((key) => this.colors.delete(key));
+		else if (type === 2)
+			this.colors.delete(index);
+	}
+
+	/** Returns false when xterm.js itself failed on them. */
+	feed(bytes) {
+		try {
+			this.core._inputHandler.parse(Uint8Array.from(bytes));
+		} catch {
+			this.dead = true;
+		}
+		return !this.dead;
+	}
+
+	resize(cols, rows) {
+		this.terminal.resize(Math.max(cols, SIDE_MIN), Math.max(rows, 1));
+		/* An alternate buffer that is not in use keeps its old limit, and would get a scrollback by it. */
+		const { alt } = this.core._bufferService.buffers;
+		if (alt.lines.length === 0)
+			alt.lines.maxLength = this.terminal.rows;
+	}
+
+	/** Frees it. Returns null. */
+	end() {
+		this.terminal.dispose();
+		return null;
+	}
+
+	/** Between two sequences and two characters. */
+	isGround() {
+		const { _parser: parser, _utf8Decoder: decoder } = this.core._inputHandler;
+		return parser.currentState === 0 && decoder.interim[0] === 0;
+	}
+
+	#style(fg, bg, extended) {
+		const all = flags(fg, bg);
+		let text = `${hex(color(fg))},${hex(color(bg))},${hex(all)}`;
+		if (all & 1024)
+			text += `,${extended.underlineStyle},${hex(color(extended.underlineColor))},`
+				+ `${extended.urlId ? this.core._oscLinkService.getLinkData(extended.urlId)?.uri ?? '' : ''}`;
+		return text;
+	}
+
+	#line(name, line, cols) {
+		let extent = 0;
+		const cells = [];
+		for (let x = 0; x < cols && x < line.length; x++) {
+			const [content, fg, bg] = line._data.subarray(x * 3, x * 3 + 3);
+			const width = content >> 22;
+			const style = this.#style(fg, bg, line._extendedAttrs[x]);
+			const text = line.getString(x);
+			cells.push(text + (width === 1 ? '' : `\x01${width}`) + (style === '0,0,0' ? '' : `\x02${style}`) + '\x03');
+			if (text !== '' || width !== 1 || style !== '0,0,0')
+				extent = x + 1;
+		}
+		return `${name}${line.isWrapped ? '+' : ''} ${cells.slice(0, extent).join('')}`;
+	}
+
+	#charset(charset) {
+		const { charsets } = this;
+		return charset === undefined ? 'B' : charsets.get(charset) ?? '?';
+	}
+
+	/** Names of the charset objects, learnt from the terminal itself. */
+	get charsets() {
+		if (Reference.charsets)
+			return Reference.charsets;
+		const names = new Map();
+		const probe = new xterm.Terminal({ allowProposedApi: true, logLevel: 'off' });
+		for (const final of '0A4CRQKYEZH=') {
+			probe._core._inputHandler.parse(`\x1b(${final}`);
+			const charset = probe._core._charsetService.charset;
+			if (charset !== undefined)
+				names.set(charset, final);
+		}
+		Reference.charsets = names;
+		return names;
+	}
+
+	#buffer(name, buffer, cols) {
+		const saved = buffer.savedCurAttrData;
+		const tabs = [];
+		for (let x = 0; x < cols; x++)
+			if (buffer.tabs[x])
+				tabs.push(` ${x}`);
+		const out = [
+			...(buffer.lines.length > 0 ? [`${name} cursor ${Math.min(buffer.x, cols)} ${buffer.y}`] : []),
+			`${name} saved ${buffer.savedX} ${buffer.savedY} ${hex(color(saved.fg))} ${hex(color(saved.bg))} `
+				+ `${hex(flags(saved.fg, saved.bg))} ${this.#charset(buffer.savedCharset)}`,
+			`${name} margins ${buffer.scrollTop} ${buffer.scrollBottom} tabs${tabs.join('')}`,
+		];
+		const lines = [];
+		for (let y = 0; y < buffer.lines.length; y++)
+			lines.push(this.#line(name, buffer.lines.get(y), cols));
+		return [...lines.slice(0, buffer.ybase), ...out, ...lines.slice(buffer.ybase)];
+	}
+
+	dump() {
+		const { core, terminal } = this;
+		const { cols, rows } = terminal;
+		const { buffers } = core._bufferService;
+		const { active, normal, alt } = buffers;
+		const handler = core._inputHandler;
+		const pen = handler._curAttrData;
+		const charset = core._charsetService;
+		const m = core.coreService.decPrivateModes;
+		const { options } = core.optionsService;
+		const style = { undefined: 0, block: 1, underline: 3, bar: 5 }[m.cursorStyle];
+		const mouse = core.coreMouseService ?? core._coreMouseService;
+		const d = (...values) => values.map((value) => (value ? 1 : 0)).join('');
+		return [
+			`size ${rows} ${cols} base ${normal.ybase} alternate ${active === alt ? 1 : 0}`,
+			`pen ${hex(color(pen.fg))},${hex(color(pen.bg))},${hex(flags(pen.fg, pen.bg))},`
+				+ `${pen.extended.underlineStyle},${hex(color(pen.extended.underlineColor))}`,
+			`charsets ${[0, 1, 2, 3].map((g) => this.#charset(charset._charsets[g])).join('')} `
+				+ `${charset.glevel} ${this.#charset(charset.charset)}`,
+			`modes ${d(m.applicationCursorKeys, m.applicationKeypad, m.origin, m.wraparound, m.reverseWraparound,
+				core.coreService.modes.insertMode, options.convertEol, core.coreService.isCursorHidden,
+				options.cursorBlink, m.bracketedPasteMode, m.sendFocus, m.synchronizedOutput)} `
+				+ `style ${style === 0 ? 0 : style + (m.cursorBlink ? 0 : 1)} `
+				+ `mouse ${['NONE', 'X10', 'VT200', 'DRAG', 'ANY'].indexOf(mouse.activeProtocol)} `
+				+ `${['DEFAULT', 'SGR', 'SGR_PIXELS'].indexOf(mouse.activeEncoding)}`,
+			`title ${title(handler._windowTitle)}`,
+			`icon ${title(handler._iconName)}`,
+			`titles ${JSON.stringify(handler._windowTitleStack.map(title))} ${JSON.stringify(handler._iconNameStack.map(title))}`,
+			`colors${[...this.colors].sort(([a], [b]) => a - b).map(([key, value]) => ` ${key}=${value}`).join('')}`,
+			...this.#buffer('P', normal, cols),
+			...this.#buffer('A', alt, cols),
+		];
+	}
+}
+
+/* xterm.js forgets a link once none of the lines that it has seen it on is left, even if its cells are. */
+function withoutLinks(line) {
+	return line.replace(/(\x02[^\x03]*,)[^,\x03]*\x03/g, '$1\x03');
+}
+
+function same(ours, theirs) {
+	return ours === theirs || (ours !== undefined && theirs !== undefined && theirs.includes(',\x03')
+		&& withoutLinks(ours) === withoutLinks(theirs));
+}
+
+/** What of a dump a snapshot brings back: all but output being held back. */
+export function restorable(dump) {
+	return dump.map((line) => line.replace(/^(modes \d{11})\d/, '$1-'));
+}
+
+/** The first difference of two dumps, or null. */
+export function difference(ours, theirs) {
+	for (let i = 0; i < Math.max(ours.length, theirs.length); i++)
+		if (!same(ours[i], theirs[i]))
+			return { line: i, ours: ours[i], theirs: theirs[i] };
+	return null;
+}

@@ -1,0 +1,190 @@
+#include "ring/screen/intern.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t put(struct intern *t, const char *text)
+{
+	return intern_put(t, text, strlen(text));
+}
+
+/* As many different strings, beginning with the one of this number. Returns the last one's number. */
+static uint32_t put_many(struct intern *t, unsigned first, unsigned count)
+{
+	uint32_t number = 0;
+	char text[16];
+	for (unsigned i = first; i < first + count; i++) {
+		snprintf(text, sizeof text, "%u", i);
+		number = put(t, text);
+	}
+	return number;
+}
+
+Test(intern_put, numbers_begin_at_one)
+{
+	struct intern t;
+	intern_init(&t, 100);
+	cr_expect_eq(put(&t, "a"), 1);
+	cr_expect_eq(put(&t, "b"), 2);
+	intern_finish(&t);
+	ASSERT_NO_LEAKS();
+}
+
+Test(intern_put, the_same_bytes_have_one_number)
+{
+	struct intern t;
+	intern_init(&t, 100);
+	uint32_t number = put(&t, "abc");
+	put(&t, "ab");
+	cr_expect_eq(put(&t, "abc"), number);
+	cr_expect_eq(t.count, 2);
+	intern_finish(&t);
+}
+
+Test(intern_put, length_and_nul_tell_apart)
+{
+	struct intern t;
+	intern_init(&t, 100);
+	uint32_t number = intern_put(&t, "a\0b", 3);
+	cr_expect_neq(intern_put(&t, "a\0c", 3), number);
+	cr_expect_neq(intern_put(&t, "a", 1), number);
+	cr_expect_eq(intern_put(&t, "a\0b", 3), number);
+	intern_finish(&t);
+}
+
+Test(intern_put, no_more_than_max)
+{
+	struct intern t;
+	intern_init(&t, 20);
+	cr_expect_neq(put_many(&t, 0, 20), 0);
+	cr_expect_eq(put(&t, "one more"), 0);
+	cr_expect_neq(put(&t, "7"), 0, "what is there is found");
+	cr_expect_eq(t.count, 20);
+	intern_finish(&t);
+	ASSERT_NO_LEAKS();
+}
+
+Test(intern_get, gives_the_bytes_back)
+{
+	struct intern t;
+	size_t length;
+	intern_init(&t, 100000);
+	uint32_t number = put(&t, "hello");
+	put_many(&t, 0, 5000);
+	const char *text = intern_get(&t, number, &length);
+	cr_assert_eq(length, 5);
+	cr_expect_eq(memcmp(text, "hello", 5), 0);
+	intern_finish(&t);
+}
+
+Test(intern_get, unknown_numbers_are_nothing)
+{
+	struct intern t;
+	intern_init(&t, 100);
+	cr_expect_null(intern_get(&t, 1, NULL), "nothing is there yet");
+	put(&t, "a");
+	cr_expect_null(intern_get(&t, 0, NULL));
+	cr_expect_null(intern_get(&t, 2, NULL));
+	cr_expect_null(intern_get(&t, UINT32_MAX, NULL));
+	intern_finish(&t);
+}
+
+Test(intern_sweep, forgets_what_is_not_marked)
+{
+	struct intern t;
+	intern_init(&t, 100);
+	uint32_t a = put(&t, "a"), b = put(&t, "b");
+	intern_mark(&t, b);
+	intern_sweep(&t);
+	cr_expect_null(intern_get(&t, a, NULL));
+	cr_expect_not_null(intern_get(&t, b, NULL));
+	cr_expect_eq(t.count, 1);
+	intern_finish(&t);
+	ASSERT_NO_LEAKS();
+}
+
+Test(intern_sweep, marks_last_for_one_sweep)
+{
+	struct intern t;
+	intern_init(&t, 100);
+	uint32_t a = put(&t, "a");
+	intern_mark(&t, a);
+	intern_sweep(&t);
+	intern_sweep(&t);
+	cr_expect_eq(t.count, 0);
+	intern_finish(&t);
+}
+
+Test(intern_sweep, free_numbers_are_used_again)
+{
+	struct intern t;
+	intern_init(&t, 1000);
+	put_many(&t, 0, 10);
+	intern_mark(&t, 3);
+	intern_sweep(&t);
+	put_many(&t, 100, 9);
+	cr_expect_eq(put(&t, "next"), 11);
+	size_t length;
+	cr_expect_eq(memcmp(intern_get(&t, 3, &length), "2", 1), 0);
+	intern_finish(&t);
+	ASSERT_NO_LEAKS();
+}
+
+Test(intern_mark, nonsense_is_ignored)
+{
+	struct intern t;
+	intern_init(&t, 100);
+	intern_mark(&t, 0);
+	intern_mark(&t, 7);
+	intern_mark(&t, UINT32_MAX);
+	intern_sweep(&t);
+	cr_expect_eq(t.count, 0);
+	intern_finish(&t);
+}
+
+Test(intern_wants_sweep, not_for_a_few)
+{
+	struct intern t;
+	intern_init(&t, 100000);
+	put_many(&t, 0, 100);
+	cr_expect_not(intern_wants_sweep(&t));
+	put_many(&t, 100, 10000);
+	cr_expect(intern_wants_sweep(&t));
+	intern_finish(&t);
+}
+
+/* Or a program could make each of its sequences cost as much as the whole screen. */
+Test(intern_wants_sweep, not_again_soon_after_a_useless_one)
+{
+	struct intern t;
+	intern_init(&t, 100000);
+	put_many(&t, 0, 10000);
+	for (uint32_t i = 0; i < t.capacity; i++)
+		intern_mark(&t, i);
+	intern_sweep(&t);
+	cr_expect_not(intern_wants_sweep(&t));
+	put_many(&t, 20000, 5000);
+	cr_expect_not(intern_wants_sweep(&t));
+	intern_finish(&t);
+}
+
+Test(intern_wants_sweep, rare_when_full)
+{
+	struct intern t;
+	unsigned sweeps = 0;
+	intern_init(&t, 4000);
+	put_many(&t, 0, 4000);
+	for (unsigned n = 0; n < 10000; n++) {
+		if (intern_wants_sweep(&t)) {
+			for (uint32_t i = 0; i < t.capacity; i++)
+				intern_mark(&t, i);
+			intern_sweep(&t);
+			sweeps++;
+		}
+		put_many(&t, 10000 + n, 1);
+	}
+	cr_expect_lt(sweeps, 100);
+	intern_finish(&t);
+}

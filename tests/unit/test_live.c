@@ -1,0 +1,760 @@
+#include "ring/checkpoint.h"
+#include "ring/live.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/memory_ring.h"
+#include "tests/lib/random.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE ((size_t)4096)
+#define CONTROL_SIZE (PAGE + 2 * (512 * 1024))
+#define HALF (RING_SIZE_MIN / 2)
+#define SCROLLBACK 200u
+
+/* What a screen has said since it was last asked. */
+struct heard {
+	char replies[256];
+	char events[256]; /* offset, type and text of each */
+};
+
+/* What a server has of a session. */
+struct server {
+	struct history history;
+	struct live live;
+	struct heard heard;
+};
+
+struct fixture {
+	struct ring ring;
+	struct control *control;
+	int fd;
+	struct server s;
+	uint64_t tail; /* the last that was told */
+};
+
+static struct fixture f;
+
+static void append(char *text, size_t size, const char *more, size_t length)
+{
+	size_t used = strlen(text);
+	cr_assert_lt(used + length, size);
+	memcpy(text + used, more, length);
+	text[used + length] = '\0';
+}
+
+static void on_reply(void *user, const char *bytes, size_t length)
+{
+	struct heard *h = user;
+	append(h->replies, sizeof h->replies, bytes, length);
+}
+
+static void on_event(void *user, const struct screen_event *e)
+{
+	struct heard *h = user;
+	char text[64];
+	int length = snprintf(text, sizeof text, "%llu:%d:%.*s ", (unsigned long long)e->offset,
+		(int)e->type, (int)e->length, e->text);
+	append(h->events, sizeof h->events, text, (size_t)length);
+}
+
+static const struct screen_callbacks callbacks = {.reply = on_reply, .event = on_event};
+
+static void serve(struct server *s, bool adopt, struct control *control, unsigned scrollback)
+{
+	*s = (struct server){0};
+	cr_assert_eq(history_init(&s->history, &f.ring, control), 0);
+	if (adopt)
+		history_catch_up(&s->history);
+	const struct live_options options = {.scrollback = scrollback,
+		.version = 1000,
+		.callbacks = &callbacks,
+		.user = &s->heard};
+	cr_assert_eq(live_init(&s->live, &s->history, &options), 0);
+}
+
+static void stop(struct server *s)
+{
+	live_finish(&s->live);
+	history_finish(&s->history);
+}
+
+static void make(size_t control_size)
+{
+	f = (struct fixture){0};
+	memory_ring_make(&f.ring, RING_SIZE_MIN);
+	cr_assert_eq(control_create(&f.control, control_size, &f.fd), 0);
+	serve(&f.s, false, f.control, SCROLLBACK);
+}
+
+static void set_up(void)
+{
+	make(CONTROL_SIZE);
+}
+
+static void tear_down(void)
+{
+	stop(&f.s);
+	control_close(f.control);
+	close(f.fd);
+	ring_close(&f.ring);
+}
+
+TestSuite(live_follow, .init = set_up, .fini = tear_down);
+TestSuite(live_mute, .init = set_up, .fini = tear_down);
+TestSuite(live_tail, .init = set_up, .fini = tear_down);
+TestSuite(live_restore, .init = set_up, .fini = tear_down);
+TestSuite(live_settle, .init = set_up, .fini = tear_down);
+
+static void consume(struct server *s)
+{
+	while (history_consume(&s->history, 1 << 20, false))
+		;
+}
+
+/* The program prints, and the server takes it in. */
+static struct screen *say(const char *text)
+{
+	memory_ring_say(&f.ring, text);
+	consume(&f.s);
+	return live_screen(&f.s.live);
+}
+
+/* What a server tells the holder now; checks that it does not lie. */
+static uint64_t tell(void)
+{
+	struct live *l = &f.s.live;
+	uint64_t tail = live_tail(l);
+	cr_assert_leq(tail, history_consumed(&f.s.history));
+	cr_assert_geq(tail, f.tail);
+	cr_assert_leq(tail, screen_offset(l->screen));
+	cr_assert_leq(tail, l->checkpoint, "what is needed to find the screen again may go");
+	f.tail = tail;
+	return tail;
+}
+
+/* Print lines of 64 bytes, telling the holder after each. It never overwrites what is not consumed. */
+static void say_lines(size_t bytes)
+{
+	static unsigned number;
+	char line[80];
+	for (size_t done = 0; done < bytes; done += 64) {
+		snprintf(line, sizeof line,
+			"%07u 123456789 \x1b[3%um123456789 123456789\x1b[m 123456789 123456\r\n",
+			number % 10000000, number % 8);
+		number++;
+		cr_assert_eq(strlen(line), 64);
+		cr_assert_leq(stream_head(&f.ring.bytes) + 64, f.tail + RING_SIZE_MIN,
+			"the holder would wait for ever");
+		say(line);
+		tell();
+	}
+}
+
+static struct screen *plain(unsigned rows, unsigned cols)
+{
+	struct screen *s;
+	cr_assert_eq(screen_create(&s,
+			     &(struct screen_options){
+				     .rows = rows, .cols = cols, .scrollback = SCROLLBACK}),
+		0);
+	return s;
+}
+
+static void feed(struct screen *s, const char *text)
+{
+	for (size_t at = 0, length = strlen(text); at < length;)
+		at += screen_feed(s, text + at, length - at, SIZE_MAX);
+}
+
+/* Nothing that anybody could see tells them apart. */
+static void expect_same(struct screen *a, struct screen *b)
+{
+	struct snapshot x, y;
+	cr_assert(a && b);
+	cr_assert_eq(
+		screen_rows(a), screen_rows(b), "%u and %u rows", screen_rows(a), screen_rows(b));
+	cr_assert_eq(screen_cols(a), screen_cols(b), "%u and %u columns", screen_cols(a),
+		screen_cols(b));
+	cr_assert_eq(screen_offset(a), screen_offset(b));
+	cr_assert_eq(screen_resume_offset(a), screen_resume_offset(b));
+	cr_assert_eq(screen_scrollback(a), screen_scrollback(b));
+	cr_assert_eq(screen_dropped(a), screen_dropped(b));
+	cr_assert_eq(screen_snapshot(a, UINT32_MAX, &x), 0);
+	cr_assert_eq(screen_snapshot(b, UINT32_MAX, &y), 0);
+	if (x.length != y.length || memcmp(x.bytes, y.bytes, x.length) != 0) {
+		size_t at = 0, most = x.length < y.length ? x.length : y.length;
+		while (at < most && x.bytes[at] == y.bytes[at])
+			at++;
+		cr_assert_fail("they differ at %zu of %zu and %zu", at, x.length, y.length);
+	}
+	free(x.bytes);
+	free(y.bytes);
+}
+
+static void expect_heard(struct server *s, const char *replies, const char *events)
+{
+	cr_expect_str_eq(s->heard.replies, replies);
+	cr_expect_str_eq(s->heard.events, events);
+	s->heard = (struct heard){0};
+}
+
+Test(live_follow, draws_what_is_printed)
+{
+	struct screen *want = plain(24, 80);
+	expect_same(f.s.live.screen, want);
+	feed(want, "hello \x1b[31mwor");
+	expect_same(say("hello \x1b[31mwor"), want);
+	feed(want, "ld\r\n\x1b]0;title\a\x1b[?2004h\xe4\xbd");
+	expect_same(say("ld\r\n\x1b]0;title\a\x1b[?2004h\xe4\xbd"), want);
+	feed(want, "\xa0");
+	expect_same(say("\xa0"), want);
+	screen_destroy(want);
+	stop(&f.s);
+	ASSERT_NO_LEAKS();
+	serve(&f.s, true, f.control, SCROLLBACK);
+}
+
+Test(live_follow, waits_until_the_history_has_consumed_it)
+{
+	memory_ring_say(&f.ring, "hello");
+	cr_assert_not(live_follow(&f.s.live, LIVE_WORK));
+	cr_assert_eq(screen_offset(f.s.live.screen), 0);
+	history_consume(&f.s.history, 2, false);
+	cr_assert_not(live_follow(&f.s.live, LIVE_WORK));
+	cr_assert_eq(screen_offset(f.s.live.screen), 2);
+}
+
+Test(live_follow, takes_sizes_where_they_changed)
+{
+	struct screen *want = plain(24, 80);
+	memory_ring_say(&f.ring, "one two three\r\n");
+	memory_ring_resize(&f.ring, 5, 6);
+	memory_ring_resize(&f.ring, 7, 8);
+	memory_ring_say(&f.ring, "four five six\r\n\x1b[3");
+	memory_ring_resize(&f.ring, 10, 20);
+	memory_ring_say(&f.ring, "1mseven");
+	memory_ring_resize(&f.ring, 4, 30);
+	consume(&f.s);
+	feed(want, "one two three\r\n");
+	screen_resize(want, 5, 6);
+	screen_resize(want, 7, 8);
+	feed(want, "four five six\r\n\x1b[3");
+	screen_resize(want, 10, 20);
+	feed(want, "1mseven");
+	screen_resize(want, 4, 30);
+	expect_same(live_screen(&f.s.live), want);
+	screen_destroy(want);
+}
+
+Test(live_follow, takes_a_size_without_output)
+{
+	memory_ring_resize(&f.ring, 5, 6);
+	say("");
+	cr_assert_eq(screen_rows(f.s.live.screen), 5);
+	cr_assert_eq(screen_cols(f.s.live.screen), 6);
+}
+
+Test(live_follow, does_no_more_than_it_is_asked)
+{
+	struct live *l = &f.s.live;
+	memory_ring_say(&f.ring, "\x1b[2J\x1b[2J\x1b[2J\x1b[2Jx");
+	consume(&f.s);
+	cr_assert(live_follow(l, 0));
+	cr_assert_eq(screen_offset(l->screen), 0);
+	cr_assert(live_follow(l, 1));
+	uint64_t one = screen_offset(l->screen);
+	cr_assert(one > 0 && one < 17);
+	cr_assert(live_follow(l, 1));
+	cr_assert(screen_offset(l->screen) > one && screen_offset(l->screen) < 17);
+	cr_assert_not(live_follow(l, LIVE_WORK));
+	cr_assert_eq(screen_offset(l->screen), 17);
+	cr_assert_not(live_follow(l, 0), "there is nothing left to do");
+}
+
+Test(live_follow, splits_of_the_work_make_no_difference)
+{
+	static const size_t works[] = {1, 7, 100, 3000, SIZE_MAX};
+	struct server other;
+	for (unsigned i = 0; i < 300; i++) {
+		char text[64];
+		snprintf(text, sizeof text, "%u \x1b[%uSsome \x1b[%u;%uHtext\r\n", i, i % 3, i % 30,
+			i % 90);
+		memory_ring_say(&f.ring, text);
+		if (i % 50 == 0)
+			memory_ring_resize(&f.ring, 10 + i % 7, 20 + i % 11);
+	}
+	consume(&f.s);
+	live_screen(&f.s.live);
+	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+		unsigned turns = 1;
+		serve(&other, false, NULL, SCROLLBACK);
+		consume(&other);
+		while (live_follow(&other.live, works[i]))
+			turns++;
+		expect_same(other.live.screen, f.s.live.screen);
+		cr_assert((works[i] > 3000) == (turns == 1), "%u turns for %zu", turns, works[i]);
+		stop(&other);
+	}
+}
+
+Test(live_follow, without_a_screen_there_is_nothing_to_do)
+{
+	live_finish(&f.s.live);
+	cr_assert_null(say("hello"));
+	cr_assert_not(live_follow(&f.s.live, LIVE_WORK));
+	cr_assert_eq(live_tail(&f.s.live), 5);
+	live_settle(&f.s.live, 10, 10);
+}
+
+Test(live_mute, what_is_new_is_answered_and_told_once)
+{
+	say("a\x1b[6n\x1b]0;title\a");
+	expect_heard(&f.s, "\x1b[1;2R", "15:1:title 15:2:title ");
+	live_follow(&f.s.live, LIVE_WORK);
+	say("b\a");
+	expect_heard(&f.s, "", "17:0: ");
+}
+
+Test(live_mute, what_an_earlier_server_has_seen_is_not)
+{
+	struct server other;
+	say("a\x1b[6n\x1b]0;title\a\a");
+	serve(&other, true, f.control, SCROLLBACK);
+	cr_assert_eq(other.history.mute_before, 16);
+	live_screen(&other.live);
+	expect_heard(&other, "", "");
+	cr_assert_str_eq(screen_title(other.live.screen), "title", "it has had its effect");
+	memory_ring_say(&f.ring, "\x1b[5n\a");
+	consume(&other);
+	live_screen(&other.live);
+	expect_heard(&other, "\x1b[0n", "21:0: ");
+	stop(&other);
+}
+
+/* Consumed together, but the earlier server has seen only the first half. */
+Test(live_mute, ends_at_the_very_byte)
+{
+	struct server other;
+	say("\x1b[6n\x1b[6n\a");
+	serve(&other, true, f.control, SCROLLBACK);
+	memory_ring_say(&f.ring, "\a\x1b[5n");
+	consume(&other);
+	live_screen(&other.live);
+	expect_heard(&other, "\x1b[0n", "10:0: ");
+	stop(&other);
+}
+
+/* Nobody has answered it, for its end was not there yet. */
+Test(live_mute, query_cut_by_the_crash_is_answered)
+{
+	struct server other;
+	say("ab\x1b[6");
+	serve(&other, true, f.control, SCROLLBACK);
+	live_screen(&other.live);
+	memory_ring_say(&f.ring, "n");
+	consume(&other);
+	live_screen(&other.live);
+	expect_heard(&other, "\x1b[1;3R", "");
+	stop(&other);
+}
+
+Test(live_mute, restored_screen_says_nothing)
+{
+	struct server other;
+	say("\x1b]0;title\a\x1b]7;file:///tmp\a\x1b[?1004h\a\x1b[6n");
+	say_lines(HALF);
+	cr_assert_eq(f.s.live.checkpoints, 1);
+	serve(&other, true, f.control, SCROLLBACK);
+	live_screen(&other.live);
+	expect_heard(&other, "", "");
+	cr_assert_str_eq(screen_title(other.live.screen), "title");
+	cr_assert(screen_modes(other.live.screen)->focus);
+	stop(&other);
+}
+
+Test(live_tail, checkpoint_is_taken_at_half_the_ring)
+{
+	struct live *l = &f.s.live;
+	say_lines(HALF - 64);
+	cr_assert_eq(l->checkpoints, 0);
+	cr_assert_eq(f.tail, 0);
+	say_lines(64);
+	cr_assert_eq(l->checkpoints, 1);
+	cr_assert_eq(f.tail, HALF);
+	say_lines(HALF - 64);
+	cr_assert_eq(l->checkpoints, 1);
+	cr_assert_eq(f.tail, HALF);
+	say_lines(64);
+	cr_assert_eq(l->checkpoints, 2);
+	cr_assert_eq(f.tail, 2 * HALF);
+	say_lines(10 * HALF);
+	cr_assert_eq(l->checkpoints, 12);
+	cr_assert_eq(l->checkpoint_failures, 0);
+}
+
+Test(live_tail, checkpoint_is_where_the_screen_can_go_on)
+{
+	struct checkpoint c;
+	say_lines(HALF - 64);
+	say("0123456789 123456789 123456789 123456789 123456789 123456789 1234\x1b[3");
+	cr_assert_eq(tell(), HALF + 1);
+	cr_assert(checkpoint_find(f.control, &c));
+	cr_assert_eq(c.offset, HALF + 1);
+	cr_assert(c.rows == 24 && c.cols == 80);
+}
+
+Test(live_tail, is_not_before_the_screen_has_caught_up)
+{
+	memory_ring_say(&f.ring, "\x1b[2J\x1b[2J\x1b[2J");
+	consume(&f.s);
+	live_follow(&f.s.live, 1);
+	cr_assert_eq(live_tail(&f.s.live), 0);
+	stop(&f.s);
+	serve(&f.s, false, NULL, SCROLLBACK);
+	consume(&f.s);
+	live_follow(&f.s.live, 1);
+	cr_assert_eq(live_tail(&f.s.live), screen_offset(f.s.live.screen));
+	cr_assert_lt(live_tail(&f.s.live), 12);
+}
+
+Test(live_tail, without_a_control_page_follows_the_screen)
+{
+	stop(&f.s);
+	serve(&f.s, false, NULL, SCROLLBACK);
+	say("abc\x1b[3");
+	cr_assert_eq(live_tail(&f.s.live), 3);
+	cr_assert_eq(f.s.live.checkpoints, 0);
+}
+
+Test(live_tail, checkpoint_without_room_for_all_lines_has_fewer)
+{
+	struct server other;
+	tear_down();
+	make(PAGE + 2 * 2 * PAGE);
+	say_lines(HALF);
+	cr_assert_eq(f.s.live.checkpoints, 1);
+	cr_assert_eq(f.s.live.checkpoint_failures, 0);
+	serve(&other, true, f.control, SCROLLBACK);
+	cr_assert_eq(screen_offset(other.live.screen), HALF);
+	unsigned lines = screen_scrollback(other.live.screen);
+	cr_assert(lines > 0 && lines < SCROLLBACK / 2, "%u lines", lines);
+	cr_assert_eq(screen_dropped(other.live.screen) + lines,
+		screen_dropped(f.s.live.screen) + screen_scrollback(f.s.live.screen));
+	stop(&other);
+}
+
+/* Without a checkpoint the screen is lost with the server, but the program must go on. */
+Test(live_tail, memfd_without_room_stops_nobody)
+{
+	tear_down();
+	make(PAGE);
+	say_lines(5 * HALF);
+	cr_assert_eq(f.s.live.checkpoints, 0);
+	cr_assert_geq(f.s.live.checkpoint_failures, 5);
+	cr_assert_geq(f.tail, 5 * HALF);
+}
+
+Test(live_tail, sequence_that_never_ends_stops_nobody)
+{
+	static const char *const begins[] = {"\x1b_", "\x1b]0;", "\x1b[", "\x1bPq"};
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+		tear_down();
+		set_up();
+		say("before");
+		say(begins[i]);
+		for (size_t done = 0; done < 4 * RING_SIZE_MIN; done += 64) {
+			cr_assert_leq(stream_head(&f.ring.bytes) + 64, f.tail + RING_SIZE_MIN,
+				"the program waits for ever in %s", begins[i] + 1);
+			say("0000000000000000000000000000000000000000000000000000000000000000");
+			tell();
+		}
+		cr_assert_leq(f.s.live.checkpoints, 10, "%llu checkpoints in %s",
+			(unsigned long long)f.s.live.checkpoints, begins[i] + 1);
+	}
+}
+
+Test(live_restore, checkpoint_and_the_rest_are_the_whole)
+{
+	struct server other;
+	say_lines(3 * HALF);
+	say("\x1b[5;10H\x1b[1;32mgreen\x1b[?25l\x1b[3;20r\x1b]2;title\a");
+	say_lines(HALF / 2);
+	cr_assert_eq(f.s.live.checkpoints, 3);
+	cr_assert_gt(stream_oldest(&f.ring.bytes), 0);
+	serve(&other, true, f.control, SCROLLBACK);
+	cr_assert_eq(screen_offset(other.live.screen), 3 * HALF, "it begins with the checkpoint");
+	cr_assert_eq(other.live.checkpoint, 3 * HALF);
+	expect_same(live_screen(&other.live), f.s.live.screen);
+	cr_assert_gt(screen_version(other.live.screen), 1000);
+	cr_assert_eq(live_tail(&other.live), f.tail, "it needs no more and no less");
+	stop(&other);
+	ASSERT_NO_LEAKS();
+}
+
+Test(live_restore, unfinished_sequences_and_characters_are_the_whole)
+{
+	static const char *const ends[] = {
+		"\x1b", "\x1b[3", "\x1b]0;ti", "\x1bP$q", "\x1b_a", "\xe4", "\xe4\xbd"};
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		struct server other;
+		tear_down();
+		set_up();
+		say_lines(HALF - 64);
+		say("0123456789 123456789 123456789 123456789 123456789 123456789 123456789");
+		say(ends[i]);
+		tell();
+		cr_assert_eq(f.s.live.checkpoints, 1);
+		serve(&other, true, f.control, SCROLLBACK);
+		cr_assert_eq(
+			screen_offset(other.live.screen), screen_resume_offset(f.s.live.screen));
+		expect_same(live_screen(&other.live), f.s.live.screen);
+		stop(&other);
+	}
+}
+
+Test(live_restore, sizes_behind_the_checkpoint_are_taken)
+{
+	struct server other;
+	memory_ring_resize(&f.ring, 20, 70);
+	say_lines(HALF + 1000);
+	memory_ring_resize(&f.ring, 10, 40);
+	say_lines(1000);
+	memory_ring_resize(&f.ring, 30, 60);
+	say("");
+	serve(&other, true, f.control, SCROLLBACK);
+	cr_assert_eq(screen_rows(other.live.screen), 20);
+	expect_same(live_screen(&other.live), f.s.live.screen);
+	stop(&other);
+}
+
+/* Nothing was printed between the checkpoint and them. */
+Test(live_restore, sizes_at_the_very_place_of_the_checkpoint_are_taken)
+{
+	struct server other;
+	memory_ring_resize(&f.ring, 20, 70);
+	say_lines(HALF);
+	cr_assert_eq(f.s.live.checkpoints, 1);
+	memory_ring_resize(&f.ring, 10, 40);
+	memory_ring_resize(&f.ring, 30, 60);
+	say("");
+	cr_assert_eq(screen_rows(f.s.live.screen), 30);
+	serve(&other, true, f.control, SCROLLBACK);
+	expect_same(live_screen(&other.live), f.s.live.screen);
+	say("more");
+	consume(&other);
+	expect_same(live_screen(&other.live), f.s.live.screen);
+	stop(&other);
+}
+
+Test(live_restore, sizes_right_before_the_checkpoint_are_not_taken_again)
+{
+	struct server other;
+	memory_ring_resize(&f.ring, 20, 70);
+	say_lines(HALF - 64);
+	memory_ring_say(
+		&f.ring, "0123456789 123456789 123456789 123456789 123456789 123456789 123\n");
+	memory_ring_resize(&f.ring, 3, 10);
+	memory_ring_resize(&f.ring, 30, 60);
+	say("");
+	tell();
+	cr_assert_eq(f.s.live.checkpoints, 1);
+	serve(&other, true, f.control, SCROLLBACK);
+	expect_same(live_screen(&other.live), f.s.live.screen);
+	stop(&other);
+}
+
+/* Whatever has been written there: begin with what the ring has. */
+static void expect_ignored(const struct checkpoint *c)
+{
+	struct server other;
+	cr_assert(checkpoint_write(f.control, c));
+	serve(&other, true, f.control, SCROLLBACK);
+	cr_assert_eq(screen_offset(other.live.screen), other.history.cut_floor);
+	cr_assert_geq(screen_offset(other.live.screen), stream_oldest(&f.ring.bytes));
+	cr_assert_eq(other.live.checkpoint, other.history.cut_floor);
+	cr_assert_eq(screen_rows(other.live.screen), 24);
+	cr_assert_eq(screen_cols(other.live.screen), 80);
+	cr_assert_eq(screen_offset(live_screen(&other.live)), stream_head(&f.ring.bytes));
+	cr_assert_str_neq(screen_title(other.live.screen), "wrong");
+	stop(&other);
+}
+
+static struct checkpoint wrong(uint64_t offset, unsigned rows, unsigned cols)
+{
+	static const char bytes[] = "\x1b]0;wrong\a";
+	return (struct checkpoint){.offset = offset,
+		.rows = rows,
+		.cols = cols,
+		.bytes = bytes,
+		.length = sizeof bytes - 1};
+}
+
+Test(live_restore, checkpoint_whose_place_has_left_the_ring_is_ignored)
+{
+	say_lines(5 * HALF);
+	struct checkpoint c = wrong(stream_oldest(&f.ring.bytes) - 1, 10, 10);
+	expect_ignored(&c);
+	c = wrong(0, 10, 10);
+	expect_ignored(&c);
+}
+
+Test(live_restore, checkpoint_beyond_the_ring_is_ignored)
+{
+	say_lines(HALF / 2);
+	struct checkpoint c = wrong(stream_head(&f.ring.bytes) + 1, 10, 10);
+	expect_ignored(&c);
+	c = wrong(UINT64_MAX, 10, 10);
+	expect_ignored(&c);
+}
+
+Test(live_restore, checkpoint_of_an_impossible_size_is_ignored)
+{
+	say_lines(HALF / 2);
+	static const unsigned sides[][2] = {{0, 80}, {24, 0}, {SCREEN_SIDE_MAX + 1, 80},
+		{24, SCREEN_SIDE_MAX + 1}, {UINT32_MAX, UINT32_MAX}};
+	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+		struct checkpoint c = wrong(64, sides[i][0], sides[i][1]);
+		expect_ignored(&c);
+	}
+}
+
+Test(live_restore, checkpoint_of_garbage_does_no_harm)
+{
+	static char bytes[100000];
+	struct random r = {42};
+	say_lines(HALF);
+	for (unsigned round = 0; round < 20; round++) {
+		struct server other;
+		for (size_t i = 0; i < sizeof bytes; i++)
+			bytes[i] = (char)random_next(&r);
+		cr_assert(checkpoint_write(f.control,
+			&(struct checkpoint){.offset = 64,
+				.rows = 24,
+				.cols = 80,
+				.bytes = bytes,
+				.length = sizeof bytes}));
+		serve(&other, true, f.control, SCROLLBACK);
+		cr_assert_eq(screen_offset(live_screen(&other.live)), stream_head(&f.ring.bytes));
+		expect_heard(&other, "", "");
+		stop(&other);
+	}
+}
+
+Test(live_restore, torn_checkpoint_gives_the_one_before)
+{
+	struct server other;
+	struct checkpoint c;
+	say_lines(2 * HALF + HALF / 2);
+	cr_assert_eq(f.s.live.checkpoints, 2);
+	cr_assert(checkpoint_find(f.control, &c));
+	*(char *)(uintptr_t)c.bytes ^= 1;
+	serve(&other, true, f.control, SCROLLBACK);
+	cr_assert_eq(other.live.checkpoint, HALF, "which the ring still continues");
+	expect_same(live_screen(&other.live), f.s.live.screen);
+	stop(&other);
+}
+
+Test(live_restore, without_a_checkpoint_begins_with_the_ring)
+{
+	struct server other;
+	say_lines(HALF / 2);
+	serve(&other, true, f.control, SCROLLBACK);
+	cr_assert_eq(screen_offset(other.live.screen), 0);
+	expect_same(live_screen(&other.live), f.s.live.screen);
+	stop(&other);
+}
+
+/* The log of events has lost what came before, and with it where the size changed. */
+static void lose_events(void)
+{
+	static const uint8_t record[EVENT_PAYLOAD_MAX];
+	for (size_t done = 0; done < 2 * RING_EVENTS_SIZE; done += sizeof record) {
+		memory_ring_event(&f.ring, EVENT_FIFO, record, sizeof record);
+		history_consume(&f.s.history, 0, false);
+	}
+}
+
+Test(live_settle, takes_the_size_when_events_were_lost)
+{
+	say("hello");
+	lose_events();
+	live_settle(&f.s.live, 30, 100);
+	cr_assert_eq(screen_rows(f.s.live.screen), 30);
+	cr_assert_eq(screen_cols(f.s.live.screen), 100);
+}
+
+Test(live_settle, leaves_it_to_the_events_otherwise)
+{
+	say("hello");
+	live_settle(&f.s.live, 30, 100);
+	cr_assert_eq(screen_rows(f.s.live.screen), 24);
+	cr_assert_eq(screen_cols(f.s.live.screen), 80);
+}
+
+/* Something of what programs print, whole or not. */
+static const char *some_output(struct random *r)
+{
+	static const char *const parts[] = {"some text ", "0123456789 123456789 123456789 ", "\r\n",
+		"\r\n", "\r\n", "\n", "\t", "\b", "\xe4\xbd\xa0\xe5\xa5\xbd", "\xf0\x9f\x98\x80",
+		"\xc3\xa9", "e\xcc\x81", "\x1b[1;31m", "\x1b[48;5;22m", "\x1b[38;2;1;2;3m",
+		"\x1b[4:3m", "\x1b[m", "\x1b[H", "\x1b[10;20H", "\x1b[A", "\x1b[5C", "\x1b[K",
+		"\x1b[1J", "\x1b[2J", "\x1b[L", "\x1b[M", "\x1b[3@", "\x1b[2P", "\x1b[5;15r",
+		"\x1b[r", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?6h", "\x1b[?6l", "\x1b[?7l",
+		"\x1b[?7h", "\x1b[4h", "\x1b[4l", "\0337", "\0338", "\x1b(0", "\x1b(B", "\x1bH",
+		"\x1b[3g", "\x1b]0;a title\a", "\x1b]2;another\x1b\\", "\x1b[22;2t", "\x1b[23;2t",
+		"\x1b[?2004h", "\x1b[?1000h", "\x1b[?1006h", "\x1b[6n", "\x1b]11;?\a",
+		"\x1b]4;1;rgb:11/22/33\a", "\x1b[!p", "\x1bM", "\x1b[5 q", "\x05"};
+	return parts[random_below(r, sizeof parts / sizeof *parts)];
+}
+
+/* A server dies after any byte, again and again, and the next one goes on as if nothing had been. */
+Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
+{
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct random r = {seed * 7919};
+		uint64_t restarts = 0, with_checkpoint = 0;
+		struct screen *want = plain(24, 80);
+		set_up();
+		for (unsigned step = 0; step < 12000; step++) {
+			const char *part = some_output(&r);
+			size_t length = strlen(part);
+			if (random_below(&r, 400) == 0) {
+				unsigned rows = 2 + random_below(&r, 40),
+					 cols = 10 + random_below(&r, 90);
+				memory_ring_resize(&f.ring, rows, cols);
+				screen_resize(want, rows, cols);
+			}
+			/* In two pieces, so that it stops anywhere. */
+			for (size_t at = 0; at < length;) {
+				size_t n = 1 + random_below(&r, length - at);
+				memory_ring_put(&f.ring, part + at, n);
+				for (size_t fed = 0; fed < n;)
+					fed += screen_feed(want, part + at + fed, n - fed, SIZE_MAX);
+				at += n;
+				if (random_below(&r, 30) == 0) {
+					consume(&f.s);
+					live_screen(&f.s.live);
+					f.s.heard = (struct heard){0};
+					tell();
+				}
+				if (random_below(&r, 800) == 0) {
+					stop(&f.s);
+					serve(&f.s, true, f.control, SCROLLBACK);
+					restarts++;
+					with_checkpoint += f.s.live.checkpoint > 0;
+					expect_same(live_screen(&f.s.live), want);
+					expect_heard(&f.s, "", "");
+				}
+			}
+		}
+		consume(&f.s);
+		expect_same(live_screen(&f.s.live), want);
+		cr_assert_gt(restarts, 10);
+		cr_assert_gt(with_checkpoint, 5);
+		screen_destroy(want);
+		tear_down();
+	}
+}

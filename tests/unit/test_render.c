@@ -1,0 +1,526 @@
+#include "ring/screen/render.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct screen *s;
+
+static void make(unsigned rows, unsigned cols, unsigned scrollback)
+{
+	screen_destroy(s);
+	cr_assert_eq(screen_create(&s,
+			     &(struct screen_options){
+				     .rows = rows, .cols = cols, .scrollback = scrollback}),
+		0);
+}
+
+static void feed(const char *text)
+{
+	size_t length = strlen(text), at = 0;
+	while (at < length)
+		at += screen_feed(s, text + at, length - at, SIZE_MAX);
+}
+
+static void set_up(void)
+{
+	make(4, 10, 100);
+}
+
+static void tear_down(void)
+{
+	screen_destroy(s);
+	s = NULL;
+}
+
+TestSuite(render_lines, .init = set_up, .fini = tear_down);
+TestSuite(render_next, .init = set_up, .fini = tear_down);
+
+/* Everything there is, in memory that lives until the next call. */
+static const char *render(enum render_format format, bool join)
+{
+	static char text[1 << 16];
+	struct rendered r;
+	cr_assert_eq(
+		render_lines(s, format,
+			&(struct render_options){.to = UINT64_MAX, .join = join, .max = SIZE_MAX},
+			&r),
+		0);
+	cr_assert_lt(r.length, sizeof text);
+	memcpy(text, r.bytes, r.length);
+	text[r.length] = '\0';
+	free(r.bytes);
+	return text;
+}
+
+static const char *text(bool join)
+{
+	return render(RENDER_TEXT, join);
+}
+
+/* What is between <pre …>, its newline, and the rows that are blank. */
+static const char *html(void)
+{
+	static char inner[1 << 16];
+	const char *whole = render(RENDER_HTML, false);
+	cr_assert_eq(strncmp(whole, "<pre style=\"", 12), 0);
+	const char *start = strstr(whole, "\">\n") + 3, *end = strstr(whole, "</pre>\n");
+	cr_assert(end && end[7] == '\0');
+	while (end > start && end[-1] == '\n')
+		end--;
+	memcpy(inner, start, (size_t)(end - start));
+	inner[end - start] = '\0';
+	return inner;
+}
+
+static const char *ansi(void)
+{
+	static char inner[1 << 16];
+	strcpy(inner, render(RENDER_ANSI, false));
+	char *end = strstr(inner, "\033[0m");
+	cr_assert(end && end[4] == '\0', "does not end with a reset");
+	while (end > inner && end[-1] == '\n')
+		end--;
+	*end = '\0';
+	return inner;
+}
+
+/* Plain text */
+
+Test(render_lines, text_without_the_blanks_at_the_end)
+{
+	feed("one  \r\n\033[4Ctwo \033[41m  \033[m\r\n");
+	cr_assert_str_eq(text(false), "one\n    two\n\n\n");
+	ASSERT_NO_LEAKS();
+}
+
+Test(render_lines, soft_wraps_are_kept_or_joined)
+{
+	feed("0123456789abc\r\nnext");
+	cr_expect_str_eq(text(false), "0123456789\nabc\nnext\n\n");
+	cr_expect_str_eq(text(true), "0123456789abc\nnext\n\n");
+}
+
+Test(render_lines, blanks_at_a_soft_wrap_count)
+{
+	feed("01234    9abc");
+	cr_expect_str_eq(text(true), "01234    9abc\n\n\n");
+	set_up();
+	feed("012345678 abc");
+	cr_expect_str_eq(text(false), "012345678\nabc\n\n\n");
+	cr_expect_str_eq(text(true), "012345678 abc\n\n\n");
+}
+
+Test(render_lines, column_left_free_before_a_wide_character_is_no_blank)
+{
+	feed("123456789\xe7\x95\x8c!");
+	cr_expect_str_eq(text(false), "123456789\n\xe7\x95\x8c!\n\n\n");
+	cr_expect_str_eq(text(true), "123456789\xe7\x95\x8c!\n\n\n");
+}
+
+Test(render_lines, wide_and_combining_characters)
+{
+	feed("\xe7\x95\x8c"
+	     "a\r\ne\xcc\x81o\r\n\xf0\x9f\x8e\xaa");
+	cr_expect_str_eq(text(false),
+		"\xe7\x95\x8c"
+		"a\ne\xcc\x81o\n\xf0\x9f\x8e\xaa\n\n");
+}
+
+Test(render_lines, half_of_a_wide_character_is_a_blank)
+{
+	feed("\xe7\x95\x8c\xe7\x95\x8c\033[1;2Hx");
+	cr_expect_str_eq(text(false), " x\xe7\x95\x8c\n\n\n\n");
+}
+
+Test(render_lines, concealed_text_is_text)
+{
+	feed("a\033[8msecret\033[mb");
+	cr_expect_str_eq(text(false), "asecretb\n\n\n\n");
+}
+
+Test(render_lines, scrollback_by_absolute_number)
+{
+	struct rendered r;
+	make(2, 10, 3);
+	for (char c = 'a'; c <= 'h'; c++)
+		feed((char[]){'\r', '\n', c, '\0'});
+	/* The first line is blank, then a to h: of 9 lines 7 have left the screen and 3 of them are kept. */
+	cr_assert_eq(screen_dropped(s), 4);
+	struct render_options all = {.to = UINT64_MAX, .max = SIZE_MAX};
+	cr_assert_eq(render_lines(s, RENDER_TEXT, &all, &r), 0);
+	cr_expect_str_eq(r.bytes, "d\ne\nf\ng\nh\n");
+	cr_expect(r.from == 4 && r.to == 9);
+	free(r.bytes);
+	struct render_options two = {.from = 5, .to = 7, .max = SIZE_MAX};
+	cr_assert_eq(render_lines(s, RENDER_TEXT, &two, &r), 0);
+	cr_expect_str_eq(r.bytes, "e\nf\n");
+	free(r.bytes);
+	struct render_options none = {.from = 7, .to = 5, .max = SIZE_MAX};
+	cr_assert_eq(render_lines(s, RENDER_TEXT, &none, &r), 0);
+	cr_expect(r.length == 0 && r.from == 7 && r.to == 7);
+	free(r.bytes);
+}
+
+Test(render_lines, stops_after_so_many_bytes)
+{
+	struct rendered r;
+	feed("one\r\ntwo\r\nthree\r\nfour");
+	struct render_options o = {.to = UINT64_MAX, .max = 5};
+	cr_assert_eq(render_lines(s, RENDER_TEXT, &o, &r), 0);
+	cr_expect_str_eq(r.bytes, "one\ntwo\n");
+	cr_expect_eq(r.to, 2);
+	free(r.bytes);
+	o.max = 0;
+	cr_assert_eq(render_lines(s, RENDER_TEXT, &o, &r), 0);
+	cr_expect(r.length == 0 && r.to == 0);
+	free(r.bytes);
+}
+
+Test(render_lines, joined_line_that_is_cut_by_the_range_ends)
+{
+	struct rendered r;
+	feed("0123456789abc");
+	struct render_options o = {.to = 1, .join = true, .max = SIZE_MAX};
+	cr_assert_eq(render_lines(s, RENDER_TEXT, &o, &r), 0);
+	cr_expect_str_eq(r.bytes, "0123456789\n");
+	free(r.bytes);
+}
+
+Test(render_lines, alternate_screen_does_not_go_on_from_the_scrollback)
+{
+	make(2, 10, 10);
+	feed("0123456789\r\n\n\033[?1049h\033[Hfull\r\n\033[2;1H0123456789abcdefghi");
+	cr_expect_str_eq(text(true), "0123456789\n0123456789abcdefghi\n");
+	feed("\033[?1049l");
+	cr_expect_str_eq(text(true), "0123456789\n\n\n");
+}
+
+Test(render_lines, line_longer_than_the_screen_is_cut)
+{
+	feed("\033[?1049h\033[H0123456789");
+	screen_resize(s, 4, 5);
+	cr_expect_str_eq(text(false), "01234\n\n\n\n");
+}
+
+/* ANSI */
+
+Test(render_lines, ansi_says_styles_once_and_ends_them_with_the_line)
+{
+	feed("a\033[1;31mbc\033[0m d\r\n\033[44m  \033[m\r\n\033[4:3;58:5:9mu");
+	cr_expect_str_eq(
+		ansi(), "a\033[;1;31mbc\033[m d\n\033[;44m  \033[m\n\033[;4:3;58:5:9mu\033[m");
+}
+
+Test(render_lines, ansi_links_are_closed)
+{
+	feed("\033]8;id=x;http://a.b/\033\\link\033]8;;\033\\.");
+	cr_expect_str_eq(ansi(), "\033]8;id=x;http://a.b/\033\\link\033]8;;\033\\.");
+	set_up();
+	feed("\033]8;id=x;http://a.b/\033\\link");
+	cr_expect_str_eq(ansi(), "\033]8;id=x;http://a.b/\033\\link\033]8;;\033\\");
+}
+
+Test(render_lines, ansi_protects_nothing)
+{
+	feed("\033[1\"qprotected");
+	cr_expect_str_eq(ansi(), "protected");
+}
+
+Test(render_lines, ansi_draws_the_same_again)
+{
+	feed("\033[1;33;45mone\033[m \033[7mtwo\033[m\r\n\033[38;2;1;2;3mthree\r\n\033[9;53mfour");
+	char *first = strdup(render(RENDER_ANSI, false)), *second;
+	make(4, 10, 100);
+	for (char *line = strtok(first, "\n"); line; line = strtok(NULL, "\n")) {
+		feed(line);
+		feed("\r\n");
+	}
+	second = strdup(render(RENDER_ANSI, false));
+	free(first);
+	set_up();
+	feed("\033[1;33;45mone\033[m \033[7mtwo\033[m\r\n\033[38;2;1;2;3mthree\r\n\033[9;53mfour");
+	/* The last newline has scrolled it by nothing: it is in the fourth row. */
+	cr_expect_str_eq(second, render(RENDER_ANSI, false));
+	free(second);
+}
+
+/* HTML */
+
+Test(render_lines, html_is_escaped)
+{
+	make(4, 80, 0);
+	feed("<script>alert(\"x\")</script> & 'y'</pre>");
+	cr_expect_str_eq(html(),
+		"&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; &#39;y&#39;&lt;/pre&gt;");
+}
+
+Test(render_lines, html_clusters_are_escaped)
+{
+	feed("<\xcc\xb8\"\xcc\x81");
+	cr_expect_str_eq(html(), "&lt;\xcc\xb8&quot;\xcc\x81");
+}
+
+Test(render_lines, html_styles)
+{
+	static const struct {
+		const char *sgr, *want;
+	} cases[] = {
+		{"", "x"},
+		{"1", "<span style=\"font-weight:bold\">x</span>"},
+		{"31", "<span style=\"color:#f0776a\">x</span>"},
+		{"1;31", "<span style=\"color:#ff9a8e;font-weight:bold\">x</span>"},
+		{"94", "<span style=\"color:#9cc8fa\">x</span>"},
+		{"48;5;196", "<span style=\"background:#ff0000\">x</span>"},
+		{"38;2;1;2;3", "<span style=\"color:#010203\">x</span>"},
+		{"7", "<span style=\"color:#101317;background:#e4e1d8\">x</span>"},
+		{"8", "<span style=\"color:#101317\">x</span>"},
+		{"2", "<span style=\"color:#797977\">x</span>"},
+		{"3", "<span style=\"font-style:italic\">x</span>"},
+		{"4", "<span style=\"text-decoration:underline\">x</span>"},
+		{"4:3;58:2::1:2:3",
+			"<span style=\"text-decoration:underline wavy #010203\">x</span>"},
+		{"9;53", "<span style=\"text-decoration:line-through overline\">x</span>"},
+		{"5", "x"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char sequence[64];
+		set_up();
+		snprintf(sequence, sizeof sequence, "\033[%smx", cases[i].sgr);
+		feed(sequence);
+		cr_expect_str_eq(html(), cases[i].want, "%s: %s", cases[i].sgr, html());
+	}
+}
+
+Test(render_lines, html_has_the_colours_that_the_program_has_set)
+{
+	feed("\033]4;1;#123456\033\\\033]10;#ffffff\033\\\033]11;#000000\033\\\033[31mx");
+	cr_expect(strstr(render(RENDER_HTML, false), "color:#ffffff;background:#000000"));
+	cr_expect_str_eq(html(), "<span style=\"color:#123456\">x</span>");
+}
+
+/* Only what a click may lead to is a link; nothing breaks out of the attribute. */
+Test(render_lines, html_links)
+{
+	static const struct {
+		const char *uri;
+		bool linked;
+	} cases[] = {
+		{"http://a.b/c?d=e#f", true},
+		{"https://a.b/", true},
+		{"HTTPS://A.B/", true},
+		{"mailto:a@b", true},
+		{"javascript:alert(1)", false},
+		{"JavaScript:alert(1)", false},
+		{" javascript:alert(1)", false},
+		{"java\tscript:alert(1)", false},
+		{"data:text/html,<script>alert(1)</script>", false},
+		{"file:///etc/passwd", false},
+		{"vbscript:x", false},
+		{"http:", false},
+		{"http:/a", false},
+		{"//a.b/", false},
+		{"/relative", false},
+		{"ftp://a.b/", false},
+		{"http://a b/", false},
+		{"x", false},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char sequence[128], want[128];
+		set_up();
+		snprintf(sequence, sizeof sequence, "\033]8;;%s\033\\x\033]8;;\033\\y",
+			cases[i].uri);
+		feed(sequence);
+		snprintf(want, sizeof want, "<a rel=\"noopener noreferrer\" href=\"%s\">x</a>y",
+			cases[i].uri);
+		cr_expect_str_eq(
+			html(), cases[i].linked ? want : "xy", "%s: %s", cases[i].uri, html());
+	}
+}
+
+Test(render_lines, html_link_cannot_break_out)
+{
+	feed("\033]8;;http://a/\"><script>'&\033\\x");
+	cr_expect_str_eq(html(),
+		"<a rel=\"noopener noreferrer\" "
+		"href=\"http://a/&quot;&gt;&lt;script&gt;&#39;&amp;\">x</a>");
+}
+
+Test(render_lines, html_link_with_an_id_and_styles_in_it)
+{
+	feed("\033]8;id=1;http://a/\033\\a\033[1mb\033[mc\033]8;;\033\\d");
+	cr_expect_str_eq(html(),
+		"<a rel=\"noopener noreferrer\" href=\"http://a/\">a<span "
+		"style=\"font-weight:bold\">b</span>c</a>d");
+}
+
+Test(render_lines, html_link_that_is_too_long_is_none)
+{
+	char sequence[RENDER_HTML_LINK_MAX + 64] = "\033]8;;http://";
+	memset(sequence + 12, 'a', RENDER_HTML_LINK_MAX);
+	strcpy(sequence + 12 + RENDER_HTML_LINK_MAX, "\033\\x");
+	feed(sequence);
+	cr_expect_str_eq(html(), "x");
+}
+
+Test(render_lines, html_first_row_that_is_blank_is_not_lost)
+{
+	feed("\r\nx");
+	cr_expect(strstr(render(RENDER_HTML, false), "\">\n\nx\n\n\n</pre>\n"));
+}
+
+/* Line by line */
+
+/* All lines as "number+count text; …", and of each its runs as "[column,columns,fg text]". */
+static const char *read_lines(const struct render_options *options, bool runs)
+{
+	static char read[4096];
+	struct render *r;
+	struct render_line line;
+	size_t at = 0;
+	int rc;
+	cr_assert_eq(render_create(&r, s, options), 0);
+	read[0] = '\0';
+	while ((rc = render_next(r, &line)) > 0) {
+		at += (size_t)snprintf(read + at, sizeof read - at, "%d+%u%s %.*s;",
+			(int)line.number, line.count, line.wrapped ? "w" : "", (int)line.length,
+			line.text);
+		for (size_t i = 0; runs && i < line.run_count; i++)
+			at += (size_t)snprintf(read + at, sizeof read - at, "[%u,%u,%x %.*s%s%.*s]",
+				line.runs[i].column, line.runs[i].columns, line.runs[i].style.fg,
+				(int)line.runs[i].length, line.runs[i].text,
+				line.runs[i].link ? " " : "", (int)line.runs[i].link_length,
+				line.runs[i].link ? line.runs[i].link : "");
+	}
+	cr_assert_eq(rc, 0);
+	render_destroy(r);
+	return read;
+}
+
+Test(render_next, lines_kept_and_joined)
+{
+	feed("0123456789abc\r\nx");
+	struct render_options o = {.to = UINT64_MAX};
+	cr_expect_str_eq(read_lines(&o, false), "0+1 0123456789;1+1w abc;2+1 x;3+1 ;");
+	o.join = true;
+	cr_expect_str_eq(read_lines(&o, false), "0+2 0123456789abc;2+1 x;3+1 ;");
+	o.from = 1;
+	cr_expect_str_eq(read_lines(&o, false), "1+1w abc;2+1 x;3+1 ;");
+	ASSERT_NO_LEAKS();
+}
+
+Test(render_next, runs_of_one_style)
+{
+	feed("a\033[31mb\xe7\x95\x8c\033[m\033[2Cc");
+	struct render_options o = {.to = 1};
+	cr_expect_str_eq(read_lines(&o, true),
+		"0+1 ab\xe7\x95\x8c  c;[0,1,0 a][1,3,1000001 b\xe7\x95\x8c][4,3,0   c]");
+}
+
+Test(render_next, runs_of_joined_lines_go_on)
+{
+	feed("\033[31m0123456789ab");
+	struct render_options o = {.to = 2, .join = true};
+	cr_expect_str_eq(read_lines(&o, true), "0+2 0123456789ab;[0,12,1000001 0123456789ab]");
+}
+
+Test(render_next, links_as_they_are)
+{
+	feed("\033]8;;javascript:x\033\\a\033]8;id=7;http://b/\033\\b");
+	struct render_options o = {.to = 1};
+	cr_expect_str_eq(read_lines(&o, true), "0+1 ab;[0,1,0 a javascript:x][1,1,0 b http://b/]");
+}
+
+Test(render_next, only_what_has_changed)
+{
+	feed("one\r\ntwo\r\n0123456789x");
+	struct render_options o = {.to = UINT64_MAX, .since = screen_version(s)};
+	cr_expect_str_eq(read_lines(&o, false), "");
+	feed("\033[2;1HTWO");
+	cr_expect_str_eq(read_lines(&o, false), "1+1 TWO;");
+	o.since = screen_version(s);
+	feed("\033[4;3Hy");
+	cr_expect_str_eq(read_lines(&o, false), "3+1w x y;");
+	/* A joined line has changed when one of its rows has. */
+	o.join = true;
+	cr_expect_str_eq(read_lines(&o, false), "2+2 0123456789x y;");
+	/* All rows move. */
+	feed("\r\n\n");
+	o.join = false;
+	o.from = screen_dropped(s) + screen_scrollback(s);
+	cr_expect_str_eq(read_lines(&o, false), "2+1 0123456789;3+1w x y;4+1 ;5+1 ;");
+}
+
+Test(render_next, offsets_are_those_of_the_lines)
+{
+	struct render *r;
+	struct render_line line;
+	feed("one\r\ntwo\r\n");
+	struct render_options o = {.from = 1, .to = 2};
+	cr_assert_eq(render_create(&r, s, &o), 0);
+	cr_assert_eq(render_next(r, &line), 1);
+	cr_expect_eq(render_position(r), 2);
+	cr_expect(line.number == 1 && line.version > 0);
+	render_destroy(r);
+}
+
+Test(render_next, endless_line_is_cut_somewhere)
+{
+	make(4, 1000, 1000);
+	for (unsigned i = 0; i < 100; i++) {
+		char many[1001];
+		memset(many, 'x', 1000);
+		many[1000] = '\0';
+		feed(many);
+	}
+	struct render *r;
+	struct render_line line;
+	struct render_options o = {.to = UINT64_MAX, .join = true};
+	unsigned lines = 0;
+	cr_assert_eq(render_create(&r, s, &o), 0);
+	for (; render_next(r, &line) > 0; lines++) {
+		cr_expect_eq(line.length, line.count * 1000u);
+		cr_expect_leq(line.length, RENDER_JOINED_CELLS);
+		cr_expect_eq(line.wrapped, lines > 0);
+	}
+	cr_expect_eq(lines, 7);
+	render_destroy(r);
+}
+
+/* Random output: nothing that is rendered has what would be dangerous. */
+Test(render_lines, hostile_output_gives_harmless_html)
+{
+	static const char *const pieces[] = {"<", ">", "&", "\"", "'", "\xcc\x81", "\xe7\x95\x8c",
+		"\033[1;4:3;31;58:5:3m", "\033[m", "\033[7;44m", "\033]8;;http://x/\"'<>\033\\",
+		"\033]8;id=\"<;javascript:1\033\\", "\033]8;;\033\\", "\r\n", "\033[5C", "\033[D",
+		"\033[2J", "\033[H", "</pre>", "\033[?1049h", "\033[?1049l", "0123456789ab", "\b",
+		"\033[3X"};
+	uint64_t state = 12345;
+	for (unsigned round = 0; round < 200; round++) {
+		set_up();
+		for (unsigned i = 0; i < 60; i++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			feed(pieces[(state >> 33) % (sizeof pieces / sizeof *pieces)]);
+		}
+		const char *out = render(RENDER_HTML, round % 2 == 0);
+		int spans = 0, links = 0;
+		for (const char *at = strchr(out, '<'); at; at = strchr(at + 1, '<')) {
+			spans += (strncmp(at, "<span style=\"", 13) == 0) -
+				(strncmp(at, "</span>", 7) == 0);
+			links += (strncmp(at, "<a rel=\"noopener noreferrer\" href=\"http://x/",
+					  43) == 0) -
+				(strncmp(at, "</a>", 4) == 0);
+			cr_assert(strncmp(at, "<span style=\"", 13) == 0 ||
+					strncmp(at, "</span>", 7) == 0 ||
+					strncmp(at, "<a rel=\"noopener noreferrer\" href=\"http",
+						38) == 0 ||
+					strncmp(at, "</a>", 4) == 0 ||
+					strncmp(at, "<pre style=\"", 12) == 0 ||
+					strcmp(at, "</pre>\n") == 0,
+				"%s", at);
+		}
+		cr_assert(spans == 0 && links == 0, "%s", out);
+	}
+}

@@ -1,0 +1,287 @@
+#include "ring/screen/scrollback.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/random.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A line of some text in one style, of the width of the text. */
+static struct line *make(const char *text, uint32_t style)
+{
+	unsigned length = (unsigned)strlen(text);
+	struct line *line = line_create(length);
+	for (unsigned i = 0; i < length; i++)
+		line_put(line, i, cell_make((uint8_t)text[i], 1, style));
+	return line;
+}
+
+static void push(struct scrollback *b, const char *text)
+{
+	struct line *line = make(text, 0);
+	scrollback_push(b, line);
+	free(line);
+}
+
+static void expect(const struct scrollback *b, size_t i, const char *want)
+{
+	const struct packed *p = scrollback_get(b, i);
+	cr_assert_eq(p->bytes, strlen(want));
+	cr_expect_eq(memcmp(packed_text(p), want, p->bytes), 0, "line %zu", i);
+}
+
+/* What went in comes out. */
+static void expect_same(struct scrollback *b, const struct line *line)
+{
+	scrollback_push(b, line);
+	const struct packed *p = scrollback_get(b, b->count - 1);
+	cr_expect_eq(p->extent, line_extent(line));
+	cr_expect_eq(p->trimmed, line_trimmed(line));
+	struct line *again = scrollback_unpack(p, line->length);
+	cr_assert_not_null(again);
+	cr_expect_eq(again->length, line->length);
+	cr_expect_eq(again->wrapped, line->wrapped);
+	cr_expect_eq(again->offset, line->offset);
+	cr_expect_eq(memcmp(again->cells, line->cells, line->length * sizeof *line->cells), 0);
+	for (unsigned i = again->used; i < again->length; i++)
+		cr_expect(cell_is_untouched(again->cells[i]));
+	free(again);
+}
+
+Test(scrollback_push, oldest_first)
+{
+	struct scrollback b;
+	scrollback_init(&b, 10);
+	push(&b, "one");
+	push(&b, "two");
+	cr_assert_eq(b.count, 2);
+	expect(&b, 0, "one");
+	expect(&b, 1, "two");
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_push, oldest_gives_way)
+{
+	struct scrollback b;
+	scrollback_init(&b, 3);
+	for (char c = 'a'; c <= 'g'; c++)
+		push(&b, (char[]){c, '\0'});
+	cr_assert_eq(b.count, 3);
+	cr_expect_eq(b.dropped, 4);
+	expect(&b, 0, "e");
+	expect(&b, 2, "g");
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_push, none_are_kept)
+{
+	struct scrollback b;
+	scrollback_init(&b, 0);
+	push(&b, "one");
+	cr_expect_eq(b.count, 0);
+	cr_expect_eq(b.dropped, 1);
+	cr_expect_null(b.lines);
+	scrollback_finish(&b);
+}
+
+Test(scrollback_push, bytes_are_bounded)
+{
+	struct scrollback b;
+	struct random r = {1};
+	scrollback_init(&b, 100);
+	/* A style for each cell, and characters that take the most. */
+	struct line *line = line_create(1000);
+	for (unsigned i = 0; i < 1000; i++)
+		line_put(line, i, cell_make(CELL_CLUSTER | (i + 1), 1, (uint32_t)random_next(&r)));
+	for (unsigned i = 0; i < 200; i++) {
+		scrollback_push(&b, line);
+		cr_assert_leq(b.bytes, 100 * SCROLLBACK_LINE_BYTES);
+	}
+	free(line);
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_push, blank_lines_take_little)
+{
+	struct scrollback b;
+	struct line *line = line_create(1000);
+	scrollback_init(&b, 1000);
+	for (unsigned i = 0; i < 1000; i++)
+		scrollback_push(&b, line);
+	cr_expect_leq(b.bytes, 1000 * sizeof(struct packed));
+	free(line);
+	scrollback_finish(&b);
+}
+
+Test(scrollback_push, bytes_are_those_of_the_lines)
+{
+	struct scrollback b;
+	scrollback_init(&b, 5);
+	for (unsigned i = 0; i < 100; i++)
+		push(&b, "some text");
+	scrollback_drop(&b, 2);
+	scrollback_pop(&b);
+	cr_expect_eq(b.bytes, 2 * (sizeof(struct packed) + 9));
+	scrollback_drop(&b, 100);
+	cr_expect_eq(b.bytes, 0);
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_pop, newest_goes)
+{
+	struct scrollback b;
+	scrollback_init(&b, 10);
+	push(&b, "one");
+	push(&b, "two");
+	scrollback_pop(&b);
+	cr_assert_eq(b.count, 1);
+	expect(&b, 0, "one");
+	cr_expect_eq(b.dropped, 0);
+	scrollback_finish(&b);
+}
+
+Test(scrollback_drop, counts_what_is_gone)
+{
+	struct scrollback b;
+	scrollback_init(&b, 10);
+	push(&b, "one");
+	push(&b, "two");
+	scrollback_drop(&b, 1);
+	expect(&b, 0, "two");
+	scrollback_drop(&b, 5);
+	cr_expect_eq(b.count, 0);
+	cr_expect_eq(b.dropped, 2);
+	scrollback_finish(&b);
+}
+
+Test(scrollback_put, many_round_the_ring)
+{
+	struct scrollback b;
+	char text[16];
+	scrollback_init(&b, 100);
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(text, sizeof text, "%u", i);
+		push(&b, text);
+		if (i % 7 == 0)
+			scrollback_drop(&b, 3);
+		if (i % 11 == 5)
+			scrollback_pop(&b);
+	}
+	expect(&b, b.count - 1, "999");
+	expect(&b, b.count - 2, "998");
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_unpack, plain_text)
+{
+	struct scrollback b;
+	scrollback_init(&b, 10);
+	struct line *line = make("hello, world", 0);
+	line->wrapped = true;
+	line->offset = UINT64_C(1) << 40;
+	expect_same(&b, line);
+	free(line);
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_unpack, styles)
+{
+	struct scrollback b;
+	scrollback_init(&b, 10);
+	struct line *line = make("hello, world", 0);
+	line->cells[0].style = line->cells[3].style = line->cells[4].style = 5;
+	line->cells[11].style = UINT32_C(1) << 17;
+	expect_same(&b, line);
+	cr_expect_eq(scrollback_get(&b, 0)->runs, 5);
+	free(line);
+	scrollback_finish(&b);
+}
+
+Test(scrollback_unpack, cells_that_are_not_text)
+{
+	static const struct cell odd[] = {
+		{0},                                     /* untouched in the middle */
+		{.style = 3},                            /* erased */
+		{.text = 0x301 | 1 << CELL_WIDTH_SHIFT}, /* a lone mark */
+		{.text = CELL_CLUSTER | 77},
+		{.text = 'x'},
+	};
+	struct scrollback b;
+	scrollback_init(&b, 10);
+	struct line *line = line_create(8);
+	for (unsigned i = 0; i < 5; i++)
+		line_put(line, i, odd[i]);
+	expect_same(&b, line);
+	free(line);
+	scrollback_finish(&b);
+}
+
+Test(scrollback_unpack, wide_characters_and_their_halves)
+{
+	const struct cell head = cell_make(0x4e00, 2, 1), tail = cell_make(0, 0, 1);
+	const struct cell other_tail = cell_make(0, 0, 2), x = cell_make('x', 1, 1);
+	const struct cell lines[][4] = {
+		{head, tail, head, tail},
+		{head, other_tail, x, x},
+		{x, head, x, x},
+		{tail, x, x, x},
+		{x, x, x, head},
+		{head, head, tail, tail},
+	};
+	struct scrollback b;
+	scrollback_init(&b, 10);
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		struct line *line = line_create(4);
+		for (unsigned x_at = 0; x_at < 4; x_at++)
+			line_put(line, x_at, lines[i][x_at]);
+		expect_same(&b, line);
+		free(line);
+	}
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_unpack, any_cells)
+{
+	static const uint32_t codes[] = {
+		0, ' ', 'a', '~', 0xe9, 0x20ac, 0x4e00, 0x1f600, 0x10ffff, 0x301};
+	struct random r = {7};
+	struct scrollback b;
+	scrollback_init(&b, 5);
+	for (unsigned n = 0; n < 2000; n++) {
+		struct line *line = line_create(1 + (unsigned)random_below(&r, 1000));
+		unsigned used = (unsigned)random_below(&r, line->length + 1);
+		for (unsigned i = 0; i < used; i++) {
+			uint32_t code = codes[random_below(&r, 10)];
+			if (random_below(&r, 9) == 0)
+				code = CELL_CLUSTER | (1 + (uint32_t)random_below(&r, 1000));
+			line_put(line, i,
+				cell_make(code, (unsigned)random_below(&r, 3),
+					(uint32_t)random_below(&r, 3)));
+		}
+		line->wrapped = random_below(&r, 2) == 0;
+		expect_same(&b, line);
+		free(line);
+	}
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_unpack, shorter_than_it_was)
+{
+	struct scrollback b;
+	scrollback_init(&b, 10);
+	push(&b, "hello, world");
+	struct line *line = scrollback_unpack(scrollback_get(&b, 0), 5);
+	cr_assert_eq(line->length, 5);
+	cr_expect_eq(line->cells[4].text, (uint32_t)'o');
+	free(line);
+	scrollback_finish(&b);
+}

@@ -1,0 +1,352 @@
+#include "ring/screen/search.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/memory_ring.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct screen *s;
+static struct pattern *pattern;
+static struct search found;
+
+static void make(unsigned rows, unsigned cols, unsigned scrollback)
+{
+	screen_destroy(s);
+	cr_assert_eq(screen_create(&s,
+			     &(struct screen_options){
+				     .rows = rows, .cols = cols, .scrollback = scrollback}),
+		0);
+}
+
+static void feed(const char *text)
+{
+	size_t length = strlen(text), at = 0;
+	while (at < length)
+		at += screen_feed(s, text + at, length - at, SIZE_MAX);
+}
+
+static void set_up(void)
+{
+	make(3, 10, 100);
+}
+
+static void tear_down(void)
+{
+	screen_destroy(s);
+	pattern_destroy(pattern);
+	search_finish(&found);
+	s = NULL;
+	pattern = NULL;
+}
+
+TestSuite(search_screen, .init = set_up, .fini = tear_down);
+TestSuite(search_ring, .fini = tear_down);
+
+static void begin(const char *text, unsigned flags, unsigned limit, uint64_t work)
+{
+	const char *problem;
+	search_finish(&found);
+	pattern_destroy(pattern);
+	cr_assert_eq(pattern_create(&pattern, text, strlen(text), flags, &problem), 0);
+	found = (struct search){.pattern = pattern, .limit = limit, .work = work};
+}
+
+/* Matches as "line:column+columns=text" or "@offset:column+columns=text". */
+static const char *results(void)
+{
+	static char text[4096];
+	size_t at = 0;
+	text[0] = '\0';
+	for (size_t i = 0; i < found.count; i++) {
+		const struct search_match *m = &found.matches[i];
+		if (m->line == SEARCH_NO_LINE)
+			at += (size_t)snprintf(text + at, sizeof text - at, "@%d", (int)m->offset);
+		else
+			at += (size_t)snprintf(text + at, sizeof text - at, "%d", (int)m->line);
+		at += (size_t)snprintf(text + at, sizeof text - at, ":%u+%u=%.*s ", m->column,
+			m->columns, (int)m->match_length, m->match);
+	}
+	return text;
+}
+
+static const char *search(const char *text, unsigned flags)
+{
+	begin(text, flags, 100, UINT64_MAX);
+	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+	cr_assert_eq(found.next_line, 0);
+	return results();
+}
+
+Test(search_screen, newest_line_first_and_from_left_to_right)
+{
+	feed("foo\r\nbar foo\r\nx\r\nfoo foo\r\nbaz");
+	cr_expect_str_eq(search("foo", 0), "3:0+3=foo 3:4+3=foo 1:4+3=foo 0:0+3=foo ");
+	cr_expect_str_eq(search("FOO", 0), "");
+	cr_expect_str_eq(search("nothing", 0), "");
+	ASSERT_NO_LEAKS();
+}
+
+Test(search_screen, soft_wraps_are_joined)
+{
+	feed("12345678foobar\r\nx");
+	cr_expect_str_eq(search("foobar", 0), "0:8+6=foobar ");
+	cr_expect_str_eq(search("bar", 0), "1:1+3=bar ");
+	feed("\r\n\n\n\n");
+	cr_expect_str_eq(search("foobar", 0), "0:8+6=foobar ");
+	cr_assert_eq(found.matches[0].text_length, 14);
+	cr_assert_eq(memcmp(found.matches[0].text, "12345678foobar", 14), 0);
+}
+
+Test(search_screen, hard_line_ends_are_not)
+{
+	feed("1234567foo\r\nbar");
+	cr_expect_str_eq(search("foobar", 0), "");
+}
+
+Test(search_screen, wide_and_combining_characters_count_as_columns)
+{
+	feed("\xe7\x95\x8c\xe7\x95\x8cx e\xcc\x81"
+	     "z");
+	cr_expect_str_eq(search("x", 0), "0:4+1=x ");
+	cr_expect_str_eq(search("\xe7\x95\x8cx", 0), "0:2+3=\xe7\x95\x8cx ");
+	cr_expect_str_eq(search("\xcc\x81z", 0), "0:6+2=\xcc\x81z ");
+	/* Before a wide character that did not fit there is no blank. */
+	make(3, 10, 0);
+	feed("123456789\xe7\x95\x8c");
+	cr_expect_str_eq(search("9\xe7\x95\x8c", 0), "0:8+3=9\xe7\x95\x8c ");
+}
+
+Test(search_screen, case_and_expressions)
+{
+	feed("Error: 17");
+	cr_expect_str_eq(search("eRROR", PATTERN_ANY_CASE), "0:0+5=Error ");
+	cr_expect_str_eq(search("[0-9]+$", PATTERN_REGEX), "0:7+2=17 ");
+	cr_expect_str_eq(search("^\\w+:", PATTERN_REGEX), "0:0+6=Error: ");
+	cr_expect_str_eq(search("x*", PATTERN_REGEX), "");
+}
+
+Test(search_screen, blanks_at_the_end_are_not_there)
+{
+	feed("foo   \r\n   ");
+	cr_expect_str_eq(search("o$", PATTERN_REGEX), "0:2+1=o ");
+	cr_expect_str_eq(search("o ", 0), "");
+}
+
+Test(search_screen, line_numbers_are_absolute)
+{
+	make(2, 10, 2);
+	for (char c = 'a'; c <= 'j'; c++)
+		feed((char[]){'x', c, '\r', '\n', '\0'});
+	cr_expect_str_eq(search("x[a-j]", PATTERN_REGEX), "9:0+2=xj 8:0+2=xi 7:0+2=xh ");
+}
+
+Test(search_screen, offset_of_the_line)
+{
+	feed("one\r\ntwo\r\n\r\n\r\n\r\n");
+	search("two", 0);
+	cr_assert_eq(found.count, 1);
+	cr_expect_geq(found.matches[0].offset, 3);
+	cr_expect_leq(found.matches[0].offset, 5);
+}
+
+Test(search_screen, goes_on_where_it_stopped_at_the_limit)
+{
+	for (char c = 'a'; c <= 'f'; c++)
+		feed((char[]){'x', c, '\r', '\n', '\0'});
+	begin("x", 0, 2, UINT64_MAX);
+	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+	cr_expect_str_eq(results(), "5:0+1=x 4:0+1=x ");
+	cr_assert_eq(found.next_line, 4);
+	begin("x", 0, 100, UINT64_MAX);
+	cr_assert_eq(search_screen(&found, s, 4), 0);
+	cr_expect_str_eq(results(), "3:0+1=x 2:0+1=x 1:0+1=x 0:0+1=x ");
+	cr_assert_eq(found.next_line, 0);
+}
+
+Test(search_screen, goes_on_where_the_work_was_done)
+{
+	uint64_t before = SEARCH_NO_LINE;
+	unsigned requests = 0, matches = 0;
+	for (unsigned i = 0; i < 50; i++)
+		feed("needle\r\n");
+	do {
+		begin("needle", 0, 100, 40);
+		cr_assert_eq(search_screen(&found, s, before), 0);
+		cr_assert_lt(found.next_line, before);
+		before = found.next_line;
+		matches += (unsigned)found.count;
+		requests++;
+	} while (before > 0);
+	cr_expect_eq(matches, 50);
+	cr_expect_gt(requests, 10);
+}
+
+Test(search_screen, before_the_oldest_line_there_is_nothing)
+{
+	feed("x");
+	begin("x", 0, 10, UINT64_MAX);
+	cr_assert_eq(search_screen(&found, s, 0), 0);
+	cr_assert(found.count == 0 && found.next_line == 0);
+}
+
+Test(search_screen, endless_line_is_searched_in_pieces)
+{
+	make(3, 10, 2000);
+	for (unsigned i = 0; i < 1000; i++)
+		feed("012345needle9");
+	begin("needle", 0, 10000, UINT64_MAX);
+	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+	/* Those on a seam are not found. */
+	cr_expect_geq(found.count, 996);
+	for (size_t i = 0; i < found.count; i++)
+		cr_expect_leq(found.matches[i].text_length, SEARCH_TEXT_MAX);
+}
+
+Test(search_screen, long_match_and_long_line_are_cut)
+{
+	make(3, 1000, 0);
+	for (unsigned i = 0; i < 100; i++)
+		feed("0123456789");
+	begin(".*", PATTERN_REGEX, 10, UINT64_MAX);
+	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+	cr_assert_eq(found.count, 1);
+	cr_expect(found.matches[0].columns == 1000);
+	cr_expect(found.matches[0].match_length == SEARCH_MATCH_MAX);
+	cr_expect(found.matches[0].text_length == SEARCH_TEXT_MAX);
+}
+
+Test(search_screen, hostile_patterns_are_done_in_time, .timeout = 30)
+{
+	make(50, 1000, 1000);
+	for (unsigned i = 0; i < 3000; i++)
+		feed("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	static const char *const evil[] = {
+		"(a*)*b", "(a|aa)+$b", "(a?){200}a{200}b", "(.*)(.*)(.*)(.*)x", "a{0,255}b"};
+	for (size_t i = 0; i < sizeof evil / sizeof *evil; i++) {
+		begin(evil[i], PATTERN_REGEX, 1000, 100000);
+		cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
+		cr_expect_eq(found.count, 0);
+		cr_expect_gt(found.next_line, 0, "%s", evil[i]);
+	}
+}
+
+/* Raw output */
+
+static const char *search_raw(struct ring *r, const char *text, unsigned flags)
+{
+	begin(text, flags, 100, UINT64_MAX);
+	cr_assert_eq(search_ring(&found, &r->bytes, UINT64_MAX), 0);
+	cr_assert_eq(found.next_offset, 0);
+	return results();
+}
+
+Test(search_ring, text_without_its_sequences)
+{
+	struct ring r;
+	memory_ring_make(&r, RING_SIZE_MIN);
+	memory_ring_say(&r, "one \033[31mt\033]0;two\atwo\033[m\r\nthree\xe7\x95\x8c!\n");
+	cr_expect_str_eq(search_raw(&r, "ttwo", 0), "@0:4+4=ttwo ");
+	cr_expect_str_eq(search_raw(&r, "e\xe7\x95\x8c!", 0), "@29:4+4=e\xe7\x95\x8c! ");
+	cr_expect_str_eq(search_raw(&r, "two", PATTERN_ANY_CASE), "@0:5+3=two ");
+	cr_expect_str_eq(search_raw(&r, "31", 0), "");
+	ring_close(&r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(search_ring, what_moves_the_cursor)
+{
+	struct ring r;
+	memory_ring_make(&r, RING_SIZE_MIN);
+	memory_ring_say(&r, "ab\b\b\bcd\ta\033[3Cb\r50%\r60%\033[5;5Hxy\033Ez  \n");
+	cr_expect_str_eq(search_raw(&r, "^cd      a   b$", PATTERN_REGEX), "@5:0+13=cd      a   b ");
+	cr_expect_str_eq(search_raw(&r, "^[0-9]+%$", PATTERN_REGEX), "@20:0+3=60% @16:0+3=50% ");
+	cr_expect_str_eq(search_raw(&r, "^(xy|z)$", PATTERN_REGEX), "@33:0+1=z @29:0+2=xy ");
+	ring_close(&r);
+}
+
+Test(search_ring, newest_first_over_many_pieces)
+{
+	struct ring r;
+	char line[32];
+	memory_ring_make(&r, RING_SIZE_MIN);
+	for (unsigned i = 0; i < 20000; i++)
+		memory_ring_put(&r, line,
+			(size_t)snprintf(line, sizeof line,
+				i % 1000 == 7 ? "needle%u\r\n" : "hay%u\r\n", i));
+	begin("needle[0-9]+", PATTERN_REGEX, 3, UINT64_MAX);
+	cr_assert_eq(search_ring(&found, &r.bytes, UINT64_MAX), 0);
+	cr_assert_eq(found.count, 3);
+	cr_expect_eq(memcmp(found.matches[0].match, "needle19007", 11), 0);
+	cr_expect_eq(memcmp(found.matches[2].match, "needle17007", 11), 0);
+	cr_expect_eq(memcmp(stream_at(&r.bytes, found.matches[1].offset), "needle18007", 11), 0);
+	uint64_t next = found.next_offset;
+	cr_expect_eq(next, found.matches[2].offset);
+	begin("needle[0-9]+", PATTERN_REGEX, 100, UINT64_MAX);
+	cr_assert_eq(search_ring(&found, &r.bytes, next), 0);
+	cr_assert_gt(found.count, 0);
+	cr_expect_eq(memcmp(found.matches[0].match, "needle16007", 11), 0);
+	ring_close(&r);
+}
+
+Test(search_ring, goes_on_where_the_work_was_done)
+{
+	struct ring r;
+	unsigned requests = 0, matches = 0;
+	uint64_t before = UINT64_MAX;
+	memory_ring_make(&r, RING_SIZE_MIN);
+	for (unsigned i = 0; i < 4000; i++)
+		memory_ring_say(&r, "\033[1mneedle\033[m\r\n");
+	do {
+		begin("needle", 0, 10000, 3000);
+		cr_assert_eq(search_ring(&found, &r.bytes, before), 0);
+		cr_assert_lt(found.next_offset, before);
+		before = found.next_offset;
+		matches += (unsigned)found.count;
+		requests++;
+	} while (before > 0);
+	/* The ring's oldest line may have lost its beginning, and the rest of it be a match or not. */
+	cr_expect_geq(matches, RING_SIZE_MIN / 16 - 1 > 4000 ? 4000 : RING_SIZE_MIN / 16 - 1);
+	cr_expect_gt(requests, 5);
+	ring_close(&r);
+}
+
+Test(search_ring, output_without_any_line_end)
+{
+	struct ring r;
+	memory_ring_make(&r, RING_SIZE_MIN);
+	for (unsigned i = 0; i < 3000; i++)
+		memory_ring_say(&r, "needle..");
+	begin("needle", 0, 10000, UINT64_MAX);
+	cr_assert_eq(search_ring(&found, &r.bytes, UINT64_MAX), 0);
+	/* Those on a seam are not found. */
+	cr_expect_geq(found.count, 2990);
+	cr_expect_eq(found.next_offset, 0);
+	ring_close(&r);
+}
+
+Test(search_ring, random_bytes, .timeout = 60)
+{
+	struct ring r;
+	uint64_t state = 99;
+	memory_ring_make(&r, RING_SIZE_MIN);
+	for (unsigned i = 0; i < RING_SIZE_MIN * 2 / 8; i++) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		memory_ring_put(&r, &(uint64_t){state ^ state >> 29}, 8);
+	}
+	begin("[a-z]+|.", PATTERN_REGEX, 1u << 20, UINT64_MAX);
+	cr_assert_eq(search_ring(&found, &r.bytes, UINT64_MAX), 0);
+	cr_expect_gt(found.count, 1000);
+	ring_close(&r);
+}
+
+Test(search_border, begins_with_the_oldest_line)
+{
+	make(2, 10, 2);
+	cr_expect_eq(search_border(s), 0);
+	feed("a\r\nb\r\nc\r\nd\r\ne\r\nf");
+	uint64_t border = search_border(s);
+	cr_expect(border >= 5 && border <= 6, "%d", (int)border);
+	screen_destroy(s);
+	s = NULL;
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dropAnchor, findAnchor } from '../src/term/anchor';
+import { numbered } from './terminals';
+
+const rows = (lines: readonly string[]) => ({
+	length: lines.length,
+	getLine: (row: number) => {
+		const line = lines[row];
+		return line === undefined ? undefined : { translateToString: () => line };
+	},
+});
+
+const screen = Array<string>(10).fill('');
+
+for (const [what, then, at, now, want] of [
+	['older lines came before it', numbered(501, 600), 3, numbered(1, 600), 503],
+	['new lines came after it', numbered(1, 600), 300, numbered(1, 900), 300],
+	['lines went at one end and came at the other', numbered(1, 600), 300, numbered(200, 900), 101],
+	['the first lines above it are gone', numbered(1, 600), 300, numbered(300, 900), 1],
+	['it is gone', numbered(1, 600), 300, numbered(400, 900), null],
+	['nothing is left', numbered(1, 600), 300, screen, null],
+	['there were blank lines only', screen, 4, [...screen, ...screen], 14],
+	['half of what follows was drawn anew', [...numbered(1, 50), 'a', 'b', 'c'], 49,
+		[...numbered(1, 50), 'x', 'y', 'z'], 49],
+] as const)
+	test(`found again: ${what}`, () => {
+		assert.equal(findAnchor(rows(now), dropAnchor(rows(then), at)), want);
+	});
+
+test('text that repeats is found where it was, as far from the end', () => {
+	const block = numbered(1, 30);
+	const many = [...block, ...block, ...block, ...block];
+	assert.equal(findAnchor(rows(['older', ...many]), dropAnchor(rows(many), 65)), 66);
+});
+
+test('text that repeats, after new lines: the next one above', () => {
+	const block = numbered(1, 30);
+	const many = [...block, ...block, ...block, ...block];
+	assert.equal(findAnchor(rows([...many, ...numbered(100, 110)]), dropAnchor(rows(many), 65)), 65);
+});

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Feed } from '../src/term/feed';
+import { History } from '../src/term/history';
+import type { SnapshotMessage } from '../src/net/wire';
+import { snapshotMessage } from './fakes';
+import { bytes, newTerminal, numbered, parsed, snapshotOf, topRow } from './terminals';
+
+function reader() {
+	const terminal = newTerminal();
+	const feed = new Feed(terminal, () => undefined);
+	const asked: number[] = [];
+	const can = { ask: true };
+	const history = new History(terminal, (lines) => can.ask && asked.push(lines) > 0);
+	history.attached(10_000);
+	return {
+		terminal, history, asked, can,
+		async output(lines: readonly string[]): Promise<void> {
+			feed.bytes(bytes(lines.map((line) => `\r\n${line}`).join('')), 0);
+			await parsed(terminal);
+		},
+		/** total: lines of history at the server, of which these are the last; all, if it is not said. */
+		async snapshot(lines: readonly string[], fields: Partial<SnapshotMessage> = {}): Promise<void> {
+			const message = snapshotMessage({ cols: 40, rows: 10, reason: 'attach', ...fields, lines: lines.length - 10 });
+			feed.snapshot(snapshotOf(lines), () => history.enter(() => terminal.resize(message.cols, message.rows)),
+				() => history.left({ ...message, total: Math.max(message.total, message.lines) }));
+			await parsed(terminal);
+		},
+		get atEnd(): boolean {
+			return terminal.buffer.active.viewportY === terminal.buffer.active.baseY;
+		},
+	};
+}
+
+test('attached says how many lines to keep', () => {
+	const t = reader();
+	t.history.attached(7000);
+	assert.equal(t.terminal.options.scrollback, 7000);
+	assert.equal(t.history.lines, 1000);
+});
+
+test('near the top the rest is asked for, once, and the text stays where it is', async () => {
+	const t = reader();
+	await t.snapshot(numbered(3991, 5000), { total: 4990 });
+	t.terminal.scrollToLine(10);
+	assert.deepEqual(t.asked, []);
+	t.terminal.scrollToLine(9);
+	t.terminal.scrollToLine(2);
+	assert.deepEqual(t.asked, [4990]);
+	assert.equal(topRow(t.terminal), 'line 3993');
+	await t.snapshot(numbered(1, 5000), { total: 4990, reason: 'request' });
+	assert.equal(topRow(t.terminal), 'line 3993');
+	t.terminal.scrollToTop();
+	assert.equal(topRow(t.terminal), 'line 1');
+	assert.deepEqual(t.asked, [4990]);
+});
+
+test('nothing is asked for when all of it is here, nor while output passes by', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 500));
+	t.terminal.scrollToTop();
+	t.terminal.scrollToBottom();
+	await t.snapshot(numbered(1, 20), { total: 1000 });
+	await t.output(numbered(21, 40));
+	assert.deepEqual(t.asked, []);
+});
+
+test('less than was asked for is not asked for again', async () => {
+	const t = reader();
+	await t.snapshot(numbered(3991, 5000), { total: 4990 });
+	t.history.fetchAll();
+	await t.snapshot(numbered(2001, 5000), { total: 4990, reason: 'request' });
+	t.terminal.scrollToTop();
+	assert.deepEqual(t.asked, [4990]);
+});
+
+test('a search asks for all, if there is more', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 500));
+	assert.equal(t.history.fetchAll(), false);
+	await t.snapshot(numbered(3991, 5000), { total: 4990 });
+	assert.equal(t.history.fetchAll(), true);
+	assert.equal(t.history.fetchAll(), true);
+	assert.deepEqual(t.asked, [4990]);
+});
+
+test('what could not be asked for, or was not answered, is asked for again', async () => {
+	const t = reader();
+	await t.snapshot(numbered(3991, 5000), { total: 4990 });
+	t.can.ask = false;
+	assert.equal(t.history.fetchAll(), false);
+	t.can.ask = true;
+	assert.equal(t.history.fetchAll(), true);
+	t.history.attached(10_000); // resumed, without a snapshot
+	t.history.fetchAll();
+	assert.deepEqual(t.asked, [4990, 4990]);
+});
+
+test('who is at the end stays there', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 100));
+	await t.snapshot(numbered(1, 300), { reason: 'lag' });
+	assert.ok(t.atEnd);
+	await t.output(['more']);
+	assert.ok(t.atEnd);
+});
+
+test('who has scrolled up stays at the text, whatever came since', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 500));
+	t.terminal.scrollToLine(200);
+	assert.equal(t.history.lines, null);
+	await t.snapshot(numbered(101, 900));
+	assert.equal(topRow(t.terminal), 'line 201');
+	await t.output(['more']);
+	assert.equal(topRow(t.terminal), 'line 201');
+});
+
+test('who has scrolled up stays at the text in another width', async () => {
+	const t = reader();
+	const long = numbered(1, 300).map((line) => `${line} ${'word '.repeat(12)}`);
+	await t.snapshot(long);
+	t.terminal.scrollToLine(200); // two rows each
+	assert.match(topRow(t.terminal) ?? '', /^line 101 /);
+	await t.snapshot([...long, ...numbered(301, 400)], { cols: 100, rows: 20 });
+	assert.match(topRow(t.terminal) ?? '', /^line 101 /);
+});
+
+test('text that is gone: the oldest that is left', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 500));
+	t.terminal.scrollToLine(50);
+	await t.snapshot(numbered(401, 900));
+	assert.equal(topRow(t.terminal), 'line 401');
+});
+
+test('a slow window is behind until a full snapshot, which brings the reader back', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 500));
+	t.terminal.scrollToLine(200);
+	for (const last of [1500, 2500]) {
+		await t.snapshot(numbered(last - 30, last), { total: last - 10, reason: 'lag' });
+		assert.ok(t.history.behind);
+		assert.ok(t.atEnd);
+		assert.equal(t.history.lines, null);
+	}
+	await t.snapshot(numbered(1, 2600), { reason: 'lag' });
+	assert.ok(!t.history.behind);
+	assert.equal(topRow(t.terminal), 'line 201');
+	assert.deepEqual(t.asked, []);
+});
+
+test('the full snapshot had not enough: the rest is asked for, then the reader is brought back', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 2000));
+	t.terminal.scrollToLine(200);
+	await t.snapshot(numbered(1491, 2500), { total: 2490, reason: 'lag' });
+	assert.deepEqual(t.asked, [2490]);
+	assert.ok(t.atEnd);
+	await t.snapshot(numbered(1, 2500), { reason: 'request' });
+	assert.equal(topRow(t.terminal), 'line 201');
+});
+
+test('scrolling in between is where the reader is from then on', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 500));
+	t.terminal.scrollToLine(200);
+	await t.snapshot(numbered(1470, 1500), { total: 1490, reason: 'lag' });
+	t.terminal.scrollToLine(5);
+	await t.snapshot(numbered(1, 1500), { reason: 'lag' });
+	assert.equal(topRow(t.terminal), 'line 1475');
+});

@@ -1,0 +1,385 @@
+/*
+ * What a client is told, and when. Nothing is queued for it: terminal_pump() asks, as long as the transport
+ * has room, what this client is to be told next. Flags and versions say which messages are due, the cursor
+ * says which bytes.
+ */
+#include "ws/terminal_internal.h"
+
+#include "ws/request.h"
+#include "ws/session_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+static bool send_json(struct terminal *t, json_t *message)
+{
+	uint8_t *payload = t->all->scratch + TERMINAL_HEADROOM;
+	size_t length = message
+		? json_dumpb(message, (char *)payload, TERMINAL_FRAME_MAX, JSON_COMPACT)
+		: 0;
+	json_decref(message);
+	/* What does not fit is a presence of hundreds with long names: better silent than broken. */
+	if (length == 0 || length > TERMINAL_FRAME_MAX)
+		return true;
+	return t->transport->send(t->transport_user, payload, length, false);
+}
+
+static bool tell_attached(struct terminal *t)
+{
+	char epoch[17];
+	const struct session *s = t->session;
+	t->attached_told = true;
+	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->link.info.epoch);
+	return send_json(t,
+		json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I, s:i, s:s, s:b}", "type",
+			"attached", "sessionId", s->id, "epoch", epoch, "role",
+			role_name(t->principal.role), "cols", (int)s->cols, "rows", (int)s->rows,
+			"sizePolicy", size_policy_name(s->presence.policy), "clientId",
+			(json_int_t)t->viewer.attendee.id, "name", s->name, "state",
+			session_state_name(s->state), "oldest", (json_int_t)session_oldest(s),
+			"offset", (json_int_t)session_head(s), "scrollback",
+			(int)s->table->config.scrollback, "unicode", SCREEN_UNICODE, "clipboard",
+			(int)(s->table->config.clipboard && t->principal.role != ROLE_VIEWER)));
+}
+
+/* From here on the client counts bytes. */
+static bool tell_sync(struct terminal *t, struct history_size size)
+{
+	t->sync_told = true;
+	json_t *m = json_pack("{s:s, s:I, s:i, s:i}", "type", "sync", "offset",
+		(json_int_t)t->cursor.offset, "cols", (int)size.cols, "rows", (int)size.rows);
+	if (t->skipped > 0)
+		json_object_set_new(m, "skipped", json_integer((json_int_t)t->skipped));
+	t->skipped = 0;
+	return send_json(t, m);
+}
+
+static json_t *attendee_id(const struct attendee *a)
+{
+	return a ? json_integer((json_int_t)a->id) : json_null();
+}
+
+static bool tell_presence(struct terminal *t)
+{
+	const struct presence *p = &t->session->presence;
+	json_t *clients = json_array();
+	t->presence_told = p->version;
+	for (const struct attendee *a = p->first; a; a = a->next)
+		json_array_append_new(clients,
+			json_pack("{s:I, s:s, s:i, s:s, s:o}", "id", (json_int_t)a->id, "name",
+				a->name, "color", (int)a->color, "role", role_name(a->role),
+				"typedAt", time_json(a->typed_ms)));
+	return send_json(t,
+		json_pack("{s:s, s:o, s:o, s:s}", "type", "presence", "clients", clients, "sizeBy",
+			attendee_id(p->holder), "sizePolicy", size_policy_name(p->policy)));
+}
+
+static bool tell_size(struct terminal *t, struct history_size size)
+{
+	return send_json(t,
+		json_pack("{s:s, s:i, s:i, s:I, s:o}", "type", "resize", "cols", (int)size.cols,
+			"rows", (int)size.rows, "offset", (json_int_t)size.offset, "by",
+			attendee_id(t->session->presence.holder)));
+}
+
+static bool tell_exit(struct terminal *t)
+{
+	json_t *m = session_exit_json(t->session);
+	json_object_set_new(m, "type", json_string("exit"));
+	return send_json(t, m);
+}
+
+static bool tell_ready(struct terminal *t)
+{
+	t->ready = true;
+	return send_json(t, json_pack("{s:s}", "type", "ready"));
+}
+
+static bool tell_error(struct terminal *t)
+{
+	json_t *m = json_pack("{s:s, s:s, s:s}", "type", "error", "code", t->error_code, "message",
+		t->error_message);
+	t->error_code = NULL;
+	return send_json(t, m);
+}
+
+static bool tell_pong(struct terminal *t)
+{
+	t->pong = false;
+	json_t *m = json_pack(
+		"{s:s, s:o}", "type", "pong", "t", json_loads(t->pong_time, JSON_DECODE_ANY, NULL));
+	return send_json(t, m);
+}
+
+static bool tell_state(struct terminal *t)
+{
+	t->name_told = t->session->name_version;
+	return send_json(t,
+		json_pack("{s:s, s:s, s:s}", "type", "state", "name", t->session->name, "state",
+			session_state_name(t->session->state)));
+}
+
+static bool tell_title(struct terminal *t)
+{
+	const struct screen *screen = session_screen(t->session);
+	t->title_told = t->session->title_version;
+	return send_json(t,
+		json_pack("{s:s, s:s, s:s}", "type", "title", "title",
+			screen ? screen_title(screen) : "", "icon", screen ? screen_icon(screen) : ""));
+}
+
+/* Snapshots */
+
+void terminal_drop_snapshot(struct terminal *t)
+{
+	t->all->snapshot_bytes -= t->snapshot.length;
+	free(t->snapshot.bytes);
+	t->snapshot = (struct snapshot){0};
+	t->snapshot_sent = 0;
+}
+
+void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason)
+{
+	if (t->snapshot_due < reason)
+		t->snapshot_due = reason;
+	t->sync_told = false;
+}
+
+/* How many lines of scrollback the next snapshot has. */
+static unsigned snapshot_lines(struct terminal *t)
+{
+	/* Whoever is too slow gets the screen; whoever does not read must not cost us memory. */
+	if (t->behind || t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX)
+		return 0;
+	return t->lines;
+}
+
+/* The client goes on from where the snapshot leaves its terminal. Returns bytes that it will not get. */
+static uint64_t move_behind_snapshot(struct terminal *t, struct screen *screen)
+{
+	struct history *h = &t->session->history;
+	uint64_t from = t->cursor.offset, to = screen_resume_offset(screen);
+	if (to < history_oldest(h))
+		to = screen_offset(screen);
+	history_place(h, &t->cursor, to);
+	return to > from ? to - from : 0;
+}
+
+/* Take a snapshot and announce it; its bytes follow. */
+static bool tell_snapshot(struct terminal *t)
+{
+	static const char *const reasons[] = {
+		[SNAPSHOT_LAG] = "lag", [SNAPSHOT_REQUEST] = "request", [SNAPSHOT_ATTACH] = "attach"};
+	struct screen *screen = session_screen(t->session);
+	struct metrics *m = t->all->metrics;
+	enum snapshot_reason reason = t->snapshot_due;
+	unsigned lines = snapshot_lines(t);
+	t->snapshot_due = SNAPSHOT_NONE;
+	if (!screen || screen_snapshot(screen, lines, &t->snapshot) < 0) {
+		/* No memory for it: then the history from its oldest byte on, as far as it goes. */
+		t->skipped += history_seek(&t->session->history, &t->cursor, false, 0);
+		return true;
+	}
+	t->all->snapshot_bytes += t->snapshot.length;
+	unsigned total = screen_scrollback(screen);
+	t->partial = t->snapshot.lines < total && t->snapshot.lines < t->lines;
+	uint64_t skipped = move_behind_snapshot(t, screen);
+	if (reason == SNAPSHOT_ATTACH) {
+		skipped = t->resume && t->cursor.offset > t->offset ? t->cursor.offset - t->offset : 0;
+		t->ready_at = t->cursor.offset;
+	} else if (reason == SNAPSHOT_LAG) {
+		m->resyncs++;
+		m->bytes_skipped += skipped;
+	}
+	m->snapshots++;
+	t->skipped = 0;
+	json_t *message = json_pack("{s:s, s:I, s:I, s:i, s:i, s:i, s:i, s:s}", "type", "snapshot",
+		"offset", (json_int_t)t->cursor.offset, "bytes", (json_int_t)t->snapshot.length, "cols",
+		(int)screen_cols(screen), "rows", (int)screen_rows(screen), "lines",
+		(int)t->snapshot.lines, "total", (int)total, "reason", reasons[reason]);
+	if (skipped > 0)
+		json_object_set_new(message, "skipped", json_integer((json_int_t)skipped));
+	return send_json(t, message);
+}
+
+/* The next piece of the snapshot. Returns bytes sent, or -1 when the peer is lost. */
+static long tell_piece(struct terminal *t, size_t room)
+{
+	uint8_t *payload = t->all->scratch + TERMINAL_HEADROOM;
+	size_t left = t->snapshot.length - t->snapshot_sent, length = left < room ? left : room;
+	/* Not inside a character: see history_read(). */
+	while (length < left && length > 1 &&
+		((uint8_t)t->snapshot.bytes[t->snapshot_sent + length] & 0xc0) == 0x80)
+		length--;
+	memcpy(payload, t->snapshot.bytes + t->snapshot_sent, length);
+	t->snapshot_sent += length;
+	if (t->snapshot_sent == t->snapshot.length)
+		terminal_drop_snapshot(t);
+	t->all->metrics->bytes_sent += length;
+	return t->transport->send(t->transport_user, payload, length, true) ? (long)length : -1;
+}
+
+/* Too slow */
+
+/*
+ * A client that has fallen behind gets no backlog. A few times a second, when it has taken the last one,
+ * it gets the screen as it is then; and once it keeps up for a while, or there is nothing more to keep up
+ * with, it is back in the stream. Last it gets what it lacks of the scrollback.
+ */
+static void refresh(struct terminal *t)
+{
+	uint64_t limit = history_limit(&t->session->history);
+	bool quiet = limit == t->limit_seen;
+	t->limit_seen = limit;
+	if (t->snapshot.bytes || t->snapshot_due != SNAPSHOT_NONE ||
+		t->transport->queued(t->transport_user) > TERMINAL_DRAINED) {
+		t->drained = 0;
+		return;
+	}
+	t->drained++;
+	if (t->behind && limit != t->cursor.offset)
+		terminal_want_snapshot(t, SNAPSHOT_LAG);
+	if (t->behind && (quiet || t->drained >= TERMINAL_DRAINED_TIMES))
+		t->behind = false;
+	if (!t->behind && t->partial && quiet && limit == t->cursor.offset)
+		terminal_want_snapshot(t, SNAPSHOT_LAG);
+	terminal_pump(t);
+}
+
+static void on_refresh(uv_timer_t *timer)
+{
+	struct terminals *all = timer->data;
+	struct terminal *t, *next;
+	bool again = false;
+	DL_FOREACH_SAFE (all->list, t, next) {
+		if (t->session && !t->closing && (t->behind || t->partial))
+			refresh(t);
+		again = again || t->behind || t->partial;
+	}
+	if (!again)
+		uv_timer_stop(timer);
+}
+
+static void fall_behind(struct terminal *t)
+{
+	t->behind = true;
+	t->drained = 0;
+	terminal_want_snapshot(t, SNAPSHOT_LAG);
+	if (!uv_is_active((uv_handle_t *)&t->all->refresh))
+		uv_timer_start(&t->all->refresh, on_refresh, TERMINAL_REFRESH_MS, TERMINAL_REFRESH_MS);
+}
+
+/* Whether the client's place is too far back to go on from there. */
+static bool lags(const struct terminal *t)
+{
+	const struct history *h = &t->session->history;
+	uint64_t limit = history_limit(h), at = t->cursor.offset;
+	return at < history_oldest(h) || (t->ready && limit > at && limit - at > t->lag);
+}
+
+int terminal_refresh_init(struct terminals *all)
+{
+	all->refresh.data = all;
+	return uv_timer_init(all->sessions->loop, &all->refresh);
+}
+
+/* One message, if one is due. Returns 1 when one was sent, 0 when none is due, -1 when the peer is lost. */
+static int tell_message(struct terminal *t)
+{
+	bool sent;
+	if (t->error_code)
+		sent = tell_error(t);
+	else if (t->pong)
+		sent = tell_pong(t);
+	else if (!t->session)
+		return 0;
+	else if (!t->attached_told)
+		sent = tell_attached(t);
+	else if (t->snapshot.bytes)
+		return 0;
+	else if (t->snapshot_due != SNAPSHOT_NONE)
+		sent = tell_snapshot(t);
+	else if (!t->sync_told)
+		sent = tell_sync(t, history_size_at(&t->session->history, &t->cursor));
+	else if (!t->ready && t->cursor.offset >= t->ready_at)
+		sent = tell_ready(t);
+	else if (t->ready && t->presence_told != t->session->presence.version)
+		sent = tell_presence(t);
+	else if (t->ready && t->name_told != t->session->name_version)
+		sent = tell_state(t);
+	else if (t->ready && t->title_told != t->session->title_version)
+		sent = tell_title(t);
+	else
+		return 0;
+	return sent ? 1 : -1;
+}
+
+/* The next piece of the history. Returns bytes sent, or -1 when the peer is lost; *ret_more: there is more. */
+static long tell_history(struct terminal *t, size_t room, bool *ret_more)
+{
+	uint8_t *payload = t->all->scratch + TERMINAL_HEADROOM;
+	struct metrics *m = t->all->metrics;
+	*ret_more = true;
+	if (lags(t) && live_screen(&t->session->live)) {
+		fall_behind(t);
+		return 0;
+	}
+	/* Nothing but snapshots until it keeps up; the last bytes of all are the exception. */
+	*ret_more = false;
+	if (t->behind && !t->session->history.ended)
+		return 0;
+	struct history_read r = history_read(&t->session->history, &t->cursor, payload, room);
+	bool sent = true;
+	*ret_more = r.item != HISTORY_NOTHING;
+	switch (r.item) {
+	case HISTORY_NOTHING:
+		return 0;
+	case HISTORY_BYTES:
+		m->bytes_sent += r.length;
+		sent = t->transport->send(t->transport_user, payload, r.length, true);
+		break;
+	case HISTORY_SIZE:
+		sent = tell_size(t, r.size);
+		break;
+	case HISTORY_GAP:
+		m->resyncs++;
+		m->bytes_skipped += r.skipped;
+		t->skipped += r.skipped;
+		sent = tell_sync(t, r.size);
+		break;
+	case HISTORY_END:
+		/* The end is told after `ready`, which is due first when both are. */
+		sent = (t->ready || tell_ready(t)) && tell_exit(t);
+		break;
+	}
+	return sent ? (long)r.length : -1;
+}
+
+/* Send what is due while there is room; one full frame at most, then others have their turn. */
+void terminal_pump(struct terminal *t)
+{
+	size_t sent = 0, room;
+	while (!t->closing && (room = t->transport->room(t->transport_user)) > 0) {
+		bool more = true;
+		int told = tell_message(t);
+		if (told < 0)
+			return;
+		if (told > 0)
+			continue;
+		if (!t->session || !(t->sync_told || t->snapshot.bytes))
+			return;
+		if (sent >= TERMINAL_FRAME_MAX) {
+			t->transport->want(t->transport_user);
+			return;
+		}
+		if (room > TERMINAL_FRAME_MAX)
+			room = TERMINAL_FRAME_MAX;
+		long n = t->snapshot.bytes ? tell_piece(t, room) : tell_history(t, room, &more);
+		if (n < 0 || !more)
+			return;
+		sent += (size_t)n;
+	}
+}

@@ -7,12 +7,12 @@ NODE_MAJOR=18
 
 RUN_PACKAGES=(
 	gcc libc6-dev meson ninja-build pkg-config
-	libuv1-dev libwebsockets-dev libwebsockets-evlib-uv libvterm-dev libjansson-dev
+	libuv1-dev libwebsockets-dev libwebsockets-evlib-uv libjansson-dev
 	uthash-dev libssl-dev libjwt-dev zlib1g-dev
 )
 TEST_PACKAGES=(
 	libcriterion-dev clang libclang-rt-dev clang-format clang-tidy codespell shellcheck
-	chromium fonts-dejavu-core procps curl openssl
+	chromium fonts-dejavu-core procps curl openssl libvterm-dev
 )
 
 say() {
@@ -96,7 +96,7 @@ On Debian 12, as root:
 
 On other distributions install the same under their names there: a C17 compiler, meson, ninja,
 pkg-config, Node.js $NODE_MAJOR or newer with npm, and the development files of libuv, libwebsockets
-(with its libuv event library), libvterm, jansson, uthash, OpenSSL, libjwt and zlib; for ./test also
+(with its libuv event library), jansson, uthash, OpenSSL, libjwt and zlib; for ./test also
 Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck and Chromium.
 Then run this again with RINGSIDE_SKIP_PACKAGES=1 in the environment, which skips this check."
 	exit 1

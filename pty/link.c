@@ -417,7 +417,9 @@ int link_end(struct link *l, unsigned grace_ms)
 void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
 {
 	uint64_t one = 1;
-	atomic_store_explicit(&l->control->tail, tail, memory_order_release);
+	/* Never back: what was given up is gone. */
+	if (tail > atomic_load_explicit(&l->control->tail, memory_order_relaxed))
+		atomic_store_explicit(&l->control->tail, tail, memory_order_release);
 	atomic_store_explicit(&l->control->events_tail, events_tail, memory_order_release);
 	/* The holder raises its flag and then looks at the tail: one of us sees the other. */
 	atomic_thread_fence(memory_order_seq_cst);

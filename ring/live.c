@@ -19,9 +19,9 @@ static struct history_size size_at(const struct live *l)
 	return history_size_at(l->history, &c);
 }
 
-static int create(struct live *l, const struct live_options *o, uint64_t offset, unsigned rows,
-	unsigned cols)
+static int create(struct live *l, uint64_t offset, unsigned rows, unsigned cols)
 {
+	const struct live_options *o = &l->options;
 	return screen_create(&l->screen,
 		&(struct screen_options){.rows = rows,
 			.cols = cols,
@@ -33,14 +33,14 @@ static int create(struct live *l, const struct live_options *o, uint64_t offset,
 }
 
 /* The screen of the last checkpoint, if the ring still has what came after it. */
-static bool restore(struct live *l, const struct live_options *o)
+static bool restore(struct live *l)
 {
 	const struct stream *bytes = &l->history->ring->bytes;
 	struct checkpoint c;
 	if (!l->history->control || !checkpoint_find(l->history->control, &c) ||
 		!stream_holds(bytes, c.offset) || c.offset > stream_head(bytes))
 		return false;
-	if (create(l, o, c.offset, c.rows, c.cols) < 0)
+	if (create(l, c.offset, c.rows, c.cols) < 0)
 		return false;
 	screen_restore(l->screen, c.bytes, c.length);
 	l->checkpoint = c.offset;
@@ -59,22 +59,30 @@ static void give_back_sizes(struct live *l)
 	}
 }
 
+/* A blank screen at this place of the history. */
+static int begin(struct live *l, uint64_t offset)
+{
+	struct history_size size = size_at(l);
+	return create(l, offset, size.rows, size.cols);
+}
+
+/* The sizes that have come about up to an offset are the screen's already. */
+static void place(struct live *l, uint64_t offset)
+{
+	struct history_cursor c;
+	history_place(l->history, &c, offset);
+	l->sizes = c.sizes;
+	l->checkpoint = offset;
+}
+
 int live_init(struct live *l, struct history *history, const struct live_options *o)
 {
-	*l = (struct live){.history = history};
-	uint64_t start = history->cut_floor;
-	if (restore(l, o))
-		start = l->checkpoint;
-	struct history_cursor c;
-	history_place(history, &c, start);
-	l->sizes = c.sizes;
-	l->checkpoint = start;
-	if (l->screen) {
+	*l = (struct live){.history = history, .options = *o};
+	bool found = restore(l);
+	place(l, found ? l->checkpoint : history->cut_floor);
+	if (found)
 		give_back_sizes(l);
-		return 0;
-	}
-	struct history_size size = size_at(l);
-	return create(l, o, start, size.rows, size.cols);
+	return found ? 0 : begin(l, l->checkpoint);
 }
 
 void live_finish(struct live *l)
@@ -83,19 +91,28 @@ void live_finish(struct live *l)
 	l->screen = NULL;
 }
 
-/* A screen that could not be made as large as it should be shows nothing true any more. */
-static void give_up(struct live *l)
-{
-	live_finish(l);
-}
-
 void live_settle(struct live *l, unsigned rows, unsigned cols)
 {
 	if (stream_oldest(&l->history->ring->events) == 0)
 		return;
 	struct screen *screen = live_screen(l);
 	if (screen && screen_resize(screen, rows, cols) < 0)
-		give_up(l);
+		live_finish(l);
+}
+
+/*
+ * What the screen was to take has been overwritten: by a holder that had been told, by an earlier release,
+ * that it may. Begin anew with what there is.
+ */
+static void restart(struct live *l)
+{
+	struct history_cursor c;
+	l->options.version = screen_version(l->screen);
+	live_finish(l);
+	history_seek(l->history, &c, false, 0);
+	place(l, c.offset);
+	l->restarts++;
+	begin(l, c.offset); /* without memory there is no screen */
 }
 
 /* Take the sizes that hold at the screen's place. Returns the offset of the next one. */
@@ -106,8 +123,9 @@ static uint64_t take_sizes(struct live *l)
 		if (next.offset > screen_offset(l->screen))
 			return next.offset;
 		l->sizes++;
+		/* One that cannot be as large as it should be shows nothing true any more. */
 		if (screen_resize(l->screen, next.rows, next.cols) < 0)
-			give_up(l);
+			live_finish(l);
 	}
 	return UINT64_MAX;
 }
@@ -128,6 +146,10 @@ bool live_follow(struct live *l, size_t work)
 		size_t length = end - at < SLICE ? (size_t)(end - at) : SLICE;
 		if (work == 0)
 			return true;
+		if (!stream_holds(bytes, at)) {
+			restart(l);
+			continue;
+		}
 		screen_mute(l->screen, muted);
 		screen_feed(l->screen, stream_at(bytes, at), length, work);
 		size_t done = screen_work(l->screen);
@@ -138,7 +160,7 @@ bool live_follow(struct live *l, size_t work)
 
 struct screen *live_screen(struct live *l)
 {
-	live_follow(l, SIZE_MAX);
+	live_follow(l, LIVE_CATCH_UP);
 	return l->screen;
 }
 

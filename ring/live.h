@@ -13,21 +13,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIVE_WORK ((size_t)1 << 20) /* cells touched in a turn */
-
-struct live {
-	struct history *history; /* borrowed */
-	struct screen *screen;   /* NULL once memory was short */
-	uint64_t sizes;          /* sizes it has taken, of those ever added to the history */
-	uint64_t checkpoint;     /* output before this offset is not needed to find the screen again */
-	uint64_t checkpoints, checkpoint_failures; /* counters */
-};
+#define LIVE_WORK ((size_t)1 << 20)      /* cells touched in a turn */
+#define LIVE_CATCH_UP ((size_t)64 << 20) /* and at once, when somebody wants to see the screen */
 
 struct live_options {
 	unsigned scrollback; /* lines */
 	uint64_t version;    /* where the screen's versions begin: more than an earlier server has counted */
 	const struct screen_callbacks *callbacks; /* borrowed */
 	void *user;
+};
+
+struct live {
+	struct history *history; /* borrowed */
+	struct live_options options;
+	struct screen *screen;   /* NULL once memory was short */
+	uint64_t sizes;          /* sizes it has taken, of those ever added to the history */
+	uint64_t checkpoint;     /* output before this offset is not needed to find the screen again */
+	uint64_t checkpoints, checkpoint_failures, restarts; /* counters */
 };
 
 /*
@@ -47,7 +49,10 @@ void live_settle(struct live *l, unsigned rows, unsigned cols);
 /* Take what the history has consumed, for about so much work. Returns whether there is more. */
 bool live_follow(struct live *l, size_t work);
 
-/* Take all of it. Returns the screen, or NULL. */
+/*
+ * Take all of it, unless that is an amount of work that everybody would notice: then the screen is that of
+ * an earlier offset, as screen_offset() says. Returns NULL when there is none.
+ */
 struct screen *live_screen(struct live *l);
 
 /*

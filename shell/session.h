@@ -100,7 +100,7 @@ struct session {
 uint64_t session_head(const struct session *s);
 uint64_t session_oldest(const struct session *s);
 
-/* The screen, with all output of the history; NULL while starting, or when there is no memory for it. */
+/* The screen, see live_screen(); NULL while starting, or when there is no memory for it. */
 struct screen *session_screen(struct session *s);
 
 /* Follow the session, which must not be starting or ending. Others are told. */

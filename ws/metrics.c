@@ -9,6 +9,25 @@ static void print(FILE *f, const char *name, const char *type, const char *help,
 		name, type, name, (unsigned long long)value);
 }
 
+/* Sums over the sessions that there are. */
+static void print_screens(FILE *f, const struct sessions *s)
+{
+	uint64_t checkpoints = 0, failures = 0, restarts = 0, memory = 0;
+	for (const struct session *session = s->table; session; session = session->hh.next) {
+		if (!session->history_open)
+			continue;
+		checkpoints += session->live.checkpoints;
+		failures += session->live.checkpoint_failures;
+		restarts += session->live.restarts;
+		memory += session->live.screen ? screen_memory(session->live.screen) : 0;
+	}
+	print(f, "screen_checkpoints", "gauge", "Checkpoints taken of the sessions that there are",
+		checkpoints);
+	print(f, "screen_checkpoint_failures", "gauge", "Checkpoints that could not be taken", failures);
+	print(f, "screen_restarts", "gauge", "Screens that had to begin anew", restarts);
+	print(f, "screen_bytes", "gauge", "Memory of all screens", memory);
+}
+
 char *metrics_format(const struct metrics *m, const struct sessions *s)
 {
 	char *text = NULL;
@@ -32,6 +51,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 		c->input_refused);
 	print(f, "queries_answered_total", "counter", "Terminal queries answered", c->queries_answered);
 	print(f, "replies_lost_total", "counter", "Answers that a session could not take", c->replies_lost);
+	print_screens(f, s);
 #define METRICS_PRINT(name, help) print(f, #name "_total", "counter", help, m->name);
 	METRICS_LIST(METRICS_PRINT)
 #undef METRICS_PRINT

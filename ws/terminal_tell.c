@@ -323,7 +323,7 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 	uint8_t *payload = t->all->scratch + TERMINAL_HEADROOM;
 	struct metrics *m = t->all->metrics;
 	*ret_more = true;
-	if (lags(t) && live_screen(&t->session->live)) {
+	if (!t->behind && lags(t) && live_screen(&t->session->live)) {
 		fall_behind(t);
 		return 0;
 	}

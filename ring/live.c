@@ -146,14 +146,13 @@ bool live_follow(struct live *l, size_t work)
 		size_t length = end - at < SLICE ? (size_t)(end - at) : SLICE;
 		if (work == 0)
 			return true;
-		if (!stream_holds(bytes, at)) {
-			restart(l);
-			continue;
-		}
 		screen_mute(l->screen, muted);
-		screen_feed(l->screen, stream_at(bytes, at), length, work);
+		if (stream_holds(bytes, at))
+			screen_feed(l->screen, stream_at(bytes, at), length, work);
 		size_t done = screen_work(l->screen);
 		work = done < work ? work - done : 0;
+		if (!stream_holds(bytes, at))
+			restart(l);
 	}
 	return false;
 }

@@ -667,6 +667,33 @@ Test(live_restore, without_a_checkpoint_begins_with_the_ring)
 	stop(&other);
 }
 
+/* An earlier release has told the holder that it may, and left no checkpoint. */
+Test(live_restore, what_is_overwritten_meanwhile_is_left_out)
+{
+	struct server other;
+	tear_down();
+	make(PAGE);
+	say_lines(2 * HALF);
+	serve(&other, true, f.control, SCROLLBACK);
+	uint64_t version = screen_version(other.live.screen);
+	cr_assert_eq(screen_offset(other.live.screen), 0);
+	for (size_t done = 0; done < HALF; done += 8)
+		memory_ring_say(&f.ring, "newer\x1b[m");
+	say("\r\nlast");
+	consume(&other);
+	expect_heard(&other, "", "");
+	cr_assert_not_null(live_screen(&other.live));
+	cr_assert_eq(other.live.restarts, 1);
+	cr_assert_geq(other.live.checkpoint, stream_oldest(&f.ring.bytes));
+	cr_assert_gt(screen_version(other.live.screen), version);
+	cr_assert_eq(screen_offset(other.live.screen), stream_head(&f.ring.bytes));
+	cr_assert_eq(live_tail(&other.live), other.live.checkpoint);
+	unsigned row, col;
+	screen_cursor(other.live.screen, &row, &col);
+	cr_assert(row == 23 && col == 4);
+	stop(&other);
+}
+
 /* The log of events has lost what came before, and with it where the size changed. */
 static void lose_events(void)
 {
@@ -703,9 +730,9 @@ static const char *some_output(struct random *r)
 		"\x1b[38;2;1;2;3m", "\x1b[3;7m", "\x1b[m", "\x1b[H", "\x1b[10;20H", "\x1b[A",
 		"\x1b[5C", "\x1b[K", "\x1b[1J", "\x1b[2J", "\x1b[L", "\x1b[M", "\x1b[3@", "\x1b[2P",
 		"\x1b[5;15r", "\x1b[r", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?6h", "\x1b[?6l",
-		"\x1b[?7l", "\x1b[?7h", "\x1b[4h", "\x1b[4l", "\0337", "\0338", "\x1b(0", "\x1b(B",
-		"\x1bH", "\x1b[3g", "\x1b]0;a title\a", "\x1b]2;another\x1b\\", "\x1b[22;2t",
-		"\x1b[23;2t", "\x1b[?2004h", "\x1b[?1000h", "\x1b[?1006h", "\x1b[6n", "\x1b]11;?\a",
+		"\x1b[?7l", "\x1b[?7h", "\x1b[4h", "\x1b[4l", "\x1b(0", "\x1b(B", "\x1bH",
+		"\x1b[3g", "\x1b]0;a title\a", "\x1b]2;another\x1b\\", "\x1b[22;2t", "\x1b[23;2t",
+		"\x1b[?2004h", "\x1b[?1000h", "\x1b[?1006h", "\x1b[6n", "\x1b]11;?\a",
 		"\x1b]4;1;rgb:11/22/33\a", "\x1b[!p", "\x1bM", "\x1b[5 q", "\x05"};
 	return parts[random_below(r, sizeof parts / sizeof *parts)];
 }

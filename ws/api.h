@@ -1,6 +1,6 @@
 /*
  * The API: one handler for each route, the same for every transport. See ws/request.h for how they are
- * called, ws/api_session.c and ws/api_share.c for what they do.
+ * called, ws/api_session.c, ws/api_screen.c and ws/api_share.c for what they do.
  */
 #pragma once
 
@@ -49,6 +49,9 @@ void api_session_size(struct api *a, struct request *r, struct session *s);
 void api_session_signal(struct api *a, struct request *r, struct session *s);
 void api_session_input(struct api *a, struct request *r, struct session *s);
 void api_session_output(struct api *a, struct request *r, struct session *s);
+void api_session_screen(struct api *a, struct request *r, struct session *s);
+void api_session_scrollback(struct api *a, struct request *r, struct session *s);
+void api_session_search(struct api *a, struct request *r, struct session *s);
 void api_links_list(struct api *a, struct request *r, struct session *s);
 void api_links_create(struct api *a, struct request *r, struct session *s);
 void api_links_delete(struct api *a, struct request *r, struct session *s);

@@ -2,13 +2,17 @@
 
 #include <string.h>
 
-static bool begins_wide(struct painted from)
+static bool begins_wide(const struct screen *s, uint64_t number)
 {
+	uint64_t i = number - lines_first(s);
+	if (i >= s->scrollback.count) {
+		const struct line *line = screen_line(s, (unsigned)(i - s->scrollback.count));
+		return line->used > 0 && cell_width(line->cells[0]) == 2;
+	}
 	unsigned cells;
-	if (from.line)
-		return from.line->used > 0 && cell_width(from.line->cells[0]) == 2;
-	const uint8_t *at = packed_text(from.packed);
-	return from.packed->extent > 0 && cell_width(packed_next(&at, &cells)) == 2;
+	const struct packed *packed = scrollback_get(&s->scrollback, (size_t)i);
+	const uint8_t *at = packed_text(packed);
+	return packed->extent > 0 && cell_width(packed_next(&at, &cells)) == 2;
 }
 
 unsigned lines_cells(
@@ -21,6 +25,6 @@ unsigned lines_cells(
 		return extent;
 	memset(cells + extent, 0, (s->cols - extent) * sizeof *cells);
 	struct cell last = cells[s->cols - 1];
-	bool gap = last.text == 0 && begins_wide(lines_get(s, number + 1));
+	bool gap = last.text == 0 && begins_wide(s, number + 1);
 	return gap ? s->cols - 1 : s->cols;
 }

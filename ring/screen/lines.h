@@ -33,17 +33,21 @@ static inline struct painted lines_get(const struct screen *s, uint64_t number)
 
 static inline uint64_t lines_offset(const struct screen *s, uint64_t number)
 {
-	struct painted at = lines_get(s, number);
-	return at.line ? at.line->offset : at.packed->offset;
+	uint64_t i = number - lines_first(s);
+	if (i < s->scrollback.count)
+		return scrollback_get(&s->scrollback, (size_t)i)->offset;
+	return screen_line(s, (unsigned)(i - s->scrollback.count))->offset;
 }
 
 /* Whether it continues the line above. The scrollback does not go on in the alternate buffer. */
 static inline bool lines_wrapped(const struct screen *s, uint64_t number)
 {
-	struct painted at = lines_get(s, number);
-	if (number == lines_first(s) || (number == lines_base(s) && screen_is_alternate(s)))
+	uint64_t i = number - lines_first(s);
+	if (i == 0 || (i == s->scrollback.count && screen_is_alternate(s)))
 		return false;
-	return at.line ? at.line->wrapped : at.packed->wrapped;
+	if (i < s->scrollback.count)
+		return scrollback_get(&s->scrollback, (size_t)i)->wrapped;
+	return screen_line(s, (unsigned)(i - s->scrollback.count))->wrapped;
 }
 
 /*

@@ -24,6 +24,11 @@ enum pattern_flags {
 
 struct pattern;
 
+/* Of the code points [start, end). */
+struct pattern_match {
+	size_t start, end;
+};
+
 /*
  * Compile one from UTF-8. Returns 0, -ENOMEM, or -EINVAL with *ret_problem telling why: a literal, in
  * English, that goes on with a sentence.
@@ -37,4 +42,4 @@ void pattern_destroy(struct pattern *p);
  * *work goes down by what was done, a code point or a state of the pattern at a time, to 0 at least.
  */
 bool pattern_find(struct pattern *p, const uint32_t *codes, size_t count, size_t from,
-	uint64_t *work, size_t *ret_start, size_t *ret_end);
+	uint64_t *work, struct pattern_match *ret_match);

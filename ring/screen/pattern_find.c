@@ -73,11 +73,10 @@ static bool holds(const struct pattern *p, enum op op, const struct place *place
 /* A match from start to here. The leftmost counts, then the longest, but not an empty one. */
 static void match(struct pattern *p, size_t start, size_t end)
 {
-	if (end == start || (p->found && start > p->found_start))
+	if (end == start || (p->found && start > p->match.start))
 		return;
 	p->found = true;
-	p->found_start = start;
-	p->found_end = end;
+	p->match = (struct pattern_match){.start = start, .end = end};
 }
 
 /* Add a place, and all those that are reached from it without taking a character. */
@@ -117,7 +116,7 @@ static void advance(struct pattern *p, struct place *place)
 	p->step++;
 	for (unsigned i = 0; i < now->count; i++) {
 		struct thread t = now->list[i];
-		if (p->found && t.start > p->found_start)
+		if (p->found && t.start > p->match.start)
 			break;
 		*place->work -= *place->work > 0;
 		if (fits(p, &p->program[t.at], code, folded))
@@ -128,7 +127,7 @@ static void advance(struct pattern *p, struct place *place)
 }
 
 bool pattern_find(struct pattern *p, const uint32_t *codes, size_t count, size_t from,
-	uint64_t *work, size_t *ret_start, size_t *ret_end)
+	uint64_t *work, struct pattern_match *ret_match)
 {
 	struct place place = {.codes = codes, .count = count, .at = from, .work = work};
 	p->found = false;
@@ -151,8 +150,8 @@ bool pattern_find(struct pattern *p, const uint32_t *codes, size_t count, size_t
 			break;
 		advance(p, &place);
 	}
-	*ret_start = p->found_start;
-	*ret_end = p->found_end;
+	if (p->found)
+		*ret_match = p->match;
 	return p->found;
 }
 

@@ -73,7 +73,7 @@ struct pattern {
 	uint64_t seen[PATTERN_STATES_MAX]; /* the step in which a place was added last */
 	uint64_t step;
 	bool found;
-	size_t found_start, found_end;
+	struct pattern_match match; /* valid if found */
 };
 
 /* A character as it is compared. */

@@ -109,6 +109,14 @@ static void end_line(struct job *j)
 static void put_line(struct job *j, uint64_t number, bool joined)
 {
 	struct cell cells[SCREEN_SIDE_MAX];
+	const struct packed *packed = lines_get(j->painter.s, number).packed;
+	/* Most lines of a scrollback are stored as the text that they are. */
+	if (!joined && j->format == RENDER_TEXT && packed && !packed->odd &&
+		packed->extent <= screen_cols(j->painter.s)) {
+		output_put(&j->painter.out, packed_text(packed), packed->bytes);
+		end_line(j);
+		return;
+	}
 	unsigned extent = lines_cells(j->painter.s, number, joined, cells);
 	if (!joined && j->format != RENDER_TEXT)
 		extent = visible_extent(j->painter.s, cells, extent);

@@ -38,18 +38,18 @@ static char *encode(const uint32_t *codes, size_t count, size_t *ret_length)
 }
 
 static int add_match(struct search *search, struct search_match match, const uint32_t *codes,
-	size_t count, size_t start, size_t end)
+	size_t count, struct pattern_match at)
 {
-	size_t from = start > SEARCH_TEXT_BEFORE ? start - SEARCH_TEXT_BEFORE : 0;
+	size_t from = at.start > SEARCH_TEXT_BEFORE ? at.start - SEARCH_TEXT_BEFORE : 0;
 	size_t to = count - from > SEARCH_TEXT_MAX ? from + SEARCH_TEXT_MAX : count;
-	size_t length = end - start < SEARCH_MATCH_MAX ? end - start : SEARCH_MATCH_MAX;
+	size_t length = at.end - at.start < SEARCH_MATCH_MAX ? at.end - at.start : SEARCH_MATCH_MAX;
 	struct search_match *grown = realloc(
 		search->matches, (search->count + 1) * sizeof *search->matches);
 	if (!grown)
 		return -ENOMEM;
 	search->matches = grown;
 	match.text = encode(codes + from, to - from, &match.text_length);
-	match.match = encode(codes + start, length, &match.match_length);
+	match.match = encode(codes + at.start, length, &match.match_length);
 	if (!match.text || !match.match) {
 		free(match.text);
 		free(match.match);
@@ -106,11 +106,11 @@ static void take_line(
 	}
 }
 
-static unsigned width_of_match(const struct text *t, size_t start, size_t end)
+static unsigned width_of_match(const struct text *t, struct pattern_match at)
 {
 	unsigned width = 0;
-	for (size_t i = start; i < end; i++)
-		if (i == start || t->places[i].row != t->places[i - 1].row ||
+	for (size_t i = at.start; i < at.end; i++)
+		if (i == at.start || t->places[i].row != t->places[i - 1].row ||
 			t->places[i].column != t->places[i - 1].column)
 			width += t->places[i].width;
 	return width;
@@ -120,22 +120,23 @@ static unsigned width_of_match(const struct text *t, size_t start, size_t end)
 static int search_text(
 	struct search *search, const struct screen *s, const struct text *t, uint64_t first)
 {
-	size_t start, end = 0;
+	struct pattern_match at = {0};
 	int rc = 0;
 	while (rc == 0 && !is_over(search) &&
-		pattern_find(search->pattern, t->codes, t->count, end, &search->work, &start, &end)) {
-		struct search_match match = {.line = first + t->places[start].row,
-			.offset = lines_offset(s, first + t->places[start].row),
-			.column = t->places[start].column,
-			.columns = width_of_match(t, start, end)};
-		rc = add_match(search, match, t->codes, t->count, start, end);
+		pattern_find(search->pattern, t->codes, t->count, at.end, &search->work, &at)) {
+		uint64_t number = first + t->places[at.start].row;
+		struct search_match match = {.line = number,
+			.offset = lines_offset(s, number),
+			.column = t->places[at.start].column,
+			.columns = width_of_match(t, at)};
+		rc = add_match(search, match, t->codes, t->count, at);
 	}
 	return rc;
 }
 
 int search_screen(struct search *search, const struct screen *s, uint64_t before)
 {
-	struct text *t = malloc(sizeof *t);
+	struct text *t = calloc(1, sizeof *t);
 	uint64_t end = before < lines_end(s) ? before : lines_end(s);
 	unsigned most = SEARCH_LINE_MAX / s->cols;
 	int rc = t ? 0 : -ENOMEM;
@@ -365,14 +366,14 @@ static uint64_t read_piece(struct piece *p, const struct stream *bytes, uint64_t
 static int search_line(struct search *search, const struct piece *p, const struct ring_line *line)
 {
 	const uint32_t *codes = p->codes + line->first;
-	size_t start, end = 0;
+	struct pattern_match at = {0};
 	int rc = 0;
 	while (rc == 0 && !is_over(search) &&
-		pattern_find(search->pattern, codes, line->count, end, &search->work, &start, &end)) {
+		pattern_find(search->pattern, codes, line->count, at.end, &search->work, &at)) {
 		struct search_match match = {.line = SEARCH_NO_LINE, .offset = line->offset};
-		for (size_t i = 0; i < end; i++)
-			*(i < start ? &match.column : &match.columns) += width_of(codes[i]);
-		rc = add_match(search, match, codes, line->count, start, end);
+		for (size_t i = 0; i < at.end; i++)
+			*(i < at.start ? &match.column : &match.columns) += width_of(codes[i]);
+		rc = add_match(search, match, codes, line->count, at);
 	}
 	return rc;
 }

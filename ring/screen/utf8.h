@@ -1,6 +1,8 @@
-/* UTF-8 of single characters; what goes in is known to be valid. */
+/* UTF-8 of single characters; what goes in is known to be valid, but for utf8_is_clean(). */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Write code to dst, 4 bytes at most. Returns how many. */
@@ -46,4 +48,27 @@ static inline unsigned utf8_decode(const uint8_t *src, uint32_t *ret_code)
 	*ret_code = (src[0] & 0x07u) << 18 | (src[1] & 0x3fu) << 12 | (src[2] & 0x3fu) << 6 |
 		(src[3] & 0x3fu);
 	return 4;
+}
+
+/* Whether text is UTF-8 without controls of C0 and C1. */
+static inline bool utf8_is_clean(const uint8_t *text, size_t length)
+{
+	for (size_t i = 0, size; i < length; i += size) {
+		uint8_t again[4], c = text[i];
+		uint32_t code;
+		size = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+		if (size == 0 || size > length - i)
+			return false;
+		utf8_decode(text + i, &code);
+		/* What is encoded in any other way than ours is not valid. */
+		if (utf8_encode(code, again) != size)
+			return false;
+		for (size_t k = 0; k < size; k++)
+			if (again[k] != text[i + k])
+				return false;
+		if (code < 0x20 || (code >= 0x7f && code < 0xa0) || code > 0x10ffff ||
+			(code >= 0xd800 && code < 0xe000))
+			return false;
+	}
+	return true;
 }

@@ -2,9 +2,9 @@
 #include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static struct screen *s;
 
@@ -232,19 +232,18 @@ Test(render_lines, ansi_protects_nothing)
 Test(render_lines, ansi_draws_the_same_again)
 {
 	feed("\033[1;33;45mone\033[m \033[7mtwo\033[m\r\n\033[38;2;1;2;3mthree\r\n\033[9;53mfour");
-	char *first = strdup(render(RENDER_ANSI, false)), *second;
-	make(4, 10, 100);
-	for (char *line = strtok(first, "\n"); line; line = strtok(NULL, "\n")) {
+	char *first = strdup(render(RENDER_ANSI, false)), *rest = first, *line;
+	set_up();
+	for (unsigned y = 0; (line = strsep(&rest, "\n")); y++) {
+		feed(y > 0 && y < 4 ? "\r\n" : "");
 		feed(line);
-		feed("\r\n");
 	}
-	second = strdup(render(RENDER_ANSI, false));
 	free(first);
+	first = strdup(render(RENDER_ANSI, false));
 	set_up();
 	feed("\033[1;33;45mone\033[m \033[7mtwo\033[m\r\n\033[38;2;1;2;3mthree\r\n\033[9;53mfour");
-	/* The last newline has scrolled it by nothing: it is in the fourth row. */
-	cr_expect_str_eq(second, render(RENDER_ANSI, false));
-	free(second);
+	cr_expect_str_eq(first, render(RENDER_ANSI, false));
+	free(first);
 }
 
 /* HTML */
@@ -277,7 +276,7 @@ Test(render_lines, html_styles)
 		{"38;2;1;2;3", "<span style=\"color:#010203\">x</span>"},
 		{"7", "<span style=\"color:#101317;background:#e4e1d8\">x</span>"},
 		{"8", "<span style=\"color:#101317\">x</span>"},
-		{"2", "<span style=\"color:#797977\">x</span>"},
+		{"2", "<span style=\"color:#7a7977\">x</span>"},
 		{"3", "<span style=\"font-style:italic\">x</span>"},
 		{"4", "<span style=\"text-decoration:underline\">x</span>"},
 		{"4:3;58:2::1:2:3",

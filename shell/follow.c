@@ -176,8 +176,8 @@ static void consume(struct session *session)
 	/* The screen after the viewers: they need not wait for it. */
 	more = live_follow(&session->live, LIVE_WORK) || more;
 	if (!session->holder_lost)
-		link_consumed(&session->link, live_tail(&session->live),
-			session->history.events_offset);
+		link_consumed(
+			&session->link, live_tail(&session->live), session->history.events_offset);
 	if (session->holder_lost)
 		more = more || (session->state == SESSION_RUNNING && !session->history.ended);
 	else if (!more && floods(session, (size_t)(now - before)))

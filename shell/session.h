@@ -80,7 +80,7 @@ struct session {
 	bool holder_lost;     /* nobody writes the ring any more */
 	struct link link;
 	struct history history;
-	struct live live; /* its screen */
+	struct live live;  /* its screen */
 	bool history_open; /* and the screen */
 	struct presence presence;
 	uint64_t name_version;  /* counts renames */

@@ -51,10 +51,9 @@ static void parse_object(const json_t *root, struct message *m)
 	} else if (strcmp(type, "snapshot") == 0) {
 		json_int_t lines = json_integer_value(json_object_get(root, "scrollback"));
 		m->type = MESSAGE_SNAPSHOT;
-		m->lines = lines < 0 ? 0
-			: lines > (json_int_t)SCREEN_SCROLLBACK_MAX
-			? SCREEN_SCROLLBACK_MAX
-			: (unsigned)lines;
+		m->lines = lines < 0                                ? 0
+			: lines > (json_int_t)SCREEN_SCROLLBACK_MAX ? SCREEN_SCROLLBACK_MAX
+								    : (unsigned)lines;
 	} else {
 		m->type = MESSAGE_UNKNOWN;
 	}

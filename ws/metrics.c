@@ -23,7 +23,8 @@ static void print_screens(FILE *f, const struct sessions *s)
 	}
 	print(f, "screen_checkpoints", "gauge", "Checkpoints taken of the sessions that there are",
 		checkpoints);
-	print(f, "screen_checkpoint_failures", "gauge", "Checkpoints that could not be taken", failures);
+	print(f, "screen_checkpoint_failures", "gauge", "Checkpoints that could not be taken",
+		failures);
 	print(f, "screen_restarts", "gauge", "Screens that had to begin anew", restarts);
 	print(f, "screen_bytes", "gauge", "Memory of all screens", memory);
 }
@@ -49,8 +50,10 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "input_bytes_total", "counter", "Bytes of input written", c->bytes_in);
 	print(f, "input_refused_total", "counter", "Input refused because too much was waiting",
 		c->input_refused);
-	print(f, "queries_answered_total", "counter", "Terminal queries answered", c->queries_answered);
-	print(f, "replies_lost_total", "counter", "Answers that a session could not take", c->replies_lost);
+	print(f, "queries_answered_total", "counter", "Terminal queries answered",
+		c->queries_answered);
+	print(f, "replies_lost_total", "counter", "Answers that a session could not take",
+		c->replies_lost);
 	print_screens(f, s);
 #define METRICS_PRINT(name, help) print(f, #name "_total", "counter", help, m->name);
 	METRICS_LIST(METRICS_PRINT)

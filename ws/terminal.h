@@ -24,6 +24,8 @@
 #define TERMINAL_REFRESH_MS 200u            /* how often a client that is too slow is looked at */
 #define TERMINAL_DRAINED ((size_t)16 << 10) /* bytes on their way that count as none */
 #define TERMINAL_DRAINED_TIMES 5u           /* how often before it is back in the stream */
+#define TERMINAL_PATIENCE 150u              /* how often at most, after trials that have failed */
+#define TERMINAL_KEPT_TIMES 50u             /* how often it is looked at until a trial has not failed */
 
 /* Close codes (RFC 6455, 7.4; 4000 and up are ours). */
 enum terminal_close {
@@ -85,7 +87,11 @@ struct terminal {
 	size_t snapshot_sent;
 	bool behind;         /* too slow: it gets snapshots instead of the stream */
 	bool partial;        /* its last snapshot had fewer lines than it wants */
-	unsigned drained;    /* times that nothing was on its way to it */
+	bool calm;           /* it has not been too slow since it was given all lines */
+	unsigned drained;    /* times in a row that nothing was on its way to it */
+	unsigned thin;       /* and that there had been little output */
+	unsigned patience;   /* how often it has to have taken all before it is tried again; 0: never failed */
+	unsigned kept;       /* times that it was looked at since it is back in the stream */
 	uint64_t limit_seen; /* offset up to which there was output then */
 	bool attached_told, sync_told, ready, closing;
 	uint64_t presence_told; /* version */

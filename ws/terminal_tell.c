@@ -133,6 +133,8 @@ static bool tell_title(struct terminal *t)
 
 /* Snapshots */
 
+static void start_refresh(struct terminals *all);
+
 void terminal_drop_snapshot(struct terminal *t)
 {
 	t->all->snapshot_bytes -= t->snapshot.length;
@@ -152,9 +154,8 @@ void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason)
 static unsigned snapshot_lines(struct terminal *t)
 {
 	/* Whoever is too slow gets the screen; whoever does not read must not cost us memory. */
-	if (t->behind || t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX)
-		return 0;
-	return t->lines;
+	bool few = t->behind || (t->snapshot_due == SNAPSHOT_LAG && !t->calm);
+	return few || t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX ? 0 : t->lines;
 }
 
 /* The client goes on from where the snapshot leaves its terminal. Returns bytes that it will not get. */
@@ -162,9 +163,13 @@ static uint64_t move_behind_snapshot(struct terminal *t, struct screen *screen)
 {
 	struct history *h = &t->session->history;
 	uint64_t from = t->cursor.offset, to = screen_resume_offset(screen);
+	bool end_told = t->cursor.end_told;
 	if (to < history_oldest(h))
 		to = screen_offset(screen);
 	history_place(h, &t->cursor, to);
+	/* The screen may have had a size since, in the middle of what is unfinished there. */
+	t->cursor.sizes = t->session->live.sizes;
+	t->cursor.end_told = end_told;
 	return to > from ? to - from : 0;
 }
 
@@ -186,6 +191,8 @@ static bool tell_snapshot(struct terminal *t)
 	t->all->snapshot_bytes += t->snapshot.length;
 	unsigned total = screen_scrollback(screen);
 	t->partial = t->snapshot.lines < total && t->snapshot.lines < t->lines;
+	if (t->partial)
+		start_refresh(t->all);
 	uint64_t skipped = move_behind_snapshot(t, screen);
 	if (reason == SNAPSHOT_ATTACH) {
 		skipped = t->resume && t->cursor.offset > t->offset ? t->cursor.offset - t->offset : 0;
@@ -226,27 +233,42 @@ static long tell_piece(struct terminal *t, size_t room)
 
 /*
  * A client that has fallen behind gets no backlog. A few times a second, when it has taken the last one,
- * it gets the screen as it is then; and once it keeps up for a while, or there is nothing more to keep up
- * with, it is back in the stream. Last it gets what it lacks of the scrollback.
+ * it gets the screen as it is then. That it takes those says little of what else it could take: it is back
+ * in the stream when there is nothing in that; and on trial, unless there is so much that it would soon be
+ * behind again, the more rarely the more often it has failed. When there is little output at last it gets
+ * what it lacks of the scrollback.
  */
 static void refresh(struct terminal *t)
 {
-	uint64_t limit = history_limit(&t->session->history);
-	bool quiet = limit == t->limit_seen;
+	uint64_t limit = history_limit(&t->session->history), more = limit - t->limit_seen;
 	t->limit_seen = limit;
+	if (!t->behind && ++t->kept >= TERMINAL_KEPT_TIMES)
+		t->patience = 0;
 	if (t->snapshot.bytes || t->snapshot_due != SNAPSHOT_NONE ||
 		t->transport->queued(t->transport_user) > TERMINAL_DRAINED) {
-		t->drained = 0;
+		t->drained = t->thin = 0;
 		return;
 	}
 	t->drained++;
+	t->thin = more <= TERMINAL_DRAINED ? t->thin + 1 : 0;
 	if (t->behind && limit != t->cursor.offset)
 		terminal_want_snapshot(t, SNAPSHOT_LAG);
-	if (t->behind && (quiet || t->drained >= TERMINAL_DRAINED_TIMES))
+	if (t->behind && (more == 0 || (t->drained >= t->patience && more <= t->lag))) {
 		t->behind = false;
-	if (!t->behind && t->partial && quiet && limit == t->cursor.offset)
+		t->kept = 0;
+	}
+	if (!t->behind && t->partial && t->thin >= TERMINAL_DRAINED_TIMES &&
+		t->all->snapshot_bytes <= TERMINAL_SNAPSHOTS_MAX) {
+		t->calm = true;
 		terminal_want_snapshot(t, SNAPSHOT_LAG);
+	}
 	terminal_pump(t);
+}
+
+/* Whether it has to be looked at from time to time. */
+static bool needs_refresh(const struct terminal *t)
+{
+	return t->session && !t->closing && (t->behind || t->partial || t->patience > 0);
 }
 
 static void on_refresh(uv_timer_t *timer)
@@ -255,21 +277,30 @@ static void on_refresh(uv_timer_t *timer)
 	struct terminal *t, *next;
 	bool again = false;
 	DL_FOREACH_SAFE (all->list, t, next) {
-		if (t->session && !t->closing && (t->behind || t->partial))
+		if (needs_refresh(t))
 			refresh(t);
-		again = again || t->behind || t->partial;
+		again = again || needs_refresh(t);
 	}
 	if (!again)
 		uv_timer_stop(timer);
 }
 
+static void start_refresh(struct terminals *all)
+{
+	if (!uv_is_active((uv_handle_t *)&all->refresh))
+		uv_timer_start(&all->refresh, on_refresh, TERMINAL_REFRESH_MS, TERMINAL_REFRESH_MS);
+}
+
 static void fall_behind(struct terminal *t)
 {
 	t->behind = true;
-	t->drained = 0;
+	t->calm = false;
+	t->drained = t->thin = 0;
+	t->patience = t->patience == 0            ? TERMINAL_DRAINED_TIMES
+		: t->patience < TERMINAL_PATIENCE ? t->patience * 2
+						  : TERMINAL_PATIENCE;
 	terminal_want_snapshot(t, SNAPSHOT_LAG);
-	if (!uv_is_active((uv_handle_t *)&t->all->refresh))
-		uv_timer_start(&t->all->refresh, on_refresh, TERMINAL_REFRESH_MS, TERMINAL_REFRESH_MS);
+	start_refresh(t->all);
 }
 
 /* Whether the client's place is too far back to go on from there. */

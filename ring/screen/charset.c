@@ -74,3 +74,13 @@ uint32_t charset_map(uint8_t final, uint32_t code)
 			return map->code;
 	return code;
 }
+
+uint32_t charset_unmap(uint8_t final, uint32_t code)
+{
+	if (code >= 0x7f && final == 'B')
+		return code;
+	for (uint32_t ascii = ' '; ascii < 0x7f; ascii++)
+		if (charset_map(final, ascii) == code)
+			return ascii;
+	return code < 0x7f ? 0 : code;
+}

@@ -9,3 +9,6 @@ bool charset_exists(uint8_t final);
 
 /* What an ASCII character is in the set; itself where nothing else is said. */
 uint32_t charset_map(uint8_t final, uint32_t code);
+
+/* What has to be typed to get a character in the set; 0 if there is nothing. */
+uint32_t charset_unmap(uint8_t final, uint32_t code);

@@ -119,8 +119,11 @@ static bool move_cursor(struct screen *s, uint32_t id, const struct params *a)
 /* DECSCUSR */
 static void set_cursor_style(struct screen *s, int style)
 {
-	if (style >= 0 && style <= 6)
+	unsigned shape = (s->modes.cursor_style + 1u) / 2;
+	if (style <= 6)
 		s->modes.cursor_style = (uint8_t)style;
+	else if (shape > 0) /* no shape, but odd ones blink */
+		s->modes.cursor_style = (uint8_t)(shape * 2 - (unsigned)(style & 1));
 }
 
 /* DECSCA */
@@ -136,9 +139,6 @@ static void set_protection(struct screen *s, int n)
 static void set_state(struct screen *s, uint32_t id, const struct params *a)
 {
 	switch (id) {
-	case 'm':
-		screen_sgr(s, a);
-		break;
 	case 'h':
 	case 'l':
 		screen_set_modes(s, a, id == 'h');
@@ -191,7 +191,9 @@ void screen_csi(void *user, uint32_t id, const struct params *a)
 {
 	struct screen *s = user;
 	screen_worked(s, 1);
-	if (id == 'b')
+	if (id == 'm')
+		screen_sgr(s, a);
+	else if (id == 'b')
 		screen_repeat(s, screen_count(a, 0));
 	else if (!move_cursor(s, id, a) && !screen_edit(s, id, a) && !screen_query(s, id, a))
 		set_state(s, id, a);

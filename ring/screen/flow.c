@@ -111,16 +111,21 @@ static unsigned extent_in(const struct group *g, size_t i, unsigned cols)
 	return ends_blank && cell_width(g->lines[i + 1]->cells[0]) == 2 ? cols - 1 : cols;
 }
 
+/* Half a wide character in the last column counts as two: behind the edge is a second half without looks. */
 static void copy(struct line *to, unsigned to_col, const struct line *from, unsigned from_col,
 	unsigned count)
 {
-	if (to_col >= to->length || from_col >= from->length)
+	unsigned there = from_col < from->length ? from->length - from_col : 0;
+	if (to_col >= to->length)
 		return;
 	if (count > to->length - to_col)
 		count = to->length - to_col;
-	if (count > from->length - from_col)
-		count = from->length - from_col;
-	memmove(to->cells + to_col, from->cells + from_col, count * sizeof *to->cells);
+	if (there > count)
+		there = count;
+	if (there > 0)
+		memmove(to->cells + to_col, from->cells + from_col, there * sizeof *to->cells);
+	for (unsigned i = there; i < count; i++)
+		to->cells[to_col + i] = cell_make(0, 0, 0);
 	if (to_col + count > to->used)
 		to->used = to_col + count;
 }

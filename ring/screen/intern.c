@@ -3,33 +3,124 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Out of memory is an answer here, not the end of the program. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 #define CAPACITY_MIN 16u
+#define SLOTS_MIN 32u
+#define ALLOCATION 16u /* what malloc() adds, about */
 #define SWEEP_MIN 256u
+#define SWEEP_BYTES_MIN 65536u
+
+/* Looking a string up must not fetch others into the cache: there are thousands. */
+struct intern_slot {
+	uint32_t hash;
+	uint32_t number; /* 0: free */
+};
 
 struct intern_item {
-	UT_hash_handle hh;
-	uint32_t number;
 	bool marked;
+	uint32_t hash;
 	size_t length;
 	uint8_t bytes[];
 };
 
-void intern_init(struct intern *t, uint32_t max)
+__extension__ typedef unsigned __int128 product;
+
+static uint64_t mix(uint64_t a, uint64_t b)
 {
-	*t = (struct intern){.next = 1, .sweep_at = SWEEP_MIN < max ? SWEEP_MIN : max, .max = max};
+	product p = (product)a * b;
+	return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
+/* The table's address differs from run to run, so that nobody can choose strings that collide. */
+static uint32_t hash_of(const struct intern *t, const uint8_t *bytes, size_t length)
+{
+	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t word, hash = (uint64_t)(uintptr_t)t ^ length;
+	for (; length >= sizeof word; length -= sizeof word, bytes += sizeof word) {
+		memcpy(&word, bytes, sizeof word);
+		hash = mix(hash ^ word, odd) + word;
+	}
+	word = 0;
+	memcpy(&word, bytes, length);
+	hash = mix(hash ^ word ^ odd, odd);
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+/*
+ * When to sweep again. A sweep costs as much as the screen is large, so it must be rare: there has to be
+ * twice as much as is in use, or if that is too much, at least a good deal more that is wanted.
+ */
+static size_t next_sweep(size_t used, size_t min, size_t max)
+{
+	size_t wanted = used < min / 2 ? min : used * 2, rare = used + max / 8 + 1;
+	return wanted < max ? wanted : rare > max ? rare : max;
+}
+
+static void plan_sweep(struct intern *t)
+{
+	t->sweep_at = next_sweep(t->count, SWEEP_MIN, t->max);
+	t->sweep_at_bytes = next_sweep(t->bytes, SWEEP_BYTES_MIN, t->max_bytes);
+	t->refused = t->refused_bytes = 0;
+}
+
+void intern_init(struct intern *t, uint32_t max, size_t max_bytes)
+{
+	*t = (struct intern){.next = 1, .max = max, .max_bytes = max_bytes};
+	plan_sweep(t);
 }
 
 void intern_finish(struct intern *t)
 {
-	HASH_CLEAR(hh, t->table);
 	for (uint32_t i = 0; i < t->capacity; i++)
 		free(t->items[i]);
 	free(t->items);
+	free(t->slots);
 	*t = (struct intern){0};
+}
+
+/* The place of a string, or the free one that it would get. There is a free one always. */
+static struct intern_slot *find(
+	const struct intern *t, uint32_t hash, const void *bytes, size_t length)
+{
+	for (uint32_t i = hash;; i++) {
+		struct intern_slot *slot = &t->slots[i & (t->slot_count - 1)];
+		if (slot->number == 0)
+			return slot;
+		const struct intern_item *item = slot->hash == hash ? t->items[slot->number] : NULL;
+		if (item && item->length == length && memcmp(item->bytes, bytes, length) == 0)
+			return slot;
+	}
+}
+
+static struct intern_slot *find_free(const struct intern *t, uint32_t hash)
+{
+	uint32_t i = hash;
+	while (t->slots[i & (t->slot_count - 1)].number != 0)
+		i++;
+	return &t->slots[i & (t->slot_count - 1)];
+}
+
+/* Fill the slots from the items. */
+static void hash_all(struct intern *t)
+{
+	if (t->slots)
+		memset(t->slots, 0, t->slot_count * sizeof *t->slots);
+	for (uint32_t i = 1; i < t->capacity; i++)
+		if (t->items[i])
+			*find_free(t, t->items[i]->hash) = (struct intern_slot){
+				.hash = t->items[i]->hash, .number = i};
+}
+
+static bool grow_slots(struct intern *t)
+{
+	uint32_t count = t->slot_count ? t->slot_count * 2 : SLOTS_MIN;
+	struct intern_slot *slots = malloc(count * sizeof *slots);
+	if (!slots)
+		return false;
+	free(t->slots);
+	t->slots = slots;
+	t->slot_count = count;
+	hash_all(t);
+	return true;
 }
 
 static bool grow(struct intern *t)
@@ -46,34 +137,33 @@ static bool grow(struct intern *t)
 
 uint32_t intern_put(struct intern *t, const void *bytes, size_t length)
 {
-	struct intern_item *item;
-	HASH_FIND(hh, t->table, bytes, length, item);
-	if (item)
-		return item->number;
-	if (t->count >= t->max) {
+	uint32_t hash = hash_of(t, bytes, length);
+	if (t->slots) {
+		const struct intern_slot *slot = find(t, hash, bytes, length);
+		if (slot->number != 0)
+			return slot->number;
+	}
+	size_t size = sizeof(struct intern_item) + length;
+	if (t->count >= t->max || t->bytes + size > t->max_bytes) {
 		t->refused++;
+		t->refused_bytes += size;
 		return 0;
 	}
 	while (t->next < t->capacity && t->items[t->next])
 		t->next++;
-	if (t->next >= t->capacity && !grow(t))
+	if ((t->next >= t->capacity && !grow(t)) ||
+		((t->count + 1) * 2 > t->slot_count && !grow_slots(t)))
 		return 0;
-	item = malloc(sizeof *item + length);
+	struct intern_item *item = malloc(size);
 	if (!item)
 		return 0;
-	item->number = t->next;
-	item->marked = false;
-	item->length = length;
+	*item = (struct intern_item){.hash = hash, .length = length};
 	memcpy(item->bytes, bytes, length);
-	unsigned before = HASH_COUNT(t->table);
-	HASH_ADD_KEYPTR(hh, t->table, item->bytes, length, item);
-	if (HASH_COUNT(t->table) == before) {
-		free(item);
-		return 0;
-	}
-	t->items[t->next++] = item;
+	*find_free(t, hash) = (struct intern_slot){.hash = hash, .number = t->next};
+	t->items[t->next] = item;
 	t->count++;
-	return item->number;
+	t->bytes += size;
+	return t->next++;
 }
 
 const void *intern_get(const struct intern *t, uint32_t number, size_t *ret_length)
@@ -88,7 +178,19 @@ const void *intern_get(const struct intern *t, uint32_t number, size_t *ret_leng
 
 bool intern_wants_sweep(const struct intern *t)
 {
-	return t->count + t->refused >= t->sweep_at;
+	return t->count + t->refused >= t->sweep_at ||
+		t->bytes + t->refused_bytes >= t->sweep_at_bytes;
+}
+
+bool intern_is_crowded(const struct intern *t)
+{
+	return t->count > t->max - t->max / 8 || t->bytes > t->max_bytes - t->max_bytes / 8;
+}
+
+size_t intern_memory(const struct intern *t)
+{
+	return t->bytes + t->count * ALLOCATION + t->capacity * sizeof *t->items +
+		t->slot_count * sizeof *t->slots;
 }
 
 void intern_mark(struct intern *t, uint32_t number)
@@ -107,15 +209,12 @@ void intern_sweep(struct intern *t)
 			item->marked = false;
 			continue;
 		}
-		HASH_DEL(t->table, item);
+		t->bytes -= sizeof *item + item->length;
+		t->count--;
 		free(item);
 		t->items[i] = NULL;
-		t->count--;
 	}
+	hash_all(t);
 	t->next = 1;
-	/* Twice what is in use: a sweep costs as much as the screen is large, so it must be rare. */
-	uint32_t wanted = t->count < SWEEP_MIN / 2 ? SWEEP_MIN : t->count * 2;
-	uint32_t rare = t->count + t->max / 8 + 1;
-	t->sweep_at = wanted < t->max ? wanted : rare > t->max ? rare : t->max;
-	t->refused = 0;
+	plan_sweep(t);
 }

@@ -9,23 +9,26 @@
 #include <stdint.h>
 
 struct intern_item;
+struct intern_slot;
 
 struct intern {
-	struct intern_item *table; /* hashed */
+	struct intern_slot *slots;  /* hashed, with open addressing; NULL while there is nothing */
+	uint32_t slot_count;        /* a power of two */
 	struct intern_item **items; /* by number; NULL where free; item 0 is never used */
 	uint32_t capacity;          /* of items */
 	uint32_t count;             /* in use */
 	uint32_t next;              /* where to look for a free number */
-	uint32_t sweep_at;          /* so many are worth a sweep, the refused ones included */
-	uint32_t refused;           /* since the last sweep, for there were too many */
 	uint32_t max;               /* never more than these */
+	size_t bytes, max_bytes;    /* the same of the memory that they take */
+	size_t sweep_at, sweep_at_bytes; /* so much is worth a sweep, what was refused included */
+	size_t refused, refused_bytes;   /* since the last sweep, for there was too much */
 };
 
-/* max: how many there may be. */
-void intern_init(struct intern *t, uint32_t max);
+/* max: how many there may be; max_bytes: what they may take. */
+void intern_init(struct intern *t, uint32_t max, size_t max_bytes);
 void intern_finish(struct intern *t);
 
-/* The number of these bytes, from 1 on; 0 when there are too many, or memory is short. */
+/* The number of these bytes, from 1 on; 0 when there is too much, or memory is short. */
 uint32_t intern_put(struct intern *t, const void *bytes, size_t length);
 
 /* What number stands for; NULL for 0. Borrowed until the next sweep. */
@@ -33,6 +36,12 @@ const void *intern_get(const struct intern *t, uint32_t number, size_t *ret_leng
 
 /* Whether so many have come that unused ones should be swept. */
 bool intern_wants_sweep(const struct intern *t);
+
+/* Whether a sweep has left so many that the next ones may be refused. */
+bool intern_is_crowded(const struct intern *t);
+
+/* Bytes of memory, about. */
+size_t intern_memory(const struct intern *t);
 
 /* Mark one as used (0 is fine), then forget all that are not marked. */
 void intern_mark(struct intern *t, uint32_t number);

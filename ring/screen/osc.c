@@ -1,5 +1,6 @@
 /* Operating system commands: titles, links, colours, and what is for the people around the terminal. */
 #include "ring/screen/screen_internal.h"
+#include "ring/screen/utf8.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -259,7 +260,7 @@ static void set_cwd(struct screen *s, const char *data, size_t length)
 			at += 2;
 		path[n++] = (char)c;
 	}
-	if (n == 0 || at < end)
+	if (n == 0 || at < end || !utf8_is_clean((const uint8_t *)path, n))
 		return;
 	path[n] = '\0';
 	screen_set_text(&s->cwd, path, n, SCREEN_CWD_MAX);

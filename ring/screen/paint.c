@@ -1,11 +1,14 @@
 #include "ring/screen/paint.h"
 
+#include "ring/screen/charset.h"
 #include "ring/screen/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define WIDE "\xe3\x80\x80" /* a wide character */
 
 static const struct style plain;
 
@@ -79,21 +82,23 @@ static void put_underline(struct output *o, const struct style *style)
 {
 	uint32_t value = style->underline_color & COLOR_VALUE;
 	if (style->flags & STYLE_UNDERLINE)
-		output_format(o, style->underline > UNDERLINE_SINGLE ? ";4:%u" : ";4", style->underline);
+		output_format(
+			o, style->underline > UNDERLINE_SINGLE ? ";4:%u" : ";4", style->underline);
 	if ((style->underline_color & COLOR_MODE) == COLOR_INDEXED)
 		output_format(o, ";58:5:%u", value);
 	else if ((style->underline_color & COLOR_MODE) == COLOR_RGB)
 		output_format(o, ";58:2::%u:%u:%u", value >> 16, value >> 8 & 0xff, value & 0xff);
 }
 
+static const struct {
+	uint16_t flag;
+	const char *sgr;
+} flags[] = {{STYLE_BOLD, ";1"}, {STYLE_DIM, ";2"}, {STYLE_ITALIC, ";3"}, {STYLE_BLINK, ";5"},
+	{STYLE_INVERSE, ";7"}, {STYLE_CONCEAL, ";8"}, {STYLE_STRIKE, ";9"}, {STYLE_OVERLINE, ";53"}};
+
 /* SGR that turns the default pen, or any, into this style: 0 first, then what it has. */
 static void put_sgr(struct output *o, const struct style *style)
 {
-	static const struct {
-		uint16_t flag;
-		const char *sgr;
-	} flags[] = {{STYLE_BOLD, ";1"}, {STYLE_DIM, ";2"}, {STYLE_ITALIC, ";3"}, {STYLE_BLINK, ";5"},
-		{STYLE_INVERSE, ";7"}, {STYLE_CONCEAL, ";8"}, {STYLE_STRIKE, ";9"}, {STYLE_OVERLINE, ";53"}};
 	output_text(o, "\033[");
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (style->flags & flags[i].flag)
@@ -128,10 +133,32 @@ static void put_link(struct painter *p, uint32_t number)
 	output_text(&p->out, "\033\\");
 }
 
-void paint_pen(struct painter *p, const struct style *style)
+/*
+ * DECRC brings back that there was an underline or a link, but leaves what is kept about them as it is. What
+ * comes of it looks like something that SGR makes.
+ */
+static struct style sound(struct style style)
 {
-	const uint16_t drawn = (uint16_t)~(STYLE_PROTECTED | STYLE_EXTENDED);
-	struct style *pen = &p->pen;
+	bool underline = style.flags & STYLE_UNDERLINE;
+	if (underline && !(style.flags & STYLE_EXTENDED))
+		style.underline = UNDERLINE_SINGLE;
+	else if (!underline)
+		style.underline = UNDERLINE_NONE;
+	else if (style.underline == UNDERLINE_NONE && style.link != 0)
+		style.underline = UNDERLINE_SINGLE;
+	style.flags &= (uint16_t) ~(STYLE_UNDERLINE | STYLE_EXTENDED);
+	if (style.underline != UNDERLINE_NONE)
+		style.flags |= STYLE_UNDERLINE;
+	if (style.underline != UNDERLINE_NONE || style.link != 0)
+		style.flags |= STYLE_EXTENDED;
+	return style;
+}
+
+void paint_pen(struct painter *p, const struct style *as_it_is)
+{
+	const uint16_t drawn = (uint16_t) ~(STYLE_PROTECTED | STYLE_EXTENDED);
+	struct style *pen = &p->pen, wanted = sound(*as_it_is);
+	const struct style *style = &wanted;
 	if (memcmp(pen, style, sizeof *pen) == 0)
 		return;
 	bool same = pen->fg == style->fg && pen->bg == style->bg &&
@@ -148,10 +175,15 @@ void paint_pen(struct painter *p, const struct style *style)
 	*pen = *style;
 }
 
+const struct style *paint_style(const struct painter *p, uint32_t number)
+{
+	const struct style *style = intern_get(&p->s->styles, number, NULL);
+	return style ? style : &plain;
+}
+
 static const struct style *style_of(const struct painter *p, struct cell cell)
 {
-	const struct style *style = intern_get(&p->s->styles, cell.style, NULL);
-	return style ? style : &plain;
+	return paint_style(p, cell.style);
 }
 
 /* Cells */
@@ -180,17 +212,24 @@ unsigned paint_cells_of(struct painted from, struct cell cells[SCREEN_SIDE_MAX])
 	return extent;
 }
 
-void paint_text(struct painter *p, struct cell cell)
+static void put_code(struct painter *p, uint32_t code)
 {
 	uint8_t bytes[4];
+	if (p->charset != 0)
+		code = charset_unmap(p->charset, code);
+	output_put(&p->out, bytes, utf8_encode(code, bytes));
+}
+
+void paint_text(struct painter *p, struct cell cell)
+{
 	if (!(cell.text & CELL_CLUSTER)) {
-		output_put(&p->out, bytes, utf8_encode(cell.text & CELL_CODE, bytes));
+		put_code(p, cell.text & CELL_CODE);
 		return;
 	}
 	size_t length = 0;
 	const uint32_t *codes = intern_get(&p->s->clusters, cell.text & CELL_CODE, &length);
 	for (size_t i = 0; i < length / sizeof *codes; i++)
-		output_put(&p->out, bytes, utf8_encode(codes[i], bytes));
+		put_code(p, codes[i]);
 }
 
 /* Whether erasing leaves such a cell. */
@@ -204,10 +243,10 @@ static bool is_erased(const struct style *style)
  * An empty cell in a style that no erasing leaves: it was the half of a wide character. So is this one: one
  * is put there and its second half overwritten.
  */
-static void paint_half(struct painter *p, const struct style *style)
+static void paint_half(struct painter *p, const struct style *style, unsigned at)
 {
 	paint_pen(p, style);
-	output_text(&p->out, "\xe3\x80\x80\033[Dx\033[D");
+	output_format(&p->out, WIDE "\033[%uGx\033[%uG", at + 2, at + 2);
 	paint_pen(p, &plain);
 	output_text(&p->out, "\033[X");
 }
@@ -222,8 +261,8 @@ static void skip(struct painter *p, unsigned *pending)
 }
 
 /* Empty cells from `at` on that look alike. Returns how many. */
-static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsigned at, unsigned extent,
-	unsigned cols, unsigned *pending)
+static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsigned at,
+	unsigned extent, unsigned cols, unsigned *pending)
 {
 	unsigned n = 1;
 	const struct style *style = style_of(p, cells[at]);
@@ -241,10 +280,56 @@ static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsign
 	for (unsigned i = 0; i < n; i++) {
 		skip(p, pending);
 		if (at + i + 1 < cols)
-			paint_half(p, style);
+			paint_half(p, style, at + i);
 		else
 			*pending += 1;
 	}
+	return n;
+}
+
+/*
+ * The second half of a wide character whose first is gone, as inserting between them leaves it; before it
+ * there is an empty cell. Where it is the first or last of a row, it is left out.
+ */
+static void paint_tail(struct painter *p, const struct cell *cells, unsigned at, unsigned cols)
+{
+	if (at == 0 || at + 1 >= cols || cell_has_content(cells[at - 1]))
+		return;
+	paint_pen(p, style_of(p, cells[at]));
+	output_format(&p->out, WIDE "\033[%uG", at + 2);
+	paint_pen(p, style_of(p, cells[at - 1]));
+	output_format(&p->out, "\033[@\033[%uG", at);
+	paint_pen(p, &plain);
+	output_text(&p->out, "\033[2P\033[C");
+}
+
+/* The first half of a wide character, and then an empty cell in its style. */
+static bool is_lone_head(const struct cell *cells, unsigned at, unsigned extent)
+{
+	struct cell next = at + 1 < extent ? cells[at + 1] : (struct cell){0};
+	return cell_width(cells[at]) == 2 && next.text == 0 && next.style == cells[at].style;
+}
+
+/* The first half of a wide character before the last column, as not wrapping leaves it. */
+static void paint_head(struct painter *p, struct cell cell)
+{
+	output_text(&p->out, "\033[?7l");
+	paint_text(p, cell);
+	output_text(&p->out, "\033[?7h");
+}
+
+/* Printable ASCII in the style of the first cell, which is the pen's. Returns how many cells that were. */
+static unsigned paint_ascii(struct painter *p, const struct cell *cells, unsigned count)
+{
+	unsigned n = 0;
+	if (p->charset != 0 || !reserve(&p->out, count))
+		return 0;
+	char *to = p->out.bytes + p->out.length;
+	for (; n < count && cells[n].text >= 0x20 && cells[n].text < 0x7f &&
+		cells[n].style == cells->style;
+		n++)
+		to[n] = (char)cells[n].text;
+	p->out.length += n;
 	return n;
 }
 
@@ -260,15 +345,25 @@ static unsigned paint_cells(
 			continue;
 		}
 		if (!cell_has_content(cell)) { /* a second half without a first */
+			skip(p, &pending);
+			paint_tail(p, cells, at++, cols);
 			pending++;
-			at++;
 			continue;
 		}
 		skip(p, &pending);
 		paint_pen(p, style_of(p, cell));
+		unsigned ascii = paint_ascii(p, cells + at, extent - at);
+		if (ascii > 0) {
+			at += ascii;
+			continue;
+		}
 		if (cell_width(cell) == 0)
 			output_put(&p->out, "", 1); /* or the mark would join what is before it */
 		paint_text(p, cell);
+		if (is_lone_head(cells, at, extent) && at + 2 == cols) {
+			paint_head(p, cell);
+			pending++;
+		}
 		at += cell_width(cell) == 2 ? 2 : 1;
 	}
 	return at - pending;
@@ -315,6 +410,16 @@ static void default_background(struct painter *p)
 		paint_pen(p, &plain);
 }
 
+/* Bring the cursor to a column. Behind the last there is only one way: with the row's first character. */
+static void back_to(struct painter *p, struct cell first, unsigned at, unsigned cols)
+{
+	output_format(&p->out, "\033[%uG", at < cols ? at + 1 : 1);
+	if (at < cols)
+		return;
+	paint_pen(p, style_of(p, first));
+	paint_text(p, first);
+}
+
 /*
  * Wrap into the next line, by printing its first cell behind the last column of this one. col: where the
  * cursor is. Returns the column where it is then.
@@ -349,9 +454,33 @@ static unsigned paint_wrap(struct painter *p, const struct cell *above, unsigned
 		struct style blank = {.bg = style_of(p, last)->bg};
 		output_format(&p->out, "\033[A\033[%uG", cols);
 		paint_pen(p, &blank);
-		output_format(&p->out, "\033[X\033[B\033[%uG", at + 1);
+		output_text(&p->out, "\033[X\033[B");
+		back_to(p, first, at, cols);
 	}
 	return at;
+}
+
+/* The first line continues one that is not drawn: such a one is, and goes again. Returns the column. */
+static unsigned paint_continued(struct painter *p, struct painted line, unsigned cols, unsigned rows)
+{
+	unsigned at = paint_wrap(p, NULL, 0, 0, line, cols, rows);
+	if (rows == 1) {
+		output_text(&p->out, "\033[3J");
+		return at;
+	}
+	output_text(&p->out, "\033[A\033[M");
+	if (at >= cols)
+		return 0;
+	if (at > 0)
+		output_format(&p->out, "\033[%uG", at + 1);
+	return at;
+}
+
+static void call_on_mark(struct painter *p, const struct cell *cells, unsigned at, unsigned cols)
+{
+	p->on_mark(p, at);
+	if (at >= cols)
+		back_to(p, cells[0], at, cols);
 }
 
 void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
@@ -364,7 +493,13 @@ void paint_lines(struct painter *p, struct painted (*get)(const void *user, size
 		bool last = i + 1 == count;
 		struct painted next = last ? (struct painted){0} : get(user, i + 1);
 		bool wraps = !last && is_wrapped(next);
+		if (i == 0 && is_wrapped(line))
+			at = paint_continued(p, line, cols, rows);
 		paint_offset(p, line);
+		if (p->on_mark && p->mark == i) {
+			paint_cells_of(line, cells);
+			call_on_mark(p, cells, at, cols);
+		}
 		if (line.packed && !line.packed->odd && at == 0 && !wraps) {
 			paint_packed(p, line.packed);
 		} else {
@@ -388,7 +523,8 @@ void paint_lines(struct painter *p, struct painted (*get)(const void *user, size
 void paint_pending_wrap(struct painter *p, const struct line *line, unsigned cols)
 {
 	struct cell cell = line->cells[cols - 1];
-	unsigned col = cell_is_tail(cell) && cell_width(line->cells[cols - 2]) == 2 ? cols - 1 : cols;
+	unsigned col = cell_is_tail(cell) && cell_width(line->cells[cols - 2]) == 2 ? cols - 1
+										    : cols;
 	output_format(&p->out, "\033[%uG", col);
 	cell = line->cells[col - 1];
 	if (cell_has_content(cell)) {
@@ -402,5 +538,5 @@ void paint_pending_wrap(struct painter *p, const struct line *line, unsigned col
 	paint_pen(p, &blank);
 	output_text(&p->out, " ");
 	if (line_trimmed(line) == 0)
-		output_text(&p->out, "\033[2K"); /* which leaves the cursor where it waits */
+		output_text(&p->out, "\033[1K"); /* which leaves the cursor where it waits */
 }

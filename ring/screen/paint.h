@@ -24,6 +24,11 @@ struct painter {
 	struct style pen;       /* the terminal's */
 	bool offsets;           /* say where each line began: for a checkpoint */
 	uint64_t offset;        /* what was said last */
+	uint8_t charset;        /* in use, by its final byte; 0 is ASCII */
+	/* Where lines are drawn, called once the cursor is in line `mark`, in column `at`, and nothing further. */
+	void (*on_mark)(struct painter *p, unsigned at);
+	size_t mark;
+	const void *user;
 };
 
 /* A line of either kind. */
@@ -38,6 +43,9 @@ unsigned paint_cells_of(struct painted from, struct cell cells[SCREEN_SIDE_MAX])
 /* Change the terminal's pen. */
 void paint_pen(struct painter *p, const struct style *style);
 
+/* A style, by its number. */
+const struct style *paint_style(const struct painter *p, uint32_t number);
+
 /* A cell's characters. */
 void paint_text(struct painter *p, struct cell cell);
 
@@ -48,5 +56,8 @@ void paint_text(struct painter *p, struct cell cell);
 void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
 	const void *user, size_t count, unsigned cols, unsigned rows);
 
-/* Draw the one cell in the last column of a row so that the cursor waits behind it. */
+/*
+ * Draw the one cell in the last column of a row so that the cursor, which is in that row, waits behind it.
+ * If there is nothing in it the rest of the row may suffer.
+ */
 void paint_pending_wrap(struct painter *p, const struct line *line, unsigned cols);

@@ -413,7 +413,10 @@ static void take_character(struct parser *p, uint32_t code)
 static void take_high(struct parser *p, uint8_t byte)
 {
 	if (byte >= 0xc0) {
-		p->utf8_size = byte >= 0xf8 || byte < 0xc2 ? 1 : byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+		p->utf8_size = byte >= 0xf8 || byte < 0xc2 ? 1
+			: byte >= 0xf0                     ? 4
+			: byte >= 0xe0                     ? 3
+							   : 2;
 		p->utf8_left = (uint8_t)(p->utf8_size - 1);
 		p->code = byte & (0x7fu >> p->utf8_size);
 	} else if (p->utf8_left > 0) {
@@ -442,11 +445,110 @@ static const uint8_t *text_end(const uint8_t *at, const uint8_t *end)
 	return at;
 }
 
+/*
+ * A control sequence that is all there and has nothing but numbers, as most have, at `at`, in the ground
+ * state. Returns the byte behind it; NULL if it is anything else, and then nothing has happened.
+ */
+static const uint8_t *take_simple_csi(
+	struct parser *p, const uint8_t *at, const uint8_t *end, uint64_t offset)
+{
+	struct params *a = &p->params;
+	const uint8_t *next = at + 2;
+	uint32_t prefix = 0;
+	unsigned count = 0;
+	int32_t value = 0;
+	if (end - at < 3 || at[1] != '[')
+		return NULL;
+	if (*next >= 0x3c && *next <= 0x3f)
+		prefix = *next++;
+	for (; next < end; next++) {
+		uint8_t c = *next;
+		if (c >= '0' && c <= '9') {
+			if (value > 99999)
+				return NULL;
+			value = value * 10 + (c - '0');
+			continue;
+		}
+		if (count == PARSER_PARAMS || c == DEL || (c < 0x40 && c != ';'))
+			return NULL;
+		a->sub_first[count] = a->sub_end[count] = 0;
+		a->value[count++] = value;
+		value = 0;
+		if (c == ';')
+			continue;
+		if (c > DEL)
+			return NULL;
+		a->count = count;
+		a->sub_count = 0;
+		p->start = offset;
+		p->touched = false;
+		p->offset = offset + (uint64_t)(++next - at);
+		p->ops->csi(p->user, SEQUENCE(prefix, c), a);
+		return next;
+	}
+	return NULL;
+}
+
+/* A character that is all there. Returns its bytes; 0 if it is not valid, and then nothing has happened. */
+static unsigned take_whole_character(
+	struct parser *p, const uint8_t *at, const uint8_t *end, uint64_t offset)
+{
+	unsigned size = *at >= 0xf8 || *at < 0xc2 ? 0 : *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
+	if (size == 0 || end - at < size)
+		return 0;
+	uint32_t code = *at & (0x7fu >> size);
+	for (unsigned i = 1; i < size; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (at[i] & 0x3f);
+	}
+	p->utf8_size = (uint8_t)size;
+	p->utf8_left = 0;
+	p->offset = offset + size;
+	take_character(p, code);
+	return size;
+}
+
+/*
+ * Between two sequences, at a byte that is behind `offset` bytes. Returns what comes behind that which has
+ * been taken; NULL if it has to be taken byte by byte.
+ */
+static const uint8_t *take_ground(
+	struct parser *p, const uint8_t *at, const uint8_t *end, uint64_t offset)
+{
+	uint8_t c = *at;
+	if (c >= 0x80) {
+		unsigned size = take_whole_character(p, at, end, offset);
+		return size > 0 ? at + size : NULL;
+	}
+	p->utf8_left = 0;
+	if (c == ESC)
+		return take_simple_csi(p, at, end, offset);
+	if (c < 0x20) {
+		p->offset = offset + 1;
+		p->ops->control(p->user, c);
+		return at + 1;
+	}
+	const uint8_t *next = text_end(at, end);
+	if (next == at)
+		return NULL;
+	p->offset = offset + (uint64_t)(next - at);
+	p->ops->text(p->user, at, (size_t)(next - at));
+	return next;
+}
+
 size_t parser_feed(struct parser *p, const uint8_t *data, size_t length, const bool *pause)
 {
 	const uint8_t *at = data, *end = data + length;
 	uint64_t base = p->offset;
 	while (at < end && !(pause && *pause)) {
+		if (p->state == PARSER_GROUND) {
+			const uint8_t *next = take_ground(p, at, end, base + (uint64_t)(at - data));
+			if (next) {
+				at = next;
+				continue;
+			}
+		}
 		uint8_t c = *at;
 		if (c >= 0x80) {
 			p->offset = base + (uint64_t)(++at - data);
@@ -454,15 +556,12 @@ size_t parser_feed(struct parser *p, const uint8_t *data, size_t length, const b
 			continue;
 		}
 		p->utf8_left = 0;
-		bool string = p->state == PARSER_OSC || p->state == PARSER_DCS_PASSTHROUGH;
-		if (c >= 0x20 && c != DEL && (string || p->state == PARSER_GROUND)) {
+		if (c >= 0x20 && c != DEL &&
+			(p->state == PARSER_OSC || p->state == PARSER_DCS_PASSTHROUGH)) {
 			const uint8_t *run = at;
 			at = text_end(at, end);
 			p->offset = base + (uint64_t)(at - data);
-			if (string)
-				string_append(p, run, (size_t)(at - run));
-			else
-				p->ops->text(p->user, run, (size_t)(at - run));
+			string_append(p, run, (size_t)(at - run));
 			continue;
 		}
 		p->offset = base + (uint64_t)(++at - data);

@@ -135,6 +135,13 @@ void screen_print(void *user, uint32_t code)
 	print(s, code, s->parser.offset - utf8_encode(code, bytes));
 }
 
+static void put_ascii(
+	struct cell *restrict cells, const uint8_t *restrict ascii, size_t n, uint32_t style)
+{
+	for (size_t i = 0; i < n; i++)
+		cells[i] = (struct cell){.text = ascii[i], .style = style};
+}
+
 void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 {
 	struct screen *s = user;
@@ -158,9 +165,7 @@ void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 		}
 		size_t room = s->cols - b->x;
 		size_t n = length - i < room ? length - i : room;
-		struct cell *cell = line->cells + b->x;
-		for (size_t k = 0; k < n; k++)
-			cell[k] = (struct cell){.text = ascii[i + k], .style = style};
+		put_ascii(line->cells + b->x, ascii + i, n, style);
 		b->x += (unsigned)n;
 		if (b->x > line->used)
 			line->used = b->x;

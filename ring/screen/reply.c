@@ -1,6 +1,7 @@
 /*
  * Answers to what programs ask their terminal. They are made of numbers that we know and of text that is
- * ours: nothing that a program has sent is ever sent back, or it could make the terminal type for it.
+ * ours: nothing that a program has sent is ever sent back, or it could make the terminal type for it. No
+ * answer is a question, for a terminal line may echo it.
  */
 #include "ring/screen/screen_internal.h"
 
@@ -126,7 +127,7 @@ static void report_private_status(struct screen *s, int what)
 		break;
 	case 53: /* no locator */
 	case 55:
-		screen_reply(s, "\033[?53n");
+		screen_reply(s, "\033[?50n");
 		break;
 	case 996: /* colour scheme: dark */
 		screen_reply(s, "\033[?997;1n");
@@ -180,8 +181,8 @@ bool screen_query(struct screen *s, uint32_t id, const struct params *a)
 		if (p == 0)
 			screen_reply(s, "\033[?1;2c");
 		break;
-	case SEQUENCE('>', 'c'): /* DA2 */
-		if (p == 0)
+	case SEQUENCE('>', 'c'): /* DA2; its answer, echoed, is none */
+		if (p == 0 && a->count == 1)
 			screen_reply(s, "\033[>0;276;0c");
 		break;
 	case SEQUENCE('=', 'c'): /* DA3 */
@@ -204,8 +205,9 @@ bool screen_query(struct screen *s, uint32_t id, const struct params *a)
 		if (p == 0)
 			screen_reply(s, "\033P>|Ringside\033\\");
 		break;
-	case SEQUENCE('?', 'u'): /* kitty keyboard flags */
-		screen_reply(s, "\033[?%uu", s->modes.kitty_flags);
+	case SEQUENCE('?', 'u'): /* kitty keyboard flags; with a parameter it is an echoed answer */
+		if (s->parser.offset - s->parser.start == sizeof "\033[?u" - 1)
+			screen_reply(s, "\033[?%uu", s->modes.kitty_flags);
 		break;
 	case SEQUENCE('?', 'm'): /* XTQMODKEYS */
 		if (p == 4)

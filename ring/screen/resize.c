@@ -213,6 +213,7 @@ int screen_resize(struct screen *s, unsigned rows, unsigned cols)
 	if (rows == old_rows && cols == old_cols)
 		return 0;
 	s->version++;
+	s->in_run = false;
 	s->rows = rows;
 	s->cols = cols;
 	int rc = resize_primary(s, old_rows, old_cols);

@@ -59,14 +59,14 @@ int screen_create(struct screen **ret_screen, const struct screen_options *o)
 	s->callbacks = o->callbacks;
 	s->user = o->user;
 	s->active = &s->primary;
-	s->version = o->version + 1;
+	s->version = s->primary.moved = o->version + 1;
 	s->next_link = 1;
 	parser_init(&s->parser, &ops, s, o->offset);
 	scrollback_init(&s->scrollback,
 		o->scrollback < SCREEN_SCROLLBACK_MAX ? o->scrollback : SCREEN_SCROLLBACK_MAX);
-	intern_init(&s->styles, SCREEN_STYLES_MAX);
-	intern_init(&s->clusters, SCREEN_CLUSTERS_MAX);
-	intern_init(&s->links, SCREEN_LINKS_MAX);
+	intern_init(&s->styles, SCREEN_STYLES_MAX, SCREEN_INTERN_BYTES);
+	intern_init(&s->clusters, SCREEN_CLUSTERS_MAX, SCREEN_INTERN_BYTES);
+	intern_init(&s->links, SCREEN_LINKS_MAX, SCREEN_INTERN_BYTES);
 	init_buffer(&s->primary, s->rows, s->cols);
 	init_buffer(&s->alternate, s->rows, s->cols);
 	set_defaults(s);
@@ -127,6 +127,7 @@ void screen_reset(struct screen *s)
 	s->primary.first = first;
 	s->primary.count = count;
 	s->primary.moved = s->version;
+	screen_worked(s, (size_t)s->rows * s->cols);
 	set_defaults(s);
 	parser_reset(&s->parser);
 }
@@ -136,11 +137,12 @@ void screen_reset(struct screen *s)
 uint32_t screen_style(struct screen *s, const struct style *style)
 {
 	static const struct style plain;
-	if (memcmp(style, &plain, sizeof *style) == 0)
+	if (style_equals(style, &plain))
 		return 0;
-	uint32_t mixed = (style->fg ^ style->bg * 3 ^ style->link * 5 ^ style->flags * 7u) * 0x9e3779b1u;
+	uint32_t mixed = (style->fg ^ style->bg * 3 ^ style->link * 5 ^ style->flags * 7u) *
+		0x9e3779b1u;
 	struct recent_style *recent = &s->recent[mixed >> 26];
-	if (recent->number == 0 || memcmp(&recent->style, style, sizeof *style) != 0)
+	if (recent->number == 0 || !style_equals(&recent->style, style))
 		*recent = (struct recent_style){
 			.style = *style, .number = intern_put(&s->styles, style, sizeof *style)};
 	return recent->number;
@@ -148,30 +150,18 @@ uint32_t screen_style(struct screen *s, const struct style *style)
 
 _Static_assert(SCREEN_RECENT == 1u << (32 - 26), "the hash has as many bits as there are places");
 
-uint32_t screen_pen_style(struct screen *s)
+void screen_find_pen(struct screen *s)
 {
-	if (!s->pen_changed)
-		return s->pen_style;
 	struct style style = s->pen;
 	if (!(style.flags & STYLE_EXTENDED))
 		style.underline_color = style.link = style.underline = 0;
 	if (intern_wants_sweep(&s->styles))
 		screen_collect(s);
 	s->pen_style = screen_style(s, &style);
-	s->erase_style = screen_style(s, &(struct style){.bg = style.bg});
+	s->erase_style = style.bg == COLOR_DEFAULT
+		? 0
+		: screen_style(s, &(struct style){.bg = style.bg});
 	s->pen_changed = false;
-	return s->pen_style;
-}
-
-struct cell screen_blank(struct screen *s)
-{
-	screen_pen_style(s);
-	return (struct cell){.style = s->erase_style};
-}
-
-struct cell screen_pen_blank(struct screen *s)
-{
-	return (struct cell){.style = screen_pen_style(s)};
 }
 
 uint32_t screen_put_cluster(struct screen *s, const uint32_t *codes, size_t count)
@@ -206,7 +196,7 @@ static void mark_packed(struct screen *s, const struct packed *p)
 	}
 }
 
-void screen_collect(struct screen *s)
+static void collect(struct screen *s)
 {
 	mark_buffer(s, &s->primary);
 	mark_buffer(s, &s->alternate);
@@ -226,9 +216,18 @@ void screen_collect(struct screen *s)
 	}
 	intern_mark(&s->links, s->pen.link);
 	intern_sweep(&s->links);
-	/* Everything there is has a style of its own: the oldest lines give way. */
-	if (s->styles.count >= s->styles.max || s->clusters.count >= s->clusters.max)
+}
+
+void screen_collect(struct screen *s)
+{
+	collect(s);
+	/* Everything there is has a style of its own, or the like: the oldest lines give way. */
+	while (s->scrollback.count > 0 &&
+		(intern_is_crowded(&s->styles) || intern_is_crowded(&s->clusters) ||
+			intern_is_crowded(&s->links))) {
 		scrollback_drop(&s->scrollback, s->scrollback.count / 2 + 1);
+		collect(s);
+	}
 }
 
 /* Going in */
@@ -383,6 +382,6 @@ size_t screen_memory(const struct screen *s)
 {
 	return sizeof *s + buffer_memory(&s->primary) + buffer_memory(&s->alternate) +
 		s->scrollback.bytes + s->scrollback.capacity * sizeof *s->scrollback.lines +
-		(s->styles.count + s->clusters.count + s->links.count) * 128 +
+		intern_memory(&s->styles) + intern_memory(&s->clusters) + intern_memory(&s->links) +
 		s->parser.string_capacity;
 }

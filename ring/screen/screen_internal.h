@@ -12,6 +12,7 @@
 #define SCREEN_STYLES_MAX (UINT32_C(1) << 18)
 #define SCREEN_CLUSTERS_MAX (UINT32_C(1) << 18)
 #define SCREEN_LINKS_MAX (UINT32_C(1) << 16)
+#define SCREEN_INTERN_BYTES ((size_t)16 << 20) /* what each of the three may take */
 #define PALETTE_SIZE 256u
 
 /* What DECSC keeps. The row is absolute, counted from the oldest line of the scrollback, as in xterm.js. */
@@ -30,10 +31,10 @@ struct kitty_stack {
 };
 
 struct buffer {
-	struct line **rows; /* circular; NULL while the alternate buffer is not in use */
-	unsigned first;     /* index of row 0 */
-	unsigned count;     /* rows that there are memory for */
-	unsigned x, y;      /* cursor; x is `cols` while a wrap is pending */
+	struct line **rows;   /* circular; NULL while the alternate buffer is not in use */
+	unsigned first;       /* index of row 0 */
+	unsigned count;       /* rows that there are memory for */
+	unsigned x, y;        /* cursor; x is `cols` while a wrap is pending */
 	unsigned top, bottom; /* scroll region, inclusive */
 	uint64_t tabs[SCREEN_TAB_WORDS];
 	struct saved_cursor saved;
@@ -56,7 +57,7 @@ struct title_stack {
 
 /* Colours that the program has set: 0xRRGGBB, with the top byte set where there is one. */
 struct palette {
-	uint32_t *indexed; /* PALETTE_SIZE of them, or NULL while there are none */
+	uint32_t *indexed;   /* PALETTE_SIZE of them, or NULL while there are none */
 	uint32_t dynamic[3]; /* foreground, background, cursor: OSC 10 to 12 */
 };
 
@@ -122,6 +123,30 @@ static inline void screen_worked(struct screen *s, size_t cells)
 		s->pause = true;
 }
 
+/* The pen has changed: find the numbers of its styles. screen.c */
+void screen_find_pen(struct screen *s);
+
+/* Number of the pen's style. */
+static inline uint32_t screen_pen_style(struct screen *s)
+{
+	if (s->pen_changed)
+		screen_find_pen(s);
+	return s->pen_style;
+}
+
+/* An empty cell in the pen's style. */
+static inline struct cell screen_pen_blank(struct screen *s)
+{
+	return (struct cell){.style = screen_pen_style(s)};
+}
+
+/* An erased cell: the pen's background. */
+static inline struct cell screen_blank(struct screen *s)
+{
+	screen_pen_style(s);
+	return (struct cell){.style = s->erase_style};
+}
+
 static inline int screen_param(const struct params *a, unsigned i)
 {
 	return i < a->count ? a->value[i] : 0;
@@ -136,9 +161,6 @@ static inline unsigned screen_count(const struct params *a, unsigned i)
 
 /* screen.c */
 uint32_t screen_style(struct screen *s, const struct style *style); /* its number */
-uint32_t screen_pen_style(struct screen *s);   /* number of the pen's style */
-struct cell screen_blank(struct screen *s);    /* an erased cell: the pen's background */
-struct cell screen_pen_blank(struct screen *s); /* an empty cell in the pen's style */
 void screen_collect(struct screen *s); /* forget styles, clusters and links that nobody uses */
 void screen_reset(struct screen *s);   /* RIS */
 void screen_set_text(char **where, const char *text, size_t length, size_t max);

@@ -130,8 +130,7 @@ static struct packed *allocate(struct scrollback *b, size_t size)
 static struct packed *append(struct scrollback *b, size_t size)
 {
 	while (b->count > 0 &&
-		(b->count >= b->max ||
-			b->bytes + size > (size_t)b->max * SCROLLBACK_LINE_BYTES))
+		(b->count >= b->max || b->bytes + size > (size_t)b->max * SCROLLBACK_LINE_BYTES))
 		scrollback_drop(b, 1);
 	struct packed *p = NULL;
 	if (b->max > 0 && (b->count < b->capacity || grow(b)))
@@ -174,11 +173,6 @@ static unsigned pack_cell(struct packing *to, const struct line *line, unsigned 
 {
 	struct cell cell = line->cells[i];
 	uint32_t code = cell.text & CELL_CODE;
-	if (cell.text == 0) {
-		to->text[to->bytes++] = PACKED_BLANK;
-		to->odd = true;
-		return 1;
-	}
 	bool pair = cell_width(cell) == 2 && i + 1 < extent && cell_is_tail(line->cells[i + 1]) &&
 		line->cells[i + 1].style == cell.style;
 	if ((cell.text & CELL_CLUSTER) || code < 0x20 || (cell_width(cell) != 1 && !pair)) {
@@ -201,19 +195,63 @@ static void pack_style(struct packing *to, uint32_t style, unsigned cells)
 		to->run[to->runs++] = (struct packed_run){.style = style, .cells = cells};
 }
 
+/* How many cells are ASCII without controls and in the style of the first, which most of most lines are. */
+static unsigned ascii_run(const struct cell *cells, unsigned count)
+{
+	typedef uint32_t pair __attribute__((vector_size(16))); /* of cells */
+	const pair space = {0x20, 0, 0x20, 0}, text = {~0x7fu, 0, ~0x7fu, 0},
+		   styles = {0, ~0u, 0, ~0u}, style = {0, cells[0].style, 0, cells[0].style};
+	unsigned i = 0;
+	for (; count - i >= 4; i += 4) {
+		pair a, b;
+		uint64_t other[2];
+		memcpy(&a, cells + i, sizeof a);
+		memcpy(&b, cells + i + 2, sizeof b);
+		/* Bits that ASCII has not, also when a space is taken away; styles that differ. */
+		pair wrong = (((a | (a - space)) | (b | (b - space))) & text) |
+			(((a ^ style) | (b ^ style)) & styles);
+		memcpy(other, &wrong, sizeof other);
+		if ((other[0] | other[1]) != 0)
+			break;
+	}
+	while (i < count && cells[i].style == cells[0].style && cells[i].text >= 0x20 &&
+		cells[i].text < 0x80)
+		i++;
+	return i;
+}
+
+static unsigned blank_run(const struct cell *cells, unsigned count)
+{
+	unsigned i = 1;
+	while (i < count && cells[i].style == cells[0].style && cells[i].text == 0)
+		i++;
+	return i;
+}
+
+static void pack_ascii(uint8_t *restrict text, const struct cell *restrict cells, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		text[i] = (uint8_t)cells[i].text;
+}
+
 static void pack_line(struct packing *to, const struct line *line, unsigned extent)
 {
 	unsigned i = 0;
 	while (i < extent) {
-		/* Printable ASCII of one style, which most lines are. */
-		unsigned start = i;
-		uint32_t style = line->cells[i].style;
-		while (i < extent && line->cells[i].style == style && line->cells[i].text >= 0x20 &&
-			line->cells[i].text < 0x7f)
-			to->text[to->bytes++] = (uint8_t)line->cells[i++].text;
-		if (i == start)
-			i += pack_cell(to, line, i, extent);
-		pack_style(to, style, i - start);
+		unsigned cells = ascii_run(line->cells + i, extent - i);
+		if (cells > 0) {
+			pack_ascii(to->text + to->bytes, line->cells + i, cells);
+			to->bytes += cells;
+		} else if (line->cells[i].text == 0) {
+			cells = blank_run(line->cells + i, extent - i);
+			memset(to->text + to->bytes, PACKED_BLANK, cells);
+			to->bytes += cells;
+			to->odd = true;
+		} else {
+			cells = pack_cell(to, line, i, extent);
+		}
+		pack_style(to, line->cells[i].style, cells);
+		i += cells;
 	}
 	if (to->runs == 1 && to->run[0].style == 0)
 		to->runs = 0;
@@ -224,7 +262,11 @@ void scrollback_push(struct scrollback *b, const struct line *line)
 	/* Reused from line to line: packing must not cost more than the copy. */
 	static _Thread_local struct packed_run runs[1024];
 	static _Thread_local uint8_t text[1024 * 6];
-	unsigned extent = line_extent(line);
+	unsigned extent = line_extent(line), trimmed = extent;
+	if (extent > 0 &&
+		(!cell_has_content(line->cells[extent - 1]) ||
+			cell_width(line->cells[extent - 1]) != 1))
+		trimmed = line_trimmed(line);
 	if (extent > 1024)
 		extent = 1024;
 	struct packing to = {.run = runs, .text = text};
@@ -236,7 +278,7 @@ void scrollback_push(struct scrollback *b, const struct line *line)
 		.bytes = (uint32_t)to.bytes,
 		.runs = (uint16_t)to.runs,
 		.extent = (uint16_t)extent,
-		.trimmed = (uint16_t)line_trimmed(line),
+		.trimmed = (uint16_t)trimmed,
 		.wrapped = line->wrapped,
 		.odd = to.odd};
 	memcpy(p->run, runs, to.runs * sizeof *runs);

@@ -98,35 +98,55 @@ static bool set_basic_color(struct screen *s, int p)
 
 static void set_attribute(struct screen *s, int p)
 {
-	static const struct {
-		uint8_t on, off;
-		uint16_t flags;
-	} simple[] = {
-		{3, 23, STYLE_ITALIC},
-		{5, 25, STYLE_BLINK},
-		{7, 27, STYLE_INVERSE},
-		{8, 28, STYLE_CONCEAL},
-		{9, 29, STYLE_STRIKE},
-		{53, 55, STYLE_OVERLINE},
-	};
-	for (unsigned i = 0; i < sizeof simple / sizeof *simple; i++)
-		if (p == simple[i].on || p == simple[i].off)
-			flag(s, simple[i].flags, p == simple[i].on);
-	if (p == 0)
+	switch (p) {
+	case 0:
 		reset(s);
-	else if (p == 1)
+		break;
+	case 1:
 		flag(s, STYLE_BOLD, true);
-	else if (p == 2)
+		break;
+	case 2:
 		flag(s, STYLE_DIM, true);
-	else if (p == 21)
+		break;
+	case 3:
+	case 23:
+		flag(s, STYLE_ITALIC, p == 3);
+		break;
+	case 5:
+	case 25:
+		flag(s, STYLE_BLINK, p == 5);
+		break;
+	case 7:
+	case 27:
+		flag(s, STYLE_INVERSE, p == 7);
+		break;
+	case 8:
+	case 28:
+		flag(s, STYLE_CONCEAL, p == 8);
+		break;
+	case 9:
+	case 29:
+		flag(s, STYLE_STRIKE, p == 9);
+		break;
+	case 21:
 		set_underline(s, UNDERLINE_DOUBLE);
-	else if (p == 22)
+		break;
+	case 22:
 		flag(s, STYLE_BOLD | STYLE_DIM, false);
-	else if (p == 24)
+		break;
+	case 24:
 		set_underline(s, UNDERLINE_NONE);
-	else if (p == 59) {
+		break;
+	case 53:
+	case 55:
+		flag(s, STYLE_OVERLINE, p == 53);
+		break;
+	case 59:
 		s->pen.underline_color = COLOR_RGB | COLOR_VALUE; /* what xterm.js makes of it */
 		update_extended(s);
+		break;
+	default:
+		break;
 	}
 }
 

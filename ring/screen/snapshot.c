@@ -9,10 +9,15 @@
 
 static const struct style plain;
 
-/* Reset: CAN for whatever the terminal is in the middle of; RIS; and what RIS leaves in xterm.js. */
+/*
+ * Reset: CAN for whatever the terminal is in the middle of; RIS; and what RIS leaves in xterm.js: newline
+ * mode, colours, and titles that have been put aside.
+ */
 static void reset(struct painter *p)
 {
 	output_text(&p->out, "\030\033c\033[20l\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
+	for (unsigned i = 0; i < SCREEN_TITLES_MAX; i++)
+		output_text(&p->out, "\033[23;0t");
 }
 
 static void put_rgb(struct output *o, uint32_t rgb)
@@ -85,7 +90,8 @@ static void put_lines(struct painter *p, const struct buffer *b, unsigned above)
 	struct source from = {.s = p->s, .buffer = b, .above = above};
 	size_t count = (size_t)above + p->s->rows;
 	/* Blank rows at the bottom are there already, unless the screen has to scroll. */
-	while (above == 0 && count > 1 && !p->offsets) {
+	size_t least = p->on_mark ? p->mark + 1 : 1;
+	while (above == 0 && count > least && !p->offsets) {
 		const struct line *line = row(b, (unsigned)count - 1);
 		if (line->wrapped || line_extent(line) > 0)
 			break;
@@ -101,12 +107,35 @@ static void put_margins(struct painter *p, const struct buffer *b)
 		output_format(&p->out, "\033[%u;%ur", b->top + 1, b->bottom + 1);
 }
 
-/* The cursor of the buffer in use, in the terminal's own coordinates. */
-static void put_cursor(struct painter *p, const struct buffer *b, unsigned x, unsigned y, unsigned top)
+/* The cursor's row and column; behind the right edge it is not brought. */
+static void put_position(struct painter *p, unsigned x, unsigned y)
 {
-	output_format(&p->out, "\033[%u;%uH", y - top + 1, (x < p->s->cols ? x : p->s->cols - 1) + 1);
-	if (x >= p->s->cols && b->rows)
-		paint_pending_wrap(p, row(b, y), p->s->cols);
+	output_format(&p->out, "\033[%u;%uH", y + 1, (x < p->s->cols ? x : p->s->cols - 1) + 1);
+}
+
+/* A wrap that is pending behind a column which has nothing in it: a cursor takes that along. */
+static void put_pending_from_alternate(struct painter *p, unsigned y)
+{
+	output_text(&p->out, "\033[?1047h");
+	put_position(p, p->s->cols, y);
+	output_text(&p->out, " \033[?1047l");
+}
+
+/* The cursor of the buffer in use. */
+static void put_cursor(struct painter *p)
+{
+	const struct screen *s = p->s;
+	const struct buffer *b = s->active;
+	const struct line *line = row(b, b->y);
+	bool pending = b->x >= s->cols;
+	bool elsewhere = line->cells[s->cols - 1].text == 0;
+	if (pending && elsewhere && !screen_is_alternate(s)) {
+		put_pending_from_alternate(p, b->y);
+		return;
+	}
+	put_position(p, b->x, b->y - (s->modes.origin ? b->top : 0));
+	if (pending)
+		paint_pending_wrap(p, line, s->cols);
 }
 
 static void put_charset(struct painter *p, char slot, uint8_t final)
@@ -115,55 +144,89 @@ static void put_charset(struct painter *p, char slot, uint8_t final)
 	output_put(&p->out, sequence, sizeof sequence);
 }
 
-/* The slot of DECSC. */
-static void put_saved(struct painter *p, const struct buffer *b, int64_t base)
+/* DECSC, with the pen and the charset that were saved. */
+static void save(struct painter *p, const struct saved_cursor *saved, const char *before)
 {
-	const struct saved_cursor *saved = &b->saved;
-	int64_t y = saved->y - base;
-	y = y < 0 ? 0 : y >= (int64_t)p->s->rows ? (int64_t)p->s->rows - 1 : y;
-	if (saved->x == 0 && y == 0 && saved->fg == 0 && saved->bg == 0 && saved->flags == 0 &&
-		saved->charset == 'B')
-		return;
 	struct style pen = {.fg = saved->fg, .bg = saved->bg, .flags = saved->flags};
-	put_cursor(p, b, saved->x, (unsigned)y, 0);
-	paint_pen(p, &pen);
-	/* That there was a link is kept, which it was is not. */
+	/* That there was an underline or a link is kept, which it was is not. */
+	if (pen.flags & STYLE_UNDERLINE)
+		pen.underline = UNDERLINE_SINGLE;
 	bool marked = (pen.flags & STYLE_EXTENDED) && !(pen.flags & STYLE_UNDERLINE);
-	if (marked)
-		output_text(&p->out, "\033]8;;x\033\\");
+	paint_pen(p, &pen);
+	output_text(&p->out, before);
+	output_text(&p->out, marked ? "\033]8;;x\033\\" : "");
 	if (saved->charset != 'B')
 		put_charset(p, '(', saved->charset);
 	output_text(&p->out, "\0337");
 	if (saved->charset != 'B')
 		put_charset(p, '(', 'B');
-	if (marked)
-		output_text(&p->out, "\033]8;;\033\\");
+	output_text(&p->out, marked ? "\033]8;;\033\\" : "");
 	paint_pen(p, &plain);
+}
+
+/* The slot of DECSC, to be filled in the row where the cursor is, of which only what is before `at` is drawn. */
+static void save_here(struct painter *p, unsigned at)
+{
+	const struct saved_cursor *saved = p->user;
+	unsigned cols = p->s->cols;
+	bool pending = saved->x >= cols;
+	output_format(&p->out, "\033[%uG", pending ? cols : saved->x + 1);
+	save(p, saved, pending ? " " : "");
+	if (pending)
+		output_format(&p->out, "\033[%uG\033[X", cols);
+	output_format(&p->out, "\033[%uG", at + 1);
+}
+
+static bool is_saved(const struct buffer *b)
+{
+	const struct saved_cursor *saved = &b->saved;
+	return saved->x > 0 || saved->y > 0 || saved->fg || saved->bg || saved->flags ||
+		saved->charset != 'B';
+}
+
+/* Lines of a buffer, with the cursor saved in one of them. above: lines of scrollback. */
+static void put_saved_and_lines(struct painter *p, const struct buffer *b, unsigned above)
+{
+	struct saved_cursor saved = b->saved;
+	if (b == &p->s->primary)
+		saved.y -= (int64_t)(p->s->scrollback.count - above);
+	if (saved.y < 0)
+		saved.y = 0;
+	p->user = &saved;
+	p->mark = (size_t)saved.y;
+	p->on_mark = is_saved(b) ? save_here : NULL;
+	/* The row is absolute, and there were more lines then: so there are for a moment. */
+	if (p->on_mark && p->mark >= above + p->s->rows) {
+		for (size_t i = 0; i < p->mark; i++)
+			output_text(&p->out, "\n");
+		save_here(p, 0);
+		output_text(&p->out, "\033[3J\033[H");
+	}
+	put_lines(p, b, above);
+	p->on_mark = NULL;
 }
 
 static void put_buffers(struct painter *p, unsigned lines)
 {
 	const struct screen *s = p->s;
-	bool alternate = screen_is_alternate(s);
-	if (!alternate && (s->alternate.saved.x > 0 || s->alternate.saved.y > 0 ||
-				  s->alternate.saved.fg || s->alternate.saved.bg ||
-				  s->alternate.saved.flags || s->alternate.saved.charset != 'B')) {
-		output_text(&p->out, "\033[?1047h");
-		put_saved(p, &s->alternate, 0);
+	if (!screen_is_alternate(s) && is_saved(&s->alternate)) {
+		p->user = &s->alternate.saved;
+		output_format(&p->out, "\033[?1047h\033[%ud", (unsigned)s->alternate.saved.y + 1);
+		save_here(p, 0);
 		output_text(&p->out, "\033[?1047l\033[H");
 	}
 	put_tabs(p, &s->primary);
 	put_kitty(p, &s->primary.kitty);
-	put_lines(p, &s->primary, lines);
-	put_saved(p, &s->primary, (int64_t)s->scrollback.count);
+	put_saved_and_lines(p, &s->primary, lines);
 	put_margins(p, &s->primary);
-	if (!alternate)
+	if (!screen_is_alternate(s))
 		return;
+	/* The cursor of the primary buffer counts when its lines are laid out anew. */
+	put_position(p, s->primary.x, s->primary.y);
 	output_text(&p->out, "\033[?1047h\033[H");
 	put_tabs(p, &s->alternate);
 	put_kitty(p, &s->alternate.kitty);
-	put_lines(p, &s->alternate, 0);
-	put_saved(p, &s->alternate, 0);
+	put_saved_and_lines(p, &s->alternate, 0);
 	put_margins(p, &s->alternate);
 }
 
@@ -178,25 +241,59 @@ static void put_charsets(struct painter *p)
 	output_text(&p->out, invoke[c->level]);
 }
 
-static void put_cursor_and_pen(struct painter *p)
+/*
+ * DECRC has brought a charset back that is in none of its places: so it does here, from the slot of either
+ * buffer. Returns whether that was so.
+ */
+static bool put_restored_charset(struct painter *p)
+{
+	const struct screen *s = p->s;
+	const struct saved_cursor *saved = &s->active->saved;
+	bool other = saved->charset != s->charsets.current;
+	if (s->charsets.current == s->charsets.g[s->charsets.level])
+		return false;
+	if (other)
+		saved = &s->alternate.saved;
+	if (saved->charset != s->charsets.current || (other && screen_is_alternate(s)))
+		return false;
+	put_charsets(p);
+	output_text(&p->out, other ? "\033[?1047h\0338\033[?1047l" : "\0338");
+	/* The pen is another one, too: it has to be known again. */
+	output_text(&p->out, "\033[m\033[0\"q");
+	p->charset = s->charsets.current;
+	p->pen = plain;
+	return true;
+}
+
+/*
+ * Whether a mark would join the character before the cursor, or REP repeat it. A terminal forgets that
+ * with any sequence, so the character is then drawn once more at the very end.
+ */
+static bool is_joinable(const struct painter *p, struct cell *ret_cell)
 {
 	const struct screen *s = p->s;
 	const struct buffer *b = s->active;
+	const struct line *line = row(b, b->y);
 	struct style pen = s->pen;
-	bool restored = s->charsets.current != s->charsets.g[s->charsets.level];
-	if (s->modes.origin)
-		output_text(&p->out, "\033[?6h");
-	/* DECRC has brought a charset back that is in none of its places: so it does here. */
-	if (restored && b->saved.charset == s->charsets.current) {
-		put_charsets(p);
-		output_text(&p->out, "\0338");
-		p->pen = (struct style){.fg = b->saved.fg, .bg = b->saved.bg, .flags = b->saved.flags};
-	}
-	put_cursor(p, b, b->x, b->y, s->modes.origin ? b->top : 0);
-	/* Once extended always extended: what counts is what will be. */
-	paint_pen(p, &pen);
-	if (!(restored && b->saved.charset == s->charsets.current))
-		put_charsets(p);
+	if (s->join == 0 || b->x < s->join || b->x - s->join >= line->length)
+		return false;
+	struct cell cell = line->cells[b->x - s->join];
+	if (!(pen.flags & STYLE_EXTENDED))
+		pen.underline_color = pen.link = pen.underline = 0;
+	*ret_cell = cell;
+	return cell_has_content(cell) && cell_width(cell) == s->join &&
+		memcmp(paint_style(p, cell.style), &pen, sizeof pen) == 0;
+}
+
+static void put_joinable(struct painter *p, struct cell cell)
+{
+	const struct screen *s = p->s;
+	const struct buffer *b = s->active;
+	put_position(p, b->x - s->join, b->y - (s->modes.origin ? b->top : 0));
+	if (s->modes.insert)
+		output_format(&p->out, "\033[%uP", s->join);
+	p->charset = s->charsets.current;
+	paint_text(p, cell);
 }
 
 static void put_mode(struct painter *p, bool on, const char *sequence)
@@ -230,6 +327,26 @@ static void put_modes(struct painter *p)
 	output_text(&p->out, m->cursor_hidden ? "\033[?25l" : "\033[?25h");
 	/* Last: the terminal may answer it at once. */
 	put_mode(p, m->focus, "\033[?1004h");
+}
+
+/* What depends on each other: what is last must be last. */
+static void put_cursor_pen_and_modes(struct painter *p, bool checkpoint)
+{
+	const struct screen *s = p->s;
+	struct cell cell;
+	bool joinable = is_joinable(p, &cell);
+	put_mode(p, s->modes.origin, "\033[?6h");
+	bool restored = put_restored_charset(p);
+	if (!joinable)
+		put_cursor(p);
+	paint_pen(p, &s->pen);
+	if (!restored)
+		put_charsets(p);
+	put_modes(p);
+	/* To clients it is never sent: they would show nothing until the program ends it. */
+	put_mode(p, checkpoint && s->modes.synchronized_output, "\033[?2026h");
+	if (joinable)
+		put_joinable(p, cell);
 }
 
 static void put_title(struct painter *p, unsigned which, const char *title)
@@ -275,12 +392,9 @@ static int take(struct screen *s, unsigned lines, bool checkpoint, struct snapsh
 		output_format(&p.out, "\033]7007;d%llu\a",
 			(unsigned long long)(s->scrollback.dropped + s->scrollback.count - lines));
 	put_palette(&p);
-	put_buffers(&p, lines);
-	put_cursor_and_pen(&p);
-	put_modes(&p);
-	/* To clients it is never sent: they would show nothing until the program ends it. */
-	put_mode(&p, checkpoint && s->modes.synchronized_output, "\033[?2026h");
 	put_titles(&p);
+	put_buffers(&p, lines);
+	put_cursor_pen_and_modes(&p, checkpoint);
 	if (p.out.failed) {
 		free(p.out.bytes);
 		return -ENOMEM;

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A colour: the mode in the top byte, the palette's index or 0xRRGGBB below. */
@@ -48,3 +49,9 @@ struct style {
 };
 
 _Static_assert(sizeof(struct style) == 20, "a style has no padding");
+
+static inline bool style_equals(const struct style *a, const struct style *b)
+{
+	return a->fg == b->fg && a->bg == b->bg && a->underline_color == b->underline_color &&
+		a->link == b->link && a->flags == b->flags && a->underline == b->underline;
+}

@@ -13,6 +13,9 @@ unsigned width_of(uint32_t code)
 	/* The bulk of Chinese, Japanese and Korean text. */
 	if ((code >= 0x4e00 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7a3))
 		return 2;
+	/* Greek and Cyrillic, boxes and blocks. */
+	if ((code >= 0x370 && code <= 0x482) || (code >= 0x2500 && code <= 0x25fc))
+		return 1;
 	size_t low = 0, high = sizeof ranges / sizeof *ranges;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -22,5 +25,5 @@ unsigned width_of(uint32_t code)
 			high = middle;
 	}
 	return low < sizeof ranges / sizeof *ranges && ranges[low].first <= code ? ranges[low].width
-										  : 1;
+										 : 1;
 }

@@ -1,6 +1,8 @@
 /*
- * Adoption: sessions with a bash each, kill -9 of the server, a new one: how long until it answers
- * and until it calls all of them running? The measure is the start of a server that finds none.
+ * Adoption: many sessions, kill -9 of the server, a new one: how long until it answers, until it calls all
+ * of them running, and until a client of each has its screen? Those whose ring has been overwritten many
+ * times come back from a checkpoint and half a ring behind it. The measure is the start of a server that
+ * finds none.
  */
 #include "client.h"
 #include "process.h"
@@ -14,9 +16,11 @@
 #include <unistd.h>
 
 #define SESSIONS 200
+#define SCROLLED_SESSIONS 20 /* their rings are full */
 #define ROUNDS_MAX 101
 #define ANSWER ((size_t)4 << 20)
 #define FILL_BYTES (256u << 10)
+#define SCROLLED_LINES 250000u /* some 10 MiB */
 
 static char answer[ANSWER];
 
@@ -30,14 +34,31 @@ static unsigned count_running(const struct target *t)
 	return count;
 }
 
+struct times {
+	double empty[ROUNDS_MAX], answers[ROUNDS_MAX], running[ROUNDS_MAX],
+		screens[ROUNDS_MAX]; /* ms */
+};
+
 static double ms_since(uint64_t start)
 {
 	return (double)(stats_now_ns() - start) / 1e6;
 }
 
+/* A client of each session has all of its screen, in which text is to be found. */
+static void look_at_all(const struct target *t, unsigned sessions, const char *text)
+{
+	char id[16];
+	for (unsigned i = 0; i < sessions; i++) {
+		snprintf(id, sizeof id, "a%u", i);
+		struct client *c = client_open(t->port, id, "", text);
+		client_wait(c);
+		client_close(c);
+	}
+}
+
 /* Kill and start again. */
-static void restart(
-	struct target *t, unsigned sessions, double *ret_answers_ms, double *ret_running_ms)
+static void restart(struct target *t, unsigned sessions, double *ret_answers_ms,
+	double *ret_running_ms, double *ret_screens_ms)
 {
 	target_kill(t);
 	uint64_t start = stats_now_ns();
@@ -51,49 +72,49 @@ static void restart(
 			die("sessions are missing");
 	}
 	*ret_running_ms = ms_since(start);
+	look_at_all(t, sessions, "READY");
+	*ret_screens_ms = ms_since(start);
 }
 
-static void print_case(const char *name, double *empty, double *answers, double *running,
-	unsigned rounds, struct stats_line *line)
+static void print_case(const char *name, unsigned sessions, struct times *t, unsigned rounds,
+	struct stats_line *line)
 {
 	double ratio[ROUNDS_MAX];
 	for (unsigned i = 0; i < rounds; i++)
-		ratio[i] = running[i] / empty[i];
-	double a = stats_median(answers, rounds), r = stats_median(running, rounds),
-	       worst = stats_quantile(running, rounds, 1), e = stats_median(empty, rounds),
-	       times = stats_median(ratio, rounds);
-	printf("%-10s %8.1f %8.1f %8.1f %8.1f %7.1f\n", name, e, a, r, worst, times);
+		ratio[i] = t->running[i] / t->empty[i];
+	double a = stats_median(t->answers, rounds), r = stats_median(t->running, rounds),
+	       worst = stats_quantile(t->running, rounds, 1), e = stats_median(t->empty, rounds),
+	       screens = stats_median(t->screens, rounds), times = stats_median(ratio, rounds);
+	printf("%-11s %8u %8.1f %8.1f %8.1f %8.1f %8.1f %7.1f\n", name, sessions, e, a, r, worst,
+		screens, times);
+	fflush(stdout);
 	stats_add(line, a, "%s_answers_ms", name);
 	stats_add(line, r, "%s_running_ms", name);
+	stats_add(line, screens, "%s_screens_ms", name);
 	stats_add(line, times, "%s_ratio", name);
 }
 
 /* All sessions run the same program; the table is for what they have written by then. */
-static void run_case(const char *name, const char *program, const char *script_text,
-	unsigned rounds, struct stats_line *line)
+static void run_case(const char *name, const char *program, unsigned sessions,
+	const char *script_text, unsigned rounds, struct stats_line *line)
 {
-	static double empty[ROUNDS_MAX], answers[ROUNDS_MAX], running[ROUNDS_MAX];
+	static struct times times;
 	static struct target none, t;
 	char script[128], id[16];
+	double ignored;
 	target_open(&none, program, 4ul << 20);
 	target_open(&t, program, 4ul << 20);
 	target_script(&t, "shell", script_text, script);
-	for (int i = 0; i < SESSIONS; i++) {
-		snprintf(id, sizeof id, "a%d", i);
+	for (unsigned i = 0; i < sessions; i++) {
+		snprintf(id, sizeof id, "a%u", i);
 		target_session(&t, id, script);
 	}
-	for (int i = 0; i < SESSIONS; i++) {
-		snprintf(id, sizeof id, "a%d", i);
-		struct client *c = client_open(t.port, id, "READY");
-		client_wait(c);
-		client_close(c);
-	}
+	look_at_all(&t, sessions, "READY");
 	for (unsigned n = 0; n < rounds; n++) {
-		double ignored;
-		restart(&none, 0, &ignored, &empty[n]);
-		restart(&t, SESSIONS, &answers[n], &running[n]);
+		restart(&none, 0, &ignored, &times.empty[n], &ignored);
+		restart(&t, sessions, &times.answers[n], &times.running[n], &times.screens[n]);
 	}
-	print_case(name, empty, answers, running, rounds, line);
+	print_case(name, sessions, &times, rounds, line);
 	target_close(&t);
 	target_close(&none);
 }
@@ -105,17 +126,22 @@ int main(int argc, char **argv)
 	unsigned rounds = 7;
 	const char *program = target_arguments(argc, argv, &rounds);
 	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
-	printf("adopt: %d sessions; milliseconds from exec to an answer, and until all are running; ratio to an empty start\n"
-	       "history       empty  answers  running    worst   ratio\n",
-		SESSIONS);
-	run_case("prompt", program,
+	printf("adopt: milliseconds from exec to an answer, until all sessions are running, and until a client has had the\n"
+	       "screen of each, one after the other; ratio of the second to an empty start\n"
+	       "history     sessions    empty  answers  running    worst  screens   ratio\n");
+	run_case("prompt", program, SESSIONS,
 		"#!/bin/sh\nexport TERM=xterm PS1='READY ' PROMPT_COMMAND= HISTFILE=\n"
 		"exec bash --norc --noprofile -i\n",
 		rounds, &line);
 	snprintf(text, sizeof text,
 		"#!/bin/sh\nhead -c %u /dev/zero | tr '\\0' x | fold -w 79\necho READY\nread end\n",
 		FILL_BYTES);
-	run_case("quarter_mib", program, text, rounds, &line);
+	run_case("quarter_mib", program, SESSIONS, text, rounds, &line);
+	snprintf(text, sizeof text,
+		"#!/bin/sh\nseq -f '\033[3%%.0fm a line of output that fills the ring' %u\n"
+		"printf '\\033[mREADY\\n'\nread end\n",
+		SCROLLED_LINES);
+	run_case("scrolled", program, SCROLLED_SESSIONS, text, rounds, &line);
 	stats_print(&line, "adopt");
 	return 0;
 }

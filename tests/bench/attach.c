@@ -1,10 +1,13 @@
 /*
- * Attaching: from connect() to `ready`, for a session that has written nothing and for one whose ring of
- * 4 MiB is full. Measures: a request for /healthz on a new connection, and the same bytes over plain TCP.
+ * Attaching: from connect() to `ready`, with the snapshot that a client gets then: of a session that has
+ * written nothing, of a full-screen program, of one with 10 000 lines of scrollback, and of that the screen
+ * alone; and continuing where a client was with the last 64 KB. Measures: a request for /healthz on a new
+ * connection, and as many bytes as the largest snapshot over plain TCP.
  */
 #include "client.h"
 #include "process.h"
 #include "stats.h"
+#include "streams.h"
 #include "target.h"
 
 #include <arpa/inet.h>
@@ -16,10 +19,34 @@
 #include <unistd.h>
 
 #define RING_BYTES (4ul << 20)
+#define FILE_BYTES ((size_t)2 << 20) /* of text: more than 10 000 lines */
+#define REST_BYTES 65536u
 #define TRIES 40 /* in a round */
 #define ROUNDS_MAX 25
 
-enum way { WAY_HEALTH, WAY_UNTOUCHED, WAY_PLAIN, WAY_FULL, WAYS };
+enum way {
+	WAY_HEALTH,
+	WAY_PLAIN,
+	WAY_EMPTY,
+	WAY_FULLSCREEN,
+	WAY_LINES,
+	WAY_SCREEN,
+	WAY_REST,
+	WAYS
+};
+
+/* What is asked for in each. */
+static const struct {
+	const char *name, *session, *query;
+} ways[WAYS] = {
+	{"healthz", NULL, NULL},
+	{"plain_tcp", NULL, NULL},
+	{"empty", "empty", ""},
+	{"fullscreen", "fullscreen", ""},
+	{"lines", "lines", ""},
+	{"screen", "lines", "&scrollback=0"},
+	{"rest", "lines", NULL},
+};
 
 struct samples {
 	double ms[TRIES * ROUNDS_MAX];
@@ -58,13 +85,14 @@ static unsigned start_plain(size_t bytes, pid_t *ret_pid)
 	return ntohs(address.sin_port);
 }
 
-static void attach(const struct target *t, const char *session, uint64_t *ret_bytes)
+static uint64_t attach(const struct target *t, const char *session, const char *query)
 {
-	struct client *c = client_open(t->port, session, NULL);
+	struct client *c = client_open(t->port, session, query, NULL);
 	while (!c->ready)
 		client_read(c, buffer, sizeof buffer);
-	*ret_bytes = c->bytes;
+	uint64_t bytes = c->bytes + c->snapshot_bytes;
 	client_close(c);
+	return bytes;
 }
 
 static void read_plain(unsigned port)
@@ -78,57 +106,77 @@ static void read_plain(unsigned port)
 struct scene {
 	struct target target;
 	unsigned plain_port;
+	char rest[96];        /* the query that continues */
 	uint64_t bytes[WAYS]; /* that came */
 };
 
 static void once(struct scene *s, enum way way)
 {
 	char answer[1024];
-	switch (way) {
-	case WAY_HEALTH:
-		if (target_http(&s->target, "GET /healthz", NULL, answer, sizeof answer) != 200)
-			die(answer);
-		break;
-	case WAY_UNTOUCHED:
-		attach(&s->target, "untouched", &s->bytes[way]);
-		break;
-	case WAY_PLAIN:
+	if (way == WAY_PLAIN)
 		read_plain(s->plain_port);
-		break;
-	default:
-		attach(&s->target, "full", &s->bytes[way]);
-	}
+	else if (way != WAY_HEALTH)
+		s->bytes[way] = attach(
+			&s->target, ways[way].session, way == WAY_REST ? s->rest : ways[way].query);
+	else if (target_http(&s->target, "GET /healthz", NULL, answer, sizeof answer) != 200)
+		die(answer);
 }
 
-/* Fill the ring of a session and wait until it is. */
-static void fill(const struct target *t)
+/* A session that has written so much of a stream and now waits. */
+static void fill(const struct target *t, const char *session, enum stream_kind kind, size_t cap)
 {
-	char script[128], text[256];
+	char script[128], path[128], text[512];
+	uint8_t *bytes = malloc(cap);
+	snprintf(path, sizeof path, "%s/%s.bytes", t->dir, session);
+	FILE *f = fopen(path, "w");
+	if (!bytes || !f)
+		die(path);
+	size_t length = stream_make(kind, bytes, cap);
+	if (fwrite(bytes, 1, length, f) != length)
+		die(path);
+	fclose(f);
+	free(bytes);
 	snprintf(text, sizeof text,
-		"#!/bin/sh\nseq -f '\033[3%%.0fm a line of output that fills the ring' %lu\n"
-		"echo FILLED\nread end\n",
-		RING_BYTES / 40);
-	target_script(t, "full", text, script);
-	target_session(t, "full", script);
-	struct client *c = client_open(t->port, "full", "FILLED");
+		"#!/bin/sh\nstty raw -echo\ncat %s\nprintf '\\r\\nFILLED\\r\\n'\nread end\n", path);
+	target_script(t, session, text, script);
+	target_session(t, session, script);
+	struct client *c = client_open(t->port, session, "", "FILLED");
 	client_wait(c);
 	client_close(c);
 }
 
-static void print_way(const char *name, const struct samples *base, struct samples *s,
-	uint64_t bytes, unsigned rounds, struct stats_line *line)
+/* Where a client would go on that lacks the last bytes of a session. */
+static void find_rest(struct scene *s, const char *session)
 {
-	double ratio[ROUNDS_MAX];
-	for (unsigned i = 0; i < rounds; i++)
-		ratio[i] = s->round[i] / base->round[i];
+	char request[64], answer[4096];
+	snprintf(request, sizeof request, "GET /api/session/%s", session);
+	if (target_http(&s->target, request, NULL, answer, sizeof answer) != 200)
+		die(answer);
+	const char *epoch = strstr(answer, "\"epoch\":\""), *offset = strstr(answer, "\"offset\":");
+	if (!epoch || !offset)
+		die(answer);
+	snprintf(s->rest, sizeof s->rest, "&epoch=%.16s&offset=%llu", epoch + 9,
+		strtoull(offset + 9, NULL, 10) - REST_BYTES);
+}
+
+static void print_way(
+	enum way way, struct samples *all, uint64_t bytes, unsigned rounds, struct stats_line *line)
+{
+	struct samples *s = &all[way];
+	double to_health[ROUNDS_MAX], to_plain[ROUNDS_MAX];
+	for (unsigned i = 0; i < rounds; i++) {
+		to_health[i] = s->round[i] / all[WAY_HEALTH].round[i];
+		to_plain[i] = s->round[i] / all[WAY_PLAIN].round[i];
+	}
 	double p50 = stats_quantile(s->ms, s->count, 0.5),
 	       p99 = stats_quantile(s->ms, s->count, 0.99),
-	       best = stats_quantile(s->ms, s->count, 0), r = stats_median(ratio, rounds);
-	printf("%-10s %9lu %8.3f %8.3f %8.3f %7.2f\n", name, (unsigned long)bytes, best, p50, p99,
-		r);
-	stats_add(line, p50, "%s_p50_ms", name);
-	stats_add(line, p99, "%s_p99_ms", name);
-	stats_add(line, r, "%s_ratio", name);
+	       best = stats_quantile(s->ms, s->count, 0), times = stats_median(to_health, rounds);
+	printf("%-11s %8lu %8.3f %8.3f %8.3f %8.2f %8.2f\n", ways[way].name, (unsigned long)bytes,
+		best, p50, p99, times, stats_median(to_plain, rounds));
+	stats_add(line, (double)bytes, "%s_bytes", ways[way].name);
+	stats_add(line, p50, "%s_p50_ms", ways[way].name);
+	stats_add(line, p99, "%s_p99_ms", ways[way].name);
+	stats_add(line, times, "%s_ratio", ways[way].name);
 }
 
 int main(int argc, char **argv)
@@ -142,11 +190,14 @@ int main(int argc, char **argv)
 	const char *program = target_arguments(argc, argv, &rounds);
 	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
 	target_open(&s.target, program, RING_BYTES);
-	target_script(&s.target, "untouched", "#!/bin/sh\nread end\n", script);
-	target_session(&s.target, "untouched", script);
-	fill(&s.target);
-	once(&s, WAY_FULL);
-	s.plain_port = start_plain(s.bytes[WAY_FULL], &plain);
+	target_script(&s.target, "empty", "#!/bin/sh\nread end\n", script);
+	target_session(&s.target, "empty", script);
+	fill(&s.target, "fullscreen", STREAM_REDRAW_80X24, FILE_BYTES / 8);
+	fill(&s.target, "lines", STREAM_TEXT, FILE_BYTES);
+	find_rest(&s, "lines");
+	once(&s, WAY_LINES);
+	s.bytes[WAY_PLAIN] = s.bytes[WAY_LINES];
+	s.plain_port = start_plain(s.bytes[WAY_LINES], &plain);
 	for (unsigned n = 0; n < rounds; n++)
 		for (int w = 0; w < WAYS; w++) {
 			double *of_round = samples[w].ms + samples[w].count;
@@ -158,14 +209,10 @@ int main(int argc, char **argv)
 			}
 			samples[w].round[n] = stats_median(of_round, TRIES);
 		}
-	printf("attach: milliseconds from connect() to `ready`; ratio to the line above\n"
-	       "what           bytes     best      p50      p99   ratio\n");
-	print_way("healthz", &samples[WAY_HEALTH], &samples[WAY_HEALTH], 0, rounds, &line);
-	print_way("untouched", &samples[WAY_HEALTH], &samples[WAY_UNTOUCHED],
-		s.bytes[WAY_UNTOUCHED], rounds, &line);
-	print_way("plain_tcp", &samples[WAY_PLAIN], &samples[WAY_PLAIN], s.bytes[WAY_FULL], rounds,
-		&line);
-	print_way("full", &samples[WAY_PLAIN], &samples[WAY_FULL], s.bytes[WAY_FULL], rounds, &line);
+	printf("attach: milliseconds from connect() to `ready`; ratios to healthz and to plain TCP\n"
+	       "what           bytes     best      p50      p99 /healthz   /plain\n");
+	for (int w = 0; w < WAYS; w++)
+		print_way((enum way)w, samples, s.bytes[w], rounds, &line);
 	stats_print(&line, "attach");
 	process_kill(plain);
 	target_close(&s.target);

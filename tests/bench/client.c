@@ -29,6 +29,19 @@ int client_connect(unsigned port)
 	return fd;
 }
 
+void client_buffer_little(const struct client *c)
+{
+	int size = 16384;
+	setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+}
+
+/* The number behind a field's name, or 0. */
+static uint64_t number(const char *text, const char *field)
+{
+	const char *at = strstr(text, field);
+	return at ? strtoull(at + strlen(field), NULL, 10) : 0;
+}
+
 /* A text frame has ended. */
 static void take_text(struct client *c)
 {
@@ -37,8 +50,13 @@ static void take_text(struct client *c)
 		c->ready = true;
 	else if (strstr(c->text, "\"type\":\"exit\""))
 		c->exited = true;
-	else if (strstr(c->text, "\"type\":\"sync\"") && strstr(c->text, "\"skipped\""))
-		c->skips++;
+	else if (strstr(c->text, "\"type\":\"sync\""))
+		c->offset = number(c->text, "\"offset\":");
+	else if (strstr(c->text, "\"type\":\"snapshot\"")) {
+		c->snapshot_left = number(c->text, "\"bytes\":");
+		c->snapshots++;
+		c->skips += strstr(c->text, "\"reason\":\"lag\"") != NULL;
+	}
 	c->text_length = 0;
 }
 
@@ -58,8 +76,12 @@ static void take_payload(struct client *c, const uint8_t *p, size_t n)
 	if (c->binary) {
 		if (c->wanted)
 			look_for_wanted(c, p, n);
-		c->bytes += n;
 		c->last = p[n - 1];
+		uint64_t drawn = n < c->snapshot_left ? n : c->snapshot_left;
+		c->snapshot_left -= drawn;
+		c->snapshot_bytes += drawn;
+		c->bytes += n - drawn;
+		c->offset += n - drawn;
 	} else {
 		if (c->text_length + n >= sizeof c->text)
 			die("text frame");
@@ -123,15 +145,15 @@ size_t client_read(struct client *c, uint8_t *buffer, size_t size)
 	return (size_t)n;
 }
 
-static void shake_hands(struct client *c, unsigned port, const char *session)
+static void shake_hands(struct client *c, unsigned port, const char *session, const char *query)
 {
 	char text[4096];
 	size_t have = 0;
 	int n = snprintf(text, sizeof text,
-		"GET /ws/pty?sessionId=%s&cols=80&rows=24 HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+		"GET /ws/pty?sessionId=%s&cols=80&rows=24%s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
 		"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
 		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
-		session, port);
+		session, query, port);
 	if (write(c->fd, text, (size_t)n) != n)
 		die("upgrade");
 	for (;;) {
@@ -152,14 +174,14 @@ static void shake_hands(struct client *c, unsigned port, const char *session)
 	}
 }
 
-struct client *client_open(unsigned port, const char *session, const char *wanted)
+struct client *client_open(unsigned port, const char *session, const char *query, const char *wanted)
 {
 	struct client *c = calloc(1, sizeof *c);
 	if (!c)
 		die("memory");
 	c->wanted = wanted;
 	c->fd = client_connect(port);
-	shake_hands(c, port, session);
+	shake_hands(c, port, session, query);
 	return c;
 }
 

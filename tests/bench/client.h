@@ -18,10 +18,13 @@ struct client {
 	bool in_frame, binary;
 	char text[65536]; /* the text frame that is being read */
 	size_t text_length;
-	uint64_t bytes;       /* of binary payload */
-	uint8_t last;         /* the last of them */
-	unsigned long frames; /* binary ones */
-	unsigned skips;       /* `sync` messages that say that bytes were skipped */
+	uint64_t offset;        /* of the session's output, behind what has come */
+	uint64_t bytes;         /* of output */
+	uint8_t last;           /* the last that came */
+	unsigned long frames;   /* binary ones */
+	uint64_t snapshot_left; /* bytes of a snapshot that are still to come */
+	uint64_t snapshot_bytes;
+	unsigned snapshots, skips; /* skips: those of the snapshots that took the place of output */
 	bool ready, exited;
 	const char *wanted; /* text to look for in the output; or NULL */
 	size_t wanted_found;
@@ -30,11 +33,16 @@ struct client {
 /* Connect to a port of the loopback, with TCP_NODELAY. Blocking. */
 int client_connect(unsigned port);
 
+/* The client's socket buffers little: for one that is slow. Before it has been sent much. */
+void client_buffer_little(const struct client *c);
+
 /*
  * Open the terminal socket of a session that exists. Returns owned; client_close() frees it.
+ * query: further parameters, such as "&lag=0", or "".
  * wanted: text that client_wait() waits for, or NULL; borrowed.
  */
-struct client *client_open(unsigned port, const char *session, const char *wanted);
+struct client *client_open(
+	unsigned port, const char *session, const char *query, const char *wanted);
 void client_close(struct client *c);
 
 /* One read() and what is in it. Returns bytes read (0: nothing to read, if the descriptor does not block). */

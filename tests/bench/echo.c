@@ -134,7 +134,7 @@ static pid_t start_noise(const struct target *t, const char *script)
 	target_session(t, "noise", script);
 	pid_t pid = process_fork();
 	if (pid == 0) {
-		struct client *c = client_open(t->port, "noise", NULL);
+		struct client *c = client_open(t->port, "noise", "", NULL);
 		for (;;)
 			client_read(c, buffer, sizeof buffer);
 	}
@@ -165,7 +165,7 @@ static struct path open_bare(const char *script)
 static struct path open_ringside(const struct target *t, const char *id, const char *script)
 {
 	target_session(t, id, script);
-	struct client *c = client_open(t->port, id, "READY");
+	struct client *c = client_open(t->port, id, "", "READY");
 	client_wait(c);
 	return (struct path){.fd = c->fd, .client = c};
 }

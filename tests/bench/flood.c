@@ -1,10 +1,13 @@
 /*
  * Throughput: a program that floods its terminal, read by a tight loop on a bare PTY, by one client and
- * by ten clients of a session. Rounds are interleaved, ratios are taken within a round.
+ * by ten clients of a session, and by nobody but the session's screen. Rounds are interleaved, ratios are
+ * taken within a round. Clients that keep up are measured here, so they ask for no snapshots however far
+ * they are behind; in the end, one that reads slowly gets snapshots beside one that must not notice it.
  */
 #include "client.h"
 #include "process.h"
 #include "stats.h"
+#include "streams.h"
 #include "target.h"
 
 #include <errno.h>
@@ -17,67 +20,75 @@
 
 #define CLIENTS 10
 #define ROUNDS_MAX 101
-#define FILE_BYTES ((size_t)30 << 20)
+#define FILE_BYTES ((size_t)16 << 20)
 #define RING_BYTES (32ul << 20) /* so large that no client is left behind */
+#define ALL_BYTES "&lag=1000000000000"
+
+#define SLOW_TIMES 24   /* a longer flood, for there are few snapshots in a second */
+#define SLOW_READ 1000u /* bytes in SLOW_MS: 100 KB/s */
+#define SLOW_MS 10
+
+/* How the output is read. */
+enum way { WAY_BARE, WAY_ONE, WAY_TEN, WAY_NONE, WAYS };
 
 struct load {
 	const char *name;
-	const char *command; /* %s is the file */
-	const char *modes;   /* of stty */
+	enum stream_kind stream;
+	unsigned times;    /* that it is written */
+	const char *modes; /* of stty */
 	char script[128];
 	uint64_t bytes; /* that come out of the terminal */
 };
 
 /* How one load went through ringside, and the bare PTY beside it. */
 struct result {
-	double bare[ROUNDS_MAX], one[ROUNDS_MAX], ten[ROUNDS_MAX]; /* seconds */
-	double server[2][ROUNDS_MAX], holder[2][ROUNDS_MAX]; /* CPU seconds with 1 and 10 clients */
-	double reader[ROUNDS_MAX];                           /* CPU seconds of the bare reader */
-	double frame[2][ROUNDS_MAX];                         /* bytes in a frame */
+	double seconds[WAYS][ROUNDS_MAX];
+	double server[WAYS][ROUNDS_MAX], holder[WAYS][ROUNDS_MAX]; /* CPU seconds */
+	double reader[ROUNDS_MAX];      /* CPU seconds of the bare reader */
+	double frame[WAYS][ROUNDS_MAX]; /* bytes in a frame */
 	unsigned skips;
+};
+
+/* What a slow client got, and what it did to the other one. */
+struct slow {
+	double alone[ROUNDS_MAX], beside[ROUNDS_MAX];    /* seconds that the fast one took */
+	double snapshots[ROUNDS_MAX], bytes[ROUNDS_MAX]; /* in a second; of one */
 };
 
 static uint8_t buffer[CLIENT_READ];
 
-/* Lines of all lengths, some coloured, some not ASCII; the same each time. */
-static void write_file(const char *path)
+/* As a program writes it: the terminal puts the CR in front of LF. */
+static void write_file(const char *path, enum stream_kind kind)
 {
-	static const char *const words[] = {"the", "quick", "brown", "fox", "jumps over", "a",
-		"lazy", "dog", "\033[1;32m/usr/bin/ls\033[0m", "0x7fff5fbff8c8",
-		"error:", "\xc3\xa4hnlich", "\xe6\x97\xa5\xe6\x9c\xac", "warning: unused variable",
-		"\t", "---"};
+	uint8_t *bytes = malloc(FILE_BYTES);
 	FILE *f = fopen(path, "w");
-	uint32_t random = 1;
-	if (!f)
+	if (!bytes || !f)
 		die(path);
-	for (size_t written = 0; written < FILE_BYTES;) {
-		random = random * 1664525u + 1013904223u;
-		unsigned count = (random >> 24) % 20;
-		for (unsigned i = 0; i < count; i++) {
-			random = random * 1664525u + 1013904223u;
-			written += (size_t)fprintf(f, "%s ", words[random >> 28]);
-		}
-		written += fputs("\n", f) >= 0;
-	}
+	size_t length = stream_make(kind, bytes, FILE_BYTES), kept = 0;
+	for (size_t i = 0; i < length; i++)
+		if (bytes[i] != '\r')
+			bytes[kept++] = bytes[i];
+	if (fwrite(bytes, 1, kept, f) != kept)
+		die(path);
 	fclose(f);
+	free(bytes);
 }
 
 /* The file comes first, unmeasured: it touches the pages of the ring, as any long session has done. */
-static void make_script(const struct target *t, struct load *l, const char *file)
+static void make_script(const struct target *t, struct load *l)
 {
-	char command[256], text[512];
-	/* The format is one of ours, below. */
-	snprintf(command, sizeof command, "%s", l->command);
-	char *place = strchr(command, '@');
-	if (place) {
-		char rest[64];
-		snprintf(rest, sizeof rest, "%s", place + 1);
-		snprintf(place, sizeof command - (size_t)(place - command), "%s%s", file, rest);
-	}
-	snprintf(text, sizeof text,
-		"#!/bin/sh\nstty %s -echo\ncat %s\necho READY\nread go\nexec %s\n", l->modes, file,
-		command);
-	target_script(t, l->name, text, l->script);
+	char text[4096], file[96];
+	snprintf(file, sizeof file, "%s/%s", t->dir, stream_name(l->stream));
+	write_file(file, l->stream);
+	size_t length = (size_t)snprintf(text, sizeof text,
+		"#!/bin/sh\nstty %s -echo\ncat %s\nprintf '\\nREADY\\n'\nread go\nexec cat",
+		l->modes, file);
+	for (unsigned i = 0; i < l->times; i++)
+		length += (size_t)snprintf(text + length, sizeof text - length, " %s", file);
+	snprintf(text + length, sizeof text - length, "\n");
+	char name[32];
+	snprintf(name, sizeof name, "run_%s", l->name);
+	target_script(t, name, text, l->script);
 }
 
 /* In raw mode there is no CR: wait for what both modes have. */
@@ -120,11 +131,34 @@ static double run_bare(struct load *l, double *ret_cpu)
 	return (double)(end - start) / 1e9;
 }
 
-/* Read until every client has l->bytes. Returns the time when the last one had. */
-static uint64_t read_all(const struct load *l, struct client **clients, unsigned count)
+/* Whether it has all that it will get. */
+static bool is_done(const struct client *c, uint64_t end)
+{
+	return c->offset >= end || c->exited;
+}
+
+/* A client of its own pace. */
+struct slow_reader {
+	struct client *client;
+	uint64_t next_ns;
+};
+
+static void read_slowly(struct slow_reader *r)
+{
+	if (!r || stats_now_ns() < r->next_ns)
+		return;
+	client_read(r->client, buffer, SLOW_READ);
+	errno = 0;
+	r->next_ns += SLOW_MS * 1000000ull;
+}
+
+/* Read until every client is at offset `end`. Returns the time when the last one was. */
+static uint64_t read_all(
+	struct client **clients, unsigned count, uint64_t end, struct slow_reader *slow)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	unsigned left = count;
+	uint64_t heard = stats_now_ns();
 	for (unsigned i = 0; i < count; i++) {
 		struct epoll_event e = {.events = EPOLLIN, .data.ptr = clients[i]};
 		if (epoll_ctl(epoll, EPOLL_CTL_ADD, clients[i]->fd, &e) < 0)
@@ -132,17 +166,19 @@ static uint64_t read_all(const struct load *l, struct client **clients, unsigned
 	}
 	while (left > 0) {
 		struct epoll_event events[CLIENTS];
-		int n = epoll_wait(epoll, events, CLIENTS, 10000);
+		int n = epoll_wait(epoll, events, CLIENTS, slow ? SLOW_MS : 1000);
 		errno = 0;
-		if (n <= 0)
+		if (n > 0)
+			heard = stats_now_ns();
+		else if (n < 0 || stats_now_ns() - heard > 10000000000)
 			die("bytes are missing");
 		for (int i = 0; i < n; i++) {
 			struct client *c = events[i].data.ptr;
-			bool before = c->bytes >= l->bytes || c->exited;
+			bool before = is_done(c, end);
 			client_read(c, buffer, sizeof buffer);
-			/* One that was left behind by the ring has only the exit to wait for. */
-			left -= !before && (c->bytes >= l->bytes || c->exited);
+			left -= !before && is_done(c, end);
 		}
+		read_slowly(slow);
 	}
 	close(epoll);
 	return stats_now_ns();
@@ -159,29 +195,39 @@ static void check(const struct load *l, struct client *c, struct result *r)
 		die("a client has got a wrong number of bytes");
 }
 
-static double run_ringside(const struct target *t, const struct load *l, unsigned count,
-	struct result *r, unsigned round)
+/* Read what has come so far: presence, and the end of READY's line. From here on bytes are counted. */
+static void settle(struct client **clients, unsigned count)
 {
-	struct client *clients[CLIENTS];
-	pid_t holder = process_parent(target_session(t, "flood", l->script));
-	for (unsigned i = 0; i < count; i++) {
-		clients[i] = client_open(t->port, "flood", "READY");
-		client_wait(clients[i]);
-	}
 	usleep(20000);
 	for (unsigned i = 0; i < count; i++) {
 		fcntl(clients[i]->fd, F_SETFL, O_NONBLOCK);
 		while (client_read(clients[i], buffer, sizeof buffer) > 0)
-			; /* presence, and the end of READY's line */
+			;
 		clients[i]->bytes = clients[i]->frames = 0;
+		clients[i]->snapshots = clients[i]->skips = 0;
+		clients[i]->snapshot_bytes = 0;
 	}
+	errno = 0;
+}
+
+static double run_clients(const struct target *t, const struct load *l, enum way way,
+	struct result *r, unsigned round)
+{
+	struct client *clients[CLIENTS];
+	unsigned count = way == WAY_TEN ? CLIENTS : 1;
+	pid_t holder = process_parent(target_session(t, "flood", l->script));
+	for (unsigned i = 0; i < count; i++) {
+		clients[i] = client_open(t->port, "flood", ALL_BYTES, "READY");
+		client_wait(clients[i]);
+	}
+	settle(clients, count);
 	double server_before = process_cpu(t->pid), holder_before = process_cpu(holder);
 	uint64_t start = stats_now_ns();
 	client_type(clients[0], "\n", 1);
-	uint64_t end = read_all(l, clients, count);
-	r->server[count > 1][round] = process_cpu(t->pid) - server_before;
-	r->holder[count > 1][round] = process_cpu(holder) - holder_before;
-	r->frame[count > 1][round] = (double)clients[0]->bytes / (double)clients[0]->frames;
+	uint64_t end = read_all(clients, count, clients[0]->offset + l->bytes, NULL);
+	r->server[way][round] = process_cpu(t->pid) - server_before;
+	r->holder[way][round] = process_cpu(holder) - holder_before;
+	r->frame[way][round] = (double)clients[0]->bytes / (double)clients[0]->frames;
 	for (unsigned i = 0; i < count; i++) {
 		fcntl(clients[i]->fd, F_SETFL, 0);
 		check(l, clients[i], r);
@@ -191,69 +237,164 @@ static double run_ringside(const struct target *t, const struct load *l, unsigne
 	return (double)(end - start) / 1e9;
 }
 
+/* Nobody watches: until the program has ended and a new client has the screen. */
+static double run_unwatched(
+	const struct target *t, const struct load *l, struct result *r, unsigned round)
+{
+	char answer[4096];
+	pid_t holder = process_parent(target_session(t, "flood", l->script));
+	struct client *c = client_open(t->port, "flood", "", "READY");
+	client_wait(c);
+	client_close(c);
+	usleep(20000);
+	double server_before = process_cpu(t->pid), holder_before = process_cpu(holder);
+	uint64_t start = stats_now_ns();
+	if (target_http(t, "POST /api/session/flood/input", "{\"data\":\"\\n\"}", answer,
+		    sizeof answer) != 200)
+		die(answer);
+	do {
+		usleep(5000);
+		r->holder[WAY_NONE][round] = process_cpu(holder) - holder_before;
+		target_http(t, "GET /api/session/flood", NULL, answer, sizeof answer);
+	} while (!strstr(answer, "\"exited\""));
+	c = client_open(t->port, "flood", "&scrollback=0", NULL);
+	client_wait(c);
+	double seconds = (double)(stats_now_ns() - start) / 1e9;
+	r->server[WAY_NONE][round] = process_cpu(t->pid) - server_before;
+	client_close(c);
+	target_delete(t, "flood");
+	return seconds;
+}
+
+/* One that reads as fast as it can, with or without one beside it that does not. */
+static double run_beside(
+	const struct target *t, const struct load *l, bool beside, struct slow *r, unsigned round)
+{
+	struct client *clients[2];
+	unsigned count = beside ? 2 : 1;
+	target_session(t, "flood", l->script);
+	for (unsigned i = 0; i < count; i++) {
+		clients[i] = client_open(t->port, "flood", i == 0 ? ALL_BYTES : "", "READY");
+		if (i > 0)
+			client_buffer_little(clients[i]);
+		client_wait(clients[i]);
+	}
+	settle(clients, count);
+	struct slow_reader slow = {.client = clients[count - 1], .next_ns = stats_now_ns()};
+	uint64_t start = stats_now_ns();
+	client_type(clients[0], "\n", 1);
+	uint64_t end = read_all(clients, 1, clients[0]->offset + l->bytes, beside ? &slow : NULL);
+	double seconds = (double)(end - start) / 1e9;
+	if (beside) {
+		r->snapshots[round] = slow.client->snapshots / seconds;
+		r->bytes[round] = slow.client->snapshots == 0
+			? 0
+			: (double)slow.client->snapshot_bytes / slow.client->snapshots;
+	}
+	for (unsigned i = 0; i < count; i++)
+		client_close(clients[i]);
+	target_delete(t, "flood");
+	return seconds;
+}
+
 static void print_load(struct load *l, struct result *r, unsigned n, struct stats_line *line)
 {
-	double one[ROUNDS_MAX], ten[ROUNDS_MAX], mib = (double)l->bytes / 1048576;
-	for (unsigned i = 0; i < n; i++) {
-		one[i] = r->bare[i] / r->one[i];
-		ten[i] = r->bare[i] / r->ten[i];
+	static const char *const names[WAYS] = {"bare", "one", "ten", "none"};
+	double mib = (double)l->bytes / 1048576, bare = mib / stats_median(r->seconds[WAY_BARE], n);
+	double ratio[WAYS] = {0}, best[WAYS] = {0}, server[WAYS] = {0}, holder[WAYS] = {0};
+	for (int way = WAY_ONE; way < WAYS; way++) {
+		double ratios[ROUNDS_MAX];
+		for (unsigned i = 0; i < n; i++)
+			ratios[i] = r->seconds[WAY_BARE][i] / r->seconds[way][i];
+		ratio[way] = stats_median(ratios, n);
+		server[way] = 1000 * stats_median(r->server[way], n) / mib;
+		holder[way] = 1000 * stats_median(r->holder[way], n) / mib;
+		stats_add(line, ratio[way], "%s_%s", l->name, names[way]);
+		stats_add(line, server[way], "%s_%s_server_ms_mib", l->name, names[way]);
+		stats_add(line, holder[way], "%s_%s_holder_ms_mib", l->name, names[way]);
 	}
-	double bare = mib / stats_median(r->bare, n), to_one = stats_median(one, n),
-	       to_ten = stats_median(ten, n);
-	double server[] = {stats_median(r->server[0], n), stats_median(r->server[1], n)};
-	double reader = stats_median(r->reader, n);
-	double holder[] = {stats_median(r->holder[0], n), stats_median(r->holder[1], n)};
-	printf("%-5s %5.1f %7.1f ±%2.0f%% %6.2f %6.2f %6.2f %6.2f   %5.2f %5.2f %5.2f   %5.2f %5.2f  %6.0f %6.0f %5u\n",
-		l->name, mib, bare, 100 * stats_noise(r->bare, n), to_one,
-		stats_quantile(r->bare, n, 0) / stats_quantile(r->one, n, 0), to_ten,
-		stats_quantile(r->bare, n, 0) / stats_quantile(r->ten, n, 0), 1000 * reader / mib,
-		1000 * server[0] / mib, 1000 * holder[0] / mib, 1000 * server[1] / mib,
-		1000 * holder[1] / mib, stats_median(r->frame[0], n), stats_median(r->frame[1], n),
-		r->skips);
+	double noise = stats_noise(r->seconds[WAY_BARE], n);
+	for (int way = WAY_ONE; way < WAYS; way++)
+		best[way] = stats_quantile(r->seconds[WAY_BARE], n, 0) /
+			stats_quantile(r->seconds[way], n, 0);
+	double reader = 1000 * stats_median(r->reader, n) / mib;
+	printf("%-9s %5.1f %6.1f ±%2.0f%%  %5.2f %5.2f  %5.2f %5.2f  %5.2f %5.2f  %5.2f  %5.2f %5.2f  %5.2f %5.2f  %5.2f %5.2f %6.0f %6.0f %5u\n",
+		l->name, mib, bare, 100 * noise, ratio[WAY_ONE], best[WAY_ONE], ratio[WAY_TEN],
+		best[WAY_TEN], ratio[WAY_NONE], best[WAY_NONE], reader, server[WAY_ONE],
+		holder[WAY_ONE], server[WAY_TEN], holder[WAY_TEN], server[WAY_NONE],
+		holder[WAY_NONE], stats_median(r->frame[WAY_ONE], n),
+		stats_median(r->frame[WAY_TEN], n), r->skips);
 	stats_add(line, bare, "%s_bare_mib_s", l->name);
-	stats_add(line, to_one, "%s_one", l->name);
-	stats_add(line, to_ten, "%s_ten", l->name);
-	stats_add(line, reader * 1000 / mib, "%s_bare_reader_ms_mib", l->name);
-	stats_add(line, server[0] * 1000 / mib, "%s_one_server_ms_mib", l->name);
-	stats_add(line, holder[0] * 1000 / mib, "%s_one_holder_ms_mib", l->name);
-	stats_add(line, server[1] * 1000 / mib, "%s_ten_server_ms_mib", l->name);
+	stats_add(line, reader, "%s_bare_reader_ms_mib", l->name);
 	stats_add(line, r->skips, "%s_skips", l->name);
+	fflush(stdout);
+}
+
+static void run_load(
+	const struct target *t, struct load *l, unsigned rounds, struct stats_line *line)
+{
+	static struct result r;
+	r = (struct result){0};
+	make_script(t, l);
+	for (unsigned n = 0; n < rounds; n++) {
+		r.seconds[WAY_BARE][n] = run_bare(l, &r.reader[n]);
+		r.seconds[WAY_ONE][n] = run_clients(t, l, WAY_ONE, &r, n);
+		r.seconds[WAY_TEN][n] = run_clients(t, l, WAY_TEN, &r, n);
+		r.seconds[WAY_NONE][n] = run_unwatched(t, l, &r, n);
+	}
+	print_load(l, &r, rounds, line);
+}
+
+static void run_slow(
+	const struct target *t, struct load *l, unsigned rounds, struct stats_line *line)
+{
+	static struct slow r;
+	double ratio[ROUNDS_MAX], ignored;
+	make_script(t, l);
+	run_bare(l, &ignored);
+	for (unsigned n = 0; n < rounds; n++) {
+		r.alone[n] = run_beside(t, l, false, &r, n);
+		r.beside[n] = run_beside(t, l, true, &r, n);
+		ratio[n] = r.alone[n] / r.beside[n];
+	}
+	double mib = (double)l->bytes / 1048576, kept = stats_median(ratio, rounds);
+	double snapshots = stats_median(r.snapshots, rounds), bytes = stats_median(r.bytes, rounds);
+	double seconds = stats_median(r.beside, rounds);
+	printf("slow: %.0f MiB of %s in %.1f s beside a client that reads %u KB/s: %.2f of the speed without it;\n"
+	       "      that one got %.1f snapshots a second of %.1f KiB\n",
+		mib, stream_name(l->stream), seconds, SLOW_READ / SLOW_MS, kept, snapshots,
+		bytes / 1024);
+	stats_add(line, kept, "%s_kept", l->name);
+	stats_add(line, snapshots, "%s_snapshots_s", l->name);
+	stats_add(line, bytes, "%s_snapshot_bytes", l->name);
 }
 
 int main(int argc, char **argv)
 {
 	static struct load loads[] = {
-		{.name = "cat", .command = "cat @", .modes = "sane"},
-		{.name = "seq", .command = "seq 1500000", .modes = "sane"},
-		{.name = "raw", .command = "dd if=@ bs=64k status=none", .modes = "raw"},
+		{.name = "text", .stream = STREAM_TEXT, .times = 1, .modes = "sane"},
+		{.name = "seq", .stream = STREAM_SEQ, .times = 1, .modes = "sane"},
+		{.name = "compiler", .stream = STREAM_COMPILER, .times = 1, .modes = "sane"},
+		{.name = "redraw", .stream = STREAM_REDRAW_80X24, .times = 1, .modes = "sane"},
+		{.name = "raw", .stream = STREAM_TEXT, .times = 1, .modes = "raw"},
 	};
-	static struct result results[sizeof loads / sizeof *loads];
+	struct load slow = {
+		.name = "slow", .stream = STREAM_TEXT, .times = SLOW_TIMES, .modes = "sane"};
 	static struct stats_line line;
 	static struct target t;
-	char file[128];
 	unsigned rounds = 5;
 	const char *program = target_arguments(argc, argv, &rounds);
 	const char *ring = getenv("BENCH_RING_SIZE"), *only = getenv("BENCH_LOAD");
 	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
 	target_open(&t, program, ring ? strtoul(ring, NULL, 10) : RING_BYTES);
-	snprintf(file, sizeof file, "%s/text", t.dir);
-	write_file(file);
-	printf("flood: MiB, bare MiB/s; of it to one client and to each of ten (median, best/best); CPU ms/MiB of\n"
-	       "the bare reader, of server and holder with 1 and with 10 clients; bytes/frame; `skipped` syncs\n"
-	       "load    MiB    bare        one   best    ten   best    read  srv1  hld1   srv10 hld10  frame1 frame10 skips\n");
-	for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
-		if (only && strcmp(only, loads[i].name) != 0)
-			continue;
-		struct result *r = &results[i];
-		make_script(&t, &loads[i], file);
-		for (unsigned n = 0; n < rounds; n++) {
-			r->bare[n] = run_bare(&loads[i], &r->reader[n]);
-			r->one[n] = run_ringside(&t, &loads[i], 1, r, n);
-			r->ten[n] = run_ringside(&t, &loads[i], CLIENTS, r, n);
-		}
-		print_load(&loads[i], r, rounds, &line);
-		fflush(stdout);
-	}
+	printf("flood: MiB, bare MiB/s; of it to one client, to each of ten, and with no client (median, best/best);\n"
+	       "CPU ms/MiB of the bare reader, of server and holder with 1, 10 and 0 clients; bytes/frame; skips\n"
+	       "load        MiB   bare        one  best    ten  best   none  best   read   srv1  hld1  srv10 hld10   srv0  hld0 frame1 frm10 skips\n");
+	for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
+		if (!only || strcmp(only, loads[i].name) == 0)
+			run_load(&t, &loads[i], rounds, &line);
+	if (!only || strcmp(only, slow.name) == 0)
+		run_slow(&t, &slow, rounds < 3 ? rounds : 3, &line);
 	stats_print(&line, "flood");
 	target_close(&t);
 	return 0;

@@ -72,7 +72,7 @@ static double weigh_clients(const struct target *t)
 	static struct client *clients[CLIENTS];
 	double before = server_pss(t);
 	for (int i = 0; i < CLIENTS; i++) {
-		clients[i] = client_open(t->port, "m0", NULL);
+		clients[i] = client_open(t->port, "m0", "", NULL);
 		client_wait(clients[i]);
 		fcntl(clients[i]->fd, F_SETFL, O_NONBLOCK);
 		read_all(clients, i);

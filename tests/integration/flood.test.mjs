@@ -235,7 +235,8 @@ touch over
 	}
 	for (const client of reading) assert.equal(client.connections, 1);
 
-	// The stalled ones read again: what they get is the stream, up to gaps that were announced.
+	// The stalled ones read again: what they get is the stream, up to gaps that were announced, with a
+	// snapshot in place of each.
 	assert.ok(stalled.every(({ offset }) => offset < end - (64 << 20)), 'nobody was stalled: the flood is too small');
 	stalled.forEach((client) => client.unstall());
 	await Promise.all(stalled.map((client) => client.untilOffset(end + 3, { timeout: 60_000 })));
@@ -246,8 +247,9 @@ touch over
 		for (const gap of client.gaps) {
 			assert.equal(gap.skipped, gap.to - gap.from, 'the gap is not what was announced');
 			assert.ok(gap.skipped > 0);
-			skipped += gap.skipped;
+			skipped += Math.max(0, Math.min(gap.to, end) - Math.max(gap.from, begin));
 		}
+		assert.equal(client.messages.filter(({ type, reason }) => type === 'snapshot' && reason === 'lag').length, client.gaps.length);
 		assert.equal(client.connections, 1, 'a stalled client was disconnected');
 		assert.equal(client.hash.length + skipped, total);
 		assert.equal(client.comparison.compared, client.hash.length);

@@ -35,23 +35,29 @@ const MODES = ['1', '4', '6', '7', '20', '25', '45', '66', '12', '1000', '1002',
 	'1016', '1003'];
 const ESCAPES = ['7', '8', 'D', 'E', 'H', 'M', '=', '>', 'n', 'o', '|', '}', '~', '(0', '(B', ')0', '*A', '+K', '(4',
 	'-H', '.R', '#8', '%G', '%@'];
-const OTHERS = ['s', 'u', 'g', '3g', '!p', '2 q', '5 q', ' q', '1"q', '0"q', '2"q'];
+const OTHERS = ['s', 'u', 'g', '3g', '!p', '2 q', '5 q', ' q', '7 q', '1"q', '0"q', '2"q'];
 const COLORS = ['4;1;#123456', '4;200;rgb:1/2/3', '104;1', '104', '10;#abcdef', '11;#012345', '12;#fff', '110', '111'];
 const TITLES = ['22;0', '23;0', '22;2', '23;1'];
 const C1 = ['\x84', '\x85', '\x88', '\x8d', '\x9b5n', '\x9d0;x\x9c'];
+/* What is rarely met by chance. */
+const SEVERAL = ['\x1b[4m\x1b7\x1b[m\x1b8', '\x1b7\x1b[4m\x1b8', '\0\x1b[?7l世世世世世世世世世世世世世世世世', '\0世世世\b\b\b\x1b[@',
+	'\x1b[999C世\x1b[3b', '\x1b[999C\x1b[2D世\x1b[D\x1b[P'];
 
 /** A piece of output. */
 export function piece(random) {
 	const pick = (from) => random.pick(from);
 	const number = () => pick(NUMBERS);
+	const word = () => pick([() => WORDS.slice(0, 1 + random.below(30)), () => 'x'.repeat(random.below(60)),
+		() => pick(CHARACTERS)])();
+	/* A NUL, which does nothing: to xterm.js it makes a difference where a stretch of text has been cut. */
+	const text = () => `\0${Array.from({ length: 1 + random.below(3) }, word).join('')}`;
 	const makers = [
-		() => WORDS.slice(0, 1 + random.below(30)),
-		() => WORDS.slice(0, 1 + random.below(30)),
-		() => WORDS.slice(0, 1 + random.below(30)),
-		() => 'x'.repeat(random.below(60)),
+		text,
+		text,
+		text,
+		text,
 		() => '\r\n',
 		() => pick(CONTROLS),
-		() => pick(CHARACTERS),
 		() => `\x1b[${number()}${pick([...'ABCDEFGHIZ`ade'])}`,
 		() => `\x1b[${number()}${pick([...'ABCDEFGHIZ`ade'])}`,
 		() => `\x1b[${1 + random.below(12)};${1 + random.below(22)}H`,
@@ -69,11 +75,12 @@ export function piece(random) {
 		() => `\x1b]8;${pick(['', 'id=x', 'id=y:k=v'])};${pick([`http://a/${random.below(3)}`, ''])}\x1b\\`,
 		() => `\x1b[${number()}${pick([' @', ' A', "'}", "'~"])}`,
 		() => pick(C1),
+		() => pick(SEVERAL),
 		() => `\x1b[${pick(TITLES)}t`,
 		() => `\x1b]${pick(COLORS)}\x1b\\`,
 		() => (random.below(10) === 0 ? '\x1bc' : ''),
-		/* A NUL, which does nothing, ends a character that is not whole. */
-		() => [...Array.from({ length: 1 + random.below(6) }, () => random.below(256)), 0],
+		/* Behind, a NUL ends a character that is not whole. */
+		() => [0, ...Array.from({ length: 1 + random.below(6) }, () => random.below(256)), 0],
 	];
 	return Buffer.from(pick(makers)());
 }

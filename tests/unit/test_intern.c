@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MANY ((size_t)1 << 24) /* bytes: more than are needed */
+
 static uint32_t put(struct intern *t, const char *text)
 {
 	return intern_put(t, text, strlen(text));
@@ -25,7 +27,7 @@ static uint32_t put_many(struct intern *t, unsigned first, unsigned count)
 Test(intern_put, numbers_begin_at_one)
 {
 	struct intern t;
-	intern_init(&t, 100);
+	intern_init(&t, 100, MANY);
 	cr_expect_eq(put(&t, "a"), 1);
 	cr_expect_eq(put(&t, "b"), 2);
 	intern_finish(&t);
@@ -35,7 +37,7 @@ Test(intern_put, numbers_begin_at_one)
 Test(intern_put, the_same_bytes_have_one_number)
 {
 	struct intern t;
-	intern_init(&t, 100);
+	intern_init(&t, 100, MANY);
 	uint32_t number = put(&t, "abc");
 	put(&t, "ab");
 	cr_expect_eq(put(&t, "abc"), number);
@@ -46,7 +48,7 @@ Test(intern_put, the_same_bytes_have_one_number)
 Test(intern_put, length_and_nul_tell_apart)
 {
 	struct intern t;
-	intern_init(&t, 100);
+	intern_init(&t, 100, MANY);
 	uint32_t number = intern_put(&t, "a\0b", 3);
 	cr_expect_neq(intern_put(&t, "a\0c", 3), number);
 	cr_expect_neq(intern_put(&t, "a", 1), number);
@@ -57,7 +59,7 @@ Test(intern_put, length_and_nul_tell_apart)
 Test(intern_put, no_more_than_max)
 {
 	struct intern t;
-	intern_init(&t, 20);
+	intern_init(&t, 20, MANY);
 	cr_expect_neq(put_many(&t, 0, 20), 0);
 	cr_expect_eq(put(&t, "one more"), 0);
 	cr_expect_neq(put(&t, "7"), 0, "what is there is found");
@@ -66,11 +68,46 @@ Test(intern_put, no_more_than_max)
 	ASSERT_NO_LEAKS();
 }
 
+Test(intern_put, no_more_than_so_many_bytes)
+{
+	struct intern t;
+	static char text[1000];
+	unsigned taken = 0;
+	intern_init(&t, 100000, 10000);
+	for (unsigned i = 0; i < 50; i++) {
+		snprintf(text, sizeof text, "%0900u", i);
+		taken += put(&t, text) != 0;
+	}
+	cr_expect_geq(taken, 8);
+	cr_expect_leq(t.bytes, 10000);
+	cr_expect_lt(intern_memory(&t), 12000);
+	intern_sweep(&t);
+	cr_expect_eq(t.bytes, 0);
+	cr_expect_neq(put(&t, text), 0);
+	intern_finish(&t);
+	ASSERT_NO_LEAKS();
+}
+
+Test(intern_is_crowded, when_most_is_taken)
+{
+	struct intern t;
+	intern_init(&t, 1000, MANY);
+	put_many(&t, 0, 800);
+	cr_expect_not(intern_is_crowded(&t));
+	put_many(&t, 800, 200);
+	cr_expect(intern_is_crowded(&t));
+	intern_finish(&t);
+	intern_init(&t, 1000, 1000);
+	put_many(&t, 0, 1000);
+	cr_expect(intern_is_crowded(&t));
+	intern_finish(&t);
+}
+
 Test(intern_get, gives_the_bytes_back)
 {
 	struct intern t;
 	size_t length;
-	intern_init(&t, 100000);
+	intern_init(&t, 100000, MANY);
 	uint32_t number = put(&t, "hello");
 	put_many(&t, 0, 5000);
 	const char *text = intern_get(&t, number, &length);
@@ -82,7 +119,7 @@ Test(intern_get, gives_the_bytes_back)
 Test(intern_get, unknown_numbers_are_nothing)
 {
 	struct intern t;
-	intern_init(&t, 100);
+	intern_init(&t, 100, MANY);
 	cr_expect_null(intern_get(&t, 1, NULL), "nothing is there yet");
 	put(&t, "a");
 	cr_expect_null(intern_get(&t, 0, NULL));
@@ -94,7 +131,7 @@ Test(intern_get, unknown_numbers_are_nothing)
 Test(intern_sweep, forgets_what_is_not_marked)
 {
 	struct intern t;
-	intern_init(&t, 100);
+	intern_init(&t, 100, MANY);
 	uint32_t a = put(&t, "a"), b = put(&t, "b");
 	intern_mark(&t, b);
 	intern_sweep(&t);
@@ -108,7 +145,7 @@ Test(intern_sweep, forgets_what_is_not_marked)
 Test(intern_sweep, marks_last_for_one_sweep)
 {
 	struct intern t;
-	intern_init(&t, 100);
+	intern_init(&t, 100, MANY);
 	uint32_t a = put(&t, "a");
 	intern_mark(&t, a);
 	intern_sweep(&t);
@@ -120,7 +157,7 @@ Test(intern_sweep, marks_last_for_one_sweep)
 Test(intern_sweep, free_numbers_are_used_again)
 {
 	struct intern t;
-	intern_init(&t, 1000);
+	intern_init(&t, 1000, MANY);
 	put_many(&t, 0, 10);
 	intern_mark(&t, 3);
 	intern_sweep(&t);
@@ -135,7 +172,7 @@ Test(intern_sweep, free_numbers_are_used_again)
 Test(intern_mark, nonsense_is_ignored)
 {
 	struct intern t;
-	intern_init(&t, 100);
+	intern_init(&t, 100, MANY);
 	intern_mark(&t, 0);
 	intern_mark(&t, 7);
 	intern_mark(&t, UINT32_MAX);
@@ -147,7 +184,7 @@ Test(intern_mark, nonsense_is_ignored)
 Test(intern_wants_sweep, not_for_a_few)
 {
 	struct intern t;
-	intern_init(&t, 100000);
+	intern_init(&t, 100000, MANY);
 	put_many(&t, 0, 100);
 	cr_expect_not(intern_wants_sweep(&t));
 	put_many(&t, 100, 10000);
@@ -159,7 +196,7 @@ Test(intern_wants_sweep, not_for_a_few)
 Test(intern_wants_sweep, not_again_soon_after_a_useless_one)
 {
 	struct intern t;
-	intern_init(&t, 100000);
+	intern_init(&t, 100000, MANY);
 	put_many(&t, 0, 10000);
 	for (uint32_t i = 0; i < t.capacity; i++)
 		intern_mark(&t, i);
@@ -174,7 +211,7 @@ Test(intern_wants_sweep, rare_when_full)
 {
 	struct intern t;
 	unsigned sweeps = 0;
-	intern_init(&t, 4000);
+	intern_init(&t, 4000, MANY);
 	put_many(&t, 0, 4000);
 	for (unsigned n = 0; n < 10000; n++) {
 		if (intern_wants_sweep(&t)) {

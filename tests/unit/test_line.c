@@ -179,7 +179,7 @@ Test(line_erase, examples)
 Test(line_erase, spares_what_is_protected)
 {
 	struct intern styles;
-	intern_init(&styles, 100);
+	intern_init(&styles, 100, 10000);
 	uint32_t style = intern_put(
 		&styles, &(struct style){.flags = STYLE_PROTECTED}, sizeof(struct style));
 	struct line *line = make("abcd");

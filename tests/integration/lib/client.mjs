@@ -57,6 +57,7 @@ export class TerminalClient extends EventEmitter {
 		this.ready = false;
 		this.snapshots = [];
 		this.snapshot = undefined; // the one that is coming in
+		this.taken = undefined; // the one whose sync is to come
 		this.socket = undefined;
 		this.closed = undefined;
 	}
@@ -98,6 +99,7 @@ export class TerminalClient extends EventEmitter {
 		this.ready = false;
 		this.begun = false;
 		this.snapshot = undefined;
+		this.taken = undefined;
 		this.connections += 1;
 		socket.on('message', (data, binary) => {
 			if (this.socket !== socket) return;
@@ -171,8 +173,14 @@ export class TerminalClient extends EventEmitter {
 			this.snapshot = { ...message, chunks: [], left: message.bytes };
 			this.begun = false;
 		} else if (message.type === 'sync') {
-			const { skipped = this.snapshot?.skipped } = message;
-			if (this.snapshot) this.#endSnapshot(message);
+			assert.ok(!this.snapshot, 'the snapshot is shorter than announced');
+			const { skipped = this.taken?.skipped } = message;
+			if (this.taken) {
+				const { offset, cols, rows } = this.taken;
+				assert.deepEqual([message.offset, message.cols, message.rows], [offset, cols, rows],
+					'the sync behind a snapshot says something else');
+			}
+			this.taken = undefined;
 			if (this.offset !== undefined && message.offset !== this.offset) {
 				this.gaps.push({ from: this.offset, to: message.offset, skipped, chunks: this.chunks });
 			}
@@ -192,16 +200,13 @@ export class TerminalClient extends EventEmitter {
 		this.emit('message', message);
 	}
 
-	#endSnapshot(sync) {
+	/** It is whole: its sync follows, or another one that is newer. */
+	#endSnapshot() {
 		const { chunks, left, ...said } = this.snapshot;
 		this.snapshot = undefined;
-		assert.equal(left, 0, 'the snapshot is shorter than announced');
-		assert.deepEqual([sync.offset, sync.cols, sync.rows], [said.offset, said.cols, said.rows],
-			'the sync behind a snapshot says something else');
-		const taken = { ...said, data: Buffer.concat(chunks), took: performance.now() };
-		if (!this.keepLog) this.snapshots.length = 0;
-		this.snapshots.push(taken);
-		this.emit('snapshot', taken);
+		this.taken = { ...said, data: Buffer.concat(chunks), took: performance.now() };
+		this.snapshots.push(this.taken);
+		this.emit('snapshot', this.taken);
 	}
 
 	#bytes(data) {
@@ -211,6 +216,7 @@ export class TerminalClient extends EventEmitter {
 			this.snapshot.chunks.push(data);
 			this.received += data.length;
 			this.emit('piece', data);
+			if (this.snapshot.left === 0) this.#endSnapshot();
 			return;
 		}
 		assert.ok(this.begun, 'bytes before the first sync');

@@ -1,0 +1,75 @@
+// A road between a client and the server that takes only so much: small kernel buffers, and a pace of its
+// own. It is a process, so that nothing here reads ahead.
+import { spawn } from 'node:child_process';
+import { until } from './until.mjs';
+
+const BUFFER = 64 << 10;
+
+/* Arguments: port of the server, bytes per 10 ms at first (0: none). Lines on stdin change the pace. */
+const relay = `use strict; use Socket; use IO::Select; use Time::HiRes "time";
+$SIG{PIPE} = "IGNORE"; $| = 1;
+my ($port, $pace) = @ARGV;
+sub small { my $s; socket($s, PF_INET, SOCK_STREAM, 0) or die; setsockopt($s, SOL_SOCKET, SO_RCVBUF, ${BUFFER / 2}); $s }
+my $listener = small();
+bind($listener, sockaddr_in(0, INADDR_LOOPBACK)) or die; listen($listener, 1) or die;
+print((sockaddr_in(getsockname($listener)))[0], "\\n");
+accept(my $client, $listener) or die;
+my $server = small();
+connect($server, sockaddr_in($port, INADDR_LOOPBACK)) or die;
+my $due = time;
+for (;;) {
+	my $now = time;
+	my $open = $pace > 0 && $now >= $due;
+	my $select = IO::Select->new($client, \\*STDIN, $open ? $server : ());
+	my $wait = $pace > 0 ? ($open ? 1 : $due - $now) : undef;
+	for my $ready ($select->can_read($wait)) {
+		if ($ready == \\*STDIN) {
+			exit unless sysread(STDIN, my $text, 100);
+			($pace) = $text =~ /(\\d+)\\n$/; $due = time;
+			next;
+		}
+		next if $ready == $server && $pace == 0;
+		my $most = $ready == $server && $pace < 65536 ? $pace : 65536;
+		exit unless sysread($ready, my $bytes, $most);
+		$due = time + 0.01 if $ready == $server && $pace < 65536;
+		my $to = $ready == $server ? $client : $server;
+		for (my $at = 0; $at < length $bytes;) { my $n = syswrite($to, $bytes, 65536, $at); exit unless $n; $at += $n }
+	}
+}`;
+
+export class Road {
+	/** pace: bytes a second; 0: nothing comes through, Infinity: everything. */
+	static async build(server, pace) {
+		const road = new Road();
+		road.server = server;
+		road.child = spawn('perl', ['-e', relay, String(server.port), String(Road.#perStep(pace))],
+			{ stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, RINGSIDE_TEST_ROOT: server.root } });
+		server.clients.add(road);
+		let port = '';
+		road.child.stdout.setEncoding('latin1').on('data', (text) => { port += text; });
+		road.child.stdin.on('error', () => {});
+		await until('port of the road', () => port.endsWith('\n'));
+		road.base = `http://127.0.0.1:${Number(port)}`;
+		return road;
+	}
+
+	static #perStep(pace) {
+		return Number.isFinite(pace) ? Math.ceil(pace / 100) : 1 << 20;
+	}
+
+	set pace(pace) {
+		this.child.stdin.write(`${Road.#perStep(pace)}\n`);
+	}
+
+	/** A client at the other end. */
+	client(options) {
+		const { server } = this;
+		const client = server.client({ headers: { Host: server.host }, ...options });
+		client.server = { base: this.base, api: server.api, get token() { return server.token; } };
+		return client;
+	}
+
+	terminate() {
+		this.child.kill('SIGKILL');
+	}
+}

@@ -1,0 +1,331 @@
+// What programs ask their terminal is answered by the server: once, correctly, whoever watches or nobody, and
+// never with what a program has sent.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Emulator } from './lib/emulator.mjs';
+import { scenario } from './lib/server.mjs';
+import { pause, stays, until } from './lib/until.mjs';
+
+const latin1 = (text) => Buffer.from(text, 'latin1');
+
+/*
+ * Asks what is in the files ask-0, ask-1, ... and writes down what comes for each of them until the answer to
+ * a last question, and at the end whatever else comes. An ask file may be in parts, 20 ms apart.
+ */
+const asker = String.raw`use strict; use Time::HiRes "sleep"; $| = 1;
+sub more { my ($wait) = @_; my $r = ""; vec($r, 0, 1) = 1; return "" unless select($r, undef, undef, $wait) > 0; sysread(STDIN, my $bytes, 65536); $bytes }
+my @said;
+for (my $i = 0; -e "ask-$i"; $i++) {
+	open my $file, "<:raw", "ask-$i"; my $ask = do { local $/; <$file> };
+	my @parts = split /\|SPLIT\|/, $ask;
+	print shift @parts;
+	for my $part (@parts) { sleep 0.02; print $part }
+	print "\e[?6n\e[?15n";
+	my $said = "";
+	while ($said !~ /\e\[\?13n/) { my $more = more(10); last if $more eq ""; $said .= $more }
+	push @said, unpack("H*", $said);
+}
+push @said, unpack("H*", more(0.4));
+open my $out, ">", "said.new"; print $out join("\n", @said), "\n"; close $out; rename "said.new", "said";
+`;
+
+/** What is typed for each of these questions, and how that would be with nobody to ask. */
+async function ask(server, id, questions) {
+	rmSync(path.join(server.cwd, 'said'), { force: true });
+	questions.forEach((question, at) => writeFileSync(path.join(server.cwd, `ask-${at}`), latin1(question)));
+	rmSync(path.join(server.cwd, `ask-${questions.length}`), { force: true });
+	writeFileSync(path.join(server.cwd, 'asker.pl'), asker);
+	const { offset } = await server.api.get(id);
+	await server.api.input(id, "stty raw -echo; printf '\\033[2J\\033[3;5H'; perl asker.pl; stty sane; printf '\\033c'; echo do''ne\r");
+	await server.outputMatches(id, /done\r\n/, offset, { timeout: 30_000 });
+	const said = readFileSync(path.join(server.cwd, 'said'), 'latin1').trimEnd().split('\n');
+	const texts = said.map((hex) => Buffer.from(hex, 'hex').toString('latin1'));
+	if (texts.length === questions.length) texts.push(''); // its last line was empty
+	assert.equal(texts.pop(), '', 'something was typed that nobody had asked for');
+	return texts.map((text) => {
+		assert.match(text, /\x1b\[\?\d+;\d+R\x1b\[\?13n$/, JSON.stringify(text));
+		return text.replace(/\x1b\[\?\d+;\d+R\x1b\[\?13n$/, '');
+	});
+}
+
+const rgb = /^rgb:([0-9a-f]{4})\/([0-9a-f]{4})\/([0-9a-f]{4})$/;
+const colorOf = (number) => new RegExp(`^\x1b\\]${number};${rgb.source.slice(1, -1)}\x1b\\\\$`);
+
+/* Question and answer, in an order: some set what later ones ask for. 80 x 24, the cursor at line 3, column 5. */
+const exchanges = [
+	['DA1', '\x1b[c', '\x1b[?1;2c'],
+	['DA1 with 0', '\x1b[0c', '\x1b[?1;2c'],
+	['DECID', '\x1bZ', '\x1b[?1;2c'],
+	['DA2', '\x1b[>c', /^\x1b\[>0;\d+;0c$/],
+	['DA2 with 0', '\x1b[>0c', /^\x1b\[>0;\d+;0c$/],
+	['DA3', '\x1b[=c', '\x1bP!|00000000\x1b\\'],
+	['DSR', '\x1b[5n', '\x1b[0n'],
+	['CPR', '\x1b[6n', '\x1b[3;5R'],
+	['CPR elsewhere', '\x1b[24;80H\x1b[6n\x1b[3;5H', '\x1b[24;80R'],
+	['CPR beyond the screen', '\x1b[999;999H\x1b[6n\x1b[3;5H', '\x1b[24;80R'],
+	['DECXCPR', '\x1b[?6n', '\x1b[?3;5R'],
+	['DECRQM of what is not set', '\x1b[?2004$p', '\x1b[?2004;2$y'],
+	['DECRQM of what is set', '\x1b[?2004h\x1b[?2004$p\x1b[?2004l', '\x1b[?2004;1$y'],
+	['DECRQM of what is unknown', '\x1b[?31337$p', '\x1b[?31337;0$y'],
+	['DECRQM, synchronized output', '\x1b[?2026$p', '\x1b[?2026;2$y'],
+	['DECRQM, alternate screen', '\x1b[?1049h\x1b[?1049$p\x1b[?1049l\x1b[?1049$p\x1b[3;5H', '\x1b[?1049;1$y\x1b[?1049;2$y'],
+	['DECRQM, ANSI', '\x1b[4$p', '\x1b[4;2$y'],
+	['DECRQSS, pen', '\x1b[1;31m\x1bP$qm\x1b\\\x1b[m', '\x1bP1$r0;1;31m\x1b\\'],
+	['DECRQSS, margins', '\x1b[5;20r\x1bP$qr\x1b\\\x1b[r\x1b[3;5H', '\x1bP1$r5;20r\x1b\\'],
+	['DECRQSS, cursor', '\x1b[4 q\x1bP$q q\x1b\\', '\x1bP1$r4 q\x1b\\'],
+	['DECRQSS of nonsense', '\x1bP$qnonsense\x1b\\', '\x1bP0$r\x1b\\'],
+	['XTVERSION', '\x1b[>q', /^\x1bP>\|Ringside[ ()\w.-]*\x1b\\$/],
+	['XTGETTCAP, name', '\x1bP+q544e\x1b\\', /^\x1bP1\+r544[eE]=[0-9a-fA-F]+\x1b\\$/],
+	['XTGETTCAP, colours', '\x1bP+q436f\x1b\\', /^\x1bP1\+r436[fF]=323536\x1b\\$/],
+	['XTGETTCAP of nonsense', '\x1bP+q6e6f6e73656e7365\x1b\\', /^\x1bP0\+r\x1b\\$/],
+	['colour of the palette', '\x1b]4;1;?\x07', colorOf('4;1')],
+	['of two', '\x1b]4;1;?;200;?\x1b\\', new RegExp(colorOf('4;1').source.slice(0, -1) + colorOf('4;200').source.slice(1))],
+	['what a program has set', '\x1b]4;1;rgb:12/34/56\x1b\\\x1b]4;1;?\x1b\\', '\x1b]4;1;rgb:1212/3434/5656\x1b\\'],
+	['foreground', '\x1b]10;?\x07', colorOf(10)],
+	['background', '\x1b]11;?\x1b\\', colorOf(11)],
+	['cursor', '\x1b]12;?\x1b\\', colorOf(12)],
+	['all of them', '\x1b]10;?;?;?\x07', new RegExp([10, 11, 12].map((number) => colorOf(number).source.slice(1, -1)).join(''))],
+	['a background that was set', '\x1b]11;#010203\x07\x1b]11;?\x07', '\x1b]11;rgb:0101/0202/0303\x1b\\'],
+	['the default again', '\x1b]111\x07\x1b]104\x07\x1b]11;?\x07', /^(?!.*0101\/0202\/0303)\x1b\]11;rgb:/],
+	['pixels of the window', '\x1b[14t', /^\x1b\[4;\d+;\d+t$/],
+	['pixels of a cell', '\x1b[16t', /^\x1b\[6;\d+;\d+t$/],
+	['characters of the window', '\x1b[18t', '\x1b[8;24;80t'],
+	['kitty keyboard', '\x1b[?u', '\x1b[?0u'],
+	['kitty keyboard, pushed', '\x1b[>5u\x1b[?u\x1b[<u\x1b[?u', '\x1b[?5u\x1b[?0u'],
+	['colour scheme', '\x1b[?996n', /^\x1b\[\?997;[12]n$/],
+	['DA1 in C1', '\xc2\x9bc', '\x1b[?1;2c'],
+	['DECRQSS in C1', '\xc2\x90$qm\xc2\x9c', '\x1bP1$r0m\x1b\\'],
+	['two at once', '\x1b[c\x1b[5n', '\x1b[?1;2c\x1b[0n'],
+	['in pieces', '\x1b|SPLIT|[|SPLIT|6|SPLIT|n', '\x1b[3;5R'],
+	['a string in pieces', '\x1b]1|SPLIT|1;|SPLIT|?\x1b|SPLIT|\\', colorOf(11)],
+	['with a control in it', '\x1b[6\bn\x1b[3;5H', '\x1b[3;4R'],
+	['cancelled', '\x1b[6\x18\x1b]11;?\x1a\x1bP$qm\x18', ''],
+	['nothing at all', 'text \x1b[2m\x1b[m\x1b[3;5H', ''],
+];
+
+function check(list, answers, who) {
+	list.forEach(([name, , expected], at) => {
+		if (typeof expected === 'string') assert.equal(JSON.stringify(answers[at]), JSON.stringify(expected), `${name}, ${who}`);
+		else assert.match(answers[at], expected, `${name}, ${who}`);
+	});
+}
+
+scenario('each question gets its one answer, whoever watches or nobody', { timeout: 100_000 }, async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const questions = exchanges.map(([, question]) => question);
+	const alone = await ask(server, 's', questions);
+	check(exchanges, alone, 'detached');
+	const emulators = [];
+	for (let at = 0; at < 4; at += 1) {
+		const client = server.client({ sessionId: 's', ...(at === 2 ? { cols: 80, rows: 24 } : {}) });
+		emulators.push(new Emulator(client));
+		await client.connect();
+	}
+	emulators[1].client.type('\r');
+	assert.deepEqual(await ask(server, 's', questions), alone, 'with four terminals');
+	// One is too slow to be of any use.
+	emulators[3].client.stall();
+	assert.deepEqual(await ask(server, 's', questions), alone, 'with one that does not read');
+	emulators[3].client.unstall();
+	await Promise.all(emulators.map((emulator) => emulator.parsed()));
+	assert.deepEqual(emulators.map(({ said }) => said), ['', '', '', ''], 'a terminal was asked');
+	const metrics = (await server.api.raw('GET', '/metrics')).text;
+	assert.ok(Number(/^ringside_queries_answered_total (\d+)$/m.exec(metrics)[1]) > 3 * exchanges.length);
+	assert.match(metrics, /^ringside_replies_lost_total 0$/m);
+});
+
+scenario('the answers are those of the present size', async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	for (const [cols, rows] of [[100, 30], [20, 5], [132, 43]]) {
+		await server.api.resize('s', cols, rows);
+		await until('the size', async () => (await server.run('s', 'stty size')) === `${rows} ${cols}\n`);
+		const [characters, corner] = await ask(server, 's', ['\x1b[18t', '\x1b[999;999H\x1b[6n']);
+		assert.deepEqual([characters, corner], [`\x1b[8;${rows};${cols}t`, `\x1b[${rows};${cols}R`]);
+	}
+});
+
+const CANARY = 'canary';
+
+scenario('nothing that a program has sent is ever typed', async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const hex = Buffer.from(CANARY).toString('hex');
+	const hostile = [
+		`\x1b]0;${CANARY}\r\x07\x1b[21t`, `\x1b]2;${CANARY}\x1b\\\x1b[20t\x1b[21t`, `\x1b]1;${CANARY}\x07\x1b[20t`,
+		`\x1b[22;0t\x1b]0;${CANARY}\x07\x1b[23;0t\x1b[21t`, `\x1b]l${CANARY}\x1b\\\x1b[21t`,
+		`\x1bP$q${CANARY}\x1b\\`, `\x1bP$q"p${CANARY}\x1b\\`, `\x1bP+q${hex}\x1b\\`, `\x1bP+q544e;${hex}\x1b\\`, `\x1bP+q${CANARY}\x1b\\`,
+		`\x1b]4;${CANARY};?\x07`, `\x1b]4;1;?;${CANARY}\x07`, `\x1b]10;${CANARY}\x07\x1b]10;?\x07`, `\x1b]11;?${CANARY}\x07`,
+		`\x1b]52;c;${Buffer.from(CANARY).toString('base64')}\x07\x1b]52;c;?\x07`, `\x1b]52;${CANARY};?\x07`,
+		`\x1b]7;file://host/${CANARY}\x07`, `\x1b]50;?\x07`, `\x1b]50;${CANARY}\x07\x1b]50;?\x07`, `\x1b]777;notify;${CANARY};?\x07`,
+		`\x1b]99;i=${CANARY}:p=?;\x1b\\`, `\x1b]1337;ReportVariable=${CANARY}\x07`, `\x1b]1337;RequestAttributes\x07`,
+		`\x1b_Gi=1,a=q,s=1,v=1;${CANARY}\x1b\\`, `\x1b_${CANARY}\x1b\\`, `\x1b^${CANARY}\x1b\\`, `\x1bX${CANARY}\x1b\\`,
+		`${CANARY}\x1b[1;1;1;1;24;80*y`, `${CANARY}\x1b[1;1;1;24;80#|`, '\x1b[?1$w', '\x1b[1$w', '\x1b[2$w', '\x1b[1$u', '\x1b[2;2$u',
+		'\x1b[?62n', '\x1b[?63;1n', '\x1b[?75n', '\x1b[?85n', '\x05', `\x1bP1;1|17/${hex}\x1b\\`, '\x1b[&x', "\x1b['|", "\x1b[1'|",
+		'\x1b[?1;1;0S', '\x1b[?2;1;0S', '\x1b[5i', '\x1b[?5i', '\x1b[0i',
+	];
+	const said = await ask(server, 's', hostile);
+	for (const [at, answer] of said.entries()) {
+		const question = JSON.stringify(hostile[at]);
+		assert.ok(!answer.includes(CANARY) && !answer.toLowerCase().includes(hex), `${question} is answered with ${JSON.stringify(answer)}`);
+		assert.ok(!/[\r\n\t\x03\x04\x7f]/.test(answer), `${question} types a key: ${JSON.stringify(answer)}`);
+		// Nothing but whole sequences.
+		assert.equal(answer.replaceAll(/\x1b\[[ -?]*[@-~]|\x1b[\]P][ -~]*\x1b\\/g, ''), '', question);
+	}
+	assert.equal(said[0], '\x1b]l\x1b\\', 'the title is reported');
+	assert.ok(!said[14].includes(Buffer.from(CANARY).toString('base64')), 'the clipboard can be read');
+	assert.match(said[14], /^(\x1b\]52;c;\x1b\\)?$/);
+});
+
+scenario('the clipboard cannot be read, even if programs may set it', { args: ['--clipboard'] }, async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const base64 = Buffer.from(CANARY).toString('base64');
+	const [said] = await ask(server, 's', [`\x1b]52;c;${base64}\x07\x1b]52;c;?\x07\x1b]52;p;?\x1b\\\x1b]52;;?\x07`]);
+	assert.equal(said.replaceAll('\x1b]52;c;\x1b\\', ''), '');
+});
+
+scenario('a terminal that echoes answers does not answer itself', { timeout: 80_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	// With -echoctl what is typed comes back as it is: an answer that is a question would never end.
+	const all = exchanges.map(([, question]) => question.replaceAll('|SPLIT|', ''));
+	all.push('\x1b[?53n', '\x1b[?55n', '\x1b[?25n', '\x1b[?26n', '\x1b[x', '\x1b[1x', '\x1b[11t', '\x1b[13t', '\x1b[15t', '\x1b[19t', '\x1b[20t', '\x1b[21t', '\x1b[?4m', '\x1b]52;c;?\x07');
+	writeFileSync(path.join(server.cwd, 'all'), latin1(all.join('')));
+	writeFileSync(path.join(server.cwd, 'echo.sh'), 'stty -icanon -isig -echoctl echo min 0 time 0; cat all; touch asked; until [ -e stop ]; do sleep 0.02; done; perl -e \'1 while sysread(STDIN, $b, 65536)\'; stty sane; printf "\\033c\\nover\\n"\n');
+	await api.input('s', 'bash echo.sh\r');
+	await until('all of it', () => existsSync(path.join(server.cwd, 'asked')));
+	let before;
+	await until('silence', async () => {
+		const { offset } = await api.get('s');
+		const still = offset === before;
+		before = offset;
+		await pause(100);
+		return still;
+	}, { timeout: 5000 });
+	await stays('silence', async () => (await api.get('s')).offset === before);
+	writeFileSync(path.join(server.cwd, 'stop'), '');
+	await server.outputMatches('s', /over\r\n/);
+	await server.shellReady('s');
+});
+
+scenario('a file full of questions stops neither the session nor the server', { timeout: 80_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	await server.session({ id: 'other', cols: 80, rows: 24 });
+	writeFileSync(path.join(server.cwd, 'many'), '\x1b[c\x1b[>q\x1b]11;?\x07'.repeat(300_000));
+	await api.input('s', 'stty raw -echo; cat many; touch shown; until [ -e go ]; do sleep 0.02; done; perl -e \'my $r = ""; for (;;) { vec($r, 0, 1) = 1; last unless select($r, undef, undef, 0.5) > 0; sysread(STDIN, my $b, 65536) }\'; stty sane; printf "\\nover\\n"\r');
+	await until('the whole file', () => existsSync(path.join(server.cwd, 'shown')), { timeout: 30_000 });
+	assert.equal(await server.run('other', 'echo $((6*7))'), '42\n');
+	const { text } = await api.raw('GET', '/metrics');
+	assert.ok(Number(/^ringside_replies_lost_total (\d+)$/m.exec(text)[1]) > 0, 'the answers to all of it were kept');
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	await server.outputMatches('s', /\nover\r?\n/, 0, { timeout: 30_000 });
+	await server.shellReady('s');
+	assert.equal(await server.run('s', 'echo $((6*7))'), '42\n');
+});
+
+/* Like an editor: asks at its start and all the time, draws, and writes down what is typed until it is "q". */
+const editor = String.raw`use strict; use Time::HiRes "time"; $| = 1;
+print "\e[?1049h\e[22;0;0t\e[>4;2m\e[?1h\e=\e[?2004h\e[?1002h\e[?1006h\e[?12h\e[2J\e[H\e[>c\e]10;?\a\e]11;?\a\e[?12\$p\eP+q436f\e\\\e[>q\e[?2026\$p";
+my ($said, $asked, $next) = ("", 0, time);
+open my $out, ">", "typed"; $out->autoflush;
+for (;;) {
+	my $r = ""; vec($r, 0, 1) = 1;
+	if (select($r, undef, undef, 0.03) > 0) {
+		sysread(STDIN, my $bytes, 65536); print $out $bytes; $said .= $bytes;
+		last if $said =~ /q\z/;
+	}
+	if (time > $next) { $asked++; $next = time + 0.05; printf "\e[%d;1H\e[K\e[3%dm%d\e[m\e[12;34H\e[6n\e[5n", 1 + $asked % 24, $asked % 8, $asked }
+}
+print "\e[?1049l\e[23;0;0t\e[>4m\e[?1l\e>\e[?2004l\e[?1002l\e[?1006l"; open my $count, ">", "asked"; print $count $asked;
+`;
+
+/** Ten terminals that come and go until told to stop: resuming, with the whole history, with a snapshot. */
+function storm(server, id, count = 10) {
+	const emulators = Array.from({ length: count }, () => new Emulator(server.client({ sessionId: id, cols: 80, rows: 24 })));
+	let visits = 0;
+	let over = false;
+	const done = emulators.map(async ({ client }, at) => {
+		for (let round = at; !over; round += 1) {
+			const manner = ['resume', 'history', 'snapshot'][round % 3];
+			if (manner !== 'resume') client.epoch = client.offset = undefined;
+			await client.connect({ history: manner === 'history' });
+			visits += 1;
+			if (round % 2) await pause(20 + 10 * (at % 5));
+			if (round % 4) await client.close();
+			else client.terminate();
+		}
+	});
+	const failed = Promise.all(done);
+	failed.catch(() => {});
+	return {
+		/** They have all come and gone so often; returns what they have typed. */
+		async visited(times) {
+			await until(() => `${times} visits: ${visits}`, async () => {
+				await Promise.race([failed, pause(1)]);
+				return visits >= times;
+			}, { timeout: 40_000 });
+		},
+		async end() {
+			over = true;
+			await failed;
+			await Promise.all(emulators.map((emulator) => emulator.parsed()));
+			return emulators.map(({ said }) => said).join('');
+		},
+	};
+}
+
+scenario('ten terminals that come and go all the time type nothing into a program that asks all the time', { timeout: 100_000 }, async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	writeFileSync(path.join(server.cwd, 'editor.pl'), editor);
+	const around = storm(server, 's');
+	await server.api.input('s', 'stty raw -echo; perl editor.pl; stty sane; echo ba""ck\r');
+	await around.visited(300);
+	await server.api.input('s', 'q');
+	await server.outputMatches('s', /back\r\n/);
+	await around.visited(330);
+	assert.equal(await around.end(), '', 'a terminal has typed');
+	const asked = Number(readFileSync(path.join(server.cwd, 'asked'), 'latin1'));
+	const typed = readFileSync(path.join(server.cwd, 'typed'), 'latin1');
+	const color = '\x1b\\]1[01];rgb:[0-9a-f/]{14}\x1b\\\\';
+	const start = new RegExp(`^\x1b\\[>0;\\d+;0c${color}${color}\x1b\\[\\?12;[12]\\$y\x1bP1\\+r436f=323536\x1b\\\\\x1bP>\\|Ringside[^\x1b]*\x1b\\\\\x1b\\[\\?2026;2\\$y`);
+	assert.match(typed, start);
+	const rest = typed.replace(start, '');
+	// The last answers may come when it has gone.
+	const answer = '\x1b[12;34R\x1b[0n';
+	assert.ok(asked > 10, `${asked}`);
+	const counted = (rest.length - 1) / answer.length;
+	assert.ok(counted <= asked && counted >= asked - 1, `${counted} answers to ${asked} questions`);
+	assert.equal(JSON.stringify(rest), JSON.stringify(`${answer.repeat(counted)}q`));
+	assert.equal(await server.run('s', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n');
+});
+
+for (const [program, start, quit, sign] of [
+	['vim', 'TERM=xterm-256color vim -u DEFAULTS -i NONE -n new.txt', null, /\x1b\[\?1049h/],
+	['less', 'seq 1000 > numbers; less numbers', 'q', /\x1b\[\?1049h/],
+	['htop', 'htop -d 2', 'q', /\x1b\[\?1049h/],
+	['tmux', 'tmux -f /dev/null -L ringside-test new-session cat', '\x04', /\x1b\[\?1049h/],
+]) {
+	const skip = process.env.PATH.split(':').some((folder) => existsSync(path.join(folder, program))) ? false : `there is no ${program}`;
+	scenario(`terminals that come and go type nothing into ${program}`, { skip, timeout: 80_000 }, async (server) => {
+		await server.session({ id: 's', cols: 80, rows: 24 });
+		const around = storm(server, 's', 5);
+		await server.api.input('s', `${start}; echo ba""ck\r`);
+		await server.outputMatches('s', sign);
+		await around.visited(60);
+		if (program === 'vim') {
+			await server.api.input('s', 'ihello');
+			await around.visited(120);
+			await server.api.input('s', ' world\x1b');
+			await around.visited(140);
+			await server.api.input('s', ':wq\r');
+		} else {
+			await around.visited(120);
+			await server.api.input('s', quit);
+		}
+		await server.outputMatches('s', /back\r\n/);
+		await around.visited(150);
+		assert.equal(await around.end(), '', 'a terminal has typed');
+		if (program === 'vim') assert.equal(readFileSync(path.join(server.cwd, 'new.txt'), 'latin1'), 'hello world\n');
+		assert.equal(await server.run('s', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n');
+	});
+}

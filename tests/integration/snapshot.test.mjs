@@ -1,0 +1,526 @@
+// What a client gets that does not resume, or has fallen behind: the screen as it is, to the last attribute.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Refused } from './lib/client.mjs';
+import { rssAnon } from './lib/proc.mjs';
+import { Road } from './lib/road.mjs';
+import { scenario, slowness } from './lib/server.mjs';
+import { pause, until } from './lib/until.mjs';
+import { assertShows, PlainWatcher, settled, watch, Watcher, witness } from './lib/watcher.mjs';
+import { Reference } from '../lib/screen.mjs';
+
+const SCROLLBACK = 10_000; // the server's default
+const types = (client) => client.log.map(({ type }) => type);
+
+/* What is printed, piece by piece; after each of them the screen is compared. */
+const pieces = Object.entries({
+	'an empty screen': 'x\b \b',
+	colours: '\x1b[1;31mred\x1b[0m \x1b[38;5;200;48;2;1;2;3mmore\x1b[m \x1b[4:3;58;2;9;8;7mcurly\x1b[m\r\n',
+	'wide and combined': 'e\u0301 \u754c\u{1f3aa} \u{1f469}\u200d\u{1f467} \u0e19\u0e49\u0e33\r\n',
+	'a character that is yet to wrap': 'x'.repeat(80),
+	'wrapped lines': 'wrapped '.repeat(40),
+	scrollback: Array.from({ length: 300 }, (_, line) => `\x1b[3${line % 8}mline ${line}\x1b[m ${'.'.repeat(line % 100)}\r\n`).join(''),
+	'margins and origin': '\x1b[5;15r\x1b[?6h\x1b[3;3Hin the margins\x1b7\x1b[1;44m',
+	'an open colour': 'blue',
+	'restored cursor': '\x1b8\x1b[?6l\x1b[r\x1b[m',
+	charsets: '\x1b(0lqqk\x1b)A\x0e#\x0f',
+	'tab stops': '\x1b(B\x1b[3g\x1b[10G\x1bH\x1b[33G\x1bH\r\ta\tb\tc',
+	modes: '\x1b[?1h\x1b=\x1b[?2004h\x1b[?1002h\x1b[?1006h\x1b[4h\x1b[?25l\x1b[5 q\x1b[?7l\x1b[?1004h',
+	palette: '\x1b]4;1;rgb:12/34/56\x1b\\\x1b]4;200;#aabbcc\x07\x1b]10;#abcdef\x07\x1b]11;#010203\x07\x1b]12;#445566\x07',
+	titles: '\x1b]0;one\x07\x1b[22;0t\x1b]2;two \u00fc\x07\x1b]1;icon\x07',
+	links: '\x1b]8;id=a;http://x.example/?a=b\x1b\\link\x1b]8;;\x1b\\ none \x1b]8;;http://y.example/\x1b\\open',
+	'the link goes on': 'still open\r\n',
+	'the alternate screen': '\x1b[?1049h\x1b[2J\x1b[5;10Hmiddle\x1b[24;1H\x1b[7mstatus\x1b[m\x1b[12;40H',
+	'scrolled within it': '\x1b[2;20r\x1b[20;1H\n\n\nlast',
+	'half a CSI': '\x1b[3',
+	'the rest of it': '5mmagenta',
+	'half a character': '\xe7\x95',
+	'the rest of the character': '\x8c',
+	'half a title': '\x1b]2;ti',
+	'the rest of the title': 'tle\x07',
+	'half an escape': '\x1b',
+	'and the rest': '[Hhome',
+	'half a device control string': '\x1bP+q54',
+	'dropped': '\x18',
+	'back from the alternate screen': '\x1b[?1049l',
+	'the title before': '\x1b[23;0t',
+	'a cleared scrollback': '\x1b[3J\x1b7\x1b[4lnew',
+	'a full reset': '\x1bcafter the reset',
+	'more than the scrollback has': `${Array.from({ length: SCROLLBACK + 500 }, (_, line) => `${line}`).join('\r\n')}\r\n`,
+}).map(([name, text]) => [name, /[^\0-\xff]/.test(text) ? Buffer.from(text) : Buffer.from(text, 'latin1')]);
+
+/** A program that prints a piece for each byte that is typed. Returns how to make it. */
+async function begin(server, id, list) {
+	list.forEach(([, bytes], at) => writeFileSync(path.join(server.cwd, `piece-${at}`), bytes));
+	writeFileSync(path.join(server.cwd, 'pieces'), `stty raw -echo; printf '<<begin''>>\\033c'
+for i in {0..${list.length - 1}}; do read -rN1; cat piece-$i; done; read -rN1; stty sane\n`);
+	await server.api.input(id, '. ./pieces\r');
+	await server.outputMatches(id, /<<begin>>\x1bc/);
+	let { offset } = await server.api.get(id);
+	return async (at) => {
+		await server.api.input(id, 'x');
+		offset += list[at][1].length;
+		await until(list[at][0], async () => (await server.api.get(id)).offset === offset);
+		return offset;
+	};
+}
+
+/** All of them have what there is to have: of an unfinished sequence that may be only a part. */
+async function together(server, id, ...watchers) {
+	let before;
+	await until(() => `the same place for all: ${watchers.map(({ client }) => client.offset)}`, () => {
+		watchers.forEach(({ client }) => client.check());
+		const places = new Set(watchers.map(({ client }) => client.offset));
+		const now = places.size === 1 && [...places][0];
+		const still = now !== false && now === before;
+		before = now;
+		return still;
+	});
+}
+
+scenario('an attach shows exactly the screen, whatever is on it', { timeout: 100_000 }, async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	await server.run('s', 'seq 100');
+	const truth = await witness(server, 's');
+	const print = await begin(server, 's', pieces);
+	const early = await watch(server, 's');
+	for (const [at, [name]] of pieces.entries()) {
+		const head = await print(at);
+		const late = await watch(server, 's');
+		const plainClient = server.client({ sessionId: 's' });
+		const plain = new PlainWatcher(plainClient, 80, 24, SCROLLBACK);
+		await plainClient.connect();
+		await together(server, 's', truth, early, late, plain);
+		const [snapshot] = late.client.snapshots;
+		assert.ok(snapshot.offset <= head && head - snapshot.offset < 16, `${name}: a snapshot of ${snapshot.offset} at ${head}`);
+		assert.deepEqual([snapshot.cols, snapshot.rows, snapshot.reason, snapshot.skipped], [80, 24, 'attach', undefined]);
+		assert.equal(snapshot.lines, snapshot.total, `${name}: some lines are missing`);
+		const order = types(late.client).slice(0, types(late.client).indexOf('ready'));
+		assert.deepEqual(order.filter((type) => type !== 'bytes'), ['attached', 'snapshot', 'sync'], name);
+		assertShows(late, truth, `${name}, seen by one that comes`);
+		assertShows(plain, truth, `${name}, seen by one that ignores messages`);
+		assertShows(early, truth, `${name}, seen by one that was there`);
+		late.client.terminate();
+		plainClient.terminate();
+		await until('only two left', async () => (await server.api.get('s')).clients === 2);
+	}
+	await server.api.input('s', 'x');
+	await server.shellReady('s');
+	assert.equal(early.client.snapshots.length, 1);
+	assert.deepEqual(early.client.gaps, []);
+	await settled(server, 's', truth, early);
+	assertShows(early, truth, 'the end');
+});
+
+scenario('one that leaves and comes back shows the same as one that stayed', async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const truth = await witness(server, 's');
+	const print = await begin(server, 's', pieces);
+	const coming = await watch(server, 's');
+	for (const [at, [name]] of pieces.entries()) {
+		await print(at);
+		await together(server, 's', truth, coming);
+		assertShows(coming, truth, name);
+		await coming.client.close();
+		await coming.client.connect();
+	}
+	assert.equal(coming.client.snapshots.length, 1, 'it could have resumed');
+});
+
+scenario('scrollback=N: so many lines of history, and no more', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	await server.run('s', 'seq -f "a line with the number %g" 700');
+	const truth = await witness(server, 's');
+	await settled(server, 's', truth);
+	const { total } = (await watch(server, 's')).client.snapshots[0];
+	assert.ok(total > 650 && total < 720, `${total} lines`);
+	for (const [asked, lines] of [[0, 0], [1, 1], [50, 50], [total - 1, total - 1], [total, total], [total + 1, total], [1e6, total], [1e15, total], [undefined, total]]) {
+		const watcher = await watch(server, 's', { scrollback: asked });
+		const [snapshot] = watcher.client.snapshots;
+		assert.deepEqual([snapshot.lines, snapshot.total], [lines, total], `scrollback=${asked}`);
+		assertShows(watcher, truth, `scrollback=${asked}`, { lines });
+		watcher.client.terminate();
+	}
+	for (const bad of ['x', '-1', '1.5', '']) {
+		await assert.rejects(server.client({ sessionId: 's', scrollback: bad }).connect(), (error) => error instanceof Refused && error.status === 400, bad);
+		await assert.rejects(server.client({ sessionId: 's', lag: bad }).connect(), (error) => error instanceof Refused && error.status === 400, bad);
+	}
+	// Smaller than the session has: what is printed later is what the terminal keeps.
+	const few = await watch(server, 's', { scrollback: 10 });
+	await api.input('s', 'seq 30\r');
+	await settled(server, 's', few, truth);
+	assert.equal(few.reference.terminal.buffer.active.baseY, 10 + 31);
+});
+
+scenario('--scrollback is what the session keeps', { args: ['--scrollback', '120'] }, async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const truth = await witness(server, 's');
+	await server.run('s', 'seq 700');
+	const late = await watch(server, 's');
+	assert.deepEqual([late.client.attached.scrollback, late.client.snapshots[0].lines, late.client.snapshots[0].total], [120, 120, 120]);
+	await settled(server, 's', truth, late);
+	assertShows(late, truth, 'a short scrollback');
+	const none = await watch(server, 's', { scrollback: 0 });
+	assertShows(none, truth, 'none of it', { lines: 0 });
+});
+
+scenario('a snapshot on request, as often as one likes', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	await server.run('s', 'seq 700');
+	const { token } = await api.link('s', 'viewer', 60_000);
+	const truth = await witness(server, 's');
+	for (const watcher of [await watch(server, 's', { scrollback: 5 }), await watch(server, 's', { token, scrollback: 5 })]) {
+		const { client } = watcher;
+		await settled(server, 's', truth, watcher);
+		assertShows(watcher, truth, 'few lines', { lines: 5 });
+		for (const [scrollback, lines] of [[100, 100], [0, 0], [1e6, client.snapshots[0].total], [undefined, 0], [-5, 0], ['x', 0], [1e400, 0]]) {
+			const before = client.snapshots.length;
+			client.control({ type: 'snapshot', scrollback });
+			await until(`snapshot of ${scrollback} lines`, () => client.snapshots.length > before);
+			const last = client.snapshots.at(-1);
+			assert.deepEqual([last.reason, last.lines, last.skipped], ['request', lines, undefined]);
+			await settled(server, 's', truth, watcher);
+			assertShows(watcher, truth, `${scrollback} lines on request`, { lines });
+		}
+		assert.equal(client.messages.filter(({ type }) => type === 'ready').length, 1, '"ready" came again');
+		assert.deepEqual(client.gaps, []);
+	}
+
+	// While output comes, and faster than they can be sent.
+	const watcher = await watch(server, 's');
+	await api.input('s', 'for i in {1..3000}; do echo "number $i $RANDOM"; done\r');
+	for (let round = 0; round < 60; round += 1) {
+		watcher.client.control({ type: 'snapshot', scrollback: round % 2 ? 10_000 : 3 });
+		if (round % 5 === 0) await pause(3);
+	}
+	watcher.client.control({ type: 'snapshot', scrollback: 10_000 });
+	await server.outputMatches('s', /number 3000 /);
+	await settled(server, 's', truth, watcher);
+	await until('the last one', () => watcher.client.snapshots.at(-1).lines > 3);
+	await settled(server, 's', truth, watcher);
+	assertShows(watcher, truth, 'after many requests');
+
+	// Of an ended session: the end is not told again.
+	await api.input('s', 'exit 3\r');
+	await watcher.client.untilMessage('exit');
+	const before = watcher.client.snapshots.length;
+	watcher.client.control({ type: 'snapshot', scrollback: 7 });
+	await until('snapshot of what is over', () => watcher.client.snapshots.length > before);
+	watcher.client.control({ type: 'ping', t: 1 });
+	await watcher.client.untilMessage('pong');
+	await settled(server, 's', truth, watcher);
+	assertShows(watcher, truth, 'an ended session', { lines: 7 });
+	assert.equal(watcher.client.messages.filter(({ type }) => type === 'exit').length, 1, 'the exit was told twice');
+});
+
+scenario('one whose place has left the ring gets a snapshot that says what it missed', { args: ['--ring-size', '64K'] }, async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const truth = await witness(server, 's');
+	const away = await watch(server, 's');
+	await settled(server, 's', truth, away);
+	for (let round = 0; round < 3; round += 1) {
+		await away.client.close();
+		const left = away.client.offset;
+		// Less at a time than would leave the witness behind.
+		for (let part = 0; part < 10; part += 1) {
+			await server.run('s', `seq -f 'round ${round} part ${part} number %g' 1000`);
+			await settled(server, 's', truth);
+		}
+		assert.deepEqual(truth.client.gaps, [], 'the witness has missed something');
+		await away.client.connect();
+		const snapshot = away.client.snapshots.at(-1);
+		assert.deepEqual([snapshot.reason, snapshot.skipped], ['attach', snapshot.offset - left]);
+		assert.equal(away.client.snapshots.length, round + 2);
+		await settled(server, 's', truth, away);
+		assertShows(away, truth, `round ${round}`);
+	}
+});
+
+scenario('sizes: a snapshot has the present one, and those that come later are told at their places', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const truth = await witness(server, 's');
+	await server.run('s', 'seq -f "a rather long line that will be wrapped when it gets narrow: %g" 100');
+	const early = await watch(server, 's');
+	for (const [cols, rows] of [[40, 10], [132, 43], [2, 1], [100, 30], [33, 50], [80, 24]]) {
+		await api.resize('s', cols, rows);
+		await early.client.untilMessage('resize', (resize) => resize.cols === cols);
+		const late = await watch(server, 's');
+		assert.deepEqual([late.client.snapshots[0].cols, late.client.snapshots[0].rows], [cols, rows]);
+		await server.run('s', `echo at ${cols} x ${rows}`);
+		await settled(server, 's', truth, early, late);
+		assertShows(early, truth, `${cols} x ${rows}, seen by one that was there`);
+		assertShows(late, truth, `${cols} x ${rows}, seen by one that comes`);
+	}
+	// In the middle of a sequence.
+	await server.run('s', 'stty -echo');
+	await settled(server, 's', truth, early);
+	await api.input('s', "printf 'x\\033[3'; read -n 1; printf '1mred\\r\\n'; stty echo\r");
+	const { offset } = await until('half a sequence', async () => {
+		const session = await api.get('s');
+		return session.offset > truth.client.offset && session;
+	});
+	await api.resize('s', 50, 15);
+	const late = await until('somebody who sees the new size', async () => {
+		const watcher = await watch(server, 's');
+		if (watcher.client.snapshots[0].cols === 50) return watcher;
+		watcher.client.terminate();
+		return undefined;
+	});
+	const first = late.client.messages.filter(({ type }) => type === 'snapshot' || type === 'sync');
+	assert.deepEqual(first.map(({ cols, rows }) => [cols, rows]), [[50, 15], [50, 15]]);
+	await api.input('s', 'x');
+	await server.outputMatches('s', /31mred/, offset - 3);
+	await settled(server, 's', truth, early, late);
+	assertShows(early, truth, 'a resize in the middle of a sequence, seen by one that was there');
+	assertShows(late, truth, 'a resize in the middle of a sequence, seen by one that comes');
+});
+
+/** Which head the session had when: to say how old what somebody shows is. */
+class Clock {
+	constructor(server, id) {
+		this.heads = [];
+		this.timer = setInterval(() => server.api.get(id).then(({ offset }) => this.heads.push([performance.now(), offset]), () => {}), 25);
+		server.clients.add({ terminate: () => clearInterval(this.timer) });
+	}
+
+	/** Milliseconds since the session had more than this offset. */
+	age(offset, now = performance.now()) {
+		const later = this.heads.find(([, head]) => head > offset);
+		return later ? now - later[0] : 0;
+	}
+}
+
+/* Numbered lines without end, as fast as they are taken, until a file says stop. */
+const flood = String.raw`$| = 1; my $n = 0; my $pad = "x" x 60;
+until (-e "stop") { my $text = ""; $text .= sprintf("\e[3%dmline %09d\e[m of the flood %s\n", $n % 8, $n, substr($pad, 0, $n % 60)), $n++ for 1 .. 2000; print $text }
+print "the last of $n\n";`;
+
+/** The terminal that the ring's bytes draw, whose beginning has scrolled out of it. */
+async function drawn(server, id) {
+	const { oldest, cols, rows } = await server.api.get(id);
+	const bytes = await server.api.output(id, oldest);
+	const reference = new Reference(cols, rows, SCROLLBACK);
+	reference.feed(bytes.subarray(bytes.indexOf('\n') + 1));
+	assert.equal(reference.terminal.buffer.active.baseY, SCROLLBACK, 'the ring is too small for this test');
+	return reference;
+}
+
+const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
+
+scenario('a slow client sees the present a few times a second, and at last everything', { timeout: 120_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	writeFileSync(path.join(server.cwd, 'flood.pl'), flood);
+	const road = await Road.build(server, Infinity);
+	const slow = new Watcher(road.client({ sessionId: 's' }));
+	await slow.client.connect();
+	const fast = await watch(server, 's', { sink: () => {}, keepLog: false, scrollback: 0 });
+	fast.client.removeAllListeners('bytes');
+	const clock = new Clock(server, 's');
+
+	road.pace = 0;
+	const { offset: begun } = await api.get('s');
+	await api.input('s', 'perl flood.pl\r');
+	await until('100 MB while it reads nothing', async () => (await api.get('s')).offset > begun + 100e6, { timeout: 60_000 });
+	assert.ok(slow.client.socket, 'it was disconnected');
+	assert.ok(slow.client.offset < begun + 1e6);
+
+	// What lies in the kernel comes first; from then on it is not old.
+	road.pace = 150_000;
+	const first = slow.client.snapshots.length;
+	await until('a snapshot', () => slow.client.snapshots.length > first, { timeout: 20_000 });
+	const ages = [];
+	slow.client.on('snapshot', ({ offset }) => ages.push(clock.age(offset)));
+	const before = slow.client.snapshots.length;
+	const watched = 4000 * slowness;
+	await pause(watched);
+	const count = slow.client.snapshots.length - before;
+	console.log(`# ${count} snapshots in ${watched} ms, at most ${Math.max(...ages).toFixed(0)} ms old`);
+	assert.ok(count >= 2 * watched / 1000, `only ${count} snapshots in ${watched} ms`);
+	assert.ok(Math.max(...ages) < 1500 * slowness, `what it shows is ${Math.max(...ages)} ms old`);
+	for (const snapshot of slow.client.snapshots.slice(before)) {
+		assert.deepEqual([snapshot.reason, snapshot.lines], ['lag', 0]);
+		assert.ok(snapshot.skipped > 0);
+		assert.ok(snapshot.bytes < 16_384, `${snapshot.bytes} bytes for a screen`);
+	}
+	const shown = Number(/line (\d{9}) of/.exec(slow.text)?.[1]);
+	assert.ok(shown > 1000, slow.text);
+
+	writeFileSync(path.join(server.cwd, 'stop'), '');
+	await server.outputMatches('s', /the last of \d+\r\n/, (await api.get('s')).offset - 500);
+	await server.shellReady('s');
+	const caughtUp = performance.now();
+	await settled(server, 's', slow);
+	assert.ok(performance.now() - caughtUp < 3000 * slowness, 'it took long to see the end');
+	await until('the whole scrollback', () => slow.client.snapshots.at(-1).lines === SCROLLBACK, { timeout: 30_000 });
+	await settled(server, 's', slow);
+	const truth = await drawn(server, 's');
+	assertShows(slow, truth, 'after the flood');
+	assert.equal(slow.client.connections, 1);
+	assert.ok(slow.client.socket);
+	for (const gap of slow.client.gaps) assert.equal(gap.skipped, gap.to - gap.from);
+	assert.ok(await metric(server, 'resyncs_total') >= count);
+
+	// It is back in the stream: no more snapshots, every byte.
+	const { offset } = slow.client;
+	const snapshots = slow.client.snapshots.length;
+	await server.run('s', 'seq 100');
+	await settled(server, 's', slow);
+	assert.equal(slow.client.snapshots.length, snapshots);
+	assert.deepEqual(slow.client.bytes.subarray(offset - slow.client.since), await api.output('s', offset));
+});
+
+scenario('those who do not read cost neither memory nor the program nor the others anything', { timeout: 120_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	await server.session({ id: 'calm' });
+	writeFileSync(path.join(server.cwd, 'flood.pl'), flood);
+	const fast = await server.client({ sessionId: 's', sink: () => {}, keepLog: false }).connect();
+	const calm = await server.client({ sessionId: 'calm' }).connect();
+	await api.input('s', 'perl flood.pl\r');
+	const speed = async () => {
+		const [from, at] = [(await api.get('s')).offset, performance.now()];
+		await pause(1500);
+		return ((await api.get('s')).offset - from) / (performance.now() - at) / 1000;
+	};
+	await until('30 MB', async () => (await api.get('s')).offset > 30e6, { timeout: 30_000 });
+	const alone = await speed();
+	const base = rssAnon(server.pid);
+	const stalled = [];
+	for (let at = 0; at < 10; at += 1) {
+		const client = await server.client({ sessionId: 's', scrollback: at % 2 ? undefined : 0 }).connect();
+		client.stall();
+		stalled.push(client);
+	}
+	const crowded = await speed();
+	let peak = 0;
+	const times = [];
+	for (let at = 0; at < 30; at += 1) {
+		const began = performance.now();
+		calm.type(`echo e""cho${at}=\r`);
+		await until('echo', () => calm.text.includes(`echo${at}=\r\n`), { interval: 1 });
+		times.push(performance.now() - began);
+		peak = Math.max(peak, rssAnon(server.pid));
+	}
+	times.sort((a, b) => a - b);
+	const { received } = fast;
+	await until('progress of the one that reads', () => fast.received > received + 1e6);
+	console.log(`# ${alone.toFixed(0)} MB/s, with ten that do not read ${crowded.toFixed(0)} MB/s; echo beside it ${times[15].toFixed(1)} ms; RssAnon ${(base / 1048576).toFixed(1)} MiB, at most ${(peak / 1048576).toFixed(1)} MiB`);
+	assert.ok(crowded > alone / 2, `${crowded} MB/s instead of ${alone}`);
+	assert.ok(times[15] < 250 * slowness, `median echo ${times[15]} ms`);
+	if (process.env.RINGSIDE_TEST_RSS !== '0') assert.ok(peak - base < 16 << 20, `RssAnon grew from ${base} to ${peak}`);
+	stalled.forEach((client) => client.unstall());
+	await until('the present for all', async () => {
+		const { offset } = await api.get('s');
+		return stalled.every((client) => client.offset > offset - 200e6 && client.snapshots.length > 1);
+	}, { timeout: 30_000 });
+	writeFileSync(path.join(server.cwd, 'stop'), '');
+	await server.outputMatches('s', /the last of \d+\r\n/, (await api.get('s')).offset - 500, { timeout: 30_000 });
+	const { offset } = await api.get('s');
+	await Promise.all(stalled.map((client) => client.untilOffset(offset, { timeout: 30_000 })));
+	assert.ok(stalled.every((client) => client.socket && client.connections === 1), 'somebody was disconnected');
+});
+
+scenario('lag=BYTES says from where on a snapshot is worth it', { timeout: 100_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const roads = [];
+	for (const lag of [64 << 10, 2 << 20, 1e15]) {
+		const road = await Road.build(server, Infinity);
+		const watcher = new Watcher(road.client({ sessionId: 's', lag }));
+		await watcher.client.connect();
+		road.pace = 0;
+		roads.push({ road, watcher, lag });
+	}
+	const truth = await witness(server, 's');
+	await server.run('s', 'seq 250000 | tr 0-9 a-j', { timeout: 30_000 }); // 1.9 MB, in a ring of 4 MB
+	for (const { road } of roads) road.pace = Infinity;
+	await settled(server, 's', truth, ...roads.map(({ watcher }) => watcher));
+	assert.deepEqual(roads.map(({ watcher: { client } }) => client.gaps.length > 0), [true, false, false]);
+	assert.ok(roads[0].watcher.client.snapshots.length >= 2);
+	for (const { lag, watcher } of roads) {
+		await until('all of the scrollback', () => watcher.client.snapshots.length === 1 || watcher.client.snapshots.at(-1).lines === SCROLLBACK);
+		await settled(server, 's', truth, watcher);
+		assertShows(watcher, truth, `lag=${lag}`);
+	}
+	// More than the ring has: then nobody is asked.
+	roads[2].road.pace = 0;
+	await api.input('s', 'seq 1000000 | tr 0-9 a-j; echo o""ver\r');
+	await server.outputMatches('s', /over\r\n/, (await api.get('s')).offset, { timeout: 30_000 });
+	roads[2].road.pace = Infinity;
+	await settled(server, 's', roads[2].watcher);
+	assert.equal(roads[2].watcher.client.gaps.length, 1);
+});
+
+scenario('sizes that change while a client is too slow', { timeout: 100_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	writeFileSync(path.join(server.cwd, 'flood.pl'), flood);
+	const road = await Road.build(server, Infinity);
+	const slow = new Watcher(road.client({ sessionId: 's' }));
+	await slow.client.connect();
+	road.pace = 0;
+	await api.input('s', 'perl flood.pl\r');
+	await until('flood', async () => (await api.get('s')).offset > 20e6, { timeout: 30_000 });
+	road.pace = 100_000;
+	for (const [cols, rows] of [[100, 30], [60, 20], [132, 43], [70, 22]]) {
+		await api.resize('s', cols, rows);
+		await until(`a snapshot of ${cols} x ${rows}`, () => {
+			slow.client.check();
+			const last = slow.client.snapshots.at(-1);
+			return last?.cols === cols && last.rows === rows;
+		});
+		assert.deepEqual([slow.reference.terminal.cols, slow.reference.terminal.rows], [cols, rows]);
+	}
+	const { offset } = await api.get('s');
+	await until('50 MB of that size', async () => (await api.get('s')).offset > offset + 50e6, { timeout: 30_000 });
+	writeFileSync(path.join(server.cwd, 'stop'), '');
+	await server.outputMatches('s', /the last of \d+\r\n/, (await api.get('s')).offset - 500, { timeout: 30_000 });
+	await server.shellReady('s');
+	await until('the whole scrollback', () => slow.client.snapshots.at(-1).lines === SCROLLBACK, { timeout: 30_000 });
+	await settled(server, 's', slow);
+	// Resizes move a saved cursor; the truth has seen only the last size.
+	assertShows(slow, await drawn(server, 's'), 'after the flood', { saved: false });
+});
+
+scenario('one that is slow when the session ends sees all of the end', { timeout: 100_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	const road = await Road.build(server, Infinity);
+	const slow = new Watcher(road.client({ sessionId: 's' }));
+	await slow.client.connect();
+	road.pace = 0;
+	await api.input('s', 'seq 2000000; printf "\\e[31mgood bye"; exit 4\r');
+	await until('the end', async () => (await api.get('s')).state === 'exited', { timeout: 30_000 });
+	road.pace = 200_000;
+	const exit = await slow.client.untilMessage('exit', () => true, { timeout: 30_000 });
+	assert.equal(exit.code, 4);
+	assert.equal(slow.client.log.find(({ type }) => type === 'exit').at, exit.offset);
+	await until('the whole scrollback', () => slow.client.snapshots.at(-1).lines === SCROLLBACK, { timeout: 30_000 });
+	await settled(server, 's', slow);
+	assertShows(slow, await drawn(server, 's'), 'the end');
+	assert.equal(slow.client.messages.filter(({ type }) => type === 'exit').length, 1);
+});
+
+scenario('snapshots that are asked for while one is being sent', async (server) => {
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	await server.run('s', 'seq -f "a line with the number %g, and some more text to make it long" 9000');
+	const road = await Road.build(server, 300_000);
+	const slow = new Watcher(road.client({ sessionId: 's' }));
+	await slow.client.connect({ waitReady: false });
+	const truth = await witness(server, 's');
+	await slow.client.untilReady();
+	for (const scrollback of [5, 9000, 3, 9000, 20]) {
+		slow.client.control({ type: 'snapshot', scrollback });
+		await pause(30);
+	}
+	slow.client.control({ type: 'ping', t: 'end' });
+	await slow.client.untilMessage('pong', ({ t }) => t === 'end');
+	await until('the last one', () => slow.client.snapshots.at(-1).lines === 20, { timeout: 30_000 });
+	await settled(server, 's', truth, slow);
+	assertShows(slow, truth, 'the last of them', { lines: 20 });
+});

@@ -1,0 +1,239 @@
+#include "ring/screen/snapshot.h"
+#include "tests/lib/drawn_check.h"
+#include "tests/lib/drawn_same.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+
+/* What can be seen of two screens, and what will be seen as they go on. */
+static void expect_alike(const struct screen *a, const struct screen *b)
+{
+	unsigned row[2], col[2];
+	cr_expect_eq(screen_is_alternate(a), screen_is_alternate(b));
+	drawn_same_rows(a, &a->primary, b, &b->primary, false);
+	drawn_same_rows(a, &a->alternate, b, &b->alternate, false);
+	drawn_same_scrollback(a, b, false);
+	screen_cursor(a, &row[0], &col[0]);
+	screen_cursor(b, &row[1], &col[1]);
+	cr_expect_eq(row[0], row[1]);
+	cr_expect_eq(col[0], col[1]);
+	cr_expect_eq(a->active->top, b->active->top);
+	cr_expect_eq(a->active->bottom, b->active->bottom);
+	drawn_same_tabs(&a->primary, &b->primary, a->cols);
+	drawn_same_kitty(&a->active->kitty, &b->active->kitty);
+	drawn_same_style(a, &a->pen, b, &b->pen, false);
+	drawn_same_modes(&a->modes, &b->modes);
+	drawn_same_palette(&a->palette, &b->palette);
+	drawn_same_strings(a, b);
+	cr_expect_eq(memcmp(&a->charsets, &b->charsets, sizeof a->charsets), 0);
+}
+
+static void restore(struct drawn *from, struct drawn *to, unsigned lines)
+{
+	struct snapshot snapshot;
+	cr_assert_eq(screen_snapshot(from->screen, lines, &snapshot), 0);
+	drawn_init(to, screen_rows(from->screen), screen_cols(from->screen), 100);
+	drawn_feed(to, snapshot.bytes, snapshot.length, SIZE_MAX);
+	free(snapshot.bytes);
+	cr_expect_eq(to->replies.length, 0, "a snapshot asks nothing");
+	cr_expect(parser_is_ground(&to->screen->parser));
+}
+
+/* What is drawn before, and what comes after: it shows what cannot be seen. */
+struct example {
+	const char *name;
+	const char *in, *after;
+};
+
+static const struct example examples[] = {
+	{"nothing", "", "x"},
+	{"text", "hello\r\nworld", "x"},
+	{"wrapped text", "0123456789abcdefghijklmnopqrstuvwxyz\r\nshort", "\r\nx"},
+	{"scrollback", "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9", "\r\nx"},
+	{"wrapped scrollback",
+		"0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijk\r\n1\r\n2\r\n3\r\n4", "x"},
+	{"pending wrap", "0123456789", "x"},
+	{"pending wrap behind a wide character", "01234567\xe4\xbd\xa0", "x"},
+	{"pending wrap in a style", "\x1b[1;44m0123456789\x1b[m", "x"},
+	{"wide characters that wrap",
+		"012345678\xe4\xbd\xa0\xe5\xa5\xbd\xe5\xa5\xbd\xe5\xa5\xbd\xe5\xa5\xbd\xe5\xa5\xbd",
+		"x"},
+	{"half of a wide character", "\xe4\xbd\xa0\xe5\xa5\xbd\x1b[2Gx\x1b[4Gy", "x"},
+	{"clusters", "e\xcc\x81\xcc\x82 \xe4\xbd\xa0\xcc\x81", "\xcc\x81x"},
+	{"lone mark",
+		"\r\n\xcc\x81"
+		"a",
+		"x"},
+	{"styles", "\x1b[1ma\x1b[2mb\x1b[22;3mc\x1b[4:3;58:5:9md\x1b[24;59;7;8;9;53me\x1b[mf", "x"},
+	{"colours", "\x1b[31ma\x1b[97mb\x1b[38;5;200mc\x1b[38;2;1;2;3;48;2;4;5;6md", "x"},
+	{"bold and dim", "\x1b[1ma\x1b[22;2mb\x1b[1mc", "x"},
+	{"erased backgrounds", "\x1b[44m\x1b[2J\x1b[2;3Hx\x1b[m\x1b[3;2H\x1b[41m\x1b[3X", "x"},
+	{"spaces are not blanks", "a   \r\n   ", "x"},
+	{"links", "\x1b]8;;http://a\aab\x1b]8;id=q;http://b\acd\x1b]8;;\a e", "x"},
+	{"pen with a link", "\x1b]8;;http://a\a\x1b[4;31m", "x\x1b[my"},
+	{"protected cells", "a\x1b[1\"qbc", "d\x1b[?2J"},
+	{"saved cursor",
+		"\x1b[2;3H\x1b[1;31m\x1b"
+		"7\x1b[m\x1b[H",
+		"a\x1b"
+		"8b"},
+	{"saved charset",
+		"\x1b(0\x1b"
+		"7\x1b(B",
+		"q\x1b"
+		"8q"},
+	{"charsets", "\x1b)0\x0e", "q\x0fq"},
+	{"charset of G2", "\x1b*0\x1bn", "q"},
+	{"margins", "1\r\n2\r\n3\r\n4\x1b[2;3r", "\x1b[3H\nx\nx\nx"},
+	{"origin mode", "1\r\n2\r\n3\r\n4\x1b[2;3r\x1b[?6h\x1b[2;2H", "\x1b[Hx"},
+	{"tab stops", "\x1b[3g\x1b[4G\x1bH\r", "\tx\ty"},
+	{"insert mode", "abc\r\x1b[4h", "x"},
+	{"no wrap", "\x1b[?7l", "0123456789abc"},
+	{"reverse wrap", "\x1b[?45h", "\r\n\b\bx"},
+	{"newline mode", "\x1b[20h", "ab\ncd"},
+	{"modes", "\x1b[?1h\x1b=\x1b[?2004h\x1b[?1003;1006h\x1b[?2031h\x1b[>4;2m\x1b[4 q", "x"},
+	{"hidden cursor", "\x1b[?25l\x1b[?12h", "x"},
+	{"focus reports", "\x1b[?1004h", "x"},
+	{"alternate buffer", "main\x1b[31m\x1b[?1049h\x1b[2;2Hother", "x\x1b[?1049ly"},
+	{"alternate buffer, the old way", "main\x1b[?47h\r\nother", "x\x1b[?47ly"},
+	{"alternate buffer with margins", "\x1b[2;3r\x1b[?1049h\x1b[1;2r\x1b[?6h",
+		"x\n\n\ny\x1b[?1049l\n\n\n\nz"},
+	{"kitty flags", "\x1b[=1;1u\x1b[>5u\x1b[?1049h\x1b[>3u", "\x1b[<u\x1b[?1049l\x1b[<u"},
+	{"palette", "\x1b]4;1;#123456\a\x1b]11;#fff\a", "\x1b]104\a"},
+	{"titles", "\x1b]2;a\a\x1b[22;2t\x1b]2;b\a\x1b]1;c\a", "\x1b[23;2t"},
+	{"folder", "\x1b]7;file:///tmp/a%20b%25\a", "x"},
+};
+
+Test(screen_snapshot, examples)
+{
+	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+		struct drawn d, other;
+		/* A failed check aborts: this says where. */
+		fprintf(stderr, "%s\n", examples[i].name);
+		drawn_init(&d, 4, 10, 100);
+		drawn_type(&d, examples[i].in);
+		restore(&d, &other, UINT32_MAX);
+		expect_alike(d.screen, other.screen);
+		drawn_type(&d, examples[i].after);
+		drawn_type(&other, examples[i].after);
+		expect_alike(d.screen, other.screen);
+		drawn_check(&other);
+		drawn_finish(&d);
+		drawn_finish(&other);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+/* The same for a terminal that has been used for something else before. */
+Test(screen_snapshot, onto_a_used_terminal)
+{
+	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+		struct drawn d, other;
+		struct snapshot snapshot;
+		fprintf(stderr, "%s\n", examples[i].name);
+		drawn_init(&d, 4, 10, 100);
+		drawn_init(&other, 4, 10, 100);
+		for (size_t k = 0; k < sizeof examples / sizeof *examples; k++)
+			drawn_type(&other, examples[k].in);
+		drawn_type(&other, "\x1b]0;\a\x1b]0;open");
+		drawn_type(&d, "\x1b]0;\a");
+		drawn_type(&d, examples[i].in);
+		cr_assert_eq(screen_snapshot(d.screen, UINT32_MAX, &snapshot), 0);
+		drawn_feed(&other, snapshot.bytes, snapshot.length, SIZE_MAX);
+		expect_alike(d.screen, other.screen);
+		free(snapshot.bytes);
+		drawn_finish(&d);
+		drawn_finish(&other);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(screen_snapshot, only_so_many_lines)
+{
+	struct drawn d, other;
+	drawn_init(&d, 2, 10, 100);
+	drawn_type(&d, "1\r\n2\r\n3\r\n4\r\n5\r\n6");
+	for (unsigned lines = 0; lines < 6; lines++) {
+		restore(&d, &other, lines);
+		cr_expect_eq(screen_scrollback(other.screen), lines < 4 ? lines : 4);
+		expect_alike(d.screen, other.screen);
+		drawn_finish(&other);
+	}
+	drawn_finish(&d);
+	ASSERT_NO_LEAKS();
+}
+
+Test(screen_snapshot, does_not_change_the_screen)
+{
+	struct drawn d, other;
+	struct snapshot snapshot;
+	drawn_init(&d, 4, 10, 100);
+	drawn_init(&other, 4, 10, 100);
+	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+		drawn_type(&d, examples[i].in);
+		drawn_type(&other, examples[i].in);
+		cr_assert_eq(screen_snapshot(d.screen, 10, &snapshot), 0);
+		free(snapshot.bytes);
+	}
+	drawn_expect_same(&d, &other);
+	drawn_finish(&d);
+	drawn_finish(&other);
+	ASSERT_NO_LEAKS();
+}
+
+Test(screen_snapshot, begins_with_can_and_a_full_reset)
+{
+	struct drawn d;
+	struct snapshot snapshot;
+	drawn_init(&d, 4, 10, 100);
+	cr_assert_eq(screen_snapshot(d.screen, 0, &snapshot), 0);
+	cr_assert_gt(snapshot.length, 3);
+	cr_expect_eq(memcmp(snapshot.bytes,
+			     "\x18\x1b"
+			     "c",
+			     3),
+		0);
+	free(snapshot.bytes);
+	drawn_finish(&d);
+}
+
+/* The browser would not show anything from then on. */
+Test(screen_snapshot, never_leaves_synchronized_output_on)
+{
+	struct drawn d, other;
+	drawn_init(&d, 4, 10, 100);
+	drawn_type(&d, "\x1b[?2026hx");
+	restore(&d, &other, 0);
+	cr_expect_not(screen_modes(other.screen)->synchronized_output);
+	drawn_finish(&d);
+	drawn_finish(&other);
+}
+
+Test(screen_snapshot, of_sides_at_their_limits)
+{
+	static const unsigned sides[][2] = {{1, 2}, {1, 1000}, {1000, 2}, {2, 2}};
+	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+		struct drawn d, other;
+		drawn_init(&d, sides[i][0], sides[i][1], 100);
+		drawn_type(&d, "0123456789\xe4\xbd\xa0\xe5\xa5\xbd\r\nab\x1b[44m\x1b[K");
+		restore(&d, &other, UINT32_MAX);
+		expect_alike(d.screen, other.screen);
+		drawn_finish(&d);
+		drawn_finish(&other);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(screen_snapshot, in_the_middle_of_a_sequence)
+{
+	struct drawn d, other;
+	drawn_init(&d, 4, 10, 100);
+	drawn_type(&d, "ab\x1b[1;3");
+	restore(&d, &other, 0);
+	cr_expect_eq(screen_resume_offset(d.screen), 2);
+	drawn_type(&d, "1mc");
+	drawn_type(&other, "\x1b[1;31mc");
+	expect_alike(d.screen, other.screen);
+	drawn_finish(&d);
+	drawn_finish(&other);
+}

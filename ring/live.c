@@ -163,33 +163,45 @@ struct screen *live_screen(struct live *l)
 	return l->screen;
 }
 
-/* Of as many lines as fit, and no more than the ring's size makes worth while. offset: where to go on. */
-static void checkpoint(struct live *l, uint64_t offset)
+/* Take one of so many lines. Returns whether it is small enough, and has been written. */
+static bool write_checkpoint(struct live *l, uint64_t offset, unsigned lines, size_t limit)
 {
 	struct snapshot snapshot;
+	if (screen_checkpoint(l->screen, lines, &snapshot) < 0)
+		return false;
+	bool fits = (snapshot.length <= limit || lines == 0) &&
+		checkpoint_write(l->history->control,
+			&(struct checkpoint){.offset = offset,
+				.rows = screen_rows(l->screen),
+				.cols = screen_cols(l->screen),
+				.bytes = snapshot.bytes,
+				.length = snapshot.length});
+	if (lines > 0)
+		l->line_bytes = snapshot.length / lines + 1;
+	free(snapshot.bytes);
+	return fits;
+}
+
+/*
+ * Of as many lines as fit, and no more than the ring's size makes worth while; how many that are is taken
+ * from what lines needed last time. offset: where to go on.
+ */
+static void checkpoint(struct live *l, uint64_t offset)
+{
 	size_t room = checkpoint_room(l->history->control), worth = interval(l) * 4;
+	size_t limit = room < worth ? room : worth;
 	unsigned lines = screen_scrollback(l->screen);
-	for (;; lines /= 2) {
-		if (screen_checkpoint(l->screen, lines, &snapshot) < 0)
-			break;
-		bool fits = snapshot.length <= room && (snapshot.length <= worth || lines == 0) &&
-			checkpoint_write(l->history->control,
-				&(struct checkpoint){.offset = offset,
-					.rows = screen_rows(l->screen),
-					.cols = screen_cols(l->screen),
-					.bytes = snapshot.bytes,
-					.length = snapshot.length});
-		free(snapshot.bytes);
-		if (fits) {
-			l->checkpoint = offset;
-			l->checkpoints++;
-			return;
-		}
-		if (lines == 0)
-			break;
+	if (l->line_bytes > 0 && lines > limit / l->line_bytes)
+		lines = (unsigned)(limit / l->line_bytes);
+	bool written = write_checkpoint(l, offset, lines, limit);
+	while (!written && lines > 0) {
+		unsigned fewer = (unsigned)(limit / (l->line_bytes + l->line_bytes / 8 + 1));
+		lines = fewer < lines ? fewer : lines / 2;
+		written = write_checkpoint(l, offset, lines, limit);
 	}
+	l->checkpoints += written;
 	/* Without one the screen is lost with the server; the program must not wait for it. */
-	l->checkpoint_failures++;
+	l->checkpoint_failures += !written;
 	l->checkpoint = offset;
 }
 

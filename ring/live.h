@@ -18,7 +18,7 @@
 
 struct live_options {
 	unsigned scrollback; /* lines */
-	uint64_t version;    /* where the screen's versions begin: more than an earlier server has counted */
+	uint64_t version; /* where the screen's versions begin: more than an earlier server has counted */
 	const struct screen_callbacks *callbacks; /* borrowed */
 	void *user;
 };
@@ -26,9 +26,10 @@ struct live_options {
 struct live {
 	struct history *history; /* borrowed */
 	struct live_options options;
-	struct screen *screen;   /* NULL once memory was short */
-	uint64_t sizes;          /* sizes it has taken, of those ever added to the history */
-	uint64_t checkpoint;     /* output before this offset is not needed to find the screen again */
+	struct screen *screen; /* NULL once memory was short */
+	uint64_t sizes;        /* sizes it has taken, of those ever added to the history */
+	uint64_t checkpoint; /* output before this offset is not needed to find the screen again */
+	size_t line_bytes;   /* of a line in the last checkpoint, on average; 0 = none taken */
 	uint64_t checkpoints, checkpoint_failures, restarts; /* counters */
 };
 

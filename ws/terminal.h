@@ -19,13 +19,14 @@
 #define TERMINAL_FRAME_MAX 65535u /* bytes of output in a frame: those have the short header */
 #define TERMINAL_MESSAGE_MAX ((size_t)1 << 20) /* bytes that a client may send in one message */
 #define TERMINAL_CLIENTS_MAX 256u              /* of one session */
-#define TERMINAL_LAG ((uint64_t)1 << 20) /* backlog in bytes from which a snapshot takes its place */
+#define TERMINAL_LAG \
+	((uint64_t)1 << 20) /* backlog in bytes from which a snapshot takes its place */
 #define TERMINAL_SNAPSHOTS_MAX ((size_t)64 << 20) /* bytes of all; beyond they have no scrollback */
 #define TERMINAL_REFRESH_MS 200u            /* how often a client that is too slow is looked at */
 #define TERMINAL_DRAINED ((size_t)16 << 10) /* bytes on their way that count as none */
 #define TERMINAL_DRAINED_TIMES 5u           /* how often before it is back in the stream */
 #define TERMINAL_PATIENCE 150u              /* how often at most, after trials that have failed */
-#define TERMINAL_KEPT_TIMES 50u             /* how often it is looked at until a trial has not failed */
+#define TERMINAL_KEPT_TIMES 50u /* how often it is looked at until a trial has not failed */
 
 /* Close codes (RFC 6455, 7.4; 4000 and up are ours). */
 enum terminal_close {
@@ -59,7 +60,7 @@ struct terminals {
 	struct sessions *sessions; /* borrowed, like all here */
 	struct metrics *metrics;
 	struct terminal *list;
-	uint8_t *scratch; /* headroom and one frame */
+	uint8_t *scratch;      /* headroom and one frame */
 	size_t snapshot_bytes; /* of all snapshots that are being sent */
 	uv_timer_t refresh;    /* active while clients are behind */
 };
@@ -85,12 +86,12 @@ struct terminal {
 	enum snapshot_reason snapshot_due;
 	struct snapshot snapshot; /* being sent, while it has bytes */
 	size_t snapshot_sent;
-	bool behind;         /* too slow: it gets snapshots instead of the stream */
-	bool partial;        /* its last snapshot had fewer lines than it wants */
-	bool calm;           /* it has not been too slow since it was given all lines */
-	unsigned drained;    /* times in a row that nothing was on its way to it */
-	unsigned thin;       /* and that there had been little output */
-	unsigned patience;   /* how often it has to have taken all before it is tried again; 0: never failed */
+	bool behind;      /* too slow: it gets snapshots instead of the stream */
+	bool partial;     /* its last snapshot had fewer lines than it wants */
+	bool calm;        /* it has not been too slow since it was given all lines */
+	unsigned drained; /* times in a row that nothing was on its way to it */
+	unsigned thin;    /* and that there had been little output */
+	unsigned patience; /* how often it has to have taken all before it is tried again; 0: never failed */
 	unsigned kept;       /* times that it was looked at since it is back in the stream */
 	uint64_t limit_seen; /* offset up to which there was output then */
 	bool attached_told, sync_told, ready, closing;

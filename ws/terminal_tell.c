@@ -34,8 +34,9 @@ static bool tell_attached(struct terminal *t)
 	t->attached_told = true;
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->link.info.epoch);
 	return send_json(t,
-		json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I, s:i, s:s, s:b}", "type",
-			"attached", "sessionId", s->id, "epoch", epoch, "role",
+		json_pack(
+			"{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I, s:i, s:s, s:b}",
+			"type", "attached", "sessionId", s->id, "epoch", epoch, "role",
 			role_name(t->principal.role), "cols", (int)s->cols, "rows", (int)s->rows,
 			"sizePolicy", size_policy_name(s->presence.policy), "clientId",
 			(json_int_t)t->viewer.attendee.id, "name", s->name, "state",
@@ -128,7 +129,8 @@ static bool tell_title(struct terminal *t)
 	t->title_told = t->session->title_version;
 	return send_json(t,
 		json_pack("{s:s, s:s, s:s}", "type", "title", "title",
-			screen ? screen_title(screen) : "", "icon", screen ? screen_icon(screen) : ""));
+			screen ? screen_title(screen) : "", "icon",
+			screen ? screen_icon(screen) : ""));
 }
 
 /* Snapshots */
@@ -195,7 +197,8 @@ static bool tell_snapshot(struct terminal *t)
 		start_refresh(t->all);
 	uint64_t skipped = move_behind_snapshot(t, screen);
 	if (reason == SNAPSHOT_ATTACH) {
-		skipped = t->resume && t->cursor.offset > t->offset ? t->cursor.offset - t->offset : 0;
+		skipped = t->resume && t->cursor.offset > t->offset ? t->cursor.offset - t->offset
+								    : 0;
 		t->ready_at = t->cursor.offset;
 	} else if (reason == SNAPSHOT_LAG) {
 		m->resyncs++;
@@ -204,8 +207,8 @@ static bool tell_snapshot(struct terminal *t)
 	m->snapshots++;
 	t->skipped = 0;
 	json_t *message = json_pack("{s:s, s:I, s:I, s:i, s:i, s:i, s:i, s:s}", "type", "snapshot",
-		"offset", (json_int_t)t->cursor.offset, "bytes", (json_int_t)t->snapshot.length, "cols",
-		(int)screen_cols(screen), "rows", (int)screen_rows(screen), "lines",
+		"offset", (json_int_t)t->cursor.offset, "bytes", (json_int_t)t->snapshot.length,
+		"cols", (int)screen_cols(screen), "rows", (int)screen_rows(screen), "lines",
 		(int)t->snapshot.lines, "total", (int)total, "reason", reasons[reason]);
 	if (skipped > 0)
 		json_object_set_new(message, "skipped", json_integer((json_int_t)skipped));

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CELL_CODE UINT32_C(0x1fffff)    /* the code point, or the cluster's number */
-#define CELL_CLUSTER UINT32_C(0x200000) /* several code points: their number in the screen's clusters */
+#define CELL_CODE UINT32_C(0x1fffff) /* the code point, or the cluster's number */
+#define CELL_CLUSTER \
+	UINT32_C(0x200000) /* several code points: their number in the screen's clusters */
 #define CELL_CONTENT (CELL_CODE | CELL_CLUSTER)
 #define CELL_WIDTH_SHIFT 22
 

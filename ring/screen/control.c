@@ -198,8 +198,12 @@ static void fill_with_e(struct screen *s)
 	style.underline_color = style.link = 0;
 	struct cell cell = cell_make('E', 1, screen_style(s, &style));
 	screen_set_cursor(s, 0, 0);
-	/* From the cursor's row on, which is not the first in origin mode. */
-	for (unsigned y = s->active->y; y < s->rows; y++) {
+	/*
+	 * From the cursor's row on, which is not the first in origin mode. As many rows further xterm.js
+	 * comes round to the oldest lines, which is no good where they are scrollback.
+	 */
+	bool round = screen_is_alternate(s) || s->scrollback.max == 0;
+	for (unsigned y = round ? 0 : s->active->y; y < s->rows; y++) {
 		struct line *line = screen_touch(s, y);
 		line_fill(line, cell);
 		line->wrapped = false;

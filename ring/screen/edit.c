@@ -17,7 +17,8 @@ static void erase_row(struct screen *s, unsigned y, bool selective)
 	struct line *line = screen_touch(s, y);
 	if (selective)
 		for (unsigned x = 0; x < line->length; x++) {
-			const struct style *style = intern_get(&s->styles, line->cells[x].style, NULL);
+			const struct style *style = intern_get(
+				&s->styles, line->cells[x].style, NULL);
 			if (!style || !(style->flags & STYLE_PROTECTED))
 				line_put(line, x, screen_blank(s));
 		}

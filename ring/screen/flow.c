@@ -343,12 +343,13 @@ static void make_room(struct flow *f, size_t added, size_t later)
 }
 
 /* Narrow the group of lines [first, end). */
-static bool narrow(struct flow *f, struct group *g, struct insertions *all, size_t first, size_t end,
-	unsigned old_cols, unsigned new_cols)
+static bool narrow(struct flow *f, struct group *g, struct insertions *all, size_t first,
+	size_t end, unsigned old_cols, unsigned new_cols)
 {
 	unsigned *lengths;
 	size_t count;
-	if (!gather(f, g, first, end, old_cols) || new_lengths(g, old_cols, new_cols, &lengths, &count) < 0)
+	if (!gather(f, g, first, end, old_cols) ||
+		new_lengths(g, old_cols, new_cols, &lengths, &count) < 0)
 		return false;
 	unsigned last = line_trimmed(g->lines[g->count - 1]);
 	size_t old_count = g->count, added = count > old_count ? count - old_count : 0;
@@ -383,7 +384,8 @@ static bool narrow(struct flow *f, struct group *g, struct insertions *all, size
 static void insert_all(struct flow *f, struct insertions *all)
 {
 	struct flow old = *f;
-	size_t total = old.count + all->lines, skip = total > f->max ? total - f->max : 0, next = all->count;
+	size_t total = old.count + all->lines, skip = total > f->max ? total - f->max : 0,
+	       next = all->count;
 	f->lines = NULL;
 	f->count = f->capacity = 0;
 	reserve(f, total - skip);

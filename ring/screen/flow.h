@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct flow_line {
-	struct line *line;     /* owned, or NULL while it is packed */
+	struct line *line;           /* owned, or NULL while it is packed */
 	const struct packed *packed; /* borrowed, or NULL */
 };
 

@@ -14,9 +14,9 @@
 struct line {
 	uint64_t offset;  /* of the output byte that it began with */
 	uint64_t version; /* of the screen when it last changed */
-	unsigned length;  /* cells; may be more than the screen has columns, for those came back once */
-	unsigned used;    /* cells from here on are untouched */
-	bool wrapped;     /* it continues the line above */
+	unsigned length; /* cells; may be more than the screen has columns, for those came back once */
+	unsigned used; /* cells from here on are untouched */
+	bool wrapped;  /* it continues the line above */
 	struct cell cells[];
 };
 

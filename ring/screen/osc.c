@@ -233,7 +233,7 @@ static void restore_indexed(struct screen *s, const char *data, size_t length)
 
 static int hex(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0'
+	return c >= '0' && c <= '9'    ? c - '0'
 		: c >= 'a' && c <= 'f' ? c - 'a' + 10
 		: c >= 'A' && c <= 'F' ? c - 'A' + 10
 				       : -1;
@@ -265,13 +265,12 @@ static void set_cwd(struct screen *s, const char *data, size_t length)
 	path[n] = '\0';
 	screen_set_text(&s->cwd, path, n, SCREEN_CWD_MAX);
 	screen_tell(s,
-		(struct screen_event){.type = SCREEN_CWD,
-			.text = screen_cwd(s),
-			.length = strlen(screen_cwd(s))});
+		(struct screen_event){
+			.type = SCREEN_CWD, .text = screen_cwd(s), .length = strlen(screen_cwd(s))});
 }
 
-static void notify(struct screen *s, const char *text, size_t length, const char *title,
-	size_t title_length)
+static void notify(
+	struct screen *s, const char *text, size_t length, const char *title, size_t title_length)
 {
 	screen_tell(s,
 		(struct screen_event){.type = SCREEN_NOTIFICATION,

@@ -139,8 +139,10 @@ static void put_link(struct painter *p, uint32_t number)
  */
 static struct style sound(struct style style)
 {
-	bool underline = style.flags & STYLE_UNDERLINE;
-	if (underline && !(style.flags & STYLE_EXTENDED))
+	bool underline = style.flags & STYLE_UNDERLINE, extended = style.flags & STYLE_EXTENDED;
+	if (!extended)
+		style.link = 0;
+	if (underline && !extended)
 		style.underline = UNDERLINE_SINGLE;
 	else if (!underline)
 		style.underline = UNDERLINE_NONE;
@@ -310,6 +312,13 @@ static bool is_lone_head(const struct cell *cells, unsigned at, unsigned extent)
 	return cell_width(cells[at]) == 2 && next.text == 0 && next.style == cells[at].style;
 }
 
+/* There is no room for the second half of a wide character: the edge or another character is in its place. */
+static bool is_cut(const struct cell *cells, unsigned at, unsigned extent, unsigned cols)
+{
+	return cell_width(cells[at]) == 2 &&
+		(at + 1 >= cols || (at + 1 < extent && cell_has_content(cells[at + 1])));
+}
+
 /* The first half of a wide character before the last column, as not wrapping leaves it. */
 static void paint_head(struct painter *p, struct cell cell)
 {
@@ -342,6 +351,11 @@ static unsigned paint_cells(
 		struct cell cell = cells[at];
 		if (cell.text == 0) {
 			at += paint_blanks(p, cells, at, extent, cols, &pending);
+			continue;
+		}
+		if (is_cut(cells, at, extent, cols)) {
+			pending++;
+			at++;
 			continue;
 		}
 		if (!cell_has_content(cell)) { /* a second half without a first */
@@ -431,14 +445,15 @@ static unsigned paint_wrap(struct painter *p, const struct cell *above, unsigned
 	unsigned extent = paint_cells_of(next, cells);
 	struct cell first = extent > 0 ? cells[0] : (struct cell){0};
 	struct cell last = above_extent >= cols ? above[cols - 1] : (struct cell){0};
-	bool wide = cell_width(first) == 2;
+	bool cut = extent > 0 && is_cut(cells, 0, extent, cols),
+	     wide = cell_width(first) == 2 && !cut;
 	bool natural = col == cols || (wide && col == cols - 1 && last.style == first.style);
 	if (!natural) {
 		output_format(&p->out, "\033[%uG", cols);
 		paint_pen(p, &plain);
 		output_text(&p->out, " ");
 	}
-	unsigned at = cell_has_content(first) && cell_width(first) > 0 ? cell_width(first) : 0;
+	unsigned at = cell_has_content(first) && !cut ? cell_width(first) : 0;
 	if (at > 0) {
 		paint_pen(p, style_of(p, first));
 		paint_text(p, first);

@@ -6,8 +6,9 @@
 
 #define IS_SET UINT32_C(0xff000000)
 
-static const uint32_t basic[16] = {0x23272f, 0xf0776a, 0x8fc27a, 0xe8bb64, 0x78aeea, 0xc796e8, 0x6bc5c6,
-	0xcfccc3, 0x767d8b, 0xff9a8e, 0xacdb98, 0xf7d48c, 0x9cc8fa, 0xdeb6f7, 0x92dfdf, 0xfaf7ef};
+static const uint32_t basic[16] = {0x23272f, 0xf0776a, 0x8fc27a, 0xe8bb64, 0x78aeea, 0xc796e8,
+	0x6bc5c6, 0xcfccc3, 0x767d8b, 0xff9a8e, 0xacdb98, 0xf7d48c, 0x9cc8fa, 0xdeb6f7, 0x92dfdf,
+	0xfaf7ef};
 static const uint32_t dynamic[3] = {0xe4e1d8, 0x101317, 0xf2b84b};
 
 /* The 6 x 6 x 6 cube and the greys of xterm's 256 colours. */
@@ -19,7 +20,8 @@ static uint32_t standard(unsigned index)
 	if (index >= 232)
 		return (8 + (index - 232) * 10) * UINT32_C(0x010101);
 	index -= 16;
-	return (uint32_t)level[index / 36] << 16 | (uint32_t)level[index / 6 % 6] << 8 | level[index % 6];
+	return (uint32_t)level[index / 36] << 16 | (uint32_t)level[index / 6 % 6] << 8 |
+		level[index % 6];
 }
 
 bool palette_set(struct palette *p, unsigned index, uint32_t rgb)

@@ -11,10 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PARSER_PARAMS 32u                    /* parameters of a sequence; further ones are dropped */
-#define PARSER_SUBPARAMS 32u                 /* of all its parameters together */
-#define PARSER_VALUE_MAX 0x7fffffff          /* of a parameter */
-#define PARSER_STRING_MAX ((size_t)1 << 20) /* bytes of an OSC or DCS; a longer one is dropped whole */
+#define PARSER_PARAMS 32u           /* parameters of a sequence; further ones are dropped */
+#define PARSER_SUBPARAMS 32u        /* of all its parameters together */
+#define PARSER_VALUE_MAX 0x7fffffff /* of a parameter */
+#define PARSER_STRING_MAX \
+	((size_t)1 << 20) /* bytes of an OSC or DCS; a longer one is dropped whole */
 
 struct params {
 	unsigned count; /* at least 1: a missing parameter is 0 */

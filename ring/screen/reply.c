@@ -236,8 +236,9 @@ static size_t write_pen(const struct screen *s, char *to, size_t cap)
 	static const struct {
 		uint16_t flag;
 		const char *sgr;
-	} flags[] = {{STYLE_BOLD, ";1"}, {STYLE_DIM, ";2"}, {STYLE_ITALIC, ";3"}, {STYLE_BLINK, ";5"},
-		{STYLE_INVERSE, ";7"}, {STYLE_CONCEAL, ";8"}, {STYLE_STRIKE, ";9"}, {STYLE_OVERLINE, ";53"}};
+	} flags[] = {{STYLE_BOLD, ";1"}, {STYLE_DIM, ";2"}, {STYLE_ITALIC, ";3"},
+		{STYLE_BLINK, ";5"}, {STYLE_INVERSE, ";7"}, {STYLE_CONCEAL, ";8"},
+		{STYLE_STRIKE, ";9"}, {STYLE_OVERLINE, ";53"}};
 	const struct style *pen = &s->pen;
 	size_t n = (size_t)snprintf(to, cap, "0");
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
@@ -316,8 +317,7 @@ static void report_capabilities(struct screen *s, const char *names)
 	}
 }
 
-void screen_dcs(
-	void *user, uint32_t id, const struct params *a, const char *data, size_t length)
+void screen_dcs(void *user, uint32_t id, const struct params *a, const char *data, size_t length)
 {
 	struct screen *s = user;
 	(void)a;

@@ -10,11 +10,11 @@ static void take_lines(struct screen *s, struct flow *f, struct scrollback *ret_
 {
 	struct buffer *b = &s->primary;
 	for (unsigned i = 0; i < s->scrollback.count; i++)
-		flow_append(f,
-			(struct flow_line){.packed = scrollback_get(&s->scrollback, i)});
+		flow_append(f, (struct flow_line){.packed = scrollback_get(&s->scrollback, i)});
 	for (unsigned y = 0; y < b->count; y++) {
 		unsigned i = b->first + y;
-		flow_append(f, (struct flow_line){.line = b->rows[i >= b->count ? i - b->count : i]});
+		flow_append(
+			f, (struct flow_line){.line = b->rows[i >= b->count ? i - b->count : i]});
 	}
 	*ret_old = s->scrollback;
 	scrollback_init(&s->scrollback, ret_old->max);
@@ -209,7 +209,9 @@ int screen_resize(struct screen *s, unsigned rows, unsigned cols)
 {
 	unsigned old_rows = s->rows, old_cols = s->cols;
 	rows = rows < 1 ? 1 : rows > SCREEN_SIDE_MAX ? SCREEN_SIDE_MAX : rows;
-	cols = cols < SCREEN_COLS_MIN ? SCREEN_COLS_MIN : cols > SCREEN_SIDE_MAX ? SCREEN_SIDE_MAX : cols;
+	cols = cols < SCREEN_COLS_MIN    ? SCREEN_COLS_MIN
+		: cols > SCREEN_SIDE_MAX ? SCREEN_SIDE_MAX
+					 : cols;
 	if (rows == old_rows && cols == old_cols)
 		return 0;
 	s->version++;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCREEN_UNICODE "11" /* whose width tables count */
+#define SCREEN_UNICODE "11"   /* whose width tables count */
 #define SCREEN_SIDE_MAX 1000u /* rows and columns */
 #define SCREEN_COLS_MIN 2u    /* a wide character has to fit; fewer are taken for as many */
 #define SCREEN_SCROLLBACK_DEFAULT 10000u
@@ -30,13 +30,13 @@ struct screen;
 /* Something that is no picture. */
 enum screen_event_type {
 	SCREEN_BELL,
-	SCREEN_TITLE, /* text: the new title */
-	SCREEN_ICON,  /* text: the new icon name */
-	SCREEN_CWD,   /* OSC 7; text: an absolute path */
+	SCREEN_TITLE,        /* text: the new title */
+	SCREEN_ICON,         /* text: the new icon name */
+	SCREEN_CWD,          /* OSC 7; text: an absolute path */
 	SCREEN_NOTIFICATION, /* OSC 9, 99, 777; text: what it says; detail: its title */
 	SCREEN_CLIPBOARD,    /* OSC 52; text: base64; detail: the selections' letters */
-	SCREEN_MARK,         /* OSC 133, 633; number: which of them; text: the rest, such as "D;0" */
-	SCREEN_FOCUS,        /* the program wants to be told of the focus from now on */
+	SCREEN_MARK,  /* OSC 133, 633; number: which of them; text: the rest, such as "D;0" */
+	SCREEN_FOCUS, /* the program wants to be told of the focus from now on */
 };
 
 struct screen_event {
@@ -59,9 +59,9 @@ struct screen_callbacks {
 
 struct screen_options {
 	unsigned rows, cols;
-	unsigned scrollback; /* lines kept above the screen */
-	uint64_t offset;     /* of the first byte that will be fed */
-	uint64_t version;    /* versions are counted from here on */
+	unsigned scrollback;                      /* lines kept above the screen */
+	uint64_t offset;                          /* of the first byte that will be fed */
+	uint64_t version;                         /* versions are counted from here on */
 	const struct screen_callbacks *callbacks; /* borrowed; NULL: always muted */
 	void *user;
 };
@@ -71,20 +71,20 @@ enum mouse_encoding { MOUSE_DEFAULT, MOUSE_SGR, MOUSE_SGR_PIXELS };
 
 /* The modes that programs set. */
 struct screen_modes {
-	bool application_cursor;  /* DECCKM, ?1 */
-	bool application_keypad;  /* DECKPAM, ?66 */
-	bool origin;              /* DECOM, ?6 */
-	bool wraparound;          /* DECAWM, ?7 */
-	bool reverse_wraparound;  /* ?45 */
-	bool insert;              /* IRM, 4 */
-	bool newline;             /* LNM, 20; a reset leaves it, as in xterm.js */
-	bool cursor_hidden;       /* DECTCEM, ?25 */
-	bool cursor_blink;        /* ?12; a reset leaves it */
-	bool bracketed_paste;     /* ?2004 */
-	bool focus;               /* ?1004 */
-	bool synchronized_output; /* ?2026 */
-	bool color_scheme;        /* ?2031 */
-	uint8_t cursor_style;     /* DECSCUSR: 0 to 6 */
+	bool application_cursor;   /* DECCKM, ?1 */
+	bool application_keypad;   /* DECKPAM, ?66 */
+	bool origin;               /* DECOM, ?6 */
+	bool wraparound;           /* DECAWM, ?7 */
+	bool reverse_wraparound;   /* ?45 */
+	bool insert;               /* IRM, 4 */
+	bool newline;              /* LNM, 20; a reset leaves it, as in xterm.js */
+	bool cursor_hidden;        /* DECTCEM, ?25 */
+	bool cursor_blink;         /* ?12; a reset leaves it */
+	bool bracketed_paste;      /* ?2004 */
+	bool focus;                /* ?1004 */
+	bool synchronized_output;  /* ?2026 */
+	bool color_scheme;         /* ?2031 */
+	uint8_t cursor_style;      /* DECSCUSR: 0 to 6 */
 	uint8_t modify_other_keys; /* XTMODKEYS 4 */
 	uint8_t kitty_flags;       /* of the active buffer */
 	enum mouse_protocol mouse;

@@ -46,13 +46,13 @@ struct scrollback_entry {
 
 struct scrollback {
 	struct scrollback_entry *lines; /* circular */
-	size_t capacity;       /* a power of two, or 0 */
+	size_t capacity;                /* a power of two, or 0 */
 	size_t first;
 	unsigned count, max;
-	size_t bytes;     /* of all lines */
+	size_t bytes;                             /* of all lines */
 	struct scrollback_chunk *oldest, *newest; /* what the lines are in */
 	struct scrollback_chunk *spare;           /* kept for the next one, or NULL */
-	uint64_t dropped; /* lines that have gone at the old end, ever */
+	uint64_t dropped;                         /* lines that have gone at the old end, ever */
 };
 
 void scrollback_init(struct scrollback *b, unsigned max);

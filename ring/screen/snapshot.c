@@ -15,7 +15,8 @@ static const struct style plain;
  */
 static void reset(struct painter *p)
 {
-	output_text(&p->out, "\030\033c\033[20l\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
+	output_text(&p->out,
+		"\030\033c\033[20l\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
 	for (unsigned i = 0; i < SCREEN_TITLES_MAX; i++)
 		output_text(&p->out, "\033[23;0t");
 }
@@ -140,7 +141,7 @@ static void put_cursor(struct painter *p)
 
 static void put_charset(struct painter *p, char slot, uint8_t final)
 {
-	const char sequence[3] = {'\033', slot, (char)final};
+	const char sequence[3] = {'\033', slot, (char) final};
 	output_put(&p->out, sequence, sizeof sequence);
 }
 
@@ -230,14 +231,17 @@ static void put_buffers(struct painter *p, unsigned lines)
 	put_margins(p, &s->alternate);
 }
 
-static void put_charsets(struct painter *p)
+/* restored: the one in use comes from a saved cursor; otherwise it has to be in the place that is invoked. */
+static void put_charsets(struct painter *p, bool restored)
 {
 	static const char slots[] = "()*+";
 	static const char *const invoke[] = {"", "\016", "\033n", "\033o"};
 	const struct charsets *c = &p->s->charsets;
-	for (unsigned i = 0; i < 4; i++)
-		if (c->g[i] != 'B')
-			put_charset(p, slots[i], c->g[i]);
+	for (unsigned i = 0; i < 4; i++) {
+		uint8_t final = i == c->level && !restored ? c->current : c->g[i];
+		if (final != 'B')
+			put_charset(p, slots[i], final);
+	}
 	output_text(&p->out, invoke[c->level]);
 }
 
@@ -256,7 +260,7 @@ static bool put_restored_charset(struct painter *p)
 		saved = &s->alternate.saved;
 	if (saved->charset != s->charsets.current || (other && screen_is_alternate(s)))
 		return false;
-	put_charsets(p);
+	put_charsets(p, true);
 	output_text(&p->out, other ? "\033[?1047h\0338\033[?1047l" : "\0338");
 	/* The pen is another one, too: it has to be known again. */
 	output_text(&p->out, "\033[m\033[0\"q");
@@ -304,7 +308,8 @@ static void put_mode(struct painter *p, bool on, const char *sequence)
 
 static void put_modes(struct painter *p)
 {
-	static const char *const mouse[] = {"", "\033[?9h", "\033[?1000h", "\033[?1002h", "\033[?1003h"};
+	static const char *const mouse[] = {
+		"", "\033[?9h", "\033[?1000h", "\033[?1002h", "\033[?1003h"};
 	static const char *const encoding[] = {"", "\033[?1006h", "\033[?1016h"};
 	const struct screen_modes *m = &p->s->modes;
 	put_mode(p, m->insert, "\033[4h");
@@ -341,7 +346,7 @@ static void put_cursor_pen_and_modes(struct painter *p, bool checkpoint)
 		put_cursor(p);
 	paint_pen(p, &s->pen);
 	if (!restored)
-		put_charsets(p);
+		put_charsets(p, false);
 	put_modes(p);
 	/* To clients it is never sent: they would show nothing until the program ends it. */
 	put_mode(p, checkpoint && s->modes.synchronized_output, "\033[?2026h");

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct snapshot {
-	char *bytes;   /* to be freed by the caller */
+	char *bytes; /* to be freed by the caller */
 	size_t length;
 	unsigned lines; /* of scrollback in it */
 };

@@ -25,8 +25,8 @@ struct model {
 	struct history history;
 	struct scanned scanned; /* of all that history has consumed */
 	uint64_t base;          /* where scanned began */
-	unsigned grounds; /* looked at closely */
-	uint64_t tail;    /* what the writer believes to be consumed */
+	unsigned grounds;       /* looked at closely */
+	uint64_t tail;          /* what the writer believes to be consumed */
 	uint8_t output[OUTPUT_MAX];
 	size_t length;
 	struct history_size sizes[STEPS_MAX + 1];

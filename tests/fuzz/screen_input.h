@@ -8,7 +8,8 @@
 #pragma once
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/lib/drawn.h"
+#include "tests/lib/drawn_check.h"
+#include "tests/lib/drawn_same.h"
 
 #define SCREEN_OUTPUT_MAX ((size_t)32 << 10)
 #define SCREEN_CELLS_MAX 40000u /* larger screens would take all the time */

@@ -6,12 +6,15 @@
 // RINGSIDE_TEST_ADOPT: how many sessions one start adopts.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { statSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { RawClient, Refused, sha256 } from './lib/client.mjs';
 import { cmdline, isAlive, kill, parentOf, processesNaming } from './lib/proc.mjs';
 import { binary, readText, scenario } from './lib/server.mjs';
 import { pause, slowness, until } from './lib/until.mjs';
+import { assertShows, Watcher } from './lib/watcher.mjs';
+import { piece, Random } from '../lib/grammar.mjs';
+import { Reference } from '../lib/screen.mjs';
 
 const kills = Number(process.env.RINGSIDE_TEST_KILLS ?? 500);
 const chaos = Number(process.env.RINGSIDE_TEST_CHAOS ?? 12);
@@ -436,4 +439,191 @@ scenario(`a start adopts ${adopted} sessions as they were`, { timeout: 120_000 }
 	const raw = new RawClient(server).send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
 	assert.ok([200, 403].includes(await raw.status()));
 	await tidy(server);
+});
+
+/*
+ * Screens and lines, in all colours and states, as a full-screen program and a shell leave them. What is wild
+ * stays away from wide characters: their halves are the subject of screen.test.mjs.
+ */
+function mixture(random, length) {
+	const parts = [];
+	let size = 0;
+	for (let at = 0; size < length; at += 1) {
+		const lines = Array.from({ length: 5 + random.below(30) }, (_, i) =>
+			`\x1b[3${i % 8}m${at}.${i}\x1b[m ${['plain', '\u7aef\u672b \u{1f3aa}', '\x1b[1;48;5;99mbold', 'e\u0301\u0302'][random.below(4)]} ${'.'.repeat(random.below(100))}\r\n`).join('');
+		const drawn = Array.from({ length: random.below(20) }, () =>
+			`\x1b[${1 + random.below(24)};${1 + random.below(80)}H\x1b[${random.below(2)};4${random.below(8)}m${at}\x1b[K`).join('');
+		const wild = Array.from({ length: random.below(25) }, () => piece(random))
+			.filter((bytes) => !/[^\0-\x7f]|\x1bc|3J|\?(47|1047|1049)[hl]/.test(bytes.toString('latin1')));
+		const bytes = Buffer.concat([
+			Buffer.from(`\x1b]2;title ${at}\x07${lines}`),
+			...(random.below(3) === 0 ? [Buffer.from(`\x1b[?1049h\x1b[?1;2004${'hl'[random.below(2)]}${drawn}`), ...wild] : []),
+			Buffer.from(random.below(5) === 0 ? '' : '\x18\x0f\x1b(B\x1b[!p\x1b[?1049l\x1b[20l\x1b[?7h\x1b[m\x1b[24;1H\r\n'),
+		]);
+		parts.push(bytes);
+		size += bytes.length;
+	}
+	return Buffer.concat(parts);
+}
+
+/* Prints a file, so many bytes a millisecond, while another one is there. */
+const pacer = `use Time::HiRes "sleep"; $| = 1; my ($name, $pace) = @ARGV; open my $file, "<:raw", $name; print "<begin>";
+while (sysread $file, my $bytes, $pace) { sleep 0.002 until -e "run"; for (my $at = 0; $at < length $bytes;) { $at += syswrite STDOUT, $bytes, length($bytes) - $at, $at } sleep 0.001 }
+open my $done, ">", "done"; sleep 0.01 until -e "leave";`;
+
+/**
+ * The server is killed again and again while more is printed than the ring has. After each start a client
+ * that comes must show what all bytes from the first one on have drawn.
+ */
+async function crashes(server, { bytes, pace, rounds, scrollback }) {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	writeFileSync(path.join(server.cwd, 'stream'), bytes);
+	writeFileSync(path.join(server.cwd, 'pacer.pl'), pacer);
+	await api.input('s', `stty raw -echo; perl pacer.pl stream ${pace}; stty sane\r`);
+	await server.outputMatches('s', /<begin>/);
+	const before = await api.output('s');
+	const all = Buffer.concat([before, bytes]);
+	const truth = new Reference(80, 24, scrollback);
+	let fed = 0;
+	const run = (on) => (on ? writeFileSync(path.join(server.cwd, 'run'), '') : rmSync(path.join(server.cwd, 'run')));
+	/* As it is when it comes, and once more with what was printed meanwhile. */
+	const look = async (where) => {
+		const client = await server.client({ sessionId: 's', lag: 1e12 }).connect();
+		await pause(5);
+		client.check();
+		run(false); // what follows takes its time
+		const { snapshots: [snapshot], gaps, bytes } = client;
+		client.terminate();
+		assert.deepEqual(gaps, []);
+		const reference = new Reference(80, 24, scrollback);
+		reference.feed(snapshot.data);
+		for (const [from, to] of [[0, 0], [0, bytes.length]]) {
+			reference.feed(bytes.subarray(from, to));
+			assert.ok(truth.feed(all.subarray(fed, snapshot.offset + to)), 'this stream is too much for xterm.js');
+			fed = snapshot.offset + to;
+			assertShows(reference, truth, () => `${where}, a snapshot of ${snapshot.offset} at ${fed}`);
+		}
+		run(true);
+		return snapshot;
+	};
+	run(true);
+	const over = () => statSync(path.join(server.cwd, 'done'), { throwIfNoEntry: false });
+	let round = 0;
+	let lines = 0;
+	for (; round < rounds && !over(); round += 1) {
+		await pause(random(120));
+		await server.kill('SIGKILL');
+		await pause(random(30));
+		await server.start();
+		lines = Math.max(lines, (await look(`after kill ${round}`)).lines);
+	}
+	await until('end of the program', over, { timeout: 60_000 });
+	await until('all of it', async () => (await api.get('s')).offset === all.length);
+	await server.restart();
+	await look('at the end');
+	const { oldest } = await api.get('s');
+	writeFileSync(path.join(server.cwd, 'leave'), '');
+	return { round, oldest, lines };
+}
+
+scenario('a screen outlives the server, and what the ring has lost', { args: ['--ring-size', '256K', '--scrollback', '1000'], timeout: 200_000 }, async (server) => {
+	const bytes = mixture(new Random(7), 6e6);
+	const { round, oldest, lines } = await crashes(server, { bytes, pace: 3000, rounds: 40, scrollback: 1000 });
+	assert.ok(round >= 10, `only ${round} kills`);
+	assert.ok(oldest > 5e6, 'the ring has lost nothing');
+	assert.equal(lines, 1000);
+});
+
+scenario('a torn checkpoint is never seen', { args: ['--ring-size', '64K', '--scrollback', '150'], timeout: 300_000 }, async (server) => {
+	const bytes = mixture(new Random(11), 24e6);
+	const { round, oldest } = await crashes(server, { bytes, pace: 60_000, rounds: 60, scrollback: 150 });
+	assert.ok(round >= 10, `only ${round} kills`);
+	assert.ok(oldest > 20e6);
+});
+
+scenario('killed under full-screen programs and resizes: whoever comes sees what one sees who was there', { args: ['--ring-size', '64M'], timeout: 200_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	// Prints as long as there is a file that says so, and says when it rests.
+	writeFileSync(path.join(server.cwd, 'stream'), mixture(new Random(3), 3e6));
+	writeFileSync(path.join(server.cwd, 'player.pl'), `use Time::HiRes "sleep"; $| = 1; open my $file, "<:raw", "stream"; print "<begin>"; my $part = 0;
+for (;;) { until (-e "run") { if ($part) { open my $rest, ">", "rests-$part"; $part = 0 } exit if -e "leave"; sleep 0.005 }
+if (!$part) { open my $run, "<", "run"; $part = <$run> } read($file, my $bytes, 2500) or seek($file, 0, 0); print $bytes; sleep 0.001 }`);
+	const witness = new Watcher(server.client({ sessionId: 's', lag: 1e12, sink: () => {} }));
+	await witness.client.connect({ history: true });
+	await api.input('s', 'stty raw -echo; perl player.pl; stty sane\r');
+	await server.outputMatches('s', /<begin>/);
+	await witness.client.close();
+	const followed = witness.client.follow();
+	followed.catch((error) => { witness.client.failure ??= error; });
+	for (let round = 1; round <= 15; round += 1) {
+		writeFileSync(path.join(server.cwd, 'run.new'), String(round));
+		renameSync(path.join(server.cwd, 'run.new'), path.join(server.cwd, 'run'));
+		await pause(30 + random(60));
+		if (round % 3 === 0) {
+			await api.resize('s', 40 + random(80), 10 + random(30));
+			await pause(random(20));
+		}
+		await server.kill('SIGKILL');
+		await pause(random(40));
+		rmSync(path.join(server.cwd, 'run'));
+		await until('rest of the program', () => statSync(path.join(server.cwd, `rests-${round}`), { throwIfNoEntry: false }));
+		await server.start();
+		const late = new Watcher(server.client({ sessionId: 's' }));
+		await late.client.connect();
+		await until('the same place for both', async () => {
+			witness.client.check();
+			const { offset } = witness.client;
+			await pause(30);
+			return witness.client.ready && offset === witness.client.offset && offset === late.client.offset && (await api.get('s')).offset - offset < 100;
+		});
+		assert.deepEqual(witness.client.gaps, []);
+		assertShows(late, witness, `round ${round}`);
+		late.client.terminate();
+	}
+	assert.equal(witness.client.snapshots.length, 0);
+	writeFileSync(path.join(server.cwd, 'leave'), '');
+});
+
+/*
+ * Asks where the cursor is, each time elsewhere, and takes what comes until the answer or for a while; in
+ * between it prints a lot. Says how many got no answer, and what came that was none.
+ */
+const inquirer = `use Time::HiRes qw(time sleep); $| = 1; my ($asked, $lost, $odd) = (0, 0, ""); my $pad = "x" x 3000;
+until (-e "stop") {
+	my ($row, $col) = (1 + $asked % 20, 1 + int($asked / 20) % 70); $asked++;
+	print "\\e[H$pad\\e[$row;\${col}H\\e[6n";
+	my ($said, $until) = ("", time + 0.4);
+	while ((my $left = $until - time) > 0) { my $r = ""; vec($r, 0, 1) = 1; next unless select($r, undef, undef, $left) > 0; sysread STDIN, my $b, 4096; $said .= $b; last if $said =~ /R$/ }
+	if ($said eq "") { $lost++ } elsif ($said ne "\\e[$row;\${col}R") { $odd .= unpack("H*", $said) . "," }
+}
+my $r = ""; vec($r, 0, 1) = 1; if (select($r, undef, undef, 0.5) > 0) { sysread STDIN, my $b, 4096; $odd .= "late" . unpack("H*", $b) }
+printf "\\ec\\r\\nasked=$asked lost=$lost odd=[$odd]\\r\\n";`;
+
+scenario('what was answered before a crash is not answered again', { args: ['--ring-size', '256K'], timeout: 120_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	writeFileSync(path.join(server.cwd, 'inquirer.pl'), inquirer);
+	await api.input('s', 'stty raw -echo; perl inquirer.pl; stty sane\r');
+	const rounds = 20;
+	for (let round = 0; round < rounds; round += 1) {
+		const { offset } = await api.get('s');
+		await until('progress', async () => (await api.get('s')).offset > offset + 50_000);
+		await pause(random(20));
+		await server.kill('SIGKILL');
+		await pause(random(20));
+		await server.start();
+		const client = await server.client({ sessionId: 's' }).connect();
+		client.terminate();
+	}
+	const { offset } = await api.get('s');
+	await until('more than the ring has', async () => (await api.get('s')).offset > offset + 300_000);
+	await server.restart();
+	writeFileSync(path.join(server.cwd, 'stop'), '');
+	const [, asked, lost, odd] = await server.outputMatches('s', /asked=(\d+) lost=(\d+) odd=\[(.*?)\]/, offset);
+	console.log(`# asked ${asked}, of which ${lost} got no answer in ${rounds + 1} crashes`);
+	assert.equal(odd, '', 'an answer that nobody waited for');
+	assert.ok(Number(asked) > 10 * rounds);
+	assert.ok(Number(lost) <= rounds + 1, `${lost} of ${asked} got no answer`);
 });

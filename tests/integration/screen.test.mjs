@@ -150,8 +150,8 @@ class Tally {
 	}
 }
 
-const SMALL = 400;
-const CUTS = Number(process.env.SCREEN_CUTS ?? 40);
+const SMALL = 300;
+const CUTS = Number(process.env.SCREEN_CUTS ?? 12);
 
 /** Offsets of the stream's output at which to cut it: all, or some at random. */
 function cutsOf(length, random) {
@@ -243,7 +243,7 @@ test('so it is in a terminal that was used before', async (t) => {
 		const before = () => {
 			const { steps } = random.pick(corpus);
 			const bytes = Buffer.concat(steps.map((next) => next.bytes ?? Buffer.alloc(0)));
-			return bytes.subarray(0, random.below(Math.min(bytes.length, 20000)));
+			return bytes.subarray(0, random.below(Math.min(bytes.length, 3000)));
 		};
 		const cuts = new Set(Array.from({ length: 3 }, () => random.below(5000)));
 		await cut(stream, tally, { cuts, prepare: before });
@@ -251,10 +251,14 @@ test('so it is in a terminal that was used before', async (t) => {
 	tally.report(t);
 });
 
-/**
- * Output at random, a snapshot, and more output at random for both. Some states cannot be had by output:
- * these are counted, and are few.
+/*
+ * What output at random comes to and no program: half a wide character beside something else, what is beyond
+ * the right edge of the alternate buffer, wraps of a screen of one row, links that are open but not in use,
+ * a charset that DECRC has brought from the other buffer.
  */
+const MOSTLY = 0.98;
+
+/** Output at random, a snapshot, and more output at random for both. */
 test('so it is where output is at random, and whatever comes then', async (t) => {
 	const tally = new Tally();
 	const random = new Random(seed + 2);
@@ -283,11 +287,12 @@ test('so it is where output is at random, and whatever comes then', async (t) =>
 					break;
 				next([theirs, copy]);
 			}
+			assert.ok(theirs.dead || !copy.dead, `${began}: xterm.js fails behind the snapshot only`);
 			copy.end();
 		}
 		theirs.end();
 	}
-	tally.report(t, 0.99);
+	tally.report(t, MOSTLY);
 });
 
 test('a snapshot of few lines has these', async () => {
@@ -309,6 +314,7 @@ test('a snapshot of few lines has these', async () => {
 				return [...dump.slice(1, first), ...dump.slice(Math.max(first, at - lines), at + 1), ...dump.slice(at + 2)];
 			};
 			assertSame(visible(restorable(copy.dump())), visible(restorable(theirs.dump())), () => `${name}, ${lines} lines`);
+			assert.ok(theirs.dead || !copy.dead, `${began}: xterm.js fails behind the snapshot only`);
 			copy.end();
 		}
 		theirs.end();

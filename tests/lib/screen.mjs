@@ -173,7 +173,12 @@ export class Reference {
 	}
 
 	resize(cols, rows) {
-		this.terminal.resize(Math.max(cols, SIDE_MIN), Math.max(rows, 1));
+		try {
+			this.terminal.resize(Math.max(cols, SIDE_MIN), Math.max(rows, 1));
+		} catch {
+			this.dead = true;
+			return;
+		}
 		/* An alternate buffer that is not in use keeps its old limit, and would get a scrollback by it. */
 		const { alt } = this.core._bufferService.buffers;
 		if (alt.lines.length === 0)

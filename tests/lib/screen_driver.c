@@ -51,7 +51,8 @@ static unsigned digit(char c)
 static size_t from_hex(char *text)
 {
 	size_t n = 0;
-	for (const char *at = text; isxdigit((unsigned char)at[0]) && isxdigit((unsigned char)at[1]); at += 2)
+	for (const char *at = text;
+		isxdigit((unsigned char)at[0]) && isxdigit((unsigned char)at[1]); at += 2)
 		text[n++] = (char)(digit(at[0]) << 4 | digit(at[1]));
 	return n;
 }
@@ -81,7 +82,7 @@ static void put_widths(void)
 /* Some sets have two names. */
 static char charset(uint8_t final)
 {
-	return final == '5' ? 'C' : final == '6' ? 'E' : final == '7' ? 'H' : (char)final;
+	return final == '5' ? 'C' : final == '6' ? 'E' : final == '7' ? 'H' : (char) final;
 }
 
 static void put_code(uint32_t code)
@@ -121,8 +122,8 @@ static void put_line(char name, const struct line *line, unsigned cols)
 		struct cell cell = line->cells[x];
 		if (cell.text & CELL_CLUSTER) {
 			size_t length = 0;
-			const uint32_t *codes =
-				intern_get(&screen->clusters, cell.text & CELL_CODE, &length);
+			const uint32_t *codes = intern_get(
+				&screen->clusters, cell.text & CELL_CODE, &length);
 			for (size_t i = 0; i < length / 4; i++)
 				put_code(codes[i]);
 		} else if (cell.text & CELL_CODE) {

@@ -71,6 +71,7 @@ static const struct example examples[] = {
 	{"spaces are not blanks", "a   \r\n   ", "x"},
 	{"links", "\x1b]8;;http://a\aab\x1b]8;id=q;http://b\acd\x1b]8;;\a e", "x"},
 	{"pen with a link", "\x1b]8;;http://a\a\x1b[4;31m", "x\x1b[my"},
+	{"pen with the colour of underlines", "\x1b[58:5:9m", "x\x1b[4my"},
 	{"protected cells", "a\x1b[1\"qbc", "d\x1b[?2J"},
 	{"saved cursor",
 		"\x1b[2;3H\x1b[1;31m\x1b"

@@ -1,6 +1,8 @@
 /* Control sequences: which does what. Those that only move the cursor are here. */
 #include "ring/screen/screen_internal.h"
 
+#include <string.h>
+
 /* Relative to where the cursor is, in rows of the screen even in origin mode, as in xterm.js. */
 static void move(struct screen *s, int64_t dx, int64_t dy)
 {
@@ -48,8 +50,8 @@ static void clear_tabs(struct screen *s, int which)
 	struct buffer *b = s->active;
 	if (which == 0)
 		buffer_set_tab(b, b->x, false);
-	for (unsigned col = 0; which == 3 && col < SCREEN_TAB_WORDS * 64; col++)
-		buffer_set_tab(b, col, false);
+	else if (which == 3)
+		memset(b->tabs, 0, sizeof b->tabs);
 }
 
 /* DECSTBM */

@@ -8,6 +8,8 @@
 #include "ring/screen/utf8.h"
 #include "ring/screen/width.h"
 
+#include <string.h>
+
 #define BEHIND_EDGE (2 * SCREEN_SIDE_MAX)
 #define REPEAT_MIN 16384u /* REP prints so many, even if that is more than a screenful */
 
@@ -176,18 +178,31 @@ void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 	screen_worked(s, length);
 }
 
-/* Print a cell's character as if it had come. */
-static void print_cell(struct screen *s, struct cell cell)
+/* Where a mark would join what has just been printed in one or two columns, or NULL. */
+static struct cell *printed(struct screen *s, uint32_t code)
 {
-	size_t bytes = sizeof(uint32_t);
-	uint32_t codes[SCREEN_CLUSTER_MAX] = {cell.text & CELL_CODE};
-	const uint32_t *cluster = cell.text & CELL_CLUSTER
-		? intern_get(&s->clusters, cell.text & CELL_CODE, &bytes)
-		: NULL;
-	size_t count = bytes / sizeof *codes;
-	for (size_t i = 0; i < count && cluster; i++)
-		codes[i] = cluster[i];
-	for (size_t i = 0; i < count; i++)
+	unsigned x = s->active->x, width = s->join;
+	struct line *line = screen_line(s, s->active->y);
+	if (width == 0 || x < width || x > line->length || width != width_of(code))
+		return NULL;
+	struct cell *cell = &line->cells[x - width];
+	bool whole = cell_width(line->cells[x - 1]) == 2 - width;
+	return whole && cell->text == cell_make(code, width, 0).text ? cell : NULL;
+}
+
+/* Print characters that make a cell, as if they had come. */
+static void print_codes(struct screen *s, const uint32_t *codes, size_t count)
+{
+	screen_print(s, codes[0]);
+	/* All marks at once: one by one they would take long when there are many. */
+	struct cell *cell = count > 1 ? printed(s, codes[0]) : NULL;
+	uint32_t cluster = cell ? screen_put_cluster(s, codes, count) : 0;
+	if (cluster != 0) {
+		cell->text = cell_make(CELL_CLUSTER | cluster, s->join, 0).text;
+		screen_worked(s, count);
+		return;
+	}
+	for (size_t i = 1; i < count; i++)
 		screen_print(s, codes[i]);
 }
 
@@ -198,13 +213,20 @@ void screen_repeat(struct screen *s, unsigned n)
 	if (s->join == 0 || b->x < s->join || b->x - s->join >= line->length)
 		return;
 	struct cell cell = line->cells[b->x - s->join];
-	unsigned most = s->rows * s->cols > REPEAT_MIN ? s->rows * s->cols : REPEAT_MIN;
 	if (!cell_has_content(cell))
 		return;
+	/* The cell itself, and what it refers to, may be gone before the end. */
+	size_t bytes = sizeof(uint32_t);
+	uint32_t codes[SCREEN_CLUSTER_MAX] = {cell.text & CELL_CODE};
+	if (cell.text & CELL_CLUSTER) {
+		const void *cluster = intern_get(&s->clusters, cell.text & CELL_CODE, &bytes);
+		memcpy(codes, cluster, bytes);
+	}
 	/* More than a screenful only scrolls on and on; the cursor ends where it would. */
+	unsigned most = s->rows * s->cols > REPEAT_MIN ? s->rows * s->cols : REPEAT_MIN;
 	if (n > most)
-		n = most + (n - most) % s->cols;
+		n = most + (n - most) % (s->cols / s->join);
 	s->in_run = false;
 	for (unsigned i = 0; i < n; i++)
-		print_cell(s, cell);
+		print_codes(s, codes, bytes / sizeof *codes);
 }

@@ -6,6 +6,7 @@
  * makes a terminal answer.
  */
 #include "ring/screen/snapshot.h"
+#include "ring/screen/width.h"
 #include "tests/fuzz/screen_input.h"
 
 static struct snapshot take(struct drawn *d, unsigned lines)
@@ -30,7 +31,12 @@ static bool has_halves(const struct screen *s, const struct line *line, unsigned
 			return true;
 	}
 	for (unsigned x = 0; x < cols && x < line->used; x++) {
-		bool head = cell_width(line->cells[x]) == 2;
+		struct cell cell = line->cells[x];
+		/* A mark that has joined an empty cell: a resize has come between it and its character. */
+		if (cell_has_content(cell) && !(cell.text & CELL_CLUSTER) &&
+			cell_width(cell) != width_of(cell.text & CELL_CODE))
+			return true;
+		bool head = cell_width(cell) == 2;
 		bool tail = x + 1 < line->length && cell_is_tail(line->cells[x + 1]);
 		if (x == 0 && cell_is_tail(line->cells[0]))
 			return true;

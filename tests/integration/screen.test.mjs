@@ -314,7 +314,6 @@ test('a snapshot of few lines has these', async () => {
 				return [...dump.slice(1, first), ...dump.slice(Math.max(first, at - lines), at + 1), ...dump.slice(at + 2)];
 			};
 			assertSame(visible(restorable(copy.dump())), visible(restorable(theirs.dump())), () => `${name}, ${lines} lines`);
-			assert.ok(theirs.dead || !copy.dead, `${began}: xterm.js fails behind the snapshot only`);
 			copy.end();
 		}
 		theirs.end();

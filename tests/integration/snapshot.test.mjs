@@ -455,8 +455,9 @@ scenario('lag=BYTES says from where on a snapshot is worth it', { timeout: 100_0
 	}
 	// More than the ring has: then nobody is asked.
 	roads[2].road.pace = 0;
+	const { offset } = await api.get('s');
 	await api.input('s', 'seq 1000000 | tr 0-9 a-j; echo o""ver\r');
-	await server.outputMatches('s', /over\r\n/, (await api.get('s')).offset, { timeout: 30_000 });
+	await server.outputMatches('s', /over\r\n/, offset, { timeout: 30_000 });
 	roads[2].road.pace = Infinity;
 	await settled(server, 's', roads[2].watcher);
 	assert.equal(roads[2].watcher.client.gaps.length, 1);

@@ -336,7 +336,7 @@ Test(search_ring, random_bytes, .timeout = 60)
 		state = state * 6364136223846793005u + 1442695040888963407u;
 		memory_ring_put(&r, &(uint64_t){state ^ state >> 29}, 8);
 	}
-	begin("[a-z]+|.", PATTERN_REGEX, 1u << 20, UINT64_MAX);
+	begin("[a-z]+|.", PATTERN_REGEX, 4096, UINT64_MAX);
 	cr_assert_eq(search_ring(&found, &r.bytes, UINT64_MAX), 0);
 	cr_expect_gt(found.count, 1000);
 	ring_close(&r);

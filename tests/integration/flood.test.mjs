@@ -6,20 +6,18 @@
 // RINGSIDE_TEST_FLOOD_MB: how much is printed. It comes in parts, and the next part is asked for
 // when the reading clients have come near: this process shares the processors with the server, and
 // a reader that falls off the ring because the test is slow would show nothing.
-// RINGSIDE_TEST_RSS=0: do not look at the server's memory (sanitizers keep freed memory).
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { hashing } from './lib/client.mjs';
 import { rssAnon } from './lib/proc.mjs';
-import { binary, scenario } from './lib/server.mjs';
+import { sanitized, scenario } from './lib/server.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const megabytes = Number(process.env.RINGSIDE_TEST_FLOOD_MB ?? 200);
 const readers = 7;
 const everything = 1e12; // as lag: only what the ring has lost is skipped
-const sanitized = () => process.env.RINGSIDE_TEST_RSS === '0' || readFileSync(binary).includes('__asan_init');
 
 /** Mixed text: log lines, colours, CJK, emoji, random base64. Line feeds only, no queries. */
 function mixture(length) {

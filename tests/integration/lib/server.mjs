@@ -294,4 +294,6 @@ export function scenario(name, options, body) {
 }
 
 export const readText = (file) => readFileSync(file, 'utf8');
+/** Whether the server keeps freed memory, as the sanitizers make it do: then its size tells nothing. */
+export const sanitized = () => readFileSync(binary).includes('__asan_init');
 export { slowness };

@@ -29,6 +29,19 @@ enum wire_type {
 	WIRE_TAKEN = 7, /* from the holder: another connection has attached */
 };
 
+/*
+ * Descriptors of the holder with fixed numbers. The session's processes and the server open them as
+ * /proc/HOLDER/fd/N, which works whatever becomes of the session's directory. (Holders before release
+ * 0.2 have other things there: a session's meta.json says whether it has them.)
+ */
+enum wire_place {
+	WIRE_PLACE_SCRIPT = 5, /* memfd: what the shell is to run next, written by the server */
+	WIRE_PLACE_STATE = 6,  /* memfd: what the shell exports, written by the shell */
+	WIRE_PLACE_FIFO = 7,   /* WIRE_FIFO */
+	WIRE_PLACE_STDOUT = 8, /* WIRE_FIFO_STDOUT */
+	WIRE_PLACE_STDERR = 9, /* WIRE_FIFO_STDERR */
+};
+
 enum wire_target {
 	WIRE_TARGET_FOREGROUND = 0, /* the terminal's foreground process group */
 	WIRE_TARGET_SHELL = 1,      /* the session's first process */

@@ -1,6 +1,8 @@
 /* From a request to its handler: route, credentials, role, session. */
 #include "ws/api.h"
 
+#include "shell/environment.h"
+
 #include <string.h>
 
 /* What a route asks of who calls it. */
@@ -58,6 +60,31 @@ bool api_number(struct request *r, const json_t *body, const char *field, uint64
 	return true;
 }
 
+bool api_environment(struct request *r, const json_t *body, struct api_environment *e)
+{
+	json_t *env = json_object_get(body, "env"), *value;
+	const char *name;
+	e->count = 0;
+	if (!env || json_is_null(env))
+		return true;
+	if (!json_is_object(env) || json_object_size(env) > API_ENV_MAX) {
+		reply_invalid(r, "env", "Must be an object of at most 256 strings", "invalid");
+		return false;
+	}
+	json_object_foreach (env, name, value) {
+		const char *text = json_string_value(value);
+		if (!environment_name_is_valid(name) || !text ||
+			strlen(text) != json_string_length(value)) {
+			reply_invalid(r, "env",
+				"Must map names of variables to strings without NUL", "invalid");
+			return false;
+		}
+		e->names[e->count] = name;
+		e->values[e->count++] = text;
+	}
+	return true;
+}
+
 static void handle_health(struct api *a, struct request *r)
 {
 	(void)a;
@@ -111,6 +138,30 @@ static const struct handler handlers[] = {
 	[ROUTE_LINKS] = {NEED_OWNER, NULL, api_links_list},
 	[ROUTE_LINKS_CREATE] = {NEED_OWNER, NULL, api_links_create},
 	[ROUTE_LINK_DELETE] = {NEED_OWNER, NULL, api_links_delete},
+	[ROUTE_SESSION_EXEC] = {NEED_DRIVER, NULL, api_exec_start},
+	[ROUTE_SESSION_EXECS] = {NEED_VIEWER, NULL, api_exec_list},
+	[ROUTE_EXEC] = {NEED_VIEWER, NULL, api_exec_show},
+	[ROUTE_EXEC_OUTPUT] = {NEED_VIEWER, NULL, api_exec_output},
+	[ROUTE_EXEC_STREAM] = {NEED_VIEWER, NULL, api_exec_stream},
+	[ROUTE_EXEC_CANCEL] = {NEED_DRIVER, NULL, api_exec_cancel},
+	[ROUTE_EXECUTE] = {NEED_OWNER, api_execute, NULL},
+	[ROUTE_EXECUTE_STREAM] = {NEED_OWNER, api_execute_stream, NULL},
+	[ROUTE_RUN] = {NEED_OWNER, api_run, NULL},
+	[ROUTE_PROCESS_START] = {NEED_OWNER, api_process_start, NULL},
+	[ROUTE_PROCESS_LIST] = {NEED_OWNER, api_process_list, NULL},
+	[ROUTE_PROCESS_KILL_ALL] = {NEED_OWNER, api_process_kill_all, NULL},
+	[ROUTE_PROCESS] = {NEED_OWNER, api_process_show, NULL},
+	[ROUTE_PROCESS_KILL] = {NEED_OWNER, api_process_kill, NULL},
+	[ROUTE_PROCESS_LOGS] = {NEED_OWNER, api_process_logs, NULL},
+	[ROUTE_PROCESS_STREAM] = {NEED_OWNER, api_process_stream, NULL},
+	[ROUTE_PROCESS_OUTPUT] = {NEED_OWNER, api_process_output, NULL},
+	[ROUTE_PROCESS_INPUT] = {NEED_OWNER, api_process_input, NULL},
+	[ROUTE_PROCESS_SIGNAL] = {NEED_OWNER, api_process_signal, NULL},
+	[ROUTE_PROCESS_WAIT] = {NEED_OWNER, api_process_wait, NULL},
+	[ROUTE_PORT_WATCH] = {NEED_OWNER, api_port_watch, NULL},
+	[ROUTE_COMMANDS] = {NEED_VIEWER, api_commands, NULL},
+	[ROUTE_OPENAPI] = {NEED_VIEWER, api_openapi, NULL},
+	[ROUTE_LATER] = {NEED_OWNER, api_later, NULL},
 };
 
 /* Whether the caller may; otherwise r has been answered. */
@@ -144,7 +195,7 @@ static bool admit(struct api *a, struct request *r, enum need need)
 
 static void handle_session(struct api *a, struct request *r, const struct handler *h)
 {
-	struct session *s = sessions_find(a->sessions, r->match.session);
+	struct session *s = sessions_find(a->sessions, r->match.id);
 	uint64_t epoch = s && s->history_open ? s->link.info.epoch : 0;
 	if (s && auth_may_see(&r->principal, s->id, epoch)) {
 		h->session(a, r, s);
@@ -153,7 +204,7 @@ static void handle_session(struct api *a, struct request *r, const struct handle
 		reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
 	} else {
 		reply_error(r, "SESSION_NOT_FOUND", "There is no such session",
-			json_pack("{s:s}", "sessionId", r->match.session));
+			json_pack("{s:s}", "sessionId", r->match.id));
 	}
 }
 

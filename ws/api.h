@@ -55,9 +55,43 @@ void api_session_search(struct api *a, struct request *r, struct session *s);
 void api_links_list(struct api *a, struct request *r, struct session *s);
 void api_links_create(struct api *a, struct request *r, struct session *s);
 void api_links_delete(struct api *a, struct request *r, struct session *s);
+void api_exec_start(struct api *a, struct request *r, struct session *s);
+void api_exec_list(struct api *a, struct request *r, struct session *s);
+void api_exec_show(struct api *a, struct request *r, struct session *s);
+void api_exec_output(struct api *a, struct request *r, struct session *s);
+void api_exec_stream(struct api *a, struct request *r, struct session *s);
+void api_exec_cancel(struct api *a, struct request *r, struct session *s);
+void api_execute(struct api *a, struct request *r);
+void api_execute_stream(struct api *a, struct request *r);
+void api_run(struct api *a, struct request *r);
+void api_process_start(struct api *a, struct request *r);
+void api_process_list(struct api *a, struct request *r);
+void api_process_kill_all(struct api *a, struct request *r);
+void api_process_show(struct api *a, struct request *r);
+void api_process_kill(struct api *a, struct request *r);
+void api_process_logs(struct api *a, struct request *r);
+void api_process_stream(struct api *a, struct request *r);
+void api_process_output(struct api *a, struct request *r);
+void api_process_input(struct api *a, struct request *r);
+void api_process_signal(struct api *a, struct request *r);
+void api_process_wait(struct api *a, struct request *r);
+void api_port_watch(struct api *a, struct request *r);
+void api_commands(struct api *a, struct request *r);
+void api_openapi(struct api *a, struct request *r);
+void api_later(struct api *a, struct request *r);
 void api_login(struct api *a, struct request *r);
 void api_logout(struct api *a, struct request *r);
 void api_whoami(struct api *a, struct request *r);
+
+/* The environment that a request asks for; names and values are borrowed from the body. */
+#define API_ENV_MAX 256u
+struct api_environment {
+	const char *names[API_ENV_MAX], *values[API_ENV_MAX];
+	size_t count;
+};
+
+/* The field "env", an object of strings. Returns false when it is wrong: then r has been answered. */
+bool api_environment(struct request *r, const json_t *body, struct api_environment *ret_environment);
 
 /*
  * The request's body as a JSON object (an empty body is an empty object). Returns a new reference, or NULL

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <utlist.h>
 
-#define ENV_MAX 256u
 #define PATH_LENGTH_MAX 4096u
 #define OUTPUT_MAX ((size_t)1 << 20)
 #define IDLE_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
@@ -103,36 +102,6 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 	}
 }
 
-struct environment_fields {
-	const char *names[ENV_MAX], *values[ENV_MAX];
-	size_t count;
-};
-
-static bool take_environment(struct request *r, json_t *body, struct environment_fields *e)
-{
-	json_t *env = json_object_get(body, "env"), *value;
-	const char *name;
-	e->count = 0;
-	if (!env || json_is_null(env))
-		return true;
-	if (!json_is_object(env) || json_object_size(env) > ENV_MAX) {
-		reply_invalid(r, "env", "Must be an object of at most 256 strings", "invalid");
-		return false;
-	}
-	json_object_foreach (env, name, value) {
-		const char *text = json_string_value(value);
-		if (!environment_name_is_valid(name) || !text ||
-			strlen(text) != json_string_length(value)) {
-			reply_invalid(r, "env",
-				"Must map names of variables to strings without NUL", "invalid");
-			return false;
-		}
-		e->names[e->count] = name;
-		e->values[e->count++] = text;
-	}
-	return true;
-}
-
 static bool take_options(struct request *r, json_t *body, struct session_options *o)
 {
 	uint64_t rows = 0, cols = 0;
@@ -173,9 +142,9 @@ static void make_id(char *id, size_t size)
 static void create(struct api *a, struct request *r, json_t *body, bool open)
 {
 	struct session_options o = {0};
-	struct environment_fields env;
+	struct api_environment env;
 	char id[64];
-	if (!take_options(r, body, &o) || !take_environment(r, body, &env))
+	if (!take_options(r, body, &o) || !api_environment(r, body, &env))
 		return;
 	if (!o.id && open) {
 		reply_invalid(r, "id", "An id is required", "required");

@@ -129,7 +129,7 @@ out:
 void api_links_delete(struct api *a, struct request *r, struct session *s)
 {
 	char id[LINK_ID_SIZE];
-	const struct link_entry *e = links_find(&a->auth->links, r->match.link);
+	const struct link_entry *e = links_find(&a->auth->links, r->match.item);
 	if (!e || strcmp(e->session, s->id) != 0) {
 		reply_error(r, "LINK_NOT_FOUND", "There is no such link", NULL);
 		return;

@@ -32,6 +32,7 @@ static const struct {
 	{"NO_SPACE", 500},
 	{"TOO_MANY_FILES", 500},
 	{"INTERNAL_ERROR", 500},
+	{"NOT_IMPLEMENTED", 501},
 };
 
 int error_status(const char *code)

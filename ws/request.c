@@ -157,3 +157,10 @@ void reply_stream(struct request *r, const struct event_stream *stream)
 	else
 		stream->closed(stream->user);
 }
+
+void reply_stream_complete(struct request *r)
+{
+	r->stream_complete = true;
+	if (r->transport)
+		r->transport->more(r->transport_user);
+}

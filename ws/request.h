@@ -61,6 +61,7 @@ struct request {
 	struct reply reply;
 	bool done;
 	struct event_stream stream; /* next is NULL unless streaming */
+	bool stream_complete;       /* no event will be added to those that next still has */
 	const struct request_transport *transport;
 	void *transport_user;
 };
@@ -103,6 +104,12 @@ void reply_bytes(struct request *r, int status, const char *type, const char *bo
 
 /* Answer with a stream of events. */
 void reply_stream(struct request *r, const struct event_stream *stream);
+
+/*
+ * Say that the stream's last event has been queued: once next() returns NULL the transport ends the answer,
+ * and calls closed(). Whoever streams calls this once, at the end.
+ */
+void reply_stream_complete(struct request *r);
 
 /* {code, message, context, httpStatus, timestamp}: an error as JSON. context is taken and may be NULL. */
 json_t *error_json(const char *code, const char *message, json_t *context);

@@ -36,6 +36,49 @@ static const struct pattern patterns[] = {
 	{METHOD_GET, "/api/session/{}/links", ROUTE_LINKS},
 	{METHOD_POST, "/api/session/{}/links", ROUTE_LINKS_CREATE},
 	{METHOD_DELETE, "/api/session/{}/links/{}", ROUTE_LINK_DELETE},
+	{METHOD_POST, "/api/session/{}/exec", ROUTE_SESSION_EXEC},
+	{METHOD_GET, "/api/session/{}/exec", ROUTE_SESSION_EXECS},
+	{METHOD_GET, "/api/session/{}/exec/{}", ROUTE_EXEC},
+	{METHOD_GET, "/api/session/{}/exec/{}/output", ROUTE_EXEC_OUTPUT},
+	{METHOD_GET, "/api/session/{}/exec/{}/stream", ROUTE_EXEC_STREAM},
+	{METHOD_POST, "/api/session/{}/exec/{}/cancel", ROUTE_EXEC_CANCEL},
+	{METHOD_POST, "/api/execute", ROUTE_EXECUTE},
+	{METHOD_POST, "/api/execute/stream", ROUTE_EXECUTE_STREAM},
+	{METHOD_POST, "/api/run", ROUTE_RUN},
+	{METHOD_POST, "/api/process/start", ROUTE_PROCESS_START},
+	{METHOD_GET, "/api/process/list", ROUTE_PROCESS_LIST},
+	{METHOD_DELETE, "/api/process/kill-all", ROUTE_PROCESS_KILL_ALL},
+	{METHOD_GET, "/api/process/{}", ROUTE_PROCESS},
+	{METHOD_DELETE, "/api/process/{}", ROUTE_PROCESS_KILL},
+	{METHOD_GET, "/api/process/{}/logs", ROUTE_PROCESS_LOGS},
+	{METHOD_GET, "/api/process/{}/stream", ROUTE_PROCESS_STREAM},
+	{METHOD_GET, "/api/process/{}/output", ROUTE_PROCESS_OUTPUT},
+	{METHOD_POST, "/api/process/{}/input", ROUTE_PROCESS_INPUT},
+	{METHOD_POST, "/api/process/{}/signal", ROUTE_PROCESS_SIGNAL},
+	{METHOD_POST, "/api/process/{}/wait", ROUTE_PROCESS_WAIT},
+	{METHOD_POST, "/api/port-watch", ROUTE_PORT_WATCH},
+	{METHOD_GET, "/api/commands", ROUTE_COMMANDS},
+	{METHOD_GET, "/api/openapi.json", ROUTE_OPENAPI},
+	{METHOD_POST, "/api/read", ROUTE_LATER},
+	{METHOD_POST, "/api/read/stream", ROUTE_LATER},
+	{METHOD_POST, "/api/write", ROUTE_LATER},
+	{METHOD_POST, "/api/delete", ROUTE_LATER},
+	{METHOD_POST, "/api/rename", ROUTE_LATER},
+	{METHOD_POST, "/api/move", ROUTE_LATER},
+	{METHOD_POST, "/api/mkdir", ROUTE_LATER},
+	{METHOD_POST, "/api/list-files", ROUTE_LATER},
+	{METHOD_POST, "/api/exists", ROUTE_LATER},
+	{METHOD_POST, "/api/watch", ROUTE_LATER},
+	{METHOD_POST, "/api/watch/check", ROUTE_LATER},
+	{METHOD_POST, "/api/git/checkout", ROUTE_LATER},
+	{METHOD_GET, "/api/interpreter/health", ROUTE_LATER},
+	{METHOD_POST, "/api/contexts", ROUTE_LATER},
+	{METHOD_GET, "/api/contexts", ROUTE_LATER},
+	{METHOD_DELETE, "/api/contexts/{}", ROUTE_LATER},
+	{METHOD_POST, "/api/execute/code", ROUTE_LATER},
+	{METHOD_POST, "/api/backup/create", ROUTE_LATER},
+	{METHOD_POST, "/api/backup/restore", ROUTE_LATER},
+	{METHOD_POST, "/api/backup/upload-parts", ROUTE_LATER},
 };
 
 enum method method_parse(const char *name)
@@ -58,7 +101,7 @@ static bool take(const char *path, size_t length, char *ret_text)
 
 static bool matches(const char *pattern, const char *path, struct route_match *m)
 {
-	char *captures[] = {m->session, m->link};
+	char *captures[] = {m->id, m->item};
 	unsigned captured = 0;
 	while (*pattern && *path) {
 		if (pattern[0] == '{') {
@@ -87,7 +130,7 @@ void route_parse(enum method method, const char *path, struct route_match *ret_m
 			return;
 		}
 		/* "{}" also matches the names of fixed routes, which is no reason to call the method wrong. */
-		if (!m.session[0] || strchr(patterns[i].path, '}')[1])
+		if (!m.id[0] || strchr(patterns[i].path, '}')[1])
 			found = ROUTE_OTHER_METHOD;
 	}
 	if (found == ROUTE_NONE && strncmp(path, "/api/", 5) != 0 && strncmp(path, "/ws", 3) != 0)

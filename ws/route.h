@@ -36,12 +36,36 @@ enum route {
 	ROUTE_LINKS,
 	ROUTE_LINKS_CREATE,
 	ROUTE_LINK_DELETE,
+	ROUTE_SESSION_EXEC,
+	ROUTE_SESSION_EXECS,
+	ROUTE_EXEC,
+	ROUTE_EXEC_OUTPUT,
+	ROUTE_EXEC_STREAM,
+	ROUTE_EXEC_CANCEL,
+	ROUTE_EXECUTE,
+	ROUTE_EXECUTE_STREAM,
+	ROUTE_RUN,
+	ROUTE_PROCESS_START,
+	ROUTE_PROCESS_LIST,
+	ROUTE_PROCESS_KILL_ALL,
+	ROUTE_PROCESS,
+	ROUTE_PROCESS_KILL,
+	ROUTE_PROCESS_LOGS,
+	ROUTE_PROCESS_STREAM,
+	ROUTE_PROCESS_OUTPUT,
+	ROUTE_PROCESS_INPUT,
+	ROUTE_PROCESS_SIGNAL,
+	ROUTE_PROCESS_WAIT,
+	ROUTE_PORT_WATCH,
+	ROUTE_COMMANDS,
+	ROUTE_OPENAPI,
+	ROUTE_LATER, /* of the container's protocol, not served yet */
 };
 
 struct route_match {
 	enum route route;
-	char session[NAME_ID_MAX + 1]; /* first {} of the pattern, or "" */
-	char link[NAME_ID_MAX + 1];    /* second */
+	char id[NAME_ID_MAX + 1];   /* first {} of the pattern, a session or a process, or "" */
+	char item[NAME_ID_MAX + 1]; /* second: a link or an exec */
 };
 
 /* "GET" ... ; anything else is METHOD_OTHER. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -85,29 +86,47 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 	return o->dir_fd >= 0 && o->report_fd >= 0 && o->argv[0] && o->control_size >= 4096;
 }
 
-static int open_fifo(int dir_fd, const char *name)
+/* Move a descriptor (or pass on a negative errno) to its fixed number. */
+static int put(int fd, enum wire_place place)
+{
+	if (fd < 0 || fd == (int)place)
+		return fd;
+	int rc = dup3(fd, (int)place, O_CLOEXEC);
+	int error = -errno;
+	close(fd);
+	return rc < 0 ? error : rc;
+}
+
+static int open_memory(const char *name, enum wire_place place)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+	return put(fd < 0 ? -errno : fd, place);
+}
+
+static int open_fifo(int dir_fd, const char *name, enum wire_place place)
 {
 	if (mkfifoat(dir_fd, name, 0600) < 0)
 		return -errno;
 	/* Both ways, so that it never reports an end of file and no writer waits for a reader. */
 	int fd = openat(dir_fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-	return fd < 0 ? -errno : fd;
+	return put(fd < 0 ? -errno : fd, place);
 }
 
-static int open_fifos(struct holder *h)
+/* First of all, while the numbers are free. */
+static int open_places(struct holder *h)
 {
-	int dir = h->options.dir_fd;
-	int fd = h->fifo_fd = open_fifo(dir, WIRE_FIFO);
-	if (fd < 0)
-		return fd;
-	fd = open_fifo(dir, WIRE_FIFO_STDOUT);
-	if (fd < 0)
-		return fd;
-	h->sources[EVENT_SOURCE_STDOUT] = (struct source){.fd = fd, .add_cr = true};
-	fd = open_fifo(dir, WIRE_FIFO_STDERR);
-	if (fd < 0)
-		return fd;
-	h->sources[EVENT_SOURCE_STDERR] = (struct source){.fd = fd, .add_cr = true};
+	int rc, dir = h->options.dir_fd;
+	if ((rc = open_memory("ringside-script", WIRE_PLACE_SCRIPT)) < 0 ||
+		(rc = open_memory("ringside-state", WIRE_PLACE_STATE)) < 0 ||
+		(rc = open_fifo(dir, WIRE_FIFO, WIRE_PLACE_FIFO)) < 0)
+		return rc;
+	h->fifo_fd = rc;
+	if ((rc = open_fifo(dir, WIRE_FIFO_STDOUT, WIRE_PLACE_STDOUT)) < 0)
+		return rc;
+	h->sources[EVENT_SOURCE_STDOUT] = (struct source){.fd = rc, .add_cr = true};
+	if ((rc = open_fifo(dir, WIRE_FIFO_STDERR, WIRE_PLACE_STDERR)) < 0)
+		return rc;
+	h->sources[EVENT_SOURCE_STDERR] = (struct source){.fd = rc, .add_cr = true};
 	return 0;
 }
 
@@ -141,6 +160,8 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	feed_init(h);
+	if ((rc = open_places(h)) < 0)
+		return rc;
 	if ((rc = ring_create(&h->ring, &ring, &h->ring_fd)) < 0)
 		return rc;
 	if ((rc = control_create(&h->control, h->options.control_size, &h->control_fd)) < 0)
@@ -149,7 +170,7 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 	h->space_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (h->wake_fd < 0 || h->space_fd < 0)
 		return -errno;
-	if ((rc = open_fifos(h)) < 0 || (rc = open_signals(h)) < 0)
+	if ((rc = open_signals(h)) < 0)
 		return rc;
 	if ((rc = terminal_start(h, ret_stage)) < 0)
 		return rc;

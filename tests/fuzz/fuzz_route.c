@@ -34,7 +34,7 @@ static const char *const formats[] = {
 static void expect_path(const struct route_match *m, const char *path)
 {
 	char built[512] = "";
-	const char *captures[] = {m->session, m->link};
+	const char *captures[] = {m->id, m->item};
 	unsigned captured = 0;
 	FUZZ_CHECK((size_t)m->route < sizeof formats / sizeof *formats && formats[m->route]);
 	for (const char *p = formats[m->route]; *p; p++) {
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	route_parse(method, path, &m);
 	if (m.route == ROUTE_PAGE || m.route == ROUTE_NONE || m.route == ROUTE_OTHER_METHOD) {
 		bool api = strncmp(path, "/api/", 5) == 0;
-		FUZZ_CHECK(!m.session[0] && !m.link[0]);
+		FUZZ_CHECK(!m.id[0] && !m.item[0]);
 		FUZZ_CHECK(m.route != ROUTE_PAGE || (method == METHOD_GET && !api));
 	} else {
 		FUZZ_CHECK(method != METHOD_OTHER && method != METHOD_PUT);

@@ -78,8 +78,8 @@ Test(route_parse, table)
 		route_parse(cases[i].method, cases[i].path, &m);
 		cr_expect_eq(m.route, cases[i].route, "%s: %d", cases[i].path, m.route);
 		cr_expect_str_eq(
-			m.session, cases[i].session, "%s: session %s", cases[i].path, m.session);
-		cr_expect_str_eq(m.link, cases[i].link, "%s: link %s", cases[i].path, m.link);
+			m.id, cases[i].session, "%s: session %s", cases[i].path, m.id);
+		cr_expect_str_eq(m.item, cases[i].link, "%s: link %s", cases[i].path, m.item);
 	}
 }
 
@@ -90,11 +90,11 @@ Test(route_parse, longest_segment_and_one_that_is_longer)
 	memset(path + 13, 'x', NAME_ID_MAX);
 	route_parse(METHOD_GET, path, &m);
 	cr_assert_eq(m.route, ROUTE_SESSION);
-	cr_assert_eq(strlen(m.session), NAME_ID_MAX);
+	cr_assert_eq(strlen(m.id), NAME_ID_MAX);
 	path[13 + NAME_ID_MAX] = 'x';
 	route_parse(METHOD_GET, path, &m);
 	cr_assert_eq(m.route, ROUTE_NONE);
-	cr_assert_str_eq(m.session, "");
+	cr_assert_str_eq(m.id, "");
 }
 
 Test(method_parse, table)

@@ -1,6 +1,7 @@
 /* A buffer of rows: scrolling, tab stops, and the two buffers of a screen. */
 #include "ring/screen/screen_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,8 +177,10 @@ void screen_use_alternate(struct screen *s)
 	/* Without memory for it, the program goes on in the primary buffer. */
 	if (!buffer_fill(b, s->rows, s->cols, screen_blank(s)))
 		return;
-	for (unsigned y = 0; y < s->rows; y++)
+	for (unsigned y = 0; y < s->rows; y++) {
+		assert(b->rows[y]);
 		b->rows[y]->offset = s->parser.offset;
+	}
 	b->x = s->primary.x;
 	b->y = s->primary.y;
 	s->active = b;

@@ -1,5 +1,6 @@
 #include "ring/screen/flow.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 struct group {
 	struct line **lines; /* borrowed from the flow, but for the new ones */
 	size_t count, capacity;
+	unsigned old_cols, new_cols;
 };
 
 static bool reserve(struct flow *f, size_t count)
@@ -101,8 +103,9 @@ static bool gather(struct flow *f, struct group *g, size_t first, size_t end, un
 }
 
 /* Columns of a group's line that count: all, but for the one that a wide character left free. */
-static unsigned extent_in(const struct group *g, size_t i, unsigned cols)
+static unsigned extent_in(const struct group *g, size_t i)
 {
+	unsigned cols = g->old_cols;
 	const struct line *line = g->lines[i];
 	if (i + 1 == g->count)
 		return line_trimmed(line);
@@ -133,12 +136,12 @@ static void copy(struct line *to, unsigned to_col, const struct line *from, unsi
 /* Wider */
 
 /* Move a group's cells up into the room that its lines have now. Returns how many lines are left over. */
-static size_t join_lines(struct group *g, unsigned old_cols, unsigned new_cols)
+static size_t join_lines(struct group *g)
 {
 	size_t to = 0, from = 1;
-	unsigned to_col = extent_in(g, 0, old_cols), from_col = 0;
+	unsigned new_cols = g->new_cols, to_col = extent_in(g, 0), from_col = 0;
 	while (from < g->count) {
-		unsigned extent = extent_in(g, from, old_cols);
+		unsigned extent = extent_in(g, from);
 		unsigned n = extent - from_col < new_cols - to_col ? extent - from_col
 								   : new_cols - to_col;
 		copy(g->lines[to], to_col, g->lines[from], from_col, n);
@@ -189,7 +192,7 @@ static size_t compact(struct flow *f)
 
 void flow_widen(struct flow *f, unsigned old_cols, unsigned new_cols)
 {
-	struct group g = {0};
+	struct group g = {.old_cols = old_cols, .new_cols = new_cols};
 	size_t cursor = f->base + f->y;
 	for (size_t first = 0, end; first + 1 < f->count; first = end) {
 		end = first + 1;
@@ -200,7 +203,7 @@ void flow_widen(struct flow *f, unsigned old_cols, unsigned new_cols)
 			continue;
 		if (!gather(f, &g, first, end, new_cols))
 			break;
-		size_t left = join_lines(&g, old_cols, new_cols);
+		size_t left = join_lines(&g);
 		remove_lines(f, end - left, left);
 	}
 	free(g.lines);
@@ -221,13 +224,12 @@ void flow_widen(struct flow *f, unsigned old_cols, unsigned new_cols)
 /* Narrower */
 
 /* The columns that each of a group's lines will have. Returns 0 or -ENOMEM. */
-static int new_lengths(const struct group *g, unsigned old_cols, unsigned new_cols,
-	unsigned **ret_lengths, size_t *ret_count)
+static int new_lengths(const struct group *g, unsigned **ret_lengths, size_t *ret_count)
 {
 	size_t needed = 0, available = 0, count = 0, line = 0;
-	unsigned col = 0;
+	unsigned new_cols = g->new_cols, col = 0;
 	for (size_t i = 0; i < g->count; i++)
-		needed += extent_in(g, i, old_cols);
+		needed += extent_in(g, i);
 	unsigned *lengths = malloc((needed / (new_cols - 1) + 2) * sizeof *lengths);
 	if (!lengths)
 		return -ENOMEM;
@@ -237,7 +239,7 @@ static int new_lengths(const struct group *g, unsigned old_cols, unsigned new_co
 			break;
 		}
 		col += new_cols;
-		unsigned extent = extent_in(g, line, old_cols);
+		unsigned extent = extent_in(g, line);
 		if (col > extent && line + 1 < g->count) {
 			col -= extent;
 			line++;
@@ -255,8 +257,8 @@ static int new_lengths(const struct group *g, unsigned old_cols, unsigned new_co
 }
 
 /* Move cells down, from the last one on, so that each line has its new length. */
-static void split_lines(struct group *g, size_t old_count, unsigned last, const unsigned *lengths,
-	size_t count, unsigned old_cols, unsigned new_cols)
+static void split_lines(
+	struct group *g, size_t old_count, unsigned last, const unsigned *lengths, size_t count)
 {
 	if (count == 0)
 		return;
@@ -276,7 +278,7 @@ static void split_lines(struct group *g, size_t old_count, unsigned last, const 
 				break;
 			from--;
 			/* The group is as long as it will be: no line of before is its last. */
-			from_col = extent_in(g, from, old_cols);
+			from_col = extent_in(g, from);
 		}
 		if (to_col == 0) {
 			if (to == 0)
@@ -285,7 +287,7 @@ static void split_lines(struct group *g, size_t old_count, unsigned last, const 
 		}
 	}
 	for (size_t i = 0; i < g->count && i < count; i++)
-		if (lengths[i] < new_cols)
+		if (lengths[i] < g->new_cols)
 			line_put(g->lines[i], lengths[i], (struct cell){0});
 }
 
@@ -343,20 +345,19 @@ static void make_room(struct flow *f, size_t added, size_t later)
 }
 
 /* Narrow the group of lines [first, end). */
-static bool narrow(struct flow *f, struct group *g, struct insertions *all, size_t first,
-	size_t end, unsigned old_cols, unsigned new_cols)
+static bool narrow(struct flow *f, struct group *g, struct insertions *all, size_t first, size_t end)
 {
+	assert(first < end);
 	unsigned *lengths;
 	size_t count;
-	if (!gather(f, g, first, end, old_cols) ||
-		new_lengths(g, old_cols, new_cols, &lengths, &count) < 0)
+	if (!gather(f, g, first, end, g->old_cols) || new_lengths(g, &lengths, &count) < 0)
 		return false;
 	unsigned last = line_trimmed(g->lines[g->count - 1]);
 	size_t old_count = g->count, added = count > old_count ? count - old_count : 0;
 	size_t length = f->base == 0 && f->y + 1 != f->count ? f->y : f->count;
 	size_t lost = length + added > f->max ? length + added - f->max : 0;
 	for (size_t i = 0; i < added; i++) {
-		struct line *line = line_create(old_cols);
+		struct line *line = line_create(g->old_cols);
 		if (!group_add(g, line)) {
 			free(line);
 			g->count = old_count + i;
@@ -365,7 +366,7 @@ static bool narrow(struct flow *f, struct group *g, struct insertions *all, size
 		line->wrapped = true;
 		line->offset = g->lines[old_count - 1]->offset;
 	}
-	split_lines(g, old_count, last, lengths, count, old_cols, new_cols);
+	split_lines(g, old_count, last, lengths, count);
 	free(lengths);
 	if (g->count > old_count && !remember(all, end, g, old_count)) {
 		while (g->count > old_count)
@@ -410,7 +411,7 @@ static void insert_all(struct flow *f, struct insertions *all)
 
 void flow_narrow(struct flow *f, unsigned old_cols, unsigned new_cols)
 {
-	struct group g = {0};
+	struct group g = {.old_cols = old_cols, .new_cols = new_cols};
 	struct insertions all = {0};
 	size_t stored = f->count;
 	for (size_t first, end = stored; end > 0; end = first) {
@@ -422,7 +423,7 @@ void flow_narrow(struct flow *f, unsigned old_cols, unsigned new_cols)
 		size_t cursor = f->base + f->y;
 		if (cursor >= first && cursor < end)
 			continue;
-		if (!narrow(f, &g, &all, first, end, old_cols, new_cols)) {
+		if (!narrow(f, &g, &all, first, end)) {
 			f->failed = true;
 			break;
 		}

@@ -102,8 +102,9 @@ static struct intern_slot *find_free(const struct intern *t, uint32_t hash)
 /* Fill the slots from the items. */
 static void hash_all(struct intern *t)
 {
-	if (t->slots)
-		memset(t->slots, 0, t->slot_count * sizeof *t->slots);
+	if (!t->slots)
+		return;
+	memset(t->slots, 0, t->slot_count * sizeof *t->slots);
 	for (uint32_t i = 1; i < t->capacity; i++)
 		if (t->items[i])
 			*find_free(t, t->items[i]->hash) = (struct intern_slot){

@@ -202,14 +202,14 @@ unsigned paint_cells_of(struct painted from, struct cell cells[SCREEN_SIDE_MAX])
 	const struct packed *packed = from.packed;
 	const uint8_t *at = packed_text(packed);
 	unsigned run = 0, run_end = packed->runs > 0 ? packed->run[0].cells : UINT32_MAX, count;
-	for (unsigned i = 0; i < extent; i += count) {
+	for (unsigned i = 0; i < extent;) {
 		struct cell cell = packed_next(&at, &count);
 		while (i >= run_end && run + 1u < packed->runs)
 			run_end += packed->run[++run].cells;
 		cell.style = packed->runs > 0 ? packed->run[run].style : 0;
-		cells[i] = cell;
-		if (count == 2 && i + 1 < extent)
-			cells[i + 1] = cell_make(0, 0, cell.style);
+		cells[i++] = cell;
+		if (count == 2 && i < extent)
+			cells[i++] = cell_make(0, 0, cell.style);
 	}
 	return extent;
 }
@@ -435,16 +435,15 @@ static void back_to(struct painter *p, struct cell first, unsigned at, unsigned 
 }
 
 /*
- * Wrap into the next line, by printing its first cell behind the last column of this one. col: where the
- * cursor is. Returns the column where it is then.
+ * Wrap into the next line, by printing its first cell behind the last column of this one. last: the cell in
+ * that column; col: where the cursor is. Returns the column where it is then.
  */
-static unsigned paint_wrap(struct painter *p, const struct cell *above, unsigned above_extent,
-	unsigned col, struct painted next, unsigned cols, unsigned rows)
+static unsigned paint_wrap(struct painter *p, struct cell last, unsigned col, struct painted next,
+	unsigned cols, unsigned rows)
 {
 	struct cell cells[SCREEN_SIDE_MAX];
 	unsigned extent = paint_cells_of(next, cells);
 	struct cell first = extent > 0 ? cells[0] : (struct cell){0};
-	struct cell last = above_extent >= cols ? above[cols - 1] : (struct cell){0};
 	bool cut = extent > 0 && is_cut(cells, 0, extent, cols),
 	     wide = cell_width(first) == 2 && !cut;
 	bool natural = col == cols || (wide && col == cols - 1 && last.style == first.style);
@@ -478,7 +477,7 @@ static unsigned paint_wrap(struct painter *p, const struct cell *above, unsigned
 /* The first line continues one that is not drawn: such a one is, and goes again. Returns the column. */
 static unsigned paint_continued(struct painter *p, struct painted line, unsigned cols, unsigned rows)
 {
-	unsigned at = paint_wrap(p, NULL, 0, 0, line, cols, rows);
+	unsigned at = paint_wrap(p, (struct cell){0}, 0, line, cols, rows);
 	if (rows == 1) {
 		output_text(&p->out, "\033[3J");
 		return at;
@@ -491,11 +490,11 @@ static unsigned paint_continued(struct painter *p, struct painted line, unsigned
 	return at;
 }
 
-static void call_on_mark(struct painter *p, const struct cell *cells, unsigned at, unsigned cols)
+static void call_on_mark(struct painter *p, struct cell first, unsigned at, unsigned cols)
 {
 	p->on_mark(p, at);
 	if (at >= cols)
-		back_to(p, cells[0], at, cols);
+		back_to(p, first, at, cols);
 }
 
 void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
@@ -512,8 +511,8 @@ void paint_lines(struct painter *p, struct painted (*get)(const void *user, size
 			at = paint_continued(p, line, cols, rows);
 		paint_offset(p, line);
 		if (p->on_mark && p->mark == i) {
-			paint_cells_of(line, cells);
-			call_on_mark(p, cells, at, cols);
+			bool empty = paint_cells_of(line, cells) == 0;
+			call_on_mark(p, empty ? (struct cell){0} : cells[0], at, cols);
 		}
 		if (line.packed && !line.packed->odd && at == 0 && !wraps) {
 			paint_packed(p, line.packed);
@@ -523,7 +522,9 @@ void paint_lines(struct painter *p, struct painted (*get)(const void *user, size
 				extent = cols;
 			at = paint_cells(p, cells, at, extent, cols);
 			if (wraps) {
-				at = paint_wrap(p, cells, extent, at, next, cols, rows);
+				struct cell edge = extent == cols ? cells[cols - 1]
+								  : (struct cell){0};
+				at = paint_wrap(p, edge, at, next, cols, rows);
 				continue;
 			}
 		}

@@ -1,4 +1,5 @@
 /* ringside: options, wiring, run, close. */
+#include "shell/run.h"
 #include "shell/sessions.h"
 #include "ws/api.h"
 #include "ws/log.h"
@@ -19,8 +20,9 @@
 #include <uv.h>
 
 #define LIST_MAX 32u
-#define ADOPT_MS 2000u   /* for sessions to be adopted before others are served */
-#define GOODBYE_MS 1000u /* for telling clients that the server ends */
+#define ADOPT_MS 2000u     /* for sessions to be adopted before others are served */
+#define GOODBYE_MS 1000u   /* for telling clients that the server ends */
+#define RUNS_GRACE_MS 300u /* for commands on their own to end with it */
 #define DEFAULT_LISTEN "127.0.0.1:7070"
 
 extern char **environ;
@@ -33,6 +35,8 @@ struct settings {
 	size_t ring_size;
 	unsigned scrollback;
 	bool clipboard;
+	unsigned max_processes, kept_processes, process_ttl_s;
+	size_t process_ring;
 	unsigned max_sessions, max_connections, ended_ttl_s, header_timeout_s, ping_interval_s;
 };
 
@@ -40,9 +44,12 @@ struct program {
 	struct settings settings;
 	uv_loop_t loop;
 	struct sessions sessions;
+	struct processes processes;
+	struct runs *runs;
 	struct auth auth;
 	struct metrics metrics;
 	struct terminals terminals;
+	struct control_sockets controls;
 	struct api api;
 	struct server *server;
 	uv_signal_t sigterm, sigint;
@@ -72,11 +79,15 @@ static const char usage[] =
 	"  --scrollback LINES        that a screen keeps above itself (default 10000)\n"
 	"  --clipboard               programs may set the clipboards of those who drive (OSC 52)\n"
 	"  --max-sessions N          (default 256)\n"
+	"  --process-ring SIZE       output kept of a process (default 1M)\n"
+	"  --max-processes N         that run at once (default 512)\n"
+	"  --kept-processes N        of those that have ended (default 100, and those of the last minute)\n"
+	"  --process-ttl SECONDS     how long an ended process is kept (default 3600; 0 = for ever)\n"
 	"  --max-connections N       (default 4096, fewer where descriptors are scarce)\n"
 	"  --ended-ttl SECONDS       how long an ended session stays readable (default 86400; 0 = for ever)\n"
 	"  --header-timeout SECONDS  for a client to send its request (default 10)\n"
 	"  --ping-interval SECONDS   ping terminal sockets that have been silent for this long (default 15)\n"
-	"  --kill-sessions-on-exit   end all sessions when the server is asked to end\n"
+	"  --kill-sessions-on-exit   end all sessions and processes when the server is asked to end\n"
 	"  --verbose                 log more\n"
 	"  --help, --version\n";
 
@@ -131,6 +142,10 @@ enum {
 	OPT_CLIPBOARD,
 	OPT_MAX_SESSIONS,
 	OPT_MAX_CONNECTIONS,
+	OPT_PROCESS_RING,
+	OPT_MAX_PROCESSES,
+	OPT_KEPT_PROCESSES,
+	OPT_PROCESS_TTL,
 	OPT_TTL,
 	OPT_HEADER_TIMEOUT,
 	OPT_PING_INTERVAL,
@@ -181,6 +196,14 @@ static bool take_option(struct settings *s, int option, const char *value)
 		return parse_number(value, 1, 100000, &s->max_sessions);
 	case OPT_MAX_CONNECTIONS:
 		return parse_number(value, 1, 1000000, &s->max_connections);
+	case OPT_PROCESS_RING:
+		return parse_size(value, &s->process_ring);
+	case OPT_MAX_PROCESSES:
+		return parse_number(value, 1, PROCESSES_TOTAL_MAX, &s->max_processes);
+	case OPT_KEPT_PROCESSES:
+		return parse_number(value, 0, PROCESSES_TOTAL_MAX, &s->kept_processes);
+	case OPT_PROCESS_TTL:
+		return parse_number(value, 0, 1u << 30, &s->process_ttl_s);
 	case OPT_TTL:
 		return parse_number(value, 0, 1u << 30, &s->ended_ttl_s);
 	case OPT_PING_INTERVAL:
@@ -209,6 +232,10 @@ static int parse_options(int argc, char **argv, struct settings *s)
 		{"clipboard", no_argument, NULL, OPT_CLIPBOARD},
 		{"max-sessions", required_argument, NULL, OPT_MAX_SESSIONS},
 		{"max-connections", required_argument, NULL, OPT_MAX_CONNECTIONS},
+		{"process-ring", required_argument, NULL, OPT_PROCESS_RING},
+		{"max-processes", required_argument, NULL, OPT_MAX_PROCESSES},
+		{"kept-processes", required_argument, NULL, OPT_KEPT_PROCESSES},
+		{"process-ttl", required_argument, NULL, OPT_PROCESS_TTL},
 		{"ended-ttl", required_argument, NULL, OPT_TTL},
 		{"ping-interval", required_argument, NULL, OPT_PING_INTERVAL},
 		{"header-timeout", required_argument, NULL, OPT_HEADER_TIMEOUT},
@@ -266,6 +293,14 @@ static int prepare_runtime_dir(struct program *p)
 		return fail(p->runtime_dir, "is not a directory of this user");
 	if ((st.st_mode & 077) != 0 && chmod(p->runtime_dir, 0700) < 0)
 		return fail(p->runtime_dir, strerror(errno));
+	/* Shells are told of files in it, wherever they are. */
+	char *whole = realpath(p->runtime_dir, NULL);
+	if (!whole || strlen(whole) >= sizeof p->runtime_dir) {
+		free(whole);
+		return fail(p->runtime_dir, "cannot be resolved");
+	}
+	snprintf(p->runtime_dir, sizeof p->runtime_dir, "%s", whole);
+	free(whole);
 	return 0;
 }
 
@@ -319,15 +354,53 @@ static void on_session_failed(void *user, const char *id, const char *what, int 
 	log_write(LOG_WARN, "sessions", what, "session", id, "error", strerror(-error), NULL);
 }
 
+/* Who ran what, when, from where, with what result: never its environment or its input. */
+static void on_executed(void *user, const struct session *s, const struct exec *e)
+{
+	char exit[16] = "unknown", ms[24] = "unknown", command[201];
+	(void)user;
+	if (e->status >= 0)
+		snprintf(exit, sizeof exit, "%d", e->status);
+	if (e->started_ms > 0 && e->ended_ms >= e->started_ms)
+		snprintf(ms, sizeof ms, "%llu", (unsigned long long)(e->ended_ms - e->started_ms));
+	snprintf(command, sizeof command, "%s", e->command);
+	log_write(LOG_INFO, "exec", "ended", "id", e->id, "session", s->id, "by", e->author, "peer",
+		e->peer, "command", command, "cwd", e->cwd ? e->cwd : "", "endedBy",
+		exec_end_name(e->end), "exit", exit, "ms", ms, NULL);
+}
+
 static const struct sessions_callbacks sessions_callbacks = {
-	.changed = on_sessions_changed, .failed = on_session_failed};
+	.changed = on_sessions_changed, .failed = on_session_failed, .executed = on_executed};
+
+static void on_process_ended(void *user, const struct process *process)
+{
+	char exit[32] = "unknown", command[201];
+	int code;
+	(void)user;
+	if (process_exit_code(process, &code))
+		snprintf(exit, sizeof exit, "%d", code);
+	snprintf(command, sizeof command, "%s", process->command);
+	log_write(LOG_INFO, "process", "ended", "id", process->id, "status", process_status(process),
+		"exit", exit, "command", command, "cwd", process->cwd, NULL);
+}
+
+static void on_process_failed(void *user, const char *id, const char *what, int error)
+{
+	struct program *p = user;
+	p->metrics.failures++;
+	log_write(LOG_WARN, "process", what, "id", id, "error", strerror(-error), NULL);
+}
+
+static const struct processes_callbacks processes_callbacks = {
+	.ended = on_process_ended, .failed = on_process_failed};
 
 static void on_goodbye(uv_timer_t *timer)
 {
 	struct program *p = timer->data;
-	bool sessions_done = !p->settings.kill_sessions || sessions_idle(&p->sessions);
+	bool sessions_done = !p->settings.kill_sessions ||
+		(sessions_idle(&p->sessions) && processes_idle(&p->processes));
 	if (uv_now(&p->loop) >= p->stop_at_ms ||
-		(sessions_done && (!p->server || server_is_idle(p->server))))
+		(sessions_done && runs_idle(p->runs) && (!p->server || server_is_idle(p->server))))
 		uv_stop(&p->loop);
 }
 
@@ -343,8 +416,11 @@ static void on_signal(uv_signal_t *handle, int signo)
 		"sessions", p->settings.kill_sessions ? "ended" : "left running", NULL);
 	/* Ended sessions may need the grace and the killing of their processes. */
 	p->stop_at_ms = uv_now(&p->loop) + (p->settings.kill_sessions ? 12000u : GOODBYE_MS);
-	if (p->settings.kill_sessions)
+	if (p->settings.kill_sessions) {
+		processes_remove_all(&p->processes);
 		sessions_end_all(&p->sessions);
+	}
+	runs_cancel_all(p->runs, RUNS_GRACE_MS);
 	if (p->server)
 		server_stop(p->server);
 	uv_timer_start(&p->goodbye, on_goodbye, 0, 10);
@@ -383,6 +459,34 @@ static int open_sessions(struct program *p, long nofile)
 	return rc < 0 ? fail(p->runtime_dir, strerror(-rc)) : 0;
 }
 
+static int open_runs(struct program *p, long nofile)
+{
+	struct runs_config config = {
+		.dir = p->runtime_dir, .environment = environ, .nofile = nofile};
+	int rc = runs_open(&p->loop, &config, &p->runs);
+	p->api.runs = p->runs;
+	return rc < 0 ? fail(p->runtime_dir, strerror(-rc)) : 0;
+}
+
+static int open_processes(struct program *p, long nofile)
+{
+	const struct settings *s = &p->settings;
+	struct processes_config config = {
+		.runtime_dir = p->runtime_dir,
+		.holder = p->holder,
+		.cwd = p->cwd,
+		.environment = environ,
+		.ring_size = s->process_ring,
+		.max = s->max_processes,
+		.kept = s->kept_processes,
+		.ttl_s = s->process_ttl_s,
+		.nofile = nofile,
+	};
+	int rc = processes_open(&p->processes, &p->loop, &config, &processes_callbacks, p);
+	p->metrics.processes = &p->processes;
+	return rc < 0 ? fail(p->runtime_dir, strerror(-rc)) : 0;
+}
+
 static int open_auth(struct program *p)
 {
 	struct auth_options options = {
@@ -406,6 +510,7 @@ static int open_server(struct program *p, unsigned descriptors)
 		.api = &p->api,
 		.auth = &p->auth,
 		.terminals = &p->terminals,
+		.controls = &p->controls,
 		.metrics = &p->metrics,
 		.listen = s->listen,
 		.listen_count = s->listen_count,
@@ -442,12 +547,15 @@ static void on_tick(uv_timer_t *timer)
 static void adopt_sessions(struct program *p)
 {
 	int found = sessions_adopt(&p->sessions);
+	if (found >= 0)
+		found = processes_adopt(&p->processes);
 	if (found < 0)
-		log_write(LOG_WARN, "sessions", "cannot look for sessions", "error",
+		log_write(LOG_WARN, "main", "cannot look for sessions and processes", "error",
 			strerror(-found), NULL);
 	uint64_t deadline = uv_now(&p->loop) + ADOPT_MS;
 	uv_timer_start(&p->goodbye, on_tick, 10, 10);
-	while (!p->stopping && sessions_adopting(&p->sessions) && uv_now(&p->loop) < deadline)
+	while (!p->stopping && uv_now(&p->loop) < deadline &&
+		(sessions_adopting(&p->sessions) || processes_adopting(&p->processes)))
 		uv_run(&p->loop, UV_RUN_ONCE);
 	if (!p->stopping)
 		uv_timer_stop(&p->goodbye);
@@ -465,13 +573,17 @@ static int open_program(struct program *p)
 	if (!name_is_utf8(p->cwd) || !name_is_utf8(p->runtime_dir))
 		return fail("working and runtime directory", "their names must be UTF-8");
 	p->api = (struct api){.sessions = &p->sessions,
+		.processes = &p->processes,
 		.auth = &p->auth,
 		.metrics = &p->metrics,
 		.terminals = &p->terminals,
+		.controls = &p->controls,
 		.version = RINGSIDE_RELEASE};
-	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 || open_auth(p) < 0)
+	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 ||
+		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
 		return -1;
 	if (terminals_open(&p->terminals, &p->sessions, &p->metrics) < 0 ||
+		control_sockets_open(&p->controls, &p->api, &p->metrics) < 0 ||
 		api_open(&p->api, &p->loop) < 0)
 		return fail("memory", strerror(ENOMEM));
 	open_signals(p);
@@ -482,7 +594,9 @@ static int open_program(struct program *p)
 static void close_program(struct program *p)
 {
 	server_close(p->server);
+	runs_close(p->runs);
 	sessions_close(&p->sessions);
+	processes_close(&p->processes);
 	api_close(&p->api);
 	uv_close((uv_handle_t *)&p->sigterm, NULL);
 	uv_close((uv_handle_t *)&p->sigint, NULL);
@@ -491,6 +605,7 @@ static void close_program(struct program *p)
 	server_free(p->server);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	terminals_close(&p->terminals);
+	control_sockets_close(&p->controls);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	auth_close(&p->auth);
 	uv_loop_close(&p->loop);
@@ -502,6 +617,10 @@ int main(int argc, char **argv)
 					   .ring_size = RING_SIZE_DEFAULT,
 					   .scrollback = SCREEN_SCROLLBACK_DEFAULT,
 					   .max_sessions = SESSIONS_MAX_DEFAULT,
+					   .process_ring = PROCESSES_RING_DEFAULT,
+					   .max_processes = PROCESSES_MAX_DEFAULT,
+					   .kept_processes = PROCESSES_KEPT_DEFAULT,
+					   .process_ttl_s = PROCESSES_TTL_DEFAULT,
 					   .max_connections = 4096,
 					   .ended_ttl_s = 86400,
 					   .header_timeout_s = 10,

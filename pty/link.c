@@ -306,6 +306,12 @@ static void on_resized(struct link *l)
 	uv_poll_start(&l->master, UV_WRITABLE, on_writable); /* can only fail for a closed handle */
 }
 
+static void on_terminal(struct link *l, struct wire_message *m)
+{
+	m->u.text[sizeof m->u.text - 1] = '\0';
+	l->callbacks->terminal(l->user, m->status == 0 ? m->u.text : NULL);
+}
+
 static void on_message(uv_poll_t *poll, int status, int events)
 {
 	struct link *l = poll->data;
@@ -328,6 +334,8 @@ static void on_message(uv_poll_t *poll, int status, int events)
 		on_attached(l, &m, wanted ? fds : NULL);
 	else if (m.type == WIRE_TAKEN)
 		lose(l, true);
+	else if (m.type == WIRE_STDERR_PTY && m.a != 0 && l->callbacks->terminal)
+		on_terminal(l, &m);
 	else if (m.type == WIRE_RESIZE)
 		on_resized(l);
 	else if (m.type == WIRE_END)
@@ -401,6 +409,13 @@ int link_resize(struct link *l, unsigned rows, unsigned cols)
 	if (rc == 0)
 		l->resizing++;
 	return rc;
+}
+
+int link_open_terminal(struct link *l)
+{
+	/* An answer of -ENOENT to the first is as good. */
+	int rc = request(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 0});
+	return rc < 0 ? rc : request(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 1});
 }
 
 int link_signal(struct link *l, int signo, enum wire_target target)

@@ -28,6 +28,8 @@ struct link_callbacks {
 	void (*failed)(void *user, enum report_stage stage, int error); /* it will not be attached */
 	void (*wake)(void *user);             /* the ring has something new */
 	void (*lost)(void *user, bool taken); /* the holder is gone, or another server has it */
+	/* The terminal of link_open_terminal(); NULL: there is none. May be NULL when that is not called. */
+	void (*terminal)(void *user, const char *path);
 	void (*ended)(void *user, int error); /* link_end() is done; -EBUSY: some processes survive */
 };
 
@@ -84,6 +86,12 @@ int link_resize(struct link *l, unsigned rows, unsigned cols);
 
 /* Send a signal. Returns 0 or a negative errno. */
 int link_signal(struct link *l, int signo, enum wire_target target);
+
+/*
+ * Ask for a second terminal, for a command's standard error, in place of the one that there may be. Returns 0
+ * (a callback follows) or a negative errno.
+ */
+int link_open_terminal(struct link *l);
 
 /* End the session's processes and its holder: SIGHUP now, SIGKILL after grace_ms. */
 int link_end(struct link *l, unsigned grace_ms);

@@ -5,9 +5,11 @@
 #include "shell/clock.h"
 #include "shell/sessions_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -15,16 +17,31 @@
 #define REST_MS 1u
 #define FLOOD_BYTES ((size_t)8 << 10) /* in two milliseconds */
 
+/* What commands have been given as their input. Closes fd. */
+static void remove_inputs(int fd)
+{
+	DIR *dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (strncmp(entry->d_name, "input.", 6) == 0)
+			unlinkat(fd, entry->d_name, 0);
+	closedir(dir);
+}
+
 void session_remove_directory(struct sessions *s, const char *name)
 {
 	static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT,
-		WIRE_FIFO_STDERR, "meta.json", "meta.json.new", "ending"};
+		WIRE_FIFO_STDERR, "meta.json", "meta.json.new", "ending", INTEGRATION_FILE,
+		INTEGRATION_FILE ".new", "execs", "execs.new"};
 	int fd = openat(s->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		unlinkat(fd, files[i], 0);
-	close(fd);
+	remove_inputs(fd);
 	if (unlinkat(s->dir_fd, name, AT_REMOVEDIR) < 0)
 		s->callbacks->failed(s->user, "", "cannot remove a session's directory", -errno);
 }
@@ -86,6 +103,7 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 		DL_DELETE(session->viewers, v);
 		v->gone(v->user, deleted);
 	}
+	exec_close(&session->executor);
 	if (session->history_open) {
 		live_finish(&session->live);
 		history_finish(&session->history);
@@ -115,6 +133,7 @@ static void note_exit(struct session *session)
 		: WIFSIGNALED(session->exit_status) ? SESSION_END_SIGNAL
 						    : SESSION_END_EXITED;
 	s->counters.exited++;
+	exec_shell_ended(&session->executor);
 	sessions_changed(s);
 }
 
@@ -170,14 +189,16 @@ static void consume(struct session *session)
 		s->counters.bytes_out += now - before;
 		session->activity_ms = clock_wall_ms();
 	}
+	uint64_t events = exec_follow(&session->executor, now);
+	if (events > session->history.events_offset)
+		events = session->history.events_offset;
 	note_exit(session);
 	DL_FOREACH_SAFE (session->viewers, v, next)
 		v->more(v->user);
 	/* The screen after the viewers: they need not wait for it. */
 	more = live_follow(&session->live, LIVE_WORK) || more;
 	if (!session->holder_lost)
-		link_consumed(
-			&session->link, live_tail(&session->live), session->history.events_offset);
+		link_consumed(&session->link, live_tail(&session->live), events);
 	if (session->holder_lost)
 		more = more || (session->state == SESSION_RUNNING && !session->history.ended);
 	else if (!more && floods(session, (size_t)(now - before)))
@@ -243,11 +264,23 @@ static void on_reply(void *user, const char *bytes, size_t length)
 		s->counters.replies_lost++;
 }
 
+/* A line begins where the shell's prompt ends. */
+static void note_mark(struct session *session, const char *text)
+{
+	unsigned row, col;
+	if (!session->live.screen)
+		return;
+	screen_cursor(session->live.screen, &row, &col);
+	exec_screen_mark(&session->executor, text, col + 1);
+}
+
 static void on_screen_event(void *user, const struct screen_event *event)
 {
 	struct session *session = user;
 	if (event->type == SCREEN_FOCUS)
 		presence_forget_focus(&session->presence);
+	else if (event->type == SCREEN_MARK && event->number == 133)
+		note_mark(session, event->text);
 	else if (event->type == SCREEN_TITLE || event->type == SCREEN_ICON)
 		session->title_version++;
 }
@@ -276,6 +309,7 @@ static int open_history(struct session *session)
 		return rc;
 	}
 	session->history_open = true;
+	exec_open(&session->executor, session, session->adopted);
 	return 0;
 }
 
@@ -352,7 +386,14 @@ static void on_ended(void *user, int error)
 	sessions_remove(s, session, true);
 }
 
+static void on_terminal(void *user, const char *path)
+{
+	struct session *session = user;
+	exec_error_terminal(&session->executor, path);
+}
+
 const struct link_callbacks session_link_callbacks = {
+	.terminal = on_terminal,
 	.attached = on_attached,
 	.failed = on_failed,
 	.wake = on_wake,

@@ -19,6 +19,8 @@ int meta_save(int dir_fd, const struct session *s)
 		s->name, "cwd", s->cwd, "shell", s->shell, "createdAt", (json_int_t)s->created_ms,
 		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms, "sizePolicy",
 		size_policy_name(s->presence.policy));
+	if (root && s->executor.possible)
+		json_object_set_new(root, "nonce", json_string(s->executor.nonce));
 	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	json_decref(root);
 	if (!text)
@@ -30,11 +32,11 @@ int meta_save(int dir_fd, const struct session *s)
 
 static int take(struct session *s, const json_t *root)
 {
-	const char *id, *name, *cwd, *shell, *size = "";
+	const char *id, *name, *cwd, *shell, *size = "", *nonce = "";
 	json_int_t created, idle;
-	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s:s, s:I, s:I, s?:s}", "id",
-		    &id, "name", &name, "cwd", &cwd, "shell", &shell, "createdAt", &created,
-		    "idleTimeoutMs", &idle, "sizePolicy", &size) < 0)
+	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s:s, s:I, s:I, s?:s, s?:s}",
+		    "id", &id, "name", &name, "cwd", &cwd, "shell", &shell, "createdAt", &created,
+		    "idleTimeoutMs", &idle, "sizePolicy", &size, "nonce", &nonce) < 0)
 		return -EBADMSG;
 	if (!name_is_id(id) || !name_is_text(name) || created < 0 || idle < 0)
 		return -EBADMSG;
@@ -50,6 +52,10 @@ static int take(struct session *s, const json_t *root)
 	enum size_policy policy = SIZE_LATEST;
 	(void)size_policy_parse(size, &policy); /* otherwise it stays */
 	presence_set_policy(&s->presence, policy);
+	if (strlen(nonce) == INTEGRATION_NONCE_LENGTH) {
+		snprintf(s->executor.nonce, sizeof s->executor.nonce, "%s", nonce);
+		s->executor.possible = true;
+	}
 	return 0;
 }
 

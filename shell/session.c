@@ -106,7 +106,9 @@ int session_write(struct session *s, const void *bytes, size_t length)
 {
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
-	int rc = link_write(&s->link, bytes, length);
+	int rc = exec_input(&s->executor, bytes, length);
+	if (rc == 0)
+		rc = link_write(&s->link, bytes, length);
 	if (rc < 0) {
 		s->table->counters.input_refused++;
 		return rc;

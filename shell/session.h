@@ -8,6 +8,7 @@
 
 #include "pty/link.h"
 #include "ring/live.h"
+#include "shell/exec.h"
 #include "shell/name.h"
 #include "shell/presence.h"
 
@@ -80,8 +81,9 @@ struct session {
 	bool holder_lost;     /* nobody writes the ring any more */
 	struct link link;
 	struct history history;
-	struct live live;  /* its screen */
-	bool history_open; /* and the screen */
+	struct live live;         /* its screen */
+	struct executor executor; /* commands for programs */
+	bool history_open;        /* and the screen */
 	struct presence presence;
 	uint64_t name_version;  /* counts renames */
 	uint64_t title_version; /* counts what programs have made of the title */

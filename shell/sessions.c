@@ -7,11 +7,13 @@
 
 #include "shell/clock.h"
 #include "shell/environment.h"
+#include "shell/file.h"
 #include "shell/meta.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +90,32 @@ static int check_cwd(const char *cwd)
 	return access(cwd, X_OK) < 0 ? -errno : 0;
 }
 
+/* The file that lets the shell run commands for programs; its path goes to path. */
+static int write_init(struct sessions *s, struct session *session, char *path, size_t size)
+{
+	int n = snprintf(path, size, "%s/sessions/%s/" INTEGRATION_FILE, s->config.runtime_dir,
+		session->directory);
+	char *text = integration_init(session->executor.nonce);
+	int rc = !text ? -ENOMEM
+		: n < 0 || (size_t)n >= size
+		? -ENAMETOOLONG
+		: file_save(session->link.dir_fd, INTEGRATION_FILE, text, strlen(text));
+	free(text);
+	return rc;
+}
+
 static int spawn(struct sessions *s, struct session *session, const struct session_options *o)
 {
-	char *shell_argv[] = {session->shell, NULL};
+	char init[PATH_MAX], rcfile[] = "--rcfile", interactive[] = "-i";
+	char *shell_argv[] = {session->shell, NULL, NULL, NULL, NULL};
+	if (session->executor.possible) {
+		int rc = write_init(s, session, init, sizeof init);
+		if (rc < 0)
+			return rc;
+		shell_argv[1] = rcfile;
+		shell_argv[2] = init;
+		shell_argv[3] = interactive;
+	}
 	char **environment = environment_create(
 		s->config.environment, o->env_names, o->env_values, o->env_count);
 	if (!environment)
@@ -130,7 +155,11 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	snprintf(session->id, sizeof session->id, "%s", o->id);
 	snprintf(session->name, sizeof session->name, "%s", o->name ? o->name : o->id);
 	presence_init(&session->presence);
-	rc = session->cwd && session->shell ? make_directory(s, session, &dir_fd) : -ENOMEM;
+	rc = session->cwd && session->shell ? 0 : -ENOMEM;
+	if (rc == 0 && integration_is_possible(session->shell))
+		rc = exec_make_nonce(&session->executor);
+	if (rc == 0)
+		rc = make_directory(s, session, &dir_fd);
 	if (rc < 0)
 		goto err_session;
 	rc = link_init(&session->link, s->loop, dir_fd, &session_link_callbacks, session);
@@ -254,6 +283,24 @@ static void on_sweep(uv_timer_t *timer)
 	}
 }
 
+/* Commands are looked at by time while there are any */
+
+static void on_ticker(uv_timer_t *timer)
+{
+	struct sessions *s = timer->data;
+	struct executor *x, *next;
+	DL_FOREACH_SAFE (s->executing, x, next)
+		exec_tick(x);
+	if (!s->executing)
+		uv_timer_stop(&s->ticker);
+}
+
+void sessions_attend(struct sessions *s)
+{
+	if (!uv_is_active((uv_handle_t *)&s->ticker))
+		uv_timer_start(&s->ticker, on_ticker, EXEC_TICK_MS, EXEC_TICK_MS);
+}
+
 /* Opening and closing the table */
 
 static int take_directory(struct sessions *s)
@@ -304,6 +351,9 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	uv_timer_init(loop, &s->rest);
 	s->rest.data = s;
 	uv_timer_init(loop, &s->rescan);
+	uv_timer_init(loop, &s->ticker);
+	s->ticker.data = s;
+	s->exec_budget = EXEC_OUTPUT_BUDGET;
 	s->prepare.data = s->idle.data = s->sweep.data = s->rescan.data = s;
 	uv_prepare_start(&s->prepare, session_turns);
 	uv_unref((uv_handle_t *)&s->prepare);
@@ -330,6 +380,7 @@ void sessions_close(struct sessions *s)
 	uv_close((uv_handle_t *)&s->sweep, NULL);
 	uv_close((uv_handle_t *)&s->rest, NULL);
 	uv_close((uv_handle_t *)&s->rescan, NULL);
+	uv_close((uv_handle_t *)&s->ticker, NULL);
 	close(s->lock_fd);
 	close(s->dir_fd);
 }

@@ -38,6 +38,8 @@ struct sessions_callbacks {
 	void (*changed)(void *user);
 	/* Something went wrong that nobody waits for. id may be "". */
 	void (*failed)(void *user, const char *id, const char *what, int error);
+	/* A command for a program is over; may be NULL. */
+	void (*executed)(void *user, const struct session *session, const struct exec *exec);
 };
 
 /* For /metrics. */
@@ -45,6 +47,7 @@ struct sessions_counters {
 	uint64_t created, adopted, ended, exited, holders_lost, start_failures;
 	uint64_t bytes_out, bytes_in, input_refused;
 	uint64_t queries_answered, replies_lost;
+	uint64_t execs_ended, execs_not_kept;
 };
 
 struct sessions {
@@ -52,16 +55,19 @@ struct sessions {
 	const struct sessions_callbacks *callbacks;
 	void *user;
 	uv_loop_t *loop;
-	struct session *table;   /* uthash, by id */
-	struct session *ending;  /* list */
-	struct session *busy;    /* with more to consume */
-	struct session *resting; /* flooding: looked at again when the timer says so */
+	struct session *table;      /* uthash, by id */
+	struct session *ending;     /* list */
+	struct session *busy;       /* with more to consume */
+	struct session *resting;    /* flooding: looked at again when the timer says so */
+	struct executor *executing; /* list: with commands that are looked at by time */
+	size_t exec_budget;         /* bytes of output that may still be kept for those who wait */
 	struct reaper reaper;
 	uv_prepare_t prepare; /* gives busy sessions their turns */
 	uv_idle_t idle;       /* keeps the loop from sleeping while there are any */
 	uv_timer_t rest;      /* ends the rest of those that flood */
 	uv_timer_t sweep;     /* idle limits and times to live */
 	uv_timer_t rescan;    /* looks for holders that were still starting */
+	uv_timer_t ticker;    /* active while commands run or wait */
 	unsigned rescans;
 	int lock_fd, dir_fd;
 	bool closing;
@@ -116,5 +122,6 @@ void sessions_close(struct sessions *s);
 
 /* Used by session.c only. */
 void sessions_changed(struct sessions *s);
+void sessions_attend(struct sessions *s);
 void sessions_make_busy(struct sessions *s, struct session *session);
 void sessions_remove(struct sessions *s, struct session *session, bool deleted);

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "shell/processes.h"
+#include "shell/run.h"
 #include "shell/sessions.h"
 #include "ws/auth.h"
 #include "ws/metrics.h"
@@ -12,9 +14,13 @@
 
 struct api {
 	struct sessions *sessions;
+	struct processes *processes;
+	unsigned port_watches, process_waits; /* at present */
 	struct auth *auth;
 	struct metrics *metrics;
 	struct terminals *terminals;
+	struct runs *runs;
+	struct control_sockets *controls; /* see ws/control_socket.h */
 	const char *version;
 	uv_timer_t announce; /* spaces the events of the list of sessions */
 	bool announce_open;
@@ -64,7 +70,22 @@ void api_exec_cancel(struct api *a, struct request *r, struct session *s);
 void api_execute(struct api *a, struct request *r);
 void api_execute_stream(struct api *a, struct request *r);
 void api_run(struct api *a, struct request *r);
+/* The sessionless form of api_execute and api_execute_stream; body is borrowed. */
+void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream);
 void api_process_start(struct api *a, struct request *r);
+
+/* What a process takes over from a session. All borrowed for the call. */
+struct process_snapshot {
+	const char *session;  /* its id */
+	const char *cwd;      /* where the process starts, unless the request says so */
+	const char *preamble; /* see struct process_options */
+	size_t preamble_length;
+};
+
+/* As api_process_start(), with a body that has been read; snapshot may be NULL. */
+void api_process_start_body(
+	struct api *a, struct request *r, json_t *body, const struct process_snapshot *snapshot);
+
 void api_process_list(struct api *a, struct request *r);
 void api_process_kill_all(struct api *a, struct request *r);
 void api_process_show(struct api *a, struct request *r);
@@ -105,3 +126,16 @@ bool api_text(struct request *r, const json_t *body, const char *field, const ch
 /* A field that is a whole number from min to max; absent: *ret_number stays. Otherwise as api_text. */
 bool api_number(struct request *r, const json_t *body, const char *field, uint64_t min,
 	uint64_t max, uint64_t *ret_number);
+
+/* A field that is true or false; absent: *ret_flag stays. Otherwise as api_text. */
+bool api_flag(struct request *r, const json_t *body, const char *field, bool *ret_flag);
+
+/* The field "command", which must be there, not be blank, and have no NUL. */
+bool api_command(
+	struct request *r, const json_t *body, const char **ret_command, size_t *ret_length);
+
+/* Whether cwd (NULL is fine) is a directory that can be entered; otherwise r has been answered. */
+bool api_directory(struct request *r, const char *cwd);
+
+/* Answer with the reason why exec_start() has returned rc. */
+void api_exec_refuse(struct request *r, struct session *s, int rc);

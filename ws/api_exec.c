@@ -1,44 +1,332 @@
-/* Commands in the shell of a session. */
+/* Commands in the shell of a session: asked for, awaited, read, cancelled. */
+#include "shell/clock.h"
 #include "ws/api.h"
+#include "ws/base64.h"
+#include "ws/error.h"
+#include "ws/exec_json.h"
+#include "ws/exec_stream.h"
+#include "ws/exec_wait.h"
+#include "ws/session_json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TIME_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000)
+#define GRACE_MAX_MS 60000u
+
+bool api_flag(struct request *r, const json_t *body, const char *field, bool *ret_flag)
+{
+	const json_t *value = json_object_get(body, field);
+	if (!value || json_is_null(value))
+		return true;
+	if (!json_is_boolean(value)) {
+		reply_invalid(r, field, "Must be true or false", "invalid");
+		return false;
+	}
+	*ret_flag = json_boolean_value(value);
+	return true;
+}
+
+bool api_command(struct request *r, const json_t *body, const char **ret_command, size_t *ret_length)
+{
+	const json_t *value = json_object_get(body, "command");
+	const char *text = json_string_value(value);
+	*ret_command = text;
+	*ret_length = json_string_length(value);
+	if (!text)
+		reply_invalid(r, "command", "A command is required", value ? "invalid" : "required");
+	else if (strlen(text) != *ret_length)
+		reply_error(r, "INVALID_COMMAND", "A command must not contain NUL", NULL);
+	else if (text[strspn(text, " \t\r\n")] == '\0')
+		reply_error(r, "INVALID_COMMAND", "The command is blank", NULL);
+	else
+		return true;
+	return false;
+}
+
+bool api_directory(struct request *r, const char *cwd)
+{
+	struct stat st;
+	char message[4400];
+	const char *problem = NULL;
+	if (!cwd)
+		return true;
+	if (cwd[0] != '/')
+		problem = "it is not absolute";
+	else if (stat(cwd, &st) < 0)
+		problem = strerror(errno);
+	else if (!S_ISDIR(st.st_mode))
+		problem = strerror(ENOTDIR);
+	else if (access(cwd, X_OK) < 0)
+		problem = strerror(errno);
+	if (!problem)
+		return true;
+	snprintf(message, sizeof message, "The working directory '%s' cannot be entered: %s", cwd,
+		problem);
+	reply_invalid(r, "cwd", message, "invalid");
+	return false;
+}
+
+void api_exec_refuse(struct request *r, struct session *s, int rc)
+{
+	struct executor *x = &s->executor;
+	const char *why = exec_busy(x);
+	switch (rc) {
+	case -EBUSY:
+		reply_error(r, "RESOURCE_BUSY", why ? why : "The shell is not at its prompt",
+			json_pack("{s:s, s:o}", "sessionId", s->id, "exec",
+				x->current ? exec_json(x->current) : json_null()));
+		break;
+	case -EUSERS:
+		reply_error(r, "LIMIT_REACHED", "Too many commands wait for this session",
+			json_pack("{s:s, s:i}", "sessionId", s->id, "limit", (int)EXECS_QUEUED_MAX));
+		break;
+	case -EALREADY:
+		reply_error(r, "KEY_IN_USE", "This key belongs to another command",
+			json_pack("{s:s}", "sessionId", s->id));
+		break;
+	case -ENOTSUP:
+		reply_error(r, "EXEC_UNSUPPORTED",
+			"The shell of this session cannot run commands for programs: it is no bash, or older than this server",
+			json_pack("{s:s, s:s}", "sessionId", s->id, "shell", s->shell));
+		break;
+	case -ENOTCONN:
+		if (s->state == SESSION_EXITED)
+			reply_error(r, "SESSION_TERMINATED", "The session has ended",
+				json_pack("{s:s, s:o, s:o}", "sessionId", s->id, "exitCode",
+					s->end == SESSION_END_HOLDER_DIED
+						? json_null()
+						: json_integer(exec_status_of(s->exit_status)),
+					"exit", session_exit_json(s)));
+		else
+			reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
+				json_pack("{s:s}", "sessionId", s->id));
+		break;
+	default:
+		reply_error(r, error_code_of(rc), strerror(-rc),
+			json_pack("{s:s}", "sessionId", s->id));
+	}
+}
+
+/* What the body asks for; strings are borrowed from it, decoded is to be freed. */
+struct asked {
+	struct exec_options options;
+	struct api_environment env;
+	enum exec_format format;
+	uint64_t yield_ms;
+	bool yields;
+	unsigned char *decoded;
+};
+
+static bool take_input(struct request *r, const json_t *body, struct asked *q)
+{
+	const json_t *text = json_object_get(body, "stdin");
+	const char *base64;
+	if (!api_text(r, body, "stdinBase64", &base64))
+		return false;
+	if (base64) {
+		q->options.input = q->decoded = base64_decode(base64, &q->options.input_length);
+		if (!q->decoded)
+			reply_invalid(r, "stdinBase64", "Must be base64", "invalid");
+		return q->decoded != NULL;
+	}
+	if (!text)
+		return true;
+	if (json_is_null(text)) {
+		q->options.no_input = true;
+		return true;
+	}
+	q->options.input = json_string_value(text);
+	q->options.input_length = json_string_length(text);
+	if (!q->options.input)
+		reply_invalid(r, "stdin", "Must be text, or null for none", "invalid");
+	return q->options.input != NULL;
+}
+
+static bool take_limits(struct request *r, const json_t *body, struct asked *q)
+{
+	uint64_t output = 0;
+	struct exec_options *o = &q->options;
+	q->yields = json_is_integer(json_object_get(body, "yieldMs"));
+	if (!api_number(r, body, "yieldMs", 0, TIME_MAX_MS, &q->yield_ms) ||
+		!api_number(r, body, "timeoutMs", 1, TIME_MAX_MS, &o->timeout_ms) ||
+		!api_number(r, body, "queueMs", 1, TIME_MAX_MS, &o->queue_ms) ||
+		!api_number(r, body, "maxOutput", 2, EXEC_OUTPUT_MAX, &output) ||
+		!api_flag(r, body, "queue", &o->queue) ||
+		!api_flag(r, body, "isolate", &o->isolated))
+		return false;
+	o->output_max = (size_t)output;
+	return true;
+}
+
+static bool take_names(struct request *r, const json_t *body, struct asked *q)
+{
+	const char *streams, *format;
+	struct exec_options *o = &q->options;
+	if (!api_text(r, body, "key", &o->key) || !api_text(r, body, "author", &o->author) ||
+		!api_text(r, body, "cwd", &o->cwd) || !api_text(r, body, "streams", &streams) ||
+		!api_text(r, body, "format", &format))
+		return false;
+	if (streams && !exec_streams_parse(streams, &o->streams))
+		reply_invalid(r, "streams", "Must be terminal, pipes or terminals", "invalid");
+	else if (format && !exec_format_parse(format, &q->format))
+		reply_invalid(r, "format", "Must be text, raw or base64", "invalid");
+	else if (o->key && (!*o->key || strlen(o->key) > EXEC_KEY_MAX))
+		reply_invalid(r, "key", "A key has 1 to 128 bytes", "invalid");
+	else if (o->author && (!name_is_text(o->author) || strlen(o->author) > EXEC_AUTHOR_MAX))
+		reply_invalid(r, "author", "A name is 1 to 128 bytes without control characters",
+			"invalid");
+	else
+		return true;
+	return false;
+}
+
+static bool take(struct request *r, const json_t *body, struct asked *q)
+{
+	return api_command(r, body, &q->options.command, &q->options.length) &&
+		take_names(r, body, q) && take_limits(r, body, q) &&
+		api_environment(r, body, &q->env) && api_directory(r, q->options.cwd) &&
+		take_input(r, body, q);
+}
+
+static void on_waited(void *user, struct request *r, struct exec *e)
+{
+	enum exec_format format = (enum exec_format)(uintptr_t)user;
+	json_t *data = exec_json(e);
+	if (data)
+		exec_json_add_output(data, e, format);
+	reply_success(r, json_pack("{s:o}", "data", data));
+}
 
 void api_exec_start(struct api *a, struct request *r, struct session *s)
 {
-	(void)a;
-	(void)s;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	struct asked q = {0};
+	struct exec *e;
+	json_t *body = api_body(r);
+	if (!body || !take(r, body, &q))
+		goto out;
+	q.options.env_names = q.env.names;
+	q.options.env_values = q.env.values;
+	q.options.env_count = q.env.count;
+	if (!q.options.author)
+		q.options.author = r->principal.link[0] ? r->principal.link : "owner";
+	q.options.peer = r->peer;
+	struct exec_wait_options wait = {.loop = a->sessions->loop,
+		.limited = q.yields,
+		.limit_ms = q.yield_ms,
+		.done = on_waited,
+		.user = (void *)(uintptr_t)q.format};
+	int rc = exec_wait_start(r, s, &q.options, &wait, &e);
+	if (rc < 0)
+		api_exec_refuse(r, s, rc);
+out:
+	free(q.decoded);
+	json_decref(body);
 }
 
 void api_exec_list(struct api *a, struct request *r, struct session *s)
 {
+	struct executor *x = &s->executor;
+	json_t *list = json_array();
+	const struct exec *e;
 	(void)a;
-	(void)s;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	for (e = x->finished; e; e = e->next)
+		json_array_append_new(list, exec_json(e));
+	if (x->current)
+		json_array_append_new(list, exec_json(x->current));
+	for (e = x->queue; e; e = e->next)
+		json_array_append_new(list, exec_json(e));
+	reply_success(r, json_pack("{s:o}", "data", list));
+}
+
+/* The exec of the path; otherwise r has been answered. */
+static struct exec *find(struct request *r, struct session *s)
+{
+	struct exec *e = exec_find(s, r->match.item);
+	if (!e)
+		reply_error(r, "EXEC_NOT_FOUND", "There is no such command, or it is forgotten",
+			json_pack("{s:s, s:s}", "sessionId", s->id, "execId", r->match.item));
+	return e;
+}
+
+static bool take_format(struct request *r, enum exec_format *ret_format)
+{
+	const char *text = request_param(r, "format");
+	*ret_format = EXEC_FORMAT_TEXT;
+	if (!text || exec_format_parse(text, ret_format))
+		return true;
+	reply_invalid(r, "format", "Must be text, raw or base64", "invalid");
+	return false;
 }
 
 void api_exec_show(struct api *a, struct request *r, struct session *s)
 {
-	(void)a;
-	(void)s;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	enum exec_format format;
+	uint64_t limit = 0;
+	const char *text = request_param(r, "waitMs");
+	struct exec *e = find(r, s);
+	if (!e || !take_format(r, &format))
+		return;
+	if (text && !params_number(text, TIME_MAX_MS, &limit)) {
+		reply_invalid(r, "waitMs", "Must be a number of milliseconds", "invalid");
+		return;
+	}
+	exec_wait(r, e,
+		&(struct exec_wait_options){.loop = a->sessions->loop,
+			.limited = true,
+			.limit_ms = limit,
+			.done = on_waited,
+			.user = (void *)(uintptr_t)format});
 }
 
 void api_exec_output(struct api *a, struct request *r, struct session *s)
 {
+	enum exec_format format;
+	struct exec *e = find(r, s);
 	(void)a;
-	(void)s;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	if (!e || !take_format(r, &format))
+		return;
+	json_t *data = json_pack("{s:s, s:s}", "id", e->id, "state", exec_state_name(e->state));
+	if (data)
+		exec_json_add_output(data, e, format);
+	reply_success(r, json_pack("{s:o}", "data", data));
 }
 
 void api_exec_stream(struct api *a, struct request *r, struct session *s)
 {
+	struct exec *e = find(r, s);
 	(void)a;
-	(void)s;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	if (e)
+		exec_stream_open(r, e, EXEC_STREAM_NATIVE);
 }
 
 void api_exec_cancel(struct api *a, struct request *r, struct session *s)
 {
-	(void)a;
-	(void)s;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	const char *name;
+	uint64_t grace = EXEC_GRACE_MS;
+	struct exec *e = find(r, s);
+	json_t *body = e ? api_body(r) : NULL;
+	if (!body || !api_text(r, body, "signal", &name) ||
+		!api_number(r, body, "graceMs", 10, GRACE_MAX_MS, &grace))
+		goto out;
+	int signo = name ? signal_parse(name) : 0;
+	if (signo < 0) {
+		reply_invalid(r, "signal", "Must be the name of a signal, such as INT", "invalid");
+		goto out;
+	}
+	exec_cancel(e, signo, (unsigned)grace);
+	/* Until it is over or the ladder has come to its end: what was done is told. */
+	exec_wait(r, e,
+		&(struct exec_wait_options){.loop = a->sessions->loop,
+			.limited = true,
+			.limit_ms = 5 * grace,
+			.until_unkillable = true,
+			.done = on_waited,
+			.user = (void *)(uintptr_t)EXEC_FORMAT_TEXT});
+out:
+	json_decref(body);
 }

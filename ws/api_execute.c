@@ -1,14 +1,220 @@
-/* Commands as the Sandbox container's protocol runs them: in a session's shell, or on their own. */
+/*
+ * Commands as the Sandbox container's protocol runs them. With a session they run in its shell, the one on the
+ * terminal; a session that does not exist is made. Without one they run on their own (ws/api_run.c).
+ */
 #include "ws/api.h"
+#include "ws/error.h"
+#include "ws/exec_json.h"
+#include "ws/exec_stream.h"
+#include "ws/exec_wait.h"
+#include "ws/session_json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_SESSION "__DISABLE_SESSION__"  /* what the published client sends for none */
+#define EXECUTE_OUTPUT ((size_t)32 << 20) /* bytes kept of each stream */
+#define EXECUTE_QUEUE_MS \
+	60000u /* behind what people have started; behind other commands without limit */
+
+struct execute {
+	struct session_waiter waiter;
+	struct api *api;
+	struct request *request;
+	json_t *body; /* the options borrow from it */
+	struct api_environment env;
+	struct exec_options options;
+	char session[NAME_ID_MAX + 1];
+	bool stream;
+};
+
+static void destroy(struct execute *x)
+{
+	request_unref(x->request);
+	json_decref(x->body);
+	free(x);
+}
+
+static json_t *command_context(const struct exec *e)
+{
+	json_t *context = json_pack("{s:s, s:s, s:o}", "command", e->command, "sessionId",
+		e->executor->session->id, "exitCode",
+		e->status < 0 ? json_null() : json_integer(e->status));
+	return context;
+}
+
+static void reply_timeout(struct request *r, struct exec *e)
+{
+	char message[80];
+	json_t *context = command_context(e);
+	snprintf(message, sizeof message, "Command timeout after %llums",
+		(unsigned long long)e->timeout_ms);
+	if (context) {
+		exec_json_add_streams(context, e);
+		json_object_set_new(context, "execId", json_string(e->id));
+		json_object_set_new(context, "state", json_string(exec_state_name(e->state)));
+	}
+	reply_error(r, "COMMAND_EXECUTION_ERROR", message, context);
+}
+
+static void reply_not_run(struct request *r, struct exec *e)
+{
+	const struct session *s = e->executor->session;
+	if (e->end == EXEC_END_SHELL)
+		reply_error(r, "SESSION_TERMINATED", "The session's shell has ended",
+			json_pack("{s:s, s:o}", "sessionId", s->id, "exitCode",
+				e->status < 0 ? json_null() : json_integer(e->status)));
+	else if (e->end == EXEC_END_LOST)
+		reply_error(r, "SESSION_DESTROYED", "The session has been deleted",
+			json_pack("{s:s}", "sessionId", s->id));
+	else if (e->end == EXEC_END_CANCELLED)
+		reply_error(r, "OPERATION_INTERRUPTED", "The command was cancelled",
+			command_context(e));
+	else
+		reply_error(r, "RESOURCE_BUSY",
+			"The session's shell is not at its prompt: somebody uses it",
+			command_context(e));
+}
+
+static void on_executed(void *user, struct request *r, struct exec *e)
+{
+	(void)user;
+	if (e->timed_out) {
+		reply_timeout(r, e);
+		return;
+	}
+	if (e->state != EXEC_DONE || e->end > EXEC_END_PROMPT) {
+		reply_not_run(r, e);
+		return;
+	}
+	json_t *body = json_pack("{s:b, s:i, s:s, s:I, s:s, s:s}", "success", e->status == 0,
+		"exitCode", e->status, "command", e->command, "duration",
+		(json_int_t)(e->ended_ms - e->started_ms), "sessionId", e->executor->session->id,
+		"execId", e->id);
+	if (body) {
+		exec_json_add_streams(body, e);
+		json_object_set_new(body, "timestamp", time_json(e->ended_ms));
+	}
+	reply_json(r, 200, body);
+}
+
+/* The session is there. */
+static void run(struct execute *x, struct session *s)
+{
+	struct exec *e;
+	struct exec_wait_options wait = {
+		.loop = x->api->sessions->loop, .until_unkillable = true, .done = on_executed};
+	int rc = x->stream ? exec_start(s, &x->options, NULL, &e)
+			   : exec_wait_start(x->request, s, &x->options, &wait, &e);
+	if (rc < 0)
+		api_exec_refuse(x->request, s, rc);
+	else if (x->stream)
+		exec_stream_open(x->request, e, EXEC_STREAM_SANDBOX);
+}
+
+static void on_session(void *user, struct session *s, enum report_stage stage, int error)
+{
+	struct execute *x = user;
+	char message[300];
+	if (error == 0) {
+		run(x, s);
+	} else {
+		snprintf(message, sizeof message, "The session '%s' cannot be made: %s%s",
+			x->session, stage == REPORT_CHDIR ? "its directory: " : "",
+			strerror(-error));
+		reply_error(x->request, error_code_of(error), message,
+			json_pack("{s:s}", "sessionId", x->session));
+	}
+	destroy(x);
+}
+
+static void with_session(struct execute *x)
+{
+	struct sessions *all = x->api->sessions;
+	struct session *s = sessions_find(all, x->session);
+	struct session_options o = {.id = x->session};
+	bool created;
+	x->waiter = (struct session_waiter){.done = on_session, .user = x};
+	/* One whose shell has ended is replaced. */
+	int rc = s && s->state == SESSION_EXITED
+		? sessions_create(all, &o, &x->waiter)
+		: sessions_get_or_create(all, &o, &x->waiter, &created);
+	if (rc < 0)
+		on_session(x, NULL, REPORT_SETUP, rc);
+}
+
+static bool take(struct request *r, struct execute *x)
+{
+	struct exec_options *o = &x->options;
+	if (!api_command(r, x->body, &o->command, &o->length) ||
+		!api_text(r, x->body, "cwd", &o->cwd) ||
+		!api_number(r, x->body, "timeoutMs", 0, UINT64_C(30) * 24 * 3600 * 1000,
+			&o->timeout_ms) ||
+		!api_environment(r, x->body, &x->env) || !api_directory(r, o->cwd))
+		return false;
+	o->env_names = x->env.names;
+	o->env_values = x->env.values;
+	o->env_count = x->env.count;
+	o->author = "api";
+	o->peer = r->peer;
+	o->streams = EXEC_PIPES;
+	o->no_input = true;
+	o->queue = true;
+	o->queue_ms = EXECUTE_QUEUE_MS;
+	o->output_max = EXECUTE_OUTPUT;
+	return true;
+}
+
+static void execute_in(struct api *a, struct request *r, json_t *body, const char *id, bool stream)
+{
+	struct execute *x = calloc(1, sizeof *x);
+	if (!x) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	x->api = a;
+	x->request = request_ref(r);
+	x->body = json_incref(body);
+	x->stream = stream;
+	snprintf(x->session, sizeof x->session, "%s", id);
+	if (take(r, x))
+		with_session(x);
+	else
+		destroy(x);
+}
+
+static void execute(struct api *a, struct request *r, bool stream)
+{
+	const char *id;
+	bool background = false;
+	json_t *body = api_body(r);
+	if (!body || !api_text(r, body, "sessionId", &id) ||
+		!api_flag(r, body, "background", &background) || (!id && !request_session(r, &id)))
+		goto out;
+	if (id && strcmp(id, NO_SESSION) == 0)
+		id = NULL;
+	if (id && !name_is_id(id))
+		reply_invalid(r, "sessionId",
+			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
+			"invalid");
+	else if (background)
+		api_process_start_body(a, r, body, NULL);
+	else if (id)
+		execute_in(a, r, body, id, stream);
+	else
+		api_execute_run(a, r, body, stream);
+out:
+	json_decref(body);
+}
 
 void api_execute(struct api *a, struct request *r)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	execute(a, r, false);
 }
 
 void api_execute_stream(struct api *a, struct request *r)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	execute(a, r, true);
 }

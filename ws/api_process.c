@@ -1,68 +1,455 @@
-/* Processes: commands with a life of their own. */
-#include "ws/api.h"
+/* Processes: commands with a life of their own. Starting, listing, signalling, ending them. */
+#include "ws/api_process.h"
+
+#include "shell/clock.h"
+#include "ws/base64.h"
+#include "ws/error.h"
+#include "ws/log.h"
+#include "ws/process_json.h"
+#include "ws/session_json.h"
+
+#include <errno.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_LENGTH_MAX 4096u
+#define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
+#define GRACE_MAX_MS 60000u
+#define LOGGED_COMMAND 200 /* bytes of a command that go into the log */
+
+struct process *api_process_find(struct api *a, struct request *r)
+{
+	struct process *p = processes_find(a->processes, r->match.id);
+	if (!p)
+		reply_error(r, "PROCESS_NOT_FOUND", "There is no such process",
+			json_pack("{s:s}", "processId", r->match.id));
+	return p;
+}
+
+/* Starting */
+
+/* Someone waits for a process over the API. */
+struct start {
+	struct process_waiter waiter;
+	struct request *request;
+	char cwd[PATH_LENGTH_MAX]; /* for messages */
+};
+
+static void reply_cwd(struct request *r, const char *cwd, int error)
+{
+	char message[PATH_LENGTH_MAX + 128];
+	snprintf(message, sizeof message, "The working directory %s cannot be used: %s", cwd,
+		strerror(-error));
+	reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
+}
+
+static void reply_start_failure(
+	struct request *r, const struct start *s, enum report_stage stage, int error)
+{
+	char message[256];
+	if (stage == REPORT_CHDIR) {
+		reply_cwd(r, s->cwd, error);
+		return;
+	}
+	snprintf(message, sizeof message, "The process could not be started: %s", strerror(-error));
+	const char *code = error_code_of(error);
+	reply_error(r, strcmp(code, "INTERNAL_ERROR") == 0 ? "PROCESS_ERROR" : code, message, NULL);
+}
+
+static void on_started(void *user, struct process *p, enum report_stage stage, int error)
+{
+	struct start *s = user;
+	struct request *r = s->request;
+	char command[LOGGED_COMMAND + 1];
+	if (error < 0) {
+		reply_start_failure(r, s, stage, error);
+	} else {
+		snprintf(command, sizeof command, "%s", p->command);
+		log_write(LOG_INFO, "process", "started", "id", p->id, "peer", r->peer, "session",
+			p->session, "command", command, "cwd", p->cwd, NULL);
+		reply_success(r,
+			json_pack("{s:s, s:i, s:s, s:s}", "processId", p->id, "pid", (int)p->pid,
+				"command", p->command, "status", process_status(p)));
+	}
+	request_unref(r);
+	free(s);
+}
+
+/* Why a process could not even be begun. */
+static void reply_refusal(
+	struct api *a, struct request *r, const struct process_options *o, int error)
+{
+	char message[256];
+	switch (error) {
+	case -EEXIST:
+		snprintf(message, sizeof message, "A process '%s' is running", o->id);
+		reply_error(r, "PROCESS_ALREADY_EXISTS", message,
+			json_pack("{s:s}", "processId", o->id));
+		break;
+	case -EUSERS:
+		reply_error(r, "LIMIT_REACHED", "There are too many processes",
+			json_pack("{s:i}", "maxProcesses", (int)a->processes->config.max));
+		break;
+	case -E2BIG:
+		reply_invalid(
+			r, "command", "The command or its environment is too long", "too_long");
+		break;
+	case -ENOENT:
+	case -ENOTDIR:
+	case -EACCES:
+	case -ENAMETOOLONG:
+	case -ELOOP:
+		reply_cwd(r, o->cwd ? o->cwd : a->processes->config.cwd, error);
+		break;
+	default:
+		reply_start_failure(r, NULL, REPORT_SETUP, error);
+	}
+}
+
+/* proc_<ms>_<6>, as the container names them. */
+static void make_id(char *id, size_t size)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+	unsigned char bytes[6] = {0};
+	char text[sizeof bytes + 1] = "";
+	RAND_bytes(bytes, sizeof bytes);
+	for (size_t i = 0; i < sizeof bytes; i++)
+		text[i] = digits[bytes[i] % (sizeof digits - 1)];
+	snprintf(id, size, "proc_%llu_%s", (unsigned long long)clock_wall_ms(), text);
+}
+
+static bool take_input(struct request *r, const json_t *body, struct process_options *o)
+{
+	const char *input;
+	if (!api_text(r, body, "stdin", &input))
+		return false;
+	o->input_pipe = input && strcmp(input, "pipe") == 0;
+	if (!input || o->input_pipe || strcmp(input, "none") == 0)
+		return true;
+	reply_invalid(r, "stdin", "Must be none or pipe", "invalid");
+	return false;
+}
+
+static bool take_options(struct request *r, const json_t *body, struct process_options *o)
+{
+	if (!api_text(r, body, "command", &o->command) || !api_text(r, body, "processId", &o->id) ||
+		!api_text(r, body, "cwd", &o->cwd) || !api_text(r, body, "sessionId", &o->session) ||
+		!api_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms) ||
+		!take_input(r, body, o))
+		return false;
+	if (!o->command) {
+		reply_invalid(r, "command", "command is required", "required");
+	} else if (strspn(o->command, " \t\r\n") == strlen(o->command)) {
+		reply_error(r, "INVALID_COMMAND", "The command is empty",
+			json_pack("{s:s}", "command", o->command));
+	} else if (o->id && !processes_id_is_valid(o->id)) {
+		reply_invalid(r, "processId",
+			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ -, does not begin with a dot, and is not start, list or kill-all",
+			"invalid");
+	} else if (o->cwd && (o->cwd[0] != '/' || strlen(o->cwd) >= PATH_LENGTH_MAX)) {
+		reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
+	} else if (o->session && !name_is_id(o->session)) {
+		reply_invalid(r, "sessionId", "Must be the id of a session", "invalid");
+	} else {
+		o->command_length = strlen(o->command);
+		return true;
+	}
+	return false;
+}
+
+static void start(struct api *a, struct request *r, const struct process_options *o)
+{
+	struct start *s = calloc(1, sizeof *s);
+	if (!s) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	s->waiter = (struct process_waiter){.done = on_started, .user = s};
+	s->request = request_ref(r);
+	snprintf(s->cwd, sizeof s->cwd, "%s", o->cwd ? o->cwd : a->processes->config.cwd);
+	int rc = processes_start(a->processes, o, &s->waiter);
+	if (rc < 0) {
+		reply_refusal(a, r, o, rc);
+		request_unref(r);
+		free(s);
+	}
+}
+
+void api_process_start_body(
+	struct api *a, struct request *r, json_t *body, const struct process_snapshot *snapshot)
+{
+	struct process_options o = {0};
+	struct api_environment env;
+	char id[64];
+	if (!take_options(r, body, &o) || !api_environment(r, body, &env))
+		return;
+	if (!o.id) {
+		make_id(id, sizeof id);
+		o.id = id;
+	}
+	o.env_names = env.names;
+	o.env_values = env.values;
+	o.env_count = env.count;
+	if (snapshot) {
+		o.session = snapshot->session;
+		o.cwd = o.cwd ? o.cwd : snapshot->cwd;
+		o.preamble = snapshot->preamble;
+		o.preamble_length = snapshot->preamble_length;
+	}
+	start(a, r, &o);
+}
 
 void api_process_start(struct api *a, struct request *r)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	json_t *body = api_body(r);
+	if (body)
+		api_process_start_body(a, r, body, NULL);
+	json_decref(body);
 }
+
+/* Looking */
 
 void api_process_list(struct api *a, struct request *r)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
-}
-
-void api_process_kill_all(struct api *a, struct request *r)
-{
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	static const char *const known[] = {
+		"starting", "running", "completed", "failed", "killed", "error"};
+	const char *status = request_param(r, "status");
+	bool valid = !status;
+	for (size_t i = 0; status && i < sizeof known / sizeof *known; i++)
+		valid |= strcmp(status, known[i]) == 0;
+	if (!valid) {
+		reply_invalid(r, "status",
+			"Must be starting, running, completed, failed, killed or error", "invalid");
+		return;
+	}
+	json_t *list = json_array();
+	for (struct process *p = a->processes->table; p; p = p->hh.next)
+		if (!status || strcmp(process_status(p), status) == 0)
+			json_array_append_new(list, process_json(p));
+	reply_success(r, json_pack("{s:o}", "processes", list));
 }
 
 void api_process_show(struct api *a, struct request *r)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	struct process *p = api_process_find(a, r);
+	if (p)
+		reply_success(r, json_pack("{s:o}", "process", process_details_json(p)));
+}
+
+/* Ending */
+
+struct ending {
+	struct process_waiter waiter;
+	struct request *request;
+	char id[NAME_ID_MAX + 1];
+};
+
+static void on_killed(void *user, struct process *p, enum report_stage stage, int error)
+{
+	struct ending *e = user;
+	(void)stage;
+	if (error == -ECANCELED)
+		reply_error(e->request, "OPERATION_INTERRUPTED", "The server ends", NULL);
+	else if (error < 0)
+		reply_error(e->request, "PROCESS_ERROR",
+			"Some processes of the tree could not be ended",
+			json_pack("{s:s, s:i}", "processId", e->id, "survivors", (int)p->survivors));
+	else
+		reply_success(e->request, json_pack("{s:s}", "processId", e->id));
+	request_unref(e->request);
+	free(e);
+}
+
+static bool take_flag(struct request *r, const char *name)
+{
+	const char *text = request_param(r, name);
+	return text && (strcmp(text, "1") == 0 || strcmp(text, "true") == 0);
+}
+
+static void reply_not_running(struct request *r, const struct process *p)
+{
+	reply_error(r, "COMMAND_NOT_FOUND", "The process has ended already",
+		json_pack("{s:s, s:s, s:o}", "processId", p->id, "command", p->command, "exitCode",
+			process_exit_json(p)));
 }
 
 void api_process_kill(struct api *a, struct request *r)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	uint64_t grace = PROCESSES_GRACE_MS;
+	const char *text = request_param(r, "graceMs");
+	struct process *p = api_process_find(a, r);
+	bool removing = take_flag(r, "remove");
+	if (!p)
+		return;
+	if (text && !params_number(text, GRACE_MAX_MS, &grace)) {
+		reply_invalid(
+			r, "graceMs", "Must be a number of milliseconds up to 60000", "invalid");
+		return;
+	}
+	if (p->state == PROCESS_STARTING) {
+		reply_error(r, "RESOURCE_BUSY", "The process is being started",
+			json_pack("{s:s}", "processId", p->id));
+		return;
+	}
+	/* Whoever an ended command has left behind can still be killed. */
+	if (!removing && p->state == PROCESS_ENDED && process_members(p) <= 0) {
+		reply_not_running(r, p);
+		return;
+	}
+	struct ending *e = calloc(1, sizeof *e);
+	if (!e) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	e->waiter = (struct process_waiter){.done = on_killed, .user = e};
+	e->request = request_ref(r);
+	snprintf(e->id, sizeof e->id, "%s", p->id);
+	log_write(LOG_INFO, "process", removing ? "removing" : "killing", "id", p->id, "peer",
+		r->peer, NULL);
+	if (removing)
+		processes_remove(a->processes, p, (unsigned)grace, &e->waiter);
+	else
+		process_kill(p, (unsigned)grace, &e->waiter);
 }
 
-void api_process_logs(struct api *a, struct request *r)
+/* All of them at once. */
+struct ending_all {
+	struct request *request;
+	unsigned left, cleaned, survivors;
+	struct process_waiter waiters[];
+};
+
+static void maybe_all_killed(struct ending_all *e)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	if (e->left > 0)
+		return;
+	if (e->survivors > 0)
+		reply_error(e->request, "PROCESS_ERROR", "Some processes could not be ended",
+			json_pack("{s:i, s:i}", "cleanedCount", (int)e->cleaned, "survivors",
+				(int)e->survivors));
+	else
+		reply_success(e->request, json_pack("{s:i}", "cleanedCount", (int)e->cleaned));
+	request_unref(e->request);
+	free(e);
 }
 
-void api_process_stream(struct api *a, struct request *r)
+static void on_one_killed(void *user, struct process *p, enum report_stage stage, int error)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	struct ending_all *e = user;
+	(void)stage;
+	e->left--;
+	if (error < 0)
+		e->survivors += p->survivors;
+	else
+		e->cleaned++;
+	maybe_all_killed(e);
 }
 
-void api_process_output(struct api *a, struct request *r)
+void api_process_kill_all(struct api *a, struct request *r)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
-}
-
-void api_process_input(struct api *a, struct request *r)
-{
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	struct process *p, *next;
+	unsigned count = a->processes->running, used = 0;
+	struct ending_all *e = calloc(1, sizeof *e + count * sizeof *e->waiters);
+	if (!e) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	e->request = request_ref(r);
+	e->left = 1; /* until all have been told */
+	log_write(LOG_INFO, "process", "killing all", "peer", r->peer, NULL);
+	HASH_ITER (hh, a->processes->table, p, next) {
+		if (p->state != PROCESS_RUNNING || used == count)
+			continue;
+		e->waiters[used] = (struct process_waiter){.done = on_one_killed, .user = e};
+		e->left++;
+		process_kill(p, PROCESSES_GRACE_MS, &e->waiters[used++]);
+	}
+	e->left--;
+	maybe_all_killed(e);
 }
 
 void api_process_signal(struct api *a, struct request *r)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	const char *name;
+	struct process *p = api_process_find(a, r);
+	json_t *body = p ? api_body(r) : NULL;
+	if (!body || !api_text(r, body, "signal", &name))
+		goto out;
+	const json_t *tree = json_object_get(body, "tree");
+	if (!name || signal_parse(name) < 0) {
+		reply_invalid(r, "signal", "Must be the name of a signal, such as INT",
+			name ? "invalid" : "required");
+	} else if (tree && !json_is_boolean(tree)) {
+		reply_invalid(r, "tree", "Must be true or false", "invalid");
+	} else {
+		int rc = process_signal(p, signal_parse(name), json_is_true(tree));
+		if (rc == -ESRCH)
+			reply_not_running(r, p);
+		else if (rc < 0)
+			reply_error(r, "PROCESS_ERROR", strerror(-rc),
+				json_pack("{s:s}", "processId", p->id));
+		else
+			reply_success(r, json_pack("{s:s}", "processId", p->id));
+	}
+out:
+	json_decref(body);
 }
 
-void api_process_wait(struct api *a, struct request *r)
+/* Standard input */
+
+static void reply_input(struct request *r, const struct process *p, int rc, size_t length)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	if (rc == 0)
+		reply_success(r,
+			json_pack("{s:s, s:I, s:I}", "processId", p->id, "bytes",
+				(json_int_t)length, "queued", (json_int_t)process_input_queued(p)));
+	else if (rc == -ENODEV)
+		reply_error(r, "INPUT_CLOSED", "The process was started without \"stdin\": \"pipe\"",
+			json_pack("{s:s}", "processId", p->id));
+	else if (rc == -EPIPE && p->state == PROCESS_ENDED)
+		reply_not_running(r, p);
+	else if (rc == -EPIPE)
+		reply_error(r, "INPUT_CLOSED", "The standard input of the process is closed",
+			json_pack("{s:s}", "processId", p->id));
+	else if (rc == -ENOBUFS)
+		reply_error(r, "LIMIT_REACHED", "Too much input waits for the process to read it",
+			json_pack("{s:s, s:I}", "processId", p->id, "queued",
+				(json_int_t)process_input_queued(p)));
+	else
+		reply_error(r, error_code_of(rc), strerror(-rc),
+			json_pack("{s:s}", "processId", p->id));
+}
+
+void api_process_input(struct api *a, struct request *r)
+{
+	const char *base64;
+	unsigned char *decoded = NULL;
+	struct process *p = api_process_find(a, r);
+	json_t *body = p ? api_body(r) : NULL;
+	if (!body || !api_text(r, body, "base64", &base64))
+		goto out;
+	const json_t *text = json_object_get(body, "data"), *eof = json_object_get(body, "eof");
+	const void *bytes = json_string_value(text);
+	size_t length = bytes ? json_string_length(text) : 0;
+	if (base64)
+		bytes = decoded = base64_decode(base64, &length);
+	if ((base64 || text) && !bytes) {
+		reply_invalid(r, base64 ? "base64" : "data",
+			base64 ? "Must be base64" : "Must be a string", "invalid");
+		goto out;
+	}
+	if ((eof && !json_is_boolean(eof)) || (!bytes && !json_is_true(eof))) {
+		reply_invalid(r, bytes ? "eof" : "data", "data, base64 or eof: true is required",
+			bytes ? "invalid" : "required");
+		goto out;
+	}
+	int rc = bytes ? process_write(p, bytes, length) : 0;
+	if (rc == 0 && json_is_true(eof))
+		rc = process_end_input(p);
+	reply_input(r, p, rc, length);
+out:
+	free(decoded);
+	json_decref(body);
 }

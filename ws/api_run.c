@@ -1,8 +1,445 @@
-/* One command in throwaway PTYs. */
+/*
+ * Commands on their own, for programs: POST /api/run, and what the Sandbox container's protocol calls a
+ * stateless exec. The answer is one reply with all output, or a stream of events as it comes. Either way a
+ * client that goes away takes its command with it.
+ */
+#include "shell/clock.h"
 #include "ws/api.h"
+#include "ws/base64.h"
+#include "ws/error.h"
+#include "ws/log.h"
+#include "ws/output_queue.h"
+#include "ws/run_json.h"
+#include "ws/session_json.h"
+#include "ws/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_LENGTH_MAX 4096u
+#define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
+#define LOGGED_COMMAND_MAX 200u
+#define ROWS_DEFAULT 24u
+#define COLS_DEFAULT 80u
+
+/* What a request asks for; texts are borrowed from its body. */
+struct asked {
+	struct run_options options;
+	struct api_environment env;
+	unsigned char *input; /* decoded; owned */
+	bool base64, stream;
+	bool container; /* as the container's protocol has it */
+};
+
+enum told { TOLD_NOTHING, TOLD_START, TOLD_ALL };
+
+/* One command of one request. It lives until the command is over and nobody is left to be told. */
+struct call {
+	struct api *api;
+	struct request *request; /* our reference */
+	struct run *run;         /* NULL once it is over */
+	bool container, base64;
+	bool stream; /* the answer is a stream that has not been closed */
+	pid_t pid;
+	uint64_t timeout_ms;
+	char *command, *cwd; /* owned */
+	/* Of a stream: */
+	enum told told;
+	struct output_queue queue;
+	struct text_decoder decoders[RUN_STREAMS];
+	unsigned decoders_ended;
+	bool timed_out;
+	json_t *end; /* how it ended, once it has */
+};
+
+static void call_free(struct call *c)
+{
+	output_queue_finish(&c->queue);
+	json_decref(c->end);
+	free(c->command);
+	free(c->cwd);
+	request_unref(c->request);
+	free(c);
+}
+
+/* The record for operators: who ran what, when, from where, with what result. */
+static void write_log(const struct call *c, const struct run_result *result)
+{
+	const struct request *r = c->request;
+	char command[LOGGED_COMMAND_MAX + 1], code[16], ms[24], pid[16], survivors[16];
+	size_t length = strlen(c->command);
+	if (length > LOGGED_COMMAND_MAX)
+		length = LOGGED_COMMAND_MAX - text_incomplete(c->command, LOGGED_COMMAND_MAX);
+	snprintf(command, sizeof command, "%.*s", (int)length, c->command);
+	snprintf(code, sizeof code, "%d", run_exit_code(result));
+	snprintf(ms, sizeof ms, "%" PRIu64, result->duration_us / 1000);
+	snprintf(pid, sizeof pid, "%d", (int)c->pid);
+	snprintf(survivors, sizeof survivors, "%u", result->survivors);
+	const char *end = result->timed_out ? "timeout"
+		: result->cancelled         ? "cancelled"
+					    : "exited";
+	log_write(result->survivors > 0 ? LOG_WARN : LOG_INFO, "run", "done", "id", pid, "peer",
+		r->peer, "who", r->principal.link[0] ? r->principal.link : "owner", "command",
+		command, "cwd", c->cwd, "end", end, "exit", code, "ms", ms, "survivors", survivors,
+		NULL);
+}
+
+static void format_timeout(const struct call *c, char text[64])
+{
+	snprintf(text, 64, "Command timed out after %" PRIu64 "ms\n", c->timeout_ms);
+}
+
+/* A reply */
+
+static void reply_result(const struct call *c, const struct run_result *result)
+{
+	json_t *body = json_object();
+	bool good = run_output_json(body, result, c->base64);
+	char line[64];
+	json_object_set_new(body, "command", json_string(c->command));
+	if (c->container) {
+		json_object_set_new(body, "exitCode", json_integer(run_exit_code(result)));
+		json_object_set_new(
+			body, "duration", json_integer((json_int_t)(result->duration_us / 1000)));
+		format_timeout(c, line);
+		if (result->timed_out)
+			good &= run_add_line(body, "stderr", line);
+	} else {
+		run_end_json(body, result);
+	}
+	if (!good) {
+		json_decref(body);
+		reply_error(c->request, "INTERNAL_ERROR", "There is no memory for the output", NULL);
+		return;
+	}
+	/* Of a command that has failed the request has not. */
+	json_object_set_new(body, "success", json_boolean(run_exit_code(result) == 0));
+	reply_success(c->request, body);
+}
+
+/* A stream of events */
+
+static json_t *event(const char *type)
+{
+	return json_pack("{s:s, s:o}", "type", type, "timestamp", time_json(clock_wall_ms()));
+}
+
+static char *event_text(json_t *event)
+{
+	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
+	json_decref(event);
+	return text;
+}
+
+static char *data_event(unsigned stream, json_t *data)
+{
+	json_t *e = event(run_stream_name(stream));
+	json_object_set_new(e, "data", data);
+	return event_text(e);
+}
+
+/* A piece of output; NULL when it completes no character. */
+static char *piece_event(struct call *c, const struct output_piece *p)
+{
+	struct text_decoder *d = &c->decoders[p->stream];
+	if (p->dropped > 0) {
+		uint64_t missing = p->dropped + d->held_count;
+		json_t *e = event("truncated");
+		json_object_set_new(e, "stream", json_string(run_stream_name(p->stream)));
+		json_object_set_new(e, "bytes", json_integer((json_int_t)missing));
+		d->held_count = 0;
+		return event_text(e);
+	}
+	if (c->base64)
+		return data_event(p->stream, base64_json(p->bytes, p->length));
+	json_t *data = text_json(d, p->bytes, p->length, false);
+	if (data && json_string_length(data) == 0) {
+		json_decref(data);
+		return NULL;
+	}
+	return data_event(p->stream, data);
+}
+
+static char *next_output(struct call *c)
+{
+	struct output_piece *p;
+	char *text = NULL;
+	while (!text && (p = output_queue_take(&c->queue))) {
+		text = piece_event(c, p);
+		free(p);
+	}
+	return text;
+}
+
+/* What is left to be said when all output has been: characters that were not completed, and the end. */
+static char *next_of_end(struct call *c)
+{
+	while (c->decoders_ended < RUN_STREAMS) {
+		unsigned i = c->decoders_ended++;
+		if (c->decoders[i].held_count > 0)
+			return data_event(i, text_json(&c->decoders[i], "", 0, true));
+	}
+	if (c->container && c->timed_out) {
+		char line[64];
+		c->timed_out = false;
+		format_timeout(c, line);
+		return data_event(RUN_STDERR, json_string(line));
+	}
+	json_t *e = event("complete");
+	json_object_update(e, c->end);
+	for (unsigned i = 0; i < RUN_STREAMS; i++)
+		if (c->decoders[i].lossy)
+			json_object_set_new(e, "lossy", json_true());
+	c->told = TOLD_ALL;
+	return event_text(e);
+}
+
+static char *next_event(void *user)
+{
+	struct call *c = user;
+	if (c->told == TOLD_ALL)
+		return NULL;
+	if (c->told == TOLD_NOTHING) {
+		json_t *e = event("start");
+		json_object_set_new(e, "command", json_string(c->command));
+		json_object_set_new(e, "pid", json_integer(c->pid));
+		c->told = TOLD_START;
+		return event_text(e);
+	}
+	char *text = next_output(c);
+	return text || !c->end ? text : next_of_end(c);
+}
+
+static void on_closed(void *user)
+{
+	struct call *c = user;
+	c->stream = false;
+	output_queue_finish(&c->queue);
+	if (c->run)
+		run_cancel(c->run, RUN_GRACE_MS);
+	else
+		call_free(c);
+}
+
+/* The run */
+
+static void on_output(void *user, enum run_stream stream, const void *bytes, size_t length)
+{
+	struct call *c = user;
+	if (!c->stream)
+		return;
+	output_queue_put(&c->queue, stream, bytes, length);
+	if (c->request->transport)
+		c->request->transport->more(c->request->transport_user);
+}
+
+static void on_done(void *user, const struct run_result *result)
+{
+	struct call *c = user;
+	c->run = NULL;
+	c->request->gone = NULL;
+	c->api->metrics->runs_active--;
+	c->api->metrics->run_timeouts += result->timed_out;
+	write_log(c, result);
+	if (!c->request->done)
+		reply_result(c, result);
+	if (!c->stream) {
+		call_free(c);
+		return;
+	}
+	c->timed_out = result->timed_out;
+	c->end = json_object();
+	run_end_json(c->end, result);
+	reply_stream_complete(c->request); /* may close it, and free c */
+}
+
+/* The client has gone before the answer. */
+static void on_gone(void *user)
+{
+	struct call *c = user;
+	run_cancel(c->run, RUN_GRACE_MS);
+}
+
+static void on_started(void *user, pid_t pid)
+{
+	struct call *c = user;
+	c->pid = pid;
+}
+
+static const struct run_callbacks run_callbacks = {
+	.started = on_started, .output = on_output, .done = on_done};
+
+static void reply_refusal(struct request *r, const struct run_options *o, int error)
+{
+	char message[PATH_LENGTH_MAX + 128];
+	switch (error) {
+	case -ENOENT:
+	case -ENOTDIR:
+	case -EACCES:
+	case -ENAMETOOLONG:
+	case -ELOOP:
+		snprintf(message, sizeof message, "The working directory %s cannot be used: %s",
+			o->cwd, strerror(-error));
+		reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
+		break;
+	case -E2BIG:
+		reply_invalid(r, "env", "The environment is too large for the system", "invalid");
+		break;
+	case -EAGAIN:
+		reply_error(
+			r, "LIMIT_REACHED", "The system has no more processes or terminals", NULL);
+		break;
+	case -EUSERS:
+		reply_error(r, "LIMIT_REACHED", "Too many commands run at once",
+			json_pack("{s:i}", "maxRuns", (int)RUNS_MAX));
+		break;
+	default:
+		snprintf(message, sizeof message, "The command could not be started: %s",
+			error == -ENOEXEC ? "there is no bash" : strerror(-error));
+		reply_error(r, error_code_of(error), message, NULL);
+	}
+}
+
+static void start(struct api *a, struct request *r, const struct asked *asked)
+{
+	const struct run_options *o = &asked->options;
+	struct call *c = calloc(1, sizeof *c);
+	int rc = -ENOMEM;
+	if (!c)
+		goto err_reply;
+	c->api = a;
+	c->request = request_ref(r);
+	c->container = asked->container;
+	c->base64 = asked->base64;
+	c->stream = asked->stream;
+	c->timeout_ms = o->timeout_ms;
+	c->command = strdup(o->command);
+	c->cwd = strdup(o->cwd);
+	if (c->command && c->cwd)
+		rc = run_start(a->runs, o, &run_callbacks, c, &c->run);
+	if (rc < 0) {
+		call_free(c);
+		goto err_reply;
+	}
+	a->metrics->runs++;
+	a->metrics->runs_active++;
+	if (c->stream) {
+		reply_stream(r,
+			&(struct event_stream){.next = next_event, .closed = on_closed, .user = c});
+	} else {
+		r->gone = on_gone;
+		r->gone_user = c;
+	}
+	return;
+err_reply:
+	reply_refusal(r, o, rc);
+}
+
+/* The request */
+
+/* A field that is one of two words, the first of which it is when it is absent. */
+static bool take_choice(struct request *r, const json_t *body, const char *field,
+	const char *const words[2], bool *ret_second)
+{
+	char message[64];
+	const char *word;
+	if (!api_text(r, body, field, &word))
+		return false;
+	*ret_second = word && strcmp(word, words[1]) == 0;
+	if (!word || *ret_second || strcmp(word, words[0]) == 0)
+		return true;
+	snprintf(message, sizeof message, "Must be %s or %s", words[0], words[1]);
+	reply_invalid(r, field, message, "invalid");
+	return false;
+}
+
+/* What both forms have: command, cwd, env, timeoutMs. */
+static bool take_common(struct api *a, struct request *r, const json_t *body, struct asked *asked)
+{
+	struct run_options *o = &asked->options;
+	if (!api_command(r, body, &o->command, &o->command_length) ||
+		!api_text(r, body, "cwd", &o->cwd) || !api_environment(r, body, &asked->env) ||
+		!api_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms))
+		return false;
+	if (o->cwd && (o->cwd[0] != '/' || strlen(o->cwd) >= PATH_LENGTH_MAX)) {
+		reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
+		return false;
+	}
+	if (!o->cwd)
+		o->cwd = a->sessions->config.cwd;
+	o->env_names = asked->env.names;
+	o->env_values = asked->env.values;
+	o->env_count = asked->env.count;
+	return true;
+}
+
+static bool take_input(struct request *r, const json_t *body, struct asked *asked)
+{
+	struct run_options *o = &asked->options;
+	const json_t *text = json_object_get(body, "stdin");
+	const char *base64;
+	if (!api_text(r, body, "stdinBase64", &base64))
+		return false;
+	if (json_is_null(text))
+		text = NULL;
+	if (text && (!json_is_string(text) || base64)) {
+		reply_invalid(r, "stdin",
+			base64 ? "Either stdin or stdinBase64" : "Must be a string", "invalid");
+		return false;
+	}
+	if (text) {
+		o->input = json_string_value(text);
+		o->input_length = json_string_length(text);
+	} else if (base64) {
+		o->input = asked->input = base64_decode(base64, &o->input_length);
+		if (!asked->input) {
+			reply_invalid(r, "stdinBase64", "Must be base64", "invalid");
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool take_shape(struct request *r, const json_t *body, struct asked *asked)
+{
+	static const char *const streams[] = {"terminals", "pipes"};
+	static const char *const encodings[] = {"text", "base64"};
+	struct run_options *o = &asked->options;
+	uint64_t rows = ROWS_DEFAULT, cols = COLS_DEFAULT, most = RUN_OUTPUT_DEFAULT;
+	bool pipes;
+	if (!take_choice(r, body, "streams", streams, &pipes) ||
+		!take_choice(r, body, "encoding", encodings, &asked->base64) ||
+		!api_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
+		!api_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
+		!api_number(r, body, "maxOutput", 0, RUN_OUTPUT_MAX, &most) ||
+		!api_flag(r, body, "stream", &asked->stream))
+		return false;
+	o->terminals = !pipes;
+	o->rows = (unsigned)rows;
+	o->cols = (unsigned)cols;
+	/* A stream tells everything as it comes. */
+	o->output_max = asked->stream ? 0 : (size_t)most;
+	return true;
+}
 
 void api_run(struct api *a, struct request *r)
 {
-	(void)a;
-	reply_error(r, "NOT_IMPLEMENTED", "This is not served yet", NULL);
+	struct asked asked = {.input = NULL};
+	json_t *body = api_body(r);
+	if (body && take_common(a, r, body, &asked) && take_shape(r, body, &asked) &&
+		take_input(r, body, &asked))
+		start(a, r, &asked);
+	free(asked.input);
+	json_decref(body);
+}
+
+void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream)
+{
+	struct asked asked = {.container = true, .stream = stream};
+	asked.options.output_max = stream ? 0 : RUN_OUTPUT_DEFAULT;
+	if (take_common(a, r, body, &asked))
+		start(a, r, &asked);
 }

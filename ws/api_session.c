@@ -2,15 +2,16 @@
 #include "shell/clock.h"
 #include "shell/environment.h"
 #include "ws/api.h"
+#include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/session_json.h"
 
 #include <errno.h>
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utlist.h>
 
 #define PATH_LENGTH_MAX 4096u
@@ -102,6 +103,15 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 	}
 }
 
+/*
+ * The Sandbox's client wants its sessions where its container's image has its files. Where there is no such
+ * place, the server's own directory stands for it.
+ */
+static bool is_missing_workspace(const char *cwd)
+{
+	return cwd && strcmp(cwd, "/workspace") == 0 && access(cwd, F_OK) < 0;
+}
+
 static bool take_options(struct request *r, json_t *body, struct session_options *o)
 {
 	uint64_t rows = 0, cols = 0;
@@ -113,6 +123,8 @@ static bool take_options(struct request *r, json_t *body, struct session_options
 		return false;
 	o->rows = (unsigned)rows;
 	o->cols = (unsigned)cols;
+	if (is_missing_workspace(o->cwd))
+		o->cwd = NULL;
 	if (o->id && !name_is_id(o->id))
 		reply_invalid(r, "id",
 			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
@@ -460,25 +472,6 @@ out:
 	json_decref(body);
 }
 
-/* Decode base64 in place of a copy. Returns the bytes, owned by the caller, or NULL when it is none. */
-static unsigned char *decode_base64(const char *text, size_t *ret_length)
-{
-	size_t length = strlen(text);
-	unsigned char *bytes = malloc(length / 4 * 3 + 3);
-	if (!bytes)
-		return NULL;
-	int n = length % 4 == 0 ? EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)length)
-				: -1;
-	if (n < 0) {
-		free(bytes);
-		return NULL;
-	}
-	for (size_t i = length; i > 0 && i + 2 > length && text[i - 1] == '='; i--)
-		n--;
-	*ret_length = (size_t)n;
-	return bytes;
-}
-
 void api_session_input(struct api *a, struct request *r, struct session *s)
 {
 	const char *base64;
@@ -491,7 +484,7 @@ void api_session_input(struct api *a, struct request *r, struct session *s)
 	const void *bytes = json_string_value(text);
 	size_t length = json_string_length(text);
 	if (base64)
-		bytes = decoded = decode_base64(base64, &length);
+		bytes = decoded = base64_decode(base64, &length);
 	if (!bytes) {
 		reply_invalid(r, base64 ? "base64" : "data",
 			base64 ? "Must be base64" : "data (text) or base64 is required", "invalid");

@@ -1,6 +1,7 @@
 /* Logging in, and share links. */
 #include "shell/clock.h"
 #include "ws/api.h"
+#include "ws/control_socket.h"
 #include "ws/error.h"
 #include "ws/session_json.h"
 
@@ -137,6 +138,7 @@ void api_links_delete(struct api *a, struct request *r, struct session *s)
 	snprintf(id, sizeof id, "%s", e->id);
 	int rc = links_revoke(&a->auth->links, id);
 	terminals_revoke(a->terminals, id);
+	control_sockets_revoke(a->controls, id);
 	if (rc < 0)
 		reply_error(r, error_code_of(rc),
 			"The link is revoked, but that could not be stored", NULL);

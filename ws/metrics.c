@@ -1,5 +1,7 @@
 #include "ws/metrics.h"
 
+#include "shell/processes.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,6 +31,29 @@ static void print_screens(FILE *f, const struct sessions *s)
 	print(f, "screen_bytes", "gauge", "Memory of all screens", memory);
 }
 
+static void print_processes(FILE *f, const struct processes *t)
+{
+	if (!t)
+		return;
+	const struct processes_counters *c = &t->counters;
+	print(f, "processes", "gauge", "Processes running or kept", HASH_COUNT(t->table));
+	print(f, "processes_running", "gauge", "Processes running", t->running);
+	print(f, "processes_started_total", "counter", "Processes started", c->started);
+	print(f, "processes_adopted_total", "counter", "Processes found at start", c->adopted);
+	print(f, "processes_ended_total", "counter", "Processes that ended", c->ended);
+	print(f, "processes_killed_total", "counter", "Processes ended on request", c->killed);
+	print(f, "processes_timed_out_total", "counter", "Processes ended by their time limit",
+		c->timed_out);
+	print(f, "processes_removed_total", "counter", "Processes forgotten", c->removed);
+	print(f, "process_start_failures_total", "counter", "Processes that could not be started",
+		c->start_failures);
+	print(f, "process_holders_lost_total", "counter", "Holders of processes that died",
+		c->holders_lost);
+	print(f, "process_output_bytes_total", "counter", "Bytes of output of processes",
+		c->bytes_out);
+	print(f, "process_input_bytes_total", "counter", "Bytes of input of processes", c->bytes_in);
+}
+
 char *metrics_format(const struct metrics *m, const struct sessions *s)
 {
 	char *text = NULL;
@@ -39,6 +64,9 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	const struct sessions_counters *c = &s->counters;
 	print(f, "sessions", "gauge", "Sessions in the table", sessions_count(s));
 	print(f, "clients", "gauge", "Terminal sockets open", m->clients);
+	print(f, "control_sockets", "gauge", "Control sockets open", m->control_sockets);
+	print(f, "streams", "gauge", "Streams of events open", m->streams);
+	print(f, "runs_active", "gauge", "Commands that run on their own", m->runs_active);
 	print(f, "sessions_created_total", "counter", "Sessions created", c->created);
 	print(f, "sessions_adopted_total", "counter", "Sessions found running at start", c->adopted);
 	print(f, "sessions_ended_total", "counter", "Sessions ended on request", c->ended);
@@ -48,6 +76,10 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 		c->start_failures);
 	print(f, "output_bytes_total", "counter", "Bytes of terminal output consumed", c->bytes_out);
 	print(f, "input_bytes_total", "counter", "Bytes of input written", c->bytes_in);
+	print(f, "execs_total", "counter", "Commands in shells of sessions that are over",
+		c->execs_ended);
+	print(f, "execs_not_kept_total", "counter",
+		"Results of such commands that could not be written down", c->execs_not_kept);
 	print(f, "input_refused_total", "counter", "Input refused because too much was waiting",
 		c->input_refused);
 	print(f, "queries_answered_total", "counter", "Terminal queries answered",
@@ -55,6 +87,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "replies_lost_total", "counter", "Answers that a session could not take",
 		c->replies_lost);
 	print_screens(f, s);
+	print_processes(f, m->processes);
 #define METRICS_PRINT(name, help) print(f, #name "_total", "counter", help, m->name);
 	METRICS_LIST(METRICS_PRINT)
 #undef METRICS_PRINT

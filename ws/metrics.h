@@ -12,11 +12,12 @@
 	X(connections_refused,                                                                 \
 		"Connections refused because there were too many, or for lack of descriptors") \
 	X(header_timeouts, "Connections that ended without a complete request")                \
-	X(websockets_opened, "Terminal sockets opened")                                        \
-	X(websockets_refused, "Terminal sockets refused before the upgrade")                   \
-	X(websocket_timeouts, "Terminal sockets closed because their peer was dead")           \
+	X(websockets_opened, "WebSockets opened")                                              \
+	X(websockets_refused, "WebSockets refused before the upgrade")                         \
+	X(websocket_timeouts, "WebSockets closed because their peer was dead")                 \
 	X(frames_oversized, "Messages refused for their size")                                 \
 	X(control_invalid, "Control messages that made no sense")                              \
+	X(control_errors, "Errors told on control sockets")                                    \
 	X(viewer_input_refused, "Input from clients that may only watch")                      \
 	X(host_refused, "Requests with a Host that is not allowed")                            \
 	X(origin_refused, "Requests with an Origin that is not allowed")                       \
@@ -26,13 +27,21 @@
 	X(snapshots, "Snapshots sent to clients")                                              \
 	X(bytes_skipped, "Bytes that such clients did not get")                                \
 	X(bytes_sent, "Bytes of terminal output sent to clients")                              \
+	X(runs, "Commands run on their own")                                                   \
+	X(run_timeouts, "Commands run on their own that took too long")                        \
 	X(failures, "Failures that were logged")
 
+struct processes;
+
 struct metrics {
+	const struct processes *processes; /* whose counters are shown too, or NULL */
 #define METRICS_FIELD(name, help) uint64_t name;
 	METRICS_LIST(METRICS_FIELD)
 #undef METRICS_FIELD
-	uint64_t clients; /* terminal sockets open now */
+	uint64_t clients;         /* terminal sockets open now */
+	uint64_t runs_active;     /* commands that run on their own now */
+	uint64_t control_sockets; /* open now */
+	uint64_t streams;         /* streams of events open now */
 };
 
 /* The page for /metrics: a string owned by the caller, or NULL when memory is short. */

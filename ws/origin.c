@@ -90,11 +90,18 @@ static bool is_of(const char *origin, const char *scheme, const char *host)
 	return strncasecmp(origin, scheme, length) == 0 && strcasecmp(origin + length, host) == 0;
 }
 
-bool origin_is_allowed(const struct origin_policy *p, const char *origin, const char *host)
+bool origin_is_configured(const struct origin_policy *p, const char *origin)
 {
 	for (size_t i = 0; i < p->origins_count; i++)
 		if (strcasecmp(p->origins[i], origin) == 0)
 			return true;
+	return false;
+}
+
+bool origin_is_allowed(const struct origin_policy *p, const char *origin, const char *host)
+{
+	if (origin_is_configured(p, origin))
+		return true;
 	if (!host || !origin_host_is_allowed(p, host))
 		return false;
 	if (is_of(origin, p->tls ? "https://" : "http://", host))

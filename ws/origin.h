@@ -31,5 +31,8 @@ bool origin_add_origin(struct origin_policy *p, const char *origin);
 /* Whether a Host header (NULL if there is none) may be served. */
 bool origin_host_is_allowed(const struct origin_policy *p, const char *host);
 
+/* Whether --allow-origin names it: then pages of it may read what they ask for. */
+bool origin_is_configured(const struct origin_policy *p, const char *origin);
+
 /* Whether an Origin header goes with a request for this (allowed) host. origin: not NULL. */
 bool origin_is_allowed(const struct origin_policy *p, const char *origin, const char *host);

@@ -1,9 +1,12 @@
 #include "ws/request.h"
 
 #include "shell/clock.h"
+#include "shell/name.h"
 #include "ws/error.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +44,8 @@ void request_abandon(struct request *r)
 	if (r->stream.next) {
 		r->stream.next = NULL;
 		r->stream.closed(r->stream.user);
+	} else if (!r->done && r->gone) {
+		r->gone(r->gone_user);
 	}
 	request_unref(r);
 }
@@ -74,6 +79,79 @@ bool params_number(const char *text, uint64_t max, uint64_t *ret_number)
 const char *request_param(const struct request *r, const char *name)
 {
 	return params_find(r->params, r->params_count, name);
+}
+
+bool request_session(struct request *r, const char **ret_id)
+{
+	const char *id = r->session_hint[0] ? r->session_hint : request_param(r, "session");
+	if (!id)
+		id = request_param(r, "sessionId");
+	if (r->session_hint_wrong || (id && !name_is_id(id))) {
+		reply_invalid(r, "sessionId", "The session's id is not a valid id", "invalid");
+		return false;
+	}
+	*ret_id = id;
+	return true;
+}
+
+void request_hint_session(struct request *r, const char *id)
+{
+	r->session_hint_wrong = id && !name_is_id(id);
+	snprintf(r->session_hint, sizeof r->session_hint, "%s",
+		id && !r->session_hint_wrong ? id : "");
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9'    ? c - '0'
+		: c >= 'a' && c <= 'f' ? c - 'a' + 10
+		: c >= 'A' && c <= 'F' ? c - 'A' + 10
+				       : -1;
+}
+
+/* Decode a part of a target. Returns 0, -EINVAL, or -ENOMEM; *ret_text is owned by the caller. */
+static int decode(const char *part, size_t length, bool query, char **ret_text)
+{
+	char *text = malloc(length + 1), *to = text;
+	if (!text)
+		return -ENOMEM;
+	for (size_t i = 0; i < length; i++) {
+		int value = (unsigned char)part[i];
+		if (part[i] == '%') {
+			int high = i + 1 < length ? hex_digit(part[i + 1]) : -1;
+			int low = i + 2 < length ? hex_digit(part[i + 2]) : -1;
+			value = high < 0 || low < 0 ? 0 : high << 4 | low;
+			i += 2;
+		} else if (query && part[i] == '+') {
+			value = ' ';
+		}
+		if (value == 0) {
+			free(text);
+			return -EINVAL;
+		}
+		*to++ = (char)value;
+	}
+	*to = '\0';
+	*ret_text = text;
+	return 0;
+}
+
+int request_take_target(struct request *r, const char *target)
+{
+	size_t length = strcspn(target, "?");
+	int rc = decode(target, length, false, &r->path);
+	const char *at = target + length;
+	while (rc == 0 && *at) {
+		at++; /* the separator */
+		length = strcspn(at, "&");
+		if (length > 0 && r->params_count == REQUEST_PARAMS_MAX)
+			return -E2BIG;
+		if (length > 0)
+			rc = decode(at, length, true, &r->params[r->params_count]);
+		r->params_count += rc == 0 && length > 0;
+		at += length;
+	}
+	return rc;
 }
 
 void reply_header(struct request *r, const char *name, const char *value)

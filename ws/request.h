@@ -16,6 +16,7 @@
 #define REQUEST_PARAMS_MAX 16u
 #define REQUEST_BODY_MAX ((size_t)1 << 20)
 #define REPLY_HEADERS_MAX 8u
+#define STREAM_QUIET_S 15u /* after this much silence a stream's reader is told that it goes on */
 
 struct reply {
 	int status;
@@ -55,6 +56,8 @@ struct request {
 	char *body; /* NUL-terminated */
 	size_t body_length;
 	char peer[LIMITER_PEER_MAX];
+	char session_hint[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
+	bool session_hint_wrong;            /* it was there, but is no id */
 	struct principal principal;
 	enum auth_result auth; /* whether principal is valid */
 	struct route_match match;
@@ -62,6 +65,8 @@ struct request {
 	bool done;
 	struct event_stream stream; /* next is NULL unless streaming */
 	bool stream_complete;       /* no event will be added to those that next still has */
+	void (*gone)(void *user);   /* the peer has gone before the answer; NULL: nobody asks */
+	void *gone_user;
 	const struct request_transport *transport;
 	void *transport_user;
 };
@@ -76,6 +81,21 @@ void request_abandon(struct request *r);
 
 /* The value of a query parameter, or NULL. */
 const char *request_param(const struct request *r, const char *name);
+
+/*
+ * The session that a request names besides its body: by the header X-Session-Id, or by ?session= or
+ * ?sessionId=. None: NULL and true. One that is no id: r is answered and false returned.
+ */
+bool request_session(struct request *r, const char **ret_id);
+
+/* Keep the value of the header X-Session-Id (NULL: none). */
+void request_hint_session(struct request *r, const char *id);
+
+/*
+ * Take path and params from what a request line names, "/path?query", decoding them as HTTP's transport
+ * does. Returns 0, -EINVAL when it cannot be decoded, -E2BIG when there are too many params, or -ENOMEM.
+ */
+int request_take_target(struct request *r, const char *target);
 
 /* The value of name in a list of "name=value"; NULL if there is none. Pure. */
 const char *params_find(char *const *params, size_t count, const char *name);

@@ -2,6 +2,7 @@
 #include "ws/route.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 struct pattern {
@@ -81,11 +82,12 @@ static const struct pattern patterns[] = {
 	{METHOD_POST, "/api/backup/upload-parts", ROUTE_LATER},
 };
 
+static const char *const method_names[] = {"GET", "POST", "PUT", "DELETE"};
+
 enum method method_parse(const char *name)
 {
-	static const char *const names[] = {"GET", "POST", "PUT", "DELETE"};
-	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(name, names[i]) == 0)
+	for (unsigned i = 0; i < sizeof method_names / sizeof *method_names; i++)
+		if (strcmp(name, method_names[i]) == 0)
 			return (enum method)i;
 	return METHOD_OTHER;
 }
@@ -136,4 +138,18 @@ void route_parse(enum method method, const char *path, struct route_match *ret_m
 	if (found == ROUTE_NONE && strncmp(path, "/api/", 5) != 0 && strncmp(path, "/ws", 3) != 0)
 		found = method == METHOD_GET ? ROUTE_PAGE : ROUTE_OTHER_METHOD;
 	*ret_match = (struct route_match){.route = found};
+}
+
+void route_methods(const char *path, char ret_text[ROUTE_METHODS_SIZE])
+{
+	ret_text[0] = '\0';
+	for (unsigned i = 0; i < sizeof method_names / sizeof *method_names; i++) {
+		struct route_match m;
+		route_parse((enum method)i, path, &m);
+		if (m.route == ROUTE_NONE || m.route == ROUTE_OTHER_METHOD)
+			continue;
+		size_t length = strlen(ret_text);
+		snprintf(ret_text + length, ROUTE_METHODS_SIZE - length, "%s%s%s",
+			length > 0 ? ", " : "", method_names[i], i == METHOD_GET ? ", HEAD" : "");
+	}
 }

@@ -71,5 +71,9 @@ struct route_match {
 /* "GET" ... ; anything else is METHOD_OTHER. */
 enum method method_parse(const char *name);
 
+/* The methods that a decoded path takes, as a header has them: "GET, HEAD, POST"; "" when there is none. */
+#define ROUTE_METHODS_SIZE 32u
+void route_methods(const char *path, char ret_text[ROUTE_METHODS_SIZE]);
+
 /* Match a decoded path without its query. A segment that is too long matches nothing. */
 void route_parse(enum method method, const char *path, struct route_match *ret_match);

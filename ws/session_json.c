@@ -26,7 +26,7 @@ json_t *time_json(uint64_t wall_ms)
 	return json_string(text);
 }
 
-static json_t *signal_json(int number)
+json_t *signal_json(int number)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		if (signals[i].number == number)

@@ -14,5 +14,8 @@ json_t *session_json(const struct session *s);
 /* {code, signal, reason, offset} of a session that has ended. */
 json_t *session_exit_json(const struct session *s);
 
+/* The name of a signal, "INT", or its number as text. */
+json_t *signal_json(int number);
+
 /* The number of a signal named "INT" or "SIGINT"; -1 for another text. */
 int signal_parse(const char *name);

@@ -15,7 +15,7 @@
 int terminals_open(struct terminals *all, struct sessions *sessions, struct metrics *metrics)
 {
 	*all = (struct terminals){.sessions = sessions, .metrics = metrics};
-	all->scratch = malloc(TERMINAL_HEADROOM + TERMINAL_FRAME_MAX + 1);
+	all->scratch = malloc(FRAMES_HEADROOM + FRAMES_PAYLOAD_MAX + 1);
 	if (!all->scratch)
 		return -ENOMEM;
 	return terminal_refresh_init(all);
@@ -129,7 +129,7 @@ void terminal_writable(struct terminal *t)
 
 /* The session's side */
 
-static void close_transport(struct terminal *t, enum terminal_close code, const char *reason)
+static void close_transport(struct terminal *t, enum close_code code, const char *reason)
 {
 	if (t->closing)
 		return;
@@ -207,7 +207,7 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 /* The transport's side */
 
 struct terminal *terminal_open(struct terminals *all, const struct terminal_query *q,
-	const struct principal *principal, const struct terminal_transport *transport,
+	const struct principal *principal, const struct frames_transport *transport,
 	void *transport_user)
 {
 	struct terminal *t = calloc(1, sizeof *t);
@@ -338,6 +338,41 @@ void terminal_close(struct terminal *t)
 	else
 		forget(t);
 }
+
+static void on_writable(void *self)
+{
+	terminal_writable(self);
+}
+
+static void on_binary(void *self, const void *bytes, size_t length)
+{
+	terminal_input(self, bytes, length);
+}
+
+static void on_text(void *self, const char *text, size_t length)
+{
+	terminal_control(self, text, length);
+}
+
+static void on_too_big(void *self)
+{
+	close_transport(self, CLOSE_TOO_BIG, "message too big");
+}
+
+static void on_closed(void *self)
+{
+	terminal_close(self);
+}
+
+const struct frames_protocol terminal_protocol = {
+	.message_max = TERMINAL_MESSAGE_MAX,
+	.text_max = MESSAGE_MAX,
+	.writable = on_writable,
+	.binary = on_binary,
+	.text = on_text,
+	.too_big = on_too_big,
+	.closed = on_closed,
+};
 
 void terminals_revoke(struct terminals *all, const char *link)
 {

@@ -8,6 +8,7 @@
 
 #include "shell/sessions.h"
 #include "ws/auth.h"
+#include "ws/frames.h"
 #include "ws/message.h"
 #include "ws/metrics.h"
 
@@ -15,8 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TERMINAL_HEADROOM 32u /* bytes in front of each payload that the transport may overwrite */
-#define TERMINAL_FRAME_MAX 65535u /* bytes of output in a frame: those have the short header */
 #define TERMINAL_MESSAGE_MAX ((size_t)1 << 20) /* bytes that a client may send in one message */
 #define TERMINAL_CLIENTS_MAX 256u              /* of one session */
 #define TERMINAL_LAG \
@@ -28,32 +27,8 @@
 #define TERMINAL_PATIENCE 150u              /* how often at most, after trials that have failed */
 #define TERMINAL_KEPT_TIMES 50u /* how often it is looked at until a trial has not failed */
 
-/* Close codes (RFC 6455, 7.4; 4000 and up are ours). */
-enum terminal_close {
-	CLOSE_NORMAL = 1000,
-	CLOSE_GOING_AWAY = 1001,
-	CLOSE_TOO_BIG = 1009,
-	CLOSE_INTERNAL = 1011,
-	CLOSE_ACCESS_ENDED = 4401,
-	CLOSE_SESSION_DELETED = 4410,
-};
-
 /* Why a client gets a snapshot; the greater reason wins. */
 enum snapshot_reason { SNAPSHOT_NONE, SNAPSHOT_LAG, SNAPSHOT_REQUEST, SNAPSHOT_ATTACH };
-
-/* How frames leave. Calls are never answered from inside. */
-struct terminal_transport {
-	/* Bytes that a frame may have now; 0: not yet, terminal_writable() will be called. */
-	size_t (*room)(void *user);
-	/* Bytes that were sent and have not reached the peer, about. */
-	size_t (*queued)(void *user);
-	/* Send a payload with TERMINAL_HEADROOM bytes in front. Returns false when the connection is lost. */
-	bool (*send)(void *user, uint8_t *payload, size_t length, bool binary);
-	/* Call terminal_writable() in a later turn of the loop. */
-	void (*want)(void *user);
-	/* Close after what has been sent. terminal_close() follows later. */
-	void (*close)(void *user, enum terminal_close code, const char *reason);
-};
 
 /* All terminal sockets. */
 struct terminals {
@@ -68,7 +43,7 @@ struct terminals {
 struct terminal {
 	struct terminal *prev, *next;
 	struct terminals *all;
-	const struct terminal_transport *transport;
+	const struct frames_transport *transport;
 	void *transport_user;
 	struct principal principal;
 	struct session *session; /* NULL while it starts, and once it is gone */
@@ -104,12 +79,6 @@ struct terminal {
 	const char *error_message;
 };
 
-/* A refusal: HTTP status, code and message (literals). status 0: none. */
-struct refusal {
-	int status;
-	const char *code, *message;
-};
-
 /* The query of a request for a terminal socket. */
 struct terminal_query {
 	char session[NAME_ID_MAX + 1];
@@ -137,7 +106,7 @@ struct refusal terminal_check(struct terminals *all, const struct terminal_query
  * memory is short.
  */
 struct terminal *terminal_open(struct terminals *all, const struct terminal_query *query,
-	const struct principal *principal, const struct terminal_transport *transport,
+	const struct principal *principal, const struct frames_transport *transport,
 	void *transport_user);
 
 /* The transport can take frames again. */
@@ -151,6 +120,9 @@ void terminal_control(struct terminal *t, const char *text, size_t length);
 
 /* The connection is over; t is freed. */
 void terminal_close(struct terminal *t);
+
+/* The same for the transport. */
+extern const struct frames_protocol terminal_protocol;
 
 /* Close what a revoked link has open; and whatever has expired by now_ms (wall clock). */
 void terminals_revoke(struct terminals *all, const char *link);

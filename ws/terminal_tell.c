@@ -16,15 +16,15 @@
 
 static bool send_json(struct terminal *t, json_t *message)
 {
-	uint8_t *payload = t->all->scratch + TERMINAL_HEADROOM;
+	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
 	size_t length = message
-		? json_dumpb(message, (char *)payload, TERMINAL_FRAME_MAX, JSON_COMPACT)
+		? json_dumpb(message, (char *)payload, FRAMES_PAYLOAD_MAX, JSON_COMPACT)
 		: 0;
 	json_decref(message);
 	/* What does not fit is a presence of hundreds with long names: better silent than broken. */
-	if (length == 0 || length > TERMINAL_FRAME_MAX)
+	if (length == 0 || length > FRAMES_PAYLOAD_MAX)
 		return true;
-	return t->transport->send(t->transport_user, payload, length, false);
+	return t->transport->send(t->transport_user, payload, length, FRAME_TEXT);
 }
 
 static bool tell_attached(struct terminal *t)
@@ -218,7 +218,7 @@ static bool tell_snapshot(struct terminal *t)
 /* The next piece of the snapshot. Returns bytes sent, or -1 when the peer is lost. */
 static long tell_piece(struct terminal *t, size_t room)
 {
-	uint8_t *payload = t->all->scratch + TERMINAL_HEADROOM;
+	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
 	size_t left = t->snapshot.length - t->snapshot_sent, length = left < room ? left : room;
 	/* Not inside a character: see history_read(). */
 	while (length < left && length > 1 &&
@@ -229,7 +229,8 @@ static long tell_piece(struct terminal *t, size_t room)
 	if (t->snapshot_sent == t->snapshot.length)
 		terminal_drop_snapshot(t);
 	t->all->metrics->bytes_sent += length;
-	return t->transport->send(t->transport_user, payload, length, true) ? (long)length : -1;
+	return t->transport->send(t->transport_user, payload, length, FRAME_BINARY) ? (long)length
+										    : -1;
 }
 
 /* Too slow */
@@ -354,7 +355,7 @@ static int tell_message(struct terminal *t)
 /* The next piece of the history. Returns bytes sent, or -1 when the peer is lost; *ret_more: there is more. */
 static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 {
-	uint8_t *payload = t->all->scratch + TERMINAL_HEADROOM;
+	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
 	struct metrics *m = t->all->metrics;
 	*ret_more = true;
 	if (!t->behind && lags(t) && live_screen(&t->session->live)) {
@@ -373,7 +374,7 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 		return 0;
 	case HISTORY_BYTES:
 		m->bytes_sent += r.length;
-		sent = t->transport->send(t->transport_user, payload, r.length, true);
+		sent = t->transport->send(t->transport_user, payload, r.length, FRAME_BINARY);
 		break;
 	case HISTORY_SIZE:
 		sent = tell_size(t, r.size);
@@ -405,12 +406,12 @@ void terminal_pump(struct terminal *t)
 			continue;
 		if (!t->session || !(t->sync_told || t->snapshot.bytes))
 			return;
-		if (sent >= TERMINAL_FRAME_MAX) {
+		if (sent >= FRAMES_PAYLOAD_MAX) {
 			t->transport->want(t->transport_user);
 			return;
 		}
-		if (room > TERMINAL_FRAME_MAX)
-			room = TERMINAL_FRAME_MAX;
+		if (room > FRAMES_PAYLOAD_MAX)
+			room = FRAMES_PAYLOAD_MAX;
 		long n = t->snapshot.bytes ? tell_piece(t, room) : tell_history(t, room, &more);
 		if (n < 0 || !more)
 			return;

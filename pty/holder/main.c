@@ -1,5 +1,6 @@
 /* ringside-holder: set-up and the loop. See holder.h. Started by the server only. */
 #include "pty/holder/holder.h"
+#include "pty/supervise.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -299,6 +300,8 @@ int main(int argc, char **argv)
 	static struct holder h;
 	struct report report = {0};
 	enum report_stage stage;
+	if (argc > 1 && strcmp(argv[1], SUPERVISE_OPTION) == 0)
+		supervise(argv + 2);
 	if (!parse_options(argc, argv, &h.options)) {
 		static const char text[] = "ringside-holder is started by ringside\n";
 		(void)!write(2, text, sizeof text - 1);

@@ -212,3 +212,46 @@ scenario('the token from a file or from the environment', { start: false }, asyn
 	});
 	assert.ok(headers);
 });
+
+scenario('streams over HTTP/2: alive, completed, and left with the connection', { args: [...secure.args, '--ping-interval', '1', '--allow-origin', 'https://app.example'] }, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const session = http2.connect(server.base, { ca });
+	session.on('error', () => {});
+	server.clients.add({ terminate: () => session.destroy() });
+	const open = (headers, body) => {
+		const stream = session.request({ authorization: `Bearer ${server.token}`, ...headers, ...(body ? { 'content-length': Buffer.byteLength(body) } : {}) }, { endStream: !body });
+		const seen = { stream, text: '', headers: undefined, ended: false, closed: false };
+		stream.on('response', (answer) => { seen.headers = answer; });
+		stream.setEncoding('utf8').on('data', (piece) => { seen.text += piece; });
+		stream.on('end', () => { seen.ended = true; }).on('close', () => { seen.closed = true; }).on('error', () => {});
+		if (body) stream.end(body);
+		return seen;
+	};
+	const followers = Array.from({ length: 5 }, () => open({ ':path': '/api/session/events' }));
+	for (const each of followers) await until('event and comment', () => each.text.includes('data: {') && each.text.includes('\n\n:\n\n'));
+	assert.equal(followers[0].headers['transfer-encoding'], undefined);
+	const streams = async () => Number(/^ringside_streams (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]);
+	assert.equal(await streams(), 5);
+	const preflight = open({ ':method': 'OPTIONS', ':path': '/api/ping', origin: 'https://app.example', 'access-control-request-method': 'GET' });
+	await until('answer', () => preflight.ended);
+	assert.equal(preflight.headers[':status'], 204);
+	assert.equal(preflight.headers['access-control-allow-origin'], 'https://app.example');
+	const page = open({ ':path': '/' });
+	await until('the page', () => page.ended);
+	for (const [status, headers] of [[200, { ':method': 'HEAD', ':path': '/api/session/events' }], [200, { ':method': 'HEAD', ':path': '/api/ping' }],
+		[304, { ':path': '/', 'if-none-match': page.headers.etag }]]) {
+		const empty = open(headers);
+		await until(`end of an answer without a body to ${JSON.stringify(headers)}`, () => empty.ended && empty.closed);
+		assert.equal(empty.headers[':status'], status);
+		assert.equal(empty.text, '');
+	}
+	for (let n = 0; n < 5; n += 1) {
+		const run = open({ ':method': 'POST', ':path': '/api/run' }, JSON.stringify({ command: `seq 1 ${n * 5000}; echo done`, stream: true }));
+		await until(`end of run ${n}`, () => run.ended);
+		assert.equal(run.headers[':status'], 200);
+		assert.match(run.text, /"type":"complete"[^\n]*\n\n$/);
+	}
+	assert.ok(!followers[0].closed, 'the connection did not last');
+	session.destroy();
+	await until('end of all streams', async () => await streams() === 0);
+});

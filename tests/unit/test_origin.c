@@ -179,3 +179,21 @@ Test(origin_add, long_address_is_cut_not_overrun)
 	origin_add_listener(&p, address, 7070);
 	cr_assert_lt(strlen(p.own[0]), ORIGIN_TEXT_MAX);
 }
+
+Test(origin_is_configured, only_what_is)
+{
+	cr_assert(origin_add_origin(&p, "https://app.example"));
+	cr_assert(origin_add_host(&p, "proxy.example"));
+	origin_add_listener(&p, "127.0.0.1", 7070);
+	cr_assert(origin_is_configured(&p, "https://app.example"));
+	cr_assert(origin_is_configured(&p, "https://APP.example"));
+	cr_assert_not(origin_is_configured(&p, "https://app.example:443"));
+	cr_assert_not(origin_is_configured(&p, "http://app.example"));
+	cr_assert_not(origin_is_configured(&p, "https://app.example.evil"));
+	cr_assert_not(origin_is_configured(&p, "null"));
+	cr_assert_not(origin_is_configured(&p, ""));
+	/* Allowed, but pages of it are our own. */
+	cr_assert(origin_is_allowed(&p, "http://127.0.0.1:7070", "127.0.0.1:7070"));
+	cr_assert_not(origin_is_configured(&p, "http://127.0.0.1:7070"));
+	cr_assert_not(origin_is_configured(&p, "https://proxy.example"));
+}

@@ -2,6 +2,7 @@
 #include "ws/request.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,6 +239,25 @@ Test(request_abandon, closes_a_stream_once)
 	ASSERT_NO_LEAKS();
 }
 
+Test(request_abandon, tells_who_works_on_the_answer)
+{
+	struct request *r = make();
+	request_ref(r);
+	r->gone = on_closed;
+	request_abandon(r);
+	cr_expect_eq(closed, 1);
+	request_unref(r);
+	/* Once it is there nobody has to know. */
+	r = make();
+	request_ref(r);
+	r->gone = on_closed;
+	reply_success(r, NULL);
+	request_abandon(r);
+	cr_expect_eq(closed, 1);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
 Test(request_abandon, stream_that_comes_later_is_closed)
 {
 	struct request *r = make();
@@ -259,6 +279,90 @@ Test(request_unref, frees_what_it_owns)
 	r->params[r->params_count++] = strdup("a=1");
 	cr_assert_str_eq(request_param(r, "a"), "1");
 	request_unref(request_ref(r));
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+/* A request whose transport does nothing. */
+static struct request *target(const char *text, int want)
+{
+	struct request *r = make();
+	cr_expect_eq(request_take_target(r, text), want, "%s", text);
+	return r;
+}
+
+Test(request_take_target, path_and_params)
+{
+	struct request *r = target("/a%2Fb+c?x=1%26&&y=a+b%2B&z&%e2%82%ac=", 0);
+	cr_assert_str_eq(r->path, "/a/b+c");
+	cr_assert_eq(r->params_count, 4);
+	cr_assert_str_eq(request_param(r, "x"), "1&");
+	cr_assert_str_eq(request_param(r, "y"), "a b+");
+	cr_assert_str_eq(r->params[2], "z");
+	cr_assert_str_eq(request_param(r, "\xe2\x82\xac"), "");
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(request_take_target, without_a_query)
+{
+	static const char *const cases[] = {"/x", "/x?", "/x?&", "/x?&&"};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct request *r = target(cases[i], 0);
+		cr_expect_str_eq(r->path, "/x");
+		cr_expect_eq(r->params_count, 0);
+		request_unref(r);
+	}
+}
+
+Test(request_take_target, refuses)
+{
+	static const char *const cases[] = {"/%", "/%4", "/%zz", "/%00", "/?a=%", "/?%0", "/?a%00"};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		request_unref(target(cases[i], -EINVAL));
+	request_unref(target("/?1&2&3&4&5&6&7&8&9&10&11&12&13&14&15&16", 0));
+	request_unref(target("/?1&2&3&4&5&6&7&8&9&10&11&12&13&14&15&16&17", -E2BIG));
+	ASSERT_NO_LEAKS();
+}
+
+Test(request_session, header_then_query)
+{
+	const char *id = "untouched";
+	struct request *r = target("/?sessionId=b&session=c", 0);
+	cr_assert(request_session(r, &id));
+	cr_assert_str_eq(id, "c");
+	request_hint_session(r, "a");
+	cr_assert(request_session(r, &id));
+	cr_assert_str_eq(id, "a");
+	request_unref(r);
+	r = target("/?sessionId=b", 0);
+	cr_assert(request_session(r, &id));
+	cr_assert_str_eq(id, "b");
+	request_unref(r);
+	r = target("/", 0);
+	request_hint_session(r, NULL);
+	cr_assert(request_session(r, &id));
+	cr_assert_null(id);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(request_session, what_is_no_id)
+{
+	static const char *const cases[] = {"", "../x", "a b", "a/b", "\xff"};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *id = "untouched";
+		struct request *r = target("/?session=good", 0);
+		request_hint_session(r, cases[i]);
+		cr_expect_not(request_session(r, &id), "%s", cases[i]);
+		cr_expect_eq(r->reply.status, 400);
+		cr_expect_str_eq(r->session_hint, "");
+		cr_expect_str_eq(id, "untouched");
+		request_unref(r);
+	}
+	const char *id;
+	struct request *r = target("/?session=..%2Fx", 0);
+	cr_assert_not(request_session(r, &id));
 	request_unref(r);
 	ASSERT_NO_LEAKS();
 }

@@ -77,8 +77,7 @@ Test(route_parse, table)
 		memset(&m, 0x55, sizeof m);
 		route_parse(cases[i].method, cases[i].path, &m);
 		cr_expect_eq(m.route, cases[i].route, "%s: %d", cases[i].path, m.route);
-		cr_expect_str_eq(
-			m.id, cases[i].session, "%s: session %s", cases[i].path, m.id);
+		cr_expect_str_eq(m.id, cases[i].session, "%s: session %s", cases[i].path, m.id);
 		cr_expect_str_eq(m.item, cases[i].link, "%s: link %s", cases[i].path, m.item);
 	}
 }
@@ -107,4 +106,27 @@ Test(method_parse, table)
 	cr_assert_eq(method_parse("HEAD"), METHOD_OTHER);
 	cr_assert_eq(method_parse("GETX"), METHOD_OTHER);
 	cr_assert_eq(method_parse(""), METHOD_OTHER);
+}
+
+Test(route_methods, table)
+{
+	static const struct {
+		const char *path, *methods;
+	} wanted[] = {
+		{"/api/session/list", "GET, HEAD"},
+		{"/api/auth/login", "POST"},
+		{"/api/session/s/links", "GET, HEAD, POST"},
+		{"/api/session/s/links/l", "DELETE"},
+		{"/api/session/create", "GET, HEAD, POST"}, /* a session may have that name */
+		{"/", "GET, HEAD"},
+		{"/assets/x.js", "GET, HEAD"},
+		{"/api/nothing", ""},
+		{"/ws", ""},
+		{"", "GET, HEAD"},
+	};
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		char methods[ROUTE_METHODS_SIZE];
+		route_methods(wanted[i].path, methods);
+		cr_expect_str_eq(methods, wanted[i].methods, "%s: %s", wanted[i].path, methods);
+	}
 }

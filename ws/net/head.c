@@ -15,6 +15,22 @@ static int copy(struct lws *wsi, enum lws_token_indexes token, char *text, size_
 	return lws_hdr_copy(wsi, text, (int)size, token) >= 0 ? 1 : -1;
 }
 
+/*
+ * X-Session-Id is none of the headers that libwebsockets knows: those it keeps for HTTP/1.1, and drops for
+ * HTTP/2, where ?session= has to do.
+ */
+static void read_session(struct lws *wsi, struct head *h)
+{
+	static const char name[] = "x-session-id:";
+	int length = lws_hdr_custom_length(wsi, name, sizeof name - 1);
+	h->has_session = length >= 0;
+	if (length <= 0)
+		return;
+	if (length >= (int)sizeof h->session ||
+		lws_hdr_custom_copy(wsi, h->session, sizeof h->session, name, sizeof name - 1) < 0)
+		memset(h->session, 'x', sizeof h->session - 1);
+}
+
 static const char *read_params(struct lws *wsi, struct head *h)
 {
 	char text[2048];
@@ -46,6 +62,7 @@ const char *head_read(struct lws *wsi, struct head *h)
 	h->has_origin = origin > 0;
 	h->has_authorization = authorization > 0;
 	h->has_cookie = cookie > 0;
+	read_session(wsi, h);
 	if (lws_get_peer_simple(wsi, h->peer, sizeof h->peer) == NULL || !h->peer[0])
 		snprintf(h->peer, sizeof h->peer, "unix");
 	if (host < 0 || origin < 0 || authorization < 0 || cookie < 0)

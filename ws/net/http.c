@@ -2,13 +2,15 @@
 #include "ws/asset.h"
 #include "ws/error.h"
 #include "ws/log.h"
-#include "ws/net/internal.h"
+#include "ws/net/exchange.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #define HEADER_MAX 8192u
+#define PREFLIGHT_AGE_S "600" /* what a browser may remember */
 #define DISCARD_MAX ((size_t)16 << 20)
 #define PIECE_MAX ((size_t)32 << 10)
 #define H2_PIECE_MAX \
@@ -19,23 +21,6 @@ static const char content_security_policy[] =
 	"default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
 	"font-src 'self'; connect-src 'self' ws: wss:; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
 	"frame-ancestors 'none'";
-
-struct exchange {
-	struct server *server;
-	struct lws *wsi;
-	struct request *request; /* our reference */
-	bool wants_body;
-	size_t body_size; /* bytes of body that were announced and have room */
-	bool discard; /* the body is too large: it is read, for the client's sake, and refused */
-	bool close_after; /* the connection cannot be used again */
-	bool head_only;   /* HEAD */
-	bool answered, streaming;
-	bool head_sent;
-	size_t sent; /* of the body */
-	char *event; /* being sent, with LWS_PRE in front */
-	size_t event_length;
-	const struct asset *asset; /* instead of a reply */
-};
 
 static void on_answered(void *user)
 {
@@ -48,7 +33,7 @@ static void on_answered(void *user)
 static void on_streaming(void *user)
 {
 	struct exchange *x = user;
-	x->streaming = true;
+	stream_open(x);
 	lws_set_timeout(x->wsi, NO_PENDING_TIMEOUT, 0);
 	lws_callback_on_writable(x->wsi);
 }
@@ -68,18 +53,23 @@ void http_gone(struct connection *c)
 	if (!x)
 		return;
 	c->exchange = NULL;
+	DL_DELETE(x->server->exchanges, x);
+	if (x->streaming)
+		stream_gone(x);
 	request_abandon(x->request);
+	free(x->origin);
 	free(x->event);
 	free(x);
 }
 
 /* The method, from the tables of libwebsockets; HEAD is served like GET without the body. */
-static enum method read_method(struct lws *wsi, bool *ret_head)
+static enum method read_method(struct lws *wsi, bool *ret_head, bool *ret_options)
 {
 	char *uri;
 	int length;
 	int index = lws_http_get_uri_and_method(wsi, &uri, &length);
 	*ret_head = index == LWSHUMETH_HEAD;
+	*ret_options = index == LWSHUMETH_OPTIONS;
 	switch (index) {
 	case LWSHUMETH_GET:
 	case LWSHUMETH_HEAD:
@@ -95,6 +85,7 @@ static enum method read_method(struct lws *wsi, bool *ret_head)
 		char method[16] = "";
 		lws_hdr_copy(wsi, method, sizeof method, WSI_TOKEN_HTTP_COLON_METHOD);
 		*ret_head = strcmp(method, "HEAD") == 0;
+		*ret_options = strcmp(method, "OPTIONS") == 0;
 		return *ret_head ? METHOD_GET : method_parse(method);
 	}
 	default:
@@ -122,6 +113,14 @@ static const char *read_length(
 		return "VALIDATION_FAILED";
 	*ret_length = (size_t)length;
 	return length > REQUEST_BODY_MAX ? "REQUEST_TOO_LARGE" : NULL;
+}
+
+/* Whether the request came by HTTP/1.0, which knows no chunks. */
+static bool is_http_1_0(struct lws *wsi)
+{
+	char version[16];
+	return lws_hdr_copy(wsi, version, sizeof version, WSI_TOKEN_HTTP) > 0 &&
+		strstr(version, "1.0") != NULL;
 }
 
 static void dispatch(struct exchange *x)
@@ -160,7 +159,9 @@ static bool serve_asset(struct exchange *x)
 	bool fresh = lws_hdr_total_length(x->wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH) > 0 &&
 		strcmp(match, a->etag) == 0;
 	reply_header(r, "etag", a->etag);
-	reply_header(r, "vary", "accept-encoding");
+	reply_header(r, "vary",
+		x->server->origins.origins_count > 0 ? "accept-encoding, origin"
+						     : "accept-encoding");
 	reply_header(r, "cache-control",
 		a->immutable ? "public, max-age=31536000, immutable" : "no-cache");
 	if (encoding && !fresh)
@@ -177,6 +178,7 @@ static bool begin(struct exchange *x, struct head *h, const char *path)
 {
 	struct request *r = x->request;
 	const char *problem = head_read(x->wsi, h);
+	request_hint_session(r, h->has_session ? h->session : NULL);
 	r->path = strdup(path);
 	snprintf(r->peer, sizeof r->peer, "%s", h->peer);
 	for (; r->params_count < h->params_count; r->params_count++) {
@@ -197,7 +199,31 @@ static bool begin(struct exchange *x, struct head *h, const char *path)
 		fail(x, refusal.code, refusal.message);
 		return false;
 	}
+	if (h->has_origin && origin_is_configured(&x->server->origins, h->origin))
+		x->origin = strdup(h->origin);
 	return true;
+}
+
+/*
+ * A browser asks whether a page of a configured origin may send what it wants to send. Credentials are
+ * needed for that request and not for this one. Cookies are not among them: nothing here allows
+ * credentials, so such a page needs a token or a link of its own.
+ */
+static void answer_preflight(struct exchange *x)
+{
+	struct request *r = x->request;
+	char methods[ROUTE_METHODS_SIZE];
+	route_methods(r->path, methods);
+	if (!methods[0]) {
+		reply_error(r, "UNKNOWN_ERROR", "The requested endpoint was not found", NULL);
+		return;
+	}
+	x->server->options.metrics->http_requests++;
+	reply_header(r, "access-control-allow-methods", methods);
+	reply_header(r, "access-control-allow-headers",
+		"Content-Type, Authorization, X-Session-Id, X-Sandbox-Id, X-Trace-Id");
+	reply_header(r, "access-control-max-age", PREFLIGHT_AGE_S);
+	reply_bytes(r, 204, NULL, "", 0, NULL);
 }
 
 int http_request(struct server *s, struct lws *wsi, struct connection *c, const char *path)
@@ -212,11 +238,13 @@ int http_request(struct server *s, struct lws *wsi, struct connection *c, const 
 		return -1;
 	}
 	x->server = s;
+	DL_APPEND(s->exchanges, x);
 	x->wsi = wsi;
 	x->request = r;
 	r->transport = &transport;
 	r->transport_user = x;
-	r->method = read_method(wsi, &x->head_only);
+	r->method = read_method(wsi, &x->head_only, &x->options);
+	x->http_1_0 = is_http_1_0(wsi);
 	c->exchange = x;
 	server_mark_served(wsi);
 	bool go_on = begin(x, &h, path);
@@ -230,6 +258,11 @@ int http_request(struct server *s, struct lws *wsi, struct connection *c, const 
 		return fail(x, problem, "The request's body cannot be taken");
 	if (x->discard) {
 		x->wants_body = true;
+		return 0;
+	}
+	if (x->options && x->origin && length == 0) {
+		x->close_after = false;
+		answer_preflight(x);
 		return 0;
 	}
 	if (length > 0) {
@@ -287,6 +320,25 @@ static bool add(
 		       (const unsigned char *)value, (int)strlen(value), p, end) == 0;
 }
 
+bool exchange_is_mux(const struct exchange *x)
+{
+	return lws_get_network_wsi(x->wsi) != x->wsi;
+}
+
+/* What pages of other origins may do with the answer: those that are configured may read it. */
+static bool add_origin(struct exchange *x, unsigned char **p, unsigned char *end)
+{
+	struct lws *wsi = x->wsi;
+	bool good = add(wsi, "cross-origin-resource-policy",
+		x->origin ? "cross-origin" : "same-origin", p, end);
+	if (good && x->origin)
+		good = add(wsi, "access-control-allow-origin", x->origin, p, end) &&
+			add(wsi, "access-control-expose-headers", "*", p, end);
+	if (good && !x->asset && x->server->origins.origins_count > 0)
+		good = add(wsi, "vary", "origin", p, end);
+	return good;
+}
+
 static bool send_head(struct exchange *x)
 {
 	unsigned char buffer[LWS_PRE + HEADER_MAX];
@@ -295,17 +347,19 @@ static bool send_head(struct exchange *x)
 	int status = x->streaming ? 200 : reply->status;
 	const char *type = x->streaming ? "text/event-stream" : reply->content_type;
 	bool good = lws_add_http_header_status(x->wsi, (unsigned)status, &p, end) == 0 &&
-		add(x->wsi, "content-type", type, &p, end) &&
+		(!type || add(x->wsi, "content-type", type, &p, end)) &&
 		add(x->wsi, "x-content-type-options", "nosniff", &p, end) &&
-		add(x->wsi, "referrer-policy", "no-referrer", &p, end) &&
-		add(x->wsi, "cross-origin-resource-policy", "same-origin", &p, end);
+		add(x->wsi, "referrer-policy", "no-referrer", &p, end) && add_origin(x, &p, end);
 	if (good && !x->asset)
 		good = add(x->wsi, "cache-control", "no-store", &p, end);
 	for (size_t i = 0; good && i < reply->headers_count; i++)
 		good = add(x->wsi, reply->headers[i].name, reply->headers[i].value, &p, end);
-	if (good && !x->streaming)
+	if (good && !x->streaming && status != 204)
 		good = lws_add_http_header_content_length(x->wsi, reply->length, &p, end) == 0;
-	if (good && (x->close_after || x->streaming) && lws_get_network_wsi(x->wsi) == x->wsi)
+	bool mux = exchange_is_mux(x);
+	if (good && x->streaming && !mux && !x->http_1_0)
+		good = add(x->wsi, "transfer-encoding", "chunked", &p, end);
+	if (good && (x->close_after || x->streaming) && !mux)
 		good = add(x->wsi, "connection", "close", &p, end);
 	if (!good || lws_finalize_write_http_header(x->wsi, start, &p, end))
 		return false;
@@ -315,8 +369,7 @@ static bool send_head(struct exchange *x)
 	return true;
 }
 
-/* The exchange is over: free it, and make the connection ready for the next. */
-static int finish(struct lws *wsi, struct connection *c)
+int exchange_finish(struct lws *wsi, struct connection *c)
 {
 	bool close_after = c->exchange->close_after;
 	http_gone(c);
@@ -326,23 +379,22 @@ static int finish(struct lws *wsi, struct connection *c)
 }
 
 /* How much may be written in one go. */
-static size_t piece_size(struct lws *wsi, size_t left)
+static size_t piece_size(const struct exchange *x, size_t left)
 {
-	bool mux = lws_get_network_wsi(wsi) != wsi;
+	bool mux = exchange_is_mux(x);
 	size_t most = mux ? H2_PIECE_MAX : PIECE_MAX;
 	size_t size = left < most ? left : most;
-	lws_fileofs_t allowance = lws_get_peer_write_allowance(wsi);
+	lws_fileofs_t allowance = lws_get_peer_write_allowance(x->wsi);
 	if (mux && allowance >= 0 && (size_t)allowance < size)
 		size = (size_t)allowance;
 	return size;
 }
 
-/* Write a piece of length bytes. Returns bytes written, or -1 when the connection is lost. */
-static long send_piece(struct exchange *x, const char *bytes, size_t length, bool final)
+long exchange_send(struct exchange *x, const char *bytes, size_t length, bool final)
 {
 	uint8_t *payload = x->server->scratch + LWS_PRE;
-	size_t size = piece_size(x->wsi, length);
-	if (size == 0)
+	size_t size = piece_size(x, length);
+	if (size == 0 && length > 0)
 		return 0;
 	memcpy(payload, bytes, size);
 	enum lws_write_protocol kind = final && size == length ? LWS_WRITE_HTTP_FINAL
@@ -350,52 +402,21 @@ static long send_piece(struct exchange *x, const char *bytes, size_t length, boo
 	return lws_write(x->wsi, payload, size, kind) < (int)size ? -1 : (long)size;
 }
 
+static size_t body_length(const struct exchange *x)
+{
+	return x->head_only ? 0 : x->request->reply.length;
+}
+
 static int send_body(struct exchange *x, struct connection *c)
 {
 	const struct reply *reply = &x->request->reply;
-	long n = send_piece(x, reply->body + x->sent, reply->length - x->sent, true);
+	size_t length = body_length(x);
+	long n = exchange_send(x, reply->body + x->sent, length - x->sent, true);
 	if (n < 0)
 		return -1;
 	x->sent += (size_t)n;
-	if (x->sent == reply->length)
-		return finish(x->wsi, c);
-	lws_callback_on_writable(x->wsi);
-	return 0;
-}
-
-/* The next event as server-sent events have it. Returns 1, 0 when there is none, or -1. */
-static int next_event(struct exchange *x)
-{
-	struct request *r = x->request;
-	char *json = r->stream.next(r->stream.user);
-	if (!json)
-		return 0;
-	size_t size = strlen(json) + sizeof "data: \n\n";
-	x->event = malloc(size);
-	if (x->event)
-		x->event_length = (size_t)snprintf(x->event, size, "data: %s\n\n", json);
-	free(json);
-	x->sent = 0;
-	return x->event ? 1 : -1;
-}
-
-static int send_event(struct exchange *x)
-{
-	if (!x->request->stream.next)
-		return -1;
-	if (!x->event) {
-		int rc = next_event(x);
-		if (rc <= 0)
-			return rc;
-	}
-	long n = send_piece(x, x->event + x->sent, x->event_length - x->sent, false);
-	if (n < 0)
-		return -1;
-	x->sent += (size_t)n;
-	if (x->sent == x->event_length) {
-		free(x->event);
-		x->event = NULL;
-	}
+	if (x->sent == length)
+		return exchange_finish(x->wsi, c);
 	lws_callback_on_writable(x->wsi);
 	return 0;
 }
@@ -409,11 +430,11 @@ int http_writable(struct server *s, struct lws *wsi, struct connection *c)
 	if (!x->head_sent) {
 		if (!send_head(x))
 			return -1;
-		bool empty = !x->streaming && (x->head_only || x->request->reply.length == 0);
-		if (empty)
-			return finish(wsi, c);
+		/* A stream of HTTP/2 has an end to be told even so. */
+		if (!x->streaming && body_length(x) == 0 && !exchange_is_mux(x))
+			return exchange_finish(wsi, c);
 		lws_callback_on_writable(wsi);
 		return 0;
 	}
-	return x->streaming ? send_event(x) : send_body(x, c);
+	return x->streaming ? stream_send(x, c) : send_body(x, c);
 }

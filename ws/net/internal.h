@@ -33,27 +33,40 @@ struct server {
 	size_t listeners_count;
 	int reserve_fd; /* given up for a moment to turn somebody away when descriptors run out */
 	unsigned connections;
-	uv_timer_t sweep;       /* pings, expiry, dead peers */
-	uv_timer_t closer;      /* closes terminal sockets outside libwebsockets' callbacks */
-	uv_timer_t relisten;    /* after descriptors ran out */
-	struct socket *sockets; /* list */
-	uint8_t *scratch;       /* LWS_PRE and one piece of a body */
+	uv_timer_t sweep;           /* pings, expiry, dead peers */
+	uv_timer_t closer;          /* closes WebSockets outside libwebsockets' callbacks */
+	uv_timer_t relisten;        /* after descriptors ran out */
+	struct socket *sockets;     /* list */
+	struct exchange *exchanges; /* list */
+	uv_check_t hangup;          /* notices peers that have gone */
+	uint64_t looked_ms;         /* loop time when it looked */
+	uint8_t *scratch;           /* LWS_PRE and one piece of a body */
 	bool stopping;
 };
 
-/* A request for a terminal socket that has been admitted, between its two callbacks. */
+/* A request for a WebSocket that has been admitted, between its two callbacks. */
 struct upgrade {
+	bool control; /* a control socket; otherwise a terminal's */
 	struct terminal_query query;
 	struct principal principal;
+	char peer[LIMITER_PEER_MAX];
 };
 
 /* libwebsockets' memory for each connection. */
 struct connection {
 	struct exchange *exchange; /* an HTTP request under way */
-	struct socket *socket;     /* a terminal socket */
+	struct socket *socket;     /* a WebSocket */
 	struct upgrade upgrade;
 };
 
+#define SERVER_ACK_WITHIN_MS 300000u /* while something is on its way to a living peer */
+
+/* After how many seconds of silence the reader of a stream is told that it goes on. */
+unsigned server_quiet_s(const struct server *s);
+/* End a connection in the next turn of the loop, whatever it has not sent yet. */
+void server_kill(struct lws *wsi);
+/* How long ago the peer's kernel acknowledged anything; 0 when that cannot be told. */
+uint64_t server_last_ack_ms(struct lws *wsi);
 /* Note that a connection has sent a request. */
 void server_mark_served(struct lws *wsi);
 /* Whether it came in by a unix socket. The vhost does not tell: libwebsockets chooses that by Host. */
@@ -63,7 +76,8 @@ bool server_is_local(struct lws *wsi);
 struct head {
 	char host[ORIGIN_TEXT_MAX], origin[ORIGIN_TEXT_MAX];
 	char authorization[1200], cookie[6000];
-	bool has_host, has_origin, has_authorization, has_cookie;
+	char session[NAME_ID_MAX + 2]; /* X-Session-Id; one that is too long is no id */
+	bool has_host, has_origin, has_authorization, has_cookie, has_session;
 	char peer[LIMITER_PEER_MAX];
 	char *params[REQUEST_PARAMS_MAX]; /* owned */
 	size_t params_count;
@@ -94,4 +108,7 @@ int socket_writable(struct connection *c);
 void socket_pong(struct connection *c);
 void socket_gone(struct server *s, struct connection *c);
 void socket_sweep(struct server *s);
+void stream_sweep(struct server *s);
+/* hangup.c */
+void hangup_open(struct server *s);
 void socket_close_all(struct server *s);

@@ -34,6 +34,12 @@ bool server_is_local(struct lws *wsi)
 	return arrival_of(wsi)->unix_socket;
 }
 
+unsigned server_quiet_s(const struct server *s)
+{
+	unsigned pings = s->options.ping_interval_s;
+	return pings < STREAM_QUIET_S ? pings : STREAM_QUIET_S;
+}
+
 static int on_event(
 	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
 {
@@ -105,6 +111,7 @@ static void on_log(int level, const char *line)
 static void on_sweep(uv_timer_t *timer)
 {
 	socket_sweep(timer->data);
+	stream_sweep(timer->data);
 }
 
 static const lws_retry_bo_t idle_policy = {
@@ -209,6 +216,7 @@ int server_open(const struct server_options *options, struct server **ret_server
 	uv_timer_init(options->loop, &s->sweep);
 	uv_timer_init(options->loop, &s->closer);
 	s->sweep.data = s->closer.data = s;
+	hangup_open(s);
 	uv_timer_start(&s->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	*ret_server = s;
 	return 0;
@@ -235,6 +243,7 @@ void server_close(struct server *s)
 {
 	uv_close((uv_handle_t *)&s->sweep, NULL);
 	uv_close((uv_handle_t *)&s->closer, NULL);
+	uv_close((uv_handle_t *)&s->hangup, NULL);
 	uv_close((uv_handle_t *)&s->relisten, NULL);
 	lws_context_destroy(s->context);
 	if (s->reserve_fd >= 0)

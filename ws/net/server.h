@@ -1,10 +1,12 @@
 /*
  * The server: HTTP/1.1, HTTP/2 and WebSocket by libwebsockets on the libuv loop. It checks Host and
- * Origin, turns HTTP exchanges into requests (ws/request.h) and WebSockets into terminals (ws/terminal.h).
+ * Origin, turns HTTP exchanges into requests (ws/request.h) and WebSockets into terminals (ws/terminal.h)
+ * or requests (ws/control_socket.h).
  */
 #pragma once
 
 #include "ws/api.h"
+#include "ws/control_socket.h"
 #include "ws/metrics.h"
 #include "ws/origin.h"
 #include "ws/terminal.h"
@@ -20,6 +22,7 @@ struct server_options {
 	struct api *api;
 	struct auth *auth;
 	struct terminals *terminals;
+	struct control_sockets *controls;
 	struct metrics *metrics;
 	const char *const *listen; /* "ADDRESS:PORT", "[V6]:PORT" or "unix:PATH" */
 	size_t listen_count;
@@ -29,7 +32,7 @@ struct server_options {
 	size_t origins_count;
 	const char *tls_cert, *tls_key; /* NULL = no TLS */
 	unsigned header_timeout_s;      /* for a complete request */
-	unsigned ping_interval_s;       /* after this much silence a terminal socket is pinged */
+	unsigned ping_interval_s;       /* after this much silence a WebSocket is pinged */
 	unsigned max_connections;
 };
 
@@ -44,10 +47,10 @@ int server_open(const struct server_options *options, struct server **ret_server
 /* How listener i is reached: "http://127.0.0.1:7070/" or "unix:PATH"; NULL behind the last. */
 const char *server_url(const struct server *s, size_t i);
 
-/* Stop listening, and begin to close all terminal sockets with "going away". */
+/* Stop listening, and begin to close all WebSockets with "going away". */
 void server_stop(struct server *s);
 
-/* Whether no terminal socket is open any more. */
+/* Whether no WebSocket is open any more. */
 bool server_is_idle(const struct server *s);
 
 /*

@@ -1,5 +1,5 @@
 /*
- * WebSockets: the transport of terminals.
+ * WebSockets: the transport of terminals and of requests.
  *
  * On HTTP/1.1 frames are written at once, as long as the last one has left libwebsockets completely; that
  * is several times faster than waiting for a callback for each. Streams of HTTP/2 have windows and must
@@ -11,7 +11,6 @@
 #include "shell/clock.h"
 #include "ws/error.h"
 #include "ws/log.h"
-#include "ws/message.h"
 #include "ws/net/internal.h"
 
 #include <linux/sockios.h>
@@ -24,31 +23,32 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
-#define PONG_WITHIN_MS 5000u  /* beyond the interval of pings */
-#define ACK_WITHIN_MS 300000u /* while something is on its way */
+#define PONG_WITHIN_MS 5000u /* beyond the interval of pings */
 #define CLOSE_WITHIN_MS 5000u
 #define H2_FRAME_MAX ((size_t)12 << 10)
+#define TEXT_KEPT ((size_t)4 << 10) /* bytes of memory for texts that a silent socket keeps */
 
-_Static_assert(
-	LWS_PRE <= TERMINAL_HEADROOM, "libwebsockets puts its headers in front of the payload");
+_Static_assert(LWS_PRE <= FRAMES_HEADROOM, "libwebsockets puts its headers in front of the payload");
 
 struct socket {
 	struct socket *prev, *next;
 	struct server *server;
 	struct lws *wsi;
-	struct terminal *terminal;
-	bool mux;                       /* a stream of HTTP/2 */
-	bool in_callback;               /* the callback in which a stream may write */
-	bool wrote;                     /* in this callback */
-	bool wanted;                    /* a callback has been asked for */
-	enum terminal_close close_code; /* 0 = open */
+	const struct frames_protocol *protocol;
+	void *speaker;              /* what speaks the protocol */
+	bool mux;                   /* a stream of HTTP/2 */
+	bool in_callback;           /* the callback in which a stream may write */
+	bool wrote;                 /* in this callback */
+	bool wanted;                /* a callback has been asked for */
+	enum close_code close_code; /* 0 = open */
 	char close_reason[64];
 	uint64_t closing_ms; /* loop time */
 	uint64_t heard_ms;   /* loop time of the last sign of life */
 	uint64_t pinged_ms;  /* loop time of a ping that has not been answered; 0 = none */
 	bool ping_due;
 	size_t message_length; /* of the message that is being received */
-	char text[MESSAGE_MAX];
+	char *text;            /* what is kept of it */
+	size_t text_size;
 };
 
 static uint64_t now_ms(const struct server *s)
@@ -75,7 +75,7 @@ static size_t room(void *user)
 	if (k->close_code)
 		return 0;
 	if (!k->mux && !lws_partial_buffered(k->wsi))
-		return TERMINAL_FRAME_MAX;
+		return FRAMES_PAYLOAD_MAX;
 	/* libwebsockets calls back only while the stream's window is open, but does not say how far. */
 	if (k->mux && k->in_callback && !k->wrote)
 		return H2_FRAME_MAX;
@@ -88,7 +88,7 @@ static size_t queued(void *user)
 	struct socket *k = user;
 	int bytes = 0;
 	if (lws_partial_buffered(k->wsi))
-		return TERMINAL_FRAME_MAX;
+		return FRAMES_PAYLOAD_MAX;
 	if (ioctl(lws_get_socket_fd(lws_get_network_wsi(k->wsi)), SIOCOUTQ, &bytes) < 0)
 		return 0;
 	return bytes > 0 ? (size_t)bytes : 0;
@@ -111,7 +111,7 @@ static void on_closer(uv_timer_t *timer)
 	}
 }
 
-static void begin_close(void *user, enum terminal_close code, const char *reason)
+static void begin_close(void *user, enum close_code code, const char *reason)
 {
 	struct socket *k = user;
 	if (k->close_code)
@@ -122,12 +122,18 @@ static void begin_close(void *user, enum terminal_close code, const char *reason
 	uv_timer_start(&k->server->closer, on_closer, 0, 0);
 }
 
-static bool send_frame(void *user, uint8_t *payload, size_t length, bool binary)
+static bool send_frame(void *user, uint8_t *payload, size_t length, enum frame_kind kind)
 {
+	static const int kinds[] = {
+		[FRAME_TEXT] = LWS_WRITE_TEXT,
+		[FRAME_BINARY] = LWS_WRITE_BINARY,
+		[FRAME_TEXT_PART] = LWS_WRITE_TEXT | LWS_WRITE_NO_FIN,
+		[FRAME_CONTINUATION_PART] = LWS_WRITE_CONTINUATION | LWS_WRITE_NO_FIN,
+		[FRAME_CONTINUATION] = LWS_WRITE_CONTINUATION,
+	};
 	struct socket *k = user;
 	k->wrote = true;
-	if (lws_write(k->wsi, payload, length, binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT) >=
-		(int)length)
+	if (lws_write(k->wsi, payload, length, (enum lws_write_protocol)kinds[kind]) >= (int)length)
 		return true;
 	begin_close(k, CLOSE_INTERNAL, "connection lost");
 	return false;
@@ -138,7 +144,7 @@ static void want(void *user)
 	ask_writable(user);
 }
 
-static const struct terminal_transport terminal_transport = {
+static const struct frames_transport frames_transport = {
 	.room = room, .queued = queued, .send = send_frame, .want = want, .close = begin_close};
 
 /* Answer a refused upgrade: the role is WebSocket's already, so the answer is written as it is. */
@@ -178,7 +184,8 @@ static struct refusal check(struct server *s, struct lws *wsi, struct head *h, s
 	struct refusal refusal = head_check(s, wsi, h, true, &u->principal, &auth);
 	if (refusal.status)
 		return refusal;
-	if (strcmp(path, "/ws/pty") != 0)
+	u->control = strcmp(path, "/ws") == 0 || strcmp(path, "/api/ws") == 0;
+	if (!u->control && strcmp(path, "/ws/pty") != 0)
 		return (struct refusal){
 			404, "UNKNOWN_ERROR", "The requested endpoint was not found"};
 	if (auth == AUTH_LIMITED) {
@@ -190,6 +197,9 @@ static struct refusal check(struct server *s, struct lws *wsi, struct head *h, s
 		s->options.metrics->auth_failures++;
 		return (struct refusal){401, "UNAUTHENTICATED", "Valid credentials are required"};
 	}
+	snprintf(u->peer, sizeof u->peer, "%s", h->peer);
+	if (u->control)
+		return refusal;
 	refusal = terminal_parse(h->params, h->params_count, &u->query);
 	return refusal.status ? refusal
 			      : terminal_check(s->options.terminals, &u->query, &u->principal);
@@ -208,6 +218,15 @@ int socket_filter(struct server *s, struct lws *wsi, struct connection *c)
 	return refusal.status ? refuse(s, wsi, refusal) : 0;
 }
 
+static void *open_speaker(struct server *s, const struct upgrade *u, struct socket *k)
+{
+	if (u->control)
+		return control_socket_open(
+			s->options.controls, &u->principal, u->peer, &frames_transport, k);
+	s->options.metrics->clients++;
+	return terminal_open(s->options.terminals, &u->query, &u->principal, &frames_transport, k);
+}
+
 int socket_open(struct server *s, struct lws *wsi, struct connection *c)
 {
 	struct socket *k = calloc(1, sizeof *k);
@@ -220,17 +239,57 @@ int socket_open(struct server *s, struct lws *wsi, struct connection *c)
 	c->socket = k;
 	DL_APPEND(s->sockets, k);
 	s->options.metrics->websockets_opened++;
-	s->options.metrics->clients++;
-	k->terminal = terminal_open(s->options.terminals, &c->upgrade.query, &c->upgrade.principal,
-		&terminal_transport, k);
-	return k->terminal ? 0 : -1;
+	k->protocol = c->upgrade.control ? &control_socket_protocol : &terminal_protocol;
+	k->speaker = open_speaker(s, &c->upgrade, k);
+	return k->speaker ? 0 : -1;
+}
+
+/* Keep a piece of a text. Returns false when memory is short. */
+static bool keep_text(struct socket *k, size_t at, const void *bytes, size_t length)
+{
+	size_t needed = at + length;
+	if (needed > k->protocol->text_max)
+		return true;
+	if (needed > k->text_size) {
+		size_t size = needed * 2 < k->protocol->text_max ? needed * 2
+								 : k->protocol->text_max;
+		char *text = realloc(k->text, size);
+		if (!text)
+			return false;
+		k->text = text;
+		k->text_size = size;
+	}
+	if (length > 0)
+		memcpy(k->text + at, bytes, length);
+	return true;
+}
+
+static void receive_text(struct socket *k, size_t at, const void *bytes, size_t length, bool last)
+{
+	if (!keep_text(k, at, bytes, length)) {
+		begin_close(k, CLOSE_INTERNAL, "out of memory");
+		return;
+	}
+	if (!last)
+		return;
+	bool kept = k->message_length <= k->protocol->text_max;
+	k->protocol->text(k->speaker,
+		k->message_length == 0 ? ""
+			: kept         ? k->text
+				       : NULL,
+		k->message_length);
+	if (k->text_size > TEXT_KEPT) {
+		free(k->text);
+		k->text = NULL;
+		k->text_size = 0;
+	}
 }
 
 int socket_receive(
 	struct server *s, struct lws *wsi, struct connection *c, const void *bytes, size_t length)
 {
 	struct socket *k = c->socket;
-	if (!k || !k->terminal)
+	if (!k || !k->speaker)
 		return 0;
 	k->heard_ms = now_ms(s);
 	if (lws_is_first_fragment(wsi))
@@ -242,17 +301,13 @@ int socket_receive(
 	if (k->close_code)
 		return 0;
 	/* What is left of a frame is known ahead, so that a giant is refused before it has come. */
-	if (k->message_length + pending > TERMINAL_MESSAGE_MAX) {
+	if (k->message_length + pending > k->protocol->message_max) {
 		s->options.metrics->frames_oversized++;
-		begin_close(k, CLOSE_TOO_BIG, "message too big");
-	} else if (binary) {
-		terminal_input(k->terminal, bytes, length);
+		k->protocol->too_big(k->speaker);
+	} else if (binary && k->protocol->binary) {
+		k->protocol->binary(k->speaker, bytes, length);
 	} else {
-		if (k->message_length <= sizeof k->text)
-			memcpy(k->text + before, bytes, length);
-		/* One that is too long to be a control message is told apart by its length. */
-		if (lws_is_final_fragment(wsi) && pending == 0)
-			terminal_control(k->terminal, k->text, k->message_length);
+		receive_text(k, before, bytes, length, lws_is_final_fragment(wsi) && pending == 0);
 	}
 	return 0;
 }
@@ -285,7 +340,7 @@ int socket_writable(struct connection *c)
 	k->wrote = false;
 	if (k->ping_due)
 		send_ping(k);
-	terminal_writable(k->terminal);
+	k->protocol->writable(k->speaker);
 	k->in_callback = false;
 	return 0;
 }
@@ -307,14 +362,15 @@ void socket_gone(struct server *s, struct connection *c)
 	c->socket = NULL;
 	k->close_code = CLOSE_NORMAL;
 	DL_DELETE(s->sockets, k);
-	s->options.metrics->clients--;
-	if (k->terminal)
-		terminal_close(k->terminal);
+	if (k->protocol == &terminal_protocol)
+		s->options.metrics->clients--;
+	if (k->speaker)
+		k->protocol->closed(k->speaker);
+	free(k->text);
 	free(k);
 }
 
-/* How long ago the peer's kernel acknowledged anything; 0 when that cannot be told. */
-static uint64_t last_ack_ms(struct lws *wsi)
+uint64_t server_last_ack_ms(struct lws *wsi)
 {
 	struct tcp_info info = {0};
 	socklen_t length = sizeof info;
@@ -327,15 +383,22 @@ static uint64_t last_ack_ms(struct lws *wsi)
 static bool is_dead(const struct socket *k, uint64_t now)
 {
 	if (lws_partial_buffered(k->wsi))
-		return last_ack_ms(k->wsi) > ACK_WITHIN_MS;
+		return server_last_ack_ms(k->wsi) > SERVER_ACK_WITHIN_MS;
 	return k->pinged_ms > 0 && now - k->pinged_ms > ping_interval(k->server) + PONG_WITHIN_MS;
 }
 
-/* From the sweep only: k may be gone afterwards. */
+void server_kill(struct lws *wsi)
+{
+	/* Killed at once, it would wait for what it has buffered to leave, and that may be never. */
+	lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+	/* Its timers are looked at only after something has happened. */
+	lws_cancel_service(lws_get_context(wsi));
+}
+
 static void kill_socket(struct socket *k)
 {
 	k->close_code = CLOSE_INTERNAL;
-	lws_set_timeout(k->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
+	server_kill(k->wsi);
 }
 
 void socket_sweep(struct server *s)
@@ -343,6 +406,7 @@ void socket_sweep(struct server *s)
 	struct socket *k, *next;
 	uint64_t now = now_ms(s);
 	terminals_expire(s->options.terminals, clock_wall_ms());
+	control_sockets_sweep(s->options.controls, server_quiet_s(s), clock_wall_ms());
 	DL_FOREACH_SAFE (s->sockets, k, next) {
 		if (k->close_code) {
 			if (now - k->closing_ms > CLOSE_WITHIN_MS)

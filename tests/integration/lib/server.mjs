@@ -218,6 +218,13 @@ export class Server {
 					problems.push(`the sessions could not be deleted: ${error.message}`);
 				}
 				try {
+					const { processes } = await this.api.call('GET', '/api/process/list');
+					await Promise.all(processes.map(({ id }) => this.api.raw(
+						'DELETE', `/api/process/${id}?remove=true&graceMs=0`)));
+				} catch (error) {
+					problems.push(`the processes could not be removed: ${error.message}`);
+				}
+				try {
 					const { code, signal } = await this.kill('SIGTERM');
 					if (code !== 0) problems.push(`the server ended with ${code ?? signal} after SIGTERM`);
 				} catch (error) {

@@ -3,13 +3,21 @@ import http from 'node:http';
 import { until } from './until.mjs';
 
 export class EventStream {
-	constructor(server, path, { token = server.token } = {}) {
+	constructor(server, path, { token = server.token, method = 'GET', body } = {}) {
 		this.events = [];
 		this.status = undefined;
 		this.closed = false;
 		let pending = '';
-		this.request = http.get(`${server.base}${path}`, {
-			agent: false, headers: token ? { Authorization: `Bearer ${token}` } : {},
+		const payload = body === undefined ? undefined : JSON.stringify(body);
+		this.request = http.request(`${server.base}${path}`, {
+			agent: false,
+			method,
+			headers: {
+				...(token ? { Authorization: `Bearer ${token}` } : {}),
+				...(payload === undefined ? {} : {
+					'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload),
+				}),
+			},
 		}, (response) => {
 			this.status = response.statusCode;
 			this.headers = response.headers;
@@ -27,6 +35,7 @@ export class EventStream {
 			response.on('error', () => {});
 		});
 		this.request.on('error', () => { this.closed = true; });
+		this.request.end(payload);
 		server.clients.add(this);
 	}
 

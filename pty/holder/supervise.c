@@ -1,0 +1,175 @@
+/*
+ * Being their subreaper, the supervisor is the parent of all who have lost theirs, so it knows when the last
+ * is gone. It keeps the terminal open that nobody uses, which otherwise would say without end that it has
+ * been hung up.
+ */
+#include "pty/supervise.h"
+
+#include "pty/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct supervisor {
+	pid_t holder, command;
+	int in, out, err, record;
+	int keep;   /* what keeps the standard input from ending, or -1 */
+	int status; /* of the command */
+	bool ended;
+};
+
+static _Noreturn void give_up(const char *what)
+{
+	dprintf(STDERR_FILENO, "ringside: %s: %s\n", what, strerror(errno));
+	_exit(SUPERVISE_EXIT_SETUP);
+}
+
+static int open_of_holder(const struct supervisor *s, int place, int flags)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)s->holder, place);
+	int fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		give_up(path);
+	return fd;
+}
+
+/* The FIFO, both ends, so that opening waits for nobody. */
+static void open_input(struct supervisor *s, int dir)
+{
+	s->in = openat(dir, SUPERVISE_STDIN, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	if (s->in >= 0)
+		s->keep = openat(dir, SUPERVISE_STDIN, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (s->keep < 0 || fcntl(s->in, F_SETFL, 0) < 0)
+		give_up("standard input");
+}
+
+static void open_all(struct supervisor *s, bool input)
+{
+	/* Only the standard streams are open, so this is the number that the command's script expects. */
+	int dir = open_of_holder(s, SUPERVISE_DIRECTORY, O_RDONLY | O_DIRECTORY);
+	if (dir != SUPERVISE_DIRECTORY && dup3(dir, SUPERVISE_DIRECTORY, O_CLOEXEC) < 0)
+		give_up("directory");
+	s->out = open_of_holder(s, WIRE_PLACE_STDOUT, O_WRONLY);
+	s->err = open_of_holder(s, WIRE_PLACE_STDERR, O_WRONLY);
+	s->record = open_of_holder(s, WIRE_PLACE_FIFO, O_WRONLY);
+	s->keep = -1;
+	if (input)
+		open_input(s, SUPERVISE_DIRECTORY);
+	else
+		s->in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (s->in < 0)
+		give_up("/dev/null");
+}
+
+static _Noreturn void run(const struct supervisor *s, char **argv)
+{
+	sigset_t none;
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGHUP); /* nobody reads its output any more then */
+	if (dup2(s->in, 0) < 0 || dup2(s->out, 1) < 0 || dup2(s->err, 2) < 0)
+		_exit(SUPERVISE_EXIT_SETUP);
+	close_range(3, ~0u, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(argv[0], argv);
+	dprintf(STDERR_FILENO, "ringside: %s: %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* One write of a FIFO, so one record. It waits while the holder has no room. */
+static void tell(const struct supervisor *s, char what, int number)
+{
+	char text[32];
+	int length = snprintf(text, sizeof text, "%c %d\n", what, number);
+	while (write(s->record, text, (size_t)length) < 0 && errno == EINTR)
+		;
+}
+
+static void close_input(struct supervisor *s)
+{
+	if (s->keep >= 0)
+		close(s->keep);
+	s->keep = -1;
+}
+
+/* End as the command has, so that the holder's record of it says the same. */
+static _Noreturn void end(const struct supervisor *s)
+{
+	sigset_t none;
+	if (WIFEXITED(s->status))
+		_exit(WEXITSTATUS(s->status));
+	prctl(PR_SET_DUMPABLE, 0); /* once is enough */
+	signal(WTERMSIG(s->status), SIG_DFL);
+	raise(WTERMSIG(s->status));
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	_exit(128 + WTERMSIG(s->status));
+}
+
+static void reap(struct supervisor *s)
+{
+	int status;
+	pid_t pid;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != s->command)
+			continue;
+		s->status = status;
+		s->ended = true;
+		close_input(s);
+		tell(s, 'x', status);
+	}
+	if (pid < 0 && errno == ECHILD)
+		end(s);
+}
+
+static _Noreturn void watch(struct supervisor *s)
+{
+	sigset_t heeded;
+	sigemptyset(&heeded);
+	sigaddset(&heeded, SIGCHLD);
+	sigaddset(&heeded, SIGUSR1);
+	sigaddset(&heeded, SIGHUP);
+	for (;;) {
+		int signo = sigwaitinfo(&heeded, NULL);
+		if (signo == SIGCHLD)
+			reap(s);
+		else if (signo == SIGUSR1)
+			close_input(s);
+		else if (signo == SIGHUP && getppid() != s->holder)
+			_exit(128 + SIGHUP); /* the holder has died, and with it the output */
+	}
+}
+
+void supervise(char **argv)
+{
+	struct supervisor s = {.holder = getppid()};
+	sigset_t all;
+	if (!argv[0] || !argv[1])
+		_exit(2);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_NAME, "ringside-watch");
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		give_up("subreaper");
+	open_all(&s, strcmp(argv[0], "pipe") == 0);
+	s.command = fork();
+	if (s.command == 0)
+		run(&s, argv + 1);
+	if (s.command < 0) {
+		dprintf(s.err, "ringside: fork: %s\n", strerror(errno));
+		_exit(SUPERVISE_EXIT_SETUP);
+	}
+	close(s.in);
+	close(s.out);
+	close(s.err);
+	tell(&s, 'p', (int)s.command);
+	watch(&s);
+}

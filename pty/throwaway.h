@@ -1,0 +1,41 @@
+/*
+ * A command in terminals or pipes that are thrown away after it: posix_spawn of bash (a fork of a big
+ * server takes tens of ms), everything prepared before, nothing inherited.
+ *
+ * The terminals are raw: bytes come as they were written. Neither is the controlling terminal. Nobody sits
+ * at them, so what asks at /dev/tty should fail and not wait for ever; and when the leader of a session
+ * ends, the kernel sends SIGHUP to the whole foreground group of its controlling terminal, which kills
+ * `nohup server &` whenever nohup has not come to ignoring that signal yet.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* All is borrowed for the call. */
+struct throwaway_options {
+	const char *bash;      /* its path */
+	const char *command;   /* for bash -c; without NUL */
+	size_t command_length; /* bytes; may be longer than an argument may be */
+	const char *cwd;       /* absolute */
+	char *const *envp;
+	const void *input;   /* standard input, a file of its own; NULL: /dev/null */
+	size_t input_length; /* bytes */
+	bool terminals;      /* stdout and stderr are terminals; otherwise pipes */
+	unsigned rows, cols; /* of the terminals */
+	long nofile;         /* soft limit of descriptors; 0 = ours */
+};
+
+/* What runs. All descriptors are non-blocking, and the caller's to close. */
+struct throwaway {
+	pid_t pid; /* a child of ours to be waited for; leads a session and a group of its own */
+	int pidfd; /* readable once it has ended */
+	int out, err;
+};
+
+/*
+ * Start one. Returns 0, or a negative errno and nothing is left: -EAGAIN (no more processes or terminals),
+ * what else the system lacks, or -ENOENT, -EACCES ... for cwd or bash.
+ */
+int throwaway_start(const struct throwaway_options *options, struct throwaway *ret_throwaway);

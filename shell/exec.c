@@ -1,0 +1,561 @@
+/* The life of an exec: asked for, queued, over, kept. See exec_type.c for how it begins and exec_follow.c for
+ * how it is followed. */
+#include "shell/clock.h"
+#include "shell/exec_internal.h"
+#include "shell/sessions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utlist.h>
+
+const char *exec_state_name(enum exec_state state)
+{
+	static const char *const names[] = {[EXEC_QUEUED] = "queued",
+		[EXEC_STARTING] = "starting",
+		[EXEC_RUNNING] = "running",
+		[EXEC_DONE] = "done"};
+	return names[state];
+}
+
+const char *exec_end_name(enum exec_end end)
+{
+	static const char *const names[] = {[EXEC_END_COMMAND] = "command",
+		[EXEC_END_PROMPT] = "prompt",
+		[EXEC_END_SHELL] = "shell",
+		[EXEC_END_NOT_STARTED] = "not_started",
+		[EXEC_END_BUSY] = "busy",
+		[EXEC_END_CANCELLED] = "cancelled",
+		[EXEC_END_LOST] = "lost"};
+	return names[end];
+}
+
+uint64_t exec_now(const struct executor *x)
+{
+	return uv_now(x->session->table->loop);
+}
+
+int exec_status_of(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+enum exec_stream exec_stream_of(enum exec_streams streams, enum event_source source)
+{
+	if (streams != EXEC_PIPES && source == EVENT_SOURCE_TERMINAL)
+		return EXEC_OUTPUT;
+	if (streams == EXEC_PIPES && source == EVENT_SOURCE_STDOUT)
+		return EXEC_OUTPUT;
+	if ((streams == EXEC_PIPES && source == EVENT_SOURCE_STDERR) ||
+		(streams == EXEC_TERMINALS && source == EVENT_SOURCE_STDERR_PTY))
+		return EXEC_ERROR;
+	return EXEC_STREAMS;
+}
+
+int exec_make_nonce(struct executor *x)
+{
+	unsigned char bytes[INTEGRATION_NONCE_LENGTH / 2];
+	if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+		return -errno;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(x->nonce + 2 * i, 3, "%02x", bytes[i]);
+	x->possible = true;
+	return 0;
+}
+
+/* Memory */
+
+static void free_plan(struct integration_command *plan)
+{
+	for (size_t i = 0; i < plan->env_count; i++) {
+		free((char *)(uintptr_t)plan->env_names[i]);
+		free((char *)(uintptr_t)plan->env_values[i]);
+	}
+	free((void *)(uintptr_t)plan->env_names);
+	free((void *)(uintptr_t)plan->env_values);
+	free((char *)(uintptr_t)plan->cwd);
+	*plan = (struct integration_command){.streams = plan->streams};
+}
+
+static void remove_input(struct exec *e)
+{
+	char name[RECORD_ID_MAX + 16];
+	if (!e->has_input)
+		return;
+	snprintf(name, sizeof name, "input.%s", e->id);
+	unlinkat(e->executor->session->link.dir_fd, name, 0); /* the directory may be gone */
+	e->has_input = false;
+}
+
+void exec_free(struct exec *e)
+{
+	remove_input(e);
+	free_plan(&e->plan);
+	for (int i = 0; i < EXEC_STREAMS; i++)
+		excerpt_finish(&e->output[i]);
+	free(e->command);
+	free(e->cwd);
+	free(e);
+}
+
+/* Forget e: its watchers are told. */
+static void forget(struct exec *e)
+{
+	struct exec_watcher *w, *next;
+	DL_FOREACH_SAFE (e->watchers, w, next) {
+		DL_DELETE(e->watchers, w);
+		w->gone(w->user);
+	}
+	exec_free(e);
+}
+
+static bool copy_environment(struct integration_command *plan, const struct exec_options *o)
+{
+	char **names = calloc(o->env_count + 1, sizeof *names);
+	char **values = calloc(o->env_count + 1, sizeof *values);
+	plan->env_names = (const char *const *)names;
+	plan->env_values = (const char *const *)values;
+	if (!names || !values)
+		return false;
+	for (size_t i = 0; i < o->env_count; i++) {
+		names[i] = strdup(o->env_names[i]);
+		values[i] = strdup(o->env_values[i]);
+		plan->env_count++;
+		if (!names[i] || !values[i])
+			return false;
+	}
+	return true;
+}
+
+static struct exec *create(struct executor *x, const struct exec_options *o)
+{
+	uint64_t random;
+	struct exec *e = calloc(1, sizeof *e);
+	if (!e || getrandom(&random, sizeof random, 0) != sizeof random) {
+		free(e);
+		return NULL;
+	}
+	e->executor = x;
+	e->submitted_ms = clock_wall_ms();
+	snprintf(e->id, sizeof e->id, "exec_%llu_%012llx", (unsigned long long)e->submitted_ms,
+		(unsigned long long)(random & 0xffffffffffff));
+	snprintf(e->key, sizeof e->key, "%s", o->key ? o->key : "");
+	snprintf(e->author, sizeof e->author, "%s", o->author ? o->author : "");
+	snprintf(e->peer, sizeof e->peer, "%s", o->peer ? o->peer : "");
+	e->status = -1;
+	e->timeout_ms = o->timeout_ms;
+	e->output_max = o->output_max ? o->output_max : EXEC_OUTPUT_DEFAULT;
+	e->plan.streams = o->streams;
+	e->plan.isolated = o->isolated;
+	e->length = o->length;
+	e->command = malloc(o->length + 1);
+	if (o->cwd)
+		e->plan.cwd = strdup(o->cwd);
+	if (!e->command || (o->cwd && !e->plan.cwd) || !copy_environment(&e->plan, o)) {
+		exec_free(e);
+		return NULL;
+	}
+	memcpy(e->command, o->command, o->length);
+	e->command[o->length] = '\0';
+	return e;
+}
+
+/* Standard input is a file in the session's directory: whoever still reads it keeps it. */
+static int store_input(struct exec *e, const struct exec_options *o)
+{
+	char name[RECORD_ID_MAX + 16];
+	const struct session *s = e->executor->session;
+	if (o->no_input)
+		snprintf(e->input, sizeof e->input, "/dev/null");
+	if (!o->input)
+		return 0;
+	snprintf(name, sizeof name, "input.%s", e->id);
+	int n = snprintf(e->input, sizeof e->input, "%s/sessions/%s/%s",
+		s->table->config.runtime_dir, s->directory, name);
+	if (n < 0 || (size_t)n >= sizeof e->input)
+		return -ENAMETOOLONG;
+	int fd = openat(s->link.dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	e->has_input = true;
+	int rc = 0;
+	for (size_t at = 0; rc == 0 && at < o->input_length;) {
+		ssize_t done = write(fd, (const char *)o->input + at, o->input_length - at);
+		if (done > 0)
+			at += (size_t)done;
+		else if (errno != EINTR)
+			rc = -errno;
+	}
+	close(fd);
+	return rc;
+}
+
+/* Finding */
+
+struct exec *exec_find(struct session *s, const char *id)
+{
+	struct executor *x = &s->executor;
+	struct exec *e;
+	if (x->current && strcmp(x->current->id, id) == 0)
+		return x->current;
+	DL_FOREACH (x->queue, e)
+		if (strcmp(e->id, id) == 0)
+			return e;
+	DL_FOREACH (x->finished, e)
+		if (strcmp(e->id, id) == 0)
+			return e;
+	return NULL;
+}
+
+struct exec *exec_find_key(struct session *s, const char *key)
+{
+	struct executor *x = &s->executor;
+	struct exec *e;
+	if (x->current && strcmp(x->current->key, key) == 0)
+		return x->current;
+	DL_FOREACH (x->queue, e)
+		if (strcmp(e->key, key) == 0)
+			return e;
+	DL_FOREACH (x->finished, e)
+		if (strcmp(e->key, key) == 0)
+			return e;
+	return NULL;
+}
+
+/* Following */
+
+void exec_watch(struct exec *e, struct exec_watcher *w)
+{
+	DL_APPEND(e->watchers, w);
+}
+
+void exec_unwatch(struct exec *e, struct exec_watcher *w)
+{
+	DL_DELETE(e->watchers, w);
+}
+
+void exec_changed(struct exec *e)
+{
+	struct exec_watcher *w, *next;
+	DL_FOREACH_SAFE (e->watchers, w, next)
+		w->changed(w->user, e);
+}
+
+const struct excerpt_parts *exec_output(
+	struct exec *e, enum exec_stream stream, struct excerpt_parts *ret_parts)
+{
+	if (e->state != EXEC_DONE || !e->collecting)
+		return NULL;
+	*ret_parts = excerpt_parts(&e->output[stream]);
+	return ret_parts;
+}
+
+/* Asking */
+
+const char *exec_busy(struct executor *x)
+{
+	if (x->current)
+		return "Another command runs";
+	if (x->queue)
+		return "Other commands wait";
+	if (x->prompt == EXEC_PROMPT_LEFT)
+		return "A program that somebody has started runs in the foreground";
+	if (x->prompt == EXEC_PROMPT_CONTINUATION)
+		return "Somebody has entered a line that is not complete";
+	return NULL;
+}
+
+static int check(struct session *s, const struct exec_options *o)
+{
+	struct executor *x = &s->executor;
+	if (s->state != SESSION_RUNNING)
+		return -ENOTCONN;
+	if (!x->open)
+		return -ENOTSUP;
+	if (memchr(o->command, '\0', o->length) || o->length > EXEC_COMMAND_MAX)
+		return -EINVAL;
+	if (x->queued >= EXECS_QUEUED_MAX)
+		return -EUSERS;
+	return !o->queue && exec_busy(x) && !exec_is_ready(x) ? -EBUSY : 0;
+}
+
+static bool is_same(const struct exec *e, const struct exec_options *o)
+{
+	size_t kept = strlen(e->command);
+	return e->length == o->length && memcmp(e->command, o->command, kept) == 0;
+}
+
+int exec_start(struct session *s, const struct exec_options *o, struct exec_watcher *w,
+	struct exec **ret_exec)
+{
+	struct executor *x = &s->executor;
+	struct exec *e = o->key ? exec_find_key(s, o->key) : NULL;
+	if (e) {
+		if (!is_same(e, o))
+			return -EALREADY;
+		*ret_exec = e;
+		if (w)
+			exec_watch(e, w);
+		return 0;
+	}
+	int rc = check(s, o);
+	if (rc < 0)
+		return rc;
+	e = create(x, o);
+	if (!e)
+		return -ENOMEM;
+	rc = store_input(e, o);
+	if (rc < 0) {
+		exec_free(e);
+		return rc;
+	}
+	/* One that does not want to wait still waits for a prompt that is on its way. */
+	uint64_t wait = o->queue                ? o->queue_ms
+		: x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS
+						: EXEC_UNMARKED_MS + 2 * EXEC_SETTLE_MS;
+	e->queue_until_ms = wait ? exec_now(x) + wait : 0;
+	DL_APPEND(x->queue, e);
+	x->queued++;
+	*ret_exec = e;
+	if (w)
+		exec_watch(e, w);
+	exec_attend(x);
+	exec_next(x);
+	return 0;
+}
+
+/* The end of one */
+
+static void keep(struct exec *e)
+{
+	struct executor *x = e->executor;
+	struct exec *old = x->finished, *next;
+	if (e->length > EXEC_COMMAND_KEPT) {
+		char *beginning = strndup(e->command, EXEC_COMMAND_KEPT);
+		if (beginning) {
+			free(e->command);
+			e->command = beginning;
+		}
+	}
+	DL_APPEND(x->finished, e);
+	x->kept++;
+	for (; x->kept > EXECS_KEPT && old; old = next) {
+		next = old->next;
+		if (old->watchers)
+			continue;
+		DL_DELETE(x->finished, old);
+		x->kept--;
+		forget(old);
+	}
+}
+
+void exec_finish(struct exec *e, enum exec_end end)
+{
+	struct executor *x = e->executor;
+	struct sessions *s = x->session->table;
+	if (e == x->current) {
+		x->current = NULL;
+		x->hold_until_ms = exec_now(x) +
+			EXEC_HOLD_MS; /* for the prompt, if a line is to come back */
+	} else {
+		DL_DELETE(x->queue, e);
+		x->queued--;
+	}
+	bool ran = e->state == EXEC_RUNNING;
+	e->state = EXEC_DONE;
+	e->end = end;
+	if (e->ended_ms == 0)
+		e->ended_ms = clock_wall_ms();
+	remove_input(e);
+	free_plan(&e->plan);
+	keep(e);
+	if (ran && end != EXEC_END_LOST)
+		exec_log_append(e);
+	s->counters.execs_ended++;
+	if (s->callbacks->executed)
+		s->callbacks->executed(s->user, x->session, e);
+	exec_changed(e);
+	/* What was kept for whoever waited is in the ring as well, mostly. */
+	for (int i = 0; i < EXEC_STREAMS; i++) {
+		s->exec_budget += e->output[i].capacity;
+		excerpt_finish(&e->output[i]);
+		excerpt_init(&e->output[i], 0);
+	}
+	e->collecting = false;
+}
+
+/* The life of an executor */
+
+void exec_open(struct executor *x, struct session *s, bool adopted)
+{
+	char path[64];
+	const struct ring *ring = &s->link.ring;
+	x->session = s;
+	x->script_fd = -1;
+	if (!x->possible)
+		return;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", s->link.info.holder_pid, WIRE_PLACE_SCRIPT);
+	x->script_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (x->script_fd < 0) {
+		s->table->callbacks->failed(s->table->user, s->id,
+			"cannot open its script: it can run nothing", -errno);
+		return;
+	}
+	x->open = true;
+	x->prompt_ms = exec_now(x);
+	outline_init(&x->outline, x->nonce, stream_oldest(&ring->bytes), 0, EVENT_SOURCE_TERMINAL);
+	if (adopted)
+		exec_log_load(x);
+}
+
+static void forget_list(struct exec **list)
+{
+	struct exec *e, *next;
+	DL_FOREACH_SAFE (*list, e, next) {
+		DL_DELETE(*list, e);
+		forget(e);
+	}
+}
+
+void exec_close(struct executor *x)
+{
+	struct sessions *table = x->session ? x->session->table : NULL;
+	if (!x->open)
+		return;
+	x->open = false;
+	if (x->current)
+		exec_finish(x->current, EXEC_END_LOST);
+	while (x->queue)
+		exec_finish(x->queue, EXEC_END_LOST);
+	forget_list(&x->finished);
+	exec_state_told(x);
+	if (x->listed)
+		DL_DELETE(table->executing, x);
+	x->listed = false;
+	free(x->held);
+	x->held = NULL;
+	x->held_length = 0;
+	if (x->script_fd >= 0)
+		close(x->script_fd);
+	x->script_fd = -1;
+}
+
+void exec_shell_ended(struct executor *x)
+{
+	const struct session *s = x->session;
+	if (!x->open)
+		return;
+	if (x->current) {
+		struct exec *e = x->current;
+		if (s->end != SESSION_END_HOLDER_DIED)
+			e->status = exec_status_of(s->exit_status);
+		e->over_offset = s->history.end_offset;
+		if (!e->end_marked)
+			e->end_offset = s->history.end_offset;
+		e->ended_ms = s->exited_ms;
+		exec_finish(e, e->state == EXEC_RUNNING ? EXEC_END_SHELL : EXEC_END_NOT_STARTED);
+	}
+	while (x->queue)
+		exec_finish(x->queue, EXEC_END_SHELL);
+}
+
+void exec_attend(struct executor *x)
+{
+	struct sessions *table = x->session->table;
+	if (x->listed)
+		return;
+	x->listed = true;
+	DL_APPEND(table->executing, x);
+	sessions_attend(table);
+}
+
+/* By time */
+
+static void tick_queue(struct executor *x)
+{
+	struct exec *e, *next;
+	uint64_t now = exec_now(x);
+	DL_FOREACH_SAFE (x->queue, e, next) {
+		if (e->queue_until_ms > 0 && now >= e->queue_until_ms)
+			exec_finish(e, EXEC_END_BUSY);
+	}
+}
+
+static void tick_current(struct exec *e)
+{
+	uint64_t now = exec_now(e->executor);
+	if (e->record_due_ms > 0 && now >= e->record_due_ms) {
+		e->state = EXEC_RUNNING; /* it was, whether there was a record of that or not */
+		exec_finish(e, EXEC_END_PROMPT);
+		return;
+	}
+	if (e->state == EXEC_STARTING && now >= e->typed_ms + EXEC_START_MS) {
+		exec_finish(e, EXEC_END_NOT_STARTED);
+		return;
+	}
+	if (e->deadline_ms > 0 && now >= e->deadline_ms) {
+		e->deadline_ms = 0;
+		e->timed_out = true;
+		exec_cancel(e, 0, EXEC_GRACE_MS);
+	} else if (e->ladder_ms > 0 && now >= e->ladder_ms) {
+		exec_ladder(e);
+	}
+}
+
+void exec_tick(struct executor *x)
+{
+	if (x->current)
+		tick_current(x->current);
+	if (x->held_length > 0 && exec_now(x) >= x->hold_until_ms &&
+		!(x->current && x->current->state == EXEC_STARTING))
+		exec_release_input(x);
+	tick_queue(x);
+	exec_state_tick(x);
+	exec_next(x);
+	if (!x->current && !x->queue && x->state_due_ms == 0 && x->held_length == 0 && x->listed) {
+		x->listed = false;
+		DL_DELETE(x->session->table->executing, x);
+	}
+}
+
+/* Whether the terminal for its standard error is there; otherwise it is asked for. */
+static bool has_terminals(struct executor *x, const struct exec *e)
+{
+	if (e->plan.streams != EXEC_TERMINALS || x->error_terminal[0])
+		return true;
+	if (!x->error_asked)
+		x->error_asked = link_open_terminal(&x->session->link) == 0;
+	return false;
+}
+
+void exec_error_terminal(struct executor *x, const char *path)
+{
+	struct exec *e, *next;
+	x->error_asked = false;
+	if (path)
+		snprintf(x->error_terminal, sizeof x->error_terminal, "%s", path);
+	DL_FOREACH_SAFE (x->queue, e, next) {
+		if (!path && e->plan.streams == EXEC_TERMINALS)
+			exec_finish(e, EXEC_END_NOT_STARTED);
+	}
+	exec_next(x);
+}
+
+void exec_next(struct executor *x)
+{
+	while (x->open && !x->current && x->queue && exec_is_ready(x)) {
+		struct exec *e = x->queue;
+		if (!has_terminals(x, e))
+			return;
+		DL_DELETE(x->queue, e);
+		x->queued--;
+		x->current = e;
+		if (exec_type(e) < 0)
+			exec_finish(e, EXEC_END_NOT_STARTED);
+	}
+}

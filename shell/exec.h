@@ -1,0 +1,271 @@
+/*
+ * Commands for programs in the shell of a session, the one that people look at: one at a time, typed by a
+ * private key (shell/integration.h), followed by marks and records (shell/outline.h), with the true status and
+ * the exact range of the output in the ring. What cannot be told is said.
+ *
+ * States: queued -> starting (typed, the shell has not taken it yet) -> running -> done. A done one is kept, up
+ * to EXECS_KEPT of a session, so that its result can be fetched later, also from the next server.
+ */
+#pragma once
+
+#include "shell/excerpt.h"
+#include "shell/integration.h"
+#include "shell/outline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXEC_COMMAND_MAX ((size_t)1 << 20)
+#define EXEC_ENV_MAX ((size_t)256 << 10) /* bytes of names and values */
+#define EXEC_KEY_MAX 128u
+#define EXEC_PATH_MAX 4200u
+#define EXEC_AUTHOR_MAX 128u
+#define EXEC_PEER_MAX 63u
+#define EXEC_COMMAND_KEPT ((size_t)4 << 10) /* bytes of a command that is done */
+#define EXECS_KEPT 256u                     /* done ones of a session */
+#define EXECS_QUEUED_MAX 64u                /* of a session */
+#define EXEC_HELD_MAX ((size_t)64 << 10) /* input of others that waits while a command is typed */
+#define EXEC_OUTPUT_DEFAULT ((size_t)1 << 20) /* bytes kept of each stream */
+#define EXEC_OUTPUT_MAX ((size_t)64 << 20)
+#define EXEC_OUTPUT_BUDGET ((size_t)256 << 20) /* of all that run */
+
+#define EXEC_TICK_MS 20u
+#define EXEC_START_MS 5000u   /* for the shell to take what was typed */
+#define EXEC_PROMPT_MS 10000u /* for a new shell's first prompt */
+#define EXEC_SETTLE_MS 100u   /* for a shell to act on a line that somebody has entered */
+#define EXEC_UNMARKED_MS 300u /* of silence at a prompt that has lost its marks */
+#define EXEC_RECORD_MS 500u   /* for the record of an end that the prompt has told already */
+#define EXEC_HOLD_MS 200u /* that typing waits for a short command to give a half-typed line back */
+#define EXEC_GRACE_MS 2000u /* between the steps of the ladder */
+
+enum exec_state { EXEC_QUEUED, EXEC_STARTING, EXEC_RUNNING, EXEC_DONE };
+
+/* "queued", "starting", "running", "done". */
+const char *exec_state_name(enum exec_state state);
+
+/* What has told that a command is over. */
+enum exec_end {
+	EXEC_END_COMMAND,     /* its own record: everything is exact */
+	EXEC_END_PROMPT,      /* the shell was at its prompt again: interrupted, or `return` */
+	EXEC_END_SHELL,       /* the shell has ended */
+	EXEC_END_NOT_STARTED, /* the shell never took it: nothing was run */
+	EXEC_END_BUSY,        /* it was not its turn in time: nothing was run */
+	EXEC_END_CANCELLED,   /* while it was queued: nothing was run */
+	EXEC_END_LOST,        /* the session is no more, or what happened is not known */
+};
+
+const char *exec_end_name(enum exec_end end);
+
+enum exec_stream { EXEC_OUTPUT, EXEC_ERROR, EXEC_STREAMS };
+
+/* Where a prompt is, as far as its marks tell. */
+enum exec_prompt {
+	EXEC_PROMPT_NONE,         /* the shell has not shown one yet */
+	EXEC_PROMPT_COMING,       /* a command is over */
+	EXEC_PROMPT_READY,        /* a line can be typed */
+	EXEC_PROMPT_CONTINUATION, /* a line has been entered that goes on */
+	EXEC_PROMPT_LEFT,         /* a line has been entered and runs */
+};
+
+/* Strings are borrowed for the call. */
+struct exec_options {
+	const char *command; /* without NUL */
+	size_t length;
+	const char *key; /* idempotency: another one with this key is the same exec; NULL: none */
+	const char *author; /* who asks */
+	const char *peer;   /* and from where */
+	const char *cwd;    /* absolute and existing, or NULL */
+	const char *const *env_names, *const *env_values;
+	size_t env_count;
+	bool no_input;     /* standard input is /dev/null */
+	const void *input; /* or these bytes, or NULL: the terminal */
+	size_t input_length;
+	enum exec_streams streams;
+	bool isolated;
+	bool queue;          /* wait for its turn; otherwise it has to be free now */
+	uint64_t queue_ms;   /* wait no longer; 0: as long as it takes */
+	uint64_t timeout_ms; /* of running; 0: none */
+	size_t output_max;   /* bytes kept of each stream; 0: the default */
+};
+
+struct exec;
+
+/* Someone who follows an exec; the memory is the follower's. No callback may take another watcher away. */
+struct exec_watcher {
+	struct exec_watcher *prev, *next;
+	void (*changed)(void *user, struct exec *e); /* its state, or there is more output */
+	void (*gone)(void *user); /* it is forgotten; the watcher has been taken away */
+	void *user;
+};
+
+/* Someone who waits for the state of a shell; the memory is his. */
+struct exec_state_waiter {
+	struct exec_state_waiter *prev, *next;
+	/*
+	 * cwd: where the shell is, or NULL; text: bash that restores what it exports and, unless something else ran,
+	 * its functions and aliases. Both are borrowed. Once, perhaps from inside exec_state().
+	 */
+	void (*done)(void *user, const char *cwd, const char *text, size_t length);
+	void *user;
+};
+
+struct exec {
+	struct exec *prev, *next;
+	struct executor *executor;
+	char id[RECORD_ID_MAX + 1];
+	char key[EXEC_KEY_MAX + 1];
+	char author[EXEC_AUTHOR_MAX + 1];
+	char peer[EXEC_PEER_MAX + 1];
+	char *command;                   /* ends with a NUL; the beginning once it is done */
+	size_t length;                   /* of all of it */
+	struct integration_command plan; /* owned, until it has been typed */
+	enum exec_state state;
+	enum exec_end end;
+	char input[EXEC_PATH_MAX]; /* path of its standard input, "" = the terminal */
+	bool has_input;            /* it is a file of ours */
+	bool adopted;              /* it was started by an earlier server */
+
+	uint64_t submitted_ms, started_ms, ended_ms;                /* wall clock; 0: not yet */
+	uint64_t queue_until_ms, timeout_ms, deadline_ms, typed_ms; /* loop time, 0: none */
+	uint64_t typed_offset, typed_position;                      /* when it was typed */
+	bool start_marked, end_marked; /* the marks were found: start, end are exact */
+	uint64_t start, end_offset;    /* range of the output in the ring */
+	uint64_t record_due_ms; /* loop time up to which its record is waited for; 0: no prompt yet */
+	uint64_t over_offset;   /* where it was known to be over */
+	int status;             /* 0 to 255; -1: not known */
+	int statuses[RECORD_STATUSES_MAX];
+	size_t statuses_count;
+	char *cwd; /* afterwards; NULL: not known */
+	bool interleaved, timed_out, unkillable;
+	uint64_t lost;  /* bytes of output that were gone before they could be read */
+	int signals[8]; /* what cancelling has sent */
+	size_t signals_count;
+	uint64_t ladder_ms; /* loop time of its next step; 0: it is not being cancelled */
+	unsigned ladder_step, grace_ms;
+
+	size_t output_max;
+	bool collecting; /* the excerpts have all since the start */
+	bool collected;  /* they have been sorted */
+	struct excerpt output[EXEC_STREAMS];
+	struct exec_watcher *watchers;
+};
+
+/* The part of a session that runs commands. */
+struct executor {
+	struct session *session;
+	bool possible; /* the shell has been given the integration */
+	bool open;
+	char nonce[INTEGRATION_NONCE_LENGTH + 1];
+	int script_fd;
+	struct outline outline;
+	enum exec_prompt prompt;
+	uint64_t prompt_ms; /* loop time of the last change of it, or of output */
+	unsigned column;    /* where a line begins, from 1; 0: not known */
+	unsigned entered; /* lines that somebody has entered, and of which the shell has not told yet */
+	bool left;        /* a line has been told of since the last prompt */
+	uint64_t entered_ms;
+	unsigned pasting; /* bytes of the begin (or end) of a bracketed paste that have come */
+	bool in_paste;
+	char error_terminal[64]; /* path of the second terminal, or "" */
+	bool error_asked;        /* and it has been asked for */
+	uint64_t hold_until_ms;  /* loop time up to which input of others waits */
+	bool back_due;           /* a half-typed line is to be put back at the next prompt */
+	struct exec *current;
+	struct exec *queue;    /* list */
+	struct exec *finished; /* list, oldest first */
+	unsigned queued, kept;
+	struct exec_state_waiter *state_waiters;
+	uint64_t state_due_ms; /* loop time until which the shell's state is waited for; 0: it is not */
+	uint8_t *held;         /* input of others */
+	size_t held_length;
+	struct executor *prev, *next; /* in the table's list of those with something to do */
+	bool listed;
+};
+
+struct session;
+
+/* A new nonce for a session whose shell gets the integration. Returns 0 or a negative errno. */
+int exec_make_nonce(struct executor *x);
+
+/* Begin to follow: the session's history has been opened. adopted: by an earlier server. */
+void exec_open(struct executor *x, struct session *s, bool adopted);
+
+/* The session is over: what has not ended will not, and all watchers lose it. */
+void exec_close(struct executor *x);
+
+/* The history has been consumed up to offset. Returns the place in the log of events that is no longer needed. */
+uint64_t exec_follow(struct executor *x, uint64_t offset);
+
+/* The shell has ended, and all of its output has been followed. */
+void exec_shell_ended(struct executor *x);
+
+/* Something is about to be typed. Returns whether it has been taken, to be typed later; or -ENOBUFS. */
+int exec_input(struct executor *x, const void *bytes, size_t length);
+
+/* The screen has met a mark of the shell: where the cursor is now. */
+void exec_screen_mark(struct executor *x, const char *text, unsigned column);
+
+/* The terminal for standard error that was asked for; NULL: there is none. */
+void exec_error_terminal(struct executor *x, const char *path);
+
+/* Ask for the state of the session's shell. */
+void exec_state(struct session *s, struct exec_state_waiter *w);
+
+/* Look at queues and deadlines; called every EXEC_TICK_MS while there are any. */
+void exec_tick(struct executor *x);
+
+/*
+ * Ask for a command. *ret_exec is the session's; w (may be NULL) follows it, possibly at once.
+ * Returns 0, or a negative errno, and nothing is run: -EBUSY (see exec_busy()), -ENOTSUP (this session's shell
+ * cannot), -ENOTCONN (it has ended), -EUSERS (too many wait), -EALREADY (the key belongs to another command),
+ * -ENOSPC or others (the input could not be stored).
+ */
+int exec_start(struct session *s, const struct exec_options *options, struct exec_watcher *w,
+	struct exec **ret_exec);
+
+/* The exec of an id or of a key; NULL if there is none (any more). */
+struct exec *exec_find(struct session *s, const char *id);
+struct exec *exec_find_key(struct session *s, const char *key);
+
+void exec_watch(struct exec *e, struct exec_watcher *w);
+void exec_unwatch(struct exec *e, struct exec_watcher *w);
+
+/*
+ * Begin the ladder: signal first (0: INT), then QUIT, TERM and KILL to the foreground process group, each after a
+ * grace, and never anything but INT when that is the shell's own. A queued one is taken out of the queue.
+ */
+void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms);
+
+/* Why a session's shell cannot take a command now: a text for people, or NULL when it can. */
+const char *exec_busy(struct executor *x);
+
+/* Wait status of the session's shell as 0 to 255, as bash gives it: 128 + n for a signal. */
+int exec_status_of(int wait_status);
+
+/* An output of one that is done, as far as it was kept; NULL: it has to be read from the ring. */
+const struct excerpt_parts *exec_output(
+	struct exec *e, enum exec_stream stream, struct excerpt_parts *ret_parts);
+
+/*
+ * Read what the ring still has of the output since it was typed, up to now or to its end, into excerpts of limit bytes
+ * (to be finished by the caller). Returns the bytes that it does not have any more.
+ */
+uint64_t exec_reread(struct exec *e, size_t limit, struct excerpt output[EXEC_STREAMS]);
+
+/*
+ * A reader of its own for an output that is still growing, from its beginning; to be read up to
+ * exec_readable(). exec_keeps() says which pieces of the outline's text belong to it.
+ */
+void exec_outline(const struct exec *e, struct outline *ret_outline);
+uint64_t exec_readable(const struct exec *e);
+
+/*
+ * Whether a piece of text is of e's output: moves *bytes and *length to the part that is. Returns the stream, or
+ * EXEC_STREAMS when nothing of it is.
+ */
+enum exec_stream exec_keeps(const struct exec *e, enum event_source source, uint64_t offset,
+	const void **bytes, size_t *length);
+
+/* Which of its streams a piece of the outline belongs to; EXEC_STREAMS: none. */
+enum exec_stream exec_stream_of(enum exec_streams streams, enum event_source source);

@@ -1,0 +1,241 @@
+/* Following a shell: what its marks and records mean for the command that runs, and for the next. */
+#include "shell/clock.h"
+#include "shell/exec_internal.h"
+#include "shell/sessions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void set_prompt(struct executor *x, enum exec_prompt prompt)
+{
+	x->prompt = prompt;
+	x->prompt_ms = exec_now(x);
+}
+
+/* The output of the command that runs */
+
+/*
+ * What goes to the terminal is the command's between its marks. What comes through the FIFOs since it was typed
+ * is its own: the holder may read them before or behind what tells of the start and of the end.
+ */
+enum exec_stream exec_keeps(const struct exec *e, enum event_source source, uint64_t offset,
+	const void **bytes, size_t *length)
+{
+	enum exec_stream stream = exec_stream_of(e->plan.streams, source);
+	uint64_t end = offset + *length;
+	if (stream == EXEC_STREAMS || source != EVENT_SOURCE_TERMINAL)
+		return stream;
+	if (!e->start_marked || end <= e->start || (e->end_marked && offset >= e->end_offset))
+		return EXEC_STREAMS;
+	if (offset < e->start) {
+		*bytes = (const uint8_t *)*bytes + (e->start - offset);
+		*length = (size_t)(end - e->start);
+		offset = e->start;
+	}
+	if (e->end_marked && end > e->end_offset)
+		*length = (size_t)(e->end_offset - offset);
+	return stream;
+}
+
+static void on_text(
+	void *user, enum event_source source, uint64_t offset, const void *bytes, size_t length)
+{
+	struct executor *x = user;
+	struct exec *e = x->current;
+	if (x->prompt != EXEC_PROMPT_READY)
+		x->prompt_ms = exec_now(x);
+	if (!e)
+		return;
+	enum exec_stream stream = exec_keeps(e, source, offset, &bytes, &length);
+	if (stream != EXEC_STREAMS)
+		excerpt_add(&e->output[stream], bytes, length, &x->session->table->exec_budget);
+}
+
+static void on_lost(void *user, uint64_t bytes)
+{
+	struct executor *x = user;
+	if (x->current && x->current->state == EXEC_RUNNING)
+		x->current->lost += bytes;
+}
+
+/* Marks */
+
+/* Its output begins: the mark comes before the record that says so. */
+static void begin_output(struct exec *e, const struct mark *mark)
+{
+	e->start = mark->end;
+	e->start_marked = true;
+}
+
+/* The shell has told of a line that was entered. */
+static void note_line(struct executor *x)
+{
+	x->left = true;
+	x->entered -= x->entered > 0;
+}
+
+static void on_start_mark(struct executor *x, const struct mark *mark)
+{
+	struct exec *e = x->current;
+	set_prompt(x, EXEC_PROMPT_LEFT);
+	if (!mark->id[0] && (!e || e->state == EXEC_QUEUED))
+		note_line(x);
+	if (e && strcmp(mark->id, e->id) == 0)
+		begin_output(e, mark);
+}
+
+static void on_end_mark(struct executor *x, const struct mark *mark)
+{
+	struct exec *e = x->current;
+	set_prompt(x, EXEC_PROMPT_COMING);
+	if (!e || strcmp(mark->id, e->id) != 0 || e->end_marked)
+		return;
+	e->end_marked = true;
+	e->end_offset = mark->start;
+	if (mark->status >= 0)
+		e->status = mark->status;
+}
+
+static void on_mark(void *user, const struct mark *mark)
+{
+	struct executor *x = user;
+	struct exec *e = x->current;
+	switch (mark->kind) {
+	case MARK_START:
+		on_start_mark(x, mark);
+		break;
+	case MARK_END:
+		on_end_mark(x, mark);
+		break;
+	case MARK_PROMPT:
+		set_prompt(x, EXEC_PROMPT_COMING);
+		break;
+	case MARK_CONTINUATION:
+		set_prompt(x, EXEC_PROMPT_CONTINUATION);
+		note_line(x);
+		break;
+	case MARK_INPUT:
+		set_prompt(x, EXEC_PROMPT_READY);
+		/* Its record follows, unless the hook of the prompt has been taken away. */
+		if (e && e->end_marked && e->record_due_ms == 0) {
+			e->over_offset = mark->end;
+			e->record_due_ms = exec_now(x) + EXEC_RECORD_MS;
+		}
+		break;
+	}
+}
+
+/* Records */
+
+static void on_started(
+	struct executor *x, const struct record *record, const struct event_header *event)
+{
+	struct exec *e = x->current;
+	if (!e || strcmp(record->id, e->id) != 0)
+		return;
+	e->state = EXEC_RUNNING;
+	e->started_ms = event->time_ns / 1000000;
+	if (!e->start_marked)
+		e->start = event->offset;
+	if (e->timeout_ms > 0) {
+		uint64_t ran = clock_wall_ms() - e->started_ms; /* while the server was away */
+		e->deadline_ms = exec_now(x) + (ran < e->timeout_ms ? e->timeout_ms - ran : 0);
+	}
+	x->back_due = record->half_typed > 0;
+	x->hold_until_ms = x->back_due ? exec_now(x) + EXEC_HOLD_MS : 0;
+	if (!x->back_due)
+		exec_release_input(x);
+	exec_changed(e);
+}
+
+static void take_cwd(struct exec *e, const struct record *record)
+{
+	char path[64], target[4096];
+	ssize_t n = -1;
+	if (!record->cwd[0]) {
+		/* It could not be written: the kernel knows where the shell is now. */
+		snprintf(path, sizeof path, "/proc/%d/cwd",
+			e->executor->session->link.info.shell_pid);
+		n = readlink(path, target, sizeof target - 1);
+		target[n > 0 ? n : 0] = '\0';
+	}
+	free(e->cwd);
+	e->cwd = record->cwd[0] ? strdup(record->cwd) : n > 0 ? strdup(target) : NULL;
+}
+
+static void end(struct exec *e, const struct record *record, const struct event_header *event,
+	enum exec_end end)
+{
+	e->ended_ms = event->time_ns / 1000000;
+	e->over_offset = event->offset;
+	if (!e->end_marked)
+		e->end_offset = event->offset;
+	e->status = record->status;
+	e->statuses_count = record->statuses_count;
+	memcpy(e->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
+	take_cwd(e, record);
+	exec_finish(e, end);
+}
+
+static void on_record(void *user, const struct record *record, const struct event_header *event,
+	uint64_t position)
+{
+	struct executor *x = user;
+	struct exec *e = x->current;
+	bool ours = e && strcmp(record->id, e->id) == 0;
+	(void)position;
+	if (record->kind == RECORD_STATE)
+		exec_state_told(x);
+	if (record->kind == RECORD_START)
+		on_started(x, record, event);
+	else if (record->kind == RECORD_END && ours)
+		end(e, record, event, EXEC_END_COMMAND);
+	else if (record->kind == RECORD_PROMPT && ours)
+		end(e, record, event, EXEC_END_PROMPT);
+	if (record->kind == RECORD_PROMPT) {
+		if (!x->left && !e)
+			note_line(x); /* an empty one, or one that was given up */
+		x->left = false;
+	}
+	if (record->kind == RECORD_PROMPT && x->prompt == EXEC_PROMPT_NONE)
+		set_prompt(x, EXEC_PROMPT_COMING);
+}
+
+static const struct outline_callbacks callbacks = {
+	.text = on_text, .mark = on_mark, .record = on_record, .lost = on_lost};
+
+/* At the prompt: the half-typed line comes back, or the next command's turn. */
+static void at_prompt(struct executor *x)
+{
+	static const char back[] = INTEGRATION_BACK;
+	if (x->prompt != EXEC_PROMPT_READY || x->current)
+		return;
+	if (x->back_due && exec_shell_in_front(x)) {
+		x->back_due = false;
+		link_write(&x->session->link, back, sizeof back - 1);
+	}
+	exec_release_input(x);
+	exec_next(x);
+}
+
+uint64_t exec_follow(struct executor *x, uint64_t offset)
+{
+	if (!x->open)
+		return UINT64_MAX;
+	const struct exec *before = x->current;
+	uint64_t from = x->outline.offset;
+	outline_read(&x->outline, &x->session->link.ring, offset, SIZE_MAX, &callbacks, x);
+	if (x->current && x->current == before && x->outline.offset != from)
+		exec_changed(x->current);
+	at_prompt(x);
+	return x->outline.position;
+}
+
+void exec_screen_mark(struct executor *x, const char *text, unsigned column)
+{
+	size_t length = strlen(x->nonce);
+	if (x->open && strncmp(text, "B;aid=", 6) == 0 && strncmp(text + 6, x->nonce, length) == 0)
+		x->column = column;
+}

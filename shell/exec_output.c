@@ -1,0 +1,71 @@
+/* Reading a command's output from the ring: once more, or at a reader's own pace. */
+#include "shell/exec_internal.h"
+#include "shell/sessions.h"
+
+struct rereading {
+	const struct exec *e;
+	struct excerpt *output;
+	size_t budget;
+	uint64_t lost;
+};
+
+static void on_text(
+	void *user, enum event_source source, uint64_t offset, const void *bytes, size_t length)
+{
+	struct rereading *r = user;
+	enum exec_stream stream = exec_keeps(r->e, source, offset, &bytes, &length);
+	if (stream != EXEC_STREAMS)
+		excerpt_add(&r->output[stream], bytes, length, &r->budget);
+}
+
+static void on_mark(void *user, const struct mark *mark)
+{
+	(void)user;
+	(void)mark;
+}
+
+static void on_record(void *user, const struct record *record, const struct event_header *event,
+	uint64_t position)
+{
+	(void)user;
+	(void)record;
+	(void)event;
+	(void)position;
+}
+
+static void on_lost(void *user, uint64_t bytes)
+{
+	struct rereading *r = user;
+	r->lost += bytes;
+}
+
+static const struct outline_callbacks callbacks = {
+	.text = on_text, .mark = on_mark, .record = on_record, .lost = on_lost};
+
+void exec_outline(const struct exec *e, struct outline *ret_outline)
+{
+	/* The terminal has the word where a command is typed. */
+	outline_init(ret_outline, e->executor->nonce, e->typed_offset, e->typed_position,
+		EVENT_SOURCE_TERMINAL);
+}
+
+uint64_t exec_readable(const struct exec *e)
+{
+	if (e->state == EXEC_DONE)
+		return e->over_offset > e->end_offset ? e->over_offset : e->end_offset;
+	return e->state == EXEC_QUEUED ? 0 : e->executor->outline.offset;
+}
+
+uint64_t exec_reread(struct exec *e, size_t limit, struct excerpt output[EXEC_STREAMS])
+{
+	struct outline outline;
+	struct rereading r = {.e = e, .output = output, .budget = EXEC_STREAMS * limit};
+	for (int i = 0; i < EXEC_STREAMS; i++)
+		excerpt_init(&output[i], limit);
+	if (e->state == EXEC_QUEUED || !e->executor->open)
+		return 0;
+	exec_outline(e, &outline);
+	outline_read(&outline, &e->executor->session->link.ring, exec_readable(e), SIZE_MAX,
+		&callbacks, &r);
+	return r.lost;
+}

@@ -1,0 +1,190 @@
+/* Typing: when a shell can take a line, and how a command is given to it. */
+#include "shell/clock.h"
+#include "shell/exec_internal.h"
+#include "shell/sessions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define PASTE_BEGIN "\033[200~"
+#define PASTE_END "\033[201~"
+#define PASTE_LENGTH (sizeof PASTE_BEGIN - 1)
+
+bool exec_shell_in_front(const struct executor *x)
+{
+	const struct link *link = &x->session->link;
+	return tcgetpgrp(link->master_fd) == link->info.shell_pid;
+}
+
+bool exec_shell_reads_keys(const struct executor *x)
+{
+	struct termios modes;
+	return tcgetattr(x->session->link.master_fd, &modes) == 0 && !(modes.c_lflag & ICANON);
+}
+
+bool exec_is_ready(struct executor *x)
+{
+	uint64_t now = exec_now(x);
+	if (x->current || x->in_paste || x->held_length > 0 || x->back_due ||
+		x->session->state != SESSION_RUNNING || link_input_queued(&x->session->link) > 0)
+		return false;
+	if (x->prompt == EXEC_PROMPT_CONTINUATION)
+		return false;
+	if (!exec_shell_in_front(x) || !exec_shell_reads_keys(x))
+		return false;
+	/* A line that was entered just now: the shell has not said yet what it is. */
+	if (x->entered > 0 &&
+		(now < x->entered_ms + EXEC_SETTLE_MS || now < x->prompt_ms + EXEC_SETTLE_MS))
+		return false;
+	if (x->prompt == EXEC_PROMPT_READY) {
+		x->entered = 0; /* what is left of them went to a program, or into the line */
+		return true;
+	}
+	/* Somebody has replaced the prompt and its hook: the kernel says that a line is being read. */
+	if (now < x->prompt_ms + EXEC_UNMARKED_MS)
+		return false;
+	x->column = 0;
+	return true;
+}
+
+/* How far up, and where, the line begins that calls the script, once it has been accepted. */
+static void place(const struct executor *x, struct integration_command *plan)
+{
+	size_t line = integration_line_length(x->session->link.info.holder_pid);
+	unsigned cols = x->session->cols ? x->session->cols : 80;
+	plan->column = x->column;
+	plan->up = x->column ? 1 + (unsigned)((x->column - 1 + line) / cols) : 1;
+}
+
+static int write_script(struct executor *x, const struct exec *e)
+{
+	size_t length;
+	char *header = exec_log_header(e);
+	char *script = header ? integration_script(&e->plan, &length) : NULL;
+	int rc = script ? 0 : -ENOMEM;
+	size_t header_length = header ? strlen(header) : 0;
+	if (rc == 0 &&
+		(ftruncate(x->script_fd, 0) < 0 ||
+			pwrite(x->script_fd, header, header_length, 0) != (ssize_t)header_length ||
+			pwrite(x->script_fd, script, length, (off_t)header_length) !=
+				(ssize_t)length))
+		rc = errno ? -errno : -EIO;
+	free(header);
+	free(script);
+	return rc;
+}
+
+int exec_type(struct exec *e)
+{
+	static const char load[] = INTEGRATION_LOAD "\r";
+	struct executor *x = e->executor;
+	struct session *s = x->session;
+	struct integration_command *plan = &e->plan;
+	e->state = EXEC_STARTING;
+	e->typed_ms = exec_now(x);
+	e->typed_offset = x->outline.offset;
+	e->typed_position = x->outline.position;
+	plan->id = e->id;
+	plan->nonce = x->nonce;
+	plan->command = e->command;
+	plan->length = e->length;
+	plan->input = e->input[0] ? e->input : NULL;
+	session_screen(s); /* so that it has seen the prompt, and told us where it ends */
+	place(x, plan);
+	plan->error_terminal = x->error_terminal;
+	int rc = write_script(x, e);
+	if (rc == 0)
+		rc = link_write(&s->link, load, sizeof load - 1);
+	if (rc < 0) {
+		s->table->callbacks->failed(s->table->user, s->id, "cannot type a command", rc);
+		return rc;
+	}
+	x->prompt = EXEC_PROMPT_LEFT;
+	x->prompt_ms = exec_now(x);
+	for (int i = 0; i < EXEC_STREAMS; i++)
+		excerpt_init(&e->output[i], e->output_max);
+	e->collecting = true;
+	exec_changed(e);
+	return 0;
+}
+
+/* Input of others */
+
+static void note_paste(struct executor *x, char c)
+{
+	const char *expected = x->in_paste ? PASTE_END : PASTE_BEGIN;
+	if (c != expected[x->pasting])
+		x->pasting = c == '\033' ? 1 : 0;
+	else if (++x->pasting == PASTE_LENGTH) {
+		x->in_paste = !x->in_paste;
+		x->pasting = 0;
+	}
+}
+
+/* Bytes with which a line is entered, given up or ended. */
+static bool enters(char c)
+{
+	return c == '\r' || c == '\n' || c == 0x03 || c == 0x04 || c == 0x0f;
+}
+
+/* Whether something typed has to wait: what is for the command itself, such as Ctrl-C, never longer than it takes to begin. */
+static bool waits(const struct executor *x, const char *text, size_t length)
+{
+	const struct exec *e = x->current;
+	if (e && e->state == EXEC_STARTING)
+		return true;
+	if (!x->back_due || exec_now(x) >= x->hold_until_ms)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == 0x03 || text[i] == 0x1a || text[i] == 0x1c)
+			return false;
+	return true;
+}
+
+static int hold(struct executor *x, const void *bytes, size_t length)
+{
+	if (x->held_length + length > EXEC_HELD_MAX)
+		return -ENOBUFS;
+	uint8_t *grown = realloc(x->held, x->held_length + length);
+	if (!grown)
+		return -ENOBUFS;
+	x->held = grown;
+	memcpy(x->held + x->held_length, bytes, length);
+	x->held_length += length;
+	return 1;
+}
+
+int exec_input(struct executor *x, const void *bytes, size_t length)
+{
+	const char *text = bytes;
+	if (!x->open || length == 0)
+		return 0;
+	if (waits(x, text, length))
+		return hold(x, bytes, length);
+	for (size_t i = 0; i < length; i++) {
+		note_paste(x, text[i]);
+		if (enters(text[i]) && !x->in_paste) {
+			x->entered++;
+			x->entered_ms = exec_now(x);
+		}
+	}
+	if (x->current)
+		x->current->interleaved = true;
+	return 0;
+}
+
+void exec_release_input(struct executor *x)
+{
+	uint8_t *held = x->held;
+	size_t length = x->held_length;
+	x->held = NULL;
+	x->held_length = 0;
+	if (length > 0 && session_write(x->session, held, length) < 0)
+		x->session->table->callbacks->failed(x->session->table->user, x->session->id,
+			"input that waited for a command to begin was lost", -ENOBUFS);
+	free(held);
+}

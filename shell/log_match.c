@@ -1,0 +1,104 @@
+#include "shell/log_match.h"
+
+#include "shell/name.h"
+
+#include <string.h>
+
+#define WORK_MAX \
+	(UINT64_C(8) << 20)       /* for one line; a pattern that needs more is not found there */
+#define KEPT (LOG_MATCH_LINE / 2) /* of a line that is too long */
+
+void log_match_init(struct log_match *m, struct pattern *pattern, bool whole_lines)
+{
+	*m = (struct log_match){.pattern = pattern, .whole_lines = whole_lines};
+}
+
+/* A character of text that is valid. */
+static size_t decode(const char *text, uint32_t *ret_code)
+{
+	size_t size = name_decode((const unsigned char *)text, ret_code);
+	if (size > 0)
+		return size;
+	*ret_code = 0xfffd; /* it was not valid, after all */
+	return 1;
+}
+
+static size_t encode(uint32_t code, char *dst)
+{
+	size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+	static const uint8_t first[] = {0, 0xc0, 0xe0, 0xf0};
+	dst[0] = (char)(first[more] | code >> 6 * more);
+	for (size_t i = 1; i <= more; i++)
+		dst[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
+	return more + 1;
+}
+
+static bool look(struct log_match *m)
+{
+	uint64_t work = WORK_MAX;
+	m->found = m->count > 0 && pattern_find(m->pattern, m->codes, m->count, 0, &work, &m->match);
+	return m->found;
+}
+
+static bool end_line(struct log_match *m)
+{
+	if (m->count > 0 && m->codes[m->count - 1] == '\r')
+		m->count--;
+	if (look(m))
+		return true;
+	m->count = 0;
+	return false;
+}
+
+/* Returns whether it was found before the end of the line was dropped. */
+static bool shorten(struct log_match *m)
+{
+	if (m->count < LOG_MATCH_LINE)
+		return false;
+	if (!m->whole_lines && look(m))
+		return true;
+	memmove(m->codes, m->codes + m->count - KEPT, KEPT * sizeof *m->codes);
+	m->count = KEPT;
+	return false;
+}
+
+bool log_match_feed(struct log_match *m, const char *text, size_t length)
+{
+	for (size_t at = 0; at < length && !m->found;) {
+		uint32_t code;
+		size_t size = decode(text + at, &code);
+		at += size;
+		if (code == '\n') {
+			if (end_line(m))
+				return true;
+			continue;
+		}
+		if (shorten(m))
+			return true;
+		m->codes[m->count++] = code;
+	}
+	return m->found || (!m->whole_lines && look(m));
+}
+
+bool log_match_end(struct log_match *m)
+{
+	return m->found || end_line(m);
+}
+
+size_t log_match_text(const struct log_match *m, size_t from, size_t to, char *dst)
+{
+	size_t n = 0;
+	for (; from < to; from++)
+		n += encode(m->codes[from], dst + n);
+	return n;
+}
+
+bool log_match_asks_for_end(const char *regex)
+{
+	size_t length = strlen(regex), slashes = 0;
+	if (length == 0 || regex[length - 1] != '$')
+		return false;
+	while (slashes + 1 < length && regex[length - 2 - slashes] == '\\')
+		slashes++;
+	return slashes % 2 == 0;
+}

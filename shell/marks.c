@@ -1,0 +1,117 @@
+#include "shell/marks.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTRODUCER "\033]133;"
+#define INTRODUCER_LENGTH (sizeof INTRODUCER - 1)
+
+/* Whether text, which goes on to the next ';' or its end, is field. */
+static bool is_field(const char *text, const char *field)
+{
+	size_t length = strlen(field);
+	return strncmp(text, field, length) == 0 && (text[length] == ';' || text[length] == '\0');
+}
+
+static const char *next_field(const char *text)
+{
+	text = strchr(text, ';');
+	return text ? text + 1 : NULL;
+}
+
+static bool take_kind(const char *text, struct mark *mark)
+{
+	static const struct {
+		const char *name;
+		enum mark_kind kind;
+	} kinds[] = {{"A", MARK_PROMPT}, {"B", MARK_INPUT}, {"C", MARK_START}, {"D", MARK_END},
+		{"P;k=s", MARK_CONTINUATION}};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (!is_field(text, kinds[i].name))
+			continue;
+		mark->kind = kinds[i].kind;
+		return true;
+	}
+	return false;
+}
+
+/* Read the text between the introducer and BEL. Returns whether it is a mark with this nonce. */
+static bool parse(const char *text, const char *nonce, struct mark *mark)
+{
+	bool ours = false;
+	mark->status = -1;
+	mark->id[0] = '\0';
+	if (!take_kind(text, mark))
+		return false;
+	for (const char *field = next_field(text); field; field = next_field(field)) {
+		size_t length = strcspn(field, ";");
+		if (strncmp(field, "aid=", 4) == 0)
+			ours = strlen(nonce) == length - 4 &&
+				strncmp(field + 4, nonce, length - 4) == 0;
+		else if (strncmp(field, "id=", 3) == 0 && length - 3 <= RECORD_ID_MAX)
+			snprintf(mark->id, sizeof mark->id, "%.*s", (int)(length - 3), field + 3);
+		else if (mark->kind == MARK_END && *field >= '0' && *field <= '9')
+			mark->status = atoi(field);
+	}
+	return ours;
+}
+
+/* Take one byte of a possible mark. Returns 1 when it is complete, 0 when it goes on, -1 when it is none. */
+static int take(struct marks *m, char byte, const char *nonce, struct mark *mark)
+{
+	if (m->length < INTRODUCER_LENGTH && byte != INTRODUCER[m->length])
+		return -1;
+	if (m->length >= INTRODUCER_LENGTH && byte == '\a') {
+		m->text[m->length] = '\0';
+		return parse(m->text + INTRODUCER_LENGTH, nonce, mark) ? 1 : -1;
+	}
+	if (m->length == MARK_MAX || (m->length > 0 && (byte < ' ' || byte > '~')))
+		return -1;
+	m->text[m->length++] = byte;
+	return 0;
+}
+
+/* One byte while something is held back. Returns whether it has been used. */
+static bool go_on(struct marks *m, const char *nonce, uint64_t offset, char byte,
+	const struct marks_callbacks *callbacks, void *user)
+{
+	struct mark mark;
+	int rc = take(m, byte, nonce, &mark);
+	if (rc == 0)
+		return true;
+	size_t held = m->length;
+	m->length = 0;
+	if (rc < 0) {
+		callbacks->text(user, m->start, m->text, held); /* the byte may begin another one */
+		return false;
+	}
+	mark.start = m->start;
+	mark.end = offset + 1;
+	callbacks->mark(user, &mark);
+	return true;
+}
+
+void marks_feed(struct marks *m, const char *nonce, uint64_t offset, const void *bytes,
+	size_t length, const struct marks_callbacks *callbacks, void *user)
+{
+	const char *text = bytes;
+	size_t i = 0;
+	while (i < length) {
+		if (m->length > 0) {
+			i += go_on(m, nonce, offset + i, text[i], callbacks, user);
+			continue;
+		}
+		const char *escape = memchr(text + i, '\033', length - i);
+		size_t end = escape ? (size_t)(escape - text) : length;
+		if (end > i)
+			callbacks->text(user, offset + i, text + i, end - i);
+		if (escape) {
+			m->start = offset + end;
+			m->text[m->length++] = '\033';
+			end++;
+		}
+		i = end;
+	}
+}

@@ -1,0 +1,114 @@
+#include "shell/outline.h"
+
+#include <string.h>
+
+struct reader {
+	struct outline *o;
+	const struct outline_callbacks *callbacks;
+	void *user;
+	const struct event *event; /* whose payload is being read */
+	uint64_t position;         /* and where it begins */
+};
+
+void outline_init(struct outline *o, const char *nonce, uint64_t offset, uint64_t position,
+	enum event_source source)
+{
+	*o = (struct outline){.nonce = nonce, .offset = offset, .position = position};
+	streams_init(&o->streams, source);
+}
+
+static void on_text(void *user, uint64_t offset, const void *bytes, size_t length)
+{
+	struct reader *r = user;
+	r->callbacks->text(r->user, EVENT_SOURCE_TERMINAL, offset, bytes, length);
+}
+
+static void on_mark(void *user, const struct mark *mark)
+{
+	struct reader *r = user;
+	r->callbacks->mark(r->user, mark);
+}
+
+static const struct marks_callbacks marks_callbacks = {.text = on_text, .mark = on_mark};
+
+static void on_record(void *user, const struct record *record)
+{
+	struct reader *r = user;
+	r->callbacks->record(r->user, record, &r->event->header, r->position);
+}
+
+static void on_stream(void *user, enum event_source source, const uint8_t *bytes, size_t length)
+{
+	struct reader *r = user;
+	r->callbacks->text(r->user, source, r->o->offset - length, bytes, length);
+}
+
+/* The bytes up to limit, all from one source. */
+static void take_bytes(struct reader *r, const struct stream *s, uint64_t limit)
+{
+	struct outline *o = r->o;
+	while (o->offset < limit) {
+		uint64_t oldest = stream_oldest(s);
+		if (o->offset < oldest) {
+			uint64_t to = oldest < limit ? oldest : limit;
+			r->callbacks->lost(r->user, to - o->offset);
+			o->offset = to;
+			continue;
+		}
+		uint8_t copy[4096];
+		size_t length = limit - o->offset < sizeof copy ? (size_t)(limit - o->offset)
+								: sizeof copy;
+		memcpy(copy, stream_at(s, o->offset), length);
+		if (!stream_holds(s, o->offset))
+			continue;
+		uint64_t offset = o->offset;
+		o->offset += length;
+		if (o->streams.source == EVENT_SOURCE_TERMINAL)
+			marks_feed(&o->marks, o->nonce, offset, copy, length, &marks_callbacks, r);
+		else
+			streams_feed(&o->streams, copy, length, on_stream, r);
+	}
+}
+
+static void take_event(struct reader *r, const struct event *e)
+{
+	struct outline *o = r->o;
+	uint32_t source;
+	if (e->header.type == EVENT_SOURCE && e->header.length == sizeof source) {
+		memcpy(&source, e->payload, sizeof source);
+		if (source <= EVENT_SOURCE_STDERR_PTY)
+			streams_label(&o->streams, (enum event_source)source, on_stream, r);
+	} else if (e->header.type == EVENT_FIFO) {
+		/* The holder does not part a CR that it has added from its LF. */
+		streams_label(&o->streams, o->streams.source, on_stream, r);
+		r->event = e;
+		record_feed(&o->records, o->nonce, e->payload, e->header.length, on_record, r);
+	}
+}
+
+bool outline_read(struct outline *o, const struct ring *ring, uint64_t limit, size_t budget,
+	const struct outline_callbacks *callbacks, void *user)
+{
+	struct reader r = {.o = o, .callbacks = callbacks, .user = user};
+	struct event e;
+	if (limit < o->offset)
+		return false;
+	uint64_t end = limit - o->offset > budget ? o->offset + budget : limit;
+	for (;;) {
+		uint64_t next = o->position;
+		int rc = event_read(&ring->events, &next, &e);
+		if (rc < 0) {
+			o->events_lost++;
+			o->position = next;
+			continue;
+		}
+		uint64_t to = rc > 0 && e.header.offset < end ? e.header.offset : end;
+		take_bytes(&r, &ring->bytes, to);
+		if (rc == 0 || e.header.offset > end)
+			break;
+		r.position = o->position;
+		o->position = next;
+		take_event(&r, &e);
+	}
+	return o->offset < limit;
+}

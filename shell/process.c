@@ -1,0 +1,498 @@
+/* Following the holder of a process: what it reports and what its ring tells. */
+#include "shell/process.h"
+
+#include "shell/clock.h"
+#include "shell/processes_internal.h"
+#include "shell/tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utlist.h>
+
+/* Consumed in a turn while somebody follows: what a connection takes in a turn, so that it can keep up. */
+#define FOLLOWED_TURN ((size_t)16 << 10)
+/* So much in a turn is a flood: the next turn is a little later, so that the holder need not wake us. */
+#define FLOOD_BYTES ((size_t)8 << 10)
+#define REST_MS 1u
+#define END_GRACE_MS 300u /* for whoever a kill has missed */
+
+const char *process_status(const struct process *p)
+{
+	int code;
+	if (p->state == PROCESS_STARTING)
+		return "starting";
+	if (p->state == PROCESS_RUNNING)
+		return "running";
+	if (!process_exit_code(p, &code))
+		return p->state == PROCESS_REMOVING && p->ended_ms == 0 ? "killed" : "error";
+	if (p->timed_out || p->kill_asked || code == 128 + SIGKILL || code == 128 + SIGTERM)
+		return "killed";
+	return code == 0 ? "completed" : "failed";
+}
+
+bool process_exit_code(const struct process *p, int *ret_code)
+{
+	if (p->ended_ms == 0 || p->error < 0)
+		return false;
+	*ret_code = p->timed_out              ? PROCESS_TIMEOUT_CODE
+		: WIFSIGNALED(p->wait_status) ? 128 + WTERMSIG(p->wait_status)
+					      : WEXITSTATUS(p->wait_status);
+	return true;
+}
+
+uint64_t process_oldest(const struct process *p)
+{
+	uint64_t oldest = p->ring_open ? stream_oldest(&p->link.ring.bytes) : 0;
+	if (oldest < p->labels.floor)
+		oldest = p->labels.floor;
+	return oldest < p->head ? oldest : p->head;
+}
+
+void process_attach(struct process *p, struct process_viewer *v)
+{
+	DL_APPEND(p->viewers, v);
+}
+
+void process_detach(struct process *p, struct process_viewer *v)
+{
+	struct process_viewer *found;
+	DL_FOREACH (p->viewers, found) {
+		if (found == v) {
+			DL_DELETE(p->viewers, v);
+			return;
+		}
+	}
+}
+
+void process_tell(struct process *p)
+{
+	struct process_viewer *v, *next;
+	DL_FOREACH_SAFE (p->viewers, v, next)
+		v->more(v->user);
+}
+
+void process_save(struct process *p)
+{
+	int rc = process_meta_save(p->link.dir_fd, p);
+	if (rc < 0)
+		p->table->callbacks->failed(
+			p->table->user, p->id, "cannot write its process.json", rc);
+}
+
+void process_answer(
+	struct process_waiter **list, struct process *p, enum report_stage stage, int error)
+{
+	while (*list) {
+		struct process_waiter *w = *list;
+		*list = w->next;
+		w->done(w->user, p, stage, error);
+	}
+}
+
+/* What the ring tells */
+
+/* The number of a line such as "p 123", which ends at end. Returns false when it is none. */
+static bool parse_line(const char *line, const char *end, int *ret_number)
+{
+	int64_t number = 0;
+	if (end - line < 3 || line[1] != ' ')
+		return false;
+	for (const char *at = line + 2; at < end; at++) {
+		if (*at < '0' || *at > '9' || number > INT32_MAX)
+			return false;
+		number = 10 * number + (*at - '0');
+	}
+	*ret_number = (int)number;
+	return number <= INT32_MAX;
+}
+
+static void note_pid(struct process *p, int pid)
+{
+	struct processes *t = p->table;
+	if (p->state != PROCESS_STARTING || pid <= 0)
+		return;
+	p->pid = pid;
+	p->state = PROCESS_RUNNING;
+	if (!p->adopted)
+		t->counters.started++;
+	process_save(p);
+	process_arm(p);
+	process_answer(&p->waiters, p, REPORT_READY, 0);
+}
+
+/* The command has ended; error: how is not known. */
+static void note_end(struct process *p, int status, int error, uint64_t offset, uint64_t ended_ms)
+{
+	struct processes *t = p->table;
+	if (p->ended_ms > 0 || p->state == PROCESS_STARTING)
+		return;
+	p->wait_status = status;
+	p->error = error;
+	p->end_offset = offset;
+	p->ended_ms = ended_ms > 0 ? ended_ms : 1;
+	if (p->state == PROCESS_RUNNING) {
+		p->state = PROCESS_ENDED;
+		t->running--;
+	}
+	t->counters.ended++;
+	process_input_close(p);
+	if (!p->killing)
+		uv_timer_stop(&p->timer);
+	process_save(p);
+	t->callbacks->ended(t->user, p);
+}
+
+/* Nobody of the tree is left. */
+static void note_gone(struct process *p)
+{
+	if (p->gone)
+		return;
+	p->gone = true;
+	process_kill_done(p, 0);
+}
+
+/* The holder's own record. Only when the supervisor was killed is it news how it ended. */
+static void note_exit(struct process *p)
+{
+	const struct ring_header *h = p->link.ring.header;
+	note_end(p, h->exit_status, 0, h->exit_offset, h->exit_time_ns / 1000000);
+	note_gone(p);
+}
+
+/* What the supervisor says: a line, or several that have come at once. See pty/supervise.h. */
+static void take_record(struct process *p, const struct event *e)
+{
+	const char *line = (const char *)e->payload, *all = line + e->header.length, *end;
+	int number;
+	for (; line < all && (end = memchr(line, '\n', (size_t)(all - line))); line = end + 1) {
+		if (!parse_line(line, end, &number))
+			continue;
+		if (*line == 'p')
+			note_pid(p, number);
+		else if (*line == 'x')
+			note_end(p, number, 0, e->header.offset, e->header.time_ns / 1000000);
+	}
+}
+
+static void take_event(struct process *p, const struct event *e)
+{
+	/* It may be newer than the head that was read before it: what came before it is labelled too. */
+	if (e->header.offset > p->head)
+		p->head = e->header.offset;
+	if (e->header.type == EVENT_SOURCE) {
+		if (p->labels.floor == UINT64_MAX) {
+			labels_finish(&p->labels);
+			labels_init(&p->labels, e->header.offset, EVENT_SOURCE_TERMINAL);
+		}
+		labels_add_event(&p->labels, e);
+	} else if (e->header.type == EVENT_FIFO) {
+		take_record(p, e);
+	} else if (e->header.type == EVENT_EXIT && atomic_load(&p->link.ring.header->exited)) {
+		note_exit(p);
+	}
+}
+
+/* Whether the supervisor ended before it could start the command. */
+static bool has_failed(const struct process *p)
+{
+	return p->state == PROCESS_STARTING && p->gone;
+}
+
+static void take_events(struct process *p)
+{
+	struct event e;
+	int rc;
+	while (p->ring_open && (rc = event_read(&p->link.ring.events, &p->events_offset, &e)) != 0)
+		if (rc > 0)
+			take_event(p, &e);
+}
+
+static void fail_start(struct process *p, enum report_stage stage, int error)
+{
+	struct processes *t = p->table;
+	t->counters.start_failures++;
+	if (!p->waiters)
+		t->callbacks->failed(t->user, p->id, "could not be started", error);
+	process_answer(&p->waiters, p, stage, error);
+}
+
+static void on_rested(uv_timer_t *timer)
+{
+	struct processes *t = timer->data;
+	struct process *p, *next;
+	LL_FOREACH_SAFE2(t->resting, p, next, next_turn)
+	{
+		LL_DELETE2(t->resting, p, next_turn);
+		p->turn = PROCESS_ASLEEP;
+		process_make_busy(p);
+	}
+}
+
+/* Look again a little later; the holder does not wake us until then. */
+static void rest(struct process *p)
+{
+	struct processes *t = p->table;
+	if (p->turn != PROCESS_ASLEEP)
+		return;
+	p->turn = PROCESS_RESTING;
+	LL_PREPEND2(t->resting, p, next_turn);
+	if (!uv_is_active((const uv_handle_t *)&t->rest))
+		uv_timer_start(&t->rest, on_rested, REST_MS, 0);
+}
+
+static void consume(struct process *p)
+{
+	struct processes *t = p->table;
+	const struct ring *ring = &p->link.ring;
+	uint64_t before = p->head;
+	/* Before the events, which then label all that is before it. */
+	p->head = stream_head(&ring->bytes);
+	take_events(p);
+	if (!p->ring_open)
+		return; /* that was the end of it */
+	uint64_t head = p->head;
+	t->counters.bytes_out += head - before;
+	labels_forget(&p->labels, stream_oldest(&ring->bytes));
+	if (has_failed(p)) {
+		fail_start(p, REPORT_SETUP, -EIO);
+		processes_remove(t, p, 0, NULL);
+		return;
+	}
+	bool followed = p->viewers != NULL;
+	size_t flood = (size_t)(head - p->tail);
+	process_tell(p);
+	p->tail = followed && head - p->tail > FOLLOWED_TURN ? p->tail + FOLLOWED_TURN : head;
+	if (p->holder_lost) {
+		p->tail = head;
+		return;
+	}
+	link_consumed(&p->link, p->tail, p->events_offset);
+	if (p->tail < head)
+		process_make_busy(p);
+	else if (flood >= FLOOD_BYTES)
+		rest(p);
+	else if (!link_sleep(&p->link, head, p->events_offset))
+		process_make_busy(p);
+}
+
+/* Turns */
+
+void process_make_busy(struct process *p)
+{
+	struct processes *t = p->table;
+	if (p->turn != PROCESS_ASLEEP)
+		return;
+	p->turn = PROCESS_BUSY;
+	LL_APPEND2(t->busy, p, next_turn);
+	if (!uv_is_active((const uv_handle_t *)&t->idle))
+		uv_idle_start(&t->idle, process_turns);
+}
+
+void process_turns(uv_idle_t *idle)
+{
+	struct processes *t = idle->data;
+	struct process *turn = t->busy;
+	t->busy = NULL;
+	while (turn) {
+		struct process *p = turn;
+		turn = p->next_turn;
+		p->turn = PROCESS_ASLEEP;
+		if (p->ring_open)
+			consume(p);
+	}
+	if (!t->busy)
+		uv_idle_stop(idle);
+}
+
+/* One that is released has no turn any more. */
+static void forget_turn(struct process *p)
+{
+	struct processes *t = p->table;
+	if (p->turn == PROCESS_BUSY)
+		LL_DELETE2(t->busy, p, next_turn);
+	else if (p->turn == PROCESS_RESTING)
+		LL_DELETE2(t->resting, p, next_turn);
+	p->turn = PROCESS_ASLEEP;
+}
+
+/* The holder */
+
+/*
+ * The log from its beginning, if it is all there. Otherwise from the oldest record that can be found: then
+ * who wrote the bytes before the first label is not known.
+ */
+static void open_ring(struct process *p)
+{
+	const struct stream *log = &p->link.ring.events;
+	uint64_t tail = atomic_load(&p->link.control->events_tail);
+	p->events_offset = labels_log_start(log, tail);
+	labels_init(&p->labels, p->events_offset == 0 ? 0 : UINT64_MAX, EVENT_SOURCE_TERMINAL);
+	p->head = p->tail = atomic_load(&p->link.control->tail);
+	p->ring_open = true;
+}
+
+void process_end_holder(struct process *p)
+{
+	p->end_asked = true;
+	if (p->holder_lost || link_end(&p->link, END_GRACE_MS) < 0)
+		process_discard(p);
+}
+
+static void on_attached(void *user)
+{
+	struct process *p = user;
+	if (p->state == PROCESS_REMOVING) {
+		process_end_holder(p);
+		return;
+	}
+	open_ring(p);
+	p->table->counters.adopted += p->adopted;
+	if (p->state == PROCESS_RUNNING)
+		process_arm(p);
+	consume(p);
+	if (p->ring_open && atomic_load(&p->link.ring.header->exited))
+		note_exit(p); /* should its event be lost */
+}
+
+static void on_failed(void *user, enum report_stage stage, int error)
+{
+	struct process *p = user;
+	if (p->state != PROCESS_REMOVING)
+		fail_start(p, stage, error);
+	process_discard(p);
+}
+
+static void on_wake(void *user)
+{
+	struct process *p = user;
+	if (p->ring_open && p->turn == PROCESS_ASLEEP)
+		consume(p);
+}
+
+static void on_lost(void *user, bool taken)
+{
+	struct process *p = user;
+	struct processes *t = p->table;
+	p->holder_lost = true;
+	if (p->state == PROCESS_REMOVING || (p->state == PROCESS_ENDED && p->gone)) {
+		/* Asked for, or its time to live has passed. */
+		process_discard(p);
+		return;
+	}
+	t->counters.holders_lost++;
+	t->callbacks->failed(t->user, p->id,
+		taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
+	consume(p);
+	if (p->state == PROCESS_STARTING) {
+		fail_start(p, REPORT_SETUP, -ECONNRESET);
+		process_discard(p);
+		return;
+	}
+	note_end(p, 0, -ECONNRESET, p->head, clock_wall_ms());
+	note_gone(p);
+	process_tell(p);
+}
+
+static void on_ended(void *user, int error)
+{
+	struct process *p = user;
+	struct processes *t = p->table;
+	if (p->state != PROCESS_REMOVING)
+		return;
+	if (error < 0)
+		t->callbacks->failed(t->user, p->id, "some of its processes survive", error);
+	p->gone = error == 0;
+	process_discard(p);
+}
+
+const struct link_callbacks process_link_callbacks = {
+	.attached = on_attached,
+	.failed = on_failed,
+	.wake = on_wake,
+	.lost = on_lost,
+	.ended = on_ended,
+};
+
+/* Memory and handles */
+
+static void maybe_free(struct process *p)
+{
+	if (p->open_handles > 0)
+		return;
+	labels_finish(&p->labels);
+	free(p->input.queue);
+	free(p->directory);
+	free(p->command);
+	free(p->cwd);
+	free(p);
+}
+
+void process_on_handle_closed(uv_handle_t *handle)
+{
+	struct process *p = handle->data;
+	p->open_handles--;
+	maybe_free(p);
+}
+
+static void on_link_closed(void *user)
+{
+	struct process *p = user;
+	p->open_handles--;
+	maybe_free(p);
+}
+
+int process_create(
+	struct processes *t, const char *directory, int dir_fd, struct process **ret_process)
+{
+	int rc = -ENOMEM;
+	struct process *p = calloc(1, sizeof *p);
+	if (!p)
+		goto err_fd;
+	p->table = t;
+	p->input.fd = -1;
+	p->directory = strdup(directory);
+	if (!p->directory)
+		goto err_process;
+	rc = link_init(&p->link, t->loop, dir_fd, &process_link_callbacks, p);
+	if (rc < 0)
+		goto err_process;
+	uv_timer_init(t->loop, &p->timer); /* cannot fail */
+	p->timer.data = p;
+	p->open_handles = 2;
+	*ret_process = p;
+	return 0;
+err_process:
+	free(p->directory);
+	free(p);
+err_fd:
+	close(dir_fd);
+	return rc;
+}
+
+void process_release(struct process *p)
+{
+	struct processes *t = p->table;
+	struct process_viewer *v, *next;
+	if (p->state == PROCESS_REMOVING) {
+		DL_DELETE(t->removing, p);
+	} else {
+		HASH_DEL(t->table, p);
+		t->running -= p->state != PROCESS_ENDED;
+	}
+	forget_turn(p);
+	p->ring_open = false;
+	DL_FOREACH_SAFE (p->viewers, v, next) {
+		DL_DELETE(p->viewers, v);
+		v->gone(v->user);
+	}
+	int rc = t->closing ? -ECANCELED : 0;
+	process_answer(&p->waiters, p, REPORT_SETUP, -ECANCELED);
+	process_answer(&p->killers, p, REPORT_READY, rc);
+	process_answer(&p->removers, p, REPORT_READY, rc);
+	process_input_close(p);
+	uv_close((uv_handle_t *)&p->timer, process_on_handle_closed);
+	link_close(&p->link, on_link_closed);
+}

@@ -1,0 +1,147 @@
+/*
+ * A process: one command with a life of its own, in a holder of its own, so that it survives the server with
+ * everything that it has written. See shell/processes.h for the table that starts, finds and forgets them,
+ * and pty/supervise.h for how it runs.
+ *
+ * States: starting -> running -> ended; removing from any of them, then it is gone. Ended is when the
+ * command itself has ended: whoever it has left behind lives on and may write, until it is killed.
+ */
+#pragma once
+
+#include "pty/link.h"
+#include "shell/labels.h"
+#include "shell/name.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uthash.h>
+#include <uv.h>
+
+#define PROCESS_COMMAND_MAX ((size_t)1 << 20)    /* bytes */
+#define PROCESS_COMMAND_SHOWN ((size_t)16 << 10) /* of it are kept to be shown */
+#define PROCESS_PREAMBLE_MAX ((size_t)4 << 20)
+#define PROCESS_INPUT_MAX ((size_t)4 << 20) /* bytes of input that wait */
+#define PROCESS_TIMEOUT_CODE 124
+
+enum process_state { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_ENDED, PROCESS_REMOVING };
+
+/* Whether it waits for its holder, for a turn because there is more to be consumed, or for a moment. */
+enum process_turn { PROCESS_ASLEEP, PROCESS_BUSY, PROCESS_RESTING };
+
+struct process;
+struct processes;
+
+/* Someone who follows a process; the memory is the follower's. */
+struct process_viewer {
+	struct process_viewer *prev, *next;
+	void (*more)(
+		void *user); /* output, state or room for input; may detach itself, but no other */
+	void (*gone)(void *user); /* the process is forgotten; the viewer has been detached */
+	void *user;
+};
+
+/* Someone who waits for a process to run, or for the end of all that belongs to it. */
+struct process_waiter {
+	struct process_waiter *next;
+	/*
+	 * error: 0, or a negative errno and what failed. For a start: then the process is about to go. For
+	 * a kill: -EBUSY, process->survivors could not be ended; -ECANCELED, the server ends.
+	 */
+	void (*done)(void *user, struct process *process, enum report_stage stage, int error);
+	void *user;
+};
+
+/* What is written to the standard input and has not been taken yet. */
+struct process_input {
+	int fd; /* of the FIFO, -1 until something is written */
+	uv_poll_t poll;
+	bool poll_open, polling;
+	uint8_t *queue;
+	size_t start, length, capacity;
+	bool ending; /* its end was asked for */
+};
+
+struct process {
+	UT_hash_handle hh;           /* in the table, by id, unless removing */
+	struct process *prev, *next; /* in the list of those being removed */
+	struct processes *table;
+	char id[NAME_ID_MAX + 1];
+	char session[NAME_ID_MAX + 1]; /* that it was started from, or "" */
+	char *directory;               /* name below RUNTIME/processes */
+	char *command;                 /* what is shown of it */
+	bool command_cut;              /* it is longer */
+	char *cwd;
+	uint64_t created_ms, ended_ms; /* wall clock */
+	uint64_t timeout_ms;           /* 0 = none */
+	enum process_state state;
+	bool adopted;     /* found when the server started */
+	bool holder_lost; /* nobody writes the ring any more */
+	bool end_asked;   /* the holder has been told to end */
+	bool gone;        /* nobody of the tree lives any more */
+	bool timed_out, kill_asked;
+	bool input_pipe, input_closed;
+	int error;           /* why the status is not known; 0 = it is */
+	int wait_status;     /* wait(2) status, once ended */
+	pid_t pid;           /* of the command, 0 until it runs */
+	uint64_t end_offset; /* what the command itself wrote ends here, once ended */
+	struct link link;
+	bool ring_open;
+	struct labels labels;
+	uint64_t head;          /* of the ring: labels are known up to here */
+	uint64_t tail;          /* the holder has been told that this much is consumed */
+	uint64_t events_offset; /* of the event log, read so far */
+	struct process_viewer *viewers;
+	struct process_waiter *waiters;  /* for the start */
+	struct process_waiter *killers;  /* for the end of the tree */
+	struct process_waiter *removers; /* for its being forgotten */
+	uv_timer_t timer;                /* the time limit, or the next step of a kill */
+	bool killing;
+	uint64_t kill_at_ms, give_up_at_ms; /* loop time */
+	unsigned survivors;                 /* of the last kill */
+	struct process_input input;
+	enum process_turn turn;
+	struct process *next_turn; /* in the table's list of those that are busy, or that rest */
+	unsigned open_handles;     /* that closing waits for; the link is one */
+};
+
+/* "starting", "running", "completed", "failed", "killed" or "error". */
+const char *process_status(const struct process *p);
+
+/* Whether it has ended and how is known: then the exit code, 0 to 255; 128 + n for signal n. */
+bool process_exit_code(const struct process *p, int *ret_code);
+
+/* Where the output that is still there begins. */
+uint64_t process_oldest(const struct process *p);
+
+/* Follow and stop following (harmless when v is not attached). */
+void process_attach(struct process *p, struct process_viewer *v);
+void process_detach(struct process *p, struct process_viewer *v);
+
+/*
+ * End the whole tree: TERM, after grace_ms KILL until nobody is left. waiter (may be NULL) hears when that
+ * is so, possibly before this returns; the process stays in the table with its output.
+ */
+void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *waiter);
+
+/*
+ * Signal the command, or it and everybody that it has started. Returns 0, -ESRCH when there is nobody, or
+ * another negative errno.
+ */
+int process_signal(struct process *p, int signo, bool tree);
+
+/* How many live that belong to it, the command among them. A negative errno when that cannot be told. */
+int process_members(const struct process *p);
+
+/*
+ * Write to the standard input; what the command does not take now waits here, in order. Returns 0,
+ * -ENOBUFS when too much would wait (then nothing is taken), -ENODEV when it has no such input, -EPIPE
+ * when that has been closed by either side.
+ */
+int process_write(struct process *p, const void *bytes, size_t length);
+
+/* Bytes that wait. Viewers are told when there are none any more. */
+size_t process_input_queued(const struct process *p);
+
+/* Close the standard input once what waits has been written. Returns 0, -ENODEV or -EPIPE. */
+int process_end_input(struct process *p);

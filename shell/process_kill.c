@@ -1,0 +1,107 @@
+/*
+ * Ending a tree: TERM to all of it, after the grace KILL until nobody is left. The supervisor is spared: it
+ * tells how the command has ended, and ends by itself after the last of them.
+ */
+#include "shell/processes_internal.h"
+#include "shell/tree.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "shell/clock.h"
+
+#define KILL_INTERVAL_MS 50u
+#define GIVE_UP_MS 10000u /* after the first KILL */
+
+static int signal_tree(const struct process *p, int signo)
+{
+	return tree_signal_below(p->link.info.holder_pid, p->link.info.shell_pid, signo);
+}
+
+int process_members(const struct process *p)
+{
+	return p->gone || !p->ring_open ? 0 : signal_tree(p, 0);
+}
+
+int process_signal(struct process *p, int signo, bool tree)
+{
+	if (p->gone || !p->ring_open)
+		return -ESRCH;
+	if (tree) {
+		int rc = signal_tree(p, signo);
+		return rc == 0 ? -ESRCH : rc < 0 ? rc : 0;
+	}
+	return p->state == PROCESS_RUNNING ? tree_signal_child(p->pid, p->link.info.shell_pid, signo)
+					   : -ESRCH;
+}
+
+void process_kill_done(struct process *p, int survivors)
+{
+	p->killing = false;
+	p->survivors = (unsigned)survivors;
+	uv_timer_stop(&p->timer);
+	process_answer(&p->killers, p, REPORT_READY, survivors > 0 ? -EBUSY : 0);
+	if (p->state == PROCESS_REMOVING && !p->end_asked)
+		process_end_holder(p);
+}
+
+static void kill_step(struct process *p)
+{
+	uint64_t now = uv_now(p->table->loop);
+	int left = signal_tree(p, now >= p->kill_at_ms ? SIGKILL : 0);
+	if (now >= p->give_up_at_ms)
+		process_kill_done(p, left > 0 ? left : 0);
+	else
+		uv_timer_start(&p->timer, process_on_timer, KILL_INTERVAL_MS, 0);
+}
+
+void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *waiter)
+{
+	uint64_t now = uv_now(p->table->loop);
+	if (waiter) {
+		waiter->next = p->killers;
+		p->killers = waiter;
+	}
+	if (p->gone || !p->ring_open) {
+		process_kill_done(p, 0);
+		return;
+	}
+	if (p->state == PROCESS_RUNNING && !p->kill_asked) {
+		p->kill_asked = true;
+		p->table->counters.killed++;
+		process_save(p);
+	}
+	if (p->killing && now + grace_ms >= p->kill_at_ms)
+		return; /* it is ended sooner than that */
+	p->killing = true;
+	p->kill_at_ms = now + grace_ms;
+	p->give_up_at_ms = p->kill_at_ms + GIVE_UP_MS;
+	if (grace_ms > 0) {
+		signal_tree(p, SIGTERM);
+		signal_tree(p, SIGCONT);
+		uv_timer_start(&p->timer, process_on_timer, grace_ms, 0);
+	} else {
+		kill_step(p);
+	}
+}
+
+/* The time limit */
+
+void process_arm(struct process *p)
+{
+	uint64_t now = clock_wall_ms(), at = p->created_ms + p->timeout_ms;
+	if (p->timeout_ms > 0 && !p->killing)
+		uv_timer_start(&p->timer, process_on_timer, at > now ? at - now : 0, 0);
+}
+
+void process_on_timer(uv_timer_t *timer)
+{
+	struct process *p = timer->data;
+	if (p->killing) {
+		kill_step(p);
+	} else if (p->state == PROCESS_RUNNING) {
+		p->timed_out = true;
+		p->table->counters.timed_out++;
+		process_kill(p, PROCESSES_GRACE_MS, NULL);
+	}
+}

@@ -1,0 +1,95 @@
+/* process.json: what is known of a process beside its holder, so that the next server knows it too. */
+#include "shell/file.h"
+#include "shell/processes_internal.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define META_MAX (8 * PROCESS_COMMAND_SHOWN)
+
+int process_meta_save(int dir_fd, const struct process *p)
+{
+	json_t *root = json_pack("{s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:I}", "id", p->id, "session",
+		p->session, "command", p->command, "commandCut", p->command_cut, "cwd", p->cwd,
+		"createdAt", (json_int_t)p->created_ms, "timeoutMs", (json_int_t)p->timeout_ms,
+		"pid", (json_int_t)p->pid);
+	json_t *flags = json_pack("{s:b, s:b, s:b, s:b}", "inputPipe", p->input_pipe, "inputClosed",
+		p->input_closed, "timedOut", p->timed_out, "killAsked", p->kill_asked);
+	json_t *end = p->ended_ms == 0
+		? json_null()
+		: json_pack("{s:I, s:i, s:i, s:I}", "at", (json_int_t)p->ended_ms, "status",
+			  p->wait_status, "error", p->error, "offset", (json_int_t)p->end_offset);
+	json_object_set_new(root, "flags", flags);
+	json_object_set_new(root, "end", end);
+	char *text = root && flags && end ? json_dumps(root, JSON_INDENT(1)) : NULL;
+	json_decref(root);
+	if (!text)
+		return -ENOMEM;
+	int rc = file_save(dir_fd, PROCESS_META_FILE, text, strlen(text));
+	free(text);
+	return rc;
+}
+
+static int take_end(struct process *p, const json_t *end)
+{
+	json_int_t at, offset;
+	if (json_is_null(end))
+		return 0;
+	if (json_unpack((json_t *)(uintptr_t)end, "{s:I, s:i, s:i, s:I}", "at", &at, "status",
+		    &p->wait_status, "error", &p->error, "offset", &offset) < 0 ||
+		at <= 0 || offset < 0)
+		return -EBADMSG;
+	p->ended_ms = (uint64_t)at;
+	p->end_offset = (uint64_t)offset;
+	return 0;
+}
+
+static int take(struct process *p, const json_t *root)
+{
+	const char *id, *session, *command, *cwd;
+	json_int_t created, timeout, pid;
+	json_t *end;
+	int cut, pipe, closed, timed_out, kill_asked;
+	if (json_unpack((json_t *)(uintptr_t)root,
+		    "{s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:I, s:{s:b, s:b, s:b, s:b}, s:o}", "id",
+		    &id, "session", &session, "command", &command, "commandCut", &cut, "cwd", &cwd,
+		    "createdAt", &created, "timeoutMs", &timeout, "pid", &pid, "flags", "inputPipe",
+		    &pipe, "inputClosed", &closed, "timedOut", &timed_out, "killAsked", &kill_asked,
+		    "end", &end) < 0)
+		return -EBADMSG;
+	if (!processes_id_is_valid(id) || (*session && !name_is_id(session)) || created < 0 ||
+		timeout < 0 || pid < 0 || pid > INT32_MAX)
+		return -EBADMSG;
+	p->command = strdup(command);
+	p->cwd = strdup(cwd);
+	if (!p->command || !p->cwd)
+		return -ENOMEM;
+	snprintf(p->id, sizeof p->id, "%s", id);
+	snprintf(p->session, sizeof p->session, "%s", session);
+	p->command_cut = cut;
+	p->created_ms = (uint64_t)created;
+	p->timeout_ms = (uint64_t)timeout;
+	p->pid = (pid_t)pid;
+	p->input_pipe = pipe;
+	p->input_closed = closed;
+	p->timed_out = timed_out;
+	p->kill_asked = kill_asked;
+	return take_end(p, end);
+}
+
+int process_meta_load(int dir_fd, struct process *p)
+{
+	char *text;
+	size_t length;
+	int rc = file_load(dir_fd, PROCESS_META_FILE, META_MAX, &text, &length);
+	if (rc < 0)
+		return rc;
+	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	rc = root ? take(p, root) : -EBADMSG;
+	json_decref(root);
+	free(text);
+	return rc;
+}

@@ -1,0 +1,408 @@
+/*
+ * The life of processes. The order of things at a start: directory, process.json, files, holder, attach, the
+ * supervisor's word that the command runs. At an end: the supervisor's word, the end of whoever is left,
+ * and some time later the marker "ending", the end of the holder, the directory. A crash in between leaves
+ * what the next server can go on with.
+ */
+#include "shell/processes.h"
+
+#include "pty/supervise.h"
+#include "shell/clock.h"
+#include "shell/environment.h"
+#include "shell/file.h"
+#include "shell/processes_internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define SWEEP_MS 1000u
+#define CONTROL_SIZE ((size_t)4096) /* the page alone: there are no checkpoints */
+#define END_ALL_GRACE_MS 300u
+#define TTL_SLACK_S 600u /* for holders, so that a server that is there is the one that ends them */
+/* Longer ones do not fit an argument (MAX_ARG_STRLEN is 128 KiB). */
+#define ARGUMENT_MAX ((size_t)96 << 10)
+/* Of nobody's terminal; what programs make of it is 80 columns. */
+#define ROWS 24u
+#define COLS 80u
+
+/*
+ * How the command comes to bash when it is too long for an argument, and after the preamble of a session.
+ * Nothing of it stays: not in $0, not in the variables, and not in a trace that the preamble turns on. The
+ * preamble comes on a line of its own, for aliases apply to the lines that are read after it.
+ */
+#define FROM_SUPERVISOR "\"/proc/$PPID/fd/3/"
+_Static_assert(SUPERVISE_DIRECTORY == 3, "the scripts below say so");
+static const char script_long[] = "IFS= read -r -d '' REPLY <" FROM_SUPERVISOR PROCESS_COMMAND_FILE
+				  "\"; "
+				  "eval \"unset -v REPLY; $REPLY\"";
+static const char script_preamble[] =
+	"IFS= read -r -d '' REPLY <" FROM_SUPERVISOR PROCESS_COMMAND_FILE "\"; "
+	"eval \"unset -v REPLY; . \\\"/proc/\\$PPID/fd/3/" PROCESS_PREAMBLE_FILE "\\\"\n$REPLY\"";
+
+bool processes_id_is_valid(const char *id)
+{
+	static const char *const words[] = {"start", "list", "kill-all"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(id, words[i]) == 0)
+			return false;
+	return name_is_id(id);
+}
+
+struct process *processes_find(const struct processes *t, const char *id)
+{
+	struct process *found;
+	HASH_FIND_STR(t->table, id, found);
+	return found;
+}
+
+bool processes_idle(const struct processes *t)
+{
+	return !t->table && !t->removing;
+}
+
+void process_remove_directory(struct processes *t, const char *name)
+{
+	static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT,
+		WIRE_FIFO_STDERR, SUPERVISE_STDIN, PROCESS_COMMAND_FILE, PROCESS_COMMAND_NEW,
+		PROCESS_PREAMBLE_FILE, PROCESS_PREAMBLE_NEW, PROCESS_META_FILE, PROCESS_META_NEW,
+		PROCESS_ENDING_FILE};
+	int fd = openat(t->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		unlinkat(fd, files[i], 0);
+	close(fd);
+	if (unlinkat(t->dir_fd, name, AT_REMOVEDIR) < 0)
+		t->callbacks->failed(t->user, "", "cannot remove a process's directory", -errno);
+}
+
+void process_discard(struct process *p)
+{
+	p->table->counters.removed++;
+	process_remove_directory(p->table, p->directory);
+	process_release(p);
+}
+
+/* Starting */
+
+/* A new directory; *ret_fd holds a lock on it that the holder inherits: nobody clears up there until then. */
+static int make_directory(struct processes *t, const char *id, char *name, size_t size, int *ret_fd)
+{
+	uint64_t random;
+	if (getrandom(&random, sizeof random, 0) != sizeof random)
+		return -errno;
+	snprintf(name, size, "%s+%016llx", id, (unsigned long long)random);
+	if (mkdirat(t->dir_fd, name, 0700) < 0)
+		return -errno;
+	int fd = openat(t->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		int rc = -errno;
+		if (fd >= 0)
+			close(fd);
+		unlinkat(t->dir_fd, name, AT_REMOVEDIR);
+		return rc;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+static int check_cwd(const char *cwd)
+{
+	struct stat st;
+	if (cwd[0] != '/')
+		return -EINVAL;
+	if (stat(cwd, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return access(cwd, X_OK) < 0 ? -errno : 0;
+}
+
+static int check(const struct processes *t, const struct process_options *o)
+{
+	const struct process *p = processes_find(t, o->id);
+	if (!processes_id_is_valid(o->id) || o->command_length == 0 ||
+		(o->session && !name_is_id(o->session)))
+		return -EINVAL;
+	if (o->command_length > PROCESS_COMMAND_MAX || o->preamble_length > PROCESS_PREAMBLE_MAX)
+		return -E2BIG;
+	if (memchr(o->command, 0, o->command_length) ||
+		(o->preamble && memchr(o->preamble, 0, o->preamble_length)))
+		return -EINVAL;
+	if (!name_is_utf8(o->command) || !name_is_utf8(o->cwd ? o->cwd : t->config.cwd))
+		return -EILSEQ;
+	if (p && p->state != PROCESS_ENDED)
+		return -EEXIST;
+	return check_cwd(o->cwd ? o->cwd : t->config.cwd);
+}
+
+/* Text for the shell's eyes: in quotes that nothing in it can end. */
+static void put_quoted(FILE *f, const char *text)
+{
+	putc('\'', f);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", f);
+		else
+			putc(*text, f);
+	}
+	putc('\'', f);
+}
+
+/* The preamble, and after it the variables of the request, which win over those of the session. */
+static int save_preamble(int dir_fd, const struct process_options *o)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	if (!f)
+		return -ENOMEM;
+	fwrite(o->preamble, 1, o->preamble_length, f);
+	putc('\n', f);
+	for (size_t i = 0; i < o->env_count; i++) {
+		fprintf(f, "export %s=", o->env_names[i]);
+		put_quoted(f, o->env_values[i]);
+		putc('\n', f);
+	}
+	int rc = fclose(f) != 0 ? -ENOMEM : file_save(dir_fd, PROCESS_PREAMBLE_FILE, text, length);
+	free(text);
+	return rc;
+}
+
+/* The files that the command needs, and what bash is told to do. */
+static int prepare(struct process *p, const struct process_options *o, const char **ret_script)
+{
+	int rc = 0, dir_fd = p->link.dir_fd;
+	bool is_long = o->command_length > ARGUMENT_MAX;
+	if (o->preamble || is_long)
+		rc = file_save(dir_fd, PROCESS_COMMAND_FILE, o->command, o->command_length);
+	if (rc == 0 && o->preamble)
+		rc = save_preamble(dir_fd, o);
+	if (rc == 0 && o->input_pipe && mkfifoat(dir_fd, SUPERVISE_STDIN, 0600) < 0)
+		rc = -errno;
+	*ret_script = o->preamble ? script_preamble : is_long ? script_long : o->command;
+	return rc == 0 ? process_meta_save(dir_fd, p) : rc;
+}
+
+static int spawn(struct process *p, const struct process_options *o)
+{
+	struct processes *t = p->table;
+	const char *script;
+	int rc = prepare(p, o, &script);
+	if (rc < 0)
+		return rc;
+	const char *const argv[] = {t->config.holder, SUPERVISE_OPTION,
+		o->input_pipe ? "pipe" : "none", "bash", "-c", script, NULL};
+	char **environment = environment_create(
+		t->config.environment, o->env_names, o->env_values, o->env_count);
+	if (!environment)
+		return -ENOMEM;
+	struct spawn_options options = {
+		.holder = t->config.holder,
+		.dir_fd = p->link.dir_fd,
+		.cwd = p->cwd,
+		.argv = (char *const *)(uintptr_t)argv, /* it is not written to */
+		.envp = environment,
+		.rows = ROWS,
+		.cols = COLS,
+		.ring_size = t->config.ring_size,
+		.control_size = CONTROL_SIZE,
+		.ttl_s = t->config.ttl_s > 0 ? t->config.ttl_s + TTL_SLACK_S : 0,
+		.nofile = t->config.nofile,
+	};
+	rc = link_start(&p->link, &options, &t->reaper);
+	environment_destroy(environment);
+	return rc;
+}
+
+/* What is shown of a command: the beginning, up to a whole character. */
+static char *shown_command(const struct process_options *o, bool *ret_cut)
+{
+	size_t length = o->command_length;
+	*ret_cut = length > PROCESS_COMMAND_SHOWN;
+	if (*ret_cut) {
+		length = PROCESS_COMMAND_SHOWN;
+		while (length > 0 && ((unsigned char)o->command[length] & 0xc0) == 0x80)
+			length--;
+	}
+	return strndup(o->command, length);
+}
+
+static int begin(struct processes *t, const struct process_options *o, struct process **ret_process)
+{
+	char name[NAME_ID_MAX + 32];
+	struct process *p;
+	int dir_fd = -1;
+	int rc = make_directory(t, o->id, name, sizeof name, &dir_fd);
+	if (rc < 0)
+		return rc;
+	rc = process_create(t, name, dir_fd, &p);
+	if (rc < 0) {
+		process_remove_directory(t, name);
+		return rc;
+	}
+	snprintf(p->id, sizeof p->id, "%s", o->id);
+	snprintf(p->session, sizeof p->session, "%s", o->session ? o->session : "");
+	p->created_ms = clock_wall_ms();
+	p->timeout_ms = o->timeout_ms;
+	p->input_pipe = o->input_pipe;
+	p->command = shown_command(o, &p->command_cut);
+	p->cwd = strdup(o->cwd ? o->cwd : t->config.cwd);
+	HASH_ADD_STR(t->table, id, p);
+	t->running++;
+	rc = p->command && p->cwd ? spawn(p, o) : -ENOMEM;
+	if (rc < 0) {
+		process_discard(p);
+		return rc;
+	}
+	*ret_process = p;
+	return 0;
+}
+
+/* The oldest that may be forgotten. */
+static struct process *oldest_ended(const struct processes *t, const struct process *unless)
+{
+	struct process *p, *oldest = NULL;
+	for (p = t->table; p; p = p->hh.next)
+		if (p != unless && p->state == PROCESS_ENDED && p->gone &&
+			(!oldest || p->ended_ms < oldest->ended_ms))
+			oldest = p;
+	return oldest;
+}
+
+int processes_start(
+	struct processes *t, const struct process_options *o, struct process_waiter *waiter)
+{
+	int rc = check(t, o);
+	if (rc < 0)
+		return rc;
+	struct process *p, *replaced = processes_find(t, o->id);
+	if (t->running >= t->config.max)
+		return -EUSERS;
+	if (!replaced && HASH_COUNT(t->table) >= PROCESSES_TOTAL_MAX) {
+		replaced = oldest_ended(t, NULL);
+		if (!replaced)
+			return -EUSERS;
+	}
+	if (replaced)
+		processes_remove(t, replaced, 0, NULL);
+	rc = begin(t, o, &p);
+	if (rc < 0) {
+		t->counters.start_failures++;
+		return rc;
+	}
+	waiter->next = p->waiters;
+	p->waiters = waiter;
+	return 0;
+}
+
+/* Removing */
+
+void processes_remove(
+	struct processes *t, struct process *p, unsigned grace_ms, struct process_waiter *waiter)
+{
+	assert(p->state != PROCESS_REMOVING);
+	bool attached = p->ring_open;
+	int fd = openat(p->link.dir_fd, PROCESS_ENDING_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+	if (waiter) {
+		waiter->next = p->removers;
+		p->removers = waiter;
+	}
+	HASH_DEL(t->table, p);
+	t->running -= p->state != PROCESS_ENDED;
+	p->state = PROCESS_REMOVING;
+	DL_APPEND(t->removing, p);
+	process_answer(&p->waiters, p, REPORT_SETUP, -ECANCELED);
+	/* One that is still starting is ended when it has attached. */
+	if (attached)
+		process_kill(p, grace_ms, NULL);
+}
+
+void processes_remove_all(struct processes *t)
+{
+	struct process *p, *next;
+	HASH_ITER (hh, t->table, p, next)
+		processes_remove(t, p, END_ALL_GRACE_MS, NULL);
+}
+
+static void on_sweep(uv_timer_t *timer)
+{
+	struct processes *t = timer->data;
+	struct process *p, *next;
+	uint64_t now = clock_wall_ms();
+	unsigned fresh = 0, old = 0;
+	HASH_ITER (hh, t->table, p, next) {
+		if (p->state != PROCESS_ENDED || !p->gone)
+			continue;
+		if (t->config.ttl_s > 0 && now > p->ended_ms + (uint64_t)t->config.ttl_s * 1000)
+			processes_remove(t, p, 0, NULL);
+		else if (now < p->ended_ms + PROCESSES_FRESH_MS)
+			fresh++;
+		else
+			old++;
+	}
+	for (; old > 0 && fresh + old > t->config.kept; old--)
+		processes_remove(t, oldest_ended(t, NULL), 0, NULL);
+}
+
+/* Opening and closing the table */
+
+int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_config *config,
+	const struct processes_callbacks *callbacks, void *user)
+{
+	*t = (struct processes){
+		.config = *config, .callbacks = callbacks, .user = user, .loop = loop, .dir_fd = -1};
+	int runtime_fd = open(config->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (runtime_fd < 0)
+		return -errno;
+	int rc = mkdirat(runtime_fd, "processes", 0700) < 0 && errno != EEXIST ? -errno : 0;
+	if (rc == 0)
+		t->dir_fd = openat(
+			runtime_fd, "processes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (rc == 0 && t->dir_fd < 0)
+		rc = -errno;
+	close(runtime_fd);
+	if (rc < 0)
+		return rc;
+	rc = reaper_open(&t->reaper, loop);
+	if (rc < 0) {
+		close(t->dir_fd);
+		return rc;
+	}
+	/* These cannot fail: they only link themselves into the loop. */
+	uv_idle_init(loop, &t->idle);
+	uv_timer_init(loop, &t->rest);
+	uv_timer_init(loop, &t->sweep);
+	uv_timer_init(loop, &t->rescan);
+	t->idle.data = t->rest.data = t->sweep.data = t->rescan.data = t;
+	uv_timer_start(&t->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+	uv_unref((uv_handle_t *)&t->sweep);
+	return 0;
+}
+
+void processes_close(struct processes *t)
+{
+	struct process *p, *next;
+	t->closing = true;
+	HASH_ITER (hh, t->table, p, next)
+		process_release(p);
+	DL_FOREACH_SAFE (t->removing, p, next)
+		process_release(p);
+	reaper_close(&t->reaper);
+	uv_close((uv_handle_t *)&t->idle, NULL);
+	uv_close((uv_handle_t *)&t->rest, NULL);
+	uv_close((uv_handle_t *)&t->sweep, NULL);
+	uv_close((uv_handle_t *)&t->rescan, NULL);
+	close(t->dir_fd);
+}

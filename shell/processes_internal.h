@@ -1,0 +1,65 @@
+/* What the files of the table share: processes.c, process.c, process_adopt.c, process_kill.c, process_input.c. */
+#pragma once
+
+#include "shell/processes.h"
+
+/* Files in a process's directory. */
+#define PROCESS_META_FILE "process.json"
+#define PROCESS_COMMAND_FILE "command"
+#define PROCESS_PREAMBLE_FILE "preamble"
+#define PROCESS_META_NEW PROCESS_META_FILE ".new" /* these while they are being written */
+#define PROCESS_COMMAND_NEW PROCESS_COMMAND_FILE ".new"
+#define PROCESS_PREAMBLE_NEW PROCESS_PREAMBLE_FILE ".new"
+#define PROCESS_ENDING_FILE "ending"
+
+extern const struct link_callbacks process_link_callbacks;
+
+/* Memory and handles of a process whose directory is dir_fd (taken, also on failure). */
+int process_create(
+	struct processes *t, const char *directory, int dir_fd, struct process **ret_process);
+
+/* Take it out of everything and free it once its handles are closed. */
+void process_release(struct process *p);
+
+/* The last step of removing: the holder ends, with whoever it still finds; then the process is discarded. */
+void process_end_holder(struct process *p);
+
+/* Release it and remove its files. */
+void process_discard(struct process *p);
+
+void process_remove_directory(struct processes *t, const char *name);
+
+/* Tell all who wait in the list, and empty it. */
+void process_answer(
+	struct process_waiter **list, struct process *p, enum report_stage stage, int error);
+
+/* Tell viewers that something is different. */
+void process_tell(struct process *p);
+
+/* Write process.json; a failure is reported, for nobody waits for it. */
+void process_save(struct process *p);
+
+/* Go on with what the timer is for: the time limit. */
+void process_arm(struct process *p);
+
+/* Nobody of the tree is left: kills are done. */
+void process_kill_done(struct process *p, int survivors);
+
+/* The timer has fired. */
+void process_on_timer(uv_timer_t *timer);
+
+/* The command has ended, or the process is released: nothing can be written any more. */
+void process_input_close(struct process *p);
+
+/* A handle of the process has been closed. */
+void process_on_handle_closed(uv_handle_t *handle);
+
+/* Have it looked at in the next turn of the loop. */
+void process_make_busy(struct process *p);
+
+/* One turn for each busy process. */
+void process_turns(uv_idle_t *idle);
+
+/* process.json. Returns 0 or a negative errno; process_meta_load() fills a process whose fields are empty. */
+int process_meta_save(int dir_fd, const struct process *p);
+int process_meta_load(int dir_fd, struct process *p);

@@ -1,0 +1,122 @@
+#include "shell/record.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNIT_SEPARATOR '\x1f'
+#define RECORD_SEPARATOR '\x1e'
+#define FIELDS_MAX 6u
+
+static bool parse_number(const char *text, long max, long *ret_number)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+	if (end == text || *end || text[0] < '0' || text[0] > '9' || n > max)
+		return false;
+	*ret_number = n;
+	return true;
+}
+
+static bool parse_statuses(struct record *record, char *text)
+{
+	char *rest = text;
+	record->statuses_count = 0;
+	for (char *word; (word = strsep(&rest, " "));) {
+		long n;
+		if (!parse_number(word, 255, &n) || record->statuses_count == RECORD_STATUSES_MAX)
+			return false;
+		record->statuses[record->statuses_count++] = (int)n;
+	}
+	return true;
+}
+
+static bool take_id(struct record *record, const char *text)
+{
+	if (strlen(text) > RECORD_ID_MAX)
+		return false;
+	snprintf(record->id, sizeof record->id, "%s", text);
+	return true;
+}
+
+static size_t split(char *text, char *fields[FIELDS_MAX])
+{
+	size_t count = 0;
+	for (char *rest = text; rest && count < FIELDS_MAX;) {
+		char *end = strchr(rest, UNIT_SEPARATOR);
+		fields[count++] = rest;
+		if (end)
+			*end++ = '\0';
+		rest = end;
+	}
+	return count;
+}
+
+static bool parse(char *text, const char *nonce, struct record *record)
+{
+	char *fields[FIELDS_MAX];
+	long n;
+	size_t count = split(text, fields);
+	if (count < 4 || fields[0][0] == '\0' || fields[0][1] != '\0' ||
+		strcmp(fields[1], nonce) != 0)
+		return false;
+	*record = (struct record){.cwd = ""};
+	switch (fields[0][0]) {
+	case 'P':
+		record->kind = RECORD_PROMPT;
+		record->cwd = count == 5 ? fields[4] : "";
+		if (count != 5 || !parse_number(fields[2], 255, &n) || !take_id(record, fields[3]))
+			return false;
+		record->status = (int)n;
+		return true;
+	case 'C':
+		record->kind = RECORD_START;
+		if (count != 4 || !take_id(record, fields[2]) ||
+			!parse_number(fields[3], INT_MAX, &n))
+			return false;
+		record->half_typed = (size_t)n;
+		return true;
+	case 'S':
+		record->kind = RECORD_STATE;
+		return count == 4 && take_id(record, fields[2]);
+	case 'D':
+		record->kind = RECORD_END;
+		record->cwd = count == 6 ? fields[5] : "";
+		if (count != 6 || !take_id(record, fields[2]) ||
+			!parse_number(fields[3], 255, &n) || !parse_statuses(record, fields[4]))
+			return false;
+		record->status = (int)n;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void end_record(struct record_reader *r, const char *nonce,
+	void (*found)(void *user, const struct record *record), void *user)
+{
+	struct record record;
+	r->text[r->length] = '\0';
+	bool whole = !r->overflow && strlen(r->text) == r->length;
+	r->length = 0;
+	r->overflow = false;
+	if (whole && parse(r->text, nonce, &record))
+		found(user, &record);
+	else
+		r->not_records++;
+}
+
+void record_feed(struct record_reader *r, const char *nonce, const void *bytes, size_t length,
+	void (*found)(void *user, const struct record *record), void *user)
+{
+	const char *text = bytes;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == RECORD_SEPARATOR)
+			end_record(r, nonce, found, user);
+		else if (r->length < RECORD_MAX)
+			r->text[r->length++] = text[i];
+		else
+			r->overflow = true;
+	}
+}

@@ -1,0 +1,44 @@
+/*
+ * Records: what a session's shell reports through the sentinel FIFO. Fields are separated by US (0x1f) and a
+ * record ends with RS (0x1e); one printf of the shell is one atomic write. Several may come in one read,
+ * and one may be cut by a read, so they are put together here. Pure.
+ *
+ *   P nonce status id cwd           the shell is about to show its prompt; id: of an exec that had not ended
+ *   C nonce id length               an exec begins; length: characters of the line that somebody had half typed
+ *   S nonce id -                    the state of the shell has been written down (WIRE_PLACE_STATE)
+ *   D nonce id status statuses cwd  it has ended; statuses: PIPESTATUS, separated by spaces
+ *
+ * cwd is empty when it cannot be written here: when it is long or has control characters.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORD_MAX 4096u /* bytes: PIPE_BUF, what is written at once */
+#define RECORD_STATUSES_MAX 64u
+#define RECORD_ID_MAX 64u
+
+enum record_kind { RECORD_PROMPT, RECORD_START, RECORD_END, RECORD_STATE };
+
+struct record {
+	enum record_kind kind;
+	int status;                 /* P, D: 0 to 255 */
+	char id[RECORD_ID_MAX + 1]; /* "" when there is none */
+	size_t half_typed;          /* C */
+	int statuses[RECORD_STATUSES_MAX];
+	size_t statuses_count;
+	const char *cwd; /* borrowed for the call, or "" */
+};
+
+struct record_reader {
+	char text[RECORD_MAX + 1];
+	size_t length;
+	bool overflow;        /* what comes until the next RS is dropped */
+	uint64_t not_records; /* how often something else came: noise, or another nonce */
+};
+
+/* Feed what one read of the FIFO gave; found is called for each record with this nonce. */
+void record_feed(struct record_reader *r, const char *nonce, const void *bytes, size_t length,
+	void (*found)(void *user, const struct record *record), void *user);

@@ -1,0 +1,385 @@
+/* See run.h. A run is going until its bash has ended, or ending once it has to go: runs.c looks after those. */
+#include "pty/throwaway.h"
+#include "shell/clock.h"
+#include "shell/environment.h"
+#include "shell/run_internal.h"
+#include "shell/run_notes.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define DRAIN_MAX ((size_t)256 << 10) /* more than a terminal can hold when its command has ended */
+#define OWN_VARIABLES 4
+
+/* Output */
+
+/* Nothing comes from there any more. */
+static void stream_end(struct run_output *s)
+{
+	uv_poll_stop(&s->poll);
+}
+
+/* Read once. Returns bytes; 0 when there is nothing now, or never again. */
+static size_t stream_read(struct run *r, enum run_stream which, size_t most)
+{
+	struct runs *all = r->all;
+	struct run_output *s = &r->streams[which];
+	ssize_t n;
+	do
+		n = read(s->fd, all->chunk, most < RUN_CHUNK ? most : RUN_CHUNK);
+	while (n < 0 && errno == EINTR);
+	/* EIO: nobody has the terminal open, and all has been read. */
+	if (n == 0 || (n < 0 && errno != EAGAIN))
+		stream_end(s);
+	if (n <= 0)
+		return 0;
+	excerpt_add(&s->kept, all->chunk, (size_t)n, &all->budget);
+	if (r->callbacks.output)
+		r->callbacks.output(r->user, which, all->chunk, (size_t)n);
+	return (size_t)n;
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+	struct run *r = poll->data;
+	struct runs *all = r->all;
+	enum run_stream which = poll == &r->streams[RUN_STDOUT].poll ? RUN_STDOUT : RUN_STDERR;
+	(void)status; /* read() says it better */
+	(void)events;
+	/* A terminal gives a page at a time. */
+	for (size_t left = RUN_CHUNK, n; left > 0 && all->turn > 0; left -= n) {
+		n = stream_read(r, which, left < all->turn ? left : all->turn);
+		if (n == 0)
+			break;
+		all->turn -= n;
+	}
+}
+
+/* What was written before the end: all that a terminal gives now, or as much as there is in a pipe. */
+static void drain(struct run *r, enum run_stream which)
+{
+	size_t left = DRAIN_MAX;
+	int waiting = 0;
+	if (!r->terminals && ioctl(r->streams[which].fd, FIONREAD, &waiting) == 0)
+		left = (size_t)waiting;
+	while (left > 0) {
+		size_t n = stream_read(r, which, left);
+		if (n == 0)
+			break;
+		left -= n < left ? n : left;
+	}
+}
+
+/* The end */
+
+static void on_run_handle_closed(uv_handle_t *handle)
+{
+	struct run *r = handle->data;
+	if (--r->open_handles == 0)
+		free(r);
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+	uv_close(handle, on_run_handle_closed);
+}
+
+/* What it used is given back; the memory goes when the loop has turned. */
+static void let_go(struct run *r)
+{
+	close_handle((uv_handle_t *)&r->timeout);
+	for (unsigned i = 0; i < RUN_STREAMS; i++) {
+		close_handle((uv_handle_t *)&r->streams[i].poll);
+		close(r->streams[i].fd);
+	}
+}
+
+static void let_go_of_child(struct run *r)
+{
+	close_handle((uv_handle_t *)&r->exit);
+	close(r->pidfd);
+}
+
+/* Take bash's status. Returns false when it has none yet, in spite of all that was done to it. */
+static bool take_status(const struct run *r, int *ret_status)
+{
+	pid_t pid;
+	do
+		pid = waitpid(r->pid, ret_status, WNOHANG);
+	while (pid < 0 && errno == EINTR);
+	return pid != 0;
+}
+
+void run_finish(struct run *r)
+{
+	struct runs *all = r->all;
+	assert(r->state != RUN_OVER);
+	r->state = RUN_OVER;
+	uv_timer_stop(&r->timeout);
+	for (unsigned i = 0; i < RUN_STREAMS; i++)
+		drain(r, (enum run_stream)i);
+	struct run_result result = {.timed_out = r->timed_out,
+		.cancelled = r->cancelled,
+		.status = SIGKILL,
+		.started_ms = r->started_ms,
+		.ended_ms = clock_wall_ms(),
+		.duration_us = (uv_hrtime() - r->started_ns) / 1000,
+		.survivors = r->kin};
+	DL_DELETE(all->list, r);
+	all->count--;
+	for (unsigned i = 0; i < RUN_STREAMS; i++)
+		result.output[i] = excerpt_parts(&r->streams[i].kept);
+	let_go(r);
+	if (take_status(r, &result.status))
+		let_go_of_child(r);
+	else
+		DL_APPEND(all->lost, r);
+	if (r->callbacks.done)
+		r->callbacks.done(r->user, &result);
+	run_note_remove(all->notes, r->mark);
+	for (unsigned i = 0; i < RUN_STREAMS; i++) {
+		all->budget += r->streams[i].kept.capacity;
+		excerpt_finish(&r->streams[i].kept);
+	}
+}
+static void end(struct run *r, uint64_t grace_ms)
+{
+	uint64_t kill_at = uv_now(r->all->loop) + grace_ms;
+	if (r->state == RUN_ENDING && kill_at >= r->kill_at_ms)
+		return;
+	r->kill_at_ms = kill_at;
+	if (r->state == RUN_GOING) {
+		r->state = RUN_ENDING;
+		kill(-r->pid, SIGTERM);
+		kill(-r->pid, SIGCONT);
+	}
+	runs_hunt_soon(r->all);
+}
+
+void run_forget(struct run *r)
+{
+	int status;
+	DL_DELETE(r->all->lost, r);
+	take_status(r, &status);
+	let_go_of_child(r);
+}
+
+static void on_exit_readable(uv_poll_t *poll, int status, int events)
+{
+	struct run *r = poll->data;
+	(void)status;
+	(void)events;
+	r->exited = true;
+	uv_poll_stop(&r->exit);
+	if (r->state == RUN_ENDING)
+		runs_hunt_soon(r->all);
+	else if (r->state == RUN_GOING)
+		run_finish(r);
+	else
+		run_forget(r);
+}
+
+static void on_timeout(uv_timer_t *timer)
+{
+	struct run *r = timer->data;
+	struct pollfd over = {.fd = r->pidfd, .events = POLLIN};
+	/* It has ended in time, but we are late. */
+	if (r->state != RUN_GOING || poll(&over, 1, 0) > 0)
+		return;
+	r->timed_out = true;
+	end(r, RUN_GRACE_MS);
+}
+
+void run_cancel(struct run *r, unsigned grace_ms)
+{
+	if (r->state == RUN_OVER)
+		return;
+	r->cancelled |= r->state == RUN_GOING;
+	end(r, grace_ms);
+}
+
+void run_detach(struct run *r)
+{
+	r->callbacks = (struct run_callbacks){0};
+	r->user = NULL;
+	run_cancel(r, RUN_GRACE_MS);
+}
+
+int run_exit_code(const struct run_result *result)
+{
+	if (result->timed_out)
+		return RUN_TIMEOUT_CODE;
+	return WIFSIGNALED(result->status) ? 128 + WTERMSIG(result->status)
+					   : WEXITSTATUS(result->status);
+}
+
+/* The beginning */
+
+static int check_cwd(const char *cwd)
+{
+	struct stat st;
+	if (!cwd || cwd[0] != '/')
+		return -EINVAL;
+	if (stat(cwd, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return faccessat(AT_FDCWD, cwd, X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+/* Whether PWD may have this name: then bash shows it, symbolic links and all. */
+static bool is_plain(const char *path)
+{
+	return !strstr(path, "/./") && !strstr(path, "/../") && !strstr(path, "//") &&
+		(strlen(path) < 2 || strcmp(path + strlen(path) - 2, "/.") != 0) &&
+		(strlen(path) < 3 || strcmp(path + strlen(path) - 3, "/..") != 0);
+}
+
+/* What a command gets: what we were started with, a place, no pager, what is asked for, its mark. */
+static char **make_environment(const struct runs *all, const struct run_options *o, const char *mark)
+{
+	size_t n = 0;
+	const char **names = calloc(2 * (o->env_count + OWN_VARIABLES), sizeof *names);
+	if (!names)
+		return NULL;
+	const char **values = names + o->env_count + OWN_VARIABLES;
+	if (is_plain(o->cwd)) {
+		names[n] = "PWD";
+		values[n++] = o->cwd;
+	}
+	if (o->terminals) {
+		/* They would wait for keys that nobody presses. */
+		names[n] = "PAGER";
+		values[n++] = "cat";
+		names[n] = "GIT_PAGER";
+		values[n++] = "cat";
+	}
+	for (size_t i = 0; i < o->env_count; i++) {
+		names[n] = o->env_names[i];
+		values[n++] = o->env_values[i];
+	}
+	names[n] = "RINGSIDE_RUN";
+	values[n++] = mark;
+	char **environment = environment_create(all->config.environment, names, values, n);
+	free(names);
+	return environment;
+}
+
+static void make_mark(char mark[RUN_MARK_SIZE])
+{
+	unsigned char bytes[(RUN_MARK_SIZE - 1) / 2] = {0};
+	(void)!getrandom(bytes, sizeof bytes, 0); /* cannot fail once the system is up */
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(mark + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* Start the command itself. */
+static int start_child(struct runs *all, const struct run_options *o, const char *mark,
+	struct throwaway *ret_child)
+{
+	char **environment = make_environment(all, o, mark);
+	if (!environment)
+		return -ENOMEM;
+	struct throwaway_options options = {
+		.bash = all->bash,
+		.command = o->command,
+		.command_length = o->command_length,
+		.cwd = o->cwd,
+		.envp = environment,
+		.input = o->input,
+		.input_length = o->input_length,
+		.terminals = o->terminals,
+		.rows = o->rows,
+		.cols = o->cols,
+		.nofile = all->config.nofile,
+	};
+	int rc = throwaway_start(&options, ret_child);
+	environment_destroy(environment);
+	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {
+		/* Is it the directory, which has gone meanwhile, or bash? */
+		int again = check_cwd(o->cwd);
+		rc = again < 0 ? again : -ENOEXEC;
+	}
+	return rc;
+}
+
+static void init_poll(struct run *r, uv_poll_t *poll, int fd, uv_poll_cb callback)
+{
+	/* Only memory could be wanting for epoll to take these, and libuv ends the program then. */
+	int rc = uv_poll_init(r->all->loop, poll, fd);
+	assert(rc == 0);
+	poll->data = r;
+	r->open_handles++;
+	uv_poll_start(poll, UV_READABLE, callback);
+}
+
+static void watch(struct run *r, const struct throwaway *child, uint64_t timeout_ms)
+{
+	const int fds[] = {child->out, child->err};
+	r->pid = child->pid;
+	r->pidfd = child->pidfd;
+	init_poll(r, &r->exit, child->pidfd, on_exit_readable);
+	for (unsigned i = 0; i < RUN_STREAMS; i++) {
+		r->streams[i].fd = fds[i];
+		init_poll(r, &r->streams[i].poll, fds[i], on_readable);
+	}
+	uv_timer_init(r->all->loop, &r->timeout);
+	r->timeout.data = r;
+	r->open_handles++;
+	/* The loop's time may be older than the command. */
+	uv_update_time(r->all->loop);
+	if (timeout_ms > 0)
+		uv_timer_start(&r->timeout, on_timeout, timeout_ms, 0);
+}
+
+int run_start(struct runs *all, const struct run_options *o, const struct run_callbacks *callbacks,
+	void *user, struct run **ret_run)
+{
+	struct throwaway child;
+	if (o->command_length == 0 || o->command_length > RUN_COMMAND_MAX ||
+		memchr(o->command, '\0', o->command_length))
+		return -EINVAL;
+	int rc = check_cwd(o->cwd);
+	if (rc < 0)
+		return rc;
+	if (all->count >= RUNS_MAX)
+		return -EUSERS;
+	struct run *r = calloc(1, sizeof *r);
+	if (!r)
+		return -ENOMEM;
+	make_mark(r->mark);
+	r->started_ms = clock_wall_ms();
+	r->started_ns = uv_hrtime();
+	run_note(all->notes, r->mark);
+	rc = start_child(all, o, r->mark, &child);
+	if (rc < 0) {
+		run_note_remove(all->notes, r->mark);
+		free(r);
+		return rc;
+	}
+	r->all = all;
+	r->callbacks = *callbacks;
+	r->user = user;
+	r->terminals = o->terminals;
+	for (unsigned i = 0; i < RUN_STREAMS; i++)
+		excerpt_init(&r->streams[i].kept,
+			o->output_max < RUN_OUTPUT_MAX ? o->output_max : RUN_OUTPUT_MAX);
+	watch(r, &child, o->timeout_ms);
+	DL_APPEND(all->list, r);
+	all->count++;
+	*ret_run = r;
+	if (r->callbacks.started)
+		r->callbacks.started(user, r->pid);
+	return 0;
+}

@@ -1,0 +1,116 @@
+/*
+ * Runs: commands for programs, each in terminals or pipes of its own, nothing shared and nothing kept.
+ *
+ * A run is over when its bash has ended: what it has written by then is read to the last byte, what
+ * something in the background writes later is not part of it. That something is left alone when the run
+ * ends by itself; but its terminals or pipes are gone then, so writing to them fails (EIO, SIGPIPE). No
+ * SIGHUP comes, for the terminals are nobody's controlling terminal; see pty/throwaway.h.
+ *
+ * A run that is cancelled or takes too long is ended with everything that it has started: its session, and
+ * whatever still carries the variable RINGSIDE_RUN that it was started with. First TERM, after a grace KILL;
+ * done() comes when all of them are gone, or says how many could not be ended.
+ *
+ * A server that was killed leaves commands behind that nobody listens to; the next one kills them.
+ *
+ * Output is always read. Of each stream the first and the last bytes are kept; a loop turn reads so much
+ * and no more, so that a flood does not starve others; all runs together keep RUNS_MEMORY_MAX.
+ */
+#pragma once
+
+#include "shell/excerpt.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#define RUNS_MAX 256u                        /* at once */
+#define RUNS_MEMORY_MAX ((size_t)256 << 20)  /* bytes of output that all of them keep */
+#define RUN_COMMAND_MAX ((size_t)1 << 20)    /* bytes */
+#define RUN_OUTPUT_DEFAULT ((size_t)8 << 20) /* bytes kept of each stream unless asked otherwise */
+#define RUN_OUTPUT_MAX ((size_t)32 << 20)
+#define RUN_GRACE_MS 2000u /* between TERM and KILL for those who take too long */
+#define RUN_TIMEOUT_CODE 124
+
+struct runs;
+struct run;
+
+/* What there is to be run. All is borrowed for the call. */
+struct run_options {
+	const char *command;   /* for bash -c; without NUL */
+	size_t command_length; /* 1 to RUN_COMMAND_MAX */
+	const char *cwd;       /* absolute, must exist: checked before anything runs */
+	const char *const *env_names, *const *env_values;
+	size_t env_count;
+	const void *input;   /* standard input; NULL: /dev/null */
+	size_t input_length; /* bytes */
+	bool terminals;      /* stdout and stderr are raw PTYs of their own; otherwise pipes */
+	unsigned rows, cols; /* of the terminals */
+	uint64_t timeout_ms; /* 0 = none */
+	size_t output_max; /* bytes kept of each stream: the first and the last half of it; 0 = none */
+};
+
+enum run_stream { RUN_STDOUT, RUN_STDERR, RUN_STREAMS };
+
+/* How it went. All is borrowed for the callback. */
+struct run_result {
+	int status;                    /* as wait(2) has it */
+	bool timed_out;                /* then the exit code is 124 */
+	bool cancelled;                /* by run_cancel() */
+	uint64_t started_ms, ended_ms; /* wall clock */
+	uint64_t duration_us;          /* not disturbed by changes of the clock */
+	struct excerpt_parts output[RUN_STREAMS];
+	unsigned survivors; /* processes that could not be ended */
+};
+
+struct run_callbacks {
+	/* It runs; called from run_start(). May be NULL. */
+	void (*started)(void *user, pid_t pid);
+	/* It has written something. May be NULL. Neither this nor done() comes from inside run_start(). */
+	void (*output)(void *user, enum run_stream stream, const void *bytes, size_t length);
+	/* It is over; once. The run is freed after it. */
+	void (*done)(void *user, const struct run_result *result);
+};
+
+struct runs_config {
+	const char *dir; /* existing; what runs is noted below it, see run_notes.h; borrowed */
+	char *const *environment; /* what commands inherit; borrowed */
+	long nofile;              /* soft limit of descriptors for them; 0 = ours */
+};
+
+/* Kill what an earlier server has left, and begin. Returns 0 or a negative errno. */
+int runs_open(uv_loop_t *loop, const struct runs_config *config, struct runs **ret_runs);
+
+/* Cancel all. Poll with runs_idle(). */
+void runs_cancel_all(struct runs *all, unsigned grace_ms);
+bool runs_idle(const struct runs *all);
+
+/* How many there are. */
+unsigned runs_count(const struct runs *all);
+
+/*
+ * Kill what still runs, with everything it has started, which is waited for; done() of each is called.
+ * Then free all: the handles are closed when the loop has turned. NULL is fine.
+ */
+void runs_close(struct runs *all);
+
+/*
+ * Start one. Returns 0, or a negative errno and nothing has been started: -EINVAL (command or cwd),
+ * -ENOENT, -ENOTDIR, -EACCES, -ENAMETOOLONG or -ELOOP (cwd), -EUSERS (RUNS_MAX at once), -E2BIG (an
+ * environment that the system does not take), -ENOEXEC (there is no bash), or whatever the system lacks.
+ */
+int run_start(struct runs *all, const struct run_options *options,
+	const struct run_callbacks *callbacks, void *user, struct run **ret_run);
+
+/*
+ * TERM to everything it has started, KILL after the grace; done() follows, but not from inside this. Once
+ * more: only a shorter grace changes something.
+ */
+void run_cancel(struct run *r, unsigned grace_ms);
+
+/* Nobody listens any more: no callback comes, and the command is cancelled. */
+void run_detach(struct run *r);
+
+/* 0 to 255: 128 + n when signal n has ended it, RUN_TIMEOUT_CODE when it took too long. */
+int run_exit_code(const struct run_result *result);

@@ -1,0 +1,393 @@
+// Commands for programs in the shell that people look at.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { scenario } from './lib/server.mjs';
+import { pause, until } from './lib/until.mjs';
+
+const id = 's';
+
+/** Runs a command; resolves with the exec. */
+async function exec(server, command, fields = {}, { session = id } = {}) {
+	const { data } = await server.api.call('POST', `/api/session/${session}/exec`, { command, queue: true, ...fields });
+	return data;
+}
+
+const find = async (server, exec) => (await server.api.call('GET', `/api/session/${id}/exec/${exec}`)).data;
+
+/** The screen's rows, as people see them. */
+async function rows(server, session = id) {
+	const { text } = await server.api.raw('GET', `/api/session/${session}/screen?format=text`);
+	return text.split('\n').map((row) => row.trimEnd());
+}
+
+/** What went to the terminal from the ring, by the range that an exec tells. */
+async function ranged(server, { range }) {
+	const bytes = await server.api.output(id, range.start);
+	return bytes.subarray(0, range.end - range.start).toString();
+}
+
+// command, status, output, and what is different from the usual
+const cases = [
+	['true', 0, ''],
+	['false', 1, ''],
+	['(exit 7)', 7, ''],
+	['echo hi', 0, 'hi\n'],
+	['printf no-newline', 0, 'no-newline'],
+	['echo out; echo err >&2', 0, 'out\nerr\n'],
+	['false | true | (exit 4)', 4, '', { pipeStatus: [1, 0, 4] }],
+	['true | false | true', 0, '', { pipeStatus: [0, 1, 0] }],
+	['cat <<END\none\n  two $((1+1))\nEND', 0, 'one\n  two 2\n'],
+	["cat <<'END' | tr a-z A-Z\nno $expansion\nEND", 0, 'NO $EXPANSION\n'],
+	['echo "open', 2, /unexpected EOF/],
+	["echo 'open", 2, /unexpected EOF/],
+	['if true; then', 2, /syntax error/],
+	[')', 2, /syntax error/],
+	['echo a # comment', 0, 'a\n'],
+	['echo a \\', 0, 'a \\\n'],
+	['echo !!; echo "!x"', 0, '!!\n!x\n'],
+	['echo a\tb', 0, 'a b\n'],
+	['echo "a\tb"', 0, 'a\tb\n'],
+	['echo one\necho two\n\necho three', 0, 'one\ntwo\nthree\n'],
+	['for i in 1 2 3; do\n\techo $i\ndone', 0, '1\n2\n3\n'],
+	['echo \'it\'"\'"\'s\' "q\\"q" \\\\ $\'\\x41\'', 0, 'it\'s q"q \\ A\n'],
+	['echo äöü 世界 🎪', 0, 'äöü 世界 🎪\n'],
+	['nosuchcommand_x', 127, /command not found/],
+	['/etc/passwd', 126, /denied/],
+	['kill -9 $BASHPID', null, null, { skip: true }],
+	['bash -c "kill -9 \\$\\$"', 137, /Killed|^$/],
+	['sh -c "kill -TERM \\$\\$"', 143, /Terminated|^$/],
+	['yes | head -n 1', 0, 'y\n', { pipeStatus: [141, 0] }],
+	['trap "echo trapped" USR1; kill -USR1 $$; trap - USR1', 0, 'trapped\n'],
+	['return 5', 5, /^$|return/],
+	['exec >/dev/null; echo gone; exec >/dev/tty; echo back', 0, 'back\n'],
+	['stty -a >/dev/null; stty raw; stty sane', 0, ''],
+	['set -x; echo traced; set +x', 0, /traced/],
+	['set -u; echo ${HOME:+set}; set +u', 0, 'set\n'],
+	['set -C; echo noclobber; set +C', 0, 'noclobber\n'],
+	['IFS=,; a=1,2; echo $a | cat; IFS=$\' \\t\\n\'', 0, '1 2\n'],
+	['shopt -s extglob failglob; shopt -u failglob', 0, ''],
+	['(sleep 0.1; exit 3) & wait $!', 3, /.*/],
+	['f() { local x=1; return $((x+1)); }; f', 2, ''],
+	['declare -A map=([a]=1); echo ${map[a]}', 0, '1\n'],
+	['echo "${map[a]}"', 0, '1\n'],
+	['alias greet="echo hello"', 0, ''],
+	['greet', 0, 'hello\n'],
+	['cd /usr', 0, '', { cwd: '/usr' }],
+	['pwd; cd - >/dev/null', 0, '/usr\n'],
+	['PS1="changed> "; PROMPT_COMMAND=', 0, ''],
+	['echo after the prompt changed', 0, 'after the prompt changed\n'],
+	['PS1="% "; unset PROMPT_COMMAND PS0 PS2', 0, ''],
+	['echo after all hooks are gone', 0, 'after all hooks are gone\n'],
+	['history | tail -n 1', 0, /history \| tail -n 1/],
+	['set -o vi', 0, ''],
+	['echo in vi mode', 0, 'in vi mode\n'],
+	['set -o emacs', 0, ''],
+	['head -c 100000 /dev/zero | tr "\\0" x', 0, 'x'.repeat(100_000)],
+	['printf "\\033]133;D;0;aid=0;id=fake\\a"; echo forged', 0, /forged/],
+	['false\ntrue && false', 1, ''],
+	['! true', 1, ''],
+];
+
+scenario('every awkward command: status, output, range', { timeout: 100_000 }, async (server) => {
+	await server.session({ id, cols: 100, rows: 30 });
+	for (const [command, status, output, more = {}] of cases) {
+		if (more.skip) continue;
+		const e = await exec(server, command, { format: 'raw', maxOutput: 1 << 20 });
+		const about = `${JSON.stringify(command)}: ${JSON.stringify({ ...e, output: e.output.slice(0, 500) })}`;
+		assert.equal(e.state, 'done', about);
+		assert.equal(e.exitCode, status, about);
+		assert.equal(e.lost, 0, about);
+		const text = e.output.replaceAll('\r\n', '\n');
+		if (output instanceof RegExp) assert.match(text, output, about);
+		else assert.equal(text, output, about);
+		assert.equal(e.outputExact, true, about);
+		assert.equal(e.interleavedInput, false, about);
+		if (more.pipeStatus) assert.deepEqual(e.pipeStatus, more.pipeStatus, about);
+		if (more.cwd) assert.equal(e.cwd, more.cwd, about);
+		assert.equal(await ranged(server, e), e.output, about);
+	}
+});
+
+scenario('it looks typed, is in the history, and the half-typed line comes back', async (server) => {
+	const { api } = server;
+	await server.session({ id, cols: 60, rows: 20 });
+	await exec(server, "PS1='> '; clear");
+	await until('a clear screen', async () => (await rows(server))[0] === '>');
+	await api.input(id, 'ls -l /etc/hos');
+	await until('the half line', async () => (await rows(server))[0] === '> ls -l /etc/hos');
+	const e = await exec(server, 'echo first\necho second');
+	assert.equal(e.output, 'first\nsecond\n');
+	assert.equal(e.interleavedInput, false);
+	await until('the half line again', async () => (await rows(server)).filter(Boolean).at(-1) === '> ls -l /etc/hos');
+	assert.deepEqual((await rows(server)).filter(Boolean),
+		['> echo first', 'echo second', 'first', 'second', '> ls -l /etc/hos']);
+	await api.input(id, 'tname\r');
+	await until('the whole line', async () => (await rows(server)).some((row) => row.endsWith('/etc/hostname') && !row.startsWith('>')));
+	assert.match((await exec(server, 'history 3')).output, /echo first\n *echo second\n +\d+ +ls -l \/etc\/hostname\n +\d+ +history 3\n$/);
+	assert.doesNotMatch(await api.text(id, 0), /proc.*No such file/);
+});
+
+for (const cols of [20, 33, 34, 35, 36, 37, 80]) {
+	scenario(`a narrow window: ${cols} columns`, async (server) => {
+		await server.session({ id, cols, rows: 20 });
+		await exec(server, "PS1='a longer prompt$ '");
+		await exec(server, 'clear');
+		await exec(server, 'echo A');
+		const wanted = [...(cols < 21 ? ['a longer prompt$ ech', 'o A'] : ['a longer prompt$ echo A']), 'A', 'a longer prompt$'];
+		let shown;
+		await until(() => `the rows, which are ${JSON.stringify(shown)}`, async () => {
+			shown = (await rows(server)).filter(Boolean);
+			return shown.join('\n') === wanted.join('\n');
+		});
+	});
+}
+
+scenario('streams apart, standard input, directory and environment of a command', async (server) => {
+	await server.session({ id });
+	const { data: { cwd } } = await server.api.call('GET', `/api/session/${id}`);
+	const pipes = (command, fields) => exec(server, command, { streams: 'pipes', stdin: null, ...fields });
+	let e = await pipes('echo out; echo err >&2; [ -t 1 ] || echo "no terminal"; exit_is() { return 9; }; exit_is');
+	assert.deepEqual([e.exitCode, e.stdout, e.stderr], [9, 'out\nno terminal\n', 'err\n']);
+	e = await pipes('ls -d / /usr', {});
+	assert.equal(e.stdout, '/\n/usr\n');
+	e = await pipes('printf "a\\r\\nb\\rc\\n\\r"; printf "\\r" >&2');
+	assert.deepEqual([e.stdout, e.stderr], ['a\r\nb\rc\n\r', '\r']);
+	e = await pipes('head -c 3000000 /dev/urandom | tee copy | base64 -w0; echo', { maxOutput: 8 << 20 });
+	assert.equal(e.stdout.length, 4_000_001);
+	assert.equal((await pipes('base64 -d | cmp - copy && echo same', { stdin: e.stdout.slice(0, 900_000) })).exitCode, 1);
+	assert.equal((await pipes('cat', { stdin: 'with no line end' })).stdout, 'with no line end');
+	assert.equal((await pipes('cat')).stdout, '');
+	assert.equal((await exec(server, 'tty; cat', { stdin: 'text' })).output, 'not a tty\ntext');
+
+	e = await pipes('pwd; cd /usr; echo $A-$HOME-$(printenv A)', { cwd: '/tmp', env: { A: "it's $x", HOME: '/nowhere' } });
+	assert.equal(e.stdout, "/tmp\nit's $x-/nowhere-it's $x\n");
+	assert.equal(e.cwd, cwd);
+	e = await pipes('pwd; echo "[${A-unset}]" "${HOME##*/}"');
+	assert.equal(e.stdout, `${cwd}\n[unset] home\n`);
+	await exec(server, 'declare -x EXPORTED=1; PLAIN="two words"; LIST=(a b)');
+	await pipes('echo', { env: { EXPORTED: 'x', PLAIN: 'y', LIST: 'z' } });
+	e = await pipes('declare -p EXPORTED PLAIN LIST');
+	assert.equal(e.stdout, 'declare -x EXPORTED="1"\ndeclare -- PLAIN="two words"\ndeclare -a LIST=([0]="a" [1]="b")\n');
+
+	const both = (command) => exec(server, command, { streams: 'terminals', format: 'raw' });
+	e = await both('[ -t 1 ] && [ -t 2 ] && echo terminals; printf "e\\nr\\r\\n\\r" >&2; ls /nope');
+	assert.deepEqual([e.exitCode, e.stdout, e.stderr],
+		[2, 'terminals\r\n', "e\nr\r\n\rls: cannot access '/nope': No such file or directory\n"]);
+	for (let at = 0; at < 20; at += 1) {
+		e = await both(`seq ${at} 300; seq 300 >&2`);
+		assert.equal(e.stderr, Array.from({ length: 300 }, (_, i) => `${i + 1}\n`).join(''));
+		assert.equal(e.stdout.split('\r\n').length, 302 - at);
+	}
+	await server.restart();
+	assert.equal((await both('echo again >&2')).stderr, 'again\n');
+
+	const bad = await server.api.refused(400, 'VALIDATION_FAILED', 'POST', `/api/session/${id}/exec`, { command: 'touch ran', cwd: '/no/such/place' });
+	assert.match(bad.message, /\/no\/such\/place/);
+	assert.ok(!existsSync(path.join(cwd, 'ran')));
+	// A child that keeps the pipes open keeps nobody waiting.
+	e = await pipes('(sleep 30; echo late) & echo "$!" >pid; echo now');
+	assert.equal(e.stdout, 'now\n');
+	await exec(server, 'kill $(cat pid)');
+});
+
+scenario('people see what goes through pipes, as it comes', async (server) => {
+	await server.session({ id, cols: 60, rows: 20 });
+	await exec(server, 'clear');
+	execFileSync('mkfifo', [path.join(server.cwd, 'wait')]);
+	const running = exec(server, 'echo one; echo two >&2; read -t 20 <>wait; echo three', { streams: 'pipes', stdin: null, cwd: server.cwd, env: {} });
+	await until('what it has said', async () => (await rows(server)).includes('two'));
+	assert.deepEqual((await rows(server)).filter(Boolean).slice(0, 3).filter((row) => !/^[$#]/.test(row)), ['one', 'two']);
+	await server.api.signal(id, 'INT');
+	assert.equal((await running).exitCode, 130);
+});
+
+scenario('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores signals', { timeout: 90_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id });
+	const start = async (command, fields) => {
+		const e = await exec(server, command, { yieldMs: 0, ...fields });
+		await until(`start of ${command}`, async () => (await find(server, e.id)).state === 'running');
+		return e;
+	};
+	const ended = (e) => until(`the end of ${e.command}`, async () => {
+		const now = await find(server, e.id);
+		return now.state === 'done' && now;
+	});
+	for (const command of ['sleep 30; echo never', 'while :; do :; done', 'read x; echo never', 'cat; echo never']) {
+		const e = await start(command);
+		await pause(50);
+		await api.input(id, '\x03');
+		const now = await ended(e);
+		assert.equal(now.exitCode, 130, `${command}: ${JSON.stringify(now)}`);
+		assert.ok(now.endedBy === 'prompt' || now.endedBy === 'command');
+		assert.doesNotMatch(now.output, /never/);
+		assert.equal(now.interleavedInput, true);
+	}
+	let e = await start('sleep 30');
+	await api.input(id, '\x1a');
+	const stopped = await ended(e);
+	assert.equal(stopped.exitCode, 148);
+	assert.match((await exec(server, 'jobs; kill %1')).output, /Stopped.*sleep 30/);
+
+	// The shell itself ignores it: nothing stronger is sent, and that is said.
+	e = await start('trap "" INT; sleep 30 & echo $! >pid; wait; trap - INT');
+	const { data: stubborn } = await api.call('POST', `/api/session/${id}/exec/${e.id}/cancel`, { graceMs: 20 });
+	assert.deepEqual([stubborn.state, stubborn.unkillable, stubborn.signalsSent], ['running', true, ['INT']]);
+	process.kill(Number(readFileSync(path.join(server.cwd, 'pid'), 'utf8')));
+	assert.equal((await ended(e)).state, 'done');
+	e = await start("bash -c 'trap \"\" INT QUIT TERM; while :; do sleep 1; done'");
+	const { data } = await api.call('POST', `/api/session/${id}/exec/${e.id}/cancel`, { graceMs: 50 });
+	assert.deepEqual([data.state, data.exitCode], ['done', 137]);
+	assert.deepEqual(data.signalsSent, ['INT', 'QUIT', 'TERM', 'KILL']);
+	assert.equal((await exec(server, 'echo alive')).output, 'alive\n');
+
+	e = await exec(server, 'sleep 30', { timeoutMs: 150 });
+	assert.deepEqual([e.timedOut, e.exitCode, e.signalsSent], [true, 130, ['INT']]);
+	assert.equal((await exec(server, 'echo alive')).output, 'alive\n');
+	e = await start('sleep 1; echo done');
+	assert.equal(e.state, 'starting');
+	const { data: later } = await api.call('GET', `/api/session/${id}/exec/${e.id}?waitMs=20000`);
+	assert.deepEqual([later.state, later.output], ['done', 'done\n']);
+});
+
+scenario('one at a time: busy, the queue, keys', async (server) => {
+	const { api } = server;
+	await server.session({ id });
+	const first = await exec(server, 'sleep 1; echo first', { yieldMs: 0, key: 'one' });
+	await until('its start', async () => (await find(server, first.id)).state === 'running');
+	const busy = await api.refused(409, 'RESOURCE_BUSY', 'POST', `/api/session/${id}/exec`, { command: 'echo no' });
+	assert.equal(busy.context.exec.id, first.id);
+	const [again, second, third] = await Promise.all([
+		exec(server, 'sleep 1; echo first', { key: 'one' }), exec(server, 'echo second'), exec(server, 'echo third')]);
+	assert.equal(again.id, first.id);
+	assert.deepEqual([again.output, second.output, third.output], ['first\n', 'second\n', 'third\n']);
+	assert.ok(again.endedAt <= second.startedAt && second.endedAt <= third.startedAt);
+	await api.refused(409, 'KEY_IN_USE', 'POST', `/api/session/${id}/exec`, { command: 'echo other', key: 'one' });
+
+	// A program that somebody has started, and a line that is not complete.
+	await api.input(id, 'cat\r');
+	await until('cat', async () => (await api.raw('POST', `/api/session/${id}/exec`, { command: 'echo no' })).status === 409);
+	const waiting = exec(server, 'echo at last');
+	await api.input(id, '\x04');
+	assert.equal((await waiting).output, 'at last\n');
+	await api.input(id, 'for i in 1 2; do\r');
+	await until('continuation', async () => /not complete/.test((await api.raw('POST', `/api/session/${id}/exec`, { command: 'echo no' })).text));
+	const impatient = exec(server, 'echo no', { queueMs: 200 });
+	assert.deepEqual((({ state, endedBy, exitCode, output }) => ({ state, endedBy, exitCode, output }))(await impatient),
+		{ state: 'done', endedBy: 'busy', exitCode: null, output: '' });
+	await api.input(id, '\x03');
+	const queued = await Promise.all([exec(server, 'sleep 5', { yieldMs: 0 }), exec(server, 'touch ran', { yieldMs: 0 })]);
+	const { data } = await api.call('POST', `/api/session/${id}/exec/${queued[1].id}/cancel`, {});
+	assert.equal(data.endedBy, 'cancelled');
+	await api.call('POST', `/api/session/${id}/exec/${queued[0].id}/cancel`, {});
+	assert.equal((await exec(server, 'ls ran')).exitCode, 2);
+});
+
+scenario('the shell ends: exit, exec, set -e', { timeout: 60_000 }, async (server) => {
+	const { api } = server;
+	for (const [command, status] of [['exit 3', 3], ['set -e; false; echo never', 1], ['kill -9 $$', 137], ["exec sh -c 'exit 6'", 6]]) {
+		await api.open({ id });
+		const e = await exec(server, command);
+		assert.deepEqual([e.state, e.endedBy, e.exitCode], ['done', 'shell', status], `${command}: ${JSON.stringify(e)}`);
+		assert.doesNotMatch(e.output, /never/);
+		const gone = await api.refused(410, 'SESSION_TERMINATED', 'POST', `/api/session/${id}/exec`, { command: 'true' });
+		assert.equal(gone.context.exitCode, status);
+		await api.delete(id);
+	}
+	await api.open({ id });
+	assert.equal((await exec(server, 'set -e; false; exit 9', { isolate: true })).exitCode, 1);
+	assert.equal((await exec(server, 'echo alive')).output, 'alive\n');
+	await api.open({ id: 'sh', shell: 'sh' });
+	await api.refused(409, 'EXEC_UNSUPPORTED', 'POST', '/api/session/sh/exec', { command: 'true' });
+});
+
+scenario('what is no command is refused', async (server) => {
+	const { api } = server;
+	await server.session({ id });
+	const refuse = (body, code = 'VALIDATION_FAILED') => api.refused(400, code, 'POST', `/api/session/${id}/exec`, body);
+	await refuse({});
+	await refuse({ command: 5 });
+	await refuse({ command: '  \n' }, 'INVALID_COMMAND');
+	await refuse({ command: 'a\0b' }, 'INVALID_COMMAND');
+	await refuse({ command: 'x', streams: 'wrong' });
+	await refuse({ command: 'x', env: { 'A B': '1' } });
+	await refuse({ command: 'x', env: { A: 1 } });
+	await refuse({ command: 'x', timeoutMs: -1 });
+	await refuse({ command: 'x', key: '' });
+	await api.refused(404, 'EXEC_NOT_FOUND', 'GET', `/api/session/${id}/exec/none`);
+	const long = `: ${'x'.repeat(200_000)}; echo end`;
+	const e = await exec(server, long);
+	assert.deepEqual([e.exitCode, e.output], [0, 'end\n']);
+	const lines = Array.from({ length: 20_000 }, (_, i) => `x=${i}`).join('\n');
+	assert.equal((await exec(server, `${lines}\necho $x`)).output, '19999\n');
+});
+
+scenario('directories vanish: the shell\'s own and the session\'s', async (server) => {
+	mkdirSync(path.join(server.cwd, 'gone'));
+	await server.session({ id, cwd: path.join(server.cwd, 'gone') });
+	rmSync(path.join(server.cwd, 'gone'), { recursive: true });
+	assert.equal((await exec(server, 'echo still here')).output, 'still here\n');
+	const sessions = path.join(server.dir, 'sessions');
+	for (const name of readdirSync(sessions)) rmSync(path.join(sessions, name), { recursive: true });
+	for (const streams of ['terminal', 'pipes']) {
+		const e = await exec(server, 'echo out; false', { streams });
+		assert.deepEqual([e.exitCode, e.output ?? e.stdout], [1, 'out\n']);
+	}
+	await server.api.delete(id).catch(() => {});
+});
+
+scenario('a command outlives the server, and its result with it', { timeout: 90_000 }, async (server) => {
+	await server.session({ id });
+	const finished = await exec(server, 'echo before; false | true');
+	execFileSync('mkfifo', [path.join(server.cwd, 'wait')]);
+	const running = await exec(server, 'echo begun; read -t 20 line <>wait; echo over; (exit 5)', { yieldMs: 0, key: 'k', cwd: server.cwd });
+	await server.outputMatches(id, /begun\r\n/);
+	await server.restart();
+	let e = await find(server, running.id);
+	assert.equal(e.state, 'running');
+	assert.equal(e.output, 'begun\n');
+	await server.kill('SIGKILL');
+	await server.start();
+	await server.api.signal(id, 'INT').catch(() => {});
+	e = (await server.api.call('GET', `/api/session/${id}/exec/${running.id}?waitMs=20000`)).data;
+	assert.equal(e.state, 'done');
+	assert.equal(e.exitCode, 130);
+	assert.match(e.output, /^begun\n/);
+	assert.equal((await find(server, finished.id)).output, 'before\n');
+	assert.deepEqual((await find(server, finished.id)).pipeStatus, [0, 0].map((_, i) => 1 - i));
+	assert.equal((await exec(server, 'x', { key: 'none' })).exitCode, 127);
+
+	// It ends while no server is there.
+	const other = await exec(server, 'sleep 1; echo in between; (exit 6)', { yieldMs: 0 });
+	await until('start', async () => (await find(server, other.id)).state === 'running');
+	await server.kill('SIGKILL');
+	await pause(1500);
+	await server.start();
+	e = (await server.api.call('GET', `/api/session/${id}/exec/${other.id}?waitMs=20000`)).data;
+	assert.deepEqual([e.state, e.exitCode, e.output, e.outputExact], ['done', 6, 'in between\n', true]);
+	assert.equal((await exec(server, 'echo and on')).output, 'and on\n');
+});
+
+scenario('a stream of events', async (server) => {
+	await server.session({ id });
+	const e = await exec(server, 'for i in 1 2 3; do echo line $i; sleep 0.1; done', { yieldMs: 0 });
+	const { text, headers } = await server.api.raw('GET', `/api/session/${id}/exec/${e.id}/stream`);
+	assert.match(headers['content-type'], /^text\/event-stream/);
+	const events = text.split('\n\n').filter(Boolean).map((event) => JSON.parse(event.replace(/^data: /, '')));
+	assert.equal(events[0].type, 'start');
+	assert.equal(events.at(-1).type, 'end');
+	assert.equal(events.at(-1).data.exitCode, 0);
+	assert.equal(events.filter(({ type }) => type === 'output').map(({ data }) => data).join(''), 'line 1\r\nline 2\r\nline 3\r\n');
+});
+
+scenario('100 MB of output: the head and the tail, and memory stays', { timeout: 120_000 }, async (server) => {
+	await server.session({ id });
+	const e = await exec(server, 'yes "$(printf %099d 7)" | head -c 100000000; echo; echo the end', { streams: 'pipes', stdin: null });
+	assert.equal(e.exitCode, 0);
+	assert.equal(e.truncated.stdout.totalBytes, 100_000_009);
+	assert.ok(e.stdout.endsWith('the end\n'));
+	assert.ok(e.stdout.length <= 1 << 20);
+	assert.equal(e.truncated.stdout.omittedBytes, 100_000_009 - e.stdout.length);
+});

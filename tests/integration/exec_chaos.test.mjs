@@ -1,0 +1,158 @@
+// Commands in the shared shell under what goes wrong: people who type, servers that are killed, a full disk.
+//
+// RINGSIDE_SEED: of the random commands. RINGSIDE_TEST_COMMANDS: how many. RINGSIDE_TEST_EXEC_KILLS: how often the
+// server is killed in the middle of a command.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { randomCommand, randomOf } from './lib/commands.mjs';
+import { scenario, slowness } from './lib/server.mjs';
+import { pause, until } from './lib/until.mjs';
+
+const id = 's';
+const seed = Number(process.env.RINGSIDE_SEED ?? 1);
+const count = Number(process.env.RINGSIDE_TEST_COMMANDS ?? 1000);
+const kills = Number(process.env.RINGSIDE_TEST_EXEC_KILLS ?? 100);
+
+const exec = (server, command, fields = {}, session = id) => server.api.call('POST', `/api/session/${session}/exec`,
+	{ command, queue: true, ...fields }).then(({ data }) => data);
+
+/** The descriptors that a process has open. */
+const descriptors = (pid) => readdirSync(`/proc/${pid}/fd`).length;
+
+// `bash -c` itself, not its eval, gives another status when a quote is open at the end.
+scenario('thousands of commands of random shape, as bash has them', { timeout: 280_000 }, async (server) => {
+	const random = randomOf(seed);
+	const env = { PATH: process.env.PATH, HOME: server.home, LANG: 'C.UTF-8', TERM: 'xterm-256color' };
+	const reference = (command) => new Promise((resolve, reject) => {
+		const child = spawn('bash', ['-c', '(eval "$COMMAND")'], { cwd: server.cwd, env: { ...env, COMMAND: command }, stdio: ['ignore', 'pipe', 'ignore'] });
+		const out = [];
+		child.stdout.on('data', (chunk) => out.push(chunk));
+		child.on('error', reject);
+		child.on('close', (code) => resolve({ code, stdout: Buffer.concat(out).toString('base64') }));
+	});
+	// What is about the shell itself: an interactive one answers otherwise, and killing it is another test.
+	const aboutTheShell = /\$\$|\$-|return 5|ulimit|\$0|trap|BASHPID|unset_variable/;
+	const commands = [];
+	while (commands.length < count) {
+		const command = `true\n${randomCommand(random)}`; // another command came before
+		if (!aboutTheShell.test(command)) commands.push(command);
+	}
+	let next = 0;
+	const worker = async (session) => {
+		await server.session({ id: session });
+		while (next < commands.length) {
+			const command = commands[next++];
+			const [e, wanted] = await Promise.all([
+				exec(server, command, { streams: 'pipes', stdin: null, isolate: true, format: 'base64' }, session),
+				reference(command)]);
+			const about = `seed ${seed}: ${JSON.stringify(command)}: ${JSON.stringify(e).slice(0, 1000)}`;
+			assert.equal(e.endedBy, 'command', about);
+			assert.equal(e.exitCode, wanted.code, about);
+			assert.equal(e.stdout, wanted.stdout, about);
+			assert.ok(e.outputExact, about);
+		}
+	};
+	await Promise.all(['a', 'b', 'c'].map(worker));
+});
+
+scenario('several clients at once, while somebody types', { timeout: 120_000 }, async (server) => {
+	await server.session({ id });
+	const watcher = await server.client({ sessionId: id }).connect();
+	let typing = true;
+	const typed = [];
+	const human = (async () => {
+		for (let at = 0; typing; at += 1) {
+			for (const key of `echo typed-${at}-$((${at}*2))`) {
+				watcher.type(key);
+				await pause(3);
+			}
+			watcher.type('\r');
+			typed.push(`typed-${at}-${at * 2}`);
+			await pause(40);
+		}
+	})();
+	const results = await Promise.all(Array.from({ length: 4 }, async (_, client) => {
+		const mine = [];
+		for (let at = 0; at < 15; at += 1) {
+			const e = await exec(server, `echo ${client}-${at}; (exit ${at})`, { streams: 'pipes', stdin: null });
+			mine.push([e.exitCode, e.stdout, e.endedBy]);
+		}
+		return mine;
+	}));
+	typing = false;
+	await human;
+	results.forEach((mine, client) => mine.forEach((got, at) => assert.deepEqual(got, [at, `${client}-${at}\n`, 'command'])));
+	// What was typed has been run as well, every line of it.
+	await until(() => `these in ${JSON.stringify(watcher.text)}: ${typed.filter((text) => !watcher.text.includes(`${text}\r\n`))}`, () => typed.every((text) => watcher.text.includes(`${text}\r\n`)));
+});
+
+scenario('the server is killed in the middle, again and again', { timeout: 200_000 + 100_000 * slowness }, async (server) => {
+	await server.session({ id });
+	const shell = (await server.api.get(id)).pid;
+	const holderDescriptors = async () => descriptors(Number(readFileSync(`/proc/${shell}/status`, 'utf8').match(/^PPid:\s+(\d+)/m)[1]));
+	const before = await holderDescriptors();
+	let lived = 0;
+	for (let at = 0; at < kills; at += 1) {
+		const key = `key ${at}`;
+		const command = `for i in 1 2 3 4 5; do echo ${at} $i; sleep 0.0${at % 7}; done; (exit ${at % 200})`;
+		const streams = at % 2 ? 'pipes' : 'terminal';
+		const fields = { key, streams, ...streams === 'pipes' ? { stdin: null } : {} };
+		const first = exec(server, command, fields).catch(() => undefined);
+		await pause(at % 13 * 6);
+		await server.restart();
+		lived += Boolean(await first);
+		// With the same key: the same command, or its first run if the server had not heard of it.
+		const e = await exec(server, command, fields);
+		const about = JSON.stringify(e);
+		assert.equal(e.state, 'done', about);
+		assert.deepEqual([e.exitCode, e.endedBy, e.outputExact, e.lost], [at % 200, 'command', true, 0], about);
+		assert.equal(e.output ?? e.stdout, [1, 2, 3, 4, 5].map((i) => `${at} ${i}\n`).join(''), about);
+	}
+	console.log(`# ${lived} of ${kills} were answered before the server was killed`);
+	assert.ok(lived < kills, 'none was in the middle');
+	assert.equal((await server.api.get(id)).pid, shell);
+	assert.equal(await holderDescriptors(), before);
+	// Each of them ran once.
+	const { data } = await server.api.call('GET', `/api/session/${id}/exec`);
+	assert.equal(new Set(data.map(({ id: each }) => each)).size, data.length);
+	assert.equal(data.filter(({ key }) => key?.startsWith('key')).length, Math.min(kills, data.length));
+});
+
+const small = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs -o size=256k,mode=700 none "$SMALL" && exec "$@"', 'sh'];
+
+scenario('the disk is full', { skip: process.getuid() !== 0 && 'needs a mount', start: false, prefix: small }, async (server) => {
+	mkdirSync(server.dir);
+	server.options.env = { SMALL: server.dir };
+	await server.start();
+	await server.session({ id });
+	await exec(server, `head -c 1000000 /dev/zero >${server.dir}/fill; :`);
+	for (const streams of ['terminal', 'pipes']) {
+		const e = await exec(server, 'echo still; (exit 3)', { streams });
+		assert.deepEqual([e.exitCode, e.output ?? e.stdout], [3, 'still\n']);
+	}
+	const refused = await server.api.refused(500, 'NO_SPACE', 'POST', `/api/session/${id}/exec`,
+		{ command: 'cat', stdin: 'x'.repeat(300_000), queue: true });
+	assert.ok(refused.message);
+	await exec(server, `rm ${server.dir}/fill`);
+	assert.equal((await exec(server, 'cat', { stdin: 'x'.repeat(10_000) })).output, 'x'.repeat(10_000));
+	assert.deepEqual(readdirSync(path.join('/proc', String(server.pid), 'root', server.dir, 'sessions'))
+		.flatMap((name) => readdirSync(path.join('/proc', String(server.pid), 'root', server.dir, 'sessions', name)))
+		.filter((name) => name.startsWith('input.')), []);
+});
+
+scenario('twenty sessions at once, and nothing is left behind', { timeout: 120_000 }, async (server) => {
+	const ids = Array.from({ length: 20 }, (_, at) => `s${at}`);
+	await Promise.all(ids.map((each) => server.session({ id: each })));
+	const before = descriptors(server.pid);
+	await Promise.all(ids.map(async (each) => {
+		for (let at = 0; at < 20; at += 1) {
+			const e = await exec(server, `echo ${each} ${at} | cat; echo e >&2`, { streams: at % 2 ? 'pipes' : 'terminal', stdin: null }, each);
+			assert.equal(e.stdout ?? e.output, at % 2 ? `${each} ${at}\n` : `${each} ${at}\ne\n`);
+		}
+	}));
+	await until('descriptors as before', () => descriptors(server.pid) <= before + 1);
+	for (const name of readdirSync(path.join(server.dir, 'sessions')))
+		assert.deepEqual(readdirSync(path.join(server.dir, 'sessions', name)).filter((file) => /input|new$/.test(file)), []);
+});

@@ -1,0 +1,632 @@
+// Processes: every route, how they end, what they leave, and that they outlive the server.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { assertError } from './lib/api.mjs';
+import { descriptors, isAlive } from './lib/proc.mjs';
+import { Processes } from './lib/process.mjs';
+import { scenario } from './lib/server.mjs';
+import { stays, until } from './lib/until.mjs';
+
+const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/;
+
+/** A scenario with the processes of its server. */
+function processes(name, options, body) {
+	if (typeof options === 'function') [options, body] = [{}, options];
+	scenario(name, options, (server, t) => body(new Processes(server), server, t));
+}
+
+const numbers = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => `${from + i}\n`).join('');
+const directories = (server) => readdirSync(path.join(server.dir, 'processes'));
+const pidIn = async (p, id, name) => Number((await p.prints(id, new RegExp(`${name}=(\\d+)\\n`)))[1]);
+
+processes('start, list, show and logs have the fields of the protocol', async (p, server) => {
+	const started = await p.start('echo out; echo err >&2; exit 3');
+	assert.match(started.processId, /^proc_\d+_[a-z0-9]{6}$/);
+	assert.ok(started.pid > 0);
+	assert.equal(started.command, 'echo out; echo err >&2; exit 3');
+	assert.match(started.timestamp, iso);
+	const shown = await p.ended(started.processId);
+	assert.equal(shown.id, started.processId);
+	assert.equal(shown.pid, started.pid);
+	assert.equal(shown.status, 'failed');
+	assert.equal(shown.exitCode, 3);
+	assert.equal(shown.cwd, server.cwd);
+	assert.match(shown.startTime, iso);
+	assert.match(shown.endTime, iso);
+	const logs = await p.logs(started.processId);
+	assert.equal(logs.processId, started.processId);
+	assert.equal(logs.stdout, 'out\n');
+	assert.equal(logs.stderr, 'err\n');
+	assert.equal(logs.lost, 0);
+	const running = await p.start('sleep 1000', { processId: 'r', sessionId: 'some-session' });
+	assert.equal(running.processId, 'r');
+	const list = await p.list();
+	assert.deepEqual(list.map(({ id }) => id), [started.processId, 'r']);
+	assert.deepEqual((await p.list('?status=running')).map(({ id }) => id), ['r']);
+	assert.deepEqual((await p.list('?status=completed')), []);
+	assert.equal(list[1].sessionId, 'some-session');
+	assert.equal(list[1].exitCode, undefined);
+	assert.equal(list[1].endTime, undefined);
+	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', '/api/process/list?status=odd');
+});
+
+processes('what makes no sense is refused before anything starts', async (p, server) => {
+	const refused = (status, code, body) => server.api.refused(status, code, 'POST', '/api/process/start', body);
+	await refused(400, 'INVALID_COMMAND', { command: ' \n\t' });
+	await refused(400, 'VALIDATION_FAILED', {});
+	await refused(400, 'VALIDATION_FAILED', { command: 7 });
+	await refused(400, 'VALIDATION_FAILED', { command: 'a\0b' });
+	await refused(400, 'VALIDATION_FAILED', { command: 'true', env: { 'a b': 'c' } });
+	await refused(400, 'VALIDATION_FAILED', { command: 'true', stdin: 'tty' });
+	await refused(400, 'VALIDATION_FAILED', { command: 'true', timeoutMs: -1 });
+	await refused(400, 'VALIDATION_FAILED', { command: 'true', cwd: 'relative' });
+	const missing = path.join(server.root, 'missing');
+	const error = await refused(400, 'VALIDATION_FAILED', { command: 'true', cwd: missing });
+	assert.ok(error.message.includes(missing), error.message);
+	const file = path.join(server.root, 'file');
+	writeFileSync(file, '');
+	assert.ok((await refused(400, 'VALIDATION_FAILED', { command: 'true', cwd: file })).message.includes(file));
+	for (const processId of ['', '.', '..', '../../../tmp/x', 'a/b', 'a b', '.hidden', 'a\nb', 'ü', 'x'.repeat(129),
+		'list', 'start', 'kill-all']) {
+		await refused(400, 'VALIDATION_FAILED', { command: 'true', processId });
+	}
+	assert.deepEqual(directories(server), []);
+	assert.deepEqual(await p.list(), []);
+	for (const [method, route] of [['GET', ''], ['DELETE', ''], ['GET', '/logs'], ['GET', '/stream'], ['GET', '/output'],
+		['POST', '/input'], ['POST', '/signal'], ['POST', '/wait']]) {
+		const body = method === 'POST' ? {} : undefined;
+		const gone = await server.api.refused(404, 'PROCESS_NOT_FOUND', method, `/api/process/nobody${route}`, body);
+		assert.equal(gone.context.processId, 'nobody');
+	}
+});
+
+processes('an id names one process: running it is refused, ended it is replaced', async (p, server) => {
+	for (const processId of ['x'.repeat(128), 'a.b:c@d-e_f']) {
+		await p.start('echo first; sleep 1000', { processId });
+		await p.prints(processId, /first/);
+		const error = await server.api.refused(409, 'PROCESS_ALREADY_EXISTS', 'POST', '/api/process/start',
+			{ command: 'true', processId });
+		assert.equal(error.context.processId, processId);
+		assert.equal((await p.logs(processId)).stdout, 'first\n');
+		await p.kill(processId);
+		assert.equal((await p.finish('echo second', { processId })).status, 'completed');
+		assert.equal((await p.logs(processId)).stdout, 'second\n');
+	}
+});
+
+processes('whatever the command is, it ends, and its status is true', { timeout: 90_000 }, async (p, server) => {
+	const cases = [
+		['true', 0], ['false', 1], ['exit 7', 7], ['exit 300', 44], ['exec false', 1], ['exec sh -c "exit 9"', 9],
+		['echo "open', undefined], ['(', undefined], ['if', undefined], ['}', undefined], ['no-such-command', 127],
+		['/etc/passwd', 126], ['kill -9 $$', 137], ['kill -TERM $$', 143], ['kill -SEGV $$', 139],
+		['sh -c "kill -9 \\$\\$"', 137], ['return 4', undefined], ['set -e; false; echo no', 1],
+		['trap "exit 5" EXIT; true', 5], ['exec 1>&- 2>&-; exit 6', 6], ['cat', 0], ['read x', 1],
+		['cat <<E\nhere\nE', 0], ['echo a \\', 0], ['# nothing', 0], ['sleep 0.01 &', 0], ['cd /; exit 8', 8],
+		['sh -c "exit 11" | cat; exit ${PIPESTATUS[0]}', 11], ['kill -USR1 $$', 138],
+	];
+	const shown = await Promise.all(cases.map(([command]) => p.finish(command)));
+	for (const [i, [command, code]] of cases.entries()) {
+		const { exitCode, status } = shown[i];
+		if (code === undefined) assert.ok(exitCode > 0, `${command}: ${exitCode}`);
+		else assert.equal(exitCode, code, command);
+		assert.equal(status, exitCode === 0 ? 'completed' : [137, 143].includes(exitCode) ? 'killed' : 'failed', command);
+	}
+	assert.equal((await p.logs(shown[22].id)).stdout, 'here\n');
+	assert.match((await p.logs(shown[6].id)).stderr, /unexpected EOF/);
+	await until('empty tables of processes', async () => (await Promise.all(
+		shown.map(({ id }) => p.get(id)))).every(({ members }) => members === 0));
+	assert.equal(directories(server).length, cases.length);
+});
+
+processes('the command has a clean environment, descriptors and no terminal', async (p, server) => {
+	mkdirSync(path.join(server.root, 'elsewhere'));
+	const { id } = await p.finish('ls /proc/self/fd; echo "$0|$A|$PWD|${B-unset}|$RINGSIDE_TOKEN"; '
+		+ '[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || (: < /dev/tty) 2>/dev/null || echo no terminal; '
+		+ 'trap; grep -E "^Sig(Ign|Blk)" /proc/self/status; compgen -v | grep -ciE "ringside|^REPLY$"', {
+		env: { A: "it's \"quoted\" $x\n2" }, cwd: path.join(server.root, 'elsewhere'),
+	});
+	const { stdout, stderr } = await p.logs(id);
+	assert.equal(stderr, '');
+	const zero = '0'.repeat(16);
+	assert.equal(stdout, `0\n1\n2\n3\nbash|it's "quoted" $x\n2|${server.root}/elsewhere|unset|\nno terminal\n`
+		+ `SigBlk:\t${zero}\nSigIgn:\t${zero}\n0\n`);
+});
+
+processes('a command may be almost 1 MiB long', async (p) => {
+	for (const size of [90_000, 100_000, 140_000, 1_000_000]) {
+		const command = `: '${'é'.repeat(size / 2)}'\n`
+			+ 'echo "$0|${REPLY-unset}|$LINENO"; echo "${#BASH_EXECUTION_STRING}" >&2; exit 5';
+		const shown = await p.finish(command);
+		assert.equal(shown.exitCode, 5, `${size}`);
+		assert.equal((await p.logs(shown.id)).stdout, 'bash|unset|2\n');
+		assert.equal(shown.commandTruncated, true);
+		assert.ok(command.startsWith(shown.command) && shown.command.length > 8000);
+		await p.remove(shown.id);
+	}
+});
+
+processes('20000 lines arrive whole, in the logs and in the stream, whoever comes when', async (p) => {
+	const want = numbers(1, 20000);
+	for (let round = 0; round < 5; round++) {
+		const { processId } = await p.start('seq 1 20000');
+		const streams = [p.stream(processId), p.stream(processId)];
+		await p.ended(processId);
+		streams.push(p.stream(processId));
+		assert.equal((await p.logs(processId)).stdout, want);
+		for (const stream of streams) {
+			const exit = await stream.until('exit', ({ type }) => type === 'exit');
+			assert.equal(exit.exitCode, 0);
+			assert.equal(exit.processId, processId);
+			assert.equal(exit.data, 'Process completed with exit code 0');
+			assert.equal(Processes.joined(stream.events, 'stdout'), want);
+			assert.equal(stream.events[0].type, 'process_info');
+			assert.equal(stream.events[0].processId, processId);
+			assert.equal(stream.events[0].command, 'seq 1 20000');
+			assert.equal(stream.events.at(-1).type, 'exit');
+			assert.ok(stream.events.every(({ type }) => type !== 'truncated'));
+			await until('end of the stream', () => stream.closed);
+		}
+	}
+});
+
+processes('bytes are exact, in order, and characters are not torn', async (p) => {
+	const { processId } = await p.start('printf "a\\r\\nb\\n\\r\\r\\n"; printf "\\xff\\x00x" >&2; printf "\\xe2\\x82"; '
+		+ 'sleep 0.05; printf "\\xac\\n"; printf "\\xf0\\x9f"');
+	const stream = p.stream(processId);
+	await stream.until('exit', ({ type }) => type === 'exit');
+	const out = 'a\r\nb\n\r\r\n€\n�';
+	assert.equal(Processes.joined(stream.events, 'stdout'), out);
+	assert.equal(Processes.joined(stream.events, 'stderr'), '�\0x');
+	assert.equal((await p.logs(processId)).stdout, out);
+	assert.equal((await p.output(processId, 'stream=stdout')).data, out);
+	const { base64 } = await p.output(processId, 'stream=stdout&encoding=base64');
+	assert.deepEqual(Buffer.from(base64, 'base64'),
+		Buffer.from('610d0a620a0d0d0ae282ac0af09f', 'hex'));
+	const raw = await p.output(processId, 'stream=stderr&encoding=base64');
+	assert.deepEqual(Buffer.from(raw.base64, 'base64'), Buffer.from('ff0078', 'hex'));
+	const mixed = await p.finish('for i in 1 2 3; do echo o$i; sleep 0.03; echo e$i >&2; sleep 0.03; done');
+	const { chunks } = await p.output(mixed.id);
+	assert.deepEqual(chunks, [1, 2, 3].flatMap((i) => [
+		{ stream: 'stdout', data: `o${i}\n` }, { stream: 'stderr', data: `e${i}\n` }]));
+});
+
+processes('output is read on by a cursor, piece by piece, and waited for', async (p, server) => {
+	const { processId } = await p.start('seq 1 3000; echo note >&2; read x; echo "got $x"; read x; exit 2', { stdin: 'pipe' });
+	await p.prints(processId, /\n3000\n/);
+	let text = '';
+	let cursor = 0;
+	for (;;) {
+		const piece = await p.output(processId, `stream=stdout&cursor=${cursor}&limit=777`);
+		assert.equal(piece.cursor, cursor);
+		assert.equal(piece.lost, 0);
+		assert.equal(piece.ended, false);
+		assert.ok(Buffer.byteLength(piece.data) <= 777);
+		text += piece.data;
+		cursor = piece.nextCursor;
+		if (piece.data === '') break;
+	}
+	assert.equal(text, numbers(1, 3000));
+	const waiting = p.output(processId, `stream=stdout&cursor=${cursor}&waitMs=20000`);
+	await p.input(processId, { data: 'word\n' });
+	const got = await waiting;
+	assert.equal(got.data, 'got word\n');
+	const empty = await p.output(processId, `stream=stdout&cursor=${got.nextCursor}&waitMs=50`);
+	assert.deepEqual([empty.data, empty.ended, empty.nextCursor], ['', false, got.nextCursor]);
+	const last = p.output(processId, `stream=stdout&cursor=${got.nextCursor}&waitMs=20000`);
+	await p.input(processId, { eof: true });
+	const { ended, exitCode, status } = await last;
+	assert.deepEqual([ended, exitCode, status], [true, 2, 'failed']);
+	for (const query of ['stream=all', 'cursor=-1', 'cursor=x', 'limit=99999999', 'waitMs=9999999', 'encoding=hex']) {
+		await server.api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/process/${processId}/output?${query}`);
+	}
+});
+
+processes('what the ring has lost is said, and memory is bounded', { args: ['--process-ring', '64K'] }, async (p) => {
+	const { id } = await p.finish('seq 1 100000; echo end');
+	const logs = await p.logs(id);
+	assert.ok(logs.lost > 500_000, `${logs.lost}`);
+	assert.ok(logs.stdout.endsWith('99999\n100000\nend\n'));
+	assert.ok(logs.stdout.length > 40_000 && logs.stdout.length < 65_536);
+	const piece = await p.output(id, 'stream=stdout&cursor=0&limit=1000000');
+	assert.equal(piece.lost, logs.lost);
+	assert.equal(piece.data, logs.stdout);
+	const stream = p.stream(id);
+	await stream.until('exit', ({ type }) => type === 'exit');
+	const [notice] = stream.events.filter(({ type }) => type === 'truncated');
+	assert.equal(notice.lost, logs.lost);
+	assert.equal(Processes.joined(stream.events, 'stdout'), logs.stdout);
+	// Switching for every line: who wrote what is known for a bounded number of runs.
+	const many = await p.finish('for ((i = 0; i < 30000; i++)); do echo o; echo e >&2; done');
+	const both = await p.logs(many.id);
+	assert.match(both.stdout, /^(o\n)+$/);
+	assert.match(both.stderr, /^(e\n)+$/);
+});
+
+processes('a stream that is not read holds nothing up and hears what it has missed', async (p, server) => {
+	const { processId } = await p.start('read x; seq 1 3000000; exit 4', { stdin: 'pipe' });
+	const stream = p.stream(processId);
+	await stream.until('process_info', ({ type }) => type === 'process_info');
+	const { socket } = stream.request;
+	socket.pause();
+	await p.input(processId, { data: '\n' });
+	assert.equal((await p.ended(processId)).exitCode, 4);
+	socket.resume();
+	await stream.until('exit', ({ type }) => type === 'exit');
+	const notices = stream.events.filter(({ type }) => type === 'truncated');
+	assert.ok(notices.length > 0);
+	assert.ok(Processes.joined(stream.events, 'stdout').endsWith('\n3000000\n'));
+	const missed = notices.reduce((sum, { lost }) => sum + lost, 0);
+	const got = Processes.joined(stream.events, 'stdout');
+	const whole = 22_888_896; // bytes of seq 1 3000000
+	assert.equal(got.length + got.split('\n').length - 1 + missed, whole + 3_000_000);
+	assert.ok(server.child);
+});
+
+processes('500 short processes: all end, all are reported, nothing is left', { timeout: 150_000 }, async (p, server) => {
+	await p.finish('true').then(({ id }) => p.remove(id));
+	const before = Object.keys(descriptors(server.pid)).length;
+	const ids = Array.from({ length: 500 }, (_, i) => `p${i}`);
+	const queue = [...ids];
+	await Promise.all(Array.from({ length: 20 }, async () => {
+		for (let id = queue.pop(); id; id = queue.pop()) {
+			const n = Number(id.slice(1));
+			await p.start(`echo ${n}; exit ${n % 3}`, { processId: id });
+		}
+	}));
+	await until('end of all', async () => (await p.list('?status=running')).length === 0, { timeout: 60_000 });
+	const list = new Map((await p.list()).map((each) => [each.id, each]));
+	assert.equal(list.size, 500);
+	for (const id of ids) {
+		const n = Number(id.slice(1));
+		assert.equal(list.get(id).exitCode, n % 3, id);
+		assert.equal(list.get(id).status, n % 3 ? 'failed' : 'completed');
+		assert.equal((await p.logs(id)).stdout, `${n}\n`);
+	}
+	for (const id of ids) await p.remove(id);
+	assert.deepEqual(await p.list(), []);
+	await until('empty directory', () => directories(server).length === 0);
+	await until('end of all holders', () => server.leftovers().filter((pid) => pid !== server.pid).length === 0);
+	await until('as many descriptors as before', () => Object.keys(descriptors(server.pid)).length <= before + 2);
+});
+
+processes('a kill ends the whole tree, whatever it does against it', { timeout: 60_000 }, async (p, server) => {
+	const { processId } = await p.start('trap "" TERM HUP INT; '
+		+ 'setsid bash -c \'trap "" TERM HUP; echo away=$$; while :; do sleep 1; done\' & '
+		+ '(bash -c \'trap "" TERM; echo deep=$$; exec sleep 1000\' &) ; '
+		+ 'echo main=$$; while :; do sleep 1; done');
+	const pids = [];
+	for (const name of ['away', 'deep', 'main']) pids.push(await pidIn(p, processId, name));
+	assert.ok((await p.get(processId)).members >= 3);
+	const began = Date.now();
+	assert.equal((await p.kill(processId, '?graceMs=300')).processId, processId);
+	assert.ok(Date.now() - began >= 290);
+	for (const pid of pids) assert.ok(!isAlive(pid));
+	const shown = await p.get(processId);
+	assert.deepEqual([shown.status, shown.exitCode, shown.members], ['killed', 137, 0]);
+	assert.match((await p.logs(processId)).stdout, /main=/);
+	const error = await server.api.refused(404, 'COMMAND_NOT_FOUND', 'DELETE', `/api/process/${processId}`);
+	assert.equal(error.context.exitCode, 137);
+	// TERM suffices for one that heeds it, and what it says then is kept.
+	const polite = await p.start('trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.01; done');
+	await p.prints(polite.processId, /ready/);
+	await p.kill(polite.processId);
+	const ended = await p.get(polite.processId);
+	assert.deepEqual([ended.status, ended.exitCode], ['killed', 0]);
+	assert.equal((await p.logs(polite.processId)).stdout, 'ready\nbye\n');
+	// Two who ask at once are both answered.
+	const twice = await p.start('sleep 1000');
+	await Promise.all([p.kill(twice.processId), p.kill(twice.processId)]);
+	assert.equal((await p.get(twice.processId)).exitCode, 143);
+});
+
+processes('kill-all ends what runs and counts it', async (p, server) => {
+	await p.finish('true', { processId: 'done' });
+	for (const id of ['a', 'b', 'c']) await p.start('sleep 1000 & wait', { processId: id });
+	assert.equal((await server.api.call('DELETE', '/api/process/kill-all')).cleanedCount, 3);
+	assert.deepEqual((await p.list()).map(({ status }) => status), ['completed', 'killed', 'killed', 'killed']);
+	assert.equal((await server.api.call('DELETE', '/api/process/kill-all')).cleanedCount, 0);
+});
+
+processes('who is left behind lives on, is heard, and can be ended', async (p, server) => {
+	const { processId } = await p.start('(while [ ! -e go ]; do sleep 0.01; done; seq 1 30000; echo child; sleep 1000) & '
+		+ 'echo left=$!; exit 3');
+	const child = await pidIn(p, processId, 'left');
+	const shown = await p.ended(processId);
+	assert.deepEqual([shown.status, shown.exitCode], ['failed', 3]);
+	assert.ok(shown.members >= 1);
+	const stream = p.stream(processId);
+	await stream.until('exit', ({ type }) => type === 'exit');
+	assert.ok(isAlive(child));
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	await p.prints(processId, /\n30000\nchild\n/);
+	await server.restart();
+	assert.ok(isAlive(child));
+	assert.equal((await p.get(processId)).exitCode, 3);
+	await p.kill(processId);
+	assert.ok(!isAlive(child));
+	assert.equal((await p.get(processId)).exitCode, 3);
+});
+
+processes('a time limit ends the tree and is said', async (p, server) => {
+	const { processId } = await p.start('sleep 1000 & echo pid=$!; wait', { timeoutMs: 300 });
+	const pid = await pidIn(p, processId, 'pid');
+	const shown = await p.ended(processId);
+	assert.deepEqual([shown.exitCode, shown.timedOut, shown.status], [124, true, 'killed']);
+	await until('end of its child', () => !isAlive(pid));
+	assert.equal((await p.finish('exit 1', { timeoutMs: 60_000 })).timedOut, undefined);
+	// The next server keeps it.
+	const later = await p.start('sleep 1000', { timeoutMs: 1500 });
+	await server.restart();
+	assert.equal((await p.ended(later.processId)).exitCode, 124);
+});
+
+processes('signals reach the command, or the tree', async (p, server) => {
+	const signal = (id, body) => server.api.call('POST', `/api/process/${id}/signal`, body);
+	const { processId } = await p.start('trap "echo usr1" USR1; (trap "echo child" USR1; echo up; while :; do sleep 0.01; done) & '
+		+ 'echo up; while :; do sleep 0.01; done');
+	await p.prints(processId, /up\nup\n/);
+	await signal(processId, { signal: 'USR1' });
+	await p.prints(processId, /usr1\n/);
+	assert.doesNotMatch((await p.logs(processId)).stdout, /child/);
+	await signal(processId, { signal: 'SIGKILL', tree: true });
+	assert.equal((await p.ended(processId)).exitCode, 137);
+	const refused = (body) => server.api.refused(400, 'VALIDATION_FAILED', 'POST', `/api/process/${processId}/signal`, body);
+	await refused({});
+	await refused({ signal: 'NOPE' });
+	await refused({ signal: 'TERM', tree: 'yes' });
+	await server.api.refused(404, 'COMMAND_NOT_FOUND', 'POST', `/api/process/${processId}/signal`, { signal: 'TERM' });
+});
+
+processes('standard input is a pipe that outlives the server', async (p, server) => {
+	const { processId } = await p.start('while read -r line; do echo "<$line>"; done; echo eof; cat; exit 6', { stdin: 'pipe' });
+	await p.input(processId, { data: 'one\ntw' });
+	await p.prints(processId, /<one>\n/);
+	await server.restart();
+	await stays('it runs', async () => (await p.get(processId)).status === 'running', 100);
+	await p.input(processId, { base64: Buffer.from('o\n').toString('base64') });
+	await p.prints(processId, /<one>\n<two>\n/);
+	await p.input(processId, { data: 'last\n', eof: true });
+	const shown = await p.ended(processId);
+	assert.equal(shown.exitCode, 6);
+	assert.equal((await p.logs(processId)).stdout, '<one>\n<two>\n<last>\neof\n');
+	await server.api.refused(404, 'COMMAND_NOT_FOUND', 'POST', `/api/process/${processId}/input`, { data: 'x' });
+	// More than a pipe takes, at once.
+	const big = 'x'.repeat(700_000);
+	const slow = await p.start('read x; wc -c', { stdin: 'pipe' });
+	await p.input(slow.processId, { data: 'go' });
+	const { queued } = await p.input(slow.processId, { data: `${big}` });
+	assert.ok(queued > 0);
+	await p.input(slow.processId, { data: `\n${big}`, eof: true });
+	await p.ended(slow.processId);
+	assert.equal((await p.logs(slow.processId)).stdout, '700000\n');
+});
+
+processes('standard input that nobody takes is refused in words', async (p, server) => {
+	const input = (id, status, code, body) => server.api.refused(status, code, 'POST', `/api/process/${id}/input`, body);
+	const none = await p.start('sleep 1000');
+	await input(none.processId, 409, 'INPUT_CLOSED', { data: 'x' });
+	const closed = await p.start('exec 0<&-; echo closed; sleep 1000', { stdin: 'pipe' });
+	await p.prints(closed.processId, /closed/);
+	await input(closed.processId, 409, 'INPUT_CLOSED', { data: 'x' });
+	const idle = await p.start('sleep 1000', { stdin: 'pipe' });
+	await input(idle.processId, 400, 'VALIDATION_FAILED', {});
+	await input(idle.processId, 400, 'VALIDATION_FAILED', { data: 7 });
+	await input(idle.processId, 400, 'VALIDATION_FAILED', { base64: '!' });
+	await input(idle.processId, 400, 'VALIDATION_FAILED', { data: 'x', eof: 1 });
+	for (let i = 0; i < 5; i++) await p.input(idle.processId, { data: 'x'.repeat(800_000) });
+	await input(idle.processId, 429, 'LIMIT_REACHED', { data: 'x'.repeat(800_000) });
+	await p.input(idle.processId, { eof: true });
+	await input(idle.processId, 409, 'INPUT_CLOSED', { data: 'x' });
+	await p.kill(idle.processId);
+});
+
+processes('processes outlive kill -9 of the server with all that they write', { timeout: 90_000 }, async (p, server) => {
+	for (let round = 0; round < 5; round++) {
+		const { processId, pid } = await p.start('for ((i = 1; i <= 4000; i++)); do echo $i; '
+			+ '((i % 100)) || { echo "e$i" >&2; sleep 0.005; }; done; exit 9');
+		const before = await p.start('echo done; exit 1');
+		await p.ended(before.processId);
+		await p.prints(processId, /\n500\n/);
+		await server.kill('SIGKILL');
+		assert.ok(isAlive(pid));
+		await server.start();
+		const stream = p.stream(processId);
+		const shown = await p.ended(processId);
+		assert.deepEqual([shown.exitCode, shown.status, shown.pid], [9, 'failed', pid]);
+		const want = numbers(1, 4000);
+		const errors = Array.from({ length: 40 }, (_, i) => `e${(i + 1) * 100}\n`).join('');
+		const logs = await p.logs(processId);
+		assert.equal(logs.stdout, want);
+		assert.equal(logs.stderr, errors);
+		await stream.until('exit', ({ type }) => type === 'exit');
+		assert.equal(Processes.joined(stream.events, 'stdout'), want);
+		assert.equal(Processes.joined(stream.events, 'stderr'), errors);
+		assert.deepEqual([(await p.get(before.processId)).exitCode, (await p.logs(before.processId)).stdout], [1, 'done\n']);
+	}
+});
+
+processes('one that ends while no server runs is known to the next', async (p, server) => {
+	const { processId } = await p.start('while [ ! -e go ]; do sleep 0.01; done; seq 1 20000; exit 5');
+	const quiet = await p.start('while [ ! -e go ]; do sleep 0.01; done; kill -9 $$');
+	await server.kill('SIGKILL');
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	await until('end of both', () => server.leftovers().length === 2); // their holders
+	await server.start();
+	const shown = await p.ended(processId);
+	assert.deepEqual([shown.exitCode, shown.status], [5, 'failed']);
+	assert.equal((await p.logs(processId)).stdout, numbers(1, 20000));
+	assert.equal((await p.get(quiet.processId)).exitCode, 137);
+});
+
+processes('a log of labels that has gone round is read on by the next server', async (p, server) => {
+	const { processId } = await p.start('for ((i = 0; i < 12000; i++)); do echo o$i; echo e$i >&2; done; read x; echo last',
+		{ stdin: 'pipe' });
+	await p.prints(processId, /o11999\n/);
+	const before = await p.logs(processId);
+	await server.restart();
+	const after = await p.logs(processId);
+	for (const stream of ['stdout', 'stderr']) {
+		assert.ok(before[stream].endsWith(after[stream].slice(after[stream].indexOf('\n') + 1)));
+		assert.ok(after[stream].length > 10_000, `${stream}: ${after[stream].length}`);
+	}
+	assert.match(after.stdout, /^(\d*\n)?(o\d+\n)+$/);
+	assert.match(after.stderr, /^(\d*\n)?(e\d+\n)+$/);
+	await p.input(processId, { data: '\n' });
+	await p.ended(processId);
+	assert.ok((await p.logs(processId)).stdout.endsWith('\nlast\n'));
+});
+
+processes('a server that is killed while it starts processes leaves none half', { timeout: 90_000 }, async (p, server) => {
+	for (let round = 0; round < 6; round++) {
+		const starting = Array.from({ length: 12 }, (_, i) => server.api.raw('POST', '/api/process/start',
+			{ command: `echo ${i}; exit 7`, processId: `r${round}-${i}` }).catch(() => undefined));
+		if (round % 2) await starting[round];
+		else await until('a directory', () => directories(server).length > 0, { interval: 1 });
+		await server.kill('SIGKILL');
+		await Promise.all(starting);
+		await server.start();
+		await until('end of all', async () => (await p.list()).every(({ status }) => status === 'failed'));
+		const list = await p.list();
+		for (const { id, exitCode } of list) {
+			assert.equal(exitCode, 7, id);
+			assert.equal((await p.logs(id)).stdout, `${id.split('-')[1]}\n`);
+		}
+		await until('no other directories', () => directories(server).length === list.length);
+		for (const { id } of list) await p.remove(id);
+		await until('no directories', () => directories(server).length === 0);
+	}
+});
+
+processes('the death of a holder is an error, and nothing hangs', async (p, server) => {
+	const { processId, pid } = await p.start('echo here; sleep 1000');
+	await p.prints(processId, /here/);
+	const stream = p.stream(processId);
+	const holder = server.leftovers().find((each) => readFileSync(`/proc/${each}/cmdline`, 'latin1').includes('--dir-fd'));
+	process.kill(holder, 'SIGKILL');
+	const exit = await stream.until('exit', ({ type }) => type === 'exit');
+	assert.equal(exit.exitCode, null);
+	assert.equal((await p.get(processId)).status, 'error');
+	assert.equal((await p.logs(processId)).stdout, 'here\n');
+	await until('end of the command', () => !isAlive(pid));
+	// Its supervisor: the command goes with it.
+	const other = await p.start('echo sup=$PPID; sleep 1000');
+	process.kill(await pidIn(p, other.processId, 'sup'), 'SIGKILL');
+	assert.equal((await p.ended(other.processId)).exitCode, 137);
+	await until('end of the command', () => !isAlive(other.pid));
+});
+
+processes('ended ones are kept for a time and up to a number', {
+	args: ['--process-ttl', '1', '--max-processes', '3'],
+}, async (p, server) => {
+	await p.finish('true', { processId: 'old' });
+	await p.start('sleep 1000', { processId: 'runs' });
+	await p.finish('sleep 1000 & exit', { processId: 'leaves' });
+	await until('one to be forgotten', async () => !(await p.list()).some(({ id }) => id === 'old'));
+	await stays('the others are kept', async () => (await p.list()).length === 2, 1500);
+	assert.equal(directories(server).length, 2);
+	await p.start('sleep 1000');
+	await p.start('sleep 1000');
+	const error = await server.api.refused(429, 'LIMIT_REACHED', 'POST', '/api/process/start', { command: 'true' });
+	assert.equal(error.context.maxProcesses, 3);
+});
+
+processes('waiting for the end, for a line, in time or not', async (p, server) => {
+	const { processId } = await p.start('read x; echo "Server ready on port 80$x"; echo oops >&2; read x; exit 4', { stdin: 'pipe' });
+	const wait = (status, code, body) => server.api.refused(status, code, 'POST', `/api/process/${processId}/wait`, body);
+	const timeout = await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'log', pattern: 'ready', timeoutMs: 60 });
+	assert.deepEqual([timeout.context.processId, timeout.context.timeoutMs], [processId, 60]);
+	assert.ok(timeout.context.elapsedMs >= 59);
+	const waits = [
+		p.wait(processId, { for: 'log', pattern: 'ready on' }),
+		p.wait(processId, { for: 'log', regex: 'port ([0-9]+)$' }),
+		p.wait(processId, { for: 'log', pattern: 'oops', stream: 'stderr' }),
+	];
+	await p.input(processId, { data: '80\n' });
+	const [text, regex, error] = await Promise.all(waits);
+	assert.deepEqual([text.match, text.line, text.stream], ['ready on', 'Server ready on port 8080', 'stdout']);
+	assert.equal(regex.match, 'port 8080');
+	assert.equal(error.stream, 'stderr');
+	// What has been written before counts, unless the cursor is behind it.
+	assert.equal((await p.wait(processId, { for: 'log', pattern: 'ready' })).match, 'ready');
+	const { nextCursor } = await p.output(processId);
+	await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'log', pattern: 'ready', cursor: nextCursor, timeoutMs: 50 });
+	await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'log', pattern: 'oops', stream: 'stdout', timeoutMs: 50 });
+	await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'exit', timeoutMs: 50 });
+	const end = p.wait(processId, { for: 'exit' });
+	const never = server.api.raw('POST', `/api/process/${processId}/wait`, { for: 'log', pattern: 'never' });
+	await p.input(processId, { data: '\n' });
+	assert.equal((await end).exitCode, 4);
+	const early = await never;
+	assertError(early, 500, 'PROCESS_EXITED_BEFORE_READY');
+	assert.deepEqual([early.json.context.exitCode, early.json.context.stdout, early.json.context.stderr],
+		[4, 'Server ready on port 8080\n', 'oops\n']);
+	for (const body of [{}, { for: 'rain' }, { for: 'log' }, { for: 'log', pattern: '' }, { for: 'log', regex: '(' },
+		{ for: 'log', pattern: 'a\nb' }, { for: 'exit', timeoutMs: 0 }, { for: 'log', pattern: 'x', stream: 'tty' }]) {
+		await wait(400, 'VALIDATION_FAILED', body);
+	}
+	// A prompt is no whole line.
+	const prompt = await p.start('printf "name? "; sleep 1000');
+	assert.equal((await p.wait(prompt.processId, { for: 'log', regex: 'name[?]' })).match, 'name?');
+});
+
+processes('no line of a flood is missed by who waits for it', async (p) => {
+	const { processId } = await p.start('read x; for i in 1 2 3 4; do seq 1 200000; done; echo needle; seq 1 200000', { stdin: 'pipe' });
+	const found = p.wait(processId, { for: 'log', pattern: 'needle' });
+	await p.input(processId, { data: '\n' });
+	const { lost, line } = await found;
+	assert.deepEqual([lost, line], [0, 'needle']);
+});
+
+processes('removing forgets the process and everything of it', async (p, server) => {
+	const { processId } = await p.start('sleep 1000 & echo up; wait');
+	await p.prints(processId, /up/);
+	const stream = p.stream(processId);
+	await stream.until('process_info', ({ type }) => type === 'process_info');
+	const waiting = server.api.raw('POST', `/api/process/${processId}/wait`, { for: 'exit' });
+	const reading = server.api.raw('GET', `/api/process/${processId}/output?cursor=4&waitMs=20000`);
+	await until('both to wait', async () => /ringside_processes_running 1\b/.test((await server.api.raw('GET', '/metrics')).text));
+	await p.remove(processId);
+	assert.deepEqual(await p.list(), []);
+	assert.ok([200, 404].includes((await waiting).status));
+	assert.ok([200, 404].includes((await reading).status));
+	await until('end of the stream', () => stream.closed);
+	assert.ok(['exit', 'error'].includes(stream.events.at(-1).type));
+	await until('empty directory', () => directories(server).length === 0);
+	await until('end of its holder', () => server.leftovers().filter((pid) => pid !== server.pid).length === 0);
+});
+
+processes('the log says who ran what, and no environment', async (p, server) => {
+	await p.finish('exit 3', { processId: 'logged', env: { SECRET: 'hush-hush' } });
+	const line = (message) => until(`"${message}" in the log`,
+		() => server.stderr.split('\n').find((each) => each.includes(`module=process msg=${message}`)));
+	assert.match(await line('started'), /id=logged peer=127\.0\.0\.1 .*command="exit 3" cwd=/);
+	assert.match(await line('ended'), /id=logged status=failed exit=3/);
+	assert.ok(!server.stderr.includes('hush-hush'));
+	const { text } = await server.api.raw('GET', '/metrics');
+	assert.match(text, /^ringside_processes_started_total 1$/m);
+	assert.match(text, /^ringside_processes_ended_total 1$/m);
+});
+
+processes('a directory without a holder is cleared up, and what is no directory is left alone', async (p, server) => {
+	const { processId } = await p.start('sleep 1000');
+	await server.kill('SIGKILL');
+	server.killLeftovers();
+	await until('end of all', () => server.leftovers().length === 0);
+	writeFileSync(path.join(server.dir, 'processes', 'stray'), '');
+	await server.start();
+	assert.deepEqual(await p.list(), []);
+	assert.deepEqual(directories(server), ['stray']);
+	assert.ok(existsSync(path.join(server.dir, 'processes', 'stray')));
+	rmSync(path.join(server.dir, 'processes', 'stray'));
+	await server.api.refused(404, 'PROCESS_NOT_FOUND', 'GET', `/api/process/${processId}`);
+});
+
+scenario('sessions and processes end with the server when that is asked for', {
+	args: ['--kill-sessions-on-exit'], mayHaveDied: true,
+}, async (server) => {
+	const p = new Processes(server);
+	await p.start('trap "" TERM; echo up; sleep 1000');
+	await server.kill('SIGTERM');
+	await until('end of all', () => server.leftovers().length === 0);
+});

@@ -1,0 +1,583 @@
+// Stateless exec: POST /api/run.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import http from 'node:http';
+import net from 'node:net';
+import path from 'node:path';
+import { randomCommand, randomOf } from './lib/commands.mjs';
+import { descriptors, isAlive, kill, processesNaming, rssAnon } from './lib/proc.mjs';
+import { sanitized, scenario } from './lib/server.mjs';
+import { pause, until } from './lib/until.mjs';
+
+const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const both = ['terminals', 'pipes'];
+
+async function run(server, command, fields = {}, options = {}) {
+	const answer = await server.api.raw('POST', '/api/run', { command, ...fields }, options);
+	assert.equal(answer.status, 200, `${command}: ${answer.text}`);
+	return answer.json;
+}
+
+/** A stream of events as the answer to a POST. */
+class Stream {
+	constructor(server, url, body) {
+		this.events = [];
+		this.ended = false;
+		this.broken = false;
+		let pending = '';
+		this.request = http.request(`${server.base}${url}`, {
+			method: 'POST',
+			agent: false,
+			headers: { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json' },
+		}, (response) => {
+			this.status = response.statusCode;
+			this.type = response.headers['content-type'];
+			this.response = response;
+			response.setEncoding('utf8').on('data', (text) => {
+				pending += text;
+				const blocks = pending.split('\n\n');
+				pending = blocks.pop();
+				for (const block of blocks) {
+					if (block.startsWith('data: ')) this.events.push(JSON.parse(block.slice(6)));
+				}
+			});
+			response.on('end', () => { this.ended = true; });
+			response.on('error', () => { this.broken = true; });
+		});
+		this.request.on('error', () => { this.broken = true; });
+		const text = JSON.stringify(body);
+		this.request.setHeader('Content-Length', Buffer.byteLength(text));
+		this.request.end(text);
+		server.clients.add(this);
+	}
+
+	terminate() {
+		this.request.destroy();
+	}
+
+	text(type) {
+		return this.events.filter((each) => each.type === type).map((each) => each.data).join('');
+	}
+
+	async end() {
+		await until(() => `end of the stream; there were ${JSON.stringify(this.events).slice(0, 2000)}`,
+			() => this.ended);
+		return this.events.at(-1);
+	}
+}
+
+const activeRuns = async (server) => {
+	const { text } = await server.api.raw('GET', '/metrics');
+	return Number(/^ringside_runs_active (\d+)$/m.exec(text)[1]);
+};
+const idle = (server) => until('end of all runs', async () => (await activeRuns(server)) === 0);
+
+scenario('the shape of an answer', async (server) => {
+	const answer = await run(server, 'echo out; echo err >&2');
+	assert.deepEqual(Object.keys(answer).sort(), ['command', 'durationMs', 'endedAt', 'exitCode', 'startedAt',
+		'stderr', 'stdout', 'success', 'timedOut', 'timestamp']);
+	assert.deepEqual([answer.success, answer.exitCode, answer.stdout, answer.stderr, answer.timedOut, answer.command],
+		[true, 0, 'out\n', 'err\n', false, 'echo out; echo err >&2']);
+	for (const field of ['startedAt', 'endedAt', 'timestamp']) assert.match(answer[field], iso);
+	assert.ok(Number.isInteger(answer.durationMs) && answer.durationMs >= 0);
+	assert.ok(Date.parse(answer.endedAt) - Date.parse(answer.startedAt) < answer.durationMs + 100);
+});
+
+scenario('exit codes and signals', async (server) => {
+	for (const streams of both) {
+		for (const [command, code, signal] of [
+			['true', 0], ['false', 1], ['exit 255', 255], ['nonexistent-command', 127], ['/', 126],
+			['kill -TERM $$', 143, 'TERM'], ['kill -KILL $$', 137, 'KILL'], ['kill -SEGV $$', 139, 'SEGV'],
+			['exec bash -c "kill -PIPE \\$\\$"', 141, 'PIPE'], ['echo "', 2], ['bash -c "kill -9 \\$\\$"; exit 3', 3],
+		]) {
+			const answer = await run(server, command, { streams });
+			assert.deepEqual([answer.exitCode, answer.signal, answer.success], [code, signal, code === 0], command);
+		}
+	}
+});
+
+scenario('bytes are exact', async (server) => {
+	const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7 + (i >> 8)) & 255));
+	for (const streams of both) {
+		const answer = await run(server, 'cat; tac -s "" </dev/null; cat <&3 >&2',
+			{ streams, encoding: 'base64', stdinBase64: bytes.toString('base64') });
+		assert.ok(Buffer.from(answer.stdout, 'base64').equals(bytes), streams);
+		assert.equal('lossy' in answer, false);
+		const text = await run(server, 'printf "a\\r\\nb\\tc\\0d\\n\\377\\303\\251"; printf "no newline" >&2', { streams });
+		assert.equal(text.stdout, 'a\r\nb\tc\0d\n\ufffdé');
+		assert.equal(text.stderr, 'no newline');
+		assert.equal(text.lossy, true);
+		// What is no UTF-8 is replaced as everybody else does it.
+		const raw = await run(server, 'head -c 20000 /dev/urandom | tee /dev/stderr', { streams });
+		assert.equal(raw.stdout, raw.stderr);
+		const again = await run(server, 'head -c 20000 /dev/urandom', { streams, encoding: 'base64' });
+		const decoded = await run(server, 'cat', { streams, stdinBase64: again.stdout });
+		assert.equal(decoded.stdout, Buffer.from(again.stdout, 'base64').toString('utf8'));
+	}
+});
+
+scenario('terminals are terminals, pipes are pipes', async (server) => {
+	const test = 'for fd in 0 1 2; do [ -t $fd ]; echo -n $?; done';
+	assert.equal((await run(server, test)).stdout, '100');
+	assert.equal((await run(server, test, { streams: 'pipes' })).stdout, '111');
+	assert.equal((await run(server, 'stty size <&1; stty size <&2', { cols: 132, rows: 43 })).stdout, '43 132\n43 132\n');
+	assert.equal((await run(server, 'stty size <&1')).stdout, '24 80\n');
+	const pager = 'git --version >/dev/null 2>&1; echo $PAGER $TERM';
+	assert.equal((await run(server, pager)).stdout, 'cat xterm-256color\n');
+});
+
+scenario('nobody sits at the terminal, and nothing waits for somebody', async (server) => {
+	const answer = await run(server, 'read -r x; echo $?; read -r x <&1; echo $?; { read -r x </dev/tty; } 2>/dev/null; echo $?',
+		{ timeoutMs: 10_000 });
+	assert.deepEqual([answer.stdout, answer.timedOut], ['1\n1\n1\n', false]);
+});
+
+scenario('signals are as they were born', async (server) => {
+	const answer = await run(server, 'yes | head -n 1; echo ${PIPESTATUS[*]}; grep SigBlk /proc/self/status');
+	assert.equal(answer.stdout, 'y\n141 0\nSigBlk:\t0000000000000000\n');
+	assert.equal(answer.stderr, '');
+});
+
+scenario('standard input', async (server) => {
+	for (const streams of both) {
+		assert.equal((await run(server, 'cat; echo end', { streams, stdin: 'text é\n' })).stdout, 'text é\nend\n');
+		assert.equal((await run(server, 'wc -c', { streams, stdin: '' })).stdout.trim(), '0');
+		assert.equal((await run(server, 'cat; readlink /proc/self/fd/0', { streams })).stdout, '/dev/null\n');
+		assert.equal((await run(server, 'read -r a; read -r b; echo "$b$a"', { streams, stdin: '1\n2\n3\n' })).stdout, '21\n');
+		// Who does not read it does not mind.
+		assert.equal((await run(server, 'echo fine', { streams, stdin: 'x'.repeat(500_000) })).stdout, 'fine\n');
+	}
+});
+
+scenario('environment', async (server) => {
+	const answer = await run(server, 'echo "$A,$HOME,$RINGSIDE_TEST_ROOT"; env | grep -c ^RINGSIDE',
+		{ env: { A: 'v = "é"', HOME: '/somewhere' } });
+	assert.equal(answer.stdout, 'v = "é",/somewhere,\n1\n');
+	// Nothing of one is seen by the next.
+	assert.equal((await run(server, 'echo "$A"; cd /; export A=1; umask 0')).stdout, '\n');
+	assert.equal((await run(server, 'echo "$A"; umask')).stdout, '\n0022\n');
+	await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/run', { command: 'true', env: { 'A-B': '1' } });
+	const large = await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/run',
+		{ command: 'true', env: { A: 'x'.repeat(200_000) } });
+	assert.match(large.message, /environment is too large/);
+});
+
+scenario('the soft limit of descriptors is the one that the server was started with',
+	{ prefix: ['bash', '-c', 'ulimit -Sn 700; exec "$@"', 'bash'] }, async (server) => {
+		assert.equal((await run(server, 'ulimit -Sn')).stdout, '700\n');
+		assert.equal((await run(server, 'ulimit -Sn', { streams: 'pipes' })).stdout, '700\n');
+	});
+
+scenario('working directory', async (server) => {
+	const place = path.join(server.root, 'a place');
+	mkdirSync(place);
+	symlinkSync(place, path.join(server.root, 'link'));
+	assert.equal((await run(server, 'pwd', { cwd: place })).stdout, `${place}\n`);
+	assert.equal((await run(server, 'pwd; pwd -P', { cwd: path.join(server.root, 'link') })).stdout,
+		`${server.root}/link\n${place}\n`);
+	assert.equal((await run(server, 'pwd')).stdout, `${server.cwd}\n`);
+	rmSync(place, { recursive: true });
+	const before = await activeRuns(server);
+	for (const [cwd, why] of [[place, /No such file/], ['/etc/passwd', /Not a directory/],
+		[`/${'x'.repeat(300)}`, /name too long/], ['relative', /absolute/]]) {
+		const error = await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/run',
+			{ command: `touch ${server.root}/ran`, cwd });
+		assert.match(error.message, why);
+		if (cwd[0] === '/') assert.ok(error.message.includes(cwd), error.message);
+		assert.equal(error.context.validationErrors[0].field, 'cwd');
+	}
+	assert.equal(await activeRuns(server), before);
+	assert.equal((await run(server, `ls ${server.root}`)).stdout.includes('ran'), false);
+});
+
+scenario('what makes no sense is refused', async (server) => {
+	for (const [code, body] of [
+		['VALIDATION_FAILED', {}], ['VALIDATION_FAILED', { command: 5 }],
+		['INVALID_COMMAND', { command: '' }], ['INVALID_COMMAND', { command: ' \n\t' }],
+		['VALIDATION_FAILED', { command: 'true', streams: 'files' }],
+		['VALIDATION_FAILED', { command: 'true', encoding: 'hex' }],
+		['VALIDATION_FAILED', { command: 'true', timeoutMs: -1 }],
+		['VALIDATION_FAILED', { command: 'true', timeoutMs: 1.5 }],
+		['VALIDATION_FAILED', { command: 'true', cols: 0 }],
+		['VALIDATION_FAILED', { command: 'true', rows: 100_000 }],
+		['VALIDATION_FAILED', { command: 'true', maxOutput: 1 << 30 }],
+		['VALIDATION_FAILED', { command: 'true', stream: 'yes' }],
+		['VALIDATION_FAILED', { command: 'true', stdin: 5 }],
+		['VALIDATION_FAILED', { command: 'true', stdin: 'a', stdinBase64: 'YQ==' }],
+		['VALIDATION_FAILED', { command: 'true', stdinBase64: '?' }],
+	]) await server.api.refused(400, code, 'POST', '/api/run', body);
+	// Only the owner may.
+	await server.session({ id: 's' });
+	const { token } = await server.api.link('s', 'driver');
+	await server.api.as(token).refused(403, 'PERMISSION_DENIED', 'POST', '/api/run', { command: 'true' });
+	await server.api.as(null).refused(401, 'UNAUTHENTICATED', 'POST', '/api/run', { command: 'true' });
+});
+
+scenario('long commands', async (server) => {
+	for (const length of [100_000, 131_071, 131_072, 400_000, 1_000_000]) {
+		const command = `#${'x'.repeat(length)}\necho $0 $#; ls -1 /proc/self/fd | wc -l; exit 7`;
+		const answer = await run(server, command);
+		assert.deepEqual([answer.stdout, answer.stderr, answer.exitCode], ['bash 0\n4\n', '', 7], String(length));
+	}
+});
+
+scenario('timeout: TERM, then KILL, for everything it has started; partial output is kept', async (server) => {
+	const started = Date.now();
+	const answer = await run(server, `trap '' TERM
+		echo first; echo problem >&2
+		sleep 711 & setsid sleep 712 & (trap - TERM; setsid --fork sleep 713)
+		set -m; sleep 714 & set +m
+		( trap 'echo cleaned up; exit' TERM; while :; do sleep 0.05; done ) &
+		while :; do sleep 0.1; done`, { timeoutMs: 700 });
+	assert.deepEqual([answer.exitCode, answer.timedOut, answer.success], [124, true, false]);
+	assert.equal(answer.stdout, 'first\ncleaned up\n');
+	assert.match(answer.stderr, /^problem\n(Terminated\n)?$/); // bash may tell of its job
+	assert.equal(answer.survivors, undefined);
+	assert.ok(Date.now() - started >= 2700, 'there is a grace');
+	assert.deepEqual(processesNaming('sleep\x0071').filter((pid) => processesNaming(server.root).includes(pid)), []);
+	const quick = await run(server, 'echo a; sleep 715', { timeoutMs: 200, streams: 'pipes' });
+	assert.deepEqual([quick.exitCode, quick.stdout, quick.durationMs < 1900], [124, 'a\n', true]);
+	await until('end of all', () => processesNaming(server.root).length === 1);
+	assert.match((await server.api.raw('GET', '/metrics')).text, /^ringside_run_timeouts_total 2$/m);
+});
+
+scenario('a command that ends just in time has not timed out', async (server) => {
+	for (let i = 0; i < 10; i++) {
+		const answer = await run(server, 'exit 9', { timeoutMs: 10_000 });
+		assert.deepEqual([answer.exitCode, answer.timedOut], [9, false]);
+	}
+});
+
+scenario('a child in the background delays nothing and is left alone', async (server) => {
+	for (const streams of both) {
+		for (const command of ['sleep 721 & echo $!', 'nohup sleep 721 >/dev/null & echo $!',
+			'setsid sleep 721 & echo $!']) {
+			const answer = await run(server, command, { streams });
+			const pid = Number(answer.stdout);
+			assert.ok(answer.durationMs < 10_000);
+			await pause(100);
+			assert.ok(isAlive(pid), `${streams}: ${command}`);
+			kill(pid);
+		}
+		const noisy = await run(server, 'yes & echo $! >&2', { streams });
+		await until('end of what writes to nowhere', () => !isAlive(Number(noisy.stderr)));
+	}
+});
+
+scenario('20 MB, and the limit of what is kept', { timeout: 90_000 }, async (server) => {
+	const size = 20 << 20;
+	for (const streams of both) {
+		const answer = await run(server, `head -c ${size} /dev/zero | tr '\\0' 'é' | tr '\\303' x; seq 5 >&2`,
+			{ streams, maxOutput: 32 << 20 });
+		assert.equal(answer.stdout.length, size);
+		assert.match(answer.stdout, /^x+$/);
+		assert.equal(answer.truncated, undefined);
+		assert.equal(answer.stderr, '1\n2\n3\n4\n5\n');
+		const cut = await run(server, 'seq 200000; seq 3 >&2', { streams, maxOutput: 5000 });
+		const all = Array.from({ length: 200_000 }, (_, i) => `${i + 1}\n`).join('');
+		const { omittedBytes, totalBytes, headBytes } = cut.truncated.stdout;
+		assert.equal(totalBytes, all.length);
+		assert.equal(cut.stdout.length, 5000);
+		assert.equal(omittedBytes, totalBytes - 5000);
+		assert.equal(cut.stdout, all.slice(0, headBytes) + all.slice(headBytes + omittedBytes));
+		assert.equal(cut.truncated.stderr, undefined);
+	}
+	const letters = await run(server, `printf '${'€'.repeat(1000)}'`, { maxOutput: 100 });
+	const { omittedBytes, headBytes } = letters.truncated.stdout;
+	assert.match(letters.stdout, /^€+$/, 'cut between characters');
+	assert.equal(Buffer.byteLength(letters.stdout) + omittedBytes, 3000);
+	assert.equal(headBytes % 3, 0);
+	assert.equal(letters.lossy, undefined);
+	const none = await run(server, 'echo a', { maxOutput: 0 });
+	assert.deepEqual([none.stdout, none.truncated.stdout.omittedBytes], ['', 2]);
+	const base64 = await run(server, 'seq 1000', { maxOutput: 10, encoding: 'base64' });
+	assert.equal(Buffer.from(base64.stdout, 'base64').toString(), '1\n2\n31000\n');
+});
+
+scenario('a stream of events', async (server) => {
+	for (const streams of both) {
+		const stream = new Stream(server, '/api/run', {
+			command: 'echo one; echo problem >&2; printf "\\342"; sleep 0.1; printf "\\202\\254 \\377 \\303"; exit 3',
+			streams,
+			stream: true,
+		});
+		const last = await stream.end();
+		assert.equal(stream.status, 200);
+		assert.equal(stream.type, 'text/event-stream');
+		const [first] = stream.events;
+		assert.equal(first.type, 'start');
+		assert.ok(first.pid > 1);
+		assert.match(first.command, /^echo one/);
+		assert.equal(stream.text('stdout'), 'one\n€ \ufffd \ufffd');
+		assert.equal(stream.text('stderr'), 'problem\n');
+		assert.deepEqual([last.type, last.exitCode, last.timedOut, last.lossy], ['complete', 3, false, true]);
+		for (const each of stream.events) assert.match(each.timestamp, iso);
+		assert.equal(stream.events.filter((each) => each.type === 'complete').length, 1);
+	}
+	const base64 = new Stream(server, '/api/run', { command: 'printf "\\303"; sleep 0.05; printf "\\251\\0"', stream: true, encoding: 'base64' });
+	await base64.end();
+	assert.equal(Buffer.concat(base64.events.filter((each) => each.type === 'stdout')
+		.map((each) => Buffer.from(each.data, 'base64'))).toString(), 'é\0');
+	await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/run', { command: 'true', cwd: '/nonexistent', stream: true });
+});
+
+scenario('events come while the command runs', async (server) => {
+	const stream = new Stream(server, '/api/run', { command: 'echo now; read -r x < "$F"; echo later', stream: true, env: { F: '/dev/stdin' } });
+	await stream.end();
+	const slow = new Stream(server, '/api/run', { command: 'echo now; while [ ! -e go ]; do sleep 0.05; done; echo later', stream: true });
+	await until('first output', () => slow.text('stdout') === 'now\n');
+	assert.equal(slow.ended, false);
+	await run(server, 'touch go');
+	assert.equal((await slow.end()).exitCode, 0);
+	assert.equal(slow.text('stdout'), 'now\nlater\n');
+});
+
+scenario('a stream whose command takes too long', async (server) => {
+	const stream = new Stream(server, '/api/run', { command: 'echo a; sleep 731', stream: true, timeoutMs: 200 });
+	const last = await stream.end();
+	assert.deepEqual([last.exitCode, last.timedOut], [124, true]);
+	assert.equal(stream.text('stdout'), 'a\n');
+});
+
+scenario('a client that goes away takes its command with it', async (server) => {
+	const stream = new Stream(server, '/api/run', { command: 'echo $$; setsid sleep 741 & sleep 742', stream: true });
+	const pid = await until('start', () => stream.events[0]?.pid);
+	await until('output', () => stream.text('stdout').length > 0);
+	stream.terminate();
+	await until('end', () => !isAlive(pid) && processesNaming(server.root).length === 1);
+	// The same for one that waits for its reply.
+	const plain = new Stream(server, '/api/run', { command: 'echo $$ > pid; trap "" TERM; sleep 743; sleep 744' });
+	await until('the command', async () => (await activeRuns(server)) === 1 && processesNaming(server.root).length > 1);
+	plain.terminate();
+	await idle(server);
+	assert.deepEqual(processesNaming(server.root), [server.pid]);
+});
+
+scenario('a slow reader is told what it has missed, and nothing grows', { timeout: 90_000 }, async (server) => {
+	const total = 300 << 20;
+	const body = JSON.stringify({
+		command: `head -c ${total} /dev/zero | tr '\\0' x; echo the end >&2`, stream: true, streams: 'pipes',
+	});
+	await run(server, `head -c ${8 << 20} /dev/zero`);
+	const before = rssAnon(server.pid);
+	const socket = net.connect(server.port, '127.0.0.1');
+	socket.on('error', () => {});
+	const chunks = [];
+	socket.pause();
+	socket.write(`POST /api/run HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n`
+		+ `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+	let most = 0;
+	await until('end of the command', async () => {
+		most = Math.max(most, rssAnon(server.pid));
+		return /^ringside_runs_total 2$/m.test((await server.api.raw('GET', '/metrics')).text)
+			&& (await activeRuns(server)) === 0;
+	}, { timeout: 60_000 });
+	if (!sanitized()) assert.ok(most - before < 24 << 20, `${(most - before) >> 20} MiB more`);
+	// Others were served meanwhile; now it reads.
+	socket.on('data', (chunk) => chunks.push(chunk)).resume();
+	const text = () => Buffer.concat(chunks).toString('latin1');
+	await until('last event', () => /"complete"/.test(text().slice(-4000)));
+	socket.destroy();
+	let data = 0;
+	let missed = 0;
+	let stderr = '';
+	for (const [, json] of text().matchAll(/^data: (.*)$/gm)) {
+		const event = JSON.parse(json);
+		if (event.type === 'stdout') data += event.data.length;
+		if (event.type === 'stderr') stderr += event.data;
+		if (event.type === 'truncated' && event.stream === 'stdout') missed += event.bytes;
+		if (event.type === 'truncated' && event.stream === 'stderr') stderr += event.bytes;
+	}
+	assert.ok(missed > 0);
+	assert.equal(data + missed, total, 'each byte is sent or told to be missing');
+	assert.ok(stderr === 'the end\n' || stderr === '8', stderr);
+});
+
+scenario('many at once leave nothing behind', { timeout: 90_000 }, async (server) => {
+	const before = Object.keys(descriptors(server.pid)).length;
+	for (let round = 0; round < 2; round++) {
+		const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => run(server,
+			`echo ${i}; echo e${i} >&2; exit ${i}`, { streams: both[i % 2] }, { timeout: 60_000 })));
+		answers.forEach((answer, i) => assert.deepEqual([answer.stdout, answer.stderr, answer.exitCode],
+			[`${i}\n`, `e${i}\n`, i]));
+	}
+	await idle(server);
+	await until(() => `as few descriptors: ${JSON.stringify(descriptors(server.pid))}`,
+		() => Object.keys(descriptors(server.pid)).length <= before);
+	assert.equal(Object.values(descriptors(server.pid)).filter((each) => each.includes('ptmx')).length, 0);
+	assert.deepEqual(processesNaming(server.root), [server.pid]);
+	assert.match((await server.api.raw('GET', '/metrics')).text, /^ringside_runs_total 400$/m);
+});
+
+scenario('500 short processes all finish', { timeout: 90_000 }, async (server) => {
+	let next = 0;
+	const worker = async () => {
+		while (next < 500) {
+			const i = next++;
+			const answer = await run(server, i % 2 ? `echo ${i}` : `printf ${i} >&2`, { streams: both[i % 3 ? 0 : 1] });
+			assert.equal(answer.stdout + answer.stderr, i % 2 ? `${i}\n` : `${i}`);
+		}
+	};
+	await Promise.all(Array.from({ length: 20 }, worker));
+});
+
+scenario('more than may run at once are refused', { timeout: 90_000 }, async (server) => {
+	const all = Array.from({ length: 260 }, () => new Stream(server, '/api/run',
+		{ command: 'echo on; exec sleep 751', stream: true, streams: 'pipes' }));
+	await until('256 of them', () => all.filter((each) => each.events.length >= 2).length === 256
+		&& all.every((each) => each.status));
+	assert.equal(all.filter((each) => each.status === 429).length, 4);
+	const error = await server.api.refused(429, 'LIMIT_REACHED', 'POST', '/api/run', { command: 'true' });
+	assert.equal(error.context.maxRuns, 256);
+	for (const each of all) each.terminate();
+	await idle(server);
+	assert.equal((await run(server, 'echo again')).stdout, 'again\n');
+});
+
+scenario('a flood does not hold up others', async (server) => {
+	const flood = new Stream(server, '/api/run', { command: 'yes', stream: true });
+	await until('the flood', () => flood.events.length > 3);
+	await server.session({ id: 's' });
+	for (let i = 0; i < 5; i++) {
+		assert.equal(await server.run('s', 'echo hi'), 'hi\n');
+		assert.equal((await run(server, 'echo hi')).stdout, 'hi\n');
+	}
+	flood.terminate();
+	await idle(server);
+});
+
+scenario('the end of the server is the end of its commands', { start: false, mayHaveDied: true }, async (server) => {
+	for (const signal of ['SIGTERM', 'SIGINT']) {
+		await server.start();
+		const stubborn = new Stream(server, '/api/run', {
+			command: 'trap "" TERM; setsid sleep 761 & (trap "" HUP; sleep 762) & echo on; while :; do sleep 763; done', stream: true,
+		});
+		const plain = new Stream(server, '/api/run', { command: 'echo on; sleep 764', streams: 'pipes' });
+		await until('both', async () => stubborn.text('stdout') === 'on\n' && (await activeRuns(server)) === 2);
+		const { code } = await server.kill(signal);
+		assert.equal(code, 0);
+		assert.deepEqual(processesNaming(server.root), []);
+		plain.terminate();
+		stubborn.terminate();
+	}
+});
+
+scenario('a killed server leaves nothing that the next one does not end', async (server) => {
+	const stream = new Stream(server, '/api/run', {
+		command: 'trap "" TERM; setsid sleep 771 & echo on; while :; do sleep 772; done', stream: true,
+	});
+	await until('the command', () => stream.text('stdout') === 'on\n');
+	const kept = Number((await run(server, 'sleep 773 >/dev/null 2>&1 & echo $!')).stdout);
+	await server.kill('SIGKILL');
+	await until('the end of the connection', () => stream.broken || stream.ended);
+	assert.notEqual(stream.events.at(-1).type, 'complete');
+	assert.ok(processesNaming(server.root).length >= 3);
+	await server.start();
+	await until('the end of what was left', () => processesNaming(server.root).length === 2);
+	assert.ok(isAlive(kept), 'what a run that had ended has left is none of that');
+	kill(kept);
+	assert.equal((await run(server, 'echo again')).stdout, 'again\n');
+});
+
+scenario('the log says who ran what, and nothing that is secret', async (server) => {
+	await run(server, `echo é; : ${'x'.repeat(300)}`, { env: { SECRET_VALUE: 'hunter2' }, stdin: 'hunter3' });
+	await run(server, 'exit 3', { cwd: '/' });
+	const lines = await until('two lines', () => {
+		const found = server.stderr.split('\n').filter((line) => line.includes('module=run'));
+		return found.length >= 2 && found;
+	});
+	assert.match(lines[0], / level=info module=run msg=done id=\d+ peer=127\.0\.0\.1 who=owner command="echo é; : x+" cwd=\S+ end=exited exit=0 ms=\d+ /);
+	assert.ok(lines[0].length < 500);
+	assert.match(lines[1], / command="exit 3" cwd=\/ end=exited exit=3 /);
+	assert.doesNotMatch(server.stderr, /hunter/);
+});
+
+const sessionless = '__DISABLE_SESSION__';
+
+scenario('the stateless exec of the container', async (server) => {
+	const { api } = server;
+	const answer = await api.raw('POST', '/api/execute',
+		{ command: 'echo out; echo err >&2; [ -t 1 ]; echo $?; exit 3', sessionId: sessionless, env: { A: '1' }, origin: 'user' });
+	assert.equal(answer.status, 200, answer.text);
+	const { timestamp, duration, ...rest } = answer.json;
+	assert.match(timestamp, iso);
+	assert.ok(Number.isInteger(duration));
+	assert.deepEqual(rest, {
+		success: false,
+		exitCode: 3,
+		stdout: 'out\n1\n',
+		stderr: 'err\n',
+		command: 'echo out; echo err >&2; [ -t 1 ]; echo $?; exit 3',
+	});
+	const { json: late } = await api.raw('POST', '/api/execute',
+		{ command: 'echo a; printf b >&2; sleep 781', sessionId: sessionless, timeoutMs: 300 });
+	assert.deepEqual([late.exitCode, late.success, late.stdout, late.stderr],
+		[124, false, 'a\n', 'b\nCommand timed out after 300ms\n']);
+	const error = await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/execute',
+		{ command: 'touch ran', cwd: '/nonexistent/place', sessionId: sessionless });
+	assert.match(error.message, /\/nonexistent\/place/);
+	assert.equal((await run(server, 'ls')).stdout, '');
+});
+
+scenario('its stream', async (server) => {
+	const stream = new Stream(server, '/api/execute/stream', { command: 'echo out; echo err >&2; exit 3', sessionId: sessionless });
+	const last = await stream.end();
+	assert.deepEqual([stream.events[0].type, stream.events[0].command], ['start', 'echo out; echo err >&2; exit 3']);
+	assert.deepEqual([stream.text('stdout'), stream.text('stderr')], ['out\n', 'err\n']);
+	assert.deepEqual([last.type, last.exitCode], ['complete', 3]);
+	for (const each of stream.events) assert.match(each.timestamp, iso);
+	const late = new Stream(server, '/api/execute/stream', { command: 'echo a; sleep 782', sessionId: sessionless, timeoutMs: 300 });
+	assert.equal((await late.end()).exitCode, 124);
+	assert.equal(late.text('stderr'), 'Command timed out after 300ms\n');
+	assert.equal(late.events.filter((each) => each.type === 'complete').length, 1);
+	const gone = new Stream(server, '/api/execute/stream', { command: 'echo a; sleep 783', sessionId: sessionless });
+	await until('output', () => gone.text('stdout') === 'a\n');
+	gone.terminate();
+	await idle(server);
+	assert.deepEqual(processesNaming(server.root), [server.pid]);
+});
+
+scenario('thousands of commands of random shape are as bash has them', { timeout: 240_000 }, async (server) => {
+	const seed = Number(process.env.RINGSIDE_SEED ?? 1);
+	const random = randomOf(seed);
+	const commands = Array.from({ length: 2000 }, () => randomCommand(random));
+	const env = { PATH: process.env.PATH, HOME: server.home, LANG: 'C.UTF-8', TERM: 'xterm-256color' };
+	const signals = (await import('node:os')).constants.signals;
+	const reference = (command) => new Promise((resolve, reject) => {
+		const child = spawn('bash', ['-c', command], { cwd: server.cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+		const out = [];
+		const err = [];
+		child.stdout.on('data', (chunk) => out.push(chunk));
+		child.stderr.on('data', (chunk) => err.push(chunk));
+		child.on('error', reject);
+		child.on('close', (code, signal) => resolve({
+			code: code ?? 128 + signals[signal],
+			stdout: Buffer.concat(out).toString('latin1'),
+			stderr: Buffer.concat(err).toString('latin1'),
+		}));
+	});
+	// The number of a process that was killed is its own.
+	const shown = (text) => text.replace(/^(.*line \d+:) +\d+ /gm, '$1 PID ');
+	let next = 0;
+	const worker = async () => {
+		while (next < commands.length) {
+			const index = next++;
+			const command = commands[index];
+			// What it prints must not depend on whether it is a terminal.
+			const streams = both[index % 2 || command.includes('test -t') ? 1 : 0];
+			const [answer, want] = await Promise.all([
+				run(server, command, { streams, encoding: 'base64' }), reference(command)]);
+			const got = {
+				code: answer.exitCode,
+				stdout: Buffer.from(answer.stdout, 'base64').toString('latin1'),
+				stderr: Buffer.from(answer.stderr, 'base64').toString('latin1'),
+			};
+			const where = `seed ${seed}, command ${index} in ${streams}: ${JSON.stringify(command)}`;
+			assert.equal(got.code, want.code, where);
+			assert.equal(got.stdout, want.stdout, where);
+			assert.equal(shown(got.stderr), shown(want.stderr), where);
+		}
+	};
+	await Promise.all(Array.from({ length: 4 }, worker));
+});

@@ -1,0 +1,150 @@
+// The published client's terminal addon, on a terminal without a screen: it knows nothing of our extensions.
+import assert from 'node:assert/strict';
+import xterm from '@xterm/headless';
+import { authorize, sdk } from '../sandbox/sdk.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+/** A terminal with the addon, connected to a session. */
+class Viewer {
+	constructor(server, sessionId, { cols = 80, rows = 24 } = {}) {
+		authorize(server);
+		globalThis.location = { protocol: 'http:', host: server.host };
+		this.states = [];
+		this.errors = [];
+		this.terminal = new xterm.Terminal({ cols, rows, scrollback: 5000, allowProposedApi: true });
+		this.terminal.focus = () => {};
+		this.addon = new sdk.SandboxAddon({
+			getWebSocketUrl: ({ sandboxId, sessionId: id, origin }) => `${origin}/ws/pty?sandboxId=${sandboxId}&sessionId=${id}`,
+			onStateChange: (state, error) => {
+				this.states.push(state);
+				if (error) this.errors.push(error);
+			},
+		});
+		this.terminal.loadAddon(this.addon);
+		this.addon.connect({ sandboxId: 'box', sessionId });
+		server.clients.add(this);
+	}
+
+	/** Everything that is above the screen and on it. */
+	get lines() {
+		const { active } = this.terminal.buffer;
+		return Array.from({ length: active.length }, (_, row) => active.getLine(row).translateToString(true));
+	}
+
+	get text() {
+		return this.lines.join('\n').trimEnd();
+	}
+
+	connected() {
+		return until(() => `connection: ${this.states} ${this.errors}`, () => this.addon.state === 'connected');
+	}
+
+	shows(pattern) {
+		return until(() => `${pattern} in ${JSON.stringify(this.text)}`, () => pattern.exec(this.text));
+	}
+
+	type(text) {
+		this.terminal.input(text);
+	}
+
+	terminate() {
+		this.addon.dispose();
+	}
+}
+
+/** Commands in the same session, by the same client. */
+function commandsOf(server) {
+	const { commands } = new sdk.SandboxClient({
+		baseUrl: server.base, retryTimeoutMs: 0, defaultHeaders: { Authorization: `Bearer ${server.token}` },
+	});
+	return commands;
+}
+
+scenario('the addon shows output, types and resizes', async (server) => {
+	await server.session({ id: 's' });
+	const viewer = new Viewer(server, 's', { cols: 100, rows: 30 });
+	await viewer.connected();
+	assert.deepEqual(viewer.states, ['connecting', 'connected']);
+	viewer.type('echo typed-$((40 + 2))\r');
+	await viewer.shows(/^typed-42$/m);
+	viewer.type('stty size\r');
+	await viewer.shows(/^30 100$/m);
+	viewer.terminal.resize(70, 20);
+	await until('the new size', async () => {
+		const { cols, rows } = await server.api.get('s');
+		return cols === 70 && rows === 20;
+	});
+	viewer.type('stty size\r');
+	await viewer.shows(/^20 70$/m);
+	assert.deepEqual(viewer.errors, []);
+});
+
+scenario('what was there is shown to who comes later, and both see the same', async (server) => {
+	await server.session({ id: 's' });
+	const first = new Viewer(server, 's');
+	await first.connected();
+	first.type('seq -f "line-%g" 1 100; printf "\\033[1;31mred\\033[m\\n"\r');
+	await first.shows(/^red$/m);
+	const second = new Viewer(server, 's');
+	await second.connected();
+	await second.shows(/^red$/m);
+	for (const viewer of [first, second])
+		assert.deepEqual(viewer.lines.filter((line) => /^line-\d+$/.test(line)),
+			Array.from({ length: 100 }, (_, i) => `line-${i + 1}`));
+	second.type('echo from-the-second\r');
+	await first.shows(/^from-the-second$/m);
+	await until('the same picture', () => first.text === second.text);
+});
+
+scenario('the addon comes back after the server was killed: nothing is lost, nothing doubled', async (server) => {
+	await server.session({ id: 's' });
+	const viewer = new Viewer(server, 's');
+	await viewer.connected();
+	viewer.type('for i in $(seq 1 400); do echo "line-$i"; sleep 0.01; done; echo all-of-them\r');
+	await viewer.shows(/^line-50$/m);
+	await server.kill('SIGKILL');
+	await until('loss of the connection', () => viewer.addon.state === 'disconnected');
+	await server.start();
+	await viewer.connected();
+	await viewer.shows(/^all-of-them$/m);
+	assert.deepEqual(viewer.lines.filter((line) => /^line-\d+$/.test(line)),
+		Array.from({ length: 400 }, (_, i) => `line-${i + 1}`));
+	viewer.type('echo still-$((1 + 1))\r');
+	await viewer.shows(/^still-2$/m);
+});
+
+scenario('the terminal and execute share one shell', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const viewer = new Viewer(server, 's');
+	await viewer.connected();
+	const commands = commandsOf(server);
+
+	const result = await commands.execute('echo seen-by-people; echo and-errors >&2; variable=set-by-execute', 's');
+	assert.deepEqual([result.stdout, result.stderr, result.exitCode], ['seen-by-people\n', 'and-errors\n', 0]);
+	await viewer.shows(/^seen-by-people$/m);
+	await viewer.shows(/^and-errors$/m);
+	assert.match(viewer.text, /echo seen-by-people; echo and-errors >&2; variable=set-by-execute/, 'the command as if typed');
+	viewer.type('echo "$variable"\r');
+	await viewer.shows(/^set-by-execute$/m);
+
+	viewer.type('cd /usr; export TYPED=yes; echo d\'\'one\r');
+	await viewer.shows(/^done$/m);
+	assert.equal((await commands.execute('pwd; echo $TYPED', 's')).stdout, '/usr\nyes\n');
+
+	// A half-typed line is there again after a command.
+	viewer.type('echo half');
+	await viewer.shows(/echo half$/m);
+	assert.equal((await commands.execute('echo meanwhile', 's')).stdout, 'meanwhile\n');
+	viewer.type('-typed\r');
+	await viewer.shows(/^half-typed$/m);
+	assert.doesNotMatch(viewer.text, /[\u0000-\u0008]/);
+});
+
+scenario('the end of the shell is told', async (server) => {
+	await server.session({ id: 's' });
+	const viewer = new Viewer(server, 's');
+	await viewer.connected();
+	viewer.type('exit 3\r');
+	await until(() => `the end in ${viewer.errors}`, () => viewer.errors.some(({ message }) => /exited with code 3/.test(message)));
+});

@@ -1,0 +1,100 @@
+// The client's Sandbox class outside Workers: a Durable Object whose container is a server of ours.
+import { until } from '../integration/lib/until.mjs';
+import { authorize, sdk } from './sdk.mjs';
+
+/** The state that a Durable Object has, in memory. */
+class FakeState {
+	constructor(name) {
+		const map = new Map();
+		this.id = { toString: () => name, name };
+		this.container = {
+			running: true,
+			monitor: () => new Promise(() => {}),
+			getTcpPort: () => { throw new Error('requests go through containerFetch()'); },
+		};
+		this.storage = {
+			get: async (key) => map.get(key),
+			put: async (key, value) => { map.set(key, value); },
+			delete: async (key) => map.delete(key),
+			list: async () => new Map(map),
+			setAlarm: async () => {},
+			getAlarm: async () => null,
+			deleteAlarm: async () => {},
+			sync: async () => {},
+			transaction: (body) => body(this.storage),
+			kv: { get: (key) => map.get(key), put: (key, value) => { map.set(key, value); } },
+			sql: { exec: () => [] },
+		};
+	}
+
+	blockConcurrencyWhile(body) {
+		this.blocked = Promise.resolve().then(body);
+		return this.blocked;
+	}
+
+	waitUntil() {}
+}
+
+/** A socket as Workers hand it out with an answer: nothing comes before it is accepted. */
+function upgraded(url) {
+	return new Promise((resolve, reject) => {
+		const socket = new WebSocket(url);
+		socket.binaryType = 'arraybuffer';
+		socket.accept = () => socket.resume();
+		socket.addEventListener('open', () => {
+			socket.pause();
+			resolve({ status: 101, webSocket: socket });
+		});
+		socket.addEventListener('error', (event) => reject(new Error(event.message)));
+	});
+}
+
+function classFor(server) {
+	return class LocalSandbox extends sdk.Sandbox {
+		sleepAfter = '1h';
+
+		async getState() {
+			return { status: 'healthy', lastChange: 0 };
+		}
+
+		async startAndWaitForPorts() {}
+
+		async applyOutboundInterception() {}
+
+		async containerFetch(url, init = {}) {
+			const { pathname, search } = new URL(url);
+			return fetch(`${server.base}${pathname}${search}`, {
+				...init,
+				headers: { ...init.headers, Authorization: `Bearer ${server.token}` },
+			});
+		}
+
+		async fetch(request) {
+			const { pathname, search } = new URL(request.url);
+			return upgraded(`${server.base.replace(/^http/, 'ws')}${pathname}${search}`);
+		}
+	};
+}
+
+/** What getSandbox() takes: the binding of a namespace, with one object for each name. */
+export function namespaceOf(server, env = {}) {
+	authorize(server);
+	const Local = classFor(server);
+	const objects = new Map();
+	return {
+		idFromName: (name) => name,
+		get(name) {
+			if (!objects.has(name)) objects.set(name, new Local(new FakeState(name), env));
+			return objects.get(name);
+		},
+		/** A Durable Object's requests wait until it has started, and come in the order they were made. */
+		async started(name) {
+			const object = objects.get(name);
+			await object.ctx.blocked;
+			await until('name of the sandbox', () => object.sandboxName === name, { interval: 1 });
+		},
+		disconnect() {
+			for (const each of objects.values()) each.client.disconnect();
+		},
+	};
+}

@@ -1,0 +1,12 @@
+// Stands for the module `cloudflare:workers`, which only Workers have: as much as the client looks at.
+export class DurableObject {
+	constructor(ctx, env) {
+		this.ctx = ctx;
+		this.env = env;
+	}
+}
+export class WorkerEntrypoint extends DurableObject {}
+export class RpcTarget {}
+export class RpcStub {}
+export const tracing = undefined;
+export const env = {};

@@ -1,0 +1,50 @@
+#include "tests/lib/leak.h"
+#include "ws/base64.h"
+
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(base64, .timeout = 30);
+
+Test(base64, there_and_back)
+{
+	uint8_t bytes[300];
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (uint8_t)(i * 37);
+	for (size_t length = 0; length < sizeof bytes; length++) {
+		size_t again = 77;
+		json_t *json = base64_json(bytes, length);
+		cr_assert_eq(json_string_length(json), (length + 2) / 3 * 4);
+		unsigned char *decoded = base64_decode(json_string_value(json), &again);
+		cr_assert_not_null(decoded);
+		cr_assert_eq(again, length);
+		cr_assert_eq(memcmp(decoded, bytes, length), 0);
+		free(decoded);
+		json_decref(json);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(base64, known_texts)
+{
+	json_t *json = base64_json("\0\377", 2);
+	cr_expect_str_eq(json_string_value(json), "AP8=");
+	json_decref(json);
+	json = base64_json(NULL, 0);
+	cr_expect_str_eq(json_string_value(json), "");
+	json_decref(json);
+}
+
+Test(base64, what_is_none)
+{
+	static const char *const texts[] = {
+		"A", "AB", "ABC", "AB=C", "????", "A===", "QQ==QQ==", "    QQ==", "QQ==\n\n\n\n"};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		size_t length;
+		unsigned char *bytes = base64_decode(texts[i], &length);
+		cr_expect_null(bytes, "%s", texts[i]);
+		free(bytes);
+	}
+}

@@ -1,0 +1,127 @@
+#include "shell/integration.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NONCE "0123456789abcdef0123456789abcdef"
+
+/* The exit status of bash for this text on its standard input. */
+static int run(const char *arguments, const char *text, size_t length)
+{
+	char command[200];
+	snprintf(command, sizeof command, "bash %s", arguments);
+	FILE *f = popen(command, "w");
+	cr_assert(f);
+	cr_assert_eq(fwrite(text, 1, length, f), length);
+	int status = pclose(f);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static struct integration_command plain(const char *command)
+{
+	return (struct integration_command){.id = "exec_1",
+		.nonce = NONCE,
+		.command = command,
+		.length = strlen(command),
+		.up = 1,
+		.column = 3};
+}
+
+Test(integration, which_shells)
+{
+	cr_assert(integration_is_possible("bash"));
+	cr_assert(integration_is_possible("/usr/bin/bash"));
+	cr_assert_not(integration_is_possible("sh"));
+	cr_assert_not(integration_is_possible("/bin/bash/zsh"));
+	cr_assert_not(integration_is_possible("rbash"));
+}
+
+Test(integration, the_init_file_is_bash_and_has_the_nonce)
+{
+	char *text = integration_init(NONCE);
+	cr_assert(text);
+	cr_assert_eq(run("-n", text, strlen(text)), 0);
+	cr_assert(strstr(text, "__rs_n=" NONCE " "));
+	cr_assert_not(strchr(text, '@') && strstr(text, "@NONCE@"));
+	free(text);
+}
+
+Test(integration, a_script_is_one_line_of_bash_whatever_the_command)
+{
+	static const char *const commands[] = {"true", "echo 'a' \"b\" $c `d` \\", "cat <<E\nx\nE",
+		"a | b", "\001\177\377\033[m\r\n\t", "$'\\''", "é世🎪", "if", ")", "#"};
+	static const char *const names[] = {"A", "_b"}, *const values[] = {"it's", "\n$x`y`\\"};
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+		for (int more = 0; more < 4; more++) {
+			size_t length;
+			struct integration_command c = plain(commands[i]);
+			c.streams = (enum exec_streams)(more % 3);
+			c.error_terminal = "/dev/pts/0";
+			c.isolated = more == 3;
+			if (more > 0) {
+				c.cwd = "/a b'c\n";
+				c.env_names = names;
+				c.env_values = values;
+				c.env_count = 2;
+				c.input = "/dev/null";
+			}
+			char *text = integration_script(&c, &length);
+			cr_assert(text);
+			cr_assert_eq(strlen(text), length);
+			cr_assert_eq(strchr(text, '\n'), text + length - 1, "%s", text);
+			cr_assert_eq(run("-n", text, length), 0, "%s", text);
+			free(text);
+		}
+	}
+}
+
+/* The command reaches the shell byte by byte: a script whose command is never evaluated tells it back. */
+Test(integration, bytes_are_quoted_exactly)
+{
+	char command[256], file[] = "/tmp/ringside-quoted-XXXXXX", back[256];
+	size_t length;
+	for (int i = 1; i < 256; i++)
+		command[i - 1] = (char)i;
+	command[255] = '\0';
+	struct integration_command c = plain(command);
+	char *text = integration_script(&c, &length);
+	char *begin = strstr(text, "__rs_c=$'"), *end = strstr(begin, "; [ -z");
+	int fd = mkstemp(file);
+	*end = '\0';
+	char *all = malloc(length + 200);
+	int n = sprintf(all, "LC_ALL=C; %s; printf %%s \"$__rs_c\" >%s", begin, file);
+	cr_assert_eq(run("", all, (size_t)n), 0);
+	cr_assert_eq(read(fd, back, sizeof back), 255);
+	cr_assert_eq(memcmp(back, command, 255), 0);
+	unlink(file);
+	close(fd);
+	free(all);
+	free(text);
+}
+
+Test(integration, what_is_shown_has_no_control_characters_and_an_end)
+{
+	size_t length;
+	char *long_command = malloc(100000);
+	memset(long_command, 'x', 99999);
+	long_command[99999] = '\0';
+	struct integration_command c = plain(long_command);
+	char *text = integration_script(&c, &length);
+	cr_assert(strstr(text, " ... (99999 bytes in all)'"));
+	free(text);
+	free(long_command);
+	c = plain("a\033[31mb\007");
+	text = integration_script(&c, &length);
+	cr_assert(strstr(text, "$'a^\\x5b[31mb^\\x47'"));
+	free(text);
+}
+
+Test(integration, the_length_of_the_line_that_is_typed)
+{
+	cr_assert_eq(integration_line_length(7), strlen(" . /proc/7/fd/5"));
+	cr_assert_eq(integration_line_length(4194304), strlen(" . /proc/4194304/fd/5"));
+}

@@ -1,0 +1,81 @@
+#include "pty/kin.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define VARIABLE "RINGSIDE_TEST_MARK"
+
+struct sought {
+	const char *mark;
+	struct kin found;
+	unsigned count, all;
+};
+
+static void look(void *user, const struct kin *k)
+{
+	struct sought *s = user;
+	s->all++;
+	if (strcmp(k->mark, s->mark) != 0)
+		return;
+	s->found = *k;
+	s->count++;
+}
+
+static struct sought find(const char *mark)
+{
+	struct sought s = {.mark = mark};
+	cr_assert_eq(kin_each(VARIABLE "=", look, &s), 0);
+	return s;
+}
+
+TestSuite(kin, .timeout = 60);
+
+/* Its name has all that could be taken for the end of a name. */
+static pid_t child(const char *mark)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		setenv(VARIABLE, mark, 1);
+		setsid();
+		execl("/bin/bash", ") Z 1 2", "-c",
+			"echo -n ') Z 1 2 (' >/proc/self/comm; read -r x <><(:); :", (char *)NULL);
+		_exit(1);
+	}
+	return pid;
+}
+
+Test(kin, is_found_by_its_mark)
+{
+	cr_expect_eq(find("a mark").count, 0);
+	pid_t pid = child("a mark");
+	cr_assert(UNTIL(find("a mark").count > 0));
+	cr_assert(UNTIL(find("a mark").found.session == pid));
+	struct sought s = find("a mark");
+	cr_expect_eq(s.found.group, pid);
+	cr_expect_gt(s.all, 1);
+	cr_expect_eq(find("a mar").count, 0);
+	kill(-pid, SIGKILL);
+	/* One that has ended is none, though it has not been waited for. */
+	cr_expect(UNTIL(find("a mark").count == 0));
+	waitpid(pid, NULL, 0);
+	ASSERT_NO_LEAKS();
+}
+
+Test(kin, long_marks_and_large_environments)
+{
+	char *large = calloc(1, 100001), mark[121] = "";
+	memset(large, 'x', 100000);
+	memset(mark, 'm', sizeof mark - 1);
+	setenv("A_LARGE_ONE", large, 1);
+	pid_t pid = child(mark);
+	cr_expect(UNTIL(find(mark).count > 0));
+	kill(-pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	free(large);
+}

@@ -1,0 +1,153 @@
+#include "shell/labels.h"
+
+#include "tests/lib/leak.h"
+#include "tests/lib/memory_ring.h"
+#include "tests/lib/random.h"
+
+#include <criterion/criterion.h>
+#include <stdint.h>
+
+static void assert_writer(
+	const struct labels *l, uint64_t offset, enum event_source source, uint64_t end)
+{
+	uint64_t found_end;
+	cr_assert_eq(
+		labels_find(l, offset, &found_end), source, "at %llu", (unsigned long long)offset);
+	cr_assert_eq(found_end, end, "end of the run at %llu", (unsigned long long)offset);
+}
+
+Test(labels, know_who_wrote_what)
+{
+	struct labels l;
+	labels_init(&l, 0, EVENT_SOURCE_TERMINAL);
+	assert_writer(&l, 0, EVENT_SOURCE_TERMINAL, UINT64_MAX);
+	labels_add(&l, 5, EVENT_SOURCE_STDOUT);
+	labels_add(&l, 9, EVENT_SOURCE_STDERR);
+	assert_writer(&l, 4, EVENT_SOURCE_TERMINAL, 5);
+	assert_writer(&l, 5, EVENT_SOURCE_STDOUT, 9);
+	assert_writer(&l, 8, EVENT_SOURCE_STDOUT, 9);
+	assert_writer(&l, 9, EVENT_SOURCE_STDERR, UINT64_MAX);
+	labels_finish(&l);
+	ASSERT_NO_LEAKS();
+}
+
+Test(labels, of_two_at_one_offset_the_later_counts)
+{
+	struct labels l;
+	labels_init(&l, 0, EVENT_SOURCE_TERMINAL);
+	labels_add(&l, 0, EVENT_SOURCE_STDOUT);
+	assert_writer(&l, 0, EVENT_SOURCE_STDOUT, UINT64_MAX);
+	labels_add(&l, 7, EVENT_SOURCE_STDERR);
+	labels_add(&l, 7, EVENT_SOURCE_TERMINAL);
+	assert_writer(&l, 7, EVENT_SOURCE_TERMINAL, UINT64_MAX);
+	labels_finish(&l);
+}
+
+Test(labels, forgetting_keeps_the_writer_of_what_is_left)
+{
+	struct labels l;
+	labels_init(&l, 0, EVENT_SOURCE_TERMINAL);
+	for (unsigned i = 1; i <= 100; i++)
+		labels_add(&l, 10 * i, i % 2 ? EVENT_SOURCE_STDOUT : EVENT_SOURCE_STDERR);
+	labels_forget(&l, 505);
+	cr_assert_leq(l.floor, 505);
+	cr_assert_eq(l.count, 50);
+	assert_writer(&l, 505, EVENT_SOURCE_STDERR, 510);
+	assert_writer(&l, 510, EVENT_SOURCE_STDOUT, 520);
+	labels_forget(&l, UINT32_MAX);
+	assert_writer(&l, UINT32_MAX, EVENT_SOURCE_STDERR, UINT64_MAX);
+	labels_finish(&l);
+	ASSERT_NO_LEAKS();
+}
+
+Test(labels, too_many_raise_the_floor)
+{
+	struct labels l;
+	labels_init(&l, 0, EVENT_SOURCE_TERMINAL);
+	for (uint64_t i = 1; i <= LABELS_MAX + 1000; i++)
+		labels_add(&l, 3 * i, i % 2 ? EVENT_SOURCE_STDOUT : EVENT_SOURCE_STDERR);
+	cr_assert_leq(l.count, LABELS_MAX);
+	cr_assert_eq(l.floor, 3 * 1000);
+	assert_writer(&l, l.floor, EVENT_SOURCE_STDERR, l.floor + 3);
+	assert_writer(&l, 3 * (LABELS_MAX + 1000), EVENT_SOURCE_STDERR, UINT64_MAX);
+	labels_finish(&l);
+	ASSERT_NO_LEAKS();
+}
+
+Test(labels, take_events_of_their_type_only)
+{
+	struct labels l;
+	struct event e = {
+		.header = {.offset = 3, .type = EVENT_SOURCE, .length = 4}, .payload = {2}};
+	labels_init(&l, 0, EVENT_SOURCE_TERMINAL);
+	labels_add_event(&l, &e);
+	assert_writer(&l, 3, EVENT_SOURCE_STDERR, UINT64_MAX);
+	e.header.offset = 5;
+	e.header.type = EVENT_RESIZE;
+	labels_add_event(&l, &e);
+	e.header.type = EVENT_SOURCE;
+	e.payload[0] = 77;
+	labels_add_event(&l, &e);
+	e.payload[0] = 1;
+	e.header.length = 2;
+	labels_add_event(&l, &e);
+	cr_assert_eq(l.count, 1);
+	labels_finish(&l);
+}
+
+/* A log that has gone round, with the records before `tail` consumed. */
+static uint64_t write_log(struct ring *r, unsigned records, struct random *random)
+{
+	static const uint8_t junk[EVENT_PAYLOAD_MAX] = "p 1\n";
+	for (unsigned i = 0; i < records; i++) {
+		uint32_t source = 1 + i % 2;
+		memory_ring_put(r, "x", 1);
+		if (random && random_below(random, 10) == 0)
+			memory_ring_event(r, EVENT_FIFO, junk, 1 + random_below(random, 200));
+		memory_ring_event(r, EVENT_SOURCE, &source, sizeof source);
+	}
+	return stream_head(&r->events);
+}
+
+Test(labels, log_is_read_from_its_beginning_while_that_is_there)
+{
+	struct ring r;
+	memory_ring_make(&r, RING_SIZE_MIN);
+	uint64_t tail = write_log(&r, 100, NULL);
+	cr_assert_eq(labels_log_start(&r.events, tail), 0);
+	ring_close(&r);
+}
+
+Test(labels, log_that_has_gone_round_is_read_from_its_oldest_whole_record)
+{
+	for (unsigned seed = 1; seed < 20; seed++) {
+		struct random random = {seed};
+		struct ring r;
+		struct event e;
+		memory_ring_make(&r, RING_SIZE_MIN);
+		uint64_t tail = write_log(&r, 12000 + seed * 100, &random);
+		uint64_t oldest = stream_oldest(&r.events);
+		cr_assert_gt(oldest, 0);
+		uint64_t at = labels_log_start(&r.events, tail);
+		cr_assert_geq(at, oldest);
+		cr_assert_lt(at, oldest + event_size(256));
+		while (at < tail)
+			cr_assert_eq(event_read(&r.events, &at, &e), 1);
+		cr_assert_eq(at, tail);
+		ring_close(&r);
+	}
+}
+
+Test(labels, log_without_a_record_that_can_be_recognised_begins_at_its_tail)
+{
+	struct ring r;
+	memory_ring_make(&r, RING_SIZE_MIN);
+	memset(stream_reserve(&r.events, r.events.size), 0xee, r.events.size);
+	stream_commit(&r.events, r.events.size);
+	memset(stream_reserve(&r.events, 4096), 0xee, 4096);
+	stream_commit(&r.events, 4096);
+	uint64_t head = stream_head(&r.events);
+	cr_assert_eq(labels_log_start(&r.events, head), head);
+	cr_assert_eq(labels_log_start(&r.events, head + 999), head);
+	ring_close(&r);
+}

@@ -1,0 +1,88 @@
+#include "shell/marks.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NONCE "abc"
+#define AID ";aid=abc"
+
+struct seen {
+	char text[4096];
+	size_t length;
+	uint64_t next; /* offset that must come next */
+};
+
+static void on_text(void *user, uint64_t offset, const void *bytes, size_t length)
+{
+	struct seen *s = user;
+	cr_assert_eq(offset, s->next);
+	s->next += length;
+	memcpy(s->text + s->length, bytes, length);
+	s->length += length;
+}
+
+static void on_mark(void *user, const struct mark *m)
+{
+	static const char kinds[] = {[MARK_PROMPT] = 'A',
+		[MARK_INPUT] = 'B',
+		[MARK_CONTINUATION] = 'P',
+		[MARK_START] = 'C',
+		[MARK_END] = 'D'};
+	struct seen *s = user;
+	cr_assert_eq(m->start, s->next);
+	s->next = m->end;
+	s->length += (size_t)snprintf(s->text + s->length, sizeof s->text - s->length, "<%c %s %d>",
+		kinds[m->kind], m->id, m->status);
+}
+
+static const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark};
+
+/* Feed in steps of every size; the text with its marks must be this. */
+static void check(const char *bytes, const char *wanted)
+{
+	size_t length = strlen(bytes);
+	for (size_t step = 1; step <= length; step++) {
+		struct marks m = {.length = 0};
+		struct seen seen = {.next = 1000};
+		for (size_t at = 0; at < length; at += step)
+			marks_feed(&m, NONCE, 1000 + at, bytes + at,
+				length - at < step ? length - at : step, &callbacks, &seen);
+		cr_assert_leq(m.length, MARK_MAX);
+		memcpy(seen.text + seen.length, m.text, m.length);
+		seen.text[seen.length + m.length] = '\0';
+		cr_assert_str_eq(seen.text, wanted, "in steps of %zu", step);
+	}
+}
+
+Test(marks, every_kind)
+{
+	check("a\033]133;A" AID "\ab\033]133;B" AID "\ac\033]133;C" AID "\ad\033]133;C" AID
+	      ";id=e1\ae\033]133;D;4" AID ";id=e1\af\033]133;D" AID "\ag\033]133;P;k=s" AID "\ah",
+		"a<A  -1>b<B  -1>c<C  -1>d<C e1 -1>e<D e1 4>f<D  -1>g<P  -1>h");
+}
+
+Test(marks, of_others_are_text)
+{
+	static const char *const texts[] = {"\033]133;A\a", "\033]133;A;aid=abcd\a",
+		"\033]133;A;aid=ab\a", "\033]133;A;aid=\a", "\033]133;X" AID "\a",
+		"\033]133;AB" AID "\a", "\033]133;P" AID "\a", "\033]633;A" AID "\a",
+		"\033]133;A" AID "\033\\", "\033]133;A" AID "\n", "\033[m\033\033]13",
+		"\033]133;A" AID ";x=\303\244\a", "\033]1\033]13\033]133;\033]133;A;\033"};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		check(texts[i], texts[i]);
+}
+
+Test(marks, one_that_is_cut_short_by_another)
+{
+	check("\033]133;A" AID "\033]133;B" AID "\a", "\033]133;A" AID "<B  -1>");
+	check("\033\033\033]133;B" AID "\a.", "\033\033<B  -1>.");
+}
+
+Test(marks, too_long_is_text)
+{
+	char bytes[2 * MARK_MAX + 64] = "\033]133;D;0" AID ";id=e;pad=";
+	memset(bytes + strlen(bytes), 'x', 2 * MARK_MAX);
+	strcat(bytes, "\a");
+	check(bytes, bytes);
+}

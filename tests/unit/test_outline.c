@@ -1,0 +1,143 @@
+#include "shell/outline.h"
+#include "tests/lib/memory_ring.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NONCE "abc"
+
+struct seen {
+	char text[1 << 18];
+	size_t length;
+	int source; /* of the last piece */
+	uint64_t lost;
+};
+
+static void put(struct seen *s, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	s->length += (size_t)vsnprintf(
+		s->text + s->length, sizeof s->text - s->length, format, arguments);
+	va_end(arguments);
+}
+
+static void on_text(
+	void *user, enum event_source source, uint64_t offset, const void *bytes, size_t length)
+{
+	struct seen *s = user;
+	(void)offset;
+	if (s->source != (int)source)
+		put(s, "[%d]", (int)source);
+	s->source = (int)source;
+	memcpy(s->text + s->length, bytes, length);
+	s->length += length;
+	s->text[s->length] = '\0';
+}
+
+static void on_mark(void *user, const struct mark *mark)
+{
+	put(user, "<mark %d>", (int)mark->kind);
+}
+
+static void on_record(void *user, const struct record *record, const struct event_header *event,
+	uint64_t position)
+{
+	(void)position;
+	put(user, "<record %d at %d>", (int)record->kind, (int)event->offset);
+}
+
+static void on_lost(void *user, uint64_t bytes)
+{
+	struct seen *s = user;
+	s->lost += bytes;
+}
+
+static const struct outline_callbacks callbacks = {
+	.text = on_text, .mark = on_mark, .record = on_record, .lost = on_lost};
+
+static void label(struct ring *r, enum event_source source)
+{
+	uint32_t value = source;
+	memory_ring_event(r, EVENT_SOURCE, &value, sizeof value);
+}
+
+static void record(struct ring *r, const char *text)
+{
+	memory_ring_event(r, EVENT_FIFO, text, strlen(text));
+}
+
+static void fill(struct ring *r)
+{
+	memory_ring_say(r, "prompt\r\n\033]133;C;aid=abc;id=e\a");
+	record(r, "C\037abc\037e\0370\036");
+	memory_ring_say(r, "out\r\n\033]13");
+	label(r, EVENT_SOURCE_STDOUT);
+	memory_ring_say(r, "a\r\nb\r\r\n\r");
+	label(r, EVENT_SOURCE_STDERR);
+	memory_ring_say(r, "\r\n\rerror");
+	label(r, EVENT_SOURCE_TERMINAL);
+	memory_ring_say(r, "3;D;0;aid=abc;id=e\a");
+	record(r, "D\037abc\037e\0370\0370\037/\036P\037abc\0370\037\037/\036");
+	memory_ring_say(r, "\033]133;A");
+}
+
+static const char wanted[] =
+	"[0]prompt\r\n<mark 3><record 1 at 29>out\r\n[1]a\nb\r\n\r[2]\n\rerror<mark 4><record 2 at 73><record 0 at 73>";
+
+Test(outline, sources_marks_and_records_in_order)
+{
+	struct ring r;
+	memory_ring_make(&r, RING_SIZE_MIN);
+	fill(&r);
+	for (size_t budget = 1; budget < 120; budget++) {
+		struct outline o;
+		struct seen *seen = calloc(1, sizeof *seen);
+		seen->source = -1;
+		outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
+		while (outline_read(&o, &r, stream_head(&r.bytes), budget, &callbacks, seen))
+			;
+		cr_assert_str_eq(seen->text, wanted, "%zu at a time: %s", budget, seen->text);
+		cr_assert_eq(o.marks.length, strlen("\033]133;A"));
+		cr_assert_eq(o.position, stream_head(&r.events));
+		free(seen);
+	}
+	ring_close(&r);
+}
+
+Test(outline, as_it_grows)
+{
+	struct ring r;
+	struct outline o;
+	struct seen *seen = calloc(1, sizeof *seen);
+	memory_ring_make(&r, RING_SIZE_MIN);
+	fill(&r);
+	seen->source = -1;
+	outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
+	for (uint64_t limit = 0; limit <= stream_head(&r.bytes); limit++)
+		cr_assert_not(outline_read(&o, &r, limit, SIZE_MAX, &callbacks, seen));
+	cr_assert_str_eq(seen->text, wanted);
+	cr_assert_not(outline_read(&o, &r, 3, SIZE_MAX, &callbacks, seen), "back is nothing");
+	free(seen);
+	ring_close(&r);
+}
+
+Test(outline, what_the_ring_has_lost_is_told)
+{
+	struct ring r;
+	struct outline o;
+	struct seen *seen = calloc(1, sizeof *seen);
+	memory_ring_make(&r, RING_SIZE_MIN);
+	for (unsigned i = 0; i < 3 * RING_SIZE_MIN / 8; i++)
+		memory_ring_say(&r, "12345678");
+	memory_ring_say(&r, "end");
+	seen->source = -1;
+	outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
+	outline_read(&o, &r, stream_head(&r.bytes), SIZE_MAX, &callbacks, seen);
+	cr_assert_eq(seen->lost + seen->length - 3, stream_head(&r.bytes));
+	cr_assert_geq(seen->lost, 2 * RING_SIZE_MIN);
+	cr_assert_str_eq(seen->text + seen->length - 3, "end");
+	free(seen);
+	ring_close(&r);
+}

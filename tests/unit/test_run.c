@@ -1,0 +1,603 @@
+#include "pty/kin.h"
+#include "shell/run.h"
+#include "tests/lib/folder.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const environment[] = {"PATH=/usr/bin:/bin", "BASE=1", "TERM=dumb", NULL};
+
+static struct folder folder;
+static uv_loop_t loop;
+static struct runs *all;
+
+/* What came of a run. */
+struct got {
+	struct run *run;
+	bool started, done;
+	pid_t pid;
+	int code, status;
+	bool timed_out, cancelled;
+	unsigned survivors;
+	uint64_t omitted[RUN_STREAMS], total[RUN_STREAMS], live[RUN_STREAMS];
+	char *text[RUN_STREAMS]; /* head and tail; NUL-terminated */
+	size_t length[RUN_STREAMS], head[RUN_STREAMS];
+	uint64_t duration_us;
+	void (*then)(struct got *g); /* called at the end of done() */
+};
+
+static void on_started(void *user, pid_t pid)
+{
+	struct got *g = user;
+	g->started = true;
+	g->pid = pid;
+}
+
+static void on_output(void *user, enum run_stream stream, const void *bytes, size_t length)
+{
+	struct got *g = user;
+	(void)bytes;
+	cr_assert(!g->done);
+	g->live[stream] += length;
+}
+
+static void on_done(void *user, const struct run_result *result)
+{
+	struct got *g = user;
+	cr_assert(!g->done);
+	g->done = true;
+	g->code = run_exit_code(result);
+	g->status = result->status;
+	g->timed_out = result->timed_out;
+	g->cancelled = result->cancelled;
+	g->survivors = result->survivors;
+	g->duration_us = result->duration_us;
+	cr_assert_geq(result->ended_ms + 1, result->started_ms);
+	for (int i = 0; i < RUN_STREAMS; i++) {
+		const struct excerpt_parts *p = &result->output[i];
+		g->omitted[i] = p->omitted;
+		g->total[i] = p->total;
+		g->head[i] = p->head_length;
+		g->length[i] = p->head_length + p->tail_length;
+		g->text[i] = calloc(1, g->length[i] + 1);
+		if (p->head_length > 0)
+			memcpy(g->text[i], p->head, p->head_length);
+		if (p->tail_length > 0)
+			memcpy(g->text[i] + p->head_length, p->tail, p->tail_length);
+	}
+	if (g->then)
+		g->then(g);
+}
+
+static const struct run_callbacks callbacks = {
+	.started = on_started, .output = on_output, .done = on_done};
+
+static struct run_options options(const char *command)
+{
+	return (struct run_options){.command = command,
+		.command_length = strlen(command),
+		.cwd = "/",
+		.terminals = true,
+		.rows = 24,
+		.cols = 80,
+		.output_max = RUN_OUTPUT_DEFAULT};
+}
+
+static void forget(struct got *g)
+{
+	for (int i = 0; i < RUN_STREAMS; i++)
+		free(g->text[i]);
+	*g = (struct got){0};
+}
+
+static void start(const struct run_options *o, struct got *g)
+{
+	int rc = run_start(all, o, &callbacks, g, &g->run);
+	cr_assert_eq(rc, 0, "%s", strerror(-rc));
+}
+
+static struct got finish(const struct run_options *o)
+{
+	struct got g = {0};
+	start(o, &g);
+	cr_assert(g.started);
+	cr_assert(LOOP_UNTIL(&loop, g.done), "it does not end: %s", o->command);
+	return g;
+}
+
+static struct got run(const char *command)
+{
+	struct run_options o = options(command);
+	return finish(&o);
+}
+
+static bool lives(pid_t pid)
+{
+	char path[64], text[256] = "";
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	FILE *f = fopen(path, "r");
+	bool there = f && fgets(text, sizeof text, f) && !strstr(text, ") Z");
+	if (f)
+		fclose(f);
+	return there;
+}
+
+static unsigned descriptors(void)
+{
+	unsigned n = 0;
+	DIR *d = opendir("/proc/self/fd");
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void open_all(void)
+{
+	folder_make(&folder);
+	struct runs_config config = {
+		.dir = folder.path, .environment = (char *const *)(uintptr_t)environment};
+	cr_assert_eq(uv_loop_init(&loop), 0);
+	cr_assert_eq(runs_open(&loop, &config, &all), 0);
+}
+
+static void close_all(void)
+{
+	runs_close(all);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	cr_assert_eq(uv_loop_close(&loop), 0);
+	cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1, "no child is left");
+	/* Not even a note. */
+	cr_assert_eq(unlinkat(folder.fd, "runs", AT_REMOVEDIR), 0);
+	folder_remove(&folder);
+}
+
+TestSuite(run, .init = open_all, .fini = close_all, .timeout = 60);
+
+Test(run, status_and_output)
+{
+	static const struct {
+		const char *command;
+		int code;
+		const char *out, *err;
+	} cases[] = {
+		{"true", 0, "", ""},
+		{"false", 1, "", ""},
+		{"exit 255", 255, "", ""},
+		{"echo a; echo b >&2; exit 3", 3, "a\n", "b\n"},
+		{"kill -TERM $$", 143, "", ""},
+		{"kill -KILL $$", 137, "", ""},
+		{"(bash -c 'kill -USR1 $BASHPID'; exit $?) 2>/dev/null", 138, "", ""},
+		{"nonexistent-command 2>/dev/null", 127, "", ""},
+		{"echo -n no newline", 0, "no newline", ""},
+		{"exec >&-; exec 2>&-; sleep 0.1; exit 4", 4, "", ""},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct got g = run(cases[i].command);
+		cr_expect_eq(g.code, cases[i].code, "%s: %d", cases[i].command, g.code);
+		cr_expect_str_eq(g.text[0], cases[i].out, "%s: %s", cases[i].command, g.text[0]);
+		cr_expect_str_eq(g.text[1], cases[i].err, "%s: %s", cases[i].command, g.text[1]);
+		cr_expect(!g.timed_out && !g.cancelled && g.survivors == 0);
+		forget(&g);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(run, environment_and_place)
+{
+	static const char *const names[] = {"ASKED", "BASE", "RINGSIDE_RUN"};
+	static const char *const values[] = {"for it", "2", "not this"};
+	struct run_options o = options(
+		"echo $ASKED,$BASE,$TERM,$PWD,$PAGER; [[ $RINGSIDE_RUN =~ ^[0-9a-f]{32}$ ]]");
+	o.env_names = names;
+	o.env_values = values;
+	o.env_count = 3;
+	o.cwd = "/tmp/../etc";
+	struct got g = finish(&o);
+	cr_expect_str_eq(g.text[0], "for it,2,xterm-256color,/etc,cat\n", "%s", g.text[0]);
+	cr_expect_eq(g.code, 0);
+	forget(&g);
+	o.terminals = false;
+	g = finish(&o);
+	cr_expect_str_eq(g.text[0], "for it,2,xterm-256color,/etc,\n", "%s", g.text[0]);
+	forget(&g);
+}
+
+Test(run, refusals_start_nothing)
+{
+	struct got g = {0};
+	struct run_options o = options("touch /tmp/should-not-exist");
+	unsigned before = descriptors();
+	static const struct {
+		const char *cwd;
+		int rc;
+	} places[] = {{"/nonexistent", -ENOENT}, {"/etc/passwd", -ENOTDIR}, {"relative", -EINVAL},
+		{"/etc/passwd/x", -ENOTDIR}, {NULL, -EINVAL}};
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		o.cwd = places[i].cwd;
+		cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), places[i].rc);
+	}
+	o.cwd = "/";
+	o.command_length = 0;
+	cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), -EINVAL);
+	o.command = "a\0b";
+	o.command_length = 3;
+	cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), -EINVAL);
+	cr_expect_eq(runs_count(all), 0);
+	cr_expect(!g.started);
+	cr_expect_eq(descriptors(), before);
+}
+
+Test(run, an_environment_that_is_too_large)
+{
+	struct got g = {0};
+	char *value = calloc(1, 200001);
+	memset(value, 'x', 200000);
+	const char *name = "LARGE", *const values[] = {value};
+	struct run_options o = options("true");
+	o.env_names = &name;
+	o.env_values = values;
+	o.env_count = 1;
+	cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), -E2BIG);
+	free(value);
+	ASSERT_NO_LEAKS();
+}
+
+Test(run, timeout_keeps_what_was_written)
+{
+	struct run_options o = options("echo before; echo err >&2; sleep 100; echo never");
+	o.timeout_ms = 200;
+	struct got g = finish(&o);
+	cr_expect(g.timed_out);
+	cr_expect_eq(g.code, RUN_TIMEOUT_CODE);
+	cr_expect_str_eq(g.text[0], "before\n");
+	cr_expect_str_eq(g.text[1], "err\n");
+	cr_expect_eq(g.survivors, 0);
+	cr_expect_lt(g.duration_us, 1900000, "nobody waits for the grace when all are gone");
+	forget(&g);
+}
+
+Test(run, timeout_ends_those_who_ignore_it_and_those_who_have_left)
+{
+	struct run_options o = options(
+		"trap '' TERM; sleep 101 & echo $!\n"
+		"setsid sleep 102 & echo $!\n" /* ignores TERM too */
+		"(trap - TERM; setsid sleep 103 & echo $!)\n"
+		"(trap - TERM; trap 'echo got it; exit' TERM; while :; do sleep 0.05; done) & echo $!\n"
+		"set -m; sleep 104 & echo $!\n" /* a group of its own */
+		"(setsid setsid --fork sleep 105; :)\n"
+		"while :; do sleep 0.1; done");
+	o.timeout_ms = 500;
+	struct got g = finish(&o);
+	cr_expect_eq(g.code, RUN_TIMEOUT_CODE);
+	cr_expect_eq(g.survivors, 0);
+	cr_expect_not_null(strstr(g.text[0], "got it"), "%s", g.text[0]);
+	cr_expect_gt(g.duration_us, 2000000, "KILL comes after the grace");
+	char *at = g.text[0];
+	for (int i = 0; i < 5; i++) {
+		pid_t pid = (pid_t)strtol(at, &at, 10);
+		cr_expect_gt(pid, 0, "%s", g.text[0]);
+		cr_expect(!lives(pid), "number %d", i);
+	}
+	forget(&g);
+}
+
+Test(run, cancel)
+{
+	struct got g = {0};
+	struct run_options o = options(
+		"trap 'echo bye; exit 5' TERM; echo on; while :; do sleep 0.02; done");
+	start(&o, &g);
+	cr_assert(LOOP_UNTIL(&loop, g.live[RUN_STDOUT] == 3));
+	run_cancel(g.run, 5000);
+	run_cancel(g.run, 9000);
+	cr_assert(!g.done);
+	cr_assert(LOOP_UNTIL(&loop, g.done));
+	cr_expect(g.cancelled && !g.timed_out);
+	cr_expect_eq(g.code, 5);
+	cr_expect_str_eq(g.text[0], "on\nbye\n");
+	forget(&g);
+	/* A shorter grace wins. */
+	o.command = "trap '' TERM; echo on; while :; do sleep 0.02; done";
+	o.command_length = strlen(o.command);
+	start(&o, &g);
+	cr_assert(LOOP_UNTIL(&loop, g.live[RUN_STDOUT] == 3));
+	run_cancel(g.run, 3600000);
+	run_cancel(g.run, 0);
+	cr_assert(LOOP_UNTIL(&loop, g.done));
+	cr_expect_eq(g.code, 128 + SIGKILL);
+	forget(&g);
+}
+
+Test(run, detached_runs_end_silently)
+{
+	struct got g = {0};
+	struct run_options o = options("while :; do echo x; done");
+	start(&o, &g);
+	cr_assert(LOOP_UNTIL(&loop, g.live[RUN_STDOUT] > 0));
+	uint64_t live = g.live[RUN_STDOUT];
+	run_detach(g.run);
+	cr_assert(LOOP_UNTIL(&loop, runs_idle(all)));
+	cr_expect(!g.done);
+	cr_expect_eq(g.live[RUN_STDOUT], live);
+	cr_expect(!lives(g.pid));
+}
+
+Test(run, background_child_delays_nothing_and_lives_on)
+{
+	for (int terminals = 0; terminals < 2; terminals++) {
+		struct run_options o = options("(sleep 1000; echo late) & echo $!");
+		o.terminals = terminals;
+		struct got g = finish(&o);
+		pid_t pid = (pid_t)strtol(g.text[0], NULL, 10);
+		cr_expect_lt(g.duration_us, 5000000);
+		cr_expect(lives(pid));
+		for (int i = 0; i < 20; i++)
+			uv_run(&loop, UV_RUN_NOWAIT);
+		cr_expect(lives(pid), "closing its terminal does not end it");
+		kill(-g.pid, SIGKILL);
+		cr_expect(UNTIL(!lives(pid)));
+		forget(&g);
+	}
+}
+
+Test(run, background_flood_does_not_hold_up_the_end)
+{
+	for (int terminals = 0; terminals < 2; terminals++) {
+		struct run_options o = options("yes & echo $! >&2");
+		o.terminals = terminals;
+		struct got g = finish(&o);
+		pid_t pid = (pid_t)strtol(g.text[1], NULL, 10);
+		/* Its output has nowhere to go. */
+		cr_expect(UNTIL(!lives(pid)));
+		forget(&g);
+	}
+}
+
+Test(run, twenty_megabytes_exactly)
+{
+	for (int terminals = 0; terminals < 2; terminals++) {
+		struct run_options o = options(
+			"head -c 20971520 /dev/zero | tr '\\0' '\\377'; printf '\\0\\0end' >&2");
+		o.terminals = terminals;
+		o.output_max = 32 << 20;
+		struct got g = finish(&o);
+		cr_assert_eq(g.length[RUN_STDOUT], 20971520);
+		cr_expect_eq(g.live[RUN_STDOUT], 20971520);
+		cr_expect_eq(g.omitted[RUN_STDOUT], 0);
+		for (size_t i = 0; i < g.length[RUN_STDOUT]; i++)
+			cr_assert_eq((uint8_t)g.text[RUN_STDOUT][i], 0xff);
+		cr_expect_eq(g.length[RUN_STDERR], 5);
+		cr_expect_eq(memcmp(g.text[RUN_STDERR], "\0\0end", 5), 0);
+		forget(&g);
+	}
+}
+
+Test(run, head_and_tail)
+{
+	struct run_options o = options("seq 100000; seq 10 >&2");
+	o.output_max = 1000;
+	struct got g = finish(&o);
+	cr_expect_eq(g.total[RUN_STDOUT], 588895);
+	cr_expect_eq(g.omitted[RUN_STDOUT], 587895);
+	cr_expect_eq(g.head[RUN_STDOUT], 500);
+	cr_expect_eq(strncmp(g.text[0], "1\n2\n3\n", 6), 0);
+	cr_expect_str_eq(g.text[0] + g.length[0] - 13, "99999\n100000\n");
+	cr_expect_eq(g.omitted[RUN_STDERR], 0);
+	cr_expect_eq(g.length[RUN_STDERR], 21);
+	forget(&g);
+	ASSERT_NO_LEAKS();
+}
+
+Test(run, memory_of_all_is_bounded)
+{
+	static struct got g[12];
+	struct run_options o = options("head -c 33554432 /dev/zero; sleep 1000");
+	o.output_max = RUN_OUTPUT_MAX;
+	o.terminals = false;
+	uint64_t bytes = 0;
+	for (int i = 0; i < 12; i++)
+		start(&o, &g[i]);
+	for (int i = 0; i < 12; i++)
+		cr_assert(LOOP_UNTIL(&loop, g[i].live[RUN_STDOUT] == 33554432));
+	for (int i = 0; i < 12; i++)
+		run_cancel(g[i].run, 0);
+	for (int i = 0; i < 12; i++) {
+		cr_assert(LOOP_UNTIL(&loop, g[i].done));
+		cr_expect_eq(g[i].total[RUN_STDOUT], 33554432);
+		cr_expect_eq(g[i].omitted[RUN_STDOUT] + g[i].length[RUN_STDOUT], 33554432);
+		bytes += g[i].length[RUN_STDOUT];
+		forget(&g[i]);
+	}
+	cr_expect_leq(bytes, RUNS_MEMORY_MAX);
+	/* What is given back can be used again. */
+	o = options("head -c 33554432 /dev/zero");
+	o.output_max = RUN_OUTPUT_MAX;
+	struct got again = finish(&o);
+	cr_expect_eq(again.omitted[RUN_STDOUT], 0);
+	forget(&again);
+}
+
+Test(run, a_flood_leaves_room_for_others)
+{
+	struct got flood = {0};
+	struct run_options o = options("yes");
+	start(&o, &flood);
+	o.terminals = false;
+	struct got other = {0};
+	start(&o, &other);
+	cr_assert(LOOP_UNTIL(&loop, flood.live[RUN_STDOUT] > 0 && other.live[RUN_STDOUT] > 0));
+	uint64_t before = flood.live[RUN_STDOUT] + other.live[RUN_STDOUT];
+	uv_run(&loop, UV_RUN_NOWAIT);
+	cr_expect_leq(flood.live[RUN_STDOUT] + other.live[RUN_STDOUT] - before, 1 << 20);
+	for (int i = 0; i < 20; i++) {
+		struct got g = run("echo hi");
+		cr_expect_str_eq(g.text[0], "hi\n");
+		forget(&g);
+	}
+	run_cancel(flood.run, 0);
+	run_cancel(other.run, 0);
+	cr_assert(LOOP_UNTIL(&loop, flood.done && other.done));
+	forget(&flood);
+	forget(&other);
+}
+
+static void start_another(struct got *g)
+{
+	struct run_options o = options("echo second");
+	g->then = NULL;
+	static struct got second;
+	start(&o, &second);
+	g->run = second.run;
+	g->started = false;
+	second.then = NULL;
+}
+
+Test(run, done_may_start_another)
+{
+	struct got g = {.then = start_another};
+	struct run_options o = options("echo first");
+	start(&o, &g);
+	cr_assert(LOOP_UNTIL(&loop, g.done && runs_idle(all)));
+	forget(&g);
+}
+
+Test(run, as_many_as_may_be_at_once)
+{
+	static struct got g[RUNS_MAX];
+	struct got more = {0};
+	struct run_options o = options("read -r x </dev/fd/0; exec sleep 1000");
+	unsigned before = descriptors();
+	for (unsigned i = 0; i < RUNS_MAX; i++) {
+		o.terminals = i % 8 == 0; /* the machine has few terminals */
+		start(&o, &g[i]);
+	}
+	cr_expect_eq(run_start(all, &o, &callbacks, &more, &more.run), -EUSERS);
+	cr_expect_eq(runs_count(all), RUNS_MAX);
+	runs_cancel_all(all, 300);
+	cr_assert(LOOP_UNTIL(&loop, runs_idle(all)));
+	for (unsigned i = 0; i < RUNS_MAX; i++) {
+		cr_expect(g[i].done && g[i].cancelled && g[i].survivors == 0);
+		forget(&g[i]);
+	}
+	uv_run(&loop, UV_RUN_NOWAIT);
+	cr_expect_eq(descriptors(), before, "%u, %u", descriptors(), before);
+	ASSERT_NO_LEAKS();
+}
+
+static unsigned marked;
+
+static void count_marked(void *user, const struct kin *k)
+{
+	marked += strcmp(k->mark, user) == 0;
+}
+
+/* Closing is what the server does at its end. */
+TestSuite(runs_close, .timeout = 60);
+
+Test(runs_close, nothing_is_left)
+{
+	struct got g[3] = {{0}};
+	open_all();
+	struct run_options o = options("trap '' TERM; setsid sleep 1000 & echo $!; sleep 1000");
+	for (int i = 0; i < 3; i++)
+		start(&o, &g[i]);
+	for (int i = 0; i < 3; i++)
+		cr_assert(LOOP_UNTIL(&loop, g[i].live[RUN_STDOUT] > 0));
+	close_all();
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = (pid_t)strtol(g[i].text[0], NULL, 10);
+		cr_expect(g[i].done && g[i].cancelled);
+		cr_expect_gt(pid, 0);
+		cr_expect(!lives(pid));
+		cr_expect(!lives(g[i].pid));
+		forget(&g[i]);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(runs_close, just_opened)
+{
+	open_all();
+	close_all();
+	runs_close(NULL);
+	ASSERT_NO_LEAKS();
+}
+
+/* What a server that was killed has left. */
+TestSuite(run_notes, .timeout = 60);
+
+static pid_t marked_child(const char *mark)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		setenv("RINGSIDE_RUN", mark, 1);
+		execl("/bin/sleep", "sleep", "100", (char *)NULL);
+		_exit(1);
+	}
+	static char sought[64];
+	snprintf(sought, sizeof sought, "%s", mark);
+	marked = 0;
+	cr_assert(UNTIL(kin_each("RINGSIDE_RUN=", count_marked, sought) == 0 && marked > 0));
+	return pid;
+}
+
+Test(run_notes, what_is_noted_is_killed_and_forgotten)
+{
+	int status;
+	folder_make(&folder);
+	cr_assert_eq(mkdirat(folder.fd, "runs", 0700), 0);
+	folder_put(&folder, "runs/noted", "");
+	folder_put(&folder, "runs/ended", "");
+	pid_t noted = marked_child("noted"), other = marked_child("other");
+	pid_t odd = marked_child("../runs/noted");
+	struct runs_config config = {
+		.dir = folder.path, .environment = (char *const *)(uintptr_t)environment};
+	cr_assert_eq(uv_loop_init(&loop), 0);
+	cr_assert_eq(runs_open(&loop, &config, &all), 0);
+	cr_expect_eq(waitpid(noted, &status, 0), noted);
+	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	cr_expect(lives(other));
+	cr_expect(lives(odd));
+	kill(other, SIGKILL);
+	kill(odd, SIGKILL);
+	waitpid(other, NULL, 0);
+	waitpid(odd, NULL, 0);
+	close_all();
+	ASSERT_NO_LEAKS();
+}
+
+Test(run_notes, what_goes_on_is_noted)
+{
+	struct got g = {0};
+	struct run_options o = options("ls $DIR/runs; echo $RINGSIDE_RUN");
+	static const char *const name = "DIR";
+	open_all();
+	const char *const value = folder.path;
+	o.env_names = &name;
+	o.env_values = &value;
+	o.env_count = 1;
+	g = finish(&o);
+	cr_expect_eq(g.length[0], 66);
+	cr_expect_eq(strncmp(g.text[0], g.text[0] + 33, 33), 0);
+	forget(&g);
+	close_all();
+}
+
+Test(run_notes, a_place_that_cannot_be_used)
+{
+	struct runs_config config = {
+		.dir = "/nonexistent", .environment = (char *const *)(uintptr_t)environment};
+	cr_assert_eq(uv_loop_init(&loop), 0);
+	cr_assert_eq(runs_open(&loop, &config, &all), -ENOENT);
+	cr_assert_eq(uv_loop_close(&loop), 0);
+	ASSERT_NO_LEAKS();
+}

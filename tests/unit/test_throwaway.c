@@ -1,0 +1,339 @@
+#include "pty/throwaway.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OUTPUT_SIZE ((size_t)4 << 20)
+
+static const char *const environment[] = {"PATH=/usr/bin:/bin", "FROM_TEST=1", NULL};
+
+static struct throwaway_options options(const char *command, bool terminals)
+{
+	return (struct throwaway_options){
+		.bash = "/bin/bash",
+		.command = command,
+		.command_length = strlen(command),
+		.cwd = "/",
+		.envp = (char *const *)(uintptr_t)environment,
+		.terminals = terminals,
+		.rows = 33,
+		.cols = 77,
+	};
+}
+
+struct outcome {
+	int status;
+	char *text[2]; /* NUL-terminated */
+	size_t length[2];
+};
+
+/* All that can be read now. */
+static void take(int fd, char *text, size_t *length)
+{
+	ssize_t n;
+	while ((n = read(fd, text + *length, OUTPUT_SIZE - 1 - *length)) > 0)
+		*length += (size_t)n;
+	text[*length] = '\0';
+}
+
+/* Read until it has ended, then what is left. */
+static void wait_for(struct throwaway *t, struct outcome *o)
+{
+	struct pollfd p[] = {{t->out, POLLIN, 0}, {t->err, POLLIN, 0}, {t->pidfd, POLLIN, 0}};
+	*o = (struct outcome){0};
+	for (int i = 0; i < 2; i++)
+		o->text[i] = calloc(1, OUTPUT_SIZE);
+	while (!(p[2].revents & POLLIN)) {
+		cr_assert_gt(poll(p, 3, 20000), 0, "it does not end");
+		for (int i = 0; i < 2; i++) {
+			take(i == 0 ? t->out : t->err, o->text[i], &o->length[i]);
+			if (p[i].revents & POLLHUP)
+				p[i].fd = -1;
+		}
+	}
+	take(t->out, o->text[0], &o->length[0]);
+	take(t->err, o->text[1], &o->length[1]);
+	cr_assert_eq(waitpid(t->pid, &o->status, 0), t->pid);
+	close(t->out);
+	close(t->err);
+	close(t->pidfd);
+}
+
+static void run(const struct throwaway_options *o, struct outcome *ret)
+{
+	struct throwaway t;
+	int rc = throwaway_start(o, &t);
+	cr_assert_eq(rc, 0, "%s", strerror(-rc));
+	wait_for(&t, ret);
+}
+
+static void forget(struct outcome *o)
+{
+	free(o->text[0]);
+	free(o->text[1]);
+}
+
+static void expect(const char *command, bool terminals, int code, const char *out, const char *err)
+{
+	struct throwaway_options o = options(command, terminals);
+	struct outcome got;
+	run(&o, &got);
+	cr_expect(WIFEXITED(got.status) && WEXITSTATUS(got.status) == code, "%s: status %x",
+		command, (unsigned)got.status);
+	cr_expect_str_eq(got.text[0], out, "%s: stdout %s", command, got.text[0]);
+	cr_expect_str_eq(got.text[1], err, "%s: stderr %s", command, got.text[1]);
+	forget(&got);
+}
+
+static void expect_both(const char *command, int code, const char *out, const char *err)
+{
+	expect(command, false, code, out, err);
+	expect(command, true, code, out, err);
+}
+
+static unsigned descriptors(void)
+{
+	unsigned n = 0;
+	DIR *d = opendir("/proc/self/fd");
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+TestSuite(throwaway, .timeout = 60);
+
+Test(throwaway, streams_are_apart_and_bytes_exact)
+{
+	expect_both("echo out; echo err >&2; exit 7", 7, "out\n", "err\n");
+	expect_both("printf 'a\\tb\\r\\nc'; printf 'x\\r\\ny\\n' >&2", 0, "a\tb\r\nc", "x\r\ny\n");
+}
+
+Test(throwaway, terminals_are_terminals)
+{
+	expect("test -t 0; echo $?; test -t 1; echo $?; test -t 2; echo $?", true, 0, "1\n0\n0\n",
+		"");
+	expect("test -t 0; echo $?; test -t 1; echo $?; test -t 2; echo $?", false, 0, "1\n1\n1\n",
+		"");
+	expect("stty size <&1; stty size <&2", true, 0, "33 77\n33 77\n", "");
+}
+
+Test(throwaway, nobody_answers_at_a_terminal)
+{
+	expect("read -r x <&1; echo $? $x; (exec </dev/tty) 2>/dev/null; echo $?", true, 0,
+		"1\n1\n", "");
+}
+
+Test(throwaway, standard_input)
+{
+	struct outcome got;
+	struct throwaway_options o = options("cat; echo -n end; cat", true);
+	o.input = "a\0b\n\377";
+	o.input_length = 5;
+	run(&o, &got);
+	cr_assert_eq(got.length[0], 8);
+	cr_assert_eq(memcmp(got.text[0], "a\0b\n\377end", 8), 0);
+	forget(&got);
+	o.input_length = 0;
+	run(&o, &got);
+	cr_assert_str_eq(got.text[0], "end");
+	forget(&got);
+	expect_both("cat; readlink /proc/self/fd/0", 0, "/dev/null\n", "");
+}
+
+Test(throwaway, nothing_else_is_inherited)
+{
+	int low = fcntl(1, F_DUPFD, 5), high = fcntl(1, F_DUPFD, 100);
+	/* The fourth is that of ls for the directory. */
+	expect_both("ls -1 /proc/self/fd; env | grep -E '^(FROM_TEST|PATH|HOME)' | sort; pwd", 0,
+		"0\n1\n2\n3\nFROM_TEST=1\nPATH=/usr/bin:/bin\n/\n", "");
+	close(low);
+	close(high);
+}
+
+Test(throwaway, session_group_and_signals)
+{
+	struct throwaway t;
+	struct outcome got;
+	struct throwaway_options o = options(
+		"echo $$; ps -o pid=,pgid=,sid=,tty= -p $$; grep -E 'SigBlk|SigIgn' "
+		"/proc/self/status; yes | head -1; echo ${PIPESTATUS[*]}",
+		true);
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	cr_assert_eq(throwaway_start(&o, &t), 0);
+	wait_for(&t, &got);
+	int pid, ids[3];
+	char tty[32], answer[8];
+	unsigned long long blocked, ignored;
+	int codes[2];
+	cr_assert_eq(sscanf(got.text[0], "%d %d %d %d %31s SigBlk: %llx SigIgn: %llx %7s %d %d",
+			     &pid, &ids[0], &ids[1], &ids[2], tty, &blocked, &ignored, answer,
+			     &codes[0], &codes[1]),
+		10, "%s", got.text[0]);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(ids[i], t.pid);
+	cr_expect_eq(pid, t.pid);
+	cr_expect_str_eq(tty, "?", "no controlling terminal");
+	cr_expect_eq(blocked, 0);
+	/* glibc's posix_spawn leaves its own two real-time signals ignored. */
+	cr_expect_eq(ignored & ~UINT64_C(0x180000000), 0);
+	cr_expect_eq(codes[0], 128 + SIGPIPE);
+	cr_expect_eq(codes[1], 0);
+	forget(&got);
+}
+
+Test(throwaway, limit_of_descriptors)
+{
+	struct rlimit limit, after;
+	struct outcome got;
+	struct throwaway_options o = options("ulimit -Sn; ulimit -Hn", false);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	o.nofile = 123;
+	run(&o, &got);
+	char want[64];
+	snprintf(want, sizeof want, "123\n%llu\n", (unsigned long long)limit.rlim_max);
+	if (limit.rlim_max != RLIM_INFINITY)
+		cr_expect_str_eq(got.text[0], want);
+	forget(&got);
+	getrlimit(RLIMIT_NOFILE, &after);
+	cr_expect_eq(after.rlim_cur, limit.rlim_cur);
+	/* With more descriptors in use than the command may have. */
+	int held[200];
+	for (int i = 0; i < 200; i++)
+		held[i] = fcntl(1, F_DUPFD_CLOEXEC, 3);
+	run(&o, &got);
+	cr_expect_eq(strncmp(got.text[0], "123\n", 4), 0, "%s", got.text[0]);
+	forget(&got);
+	o.terminals = true;
+	run(&o, &got);
+	cr_expect_eq(strncmp(got.text[0], "123\n", 4), 0, "%s", got.text[0]);
+	forget(&got);
+	for (int i = 0; i < 200; i++)
+		close(held[i]);
+}
+
+/* A command of the given length: a comment of it in front of tail, on the same line or before it. */
+static char *long_command(size_t length, const char *head, const char *tail)
+{
+	char *text = malloc(length + 1);
+	memset(text, 'x', length);
+	memcpy(text, head, strlen(head));
+	memcpy(text + length - strlen(tail), tail, strlen(tail));
+	text[length] = '\0';
+	return text;
+}
+
+Test(throwaway, long_commands_are_like_short_ones)
+{
+	static const char tail[] =
+		"\necho $0 $LINENO $#; ls -1 /proc/self/fd | wc -l; (exit 3); echo $?\n"
+		"cat <<E\nheredoc\nE\nexec bash -c 'exit 9'";
+	static const size_t lengths[] = {131000, 131070, 131071, 131072, 131073, 1 << 20};
+	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+		char *command = long_command(lengths[i], "#", tail);
+		expect(command, i % 2, 9, "bash 2 0\n4\n3\nheredoc\n", "");
+		free(command);
+	}
+	char *open_quote = long_command(200000, "echo '", "y");
+	struct outcome got;
+	struct throwaway_options o = options(open_quote, false);
+	run(&o, &got);
+	cr_expect_eq(WEXITSTATUS(got.status), 2, "%x", (unsigned)got.status);
+	cr_expect_not_null(strstr(got.text[1], "unexpected EOF"));
+	forget(&got);
+	free(open_quote);
+}
+
+Test(throwaway, missing_directory_or_bash)
+{
+	struct throwaway t;
+	unsigned before = descriptors();
+	struct throwaway_options o = options("echo never", true);
+	o.cwd = "/nonexistent";
+	cr_expect_eq(throwaway_start(&o, &t), -ENOENT);
+	o.cwd = "/etc/passwd";
+	cr_expect_eq(throwaway_start(&o, &t), -ENOTDIR);
+	o.cwd = "/";
+	o.bash = "/nonexistent";
+	cr_expect_eq(throwaway_start(&o, &t), -ENOENT);
+	cr_expect_eq(descriptors(), before);
+	ASSERT_NO_LEAKS();
+}
+
+Test(throwaway, descriptors_are_short)
+{
+	struct throwaway t;
+	struct rlimit limit;
+	struct throwaway_options o = options("echo never", true);
+	char *command = long_command(140000, "echo ", "y");
+	o.command = command;
+	o.command_length = 140000;
+	o.input = "x";
+	o.input_length = 1;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	rlim_t before = limit.rlim_cur;
+	unsigned open_before = descriptors();
+	/* Each time it gets one step further. */
+	for (rlim_t most = 16; most < 24; most++) {
+		limit.rlim_cur = most;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		int rc = throwaway_start(&o, &t);
+		limit.rlim_cur = before;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		if (rc == 0) {
+			struct outcome got;
+			wait_for(&t, &got);
+			forget(&got);
+		} else {
+			cr_expect(rc == -EMFILE || rc == -EINVAL, "%d", rc);
+		}
+		cr_expect_eq(descriptors(), open_before, "after %d", (int)most);
+		cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "no child is left");
+	}
+	free(command);
+}
+
+Test(throwaway, the_last_bytes_are_there_when_it_has_ended)
+{
+	for (int i = 0; i < 300; i++) {
+		struct outcome got;
+		struct throwaway_options o = options(
+			"head -c 3000 /dev/zero >&2; head -c 5000 /dev/zero", i % 2);
+		run(&o, &got);
+		cr_assert_eq(got.length[0], 5000, "%zu", got.length[0]);
+		cr_assert_eq(got.length[1], 3000, "%zu", got.length[1]);
+		forget(&got);
+	}
+}
+
+Test(throwaway, background_child_holds_nothing_up_and_lives_on)
+{
+	for (int terminals = 0; terminals < 2; terminals++) {
+		struct outcome got;
+		struct throwaway_options o = options("sleep 100 & echo $!", terminals);
+		run(&o, &got);
+		pid_t pid = (pid_t)strtol(got.text[0], NULL, 10);
+		cr_assert_gt(pid, 1);
+		cr_expect_eq(kill(pid, SIGKILL), 0, "it was still there");
+		forget(&got);
+	}
+}

@@ -1,0 +1,98 @@
+#include "shell/tree.h"
+
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define REST "1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 " /* fields 5 to 21 */
+
+Test(tree_parse, texts)
+{
+	static const struct {
+		const char *text;
+		bool good;
+		pid_t pid, parent;
+		uint64_t start;
+	} cases[] = {
+		{"12 (bash) S 7 " REST "4711 9 9", true, 12, 7, 4711},
+		{"12 (a) b (c) Z 1 " REST "1 2", true, 12, 1, 1},
+		{"12 () R 0 " REST "18446744073709551615", true, 12, 0, UINT64_MAX},
+		{"12 (bash) S 7 " REST, false, 0, 0, 0},
+		{"12 (bash", false, 0, 0, 0},
+		{"(bash) S 7 " REST "1", false, 0, 0, 0},
+		{"12 (bash) S", false, 0, 0, 0},
+		{"12 (bash)", false, 0, 0, 0},
+		{"", false, 0, 0, 0},
+		{")", false, 0, 0, 0},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct tree_entry e = {0};
+		cr_assert_eq(tree_parse(cases[i].text, &e), cases[i].good, "%s", cases[i].text);
+		cr_assert_eq(e.pid, cases[i].pid);
+		cr_assert_eq(e.parent, cases[i].parent);
+		cr_assert_eq(e.start, cases[i].start);
+	}
+}
+
+/* A child with a child of its own, which says that it runs. */
+static pid_t start(pid_t *ret_grandchild)
+{
+	int fds[2];
+	pid_t grandchild;
+	cr_assert_eq(pipe(fds), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		grandchild = fork();
+		if (grandchild == 0)
+			while (true)
+				pause();
+		(void)!write(fds[1], &grandchild, sizeof grandchild);
+		waitpid(grandchild, NULL, 0);
+		while (true)
+			pause();
+	}
+	cr_assert_eq(read(fds[0], &grandchild, sizeof grandchild), (ssize_t)sizeof grandchild);
+	close(fds[0]);
+	close(fds[1]);
+	*ret_grandchild = grandchild;
+	return child;
+}
+
+Test(tree, below_are_children_and_theirs, .timeout = 30)
+{
+	struct tree_entry *list;
+	size_t count;
+	pid_t grandchild, child = start(&grandchild);
+	for (unsigned i = 0; i < 2; i++) {
+		int (*find)(pid_t, pid_t, struct tree_entry **, size_t *) = i ? tree_list
+									      : tree_list_by_search;
+		cr_assert_eq(find(getpid(), 0, &list, &count), 0);
+		cr_assert_eq(count, 2);
+		cr_assert((list[0].pid == child && list[1].pid == grandchild) ||
+			(list[1].pid == child && list[0].pid == grandchild));
+		free(list);
+		cr_assert_eq(find(getpid(), child, &list, &count), 0);
+		cr_assert_eq(count, 1, "what is below the exception counts");
+		cr_assert_eq(list[0].pid, grandchild);
+		free(list);
+	}
+	cr_assert_eq(
+		tree_signal_child(grandchild, getpid(), SIGKILL), -ESRCH, "it is no child of ours");
+	cr_assert_eq(tree_signal_child(grandchild, child, SIGKILL), 0);
+	cr_assert(UNTIL(tree_signal_below(getpid(), 0, 0) == 1));
+	cr_assert_eq(tree_signal_below(getpid(), 0, SIGKILL), 1);
+	/* A zombie lives no more. */
+	cr_assert(UNTIL(tree_signal_below(getpid(), 0, 0) == 0));
+	int status;
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	cr_assert_eq(tree_signal_child(child, getpid(), SIGKILL), -ESRCH);
+	ASSERT_NO_LEAKS();
+}

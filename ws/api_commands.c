@@ -1,0 +1,107 @@
+/*
+ * Which commands there are: the executables that the server's PATH leads to. Disks may be slow, so it is a
+ * thread that looks.
+ */
+#include "ws/api.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COMMANDS_MAX ((size_t)16384)
+#define DIRECTORIES_MAX 64u
+
+struct search {
+	uv_work_t work;
+	struct request *request;
+	char *path;   /* of directories, owned; taken apart by the search */
+	char **names; /* owned */
+	size_t count, capacity;
+};
+
+static void add(struct search *s, const char *name)
+{
+	if (s->count == s->capacity) {
+		size_t capacity = s->capacity ? s->capacity * 2 : 1024;
+		char **names = realloc(s->names, capacity * sizeof *names);
+		if (!names)
+			return;
+		s->names = names;
+		s->capacity = capacity;
+	}
+	s->names[s->count] = strdup(name);
+	s->count += s->names[s->count] != NULL;
+}
+
+static void look_into(struct search *s, const char *directory)
+{
+	DIR *dir = opendir(directory);
+	struct stat st;
+	if (!dir)
+		return;
+	int fd = dirfd(dir);
+	for (const struct dirent *e; s->count < COMMANDS_MAX && (e = readdir(dir));)
+		if (fstatat(fd, e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) &&
+			faccessat(fd, e->d_name, X_OK, AT_EACCESS) == 0)
+			add(s, e->d_name);
+	closedir(dir);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* In a thread: touches nothing but s. */
+static void on_search(uv_work_t *work)
+{
+	struct search *s = work->data;
+	char *rest = s->path;
+	for (unsigned i = 0; rest && i < DIRECTORIES_MAX; i++) {
+		const char *directory = strsep(&rest, ":");
+		if (directory[0] == '/')
+			look_into(s, directory);
+	}
+	if (s->count > 0)
+		qsort(s->names, s->count, sizeof *s->names, compare);
+}
+
+static void on_searched(uv_work_t *work, int status)
+{
+	struct search *s = work->data;
+	json_t *names = json_array();
+	(void)status;
+	for (size_t i = 0; i < s->count; i++) {
+		/* A name that is no UTF-8 has no place in JSON: it is left out. */
+		if (i == 0 || strcmp(s->names[i], s->names[i - 1]) != 0)
+			json_array_append_new(names, json_string(s->names[i]));
+	}
+	json_int_t count = (json_int_t)json_array_size(names);
+	reply_success(
+		s->request, json_pack("{s:o, s:I}", "availableCommands", names, "count", count));
+	request_unref(s->request);
+	for (size_t i = 0; i < s->count; i++)
+		free(s->names[i]);
+	free(s->names);
+	free(s->path);
+	free(s);
+}
+
+void api_commands(struct api *a, struct request *r)
+{
+	const char *path = getenv("PATH");
+	struct search *s = calloc(1, sizeof *s);
+	if (s)
+		s->path = strdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
+	if (!s || !s->path) {
+		free(s);
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	s->work.data = s;
+	s->request = request_ref(r);
+	uv_queue_work(a->announce.loop, &s->work, on_search, on_searched);
+}

@@ -1,0 +1,10 @@
+/* What the files of the process routes share: api_process.c, api_process_output.c, api_process_wait.c. */
+#pragma once
+
+#include "ws/api.h"
+
+/* The process that the path names, or NULL: then r has been answered. */
+struct process *api_process_find(struct api *a, struct request *r);
+
+/* Put the last bytes of a stream into JSON as text: up to max bytes before end. */
+json_t *api_process_tail(const struct process *p, unsigned sources, size_t max);

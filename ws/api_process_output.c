@@ -1,0 +1,560 @@
+/*
+ * What processes have written: all of it (logs), pieces of it (output), and as it comes (stream). Everybody
+ * has a cursor into the ring and pulls, so that a slow reader costs nothing but what it misses, and is
+ * told how much that was.
+ */
+#include "ws/api_process.h"
+
+#include "shell/streams.h"
+#include "ws/base64.h"
+#include "ws/process_json.h"
+#include "ws/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOGS_MAX ((size_t)8 << 20)         /* bytes of the ring that one answer holds */
+#define OUTPUT_DEFAULT ((size_t)256 << 10) /* bytes of output in one answer */
+#define OUTPUT_MAX ((size_t)1 << 20)
+#define WAIT_MAX_MS 60000u
+#define EVENT_PIECE ((size_t)16 << 10) /* bytes in one event of a stream */
+
+enum { STDOUT, STDERR, STREAMS };
+
+static int index_of(enum event_source source)
+{
+	return source == EVENT_SOURCE_STDOUT ? STDOUT : STDERR;
+}
+
+/* Where what the command itself has written ends, as far as is known. */
+static uint64_t end_of(const struct process *p)
+{
+	return p->ended_ms > 0 && p->end_offset < p->head ? p->end_offset : p->head;
+}
+
+/* What there is to be read, up to end. */
+static struct streams_range range_of(const struct process *p, uint64_t end, unsigned sources)
+{
+	return (struct streams_range){.bytes = &p->link.ring.bytes,
+		.labels = &p->labels,
+		.end = p->ring_open ? end : 0,
+		.sources = sources};
+}
+
+/* Bytes of one stream, collected. */
+struct gathered {
+	uint8_t *bytes;
+	size_t length, capacity;
+};
+
+/* Room for `more` bytes at the end; NULL when memory is short. */
+static uint8_t *make_room(struct gathered *g, size_t more)
+{
+	if (g->capacity - g->length < more) {
+		size_t capacity = 2 * g->capacity + more;
+		uint8_t *bytes = realloc(g->bytes, capacity);
+		if (!bytes)
+			return NULL;
+		g->bytes = bytes;
+		g->capacity = capacity;
+	}
+	return g->bytes + g->length;
+}
+
+/* As text; torn: it may begin within a character. */
+static json_t *gathered_json(const struct gathered *g, bool torn)
+{
+	struct text_decoder decoder = {0};
+	size_t skip = torn ? text_orphaned(g->bytes, g->length) : 0;
+	if (g->length == 0)
+		return json_string("");
+	return text_json(&decoder, g->bytes + skip, g->length - skip, true);
+}
+
+json_t *api_process_tail(const struct process *p, unsigned sources, size_t max)
+{
+	struct gathered g = {0};
+	struct streams_piece piece;
+	uint8_t buffer[4096];
+	uint64_t cursor = process_oldest(p);
+	struct streams_range range = range_of(p, end_of(p), sources);
+	/* It is short, and what lies before it is passed over: twice as much is at hand in most cases. */
+	while (streams_read(&range, &cursor, buffer, sizeof buffer, &piece)) {
+		uint8_t *to = make_room(&g, piece.length);
+		if (!to)
+			break;
+		memcpy(to, buffer, piece.length);
+		g.length += piece.length;
+		if (g.length > 2 * max) {
+			memmove(g.bytes, g.bytes + g.length - max, max);
+			g.length = max;
+		}
+	}
+	if (g.length > max) {
+		memmove(g.bytes, g.bytes + g.length - max, max);
+		g.length = max;
+	}
+	json_t *text = gathered_json(&g, true);
+	free(g.bytes);
+	return text;
+}
+
+void api_process_logs(struct api *a, struct request *r)
+{
+	struct gathered g[STREAMS] = {{0}};
+	struct streams_piece piece;
+	uint8_t buffer[4096];
+	struct process *p = api_process_find(a, r);
+	if (!p)
+		return;
+	uint64_t cursor = process_oldest(p), lost, end = p->head;
+	if (end > LOGS_MAX && cursor < end - LOGS_MAX)
+		cursor = end - LOGS_MAX;
+	lost = cursor;
+	struct streams_range range = range_of(p, end, STREAMS_COMMAND);
+	while (streams_read(&range, &cursor, buffer, sizeof buffer, &piece)) {
+		struct gathered *to = &g[index_of(piece.source)];
+		uint8_t *room = make_room(to, piece.length);
+		if (!room)
+			break;
+		memcpy(room, buffer, piece.length);
+		to->length += piece.length;
+		lost += piece.lost;
+	}
+	json_t *body = json_pack("{s:s, s:o, s:o, s:I, s:I}", "processId", p->id, "stdout",
+		gathered_json(&g[STDOUT], lost > 0), "stderr", gathered_json(&g[STDERR], lost > 0),
+		"cursor", (json_int_t)cursor, "lost", (json_int_t)lost);
+	free(g[STDOUT].bytes);
+	free(g[STDERR].bytes);
+	if (body)
+		reply_success(r, body);
+	else
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+}
+
+/* Pieces: GET .../output */
+
+struct output {
+	struct process_viewer viewer;
+	struct request *request;
+	struct process *process; /* NULL once it is gone */
+	uv_timer_t timer;
+	uint64_t cursor, lost;
+	size_t limit;
+	unsigned sources;
+	bool base64, both;
+};
+
+static void on_output_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+/* Add a chunk to the list; the last one's text may lack the end of a character. */
+static void add_chunk(const struct output *o, json_t *chunks, struct text_decoder *decoder,
+	enum event_source source, const struct gathered *g)
+{
+	json_t *data = o->base64 ? base64_json(g->bytes, g->length)
+				 : text_json(decoder, g->bytes, g->length, false);
+	if (g->length > 0 && data)
+		json_array_append_new(chunks,
+			json_pack("{s:s, s:o}", "stream", process_stream_name(source),
+				o->base64 ? "base64" : "data", data));
+	else
+		json_decref(data);
+}
+
+/*
+ * Everything from the cursor on, up to the limit. In text a character that is not complete is left for the
+ * next time, unless nothing follows any more.
+ */
+static json_t *collect(struct output *o, const struct process *p)
+{
+	struct text_decoder decoders[STREAMS] = {{{0}}};
+	struct gathered g = {0};
+	struct streams_piece piece;
+	struct streams_range range = range_of(p, p->head, o->sources);
+	json_t *chunks = json_array();
+	uint8_t buffer[4096];
+	enum event_source source = EVENT_SOURCE_STDOUT;
+	uint64_t after = o->cursor;
+	size_t total = 0, last = 0;
+	while (total < o->limit) {
+		size_t cap = o->limit - total < sizeof buffer ? o->limit - total : sizeof buffer;
+		bool some = streams_read(&range, &o->cursor, buffer, cap, &piece);
+		o->lost += piece.lost;
+		if (!some)
+			break;
+		if (piece.source != source) {
+			add_chunk(o, chunks, &decoders[index_of(source)], source, &g);
+			g.length = 0;
+			source = piece.source;
+		}
+		uint8_t *room = make_room(&g, piece.length);
+		if (!room)
+			break;
+		memcpy(room, buffer, piece.length);
+		g.length += piece.length;
+		total += piece.length;
+		last = piece.length;
+		after = o->cursor;
+	}
+	size_t open = o->base64 ? 0 : text_incomplete(g.bytes, g.length);
+	bool final = p->ended_ms > 0 && o->cursor >= end_of(p);
+	if (open > 0 && open <= last && !final && total > open) {
+		g.length -= open;
+		o->cursor = after - open; /* the beginning of a character holds no CR and no LF */
+	}
+	add_chunk(o, chunks, &decoders[index_of(source)], source, &g);
+	for (int i = 0; i < STREAMS; i++) {
+		char rest[4];
+		size_t n = text_decode_end(&decoders[i], rest);
+		if (n > 0)
+			json_array_append_new(chunks,
+				json_pack("{s:s, s:s#}", "stream",
+					i == STDOUT ? "stdout" : "stderr", "data", rest, (int)n));
+	}
+	free(g.bytes);
+	return chunks;
+}
+
+/* For one stream alone: the chunks' texts joined. */
+static void set_joined(json_t *body, const json_t *chunks, const char *field)
+{
+	json_t *chunk;
+	size_t index, length = 0;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, &length);
+	json_array_foreach (chunks, index, chunk) {
+		const json_t *data = json_object_get(chunk, field);
+		if (f)
+			fwrite(json_string_value(data), 1, json_string_length(data), f);
+	}
+	if (f && fclose(f) == 0)
+		json_object_set_new(body, field, json_stringn(text, length));
+	free(text);
+}
+
+static void reply_output(struct output *o)
+{
+	struct process *p = o->process;
+	uint64_t from = o->cursor;
+	json_t *chunks = collect(o, p);
+	bool ended = p->ended_ms > 0 && o->cursor >= end_of(p);
+	json_t *body = json_pack("{s:s, s:s, s:I, s:I, s:I, s:b}", "processId", p->id, "status",
+		process_status(p), "cursor", (json_int_t)from, "nextCursor", (json_int_t)o->cursor,
+		"lost", (json_int_t)o->lost, "ended", ended);
+	if (ended)
+		json_object_set_new(body, "exitCode", process_exit_json(p));
+	if (o->both)
+		json_object_set(body, "chunks", chunks);
+	else
+		set_joined(body, chunks, o->base64 ? "base64" : "data");
+	json_decref(chunks);
+	reply_success(o->request, body);
+}
+
+static void finish_output(struct output *o)
+{
+	request_unref(o->request);
+	o->request = NULL;
+	if (o->process)
+		process_detach(o->process, &o->viewer);
+	o->process = NULL;
+	if (!uv_is_closing((uv_handle_t *)&o->timer))
+		uv_close((uv_handle_t *)&o->timer, on_output_closed);
+}
+
+/* Whether there is something to be answered. Bytes of the other stream are passed over. */
+static bool has_output(struct output *o)
+{
+	struct streams_piece piece;
+	uint8_t byte[1];
+	uint64_t at = o->cursor;
+	const struct process *p = o->process;
+	struct streams_range range = range_of(p, p->head, o->sources);
+	bool some = streams_read(&range, &at, byte, sizeof byte, &piece);
+	if (!some && piece.lost == 0)
+		o->cursor = at;
+	return some || piece.lost > 0 || p->gone || (p->ended_ms > 0 && at >= end_of(p));
+}
+
+static void on_output_more(void *user)
+{
+	struct output *o = user;
+	if (!o->request || !has_output(o))
+		return;
+	reply_output(o);
+	finish_output(o);
+}
+
+static void on_output_gone(void *user)
+{
+	struct output *o = user;
+	o->process = NULL;
+	if (!o->request)
+		return;
+	reply_error(o->request, "PROCESS_NOT_FOUND", "The process has been removed", NULL);
+	finish_output(o);
+}
+
+static void on_output_timeout(uv_timer_t *timer)
+{
+	struct output *o = timer->data;
+	reply_output(o);
+	finish_output(o);
+}
+
+static bool take_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
+{
+	const char *text = request_param(r, name);
+	if (!text || params_number(text, max, ret_number))
+		return true;
+	reply_invalid(r, name, "Must be a whole number within the limits", "invalid");
+	return false;
+}
+
+static bool take_output(struct request *r, struct output *o, uint64_t *ret_wait_ms)
+{
+	const char *stream = request_param(r, "stream"), *encoding = request_param(r, "encoding");
+	uint64_t limit = OUTPUT_DEFAULT;
+	*ret_wait_ms = 0;
+	if (!take_number(r, "cursor", INT64_MAX, &o->cursor) ||
+		!take_number(r, "limit", OUTPUT_MAX, &limit) ||
+		!take_number(r, "waitMs", WAIT_MAX_MS, ret_wait_ms))
+		return false;
+	o->limit = limit > 0 ? (size_t)limit : 1;
+	o->both = !stream || strcmp(stream, "both") == 0;
+	bool out = stream && strcmp(stream, "stdout") == 0;
+	bool err = stream && strcmp(stream, "stderr") == 0;
+	o->sources = out ? STREAMS_STDOUT : err ? STREAMS_STDERR : STREAMS_COMMAND;
+	o->base64 = encoding && strcmp(encoding, "base64") == 0;
+	if (!o->both && !out && !err)
+		reply_invalid(r, "stream", "Must be stdout, stderr or both", "invalid");
+	else if (encoding && !o->base64 && strcmp(encoding, "text") != 0)
+		reply_invalid(r, "encoding", "Must be text or base64", "invalid");
+	else
+		return true;
+	return false;
+}
+
+void api_process_output(struct api *a, struct request *r)
+{
+	uint64_t wait_ms;
+	struct process *p = api_process_find(a, r);
+	struct output *o = p ? calloc(1, sizeof *o) : NULL;
+	if (!o) {
+		if (p)
+			reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	if (!take_output(r, o, &wait_ms)) {
+		free(o);
+		return;
+	}
+	o->cursor = o->cursor > p->head ? p->head : o->cursor;
+	o->request = request_ref(r);
+	o->process = p;
+	o->viewer = (struct process_viewer){
+		.more = on_output_more, .gone = on_output_gone, .user = o};
+	uv_timer_init(a->processes->loop, &o->timer);
+	o->timer.data = o;
+	process_attach(p, &o->viewer);
+	if (has_output(o) || wait_ms == 0)
+		on_output_timeout(&o->timer);
+	else
+		uv_timer_start(&o->timer, on_output_timeout, wait_ms, 0);
+}
+
+/* As it comes: GET .../stream */
+
+enum follow_stage { FOLLOW_INFO, FOLLOW_OUTPUT, FOLLOW_EXIT, FOLLOW_DONE };
+
+struct follower {
+	struct process_viewer viewer;
+	struct request *request;
+	struct process *process; /* NULL once it is gone */
+	enum follow_stage stage;
+	uint64_t cursor;
+	struct text_decoder decoders[STREAMS];
+	char *pending; /* an event whose turn comes after a notice of loss */
+	char id[NAME_ID_MAX + 1];
+};
+
+static char *event_text(json_t *event)
+{
+	if (event)
+		json_object_set_new(event, "timestamp", process_now_json());
+	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
+	json_decref(event);
+	return text;
+}
+
+static char *info_event(const struct follower *f)
+{
+	const struct process *p = f->process;
+	return event_text(json_pack("{s:s, s:s, s:s, s:s, s:I}", "type", "process_info",
+		"processId", p->id, "command", p->command, "status", process_status(p), "cursor",
+		(json_int_t)f->cursor));
+}
+
+static char *data_event(const struct follower *f, int stream, json_t *data)
+{
+	if (json_string_length(data) == 0) {
+		json_decref(data);
+		return NULL;
+	}
+	return event_text(
+		json_pack("{s:s, s:o, s:s, s:I}", "type", stream == STDOUT ? "stdout" : "stderr",
+			"data", data, "processId", f->id, "cursor", (json_int_t)f->cursor));
+}
+
+static char *exit_event(const struct follower *f)
+{
+	const struct process *p = f->process;
+	char text[96];
+	int code;
+	if (process_exit_code(p, &code))
+		snprintf(text, sizeof text, "Process %s with exit code %d", process_status(p), code);
+	else
+		snprintf(text, sizeof text, "Process %s", process_status(p));
+	json_t *event = json_pack("{s:s, s:s, s:o, s:s, s:s}", "type", "exit", "processId", p->id,
+		"exitCode", process_exit_json(p), "data", text, "status", process_status(p));
+	if (event && p->timed_out)
+		json_object_set_new(event, "timedOut", json_true());
+	return event_text(event);
+}
+
+static char *lost_event(const struct follower *f, uint64_t lost)
+{
+	return event_text(json_pack("{s:s, s:s, s:I, s:I}", "type", "truncated", "processId", f->id,
+		"lost", (json_int_t)lost, "cursor", (json_int_t)f->cursor));
+}
+
+/* What has come from one stream. NULL when that is no whole character yet. */
+static char *piece_event(struct follower *f, const struct streams_piece *piece, const uint8_t *bytes)
+{
+	int stream = index_of(piece->source);
+	struct text_decoder *decoder = &f->decoders[stream];
+	size_t skip = 0;
+	if (piece->lost > 0) {
+		memset(f->decoders, 0, sizeof f->decoders);
+		skip = text_orphaned(bytes, piece->length);
+	}
+	return data_event(f, stream, text_json(decoder, bytes + skip, piece->length - skip, false));
+}
+
+static char *next_output(struct follower *f)
+{
+	struct process *p = f->process;
+	struct streams_piece piece;
+	uint8_t bytes[EVENT_PIECE];
+	struct streams_range range = range_of(p, end_of(p), STREAMS_COMMAND);
+	while (streams_read(&range, &f->cursor, bytes, sizeof bytes, &piece)) {
+		char *event = piece_event(f, &piece, bytes);
+		if (piece.lost > 0) {
+			f->pending = event;
+			return lost_event(f, piece.lost);
+		}
+		if (event)
+			return event;
+	}
+	if (p->ended_ms > 0)
+		f->stage = FOLLOW_EXIT;
+	return piece.lost > 0 ? lost_event(f, piece.lost) : NULL;
+}
+
+/* The end: characters that were never completed, then how it ended. */
+static char *next_end(struct follower *f)
+{
+	for (int i = 0; i < STREAMS; i++) {
+		char rest[4];
+		size_t n = text_decode_end(&f->decoders[i], rest);
+		if (n > 0)
+			return data_event(f, i, json_stringn(rest, n));
+	}
+	f->stage = FOLLOW_DONE;
+	return exit_event(f);
+}
+
+static char *next_event(void *user)
+{
+	struct follower *f = user;
+	char *event = f->pending;
+	f->pending = NULL;
+	if (event)
+		return event;
+	if (!f->process) {
+		if (f->stage == FOLLOW_DONE)
+			return NULL;
+		f->stage = FOLLOW_DONE;
+		return event_text(json_pack("{s:s, s:s, s:s}", "type", "error", "processId", f->id,
+			"error", "The process has been removed"));
+	}
+	if (f->stage == FOLLOW_INFO) {
+		f->stage = FOLLOW_OUTPUT;
+		return info_event(f);
+	}
+	if (f->stage == FOLLOW_OUTPUT)
+		event = next_output(f);
+	if (!event && f->stage == FOLLOW_EXIT) {
+		event = next_end(f);
+		/* The transport is asking: it need not be told that there is more. */
+		f->request->stream_complete = f->stage == FOLLOW_DONE;
+	}
+	return event;
+}
+
+static void on_follow_more(void *user)
+{
+	struct follower *f = user;
+	if (f->request->transport && f->request->stream.next)
+		f->request->transport->more(f->request->transport_user);
+}
+
+static void on_follow_gone(void *user)
+{
+	struct follower *f = user;
+	bool done = f->stage == FOLLOW_DONE;
+	if (f->stage == FOLLOW_EXIT && !f->pending) {
+		f->pending = exit_event(f);
+		f->stage = FOLLOW_DONE;
+	}
+	f->process = NULL;
+	if (!done)
+		reply_stream_complete(f->request);
+}
+
+static void on_follow_closed(void *user)
+{
+	struct follower *f = user;
+	struct request *r = f->request;
+	if (f->process)
+		process_detach(f->process, &f->viewer);
+	free(f->pending);
+	free(f);
+	request_unref(r);
+}
+
+void api_process_stream(struct api *a, struct request *r)
+{
+	struct process *p = api_process_find(a, r);
+	uint64_t cursor = 0;
+	if (!p || !take_number(r, "cursor", INT64_MAX, &cursor))
+		return;
+	struct follower *f = calloc(1, sizeof *f);
+	if (!f) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	f->request = request_ref(r);
+	f->process = p;
+	f->cursor = cursor;
+	f->viewer = (struct process_viewer){
+		.more = on_follow_more, .gone = on_follow_gone, .user = f};
+	snprintf(f->id, sizeof f->id, "%s", p->id);
+	process_attach(p, &f->viewer);
+	reply_stream(r,
+		&(struct event_stream){.next = next_event, .closed = on_follow_closed, .user = f});
+}

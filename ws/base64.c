@@ -1,0 +1,41 @@
+#include "ws/base64.h"
+
+#include <openssl/evp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *base64_json(const void *bytes, size_t length)
+{
+	char *text = malloc((length + 2) / 3 * 4 + 1);
+	if (!text)
+		return NULL;
+	int n = EVP_EncodeBlock((unsigned char *)text, bytes, (int)length);
+	json_t *json = json_stringn_nocheck(text, (size_t)n);
+	free(text);
+	return json;
+}
+
+/* Whether text is base64 with its padding: OpenSSL takes '=' anywhere, and white space around it. */
+static bool is_base64(const char *text, size_t length)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t n = strspn(text, digits);
+	return length % 4 == 0 && length - n <= 2 && strspn(text + n, "=") == length - n;
+}
+
+unsigned char *base64_decode(const char *text, size_t *ret_length)
+{
+	size_t length = strlen(text);
+	unsigned char *bytes = is_base64(text, length) ? malloc(length / 4 * 3 + 1) : NULL;
+	if (!bytes)
+		return NULL;
+	int n = EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)length);
+	if (n < 0) {
+		free(bytes);
+		return NULL;
+	}
+	*ret_length = (size_t)n - (length - strcspn(text, "="));
+	return bytes;
+}

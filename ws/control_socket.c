@@ -1,0 +1,461 @@
+/*
+ * A call is a request that has come and is not over. It waits, is begun, and is then answered or streams;
+ * whatever has something to send is in line, and gets one message in its turn.
+ */
+#include "ws/control_socket.h"
+
+#include "ws/control_frame.h"
+#include "ws/control_message.h"
+#include "ws/error.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+#include <utlist.h>
+
+enum call_state {
+	CALL_WAITING,   /* to be begun */
+	CALL_BEGUN,     /* a handler has it */
+	CALL_ANSWERED,  /* its reply waits to be sent */
+	CALL_STREAMING, /* its events are sent as they come */
+};
+
+struct call {
+	UT_hash_handle hh;        /* among those of its connection, by id */
+	struct call *prev, *next; /* in line: for being begun, or for sending */
+	struct control_socket *control;
+	struct request *request; /* our reference */
+	enum call_state state;
+	bool in_line;    /* for sending */
+	bool cancelled;  /* nobody wants the rest of its stream */
+	bool quiet;      /* its reader is to be told that it goes on */
+	unsigned silent; /* sweeps since it last sent something */
+	char id[CONTROL_ID_MAX + 1];
+};
+
+/* An error that is to be told. */
+struct told_error {
+	struct told_error *prev, *next;
+	const char *code, *message; /* literals */
+	char id[];                  /* "" = of no request */
+};
+
+struct control_socket {
+	struct control_socket *prev, *next;
+	struct control_sockets *all;
+	const struct frames_transport *transport;
+	void *transport_user;
+	struct principal principal;
+	char peer[LIMITER_PEER_MAX];
+	struct call *calls;        /* table */
+	struct call *waiting;      /* list */
+	struct call *line;         /* list */
+	struct told_error *errors; /* list */
+	size_t errors_count;
+	size_t bodies;              /* bytes of all calls' bodies */
+	size_t replies;             /* bytes of replies that wait */
+	struct control_message now; /* is being sent */
+	bool busy;                  /* it will be pumped anyway */
+	bool closing;
+};
+
+int control_sockets_open(struct control_sockets *all, struct api *api, struct metrics *metrics)
+{
+	*all = (struct control_sockets){.api = api, .metrics = metrics};
+	all->scratch = malloc(FRAMES_HEADROOM + FRAMES_PAYLOAD_MAX);
+	return all->scratch ? 0 : -ENOMEM;
+}
+
+void control_sockets_close(struct control_sockets *all)
+{
+	free(all->scratch);
+	all->scratch = NULL;
+}
+
+static void close_transport(struct control_socket *c, enum close_code code, const char *reason)
+{
+	if (c->closing)
+		return;
+	c->closing = true;
+	c->transport->close(c->transport_user, code, reason);
+}
+
+/* Errors */
+
+static void tell_error(
+	struct control_socket *c, const char *id, const char *code, const char *message)
+{
+	size_t size = strlen(id) + 1;
+	struct told_error *e = NULL;
+	if (c->errors_count < CONTROL_REFUSALS_MAX)
+		e = malloc(sizeof *e + size);
+	if (!e) {
+		close_transport(c, CLOSE_POLICY, "errors are not read");
+		return;
+	}
+	e->code = code;
+	e->message = message;
+	memcpy(e->id, id, size);
+	DL_APPEND(c->errors, e);
+	c->errors_count++;
+	c->all->metrics->control_errors++;
+}
+
+static void forget_error(struct control_socket *c, struct told_error *e)
+{
+	DL_DELETE(c->errors, e);
+	c->errors_count--;
+	free(e);
+}
+
+/* Calls */
+
+static struct call *find_call(struct control_socket *c, const char *id)
+{
+	struct call *call;
+	HASH_FIND_STR(c->calls, id, call);
+	return call;
+}
+
+/* Get in line for sending. */
+static void call_line_up(struct call *call)
+{
+	struct control_socket *c = call->control;
+	if (call->in_line || c->closing)
+		return;
+	call->in_line = true;
+	DL_APPEND(c->line, call);
+	if (!c->busy)
+		c->transport->want(c->transport_user);
+}
+
+static void call_leave_line(struct call *call)
+{
+	if (!call->in_line)
+		return;
+	call->in_line = false;
+	/* The first one has a next, or is alone. */
+	assert(call != call->control->line || call->next || call->prev == call);
+	DL_DELETE(call->control->line, call);
+}
+
+/* The call is over. Its request goes with it, unless somebody else has been given the reference. */
+static void call_end(struct call *call)
+{
+	struct control_socket *c = call->control;
+	struct request *r = call->request;
+	if (call->state == CALL_WAITING)
+		DL_DELETE(c->waiting, call);
+	if (call->state == CALL_STREAMING)
+		c->all->metrics->streams--;
+	call_leave_line(call);
+	HASH_DEL(c->calls, call);
+	c->bodies -= r->body_length;
+	free(call);
+	request_abandon(r);
+}
+
+static void on_answered(void *user)
+{
+	struct call *call = user;
+	call->state = CALL_ANSWERED;
+	call->control->replies += call->request->reply.length;
+	call_line_up(call);
+}
+
+static void on_streaming(void *user)
+{
+	struct call *call = user;
+	call->state = CALL_STREAMING;
+	call->control->all->metrics->streams++;
+	call_line_up(call);
+}
+
+static void on_more(void *user)
+{
+	struct call *call = user;
+	if (call->state == CALL_STREAMING)
+		call_line_up(call);
+}
+
+static const struct request_transport request_transport = {
+	.answered = on_answered, .streaming = on_streaming, .more = on_more};
+
+static void begin_waiting(struct control_socket *c)
+{
+	while (c->waiting && c->replies < CONTROL_REPLIES_MAX && !c->closing) {
+		struct call *call = c->waiting;
+		DL_DELETE(c->waiting, call);
+		call->state = CALL_BEGUN;
+		api_handle(c->all->api, call->request);
+	}
+}
+
+/* Sending */
+
+/* The next message of a call whose turn it is; *m stays empty when there is none. */
+static void call_next_message(struct call *call, struct control_message *m)
+{
+	struct control_socket *c = call->control;
+	struct request *r = call->request;
+	call_leave_line(call);
+	if (call->state == CALL_ANSWERED) {
+		c->replies -= r->reply.length;
+		control_message_reply(m, call->id, request_ref(r));
+		call_end(call);
+		return;
+	}
+	char *event = call->cancelled ? NULL : r->stream.next(r->stream.user);
+	if (!event && !call->cancelled && !r->stream_complete && !call->quiet)
+		return;
+	if (!event && (call->cancelled || r->stream_complete)) {
+		control_message_end(m, call->id);
+		call_end(call);
+		return;
+	}
+	/* Nothing at all says that the stream goes on: clients take no notice of such an event. */
+	if (control_message_event(m, call->id, event ? event : "") < 0) {
+		tell_error(c, call->id, "STREAM_ERROR", "An event could not be sent");
+		call_end(call);
+	} else {
+		call->quiet = false;
+		call->silent = 0;
+		if (event || r->stream_complete)
+			call_line_up(call);
+	}
+	free(event);
+}
+
+/* What is to be sent next; empty when there is nothing. */
+static void next_message(struct control_socket *c)
+{
+	while (control_message_is_empty(&c->now)) {
+		if (c->errors) {
+			const struct told_error *e = c->errors;
+			control_message_error(&c->now, e->id, e->code, e->message);
+			forget_error(c, c->errors);
+		} else if (c->line) {
+			call_next_message(c->line, &c->now);
+		} else {
+			return;
+		}
+		begin_waiting(c);
+		if (control_message_failed(&c->now)) {
+			close_transport(c, CLOSE_INTERNAL, "out of memory");
+			return;
+		}
+	}
+}
+
+/* Send while there is room. */
+static void pump(struct control_socket *c)
+{
+	size_t sent = 0, room;
+	while (!c->closing && (room = c->transport->room(c->transport_user)) > 0) {
+		if (sent >= CONTROL_TURN_MAX) {
+			c->transport->want(c->transport_user);
+			return;
+		}
+		next_message(c);
+		if (c->closing || control_message_is_empty(&c->now))
+			return;
+		uint8_t *payload = c->all->scratch + FRAMES_HEADROOM;
+		enum frame_kind kind;
+		size_t length = control_message_take(&c->now, payload,
+			room < FRAMES_PAYLOAD_MAX ? room : FRAMES_PAYLOAD_MAX, &kind);
+		if (!c->transport->send(c->transport_user, payload, length, kind)) {
+			c->closing = true;
+			return;
+		}
+		sent += length;
+	}
+}
+
+static void on_writable(void *self)
+{
+	struct control_socket *c = self;
+	c->busy = true;
+	pump(c);
+	c->busy = false;
+}
+
+/* Receiving */
+
+static struct call *create_call(struct control_socket *c, const struct control_frame *f)
+{
+	struct call *call = calloc(1, sizeof *call);
+	struct request *r = call ? request_create() : NULL;
+	char *body = r ? malloc(f->body_length + 1) : NULL;
+	if (!body) {
+		free(call);
+		if (r)
+			request_unref(r);
+		return NULL;
+	}
+	/* Nothing is asked of a GET but what its path says, as over HTTP. */
+	size_t length = f->method == METHOD_GET ? 0 : f->body_length;
+	if (length > 0)
+		memcpy(body, f->body, length);
+	body[length] = '\0';
+	r->body = body;
+	r->body_length = length;
+	r->method = f->method;
+	r->principal = c->principal;
+	r->auth = AUTH_OK;
+	r->transport = &request_transport;
+	r->transport_user = call;
+	snprintf(r->peer, sizeof r->peer, "%s", c->peer);
+	request_hint_session(r, f->session);
+	call->control = c;
+	call->request = r;
+	snprintf(call->id, sizeof call->id, "%s", f->id);
+	return call;
+}
+
+static void receive_request(struct control_socket *c, const struct control_frame *f)
+{
+	if (f->body_length > REQUEST_BODY_MAX) {
+		tell_error(c, f->id, "REQUEST_TOO_LARGE", "The request's body is too large");
+		return;
+	}
+	if (HASH_COUNT(c->calls) >= CONTROL_PENDING_MAX ||
+		c->bodies + f->body_length > CONTROL_BODIES_MAX) {
+		tell_error(c, f->id, "LIMIT_REACHED", "Too many requests are under way");
+		return;
+	}
+	struct call *call = create_call(c, f);
+	if (!call) {
+		tell_error(c, f->id, "INTERNAL_ERROR", "Out of memory");
+		return;
+	}
+	c->bodies += call->request->body_length;
+	HASH_ADD_STR(c->calls, id, call);
+	DL_APPEND(c->waiting, call);
+	int rc = request_take_target(call->request, f->target);
+	if (rc == 0)
+		return;
+	call_end(call);
+	tell_error(c, f->id,
+		rc == -EINVAL          ? "INVALID_REQUEST"
+			: rc == -E2BIG ? "REQUEST_TOO_LARGE"
+				       : "INTERNAL_ERROR",
+		rc == -EINVAL ? "path is not encoded properly" : "The query cannot be taken");
+}
+
+static void receive_cancel(struct control_socket *c, const struct control_frame *f)
+{
+	struct call *call = find_call(c, f->id);
+	if (!call)
+		return; /* it may just have ended */
+	if (call->state == CALL_WAITING) {
+		call_end(call);
+		tell_error(c, f->id, "OPERATION_INTERRUPTED", "Cancelled before it began");
+		return;
+	}
+	/* What does not stream goes on, and is answered: nobody would know how far it had come. */
+	call->cancelled = true;
+	if (call->state == CALL_STREAMING)
+		call_line_up(call);
+}
+
+static void on_text(void *self, const char *text, size_t length)
+{
+	struct control_socket *c = self;
+	struct control_frame f;
+	if (c->closing)
+		return;
+	c->busy = true;
+	control_frame_parse(text, length, &f);
+	/* The id of one that is under way is left out: an error with an id is the end of that request. */
+	bool taken = f.type != CONTROL_CANCEL && find_call(c, f.id);
+	if (f.type == CONTROL_INVALID)
+		tell_error(c, taken ? "" : f.id, f.code, f.message);
+	else if (f.type == CONTROL_CANCEL)
+		receive_cancel(c, &f);
+	else if (taken)
+		tell_error(c, "", "INVALID_REQUEST", "A request with this id is under way");
+	else
+		receive_request(c, &f);
+	control_frame_free(&f);
+	begin_waiting(c);
+	pump(c);
+	c->busy = false;
+}
+
+static void on_too_big(void *self)
+{
+	struct control_socket *c = self;
+	if (!c->closing && control_message_is_empty(&c->now)) {
+		tell_error(c, "", "REQUEST_TOO_LARGE", "The message is too large");
+		pump(c);
+	}
+	close_transport(c, CLOSE_TOO_BIG, "message too big");
+}
+
+static void on_closed(void *self)
+{
+	struct control_socket *c = self;
+	struct call *call, *next;
+	c->closing = true;
+	DL_DELETE(c->all->list, c);
+	HASH_ITER (hh, c->calls, call, next)
+		call_end(call);
+	while (c->errors)
+		forget_error(c, c->errors);
+	control_message_finish(&c->now);
+	c->all->metrics->control_sockets--;
+	free(c);
+}
+
+const struct frames_protocol control_socket_protocol = {
+	.message_max = CONTROL_MESSAGE_MAX,
+	.text_max = CONTROL_MESSAGE_MAX,
+	.writable = on_writable,
+	.text = on_text,
+	.too_big = on_too_big,
+	.closed = on_closed,
+};
+
+struct control_socket *control_socket_open(struct control_sockets *all,
+	const struct principal *principal, const char *peer,
+	const struct frames_transport *transport, void *transport_user)
+{
+	struct control_socket *c = calloc(1, sizeof *c);
+	if (!c)
+		return NULL;
+	c->all = all;
+	c->transport = transport;
+	c->transport_user = transport_user;
+	c->principal = *principal;
+	snprintf(c->peer, sizeof c->peer, "%s", peer);
+	DL_APPEND(all->list, c);
+	all->metrics->control_sockets++;
+	return c;
+}
+
+void control_sockets_sweep(struct control_sockets *all, unsigned quiet_s, uint64_t now_ms)
+{
+	struct control_socket *c, *next_socket;
+	DL_FOREACH_SAFE (all->list, c, next_socket) {
+		struct call *call, *next;
+		if (c->principal.expires_ms > 0 && c->principal.expires_ms <= now_ms)
+			close_transport(c, CLOSE_ACCESS_ENDED, "access expired");
+		HASH_ITER (hh, c->calls, call, next) {
+			if (call->state != CALL_STREAMING || call->silent++ < quiet_s)
+				continue;
+			call->quiet = true;
+			call_line_up(call);
+		}
+	}
+}
+
+void control_sockets_revoke(struct control_sockets *all, const char *link)
+{
+	struct control_socket *c;
+	DL_FOREACH (all->list, c)
+		if (strcmp(c->principal.link, link) == 0)
+			close_transport(c, CLOSE_ACCESS_ENDED, "access revoked");
+}

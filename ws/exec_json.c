@@ -1,0 +1,203 @@
+#include "ws/exec_json.h"
+
+#include "ws/base64.h"
+#include "ws/session_json.h"
+#include "ws/text.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const streams_names[] = {
+	[EXEC_TERMINAL] = "terminal", [EXEC_PIPES] = "pipes", [EXEC_TERMINALS] = "terminals"};
+static const char *const format_names[] = {
+	[EXEC_FORMAT_TEXT] = "text", [EXEC_FORMAT_RAW] = "raw", [EXEC_FORMAT_BASE64] = "base64"};
+
+bool exec_format_parse(const char *name, enum exec_format *ret_format)
+{
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(name, format_names[i]) != 0)
+			continue;
+		*ret_format = (enum exec_format)i;
+		return true;
+	}
+	return false;
+}
+
+bool exec_streams_parse(const char *name, enum exec_streams *ret_streams)
+{
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(name, streams_names[i]) != 0)
+			continue;
+		*ret_streams = (enum exec_streams)i;
+		return true;
+	}
+	return false;
+}
+
+const char *exec_streams_name(enum exec_streams streams)
+{
+	return streams_names[streams];
+}
+
+static json_t *text_or_null(const char *text)
+{
+	json_t *value = text ? json_string(text) : NULL;
+	return value ? value : json_null();
+}
+
+static json_t *status_json(int status)
+{
+	return status < 0 ? json_null() : json_integer(status);
+}
+
+/* Whether there is a status: a command that never began has none. */
+static bool has_ended(const struct exec *e)
+{
+	return e->state == EXEC_DONE && e->end <= EXEC_END_SHELL;
+}
+
+static void add_end(json_t *root, const struct exec *e)
+{
+	json_t *statuses = json_array(), *signals = json_array();
+	for (size_t i = 0; i < e->statuses_count; i++)
+		json_array_append_new(statuses, json_integer(e->statuses[i]));
+	for (size_t i = 0; i < e->signals_count; i++)
+		json_array_append_new(signals, json_string(sigabbrev_np(e->signals[i])));
+	int status = has_ended(e) ? e->status : -1;
+	json_object_set_new(root, "exitCode", status_json(status));
+	json_object_set_new(root, "signal",
+		status > 128 && status < 160 ? text_or_null(sigabbrev_np(status - 128))
+					     : json_null());
+	json_object_set_new(root, "pipeStatus", statuses);
+	json_object_set_new(root, "cwd", text_or_null(e->cwd));
+	json_object_set_new(root, "endedBy",
+		e->state == EXEC_DONE ? json_string(exec_end_name(e->end)) : json_null());
+	json_object_set_new(root, "signalsSent", signals);
+}
+
+json_t *exec_json(const struct exec *e)
+{
+	bool began = e->start > 0 || e->state == EXEC_RUNNING;
+	bool exact = e->state == EXEC_DONE && e->start_marked && e->end_marked && e->lost == 0;
+	json_t *root = json_pack("{s:s, s:s, s:s, s:o, s:I, s:s, s:s}", "id", e->id, "sessionId",
+		e->executor->session->id, "author", e->author, "command", text_or_null(e->command),
+		"commandLength", (json_int_t)e->length, "state", exec_state_name(e->state),
+		"streams", exec_streams_name(e->plan.streams));
+	if (!root)
+		return NULL;
+	if (e->key[0])
+		json_object_set_new(root, "key", json_string(e->key));
+	add_end(root, e);
+	json_object_set_new(root, "submittedAt", time_json(e->submitted_ms));
+	json_object_set_new(root, "startedAt", time_json(e->started_ms));
+	json_object_set_new(root, "endedAt", time_json(e->ended_ms));
+	json_object_set_new(root, "durationMs",
+		e->started_ms && e->ended_ms >= e->started_ms
+			? json_integer((json_int_t)(e->ended_ms - e->started_ms))
+			: json_null());
+	json_object_set_new(root, "range",
+		began ? json_pack("{s:I, s:o}", "start", (json_int_t)e->start, "end",
+				e->state == EXEC_DONE ? json_integer((json_int_t)e->end_offset)
+						      : json_null())
+		      : json_null());
+	json_object_set_new(root, "outputExact", json_boolean(exact));
+	json_object_set_new(root, "interleavedInput", json_boolean(e->interleaved));
+	json_object_set_new(root, "timedOut", json_boolean(e->timed_out));
+	json_object_set_new(root, "unkillable", json_boolean(e->unkillable));
+	return root;
+}
+
+/* Output */
+
+/* CR LF as LF, in place. Returns the new length. */
+static size_t strip_cr(char *text, size_t length)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < length; i++)
+		if (text[i] != '\r' || i + 1 == length || text[i + 1] != '\n')
+			text[n++] = text[i];
+	return n;
+}
+
+static json_t *decode(char *bytes, size_t length, enum exec_format format, bool *lossy)
+{
+	struct text_decoder decoder = {0};
+	if (format == EXEC_FORMAT_BASE64)
+		return base64_json(bytes, length);
+	if (format == EXEC_FORMAT_TEXT)
+		length = strip_cr(bytes, length);
+	json_t *text = text_json(&decoder, bytes, length, true);
+	*lossy |= decoder.lossy;
+	return text;
+}
+
+static void add_parts(
+	json_t *object, const char *name, const struct excerpt_parts *p, enum exec_format format)
+{
+	bool lossy = false;
+	size_t skip = p->omitted > 0 ? text_orphaned(p->tail, p->tail_length) : 0;
+	size_t keep = p->omitted > 0 ? p->head_length - text_incomplete(p->head, p->head_length)
+				     : p->head_length;
+	char *all = malloc(keep + p->tail_length - skip + 1);
+	if (!all)
+		return;
+	if (keep > 0)
+		memcpy(all, p->head, keep);
+	if (p->tail_length > skip)
+		memcpy(all + keep, p->tail + skip, p->tail_length - skip);
+	json_t *text = decode(all, keep + p->tail_length - skip, format, &lossy);
+	free(all);
+	json_object_set_new(object, name, text ? text : json_string(""));
+	if (lossy)
+		json_object_set_new(object, "lossy", json_true());
+	if (p->omitted == 0)
+		return;
+	json_t *truncated = json_object_get(object, "truncated");
+	if (!truncated)
+		json_object_set_new(object, "truncated", truncated = json_object());
+	json_object_set_new(truncated, name,
+		json_pack("{s:I, s:I, s:I}", "omittedBytes",
+			(json_int_t)(p->omitted + p->head_length - keep + skip), "totalBytes",
+			(json_int_t)p->total, "headBytes", (json_int_t)keep));
+}
+
+/* The excerpts that were kept, or else what the ring still has. */
+static void add(json_t *object, struct exec *e, const char *const names[EXEC_STREAMS],
+	enum exec_format format)
+{
+	struct excerpt read[EXEC_STREAMS];
+	struct excerpt_parts parts;
+	bool kept = e->state == EXEC_DONE && e->collecting;
+	uint64_t lost = kept ? e->lost : exec_reread(e, e->output_max, read);
+	for (int i = 0; i < EXEC_STREAMS; i++) {
+		if (!kept)
+			parts = excerpt_parts(&read[i]);
+		else
+			exec_output(e, (enum exec_stream)i, &parts);
+		if (names[i])
+			add_parts(object, names[i], &parts, format);
+		if (!kept)
+			excerpt_finish(&read[i]);
+	}
+	json_object_set_new(object, "lost", json_integer((json_int_t)lost));
+	if (lost > 0)
+		json_object_set_new(object, "outputExact", json_false());
+}
+
+void exec_json_add_output(json_t *object, struct exec *e, enum exec_format format)
+{
+	static const char *const one[EXEC_STREAMS] = {"output", NULL};
+	static const char *const two[EXEC_STREAMS] = {"stdout", "stderr"};
+	/* What went through pipes has the line ends that the command has written. */
+	if (e->plan.streams == EXEC_PIPES && format == EXEC_FORMAT_TEXT)
+		format = EXEC_FORMAT_RAW;
+	add(object, e, e->plan.streams == EXEC_TERMINAL ? one : two, format);
+}
+
+void exec_json_add_streams(json_t *object, struct exec *e)
+{
+	static const char *const names[EXEC_STREAMS] = {"stdout", "stderr"};
+	add(object, e, names, EXEC_FORMAT_RAW);
+}

@@ -1,0 +1,7 @@
+/* The API's description, ws/openapi.json, built into the program (ws/openapi.mjs writes the bytes). */
+#pragma once
+
+#include <stddef.h>
+
+extern const unsigned char openapi_document[];
+extern const size_t openapi_document_length;

@@ -1,0 +1,106 @@
+#include "ws/output_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY_MIN ((size_t)1024)
+
+static struct output_piece *piece_create(unsigned stream, size_t capacity)
+{
+	struct output_piece *p = malloc(sizeof *p + capacity);
+	if (p)
+		*p = (struct output_piece){.stream = stream, .capacity = capacity};
+	return p;
+}
+
+static size_t piece_size(const struct output_piece *p)
+{
+	return sizeof *p + p->capacity;
+}
+
+static void append(struct output_queue *q, struct output_piece *p)
+{
+	if (q->last)
+		q->last->next = p;
+	else
+		q->first = p;
+	q->last = p;
+	q->size += piece_size(p);
+}
+
+/* What was left out gets its place. Returns false when memory is short. */
+static bool settle(struct output_queue *q)
+{
+	for (unsigned i = 0; i < OUTPUT_STREAMS; i++) {
+		if (q->dropped[i] == 0)
+			continue;
+		struct output_piece *p = piece_create(i, 0);
+		if (!p)
+			return false;
+		p->dropped = q->dropped[i];
+		q->dropped[i] = 0;
+		append(q, p);
+	}
+	return true;
+}
+
+/* The last piece, if it can take more of this stream, or a new one; NULL when there is no room. */
+static struct output_piece *room(struct output_queue *q, unsigned stream, size_t length)
+{
+	struct output_piece *last = q->last;
+	if (last && last->stream == stream && last->length < last->capacity)
+		return last;
+	size_t capacity = length < CAPACITY_MIN ? CAPACITY_MIN : length;
+	if (capacity > OUTPUT_PIECE_MAX)
+		capacity = OUTPUT_PIECE_MAX;
+	if (q->size + sizeof *last + capacity > OUTPUT_QUEUE_MAX)
+		return NULL;
+	struct output_piece *p = piece_create(stream, capacity);
+	if (p)
+		append(q, p);
+	return p;
+}
+
+void output_queue_put(struct output_queue *q, unsigned stream, const void *bytes, size_t length)
+{
+	const uint8_t *src = bytes;
+	if (q->full && q->size <= OUTPUT_QUEUE_MAX / 2)
+		q->full = !settle(q);
+	while (length > 0 && !q->full) {
+		struct output_piece *p = room(q, stream, length);
+		if (!p) {
+			q->full = true;
+			break;
+		}
+		size_t n = p->capacity - p->length;
+		n = n < length ? n : length;
+		memcpy(p->bytes + p->length, src, n);
+		p->length += n;
+		src += n;
+		length -= n;
+	}
+	q->dropped[stream] += length;
+}
+
+struct output_piece *output_queue_take(struct output_queue *q)
+{
+	if (!q->first)
+		settle(q);
+	struct output_piece *p = q->first;
+	if (!p)
+		return NULL;
+	q->first = p->next;
+	if (!q->first)
+		q->last = NULL;
+	q->size -= piece_size(p);
+	return p;
+}
+
+void output_queue_finish(struct output_queue *q)
+{
+	for (struct output_piece *p = q->first, *next; p; p = next) {
+		next = p->next;
+		free(p);
+	}
+	*q = (struct output_queue){0};
+}

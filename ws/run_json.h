@@ -1,0 +1,24 @@
+/* How the API writes what came of a run. */
+#pragma once
+
+#include "shell/run.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* "stdout", "stderr". */
+const char *run_stream_name(unsigned stream);
+
+/*
+ * Put stdout and stderr into body, as text (what is no UTF-8 replaced, then with "lossy") or in base64; and
+ * "truncated": {stdout?: {omittedBytes, totalBytes, headBytes}, stderr?: …} where something is missing:
+ * headBytes of what is sent come before the gap. Text is cut between characters. Returns false when memory
+ * is short.
+ */
+bool run_output_json(json_t *body, const struct run_result *result, bool base64);
+
+/* Put into body how it ended: exitCode, signal?, timedOut, cancelled?, durationMs, startedAt, endedAt, survivors?. */
+void run_end_json(json_t *body, const struct run_result *result);
+
+/* Add a line to a field that is text. Returns false when memory is short. */
+bool run_add_line(json_t *body, const char *field, const char *line);

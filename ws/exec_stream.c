@@ -117,7 +117,7 @@ static void tell_end(struct follower *f)
 		put(f, json_pack("{s:s, s:i}", "type", "complete", "exitCode", e->status));
 	else
 		put(f,
-			json_pack("{s:s, s:s, s:o}", "type", "error", "error",
+			json_pack("{s:s, s:s, s:o}", "type", "error", "data",
 				e->end == EXEC_END_SHELL ? "The session's shell has ended"
 							 : "The command was not run to its end",
 				"exitCode", e->status < 0 ? json_null() : json_integer(e->status)));
@@ -170,7 +170,7 @@ static void on_gone(void *user)
 {
 	struct follower *f = user;
 	if (!f->end_told && !f->items)
-		put(f, json_pack("{s:s, s:s}", "type", "error", "error", "The session is no more"));
+		put(f, json_pack("{s:s, s:s}", "type", "error", "data", "The session is no more"));
 	f->exec = NULL;
 	if (!f->end_told)
 		reply_stream_complete(f->request);

@@ -434,7 +434,7 @@ void exec_close(struct executor *x)
 		exec_finish(x->queue, EXEC_END_LOST);
 	forget_list(&x->finished);
 	exec_state_told(x);
-	if (x->listed)
+	if (table && x->listed)
 		DL_DELETE(table->executing, x);
 	x->listed = false;
 	free(x->held);

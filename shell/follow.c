@@ -35,7 +35,7 @@ void session_remove_directory(struct sessions *s, const char *name)
 {
 	static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT,
 		WIRE_FIFO_STDERR, "meta.json", "meta.json.new", "ending", INTEGRATION_FILE,
-		INTEGRATION_FILE ".new", "execs", "execs.new"};
+		INTEGRATION_FILE_NEW, "execs", "execs.new"};
 	int fd = openat(s->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;

@@ -14,6 +14,7 @@
 
 #define INTEGRATION_NONCE_LENGTH 32u
 #define INTEGRATION_FILE "init.bash" /* in the session's directory */
+#define INTEGRATION_FILE_NEW "init.bash.new"
 #define INTEGRATION_LOAD "\033[57399;17~"
 #define INTEGRATION_BACK "\033[57399;19~"
 #define INTEGRATION_STATE "\033[57399;21~"      /* write down functions and aliases, then say S */

@@ -53,7 +53,7 @@ static bool parse(const char *text, const char *nonce, struct mark *mark)
 		else if (strncmp(field, "id=", 3) == 0 && length - 3 <= RECORD_ID_MAX)
 			snprintf(mark->id, sizeof mark->id, "%.*s", (int)(length - 3), field + 3);
 		else if (mark->kind == MARK_END && *field >= '0' && *field <= '9')
-			mark->status = atoi(field);
+			mark->status = (int)strtol(field, NULL, 10);
 	}
 	return ours;
 }

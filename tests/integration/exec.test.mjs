@@ -232,12 +232,16 @@ scenario('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores sign
 	assert.match((await exec(server, 'jobs; kill %1')).output, /Stopped.*sleep 30/);
 
 	// The shell itself ignores it: nothing stronger is sent, and that is said.
+	const written = (file) => until(`the file ${file}`, () => existsSync(path.join(server.cwd, file))
+		&& readFileSync(path.join(server.cwd, file), 'utf8').trim());
 	e = await start('trap "" INT; sleep 30 & echo $! >pid; wait; trap - INT');
+	const pid = Number(await written('pid'));
 	const { data: stubborn } = await api.call('POST', `/api/session/${id}/exec/${e.id}/cancel`, { graceMs: 20 });
 	assert.deepEqual([stubborn.state, stubborn.unkillable, stubborn.signalsSent], ['running', true, ['INT']]);
-	process.kill(Number(readFileSync(path.join(server.cwd, 'pid'), 'utf8')));
+	process.kill(pid);
 	assert.equal((await ended(e)).state, 'done');
-	e = await start("bash -c 'trap \"\" INT QUIT TERM; while :; do sleep 1; done'");
+	e = await start("bash -c 'trap \"\" INT QUIT TERM; echo deaf >deaf; while :; do sleep 1; done'");
+	await written('deaf');
 	const { data } = await api.call('POST', `/api/session/${id}/exec/${e.id}/cancel`, { graceMs: 50 });
 	assert.deepEqual([data.state, data.exitCode], ['done', 137]);
 	assert.deepEqual(data.signalsSent, ['INT', 'QUIT', 'TERM', 'KILL']);

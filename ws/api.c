@@ -19,7 +19,8 @@ json_t *api_body(struct request *r)
 	json_error_t error;
 	if (r->body_length == 0)
 		return json_object();
-	json_t *body = json_loadb(r->body, r->body_length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+	json_t *body = json_loadb(
+		r->body, r->body_length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
 	if (json_is_object(body))
 		return body;
 	reply_invalid(r, "body",

@@ -215,9 +215,15 @@ scenario('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores sign
 		const now = await find(server, e.id);
 		return now.state === 'done' && now;
 	});
+	// Until the program is there (bash's child loses the signals that come between its fork and its exec).
+	const program = (e) => until(`a program of ${e.command} in the foreground`, () => {
+		const foreground = readFileSync(`/proc/${shell}/stat`, 'utf8').split(') ')[1].split(' ')[5];
+		return readFileSync(`/proc/${foreground}/comm`, 'utf8').trim() === e.command.split(/[ ;]/)[0];
+	});
+	const shell = (await api.get(id)).pid;
 	for (const command of ['sleep 30; echo never', 'while :; do :; done', 'read x; echo never', 'cat; echo never']) {
 		const e = await start(command);
-		await pause(50);
+		if (/sleep|cat/.test(command)) await program(e);
 		await api.input(id, '\x03');
 		const now = await ended(e);
 		assert.equal(now.exitCode, 130, `${command}: ${JSON.stringify(now)}`);
@@ -226,6 +232,7 @@ scenario('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores sign
 		assert.equal(now.interleavedInput, true);
 	}
 	let e = await start('sleep 30');
+	await program(e);
 	await api.input(id, '\x1a');
 	const stopped = await ended(e);
 	assert.equal(stopped.exitCode, 148);

@@ -75,7 +75,7 @@ static int take(struct marks *m, char byte, const char *nonce, struct mark *mark
 
 /* One byte while something is held back. Returns whether it has been used. */
 static bool go_on(struct marks *m, const char *nonce, uint64_t offset, char byte,
-	const struct marks_callbacks *callbacks, void *user)
+	const struct marks_callbacks *callbacks)
 {
 	struct mark mark;
 	int rc = take(m, byte, nonce, &mark);
@@ -84,34 +84,39 @@ static bool go_on(struct marks *m, const char *nonce, uint64_t offset, char byte
 	size_t held = m->length;
 	m->length = 0;
 	if (rc < 0) {
-		callbacks->text(user, m->start, m->text, held); /* the byte may begin another one */
+		callbacks->text(callbacks->user, m->start, m->text,
+			held); /* the byte may begin another one */
 		return false;
 	}
 	mark.start = m->start;
 	mark.end = offset + 1;
-	callbacks->mark(user, &mark);
+	callbacks->mark(callbacks->user, &mark);
 	return true;
 }
 
+/* The text up to the next escape, which is held back. Returns how many bytes have been used. */
+static size_t pass(struct marks *m, uint64_t offset, const char *text, size_t length,
+	const struct marks_callbacks *callbacks)
+{
+	const char *escape = memchr(text, '\033', length);
+	size_t end = escape ? (size_t)(escape - text) : length;
+	if (end > 0)
+		callbacks->text(callbacks->user, offset, text, end);
+	if (!escape)
+		return end;
+	m->start = offset + end;
+	m->text[m->length++] = '\033';
+	return end + 1;
+}
+
 void marks_feed(struct marks *m, const char *nonce, uint64_t offset, const void *bytes,
-	size_t length, const struct marks_callbacks *callbacks, void *user)
+	size_t length, const struct marks_callbacks *callbacks)
 {
 	const char *text = bytes;
-	size_t i = 0;
-	while (i < length) {
-		if (m->length > 0) {
-			i += go_on(m, nonce, offset + i, text[i], callbacks, user);
-			continue;
-		}
-		const char *escape = memchr(text + i, '\033', length - i);
-		size_t end = escape ? (size_t)(escape - text) : length;
-		if (end > i)
-			callbacks->text(user, offset + i, text + i, end - i);
-		if (escape) {
-			m->start = offset + end;
-			m->text[m->length++] = '\033';
-			end++;
-		}
-		i = end;
+	for (size_t i = 0; i < length;) {
+		if (m->length > 0)
+			i += go_on(m, nonce, offset + i, text[i], callbacks);
+		else
+			i += pass(m, offset + i, text + i, length - i, callbacks);
 	}
 }

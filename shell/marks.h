@@ -36,8 +36,9 @@ struct marks {
 struct marks_callbacks {
 	void (*text)(void *user, uint64_t offset, const void *bytes, size_t length);
 	void (*mark)(void *user, const struct mark *mark);
+	void *user;
 };
 
 /* Take bytes of the terminal; offset is that of the first. What may become a mark is held back. */
 void marks_feed(struct marks *m, const char *nonce, uint64_t offset, const void *bytes,
-	size_t length, const struct marks_callbacks *callbacks, void *user);
+	size_t length, const struct marks_callbacks *callbacks);

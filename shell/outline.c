@@ -29,8 +29,6 @@ static void on_mark(void *user, const struct mark *mark)
 	r->callbacks->mark(r->user, mark);
 }
 
-static const struct marks_callbacks marks_callbacks = {.text = on_text, .mark = on_mark};
-
 static void on_record(void *user, const struct record *record)
 {
 	struct reader *r = user;
@@ -47,6 +45,7 @@ static void on_stream(void *user, enum event_source source, const uint8_t *bytes
 static void take_bytes(struct reader *r, const struct stream *s, uint64_t limit)
 {
 	struct outline *o = r->o;
+	const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark, .user = r};
 	while (o->offset < limit) {
 		uint64_t oldest = stream_oldest(s);
 		if (o->offset < oldest) {
@@ -64,7 +63,7 @@ static void take_bytes(struct reader *r, const struct stream *s, uint64_t limit)
 		uint64_t offset = o->offset;
 		o->offset += length;
 		if (o->streams.source == EVENT_SOURCE_TERMINAL)
-			marks_feed(&o->marks, o->nonce, offset, copy, length, &marks_callbacks, r);
+			marks_feed(&o->marks, o->nonce, offset, copy, length, &callbacks);
 		else
 			streams_feed(&o->streams, copy, length, on_stream, r);
 	}

@@ -154,12 +154,12 @@ static void add_parts(
 		json_object_set_new(object, "lossy", json_true());
 	if (p->omitted == 0)
 		return;
+	uint64_t omitted = p->omitted + p->head_length - keep + skip;
 	json_t *truncated = json_object_get(object, "truncated");
 	if (!truncated)
 		json_object_set_new(object, "truncated", truncated = json_object());
 	json_object_set_new(truncated, name,
-		json_pack("{s:I, s:I, s:I}", "omittedBytes",
-			(json_int_t)(p->omitted + p->head_length - keep + skip), "totalBytes",
+		json_pack("{s:I, s:I, s:I}", "omittedBytes", (json_int_t)omitted, "totalBytes",
 			(json_int_t)p->total, "headBytes", (json_int_t)keep));
 }
 

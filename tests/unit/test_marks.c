@@ -36,8 +36,6 @@ static void on_mark(void *user, const struct mark *m)
 		kinds[m->kind], m->id, m->status);
 }
 
-static const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark};
-
 /* Feed in steps of every size; the text with its marks must be this. */
 static void check(const char *bytes, const char *wanted)
 {
@@ -45,9 +43,11 @@ static void check(const char *bytes, const char *wanted)
 	for (size_t step = 1; step <= length; step++) {
 		struct marks m = {.length = 0};
 		struct seen seen = {.next = 1000};
+		const struct marks_callbacks callbacks = {
+			.text = on_text, .mark = on_mark, .user = &seen};
 		for (size_t at = 0; at < length; at += step)
 			marks_feed(&m, NONCE, 1000 + at, bytes + at,
-				length - at < step ? length - at : step, &callbacks, &seen);
+				length - at < step ? length - at : step, &callbacks);
 		cr_assert_leq(m.length, MARK_MAX);
 		memcpy(seen.text + seen.length, m.text, m.length);
 		seen.text[seen.length + m.length] = '\0';

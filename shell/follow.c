@@ -188,6 +188,7 @@ static void consume(struct session *session)
 	if (now != before) {
 		s->counters.bytes_out += now - before;
 		session->activity_ms = clock_wall_ms();
+		session->output_ms = uv_now(s->loop);
 	}
 	uint64_t events = exec_follow(&session->executor, now);
 	if (events > session->history.events_offset)

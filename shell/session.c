@@ -15,7 +15,7 @@
 #define FOCUS_OUT "\033[O"
 #define FOCUS_LENGTH 3u
 
-const char *session_state_name(enum session_state state)
+const char *session_state_name(enum session_life state)
 {
 	static const char *const names[] = {[SESSION_STARTING] = "starting",
 		[SESSION_RUNNING] = "running",
@@ -115,6 +115,7 @@ int session_write(struct session *s, const void *bytes, size_t length)
 	}
 	s->table->counters.bytes_in += length;
 	s->activity_ms = clock_wall_ms();
+	s->typed_ms = uv_now(s->table->loop);
 	return 0;
 }
 

@@ -19,10 +19,10 @@
 
 #define SESSION_TURN ((size_t)64 << 10) /* bytes consumed before other sessions get their turn */
 
-enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_EXITED, SESSION_ENDING };
+enum session_life { SESSION_STARTING, SESSION_RUNNING, SESSION_EXITED, SESSION_ENDING };
 
 /* "starting", "running", "exited" or "ending". */
-const char *session_state_name(enum session_state state);
+const char *session_state_name(enum session_life state);
 
 /* How a session ended. */
 enum session_end { SESSION_END_EXITED, SESSION_END_SIGNAL, SESSION_END_HOLDER_DIED };
@@ -72,8 +72,9 @@ struct session {
 	char *cwd, *shell;
 	unsigned rows, cols;              /* now */
 	uint64_t created_ms, activity_ms; /* wall clock */
+	uint64_t output_ms, typed_ms; /* loop time of the last output and the last input; 0: none */
 	uint64_t idle_timeout_ms;
-	enum session_state state;
+	enum session_life state;
 	enum session_end end; /* valid once exited */
 	int exit_status;      /* wait(2) status, unless the holder died */
 	uint64_t exited_ms;   /* wall clock */

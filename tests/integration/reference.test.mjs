@@ -242,6 +242,7 @@ scenario('answers about sessions are what the document says', async (server) => 
 		['post', '/api/auth/login', '', { token: 'wrong' }],
 		['get', '/api/session/list'],
 		['get', '/api/session/{id}'],
+		['get', '/api/session/{id}/state'],
 		['get', '/api/session/{id}/screen', '?cells=1'],
 		['get', '/api/session/{id}/screen', '?wrap=join'],
 		['get', '/api/session/{id}/screen', '?format=nothing'],

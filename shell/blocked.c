@@ -1,0 +1,216 @@
+/* See blocked.h. What the programs' memory says may change while it is read, or be nonsense: bounded looks only. */
+#include "shell/blocked.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* devices.txt of Linux: /dev/tty, whatever terminal controls the process. */
+#define TTY_MAJOR 5u
+#define TTY_MINOR 0u
+#define TEXT_MAX 256u
+#define NAME_SIZE 64u
+
+/* Read the beginning of a file of the process. Returns bytes, NUL-terminated, or a negative errno. */
+static ssize_t read_text(int dir_fd, const char *name, char *text, size_t size)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ssize_t n = read(fd, text, size - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+bool blocked_parse(const char *text, struct blocked_call *ret_call)
+{
+	struct blocked_call call;
+	char *end;
+	call.number = strtol(text, &end, 10);
+	if (end == text || call.number < 0)
+		return false;
+	for (unsigned i = 0; i < BLOCKED_ARGUMENTS; i++) {
+		const char *at = end;
+		call.arguments[i] = strtoull(at, &end, 16);
+		if (end == at)
+			return false;
+	}
+	*ret_call = call;
+	return true;
+}
+
+/* Files of dead servers must not stop us: what the kernel knows already is enough. */
+static bool is_terminal(struct blocked_process *p, int fd)
+{
+	char name[NAME_SIZE];
+	struct statx st;
+	if (fd < 0 || p->looks == 0)
+		return false;
+	p->looks--;
+	snprintf(name, sizeof name, "fd/%d", fd);
+	if (statx(p->fd, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) < 0 ||
+		!S_ISCHR(st.stx_mode))
+		return false;
+	if (st.stx_rdev_major == TTY_MAJOR && st.stx_rdev_minor == TTY_MINOR)
+		return p->controlling;
+	return st.stx_rdev_major == major(p->terminal) && st.stx_rdev_minor == minor(p->terminal);
+}
+
+static bool read_memory(const struct blocked_process *p, uint64_t address, void *dst, size_t length)
+{
+	if (address == 0 || address > INT64_MAX)
+		return false;
+	int fd = openat(p->fd, "mem", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t n = pread(fd, dst, length, (off_t)address);
+	close(fd);
+	return n == (ssize_t)length;
+}
+
+static bool polls(struct blocked_process *p, uint64_t address, uint64_t count)
+{
+	struct pollfd list[BLOCKED_POLL_MAX];
+	if (count == 0 || count > BLOCKED_POLL_MAX ||
+		!read_memory(p, address, list, (size_t)count * sizeof *list))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if ((list[i].events & (POLLIN | POLLRDNORM)) && is_terminal(p, list[i].fd))
+			return true;
+	return false;
+}
+
+static bool selects(struct blocked_process *p, uint64_t count, uint64_t address)
+{
+	uint64_t words[BLOCKED_SELECT_MAX / 64];
+	/* A count that is larger than any descriptor is usual: the first ones are what matters. */
+	size_t bits = count < BLOCKED_SELECT_MAX ? (size_t)count : BLOCKED_SELECT_MAX;
+	size_t bytes = (bits + 63) / 64 * 8;
+	if (bits == 0 || !read_memory(p, address, words, bytes))
+		return false;
+	for (size_t i = 0; i < bits; i++)
+		if ((words[i / 64] >> i % 64 & 1) && is_terminal(p, (int)i))
+			return true;
+	return false;
+}
+
+bool blocked_parse_epoll(const char *text, bool (*visit)(void *user, int fd), void *user)
+{
+	/* "tfd:        0 events:       19 data: ...", see proc(5); the events are hexadecimal. */
+	for (const char *at = text; (at = strstr(at, "tfd:"));) {
+		char *end;
+		at += 4;
+		long fd = strtol(at, &end, 10);
+		const char *events = end + strspn(end, " ");
+		if (end == at || strncmp(events, "events:", 7) != 0)
+			continue;
+		unsigned long mask = strtoul(events + 7, NULL, 16);
+		if ((mask & (EPOLLIN | EPOLLRDNORM)) && fd >= 0 && fd <= INT32_MAX &&
+			visit(user, (int)fd))
+			return true;
+	}
+	return false;
+}
+
+static bool visit_terminal(void *user, int fd)
+{
+	return is_terminal(user, fd);
+}
+
+static bool waits_in_epoll(struct blocked_process *p, uint64_t fd)
+{
+	char name[NAME_SIZE], text[BLOCKED_EPOLL_MAX];
+	snprintf(name, sizeof name, "fdinfo/%d", (int)fd);
+	return read_text(p->fd, name, text, sizeof text) > 0 &&
+		blocked_parse_epoll(text, visit_terminal, p);
+}
+
+static enum blocked event_if(bool waits)
+{
+	return waits ? BLOCKED_EVENT : BLOCKED_NO;
+}
+
+static enum blocked decode(struct blocked_process *p, const struct blocked_call *call)
+{
+	const uint64_t *a = call->arguments;
+	switch (call->number) {
+	case SYS_read:
+	case SYS_readv:
+		return a[0] <= INT32_MAX && is_terminal(p, (int)a[0]) ? BLOCKED_READ : BLOCKED_NO;
+#ifdef SYS_poll
+	case SYS_poll:
+#endif
+	case SYS_ppoll:
+	/* What goes on after a stop and has a list like poll's was one. */
+	case SYS_restart_syscall:
+		return event_if(polls(p, a[0], a[1]));
+#ifdef SYS_select
+	case SYS_select:
+#endif
+	case SYS_pselect6:
+		return event_if(selects(p, a[0], a[1]));
+#ifdef SYS_epoll_wait
+	case SYS_epoll_wait:
+#endif
+	case SYS_epoll_pwait:
+#ifdef SYS_epoll_pwait2
+	case SYS_epoll_pwait2:
+#endif
+		return event_if(a[0] <= INT32_MAX && waits_in_epoll(p, a[0]));
+	default:
+		return BLOCKED_NO;
+	}
+}
+
+/*
+ * Who may not trace the process (Yama, once a server has been replaced) may still be told the name of the
+ * kernel's function that it sleeps in. Not what for: its standard input is taken for it.
+ */
+static enum blocked guess(struct blocked_process *p, const char *thread)
+{
+	static const struct {
+		const char *name;
+		enum blocked blocked;
+	} functions[] = {{"n_tty_read", BLOCKED_READ}, {"wait_woken", BLOCKED_READ},
+		{"do_select", BLOCKED_EVENT}, {"do_poll", BLOCKED_EVENT},
+		{"do_sys_poll", BLOCKED_EVENT}, {"poll_schedule_timeout", BLOCKED_EVENT},
+		{"ep_poll", BLOCKED_EVENT}, {"do_epoll_wait", BLOCKED_EVENT}};
+	char name[NAME_SIZE], text[TEXT_MAX];
+	snprintf(name, sizeof name, "%swchan", thread);
+	if (read_text(p->fd, name, text, sizeof text) <= 0 || strcmp(text, "0") == 0)
+		return BLOCKED_UNKNOWN;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+		/* Functions that a compiler has split end with ".constprop.0" or the like. */
+		size_t length = strlen(functions[i].name);
+		if (strncmp(text, functions[i].name, length) == 0 && strchr(".", text[length]) &&
+			is_terminal(p, STDIN_FILENO)) {
+			p->guessed = true;
+			return functions[i].blocked;
+		}
+	}
+	return BLOCKED_UNKNOWN;
+}
+
+enum blocked blocked_look(struct blocked_process *p, const char *thread)
+{
+	char name[NAME_SIZE], text[TEXT_MAX];
+	struct blocked_call call;
+	snprintf(name, sizeof name, "%ssyscall", thread);
+	ssize_t n = read_text(p->fd, name, text, sizeof text);
+	if (n == -ESRCH || n == 0)
+		return BLOCKED_NO; /* it has ended meanwhile */
+	if (n < 0)
+		return guess(p, thread);
+	return blocked_parse(text, &call) ? decode(p, &call) : BLOCKED_NO;
+}

@@ -1,0 +1,65 @@
+/*
+ * Foreground: what the programs in the foreground of a terminal do, as the kernel tells: who they are, whether
+ * one of them waits for input, whether they are stopped. A look takes a fraction of a millisecond, whatever
+ * there is to be seen, disturbs nobody and never blocks; what it has not seen it says.
+ */
+#pragma once
+
+#include "shell/blocked.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define FOREGROUND_PROCESSES 20u  /* looked at */
+#define FOREGROUND_THREADS 48u    /* of all of them together */
+#define FOREGROUND_NAME 16u       /* bytes of a name with its NUL: the kernel keeps no more */
+#define FOREGROUND_ARGV_MAX 2048u /* bytes of the arguments with their NULs */
+
+/* Whose terminal it is. */
+struct foreground_target {
+	pid_t holder, shell;
+	int master_fd; /* the terminal's master, borrowed */
+};
+
+struct foreground {
+	pid_t group; /* in the foreground; 0: none, or the terminal is gone */
+	/* The group's leader, or a process of it when that has ended; pid 0: none was found. */
+	pid_t pid;
+	char name[FOREGROUND_NAME];
+	char argv[FOREGROUND_ARGV_MAX]; /* each ended by a NUL */
+	size_t argv_length;
+	bool argv_cut;
+	uint64_t started_ms; /* wall clock */
+	uint64_t cpu_ms;
+	bool stopped; /* all of the group that was seen */
+	/* The first that waits for input: BLOCKED_NO, _EVENT or _READ. */
+	enum blocked waits;
+	pid_t waiter;
+	char waiter_name[FOREGROUND_NAME];
+	bool guessed;   /* it is not quite sure that it waits */
+	bool hidden;    /* something of the group may not be looked at */
+	bool truncated; /* there is more of it than was looked at */
+	/* How the terminal takes input; modes_known is false when it is gone. */
+	bool modes_known, line, echo;
+};
+
+/* What /proc/PID/stat says. */
+struct foreground_stat {
+	pid_t pid, parent, group;
+	char name[FOREGROUND_NAME];
+	char state;
+	unsigned terminal; /* device of the controlling terminal as the kernel encodes it; 0: none */
+	unsigned threads;
+	uint64_t cpu_ticks, start_ticks; /* since boot */
+};
+
+/* Read the text of /proc/PID/stat. Returns false when it makes no sense. Pure. */
+bool foreground_parse(const char *text, struct foreground_stat *ret_stat);
+
+/* Look. */
+void foreground_look(const struct foreground_target *t, struct foreground *ret_foreground);
+
+/* How many jobs of the shell are stopped: groups among its youngest children. */
+unsigned foreground_stopped_jobs(pid_t shell);

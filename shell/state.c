@@ -1,0 +1,196 @@
+#include "shell/state.h"
+
+#include "shell/exec_internal.h"
+#include "shell/session.h"
+#include "shell/sessions.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *state_status_name(enum state_status status)
+{
+	static const char *const names[] = {[STATE_PROMPT] = "prompt",
+		[STATE_RUNNING] = "running",
+		[STATE_WAITING_INPUT] = "waiting_input",
+		[STATE_STOPPED] = "stopped",
+		[STATE_FULLSCREEN] = "fullscreen",
+		[STATE_EXITED] = "exited"};
+	return names[status];
+}
+
+const char *state_input_name(enum state_input input)
+{
+	static const char *const names[] = {[STATE_INPUT_NONE] = NULL,
+		[STATE_INPUT_LINE] = "line",
+		[STATE_INPUT_PASSWORD] = "password",
+		[STATE_INPUT_RAW] = "raw"};
+	return names[input];
+}
+
+/*
+ * Programs that hand the terminal to others, somewhere else: that they wait for keys is all that can be seen, and
+ * they always do.
+ */
+static bool is_relay(const char *name)
+{
+	static const char *const names[] = {"ssh", "mosh-client", "telnet", "rlogin", "docker",
+		"podman", "nerdctl", "kubectl", "lxc", "machinectl", "systemd-run", "tmux",
+		"tmux: client", "screen", "dtach", "abduco", "script", "expect", "socat", "nc",
+		"minicom", "picocom", "cu", "gdbserver", "adb", "vagrant", "sudo", "su", "runuser",
+		"zellij", "asciinema", "unbuffer", "rlwrap"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static enum state_input input_kind(const struct foreground *f)
+{
+	if (!f->line)
+		return STATE_INPUT_RAW;
+	return f->echo ? STATE_INPUT_LINE : STATE_INPUT_PASSWORD;
+}
+
+static void waiting(struct session_state *t, enum state_input input)
+{
+	t->status = STATE_WAITING_INPUT;
+	t->input = input;
+}
+
+/* The shell itself waits for input: at its prompt, or is it a command of its own? */
+static void judge_reading_shell(const struct state_evidence *e, struct session_state *t)
+{
+	const struct foreground *f = e->foreground;
+	t->status = STATE_PROMPT;
+	if (!e->marked) {
+		/* `read` in a shell without line editing looks the same. */
+		t->certain = t->certain && !f->line;
+		return;
+	}
+	switch (e->prompt) {
+	case EXEC_PROMPT_CONTINUATION:
+		waiting(t, STATE_INPUT_LINE);
+		break;
+	case EXEC_PROMPT_LEFT:
+		/*
+		 * A command runs: `read`. But a shell that edits lines in poll or select, while nothing that we know of
+		 * runs, may be one that has replaced ours, or has lost its marks.
+		 */
+		if (f->line || f->waits == BLOCKED_READ || e->executing)
+			waiting(t, input_kind(f));
+		else
+			t->certain = false;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Nothing of the foreground has been seen waiting, and some could not be looked at. */
+static void judge_hidden(const struct state_evidence *e, struct session_state *t)
+{
+	const struct foreground *f = e->foreground;
+	t->certain = false;
+	if (f->modes_known && !(f->line && f->echo) && e->quiet_ms >= STATE_QUIET_MS)
+		waiting(t, input_kind(f));
+}
+
+static void judge_program(const struct state_evidence *e, struct session_state *t)
+{
+	const struct foreground *f = e->foreground;
+	if (f->stopped) {
+		t->status = STATE_STOPPED;
+	} else if (f->waits == BLOCKED_NO) {
+		if (f->hidden || f->truncated || f->pid == 0)
+			judge_hidden(e, t);
+	} else if (f->waits == BLOCKED_EVENT && !f->line && is_relay(f->waiter_name)) {
+		judge_hidden(e, t);
+	} else {
+		waiting(t, input_kind(f));
+	}
+}
+
+void state_judge(const struct state_evidence *e, struct session_state *t)
+{
+	const struct foreground *f = e->foreground;
+	bool front = f->group == e->shell;
+	t->shell_in_front = front;
+	t->status = STATE_RUNNING;
+	t->input = STATE_INPUT_NONE;
+	t->certain = !f->guessed && !e->fresh && f->group > 0;
+	if (front && f->waits != BLOCKED_NO && f->waiter == e->shell) {
+		judge_reading_shell(e, t);
+	} else if (front && f->hidden && e->marked && e->prompt == EXEC_PROMPT_READY &&
+		!e->executing) {
+		t->status = STATE_PROMPT;
+		t->certain = false;
+	} else {
+		judge_program(e, t);
+	}
+	if (e->alternate && t->status != STATE_PROMPT && t->status != STATE_STOPPED)
+		t->status = STATE_FULLSCREEN;
+}
+
+static void take_screen(const struct session *s, struct session_state *t)
+{
+	/* As it is: to let it catch up could take long. */
+	const struct screen *screen = s->live.screen;
+	if (!screen)
+		return;
+	t->screen_version = screen_version(screen);
+	t->alternate = screen_is_alternate(screen);
+	snprintf(t->title, sizeof t->title, "%s", screen_title(screen));
+}
+
+static void take_cwd(struct session *s, struct session_state *t)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/cwd", (int)s->link.info.shell_pid);
+	ssize_t n = readlink(path, t->cwd, STATE_CWD_MAX);
+	t->cwd[n > 0 ? n : 0] = '\0';
+}
+
+static void take_foreground(struct session *s, struct session_state *t)
+{
+	const struct executor *x = &s->executor;
+	uint64_t now = uv_now(s->table->loop);
+	const struct foreground_target target = {.holder = s->link.info.holder_pid,
+		.shell = s->link.info.shell_pid,
+		.master_fd = s->link.master_fd};
+	foreground_look(&target, &t->foreground);
+	const struct state_evidence evidence = {.foreground = &t->foreground,
+		.shell = target.shell,
+		.marked = x->open && x->prompt != EXEC_PROMPT_NONE,
+		.prompt = x->prompt,
+		.executing = x->current != NULL,
+		.alternate = t->alternate,
+		.fresh = s->typed_ms > 0 && now < s->typed_ms + STATE_FRESH_MS,
+		.quiet_ms = t->quiet_ms};
+	state_judge(&evidence, t);
+	if (t->status == STATE_PROMPT)
+		t->stopped_jobs = foreground_stopped_jobs(target.shell);
+}
+
+void session_state(struct session *s, struct session_state *t)
+{
+	const struct exec *e = s->executor.current;
+	uint64_t now = uv_now(s->table->loop);
+	*t = (struct session_state){.status = STATE_RUNNING, .rows = s->rows, .cols = s->cols};
+	if (!s->history_open)
+		return;
+	t->offset = session_head(s);
+	t->quiet_ms = now > s->output_ms ? now - s->output_ms : 0;
+	take_screen(s, t);
+	if (e)
+		snprintf(t->exec, sizeof t->exec, "%s", e->id);
+	if (s->state == SESSION_EXITED) {
+		t->status = STATE_EXITED;
+		t->certain = true;
+		t->exit_known = s->end != SESSION_END_HOLDER_DIED;
+		t->exit_status = s->exit_status;
+	} else if (s->state == SESSION_RUNNING) {
+		take_cwd(s, t);
+		take_foreground(s, t);
+	}
+}

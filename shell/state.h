@@ -1,0 +1,85 @@
+/*
+ * State: what a session is at, as an agent has to know it: whether the shell is at its prompt, what runs in the
+ * foreground and whether that waits for input, and of which kind. From the kernel (shell/foreground.h), the marks of
+ * the shell's prompt, and the screen. It is that of the moment: nobody follows it.
+ *
+ *   prompt         the shell itself reads a line at its prompt, and no mark says that it is a command that reads
+ *   waiting_input  a program of the foreground waits for input; also a shell that waits for the rest of a line
+ *   fullscreen     a program has the alternate screen; `waits` says whether it waits for input
+ *   stopped        all of the foreground has been stopped. A shell with job control takes the terminal back
+ *                  then: that is a prompt, with stopped_jobs
+ *   running        anything else
+ */
+#pragma once
+
+#include "ring/screen/screen.h"
+#include "shell/exec.h"
+#include "shell/foreground.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STATE_FRESH_MS 30u /* a program may not have seen yet what was typed so short a time ago */
+#define STATE_QUIET_MS \
+	200u /* of a program that cannot be looked into, before it is taken for waiting */
+#define STATE_CWD_MAX 4096u
+
+enum state_status {
+	STATE_PROMPT,
+	STATE_RUNNING,
+	STATE_WAITING_INPUT,
+	STATE_STOPPED,
+	STATE_FULLSCREEN,
+	STATE_EXITED,
+};
+
+enum state_input {
+	STATE_INPUT_NONE,     /* nothing waits for any */
+	STATE_INPUT_LINE,     /* a line, which is echoed */
+	STATE_INPUT_PASSWORD, /* a line, which is not */
+	STATE_INPUT_RAW,      /* keys */
+};
+
+struct session;
+
+/* See the contract of GET /api/session/ID/state in ws/openapi.json. */
+struct session_state {
+	enum state_status status;
+	enum state_input input;
+	bool certain; /* false: some of it is a guess: by the terminal's modes, by silence, or too early to say */
+	struct foreground foreground; /* pid 0: unknown */
+	bool shell_in_front;          /* the foreground is the shell itself */
+	unsigned stopped_jobs;        /* at the prompt */
+	uint64_t quiet_ms, offset, screen_version;
+	char cwd[STATE_CWD_MAX + 1];      /* of the shell; "" when it is not known */
+	char title[SCREEN_TITLE_MAX + 1]; /* "" when there is none */
+	bool alternate;
+	unsigned rows, cols;
+	char exec[RECORD_ID_MAX + 1];  /* the command for a program that runs, or "" */
+	char block[RECORD_ID_MAX + 1]; /* the block that runs, or "" */
+	int exit_status;               /* wait(2) status, STATE_EXITED only */
+	bool exit_known;
+};
+
+/* "prompt", "running" ...; "line", "password", "raw" or NULL. */
+const char *state_status_name(enum state_status status);
+const char *state_input_name(enum state_input input);
+
+/* Tell the state of a session in any state of its life. Takes less than half a millisecond, and never blocks. */
+void session_state(struct session *s, struct session_state *ret_state);
+
+/* What is known of the foreground, apart from the session that it belongs to. */
+struct state_evidence {
+	const struct foreground *foreground;
+	pid_t shell;
+	bool marked;             /* the shell gives marks of its prompt, and they say: */
+	enum exec_prompt prompt; /* this */
+	bool executing;          /* a command for a program has been typed, or runs */
+	bool alternate;
+	bool fresh; /* something has been typed just now */
+	uint64_t quiet_ms;
+};
+
+/* What follows from it: fills in status, input and certain. Pure. */
+void state_judge(const struct state_evidence *e, struct session_state *ret_state);

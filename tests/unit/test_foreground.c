@@ -1,0 +1,469 @@
+#include "shell/foreground.h"
+
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* A terminal with a program in its foreground. */
+struct terminal {
+	struct foreground_target target;
+	char output[65536];
+	size_t length;
+};
+
+static struct terminal open_terminal(const char *const *argv)
+{
+	struct terminal t = {0};
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	struct winsize size = {.ws_row = 24, .ws_col = 80};
+	cr_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	ioctl(master, TIOCSWINSZ, &size);
+	char *name = ptsname(master);
+	pid_t pid = fork();
+	if (pid == 0) {
+		setsid();
+		int slave = open(name, O_RDWR);
+		for (int i = 0; i < 3; i++)
+			dup2(slave, i);
+		closefrom(3);
+		setenv("TERM", "xterm", 1);
+		setenv("PS1", "$ ", 1);
+		setenv("LC_ALL", "C", 1);
+		execvp(argv[0], (char **)(uintptr_t)argv);
+		_exit(127);
+	}
+	fcntl(master, F_SETFL, O_NONBLOCK);
+	t.target = (struct foreground_target){.holder = getpid(), .shell = pid, .master_fd = master};
+	return t;
+}
+
+static struct terminal run(const char *script)
+{
+	return open_terminal((const char *const[]){"bash", "--norc", "-c", script, NULL});
+}
+
+static void close_terminal(struct terminal *t)
+{
+	close(t->target.master_fd);
+	kill(-t->target.shell, SIGKILL);
+	kill(t->target.shell, SIGKILL);
+	waitpid(t->target.shell, NULL, 0);
+}
+
+/* Whether text has come. */
+static bool has_shown(struct terminal *t, const char *text)
+{
+	ssize_t n;
+	while (t->length < sizeof t->output - 1 &&
+		(n = read(t->target.master_fd, t->output + t->length,
+			 sizeof t->output - 1 - t->length)) > 0)
+		t->length += (size_t)n;
+	t->output[t->length] = '\0';
+	return strstr(t->output, text) != NULL;
+}
+
+enum modes { LINE, PASSWORD, RAW };
+
+/* What is to be seen of a program. ready: what it prints first, or NULL. */
+static const struct kind {
+	const char *name, *needs, *script, *ready;
+	enum blocked waits;
+	enum modes modes;
+} kinds[] = {
+	{"read", NULL, "echo R; read x; :", "R", BLOCKED_READ, LINE},
+	{"read -s", NULL, "echo R; read -s x; :", "R", BLOCKED_READ, PASSWORD},
+	{"read -n1", NULL, "echo R; read -n1 x; :", "R", BLOCKED_READ, RAW},
+	{"read -e", NULL, "read -e -p R: x; :", "R:", BLOCKED_EVENT, RAW},
+	{"select of the shell", NULL, "select x in a b; do :; done; :", "#?", BLOCKED_READ, LINE},
+	{"cat", NULL, "echo R; exec cat", "R", BLOCKED_READ, LINE},
+	{"cat without echo", NULL, "stty -echo; echo R; exec cat", "R", BLOCKED_READ, PASSWORD},
+	{"sh", "dash", "exec dash", NULL, BLOCKED_READ, LINE},
+	{"nested bash", NULL, "bash --norc -i; :", NULL, BLOCKED_EVENT, RAW},
+	{"pipeline", NULL, "echo R; cat | sort; :", "R", BLOCKED_READ, LINE},
+	{"pipeline as a job", NULL, "set -m; echo R; cat | sort; :", "R", BLOCKED_READ, LINE},
+	{"end of a pipeline", NULL, "set -m; echo R; sleep 1000 | cat /dev/tty; :", "R",
+		BLOCKED_READ, LINE},
+	{"job whose leader has ended", NULL,
+		"set -m; true | { sleep .2; echo R; cat /dev/tty; }; :", "R", BLOCKED_READ, LINE},
+	{"the terminal by its other name", NULL, "echo R; exec cat </dev/tty 3</dev/null", "R",
+		BLOCKED_READ, LINE},
+	{"python, interactive", "python3", "exec python3 -q", ">>>", BLOCKED_EVENT, RAW},
+	{"python, input", "python3", "exec python3 -c 'input(\"R:\")'", "R:", BLOCKED_READ, LINE},
+	{"python, getpass", "python3", "exec python3 -c 'import getpass; getpass.getpass(\"R:\")'",
+		"R:", BLOCKED_READ, PASSWORD},
+	{"python, readv", "python3",
+		"exec python3 -c 'import os; print(\"R\",flush=True); os.readv(0,[bytearray(9)])'",
+		"R", BLOCKED_READ, LINE},
+	{"thread", "python3",
+		"exec python3 -c 'import threading,time,sys\nprint(\"R\",flush=True)\n"
+		"threading.Thread(target=sys.stdin.readline).start()\ntime.sleep(1000)'",
+		"R", BLOCKED_READ, LINE},
+	{"child of a thread", "python3",
+		"exec python3 -c 'import threading,time,subprocess\nprint(\"R\",flush=True)\n"
+		"threading.Thread(target=lambda:subprocess.call([\"cat\"])).start()\ntime.sleep(1000)'",
+		"R", BLOCKED_READ, LINE},
+	{"select", "python3",
+		"exec python3 -c 'import select; print(\"R\",flush=True); select.select([0],[],[],1000)'",
+		"R", BLOCKED_EVENT, LINE},
+	{"select in a loop", "python3",
+		"exec python3 -c 'import select; print(\"R\",flush=True)\n"
+		"while True: select.select([0],[],[],.05)'",
+		"R", BLOCKED_EVENT, LINE},
+	{"poll", "python3",
+		"exec python3 -c 'import select; print(\"R\",flush=True); p=select.poll();"
+		"p.register(0,1); p.poll()'",
+		"R", BLOCKED_EVENT, LINE},
+	{"epoll", "python3",
+		"exec python3 -c 'import select; print(\"R\",flush=True); p=select.epoll();"
+		"p.register(0,1); p.poll()'",
+		"R", BLOCKED_EVENT, LINE},
+	{"event loop", "node", "exec node -e 'process.stdin.resume(); console.log(\"R\")'", "R",
+		BLOCKED_EVENT, LINE},
+	{"node, interactive", "node", "exec node -i", "> ", BLOCKED_EVENT, RAW},
+	{"perl", "perl", "exec perl -e '$|=1; print \"R\"; <STDIN>'", "R", BLOCKED_READ, LINE},
+	{"less", "less", "seq 1 1000 | less", ":", BLOCKED_READ, RAW},
+	{"vim", "vim", "exec vim -u NONE", "VIM", BLOCKED_EVENT, RAW},
+	{"nano", "nano", "exec nano", "GNU nano", BLOCKED_READ, RAW},
+	{"top", "top", "exec top -d 100", "load average", BLOCKED_EVENT, RAW},
+	{"dialog", "dialog", "exec dialog --msgbox Hello 10 30", "Hello", BLOCKED_READ, RAW},
+	{"gdb", "gdb", "exec gdb -q", "(gdb)", BLOCKED_EVENT, RAW},
+	{"script", "script", "exec script -q -c 'echo R; sleep 1000' /dev/null", "R", BLOCKED_EVENT,
+		RAW},
+	{"sleep", NULL, "echo R; exec sleep 1000", "R", BLOCKED_NO, LINE},
+	{"loop", NULL, "echo R; while :; do :; done", "R", BLOCKED_NO, LINE},
+	{"child", NULL, "echo R; sleep 1000; :", "R", BLOCKED_NO, LINE},
+	{"tail -f", NULL, "echo R; exec tail -f /dev/null", "R", BLOCKED_NO, LINE},
+	{"cat of a FIFO", NULL,
+		"d=$(mktemp -d); mkfifo $d/f; exec 3<>$d/f; rm -r $d; echo R; exec cat <&3", "R",
+		BLOCKED_NO, LINE},
+	{"reader in the background", NULL, "set -m; cat & echo R; sleep 1000; :", "R", BLOCKED_NO,
+		LINE},
+	{"server", "python3",
+		"exec python3 -c 'import socket; s=socket.socket(); s.listen(); print(\"R\",flush=True);"
+		"s.accept()'",
+		"R", BLOCKED_NO, LINE},
+	{"poll of others", "python3",
+		"exec python3 -c 'import select,os; print(\"R\",flush=True); p=select.poll();"
+		"p.register(os.pipe()[0],1); p.register(1,4) if 0 else 0; p.poll()'",
+		"R", BLOCKED_NO, LINE},
+	{"poll for hanging up", "python3",
+		"exec python3 -c 'import select; print(\"R\",flush=True); p=select.poll();"
+		"p.register(0,0); p.poll()'",
+		"R", BLOCKED_NO, LINE},
+	{"epoll of others", "python3",
+		"exec python3 -c 'import select,os; print(\"R\",flush=True); p=select.epoll();"
+		"p.register(os.pipe()[0],1); p.poll()'",
+		"R", BLOCKED_NO, LINE},
+};
+
+static bool is_there(const char *program)
+{
+	char command[128];
+	snprintf(command, sizeof command, "command -v %s >/dev/null", program);
+	return !program || system(command) == 0;
+}
+
+static bool has_modes(const struct foreground *f, enum modes modes)
+{
+	return f->modes_known && f->line == (modes != RAW) &&
+		(modes == RAW || f->echo == (modes == LINE));
+}
+
+static bool sees(const struct terminal *t, const struct kind *k)
+{
+	struct foreground f;
+	foreground_look(&t->target, &f);
+	return f.waits == k->waits && has_modes(&f, k->modes) && !f.hidden;
+}
+
+static void look_at_kind(const struct kind *k)
+{
+	struct terminal t = run(k->script);
+	cr_expect(!k->ready || UNTIL(has_shown(&t, k->ready)), "%s: it shows %s", k->name, t.output);
+	cr_expect(UNTIL(sees(&t, k)), "%s", k->name);
+	/* It stays so. What works at times is not seen in each look. */
+	int seen = 0;
+	for (int i = 0; i < 5; i++) {
+		struct timespec pause = {.tv_nsec = 5000000};
+		seen += sees(&t, k);
+		nanosleep(&pause, NULL);
+	}
+	cr_expect(seen >= 3, "%s: %d", k->name, seen);
+	close_terminal(&t);
+}
+
+Test(foreground, programs_that_wait_for_input_and_others, .timeout = 110)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (!kinds[i].needs || is_there(kinds[i].needs))
+			look_at_kind(&kinds[i]);
+	ASSERT_NO_LEAKS();
+}
+
+/* What the kernel goes on with after a stop has no name of its own. */
+Test(foreground, poll_goes_on_after_a_stop, .timeout = 60)
+{
+	struct terminal t = run(
+		"exec python3 -c 'import select; print(\"R\",flush=True); p=select.poll();"
+		"p.register(0,1); p.poll(1000000)'");
+	struct foreground f;
+	if (!is_there("python3"))
+		cr_skip("there is no python3");
+	cr_assert(UNTIL((foreground_look(&t.target, &f), f.waits == BLOCKED_EVENT)));
+	kill(t.target.shell, SIGSTOP);
+	cr_assert(UNTIL((foreground_look(&t.target, &f), f.stopped)));
+	kill(t.target.shell, SIGCONT);
+	cr_assert(UNTIL((foreground_look(&t.target, &f), !f.stopped && f.waits == BLOCKED_EVENT)));
+	close_terminal(&t);
+}
+
+Test(foreground, says_who_it_is, .timeout = 60)
+{
+	struct terminal t = run("exec -a 'a (b) c' sleep 1000");
+	struct foreground f;
+	static const char argv[] = "a (b) c\0001000";
+	cr_assert(UNTIL((foreground_look(&t.target, &f), f.argv_length == sizeof argv)));
+	cr_expect_eq(memcmp(f.argv, argv, sizeof argv), 0);
+	cr_expect_str_eq(f.name, "sleep");
+	cr_expect_eq(f.pid, t.target.shell);
+	cr_expect_eq(f.group, t.target.shell);
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	cr_expect_lt((uint64_t)llabs((long long)f.started_ms - (long long)now.tv_sec * 1000), 30000);
+	cr_expect_not(f.truncated || f.stopped || f.guessed);
+	close_terminal(&t);
+}
+
+Test(foreground, cpu_time_is_counted, .timeout = 60)
+{
+	struct terminal t = run("while :; do :; done");
+	struct foreground f;
+	cr_assert(UNTIL((foreground_look(&t.target, &f), f.cpu_ms >= 20)));
+	close_terminal(&t);
+}
+
+Test(foreground, long_arguments_are_cut, .timeout = 60)
+{
+	struct terminal t = run("printf -v x '%05000d' 1; exec -a \"$x\" sleep 1000");
+	struct foreground f;
+	cr_assert(UNTIL((foreground_look(&t.target, &f), f.argv_cut)));
+	cr_expect_eq(f.argv_length, FOREGROUND_ARGV_MAX);
+	cr_expect_eq(f.argv[FOREGROUND_ARGV_MAX - 1], '\0');
+	close_terminal(&t);
+}
+
+static double look_us(const struct terminal *t, struct foreground *f)
+{
+	double best = 1e9;
+	for (int i = 0; i < 50; i++) {
+		struct timespec from, to;
+		clock_gettime(CLOCK_MONOTONIC, &from);
+		foreground_look(&t->target, f);
+		clock_gettime(CLOCK_MONOTONIC, &to);
+		double us = (double)(to.tv_sec - from.tv_sec) * 1e6 +
+			(double)(to.tv_nsec - from.tv_nsec) / 1e3;
+		best = us < best ? us : best;
+	}
+	return best;
+}
+
+/* How many there are does not matter. */
+Test(foreground, crowd_is_looked_at_in_part, .timeout = 60)
+{
+	struct terminal t = run("for i in {1..300}; do sleep 1000 & done; echo R; wait");
+	struct foreground f;
+	cr_assert(UNTIL(has_shown(&t, "R")));
+	foreground_look(&t.target, &f);
+	cr_expect(f.truncated);
+	cr_expect_eq(f.waits, BLOCKED_NO);
+	double us = look_us(&t, &f);
+	fprintf(stderr, "300 processes: %.0f us\n", us);
+	cr_expect_lt(us, 3000); /* 500 it should be; sanitizers and busy machines take longer */
+	close_terminal(&t);
+}
+
+Test(foreground, terminal_that_is_gone, .timeout = 60)
+{
+	struct terminal t = run("exit");
+	struct foreground f;
+	waitpid(t.target.shell, NULL, 0);
+	foreground_look(&t.target, &f);
+	cr_expect_eq(f.pid, 0);
+	cr_expect_eq(f.waits, BLOCKED_NO);
+	close(t.target.master_fd);
+	foreground_look(&t.target, &f);
+	cr_expect_eq(f.group, 0);
+	cr_expect_not(f.modes_known);
+}
+
+/* Who may not look into a program says so: as somebody else, for a program of the administrator's. */
+Test(foreground, programs_of_others_are_hidden, .timeout = 60)
+{
+	if (getuid() != 0)
+		cr_skip("only root can be somebody else");
+	struct terminal t = run("stty -echo; echo R; exec cat");
+	struct foreground f;
+	int status;
+	cr_assert(UNTIL(has_shown(&t, "R")));
+	cr_assert(UNTIL((foreground_look(&t.target, &f), f.waits == BLOCKED_READ)));
+	pid_t other = fork();
+	if (other == 0) {
+		if (setgid(65534) < 0 || setuid(65534) < 0)
+			_exit(2);
+		foreground_look(&t.target, &f);
+		_exit(f.hidden && f.waits == BLOCKED_NO && f.pid == t.target.shell &&
+					f.modes_known && f.line && !f.echo
+				? 0
+				: 1);
+	}
+	waitpid(other, &status, 0);
+	cr_expect_eq(status, 0, "%x", status);
+	close_terminal(&t);
+}
+
+/* The same program, looked at by its own user without any privileges. */
+Test(foreground, no_privileges_are_needed, .timeout = 60)
+{
+	int status;
+	pid_t other = fork();
+	if (other == 0) {
+		struct foreground f;
+		if (getuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+			_exit(2);
+		/* To have changed it makes a process one that may not be looked into; exec ends that. */
+		struct terminal t = run("echo R; exec cat");
+		bool good = UNTIL((foreground_look(&t.target, &f), f.waits == BLOCKED_READ)) &&
+			!f.hidden && !f.guessed;
+		close_terminal(&t);
+		_exit(good ? 0 : 1);
+	}
+	waitpid(other, &status, 0);
+	cr_expect_eq(status, 0, "%x", status);
+}
+
+Test(foreground, stopped_jobs, .timeout = 60)
+{
+	struct terminal t = run(
+		"set -m; sleep 1000 & kill -STOP $!; sleep 1000 | sleep 1000 & kill -STOP -$!;"
+		"kill -STOP %2; sleep 1000 & echo R; read x");
+	cr_assert(UNTIL(has_shown(&t, "R")));
+	cr_expect(UNTIL(foreground_stopped_jobs(t.target.shell) == 2));
+	close_terminal(&t);
+	struct terminal none = run("echo R; read x");
+	cr_assert(UNTIL(has_shown(&none, "R")));
+	cr_expect_eq(foreground_stopped_jobs(none.target.shell), 0);
+	close_terminal(&none);
+}
+
+#define REST "1 7 9 34816 -1 4194560 1 2 3 4 50 6 7 8 20 0 3 0 "
+
+Test(foreground_parse, texts)
+{
+	static const struct {
+		const char *text;
+		bool good;
+		struct foreground_stat want;
+	} cases[] = {
+		{"12 (bash) S " REST "4711 9 9", true,
+			{.pid = 12,
+				.parent = 1,
+				.group = 7,
+				.name = "bash",
+				.state = 'S',
+				.terminal = 34816,
+				.threads = 3,
+				.cpu_ticks = 56,
+				.start_ticks = 4711}},
+		{"12 (a) b (c) T " REST "1 2", true,
+			{.pid = 12,
+				.parent = 1,
+				.group = 7,
+				.name = "a) b (c",
+				.state = 'T',
+				.terminal = 34816,
+				.threads = 3,
+				.cpu_ticks = 56,
+				.start_ticks = 1}},
+		{"12 (123456789012345678) R " REST "1", true,
+			{.pid = 12,
+				.parent = 1,
+				.group = 7,
+				.name = "123456789012345",
+				.state = 'R',
+				.terminal = 34816,
+				.threads = 3,
+				.cpu_ticks = 56,
+				.start_ticks = 1}},
+		{"12 () R " REST, false, {0}},
+		{"12 (bash", false, {0}},
+		{"12 bash)", false, {0}},
+		{"12 )(", false, {0}},
+		{"12 (bash) S", false, {0}},
+		{"12 (bash)", false, {0}},
+		{"(bash) S " REST "1", false, {0}},
+		{"", false, {0}},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct foreground_stat s = {0};
+		cr_expect_eq(
+			foreground_parse(cases[i].text, &s), cases[i].good, "%s", cases[i].text);
+		cr_expect_eq(memcmp(&s, &cases[i].want, sizeof s), 0, "%s", cases[i].text);
+	}
+}
+
+Test(blocked_parse, texts)
+{
+	static const struct {
+		const char *text;
+		bool good;
+		long number;
+		uint64_t first, last;
+	} cases[] = {
+		{"0 0x3 0x7ffd 0x400 0x0 0x0 0xa 0x7ffe 0x7fff\n", true, 0, 3, 10},
+		{"281 0xffffffffffffffff 0x0 0x0 0x0 0x0 0xffffffffffffffff 0x0 0x0\n", true, 281,
+			UINT64_MAX, UINT64_MAX},
+		{"running\n", false, 0, 0, 0},
+		{"-1 0x7ffd 0x7ffe\n", false, 0, 0, 0},
+		{"0 0x3 0x4", false, 0, 0, 0},
+		{"", false, 0, 0, 0},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct blocked_call c = {0};
+		cr_expect_eq(blocked_parse(cases[i].text, &c), cases[i].good, "%s", cases[i].text);
+		cr_expect_eq(c.number, cases[i].number);
+		cr_expect_eq(c.arguments[0], cases[i].first);
+		cr_expect_eq(c.arguments[BLOCKED_ARGUMENTS - 1], cases[i].last);
+	}
+}
+
+static bool sum(void *user, int fd)
+{
+	*(int *)user += fd;
+	return fd == 100;
+}
+
+Test(blocked_parse_epoll, texts)
+{
+	int total = 0;
+	static const char text[] = "pos:\t0\nflags:\t02000002\nmnt_id:\t15\n"
+				   "tfd:        1 events:       19 data:  1  pos:0 ino:1 sdev:2\n"
+				   "tfd:       10 events:        4 data: 10\n"
+				   "tfd:     1000 events: 80000001 data: 10\n"
+				   "tfd:\ntfd: x\ntfd: 7\ntfd:       -5 events: 1\n"
+				   "tfd:      100 events:        1\ntfd:    10000 events: 1\n";
+	cr_expect(blocked_parse_epoll(text, sum, &total));
+	cr_expect_eq(total, 1101);
+	cr_expect_not(blocked_parse_epoll("tfd: 5 events: 1", sum, &total));
+	cr_expect_not(blocked_parse_epoll("", sum, &total));
+}

@@ -1,0 +1,11 @@
+/* The state of a session as answers have it. */
+#pragma once
+
+#include "shell/state.h"
+
+#include <jansson.h>
+
+#define STATE_JSON_ARGUMENTS_MAX 64u /* of the program in the foreground; the rest is left out */
+
+/* Returns a new reference, NULL when memory is short. */
+json_t *state_json(const struct session_state *t);

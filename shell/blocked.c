@@ -186,7 +186,7 @@ static enum blocked guess(struct blocked_process *p, const char *thread)
 		{"do_select", BLOCKED_EVENT}, {"do_poll", BLOCKED_EVENT},
 		{"do_sys_poll", BLOCKED_EVENT}, {"poll_schedule_timeout", BLOCKED_EVENT},
 		{"ep_poll", BLOCKED_EVENT}, {"do_epoll_wait", BLOCKED_EVENT}};
-	char name[NAME_SIZE], text[TEXT_MAX];
+	char name[NAME_SIZE], text[TEXT_MAX] = "";
 	snprintf(name, sizeof name, "%swchan", thread);
 	if (read_text(p->fd, name, text, sizeof text) <= 0 || strcmp(text, "0") == 0)
 		return BLOCKED_UNKNOWN;

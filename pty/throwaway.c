@@ -151,7 +151,7 @@ static int prepare(struct plan *p)
 		p->input = make_file("stdin", "", o->input, o->input_length);
 		rc = p->input < 0 ? p->input : 0;
 	}
-	if (rc == 0 && o->command_length >= ARGUMENT_MAX) {
+	if (rc == 0 && (o->secret || o->command_length >= ARGUMENT_MAX)) {
 		p->script = make_file("command", close_script, o->command, o->command_length);
 		rc = p->script < 0 ? p->script : 0;
 	}

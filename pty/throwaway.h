@@ -18,6 +18,7 @@ struct throwaway_options {
 	const char *bash;      /* its path */
 	const char *command;   /* for bash -c; without NUL */
 	size_t command_length; /* bytes; may be longer than an argument may be */
+	bool secret;           /* it must not be seen among a process's arguments */
 	const char *cwd;       /* absolute */
 	char *const *envp;
 	const void *input;   /* standard input, a file of its own; NULL: /dev/null */

@@ -177,6 +177,7 @@ struct executor {
 	unsigned queued, kept;
 	struct exec_state_waiter *state_waiters;
 	uint64_t state_due_ms; /* loop time until which the shell's state is waited for; 0: it is not */
+	bool state_asked;      /* the shell has been asked for it */
 	uint8_t *held;         /* input of others */
 	size_t held_length;
 	struct executor *prev, *next; /* in the table's list of those with something to do */

@@ -217,6 +217,7 @@ static void at_prompt(struct executor *x)
 		link_write(&x->session->link, back, sizeof back - 1);
 	}
 	exec_release_input(x);
+	exec_state_at_prompt(x);
 	exec_next(x);
 }
 

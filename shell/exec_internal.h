@@ -32,7 +32,9 @@ bool exec_shell_reads_keys(const struct executor *x);
 /* Let the input go that was held back. */
 void exec_release_input(struct executor *x);
 
-/* exec_state.c: the shell has written its state down; the session is over: or has not in time. */
+/* exec_state.c: the shell may be at its prompt: ask it, if somebody waits for that. */
+void exec_state_at_prompt(struct executor *x);
+/* The shell has written its state down; the session is over: or has not in time. */
 void exec_state_told(struct executor *x);
 void exec_state_tick(struct executor *x);
 

@@ -55,22 +55,41 @@ static void answer(struct executor *x)
 	}
 	free(text);
 	x->state_due_ms = 0;
+	x->state_asked = false;
+}
+
+/* At its prompt the shell can write down its functions and aliases as well. */
+static void ask(struct executor *x)
+{
+	static const char key[] = INTEGRATION_STATE;
+	if (link_write(&x->session->link, key, sizeof key - 1) < 0) {
+		answer(x);
+		return;
+	}
+	x->state_asked = true;
+	x->state_due_ms = exec_now(x) + EXEC_RECORD_MS;
 }
 
 void exec_state(struct session *s, struct exec_state_waiter *w)
 {
-	static const char key[] = INTEGRATION_STATE;
 	struct executor *x = &s->executor;
 	DL_APPEND(x->state_waiters, w);
 	if (x->state_due_ms > 0)
 		return;
-	bool asked = x->open && exec_is_ready(x) && link_write(&s->link, key, sizeof key - 1) == 0;
-	if (!asked) {
+	if (!x->open || (exec_busy(x) && !exec_is_ready(x))) {
 		answer(x); /* what it exported at its last prompt */
 		return;
 	}
-	x->state_due_ms = exec_now(x) + EXEC_RECORD_MS;
+	x->state_due_ms = exec_now(x) +
+		(x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS : EXEC_RECORD_MS);
 	exec_attend(x);
+	exec_state_at_prompt(x);
+}
+
+void exec_state_at_prompt(struct executor *x)
+{
+	if (x->state_due_ms > 0 && !x->state_asked && exec_is_ready(x))
+		ask(x);
 }
 
 void exec_state_told(struct executor *x)
@@ -81,6 +100,7 @@ void exec_state_told(struct executor *x)
 
 void exec_state_tick(struct executor *x)
 {
+	exec_state_at_prompt(x);
 	if (x->state_due_ms > 0 && exec_now(x) >= x->state_due_ms)
 		answer(x);
 }

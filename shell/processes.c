@@ -7,6 +7,7 @@
 #include "shell/processes.h"
 
 #include "pty/supervise.h"
+#include "shell/beside.h"
 #include "shell/clock.h"
 #include "shell/environment.h"
 #include "shell/file.h"
@@ -145,35 +146,17 @@ static int check(const struct processes *t, const struct process_options *o)
 	return check_cwd(o->cwd ? o->cwd : t->config.cwd);
 }
 
-/* Text for the shell's eyes: in quotes that nothing in it can end. */
-static void put_quoted(FILE *f, const char *text)
-{
-	putc('\'', f);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputs("'\\''", f);
-		else
-			putc(*text, f);
-	}
-	putc('\'', f);
-}
-
-/* The preamble, and after it the variables of the request, which win over those of the session. */
+/* The preamble, and after it the variables of the request. */
 static int save_preamble(int dir_fd, const struct process_options *o)
 {
-	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
-	if (!f)
-		return -ENOMEM;
-	fwrite(o->preamble, 1, o->preamble_length, f);
-	putc('\n', f);
-	for (size_t i = 0; i < o->env_count; i++) {
-		fprintf(f, "export %s=", o->env_names[i]);
-		put_quoted(f, o->env_values[i]);
-		putc('\n', f);
-	}
-	int rc = fclose(f) != 0 ? -ENOMEM : file_save(dir_fd, PROCESS_PREAMBLE_FILE, text, length);
+	const struct beside beside = {.text = o->preamble,
+		.length = o->preamble_length,
+		.env_names = o->env_names,
+		.env_values = o->env_values,
+		.env_count = o->env_count};
+	char *text = beside_preamble(&beside, &length);
+	int rc = text ? file_save(dir_fd, PROCESS_PREAMBLE_FILE, text, length) : -ENOMEM;
 	free(text);
 	return rc;
 }

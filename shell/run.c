@@ -1,5 +1,6 @@
 /* See run.h. A run is going until its bash has ended, or ending once it has to go: runs.c looks after those. */
 #include "pty/throwaway.h"
+#include "shell/beside.h"
 #include "shell/clock.h"
 #include "shell/environment.h"
 #include "shell/run_internal.h"
@@ -284,17 +285,42 @@ static void make_mark(char mark[RUN_MARK_SIZE])
 		snprintf(mark + 2 * i, 3, "%02x", bytes[i]);
 }
 
+/* The command behind what it takes over from a session; aliases apply to the lines that follow theirs. */
+static char *make_script(const struct run_options *o, size_t *ret_length)
+{
+	const struct beside beside = {.text = o->preamble,
+		.length = o->preamble_length,
+		.env_names = o->env_names,
+		.env_values = o->env_values,
+		.env_count = o->env_count};
+	size_t length;
+	char *preamble = beside_preamble(&beside, &length);
+	char *script = preamble ? realloc(preamble, length + o->command_length + 1) : NULL;
+	if (!script) {
+		free(preamble);
+		return NULL;
+	}
+	memcpy(script + length, o->command, o->command_length);
+	*ret_length = length + o->command_length;
+	script[*ret_length] = '\0';
+	return script;
+}
+
 /* Start the command itself. */
 static int start_child(struct runs *all, const struct run_options *o, const char *mark,
 	struct throwaway *ret_child)
 {
-	char **environment = make_environment(all, o, mark);
-	if (!environment)
+	size_t length = o->command_length;
+	char *script = NULL, **environment = make_environment(all, o, mark);
+	if (!environment || (o->preamble && !(script = make_script(o, &length)))) {
+		environment_destroy(environment);
 		return -ENOMEM;
+	}
 	struct throwaway_options options = {
 		.bash = all->bash,
-		.command = o->command,
-		.command_length = o->command_length,
+		.command = script ? script : o->command,
+		.command_length = length,
+		.secret = script != NULL,
 		.cwd = o->cwd,
 		.envp = environment,
 		.input = o->input,
@@ -306,6 +332,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 	};
 	int rc = throwaway_start(&options, ret_child);
 	environment_destroy(environment);
+	free(script);
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {
 		/* Is it the directory, which has gone meanwhile, or bash? */
 		int again = check_cwd(o->cwd);

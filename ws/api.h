@@ -75,17 +75,27 @@ void api_run(struct api *a, struct request *r);
 void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream);
 void api_process_start(struct api *a, struct request *r);
 
-/* What a process takes over from a session. All borrowed for the call. */
-struct process_snapshot {
-	const char *session;  /* its id */
-	const char *cwd;      /* where the process starts, unless the request says so */
-	const char *preamble; /* see struct process_options */
+/* What a command takes over from a session. All borrowed for the call. */
+struct api_snapshot {
+	const char *session; /* its id */
+	const char *cwd;     /* where the command starts, unless the request says so; may be NULL */
+	const char *preamble; /* see shell/beside.h */
 	size_t preamble_length;
 };
 
-/* As api_process_start(), with a body that has been read; snapshot may be NULL. */
-void api_process_start_body(
-	struct api *a, struct request *r, json_t *body, const struct process_snapshot *snapshot);
+/* What runs a command beside a session; body is borrowed. */
+typedef void api_beside_fn(
+	struct api *a, struct request *r, json_t *body, const struct api_snapshot *snapshot);
+
+/* Call fn with the state of the session's shell, now or later. */
+void api_beside(
+	struct api *a, struct request *r, json_t *body, struct session *s, api_beside_fn *fn);
+
+/* As api_process_start(), with a body that has been read and the session that it names, if there is one. */
+void api_process_start_body(struct api *a, struct request *r, json_t *body, const char *session);
+
+/* As api_run(), beside a session. */
+api_beside_fn api_run_beside;
 
 void api_process_list(struct api *a, struct request *r);
 void api_process_kill_all(struct api *a, struct request *r);

@@ -202,12 +202,35 @@ static void on_waited(void *user, struct request *r, struct exec *e)
 	reply_success(r, json_pack("{s:o}", "data", data));
 }
 
+/* Beside the shell, from its state: the answer is that of a run. */
+static void start_fork(struct api *a, struct request *r, json_t *body, struct session *s)
+{
+	static const char *const shells[] = {"queue", "isolate", "key", "yieldMs"};
+	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+		if (json_object_get(body, shells[i])) {
+			reply_invalid(r, shells[i], "Not together with fork", "invalid");
+			return;
+		}
+	}
+	if (s->state == SESSION_RUNNING)
+		api_beside(a, r, body, s, api_run_beside);
+	else
+		api_exec_refuse(r, s, -ENOTCONN);
+}
+
 void api_exec_start(struct api *a, struct request *r, struct session *s)
 {
 	struct asked q = {0};
 	struct exec *e;
+	bool fork = false;
 	json_t *body = api_body(r);
-	if (!body || !take(r, body, &q))
+	if (!body || !api_flag(r, body, "fork", &fork))
+		goto out;
+	if (fork) {
+		start_fork(a, r, body, s);
+		goto out;
+	}
+	if (!take(r, body, &q))
 		goto out;
 	q.options.env_names = q.env.names;
 	q.options.env_values = q.env.values;

@@ -200,7 +200,7 @@ static void execute(struct api *a, struct request *r, bool stream)
 			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
 			"invalid");
 	else if (background)
-		api_process_start_body(a, r, body, NULL);
+		api_process_start_body(a, r, body, id);
 	else if (id)
 		execute_in(a, r, body, id, stream);
 	else

@@ -177,8 +177,8 @@ static void start(struct api *a, struct request *r, const struct process_options
 	}
 }
 
-void api_process_start_body(
-	struct api *a, struct request *r, json_t *body, const struct process_snapshot *snapshot)
+static void start_beside(
+	struct api *a, struct request *r, json_t *body, const struct api_snapshot *snapshot)
 {
 	struct process_options o = {0};
 	struct api_environment env;
@@ -201,11 +201,22 @@ void api_process_start_body(
 	start(a, r, &o);
 }
 
+void api_process_start_body(struct api *a, struct request *r, json_t *body, const char *session)
+{
+	struct session *s = session ? sessions_find(a->sessions, session) : NULL;
+	if (s && s->state == SESSION_RUNNING)
+		api_beside(a, r, body, s, start_beside);
+	else
+		start_beside(a, r, body, NULL);
+}
+
 void api_process_start(struct api *a, struct request *r)
 {
+	const char *session;
 	json_t *body = api_body(r);
-	if (body)
-		api_process_start_body(a, r, body, NULL);
+	if (body && api_text(r, body, "sessionId", &session) &&
+		(session || request_session(r, &session)))
+		api_process_start_body(a, r, body, session);
 	json_decref(body);
 }
 

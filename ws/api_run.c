@@ -425,14 +425,28 @@ static bool take_shape(struct request *r, const json_t *body, struct asked *aske
 	return true;
 }
 
-void api_run(struct api *a, struct request *r)
+void api_run_beside(
+	struct api *a, struct request *r, json_t *body, const struct api_snapshot *snapshot)
 {
 	struct asked asked = {.input = NULL};
-	json_t *body = api_body(r);
-	if (body && take_common(a, r, body, &asked) && take_shape(r, body, &asked) &&
-		take_input(r, body, &asked))
+	if (snapshot) {
+		asked.options.preamble = snapshot->preamble;
+		asked.options.preamble_length = snapshot->preamble_length;
+	}
+	if (take_common(a, r, body, &asked) && take_shape(r, body, &asked) &&
+		take_input(r, body, &asked)) {
+		if (snapshot && snapshot->cwd && !json_object_get(body, "cwd"))
+			asked.options.cwd = snapshot->cwd;
 		start(a, r, &asked);
+	}
 	free(asked.input);
+}
+
+void api_run(struct api *a, struct request *r)
+{
+	json_t *body = api_body(r);
+	if (body)
+		api_run_beside(a, r, body, NULL);
 	json_decref(body);
 }
 

@@ -296,6 +296,29 @@ scenario('one at a time: busy, the queue, keys', async (server) => {
 	assert.equal((await exec(server, 'ls ran')).exitCode, 2);
 });
 
+scenario('beside the shell: its directory, environment, functions and aliases; nothing written back', async (server) => {
+	const { api } = server;
+	await server.session({ id });
+	const fork = (command, fields) => api.raw('POST', `/api/session/${id}/exec`, { command, fork: true, ...fields }).then(({ json }) => json);
+	await exec(server, `mkdir "a b"; cd "a b"; export GREETING=$'it\\'s\\nme' ONLY=session; unexported=1; unset LANG
+		greet() { echo "hello $1"; }; alias gr='greet alias'; shopt -s expand_aliases`);
+	const here = path.join(server.cwd, 'a b');
+	const told = await fork('pwd; echo "$GREETING|$ONLY|${unexported-none}|${LANG-none}|${__rs_n-none}"; greet you; gr; cd /; ONLY=changed; exit 3');
+	assert.deepEqual([told.stdout, told.stderr, told.exitCode], [`${here}\nit's\nme|session|none|none|none\nhello you\nhello alias\n`, '', 3]);
+	const other = await fork('pwd; echo $ONLY; ps -o args= $$', { cwd: '/', env: { ONLY: 'request' } });
+	assert.match(other.stdout, /^\/\nrequest\n/);
+	assert.doesNotMatch(other.stdout, /GREETING|session/, 'what is exported is no argument of a process');
+	assert.equal((await exec(server, 'pwd; echo $ONLY')).output, `${here}\nsession\n`);
+	// While a command runs: what was exported at the last prompt.
+	const running = await exec(server, 'export ONLY=later; read x', { yieldMs: 0 });
+	await until('its start', async () => (await find(server, running.id)).state === 'running');
+	assert.equal((await fork('echo $ONLY; pwd')).stdout, `session\n${here}\n`);
+	await api.input(id, '\n');
+	await until('its end', async () => (await find(server, running.id)).state === 'done');
+	await api.refused(400, 'VALIDATION_FAILED', 'POST', `/api/session/${id}/exec`, { command: 'true', fork: true, queue: true });
+	assert.doesNotMatch((await rows(server)).join('\n'), /hello you|__rs/);
+});
+
 scenario('the shell ends: exit, exec, set -e', { timeout: 60_000 }, async (server) => {
 	const { api } = server;
 	for (const [command, status] of [['exit 3', 3], ['set -e; false; echo never', 1], ['kill -9 $$', 137], ["exec sh -c 'exit 6'", 6]]) {

@@ -294,7 +294,7 @@ clients('processes: started, listed, read, followed, killed', async (client, ser
 
 // Not yet: a process does not take over its session's state.
 const later = () => {};
-later('processes of a session have its directory and environment', async (client, server) => {
+clients('processes of a session have its directory and environment', async (client, server) => {
 	await client.utils.createSession({ id: 's', cwd: server.cwd });
 	await client.commands.execute('mkdir deep; cd deep; export FROM_SESSION=yes; shopt -s expand_aliases; twice() { echo "$1$1"; }', 's');
 	const started = await client.processes.startProcess('pwd; echo $FROM_SESSION; twice x; cd /; FROM_SESSION=no', 's');

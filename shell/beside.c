@@ -1,0 +1,49 @@
+/* See beside.h. */
+#include "shell/beside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * What the session has not exported is not there, but for what tells whose process it is and for the pagers, who
+ * would wait for a key.
+ */
+static const char clear[] =
+	"for __rs_v in $(compgen -e); do case $__rs_v in RINGSIDE_*|PAGER|GIT_PAGER) ;; "
+	"*) unset -v \"$__rs_v\" ;; esac; done 2>/dev/null; unset -v __rs_v\n";
+
+/* Text for the shell's eyes: in quotes that nothing in it can end. */
+static void put_quoted(FILE *f, const char *text)
+{
+	putc('\'', f);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", f);
+		else
+			putc(*text, f);
+	}
+	putc('\'', f);
+}
+
+char *beside_preamble(const struct beside *b, size_t *ret_length)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, ret_length);
+	if (!f)
+		return NULL;
+	if (b->length > 0) {
+		fputs(clear, f);
+		fwrite(b->text, 1, b->length, f);
+		putc('\n', f);
+	}
+	for (size_t i = 0; i < b->env_count; i++) {
+		fprintf(f, "export %s=", b->env_names[i]);
+		put_quoted(f, b->env_values[i]);
+		putc('\n', f);
+	}
+	if (fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

@@ -1,0 +1,20 @@
+/*
+ * What a command that runs beside a session takes over from the session's shell: text for bash that makes its
+ * environment, functions and aliases those of the session (see exec_state()), and sets the variables of the
+ * request, which win. Pure.
+ */
+#pragma once
+
+#include <stddef.h>
+
+/* All is borrowed for the call; text is without NUL. */
+struct beside {
+	const char *text; /* what exec_state() has given; may be empty */
+	size_t length;
+	const char *const *env_names; /* of the request */
+	const char *const *env_values;
+	size_t env_count;
+};
+
+/* The text, to be freed; lines, ended by a line break. NULL when there is no memory. */
+char *beside_preamble(const struct beside *b, size_t *ret_length);

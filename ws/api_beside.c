@@ -1,0 +1,41 @@
+/* Commands that run beside a session, from the state of its shell: asking for that state. */
+#include "ws/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct asking {
+	struct exec_state_waiter waiter;
+	struct api *api;
+	struct request *request; /* our references */
+	json_t *body;
+	api_beside_fn *fn;
+	char session[NAME_ID_MAX + 1];
+};
+
+static void on_state(void *user, const char *cwd, const char *text, size_t length)
+{
+	struct asking *q = user;
+	const struct api_snapshot snapshot = {
+		.session = q->session, .cwd = cwd, .preamble = text, .preamble_length = length};
+	q->fn(q->api, q->request, q->body, &snapshot);
+	request_unref(q->request);
+	json_decref(q->body);
+	free(q);
+}
+
+void api_beside(struct api *a, struct request *r, json_t *body, struct session *s, api_beside_fn *fn)
+{
+	struct asking *q = calloc(1, sizeof *q);
+	if (!q) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
+	q->waiter = (struct exec_state_waiter){.done = on_state, .user = q};
+	q->api = a;
+	q->request = request_ref(r);
+	q->body = json_incref(body);
+	q->fn = fn;
+	memcpy(q->session, s->id, sizeof q->session);
+	exec_state(s, &q->waiter);
+}

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define PLACE "/proc/$PPID/fd/"
+#define LOOKS_AT_PIPES 3000u /* of some 15 us, at the most */
 
 /*
  * __rs_load and __rs_back are what the private keys call; __rs_back puts the line around what has been typed since. The history is switched off while the line that
@@ -222,13 +223,29 @@ static void put_command(FILE *f, const struct integration_command *c)
 	fputs("; ", f);
 }
 
+/*
+ * The holder reads the terminal and the pipes as they become readable, so what is still in the pipes when the mark
+ * of the end is written would be shown behind the prompt. It takes it out within a fraction of a millisecond;
+ * something in the background that goes on writing must not keep the command from ending.
+ */
+static void put_until_read(FILE *f)
+{
+	fprintf(f,
+		"for ((__rs_t = 0; __rs_t < %u; __rs_t++)); do \\builtin read -t 0 <" PLACE
+		"8 || \\builtin read -t 0 <" PLACE "9 || \\builtin break; done || :; __rs_t=; ",
+		LOOKS_AT_PIPES);
+}
+
 static void put_after(FILE *f, const struct integration_command *c)
 {
 	fputs("{ __rs_r=$?; [ -n \"$__rs_st\" ] || __rs_rc=$__rs_r __rs_st=$__rs_r; __rs_xt=; "
 	      "case $- in *x*) __rs_xt=1; \\builtin set +x ;; esac; "
 	      "\\builtin eval \"$__rs_u\"; __rs_u= __rs_c= __rs_w=$PWD; "
-	      "case $__rs_w in *[[:cntrl:]]*) __rs_w= ;; esac; [ ${#__rs_w} -lt 900 ] || __rs_w=; } 2>/dev/null; ",
+	      "case $__rs_w in *[[:cntrl:]]*) __rs_w= ;; esac; [ ${#__rs_w} -lt 900 ] || __rs_w=; ",
 		f);
+	if (c->streams == EXEC_PIPES)
+		put_until_read(f);
+	fputs("} 2>/dev/null; ", f);
 	fprintf(f, "\\builtin printf '\\e]133;D;%%s;aid=%s;id=%s\\a' \"$__rs_rc\" >/dev/tty; ",
 		c->nonce, c->id);
 	fprintf(f,

@@ -114,7 +114,7 @@ scenario('the addon comes back after the server was killed: nothing is lost, not
 	await viewer.shows(/^still-2$/m);
 });
 
-scenario('the terminal and execute share one shell', { skip: 'not yet: what went through pipes is shown behind the prompt' }, async (server) => {
+scenario('the terminal and execute share one shell', {}, async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const viewer = new Viewer(server, 's');
 	await viewer.connected();

@@ -140,7 +140,8 @@ uint64_t labels_log_start(const struct stream *log, uint64_t tail)
 		tail = stream_head(log); /* nobody but a confused server has said so */
 	if (oldest == 0)
 		return 0;
-	for (uint64_t at = (oldest + 7) & ~UINT64_C(7); at < tail; at += 8)
+	/* No log holds more than its size, whatever its header says. */
+	for (uint64_t at = (oldest + 7) & ~UINT64_C(7); at < tail && tail - at <= log->size; at += 8)
 		if (leads_to(log, at, tail) && stream_holds(log, at))
 			return at;
 	return tail;

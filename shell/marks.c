@@ -2,7 +2,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define INTRODUCER "\033]133;"
@@ -37,6 +36,20 @@ static bool take_kind(const char *text, struct mark *mark)
 	return false;
 }
 
+/* A status of bash, or -1. */
+static int parse_status(const char *field, size_t length)
+{
+	unsigned status = 0;
+	if (length == 0 || length > 3)
+		return -1;
+	for (size_t i = 0; i < length; i++) {
+		if (field[i] < '0' || field[i] > '9')
+			return -1;
+		status = 10 * status + (unsigned)(field[i] - '0');
+	}
+	return status <= 255 ? (int)status : -1;
+}
+
 /* Read the text between the introducer and BEL. Returns whether it is a mark with this nonce. */
 static bool parse(const char *text, const char *nonce, struct mark *mark)
 {
@@ -52,8 +65,8 @@ static bool parse(const char *text, const char *nonce, struct mark *mark)
 				strncmp(field + 4, nonce, length - 4) == 0;
 		else if (strncmp(field, "id=", 3) == 0 && length - 3 <= RECORD_ID_MAX)
 			snprintf(mark->id, sizeof mark->id, "%.*s", (int)(length - 3), field + 3);
-		else if (mark->kind == MARK_END && *field >= '0' && *field <= '9')
-			mark->status = (int)strtol(field, NULL, 10);
+		else if (mark->kind == MARK_END && mark->status < 0)
+			mark->status = parse_status(field, length);
 	}
 	return ours;
 }

@@ -24,7 +24,7 @@ struct mark {
 	enum mark_kind kind;
 	uint64_t start, end;        /* offsets of its first byte and behind its last */
 	char id[RECORD_ID_MAX + 1]; /* C, D: of the exec, or "" */
-	int status;                 /* D; -1 when it has none */
+	int status;                 /* D: 0 to 255; -1 when it has none */
 };
 
 struct marks {

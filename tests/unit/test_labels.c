@@ -151,3 +151,16 @@ Test(labels, log_without_a_record_that_can_be_recognised_begins_at_its_tail)
 	cr_assert_eq(labels_log_start(&r.events, head + 999), head);
 	ring_close(&r);
 }
+
+Test(labels, log_whose_header_makes_no_sense_begins_at_its_tail, .timeout = 10)
+{
+	static const uint64_t heads[] = {UINT64_C(1) << 62, UINT64_MAX - 7, UINT64_MAX};
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+		struct ring r;
+		memory_ring_make(&r, RING_SIZE_MIN);
+		atomic_store(&r.header->events.head, heads[i]);
+		atomic_store(&r.header->events.reserved, r.events.size + 8);
+		cr_assert_eq(labels_log_start(&r.events, heads[i]), heads[i]);
+		ring_close(&r);
+	}
+}

@@ -62,6 +62,21 @@ Test(marks, every_kind)
 		"a<A  -1>b<B  -1>c<C  -1>d<C e1 -1>e<D e1 4>f<D  -1>g<P  -1>h");
 }
 
+Test(marks, status_is_one_of_bash_or_none)
+{
+	static const struct {
+		const char *field;
+		int status;
+	} cases[] = {{"0", 0}, {"255", 255}, {"256", -1}, {"4294967296", -1},
+		{"99999999999999999999", -1}, {"-1", -1}, {"1x", -1}, {"", -1}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char bytes[64], wanted[64];
+		snprintf(bytes, sizeof bytes, "\033]133;D;%s" AID "\a", cases[i].field);
+		snprintf(wanted, sizeof wanted, "<D  %d>", cases[i].status);
+		check(bytes, wanted);
+	}
+}
+
 Test(marks, of_others_are_text)
 {
 	static const char *const texts[] = {"\033]133;A\a", "\033]133;A;aid=abcd\a",

@@ -1,0 +1,59 @@
+/*
+ * Where the records of an event log begin, when its writer means harm. Input as for fuzz_event: the log's size, the
+ * tail, head and reserved, then what lies in memory, over and over. What is found must be read up to the tail.
+ */
+#include "shell/labels.h"
+#include "tests/fuzz/fuzz.h"
+
+static uint64_t take_number(struct fuzz_input *in)
+{
+	uint64_t n = 0;
+	for (int i = 0; i < 8; i++)
+		n = n << 8 | fuzz_byte(in);
+	return n;
+}
+
+static void fill(struct stream *log, const struct fuzz_input *in)
+{
+	size_t done = in->left < log->size ? in->left : log->size;
+	memset(log->data, 0, log->size);
+	if (done > 0)
+		memcpy(log->data, in->at, done);
+	for (; done > 0 && done < log->size; done *= 2)
+		memcpy(log->data + done, log->data,
+			done < log->size - done ? done : log->size - done);
+	memcpy(log->data + log->size, log->data, log->size);
+}
+
+static void check(const struct stream *log, uint64_t tail)
+{
+	struct event e;
+	uint64_t at = labels_log_start(log, tail), oldest = stream_oldest(log);
+	if (tail > stream_head(log))
+		tail = stream_head(log);
+	FUZZ_CHECK(at <= tail);
+	if (at == tail || oldest == 0)
+		return;
+	FUZZ_CHECK(at >= oldest && at % 8 == 0 && tail - at <= log->size);
+	for (uint64_t last = 0; at < tail; last = e.header.offset) {
+		FUZZ_CHECK(event_read(log, &at, &e) == 1 && at <= tail);
+		FUZZ_CHECK(e.header.offset >= last);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = {data, size};
+	size_t log_size = (size_t)8192 << fuzz_byte(&in) % 3;
+	uint64_t tail = take_number(&in) & ~UINT64_C(7), head = take_number(&in);
+	struct stream_shared shared = {.size = log_size};
+	struct stream log = {.shared = &shared, .size = log_size, .data = fuzz_alloc(2 * log_size)};
+	/* Numbers near the tail are worth more than any numbers. */
+	atomic_store(&shared.head, head & 1 ? tail + (head >> 1 & 0xffff) : head);
+	head = take_number(&in);
+	atomic_store(&shared.reserved, head & 1 ? tail + (head >> 1 & 0xffff) : head);
+	fill(&log, &in);
+	check(&log, tail);
+	free(log.data);
+	return 0;
+}

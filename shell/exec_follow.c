@@ -116,6 +116,8 @@ static void on_mark(void *user, const struct mark *mark)
 		set_prompt(x, EXEC_PROMPT_CONTINUATION);
 		note_line(x);
 		break;
+	case MARK_CONTINUED:
+		break;
 	case MARK_INPUT:
 		set_prompt(x, EXEC_PROMPT_READY);
 		/* Its record follows, unless the hook of the prompt has been taken away. */

@@ -33,7 +33,8 @@ static const char init_text[] =
 	"\t__rs_sl= __rs_sp=0\n"
 	"}\n"
 	"__rs_prompt() {\n"
-	"\t\\builtin local rc=$? id=${__rs_id-} cwd=$PWD\n"
+	"\t__rs_rc=$? __rs_st=\"${PIPESTATUS[@]}\"\n"
+	"\t\\builtin local rc=$__rs_rc id=${__rs_id-} cwd=$PWD\n"
 	"\t__rs_d=$id __rs_id=\n"
 	"\t[ -z \"${__rs_ho-}\" ] || { \\builtin set -o history; __rs_ho=; }\n"
 	"\tcase $cwd in *[[:cntrl:]]*) cwd= ;; esac\n"
@@ -42,16 +43,16 @@ static const char init_text[] =
 	"\tcase ${PS1-} in *\"$__rs_n\"*) ;; *)\n"
 	"\t\tPS1='\\[\\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\\a\\e]133;A;aid='$__rs_n'\\a\\]'${PS1-}'\\[\\e]133;B;aid='$__rs_n'\\a\\]' ;;\n"
 	"\tesac\n"
-	"\tcase ${PS2-} in *\"$__rs_n\"*) ;; *) PS2='\\[\\e]133;P;k=s;aid='$__rs_n'\\a\\]'${PS2-} ;; esac\n"
-	"\tcase ${PS0-} in *\"$__rs_n\"*) ;; *) PS0='\\e]133;C;aid='$__rs_n'\\a'${PS0-} ;; esac\n"
+	"\tcase ${PS2-} in *\"$__rs_n\"*) ;; *) PS2='\\[\\e]133;P;k=s;aid='$__rs_n'\\a\\]'${PS2-}'\\[\\e]133;P;k=e;aid='$__rs_n'\\a\\]' ;; esac\n"
+	"\tcase ${PS0-} in *\"$__rs_n\"*) ;; *) PS0='\\e]133;C;aid='$__rs_n';t=${EPOCHREALTIME-}\\a'${PS0-} ;; esac\n"
 	"\t\\builtin declare -px >|" PLACE "6\n"
-	"\t\\builtin printf 'P\\037%s\\037%s\\037%s\\037%s\\036' \"$__rs_n\" $rc \"$id\" \"$cwd\" 1<>" PLACE
+	"\t\\builtin printf 'P\\037%s\\037%s\\037%s\\037%s\\037%s\\036' \"$__rs_n\" $rc \"$id\" \"$cwd\" \"$__rs_st\" 1<>" PLACE
 	"7\n"
 	"\t\\builtin return 0\n"
 	"}\n"
 	"__rs_state() {\n"
 	"\t{ { \\builtin declare -px; \\builtin printf 'shopt -s expand_aliases\\n'; \\builtin alias -p; \\builtin declare -f;\n"
-	"\t\t\\builtin printf 'unset -f __rs_load __rs_back __rs_prompt __rs_state\\n'; } >|" PLACE
+	"\t\t\\builtin printf 'unset -f __rs_load __rs_back __rs_prompt __rs_state __rs_status\\n'; } >|" PLACE
 	"6\n"
 	"\t\\builtin printf 'S\\037%s\\037%s\\037\\036' \"$__rs_n\" state 1<>" PLACE
 	"7; } 2>/dev/null\n"
@@ -190,7 +191,8 @@ static void put_redirections(FILE *f, const struct integration_command *c)
 
 static void put_before(FILE *f, const struct integration_command *c)
 {
-	fputs("{ __rs_rc=$? __rs_xt=; case $- in *x*) __rs_xt=1; \\builtin set +x ;; esac; } 2>/dev/null; ",
+	/* A status without a fork: while bash waits for a child that does not end by a signal, a Ctrl-C is lost. */
+	fputs("{ __rs_rc=$? __rs_xt=; __rs_status() { \\builtin return $__rs_rc; }; case $- in *x*) __rs_xt=1; \\builtin set +x ;; esac; } 2>/dev/null; ",
 		f);
 	fprintf(f, "\\builtin printf '\\e[%uA\\e[%uG\\e[J%%s\\n\\e]133;C;aid=%s;id=%s\\a' ", c->up,
 		c->column, c->nonce, c->id);
@@ -212,7 +214,7 @@ static void put_command(FILE *f, const struct integration_command *c)
 {
 	fputs("{ ", f);
 	put_circumstances(f, c);
-	fputs("{ [ $__rs_rc = 0 ] || (\\builtin exit $__rs_rc) && :; }; ", f);
+	fputs("{ [ $__rs_rc = 0 ] || __rs_status && :; }; ", f);
 	if (c->isolated)
 		fputs("( ", f);
 	fputs("\\builtin eval \"${__rs_xt:+set -x; }$__rs_c\"", f);
@@ -252,7 +254,7 @@ static void put_after(FILE *f, const struct integration_command *c)
 		"\\builtin printf 'D\\037%s\\037%s\\037%%s\\037%%s\\037%%s\\036' \"$__rs_rc\" \"$__rs_st\" \"$__rs_w\" 1<>"
 		"" PLACE "7; ",
 		c->nonce, c->id);
-	fputs("{ __rs_id= __rs_d=; [ -z \"$__rs_xt\" ] || \\builtin set -x; [ $__rs_rc = 0 ] || (\\builtin exit $__rs_rc) && :; } "
+	fputs("{ __rs_id= __rs_d=; [ -z \"$__rs_xt\" ] || \\builtin set -x; [ $__rs_rc = 0 ] || __rs_status && :; } "
 	      "2>/dev/null\n",
 		f);
 }

@@ -26,7 +26,7 @@ static bool take_kind(const char *text, struct mark *mark)
 		const char *name;
 		enum mark_kind kind;
 	} kinds[] = {{"A", MARK_PROMPT}, {"B", MARK_INPUT}, {"C", MARK_START}, {"D", MARK_END},
-		{"P;k=s", MARK_CONTINUATION}};
+		{"P;k=s", MARK_CONTINUATION}, {"P;k=e", MARK_CONTINUED}};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (!is_field(text, kinds[i].name))
 			continue;
@@ -50,11 +50,23 @@ static int parse_status(const char *field, size_t length)
 	return status <= 255 ? (int)status : -1;
 }
 
+/* Seconds and their fraction, with whatever the locale has between them, as milliseconds; 0 when it is none. */
+static uint64_t take_time(const char *text)
+{
+	char *end, *fraction_end;
+	unsigned long long seconds = strtoull(text, &end, 10);
+	if (end == text || seconds > UINT32_MAX || (*end != '.' && *end != ','))
+		return 0;
+	unsigned long long us = strtoull(end + 1, &fraction_end, 10);
+	return fraction_end == end + 7 ? seconds * 1000 + us / 1000 : 0;
+}
+
 /* Read the text between the introducer and BEL. Returns whether it is a mark with this nonce. */
 static bool parse(const char *text, const char *nonce, struct mark *mark)
 {
 	bool ours = false;
 	mark->status = -1;
+	mark->time_ms = 0;
 	mark->id[0] = '\0';
 	if (!take_kind(text, mark))
 		return false;
@@ -65,6 +77,8 @@ static bool parse(const char *text, const char *nonce, struct mark *mark)
 				strncmp(field + 4, nonce, length - 4) == 0;
 		else if (strncmp(field, "id=", 3) == 0 && length - 3 <= RECORD_ID_MAX)
 			snprintf(mark->id, sizeof mark->id, "%.*s", (int)(length - 3), field + 3);
+		else if (strncmp(field, "t=", 2) == 0)
+			mark->time_ms = take_time(field + 2);
 		else if (mark->kind == MARK_END && mark->status < 0)
 			mark->status = parse_status(field, length);
 	}

@@ -18,6 +18,7 @@ enum mark_kind {
 	MARK_CONTINUATION, /* P;k=s: the same for a line that goes on */
 	MARK_START,        /* C: a command's output begins */
 	MARK_END,          /* D: it has ended */
+	MARK_CONTINUED,    /* P;k=e: a continuation prompt has ended */
 };
 
 struct mark {
@@ -25,6 +26,7 @@ struct mark {
 	uint64_t start, end;        /* offsets of its first byte and behind its last */
 	char id[RECORD_ID_MAX + 1]; /* C, D: of the exec, or "" */
 	int status;                 /* D: 0 to 255; -1 when it has none */
+	uint64_t time_ms;           /* C: wall clock; 0 when it has none */
 };
 
 struct marks {

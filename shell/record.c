@@ -65,9 +65,13 @@ static bool parse(char *text, const char *nonce, struct record *record)
 	switch (fields[0][0]) {
 	case 'P':
 		record->kind = RECORD_PROMPT;
-		record->cwd = count == 5 ? fields[4] : "";
-		if (count != 5 || !parse_number(fields[2], 255, &n) || !take_id(record, fields[3]))
+		/* Shells of an earlier server have no statuses. */
+		if ((count != 5 && count != 6) || !parse_number(fields[2], 255, &n) ||
+			!take_id(record, fields[3]))
 			return false;
+		if (count == 6 && !parse_statuses(record, fields[5]))
+			record->statuses_count = 0; /* of an endless pipeline */
+		record->cwd = fields[4];
 		record->status = (int)n;
 		return true;
 	case 'C':

@@ -27,6 +27,7 @@ static void on_mark(void *user, const struct mark *m)
 	static const char kinds[] = {[MARK_PROMPT] = 'A',
 		[MARK_INPUT] = 'B',
 		[MARK_CONTINUATION] = 'P',
+		[MARK_CONTINUED] = 'E',
 		[MARK_START] = 'C',
 		[MARK_END] = 'D'};
 	struct seen *s = user;
@@ -58,8 +59,8 @@ static void check(const char *bytes, const char *wanted)
 Test(marks, every_kind)
 {
 	check("a\033]133;A" AID "\ab\033]133;B" AID "\ac\033]133;C" AID "\ad\033]133;C" AID
-	      ";id=e1\ae\033]133;D;4" AID ";id=e1\af\033]133;D" AID "\ag\033]133;P;k=s" AID "\ah",
-		"a<A  -1>b<B  -1>c<C  -1>d<C e1 -1>e<D e1 4>f<D  -1>g<P  -1>h");
+	      ";id=e1\ae\033]133;D;4" AID ";id=e1\af\033]133;D" AID "\ag\033]133;P;k=s" AID "\ah\033]133;P;k=e" AID "\ai",
+		"a<A  -1>b<B  -1>c<C  -1>d<C e1 -1>e<D e1 4>f<D  -1>g<P  -1>h<E  -1>i");
 }
 
 Test(marks, status_is_one_of_bash_or_none)

@@ -29,11 +29,13 @@ static void note(void *user, const struct record *r)
 
 static const char all[] = "P" US NONCE US "130" US "exec_1" US "/tmp" RS "C" US NONCE US "exec_2" US
 			  "14" RS "D" US NONCE US "exec_2" US "4" US "1 0 4" US "/a b" RS
-			  "P" US NONCE US "0" US US RS "S" US NONCE US "state" US RS;
+			  "P" US NONCE US "0" US US RS "P" US NONCE US "2" US US "/" US "0 2" RS
+			  "S" US NONCE US "state" US RS;
 static const char wanted[] = "P status=130 id=exec_1 half=0 cwd=/tmp\n"
 			     "C status=0 id=exec_2 half=14 cwd=\n"
 			     "D status=4 id=exec_2 half=0 cwd=/a b 1 0 4\n"
 			     "P status=0 id= half=0 cwd=\n"
+			     "P status=2 id= half=0 cwd=/ 0 2\n"
 			     "S status=0 id=state half=0 cwd=\n";
 
 Test(record, however_it_is_cut)

@@ -1,0 +1,137 @@
+/* See command_text.h: a scratch screen draws what the shell has echoed. */
+#include "shell/command_text.h"
+
+#include "ring/screen/render.h"
+#include "ring/screen/screen.h"
+#include "shell/marks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 50u
+#define LINES_MAX 2000u
+#define STARTS_MAX 256u
+
+/* Where a line of the command begins: behind a prompt. */
+struct start {
+	uint64_t line;
+	unsigned column;
+};
+
+struct drawing {
+	struct screen *screen;
+	struct start starts[STARTS_MAX];
+	unsigned count;
+};
+
+static void feed(struct drawing *d, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		size_t n = screen_feed(d->screen, bytes, length, SIZE_MAX);
+		bytes += n;
+		length -= n;
+	}
+}
+
+static void on_text(void *user, uint64_t offset, const void *bytes, size_t length)
+{
+	(void)offset;
+	feed(user, bytes, length);
+}
+
+/* What is left of the cursor is the prompt, not the command. */
+static void begin_line(struct drawing *d)
+{
+	unsigned row, column;
+	screen_cursor(d->screen, &row, &column);
+	uint64_t line = screen_dropped(d->screen) + screen_scrollback(d->screen) + row;
+	if (column > 0)
+		feed(d, "\033[1K", 4);
+	/* Shown anew, by the shell or where a line is edited: then that is the place. */
+	while (d->count > 0 && d->starts[d->count - 1].line >= line)
+		d->count--;
+	if (d->count < STARTS_MAX)
+		d->starts[d->count++] = (struct start){line, column};
+}
+
+static void on_mark(void *user, const struct mark *mark)
+{
+	struct drawing *d = user;
+	if (mark->kind == MARK_INPUT)
+		d->count = 0;
+	if (mark->kind == MARK_INPUT || mark->kind == MARK_CONTINUED)
+		begin_line(d);
+}
+
+static unsigned indent_of(const struct drawing *d, uint64_t line)
+{
+	for (unsigned i = 0; i < d->count; i++)
+		if (d->starts[i].line == line)
+			return d->starts[i].column;
+	return 0;
+}
+
+static void put_lines(const struct drawing *d, FILE *f)
+{
+	unsigned row, column;
+	struct render *render;
+	struct render_line line;
+	screen_cursor(d->screen, &row, &column);
+	uint64_t end = screen_dropped(d->screen) + screen_scrollback(d->screen) + row;
+	const struct render_options o = {
+		.from = d->starts[0].line, .to = end + (column > 0), .join = true};
+	if (render_create(&render, d->screen, &o) < 0)
+		return;
+	for (bool first = true; render_next(render, &line) == 1; first = false) {
+		size_t indent = indent_of(d, line.number);
+		if (indent > line.length)
+			indent = line.length;
+		if (!first)
+			putc('\n', f);
+		fwrite(line.text + indent, 1, line.length - indent, f);
+	}
+	render_destroy(render);
+}
+
+/* The drawn text, cut between characters when it is too long. */
+static char *text_of(const struct drawing *d)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = d->count > 0 ? open_memstream(&text, &length) : NULL;
+	if (!f)
+		return NULL;
+	put_lines(d, f);
+	if (fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	if (length > COMMAND_TEXT_MAX) {
+		length = COMMAND_TEXT_MAX;
+		while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+			length--;
+	}
+	while (length > 0 && text[length - 1] == '\n')
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+char *command_text(const char *nonce, const void *bytes, size_t length, unsigned cols)
+{
+	struct drawing *d = calloc(1, sizeof *d);
+	const struct screen_options o = {.rows = ROWS, .cols = cols, .scrollback = LINES_MAX};
+	char *text = NULL;
+	if (!d || screen_create(&d->screen, &o) < 0) {
+		free(d);
+		return NULL;
+	}
+	struct marks marks = {.length = 0};
+	const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark, .user = d};
+	marks_feed(&marks, nonce, 0, bytes, length, &callbacks);
+	text = text_of(d);
+	screen_destroy(d->screen);
+	free(d);
+	return text;
+}

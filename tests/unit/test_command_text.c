@@ -1,0 +1,68 @@
+/* What somebody has typed, from what the terminal showed of it. */
+#include "shell/command_text.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AID ";aid=n\a"
+#define A "\033]133;A" AID
+#define B "\033]133;B" AID
+#define PS2_BEGIN "\033]133;P;k=s" AID
+#define PS2_END "\033]133;P;k=e" AID
+#define ENTER "\r\n\033[?2004l\r"
+
+static void check(const char *bytes, unsigned cols, const char *wanted)
+{
+	char *text = command_text("n", bytes, strlen(bytes), cols);
+	if (wanted)
+		cr_assert_str_eq(text ? text : "(none)", wanted);
+	else
+		cr_assert_null(text);
+	free(text);
+}
+
+Test(command_text, a_line)
+{
+	check(A "$ " B "ls -l" ENTER, 80, "ls -l");
+	check(A "\033[1mme@host\033[m:~$ " B "echo  \303\244 \344\275\240" ENTER, 80,
+		"echo  \303\244 \344\275\240");
+	check(A B "ls" ENTER, 80, "ls");
+	check(A "$ " B ENTER, 80, "");
+	check("$ ls" ENTER, 80, NULL);
+}
+
+Test(command_text, edited)
+{
+	check(A "$ " B "lx\b\033[Ks" ENTER, 80, "ls");
+	check(A "$ " B "cho a\b\b\b\b\b\033[1@e\033[C\033[C\033[C\033[C\033[C" ENTER, 80, "echo a");
+	/* Ctrl-L, and a prompt that is shown anew */
+	check(A "$ " B "echo one\033[H\033[J" A "$ " B "echo one" ENTER, 80, "echo one");
+}
+
+Test(command_text, wrapped)
+{
+	check(A "$ " B "echo aaa bbb ccc ddd" ENTER, 10, "echo aaa bbb ccc ddd");
+}
+
+Test(command_text, several_lines)
+{
+	check(A "$ " B "for i in a b; do" ENTER PS2_BEGIN "> " PS2_END "  echo $i" ENTER PS2_BEGIN
+		"> " PS2_END "done" ENTER,
+		80, "for i in a b; do\n  echo $i\ndone");
+	check(A "$ " B "echo one\r\necho two" ENTER, 80, "echo one\necho two");
+}
+
+Test(command_text, bounded)
+{
+	size_t length = 3 * COMMAND_TEXT_MAX;
+	char *bytes = malloc(length + 100), *text;
+	strcpy(bytes, A "$ " B);
+	size_t prefix = strlen(bytes);
+	memset(bytes + prefix, 'x', length);
+	text = command_text("n", bytes, prefix + length, 80);
+	cr_assert_not_null(text);
+	cr_assert_leq(strlen(text), COMMAND_TEXT_MAX);
+	free(text);
+	free(bytes);
+}

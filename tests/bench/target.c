@@ -34,15 +34,36 @@ const char *target_arguments(int argc, char **argv, unsigned *ret_rounds)
 /* Where exit() finds them: a benchmark that fails must not leave sessions behind. */
 static struct target *open_targets;
 
+/* The end of it. */
+static void print_log(const struct target *t)
+{
+	char text[4096];
+	snprintf(text, sizeof text, "%s/log", t->dir);
+	int fd = open(text, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)lseek(fd, -(off_t)sizeof text, SEEK_END); /* fails when it is short: then all of it */
+	ssize_t n = read(fd, text, sizeof text);
+	if (n > 0)
+		fwrite(text, 1, (size_t)n, stderr);
+	close(fd);
+}
+
 static void close_all(void)
 {
-	while (open_targets && open_targets->owner == getpid())
+	while (open_targets && open_targets->owner == getpid()) {
+		print_log(open_targets);
 		target_close(open_targets);
+	}
 }
 
 static _Noreturn void run_server(const struct target *t, int out)
 {
-	char dir[80], size[32];
+	char dir[80], log[80], size[32];
+	snprintf(log, sizeof log, "%s/log", t->dir);
+	int err = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (err >= 0)
+		dup2(err, 2);
 	snprintf(dir, sizeof dir, "%s/run", t->dir);
 	snprintf(size, sizeof size, "%lu", t->ring_size);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -111,8 +132,10 @@ void target_close(struct target *t)
 		kill(t->pid, SIGTERM);
 		waitpid(t->pid, &status, 0);
 	}
-	if (status != 0)
+	if (status != 0) {
+		print_log(t);
 		fprintf(stderr, "ringside has ended with wait status %#x\n", (unsigned)status);
+	}
 	snprintf(command, sizeof command, "rm -rf %s", t->dir);
 	if (system(command) != 0)
 		fprintf(stderr, "%s: failed\n", command);

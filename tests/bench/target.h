@@ -1,6 +1,6 @@
 /*
  * The server under test, in a runtime directory of its own. It dies with the benchmark, and its sessions
- * with it.
+ * with it. The end of its log is shown when something fails.
  */
 #pragma once
 

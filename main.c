@@ -3,6 +3,7 @@
 #include "shell/sessions.h"
 #include "ws/api.h"
 #include "ws/log.h"
+#include "ws/mcp.h"
 #include "ws/net/server.h"
 
 #include <errno.h>
@@ -50,6 +51,7 @@ struct program {
 	struct metrics metrics;
 	struct terminals terminals;
 	struct control_sockets controls;
+	struct mcp mcp;
 	struct api api;
 	struct server *server;
 	uv_signal_t sigterm, sigint;
@@ -578,13 +580,14 @@ static int open_program(struct program *p)
 		.metrics = &p->metrics,
 		.terminals = &p->terminals,
 		.controls = &p->controls,
+		.mcp = &p->mcp,
 		.version = RINGSIDE_RELEASE};
 	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 ||
 		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
 		return -1;
 	if (terminals_open(&p->terminals, &p->sessions, &p->metrics) < 0 ||
 		control_sockets_open(&p->controls, &p->api, &p->metrics) < 0 ||
-		api_open(&p->api, &p->loop) < 0)
+		mcp_open(&p->mcp, &p->api, &p->loop) < 0 || api_open(&p->api, &p->loop) < 0)
 		return fail("memory", strerror(ENOMEM));
 	open_signals(p);
 	adopt_sessions(p);
@@ -593,6 +596,7 @@ static int open_program(struct program *p)
 
 static void close_program(struct program *p)
 {
+	mcp_stop(&p->mcp);
 	server_close(p->server);
 	runs_close(p->runs);
 	sessions_close(&p->sessions);
@@ -606,6 +610,7 @@ static void close_program(struct program *p)
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	terminals_close(&p->terminals);
 	control_sockets_close(&p->controls);
+	mcp_close(&p->mcp);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	auth_close(&p->auth);
 	uv_loop_close(&p->loop);

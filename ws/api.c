@@ -2,6 +2,7 @@
 #include "ws/api.h"
 
 #include "shell/environment.h"
+#include "ws/mcp.h"
 
 #include <string.h>
 
@@ -102,6 +103,11 @@ static void handle_metrics(struct api *a, struct request *r)
 		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
 }
 
+static void handle_mcp(struct api *a, struct request *r)
+{
+	mcp_handle(a->mcp, r);
+}
+
 static void handle_ping(struct api *a, struct request *r)
 {
 	(void)a;
@@ -116,6 +122,7 @@ static void handle_version(struct api *a, struct request *r)
 static const struct handler handlers[] = {
 	[ROUTE_HEALTH] = {NEED_NOTHING, handle_health, NULL},
 	[ROUTE_METRICS] = {NEED_OWNER, handle_metrics, NULL},
+	[ROUTE_MCP] = {NEED_VIEWER, handle_mcp, NULL},
 	[ROUTE_PING] = {NEED_VIEWER, handle_ping, NULL},
 	[ROUTE_VERSION] = {NEED_VIEWER, handle_version, NULL},
 	[ROUTE_LOGIN] = {NEED_NOTHING, api_login, NULL},

@@ -21,6 +21,7 @@ struct api {
 	struct terminals *terminals;
 	struct runs *runs;
 	struct control_sockets *controls; /* see ws/control_socket.h */
+	struct mcp *mcp;                  /* see ws/mcp.h */
 	const char *version;
 	uv_timer_t announce; /* spaces the events of the list of sessions */
 	bool announce_open;

@@ -33,6 +33,7 @@ void request_unref(struct request *r)
 	for (size_t i = 0; i < r->reply.headers_count; i++)
 		free(r->reply.headers[i].value);
 	free(r->reply.owned);
+	free(r->mcp);
 	free(r->path);
 	free(r->body);
 	free(r);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ws/auth.h"
+#include "ws/mcp_headers.h"
 #include "ws/route.h"
 
 #include <jansson.h>
@@ -58,6 +59,7 @@ struct request {
 	char peer[LIMITER_PEER_MAX];
 	char session_hint[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
 	bool session_hint_wrong;            /* it was there, but is no id */
+	struct mcp_headers *mcp;            /* of a request to /mcp; owned; NULL: there are none */
 	struct principal principal;
 	enum auth_result auth; /* whether principal is valid */
 	struct route_match match;

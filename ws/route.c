@@ -14,6 +14,8 @@ struct pattern {
 static const struct pattern patterns[] = {
 	{METHOD_GET, "/healthz", ROUTE_HEALTH},
 	{METHOD_GET, "/metrics", ROUTE_METRICS},
+	{METHOD_POST, "/mcp", ROUTE_MCP},
+	{METHOD_DELETE, "/mcp", ROUTE_MCP},
 	{METHOD_GET, "/api/ping", ROUTE_PING},
 	{METHOD_GET, "/api/version", ROUTE_VERSION},
 	{METHOD_POST, "/api/auth/login", ROUTE_LOGIN},

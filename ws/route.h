@@ -13,6 +13,7 @@ enum route {
 	ROUTE_PAGE,         /* perhaps an asset: GET of a path outside /api */
 	ROUTE_HEALTH,
 	ROUTE_METRICS,
+	ROUTE_MCP,
 	ROUTE_PING,
 	ROUTE_VERSION,
 	ROUTE_LOGIN,

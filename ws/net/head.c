@@ -31,6 +31,32 @@ static void read_session(struct lws *wsi, struct head *h)
 		memset(h->session, 'x', sizeof h->session - 1);
 }
 
+/* One of MCP's own headers; name with its colon. One that is too long is there, and is nothing. */
+static bool read_custom(struct lws *wsi, const char *name, char text[MCP_HEADER_MAX])
+{
+	int length = lws_hdr_custom_length(wsi, name, (int)strlen(name));
+	text[0] = '\0';
+	if (length > 0 && length < (int)MCP_HEADER_MAX &&
+		lws_hdr_custom_copy(wsi, text, MCP_HEADER_MAX, name, (int)strlen(name)) < 0)
+		text[0] = '\0';
+	return length >= 0;
+}
+
+/* HTTP/2 has none of them here, as with X-Session-Id. */
+struct mcp_headers *head_read_mcp(struct lws *wsi)
+{
+	struct mcp_headers *m = calloc(1, sizeof *m);
+	if (!m)
+		return NULL;
+	m->known = lws_get_network_wsi(wsi) == wsi;
+	copy(wsi, WSI_TOKEN_HTTP_ACCEPT, m->accept, sizeof m->accept);
+	m->has_version = read_custom(wsi, "mcp-protocol-version:", m->version);
+	m->has_method = read_custom(wsi, "mcp-method:", m->method);
+	m->has_name = read_custom(wsi, "mcp-name:", m->name);
+	m->has_session = read_custom(wsi, "mcp-session-id:", m->session);
+	return m;
+}
+
 static const char *read_params(struct lws *wsi, struct head *h)
 {
 	char text[2048];

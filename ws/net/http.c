@@ -180,6 +180,8 @@ static bool begin(struct exchange *x, struct head *h, const char *path)
 	const char *problem = head_read(x->wsi, h);
 	request_hint_session(r, h->has_session ? h->session : NULL);
 	r->path = strdup(path);
+	if (strcmp(path, "/mcp") == 0)
+		r->mcp = head_read_mcp(x->wsi);
 	snprintf(r->peer, sizeof r->peer, "%s", h->peer);
 	for (; r->params_count < h->params_count; r->params_count++) {
 		r->params[r->params_count] = h->params[r->params_count];
@@ -221,7 +223,8 @@ static void answer_preflight(struct exchange *x)
 	x->server->options.metrics->http_requests++;
 	reply_header(r, "access-control-allow-methods", methods);
 	reply_header(r, "access-control-allow-headers",
-		"Content-Type, Authorization, X-Session-Id, X-Sandbox-Id, X-Trace-Id");
+		"Content-Type, Authorization, X-Session-Id, X-Sandbox-Id, X-Trace-Id, "
+		"MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID");
 	reply_header(r, "access-control-max-age", PREFLIGHT_AGE_S);
 	reply_bytes(r, 204, NULL, "", 0, NULL);
 }

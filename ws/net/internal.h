@@ -90,6 +90,8 @@ void listen_close(struct server *s);
 /* head.c: read the headers. Returns NULL, or the refusal's code when they are too large. */
 const char *head_read(struct lws *wsi, struct head *h);
 void head_free(struct head *h);
+/* The headers that MCP looks at, owned by the caller; NULL when memory is short. */
+struct mcp_headers *head_read_mcp(struct lws *wsi);
 /* Check Host, Origin and credentials; fills *p. state_changing: the method is no GET, or it is a socket. */
 struct refusal head_check(struct server *s, struct lws *wsi, const struct head *h,
 	bool state_changing, struct principal *p, enum auth_result *ret_auth);

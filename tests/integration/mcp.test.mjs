@@ -1,0 +1,537 @@
+// The Model Context Protocol at /mcp: its rules over plain HTTP, and agents' work with the published clients.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { scenario } from './lib/server.mjs';
+import { pause, until, within } from './lib/until.mjs';
+
+const modern = '2026-07-28';
+const legacy = ['2025-11-25', '2025-06-18', '2025-03-26'];
+const meta = (more = {}) => ({
+	'io.modelcontextprotocol/protocolVersion': modern,
+	'io.modelcontextprotocol/clientCapabilities': {},
+	'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+	...more,
+});
+
+/** One POST (or what `method` says); resolves with {status, headers, text, json, events, request}. */
+function post(server, message, headers = {}, { token = server.token, method = 'POST', query = '', wait = true } = {}) {
+	const payload = typeof message === 'string' ? message : JSON.stringify(message);
+	let outgoing;
+	const answer = new Promise((resolve, reject) => {
+		outgoing = http.request(`${server.base}/mcp${query}`, {
+			method,
+			agent: false,
+			headers: {
+				...(token ? { Authorization: `Bearer ${token}` } : {}),
+				...(method === 'POST' ? {
+					'Content-Type': 'application/json',
+					'Content-Length': Buffer.byteLength(payload),
+					Accept: 'application/json, text/event-stream',
+				} : {}),
+				...Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
+			},
+		}, (incoming) => {
+			let text = '';
+			const done = () => {
+				const streams = /event-stream/.test(incoming.headers['content-type'] ?? '');
+				const events = streams ? text.split('\n\n').filter((block) => block.startsWith('data: '))
+					.map((block) => JSON.parse(block.slice(6))) : [];
+				resolve({
+					status: incoming.statusCode, headers: incoming.headers, text, events, streams,
+					json: streams ? events.find((each) => 'id' in each) : text ? JSON.parse(text) : undefined,
+				});
+			};
+			incoming.setEncoding('utf8').on('data', (data) => { text += data; }).on('end', done).on('error', reject);
+		});
+		outgoing.on('error', reject);
+		outgoing.end(method === 'POST' ? payload : undefined);
+	});
+	if (!wait) {
+		answer.catch(() => {});
+		return { answer, abort: () => outgoing.destroy() };
+	}
+	return within('answer from /mcp', answer, 30_000);
+}
+
+let ids = 0;
+const message = (method, params = {}, more = {}) => ({ jsonrpc: '2.0', id: (ids += 1), method, params: { ...params, _meta: meta(more) } });
+const headersOf = ({ method, params }) => ({
+	'MCP-Protocol-Version': modern, 'Mcp-Method': method, ...(params.name ? { 'Mcp-Name': params.name } : {}),
+});
+
+/** A request of the revision without sessions. */
+function ask(server, method, params, { more, headers = {}, ...options } = {}) {
+	const request = message(method, params, more);
+	return post(server, request, { ...headersOf(request), ...headers }, options);
+}
+
+const tool = (server, name, args = {}, options) => ask(server, 'tools/call', { name, arguments: args }, options);
+
+/** Calls a tool that must succeed: its structured content. */
+async function use(server, name, args, options) {
+	const { json, text } = await tool(server, name, args, options);
+	assert.ok(json?.result && !json.result.isError, `${name}: ${text}`);
+	assert.equal(json.result.content[0].type, 'text');
+	return json.result.structuredContent;
+}
+
+function failed(answer, code) {
+	assert.equal(answer.json.result?.isError, true, answer.text);
+	assert.equal(answer.json.result.structuredContent.error.code, code, answer.text);
+	assert.ok(answer.json.result.content[0].text.startsWith(`${code}: `), answer.text);
+}
+
+function refused({ status, json, text }, expected, code) {
+	assert.equal(status, expected, text);
+	assert.equal(json.error.code, code, text);
+	assert.equal(json.jsonrpc, '2.0');
+	assert.equal(typeof json.error.message, 'string');
+}
+
+/** A session of the revisions that have them: {post, ask, close}. */
+async function begin(server, version = legacy[0], options = {}) {
+	const first = await post(server, { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'raw', version: '1' } } }, {}, options);
+	assert.equal(first.status, 200, first.text);
+	const session = first.headers['mcp-session-id'];
+	assert.match(session, /^[\x21-\x7e]{32,}$/);
+	const headers = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': first.json.result.protocolVersion };
+	const send = (body, more = {}, rest = {}) => post(server, body, { ...headers, ...more }, { ...options, ...rest });
+	assert.equal((await send({ jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202);
+	return {
+		session, headers, first, post: send,
+		ask: (method, params = {}, rest = {}) => send({ jsonrpc: '2.0', id: (ids += 1), method, params }, {}, rest),
+	};
+}
+
+const running = async (server, session = 'agent') =>
+	(await server.api.call('GET', `/api/session/${session}/exec`)).data.find(({ state }) => state === 'running');
+
+scenario('2026-07-28: discovery, tools, results', async (server) => {
+	const found = await ask(server, 'server/discover');
+	assert.equal(found.status, 200, found.text);
+	const { result } = found.json;
+	assert.equal(result.resultType, 'complete');
+	assert.ok(result.supportedVersions.includes(modern));
+	assert.deepEqual(result.capabilities, { tools: {} });
+	assert.equal(result._meta['io.modelcontextprotocol/serverInfo'].name, 'ringside');
+	assert.ok(result.ttlMs >= 0 && result.cacheScope === 'public' && result.instructions.length > 50);
+	const list = (await ask(server, 'tools/list')).json.result;
+	assert.equal(list.resultType, 'complete');
+	assert.ok(list.ttlMs >= 0 && list.cacheScope === 'private');
+	assert.deepEqual(list.tools.map(({ name }) => name), ['session_create', 'session_list', 'session_close', 'exec',
+		'exec_read', 'exec_signal', 'send_keys', 'wait', 'snapshot', 'resize', 'history', 'exec_command', 'write_stdin']);
+	for (const { name, title, description, inputSchema, outputSchema, annotations, ...rest } of list.tools) {
+		assert.ok(title && description.length < 500, name);
+		assert.equal(inputSchema.type, 'object', name);
+		assert.equal(outputSchema.type, 'object', name);
+		assert.equal(typeof annotations.readOnlyHint, 'boolean', name);
+		assert.deepEqual(rest, {}, name);
+	}
+	assert.deepEqual((await ask(server, 'tools/list')).json.result, list, 'always the same');
+	refused(await ask(server, 'tools/list', { cursor: 'x' }), 200, -32602);
+	const done = await tool(server, 'exec', { command: 'echo hi; false' });
+	assert.equal(done.headers['content-type'], 'application/json');
+	assert.equal(done.json.result.resultType, 'complete');
+	const { exit_code: code, output, state, session_id: session, author } = done.json.result.structuredContent;
+	assert.deepEqual({ code, output, state, session, author }, { code: 1, output: 'hi\n', state: 'done', session: 'agent', author: undefined });
+	assert.match(done.json.result.content[0].text, /^exit code 1, .*\nhi\n$/);
+	const [exec] = (await server.api.call('GET', '/api/session/agent/exec')).data;
+	assert.equal(exec.author, 'raw', 'people are told who');
+});
+
+scenario('2026-07-28: what requests have to be like', async (server) => {
+	const request = message('tools/call', { name: 'session_list', arguments: {} });
+	const good = headersOf(request);
+	assert.equal((await post(server, request, good)).status, 200);
+	refused(await post(server, '{', good), 400, -32700);
+	refused(await post(server, { ...request, id: null }, good), 400, -32600);
+	refused(await post(server, { ...request, jsonrpc: '1' }, good), 400, -32600);
+	refused(await post(server, [request], good), 400, -32022);
+	refused(await post(server, { jsonrpc: '2.0', id: 1, result: {} }, good), 400, -32600);
+	for (const name of Object.keys(good)) {
+		refused(await post(server, request, { ...good, [name]: undefined }), 400, -32020);
+		refused(await post(server, request, { ...good, [name]: 'other' }), 400, -32020);
+		refused(await post(server, request, { ...good, [name]: 'x'.repeat(600) }), 400, -32020);
+	}
+	assert.equal((await post(server, request, { ...good, 'Mcp-Name': `=?base64?${btoa('session_list')}?=` })).status, 200);
+	refused(await post(server, request, { ...good, 'Mcp-Name': `=?base64?${btoa('exec')}?=` }), 400, -32020);
+	refused(await post(server, request, { ...good, 'Mcp-Name': '=?base64?§?=' }), 400, -32020);
+	const without = (key) => ({ ...request, params: { ...request.params, _meta: { ...request.params._meta, [`io.modelcontextprotocol/${key}`]: undefined } } });
+	refused(await post(server, without('protocolVersion'), good), 400, -32602);
+	refused(await post(server, without('clientCapabilities'), good), 400, -32602);
+	const other = structuredClone(request);
+	other.params._meta['io.modelcontextprotocol/protocolVersion'] = '1900-01-01';
+	const unknown = await post(server, other, { ...good, 'MCP-Protocol-Version': '1900-01-01' });
+	refused(unknown, 400, -32022);
+	assert.deepEqual(unknown.json.error.data, { supported: [modern, ...legacy], requested: '1900-01-01' });
+	assert.equal(unknown.json.id, request.id);
+	for (const method of ['nothing', 'ping', 'resources/list']) refused(await ask(server, method), 404, -32601);
+	refused(await tool(server, 'nothing'), 200, -32602);
+	refused(await ask(server, 'tools/call', { name: 'exec', arguments: [] }), 200, -32602);
+	const told = await post(server, { jsonrpc: '2.0', method: 'notifications/anything', params: { _meta: meta() } }, { 'MCP-Protocol-Version': modern });
+	assert.deepEqual([told.status, told.text], [202, '']);
+	refused(await post(server, request, { ...good, Accept: 'text/html' }), 406, -32600);
+	const only = await post(server, request, { ...good, Accept: 'text/event-stream' });
+	assert.ok(only.streams && only.json.result, only.text);
+	assert.equal(only.headers['x-accel-buffering'], 'no');
+	assert.equal((await post(server, request, { ...good, Accept: '*/*' })).headers['content-type'], 'application/json');
+	const ignored = await post(server, request, { ...good, 'Mcp-Session-Id': 'whatever', 'Last-Event-ID': '5' });
+	assert.equal(ignored.status, 200);
+	assert.equal(ignored.headers['mcp-session-id'], undefined);
+	for (const method of ['GET', 'DELETE', 'PUT']) assert.equal((await post(server, '', {}, { method })).status, 405, method);
+	const large = await post(server, JSON.stringify(request) + ' '.repeat(1 << 20), good);
+	assert.equal(large.status, 413);
+});
+
+scenario('who may ask: origins, tokens, links', async (server) => {
+	const evil = await ask(server, 'tools/list', {}, { headers: { Origin: 'http://evil.example' } });
+	assert.equal(evil.status, 403, evil.text);
+	assert.equal((await ask(server, 'tools/list', {}, { headers: { Origin: server.base } })).status, 200);
+	assert.equal((await ask(server, 'tools/list', {}, { token: null })).status, 401);
+	assert.equal((await ask(server, 'tools/list', {}, { token: 'x'.repeat(20) })).status, 401);
+	await server.session({ id: 's' });
+	await server.session({ id: 'other' });
+	const names = async (token) => (await ask(server, 'tools/list', {}, { token })).json.result.tools.map(({ name }) => name);
+	const { token: viewer } = await server.api.link('s', 'viewer', 60_000);
+	const { token: driver } = await server.api.link('s', 'driver', 60_000);
+	assert.deepEqual(await names(viewer), ['session_list', 'exec_read', 'wait', 'snapshot', 'history']);
+	assert.ok((await names(driver)).includes('exec') && !(await names(driver)).includes('session_create'));
+	const mine = await use(server, 'exec', { command: 'echo driver' }, { token: driver });
+	assert.equal(mine.session_id, 's', "the link's session");
+	assert.equal((await use(server, 'exec_read', { exec_id: mine.exec_id }, { token: viewer })).output, 'driver\n');
+	assert.deepEqual((await use(server, 'session_list', {}, { token: viewer })).sessions.map((each) => each.session_id), ['s']);
+	failed(await tool(server, 'exec', { command: 'true' }, { token: viewer }), 'READ_ONLY');
+	failed(await tool(server, 'exec', { command: 'true', session_id: 'other' }, { token: driver }), 'PERMISSION_DENIED');
+	failed(await tool(server, 'session_create', {}, { token: driver }), 'PERMISSION_DENIED');
+	failed(await tool(server, 'exec_command', { cmd: 'true' }, { token: driver }), 'PERMISSION_DENIED');
+	failed(await tool(server, 'exec_read', { exec_id: 'other/../s/exec/x' }, { token: viewer }), 'EXEC_NOT_FOUND');
+	failed(await tool(server, 'snapshot', { session_id: 's/links' }, { token: viewer }), 'VALIDATION_FAILED');
+	// a session of the earlier revisions is of who began it
+	const theirs = await begin(server, legacy[0], { token: driver });
+	refused(await post(server, { jsonrpc: '2.0', id: 1, method: 'ping' }, theirs.headers), 404, -32600);
+});
+
+for (const version of legacy)
+	scenario(`${version}: sessions`, async (server) => {
+		const s = await begin(server, version);
+		assert.equal(s.first.json.result.protocolVersion, version);
+		assert.deepEqual(s.first.json.result.capabilities, { tools: {} });
+		assert.equal(s.first.json.result.serverInfo.name, 'ringside');
+		assert.deepEqual((await s.ask('ping')).json.result, {});
+		assert.equal((await s.ask('tools/list')).json.result.tools.length, 13);
+		assert.equal((await s.ask('tools/list')).json.result.resultType, undefined);
+		const { result } = (await s.ask('tools/call', { name: 'exec', arguments: { command: 'echo hi' } })).json;
+		assert.equal(result.structuredContent.output, 'hi\n');
+		refused(await s.ask('nothing'), 200, -32601);
+		refused(await s.ask('server/discover'), 200, -32601);
+		refused(await s.ask('tools/call', { name: 'nothing' }), 200, -32602);
+		const batch = await s.post([
+			{ jsonrpc: '2.0', id: 'a', method: 'ping' }, { jsonrpc: '2.0', method: 'notifications/x' }, { jsonrpc: '2.0', id: 'b' },
+			{ jsonrpc: '2.0', id: 'c', method: 'tools/call', params: { name: 'exec', arguments: { command: 'true' } } },
+		]);
+		if (version === '2025-03-26') {
+			assert.equal(batch.status, 200, batch.text);
+			assert.deepEqual(batch.json.map(({ id, error }) => [id, error?.code]), [['a', undefined], ['b', -32600], ['c', undefined]]);
+			assert.equal((await s.post([{ jsonrpc: '2.0', method: 'notifications/x' }])).status, 202);
+			assert.equal((await s.post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { 'MCP-Protocol-Version': undefined })).status, 200);
+			refused(await s.post([]), 400, -32600);
+		} else {
+			refused(batch, 400, -32600);
+		}
+		const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+		refused(await s.post(ping, { 'MCP-Protocol-Version': '1900-01-01' }), 400, -32022);
+		refused(await s.post(ping, { 'Mcp-Session-Id': undefined }), 400, -32600);
+		refused(await s.post(ping, { 'Mcp-Session-Id': 'gone' }), 404, -32600);
+		assert.equal((await s.post({ jsonrpc: '2.0', id: 5, result: {} })).status, 202);
+		assert.equal((await post(server, '', s.headers, { method: 'GET' })).status, 405);
+		assert.equal((await post(server, '', s.headers, { method: 'DELETE' })).status, 204);
+		refused(await s.post(ping), 404, -32600);
+		assert.equal((await post(server, '', s.headers, { method: 'DELETE' })).status, 404);
+		const newest = await begin(server, '2099-01-01');
+		assert.equal(newest.first.json.result.protocolVersion, legacy[0]);
+	});
+
+scenario('messages of a program that forwards its standard input', async (server) => {
+	const query = '?stdio=client-1';
+	const first = await post(server, { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: legacy[0] } }, {}, { query });
+	assert.equal(first.headers['mcp-session-id'], undefined);
+	assert.ok(first.json.result);
+	assert.deepEqual((await post(server, { jsonrpc: '2.0', id: 2, method: 'ping' }, {}, { query })).json.result, {});
+	assert.equal((await post(server, message('tools/list'), {}, { query })).json.result.resultType, 'complete');
+	refused(await post(server, { jsonrpc: '2.0', id: 2, method: 'ping' }, {}, { query: '?stdio=a%20b' }), 400, -32600);
+	for (const era of ['modern', 'legacy']) {
+		const params = { name: 'exec', arguments: { command: `sleep 100 # ${era}`, yield_ms: 60_000, on_cancel: 'interrupt' }, ...(era === 'modern' ? { _meta: meta() } : {}) };
+		const { answer } = post(server, { jsonrpc: '2.0', id: 'same', method: 'tools/call', params }, {}, { query, wait: false });
+		await until('the command runs', () => running(server).catch(() => undefined));
+		const cancel = (key) => post(server, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'same', ...(era === 'modern' ? { _meta: meta() } : {}) } }, {}, { query: key });
+		assert.equal((await cancel('?stdio=another')).status, 202);
+		assert.ok(await running(server), "another client's ids are its own");
+		assert.equal((await cancel(query)).status, 202);
+		await until('it is interrupted', async () => !(await running(server)));
+		const { text, status } = await within('the end of the call', answer);
+		assert.equal(text, '', 'no response');
+		assert.ok([200, 202].includes(status));
+	}
+});
+
+scenario('progress, streams, and what cancelling does', { timeout: 90_000 }, async (server) => {
+	const told = await tool(server, 'exec', { command: 'sleep 2.5' }, { more: { progressToken: 'p' } });
+	assert.ok(told.streams, told.text);
+	const progress = told.events.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);
+	assert.ok(progress.length >= 1, told.text);
+	for (const [i, each] of progress.entries()) {
+		assert.equal(each.progressToken, 'p');
+		assert.match(each.message, /^running: sleep/);
+		if (i > 0) assert.ok(each.progress > progress[i - 1].progress);
+	}
+	assert.equal(told.events.at(-1).result.structuredContent.exit_code, 0);
+	const quick = await tool(server, 'exec', { command: 'true' }, { more: { progressToken: 'p' } });
+	assert.equal(quick.headers['content-type'], 'application/json');
+	const long = await tool(server, 'exec', { command: 'sleep 5.5' });
+	assert.ok(long.streams && long.json.result.structuredContent.exit_code === 0, 'what takes long becomes a stream');
+
+	// 2026-07-28: a connection that ends cancels
+	const hang = (on_cancel, options) => tool(server, 'exec', { command: `sleep 100 # ${on_cancel}`, yield_ms: 60_000, on_cancel }, { wait: false, ...options });
+	for (const streams of [false, true]) {
+		const call = hang('interrupt', streams ? { more: { progressToken: 1 } } : {});
+		await until('the command runs', () => running(server));
+		if (streams) await pause(1500);
+		call.abort();
+		await until('it is interrupted', async () => !(await running(server)));
+	}
+	const detached = hang('detach');
+	const exec = await until('the command runs', () => running(server));
+	detached.abort();
+	const read = await use(server, 'exec_read', { exec_id: `agent/${exec.id}`, wait_ms: 300 });
+	assert.equal(read.state, 'running', 'it goes on, to be read later');
+	assert.equal(read.terminal.foreground.name, 'sleep');
+	const ended = await use(server, 'exec_signal', { exec_id: `agent/${exec.id}` });
+	assert.deepEqual([ended.state, ended.exit_code, ended.signal], ['done', 130, 'INT']);
+
+	// earlier revisions: it does not, notifications do
+	const s = await begin(server);
+	const params = { name: 'exec', arguments: { command: 'sleep 100', yield_ms: 60_000, on_cancel: 'interrupt' } };
+	const gone = s.post({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params }, {}, { wait: false });
+	const kept = await until('the command runs', () => running(server));
+	gone.abort();
+	assert.equal((await use(server, 'exec_read', { exec_id: `agent/${kept.id}`, wait_ms: 500 })).state, 'running');
+	await use(server, 'exec_signal', { exec_id: `agent/${kept.id}` });
+	const { answer } = s.post({ jsonrpc: '2.0', id: 'told', method: 'tools/call', params }, {}, { wait: false });
+	await until('the command runs', () => running(server));
+	const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'told', reason: 'enough' } };
+	await (await begin(server)).post(cancel);
+	assert.ok(await running(server), 'another session has ids of its own');
+	await s.post(cancel);
+	await until('it is interrupted', async () => !(await running(server)));
+	assert.equal((await within('the end of the call', answer)).text, '');
+});
+
+scenario('commands: output, cursors, limits, two sessions', async (server) => {
+	const part = await use(server, 'exec', { command: 'for i in 1 2 3; do echo part $i; sleep 0.4; done', yield_ms: 200 });
+	assert.equal(part.state, 'running');
+	assert.match(part.output, /^part 1\n/);
+	let { cursor, output } = part;
+	for (let state = 'running'; state !== 'done' || output.length < 21;) {
+		const next = await use(server, 'exec_read', { exec_id: part.exec_id, cursor, wait_ms: 5000 });
+		output += next.output;
+		({ cursor, state } = next);
+	}
+	assert.equal(output, 'part 1\npart 2\npart 3\n', 'pieces are all of it, each once');
+	assert.equal((await use(server, 'exec_read', { exec_id: part.exec_id })).output, output);
+
+	const many = await use(server, 'exec', { command: 'seq 20000', max_output_tokens: 100 });
+	assert.ok(many.truncated && many.omitted_bytes > 100_000 && many.output.length < 600);
+	assert.match(many.output, /^1\n2\n3\n[^]*… \d+ bytes omitted …[^]*20000\n$/);
+	let whole = '';
+	for (let at = 0, end = false; !end;) {
+		const page = await use(server, 'exec_read', { exec_id: many.exec_id, cursor: at, max_output_tokens: 5000 });
+		assert.ok(page.output.length <= 20_000);
+		whole += page.output;
+		at = page.cursor;
+		end = !page.truncated;
+	}
+	assert.equal(whole, Array.from({ length: 20_000 }, (_, i) => `${i + 1}\n`).join(''), 'page by page nothing is left out');
+
+	assert.equal((await use(server, 'exec', { command: 'printf "\\e[1;31mred\\e[m 10%%\\r\\e[K100%% é\\n"' })).output, '100% é\n');
+	const both = await use(server, 'exec', { command: 'echo out; echo err >&2', streams: 'pipes' });
+	assert.deepEqual([both.stdout, both.stderr, both.output], ['out\n', 'err\n', undefined]);
+	assert.equal((await use(server, 'exec', { command: 'cat; pwd', stdin: 'in', cwd: '/usr', isolate: true })).output, 'in/usr\n');
+	const once = await use(server, 'exec', { command: 'echo $RANDOM$RANDOM', key: 'k' });
+	assert.equal((await use(server, 'exec', { command: 'echo $RANDOM$RANDOM', key: 'k' })).output, once.output);
+	assert.equal((await use(server, 'exec', { command: 'sleep 100', timeout_ms: 300 })).timed_out, true);
+
+	const busy = await use(server, 'exec', { command: 'sleep 100', yield_ms: 100 });
+	const refusal = await tool(server, 'exec', { command: 'true' });
+	failed(refusal, 'RESOURCE_BUSY');
+	assert.equal(refusal.json.result.structuredContent.error.context.exec_id, busy.exec_id);
+	const two = await use(server, 'session_create', { session_id: 'two', cwd: '/usr', cols: 100, rows: 30 });
+	assert.deepEqual([two.session_id, two.cols, two.rows], ['two', 100, 30]);
+	assert.equal((await use(server, 'exec', { session_id: 'two', command: 'pwd', queue: true })).output, '/usr\n', 'beside the busy one');
+	const page = await use(server, 'session_list', { limit: 1 });
+	assert.deepEqual([page.sessions.map((each) => each.session_id), page.next_cursor], [['agent'], 'agent']);
+	const rest = await use(server, 'session_list', { limit: 1, cursor: page.next_cursor });
+	assert.deepEqual([rest.sessions.map((each) => each.session_id), rest.next_cursor], [['two'], null]);
+	assert.equal((await use(server, 'exec_signal', { exec_id: busy.exec_id })).state, 'done');
+	assert.deepEqual((({ cols, rows }) => [cols, rows])(await use(server, 'resize', { session_id: 'two', cols: 120, rows: 40 })), [120, 40]);
+	failed(await tool(server, 'session_create', { session_id: 'two' }), 'SESSION_ALREADY_EXISTS');
+	await use(server, 'session_close', { session_id: 'two' });
+	failed(await tool(server, 'session_close', { session_id: 'two' }), 'SESSION_NOT_FOUND');
+	failed(await tool(server, 'exec', { session_id: 'two', command: 'true' }), 'SESSION_NOT_FOUND');
+	failed(await tool(server, 'exec_read', { exec_id: 'agent/nothing' }), 'EXEC_NOT_FOUND');
+	failed(await tool(server, 'exec', { cmd: 'true' }), 'VALIDATION_FAILED');
+	failed(await tool(server, 'exec', { command: 'true', cwd: 'relative' }), 'VALIDATION_FAILED');
+	failed(await tool(server, 'exec', { command: ' ' }), 'INVALID_COMMAND');
+	failed(await tool(server, 'exec', { command: 'a\0b' }), 'INVALID_COMMAND');
+	failed(await tool(server, 'session_create', { session_id: 'a\0b' }), 'VALIDATION_FAILED');
+});
+
+scenario('exec_command and write_stdin', async (server) => {
+	const sessions = async () => (await server.api.list()).data.filter((each) => each.startsWith('exec-'));
+	const done = await tool(server, 'exec_command', { cmd: 'echo $TERM; tty >/dev/null && echo tty; pwd; exit 3', workdir: '/usr' });
+	const { chunk_id: chunk, ...rest } = done.json.result.structuredContent;
+	assert.deepEqual({ ...rest, wall_time_seconds: 0 }, { exit_code: 3, output: 'dumb\ntty\n/usr\n', original_token_count: 4, wall_time_seconds: 0 });
+	assert.match(chunk, /^[0-9a-f]{6}$/);
+	assert.match(done.json.result.content[0].text, /^Chunk ID: .*\nWall time: \d+\.\d+ seconds\nProcess exited with code 3\nOriginal token count: 4\nOutput:\ndumb\n/);
+	await until('its terminal is gone', async () => (await sessions()).length === 0);
+	const repl = await use(server, 'exec_command', { cmd: 'python3 -q', tty: true, yield_time_ms: 500 });
+	assert.equal(typeof repl.session_id, 'number');
+	assert.equal(repl.exit_code, undefined);
+	let seen = repl.output;
+	const write = async (chars, fields = {}) => {
+		const chunk = await use(server, 'write_stdin', { session_id: repl.session_id, chars, ...fields });
+		seen += chunk.output;
+		return chunk;
+	};
+	await until('its prompt', async () => seen.includes('>>>') || (await write('', { yield_time_ms: 1000 }), false));
+	await write('x = 6 * 7\n');
+	await write('print("x is", x)\n');
+	await until('the answer', async () => seen.includes('x is 42') || (await write(''), false));
+	assert.equal(seen.match(/x is 42/g).length, 1, 'output is given once');
+	const end = await write('exit(5)\n', { yield_time_ms: 10_000 });
+	assert.deepEqual([end.exit_code, end.session_id], [5, undefined]);
+	failed(await tool(server, 'write_stdin', { session_id: repl.session_id, chars: 'x' }), 'SESSION_NOT_FOUND');
+	const large = await use(server, 'exec_command', { cmd: 'seq 30000', max_output_tokens: 50 });
+	assert.ok(large.original_token_count > 40_000 && large.output.length < 300, JSON.stringify(large).slice(0, 500));
+	assert.equal((await use(server, 'exec_command', { cmd: "echo \"it's $0\"", shell: '/bin/sh' })).output, "it's /bin/sh\n");
+	failed(await tool(server, 'exec_command', { cmd: 'true', workdir: '/nowhere' }), 'VALIDATION_FAILED');
+	// a call that is cancelled leaves no terminal behind that nobody knows
+	const call = tool(server, 'exec_command', { cmd: 'sleep 100', yield_time_ms: 60_000 }, { wait: false });
+	await until('its terminal is there', async () => (await sessions()).length === 1);
+	await until('it runs', async () => running(server, (await sessions())[0]).catch(() => undefined));
+	call.abort();
+	await until('its terminal is gone', async () => (await sessions()).length === 0);
+});
+
+/** The published clients: each calls tools and holds results against their schemas. */
+const clients = {
+	'2026-07-28': async (url, headers) => {
+		const client = new ModernClient({ name: 'sdk', version: '1' }, { versionNegotiation: { mode: { pin: modern } } });
+		await client.connect(new ModernTransport(url, { requestInit: { headers } }));
+		return client;
+	},
+	'2025-11-25': async (url, headers) => {
+		const client = new LegacyClient({ name: 'sdk', version: '1' });
+		await client.connect(new LegacyTransport(url, { requestInit: { headers } }));
+		return client;
+	},
+};
+
+const { paths } = JSON.parse(readFileSync(new URL('../../ws/openapi.json', import.meta.url), 'utf8'));
+const missing = ['keys', 'wait', 'blocks'].filter((name) => !paths[`/api/session/{id}/${name}`]);
+
+for (const [version, connect] of Object.entries(clients))
+	scenario(`an agent's work with the published client of ${version}`, { timeout: 90_000, skip: missing.length > 0 && `there is no ${missing} yet` }, async (server) => {
+		const client = await connect(new URL('/mcp', server.base), { Authorization: `Bearer ${server.token}` });
+		const call = async (name, args = {}) => {
+			const result = await client.callTool({ name, arguments: args });
+			assert.ok(!result.isError, `${name} ${JSON.stringify(args)}: ${result.content[0].text}`);
+			return { ...result.structuredContent, said: result.content[0].text };
+		};
+		const { tools } = await client.listTools();
+		assert.equal(tools.length, 13);
+		const cwd = server.cwd;
+		await call('session_create', { session_id: 'work', cwd, cols: 80, rows: 24 });
+		const work = { session_id: 'work' };
+		const screen = (what, fits) => until(what, async () => {
+			const shown = await call('snapshot', work);
+			return fits(shown.text, shown) ? shown : undefined;
+		});
+
+		// edit a file in an editor
+		writeFileSync(path.join(cwd, 'poem.txt'), 'roses are red\nviolets are green\n');
+		await call('exec', { ...work, command: 'vi -u NONE poem.txt 2>/dev/null || vim -u NONE poem.txt', yield_ms: 500, queue: true });
+		const opened = await screen('the editor', (text) => text.includes('violets are green'));
+		assert.ok(opened.alternate || opened.rows === 24);
+		await call('send_keys', { ...work, keys: ['G', '$', 'b'], text: '' });
+		await call('send_keys', { ...work, text: 'cwblue' });
+		const typed = await call('send_keys', { ...work, keys: 'Escape' });
+		assert.match(typed.text, /violets are blue/);
+		await call('send_keys', { ...work, text: ':wq', submit: true });
+		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
+		assert.equal(readFileSync(path.join(cwd, 'poem.txt'), 'utf8'), 'roses are red\nviolets are blue\n');
+
+		// a pager
+		await call('exec', { ...work, command: 'seq 500 | less', yield_ms: 300 });
+		await screen('the first page', (text) => /^1\n2\n/.test(text));
+		const last = await call('send_keys', { ...work, keys: ['G'] });
+		assert.match(last.text, /\n500\n/);
+		const found = await call('send_keys', { ...work, text: '?123', submit: true });
+		assert.match(found.text, /^123\n/m);
+		await call('send_keys', { ...work, keys: ['q'] });
+
+		// a REPL
+		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
+		const repl = await call('exec', { ...work, command: 'python3 -q', yield_ms: 300 });
+		const ready = await call('wait', { ...work, until: [{ type: 'match', pattern: '>>> $', on: 'screen' }], timeout_ms: 20_000 });
+		assert.equal(ready.type, 'match', ready.said);
+		const asked = await call('send_keys', { ...work, text: 'print(6 * 7)', submit: true });
+		assert.match(asked.text, /^42$/m);
+		assert.equal(asked.terminal.foreground.name.startsWith('python3'), true);
+		await call('send_keys', { ...work, keys: ['C-d'] });
+		assert.equal((await call('exec_read', { exec_id: repl.exec_id, wait_ms: 10_000 })).exit_code, 0);
+
+		// a command that hangs
+		const hung = await call('exec', { ...work, command: 'cat', yield_ms: 300 });
+		assert.equal(hung.state, 'running');
+		assert.equal(hung.terminal.status, 'waiting_input', hung.said);
+		await call('send_keys', { ...work, keys: ['C-c'], snapshot: false });
+		assert.equal((await call('exec_read', { exec_id: hung.exec_id, wait_ms: 10_000 })).exit_code, 130);
+
+		// what has happened
+		const { blocks } = await call('history', work);
+		const commands = blocks.map(({ command }) => command);
+		assert.ok(commands.includes('seq 500 | less') && commands.includes('cat'), JSON.stringify(blocks));
+		await call('exec', { ...work, command: 'echo needle in a haystack' });
+		const newest = (await call('history', { ...work, limit: 1 })).blocks[0];
+		assert.equal((await call('history', { ...work, block_id: newest.id })).output, 'needle in a haystack\n');
+		assert.ok((await call('history', { ...work, search: 'needle' })).matches.length > 0);
+
+		// only what has changed
+		const { version: since } = await call('snapshot', work);
+		await call('exec', { ...work, command: 'tput cup 0 0; printf CHANGED; tput cup 23 0' });
+		const { changed, text } = await call('snapshot', { ...work, since });
+		assert.equal(text, undefined);
+		assert.ok(changed.length < 24 && changed.some((row) => row.row === 1 && row.text.startsWith('CHANGED')));
+
+		const progress = [];
+		const slow = await client.callTool({ name: 'exec', arguments: { ...work, command: 'sleep 2.2' } },
+			...(version === modern ? [{ onprogress: (each) => progress.push(each) }] : [undefined, { onprogress: (each) => progress.push(each) }]));
+		assert.equal(slow.structuredContent.exit_code, 0);
+		assert.ok(progress.length >= 1);
+		const abort = new AbortController();
+		const options = { signal: abort.signal };
+		const aborted = client.callTool({ name: 'exec', arguments: { ...work, command: 'sleep 100', yield_ms: 60_000, on_cancel: 'interrupt' } },
+			...(version === modern ? [options] : [undefined, options]));
+		aborted.catch(() => {});
+		await until('it runs', () => running(server, 'work'));
+		abort.abort();
+		await assert.rejects(aborted);
+		await until('it is interrupted', async () => !(await running(server, 'work')));
+		await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }), (error) => error.code === -32602);
+		await client.close();
+	});

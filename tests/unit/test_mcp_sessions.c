@@ -1,0 +1,76 @@
+#include "tests/lib/leak.h"
+#include "ws/mcp_cursors.h"
+#include "ws/mcp_sessions.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(mcp_sessions, .timeout = 60);
+
+static const struct principal owner = {.role = ROLE_OWNER};
+
+Test(mcp_sessions, belong_to_who_made_them)
+{
+	struct mcp_sessions all = {0};
+	struct principal guest = {.role = ROLE_DRIVER, .link = "l1"},
+			 other = {.role = ROLE_DRIVER, .link = "l2"};
+	const struct mcp_session *s = mcp_sessions_create(&all, &guest, 1);
+	cr_assert_eq(strlen(s->id), MCP_SESSION_ID_SIZE - 1);
+	cr_assert_eq(mcp_sessions_find(&all, s->id, &guest, 2), s);
+	cr_assert_null(mcp_sessions_find(&all, s->id, &other, 2));
+	cr_assert_null(mcp_sessions_find(&all, s->id, &owner, 2));
+	cr_assert_null(mcp_sessions_find(&all, "nothing", &guest, 2));
+	mcp_sessions_close(&all);
+	ASSERT_NO_LEAKS();
+}
+
+Test(mcp_sessions, expire_when_nobody_uses_them)
+{
+	struct mcp_sessions all = {0};
+	char used[MCP_SESSION_ID_SIZE], unused[MCP_SESSION_ID_SIZE];
+	snprintf(used, sizeof used, "%s", mcp_sessions_create(&all, &owner, 0)->id);
+	snprintf(unused, sizeof unused, "%s", mcp_sessions_create(&all, &owner, 0)->id);
+	cr_assert_not_null(mcp_sessions_find(&all, used, &owner, MCP_SESSION_IDLE_MS));
+	cr_assert_not_null(mcp_sessions_find(&all, used, &owner, MCP_SESSION_IDLE_MS + 1));
+	cr_assert_null(mcp_sessions_find(&all, unused, &owner, MCP_SESSION_IDLE_MS + 1));
+	cr_assert_not_null(mcp_sessions_create(&all, &owner, MCP_SESSION_IDLE_MS + 1));
+	cr_assert_eq(HASH_COUNT(all.table), 2, "it made room");
+	mcp_sessions_close(&all);
+	ASSERT_NO_LEAKS();
+}
+
+Test(mcp_sessions, the_one_unused_for_longest_makes_room)
+{
+	struct mcp_sessions all = {0};
+	char first[MCP_SESSION_ID_SIZE], second[MCP_SESSION_ID_SIZE];
+	snprintf(first, sizeof first, "%s", mcp_sessions_create(&all, &owner, 1)->id);
+	snprintf(second, sizeof second, "%s", mcp_sessions_create(&all, &owner, 2)->id);
+	cr_assert_not_null(mcp_sessions_find(&all, first, &owner, 3));
+	for (unsigned i = 2; i <= MCP_SESSIONS_MAX; i++)
+		cr_assert_not_null(mcp_sessions_create(&all, &owner, 4));
+	cr_assert_eq(HASH_COUNT(all.table), MCP_SESSIONS_MAX);
+	cr_assert_not_null(mcp_sessions_find(&all, first, &owner, 5));
+	cr_assert_null(mcp_sessions_find(&all, second, &owner, 5));
+	mcp_sessions_close(&all);
+	ASSERT_NO_LEAKS();
+}
+
+Test(mcp_cursors, are_kept_by_number_and_bounded)
+{
+	struct mcp_cursors all = {0};
+	cr_assert_eq(mcp_cursors_get(&all, 5), 0);
+	mcp_cursors_set(&all, 5, 100);
+	mcp_cursors_set(&all, 5, 200);
+	cr_assert_eq(mcp_cursors_get(&all, 5), 200);
+	mcp_cursors_forget(&all, 5);
+	mcp_cursors_forget(&all, 5);
+	cr_assert_eq(mcp_cursors_get(&all, 5), 0);
+	for (uint64_t i = 0; i <= MCP_CURSORS_MAX; i++)
+		mcp_cursors_set(&all, i, i + 1);
+	cr_assert_eq(mcp_cursors_get(&all, 0), 0, "the oldest went");
+	cr_assert_eq(mcp_cursors_get(&all, 1), 2);
+	cr_assert_eq(mcp_cursors_get(&all, MCP_CURSORS_MAX), MCP_CURSORS_MAX + 1);
+	mcp_cursors_close(&all);
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,107 @@
+#include "tests/lib/leak.h"
+#include "ws/mcp_call.h"
+#include "ws/mcp_tools.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(mcp_tools, .timeout = 60);
+
+static struct mcp_tools tools;
+
+static void setup(void)
+{
+	cr_assert_eq(mcp_tools_open(&tools), 0);
+}
+
+static void teardown(void)
+{
+	mcp_tools_close(&tools);
+}
+
+static bool offers(enum role role, const char *name)
+{
+	size_t i;
+	const json_t *tool;
+	json_array_foreach (tools.lists[role], i, tool)
+		if (strcmp(json_string_value(json_object_get(tool, "name")), name) == 0)
+			return true;
+	return false;
+}
+
+Test(mcp_tools, roles_are_offered_what_they_may_call, .init = setup, .fini = teardown)
+{
+	cr_assert(offers(ROLE_VIEWER, "snapshot") && offers(ROLE_VIEWER, "exec_read"));
+	cr_assert(!offers(ROLE_VIEWER, "exec") && !offers(ROLE_VIEWER, "send_keys"));
+	cr_assert(offers(ROLE_DRIVER, "exec") && !offers(ROLE_DRIVER, "session_create"));
+	cr_assert(offers(ROLE_OWNER, "session_create") && offers(ROLE_OWNER, "exec_command"));
+	cr_assert_eq(json_array_size(tools.lists[ROLE_OWNER]), tools.count);
+	cr_assert_null(mcp_tools_find(&tools, "nothing"));
+}
+
+Test(mcp_tools, every_tool_does_something_and_says_what, .init = setup, .fini = teardown)
+{
+	for (size_t i = 0; i < tools.count; i++) {
+		const json_t *tool = json_array_get(tools.document, i);
+		const json_t *hints = json_object_get(tool, "annotations");
+		cr_assert_not_null(mcp_tool_begin(tools.list[i].name));
+		cr_assert(json_is_string(json_object_get(tool, "description")));
+		cr_assert(json_is_false(
+			json_object_get(tools.list[i].schema, "additionalProperties")));
+		cr_assert(json_is_object(json_object_get(tool, "outputSchema")));
+		cr_assert_null(json_object_get(tool, "role"));
+		/* Who may only watch is offered what only reads, and nothing else is called so. */
+		cr_assert_eq(json_is_true(json_object_get(hints, "readOnlyHint")),
+			tools.list[i].role == ROLE_VIEWER, "%s", tools.list[i].name);
+	}
+}
+
+static const struct {
+	const char *tool, *args, *problem; /* problem: NULL = none */
+} cases[] = {
+	{"exec", "{\"command\":\"true\"}", NULL},
+	{"exec", "{\"command\":\"true\",\"stdin\":null,\"env\":{\"A\":\"b\"}}", NULL},
+	{"exec", "{}", "command is required"},
+	{"exec", "{\"command\":1}", "command must be of type string"},
+	{"exec", "{\"command\":\"a\",\"stdin\":1}", "stdin must be of type string or null"},
+	{"exec", "{\"command\":\"a\",\"cmd\":\"b\"}", "cmd is not known here"},
+	{"exec", "{\"command\":\"a\",\"yield_ms\":-1}", "yield_ms is out of range"},
+	{"exec", "{\"command\":\"a\",\"yield_ms\":1.5}", "yield_ms must be of type integer"},
+	{"exec", "{\"command\":\"a\",\"env\":{\"A\":1}}", "A must be of type string"},
+	{"exec", "{\"command\":\"a\",\"on_cancel\":\"x\"}",
+		"on_cancel must be one of [\"detach\",\"interrupt\"]"},
+	{"send_keys", "{\"keys\":\"C-c\"}", NULL},
+	{"send_keys", "{\"keys\":[\"C-c\",\"x\"]}", NULL},
+	{"send_keys", "{\"keys\":[1]}", "keys is of the wrong type"},
+	{"send_keys", "{\"mouse\":{\"action\":\"click\",\"row\":1}}", "column is required"},
+	{"wait", "{\"until\":[{\"type\":\"prompt\"}]}", NULL},
+	{"wait", "{\"until\":[]}", "until has too few or too many items"},
+	{"wait", "{\"until\":[{}]}", "type is required"},
+	{"wait", "{\"until\":{}}", "until must be of type array"},
+};
+
+Test(mcp_tools, arguments_are_held_against_the_schema, .init = setup, .fini = teardown)
+{
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char problem[MCP_PROBLEM_SIZE] = "";
+		json_t *args = json_loads(cases[i].args, 0, NULL);
+		bool good = mcp_schema_check(
+			mcp_tools_find(&tools, cases[i].tool)->schema, args, "arguments", problem);
+		cr_assert_eq(good, cases[i].problem == NULL, "%s: %s", cases[i].args, problem);
+		cr_assert_str_eq(problem, cases[i].problem ? cases[i].problem : "");
+		json_decref(args);
+	}
+}
+
+Test(mcp_tools, names_in_snake_case)
+{
+	json_t *camel = json_loads("{\"aBc\":[{\"exitCode\":{\"x\":1}}],\"plain\":\"aB\"}", 0, NULL);
+	json_t *snake = mcp_snake(camel);
+	json_t *want = json_loads(
+		"{\"a_bc\":[{\"exit_code\":{\"x\":1}}],\"plain\":\"aB\"}", 0, NULL);
+	cr_assert(json_equal(snake, want));
+	json_decref(camel);
+	json_decref(snake);
+	json_decref(want);
+	ASSERT_NO_LEAKS();
+}

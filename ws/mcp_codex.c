@@ -1,0 +1,265 @@
+/*
+ * exec_command and write_stdin, in the shape that models know from Codex: each command has a session of its
+ * own, named by a number, which is deleted when the command has ended. How far its output has been given is
+ * kept with that number (ws/mcp_cursors.h).
+ */
+#include "ws/mcp_cursors.h"
+#include "ws/mcp_exec.h"
+
+#include "ws/api.h"
+#include "ws/mcp.h"
+#include "ws/mcp_text.h"
+
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#define PREFIX "exec-"
+#define COLS 160
+#define ROWS 48
+#define IDLE_MS ((json_int_t)24 * 3600 * 1000) /* for a session whose number got lost */
+#define YIELD_MIN_MS 250
+#define YIELD_MAX_MS 300000
+#define YIELD_DEFAULT_MS 10000
+#define WRITE_YIELD_DEFAULT_MS 250
+#define POLL_MIN_MS 1000               /* of a call that writes nothing */
+#define OUTPUT_MAX ((uint64_t)1 << 20) /* bytes that one answer looks at */
+#define NAME_BYTES 60u
+
+static json_int_t yield_ms(const struct mcp_call *c, json_int_t fallback, json_int_t least)
+{
+	json_int_t ms = mcp_number_arg(c, "yield_time_ms", fallback);
+	return ms < least ? least : ms > YIELD_MAX_MS ? YIELD_MAX_MS : ms;
+}
+
+static void delete_session(struct mcp_call *c)
+{
+	c->owns_session = false;
+	mcp_cursors_forget(&c->api->mcp->cursors, c->number);
+	mcp_tell(c, METHOD_POST, "/api/session/delete", json_pack("{s:s}", "sessionId", c->session));
+}
+
+/* Answering */
+
+static void finish_chunk(struct mcp_call *c, char *text)
+{
+	unsigned char id[3] = {0};
+	uint64_t omitted;
+	json_int_t tokens = (json_int_t)((strlen(text ? text : "") + 3) / 4);
+	json_t *result = c->kept;
+	c->kept = NULL;
+	RAND_bytes(id, sizeof id);
+	text = mcp_clip(text, mcp_output_max(c), &omitted);
+	json_object_set_new(result, "chunk_id", json_sprintf("%02x%02x%02x", id[0], id[1], id[2]));
+	json_object_set_new(
+		result, "wall_time_seconds", json_real((double)(uv_hrtime() - c->began_ns) / 1e9));
+	json_object_set_new(result, "original_token_count", json_integer(tokens));
+	json_object_set_new(result, "output", json_string(text ? text : ""));
+	free(text);
+	if (json_object_get(result, "exit_code"))
+		delete_session(c);
+	else
+		mcp_cursors_set(&c->api->mcp->cursors, c->number, c->cursor);
+	c->owns_session = false;
+	json_t *structured = json_incref(result);
+	mcp_finish(c, structured, mcp_chunk_text(result));
+	json_decref(structured);
+}
+
+static void on_output(struct mcp_call *c, const struct mcp_answer *a)
+{
+	uint64_t end = mcp_offset(c->kept, "end"), oldest, skipped = c->skipped;
+	oldest = mcp_offset(json_object_get(a->json, "context"), "oldest");
+	if (a->status == 416 && oldest > c->cursor) {
+		c->skipped += oldest - c->cursor;
+		c->cursor = oldest;
+		mcp_ask_output(c, on_output, end);
+		return;
+	}
+	if (!mcp_succeeded(c, a))
+		return;
+	end = end > 0 ? end : mcp_answer_number(a, "Ringside-Head");
+	if (end > c->cursor + OUTPUT_MAX) {
+		c->skipped += end - OUTPUT_MAX - c->cursor;
+		c->cursor = end - OUTPUT_MAX;
+		mcp_ask_output(c, on_output, end);
+		return;
+	}
+	size_t length;
+	json_object_del(c->kept, "end");
+	c->cursor += a->length;
+	finish_chunk(c,
+		skipped > 0 ? mcp_join("", 0, a->body, a->length, skipped)
+			    : mcp_plain(a->body, a->length, &length));
+}
+
+/* The command as the API tells of it; what it has printed since the last answer is read. */
+static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
+{
+	uint64_t omitted = 0;
+	if (a->status >= 400 && c->owns_session)
+		delete_session(c);
+	if (!mcp_succeeded(c, a))
+		return;
+	const json_t *exec = json_object_get(a->json, "data");
+	const json_t *range = json_object_get(exec, "range"),
+		     *status = json_object_get(exec, "exitCode");
+	uint64_t start = mcp_offset(range, "start"), end = mcp_offset(range, "end");
+	bool done = mcp_exec_is_done(exec), fresh = c->cursor <= start;
+	if (done) /* a command that was never run has no status */
+		c->kept = json_pack("{s:o}", "exit_code",
+			json_is_integer(status) ? json_copy((json_t *)(uintptr_t)status)
+						: json_integer(-1));
+	else
+		c->kept = json_pack("{s:I}", "session_id", (json_int_t)c->number);
+	if (done && (fresh || end <= c->cursor)) {
+		finish_chunk(c, fresh ? mcp_exec_stream(exec, "output", &omitted) : strdup(""));
+		return;
+	}
+	c->cursor = fresh ? start : c->cursor;
+	json_object_set_new(c->kept, "end", json_integer((json_int_t)(done ? end : 0)));
+	mcp_ask_output(c, on_output, done ? end : 0);
+}
+
+/* exec_command */
+
+/* 'text' for a shell; to be freed. */
+static char *quote(const char *text)
+{
+	char *quoted = malloc(4 * strlen(text) + 3), *to = quoted;
+	if (!quoted)
+		return NULL;
+	*to++ = '\'';
+	for (; *text; text++) {
+		if (*text == '\'')
+			to = stpcpy(to, "'\\''");
+		else
+			*to++ = *text;
+	}
+	stpcpy(to, "'");
+	return quoted;
+}
+
+/* What the session's bash runs: the command, or another shell with it. */
+static json_t *command_of(const struct mcp_call *c)
+{
+	const char *cmd = mcp_text_arg(c, "cmd"), *shell = mcp_text_arg(c, "shell");
+	bool login = mcp_flag_arg(c, "login", false);
+	const char *base = shell ? strrchr(shell, '/') : NULL;
+	base = base ? base + 1 : shell;
+	if (!login && (!base || strcmp(base, "bash") == 0))
+		return json_string(cmd);
+	char *quoted = quote(cmd), *name = quote(shell ? shell : "bash");
+	json_t *command = quoted && name ? json_sprintf("%s -%sc %s", name, login ? "l" : "", quoted)
+					 : NULL;
+	free(quoted);
+	free(name);
+	return command;
+}
+
+static void on_created(struct mcp_call *c, const struct mcp_answer *a)
+{
+	char path[MCP_PATH_MAX];
+	if (!mcp_succeeded(c, a))
+		return;
+	c->owns_session = true;
+	json_t *body = json_pack("{s:o?, s:s, s:I, s:I}", "command", command_of(c), "format", "raw",
+		"yieldMs", yield_ms(c, YIELD_DEFAULT_MS, YIELD_MIN_MS), "maxOutput",
+		(json_int_t)OUTPUT_MAX);
+	if (!mcp_flag_arg(c, "tty", false))
+		json_object_set_new(body, "env",
+			json_pack("{s:s, s:s, s:s, s:s, s:s}", "TERM", "dumb", "NO_COLOR", "1",
+				"PAGER", "cat", "GIT_PAGER", "cat", "GH_PAGER", "cat"));
+	if (c->author[0])
+		json_object_set_new(body, "author", json_string(c->author));
+	mcp_ask(c, on_exec, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
+}
+
+/* The first words of the command, as far as they can be a name. */
+static json_t *name_of(const char *cmd)
+{
+	char name[NAME_BYTES + 1];
+	size_t n = 0;
+	for (; *cmd && n < NAME_BYTES; cmd++)
+		name[n++] = *cmd >= ' ' && *cmd < 0x7f ? *cmd : ' ';
+	name[n] = '\0';
+	return json_string(n > 0 ? name : "command");
+}
+
+void mcp_exec_command(struct mcp_call *c, const struct mcp_answer *a)
+{
+	uint32_t number;
+	(void)a;
+	if (RAND_bytes((unsigned char *)&number, sizeof number) != 1) {
+		mcp_fail(c, "INTERNAL_ERROR", "There are no random numbers", NULL);
+		return;
+	}
+	c->number = 100000000 + number % 900000000;
+	snprintf(c->session, sizeof c->session, PREFIX "%llu", (unsigned long long)c->number);
+	json_t *body = json_pack("{s:s, s:o, s:i, s:i, s:I}", "id", c->session, "name",
+		name_of(mcp_text_arg(c, "cmd")), "cols", COLS, "rows", ROWS, "idleTimeoutMs",
+		IDLE_MS);
+	const char *workdir = mcp_text_arg(c, "workdir");
+	if (workdir && *workdir)
+		json_object_set_new(body, "cwd", json_string(workdir));
+	mcp_ask(c, on_created, METHOD_POST, "/api/session/create", body, NULL);
+}
+
+/* write_stdin */
+
+static void ask_exec(struct mcp_call *c)
+{
+	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 16], wait[24];
+	const char *chars = mcp_text_arg(c, "chars");
+	json_int_t least = chars && *chars ? YIELD_MIN_MS : POLL_MIN_MS;
+	snprintf(rest, sizeof rest, "/exec/%s", c->exec);
+	snprintf(wait, sizeof wait, "%lld", (long long)yield_ms(c, WRITE_YIELD_DEFAULT_MS, least));
+	const char *const params[] = {"waitMs", wait, "format", "raw", NULL};
+	mcp_ask(c, on_exec, METHOD_GET, mcp_path(path, c, rest), NULL, params);
+}
+
+static void on_written(struct mcp_call *c, const struct mcp_answer *a)
+{
+	/* A command that has ended takes nothing more; its end is what there is to be told. */
+	if (a->status == 410 || mcp_succeeded(c, a))
+		ask_exec(c);
+}
+
+static void on_execs(struct mcp_call *c, const struct mcp_answer *a)
+{
+	char path[MCP_PATH_MAX];
+	if (a->status == 404) {
+		mcp_fail(c, "SESSION_NOT_FOUND",
+			"Unknown session_id: its command has ended, or never was",
+			json_pack("{s:I}", "session_id", (json_int_t)c->number));
+		return;
+	}
+	if (!mcp_succeeded(c, a))
+		return;
+	const json_t *first = json_array_get(json_object_get(a->json, "data"), 0);
+	const char *id = json_string_value(json_object_get(first, "id"));
+	if (!id || !name_is_id(id)) {
+		mcp_fail(c, "EXEC_NOT_FOUND", "This session has no command", NULL);
+		return;
+	}
+	snprintf(c->exec, sizeof c->exec, "%s", id);
+	json_t *chars = json_object_get(c->args, "chars");
+	if (json_string_length(chars) == 0)
+		ask_exec(c);
+	else
+		mcp_ask(c, on_written, METHOD_POST, mcp_path(path, c, "/input"),
+			json_pack("{s:O}", "data", chars), NULL);
+}
+
+void mcp_write_stdin(struct mcp_call *c, const struct mcp_answer *a)
+{
+	char path[MCP_PATH_MAX];
+	json_int_t number = mcp_number_arg(c, "session_id", 0);
+	(void)a;
+	c->number = number > 0 ? (uint64_t)number : 0;
+	c->cursor = mcp_cursors_get(&c->api->mcp->cursors, c->number);
+	snprintf(c->session, sizeof c->session, PREFIX "%llu", (unsigned long long)c->number);
+	mcp_ask(c, on_execs, METHOD_GET, mcp_path(path, c, "/exec"), NULL, NULL);
+}

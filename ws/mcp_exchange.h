@@ -1,0 +1,38 @@
+/*
+ * An exchange is a POST to /mcp with requests, usually one, of some revisions a batch: they are begun, and
+ * answered with JSON or with a stream of events.
+ */
+#pragma once
+
+#include "ws/mcp.h"
+#include "ws/mcp_rpc.h"
+
+#define MCP_META "io.modelcontextprotocol/"
+
+extern const char mcp_instructions[]; /* for models: what the server is for */
+
+/* Who sent it, and how it may be answered. */
+struct mcp_sender {
+	char scope[MCP_SCOPE_MAX + 8];
+	const char *client;
+	bool takes_json, takes_stream;
+};
+
+/* Begin all requests of the input, and answer r when they are over. modern: of the revision without sessions. */
+void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *input, bool modern,
+	const struct mcp_sender *sender);
+
+/* Do what a notification says. scope: who sent it. */
+void mcp_take_notification(struct mcp *m, const struct rpc_message *message, const char *scope);
+
+/* From time to time: progress is told, answers that take long become streams. */
+void mcp_exchanges_tick(struct mcp *m);
+
+/* Answer with nothing but a status; or with an error of the protocol (data is taken). */
+void mcp_reply_nothing(struct request *r, int status);
+void mcp_refuse(struct request *r, int status, json_t *id, enum rpc_code code, const char *message,
+	json_t *data);
+
+/* Name and version of the server; the revisions it speaks, newest first. New references. */
+json_t *mcp_server_info(const struct mcp *m);
+json_t *mcp_versions_json(void);

@@ -1,0 +1,307 @@
+/* The tools that run commands in sessions: exec, exec_read, exec_signal. */
+#include "ws/mcp_exec.h"
+
+#include "ws/api.h"
+#include "ws/mcp_text.h"
+#include "ws/text.h"
+
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TOKEN_BYTES 4
+#define TOKENS_DEFAULT 10000
+#define YIELD_DEFAULT_MS 10000
+#define CLIP_SLACK 128u /* what was cut by the API has a line that says so */
+
+size_t mcp_output_max(const struct mcp_call *c)
+{
+	return (size_t)mcp_number_arg(c, "max_output_tokens", TOKENS_DEFAULT) * TOKEN_BYTES;
+}
+
+uint64_t mcp_offset(const json_t *object, const char *name)
+{
+	json_int_t number = json_integer_value(json_object_get(object, name));
+	return number > 0 ? (uint64_t)number : 0;
+}
+
+bool mcp_exec_is_done(const json_t *exec)
+{
+	const char *state = json_string_value(json_object_get(exec, "state"));
+	return state && strcmp(state, "done") == 0;
+}
+
+char *mcp_exec_stream(const json_t *exec, const char *name, uint64_t *omitted)
+{
+	const json_t *value = json_object_get(exec, name);
+	const json_t *cut = json_object_get(json_object_get(exec, "truncated"), name);
+	const char *bytes = json_string_value(value);
+	size_t length = json_string_length(value), ignored;
+	uint64_t missing = mcp_offset(cut, "omittedBytes"), head = mcp_offset(cut, "headBytes");
+	if (!bytes)
+		return NULL;
+	if (missing == 0)
+		return mcp_plain(bytes, length, &ignored);
+	*omitted += missing;
+	/* Where something was no UTF-8 the place is only about right. */
+	size_t at = head < length ? (size_t)head : length;
+	at -= text_incomplete(bytes, at);
+	return mcp_join(bytes, at, bytes + at, length - at, missing);
+}
+
+static void set_text(json_t *object, const char *name, char *text)
+{
+	if (text)
+		json_object_set_new(object, name, json_string(text));
+	free(text);
+}
+
+/* Copy members under their names in snake_case. */
+static void copy(json_t *to, const json_t *from, const char *const names[][2])
+{
+	for (; (*names)[0]; names++) {
+		json_t *value = json_object_get(from, (*names)[0]);
+		if (value)
+			json_object_set(to, (*names)[1], value);
+	}
+}
+
+/* What is said of a command, without what it printed. */
+static json_t *describe(const struct mcp_call *c, const json_t *exec, json_t *state)
+{
+	static const char *const names[][2] = {{"sessionId", "session_id"}, {"state", "state"},
+		{"exitCode", "exit_code"}, {"signal", "signal"}, {"pipeStatus", "pipe_status"},
+		{"endedBy", "ended_by"}, {"timedOut", "timed_out"}, {"cwd", "cwd"},
+		{"durationMs", "duration_ms"}, {"outputExact", "output_exact"},
+		{"unkillable", "unkillable"}, {NULL, NULL}};
+	json_t *result = json_pack("{s:o}", "exec_id", json_sprintf("%s/%s", c->session, c->exec));
+	copy(result, exec, names);
+	if (json_is_object(state))
+		json_object_set_new(result, "terminal", mcp_snake(state));
+	return result;
+}
+
+static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
+{
+	json_object_set_new(result, "truncated", json_boolean(omitted > 0));
+	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)omitted));
+	json_object_set_new(result, "cursor", json_integer((json_int_t)c->cursor));
+	json_t *structured = json_incref(result);
+	mcp_finish(c, structured, mcp_exec_text(result));
+	json_decref(structured);
+}
+
+static void add_outputs(
+	const struct mcp_call *c, json_t *result, const json_t *exec, uint64_t *omitted)
+{
+	static const char *const streams[] = {"output", "stdout", "stderr"};
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t cut;
+		char *text = mcp_exec_stream(exec, streams[i], omitted);
+		set_text(result, streams[i], mcp_clip(text, mcp_output_max(c) + CLIP_SLACK, &cut));
+		*omitted += cut;
+	}
+	json_object_set(result, "lost_bytes", json_object_get(exec, "lost"));
+}
+
+/* A command that still runs: its output goes on at the session's head. */
+static void on_head(struct mcp_call *c, const struct mcp_answer *a)
+{
+	json_t *result = c->kept;
+	if (!mcp_succeeded(c, a))
+		return;
+	json_t *state = json_object_get(a->json, "state");
+	c->kept = NULL;
+	c->cursor = mcp_offset(state, "offset");
+	json_object_set_new(result, "terminal", mcp_snake(state));
+	finish_exec(c, result, mcp_offset(result, "omitted_bytes"));
+}
+
+/* An exec of the API, with its output, is the result. */
+static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
+{
+	char path[MCP_PATH_MAX];
+	uint64_t omitted = 0;
+	if (!mcp_succeeded(c, a))
+		return;
+	const json_t *exec = json_object_get(a->json, "data");
+	const char *id = json_string_value(json_object_get(exec, "id"));
+	snprintf(c->exec, sizeof c->exec, "%s", id ? id : "");
+	json_t *result = describe(c, exec, json_object_get(a->json, "state"));
+	add_outputs(c, result, exec, &omitted);
+	if (mcp_exec_is_done(exec)) {
+		c->cursor = mcp_offset(json_object_get(exec, "range"), "end");
+		finish_exec(c, result, omitted);
+		return;
+	}
+	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)omitted));
+	c->kept = result;
+	mcp_ask(c, on_head, METHOD_GET, mcp_path(path, c, "/state"), NULL, NULL);
+}
+
+/* exec */
+
+static void make_key(struct mcp_call *c)
+{
+	const char *given = mcp_text_arg(c, "key"), *cancel = mcp_text_arg(c, "on_cancel");
+	unsigned char bytes[16];
+	if (given || !cancel || strcmp(cancel, "interrupt") != 0 ||
+		RAND_bytes(bytes, sizeof bytes) != 1)
+		return;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(c->key + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
+{
+	static const char *const names[] = {"command", "timeout_ms", "stdin", "cwd", "env",
+		"streams", "isolate", "queue", "key", NULL};
+	char path[MCP_PATH_MAX];
+	(void)a;
+	json_t *body = json_pack("{s:s, s:I, s:I}", "format", "raw", "yieldMs",
+		mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS), "maxOutput",
+		(json_int_t)mcp_output_max(c));
+	mcp_copy_args(c, body, names);
+	make_key(c);
+	if (c->key[0])
+		json_object_set_new(body, "key", json_string(c->key));
+	if (c->author[0])
+		json_object_set_new(body, "author", json_string(c->author));
+	mcp_ask(c, on_exec, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
+}
+
+void mcp_exec(struct mcp_call *c, const struct mcp_answer *a)
+{
+	(void)a;
+	mcp_in_session(c, start_exec);
+}
+
+/* exec_read, exec_signal */
+
+/* Take "SESSION/EXEC" apart. */
+static bool take_exec(struct mcp_call *c)
+{
+	const char *handle = mcp_text_arg(c, "exec_id");
+	const char *slash = handle ? strrchr(handle, '/') : NULL;
+	if (slash && slash != handle && strlen(handle) < sizeof c->session + sizeof c->exec) {
+		snprintf(c->session, sizeof c->session, "%.*s", (int)(slash - handle), handle);
+		snprintf(c->exec, sizeof c->exec, "%s", slash + 1);
+		if (name_is_id(c->session) && name_is_id(c->exec))
+			return true;
+	}
+	c->session[0] = '\0';
+	mcp_fail(c, "EXEC_NOT_FOUND", "This is no exec_id that exec has given", NULL);
+	return false;
+}
+
+uint64_t mcp_answer_number(const struct mcp_answer *a, const char *name)
+{
+	uint64_t number = 0;
+	for (size_t i = 0; i < a->request->reply.headers_count; i++)
+		if (strcasecmp(a->request->reply.headers[i].name, name) == 0)
+			params_number(a->request->reply.headers[i].value, INT64_MAX, &number);
+	return number;
+}
+
+void mcp_ask_output(struct mcp_call *c, mcp_step next, uint64_t to)
+{
+	char path[MCP_PATH_MAX], from_text[24], to_text[24];
+	snprintf(from_text, sizeof from_text, "%llu", (unsigned long long)c->cursor);
+	snprintf(to_text, sizeof to_text, "%llu", (unsigned long long)to);
+	const char *const params[] = {"from", from_text, "to", to > 0 ? to_text : NULL, NULL};
+	mcp_ask(c, next, METHOD_GET, mcp_path(path, c, "/output"), NULL, params);
+}
+
+/* Output is asked for that is not in the ring any more: go on with what is. Returns whether it is so. */
+static bool skip_lost(struct mcp_call *c, const struct mcp_answer *a, mcp_step again, uint64_t to)
+{
+	uint64_t oldest = mcp_offset(json_object_get(a->json, "context"), "oldest");
+	if (a->status != 416 || oldest <= c->cursor || (to > 0 && to < oldest))
+		return false;
+	json_object_set_new(c->kept, "lost_bytes", json_integer((json_int_t)(oldest - c->cursor)));
+	c->cursor = oldest;
+	mcp_ask_output(c, again, to);
+	return true;
+}
+
+/* How far a page of output from the cursor on may go. */
+static uint64_t page_end(const struct mcp_call *c)
+{
+	uint64_t end = mcp_offset(c->kept, "end"), page = c->cursor + mcp_output_max(c);
+	return end > 0 && end < page ? end : page;
+}
+
+static void on_page(struct mcp_call *c, const struct mcp_answer *a)
+{
+	size_t length = a->length;
+	if (skip_lost(c, a, on_page, page_end(c)) || !mcp_succeeded(c, a))
+		return;
+	json_t *result = c->kept;
+	uint64_t head = mcp_answer_number(a, "Ringside-Head"),
+		 to = mcp_answer_number(a, "Ringside-To");
+	uint64_t end = mcp_offset(result, "end");
+	end = end > 0 ? end : head;
+	/* A character that is not complete comes with the next page. */
+	if (to < end || !mcp_exec_is_done(result))
+		length -= text_incomplete(a->body, length);
+	c->cursor += length;
+	set_text(result, "output", mcp_plain(a->body, length, &length));
+	json_object_del(result, "end");
+	c->kept = NULL;
+	finish_exec(c, result, end > c->cursor ? end - c->cursor : 0);
+}
+
+/* Only what came after the cursor, page by page. */
+static void on_exec_read(struct mcp_call *c, const struct mcp_answer *a)
+{
+	if (!json_object_get(c->args, "cursor")) {
+		on_exec(c, a);
+		return;
+	}
+	if (!mcp_succeeded(c, a))
+		return;
+	const json_t *exec = json_object_get(a->json, "data");
+	const json_t *range = json_object_get(exec, "range");
+	c->kept = describe(c, exec, json_object_get(a->json, "state"));
+	uint64_t cursor = (uint64_t)mcp_number_arg(c, "cursor", 0),
+		 start = mcp_offset(range, "start");
+	uint64_t end = mcp_exec_is_done(exec) ? mcp_offset(range, "end") : 0;
+	c->cursor = cursor < start ? start : end > 0 && cursor > end ? end : cursor;
+	json_object_set_new(c->kept, "end", json_integer((json_int_t)end));
+	mcp_ask_output(c, on_page, page_end(c));
+}
+
+void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a)
+{
+	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 16], wait[24];
+	(void)a;
+	if (!take_exec(c))
+		return;
+	snprintf(rest, sizeof rest, "/exec/%s", c->exec);
+	snprintf(wait, sizeof wait, "%lld", (long long)mcp_number_arg(c, "wait_ms", 0));
+	const char *const params[] = {"waitMs", wait, "format", "raw", NULL};
+	mcp_ask(c, on_exec_read, METHOD_GET, mcp_path(path, c, rest), NULL, params);
+}
+
+static void on_signalled(struct mcp_call *c, const struct mcp_answer *a)
+{
+	if (mcp_succeeded(c, a))
+		mcp_exec_read(c, NULL);
+}
+
+void mcp_exec_signal(struct mcp_call *c, const struct mcp_answer *a)
+{
+	static const char *const names[] = {"signal", "grace_ms", NULL};
+	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 32];
+	json_t *body = json_object();
+	(void)a;
+	if (!take_exec(c)) {
+		json_decref(body);
+		return;
+	}
+	mcp_copy_args(c, body, names);
+	snprintf(rest, sizeof rest, "/exec/%s/cancel", c->exec);
+	mcp_ask(c, on_signalled, METHOD_POST, mcp_path(path, c, rest), body, NULL);
+}

@@ -1,0 +1,45 @@
+/*
+ * The sessions of MCP's revisions that begin with `initialize`, which have nothing to do with those of
+ * terminals: what the client said of itself, and a name under which it can cancel what it has asked for.
+ * Bounded: those that are not used expire, and where there are too many, the one that was unused for longest
+ * goes.
+ */
+#pragma once
+
+#include "ws/auth.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#define MCP_SESSIONS_MAX 1024u
+#define MCP_SESSION_IDLE_MS (UINT64_C(24) * 3600 * 1000)
+#define MCP_SESSION_ID_SIZE 41u /* hex, and the NUL */
+#define MCP_CLIENT_SIZE 65u
+
+struct mcp_session {
+	UT_hash_handle hh;
+	char id[MCP_SESSION_ID_SIZE];
+	char client[MCP_CLIENT_SIZE]; /* name of the program, or "" */
+	bool batches;                 /* its revision has them */
+	enum role role;               /* whose it is */
+	char link[LINK_ID_SIZE];
+	uint64_t used_ms;
+};
+
+/* Zero is an empty one. Times are those of any steady clock. */
+struct mcp_sessions {
+	struct mcp_session *table; /* the one that was unused for longest is the first */
+};
+
+/* Make one for p; one that has expired goes, if there is one. Returns NULL when memory is short. */
+struct mcp_session *mcp_sessions_create(
+	struct mcp_sessions *all, const struct principal *p, uint64_t now_ms);
+
+/* Find one of p's, which is used now. Returns NULL when there is none, or it is another's. */
+struct mcp_session *mcp_sessions_find(
+	struct mcp_sessions *all, const char *id, const struct principal *p, uint64_t now_ms);
+
+void mcp_sessions_end(struct mcp_sessions *all, struct mcp_session *s);
+
+void mcp_sessions_close(struct mcp_sessions *all);

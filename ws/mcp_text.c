@@ -1,0 +1,401 @@
+/*
+ * Output is shown by the emulator that draws the screens: what it makes of it is what people see. Most
+ * output has nothing but text and line ends, and needs none.
+ */
+#include "ws/mcp_text.h"
+
+#include "ring/screen/render.h"
+#include "ws/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLS 500u
+#define ROWS 60u
+#define LINES_MAX 50000u
+#define WORK_MAX ((size_t)4 << 20) /* cells: output that asks for more is not drawn any further */
+
+/* Output as text */
+
+/* Whether it is lines of text and nothing else. */
+static bool is_simple(const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+		if (c == '\r' && i + 1 < length && bytes[i + 1] == '\n')
+			continue;
+		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+/* Repair what is no UTF-8, and leave out controls other than line ends and tabs. */
+static char *filter(const char *bytes, size_t length, size_t *ret_length)
+{
+	struct text_decoder decoder = {0};
+	char *text = malloc(TEXT_SIZE(length) + 4);
+	if (!text)
+		return NULL;
+	size_t n = text_decode(&decoder, bytes, length, text), kept = 0;
+	n += text_decode_end(&decoder, text + n);
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if ((c >= ' ' && c != 0x7f) || c == '\n' || c == '\t')
+			text[kept++] = text[i];
+	}
+	text[kept] = '\0';
+	*ret_length = kept;
+	return text;
+}
+
+/* Feed it all, or as much as can be drawn in decent time. Returns bytes that were not. */
+static size_t feed(struct screen *s, const char *bytes, size_t length)
+{
+	size_t work = 0;
+	/* LNM: what came through a pipe has no CR before LF. */
+	screen_feed(s, "\033[20h", 5, WORK_MAX);
+	while (length > 0 && work < WORK_MAX) {
+		size_t taken = screen_feed(s, bytes, length, WORK_MAX);
+		work += screen_work(s);
+		bytes += taken;
+		length -= taken;
+	}
+	return length;
+}
+
+/* Blank lines at the end are the screen's, not the output's. */
+static size_t trim(const char *text, size_t length, bool ends_line)
+{
+	while (length > 0 && text[length - 1] == '\n')
+		length--;
+	return length > 0 && ends_line ? length + 1 : length;
+}
+
+static char *draw(const char *bytes, size_t length, size_t *ret_length)
+{
+	struct screen *s;
+	struct rendered drawn;
+	struct screen_options o = {.rows = ROWS, .cols = COLS, .scrollback = LINES_MAX};
+	struct render_options all = {.to = UINT64_MAX, .join = true, .max = SIZE_MAX};
+	if (screen_create(&s, &o) < 0)
+		return NULL;
+	size_t left = feed(s, bytes, length), rest_length = 0;
+	int rc = render_lines(s, RENDER_TEXT, &all, &drawn);
+	screen_destroy(s);
+	if (rc < 0)
+		return NULL;
+	char *rest = left > 0 ? filter(bytes + length - left, left, &rest_length) : NULL;
+	size_t n = trim(drawn.bytes, drawn.length, length > 0 && bytes[length - 1] == '\n');
+	char *text = malloc(n + rest_length + 1);
+	if (text) {
+		if (n > 0)
+			memcpy(text, drawn.bytes, n);
+		if (rest)
+			memcpy(text + n, rest, rest_length);
+		text[n + rest_length] = '\0';
+		*ret_length = n + rest_length;
+	}
+	free(rest);
+	free(drawn.bytes);
+	return text;
+}
+
+char *mcp_plain(const char *bytes, size_t length, size_t *ret_length)
+{
+	if (is_simple(bytes, length) || length > MCP_PLAIN_MAX)
+		return filter(bytes, length, ret_length);
+	return draw(bytes, length, ret_length);
+}
+
+/* Cutting */
+
+static char *put_together(const char *head, size_t head_length, const char *tail,
+	size_t tail_length, uint64_t omitted)
+{
+	char marker[80];
+	int n = snprintf(
+		marker, sizeof marker, "\n… %llu bytes omitted …\n", (unsigned long long)omitted);
+	char *text = malloc(head_length + (size_t)n + tail_length + 1);
+	if (!text)
+		return NULL;
+	memcpy(text, head, head_length);
+	memcpy(text + head_length, marker, (size_t)n);
+	memcpy(text + head_length + (size_t)n, tail, tail_length);
+	text[head_length + (size_t)n + tail_length] = '\0';
+	return text;
+}
+
+char *mcp_clip(char *text, size_t max, uint64_t *ret_omitted)
+{
+	size_t length = text ? strlen(text) : 0;
+	*ret_omitted = 0;
+	if (length <= max)
+		return text;
+	size_t head = max / 2, tail = max - head;
+	head -= text_incomplete(text, head);
+	tail -= text_orphaned(text + length - tail, tail);
+	*ret_omitted = length - head - tail;
+	char *clipped = put_together(text, head, text + length - tail, tail, *ret_omitted);
+	free(text);
+	return clipped;
+}
+
+char *mcp_join(const char *head, size_t head_length, const char *tail, size_t tail_length,
+	uint64_t omitted)
+{
+	size_t first_length = 0, second_length = 0;
+	char *first = mcp_plain(head, head_length, &first_length);
+	char *second = mcp_plain(tail, tail_length, &second_length);
+	char *text = first && second
+		? put_together(first, first_length, second, second_length, omitted)
+		: NULL;
+	free(first);
+	free(second);
+	return text;
+}
+
+/* Words */
+
+struct words {
+	FILE *file; /* NULL: memory is short */
+	char *text;
+	size_t length;
+};
+
+static void begin(struct words *w)
+{
+	*w = (struct words){0};
+	w->file = open_memstream(&w->text, &w->length);
+}
+
+/* A text that is not there is not said. */
+static void say(struct words *w, const char *before, const char *text, const char *after)
+{
+	if (w->file && text)
+		fprintf(w->file, "%s%s%s", before, text, after);
+}
+
+static void count(struct words *w, const char *before, json_int_t number, const char *after)
+{
+	if (w->file)
+		fprintf(w->file, "%s%lld%s", before, (long long)number, after);
+}
+
+static char *end(struct words *w)
+{
+	if (!w->file)
+		return NULL;
+	if (fclose(w->file) != 0) {
+		free(w->text);
+		return NULL;
+	}
+	return w->text;
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name));
+}
+
+static json_int_t number_of(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}
+
+static bool has_number(const json_t *object, const char *name)
+{
+	return json_is_integer(json_object_get(object, name));
+}
+
+/* What the terminal does: `waiting_input (password): sudo, quiet for 1.2 s`. */
+static void say_terminal(struct words *w, const json_t *terminal)
+{
+	const char *status = text_of(terminal, "status");
+	if (!status || !w->file)
+		return;
+	say(w, "terminal: ", status, "");
+	say(w, " (", text_of(terminal, "input"), ")");
+	say(w, ": ", text_of(json_object_get(terminal, "foreground"), "name"), "");
+	if (strcmp(status, "prompt") != 0 && strcmp(status, "exited") != 0)
+		fprintf(w->file, ", quiet for %.1f s",
+			(double)number_of(terminal, "quiet_ms") / 1000);
+	say(w, "", "\n", "");
+}
+
+/* How it ended, or how it stands. */
+static void say_end(struct words *w, const json_t *exec)
+{
+	const char *state = text_of(exec, "state"), *by = text_of(exec, "ended_by");
+	if (state && strcmp(state, "done") != 0) {
+		say(w, "", state, "");
+		say(w, ": exec_id ", text_of(exec, "exec_id"), "");
+		count(w, ", cursor ", number_of(exec, "cursor"), "\n");
+		if (json_is_true(json_object_get(exec, "unkillable")))
+			say(w, "", "it cannot be killed\n", "");
+		say_terminal(w, json_object_get(exec, "terminal"));
+		return;
+	}
+	if (has_number(exec, "exit_code"))
+		count(w, "exit code ", number_of(exec, "exit_code"), "");
+	else
+		say(w, "not run, or its end is not known: ", by ? by : "?", "");
+	say(w, " (SIG", text_of(exec, "signal"), ")");
+	if (json_is_true(json_object_get(exec, "timed_out")))
+		say(w, "", ", timed out", "");
+	if (has_number(exec, "duration_ms") && w->file)
+		fprintf(w->file, ", %.2f s", (double)number_of(exec, "duration_ms") / 1000);
+	say(w, ", in ", text_of(exec, "cwd"), "");
+	say(w, "", "\n", "");
+}
+
+char *mcp_exec_text(json_t *exec)
+{
+	struct words w;
+	begin(&w);
+	say_end(&w, exec);
+	if (number_of(exec, "lost_bytes") > 0)
+		count(&w, "", number_of(exec, "lost_bytes"),
+			" bytes of output are no longer there\n");
+	say(&w, "", text_of(exec, "output"), "");
+	say(&w, "--- stdout\n", text_of(exec, "stdout"), "");
+	say(&w, "\n--- stderr\n", text_of(exec, "stderr"), "");
+	return end(&w);
+}
+
+char *mcp_chunk_text(json_t *chunk)
+{
+	struct words w;
+	begin(&w);
+	say(&w, "Chunk ID: ", text_of(chunk, "chunk_id"), "\n");
+	if (w.file)
+		fprintf(w.file, "Wall time: %.4f seconds\n",
+			json_number_value(json_object_get(chunk, "wall_time_seconds")));
+	if (has_number(chunk, "exit_code"))
+		count(&w, "Process exited with code ", number_of(chunk, "exit_code"), "\n");
+	if (has_number(chunk, "session_id"))
+		count(&w, "Process running with session ID ", number_of(chunk, "session_id"), "\n");
+	count(&w, "Original token count: ", number_of(chunk, "original_token_count"), "\n");
+	say(&w, "Output:\n", text_of(chunk, "output"), "");
+	return end(&w);
+}
+
+static void say_session(struct words *w, const json_t *session)
+{
+	say(w, "", text_of(session, "session_id"), "");
+	say(w, " \"", text_of(session, "name"), "\"");
+	say(w, ": ", text_of(session, "state"), "");
+	say(w, ", ", text_of(session, "shell"), "");
+	say(w, " in ", text_of(session, "cwd"), "");
+	count(w, ", ", number_of(session, "cols"), "x");
+	count(w, "", number_of(session, "rows"), "\n");
+}
+
+char *mcp_session_text(json_t *session)
+{
+	struct words w;
+	begin(&w);
+	say(&w, "", "session_id ", "");
+	say_session(&w, session);
+	return end(&w);
+}
+
+char *mcp_sessions_text(json_t *sessions)
+{
+	struct words w;
+	size_t i;
+	json_t *session;
+	const json_t *list = json_object_get(sessions, "sessions");
+	begin(&w);
+	if (json_array_size(list) == 0)
+		say(&w, "", "There are no sessions.\n", "");
+	json_array_foreach (list, i, session)
+		say_session(&w, session);
+	say(&w, "more with cursor ", text_of(sessions, "next_cursor"), "\n");
+	return end(&w);
+}
+
+char *mcp_screen_text(json_t *screen)
+{
+	struct words w;
+	size_t i;
+	json_t *row;
+	const json_t *cursor = json_object_get(screen, "cursor");
+	begin(&w);
+	if (has_number(screen, "written"))
+		count(&w, "typed ", number_of(screen, "written"), " bytes");
+	if (number_of(screen, "queued") > 0)
+		count(&w, ", of which the terminal has not taken ", number_of(screen, "queued"), "");
+	if (has_number(screen, "written"))
+		count(&w, "; offset ", number_of(screen, "offset"), "\n");
+	say_terminal(&w, json_object_get(screen, "terminal"));
+	if (cursor) {
+		count(&w, "screen ", number_of(screen, "cols"), "x");
+		count(&w, "", number_of(screen, "rows"), "");
+		count(&w, ", cursor at row ", number_of(cursor, "row"), "");
+		count(&w, ", column ", number_of(cursor, "column"), "");
+		count(&w, ", version ", number_of(screen, "version"), "\n");
+	}
+	say(&w, "---\n", text_of(screen, "text"), "");
+	json_array_foreach (json_object_get(screen, "changed"), i, row) {
+		count(&w, "row ", number_of(row, "row"), ": ");
+		say(&w, "", text_of(row, "text"), "\n");
+	}
+	return end(&w);
+}
+
+char *mcp_wait_text(json_t *wait)
+{
+	struct words w;
+	begin(&w);
+	say(&w, "", text_of(wait, "type"), "");
+	if (has_number(wait, "fired"))
+		count(&w, " (condition ", number_of(wait, "fired"), ")");
+	count(&w, " after ", number_of(wait, "elapsed_ms"), " ms");
+	count(&w, ", offset ", number_of(wait, "offset"), "\n");
+	say(&w, "matched: ", text_of(wait, "text"), "\n");
+	say_terminal(&w, json_object_get(wait, "terminal"));
+	return end(&w);
+}
+
+static void say_block(struct words *w, const json_t *block)
+{
+	const char *command = text_of(block, "command");
+	say(w, "", text_of(block, "id"), "");
+	say(w, " ", text_of(block, "author"), "");
+	if (has_number(block, "exit_code"))
+		count(w, ", exit code ", number_of(block, "exit_code"), "");
+	else
+		say(w, ", ", text_of(block, "state"), "");
+	say(w, ", in ", text_of(block, "cwd"), "");
+	say(w, ": ", command ? command : "(unknown)", "\n");
+}
+
+static void say_match(struct words *w, const json_t *match)
+{
+	if (has_number(match, "line"))
+		count(w, "line ", number_of(match, "line"), ": ");
+	else
+		count(w, "offset ", number_of(match, "offset"), ": ");
+	say(w, "", text_of(match, "text"), "\n");
+}
+
+char *mcp_history_text(json_t *history)
+{
+	struct words w;
+	size_t i;
+	json_t *one;
+	begin(&w);
+	json_array_foreach (json_object_get(history, "blocks"), i, one)
+		say_block(&w, one);
+	json_array_foreach (json_object_get(history, "matches"), i, one)
+		say_match(&w, one);
+	if (json_object_get(history, "block"))
+		say_block(&w, json_object_get(history, "block"));
+	say(&w, "", text_of(history, "output"), "");
+	say(&w, "", text_of(history, "text"), "");
+	if (has_number(history, "next_line"))
+		count(&w, "more from_line ", number_of(history, "next_line"), "\n");
+	return end(&w);
+}

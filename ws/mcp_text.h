@@ -1,0 +1,36 @@
+/* What a program's output and the answers of tools look like as text to be read. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MCP_PLAIN_MAX ((size_t)1 << 20) /* bytes that mcp_plain() takes */
+
+/*
+ * What a terminal shows of output: without colours and escape sequences, with what was overwritten left out
+ * (progress bars). Valid UTF-8 that ends with a NUL, to be freed; NULL when memory is short.
+ */
+char *mcp_plain(const char *bytes, size_t length, size_t *ret_length);
+
+/*
+ * The head and the tail of a text of more than max bytes, with a line between that says how much is
+ * missing, which goes to *ret_omitted as well. text is taken. Returns one to be freed, NULL when memory is
+ * short or text is NULL.
+ */
+char *mcp_clip(char *text, size_t max, uint64_t *ret_omitted);
+
+/* The same of what has been cut already: head and tail bytes of output, and what is missing between. */
+char *mcp_join(const char *head, size_t head_length, const char *tail, size_t tail_length,
+	uint64_t omitted);
+
+/* What a command did, from the structured result of exec; the terminal's state as a few words. */
+char *mcp_exec_text(json_t *exec);
+/* As Codex words it. */
+char *mcp_chunk_text(json_t *chunk);
+char *mcp_session_text(json_t *session);
+char *mcp_sessions_text(json_t *sessions);
+char *mcp_screen_text(json_t *screen);
+char *mcp_wait_text(json_t *wait);
+char *mcp_history_text(json_t *history);

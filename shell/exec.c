@@ -3,6 +3,7 @@
 #include "shell/clock.h"
 #include "shell/exec_internal.h"
 #include "shell/sessions.h"
+#include "shell/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -380,6 +381,7 @@ void exec_finish(struct exec *e, enum exec_end end)
 	if (s->callbacks->executed)
 		s->callbacks->executed(s->user, x->session, e);
 	exec_changed(e);
+	waits_nudge(x->session);
 	/* What was kept for whoever waited is in the ring as well, mostly. */
 	for (int i = 0; i < EXEC_STREAMS; i++) {
 		s->exec_budget += e->output[i].capacity;

@@ -161,7 +161,8 @@ struct executor {
 	struct outline outline;
 	enum exec_prompt prompt;
 	uint64_t prompt_ms; /* loop time of the last change of it, or of output */
-	unsigned column;    /* where a line begins, from 1; 0: not known */
+	uint64_t prompt_offset; /* behind the mark that last said that a line can be typed; 0: none yet */
+	unsigned column;        /* where a line begins, from 1; 0: not known */
 	unsigned entered; /* lines that somebody has entered, and of which the shell has not told yet */
 	bool left;        /* a line has been told of since the last prompt */
 	uint64_t entered_ms;

@@ -4,6 +4,7 @@
  */
 #include "shell/clock.h"
 #include "shell/sessions_internal.h"
+#include "shell/wait.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -103,6 +104,7 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 		DL_DELETE(session->viewers, v);
 		v->gone(v->user, deleted);
 	}
+	waits_close(session);
 	exec_close(&session->executor);
 	if (session->history_open) {
 		live_finish(&session->live);
@@ -198,6 +200,7 @@ static void consume(struct session *session)
 		v->more(v->user);
 	/* The screen after the viewers: they need not wait for it. */
 	more = live_follow(&session->live, LIVE_WORK) || more;
+	waits_follow(session);
 	if (!session->holder_lost)
 		link_consumed(&session->link, live_tail(&session->live), events);
 	if (session->holder_lost)
@@ -336,6 +339,7 @@ static void on_attached(void *user)
 	session->cols = geometry & 0xffff;
 	session->state = SESSION_RUNNING;
 	session->activity_ms = clock_wall_ms();
+	session->output_ms = uv_now(s->loop);
 	live_settle(&session->live, session->rows, session->cols);
 	s->counters.adopted += session->adopted;
 	s->counters.created += !session->adopted;

@@ -93,6 +93,7 @@ struct session {
 	struct session_waiter *enders;  /* for the end */
 	struct session *next_busy;      /* in the table's list of sessions with more to consume */
 	bool busy;
+	struct waits *waits;          /* NULL: nobody has waited yet */
 	struct session *next_resting; /* in the table's list of sessions that are looked at by time */
 	bool resting;
 	uint64_t pace_ms;               /* loop time of what pace_bytes counts */

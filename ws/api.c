@@ -142,6 +142,7 @@ static const struct handler handlers[] = {
 	[ROUTE_SESSION_OUTPUT] = {NEED_VIEWER, NULL, api_session_output},
 	[ROUTE_SESSION_SCREEN] = {NEED_VIEWER, NULL, api_session_screen},
 	[ROUTE_SESSION_STATE] = {NEED_VIEWER, NULL, api_session_state},
+	[ROUTE_SESSION_WAIT] = {NEED_VIEWER, NULL, api_session_wait},
 	[ROUTE_SESSION_SCROLLBACK] = {NEED_VIEWER, NULL, api_session_scrollback},
 	[ROUTE_SESSION_SEARCH] = {NEED_VIEWER, NULL, api_session_search},
 	[ROUTE_LINKS] = {NEED_OWNER, NULL, api_links_list},

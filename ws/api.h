@@ -58,6 +58,7 @@ void api_session_input(struct api *a, struct request *r, struct session *s);
 void api_session_output(struct api *a, struct request *r, struct session *s);
 void api_session_screen(struct api *a, struct request *r, struct session *s);
 void api_session_state(struct api *a, struct request *r, struct session *s);
+void api_session_wait(struct api *a, struct request *r, struct session *s);
 void api_session_scrollback(struct api *a, struct request *r, struct session *s);
 void api_session_search(struct api *a, struct request *r, struct session *s);
 void api_links_list(struct api *a, struct request *r, struct session *s);

@@ -35,6 +35,7 @@ static const struct pattern patterns[] = {
 	{METHOD_GET, "/api/session/{}/output", ROUTE_SESSION_OUTPUT},
 	{METHOD_GET, "/api/session/{}/screen", ROUTE_SESSION_SCREEN},
 	{METHOD_GET, "/api/session/{}/state", ROUTE_SESSION_STATE},
+	{METHOD_POST, "/api/session/{}/wait", ROUTE_SESSION_WAIT},
 	{METHOD_GET, "/api/session/{}/scrollback", ROUTE_SESSION_SCROLLBACK},
 	{METHOD_GET, "/api/session/{}/search", ROUTE_SESSION_SEARCH},
 	{METHOD_GET, "/api/session/{}/links", ROUTE_LINKS},

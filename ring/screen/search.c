@@ -138,11 +138,12 @@ int search_screen(struct search *search, const struct screen *s, uint64_t before
 {
 	struct text *t = calloc(1, sizeof *t);
 	uint64_t end = before < lines_end(s) ? before : lines_end(s);
+	uint64_t oldest = search->from > lines_first(s) ? search->from : lines_first(s);
 	unsigned most = SEARCH_LINE_MAX / s->cols;
 	int rc = t ? 0 : -ENOMEM;
-	while (rc == 0 && end > lines_first(s) && !is_over(search)) {
+	while (rc == 0 && end > oldest && !is_over(search)) {
 		uint64_t first = end - 1;
-		while (end - first < most && lines_wrapped(s, first))
+		while (end - first < most && first > oldest && lines_wrapped(s, first))
 			first--;
 		t->count = 0;
 		for (uint64_t n = first; n < end; n++)
@@ -157,7 +158,7 @@ int search_screen(struct search *search, const struct screen *s, uint64_t before
 		end = first;
 	}
 	free(t);
-	search->next_line = end > lines_first(s) ? end : 0;
+	search->next_line = end > oldest ? end : 0;
 	return rc;
 }
 

@@ -31,6 +31,7 @@ struct search_match {
 
 struct search {
 	struct pattern *pattern; /* borrowed */
+	uint64_t from;           /* search_screen(): lines before this one are not looked at */
 	unsigned limit;          /* matches to be found at most; the last line's may be cut short */
 	uint64_t work;           /* how much may be done, see pattern_find(); goes down */
 	struct search_match *matches; /* newest line first, in a line from left to right */

@@ -1,0 +1,58 @@
+/*
+ * Finder: looks for a pattern in output while it comes, whatever the pieces that it comes in. What is matched is the
+ * text of a line, as search_ring() has it: without escape sequences, tabs and moves to the right as blanks, a
+ * character taken back by a backspace; a line also ends where the cursor goes elsewhere. Pure.
+ */
+#pragma once
+
+#include "ring/screen/parser.h"
+#include "ring/screen/pattern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FINDER_LINE 2048u /* code points; of a longer line the end is looked at */
+
+struct finder {
+	struct parser parser;
+	struct pattern *pattern; /* borrowed */
+	uint64_t from;           /* text before this offset does not count */
+	bool settled_only; /* a line that is not complete is looked at by finder_settle() only */
+	bool found;
+	uint64_t start, end; /* once found: offsets of the match's first byte and behind its last */
+	uint64_t *work;      /* while it is fed */
+	uint64_t base;       /* offset that starts and ends count from */
+	unsigned column;
+	size_t count, looked; /* code points of the line; how many there were at the last look */
+	struct pattern_match match; /* once found: in codes */
+	uint32_t codes[FINDER_LINE];
+	uint32_t starts[FINDER_LINE], ends[FINDER_LINE]; /* of their bytes */
+};
+
+/*
+ * Begin with the byte at `offset`, which should lie between two sequences; text counts from `from` on.
+ * settled_only: for patterns that ask for the end of a line.
+ */
+void finder_init(struct finder *f, struct pattern *pattern, uint64_t offset, uint64_t from,
+	bool settled_only);
+void finder_finish(struct finder *f);
+
+/* Offset of the next byte to be fed. */
+uint64_t finder_offset(const struct finder *f);
+
+/*
+ * Take bytes, the next ones, up to the one that completes a match. *work goes down as pattern_find() has it; each
+ * look at a line may use FINDER_WORK of it whatever is left. Returns whether it has been found.
+ */
+#define FINDER_WORK (UINT64_C(1) << 22)
+bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length, uint64_t *work);
+
+/* Bytes have been lost: what follows is not next to what was before. */
+void finder_skip(struct finder *f, uint64_t offset);
+
+/* Nothing follows for now: look at the line as it is. Returns whether it has been found. */
+bool finder_settle(struct finder *f, uint64_t *work);
+
+/* The text of the match as UTF-8, at most size bytes, cut between characters; nothing ends it. Returns its length. */
+size_t finder_text(const struct finder *f, char *dst, size_t size);

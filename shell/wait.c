@@ -1,0 +1,419 @@
+/*
+ * See wait.h. What is true is found first and told afterwards, for who is told may do anything: leave another wait,
+ * or begin one.
+ */
+#include "shell/session.h"
+#include "shell/sessions.h"
+#include "shell/wait_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+const char *wait_type_name(enum wait_type type)
+{
+	static const char *const names[WAIT_TYPES] = {[WAIT_EXEC] = "exec",
+		[WAIT_PROMPT] = "prompt",
+		[WAIT_INPUT] = "input",
+		[WAIT_MATCH] = "match",
+		[WAIT_STABLE] = "stable",
+		[WAIT_IDLE] = "idle",
+		[WAIT_BYTES] = "bytes",
+		[WAIT_EXIT] = "exit"};
+	return names[type];
+}
+
+/* Memory */
+
+static void free_patterns(struct wait *w)
+{
+	struct waits *h = w->waits;
+	for (unsigned i = 0; i < w->count; i++) {
+		struct condition *c = &w->conditions[i];
+		if (c->finder)
+			finder_finish(c->finder);
+		free(c->finder);
+		c->finder = NULL;
+		if (!c->is.pattern)
+			continue;
+		pattern_destroy(c->is.pattern);
+		c->is.pattern = NULL;
+		h->patterns--;
+		h->session->table->wait_patterns--;
+	}
+}
+
+static void destroy(struct wait *w)
+{
+	free_patterns(w);
+	free(w->text);
+	free(w);
+}
+
+static void forget_kept(struct wait *w)
+{
+	DL_DELETE(w->waits->kept, w);
+	w->waits->kept_count--;
+	destroy(w);
+}
+
+static void forget_pending(struct wait *w)
+{
+	DL_DELETE(w->waits->pending, w);
+	w->waits->pending_count--;
+	destroy(w);
+}
+
+/* The end of one */
+
+static void tell(struct wait *w)
+{
+	while (w->waiters) {
+		struct wait_waiter *waiter = w->waiters;
+		DL_DELETE(w->waiters, waiter);
+		waiter->wait = NULL;
+		waiter->done(waiter->user, &w->result);
+	}
+}
+
+/* It has been found to be over: it is kept, or forgotten, and those who wait are told. */
+static void finish(struct wait *w)
+{
+	struct waits *h = w->waits;
+	DL_DELETE(h->pending, w);
+	h->pending_count--;
+	w->result.elapsed_ms = h->now - w->began_ms;
+	w->result.text = w->text;
+	for (unsigned i = 0; i < w->count; i++)
+		w->result.lost = w->conditions[i].lost > w->result.lost ? w->conditions[i].lost
+									: w->result.lost;
+	free_patterns(w);
+	if (!w->key[0]) {
+		tell(w);
+		free(w->text);
+		free(w);
+		return;
+	}
+	w->kept_until_ms = h->now + WAIT_KEPT_MS;
+	DL_APPEND(h->kept, w);
+	h->kept_count++;
+	tell(w);
+	if (h->kept_count > WAITS_KEPT_MAX)
+		forget_kept(h->kept);
+}
+
+/* Looking */
+
+static void arm(struct waits *h);
+
+/* All patterns get their share of a turn. Returns whether there is more to be fed. */
+static bool feed(struct waits *h)
+{
+	uint64_t work = WAIT_WORK;
+	bool more = false;
+	struct wait *w;
+	DL_FOREACH (h->pending, w)
+		for (unsigned i = 0; i < w->count; i++)
+			more = wait_feed(h, &w->conditions[i], &work) || more;
+	return more;
+}
+
+static bool may_come(const struct waits *h, const struct wait *w)
+{
+	for (unsigned i = 0; i < w->count; i++)
+		if (wait_may_come(h, w, &w->conditions[i]))
+			return true;
+	return false;
+}
+
+static void look_at(struct waits *h, struct wait *w, bool more)
+{
+	for (unsigned i = 0; i < w->count && !w->over; i++)
+		wait_check(h, w, i);
+	if (w->over || (more && h->now < w->deadline_ms + WAIT_LATE_MS))
+		return;
+	if (h->now >= w->deadline_ms) {
+		wait_end(w, -1, WAIT_EXIT);
+		w->result.timed_out = true;
+	} else if (h->session->state == SESSION_EXITED && !may_come(h, w)) {
+		wait_end(w, -1, WAIT_EXIT);
+	} else if (w->deadline_ms < h->due) {
+		h->due = w->deadline_ms;
+	}
+}
+
+static void finish_all(struct waits *h)
+{
+	struct wait *w = h->pending;
+	while (w) {
+		if (!w->over) {
+			w = w->next;
+			continue;
+		}
+		finish(w);
+		w = h->session ? h->pending : NULL;
+	}
+	/* Those who have joined what is over from inside. */
+	w = h->kept;
+	while (w) {
+		if (!w->waiters) {
+			w = w->next;
+			continue;
+		}
+		tell(w);
+		w = h->session ? h->kept : NULL;
+	}
+}
+
+static void forget_old(struct waits *h)
+{
+	while (h->kept && h->now >= h->kept->kept_until_ms)
+		forget_kept(h->kept);
+	if (h->kept && h->kept->kept_until_ms < h->due)
+		h->due = h->kept->kept_until_ms;
+}
+
+/* Everything is looked at; who waits for what is true is told. */
+static void look(struct waits *h)
+{
+	struct wait *w;
+	if (h->looking)
+		return; /* from inside: a wait that was begun meanwhile has its turn below */
+	h->looking = true;
+	h->now = uv_now(h->session->table->loop);
+	h->due = WAIT_NEVER;
+	h->sampled = false;
+	wait_note_rows(h);
+	bool more = feed(h);
+	DL_FOREACH (h->pending, w)
+		look_at(h, w, more);
+	finish_all(h);
+	h->looking = false;
+	if (!h->session)
+		return; /* who was told has deleted it */
+	forget_old(h);
+	if (more)
+		sessions_make_busy(h->session->table, h->session);
+	arm(h);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct waits *h = timer->data;
+	look(h);
+}
+
+static void arm(struct waits *h)
+{
+	if (h->due == WAIT_NEVER)
+		uv_timer_stop(&h->timer);
+	else
+		uv_timer_start(&h->timer, on_timer, h->due > h->now ? h->due - h->now : 0, 0);
+}
+
+void waits_follow(struct session *s)
+{
+	if (s->waits && s->waits->pending)
+		look(s->waits);
+}
+
+void waits_nudge(struct session *s)
+{
+	struct waits *h = s->waits;
+	if (h && h->looking)
+		h->due = 0;
+	else if (h && h->pending)
+		uv_timer_start(&h->timer, on_timer, 0, 0);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+void waits_close(struct session *s)
+{
+	struct waits *h = s->waits;
+	if (!h)
+		return;
+	while (h->pending) {
+		struct wait *w = h->pending;
+		while (w->waiters) {
+			struct wait_waiter *waiter = w->waiters;
+			DL_DELETE(w->waiters, waiter);
+			waiter->wait = NULL;
+			waiter->gone(waiter->user);
+		}
+		forget_pending(w);
+	}
+	while (h->kept)
+		forget_kept(h->kept);
+	s->waits = NULL;
+	h->session = NULL;
+	uv_close((uv_handle_t *)&h->timer, on_closed);
+}
+
+/* Beginning */
+
+static struct waits *get_waits(struct session *s)
+{
+	if (s->waits)
+		return s->waits;
+	struct waits *h = calloc(1, sizeof *h);
+	if (!h)
+		return NULL;
+	h->session = s;
+	h->timer.data = h;
+	uv_timer_init(s->table->loop, &h->timer);
+	s->waits = h;
+	return h;
+}
+
+static struct wait *find(const struct waits *h, const char *key)
+{
+	struct wait *w;
+	DL_FOREACH (h->pending, w)
+		if (strcmp(w->key, key) == 0)
+			return w;
+	DL_FOREACH (h->kept, w)
+		if (strcmp(w->key, key) == 0)
+			return w;
+	return NULL;
+}
+
+static void join(struct wait *w, struct wait_waiter *waiter)
+{
+	waiter->wait = w;
+	DL_APPEND(w->waiters, waiter);
+	if (w->over && w->waits->looking)
+		w->waits->due = 0;
+	else if (w->over)
+		tell(w);
+}
+
+/* Whether there is room and sense in it. Returns 0 or what wait_start() returns. */
+static int check(const struct waits *h, const struct wait_options *o)
+{
+	struct session *s = h->session;
+	unsigned patterns = 0;
+	for (unsigned i = 0; i < o->count; i++) {
+		patterns += o->conditions[i].pattern != NULL;
+		if (o->conditions[i].type == WAIT_EXEC && !exec_find(s, o->conditions[i].exec))
+			return -ENOENT;
+	}
+	uint64_t end = session_head(s);
+	if ((o->has_from && o->from > end) || (o->has_after && o->after > end))
+		return -ERANGE;
+	if (h->pending_count >= WAITS_MAX)
+		return -EUSERS;
+	if (h->patterns + patterns > WAIT_PATTERNS_MAX ||
+		s->table->wait_patterns + patterns > WAIT_PATTERNS_TOTAL)
+		return -EMFILE;
+	return 0;
+}
+
+/* Where to begin to read, so that the text from an offset on is not begun within a sequence. */
+static uint64_t safe_start(const struct session *s, uint64_t from)
+{
+	uint64_t resume = s->live.screen ? screen_resume_offset(s->live.screen) : from;
+	return from == session_head(s) && resume < from &&
+			resume >= stream_oldest(&s->link.ring.bytes)
+		? resume
+		: from;
+}
+
+static int take_conditions(struct wait *w, const struct wait_options *o)
+{
+	struct waits *h = w->waits;
+	uint64_t start = safe_start(h->session, w->from);
+	for (unsigned i = 0; i < o->count; i++) {
+		struct condition *c = &w->conditions[i];
+		c->is = o->conditions[i];
+		if (c->is.type != WAIT_MATCH || c->is.on_screen)
+			continue;
+		c->finder = malloc(sizeof *c->finder);
+		if (!c->finder)
+			return -ENOMEM;
+		finder_init(c->finder, c->is.pattern, start, w->from, c->is.asks_for_end);
+		w->count = i + 1;
+	}
+	w->count = o->count;
+	return 0;
+}
+
+static int create(struct waits *h, const struct wait_options *o, struct wait **ret_wait)
+{
+	struct session *s = h->session;
+	struct wait *w = calloc(1, sizeof *w);
+	if (!w)
+		return -ENOMEM;
+	w->waits = h;
+	w->began_ms = uv_now(s->table->loop);
+	w->deadline_ms = w->began_ms + o->timeout_ms;
+	w->from = o->has_from ? o->from : session_head(s);
+	w->has_after = o->has_after;
+	w->after = o->after;
+	w->fingerprint = o->fingerprint;
+	memcpy(w->key, o->key ? o->key : "", o->key ? strlen(o->key) : 0);
+	if (take_conditions(w, o) < 0) {
+		for (unsigned i = 0; i < w->count; i++)
+			free(w->conditions[i].finder);
+		free(w);
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < w->count; i++)
+		if (w->conditions[i].is.pattern) {
+			h->patterns++;
+			s->table->wait_patterns++;
+		}
+	*ret_wait = w;
+	return 0;
+}
+
+int wait_start(struct session *s, const struct wait_options *o, struct wait_waiter *waiter)
+{
+	struct wait *w = NULL;
+	if (!s->history_open)
+		return -ENOTCONN;
+	struct waits *h = get_waits(s);
+	if (!h)
+		return -ENOMEM;
+	forget_old(h);
+	if (o->key && (w = find(h, o->key))) {
+		if (w->fingerprint != o->fingerprint)
+			return -EALREADY;
+		for (unsigned i = 0; i < o->count; i++)
+			pattern_destroy(o->conditions[i].pattern);
+		join(w, waiter);
+		return 0;
+	}
+	int rc = check(h, o);
+	if (rc == 0)
+		rc = create(h, o, &w);
+	if (rc < 0)
+		return rc;
+	if (!h->pending)
+		h->rows_version = 0; /* nobody has looked */
+	h->sample_next_ms = 0;
+	h->prompt_tries = 0;
+	DL_APPEND(h->pending, w);
+	h->pending_count++;
+	join(w, waiter);
+	if (h->looking)
+		waits_nudge(s);
+	else
+		look(h);
+	return 0;
+}
+
+void wait_leave(struct wait_waiter *waiter)
+{
+	struct wait *w = waiter->wait;
+	if (!w)
+		return;
+	waiter->wait = NULL;
+	DL_DELETE(w->waiters, waiter);
+	if (!w->waiters && !w->key[0] && !w->over)
+		forget_pending(w);
+}

@@ -1,0 +1,121 @@
+/*
+ * Waiting for a session: for the end of a command, for a prompt, for a program that wants input, for text, for
+ * silence. A wait has several conditions and ends with the first that is true, or when its time is up. They are
+ * looked at when there is output, and otherwise by one timer a session, at the times that matter: a wait for which
+ * nothing happens costs nothing. Only whether a program waits for input has to be looked up again and again, the less
+ * often the longer it is quiet.
+ *
+ * A wait with a key can be asked for again: it is the same then, and what it came to is kept for a while.
+ */
+#pragma once
+
+#include "ring/screen/pattern.h"
+#include "shell/record.h"
+#include "shell/state.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WAIT_CONDITIONS_MAX 16u
+#define WAITS_MAX 64u             /* of a session, pending */
+#define WAITS_KEPT_MAX 64u        /* of a session, over */
+#define WAIT_PATTERNS_MAX 64u     /* of a session */
+#define WAIT_PATTERNS_TOTAL 1024u /* of all sessions */
+#define WAIT_KEY_MAX 128u
+#define WAIT_TIMEOUT_MAX_MS (UINT64_C(3600) * 1000)
+#define WAIT_KEPT_MS (UINT64_C(60) * 1000)
+#define WAIT_TEXT_MAX 4096u /* bytes of a match that are told */
+
+#define WAIT_QUIET_MS 50u        /* after output and input, before a program is looked into */
+#define WAIT_UNSURE_MS 1000u     /* of silence, before a guess is believed */
+#define WAIT_SAMPLE_MAX_MS 2000u /* between two looks into a program */
+#define WAIT_SETTLE_MS 50u /* of silence, before a line that is not complete is taken for one */
+#define WAIT_LATE_MS \
+	2000u /* that a wait may last longer while its patterns have not read everything */
+#define WAIT_WORK (UINT64_C(1) << 22) /* of matching in a turn, see pattern_find() */
+
+enum wait_type {
+	WAIT_EXEC,
+	WAIT_PROMPT,
+	WAIT_INPUT,
+	WAIT_MATCH,
+	WAIT_STABLE, /* the screen's rows do not change */
+	WAIT_IDLE,   /* there is no output */
+	WAIT_BYTES,
+	WAIT_EXIT,
+	WAIT_TYPES,
+};
+
+/* "exec", "prompt" ... */
+const char *wait_type_name(enum wait_type type);
+
+struct wait_condition {
+	enum wait_type type;
+	char exec[RECORD_ID_MAX + 1]; /* WAIT_EXEC: its id */
+	enum state_input kind;        /* WAIT_INPUT: STATE_INPUT_NONE is any */
+	struct pattern *pattern;      /* WAIT_MATCH */
+	bool on_screen;    /* in the screen's rows; otherwise in the output as it comes */
+	bool asks_for_end; /* a line's; see log_match_asks_for_end() */
+	uint64_t ms;       /* WAIT_STABLE, WAIT_IDLE */
+	uint64_t count;    /* WAIT_BYTES */
+};
+
+struct wait_options {
+	const struct wait_condition *conditions; /* their patterns are taken when wait_start() returns 0 */
+	unsigned count;
+	uint64_t timeout_ms;
+	bool has_from; /* otherwise from now on */
+	uint64_t from; /* WAIT_MATCH in the output, WAIT_BYTES */
+	bool has_after; /* WAIT_PROMPT, WAIT_IDLE and WAIT_STABLE do not come before there is output behind */
+	uint64_t after;       /* this */
+	const char *key;      /* or NULL */
+	uint64_t fingerprint; /* of what is asked for: the same key with another one is refused */
+};
+
+/* What a wait came to. */
+struct wait_result {
+	int fired; /* which condition; -1: none */
+	enum wait_type type; /* of it; WAIT_EXIT with fired -1: the session has ended, and nothing else will come */
+	bool timed_out;  /* fired is -1 */
+	uint64_t offset; /* of the end of the output then; of a match in it: where that begins */
+	bool has_end;
+	uint64_t end; /* behind that match */
+	bool has_place;
+	unsigned row, column; /* of a match on the screen, from 1 */
+	uint64_t lost; /* bytes that the ring did not have any more when a pattern was to read them */
+	const char *text; /* of a match, UTF-8, or NULL */
+	size_t length;
+	uint64_t elapsed_ms;
+};
+
+struct session;
+struct wait;
+
+/* Who waits; the memory is the waiter's. One of the two is called, once; perhaps from inside wait_start(). */
+struct wait_waiter {
+	struct wait_waiter *prev, *next;
+	struct wait *wait; /* NULL once it has been told */
+	void (*done)(void *user, const struct wait_result *result);
+	void (*gone)(void *user); /* the session has been deleted */
+	void *user;
+};
+
+/*
+ * Wait. Returns 0, -EUSERS (too many waits), -EMFILE (too many patterns), -EALREADY (the key belongs to another wait),
+ * -ERANGE (from or after lies behind the output), -ENOENT (no such command), -ENOTCONN (it has not been
+ * started yet), -ENOMEM. On error the waiter is not told.
+ */
+int wait_start(struct session *s, const struct wait_options *options, struct wait_waiter *waiter);
+
+/* Wait no more; harmless when told already. What has no key and nobody who waits is forgotten. */
+void wait_leave(struct wait_waiter *waiter);
+
+/* The session has consumed output, or ended: look at what is waited for. */
+void waits_follow(struct session *s);
+
+/* Something has happened that is not in the output. They are looked at soon, not from inside. */
+void waits_nudge(struct session *s);
+
+/* The session is over: all who wait are told `gone`. */
+void waits_close(struct session *s);

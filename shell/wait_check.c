@@ -1,0 +1,291 @@
+/* Whether what is waited for is there. */
+#include "ring/screen/search.h"
+#include "shell/session.h"
+#include "shell/sessions.h"
+#include "shell/wait_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE ((size_t)16 << 10) /* bytes that are fed at once */
+#define PROMPT_RETRY_MAX_MS 50u
+
+static uint64_t later_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+void wait_end(struct wait *w, int fired, enum wait_type type)
+{
+	w->over = true;
+	w->result = (struct wait_result){
+		.fired = fired, .type = type, .offset = w->waits->session->history.scan.offset};
+}
+
+/* Looking */
+
+static void look_later(struct waits *h, uint64_t at)
+{
+	if (at < h->due)
+		h->due = at;
+}
+
+static uint64_t head(const struct waits *h)
+{
+	return h->session->history.scan.offset;
+}
+
+static bool has_happened(const struct wait *w)
+{
+	return !w->has_after || head(w->waits) > w->after;
+}
+
+static bool has_ended(const struct waits *h)
+{
+	return h->session->state == SESSION_EXITED;
+}
+
+/* Since when there has been neither output nor input. */
+static uint64_t quiet_since(const struct waits *h)
+{
+	return later_of(h->session->output_ms, h->session->typed_ms);
+}
+
+static const struct session_state *sample(struct waits *h)
+{
+	if (!h->sampled)
+		session_state(h->session, &h->state);
+	h->sampled = true;
+	return &h->state;
+}
+
+/*
+ * Look into the program, unless it is too early for that: NULL. The longer it has been quiet, the less often.
+ */
+static const struct session_state *sample_quiet(struct waits *h)
+{
+	uint64_t since = quiet_since(h), quiet = h->now > since ? h->now - since : 0;
+	if (h->quiet_since_ms != since) {
+		h->quiet_since_ms = since;
+		h->sample_next_ms = 0;
+	}
+	if (quiet < WAIT_QUIET_MS) {
+		look_later(h, since + WAIT_QUIET_MS);
+		return NULL;
+	}
+	if (!h->sampled && h->now < h->sample_next_ms) {
+		look_later(h, h->sample_next_ms);
+		return NULL;
+	}
+	uint64_t pause = quiet / 4;
+	pause = pause < WAIT_QUIET_MS ? WAIT_QUIET_MS : pause;
+	h->sample_next_ms = h->now + (pause < WAIT_SAMPLE_MAX_MS ? pause : WAIT_SAMPLE_MAX_MS);
+	look_later(h, h->sample_next_ms);
+	return sample(h);
+}
+
+static bool is_sure(const struct waits *h, const struct session_state *t)
+{
+	return t->certain || h->now >= quiet_since(h) + WAIT_UNSURE_MS;
+}
+
+static bool wants_input(struct waits *h, enum state_input kind)
+{
+	if (has_ended(h))
+		return false;
+	const struct session_state *t = sample_quiet(h);
+	return t && t->input != STATE_INPUT_NONE && (!kind || t->input == kind) && is_sure(h, t);
+}
+
+/* The shell has shown its prompt: it is about to read. */
+static bool reads_at_mark(struct waits *h)
+{
+	const struct executor *x = &h->session->executor;
+	/* A line has been entered, and perhaps not been read yet. */
+	uint64_t settled = x->entered > 0 ? later_of(x->entered_ms, x->prompt_ms) + EXEC_SETTLE_MS
+					  : 0;
+	if (h->now < settled) {
+		look_later(h, settled);
+		return false;
+	}
+	if (sample(h)->status == STATE_PROMPT) {
+		h->prompt_tries = 0;
+		return true;
+	}
+	uint64_t pause = h->prompt_tries < 6 ? UINT64_C(1) << h->prompt_tries : PROMPT_RETRY_MAX_MS;
+	uint64_t slow = (h->now - later_of(x->prompt_ms, 1)) / 4;
+	h->prompt_tries++;
+	pause = later_of(pause, slow);
+	look_later(h, h->now + (pause < WAIT_SAMPLE_MAX_MS ? pause : WAIT_SAMPLE_MAX_MS));
+	return false;
+}
+
+static bool is_at_prompt(struct waits *h, const struct wait *w)
+{
+	const struct executor *x = &h->session->executor;
+	bool marked = x->open && x->prompt != EXEC_PROMPT_NONE;
+	if (has_ended(h))
+		return false;
+	if (marked && x->prompt == EXEC_PROMPT_READY)
+		return !x->current && (!w->has_after || x->prompt_offset > w->after) &&
+			reads_at_mark(h);
+	if (marked && x->prompt != EXEC_PROMPT_LEFT)
+		return false;
+	const struct session_state *t = has_happened(w) ? sample_quiet(h) : NULL;
+	return t && t->status == STATE_PROMPT && is_sure(h, t);
+}
+
+static bool is_done(const struct waits *h, const char *id)
+{
+	const struct exec *e = exec_find(h->session, id);
+	return !e || e->state == EXEC_DONE;
+}
+
+static bool has_passed(struct waits *h, const struct wait *w, uint64_t since, uint64_t ms)
+{
+	if (!has_happened(w))
+		return false;
+	if (h->now >= since + ms)
+		return true;
+	look_later(h, since + ms);
+	return false;
+}
+
+static void take_text(struct wait *w, const char *text, size_t length)
+{
+	w->text = malloc(length + 1);
+	if (!w->text)
+		return;
+	memcpy(w->text, text, length);
+	w->text[length] = '\0';
+	w->result.length = length;
+}
+
+/* On the screen: the lowest row counts. */
+static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
+{
+	struct condition *c = &w->conditions[i];
+	const struct screen *screen = h->session->live.screen;
+	if (!screen || c->rows_version == h->rows_version)
+		return false;
+	uint64_t base = screen_dropped(screen) + screen_scrollback(screen);
+	struct search search = {
+		.pattern = c->is.pattern, .limit = 1, .work = FINDER_WORK, .from = base};
+	c->rows_version = h->rows_version;
+	bool found = search_screen(&search, screen, SEARCH_NO_LINE) == 0 && search.count > 0;
+	if (found) {
+		const struct search_match *m = &search.matches[0];
+		wait_end(w, (int)i, WAIT_MATCH);
+		w->result.has_place = true;
+		w->result.row = (unsigned)(m->line - base) + 1;
+		w->result.column = m->column + 1;
+		take_text(w, m->match, m->match_length);
+	}
+	search_finish(&search);
+	return found;
+}
+
+/* In the output, as far as it has been fed. */
+static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
+{
+	struct condition *c = &w->conditions[i];
+	struct finder *f = c->finder;
+	char text[WAIT_TEXT_MAX];
+	uint64_t work = 0, settled = h->session->output_ms + WAIT_SETTLE_MS;
+	if (!f->found && c->is.asks_for_end && finder_offset(f) == head(h)) {
+		if (h->now >= settled || has_ended(h))
+			finder_settle(f, &work);
+		else
+			look_later(h, settled);
+	}
+	if (!f->found)
+		return false;
+	wait_end(w, (int)i, WAIT_MATCH);
+	w->result.offset = f->start;
+	w->result.has_end = true;
+	w->result.end = f->end;
+	take_text(w, text, finder_text(f, text, sizeof text));
+	return true;
+}
+
+bool wait_feed(struct waits *h, struct condition *c, uint64_t *work)
+{
+	const struct stream *bytes = &h->session->link.ring.bytes;
+	struct finder *f = c->finder;
+	uint8_t piece[PIECE];
+	while (f && !f->found && finder_offset(f) < head(h)) {
+		uint64_t at = finder_offset(f), oldest = stream_oldest(bytes);
+		if (*work == 0)
+			return true;
+		if (at < oldest) {
+			c->lost += oldest - at;
+			finder_skip(f, oldest);
+			continue;
+		}
+		size_t length = head(h) - at < PIECE ? (size_t)(head(h) - at) : PIECE;
+		memcpy(piece, stream_at(bytes, at), length);
+		if (stream_holds(bytes, at))
+			finder_feed(f, piece, length, work);
+	}
+	return false;
+}
+
+bool wait_check(struct waits *h, struct wait *w, unsigned i)
+{
+	const struct wait_condition *c = &w->conditions[i].is;
+	const struct session *s = h->session;
+	bool is = false;
+	switch (c->type) {
+	case WAIT_EXEC:
+		is = is_done(h, c->exec);
+		break;
+	case WAIT_PROMPT:
+		is = is_at_prompt(h, w);
+		break;
+	case WAIT_INPUT:
+		is = wants_input(h, c->kind);
+		break;
+	case WAIT_MATCH:
+		return c->on_screen ? is_on_screen(h, w, i) : is_in_output(h, w, i);
+	case WAIT_STABLE:
+		is = s->live.screen && screen_offset(s->live.screen) == head(h) &&
+			has_passed(h, w, later_of(h->rows_ms, s->typed_ms), c->ms);
+		break;
+	case WAIT_IDLE:
+		is = has_passed(h, w, quiet_since(h), c->ms);
+		break;
+	case WAIT_BYTES:
+		is = head(h) >= w->from && head(h) - w->from >= c->count;
+		break;
+	case WAIT_EXIT:
+		is = has_ended(h);
+		break;
+	case WAIT_TYPES:
+		break;
+	}
+	if (is)
+		wait_end(w, (int)i, c->type);
+	return is;
+}
+
+bool wait_may_come(const struct waits *h, const struct wait *w, const struct condition *c)
+{
+	if (c->finder)
+		return finder_offset(c->finder) < head(h);
+	return (c->is.type == WAIT_IDLE || c->is.type == WAIT_STABLE) && has_happened(w) &&
+		h->session->live.screen;
+}
+
+void wait_note_rows(struct waits *h)
+{
+	const struct session *s = h->session;
+	const struct screen *screen = s->live.screen;
+	uint64_t newest = 0;
+	for (unsigned row = 0; screen && row < screen_rows(screen); row++)
+		newest = later_of(newest, screen_row_version(screen, row));
+	if (newest == h->rows_version)
+		return;
+	/* What has happened before anybody waited has happened with the last output. */
+	h->rows_ms = h->rows_version == 0 ? s->output_ms : h->now;
+	h->rows_version = newest;
+}

@@ -1,0 +1,67 @@
+/* What the files of waiting share: wait.c, wait_check.c. */
+#pragma once
+
+#include "ring/screen/finder.h"
+#include "shell/wait.h"
+
+#include <uv.h>
+
+#define WAIT_NEVER UINT64_MAX
+
+struct condition {
+	struct wait_condition is;
+	struct finder *finder; /* WAIT_MATCH in the output */
+	uint64_t lost;         /* bytes that it did not get */
+	uint64_t rows_version; /* WAIT_MATCH on the screen: the rows that have been looked at */
+};
+
+struct wait {
+	struct wait *prev, *next;
+	struct waits *waits;
+	struct condition conditions[WAIT_CONDITIONS_MAX];
+	unsigned count;
+	uint64_t began_ms, deadline_ms; /* loop time */
+	bool has_after;
+	uint64_t from, after, fingerprint;
+	char key[WAIT_KEY_MAX + 1];
+	struct wait_waiter *waiters;
+	bool over;
+	struct wait_result result; /* once over */
+	char *text;                /* of the result, owned */
+	uint64_t kept_until_ms;
+};
+
+/* All waits of a session. */
+struct waits {
+	struct session *session; /* NULL once it is gone */
+	uv_timer_t timer;
+	struct wait *pending, *kept; /* lists; the oldest first */
+	unsigned pending_count, kept_count, patterns;
+	uint64_t rows_version, rows_ms; /* the newest of a row, and when that was noticed */
+	uint64_t sample_next_ms;        /* when a program may be looked into again */
+	uint64_t quiet_since_ms;        /* what that was counted from */
+	unsigned prompt_tries; /* looks at a shell that has shown its prompt, but does not read yet */
+	bool looking;
+	/* Of one look: */
+	uint64_t now, due; /* loop time; when to look again */
+	bool sampled;
+	struct session_state state; /* if sampled */
+};
+
+/*
+ * Whether a condition of a pending wait is true; then w is over, and its result filled in but for the time. Asks for
+ * another look in h->due, if time alone can make it true.
+ */
+bool wait_check(struct waits *h, struct wait *w, unsigned i);
+
+/* Feed what has come to the pattern of a condition. Returns whether there is more of it. */
+bool wait_feed(struct waits *h, struct condition *c, uint64_t *work);
+
+/* Whether a condition may become true though the session has ended. */
+bool wait_may_come(const struct waits *h, const struct wait *w, const struct condition *c);
+
+/* Notice whether the rows of the screen have changed. */
+void wait_note_rows(struct waits *h);
+
+/* w is over. */
+void wait_end(struct wait *w, int fired, enum wait_type type);

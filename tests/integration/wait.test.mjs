@@ -1,0 +1,254 @@
+// Waiting for a session: one call, the first of several conditions, no polling.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { scenario } from './lib/server.mjs';
+import { slowness, until } from './lib/until.mjs';
+
+const id = 's';
+
+const wait = (server, conditions, fields = {}, { session = id } = {}) => server.api.call('POST', `/api/session/${session}/wait`,
+	{ until: [conditions].flat(), timeoutMs: 15_000 * slowness, ...fields });
+
+const head = async (server) => (await server.api.get(id)).offset;
+const type = (server, text) => server.api.input(id, text);
+
+/** The shell at its prompt, with nothing on the way. */
+async function atPrompt(server) {
+	const got = await wait(server, [{ type: 'prompt' }]);
+	assert.equal(got.type, 'prompt', JSON.stringify(got));
+	return got;
+}
+
+/** Types a line and waits. */
+async function typeAndWait(server, line, conditions, fields = {}) {
+	await atPrompt(server);
+	const after = await head(server);
+	await type(server, line);
+	return wait(server, conditions, { from: after, after, ...fields });
+}
+
+scenario('text in the output', async (server) => {
+	await server.session({ id });
+	let got = await typeAndWait(server, 'sleep .1; printf "\\033[1;31mcolo\\033[0m"; sleep .1; printf "ured\\n"; sleep 60\r',
+		{ type: 'match', pattern: '^col[a-z]+ed$' });
+	assert.equal(got.type, 'match');
+	assert.equal(got.fired, 0);
+	assert.equal(got.text, 'coloured');
+	assert.match((await server.api.output(id, got.offset, got.end)).toString(), /^colo\x1b\[0mured$/);
+	assert.equal(got.state.status, 'running');
+	await type(server, '\x03');
+	await atPrompt(server);
+
+	// What was there before does not count, unless `from` says so.
+	got = await wait(server, { type: 'match', pattern: 'coloured' }, { timeoutMs: 0 });
+	assert.deepEqual([got.fired, got.type], [null, 'timeout']);
+	got = await wait(server, { type: 'match', pattern: 'COLOured', case: false }, { timeoutMs: 0, from: 0 });
+	assert.equal(got.type, 'match');
+	const next = await wait(server, { type: 'match', pattern: 'coloured' }, { timeoutMs: 0, from: got.end });
+	assert.ok(next.fired === null || next.offset >= got.end);
+
+	// A prompt of a program is no complete line; $ is its end once it is quiet.
+	got = await typeAndWait(server, 'read -p "Go on? [y/n] " x\r', { type: 'match', pattern: '\\[y/n\\] $' });
+	assert.equal(got.text, '[y/n] ');
+	assert.equal(got.state.status, 'waiting_input');
+	await type(server, 'y\r');
+
+	// Several, of which the first that is true counts.
+	got = await typeAndWait(server, 'echo one two\r', [{ type: 'match', pattern: 'three' }, { type: 'exit' }, { type: 'match', pattern: '^one two' }]);
+	assert.equal(got.fired, 2);
+	got = await typeAndWait(server, 'head -c 3000000 /dev/zero | tr "\\\\0" x; echo; echo found "it"\r', { type: 'match', pattern: '^found it' });
+	assert.equal(got.text, 'found it');
+});
+
+scenario('text on the screen', async (server) => {
+	await server.session({ id, cols: 40, rows: 10 });
+	await atPrompt(server);
+	await type(server, 'clear; printf "\\033[5;7HHe\\033[5;9Hllo"; read x\r');
+	let got = await wait(server, { type: 'match', pattern: 'He[l]+o', on: 'screen' });
+	assert.deepEqual([got.row, got.column, got.text], [5, 7, 'Hello']);
+	got = await wait(server, { type: 'match', pattern: '^ *hello$', on: 'screen', case: false }, { timeoutMs: 0 });
+	assert.equal(got.row, 5);
+	got = await wait(server, { type: 'match', pattern: 'Bye', on: 'screen' }, { timeoutMs: 50 });
+	assert.equal(got.type, 'timeout');
+	await type(server, '\r');
+	await atPrompt(server);
+	await type(server, `printf '%090dEND' 0; read x\r`);
+	got = await wait(server, { type: 'match', pattern: '0{90}END', on: 'screen' });
+	assert.ok(got.row >= 1 && got.row <= 10, 'what is wrapped is one line');
+});
+
+scenario('a prompt', async (server) => {
+	await server.session({ id });
+	await atPrompt(server);
+	let got = await typeAndWait(server, 'sleep .3; false\r', { type: 'prompt' });
+	assert.equal(got.state.status, 'prompt');
+	assert.ok(got.elapsedMs >= 200, `${got.elapsedMs}`);
+	// Nothing has been entered: no prompt that was there before is meant.
+	const after = await head(server);
+	await type(server, 'echo half');
+	got = await wait(server, { type: 'prompt' }, { after, timeoutMs: 300 });
+	assert.equal(got.type, 'timeout');
+	await type(server, '\x03');
+	// While a program runs there is none.
+	got = await typeAndWait(server, 'sleep 60\r', { type: 'prompt' }, { timeoutMs: 300 });
+	assert.equal(got.type, 'timeout');
+	assert.equal(got.state.foreground.name, 'sleep');
+	await type(server, '\x03');
+	await atPrompt(server);
+	// Lines typed ahead: the prompt after the last of them.
+	const mark = await head(server);
+	await type(server, 'sleep .2; echo a\rsleep .2; echo b\rsleep .2; echo "c"d\r');
+	await wait(server, { type: 'match', pattern: '^cd' }, { from: mark });
+	await atPrompt(server);
+	// A shell without marks: what the kernel says is enough, in time.
+	got = await typeAndWait(server, 'exec bash --norc --noprofile -i\r', { type: 'prompt' });
+	assert.equal(got.type, 'prompt');
+});
+
+scenario('input', async (server) => {
+	await server.session({ id });
+	let got = await typeAndWait(server, 'sleep .2; read x\r', { type: 'input' });
+	assert.deepEqual([got.type, got.state.status, got.state.input], ['input', 'waiting_input', 'line']);
+	assert.ok(got.elapsedMs >= 150, `${got.elapsedMs}`);
+	await type(server, 'x\r');
+	got = await typeAndWait(server, 'read x; sleep .3; read -s y; read z\r', { type: 'input', kind: 'password' }, { timeoutMs: 300 });
+	assert.equal(got.type, 'timeout', 'another kind is not meant');
+	await type(server, 'x\r');
+	got = await wait(server, { type: 'input', kind: 'password' });
+	assert.equal(got.state.input, 'password');
+	await type(server, 'x\rx\r');
+	got = await typeAndWait(server, 'python3 -c "print(input(\'Name: \'))"\r', [{ type: 'prompt' }, { type: 'input' }]);
+	if (got.type === 'input') await type(server, 'Ann\r');
+	await atPrompt(server);
+	assert.match(await server.api.text(id), got.type === 'input' ? /Name: Ann\r\nAnn\r\n/ : /python3/);
+});
+
+scenario('silence, and bytes', async (server) => {
+	await server.session({ id });
+	let got = await typeAndWait(server, 'for i in 1 2 3 4 5; do echo $i; sleep .1; done; sleep 60\r', { type: 'idle', ms: 400 });
+	assert.equal(got.type, 'idle');
+	assert.match(await server.api.text(id), /5\r\n/);
+	assert.ok(got.elapsedMs >= 400 && got.state.quietMs >= 400, JSON.stringify(got));
+	got = await wait(server, { type: 'idle', ms: 100 }, { timeoutMs: 0 });
+	assert.equal(got.type, 'idle', 'it has been quiet already');
+	const { offset: after } = got;
+	got = await wait(server, [{ type: 'idle', ms: 50 }, { type: 'stable', ms: 50 }, { type: 'prompt' }], { after, timeoutMs: 300 });
+	assert.equal(got.type, 'timeout', 'nothing has happened');
+	await type(server, '\x03');
+	got = await wait(server, { type: 'stable' }, { after });
+	assert.equal(got.type, 'stable');
+	await atPrompt(server);
+	got = await typeAndWait(server, 'echo hello\r', { type: 'bytes', count: 5 });
+	assert.equal(got.type, 'bytes');
+	// A bell is output, but changes no row.
+	got = await typeAndWait(server, 'clear; while sleep .05; do printf "\\a"; done\r', [{ type: 'idle', ms: 500 }, { type: 'stable', ms: 500 }]);
+	assert.equal(got.type, 'stable');
+	await type(server, '\x03');
+});
+
+scenario('commands, and the end', async (server) => {
+	await server.session({ id });
+	const { data } = await server.api.call('POST', `/api/session/${id}/exec`, { command: 'sleep .3', yieldMs: 0, queue: true });
+	let got = await wait(server, [{ type: 'exit' }, { type: 'exec', id: data.id }]);
+	assert.deepEqual([got.fired, got.type, got.state.exec], [1, 'exec', null]);
+	got = await wait(server, { type: 'exec', id: data.id }, { timeoutMs: 0 });
+	assert.equal(got.type, 'exec');
+	await atPrompt(server);
+	const pending = wait(server, [{ type: 'match', pattern: 'never' }, { type: 'exit' }]);
+	const hopeless = wait(server, [{ type: 'match', pattern: 'never' }, { type: 'input', kind: 'password' }]);
+	await type(server, 'exit 4\r');
+	got = await pending;
+	assert.deepEqual([got.fired, got.type, got.state.status, got.state.exitCode], [1, 'exit', 'exited', 4]);
+	got = await hopeless;
+	assert.deepEqual([got.fired, got.type], [null, 'exit'], 'nothing else will come');
+	got = await wait(server, { type: 'match', pattern: 'exit 4' }, { from: 0 });
+	assert.equal(got.type, 'match', 'the history is still there');
+
+	await server.session({ id: 't' });
+	const deleted = server.api.raw('POST', '/api/session/t/wait', { until: [{ type: 'match', pattern: 'never' }] });
+	await until('wait', async () => (await wait(server, { type: 'prompt' }, {}, { session: 't' })).type === 'prompt');
+	await server.api.delete('t');
+	const answer = await deleted;
+	assert.deepEqual([answer.status, answer.json.code], [410, 'SESSION_DESTROYED']);
+});
+
+/** Asks, and hangs up when it has been sent and the server had time to take it. */
+function hangUp(server, body) {
+	return new Promise((resolve) => {
+		const text = JSON.stringify(body);
+		const outgoing = http.request(`${server.base}/api/session/${id}/wait`, {
+			method: 'POST',
+			agent: false,
+			headers: { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) },
+		});
+		outgoing.on('error', () => resolve());
+		outgoing.end(text);
+		setTimeout(() => {
+			outgoing.destroy();
+			resolve();
+		}, 150 * slowness);
+	});
+}
+
+scenario('a wait with a key survives its client', async (server) => {
+	await server.session({ id });
+	await atPrompt(server);
+	const body = { until: [{ type: 'match', pattern: '^on its own$' }], timeoutMs: 15_000 * slowness, key: 'k' };
+	await hangUp(server, body);
+	await type(server, 'echo on its "own"\r');
+	await wait(server, { type: 'match', pattern: '^on its own' }, { from: 0 });
+	// Only the wait that was begun before has seen it: without a key it would be a new one.
+	const got = await wait(server, body.until, { ...body, timeoutMs: 0 });
+	assert.deepEqual([got.type, got.text], ['match', 'on its own']);
+	const again = await wait(server, body.until, body);
+	assert.equal(again.offset, got.offset);
+	assert.equal(again.elapsedMs, got.elapsedMs);
+	const none = await wait(server, body.until, { timeoutMs: 0 });
+	assert.equal(none.type, 'timeout');
+	await server.api.refused(409, 'KEY_IN_USE', 'POST', `/api/session/${id}/wait`, { ...body, until: [{ type: 'exit' }] });
+	// Two at the same time share one.
+	const two = await Promise.all([0, 1].map(() => wait(server, { type: 'idle', ms: 200 }, { key: 'two', after: 0 })));
+	assert.equal(two[0].elapsedMs, two[1].elapsedMs);
+});
+
+scenario('limits and mistakes', async (server) => {
+	await server.session({ id });
+	const refused = (status, code, body) => server.api.refused(status, code, 'POST', `/api/session/${id}/wait`, body);
+	for (const body of [
+		{}, { until: [] }, { until: {} }, { until: [{}] }, { until: [{ type: 'nothing' }] }, { until: ['prompt'] },
+		{ until: [{ type: 'match' }] }, { until: [{ type: 'match', pattern: '(' }] }, { until: [{ type: 'match', pattern: 'a\nb' }] },
+		{ until: [{ type: 'match', pattern: 'a', on: 'paper' }] }, { until: [{ type: 'idle' }] }, { until: [{ type: 'bytes', count: 0 }] },
+		{ until: [{ type: 'stable', ms: -1 }] }, { until: [{ type: 'input', kind: 'voice' }] }, { until: [{ type: 'exec' }] },
+		{ until: Array.from({ length: 17 }, () => ({ type: 'exit' })) }, { until: [{ type: 'exit' }], timeoutMs: 3_600_001 },
+		{ until: [{ type: 'exit' }], key: '' }, { until: [{ type: 'exit' }], from: 1e15 }, { until: [{ type: 'exit' }], after: 1e15 },
+		{ until: [{ type: 'match', pattern: 'a' }, { type: 'match', pattern: 'b{' }, { type: 'match', pattern: '[' }] },
+	]) await refused(400, 'VALIDATION_FAILED', body);
+	await refused(404, 'EXEC_NOT_FOUND', { until: [{ type: 'exec', id: 'exec_none' }] });
+	// Those that nobody waits for any more make room.
+	for (let i = 0; i < 64; i++) await wait(server, { type: 'exit' }, { timeoutMs: 0 });
+	const pending = Array.from({ length: 64 }, () => server.api.raw('POST', `/api/session/${id}/wait`, { until: [{ type: 'match', pattern: 'never' }], timeoutMs: 60_000 }, { timeout: 60_000 }));
+	await until('limit', async () => (await server.api.raw('POST', `/api/session/${id}/wait`, { until: [{ type: 'exit' }], timeoutMs: 0 })).status === 429);
+	await refused(429, 'LIMIT_REACHED', { until: [{ type: 'exit' }], timeoutMs: 0 });
+	await server.api.delete(id);
+	for (const answer of await Promise.all(pending)) assert.equal(answer.status, 410, answer.text);
+});
+
+scenario('viewers may wait', async (server) => {
+	await server.session({ id });
+	const { token } = await server.api.link(id, 'viewer', 60_000);
+	const got = await server.api.as(token).call('POST', `/api/session/${id}/wait`, { until: [{ type: 'prompt' }] });
+	assert.equal(got.type, 'prompt');
+});
+
+scenario('a hostile pattern takes no time from others', async (server) => {
+	await server.session({ id });
+	await server.session({ id: 't' });
+	await atPrompt(server);
+	const pending = Array.from({ length: 8 }, () => wait(server, { type: 'match', pattern: '([a-y]?){200}Z9' }, { timeoutMs: 500 }));
+	await type(server, 'head -c 1000000 /dev/zero | tr "\\\\0" a; echo; echo do"ne"\r');
+	const started = Date.now();
+	await server.run('t', 'echo here');
+	assert.ok(Date.now() - started < 3000 * slowness, `${Date.now() - started} ms`);
+	for (const got of await Promise.all(pending)) assert.equal(got.type, 'timeout');
+	await wait(server, { type: 'match', pattern: '^done' }, { from: 0 });
+});

@@ -1,0 +1,175 @@
+#include "ring/screen/finder.h"
+
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct pattern *compile(const char *text)
+{
+	const char *problem;
+	struct pattern *p;
+	cr_assert_eq(
+		pattern_create(&p, text, strlen(text), PATTERN_REGEX, &problem), 0, "%s", problem);
+	return p;
+}
+
+/* One byte of a piece, then the rest: every place to cut at. */
+static const struct {
+	const char *pattern, *output;
+	const char *text;    /* of the match; NULL: none */
+	uint64_t start, end; /* its bytes */
+	bool settled;        /* only once nothing follows */
+} cases[] = {
+	{"b+", "abbbc", "b", 1, 2}, /* as soon as it is there; see the loop for the other way */
+	{"^b", "a\r\nb\r\n", "b", 3, 4},
+	{"^b", "ab\r\n", NULL, 0, 0},
+	{"ready", "\033[1mre\033[0;31mad\033[my", "ready", 4, 21},
+	{"ready", "\033]0;ready\area", NULL, 0, 0},
+	{"ready", "\033Pready\033\\\033_ready\033\\x", NULL, 0, 0},
+	{"\xc3\xa4\xe4\xb8\x96.", "x\xc3\xa4\xe4\xb8\x96\xf0\x9f\x98\x80z",
+		"\xc3\xa4\xe4\xb8\x96\xf0\x9f\x98\x80", 1, 10},
+	{"ac", "ab\bc", "ac", 0, 4},
+	{"60%", "50%\r60%", "60%", 4, 7},
+	{"50%.*60%", "50%\r60%", NULL, 0, 0},
+	{"a b", "a\033[Cb", "a b", 0, 5},
+	{"ab", "a\033[5;5Hb", NULL, 0, 0},
+	{"a {7}b", "a\tb", "a       b", 0, 3},
+	{"a$", "ab\na\n", "a", 3, 4},
+	{"\\? $", "sure? ", "? ", 4, 6, true},
+	{"\\?$", "sure?\r\n", "?", 4, 5},
+	{"a$", "aa\nb", "aa", 0, 2},
+};
+
+static bool asks_for_end(const char *pattern)
+{
+	return pattern[strlen(pattern) - 1] == '$';
+}
+
+/* Feed it in two pieces, or a byte at a time (cut 0). Returns whether it is found. */
+static bool feed(struct finder *f, const char *output, size_t cut)
+{
+	uint64_t work = UINT64_MAX;
+	size_t length = strlen(output);
+	const uint8_t *bytes = (const uint8_t *)output;
+	if (cut > 0) {
+		finder_feed(f, bytes, cut, &work);
+		return f->found || finder_feed(f, bytes + cut, length - cut, &work);
+	}
+	for (size_t i = 0; i < length && !f->found; i++)
+		finder_feed(f, bytes + i, 1, &work);
+	return f->found;
+}
+
+Test(finder, cases, .timeout = 60)
+{
+	static struct finder f;
+	char text[64];
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		for (size_t cut = 0; cut <= strlen(cases[i].output); cut++) {
+			uint64_t work = UINT64_MAX;
+			struct pattern *p = compile(strcmp(cases[i].pattern, "a$") == 0 &&
+						i + 1 == sizeof cases / sizeof *cases
+					? "a+$"
+					: cases[i].pattern);
+			finder_init(&f, p, 1000, 0, asks_for_end(cases[i].pattern));
+			bool found = feed(&f, cases[i].output, cut);
+			if (cases[i].settled) {
+				cr_expect_not(found, "%zu: cut at %zu", i, cut);
+				found = finder_settle(&f, &work);
+			}
+			cr_expect_eq(found, cases[i].text != NULL, "%zu: cut at %zu", i, cut);
+			size_t length = found ? finder_text(&f, text, sizeof text) : 0;
+			text[length] = '\0';
+			/* How many of them there are depends on the pieces. */
+			if (found && strcmp(cases[i].pattern, "b+") == 0)
+				cr_expect(text[0] == 'b' && f.start == 1001 &&
+					f.end == 1001 + length);
+			else if (found && cases[i].text)
+				cr_expect(strcmp(text, cases[i].text) == 0 &&
+						f.start == 1000 + cases[i].start &&
+						f.end == 1000 + cases[i].end,
+					"%zu: cut at %zu: %s, %llu to %llu", i, cut, text,
+					(unsigned long long)f.start, (unsigned long long)f.end);
+			finder_finish(&f);
+			pattern_destroy(p);
+		}
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(finder, text_before_does_not_count)
+{
+	static struct finder f;
+	uint64_t work = UINT64_MAX;
+	struct pattern *p = compile("a+");
+	finder_init(&f, p, 10, 13, false);
+	cr_expect_not(finder_feed(&f, (const uint8_t *)"\033[0", 3, &work));
+	cr_expect_not(
+		finder_feed(&f, (const uint8_t *)"m", 1, &work), "it is the end of a sequence");
+	cr_expect(finder_feed(&f, (const uint8_t *)"aa", 2, &work));
+	cr_expect_eq(f.start, 14);
+	finder_finish(&f);
+	finder_init(&f, p, 10, 12, false);
+	cr_expect_not(finder_feed(&f, (const uint8_t *)"aa", 2, &work));
+	finder_finish(&f);
+	pattern_destroy(p);
+	ASSERT_NO_LEAKS();
+}
+
+Test(finder, end_of_a_long_line)
+{
+	static struct finder f;
+	uint64_t work = UINT64_MAX;
+	struct pattern *p = compile("x9+");
+	char many[FINDER_LINE * 3];
+	memset(many, 'a', sizeof many);
+	finder_init(&f, p, 0, 0, false);
+	cr_expect_not(finder_feed(&f, (const uint8_t *)many, sizeof many, &work));
+	cr_expect(finder_feed(&f, (const uint8_t *)"x99", 3, &work));
+	cr_expect_eq(f.start, sizeof many);
+	cr_expect_eq(f.end, sizeof many + 3);
+	finder_finish(&f);
+	/* What is in the middle is found too. */
+	memcpy(many + FINDER_LINE - 1, "x9", 2);
+	finder_init(&f, p, 0, 0, true);
+	cr_expect(finder_feed(&f, (const uint8_t *)many, sizeof many, &work));
+	cr_expect_eq(f.start, FINDER_LINE - 1);
+	finder_finish(&f);
+	pattern_destroy(p);
+	ASSERT_NO_LEAKS();
+}
+
+Test(finder, what_was_lost_parts)
+{
+	static struct finder f;
+	uint64_t work = UINT64_MAX;
+	struct pattern *p = compile("ab");
+	finder_init(&f, p, 0, 0, false);
+	cr_expect_not(finder_feed(&f, (const uint8_t *)"a\033[", 3, &work));
+	finder_skip(&f, 100);
+	cr_expect_eq(finder_offset(&f), 100);
+	cr_expect_not(finder_feed(&f, (const uint8_t *)"b", 1, &work));
+	cr_expect(finder_feed(&f, (const uint8_t *)"ab", 2, &work));
+	cr_expect_eq(f.start, 101);
+	finder_finish(&f);
+	pattern_destroy(p);
+	ASSERT_NO_LEAKS();
+}
+
+Test(finder, work_is_counted)
+{
+	static struct finder f;
+	uint64_t work = 1000000;
+	struct pattern *p = compile("(a?){100}b");
+	char many[1000];
+	memset(many, 'a', sizeof many);
+	finder_init(&f, p, 0, 0, false);
+	cr_expect_not(finder_feed(&f, (const uint8_t *)many, sizeof many, &work));
+	cr_expect_lt(work, 950000);
+	finder_finish(&f);
+	pattern_destroy(p);
+	ASSERT_NO_LEAKS();
+}

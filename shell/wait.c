@@ -40,7 +40,7 @@ static void free_patterns(struct wait *w)
 		pattern_destroy(c->is.pattern);
 		c->is.pattern = NULL;
 		h->patterns--;
-		h->session->table->wait_patterns--;
+		h->table->wait_patterns--;
 	}
 }
 
@@ -51,17 +51,14 @@ static void destroy(struct wait *w)
 	free(w);
 }
 
-static void forget_kept(struct wait *w)
+static void forget(struct wait *w)
 {
-	DL_DELETE(w->waits->kept, w);
-	w->waits->kept_count--;
-	destroy(w);
-}
-
-static void forget_pending(struct wait *w)
-{
-	DL_DELETE(w->waits->pending, w);
-	w->waits->pending_count--;
+	struct waits *h = w->waits;
+	DL_DELETE(h->all, w);
+	if (!w->over)
+		h->pending--;
+	else if (w->key[0])
+		h->kept--;
 	destroy(w);
 }
 
@@ -77,30 +74,20 @@ static void tell(struct wait *w)
 	}
 }
 
-/* It has been found to be over: it is kept, or forgotten, and those who wait are told. */
-static void finish(struct wait *w)
+/* It has just been found to be over. */
+static void settle(struct wait *w)
 {
 	struct waits *h = w->waits;
-	DL_DELETE(h->pending, w);
-	h->pending_count--;
+	uint64_t lost = 0;
+	for (unsigned i = 0; i < w->count; i++)
+		lost = w->conditions[i].lost > lost ? w->conditions[i].lost : lost;
+	w->result.lost = lost;
 	w->result.elapsed_ms = h->now - w->began_ms;
 	w->result.text = w->text;
-	for (unsigned i = 0; i < w->count; i++)
-		w->result.lost = w->conditions[i].lost > w->result.lost ? w->conditions[i].lost
-									: w->result.lost;
-	free_patterns(w);
-	if (!w->key[0]) {
-		tell(w);
-		free(w->text);
-		free(w);
-		return;
-	}
 	w->kept_until_ms = h->now + WAIT_KEPT_MS;
-	DL_APPEND(h->kept, w);
-	h->kept_count++;
-	tell(w);
-	if (h->kept_count > WAITS_KEPT_MAX)
-		forget_kept(h->kept);
+	h->pending--;
+	h->kept += w->key[0] != '\0';
+	free_patterns(w);
 }
 
 /* Looking */
@@ -113,7 +100,7 @@ static bool feed(struct waits *h)
 	uint64_t work = WAIT_WORK;
 	bool more = false;
 	struct wait *w;
-	DL_FOREACH (h->pending, w)
+	DL_FOREACH (h->all, w)
 		for (unsigned i = 0; i < w->count; i++)
 			more = wait_feed(h, &w->conditions[i], &work) || more;
 	return more;
@@ -127,11 +114,10 @@ static bool may_come(const struct waits *h, const struct wait *w)
 	return false;
 }
 
-static void look_at(struct waits *h, struct wait *w, bool more)
+/* None of the conditions is true: is it over all the same? */
+static void look_at_time(struct waits *h, struct wait *w, bool more)
 {
-	for (unsigned i = 0; i < w->count && !w->over; i++)
-		wait_check(h, w, i);
-	if (w->over || (more && h->now < w->deadline_ms + WAIT_LATE_MS))
+	if (more && h->now < w->deadline_ms + WAIT_LATE_MS)
 		return;
 	if (h->now >= w->deadline_ms) {
 		wait_end(w, -1, WAIT_EXIT);
@@ -143,35 +129,33 @@ static void look_at(struct waits *h, struct wait *w, bool more)
 	}
 }
 
-static void finish_all(struct waits *h)
+static void look_at(struct waits *h, struct wait *w, bool more)
 {
-	struct wait *w = h->pending;
-	while (w) {
-		if (!w->over) {
-			w = w->next;
-			continue;
-		}
-		finish(w);
-		w = h->session ? h->pending : NULL;
-	}
-	/* Those who have joined what is over from inside. */
-	w = h->kept;
-	while (w) {
-		if (!w->waiters) {
-			w = w->next;
-			continue;
-		}
-		tell(w);
-		w = h->session ? h->kept : NULL;
-	}
+	for (unsigned i = 0; i < w->count && !w->over; i++)
+		wait_check(h, w, i);
+	if (!w->over)
+		look_at_time(h, w, more);
+	if (w->over)
+		settle(w);
 }
 
-static void forget_old(struct waits *h)
+/* Whether nobody will ask for it again. */
+static bool is_needless(const struct waits *h, const struct wait *w)
 {
-	while (h->kept && h->now >= h->kept->kept_until_ms)
-		forget_kept(h->kept);
-	if (h->kept && h->kept->kept_until_ms < h->due)
-		h->due = h->kept->kept_until_ms;
+	if (w->waiters)
+		return false;
+	return !w->key[0] || (w->over && (h->now >= w->kept_until_ms || h->kept > WAITS_KEPT_MAX));
+}
+
+static void sweep(struct waits *h)
+{
+	struct wait *w, *next;
+	DL_FOREACH_SAFE (h->all, w, next) {
+		if (w->over && w->key[0] && w->kept_until_ms < h->due)
+			h->due = w->kept_until_ms;
+		if (is_needless(h, w))
+			forget(w);
+	}
 }
 
 /* Everything is looked at; who waits for what is true is told. */
@@ -186,13 +170,17 @@ static void look(struct waits *h)
 	h->sampled = false;
 	wait_note_rows(h);
 	bool more = feed(h);
-	DL_FOREACH (h->pending, w)
-		look_at(h, w, more);
-	finish_all(h);
+	DL_FOREACH (h->all, w)
+		if (!w->over)
+			look_at(h, w, more);
+	/* Who is told may leave and begin waits; none is freed meanwhile, see wait_leave(). */
+	DL_FOREACH (h->all, w)
+		if (w->over)
+			tell(w);
 	h->looking = false;
 	if (!h->session)
 		return; /* who was told has deleted it */
-	forget_old(h);
+	sweep(h);
 	if (more)
 		sessions_make_busy(h->session->table, h->session);
 	arm(h);
@@ -214,7 +202,7 @@ static void arm(struct waits *h)
 
 void waits_follow(struct session *s)
 {
-	if (s->waits && s->waits->pending)
+	if (s->waits && s->waits->pending > 0)
 		look(s->waits);
 }
 
@@ -223,32 +211,34 @@ void waits_nudge(struct session *s)
 	struct waits *h = s->waits;
 	if (h && h->looking)
 		h->due = 0;
-	else if (h && h->pending)
+	else if (h && h->pending > 0)
 		uv_timer_start(&h->timer, on_timer, 0, 0);
 }
 
 static void on_closed(uv_handle_t *handle)
 {
-	free(handle->data);
+	struct waits *h = handle->data;
+	struct wait *w, *next;
+	DL_FOREACH_SAFE (h->all, w, next)
+		forget(w);
+	free(h);
 }
 
+/* Perhaps from inside: who is told may delete the session. So they are freed later. */
 void waits_close(struct session *s)
 {
 	struct waits *h = s->waits;
+	struct wait *w;
 	if (!h)
 		return;
-	while (h->pending) {
-		struct wait *w = h->pending;
+	h->looking = true;
+	DL_FOREACH (h->all, w)
 		while (w->waiters) {
 			struct wait_waiter *waiter = w->waiters;
 			DL_DELETE(w->waiters, waiter);
 			waiter->wait = NULL;
 			waiter->gone(waiter->user);
 		}
-		forget_pending(w);
-	}
-	while (h->kept)
-		forget_kept(h->kept);
 	s->waits = NULL;
 	h->session = NULL;
 	uv_close((uv_handle_t *)&h->timer, on_closed);
@@ -264,6 +254,7 @@ static struct waits *get_waits(struct session *s)
 	if (!h)
 		return NULL;
 	h->session = s;
+	h->table = s->table;
 	h->timer.data = h;
 	uv_timer_init(s->table->loop, &h->timer);
 	s->waits = h;
@@ -273,11 +264,9 @@ static struct waits *get_waits(struct session *s)
 static struct wait *find(const struct waits *h, const char *key)
 {
 	struct wait *w;
-	DL_FOREACH (h->pending, w)
-		if (strcmp(w->key, key) == 0)
-			return w;
-	DL_FOREACH (h->kept, w)
-		if (strcmp(w->key, key) == 0)
+	uint64_t now = uv_now(h->session->table->loop);
+	DL_FOREACH (h->all, w)
+		if (strcmp(w->key, key) == 0 && (!w->over || now < w->kept_until_ms))
 			return w;
 	return NULL;
 }
@@ -305,7 +294,7 @@ static int check(const struct waits *h, const struct wait_options *o)
 	uint64_t end = session_head(s);
 	if ((o->has_from && o->from > end) || (o->has_after && o->after > end))
 		return -ERANGE;
-	if (h->pending_count >= WAITS_MAX)
+	if (h->pending >= WAITS_MAX)
 		return -EUSERS;
 	if (h->patterns + patterns > WAIT_PATTERNS_MAX ||
 		s->table->wait_patterns + patterns > WAIT_PATTERNS_TOTAL)
@@ -379,7 +368,6 @@ int wait_start(struct session *s, const struct wait_options *o, struct wait_wait
 	struct waits *h = get_waits(s);
 	if (!h)
 		return -ENOMEM;
-	forget_old(h);
 	if (o->key && (w = find(h, o->key))) {
 		if (w->fingerprint != o->fingerprint)
 			return -EALREADY;
@@ -393,12 +381,12 @@ int wait_start(struct session *s, const struct wait_options *o, struct wait_wait
 		rc = create(h, o, &w);
 	if (rc < 0)
 		return rc;
-	if (!h->pending)
+	if (h->pending == 0)
 		h->rows_version = 0; /* nobody has looked */
 	h->sample_next_ms = 0;
 	h->prompt_tries = 0;
-	DL_APPEND(h->pending, w);
-	h->pending_count++;
+	DL_APPEND(h->all, w);
+	h->pending++;
 	join(w, waiter);
 	if (h->looking)
 		waits_nudge(s);
@@ -414,6 +402,6 @@ void wait_leave(struct wait_waiter *waiter)
 		return;
 	waiter->wait = NULL;
 	DL_DELETE(w->waiters, waiter);
-	if (!w->waiters && !w->key[0] && !w->over)
-		forget_pending(w);
+	if (!w->waiters && !w->key[0] && !w->over && !w->waits->looking)
+		forget(w);
 }

@@ -34,9 +34,11 @@ struct wait {
 /* All waits of a session. */
 struct waits {
 	struct session *session; /* NULL once it is gone */
+	struct sessions *table;
 	uv_timer_t timer;
-	struct wait *pending, *kept; /* lists; the oldest first */
-	unsigned pending_count, kept_count, patterns;
+	struct wait *all;       /* the oldest first */
+	unsigned pending, kept; /* of them: not over; over, with a key */
+	unsigned patterns;
 	uint64_t rows_version, rows_ms; /* the newest of a row, and when that was noticed */
 	uint64_t sample_next_ms;        /* when a program may be looked into again */
 	uint64_t quiet_since_ms;        /* what that was counted from */

@@ -26,7 +26,7 @@ static const struct {
 	{"b+", "abbbc", "b", 1, 2}, /* as soon as it is there; see the loop for the other way */
 	{"^b", "a\r\nb\r\n", "b", 3, 4},
 	{"^b", "ab\r\n", NULL, 0, 0},
-	{"ready", "\033[1mre\033[0;31mad\033[my", "ready", 4, 21},
+	{"ready", "\033[1mre\033[0;31mad\033[my", "ready", 4, 19},
 	{"ready", "\033]0;ready\area", NULL, 0, 0},
 	{"ready", "\033Pready\033\\\033_ready\033\\x", NULL, 0, 0},
 	{"\xc3\xa4\xe4\xb8\x96.", "x\xc3\xa4\xe4\xb8\x96\xf0\x9f\x98\x80z",
@@ -40,7 +40,7 @@ static const struct {
 	{"a$", "ab\na\n", "a", 3, 4},
 	{"\\? $", "sure? ", "? ", 4, 6, true},
 	{"\\?$", "sure?\r\n", "?", 4, 5},
-	{"a$", "aa\nb", "aa", 0, 2},
+	{"a+$", "aa\nb", "aa", 0, 2},
 };
 
 static bool asks_for_end(const char *pattern)
@@ -70,10 +70,7 @@ Test(finder, cases, .timeout = 60)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		for (size_t cut = 0; cut <= strlen(cases[i].output); cut++) {
 			uint64_t work = UINT64_MAX;
-			struct pattern *p = compile(strcmp(cases[i].pattern, "a$") == 0 &&
-						i + 1 == sizeof cases / sizeof *cases
-					? "a+$"
-					: cases[i].pattern);
+			struct pattern *p = compile(cases[i].pattern);
 			finder_init(&f, p, 1000, 0, asks_for_end(cases[i].pattern));
 			bool found = feed(&f, cases[i].output, cut);
 			if (cases[i].settled) {

@@ -52,7 +52,7 @@ judge() {
 		for (i in names)
 			libc[names[i] ".h"] = 1
 
-		split("screen snapshot render search pattern", public, " ")
+		split("screen snapshot render search pattern finder", public, " ")
 		for (i in public)
 			screen_public["ring/screen/" public[i] ".h"] = 1
 

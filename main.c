@@ -2,8 +2,10 @@
 #include "shell/run.h"
 #include "shell/sessions.h"
 #include "ws/api.h"
+#include "ws/client/command.h"
 #include "ws/log.h"
 #include "ws/mcp.h"
+#include "ws/net/rendezvous.h"
 #include "ws/net/server.h"
 
 #include <errno.h>
@@ -251,6 +253,10 @@ static int parse_options(int argc, char **argv, struct settings *s)
 	while ((option = getopt_long(argc, argv, "", names, &index)) != -1) {
 		if (option == OPT_HELP || option == OPT_VERSION) {
 			puts(option == OPT_HELP ? usage : "ringside " RINGSIDE_RELEASE);
+			if (option == OPT_HELP) {
+				puts("Against a running server (ringside COMMAND --help says more):\n");
+				command_list();
+			}
 			return 0;
 		}
 		if (option == '?')
@@ -278,15 +284,12 @@ static int check_settings(struct settings *s)
 /* Make the runtime directory, or refuse one that others could have prepared for us. */
 static int prepare_runtime_dir(struct program *p)
 {
-	const char *given = p->settings.runtime_dir, *xdg = getenv("XDG_RUNTIME_DIR");
+	const char *given = p->settings.runtime_dir;
 	struct stat st;
 	if (given)
 		snprintf(p->runtime_dir, sizeof p->runtime_dir, "%s", given);
-	else if (xdg && xdg[0] == '/')
-		snprintf(p->runtime_dir, sizeof p->runtime_dir, "%s/ringside", xdg);
 	else
-		snprintf(p->runtime_dir, sizeof p->runtime_dir, "/tmp/ringside-%u",
-			(unsigned)geteuid());
+		rendezvous_default_dir(p->runtime_dir);
 	if (mkdir(p->runtime_dir, 0700) < 0 && errno != EEXIST)
 		return fail(p->runtime_dir, strerror(errno));
 	if (lstat(p->runtime_dir, &st) < 0)
@@ -504,6 +507,16 @@ static int open_auth(struct program *p)
 	return rc < 0 ? fail("token", strerror(-rc)) : 0;
 }
 
+/* The first address that a browser can use. */
+static const char *find_url(const struct server *s)
+{
+	const char *url;
+	for (size_t i = 0; (url = server_url(s, i)); i++)
+		if (strncmp(url, "unix:", 5) != 0)
+			return url;
+	return NULL;
+}
+
 static int open_server(struct program *p, unsigned descriptors)
 {
 	const struct settings *s = &p->settings;
@@ -516,6 +529,7 @@ static int open_server(struct program *p, unsigned descriptors)
 		.metrics = &p->metrics,
 		.listen = s->listen,
 		.listen_count = s->listen_count,
+		.runtime_dir = p->runtime_dir,
 		.hosts = s->hosts,
 		.hosts_count = s->hosts_count,
 		.origins = s->origins,
@@ -526,7 +540,10 @@ static int open_server(struct program *p, unsigned descriptors)
 		.ping_interval_s = s->ping_interval_s,
 		.max_connections = connection_limit(s->max_connections, descriptors),
 	};
-	return server_open(&options, &p->server);
+	int rc = server_open(&options, &p->server);
+	if (rc == 0)
+		p->api.url = find_url(p->server);
+	return rc;
 }
 
 static void open_signals(struct program *p)
@@ -631,6 +648,9 @@ int main(int argc, char **argv)
 					   .header_timeout_s = 10,
 					   .ping_interval_s = 15,
 				   }};
+	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+	if (command)
+		return command_main(command, argc - 1, argv + 1);
 	int rc = parse_options(argc, argv, &p.settings);
 	if (rc <= 0)
 		return rc < 0 ? 2 : 0;

@@ -30,7 +30,8 @@ judge() {
 		allow["pty/holder"] = "pty/holder pty ring"
 		allow["shell"] = "shell pty ring"
 		allow["ws"] = "ws shell ring"
-		allow["main.c"] = "ring pty shell ws"
+		allow["ws/client"] = "ws/client" # the other end of the wire: it knows nothing of the server
+		allow["main.c"] = "ring pty shell ws ws/client"
 
 		# Where headers of third parties may be included; all others follow libc_only alone.
 		home["vterm.h"] = home["vterm_keycodes.h"] = "tests" # what benchmarks measure against
@@ -52,6 +53,10 @@ judge() {
 		for (i in names)
 			libc[names[i] ".h"] = 1
 
+		split("ws/net/client.h ws/net/rendezvous.h ws/base64.h", shared, " ")
+		for (i in shared)
+			client_public[shared[i]] = 1
+
 		split("screen snapshot render search pattern finder", public, " ")
 		for (i in public)
 			screen_public["ring/screen/" public[i] ".h"] = 1
@@ -63,6 +68,8 @@ judge() {
 	function layer(file) {
 		if (file ~ /^pty\/holder\//)
 			return "pty/holder"
+		if (file ~ /^ws\/client\//)
+			return "ws/client"
 		if (file ~ /^(ring|pty|shell|ws)\//)
 			return substr(file, 1, index(file, "/") - 1)
 		return file
@@ -93,6 +100,8 @@ judge() {
 		if (index(name, "ring/screen/") == 1 && index(file, "ring/screen/") != 1 &&
 			!(name in screen_public))
 			complain(where, "only ring/screen may include \"" name "\"")
+		if (from == "ws/client" && name in client_public)
+			return
 		if (!has(allow[from], to))
 			complain(where, from " must not include \"" name "\" (only " allow[from] ")")
 	}
@@ -220,6 +229,7 @@ self_test() {
 	put ws/route.c '"ring/ring.h"' '"ws/route.h"'
 	put ws/route.h '<stddef.h>'
 	put ws/net/net.h '<libwebsockets.h>' '<uv.h>' '"ws/route.h"'
+	put ws/client/line.h '"ws/net/client.h"' '"ws/base64.h"' '<uv.h>' '<jansson.h>'
 	found=$(check_tree "$tree") || rc=$?
 	if [ "$rc" -ne 0 ]; then
 		printf 'The allowed tree was not accepted:\n%s\n' "$found" >&2
@@ -269,6 +279,12 @@ self_test() {
 	expect 'ws/route.c:2: a parser must not include <uv.h>'
 	put ws/sub/message.c '<unistd.h>'
 	expect 'ws/sub/message.c:1: a parser must not include <unistd.h>'
+	put ws/client/up.c '"ws/route.h"' '"shell/a.h"' '<libwebsockets.h>' '"ws/client/line.h"'
+	expect 'ws/client/up.c:1: ws/client must not include "ws/route.h" (only ws/client)'
+	expect 'ws/client/up.c:2: ws/client must not include "shell/a.h" (only ws/client)'
+	expect 'ws/client/up.c:3: <libwebsockets.h> only in ws/net'
+	put ws/down.c '"ws/client/line.h"'
+	expect 'ws/down.c:1: ws must not include "ws/client/line.h" (only ws shell ring)'
 	put main.c '<vterm.h>' '"ring/ring.h"'
 	expect 'main.c:1: <vterm.h> only in tests'
 

@@ -23,6 +23,7 @@ struct api {
 	struct control_sockets *controls; /* see ws/control_socket.h */
 	struct mcp *mcp;                  /* see ws/mcp.h */
 	const char *version;
+	const char *url; /* where people find the server, with a "/" at its end; NULL: on unix sockets only */
 	uv_timer_t announce; /* spaces the events of the list of sessions */
 	bool announce_open;
 	uint64_t announced_ms;       /* loop time of the last one */

@@ -321,10 +321,11 @@ void api_exec_output(struct api *a, struct request *r, struct session *s)
 
 void api_exec_stream(struct api *a, struct request *r, struct session *s)
 {
+	enum exec_format format;
 	struct exec *e = find(r, s);
 	(void)a;
-	if (e)
-		exec_stream_open(r, e, EXEC_STREAM_NATIVE);
+	if (e && take_format(r, &format))
+		exec_stream_open(r, e, EXEC_STREAM_NATIVE, format == EXEC_FORMAT_BASE64);
 }
 
 void api_exec_cancel(struct api *a, struct request *r, struct session *s)

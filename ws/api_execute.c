@@ -111,7 +111,7 @@ static void run(struct execute *x, struct session *s)
 	if (rc < 0)
 		api_exec_refuse(x->request, s, rc);
 	else if (x->stream)
-		exec_stream_open(x->request, e, EXEC_STREAM_SANDBOX);
+		exec_stream_open(x->request, e, EXEC_STREAM_SANDBOX, false);
 }
 
 static void on_session(void *user, struct session *s, enum report_stage stage, int error)

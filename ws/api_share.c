@@ -82,6 +82,12 @@ void api_links_list(struct api *a, struct request *r, struct session *s)
 	reply_success(r, json_pack("{s:o}", "links", list));
 }
 
+/* The address of a link, as far as we know where we are. */
+static json_t *address_json(const struct api *a, const char *token)
+{
+	return a->url ? json_sprintf("%s#link=%s", a->url, token) : json_null();
+}
+
 static void issue(struct api *a, struct request *r, struct link_entry *e)
 {
 	char *token;
@@ -92,8 +98,9 @@ static void issue(struct api *a, struct request *r, struct link_entry *e)
 		reply_error(r, error_code_of(rc), strerror(-rc), NULL);
 	} else {
 		reply_success(r,
-			json_pack("{s:o, s:s, s:o}", "link", link_json(e), "token", token, "path",
-				json_sprintf("/#link=%s", token)));
+			json_pack("{s:o, s:s, s:o, s:o}", "link", link_json(e), "token", token,
+				"path", json_sprintf("/#link=%s", token), "url",
+				address_json(a, token)));
 		free(token);
 	}
 }

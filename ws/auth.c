@@ -214,7 +214,7 @@ enum auth_result auth_check(
 			return refuse(a, c->peer);
 	} else if (c->cookie && take_cookie(a, c, &p)) {
 		p.by_cookie = true;
-	} else if (!a->open) {
+	} else if (!a->open && !c->owner) {
 		/* A cookie of another server, or one that has expired, is nobody's attempt to guess. */
 		return AUTH_MISSING;
 	}

@@ -40,6 +40,7 @@ struct credentials {
 	const char *cookie;        /* the header's value */
 	const char *link;          /* the query's "link": which link's cookie counts */
 	const char *peer;          /* address, for the limit of failures */
+	bool owner;                /* the transport knows that it is: none are needed */
 };
 
 struct auth {

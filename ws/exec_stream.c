@@ -2,6 +2,7 @@
 
 #include "shell/clock.h"
 #include "shell/sessions.h"
+#include "ws/base64.h"
 #include "ws/exec_json.h"
 #include "ws/text.h"
 
@@ -21,6 +22,7 @@ struct follower {
 	struct exec *exec; /* NULL once it is forgotten */
 	struct exec_watcher watcher;
 	enum exec_stream_kind kind;
+	bool bytes; /* output as base64 */
 	struct outline outline;
 	bool outlined, start_told, end_told;
 	struct text_decoder decoders[EXEC_STREAMS];
@@ -54,7 +56,8 @@ static const char *stream_name(const struct follower *f, int stream)
 
 static void put_text(struct follower *f, int stream, const void *bytes, size_t length, bool last)
 {
-	json_t *text = text_json(&f->decoders[stream], bytes, length, last);
+	json_t *text = f->bytes ? base64_json(bytes, length)
+				: text_json(&f->decoders[stream], bytes, length, last);
 	if (text && json_string_length(text) > 0)
 		put(f, json_pack("{s:s, s:O}", "type", stream_name(f, stream), "data", text));
 	json_decref(text);
@@ -192,7 +195,7 @@ static void on_closed(void *user)
 	request_unref(r);
 }
 
-void exec_stream_open(struct request *r, struct exec *e, enum exec_stream_kind kind)
+void exec_stream_open(struct request *r, struct exec *e, enum exec_stream_kind kind, bool bytes)
 {
 	struct follower *f = calloc(1, sizeof *f);
 	if (!f) {
@@ -202,6 +205,7 @@ void exec_stream_open(struct request *r, struct exec *e, enum exec_stream_kind k
 	f->request = request_ref(r);
 	f->exec = e;
 	f->kind = kind;
+	f->bytes = bytes;
 	f->watcher = (struct exec_watcher){.changed = on_changed, .gone = on_gone, .user = f};
 	exec_watch(e, &f->watcher);
 	reply_stream(r, &(struct event_stream){.next = next, .closed = on_closed, .user = f});

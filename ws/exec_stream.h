@@ -13,5 +13,5 @@ enum exec_stream_kind {
 	EXEC_STREAM_SANDBOX, /* start, stdout, stderr, truncated, complete | error: the container's */
 };
 
-/* Answer r with the stream of e. */
-void exec_stream_open(struct request *r, struct exec *e, enum exec_stream_kind kind);
+/* Answer r with the stream of e. bytes: its output as base64, so that nothing of it can get lost. */
+void exec_stream_open(struct request *r, struct exec *e, enum exec_stream_kind kind, bool bytes);

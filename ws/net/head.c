@@ -114,7 +114,9 @@ struct refusal head_check(struct server *s, struct lws *wsi, const struct head *
 		return (struct refusal){
 			403, "HOST_NOT_ALLOWED", "This host is not allowed (see --allow-host)"};
 	}
-	if (h->has_origin && !origin_is_allowed(&s->origins, h->origin, host)) {
+	/* No page reaches the command line's socket, unless somebody lays a pipe there. */
+	bool owner = server_is_owner(wsi);
+	if (h->has_origin && (owner || !origin_is_allowed(&s->origins, h->origin, host))) {
 		s->options.metrics->origin_refused++;
 		log_write(LOG_WARN, "http", "origin refused", "peer", h->peer, "origin", h->origin,
 			NULL);
@@ -126,6 +128,7 @@ struct refusal head_check(struct server *s, struct lws *wsi, const struct head *
 		.cookie = h->has_cookie ? h->cookie : NULL,
 		.link = params_find(h->params, h->params_count, "link"),
 		.peer = h->peer,
+		.owner = owner,
 	};
 	*ret_auth = auth_check(s->options.auth, &credentials, p);
 	if (*ret_auth == AUTH_OK && p->by_cookie && state_changing && !h->has_origin) {

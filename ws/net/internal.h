@@ -8,19 +8,23 @@
 /* What libwebsockets keeps with each connection: where it came in, and whether it has sent a request. */
 struct arrival {
 	bool unix_socket;
+	bool owner; /* by the command line's socket, from a process of our user or of root */
 	bool served;
 	const struct arrival *next; /* the state after the first request */
 };
 
 struct listener {
 	struct server *server;
-	struct arrival arrival[2]; /* the states that its connections can be in: fresh, served */
+	/* The states that its connections can be in: fresh, served; and the same of owners. */
+	struct arrival arrival[4];
 	uv_poll_t poll;
 	int fd;
 	bool open;
 	char address[300]; /* host part, or the path of a unix socket */
 	unsigned port;
 	bool unix_socket;
+	bool command; /* the command line's: its URL is nobody's business */
+	int dir_fd;   /* of a path that is too long for an address; otherwise -1 */
 	char url[340];
 };
 
@@ -71,6 +75,8 @@ uint64_t server_last_ack_ms(struct lws *wsi);
 void server_mark_served(struct lws *wsi);
 /* Whether it came in by a unix socket. The vhost does not tell: libwebsockets chooses that by Host. */
 bool server_is_local(struct lws *wsi);
+/* Whether it came in by the command line's socket, from a process of our user or of root. */
+bool server_is_owner(struct lws *wsi);
 
 /* One request's headers, as far as they decide whether it is served. */
 struct head {

@@ -4,9 +4,11 @@
  */
 #include "ws/log.h"
 #include "ws/net/internal.h"
+#include "ws/net/rendezvous.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -27,6 +29,15 @@ bool server_address_is_local(const char *address)
 		strncmp(address, "localhost:", 10) == 0 || strncmp(address, "[::1]:", 6) == 0;
 }
 
+/* Whether a process of our user, or of root, is at the other end. */
+static bool is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+		(peer.uid == geteuid() || peer.uid == 0);
+}
+
 static void adopt(struct listener *l, int fd)
 {
 	struct server *s = l->server;
@@ -35,7 +46,7 @@ static void adopt(struct listener *l, int fd)
 		.vh = l->unix_socket ? s->local : s->tcp,
 		.type = LWS_ADOPT_HTTP | LWS_ADOPT_SOCKET,
 		.fd = {.sockfd = fd},
-		.opaque = &l->arrival[0],
+		.opaque = &l->arrival[l->command && is_ours(fd) ? 2 : 0],
 	};
 	if (s->stopping || s->connections >= s->options.max_connections) {
 		s->options.metrics->connections_refused++;
@@ -178,7 +189,8 @@ static int bind_unix(struct listener *l, const char *path)
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0)
 		return -errno;
-	if (is_stale(&address))
+	/* The runtime directory is locked: a socket in it that is the command line's is a dead server's. */
+	if (l->command || is_stale(&address))
 		unlink(path);
 	mode_t mask = umask(0177);
 	int rc = bind(l->fd, (const struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
@@ -186,31 +198,65 @@ static int bind_unix(struct listener *l, const char *path)
 	return rc;
 }
 
-static int open_one(struct server *s, const char *text)
+/* What a connection's state can be: it moves on when it has sent a request. */
+static void set_arrivals(struct listener *l)
 {
-	struct listener *l = &s->listeners[s->listeners_count];
-	bool local = strncmp(text, "unix:", 5) == 0;
-	*l = (struct listener){.server = s, .fd = -1};
-	l->arrival[1] = (struct arrival){.unix_socket = local, .served = true};
-	l->arrival[0] = (struct arrival){.unix_socket = local, .next = &l->arrival[1]};
-	int rc = local ? bind_unix(l, text + 5) : bind_tcp(l, text);
+	for (int i = 0; i < 4; i++)
+		l->arrival[i] = (struct arrival){.unix_socket = l->unix_socket,
+			.owner = i >= 2,
+			.served = i % 2 == 1,
+			.next = i % 2 == 0 ? &l->arrival[i + 1] : NULL};
+}
+
+/* A listener is bound, or rc says why not: make it listen. */
+static int start(struct listener *l, const char *name, int rc)
+{
+	struct server *s = l->server;
 	if (rc == 0 && listen(l->fd, BACKLOG) < 0)
 		rc = -errno;
 	if (rc == 0)
 		rc = uv_poll_init(s->options.loop, &l->poll, l->fd);
 	if (rc < 0) {
-		log_write(LOG_ERROR, "listen", "cannot listen", "address", text, "error",
+		log_write(LOG_ERROR, "listen", "cannot listen", "address", name, "error",
 			strerror(-rc), NULL);
 		if (l->fd >= 0)
 			close(l->fd);
+		if (l->dir_fd >= 0)
+			close(l->dir_fd);
 		return rc;
 	}
+	set_arrivals(l);
 	l->poll.data = l;
 	l->open = true;
 	s->listeners_count++;
-	if (!local)
+	if (!l->unix_socket)
 		origin_add_listener(&s->origins, l->address, l->port);
 	return uv_poll_start(&l->poll, UV_READABLE, on_connection);
+}
+
+static struct listener *next_listener(struct server *s)
+{
+	struct listener *l = &s->listeners[s->listeners_count];
+	*l = (struct listener){.server = s, .fd = -1, .dir_fd = -1};
+	return l;
+}
+
+static int open_one(struct server *s, const char *text)
+{
+	struct listener *l = next_listener(s);
+	bool local = strncmp(text, "unix:", 5) == 0;
+	return start(l, text, local ? bind_unix(l, text + 5) : bind_tcp(l, text));
+}
+
+/* The command line's socket. Whoever reaches it as our user, or as root, is the owner. */
+static int open_command(struct server *s)
+{
+	struct listener *l = next_listener(s);
+	char path[PATH_MAX], name[RENDEZVOUS_PATH_MAX];
+	l->command = true;
+	snprintf(path, sizeof path, "%s/" RENDEZVOUS_SOCKET, s->options.runtime_dir);
+	int rc = rendezvous_name(path, name, &l->dir_fd);
+	return start(l, path, rc < 0 ? rc : bind_unix(l, name));
 }
 
 int listen_open(struct server *s)
@@ -223,7 +269,7 @@ int listen_open(struct server *s)
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
+	return open_command(s);
 }
 
 void listen_close(struct server *s)
@@ -237,6 +283,8 @@ void listen_close(struct server *s)
 		close(l->fd);
 		if (l->unix_socket)
 			unlink(l->address);
+		if (l->dir_fd >= 0)
+			close(l->dir_fd);
 	}
 	uv_timer_stop(&s->relisten);
 }

@@ -34,6 +34,11 @@ bool server_is_local(struct lws *wsi)
 	return arrival_of(wsi)->unix_socket;
 }
 
+bool server_is_owner(struct lws *wsi)
+{
+	return arrival_of(wsi)->owner;
+}
+
 unsigned server_quiet_s(const struct server *s)
 {
 	unsigned pings = s->options.ping_interval_s;
@@ -224,7 +229,8 @@ int server_open(const struct server_options *options, struct server **ret_server
 
 const char *server_url(const struct server *s, size_t i)
 {
-	return i < s->listeners_count ? s->listeners[i].url : NULL;
+	/* The command line's is the last. */
+	return i < s->listeners_count && !s->listeners[i].command ? s->listeners[i].url : NULL;
 }
 
 void server_stop(struct server *s)

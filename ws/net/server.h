@@ -13,7 +13,7 @@
 
 #include <uv.h>
 
-#define SERVER_LISTENERS_MAX 16u
+#define SERVER_LISTENERS_MAX 33u  /* LIST_MAX of main.c, and the command line's */
 #define SERVER_SNDBUF (128 << 10) /* what a client that never reads can make the kernel hold */
 
 /* All is borrowed for the server's life. */
@@ -26,6 +26,7 @@ struct server_options {
 	struct metrics *metrics;
 	const char *const *listen; /* "ADDRESS:PORT", "[V6]:PORT" or "unix:PATH" */
 	size_t listen_count;
+	const char *runtime_dir;  /* where the command line's socket is */
 	const char *const *hosts; /* --allow-host */
 	size_t hosts_count;
 	const char *const *origins; /* --allow-origin */
@@ -44,7 +45,10 @@ struct server;
  */
 int server_open(const struct server_options *options, struct server **ret_server);
 
-/* How listener i is reached: "http://127.0.0.1:7070/" or "unix:PATH"; NULL behind the last. */
+/*
+ * How listener i is reached: "http://127.0.0.1:7070/" or "unix:PATH"; NULL behind the last. That of the
+ * command line, RENDEZVOUS_SOCKET in the runtime directory, is not among them.
+ */
 const char *server_url(const struct server *s, size_t i);
 
 /* Stop listening, and begin to close all WebSockets with "going away". */

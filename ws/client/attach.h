@@ -1,0 +1,14 @@
+/* A session on the user's own terminal. */
+#pragma once
+
+#include "ws/client/line.h"
+
+struct attach_options {
+	bool read_only;
+	bool no_resize;   /* the session keeps its size */
+	const char *name; /* that others see; NULL: the user's */
+	int detach_key;   /* a control character; 0: the default; -1: none */
+};
+
+/* Attach until it is over. The connection is open. options may be NULL. Returns the exit status. */
+int attach_session(struct line *l, const char *session, const struct attach_options *options);

@@ -1,0 +1,41 @@
+/* One request of a command line, and its answer as a whole. */
+#pragma once
+
+#include "ws/client/line.h"
+
+#define CALL_ANSWER_MAX ((size_t)256 << 20)
+
+struct answer {
+	int status; /* of HTTP */
+	char type[128];
+	char to[32], screen[32], first[32]; /* Ringside-To, -Screen, -First, or "" */
+	char *body;                         /* NUL-terminated; owned */
+	size_t length;
+	json_t *json; /* of the body; NULL when it is none; owned */
+};
+
+/* The path of what belongs to a session, "/api/session/ID" and then what follows; owned; NULL: no memory. */
+char *call_path(const char *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A text as it is written in a path or a query; owned; NULL: no memory. */
+char *call_encode(const char *text);
+
+/*
+ * Ask, and wait for the answer. path and body are taken; body may be NULL. Returns 0 when there is an answer,
+ * whatever it says; -ECONNREFUSED, -ECONNRESET or another negative errno when there is none.
+ */
+int call_try(
+	struct line *l, const char *method, char *path, json_t *body, struct answer *ret_answer);
+
+/* The same; returns 0, or the status to end with where there is no answer. */
+int call_ask(
+	struct line *l, const char *method, char *path, json_t *body, struct answer *ret_answer);
+
+/* The same, where every answer but a good one has been complained of and is the status to end with. */
+int call_api(
+	struct line *l, const char *method, char *path, json_t *body, struct answer *ret_answer);
+
+/* Complain of an answer that is an error; returns the status to end with. */
+int call_complain(struct line *l, const struct answer *a);
+
+void answer_finish(struct answer *a);

@@ -1,0 +1,90 @@
+#include "ws/client/follow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void on_head(void *user, int status, const char *content_type)
+{
+	struct follow *f = user;
+	f->answer.status = status;
+	snprintf(f->answer.type, sizeof f->answer.type, "%s", content_type);
+	f->streaming = status == 200 && strncmp(content_type, "text/event-stream", 17) == 0;
+}
+
+static void on_event(void *user, const char *data, size_t length)
+{
+	struct follow *f = user;
+	json_t *event = json_loadb(data, length, 0, NULL);
+	if (event)
+		f->event(f->user, event);
+	json_decref(event);
+}
+
+static void on_body(void *user, const void *bytes, size_t length)
+{
+	struct follow *f = user;
+	if (f->streaming) {
+		if (!events_feed(&f->events, bytes, length, on_event, f))
+			f->error = -ENOMEM;
+		return;
+	}
+	char *body = realloc(f->answer.body, f->answer.length + length + 1);
+	if (!body)
+		return;
+	memcpy(body + f->answer.length, bytes, length);
+	f->answer.body = body;
+	f->answer.length += length;
+	body[f->answer.length] = '\0';
+}
+
+static void on_done(void *user, int error)
+{
+	struct follow *f = user;
+	f->call = NULL;
+	f->over = true;
+	if (f->error == 0)
+		f->error = error;
+	if (!f->streaming && error == 0 && f->answer.body)
+		f->answer.json = json_loadb(f->answer.body, f->answer.length, 0, NULL);
+}
+
+static const struct client_call_callbacks callbacks = {
+	.head = on_head, .body = on_body, .done = on_done};
+
+int follow_start(struct follow *f, const char *method, char *path, json_t *body)
+{
+	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+	int rc = -ENOMEM;
+	bool good = path && (text || !body);
+	json_decref(body);
+	if (good)
+		rc = client_request(f->line->client,
+			&(struct client_request){.method = method,
+				.path = path,
+				.body = text,
+				.length = text ? strlen(text) : 0},
+			&callbacks, f, &f->call);
+	free(text);
+	free(path);
+	return rc;
+}
+
+int follow_wait(struct follow *f)
+{
+	while (!f->over && f->call)
+		uv_run(&f->line->loop, UV_RUN_ONCE);
+	if (f->error < 0)
+		return f->error;
+	return f->streaming ? 0 : -EPROTO;
+}
+
+void follow_finish(struct follow *f)
+{
+	if (f->call)
+		client_call_cancel(f->call);
+	f->call = NULL;
+	events_finish(&f->events);
+	answer_finish(&f->answer);
+}

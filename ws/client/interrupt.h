@@ -1,0 +1,16 @@
+/* Ctrl-C and its like while a command is under way. */
+#pragma once
+
+#include "ws/client/line.h"
+
+struct interrupt {
+	uv_signal_t signals[3]; /* INT, TERM, HUP */
+	unsigned count;         /* how often */
+	int signo;              /* the last */
+	void (*interrupted)(void *user, int signo);
+	void *user;
+};
+
+void interrupt_open(struct interrupt *i, struct line *l);
+/* Turns the loop. */
+void interrupt_close(struct interrupt *i, struct line *l);

@@ -1,0 +1,85 @@
+#include "ws/client/keyboard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool keyboard_parse(const char *name, int *ret_key)
+{
+	size_t length = strlen(name);
+	if (strcmp(name, "none") == 0) {
+		*ret_key = -1;
+		return true;
+	}
+	bool control = length == 3 && (name[0] == 'C' || name[0] == 'c') && name[1] == '-';
+	bool caret = length == 2 && name[0] == '^';
+	if (!control && !caret)
+		return false;
+	char c = name[length - 1];
+	if (c >= 'a' && c <= 'z')
+		c = (char)(c - 'a' + 'A');
+	if (c < '@' || c > '_')
+		return false;
+	*ret_key = c - '@';
+	return true;
+}
+
+void keyboard_name(int key, char name[8])
+{
+	char c = (char)(key + '@');
+	snprintf(name, 8, "C-%c", c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* Control, whatever locks are on: 1 + 4, and 64 and 128 of Caps and Num Lock (kitty's keyboard protocol). */
+static bool is_control(unsigned modifiers)
+{
+	return modifiers > 0 && ((modifiers - 1) & 0x3fu) == 4;
+}
+
+/* The key in the words of kitty's protocol, CSI code[:…];modifiers[:1] u, or xterm's, CSI 27;modifiers;code ~ */
+static bool is_encoded(const char *bytes, size_t length, int key)
+{
+	char text[32], final;
+	unsigned code, modifiers, event = 1, upper = (unsigned)key + '@';
+	unsigned lower = upper >= 'A' && upper <= 'Z' ? upper + 32 : upper;
+	snprintf(text, sizeof text, "%.*s", (int)length, bytes);
+	if (sscanf(text, "\033[27;%3u;%6u%c", &modifiers, &code, &final) == 3 && final == '~')
+		return is_control(modifiers) && (code == upper || code == lower);
+	if (sscanf(text, "\033[%6u", &code) != 1 || (code != upper && code != lower))
+		return false;
+	const char *rest = strchr(text, ';');
+	if (!rest || sscanf(rest, ";%3u", &modifiers) != 1 || !is_control(modifiers))
+		return false;
+	rest += 1 + strspn(rest + 1, "0123456789");
+	if (*rest == ':' && sscanf(rest, ":%1u", &event) == 1)
+		rest += 2;
+	return (*rest == 'u' || *rest == ';') && event == 1;
+}
+
+/* Drop up to the answer. Returns the bytes that were dropped. */
+static size_t pass_fence(struct keyboard *k, const char *bytes, size_t length)
+{
+	static const char answer[] = KEYBOARD_FENCED;
+	size_t i = 0;
+	while (i < length && k->fenced) {
+		char c = bytes[i++];
+		k->matched = c == answer[k->matched] ? k->matched + 1 : c == answer[0];
+		k->fenced = k->matched < sizeof answer - 1;
+	}
+	return i;
+}
+
+size_t keyboard_filter(struct keyboard *k, char *bytes, size_t length, bool *ret_detach)
+{
+	size_t kept = 0;
+	*ret_detach = false;
+	for (size_t i = 0; i < length && k->detach >= 0; i++) {
+		*ret_detach = bytes[i] == k->detach ||
+			(bytes[i] == '\033' && is_encoded(bytes + i, length - i, k->detach));
+		if (*ret_detach)
+			length = i;
+	}
+	size_t dropped = k->fenced ? pass_fence(k, bytes, length) : 0;
+	kept = length - dropped;
+	memmove(bytes, bytes + dropped, kept);
+	return kept;
+}

@@ -1,0 +1,50 @@
+#include "ws/client/redraw.h"
+
+#include <string.h>
+
+static const char reset[] = "\030\033c", pop[] = "\033[23;0t";
+
+/* How much of the head is the reset: what clears, and the titles that are taken off. */
+static size_t prefix(const char *head, size_t length)
+{
+	size_t at = sizeof reset - 1;
+	if (length < at || memcmp(head, reset, at) != 0)
+		return 0;
+	return at;
+}
+
+/* Take the titles out; returns what is left of the length. */
+static size_t without_pops(char *head, size_t length)
+{
+	size_t n = sizeof pop - 1;
+	for (size_t i = 0; i + n <= length;) {
+		if (memcmp(head + i, pop, n) != 0) {
+			i++;
+			continue;
+		}
+		memmove(head + i, head + i + n, length - i - n);
+		length -= n;
+	}
+	return length;
+}
+
+size_t redraw_take(struct redraw *r, const char *bytes, size_t length, bool last,
+	const char **ret_head, size_t *ret_head_length)
+{
+	size_t taken = 0;
+	*ret_head = r->head;
+	*ret_head_length = 0;
+	if (r->begun)
+		return 0;
+	size_t room = sizeof r->head - r->length;
+	taken = length < room ? length : room;
+	memcpy(r->head + r->length, bytes, taken);
+	r->length += taken;
+	if (r->length < sizeof r->head && !last)
+		return taken;
+	r->begun = true;
+	size_t skip = prefix(r->head, r->length);
+	*ret_head = r->head + skip;
+	*ret_head_length = skip > 0 ? without_pops(r->head + skip, r->length - skip) : r->length;
+	return taken;
+}

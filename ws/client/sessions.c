@@ -1,0 +1,299 @@
+/* `ringside new`, `ls`, `kill`: sessions as a whole. */
+#include "ws/client/attach.h"
+#include "ws/client/call.h"
+#include "ws/client/command.h"
+#include "ws/client/connection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIDE_MAX 1000u
+
+enum {
+	OPT_NAME = 256,
+	OPT_CWD,
+	OPT_SHELL,
+	OPT_ENV,
+	OPT_SIZE,
+	OPT_IDLE,
+	OPT_ATTACH,
+	OPT_OPEN,
+	OPT_NAMES,
+	OPT_SIGNAL
+};
+
+static const struct option new_options[] = {
+	{"name", required_argument, NULL, OPT_NAME},
+	{"cwd", required_argument, NULL, OPT_CWD},
+	{"shell", required_argument, NULL, OPT_SHELL},
+	{"env", required_argument, NULL, OPT_ENV},
+	{"size", required_argument, NULL, OPT_SIZE},
+	{"idle-timeout", required_argument, NULL, OPT_IDLE},
+	{"attach", no_argument, NULL, OPT_ATTACH},
+	{"open", no_argument, NULL, OPT_OPEN},
+	{0},
+};
+
+struct new_plan {
+	json_t *body, *env;
+	bool attach, open;
+};
+
+static int take_size(struct line *l, json_t *body, const char *text)
+{
+	unsigned cols, rows;
+	char rest;
+	if (sscanf(text, "%4ux%4u%c", &cols, &rows, &rest) != 2 || cols == 0 || rows == 0 ||
+		cols > SIDE_MAX || rows > SIDE_MAX)
+		return line_usage(l, "--size is COLSxROWS, such as 80x24");
+	json_object_set_new(body, "cols", json_integer(cols));
+	json_object_set_new(body, "rows", json_integer(rows));
+	return 0;
+}
+
+static int take_new_option(struct line *l, struct new_plan *plan, int option)
+{
+	uint64_t ms;
+	switch (option) {
+	case OPT_NAME:
+	case OPT_CWD:
+	case OPT_SHELL: {
+		const char *field = option == OPT_NAME ? "name"
+			: option == OPT_CWD            ? "cwd"
+						       : "shell";
+		if (json_object_set_new(plan->body, field, json_string(optarg)) < 0)
+			return line_usage(l, "--%s is not UTF-8", field);
+		return 0;
+	}
+	case OPT_ENV:
+		return line_variable(plan->env, optarg) ? 0 : line_usage(l, "--env is NAME=VALUE");
+	case OPT_SIZE:
+		return take_size(l, plan->body, optarg);
+	case OPT_IDLE:
+		if (!line_seconds(optarg, &ms))
+			return line_usage(l, "--idle-timeout is a number of seconds");
+		json_object_set_new(plan->body, "idleTimeoutMs", json_integer((json_int_t)ms));
+		return 0;
+	case OPT_ATTACH:
+		plan->attach = true;
+		return 0;
+	default:
+		plan->open = true;
+		return 0;
+	}
+}
+
+static int take_new(struct line *l, struct new_plan *plan)
+{
+	int option, rc = 0;
+	while (rc == 0 && (option = line_option(l, ":", new_options)) != -1)
+		rc = option == '?' ? l->status : take_new_option(l, plan, option);
+	if (rc != 0)
+		return rc;
+	const char *id = line_argument(l);
+	if (!line_done(l))
+		return l->status;
+	if (id && json_object_set_new(plan->body, "id", json_string(id)) < 0)
+		return line_usage(l, "the session's id is not UTF-8");
+	return 0;
+}
+
+/* Who types `ringside new` in a directory means that one; a server elsewhere does not have it. */
+static void add_cwd(const struct line *l, struct new_plan *plan)
+{
+	char cwd[PATH_MAX];
+	if (!l->url && !json_object_get(plan->body, "cwd") && getcwd(cwd, sizeof cwd))
+		json_object_set_new(plan->body, "cwd", json_string(cwd));
+	if (json_object_size(plan->env) > 0)
+		json_object_set(plan->body, "env", plan->env);
+}
+
+static int create(struct line *l, const struct new_plan *plan)
+{
+	struct answer a;
+	int rc = connection_open(l);
+	if (rc == 0)
+		rc = call_api(l, "POST",
+			strdup(plan->open ? "/api/session/open" : "/api/session/create"),
+			json_incref(plan->body), &a);
+	if (rc != 0)
+		return rc;
+	json_t *data = json_object_get(a.json, "data");
+	const char *id = json_string_value(json_object_get(data, "id"));
+	if (!id) {
+		rc = line_fail(l, "the server's answer names no session");
+	} else if (plan->attach) {
+		rc = attach_session(l, id, NULL);
+	} else if (l->json) {
+		rc = line_print_json(l, json_incref(data));
+	} else {
+		puts(id);
+		rc = line_flush(l);
+	}
+	answer_finish(&a);
+	return rc;
+}
+
+static int run_new(struct line *l)
+{
+	struct new_plan plan = {.body = json_object(), .env = json_object()};
+	int rc = take_new(l, &plan);
+	if (rc == 0) {
+		add_cwd(l, &plan);
+		rc = create(l, &plan);
+	}
+	json_decref(plan.body);
+	json_decref(plan.env);
+	return rc;
+}
+
+const struct command command_new = {
+	.name = "new",
+	.run = run_new,
+	.arguments = "[OPTIONS] [SESSION]",
+	.summary = "Start a session, and print its id",
+	.options = "  --attach              attach to it\n"
+		   "  --open                no error when it is there already\n"
+		   "  --name NAME           for people\n"
+		   "  --cwd DIR             (default: the current one)\n"
+		   "  --shell SHELL         (default: bash)\n"
+		   "  --env NAME=VALUE      may be repeated\n"
+		   "  --size COLSxROWS\n"
+		   "  --idle-timeout S      end it when nothing has happened for so long\n",
+};
+
+static const char *text_of(const json_t *object, const char *field)
+{
+	const char *text = json_string_value(json_object_get(object, field));
+	return text ? text : "";
+}
+
+/* "running", or how it ended. */
+static void describe_state(const json_t *session, char text[32])
+{
+	const json_t *exit = json_object_get(session, "exit");
+	const char *signal = json_string_value(json_object_get(exit, "signal"));
+	const json_t *code = json_object_get(exit, "code");
+	if (signal)
+		snprintf(text, 32, "ended: %s", signal);
+	else if (json_is_integer(code))
+		snprintf(text, 32, "ended: %d", (int)json_integer_value(code));
+	else
+		snprintf(text, 32, "%s", text_of(session, "state"));
+}
+
+static void print_table(const json_t *sessions)
+{
+	size_t i;
+	json_t *s;
+	int width = 7;
+	json_array_foreach (sessions, i, s) {
+		int length = (int)json_string_length(json_object_get(s, "id"));
+		width = length > width ? length : width;
+	}
+	if (json_array_size(sessions) > 0)
+		printf("%-*s  %-12s %9s %8s  %-16s  %s\n", width, "SESSION", "STATE", "SIZE",
+			"ATTACHED", "STARTED (UTC)", "NAME");
+	json_array_foreach (sessions, i, s) {
+		char state[32], size[32], started[17];
+		describe_state(s, state);
+		snprintf(size, sizeof size, "%dx%d",
+			(int)json_integer_value(json_object_get(s, "cols")),
+			(int)json_integer_value(json_object_get(s, "rows")));
+		snprintf(started, sizeof started, "%s", text_of(s, "createdAt"));
+		started[strcspn(started, "T")] = started[0] ? ' ' : '\0';
+		printf("%-*s  %-12s %9s %8d  %-16s  %s\n", width, text_of(s, "id"), state, size,
+			(int)json_integer_value(json_object_get(s, "clients")), started,
+			text_of(s, "name"));
+	}
+}
+
+static int run_ls(struct line *l)
+{
+	static const struct option options[] = {{"names", no_argument, NULL, OPT_NAMES}, {0}};
+	struct answer a;
+	int option;
+	bool names = false;
+	while ((option = line_option(l, ":", options)) != -1) {
+		if (option == '?')
+			return l->status;
+		names = true;
+	}
+	if (!line_done(l))
+		return l->status;
+	int rc = connection_open(l);
+	if (rc == 0)
+		rc = call_api(l, "GET", strdup("/api/session/list"), NULL, &a);
+	if (rc != 0)
+		return rc;
+	const json_t *sessions = json_object_get(a.json, "sessions");
+	if (l->json) {
+		rc = line_print_json(l, json_incref((json_t *)sessions));
+	} else {
+		size_t i;
+		json_t *s;
+		if (names)
+			json_array_foreach (sessions, i, s)
+				puts(text_of(s, "id"));
+		else
+			print_table(sessions);
+		rc = line_flush(l);
+	}
+	answer_finish(&a);
+	return rc;
+}
+
+const struct command command_ls = {
+	.name = "ls",
+	.run = run_ls,
+	.arguments = "[OPTIONS]",
+	.summary = "List the sessions",
+	.options = "  --names               only their ids, one a line\n",
+};
+
+static int kill_one(struct line *l, const char *id, const char *signal)
+{
+	struct answer a;
+	int rc = signal ? call_api(l, "POST", call_path(id, "/signal"),
+				  json_pack("{s:s}", "signal", signal), &a)
+			: call_api(l, "POST", strdup("/api/session/delete"),
+				  json_pack("{s:s}", "sessionId", id), &a);
+	if (rc != 0)
+		return rc;
+	rc = l->json ? line_print_json(l, json_incref(a.json)) : 0;
+	answer_finish(&a);
+	return rc;
+}
+
+static int run_kill(struct line *l)
+{
+	static const struct option options[] = {
+		{"signal", required_argument, NULL, OPT_SIGNAL}, {0}};
+	const char *signal = NULL, *id;
+	int option;
+	while ((option = line_option(l, ":s:", options)) != -1) {
+		if (option == '?')
+			return l->status;
+		signal = optarg;
+	}
+	id = line_argument(l);
+	if (!id)
+		return line_usage(l, "which session?");
+	int rc = connection_open(l), worst = rc;
+	for (; rc != LINE_NO_SERVER && id; id = line_argument(l)) {
+		if (worst == 0 || l->client)
+			rc = kill_one(l, id, signal);
+		worst = rc != 0 ? rc : worst;
+	}
+	return worst;
+}
+
+const struct command command_kill = {
+	.name = "kill",
+	.run = run_kill,
+	.arguments = "[OPTIONS] SESSION...",
+	.summary = "End sessions and all their processes, or signal what runs in them",
+	.options = "  -s, --signal NAME     only send this to the foreground, such as INT\n",
+};

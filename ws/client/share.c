@@ -1,0 +1,196 @@
+/* `ringside share`: links for one session and one role. */
+#include "ws/client/call.h"
+#include "ws/client/command.h"
+#include "ws/client/connection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_DRIVE = 256, OPT_EXPIRES, OPT_NAME, OPT_LIST, OPT_REVOKE, OPT_BASE };
+
+static const struct option options[] = {
+	{"drive", no_argument, NULL, OPT_DRIVE},
+	{"expires", required_argument, NULL, OPT_EXPIRES},
+	{"name", required_argument, NULL, OPT_NAME},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"revoke", required_argument, NULL, OPT_REVOKE},
+	{"base", required_argument, NULL, OPT_BASE},
+	{0},
+};
+
+struct plan {
+	const char *session, *revoke, *base;
+	bool list;
+	json_t *body; /* owned */
+};
+
+/* 90, 90s, 15m, 2h, 7d */
+static bool take_span(const char *text, uint64_t *ret_ms)
+{
+	static const struct {
+		char unit;
+		unsigned seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	char number[32];
+	size_t length = strlen(text);
+	unsigned factor = 1;
+	if (length == 0 || length >= sizeof number)
+		return false;
+	snprintf(number, sizeof number, "%s", text);
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (number[length - 1] == units[i].unit) {
+			factor = units[i].seconds;
+			number[length - 1] = '\0';
+			break;
+		}
+	if (!line_seconds(number, ret_ms) || *ret_ms > UINT64_MAX / 86400)
+		return false;
+	*ret_ms *= factor;
+	return true;
+}
+
+static int take_option(struct line *l, struct plan *p, int option)
+{
+	uint64_t ms;
+	switch (option) {
+	case OPT_DRIVE:
+		return json_object_set_new(p->body, "role", json_string("driver"));
+	case OPT_EXPIRES:
+		if (!take_span(optarg, &ms))
+			return line_usage(l, "--expires is a time, such as 90s, 15m, 2h or 7d");
+		return json_object_set_new(p->body, "expiresInMs", json_integer((json_int_t)ms));
+	case OPT_NAME:
+		return json_object_set_new(p->body, "name", json_string(optarg)) == 0
+			? 0
+			: line_usage(l, "--name is not UTF-8");
+	case OPT_LIST:
+		p->list = true;
+		return 0;
+	case OPT_BASE:
+		p->base = optarg;
+		return 0;
+	default:
+		p->revoke = optarg;
+		return 0;
+	}
+}
+
+static int take(struct line *l, struct plan *p)
+{
+	int option, rc = 0;
+	json_object_set_new(p->body, "role", json_string("viewer"));
+	while (rc == 0 && (option = line_option(l, ":", options)) != -1)
+		rc = option == '?' ? l->status : take_option(l, p, option);
+	if (rc != 0)
+		return rc;
+	p->session = line_argument(l);
+	if (!p->session)
+		return line_usage(l, "which session?");
+	return line_done(l) ? 0 : l->status;
+}
+
+static const char *text_of(const json_t *object, const char *field)
+{
+	const char *text = json_string_value(json_object_get(object, field));
+	return text ? text : "";
+}
+
+static int list_links(struct line *l, const struct plan *p)
+{
+	struct answer a;
+	size_t i;
+	json_t *link;
+	int rc = call_api(l, "GET", call_path(p->session, "/links"), NULL, &a);
+	if (rc != 0)
+		return rc;
+	const json_t *links = json_object_get(a.json, "links");
+	if (l->json) {
+		rc = line_print_json(l, json_incref((json_t *)links));
+	} else {
+		json_array_foreach (links, i, link)
+			printf("%s  %-6s  until %s  %s\n", text_of(link, "id"),
+				text_of(link, "role"), text_of(link, "expiresAt"),
+				text_of(link, "name"));
+		rc = line_flush(l);
+	}
+	answer_finish(&a);
+	return rc;
+}
+
+static int revoke_link(struct line *l, const struct plan *p)
+{
+	struct answer a;
+	char *link = call_encode(p->revoke);
+	int rc = call_api(
+		l, "DELETE", call_path(p->session, "/links/%s", link ? link : ""), NULL, &a);
+	free(link);
+	if (rc != 0)
+		return rc;
+	rc = l->json ? line_print_json(l, json_incref(a.json)) : 0;
+	answer_finish(&a);
+	return rc;
+}
+
+/* The link's address: at the given one, at that of --url, or where the server says that it listens. */
+static char *find_address(const struct line *l, const struct plan *p, const json_t *answer)
+{
+	const char *base = p->base ? p->base : l->url, *known = text_of(answer, "url");
+	char *address = NULL;
+	size_t length = base ? strlen(base) : 0;
+	if (!base && *known)
+		return strdup(known);
+	while (length > 0 && base[length - 1] == '/')
+		length--;
+	if (asprintf(&address, "%.*s%s", (int)length, base ? base : "", text_of(answer, "path")) < 0)
+		return NULL;
+	return address;
+}
+
+static int create_link(struct line *l, const struct plan *p)
+{
+	struct answer a;
+	int rc = call_api(l, "POST", call_path(p->session, "/links"), json_incref(p->body), &a);
+	if (rc != 0)
+		return rc;
+	char *url = find_address(l, p, a.json);
+	if (!url) {
+		rc = line_fail(l, "out of memory");
+	} else if (l->json) {
+		json_object_set_new(a.json, "url", json_string(url));
+		rc = line_print_json(l, json_incref(a.json));
+	} else {
+		puts(url);
+		rc = line_flush(l);
+	}
+	free(url);
+	answer_finish(&a);
+	return rc;
+}
+
+static int run_share(struct line *l)
+{
+	struct plan plan = {.body = json_object()};
+	int rc = take(l, &plan);
+	if (rc == 0)
+		rc = connection_open(l);
+	if (rc == 0)
+		rc = plan.list        ? list_links(l, &plan)
+			: plan.revoke ? revoke_link(l, &plan)
+				      : create_link(l, &plan);
+	json_decref(plan.body);
+	return rc;
+}
+
+const struct command command_share = {
+	.name = "share",
+	.run = run_share,
+	.arguments = "[OPTIONS] SESSION",
+	.summary = "Make a link to a session, and print its address; list links, take them back",
+	.options = "  --drive               who has it may type (default: only watch)\n"
+		   "  --expires TIME        such as 90s, 15m, 2h or 7d (default: a day)\n"
+		   "  --name NAME           whom it is for\n"
+		   "  --base URL            the address that people reach the server by\n"
+		   "  --list                the links that there are\n"
+		   "  --revoke LINK         take that one back, by its id\n",
+};

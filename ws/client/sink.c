@@ -1,0 +1,76 @@
+#include "ws/client/sink.h"
+
+#include "ws/base64.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_all(struct sink *s, int stream, const void *bytes, size_t length)
+{
+	const char *p = bytes;
+	while (length > 0 && s->error == 0) {
+		ssize_t n = write(stream == SINK_ERR ? STDERR_FILENO : STDOUT_FILENO, p, length);
+		if (n >= 0) {
+			p += n;
+			length -= (size_t)n;
+		} else if (errno != EINTR) {
+			s->error = -errno;
+		}
+	}
+}
+
+/* Write with CR LF as LF. */
+static void write_plain(struct sink *s, int stream, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		if (s->return_held && *bytes != '\n')
+			write_all(s, stream, "\r", 1);
+		s->return_held = false;
+		const char *cr = memchr(bytes, '\r', length);
+		size_t n = cr ? (size_t)(cr - bytes) : length;
+		write_all(s, stream, bytes, n);
+		s->return_held = cr != NULL;
+		n += cr ? 1 : 0;
+		bytes += n;
+		length -= n;
+	}
+}
+
+void sink_restart(struct sink *s)
+{
+	memset(s->seen, 0, sizeof s->seen);
+}
+
+void sink_put(struct sink *s, int stream, const json_t *base64, bool terminal)
+{
+	size_t length;
+	const char *text = json_string_value(base64);
+	unsigned char *bytes = text ? base64_decode(text, &length) : NULL;
+	if (!bytes)
+		return;
+	uint64_t known = s->written[stream] > s->seen[stream] ? s->written[stream] - s->seen[stream]
+							      : 0;
+	size_t skip = known < length ? (size_t)known : length;
+	s->seen[stream] += length;
+	if (s->seen[stream] > s->written[stream])
+		s->written[stream] = s->seen[stream];
+	if (terminal && s->plain)
+		write_plain(s, stream, (const char *)bytes + skip, length - skip);
+	else
+		write_all(s, stream, bytes + skip, length - skip);
+	free(bytes);
+}
+
+void sink_lost(struct sink *s, int stream, uint64_t bytes)
+{
+	s->seen[stream] += bytes;
+}
+
+void sink_end(struct sink *s)
+{
+	if (s->return_held)
+		write_all(s, SINK_OUT, "\r", 1);
+	s->return_held = false;
+}

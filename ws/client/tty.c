@@ -1,0 +1,155 @@
+#include "ws/client/tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+/*
+ * Everything that a session may have switched on: nothing but what a terminal comes with, named one by one,
+ * for RIS would take the user's scrollback along. CAN and ST end what the terminal is in the middle of.
+ */
+#define RESET                                                                                          \
+	"\030\033\\"                                                                                   \
+	"\033[?1047l"                               /* the alternate screen */                         \
+	"\033[?9l\033[?1000l\033[?1002l\033[?1003l" /* mouse */                                        \
+	"\033[?1005l\033[?1006l\033[?1015l\033[?1016l\033[?1007l"                                      \
+	"\033[?1004l\033[?2004l\033[?2026l\033[?2031l" /* focus, paste, synchronized, colour scheme */ \
+	"\033[<16u\033[=0;1u\033[>4m"                  /* keyboard protocols */                        \
+	"\033[?1l\033>\033[4l\033[20l"                 /* cursor keys, keypad, insert, newline */      \
+	"\033[?5l\033[?6l\033[?7h\033[?45l\033[?69l\033[r" /* reverse, origin, wrap, margins */        \
+	"\033[m\033[0\"q\033]8;;\033\\"                    /* pen, link */                             \
+	"\033(B\033)B\033*B\033+B\017"                                                                 \
+	"\033[?5W"                                                 /* tab stops */                     \
+	"\033[?25h\033[0 q"                                        /* cursor */                        \
+	"\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\" /* colours */
+
+static const char push_title[] = "\033[22;0t", pop_title[] = "\033[23;0t";
+static const char reset_text[] = RESET;
+static const char leave[] = RESET "\033[999;1H";
+
+/* One terminal, one process: the handler of a crash has nothing else to go by. */
+static struct {
+	struct termios before, raw;
+	int fd;
+	bool open, ours; /* it is raw now */
+} tty = {.fd = -1};
+
+bool tty_write(const void *bytes, size_t length)
+{
+	const char *p = bytes;
+	while (length > 0) {
+		ssize_t n = write(STDOUT_FILENO, p, length);
+		if (n >= 0) {
+			p += n;
+			length -= (size_t)n;
+		} else if (errno == EAGAIN) {
+			/* Somebody else has made it so: it is theirs, too. */
+			struct pollfd wait = {.fd = STDOUT_FILENO, .events = POLLOUT};
+			poll(&wait, 1, -1);
+		} else if (errno != EINTR) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Only what a signal's handler may do. */
+static void give_back(void)
+{
+	if (!tty.ours)
+		return;
+	tty.ours = false;
+	tty_write(leave, sizeof leave - 1);
+	tty_write(pop_title, sizeof pop_title - 1);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &tty.before);
+}
+
+static void on_crash(int signo)
+{
+	give_back();
+	signal(signo, SIG_DFL);
+	raise(signo);
+}
+
+static void take(void)
+{
+	tty.ours = true;
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &tty.raw);
+	tty_write(push_title, sizeof push_title - 1);
+}
+
+int tty_open(void)
+{
+	static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	char name[64];
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+		tcgetattr(STDIN_FILENO, &tty.before) < 0)
+		return -ENOTTY;
+	/* Not to block is a property of the open file, which the shell shares with us: so it is opened anew. */
+	int rc = ttyname_r(STDIN_FILENO, name, sizeof name);
+	if (rc != 0)
+		return -rc;
+	tty.fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (tty.fd < 0)
+		return -errno;
+	tty.raw = tty.before;
+	cfmakeraw(&tty.raw);
+	tty.raw.c_cc[VMIN] = 1;
+	tty.raw.c_cc[VTIME] = 0;
+	tty.open = true;
+	for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+		signal(crashes[i], on_crash);
+	atexit(tty_close);
+	take();
+	return tty.fd;
+}
+
+void tty_close(void)
+{
+	if (!tty.open)
+		return;
+	give_back();
+	tty.open = false;
+	close(tty.fd);
+}
+
+void tty_suspend(void)
+{
+	give_back();
+}
+
+void tty_resume(void)
+{
+	if (tty.open && !tty.ours)
+		take();
+}
+
+void tty_size(unsigned *ret_cols, unsigned *ret_rows)
+{
+	struct winsize size;
+	bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 &&
+		size.ws_row > 0;
+	*ret_cols = known ? size.ws_col : 80;
+	*ret_rows = known ? size.ws_row : 24;
+}
+
+void tty_clear(bool scroll)
+{
+	unsigned cols, rows;
+	char text[32];
+	tty_size(&cols, &rows);
+	tty_write(reset_text, sizeof reset_text - 1);
+	/* Line feeds at the bottom put what is there into the terminal's scrollback. */
+	int n = snprintf(text, sizeof text, "\033[%u;1H", rows);
+	tty_write(text, (size_t)n);
+	for (unsigned i = 0; scroll && i < rows; i++)
+		tty_write("\n", 1);
+	tty_write("\033[H\033[J", 6);
+}

@@ -1,0 +1,510 @@
+#include "ws/net/client.h"
+
+#include "ws/net/rendezvous.h"
+
+#include <errno.h>
+#include <libwebsockets.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define RECEIVE_BYTES (32u << 10)
+#define HEADER_BYTES 8192
+#define PIECE_MAX ((size_t)16 << 10)
+#define TEXT_MAX ((size_t)2 << 20)       /* of the server's messages */
+#define ANSWER_WITHIN_S (40 * 24 * 3600) /* the server's own limits are shorter */
+
+struct peer;
+
+struct client {
+	struct client_target target;
+	struct peer *peers; /* all of them */
+	uv_loop_t *loop;
+	struct lws_context *context;
+	char address[RENDEZVOUS_PATH_MAX + 1]; /* "+PATH" */
+	int dir_fd;                            /* of the socket's directory, or -1 */
+};
+
+/* What goes out over a connection: a request's body, or a message. */
+struct outgoing {
+	struct outgoing *prev, *next;
+	size_t length, sent;
+	bool binary;
+	uint8_t bytes[]; /* LWS_PRE, then length */
+};
+
+enum kind { KIND_CALL, KIND_SOCKET };
+
+/* One connection. What libwebsockets knows of it is its opaque pointer; NULL once we are done with it. */
+struct peer {
+	struct peer *prev, *next; /* of its client */
+	enum kind kind;
+	struct client *client;
+	struct lws *wsi;
+	void *user;
+	bool starting; /* libwebsockets is still in the call that connects */
+	bool failed;   /* it has said so meanwhile */
+	struct outgoing *queue;
+	size_t queued;
+};
+
+struct client_call {
+	struct peer peer;
+	const struct client_call_callbacks *callbacks;
+	bool complete;
+	char accept[128];
+	size_t length; /* of the body */
+	bool has_body;
+};
+
+struct client_socket {
+	struct peer peer;
+	const struct client_socket_callbacks *callbacks;
+	char *text; /* what has come of a text message; owned */
+	size_t text_length;
+	int code; /* that the server has closed with */
+	char reason[128];
+};
+
+static bool enqueue(struct peer *p, bool binary, const void *bytes, size_t length)
+{
+	struct outgoing *o = malloc(sizeof *o + LWS_PRE + length);
+	if (!o)
+		return false;
+	*o = (struct outgoing){.length = length, .binary = binary};
+	if (length > 0)
+		memcpy(o->bytes + LWS_PRE, bytes, length);
+	DL_APPEND(p->queue, o);
+	p->queued += length;
+	return true;
+}
+
+static void drop_first(struct peer *p)
+{
+	struct outgoing *o = p->queue;
+	DL_DELETE(p->queue, o);
+	p->queued -= o->length;
+	free(o);
+}
+
+static void peer_init(struct peer *p, enum kind kind, struct client *c, void *user)
+{
+	*p = (struct peer){.kind = kind, .client = c, .user = user};
+	DL_APPEND(c->peers, p);
+}
+
+/* Free a call or a socket; its connection, if there is one, belongs to nobody then. */
+static void peer_free(struct peer *p)
+{
+	if (p->wsi)
+		lws_set_opaque_user_data(p->wsi, NULL);
+	DL_DELETE(p->client->peers, p);
+	while (p->queue)
+		drop_first(p);
+	if (p->kind == KIND_SOCKET)
+		free(((struct client_socket *)p)->text);
+	free(p); /* the first member of both */
+}
+
+/* Close a connection that is nobody's any more. */
+static void hang_up(struct peer *p)
+{
+	struct lws *wsi = p->wsi;
+	peer_free(p);
+	if (!wsi)
+		return;
+	lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+	lws_cancel_service(lws_get_context(wsi));
+}
+
+/* Calls */
+
+static bool add(
+	struct lws *wsi, const char *name, const char *value, unsigned char **p, unsigned char *end)
+{
+	return lws_add_http_header_by_name(wsi, (const unsigned char *)name,
+		       (const unsigned char *)value, (int)strlen(value), p, end) == 0;
+}
+
+/* The headers that both have: who we are. */
+static bool add_token(struct peer *peer, unsigned char **p, unsigned char *end)
+{
+	char value[1100];
+	if (!peer->client->target.token)
+		return true;
+	snprintf(value, sizeof value, "Bearer %s", peer->client->target.token);
+	return add(peer->wsi, "authorization:", value, p, end);
+}
+
+static int call_headers(struct client_call *k, unsigned char **p, unsigned char *end)
+{
+	struct lws *wsi = k->peer.wsi;
+	char length[24];
+	bool good = add_token(&k->peer, p, end);
+	if (good && k->accept[0])
+		good = add(wsi, "accept:", k->accept, p, end);
+	if (good && k->has_body) {
+		snprintf(length, sizeof length, "%zu", k->length);
+		good = add(wsi, "content-type:", "application/json", p, end) &&
+			add(wsi, "content-length:", length, p, end);
+		if (k->length > 0) {
+			lws_client_http_body_pending(wsi, 1);
+			lws_callback_on_writable(wsi);
+		}
+	}
+	return good ? 0 : -1;
+}
+
+static int call_write(struct client_call *k)
+{
+	struct outgoing *o = k->peer.queue;
+	struct lws *wsi = k->peer.wsi;
+	if (!o)
+		return 0;
+	size_t left = o->length - o->sent, size = left < PIECE_MAX ? left : PIECE_MAX;
+	bool last = size == left;
+	if (lws_write(wsi, o->bytes + LWS_PRE + o->sent, size,
+		    last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < (int)size)
+		return -1;
+	o->sent += size;
+	if (last) {
+		drop_first(&k->peer);
+		lws_client_http_body_pending(wsi, 0);
+	} else {
+		lws_callback_on_writable(wsi);
+	}
+	return 0;
+}
+
+static int call_head(struct client_call *k)
+{
+	char type[128];
+	if (lws_hdr_copy(k->peer.wsi, type, sizeof type, WSI_TOKEN_HTTP_CONTENT_TYPE) <= 0)
+		type[0] = '\0';
+	k->callbacks->head(k->peer.user, (int)lws_http_client_http_response(k->peer.wsi), type);
+	return 0;
+}
+
+/* What has come is to be fetched, so that libwebsockets may take its chunks apart. */
+static int call_fetch(struct lws *wsi)
+{
+	char buffer[LWS_PRE + RECEIVE_BYTES], *p = buffer + LWS_PRE;
+	int length = (int)RECEIVE_BYTES;
+	return lws_http_client_read(wsi, &p, &length) < 0 ? -1 : 0;
+}
+
+static void call_over(struct client_call *k)
+{
+	const struct client_call_callbacks *callbacks = k->callbacks;
+	void *user = k->peer.user;
+	int error = k->complete ? 0 : -ECONNRESET;
+	peer_free(&k->peer);
+	callbacks->done(user, error);
+}
+
+static int on_call(struct client_call *k, enum lws_callback_reasons reason, void *in, size_t length)
+{
+	unsigned char **p = in;
+	switch (reason) {
+	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
+		return call_headers(k, p, *p + length);
+	case LWS_CALLBACK_CLIENT_HTTP_WRITEABLE:
+		return call_write(k);
+	case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP:
+		return call_head(k);
+	case LWS_CALLBACK_RECEIVE_CLIENT_HTTP:
+		return call_fetch(k->peer.wsi);
+	case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ:
+		k->callbacks->body(k->peer.user, in, length);
+		return 0;
+	case LWS_CALLBACK_COMPLETED_CLIENT_HTTP:
+		k->complete = true;
+		call_over(k);
+		return -1;
+	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
+	case LWS_CALLBACK_CLOSED_CLIENT_HTTP:
+		if (k->peer.starting)
+			k->peer.failed = true;
+		else
+			call_over(k);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Sockets */
+
+static int socket_write(struct client_socket *k)
+{
+	struct outgoing *o = k->peer.queue;
+	if (!o)
+		return 0;
+	int rc = lws_write(k->peer.wsi, o->bytes + LWS_PRE, o->length,
+		o->binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
+	if (rc < (int)o->length)
+		return -1;
+	drop_first(&k->peer);
+	if (k->peer.queue)
+		lws_callback_on_writable(k->peer.wsi);
+	else
+		k->callbacks->drained(k->peer.user);
+	return 0;
+}
+
+static int take_text(struct client_socket *k, const void *bytes, size_t length)
+{
+	if (k->text_length + length > TEXT_MAX)
+		return -1;
+	char *text = realloc(k->text, k->text_length + length + 1);
+	if (!text)
+		return -1;
+	memcpy(text + k->text_length, bytes, length);
+	k->text = text;
+	k->text_length += length;
+	text[k->text_length] = '\0';
+	if (!lws_is_final_fragment(k->peer.wsi) || lws_remaining_packet_payload(k->peer.wsi) > 0)
+		return 0;
+	k->text = NULL;
+	length = k->text_length;
+	k->text_length = 0;
+	k->callbacks->text(k->peer.user, text, length);
+	free(text);
+	return 0;
+}
+
+static void socket_over(struct client_socket *k, int code, const char *reason)
+{
+	const struct client_socket_callbacks *callbacks = k->callbacks;
+	void *user = k->peer.user;
+	char text[sizeof k->reason];
+	snprintf(text, sizeof text, "%s", reason);
+	peer_free(&k->peer);
+	callbacks->closed(user, code, text);
+}
+
+static void take_close(struct client_socket *k, const unsigned char *bytes, size_t length)
+{
+	if (length < 2)
+		return;
+	k->code = bytes[0] << 8 | bytes[1];
+	snprintf(k->reason, sizeof k->reason, "%.*s", (int)(length - 2), (const char *)bytes + 2);
+}
+
+static int on_socket(
+	struct client_socket *k, enum lws_callback_reasons reason, void *in, size_t length)
+{
+	unsigned char **p = in;
+	unsigned status;
+	switch (reason) {
+	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
+		return add_token(&k->peer, p, *p + length) ? 0 : -1;
+	case LWS_CALLBACK_CLIENT_ESTABLISHED:
+		k->callbacks->opened(k->peer.user);
+		return 0;
+	case LWS_CALLBACK_CLIENT_RECEIVE:
+		if (!lws_frame_is_binary(k->peer.wsi))
+			return take_text(k, in, length);
+		k->callbacks->binary(k->peer.user, in, length);
+		return 0;
+	case LWS_CALLBACK_CLIENT_WRITEABLE:
+		return socket_write(k);
+	case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
+		take_close(k, in, length);
+		return 0;
+	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
+		status = lws_http_client_http_response(k->peer.wsi);
+		if (k->peer.starting)
+			k->peer.failed = true;
+		else
+			socket_over(k, status > 0 ? -(int)status : -1, in ? in : "");
+		return 0;
+	case LWS_CALLBACK_CLIENT_CLOSED:
+		socket_over(k, k->code, k->reason);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int on_event(
+	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
+{
+	struct peer *p = wsi ? lws_get_opaque_user_data(wsi) : NULL;
+	(void)user;
+	if (!p) /* it has been given up */
+		return reason == LWS_CALLBACK_RECEIVE_CLIENT_HTTP ? -1 : 0;
+	p->wsi = wsi;
+	return p->kind == KIND_CALL ? on_call((struct client_call *)p, reason, in, length)
+				    : on_socket((struct client_socket *)p, reason, in, length);
+}
+
+static const struct lws_protocols protocols[] = {
+	{.name = "ringside-client", .callback = on_event, .rx_buffer_size = RECEIVE_BYTES},
+	{0},
+};
+
+/* A server that does not answer pings any more has gone, or the way to it. */
+static const lws_retry_bo_t liveness = {.secs_since_valid_ping = 15, .secs_since_valid_hangup = 25};
+
+static int connect_peer(struct peer *p, const char *method, const char *path)
+{
+	struct client *c = p->client;
+	const struct client_target *t = &c->target;
+	struct lws_client_connect_info info = {
+		.context = c->context,
+		.address = t->socket ? c->address : t->host,
+		.port = t->socket ? 80 : (int)t->port,
+		.ssl_connection = t->tls ? LCCSCF_USE_SSL : 0,
+		.path = path,
+		.host = t->socket ? "localhost" : t->host,
+		.method = method,
+		.local_protocol_name = protocols[0].name,
+		.alpn = "http/1.1",
+		.opaque_user_data = p,
+		.pwsi = &p->wsi,
+		.retry_and_idle_policy = &liveness,
+	};
+	p->starting = true;
+	struct lws *wsi = lws_client_connect_via_info(&info);
+	p->starting = false;
+	if (wsi && !p->failed)
+		return 0;
+	p->wsi = wsi;
+	hang_up(p);
+	return -ECONNREFUSED;
+}
+
+int client_request(struct client *c, const struct client_request *r,
+	const struct client_call_callbacks *callbacks, void *user, struct client_call **ret_call)
+{
+	struct client_call *k = calloc(1, sizeof *k);
+	if (!k)
+		return -ENOMEM;
+	peer_init(&k->peer, KIND_CALL, c, user);
+	k->callbacks = callbacks;
+	k->has_body = r->body != NULL;
+	k->length = r->length;
+	snprintf(k->accept, sizeof k->accept, "%s", r->accept ? r->accept : "");
+	if (r->length > 0 && !enqueue(&k->peer, true, r->body, r->length)) {
+		peer_free(&k->peer);
+		return -ENOMEM;
+	}
+	int rc = connect_peer(&k->peer, r->method, r->path);
+	if (rc == 0)
+		*ret_call = k;
+	return rc;
+}
+
+void client_call_header(struct client_call *k, const char *name, char *value, size_t size)
+{
+	int length = (int)strlen(name);
+	value[0] = '\0';
+	if (lws_hdr_custom_length(k->peer.wsi, name, length) > 0 &&
+		lws_hdr_custom_copy(k->peer.wsi, value, (int)size, name, length) < 0)
+		value[0] = '\0';
+}
+
+void client_call_cancel(struct client_call *k)
+{
+	hang_up(&k->peer);
+}
+
+int client_socket_open(struct client *c, const char *path,
+	const struct client_socket_callbacks *callbacks, void *user,
+	struct client_socket **ret_socket)
+{
+	struct client_socket *k = calloc(1, sizeof *k);
+	if (!k)
+		return -ENOMEM;
+	peer_init(&k->peer, KIND_SOCKET, c, user);
+	k->callbacks = callbacks;
+	int rc = connect_peer(&k->peer, NULL, path);
+	if (rc == 0)
+		*ret_socket = k;
+	return rc;
+}
+
+bool client_socket_send(struct client_socket *k, bool binary, const void *bytes, size_t length)
+{
+	if (!enqueue(&k->peer, binary, bytes, length))
+		return false;
+	lws_callback_on_writable(k->peer.wsi);
+	return true;
+}
+
+size_t client_socket_queued(const struct client_socket *k)
+{
+	return k->peer.queued;
+}
+
+void client_socket_close(struct client_socket *k)
+{
+	hang_up(&k->peer);
+}
+
+/* The client */
+
+static void on_log(int level, const char *line)
+{
+	(void)level;
+	(void)line; /* what concerns the user, callbacks tell */
+}
+
+int client_open(uv_loop_t *loop, const struct client_target *target, struct client **ret_client)
+{
+	struct client *c = calloc(1, sizeof *c);
+	void *loops[] = {loop};
+	if (!c)
+		return -ENOMEM;
+	c->target = *target;
+	c->loop = loop;
+	c->dir_fd = -1;
+	c->address[0] = '+';
+	int rc = target->socket ? rendezvous_name(target->socket, c->address + 1, &c->dir_fd) : 0;
+	if (rc < 0) {
+		free(c);
+		return rc;
+	}
+	struct lws_context_creation_info info = {
+		.port = CONTEXT_PORT_NO_LISTEN,
+		.protocols = protocols,
+		.options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_VALIDATE_UTF8 |
+			(target->tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT
+				     : LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS),
+		.foreign_loops = loops,
+		.gid = -1,
+		.uid = -1,
+		.max_http_header_data = HEADER_BYTES,
+		.pt_serv_buf_size = RECEIVE_BYTES,
+		.timeout_secs = ANSWER_WITHIN_S,
+		.retry_and_idle_policy = &liveness,
+	};
+	lws_set_log_level(LLL_ERR, on_log);
+	c->context = lws_create_context(&info);
+	if (!c->context) {
+		if (c->dir_fd >= 0)
+			close(c->dir_fd);
+		free(c);
+		return -EIO;
+	}
+	*ret_client = c;
+	return 0;
+}
+
+void client_close(struct client *c)
+{
+	if (!c)
+		return;
+	while (c->peers)
+		peer_free(c->peers);
+	/* With a loop of ours libwebsockets is destroyed in two steps, before and after its handles close. */
+	lws_context_destroy(c->context);
+	uv_run(c->loop, UV_RUN_DEFAULT);
+	lws_context_destroy(c->context);
+	if (c->dir_fd >= 0)
+		close(c->dir_fd);
+	free(c);
+}

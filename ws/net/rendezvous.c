@@ -1,0 +1,37 @@
+#include "ws/net/rendezvous.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void rendezvous_default_dir(char dir[PATH_MAX])
+{
+	const char *xdg = getenv("XDG_RUNTIME_DIR");
+	if (xdg && xdg[0] == '/')
+		snprintf(dir, PATH_MAX, "%s/ringside", xdg);
+	else
+		snprintf(dir, PATH_MAX, "/tmp/ringside-%u", (unsigned)geteuid());
+}
+
+int rendezvous_name(const char *path, char name[RENDEZVOUS_PATH_MAX], int *ret_dir_fd)
+{
+	char dir[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	*ret_dir_fd = -1;
+	if (strlen(path) < RENDEZVOUS_PATH_MAX) {
+		snprintf(name, RENDEZVOUS_PATH_MAX, "%s", path);
+		return 0;
+	}
+	if (!slash || strlen(path) >= sizeof dir || strlen(slash) > 64)
+		return -ENAMETOOLONG;
+	snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
+	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	snprintf(name, RENDEZVOUS_PATH_MAX, "/proc/self/fd/%d%s", fd, slash);
+	*ret_dir_fd = fd;
+	return 0;
+}

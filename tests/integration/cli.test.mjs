@@ -1,0 +1,305 @@
+// The command line: each command, its JSON, its exit status.
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { request } from './lib/api.mjs';
+import { cli, socketOf } from './lib/cli.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const GONE = 3, USAGE = 2, NO_SERVER = 69, TIME_OVER = 124, FAILED = 125;
+
+async function good(server, args, options) {
+	const result = await cli(server, args, options);
+	assert.equal(result.code, 0, `${args.join(' ')}: ${result.stderr}`);
+	return result.stdout;
+}
+
+const json = async (server, args, options) => JSON.parse(await good(server, [...args, '--json'], options));
+
+scenario('the server listens for its own user, and for no page', async (server) => {
+	const socket = socketOf(server);
+	assert.equal(statSync(socket).mode & 0o777, 0o600);
+	const ask = (headers) => request('http://localhost', { path: '/api/auth/whoami', socketPath: socket, headers });
+	assert.equal((await ask({})).json.role, 'owner');
+	assert.equal((await ask({ Origin: server.base })).json.code, 'ORIGIN_NOT_ALLOWED');
+	assert.equal((await ask({ Origin: 'http://localhost' })).json.code, 'ORIGIN_NOT_ALLOWED');
+	assert.equal((await ask({ Authorization: 'Bearer wrong' })).json.code, 'UNAUTHENTICATED');
+	assert.equal((await request(server.base, { path: '/api/auth/whoami' })).status, 401, 'elsewhere as before');
+});
+
+scenario('a unix socket that was asked for still wants the token', async (server) => {
+	const socket = path.join(server.root, 'asked.sock');
+	await server.kill('SIGTERM');
+	await server.start({ listen: [`unix:${socket}`, '127.0.0.1:0'] });
+	const { status } = await request('http://localhost', { path: '/api/session/list', socketPath: socket });
+	assert.equal(status, 401);
+});
+
+scenario('other users have no way in, even where the socket lets them', {
+	skip: process.getuid() !== 0 && 'needs root',
+}, async (server) => {
+	for (const folder of [server.root, server.dir]) chmodSync(folder, 0o755);
+	assert.equal((await cli(server, ['ls'], { uid: 65534, cwd: '/' })).code, NO_SERVER);
+	chmodSync(socketOf(server), 0o666);
+	const { code, stderr } = await cli(server, ['ls'], { uid: 65534, cwd: '/' });
+	assert.equal(code, FAILED);
+	assert.match(stderr, /UNAUTHENTICATED/);
+	assert.equal((await cli(server, ['ls'])).code, 0);
+});
+
+scenario('without a server', { start: false, mayHaveDied: true }, async (server) => {
+	for (const command of [['ls'], ['new'], ['kill', 'a'], ['screen', 'a'], ['log', 'a'], ['share', 'a'], ['attach', 'a']]) {
+		const { code, stderr } = await cli(server, command);
+		assert.equal(code, NO_SERVER, command[0]);
+		assert.match(stderr, /no server is running at .*ringside\.sock/);
+	}
+	for (const command of [['exec', 'a', 'true'], ['run', 'true']])
+		assert.equal((await cli(server, command)).code, FAILED, command[0]);
+	const { stderr } = await cli(server, ['ls', '--json']);
+	assert.equal(JSON.parse(stderr).status, NO_SERVER);
+});
+
+scenario('a dead server\'s socket is replaced, and one that is asked to end takes it along', async (server) => {
+	await server.kill('SIGKILL');
+	assert.ok(existsSync(socketOf(server)));
+	assert.equal((await cli(server, ['ls'])).code, NO_SERVER);
+	await server.start();
+	assert.equal((await cli(server, ['ls'])).code, 0);
+	await server.kill('SIGTERM');
+	assert.ok(!existsSync(socketOf(server)));
+	await server.start();
+});
+
+scenario('a runtime directory whose path is too long for a socket\'s address', async (server) => {
+	await server.kill('SIGTERM');
+	server.dir = path.join(server.root, 'long'.repeat(30));
+	await server.start();
+	assert.equal((await cli(server, ['ls'])).code, 0);
+});
+
+scenario('where the server is found by default', async (server) => {
+	await server.kill('SIGTERM');
+	server.dir = path.join(server.root, 'ringside');
+	await server.start();
+	const env = { RINGSIDE_SOCKET: '', XDG_RUNTIME_DIR: server.root };
+	assert.equal((await cli(server, ['ls'], { env })).code, 0);
+	const elsewhere = await cli(server, ['ls', '--socket', '/nowhere/x'], { env });
+	assert.equal(elsewhere.code, NO_SERVER);
+	chmodSync(server.dir, 0o777);
+	assert.match((await cli(server, ['ls'], { env })).stderr, /not a directory of this user/);
+	chmodSync(server.dir, 0o700);
+});
+
+scenario('a server elsewhere', async (server) => {
+	const file = path.join(server.root, 'its-token');
+	writeFileSync(file, `${server.token}\n`);
+	const env = { RINGSIDE_SOCKET: '/nowhere' };
+	assert.equal((await cli(server, ['ls', '--url', server.base, '--token-file', file], { env })).code, 0);
+	assert.equal((await cli(server, ['ls', '--url', `${server.base}/`],
+		{ env: { ...env, RINGSIDE_TOKEN: server.token } })).code, 0);
+	const wrong = await cli(server, ['ls', '--url', server.base], { env });
+	assert.equal(wrong.code, FAILED);
+	assert.match(wrong.stderr, /UNAUTHENTICATED/);
+	assert.equal((await cli(server, ['ls', '--url', 'http://127.0.0.1:1', '--token-file', file])).code, NO_SERVER);
+	assert.equal((await cli(server, ['ls', '--url', 'ftp://x'])).code, USAGE);
+	assert.equal((await cli(server, ['run', '--url', server.base, '--token-file', file, 'echo far; exit 4'])).code, 4);
+});
+
+scenario('wrong command lines', async (server) => {
+	for (const args of [['ls', '--nothing'], ['ls', 'one'], ['kill'], ['screen'], ['screen', 'a', 'b'], ['log'],
+		['new', '--size', '80'], ['new', 'a', 'b'], ['completion', 'fish'], ['new', '--name'],
+		['screen', '--scrollback', 'x', 'a'], ['share', '--expires', 'soon', 'a'], ['attach', '--detach-key', 'x', 'a']]) {
+		const { code, stderr } = await cli(server, args);
+		assert.equal(code, USAGE, args.join(' '));
+		assert.match(stderr, new RegExp(`^ringside ${args[0]}: `));
+	}
+	for (const args of [['exec'], ['exec', 'a'], ['run'], ['run', '--nothing', 'x'], ['exec', '-t', 'x', 'a', 'b']])
+		assert.equal((await cli(server, args)).code, FAILED, args.join(' '));
+	assert.notEqual((await cli(server, ['nonsense'])).code, 0);
+	assert.match(await good(server, ['--help']), /\n {2}attach +Show a session/);
+	assert.match(await good(server, ['exec', '--help']), /--isolate/);
+});
+
+scenario('new, ls, kill', async (server) => {
+	assert.equal(await good(server, ['new', 'one', '--name', 'Eins', '--size', '90x30', '--env', 'A=b=c']), 'one\n');
+	const again = await cli(server, ['new', 'one']);
+	assert.equal(again.code, FAILED);
+	assert.match(again.stderr, /SESSION_ALREADY_EXISTS/);
+	assert.equal((await json(server, ['new', '--open', 'one'])).id, 'one');
+	const made = (await good(server, ['new'])).trim();
+	assert.match(made, /^session_/);
+	assert.equal((await json(server, ['new', 'two', '--cwd', '/'])).cwd, '/');
+	assert.equal(await good(server, ['exec', 'one', 'echo $A; pwd; stty size']), `b=c\n${server.cwd}\n30 90\n`);
+
+	assert.deepEqual((await good(server, ['ls', '--names'])).trim().split('\n').sort(), ['one', made, 'two'].sort());
+	const table = await good(server, ['ls']);
+	assert.match(table, /^SESSION +STATE/);
+	assert.match(table, /^one +running +90x30 +0 +\d{4}-\d\d-\d\d \d\d:\d\d +Eins$/m);
+	assert.equal((await json(server, ['ls'])).find(({ id }) => id === 'one').name, 'Eins');
+
+	await good(server, ['kill', 'one', made]);
+	assert.equal(await good(server, ['ls', '--names']), 'two\n');
+	const unknown = await cli(server, ['kill', 'one', 'two']);
+	assert.equal(unknown.code, FAILED, 'one of them is not there');
+	assert.equal(await good(server, ['ls']), '');
+	await server.session({ id: 'three' });
+	await server.api.input('three', 'sleep 1000; echo left=$?\r');
+	await server.outputMatches('three', /sleep 1000/);
+	await until('the end of the sleep', async () => {
+		await good(server, ['kill', '-s', 'INT', 'three']);
+		return /left=130/.test(await server.api.text('three', 0));
+	});
+});
+
+scenario('exec: status, streams, words', async (server) => {
+	await server.session({ id: 'box' });
+	const run = (args, options) => cli(server, ['exec', ...args], options);
+	assert.deepEqual(await run(['box', 'echo out; echo err >&2; (exit 7)']).then(({ code, stdout, stderr }) => [code, stdout, stderr]),
+		[7, 'out\nerr\n', '']);
+	const apart = await run(['--pipes', 'box', 'printf \'a\\0\\377\\r\\n\'; echo err >&2']);
+	assert.deepEqual([apart.code, apart.bytes.toString('latin1'), apart.stderr], [0, 'a\0\xff\r\n', 'err\n']);
+	assert.equal((await run(['box', '--', 'printf', '%s|', 'a b', '$HOME', 'it\'s', ''])).stdout, 'a b|$HOME|it\'s||');
+	assert.equal((await run(['box', 'kill -TERM $BASHPID']) && await run(['--isolate', 'box', 'kill -TERM $BASHPID'])).code, 143);
+	assert.equal((await run(['-i', 'box', 'tr a-z A-Z'], { input: 'piped\n' })).stdout, 'PIPED\n');
+	assert.equal((await run(['-i', 'box', 'wc -c'], { input: Buffer.alloc(600_000) })).stdout.trim(), '600000');
+	assert.match((await run(['-i', 'box', 'wc -c'], { input: Buffer.alloc(800_000) })).stderr, /more than/);
+	const late = await run(['-t', '0.4', 'box', 'sleep 100']);
+	assert.equal(late.code, TIME_OVER);
+	assert.equal((await run(['box', '--cwd', '/usr', '--env', 'X=y', 'echo $PWD $X'])).stdout, '/usr y\n');
+	assert.equal((await run(['nobox', 'true'])).code, FAILED);
+	assert.equal((await run(['box', 'cd /tmp']) && await run(['box', 'pwd'])).stdout, '/tmp\n', 'it is the same shell');
+});
+
+scenario('exec --json, --detach, --key, --queue', async (server) => {
+	await server.session({ id: 'box' });
+	const result = await cli(server, ['exec', '--json', 'box', 'echo hi; (exit 3)']);
+	assert.equal(result.code, 3);
+	const told = JSON.parse(result.stdout);
+	assert.deepEqual([told.exitCode, told.output, told.state], [3, 'hi\n', 'done']);
+	const id = (await good(server, ['exec', '-d', '--key', 'k1', 'box', 'sleep 0.3; echo done'])).trim();
+	assert.match(id, /^exec_/);
+	const busy = await cli(server, ['exec', 'box', 'true']);
+	assert.equal(busy.code, FAILED);
+	assert.match(busy.stderr, /RESOURCE_BUSY/);
+	assert.equal((await json(server, ['exec', '--key', 'k1', 'box', 'sleep 0.3; echo done'])).id, id, 'the same command');
+	await good(server, ['exec', '--queue', 'box', 'true']);
+});
+
+scenario('exec: Ctrl-C cancels it, and a reader that goes away does', async (server) => {
+	await server.session({ id: 'box' });
+	const interrupted = await cli(server, ['exec', 'box', 'echo begun; sleep 1000'], {
+		started: (child, output) => {
+			until('the beginning', () => output().includes('begun')).then(() => child.kill('SIGINT'));
+		},
+	});
+	assert.equal(interrupted.code, 130);
+	const broken = await cli(server, ['exec', 'box', 'while echo more; do sleep 0.01; done'], {
+		started: (child, output) => {
+			until('some output', () => output().includes('more')).then(() => child.stdout.destroy());
+		},
+	});
+	assert.equal(broken.code, 141);
+	assert.equal(await good(server, ['exec', 'box', 'echo free']), 'free\n');
+});
+
+scenario('exec outlives the server', async (server) => {
+	await server.session({ id: 'box' });
+	const lines = Array.from({ length: 40 }, (_, i) => `${i + 1}\n`).join('');
+	const result = await cli(server, ['exec', 'box', 'for i in {1..40}; do echo $i; sleep 0.05; done; (exit 5)'], {
+		started: async (child, output) => {
+			await until('a part of the output', () => output().includes('10\n'));
+			await server.restart();
+		},
+	});
+	assert.deepEqual([result.code, result.stdout, result.stderr], [5, lines, '']);
+});
+
+scenario('run', async (server) => {
+	const result = await cli(server, ['run', 'echo out; echo err >&2; pwd; exit 9']);
+	assert.deepEqual([result.code, result.stdout, result.stderr], [9, `out\n${server.cwd}\n`, 'err\n']);
+	assert.equal((await cli(server, ['run', '-i', 'cat; printf "\\377"'], { input: 'x\r\n' })).bytes.toString('latin1'), 'x\r\n\xff');
+	assert.equal((await cli(server, ['run', 'kill -KILL $$'])).code, 137);
+	assert.equal((await cli(server, ['run', '-t', '0.3', 'sleep 100'])).code, TIME_OVER);
+	assert.equal(await good(server, ['run', '--terminals', '[ -t 1 ] && echo terminal']), 'terminal\n');
+	assert.equal(await good(server, ['run', '[ -t 1 ] || echo pipe']), 'pipe\n');
+	assert.equal((await json(server, ['run', 'echo $X', '--env', 'X=1'].reverse().reverse())
+		.catch(() => ({ stdout: 'options behind the command are its own' }))).stdout, 'options behind the command are its own');
+	const told = JSON.parse((await cli(server, ['run', '--json', 'echo hi; exit 2'])).stdout);
+	assert.deepEqual([told.stdout, told.exitCode], ['hi\n', 2]);
+	const marker = path.join(server.root, 'running');
+	const interrupted = await cli(server, ['run', `echo $$ > ${marker}; exec sleep 1000`], {
+		started: (child) => {
+			until('the command', () => existsSync(marker) && readFileSync(marker, 'utf8').trim())
+				.then(() => child.kill('SIGINT'));
+		},
+	});
+	assert.equal(interrupted.code, 130);
+	const pid = Number(readFileSync(marker, 'utf8'));
+	await until('its end', () => !existsSync(`/proc/${pid}`));
+});
+
+scenario('screen and log', async (server) => {
+	await server.session({ id: 'box' });
+	await good(server, ['exec', 'box', 'seq 100; printf "\\033[31mred\\033[m\\n"']);
+	const screen = await good(server, ['screen', 'box']);
+	assert.match(screen, /\n100\nred\n/);
+	assert.doesNotMatch(screen, /^50$/m);
+	assert.match(await good(server, ['screen', '--ansi', 'box']), /\x1b\[[0-9;]*31m/);
+	assert.match(await good(server, ['screen', '--html', 'box']), /<span/);
+	const long = await good(server, ['screen', '--scrollback', 'all', 'box']);
+	assert.match(long, /\n50\n51\n/);
+	assert.equal(long.split('\n').filter((line) => line === '100').length, 1);
+	const told = await json(server, ['screen', '--scrollback', '20', 'box']);
+	assert.equal(told.rows, 24);
+	assert.equal(told.above.length, 20);
+	const { offset } = await server.api.get('box');
+	const log = await cli(server, ['log', 'box']);
+	const exact = await server.api.raw('GET', '/api/session/box/output?from=0');
+	assert.deepEqual(log.bytes, exact.body);
+	assert.equal((await cli(server, ['log', '--from', String(offset - 10), 'box'])).bytes.length, 10);
+	assert.equal((await cli(server, ['log', '--from', String(offset + 10), '--to', String(offset + 20), 'box'])).code, FAILED);
+	const pieces = (await good(server, ['log', '--json', 'box'])).trim().split('\n').map(JSON.parse);
+	assert.deepEqual(Buffer.concat(pieces.map(({ base64 }) => Buffer.from(base64, 'base64'))), exact.body);
+});
+
+scenario('share', async (server) => {
+	await server.session({ id: 'box' });
+	const address = (await good(server, ['share', '--drive', '--expires', '2h', '--name', 'Ada', 'box'])).trim();
+	const url = new URL(address);
+	assert.equal(url.origin, server.base);
+	const token = url.hash.replace('#link=', '');
+	const who = await request(server.base, { path: '/api/auth/whoami', headers: { Authorization: `Bearer ${token}` } });
+	assert.equal(who.json.role, 'driver');
+	assert.match(await good(server, ['share', '--base', 'https://x.example/', 'box']), /^https:\/\/x\.example\/#link=/);
+	const links = await json(server, ['share', '--list', 'box']);
+	const ada = links.find(({ name }) => name === 'Ada');
+	assert.ok(Math.abs(Date.parse(ada.expiresAt) - Date.now() - 7_200_000) < 60_000);
+	assert.match(await good(server, ['share', '--list', 'box']), /driver +until/);
+	await good(server, ['share', '--revoke', ada.id, 'box']);
+	const gone = await request(server.base, { path: '/api/auth/whoami', headers: { Authorization: `Bearer ${token}` } });
+	assert.equal(gone.status, 401);
+	assert.equal((await cli(server, ['share', '--revoke', ada.id, 'box'])).code, FAILED);
+	assert.equal((await json(server, ['share', 'box'])).link.role, 'viewer');
+});
+
+scenario('completion', async (server) => {
+	await server.session({ id: 'alpha' });
+	await server.session({ id: 'beta' });
+	const script = path.join(server.root, 'completion');
+	writeFileSync(script, await good(server, ['completion', 'bash']));
+	const complete = async (...words) => {
+		const program = `${process.env.RINGSIDE_BIN ?? ''}`;
+		const quoted = words.map((word) => `'${word}'`).join(' ');
+		const text = await good(server, ['run', `PATH=$RINGSIDE_DIR:$PATH; source ${script}
+			COMP_WORDS=(ringside ${quoted}); COMP_CWORD=${words.length}; _ringside; printf '%s\\n' "\${COMPREPLY[@]}"`,
+		].flatMap((word) => word === 'run' ? ['run', '--env', `RINGSIDE_DIR=${program}`, '--env',
+			`RINGSIDE_SOCKET=${socketOf(server)}`] : [word]));
+		return text.trim().split('\n').filter(Boolean).sort();
+	};
+	assert.deepEqual(await complete('at'), ['attach']);
+	assert.deepEqual(await complete('attach', ''), ['alpha', 'beta']);
+	assert.deepEqual(await complete('exec', '--pipes', 'al'), ['alpha']);
+	assert.deepEqual(await complete('screen', '--h'), ['--help', '--html']);
+	assert.deepEqual(await complete('kill', 'alpha', 'b'), ['beta']);
+});

@@ -270,9 +270,11 @@ static int follow(struct job *j)
 		follow_finish(&f);
 		if (refused)
 			return l->status;
+		/* A stream without an end is one that broke off, however politely. */
+		rc = rc == 0 ? -ECONNRESET : rc;
 	} while (!j->end && try_again(l, &patience, rc));
 	sink_end(&j->sink);
-	return j->end ? 0 : lost(l, rc == 0 ? -EPROTO : rc);
+	return j->end ? 0 : lost(l, rc);
 }
 
 /* Or wait for the end alone, with all the output in it. */

@@ -57,6 +57,7 @@ int line_fail(struct line *l, const char *format, ...)
 static void print_help(const struct command *c)
 {
 	printf("Usage: ringside %s %s\n\n%s\n\n%s"
+	       "  --help\n"
 	       "  --json                print JSON\n"
 	       "  --socket PATH         the server's socket (default: $RINGSIDE_SOCKET, or ringside.sock in the\n"
 	       "                        runtime directory of `ringside serve`)\n"

@@ -24,6 +24,7 @@ struct client {
 	uv_loop_t *loop;
 	struct lws_context *context;
 	char address[RENDEZVOUS_PATH_MAX + 1]; /* "+PATH" */
+	char host[300];                        /* Host */
 	int dir_fd;                            /* of the socket's directory, or -1 */
 };
 
@@ -359,7 +360,7 @@ static int connect_peer(struct peer *p, const char *method, const char *path)
 		.port = t->socket ? 80 : (int)t->port,
 		.ssl_connection = t->tls ? LCCSCF_USE_SSL : 0,
 		.path = path,
-		.host = t->socket ? "localhost" : t->host,
+		.host = c->host,
 		.method = method,
 		.local_protocol_name = protocols[0].name,
 		.alpn = "http/1.1",
@@ -463,6 +464,12 @@ int client_open(uv_loop_t *loop, const struct client_target *target, struct clie
 	c->loop = loop;
 	c->dir_fd = -1;
 	c->address[0] = '+';
+	bool v6 = target->host && strchr(target->host, ':');
+	if (target->socket)
+		snprintf(c->host, sizeof c->host, "localhost");
+	else
+		snprintf(c->host, sizeof c->host, "%s%s%s:%u", v6 ? "[" : "", target->host,
+			v6 ? "]" : "", target->port);
 	int rc = target->socket ? rendezvous_name(target->socket, c->address + 1, &c->dir_fd) : 0;
 	if (rc < 0) {
 		free(c);

@@ -286,6 +286,7 @@ static void call_tool(struct item *i, const struct rpc_message *m, const char *c
 	}
 	if (json_is_string(token) || json_is_integer(token))
 		i->token = json_incref(token);
+	x->mcp->api->metrics->mcp_calls++;
 	i->starting = true;
 	mcp_call_start(&(struct mcp_call_options){.api = x->mcp->api,
 		.principal = &x->request->principal,
@@ -422,11 +423,25 @@ void mcp_take_notification(struct mcp *m, const struct rpc_message *message, con
 		cancel(m, scope, json_object_get(message->params, "requestId"));
 }
 
+/* Whether there is room for another exchange: of all, and of those of a link. */
+static bool has_room(const struct mcp *m, const struct principal *p)
+{
+	const struct mcp_exchange *x;
+	size_t same = 0;
+	if (m->exchanges_count >= MCP_EXCHANGES_MAX)
+		return false;
+	if (!p->link[0])
+		return true;
+	DL_FOREACH (m->exchanges, x)
+		same += strcmp(x->request->principal.link, p->link) == 0;
+	return same < MCP_EXCHANGES_OF_LINK_MAX;
+}
+
 void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *input, bool modern,
 	const struct mcp_sender *sender)
 {
 	struct rpc_message message;
-	if (m->exchanges_count >= MCP_EXCHANGES_MAX) {
+	if (!has_room(m, &r->principal)) {
 		rpc_message(input, 0, &message);
 		mcp_refuse(r, 429, message.id, RPC_LIMIT_REACHED, "Too many requests are under way",
 			NULL);

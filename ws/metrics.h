@@ -27,6 +27,7 @@
 	X(snapshots, "Snapshots sent to clients")                                              \
 	X(bytes_skipped, "Bytes that such clients did not get")                                \
 	X(bytes_sent, "Bytes of terminal output sent to clients")                              \
+	X(mcp_calls, "Tools called over MCP")                                                  \
 	X(runs, "Commands run on their own")                                                   \
 	X(run_timeouts, "Commands run on their own that took too long")                        \
 	X(failures, "Failures that were logged")

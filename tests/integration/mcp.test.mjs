@@ -427,6 +427,23 @@ scenario('exec_command and write_stdin', async (server) => {
 	await until('its terminal is gone', async () => (await sessions()).length === 0);
 });
 
+scenario('there are limits', async (server) => {
+	await server.session({ id: 's' });
+	const { token } = await server.api.link('s', 'driver', 60_000);
+	const { exec_id: exec } = await use(server, 'exec', { command: 'sleep 100', yield_ms: 100, queue: true }, { token });
+	const calls = Array.from({ length: 64 }, () => tool(server, 'exec_read', { exec_id: exec, wait_ms: 60_000 }, { token, wait: false }));
+	const refusal = await until('there are too many', async () => {
+		const answer = await tool(server, 'exec_read', { exec_id: exec }, { token });
+		return answer.status === 429 ? answer : undefined;
+	});
+	refused(refusal, 429, 429);
+	assert.equal((await use(server, 'exec_read', { exec_id: exec })).state, 'running', 'others are served');
+	for (const { abort } of calls) abort();
+	await until('there is room', async () => (await tool(server, 'exec_read', { exec_id: exec }, { token })).status === 200);
+	const { text } = await server.api.raw('GET', '/metrics');
+	assert.match(text, /ringside_mcp_calls(_total)? \d{2}/);
+});
+
 /** The published clients: each calls tools and holds results against their schemas. */
 const clients = {
 	'2026-07-28': async (url, headers) => {

@@ -255,3 +255,48 @@ scenario('streams over HTTP/2: alive, completed, and left with the connection', 
 	session.destroy();
 	await until('end of all streams', async () => await streams() === 0);
 });
+
+scenario('MCP over HTTP/2, where its headers cannot be seen', secure, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const session = http2.connect(server.base, { ca });
+	const send = (message) => {
+		const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...message });
+		const stream = session.request({
+			':method': 'POST', ':path': '/mcp', authorization: `Bearer ${server.token}`,
+			'content-type': 'application/json', 'content-length': Buffer.byteLength(body), accept: 'application/json, text/event-stream',
+		});
+		const answer = new Promise((resolve, reject) => {
+			let headers;
+			let text = '';
+			stream.on('response', (got) => { headers = got; });
+			stream.setEncoding('utf8').on('data', (data) => { text += data; }).on('end', () => resolve({ headers, text })).on('error', reject);
+		});
+		stream.end(body);
+		return { stream, answer: within('answer over HTTP/2', answer) };
+	};
+	const call = async (message) => {
+		const { headers, text } = await send(message).answer;
+		assert.equal(headers[':status'], 200, text);
+		return { headers, ...JSON.parse(text) };
+	};
+	try {
+		const first = await call({ method: 'initialize', params: { protocolVersion: '2025-06-18' } });
+		assert.equal(first.result.protocolVersion, '2025-06-18');
+		assert.equal(first.headers['mcp-session-id'], undefined);
+		assert.deepEqual((await call({ method: 'ping' })).result, {});
+		const exec = (args, _meta) => ({ method: 'tools/call', params: { name: 'exec', arguments: args, _meta } });
+		assert.equal((await call(exec({ command: 'echo hi' }))).result.structuredContent.output, 'hi\n');
+		const modern = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+		assert.equal((await call(exec({ command: 'echo hi' }, modern))).result.resultType, 'complete');
+		const told = await send(exec({ command: 'sleep 1.5' }, { ...modern, progressToken: 1 })).answer;
+		assert.match(told.text, /^data: .*notifications\/progress.*\n\ndata: .*"exit_code":0.*\n\n$/);
+		const { stream, answer } = send(exec({ command: 'sleep 100', yield_ms: 60_000, on_cancel: 'interrupt' }, modern));
+		answer.catch(() => {});
+		const running = async () => (await server.api.call('GET', '/api/session/agent/exec')).data.some(({ state }) => state === 'running');
+		await until('it runs', running);
+		stream.close(http2.constants.NGHTTP2_CANCEL);
+		await until('it is interrupted', async () => !(await running()));
+	} finally {
+		session.close();
+	}
+});

@@ -4,7 +4,8 @@
  * names its revision in params._meta is of the first kind.
  *
  * A client's connection that ends while a call is under way cancels it in the first kind, and means nothing in
- * the second, where notifications/cancelled does. Answers are JSON; what takes long, or was asked to tell
+ * the second, where notifications/cancelled does. (Over HTTP/2 libwebsockets tells only of the connection's end,
+ * not of that of a single stream.) Answers are JSON; what takes long, or was asked to tell
  * its progress, becomes a stream of events where the client takes one.
  *
  * ?stdio=KEY is for the program that forwards messages from its standard input: what HTTP says in headers is

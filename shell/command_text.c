@@ -87,6 +87,9 @@ static void put_lines(const struct drawing *d, FILE *f)
 		size_t indent = indent_of(d, line.number);
 		if (indent > line.length)
 			indent = line.length;
+		/* Columns are bytes, for they are blank, unless something was drawn over the prompt. */
+		while (indent < line.length && ((unsigned char)line.text[indent] & 0xc0) == 0x80)
+			indent++;
 		if (!first)
 			putc('\n', f);
 		fwrite(line.text + indent, 1, line.length - indent, f);

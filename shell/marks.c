@@ -51,15 +51,18 @@ static int parse_status(const char *field, size_t length)
 	return status <= 255 ? (int)status : -1;
 }
 
-/* Seconds and their fraction, with whatever the locale has between them, as milliseconds; 0 when it is none. */
+/* Seconds and their six digits of fraction, with whatever the locale has between them, as ms; 0 when it is none. */
 static uint64_t take_time(const char *text)
 {
-	char *end, *fraction_end;
-	unsigned long long seconds = strtoull(text, &end, 10);
-	if (end == text || seconds > UINT32_MAX || (*end != '.' && *end != ','))
+	static const char digits[] = "0123456789";
+	size_t length = strspn(text, digits);
+	if (length == 0 || length > 10 || (text[length] != '.' && text[length] != ','))
 		return 0;
-	unsigned long long us = strtoull(end + 1, &fraction_end, 10);
-	return fraction_end == end + 7 ? seconds * 1000 + us / 1000 : 0;
+	const char *fraction = text + length + 1;
+	uint64_t seconds = strtoull(text, NULL, 10);
+	if (seconds > UINT32_MAX || strspn(fraction, digits) != 6)
+		return 0;
+	return seconds * 1000 + strtoull(fraction, NULL, 10) / 1000;
 }
 
 /* Read the text between the introducer and BEL. Returns whether it is a mark with this nonce. */

@@ -56,17 +56,18 @@ struct fields {
 
 static void on_only_record(void *user, const struct record *record)
 {
+	/* Where things are, counted from the letter; fewest: shells of earlier servers say less. */
 	static const struct {
 		char letter;
-		size_t fields, id, number;
-	} kinds[] = {[RECORD_PROMPT] = {'P', 5, 3, 2},
-		[RECORD_START] = {'C', 4, 2, 3},
-		[RECORD_STATE] = {'S', 4, 2, 0},
-		[RECORD_END] = {'D', 6, 2, 3}};
+		size_t fewest, fields, id, number, cwd;
+	} kinds[] = {[RECORD_PROMPT] = {'P', 5, 6, 3, 2, 4},
+		[RECORD_START] = {'C', 4, 4, 2, 3, 0},
+		[RECORD_STATE] = {'S', 4, 4, 2, 0, 0},
+		[RECORD_END] = {'D', 6, 6, 2, 3, 5}};
 	struct fields *f = user;
-	size_t number = kinds[record->kind].number;
+	size_t number = kinds[record->kind].number, cwd = kinds[record->kind].cwd;
 	f->found++;
-	FUZZ_CHECK(f->count == kinds[record->kind].fields);
+	FUZZ_CHECK(f->count >= kinds[record->kind].fewest && f->count <= kinds[record->kind].fields);
 	FUZZ_CHECK(f->at[0][0] == kinds[record->kind].letter && f->at[0][1] == '\0');
 	FUZZ_CHECK(strcmp(f->at[1], NONCE) == 0);
 	FUZZ_CHECK(strcmp(f->at[kinds[record->kind].id], record->id) == 0);
@@ -74,8 +75,7 @@ static void on_only_record(void *user, const struct record *record)
 		FUZZ_CHECK(strtoull(f->at[number], NULL, 10) == record->half_typed);
 	else if (number > 0)
 		FUZZ_CHECK(strtoll(f->at[number], NULL, 10) == record->status);
-	if (record->kind == RECORD_PROMPT || record->kind == RECORD_END)
-		FUZZ_CHECK(strcmp(f->at[f->count - 1], record->cwd) == 0);
+	FUZZ_CHECK(strcmp(cwd > 0 ? f->at[cwd] : "", record->cwd) == 0);
 }
 
 /* Each by itself: nothing but what its fields say may be found. */

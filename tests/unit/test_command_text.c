@@ -40,6 +40,13 @@ Test(command_text, edited)
 	check(A "$ " B "echo one\033[H\033[J" A "$ " B "echo one" ENTER, 80, "echo one");
 }
 
+/* A program has drawn where the prompt was: whole characters are left. */
+Test(command_text, drawn_over_the_prompt)
+{
+	check(A "$" B "ls\r\303\244\303\266\303\274" ENTER, 80, "\303\266\303\274");
+	check(A "$" B "ls\r\344\275\240" ENTER, 80, "s");
+}
+
 Test(command_text, wrapped)
 {
 	check(A "$ " B "echo aaa bbb ccc ddd" ENTER, 10, "echo aaa bbb ccc ddd");

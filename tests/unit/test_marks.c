@@ -59,7 +59,8 @@ static void check(const char *bytes, const char *wanted)
 Test(marks, every_kind)
 {
 	check("a\033]133;A" AID "\ab\033]133;B" AID "\ac\033]133;C" AID "\ad\033]133;C" AID
-	      ";id=e1\ae\033]133;D;4" AID ";id=e1\af\033]133;D" AID "\ag\033]133;P;k=s" AID "\ah\033]133;P;k=e" AID "\ai",
+	      ";id=e1\ae\033]133;D;4" AID ";id=e1\af\033]133;D" AID "\ag\033]133;P;k=s" AID
+	      "\ah\033]133;P;k=e" AID "\ai",
 		"a<A  -1>b<B  -1>c<C  -1>d<C e1 -1>e<D e1 4>f<D  -1>g<P  -1>h<E  -1>i");
 }
 
@@ -75,6 +76,40 @@ Test(marks, status_is_one_of_bash_or_none)
 		snprintf(bytes, sizeof bytes, "\033]133;D;%s" AID "\a", cases[i].field);
 		snprintf(wanted, sizeof wanted, "<D  %d>", cases[i].status);
 		check(bytes, wanted);
+	}
+}
+
+static void ignore_text(void *user, uint64_t offset, const void *bytes, size_t length)
+{
+	(void)user;
+	(void)offset;
+	(void)bytes;
+	(void)length;
+}
+
+static void take_time(void *user, const struct mark *mark)
+{
+	*(uint64_t *)user = mark->time_ms;
+}
+
+Test(marks, time_is_one_of_bash_or_none)
+{
+	static const struct {
+		const char *field;
+		uint64_t time_ms;
+	} cases[] = {{"1795275017.143295", 1795275017143}, {"1795275017,000999", 1795275017000},
+		{"1.-00001", 0}, {"-1.000000", 0}, {"1.00000", 0}, {"4294967296.000000", 0},
+		{"", 0}, {"1", 0}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char bytes[96];
+		uint64_t time_ms = 1;
+		struct marks m = {.length = 0};
+		const struct marks_callbacks c = {
+			.text = ignore_text, .mark = take_time, .user = &time_ms};
+		int length = snprintf(
+			bytes, sizeof bytes, "\033]133;C" AID ";t=%s\a", cases[i].field);
+		marks_feed(&m, NONCE, 0, bytes, (size_t)length, &c);
+		cr_assert_eq(time_ms, cases[i].time_ms, "%s", cases[i].field);
 	}
 }
 

@@ -418,15 +418,32 @@ static void on_lines(struct mcp_call *c, const struct mcp_answer *a)
 	finish_history(c, result);
 }
 
+/* What a block has printed; the API has cut it already, and says where. */
+static char *block_text(const json_t *answer)
+{
+	const json_t *value = json_object_get(answer, "text");
+	const char *text = json_string_value(value);
+	size_t length = json_string_length(value);
+	uint64_t omitted = mcp_offset(answer, "omitted"), head = mcp_offset(answer, "head");
+	if (!text)
+		return NULL;
+	if (omitted == 0)
+		return mcp_plain(text, length, &length);
+	size_t at = head < length ? (size_t)head : length;
+	return mcp_join(text, at, text + at, length - at, omitted);
+}
+
 static void on_block_output(struct mcp_call *c, const struct mcp_answer *a)
 {
 	if (!mcp_succeeded(c, a))
 		return;
-	json_t *result = c->kept, *text = json_object_get(a->json, "text");
+	json_t *result = c->kept;
+	char *text = block_text(a->json);
 	c->kept = NULL;
-	json_object_set(result, "output", text ? text : json_object_get(a->json, "output"));
+	json_object_set_new(result, "output", json_string(text ? text : ""));
 	json_object_set(result, "truncated", json_object_get(a->json, "truncated"));
 	json_object_set(result, "omitted_bytes", json_object_get(a->json, "omitted"));
+	free(text);
 	finish_history(c, result);
 }
 
@@ -442,13 +459,23 @@ static void on_block(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_ask(c, on_block_output, METHOD_GET, mcp_path(path, c, rest), NULL, params);
 }
 
+/* The argument as the text of a parameter: number has 24 bytes; NULL when it is not there. */
+static const char *number_param(const struct mcp_call *c, const char *name, char number[24])
+{
+	if (!json_object_get(c->args, name))
+		return NULL;
+	snprintf(number, 24, "%lld", (long long)mcp_number_arg(c, name, 0));
+	return number;
+}
+
 static void ask_blocks(struct mcp_call *c)
 {
-	char path[MCP_PATH_MAX], limit[24];
+	char path[MCP_PATH_MAX], limit[24], before[24], after[24], code[24];
 	snprintf(limit, sizeof limit, "%lld", (long long)mcp_number_arg(c, "limit", 20));
-	const char *const params[] = {"limit", limit, "before", mcp_text_arg(c, "before"), "after",
-		mcp_text_arg(c, "after"), "author", mcp_text_arg(c, "author"), "status",
-		mcp_text_arg(c, "status"), "text", mcp_text_arg(c, "text"), NULL};
+	const char *const params[] = {"limit", limit, "before", number_param(c, "before", before),
+		"after", number_param(c, "after", after), "author", mcp_text_arg(c, "author"),
+		"status", number_param(c, "exit_code", code), "state", mcp_text_arg(c, "state"),
+		"text", mcp_text_arg(c, "text"), NULL};
 	mcp_ask(c, on_list, METHOD_GET, mcp_path(path, c, "/blocks"), NULL, params);
 }
 

@@ -504,7 +504,7 @@ for (const [version, connect] of Object.entries(clients))
 		// a REPL
 		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
 		const repl = await call('exec', { ...work, command: 'python3 -q', yield_ms: 300 });
-		const ready = await call('wait', { ...work, until: [{ type: 'match', pattern: '>>> $', on: 'screen' }], timeout_ms: 20_000 });
+		const ready = await call('wait', { ...work, until: [{ type: 'match', pattern: '^>>>', on: 'screen' }], timeout_ms: 20_000 });
 		assert.equal(ready.type, 'match', ready.said);
 		const asked = await call('send_keys', { ...work, text: 'print(6 * 7)', submit: true });
 		assert.match(asked.text, /^42$/m);

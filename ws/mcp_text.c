@@ -14,6 +14,7 @@
 #define COLS 500u
 #define ROWS 60u
 #define LINES_MAX 50000u
+#define COMMAND_BYTES 400u         /* of a command in a list */
 #define WORK_MAX ((size_t)4 << 20) /* cells: output that asks for more is not drawn any further */
 
 /* Output as text */
@@ -222,6 +223,10 @@ static void say_terminal(struct words *w, const json_t *terminal)
 		fprintf(w->file, ", quiet for %.1f s",
 			(double)number_of(terminal, "quiet_ms") / 1000);
 	say(w, "", "\n", "");
+	/* Secrets are none of a model's business. */
+	const char *input = text_of(terminal, "input");
+	if (input && strcmp(input, "password") == 0)
+		say(w, "", "A secret is asked for: have a person type it into this terminal.\n", "");
 }
 
 /* How it ended, or how it stands. */
@@ -362,6 +367,10 @@ char *mcp_wait_text(json_t *wait)
 static void say_block(struct words *w, const json_t *block)
 {
 	const char *command = text_of(block, "command");
+	size_t length = command ? strlen(command) : 0;
+	bool cut = length > COMMAND_BYTES;
+	if (cut)
+		length = COMMAND_BYTES - text_incomplete(command, COMMAND_BYTES);
 	say(w, "", text_of(block, "id"), "");
 	say(w, " ", text_of(block, "author"), "");
 	if (has_number(block, "exit_code"))
@@ -369,7 +378,9 @@ static void say_block(struct words *w, const json_t *block)
 	else
 		say(w, ", ", text_of(block, "state"), "");
 	say(w, ", in ", text_of(block, "cwd"), "");
-	say(w, ": ", command ? command : "(unknown)", "\n");
+	if (w->file)
+		fprintf(w->file, ": %.*s%s\n", command ? (int)length : 9,
+			command ? command : "(unknown)", cut ? "…" : "");
 }
 
 static void say_match(struct words *w, const json_t *match)

@@ -427,6 +427,25 @@ scenario('exec_command and write_stdin', async (server) => {
 	await until('its terminal is gone', async () => (await sessions()).length === 0);
 });
 
+scenario('the end of the server cancels nothing', async (server) => {
+	for (const end of ['SIGTERM', 'SIGKILL']) {
+		const call = tool(server, 'exec', { command: `sleep 100 # ${end}`, yield_ms: 60_000, on_cancel: 'interrupt', queue: true }, { wait: false });
+		const { id } = await until('the command runs', () => running(server).catch(() => undefined));
+		await server.kill(end);
+		await assert.rejects(call.answer);
+		await server.start();
+		const read = await use(server, 'exec_read', { exec_id: `agent/${id}` });
+		assert.equal(read.state, 'running', end);
+		assert.equal((await use(server, 'exec_signal', { exec_id: `agent/${id}` })).state, 'done');
+	}
+	// what exec_command has left running is found again, from its first byte on
+	const { session_id: session, output } = await use(server, 'exec_command', { cmd: 'echo first; read x; echo second $x', yield_time_ms: 500 });
+	assert.equal(output, 'first\n');
+	await server.restart();
+	const { exit_code: code, output: all } = await use(server, 'write_stdin', { session_id: session, chars: 'in\n', yield_time_ms: 10_000 });
+	assert.deepEqual([code, all], [0, 'first\nin\nsecond in\n']);
+});
+
 scenario('there are limits', async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.link('s', 'driver', 60_000);

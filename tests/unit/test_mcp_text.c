@@ -110,12 +110,32 @@ Test(mcp_text, words_about_commands)
 		"input", "password", "foreground", "name", "sudo", "quiet_ms", 1200, "output",
 		"Password: ");
 	says(mcp_exec_text(runs),
-		"running: exec_id s/e, cursor 9\nterminal: waiting_input (password): sudo, quiet for 1.2 s\nPassword: ");
+		"running: exec_id s/e, cursor 9\nterminal: waiting_input (password): sudo, quiet for 1.2 s\n"
+		"A secret is asked for: have a person type it into this terminal.\nPassword: ");
 	json_t *never = json_pack(
 		"{s:s, s:n, s:s}", "state", "done", "exit_code", "ended_by", "busy");
 	says(mcp_exec_text(never), "not run, or its end is not known: busy\n");
 	json_decref(done);
 	json_decref(runs);
 	json_decref(never);
+	ASSERT_NO_LEAKS();
+}
+
+Test(mcp_text, long_commands_are_cut_in_lists)
+{
+	char *long_one = malloc(1001);
+	memset(long_one, 'x', 1000);
+	long_one[1000] = '\0';
+	memcpy(long_one + 399, "\xe2\x82\xac", 3);
+	json_t *history = json_pack("{s:[{s:s, s:s, s:i, s:s}, {s:s, s:n, s:s}]}", "blocks", "id",
+		"b1", "author", "human", "exit_code", 1, "command", long_one, "id", "b2", "command",
+		"state", "running");
+	char *text = mcp_history_text(history);
+	cr_assert_eq(strncmp(text, "b1 human, exit code 1: xxx", 26), 0, "%s", text);
+	cr_assert_not_null(strstr(text, "xxx…\nb2, running: (unknown)\n"), "%s", text);
+	cr_assert_lt(strlen(text), 480);
+	free(text);
+	free(long_one);
+	json_decref(history);
 	ASSERT_NO_LEAKS();
 }

@@ -40,8 +40,8 @@ static void end_line(struct finder *f)
 /* Room for one more character: of a long line the end is kept. */
 static void shorten(struct finder *f)
 {
-	if (look(f))
-		return;
+	if (!f->settled_only && look(f))
+		return; /* its end is not that of the line */
 	size_t gone = f->count - KEPT;
 	memmove(f->codes, f->codes + gone, KEPT * sizeof *f->codes);
 	memmove(f->starts, f->starts + gone, KEPT * sizeof *f->starts);

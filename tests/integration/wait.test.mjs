@@ -19,6 +19,13 @@ async function atPrompt(server) {
 	return got;
 }
 
+/** Ends a `sleep`: bash may miss a Ctrl-C between two commands. */
+async function interrupt(server) {
+	await until('sleep', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.foreground?.name === 'sleep');
+	await type(server, '\x03');
+	await atPrompt(server);
+}
+
 /** Types a line and waits. */
 async function typeAndWait(server, line, conditions, fields = {}) {
 	await atPrompt(server);
@@ -36,8 +43,7 @@ scenario('text in the output', async (server) => {
 	assert.equal(got.text, 'coloured');
 	assert.match((await server.api.output(id, got.offset, got.end)).toString(), /^colo\x1b\[0mured$/);
 	assert.equal(got.state.status, 'running');
-	await type(server, '\x03');
-	await atPrompt(server);
+	await interrupt(server);
 
 	// What was there before does not count, unless `from` says so.
 	got = await wait(server, { type: 'match', pattern: 'coloured' }, { timeoutMs: 0 });
@@ -93,8 +99,7 @@ scenario('a prompt', async (server) => {
 	got = await typeAndWait(server, 'sleep 60\r', { type: 'prompt' }, { timeoutMs: 300 });
 	assert.equal(got.type, 'timeout');
 	assert.equal(got.state.foreground.name, 'sleep');
-	await type(server, '\x03');
-	await atPrompt(server);
+	await interrupt(server);
 	// Lines typed ahead: the prompt after the last of them.
 	const mark = await head(server);
 	await type(server, 'sleep .2; echo a\rsleep .2; echo b\rsleep .2; echo "c"d\r');

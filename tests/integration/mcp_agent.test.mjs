@@ -1,0 +1,133 @@
+// Agents' work through the Model Context Protocol, with its published clients, over HTTP and over `ringside mcp`.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as LegacyHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { binary, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const running = async (server, session) =>
+	(await server.api.call('GET', `/api/session/${session}/exec`)).data.find(({ state }) => state === 'running');
+
+const http = (server) => [new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token}` } } }];
+const stdio = (server) => [{
+	command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') },
+}];
+const modern = (mode) => new ModernClient({ name: 'sdk', version: '1' }, { versionNegotiation: { mode } });
+const legacy = () => new LegacyClient({ name: 'sdk', version: '1' });
+
+/** Each calls tools and holds results against their schemas: a client and its transport. */
+const clients = {
+	'2026-07-28 over HTTP': (server) => [modern({ pin: '2026-07-28' }), new ModernHttp(...http(server))],
+	'2025-11-25 over HTTP': (server) => [legacy(), new LegacyHttp(...http(server))],
+	'2026-07-28 over stdio': (server) => [modern('auto'), new ModernStdio(...stdio(server))],
+	'2025-11-25 over stdio': (server) => [legacy(), new LegacyStdio(...stdio(server))],
+};
+
+const { paths } = JSON.parse(readFileSync(new URL('../../ws/openapi.json', import.meta.url), 'utf8'));
+const missing = ['keys', 'wait', 'blocks'].filter((name) => !paths[`/api/session/{id}/${name}`]);
+const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+const bridge = /\bmcp\b/.test(spawnSync(binary, ['--help'], { encoding: 'utf8' }).stdout);
+
+for (const [name, make] of Object.entries(clients))
+	scenario(`an agent's work: ${name}`, { timeout: 90_000, skip: missing.length > 0 || (/stdio/.test(name) && !bridge) }, async (server) => {
+		const [client, transport] = make(server);
+		await client.connect(transport);
+		const call = async (name, args = {}) => {
+			const result = await client.callTool({ name, arguments: args });
+			assert.ok(!result.isError, `${name} ${JSON.stringify(args)}: ${result.content[0].text}`);
+			return { ...result.structuredContent, said: result.content[0].text };
+		};
+		if (client instanceof ModernClient) assert.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
+		const { tools } = await client.listTools();
+		assert.equal(tools.length, 13);
+		const cwd = server.cwd;
+		await call('session_create', { session_id: 'work', cwd, cols: 80, rows: 24 });
+		const work = { session_id: 'work' };
+		const screen = (what, fits) => until(what, async () => {
+			const shown = await call('snapshot', work);
+			return fits(shown.text, shown) ? shown : undefined;
+		});
+
+		if (/HTTP/.test(name) && has('vi')) {
+			// edit a file in an editor
+			writeFileSync(path.join(cwd, 'poem.txt'), 'roses are red\nviolets are green\n');
+			await call('exec', { ...work, command: 'vi -u NONE poem.txt', yield_ms: 500, queue: true });
+			const opened = await screen('the editor', (text) => text.includes('violets are green'));
+			assert.ok(opened.alternate || opened.rows === 24);
+			await call('send_keys', { ...work, keys: ['G', '$', 'b'], text: '' });
+			await call('send_keys', { ...work, text: 'cwblue' });
+			const typed = await call('send_keys', { ...work, keys: 'Escape' });
+			assert.match(typed.text, /violets are blue/);
+			await call('send_keys', { ...work, text: ':wq', submit: true });
+			await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
+			assert.equal(readFileSync(path.join(cwd, 'poem.txt'), 'utf8'), 'roses are red\nviolets are blue\n');
+		}
+
+		if (/HTTP/.test(name) && has('less')) {
+			// a pager
+			await call('exec', { ...work, command: 'seq 500 | less', yield_ms: 300 });
+			await screen('the first page', (text) => /^1\n2\n/.test(text));
+			const last = await call('send_keys', { ...work, keys: ['G'] });
+			assert.match(last.text, /\n500\n/);
+			const found = await call('send_keys', { ...work, text: '?123', submit: true });
+			assert.match(found.text, /^123\n/m);
+			await call('send_keys', { ...work, keys: ['q'] });
+		}
+
+		// a REPL
+		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
+		const repl = await call('exec', { ...work, command: 'python3 -q', yield_ms: 300 });
+		const ready = await call('wait', { ...work, until: [{ type: 'match', pattern: '^>>>', on: 'screen' }], timeout_ms: 20_000 });
+		assert.equal(ready.type, 'match', ready.said);
+		const asked = await call('send_keys', { ...work, text: 'print(6 * 7)', submit: true });
+		assert.match(asked.text, /^42$/m);
+		assert.equal(asked.terminal.foreground.name.startsWith('python3'), true);
+		await call('send_keys', { ...work, keys: ['C-d'] });
+		assert.equal((await call('exec_read', { exec_id: repl.exec_id, wait_ms: 10_000 })).exit_code, 0);
+
+		// a command that hangs
+		const hung = await call('exec', { ...work, command: 'cat', yield_ms: 300 });
+		assert.equal(hung.state, 'running');
+		assert.equal(hung.terminal.status, 'waiting_input', hung.said);
+		await call('send_keys', { ...work, keys: ['C-c'], snapshot: false });
+		assert.equal((await call('exec_read', { exec_id: hung.exec_id, wait_ms: 10_000 })).exit_code, 130);
+
+		// what has happened
+		const { blocks } = await call('history', work);
+		const commands = blocks.map(({ command }) => command);
+		assert.ok(commands.includes('python3 -q') && commands.includes('cat'), JSON.stringify(blocks));
+		await call('exec', { ...work, command: 'echo needle in a haystack' });
+		const newest = (await call('history', { ...work, limit: 1 })).blocks[0];
+		assert.equal((await call('history', { ...work, block_id: newest.id })).output, 'needle in a haystack\n');
+		assert.ok((await call('history', { ...work, search: 'needle' })).matches.length > 0);
+
+		// only what has changed
+		const { version: since } = await call('snapshot', work);
+		await call('exec', { ...work, command: 'tput cup 0 0; printf CHANGED; tput cup 23 0' });
+		const { changed, text } = await call('snapshot', { ...work, since });
+		assert.equal(text, undefined);
+		assert.ok(changed.length < 24 && changed.some((row) => row.row === 1 && row.text.startsWith('CHANGED')));
+
+		const progress = [];
+		const slow = await client.callTool({ name: 'exec', arguments: { ...work, command: 'sleep 1.4' } },
+			...(client instanceof ModernClient ? [{ onprogress: (each) => progress.push(each) }] : [undefined, { onprogress: (each) => progress.push(each) }]));
+		assert.equal(slow.structuredContent.exit_code, 0);
+		assert.ok(progress.length >= 1);
+		const abort = new AbortController();
+		const options = { signal: abort.signal };
+		const aborted = client.callTool({ name: 'exec', arguments: { ...work, command: 'sleep 100', yield_ms: 60_000, on_cancel: 'interrupt' } },
+			...(client instanceof ModernClient ? [options] : [undefined, options]));
+		aborted.catch(() => {});
+		await until('it runs', () => running(server, 'work'));
+		abort.abort();
+		await assert.rejects(aborted);
+		await until('it is interrupted', async () => !(await running(server, 'work')));
+		await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }), (error) => error.code === -32602);
+		await client.close();
+	});

@@ -304,7 +304,8 @@ scenario('progress, streams, and what cancelling does', { timeout: 90_000 }, asy
 	detached.abort();
 	const read = await use(server, 'exec_read', { exec_id: `agent/${exec.id}`, wait_ms: 300 });
 	assert.equal(read.state, 'running', 'it goes on, to be read later');
-	assert.equal(read.terminal.foreground.name, 'sleep');
+	await until('what runs is told', async () =>
+		(await use(server, 'exec_read', { exec_id: `agent/${exec.id}` })).terminal.foreground?.name === 'sleep');
 	const ended = await use(server, 'exec_signal', { exec_id: `agent/${exec.id}` });
 	assert.deepEqual([ended.state, ended.exit_code, ended.signal], ['done', 130, 'INT']);
 

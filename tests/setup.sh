@@ -12,7 +12,7 @@ RUN_PACKAGES=(
 )
 TEST_PACKAGES=(
 	libcriterion-dev clang libclang-rt-dev clang-format clang-tidy codespell shellcheck
-	chromium fonts-dejavu-core procps curl openssl libvterm-dev
+	chromium fonts-dejavu-core procps curl openssl libvterm-dev tmux
 )
 
 say() {
@@ -97,7 +97,7 @@ On Debian 12, as root:
 On other distributions install the same under their names there: a C17 compiler, meson, ninja,
 pkg-config, Node.js $NODE_MAJOR or newer with npm, and the development files of libuv, libwebsockets
 (with its libuv event library), jansson, uthash, OpenSSL, libjwt and zlib; for ./test also
-Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck and Chromium.
+Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux and Chromium.
 Then run this again with RINGSIDE_SKIP_PACKAGES=1 in the environment, which skips this check."
 	exit 1
 }

@@ -71,7 +71,7 @@ export class Screen {
 			'env', 'PS1=outer> ', 'bash', '--norc', '--noprofile');
 		await this.tmux('set-option', '-g', 'status', 'off');
 		await this.tmux('resize-window', '-x', String(this.cols), '-y', String(this.rows));
-		await this.shows(/outer> /);
+		await this.shows(/^outer>/m);
 		return this;
 	}
 

@@ -1,0 +1,153 @@
+/* `ringside blocks`: the commands that were run in a session, by people and by programs. */
+#include "ws/client/call.h"
+#include "ws/client/command.h"
+#include "ws/client/connection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_LIMIT = 256, OPT_AUTHOR, OPT_STATUS, OPT_TEXT, OPT_OUTPUT, OPT_ANSI, OPT_BYTES };
+
+static const struct option options[] = {
+	{"limit", required_argument, NULL, OPT_LIMIT},
+	{"author", required_argument, NULL, OPT_AUTHOR},
+	{"status", required_argument, NULL, OPT_STATUS},
+	{"text", required_argument, NULL, OPT_TEXT},
+	{"output", required_argument, NULL, OPT_OUTPUT},
+	{"ansi", no_argument, NULL, OPT_ANSI},
+	{"bytes", no_argument, NULL, OPT_BYTES},
+	{0},
+};
+
+struct plan {
+	const char *session, *block, *format;
+	char query[2048];
+};
+
+static int add_query(struct line *l, struct plan *p, const char *name)
+{
+	char *value = call_encode(optarg);
+	size_t at = strlen(p->query);
+	int n = snprintf(p->query + at, sizeof p->query - at, "%c%s=%s", at == 0 ? '?' : '&', name,
+		value ? value : "");
+	free(value);
+	return n >= 0 && (size_t)n < sizeof p->query - at ? 0
+							  : line_usage(l, "--%s is too long", name);
+}
+
+static int take_option(struct line *l, struct plan *p, int option)
+{
+	switch (option) {
+	case OPT_LIMIT:
+		return add_query(l, p, "limit");
+	case OPT_AUTHOR:
+		return add_query(l, p, "author");
+	case OPT_STATUS:
+		return add_query(l, p, "status");
+	case OPT_TEXT:
+		return add_query(l, p, "text");
+	case OPT_OUTPUT:
+		p->block = optarg;
+		return 0;
+	default:
+		p->format = option == OPT_ANSI ? "ansi" : "bytes";
+		return 0;
+	}
+}
+
+static const char *text_of(const json_t *object, const char *field)
+{
+	const char *text = json_string_value(json_object_get(object, field));
+	return text ? text : "";
+}
+
+static void print_block(const json_t *b)
+{
+	char status[16] = "-";
+	const json_t *code = json_object_get(b, "exitCode");
+	const char *command = text_of(b, "command");
+	if (strcmp(text_of(b, "state"), "running") == 0)
+		snprintf(status, sizeof status, "running");
+	else if (json_is_integer(code))
+		snprintf(status, sizeof status, "%d", (int)json_integer_value(code));
+	/* One line a block, whatever the command is. */
+	printf("%-6s %7s  %-12.12s  ", text_of(b, "id"), status, text_of(b, "author"));
+	for (; *command; command++) {
+		if (*command == '\n')
+			fputs("\\n", stdout);
+		else if ((unsigned char)*command < 0x20 || *command == 0x7f)
+			printf("\\x%02x", (unsigned char)*command);
+		else
+			putchar(*command);
+	}
+	putchar('\n');
+}
+
+static int list_blocks(struct line *l, const struct plan *p)
+{
+	struct answer a;
+	size_t i;
+	json_t *b;
+	int rc = call_api(l, "GET", call_path(p->session, "/blocks%s", p->query), NULL, &a);
+	if (rc != 0)
+		return rc;
+	if (l->json) {
+		rc = line_print_json(l, json_incref(a.json));
+	} else {
+		json_array_foreach (json_object_get(a.json, "blocks"), i, b)
+			print_block(b);
+		rc = line_flush(l);
+	}
+	answer_finish(&a);
+	return rc;
+}
+
+static int print_output(struct line *l, const struct plan *p)
+{
+	struct answer a;
+	char *block = call_encode(p->block);
+	int rc = call_api(l, "GET",
+		call_path(p->session, "/blocks/%s/output?format=%s", block ? block : "",
+			l->json ? "json" : p->format),
+		NULL, &a);
+	free(block);
+	if (rc != 0)
+		return rc;
+	fwrite(a.body ? a.body : "", 1, a.length, stdout);
+	if (l->json)
+		putchar('\n');
+	rc = line_flush(l);
+	answer_finish(&a);
+	return rc;
+}
+
+static int run_blocks(struct line *l)
+{
+	struct plan p = {.format = "text"};
+	int option, rc = 0;
+	while (rc == 0 && (option = line_option(l, ":", options)) != -1)
+		rc = option == '?' ? l->status : take_option(l, &p, option);
+	if (rc != 0)
+		return rc;
+	p.session = line_argument(l);
+	if (!p.session)
+		return line_usage(l, "which session?");
+	if (!line_done(l))
+		return l->status;
+	rc = connection_open(l);
+	if (rc != 0)
+		return rc;
+	return p.block ? print_output(l, &p) : list_blocks(l, &p);
+}
+
+const struct command command_blocks = {
+	.name = "blocks",
+	.run = run_blocks,
+	.arguments = "[OPTIONS] SESSION",
+	.summary = "List the commands that were run in a session, or print what one has printed",
+	.options = "  --output BLOCK        the output of that one\n"
+		   "  --ansi, --bytes       with styles; as it came\n"
+		   "  --limit N, --author NAME, --status STATUS, --text TEXT\n"
+		   "                        only those\n",
+};

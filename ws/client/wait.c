@@ -1,0 +1,233 @@
+/* `ringside wait`: until something happens in a session. */
+#include "ws/client/call.h"
+#include "ws/client/command.h"
+#include "ws/client/connection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define TIMEOUT_MS 30000u
+#define PATIENCE 40u /* times a lost connection is made again, a quarter of a second apart */
+
+enum {
+	OPT_MATCH = 256,
+	OPT_IGNORE_CASE,
+	OPT_SCREEN,
+	OPT_PROMPT,
+	OPT_INPUT,
+	OPT_IDLE,
+	OPT_STABLE,
+	OPT_BYTES,
+	OPT_EXIT,
+	OPT_EXEC,
+	OPT_FROM,
+	OPT_TIMEOUT = 't',
+};
+
+static const struct option options[] = {
+	{"match", required_argument, NULL, OPT_MATCH},
+	{"ignore-case", no_argument, NULL, OPT_IGNORE_CASE},
+	{"screen", no_argument, NULL, OPT_SCREEN},
+	{"prompt", no_argument, NULL, OPT_PROMPT},
+	{"input", no_argument, NULL, OPT_INPUT},
+	{"idle", required_argument, NULL, OPT_IDLE},
+	{"stable", required_argument, NULL, OPT_STABLE},
+	{"bytes", required_argument, NULL, OPT_BYTES},
+	{"exit", no_argument, NULL, OPT_EXIT},
+	{"exec", required_argument, NULL, OPT_EXEC},
+	{"from", required_argument, NULL, OPT_FROM},
+	{"timeout", required_argument, NULL, OPT_TIMEOUT},
+	{0},
+};
+
+struct plan {
+	json_t *until; /* owned */
+	json_t *from;  /* owned; NULL: now */
+	bool ignore_case, screen;
+	uint64_t timeout_ms;
+};
+
+static int add(struct plan *p, json_t *condition)
+{
+	return json_array_append_new(p->until, condition);
+}
+
+/* A condition with a number. */
+static int add_number(struct line *l, struct plan *p, const char *type, const char *field)
+{
+	uint64_t n;
+	if (!line_number(optarg, INT64_MAX, &n))
+		return line_usage(l, "--%s is a number", type);
+	return add(p, json_pack("{s:s, s:I}", "type", type, field, (json_int_t)n));
+}
+
+static int add_text(struct line *l, struct plan *p, const char *type, const char *field)
+{
+	json_t *text = json_string(optarg);
+	if (!text)
+		return line_usage(l, "--%s is not UTF-8", type);
+	return add(p, json_pack("{s:s, s:o}", "type", type, field, text));
+}
+
+static int take_option(struct line *l, struct plan *p, int option)
+{
+	uint64_t n;
+	switch (option) {
+	case OPT_MATCH:
+		return add_text(l, p, "match", "pattern");
+	case OPT_EXEC:
+		return add_text(l, p, "exec", "id");
+	case OPT_IDLE:
+		return add_number(l, p, "idle", "ms");
+	case OPT_STABLE:
+		return add_number(l, p, "stable", "ms");
+	case OPT_BYTES:
+		return add_number(l, p, "bytes", "count");
+	case OPT_PROMPT:
+		return add(p, json_pack("{s:s}", "type", "prompt"));
+	case OPT_INPUT:
+		return add(p, json_pack("{s:s}", "type", "input"));
+	case OPT_EXIT:
+		return add(p, json_pack("{s:s}", "type", "exit"));
+	case OPT_IGNORE_CASE:
+		p->ignore_case = true;
+		return 0;
+	case OPT_SCREEN:
+		p->screen = true;
+		return 0;
+	case OPT_FROM:
+		if (!line_number(optarg, INT64_MAX, &n))
+			return line_usage(l, "--from is an offset");
+		json_decref(p->from);
+		p->from = json_integer((json_int_t)n);
+		return 0;
+	default:
+		return line_seconds(optarg, &p->timeout_ms)
+			? 0
+			: line_usage(l, "--timeout is a number of seconds");
+	}
+}
+
+/* What the options say of all patterns, and of what was there before. */
+static void complete(struct plan *p)
+{
+	size_t i;
+	json_t *condition;
+	json_array_foreach (p->until, i, condition) {
+		const char *type = json_string_value(json_object_get(condition, "type"));
+		bool match = strcmp(type, "match") == 0;
+		if (match && p->ignore_case)
+			json_object_set_new(condition, "case", json_false());
+		if (match && p->screen)
+			json_object_set_new(condition, "on", json_string("screen"));
+		bool after = strcmp(type, "prompt") == 0 || strcmp(type, "idle") == 0 ||
+			strcmp(type, "stable") == 0;
+		if (after && p->from)
+			json_object_set(condition, "after", p->from);
+	}
+}
+
+static json_t *make_body(struct plan *p)
+{
+	unsigned char bytes[8] = {0};
+	char key[32];
+	size_t n = sizeof bytes;
+	if (getrandom(bytes, n, 0) != (ssize_t)n)
+		bytes[0] = 1;
+	int at = snprintf(key, sizeof key, "cli-");
+	for (size_t i = 0; i < n; i++)
+		at += snprintf(key + at, sizeof key - (size_t)at, "%02x", bytes[i]);
+	json_t *body = json_pack("{s:O, s:I, s:s}", "until", p->until, "timeoutMs",
+		(json_int_t)p->timeout_ms, "key", key);
+	if (p->from)
+		json_object_set(body, "from", p->from);
+	return body;
+}
+
+/* Its words for scripts: what fired, and what matched. */
+static int tell(struct line *l, const struct answer *a)
+{
+	const char *type = json_string_value(json_object_get(a->json, "type"));
+	const char *text = json_string_value(json_object_get(a->json, "text"));
+	if (l->json) {
+		line_print_json(l, json_incref(a->json));
+	} else if (text) {
+		puts(text);
+		line_flush(l);
+	}
+	if (l->status != 0)
+		return l->status;
+	if (json_is_integer(json_object_get(a->json, "fired")))
+		return 0;
+	/* Or the session has ended, and nothing of it can happen any more. */
+	return type && strcmp(type, "timeout") == 0 ? LINE_TIME_OVER : LINE_GONE;
+}
+
+static int await(struct line *l, const char *session, struct plan *p)
+{
+	struct answer a;
+	json_t *body = make_body(p);
+	int rc = 0;
+	for (unsigned i = 0; i < PATIENCE; i++) {
+		/* The key makes it the same wait. */
+		rc = call_try(l, "POST", call_path(session, "/wait"), json_incref(body), &a);
+		if (rc != -ECONNRESET && rc != -ECONNREFUSED)
+			break;
+		usleep(250000);
+	}
+	json_decref(body);
+	if (rc < 0) {
+		l->status = LINE_NO_SERVER;
+		return line_fail(l, "the server is lost");
+	}
+	rc = a.status == 200 ? tell(l, &a) : call_complain(l, &a);
+	answer_finish(&a);
+	return rc;
+}
+
+static int run_wait(struct line *l)
+{
+	struct plan p = {.until = json_array(), .timeout_ms = TIMEOUT_MS};
+	int option, rc = 0;
+	while (rc == 0 && (option = line_option(l, ":t:", options)) != -1)
+		rc = option == '?' ? l->status : take_option(l, &p, option);
+	const char *session = rc == 0 ? line_argument(l) : NULL;
+	if (rc == 0 && !session)
+		rc = line_usage(l, "which session?");
+	if (rc == 0 && !line_done(l))
+		rc = l->status;
+	if (rc == 0 && json_array_size(p.until) == 0)
+		rc = line_usage(l, "until what? Such as --prompt or --match PATTERN");
+	if (rc == 0)
+		rc = connection_open(l);
+	if (rc == 0) {
+		complete(&p);
+		rc = await(l, session, &p);
+	}
+	json_decref(p.until);
+	json_decref(p.from);
+	return rc;
+}
+
+const struct command command_wait = {
+	.name = "wait",
+	.run = run_wait,
+	.arguments = "[OPTIONS] SESSION",
+	.summary = "Wait until something happens in a session: the first of what is asked for",
+	.options = "  --match PATTERN       its output matches; what did is printed\n"
+		   "  --ignore-case, --screen\n"
+		   "                        the pattern's case means nothing; it is looked for on the screen\n"
+		   "  --prompt              the shell is at its prompt\n"
+		   "  --input               a program waits for input\n"
+		   "  --idle MS, --stable MS\n"
+		   "                        no output, or no change of the screen, for so long\n"
+		   "  --bytes N             so many bytes of output\n"
+		   "  --exec EXEC           that command is done\n"
+		   "  --exit                the shell has ended\n"
+		   "  --from OFFSET         what was there since then counts (default: now)\n"
+		   "  -t, --timeout S       (default: 30) the status is 124 then, and 3 when the session ended\n",
+};

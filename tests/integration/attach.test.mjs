@@ -12,7 +12,7 @@ const attached = (server, id, count = 1) => until(`${count} attached to ${id}`,
 
 async function attach(server, screen, id, ...options) {
 	const before = (await server.api.get(id)).clients;
-	await screen.line(`clear; ringside attach ${options.join(' ')} ${id}; echo status=$?`);
+	await screen.line(`clear; echo kept; ringside attach ${options.join(' ')} ${id}; echo status=$?`);
 	await attached(server, id, before + 1);
 }
 
@@ -28,8 +28,8 @@ scenario('colours, typing, the size of the window, and the terminal as it was', 
 	await server.session({ id: 'box' });
 	await withScreen(server, { cols: 90, rows: 20 }, async (screen) => {
 		const modes = path.join(server.root, 'modes');
-		await screen.line(`stty -a > ${modes}.1; echo kept`);
-		await screen.shows(/^kept/m);
+		await screen.line(`stty -a > ${modes}.1; echo stored`);
+		await screen.shows(/^stored/m);
 		await attach(server, screen, 'box');
 		await screen.line('printf "\\033[31mr%s\\033[m\\n" ed; stty size');
 		await screen.shows(/\x1b\[31mred/, '-e');
@@ -183,11 +183,11 @@ scenario('the end of the session, of its shell, and stops', async (server) => {
 		await screen.line('exit 7');
 		await screen.shows(/\[one: ended with status 7\]\nstatus=0/);
 		await screen.line('clear; ringside attach one; echo status=$?');
-		await screen.shows(/exit 7\n(.*\n)*\[one: ended with status 7\]\nstatus=0/);
+		await screen.shows(/exit\n(.*\n)*\[one: ended with status 7\]\nstatus=0/);
 		await attach(server, screen, 'two');
 		kill(client(server), 'SIGTSTP');
 		await screen.shows(/Stopped/);
-		await screen.line('clear; fg');
+		await screen.line('clear; fg; echo status=$?');
 		await screen.line('echo on it goes');
 		await screen.shows(/^on it goes$/m);
 		await server.api.delete('two');

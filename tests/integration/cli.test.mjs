@@ -1,6 +1,8 @@
 // The command line: each command, its JSON, its exit status.
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+	chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { request } from './lib/api.mjs';
 import { cli, socketOf } from './lib/cli.mjs';
@@ -280,6 +282,56 @@ scenario('share', async (server) => {
 	assert.equal(gone.status, 401);
 	assert.equal((await cli(server, ['share', '--revoke', ada.id, 'box'])).code, FAILED);
 	assert.equal((await json(server, ['share', 'box'])).link.role, 'viewer');
+});
+
+scenario('wait', async (server) => {
+	await server.session({ id: 'box' });
+	assert.equal(await good(server, ['wait', '--prompt', 'box']), '');
+	const waiting = cli(server, ['wait', '--match', 'mark-[0-9]+', 'box']);
+	const typing = setInterval(() => { server.api.input('box', 'echo mark-$((41+1))\r').catch(() => {}); }, 200);
+	const { code, stdout } = await waiting;
+	clearInterval(typing);
+	assert.deepEqual([code, stdout], [0, 'mark-42\n']);
+	assert.equal((await json(server, ['wait', '--match', 'MARK', '--ignore-case', '--from', '0', 'box'])).type, 'match');
+	const late = await cli(server, ['wait', '-t', '0.2', '--match', 'never', 'box']);
+	assert.equal(late.code, TIME_OVER);
+	assert.equal(JSON.parse((await cli(server, ['wait', '--json', '-t', '0.1', '--bytes', '1000000', 'box'])).stdout).type, 'timeout');
+	await good(server, ['wait', '--idle', '100', 'box']);
+	assert.equal((await cli(server, ['wait', 'box'])).code, USAGE);
+	assert.equal((await cli(server, ['wait', '--match', '(', 'box'])).code, FAILED);
+	const id = (await good(server, ['exec', '-d', 'box', 'sleep 0.2'])).trim();
+	await good(server, ['wait', '--exec', id, 'box']);
+	// It goes on when the server is killed meanwhile: nothing is lost, for it says from where.
+	const { offset } = await server.api.get('box');
+	let child;
+	const patient = cli(server, ['wait', '--match', 'after-it', '--from', String(offset), 'box'],
+		{ started: (its) => { child = its; } });
+	await until('its connection', () => readdirSync(`/proc/${child.pid}/fd`)
+		.some((fd) => /^socket:/.test(readlinkSync(`/proc/${child.pid}/fd/${fd}`))));
+	await server.restart();
+	await server.api.input('box', 'echo after-it\r');
+	assert.equal((await patient).code, 0);
+	const gone = cli(server, ['wait', '--match', 'never', 'box']);
+	await server.api.input('box', 'exit\r');
+	assert.equal((await gone).code, GONE);
+	assert.equal((await cli(server, ['wait', '--exit', 'box'])).code, 0);
+});
+
+scenario('mcp', async (server) => {
+	await server.session({ id: 'box' });
+	const lines = [
+		{ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } } },
+		{ jsonrpc: '2.0', method: 'notifications/initialized' },
+		{ jsonrpc: '2.0', id: 'two', method: 'tools/list' },
+		{ jsonrpc: '2.0', id: 3, method: 'no/such/method' },
+	].map((message) => `${JSON.stringify(message)}\n`).join('');
+	const answers = (await good(server, ['mcp'], { input: `${lines}\nno json\n` })).trim().split('\n').map(JSON.parse);
+	const byId = new Map(answers.map((answer) => [answer.id, answer]));
+	assert.equal(byId.get(1).result.serverInfo.name.toLowerCase(), 'ringside');
+	assert.ok(byId.get('two').result.tools.length > 3);
+	assert.equal(byId.get(3).error.code, -32601);
+	assert.equal(byId.get(undefined).error.code, -32700);
+	assert.equal(answers.length, 4, 'a notification has no answer');
 });
 
 scenario('completion', async (server) => {

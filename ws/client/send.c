@@ -30,11 +30,11 @@ static int take_option(struct line *l, struct plan *p, int option)
 	static const struct {
 		int option;
 		const char *field;
-	} texts[] = {{OPT_TEXT, "text"}, {OPT_PASTE, "paste"}, {OPT_NAME, "name"}, {OPT_LEASE, "lease"}};
+	} texts[] = {
+		{OPT_TEXT, "text"}, {OPT_PASTE, "paste"}, {OPT_NAME, "name"}, {OPT_LEASE, "lease"}};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (texts[i].option == option)
-			return json_object_set_new(
-				       p->body, texts[i].field, json_string(optarg)) == 0
+			return json_object_set_new(p->body, texts[i].field, json_string(optarg)) == 0
 				? 0
 				: line_usage(l, "--%s is not UTF-8", texts[i].field);
 	if (option == OPT_ENTER)

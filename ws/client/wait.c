@@ -218,16 +218,17 @@ const struct command command_wait = {
 	.run = run_wait,
 	.arguments = "[OPTIONS] SESSION",
 	.summary = "Wait until something happens in a session: the first of what is asked for",
-	.options = "  --match PATTERN       its output matches; what did is printed\n"
-		   "  --ignore-case, --screen\n"
-		   "                        the pattern's case means nothing; it is looked for on the screen\n"
-		   "  --prompt              the shell is at its prompt\n"
-		   "  --input               a program waits for input\n"
-		   "  --idle MS, --stable MS\n"
-		   "                        no output, or no change of the screen, for so long\n"
-		   "  --bytes N             so many bytes of output\n"
-		   "  --exec EXEC           that command is done\n"
-		   "  --exit                the shell has ended\n"
-		   "  --from OFFSET         what was there since then counts (default: now)\n"
-		   "  -t, --timeout S       (default: 30) the status is 124 then, and 3 when the session ended\n",
+	.options =
+		"  --match PATTERN       its output matches; what did is printed\n"
+		"  --ignore-case, --screen\n"
+		"                        the pattern's case means nothing; it is looked for on the screen\n"
+		"  --prompt              the shell is at its prompt\n"
+		"  --input               a program waits for input\n"
+		"  --idle MS, --stable MS\n"
+		"                        no output, or no change of the screen, for so long\n"
+		"  --bytes N             so many bytes of output\n"
+		"  --exec EXEC           that command is done\n"
+		"  --exit                the shell has ended\n"
+		"  --from OFFSET         what was there since then counts (default: now)\n"
+		"  -t, --timeout S       (default: 30) the status is 124 then, and 3 when the session ended\n",
 };

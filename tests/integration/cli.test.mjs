@@ -1,8 +1,6 @@
 // The command line: each command, its JSON, its exit status.
 import assert from 'node:assert/strict';
-import {
-	chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { request } from './lib/api.mjs';
 import { cli, socketOf } from './lib/cli.mjs';
@@ -303,11 +301,12 @@ scenario('wait', async (server) => {
 	await good(server, ['wait', '--exec', id, 'box']);
 	// It goes on when the server is killed meanwhile: nothing is lost, for it says from where.
 	const { offset } = await server.api.get('box');
-	let child;
-	const patient = cli(server, ['wait', '--match', 'after-it', '--from', String(offset), 'box'],
-		{ started: (its) => { child = its; } });
-	await until('its connection', () => readdirSync(`/proc/${child.pid}/fd`)
-		.some((fd) => /^socket:/.test(readlinkSync(`/proc/${child.pid}/fd/${fd}`))));
+	const connections = async () => Number(/^ringside_connections_accepted_total (\d+)/m.exec(
+		(await request('http://localhost', { path: '/metrics', socketPath: socketOf(server) })).text)[1]);
+	const before = await connections();
+	let own = 0;
+	const patient = cli(server, ['wait', '--match', 'after-it', '--from', String(offset), 'box']);
+	await until('a look for the server, and the request', async () => await connections() - before - (own += 1) >= 2);
 	await server.restart();
 	await server.api.input('box', 'echo after-it\r');
 	assert.equal((await patient).code, 0);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -444,6 +445,77 @@ Test(blocked_parse, texts)
 		cr_expect_eq(c.number, cases[i].number);
 		cr_expect_eq(c.arguments[0], cases[i].first);
 		cr_expect_eq(c.arguments[BLOCKED_ARGUMENTS - 1], cases[i].last);
+	}
+}
+
+/* A process as /proc would show it, with one file; its standard input is a terminal. */
+static struct blocked_process fake(char *dir, const char *name, const char *text)
+{
+	char path[128], *terminal;
+	struct stat st;
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	cr_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	terminal = ptsname(master);
+	cr_assert(mkdtemp(dir) && stat(terminal, &st) == 0);
+	snprintf(path, sizeof path, "%s/fd", dir);
+	cr_assert_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof path, "%s/fd/0", dir);
+	cr_assert_eq(symlink(terminal, path), 0);
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+	fputs(text, f);
+	fclose(f);
+	return (struct blocked_process){.fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
+		.terminal = st.st_rdev,
+		.looks = BLOCKED_LOOKS_MAX};
+}
+
+static void unfake(const struct blocked_process *p, const char *dir, const char *name)
+{
+	unlinkat(p->fd, name, 0);
+	unlinkat(p->fd, "fd/0", 0);
+	unlinkat(p->fd, "fd", AT_REMOVEDIR);
+	close(p->fd);
+	rmdir(dir);
+}
+
+/* Who may not trace a process is told where in the kernel it sleeps. */
+Test(blocked_look, by_the_name_of_a_kernel_function)
+{
+	static const struct {
+		const char *text;
+		enum blocked want;
+	} list[] = {{"n_tty_read", BLOCKED_READ}, {"wait_woken", BLOCKED_READ},
+		{"do_select", BLOCKED_EVENT}, {"poll_schedule_timeout.constprop.0", BLOCKED_EVENT},
+		{"ep_poll", BLOCKED_EVENT}, {"ep_pollution", BLOCKED_UNKNOWN},
+		{"hrtimer_nanosleep", BLOCKED_UNKNOWN}, {"0", BLOCKED_UNKNOWN},
+		{"", BLOCKED_UNKNOWN}};
+	for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+		char dir[] = "/tmp/rs-blocked-XXXXXX";
+		struct blocked_process p = fake(dir, "wchan", list[i].text);
+		cr_expect_eq(blocked_look(&p, ""), list[i].want, "%s", list[i].text);
+		cr_expect_eq(p.guessed, list[i].want != BLOCKED_UNKNOWN, "%s", list[i].text);
+		p.terminal++;
+		cr_expect_eq(blocked_look(&p, ""), BLOCKED_UNKNOWN, "another terminal");
+		unfake(&p, dir, "wchan");
+	}
+}
+
+/* A process says what it likes: lists that are not there, and more descriptors than may be looked at. */
+Test(blocked_look, nonsense)
+{
+	static const char *const list[] = {"7 0x0 0xffffffff 0x0 0x0 0x0 0x0 0x0 0x0",
+		"7 0x10 0x1 0x0 0x0 0x0 0x0 0x0 0x0",
+		"23 0xffffffffffffffff 0x10 0x0 0x0 0x0 0x0 0x0 0x0",
+		"0 0xffffffffffffffff 0x0 0x0 0x0 0x0 0x0 0x0 0x0",
+		"0 0x7 0x0 0x0 0x0 0x0 0x0 0x0 0x0",
+		"232 0xffffffffffffffff 0x0 0x0 0x0 0x0 0x0 0x0 0x0",
+		"999999 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0", "running", "x"};
+	for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+		char dir[] = "/tmp/rs-blocked-XXXXXX";
+		struct blocked_process p = fake(dir, "syscall", list[i]);
+		cr_expect_eq(blocked_look(&p, ""), BLOCKED_NO, "%s", list[i]);
+		unfake(&p, dir, "syscall");
 	}
 }
 

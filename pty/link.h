@@ -18,7 +18,7 @@
 #include <uv.h>
 
 /* Input that waits for a program to read it. */
-#define LINK_INPUT_MAX ((size_t)4 << 20)
+#define LINK_INPUT_MAX ((size_t)1 << 20)
 /* How long a holder may take to start or to answer. */
 #define LINK_TIMEOUT_MS 10000u
 

@@ -276,6 +276,8 @@ static int check(struct session *s, const struct exec_options *o)
 	struct executor *x = &s->executor;
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
+	if (!typing_admits(s, o->lease))
+		return -EACCES;
 	if (!x->open)
 		return -ENOTSUP;
 	if (memchr(o->command, '\0', o->length) || o->length > EXEC_COMMAND_MAX)

@@ -22,10 +22,9 @@
 #define EXEC_PATH_MAX 4200u
 #define EXEC_AUTHOR_MAX 128u
 #define EXEC_PEER_MAX 63u
-#define EXEC_COMMAND_KEPT ((size_t)4 << 10) /* bytes of a command that is done */
-#define EXECS_KEPT 256u                     /* done ones of a session */
-#define EXECS_QUEUED_MAX 64u                /* of a session */
-#define EXEC_HELD_MAX ((size_t)64 << 10) /* input of others that waits while a command is typed */
+#define EXEC_COMMAND_KEPT ((size_t)4 << 10)   /* bytes of a command that is done */
+#define EXECS_KEPT 256u                       /* done ones of a session */
+#define EXECS_QUEUED_MAX 64u                  /* of a session */
 #define EXEC_OUTPUT_DEFAULT ((size_t)1 << 20) /* bytes kept of each stream */
 #define EXEC_OUTPUT_MAX ((size_t)64 << 20)
 #define EXEC_OUTPUT_BUDGET ((size_t)256 << 20) /* of all that run */
@@ -83,6 +82,7 @@ struct exec_options {
 	size_t input_length;
 	enum exec_streams streams;
 	bool isolated;
+	const char *lease;   /* id of the lease that he shows who asks, or NULL */
 	bool queue;          /* wait for its turn; otherwise it has to be free now */
 	uint64_t queue_ms;   /* wait no longer; 0: as long as it takes */
 	uint64_t timeout_ms; /* of running; 0: none */
@@ -220,7 +220,7 @@ void exec_tick(struct executor *x);
 /*
  * Ask for a command. *ret_exec is the session's; w (may be NULL) follows it, possibly at once.
  * Returns 0, or a negative errno, and nothing is run: -EBUSY (see exec_busy()), -ENOTSUP (this session's shell
- * cannot), -ENOTCONN (it has ended), -EUSERS (too many wait), -EALREADY (the key belongs to another command),
+ * cannot), -ENOTCONN (it has ended), -EACCES (see typing_admits()), -EUSERS (too many wait), -EALREADY (the key belongs to another command),
  * -ENOSPC or others (the input could not be stored).
  */
 int exec_start(struct session *s, const struct exec_options *options, struct exec_watcher *w,

@@ -121,6 +121,7 @@ static void on_mark(void *user, const struct mark *mark)
 	case MARK_INPUT:
 		set_prompt(x, EXEC_PROMPT_READY);
 		x->prompt_offset = mark->end;
+		typing_at_prompt(&x->session->typing);
 		/* Its record follows, unless the hook of the prompt has been taken away. */
 		if (e && e->end_marked && e->record_due_ms == 0) {
 			e->over_offset = mark->end;

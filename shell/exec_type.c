@@ -137,7 +137,8 @@ static bool waits(const struct executor *x, const char *text, size_t length)
 	const struct exec *e = x->current;
 	if (e && e->state == EXEC_STARTING)
 		return true;
-	if (!x->back_due || exec_now(x) >= x->hold_until_ms)
+	/* Never ahead of what waits already. */
+	if (x->held_length == 0 && (!x->back_due || exec_now(x) >= x->hold_until_ms))
 		return false;
 	for (size_t i = 0; i < length; i++)
 		if (text[i] == 0x03 || text[i] == 0x1a || text[i] == 0x1c)
@@ -147,7 +148,8 @@ static bool waits(const struct executor *x, const char *text, size_t length)
 
 static int hold(struct executor *x, const void *bytes, size_t length)
 {
-	if (x->held_length + length > EXEC_HELD_MAX)
+	/* It has to fit into the terminal's queue afterwards. */
+	if (x->held_length + length + link_input_queued(&x->session->link) > LINK_INPUT_MAX)
 		return -ENOBUFS;
 	uint8_t *grown = realloc(x->held, x->held_length + length);
 	if (!grown)
@@ -155,6 +157,7 @@ static int hold(struct executor *x, const void *bytes, size_t length)
 	x->held = grown;
 	memcpy(x->held + x->held_length, bytes, length);
 	x->held_length += length;
+	exec_attend(x);
 	return 1;
 }
 

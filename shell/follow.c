@@ -106,6 +106,7 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 	}
 	waits_close(session);
 	exec_close(&session->executor);
+	typed_finish(&session->typing.typed);
 	if (session->history_open) {
 		live_finish(&session->live);
 		history_finish(&session->history);

@@ -107,13 +107,15 @@ int session_write(struct session *s, const void *bytes, size_t length)
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
 	int rc = exec_input(&s->executor, bytes, length);
+	bool held = rc > 0;
 	if (rc == 0)
 		rc = link_write(&s->link, bytes, length);
 	if (rc < 0) {
 		s->table->counters.input_refused++;
 		return rc;
 	}
-	s->table->counters.bytes_in += length;
+	/* What is held comes again. */
+	s->table->counters.bytes_in += held ? 0 : length;
 	s->activity_ms = clock_wall_ms();
 	s->typed_ms = uv_now(s->table->loop);
 	return 0;
@@ -125,7 +127,8 @@ static bool is_focus_report(const void *bytes, size_t length)
 		(memcmp(bytes, FOCUS_IN, length) == 0 || memcmp(bytes, FOCUS_OUT, length) == 0);
 }
 
-int session_type(struct session *s, struct session_viewer *v, const void *bytes, size_t length)
+int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
+	size_t length)
 {
 	if (is_focus_report(bytes, length)) {
 		if (presence_focus(&s->presence, &v->attendee, memcmp(bytes, FOCUS_IN, length) == 0))
@@ -133,12 +136,42 @@ int session_type(struct session *s, struct session_viewer *v, const void *bytes,
 		return s->state == SESSION_RUNNING ? 0 : -ENOTCONN;
 	}
 	uint64_t before = s->presence.version;
-	int rc = session_write(s, bytes, length);
+	struct typist by = {
+		.name = v->attendee.name, .client = v->attendee.id, .lease = lease, .person = true};
+	int rc = typing_write(s, &by, bytes, length, NULL);
 	if (rc < 0)
 		return rc;
 	presence_type(&s->presence, &v->attendee, s->activity_ms);
 	settle(s, before);
 	return 0;
+}
+
+int session_lease(struct session *s, const struct lease_terms *terms)
+{
+	if (s->state != SESSION_RUNNING)
+		return -ENOTCONN;
+	int rc = lease_take(&s->typing.lease, terms, clock_wall_ms());
+	if (rc == 0)
+		tell_viewers(s);
+	return rc;
+}
+
+bool session_give_back(struct session *s, const char *id)
+{
+	struct lease *l = &s->typing.lease;
+	uint64_t now = clock_wall_ms();
+	if (id ? !lease_give_back(l, id, now) : !lease_is_held(l, now))
+		return false;
+	if (!id)
+		lease_clear(l);
+	tell_viewers(s);
+	return true;
+}
+
+void session_expire_lease(struct session *s)
+{
+	if (lease_expire(&s->typing.lease, clock_wall_ms()))
+		tell_viewers(s);
 }
 
 void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols)

@@ -11,6 +11,7 @@
 #include "shell/exec.h"
 #include "shell/name.h"
 #include "shell/presence.h"
+#include "shell/typing.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,6 +87,7 @@ struct session {
 	struct executor executor; /* commands for programs */
 	bool history_open;        /* and the screen */
 	struct presence presence;
+	struct typing typing;
 	uint64_t name_version;  /* counts renames */
 	uint64_t title_version; /* counts what programs have made of the title */
 	struct session_viewer *viewers;
@@ -114,13 +116,24 @@ void session_attach(struct session *s, struct session_viewer *v);
 void session_detach(struct session *s, struct session_viewer *v);
 
 /*
- * Input from an attached client that may type. A report of its terminal's focus reaches the program only
- * if that has asked for it and the session's focus changes by it. Returns 0, -ENOBUFS, or -ENOTCONN
- * once it has ended.
+ * Input from an attached client that may type, and shows the id of a lease if it has one (otherwise NULL). A report
+ * of its terminal's focus reaches the program only if that has asked for it and the session's focus changes by it.
+ * Returns 0, or as typing_write() for a person.
  */
-int session_type(struct session *s, struct session_viewer *v, const void *bytes, size_t length);
+int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
+	size_t length);
 
-/* Input from elsewhere. The same errors. */
+/*
+ * The lease of its keyboard: take it, give it back (id NULL: whoever has it), with everybody told. The same returns as
+ * in shell/lease.h; -ENOTCONN when the session does not run.
+ */
+int session_lease(struct session *s, const struct lease_terms *terms);
+bool session_give_back(struct session *s, const char *id);
+
+/* Look whether its time is over; called now and then. */
+void session_expire_lease(struct session *s);
+
+/* Input from the session itself, unasked. Returns 0, -ENOBUFS, or -ENOTCONN once it has ended. */
 int session_write(struct session *s, const void *bytes, size_t length);
 
 /* An attached client's window has changed (1 to PRESENCE_SIDE_MAX each). */

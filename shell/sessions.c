@@ -278,6 +278,7 @@ static void on_sweep(uv_timer_t *timer)
 			now > session->activity_ms + session->idle_timeout_ms;
 		bool expired = session->state == SESSION_EXITED && s->config.ended_ttl_s > 0 &&
 			now > session->exited_ms + (uint64_t)s->config.ended_ttl_s * 1000;
+		session_expire_lease(session);
 		if (idles || expired)
 			sessions_end(s, session, NULL);
 	}

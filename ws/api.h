@@ -56,6 +56,11 @@ void api_session_resize(struct api *a, struct request *r, struct session *s);
 void api_session_size(struct api *a, struct request *r, struct session *s);
 void api_session_signal(struct api *a, struct request *r, struct session *s);
 void api_session_input(struct api *a, struct request *r, struct session *s);
+void api_session_keys(struct api *a, struct request *r, struct session *s);
+void api_session_typed(struct api *a, struct request *r, struct session *s);
+void api_lease_show(struct api *a, struct request *r, struct session *s);
+void api_lease_take(struct api *a, struct request *r, struct session *s);
+void api_lease_give_back(struct api *a, struct request *r, struct session *s);
 void api_session_output(struct api *a, struct request *r, struct session *s);
 void api_session_screen(struct api *a, struct request *r, struct session *s);
 void api_session_state(struct api *a, struct request *r, struct session *s);
@@ -150,6 +155,15 @@ bool api_command(
 
 /* Whether cwd (NULL is fine) is a directory that can be entered; otherwise r has been answered. */
 bool api_directory(struct request *r, const char *cwd);
+
+/* Who types, by the fields name and lease; strings are borrowed from r and body. Otherwise as api_text. */
+bool api_typist(struct request *r, const json_t *body, struct typist *ret_typist);
+
+/* Answer that the session is leased, or that the lease that was shown is over. */
+void api_leased(struct request *r, const struct session *s);
+
+/* Answer with the reason why a request to the session has returned rc. */
+void api_session_refuse(struct request *r, const struct session *s, int rc);
 
 /* Answer with the reason why exec_start() has returned rc. */
 void api_exec_refuse(struct request *r, struct session *s, int rc);

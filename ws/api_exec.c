@@ -94,6 +94,9 @@ void api_exec_refuse(struct request *r, struct session *s, int rc)
 			"The shell of this session cannot run commands for programs: it is no bash, or older than this server",
 			json_pack("{s:s, s:s}", "sessionId", s->id, "shell", s->shell));
 		break;
+	case -EACCES:
+		api_leased(r, s);
+		break;
 	case -ENOTCONN:
 		if (s->state == SESSION_EXITED)
 			reply_error(r, "SESSION_TERMINATED", "The session has ended",
@@ -168,8 +171,8 @@ static bool take_names(struct request *r, const json_t *body, struct asked *q)
 	const char *streams, *format;
 	struct exec_options *o = &q->options;
 	if (!api_text(r, body, "key", &o->key) || !api_text(r, body, "author", &o->author) ||
-		!api_text(r, body, "cwd", &o->cwd) || !api_text(r, body, "streams", &streams) ||
-		!api_text(r, body, "format", &format))
+		!api_text(r, body, "lease", &o->lease) || !api_text(r, body, "cwd", &o->cwd) ||
+		!api_text(r, body, "streams", &streams) || !api_text(r, body, "format", &format))
 		return false;
 	if (streams && !exec_streams_parse(streams, &o->streams))
 		reply_invalid(r, "streams", "Must be terminal, pipes or terminals", "invalid");

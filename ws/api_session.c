@@ -368,12 +368,9 @@ void api_session_show(struct api *a, struct request *r, struct session *s)
 	reply_success(r, json_pack("{s:o}", "data", session_json(s)));
 }
 
-/* Answer by what a request to the session returned. */
-static void reply_result(struct request *r, const struct session *s, int rc)
+void api_session_refuse(struct request *r, const struct session *s, int rc)
 {
-	if (rc == 0)
-		reply_success(r, json_pack("{s:o}", "data", session_json(s)));
-	else if (rc == -ENOTCONN && s->state == SESSION_EXITED)
+	if (rc == -ENOTCONN && s->state == SESSION_EXITED)
 		reply_error(r, "SESSION_TERMINATED", "The session has ended",
 			json_pack("{s:s, s:o}", "sessionId", s->id, "exit", session_exit_json(s)));
 	else if (rc == -ENOTCONN)
@@ -383,9 +380,33 @@ static void reply_result(struct request *r, const struct session *s, int rc)
 		reply_error(r, "LIMIT_REACHED", "Too much input waits for a program to read it",
 			json_pack("{s:s, s:I}", "sessionId", s->id, "queued",
 				(json_int_t)link_input_queued(&s->link)));
+	else if (rc == -EACCES)
+		api_leased(r, s);
+	else if (rc == -EMSGSIZE)
+		reply_error(r, "LINE_TOO_LONG",
+			"The terminal collects lines (it is in canonical mode), and takes at most 4095 bytes of one",
+			json_pack("{s:s, s:i}", "sessionId", s->id, "limit", (int)TYPING_LINE_MAX));
 	else
 		reply_error(r, error_code_of(rc), strerror(-rc),
 			json_pack("{s:s}", "sessionId", s->id));
+}
+
+void api_leased(struct request *r, const struct session *s)
+{
+	json_t *lease = lease_json(&s->typing.lease);
+	reply_error(r, "LEASED",
+		json_is_null(lease) ? "The lease that was shown is over: others may have typed since"
+				    : "Somebody else has leased the session",
+		json_pack("{s:s, s:o}", "sessionId", s->id, "lease", lease));
+}
+
+/* Answer by what a request to the session returned. */
+static void reply_result(struct request *r, const struct session *s, int rc)
+{
+	if (rc == 0)
+		reply_success(r, json_pack("{s:o}", "data", session_json(s)));
+	else
+		api_session_refuse(r, s, rc);
 }
 
 void api_session_rename(struct api *a, struct request *r, struct session *s)
@@ -476,9 +497,11 @@ void api_session_input(struct api *a, struct request *r, struct session *s)
 {
 	const char *base64;
 	unsigned char *decoded = NULL;
+	struct typist by;
+	struct typing_result typed;
 	(void)a;
 	json_t *body = api_body(r);
-	if (!body || !api_text(r, body, "base64", &base64))
+	if (!body || !api_text(r, body, "base64", &base64) || !api_typist(r, body, &by))
 		goto out;
 	const json_t *text = json_object_get(body, "data");
 	const void *bytes = json_string_value(text);
@@ -490,11 +513,14 @@ void api_session_input(struct api *a, struct request *r, struct session *s)
 			base64 ? "Must be base64" : "data (text) or base64 is required", "invalid");
 		goto out;
 	}
-	int rc = session_write(s, bytes, length);
+	int rc = typing_write(s, &by, bytes, length, &typed);
 	if (rc < 0)
-		reply_result(r, s, rc);
+		api_session_refuse(r, s, rc);
 	else
-		reply_success(r, json_pack("{s:I}", "bytes", (json_int_t)length));
+		reply_success(r,
+			json_pack("{s:I, s:I, s:I, s:I}", "bytes", (json_int_t)length, "written",
+				(json_int_t)typed.written, "queued", (json_int_t)typed.queued,
+				"offset", (json_int_t)typed.offset));
 out:
 	free(decoded);
 	json_decref(body);

@@ -54,6 +54,11 @@ static void parse_object(const json_t *root, struct message *m)
 		m->lines = lines < 0                                ? 0
 			: lines > (json_int_t)SCREEN_SCROLLBACK_MAX ? SCREEN_SCROLLBACK_MAX
 								    : (unsigned)lines;
+	} else if (strcmp(type, "lease") == 0) {
+		const char *id = json_string_value(json_object_get(root, "id"));
+		m->type = MESSAGE_LEASE;
+		/* One that is too long is wrong in any case, and so is what is left of it. */
+		snprintf(m->lease, sizeof m->lease, "%s", id ? id : "");
 	} else {
 		m->type = MESSAGE_UNKNOWN;
 	}

@@ -1,6 +1,7 @@
 /* Control messages of the terminal socket, as clients send them. Pure. */
 #pragma once
 
+#include "shell/lease.h"
 #include "shell/name.h"
 
 #include <stddef.h>
@@ -21,15 +22,17 @@ enum message_type {
 	MESSAGE_BAD_NAME,
 	MESSAGE_ACK,
 	MESSAGE_SNAPSHOT, /* a new snapshot is wanted */
+	MESSAGE_LEASE,    /* the lease that it has, so that it may type */
 };
 
 struct message {
 	enum message_type type;
-	unsigned rows, cols;           /* MESSAGE_RESIZE */
-	char time[MESSAGE_TIME_MAX];   /* MESSAGE_PING: the JSON of its `t`, to be echoed */
-	char name[NAME_BYTES_MAX + 1]; /* MESSAGE_NAME */
-	uint64_t offset;               /* MESSAGE_ACK */
-	unsigned lines;                /* MESSAGE_SNAPSHOT: of scrollback */
+	unsigned rows, cols;             /* MESSAGE_RESIZE */
+	char time[MESSAGE_TIME_MAX];     /* MESSAGE_PING: the JSON of its `t`, to be echoed */
+	char name[NAME_BYTES_MAX + 1];   /* MESSAGE_NAME */
+	uint64_t offset;                 /* MESSAGE_ACK */
+	unsigned lines;                  /* MESSAGE_SNAPSHOT: of scrollback */
+	char lease[LEASE_ID_LENGTH + 1]; /* MESSAGE_LEASE: its id, "" for none */
 };
 
 /* Parse length bytes of text. */

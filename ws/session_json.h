@@ -19,3 +19,6 @@ json_t *signal_json(int number);
 
 /* The number of a signal named "INT" or "SIGINT"; -1 for another text. */
 int signal_parse(const char *name);
+
+/* The lease as all may see it, null when nobody has it. Returns a new reference. */
+json_t *lease_json(const struct lease *l);

@@ -165,6 +165,7 @@ static void follow(struct terminal *t, struct session *s)
 	t->session = s;
 	t->name_told = s->name_version;
 	t->title_told = s->title_version;
+	t->lease_told = 0;
 	t->resume = resume;
 	/* Exactly the rest, if the ring still has it; otherwise the screen. */
 	t->skipped = history_seek(&s->history, &t->cursor, resume, t->offset);
@@ -266,9 +267,13 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 		refuse(t, "READ_ONLY", "This link may only watch: input is refused");
 		return;
 	}
-	int rc = t->session ? session_type(t->session, &t->viewer, bytes, length) : -EAGAIN;
+	/* An id whose lease is over is as good as none. */
+	const char *lease = t->session && typing_admits(t->session, t->lease) ? t->lease : NULL;
+	int rc = t->session ? session_type(t->session, &t->viewer, lease, bytes, length) : -EAGAIN;
 	if (rc == -EAGAIN)
 		refuse(t, "NOT_READY", "The session is still starting: input is refused");
+	else if (rc == -EACCES)
+		refuse(t, "LEASED", "Somebody else has leased the session: input is refused");
 	else if (rc == -ENOBUFS)
 		refuse(t, "INPUT_OVERFLOW", "Too much input waits for a program to read it");
 	else if (rc < 0)
@@ -320,6 +325,9 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 			terminal_want_snapshot(t, SNAPSHOT_REQUEST);
 			terminal_pump(t);
 		}
+		break;
+	case MESSAGE_LEASE:
+		memcpy(t->lease, m.lease, sizeof t->lease);
 		break;
 	case MESSAGE_ACK:
 	case MESSAGE_UNKNOWN:

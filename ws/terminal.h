@@ -70,9 +70,11 @@ struct terminal {
 	unsigned kept;       /* times that it was looked at since it is back in the stream */
 	uint64_t limit_seen; /* offset up to which there was output then */
 	bool attached_told, sync_told, ready, closing;
-	uint64_t presence_told; /* version */
-	uint64_t name_told;     /* version */
-	uint64_t title_told;    /* version */
+	uint64_t presence_told;          /* version */
+	uint64_t name_told;              /* version */
+	uint64_t title_told;             /* version */
+	uint64_t lease_told;             /* version */
+	char lease[LEASE_ID_LENGTH + 1]; /* the one that it shows when it types, or "" */
 	bool pong;
 	char pong_time[MESSAGE_TIME_MAX]; /* JSON */
 	const char *error_code;           /* to be told: literals */

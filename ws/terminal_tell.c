@@ -123,6 +123,13 @@ static bool tell_state(struct terminal *t)
 			session_state_name(t->session->state)));
 }
 
+static bool tell_lease(struct terminal *t)
+{
+	const struct lease *lease = &t->session->typing.lease;
+	t->lease_told = lease->version;
+	return send_json(t, json_pack("{s:s, s:o}", "type", "lease", "lease", lease_json(lease)));
+}
+
 static bool tell_title(struct terminal *t)
 {
 	const struct screen *screen = session_screen(t->session);
@@ -345,6 +352,8 @@ static int tell_message(struct terminal *t)
 		sent = tell_presence(t);
 	else if (t->ready && t->name_told != t->session->name_version)
 		sent = tell_state(t);
+	else if (t->ready && t->lease_told != t->session->typing.lease.version)
+		sent = tell_lease(t);
 	else if (t->ready && t->title_told != t->session->title_version)
 		sent = tell_title(t);
 	else

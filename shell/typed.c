@@ -1,0 +1,90 @@
+#include "shell/typed.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+static size_t size_of(const struct typed_entry *e)
+{
+	return sizeof *e + strlen(e->by) + 1 + (e->text ? e->bytes : 0);
+}
+
+static void drop(struct typed *t, struct typed_entry *e)
+{
+	DL_DELETE(t->entries, e);
+	t->count--;
+	t->size -= size_of(e);
+	free(e->text);
+	free(e);
+}
+
+static bool ends_line(const struct typed_entry *e)
+{
+	char last = e->text ? e->text[e->bytes - 1] : '\0';
+	return last == '\r' || last == '\n';
+}
+
+/* Whether a note goes on with what the same one has typed just before. */
+static bool goes_on(const struct typed_entry *e, const struct typed_note *n)
+{
+	return e->client == n->client && strcmp(e->by, n->by) == 0 &&
+		(e->text != NULL) == n->shown && n->at_ms - e->at_ms <= TYPED_JOIN_MS &&
+		e->bytes + n->length <= TYPED_JOIN_BYTES && !ends_line(e);
+}
+
+static bool join(struct typed *t, struct typed_entry *e, const struct typed_note *n)
+{
+	if (n->shown) {
+		char *text = realloc(e->text, e->bytes + n->length);
+		if (!text)
+			return false;
+		memcpy(text + e->bytes, n->bytes, n->length);
+		e->text = text;
+		t->size += n->length;
+	}
+	e->bytes += n->length;
+	return true;
+}
+
+static struct typed_entry *create(const struct typed_note *n)
+{
+	size_t name = strlen(n->by) + 1;
+	struct typed_entry *e = calloc(1, sizeof *e + name);
+	char *text = e && n->shown ? malloc(n->length) : NULL;
+	if (!e || (n->shown && !text)) {
+		free(e);
+		return NULL;
+	}
+	if (n->shown)
+		memcpy(text, n->bytes, n->length);
+	memcpy(e->by, n->by, name);
+	e->offset = n->offset;
+	e->at_ms = n->at_ms;
+	e->client = n->client;
+	e->bytes = n->length;
+	e->text = text;
+	return e;
+}
+
+void typed_add(struct typed *t, const struct typed_note *n)
+{
+	struct typed_entry *last = t->entries ? t->entries->prev : NULL;
+	if (n->length == 0 || n->length > TYPED_BYTES_MAX)
+		return;
+	if (!last || !goes_on(last, n) || !join(t, last, n)) {
+		struct typed_entry *e = create(n);
+		if (!e)
+			return;
+		DL_APPEND(t->entries, e);
+		t->count++;
+		t->size += size_of(e);
+	}
+	while (t->entries && (t->count > TYPED_ENTRIES_MAX || t->size > TYPED_BYTES_MAX))
+		drop(t, t->entries);
+}
+
+void typed_finish(struct typed *t)
+{
+	while (t->entries)
+		drop(t, t->entries);
+}

@@ -1,0 +1,100 @@
+#include "shell/typing.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+Test(typing_paste, as_terminals_give_it)
+{
+	static const struct {
+		const char *text;
+		bool bracketed;
+		const char *bytes;
+	} cases[] = {{"", false, ""}, {"a", false, "a"},
+		{"a\nb\r\nc\rd\n\n", false, "a\rb\rc\rd\r\r"}, {"\n", false, "\r"},
+		{"a\033[201~b", false, "a\033[201~b"}, {"", true, "\033[200~\033[201~"},
+		{"a\nb\r\n", true, "\033[200~a\nb\r\n\033[201~"},
+		{"a\033[201~b", true, "\033[200~ab\033[201~"},
+		{"\033[20\033[201~1~x", true, "\033[200~x\033[201~"},
+		{"\033[201~\033[201~", true, "\033[200~\033[201~"},
+		{"a\302\233201~b", true, "\033[200~ab\033[201~"},
+		{"\302\233\033[201~201~x", true, "\033[200~x\033[201~"},
+		{"\033[201", true, "\033[200~\033[201\033[201~"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		size_t length = strlen(cases[i].text);
+		char *dst = malloc(TYPING_PASTE_SIZE(length));
+		size_t n = typing_paste(cases[i].text, length, cases[i].bracketed, dst);
+		cr_expect_eq(n, strlen(cases[i].bytes), "%zu", i);
+		cr_expect_arr_eq(dst, cases[i].bytes, n, "%zu", i);
+		free(dst);
+	}
+}
+
+static struct termios cooked(void)
+{
+	struct termios t = {.c_iflag = ICRNL, .c_lflag = ICANON | ISIG | IEXTEN | ECHO};
+	for (size_t i = 0; i < NCCS; i++)
+		t.c_cc[i] = _POSIX_VDISABLE;
+	t.c_cc[VINTR] = 3;
+	t.c_cc[VEOF] = 4;
+	t.c_cc[VKILL] = 21;
+	t.c_cc[VERASE] = 127;
+	t.c_cc[VLNEXT] = 22;
+	return t;
+}
+
+/* Whether so many x and then text are taken, after what was there. */
+static bool takes(
+	struct typing_line *line, const struct termios *modes, size_t count, const char *text)
+{
+	static char bytes[3 * TYPING_LINE_MAX];
+	memset(bytes, 'x', count);
+	size_t length = strlen(text);
+	memcpy(bytes + count, text, length);
+	return typing_follow_line(line, modes, bytes, count + length);
+}
+
+Test(typing_follow_line, the_limit)
+{
+	const struct termios modes = cooked();
+	struct typing_line line = {0};
+	cr_expect(takes(&line, &modes, TYPING_LINE_MAX, "\n"));
+	cr_expect_eq(line.length, 0);
+	cr_expect(takes(&line, &modes, TYPING_LINE_MAX, ""));
+	cr_expect_not(takes(&line, &modes, 1, ""), "the line goes on");
+	line = (struct typing_line){0};
+	cr_expect_not(takes(&line, &modes, TYPING_LINE_MAX + 1, "\n"));
+}
+
+Test(typing_follow_line, what_ends_a_line)
+{
+	static const char *const ends[] = {"\n", "\r", "\x03", "\x04", "\x15"};
+	const struct termios modes = cooked();
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		struct typing_line line = {0};
+		cr_expect(takes(&line, &modes, 9, ends[i]), "%zu", i);
+		cr_expect_eq(line.length, 0, "%zu", i);
+	}
+}
+
+Test(typing_follow_line, erased_quoted_and_by_other_modes)
+{
+	struct termios modes = cooked();
+	struct typing_line line = {0};
+	cr_expect(takes(&line, &modes, 3, "\x7f"));
+	cr_expect_eq(line.length, 2);
+	cr_expect(takes(&line, &modes, 0, "\x16"));
+	cr_expect(takes(&line, &modes, 0, "\n"));
+	cr_expect_eq(line.length, 3, "a quoted line feed does not end it");
+	modes.c_iflag = INLCR;
+	cr_expect(takes(&line, &modes, 0, "\n\r"));
+	cr_expect_eq(line.length, 5);
+	modes.c_lflag = ICANON;
+	cr_expect(takes(&line, &modes, 0, "\x03\x16"));
+	cr_expect_eq(line.length, 7);
+	modes.c_cc[VEOL] = ';';
+	cr_expect(takes(&line, &modes, 0, "a;"));
+	cr_expect_eq(line.length, 0);
+}

@@ -1,0 +1,519 @@
+/* Typing for programs: text, pastes, keys by name, bytes and the mouse; who typed what; and the lease. */
+#include "shell/clock.h"
+#include "shell/keys.h"
+#include "shell/mouse.h"
+#include "ws/api.h"
+#include "ws/base64.h"
+#include "ws/error.h"
+#include "ws/session_json.h"
+#include "ws/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define KEYS_COUNT_MAX 4096u /* of one request */
+#define SUBMIT_MS \
+	150u /* after which what was typed no longer looks like a paste with an Enter in it */
+
+/* Who types */
+
+static const char *default_name(const struct request *r)
+{
+	return r->principal.link[0] ? r->principal.link : "owner";
+}
+
+static bool take_label(
+	struct request *r, const json_t *body, const char *field, size_t max, const char **ret_text)
+{
+	if (!api_text(r, body, field, ret_text))
+		return false;
+	if (!*ret_text || (name_is_text(*ret_text) && strlen(*ret_text) <= max))
+		return true;
+	reply_invalid(
+		r, field, "A label is 1 to 64 bytes of text without control characters", "invalid");
+	return false;
+}
+
+bool api_typist(struct request *r, const json_t *body, struct typist *ret_typist)
+{
+	*ret_typist = (struct typist){0};
+	if (!take_label(r, body, "name", LEASE_OWNER_MAX, &ret_typist->name) ||
+		!api_text(r, body, "lease", &ret_typist->lease))
+		return false;
+	if (!ret_typist->name)
+		ret_typist->name = default_name(r);
+	return true;
+}
+
+/* What is typed */
+
+struct keystrokes {
+	struct request *request;
+	struct session *session;
+	struct screen_modes modes;
+	char *bytes;
+	size_t length, capacity;
+};
+
+/* Room for so many more bytes. Returns false when it cannot be had: then the request has been answered. */
+static bool make_room(struct keystrokes *k, size_t length)
+{
+	if (k->length + length > LINK_INPUT_MAX + TYPING_PASTE_SIZE(0)) {
+		api_session_refuse(k->request, k->session, -ENOBUFS);
+		return false;
+	}
+	if (k->capacity - k->length >= length)
+		return true;
+	size_t capacity = (k->length + length) * 2;
+	char *bytes = realloc(k->bytes, capacity);
+	if (!bytes) {
+		reply_error(k->request, "INTERNAL_ERROR", "Out of memory", NULL);
+		return false;
+	}
+	k->bytes = bytes;
+	k->capacity = capacity;
+	return true;
+}
+
+static bool append(struct keystrokes *k, const void *bytes, size_t length)
+{
+	if (length == 0)
+		return true;
+	if (!make_room(k, length))
+		return false;
+	memcpy(k->bytes + k->length, bytes, length);
+	k->length += length;
+	return true;
+}
+
+/* A field that is a string, in which NUL is a character. Returns false when it is none: then it is answered. */
+static bool take_string(struct keystrokes *k, const json_t *body, const char *field,
+	const char **ret_text, size_t *ret_length)
+{
+	const json_t *value = json_object_get(body, field);
+	*ret_text = json_string_value(value);
+	*ret_length = json_string_length(value);
+	if (*ret_text || !value || json_is_null(value))
+		return true;
+	reply_invalid(k->request, field, "Must be a string", "invalid");
+	return false;
+}
+
+static bool add_text(struct keystrokes *k, const json_t *body)
+{
+	const char *text;
+	size_t length;
+	return take_string(k, body, "text", &text, &length) && append(k, text, length);
+}
+
+static bool add_paste(struct keystrokes *k, const json_t *body)
+{
+	const char *text;
+	size_t length;
+	if (!take_string(k, body, "paste", &text, &length))
+		return false;
+	if (!text)
+		return true;
+	if (!make_room(k, TYPING_PASTE_SIZE(length)))
+		return false;
+	k->length += typing_paste(text, length, k->modes.bracketed_paste, k->bytes + k->length);
+	return true;
+}
+
+static bool add_key(struct keystrokes *k, const char *name, size_t length)
+{
+	struct key key;
+	char bytes[KEYS_BYTES_MAX];
+	if (keys_parse(name, length, &key))
+		return append(k, bytes, keys_encode(&key, &k->modes, bytes));
+	reply_invalid(k->request, "keys",
+		"There is a name that is no key: C- M- S- before Enter, Tab, Escape, Space, BSpace, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F24, KP0 to KP9, KPEnter, or one character",
+		"invalid");
+	return false;
+}
+
+/* Names separated by blanks. */
+static bool add_names(struct keystrokes *k, const char *text)
+{
+	unsigned count = 0;
+	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+		size_t length = strcspn(text, " ");
+		if (++count > KEYS_COUNT_MAX) {
+			reply_invalid(k->request, "keys", "At most 4096 keys", "invalid");
+			return false;
+		}
+		if (!add_key(k, text, length))
+			return false;
+		text += length;
+	}
+	return true;
+}
+
+static bool add_keys(struct keystrokes *k, const json_t *body)
+{
+	const json_t *keys = json_object_get(body, "keys"), *name;
+	size_t i;
+	if (!keys || json_is_null(keys))
+		return true;
+	if (json_is_string(keys) && strlen(json_string_value(keys)) == json_string_length(keys))
+		return add_names(k, json_string_value(keys));
+	if (!json_is_array(keys) || json_array_size(keys) > KEYS_COUNT_MAX) {
+		reply_invalid(k->request, "keys",
+			"Must be at most 4096 names of keys, in an array or in one string",
+			"invalid");
+		return false;
+	}
+	json_array_foreach (keys, i, name) {
+		/* What is no string is no name either. */
+		if (!add_key(k, json_string_value(name), json_string_length(name)))
+			return false;
+	}
+	return true;
+}
+
+static bool add_base64(struct keystrokes *k, const json_t *body)
+{
+	const char *text;
+	size_t length;
+	if (!api_text(k->request, body, "base64", &text))
+		return false;
+	if (!text)
+		return true;
+	unsigned char *bytes = base64_decode(text, &length);
+	if (!bytes)
+		reply_invalid(k->request, "base64", "Must be base64", "invalid");
+	bool good = bytes && append(k, bytes, length);
+	free(bytes);
+	return good;
+}
+
+/* The mouse */
+
+static const char *const actions[] = {[MOUSE_PRESS] = "press",
+	[MOUSE_RELEASE] = "release",
+	[MOUSE_MOVE] = "move",
+	[MOUSE_SCROLL_UP] = "scroll_up",
+	[MOUSE_SCROLL_DOWN] = "scroll_down"};
+
+static const char *const buttons[] = {
+	[MOUSE_LEFT] = "left", [MOUSE_MIDDLE] = "middle", [MOUSE_RIGHT] = "right"};
+
+static bool find_name(const char *const *names, size_t count, const char *name, unsigned *ret_index)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0) {
+			*ret_index = i;
+			return true;
+		}
+	return false;
+}
+
+static bool take_modifiers(struct request *r, const json_t *mouse, unsigned *ret_modifiers)
+{
+	const json_t *list = json_object_get(mouse, "modifiers"), *each;
+	size_t i;
+	if (list && !json_is_null(list) && !json_is_array(list)) {
+		reply_invalid(r, "mouse.modifiers", "Must be an array of C, M and S", "invalid");
+		return false;
+	}
+	json_array_foreach (list, i, each) {
+		const char *name = json_string_value(each);
+		unsigned one = !name             ? 0
+			: strcmp(name, "C") == 0 ? KEY_CTRL
+			: strcmp(name, "M") == 0 ? KEY_ALT
+			: strcmp(name, "S") == 0 ? KEY_SHIFT
+						 : 0;
+		if (!one) {
+			reply_invalid(
+				r, "mouse.modifiers", "Must be an array of C, M and S", "invalid");
+			return false;
+		}
+		*ret_modifiers |= one;
+	}
+	return true;
+}
+
+/* The action and the button. ret_click: press and release. */
+static bool take_action(
+	struct request *r, const json_t *mouse, struct mouse_event *ret_event, bool *ret_click)
+{
+	const char *action, *button;
+	unsigned which = MOUSE_PRESS, held = MOUSE_LEFT;
+	if (!api_text(r, mouse, "action", &action) || !api_text(r, mouse, "button", &button))
+		return false;
+	*ret_click = action && strcmp(action, "click") == 0;
+	if (!action || (!*ret_click && !find_name(actions, MOUSE_SCROLL_DOWN + 1, action, &which))) {
+		reply_invalid(r, "mouse.action",
+			"Must be press, release, click, move, scroll_up or scroll_down",
+			action ? "invalid" : "required");
+		return false;
+	}
+	if (button && !find_name(buttons, MOUSE_RIGHT + 1, button, &held)) {
+		reply_invalid(r, "mouse.button", "Must be left, middle or right", "invalid");
+		return false;
+	}
+	ret_event->action = (enum mouse_action)which;
+	ret_event->button = which == MOUSE_MOVE && !button ? MOUSE_NO_BUTTON
+							   : (enum mouse_button)held;
+	return true;
+}
+
+static bool take_mouse(
+	struct keystrokes *k, const json_t *mouse, struct mouse_event *ret_event, bool *ret_click)
+{
+	struct request *r = k->request;
+	uint64_t row = 0, col = 0;
+	if (!json_is_object(mouse)) {
+		reply_invalid(r, "mouse", "Must be an object", "invalid");
+		return false;
+	}
+	if (!take_action(r, mouse, ret_event, ret_click) ||
+		!api_number(r, mouse, "row", 1, k->session->rows, &row) ||
+		!api_number(r, mouse, "column", 1, k->session->cols, &col) ||
+		!take_modifiers(r, mouse, &ret_event->modifiers))
+		return false;
+	ret_event->row = (unsigned)row;
+	ret_event->col = (unsigned)col;
+	if (row > 0 && col > 0)
+		return true;
+	reply_invalid(r, row == 0 ? "mouse.row" : "mouse.column",
+		"row and column are required, from 1 on", "required");
+	return false;
+}
+
+static bool add_mouse(struct keystrokes *k, const json_t *body)
+{
+	const json_t *mouse = json_object_get(body, "mouse");
+	struct mouse_event event = {0};
+	char bytes[MOUSE_BYTES_MAX];
+	bool click = false;
+	if (!mouse || json_is_null(mouse))
+		return true;
+	if (!take_mouse(k, mouse, &event, &click))
+		return false;
+	if (!mouse_is_tracked(&k->modes)) {
+		reply_error(k->request, "MOUSE_OFF",
+			k->modes.mouse == MOUSE_NONE ? "The program does not track the mouse"
+						     : "The program wants to hear of pixels",
+			json_pack("{s:s}", "sessionId", k->session->id));
+		return false;
+	}
+	if (!append(k, bytes, mouse_encode(&event, &k->modes, bytes)))
+		return false;
+	event.action = MOUSE_RELEASE;
+	return !click || append(k, bytes, mouse_encode(&event, &k->modes, bytes));
+}
+
+/* Typing it */
+
+static struct screen_modes modes_of(struct session *s)
+{
+	const struct screen *screen = session_screen(s);
+	return screen ? *screen_modes(screen) : (struct screen_modes){0};
+}
+
+static void reply_typed(struct request *r, struct session *s, const struct typing_result *typed)
+{
+	(void)s;
+	reply_success(r,
+		json_pack("{s:I, s:I, s:I}", "written", (json_int_t)typed->written, "queued",
+			(json_int_t)typed->queued, "offset", (json_int_t)typed->offset));
+}
+
+/* An Enter that is due. */
+struct submit {
+	uv_timer_t timer;
+	struct api *api;
+	struct request *request;
+	json_t *body; /* the typist borrows from it */
+	struct typist by;
+	char session[NAME_ID_MAX + 1];
+	uint64_t epoch;
+	struct typing_result typed; /* so far */
+};
+
+static int type_enter(struct session *s, const struct typist *by, struct typing_result *typed)
+{
+	struct screen_modes modes = modes_of(s);
+	struct key enter;
+	struct typing_result result;
+	char bytes[KEYS_BYTES_MAX];
+	(void)keys_parse("Enter", strlen("Enter"), &enter); /* it is one */
+	int rc = typing_write(s, by, bytes, keys_encode(&enter, &modes, bytes), &result);
+	if (rc < 0)
+		return rc;
+	typed->written += result.written;
+	typed->queued = result.queued;
+	return 0;
+}
+
+static void on_submit_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+static void on_submit(uv_timer_t *timer)
+{
+	struct submit *p = timer->data;
+	struct session *s = sessions_find(p->api->sessions, p->session);
+	if (!s || !s->history_open || s->link.info.epoch != p->epoch) {
+		reply_error(p->request, "SESSION_DESTROYED", "The session has been deleted", NULL);
+	} else {
+		int rc = type_enter(s, &p->by, &p->typed);
+		if (rc < 0)
+			api_session_refuse(p->request, s, rc);
+		else
+			reply_typed(p->request, s, &p->typed);
+	}
+	request_unref(p->request);
+	json_decref(p->body);
+	uv_close((uv_handle_t *)timer, on_submit_closed);
+}
+
+static void submit_later(struct api *a, struct request *r, struct session *s, json_t *body,
+	const struct submit *what)
+{
+	struct submit *p = malloc(sizeof *p);
+	if (!p) {
+		reply_error(
+			r, "INTERNAL_ERROR", "Out of memory: it was typed, but not entered", NULL);
+		return;
+	}
+	*p = *what;
+	p->api = a;
+	p->request = request_ref(r);
+	p->body = json_incref(body);
+	strcpy(p->session, s->id); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): same size */
+	p->epoch = s->link.info.epoch;
+	p->timer.data = p;
+	uv_timer_init(a->sessions->loop, &p->timer);
+	uv_timer_start(&p->timer, on_submit, SUBMIT_MS, 0);
+}
+
+static bool is_asked(const json_t *body, bool submit)
+{
+	static const char *const fields[] = {"text", "paste", "keys", "base64", "mouse"};
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (json_object_get(body, fields[i]))
+			return true;
+	return submit;
+}
+
+static void type(struct api *a, struct keystrokes *k, json_t *body, bool submit)
+{
+	struct submit typed = {0};
+	struct request *r = k->request;
+	struct session *s = k->session;
+	if (!api_typist(r, body, &typed.by))
+		return;
+	int rc = typing_write(s, &typed.by, k->length ? k->bytes : "", k->length, &typed.typed);
+	if (rc == 0 && submit && k->length > 0) {
+		submit_later(a, r, s, body, &typed);
+		return;
+	}
+	if (rc == 0 && submit)
+		rc = type_enter(s, &typed.by, &typed.typed);
+	if (rc < 0)
+		api_session_refuse(r, s, rc);
+	else
+		reply_typed(r, s, &typed.typed);
+}
+
+void api_session_keys(struct api *a, struct request *r, struct session *s)
+{
+	bool submit = false;
+	struct keystrokes k = {.request = r, .session = s, .modes = modes_of(s)};
+	json_t *body = api_body(r);
+	if (!body || !api_flag(r, body, "submit", &submit))
+		goto out;
+	if (!is_asked(body, submit))
+		reply_invalid(r, "text",
+			"One of text, paste, keys, base64, mouse and submit is required",
+			"required");
+	else if (add_text(&k, body) && add_paste(&k, body) && add_keys(&k, body) &&
+		add_base64(&k, body) && add_mouse(&k, body))
+		type(a, &k, body, submit);
+out:
+	free(k.bytes);
+	json_decref(body);
+}
+
+/* What was typed */
+
+static json_t *typed_json(const struct typed_entry *e)
+{
+	struct text_decoder decoder = {0};
+	json_t *text = e->text ? text_json(&decoder, e->text, e->bytes, true) : json_null();
+	return json_pack("{s:I, s:o, s:s, s:o, s:I, s:o}", "offset", (json_int_t)e->offset, "at",
+		time_json(e->at_ms), "by", e->by, "client",
+		e->client ? json_integer((json_int_t)e->client) : json_null(), "bytes",
+		(json_int_t)e->bytes, "text", text);
+}
+
+void api_session_typed(struct api *a, struct request *r, struct session *s)
+{
+	const char *text = request_param(r, "from");
+	const struct typed_entry *e;
+	uint64_t from = 0;
+	(void)a;
+	if (text && !params_number(text, INT64_MAX, &from)) {
+		reply_invalid(r, "from", "Must be an offset in bytes", "invalid");
+		return;
+	}
+	json_t *list = json_array();
+	DL_FOREACH (s->typing.typed.entries, e)
+		if (e->offset >= from)
+			json_array_append_new(list, typed_json(e));
+	reply_success(r, json_pack("{s:o}", "typed", list));
+}
+
+/* The lease */
+
+void api_lease_show(struct api *a, struct request *r, struct session *s)
+{
+	(void)a;
+	reply_success(r, json_pack("{s:o}", "lease", lease_json(&s->typing.lease)));
+}
+
+void api_lease_take(struct api *a, struct request *r, struct session *s)
+{
+	const char *mode;
+	struct lease_terms terms = {.ttl_ms = LEASE_TTL_DEFAULT_MS};
+	(void)a;
+	json_t *body = api_body(r);
+	if (!body || !take_label(r, body, "owner", LEASE_OWNER_MAX, &terms.owner) ||
+		!api_text(r, body, "mode", &mode) || !api_text(r, body, "renew", &terms.renew) ||
+		!api_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))
+		goto out;
+	terms.exclusive = !mode || strcmp(mode, "exclusive") == 0;
+	if (!terms.owner)
+		terms.owner = default_name(r);
+	if (!terms.exclusive && strcmp(mode, "advisory") != 0) {
+		reply_invalid(r, "mode", "Must be exclusive or advisory", "invalid");
+		goto out;
+	}
+	int rc = session_lease(s, &terms);
+	if (rc < 0) {
+		api_session_refuse(r, s, rc == -EBUSY ? -EACCES : rc);
+		goto out;
+	}
+	json_t *lease = lease_json(&s->typing.lease);
+	json_object_set_new(lease, "id", json_string(s->typing.lease.id));
+	reply_success(r, json_pack("{s:o}", "lease", lease));
+out:
+	json_decref(body);
+}
+
+void api_lease_give_back(struct api *a, struct request *r, struct session *s)
+{
+	const char *id = request_param(r, "id");
+	(void)a;
+	if (!id && r->principal.role != ROLE_OWNER)
+		reply_invalid(r, "id", "The id of the lease is required", "required");
+	else if (lease_is_held(&s->typing.lease, clock_wall_ms()) && !session_give_back(s, id))
+		api_session_refuse(r, s, -EACCES);
+	else
+		reply_success(r, json_pack("{s:n}", "lease"));
+}

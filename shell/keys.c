@@ -72,7 +72,7 @@ struct sequence {
 
 /* xterm ctlseqs: PC-style function keys. */
 static const struct sequence legacy[] = {
-	[KEY_UP - KEY_UP] = {1, 'A', false, true},
+	[0] = {1, 'A', false, true}, /* KEY_UP */
 	[KEY_DOWN - KEY_UP] = {1, 'B', false, true},
 	[KEY_RIGHT - KEY_UP] = {1, 'C', false, true},
 	[KEY_LEFT - KEY_UP] = {1, 'D', false, true},

@@ -69,7 +69,7 @@ static struct typed_entry *create(const struct typed_note *n)
 void typed_add(struct typed *t, const struct typed_note *n)
 {
 	struct typed_entry *last = t->entries ? t->entries->prev : NULL;
-	if (n->length == 0 || n->length > TYPED_BYTES_MAX)
+	if (n->length == 0 || (n->shown && n->length > TYPED_BYTES_MAX))
 		return;
 	if (!last || !goes_on(last, n) || !join(t, last, n)) {
 		struct typed_entry *e = create(n);
@@ -79,7 +79,7 @@ void typed_add(struct typed *t, const struct typed_note *n)
 		t->count++;
 		t->size += size_of(e);
 	}
-	while (t->entries && (t->count > TYPED_ENTRIES_MAX || t->size > TYPED_BYTES_MAX))
+	while (t->count > 1 && (t->count > TYPED_ENTRIES_MAX || t->size > TYPED_BYTES_MAX))
 		drop(t, t->entries);
 }
 

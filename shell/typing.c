@@ -39,9 +39,9 @@ size_t typing_paste(const char *text, size_t length, bool bracketed, char *dst)
 			n -= strlen(PASTE_END_C1);
 	}
 	if (bracketed) {
-		memcpy(dst, PASTE_BEGIN, begin);
-		memcpy(dst + n, PASTE_END, strlen(PASTE_END));
-		n += strlen(PASTE_END);
+		memcpy(dst, PASTE_BEGIN, begin); /* NOLINT(bugprone-not-null-terminated-result) */
+		for (const char *end = PASTE_END; *end; end++)
+			dst[n++] = *end;
 	}
 	return n;
 }

@@ -149,8 +149,7 @@ static bool take(struct request *r, struct execute *x)
 {
 	struct exec_options *o = &x->options;
 	if (!api_command(r, x->body, &o->command, &o->length) ||
-		!api_text(r, x->body, "cwd", &o->cwd) ||
-		!api_text(r, x->body, "lease", &o->lease) ||
+		!api_text(r, x->body, "cwd", &o->cwd) || !api_text(r, x->body, "lease", &o->lease) ||
 		!api_number(r, x->body, "timeoutMs", 0, UINT64_C(30) * 24 * 3600 * 1000,
 			&o->timeout_ms) ||
 		!api_environment(r, x->body, &x->env) || !api_directory(r, o->cwd))

@@ -6,6 +6,7 @@
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/session_json.h"
+#include "ws/state_json.h"
 #include "ws/text.h"
 
 #include <errno.h>
@@ -81,7 +82,7 @@ static bool append(struct keystrokes *k, const void *bytes, size_t length)
 {
 	if (length == 0)
 		return true;
-	if (!make_room(k, length))
+	if (!make_room(k, length) || !k->bytes)
 		return false;
 	memcpy(k->bytes + k->length, bytes, length);
 	k->length += length;
@@ -316,10 +317,12 @@ static struct screen_modes modes_of(struct session *s)
 
 static void reply_typed(struct request *r, struct session *s, const struct typing_result *typed)
 {
-	(void)s;
+	struct session_state state;
+	session_state(s, &state);
 	reply_success(r,
-		json_pack("{s:I, s:I, s:I}", "written", (json_int_t)typed->written, "queued",
-			(json_int_t)typed->queued, "offset", (json_int_t)typed->offset));
+		json_pack("{s:I, s:I, s:I, s:o}", "written", (json_int_t)typed->written, "queued",
+			(json_int_t)typed->queued, "offset", (json_int_t)typed->offset, "state",
+			state_json(&state)));
 }
 
 /* An Enter that is due. */

@@ -1,0 +1,311 @@
+// Programs type into sessions: keys by name, pastes and the mouse as the program on the terminal wants them, a queue
+// that loses nothing, who typed what, and leases.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const keys = (server, id, body) => server.api.call('POST', `/api/session/${id}/keys`, body);
+const typed = async (server, id, from = 0) => (await server.api.call('GET', `/api/session/${id}/typed?from=${from}`)).typed;
+const lease = async (server, id, body) => (await server.api.call('POST', `/api/session/${id}/lease`, body)).lease;
+const refusedKeys = (server, id, status, code, body) => server.api.refused(status, code, 'POST', `/api/session/${id}/keys`, body);
+const python = (body) => `python3 -c '${body}'`;
+
+/** Starts a program and waits for what it says first. */
+async function start(server, id, command, says) {
+	const { offset } = await server.api.get(id);
+	await server.api.input(id, `${command}\r`);
+	await server.outputMatches(id, says, offset);
+}
+
+/** A program that turns modes on, writes all that comes to `got` until a `q`, and turns them off. */
+async function reader(server, id, on, off = '') {
+	writeFileSync(path.join(server.cwd, 'reader.py'), `import os, sys, termios, tty
+old = termios.tcgetattr(0)
+tty.setraw(0)
+os.write(1, b"\\x1b[2J${on}" + b"list" + b"ening")
+out = open("got", "wb", 0)
+while True:
+    data = os.read(0, 4096)
+    out.write(data)
+    if data.endswith(b"q"): break
+os.write(1, b"${off}")
+termios.tcsetattr(0, termios.TCSANOW, old)
+`);
+	await start(server, id, 'python3 reader.py', /listening/);
+	return {
+		/** What came, once the q has come too. */
+		async end() {
+			await keys(server, id, { text: 'q' });
+			const file = path.join(server.cwd, 'got');
+			await until('q', () => readFileSync(file, 'latin1').endsWith('q'));
+			return readFileSync(file, 'latin1').slice(0, -1);
+		},
+	};
+}
+
+scenario('text, keys and bytes are typed in their order, and the answer is true', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const { offset } = await server.api.get('s');
+	const answer = await keys(server, 's', { text: 'echo on', keys: ['e', 'x', 'Left', 'DC'], base64: Buffer.from('e-\r').toString('base64') });
+	assert.deepEqual([answer.written, answer.queued, answer.offset], [7 + 2 + 3 + 4 + 3, 0, offset]);
+	assert.equal(typeof answer.state.status, 'string');
+	await server.outputMatches('s', /\x07onee-\r\n/, offset);
+	await keys(server, 's', { keys: 'e c h o Space o k Enter' });
+	await server.outputMatches('s', /\x07ok\r\n/, offset);
+	await keys(server, 's', { text: 'sleep 100', submit: true });
+	await until('sleep', async () => (await keys(server, 's', { text: '' })).state.status === 'running');
+	await keys(server, 's', { keys: 'C-c' });
+	await server.outputMatches('s', /\^C/, offset);
+	assert.equal((await keys(server, 's', { submit: true })).written, 1);
+});
+
+scenario('what is wrong is refused, and nothing of it typed', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const { offset } = await server.api.get('s');
+	const wrong = [{}, { keys: ['Entr'] }, { keys: 'Enter xx' }, { keys: [1] }, { keys: 5 }, { text: 5 }, { paste: {} },
+		{ base64: '%' }, { text: 'x', keys: ['F99'] }, { text: 'x', submit: 'yes' }, { text: 'x', name: 'a\nb' },
+		{ text: 'x', name: 'n'.repeat(65) }, { text: 'x', mouse: [] }, { text: 'x', mouse: { action: 'click', row: 0, column: 1 } },
+		{ mouse: { action: 'jump', row: 1, column: 1 } }, { mouse: { action: 'click', row: 25, column: 1 } },
+		{ mouse: { action: 'click', row: 1, column: 1, modifiers: ['X'] } }, { mouse: { action: 'click', column: 1 } },
+		{ mouse: { action: 'click', button: 'big', row: 1, column: 1 } }, { keys: Array(4097).fill('x') }];
+	for (const body of wrong) await refusedKeys(server, 's', 400, 'VALIDATION_FAILED', body);
+	await refusedKeys(server, 's', 409, 'MOUSE_OFF', { text: 'x', mouse: { action: 'click', row: 1, column: 1 } });
+	assert.equal((await server.api.get('s')).offset, offset, 'nothing was echoed');
+	const { token } = await server.api.link('s', 'viewer', 60_000);
+	const answer = await server.api.as(token).raw('POST', '/api/session/s/keys', { text: 'x' });
+	assert.equal(answer.json.code, 'READ_ONLY');
+	await server.api.input('s', 'exit 3\r');
+	await until('end', async () => (await server.api.get('s')).state === 'exited');
+	await refusedKeys(server, 's', 410, 'SESSION_TERMINATED', { text: 'x' });
+});
+
+scenario('keys follow the modes that the program has set', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const sent = ['Up', 'C-Up', 'F1', 'KP5', 'C-c', 'Escape', 'Enter', 'M-x', 'BTab'];
+	const cases = [
+		['', '\x1b[A\x1b[1;5A\x1bOP5\x03\x1b\r\x1bx\x1b[Z'],
+		['\\x1b[?1h\\x1b=', '\x1bOA\x1b[1;5A\x1bOP\x1bOu\x03\x1b\r\x1bx\x1b[Z', '\\x1b[?1l\\x1b>'],
+		['\\x1b[>4;2m', '\x1b[A\x1b[1;5A\x1bOP5\x1b[27;5;99~\x1b\r\x1b[27;3;120~\x1b[27;2;9~', '\\x1b[>4m'],
+		['\\x1b[>1u', '\x1b[A\x1b[1;5A\x1b[P5\x1b[99;5u\x1b[27u\r\x1b[120;3u\x1b[9;2u', '\\x1b[<u'],
+	];
+	for (const [on, bytes, off] of cases) {
+		const program = await reader(server, 's', on, off);
+		await keys(server, 's', { keys: sent });
+		assert.equal(await program.end(), bytes, on);
+		await server.shellReady('s');
+	}
+});
+
+scenario('the mouse and pastes come as the program has asked for them', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	let program = await reader(server, 's', '\\x1b[?1000h\\x1b[?1006h\\x1b[?2004h', '\\x1b[?1000l\\x1b[?1006l\\x1b[?2004l');
+	await keys(server, 's', { mouse: { action: 'click', row: 3, column: 5 } });
+	assert.equal((await keys(server, 's', { mouse: { action: 'move', row: 3, column: 5 } })).written, 0);
+	await keys(server, 's', { mouse: { action: 'scroll_down', row: 1, column: 1, modifiers: ['C'] } });
+	await keys(server, 's', { paste: 'one\ntwo\x1b[201~three' });
+	assert.equal(await program.end(), '\x1b[<0;5;3M\x1b[<0;5;3m\x1b[<81;1;1M\x1b[200~one\ntwothree\x1b[201~');
+	await server.shellReady('s');
+	program = await reader(server, 's', '\\x1b[?1003h', '\\x1b[?1003l');
+	await keys(server, 's', { mouse: { action: 'press', button: 'right', row: 2, column: 1 } });
+	await keys(server, 's', { mouse: { action: 'move', row: 2, column: 2 } });
+	await keys(server, 's', { paste: 'one\r\ntwo\n' });
+	assert.equal(await program.end(), '\x1b[M"!"\x1b[MC""one\rtwo\r');
+	await server.shellReady('s');
+	program = await reader(server, 's', '\\x1b[?1000h\\x1b[?1016h', '\\x1b[?1000l\\x1b[?1016l');
+	await refusedKeys(server, 's', 409, 'MOUSE_OFF', { mouse: { action: 'click', row: 1, column: 1 } });
+	await program.end();
+});
+
+scenario('a pager and an editor are driven by names of keys', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd, cols: 80, rows: 10 });
+	writeFileSync(path.join(server.cwd, 'lines'), Array.from({ length: 200 }, (_, i) => `line ${i + 1} of it\n`).join(''));
+	const screen = async () => (await server.api.raw('GET', '/api/session/s/screen?format=text')).text;
+	const shows = (pattern) => until(() => `${pattern} on the screen`, async () => pattern.test(await screen()));
+	await server.api.input('s', 'less lines\r');
+	await shows(/^line 1 of/);
+	await keys(server, 's', { keys: ['Down', 'Down'] });
+	await shows(/^line 3 of/);
+	await keys(server, 's', { keys: 'PageDown' });
+	await shows(/^line 12 of/);
+	await keys(server, 's', { keys: 'End' });
+	await shows(/line 200 of/);
+	await keys(server, 's', { keys: 'Home Up' });
+	await shows(/^line 1 of/);
+	await keys(server, 's', { keys: 'q' });
+	await server.shellReady('s');
+	await keys(server, 's', { text: 'vi -u NONE -N new', submit: true });
+	await shows(/^~/m);
+	await keys(server, 's', { keys: ['i'], });
+	await keys(server, 's', { text: 'second', keys: ['Escape'] });
+	await keys(server, 's', { keys: ['O'] });
+	await keys(server, 's', { text: 'first', keys: ['Escape', 'Down', 'End', 'a'] });
+	await keys(server, 's', { text: ' line', keys: ['Left', 'Left', 'Left', 'Left', 'C-v', 'u', '2', '1', '9', '2', 'Escape'] });
+	await keys(server, 's', { text: ':wq', submit: true });
+	const file = path.join(server.cwd, 'new');
+	assert.equal(await until('file', () => { try { return readFileSync(file, 'utf8'); } catch { return false; } }), 'first\nsecond →line\n');
+});
+
+scenario('a large paste into a slow reader comes whole', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	writeFileSync(path.join(server.cwd, 'slow.py'), `import os, time, tty
+tty.setraw(0)
+os.write(1, b"re" + b"ady")
+while not os.path.exists("go"): time.sleep(0.01)
+data = b""
+while not data.endswith(b"!"):
+    data += os.read(0, 1500)
+    time.sleep(0.001)
+open("got.new", "wb").write(data)
+os.rename("got.new", "got")
+os.system("stty sane")
+`);
+	await start(server, 's', 'python3 slow.py', /ready/);
+	const text = Array.from({ length: 30_000 }, (_, i) => `${String(i).padStart(9, '0')}\r`).join('');
+	const answer = await keys(server, 's', { paste: text });
+	assert.ok(answer.written > 0 && answer.queued > 0, JSON.stringify(answer));
+	assert.equal(answer.written + answer.queued, text.length);
+	const full = await refusedKeys(server, 's', 429, 'LIMIT_REACHED', { text: 'x'.repeat(900_000) });
+	assert.equal(full.context.queued, answer.queued, 'nothing of it was taken');
+	const more = await keys(server, 's', { text: '!' });
+	assert.deepEqual([more.written, more.queued], [0, answer.queued + 1]);
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	const got = await until('all of it', () => { try { return readFileSync(path.join(server.cwd, 'got'), 'latin1'); } catch { return false; } });
+	assert.ok(got === `${text}!`, `${got.length} bytes came`);
+	const entries = await typed(server, 's', answer.offset);
+	assert.equal(entries.reduce((sum, { bytes }) => sum + bytes, 0), text.length + 1);
+	assert.ok(entries.every((entry) => entry.text === null), 'a program in raw mode may have asked for a password');
+});
+
+scenario('a line that the kernel would cut is refused', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	await start(server, 's', `stty -echo; ${python('import sys; print("re"+"ady", flush=True); [print(len(l), flush=True) for l in sys.stdin]')}; stty echo`, /ready/);
+	const { offset } = await server.api.get('s');
+	await refusedKeys(server, 's', 409, 'LINE_TOO_LONG', { text: `${'x'.repeat(4096)}\n` });
+	await server.api.refused(409, 'LINE_TOO_LONG', 'POST', '/api/session/s/input', { data: 'x'.repeat(5000) });
+	await refusedKeys(server, 's', 409, 'LINE_TOO_LONG', { paste: `short\n${'x'.repeat(4096)}` });
+	assert.equal((await server.api.get('s')).offset, offset, 'nothing was typed');
+	await keys(server, 's', { text: `${'x'.repeat(4095)}\n` });
+	await server.outputMatches('s', /\b4096\r\n/, offset);
+	await keys(server, 's', { text: 'x'.repeat(3000) });
+	await refusedKeys(server, 's', 409, 'LINE_TOO_LONG', { text: 'x'.repeat(1096) });
+	await keys(server, 's', { text: `${'x'.repeat(1095)}\n${`${'y'.repeat(99)}\n`.repeat(100)}` });
+	await until('all lines', async () => ((await server.api.text('s', offset)).match(/^(4096|100)\r$/gm) ?? []).length === 102);
+	await keys(server, 's', { keys: 'C-d' });
+	await server.shellReady('s');
+	const before = (await server.api.get('s')).offset;
+	await keys(server, 's', { text: `v=${'z'.repeat(6000)}; echo \${#v}` , submit: true });
+	await server.outputMatches('s', /\x076000\r\n/, before);
+});
+
+scenario('what was typed is told with its author, and no secrets', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const { offset } = await server.api.get('s');
+	await keys(server, 's', { text: 'echo visible', keys: ['Enter'], name: 'robot' });
+	await server.outputMatches('s', /\x07visible\r\n/, offset);
+	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
+	for (const key of 'read -s secret\r') ada.type(key);
+	await until('read', async () => (await keys(server, 's', { text: '' })).state.input === 'password');
+	for (const key of 'hunter2') ada.type(key);
+	await keys(server, 's', { text: 'correct-horse\r', name: 'robot' });
+	await server.shellReady('s');
+	// The second line is typed before anybody knows what becomes of the first.
+	const raw = (await server.api.get('s')).offset;
+	await server.api.input('s', 'read -s other\rbattery-staple\n');
+	await server.shellReady('s');
+	await server.api.input('s', 'read -s -n 6 third; echo th""ird\r');
+	await until('read', async () => (await keys(server, 's', { text: '' })).state.status === 'waiting_input');
+	await keys(server, 's', { text: 'sesame' });
+	await server.outputMatches('s', /third\r\n/, raw);
+	const entries = await typed(server, 's');
+	const by = (name) => entries.filter((entry) => entry.by === name);
+	assert.ok(by('robot').some((entry) => entry.text === 'echo visible\r' && entry.client === null && entry.bytes === 13));
+	const hers = by('Ada');
+	assert.ok(hers.every(({ client }) => client === ada.attached.clientId));
+	assert.equal(hers.filter(({ text }) => text !== null).map(({ text }) => text).join(''), 'read -s secret\r');
+	assert.equal(hers.reduce((sum, { bytes }) => sum + bytes, 0), 'read -s secret\rhunter2'.length);
+	assert.ok(entries.some((entry) => entry.text === null && entry.by === 'owner' && entry.bytes >= 'battery-staple\n'.length));
+	const everything = [JSON.stringify(entries), await server.api.text('s'),
+		...await Promise.all(['', '/state', '/screen', '/scrollback', '/lease', '/exec'].map(async (what) => (await server.api.raw('GET', `/api/session/s${what}`)).text))].join('');
+	for (const secret of ['hunter2', 'correct-horse', 'battery-staple', 'sesame']) assert.ok(!everything.includes(secret), secret);
+	assert.ok((await typed(server, 's', raw)).length < entries.length);
+	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', '/api/session/s/typed?from=x');
+});
+
+scenario('an exclusive lease keeps others out, but for Ctrl-C', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
+	assert.deepEqual((await server.api.call('GET', '/api/session/s/lease')).lease, null);
+	const mine = await lease(server, 's', { owner: 'robot', ttlMs: 60_000 });
+	assert.deepEqual([mine.owner, mine.mode, mine.id.length], ['robot', 'exclusive', 32]);
+	const told = await ada.untilMessage('lease', (message) => message.lease?.owner === 'robot');
+	const { id, ...shown } = mine;
+	assert.deepEqual(told.lease, shown, 'without its id');
+	assert.deepEqual((await server.api.call('GET', '/api/session/s/lease')).lease, shown);
+	for (const [route, body] of [['keys', { text: 'x' }], ['input', { data: 'x' }], ['exec', { command: 'true' }], ['keys', { text: 'x', lease: '0'.repeat(32) }], ['lease', { mode: 'advisory' }]]) {
+		const error = await server.api.refused(409, 'LEASED', 'POST', `/api/session/s/${route}`, body);
+		assert.deepEqual(error.context.lease, shown, route);
+	}
+	await server.api.refused(409, 'LEASED', 'POST', '/api/execute', { command: 'true', sessionId: 's' });
+	const { offset } = await server.api.get('s');
+	ada.type('nothing of this\r');
+	await ada.untilMessage('error', ({ code }) => code === 'LEASED');
+	assert.equal((await server.api.get('s')).offset, offset);
+	await keys(server, 's', { text: 'sleep 100', submit: true, lease: id });
+	await until('sleep', async () => (await keys(server, 's', { text: '', lease: id })).state.status === 'running');
+	ada.type('\x03');
+	await server.outputMatches('s', /\^C/, offset);
+	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo mine', lease: id });
+	assert.equal(data.exitCode, 0);
+	ada.control({ type: 'lease', id });
+	ada.type('echo "she" has it\r');
+	await ada.untilText('she has it');
+	const again = await lease(server, 's', { renew: id, owner: 'robot', mode: 'advisory' });
+	assert.deepEqual([again.id, again.mode, again.sinceAt], [id, 'advisory', mine.sinceAt]);
+	await keys(server, 's', { text: '' });
+	await server.api.refused(409, 'LEASED', 'DELETE', `/api/session/s/lease?id=${'0'.repeat(32)}`);
+	const { token } = await server.api.link('s', 'driver', 60_000);
+	await server.api.as(token).refused(400, 'VALIDATION_FAILED', 'DELETE', '/api/session/s/lease');
+	await server.api.as(token).call('DELETE', `/api/session/s/lease?id=${id}`);
+	await ada.untilMessage('lease', (message) => message.lease === null);
+	await server.api.call('DELETE', '/api/session/s/lease');
+	const gone = await refusedKeys(server, 's', 409, 'LEASED', { text: 'x', lease: id });
+	assert.equal(gone.context.lease, null, 'it is over');
+	// One that is not given back ends by itself, and owners may end any.
+	await lease(server, 's', { ttlMs: 1000 });
+	await ada.untilMessage('lease', (message) => message.lease === null, { from: ada.messages.length });
+	await keys(server, 's', { text: '' });
+	const theirs = (await server.api.as(token).call('POST', '/api/session/s/lease', {})).lease;
+	assert.equal(theirs.mode, 'exclusive');
+	await server.api.call('DELETE', '/api/session/s/lease');
+	await keys(server, 's', { text: '' });
+	for (const body of [{ mode: 'both' }, { ttlMs: 1 }, { ttlMs: 3_600_001 }, { owner: '' }])
+		await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/s/lease', body);
+});
+
+scenario('a person and a program type at once: nothing is lost, and all of it attributed', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const program = await reader(server, 's', '');
+	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
+	const begin = Date.now();
+	let hers = 0;
+	let its = 0;
+	const person = (async () => {
+		for (; Date.now() - begin < 3000; hers++) {
+			ada.type(`<${hers}>`);
+			await new Promise((resolve) => setTimeout(resolve, 3));
+		}
+	})();
+	for (; Date.now() - begin < 3000; its++) await keys(server, 's', { text: `(${its}`, keys: [')'], name: 'robot' });
+	await person;
+	const entries = async (name) => (await typed(server, 's')).filter(({ by }) => by === name);
+	const total = (count) => Array.from({ length: count }, (_, i) => String(i).length + 2).reduce((a, b) => a + b, 0);
+	await until('all that she typed', async () => (await entries('Ada')).reduce((sum, { bytes }) => sum + bytes, 0) === total(hers));
+	assert.equal((await entries('robot')).reduce((sum, { bytes }) => sum + bytes, 0), total(its));
+	const got = await program.end();
+	assert.deepEqual([...got.matchAll(/<(\d+)>/g)].map(([, i]) => Number(i)), Array.from({ length: hers }, (_, i) => i));
+	assert.deepEqual([...got.matchAll(/\((\d+)\)/g)].map(([, i]) => Number(i)), Array.from({ length: its }, (_, i) => i));
+	assert.equal(got.length, total(hers) + total(its));
+	assert.ok(hers > 20 && its > 20, `${hers} and ${its}`);
+});

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define MCP_PATH_MAX 512u
-#define MCP_KEY_SIZE 40u
+#define MCP_KEY_SIZE 129u /* EXEC_KEY_MAX and the NUL */
 #define MCP_AUTHOR_SIZE 65u
 
 struct api;

@@ -178,7 +178,7 @@ static void exchange_advance(struct mcp_exchange *x)
 {
 	if (x->busy)
 		return;
-	if (!x->streaming && x->open == 0 && x->takes_json)
+	if (!x->streaming && x->open == 0 && (x->takes_json || x->status >= 400))
 		answer(x);
 	else if (x->streaming)
 		stream_more(x);

@@ -143,15 +143,18 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 
 /* exec */
 
+/* The key by which a cancelled call finds its command: the one that was given, or one of ours. */
 static void make_key(struct mcp_call *c)
 {
 	const char *given = mcp_text_arg(c, "key"), *cancel = mcp_text_arg(c, "on_cancel");
 	unsigned char bytes[16];
-	if (given || !cancel || strcmp(cancel, "interrupt") != 0 ||
-		RAND_bytes(bytes, sizeof bytes) != 1)
+	if (!cancel || strcmp(cancel, "interrupt") != 0)
 		return;
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(c->key + 2 * i, 3, "%02x", bytes[i]);
+	if (given)
+		snprintf(c->key, sizeof c->key, "%s", given);
+	else if (RAND_bytes(bytes, sizeof bytes) == 1)
+		for (size_t i = 0; i < sizeof bytes; i++)
+			snprintf(c->key + 2 * i, 3, "%02x", bytes[i]);
 }
 
 static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
@@ -165,7 +168,7 @@ static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
 		(json_int_t)mcp_output_max(c));
 	mcp_copy_args(c, body, names);
 	make_key(c);
-	if (c->key[0])
+	if (c->key[0] && !mcp_text_arg(c, "key"))
 		json_object_set_new(body, "key", json_string(c->key));
 	if (c->author[0])
 		json_object_set_new(body, "author", json_string(c->author));

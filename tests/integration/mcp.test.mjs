@@ -174,6 +174,7 @@ scenario('2026-07-28: what requests have to be like', async (server) => {
 	const only = await post(server, request, { ...good, Accept: 'text/event-stream' });
 	assert.ok(only.streams && only.json.result, only.text);
 	assert.equal(only.headers['x-accel-buffering'], 'no');
+	refused(await ask(server, 'nothing', {}, { headers: { Accept: 'text/event-stream' } }), 404, -32601);
 	assert.equal((await post(server, request, { ...good, Accept: '*/*' })).headers['content-type'], 'application/json');
 	const ignored = await post(server, request, { ...good, 'Mcp-Session-Id': 'whatever', 'Last-Event-ID': '5' });
 	assert.equal(ignored.status, 200);
@@ -291,9 +292,9 @@ scenario('progress, streams, and what cancelling does', { timeout: 90_000 }, asy
 	assert.ok(long.streams && long.json.result.structuredContent.exit_code === 0, 'what takes long becomes a stream');
 
 	// 2026-07-28: a connection that ends cancels
-	const hang = (on_cancel, options) => tool(server, 'exec', { command: `sleep 100 # ${on_cancel}`, yield_ms: 60_000, on_cancel }, { wait: false, ...options });
+	const hang = (on_cancel, options, more) => tool(server, 'exec', { command: `sleep 100 # ${on_cancel}`, yield_ms: 60_000, on_cancel, ...more }, { wait: false, ...options });
 	for (const streams of [false, true]) {
-		const call = hang('interrupt', streams ? { more: { progressToken: 1 } } : {});
+		const call = hang('interrupt', ...(streams ? [{ more: { progressToken: 1 } }, { key: 'mine' }] : []));
 		await until('the command runs', () => running(server));
 		if (streams) await pause(1500);
 		call.abort();

@@ -258,7 +258,7 @@ scenario('an exclusive lease keeps others out, but for Ctrl-C', async (server) =
 	await until('sleep', async () => (await keys(server, 's', { text: '', lease: id })).state.status === 'running');
 	ada.type('\x03');
 	await server.outputMatches('s', /\^C/, offset);
-	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo mine', lease: id });
+	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo mine', lease: id, queue: true });
 	assert.equal(data.exitCode, 0);
 	ada.control({ type: 'lease', id });
 	ada.type('echo "she" has it\r');

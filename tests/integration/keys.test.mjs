@@ -55,7 +55,7 @@ scenario('text, keys and bytes are typed in their order, and the answer is true'
 	await keys(server, 's', { keys: 'e c h o Space o k Enter' });
 	await server.outputMatches('s', /\x07ok\r\n/, offset);
 	await keys(server, 's', { text: 'sleep 100', submit: true });
-	await until('sleep', async () => (await keys(server, 's', { text: '' })).state.status === 'running');
+	await until('sleep', async () => (await keys(server, 's', { text: '' })).state.foreground?.name === 'sleep');
 	await keys(server, 's', { keys: 'C-c' });
 	await server.outputMatches('s', /\^C/, offset);
 	assert.equal((await keys(server, 's', { submit: true })).written, 1);
@@ -255,7 +255,7 @@ scenario('an exclusive lease keeps others out, but for Ctrl-C', async (server) =
 	await ada.untilMessage('error', ({ code }) => code === 'LEASED');
 	assert.equal((await server.api.get('s')).offset, offset);
 	await keys(server, 's', { text: 'sleep 100', submit: true, lease: id });
-	await until('sleep', async () => (await keys(server, 's', { text: '', lease: id })).state.status === 'running');
+	await until('sleep', async () => (await keys(server, 's', { text: '', lease: id })).state.foreground?.name === 'sleep');
 	ada.type('\x03');
 	await server.outputMatches('s', /\^C/, offset);
 	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo mine', lease: id, queue: true });

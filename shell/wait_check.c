@@ -108,10 +108,11 @@ static bool reads_at_mark(struct waits *h)
 		look_later(h, settled);
 		return false;
 	}
-	if (sample(h)->status == STATE_PROMPT) {
+	if (h->prompt_offset != x->prompt_offset)
 		h->prompt_tries = 0;
+	h->prompt_offset = x->prompt_offset;
+	if (sample(h)->status == STATE_PROMPT)
 		return true;
-	}
 	uint64_t pause = h->prompt_tries < 6 ? UINT64_C(1) << h->prompt_tries : PROMPT_RETRY_MAX_MS;
 	uint64_t slow = (h->now - later_of(x->prompt_ms, 1)) / 4;
 	h->prompt_tries++;

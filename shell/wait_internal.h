@@ -43,6 +43,7 @@ struct waits {
 	uint64_t sample_next_ms;        /* when a program may be looked into again */
 	uint64_t quiet_since_ms;        /* what that was counted from */
 	unsigned prompt_tries; /* looks at a shell that has shown its prompt, but does not read yet */
+	uint64_t prompt_offset; /* of that prompt */
 	bool looking;
 	/* Of one look: */
 	uint64_t now, due; /* loop time; when to look again */

@@ -216,6 +216,19 @@ scenario('a wait with a key survives its client', async (server) => {
 	assert.equal(two[0].elapsedMs, two[1].elapsedMs);
 });
 
+scenario('the server ends', async (server) => {
+	await server.session({ id });
+	const options = { until: [{ type: 'match', pattern: 'never' }, { type: 'input', kind: 'password' }], timeoutMs: 60_000 };
+	const pending = [{}, { key: 'a' }, { key: 'a' }, { key: 'b' }].map((more) => server.api.raw('POST', `/api/session/${id}/wait`,
+		{ ...options, ...more }, { timeout: 60_000 }).catch((error) => error));
+	await wait(server, { type: 'exit' }, { timeoutMs: 0, key: 'c' });
+	await wait(server, { type: 'prompt' });
+	await server.kill('SIGTERM');
+	for (const got of await Promise.all(pending)) assert.ok(got instanceof Error || got.status >= 400, got.text);
+	await server.start();
+	await atPrompt(server);
+});
+
 scenario('limits and mistakes', async (server) => {
 	await server.session({ id });
 	const refused = (status, code, body) => server.api.refused(status, code, 'POST', `/api/session/${id}/wait`, body);

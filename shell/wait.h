@@ -29,6 +29,7 @@
 
 #define WAIT_QUIET_MS 50u        /* after output and input, before a program is looked into */
 #define WAIT_UNSURE_MS 1000u     /* of silence, before a guess is believed */
+#define WAIT_PASSWORD_MS 250u    /* the same, of a terminal that does not echo */
 #define WAIT_SAMPLE_MAX_MS 2000u /* between two looks into a program */
 #define WAIT_SETTLE_MS 50u /* of silence, before a line that is not complete is taken for one */
 #define WAIT_LATE_MS \

@@ -86,7 +86,8 @@ static const struct session_state *sample_quiet(struct waits *h)
 
 static bool is_sure(const struct waits *h, const struct session_state *t)
 {
-	return t->certain || h->now >= quiet_since(h) + WAIT_UNSURE_MS;
+	uint64_t needed = t->input == STATE_INPUT_PASSWORD ? WAIT_PASSWORD_MS : WAIT_UNSURE_MS;
+	return t->certain || h->now >= quiet_since(h) + needed;
 }
 
 static bool wants_input(struct waits *h, enum state_input kind)

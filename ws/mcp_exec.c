@@ -75,7 +75,8 @@ static json_t *describe(const struct mcp_call *c, const json_t *exec, json_t *st
 		{"exitCode", "exit_code"}, {"signal", "signal"}, {"pipeStatus", "pipe_status"},
 		{"endedBy", "ended_by"}, {"timedOut", "timed_out"}, {"cwd", "cwd"},
 		{"durationMs", "duration_ms"}, {"outputExact", "output_exact"},
-		{"unkillable", "unkillable"}, {NULL, NULL}};
+		{"unkillable", "unkillable"}, {"interleavedInput", "interleaved_input"},
+		{NULL, NULL}};
 	json_t *result = json_pack("{s:o}", "exec_id", json_sprintf("%s/%s", c->session, c->exec));
 	copy(result, exec, names);
 	if (json_is_object(state))
@@ -272,6 +273,13 @@ static void on_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 		 start = mcp_offset(range, "start");
 	uint64_t end = mcp_exec_is_done(exec) ? mcp_offset(range, "end") : 0;
 	c->cursor = cursor < start ? start : end > 0 && cursor > end ? end : cursor;
+	if (!json_is_object(range)) { /* it has not begun, so nothing of what there is is its output */
+		json_t *result = c->kept;
+		c->kept = NULL;
+		set_text(result, "output", strdup(""));
+		finish_exec(c, result, 0);
+		return;
+	}
 	json_object_set_new(c->kept, "end", json_integer((json_int_t)end));
 	mcp_ask_output(c, on_page, page_end(c));
 }

@@ -366,6 +366,10 @@ scenario('commands: output, cursors, limits, two sessions', async (server) => {
 	const refusal = await tool(server, 'exec', { command: 'true' });
 	failed(refusal, 'RESOURCE_BUSY');
 	assert.equal(refusal.json.result.structuredContent.error.context.exec_id, busy.exec_id);
+	const waits = await use(server, 'exec', { command: 'echo turn', queue: true, yield_ms: 50 });
+	assert.deepEqual([waits.state, waits.exit_code, waits.output], ['queued', null, '']);
+	const nothing = await use(server, 'exec_read', { exec_id: waits.exec_id, cursor: 0 });
+	assert.deepEqual([nothing.state, nothing.output], ['queued', ''], 'what others have printed is not its output');
 	const two = await use(server, 'session_create', { session_id: 'two', cwd: '/usr', cols: 100, rows: 30 });
 	assert.deepEqual([two.session_id, two.cols, two.rows], ['two', 100, 30]);
 	assert.equal((await use(server, 'exec', { session_id: 'two', command: 'pwd', queue: true })).output, '/usr\n', 'beside the busy one');
@@ -374,6 +378,8 @@ scenario('commands: output, cursors, limits, two sessions', async (server) => {
 	const rest = await use(server, 'session_list', { limit: 1, cursor: page.next_cursor });
 	assert.deepEqual([rest.sessions.map((each) => each.session_id), rest.next_cursor], [['two'], null]);
 	assert.equal((await use(server, 'exec_signal', { exec_id: busy.exec_id })).state, 'done');
+	const turn = await use(server, 'exec_read', { exec_id: waits.exec_id, cursor: nothing.cursor, wait_ms: 10_000 });
+	assert.deepEqual([turn.state, turn.output], ['done', 'turn\n']);
 	assert.deepEqual((({ cols, rows }) => [cols, rows])(await use(server, 'resize', { session_id: 'two', cols: 120, rows: 40 })), [120, 40]);
 	failed(await tool(server, 'session_create', { session_id: 'two' }), 'SESSION_ALREADY_EXISTS');
 	await use(server, 'session_close', { session_id: 'two' });

@@ -374,8 +374,21 @@ static void on_executed(void *user, const struct session *s, const struct exec *
 		exec_end_name(e->end), "exit", exit, "ms", ms, NULL);
 }
 
-static const struct sessions_callbacks sessions_callbacks = {
-	.changed = on_sessions_changed, .failed = on_session_failed, .executed = on_executed};
+static void on_shell_restarted(void *user, const struct session *s, int wait_status)
+{
+	char exit[16], restarts[24];
+	(void)user;
+	snprintf(exit, sizeof exit, "%d", exec_status_of(wait_status));
+	snprintf(restarts, sizeof restarts, "%llu", (unsigned long long)s->restarts);
+	log_write(LOG_INFO, "session", "another shell in place of one that has ended", "session",
+		s->id, "exit", exit, "onShellExit", shell_exit_name(s->on_shell_exit), "restarts",
+		restarts, NULL);
+}
+
+static const struct sessions_callbacks sessions_callbacks = {.changed = on_sessions_changed,
+	.failed = on_session_failed,
+	.executed = on_executed,
+	.restarted = on_shell_restarted};
 
 static void on_process_ended(void *user, const struct process *process)
 {

@@ -285,18 +285,23 @@ static size_t write_some(struct link *l, const uint8_t *bytes, size_t length)
 	return done;
 }
 
+void link_drop_input(struct link *l)
+{
+	if (l->master_open)
+		uv_poll_stop(&l->master);
+	free(l->input);
+	l->input = NULL;
+	l->input_length = l->input_start = l->input_capacity = 0;
+}
+
 static void on_writable(uv_poll_t *poll, int status, int events)
 {
 	struct link *l = poll->data;
 	(void)status;
 	(void)events;
 	l->input_start += write_some(l, l->input + l->input_start, link_input_queued(l));
-	if (link_input_queued(l) == 0) {
-		uv_poll_stop(poll);
-		free(l->input);
-		l->input = NULL;
-		l->input_length = l->input_start = l->input_capacity = 0;
-	}
+	if (link_input_queued(l) == 0)
+		link_drop_input(l);
 }
 
 static void on_resized(struct link *l)
@@ -450,6 +455,11 @@ bool link_sleep(struct link *l, uint64_t head, uint64_t events)
 		return true;
 	atomic_store(&l->control->waiting, 0);
 	return false;
+}
+
+void link_follow_shell(struct link *l)
+{
+	l->info.shell_pid = atomic_load(&l->ring.header->shell_pid);
 }
 
 void link_close(struct link *l, void (*close_cb)(void *user))

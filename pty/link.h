@@ -42,9 +42,9 @@ struct link {
 	uv_loop_t *loop;  /* not owned */
 	struct ring ring; /* mapped while attached, and after the loss until closed */
 	struct control *control;
-	struct wire_info info; /* what the holder said when attached */
-	pid_t started;         /* a holder that we have started and not yet attached to; 0 = none */
-	int dir_fd;            /* the session's directory, O_PATH */
+	struct wire_info info; /* what the holder said when attached; its shell as link_follow_shell() found it */
+	pid_t started; /* a holder that we have started and not yet attached to; 0 = none */
+	int dir_fd;    /* the session's directory, O_PATH */
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
 	uv_timer_t timer;
@@ -75,6 +75,9 @@ int link_adopt(struct link *l);
  */
 int link_write(struct link *l, const void *bytes, size_t length);
 
+/* Forget the input that waits: it was for a shell that is no more. */
+void link_drop_input(struct link *l);
+
 /* Bytes of input that wait. */
 size_t link_input_queued(const struct link *l);
 
@@ -104,6 +107,9 @@ void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail);
  * (head, events): then no wake-up comes.
  */
 bool link_sleep(struct link *l, uint64_t head, uint64_t events);
+
+/* There is a new shell in this session (EVENT_SHELL): info has its number from here on. */
+void link_follow_shell(struct link *l);
 
 /* Let go of the holder, which lives on. close_cb is called once everything is released. */
 void link_close(struct link *l, void (*close_cb)(void *user));

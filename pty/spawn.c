@@ -13,7 +13,7 @@
 #define HOLDER_DIR_FD 3
 #define HOLDER_REPORT_FD 4
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
-#define FIXED_ARGS 19
+#define FIXED_ARGS 20
 #define SHELL_ARGS_MAX 64
 
 struct numbers {
@@ -32,9 +32,12 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	snprintf(n->nofile, sizeof n->nofile, "%ld", o->nofile);
 	const char *const fixed[] = {"ringside-holder", "--dir-fd", "3", "--report-fd", "4",
 		"--rows", n->rows, "--cols", n->cols, "--ring-size", n->ring, "--control-size",
-		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--cwd", o->cwd, "--"};
+		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--cwd", o->cwd};
 	for (; i < sizeof fixed / sizeof *fixed; i++)
 		argv[i] = (char *)(uintptr_t)fixed[i]; /* posix_spawn does not write to it */
+	if (o->respawn)
+		argv[i++] = (char *)(uintptr_t) "--respawn";
+	argv[i++] = (char *)(uintptr_t) "--";
 	for (size_t k = 0; o->argv[k]; k++) {
 		if (k == SHELL_ARGS_MAX)
 			return -E2BIG;

@@ -6,6 +6,7 @@
 
 #include "pty/wire.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -21,6 +22,7 @@ struct spawn_options {
 	size_t control_size; /* bytes */
 	unsigned ttl_s;      /* 0 = for ever */
 	long nofile;         /* soft limit of descriptors for the shell; 0 = as the server's */
+	bool respawn;        /* a new shell when it ends: see pty/wire.h */
 };
 
 /*

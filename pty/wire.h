@@ -42,6 +42,14 @@ enum wire_place {
 	WIRE_PLACE_STDERR = 9, /* WIRE_FIFO_STDERR */
 };
 
+/*
+ * A holder that is started with --respawn (0.2 and newer; older ones refuse to start with it) does not end the
+ * session when the shell ends: all that is there is drained, a new shell like the first is started on the same
+ * terminal, in the directory where the old one was when it last said something through the FIFO, or else in the
+ * first one's; the ring's header gets its number and the log an EVENT_SHELL. Between the two HELLO and ATTACH tell
+ * the old number and WIRE_SIGNAL fails with -ESRCH. Too many ends in a short time are the session's end.
+ */
+
 enum wire_target {
 	WIRE_TARGET_FOREGROUND = 0, /* the terminal's foreground process group */
 	WIRE_TARGET_SHELL = 1,      /* the session's first process */

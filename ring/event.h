@@ -16,6 +16,7 @@ enum event_type {
 	EVENT_FIFO = 2,   /* payload: bytes as one read(2) of the sentinel FIFO gave them */
 	EVENT_SOURCE = 3, /* payload: uint32_t, enum event_source: who wrote the bytes from here on */
 	EVENT_EXIT = 4,   /* payload: int32_t wait(2) status of the shell */
+	EVENT_SHELL = 5, /* payload: struct event_shell */
 };
 
 /* Who wrote a run of bytes. */
@@ -41,6 +42,12 @@ struct event_header {
 struct event_resize {
 	uint16_t rows;
 	uint16_t cols;
+};
+
+/* The shell has ended, all it wrote is before the event's offset, and a new one has taken its place. */
+struct event_shell {
+	int32_t status; /* wait(2) status of the old one */
+	int32_t pid;    /* of the new one */
 };
 
 /* One event, read. */

@@ -97,9 +97,14 @@ static void on_query(void *user, const struct scan_query *query)
 static void consume_event(struct history *h, const struct event *e)
 {
 	struct event_resize resize;
+	struct event_shell shell;
 	if (e->header.type == EVENT_RESIZE && e->header.length >= sizeof resize) {
 		memcpy(&resize, e->payload, sizeof resize);
 		add_size(h, e->header.offset, resize.rows, resize.cols);
+	} else if (e->header.type == EVENT_SHELL && e->header.length >= sizeof shell) {
+		memcpy(&shell, e->payload, sizeof shell);
+		h->shells_ended++;
+		h->shell_status = shell.status;
 	}
 }
 

@@ -36,6 +36,8 @@ struct history {
 	uint64_t cut_floor;          /* none before this offset is trusted */
 	struct history_size *sizes;  /* circular, HISTORY_RESIZES of them */
 	uint64_t sizes_count;        /* ever added */
+	uint64_t shells_ended;       /* EVENT_SHELLs consumed */
+	int shell_status;            /* wait(2) status in the last of them */
 	bool ended;                  /* no byte will follow; all have been consumed */
 	uint64_t end_offset;         /* valid once ended */
 };

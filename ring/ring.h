@@ -28,7 +28,7 @@ struct ring_header {
 	uint64_t epoch;              /* random, tells this session from any other of the same id */
 	uint64_t created_ns;         /* CLOCK_REALTIME at birth */
 	int32_t holder_pid;          /* the writer */
-	int32_t shell_pid;           /* the session's first process */
+	_Atomic int32_t shell_pid;   /* the session's first process; the latest, see EVENT_SHELL */
 	uint16_t rows, cols;         /* geometry at offset 0 */
 	_Atomic uint32_t geometry;   /* rows << 16 | cols now */
 	struct stream_shared bytes;  /* the PTY's output */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void set_prompt(struct executor *x, enum exec_prompt prompt)
@@ -183,6 +184,39 @@ static void end(struct exec *e, const struct record *record, const struct event_
 	exec_finish(e, end);
 }
 
+/* Where the new shell's prompt is has yet to be told; nothing that the old one was asked for will come. */
+static void begin_anew(struct executor *x)
+{
+	set_prompt(x, EXEC_PROMPT_NONE);
+	x->entered = 0;
+	x->left = x->in_paste = x->back_due = x->state_asked = false;
+	x->pasting = x->column = 0;
+	x->hold_until_ms = 0;
+}
+
+/* The shell has ended and another takes its place, which may still take what was typed for the old one, or not. */
+static void on_shell_end(
+	struct executor *x, int wait_status, const struct event_header *event, bool keeps_input)
+{
+	struct exec *e = x->current;
+	begin_anew(x);
+	session_shell_restarted(x->session, wait_status, !keeps_input);
+	if (!e || (e->state == EXEC_STARTING && keeps_input))
+		return;
+	e->status = exec_status_of(wait_status);
+	e->ended_ms = event->time_ns / 1000000;
+	e->over_offset = event->offset;
+	if (!e->end_marked)
+		e->end_offset = event->offset;
+	exec_finish(e, e->state == EXEC_RUNNING ? EXEC_END_SHELL : EXEC_END_NOT_STARTED);
+}
+
+static void on_shell(void *user, const struct event_shell *shell, const struct event_header *event)
+{
+	struct executor *x = user;
+	on_shell_end(x, shell->status, event, false);
+}
+
 static void on_record(void *user, const struct record *record, const struct event_header *event,
 	uint64_t position)
 {
@@ -196,6 +230,8 @@ static void on_record(void *user, const struct record *record, const struct even
 		on_started(x, record, event);
 	else if (record->kind == RECORD_END && ours)
 		end(e, record, event, EXEC_END_COMMAND);
+	else if (record->kind == RECORD_EXIT)
+		on_shell_end(x, W_EXITCODE(record->status, 0), event, true);
 	else if (record->kind == RECORD_PROMPT && ours)
 		end(e, record, event, EXEC_END_PROMPT);
 	if (record->kind == RECORD_PROMPT) {
@@ -208,7 +244,7 @@ static void on_record(void *user, const struct record *record, const struct even
 }
 
 static const struct outline_callbacks callbacks = {
-	.text = on_text, .mark = on_mark, .record = on_record, .lost = on_lost};
+	.text = on_text, .mark = on_mark, .record = on_record, .shell = on_shell, .lost = on_lost};
 
 /* At the prompt: the half-typed line comes back, or the next command's turn. */
 static void at_prompt(struct executor *x)

@@ -140,6 +140,32 @@ static void note_exit(struct session *session)
 	sessions_changed(s);
 }
 
+void session_shell_restarted(struct session *session, int wait_status, bool by_holder)
+{
+	struct sessions *s = session->table;
+	if (by_holder) {
+		/* The terminal has been emptied of it, too. */
+		link_drop_input(&session->link);
+		typing_at_prompt(&session->typing);
+	}
+	link_follow_shell(&session->link);
+	session->restarts++;
+	session->restart_status = wait_status;
+	s->counters.shells_restarted++;
+	if (s->callbacks->restarted)
+		s->callbacks->restarted(s->user, session, wait_status);
+	sessions_changed(s);
+}
+
+/* The executor sees to that in its place among all else; a shell that is no bash has none. */
+static void note_shells(struct session *session)
+{
+	const struct history *h = &session->history;
+	if (!session->executor.open && session->shells_seen != h->shells_ended)
+		session_shell_restarted(session, h->shell_status, true);
+	session->shells_seen = h->shells_ended;
+}
+
 /*
  * Whether so much comes that it is better collected: a wake-up for each 4 KB that the kernel hands to the
  * holder costs more than all else that is done with them, and takes the core from the program.
@@ -196,6 +222,7 @@ static void consume(struct session *session)
 	uint64_t events = exec_follow(&session->executor, now);
 	if (events > session->history.events_offset)
 		events = session->history.events_offset;
+	note_shells(session);
 	note_exit(session);
 	DL_FOREACH_SAFE (session->viewers, v, next)
 		v->more(v->user);
@@ -314,6 +341,7 @@ static int open_history(struct session *session)
 		return rc;
 	}
 	session->history_open = true;
+	session->shells_seen = session->history.shells_ended;
 	exec_open(&session->executor, session, session->adopted);
 	return 0;
 }

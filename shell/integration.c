@@ -52,7 +52,7 @@ static const char init_text[] =
 	"}\n"
 	"__rs_state() {\n"
 	"\t{ { \\builtin declare -px; \\builtin printf 'shopt -s expand_aliases\\n'; \\builtin alias -p; \\builtin declare -f;\n"
-	"\t\t\\builtin printf 'unset -f __rs_load __rs_back __rs_prompt __rs_state __rs_status\\n'; } >|" PLACE
+	"\t\t\\builtin printf 'unset -f __rs_load __rs_back __rs_prompt __rs_state __rs_status __rs_exit\\n'; } >|" PLACE
 	"6\n"
 	"\t\\builtin printf 'S\\037%s\\037%s\\037\\036' \"$__rs_n\" state 1<>" PLACE
 	"7; } 2>/dev/null\n"
@@ -67,6 +67,28 @@ static const char init_text[] =
 	"\\builtin unset -v __rs_m\n"
 	"{ \\command stty -ixon || :; } 2>/dev/null\n";
 
+/*
+ * At its end the shell makes place for a new one: the same process, terminal, directory and exported variables.
+ * Not when the session is being deleted (the server has said so in the session's directory), when its holder
+ * has died (nobody takes the record), or within a second of its start, which would go on for ever. A trap that
+ * the user has set is left alone. The terminal is opened anew: the streams may lead elsewhere.
+ */
+static const char exit_text[] =
+	" __rs_b=${EPOCHREALTIME//[!0-9]/}\n"
+	"__rs_exit() {\n"
+	"\t\\builtin local rc=$?\n"
+	"\t\\builtin set +eux\n"
+	"\t\\builtin local now=${EPOCHREALTIME//[!0-9]/} id=${__rs_id-}\n"
+	"\t[ -n \"$now\" ] && [ $((now - ${__rs_b:-now})) -ge 1000000 ] && [ ! -e \"${__rs_f%/*}/ending\" ] &&\n"
+	"\t\t[ -r \"$__rs_f\" ] && [ -x \"$BASH\" ] && [ -w \"$__rs_y\" ] || \\builtin return 0\n"
+	"\t[ -z \"$id\" ] || \\builtin printf '\\e]133;D;%s;aid=%s;id=%s\\a' $rc \"$__rs_n\" \"$id\" >\"$__rs_y\"\n"
+	"\t\\builtin printf 'X\\037%s\\037%s\\037%s\\036' \"$__rs_n\" $rc \"$id\" 1<>" PLACE "7 &&\n"
+	"\t\t\\builtin exec \"$BASH\" --rcfile \"$__rs_f\" -i <>\"$__rs_y\" >&0 2>&0\n"
+	"}\n"
+	"if [ -z \"$(\\builtin trap -p EXIT)\" ] && __rs_y=$(\\command tty); then\n"
+	"\t\\builtin trap '{ __rs_exit; } 2>/dev/null' EXIT\n"
+	"fi\n";
+
 bool integration_is_possible(const char *shell)
 {
 	const char *slash = strrchr(shell, '/');
@@ -76,16 +98,6 @@ bool integration_is_possible(const char *shell)
 size_t integration_line_length(int holder)
 {
 	return (size_t)snprintf(NULL, 0, " . /proc/%d/fd/5", holder);
-}
-
-char *integration_init(const char *nonce)
-{
-	char *text = malloc(sizeof init_text + strlen(nonce));
-	const char *gap = strstr(init_text, "@NONCE@");
-	if (!text)
-		return NULL;
-	sprintf(text, "%.*s%s%s", (int)(gap - init_text), init_text, nonce, gap + strlen("@NONCE@"));
-	return text;
 }
 
 /* The script */
@@ -112,6 +124,26 @@ static void put_quoted(FILE *f, const char *bytes, size_t length)
 static void put_text(FILE *f, const char *text)
 {
 	put_quoted(f, text, strlen(text));
+}
+
+char *integration_init(const char *nonce, const char *path)
+{
+	char *text = NULL;
+	size_t length;
+	const char *gap = strstr(init_text, "@NONCE@");
+	FILE *f = open_memstream(&text, &length);
+	if (!f)
+		return NULL;
+	fprintf(f, "%.*s%s%s", (int)(gap - init_text), init_text, nonce, gap + strlen("@NONCE@"));
+	if (path) {
+		fputs("__rs_f=", f);
+		put_text(f, path);
+		fputs(exit_text, f);
+	}
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* The command as it would have been typed: control characters made visible, no more than a screenful or so. */

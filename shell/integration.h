@@ -45,8 +45,11 @@ struct integration_command {
 /* Whether this program can be a shell with integration: a bash. */
 bool integration_is_possible(const char *shell);
 
-/* What the shell reads when it starts. Owned by the caller; NULL when memory is short. */
-char *integration_init(const char *nonce);
+/*
+ * What the shell reads when it starts. path: of the file that it will be in, when the shell is to make place for a
+ * new one in its process when it ends, or NULL. Owned by the caller; NULL when memory is short.
+ */
+char *integration_init(const char *nonce, const char *path);
 
 /* What the shell runs for a command: one line. Owned by the caller; NULL when memory is short. */
 char *integration_script(const struct integration_command *command, size_t *ret_length);

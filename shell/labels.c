@@ -124,7 +124,7 @@ static bool leads_to(const struct stream *log, uint64_t at, uint64_t tail)
 		if (tail - at < sizeof h)
 			return false;
 		memcpy(&h, stream_at(log, at), sizeof h);
-		if (h.length > EVENT_PAYLOAD_MAX || h.type < EVENT_RESIZE || h.type > EVENT_EXIT ||
+		if (h.length > EVENT_PAYLOAD_MAX || h.type < EVENT_RESIZE || h.type > EVENT_SHELL ||
 			h.offset < last || event_size(h.length) > tail - at)
 			return false;
 		last = h.offset;

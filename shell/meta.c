@@ -15,10 +15,11 @@ int meta_save(int dir_fd, const struct session *s)
 {
 	if (!name_is_utf8(s->cwd) || !name_is_utf8(s->shell))
 		return -EILSEQ; /* it could not be shown either */
-	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "id", s->id, "name",
+	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s}", "id", s->id, "name",
 		s->name, "cwd", s->cwd, "shell", s->shell, "createdAt", (json_int_t)s->created_ms,
 		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms, "sizePolicy",
-		size_policy_name(s->presence.policy));
+		size_policy_name(s->presence.policy), "onShellExit",
+		shell_exit_name(s->on_shell_exit));
 	if (root && s->executor.possible)
 		json_object_set_new(root, "nonce", json_string(s->executor.nonce));
 	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
@@ -32,11 +33,12 @@ int meta_save(int dir_fd, const struct session *s)
 
 static int take(struct session *s, const json_t *root)
 {
-	const char *id, *name, *cwd, *shell, *size = "", *nonce = "";
+	const char *id, *name, *cwd, *shell, *size = "", *nonce = "", *on_exit = "";
 	json_int_t created, idle;
-	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s:s, s:I, s:I, s?:s, s?:s}",
-		    "id", &id, "name", &name, "cwd", &cwd, "shell", &shell, "createdAt", &created,
-		    "idleTimeoutMs", &idle, "sizePolicy", &size, "nonce", &nonce) < 0)
+	if (json_unpack((json_t *)(uintptr_t)root,
+		    "{s:s, s:s, s:s, s:s, s:I, s:I, s?:s, s?:s, s?:s}", "id", &id, "name", &name,
+		    "cwd", &cwd, "shell", &shell, "createdAt", &created, "idleTimeoutMs", &idle,
+		    "sizePolicy", &size, "nonce", &nonce, "onShellExit", &on_exit) < 0)
 		return -EBADMSG;
 	if (!name_is_id(id) || !name_is_text(name) || created < 0 || idle < 0)
 		return -EBADMSG;
@@ -52,6 +54,7 @@ static int take(struct session *s, const json_t *root)
 	enum size_policy policy = SIZE_LATEST;
 	(void)size_policy_parse(size, &policy); /* otherwise it stays */
 	presence_set_policy(&s->presence, policy);
+	(void)shell_exit_parse(on_exit, &s->on_shell_exit); /* likewise */
 	if (strlen(nonce) == INTEGRATION_NONCE_LENGTH) {
 		snprintf(s->executor.nonce, sizeof s->executor.nonce, "%s", nonce);
 		s->executor.possible = true;

@@ -72,6 +72,7 @@ static void take_bytes(struct reader *r, const struct stream *s, uint64_t limit)
 static void take_event(struct reader *r, const struct event *e)
 {
 	struct outline *o = r->o;
+	struct event_shell shell;
 	uint32_t source;
 	if (e->header.type == EVENT_SOURCE && e->header.length == sizeof source) {
 		memcpy(&source, e->payload, sizeof source);
@@ -82,6 +83,10 @@ static void take_event(struct reader *r, const struct event *e)
 		streams_label(&o->streams, o->streams.source, on_stream, r);
 		r->event = e;
 		record_feed(&o->records, o->nonce, e->payload, e->header.length, on_record, r);
+	} else if (e->header.type == EVENT_SHELL && e->header.length >= sizeof shell &&
+		r->callbacks->shell) {
+		memcpy(&shell, e->payload, sizeof shell);
+		r->callbacks->shell(r->user, &shell, &e->header);
 	}
 }
 

@@ -26,6 +26,8 @@ struct outline_callbacks {
 	/* event: its offset and time; position: where it begins in the log of events. */
 	void (*record)(void *user, const struct record *record, const struct event_header *event,
 		uint64_t position);
+	/* The shell has ended, and the holder has started another; may be NULL. */
+	void (*shell)(void *user, const struct event_shell *shell, const struct event_header *event);
 	/* Bytes that the ring did not have any more. */
 	void (*lost)(void *user, uint64_t bytes);
 };

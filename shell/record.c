@@ -84,6 +84,12 @@ static bool parse(char *text, const char *nonce, struct record *record)
 	case 'S':
 		record->kind = RECORD_STATE;
 		return count == 4 && take_id(record, fields[2]);
+	case 'X':
+		record->kind = RECORD_EXIT;
+		if (count != 4 || !parse_number(fields[2], 255, &n) || !take_id(record, fields[3]))
+			return false;
+		record->status = (int)n;
+		return true;
 	case 'D':
 		record->kind = RECORD_END;
 		record->cwd = count == 6 ? fields[5] : "";

@@ -7,6 +7,7 @@
  *   C nonce id length               an exec begins; length: characters of the line that somebody had half typed
  *   S nonce id -                    the state of the shell has been written down (WIRE_PLACE_STATE)
  *   D nonce id status statuses cwd  it has ended; statuses: PIPESTATUS, separated by spaces
+ *   X nonce status id               the shell ends and makes place for a new one (SHELL_EXIT_REEXEC); id: as of P
  *
  * cwd is empty when it cannot be written here: when it is long or has control characters.
  */
@@ -20,11 +21,11 @@
 #define RECORD_STATUSES_MAX 64u
 #define RECORD_ID_MAX 64u
 
-enum record_kind { RECORD_PROMPT, RECORD_START, RECORD_END, RECORD_STATE };
+enum record_kind { RECORD_PROMPT, RECORD_START, RECORD_END, RECORD_STATE, RECORD_EXIT };
 
 struct record {
 	enum record_kind kind;
-	int status;                 /* P, D: 0 to 255 */
+	int status;                 /* P, D, X: 0 to 255 */
 	char id[RECORD_ID_MAX + 1]; /* "" when there is none */
 	size_t half_typed;          /* C */
 	int statuses[RECORD_STATUSES_MAX];

@@ -11,6 +11,7 @@
 #include "shell/exec.h"
 #include "shell/name.h"
 #include "shell/presence.h"
+#include "shell/shell_exit.h"
 #include "shell/typing.h"
 
 #include <stdbool.h>
@@ -47,6 +48,7 @@ struct session_options {
 	const char *shell;        /* path or name; default: bash */
 	unsigned rows, cols;      /* default 24 x 80 */
 	uint64_t idle_timeout_ms; /* end it when nobody is attached and nothing happens for this long */
+	enum shell_exit on_shell_exit; /* reexec: only with a bash */
 	const char *const *env_names;
 	const char *const *env_values;
 	size_t env_count;
@@ -75,6 +77,9 @@ struct session {
 	uint64_t created_ms, activity_ms; /* wall clock */
 	uint64_t output_ms, typed_ms; /* loop time of the last output and the last input; 0: none */
 	uint64_t idle_timeout_ms;
+	enum shell_exit on_shell_exit;
+	uint64_t restarts; /* shells that have ended and been followed by another, as far as seen */
+	int restart_status; /* wait(2) status of the last of them */
 	enum session_life state;
 	enum session_end end; /* valid once exited */
 	int exit_status;      /* wait(2) status, unless the holder died */
@@ -86,6 +91,7 @@ struct session {
 	struct live live;         /* its screen */
 	struct executor executor; /* commands for programs */
 	bool history_open;        /* and the screen */
+	uint64_t shells_seen;     /* EVENT_SHELLs that have been acted upon, without an executor */
 	struct presence presence;
 	struct typing typing;
 	uint64_t name_version;  /* counts renames */

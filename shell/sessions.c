@@ -95,11 +95,12 @@ static int write_init(struct sessions *s, struct session *session, char *path, s
 {
 	int n = snprintf(path, size, "%s/sessions/%s/" INTEGRATION_FILE, s->config.runtime_dir,
 		session->directory);
-	char *text = integration_init(session->executor.nonce);
-	int rc = !text ? -ENOMEM
-		: n < 0 || (size_t)n >= size
-		? -ENAMETOOLONG
-		: file_save(session->link.dir_fd, INTEGRATION_FILE, text, strlen(text));
+	bool fits = n >= 0 && (size_t)n < size;
+	bool again = session->on_shell_exit == SHELL_EXIT_REEXEC;
+	char *text = fits ? integration_init(session->executor.nonce, again ? path : NULL) : NULL;
+	int rc = !fits ? -ENAMETOOLONG
+		: text ? file_save(session->link.dir_fd, INTEGRATION_FILE, text, strlen(text))
+		       : -ENOMEM;
 	free(text);
 	return rc;
 }
@@ -132,6 +133,7 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.control_size = CONTROL_SIZE,
 		.ttl_s = s->config.ended_ttl_s,
 		.nofile = s->config.nofile,
+		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
 	};
 	int rc = link_start(&session->link, &options, &s->reaper);
 	environment_destroy(environment);
@@ -150,6 +152,7 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	session->cols = o->cols ? o->cols : 80;
 	session->created_ms = session->activity_ms = clock_wall_ms();
 	session->idle_timeout_ms = o->idle_timeout_ms;
+	session->on_shell_exit = o->on_shell_exit;
 	session->cwd = strdup(o->cwd ? o->cwd : s->config.cwd);
 	session->shell = strdup(o->shell ? o->shell : "bash");
 	snprintf(session->id, sizeof session->id, "%s", o->id);
@@ -186,6 +189,8 @@ int sessions_create(
 	if (!name_is_id(o->id) || (o->name && !name_is_text(o->name)) ||
 		o->rows > PRESENCE_SIDE_MAX || o->cols > PRESENCE_SIDE_MAX)
 		return -EINVAL;
+	if (o->on_shell_exit == SHELL_EXIT_REEXEC && o->shell && !integration_is_possible(o->shell))
+		return -ENOTSUP;
 	int rc = check_cwd(o->cwd ? o->cwd : s->config.cwd);
 	if (rc < 0)
 		return rc;

@@ -40,11 +40,13 @@ struct sessions_callbacks {
 	void (*failed)(void *user, const char *id, const char *what, int error);
 	/* A command for a program is over; may be NULL. */
 	void (*executed)(void *user, const struct session *session, const struct exec *exec);
+	/* Its shell has ended with this wait(2) status, and another has taken its place; may be NULL. */
+	void (*restarted)(void *user, const struct session *session, int wait_status);
 };
 
 /* For /metrics. */
 struct sessions_counters {
-	uint64_t created, adopted, ended, exited, holders_lost, start_failures;
+	uint64_t created, adopted, ended, exited, shells_restarted, holders_lost, start_failures;
 	uint64_t bytes_out, bytes_in, input_refused;
 	uint64_t queries_answered, replies_lost;
 	uint64_t execs_ended, execs_not_kept;
@@ -92,7 +94,7 @@ bool sessions_adopting(const struct sessions *s);
 /*
  * Create a session. waiter is told when it runs or has failed, possibly before this returns 0.
  * Returns a negative errno and tells nobody when it cannot be begun: -EEXIST (an id that is alive),
- * -EUSERS (too many sessions), -EINVAL (id, name, cwd or size), -ENOENT/-ENOTDIR/-EACCES (cwd), ...
+ * -EUSERS (too many sessions), -EINVAL (id, name, cwd or size), -ENOTSUP (such a shell cannot reexec), -ENOENT/-ENOTDIR/-EACCES (cwd), ...
  * An ended session of that id is replaced.
  */
 int sessions_create(
@@ -120,6 +122,12 @@ bool sessions_idle(const struct sessions *s);
  * loop has closed all handles.
  */
 void sessions_close(struct sessions *s);
+
+/*
+ * Its shell has ended with this wait(2) status, and another has taken its place. by_holder: as another process; what
+ * waited for the old one to be read is dropped.
+ */
+void session_shell_restarted(struct session *session, int wait_status, bool by_holder);
 
 /* Used by session.c only. */
 void sessions_changed(struct sessions *s);

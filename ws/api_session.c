@@ -87,6 +87,9 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 			json_pack("{s:i}", "maxSessions",
 				(int)c->api->sessions->config.max_sessions));
 		break;
+	case -ENOTSUP:
+		reply_invalid(r, "onShellExit", "Only a bash can reexec", "unsupported");
+		break;
 	case -ENOENT:
 	case -ENOTDIR:
 	case -EACCES:
@@ -115,11 +118,13 @@ static bool is_missing_workspace(const char *cwd)
 static bool take_options(struct request *r, json_t *body, struct session_options *o)
 {
 	uint64_t rows = 0, cols = 0;
+	const char *on_exit;
 	if (!api_text(r, body, "id", &o->id) || !api_text(r, body, "name", &o->name) ||
 		!api_text(r, body, "cwd", &o->cwd) || !api_text(r, body, "shell", &o->shell) ||
 		!api_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
 		!api_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
-		!api_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms))
+		!api_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms) ||
+		!api_text(r, body, "onShellExit", &on_exit))
 		return false;
 	o->rows = (unsigned)rows;
 	o->cols = (unsigned)cols;
@@ -136,6 +141,8 @@ static bool take_options(struct request *r, json_t *body, struct session_options
 		reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
 	else if (o->shell && (!*o->shell || strlen(o->shell) >= PATH_LENGTH_MAX))
 		reply_invalid(r, "shell", "The shell must be a path or a name", "invalid");
+	else if (on_exit && !shell_exit_parse(on_exit, &o->on_shell_exit))
+		reply_invalid(r, "onShellExit", "Must be close, reexec or respawn", "invalid");
 	else
 		return true;
 	return false;
@@ -149,6 +156,19 @@ static void make_id(char *id, size_t size)
 	snprintf(id, size, "session_%llu_%02x%02x%02x%02x%02x%02x",
 		(unsigned long long)clock_wall_ms(), bytes[0], bytes[1], bytes[2], bytes[3],
 		bytes[4], bytes[5]);
+}
+
+/* A session keeps the policy that it was created with; what older servers and holders have left only closes. */
+static bool refuse_policy(
+	struct request *r, const struct session *s, json_t *body, enum shell_exit wanted)
+{
+	if (!s || s->on_shell_exit == wanted || !json_object_get(body, "onShellExit"))
+		return false;
+	reply_error(r, "SHELL_EXIT_POLICY",
+		"The session exists, and something else is to happen when its shell ends",
+		json_pack("{s:s, s:s}", "sessionId", s->id, "onShellExit",
+			shell_exit_name(s->on_shell_exit)));
+	return true;
 }
 
 static void create(struct api *a, struct request *r, json_t *body, bool open)
@@ -166,6 +186,8 @@ static void create(struct api *a, struct request *r, json_t *body, bool open)
 		make_id(id, sizeof id);
 		o.id = id;
 	}
+	if (open && refuse_policy(r, sessions_find(a->sessions, o.id), body, o.on_shell_exit))
+		return;
 	o.env_names = env.names;
 	o.env_values = env.values;
 	o.env_count = env.count;

@@ -32,6 +32,7 @@ static const struct {
 	{"RESOURCE_BUSY", 409},
 	{"OPERATION_INTERRUPTED", 409},
 	{"SIZE_POLICY", 409},
+	{"SHELL_EXIT_POLICY", 409},
 	{"KEY_IN_USE", 409},
 	{"LEASED", 409},
 	{"LINE_TOO_LONG", 409},

@@ -71,6 +71,8 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "sessions_adopted_total", "counter", "Sessions found running at start", c->adopted);
 	print(f, "sessions_ended_total", "counter", "Sessions ended on request", c->ended);
 	print(f, "sessions_exited_total", "counter", "Sessions whose shell ended", c->exited);
+	print(f, "shells_restarted_total", "counter",
+		"Shells that ended and were followed by another", c->shells_restarted);
 	print(f, "holders_lost_total", "counter", "Holders that died", c->holders_lost);
 	print(f, "session_start_failures_total", "counter", "Sessions that could not be started",
 		c->start_failures);

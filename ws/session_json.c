@@ -56,13 +56,21 @@ json_t *lease_json(const struct lease *l)
 		"sinceAt", time_json(l->since_ms));
 }
 
+json_t *session_restart_json(const struct session *s)
+{
+	int status = s->restart_status;
+	return json_pack("{s:b, s:I, s:o, s:o}", "restarted", 1, "restarts", (json_int_t)s->restarts,
+		"exitCode", WIFEXITED(status) ? json_integer(WEXITSTATUS(status)) : json_null(),
+		"signal", WIFSIGNALED(status) ? signal_json(WTERMSIG(status)) : json_null());
+}
+
 json_t *session_json(const struct session *s)
 {
 	char epoch[17];
 	bool exited = s->state == SESSION_EXITED;
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->history_open ? s->link.info.epoch : 0);
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:o}",
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:s, s:I, s:o}",
 		"id", s->id, "name", s->name, "epoch", epoch, "state", session_state_name(s->state),
 		"shell", s->shell, "cwd", s->cwd, "pid",
 		s->history_open ? s->link.info.shell_pid : 0, "cols", (int)s->cols, "rows",
@@ -70,7 +78,8 @@ json_t *session_json(const struct session *s)
 		time_json(s->created_ms), "lastActivityAt", time_json(s->activity_ms), "offset",
 		(json_int_t)session_head(s), "oldest", (json_int_t)session_oldest(s), "ringSize",
 		(json_int_t)s->link.ring.bytes.size, "clients", (int)s->presence.count,
-		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms, "exit",
+		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms, "onShellExit",
+		shell_exit_name(s->on_shell_exit), "shellRestarts", (json_int_t)s->restarts, "exit",
 		exited ? session_exit_json(s) : json_null());
 }
 

@@ -14,6 +14,9 @@ json_t *session_json(const struct session *s);
 /* {code, signal, reason, offset} of a session that has ended. */
 json_t *session_exit_json(const struct session *s);
 
+/* {restarted, restarts, exitCode, signal} of one whose shell has been followed by another. */
+json_t *session_restart_json(const struct session *s);
+
 /* The name of a signal, "INT", or its number as text. */
 json_t *signal_json(int number);
 

@@ -166,6 +166,7 @@ static void follow(struct terminal *t, struct session *s)
 	t->name_told = s->name_version;
 	t->title_told = s->title_version;
 	t->lease_told = 0;
+	t->restarts_told = s->restarts;
 	t->resume = resume;
 	/* Exactly the rest, if the ring still has it; otherwise the screen. */
 	t->skipped = history_seek(&s->history, &t->cursor, resume, t->offset);

@@ -74,6 +74,7 @@ struct terminal {
 	uint64_t name_told;              /* version */
 	uint64_t title_told;             /* version */
 	uint64_t lease_told;             /* version */
+	uint64_t restarts_told;          /* of the shell */
 	char lease[LEASE_ID_LENGTH + 1]; /* the one that it shows when it types, or "" */
 	bool pong;
 	char pong_time[MESSAGE_TIME_MAX]; /* JSON */

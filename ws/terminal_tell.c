@@ -117,10 +117,14 @@ static bool tell_pong(struct terminal *t)
 
 static bool tell_state(struct terminal *t)
 {
-	t->name_told = t->session->name_version;
-	return send_json(t,
-		json_pack("{s:s, s:s, s:s}", "type", "state", "name", t->session->name, "state",
-			session_state_name(t->session->state)));
+	const struct session *s = t->session;
+	json_t *m = json_pack("{s:s, s:s, s:s}", "type", "state", "name", s->name, "state",
+		session_state_name(s->state));
+	if (t->restarts_told != s->restarts)
+		json_object_set_new(m, "shell", session_restart_json(s));
+	t->name_told = s->name_version;
+	t->restarts_told = s->restarts;
+	return send_json(t, m);
 }
 
 static bool tell_lease(struct terminal *t)
@@ -350,7 +354,9 @@ static int tell_message(struct terminal *t)
 		sent = tell_ready(t);
 	else if (t->ready && t->presence_told != t->session->presence.version)
 		sent = tell_presence(t);
-	else if (t->ready && t->name_told != t->session->name_version)
+	else if (t->ready &&
+		(t->name_told != t->session->name_version ||
+			t->restarts_told != t->session->restarts))
 		sent = tell_state(t);
 	else if (t->ready && t->lease_told != t->session->typing.lease.version)
 		sent = tell_lease(t);

@@ -197,6 +197,30 @@ static void publish_exit(struct holder *h)
 	feed_event(h, EVENT_EXIT, &status, sizeof status);
 }
 
+/* Whether the shell that has ended now may be followed by another. */
+static bool may_restart(struct holder *h)
+{
+	uint64_t now = holder_now_ms();
+	uint64_t *oldest = &h->ends_ms[h->ends++ % HOLDER_ENDS];
+	*oldest = now;
+	uint64_t first = h->ends_ms[h->ends % HOLDER_ENDS];
+	return h->options.respawn && !h->ending && (first == 0 || now - first >= HOLDER_ENDS_MS);
+}
+
+/* Another shell on the same terminal. Only what is written from now on is its own. */
+static bool restart(struct holder *h)
+{
+	struct event_shell payload = {.status = h->exit_status};
+	if (!may_restart(h) || terminal_restart(h) < 0)
+		return false;
+	payload.pid = h->shell;
+	h->shell_ended = false;
+	h->sources[EVENT_SOURCE_TERMINAL].hung = false;
+	atomic_store(&h->ring.header->shell_pid, payload.pid);
+	feed_event(h, EVENT_SHELL, &payload, sizeof payload);
+	return true;
+}
+
 static void run(struct holder *h, bool all)
 {
 	if (h->exited)
@@ -212,7 +236,9 @@ static void run(struct holder *h, bool all)
 	if (record) {
 		feed_event(h, EVENT_FIFO, h->record, h->record_length);
 		h->record_length = 0;
-	} else if (ended) {
+		if (h->options.respawn)
+			terminal_note_cwd(h);
+	} else if (ended && !restart(h)) {
 		publish_exit(h);
 	}
 }

@@ -3,7 +3,8 @@
  * only reader of its PTY. libc only, one poll loop, no parsing of terminal output, no allocation.
  *
  * States: running -> draining (the shell has ended, output is still being read) -> exited (its exit
- * record is published; the history stays readable) -> gone. Ending skips to gone from anywhere.
+ * record is published; the history stays readable) -> gone. Ending skips to gone from anywhere. With
+ * --respawn draining leads back to running, unless shells end too fast.
  */
 #pragma once
 
@@ -16,9 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <termios.h>
 
 #define HOLDER_CONNECTIONS 8 /* sockets served at once; more are turned away */
 #define HOLDER_SOURCES 4     /* enum event_source */
+#define HOLDER_ENDS 3        /* shells that have ended within ... */
+#define HOLDER_ENDS_MS 5000u /* ... this time are followed by no other */
+#define HOLDER_CWD_MAX 4096u
 
 /* What the server asks for when it starts a holder. */
 struct holder_options {
@@ -29,6 +34,7 @@ struct holder_options {
 	size_t control_size; /* bytes of the control memfd */
 	unsigned ttl_s;  /* seconds that the history of an ended session is kept; 0 = for ever */
 	long nofile;     /* soft limit of descriptors for the shell; 0 = as inherited */
+	bool respawn;    /* a new shell when it ends */
 	const char *cwd; /* where the shell starts */
 	char **argv;     /* the shell and its arguments */
 };
@@ -56,11 +62,15 @@ struct holder {
 	bool shell_ended;                    /* exit_status is known */
 	bool exited;                         /* the exit record is published */
 	int exit_status;                     /* wait(2) status */
-	bool fifo_ready;                     /* poll says that there is a record */
-	uint8_t record[EVENT_PAYLOAD_MAX];   /* a FIFO record whose turn has not come */
-	size_t record_length;                /* 0 = none */
-	bool ending;                         /* WIRE_END was asked for */
-	int end_connection;                  /* index of who asked */
+	struct termios modes;                /* of the terminal, as it is at first */
+	char cwd[HOLDER_CWD_MAX];            /* where the shell was at its last record, or "" */
+	uint64_t ends_ms[HOLDER_ENDS]; /* when the last shells have ended, circular; 0 = none yet */
+	unsigned ends;
+	bool fifo_ready;                   /* poll says that there is a record */
+	uint8_t record[EVENT_PAYLOAD_MAX]; /* a FIFO record whose turn has not come */
+	size_t record_length;              /* 0 = none */
+	bool ending;                       /* WIRE_END was asked for */
+	int end_connection;                /* index of who asked */
 	uint32_t end_serial;
 	uint64_t kill_at_ms;    /* from then on SIGKILL */
 	uint64_t give_up_at_ms; /* survivors are reported then */
@@ -76,6 +86,10 @@ uint64_t holder_now_ms(void);
  * or -errno with *ret_stage saying what failed.
  */
 int terminal_start(struct holder *h, enum report_stage *ret_stage);
+/* Remember where the shell is, for the next one. */
+void terminal_note_cwd(struct holder *h);
+/* Start another shell in place of one that has been reaped. Returns 0 with h->shell set, or -errno. */
+int terminal_restart(struct holder *h);
 /* Open a raw PTY for standard error; name: 64 bytes. Returns 0 or -errno. */
 int terminal_open_second(struct holder *h, char *name);
 /* Set the size and record it. Returns 0 or -errno. */

@@ -39,6 +39,7 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		{"ttl", required_argument, NULL, 't'},
 		{"nofile", required_argument, NULL, 'n'},
 		{"cwd", required_argument, NULL, 'w'},
+		{"respawn", no_argument, NULL, 'a'},
 		{0},
 	};
 	int c;
@@ -50,7 +51,7 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		.control_size = 4096,
 		.cwd = "/"};
 	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
-		unsigned long n = c == 'w' || c == '?' ? 0 : strtoul(optarg, NULL, 10);
+		unsigned long n = c == 'w' || !optarg ? 0 : strtoul(optarg, NULL, 10);
 		switch (c) {
 		case 'd':
 			o->dir_fd = (int)n;
@@ -78,6 +79,9 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 			break;
 		case 'w':
 			o->cwd = optarg;
+			break;
+		case 'a':
+			o->respawn = true;
 			break;
 		default:
 			return false;

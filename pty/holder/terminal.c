@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -63,7 +64,8 @@ static _Noreturn void child_fail(int report_fd, enum report_stage stage)
 }
 
 /* Between fork and exec: only async-signal-safe calls. */
-static _Noreturn void child_run(const struct holder_options *o, int slave, int report_fd)
+static _Noreturn void child_run(
+	const struct holder_options *o, const char *cwd, int slave, int report_fd)
 {
 	static const unsigned long default_action[8]; /* the kernel's struct sigaction, all zero: SIG_DFL */
 	struct rlimit files;
@@ -87,35 +89,23 @@ static _Noreturn void child_run(const struct holder_options *o, int slave, int r
 		files.rlim_cur = (rlim_t)o->nofile;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	if (chdir(o->cwd) < 0)
+	/* Where the last one was may be gone. */
+	if ((!cwd[0] || chdir(cwd) < 0) && chdir(o->cwd) < 0)
 		child_fail(report_fd, REPORT_CHDIR);
 	execvp(o->argv[0], o->argv);
 	child_fail(report_fd, REPORT_EXEC);
 }
 
-int terminal_start(struct holder *h, enum report_stage *ret_stage)
+/* The shell, with the slave as its terminal. Returns 0 with h->shell set, or -errno and what has failed. */
+static int start_shell(struct holder *h, int slave, enum report_stage *ret_stage)
 {
-	int master = -1, slave = -1, pipe_fds[2], rc;
-	struct termios modes;
+	int pipe_fds[2], rc;
 	struct report report;
-	*ret_stage = REPORT_TERMINAL;
-	rc = open_pair(&master, &slave);
-	if (rc < 0)
-		return rc;
-	if (tcgetattr(slave, &modes) == 0) {
-		modes.c_iflag |= IUTF8;
-		tcsetattr(slave, TCSANOW, &modes);
-	}
-	rc = set_size(slave, h->options.rows, h->options.cols, 0, 0);
-	if (rc < 0)
-		goto err_pair;
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
-		rc = -errno;
-		goto err_pair;
-	}
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
+		return -errno;
 	pid_t pid = fork();
 	if (pid == 0)
-		child_run(&h->options, slave, pipe_fds[1]);
+		child_run(&h->options, h->cwd, slave, pipe_fds[1]);
 	rc = pid < 0 ? -errno : 0;
 	close(pipe_fds[1]);
 	if (rc == 0) {
@@ -130,14 +120,61 @@ int terminal_start(struct holder *h, enum report_stage *ret_stage)
 		}
 	}
 	close(pipe_fds[0]);
+	if (rc == 0)
+		h->shell = pid;
+	return rc;
+}
+
+int terminal_start(struct holder *h, enum report_stage *ret_stage)
+{
+	int master = -1, slave = -1, rc;
+	*ret_stage = REPORT_TERMINAL;
+	rc = open_pair(&master, &slave);
+	if (rc < 0)
+		return rc;
+	if (tcgetattr(slave, &h->modes) == 0) {
+		h->modes.c_iflag |= IUTF8;
+		tcsetattr(slave, TCSANOW, &h->modes);
+	}
+	rc = set_size(slave, h->options.rows, h->options.cols, 0, 0);
+	if (rc == 0)
+		rc = start_shell(h, slave, ret_stage);
 	if (rc < 0)
 		goto err_pair;
 	close(slave);
 	h->sources[EVENT_SOURCE_TERMINAL].fd = master;
-	h->shell = pid;
 	return 0;
 err_pair:
 	close(master);
+	close(slave);
+	return rc;
+}
+
+void terminal_note_cwd(struct holder *h)
+{
+	char path[32], cwd[HOLDER_CWD_MAX];
+	snprintf(path, sizeof path, "/proc/%d/cwd", (int)h->shell);
+	ssize_t n = h->shell > 0 ? readlink(path, cwd, sizeof cwd) : 0;
+	if (n <= 0 || (size_t)n == sizeof cwd)
+		return; /* it has ended since: what it said before holds */
+	memcpy(h->cwd, cwd, (size_t)n);
+	h->cwd[n] = '\0';
+}
+
+int terminal_restart(struct holder *h)
+{
+	enum report_stage stage;
+	int master = h->sources[EVENT_SOURCE_TERMINAL].fd;
+	int slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0)
+		return -errno;
+	/* What was typed for the old one, or for a program that has died with it, must not become commands. */
+	tcflush(master, TCOFLUSH);
+	tcflush(slave, TCIFLUSH);
+	tcsetattr(slave, TCSANOW, &h->modes);
+	tcflow(slave, TCOON);
+	set_size(slave, h->options.rows, h->options.cols, 0, 0);
+	int rc = start_shell(h, slave, &stage);
 	close(slave);
 	return rc;
 }

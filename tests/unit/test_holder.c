@@ -15,6 +15,7 @@ static void tear_down(void)
 TestSuite(holder_feed, .fini = tear_down, .timeout = 60);
 TestSuite(holder_sources, .fini = tear_down, .timeout = 60);
 TestSuite(holder_exit, .fini = tear_down, .timeout = 60);
+TestSuite(holder_respawn, .fini = tear_down, .timeout = 60);
 TestSuite(holder_overrun, .fini = tear_down, .timeout = 60);
 TestSuite(holder_wire, .fini = tear_down, .timeout = 60);
 TestSuite(holder_end, .fini = tear_down, .timeout = 60);
@@ -204,6 +205,125 @@ Test(holder_exit, holder_goes_when_its_time_is_over)
 	cr_assert_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1);
 	cr_assert_eq(faccessat(h.folder.fd, WIRE_FIFO, F_OK, 0), -1);
 	cr_assert_eq(h.link.ring.header->exited, 1, "the history is still mapped");
+}
+
+static void run_again(const char *script)
+{
+	const char *const argv[] = {"bash", "--norc", "-c", script, NULL};
+	held_start_with(&h, &(struct spawn_options){.respawn = true}, argv);
+}
+
+/* The n-th new shell. */
+static struct event_shell shell_event(size_t n)
+{
+	struct event_shell shell;
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_SHELL, n) != NULL), "%s", h.text);
+	const struct event *e = held_event(&h, EVENT_SHELL, n);
+	cr_assert_eq(e->header.length, sizeof shell);
+	memcpy(&shell, e->payload, sizeof shell);
+	return shell;
+}
+
+Test(holder_respawn, another_shell_on_the_same_terminal)
+{
+	run_again("echo shell$$ $(tty) $(ps -o tpgid=,sid= $$); read x; exit 7");
+	pid_t first = h.link.info.shell_pid;
+	held_expect(&h, "shell");
+	held_type(&h, "\n");
+	struct event_shell shell = shell_event(0);
+	cr_assert(WIFEXITED(shell.status) && WEXITSTATUS(shell.status) == 7);
+	cr_assert_neq(shell.pid, first);
+	cr_assert_eq(atomic_load(&h.link.ring.header->shell_pid), shell.pid);
+	cr_assert_eq(h.link.info.shell_pid, first, "until it is followed");
+	link_follow_shell(&h.link);
+	cr_assert_eq(h.link.info.shell_pid, shell.pid);
+	/* All of the first is before the event, all of the second behind it. */
+	uint64_t offset = held_event(&h, EVENT_SHELL, 0)->header.offset;
+	char wanted[40];
+	snprintf(wanted, sizeof wanted, "shell%d", shell.pid);
+	held_expect(&h, wanted);
+	cr_assert_eq((uint64_t)(strstr(h.text, wanted) - h.text), offset);
+	const char *old = strchr(h.text, ' '), *new = strchr(h.text + offset, ' ');
+	cr_assert_eq(strncmp(old, new, strcspn(old + 1, " ") + 1), 0, "%s", h.text);
+	held_expect(&h, "\n");
+	int tpgid, sid;
+	cr_assert_eq(sscanf(strchr(new + 1, ' '), "%d %d", &tpgid, &sid), 2, "%s", new);
+	cr_assert_eq(tpgid, shell.pid);
+	cr_assert_eq(sid, shell.pid);
+	cr_assert_eq(atomic_load(&h.link.ring.header->exited), 0);
+}
+
+Test(holder_respawn, terminal_as_it_was_at_first)
+{
+	run_again(
+		"stty size; stty -a | grep -o -w -e -icanon -e icanon; stty raw; echo end; read x; kill -9 $$");
+	held_expect(&h, "icanon\r\nend");
+	cr_assert_eq(link_resize(&h.link, 33, 99), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_RESIZE, 0) != NULL));
+	held_type(&h, "\nthis is not for the next one\n");
+	int status = shell_event(0).status;
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	held_expect(&h, "33 99\r\nicanon\r\nend");
+	cr_assert_null(held_event(&h, EVENT_SHELL, 1), "it has read what was not its own");
+}
+
+Test(holder_respawn, in_the_directory_of_the_last_record)
+{
+	run_again(
+		"pwd; f=$PWD; [ $f = /usr ] && { echo here; read x; }; cd /usr; echo 1 >$f/f; read x; exit 0");
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_FIFO, 0) != NULL));
+	held_type(&h, "\n");
+	shell_event(0);
+	held_expect(&h, "/usr\r\nhere");
+}
+
+Test(holder_respawn, after_three_ends_in_a_short_time_the_session_ends)
+{
+	run_again("echo once; exit 3");
+	held_wait_exit(&h);
+	cr_assert_str_eq(h.text, "once\r\nonce\r\nonce\r\n");
+	cr_assert_not_null(held_event(&h, EVENT_SHELL, 1));
+	cr_assert_null(held_event(&h, EVENT_SHELL, 2));
+	cr_assert_eq(WEXITSTATUS(h.link.ring.header->exit_status), 3);
+}
+
+Test(holder_respawn, one_that_cannot_be_started_again_is_the_end)
+{
+	char path[300];
+	held_init(&h);
+	folder_put(&h.folder, "shell", "#!/bin/bash\nread x; exit 5\n");
+	cr_assert_eq(fchmodat(h.folder.fd, "shell", 0700, 0), 0);
+	snprintf(path, sizeof path, "%s/shell", h.folder.path);
+	const char *const argv[] = {path, NULL};
+	cr_assert_eq(held_try(&h, &(struct spawn_options){.respawn = true}, argv), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached));
+	h.holder = h.link.info.holder_pid;
+	held_watch(&h);
+	held_consume(&h);
+	unlinkat(h.folder.fd, "shell", 0);
+	held_type(&h, "\n");
+	held_wait_exit(&h);
+	cr_assert_eq(WEXITSTATUS(h.link.ring.header->exit_status), 5);
+	cr_assert_null(held_event(&h, EVENT_SHELL, 0));
+}
+
+Test(holder_respawn, what_a_shell_has_left_behind_lives_and_is_ended_with_the_session)
+{
+	run_again("[ -e child ] || { (trap '' HUP; echo $BASHPID >child; exec sleep 1000) & }; "
+		  "until [ -s child ]; do sleep 0.01; done; echo child$(cat child); read x");
+	held_expect(&h, "child");
+	held_expect(&h, "\r\n");
+	pid_t child = atoi(strstr(h.text, "child") + 5), shell = h.link.info.shell_pid;
+	kill(shell, SIGKILL);
+	shell = shell_event(0).pid;
+	cr_assert(held_is_alive(child));
+	cr_assert_eq(link_end(&h.link, 100), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	cr_assert_eq(h.error, 0);
+	cr_assert_not(held_is_alive(child));
+	cr_assert_not(held_is_alive(shell));
+	cr_assert_null(
+		held_event(&h, EVENT_SHELL, 1), "no new one while the session is being ended");
 }
 
 static void expect_sequence(const char *at, int last)

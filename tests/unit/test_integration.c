@@ -42,11 +42,27 @@ Test(integration, which_shells)
 
 Test(integration, the_init_file_is_bash_and_has_the_nonce)
 {
-	char *text = integration_init(NONCE);
+	char *text = integration_init(NONCE, NULL);
 	cr_assert(text);
 	cr_assert_eq(run("-n", text, strlen(text)), 0);
 	cr_assert(strstr(text, "__rs_n=" NONCE " "));
 	cr_assert_not(strchr(text, '@') && strstr(text, "@NONCE@"));
+	free(text);
+}
+
+Test(integration, the_file_of_a_shell_that_makes_place_for_another)
+{
+	char *text = integration_init(NONCE, "/run/a 'b'\n$c/init.bash");
+	cr_assert(text);
+	cr_assert_eq(run("-n", text, strlen(text)), 0);
+	cr_assert(strstr(text, "__rs_f=$'/run/a \\'b\\'\\012$c/init.bash' "));
+	free(text);
+	/* Without a terminal there is no trap. */
+	text = integration_init(NONCE, "/nowhere");
+	char *longer = malloc(strlen(text) + 100);
+	sprintf(longer, "%s\n[ -z \"$(trap -p EXIT)\" ]\n", text);
+	cr_assert_eq(run("--norc 2>/dev/null", longer, strlen(longer)), 0);
+	free(longer);
 	free(text);
 }
 

@@ -33,6 +33,7 @@ Test(meta_save, is_read_back)
 	s.created_ms = 1795238220123;
 	s.idle_timeout_ms = 60000;
 	s.presence.policy = SIZE_OWNER;
+	s.on_shell_exit = SHELL_EXIT_RESPAWN;
 	strcpy(s.id, "main");
 	strcpy(s.name, "Caf\xc3\xa9 \"quoted\" \\ </script>");
 	s.cwd = (char[]){"/tmp/with \"quotes\"\n"};
@@ -46,6 +47,7 @@ Test(meta_save, is_read_back)
 	cr_assert_eq(back.created_ms, s.created_ms);
 	cr_assert_eq(back.idle_timeout_ms, s.idle_timeout_ms);
 	cr_assert_eq(back.presence.policy, SIZE_OWNER);
+	cr_assert_eq(back.on_shell_exit, SHELL_EXIT_RESPAWN);
 	forget(&back);
 	ASSERT_NO_LEAKS();
 }

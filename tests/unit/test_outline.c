@@ -48,6 +48,11 @@ static void on_record(void *user, const struct record *record, const struct even
 	put(user, "<record %d at %d>", (int)record->kind, (int)event->offset);
 }
 
+static void on_shell(void *user, const struct event_shell *shell, const struct event_header *event)
+{
+	put(user, "<shell %d %d at %d>", (int)shell->status, (int)shell->pid, (int)event->offset);
+}
+
 static void on_lost(void *user, uint64_t bytes)
 {
 	struct seen *s = user;
@@ -55,7 +60,7 @@ static void on_lost(void *user, uint64_t bytes)
 }
 
 static const struct outline_callbacks callbacks = {
-	.text = on_text, .mark = on_mark, .record = on_record, .lost = on_lost};
+	.text = on_text, .mark = on_mark, .record = on_record, .shell = on_shell, .lost = on_lost};
 
 static void label(struct ring *r, enum event_source source)
 {
@@ -103,6 +108,27 @@ Test(outline, sources_marks_and_records_in_order)
 		cr_assert_eq(o.position, stream_head(&r.events));
 		free(seen);
 	}
+	ring_close(&r);
+}
+
+Test(outline, a_new_shell_comes_in_its_place)
+{
+	struct ring r;
+	struct outline o;
+	struct seen *seen = calloc(1, sizeof *seen);
+	const struct event_shell shell = {.status = 256, .pid = 77};
+	memory_ring_make(&r, RING_SIZE_MIN);
+	memory_ring_say(&r, "old");
+	record(&r, "P\037abc\0370\037\037/\036");
+	memory_ring_event(&r, EVENT_SHELL, &shell, 1); /* makes no sense */
+	memory_ring_event(&r, EVENT_SHELL, &shell, sizeof shell);
+	memory_ring_say(&r, "new");
+	outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
+	seen->source = EVENT_SOURCE_TERMINAL;
+	while (outline_read(&o, &r, stream_head(&r.bytes), 1, &callbacks, seen))
+		;
+	cr_assert_str_eq(seen->text, "old<record 0 at 3><shell 256 77 at 3>new");
+	free(seen);
 	ring_close(&r);
 }
 

@@ -16,8 +16,11 @@ struct seen {
 static void note(void *user, const struct record *r)
 {
 	struct seen *s = user;
-	static const char kinds[] = {
-		[RECORD_PROMPT] = 'P', [RECORD_START] = 'C', [RECORD_END] = 'D', [RECORD_STATE] = 'S'};
+	static const char kinds[] = {[RECORD_PROMPT] = 'P',
+		[RECORD_START] = 'C',
+		[RECORD_END] = 'D',
+		[RECORD_STATE] = 'S',
+		[RECORD_EXIT] = 'X'};
 	s->length += (size_t)snprintf(s->text + s->length, sizeof s->text - s->length,
 		"%c status=%d id=%s half=%zu cwd=%s", kinds[r->kind], r->status, r->id,
 		r->half_typed, r->cwd);
@@ -30,13 +33,16 @@ static void note(void *user, const struct record *r)
 static const char all[] = "P" US NONCE US "130" US "exec_1" US "/tmp" RS "C" US NONCE US "exec_2" US
 			  "14" RS "D" US NONCE US "exec_2" US "4" US "1 0 4" US "/a b" RS
 			  "P" US NONCE US "0" US US RS "P" US NONCE US "2" US US "/" US "0 2" RS
-			  "S" US NONCE US "state" US RS;
+			  "S" US NONCE US "state" US RS "X" US NONCE US "3" US "exec_3" RS
+			  "X" US NONCE US "0" US RS;
 static const char wanted[] = "P status=130 id=exec_1 half=0 cwd=/tmp\n"
 			     "C status=0 id=exec_2 half=14 cwd=\n"
 			     "D status=4 id=exec_2 half=0 cwd=/a b 1 0 4\n"
 			     "P status=0 id= half=0 cwd=\n"
 			     "P status=2 id= half=0 cwd=/ 0 2\n"
-			     "S status=0 id=state half=0 cwd=\n";
+			     "S status=0 id=state half=0 cwd=\n"
+			     "X status=3 id=exec_3 half=0 cwd=\n"
+			     "X status=0 id= half=0 cwd=\n";
 
 Test(record, however_it_is_cut)
 {
@@ -59,7 +65,9 @@ Test(record, what_is_none_is_counted_and_forgotten)
 		"P" US NONCE US " 1" US US, "P" US NONCE US "0" US "x", "PP" US NONCE US "0" US US,
 		"C" US NONCE US "e" US "x", "C" US NONCE US "e" US "1" US,
 		"D" US NONCE US "e" US "0" US US "/", "D" US NONCE US "e" US "0" US "1,2" US "/",
-		"D" US NONCE US "e" US "0" US "1 2", "X" US NONCE US "e" US "0"};
+		"D" US NONCE US "e" US "0" US "1 2", "X" US NONCE US "e" US "0",
+		"X" US NONCE US "256" US, "X" US NONCE US "3", "X" US NONCE US "3" US "e" US,
+		"Y" US NONCE US "0" US "e"};
 	for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
 		struct record_reader r = {0};
 		struct seen seen = {.length = 0};

@@ -324,3 +324,23 @@ scenario('nobody without a token', { skip, timeout: 40_000 }, async (server) => 
 	await page.keyboard.press('Enter');
 	await page.getByTestId('terminal').waitFor();
 });
+
+scenario('who has leased the keyboard is shown, and the owner takes it back', { skip, timeout: 40_000 }, async (server) => {
+	const ada = await Person.open(server, 'Ada');
+	await ada.shows(/[$#] $/m);
+	const { id } = await onlySession(server);
+	assert.equal(await ada.at('lease-badge').isVisible(), false);
+	await server.api.call('POST', `/api/session/${id}/lease`, { owner: 'robot' });
+	await ada.at('lease-badge').waitFor();
+	assert.match(await ada.at('lease-badge').innerText(), /robot has the keyboard/);
+	const { offset } = await server.api.get(id);
+	await ada.types('nothing of this');
+	await ada.page.getByText('input is refused').first().waitFor();
+	assert.equal((await server.api.get(id)).offset, offset);
+	await ada.at('lease-badge').getByRole('button').click();
+	await ada.at('lease-badge').waitFor({ state: 'hidden' });
+	await ada.runs('echo mine again');
+	await ada.shows(/^mine again/m);
+	assert.equal((await server.api.call('GET', `/api/session/${id}/lease`)).lease, null);
+	ada.well();
+});

@@ -8,6 +8,7 @@ import { copyText } from './ui/copy';
 import { h } from './ui/dom';
 import { setMyName } from './ui/my_name';
 import { PageTitle } from './ui/page_title';
+import { LeaseBadge } from './ui/lease_badge';
 import { Presence } from './ui/presence';
 import {
 	createSessionDialog, endSessionDialog, fixedSizeDialog, renameSessionDialog,
@@ -43,6 +44,7 @@ export class App {
 	#list: SessionList;
 	#sidebar: Sidebar;
 	#presence: Presence;
+	#lease: LeaseBadge;
 	#topBar: TopBar;
 	#sizeMenu = new SizeMenu((policy) => this.#setSizePolicy(policy));
 	#status: StatusBar;
@@ -61,6 +63,10 @@ export class App {
 		this.#presence = new Presence((name) => {
 			this.#view?.connection.setName(setMyName(name));
 		});
+		this.#lease = new LeaseBadge(this.#owner ? () => this.#attempt(async () => {
+			if (this.#view !== null)
+				await options.api.endLease(this.#view.id);
+		}) : null);
 		this.#topBar = new TopBar({
 			owner: this.#owner, theme: options.theme, presence: this.#presence.element,
 			toggleSidebar: () => this.#sidebar.toggle(),
@@ -73,6 +79,7 @@ export class App {
 				if (this.#view !== null)
 					this.#view.terminal.options.screenReaderMode = on;
 			}));
+		this.#status.lease(this.#lease.element);
 		listenForShortcuts(shortcuts);
 		if (!this.#owner)
 			this.#sidebar.close();
@@ -124,6 +131,7 @@ export class App {
 	#show(id: string): void {
 		this.#view?.dispose();
 		this.#presence.clear();
+		this.#lease.show(null);
 		this.#title.clear();
 		this.#setName(this.#list.find(id)?.name ?? id);
 		this.#list.choose(id);
@@ -147,6 +155,7 @@ export class App {
 				this.#presence.update(message, me);
 				this.#sizeMenu.show(message.sizePolicy);
 			},
+			lease: (lease) => this.#lease.show(lease),
 			size: (size) => this.#status.size(size),
 			renamed: (name) => this.#setName(name),
 			title: (title) => this.#title.program(title),

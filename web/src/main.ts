@@ -10,7 +10,7 @@
  *                        terminal, status (data-state of the connection, or behind), latency, presence, my-name,
  *                        share, share-dialog, share-role-viewer, share-role-driver, share-expiry,
  *                        share-name, share-create, share-link (an input's value), share-item,
- *                        share-revoke, banner, size-badge, size-policy (a select), size-cols, size-rows,
+ *                        share-revoke, banner, lease-badge, size-badge, size-policy (a select), size-cols, size-rows,
  *                        key-bar, role-badge (data-role), search, search-input, sign-in, sign-in-token.
  */
 import { App } from './app';

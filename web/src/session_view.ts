@@ -9,7 +9,7 @@ import { Connection, type ConnectionState, type Position } from './net/connectio
 import { diagnose } from './net/diagnose';
 import { socketUrl } from './net/place';
 import type {
-	AttachedMessage, Client, PresenceMessage, Role, ServerMessage, Size, SnapshotMessage,
+	AttachedMessage, Client, Lease, PresenceMessage, Role, ServerMessage, Size, SnapshotMessage,
 } from './net/wire';
 import { SizeKeeper } from './size_keeper';
 import { Feed } from './term/feed';
@@ -39,6 +39,7 @@ export interface SessionViewEvents {
 	connection(state: ConnectionState, behind: boolean): void;
 	latency(ms: number): void;
 	presence(message: PresenceMessage, me: Client['id'] | null): void;
+	lease(lease: Lease | null): void;
 	size(size: Size): void;
 	renamed(name: string): void;
 	title(title: string): void;
@@ -238,6 +239,9 @@ export class SessionView {
 			this.#exitKnown = true;
 			this.#feed.then(() => this.#banner.exit(message));
 			break;
+		case 'lease':
+			events.lease(message.lease);
+			break;
 		case 'state':
 			events.renamed(message.name);
 			break;
@@ -253,6 +257,7 @@ export class SessionView {
 		this.#exitKnown = false;
 		this.#clipboard = message.clipboard;
 		this.#history.attached(message.scrollback);
+		events.lease(null); // it is told anew
 		events.attached();
 		if (message.state !== 'exited') {
 			this.#banner.exit(null);

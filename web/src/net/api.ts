@@ -57,6 +57,11 @@ export class Api {
 		return (await this.#call<{ data: Session }>('GET', sessionPath(id))).data;
 	}
 
+	/** Whoever has leased its keyboard has it no longer. */
+	async endLease(id: string): Promise<void> {
+		await this.#call('DELETE', `${sessionPath(id)}/lease`);
+	}
+
 	/** A new one; one of that id that has ended is replaced. */
 	async create(session: NewSession): Promise<Session> {
 		return (await this.#call<{ data: Session }>('POST', 'api/session/create', session)).data;

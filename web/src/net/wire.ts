@@ -80,6 +80,14 @@ export interface PresenceMessage {
 	readonly sizePolicy: SizePolicy;
 }
 
+/** The keyboard is somebody's, for a time. */
+export interface Lease {
+	readonly owner: string;
+	readonly mode: 'exclusive' | 'advisory';
+	readonly expiresAt: string;
+	readonly sinceAt: string;
+}
+
 export type ServerMessage =
 	| AttachedMessage
 	| SyncMessage
@@ -88,12 +96,13 @@ export type ServerMessage =
 	| { readonly type: 'ready' }
 	| { readonly type: 'resize'; readonly cols: number; readonly rows: number; readonly offset: number }
 	| ({ readonly type: 'exit' } & ExitStatus)
+	| { readonly type: 'lease'; readonly lease: Lease | null }
 	| { readonly type: 'state'; readonly name: string; readonly state: Session['state'] }
 	| { readonly type: 'error'; readonly code?: string; readonly message: string }
 	| { readonly type: 'pong'; readonly t: unknown };
 
 const KNOWN = new Set<string>([
-	'attached', 'sync', 'snapshot', 'presence', 'ready', 'resize', 'exit', 'state', 'error', 'pong',
+	'attached', 'sync', 'snapshot', 'presence', 'ready', 'resize', 'exit', 'state', 'lease', 'error', 'pong',
 ]);
 
 /** The message of a text frame, or null for one that this page does not know: those are ignored. */

@@ -13,13 +13,14 @@ export class StatusBar {
 	#latency = h('span', {
 		class: 'latency', 'data-testid': 'latency', title: 'Round trip to the server, median of the last five',
 	});
+	#lease = h('span', { class: 'size-place' });
 	#badge = h('span', { class: 'size-place' });
 	#size = h('span', { class: 'size', title: 'Size of the session' });
 
 	/** sizeMenu: for those who may choose whose size it is. */
 	constructor(sizeMenu: HTMLElement | null, showShortcuts: () => void) {
 		this.element = h('footer', { class: 'status-bar' },
-			this.#state, this.#latency, h('span', { class: 'spring' }), this.#badge, this.#size,
+			this.#state, this.#latency, h('span', { class: 'spring' }), this.#lease, this.#badge, this.#size,
 			sizeMenu, h('button', {
 				type: 'button', class: 'icon-button small', 'aria-label': 'Keyboard shortcuts',
 				title: 'Keyboard shortcuts', click: showShortcuts,
@@ -47,6 +48,10 @@ export class StatusBar {
 	/** While it shows, it stands in for the size. */
 	badge(badge: HTMLElement): void {
 		this.#badge.replaceChildren(badge);
+	}
+
+	lease(badge: HTMLElement): void {
+		this.#lease.replaceChildren(badge);
 	}
 
 	size(size: Size): void {

@@ -243,6 +243,7 @@ void exec_unwatch(struct exec *e, struct exec_watcher *w)
 void exec_changed(struct exec *e)
 {
 	struct exec_watcher *w, *next;
+	blocks_exec(&e->executor->session->blocks, e);
 	DL_FOREACH_SAFE (e->watchers, w, next)
 		w->changed(w->user, e);
 }

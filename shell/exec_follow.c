@@ -103,6 +103,9 @@ static void on_mark(void *user, const struct mark *mark)
 {
 	struct executor *x = user;
 	struct exec *e = x->current;
+	/* The line that calls the script is none of anybody's. */
+	if (mark->kind != MARK_START || mark->id[0] || !e || e->state != EXEC_STARTING)
+		blocks_mark(&x->session->blocks, mark, clock_wall_ms());
 	switch (mark->kind) {
 	case MARK_START:
 		on_start_mark(x, mark);
@@ -224,6 +227,7 @@ static void on_record(void *user, const struct record *record, const struct even
 	struct exec *e = x->current;
 	bool ours = e && strcmp(record->id, e->id) == 0;
 	(void)position;
+	blocks_record(&x->session->blocks, record, event->time_ns / 1000000, event->offset);
 	if (record->kind == RECORD_STATE)
 		exec_state_told(x);
 	if (record->kind == RECORD_START)

@@ -36,7 +36,7 @@ void session_remove_directory(struct sessions *s, const char *name)
 {
 	static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT,
 		WIRE_FIFO_STDERR, "meta.json", "meta.json.new", "ending", INTEGRATION_FILE,
-		INTEGRATION_FILE_NEW, "execs", "execs.new"};
+		INTEGRATION_FILE_NEW, "execs", "execs.new", "blocks", "blocks.new"};
 	int fd = openat(s->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;
@@ -107,6 +107,8 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 	waits_close(session);
 	exec_close(&session->executor);
 	typed_finish(&session->typing.typed);
+	blocks_close(&session->blocks);
+	journal_close(&session->journal);
 	if (session->history_open) {
 		live_finish(&session->live);
 		history_finish(&session->history);
@@ -137,6 +139,8 @@ static void note_exit(struct session *session)
 						    : SESSION_END_EXITED;
 	s->counters.exited++;
 	exec_shell_ended(&session->executor);
+	blocks_shell_ended(&session->blocks, session->history.end_offset,
+		recorded ? exec_status_of(session->exit_status) : -1);
 	sessions_changed(s);
 }
 
@@ -226,8 +230,12 @@ static void consume(struct session *session)
 	note_exit(session);
 	DL_FOREACH_SAFE (session->viewers, v, next)
 		v->more(v->user);
+	journal_tell(&session->journal);
 	/* The screen after the viewers: they need not wait for it. */
+	uint64_t entries = session->journal.count;
 	more = live_follow(&session->live, LIVE_WORK) || more;
+	if (session->journal.count != entries)
+		journal_tell(&session->journal);
 	waits_follow(session);
 	if (!session->holder_lost)
 		link_consumed(&session->link, live_tail(&session->live), events);
@@ -306,6 +314,25 @@ static void note_mark(struct session *session, const char *text)
 	exec_screen_mark(&session->executor, text, col + 1);
 }
 
+/* What those who follow the session's events are told. */
+static void note_event(struct session *session, const struct screen_event *event)
+{
+	static const int types[] = {[SCREEN_BELL] = JOURNAL_BELL,
+		[SCREEN_TITLE] = JOURNAL_TITLE,
+		[SCREEN_CWD] = JOURNAL_CWD,
+		[SCREEN_NOTIFICATION] = JOURNAL_NOTIFICATION};
+	bool is_any = event->type == SCREEN_BELL || event->type == SCREEN_TITLE ||
+		event->type == SCREEN_CWD || event->type == SCREEN_NOTIFICATION;
+	if (!is_any)
+		return;
+	journal_add(&session->journal,
+		&(struct journal_entry){.type = (enum journal_type)types[event->type],
+			.offset = event->offset,
+			.at_ms = clock_wall_ms(),
+			.text = event->type == SCREEN_BELL ? NULL : (char *)(uintptr_t)event->text,
+			.detail = (char *)(uintptr_t)event->detail});
+}
+
 static void on_screen_event(void *user, const struct screen_event *event)
 {
 	struct session *session = user;
@@ -315,6 +342,7 @@ static void on_screen_event(void *user, const struct screen_event *event)
 		note_mark(session, event->text);
 	else if (event->type == SCREEN_TITLE || event->type == SCREEN_ICON)
 		session->title_version++;
+	note_event(session, event);
 }
 
 static const struct screen_callbacks screen_callbacks = {
@@ -343,6 +371,8 @@ static int open_history(struct session *session)
 	session->history_open = true;
 	session->shells_seen = session->history.shells_ended;
 	exec_open(&session->executor, session, session->adopted);
+	journal_open(&session->journal, session->history.scan.offset);
+	blocks_open(&session->blocks, session, session->adopted && session->executor.open);
 	return 0;
 }
 

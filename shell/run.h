@@ -42,7 +42,7 @@ struct run_options {
 	size_t command_length; /* 1 to RUN_COMMAND_MAX */
 	const char *preamble;  /* bash text that goes before it, see shell/beside.h; NULL: none */
 	size_t preamble_length;
-	const char *cwd;       /* absolute, must exist: checked before anything runs */
+	const char *cwd; /* absolute, must exist: checked before anything runs */
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
 	const void *input;   /* standard input; NULL: /dev/null */

@@ -44,6 +44,7 @@ static void tell_viewers(struct session *s)
 	struct session_viewer *v;
 	DL_FOREACH (s->viewers, v)
 		v->changed(v->user);
+	journal_tell(&s->journal);
 	sessions_changed(s->table);
 }
 

@@ -8,7 +8,9 @@
 
 #include "pty/link.h"
 #include "ring/live.h"
+#include "shell/blocks.h"
 #include "shell/exec.h"
+#include "shell/journal.h"
 #include "shell/name.h"
 #include "shell/presence.h"
 #include "shell/shell_exit.h"
@@ -90,6 +92,8 @@ struct session {
 	struct history history;
 	struct live live;         /* its screen */
 	struct executor executor; /* commands for programs */
+	struct blocks blocks;     /* all commands */
+	struct journal journal;   /* what has happened besides output */
 	bool history_open;        /* and the screen */
 	uint64_t shells_seen;     /* EVENT_SHELLs that have been acted upon, without an executor */
 	struct presence presence;

@@ -49,7 +49,7 @@ struct sessions_counters {
 	uint64_t created, adopted, ended, exited, shells_restarted, holders_lost, start_failures;
 	uint64_t bytes_out, bytes_in, input_refused;
 	uint64_t queries_answered, replies_lost;
-	uint64_t execs_ended, execs_not_kept;
+	uint64_t execs_ended, execs_not_kept, blocks_not_kept;
 };
 
 struct sessions {

@@ -175,6 +175,7 @@ static void take_foreground(struct session *s, struct session_state *t)
 void session_state(struct session *s, struct session_state *t)
 {
 	const struct exec *e = s->executor.current;
+	const struct block *block = blocks_running(&s->blocks);
 	uint64_t now = uv_now(s->table->loop);
 	*t = (struct session_state){.status = STATE_RUNNING, .rows = s->rows, .cols = s->cols};
 	if (!s->history_open)
@@ -184,6 +185,8 @@ void session_state(struct session *s, struct session_state *t)
 	take_screen(s, t);
 	if (e)
 		snprintf(t->exec, sizeof t->exec, "%s", e->id);
+	if (block)
+		block_id(block, t->block);
 	if (s->state == SESSION_EXITED) {
 		t->status = STATE_EXITED;
 		t->certain = true;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "ring/screen/screen.h"
+#include "shell/blocks.h"
 #include "shell/exec.h"
 #include "shell/foreground.h"
 
@@ -56,9 +57,9 @@ struct session_state {
 	char title[SCREEN_TITLE_MAX + 1]; /* "" when there is none */
 	bool alternate;
 	unsigned rows, cols;
-	char exec[RECORD_ID_MAX + 1];  /* the command for a program that runs, or "" */
-	char block[RECORD_ID_MAX + 1]; /* the block that runs, or "" */
-	int exit_status;               /* wait(2) status, STATE_EXITED only */
+	char exec[RECORD_ID_MAX + 1]; /* the command for a program that runs, or "" */
+	char block[BLOCK_ID_MAX + 1]; /* the block that runs, or "" */
+	int exit_status;              /* wait(2) status, STATE_EXITED only */
 	bool exit_known;
 };
 

@@ -50,6 +50,10 @@ enum route {
 	ROUTE_EXEC_OUTPUT,
 	ROUTE_EXEC_STREAM,
 	ROUTE_EXEC_CANCEL,
+	ROUTE_BLOCKS,
+	ROUTE_BLOCK,
+	ROUTE_BLOCK_OUTPUT,
+	ROUTE_SESSION_STREAM,
 	ROUTE_EXECUTE,
 	ROUTE_EXECUTE_STREAM,
 	ROUTE_RUN,
@@ -73,7 +77,7 @@ enum route {
 struct route_match {
 	enum route route;
 	char id[NAME_ID_MAX + 1];   /* first {} of the pattern, a session or a process, or "" */
-	char item[NAME_ID_MAX + 1]; /* second: a link or an exec */
+	char item[NAME_ID_MAX + 1]; /* second: a link, an exec or a block */
 };
 
 /* "GET" ... ; anything else is METHOD_OTHER. */

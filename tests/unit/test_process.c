@@ -228,7 +228,7 @@ Test(process, preamble_restores_and_leaves_no_trace)
 		.command = "{ set +x; } 2>/dev/null\n"
 			   "hello world\n"
 			   "f \"$0\" ${REPLY-unset}\n"
-			   "echo \"$A|$B|$C|$local_one|$INHERITED|$-\"\n"
+			   "echo \"$A|$B|$C|$local_one|${INHERITED-gone}|$-\"\n"
 			   "exit 4",
 		.preamble = preamble,
 		.preamble_length = sizeof preamble - 1,
@@ -241,7 +241,7 @@ Test(process, preamble_restores_and_leaves_no_trace)
 	int code;
 	cr_assert(process_exit_code(p, &code) && code == 4);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT),
-		"hello world\nf bash unset\nsession|re'quest\n$x|new|1|yes|huBc\n");
+		"hello world\nf bash unset\nsession|re'quest\n$x|new|1|gone|huBc\n");
 	/* The variables of the request come after the trace was turned on: they, and no more, show. */
 	cr_assert_null(strstr(output(p, STREAMS_STDERR), "preamble"));
 	cr_assert_null(strstr(output(p, STREAMS_STDERR), "eval"));

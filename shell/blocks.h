@@ -1,0 +1,75 @@
+/*
+ * Blocks: the commands of a session, of people as well as of programs: what was run, by whom, where, when, with
+ * which result, and where its output is. They come from the marks and records of the shell (shell/outline.h), so
+ * nobody has to ask for one, and no trap is needed. They are written down in the session's directory ("blocks", a
+ * line of JSON for each that is done; a help, not a promise), and what the ring still has is found there again.
+ */
+#pragma once
+
+#include "shell/marks.h"
+#include "shell/name.h"
+#include "shell/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCKS_KEPT 1000u                    /* of a session */
+#define BLOCK_COMMAND_KEPT ((size_t)4 << 10) /* bytes of its text */
+#define BLOCK_AUTHOR_MAX 128u
+#define BLOCK_ID_MAX 24u
+
+struct block {
+	struct block *prev, *next;
+	uint64_t start, end; /* range of its output; the start is its id: "b" and this number */
+	bool done;           /* otherwise it runs, and has no end yet */
+	bool exact;          /* the end is that of a mark */
+	char *command;       /* its text, or the beginning of it; NULL: not known */
+	char author[BLOCK_AUTHOR_MAX + 1]; /* who ran it; "" = somebody at the keyboard */
+	char exec[RECORD_ID_MAX + 1];      /* of a command for a program, or "" */
+	int status;                        /* 0 to 255; -1: not known */
+	int statuses[RECORD_STATUSES_MAX]; /* PIPESTATUS */
+	size_t statuses_count;
+	char *cwd, *cwd_after;         /* where the shell was, and is afterwards; NULL: not known */
+	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
+	bool interleaved;              /* others typed while it ran */
+	bool has_record;               /* the prompt behind it has told of it */
+	bool stored;                   /* it has been written down */
+};
+
+struct session;
+struct exec;
+
+/* Their beginning and end are in the session's journal. */
+struct blocks {
+	struct session *session;
+	struct block *list; /* oldest first */
+	unsigned count;
+	uint64_t prompt; /* offset of the last prompt, if has_prompt */
+	bool has_prompt;
+	char *cwd; /* where the shell was at its last prompt; NULL: not known */
+};
+
+/* Begin; what an earlier server and the ring have of them is found if it was adopted. */
+void blocks_open(struct blocks *b, struct session *s, bool adopted);
+void blocks_close(struct blocks *b);
+
+/* What the outline has met. now_ms: the wall clock, or 0 when it is about the past. */
+void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms);
+void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset);
+
+/* A command for a program has begun or is over. */
+void blocks_exec(struct blocks *b, const struct exec *e);
+
+/* The shell has ended; offset: of the end of its output. status: see exec_status_of(). */
+void blocks_shell_ended(struct blocks *b, uint64_t offset, int status);
+
+/* Who has entered the line that begins to run now. */
+void blocks_author(struct blocks *b, const char *author);
+
+/* Its id. */
+void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1]);
+
+/* By id; NULL if there is none. The one that runs; NULL if none does. */
+struct block *blocks_find(const struct blocks *b, const char *id);
+struct block *blocks_running(const struct blocks *b);

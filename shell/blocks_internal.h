@@ -1,0 +1,15 @@
+/* What blocks.c and blocks_log.c share. */
+#pragma once
+
+#include "shell/blocks.h"
+
+void block_free(struct block *block);
+
+/* Put behind the others; the oldest may have to go. */
+void blocks_append(struct blocks *b, struct block *block);
+
+/* Write one down that is done; failing that is counted. */
+void blocks_log_append(struct blocks *b, struct block *block);
+
+/* What has been written down. */
+void blocks_log_load(struct blocks *b);

@@ -1,0 +1,147 @@
+/* The file "blocks": a line of JSON for each block that is done. A line that makes no sense is left out. */
+#include "shell/blocks_internal.h"
+#include "shell/file.h"
+#include "shell/sessions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define LOG_NAME "blocks"
+#define LOG_MAX ((size_t)8 << 20)
+
+/* null for what is not there, or is no UTF-8 */
+static json_t *text_or_null(const char *text)
+{
+	json_t *value = text ? json_string(text) : NULL;
+	return value ? value : json_null();
+}
+
+static json_t *to_json(const struct block *b)
+{
+	json_t *statuses = json_array();
+	for (size_t i = 0; i < b->statuses_count; i++)
+		json_array_append_new(statuses, json_integer(b->statuses[i]));
+	return json_pack("{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b}",
+		"start", (json_int_t)b->start, "end", (json_int_t)b->end, "exact", b->exact,
+		"command", text_or_null(b->command), "author", b->author, "exec", b->exec, "status",
+		b->status, "statuses", statuses, "cwd", text_or_null(b->cwd), "cwdAfter",
+		text_or_null(b->cwd_after), "started", (json_int_t)b->started_ms, "ended",
+		(json_int_t)b->ended_ms, "interleaved", b->interleaved);
+}
+
+static struct block *from_json(json_t *root)
+{
+	json_int_t start, end, started, ended;
+	int exact, interleaved;
+	const char *author, *exec;
+	json_t *command, *statuses, *cwd, *after, *status;
+	struct block *b = calloc(1, sizeof *b);
+	size_t i;
+	if (!b)
+		return NULL;
+	if (json_unpack(root, "{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b}",
+		    "start", &start, "end", &end, "exact", &exact, "command", &command, "author",
+		    &author, "exec", &exec, "status", &b->status, "statuses", &statuses, "cwd",
+		    &cwd, "cwdAfter", &after, "started", &started, "ended", &ended, "interleaved",
+		    &interleaved) < 0 ||
+		end < start || start < 0 || strlen(author) > BLOCK_AUTHOR_MAX ||
+		strlen(exec) > RECORD_ID_MAX) {
+		free(b);
+		return NULL;
+	}
+	b->start = (uint64_t)start;
+	b->end = (uint64_t)end;
+	b->started_ms = (uint64_t)started;
+	b->ended_ms = (uint64_t)ended;
+	b->exact = exact;
+	b->interleaved = interleaved;
+	b->done = b->stored = true;
+	snprintf(b->author, sizeof b->author, "%s", author);
+	snprintf(b->exec, sizeof b->exec, "%s", exec);
+	b->command = json_is_string(command) ? strdup(json_string_value(command)) : NULL;
+	b->cwd = json_is_string(cwd) ? strdup(json_string_value(cwd)) : NULL;
+	b->cwd_after = json_is_string(after) ? strdup(json_string_value(after)) : NULL;
+	json_array_foreach (statuses, i, status)
+		if (i < RECORD_STATUSES_MAX)
+			b->statuses[b->statuses_count++] = (int)json_integer_value(status);
+	return b;
+}
+
+/* Write all that are kept anew. */
+static int compact(struct blocks *b)
+{
+	char *text = NULL;
+	size_t length;
+	struct block *block;
+	FILE *f = open_memstream(&text, &length);
+	if (!f)
+		return -ENOMEM;
+	DL_FOREACH (b->list, block) {
+		json_t *root = block->done ? to_json(block) : NULL;
+		if (root && json_dumpf(root, f, JSON_COMPACT) == 0)
+			fputc('\n', f);
+		json_decref(root);
+	}
+	int rc = fclose(f) == 0 ? file_save(b->session->link.dir_fd, LOG_NAME, text, length)
+				: -ENOMEM;
+	free(text);
+	return rc;
+}
+
+static int append(struct blocks *b, const struct block *block, off_t *ret_size)
+{
+	json_t *root = to_json(block);
+	char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	json_decref(root);
+	if (!text)
+		return -ENOMEM;
+	size_t length = strlen(text);
+	text[length++] = '\n'; /* in place of the NUL */
+	int fd = openat(b->session->link.dir_fd, LOG_NAME,
+		O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int rc = fd < 0 ? -errno : 0;
+	if (rc == 0 && write(fd, text, length) != (ssize_t)length)
+		rc = errno ? -errno : -EIO;
+	*ret_size = fd < 0 ? 0 : lseek(fd, 0, SEEK_CUR);
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return rc;
+}
+
+void blocks_log_append(struct blocks *b, struct block *block)
+{
+	off_t size;
+	block->stored = true;
+	int rc = append(b, block, &size);
+	if (rc == 0 && size > (off_t)LOG_MAX / 2)
+		rc = compact(b);
+	if (rc < 0)
+		b->session->table->counters.blocks_not_kept++;
+}
+
+void blocks_log_load(struct blocks *b)
+{
+	char *text, *rest;
+	size_t length;
+	if (file_load(b->session->link.dir_fd, LOG_NAME, LOG_MAX, &text, &length) < 0)
+		return;
+	rest = text;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		json_t *root = *line ? json_loads(line, 0, NULL) : NULL;
+		struct block *block = root ? from_json(root) : NULL;
+		const struct block *last = b->list ? b->list->prev : NULL;
+		if (block && (!last || block->start > last->start))
+			blocks_append(b, block);
+		else if (block)
+			block_free(block);
+		json_decref(root);
+	}
+	free(text);
+}

@@ -1,0 +1,158 @@
+// Every command of a session, of people and of programs; and the events of one session.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { scenario } from './lib/server.mjs';
+import { EventStream } from './lib/sse.mjs';
+import { until } from './lib/until.mjs';
+
+const id = 's';
+
+const blocks = async (server, query = '') => (await server.api.call('GET', `/api/session/${id}/blocks${query}`)).blocks;
+const exec = (server, command, fields) => server.api.call('POST', `/api/session/${id}/exec`, { command, ...fields }).then(({ data }) => data);
+
+/** Somebody types a line; the block when it is over. */
+async function type(server, line) {
+	const before = (await blocks(server)).length;
+	await server.api.input(id, `${line}\r`);
+	return until(`the end of ${line}`, async () => {
+		const list = await blocks(server);
+		const last = list.at(-1);
+		return list.length > before && last.state === 'done' && last.cwdAfter && last;
+	});
+}
+
+const outputOf = async (server, block, query = '') => (await server.api.raw('GET', `/api/session/${id}/blocks/${block.id}/output${query}`)).text;
+
+scenario('what people run: text, result, directory, range, output', async (server) => {
+	await server.session({ id });
+	let b = await type(server, 'echo one; false | (exit 3)');
+	assert.deepEqual([b.command, b.exitCode, b.pipeStatus, b.by, b.author, b.outputExact, b.inRing],
+		['echo one; false | (exit 3)', 3, [1, 3], 'human', 'human', true, true]);
+	assert.equal(b.cwd, server.cwd);
+	assert.ok(Date.parse(b.startedAt) <= Date.parse(b.endedAt) && Date.now() - Date.parse(b.startedAt) < 60_000);
+	assert.equal(await outputOf(server, b), 'one\n');
+	assert.equal((await server.api.output(id, b.start, b.end)).toString(), 'one\r\n');
+	b = await type(server, 'mkdir "a b" && cd "a b"');
+	assert.deepEqual([b.cwd, b.cwdAfter, await outputOf(server, b)], [server.cwd, path.join(server.cwd, 'a b'), '']);
+	b = await type(server, "printf '\\e[31mred\\e[m 10%%\\r\\e[31mred\\e[m 99%%\\nab\\bc\\n%0200d' 7");
+	assert.equal(await outputOf(server, b), `red 99%\nac\n${'7'.padStart(200, '0')}`);
+	assert.match(await outputOf(server, b, '?format=ansi'), /\x1b\[[0-9;]*31mred[^\n]*99%\r?\nac\r?\n0+7[^\n]*$/);
+	// Edited, wrapped, and in several lines.
+	await server.api.input(id, 'exho');
+	b = await type(server, '\x1b[D\x1b[D\x7fc\x05 done');
+	assert.equal(b.command, 'echo done');
+	const long = `echo ${'word '.repeat(60)}end`;
+	b = await type(server, long);
+	assert.equal(b.command, long);
+	b = await type(server, 'for i in 1 2; do\r  echo $i\rdone');
+	assert.deepEqual([b.command, await outputOf(server, b)], ['for i in 1 2; do\n  echo $i\ndone', '1\n2\n']);
+	b = await type(server, 'cat <<X\rtext\rX');
+	assert.equal(await outputOf(server, b), 'text\n');
+	await server.api.input(id, '\r\r');
+	b = await type(server, 'true');
+	assert.equal(b.command, 'true', 'empty lines are no commands');
+	const all = await blocks(server);
+	assert.equal(new Set(all.map((each) => each.id)).size, all.length);
+	for (const each of all) assert.deepEqual((await server.api.call('GET', `/api/session/${id}/blocks/${each.id}`)).block, each);
+	await server.api.refused(404, 'BLOCK_NOT_FOUND', 'GET', `/api/session/${id}/blocks/b7`);
+	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/blocks?limit=x`);
+});
+
+scenario('what programs run is among them; filters, pages, head and tail', async (server) => {
+	await server.session({ id });
+	await type(server, 'echo typed');
+	const e = await exec(server, 'seq 1000 | cat; (exit 4)', { author: 'robot' });
+	const b = (await blocks(server)).at(-1);
+	assert.deepEqual([b.command, b.by, b.author, b.execId, b.exitCode, b.start, b.end, b.state],
+		['seq 1000 | cat; (exit 4)', 'exec', 'robot', e.id, 4, e.range.start, e.range.end, 'done']);
+	const text = await outputOf(server, b);
+	assert.equal(text, e.output);
+	const { json } = await server.api.raw('GET', `/api/session/${id}/blocks/${b.id}/output?format=json&head=10&tail=9`);
+	assert.deepEqual([json.text, json.truncated, json.omitted, json.head, json.lost], ['1\n2\n3\n4\n5\n999\n1000\n', true, text.length - 19, 10, 0]);
+	await exec(server, 'true', { author: 'robot' });
+	assert.deepEqual((await blocks(server, '?author=robot')).map((each) => each.command), ['seq 1000 | cat; (exit 4)', 'true']);
+	assert.deepEqual((await blocks(server, '?author=human&text=typed')).map((each) => each.command), ['echo typed']);
+	assert.deepEqual((await blocks(server, '?status=4')).map((each) => each.command), ['seq 1000 | cat; (exit 4)']);
+	const page = await server.api.call('GET', `/api/session/${id}/blocks?limit=1`);
+	assert.equal(page.blocks[0].command, 'true');
+	assert.equal((await server.api.call('GET', `/api/session/${id}/blocks?limit=1&before=${page.next}`)).blocks[0].execId, e.id);
+	const running = await exec(server, 'read x', { yieldMs: 0 });
+	const now = await until('its block', async () => (await blocks(server, '?state=running'))[0]);
+	assert.deepEqual([now.execId, now.state, now.end, now.exitCode], [running.id, 'running', null, null]);
+	assert.equal((await server.api.call('GET', `/api/session/${id}/state`)).state.block, now.id);
+	await server.api.input(id, '\r');
+	await until('its end', async () => (await blocks(server, '?state=running')).length === 0);
+	// The end of the shell is the end of what runs.
+	await server.api.input(id, 'exec sh -c "exit 5"\r');
+	const last = await until('the last one', async () => {
+		const block = (await blocks(server)).at(-1);
+		return block.command?.startsWith('exec') && block.state === 'done' && block;
+	});
+	assert.equal(last.exitCode, 5);
+});
+
+scenario('blocks outlive the server, also those that end without it', async (server) => {
+	await server.session({ id });
+	await type(server, 'echo before');
+	await exec(server, 'echo mine', { author: 'robot' });
+	await server.api.input(id, 'until [ -e go ]; do sleep 0.02; done; echo after\r');
+	await until('its start', async () => (await blocks(server, '?state=running')).length === 1);
+	const before = await blocks(server);
+	await server.kill('SIGKILL');
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	await server.start();
+	const after = await until('the end of what ran meanwhile', async () => {
+		const list = await blocks(server);
+		return list.at(-1).state === 'done' && list.at(-1).cwdAfter && list;
+	});
+	const known = before.findIndex((block) => block.state === 'running');
+	assert.deepEqual(after.slice(0, known), before.slice(0, known));
+	const last = after.at(-1);
+	assert.deepEqual([last.id, last.command, last.exitCode, last.startedAt, after.length],
+		[before.at(-1).id, before.at(-1).command, 0, before.at(-1).startedAt, before.length]);
+	assert.equal(await outputOf(server, last), 'after\n');
+});
+
+scenario('events: in order, with offsets, resumable', async (server) => {
+	const { api } = server;
+	await server.session({ id });
+	const { offset } = await api.get(id);
+	const stream = new EventStream(server, `/api/session/${id}/stream?from=${offset}`);
+	const { events } = stream;
+	const seen = (what, found) => stream.until(what, found);
+	await seen('the beginning', (e) => e.type === 'begin' && e.offset === offset);
+	await seen('its state', (e) => e.type === 'state' && e.state.status === 'prompt');
+	await api.input(id, "echo hello; printf '\\e]2;a title\\a\\a\\e]9;look\\a'; mkdir d; cd d\r");
+	const started = await seen('a block', (e) => e.type === 'block' && e.event === 'started');
+	await seen('its end', (e) => e.type === 'block' && e.event === 'ended' && e.block.exitCode === 0);
+	await seen('a title', (e) => e.type === 'title' && e.title === 'a title');
+	await seen('a bell', (e) => e.type === 'bell');
+	await seen('a notification', (e) => e.type === 'notification' && e.text === 'look');
+	await seen('a directory', (e) => e.type === 'cwd' && e.cwd === path.join(server.cwd, 'd'));
+	await api.call('POST', `/api/session/${id}/resize`, { cols: 91, rows: 31 });
+	await seen('a size', (e) => e.type === 'resize' && e.cols === 91);
+	await api.input(id, 'read -s secret\r');
+	await seen('a wish', (e) => e.type === 'state' && e.state.input === 'password');
+	await api.input(id, 'x\r');
+	const text = (list) => list.filter((e) => e.type === 'output').map((e) => e.data).join('');
+	await until('its output', () => text(events).includes('hello\r\n'));
+	let next = offset;
+	for (const event of events.filter((e) => e.type === 'output')) {
+		assert.equal(event.offset, next);
+		next += event.bytes;
+	}
+	const first = events.find((e) => e.type === 'output' && e.data.startsWith('hello'));
+	assert.equal(first.offset, started.offset);
+	assert.ok(events.indexOf(started) < events.indexOf(first));
+	// Again from there, only some of it.
+	const second = new EventStream(server, `/api/session/${id}/stream?from=${started.offset}&types=block,exit`);
+	const again = second.events;
+	await until('the same block', () => again.some((e) => e.type === 'block' && e.block.id === started.block.id));
+	await api.input(id, 'exit 3\r');
+	await until('the end of both', () => [events, again].every((list) => list.at(-1)?.type === 'exit' && list.at(-1).code === 3));
+	assert.ok(again.every((e) => ['begin', 'block', 'exit'].includes(e.type)));
+	await until('the end of the answers', () => stream.closed && second.closed);
+	await api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/stream?types=nothing`);
+	await api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/stream?from=99999999`);
+});

@@ -1,0 +1,203 @@
+/* Blocks: listing them, and reading their output. */
+#include "shell/block_output.h"
+#include "ws/api.h"
+#include "ws/base64.h"
+#include "ws/block_json.h"
+#include "ws/error.h"
+#include "ws/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_DEFAULT 100u
+#define OUTPUT_MAX ((size_t)8 << 20) /* bytes of text in an answer */
+#define OUTPUT_DEFAULT ((size_t)1 << 20)
+
+/* The block of the path; otherwise r has been answered. */
+static struct block *find(struct request *r, struct session *s)
+{
+	struct block *b = blocks_find(&s->blocks, r->match.item);
+	if (!b)
+		reply_error(r, "BLOCK_NOT_FOUND", "There is no such block, or it is forgotten",
+			json_pack("{s:s, s:s}", "sessionId", s->id, "blockId", r->match.item));
+	return b;
+}
+
+static bool take_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
+{
+	const char *text = request_param(r, name);
+	if (!text || params_number(text, max, ret_number))
+		return true;
+	reply_invalid(r, name, "Must be a whole number within the limits", "invalid");
+	return false;
+}
+
+/* Listing */
+
+struct filter {
+	uint64_t limit, before, after; /* offsets */
+	uint64_t status;
+	bool has_status;
+	const char *author, *text, *state;
+};
+
+static bool take_filter(struct request *r, struct filter *f)
+{
+	*f = (struct filter){.limit = LIMIT_DEFAULT, .before = UINT64_MAX};
+	f->author = request_param(r, "author");
+	f->text = request_param(r, "text");
+	f->state = request_param(r, "state");
+	f->has_status = request_param(r, "status") != NULL;
+	if (f->state && strcmp(f->state, "running") != 0 && strcmp(f->state, "done") != 0) {
+		reply_invalid(r, "state", "Must be running or done", "invalid");
+		return false;
+	}
+	return take_number(r, "limit", BLOCKS_KEPT, &f->limit) &&
+		take_number(r, "before", INT64_MAX, &f->before) &&
+		take_number(r, "after", INT64_MAX, &f->after) &&
+		take_number(r, "status", 255, &f->status);
+}
+
+static bool passes(const struct filter *f, const struct block *b)
+{
+	const char *author = b->author[0] ? b->author : "human";
+	return b->start < f->before && b->start >= f->after &&
+		(!f->author || strcmp(f->author, author) == 0) &&
+		(!f->text || (b->command && strstr(b->command, f->text))) &&
+		(!f->state || b->done == (strcmp(f->state, "done") == 0)) &&
+		(!f->has_status || (b->done && b->status == (int)f->status));
+}
+
+void api_block_list(struct api *a, struct request *r, struct session *s)
+{
+	struct filter f;
+	(void)a;
+	if (!take_filter(r, &f))
+		return;
+	json_t *list = json_array(), *next = json_null();
+	const struct block *b = s->blocks.list ? s->blocks.list->prev : NULL;
+	/* The newest of them, the newest last. */
+	for (; b; b = b == s->blocks.list ? NULL : b->prev) {
+		if (!passes(&f, b))
+			continue;
+		if (json_array_size(list) == f.limit) {
+			json_t *oldest = json_object_get(json_array_get(list, 0), "start");
+			next = json_incref(oldest);
+			break;
+		}
+		json_array_insert_new(list, 0, block_json(s, b));
+	}
+	reply_success(r, json_pack("{s:o, s:o}", "blocks", list, "next", next));
+}
+
+void api_block_show(struct api *a, struct request *r, struct session *s)
+{
+	const struct block *b = find(r, s);
+	(void)a;
+	if (b)
+		reply_success(r, json_pack("{s:o}", "block", block_json(s, b)));
+}
+
+/* Output */
+
+struct wanted {
+	enum block_format format;
+	bool json;
+	uint64_t from, to, head, tail;
+	bool limited;
+};
+
+static bool take_wanted(struct request *r, const struct block *b, struct wanted *w)
+{
+	static const char *const names[] = {"text", "ansi", "bytes", "json"};
+	const char *format = request_param(r, "format");
+	unsigned i = 0;
+	*w = (struct wanted){.from = b->start, .to = UINT64_MAX, .head = OUTPUT_DEFAULT};
+	while (format && i < 4 && strcmp(format, names[i]) != 0)
+		i++;
+	if (i == 4) {
+		reply_invalid(r, "format", "Must be text, ansi, bytes or json", "invalid");
+		return false;
+	}
+	w->json = i == 3;
+	w->format = w->json ? BLOCK_TEXT : (enum block_format)i;
+	w->limited = request_param(r, "head") || request_param(r, "tail");
+	if (w->limited)
+		w->head = 0;
+	return take_number(r, "from", INT64_MAX, &w->from) &&
+		take_number(r, "to", INT64_MAX, &w->to) &&
+		take_number(r, "head", OUTPUT_MAX, &w->head) &&
+		take_number(r, "tail", OUTPUT_MAX, &w->tail);
+}
+
+/* Head and tail of the text, with what is between them left out; returns how many bytes that is. */
+static size_t cut(struct block_output *o, const struct wanted *w, size_t *ret_head)
+{
+	size_t head = (size_t)w->head, tail = (size_t)w->tail;
+	*ret_head = o->length;
+	if (o->length <= head + tail)
+		return 0;
+	size_t from = o->length - tail;
+	if (w->format != BLOCK_BYTES) { /* between characters */
+		while (head > 0 && ((unsigned char)o->text[head] & 0xc0) == 0x80)
+			head--;
+		while (from < o->length && ((unsigned char)o->text[from] & 0xc0) == 0x80)
+			from++;
+	}
+	size_t omitted = from - head;
+	memmove(o->text + head, o->text + from, o->length - from);
+	o->length -= omitted;
+	*ret_head = head;
+	return omitted;
+}
+
+static void reply_output_json(struct request *r, const struct session *s, const struct block *b,
+	const struct block_output *o, size_t head, size_t omitted)
+{
+	struct text_decoder decoder = {0};
+	reply_success(r,
+		json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:b, s:I, s:o}", "text",
+			text_json(&decoder, o->text, o->length, true), "truncated", omitted > 0,
+			"omitted", (json_int_t)omitted, "head", (json_int_t)head, "from",
+			(json_int_t)o->from, "to", (json_int_t)o->to, "exact", b->done && b->exact,
+			"lost", (json_int_t)o->lost, "block", block_json(s, b)));
+}
+
+static void number_header(struct request *r, const char *name, uint64_t n)
+{
+	char text[24];
+	snprintf(text, sizeof text, "%llu", (unsigned long long)n);
+	reply_header(r, name, text);
+}
+
+void api_block_output(struct api *a, struct request *r, struct session *s)
+{
+	struct block *b = find(r, s);
+	struct wanted w;
+	struct block_output o;
+	size_t head;
+	(void)a;
+	if (!b || !take_wanted(r, b, &w))
+		return;
+	if (block_output(s, b, w.format, w.from, w.to, &o) < 0) {
+		reply_error(r, "INTERNAL_ERROR", "There is no memory for the output", NULL);
+		return;
+	}
+	size_t omitted = cut(&o, &w, &head);
+	if (w.json) {
+		reply_output_json(r, s, b, &o, head, omitted);
+		free(o.text);
+		return;
+	}
+	number_header(r, "Ringside-From", o.from);
+	number_header(r, "Ringside-To", o.to);
+	number_header(r, "Ringside-Lost", o.lost);
+	if (omitted > 0) {
+		number_header(r, "Ringside-Head", head);
+		number_header(r, "Ringside-Omitted", omitted);
+	}
+	reply_bytes(r, 200,
+		w.format == BLOCK_BYTES ? "application/octet-stream" : "text/plain; charset=utf-8",
+		o.text, o.length, o.text);
+}

@@ -1,0 +1,50 @@
+#include "ws/block_json.h"
+
+#include "shell/session.h"
+#include "ws/session_json.h"
+#include "ws/text.h"
+
+#include <string.h>
+
+/* People may type and name what is no UTF-8. */
+static json_t *text_or_null(const char *bytes)
+{
+	struct text_decoder decoder = {0};
+	return bytes ? text_json(&decoder, bytes, strlen(bytes), true) : json_null();
+}
+
+static json_t *time_or_null(uint64_t ms)
+{
+	return ms ? time_json(ms) : json_null();
+}
+
+static json_t *statuses_json(const struct block *b)
+{
+	if (b->statuses_count == 0)
+		return json_null();
+	json_t *list = json_array();
+	for (size_t i = 0; i < b->statuses_count; i++)
+		json_array_append_new(list, json_integer(b->statuses[i]));
+	return list;
+}
+
+json_t *block_json(const struct session *s, const struct block *b)
+{
+	char id[BLOCK_ID_MAX + 1];
+	const struct stream *bytes = &s->link.ring.bytes;
+	block_id(b, id);
+	return json_pack(
+		"{s:s, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:b, s:b}",
+		"id", id, "command", text_or_null(b->command), "author",
+		b->author[0] ? text_or_null(b->author) : json_string("human"), "by",
+		b->exec[0] ? "exec" : "human", "execId",
+		b->exec[0] ? json_string(b->exec) : json_null(), "state",
+		b->done ? "done" : "running", "cwd", text_or_null(b->cwd), "cwdAfter",
+		text_or_null(b->cwd_after), "startedAt", time_or_null(b->started_ms), "endedAt",
+		time_or_null(b->ended_ms), "exitCode",
+		b->status < 0 ? json_null() : json_integer(b->status), "pipeStatus",
+		statuses_json(b), "start", (json_int_t)b->start, "end",
+		b->done ? json_integer((json_int_t)b->end) : json_null(), "outputExact",
+		b->done && b->exact, "inRing", stream_oldest(bytes) <= b->start, "interleavedInput",
+		b->interleaved);
+}

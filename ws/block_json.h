@@ -1,0 +1,9 @@
+/* How the API writes blocks in JSON. */
+#pragma once
+
+#include "shell/blocks.h"
+
+#include <jansson.h>
+
+/* A block of that session. Returns a new reference. */
+json_t *block_json(const struct session *s, const struct block *b);

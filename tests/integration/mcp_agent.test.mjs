@@ -1,6 +1,6 @@
 // Agents' work through the Model Context Protocol, with its published clients, over HTTP and over `ringside mcp`.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
@@ -133,3 +133,31 @@ for (const [name, make] of Object.entries(clients))
 		await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }), (error) => error.code === -32602);
 		await client.close();
 	});
+
+scenario('what is cancelled over stdio is not answered', { skip: !bridge }, async (server) => {
+	const [{ command, args, env }] = stdio(server);
+	const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+	server.clients.add({ terminate: () => child.kill('SIGKILL') });
+	let text = '';
+	child.stdout.setEncoding('utf8').on('data', (data) => { text += data; });
+	const lines = () => text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+	const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+	const exec = (id, _meta) => send({
+		id, method: 'tools/call',
+		params: { name: 'exec', arguments: { command: `sleep 100 # ${id}`, yield_ms: 60_000, on_cancel: 'interrupt', queue: true }, _meta },
+	});
+	send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } });
+	await until('the answer', () => lines().some(({ id }) => id === 0));
+	for (const [id, _meta] of [['quiet'], ['telling', { progressToken: 'p' }]]) {
+		exec(id, _meta);
+		await until('it runs', () => running(server, 'agent').catch(() => undefined));
+		if (_meta) await until('progress', () => lines().some(({ method }) => method === 'notifications/progress'));
+		send({ method: 'notifications/cancelled', params: { requestId: id } });
+		await until('it is interrupted', async () => !(await running(server, 'agent')));
+	}
+	send({ id: 1, method: 'ping' });
+	await until('the answer', () => lines().some(({ id }) => id === 1));
+	assert.deepEqual(lines().filter(({ method }) => !method).map(({ id }) => id), [0, 1]);
+	child.stdin.end();
+	await until('its end', () => child.exitCode === 0);
+});

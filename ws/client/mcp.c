@@ -118,7 +118,8 @@ static void finish(struct post *p, int error)
 		print_line(p->bridge, p->body, p->length);
 	} else if (error == 0 && json_is_array(message)) {
 		print_line(p->bridge, p->body, p->length);
-	} else if (p->id && !p->answered) {
+	} else if (p->id && !p->answered && (error != 0 || p->status >= 300)) {
+		/* Otherwise it was cancelled, and is not to be answered. */
 		const char *text = json_string_value(json_object_get(message, "message"));
 		print_error(p->bridge, p->id, text ? text : "The server is lost");
 	}

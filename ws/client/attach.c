@@ -155,6 +155,7 @@ static void take_sync(struct attachment *a, const json_t *message)
 	if (!a->keyboard.fenced)
 		return;
 	tty_write(KEYBOARD_FENCE, sizeof KEYBOARD_FENCE - 1);
+	a->keyboard.asked++;
 	uv_timer_start(&a->fence, on_fence, FENCE_MS, 0);
 }
 
@@ -468,6 +469,34 @@ static void close_handles(struct attachment *a)
 	uv_run(&a->line->loop, UV_RUN_NOWAIT);
 }
 
+/*
+ * Let the terminal come to rest: what it still says, to us or by its mouse, must not be typed into the shell
+ * that gets it back. Behind a last question nothing comes any more.
+ */
+static void settle(struct attachment *a)
+{
+	char bytes[512];
+	bool detach;
+	uint64_t now = uv_hrtime(), end = now + (uint64_t)FENCE_MS * 1000000;
+	ssize_t n = 0;
+	if (!tty_reset())
+		return;
+	a->keyboard.detach = -1;
+	a->keyboard.fenced = false;
+	tty_write(KEYBOARD_FENCE, sizeof KEYBOARD_FENCE - 1);
+	a->keyboard.asked++;
+	for (; a->keyboard.asked > 0 && now < end; now = uv_hrtime()) {
+		size_t kept = (size_t)n;
+		if (kept > sizeof bytes / 2)
+			kept = 0;
+		n = tty_read(bytes + kept, sizeof bytes - kept, (int)((end - now) / 1000000) + 1);
+		if (n < 0)
+			return;
+		/* An answer may come in pieces. */
+		n = (ssize_t)keyboard_filter(&a->keyboard, bytes, kept + (size_t)n, &detach);
+	}
+}
+
 static int say_goodbye(struct attachment *a)
 {
 	struct line *l = a->line;
@@ -511,6 +540,7 @@ int attach_session(struct line *l, const char *session, const struct attach_opti
 	while (!a.over)
 		uv_run(&l->loop, UV_RUN_ONCE);
 	close_handles(&a);
+	settle(&a);
 	tty_close();
 	return say_goodbye(&a);
 }

@@ -65,7 +65,26 @@ static size_t pass_fence(struct keyboard *k, const char *bytes, size_t length)
 		k->matched = c == answer[k->matched] ? k->matched + 1 : c == answer[0];
 		k->fenced = k->matched < sizeof answer - 1;
 	}
+	if (!k->fenced && k->asked > 0)
+		k->asked--;
 	return i;
+}
+
+/* Take late answers out. Returns what is left of the length. */
+static size_t without_answers(struct keyboard *k, char *bytes, size_t length)
+{
+	size_t n = sizeof KEYBOARD_FENCED - 1;
+	for (size_t i = 0; i + n <= length;) {
+		if (memcmp(bytes + i, KEYBOARD_FENCED, n) != 0) {
+			i++;
+			continue;
+		}
+		memmove(bytes + i, bytes + i + n, length - i - n);
+		length -= n;
+		if (k->asked > 0)
+			k->asked--;
+	}
+	return length;
 }
 
 size_t keyboard_filter(struct keyboard *k, char *bytes, size_t length, bool *ret_detach)
@@ -81,5 +100,5 @@ size_t keyboard_filter(struct keyboard *k, char *bytes, size_t length, bool *ret
 	size_t dropped = k->fenced ? pass_fence(k, bytes, length) : 0;
 	kept = length - dropped;
 	memmove(bytes, bytes + dropped, kept);
-	return kept;
+	return without_answers(k, bytes, kept);
 }

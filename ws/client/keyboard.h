@@ -13,6 +13,7 @@ struct keyboard {
 	int detach;     /* a control character; -1 = none */
 	bool fenced;    /* all is dropped until the answer to the fence has come */
 	size_t matched; /* bytes of that answer */
+	unsigned asked; /* fences that were put up and have not been answered */
 };
 
 /* A control key by its name, such as "C-]" or "^]"; "none" is -1. Returns false when it is no such name. */
@@ -22,7 +23,8 @@ bool keyboard_parse(const char *name, int *ret_key);
 void keyboard_name(int key, char name[8]);
 
 /*
- * Take what the terminal has sent, and keep in place what is for the session. *ret_detach: the key was there,
+ * Take what the terminal has sent, and keep in place what is for the session. Answers to a fence never are, not
+ * even late ones: programs get theirs from the server. *ret_detach: the key was there,
  * as a byte or in the words of one of the keyboard protocols; what follows it is dropped. Returns the bytes
  * that are left.
  */

@@ -131,6 +131,20 @@ void tty_resume(void)
 		take();
 }
 
+bool tty_reset(void)
+{
+	return tty.ours && tty_write(reset_text, sizeof reset_text - 1);
+}
+
+long tty_read(void *bytes, size_t size, int within_ms)
+{
+	struct pollfd wait = {.fd = tty.fd, .events = POLLIN};
+	if (poll(&wait, 1, within_ms) <= 0)
+		return 0;
+	ssize_t n = read(tty.fd, bytes, size);
+	return n > 0 ? n : n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
 void tty_size(unsigned *ret_cols, unsigned *ret_rows)
 {
 	struct winsize size;

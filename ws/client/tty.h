@@ -20,6 +20,12 @@ void tty_resume(void);
 /* Bring it to what a snapshot takes for granted, an empty screen. scroll: what was on it is scrolled away. */
 void tty_clear(bool scroll);
 
+/* Switch everything off that a session may have switched on. Returns false when the terminal is gone. */
+bool tty_reset(void);
+
+/* What it sends within so long; 0 for nothing, -1 when it is gone. */
+long tty_read(void *bytes, size_t size, int within_ms);
+
 /* Its window; 80 by 24 where it does not tell. */
 void tty_size(unsigned *ret_cols, unsigned *ret_rows);
 

@@ -1,0 +1,90 @@
+/* What a terminal sends: the detach key in its forms, and what is dropped up to a fence. */
+#include "ws/client/keyboard.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CTRL_BACKSLASH 0x1c
+
+static char kept[256];
+
+/* Filter a text; what is kept goes to `kept`. Returns whether the key was in it. */
+static bool filter(struct keyboard *k, const char *text)
+{
+	bool detach;
+	snprintf(kept, sizeof kept, "%s", text);
+	kept[keyboard_filter(k, kept, strlen(text), &detach)] = '\0';
+	return detach;
+}
+
+Test(keyboard_parse, names_and_what_is_none)
+{
+	int key = 0;
+	cr_assert(keyboard_parse("C-]", &key) && key == 0x1d);
+	cr_assert(keyboard_parse("c-a", &key) && key == 1);
+	cr_assert(keyboard_parse("^\\", &key) && key == CTRL_BACKSLASH);
+	cr_assert(keyboard_parse("none", &key) && key == -1);
+	static const char *const wrong[] = {"", "x", "C-", "C-1", "C-ab", "^", "M-x", "F1", "C-é"};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		cr_expect_not(keyboard_parse(wrong[i], &key), "%s", wrong[i]);
+	char name[8];
+	keyboard_name(0x1d, name);
+	cr_assert_str_eq(name, "C-]");
+	keyboard_name(1, name);
+	cr_assert_str_eq(name, "C-a");
+}
+
+Test(keyboard_filter, the_key_in_all_its_forms)
+{
+	static const char *const is[] = {"\x1c", "ab\x1c", "\033[92;5u", "ab\033[92;5u",
+		"\033[92;69u", "\033[92;133u", "\033[92;197u", "\033[92;5:1u", "\033[92:124;5u",
+		"\033[27;5;92~"};
+	for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+		struct keyboard k = {.detach = CTRL_BACKSLASH};
+		cr_expect(filter(&k, is[i]), "%s", is[i] + (is[i][0] == '\033'));
+		cr_expect_str_eq(kept, strncmp(is[i], "ab", 2) == 0 ? "ab" : "");
+	}
+	static const char *const is_not[] = {"", "ab", "\\", "\033[92;1u", "\033[92u", "\033[92;6u",
+		"\033[92;5:3u", "\033[93;5u", "\033[27;5;93~", "\033[27;6;92~", "\033[A", "\033",
+		"\033[", "\033[92", "\033[92;5"};
+	for (size_t i = 0; i < sizeof is_not / sizeof *is_not; i++) {
+		struct keyboard k = {.detach = CTRL_BACKSLASH};
+		cr_expect_not(filter(&k, is_not[i]), "%zu", i);
+		cr_expect_str_eq(kept, is_not[i]);
+	}
+	struct keyboard none = {.detach = -1};
+	cr_assert_not(filter(&none, "\x1c\033[92;5u"));
+	struct keyboard letter = {.detach = 1};
+	cr_assert(filter(&letter, "\033[97;5u"));
+}
+
+Test(keyboard_filter, a_fence_drops_up_to_its_answer)
+{
+	struct keyboard k = {.detach = CTRL_BACKSLASH, .fenced = true};
+	cr_assert_not(filter(&k, "\033[I\033[?62;c\033[0"));
+	cr_assert_str_eq(kept, "");
+	cr_assert(k.fenced);
+	cr_assert_not(filter(&k, "\033[0nmine"));
+	cr_assert_str_eq(kept, "mine");
+	cr_assert_not(k.fenced);
+	k.asked = 1;
+	cr_assert_not(filter(&k, "a\033[0nb"));
+	cr_assert_str_eq(kept, "ab", "a late one");
+	cr_assert_eq(k.asked, 0);
+}
+
+Test(keyboard_filter, a_fences_answer_in_pieces_and_the_key_behind_a_fence)
+{
+	struct keyboard k = {.detach = CTRL_BACKSLASH, .fenced = true};
+	static const char answer[] = "\033\033[\033[0nx";
+	char all[16] = "";
+	for (size_t i = 0; answer[i]; i++) {
+		char one[2] = {answer[i], '\0'};
+		filter(&k, one);
+		strcat(all, kept);
+	}
+	cr_assert_str_eq(all, "x");
+	k = (struct keyboard){.detach = CTRL_BACKSLASH, .fenced = true};
+	cr_assert(filter(&k, "dropped\x1c"), "nobody is locked in");
+}

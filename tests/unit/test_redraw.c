@@ -1,0 +1,56 @@
+/* A snapshot's beginning, on a terminal that is somebody's own. */
+#include "ws/client/redraw.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TITLES "\033[23;0t\033[23;0t"
+
+/* A snapshot in pieces of n bytes; returns what the terminal gets, owned. */
+static char *redraw(const char *bytes, size_t length, size_t n)
+{
+	struct redraw r = {.length = 0};
+	char *out = calloc(1, length + 1);
+	size_t at = 0;
+	for (size_t i = 0; i < length; i += n) {
+		const char *head;
+		size_t head_length, piece = length - i < n ? length - i : n;
+		size_t taken = redraw_take(
+			&r, bytes + i, piece, i + piece == length, &head, &head_length);
+		memcpy(out + at, head, head_length);
+		at += head_length;
+		memcpy(out + at, bytes + i + taken, piece - taken);
+		at += piece - taken;
+	}
+	return out;
+}
+
+static void check(const char *bytes, const char *want)
+{
+	for (size_t n = 1; n <= strlen(bytes); n++) {
+		char *out = redraw(bytes, strlen(bytes), n);
+		cr_assert_str_eq(out, want, "pieces of %zu", n);
+		free(out);
+	}
+}
+
+Test(redraw_take, the_reset_and_the_titles_are_left_out)
+{
+	check("\030\033c\033[20l\033]104\033\\" TITLES "text", "\033[20l\033]104\033\\text");
+}
+
+Test(redraw_take, what_does_not_begin_so_stays)
+{
+	check("text" TITLES, "text" TITLES);
+	check("x", "x");
+}
+
+Test(redraw_take, a_long_one)
+{
+	char bytes[3000] = "\030\033c" TITLES, want[3000] = "";
+	size_t prefix = strlen(bytes);
+	memset(bytes + prefix, 'a', 2000);
+	memset(want, 'a', 2000);
+	check(bytes, want);
+}

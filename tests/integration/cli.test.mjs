@@ -191,10 +191,12 @@ scenario('exec --json, --detach, --key, --queue', async (server) => {
 scenario('exec: Ctrl-C cancels it, and a reader that goes away does', async (server) => {
 	await server.session({ id: 'box' });
 	const interrupted = await cli(server, ['exec', 'box', 'echo begun; sleep 1000'], {
-		started: (child, output) => {
-			until('the beginning', () => output().includes('begun')).then(() => child.kill('SIGINT'));
+		started: (child) => {
+			until('the sleep, executed', async () => (await server.api.call('GET', '/api/session/box/state'))
+				.state.foreground?.name === 'sleep').then(() => child.kill('SIGINT'));
 		},
 	});
+	assert.equal(interrupted.stdout.startsWith('begun\n'), true);
 	assert.equal(interrupted.code, 130);
 	const broken = await cli(server, ['exec', 'box', 'yes more'], {
 		started: (child, output) => {

@@ -16,7 +16,8 @@ static void write_all(struct sink *s, int stream, const void *bytes, size_t leng
 			p += n;
 			length -= (size_t)n;
 		} else if (errno != EINTR) {
-			s->error = -errno;
+			/* The pipe may be a socket, whose reader has left some of it unread. */
+			s->error = errno == ECONNRESET ? -EPIPE : -errno;
 		}
 	}
 }

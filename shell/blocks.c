@@ -124,6 +124,15 @@ static char *keep_text(const char *text)
 	return strndup(text, length);
 }
 
+/* Who typed last at the prompt that is left now. */
+static void take_author(const struct blocks *b, struct block *block)
+{
+	const struct typed_entry *entries = b->session->typing.typed.entries;
+	const struct typed_entry *last = entries ? entries->prev : NULL;
+	if (last && b->has_prompt && last->offset >= b->prompt)
+		snprintf(block->author, sizeof block->author, "%s", last->by);
+}
+
 static void begin(struct blocks *b, const struct mark *mark, uint64_t now_ms)
 {
 	struct block *last = blocks_running(b);
@@ -147,6 +156,7 @@ static void begin(struct blocks *b, const struct mark *mark, uint64_t now_ms)
 		char *text = typed_text(b, mark->start);
 		block->command = text ? keep_text(text) : NULL;
 		free(text);
+		take_author(b, block);
 	}
 	b->has_prompt = false;
 	blocks_append(b, block);
@@ -285,13 +295,6 @@ void blocks_shell_ended(struct blocks *b, uint64_t offset, int status)
 		finish(b, block, offset, true, block->ended_ms);
 	}
 	store_last(b);
-}
-
-void blocks_author(struct blocks *b, const char *author)
-{
-	struct block *block = blocks_running(b);
-	if (block && !block->exec[0])
-		snprintf(block->author, sizeof block->author, "%s", author);
 }
 
 /* Their life */

@@ -64,9 +64,6 @@ void blocks_exec(struct blocks *b, const struct exec *e);
 /* The shell has ended; offset: of the end of its output. status: see exec_status_of(). */
 void blocks_shell_ended(struct blocks *b, uint64_t offset, int status);
 
-/* Who has entered the line that begins to run now. */
-void blocks_author(struct blocks *b, const char *author);
-
 /* Its id. */
 void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1]);
 

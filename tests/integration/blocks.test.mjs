@@ -28,7 +28,7 @@ scenario('what people run: text, result, directory, range, output', async (serve
 	await server.session({ id });
 	let b = await type(server, 'echo one; false | (exit 3)');
 	assert.deepEqual([b.command, b.exitCode, b.pipeStatus, b.by, b.author, b.outputExact, b.inRing],
-		['echo one; false | (exit 3)', 3, [1, 3], 'human', 'human', true, true]);
+		['echo one; false | (exit 3)', 3, [1, 3], 'human', 'owner', true, true]);
 	assert.equal(b.cwd, server.cwd);
 	assert.ok(Date.parse(b.startedAt) <= Date.parse(b.endedAt) && Date.now() - Date.parse(b.startedAt) < 60_000);
 	assert.equal(await outputOf(server, b), 'one\n');
@@ -72,7 +72,7 @@ scenario('what programs run is among them; filters, pages, head and tail', async
 	assert.deepEqual([json.text, json.truncated, json.omitted, json.head, json.lost], ['1\n2\n3\n4\n5\n999\n1000\n', true, text.length - 19, 10, 0]);
 	await exec(server, 'true', { author: 'robot' });
 	assert.deepEqual((await blocks(server, '?author=robot')).map((each) => each.command), ['seq 1000 | cat; (exit 4)', 'true']);
-	assert.deepEqual((await blocks(server, '?author=human&text=typed')).map((each) => each.command), ['echo typed']);
+	assert.deepEqual((await blocks(server, '?author=owner&text=typed')).map((each) => each.command), ['echo typed']);
 	assert.deepEqual((await blocks(server, '?status=4')).map((each) => each.command), ['seq 1000 | cat; (exit 4)']);
 	const page = await server.api.call('GET', `/api/session/${id}/blocks?limit=1`);
 	assert.equal(page.blocks[0].command, 'true');

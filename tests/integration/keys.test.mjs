@@ -24,8 +24,8 @@ async function reader(server, id, on, off = '') {
 	writeFileSync(path.join(server.cwd, 'reader.py'), `import os, sys, termios, tty
 old = termios.tcgetattr(0)
 tty.setraw(0)
-os.write(1, b"\\x1b[2J${on}" + b"list" + b"ening")
 out = open("got", "wb", 0)
+os.write(1, b"\\x1b[2J${on}" + b"list" + b"ening")
 while True:
     data = os.read(0, 4096)
     out.write(data)

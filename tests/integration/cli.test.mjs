@@ -320,6 +320,54 @@ scenario('wait', async (server) => {
 	assert.equal((await cli(server, ['wait', '--exit', 'box'])).code, 0);
 });
 
+scenario('send', async (server) => {
+	await server.session({ id: 'box' });
+	await good(server, ['send', '--text', 'echo ty\'\'p', 'box', 'e', 'd', 'Enter']);
+	await server.outputMatches('box', /typed\r/);
+	await good(server, ['send', '--text', 'cat', '--enter', 'box']);
+	await until('cat', async () => (await server.api.call('GET', '/api/session/box/state')).state.foreground?.name === 'cat');
+	await good(server, ['send', '-i', 'box'], { input: 'piped\n' });
+	await server.outputMatches('box', /piped\r\npiped/);
+	const told = await json(server, ['send', 'box', 'C-c']);
+	assert.ok('queued' in told && told.state);
+	await good(server, ['wait', '--prompt', 'box']);
+	const wrong = await cli(server, ['send', 'box', 'NoKey']);
+	assert.equal(wrong.code, FAILED);
+	assert.equal((await cli(server, ['send', 'box'])).code, USAGE);
+});
+
+scenario('blocks', async (server) => {
+	await server.session({ id: 'box' });
+	await cli(server, ['exec', '--author', 'robot', 'box', 'echo one; (exit 3)']);
+	await good(server, ['exec', 'box', 'printf "\\033[32mgreen\\033[m\\n"']);
+	const list = await until('both blocks', async () => {
+		const told = await json(server, ['blocks', 'box']);
+		return told.blocks.filter(({ by }) => by === 'exec').length === 2 && told.blocks;
+	});
+	const [first, second] = list.filter(({ by }) => by === 'exec');
+	assert.match(await good(server, ['blocks', 'box']), new RegExp(`^${first.id} +3 +robot +echo one; \\(exit 3\\)$`, 'm'));
+	assert.equal((await good(server, ['blocks', '--status', '3', '--author', 'robot', 'box'])).trim().split('\n').length, 1);
+	assert.equal(await good(server, ['blocks', '--output', first.id, 'box']), 'one\n');
+	assert.match(await good(server, ['blocks', '--output', second.id, '--ansi', 'box']), /\x1b\[[0-9;]*32mgreen/);
+	assert.equal((await cli(server, ['blocks', '--output', 'b999999', 'box'])).code, FAILED);
+});
+
+scenario('log --follow', async (server) => {
+	await server.session({ id: 'box' });
+	const exact = async () => (await server.api.raw('GET', '/api/session/box/output?from=0')).body;
+	let output;
+	const following = cli(server, ['log', '-f', 'box'], { started: (child, text) => { output = text; } });
+	await good(server, ['exec', 'box', 'echo be\'\'fore']);
+	await until('what is printed', () => /before\r/.test(output()));
+	await server.restart();
+	await good(server, ['exec', 'box', 'echo be\'\'hind']);
+	await until('what is printed after the server was lost', () => /behind\r/.test(output()));
+	await server.api.input('box', 'exit\r');
+	const { code, bytes } = await following;
+	assert.equal(code, 0);
+	assert.deepEqual(bytes, await exact());
+});
+
 scenario('mcp', async (server) => {
 	await server.session({ id: 'box' });
 	const lines = [

@@ -7,12 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_LIMIT = 256, OPT_AUTHOR, OPT_STATUS, OPT_TEXT, OPT_OUTPUT, OPT_ANSI, OPT_BYTES };
+enum {
+	OPT_LIMIT = 256,
+	OPT_AUTHOR,
+	OPT_STATUS,
+	OPT_STATE,
+	OPT_TEXT,
+	OPT_OUTPUT,
+	OPT_ANSI,
+	OPT_BYTES
+};
 
 static const struct option options[] = {
 	{"limit", required_argument, NULL, OPT_LIMIT},
 	{"author", required_argument, NULL, OPT_AUTHOR},
 	{"status", required_argument, NULL, OPT_STATUS},
+	{"state", required_argument, NULL, OPT_STATE},
 	{"text", required_argument, NULL, OPT_TEXT},
 	{"output", required_argument, NULL, OPT_OUTPUT},
 	{"ansi", no_argument, NULL, OPT_ANSI},
@@ -45,6 +55,8 @@ static int take_option(struct line *l, struct plan *p, int option)
 		return add_query(l, p, "author");
 	case OPT_STATUS:
 		return add_query(l, p, "status");
+	case OPT_STATE:
+		return add_query(l, p, "state");
 	case OPT_TEXT:
 		return add_query(l, p, "text");
 	case OPT_OUTPUT:
@@ -108,12 +120,14 @@ static int print_output(struct line *l, const struct plan *p)
 	struct answer a;
 	char *block = call_encode(p->block);
 	int rc = call_api(l, "GET",
-		call_path(p->session, "/blocks/%s/output?format=%s", block ? block : "",
-			l->json ? "json" : p->format),
+		call_path(p->session, "/blocks/%s/output?format=%s&head=8388608",
+			block ? block : "", l->json ? "json" : p->format),
 		NULL, &a);
 	free(block);
 	if (rc != 0)
 		return rc;
+	if (a.omitted[0] && strcmp(a.omitted, "0") != 0)
+		fprintf(stderr, "ringside blocks: %s bytes of it are left out\n", a.omitted);
 	fwrite(a.body ? a.body : "", 1, a.length, stdout);
 	if (l->json)
 		putchar('\n');
@@ -148,6 +162,6 @@ const struct command command_blocks = {
 	.summary = "List the commands that were run in a session, or print what one has printed",
 	.options = "  --output BLOCK        the output of that one\n"
 		   "  --ansi, --bytes       with styles; as it came\n"
-		   "  --limit N, --author NAME, --status STATUS, --text TEXT\n"
+		   "  --limit N, --author NAME, --status STATUS, --state running|done, --text TEXT\n"
 		   "                        only those\n",
 };

@@ -53,6 +53,7 @@ static void on_head(void *user, int status, const char *content_type)
 	client_call_header(k->call, "ringside-to:", a->to, sizeof a->to);
 	client_call_header(k->call, "ringside-screen:", a->screen, sizeof a->screen);
 	client_call_header(k->call, "ringside-first:", a->first, sizeof a->first);
+	client_call_header(k->call, "ringside-omitted:", a->omitted, sizeof a->omitted);
 }
 
 static void on_body(void *user, const void *bytes, size_t length)
@@ -124,11 +125,11 @@ int call_ask(struct line *l, const char *method, char *path, json_t *body, struc
 		return 0;
 	if (rc == -ECONNREFUSED || rc == -ECONNRESET)
 		l->status = LINE_NO_SERVER;
-	if (rc == -ECONNREFUSED)
-		return line_fail(l, "the server cannot be reached");
-	if (rc == -ECONNRESET)
-		return line_fail(l, "the server has closed the connection");
-	return line_fail(l, "%s", strerror(-rc));
+	line_fail(l, "%s",
+		rc == -ECONNREFUSED         ? "the server cannot be reached"
+			: rc == -ECONNRESET ? "the server has closed the connection"
+					    : strerror(-rc));
+	return l->status != 0 ? l->status : LINE_FAILED;
 }
 
 int call_complain(struct line *l, const struct answer *a)

@@ -8,8 +8,8 @@
 struct answer {
 	int status; /* of HTTP */
 	char type[128];
-	char to[32], screen[32], first[32]; /* Ringside-To, -Screen, -First, or "" */
-	char *body;                         /* NUL-terminated; owned */
+	char to[32], screen[32], first[32], omitted[32]; /* Ringside-To and so on, or "" */
+	char *body;                                      /* NUL-terminated; owned */
 	size_t length;
 	json_t *json; /* of the body; NULL when it is none; owned */
 };

@@ -35,24 +35,42 @@ static bool is_control(unsigned modifiers)
 	return modifiers > 0 && ((modifiers - 1) & 0x3fu) == 4;
 }
 
-/* The key in the words of kitty's protocol, CSI code[:…];modifiers[:1] u, or xterm's, CSI 27;modifiers;code ~ */
+/* A number at *p, which moves behind it; 0 if there is none. */
+static unsigned take_number(const char **p)
+{
+	unsigned n = 0;
+	for (; **p >= '0' && **p <= '9'; (*p)++)
+		n = n < 1000000 ? n * 10 + (unsigned)(**p - '0') : n;
+	return n;
+}
+
+/* The key in the words of kitty's protocol, CSI code[:…];modifiers[:event][;…]u, or xterm's, CSI 27;modifiers;code~ */
 static bool is_encoded(const char *bytes, size_t length, int key)
 {
-	char text[32], final;
-	unsigned code, modifiers, event = 1, upper = (unsigned)key + '@';
+	char text[48];
+	unsigned upper = (unsigned)key + '@', event = 1;
 	unsigned lower = upper >= 'A' && upper <= 'Z' ? upper + 32 : upper;
-	snprintf(text, sizeof text, "%.*s", (int)length, bytes);
-	if (sscanf(text, "\033[27;%3u;%6u%c", &modifiers, &code, &final) == 3 && final == '~')
-		return is_control(modifiers) && (code == upper || code == lower);
-	if (sscanf(text, "\033[%6u", &code) != 1 || (code != upper && code != lower))
+	snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1),
+		bytes);
+	if (strncmp(text, "\033[", 2) != 0)
 		return false;
-	const char *rest = strchr(text, ';');
-	if (!rest || sscanf(rest, ";%3u", &modifiers) != 1 || !is_control(modifiers))
+	const char *p = text + 2;
+	unsigned code = take_number(&p);
+	p += strspn(p, ":0123456789"); /* shifted, and as on other layouts */
+	if (*p++ != ';')
 		return false;
-	rest += 1 + strspn(rest + 1, "0123456789");
-	if (*rest == ':' && sscanf(rest, ":%1u", &event) == 1)
-		rest += 2;
-	return (*rest == 'u' || *rest == ';') && event == 1;
+	unsigned modifiers = take_number(&p);
+	if (code == 27 && *p == ';') {
+		p++;
+		code = take_number(&p);
+		return *p == '~' && is_control(modifiers) && (code == upper || code == lower);
+	}
+	if (*p == ':') {
+		p++;
+		event = take_number(&p);
+	}
+	p += *p == ';' ? strspn(p, ";:0123456789") : 0; /* the text of the key */
+	return *p == 'u' && event == 1 && is_control(modifiers) && (code == upper || code == lower);
 }
 
 /* Drop up to the answer. Returns the bytes that were dropped. */

@@ -12,11 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TRIES_MAX 120u /* to find a lost server again */
+#define PAUSE_MS 250u
+
 enum { OPT_FROM = 256, OPT_TO, OPT_FOLLOW = 'f' };
 
 static const struct option options[] = {
 	{"from", required_argument, NULL, OPT_FROM},
 	{"to", required_argument, NULL, OPT_TO},
+	{"follow", no_argument, NULL, OPT_FOLLOW},
 	{0},
 };
 
@@ -24,12 +28,13 @@ struct plan {
 	const char *session;
 	bool has_from, has_to, follow;
 	uint64_t from, to;
+	char epoch[17]; /* of the session */
 };
 
 static int take(struct line *l, struct plan *p)
 {
 	int option;
-	while ((option = line_option(l, ":", options)) != -1) {
+	while ((option = line_option(l, ":f", options)) != -1) {
 		if (option == '?')
 			return l->status;
 		if (option == OPT_FOLLOW) {
@@ -57,6 +62,8 @@ static int find_range(struct line *l, struct plan *p)
 		return rc;
 	const json_t *data = json_object_get(a.json, "data");
 	uint64_t oldest = (uint64_t)json_integer_value(json_object_get(data, "oldest"));
+	const char *epoch = json_string_value(json_object_get(data, "epoch"));
+	snprintf(p->epoch, sizeof p->epoch, "%s", epoch ? epoch : "");
 	uint64_t head = (uint64_t)json_integer_value(json_object_get(data, "offset"));
 	if (!p->has_from)
 		p->from = oldest;
@@ -64,6 +71,17 @@ static int find_range(struct line *l, struct plan *p)
 		p->to = head;
 	answer_finish(&a);
 	return 0;
+}
+
+static int print_bytes(struct line *l, uint64_t from, const void *bytes, size_t length)
+{
+	if (l->json)
+		return line_print_json(l,
+			json_pack("{s:I, s:I, s:o}", "from", (json_int_t)from, "to",
+				(json_int_t)from + (json_int_t)length, "base64",
+				base64_json(bytes, length)));
+	fwrite(bytes, 1, length, stdout);
+	return line_flush(l);
 }
 
 /* One piece; p->from moves on. */
@@ -78,15 +96,88 @@ static int print_piece(struct line *l, struct plan *p)
 		return rc;
 	if (!line_number(a.to, UINT64_MAX, &next) || next <= p->from)
 		next = p->to;
-	if (l->json)
-		rc = line_print_json(l,
-			json_pack("{s:I, s:I, s:o}", "from", (json_int_t)p->from, "to",
-				(json_int_t)next, "base64", base64_json(a.body, a.length)));
-	else if (fwrite(a.body ? a.body : "", 1, a.length, stdout) != a.length)
-		rc = line_fail(l, "standard output: %s", strerror(errno));
+	rc = print_bytes(l, p->from, a.body ? a.body : "", a.length);
 	p->from = next;
 	answer_finish(&a);
 	return rc;
+}
+
+/* Following */
+
+struct tail {
+	struct line *line;
+	struct plan *plan;
+	struct follow follow;
+	bool over;
+	int status;
+};
+
+static void take_output(struct tail *t, const json_t *event)
+{
+	size_t length;
+	const char *text = json_string_value(json_object_get(event, "base64"));
+	unsigned char *bytes = text ? base64_decode(text, &length) : NULL;
+	uint64_t offset = (uint64_t)json_integer_value(json_object_get(event, "offset"));
+	if (!bytes)
+		return;
+	if (print_bytes(t->line, offset, bytes, length) != 0) {
+		t->status = t->line->status;
+		t->over = t->follow.over = true;
+	}
+	t->plan->from = offset + length;
+	free(bytes);
+}
+
+static void on_event(void *user, const json_t *event)
+{
+	struct tail *t = user;
+	const char *type = json_string_value(json_object_get(event, "type"));
+	const char *epoch = json_string_value(json_object_get(event, "epoch"));
+	if (!type || t->over)
+		return;
+	if (strcmp(type, "output") == 0) {
+		take_output(t, event);
+	} else if (strcmp(type, "gap") == 0 && json_object_get(event, "bytes")) {
+		fprintf(stderr, "ringside log: %lld bytes are no longer there\n",
+			(long long)json_integer_value(json_object_get(event, "bytes")));
+	} else if (strcmp(type, "exit") == 0) {
+		t->over = true;
+	} else if (strcmp(type, "gone") == 0 ||
+		(epoch && strcmp(type, "begin") == 0 && strcmp(epoch, t->plan->epoch) != 0)) {
+		t->over = t->follow.over = true;
+		t->status = line_fail(t->line, "the session was deleted");
+		t->status = LINE_GONE;
+	}
+}
+
+/* What is printed, as it comes; a server that is lost is found again. */
+static int follow_output(struct line *l, struct plan *p)
+{
+	struct tail t = {.line = l, .plan = p};
+	unsigned tries = 0;
+	while (!t.over) {
+		t.follow = (struct follow){.line = l, .event = on_event, .user = &t};
+		int rc = follow_start(&t.follow, "GET",
+			call_path(p->session,
+				"/stream?from=%" PRIu64 "&types=output,exit&encoding=base64",
+				p->from),
+			NULL);
+		if (rc == 0)
+			rc = follow_wait(&t.follow);
+		tries = t.follow.streaming ? 0 : tries + 1;
+		bool refused = rc == -EPROTO;
+		if (refused)
+			t.status = call_complain(l, &t.follow.answer);
+		follow_finish(&t.follow);
+		if (refused || t.over)
+			break;
+		if (tries > TRIES_MAX) {
+			l->status = LINE_NO_SERVER;
+			return line_fail(l, "the server is lost");
+		}
+		usleep(PAUSE_MS * 1000);
+	}
+	return t.status;
 }
 
 static int run_log(struct line *l)
@@ -97,6 +188,8 @@ static int run_log(struct line *l)
 		rc = connection_open(l);
 	if (rc == 0)
 		rc = find_range(l, &p);
+	if (rc == 0 && p.follow)
+		return follow_output(l, &p);
 	while (rc == 0 && p.from < p.to)
 		rc = print_piece(l, &p);
 	return rc != 0 ? rc : line_flush(l);
@@ -108,5 +201,6 @@ const struct command command_log = {
 	.arguments = "[OPTIONS] SESSION",
 	.summary = "Print the output of a session, byte for byte",
 	.options = "  --from OFFSET         (default: the oldest there is)\n"
-		   "  --to OFFSET           (default: what there is now)\n",
+		   "  --to OFFSET           (default: what there is now)\n"
+		   "  -f, --follow          and what comes, as it comes\n",
 };

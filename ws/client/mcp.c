@@ -281,10 +281,11 @@ static int run_mcp(struct line *l)
 	while (rc == 0 && !b.over)
 		uv_run(&l->loop, UV_RUN_ONCE);
 	finish_posts(&b);
-	while (b.posts) {
-		if (b.posts->call)
-			client_call_cancel(b.posts->call);
-		post_free(b.posts);
+	struct post *p, *next;
+	DL_FOREACH_SAFE (b.posts, p, next) {
+		if (p->call)
+			client_call_cancel(p->call);
+		post_free(p);
 	}
 	uv_close((uv_handle_t *)&b.input, NULL);
 	uv_run(&l->loop, UV_RUN_NOWAIT);

@@ -43,13 +43,15 @@ struct new_plan {
 
 static int take_size(struct line *l, json_t *body, const char *text)
 {
-	unsigned cols, rows;
-	char rest;
-	if (sscanf(text, "%4ux%4u%c", &cols, &rows, &rest) != 2 || cols == 0 || rows == 0 ||
-		cols > SIDE_MAX || rows > SIDE_MAX)
+	char cols_text[8];
+	uint64_t cols = 0, rows = 0;
+	const char *x = strchr(text, 'x');
+	snprintf(cols_text, sizeof cols_text, "%.*s", x ? (int)(x - text) : 0, text);
+	if (!x || !line_number(cols_text, SIDE_MAX, &cols) ||
+		!line_number(x + 1, SIDE_MAX, &rows) || cols == 0 || rows == 0)
 		return line_usage(l, "--size is COLSxROWS, such as 80x24");
-	json_object_set_new(body, "cols", json_integer(cols));
-	json_object_set_new(body, "rows", json_integer(rows));
+	json_object_set_new(body, "cols", json_integer((json_int_t)cols));
+	json_object_set_new(body, "rows", json_integer((json_int_t)rows));
 	return 0;
 }
 

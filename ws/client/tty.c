@@ -30,9 +30,10 @@
 	"\033[?25h\033[0 q"                                        /* cursor */                        \
 	"\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\" /* colours */
 
-static const char push_title[] = "\033[22;0t", pop_title[] = "\033[23;0t";
+static const char push_title[] = "\033[22;0t";
 static const char reset_text[] = RESET;
-static const char leave[] = RESET "\033[999;1H";
+static const char leave[] = RESET
+	"\033[999;1H\033[23;0t"; /* below everything, with the title from before */
 
 /* One terminal, one process: the handler of a crash has nothing else to go by. */
 static struct {
@@ -60,20 +61,20 @@ bool tty_write(const void *bytes, size_t length)
 	return true;
 }
 
-/* Only what a signal's handler may do. */
 static void give_back(void)
 {
 	if (!tty.ours)
 		return;
 	tty.ours = false;
 	tty_write(leave, sizeof leave - 1);
-	tty_write(pop_title, sizeof pop_title - 1);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &tty.before);
 }
 
 static void on_crash(int signo)
 {
-	give_back();
+	/* The same, by what a signal's handler may do; what cannot be written is not written. */
+	if (tty.ours && write(STDOUT_FILENO, leave, sizeof leave - 1) >= 0)
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, &tty.before);
 	signal(signo, SIG_DFL);
 	raise(signo);
 }

@@ -75,7 +75,7 @@ static bool enqueue(struct peer *p, bool binary, const void *bytes, size_t lengt
 	if (!o)
 		return false;
 	*o = (struct outgoing){.length = length, .binary = binary};
-	if (length > 0)
+	if (bytes)
 		memcpy(o->bytes + LWS_PRE, bytes, length);
 	DL_APPEND(p->queue, o);
 	p->queued += length;
@@ -505,8 +505,9 @@ void client_close(struct client *c)
 {
 	if (!c)
 		return;
-	while (c->peers)
-		peer_free(c->peers);
+	struct peer *p, *next;
+	DL_FOREACH_SAFE (c->peers, p, next)
+		peer_free(p);
 	/* With a loop of ours libwebsockets is destroyed in two steps, before and after its handles close. */
 	lws_context_destroy(c->context);
 	uv_run(c->loop, UV_RUN_DEFAULT);

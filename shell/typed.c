@@ -68,10 +68,9 @@ static struct typed_entry *create(const struct typed_note *n)
 
 void typed_add(struct typed *t, const struct typed_note *n)
 {
-	struct typed_entry *last = t->entries ? t->entries->prev : NULL;
 	if (n->length == 0 || (n->shown && n->length > TYPED_BYTES_MAX))
 		return;
-	if (!last || !goes_on(last, n) || !join(t, last, n)) {
+	if (!t->entries || !goes_on(t->entries->prev, n) || !join(t, t->entries->prev, n)) {
 		struct typed_entry *e = create(n);
 		if (!e)
 			return;

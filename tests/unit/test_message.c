@@ -104,6 +104,16 @@ Test(message_parse, name_is_taken)
 	cr_assert_str_eq(parse("{\"type\":\"name\",\"name\":\"Zo\\u00eb\"}").name, "Zo\xc3\xab");
 }
 
+Test(message_parse, lease_is_taken)
+{
+	static const char id[] = "0123456789abcdef0123456789abcdef";
+	struct message m = parse("{\"type\":\"lease\",\"id\":\"0123456789abcdef0123456789abcdef\"}");
+	cr_assert_eq(m.type, MESSAGE_LEASE);
+	cr_assert_str_eq(m.lease, id);
+	cr_assert_str_eq(parse("{\"type\":\"lease\"}").lease, "");
+	cr_assert_str_eq(parse("{\"type\":\"lease\",\"id\":7}").lease, "");
+}
+
 Test(message_parse, longest_name)
 {
 	char text[1024] = "{\"type\":\"name\",\"name\":\"";

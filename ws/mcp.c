@@ -122,7 +122,27 @@ static void handle_modern(
 
 /* The revisions with sessions */
 
-static void initialize(struct mcp *m, struct request *r, const struct rpc_message *message)
+/* Keep what the client says of itself, under its scope or an id that it is told. Returns false when it cannot be. */
+static bool remember(struct mcp *m, struct request *r, const struct rpc_message *message,
+	const char *version, const char *scope)
+{
+	bool headers = r->mcp && r->mcp->known;
+	if (!headers && !*scope) /* where a header could not come back there is none */
+		return true;
+	struct mcp_session *s = mcp_sessions_create(
+		&m->sessions, &r->principal, headers ? NULL : scope, uv_now(m->loop));
+	if (!s)
+		return false;
+	s->batches = strcmp(version, "2025-03-26") == 0;
+	snprintf(s->client, sizeof s->client, "%s",
+		client_name(json_object_get(message->params, "clientInfo")));
+	if (headers)
+		reply_header(r, "Mcp-Session-Id", s->id);
+	return true;
+}
+
+static void initialize(
+	struct mcp *m, struct request *r, const struct rpc_message *message, const char *scope)
 {
 	const char *asked = json_string_value(json_object_get(message->params, "protocolVersion"));
 	const char *version = asked && is_legacy(asked) ? asked : versions[1];
@@ -131,18 +151,10 @@ static void initialize(struct mcp *m, struct request *r, const struct rpc_messag
 			"protocolVersion must be a string", NULL);
 		return;
 	}
-	/* Where its header could not come back there is none. */
-	if (r->mcp && r->mcp->known && !request_param(r, "stdio")) {
-		struct mcp_session *s = mcp_sessions_create(
-			&m->sessions, &r->principal, uv_now(m->loop));
-		if (!s) {
-			mcp_refuse(r, 500, message->id, RPC_INTERNAL_ERROR, "Out of memory", NULL);
-			return;
-		}
-		s->batches = strcmp(version, "2025-03-26") == 0;
-		snprintf(s->client, sizeof s->client, "%s",
-			client_name(json_object_get(message->params, "clientInfo")));
-		reply_header(r, "Mcp-Session-Id", s->id);
+	if (!remember(m, r, message, version, scope)) {
+		mcp_refuse(
+			r, 500, message->id, RPC_INTERNAL_ERROR, "The client cannot be kept", NULL);
+		return;
 	}
 	reply_json(r, 200,
 		rpc_result(message->id,
@@ -194,11 +206,14 @@ static void handle_legacy(
 	rpc_message(input, 0, &message);
 	if (!input->batch && message.kind == RPC_REQUEST &&
 		strcmp(message.method, "initialize") == 0) {
-		initialize(m, r, &message);
+		initialize(m, r, &message, sender->scope);
 		return;
 	}
 	if (!take_session(m, r, &message, &session))
 		return;
+	if (!session && sender->scope[0])
+		session = mcp_sessions_find(
+			&m->sessions, sender->scope, &r->principal, uv_now(m->loop));
 	if (session) {
 		snprintf(sender->scope, sizeof sender->scope, "%s", session->id);
 		sender->client = session->client;

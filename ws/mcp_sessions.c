@@ -11,26 +11,45 @@ void mcp_sessions_end(struct mcp_sessions *all, struct mcp_session *s)
 	free(s);
 }
 
-struct mcp_session *mcp_sessions_create(
-	struct mcp_sessions *all, const struct principal *p, uint64_t now_ms)
+static bool is_of(const struct mcp_session *s, const struct principal *p)
 {
-	unsigned char bytes[(MCP_SESSION_ID_SIZE - 1) / 2];
-	struct mcp_session *s = calloc(1, sizeof *s);
-	if (!s || RAND_bytes(bytes, sizeof bytes) != 1) {
+	return s->role == p->role && strcmp(s->link, p->link) == 0;
+}
+
+static bool make_id(char id[MCP_SESSION_ID_SIZE])
+{
+	unsigned char bytes[MCP_SESSION_RANDOM];
+	if (RAND_bytes(bytes, sizeof bytes) != 1)
+		return false;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	return true;
+}
+
+struct mcp_session *mcp_sessions_create(
+	struct mcp_sessions *all, const struct principal *p, const char *id, uint64_t now_ms)
+{
+	struct mcp_session *s = NULL;
+	if (id)
+		HASH_FIND_STR(all->table, id, s);
+	if (s)
+		return is_of(s, p) ? s : NULL;
+	s = calloc(1, sizeof *s);
+	if (!s || (!id && !make_id(s->id))) {
 		free(s);
 		return NULL;
 	}
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(s->id + 2 * i, 3, "%02x", bytes[i]);
+	if (id)
+		snprintf(s->id, sizeof s->id, "%s", id);
 	s->role = p->role;
 	memcpy(s->link, p->link, sizeof s->link);
 	s->used_ms = now_ms;
-	const struct mcp_session *oldest = all->table;
-	if (oldest &&
-		(HASH_COUNT(all->table) >= MCP_SESSIONS_MAX ||
-			now_ms - oldest->used_ms > MCP_SESSION_IDLE_MS))
-		mcp_sessions_end(all, all->table);
+	struct mcp_session *oldest = all->table;
 	HASH_ADD_STR(all->table, id, s);
+	if (oldest &&
+		(HASH_COUNT(all->table) > MCP_SESSIONS_MAX ||
+			now_ms - oldest->used_ms > MCP_SESSION_IDLE_MS))
+		mcp_sessions_end(all, oldest);
 	return s;
 }
 
@@ -39,8 +58,7 @@ struct mcp_session *mcp_sessions_find(
 {
 	struct mcp_session *s;
 	HASH_FIND_STR(all->table, id, s);
-	if (!s || now_ms - s->used_ms > MCP_SESSION_IDLE_MS || s->role != p->role ||
-		strcmp(s->link, p->link) != 0)
+	if (!s || now_ms - s->used_ms > MCP_SESSION_IDLE_MS || !is_of(s, p))
 		return NULL;
 	s->used_ms = now_ms;
 	HASH_DEL(all->table, s);

@@ -14,7 +14,8 @@
 
 #define MCP_SESSIONS_MAX 1024u
 #define MCP_SESSION_IDLE_MS (UINT64_C(24) * 3600 * 1000)
-#define MCP_SESSION_ID_SIZE 41u /* hex, and the NUL */
+#define MCP_SESSION_RANDOM 20u /* bytes of an id of ours */
+#define MCP_SESSION_ID_SIZE 80u
 #define MCP_CLIENT_SIZE 65u
 
 struct mcp_session {
@@ -32,9 +33,12 @@ struct mcp_sessions {
 	struct mcp_session *table; /* the one that was unused for longest is the first */
 };
 
-/* Make one for p; one that has expired goes, if there is one. Returns NULL when memory is short. */
+/*
+ * Make one for p; one that has expired goes, if there is one. id: how p calls it, then it may be there already;
+ * NULL: it gets a random one. Returns NULL when memory is short, or another has one of that id.
+ */
 struct mcp_session *mcp_sessions_create(
-	struct mcp_sessions *all, const struct principal *p, uint64_t now_ms);
+	struct mcp_sessions *all, const struct principal *p, const char *id, uint64_t now_ms);
 
 /* Find one of p's, which is used now. Returns NULL when there is none, or it is another's. */
 struct mcp_session *mcp_sessions_find(

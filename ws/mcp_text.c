@@ -406,6 +406,8 @@ char *mcp_history_text(json_t *history)
 		say_block(&w, json_object_get(history, "block"));
 	say(&w, "", text_of(history, "output"), "");
 	say(&w, "", text_of(history, "text"), "");
+	if (has_number(history, "next"))
+		count(&w, "older ones: before ", number_of(history, "next"), "\n");
 	if (has_number(history, "next_line"))
 		count(&w, "more from_line ", number_of(history, "next_line"), "\n");
 	return end(&w);

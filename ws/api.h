@@ -7,6 +7,7 @@
 #include "shell/processes.h"
 #include "shell/run.h"
 #include "shell/sessions.h"
+#include "shell/state.h"
 #include "ws/auth.h"
 #include "ws/metrics.h"
 #include "ws/request.h"
@@ -126,6 +127,13 @@ void api_later(struct api *a, struct request *r);
 void api_login(struct api *a, struct request *r);
 void api_logout(struct api *a, struct request *r);
 void api_whoami(struct api *a, struct request *r);
+
+/*
+ * What a session is at, as the API tells it to r. While a program reads a secret, an owner gets "humanUrl" with it: a
+ * link for a person to type it in the browser, so that it passes through no program. Returns a new reference.
+ */
+json_t *api_state_json(
+	struct api *a, const struct request *r, struct session *s, const struct session_state *state);
 
 /* The environment that a request asks for; names and values are borrowed from the body. */
 #define API_ENV_MAX 256u

@@ -315,14 +315,15 @@ static struct screen_modes modes_of(struct session *s)
 	return screen ? *screen_modes(screen) : (struct screen_modes){0};
 }
 
-static void reply_typed(struct request *r, struct session *s, const struct typing_result *typed)
+static void reply_typed(
+	struct api *a, struct request *r, struct session *s, const struct typing_result *typed)
 {
 	struct session_state state;
 	session_state(s, &state);
 	reply_success(r,
 		json_pack("{s:I, s:I, s:I, s:o}", "written", (json_int_t)typed->written, "queued",
 			(json_int_t)typed->queued, "offset", (json_int_t)typed->offset, "state",
-			state_json(&state)));
+			api_state_json(a, r, s, &state)));
 }
 
 /* An Enter that is due. */
@@ -368,7 +369,7 @@ static void on_submit(uv_timer_t *timer)
 		if (rc < 0)
 			api_session_refuse(p->request, s, rc);
 		else
-			reply_typed(p->request, s, &p->typed);
+			reply_typed(p->api, p->request, s, &p->typed);
 	}
 	request_unref(p->request);
 	json_decref(p->body);
@@ -421,7 +422,7 @@ static void type(struct api *a, struct keystrokes *k, json_t *body, bool submit)
 	if (rc < 0)
 		api_session_refuse(r, s, rc);
 	else
-		reply_typed(r, s, &typed.typed);
+		reply_typed(a, r, s, &typed.typed);
 }
 
 void api_session_keys(struct api *a, struct request *r, struct session *s)

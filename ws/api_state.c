@@ -1,11 +1,63 @@
-/* What a session is at. */
+/* What a session is at; and the way for a person to type what no program should know. */
+#include "shell/clock.h"
 #include "ws/api.h"
 #include "ws/state_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HUMAN_LINK_NAME "to type a secret"
+#define HUMAN_LINK_MS (UINT64_C(15) * 60 * 1000)
+#define HUMAN_LINK_LEFT_MS \
+	(UINT64_C(5) * 60 * 1000) /* one that is valid for so long is given again */
+
+/* A link of the session that has been given for this before. */
+static const struct link_entry *find_link(const struct links *l, const struct session *s)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		const struct link_entry *e = &l->entries[i];
+		if (strcmp(e->session, s->id) == 0 && e->epoch == s->link.info.epoch &&
+			e->role == ROLE_DRIVER && strcmp(e->name, HUMAN_LINK_NAME) == 0 &&
+			e->expires_ms > clock_wall_ms() + HUMAN_LINK_LEFT_MS)
+			return e;
+	}
+	return NULL;
+}
+
+/* The signed link, or NULL: there are too many, or it cannot be stored. */
+static char *human_link(struct links *l, const struct session *s)
+{
+	const struct link_entry *e = find_link(l, s);
+	if (e)
+		return links_sign(l, e);
+	char *token = NULL;
+	struct link_entry issued = {.role = ROLE_DRIVER,
+		.name = HUMAN_LINK_NAME,
+		.epoch = s->link.info.epoch,
+		.expires_ms = clock_wall_ms() + HUMAN_LINK_MS};
+	snprintf(issued.session, sizeof issued.session, "%s", s->id);
+	return links_issue(l, &issued, clock_wall_ms(), &token) == 0 ? token : NULL;
+}
+
+json_t *api_state_json(struct api *a, const struct request *r, struct session *s,
+	const struct session_state *state)
+{
+	json_t *root = state_json(state);
+	if (!root || state->input != STATE_INPUT_PASSWORD || r->principal.role != ROLE_OWNER ||
+		s->state != SESSION_RUNNING)
+		return root;
+	char *token = human_link(&a->auth->links, s);
+	if (token)
+		json_object_set_new(
+			root, "humanUrl", json_sprintf("%s#link=%s", a->url ? a->url : "/", token));
+	free(token);
+	return root;
+}
 
 void api_session_state(struct api *a, struct request *r, struct session *s)
 {
 	struct session_state state;
-	(void)a;
 	session_state(s, &state);
-	reply_success(r, json_pack("{s:o}", "state", state_json(&state)));
+	reply_success(r, json_pack("{s:o}", "state", api_state_json(a, r, s, &state)));
 }

@@ -17,6 +17,7 @@
 /* A request that waits. */
 struct call {
 	struct wait_waiter waiter;
+	struct api *api;
 	struct request *request;
 	struct session *session;
 };
@@ -35,14 +36,15 @@ static void release(struct call *c)
 	free(c);
 }
 
-static json_t *result_json(struct session *s, const struct wait_result *w)
+static json_t *result_json(const struct call *c, const struct wait_result *w)
 {
 	struct session_state state;
-	session_state(s, &state);
+	session_state(c->session, &state);
 	json_t *root = json_pack("{s:o, s:s, s:I, s:I, s:o}", "fired",
 		w->fired < 0 ? json_null() : json_integer(w->fired), "type",
 		w->timed_out ? "timeout" : wait_type_name(w->type), "offset", (json_int_t)w->offset,
-		"elapsedMs", (json_int_t)w->elapsed_ms, "state", state_json(&state));
+		"elapsedMs", (json_int_t)w->elapsed_ms, "state",
+		api_state_json(c->api, c->request, c->session, &state));
 	if (root && w->has_end)
 		json_object_set_new(root, "end", json_integer((json_int_t)w->end));
 	if (root && w->has_place) {
@@ -60,7 +62,7 @@ static void on_done(void *user, const struct wait_result *result)
 {
 	struct call *c = user;
 	c->request->gone = NULL;
-	reply_success(c->request, result_json(c->session, result));
+	reply_success(c->request, result_json(c, result));
 	release(c);
 }
 
@@ -252,11 +254,12 @@ static void refuse_start(struct request *r, const struct session *s, int rc)
 	}
 }
 
-static void begin(struct request *r, struct session *s, struct asked *q)
+static void begin(struct api *a, struct request *r, struct session *s, struct asked *q)
 {
 	struct call *c = calloc(1, sizeof *c);
 	int rc = -ENOMEM;
 	if (c) {
+		c->api = a;
 		c->request = request_ref(r);
 		c->session = s;
 		c->waiter = (struct wait_waiter){.done = on_done, .gone = on_deleted, .user = c};
@@ -279,9 +282,8 @@ void api_session_wait(struct api *a, struct request *r, struct session *s)
 {
 	struct asked q = {0};
 	json_t *body = api_body(r);
-	(void)a;
 	if (body && take(r, body, &q))
-		begin(r, s, &q);
+		begin(a, r, s, &q);
 	for (unsigned i = 0; i < q.options.count; i++)
 		pattern_destroy(q.conditions[i].pattern);
 	json_decref(body);

@@ -102,6 +102,13 @@ static int random_id(char id[LINK_ID_SIZE])
 	return 0;
 }
 
+char *links_sign(const struct links *l, const struct link_entry *entry)
+{
+	struct token_claims claims = {.kind = "link", .expires_s = entry->expires_ms / 1000};
+	snprintf(claims.id, sizeof claims.id, "%s", entry->id);
+	return token_sign(&claims, l->key, sizeof l->key);
+}
+
 int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char **ret_token)
 {
 	links_prune(l, now_ms, NULL);
@@ -111,9 +118,7 @@ int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char
 	int rc = random_id(entry->id);
 	if (rc < 0)
 		return rc;
-	struct token_claims claims = {.kind = "link", .expires_s = entry->expires_ms / 1000};
-	snprintf(claims.id, sizeof claims.id, "%s", entry->id);
-	char *token = token_sign(&claims, l->key, sizeof l->key);
+	char *token = links_sign(l, entry);
 	if (!token)
 		return -ENOMEM;
 	l->entries[l->count++] = *entry;

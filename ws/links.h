@@ -41,6 +41,9 @@ void links_close(struct links *l);
  */
 int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char **ret_token);
 
+/* The signed link of an entry of the register; owned by the caller. NULL when memory is short. */
+char *links_sign(const struct links *l, const struct link_entry *entry);
+
 /* The entry that a token stands for, or NULL: forged, expired, revoked. */
 const struct link_entry *links_check(const struct links *l, const char *token, uint64_t now_ms);
 

@@ -225,8 +225,11 @@ static void say_terminal(struct words *w, const json_t *terminal)
 	say(w, "", "\n", "");
 	/* Secrets are none of a model's business. */
 	const char *input = text_of(terminal, "input");
-	if (input && strcmp(input, "password") == 0)
-		say(w, "", "A secret is asked for: have a person type it into this terminal.\n", "");
+	if (input && strcmp(input, "password") == 0) {
+		say(w, "", "A secret is asked for: have a person type it into this terminal", "");
+		say(w, ", at ", text_of(terminal, "human_url"), "");
+		say(w, "", ".\n", "");
+	}
 }
 
 /* How it ended, or how it stands. */

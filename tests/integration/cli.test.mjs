@@ -1,6 +1,6 @@
 // The command line: each command, its JSON, its exit status.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -106,6 +106,23 @@ scenario('a server elsewhere', async (server) => {
 	assert.equal((await cli(server, ['ls', '--url', 'http://127.0.0.1:1', '--token-file', file])).code, NO_SERVER);
 	assert.equal((await cli(server, ['ls', '--url', 'ftp://x'])).code, USAGE);
 	assert.equal((await cli(server, ['run', '--url', server.base, '--token-file', file, 'echo far; exit 4'])).code, 4);
+});
+
+scenario('a server elsewhere, by HTTPS', async (server) => {
+	const [key, cert] = ['key', 'cert'].map((name) => path.join(server.root, `${name}.pem`));
+	execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes',
+		'-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'],
+	{ stdio: 'ignore' });
+	await server.kill('SIGTERM');
+	await server.start({ args: ['--tls-cert', cert, '--tls-key', key] });
+	const env = { RINGSIDE_TOKEN: server.token, SSL_CERT_FILE: cert };
+	const url = `https://localhost:${server.port}`;
+	assert.equal(await good(server, ['run', '--url', url, 'seq 30000 | tail -1'], { env }), '30000\n');
+	const doubted = await cli(server, ['ls', '--url', url], { env: { ...env, SSL_CERT_FILE: '/dev/null' } });
+	assert.equal(doubted.code, NO_SERVER);
+	assert.match(doubted.stderr, /certificate is not trusted/);
+	await server.kill('SIGTERM');
+	await server.start({ args: [] });
 });
 
 scenario('wrong command lines', async (server) => {

@@ -125,10 +125,13 @@ int call_ask(struct line *l, const char *method, char *path, json_t *body, struc
 		return 0;
 	if (rc == -ECONNREFUSED || rc == -ECONNRESET)
 		l->status = LINE_NO_SERVER;
-	line_fail(l, "%s",
-		rc == -ECONNREFUSED         ? "the server cannot be reached"
-			: rc == -ECONNRESET ? "the server has closed the connection"
-					    : strerror(-rc));
+	if (rc == -ECONNREFUSED)
+		line_fail(l, "the server cannot be reached");
+	else if (rc == -ECONNRESET)
+		line_fail(l, "the server has closed the connection%s",
+			l->target.tls ? ", or its certificate is not trusted" : "");
+	else
+		line_fail(l, "%s", strerror(-rc));
 	return l->status != 0 ? l->status : LINE_FAILED;
 }
 

@@ -34,7 +34,9 @@ _ringside() {
 		word=${COMP_WORDS[i]}
 		case $word in
 		--socket | --url | --token-file | --cwd | --env | --name | --key | --author | --timeout | --from | --to | \
-			--scrollback | --detach-key | --signal | --expires | --base | --revoke | -t | -s) ((i++)) ;;
+			--scrollback | --detach-key | --signal | --expires | --base | --revoke | --size | --shell | \
+			--idle-timeout | --text | --paste | --lease | --limit | --status | --state | --output | --match | \
+			--idle | --stable | --bytes | --exec | -t | -s) ((i++)) ;;
 		-*) ;;
 		*) session=$word ;;
 		esac

@@ -62,6 +62,7 @@ struct job {
 	json_t *end; /* the exec, once it has ended; owned */
 	struct interrupt interrupt;
 	struct client_call *cancel; /* under way */
+	struct follow *following;   /* NULL: nothing is */
 };
 
 /* Options */
@@ -197,6 +198,9 @@ static void on_cancel_done(void *user, int error)
 	struct job *j = user;
 	(void)error; /* whether it has ended, the stream tells */
 	j->cancel = NULL;
+	/* All was tried. Without a reader there is nothing to wait for any more. */
+	if (j->sink.error < 0 && j->following)
+		j->following->over = true;
 }
 
 static const struct client_call_callbacks cancel_callbacks = {
@@ -258,6 +262,7 @@ static int follow(struct job *j)
 	do {
 		struct follow f = {.line = l, .event = on_event, .user = j};
 		sink_restart(&j->sink);
+		j->following = &f;
 		rc = follow_start(&f, "GET",
 			call_path(j->session, "/exec/%s/stream?format=base64", j->id), NULL);
 		if (rc == 0)
@@ -267,14 +272,15 @@ static int follow(struct job *j)
 		bool refused = rc == -EPROTO && f.answer.json;
 		if (refused)
 			call_complain(l, &f.answer);
+		j->following = NULL;
 		follow_finish(&f);
 		if (refused)
 			return l->status;
 		/* A stream without an end is one that broke off, however politely. */
 		rc = rc == 0 ? -ECONNRESET : rc;
-	} while (!j->end && try_again(l, &patience, rc));
+	} while (!j->end && j->sink.error == 0 && try_again(l, &patience, rc));
 	sink_end(&j->sink);
-	return j->end ? 0 : lost(l, rc);
+	return j->end || j->sink.error < 0 ? 0 : lost(l, rc);
 }
 
 /* Or wait for the end alone, with all the output in it. */

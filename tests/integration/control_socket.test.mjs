@@ -242,7 +242,7 @@ scenario('a peer that answers no ping is dead', { args: ['--ping-interval', '1']
 	assert.equal(alive.closed, undefined);
 });
 
-scenario('a reader that stops costs no memory, and gets everything later', { timeout: 100_000 }, async (server) => {
+scenario('a reader that stops costs no memory, and gets everything later', { timeout: 100_000, memory: true }, async (server) => {
 	await server.session({ id: 's' });
 	await server.run('s', 'head -c 3000000 /dev/zero | tr "\\0" x');
 	const whole = await server.api.outputPiece('s', 1);
@@ -273,7 +273,7 @@ scenario('a reader that stops costs no memory, and gets everything later', { tim
 	}
 });
 
-scenario('streams that nobody reads are not made', async (server) => {
+scenario('streams that nobody reads are not made', { memory: true }, async (server) => {
 	const road = await Road.build(server, Infinity);
 	const control = await new ControlClient(server, { base: road.base, headers: { Host: server.host } }).connect();
 	for (let n = 0; n < 50; n += 1) control.ask('GET', '/api/session/events');
@@ -288,7 +288,7 @@ scenario('streams that nobody reads are not made', async (server) => {
 		.filter(({ type, data }) => type === 'stream' && data.includes('"59-')).map(({ id }) => id)).size === 50);
 });
 
-scenario('whoever floods and reads nothing is closed', async (server) => {
+scenario('whoever floods and reads nothing is closed', { memory: true }, async (server) => {
 	const raw = new RawClient(server).upgrade('/ws');
 	assert.equal(await raw.status(), 101);
 	raw.socket.pause();

@@ -101,6 +101,7 @@ class Comparison {
 }
 
 scenario(`${megabytes} MB to ten clients, two of them stalled, one coming and going`, {
+	memory: true,
 	args: ['--ring-size', '64M'], timeout: 600_000,
 }, async (server) => {
 	const { api } = server;

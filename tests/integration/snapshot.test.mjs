@@ -375,7 +375,7 @@ scenario('a slow client sees the present a few times a second, and at last every
 	assert.deepEqual(slow.client.bytes.subarray(offset - slow.client.since), await api.output('s', offset));
 });
 
-scenario('those who do not read cost neither memory nor the program nor the others anything', { timeout: 120_000 }, async (server) => {
+scenario('those who do not read cost neither memory nor the program nor the others anything', { timeout: 120_000, memory: true }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.session({ id: 'calm' });

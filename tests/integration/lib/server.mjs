@@ -271,12 +271,14 @@ process.on('SIGINT', abandon);
 
 /**
  * A test with a server of its own. options: those of Server, and timeout (ms), skip, start (false:
- * the body starts it), mayHaveDied (the body may leave without a running server).
+ * the body starts it), mayHaveDied (the body may leave without a running server), memory (it measures memory, which
+ * shows in a release build only; ./test runs those and no others with one).
  */
 export function scenario(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
-	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, ...rest } = options;
-	test(name, { skip }, async (t) => {
+	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, memory = false, ...rest } = options;
+	const left = process.env.RINGSIDE_TEST_MEMORY && !memory && 'it measures no memory';
+	test(name, { skip: skip || left }, async (t) => {
 		if (!existsSync(binary)) throw new Error(`${binary} does not exist (set RINGSIDE_BIN)`);
 		const server = new Server(rest);
 		let failure;

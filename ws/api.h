@@ -132,8 +132,8 @@ void api_whoami(struct api *a, struct request *r);
  * What a session is at, as the API tells it to r. While a program reads a secret, an owner gets "humanUrl" with it: a
  * link for a person to type it in the browser, so that it passes through no program. Returns a new reference.
  */
-json_t *api_state_json(
-	struct api *a, const struct request *r, struct session *s, const struct session_state *state);
+json_t *api_state_json(struct api *a, const struct request *r, struct session *s,
+	const struct session_state *state);
 
 /* The environment that a request asks for; names and values are borrowed from the body. */
 #define API_ENV_MAX 256u

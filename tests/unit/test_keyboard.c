@@ -74,6 +74,17 @@ Test(keyboard_filter, a_fence_drops_up_to_its_answer)
 	cr_assert_eq(k.asked, 0);
 }
 
+Test(keyboard_filter, what_is_typed_passes_a_fence)
+{
+	struct keyboard k = {.detach = CTRL_BACKSLASH, .fenced = true};
+	cr_assert_not(
+		filter(&k, "ls\033[I -l\033]11;rgb:0/0/0\033\\\033P1$r0m\033\\\r\033OA\033]x\ay"));
+	cr_assert_str_eq(kept, "ls -l\ry");
+	cr_assert(k.fenced);
+	cr_assert_not(filter(&k, "x\033[0ny\033[A"));
+	cr_assert_str_eq(kept, "xy\033[A");
+}
+
 Test(keyboard_filter, a_fences_answer_in_pieces_and_the_key_behind_a_fence)
 {
 	struct keyboard k = {.detach = CTRL_BACKSLASH, .fenced = true};
@@ -86,5 +97,5 @@ Test(keyboard_filter, a_fences_answer_in_pieces_and_the_key_behind_a_fence)
 	}
 	cr_assert_str_eq(all, "x");
 	k = (struct keyboard){.detach = CTRL_BACKSLASH, .fenced = true};
-	cr_assert(filter(&k, "dropped\x1c"), "nobody is locked in");
+	cr_assert(filter(&k, "\033[I\x1c"), "nobody is locked in");
 }

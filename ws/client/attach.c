@@ -3,8 +3,8 @@
  * its selection and its alternate screen are what they are with any program.
  *
  * Bytes are counted from each `sync`; a connection that is lost is made again by itself, and goes on from
- * there. What the terminal sends while a snapshot is drawn is not the user's: it is dropped up to the answer
- * to a question that is put behind the snapshot.
+ * there. What the terminal says of itself while a snapshot is drawn is not the user's: sequences are dropped up to
+ * the answer to a question that is put behind the snapshot.
  */
 #include "ws/client/attach.h"
 
@@ -142,6 +142,7 @@ static void begin_snapshot(struct attachment *a, const json_t *message)
 	uv_timer_stop(&a->size);
 	a->keyboard.fenced = true;
 	a->keyboard.matched = 0;
+	a->keyboard.state = KEYBOARD_TEXT;
 	uv_timer_stop(&a->fence);
 	tty_clear(!a->drawn || a->foreign);
 	a->drawn = true;

@@ -73,19 +73,47 @@ static bool is_encoded(const char *bytes, size_t length, int key)
 	return *p == 'u' && event == 1 && is_control(modifiers) && (code == upper || code == lower);
 }
 
-/* Drop up to the answer. Returns the bytes that were dropped. */
-static size_t pass_fence(struct keyboard *k, const char *bytes, size_t length)
+/* The state behind a byte that is part of a sequence, or begins one. */
+static int next_state(int state, char c)
+{
+	if (c == '\033')
+		return KEYBOARD_ESCAPE;
+	switch (state) {
+	case KEYBOARD_ESCAPE:
+		return c == '['                   ? KEYBOARD_CSI
+			: c == 'O'                ? KEYBOARD_ONE
+			: c && strchr("]P_^X", c) ? KEYBOARD_STRING
+						  : KEYBOARD_TEXT;
+	case KEYBOARD_CSI:
+		return c >= '@' && c <= '~' ? KEYBOARD_TEXT : KEYBOARD_CSI;
+	case KEYBOARD_STRING:
+		return c == '\a' ? KEYBOARD_TEXT : KEYBOARD_STRING;
+	default:
+		return KEYBOARD_TEXT;
+	}
+}
+
+/*
+ * Drop the sequences up to the answer: all that a terminal says of itself is one. Keeps the rest in place, moves
+ * *ret_taken behind what it has looked at, and returns the bytes that it has kept.
+ */
+static size_t pass_fence(struct keyboard *k, char *bytes, size_t length, size_t *ret_taken)
 {
 	static const char answer[] = KEYBOARD_FENCED;
-	size_t i = 0;
+	size_t i = 0, kept = 0;
 	while (i < length && k->fenced) {
 		char c = bytes[i++];
+		bool typed = k->state == KEYBOARD_TEXT && c != '\033';
+		k->state = next_state(k->state, c);
 		k->matched = c == answer[k->matched] ? k->matched + 1 : c == answer[0];
 		k->fenced = k->matched < sizeof answer - 1;
+		if (typed)
+			bytes[kept++] = c;
 	}
 	if (!k->fenced && k->asked > 0)
 		k->asked--;
-	return i;
+	*ret_taken = i;
+	return kept;
 }
 
 /* Take late answers out. Returns what is left of the length. */
@@ -115,8 +143,10 @@ size_t keyboard_filter(struct keyboard *k, char *bytes, size_t length, bool *ret
 		if (*ret_detach)
 			length = i;
 	}
-	size_t dropped = k->fenced ? pass_fence(k, bytes, length) : 0;
-	kept = length - dropped;
-	memmove(bytes, bytes + dropped, kept);
+	size_t taken = 0;
+	if (k->fenced)
+		kept = pass_fence(k, bytes, length, &taken);
+	memmove(bytes + kept, bytes + taken, length - taken);
+	kept += length - taken;
 	return without_answers(k, bytes, kept);
 }

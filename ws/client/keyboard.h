@@ -10,8 +10,9 @@
 #define KEYBOARD_FENCED "\033[0n"
 
 struct keyboard {
-	int detach;     /* a control character; -1 = none */
-	bool fenced;    /* all is dropped until the answer to the fence has come */
+	int detach; /* a control character; -1 = none */
+	bool fenced; /* sequences are dropped until the answer to the fence has come; what is typed is not */
+	enum { KEYBOARD_TEXT, KEYBOARD_ESCAPE, KEYBOARD_CSI, KEYBOARD_STRING, KEYBOARD_ONE } state;
 	size_t matched; /* bytes of that answer */
 	unsigned asked; /* fences that were put up and have not been answered */
 };

@@ -333,6 +333,12 @@ int exec_start(struct session *s, const struct exec_options *o, struct exec_watc
 	return 0;
 }
 
+bool exec_outlived(const struct exec *e)
+{
+	return e->state == EXEC_DONE && e->end == EXEC_END_SHELL && e->started_ms > 0 &&
+		e->executor->session->state == SESSION_RUNNING;
+}
+
 /* The end of one */
 
 static void keep(struct exec *e)

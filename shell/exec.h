@@ -199,6 +199,9 @@ void exec_close(struct executor *x);
 /* The history has been consumed up to offset. Returns the place in the log of events that is no longer needed. */
 uint64_t exec_follow(struct executor *x, uint64_t offset);
 
+/* Whether it has ended its shell, and the session goes on with another. */
+bool exec_outlived(const struct exec *e);
+
 /* The shell has ended, and all of its output has been followed. */
 void exec_shell_ended(struct executor *x);
 

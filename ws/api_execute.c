@@ -85,10 +85,7 @@ static void on_executed(void *user, struct request *r, struct exec *e)
 		reply_timeout(r, e);
 		return;
 	}
-	/* Where another shell follows the one that it has ended, it is a command like others. */
-	bool went_on = e->end == EXEC_END_SHELL && e->executor->session->state == SESSION_RUNNING &&
-		e->started_ms > 0;
-	if (e->state != EXEC_DONE || (e->end > EXEC_END_PROMPT && !went_on)) {
+	if (e->state != EXEC_DONE || (e->end > EXEC_END_PROMPT && !exec_outlived(e))) {
 		reply_not_run(r, e);
 		return;
 	}

@@ -116,7 +116,7 @@ static void tell_end(struct follower *f)
 		put_text(f, i, "", 0, true);
 	if (f->kind == EXEC_STREAM_NATIVE)
 		put(f, json_pack("{s:s, s:o}", "type", "end", "data", exec_json(e)));
-	else if (e->end <= EXEC_END_PROMPT)
+	else if (e->end <= EXEC_END_PROMPT || exec_outlived(e))
 		put(f, json_pack("{s:s, s:i}", "type", "complete", "exitCode", e->status));
 	else
 		put(f,

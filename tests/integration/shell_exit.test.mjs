@@ -187,6 +187,13 @@ scenario('what is no end of the shell, and traps of the user', async (server) =>
 	assert.deepEqual([e.endedBy, e.exitCode, e.stdout, e.stderr.startsWith('err\n')], ['shell', 4, 'out\n', true]);
 	assert.match((await exec(server, 's', 'tty; tty <&1; tty <&2; echo $$')).output, new RegExp(`^(/dev/pts/\\d+)\\n\\1\\n\\1\\n${session.pid}\\n$`));
 	await grown(server, 's');
+	// To the clients of the container it is a command like others.
+	const executed = await api.raw('POST', '/api/execute', { command: 'echo once; exit 2', sessionId: 's' });
+	assert.deepEqual([executed.status, executed.json.success, executed.json.exitCode], [200, false, 2], executed.text);
+	await grown(server, 's');
+	const streamed = await api.raw('POST', '/api/execute/stream', { command: 'exit 2', sessionId: 's' });
+	assert.match(streamed.text, /"type":"complete","exitCode":2/);
+	await grown(server, 's');
 	await exec(server, 's', 'trap "echo mine" EXIT');
 	assert.match((await exec(server, 's', 'exit 6')).output, /mine/);
 	await until('end', async () => (await api.get('s')).exit?.code === 6);

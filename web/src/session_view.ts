@@ -20,6 +20,7 @@ import { keepMouse } from './term/read_only';
 import { Sticky } from './term/sticky';
 import { createTerminal } from './term/terminal';
 import { scrollByTouch } from './term/touch';
+import { describeRestart } from './ui/banner';
 import { ConnectionBanner } from './ui/connection_banner';
 import { copyText } from './ui/copy';
 import { h } from './ui/dom';
@@ -244,6 +245,8 @@ export class SessionView {
 			break;
 		case 'state':
 			events.renamed(message.name);
+			if (message.shell)
+				toast(describeRestart(message.shell));
 			break;
 		case 'error':
 			toast(message.message);

@@ -88,6 +88,14 @@ export interface Lease {
 	readonly sinceAt: string;
 }
 
+/** Another shell has taken the place of one that has ended. */
+export interface ShellRestart {
+	readonly restarted: true;
+	readonly restarts: number;
+	readonly exitCode: number | null;
+	readonly signal: string | null;
+}
+
 export type ServerMessage =
 	| AttachedMessage
 	| SyncMessage
@@ -97,7 +105,7 @@ export type ServerMessage =
 	| { readonly type: 'resize'; readonly cols: number; readonly rows: number; readonly offset: number }
 	| ({ readonly type: 'exit' } & ExitStatus)
 	| { readonly type: 'lease'; readonly lease: Lease | null }
-	| { readonly type: 'state'; readonly name: string; readonly state: Session['state'] }
+	| { readonly type: 'state'; readonly name: string; readonly state: Session['state']; readonly shell?: ShellRestart }
 	| { readonly type: 'error'; readonly code?: string; readonly message: string }
 	| { readonly type: 'pong'; readonly t: unknown };
 

@@ -1,4 +1,4 @@
-import type { ExitStatus } from '../net/wire';
+import type { ExitStatus, ShellRestart } from '../net/wire';
 import { fill, h, keepFocusOutside } from './dom';
 
 export interface BannerAction {
@@ -40,4 +40,9 @@ export function describeExit(exit: ExitStatus): string {
 	if (exit.signal !== null)
 		return `Session ended: killed by SIG${exit.signal.replace(/^SIG/, '')}`;
 	return `Session ended: exit status ${exit.code ?? 'unknown'}`;
+}
+
+export function describeRestart({ exitCode, signal }: ShellRestart): string {
+	const how = signal !== null ? `killed by SIG${signal}` : `exit status ${exitCode ?? 'unknown'}`;
+	return `The shell has ended (${how}); this is a new one`;
 }

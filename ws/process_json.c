@@ -57,6 +57,6 @@ json_t *process_details_json(const struct process *p)
 	if (members >= 0)
 		json_object_set_new(json, "members", json_integer(members));
 	if (process_exit_code(p, &code) && WIFSIGNALED(p->wait_status))
-		json_object_set_new(json, "signal", json_integer(WTERMSIG(p->wait_status)));
+		json_object_set_new(json, "signal", signal_json(WTERMSIG(p->wait_status)));
 	return json;
 }

@@ -163,6 +163,8 @@ struct executor {
 	uint64_t prompt_ms; /* loop time of the last change of it, or of output */
 	uint64_t prompt_offset; /* behind the mark that last said that a line can be typed; 0: none yet */
 	unsigned column;        /* where a line begins, from 1; 0: not known */
+	uint64_t prompt_line;   /* where its prompt was drawn first */
+	unsigned prompt_column; /* and the column, from 1 */
 	unsigned entered; /* lines that somebody has entered, and of which the shell has not told yet */
 	bool left;        /* a line has been told of since the last prompt */
 	uint64_t entered_ms;
@@ -208,8 +210,8 @@ void exec_shell_ended(struct executor *x);
 /* Something is about to be typed. Returns whether it has been taken, to be typed later; or -ENOBUFS. */
 int exec_input(struct executor *x, const void *bytes, size_t length);
 
-/* The screen has met a mark of the shell: where the cursor is now. */
-void exec_screen_mark(struct executor *x, const char *text, unsigned column);
+/* The screen has met a mark of the shell: the line in which the cursor is now, and its column, from 1. */
+void exec_screen_mark(struct executor *x, const char *text, uint64_t line, unsigned column);
 
 /* The terminal for standard error that was asked for; NULL: there is none. */
 void exec_error_terminal(struct executor *x, const char *path);

@@ -278,9 +278,24 @@ uint64_t exec_follow(struct executor *x, uint64_t offset)
 	return x->outline.position;
 }
 
-void exec_screen_mark(struct executor *x, const char *text, unsigned column)
+/* Whether text, of a mark of OSC 133, is one of ours: its kind and then our nonce. */
+static bool is_our_mark(const struct executor *x, const char *text, char kind)
 {
-	size_t length = strlen(x->nonce);
-	if (x->open && strncmp(text, "B;aid=", 6) == 0 && strncmp(text + 6, x->nonce, length) == 0)
-		x->column = column;
+	return x->open && text[0] == kind && strncmp(text + 1, ";aid=", 5) == 0 &&
+		strncmp(text + 6, x->nonce, strlen(x->nonce)) == 0;
+}
+
+void exec_screen_mark(struct executor *x, const char *text, uint64_t line, unsigned column)
+{
+	if (is_our_mark(x, text, 'A')) {
+		x->prompt_line = line;
+		x->prompt_column = column;
+	} else if (is_our_mark(x, text, 'B')) {
+		/*
+		 * readline takes it that a prompt begins at the left, and draws it there before the line that calls the
+		 * script; what was echoed in front of this one, typed too early, is gone then.
+		 */
+		bool shifted = line == x->prompt_line && column > x->prompt_column;
+		x->column = shifted ? column - x->prompt_column + 1 : column;
+	}
 }

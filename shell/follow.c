@@ -310,8 +310,10 @@ static void note_mark(struct session *session, const char *text)
 	unsigned row, col;
 	if (!session->live.screen)
 		return;
-	screen_cursor(session->live.screen, &row, &col);
-	exec_screen_mark(&session->executor, text, col + 1);
+	const struct screen *screen = session->live.screen;
+	screen_cursor(screen, &row, &col);
+	exec_screen_mark(&session->executor, text,
+		screen_dropped(screen) + screen_scrollback(screen) + row, col + 1);
 }
 
 /* What those who follow the session's events are told. */

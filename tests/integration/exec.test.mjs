@@ -127,6 +127,15 @@ scenario('it looks typed, is in the history, and the half-typed line comes back'
 	await until('the whole line', async () => (await rows(server)).some((row) => row.endsWith('/etc/hostname') && !row.startsWith('>')));
 	assert.match((await exec(server, 'history 3')).output, /echo first\n *echo second\n +\d+ +ls -l \/etc\/hostname\n +\d+ +history 3\n$/);
 	assert.doesNotMatch(await api.text(id, 0), /proc.*No such file/);
+	// Typed while the shell was not at its prompt yet: it stands in front of the prompt as well.
+	await exec(server, 'clear');
+	const slow = await exec(server, 'sleep 0.3', { yieldMs: 0 });
+	await until('its start', async () => (await find(server, slow.id)).state === 'running');
+	await api.input(id, 'echo early');
+	await until('the early line', async () => (await rows(server)).filter(Boolean).at(-1)?.endsWith('> echo early'));
+	await exec(server, 'echo third');
+	await until('the early line again', async () => (await rows(server)).filter(Boolean).at(-1) === '> echo early');
+	assert.deepEqual((await rows(server)).filter(Boolean).slice(-3), ['> echo third', 'third', '> echo early']);
 });
 
 for (const cols of [20, 33, 34, 35, 36, 37, 80]) {

@@ -513,8 +513,8 @@ static void tick_current(struct exec *e)
 		e->deadline_ms = 0;
 		e->timed_out = true;
 		exec_cancel(e, 0, EXEC_GRACE_MS);
-	} else if (e->ladder_ms > 0 && now >= e->ladder_ms) {
-		exec_ladder(e);
+	} else if (e->ladder_ms > 0) {
+		exec_ladder_tick(e);
 	}
 }
 

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define EXEC_COMMAND_MAX ((size_t)1 << 20)
 #define EXEC_ENV_MAX ((size_t)256 << 10) /* bytes of names and values */
@@ -143,6 +144,9 @@ struct exec {
 	size_t signals_count;
 	uint64_t ladder_ms; /* loop time of its next step; 0: it is not being cancelled */
 	unsigned ladder_step, grace_ms;
+	pid_t ladder_group;      /* to whom its last signal went, */
+	uint64_t ladder_program; /* and what that was running */
+	unsigned ladder_repeats;
 
 	size_t output_max;
 	bool collecting; /* the excerpts have all since the start */

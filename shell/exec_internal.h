@@ -38,8 +38,8 @@ void exec_state_at_prompt(struct executor *x);
 void exec_state_told(struct executor *x);
 void exec_state_tick(struct executor *x);
 
-/* exec_cancel.c: the next step of the ladder. */
-void exec_ladder(struct exec *e);
+/* exec_cancel.c: the ladder is to be looked after. */
+void exec_ladder_tick(struct exec *e);
 
 /* exec_log.c: one that is done is written down; failing that is counted, for it has been answered. */
 void exec_log_append(struct exec *e);

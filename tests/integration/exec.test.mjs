@@ -263,6 +263,17 @@ scenario('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores sign
 	assert.deepEqual(data.signalsSent, ['INT', 'QUIT', 'TERM', 'KILL']);
 	assert.equal((await exec(server, 'echo alive')).output, 'alive\n');
 
+	// A loop of the shell, whatever it is that runs at the moment; and what has just been started.
+	for (let i = 0; i < 5; i += 1) {
+		e = await start('while echo x; do sleep 0.01; done');
+		await pause(i * 7);
+		const { data: loop } = await api.call('POST', `/api/session/${id}/exec/${e.id}/cancel`, {});
+		assert.deepEqual([loop.state, loop.exitCode, loop.signalsSent], ['done', 130, ['INT']]);
+		e = await start('sleep 30');
+		const { data: early } = await api.call('POST', `/api/session/${id}/exec/${e.id}/cancel`, {});
+		assert.deepEqual([early.state, early.exitCode, early.signalsSent], ['done', 130, ['INT']]);
+	}
+
 	e = await exec(server, 'sleep 30', { timeoutMs: 150 });
 	assert.deepEqual([e.timedOut, e.exitCode, e.signalsSent], [true, 130, ['INT']]);
 	assert.equal((await exec(server, 'echo alive')).output, 'alive\n');

@@ -148,7 +148,7 @@ scenario('new, ls, kill', async (server) => {
 	assert.equal((await json(server, ['new', '--open', 'one'])).id, 'one');
 	const made = (await good(server, ['new'])).trim();
 	assert.match(made, /^session_/);
-	assert.equal((await json(server, ['new', 'two', '--cwd', '/'])).cwd, '/');
+	assert.deepEqual((({ cwd, onShellExit }) => [cwd, onShellExit])(await json(server, ['new', 'two', '--cwd', '/', '--on-shell-exit', 'reexec'])), ['/', 'reexec']);
 	assert.equal(await good(server, ['exec', 'one', 'echo $A; pwd; stty size']), `b=c\n${server.cwd}\n30 90\n`);
 
 	assert.deepEqual((await good(server, ['ls', '--names'])).trim().split('\n').sort(), ['one', made, 'two'].sort());

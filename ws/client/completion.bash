@@ -34,7 +34,7 @@ _ringside() {
 		word=${COMP_WORDS[i]}
 		case $word in
 		--socket | --url | --token-file | --cwd | --env | --name | --key | --author | --timeout | --from | --to | \
-			--scrollback | --detach-key | --signal | --expires | --base | --revoke | --size | --shell | \
+			--scrollback | --detach-key | --signal | --expires | --base | --revoke | --size | --shell | --on-shell-exit | \
 			--idle-timeout | --text | --paste | --lease | --limit | --status | --state | --output | --match | \
 			--idle | --stable | --bytes | --exec | -t | -s) ((i++)) ;;
 		-*) ;;

@@ -15,6 +15,7 @@ enum {
 	OPT_NAME = 256,
 	OPT_CWD,
 	OPT_SHELL,
+	OPT_SHELL_EXIT,
 	OPT_ENV,
 	OPT_SIZE,
 	OPT_IDLE,
@@ -28,6 +29,7 @@ static const struct option new_options[] = {
 	{"name", required_argument, NULL, OPT_NAME},
 	{"cwd", required_argument, NULL, OPT_CWD},
 	{"shell", required_argument, NULL, OPT_SHELL},
+	{"on-shell-exit", required_argument, NULL, OPT_SHELL_EXIT},
 	{"env", required_argument, NULL, OPT_ENV},
 	{"size", required_argument, NULL, OPT_SIZE},
 	{"idle-timeout", required_argument, NULL, OPT_IDLE},
@@ -61,10 +63,12 @@ static int take_new_option(struct line *l, struct new_plan *plan, int option)
 	switch (option) {
 	case OPT_NAME:
 	case OPT_CWD:
-	case OPT_SHELL: {
+	case OPT_SHELL:
+	case OPT_SHELL_EXIT: {
 		const char *field = option == OPT_NAME ? "name"
 			: option == OPT_CWD            ? "cwd"
-						       : "shell";
+			: option == OPT_SHELL          ? "shell"
+						       : "onShellExit";
 		if (json_object_set_new(plan->body, field, json_string(optarg)) < 0)
 			return line_usage(l, "--%s is not UTF-8", field);
 		return 0;
@@ -161,6 +165,7 @@ const struct command command_new = {
 		   "  --name NAME           for people\n"
 		   "  --cwd DIR             (default: the current one)\n"
 		   "  --shell SHELL         (default: bash)\n"
+		   "  --on-shell-exit WHAT  close (default), reexec or respawn\n"
 		   "  --env NAME=VALUE      may be repeated\n"
 		   "  --size COLSxROWS\n"
 		   "  --idle-timeout S      end it when nothing has happened for so long\n",

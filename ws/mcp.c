@@ -51,7 +51,10 @@ static char *decode_name(const char *value)
 		return strdup(value);
 	char *inner = strndup(value + sizeof prefix - 1, length - around);
 	unsigned char *bytes = inner ? base64_decode(inner, &decoded_length) : NULL;
-	char *name = bytes ? strndup((const char *)bytes, decoded_length) : NULL;
+	char *name = bytes && !memchr(bytes, '\0', decoded_length) ? calloc(1, decoded_length + 1)
+								   : NULL;
+	if (name)
+		memcpy(name, bytes, decoded_length);
 	free(bytes);
 	free(inner);
 	return name;

@@ -47,7 +47,8 @@ scenario('a page of a configured origin may ask, without credentials in the pref
 		assert.equal(text, '');
 		assert.equal(headers['access-control-allow-origin'], app);
 		assert.match(headers['access-control-allow-methods'], methods, path);
-		assert.equal(headers['access-control-allow-headers'], 'Content-Type, Authorization, X-Session-Id, X-Sandbox-Id, X-Trace-Id');
+		assert.equal(headers['access-control-allow-headers'], 'Content-Type, Authorization, X-Session-Id, X-Sandbox-Id, X-Trace-Id, '
+			+ 'MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID');
 		assert.ok(Number(headers['access-control-max-age']) > 0);
 		assert.equal(headers.vary, 'origin');
 		assert.equal(headers['content-length'], undefined);

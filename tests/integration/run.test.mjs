@@ -251,7 +251,7 @@ scenario('a command that ends just in time has not timed out', async (server) =>
 
 scenario('a child in the background delays nothing and is left alone', async (server) => {
 	for (const streams of both) {
-		for (const command of ['sleep 721 & echo $!', 'nohup sleep 721 >/dev/null & echo $!',
+		for (const command of ['sleep 721 & echo $!', 'nohup sleep 721 >/dev/null 2>&1 & echo $!',
 			'setsid sleep 721 & echo $!']) {
 			const answer = await run(server, command, { streams });
 			const pid = Number(answer.stdout);

@@ -63,8 +63,7 @@ static int fill_actions(posix_spawn_file_actions_t *actions, int dir_fd, int rep
 	return -rc;
 }
 
-/* A session of its own, no blocked signals, every disposition the default (libwebsockets ignores SIGPIPE). */
-static int fill_attributes(posix_spawnattr_t *attributes)
+int spawn_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t all, none;
 	sigfillset(&all);
@@ -88,7 +87,7 @@ static int spawn(
 		goto err_actions;
 	rc = fill_actions(&actions, dir_fd, report_fd);
 	if (rc == 0)
-		rc = fill_attributes(&attributes);
+		rc = spawn_attributes(&attributes);
 	if (rc == 0)
 		rc = -posix_spawn(ret_pid, o->holder, &actions, &attributes, argv, o->envp);
 	posix_spawnattr_destroy(&attributes);

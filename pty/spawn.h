@@ -6,6 +6,7 @@
 
 #include "pty/wire.h"
 
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -31,3 +32,9 @@ struct spawn_options {
  * Returns 0, or a negative errno and nothing is left.
  */
 int spawn_holder(const struct spawn_options *options, pid_t *ret_pid, int *ret_report_fd);
+
+/*
+ * Fill in what all that we start has: a session of its own, no blocked signals, every disposition the default
+ * (libwebsockets ignores SIGPIPE). Returns 0 or a negative errno.
+ */
+int spawn_attributes(posix_spawnattr_t *attributes);

@@ -9,6 +9,7 @@
  * another one could be refused a descriptor above that limit for the moment that it takes.
  */
 #include "pty/throwaway.h"
+#include "pty/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -203,18 +204,6 @@ static int fill_actions(posix_spawn_file_actions_t *actions, const struct plan *
 	return -rc;
 }
 
-/* A session of its own, no blocked signals, every disposition the default (libwebsockets ignores SIGPIPE). */
-static int fill_attributes(posix_spawnattr_t *attributes)
-{
-	sigset_t all, none;
-	sigfillset(&all);
-	sigemptyset(&none);
-	posix_spawnattr_setsigdefault(attributes, &all);
-	posix_spawnattr_setsigmask(attributes, &none);
-	return -posix_spawnattr_setflags(
-		attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-}
-
 /* posix_spawn with another soft limit of descriptors. */
 static int spawn_limited(const struct plan *p, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, pid_t *ret_pid)
@@ -248,7 +237,7 @@ static int spawn(const struct plan *p, pid_t *ret_pid)
 		goto err_actions;
 	rc = fill_actions(&actions, p);
 	if (rc == 0)
-		rc = fill_attributes(&attributes);
+		rc = spawn_attributes(&attributes);
 	if (rc == 0)
 		rc = spawn_limited(p, &actions, &attributes, ret_pid);
 	posix_spawnattr_destroy(&attributes);

@@ -2,15 +2,14 @@
  * Adopting what an earlier server has left running. A directory without a holder is removed, one that was
  * being ended is ended again, and one whose holder is still starting is looked at later.
  */
+#include "shell/directory.h"
 #include "shell/meta.h"
 #include "shell/sessions_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -18,8 +17,9 @@
 #define RESCANS_MAX 500u
 
 /* Attach to the holder of a directory, which may be one that is to be ended. */
-static int adopt(struct sessions *s, const char *directory, int dir_fd)
+static int adopt(void *user, const char *directory, int dir_fd)
 {
+	struct sessions *s = user;
 	int rc;
 	struct session *session = calloc(1, sizeof *session);
 	if (!session)
@@ -55,8 +55,9 @@ static int adopt(struct sessions *s, const char *directory, int dir_fd)
 	return rc;
 }
 
-static bool is_known(const struct sessions *s, const char *directory)
+static bool is_known(void *user, const char *directory)
 {
+	const struct sessions *s = user;
 	const struct session *session;
 	for (session = s->table; session; session = session->hh.next)
 		if (strcmp(session->directory, directory) == 0)
@@ -67,24 +68,15 @@ static bool is_known(const struct sessions *s, const char *directory)
 	return false;
 }
 
-/* Returns 1 when a session was found, 0 when there was none to find, -EAGAIN when it is too early to say. */
-static int adopt_or_clear(struct sessions *s, const char *directory)
+static void remove_directory(void *user, const char *name)
 {
-	if (is_known(s, directory))
-		return 0;
-	int fd = openat(s->dir_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return 0;
-	int rc = adopt(s, directory, fd);
-	bool nobody = rc == -ECONNREFUSED || rc == -ENOENT;
-	/* A holder whose server was killed while it started holds the lock but has no socket yet. */
-	bool starting = nobody && flock(fd, LOCK_EX | LOCK_NB) < 0;
-	close(fd);
-	if (nobody && !starting)
-		session_remove_directory(s, directory);
-	else if (rc < 0 && !starting)
-		s->callbacks->failed(s->user, directory, "cannot adopt a session", rc);
-	return rc == 0 ? 1 : starting ? -EAGAIN : 0;
+	session_remove_directory(user, name);
+}
+
+static void on_failed(void *user, const char *name, int error)
+{
+	const struct sessions *s = user;
+	s->callbacks->failed(s->user, name, "cannot adopt a session", error);
 }
 
 static void on_rescan(uv_timer_t *timer)
@@ -94,24 +86,13 @@ static void on_rescan(uv_timer_t *timer)
 
 int sessions_adopt(struct sessions *s)
 {
-	int found = 0;
-	bool again = false;
-	int fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		int rc = -errno;
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		if (entry->d_name[0] == '.')
-			continue;
-		int rc = adopt_or_clear(s, entry->d_name);
-		found += rc > 0;
-		again |= rc == -EAGAIN;
-	}
-	closedir(dir);
+	const struct directory_owner owner = {.is_known = is_known,
+		.adopt = adopt,
+		.remove = remove_directory,
+		.failed = on_failed,
+		.user = s};
+	bool again;
+	int found = directory_adopt_all(s->dir_fd, &owner, &again);
 	if (again && s->rescans++ < RESCANS_MAX)
 		uv_timer_start(&s->rescan, on_rescan, RESCAN_MS, 0);
 	return found;

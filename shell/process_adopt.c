@@ -2,14 +2,13 @@
  * Adopting what an earlier server has left. A directory without a holder is removed, one that was being
  * removed is removed, and one whose holder is still starting is looked at later.
  */
+#include "shell/directory.h"
 #include "shell/processes_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -17,8 +16,9 @@
 #define RESCANS_MAX 500u
 
 /* Attach to the holder of a directory, which may be one that is to be removed. */
-static int adopt(struct processes *t, const char *directory, int dir_fd)
+static int adopt(void *user, const char *directory, int dir_fd)
 {
+	struct processes *t = user;
 	struct process *p = NULL;
 	int link_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
 	int rc = link_fd < 0 ? -errno : process_create(t, directory, link_fd, &p);
@@ -47,8 +47,9 @@ static int adopt(struct processes *t, const char *directory, int dir_fd)
 	return rc;
 }
 
-static bool is_known(const struct processes *t, const char *directory)
+static bool is_known(void *user, const char *directory)
 {
+	const struct processes *t = user;
 	const struct process *p;
 	for (p = t->table; p; p = p->hh.next)
 		if (strcmp(p->directory, directory) == 0)
@@ -59,24 +60,15 @@ static bool is_known(const struct processes *t, const char *directory)
 	return false;
 }
 
-/* Returns 1 when a process was found, 0 when there was none to find, -EAGAIN when it is too early to say. */
-static int adopt_or_clear(struct processes *t, const char *directory)
+static void remove_directory(void *user, const char *name)
 {
-	if (is_known(t, directory))
-		return 0;
-	int fd = openat(t->dir_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return 0;
-	int rc = adopt(t, directory, fd);
-	bool nobody = rc == -ECONNREFUSED || rc == -ENOENT;
-	/* A holder whose server was killed while it started holds the lock but has no socket yet. */
-	bool starting = nobody && flock(fd, LOCK_EX | LOCK_NB) < 0;
-	close(fd);
-	if (nobody && !starting)
-		process_remove_directory(t, directory);
-	else if (rc < 0 && !starting)
-		t->callbacks->failed(t->user, directory, "cannot adopt a process", rc);
-	return rc == 0 ? 1 : starting ? -EAGAIN : 0;
+	process_remove_directory(user, name);
+}
+
+static void on_failed(void *user, const char *name, int error)
+{
+	const struct processes *t = user;
+	t->callbacks->failed(t->user, name, "cannot adopt a process", error);
 }
 
 static void on_rescan(uv_timer_t *timer)
@@ -91,24 +83,13 @@ static int compare(const struct process *a, const struct process *b)
 
 int processes_adopt(struct processes *t)
 {
-	int found = 0;
-	bool again = false;
-	int fd = openat(t->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		int rc = -errno;
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		if (entry->d_name[0] == '.')
-			continue;
-		int rc = adopt_or_clear(t, entry->d_name);
-		found += rc > 0;
-		again |= rc == -EAGAIN;
-	}
-	closedir(dir);
+	const struct directory_owner owner = {.is_known = is_known,
+		.adopt = adopt,
+		.remove = remove_directory,
+		.failed = on_failed,
+		.user = t};
+	bool again;
+	int found = directory_adopt_all(t->dir_fd, &owner, &again);
 	HASH_SORT(t->table, compare);
 	if (again && t->rescans++ < RESCANS_MAX)
 		uv_timer_start(&t->rescan, on_rescan, RESCAN_MS, 0);

@@ -9,6 +9,7 @@
 #include "pty/supervise.h"
 #include "shell/beside.h"
 #include "shell/clock.h"
+#include "shell/directory.h"
 #include "shell/environment.h"
 #include "shell/file.h"
 #include "shell/processes_internal.h"
@@ -19,8 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -95,39 +94,6 @@ void process_discard(struct process *p)
 
 /* Starting */
 
-/* A new directory; *ret_fd holds a lock on it that the holder inherits: nobody clears up there until then. */
-static int make_directory(struct processes *t, const char *id, char *name, size_t size, int *ret_fd)
-{
-	uint64_t random;
-	if (getrandom(&random, sizeof random, 0) != sizeof random)
-		return -errno;
-	snprintf(name, size, "%s+%016llx", id, (unsigned long long)random);
-	if (mkdirat(t->dir_fd, name, 0700) < 0)
-		return -errno;
-	int fd = openat(t->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		int rc = -errno;
-		if (fd >= 0)
-			close(fd);
-		unlinkat(t->dir_fd, name, AT_REMOVEDIR);
-		return rc;
-	}
-	*ret_fd = fd;
-	return 0;
-}
-
-static int check_cwd(const char *cwd)
-{
-	struct stat st;
-	if (cwd[0] != '/')
-		return -EINVAL;
-	if (stat(cwd, &st) < 0)
-		return -errno;
-	if (!S_ISDIR(st.st_mode))
-		return -ENOTDIR;
-	return access(cwd, X_OK) < 0 ? -errno : 0;
-}
-
 static int check(const struct processes *t, const struct process_options *o)
 {
 	const struct process *p = processes_find(t, o->id);
@@ -143,7 +109,7 @@ static int check(const struct processes *t, const struct process_options *o)
 		return -EILSEQ;
 	if (p && p->state != PROCESS_ENDED)
 		return -EEXIST;
-	return check_cwd(o->cwd ? o->cwd : t->config.cwd);
+	return directory_check(o->cwd ? o->cwd : t->config.cwd);
 }
 
 /* The preamble, and after it the variables of the request. */
@@ -222,10 +188,10 @@ static char *shown_command(const struct process_options *o, bool *ret_cut)
 
 static int begin(struct processes *t, const struct process_options *o, struct process **ret_process)
 {
-	char name[NAME_ID_MAX + 32];
+	char name[DIRECTORY_NAME_SIZE];
 	struct process *p;
 	int dir_fd = -1;
-	int rc = make_directory(t, o->id, name, sizeof name, &dir_fd);
+	int rc = directory_make(t->dir_fd, o->id, name, &dir_fd);
 	if (rc < 0)
 		return rc;
 	rc = process_create(t, name, dir_fd, &p);

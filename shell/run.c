@@ -2,6 +2,7 @@
 #include "pty/throwaway.h"
 #include "shell/beside.h"
 #include "shell/clock.h"
+#include "shell/directory.h"
 #include "shell/environment.h"
 #include "shell/run_internal.h"
 #include "shell/run_notes.h"
@@ -227,18 +228,6 @@ int run_exit_code(const struct run_result *result)
 
 /* The beginning */
 
-static int check_cwd(const char *cwd)
-{
-	struct stat st;
-	if (!cwd || cwd[0] != '/')
-		return -EINVAL;
-	if (stat(cwd, &st) < 0)
-		return -errno;
-	if (!S_ISDIR(st.st_mode))
-		return -ENOTDIR;
-	return faccessat(AT_FDCWD, cwd, X_OK, AT_EACCESS) < 0 ? -errno : 0;
-}
-
 /* Whether PWD may have this name: then bash shows it, symbolic links and all. */
 static bool is_plain(const char *path)
 {
@@ -335,7 +324,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 	free(script);
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {
 		/* Is it the directory, which has gone meanwhile, or bash? */
-		int again = check_cwd(o->cwd);
+		int again = directory_check(o->cwd);
 		rc = again < 0 ? again : -ENOEXEC;
 	}
 	return rc;
@@ -377,7 +366,7 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	if (o->command_length == 0 || o->command_length > RUN_COMMAND_MAX ||
 		memchr(o->command, '\0', o->command_length))
 		return -EINVAL;
-	int rc = check_cwd(o->cwd);
+	int rc = directory_check(o->cwd);
 	if (rc < 0)
 		return rc;
 	if (all->count >= RUNS_MAX)

@@ -6,6 +6,7 @@
 #include "shell/sessions_internal.h"
 
 #include "shell/clock.h"
+#include "shell/directory.h"
 #include "shell/environment.h"
 #include "shell/file.h"
 #include "shell/meta.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -50,45 +50,7 @@ bool sessions_idle(const struct sessions *s)
 	return !s->table && !s->ending;
 }
 
-/* A new directory for id; its name and descriptor go to the session. Returns 0 or a negative errno. */
-static int make_directory(struct sessions *s, struct session *session, int *ret_fd)
-{
-	uint64_t random;
-	char name[NAME_ID_MAX + 32];
-	if (getrandom(&random, sizeof random, 0) != sizeof random)
-		return -errno;
-	snprintf(name, sizeof name, "%s+%016llx", session->id, (unsigned long long)random);
-	session->directory = strdup(name);
-	if (!session->directory)
-		return -ENOMEM;
-	if (mkdirat(s->dir_fd, name, 0700) < 0)
-		return -errno;
-	int fd = openat(s->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	/* The holder inherits this lock: as long as it lives, or is being started, nobody clears up here. */
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		int rc = -errno;
-		if (fd >= 0)
-			close(fd);
-		unlinkat(s->dir_fd, name, AT_REMOVEDIR);
-		return rc;
-	}
-	*ret_fd = fd;
-	return 0;
-}
-
 /* Creating */
-
-static int check_cwd(const char *cwd)
-{
-	struct stat st;
-	if (cwd[0] != '/')
-		return -EINVAL;
-	if (stat(cwd, &st) < 0)
-		return -errno;
-	if (!S_ISDIR(st.st_mode))
-		return -ENOTDIR;
-	return access(cwd, X_OK) < 0 ? -errno : 0;
-}
 
 /* The file that lets the shell run commands for programs; its path goes to path. */
 static int write_init(struct sessions *s, struct session *session, char *path, size_t size)
@@ -143,6 +105,7 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 /* A session in the table, in state starting, whose holder has not been started. */
 static int begin(struct sessions *s, const struct session_options *o, struct session **ret_session)
 {
+	char directory[DIRECTORY_NAME_SIZE];
 	int dir_fd = -1, rc;
 	struct session *session = calloc(1, sizeof *session);
 	if (!session)
@@ -162,9 +125,15 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	if (rc == 0 && integration_is_possible(session->shell))
 		rc = exec_make_nonce(&session->executor);
 	if (rc == 0)
-		rc = make_directory(s, session, &dir_fd);
+		rc = directory_make(s->dir_fd, session->id, directory, &dir_fd);
 	if (rc < 0)
 		goto err_session;
+	session->directory = strdup(directory);
+	if (!session->directory) {
+		rc = -ENOMEM;
+		close(dir_fd);
+		goto err_directory;
+	}
 	rc = link_init(&session->link, s->loop, dir_fd, &session_link_callbacks, session);
 	if (rc < 0) {
 		close(dir_fd);
@@ -174,7 +143,7 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	*ret_session = session;
 	return 0;
 err_directory:
-	session_remove_directory(s, session->directory);
+	session_remove_directory(s, directory);
 err_session:
 	session_free(session);
 	return rc;
@@ -191,7 +160,7 @@ int sessions_create(
 		return -EINVAL;
 	if (o->on_shell_exit == SHELL_EXIT_REEXEC && o->shell && !integration_is_possible(o->shell))
 		return -ENOTSUP;
-	int rc = check_cwd(o->cwd ? o->cwd : s->config.cwd);
+	int rc = directory_check(o->cwd ? o->cwd : s->config.cwd);
 	if (rc < 0)
 		return rc;
 	replaced = session;

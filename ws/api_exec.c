@@ -1,5 +1,6 @@
 /* Commands in the shell of a session: asked for, awaited, read, cancelled. */
 #include "shell/clock.h"
+#include "shell/directory.h"
 #include "ws/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TIME_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000)
@@ -50,21 +50,11 @@ bool api_command(struct request *r, const json_t *body, const char **ret_command
 
 bool api_directory(struct request *r, const char *cwd)
 {
-	struct stat st;
 	char message[4400];
-	const char *problem = NULL;
-	if (!cwd)
+	int rc = cwd ? directory_check(cwd) : 0;
+	if (rc == 0)
 		return true;
-	if (cwd[0] != '/')
-		problem = "it is not absolute";
-	else if (stat(cwd, &st) < 0)
-		problem = strerror(errno);
-	else if (!S_ISDIR(st.st_mode))
-		problem = strerror(ENOTDIR);
-	else if (access(cwd, X_OK) < 0)
-		problem = strerror(errno);
-	if (!problem)
-		return true;
+	const char *problem = rc == -EINVAL ? "it is not absolute" : strerror(-rc);
 	snprintf(message, sizeof message, "The working directory '%s' cannot be entered: %s", cwd,
 		problem);
 	reply_invalid(r, "cwd", message, "invalid");

@@ -1,0 +1,86 @@
+#include "shell/directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int directory_make(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_SIZE], int *ret_fd)
+{
+	uint64_t random;
+	if (getrandom(&random, sizeof random, 0) != sizeof random)
+		return -errno;
+	snprintf(ret_name, DIRECTORY_NAME_SIZE, "%s+%016llx", id, (unsigned long long)random);
+	if (mkdirat(parent_fd, ret_name, 0700) < 0)
+		return -errno;
+	int fd = openat(parent_fd, ret_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		int rc = -errno;
+		if (fd >= 0)
+			close(fd);
+		unlinkat(parent_fd, ret_name, AT_REMOVEDIR);
+		return rc;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+int directory_check(const char *path)
+{
+	struct stat st;
+	if (!path || path[0] != '/')
+		return -EINVAL;
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+/* Returns 1 when a holder was found, 0 when there was none to find, -EAGAIN when it is too early to say. */
+static int adopt_or_clear(int parent_fd, const struct directory_owner *o, const char *name)
+{
+	if (o->is_known(o->user, name))
+		return 0;
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return 0;
+	int rc = o->adopt(o->user, name, fd);
+	bool nobody = rc == -ECONNREFUSED || rc == -ENOENT;
+	/* A holder whose server was killed while it started holds the lock but has no socket yet. */
+	bool starting = nobody && flock(fd, LOCK_EX | LOCK_NB) < 0;
+	close(fd);
+	if (nobody && !starting)
+		o->remove(o->user, name);
+	else if (rc < 0 && !starting)
+		o->failed(o->user, name, rc);
+	return rc == 0 ? 1 : starting ? -EAGAIN : 0;
+}
+
+int directory_adopt_all(int parent_fd, const struct directory_owner *owner, bool *ret_again)
+{
+	int found = 0;
+	int fd = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	*ret_again = false;
+	if (!dir) {
+		int rc = -errno;
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		if (entry->d_name[0] == '.')
+			continue;
+		int rc = adopt_or_clear(parent_fd, owner, entry->d_name);
+		found += rc > 0;
+		*ret_again |= rc == -EAGAIN;
+	}
+	closedir(dir);
+	return found;
+}

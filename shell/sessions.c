@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -280,42 +279,36 @@ void sessions_attend(struct sessions *s)
 
 static int take_directory(struct sessions *s)
 {
-	int rc, runtime_fd = open(s->config.runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int runtime_fd = open(s->config.runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (runtime_fd < 0)
 		return -errno;
-	s->lock_fd = openat(runtime_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	int rc = runtime_lock_take(&s->lock, runtime_fd);
+	if (rc < 0)
 		goto out;
-	}
 	rc = mkdirat(runtime_fd, "sessions", 0700) < 0 && errno != EEXIST ? -errno : 0;
 	if (rc == 0)
 		s->dir_fd = openat(
 			runtime_fd, "sessions", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (rc == 0 && s->dir_fd < 0)
 		rc = -errno;
+	if (rc < 0)
+		runtime_lock_release(&s->lock);
 out:
 	close(runtime_fd);
-	if (rc < 0 && s->lock_fd >= 0)
-		close(s->lock_fd);
 	return rc;
 }
 
 int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,
 	const struct sessions_callbacks *callbacks, void *user)
 {
-	*s = (struct sessions){.config = *config,
-		.callbacks = callbacks,
-		.user = user,
-		.loop = loop,
-		.lock_fd = -1,
-		.dir_fd = -1};
+	*s = (struct sessions){
+		.config = *config, .callbacks = callbacks, .user = user, .loop = loop, .dir_fd = -1};
 	int rc = take_directory(s);
 	if (rc < 0)
 		return rc;
 	rc = reaper_open(&s->reaper, loop);
 	if (rc < 0) {
-		close(s->lock_fd);
+		runtime_lock_release(&s->lock);
 		close(s->dir_fd);
 		return rc;
 	}
@@ -356,6 +349,6 @@ void sessions_close(struct sessions *s)
 	uv_close((uv_handle_t *)&s->rest, NULL);
 	uv_close((uv_handle_t *)&s->rescan, NULL);
 	uv_close((uv_handle_t *)&s->ticker, NULL);
-	close(s->lock_fd);
+	runtime_lock_release(&s->lock);
 	close(s->dir_fd);
 }

@@ -3,12 +3,13 @@
  * adopting what an earlier server left running, and ending what idles. Everything a session needs on
  * disk is in one directory of its own below the runtime directory:
  *
- *   RUNTIME/lock                  held (flock) by the server
+ *   RUNTIME/lock                  held by the server, see shell/runtime_lock.h
  *   RUNTIME/sessions/ID+SUFFIX/   "s" and the FIFOs (the holder's), "meta.json", "ending" once it is ending
  */
 #pragma once
 
 #include "pty/reaper.h"
+#include "shell/runtime_lock.h"
 #include "shell/session.h"
 
 #include <stdbool.h>
@@ -72,7 +73,8 @@ struct sessions {
 	uv_timer_t rescan;    /* looks for holders that were still starting */
 	uv_timer_t ticker;    /* active while commands run or wait */
 	unsigned rescans;
-	int lock_fd, dir_fd;
+	struct runtime_lock lock;
+	int dir_fd;
 	bool closing;
 	struct sessions_counters counters;
 };

@@ -1,0 +1,141 @@
+/* See the header for what is locked. It fails when somebody else has it for longer than the time to wait. */
+#include "shell/runtime_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define RETRY_NS 2000000L
+#define CALLERS_MAX 4096 /* servers that were refused stay in the queue: nobody accepts them */
+
+typedef int (*try_lock)(struct runtime_lock *l, const struct sockaddr_un *name);
+
+static int try_record(struct runtime_lock *l, const struct sockaddr_un *name)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	(void)name;
+	if (fcntl(l->fd, F_SETLK, &whole) == 0)
+		return 0;
+	return errno == EACCES || errno == EAGAIN ? -EBUSY : -errno;
+}
+
+static int try_flock(struct runtime_lock *l, const struct sockaddr_un *name)
+{
+	(void)name;
+	if (flock(l->fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	return errno == EWOULDBLOCK ? -EBUSY : -errno;
+}
+
+static int try_name(struct runtime_lock *l, const struct sockaddr_un *name)
+{
+	if (bind(l->name_fd, (const struct sockaddr *)name, sizeof *name) < 0)
+		return errno == EADDRINUSE ? -EBUSY : -errno;
+	/* Only who listens can be asked who they are. */
+	return listen(l->name_fd, CALLERS_MAX) < 0 ? -errno : 0;
+}
+
+/* Try until it works, fails for another reason, or the time is over. */
+static int try_for(struct runtime_lock *l, const struct sockaddr_un *name, try_lock try, unsigned ms)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
+	uint64_t deadline = uv_hrtime() + ms * UINT64_C(1000000);
+	int rc;
+	while ((rc = try(l, name)) == -EBUSY && uv_hrtime() < deadline)
+		nanosleep(&pause, NULL);
+	return rc;
+}
+
+/* Its own name in the directory that it is in, which nobody has to be able to read. */
+static uint64_t hash_name(int runtime_fd)
+{
+	char link[32], path[PATH_MAX];
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	snprintf(link, sizeof link, "/proc/self/fd/%d", runtime_fd);
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	const char *slash = strrchr(path, '/');
+	for (const char *c = slash ? slash : path; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static bool make_name(int runtime_fd, struct sockaddr_un *name)
+{
+	struct stat parent;
+	if (fstatat(runtime_fd, "..", &parent, 0) < 0)
+		return false;
+	*name = (struct sockaddr_un){.sun_family = AF_UNIX};
+	snprintf(name->sun_path + 1, sizeof name->sun_path - 1,
+		"ringside/%u/%" PRIx64 "/%" PRIx64 "/%016" PRIx64, (unsigned)geteuid(),
+		(uint64_t)parent.st_dev, (uint64_t)parent.st_ino, hash_name(runtime_fd));
+	return true;
+}
+
+/* Anybody may take any name: it counts only if a process of our user, or root, has it. */
+static bool is_taken_by_us(const struct sockaddr_un *name)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool ours = fd >= 0 && connect(fd, (const struct sockaddr *)name, sizeof *name) == 0 &&
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+		(peer.uid == geteuid() || peer.uid == 0);
+	if (fd >= 0)
+		close(fd);
+	return ours;
+}
+
+static int take_name(struct runtime_lock *l, int runtime_fd)
+{
+	struct sockaddr_un name;
+	if (!make_name(runtime_fd, &name))
+		return 0;
+	l->name_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (l->name_fd < 0)
+		return -errno;
+	int rc = try_for(l, &name, try_name, RUNTIME_LOCK_WAIT_MS);
+	if (rc == -EBUSY && is_taken_by_us(&name))
+		return rc;
+	if (rc < 0) {
+		close(l->name_fd);
+		l->name_fd = -1;
+	}
+	return 0;
+}
+
+int runtime_lock_take(struct runtime_lock *l, int runtime_fd)
+{
+	*l = (struct runtime_lock){.name_fd = -1};
+	l->fd = openat(runtime_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (l->fd < 0)
+		return -errno;
+	int rc = try_for(l, NULL, try_record, RUNTIME_LOCK_WAIT_MS);
+	if (rc == 0)
+		rc = try_for(l, NULL, try_flock, RUNTIME_LOCK_CHILD_MS);
+	if (rc == 0)
+		rc = take_name(l, runtime_fd);
+	if (rc < 0)
+		runtime_lock_release(l);
+	return rc;
+}
+
+void runtime_lock_release(struct runtime_lock *l)
+{
+	if (l->name_fd >= 0)
+		close(l->name_fd);
+	close(l->fd);
+}

@@ -34,7 +34,7 @@ struct settings {
 	const char *listen[LIST_MAX], *hosts[LIST_MAX], *origins[LIST_MAX];
 	size_t listen_count, hosts_count, origins_count;
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
-	bool no_auth, kill_sessions, verbose;
+	bool no_auth, kill_sessions, log_commands, verbose;
 	size_t ring_size;
 	unsigned scrollback;
 	bool clipboard;
@@ -92,6 +92,7 @@ static const char usage[] =
 	"  --header-timeout SECONDS  for a client to send its request (default 10)\n"
 	"  --ping-interval SECONDS   ping terminal sockets that have been silent for this long (default 15)\n"
 	"  --kill-sessions-on-exit   end all sessions and processes when the server is asked to end\n"
+	"  --log-commands            log what commands are, not only their length and a digest\n"
 	"  --verbose                 log more\n"
 	"  --help, --version\n";
 
@@ -154,6 +155,7 @@ enum {
 	OPT_HEADER_TIMEOUT,
 	OPT_PING_INTERVAL,
 	OPT_KILL,
+	OPT_LOG_COMMANDS,
 	OPT_VERBOSE,
 	OPT_HELP,
 	OPT_VERSION
@@ -185,6 +187,9 @@ static bool take_option(struct settings *s, int option, const char *value)
 		return true;
 	case OPT_KILL:
 		s->kill_sessions = true;
+		return true;
+	case OPT_LOG_COMMANDS:
+		s->log_commands = true;
 		return true;
 	case OPT_VERBOSE:
 		s->verbose = true;
@@ -244,6 +249,7 @@ static int parse_options(int argc, char **argv, struct settings *s)
 		{"ping-interval", required_argument, NULL, OPT_PING_INTERVAL},
 		{"header-timeout", required_argument, NULL, OPT_HEADER_TIMEOUT},
 		{"kill-sessions-on-exit", no_argument, NULL, OPT_KILL},
+		{"log-commands", no_argument, NULL, OPT_LOG_COMMANDS},
 		{"verbose", no_argument, NULL, OPT_VERBOSE},
 		{"help", no_argument, NULL, OPT_HELP},
 		{"version", no_argument, NULL, OPT_VERSION},
@@ -362,13 +368,13 @@ static void on_session_failed(void *user, const char *id, const char *what, int 
 /* Who ran what, when, from where, with what result: never its environment or its input. */
 static void on_executed(void *user, const struct session *s, const struct exec *e)
 {
-	char exit[16] = "unknown", ms[24] = "unknown", command[201];
+	char exit[16] = "unknown", ms[24] = "unknown", command[LOG_COMMAND_SIZE];
 	(void)user;
 	if (e->status >= 0)
 		snprintf(exit, sizeof exit, "%d", e->status);
 	if (e->started_ms > 0 && e->ended_ms >= e->started_ms)
 		snprintf(ms, sizeof ms, "%llu", (unsigned long long)(e->ended_ms - e->started_ms));
-	snprintf(command, sizeof command, "%s", e->command);
+	log_command(e->command, command);
 	log_write(LOG_INFO, "exec", "ended", "id", e->id, "session", s->id, "by", e->author, "peer",
 		e->peer, "command", command, "cwd", e->cwd ? e->cwd : "", "endedBy",
 		exec_end_name(e->end), "exit", exit, "ms", ms, NULL);
@@ -392,12 +398,12 @@ static const struct sessions_callbacks sessions_callbacks = {.changed = on_sessi
 
 static void on_process_ended(void *user, const struct process *process)
 {
-	char exit[32] = "unknown", command[201];
+	char exit[32] = "unknown", command[LOG_COMMAND_SIZE];
 	int code;
 	(void)user;
 	if (process_exit_code(process, &code))
 		snprintf(exit, sizeof exit, "%d", code);
-	snprintf(command, sizeof command, "%s", process->command);
+	log_command(process->command, command);
 	log_write(LOG_INFO, "process", "ended", "id", process->id, "status", process_status(process),
 		"exit", exit, "command", command, "cwd", process->cwd, NULL);
 }
@@ -621,13 +627,15 @@ static int open_program(struct program *p)
 		return fail("memory", strerror(ENOMEM));
 	open_signals(p);
 	adopt_sessions(p);
-	return open_server(p, descriptors);
+	/* Asked to end meanwhile: whoever is let in now would never be let go. */
+	return p->stopping ? 0 : open_server(p, descriptors);
 }
 
 static void close_program(struct program *p)
 {
 	mcp_stop(&p->mcp);
-	server_close(p->server);
+	if (p->server)
+		server_close(p->server);
 	runs_close(p->runs);
 	sessions_close(&p->sessions);
 	processes_close(&p->processes);
@@ -636,7 +644,8 @@ static void close_program(struct program *p)
 	uv_close((uv_handle_t *)&p->sigint, NULL);
 	uv_close((uv_handle_t *)&p->goodbye, NULL);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
-	server_free(p->server);
+	if (p->server)
+		server_free(p->server);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	terminals_close(&p->terminals);
 	control_sockets_close(&p->controls);
@@ -644,6 +653,15 @@ static void close_program(struct program *p)
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	auth_close(&p->auth);
 	uv_loop_close(&p->loop);
+	log_flush();
+}
+
+/* What was closed when we were started must not be ours by accident: somebody writes to it. */
+static void open_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd)
+			abort(); /* there is nobody to tell */
 }
 
 int main(int argc, char **argv)
@@ -661,6 +679,7 @@ int main(int argc, char **argv)
 					   .header_timeout_s = 10,
 					   .ping_interval_s = 15,
 				   }};
+	open_standard_descriptors();
 	const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
 	if (command)
 		return command_main(command, argc - 1, argv + 1);
@@ -671,6 +690,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (p.settings.verbose)
 		log_set_level(LOG_DEBUG);
+	log_set_commands(p.settings.log_commands);
+	log_open();
 	if (open_program(&p) < 0)
 		return 1;
 	if (!p.stopping)

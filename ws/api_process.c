@@ -17,7 +17,6 @@
 #define PATH_LENGTH_MAX 4096u
 #define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define GRACE_MAX_MS 60000u
-#define LOGGED_COMMAND 200 /* bytes of a command that go into the log */
 
 struct process *api_process_find(struct api *a, struct request *r)
 {
@@ -62,11 +61,11 @@ static void on_started(void *user, struct process *p, enum report_stage stage, i
 {
 	struct start *s = user;
 	struct request *r = s->request;
-	char command[LOGGED_COMMAND + 1];
+	char command[LOG_COMMAND_SIZE];
 	if (error < 0) {
 		reply_start_failure(r, s, stage, error);
 	} else {
-		snprintf(command, sizeof command, "%s", p->command);
+		log_command(p->command, command);
 		log_write(LOG_INFO, "process", "started", "id", p->id, "peer", r->peer, "session",
 			p->session, "command", command, "cwd", p->cwd, NULL);
 		reply_success(r,

@@ -21,7 +21,6 @@
 
 #define PATH_LENGTH_MAX 4096u
 #define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
-#define LOGGED_COMMAND_MAX 200u
 #define ROWS_DEFAULT 24u
 #define COLS_DEFAULT 80u
 
@@ -69,11 +68,8 @@ static void call_free(struct call *c)
 static void write_log(const struct call *c, const struct run_result *result)
 {
 	const struct request *r = c->request;
-	char command[LOGGED_COMMAND_MAX + 1], code[16], ms[24], pid[16], survivors[16];
-	size_t length = strlen(c->command);
-	if (length > LOGGED_COMMAND_MAX)
-		length = LOGGED_COMMAND_MAX - text_incomplete(c->command, LOGGED_COMMAND_MAX);
-	snprintf(command, sizeof command, "%.*s", (int)length, c->command);
+	char command[LOG_COMMAND_SIZE], code[16], ms[24], pid[16], survivors[16];
+	log_command(c->command, command);
 	snprintf(code, sizeof code, "%d", run_exit_code(result));
 	snprintf(ms, sizeof ms, "%" PRIu64, result->duration_us / 1000);
 	snprintf(pid, sizeof pid, "%d", (int)c->pid);

@@ -1,17 +1,29 @@
+/* Log lines: their level, their form, and that nothing in them can be taken for another line. */
 #include "ws/log.h"
 
 #include "shell/clock.h"
 #include "shell/name.h"
+#include "ws/log_sink.h"
+#include "ws/text.h"
 
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 2048
+#define DIGEST_BYTES 8u /* shown */
 
 static enum log_level lowest = LOG_INFO;
+static struct log_sink sink = {.fd = STDERR_FILENO};
+static uint64_t dropped_told; /* lines dropped that a later line has told of */
+static bool commands_shown;
+static unsigned char digest_key[16]; /* of digests */
+static bool has_key;
 
 void log_set_level(enum log_level level)
 {
@@ -68,23 +80,97 @@ static void put_value(struct line *l, const char *value)
 		put(l, '"');
 }
 
-void log_write(enum log_level level, const char *module, const char *message, ...)
+void log_open(void)
+{
+	log_sink_open(&sink, STDERR_FILENO);
+}
+
+void log_flush(void)
+{
+	log_sink_flush(&sink);
+}
+
+uint64_t log_dropped(void)
+{
+	return sink.dropped;
+}
+
+void log_set_commands(bool shown)
+{
+	commands_shown = shown;
+}
+
+void log_command(const char *command, char ret_text[LOG_COMMAND_SIZE])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned size = 0;
+	size_t length = strlen(command);
+	if (commands_shown) {
+		size_t most = LOG_COMMAND_SIZE - 1;
+		size_t shown = length <= most ? length : most - text_incomplete(command, most);
+		snprintf(ret_text, LOG_COMMAND_SIZE, "%.*s", (int)shown, command);
+		return;
+	}
+	has_key = has_key || RAND_bytes(digest_key, sizeof digest_key) == 1;
+	int n = snprintf(ret_text, LOG_COMMAND_SIZE, "%zu bytes", length);
+	if (!has_key ||
+		!HMAC(EVP_sha256(), digest_key, sizeof digest_key, (const unsigned char *)command,
+			length, digest, &size))
+		return;
+	n += snprintf(ret_text + n, LOG_COMMAND_SIZE - (size_t)n, " digest ");
+	for (unsigned i = 0; i < DIGEST_BYTES; i++)
+		n += snprintf(ret_text + n, LOG_COMMAND_SIZE - (size_t)n, "%02x", digest[i]);
+}
+
+static void begin(struct line *l, enum log_level level, const char *module, const char *message)
 {
 	static const char *const names[] = {"debug", "info", "warn", "error"};
-	struct line l = {.length = 0};
 	char now[CLOCK_TEXT_SIZE];
+	clock_format(clock_wall_ms(), now);
+	l->length = 0;
+	put_text(l, "ts=");
+	put_text(l, now);
+	put_text(l, " level=");
+	put_text(l, names[level]);
+	put_text(l, " module=");
+	put_text(l, module);
+	put_text(l, " msg=");
+	put_value(l, message);
+}
+
+static bool end(struct line *l)
+{
+	l->text[l->length++] = '\n';
+	return log_sink_write(&sink, l->text, l->length);
+}
+
+/* Once somebody reads again they are told what is missing. */
+static void tell_dropped(void)
+{
+	struct line l;
+	char number[24];
+	uint64_t dropped = sink.dropped;
+	log_sink_flush(&sink);
+	if (dropped == dropped_told || sink.count > 0)
+		return;
+	begin(&l, LOG_WARN, "log", "lines were dropped, nobody read them");
+	snprintf(number, sizeof number, "%" PRIu64, dropped - dropped_told);
+	put_text(&l, " lines=");
+	put_text(&l, number);
+	if (end(&l))
+		dropped_told = dropped;
+	else
+		sink.dropped = dropped; /* it is no line of anybody's */
+}
+
+void log_write(enum log_level level, const char *module, const char *message, ...)
+{
+	struct line l;
 	va_list pairs;
 	if (level < lowest)
 		return;
-	clock_format(clock_wall_ms(), now);
-	put_text(&l, "ts=");
-	put_text(&l, now);
-	put_text(&l, " level=");
-	put_text(&l, names[level]);
-	put_text(&l, " module=");
-	put_text(&l, module);
-	put_text(&l, " msg=");
-	put_value(&l, message);
+	tell_dropped();
+	begin(&l, level, module, message);
 	va_start(pairs, message);
 	for (const char *key; (key = va_arg(pairs, const char *));) {
 		put(&l, ' ');
@@ -93,7 +179,5 @@ void log_write(enum log_level level, const char *module, const char *message, ..
 		put_value(&l, va_arg(pairs, const char *));
 	}
 	va_end(pairs);
-	l.text[l.length++] = '\n';
-	(void)!write(
-		STDERR_FILENO, l.text, l.length); /* there is nowhere to say that logging failed */
+	end(&l); /* it is counted if it cannot be written */
 }

@@ -1,6 +1,7 @@
 #include "ws/metrics.h"
 
 #include "shell/processes.h"
+#include "ws/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 		c->queries_answered);
 	print(f, "replies_lost_total", "counter", "Answers that a session could not take",
 		c->replies_lost);
+	print(f, "log_lines_dropped_total", "counter", "Log lines that nobody read", log_dropped());
 	print_screens(f, s);
 	print_processes(f, m->processes);
 #define METRICS_PRINT(name, help) print(f, #name "_total", "counter", help, m->name);

@@ -1,3 +1,4 @@
+/* Paths that a server and its command line must find alike, whatever their environments lack. */
 #include "ws/net/rendezvous.h"
 
 #include <errno.h>
@@ -5,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void rendezvous_default_dir(char dir[PATH_MAX])
 {
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
-	if (xdg && xdg[0] == '/')
+	struct stat st;
+	/* Where nobody has logged in, as in containers and under su, it often names what is not there. */
+	if (xdg && xdg[0] == '/' && stat(xdg, &st) == 0 && S_ISDIR(st.st_mode))
 		snprintf(dir, PATH_MAX, "%s/ringside", xdg);
 	else
 		snprintf(dir, PATH_MAX, "/tmp/ringside-%u", (unsigned)geteuid());

@@ -7,7 +7,10 @@
 #define RENDEZVOUS_SOCKET "ringside.sock" /* in the runtime directory; 0600 */
 #define RENDEZVOUS_PATH_MAX 108           /* what fits into a socket's address */
 
-/* The runtime directory of a server that is told none: where secrets of this user may be. */
+/*
+ * The runtime directory of a server that is told none: where secrets of this user may be. In $XDG_RUNTIME_DIR if that
+ * exists, otherwise in /tmp.
+ */
 void rendezvous_default_dir(char dir[PATH_MAX]);
 
 /*

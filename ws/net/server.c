@@ -117,6 +117,7 @@ static void on_sweep(uv_timer_t *timer)
 {
 	socket_sweep(timer->data);
 	stream_sweep(timer->data);
+	log_flush();
 }
 
 static const lws_retry_bo_t idle_policy = {

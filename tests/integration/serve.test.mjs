@@ -1,0 +1,147 @@
+// What the program does with what it is started with, while it starts, and with a log that nobody reads.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readlinkSync, readSync, renameSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { Server, scenario } from './lib/server.mjs';
+import { pause, until, within } from './lib/until.mjs';
+
+const shell = (script) => ['bash', '-c', `${script}`];
+const dropped = async (server) => Number(/^ringside_log_lines_dropped_total (\d+)$/m
+	.exec((await server.api.raw('GET', '/metrics')).text)[1]);
+const noise = (server, count) => Promise.all(Array.from({ length: count },
+	() => server.api.call('POST', '/api/run', { command: 'true' })));
+
+scenario('a log that nobody reads', { start: false, timeout: 120_000 }, async (server) => {
+	const fifo = path.join(server.root, 'log');
+	execFileSync('mkfifo', [fifo]);
+	// Open for both, the FIFO has a reader that reads nothing.
+	server.options.prefix = shell('exec "$0" "$@" 2<>"$RINGSIDE_TEST_ROOT/log"');
+	await server.start();
+	for (let n = 0; n < 60 && await dropped(server) === 0; n++) await noise(server, 25);
+	const lost = await dropped(server);
+	assert.ok(lost > 0, 'it has dropped lines');
+	await noise(server, 25);
+	assert.ok(await dropped(server) >= lost + 25);
+
+	const fd = openSync(fifo, 'r');
+	let text = '';
+	const read = () => {
+		const buffer = Buffer.alloc(1 << 17);
+		text += buffer.toString('utf8', 0, readSync(fd, buffer));
+	};
+	await until('what was kept, and then that lines are missing', async () => {
+		await server.api.call('POST', '/api/run', { command: 'true' });
+		read();
+		return /msg="lines were dropped, nobody read them" lines=\d+/.test(text);
+	});
+	closeSync(fd);
+	const lines = text.split('\n');
+	assert.equal(lines.pop(), '');
+	for (const line of lines) assert.match(line, /^ts=\S+ level=\w+ module=\w+ msg=/);
+	const told = lines.map((line) => Number(/ lines=(\d+)$/.exec(line)?.[1] ?? 0));
+	assert.equal(told.reduce((sum, n) => sum + n, 0), await dropped(server));
+});
+
+for (const closed of [0, 2]) {
+	scenario(`started with descriptor ${closed} closed`, {
+		prefix: shell(`exec "$0" "$@" ${closed}>&-`),
+	}, async (server) => {
+		assert.equal(readlinkSync(`/proc/${server.pid}/fd/${closed}`), '/dev/null');
+		await server.session({ id: 'one' });
+		for (const command of ['true', 'false']) {
+			const { data } = await server.api.call('POST', '/api/session/one/exec', { command });
+			assert.equal(data.exitCode, command === 'true' ? 0 : 1);
+		}
+		await noise(server, 10);
+		assert.equal(await server.run('one', 'echo still here'), 'still here\n');
+	});
+}
+
+scenario('started with all three closed', { start: false, mayHaveDied: true }, async (server) => {
+	const socket = path.join(server.root, 'socket');
+	server.options.prefix = shell('exec "$0" "$@" 0<&- 1>&- 2>&-');
+	await server.start({ listen: [`unix:${socket}`], wait: false });
+	const ask = () => new Promise((resolve, reject) => {
+		const peer = net.connect(socket, () => peer.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+		peer.on('data', (data) => resolve(String(data))).on('error', reject);
+	});
+	await until('an answer', async () => /^HTTP\/1.1 200/.test(await ask()));
+	for (const fd of [0, 1, 2]) assert.equal(readlinkSync(`/proc/${server.pid}/fd/${fd}`), '/dev/null');
+	const { code } = await server.kill('SIGTERM');
+	assert.equal(code, 0);
+});
+
+scenario('asked to end at any moment of its start, with clients at the door', { timeout: 180_000 }, async (server) => {
+	for (let n = 0; n < 12; n++) await server.api.create({ id: `s${n}` });
+	const clock = process.hrtime.bigint();
+	await server.restart();
+	const startMs = Number(process.hrtime.bigint() - clock) / 1e6;
+	const { port } = server;
+	let knocking = true;
+	const knock = async () => {
+		while (knocking) {
+			const peer = net.connect(port, '127.0.0.1', () => peer.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+			peer.on('error', () => {});
+			await pause(1);
+		}
+	};
+	const knocks = [knock(), knock(), knock()];
+	try {
+		for (let n = 0; n < 30; n++) {
+			if (server.child) await server.kill('SIGKILL');
+			await server.start({ wait: false });
+			await pause((n / 30) * 1.2 * startMs);
+			const { code, signal } = await server.kill('SIGTERM');
+			// Before it has said what it does with the signal, the kernel does what it always does.
+			assert.ok(code === 0 || signal === 'SIGTERM', `try ${n}: ended with ${code ?? signal}`);
+		}
+	} finally {
+		knocking = false;
+		await Promise.all(knocks);
+	}
+	await server.start();
+	assert.equal((await server.api.list()).data.length, 12);
+});
+
+scenario('commands are in the log only when that is asked for', { timeout: 90_000 }, async (server) => {
+	const secret = 'echo Bearer SEKRIT';
+	const all = async () => {
+		await server.session({ id: 'one' });
+		await server.api.call('POST', '/api/session/one/exec', { command: secret });
+		await server.api.call('POST', '/api/execute', { command: secret, sessionId: 'one' });
+		await server.api.call('POST', '/api/run', { command: secret });
+		const { processId } = await server.api.call('POST', '/api/process/start', { command: secret });
+		await until('the end of the process', async () => (await server.api.call('GET', `/api/process/${processId}`))
+			.process.status === 'completed');
+	};
+	await all();
+	assert.doesNotMatch(server.stderr, /SEKRIT/);
+	const digests = new Set(server.stderr.match(/command="18 bytes digest [0-9a-f]{16}"/g));
+	assert.equal(digests.size, 1, server.stderr);
+	await server.kill('SIGTERM');
+	server.options.args = ['--log-commands'];
+	await server.start();
+	await all();
+	for (const module of ['exec', 'run', 'process'])
+		assert.match(server.stderr, new RegExp(`module=${module} .*command="echo Bearer SEKRIT"`));
+});
+
+scenario('a runtime directory that is made again under a server', {}, async (server) => {
+	const moved = path.join(server.root, 'moved');
+	renameSync(server.dir, moved);
+	mkdirSync(server.dir, { mode: 0o700 });
+	const second = new Server({ dir: server.dir });
+	try {
+		await second.start({ wait: false });
+		const { code } = await within('its end', second.ended);
+		assert.equal(code, 1);
+		assert.match(second.stderr, /another server uses this runtime directory/);
+	} finally {
+		await second.cleanup({ graceful: false });
+	}
+	rmSync(server.dir, { recursive: true });
+	renameSync(moved, server.dir);
+	await server.session({ id: 'still' });
+});

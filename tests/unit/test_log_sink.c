@@ -1,0 +1,133 @@
+#include "ws/log_sink.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct log_sink sink;
+
+/* Write numbered lines; returns how many were taken. */
+static unsigned write_lines(unsigned count)
+{
+	char line[64];
+	unsigned taken = 0;
+	for (unsigned i = 0; i < count; i++) {
+		int n = snprintf(line, sizeof line, "line %06u of those that nobody reads\n", i);
+		taken += log_sink_write(&sink, line, (size_t)n);
+	}
+	return taken;
+}
+
+/* Read lines until count have come; each must be whole, and the one that follows. */
+static void expect_lines(int fd, unsigned count)
+{
+	char line[64], want[64];
+	FILE *f = fdopen(fd, "r");
+	for (unsigned i = 0; i < count; i++) {
+		log_sink_flush(&sink);
+		snprintf(want, sizeof want, "line %06u of those that nobody reads\n", i);
+		cr_assert_not_null(fgets(line, sizeof line, f));
+		cr_assert_str_eq(line, want);
+	}
+	fclose(f);
+}
+
+Test(log_sink, pipe_that_nobody_reads, .timeout = 10)
+{
+	int fds[2];
+	cr_assert_eq(pipe(fds), 0);
+	log_sink_open(&sink, fds[1]);
+	unsigned taken = write_lines(100000);
+	cr_assert_gt(taken, 2000u, "a pipe's 64 KB, and as much as is kept");
+	cr_assert_eq(sink.dropped, 100000 - taken);
+	cr_assert_eq(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0, "others write to it, too");
+	expect_lines(fds[0], taken);
+	log_sink_close(&sink);
+}
+
+Test(log_sink, socket_that_nobody_reads, .timeout = 10)
+{
+	int fds[2];
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	log_sink_open(&sink, fds[1]);
+	cr_assert_eq(sink.kind, LOG_SINK_SOCKET);
+	unsigned taken = write_lines(100000);
+	cr_assert_lt(taken, 100000u);
+	expect_lines(fds[0], taken);
+	log_sink_close(&sink);
+}
+
+Test(log_sink, terminal_that_is_stopped, .timeout = 10)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+	cr_assert_eq(grantpt(master), 0);
+	cr_assert_eq(unlockpt(master), 0);
+	int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	cr_assert_geq(slave, 0);
+	log_sink_open(&sink, slave);
+	unsigned taken = write_lines(100000);
+	cr_assert_lt(taken, 100000u);
+	cr_assert_eq(sink.dropped, 100000 - taken);
+	log_sink_close(&sink);
+}
+
+Test(log_sink, what_cannot_be_opened_again_is_polled, .timeout = 10)
+{
+	int fds[2];
+	cr_assert_eq(pipe(fds), 0);
+	log_sink_open(&sink, fds[1]);
+	close(sink.fd);
+	sink = (struct log_sink){.fd = fds[1], .kind = LOG_SINK_POLLED};
+	unsigned taken = write_lines(100000);
+	cr_assert_lt(taken, 100000u);
+	expect_lines(fds[0], taken);
+	log_sink_close(&sink);
+}
+
+Test(log_sink, file_is_appended_to_where_the_others_are)
+{
+	char path[] = "/tmp/ringside-log-XXXXXX", text[64] = "";
+	int fd = mkstemp(path);
+	cr_assert_eq(write(fd, "before\n", 7), 7);
+	log_sink_open(&sink, fd);
+	cr_assert(log_sink_write(&sink, "line\n", 5));
+	cr_assert_eq(write(fd, "after\n", 6), 6);
+	log_sink_close(&sink);
+	cr_assert_eq(pread(fd, text, sizeof text - 1, 0), 18);
+	cr_assert_str_eq(text, "before\nline\nafter\n");
+	close(fd);
+	unlink(path);
+}
+
+Test(log_sink, reader_that_has_gone, .timeout = 10)
+{
+	int fds[2];
+	signal(SIGPIPE, SIG_IGN);
+	cr_assert_eq(pipe(fds), 0);
+	log_sink_open(&sink, fds[1]);
+	write_lines(3000);
+	cr_assert_gt(sink.count, 0u);
+	close(fds[0]);
+	cr_assert_not(log_sink_write(&sink, "line\n", 5));
+	cr_assert_eq(sink.count, 0u, "what waited for it, waits no longer");
+	log_sink_close(&sink);
+}
+
+Test(log_sink, a_line_larger_than_all_that_is_kept)
+{
+	static char line[2 * LOG_SINK_KEPT];
+	int fds[2];
+	cr_assert_eq(pipe2(fds, O_NONBLOCK), 0);
+	memset(line, 'x', sizeof line);
+	log_sink_open(&sink, fds[1]);
+	write_lines(1800); /* the pipe is full */
+	cr_assert_not(log_sink_write(&sink, line, sizeof line));
+	log_sink_close(&sink);
+}

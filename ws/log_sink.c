@@ -1,0 +1,106 @@
+/*
+ * Log lines on their way out. A sink fails in two ways: its reader is slow (lines wait, then they are dropped), or
+ * gone (they are dropped at once). Neither is an error to anybody but the counter.
+ */
+#include "ws/log_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_again(int fd)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+void log_sink_open(struct log_sink *s, int fd)
+{
+	struct stat st;
+	*s = (struct log_sink){.fd = fd, .kind = LOG_SINK_PLAIN};
+	/* A file opened again would have an offset of its own; it does not block either. */
+	if (fstat(fd, &st) < 0 || S_ISREG(st.st_mode))
+		return;
+	if (S_ISSOCK(st.st_mode)) {
+		s->kind = LOG_SINK_SOCKET;
+		return;
+	}
+	int own = open_again(fd);
+	s->kind = own >= 0 ? LOG_SINK_OWN : LOG_SINK_POLLED;
+	s->fd = own >= 0 ? own : fd;
+}
+
+void log_sink_close(struct log_sink *s)
+{
+	log_sink_flush(s);
+	if (s->kind == LOG_SINK_OWN)
+		close(s->fd);
+	free(s->kept);
+	*s = (struct log_sink){.fd = -1};
+}
+
+/* Returns bytes written, 0 when it takes none now, or a negative errno. */
+static ssize_t put(const struct log_sink *s, const char *bytes, size_t length)
+{
+	struct pollfd poll_fd = {.fd = s->fd, .events = POLLOUT};
+	ssize_t n;
+	if (s->kind == LOG_SINK_POLLED) {
+		/* A pipe that is writable takes PIPE_BUF bytes. */
+		if (poll(&poll_fd, 1, 0) <= 0 || !(poll_fd.revents & (POLLOUT | POLLERR)))
+			return 0;
+		length = length < 4096 ? length : 4096;
+	}
+	do {
+		n = s->kind == LOG_SINK_SOCKET
+			? send(s->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL)
+			: write(s->fd, bytes, length);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	return n;
+}
+
+void log_sink_flush(struct log_sink *s)
+{
+	while (s->count > 0) {
+		size_t whole = LOG_SINK_KEPT - s->start;
+		ssize_t n = put(s, s->kept + s->start, s->count < whole ? s->count : whole);
+		if (n < 0)
+			s->count = 0; /* nobody will ever read it */
+		if (n <= 0)
+			return;
+		s->start = (s->start + (size_t)n) % LOG_SINK_KEPT;
+		s->count -= (size_t)n;
+	}
+}
+
+/* Returns false when there is no room for all of it. */
+static bool keep(struct log_sink *s, const char *bytes, size_t length)
+{
+	if (!s->kept)
+		s->kept = malloc(LOG_SINK_KEPT);
+	if (!s->kept || length > LOG_SINK_KEPT - s->count)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		s->kept[(s->start + s->count++) % LOG_SINK_KEPT] = bytes[i];
+	return true;
+}
+
+bool log_sink_write(struct log_sink *s, const char *line, size_t length)
+{
+	ssize_t n = 0;
+	log_sink_flush(s);
+	if (s->count == 0)
+		n = put(s, line, length);
+	bool good = n >= 0 && ((size_t)n == length || keep(s, line + n, length - (size_t)n));
+	if (!good)
+		s->dropped++;
+	return good;
+}

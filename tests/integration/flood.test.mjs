@@ -328,16 +328,17 @@ scenario('one flooding session does not slow another', async (server) => {
 	const client = await server.client({ sessionId: 'calm' }).connect();
 	drain.type('yes "$(seq -s, 1 30)"\r');
 	await until('flood', () => drain.received > 2_000_000);
-	const times = [];
+	// How much of the flood comes between a command and what it prints; tests/bench/echo tells the time.
+	const between = [];
 	for (let at = 0; at < 60; at += 1) {
-		const begun = performance.now();
+		const { received } = drain;
 		client.type(`echo e""cho${at}=\r`);
 		await until('echo', () => client.text.includes(`echo${at}=\r\n`), { interval: 1 });
-		times.push(performance.now() - begun);
+		between.push((drain.received - received) / 1e6);
 	}
-	times.sort((a, b) => a - b);
-	console.log(`# echo beside a flood: median ${times[30].toFixed(1)} ms, worst ${times[59].toFixed(1)} ms`);
-	assert.ok(times[30] < 250, `median echo ${times[30]} ms`);
+	between.sort((a, b) => a - b);
+	console.log(`# a flood before each echo: median ${between[30].toFixed(1)} MB, most ${between[59].toFixed(1)} MB`);
+	assert.ok(between[30] < 5, `${between[30]} MB of the flood come first`);
 	await api.signal('flood', 'INT');
 	await server.shellReady('flood');
 });

@@ -374,7 +374,7 @@ hostile('what is no HTTP', { args: ['--header-timeout', '2'] }, async (server) =
 	];
 	for (const each of cases) {
 		const raw = new RawClient(server).send(each);
-		await until(`answer or close for ${JSON.stringify(String(each).slice(0, 40))}`, () => raw.closed || /^HTTP\/1/.test(raw.text), { timeout: 8000 });
+		await until(`answer or close for ${JSON.stringify(String(each).slice(0, 40))}`, () => raw.closed || /^HTTP\/1/.test(raw.text));
 		const status = await raw.status();
 		assert.ok(status < 500 || status === 505, `${JSON.stringify(String(each).slice(0, 40))}: ${status}`);
 		raw.terminate();
@@ -400,7 +400,7 @@ hostile('headers and addresses that are too large', async (server) => {
 	}
 });
 
-hostile('slow loris, and connections that say nothing', { args: ['--header-timeout', '2'] }, async (server) => {
+hostile('slow loris, and connections that say nothing', { args: ['--header-timeout', '4'] }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	const counted = async () => [...(await api.raw('GET', '/metrics')).text.matchAll(/^ringside_\w*timeout\w*(?:\{[^}]*\})? (\d+)$/gm)]
@@ -412,13 +412,12 @@ hostile('slow loris, and connections that say nothing', { args: ['--header-timeo
 	const drip = setInterval(() => loris.forEach((each) => !each.closed && each.send('X: y\r\n')), 250);
 	try {
 		await Promise.all(idle.map((each) => each.connected()));
-		const asked = Date.now();
 		assert.equal((await api.as(null).raw('GET', '/healthz')).status, 200);
-		assert.ok(Date.now() - asked < 2000, 'the server was slow');
+		assert.ok(idle.some(({ closed }) => !closed), 'nothing was answered until they were gone');
 		assert.equal(await server.run('s', 'echo fi""ne'), 'fine\n');
-		await until(() => `close of the slow: ${loris.filter(({ closed }) => !closed).length} are open`, () => loris.every(({ closed }) => closed), { timeout: 8000 });
+		await until(() => `close of the slow: ${loris.filter(({ closed }) => !closed).length} are open`, () => loris.every(({ closed }) => closed));
 		assert.ok(Date.now() - begun >= 1000, 'closed at once');
-		await until(() => `close of the silent: ${idle.filter(({ closed }) => !closed).length} are open`, () => idle.every(({ closed }) => closed), { timeout: 8000 });
+		await until(() => `close of the silent: ${idle.filter(({ closed }) => !closed).length} are open`, () => idle.every(({ closed }) => closed));
 	} finally {
 		clearInterval(drip);
 	}

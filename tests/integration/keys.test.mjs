@@ -291,16 +291,15 @@ scenario('a person and a program type at once: nothing is lost, and all of it at
 	await server.session({ id: 's', cwd: server.cwd });
 	const program = await reader(server, 's', '');
 	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
-	const begin = Date.now();
 	let hers = 0;
 	let its = 0;
 	const person = (async () => {
-		for (; Date.now() - begin < 3000; hers++) {
+		for (; its < 200 || hers < 200; hers++) {
 			ada.type(`<${hers}>`);
 			await new Promise((resolve) => setTimeout(resolve, 3));
 		}
 	})();
-	for (; Date.now() - begin < 3000; its++) await keys(server, 's', { text: `(${its}`, keys: [')'], name: 'robot' });
+	for (; its < 200 || hers < 200; its++) await keys(server, 's', { text: `(${its}`, keys: [')'], name: 'robot' });
 	await person;
 	const entries = async (name) => (await typed(server, 's')).filter(({ by }) => by === name);
 	const total = (count) => Array.from({ length: count }, (_, i) => String(i).length + 2).reduce((a, b) => a + b, 0);
@@ -310,5 +309,4 @@ scenario('a person and a program type at once: nothing is lost, and all of it at
 	assert.deepEqual([...got.matchAll(/<(\d+)>/g)].map(([, i]) => Number(i)), Array.from({ length: hers }, (_, i) => i));
 	assert.deepEqual([...got.matchAll(/\((\d+)\)/g)].map(([, i]) => Number(i)), Array.from({ length: its }, (_, i) => i));
 	assert.equal(got.length, total(hers) + total(its));
-	assert.ok(hers > 20 && its > 20, `${hers} and ${its}`);
 });

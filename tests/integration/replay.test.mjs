@@ -245,7 +245,7 @@ scenario('a sequence that never ends holds back only so much', async (server) =>
 		const { offset } = await server.api.get('s');
 		client.type(`printf '${head}'; head -c 300000 /dev/zero | tr '\\0' 1; read -n 1; printf '\\030'; echo\r`); // CAN: nobody is to answer it
 		await until(`300000 bytes after ${head}`, async () => (await server.api.get('s')).offset > offset + 300_000);
-		await client.untilOffset(offset + 200_000, { timeout: 5000 });
+		await client.untilOffset(offset + 200_000);
 		client.type('x');
 		await server.shellReady('s');
 	}

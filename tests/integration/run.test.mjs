@@ -223,7 +223,6 @@ scenario('long commands', async (server) => {
 });
 
 scenario('timeout: TERM, then KILL, for everything it has started; partial output is kept', async (server) => {
-	const started = Date.now();
 	const answer = await run(server, `trap '' TERM
 		echo first; echo problem >&2
 		sleep 711 & setsid sleep 712 & (trap - TERM; setsid --fork sleep 713)
@@ -234,12 +233,18 @@ scenario('timeout: TERM, then KILL, for everything it has started; partial outpu
 	assert.equal(answer.stdout, 'first\ncleaned up\n');
 	assert.match(answer.stderr, /^problem\n(Terminated\n)?$/); // bash may tell of its job
 	assert.equal(answer.survivors, undefined);
-	assert.ok(Date.now() - started >= 2700, 'there is a grace');
+	assert.ok(answer.durationMs >= 2700, 'there is a grace');
 	assert.deepEqual(processesNaming('sleep\x0071').filter((pid) => processesNaming(server.root).includes(pid)), []);
-	const quick = await run(server, 'echo a; sleep 715', { timeoutMs: 200, streams: 'pipes' });
-	assert.deepEqual([quick.exitCode, quick.stdout, quick.durationMs < 1900], [124, 'a\n', true]);
+	// What TERM ends is not waited for until KILL would come: 2 s more than its time, if the machine did nothing else.
+	let timeouts = 1;
+	await until('one that takes no grace', async () => {
+		const timeoutMs = 200 * timeouts++;
+		const quick = await run(server, 'echo a; sleep 715', { timeoutMs, streams: 'pipes' });
+		assert.equal(quick.exitCode, 124);
+		return quick.stdout === 'a\n' && quick.durationMs < timeoutMs + 1900;
+	});
 	await until('end of all', () => processesNaming(server.root).length === 1);
-	assert.match((await server.api.raw('GET', '/metrics')).text, /^ringside_run_timeouts_total 2$/m);
+	assert.match((await server.api.raw('GET', '/metrics')).text, new RegExp(`^ringside_run_timeouts_total ${timeouts}$`, 'm'));
 });
 
 scenario('a command that ends just in time has not timed out', async (server) => {
@@ -255,7 +260,7 @@ scenario('a child in the background delays nothing and is left alone', async (se
 			'setsid sleep 721 & echo $!']) {
 			const answer = await run(server, command, { streams });
 			const pid = Number(answer.stdout);
-			assert.ok(answer.durationMs < 10_000);
+			assert.ok(answer.durationMs < 700_000, 'it waited for the child');
 			await pause(100);
 			assert.ok(isAlive(pid), `${streams}: ${command}`);
 			kill(pid);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Refused } from './lib/client.mjs';
 import { rssAnon } from './lib/proc.mjs';
 import { Road } from './lib/road.mjs';
-import { sanitized, scenario, slowness } from './lib/server.mjs';
+import { sanitized, scenario } from './lib/server.mjs';
 import { pause, until } from './lib/until.mjs';
 import { assertShows, PlainWatcher, settled, watch, Watcher, witness } from './lib/watcher.mjs';
 import { Reference } from '../lib/screen.mjs';
@@ -279,18 +279,21 @@ scenario('sizes: a snapshot has the present one, and those that come later are t
 	assertShows(late, truth, 'a resize in the middle of a sequence, seen by one that comes');
 });
 
-/** Which head the session had when: to say how old what somebody shows is. */
-class Clock {
-	constructor(server, id) {
-		this.heads = [];
-		this.timer = setInterval(() => server.api.get(id).then(({ offset }) => this.heads.push([performance.now(), offset]), () => {}), 25);
+/** Where the session's head was when each snapshot came: to say how old what somebody shows is. */
+class Ages {
+	constructor(server, id, client) {
+		this.head = 0;
+		this.snapshots = [];
+		this.timer = setInterval(() => server.api.get(id).then(({ offset }) => { this.head = offset; }, () => {}), 25);
 		server.clients.add({ terminate: () => clearInterval(this.timer) });
+		client.on('snapshot', ({ offset }) => this.snapshots.push({ offset, head: this.head }));
 	}
 
-	/** Milliseconds since the session had more than this offset. */
-	age(offset, now = performance.now()) {
-		const later = this.heads.find(([, head]) => head > offset);
-		return later ? now - later[0] : 0;
+	/** Of the nth one: how many snapshots ago it was the present. */
+	of(n) {
+		let age = 0;
+		while (age < n && this.snapshots[n - age - 1].head > this.snapshots[n].offset) age += 1;
+		return age;
 	}
 }
 
@@ -320,7 +323,6 @@ scenario('a slow client sees the present a few times a second, and at last every
 	await slow.client.connect();
 	const fast = await watch(server, 's', { sink: () => {}, keepLog: false, scrollback: 0 });
 	fast.client.removeAllListeners('bytes');
-	const clock = new Clock(server, 's');
 
 	road.pace = 0;
 	const { offset: begun } = await api.get('s');
@@ -333,16 +335,15 @@ scenario('a slow client sees the present a few times a second, and at last every
 	road.pace = 150_000;
 	const first = slow.client.snapshots.length;
 	await until('a snapshot', () => slow.client.snapshots.length > first, { timeout: 20_000 });
-	const ages = [];
-	slow.client.on('snapshot', ({ offset }) => ages.push(clock.age(offset)));
 	const before = slow.client.snapshots.length;
-	const watched = 4000 * slowness;
-	await pause(watched);
-	const count = slow.client.snapshots.length - before;
-	console.log(`# ${count} snapshots in ${watched} ms, at most ${Math.max(...ages).toFixed(0)} ms old`);
-	assert.ok(count >= 2 * watched / 1000, `only ${count} snapshots in ${watched} ms`);
+	const seen = new Ages(server, 's', slow.client);
+	const count = 20;
+	await until(`${count} snapshots`, () => seen.snapshots.length >= count, { progress: () => seen.snapshots.length });
+	const ages = seen.snapshots.map((_, at) => seen.of(at));
+	console.log(`# snapshots that show what was the present so many snapshots ago: ${ages}`);
 	// Now and then it is tried whether it keeps up with the stream: then the kernel's buffers come first.
-	assert.ok(Math.max(...ages) < 3500 * slowness, `what it shows is ${Math.max(...ages)} ms old`);
+	assert.ok(ages.filter((age) => age <= 4).length >= count / 2, `what it shows is old: ${ages}`);
+	assert.ok(Math.max(...ages) <= 16, `what it shows is old: ${ages}`);
 	for (const snapshot of slow.client.snapshots.slice(before)) {
 		assert.deepEqual([snapshot.reason, snapshot.lines], ['lag', 0]);
 		assert.ok(snapshot.skipped > 0);
@@ -354,9 +355,9 @@ scenario('a slow client sees the present a few times a second, and at last every
 	writeFileSync(path.join(server.cwd, 'stop'), '');
 	await server.outputMatches('s', /the last of \d+\r\n/, Math.max(0, (await api.get('s')).offset - 2000));
 	await server.shellReady('s');
-	const caughtUp = performance.now();
+	const { received } = slow.client;
 	await settled(server, 's', slow);
-	assert.ok(performance.now() - caughtUp < 3000 * slowness, 'it took long to see the end');
+	assert.ok(slow.client.received - received < 4e6, 'it had to read what was no longer shown');
 	await until('the whole scrollback', () => slow.client.snapshots.at(-1).lines === SCROLLBACK, { timeout: 30_000 });
 	await settled(server, 's', slow);
 	const truth = await drawn(server, 's');
@@ -395,6 +396,14 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 	};
 	await until('30 MB', async () => (await api.get('s')).offset > 30e6, { timeout: 30_000 });
 	const alone = await speed();
+	const echo = async (word) => {
+		const began = performance.now();
+		calm.type(`echo ${word.slice(0, 3)}""${word.slice(3)}=\r`);
+		await until('echo', () => calm.text.includes(`${word}=\r\n`), { interval: 1 });
+		return performance.now() - began;
+	};
+	const before = [];
+	for (let at = 0; at < 30; at += 1) before.push(await echo(`alone${at}`));
 	const base = rssAnon(server.pid);
 	const stalled = [];
 	for (let at = 0; at < 10; at += 1) {
@@ -406,18 +415,16 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 	let peak = 0;
 	const times = [];
 	for (let at = 0; at < 30; at += 1) {
-		const began = performance.now();
-		calm.type(`echo e""cho${at}=\r`);
-		await until('echo', () => calm.text.includes(`echo${at}=\r\n`), { interval: 1 });
-		times.push(performance.now() - began);
+		times.push(await echo(`crowded${at}`));
 		peak = Math.max(peak, rssAnon(server.pid));
 	}
-	times.sort((a, b) => a - b);
+	const median = (of) => of.sort((a, b) => a - b)[of.length >> 1];
+	const [lonely, together] = [median(before), median(times)];
 	const { received } = fast;
 	await until('progress of the one that reads', () => fast.received > received + 1e6);
-	console.log(`# ${alone.toFixed(0)} MB/s, with ten that do not read ${crowded.toFixed(0)} MB/s; echo beside it ${times[15].toFixed(1)} ms; RssAnon ${(base / 1048576).toFixed(1)} MiB, at most ${(peak / 1048576).toFixed(1)} MiB`);
+	console.log(`# ${alone.toFixed(0)} MB/s, with ten that do not read ${crowded.toFixed(0)} MB/s; echo beside it ${lonely.toFixed(1)} and ${together.toFixed(1)} ms; RssAnon ${(base / 1048576).toFixed(1)} MiB, at most ${(peak / 1048576).toFixed(1)} MiB`);
 	assert.ok(crowded > alone / 3, `${crowded} MB/s instead of ${alone}`);
-	assert.ok(times[15] < 250 * slowness, `median echo ${times[15]} ms`);
+	assert.ok(together < 5 * lonely + 50, `median echo ${together} ms instead of ${lonely}`);
 	if (!sanitized()) assert.ok(peak - base < 16 << 20, `RssAnon grew from ${base} to ${peak}`);
 	stalled.forEach((client) => client.unstall());
 	await until('the present for all', async () => {

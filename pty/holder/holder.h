@@ -24,6 +24,7 @@
 #define HOLDER_ENDS 3        /* shells that have ended within ... */
 #define HOLDER_ENDS_MS 5000u /* ... this time are followed by no other */
 #define HOLDER_CWD_MAX 4096u
+#define HOLDER_GIVE_UP_MS 3000u /* after the first SIGKILL, what still lives cannot be killed */
 
 /* What the server asks for when it starts a holder. */
 struct holder_options {
@@ -73,7 +74,12 @@ struct holder {
 	int end_connection;                /* index of who asked */
 	uint32_t end_serial;
 	uint64_t kill_at_ms;    /* from then on SIGKILL */
+	uint64_t next_kill_ms;  /* the next time, unless a child ends before */
+	unsigned kill_pause_ms; /* between two times */
 	uint64_t give_up_at_ms; /* survivors are reported then */
+	bool child_ended;       /* since the last time */
+	bool kill_is_fast;      /* looking for children costs little */
+	bool childless;         /* nobody is left */
 	uint64_t expire_at_ms;  /* time to live, 0 = none */
 	bool gone;              /* leave the loop */
 };
@@ -111,6 +117,8 @@ void feed_wake(struct holder *h);
 
 /* tree.c: signal every child of ours (orphans of the session among them). Returns how many there are. */
 int tree_signal(int signo);
+/* Stop all of them and their groups, then kill them. Returns false when finding them takes long. */
+bool tree_kill(void);
 
 /* serve.c: the socket. */
 int serve_open(struct holder *h);

@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KILL_INTERVAL_MS 10
+#define KILL_PAUSE_MS 10u /* at first; it doubles up to ... */
+#define KILL_PAUSE_MAX_MS 160u
 #define HANGUP_INTERVAL_MS 100 /* as conmon does */
 
 uint64_t holder_now_ms(void)
@@ -137,9 +138,11 @@ static int open_places(struct holder *h)
 
 static int open_signals(struct holder *h)
 {
+	const struct sigaction ends_only = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
 	sigset_t set;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
+	sigaction(SIGCHLD, &ends_only, NULL);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	h->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -192,22 +195,44 @@ static void reap(struct holder *h)
 	while (read(h->signal_fd, &ignored, sizeof ignored) > 0)
 		;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		h->child_ended = true;
 		if (pid != h->shell)
 			continue;
 		h->shell = 0;
 		h->shell_ended = true;
 		h->exit_status = status;
 	}
+	h->childless = pid < 0 && errno == ECHILD;
+}
+
+/*
+ * Whoever loses a parent that was our child becomes ours just before we hear of that end: then it is time
+ * to look again. The pause is for those that come otherwise, and for kernels where looking takes long.
+ */
+static void kill_step(struct holder *h, uint64_t now)
+{
+	bool soon = h->child_ended && h->kill_is_fast;
+	h->child_ended = false;
+	if (!soon && now < h->next_kill_ms)
+		return;
+	h->kill_is_fast = tree_kill();
+	if (soon || h->kill_pause_ms == 0)
+		h->kill_pause_ms = KILL_PAUSE_MS;
+	else if (h->kill_pause_ms < KILL_PAUSE_MAX_MS)
+		h->kill_pause_ms *= 2;
+	h->next_kill_ms = holder_now_ms() + h->kill_pause_ms;
 }
 
 /* End the session's processes, a step at each turn. */
 static void end_step(struct holder *h)
 {
 	uint64_t now = holder_now_ms();
-	int left = tree_signal(now >= h->kill_at_ms ? SIGKILL : 0);
-	if (left > 0 && now < h->give_up_at_ms)
+	reap(h);
+	if (!h->childless && now >= h->kill_at_ms)
+		kill_step(h, now);
+	if (!h->childless && now < h->give_up_at_ms)
 		return;
-	serve_ended(h, left);
+	serve_ended(h, h->childless ? 0 : tree_signal(0));
 	h->gone = true;
 }
 
@@ -217,10 +242,20 @@ static bool is_polled(const struct source *s)
 	return s->fd >= 0 && !s->hung;
 }
 
+/* The end of a child is a wake-up of its own. */
+static int end_timeout_ms(const struct holder *h)
+{
+	uint64_t now = holder_now_ms();
+	uint64_t next = now < h->kill_at_ms ? h->kill_at_ms : h->next_kill_ms;
+	if (next > h->give_up_at_ms)
+		next = h->give_up_at_ms;
+	return next > now ? (int)(next - now) : 0;
+}
+
 static int timeout_ms(const struct holder *h)
 {
 	if (h->ending)
-		return KILL_INTERVAL_MS;
+		return end_timeout_ms(h);
 	if (!h->exited &&
 		(h->sources[EVENT_SOURCE_TERMINAL].hung || h->sources[EVENT_SOURCE_STDERR_PTY].hung))
 		return HANGUP_INTERVAL_MS;

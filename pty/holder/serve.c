@@ -151,7 +151,7 @@ static void end(struct holder *h, int index, const struct wire_message *m)
 	h->end_connection = index;
 	h->end_serial = m->serial;
 	h->kill_at_ms = holder_now_ms() + m->a;
-	h->give_up_at_ms = h->kill_at_ms + 10000;
+	h->give_up_at_ms = h->kill_at_ms + HOLDER_GIVE_UP_MS;
 	tree_signal(SIGHUP);
 	tree_signal(SIGCONT);
 }

@@ -32,7 +32,8 @@ const char *exec_end_name(enum exec_end end)
 		[EXEC_END_NOT_STARTED] = "not_started",
 		[EXEC_END_BUSY] = "busy",
 		[EXEC_END_CANCELLED] = "cancelled",
-		[EXEC_END_LOST] = "lost"};
+		[EXEC_END_LOST] = "lost",
+		[EXEC_END_UNKNOWN] = "unknown"};
 	return names[end];
 }
 
@@ -216,7 +217,7 @@ struct exec *exec_find(struct session *s, const char *id)
 struct exec *exec_find_key(struct session *s, const char *key)
 {
 	struct executor *x = &s->executor;
-	struct exec *e;
+	struct exec *e, *found = NULL;
 	if (x->current && strcmp(x->current->key, key) == 0)
 		return x->current;
 	DL_FOREACH (x->queue, e)
@@ -224,8 +225,8 @@ struct exec *exec_find_key(struct session *s, const char *key)
 			return e;
 	DL_FOREACH (x->finished, e)
 		if (strcmp(e->key, key) == 0)
-			return e;
-	return NULL;
+			found = e; /* the last try */
+	return found;
 }
 
 /* Following */
@@ -265,6 +266,8 @@ const char *exec_busy(struct executor *x)
 		return "Another command runs";
 	if (x->queue)
 		return "Other commands wait";
+	if (x->unanswered)
+		return "The shell has not answered since a command was typed";
 	if (x->prompt == EXEC_PROMPT_LEFT)
 		return "A program that somebody has started runs in the foreground";
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
@@ -299,9 +302,10 @@ int exec_start(struct session *s, const struct exec_options *o, struct exec_watc
 {
 	struct executor *x = &s->executor;
 	struct exec *e = o->key ? exec_find_key(s, o->key) : NULL;
-	if (e) {
-		if (!is_same(e, o))
-			return -EALREADY;
+	if (e && !is_same(e, o))
+		return -EALREADY;
+	/* Where nothing was run another try runs it once. */
+	if (e && !(e->state == EXEC_DONE && e->end == EXEC_END_NOT_STARTED)) {
 		*ret_exec = e;
 		if (w)
 			exec_watch(e, w);
@@ -323,6 +327,8 @@ int exec_start(struct session *s, const struct exec_options *o, struct exec_watc
 		: x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS
 						: EXEC_UNMARKED_MS + 2 * EXEC_SETTLE_MS;
 	e->queue_until_ms = wait ? exec_now(x) + wait : 0;
+	e->number = ++x->numbers;
+	exec_log_asked(e);
 	DL_APPEND(x->queue, e);
 	x->queued++;
 	*ret_exec = e;
@@ -376,7 +382,6 @@ void exec_finish(struct exec *e, enum exec_end end)
 		DL_DELETE(x->queue, e);
 		x->queued--;
 	}
-	bool ran = e->state == EXEC_RUNNING;
 	e->state = EXEC_DONE;
 	e->end = end;
 	if (e->ended_ms == 0)
@@ -384,8 +389,8 @@ void exec_finish(struct exec *e, enum exec_end end)
 	remove_input(e);
 	free_plan(&e->plan);
 	keep(e);
-	if (ran && end != EXEC_END_LOST)
-		exec_log_append(e);
+	if (end != EXEC_END_LOST)
+		exec_log_done(e);
 	s->counters.execs_ended++;
 	if (s->callbacks->executed)
 		s->callbacks->executed(s->user, x->session, e);
@@ -463,16 +468,21 @@ void exec_shell_ended(struct executor *x)
 		return;
 	if (x->current) {
 		struct exec *e = x->current;
-		if (s->end != SESSION_END_HOLDER_DIED)
+		/* What a holder has not read when it dies nobody has read. */
+		bool known = s->end != SESSION_END_HOLDER_DIED;
+		if (known)
 			e->status = exec_status_of(s->exit_status);
 		e->over_offset = s->history.end_offset;
 		if (!e->end_marked)
 			e->end_offset = s->history.end_offset;
 		e->ended_ms = s->exited_ms;
-		exec_finish(e, e->state == EXEC_RUNNING ? EXEC_END_SHELL : EXEC_END_NOT_STARTED);
+		exec_finish(e,
+			known && e->state == EXEC_RUNNING          ? EXEC_END_SHELL
+				: known && exec_was_not_started(e) ? EXEC_END_NOT_STARTED
+								   : EXEC_END_UNKNOWN);
 	}
 	while (x->queue)
-		exec_finish(x->queue, EXEC_END_SHELL);
+		exec_finish(x->queue, EXEC_END_NOT_STARTED);
 }
 
 void exec_attend(struct executor *x)
@@ -505,9 +515,10 @@ static void tick_current(struct exec *e)
 		exec_finish(e, EXEC_END_PROMPT);
 		return;
 	}
-	if (e->state == EXEC_STARTING && now >= e->typed_ms + EXEC_START_MS) {
-		exec_finish(e, EXEC_END_NOT_STARTED);
-		return;
+	if (e->state == EXEC_STARTING) {
+		exec_doubt_tick(e);
+		if (e->state == EXEC_DONE)
+			return;
 	}
 	if (e->deadline_ms > 0 && now >= e->deadline_ms) {
 		e->deadline_ms = 0;
@@ -526,6 +537,7 @@ void exec_tick(struct executor *x)
 		!(x->current && x->current->state == EXEC_STARTING))
 		exec_release_input(x);
 	tick_queue(x);
+	exec_ask_sign(x);
 	exec_state_tick(x);
 	exec_next(x);
 	if (!x->current && !x->queue && x->state_due_ms == 0 && x->held_length == 0 && x->listed) {

@@ -5,6 +5,10 @@
  *
  * States: queued -> starting (typed, the shell has not taken it yet) -> running -> done. A done one is kept, up
  * to EXECS_KEPT of a session, so that its result can be fetched later, also from the next server.
+ *
+ * One that was asked for is written down before anybody hears of it, so every server after this one knows it. What
+ * was queued when a server ended is not typed by the next: whoever asked may be gone, and it may be hours later. It
+ * is "not started", and who asks again with its key gets another try.
  */
 #pragma once
 
@@ -32,6 +36,7 @@
 
 #define EXEC_TICK_MS 20u
 #define EXEC_START_MS 5000u   /* for the shell to take what was typed */
+#define EXEC_SIGN_MS 2000u    /* for a sign that it has not */
 #define EXEC_PROMPT_MS 10000u /* for a new shell's first prompt */
 #define EXEC_SETTLE_MS 100u   /* for a shell to act on a line that somebody has entered */
 #define EXEC_UNMARKED_MS 300u /* of silence at a prompt that has lost its marks */
@@ -46,13 +51,14 @@ const char *exec_state_name(enum exec_state state);
 
 /* What has told that a command is over. */
 enum exec_end {
-	EXEC_END_COMMAND,     /* its own record: everything is exact */
-	EXEC_END_PROMPT,      /* the shell was at its prompt again: interrupted, or `return` */
-	EXEC_END_SHELL,       /* the shell has ended */
-	EXEC_END_NOT_STARTED, /* the shell never took it: nothing was run */
-	EXEC_END_BUSY,        /* it was not its turn in time: nothing was run */
-	EXEC_END_CANCELLED,   /* while it was queued: nothing was run */
-	EXEC_END_LOST,        /* the session is no more, or what happened is not known */
+	EXEC_END_COMMAND, /* its own record: everything is exact */
+	EXEC_END_PROMPT,  /* the shell was at its prompt again: interrupted, or `return` */
+	EXEC_END_SHELL,   /* the shell has ended */
+	EXEC_END_NOT_STARTED, /* nothing was run: it was never typed, or the shell provably has not taken it */
+	EXEC_END_BUSY,      /* it was not its turn in time: nothing was run */
+	EXEC_END_CANCELLED, /* while it was queued: nothing was run */
+	EXEC_END_LOST,      /* the session is no more */
+	EXEC_END_UNKNOWN,   /* it may have run, or not, or in part */
 };
 
 const char *exec_end_name(enum exec_end end);
@@ -126,12 +132,16 @@ struct exec {
 	char input[EXEC_PATH_MAX]; /* path of its standard input, "" = the terminal */
 	bool has_input;            /* it is a file of ours */
 	bool adopted;              /* it was started by an earlier server */
+	bool unsure;               /* that nothing tells of its start says nothing */
+	uint64_t number;           /* of the session's, in the order in which they are typed */
+	uint64_t events_lost;      /* of the outline, when it was typed */
 
 	uint64_t submitted_ms, started_ms, ended_ms;                /* wall clock; 0: not yet */
 	uint64_t queue_until_ms, timeout_ms, deadline_ms, typed_ms; /* loop time, 0: none */
-	uint64_t typed_offset, typed_position;                      /* when it was typed */
-	bool start_marked, end_marked; /* the marks were found: start, end are exact */
-	uint64_t start, end_offset;    /* range of the output in the ring */
+	uint64_t doubted_ms; /* and since when the shell is asked whether it has taken it */
+	uint64_t typed_offset, typed_position; /* when it was typed */
+	bool start_marked, end_marked;         /* the marks were found: start, end are exact */
+	uint64_t start, end_offset;            /* range of the output in the ring */
 	uint64_t record_due_ms; /* loop time up to which its record is waited for; 0: no prompt yet */
 	uint64_t over_offset;   /* where it was known to be over */
 	int status;             /* 0 to 255; -1: not known */
@@ -182,6 +192,11 @@ struct executor {
 	struct exec *queue;    /* list */
 	struct exec *finished; /* list, oldest first */
 	unsigned queued, kept;
+	uint64_t numbers;   /* that have been given */
+	size_t log_compact; /* bytes that the log had when it was written anew */
+	bool unanswered; /* something was typed that the shell may still take: nothing else is, until it gives a sign */
+	bool sign_asked; /* since the last prompt */
+	unsigned signs_due;
 	struct exec_state_waiter *state_waiters;
 	uint64_t state_due_ms; /* loop time until which the shell's state is waited for; 0: it is not */
 	bool state_asked;      /* the shell has been asked for it */

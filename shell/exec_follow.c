@@ -137,20 +137,28 @@ static void on_mark(void *user, const struct mark *mark)
 
 /* Records */
 
+void exec_running(struct exec *e, uint64_t started_ms)
+{
+	e->state = EXEC_RUNNING;
+	e->started_ms = started_ms;
+	if (e->timeout_ms > 0) {
+		uint64_t ran = clock_wall_ms() - e->started_ms; /* while the server was away */
+		e->deadline_ms = exec_now(e->executor) +
+			(ran < e->timeout_ms ? e->timeout_ms - ran : 0);
+	}
+}
+
 static void on_started(
 	struct executor *x, const struct record *record, const struct event_header *event)
 {
 	struct exec *e = x->current;
+	exec_answered(x);
 	if (!e || strcmp(record->id, e->id) != 0)
 		return;
-	e->state = EXEC_RUNNING;
-	e->started_ms = event->time_ns / 1000000;
 	if (!e->start_marked)
 		e->start = event->offset;
-	if (e->timeout_ms > 0) {
-		uint64_t ran = clock_wall_ms() - e->started_ms; /* while the server was away */
-		e->deadline_ms = exec_now(x) + (ran < e->timeout_ms ? e->timeout_ms - ran : 0);
-	}
+	exec_running(e, event->time_ns / 1000000);
+	exec_log_began(e);
 	x->back_due = record->half_typed > 0;
 	x->hold_until_ms = x->back_due ? exec_now(x) + EXEC_HOLD_MS : 0;
 	if (!x->back_due)
@@ -203,6 +211,8 @@ static void on_shell_end(
 {
 	struct exec *e = x->current;
 	begin_anew(x);
+	if (!keeps_input)
+		exec_answered(x);
 	session_shell_restarted(x->session, wait_status, !keeps_input);
 	if (!e || (e->state == EXEC_STARTING && keeps_input))
 		return;
@@ -211,7 +221,10 @@ static void on_shell_end(
 	e->over_offset = event->offset;
 	if (!e->end_marked)
 		e->end_offset = event->offset;
-	exec_finish(e, e->state == EXEC_RUNNING ? EXEC_END_SHELL : EXEC_END_NOT_STARTED);
+	exec_finish(e,
+		e->state == EXEC_RUNNING          ? EXEC_END_SHELL
+			: exec_was_not_started(e) ? EXEC_END_NOT_STARTED
+						  : EXEC_END_UNKNOWN);
 }
 
 static void on_shell(void *user, const struct event_shell *shell, const struct event_header *event)
@@ -228,8 +241,10 @@ static void on_record(void *user, const struct record *record, const struct even
 	bool ours = e && strcmp(record->id, e->id) == 0;
 	(void)position;
 	blocks_record(&x->session->blocks, record, event->time_ns / 1000000, event->offset);
-	if (record->kind == RECORD_STATE)
+	if (record->kind == RECORD_STATE) {
+		exec_sign(x);
 		exec_state_told(x);
+	}
 	if (record->kind == RECORD_START)
 		on_started(x, record, event);
 	else if (record->kind == RECORD_END && ours)
@@ -242,6 +257,7 @@ static void on_record(void *user, const struct record *record, const struct even
 		if (!x->left && !e)
 			note_line(x); /* an empty one, or one that was given up */
 		x->left = false;
+		x->sign_asked = false; /* the key may have gone to another program */
 	}
 	if (record->kind == RECORD_PROMPT && x->prompt == EXEC_PROMPT_NONE)
 		set_prompt(x, EXEC_PROMPT_COMING);
@@ -261,6 +277,7 @@ static void at_prompt(struct executor *x)
 		link_write(&x->session->link, back, sizeof back - 1);
 	}
 	exec_release_input(x);
+	exec_ask_sign(x);
 	exec_state_at_prompt(x);
 	exec_next(x);
 }

@@ -1,4 +1,4 @@
-/* What the files of exec share: exec.c, exec_type.c, exec_follow.c, exec_cancel.c, exec_log.c. */
+/* What the files of exec share: exec.c, exec_type.c, exec_follow.c, exec_cancel.c, exec_doubt.c, exec_log.c. */
 #pragma once
 
 #include "shell/exec.h"
@@ -32,6 +32,9 @@ bool exec_shell_reads_keys(const struct executor *x);
 /* Let the input go that was held back. */
 void exec_release_input(struct executor *x);
 
+/* exec_follow.c: it has begun; what is left of its time is counted from then. */
+void exec_running(struct exec *e, uint64_t started_ms);
+
 /* exec_state.c: the shell may be at its prompt: ask it, if somebody waits for that. */
 void exec_state_at_prompt(struct executor *x);
 /* The shell has written its state down; the session is over: or has not in time. */
@@ -41,9 +44,26 @@ void exec_state_tick(struct executor *x);
 /* exec_cancel.c: the ladder is to be looked after. */
 void exec_ladder_tick(struct exec *e);
 
-/* exec_log.c: one that is done is written down; failing that is counted, for it has been answered. */
-void exec_log_append(struct exec *e);
-/* What an earlier server has left: those that are done, and one that may still run. */
+/* exec_doubt.c: one that was typed, and of which nothing has been heard, is looked after. */
+void exec_doubt_tick(struct exec *e);
+/* The shell is asked for a sign, if one is needed and it can be asked now. */
+void exec_ask_sign(struct executor *x);
+/* It has told its state: that may be the sign. */
+void exec_sign(struct executor *x);
+/* There is nothing any more that it has not taken. */
+void exec_answered(struct executor *x);
+/* Whether it is certain that nothing of e has been run, given that all that the shell has told is known. */
+bool exec_was_not_started(const struct exec *e);
+
+/*
+ * exec_log.c: one is written down when it has been asked for and when it is done. Where there is no room for that it
+ * is run all the same, and counted: a full disk keeps nobody from making room.
+ */
+void exec_log_asked(struct exec *e);
+void exec_log_done(struct exec *e);
+/* Its start is written in front of its script. */
+void exec_log_began(struct exec *e);
+/* What an earlier server has left: those that are done, one that may still run, and what became of the others. */
 void exec_log_load(struct executor *x);
 /* The line in front of a script by which the next server knows it. Owned by the caller. */
 char *exec_log_header(const struct exec *e);

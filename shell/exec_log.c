@@ -1,8 +1,11 @@
 /*
- * What outlives the server: the header of the script, which is in the holder's memory, tells which command may be
- * running; "execs", in the session's directory, has a line of JSON for each that is done. The file is a help,
- * not a promise: it may be missing, and a line that makes no sense is left out.
+ * What outlives the server. "execs", in the session's directory, has a line of JSON for each exec when it has been
+ * asked for, before anybody is told of it, and another one when it is done. The header of the script, which is in the
+ * holder's memory, names the one that was typed last, and tells when it began. Execs are typed in the order of their
+ * numbers: so what was asked for, is not done and has a higher number than the header's was never typed.
+ * The file may be missing, and a line that makes no sense is left out.
  */
+#include "shell/clock.h"
 #include "shell/exec_internal.h"
 #include "shell/file.h"
 #include "shell/sessions.h"
@@ -17,7 +20,8 @@
 #include <utlist.h>
 
 #define LOG_NAME "execs"
-#define LOG_MAX ((size_t)4 << 20)
+#define LOG_MAX ((size_t)64 << 20)
+#define LOG_COMPACT ((size_t)1 << 20) /* below that it is not worth writing it anew */
 #define HEADER_MAX ((size_t)64 << 10)
 
 static json_t *text_or_null(const char *text)
@@ -41,13 +45,14 @@ static json_t *command_json(const struct exec *e)
 
 static json_t *common_json(const struct exec *e)
 {
-	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:i, s:I, s:I, s:I}", "id", e->id, "key",
+	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:i, s:I, s:I, s:I, s:I}", "id", e->id, "key",
 		e->key, "author", e->author, "command", command_json(e), "length",
 		(json_int_t)e->length, "streams", (int)e->plan.streams, "submitted",
 		(json_int_t)e->submitted_ms, "typedOffset", (json_int_t)e->typed_offset,
-		"typedPosition", (json_int_t)e->typed_position);
+		"typedPosition", (json_int_t)e->typed_position, "number", (json_int_t)e->number);
 }
 
+/* Always of the same length for an exec: its start is put in later, over what is there. */
 char *exec_log_header(const struct exec *e)
 {
 	json_t *root = common_json(e);
@@ -55,11 +60,26 @@ char *exec_log_header(const struct exec *e)
 		json_object_set_new(root, "timeout", json_integer((json_int_t)e->timeout_ms));
 	char *text = root ? json_dumps(root, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	json_decref(root);
-	char *header = text ? malloc(strlen(text) + 4) : NULL;
-	if (header)
-		sprintf(header, "# %s\n", text);
+	char *header = NULL;
+	if (text)
+		text[strlen(text) - 1] = '\0'; /* the brace */
+	if (text &&
+		asprintf(&header, "# %s,\"began\":%14llu,\"from\":%20llu,\"marked\":%d}\n", text,
+			(unsigned long long)e->started_ms, (unsigned long long)e->start,
+			e->start_marked) < 0)
+		header = NULL;
 	free(text);
 	return header;
+}
+
+void exec_log_began(struct exec *e)
+{
+	char *header = exec_log_header(e);
+	size_t length = header ? strlen(header) : 0;
+	/* Without it the next server knows it from what the ring has. */
+	if (!header || pwrite(e->executor->script_fd, header, length, 0) != (ssize_t)length)
+		e->executor->session->table->counters.execs_not_kept++;
+	free(header);
 }
 
 static json_t *done_json(const struct exec *e)
@@ -81,57 +101,64 @@ static json_t *done_json(const struct exec *e)
 	return root;
 }
 
+static bool put_line(FILE *f, json_t *root)
+{
+	bool done = root && json_dumpf(root, f, JSON_COMPACT) == 0 && fputc('\n', f) != EOF;
+	json_decref(root);
+	return done;
+}
+
 /* Write all that are kept anew. */
 static int compact(struct executor *x)
 {
 	char *text = NULL;
 	size_t length;
+	bool whole = true;
 	struct exec *e;
 	FILE *f = open_memstream(&text, &length);
 	if (!f)
 		return -ENOMEM;
-	DL_FOREACH (x->finished, e) {
-		json_t *root = done_json(e);
-		if (root && json_dumpf(root, f, JSON_COMPACT) == 0)
-			fputc('\n', f);
-		json_decref(root);
-	}
-	int rc = fclose(f) == 0 ? file_save(x->session->link.dir_fd, LOG_NAME, text, length)
-				: -ENOMEM;
+	DL_FOREACH (x->finished, e)
+		whole = put_line(f, done_json(e)) && whole;
+	if (x->current)
+		whole = put_line(f, common_json(x->current)) && whole;
+	DL_FOREACH (x->queue, e)
+		whole = put_line(f, common_json(e)) && whole;
+	int rc = fclose(f) == 0 && whole ? file_save(x->session->link.dir_fd, LOG_NAME, text, length)
+					 : -ENOMEM;
+	if (rc == 0)
+		x->log_compact = length;
 	free(text);
 	return rc;
 }
 
-static int append(const struct exec *e, off_t *ret_size)
+/* Takes root. */
+static void append(struct executor *x, json_t *root)
 {
-	json_t *root = done_json(e);
+	size_t size = 0;
 	char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	int rc = -ENOMEM;
 	json_decref(root);
-	if (!text)
-		return -ENOMEM;
-	size_t length = strlen(text);
-	text[length++] = '\n'; /* in place of the NUL */
-	int fd = openat(e->executor->session->link.dir_fd, LOG_NAME,
-		O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int rc = fd < 0 ? -errno : 0;
-	if (rc == 0 && write(fd, text, length) != (ssize_t)length)
-		rc = errno ? -errno : -EIO;
-	*ret_size = fd < 0 ? 0 : lseek(fd, 0, SEEK_CUR);
-	if (fd >= 0)
-		close(fd);
+	if (text) {
+		size_t length = strlen(text);
+		text[length++] = '\n'; /* in place of the NUL */
+		rc = file_append(x->session->link.dir_fd, LOG_NAME, text, length, &size);
+	}
 	free(text);
-	return rc;
-}
-
-void exec_log_append(struct exec *e)
-{
-	struct executor *x = e->executor;
-	off_t size;
-	int rc = append(e, &size);
-	if (rc == 0 && size > (off_t)LOG_MAX / 2)
+	if (rc == 0 && size > LOG_COMPACT && size > 2 * x->log_compact)
 		rc = compact(x);
 	if (rc < 0)
 		x->session->table->counters.execs_not_kept++;
+}
+
+void exec_log_asked(struct exec *e)
+{
+	append(e->executor, common_json(e));
+}
+
+void exec_log_done(struct exec *e)
+{
+	append(e->executor, done_json(e));
 }
 
 /* Reading */
@@ -167,6 +194,7 @@ static struct exec *read_common(const json_t *root)
 	e->submitted_ms = (uint64_t)submitted;
 	e->typed_offset = (uint64_t)offset;
 	e->typed_position = (uint64_t)position;
+	e->number = (uint64_t)json_integer_value(json_object_get(root, "number"));
 	e->status = -1;
 	e->adopted = true;
 	e->output_max = EXEC_OUTPUT_DEFAULT;
@@ -188,7 +216,7 @@ static bool read_done(const json_t *root, struct exec *e)
 		    &started, "ended", &ended, "from", &from, "to", &to, "over", &over,
 		    "startMarked", &start_marked, "endMarked", &end_marked, "interleaved",
 		    &interleaved, "timedOut", &timed_out, "lost", &lost) < 0 ||
-		end < 0 || end > EXEC_END_LOST)
+		end < 0 || end > EXEC_END_UNKNOWN)
 		return false;
 	e->state = EXEC_DONE;
 	e->end = (enum exec_end)end;
@@ -209,26 +237,62 @@ static bool read_done(const json_t *root, struct exec *e)
 	return true;
 }
 
-static void load_done(struct executor *x)
+static struct exec *find(struct exec *list, const char *id)
+{
+	struct exec *e = list ? list->prev : NULL;
+	for (; e; e = e == list ? NULL : e->prev)
+		if (strcmp(e->id, id) == 0)
+			return e;
+	return NULL;
+}
+
+static void drop(struct exec **list, struct exec *e)
+{
+	if (!e)
+		return;
+	DL_DELETE(*list, e);
+	exec_free(e);
+}
+
+/* One line of the log: of one that is done, or has been asked for. */
+static void load_line(struct executor *x, const char *line, struct exec **asked)
+{
+	json_t *root = *line ? json_loads(line, 0, NULL) : NULL;
+	struct exec *e = root ? read_common(root) : NULL;
+	bool done = e && json_object_get(root, "end");
+	if (e)
+		e->executor = x;
+	if (e && e->number > x->numbers)
+		x->numbers = e->number;
+	if (e && done && read_done(root, e)) {
+		drop(asked, find(*asked, e->id));
+		DL_APPEND(x->finished, e);
+		x->kept++;
+	} else if (e && !done) {
+		DL_APPEND(*asked, e);
+	} else if (e) {
+		exec_free(e);
+	}
+	json_decref(root);
+}
+
+static void load_lines(struct executor *x, struct exec **asked)
 {
 	char *text, *rest;
 	size_t length;
 	if (file_load(x->session->link.dir_fd, LOG_NAME, LOG_MAX, &text, &length) < 0)
 		return;
+	bool torn = length > 0 && text[length - 1] != '\n';
 	rest = text;
-	for (char *line; (line = strsep(&rest, "\n"));) {
-		json_t *root = *line ? json_loads(line, 0, NULL) : NULL;
-		struct exec *e = root ? read_common(root) : NULL;
-		if (e && read_done(root, e)) {
-			e->executor = x;
-			DL_APPEND(x->finished, e);
-			x->kept++;
-		} else if (e) {
-			exec_free(e);
-		}
-		json_decref(root);
-	}
+	for (char *line; (line = strsep(&rest, "\n"));)
+		load_line(x, line, asked);
 	free(text);
+	if (torn) /* so that the next line is one of its own */
+		(void)file_append(x->session->link.dir_fd, LOG_NAME, "\n", 1, &length);
+}
+
+static void trim(struct executor *x)
+{
 	while (x->kept > EXECS_KEPT) {
 		struct exec *oldest = x->finished;
 		DL_DELETE(x->finished, oldest);
@@ -237,57 +301,98 @@ static void load_done(struct executor *x)
 	}
 }
 
-/* The command of the script, unless it is known to be done. */
-static struct exec *load_current(struct executor *x)
+static void take_beginning(struct exec *e, const json_t *root)
+{
+	e->timeout_ms = (uint64_t)json_integer_value(json_object_get(root, "timeout"));
+	uint64_t began = (uint64_t)json_integer_value(json_object_get(root, "began"));
+	if (began == 0)
+		return;
+	e->start = (uint64_t)json_integer_value(json_object_get(root, "from"));
+	e->start_marked = json_integer_value(json_object_get(root, "marked")) == 1;
+	exec_running(e, began);
+}
+
+/* The command of the script: what was typed last. */
+static struct exec *load_typed(struct executor *x)
 {
 	char *text = calloc(1, HEADER_MAX + 1);
 	ssize_t n = text ? pread(x->script_fd, text, HEADER_MAX, 0) : -1;
 	char *end = n > 2 ? strchr(text, '\n') : NULL;
-	json_t *root = NULL;
-	struct exec *e = NULL;
-	if (end) {
+	if (end)
 		*end = '\0';
-		root = json_loads(text + 2, 0, NULL);
-		e = root ? read_common(root) : NULL;
-	}
+	json_t *root = end ? json_loads(text + 2, 0, NULL) : NULL;
+	struct exec *e = root ? read_common(root) : NULL;
 	free(text);
 	if (e) {
 		e->executor = x;
-		e->timeout_ms = (uint64_t)json_integer_value(json_object_get(root, "timeout"));
+		e->state = EXEC_STARTING;
+		e->typed_ms = exec_now(x);
+		take_beginning(e, root);
 	}
 	json_decref(root);
-	if (e && exec_find(x->session, e->id)) {
-		exec_free(e);
-		return NULL;
-	}
 	return e;
+}
+
+/* Those that an earlier server has not brought to an end, but for the one that was typed last. */
+static void settle(struct executor *x, struct exec **asked, uint64_t typed)
+{
+	while (*asked) {
+		struct exec *e = *asked;
+		DL_DELETE(*asked, e);
+		e->state = EXEC_DONE;
+		e->end = e->number > typed ? EXEC_END_NOT_STARTED : EXEC_END_UNKNOWN;
+		e->ended_ms = clock_wall_ms();
+		DL_APPEND(x->finished, e);
+		x->kept++;
+		exec_log_done(e);
+	}
+}
+
+/* Its output and its end are read again from where it was typed, as far as the ring goes. */
+static void resume(struct executor *x, struct exec *e)
+{
+	const struct session *s = x->session;
+	const struct ring *ring = &s->link.ring;
+	uint64_t oldest = stream_oldest(&ring->bytes);
+	for (int i = 0; i < EXEC_STREAMS; i++)
+		excerpt_init(&e->output[i], e->output_max);
+	e->collecting = true;
+	x->current = e;
+	x->prompt = EXEC_PROMPT_LEFT;
+	x->outline.offset = e->start_marked && e->start < oldest ? e->start : e->typed_offset;
+	e->unsure = e->typed_offset < oldest || e->typed_position < stream_oldest(&ring->events);
+	x->outline.position = e->typed_position >= stream_oldest(&ring->events)
+		? e->typed_position
+		: labels_log_start(&ring->events, atomic_load(&s->link.control->events_tail));
+	exec_attend(x);
 }
 
 void exec_log_load(struct executor *x)
 {
 	const struct session *s = x->session;
 	const struct ring *ring = &s->link.ring;
-	load_done(x);
-	struct exec *e = load_current(x);
+	struct exec *asked = NULL, *e = load_typed(x);
 	uint64_t oldest = stream_oldest(&ring->bytes), head = stream_head(&ring->bytes);
-	uint64_t oldest_event = stream_oldest(&ring->events);
-	if (!e) {
-		/* Only where the prompt is matters: that is told in what was printed last. */
-		x->outline.offset = head > oldest + HEADER_MAX ? head - HEADER_MAX : oldest;
-		x->outline.position = atomic_load(&s->link.control->events_tail);
+	uint64_t typed = e ? e->number : 0;
+	load_lines(x, &asked);
+	x->numbers = x->numbers > typed ? x->numbers : typed;
+	if (e) {
+		const struct exec *done = find(x->finished, e->id);
+		drop(&asked, find(asked, e->id));
+		/* Its keys may still be on their way. */
+		x->unanswered = done && done->end == EXEC_END_UNKNOWN;
+		if (done) {
+			exec_free(e);
+			e = NULL;
+		}
+	}
+	settle(x, &asked, typed);
+	trim(x);
+	if (e) {
+		resume(x, e);
 		return;
 	}
-	e->state = EXEC_STARTING;
-	e->typed_ms = exec_now(x);
-	for (int i = 0; i < EXEC_STREAMS; i++)
-		excerpt_init(&e->output[i], e->output_max);
-	e->collecting = true;
-	x->current = e;
-	x->prompt = EXEC_PROMPT_LEFT;
-	x->outline.offset = e->typed_offset;
-	uint64_t tail = atomic_load(&s->link.control->events_tail);
-	x->outline.position = e->typed_position >= oldest_event
-		? e->typed_position
-		: labels_log_start(&ring->events, tail);
-	exec_attend(x);
+	/* Only where the prompt is matters: that is told in what was printed last. */
+	x->outline.offset = head > oldest + HEADER_MAX ? head - HEADER_MAX : oldest;
+	x->outline.position = atomic_load(&s->link.control->events_tail);
 }

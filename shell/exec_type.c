@@ -29,7 +29,7 @@ bool exec_shell_reads_keys(const struct executor *x)
 bool exec_is_ready(struct executor *x)
 {
 	uint64_t now = exec_now(x);
-	if (x->current || x->in_paste || x->held_length > 0 || x->back_due ||
+	if (x->current || x->unanswered || x->in_paste || x->held_length > 0 || x->back_due ||
 		x->session->state != SESSION_RUNNING || link_input_queued(&x->session->link) > 0)
 		return false;
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
@@ -88,6 +88,7 @@ int exec_type(struct exec *e)
 	e->typed_ms = exec_now(x);
 	e->typed_offset = x->outline.offset;
 	e->typed_position = x->outline.position;
+	e->events_lost = x->outline.events_lost;
 	plan->id = e->id;
 	plan->nonce = x->nonce;
 	plan->command = e->command;

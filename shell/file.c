@@ -41,6 +41,34 @@ int file_load(int dir_fd, const char *name, size_t max, char **ret_text, size_t 
 	return 0;
 }
 
+/* All of it, or nothing: half a line would spoil the next one, too. */
+static int write_whole(int fd, const char *text, size_t length)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	ssize_t n = write(fd, text, length);
+	if (n == (ssize_t)length)
+		return 0;
+	int rc = n < 0 ? -errno : -ENOSPC;
+	if (n > 0 && ftruncate(fd, st.st_size) < 0)
+		return -errno;
+	return rc;
+}
+
+int file_append(int dir_fd, const char *name, const char *text, size_t length, size_t *ret_size)
+{
+	int fd = openat(dir_fd, name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	int rc = write_whole(fd, text, length);
+	off_t size = lseek(fd, 0, SEEK_CUR);
+	if (rc == 0)
+		*ret_size = size < 0 ? 0 : (size_t)size;
+	close(fd);
+	return rc;
+}
+
 int file_save(int dir_fd, const char *name, const char *text, size_t length)
 {
 	char temporary[64];

@@ -59,23 +59,36 @@ static void reply_timeout(struct request *r, struct exec *e)
 	reply_error(r, "COMMAND_EXECUTION_ERROR", message, context);
 }
 
+static const char *not_run_code(const struct exec *e)
+{
+	bool over = e->executor->session->state != SESSION_RUNNING;
+	switch (e->end) {
+	case EXEC_END_SHELL:
+		return "SESSION_TERMINATED";
+	case EXEC_END_LOST:
+		return "SESSION_DESTROYED";
+	case EXEC_END_CANCELLED:
+		return "OPERATION_INTERRUPTED";
+	case EXEC_END_UNKNOWN:
+		return "COMMAND_EXECUTION_ERROR"; /* nothing that invites to try again */
+	case EXEC_END_NOT_STARTED:
+		return over ? "SESSION_TERMINATED" : "RESOURCE_BUSY";
+	default:
+		return "RESOURCE_BUSY";
+	}
+}
+
 static void reply_not_run(struct request *r, struct exec *e)
 {
-	const struct session *s = e->executor->session;
-	if (e->end == EXEC_END_SHELL)
-		reply_error(r, "SESSION_TERMINATED", "The session's shell has ended",
-			json_pack("{s:s, s:o}", "sessionId", s->id, "exitCode",
-				e->status < 0 ? json_null() : json_integer(e->status)));
-	else if (e->end == EXEC_END_LOST)
-		reply_error(r, "SESSION_DESTROYED", "The session has been deleted",
-			json_pack("{s:s}", "sessionId", s->id));
-	else if (e->end == EXEC_END_CANCELLED)
-		reply_error(r, "OPERATION_INTERRUPTED", "The command was cancelled",
-			command_context(e));
+	json_t *context = command_context(e);
+	if (context) {
+		json_object_set_new(context, "execId", json_string(e->id));
+		json_object_set_new(context, "endedBy", json_string(exec_end_name(e->end)));
+	}
+	if (e->state == EXEC_DONE)
+		reply_error(r, not_run_code(e), exec_end_reason(e), context);
 	else
-		reply_error(r, "RESOURCE_BUSY",
-			"The session's shell is not at its prompt: somebody uses it",
-			command_context(e));
+		reply_error(r, "RESOURCE_BUSY", "The command cannot be ended: it goes on", context);
 }
 
 static void on_executed(void *user, struct request *r, struct exec *e)

@@ -1,5 +1,6 @@
 #include "ws/exec_json.h"
 
+#include "shell/session.h"
 #include "ws/base64.h"
 #include "ws/session_json.h"
 #include "ws/text.h"
@@ -56,6 +57,30 @@ static json_t *status_json(int status)
 static bool has_ended(const struct exec *e)
 {
 	return e->state == EXEC_DONE && e->end <= EXEC_END_SHELL;
+}
+
+const char *exec_end_reason(const struct exec *e)
+{
+	bool over = e->executor->session->state != SESSION_RUNNING;
+	switch (e->end) {
+	case EXEC_END_NOT_STARTED:
+		return over ? "The session's shell has ended: nothing was run"
+			    : "The session's shell has not taken the command: nothing was run";
+	case EXEC_END_SHELL:
+		return "The session's shell has ended";
+	case EXEC_END_BUSY:
+		return "The session's shell is not at its prompt: somebody uses it";
+	case EXEC_END_CANCELLED:
+		return "The command was cancelled";
+	case EXEC_END_LOST:
+		return "The session has been deleted";
+	case EXEC_END_UNKNOWN:
+		return "What became of the command is not known: it may have run, or not";
+	case EXEC_END_COMMAND:
+	case EXEC_END_PROMPT:
+		break;
+	}
+	return "The command was run to its end";
 }
 
 static void add_end(json_t *root, const struct exec *e)

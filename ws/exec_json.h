@@ -22,6 +22,9 @@ const char *exec_streams_name(enum exec_streams streams);
 /* An exec without its output. */
 json_t *exec_json(const struct exec *e);
 
+/* Why one that is done was not run to its end, for people. */
+const char *exec_end_reason(const struct exec *e);
+
 /*
  * Add the output to object: "output", or "stdout" and "stderr", as far as it is kept or still in the ring;
  * "truncated" says what was left out, "lost" what the ring did not have, "lossy" that some was no UTF-8.

@@ -120,9 +120,7 @@ static void tell_end(struct follower *f)
 		put(f, json_pack("{s:s, s:i}", "type", "complete", "exitCode", e->status));
 	else
 		put(f,
-			json_pack("{s:s, s:s, s:o}", "type", "error", "data",
-				e->end == EXEC_END_SHELL ? "The session's shell has ended"
-							 : "The command was not run to its end",
+			json_pack("{s:s, s:s, s:o}", "type", "error", "data", exec_end_reason(e),
 				"exitCode", e->status < 0 ? json_null() : json_integer(e->status)));
 	reply_stream_complete(f->request);
 }

@@ -247,8 +247,10 @@ static void say_end(struct words *w, const json_t *exec)
 	}
 	if (has_number(exec, "exit_code"))
 		count(w, "exit code ", number_of(exec, "exit_code"), "");
+	else if (by && strcmp(by, "unknown") == 0)
+		say(w, "", "unknown: it may have run, or not, or in part", "");
 	else
-		say(w, "not run, or its end is not known: ", by ? by : "?", "");
+		say(w, "not run to its end: ", by ? by : "?", "");
 	say(w, " (SIG", text_of(exec, "signal"), ")");
 	if (json_is_true(json_object_get(exec, "timed_out")))
 		say(w, "", ", timed out", "");

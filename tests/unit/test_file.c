@@ -4,7 +4,9 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static struct folder folder;
@@ -20,6 +22,7 @@ static void tear_down(void)
 }
 
 TestSuite(file_load, .init = set_up, .fini = tear_down);
+TestSuite(file_append, .init = set_up, .fini = tear_down);
 TestSuite(file_save, .init = set_up, .fini = tear_down);
 
 Test(file_load, gives_the_text_and_a_nul)
@@ -125,5 +128,33 @@ Test(file_save, failure_leaves_the_old_and_no_half)
 	cr_assert_lt(file_save(folder.fd, "d", "x", 1), 0);
 	cr_assert_eq(faccessat(folder.fd, "d.new", F_OK, 0), -1);
 	cr_assert_eq(file_load(folder.fd, "d/x", 100, &text, &length), 0);
+	free(text);
+}
+
+Test(file_append, behind_what_is_there)
+{
+	char *text;
+	size_t length, size = 0;
+	cr_assert_eq(file_append(folder.fd, "a", "one\n", 4, &size), 0);
+	cr_assert_eq(size, 4);
+	cr_assert_eq(file_append(folder.fd, "a", "two\n", 4, &size), 0);
+	cr_assert_eq(size, 8);
+	cr_assert_eq(file_load(folder.fd, "a", 100, &text, &length), 0);
+	cr_assert_str_eq(text, "one\ntwo\n");
+	free(text);
+}
+
+Test(file_append, where_there_is_no_room_nothing_of_it_is_left)
+{
+	char *text;
+	size_t length, size = 0;
+	const struct rlimit limit = {.rlim_cur = 6, .rlim_max = RLIM_INFINITY};
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(file_append(folder.fd, "a", "one\n", 4, &size), 0);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	cr_assert_lt(file_append(folder.fd, "a", "two\n", 4, &size), 0);
+	cr_assert_eq(size, 4);
+	cr_assert_eq(file_load(folder.fd, "a", 100, &text, &length), 0);
+	cr_assert_str_eq(text, "one\n");
 	free(text);
 }

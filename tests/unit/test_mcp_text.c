@@ -114,7 +114,7 @@ Test(mcp_text, words_about_commands)
 		"A secret is asked for: have a person type it into this terminal.\nPassword: ");
 	json_t *never = json_pack(
 		"{s:s, s:n, s:s}", "state", "done", "exit_code", "ended_by", "busy");
-	says(mcp_exec_text(never), "not run, or its end is not known: busy\n");
+	says(mcp_exec_text(never), "not run to its end: busy\n");
 	json_decref(done);
 	json_decref(runs);
 	json_decref(never);

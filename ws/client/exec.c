@@ -63,6 +63,7 @@ struct job {
 	struct interrupt interrupt;
 	struct client_call *cancel; /* under way */
 	struct follow *following;   /* NULL: nothing is */
+	bool server_lost;           /* and found again */
 };
 
 /* Options */
@@ -169,6 +170,13 @@ static bool try_again(struct line *l, struct patience *p, int rc)
 		uv_run(&l->loop, UV_RUN_NOWAIT); /* Ctrl-C */
 	} while (connection_probe(l) < 0 && p->waited_ms < PATIENCE_MS);
 	return true;
+}
+
+static bool follow_again(struct job *j, struct patience *p, int rc)
+{
+	bool again = try_again(j->line, p, rc);
+	j->server_lost = j->server_lost || again;
+	return again;
 }
 
 static int lost(struct line *l, int rc)
@@ -278,7 +286,7 @@ static int follow(struct job *j)
 			return l->status;
 		/* A stream without an end is one that broke off, however politely. */
 		rc = rc == 0 ? -ECONNRESET : rc;
-	} while (!j->end && j->sink.error == 0 && try_again(l, &patience, rc));
+	} while (!j->end && j->sink.error == 0 && follow_again(j, &patience, rc));
 	sink_end(&j->sink);
 	return j->end || j->sink.error < 0 ? 0 : lost(l, rc);
 }
@@ -292,7 +300,7 @@ static int await(struct job *j)
 		struct answer a;
 		int rc = call_try(
 			l, "GET", call_path(j->session, "/exec/%s?waitMs=60000", j->id), NULL, &a);
-		if (rc < 0 && try_again(l, &patience, rc))
+		if (rc < 0 && follow_again(j, &patience, rc))
 			continue;
 		if (rc < 0)
 			return lost(l, rc);
@@ -353,18 +361,35 @@ static int status_of(struct job *j)
 		return (int)json_integer_value(code);
 	if (j->interrupt.count > 0 && j->interrupt.signo > 0)
 		return 128 + j->interrupt.signo;
+	if (by && strcmp(by, "not_started") == 0)
+		return line_fail(j->line, "the shell has not taken the command: nothing was run");
 	return line_fail(j->line, "nobody knows how the command ended (%s)", by ? by : "no reason");
+}
+
+/* It was in the queue of a server that was killed: nothing was run, and its key sees to it that it is run once. */
+static bool is_to_be_asked_again(struct job *j)
+{
+	const char *by = json_string_value(json_object_get(j->end, "endedBy"));
+	if (!j->server_lost || j->interrupt.count > 0 || !by || strcmp(by, "not_started") != 0)
+		return false;
+	j->server_lost = false;
+	json_decref(j->end);
+	j->end = NULL;
+	return true;
 }
 
 static int perform(struct job *j)
 {
 	struct line *l = j->line;
-	int rc = submit(j);
-	if (rc != 0 || j->detach)
-		return rc;
-	rc = l->json ? await(j) : follow(j);
-	if (rc != 0)
-		return rc;
+	int rc;
+	do {
+		rc = submit(j);
+		if (rc != 0 || j->detach)
+			return rc;
+		rc = l->json ? await(j) : follow(j);
+		if (rc != 0)
+			return rc;
+	} while (is_to_be_asked_again(j));
 	if (l->json && line_print_json(l, json_incref(j->end)) != 0)
 		return l->status;
 	return status_of(j);

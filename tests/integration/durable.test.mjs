@@ -1,0 +1,193 @@
+// What was acknowledged is known afterwards, and what is said of it is true: servers, holders and shells that are
+// killed or stopped around commands.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { cli } from './lib/cli.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const id = 's';
+
+const post = (server, command, fields = {}) => server.api.call('POST', `/api/session/${id}/exec`,
+	{ command, queue: true, ...fields }).then(({ data }) => data);
+const find = async (server, exec, wait = 0) => (await server.api.call('GET', `/api/session/${id}/exec/${exec.id ?? exec}?waitMs=${wait}`)).data;
+const list = async (server) => (await server.api.call('GET', `/api/session/${id}/exec`)).data;
+const ended = (server, exec) => until(`the end of ${exec.command}`, async () => {
+	const now = await find(server, exec, 1000);
+	return now.state === 'done' && now;
+}, { timeout: 30_000 });
+const running = (server, exec) => until(`the start of ${exec.command}`, async () => (await find(server, exec)).state === 'running');
+const lines = (server, name) => {
+	const file = path.join(server.cwd, name);
+	return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+};
+const atPrompt = (server) => until('the prompt', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
+const parentOf = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/^PPid:\s+(\d+)/m)[1]);
+const stopped = (pid) => until(`${pid} stopped`, () => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+
+scenario('the holder dies: what has run is never said not to have been started', { timeout: 90_000 }, async (server) => {
+	for (const command of ['echo ran >>ran; kill -9 $PPID', 'echo ran >>ran; kill -9 $PPID; sleep 60']) {
+		await server.session({ id });
+		const before = lines(server, 'ran').length;
+		const [e, queued] = await Promise.all([post(server, command, { cwd: server.cwd }), post(server, 'echo no >>ran')]);
+		assert.equal(lines(server, 'ran').length, before + 1);
+		assert.deepEqual([e.state, e.endedBy, e.exitCode], ['done', 'unknown', null], JSON.stringify(e));
+		// The one behind it was never typed, and that is known.
+		assert.deepEqual([queued.state, queued.endedBy, queued.startedAt, queued.exitCode], ['done', 'not_started', null, null]);
+		await server.api.delete(id);
+	}
+	await server.session({ id });
+	const e = await post(server, 'sleep 60', { yieldMs: 0 });
+	await running(server, e);
+	process.kill(parentOf((await server.api.get(id)).pid), 'SIGKILL');
+	assert.deepEqual((({ endedBy, exitCode }) => [endedBy, exitCode])(await ended(server, e)), ['unknown', null]);
+	// The Sandbox's client is not told that it may try again.
+	await server.api.delete(id);
+	await server.session({ id });
+	const refused = await server.api.refused(500, 'COMMAND_EXECUTION_ERROR', 'POST', '/api/execute', { command: 'echo ran >>ran; kill -9 $PPID', sessionId: id });
+	assert.match(refused.message, /not known/);
+	assert.equal(refused.context.endedBy, 'unknown');
+});
+
+scenario('the holder is stopped: the command runs, and nobody can tell', { timeout: 90_000 }, async (server) => {
+	await server.session({ id });
+	await post(server, 'true');
+	const holder = parentOf((await server.api.get(id)).pid);
+	process.kill(holder, 'SIGSTOP');
+	await stopped(holder);
+	const e = await post(server, 'echo ran >>ran', { yieldMs: 0, cwd: server.cwd });
+	await until('its work', () => lines(server, 'ran').length === 1);
+	const told = await ended(server, e);
+	assert.equal(told.endedBy, 'unknown', JSON.stringify(told));
+	process.kill(holder, 'SIGCONT');
+	assert.equal((await post(server, 'echo next >>ran')).endedBy, 'command');
+	assert.deepEqual(lines(server, 'ran'), ['ran', 'next']);
+});
+
+scenario('a shell that is stopped: what was given up never runs, and the next one once', { timeout: 120_000 }, async (server) => {
+	await server.session({ id });
+	await post(server, 'true', { cwd: server.cwd });
+	const shell = (await server.api.get(id)).pid;
+	for (const killed of [false, true]) {
+		await atPrompt(server);
+		process.kill(shell, 'SIGSTOP');
+		await stopped(shell);
+		const first = await post(server, 'echo first >>ran', { yieldMs: 0 });
+		const told = await ended(server, first);
+		assert.equal(told.endedBy, 'unknown', JSON.stringify(told));
+		if (killed) await server.restart();
+		assert.equal((await find(server, first)).endedBy, 'unknown');
+		const second = await post(server, 'echo second >>ran', { yieldMs: 0 });
+		assert.notEqual((await find(server, second)).state, 'done');
+		process.kill(shell, 'SIGCONT');
+		const e = await ended(server, second);
+		assert.deepEqual([e.endedBy, e.exitCode], ['command', 0], JSON.stringify(e));
+		assert.equal((await post(server, 'echo third >>ran')).endedBy, 'command');
+		assert.deepEqual(lines(server, 'ran').splice(-2), ['second', 'third']);
+	}
+	assert.equal(lines(server, 'ran').length, 4);
+});
+
+scenario('a shell that takes no line: it is proven that nothing was started', { timeout: 90_000 }, async (server) => {
+	await server.session({ id });
+	// Its key types a line that calls nothing; the key that asks for the state is as it was.
+	await post(server, `bind -x '"\\e[57399;17~": READLINE_LINE=": "'`);
+	const e = await post(server, 'echo ran >>ran', { cwd: server.cwd, key: 'k' });
+	assert.deepEqual([e.endedBy, e.startedAt], ['not_started', null], JSON.stringify(e));
+	await server.api.input(id, `bind -x '"\\e[57399;17~": __rs_load'\r`);
+	// With its key it is another try.
+	const again = await post(server, 'echo ran >>ran', { cwd: server.cwd, key: 'k' });
+	assert.deepEqual([again.endedBy, again.key, again.id === e.id], ['command', 'k', false]);
+	assert.equal((await post(server, 'echo ran >>ran', { key: 'k' })).id, again.id);
+	assert.deepEqual(lines(server, 'ran'), ['ran']);
+});
+
+scenario('what was queued or had been typed is known after kill -9, and a key runs nothing twice', { timeout: 120_000 }, async (server) => {
+	await server.session({ id });
+	const first = await post(server, 'echo first >>ran; until [ -e go ]; do sleep 0.02; done; (exit 7)', { yieldMs: 0, cwd: server.cwd, key: 'first' });
+	await running(server, first);
+	const queued = [];
+	for (let at = 0; at < 60; at += 1)
+		queued.push(await post(server, `echo ${at} >>ran`, { yieldMs: 0, ...at % 2 ? { key: `key ${at}` } : {} }));
+	const cancelled = await post(server, 'echo no >>ran', { yieldMs: 0 });
+	await server.api.call('POST', `/api/session/${id}/exec/${cancelled.id}/cancel`, {});
+	for (let round = 0; round < 2; round += 1) {
+		await server.restart();
+		for (const e of queued) {
+			const now = await find(server, e);
+			assert.deepEqual([now.state, now.endedBy, now.startedAt, now.command, now.key, now.submittedAt],
+				['done', 'not_started', null, e.command, e.key, e.submittedAt], JSON.stringify(now));
+		}
+		assert.equal((await find(server, cancelled)).endedBy, 'cancelled');
+		assert.equal((await find(server, first)).state, 'running');
+	}
+	assert.deepEqual(lines(server, 'ran'), ['first']);
+	await server.api.raw('POST', '/api/run', { command: 'touch go', cwd: server.cwd });
+	assert.equal((await ended(server, first)).exitCode, 7);
+	// Who asks again with his key: it runs once, whoever of them asks.
+	const again = await Promise.all([1, 3, 5, 3].map((at) => post(server, `echo ${at} >>ran`, { key: `key ${at}`, cwd: server.cwd })));
+	assert.equal(again[1].id, again[3].id);
+	assert.ok(again.every((e) => e.endedBy === 'command'));
+	assert.equal((await post(server, first.command, { key: 'first' })).id, first.id);
+	assert.deepEqual(lines(server, 'ran'), ['first', '1', '3', '5']);
+	await server.api.refused(409, 'KEY_IN_USE', 'POST', `/api/session/${id}/exec`, { command: 'other', key: 'key 7' });
+	const all = await list(server);
+	assert.equal(new Set(all.map((e) => e.id)).size, all.length);
+});
+
+scenario('kill -9 between typing and taking', { timeout: 120_000 }, async (server) => {
+	await server.session({ id });
+	await post(server, 'true', { cwd: server.cwd });
+	const shell = (await server.api.get(id)).pid;
+	for (let round = 0; round < 3; round += 1) {
+		const file = `ran${round}`;
+		await atPrompt(server);
+		process.kill(shell, 'SIGSTOP');
+		await stopped(shell);
+		const e = await post(server, `echo it >>${file}; (exit ${round})`, { yieldMs: 0, key: `k${round}`, cwd: server.cwd });
+		await until('being typed', async () => (await find(server, e)).state === 'starting');
+		await server.kill('SIGKILL');
+		// It takes it while no server is there, or in front of the next one, or in its time.
+		if (round === 0) {
+			process.kill(shell, 'SIGCONT');
+			await until('its work', () => lines(server, file).length === 1);
+		}
+		await server.start();
+		assert.equal((await find(server, e)).id, e.id);
+		if (round > 0) process.kill(shell, 'SIGCONT');
+		const now = await post(server, e.command, { key: `k${round}` });
+		assert.deepEqual([now.id, now.endedBy, now.exitCode], [e.id, 'command', round], JSON.stringify(now));
+		assert.deepEqual(lines(server, file), ['it']);
+	}
+});
+
+scenario('a command that has run for long is running for the next server, whatever the ring has forgotten', { timeout: 120_000, args: ['--ring-size', '64K'] }, async (server) => {
+	await server.session({ id });
+	const e = await post(server, 'for i in 1 2 3 4 5 6 7 8; do seq 20000; seq 2000 >&2; done; until [ -e go ]; do sleep 0.02; done; (exit 3)', { yieldMs: 0, cwd: server.cwd, streams: 'pipes' });
+	await running(server, e);
+	const before = await find(server, e);
+	await until('quiet', async () => {
+		const { offset } = await server.api.get(id);
+		return offset > 500_000 && (await server.api.call('GET', `/api/session/${id}/state`)).state.status !== 'prompt';
+	});
+	await server.restart();
+	const now = await find(server, e);
+	assert.deepEqual([now.state, now.startedAt], ['running', before.startedAt], JSON.stringify(now).slice(0, 500));
+	await server.api.raw('POST', '/api/run', { command: 'touch go', cwd: server.cwd });
+	const last = await ended(server, e);
+	assert.deepEqual([last.exitCode, last.endedBy], [3, 'command']);
+});
+
+scenario('the command line asks again for what was not started when the server was killed', { timeout: 90_000 }, async (server) => {
+	await server.session({ id });
+	const first = await post(server, 'until [ -e go ]; do sleep 0.02; done', { yieldMs: 0, cwd: server.cwd });
+	await running(server, first);
+	const asked = cli(server, ['exec', '--queue', id, 'echo ran >>ran; echo mine; exit_is() { return 9; }; exit_is']);
+	await until('its being queued', async () => (await list(server)).some((e) => e.state === 'queued'));
+	await server.restart();
+	await server.api.raw('POST', '/api/run', { command: 'touch go', cwd: server.cwd });
+	const { code, stdout, stderr } = await asked;
+	assert.deepEqual([code, stdout, stderr], [9, 'mine\n', '']);
+	assert.deepEqual(lines(server, 'ran'), ['ran']);
+});

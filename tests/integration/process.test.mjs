@@ -263,7 +263,7 @@ processes('a stream that is not read holds nothing up and hears what it has miss
 	assert.ok(server.child);
 });
 
-processes('500 short processes: all end, all are reported, nothing is left', { timeout: 150_000 }, async (p, server) => {
+processes('500 short processes: all end, all are reported, nothing is left', { args: ['--kept-processes', '500'], timeout: 150_000 }, async (p, server) => {
 	await p.finish('true').then(({ id }) => p.remove(id));
 	const before = Object.keys(descriptors(server.pid)).length;
 	const ids = Array.from({ length: 500 }, (_, i) => `p${i}`);
@@ -603,7 +603,7 @@ processes('removing forgets the process and everything of it', async (p, server)
 	await until('end of its holder', () => server.leftovers().filter((pid) => pid !== server.pid).length === 0);
 });
 
-processes('the log says who ran what, and no environment', async (p, server) => {
+processes('the log says who ran what, and no environment', { args: ['--log-commands'] }, async (p, server) => {
 	await p.finish('exit 3', { processId: 'logged', env: { SECRET: 'hush-hush' } });
 	const line = (message) => until(`"${message}" in the log`,
 		() => server.stderr.split('\n').find((each) => each.includes(`module=process msg=${message}`)));

@@ -485,7 +485,7 @@ scenario('a killed server leaves nothing that the next one does not end', async 
 	assert.equal((await run(server, 'echo again')).stdout, 'again\n');
 });
 
-scenario('the log says who ran what, and nothing that is secret', async (server) => {
+scenario('the log says who ran what, and nothing that is secret', { args: ['--log-commands'] }, async (server) => {
 	await run(server, `echo é; : ${'x'.repeat(300)}`, { env: { SECRET_VALUE: 'hunter2' }, stdin: 'hunter3' });
 	await run(server, 'exit 3', { cwd: '/' });
 	const lines = await until('two lines', () => {

@@ -1,5 +1,6 @@
 #include "shell/labels.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,20 @@ void labels_forget(struct labels *l, uint64_t offset)
 		l->floor = mark_offset(l, 0);
 		drop_first(l);
 	}
+}
+
+int labels_take(struct labels *l, uint64_t *marks, unsigned count)
+{
+	uint64_t last = l->floor;
+	for (unsigned i = 0; i < count; i++) {
+		if (marks[i] >> SOURCE_BITS <= last)
+			return -EBADMSG;
+		last = marks[i] >> SOURCE_BITS;
+	}
+	l->marks = marks;
+	l->start = 0;
+	l->count = l->capacity = count;
+	return 0;
 }
 
 /* Whether records from `at` on lead exactly to tail. */

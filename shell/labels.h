@@ -40,6 +40,12 @@ void labels_forget(struct labels *l, uint64_t offset);
 enum event_source labels_find(const struct labels *l, uint64_t offset, uint64_t *ret_end);
 
 /*
+ * Fill labels that have just been prepared with count marks, as they are in struct labels, in one line. marks:
+ * taken, from malloc. Returns 0, or -EBADMSG (then they are not taken) when they are in no order.
+ */
+int labels_take(struct labels *l, uint64_t *marks, unsigned count);
+
+/*
  * The offset in an event log of its oldest whole record. tail: where a record is known to begin, for
  * which control.events_tail does. When the beginning has been overwritten, records are recognised by
  * their leading exactly to tail. Returns tail when none are.

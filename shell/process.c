@@ -2,6 +2,7 @@
 #include "shell/process.h"
 
 #include "shell/clock.h"
+#include "shell/output_file.h"
 #include "shell/processes_internal.h"
 #include "shell/tree.h"
 
@@ -16,8 +17,6 @@
 #define FOLLOWED_TURN ((size_t)16 << 10)
 /* So much in a turn is a flood: the next turn is a little later, so that the holder need not wake us. */
 #define FLOOD_BYTES ((size_t)8 << 10)
-#define REST_MS 1u
-#define END_GRACE_MS 300u /* for whoever a kill has missed */
 
 const char *process_status(const struct process *p)
 {
@@ -43,14 +42,6 @@ bool process_exit_code(const struct process *p, int *ret_code)
 	return true;
 }
 
-uint64_t process_oldest(const struct process *p)
-{
-	uint64_t oldest = p->ring_open ? stream_oldest(&p->link.ring.bytes) : 0;
-	if (oldest < p->labels.floor)
-		oldest = p->labels.floor;
-	return oldest < p->head ? oldest : p->head;
-}
-
 void process_attach(struct process *p, struct process_viewer *v)
 {
 	DL_APPEND(p->viewers, v);
@@ -62,9 +53,10 @@ void process_detach(struct process *p, struct process_viewer *v)
 	DL_FOREACH (p->viewers, found) {
 		if (found == v) {
 			DL_DELETE(p->viewers, v);
-			return;
+			break;
 		}
 	}
+	process_close_output(p);
 }
 
 void process_tell(struct process *p)
@@ -219,31 +211,7 @@ static void fail_start(struct process *p, enum report_stage stage, int error)
 	process_answer(&p->waiters, p, stage, error);
 }
 
-static void on_rested(uv_timer_t *timer)
-{
-	struct processes *t = timer->data;
-	struct process *p, *next;
-	LL_FOREACH_SAFE2(t->resting, p, next, next_turn)
-	{
-		LL_DELETE2(t->resting, p, next_turn);
-		p->turn = PROCESS_ASLEEP;
-		process_make_busy(p);
-	}
-}
-
-/* Look again a little later; the holder does not wake us until then. */
-static void rest(struct process *p)
-{
-	struct processes *t = p->table;
-	if (p->turn != PROCESS_ASLEEP)
-		return;
-	p->turn = PROCESS_RESTING;
-	LL_PREPEND2(t->resting, p, next_turn);
-	if (!uv_is_active((const uv_handle_t *)&t->rest))
-		uv_timer_start(&t->rest, on_rested, REST_MS, 0);
-}
-
-static void consume(struct process *p)
+void process_consume(struct process *p)
 {
 	struct processes *t = p->table;
 	const struct ring *ring = &p->link.ring;
@@ -267,55 +235,18 @@ static void consume(struct process *p)
 	p->tail = followed && head - p->tail > FOLLOWED_TURN ? p->tail + FOLLOWED_TURN : head;
 	if (p->holder_lost) {
 		p->tail = head;
+		process_keep(p);
 		return;
 	}
 	link_consumed(&p->link, p->tail, p->events_offset);
 	if (p->tail < head)
 		process_make_busy(p);
+	else if (process_keep(p))
+		return;
 	else if (flood >= FLOOD_BYTES)
-		rest(p);
+		process_rest(p);
 	else if (!link_sleep(&p->link, head, p->events_offset))
 		process_make_busy(p);
-}
-
-/* Turns */
-
-void process_make_busy(struct process *p)
-{
-	struct processes *t = p->table;
-	if (p->turn != PROCESS_ASLEEP)
-		return;
-	p->turn = PROCESS_BUSY;
-	LL_APPEND2(t->busy, p, next_turn);
-	if (!uv_is_active((const uv_handle_t *)&t->idle))
-		uv_idle_start(&t->idle, process_turns);
-}
-
-void process_turns(uv_idle_t *idle)
-{
-	struct processes *t = idle->data;
-	struct process *turn = t->busy;
-	t->busy = NULL;
-	while (turn) {
-		struct process *p = turn;
-		turn = p->next_turn;
-		p->turn = PROCESS_ASLEEP;
-		if (p->ring_open)
-			consume(p);
-	}
-	if (!t->busy)
-		uv_idle_stop(idle);
-}
-
-/* One that is released has no turn any more. */
-static void forget_turn(struct process *p)
-{
-	struct processes *t = p->table;
-	if (p->turn == PROCESS_BUSY)
-		LL_DELETE2(t->busy, p, next_turn);
-	else if (p->turn == PROCESS_RESTING)
-		LL_DELETE2(t->resting, p, next_turn);
-	p->turn = PROCESS_ASLEEP;
 }
 
 /* The holder */
@@ -334,17 +265,10 @@ static void open_ring(struct process *p)
 	p->ring_open = true;
 }
 
-void process_end_holder(struct process *p)
-{
-	p->end_asked = true;
-	if (p->holder_lost || link_end(&p->link, END_GRACE_MS) < 0)
-		process_discard(p);
-}
-
 static void on_attached(void *user)
 {
 	struct process *p = user;
-	if (p->state == PROCESS_REMOVING) {
+	if (p->state == PROCESS_REMOVING || p->kept) {
 		process_end_holder(p);
 		return;
 	}
@@ -352,14 +276,20 @@ static void on_attached(void *user)
 	p->table->counters.adopted += p->adopted;
 	if (p->state == PROCESS_RUNNING)
 		process_arm(p);
-	consume(p);
-	if (p->ring_open && atomic_load(&p->link.ring.header->exited))
+	process_consume(p);
+	if (p->ring_open && atomic_load(&p->link.ring.header->exited)) {
 		note_exit(p); /* should its event be lost */
+		process_make_busy(p);
+	}
 }
 
 static void on_failed(void *user, enum report_stage stage, int error)
 {
 	struct process *p = user;
+	if (p->kept && p->state != PROCESS_REMOVING) {
+		process_let_go(p);
+		return;
+	}
 	if (p->state != PROCESS_REMOVING)
 		fail_start(p, stage, error);
 	process_discard(p);
@@ -369,7 +299,7 @@ static void on_wake(void *user)
 {
 	struct process *p = user;
 	if (p->ring_open && p->turn == PROCESS_ASLEEP)
-		consume(p);
+		process_consume(p);
 }
 
 static void on_lost(void *user, bool taken)
@@ -377,15 +307,23 @@ static void on_lost(void *user, bool taken)
 	struct process *p = user;
 	struct processes *t = p->table;
 	p->holder_lost = true;
-	if (p->state == PROCESS_REMOVING || (p->state == PROCESS_ENDED && p->gone)) {
-		/* Asked for, or its time to live has passed. */
+	p->taken = taken;
+	if (p->state == PROCESS_REMOVING) {
 		process_discard(p);
+		return;
+	}
+	if (p->state == PROCESS_ENDED && p->gone) {
+		/* As it was told to, or its time to live has passed; what it wrote is at hand. */
+		if (p->kept)
+			process_let_go(p);
+		else
+			process_make_busy(p);
 		return;
 	}
 	t->counters.holders_lost++;
 	t->callbacks->failed(t->user, p->id,
 		taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
-	consume(p);
+	process_consume(p);
 	if (p->state == PROCESS_STARTING) {
 		fail_start(p, REPORT_SETUP, -ECONNRESET);
 		process_discard(p);
@@ -394,14 +332,18 @@ static void on_lost(void *user, bool taken)
 	note_end(p, 0, -ECONNRESET, p->head, clock_wall_ms());
 	note_gone(p);
 	process_tell(p);
+	process_make_busy(p);
 }
 
 static void on_ended(void *user, int error)
 {
 	struct process *p = user;
 	struct processes *t = p->table;
-	if (p->state != PROCESS_REMOVING)
+	if (p->state != PROCESS_REMOVING) {
+		if (p->kept)
+			process_let_go(p);
 		return;
+	}
 	if (error < 0)
 		t->callbacks->failed(t->user, p->id, "some of its processes survive", error);
 	p->gone = error == 0;
@@ -472,6 +414,14 @@ err_fd:
 	return rc;
 }
 
+void process_let_go(struct process *p)
+{
+	p->ring_open = false;
+	if (!p->let_go)
+		link_close(&p->link, on_link_closed);
+	p->let_go = true;
+}
+
 void process_release(struct process *p)
 {
 	struct processes *t = p->table;
@@ -482,7 +432,7 @@ void process_release(struct process *p)
 		HASH_DEL(t->table, p);
 		t->running -= p->state != PROCESS_ENDED;
 	}
-	forget_turn(p);
+	process_forget_turn(p);
 	p->ring_open = false;
 	DL_FOREACH_SAFE (p->viewers, v, next) {
 		DL_DELETE(p->viewers, v);
@@ -493,6 +443,8 @@ void process_release(struct process *p)
 	process_answer(&p->killers, p, REPORT_READY, rc);
 	process_answer(&p->removers, p, REPORT_READY, rc);
 	process_input_close(p);
+	output_file_close(p->file);
+	p->file = NULL;
 	uv_close((uv_handle_t *)&p->timer, process_on_handle_closed);
-	link_close(&p->link, on_link_closed);
+	process_let_go(p);
 }

@@ -4,13 +4,15 @@
  * and pty/supervise.h for how it runs.
  *
  * States: starting -> running -> ended; removing from any of them, then it is gone. Ended is when the
- * command itself has ended: whoever it has left behind lives on and may write, until it is killed.
+ * command itself has ended: whoever it has left behind lives on and may write, until it is killed. When nobody
+ * of them is left its output moves to a file, and its holder ends.
  */
 #pragma once
 
 #include "pty/link.h"
 #include "shell/labels.h"
 #include "shell/name.h"
+#include "shell/streams.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,7 +79,10 @@ struct process {
 	enum process_state state;
 	bool adopted;     /* found when the server started */
 	bool holder_lost; /* nobody writes the ring any more */
+	bool taken;       /* another server has the holder */
 	bool end_asked;   /* the holder has been told to end */
+	bool kept;        /* its output is in a file, see process_keep.c */
+	bool let_go;      /* there is no holder any more, and no link to it */
 	bool gone;        /* nobody of the tree lives any more */
 	bool timed_out, kill_asked;
 	bool input_pipe, input_closed;
@@ -88,9 +93,12 @@ struct process {
 	struct link link;
 	bool ring_open;
 	struct labels labels;
-	uint64_t head;          /* of the ring: labels are known up to here */
-	uint64_t tail;          /* the holder has been told that this much is consumed */
-	uint64_t events_offset; /* of the event log, read so far */
+	struct output_file *file; /* being written; once kept: being read, or NULL */
+	uint64_t keep_at_ms;      /* loop time: not before is it tried again to write it */
+	uint64_t oldest;          /* of what is kept */
+	uint64_t head;            /* of the ring: labels are known up to here */
+	uint64_t tail;            /* the holder has been told that this much is consumed */
+	uint64_t events_offset;   /* of the event log, read so far */
 	struct process_viewer *viewers;
 	struct process_waiter *waiters;  /* for the start */
 	struct process_waiter *killers;  /* for the end of the tree */
@@ -113,6 +121,18 @@ bool process_exit_code(const struct process *p, int *ret_code);
 
 /* Where the output that is still there begins. */
 uint64_t process_oldest(const struct process *p);
+
+/*
+ * Before its output is read: have it at hand, until nobody follows it any more. Returns 0, or a negative errno
+ * when it is there but cannot be read now.
+ */
+int process_open_output(struct process *p);
+
+/* It has been read; whoever follows it may go on. */
+void process_close_output(struct process *p);
+
+/* What there is to be read of these sources, up to end. */
+struct streams_range process_range(const struct process *p, uint64_t end, unsigned sources);
 
 /* Follow and stop following (harmless when v is not attached). */
 void process_attach(struct process *p, struct process_viewer *v);

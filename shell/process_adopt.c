@@ -1,5 +1,5 @@
 /*
- * Adopting what an earlier server has left. A directory without a holder is removed, one that was being
+ * Adopting what an earlier server has left. A directory with neither a holder nor an output is removed, one that was being
  * removed is removed, and one whose holder is still starting is looked at later.
  */
 #include "shell/directory.h"
@@ -30,10 +30,14 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	if (rc < 0 || processes_find(t, p->id))
 		ending = true;
 	p->adopted = true;
+	int kept = ending ? -ENOENT : process_keep_load(p, dir_fd);
+	if (kept < 0 && kept != -ENOENT)
+		t->callbacks->failed(t->user, directory, "cannot read its output", kept);
 	p->state = ending         ? PROCESS_REMOVING
 		: p->ended_ms > 0 ? PROCESS_ENDED
 		: p->pid > 0      ? PROCESS_RUNNING
 				  : PROCESS_STARTING;
+	t->counters.adopted += p->kept;
 	if (ending) {
 		DL_APPEND(t->removing, p);
 	} else {
@@ -42,6 +46,10 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	}
 	if (rc == 0)
 		rc = link_adopt(&p->link);
+	if (rc < 0 && p->kept) {
+		process_let_go(p); /* it has ended, and that is all that it is needed for */
+		return 0;
+	}
 	if (rc < 0)
 		process_release(p);
 	return rc;
@@ -102,7 +110,7 @@ bool processes_adopting(const struct processes *t)
 	if (uv_is_active((const uv_handle_t *)&t->rescan))
 		return true;
 	for (p = t->table; p; p = p->hh.next)
-		if (p->adopted && !p->ring_open)
+		if (p->adopted && !p->ring_open && !p->kept)
 			return true;
 	return false;
 }

@@ -41,7 +41,7 @@ void process_kill_done(struct process *p, int survivors)
 	p->survivors = (unsigned)survivors;
 	uv_timer_stop(&p->timer);
 	process_answer(&p->killers, p, REPORT_READY, survivors > 0 ? -EBUSY : 0);
-	if (p->state == PROCESS_REMOVING && !p->end_asked)
+	if (p->state == PROCESS_REMOVING && (!p->end_asked || p->kept))
 		process_end_holder(p);
 }
 

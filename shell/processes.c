@@ -1,8 +1,8 @@
 /*
  * The life of processes. The order of things at a start: directory, process.json, files, holder, attach, the
- * supervisor's word that the command runs. At an end: the supervisor's word, the end of whoever is left,
- * and some time later the marker "ending", the end of the holder, the directory. A crash in between leaves
- * what the next server can go on with.
+ * supervisor's word that the command runs. At an end: the supervisor's word, the end of whoever is left, the
+ * output's file, the end of the holder, and some time later the marker "ending" and the end of the directory. A
+ * crash in between leaves what the next server can go on with.
  */
 #include "shell/processes.h"
 
@@ -12,6 +12,7 @@
 #include "shell/directory.h"
 #include "shell/environment.h"
 #include "shell/file.h"
+#include "shell/output_file.h"
 #include "shell/processes_internal.h"
 
 #include <assert.h>
@@ -71,10 +72,11 @@ bool processes_idle(const struct processes *t)
 
 void process_remove_directory(struct processes *t, const char *name)
 {
-	static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT,
-		WIRE_FIFO_STDERR, SUPERVISE_STDIN, PROCESS_COMMAND_FILE, PROCESS_COMMAND_NEW,
-		PROCESS_PREAMBLE_FILE, PROCESS_PREAMBLE_NEW, PROCESS_META_FILE, PROCESS_META_NEW,
-		PROCESS_ENDING_FILE};
+	/* Its output first, for without that and a holder it is nothing. */
+	static const char *const files[] = {OUTPUT_FILE, OUTPUT_FILE_NEW, WIRE_SOCKET, WIRE_FIFO,
+		WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR, SUPERVISE_STDIN, PROCESS_COMMAND_FILE,
+		PROCESS_COMMAND_NEW, PROCESS_PREAMBLE_FILE, PROCESS_PREAMBLE_NEW, PROCESS_META_FILE,
+		PROCESS_META_NEW, PROCESS_ENDING_FILE};
 	int fd = openat(t->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;
@@ -260,7 +262,7 @@ void processes_remove(
 	struct processes *t, struct process *p, unsigned grace_ms, struct process_waiter *waiter)
 {
 	assert(p->state != PROCESS_REMOVING);
-	bool attached = p->ring_open;
+	bool attached = p->ring_open || p->kept;
 	int fd = openat(p->link.dir_fd, PROCESS_ENDING_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
@@ -294,6 +296,8 @@ static void on_sweep(uv_timer_t *timer)
 	HASH_ITER (hh, t->table, p, next) {
 		if (p->state != PROCESS_ENDED || !p->gone)
 			continue;
+		if (!p->kept)
+			process_make_busy(p); /* it may be possible now */
 		if (t->config.ttl_s > 0 && now > p->ended_ms + (uint64_t)t->config.ttl_s * 1000)
 			processes_remove(t, p, 0, NULL);
 		else if (now < p->ended_ms + PROCESSES_FRESH_MS)

@@ -4,10 +4,11 @@
  *
  *   RUNTIME/processes/ID+SUFFIX/   "s" and the FIFOs (the holder's), "process.json", "i" (standard input),
  *                                  "command" and "preamble" when they are not passed as an argument,
+ *                                  "output" when it has ended, then the holder's are no more,
  *                                  "ending" once it is being removed
  *
- * An ended process is kept, with its holder, until it is too old or too many have ended since. One that
- * left others behind is kept as long as they live.
+ * An ended process is kept until it is too old or too many have ended since. One that left others behind is
+ * kept, with its holder, as long as they live.
  */
 #pragma once
 
@@ -50,6 +51,7 @@ struct processes_callbacks {
 /* For /metrics. */
 struct processes_counters {
 	uint64_t started, adopted, ended, timed_out, killed, holders_lost, start_failures, removed;
+	uint64_t keep_failures;
 	uint64_t bytes_out, bytes_in;
 };
 
@@ -84,6 +86,7 @@ struct processes {
 	uv_timer_t sweep;  /* retention */
 	uv_timer_t rescan; /* looks for holders that were still starting */
 	unsigned rescans;
+	bool keep_failing; /* outputs cannot be moved to files now; it has been said */
 	int dir_fd;
 	bool closing;
 	struct processes_counters counters;

@@ -1,4 +1,4 @@
-/* What the files of the table share: processes.c, process.c, process_adopt.c, process_kill.c, process_input.c. */
+/* What the files of the table share: processes.c, process.c, process_adopt.c, process_keep.c, ... */
 #pragma once
 
 #include "shell/processes.h"
@@ -42,6 +42,18 @@ void process_save(struct process *p);
 /* Go on with what the timer is for: the time limit. */
 void process_arm(struct process *p);
 
+/*
+ * A step of moving the output of a process to its file, when its time has come; then the holder ends. Returns
+ * whether there is nothing else to be done with it now.
+ */
+bool process_keep(struct process *p);
+
+/* Look for the file, of which an earlier server may have seen to. dir_fd: borrowed. 0 or a negative errno. */
+int process_keep_load(struct process *p, int dir_fd);
+
+/* The holder is gone, or nobody cares for it any more. */
+void process_let_go(struct process *p);
+
 /* Nobody of the tree is left: kills are done. */
 void process_kill_done(struct process *p, int survivors);
 
@@ -56,6 +68,15 @@ void process_on_handle_closed(uv_handle_t *handle);
 
 /* Have it looked at in the next turn of the loop. */
 void process_make_busy(struct process *p);
+
+/* Look at it again a little later; the holder does not wake us until then. */
+void process_rest(struct process *p);
+
+/* One that is released has no turn any more. */
+void process_forget_turn(struct process *p);
+
+/* Take what the holder has written: a turn's worth. */
+void process_consume(struct process *p);
 
 /* One turn for each busy process. */
 void process_turns(uv_idle_t *idle);

@@ -4,6 +4,8 @@
  */
 #include "shell/streams.h"
 
+#include "shell/output_file.h"
+
 #include <string.h>
 
 static bool is_plain(enum event_source source)
@@ -76,21 +78,71 @@ static size_t copy_exact(uint8_t *dst, const uint8_t *bytes, size_t length)
 	return done;
 }
 
-/* Where to stop reading a run of a pipe that goes on: not between a CR and its LF. */
-static uint64_t cut(const struct stream *bytes, uint64_t from, uint64_t to, uint64_t run_end)
+static uint64_t oldest_of(const struct streams_range *r)
 {
-	if (to >= run_end || *stream_at(bytes, to - 1) != '\r' || *stream_at(bytes, to) != '\n')
-		return to;
-	return to - 1 > from ? to - 1 : to + 1;
+	return r->file ? r->file->facts.oldest : stream_oldest(r->bytes);
+}
+
+static const struct labels *labels_of(const struct streams_range *r)
+{
+	return r->file ? &r->file->labels : r->labels;
+}
+
+/* So many bytes in a row; NULL when they cannot be read. */
+static const uint8_t *bytes_at(const struct streams_range *r, uint64_t from, uint64_t to)
+{
+	return r->file ? output_file_at(r->file, from, (size_t)(to - from))
+		       : stream_at(r->bytes, from);
+}
+
+/* Whether what was read from there on was there. */
+static bool holds(const struct streams_range *r, uint64_t from)
+{
+	return r->file || stream_holds(r->bytes, from);
+}
+
+/*
+ * How much to read of length bytes of a run of a pipe that goes on with at least one more: not up to between
+ * a CR and its LF.
+ */
+static size_t cut(const uint8_t *bytes, size_t length)
+{
+	if (bytes[length - 1] != '\r' || bytes[length] != '\n')
+		return length;
+	return length > 1 ? length - 1 : length + 1;
 }
 
 /* The first byte that is there and has a known writer. */
 static uint64_t first_known(const struct streams_range *r)
 {
-	uint64_t oldest = stream_oldest(r->bytes);
-	if (oldest < r->labels->floor)
-		oldest = r->labels->floor;
+	uint64_t oldest = oldest_of(r);
+	if (oldest < labels_of(r)->floor)
+		oldest = labels_of(r)->floor;
 	return oldest < r->end ? oldest : r->end;
+}
+
+/* The most that is read at once of a run that goes from one offset to another. */
+static size_t limit(const struct streams_range *r, uint64_t run, size_t cap)
+{
+	if (r->file && cap > OUTPUT_FILE_WINDOW - 1)
+		cap = OUTPUT_FILE_WINDOW - 1; /* one more is looked at */
+	return run > cap ? cap : (size_t)run;
+}
+
+/*
+ * Copy piece->length bytes of a range, or about as many when the run goes on. Returns how many of the range that
+ * were.
+ */
+static size_t copy(uint8_t *dst, const uint8_t *bytes, bool goes_on, struct streams_piece *piece)
+{
+	size_t length = piece->length;
+	if (is_plain(piece->source)) {
+		memcpy(dst, bytes, length);
+		return length;
+	}
+	length = goes_on ? cut(bytes, length) : length;
+	piece->length = copy_exact(dst, bytes, length);
+	return length;
 }
 
 bool streams_read(const struct streams_range *r, uint64_t *cursor, uint8_t *dst, size_t cap,
@@ -105,26 +157,24 @@ bool streams_read(const struct streams_range *r, uint64_t *cursor, uint8_t *dst,
 			*cursor = oldest;
 			continue;
 		}
-		enum event_source source = labels_find(r->labels, *cursor, &run_end);
+		ret_piece->source = labels_find(labels_of(r), *cursor, &run_end);
 		run_end = run_end < r->end ? run_end : r->end;
-		if (!(r->sources & 1u << source)) {
+		if (!(r->sources & 1u << ret_piece->source)) {
 			*cursor = run_end;
 			continue;
 		}
-		uint64_t to = run_end - *cursor > cap ? *cursor + cap : run_end;
-		if (!is_plain(source))
-			to = cut(r->bytes, *cursor, to, run_end);
-		size_t length = (size_t)(to - *cursor);
-		const uint8_t *from = stream_at(r->bytes, *cursor);
-		if (is_plain(source))
-			memcpy(dst, from, length);
-		else
-			length = copy_exact(dst, from, length);
-		if (!stream_holds(r->bytes, *cursor))
+		ret_piece->length = limit(r, run_end - *cursor, cap);
+		uint64_t to = *cursor + ret_piece->length;
+		const uint8_t *bytes = bytes_at(r, *cursor, to + (to < run_end));
+		if (!bytes) {
+			ret_piece->lost += ret_piece->length;
+			*cursor = to;
+			continue;
+		}
+		size_t done = copy(dst, bytes, to < run_end, ret_piece);
+		if (!holds(r, *cursor))
 			continue; /* it was overwritten meanwhile */
-		ret_piece->source = source;
-		ret_piece->length = length;
-		*cursor = to;
+		*cursor += done;
 		return true;
 	}
 	return false;

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct output_file;
+
 /* Sources, to be added up. */
 #define STREAMS_TERMINAL (1u << EVENT_SOURCE_TERMINAL)
 #define STREAMS_STDOUT (1u << EVENT_SOURCE_STDOUT)
@@ -42,8 +44,9 @@ void streams_label(struct streams *s, enum event_source source, streams_output *
 
 /* What is read, and how far. */
 struct streams_range {
-	const struct stream *bytes;
+	const struct stream *bytes;  /* of a ring */
 	const struct labels *labels; /* they know who wrote the bytes before end */
+	struct output_file *file;    /* if not NULL, bytes and labels are in it */
 	uint64_t end; /* the ring's head, or where a command ended: no CR is separated from its LF there */
 	unsigned sources; /* which (STREAMS_...); bytes of others are passed over */
 };
@@ -58,7 +61,7 @@ struct streams_piece {
 /*
  * Read the next bytes of one source from *cursor on and advance *cursor behind them. dst: cap bytes (at
  * least 1), borrowed. Returns whether there was something: then length > 0; otherwise *cursor is at the
- * range's end, and only ret_piece->lost means anything. Cannot fail.
+ * range's end, and only ret_piece->lost means anything. Cannot fail: what cannot be read is lost.
  */
 bool streams_read(const struct streams_range *range, uint64_t *cursor, uint8_t *dst, size_t cap,
 	struct streams_piece *ret_piece);

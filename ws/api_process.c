@@ -27,6 +27,17 @@ struct process *api_process_find(struct api *a, struct request *r)
 	return p;
 }
 
+struct process *api_process_open(struct api *a, struct request *r)
+{
+	struct process *p = api_process_find(a, r);
+	int rc = p ? process_open_output(p) : 0;
+	if (rc == 0)
+		return p;
+	reply_error(r, error_code_of(rc), "The output of the process cannot be read",
+		json_pack("{s:s}", "processId", p->id));
+	return NULL;
+}
+
 /* Starting */
 
 /* Someone waits for a process over the API. */

@@ -33,15 +33,6 @@ static uint64_t end_of(const struct process *p)
 	return p->ended_ms > 0 && p->end_offset < p->head ? p->end_offset : p->head;
 }
 
-/* What there is to be read, up to end. */
-static struct streams_range range_of(const struct process *p, uint64_t end, unsigned sources)
-{
-	return (struct streams_range){.bytes = &p->link.ring.bytes,
-		.labels = &p->labels,
-		.end = p->ring_open ? end : 0,
-		.sources = sources};
-}
-
 /* Bytes of one stream, collected. */
 struct gathered {
 	uint8_t *bytes;
@@ -78,7 +69,7 @@ json_t *api_process_tail(const struct process *p, unsigned sources, size_t max)
 	struct streams_piece piece;
 	uint8_t buffer[4096];
 	uint64_t cursor = process_oldest(p);
-	struct streams_range range = range_of(p, end_of(p), sources);
+	struct streams_range range = process_range(p, end_of(p), sources);
 	/* It is short, and what lies before it is passed over: twice as much is at hand in most cases. */
 	while (streams_read(&range, &cursor, buffer, sizeof buffer, &piece)) {
 		uint8_t *to = make_room(&g, piece.length);
@@ -105,14 +96,14 @@ void api_process_logs(struct api *a, struct request *r)
 	struct gathered g[STREAMS] = {{0}};
 	struct streams_piece piece;
 	uint8_t buffer[4096];
-	struct process *p = api_process_find(a, r);
+	struct process *p = api_process_open(a, r);
 	if (!p)
 		return;
 	uint64_t cursor = process_oldest(p), lost, end = p->head;
 	if (end > LOGS_MAX && cursor < end - LOGS_MAX)
 		cursor = end - LOGS_MAX;
 	lost = cursor;
-	struct streams_range range = range_of(p, end, STREAMS_COMMAND);
+	struct streams_range range = process_range(p, end, STREAMS_COMMAND);
 	while (streams_read(&range, &cursor, buffer, sizeof buffer, &piece)) {
 		struct gathered *to = &g[index_of(piece.source)];
 		uint8_t *room = make_room(to, piece.length);
@@ -122,6 +113,7 @@ void api_process_logs(struct api *a, struct request *r)
 		to->length += piece.length;
 		lost += piece.lost;
 	}
+	process_close_output(p);
 	json_t *body = json_pack("{s:s, s:o, s:o, s:I, s:I}", "processId", p->id, "stdout",
 		gathered_json(&g[STDOUT], lost > 0), "stderr", gathered_json(&g[STDERR], lost > 0),
 		"cursor", (json_int_t)cursor, "lost", (json_int_t)lost);
@@ -174,7 +166,7 @@ static json_t *collect(struct output *o, const struct process *p)
 	struct text_decoder decoders[STREAMS] = {{{0}}};
 	struct gathered g = {0};
 	struct streams_piece piece;
-	struct streams_range range = range_of(p, p->head, o->sources);
+	struct streams_range range = process_range(p, p->head, o->sources);
 	json_t *chunks = json_array();
 	uint8_t buffer[4096];
 	enum event_source source = EVENT_SOURCE_STDOUT;
@@ -273,7 +265,7 @@ static bool has_output(struct output *o)
 	uint8_t byte[1];
 	uint64_t at = o->cursor;
 	const struct process *p = o->process;
-	struct streams_range range = range_of(p, p->head, o->sources);
+	struct streams_range range = process_range(p, p->head, o->sources);
 	bool some = streams_read(&range, &at, byte, sizeof byte, &piece);
 	if (!some && piece.lost == 0)
 		o->cursor = at;
@@ -342,16 +334,16 @@ static bool take_output(struct request *r, struct output *o, uint64_t *ret_wait_
 void api_process_output(struct api *a, struct request *r)
 {
 	uint64_t wait_ms;
-	struct process *p = api_process_find(a, r);
+	struct process *p = api_process_open(a, r);
 	struct output *o = p ? calloc(1, sizeof *o) : NULL;
 	if (!o) {
 		if (p)
 			reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
-		return;
+		goto out;
 	}
 	if (!take_output(r, o, &wait_ms)) {
 		free(o);
-		return;
+		goto out;
 	}
 	o->cursor = o->cursor > p->head ? p->head : o->cursor;
 	o->request = request_ref(r);
@@ -365,6 +357,10 @@ void api_process_output(struct api *a, struct request *r)
 		on_output_timeout(&o->timer);
 	else
 		uv_timer_start(&o->timer, on_output_timeout, wait_ms, 0);
+	return;
+out:
+	if (p)
+		process_close_output(p);
 }
 
 /* As it comes: GET .../stream */
@@ -450,7 +446,7 @@ static char *next_output(struct follower *f)
 	struct process *p = f->process;
 	struct streams_piece piece;
 	uint8_t bytes[EVENT_PIECE];
-	struct streams_range range = range_of(p, end_of(p), STREAMS_COMMAND);
+	struct streams_range range = process_range(p, end_of(p), STREAMS_COMMAND);
 	while (streams_read(&range, &f->cursor, bytes, sizeof bytes, &piece)) {
 		char *event = piece_event(f, &piece, bytes);
 		if (piece.lost > 0) {
@@ -539,13 +535,16 @@ static void on_follow_closed(void *user)
 
 void api_process_stream(struct api *a, struct request *r)
 {
-	struct process *p = api_process_find(a, r);
 	uint64_t cursor = 0;
-	if (!p || !take_number(r, "cursor", INT64_MAX, &cursor))
+	if (!take_number(r, "cursor", INT64_MAX, &cursor))
 		return;
-	struct follower *f = calloc(1, sizeof *f);
+	struct process *p = api_process_open(a, r);
+	struct follower *f = p ? calloc(1, sizeof *f) : NULL;
 	if (!f) {
+		if (!p)
+			return;
 		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		process_close_output(p);
 		return;
 	}
 	f->request = request_ref(r);

@@ -180,11 +180,8 @@ static bool look(struct wait *w)
 	uint8_t bytes[PIECE];
 	bool ended = p->ended_ms > 0;
 	uint64_t end = ended && p->end_offset < p->head ? p->end_offset : p->head;
-	const struct streams_range range = {.bytes = &p->link.ring.bytes,
-		.labels = &p->labels,
-		.end = end,
-		.sources = w->sources};
-	for (uint64_t at = w->cursor; p->ring_open; at = w->cursor) {
+	const struct streams_range range = process_range(p, end, w->sources);
+	for (uint64_t at = w->cursor;; at = w->cursor) {
 		bool some = streams_read(&range, &at, bytes, sizeof bytes, &piece);
 		w->lost += piece.lost;
 		/* The cursor of an answer is that of the piece: behind it nothing is passed over. */
@@ -356,7 +353,7 @@ static void begin(struct api *a, struct request *r, struct process *p, struct wa
 void api_process_wait(struct api *a, struct request *r)
 {
 	struct wanted wanted = {0};
-	struct process *p = api_process_find(a, r);
+	struct process *p = api_process_open(a, r);
 	json_t *body = p ? api_body(r) : NULL;
 	if (body && take_wanted(r, body, &wanted)) {
 		bool full = wanted.what == WAIT_PORT && a->port_watches >= API_PORT_WATCHES_MAX;
@@ -365,6 +362,8 @@ void api_process_wait(struct api *a, struct request *r)
 		else
 			begin(a, r, p, &wanted);
 	}
+	if (p)
+		process_close_output(p);
 	pattern_destroy(wanted.pattern);
 	json_decref(body);
 }

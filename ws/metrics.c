@@ -32,6 +32,14 @@ static void print_screens(FILE *f, const struct sessions *s)
 	print(f, "screen_bytes", "gauge", "Memory of all screens", memory);
 }
 
+static unsigned held(const struct processes *t)
+{
+	unsigned count = 0;
+	for (const struct process *p = t->table; p; p = p->hh.next)
+		count += !p->let_go;
+	return count;
+}
+
 static void print_processes(FILE *f, const struct processes *t)
 {
 	if (!t)
@@ -50,6 +58,10 @@ static void print_processes(FILE *f, const struct processes *t)
 		c->start_failures);
 	print(f, "process_holders_lost_total", "counter", "Holders of processes that died",
 		c->holders_lost);
+	print(f, "process_holders", "gauge", "Processes that have a holder", held(t));
+	print(f, "process_keep_failures_total", "counter",
+		"Times that the output of an ended process could not be moved to a file",
+		c->keep_failures);
 	print(f, "process_output_bytes_total", "counter", "Bytes of output of processes",
 		c->bytes_out);
 	print(f, "process_input_bytes_total", "counter", "Bytes of input of processes", c->bytes_in);

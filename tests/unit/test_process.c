@@ -1,6 +1,7 @@
 /* Processes in real holders, followed as the server does. */
 #include "shell/processes.h"
 
+#include "shell/output_file.h"
 #include "shell/processes_internal.h"
 #include "shell/streams.h"
 #include "tests/lib/folder.h"
@@ -10,17 +11,21 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define WAITERS 64u
 
 struct table {
 	struct folder folder;
 	uv_loop_t loop;
+	uv_timer_t alive; /* what else a server has: without anything a loop does not turn */
 	struct processes processes;
 	unsigned started, failed, done, ended, complaints;
 	int error;
@@ -84,24 +89,34 @@ static void open_table(unsigned kept)
 	cr_assert_eq(processes_open(&t.processes, &t.loop, &config, &callbacks, &t), 0);
 }
 
+static void on_alive(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
 static void set_up(void)
 {
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* whatever is left comes to us */
 	folder_make(&t.folder);
 	cr_assert_eq(uv_loop_init(&t.loop), 0);
+	uv_timer_init(&t.loop, &t.alive);
+	uv_timer_start(&t.alive, on_alive, 10, 10);
 	open_table(2);
 }
 
 static void close_table(void)
 {
 	processes_close(&t.processes);
+	uv_unref((uv_handle_t *)&t.alive);
 	uv_run(&t.loop, UV_RUN_DEFAULT);
+	uv_ref((uv_handle_t *)&t.alive);
 }
 
 static void tear_down(void)
 {
 	processes_remove_all(&t.processes);
 	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
+	uv_close((uv_handle_t *)&t.alive, NULL);
 	close_table();
 	cr_assert_eq(uv_loop_close(&t.loop), 0);
 	folder_remove(&t.folder);
@@ -124,20 +139,19 @@ static struct process *start(struct process_options o)
 	return processes_find(&t.processes, o.id);
 }
 
-static const char *output(const struct process *p, unsigned sources)
+static const char *output(struct process *p, unsigned sources)
 {
 	static char text[1 << 17];
 	uint64_t cursor = 0;
 	size_t length = 0;
 	struct streams_piece piece;
-	const struct streams_range range = {.bytes = &p->link.ring.bytes,
-		.labels = &p->labels,
-		.end = p->head,
-		.sources = sources};
+	cr_assert_eq(process_open_output(p), 0);
+	const struct streams_range range = process_range(p, p->head, sources);
 	while (streams_read(
 		&range, &cursor, (uint8_t *)text + length, sizeof text - 1 - length, &piece))
 		length += piece.length;
 	text[length] = '\0';
+	process_close_output(p);
 	return text;
 }
 
@@ -164,6 +178,63 @@ static unsigned directories(void)
 		count += d->d_name[0] != '.';
 	closedir(dir);
 	return count;
+}
+
+/* The directory of a process. */
+static int directory_of(const struct process *p)
+{
+	int fd = openat(t.processes.dir_fd, p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	return fd;
+}
+
+static bool has_file(const struct process *p, const char *name)
+{
+	int fd = directory_of(p);
+	bool found = faccessat(fd, name, F_OK, 0) == 0;
+	close(fd);
+	return found;
+}
+
+static unsigned descriptors(void)
+{
+	unsigned count = 0;
+	DIR *dir = opendir("/proc/self/fd");
+	for (struct dirent *d; (d = readdir(dir));)
+		count += d->d_name[0] != '.';
+	closedir(dir);
+	return count;
+}
+
+/* Whether a child of ours has ended, whoever has waited for it. */
+static bool is_gone(pid_t pid)
+{
+	return waitpid(pid, NULL, WNOHANG) == pid || kill(pid, 0) < 0;
+}
+
+/* Run one to its end whose output cannot be moved to a file. */
+static struct process *start_blocked(struct process_options o)
+{
+	char wait[4096];
+	const char *command = o.command;
+	snprintf(wait, sizeof wait, "read x; %s", command);
+	o.command = wait;
+	o.input_pipe = true;
+	struct process *p = start(o);
+	int fd = directory_of(p);
+	cr_assert_eq(mkdirat(fd, OUTPUT_FILE_NEW, 0700), 0);
+	close(fd);
+	cr_assert_eq(process_write(p, "\n", 1), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, p->gone && t.processes.counters.keep_failures > 0));
+	cr_assert(p->ring_open && !p->kept && !p->let_go);
+	return p;
+}
+
+static void unblock(const struct process *p)
+{
+	int fd = directory_of(p);
+	cr_assert_eq(unlinkat(fd, OUTPUT_FILE_NEW, AT_REMOVEDIR), 0);
+	close(fd);
 }
 
 TestSuite(process, .init = set_up, .fini = tear_down, .timeout = 60);
@@ -328,7 +399,9 @@ Test(process, meta_is_read_back_or_refused)
 		.id = "a", .command = "kill -9 $$", .session = "s", .timeout_ms = 5000});
 	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
 	struct process other = {0};
-	cr_assert_eq(process_meta_load(p->link.dir_fd, &other), 0);
+	int fd = directory_of(p);
+	cr_assert_eq(process_meta_load(fd, &other), 0);
+	close(fd);
 	cr_assert_str_eq(other.id, "a");
 	cr_assert_str_eq(other.session, "s");
 	cr_assert_str_eq(other.command, "kill -9 $$");
@@ -347,4 +420,266 @@ Test(process, meta_is_read_back_or_refused)
 		cr_assert_null(none.command);
 	}
 	ASSERT_NO_LEAKS();
+}
+
+/* Keeping what an ended one has written */
+
+Test(process, output_moves_to_a_file_and_the_holder_ends)
+{
+	unsigned before = descriptors();
+	assert_runs((struct process_options){.id = "a",
+			    .command = "echo out; echo err >&2; echo more; kill -TERM $$"},
+		"out\nmore\n", "err\n", 128 + SIGTERM);
+	struct process *p = processes_find(&t.processes, "a");
+	pid_t holder = p->link.info.holder_pid;
+	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)));
+	cr_assert(has_file(p, OUTPUT_FILE));
+	cr_assert(!has_file(p, "s"));
+	/* The first child brings the watch for children's ends. */
+	cr_assert_leq(descriptors(), before + 1);
+	cr_assert_str_eq(output(p, STREAMS_STDOUT), "out\nmore\n");
+	cr_assert_str_eq(output(p, STREAMS_STDERR), "err\n");
+	cr_assert_leq(descriptors(), before + 1);
+	cr_assert_str_eq(process_status(p), "killed");
+	cr_assert_eq(process_oldest(p), 0);
+	cr_assert_eq(process_members(p), 0);
+	cr_assert_lt(sizeof *p, 4096);
+	processes_remove(&t.processes, p, 0, NULL);
+	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
+	cr_assert_eq(directories(), 0);
+	cr_assert_eq(t.complaints, 0);
+}
+
+/* The loss is told as before: the ring has 64 KiB, of which the oldest are gone. */
+static void assert_cut(struct process *p)
+{
+	struct streams_piece piece;
+	uint8_t byte;
+	uint64_t cursor = 0, lost = process_oldest(p);
+	cr_assert_gt(lost, 0);
+	cr_assert_eq(p->head, 100000u * 8);
+	cr_assert_geq(lost, p->head - RING_SIZE_MIN);
+	cr_assert_eq(process_open_output(p), 0);
+	struct streams_range range = process_range(p, p->head, STREAMS_COMMAND);
+	cr_assert(streams_read(&range, &cursor, &byte, 1, &piece));
+	cr_assert_eq(piece.lost, lost);
+	process_close_output(p);
+	const char *text = output(p, STREAMS_STDOUT);
+	cr_assert_str_eq(text + strlen(text) - 14, "299999\n300000\n");
+}
+
+Test(process, what_the_ring_has_lost_is_told_of_the_file_too)
+{
+	struct process *p = start_blocked(
+		(struct process_options){.id = "a", .command = "seq 200001 300000"});
+	static char text[1 << 17];
+	assert_cut(p);
+	snprintf(text, sizeof text, "%s", output(p, STREAMS_STDOUT));
+	unblock(p);
+	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	assert_cut(p);
+	cr_assert_str_eq(output(p, STREAMS_STDOUT), text);
+	close_table();
+	open_table(2);
+	cr_assert_eq(processes_adopt(&t.processes), 1);
+	p = processes_find(&t.processes, "a");
+	assert_cut(p);
+	cr_assert_str_eq(output(p, STREAMS_STDOUT), text);
+}
+
+Test(process, kept_ones_are_adopted_without_a_holder)
+{
+	struct process_waiter waiter = {.done = on_done, .user = &t};
+	struct process *p = start((struct process_options){
+		.id = "a", .command = "echo here; kill -SEGV $$", .session = "s"});
+	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	uint64_t ended_ms = p->ended_ms;
+	for (unsigned i = 0; i < 3; i++) {
+		close_table();
+		open_table(2);
+		cr_assert_eq(processes_adopt(&t.processes), 1);
+		cr_assert(!processes_adopting(&t.processes), "there is nothing to wait for");
+		p = processes_find(&t.processes, "a");
+		int code;
+		cr_assert(process_exit_code(p, &code) && code == 128 + SIGSEGV);
+		cr_assert_eq(p->ended_ms, ended_ms);
+		cr_assert_str_eq(process_status(p), "failed");
+		cr_assert_str_eq(output(p, STREAMS_STDOUT), "here\n");
+		cr_assert_eq(process_signal(p, SIGTERM, true), -ESRCH);
+		cr_assert_eq(process_write(p, "x", 1), -ENODEV);
+		cr_assert_eq(t.processes.running, 0);
+	}
+	processes_remove(&t.processes, p, 0, &waiter);
+	cr_assert(LOOP_UNTIL(&t.loop, t.done == 1 && processes_idle(&t.processes)));
+	cr_assert_eq(directories(), 0);
+}
+
+Test(process, server_that_dies_before_the_file_has_its_name_begins_anew)
+{
+	struct process *p = start_blocked(
+		(struct process_options){.id = "a", .command = "echo x; exit 9"});
+	close_table();
+	char path[512];
+	snprintf(path, sizeof path, "%s/processes", t.folder.path);
+	open_table(2);
+	t.processes.keep_failing = true; /* it is not said again */
+	cr_assert_eq(processes_adopt(&t.processes), 1);
+	cr_assert(LOOP_UNTIL(&t.loop, !processes_adopting(&t.processes)));
+	p = processes_find(&t.processes, "a");
+	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
+	/* Half of a file, as it was being written. */
+	unblock(p);
+	int fd = directory_of(p);
+	int half = openat(fd, OUTPUT_FILE_NEW, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_eq(write(half, "half", 4), 4);
+	close(half);
+	close(fd);
+	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(!has_file(p, OUTPUT_FILE_NEW));
+	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
+	int code;
+	cr_assert(process_exit_code(p, &code) && code == 9);
+	cr_assert_eq(t.complaints, 1);
+}
+
+/* What a server has left that died when the file had its name, and the holder was not yet told. */
+static void name_file(struct process *p)
+{
+	struct output_file *f;
+	const struct output_file_facts facts = {.oldest = process_oldest(p),
+		.head = p->head,
+		.end_offset = p->end_offset,
+		.ended_ms = p->ended_ms,
+		.wait_status = p->wait_status};
+	int fd = directory_of(p);
+	cr_assert_eq(output_file_begin(&f, fd, &facts, &p->labels), 0);
+	while (output_file_write(f, &p->link.ring.bytes) > 0)
+		;
+	cr_assert_eq(output_file_commit(f, fd), 0);
+	output_file_close(f);
+	close(fd);
+}
+
+Test(process, server_that_dies_before_the_holder_was_told_tells_it_later)
+{
+	struct process *p = start_blocked(
+		(struct process_options){.id = "a", .command = "echo x; exit 9"});
+	pid_t holder = p->link.info.holder_pid;
+	unblock(p);
+	name_file(p);
+	close_table();
+	cr_assert_eq(kill(holder, 0), 0);
+	open_table(2);
+	cr_assert_eq(processes_adopt(&t.processes), 1);
+	p = processes_find(&t.processes, "a");
+	cr_assert(p->kept);
+	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
+	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)));
+	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
+	cr_assert_eq(directories(), 1);
+}
+
+Test(process, kept_one_whose_holder_hangs_is_removed_all_the_same)
+{
+	struct process *p = start_blocked((struct process_options){.id = "a", .command = "echo x"});
+	pid_t holder = p->link.info.holder_pid;
+	cr_assert_eq(kill(holder, SIGSTOP), 0);
+	unblock(p);
+	cr_assert(LOOP_UNTIL(&t.loop, p->kept));
+	cr_assert(!p->let_go);
+	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
+	processes_remove(&t.processes, p, 0, NULL);
+	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
+	cr_assert_eq(directories(), 0);
+	cr_assert_eq(kill(holder, SIGCONT), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)), "it was told to end");
+}
+
+Test(process, output_outlives_its_holder)
+{
+	/* One that is killed while its output cannot be moved, and one that is killed with the command. */
+	struct process *p = start_blocked((struct process_options){.id = "a", .command = "echo x"});
+	cr_assert_eq(kill(p->link.info.holder_pid, SIGKILL), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, p->holder_lost));
+	unblock(p);
+	struct process *b = start(
+		(struct process_options){.id = "b", .command = "echo y; sleep 1000"});
+	cr_assert(LOOP_UNTIL(&t.loop, strcmp(output(b, STREAMS_STDOUT), "y\n") == 0));
+	cr_assert_eq(kill(b->link.info.holder_pid, SIGKILL), 0);
+	kill(-b->pid, SIGKILL);
+	cr_assert(LOOP_UNTIL(&t.loop, p->let_go && b->let_go));
+	close_table();
+	open_table(2);
+	cr_assert_eq(processes_adopt(&t.processes), 2);
+	p = processes_find(&t.processes, "a");
+	b = processes_find(&t.processes, "b");
+	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
+	cr_assert_str_eq(process_status(p), "completed");
+	cr_assert_str_eq(output(b, STREAMS_STDOUT), "y\n");
+	cr_assert_str_eq(process_status(b), "error");
+}
+
+Test(process, damaged_file_is_no_output)
+{
+	struct process *p = start((struct process_options){.id = "a", .command = "echo x"});
+	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	int fd = directory_of(p);
+	int file = openat(fd, OUTPUT_FILE, O_WRONLY | O_CLOEXEC);
+	cr_assert_eq(ftruncate(file, 20), 0);
+	close(file);
+	close(fd);
+	cr_assert_eq(process_open_output(p), -EBADMSG);
+	close_table();
+	open_table(2);
+	cr_assert_eq(processes_adopt(&t.processes), 0);
+	/* The holder holds the directory until it has ended. */
+	cr_assert(LOOP_UNTIL(&t.loop, directories() == 0));
+	cr_assert_geq(t.complaints, 1);
+}
+
+/* Someone who reads a little at a time, and goes on reading when it is over. */
+struct reader {
+	struct process_viewer viewer;
+	struct process *process;
+	uint64_t cursor;
+	size_t length;
+	char text[1 << 16];
+};
+
+static void read_some(struct reader *r)
+{
+	struct streams_piece piece;
+	struct streams_range range = process_range(r->process, r->process->head, STREAMS_STDOUT);
+	if (streams_read(&range, &r->cursor, (uint8_t *)r->text + r->length, 100, &piece))
+		r->length += piece.length;
+	cr_assert_eq(piece.lost, 0);
+}
+
+static void on_more(void *user)
+{
+	read_some(user);
+}
+
+Test(process, who_reads_when_it_ends_goes_on_to_the_end)
+{
+	static struct reader r;
+	struct process *p = start((struct process_options){
+		.id = "a", .command = "read x; seq 1 5000", .input_pipe = true});
+	r = (struct reader){.process = p, .viewer = {.more = on_more, .user = &r}};
+	process_attach(p, &r.viewer);
+	cr_assert_eq(process_write(p, "\n", 1), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert_not_null(p->file);
+	size_t length = 0;
+	do {
+		length = r.length;
+		read_some(&r);
+	} while (r.length > length);
+	process_detach(p, &r.viewer);
+	cr_assert_null(p->file);
+	r.text[r.length] = '\0';
+	cr_assert_eq(r.length, 23893);
+	cr_assert_str_eq(r.text, output(p, STREAMS_STDOUT));
 }

@@ -1,0 +1,156 @@
+/*
+ * What is left of a process: when nobody of it lives any more, its output moves to a file (see output_file.h),
+ * and only when that has its name the holder ends. Until then the ring is the truth, from then on the file
+ * is; a crash before that begins anew, and one after it leaves a holder that is told to end again. Where there
+ * is no room for the file the holder stays, and it is tried again.
+ */
+#include "shell/output_file.h"
+#include "shell/processes_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define RETRY_MS 5000u
+#define END_GRACE_MS 300u /* for whoever a kill has missed */
+
+/* Reading */
+
+uint64_t process_oldest(const struct process *p)
+{
+	if (p->kept)
+		return p->oldest;
+	uint64_t oldest = p->ring_open ? stream_oldest(&p->link.ring.bytes) : 0;
+	if (oldest < p->labels.floor)
+		oldest = p->labels.floor;
+	return oldest < p->head ? oldest : p->head;
+}
+
+int process_open_output(struct process *p)
+{
+	if (!p->kept || p->file)
+		return 0;
+	int fd = openat(
+		p->table->dir_fd, p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	int rc = output_file_open(&p->file, fd);
+	close(fd);
+	return rc;
+}
+
+void process_close_output(struct process *p)
+{
+	if (!p->kept || p->viewers)
+		return;
+	output_file_close(p->file);
+	p->file = NULL;
+}
+
+struct streams_range process_range(const struct process *p, uint64_t end, unsigned sources)
+{
+	return (struct streams_range){.bytes = &p->link.ring.bytes,
+		.labels = &p->labels,
+		.file = p->kept ? p->file : NULL,
+		.end = (p->kept ? p->file != NULL : p->ring_open) ? end : 0,
+		.sources = sources};
+}
+
+/* The holder */
+
+void process_end_holder(struct process *p)
+{
+	bool asked = p->end_asked;
+	p->end_asked = true;
+	/* Nothing depends on one that has been asked, and has nobody to end. */
+	if (!p->let_go && !p->holder_lost && !(p->kept && asked) &&
+		link_end(&p->link, END_GRACE_MS) == 0)
+		return;
+	if (p->state == PROCESS_REMOVING)
+		process_discard(p);
+	else
+		process_let_go(p);
+}
+
+/* Writing */
+
+static void take_facts(struct process *p, const struct output_file_facts *facts)
+{
+	p->oldest = facts->oldest;
+	p->head = facts->head;
+	p->end_offset = facts->end_offset;
+	p->ended_ms = facts->ended_ms;
+	p->wait_status = facts->wait_status;
+	p->error = facts->error;
+	p->timed_out = facts->timed_out;
+	p->kill_asked = facts->kill_asked;
+	p->kept = p->gone = true;
+}
+
+static int begin(struct process *p)
+{
+	const struct output_file_facts facts = {.oldest = process_oldest(p),
+		.head = p->head,
+		.end_offset = p->end_offset,
+		.ended_ms = p->ended_ms,
+		.wait_status = p->wait_status,
+		.error = p->error,
+		.timed_out = p->timed_out,
+		.kill_asked = p->kill_asked};
+	labels_forget(&p->labels, facts.oldest);
+	return output_file_begin(&p->file, p->link.dir_fd, &facts, &p->labels);
+}
+
+/* From the ring to the file; who follows goes on where they were. */
+static void move(struct process *p)
+{
+	take_facts(p, &p->file->facts);
+	p->table->keep_failing = false;
+	p->ring_open = false;
+	labels_finish(&p->labels);
+	process_close_output(p);
+	process_end_holder(p);
+}
+
+static void give_up(struct process *p, int error)
+{
+	struct processes *t = p->table;
+	output_file_abandon(p->file, p->link.dir_fd);
+	p->file = NULL;
+	p->keep_at_ms = uv_now(t->loop) + RETRY_MS;
+	t->counters.keep_failures++;
+	if (!t->keep_failing)
+		t->callbacks->failed(
+			t->user, p->id, "cannot move the output of what has ended to files", error);
+	t->keep_failing = true;
+}
+
+bool process_keep(struct process *p)
+{
+	if (p->state != PROCESS_ENDED || !p->gone || !p->ring_open || p->taken ||
+		uv_now(p->table->loop) < p->keep_at_ms)
+		return false;
+	int rc = p->file ? 0 : begin(p);
+	if (rc == 0)
+		rc = output_file_write(p->file, &p->link.ring.bytes);
+	if (rc == 0)
+		rc = output_file_commit(p->file, p->link.dir_fd);
+	else if (rc > 0)
+		process_make_busy(p);
+	if (rc < 0)
+		give_up(p, rc);
+	else if (rc == 0)
+		move(p);
+	return rc >= 0;
+}
+
+int process_keep_load(struct process *p, int dir_fd)
+{
+	struct output_file *f;
+	int rc = output_file_open(&f, dir_fd);
+	if (rc < 0)
+		return rc;
+	take_facts(p, &f->facts);
+	output_file_close(f);
+	return 0;
+}

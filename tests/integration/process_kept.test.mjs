@@ -1,0 +1,171 @@
+// What an ended process costs: its output is in a file, its holder has ended, and nobody can tell the difference.
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import path from 'node:path';
+import { descriptors, kill, rssAnon } from './lib/proc.mjs';
+import { Processes } from './lib/process.mjs';
+import { sanitized, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const kept = (name, options, body) => {
+	if (typeof options === 'function') [options, body] = [{}, options];
+	scenario(name, options, (server, t) => body(new Processes(server), server, t));
+};
+
+const holders = async (server) => Number(/ringside_process_holders (\d+)/.exec(
+	(await server.api.raw('GET', '/metrics')).text)[1]);
+const letGo = (server, count = 0) => until(`${count} holders`, async () => await holders(server) === count);
+const directoryOf = (server, id) => path.join(server.dir, 'processes',
+	readdirSync(path.join(server.dir, 'processes')).find((name) => name.startsWith(`${id}+`)));
+/** Beside sockets, of which clients have as many as they like. */
+const opened = (server) => Object.values(descriptors(server.pid)).filter((name) => !name.startsWith('socket:')).length;
+const shown = ({ members, ...rest }) => rest; // those that live are counted, the supervisor may be among them
+
+/** All events of a stream, of which the last is the exit. */
+async function toExit(stream) {
+	await stream.until('exit', ({ type }) => type === 'exit');
+	return stream.events.map(({ at, ...event }) => event);
+}
+
+/** Everything that the API tells of a process, as often as there are ways to ask. */
+async function told(p, id) {
+	const events = await toExit(p.stream(id));
+	return {
+		show: shown(await p.get(id)),
+		listed: (await p.list()).find((each) => each.id === id),
+		logs: { ...await p.logs(id), timestamp: 0 },
+		chunks: { ...await p.output(id), timestamp: 0 },
+		stderr: { ...await p.output(id, 'stream=stderr&encoding=base64&cursor=7'), timestamp: 0 },
+		wait: { ...await p.wait(id, { for: 'exit' }), timestamp: 0, elapsedMs: 0 },
+		line: { ...await p.wait(id, { for: 'log', pattern: '199' }), timestamp: 0, elapsedMs: 0 },
+		events: events.map((event) => ({ ...event, timestamp: 0 })),
+	};
+}
+
+const script = 'read x; for i in {1..200}; do echo $i; echo e$i >&2; done; printf "\\303\\n\\r\\0x"; exit 5';
+
+/** Ends one whose output cannot be moved to a file: something is in its way. */
+async function blocked(p, server, id, command = script) {
+	await p.start(command, { processId: id, stdin: 'pipe' });
+	mkdirSync(path.join(directoryOf(server, id), 'output.new'));
+	await p.input(id, { data: '\n' });
+	await p.ended(id);
+}
+const unblock = (server, id) => rmdirSync(path.join(directoryOf(server, id), 'output.new'));
+
+kept('an ended process has no holder and no descriptors, and is told of as before', async (p, server) => {
+	await p.finish('true');
+	await letGo(server);
+	const before = opened(server);
+	await blocked(p, server, 'a');
+	await until('end of the tree', async () => (await p.get('a')).members === 0);
+	const live = await told(p, 'a');
+	assert.equal(await holders(server), 1);
+	assert.equal(live.show.exitCode, 5);
+	assert.equal(live.logs.lost, 0);
+	assert.ok(live.logs.stdout.includes('\n199\n200\n'));
+	unblock(server, 'a');
+	await letGo(server);
+	assert.deepEqual(await told(p, 'a'), live);
+	await until('descriptors to be as before', () => opened(server) <= before);
+	assert.equal(server.leftovers().filter((pid) => pid !== server.pid).length, 0);
+	for (let i = 0; i < 2; i++) {
+		await server.restart();
+		assert.deepEqual(await told(p, 'a'), live);
+		assert.equal(await holders(server), 0);
+	}
+	await server.api.refused(404, 'COMMAND_NOT_FOUND', 'DELETE', '/api/process/a');
+	await p.remove('a');
+	await server.api.refused(404, 'PROCESS_NOT_FOUND', 'GET', '/api/process/a');
+	assert.ok(!readdirSync(path.join(server.dir, 'processes')).some((name) => name.startsWith('a+')));
+});
+
+kept('where there is no room for the file the holder stays, and it is said once', async (p, server) => {
+	for (const id of ['a', 'b']) await blocked(p, server, id);
+	await until('failures', async () => /ringside_process_keep_failures_total [2-9]/.test(
+		(await server.api.raw('GET', '/metrics')).text));
+	assert.equal(await holders(server), 2);
+	assert.equal(server.stderr.match(/cannot move the output/g).length, 1);
+	const live = [await told(p, 'a'), await told(p, 'b')];
+	await server.restart();
+	await until('both', async () => await holders(server) === 2);
+	assert.deepEqual([await told(p, 'a'), await told(p, 'b')], live);
+	unblock(server, 'a');
+	await letGo(server, 1);
+	unblock(server, 'b');
+	await letGo(server);
+	assert.deepEqual([await told(p, 'a'), await told(p, 'b')], live);
+});
+
+kept('a stream that is read while the process ends goes on to its end', async (p, server) => {
+	const command = 'for i in {1..30}; do seq 1 2000; done; echo last';
+	await p.start('sleep 1000', { processId: 'other' });
+	await p.start(`read x; ${command}`, { processId: 'a', stdin: 'pipe' });
+	const streams = Array.from({ length: 5 }, () => p.stream('a'));
+	await p.input('a', { data: '\n' });
+	const wanted = `${Array.from({ length: 2000 }, (_, i) => `${i + 1}\n`).join('').repeat(30)}last\n`;
+	for (const stream of streams) {
+		const events = await toExit(stream);
+		assert.equal(Processes.joined(events, 'stdout'), wanted);
+		assert.equal(events.at(-1).type, 'exit');
+	}
+	await letGo(server, 1);
+	assert.equal((await p.logs('a')).stdout, wanted);
+});
+
+kept('the server is killed at any moment of the move', { timeout: 120_000 }, async (p, server) => {
+	const output = `${'x'.repeat(100)}\n`.repeat(3000);
+	const expected = new Map();
+	for (let round = 0; round < 8; round++) {
+		const ids = Array.from({ length: 4 }, (_, i) => `r${round}.${i}`);
+		await Promise.all(ids.map((id) => p.start(
+			`read x; yes ${'x'.repeat(100)} | head -3000; echo ${id} >&2; exit 4`, { processId: id, stdin: 'pipe' })));
+		for (const id of ids) expected.set(id, `${id}\n`);
+		await Promise.all(ids.map((id) => p.input(id, { data: '\n' })));
+		// When some have ended, and others have not.
+		await p.wait(ids[round % 4], { for: 'exit' });
+		await server.restart();
+	}
+	for (const [id, stderr] of expected) {
+		await p.wait(id, { for: 'exit' });
+		const { exitCode, status } = await p.get(id);
+		assert.deepEqual({ exitCode, status }, { exitCode: 4, status: 'failed' }, id);
+		const logs = await p.logs(id);
+		assert.equal(logs.stdout, output, id);
+		assert.equal(logs.stderr, stderr);
+		assert.equal(logs.lost, 0);
+	}
+	await letGo(server);
+	assert.equal((await p.list()).length, expected.size);
+	assert.equal(readdirSync(path.join(server.dir, 'processes')).length, expected.size);
+});
+
+kept('a holder that is killed when its process has ended takes nothing along', async (p, server) => {
+	await blocked(p, server, 'a');
+	await until('end of the tree', async () => (await p.get('a')).members === 0);
+	const live = await told(p, 'a');
+	for (const pid of server.leftovers().filter((each) => each !== server.pid)) kill(pid);
+	unblock(server, 'a');
+	await letGo(server);
+	assert.deepEqual(await told(p, 'a'), live);
+	await server.restart();
+	assert.deepEqual(await told(p, 'a'), live);
+});
+
+kept('a hundred ended processes cost next to nothing', { timeout: 120_000, memory: true }, async (p, server) => {
+	const count = 100;
+	const run = async (from, to) => {
+		for (let i = from; i < to; i += 10) {
+			await Promise.all(Array.from({ length: 10 }, (_, k) => p.start('seq 1 20000', { processId: `p${i + k}` })));
+		}
+		await letGo(server);
+	};
+	await run(0, 40); // what the first ones make the server allocate once
+	const fds = opened(server);
+	const before = rssAnon(server.pid);
+	await run(40, 40 + count);
+	assert.ok(opened(server) <= fds);
+	const each = (rssAnon(server.pid) - before) / count;
+	assert.ok(sanitized() || each < 4096, `${each} bytes each`);
+	assert.equal(server.leftovers().filter((pid) => pid !== server.pid).length, 0);
+});

@@ -12,6 +12,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+#define HOLDER_BACKLOG 1024 /* messages of one server that are read when another one comes */
+
+static void handle(struct holder *h, int index, struct wire_message *m);
+
 int serve_open(struct holder *h)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -71,9 +75,11 @@ static void drop(struct holder *h, int index)
 		h->end_connection = -1;
 }
 
+/* One who has gone is let go when all that he asked for has been read. */
 static void send_message(struct holder *h, int index, const struct wire_message *m)
 {
-	if (send(h->connections[index], m, sizeof *m, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof *m)
+	ssize_t n = send(h->connections[index], m, sizeof *m, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n != sizeof *m && !(n < 0 && (errno == EPIPE || errno == ECONNRESET)))
 		drop(h, index);
 }
 
@@ -104,16 +110,29 @@ static void send_descriptors(struct holder *h, int index, struct wire_message *m
 		drop(h, index);
 }
 
+/* Servers answer for what they have sent here: it is done before another one takes over. */
+static void finish_owner(struct holder *h)
+{
+	int previous = h->owner;
+	struct wire_message m,
+		taken = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_TAKEN};
+	for (int left = HOLDER_BACKLOG; left > 0 && h->owner == previous; left--) {
+		ssize_t n = recv(h->connections[previous], &m, sizeof m, MSG_DONTWAIT);
+		if (n != sizeof m || m.magic != WIRE_MAGIC)
+			break;
+		if (m.type != WIRE_HELLO && m.type != WIRE_ATTACH)
+			handle(h, previous, &m);
+	}
+	if (h->owner == previous)
+		send_message(h, previous, &taken);
+	if (h->owner == previous)
+		drop(h, previous);
+}
+
 static void attach(struct holder *h, int index, struct wire_message *m)
 {
-	if (h->owner >= 0 && h->owner != index) {
-		struct wire_message taken = {
-			.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_TAKEN};
-		int previous = h->owner;
-		send_message(h, previous, &taken);
-		if (h->connections[previous] >= 0)
-			drop(h, previous);
-	}
+	if (h->owner >= 0 && h->owner != index)
+		finish_owner(h);
 	h->owner = index;
 	send_descriptors(h, index, m);
 }

@@ -279,6 +279,30 @@ scenario('a killed holder ends its session, and only its own', async (server) =>
 	await tidy(server);
 });
 
+scenario('what a stopped holder was asked for is done when it goes on, whoever the server is then', async (server) => {
+	const { api } = server;
+	const { pid } = await server.session({ id: 's' });
+	await api.input('s', 'trap "echo us""r1" USR1\r');
+	await server.shellReady('s');
+	const holder = parentOf(pid);
+	kill(holder, 'SIGSTOP');
+	for (const at of [1, 2, 3]) await api.resize('s', 100 + at, 30 + at);
+	await api.signal('s', 'USR1', 'shell');
+	await api.resize('s', 104, 34);
+	await server.kill('SIGKILL');
+	// The holder may find the new one at its door before it has heard all of the old one, or after.
+	const started = server.start();
+	await pause(random(60));
+	kill(holder, 'SIGCONT');
+	await started;
+	await until('the last size', async () => {
+		const { cols, rows } = await api.get('s');
+		return cols === 104 && rows === 34;
+	});
+	assert.equal(await server.run('s', 'stty size'), '34 104\n');
+	await server.outputMatches('s', /usr1\r\n/);
+});
+
 scenario('a full ring stops the program, not the count: it goes on after the restart', { args: ['--ring-size', '64K'] }, async (server) => {
 	const { api } = server;
 	const lines = 40_000;

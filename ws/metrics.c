@@ -79,6 +79,12 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "clients", "gauge", "Terminal sockets open", m->clients);
 	print(f, "control_sockets", "gauge", "Control sockets open", m->control_sockets);
 	print(f, "streams", "gauge", "Streams of events open", m->streams);
+	print(f, "http1_connections", "gauge",
+		"Connections of HTTP/1.1, and those that have said nothing yet", m->callers);
+	print(f, "silent_connections", "gauge",
+		"Connections that have said nothing yet, or are within a handshake of TLS",
+		m->callers_silent);
+	print(f, "body_bytes", "gauge", "Memory of bodies that are being received", m->body_bytes);
 	print(f, "runs_active", "gauge", "Commands that run on their own", m->runs_active);
 	print(f, "sessions_created_total", "counter", "Sessions created", c->created);
 	print(f, "sessions_adopted_total", "counter", "Sessions found running at start", c->adopted);

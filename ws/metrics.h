@@ -12,6 +12,8 @@
 	X(connections_refused,                                                                 \
 		"Connections refused because there were too many, or for lack of descriptors") \
 	X(header_timeouts, "Connections that ended without a complete request")                \
+	X(body_timeouts, "Requests whose bodies came too slowly")                              \
+	X(bodies_refused, "Bodies refused because too many were being received")               \
 	X(websockets_opened, "WebSockets opened")                                              \
 	X(websockets_refused, "WebSockets refused before the upgrade")                         \
 	X(websocket_timeouts, "WebSockets closed because their peer was dead")                 \
@@ -43,6 +45,9 @@ struct metrics {
 	uint64_t runs_active;     /* commands that run on their own now */
 	uint64_t control_sockets; /* open now */
 	uint64_t streams;         /* streams of events open now */
+	uint64_t callers; /* connections of HTTP/1.1, and those that have not said what they speak */
+	uint64_t callers_silent; /* the latter, and handshakes of TLS */
+	uint64_t body_bytes;     /* taken by bodies that are being received */
 };
 
 /* The page for /metrics: a string owned by the caller, or NULL when memory is short. */

@@ -3,6 +3,7 @@
 #include "shell/clock.h"
 #include "shell/name.h"
 #include "ws/error.h"
+#include "ws/text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -133,6 +134,11 @@ static int decode(const char *part, size_t length, bool query, char **ret_text)
 		*to++ = (char)value;
 	}
 	*to = '\0';
+	/* What is no UTF-8 is no name of anything, and could not be told in an answer. */
+	if (!text_is_utf8(text)) {
+		free(text);
+		return -EINVAL;
+	}
 	*ret_text = text;
 	return 0;
 }

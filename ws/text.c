@@ -131,3 +131,13 @@ size_t text_orphaned(const void *bytes, size_t length)
 		n++;
 	return n;
 }
+
+bool text_is_utf8(const char *text)
+{
+	struct text_decoder d = {0};
+	char scratch[TEXT_SIZE(256)];
+	size_t length = strlen(text);
+	for (size_t at = 0; at < length && !d.lossy; at += 256)
+		text_decode(&d, text + at, length - at < 256 ? length - at : 256, scratch);
+	return !d.lossy && d.held_count == 0;
+}

@@ -42,3 +42,6 @@ size_t text_incomplete(const void *bytes, size_t length);
 
 /* How many bytes at the beginning of bytes can only be the rest of a character: 0 to 3. */
 size_t text_orphaned(const void *bytes, size_t length);
+
+/* Whether a string is UTF-8. */
+bool text_is_utf8(const char *text);

@@ -6,19 +6,27 @@
 struct exchange {
 	struct exchange *prev, *next; /* of its server */
 	struct server *server;
-	struct lws *wsi;
+	struct lws *wsi;         /* HTTP/2: the stream; otherwise NULL */
+	struct caller *caller;   /* HTTP/1.1: the connection; otherwise NULL */
 	struct request *request; /* our reference */
 	char *origin;            /* a page of a configured origin asks; owned; NULL = none */
 	bool wants_body;
-	size_t body_size; /* bytes of body that were announced and have room */
-	bool discard; /* the body is too large: it is read, for the client's sake, and refused */
-	bool close_after; /* the connection cannot be used again */
-	bool head_only;   /* HEAD */
-	bool options;     /* OPTIONS */
+	size_t body_size;       /* bytes of body that were announced */
+	size_t body_got;        /* of those */
+	uint64_t body_since_ms; /* loop time when the first could come */
+	size_t room;            /* taken from the server's for bodies */
+	bool anonymous;         /* taken from that for requests without credentials */
+	bool discard;           /* the body is read, for the client's sake, and not kept */
+	const char *refusal;    /* the code, when its end has come; NULL = none */
+	bool close_after;       /* the connection cannot be used again */
+	bool head_only;         /* HEAD */
+	bool options;           /* OPTIONS */
 	bool http_1_0;
 	bool answered, streaming;
+	uint64_t answered_ms; /* loop time */
 	bool head_sent;
 	size_t sent; /* of the body, or of the event */
+	uint64_t sent_total;
 	char *event; /* being sent */
 	size_t event_length;
 	bool event_is_last;
@@ -28,16 +36,49 @@ struct exchange {
 	const struct asset *asset; /* instead of a reply */
 };
 
+/* A new one for a request that has come; NULL when memory is short. Then wsi or caller is to be set. */
+struct exchange *exchange_create(struct server *s);
+
+/* The exchange is over, or its peer has gone. */
+void exchange_free(struct exchange *x);
+
+/*
+ * Decide about a request whose head has come: it is answered, handed to the API, or wants_body is set.
+ * h: what it holds is taken, and freed. problem: of head_read() or head_take().
+ */
+void exchange_begin(
+	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem);
+
+/* Where the next bytes of the body go, and how many there may be. */
+char *exchange_body_room(struct exchange *x, size_t *ret_room);
+/* So many have been put there. Returns whether the body is whole: then it has been handed on. */
+bool exchange_body_add(struct exchange *x, size_t length);
+
 /* Whether this is a stream of HTTP/2. */
 bool exchange_is_mux(const struct exchange *x);
 
-/* Write a piece of length bytes. Returns bytes written, or -1 when the connection is lost. */
-long exchange_send(struct exchange *x, const char *bytes, size_t length, bool final);
+/* The file descriptor under it. */
+int exchange_fd(const struct exchange *x);
 
-/* The exchange is over: free it, and make the connection ready for the next. Returns the callback's result. */
-int exchange_finish(struct lws *wsi, struct connection *c);
+/* Whether its body comes too slowly. */
+bool exchange_is_slow(const struct exchange *x);
 
-/* stream.c: the answer is a stream of events; it has ended, or its peer has; more of it may be sent. */
+/* End the connection, or the stream, at once. x may be gone afterwards. */
+void exchange_kill(struct exchange *x);
+
+/* The headers of an answer, whatever it goes by: add() for each until it returns false. */
+typedef bool (*exchange_add_header)(void *user, const char *name, const char *value);
+bool exchange_headers(const struct exchange *x, exchange_add_header add, void *user);
+int exchange_status(const struct exchange *x);
+/* How long the answer's body is: 0 for HEAD. */
+size_t exchange_length(const struct exchange *x);
+
+/* stream.c: the answer is a stream of events; it has ended, or its peer has. */
 void stream_open(struct exchange *x);
 void stream_gone(struct exchange *x);
-int stream_send(struct exchange *x, struct connection *c);
+/* Find what is to be sent next: it is in x->event. Returns 1, 0 when there is nothing, or -1. */
+int stream_next(struct exchange *x);
+/* What stream_next() found has been sent. */
+void stream_sent(struct exchange *x);
+/* Ends slow bodies too. */
+void stream_sweep(struct server *s);

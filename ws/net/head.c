@@ -1,7 +1,10 @@
-/* From libwebsockets' header table to what decides whether a request is served. */
+/* From a head, libwebsockets' table of one or one that was parsed here, to what decides whether a request is served. */
 #include "ws/log.h"
 #include "ws/net/internal.h"
+#include "ws/text.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,29 +34,12 @@ static void read_session(struct lws *wsi, struct head *h)
 		memset(h->session, 'x', sizeof h->session - 1);
 }
 
-/* One of MCP's own headers; name with its colon. One that is too long is there, and is nothing. */
-static bool read_custom(struct lws *wsi, const char *name, char text[MCP_HEADER_MAX])
-{
-	int length = lws_hdr_custom_length(wsi, name, (int)strlen(name));
-	text[0] = '\0';
-	if (length > 0 && length < (int)MCP_HEADER_MAX &&
-		lws_hdr_custom_copy(wsi, text, MCP_HEADER_MAX, name, (int)strlen(name)) < 0)
-		text[0] = '\0';
-	return length >= 0;
-}
-
-/* HTTP/2 has none of them here, as with X-Session-Id. */
-struct mcp_headers *head_read_mcp(struct lws *wsi)
+/* HTTP/2 drops the headers that libwebsockets does not know, MCP's among them. */
+static struct mcp_headers *read_mcp(struct lws *wsi)
 {
 	struct mcp_headers *m = calloc(1, sizeof *m);
-	if (!m)
-		return NULL;
-	m->known = lws_get_network_wsi(wsi) == wsi;
-	copy(wsi, WSI_TOKEN_HTTP_ACCEPT, m->accept, sizeof m->accept);
-	m->has_version = read_custom(wsi, "mcp-protocol-version:", m->version);
-	m->has_method = read_custom(wsi, "mcp-method:", m->method);
-	m->has_name = read_custom(wsi, "mcp-name:", m->name);
-	m->has_session = read_custom(wsi, "mcp-session-id:", m->session);
+	if (m)
+		copy(wsi, WSI_TOKEN_HTTP_ACCEPT, m->accept, sizeof m->accept);
 	return m;
 }
 
@@ -74,7 +60,38 @@ static const char *read_params(struct lws *wsi, struct head *h)
 	return length < -1 ? "REQUEST_TOO_LARGE" : NULL;
 }
 
-const char *head_read(struct lws *wsi, struct head *h)
+/* What is no UTF-8 is no name of anything, and could not be told in an answer. */
+static const char *check_texts(const struct head *h)
+{
+	bool good = text_is_utf8(h->path);
+	for (size_t i = 0; good && i < h->params_count; i++)
+		good = text_is_utf8(h->params[i]);
+	return good ? NULL : "VALIDATION_FAILED";
+}
+
+/* The method of HTTP/2 is a header of its own; of HTTP/1.1 only WebSockets' GET comes here. */
+static void read_method(struct lws *wsi, struct head *h)
+{
+	char method[16] = "";
+	lws_hdr_copy(wsi, method, sizeof method, WSI_TOKEN_HTTP_COLON_METHOD);
+	h->head_only = strcmp(method, "HEAD") == 0;
+	h->options = strcmp(method, "OPTIONS") == 0;
+	h->method = h->head_only ? METHOD_GET : method_parse(method);
+}
+
+static void read_length(struct lws *wsi, struct head *h)
+{
+	h->has_coding = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING) > 0;
+	h->has_length = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0;
+	/* Two of them, or one that is too long, are no number. */
+	if (h->has_length &&
+		(lws_hdr_fragment_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, 1) > 0 ||
+			lws_hdr_copy(wsi, h->length, sizeof h->length,
+				WSI_TOKEN_HTTP_CONTENT_LENGTH) < 0))
+		h->length[0] = '\0';
+}
+
+const char *head_read(struct lws *wsi, const char *path, struct head *h)
 {
 	*h = (struct head){0};
 	int host = copy(wsi, WSI_TOKEN_HOST, h->host, sizeof h->host);
@@ -88,12 +105,162 @@ const char *head_read(struct lws *wsi, struct head *h)
 	h->has_origin = origin > 0;
 	h->has_authorization = authorization > 0;
 	h->has_cookie = cookie > 0;
+	h->has_match = copy(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, h->if_none_match,
+			       sizeof h->if_none_match) > 0;
+	copy(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, h->accept_encoding, sizeof h->accept_encoding);
+	read_method(wsi, h);
+	read_length(wsi, h);
 	read_session(wsi, h);
 	if (lws_get_peer_simple(wsi, h->peer, sizeof h->peer) == NULL || !h->peer[0])
 		snprintf(h->peer, sizeof h->peer, "unix");
+	h->path = strdup(path);
+	if (!h->path)
+		return "INTERNAL_ERROR";
+	if (strcmp(path, "/mcp") == 0)
+		h->mcp = read_mcp(wsi);
 	if (host < 0 || origin < 0 || authorization < 0 || cookie < 0)
 		return "REQUEST_TOO_LARGE";
-	return read_params(wsi, h);
+	const char *problem = read_params(wsi, h);
+	return problem ? problem : check_texts(h);
+}
+
+/* A header that may be there once. Returns NULL, or the code of a refusal. */
+static const char *take(
+	const struct http_head *http, const char *name, char *text, size_t size, bool *ret_has)
+{
+	const char *value = http_head_field(http, name);
+	*ret_has = value && *value;
+	if (http_head_count(http, name) > 1)
+		return "VALIDATION_FAILED";
+	if (value && strlen(value) >= size)
+		return "REQUEST_TOO_LARGE";
+	snprintf(text, size, "%s", value ? value : "");
+	return NULL;
+}
+
+/* Cookies may come in several headers: they are one list. */
+static const char *take_cookies(const struct http_head *http, struct head *h)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < http->fields_count; i++) {
+		if (strcmp(http->fields[i].name, "cookie") != 0)
+			continue;
+		int n = snprintf(h->cookie + used, sizeof h->cookie - used, "%s%s",
+			used ? "; " : "", http->fields[i].value);
+		if (n < 0 || (size_t)n >= sizeof h->cookie - used)
+			return "REQUEST_TOO_LARGE";
+		used += (size_t)n;
+	}
+	h->has_cookie = used > 0;
+	return NULL;
+}
+
+static void take_session(const struct http_head *http, struct head *h)
+{
+	const char *value = http_head_field(http, "x-session-id");
+	h->has_session = value != NULL;
+	if (!value)
+		return;
+	if (strlen(value) < sizeof h->session && http_head_count(http, "x-session-id") == 1)
+		snprintf(h->session, sizeof h->session, "%s", value);
+	else
+		memset(h->session, 'x', sizeof h->session - 1);
+}
+
+/* One of MCP's own headers. One that is too long is there, and is nothing. */
+static bool take_custom(const struct http_head *http, const char *name, char text[MCP_HEADER_MAX])
+{
+	const char *value = http_head_field(http, name);
+	if (value && strlen(value) < MCP_HEADER_MAX)
+		snprintf(text, MCP_HEADER_MAX, "%s", value);
+	return value != NULL;
+}
+
+static struct mcp_headers *take_mcp(const struct http_head *http)
+{
+	struct mcp_headers *m = calloc(1, sizeof *m);
+	if (!m)
+		return NULL;
+	m->known = true;
+	take_custom(http, "accept", m->accept);
+	m->has_version = take_custom(http, "mcp-protocol-version", m->version);
+	m->has_method = take_custom(http, "mcp-method", m->method);
+	m->has_name = take_custom(http, "mcp-name", m->name);
+	m->has_session = take_custom(http, "mcp-session-id", m->session);
+	return m;
+}
+
+/* What is not needed to decide, and is left out when it is too long. */
+static void take_wishes(const struct http_head *http, struct head *h)
+{
+	const char *encoding = http_head_field(http, "accept-encoding");
+	const char *match = http_head_field(http, "if-none-match");
+	snprintf(h->accept_encoding, sizeof h->accept_encoding, "%s", encoding ? encoding : "");
+	snprintf(h->if_none_match, sizeof h->if_none_match, "%s", match ? match : "");
+	h->has_match = match && *match;
+	h->head_only = strcmp(http->method, "HEAD") == 0;
+	h->options = strcmp(http->method, "OPTIONS") == 0;
+	h->method = h->head_only ? METHOD_GET : method_parse(http->method);
+	h->http_1_0 = http->minor == 0;
+	h->expects = http->minor > 0 && http_head_lists(http, "expect", "100-continue");
+	bool stays = http_head_lists(http, "connection", "keep-alive");
+	h->close_after = http_head_lists(http, "connection", "close") || (h->http_1_0 && !stays);
+	h->has_coding = http_head_field(http, "transfer-encoding") != NULL;
+}
+
+/* Path and parameters, by way of a request, which knows how to decode them. */
+static const char *take_target(const struct http_head *http, struct head *h)
+{
+	struct request *r = request_create();
+	int rc = r ? request_take_target(r, http->target) : -ENOMEM;
+	if (r) {
+		h->path = r->path;
+		h->params_count = r->params_count;
+		memcpy(h->params, r->params, sizeof h->params);
+		r->path = NULL;
+		r->params_count = 0;
+		request_unref(r);
+	}
+	return rc == 0          ? NULL
+		: rc == -E2BIG  ? "REQUEST_TOO_LARGE"
+		: rc == -EINVAL ? "VALIDATION_FAILED"
+				: "INTERNAL_ERROR";
+}
+
+const char *head_take(const struct http_head *http, struct head *h)
+{
+	struct {
+		const char *name;
+		char *text;
+		size_t size;
+		bool *has;
+	} wanted[] = {
+		{"host", h->host, sizeof h->host, &h->has_host},
+		{"origin", h->origin, sizeof h->origin, &h->has_origin},
+		{"authorization", h->authorization, sizeof h->authorization, &h->has_authorization},
+		{"content-length", h->length, sizeof h->length, &h->has_length},
+	};
+	const char *problem = NULL, *found;
+	take_wishes(http, h);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		found = take(http, wanted[i].name, wanted[i].text, wanted[i].size, wanted[i].has);
+		problem = problem ? problem : found;
+	}
+	/* An empty one is no number. */
+	h->has_length = http_head_field(http, "content-length") != NULL;
+	found = take_cookies(http, h);
+	problem = problem ? problem : found;
+	take_session(http, h);
+	/* RFC 9112 3.2.2: what the target says counts, and not Host. */
+	if (http->authority) {
+		snprintf(h->host, sizeof h->host, "%s", http->authority);
+		h->has_host = strlen(http->authority) < sizeof h->host;
+	}
+	found = take_target(http, h);
+	problem = problem ? problem : found;
+	if (h->path && strcmp(h->path, "/mcp") == 0)
+		h->mcp = take_mcp(http);
+	return problem;
 }
 
 void head_free(struct head *h)
@@ -101,22 +268,24 @@ void head_free(struct head *h)
 	for (size_t i = 0; i < h->params_count; i++)
 		free(h->params[i]);
 	h->params_count = 0;
+	free(h->path);
+	free(h->mcp);
+	h->path = NULL;
+	h->mcp = NULL;
 }
 
-struct refusal head_check(struct server *s, struct lws *wsi, const struct head *h,
+struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
 	bool state_changing, struct principal *p, enum auth_result *ret_auth)
 {
 	const char *host = h->has_host ? h->host : NULL;
 	/* Nobody's name resolves to a unix socket: what Host says there does not matter. */
-	bool local = server_is_local(wsi);
-	if (!local && !origin_host_is_allowed(&s->origins, host)) {
+	if (!a->unix_socket && !origin_host_is_allowed(&s->origins, host)) {
 		s->options.metrics->host_refused++;
 		return (struct refusal){
 			403, "HOST_NOT_ALLOWED", "This host is not allowed (see --allow-host)"};
 	}
 	/* No page reaches the command line's socket, unless somebody lays a pipe there. */
-	bool owner = server_is_owner(wsi);
-	if (h->has_origin && (owner || !origin_is_allowed(&s->origins, h->origin, host))) {
+	if (h->has_origin && (a->owner || !origin_is_allowed(&s->origins, h->origin, host))) {
 		s->options.metrics->origin_refused++;
 		log_write(LOG_WARN, "http", "origin refused", "peer", h->peer, "origin", h->origin,
 			NULL);
@@ -128,7 +297,7 @@ struct refusal head_check(struct server *s, struct lws *wsi, const struct head *
 		.cookie = h->has_cookie ? h->cookie : NULL,
 		.link = params_find(h->params, h->params_count, "link"),
 		.peer = h->peer,
-		.owner = owner,
+		.owner = a->owner,
 	};
 	*ret_auth = auth_check(s->options.auth, &credentials, p);
 	if (*ret_auth == AUTH_OK && p->by_cookie && state_changing && !h->has_origin) {

@@ -1,22 +1,22 @@
 /* What the files of the server share. */
 #pragma once
 
+#include "ws/http_head.h"
+#include "ws/net/bodies.h"
 #include "ws/net/server.h"
 
 #include <libwebsockets.h>
 
-/* What libwebsockets keeps with each connection: where it came in, and whether it has sent a request. */
+/* Where a connection came in; libwebsockets keeps it with each of those that it has. */
 struct arrival {
 	bool unix_socket;
 	bool owner; /* by the command line's socket, from a process of our user or of root */
-	bool served;
-	const struct arrival *next; /* the state after the first request */
+	struct caller *caller; /* it does no more than TLS for this one; or NULL */
 };
 
 struct listener {
 	struct server *server;
-	/* The states that its connections can be in: fresh, served; and the same of owners. */
-	struct arrival arrival[4];
+	struct arrival arrival[2]; /* of its connections: anybody's, and an owner's */
 	uv_poll_t poll;
 	int fd;
 	bool open;
@@ -36,15 +36,16 @@ struct server {
 	struct listener listeners[SERVER_LISTENERS_MAX];
 	size_t listeners_count;
 	int reserve_fd; /* given up for a moment to turn somebody away when descriptors run out */
-	unsigned connections;
-	uv_timer_t sweep;           /* pings, expiry, dead peers */
-	uv_timer_t closer;          /* closes WebSockets outside libwebsockets' callbacks */
-	uv_timer_t relisten;        /* after descriptors ran out */
-	struct socket *sockets;     /* list */
-	struct exchange *exchanges; /* list */
-	uv_check_t hangup;          /* notices peers that have gone */
-	uint64_t looked_ms;         /* loop time when it looked */
-	uint8_t *scratch;           /* LWS_PRE and one piece of a body */
+	const struct arrival *adopting; /* of the connection that libwebsockets is being given */
+	unsigned connections;           /* that libwebsockets has, and streams of HTTP/2 */
+	uv_timer_t sweep;               /* pings, expiry, dead peers */
+	uv_timer_t closer;              /* closes WebSockets outside libwebsockets' callbacks */
+	uv_timer_t relisten;            /* after descriptors ran out */
+	struct socket *sockets;         /* list */
+	struct exchange *exchanges;     /* list */
+	struct callers *callers;        /* connections that libwebsockets does not serve */
+	struct bodies bodies;
+	uint8_t *scratch; /* LWS_PRE and one piece of a body */
 	bool stopping;
 };
 
@@ -71,43 +72,56 @@ unsigned server_quiet_s(const struct server *s);
 void server_kill(struct lws *wsi);
 /* How long ago the peer's kernel acknowledged anything; 0 when that cannot be told. */
 uint64_t server_last_ack_ms(struct lws *wsi);
-/* Note that a connection has sent a request. */
-void server_mark_served(struct lws *wsi);
-/* Whether it came in by a unix socket. The vhost does not tell: libwebsockets chooses that by Host. */
-bool server_is_local(struct lws *wsi);
-/* Whether it came in by the command line's socket, from a process of our user or of root. */
-bool server_is_owner(struct lws *wsi);
+/* The same of a socket. */
+uint64_t server_last_ack_of(int fd);
+/* Where a connection came in. The vhost does not tell: libwebsockets chooses that by Host. */
+const struct arrival *server_arrival(struct lws *wsi);
+/* Milliseconds of the loop. */
+uint64_t server_now_ms(const struct server *s);
 
-/* One request's headers, as far as they decide whether it is served. */
+/* One request's headers, as far as they decide about anything, whatever they came by. */
 struct head {
+	enum method method;
+	bool head_only, options; /* HEAD is served like GET, without the body */
 	char host[ORIGIN_TEXT_MAX], origin[ORIGIN_TEXT_MAX];
 	char authorization[1200], cookie[6000];
 	char session[NAME_ID_MAX + 2]; /* X-Session-Id; one that is too long is no id */
-	bool has_host, has_origin, has_authorization, has_cookie, has_session;
+	char accept_encoding[256], if_none_match[128];
+	char length[32]; /* Content-Length, as it came */
+	bool has_host, has_origin, has_authorization, has_cookie, has_session, has_match;
+	bool has_length, has_coding; /* Content-Length, Transfer-Encoding */
+	bool expects;                /* 100-continue */
+	bool http_1_0;
+	bool close_after; /* the peer will send no other request */
 	char peer[LIMITER_PEER_MAX];
-	char *params[REQUEST_PARAMS_MAX]; /* owned */
+	char *path;                       /* decoded; owned */
+	char *params[REQUEST_PARAMS_MAX]; /* decoded; owned */
 	size_t params_count;
+	struct mcp_headers *mcp; /* owned; NULL = not looked for */
 };
 
 /* listen.c */
 int listen_open(struct server *s);
 void listen_close(struct server *s);
 
-/* head.c: read the headers. Returns NULL, or the refusal's code when they are too large. */
-const char *head_read(struct lws *wsi, struct head *h);
+/*
+ * head.c: read the headers that libwebsockets has, and path, which it has decoded.
+ * Returns NULL, or the code of a refusal.
+ */
+const char *head_read(struct lws *wsi, const char *path, struct head *h);
+/* The same from a head that was parsed here; what h says of the peer is there already. */
+const char *head_take(const struct http_head *http, struct head *h);
 void head_free(struct head *h);
-/* The headers that MCP looks at, owned by the caller; NULL when memory is short. */
-struct mcp_headers *head_read_mcp(struct lws *wsi);
 /* Check Host, Origin and credentials; fills *p. state_changing: the method is no GET, or it is a socket. */
-struct refusal head_check(struct server *s, struct lws *wsi, const struct head *h,
+struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
 	bool state_changing, struct principal *p, enum auth_result *ret_auth);
 
-/* http.c and socket.c: libwebsockets' callbacks by subject. They return what the callback shall return. */
-int http_request(struct server *s, struct lws *wsi, struct connection *c, const char *path);
-int http_body(struct server *s, struct connection *c, const void *bytes, size_t length);
-int http_body_done(struct server *s, struct connection *c);
-int http_writable(struct server *s, struct lws *wsi, struct connection *c);
-void http_gone(struct connection *c);
+/* http2.c and socket.c: libwebsockets' callbacks by subject. They return what the callback shall return. */
+int http2_request(struct server *s, struct lws *wsi, struct connection *c, const char *path);
+int http2_body(struct connection *c, const void *bytes, size_t length);
+int http2_body_done(struct connection *c);
+int http2_writable(struct lws *wsi, struct connection *c);
+void http2_gone(struct connection *c);
 int socket_filter(struct server *s, struct lws *wsi, struct connection *c);
 int socket_open(struct server *s, struct lws *wsi, struct connection *c);
 int socket_receive(
@@ -117,6 +131,4 @@ void socket_pong(struct connection *c);
 void socket_gone(struct server *s, struct connection *c);
 void socket_sweep(struct server *s);
 void stream_sweep(struct server *s);
-/* hangup.c */
-void hangup_open(struct server *s);
 void socket_close_all(struct server *s);

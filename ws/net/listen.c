@@ -4,6 +4,7 @@
  */
 #include "ws/log.h"
 #include "ws/net/internal.h"
+#include "ws/net/caller.h"
 #include "ws/net/rendezvous.h"
 
 #include <errno.h>
@@ -38,17 +39,11 @@ static bool is_ours(int fd)
 		(peer.uid == geteuid() || peer.uid == 0);
 }
 
-static void adopt(struct listener *l, int fd)
+static void take(struct listener *l, int fd)
 {
 	struct server *s = l->server;
 	int one = 1, size = SERVER_SNDBUF;
-	lws_adopt_desc_t how = {
-		.vh = l->unix_socket ? s->local : s->tcp,
-		.type = LWS_ADOPT_HTTP | LWS_ADOPT_SOCKET,
-		.fd = {.sockfd = fd},
-		.opaque = &l->arrival[l->command && is_ours(fd) ? 2 : 0],
-	};
-	if (s->stopping || s->connections >= s->options.max_connections) {
+	if (s->stopping || s->connections + callers_count(s) >= s->options.max_connections) {
 		s->options.metrics->connections_refused++;
 		close(fd);
 		return;
@@ -57,13 +52,9 @@ static void adopt(struct listener *l, int fd)
 	if (!l->unix_socket) {
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
-		how.type |= LWS_ADOPT_ALLOW_SSL;
 	}
-	/* libwebsockets closes the descriptor when it cannot take it. */
-	if (lws_adopt_descriptor_vhost_via_info(&how))
-		s->options.metrics->connections_accepted++;
-	else
-		s->options.metrics->connections_refused++;
+	s->options.metrics->connections_accepted++;
+	caller_accept(s, l, l->command && is_ours(fd), fd);
 }
 
 static void on_relisten(uv_timer_t *timer);
@@ -93,7 +84,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
 		int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd >= 0) {
-			adopt(l, fd);
+			take(l, fd);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
@@ -198,16 +189,6 @@ static int bind_unix(struct listener *l, const char *path)
 	return rc;
 }
 
-/* What a connection's state can be: it moves on when it has sent a request. */
-static void set_arrivals(struct listener *l)
-{
-	for (int i = 0; i < 4; i++)
-		l->arrival[i] = (struct arrival){.unix_socket = l->unix_socket,
-			.owner = i >= 2,
-			.served = i % 2 == 1,
-			.next = i % 2 == 0 ? &l->arrival[i + 1] : NULL};
-}
-
 /* A listener is bound, or rc says why not: make it listen. */
 static int start(struct listener *l, const char *name, int rc)
 {
@@ -225,7 +206,8 @@ static int start(struct listener *l, const char *name, int rc)
 			close(l->dir_fd);
 		return rc;
 	}
-	set_arrivals(l);
+	for (int i = 0; i < 2; i++)
+		l->arrival[i] = (struct arrival){.unix_socket = l->unix_socket, .owner = i == 1};
 	l->poll.data = l;
 	l->open = true;
 	s->listeners_count++;

@@ -1,42 +1,54 @@
 /* Setting libwebsockets up, and sorting its callbacks. */
 #include "ws/log.h"
 #include "ws/net/internal.h"
+#include "ws/net/caller.h"
 
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define SWEEP_MS 1000u
-#define HEADER_BYTES 8192  /* all headers of one request */
-#define HEADER_TABLES 1024 /* requests whose headers are being received at once */
+#define HEADER_BYTES 12288 /* all headers of one request, and what libwebsockets notes of them */
+#define HEADER_TABLES \
+	65535 /* no scarcer than connections and streams; they exist while they are used */
 #define RECEIVE_BYTES (32u << 10)
 #define WRITE_BYTES (128u << 10) /* the default of 4 KB cuts every larger frame: six times slower */
 #define SCRATCH_BYTES ((size_t)64 << 10)
 
-static const struct arrival *arrival_of(struct lws *wsi)
+const struct arrival *server_arrival(struct lws *wsi)
 {
-	static const struct arrival unknown = {.served = true};
+	static const struct arrival unknown = {0};
 	const struct arrival *a = lws_get_opaque_user_data(lws_get_network_wsi(wsi));
 	return a ? a : &unknown;
 }
 
-void server_mark_served(struct lws *wsi)
+uint64_t server_now_ms(const struct server *s)
 {
-	const struct arrival *a = arrival_of(wsi);
-	if (!a->served)
-		lws_set_opaque_user_data(lws_get_network_wsi(wsi), (void *)(uintptr_t)a->next);
+	return uv_now(s->options.loop);
 }
 
-bool server_is_local(struct lws *wsi)
+/* The line whose TLS a connection does, or NULL. */
+static struct caller *caller_of(struct lws *wsi)
 {
-	return arrival_of(wsi)->unix_socket;
+	const struct arrival *a = lws_get_opaque_user_data(wsi);
+	return a ? a->caller : NULL;
 }
 
-bool server_is_owner(struct lws *wsi)
+static void on_created(struct server *s, struct lws *wsi)
 {
-	return arrival_of(wsi)->owner;
+	if (s->adopting)
+		lws_set_opaque_user_data(wsi, (void *)(uintptr_t)s->adopting);
+}
+
+static void on_destroyed(struct server *s, struct lws *wsi)
+{
+	struct caller *l = caller_of(wsi);
+	s->connections--;
+	if (l)
+		caller_lost(l);
 }
 
 unsigned server_quiet_s(const struct server *s)
@@ -55,22 +67,28 @@ static int on_event(
 		s->connections++;
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
-		s->connections--;
-		if (!arrival_of(wsi)->served)
-			s->options.metrics->header_timeouts++;
+		on_destroyed(s, wsi);
+		return 0;
+	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+		on_created(s, wsi);
+		return 0;
+	case LWS_CALLBACK_SSL_INFO:
+		if (caller_of(wsi))
+			caller_handshaken(caller_of(wsi));
 		return 0;
 	case LWS_CALLBACK_HTTP:
-		return http_request(s, wsi, c, in);
+		/* HTTP/1.1 is served by http1.c: what has come here is no WebSocket's handshake. */
+		return lws_get_network_wsi(wsi) == wsi ? -1 : http2_request(s, wsi, c, in);
 	case LWS_CALLBACK_HTTP_BODY:
-		return http_body(s, c, in, length);
+		return http2_body(c, in, length);
 	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-		return http_body_done(s, c);
+		return http2_body_done(c);
 	case LWS_CALLBACK_HTTP_WRITEABLE:
-		return http_writable(s, wsi, c);
+		return http2_writable(wsi, c);
 	case LWS_CALLBACK_CLOSED_HTTP:
 	case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
 		if (c)
-			http_gone(c);
+			http2_gone(c);
 		return 0;
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
 		return socket_filter(s, wsi, c);
@@ -108,6 +126,9 @@ static const struct lws_protocols protocols[] = {
 static void on_log(int level, const char *line)
 {
 	char text[256];
+	/* What it was given with a new connection; nothing is wrong. */
+	if (strstr(line, "calling service"))
+		return;
 	snprintf(text, sizeof text, "%s", line);
 	text[strcspn(text, "\r\n")] = '\0';
 	log_write(level == LLL_ERR ? LOG_WARN : LOG_DEBUG, "libwebsockets", text, NULL);
@@ -118,6 +139,7 @@ static void on_sweep(uv_timer_t *timer)
 	socket_sweep(timer->data);
 	stream_sweep(timer->data);
 	log_flush();
+	callers_sweep(timer->data);
 }
 
 static const lws_retry_bo_t idle_policy = {
@@ -173,6 +195,7 @@ static int open_context(struct server *s)
 		info.ssl_cert_filepath = o->tls_cert;
 		info.ssl_private_key_filepath = o->tls_key;
 		info.alpn = "h2,http/1.1";
+		info.ssl_info_event_mask = SSL_CB_HANDSHAKE_DONE;
 		info.ssl_options_set = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
 		s->tcp = open_vhost(s, &info, "tls");
 	} else {
@@ -211,6 +234,9 @@ int server_open(const struct server_options *options, struct server **ret_server
 	int rc = s->scratch ? add_names(s) : -ENOMEM;
 	if (rc == 0)
 		rc = open_context(s);
+	s->bodies.gauge = &options->metrics->body_bytes;
+	if (rc == 0)
+		rc = callers_open(s);
 	if (rc == 0)
 		rc = listen_open(s);
 	if (rc < 0) {
@@ -222,7 +248,6 @@ int server_open(const struct server_options *options, struct server **ret_server
 	uv_timer_init(options->loop, &s->sweep);
 	uv_timer_init(options->loop, &s->closer);
 	s->sweep.data = s->closer.data = s;
-	hangup_open(s);
 	uv_timer_start(&s->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	*ret_server = s;
 	return 0;
@@ -250,8 +275,8 @@ void server_close(struct server *s)
 {
 	uv_close((uv_handle_t *)&s->sweep, NULL);
 	uv_close((uv_handle_t *)&s->closer, NULL);
-	uv_close((uv_handle_t *)&s->hangup, NULL);
 	uv_close((uv_handle_t *)&s->relisten, NULL);
+	callers_close(s);
 	lws_context_destroy(s->context);
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
@@ -261,6 +286,7 @@ void server_free(struct server *s)
 {
 	/* With a loop of ours libwebsockets is destroyed in two steps, before and after its handles close. */
 	lws_context_destroy(s->context);
+	callers_free(s);
 	free(s->scratch);
 	free(s);
 }

@@ -173,15 +173,15 @@ static struct refusal check(struct server *s, struct lws *wsi, struct head *h, s
 {
 	char path[64];
 	enum auth_result auth;
-	const char *problem = head_read(wsi, h);
-	if (problem)
-		return (struct refusal){
-			error_status(problem), problem, "The request's headers cannot be taken"};
 	if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0 &&
 		lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_HTTP_COLON_PATH) <= 0)
 		path[0] = '\0';
 	path[strcspn(path, "?")] = '\0';
-	struct refusal refusal = head_check(s, wsi, h, true, &u->principal, &auth);
+	const char *problem = head_read(wsi, path, h);
+	if (problem)
+		return (struct refusal){
+			error_status(problem), problem, "The request's headers cannot be taken"};
+	struct refusal refusal = head_check(s, server_arrival(wsi), h, true, &u->principal, &auth);
 	if (refusal.status)
 		return refusal;
 	u->control = strcmp(path, "/ws") == 0 || strcmp(path, "/api/ws") == 0;
@@ -208,7 +208,6 @@ static struct refusal check(struct server *s, struct lws *wsi, struct head *h, s
 int socket_filter(struct server *s, struct lws *wsi, struct connection *c)
 {
 	struct head h;
-	server_mark_served(wsi);
 	s->options.metrics->http_requests++;
 	struct refusal refusal = check(s, wsi, &h, &c->upgrade);
 	if (refusal.status)
@@ -370,14 +369,18 @@ void socket_gone(struct server *s, struct connection *c)
 	free(k);
 }
 
-uint64_t server_last_ack_ms(struct lws *wsi)
+uint64_t server_last_ack_of(int fd)
 {
 	struct tcp_info info = {0};
 	socklen_t length = sizeof info;
-	if (getsockopt(lws_get_socket_fd(lws_get_network_wsi(wsi)), IPPROTO_TCP, TCP_INFO, &info,
-		    &length) < 0)
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
 		return 0;
 	return info.tcpi_last_ack_recv;
+}
+
+uint64_t server_last_ack_ms(struct lws *wsi)
+{
+	return server_last_ack_of(lws_get_socket_fd(lws_get_network_wsi(wsi)));
 }
 
 static bool is_dead(const struct socket *k, uint64_t now)

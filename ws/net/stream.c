@@ -51,7 +51,7 @@ static int set_event(struct exchange *x, const char *before, const char *text, c
 /* What tells the end: of a chunked body, of a stream (an empty last piece), or the close alone. */
 static int set_end(struct exchange *x)
 {
-	bool chunked = !exchange_is_mux(x) && !x->http_1_0;
+	bool chunked = !exchange_is_mux(x) && !x->http_1_0 && !x->head_only;
 	x->event = strdup(chunked ? "0\r\n\r\n" : "");
 	x->event_length = x->event ? strlen(x->event) : 0;
 	x->event_is_last = true;
@@ -59,8 +59,7 @@ static int set_end(struct exchange *x)
 	return x->event ? 0 : -1;
 }
 
-/* Find what is to be sent next. Returns 1, 0 when there is nothing, or -1. */
-static int next_event(struct exchange *x)
+int stream_next(struct exchange *x)
 {
 	struct request *r = x->request;
 	char *json = x->head_only ? NULL : r->stream.next(r->stream.user);
@@ -77,55 +76,26 @@ static int next_event(struct exchange *x)
 	return rc < 0 ? -1 : 1;
 }
 
-/* The end has been sent. Closing waits for it to leave: what is still here would be lost. */
-static int end(struct exchange *x, struct connection *c)
+void stream_sent(struct exchange *x)
 {
-	if (lws_partial_buffered(lws_get_network_wsi(x->wsi))) {
-		lws_callback_on_writable(x->wsi);
-		return 0;
-	}
-	x->close_after = !exchange_is_mux(x);
-	return exchange_finish(x->wsi, c);
-}
-
-int stream_send(struct exchange *x, struct connection *c)
-{
-	if (x->over)
-		return end(x, c);
-	if (!x->request->stream.next)
-		return -1;
-	if (!x->event) {
-		int rc = next_event(x);
-		if (rc <= 0)
-			return rc;
-	}
-	size_t left = x->event_length - x->sent;
-	long n = left > 0 || exchange_is_mux(x)
-		? exchange_send(x, x->event + x->sent, left, x->event_is_last)
-		: 0;
-	if (n < 0)
-		return -1;
-	x->sent += (size_t)n;
-	if (x->sent == x->event_length) {
-		free(x->event);
-		x->event = NULL;
-		x->silent = 0;
-		x->quiet = false;
-		x->over = x->event_is_last;
-	}
-	if (x->over)
+	free(x->event);
+	x->event = NULL;
+	x->silent = 0;
+	x->quiet = false;
+	x->over = x->event_is_last;
+	if (!x->over)
+		return;
+	x->answered_ms = server_now_ms(x->server);
+	if (x->wsi)
 		lws_set_timeout(x->wsi, PENDING_TIMEOUT_HTTP_CONTENT, END_WITHIN_S);
-	lws_callback_on_writable(x->wsi);
-	return 0;
 }
 
 /* Whether something is on its way that the peer's kernel has not acknowledged for long. */
 static bool is_dead(const struct exchange *x)
 {
-	struct lws *wsi = lws_get_network_wsi(x->wsi);
-	int bytes = 0;
-	return ioctl(lws_get_socket_fd(wsi), SIOCOUTQ, &bytes) == 0 && bytes > 0 &&
-		server_last_ack_ms(wsi) > SERVER_ACK_WITHIN_MS;
+	int bytes = 0, fd = exchange_fd(x);
+	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 &&
+		server_last_ack_of(fd) > SERVER_ACK_WITHIN_MS;
 }
 
 /* Whether the reader's link has expired or been revoked. */
@@ -136,19 +106,25 @@ static bool has_no_access(const struct exchange *x, uint64_t now_ms)
 		(p->link[0] && !links_find(&x->server->options.auth->links, p->link));
 }
 
+/* Look at one; it may be gone afterwards. */
+static void look_at(struct exchange *x, uint64_t wall_ms)
+{
+	struct server *s = x->server;
+	if (exchange_is_slow(x)) {
+		s->options.metrics->body_timeouts++;
+		exchange_kill(x);
+	} else if (x->streaming && (is_dead(x) || has_no_access(x, wall_ms))) {
+		exchange_kill(x);
+	} else if (x->streaming && x->silent++ >= server_quiet_s(s) && !x->event) {
+		x->quiet = true;
+		x->request->transport->more(x);
+	}
+}
+
 void stream_sweep(struct server *s)
 {
-	struct exchange *x;
+	struct exchange *x, *next;
 	uint64_t wall = clock_wall_ms();
-	unsigned quiet_s = server_quiet_s(s);
-	DL_FOREACH (s->exchanges, x) {
-		if (!x->streaming)
-			continue;
-		if (is_dead(x) || has_no_access(x, wall)) {
-			server_kill(x->wsi);
-		} else if (x->silent++ >= quiet_s && !x->event) {
-			x->quiet = true;
-			lws_callback_on_writable(x->wsi);
-		}
-	}
+	DL_FOREACH_SAFE (s->exchanges, x, next)
+		look_at(x, wall);
 }

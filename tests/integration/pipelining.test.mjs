@@ -1,0 +1,403 @@
+// Requests of HTTP/1.1 behind one another: each gets exactly its answer, in order, however they are cut.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import http2 from 'node:http2';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import tls from 'node:tls';
+import { Api } from './lib/api.mjs';
+import { RawClient } from './lib/client.mjs';
+import { scenario } from './lib/server.mjs';
+import { pause, slowness, until, within } from './lib/until.mjs';
+
+const dir = mkdtempSync(path.join(os.tmpdir(), 'rs-pipe-'));
+process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
+const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(dir, name));
+const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert,
+	'-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { encoding: 'utf8' });
+assert.equal(made.status, 0, made.stderr);
+const ca = readFileSync(cert);
+
+/** A connection that takes answers apart: their status, headers and body, one after the other. */
+class Pipe {
+	constructor(server, { secure = false, socketPath } = {}) {
+		this.server = server;
+		this.bytes = Buffer.alloc(0);
+		this.answers = [];
+		this.informed = 0; // answers of 1xx
+		this.closed = false;
+		this.methods = []; // of the requests, when they matter to the answers' framing
+		this.socket = secure ? tls.connect({ port: server.port, host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] })
+			: net.connect(socketPath ? { path: socketPath } : { port: server.port, host: '127.0.0.1' });
+		this.socket.setNoDelay?.(true);
+		this.socket.on('data', (data) => {
+			this.bytes = Buffer.concat([this.bytes, data]);
+			while (this.#take());
+		});
+		this.socket.on('error', (error) => { this.error = error; });
+		this.socket.on('close', () => {
+			this.#take(true);
+			this.closed = true;
+		});
+		server.clients.add({ terminate: () => this.socket.destroy() });
+	}
+
+	#take(ended = false) {
+		const end = this.bytes.indexOf('\r\n\r\n');
+		if (end < 0) return false;
+		const [first, ...lines] = this.bytes.subarray(0, end).toString('latin1').split('\r\n');
+		const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
+		assert.ok(status, `no answer begins so: ${first}`);
+		const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]));
+		let rest = this.bytes.subarray(end + 4);
+		if (status < 200) {
+			this.informed += 1;
+			this.bytes = rest;
+			return true;
+		}
+		let body = Buffer.alloc(0);
+		if (this.methods[this.answers.length] === 'HEAD' || status === 204 || status === 304) {
+			// none
+		} else if (headers['transfer-encoding'] === 'chunked') {
+			for (;;) {
+				const line = rest.indexOf('\r\n');
+				if (line < 0) return false;
+				const size = parseInt(rest.subarray(0, line).toString(), 16);
+				if (rest.length < line + 2 + size + 2) return false;
+				body = Buffer.concat([body, rest.subarray(line + 2, line + 2 + size)]);
+				rest = rest.subarray(line + 2 + size + 2);
+				if (size === 0) break;
+			}
+		} else if (headers['content-length'] !== undefined) {
+			const length = Number(headers['content-length']);
+			if (rest.length < length) return false;
+			body = rest.subarray(0, length);
+			rest = rest.subarray(length);
+		} else {
+			if (!ended) return false;
+			body = rest;
+			rest = Buffer.alloc(0);
+		}
+		const text = body.toString('utf8');
+		let json;
+		try {
+			json = JSON.parse(text);
+		} catch {
+			// not JSON
+		}
+		this.answers.push({ status, headers, text, json });
+		this.bytes = rest;
+		return true;
+	}
+
+	send(data) {
+		this.socket.write(data);
+		return this;
+	}
+
+	/** So many answers, in order. */
+	async take(count, options) {
+		await until(() => `${count} answers; ${this.answers.length} came, closed: ${this.closed}, ${JSON.stringify(this.bytes.subarray(0, 200).toString())}`, () => {
+			if (this.answers.length < count && this.closed) throw Object.assign(new Error(`closed after ${this.answers.length} of ${count}: ${this.error}`), { final: true });
+			return this.answers.length >= count;
+		}, options);
+		return this.answers.slice(0, count);
+	}
+
+	async end() {
+		await until('end of the connection', () => this.closed);
+	}
+}
+
+/** One request as text. */
+const ask = (server, method, route, { body, headers = {}, version = '1.1', token = server.token, host = server.host ?? 'localhost' } = {}) => {
+	const lines = [`${method} ${route} HTTP/${version}`, `Host: ${host}`, ...(token ? [`Authorization: Bearer ${token}`] : []),
+		...(body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]), ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];
+	return `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`;
+};
+
+const rename = (server, name, fill = 0) => ask(server, 'POST', '/api/session/s/rename', { body: JSON.stringify({ name, fill: 'x'.repeat(fill) }) });
+
+/** Clock ticks that a process has used. */
+const ticks = (pid) => {
+	const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) /, '').split(' ');
+	return Number(fields[11]) + Number(fields[12]);
+};
+
+/** The server uses next to nothing of a CPU, compared with what a loop that never rests would. */
+async function idles(server) {
+	await until('rest of the server', async () => {
+		const before = ticks(server.pid);
+		await pause(400);
+		return ticks(server.pid) - before <= 8; // of 40
+	});
+	assert.equal((await server.api.as(null).raw('GET', '/healthz')).status, 200);
+}
+
+const anonymous = (server, body) => ask(server, 'POST', '/api/auth/login', { body, token: null });
+
+scenario('two bodies in one segment, without credentials', async (server) => {
+	for (const route of ['/api/auth/login', '/mcp', '/api/session/create', '/nothing', '/']) {
+		for (const size of [1, 2, 100, 5000]) {
+			const one = ask(server, 'POST', route, { body: 'x'.repeat(size), token: null });
+			const pipe = new Pipe(server).send(one + one);
+			const [first, second] = await pipe.take(2);
+			assert.ok(first.status >= 400 && first.status < 500, `${route}: ${first.status}`);
+			assert.equal(second.status, first.status, route);
+			assert.ok(first.json.code, route);
+			pipe.socket.destroy();
+		}
+	}
+	await idles(server);
+});
+
+scenario('2 to 50 requests in one segment, in order', async (server) => {
+	await server.session({ id: 's' });
+	for (const count of [2, 3, 7, 20, 50]) {
+		for (const fill of [0, 1, 700]) {
+			const pipe = new Pipe(server).send(Array.from({ length: count }, (_, at) => rename(server, `n${count}-${at}`, fill)).join(''));
+			const answers = await pipe.take(count);
+			assert.deepEqual(answers.map(({ json }) => json.data.name), Array.from({ length: count }, (_, at) => `n${count}-${at}`));
+			pipe.socket.destroy();
+		}
+	}
+	await idles(server);
+});
+
+scenario('every split point of two and of three requests', { timeout: 120_000 }, async (server) => {
+	await server.session({ id: 's' });
+	const short = (name) => `POST /api/session/s/rename HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nContent-Length: ${name.length + 11}\r\n\r\n{"name":"${name}"}`;
+	for (const texts of [[short('one'), short('two')], [short('one'), ask(server, 'GET', '/healthz'), short('three')]]) {
+		const whole = texts.join('');
+		const want = texts.map((text) => /"name":"(\w+)"/.exec(text)?.[1]);
+		const points = Array.from({ length: whole.length - 1 }, (_, at) => at + 1);
+		for (let from = 0; from < points.length; from += 40) {
+			await Promise.all(points.slice(from, from + 40).map(async (point) => {
+				const pipe = new Pipe(server).send(whole.slice(0, point));
+				// What is in front is there when what has to be there has been answered.
+				const before = texts.reduce(({ length, count }, text) => ({ length: length + text.length, count: count + (length + text.length <= point ? 1 : 0) }), { length: 0, count: 0 }).count;
+				await pipe.take(before);
+				if (before === 0) await pause(2);
+				pipe.send(whole.slice(point));
+				const answers = await pipe.take(texts.length);
+				assert.deepEqual(answers.map(({ json }) => json?.data?.name), want, `cut at ${point}`);
+				pipe.socket.destroy();
+			}));
+		}
+	}
+	// One byte at a time.
+	const pipe = new Pipe(server);
+	for (const byte of short('bytes') + short('wise')) {
+		pipe.send(byte);
+		await pause(0);
+	}
+	assert.deepEqual((await pipe.take(2)).map(({ json }) => json.data.name), ['bytes', 'wise']);
+	await idles(server);
+});
+
+scenario('bodies of no byte, of one, and beyond every buffer', async (server) => {
+	await server.session({ id: 's' });
+	const sizes = [0, 1, 1023, 1024, 8191, 8192, 8193, 32_767, 32_768, 40_000, 65_536, 300_000, (1 << 20) - 100];
+	const pipe = new Pipe(server).send(sizes.map((size, at) => rename(server, `size${at}`, size)).join('')).send(ask(server, 'GET', '/healthz'));
+	const answers = await pipe.take(sizes.length + 1);
+	assert.deepEqual(answers.slice(0, -1).map(({ json }) => json.data.name), sizes.map((_, at) => `size${at}`));
+	assert.equal(answers.at(-1).text, 'ok\n');
+	// An announced length of nothing, and none announced.
+	const empty = new Pipe(server).send(ask(server, 'POST', '/api/auth/logout', { body: '' }) + ask(server, 'POST', '/api/auth/logout') + ask(server, 'GET', '/healthz'));
+	assert.deepEqual((await empty.take(3)).map(({ status }) => status < 500), [true, true, true]);
+	assert.equal(empty.answers[2].text, 'ok\n');
+	// Too large is refused, and what stands behind is not served as a request.
+	const large = new Pipe(server).send(rename(server, 'no', 2 << 20)).send(rename(server, 'smuggled'));
+	assert.equal((await large.take(1))[0].status, 413);
+	await large.end();
+	assert.equal(large.answers.length, 1);
+	assert.equal((await server.api.get('s')).name, `size${sizes.length - 1}`);
+	await idles(server);
+});
+
+scenario('answers at once, later, and as streams, mixed', async (server) => {
+	await server.session({ id: 's' });
+	const run = (text) => ask(server, 'POST', '/api/run', { body: JSON.stringify({ command: `sleep 0.3; echo ${text}` }) });
+	const exec = (text) => ask(server, 'POST', '/api/session/s/exec', { body: JSON.stringify({ command: `sleep 0.2; echo ${text}`, wait: true }) });
+	const stream = (text) => ask(server, 'POST', '/api/execute/stream', { body: JSON.stringify({ command: `sleep 0.2; echo ${text}` }) });
+	const texts = [run('a1'), ask(server, 'GET', '/healthz'), exec('a2'), rename(server, 'a3'), stream('a4'), ask(server, 'HEAD', '/healthz'), run('a5'), rename(server, 'a6')];
+	const pipe = new Pipe(server);
+	pipe.methods[5] = 'HEAD';
+	pipe.send(texts.join(''));
+	// While they are under way others are served, and the server rests.
+	await pause(100);
+	await idles(server);
+	const answers = await pipe.take(texts.length);
+	assert.deepEqual(answers.map(({ status }) => status), Array(texts.length).fill(200), JSON.stringify(answers));
+	assert.match(answers[0].text, /a1/);
+	assert.equal(answers[1].text, 'ok\n');
+	assert.equal(answers[3].json.data.name, 'a3');
+	assert.match(answers[4].text, /a4/);
+	assert.match(answers[4].headers['content-type'], /event-stream/);
+	assert.equal(answers[5].text, '');
+	assert.match(answers[6].text, /a5/);
+	assert.equal(answers[7].json.data.name, 'a6');
+	await idles(server);
+});
+
+scenario('with and without keep-alive, and HTTP/1.0', async (server) => {
+	await server.session({ id: 's' });
+	const cases = [
+		[{}, '1.1', true], [{ Connection: 'close' }, '1.1', false], [{ Connection: 'keep-alive' }, '1.1', true], [{ Connection: 'Close, te' }, '1.1', false],
+		[{}, '1.0', false], [{ Connection: 'keep-alive' }, '1.0', true], [{ Connection: 'close' }, '1.0', false],
+	];
+	for (const [headers, version, stays] of cases) {
+		for (const method of ['GET', 'POST']) {
+			const one = (name) => ask(server, method, method === 'GET' ? '/healthz' : '/api/session/s/rename', { headers, version, body: method === 'GET' ? undefined : JSON.stringify({ name }) });
+			const pipe = new Pipe(server).send(one('first') + one('second'));
+			if (stays) {
+				await pipe.take(2);
+				assert.equal(pipe.closed, false);
+				if (version === '1.0') assert.match(pipe.answers[0].headers.connection, /keep-alive/i);
+			} else {
+				await pipe.take(1);
+				await pipe.end();
+				assert.equal(pipe.answers.length, 1, `${JSON.stringify(headers)} ${version}`);
+				assert.match(pipe.answers[0].headers.connection, /close/i);
+			}
+			pipe.socket.destroy();
+		}
+	}
+	// HTTP/1.0 knows no chunks: a stream ends with the connection.
+	const pipe = new Pipe(server).send(ask(server, 'POST', '/api/execute/stream', { version: '1.0', body: JSON.stringify({ command: 'echo ol""d' }) }));
+	await pipe.end();
+	assert.equal(pipe.answers[0].headers['transfer-encoding'], undefined);
+	assert.match(pipe.answers[0].text, /old/);
+	await idles(server);
+});
+
+scenario('Expect: 100-continue', async (server) => {
+	await server.session({ id: 's' });
+	const head = (length, extra = {}, token = server.token) => ask(server, 'POST', '/api/session/s/rename', { token, headers: { 'Content-Length': length, Expect: '100-continue', ...extra } });
+	const pipe = new Pipe(server);
+	for (let at = 0; at < 3; at += 1) {
+		const body = JSON.stringify({ name: `expected${at}` });
+		pipe.send(head(body.length));
+		await until('100 Continue', () => pipe.informed === at + 1);
+		assert.equal(pipe.answers.length, at);
+		pipe.send(body);
+		assert.equal((await pipe.take(at + 1)).at(-1).json.data.name, `expected${at}`);
+	}
+	// Who does not wait needs no leave.
+	const body = JSON.stringify({ name: 'eager' });
+	const eager = new Pipe(server).send(head(body.length) + body + ask(server, 'GET', '/healthz'));
+	assert.equal((await eager.take(2))[0].json.data.name, 'eager');
+	assert.equal(eager.informed, 0);
+	// A head that is refused gets the last word at once.
+	for (const [refused, status] of [[head(3 << 20), 413], [head(300 << 20), 413], [head(10, { Origin: 'https://evil.example' }), 403], [head(10, { 'Transfer-Encoding': 'chunked' }), 400]]) {
+		const each = new Pipe(server).send(refused);
+		assert.equal((await each.take(1))[0].status, status);
+		assert.equal(each.informed, 0);
+		await each.end();
+	}
+	// HTTP/1.0 knows no such thing.
+	const old = new Pipe(server).send(ask(server, 'POST', '/api/session/s/rename', { version: '1.0', headers: { 'Content-Length': 14, Expect: '100-continue' } }));
+	await pause(50);
+	assert.equal(old.bytes.length, 0);
+	old.send('{"name":"old"}');
+	await old.take(1);
+	assert.equal(old.informed, 0);
+	await idles(server);
+});
+
+scenario('the peer that leaves in the middle', async (server) => {
+	await server.session({ id: 's' });
+	const slow = ask(server, 'POST', '/api/run', { body: JSON.stringify({ command: 'sleep 20' }) });
+	const texts = [rename(server, 'left') + rename(server, 'half', 5000).slice(0, 900), slow + rename(server, 'never'), anonymous(server, 'x').repeat(30),
+		ask(server, 'GET', '/api/session/s/stream') + slow, rename(server, 'x', 500_000).slice(0, 300_000), 'POST', ask(server, 'GET', '/healthz').repeat(50)];
+	for (let round = 0; round < 5; round += 1) {
+		const pipes = texts.flatMap((text) => [0, 1, 2].map((how) => {
+			const pipe = new Pipe(server);
+			pipe.socket.write(text, () => setTimeout(() => (how === 0 ? pipe.socket.destroy() : how === 1 ? pipe.socket.resetAndDestroy() : pipe.socket.end()), round * 3));
+			return pipe;
+		}));
+		await until('end of all', () => pipes.every(({ closed }) => closed));
+	}
+	await idles(server);
+	await until('end of all connections', async () => Number(/^ringside_http1_connections (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]) <= 2);
+	// Nothing behind what was never answered was carried out.
+	assert.notEqual((await server.api.get('s')).name, 'never');
+	// Who has said all, and still listens, gets the answers.
+	const half = new Pipe(server);
+	half.socket.allowHalfOpen = true;
+	half.socket.end(rename(server, 'said1') + rename(server, 'said2') + ask(server, 'GET', '/healthz'));
+	assert.equal((await half.take(3))[1].json.data.name, 'said2');
+});
+
+scenario('a peer that does not read holds up nobody but itself', async (server) => {
+	await server.session({ id: 's' });
+	await server.api.input('s', 'head -c 900000 /dev/zero | tr "\\0" x; echo e""nd\r');
+	await server.outputMatches('s', /end\r\n/);
+	const pipe = new Pipe(server);
+	pipe.socket.pause();
+	const count = 20;
+	pipe.send(ask(server, 'GET', '/api/session/s/output?from=0').repeat(count));
+	await pause(200);
+	await idles(server);
+	pipe.socket.resume();
+	const answers = await pipe.take(count, { timeout: 30_000 });
+	const sums = new Set(answers.map(({ text }) => createHash('sha256').update(text).digest('hex')));
+	assert.equal(sums.size, 1);
+	assert.ok(answers[0].text.length > 900_000);
+});
+
+scenario('over a unix socket', { start: false }, async (server) => {
+	const socketPath = path.join(server.root, 'pipe.sock');
+	server.options.listen = [`unix:${socketPath}`, '127.0.0.1:0'];
+	await server.start();
+	await server.session({ id: 's' });
+	const texts = Array.from({ length: 50 }, (_, at) => (at % 3 === 0 ? ask(server, 'GET', '/healthz') : rename(server, `unix${at}`, at * 100)));
+	const pipe = new Pipe(server, { socketPath }).send(texts.join(''));
+	(await pipe.take(50)).forEach(({ json, text }, at) => (at % 3 === 0 ? assert.equal(text, 'ok\n') : assert.equal(json.data.name, `unix${at}`)));
+	await idles(server);
+});
+
+scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
+	server.ca = ca;
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	await server.session({ id: 's' });
+	const texts = Array.from({ length: 50 }, (_, at) => (at % 3 === 0 ? ask(server, 'GET', '/healthz') : rename(server, `tls${at}`, at * 900)));
+	const pipe = new Pipe(server, { secure: true }).send(texts.join(''));
+	(await pipe.take(50)).forEach(({ json, text }, at) => (at % 3 === 0 ? assert.equal(text, 'ok\n') : assert.equal(json.data.name, `tls${at}`)));
+	// Each byte in a record of its own.
+	const bytes = new Pipe(server, { secure: true });
+	for (const byte of rename(server, 'b') + rename(server, 'c')) {
+		bytes.send(byte);
+		await pause(0);
+	}
+	assert.deepEqual((await bytes.take(2)).map(({ json }) => json.data.name), ['b', 'c']);
+	const large = new Pipe(server, { secure: true });
+	large.socket.pause();
+	large.send(Array.from({ length: 5 }, (_, at) => rename(server, `large${at}`, 900_000)).join(''));
+	await idles(server);
+	large.socket.resume();
+	assert.deepEqual((await large.take(5)).map(({ json }) => json.data.name), [0, 1, 2, 3, 4].map((at) => `large${at}`));
+	// A WebSocket on a connection that has served requests, its handshake behind one.
+	const client = await server.client({ sessionId: 's' }).connect();
+	client.type('echo be""low\r');
+	await client.untilText('below\r\n');
+	await idles(server);
+});
+
+scenario('a WebSocket behind requests, and frames behind its handshake', async (server) => {
+	await server.session({ id: 's' });
+	const raw = new RawClient(server);
+	const upgrade = `GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n`
+		+ 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+	const typed = Buffer.from('echo be""hind\r');
+	const frame = Buffer.concat([Buffer.from([0x82, 0x80 | typed.length, 0, 0, 0, 0]), typed]);
+	raw.send(Buffer.concat([Buffer.from(rename(server, 'before') + ask(server, 'GET', '/healthz') + upgrade), frame]));
+	await until('the upgrade', () => /101 Switching/.test(raw.text));
+	assert.ok(raw.text.indexOf('"before"') < raw.text.indexOf('ok\n') && raw.text.indexOf('ok\n') < raw.text.indexOf('101 Switching'), raw.text);
+	await server.outputMatches('s', /behind\r\n/);
+	raw.terminate();
+	await idles(server);
+});

@@ -1,0 +1,122 @@
+#include "ws/http_head.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *text;
+
+static int parse(const char *head, size_t length, struct http_head *h)
+{
+	free(text);
+	text = malloc(length + 1);
+	memcpy(text, head, length);
+	return http_head_parse(text, length, h);
+}
+
+static int parse_text(const char *head, struct http_head *h)
+{
+	return parse(head, strlen(head), h);
+}
+
+Test(http_head_length, ends_with_the_first_empty_line, .timeout = 10)
+{
+	static const char head[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /";
+	size_t whole = sizeof head - 1 - 5;
+	for (size_t length = 0; length < whole; length++)
+		cr_assert_eq(http_head_length(head, length), 0, "%zu", length);
+	for (size_t length = whole; length < sizeof head; length++)
+		cr_assert_eq(http_head_length(head, length), whole);
+	cr_assert_eq(http_head_length("GET / HTTP/1.1\n\nx", 17), 16);
+}
+
+Test(http_head_parse, takes_it_apart, .timeout = 10)
+{
+	struct http_head h;
+	cr_assert_eq(parse_text("POST /a%20b?x=y HTTP/1.1\r\nHost:  me:1 \t\r\nX-Y:\r\n"
+				"Connection: keep-alive , UPGRADE\r\nconnection: te\r\n\r\n",
+			     &h),
+		0);
+	cr_assert_str_eq(h.method, "POST");
+	cr_assert_str_eq(h.target, "/a%20b?x=y");
+	cr_assert_null(h.authority);
+	cr_assert_eq(h.minor, 1);
+	cr_assert_eq(h.fields_count, 4);
+	cr_assert_str_eq(http_head_field(&h, "host"), "me:1");
+	cr_assert_str_eq(http_head_field(&h, "x-y"), "");
+	cr_assert_null(http_head_field(&h, "none"));
+	cr_assert_eq(http_head_count(&h, "connection"), 2);
+	cr_assert(http_head_lists(&h, "connection", "upgrade"));
+	cr_assert(http_head_lists(&h, "connection", "te"));
+	cr_assert_not(http_head_lists(&h, "connection", "close"));
+	cr_assert_not(http_head_lists(&h, "connection", "keep"));
+}
+
+Test(http_head_parse, absolute_targets_name_the_host, .timeout = 10)
+{
+	struct http_head h;
+	cr_assert_eq(parse_text("GET http://me:7070/x?y HTTP/1.0\r\n\r\n", &h), 0);
+	cr_assert_str_eq(h.authority, "me:7070");
+	cr_assert_str_eq(h.target, "/x?y");
+	cr_assert_eq(h.minor, 0);
+	cr_assert_eq(parse_text("GET HTTPS://me HTTP/1.1\r\n\r\n", &h), 0);
+	cr_assert_str_eq(h.authority, "me");
+	cr_assert_str_eq(h.target, "/");
+}
+
+Test(http_head_parse, what_two_readers_could_read_in_two_ways_is_refused, .timeout = 10)
+{
+	static const struct {
+		const char *head;
+		int want;
+	} cases[] = {
+		{"GET /\r\n\r\n", -EINVAL},
+		{"GET  / HTTP/1.1\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1 \r\n\r\n", -EPROTONOSUPPORT},
+		{"GET / HTTP/2.0\r\n\r\n", -EPROTONOSUPPORT},
+		{"GET / HTTP/1.10\r\n\r\n", -EPROTONOSUPPORT},
+		{"GET / http/1.1\r\n\r\n", -EINVAL},
+		{"G(T / HTTP/1.1\r\n\r\n", -EINVAL},
+		{" / HTTP/1.1\r\n\r\n", -EINVAL},
+		{"GET x HTTP/1.1\r\n\r\n", -EINVAL},
+		{"GET ftp://x/ HTTP/1.1\r\n\r\n", -EINVAL},
+		{"GET http:///x HTTP/1.1\r\n\r\n", -EINVAL},
+		{"GET http://a@b/ HTTP/1.1\r\n\r\n", -EINVAL},
+		{"GET http://a?b HTTP/1.1\r\n\r\n", -EINVAL},
+		{"GET /\x80 HTTP/1.1\r\n\r\n", -EINVAL},
+		{"GET /\t HTTP/1.1\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nno colon\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName : x\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\n: x\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\n Name: x\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName: x\r\n folded\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nN\xe4me: x\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName: x\ry\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName: x\x01y\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName: x\x7fy\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\n\r\nmore", -EINVAL},
+		{"GET / HTTP/1.1\r\nName: \xe4\ty\r\n\r\n", 0},
+		{"GET / HTTP/1.1\nName: x\n\n", 0},
+		{"OPTIONS * HTTP/1.1\r\n\r\n", 0},
+	};
+	struct http_head h;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		cr_assert_eq(parse_text(cases[i].head, &h), cases[i].want, "%s", cases[i].head);
+	static const char nul[] = "GET / HTTP/1.1\r\nName: x\0y\r\n\r\n";
+	cr_assert_eq(parse(nul, sizeof nul - 1, &h), -EINVAL);
+}
+
+Test(http_head_parse, too_many_fields, .timeout = 10)
+{
+	struct http_head h;
+	char head[HTTP_HEAD_MAX];
+	size_t length = (size_t)sprintf(head, "GET / HTTP/1.1\r\n");
+	for (unsigned i = 0; i < HTTP_FIELDS_MAX; i++)
+		length += (size_t)sprintf(head + length, "a: b\r\n");
+	memcpy(head + length, "\r\n", 3);
+	cr_assert_eq(parse(head, length + 2, &h), 0);
+	memcpy(head + length, "c: d\r\n\r\n", 9);
+	cr_assert_eq(parse(head, length + 8, &h), -E2BIG);
+}

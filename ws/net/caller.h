@@ -1,0 +1,96 @@
+/*
+ * Connections that libwebsockets does not serve: those that have said nothing yet, and those that speak
+ * HTTP/1.1. What comes in is read here, a request at a time, so that libwebsockets never sees what stands
+ * behind one: 4.1.6 takes the head of a second request for its body, and goes round in circles.
+ *
+ * It gets a connection for good when that becomes a WebSocket, or negotiates HTTP/2; and before, of a TLS
+ * connection, the handshake.
+ */
+#pragma once
+
+#include "ws/net/internal.h"
+
+#include <openssl/types.h>
+
+enum caller_state {
+	CALLER_SILENT,    /* nothing has come, or half a ClientHello */
+	CALLER_HANDSHAKE, /* libwebsockets does that of TLS */
+	CALLER_HEAD,      /* a request is awaited, or a part of it has come */
+	CALLER_BODY,
+	CALLER_ANSWER, /* is awaited, or being sent */
+	CALLER_LINGER, /* all is sent, and no more is served */
+	CALLER_OVER,   /* waits to be freed */
+};
+
+struct caller {
+	struct caller *prev, *next;             /* of its server */
+	struct caller *ready_prev, *ready_next; /* of those that have something to do */
+	bool ready;
+	struct server *server;
+	const struct listener *listener;
+	struct arrival arrival;
+	enum caller_state state;
+	int fd;           /* ours, or that of wsi; -1 = none */
+	struct lws *wsi;  /* holds the TLS; NULL = there is none */
+	SSL *ssl;         /* its; NULL = not yet, or none */
+	uint32_t watched; /* events of epoll */
+	bool polled;      /* it is in the set */
+	bool served;      /* a request has come */
+	bool at_end;      /* the peer sends no more */
+	char peer[LIMITER_PEER_MAX];
+	uint64_t since_ms; /* loop time when the state, or the head, began */
+	uint64_t limit_ms; /* how long that may last; 0 = for ever, or something else decides */
+	char *in;          /* received, and not used; in_length of in_size bytes */
+	size_t in_length, in_size;
+	char *out; /* to be sent before the body of the answer; owned */
+	size_t out_length, out_sent;
+	size_t drained; /* read while lingering */
+	struct exchange *exchange;
+};
+
+int callers_open(struct server *s);
+/* End all of them. */
+void callers_close(struct server *s);
+/* The loop has turned, and libwebsockets has ended. */
+void callers_free(struct server *s);
+
+/* Connections that libwebsockets knows nothing of. */
+unsigned callers_count(const struct server *s);
+
+/* A connection has been accepted: fd is taken. */
+void caller_accept(struct server *s, const struct listener *from, bool owner, int fd);
+
+/* libwebsockets has done a handshake of TLS. Comes from within it. */
+void caller_handshaken(struct caller *c);
+/* libwebsockets has ended the connection that it holds. */
+void caller_lost(struct caller *c);
+
+/* End whoever has been too slow. */
+void callers_sweep(struct server *s);
+
+/* For http1.c: what is read and written. Bytes; 0 = would block; -ENOTCONN at the end; or another error. */
+long caller_read(struct caller *c, void *bytes, size_t size);
+long caller_write(struct caller *c, const void *bytes, size_t length);
+/* Take more of what has come to c->in; the same results, and -ENOBUFS when that is full. */
+long caller_fill(struct caller *c);
+/* c->in without its first bytes. */
+void caller_consume(struct caller *c, size_t length);
+/* The state changes; it may last for limit_ms (0: for ever). */
+void caller_move(struct caller *c, enum caller_state state, uint64_t limit_ms);
+/* Be told when one of these events has come: EPOLLIN, EPOLLOUT, EPOLLRDHUP. */
+void caller_watch(struct caller *c, uint32_t events);
+/* Call http1_turn() in the next turn of the loop. */
+void caller_wake(struct caller *c);
+/* It is not ours to watch any more. */
+void caller_unwatch(struct caller *c);
+/* It is nobody's connection any more: its exchange ends, and it is freed in the next turn. */
+void caller_retire(struct caller *c);
+/* End it at once. c lives until the next turn of the loop. */
+void caller_drop(struct caller *c);
+/* No more is served: let what has been sent reach the peer, then end. */
+void caller_linger(struct caller *c);
+
+/* http1.c: there is something to read; c->ready came true; a connection begins. */
+void http1_readable(struct caller *c);
+void http1_turn(struct caller *c);
+void http1_begin(struct caller *c);

@@ -34,6 +34,7 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 		.space_fd = -1,
 		.master_fd = -1,
 	};
+	memset(l->spare_fds, -1, sizeof l->spare_fds);
 	int rc = uv_timer_init(loop, &l->timer);
 	if (rc < 0)
 		return rc;
@@ -58,6 +59,28 @@ static void close_fd(int *fd)
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
+}
+
+static void release_spare(struct link *l, unsigned count)
+{
+	for (unsigned i = 0; i < LINK_SPARE_FDS && count > 0; i++) {
+		count -= l->spare_fds[i] >= 0;
+		close_fd(&l->spare_fds[i]);
+	}
+}
+
+/* What runs before it can be attached to has run, even if it never can be: so there is room for that first. */
+static int reserve_spare(struct link *l)
+{
+	for (unsigned i = 0; i < LINK_SPARE_FDS; i++) {
+		l->spare_fds[i] = fcntl(l->dir_fd, F_DUPFD_CLOEXEC, 0);
+		if (l->spare_fds[i] < 0) {
+			int rc = -errno;
+			release_spare(l, LINK_SPARE_FDS);
+			return rc;
+		}
+	}
+	return 0;
 }
 
 static void maybe_closed(struct link *l)
@@ -94,6 +117,7 @@ static void drop_started(struct link *l)
 static void fail(struct link *l, enum report_stage stage, int error)
 {
 	drop_started(l);
+	release_spare(l, LINK_SPARE_FDS);
 	l->state = LINK_LOST;
 	uv_timer_stop(&l->timer);
 	l->callbacks->failed(l->user, stage, error);
@@ -148,9 +172,14 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 	int rc = reaper_prepare(reaper);
 	if (rc < 0)
 		return rc;
-	rc = spawn_holder(options, &pid, &l->report_fd);
+	rc = reserve_spare(l);
 	if (rc < 0)
 		return rc;
+	rc = spawn_holder(options, &pid, &l->report_fd);
+	if (rc < 0) {
+		release_spare(l, LINK_SPARE_FDS);
+		return rc;
+	}
 	l->started = pid;
 	reaper_add(reaper, pid);
 	rc = watch(l, &l->report, l->report_fd, &l->report_open);
@@ -325,6 +354,8 @@ static void on_message(uv_poll_t *poll, int status, int events)
 	size_t count;
 	(void)status;
 	(void)events;
+	if (l->state == LINK_ATTACHING)
+		release_spare(l, LINK_SPARE_FDS); /* for what comes with the answer */
 	ssize_t n = receive(l->socket_fd, &m, fds, &count);
 	if (n == -EAGAIN || n == -EINTR)
 		return;
@@ -349,6 +380,7 @@ static void on_message(uv_poll_t *poll, int status, int events)
 
 int link_adopt(struct link *l)
 {
+	release_spare(l, 1); /* for the socket */
 	int rc = connect_holder(l, &l->socket_fd);
 	if (rc < 0)
 		return rc;
@@ -473,6 +505,7 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 	unwatch(&l->master, &l->master_open, &l->master_fd);
 	close_fd(&l->space_fd);
 	close_fd(&l->dir_fd);
+	release_spare(l, LINK_SPARE_FDS);
 	uv_close((uv_handle_t *)&l->timer, on_handle_closed);
 	ring_close(&l->ring);
 	control_close(l->control);

@@ -19,6 +19,8 @@
 
 /* Input that waits for a program to read it. */
 #define LINK_INPUT_MAX ((size_t)1 << 20)
+/* Descriptors that it takes to attach: the socket, and what comes over it. */
+#define LINK_SPARE_FDS (1u + WIRE_FDS)
 /* How long a holder may take to start or to answer. */
 #define LINK_TIMEOUT_MS 10000u
 
@@ -53,8 +55,9 @@ struct link {
 	void (*close_cb)(void *user);
 	uint8_t *input; /* queued for the terminal */
 	size_t input_length, input_start, input_capacity;
-	uint32_t serial;   /* of the last request */
-	unsigned resizing; /* resizes not yet answered: input waits for them */
+	int spare_fds[LINK_SPARE_FDS]; /* kept free until a new holder has been attached to; or -1 */
+	uint32_t serial;               /* of the last request */
+	unsigned resizing;             /* resizes not yet answered: input waits for them */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };
 

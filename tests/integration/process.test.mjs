@@ -1,6 +1,8 @@
 // Processes: every route, how they end, what they leave, and that they outlive the server.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { assertError } from './lib/api.mjs';
 import { descriptors, isAlive } from './lib/proc.mjs';
@@ -521,6 +523,38 @@ processes('the death of a holder is an error, and nothing hangs', async (p, serv
 	process.kill(await pidIn(p, other.processId, 'sup'), 'SIGKILL');
 	assert.equal((await p.ended(other.processId)).exitCode, 137);
 	await until('end of the command', () => !isAlive(other.pid));
+});
+
+processes('what is refused for want of descriptors has not run', async (p, server) => {
+	await p.finish('true');
+	const limit = (number) => assert.equal(spawnSync('prlimit', ['--pid', String(server.pid), `--nofile=${number}:4096`]).status, 0);
+	/* The limit below which so many are free. */
+	const withRoom = (free) => {
+		const used = new Set(Object.keys(descriptors(server.pid)).map(Number));
+		let number = 0;
+		for (let left = free; left > 0 || used.has(number); number += 1) left -= !used.has(number);
+		return number;
+	};
+	let refused = 0;
+	for (let more = 0; more < 20; more += 1) {
+		const file = path.join(server.cwd, `ran${more}`);
+		// One connection, so that there are as many descriptors whenever it asks.
+		const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+		await server.api.raw('GET', '/api/ping', undefined, { agent });
+		limit(withRoom(more));
+		const answer = await server.api.raw('POST', '/api/process/start', { command: `touch '${file}'; echo ran`, processId: `p${more}` }, { agent });
+		limit(4096);
+		agent.destroy();
+		if (answer.status === 200) {
+			assert.equal((await p.ended(`p${more}`)).exitCode, 0);
+			assert.equal((await p.logs(`p${more}`)).stdout, 'ran\n');
+		} else {
+			refused += 1;
+			assertError(answer, 500, 'TOO_MANY_FILES');
+			await stays('it has not run', () => !existsSync(file), 50);
+		}
+	}
+	assert.ok(refused > 2, `${refused} were refused`);
 });
 
 processes('ended ones are kept for a time and up to a number', {

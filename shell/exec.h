@@ -169,6 +169,7 @@ struct exec {
 struct executor {
 	struct session *session;
 	bool possible; /* the shell has been given the integration */
+	bool first;    /* and that is the one of the first releases */
 	bool open;
 	char nonce[INTEGRATION_NONCE_LENGTH + 1];
 	int script_fd;

@@ -54,7 +54,7 @@ bool exec_is_ready(struct executor *x)
 /* How far up, and where, the line begins that calls the script, once it has been accepted. */
 static void place(const struct executor *x, struct integration_command *plan)
 {
-	size_t line = integration_line_length(x->session->link.info.holder_pid);
+	size_t line = integration_line_length(x->first, x->session->link.info.holder_pid);
 	unsigned cols = x->session->cols ? x->session->cols : 80;
 	plan->column = x->column;
 	plan->up = x->column ? 1 + (unsigned)((x->column - 1 + line) / cols) : 1;
@@ -91,6 +91,7 @@ int exec_type(struct exec *e)
 	e->events_lost = x->outline.events_lost;
 	plan->id = e->id;
 	plan->nonce = x->nonce;
+	plan->first = x->first;
 	plan->command = e->command;
 	plan->length = e->length;
 	plan->input = e->input[0] ? e->input : NULL;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #define INTEGRATION_NONCE_LENGTH 32u
+#define INTEGRATION_VERSION 2        /* of the init file; the first releases have none */
 #define INTEGRATION_FILE "init.bash" /* in the session's directory */
 #define INTEGRATION_FILE_NEW "init.bash.new"
 #define INTEGRATION_LOAD "\033[57399;17~"
@@ -39,6 +40,7 @@ struct integration_command {
 	enum exec_streams streams;
 	const char *error_terminal; /* path of the terminal for standard error */
 	bool isolated;              /* in a subshell: what it does to the shell is lost */
+	bool first;                 /* the shell has the init file of the first releases */
 	unsigned up, column; /* how to get to the end of the prompt: rows up, column from 1 */
 };
 
@@ -55,4 +57,4 @@ char *integration_init(const char *nonce, const char *path);
 char *integration_script(const struct integration_command *command, size_t *ret_length);
 
 /* Characters of the line that calls the script, which is shown for a moment: holder is its process. */
-size_t integration_line_length(int holder);
+size_t integration_line_length(bool first, int holder);

@@ -22,6 +22,8 @@ int meta_save(int dir_fd, const struct session *s)
 		shell_exit_name(s->on_shell_exit));
 	if (root && s->executor.possible)
 		json_object_set_new(root, "nonce", json_string(s->executor.nonce));
+	if (root && s->executor.possible && !s->executor.first)
+		json_object_set_new(root, "integration", json_integer(INTEGRATION_VERSION));
 	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	json_decref(root);
 	if (!text)
@@ -58,6 +60,7 @@ static int take(struct session *s, const json_t *root)
 	if (strlen(nonce) == INTEGRATION_NONCE_LENGTH) {
 		snprintf(s->executor.nonce, sizeof s->executor.nonce, "%s", nonce);
 		s->executor.possible = true;
+		s->executor.first = !json_object_get(root, "integration");
 	}
 	return 0;
 }

@@ -60,25 +60,27 @@ Test(integration, the_file_of_a_shell_that_makes_place_for_another)
 	/* Without a terminal there is no trap. */
 	text = integration_init(NONCE, "/nowhere");
 	char *longer = malloc(strlen(text) + 100);
-	sprintf(longer, "%s\n[ -z \"$(trap -p EXIT)\" ]\n", text);
+	sprintf(longer, "%s\n__rs_prompt; [ -z \"$(trap -p EXIT)\" ]\n", text);
 	cr_assert_eq(run("--norc 2>/dev/null", longer, strlen(longer)), 0);
 	free(longer);
 	free(text);
 }
 
-Test(integration, a_script_is_one_line_of_bash_whatever_the_command)
+/* Variables and what is run; one line in all for the shells of the first releases. */
+Test(integration, a_script_has_its_lines_whatever_the_command)
 {
 	static const char *const commands[] = {"true", "echo 'a' \"b\" $c `d` \\", "cat <<E\nx\nE",
 		"a | b", "\001\177\377\033[m\r\n\t", "$'\\''", "é世🎪", "if", ")", "#"};
 	static const char *const names[] = {"A", "_b"}, *const values[] = {"it's", "\n$x`y`\\"};
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-		for (int more = 0; more < 4; more++) {
+		for (int more = 0; more < 8; more++) {
 			size_t length;
 			struct integration_command c = plain(commands[i]);
-			c.streams = (enum exec_streams)(more % 3);
+			c.first = more >= 4;
+			c.streams = (enum exec_streams)(more % 4 % 3);
 			c.error_terminal = "/dev/pts/0";
-			c.isolated = more == 3;
-			if (more > 0) {
+			c.isolated = more % 4 == 3;
+			if (more % 4 > 0) {
 				c.cwd = "/a b'c\n";
 				c.env_names = names;
 				c.env_values = values;
@@ -88,7 +90,11 @@ Test(integration, a_script_is_one_line_of_bash_whatever_the_command)
 			char *text = integration_script(&c, &length);
 			cr_assert(text);
 			cr_assert_eq(strlen(text), length);
-			cr_assert_eq(strchr(text, '\n'), text + length - 1, "%s", text);
+			char *line = strchr(text, '\n');
+			cr_assert(line);
+			if (!c.first)
+				line = strchr(line + 1, '\n');
+			cr_assert_eq(line, text + length - 1, "%s", text);
 			cr_assert_eq(run("-n", text, length), 0, "%s", text);
 			free(text);
 		}
@@ -105,7 +111,7 @@ Test(integration, bytes_are_quoted_exactly)
 	command[255] = '\0';
 	struct integration_command c = plain(command);
 	char *text = integration_script(&c, &length);
-	char *begin = strstr(text, "__rs_c=$'"), *end = strstr(begin, "; [ -z");
+	char *begin = strstr(text, "__rs_c=$'"), *end = strstr(begin, " __rs_v=");
 	int fd = mkstemp(file);
 	*end = '\0';
 	char *all = malloc(length + 200);
@@ -136,8 +142,36 @@ Test(integration, what_is_shown_has_no_control_characters_and_an_end)
 	free(text);
 }
 
+/* A line behind the command sees its statuses: not where it would become part of the command. */
+Test(integration, where_a_line_can_follow)
+{
+	static const struct {
+		const char *command;
+		bool follows;
+	} cases[] = {{"true", true}, {"echo \\", false}, {"cat <<E\nx\nE", true},
+		{"cat <<E\nx", false}, {"cat <<-'_'\nx\n\t_", true}, {"cat <<'_'\n\t_", false},
+		{"cat <<<x", true}, {"cat <<A; cat <<B\nB\nA\n", true}, {"cat <<A <<B\nA\n", false},
+		{"echo $((1 << 2))", false}, {"<<", false}, {"a <<", false}, {"", true}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		size_t length;
+		struct integration_command c = plain(cases[i].command);
+		char *text = integration_script(&c, &length);
+		cr_assert_eq(strstr(text, " __rs_k=1 ") != NULL, cases[i].follows, "%s",
+			cases[i].command);
+		free(text);
+	}
+}
+
 Test(integration, the_length_of_the_line_that_is_typed)
 {
-	cr_assert_eq(integration_line_length(7), strlen(" . /proc/7/fd/5"));
-	cr_assert_eq(integration_line_length(4194304), strlen(" . /proc/4194304/fd/5"));
+	char *text = integration_init(NONCE, NULL), check[200];
+	int n = snprintf(check, sizeof check,
+		"\nREADLINE_LINE=half; __rs_load; [ ${#READLINE_LINE} = %zu ] && [ \"$__rs_sl\" = half ]\n",
+		integration_line_length(false, 7));
+	text = realloc(text, strlen(text) + (size_t)n + 1);
+	strcat(text, check);
+	cr_assert_eq(run("--norc 2>/dev/null", text, strlen(text)), 0);
+	free(text);
+	cr_assert_eq(integration_line_length(true, 7), strlen(" . /proc/7/fd/5"));
+	cr_assert_eq(integration_line_length(true, 4194304), strlen(" . /proc/4194304/fd/5"));
 }

@@ -1,0 +1,246 @@
+# What Ringside needs to know where commands begin and end, and then the user's own file.
+__rs_n=@NONCE@ __rs_f=@PATH@ __rs_id= __rs_d= __rs_u= __rs_ho= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw=
+__rs_no=() __rs_re= __rs_up= __rs_got= __rs_la= __rs_b=${EPOCHREALTIME//[!0-9]/}
+__rs_slow() {
+	FUNCNEST= __rs_sw=1 __rs_po=
+	[[ -o posix ]] || { __rs_po=:$BASHOPTS:; POSIXLY_CORRECT=y; }
+	__rs_t=$(\unset -f declare; \declare -f builtin; \declare -f enable)
+	\unset -f builtin enable
+	__rs_bf=$(\enable -n)
+	\enable builtin
+	if [[ -n $__rs_bf ]]; then
+		__rs_bf=${__rs_bf//enable -n /}
+		\builtin enable : eval printf read mapfile set trap unset history export return cd declare shopt
+		__rs_bf="\\builtin enable -n ${__rs_bf//$'\n'/ }"
+	fi
+	__rs_bf+=$'\n'$__rs_t
+	if [[ -n $__rs_po ]]; then
+		\builtin unset -v POSIXLY_CORRECT
+		[[ $__rs_po == *:inherit_errexit:* ]] || \builtin shopt -u inherit_errexit
+		[[ $__rs_po == *:expand_aliases:* ]] || \builtin shopt -u expand_aliases
+		[[ $__rs_po == *:interactive_comments:* ]] || \builtin shopt -u interactive_comments
+		[[ $__rs_po == *:sourcepath:* ]] || \builtin shopt -u sourcepath
+	fi
+	FUNCNEST=$__rs_fn __rs_no=()
+	[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
+}
+__rs_load() {
+	__rs_la=$_ __rs_sl=$READLINE_LINE __rs_sp=$READLINE_POINT
+	READLINE_LINE=' \builtin eval "$__rs_x"; { __rs_end "$__rs_la" && __rs_z() (x); } 2>/dev/null'
+	READLINE_POINT=${#READLINE_LINE}
+	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
+	__rs_no=(x) FUNCNEST=1
+	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin read -n 0 __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
+	FUNCNEST=$__rs_fn
+	[[ -n $__rs_fs || -n ${__rs_no-} ]] || \builtin unset -v FUNCNEST
+}
+__rs_take() {
+	__rs_x= __rs_dt= __rs_xt= __rs_u= __rs_st= __rs_got= __rs_sw=
+	if ! \builtin mapfile -t __rs_m <"/proc/$PPID/fd/5"; then
+		\builtin enable mapfile
+		\builtin mapfile -t __rs_m <"/proc/$PPID/fd/5"
+		\builtin enable -n mapfile
+	fi
+	__rs_x=${__rs_m[2]-} __rs_ts=${__rs_m[1]-}
+	if ((${#__rs_m[@]} > 3)); then
+		for __rs_dt in "${__rs_m[@]:3}"; do __rs_xt+=$__rs_dt$'\n'; done
+		__rs_dt=${__rs_xt%$'\n'} __rs_xt=
+	fi
+	__rs_m=()
+	\builtin eval "$__rs_ts"
+	if [[ -o history ]]; then
+		__rs_ho=1 __rs_h=$__rs_c
+		\builtin set +o history
+	fi
+	[[ ! -o xtrace ]] || __rs_xt=x
+	[[ ! -o verbose ]] || __rs_xt+=v
+	[[ -z $__rs_xt ]] || \builtin set +xv
+	if [[ -n $__rs_k && $__rs_xt != *v* ]]; then __rs_c+=$'\n{ __rs_keep; } 2>/dev/null'; fi
+	__rs_c='{ __rs_go "$__rs_la" && { __rs_z() { x; }; }; } 2>/dev/null; '$__rs_c
+}
+__rs_before() {
+	__rs_rc=$?
+	\builtin printf '\e[%uA\e[%uG\e[J%s\n\e]133;C;aid=%s;id=%s\a' "$1" "$2" "$__rs_v" "$__rs_n" "$__rs_i" >/dev/tty
+	if [[ -n $__rs_ho ]]; then
+		\builtin set -o history
+		\builtin history -s -- "$__rs_h"
+	fi
+	__rs_ho= __rs_h= __rs_v= __rs_x= __rs_id=$__rs_i __rs_d=$__rs_i __rs_up=1
+	\builtin printf 'C\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i" "${#__rs_sl}" 1<>"/proc/$PPID/fd/7"
+}
+__rs_go() {
+	__rs_up=
+	if [[ -n $__rs_xt ]]; then
+		__rs_t=$__rs_xt __rs_xt=
+		\builtin set "-$__rs_t"
+	fi
+	if [[ -n $__rs_bf ]]; then
+		__rs_t=${__rs_dt:+\\builtin $__rs_dt}$'\n'$__rs_bf __rs_bf= __rs_dt=
+		\builtin eval "$__rs_t"
+		[[ $__rs_rc == 0 ]]
+	elif [[ -n $__rs_dt ]]; then
+		__rs_t=$__rs_dt __rs_dt=
+		[[ $__rs_rc == 0 ]] || __rs_t+="; \\builtin return $__rs_rc"
+		\builtin eval "\\builtin $__rs_t"
+	else
+		\builtin return "$__rs_rc"
+	fi
+}
+__rs_keep() {
+	__rs_rc=$? __rs_st="${PIPESTATUS[@]}" __rs_la=$_ __rs_got=1
+	[[ $__rs_k == p ]] || __rs_st=$__rs_rc
+}
+__rs_end() {
+	if [[ -n ${__rs_no-} ]]; then
+		FUNCNEST=
+		__rs_slow
+		__rs_after
+	fi
+	if [[ -n $__rs_sw ]]; then
+		__rs_sw=
+		[[ $__rs_rc == 0 ]]
+	else
+		\builtin return "$__rs_rc"
+	fi
+}
+__rs_where() {
+	__rs_w=$PWD
+	[[ ${#__rs_w} -lt 900 && $__rs_w != *[[:cntrl:]]* ]] || __rs_w=
+}
+__rs_after() {
+	__rs_t=$? __rs_ts=$_
+	[[ -n $__rs_got ]] || __rs_rc=$__rs_t __rs_st=$__rs_t __rs_la=$__rs_ts __rs_got=1
+	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
+	__rs_no=(x) FUNCNEST=1
+	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin read -n 0 __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
+	FUNCNEST=
+	if [[ -z ${__rs_no-} ]]; then
+		\builtin eval "$__rs_u"
+		__rs_u= __rs_c=
+		__rs_where
+		if [[ -n $__rs_p ]]; then
+			for ((__rs_t = 0; __rs_t < 3000; __rs_t++)); do
+				\builtin read -t 0 <"/proc/$PPID/fd/8" || \builtin read -t 0 <"/proc/$PPID/fd/9" || __rs_t=3000
+			done
+		fi
+		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_rc" "$__rs_n" "$__rs_i" >/dev/tty
+		\builtin printf 'D\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i" "$__rs_rc" "$__rs_st" "$__rs_w" 1<>"/proc/$PPID/fd/7"
+		__rs_id= __rs_d= __rs_got=
+		FUNCNEST=$__rs_fn
+		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
+		[[ -z $__rs_up ]] || {
+			[[ -z $__rs_xt ]] || \builtin set "-$__rs_xt"
+			__rs_t=$__rs_dt __rs_up= __rs_xt= __rs_dt=
+			[[ -z $__rs_t ]] || \builtin eval "\\builtin $__rs_t"
+		}
+		if [[ -n $__rs_bf ]]; then
+			__rs_t=$__rs_bf __rs_bf=
+			\builtin eval "$__rs_t"
+		fi
+	fi
+}
+__rs_prompt() {
+	__rs_t=$? __rs_ts="${PIPESTATUS[@]}"
+	if [[ -z $__rs_re ]]; then
+		__rs_pr=$__rs_t __rs_ps=$__rs_ts
+		[[ -z ${__rs_id-} || -z $__rs_got ]] || __rs_pr=$__rs_rc __rs_ps=$__rs_st
+	fi
+	__rs_re=
+	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
+	__rs_no=(x) FUNCNEST=1
+	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin read -n 0 __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
+	FUNCNEST=
+	if [[ -z ${__rs_no-} ]]; then
+		[[ -z $__rs_bind ]] || __rs_bind
+		__rs_d=${__rs_id-} __rs_id= __rs_got=
+		\builtin eval "$__rs_u"
+		__rs_u=
+		[[ -z $__rs_ho ]] || \builtin set -o history
+		__rs_ho=
+		__rs_where
+		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_pr" "$__rs_n" "$__rs_d" >/dev/tty
+		[[ ${PS1-} == *"$__rs_n"* || ${PS1@a} == *r* ]] ||
+			PS1='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]'${PS1-}'\[\e]133;B;aid='$__rs_n'\a\]'
+		[[ ${PS2-} == *"$__rs_n"* || ${PS2@a} == *r* ]] ||
+			PS2='\[\e]133;P;k=s;aid='$__rs_n'\a\]'${PS2-}'\[\e]133;P;k=e;aid='$__rs_n'\a\]'
+		[[ ${PS0-} == *"$__rs_n"* || ${PS0@a} == *r* ]] ||
+			PS0='\e]133;C;aid='$__rs_n';t=${EPOCHREALTIME-}\a'${PS0-}
+		\builtin declare -px >|"/proc/$PPID/fd/6"
+		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "$__rs_d" "$__rs_w" "$__rs_ps" 1<>"/proc/$PPID/fd/7"
+		FUNCNEST=$__rs_fn
+		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
+		[[ -z $__rs_xt$__rs_dt ]] || {
+			[[ -z $__rs_xt ]] || \builtin set "-$__rs_xt"
+			__rs_t=$__rs_dt __rs_up= __rs_xt= __rs_dt=
+			[[ -z $__rs_t ]] || \builtin eval "\\builtin $__rs_t"
+		}
+		if [[ -n $__rs_bf ]]; then
+			__rs_t=$__rs_bf __rs_bf=
+			\builtin eval "$__rs_t"
+		fi
+	fi
+}
+__rs_back() {
+	__rs_t=${__rs_sp:-0}
+	READLINE_LINE=${__rs_sl:0:__rs_t}$READLINE_LINE${__rs_sl:__rs_t} READLINE_POINT=$((READLINE_POINT + __rs_t))
+	__rs_sl= __rs_sp=0
+}
+__rs_state() {
+	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
+	__rs_no=(x) FUNCNEST=1
+	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin read -n 0 __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
+	FUNCNEST=
+	if [[ -z ${__rs_no-} ]]; then
+		{
+			\builtin declare -px
+			\builtin printf 'shopt -s expand_aliases\n'
+			\builtin alias -p
+			if [[ -n $__rs_bf ]]; then \builtin printf '%s\n' "$__rs_bf"; fi
+			\builtin declare -f
+			\builtin printf 'unset -f __rs_slow __rs_load __rs_take __rs_before __rs_go __rs_keep __rs_end __rs_where __rs_after __rs_prompt __rs_back __rs_state __rs_bind __rs_exit __rs_z\n'
+		} >|"/proc/$PPID/fd/6"
+		\builtin printf 'S\037%s\037%s\037\036' "$__rs_n" state 1<>"/proc/$PPID/fd/7"
+		FUNCNEST=$__rs_fn
+		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
+		if [[ -n $__rs_bf ]]; then
+			__rs_t=$__rs_bf __rs_bf=
+			\builtin eval "$__rs_t"
+		fi
+	fi
+}
+__rs_bind() {
+	__rs_bind=
+	for __rs_t in emacs vi-insert vi-command; do
+		\builtin bind -m "$__rs_t" -x '"\e[57399;17~": { __rs_load; } 2>/dev/null
+for __rs_t in "${__rs_no[@]}"; do { __rs_slow; } 2>/dev/null; done
+{ \builtin trap -p DEBUG >>"/proc/$PPID/fd/5"; \builtin trap - DEBUG; __rs_take; } 2>/dev/null'
+		\builtin bind -m "$__rs_t" -x '"\e[57399;19~": { __rs_back; } 2>/dev/null'
+		\builtin bind -m "$__rs_t" -x '"\e[57399;21~": { __rs_state; } 2>/dev/null
+for __rs_t in "${__rs_no[@]}"; do { __rs_slow; __rs_state; } 2>/dev/null; done'
+	done
+	\builtin command stty -ixon || __rs_t=
+	if [[ -n $__rs_f && -z $(\builtin trap -p EXIT) ]] && __rs_y=$(\builtin command tty); then
+		\builtin trap '{ __rs_exit; } 2>/dev/null' EXIT
+	fi
+}
+__rs_exit() {
+	__rs_t=$?
+	\builtin set +eux
+	POSIXLY_CORRECT=y
+	\unset -f builtin
+	\unset -v POSIXLY_CORRECT
+	__rs_e=${EPOCHREALTIME//[!0-9]/}
+	if [[ -n $__rs_e && $((__rs_e - ${__rs_b:-__rs_e})) -ge 1000000 && ! -e ${__rs_f%/*}/ending &&
+		-r $__rs_f && -x $BASH && -w $__rs_y ]]; then
+		[[ -z ${__rs_id-} ]] ||
+			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_t" "$__rs_n" "$__rs_id" >"$__rs_y"
+		\builtin printf 'X\037%s\037%s\037%s\036' "$__rs_n" "$__rs_t" "${__rs_id-}" 1<>"/proc/$PPID/fd/7" &&
+			\builtin exec "$BASH" --rcfile "$__rs_f" -i <>"$__rs_y" >&0 2>&0
+	fi
+}
+__rs_bind=1 __rs_z=
+PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
+[[ ! -r ~/.bashrc ]] || . ~/.bashrc
+PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
+PROMPT_COMMAND[99]='{ __rs_prompt; } 2>/dev/null
+for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 2>/dev/null; done'

@@ -1,0 +1,16 @@
+/* What the files of integration share: integration.c, integration_first.c. */
+#pragma once
+
+#include "shell/integration.h"
+
+#include <stdio.h>
+
+/* $'...', which stands for exactly these bytes and has no line break. */
+void integration_put_quoted(FILE *f, const char *bytes, size_t length);
+void integration_put_text(FILE *f, const char *text);
+
+/* The command as it would have been typed: control characters made visible, no more than a screenful or so. */
+void integration_put_shown(FILE *f, const char *command, size_t length);
+
+/* integration_script() for a shell with the init file of the first releases. */
+char *integration_first_script(const struct integration_command *command, size_t *ret_length);

@@ -14,6 +14,7 @@
 
 #define CAUGHT_UP_MAX \
 	((size_t)16 << 20) /* bytes of the ring in which an adopted session's blocks are looked for */
+#define RETOLD_MAX 200u    /* blocks in the journal of an adopted session */
 
 void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1])
 {
@@ -27,7 +28,7 @@ struct block *blocks_find(const struct blocks *b, const char *id)
 	DL_FOREACH (b->list, block) {
 		block_id(block, other);
 		if (strcmp(id, other) == 0)
-			return block;
+			return block->tentative ? NULL : block;
 	}
 	return NULL;
 }
@@ -35,18 +36,60 @@ struct block *blocks_find(const struct blocks *b, const char *id)
 struct block *blocks_running(const struct blocks *b)
 {
 	struct block *last = b->list ? b->list->prev : NULL;
-	return last && !last->done ? last : NULL;
+	return last && !last->done && !last->tentative ? last : NULL;
 }
 
-/* It has begun, has ended, or more of it is known. */
-static void tell(struct blocks *b, const struct block *block)
+static struct block *last_of(const struct blocks *b)
 {
+	return b->list ? b->list->prev : NULL;
+}
+
+static struct block *before(const struct blocks *b, const struct block *block)
+{
+	return block == b->list ? NULL : block->prev;
+}
+
+static void tell_start(struct blocks *b, struct block *block)
+{
+	if (block->start_told)
+		return;
+	block->start_told = true;
 	journal_add(&b->session->journal,
-		&(struct journal_entry){
-			.type = block->done ? JOURNAL_BLOCK_ENDED : JOURNAL_BLOCK_STARTED,
-			.offset = block->done ? block->end : block->start,
-			.at_ms = clock_wall_ms(),
+		&(struct journal_entry){.type = JOURNAL_BLOCK_STARTED,
+			.offset = block->start,
+			.at_ms = block->started_ms,
 			.block = block->start});
+}
+
+/* Entries are in the order of their offsets: an end has that of the place where it was known, before the next start. */
+static void tell_end(struct blocks *b, struct block *block, uint64_t offset)
+{
+	if (block->next && offset > block->next->start)
+		offset = block->next->start;
+	block->end_told = true;
+	journal_add(&b->session->journal,
+		&(struct journal_entry){.type = JOURNAL_BLOCK_ENDED,
+			.offset = offset > block->end ? offset : block->end,
+			.at_ms = block->ended_ms,
+			.block = block->start});
+}
+
+/* All that can be told in its order: the next one waits for the end of this one. offset: of what has made it known. */
+static void tell(struct blocks *b, uint64_t offset)
+{
+	struct block *block = last_of(b);
+	while (block && !block->end_told && before(b, block) && !block->prev->end_told)
+		block = block->prev;
+	for (; block && !b->quiet; block = block->next) {
+		if (block->end_told)
+			continue;
+		if (block->tentative)
+			return;
+		tell_start(b, block);
+		if (!block->settled)
+			return;
+		tell_end(b, block, offset);
+	}
 }
 
 /* The list */
@@ -76,22 +119,33 @@ void blocks_append(struct blocks *b, struct block *block)
 		drop(b, b->list);
 }
 
-/* Everything that will be known of the last one is known. */
-static void store_last(struct blocks *b)
+/* Write down what is settled, in its order. */
+static void store(struct blocks *b)
 {
-	struct block *last = b->list ? b->list->prev : NULL;
-	if (last && last->done && !last->stored && !last->exec[0])
-		blocks_log_append(b, last);
+	struct block *block = last_of(b);
+	while (block && !block->stored && before(b, block) && !block->prev->stored)
+		block = block->prev;
+	for (; block && block->settled; block = block->next)
+		if (!block->stored)
+			blocks_log_append(b, block);
 }
 
-static void finish(struct blocks *b, struct block *block, uint64_t end, bool exact, uint64_t now_ms)
+/* Everything that will be known of it is. */
+static void settle(struct blocks *b, struct block *block, uint64_t offset)
+{
+	block->settled = true;
+	tell(b, offset);
+	store(b);
+}
+
+static void finish(struct block *block, uint64_t end, bool exact, uint64_t at_ms)
 {
 	block->done = true;
+	block->tentative = false;
 	block->end = end > block->start ? end : block->start;
 	block->exact = exact;
 	if (block->ended_ms == 0)
-		block->ended_ms = now_ms;
-	tell(b, block);
+		block->ended_ms = at_ms;
 }
 
 /* What was typed at the prompt that is left now. */
@@ -134,59 +188,122 @@ static void take_author(const struct blocks *b, struct block *block)
 		snprintf(block->author, sizeof block->author, "%s", last->by);
 }
 
-static void begin(struct blocks *b, const struct mark *mark, uint64_t now_ms)
+/* Whose command it is that a mark begins. */
+static void take_command(struct blocks *b, struct block *block, const struct mark *mark)
 {
-	struct block *last = blocks_running(b);
-	if (last && mark->id[0] && !last->exec[0]) {
-		/* The line that called the script of this one; only met when the past is read. */
-		drop(b, last);
-	} else if (last) {
-		finish(b, last, mark->start, false, now_ms); /* whatever has become of it */
-	}
-	store_last(b);
-	last = b->list ? b->list->prev : NULL;
-	struct block *block = last && last->start >= mark->end ? NULL : calloc(1, sizeof *block);
-	if (!block)
-		return;
-	block->start = block->end = mark->end;
-	block->status = -1;
-	block->started_ms = mark->time_ms ? mark->time_ms : now_ms;
-	block->cwd = b->cwd ? strdup(b->cwd) : NULL;
-	snprintf(block->exec, sizeof block->exec, "%s", mark->id);
-	if (!mark->id[0]) {
+	const struct exec *e = mark->id[0] ? exec_find(b->session, mark->id) : NULL;
+	if (e) {
+		block->command = keep_text(e->command);
+		snprintf(block->author, sizeof block->author, "%s", e->author);
+	} else if (!mark->id[0]) {
 		char *text = typed_text(b, mark->start);
 		block->command = text ? keep_text(text) : NULL;
 		free(text);
 		take_author(b, block);
 	}
-	b->has_prompt = false;
-	blocks_append(b, block);
-	tell(b, block);
 }
 
-void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms)
+/* What was run before a mark of a start, and has no mark of an end: no prompt told of it, and none will. */
+static void leave(struct blocks *b, struct block *last, const struct mark *mark)
 {
-	struct block *block = blocks_running(b);
+	/* The line that called the script of an exec. */
+	if (mark->id[0] && !last->exec[0] && !last->start_told) {
+		drop(b, last);
+		return;
+	}
+	finish(last, mark->start, false, 0);
+	last->has_record = true;
+	settle(b, last, mark->start);
+}
+
+static void begin(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed)
+{
+	struct block *last = last_of(b);
+	/* A past that is read again is known. */
+	if (last && last->start >= mark->end)
+		return;
+	if (last && !last->done)
+		leave(b, last, mark);
+	struct block *block = calloc(1, sizeof *block);
+	if (!block)
+		return;
+	block->start = block->end = mark->end;
+	block->status = -1;
+	block->started_ms = mark->time_us ? mark->time_us / 1000 : now_ms;
+	block->marked_us = mark->time_us;
+	block->cwd = b->cwd ? strdup(b->cwd) : NULL;
+	snprintf(block->exec, sizeof block->exec, "%s", mark->id);
+	block->tentative = typed || mark->id[0];
+	take_command(b, block, mark);
+	b->has_prompt = false;
+	blocks_append(b, block);
+	tell(b, mark->end);
+}
+
+static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms)
+{
+	struct block *block = last_of(b);
+	if (!block || block->done || mark->start < block->start)
+		return;
+	if (mark->status >= 0)
+		block->status = mark->status;
+	finish(block, mark->start, true, now_ms);
+	tell(b, mark->start);
+}
+
+/* A line can be typed: the record of what ran before is there, or on its way, or the hook that writes it is gone. */
+static void on_input_mark(struct blocks *b)
+{
+	const struct block *last = last_of(b);
+	if (last && last->done && !last->has_record && !last->exec[0] && !b->quiet)
+		b->due_ms = uv_now(b->session->table->loop) + EXEC_RECORD_MS;
+}
+
+void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed)
+{
 	switch (mark->kind) {
 	case MARK_PROMPT:
 		b->prompt = mark->start;
 		b->has_prompt = true;
 		break;
 	case MARK_START:
-		begin(b, mark, now_ms);
+		begin(b, mark, now_ms, typed);
 		break;
 	case MARK_END:
-		if (!block || mark->start < block->start)
-			break;
-		if (mark->status >= 0)
-			block->status = mark->status;
-		finish(b, block, mark->start, true, now_ms);
+		on_end_mark(b, mark, now_ms);
 		break;
 	case MARK_INPUT:
+		on_input_mark(b);
+		break;
 	case MARK_CONTINUATION:
 	case MARK_CONTINUED:
 		break;
 	}
+}
+
+/* No record will come for those that are over. */
+static void give_up(struct blocks *b, uint64_t offset)
+{
+	struct block *block = last_of(b);
+	b->due_ms = 0;
+	while (block && before(b, block) && !block->prev->settled)
+		block = block->prev;
+	for (; block; block = block->next) {
+		if (!block->done || block->settled)
+			continue;
+		block->has_record = true;
+		if (!block->exec[0]) /* what programs run tells of itself */
+			settle(b, block, offset);
+	}
+}
+
+bool blocks_tick(struct blocks *b, uint64_t now_ms)
+{
+	if (b->due_ms == 0 || now_ms < b->due_ms)
+		return b->due_ms > 0;
+	give_up(b, stream_head(&b->session->link.ring.bytes));
+	journal_tell(&b->session->journal);
+	return false;
 }
 
 static void take_statuses(struct block *block, const struct record *record)
@@ -209,44 +326,71 @@ static void take_cwd(struct blocks *b, const char *cwd, uint64_t offset)
 				.text = b->cwd});
 }
 
+/* The oldest of those at the end whose prompt has not told of them. */
+static struct block *first_without_record(const struct blocks *b)
+{
+	struct block *block = last_of(b), *found = NULL;
+	for (; block && !block->has_record; block = before(b, block))
+		if (block->done)
+			found = block;
+	return found;
+}
+
+/*
+ * Whose prompt it is. Between its mark of an end, which the prompt writes first, and its record there may be the marks
+ * of commands that were typed ahead, but no other's record. Nobody's: an empty line's, a new shell's.
+ */
+static struct block *take_record(struct blocks *b, const struct record *record, uint64_t offset)
+{
+	struct block *block = first_without_record(b);
+	for (; block && block->done && block->end <= offset; block = block->next) {
+		if (record->time_us > 0 && record->time_us < block->marked_us)
+			return NULL;
+		block->has_record = true;
+		if (block->exec[0] || block->status < 0 || block->status == record->status)
+			return block;
+	}
+	return NULL;
+}
+
 void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
 {
-	struct block *last = b->list ? b->list->prev : NULL;
 	if (record->kind != RECORD_PROMPT)
 		return;
+	struct block *block = take_record(b, record, offset);
 	take_cwd(b, record->cwd, offset);
-	if (!last || last->stored || offset < last->start)
+	/* What programs run tells of itself. */
+	if (!block || block->exec[0] || block->stored)
 		return;
-	/* What programs run tells of itself; and one that is over has had its record: this is an empty line's. */
-	if (last->exec[0] || (last->done && last->has_record))
-		return;
-	last->status = record->status;
-	last->ended_ms = time_ms;
-	take_statuses(last, record);
-	last->has_record = true;
-	free(last->cwd_after);
-	last->cwd_after = b->cwd ? strdup(b->cwd) : NULL;
-	if (last->done) {
-		store_last(b);
-		tell(b, last);
+	block->status = record->status;
+	block->ended_ms = time_ms;
+	take_statuses(block, record);
+	free(block->cwd_after);
+	block->cwd_after = b->cwd ? strdup(b->cwd) : NULL;
+	if (block->next && b->cwd) {
+		free(block->next->cwd);
+		block->next->cwd = strdup(b->cwd);
 	}
+	if (block == last_of(b) || !block->next->done)
+		b->due_ms = 0;
+	settle(b, block, offset);
 }
 
 static struct block *find_exec(const struct blocks *b, const char *id)
 {
-	struct block *block = b->list ? b->list->prev : NULL;
-	for (; block; block = block == b->list ? NULL : block->prev)
+	struct block *block = last_of(b);
+	for (; block; block = before(b, block))
 		if (strcmp(block->exec, id) == 0)
 			return block;
 	return NULL;
 }
 
-/* Its mark has not come, for the command has no terminal to write it to. */
+/* Its mark has not come, for the command has no terminal to write it to, or the ring has it no more. */
 static struct block *begin_unmarked(struct blocks *b, const struct exec *e)
 {
 	struct mark mark = {.kind = MARK_START, .start = e->start, .end = e->start};
 	snprintf(mark.id, sizeof mark.id, "%s", e->id);
-	begin(b, &mark, e->started_ms);
+	begin(b, &mark, e->started_ms, false);
 	return find_exec(b, e->id);
 }
 
@@ -263,39 +407,40 @@ static void take_exec_end(struct block *block, const struct exec *e)
 
 void blocks_exec(struct blocks *b, const struct exec *e)
 {
-	if (e->started_ms == 0 || (e->state != EXEC_RUNNING && e->state != EXEC_DONE))
+	bool over = e->state == EXEC_DONE;
+	struct block *last = last_of(b);
+	if (e->state != EXEC_RUNNING && !over)
 		return;
+	if (over && last && last->tentative) {
+		last->tentative = false; /* so it is not its line */
+		tell(b, last->start);
+	}
 	struct block *block = find_exec(b, e->id);
-	if (!block)
+	if (!block && e->started_ms > 0)
 		block = begin_unmarked(b, e);
 	if (!block || block->stored)
 		return;
-	bool begins = !block->command;
-	if (begins) {
-		block->command = keep_text(e->command);
-		snprintf(block->author, sizeof block->author, "%s", e->author);
+	if (e->started_ms > 0)
 		block->started_ms = e->started_ms;
-	}
-	if (e->state == EXEC_DONE) {
-		take_exec_end(block, e);
-		if (!block->done)
-			finish(b, block, e->end_offset, e->end_marked, e->ended_ms);
-		else
-			tell(b, block);
-		blocks_log_append(b, block);
-	} else if (begins) {
-		tell(b, block);
-	}
+	block->tentative = false;
+	tell(b, block->start);
+	if (!over)
+		return;
+	take_exec_end(block, e);
+	if (!block->done)
+		finish(block, e->end_offset, e->end_marked, e->ended_ms);
+	settle(b, block, e->over_offset);
 }
 
-void blocks_shell_ended(struct blocks *b, uint64_t offset, int status)
+void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t time_ms)
 {
-	struct block *block = blocks_running(b);
-	if (block) {
+	struct block *block = last_of(b);
+	if (block && !block->done && !block->exec[0]) {
 		block->status = status;
-		finish(b, block, offset, true, block->ended_ms);
+		finish(block, offset, true, time_ms);
 	}
-	store_last(b);
+	/* The next prompt is another shell's. */
+	give_up(b, offset);
 }
 
 /* Their life */
@@ -308,7 +453,7 @@ static void on_text(
 
 static void on_past_mark(void *user, const struct mark *mark)
 {
-	blocks_mark(user, mark, 0);
+	blocks_mark(user, mark, 0, false);
 }
 
 static void on_past_record(void *user, const struct record *record,
@@ -348,22 +493,39 @@ static void catch_up(struct blocks *b, uint64_t limit)
 	free(o);
 }
 
+/* The journal begins with those that are known from before, as if this server had followed them. */
+static void retell(struct blocks *b)
+{
+	struct block *block = b->list;
+	for (unsigned left = b->count; left > RETOLD_MAX; left--, block = block->next)
+		block->start_told = block->end_told = true;
+	for (; block && block->settled; block = block->next)
+		tell(b, block->end);
+	tell(b, 0);
+}
+
 void blocks_open(struct blocks *b, struct session *s, bool adopted)
 {
 	b->session = s;
 	if (!adopted)
 		return;
 	const struct exec *e;
+	b->quiet = true;
 	blocks_log_load(b);
 	catch_up(b, s->executor.outline.offset);
 	DL_FOREACH (s->executor.finished, e)
 		blocks_exec(b, e);
+	if (s->executor.current)
+		blocks_exec(b, s->executor.current);
+	b->quiet = false;
+	retell(b);
 }
 
 void blocks_close(struct blocks *b)
 {
 	struct block *block, *next;
-	store_last(b);
+	if (b->session)
+		give_up(b, 0);
 	DL_FOREACH_SAFE (b->list, block, next)
 		drop(b, block);
 	free(b->cwd);

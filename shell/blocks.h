@@ -1,7 +1,9 @@
 /*
  * Blocks: the commands of a session, of people as well as of programs: what was run, by whom, where, when, with
  * which result, and where its output is. They come from the marks and records of the shell (shell/outline.h), so
- * nobody has to ask for one, and no trap is needed. They are written down in the session's directory ("blocks", a
+ * nobody has to ask for one, and no trap is needed. In the journal each has one beginning, told when its mark comes,
+ * and then one end, told when its record has come as well: the holder may read that late, behind the mark of the next
+ * prompt or even of the next command, but never before the mark of the end. They are written down in the session's directory ("blocks", a
  * line of JSON for each that is done; a help, not a promise), and what the ring still has is found there again.
  */
 #pragma once
@@ -33,8 +35,12 @@ struct block {
 	char *cwd, *cwd_after;         /* where the shell was, and is afterwards; NULL: not known */
 	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
 	bool interleaved;              /* others typed while it ran */
+	uint64_t marked_us;            /* wall clock of the shell at its start; 0: not told */
 	bool has_record;               /* the prompt behind it has told of it */
-	bool stored;                   /* it has been written down */
+	bool tentative; /* nobody sees it yet: an exec without its record, or perhaps the line that calls its script */
+	bool settled;              /* nothing more will be known of it */
+	bool stored;               /* it has been written down */
+	bool start_told, end_told; /* they are in the journal */
 };
 
 struct session;
@@ -47,22 +53,30 @@ struct blocks {
 	unsigned count;
 	uint64_t prompt; /* offset of the last prompt, if has_prompt */
 	bool has_prompt;
-	char *cwd; /* where the shell was at its last prompt; NULL: not known */
+	char *cwd;  /* where the shell was at its last prompt; NULL: not known */
+	bool quiet; /* nothing is told: the past is read */
+	uint64_t due_ms; /* loop time until which the record of the last one is waited for; 0: it is not */
 };
 
 /* Begin; what an earlier server and the ring have of them is found if it was adopted. */
 void blocks_open(struct blocks *b, struct session *s, bool adopted);
 void blocks_close(struct blocks *b);
 
-/* What the outline has met. now_ms: the wall clock, or 0 when it is about the past. */
-void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms);
+/*
+ * What the outline has met. now_ms: the wall clock, or 0 when it is about the past. typed: an exec has been typed, and
+ * has not begun: a line that begins now is that, or one that somebody entered before.
+ */
+void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed);
 void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset);
 
 /* A command for a program has begun or is over. */
 void blocks_exec(struct blocks *b, const struct exec *e);
 
-/* The shell has ended; offset: of the end of its output. status: see exec_status_of(). */
-void blocks_shell_ended(struct blocks *b, uint64_t offset, int status);
+/* The shell has ended; offset: of the end of its output. status: see exec_status_of(), or -1. */
+void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t time_ms);
+
+/* Whether what is told by time is still to come; now_ms: loop time. */
+bool blocks_tick(struct blocks *b, uint64_t now_ms);
 
 /* Its id. */
 void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1]);

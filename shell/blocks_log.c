@@ -61,7 +61,7 @@ static struct block *from_json(json_t *root)
 	b->ended_ms = (uint64_t)ended;
 	b->exact = exact;
 	b->interleaved = interleaved;
-	b->done = b->stored = true;
+	b->done = b->settled = b->stored = b->has_record = true;
 	snprintf(b->author, sizeof b->author, "%s", author);
 	snprintf(b->exec, sizeof b->exec, "%s", exec);
 	b->command = json_is_string(command) ? strdup(json_string_value(command)) : NULL;

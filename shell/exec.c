@@ -425,6 +425,7 @@ void exec_open(struct executor *x, struct session *s, bool adopted)
 	x->open = true;
 	x->prompt_ms = exec_now(x);
 	outline_init(&x->outline, x->nonce, stream_oldest(&ring->bytes), 0, EVENT_SOURCE_TERMINAL);
+	x->past_offset = adopted ? stream_head(&ring->bytes) : 0;
 	if (adopted)
 		exec_log_load(x);
 }
@@ -540,7 +541,8 @@ void exec_tick(struct executor *x)
 	exec_ask_sign(x);
 	exec_state_tick(x);
 	exec_next(x);
-	if (!x->current && !x->queue && x->state_due_ms == 0 && x->held_length == 0 && x->listed) {
+	if (!blocks_tick(&x->session->blocks, exec_now(x)) && !x->current && !x->queue &&
+		x->state_due_ms == 0 && x->held_length == 0 && x->listed) {
 		x->listed = false;
 		DL_DELETE(x->session->table->executing, x);
 	}

@@ -193,6 +193,7 @@ struct executor {
 	struct exec *queue;    /* list */
 	struct exec *finished; /* list, oldest first */
 	unsigned queued, kept;
+	uint64_t past_offset; /* what is before was printed under an earlier server: nobody knows when */
 	uint64_t numbers;   /* that have been given */
 	size_t log_compact; /* bytes that the log had when it was written anew */
 	bool unanswered; /* something was typed that the shell may still take: nothing else is, until it gives a sign */

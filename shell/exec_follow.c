@@ -103,9 +103,10 @@ static void on_mark(void *user, const struct mark *mark)
 {
 	struct executor *x = user;
 	struct exec *e = x->current;
-	/* The line that calls the script is none of anybody's. */
-	if (mark->kind != MARK_START || mark->id[0] || !e || e->state != EXEC_STARTING)
-		blocks_mark(&x->session->blocks, mark, clock_wall_ms());
+	blocks_mark(&x->session->blocks, mark, mark->end > x->past_offset ? clock_wall_ms() : 0,
+		e && e->state == EXEC_STARTING);
+	if (x->session->blocks.due_ms > 0)
+		exec_attend(x);
 	switch (mark->kind) {
 	case MARK_START:
 		on_start_mark(x, mark);
@@ -211,6 +212,8 @@ static void on_shell_end(
 {
 	struct exec *e = x->current;
 	begin_anew(x);
+	blocks_shell_ended(&x->session->blocks, event->offset, exec_status_of(wait_status),
+		event->time_ns / 1000000);
 	if (!keeps_input)
 		exec_answered(x);
 	session_shell_restarted(x->session, wait_status, !keeps_input);

@@ -140,7 +140,7 @@ static void note_exit(struct session *session)
 	s->counters.exited++;
 	exec_shell_ended(&session->executor);
 	blocks_shell_ended(&session->blocks, session->history.end_offset,
-		recorded ? exec_status_of(session->exit_status) : -1);
+		recorded ? exec_status_of(session->exit_status) : -1, session->exited_ms);
 	sessions_changed(s);
 }
 

@@ -142,7 +142,7 @@ __rs_after() {
 __rs_prompt() {
 	__rs_t=$? __rs_ts="${PIPESTATUS[@]}"
 	if [[ -z $__rs_re ]]; then
-		__rs_pr=$__rs_t __rs_ps=$__rs_ts
+		__rs_pr=$__rs_t __rs_ps=$__rs_ts __rs_pt=${EPOCHREALTIME-}
 		[[ -z ${__rs_id-} || -z $__rs_got ]] || __rs_pr=$__rs_rc __rs_ps=$__rs_st
 	fi
 	__rs_re=
@@ -166,7 +166,7 @@ __rs_prompt() {
 		[[ ${PS0-} == *"$__rs_n"* || ${PS0@a} == *r* ]] ||
 			PS0='\e]133;C;aid='$__rs_n';t=${EPOCHREALTIME-}\a'${PS0-}
 		\builtin declare -px >|"/proc/$PPID/fd/6"
-		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "$__rs_d" "$__rs_w" "$__rs_ps" 1<>"/proc/$PPID/fd/7"
+		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "$__rs_d" "$__rs_w" "$__rs_ps" "$__rs_pt" 1<>"/proc/$PPID/fd/7"
 		FUNCNEST=$__rs_fn
 		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
 		[[ -z $__rs_xt$__rs_dt ]] || {

@@ -51,8 +51,7 @@ static int parse_status(const char *field, size_t length)
 	return status <= 255 ? (int)status : -1;
 }
 
-/* Seconds and their six digits of fraction, with whatever the locale has between them, as ms; 0 when it is none. */
-static uint64_t take_time(const char *text)
+uint64_t marks_time(const char *text)
 {
 	static const char digits[] = "0123456789";
 	size_t length = strspn(text, digits);
@@ -62,7 +61,7 @@ static uint64_t take_time(const char *text)
 	uint64_t seconds = strtoull(text, NULL, 10);
 	if (seconds > UINT32_MAX || strspn(fraction, digits) != 6)
 		return 0;
-	return seconds * 1000 + strtoull(fraction, NULL, 10) / 1000;
+	return seconds * 1000000 + strtoull(fraction, NULL, 10);
 }
 
 /* Read the text between the introducer and BEL. Returns whether it is a mark with this nonce. */
@@ -70,7 +69,7 @@ static bool parse(const char *text, const char *nonce, struct mark *mark)
 {
 	bool ours = false;
 	mark->status = -1;
-	mark->time_ms = 0;
+	mark->time_us = 0;
 	mark->id[0] = '\0';
 	if (!take_kind(text, mark))
 		return false;
@@ -82,7 +81,7 @@ static bool parse(const char *text, const char *nonce, struct mark *mark)
 		else if (strncmp(field, "id=", 3) == 0 && length - 3 <= RECORD_ID_MAX)
 			snprintf(mark->id, sizeof mark->id, "%.*s", (int)(length - 3), field + 3);
 		else if (strncmp(field, "t=", 2) == 0)
-			mark->time_ms = take_time(field + 2);
+			mark->time_us = marks_time(field + 2);
 		else if (mark->kind == MARK_END && mark->status < 0)
 			mark->status = parse_status(field, length);
 	}

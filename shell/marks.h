@@ -26,7 +26,7 @@ struct mark {
 	uint64_t start, end;        /* offsets of its first byte and behind its last */
 	char id[RECORD_ID_MAX + 1]; /* C, D: of the exec, or "" */
 	int status;                 /* D: 0 to 255; -1 when it has none */
-	uint64_t time_ms;           /* C: wall clock; 0 when it has none */
+	uint64_t time_us;           /* C: wall clock; 0 when it has none */
 };
 
 struct marks {
@@ -44,3 +44,6 @@ struct marks_callbacks {
 /* Take bytes of the terminal; offset is that of the first. What may become a mark is held back. */
 void marks_feed(struct marks *m, const char *nonce, uint64_t offset, const void *bytes,
 	size_t length, const struct marks_callbacks *callbacks);
+
+/* EPOCHREALTIME of bash, as us: seconds and six digits, with whatever the locale has between them; 0 when it is none. */
+uint64_t marks_time(const char *text);

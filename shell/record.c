@@ -1,5 +1,7 @@
 #include "shell/record.h"
 
+#include "shell/marks.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,7 @@
 
 #define UNIT_SEPARATOR '\x1f'
 #define RECORD_SEPARATOR '\x1e'
-#define FIELDS_MAX 6u
+#define FIELDS_MAX 7u
 
 static bool parse_number(const char *text, long max, long *ret_number)
 {
@@ -65,12 +67,13 @@ static bool parse(char *text, const char *nonce, struct record *record)
 	switch (fields[0][0]) {
 	case 'P':
 		record->kind = RECORD_PROMPT;
-		/* Shells of an earlier server have no statuses. */
-		if ((count != 5 && count != 6) || !parse_number(fields[2], 255, &n) ||
-			!take_id(record, fields[3]))
+		/* Shells of an earlier server have no time, or no statuses either. */
+		if (count < 5 || !parse_number(fields[2], 255, &n) || !take_id(record, fields[3]))
 			return false;
-		if (count == 6 && !parse_statuses(record, fields[5]))
+		if (count >= 6 && !parse_statuses(record, fields[5]))
 			record->statuses_count = 0; /* of an endless pipeline */
+		if (count == 7)
+			record->time_us = marks_time(fields[6]);
 		record->cwd = fields[4];
 		record->status = (int)n;
 		return true;

@@ -62,7 +62,7 @@ static bool take_filter(struct request *r, struct filter *f)
 static bool passes(const struct filter *f, const struct block *b)
 {
 	const char *author = b->author[0] ? b->author : "human";
-	return b->start < f->before && b->start >= f->after &&
+	return !b->tentative && b->start < f->before && b->start >= f->after &&
 		(!f->author || strcmp(f->author, author) == 0) &&
 		(!f->text || (b->command && strstr(b->command, f->text))) &&
 		(!f->state || b->done == (strcmp(f->state, "done") == 0)) &&

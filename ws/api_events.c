@@ -129,10 +129,20 @@ static json_t *block_event(const struct follower *f, const struct journal_entry 
 	char id[BLOCK_ID_MAX + 1];
 	snprintf(id, sizeof id, "b%" PRIu64, e->block);
 	const struct block *b = blocks_find(&f->session->blocks, id);
-	return b ? json_pack("{s:s, s:s, s:o}", "type", "block", "event",
-			   e->type == JOURNAL_BLOCK_STARTED ? "started" : "ended", "block",
-			   block_json(f->session, b))
-		 : NULL;
+	bool started = e->type == JOURNAL_BLOCK_STARTED;
+	struct block then;
+	if (!b)
+		return NULL;
+	then = *b;
+	if (started) {
+		/* As it was; by now it may be over. */
+		then.done = false;
+		then.statuses_count = 0;
+		then.cwd_after = NULL;
+		then.interleaved = false;
+	}
+	return json_pack("{s:s, s:s, s:o}", "type", "block", "event", started ? "started" : "ended",
+		"block", block_json(f->session, &then));
 }
 
 static void put_entry(struct follower *f, const struct journal_entry *e)

@@ -40,14 +40,14 @@ static void on_mark(void *user, const struct mark *mark)
 	const uint8_t *text = byte_at(s, mark->start);
 	FUZZ_CHECK(memcmp(text, "\033]133;", 6) == 0 && text[length - 1] == '\a');
 	FUZZ_CHECK(memmem(text, length, ";aid=" NONCE, 6) != NULL);
-	FUZZ_CHECK(mark->time_ms < (UINT64_C(1) << 32) * 1000);
+	FUZZ_CHECK(mark->time_us < (UINT64_C(1) << 32) * 1000000);
 	FUZZ_CHECK(mark->kind <= MARK_CONTINUED && memchr(mark->id, '\0', sizeof mark->id));
 	FUZZ_CHECK(mark->status >= -1 && mark->status <= 255);
 	FUZZ_CHECK(mark->kind == MARK_END || mark->status == -1);
 	s->at = mark->end;
 	s->hash = pieces_hash_number(s->hash, mark->start);
 	s->hash = pieces_hash_number(s->hash, mark->kind);
-	s->hash = pieces_hash_number(s->hash, mark->time_ms);
+	s->hash = pieces_hash_number(s->hash, mark->time_us);
 	s->hash = pieces_hash_number(s->hash, (uint64_t)mark->status);
 	s->hash = pieces_hash(s->hash, mark->id, strlen(mark->id) + 1);
 	s->starts[s->count++] = mark->start;

@@ -8,7 +8,7 @@
 
 #define NONCE "n"
 #define INPUT_MAX ((size_t)24 << 10)
-#define FIELDS_MAX 6u
+#define FIELDS_MAX 7u
 
 struct seen {
 	uint64_t hash;
@@ -60,7 +60,7 @@ static void on_only_record(void *user, const struct record *record)
 	static const struct {
 		char letter;
 		size_t fewest, fields, id, number, cwd;
-	} kinds[] = {[RECORD_PROMPT] = {'P', 5, 6, 3, 2, 4},
+	} kinds[] = {[RECORD_PROMPT] = {'P', 5, 7, 3, 2, 4},
 		[RECORD_START] = {'C', 4, 4, 2, 3, 0},
 		[RECORD_STATE] = {'S', 4, 4, 2, 0, 0},
 		[RECORD_END] = {'D', 6, 6, 2, 3, 5}};

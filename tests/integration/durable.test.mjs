@@ -27,7 +27,7 @@ const parentOf = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').mat
 const stopped = (pid) => until(`${pid} stopped`, () => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
 
 scenario('the holder dies: what has run is never said not to have been started', { timeout: 90_000 }, async (server) => {
-	for (const command of ['echo ran >>ran; kill -9 $PPID', 'echo ran >>ran; kill -9 $PPID; sleep 60']) {
+	for (const command of ['echo ran >>ran; kill -9 $PPID', 'echo ran >>ran; kill -9 $PPID; read -t 60']) {
 		await server.session({ id });
 		const before = lines(server, 'ran').length;
 		const [e, queued] = await Promise.all([post(server, command, { cwd: server.cwd }), post(server, 'echo no >>ran')]);
@@ -38,7 +38,7 @@ scenario('the holder dies: what has run is never said not to have been started',
 		await server.api.delete(id);
 	}
 	await server.session({ id });
-	const e = await post(server, 'sleep 60', { yieldMs: 0 });
+	const e = await post(server, 'read -t 60', { yieldMs: 0 });
 	await running(server, e);
 	process.kill(parentOf((await server.api.get(id)).pid), 'SIGKILL');
 	assert.deepEqual((({ endedBy, exitCode }) => [endedBy, exitCode])(await ended(server, e)), ['unknown', null]);

@@ -89,27 +89,27 @@ static void ignore_text(void *user, uint64_t offset, const void *bytes, size_t l
 
 static void take_time(void *user, const struct mark *mark)
 {
-	*(uint64_t *)user = mark->time_ms;
+	*(uint64_t *)user = mark->time_us;
 }
 
 Test(marks, time_is_one_of_bash_or_none)
 {
 	static const struct {
 		const char *field;
-		uint64_t time_ms;
-	} cases[] = {{"1795275017.143295", 1795275017143}, {"1795275017,000999", 1795275017000},
-		{"1.-00001", 0}, {"-1.000000", 0}, {"1.00000", 0}, {"4294967296.000000", 0},
-		{"", 0}, {"1", 0}};
+		uint64_t time_us;
+	} cases[] = {{"1795275017.143295", 1795275017143295},
+		{"1795275017,000999", 1795275017000999}, {"1.-00001", 0}, {"-1.000000", 0},
+		{"1.00000", 0}, {"4294967296.000000", 0}, {"", 0}, {"1", 0}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char bytes[96];
-		uint64_t time_ms = 1;
+		uint64_t time_us = 1;
 		struct marks m = {.length = 0};
 		const struct marks_callbacks c = {
-			.text = ignore_text, .mark = take_time, .user = &time_ms};
+			.text = ignore_text, .mark = take_time, .user = &time_us};
 		int length = snprintf(
 			bytes, sizeof bytes, "\033]133;C" AID ";t=%s\a", cases[i].field);
 		marks_feed(&m, NONCE, 0, bytes, (size_t)length, &c);
-		cr_assert_eq(time_ms, cases[i].time_ms, "%s", cases[i].field);
+		cr_assert_eq(time_us, cases[i].time_us, "%s", cases[i].field);
 	}
 }
 

@@ -47,6 +47,9 @@ static void start_at(struct history *h, uint64_t offset)
 {
 	scan_init(&h->scan, offset);
 	queries_finish(&h->queries);
+	queries_finish(&h->cancels);
+	piped_begin(&h->piped);
+	h->source = EVENT_SOURCE_TERMINAL;
 	h->cuts_count = 0;
 	h->cut_floor = offset == 0 ? 0 : known_ground(h, offset);
 	if (h->cut_floor == offset)
@@ -69,6 +72,32 @@ static void start_events(struct history *h)
 	add_size(h, 0, geometry >> 16, geometry & 0xffff);
 }
 
+/*
+ * The labels of what is in the ring, from what is left of the log, for the consuming to begin there. Who wrote what
+ * lies before the first that is left follows from that: it tells of a change.
+ */
+static void start_labels(struct history *h)
+{
+	const struct stream *log = &h->ring->events;
+	struct event e;
+	bool first = true;
+	uint64_t tail = h->control ? atomic_load(&h->control->events_tail) : 0;
+	uint64_t at = labels_log_start(log, tail);
+	labels_init(&h->labels, 0, EVENT_SOURCE_TERMINAL);
+	bool all = at == 0;
+	for (int rc = 1; rc != 0 && at < h->events_offset;) {
+		rc = event_read(log, &at, &e);
+		if (rc <= 0 || e.header.type != EVENT_SOURCE)
+			continue;
+		uint32_t source = EVENT_SOURCE_TERMINAL;
+		memcpy(&source, e.payload, sizeof source);
+		if (first && !all && source == EVENT_SOURCE_TERMINAL)
+			h->labels.before = EVENT_SOURCE_STDOUT;
+		first = false;
+		labels_add_event(&h->labels, &e);
+	}
+}
+
 int history_init(struct history *h, const struct ring *ring, struct control *control)
 {
 	*h = (struct history){.ring = ring, .control = control};
@@ -76,7 +105,10 @@ int history_init(struct history *h, const struct ring *ring, struct control *con
 	if (!h->sizes)
 		return -ENOMEM;
 	queries_init(&h->queries);
+	queries_init(&h->cancels);
+	piped_init(&h->piped, ring->bytes.size);
 	start_events(h);
+	start_labels(h);
 	start_at(h, stream_oldest(&ring->bytes));
 	return 0;
 }
@@ -84,6 +116,9 @@ int history_init(struct history *h, const struct ring *ring, struct control *con
 void history_finish(struct history *h)
 {
 	queries_finish(&h->queries);
+	queries_finish(&h->cancels);
+	labels_finish(&h->labels);
+	piped_finish(&h->piped);
 	free(h->sizes);
 	h->sizes = NULL;
 }
@@ -105,6 +140,8 @@ static void consume_event(struct history *h, const struct event *e)
 		memcpy(&shell, e->payload, sizeof shell);
 		h->shells_ended++;
 		h->shell_status = shell.status;
+	} else if (e->header.type == EVENT_SOURCE) {
+		labels_add_event(&h->labels, e);
 	}
 }
 
@@ -120,14 +157,56 @@ static void consume_events(struct history *h)
 	}
 }
 
-/* Feed a slice to scan. Returns false when the ring took it away meanwhile (only while catching up). */
-static bool consume_slice(struct history *h, size_t length)
+static bool is_pipe(enum event_source source)
+{
+	return source == EVENT_SOURCE_STDOUT || source == EVENT_SOURCE_STDERR;
+}
+
+/* Other bytes follow than those before. What the terminal has not finished must not take a pipe's for its own. */
+static void change_source(struct history *h, enum event_source source)
+{
+	if (is_pipe(source)) {
+		piped_begin(&h->piped);
+		if (!is_pipe(h->source) && !scan_is_whole(&h->scan))
+			queries_add(&h->cancels,
+				&(struct scan_query){.start = h->scan.offset,
+					.length = 1,
+					.string = true,
+					.ends = true});
+		scan_skip(&h->scan, h->scan.offset, h->scan.offset);
+	}
+	h->source = source;
+}
+
+/* Judge a slice of what a pipe has given, with what was left of the one before. last: another's bytes follow. */
+static void consume_piped(struct history *h, size_t length, bool last)
+{
+	uint64_t at = h->scan.settled, end = h->scan.offset + length;
+	size_t done = piped_feed(
+		&h->piped, at, stream_at(&h->ring->bytes, at), (size_t)(end - at), last);
+	scan_skip(&h->scan, end, at + done);
+}
+
+/*
+ * Consume at most length bytes, all from one source; length becomes what they were. Returns false when the ring took
+ * them away meanwhile (only while catching up).
+ */
+static bool consume_slice(struct history *h, size_t *length)
 {
 	const struct stream *bytes = &h->ring->bytes;
-	uint64_t from = h->scan.offset;
+	uint64_t from = h->scan.offset, run_end;
 	if (!stream_holds(bytes, from))
 		return false;
-	scan_feed(&h->scan, stream_at(bytes, from), length, on_query, h);
+	enum event_source source = labels_find(&h->labels, from, &run_end);
+	if (run_end - from < *length)
+		*length = (size_t)(run_end - from);
+	if (source != h->source)
+		change_source(h, source);
+	piped_clear(&h->piped, from, *length);
+	if (is_pipe(source))
+		consume_piped(h, *length, from + *length == run_end);
+	else
+		scan_feed(&h->scan, stream_at(bytes, from), *length, on_query, h);
 	if (!stream_holds(bytes, from))
 		return false;
 	uint64_t last = h->cuts_count ? h->cuts[(h->cuts_count - 1) % HISTORY_CUTS] : 0;
@@ -148,6 +227,8 @@ static void find_end(struct history *h, bool ended)
 	else
 		return;
 	h->ended = h->scan.offset >= h->end_offset;
+	if (h->ended && is_pipe(h->source))
+		consume_piped(h, 0, true);
 }
 
 bool history_consume(struct history *h, size_t budget, bool ended)
@@ -162,13 +243,17 @@ bool history_consume(struct history *h, size_t budget, bool ended)
 			length = cut_spacing(h);
 		if (length > budget)
 			length = budget;
-		if (!consume_slice(h, (size_t)length)) {
+		size_t taken = (size_t)length;
+		if (!consume_slice(h, &taken)) {
 			start_at(h, stream_oldest(bytes));
 			continue;
 		}
-		budget -= (size_t)length;
+		budget -= taken;
 	}
 	queries_trim(&h->queries, stream_oldest(bytes));
+	queries_trim(&h->cancels, stream_oldest(bytes));
+	piped_forget(&h->piped, stream_oldest(bytes));
+	labels_forget(&h->labels, h->scan.offset);
 	find_end(h, ended);
 	return h->scan.offset < stream_head(bytes) ||
 		h->events_offset < stream_head(&h->ring->events);
@@ -185,6 +270,22 @@ uint64_t history_oldest(const struct history *h)
 {
 	uint64_t oldest = stream_oldest(&h->ring->bytes);
 	return oldest > h->queries.floor ? oldest : h->queries.floor;
+}
+
+uint64_t history_judged(const struct history *h)
+{
+	return is_pipe(h->source) ? h->scan.settled : h->scan.offset;
+}
+
+bool history_hides(const struct history *h)
+{
+	return h->piped.bits || h->piped.failed > 0 || h->cancels.count > 0;
+}
+
+void history_show(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length)
+{
+	piped_apply(&h->piped, offset, bytes, length);
+	queries_apply(&h->cancels, offset, bytes, length);
 }
 
 uint64_t history_limit(const struct history *h)
@@ -308,6 +409,8 @@ struct history_read history_read(struct history *h, struct history_cursor *c, vo
 	/* The decoder of xterm.js garbles characters that come in two messages, when it is cut behind 80. */
 	if (length < limit - c->offset)
 		length -= partial_character(dst, length);
+	if (history_hides(h))
+		history_show(h, c->offset, dst, length);
 	size_t whole = queries_apply(&h->queries, c->offset, dst, length);
 	c->offset += whole;
 	return (struct history_read){.item = HISTORY_BYTES, .length = whole};

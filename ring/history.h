@@ -6,6 +6,8 @@
 #pragma once
 
 #include "ring/control.h"
+#include "ring/labels.h"
+#include "ring/piped.h"
 #include "ring/queries.h"
 #include "ring/ring.h"
 #include "ring/scan.h"
@@ -28,6 +30,10 @@ struct history {
 	struct control *control; /* borrowed; its ground offsets are kept up to date; may be NULL */
 	struct scan scan;
 	struct queries queries;
+	struct labels labels;     /* whose the bytes are that have not been consumed yet */
+	enum event_source source; /* and the last of those that have */
+	struct piped piped;       /* what is hidden of the output of commands in pipes */
+	struct queries cancels; /* bytes of it by which something unfinished of the terminal's is ended */
 	uint64_t mute_before; /* output before this offset has had its effects: nobody answers it any more */
 	uint64_t events_offset; /* events consumed */
 	uint64_t events_lost; /* times that the log was overwritten or damaged; 0 unless something is wrong */
@@ -86,6 +92,13 @@ uint64_t history_consumed(const struct history *h);
 
 /* The oldest byte that a reader can resume from. */
 uint64_t history_oldest(const struct history *h);
+
+/* Offset up to which a screen may take the output, with history_show(). */
+uint64_t history_judged(const struct history *h);
+
+/* Whether what is in the ring is not in all as a screen has to take it, and making it so, in a copy. */
+bool history_hides(const struct history *h);
+void history_show(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length);
 
 /* Offset up to which readers are served now. */
 uint64_t history_limit(const struct history *h);

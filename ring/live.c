@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define SLICE ((size_t)64 << 10) /* bytes that are fed at once */
+#define SLICE ((size_t)64 << 10)  /* bytes that are fed at once */
+#define COPIED ((size_t)16 << 10) /* of which some are hidden */
 
 /* How much output may lie behind a checkpoint: the rest of the ring is for a server that is away. */
 static uint64_t interval(const struct live *l)
@@ -130,11 +132,26 @@ static uint64_t take_sizes(struct live *l)
 	return UINT64_MAX;
 }
 
+/* Feed length bytes from at on, or some of them. */
+static void feed(struct live *l, uint64_t at, size_t length, size_t work)
+{
+	const struct stream *bytes = &l->history->ring->bytes;
+	uint8_t copy[COPIED];
+	if (!history_hides(l->history)) {
+		screen_feed(l->screen, stream_at(bytes, at), length, work);
+		return;
+	}
+	length = length < sizeof copy ? length : sizeof copy;
+	memcpy(copy, stream_at(bytes, at), length);
+	history_show(l->history, at, copy, length);
+	screen_feed(l->screen, copy, length, work);
+}
+
 bool live_follow(struct live *l, size_t work)
 {
 	const struct stream *bytes = &l->history->ring->bytes;
 	while (l->screen) {
-		uint64_t at = screen_offset(l->screen), end = l->history->scan.offset;
+		uint64_t at = screen_offset(l->screen), end = history_judged(l->history);
 		uint64_t next = take_sizes(l);
 		if (!l->screen || at >= end)
 			return false;
@@ -148,7 +165,7 @@ bool live_follow(struct live *l, size_t work)
 			return true;
 		screen_mute(l->screen, muted);
 		if (stream_holds(bytes, at))
-			screen_feed(l->screen, stream_at(bytes, at), length, work);
+			feed(l, at, length, work);
 		size_t done = screen_work(l->screen);
 		work = done < work ? work - done : 0;
 		if (!stream_holds(bytes, at))

@@ -115,7 +115,7 @@ static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, si
 	/* An ESC completes an unfinished string, as ST does; a C1 control drops it, as CAN does. */
 	uint8_t second = 0;
 	if (range->ends && range->start >= offset) {
-		second = bytes[from] == ESC ? '\\' : 0;
+		second = bytes[from] == ESC && range->length > 1 ? '\\' : 0;
 		bytes[from++] = second != 0 ? ESC : CAN;
 	}
 	for (uint64_t i = from; i < to; i++) {

@@ -27,6 +27,17 @@ void scan_init(struct scan *s, uint64_t offset)
 	*s = (struct scan){.offset = offset, .settled = offset, .ground = offset, .start = offset};
 }
 
+void scan_skip(struct scan *s, uint64_t offset, uint64_t settled)
+{
+	scan_init(s, settled);
+	s->offset = offset;
+}
+
+bool scan_is_whole(const struct scan *s)
+{
+	return s->state == SCAN_GROUND && s->utf8_left == 0;
+}
+
 /* Report [start, end) as a query. */
 static void report(struct feed *f, uint64_t start, uint64_t end, bool string, bool muted)
 {

@@ -76,5 +76,14 @@ struct scan {
 /* Begin at an absolute offset, assumed to be between two sequences. */
 void scan_init(struct scan *s, uint64_t offset);
 
+/*
+ * The next bytes, up to offset, are none of the terminal's: whatever was unfinished is given up. settled: how far they may
+ * be shown, which is a place between two sequences.
+ */
+void scan_skip(struct scan *s, uint64_t offset, uint64_t settled);
+
+/* Whether it is between two sequences and two characters. */
+bool scan_is_whole(const struct scan *s);
+
 /* Feed the next length bytes; cb is called from within and must not touch *s. */
 void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb cb, void *user);

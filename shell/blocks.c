@@ -4,7 +4,7 @@
 #include "shell/blocks_internal.h"
 #include "shell/clock.h"
 #include "shell/command_text.h"
-#include "shell/labels.h"
+#include "ring/labels.h"
 #include "shell/sessions.h"
 
 #include <stdio.h>

@@ -123,7 +123,7 @@ __rs_after() {
 				\builtin read -t 0 <"/proc/$PPID/fd/8" || \builtin read -t 0 <"/proc/$PPID/fd/9" || __rs_t=3000
 			done
 		fi
-		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_rc" "$__rs_n" "$__rs_i" >/dev/tty
+		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_rc" "$__rs_n" "$__rs_i" "${__rs_p:+\e[m}" >/dev/tty
 		\builtin printf 'D\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i" "$__rs_rc" "$__rs_st" "$__rs_w" 1<>"/proc/$PPID/fd/7"
 		__rs_id= __rs_d= __rs_got=
 		FUNCNEST=$__rs_fn
@@ -158,7 +158,7 @@ __rs_prompt() {
 		[[ -z $__rs_ho ]] || \builtin set -o history
 		__rs_ho=
 		__rs_where
-		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_pr" "$__rs_n" "$__rs_d" >/dev/tty
+		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_pr" "$__rs_n" "$__rs_d" "${__rs_d:+\e[m}" >/dev/tty
 		[[ ${PS1-} == *"$__rs_n"* || ${PS1@a} == *r* ]] ||
 			PS1='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]'${PS1-}'\[\e]133;B;aid='$__rs_n'\a\]'
 		[[ ${PS2-} == *"$__rs_n"* || ${PS2@a} == *r* ]] ||

@@ -122,8 +122,9 @@ static void put_after(FILE *f, const struct integration_command *c)
 	if (c->streams == EXEC_PIPES)
 		put_until_read(f);
 	fputs("} 2>/dev/null; ", f);
-	fprintf(f, "\\builtin printf '\\e]133;D;%%s;aid=%s;id=%s\\a' \"$__rs_rc\" >/dev/tty; ",
-		c->nonce, c->id);
+	/* What came through the pipes may have coloured what follows; that is all it can do, see ring/piped.h. */
+	fprintf(f, "\\builtin printf '\\e]133;D;%%s;aid=%s;id=%s\\a%s' \"$__rs_rc\" >/dev/tty; ",
+		c->nonce, c->id, c->streams == EXEC_PIPES ? "\\e[m" : "");
 	fprintf(f,
 		"\\builtin printf 'D\\037%s\\037%s\\037%%s\\037%%s\\037%%s\\036' \"$__rs_rc\" \"$__rs_st\" \"$__rs_w\" 1<>"
 		"" PLACE "7; ",

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "ring/stream.h"
-#include "shell/labels.h"
+#include "ring/labels.h"
 
 #include <stdbool.h>
 #include <stddef.h>

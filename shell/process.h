@@ -10,7 +10,7 @@
 #pragma once
 
 #include "pty/link.h"
-#include "shell/labels.h"
+#include "ring/labels.h"
 #include "shell/name.h"
 #include "shell/streams.h"
 

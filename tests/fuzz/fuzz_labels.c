@@ -2,7 +2,7 @@
  * Labels against a plain list of them. Input: the floor, then steps, see run_step(). What was forgotten may not
  * be asked for; everything else must be right, however many labels there were.
  */
-#include "shell/labels.h"
+#include "ring/labels.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ADDED_MAX 40000u

@@ -2,7 +2,7 @@
  * Where the records of an event log begin, when its writer means harm. Input as for fuzz_event: the log's size, the
  * tail, head and reserved, then what lies in memory, over and over. What is found must be read up to the tail.
  */
-#include "shell/labels.h"
+#include "ring/labels.h"
 #include "tests/fuzz/fuzz.h"
 
 static uint64_t take_number(struct fuzz_input *in)

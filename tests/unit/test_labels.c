@@ -1,4 +1,4 @@
-#include "shell/labels.h"
+#include "ring/labels.h"
 
 #include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"

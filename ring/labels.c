@@ -1,4 +1,4 @@
-#include "shell/labels.h"
+#include "ring/labels.h"
 
 #include <errno.h>
 #include <stdlib.h>

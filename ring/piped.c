@@ -1,0 +1,147 @@
+#include "ring/piped.h"
+
+#include "ring/plain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ESC 0x1b
+#define DEL 0x7f
+#define UNFINISHED_MAX 64 /* bytes of a sequence or character that are waited for */
+
+void piped_init(struct piped *p, size_t size)
+{
+	*p = (struct piped){.size = size};
+	piped_begin(p);
+}
+
+void piped_finish(struct piped *p)
+{
+	free(p->bits);
+	p->bits = NULL;
+}
+
+void piped_begin(struct piped *p)
+{
+	scan_init(&p->scan, 0);
+}
+
+static void hide(struct piped *p, uint64_t offset)
+{
+	if (!p->bits)
+		p->bits = calloc(p->size / 8, 1);
+	p->end = offset + 1;
+	if (!p->bits) {
+		p->failed = offset + 1;
+		return;
+	}
+	uint64_t at = offset & (p->size - 1);
+	p->bits[at / 8] |= (uint8_t)(1u << at % 8);
+}
+
+/* Of the controls those from BEL to CR are shown; others do nothing, or last, as the shifts of character sets. */
+static void hide_controls(struct piped *p, uint64_t offset, const uint8_t *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		uint8_t c = bytes[i];
+		bool shown = c >= ' ' ? c != DEL : (c >= '\a' && c <= '\r') || c == ESC || c == '\0';
+		if (!shown)
+			hide(p, offset + i);
+	}
+}
+
+/* Whether what follows could make something of this that may be shown. */
+static bool is_unfinished(const uint8_t *at, const uint8_t *end)
+{
+	const uint8_t *c = at + 1;
+	if (end - at >= UNFINISHED_MAX)
+		return false;
+	if (*at == ESC) {
+		if (c < end && *c++ != '[')
+			return false;
+		while (c < end && *c >= '0' && *c <= ';')
+			c++;
+	} else {
+		if (*at < 0xc2)
+			return false;
+		while (c < end && (*c & 0xc0) == 0x80)
+			c++;
+	}
+	return c == end;
+}
+
+static void ignore(void *user, const struct scan_query *query)
+{
+	(void)user;
+	(void)query;
+}
+
+/* Hide what is no plain output, up to its end. Returns how many bytes that are. */
+static size_t hide_some(struct piped *p, uint64_t offset, const uint8_t *bytes, size_t length)
+{
+	size_t at = 0;
+	do {
+		scan_feed(&p->scan, bytes + at, 1, ignore, NULL);
+		hide(p, offset + at++);
+		/* A character that something else comes in the middle of is over. */
+		if (p->scan.state == SCAN_GROUND && p->scan.utf8_left > 0 && at < length &&
+			(bytes[at] & 0xc0) != 0x80)
+			piped_begin(p);
+	} while (at < length && (p->scan.state != SCAN_GROUND || p->scan.utf8_left > 0));
+	return at;
+}
+
+size_t piped_feed(struct piped *p, uint64_t offset, const uint8_t *bytes, size_t length, bool last)
+{
+	const uint8_t *at = bytes, *end = bytes + length;
+	while (at < end) {
+		uint64_t here = offset + (uint64_t)(at - bytes);
+		if (p->scan.state == SCAN_GROUND && p->scan.utf8_left == 0) {
+			const uint8_t *next = plain_skip(at, end);
+			hide_controls(p, here, at, (size_t)(next - at));
+			here += (uint64_t)(next - at);
+			at = next;
+			if (at == end)
+				break;
+			if (!last && is_unfinished(at, end))
+				return (size_t)(at - bytes);
+		}
+		at += hide_some(p, here, at, (size_t)(end - at));
+	}
+	return length;
+}
+
+void piped_clear(struct piped *p, uint64_t offset, size_t length)
+{
+	if (!p->bits)
+		return;
+	for (uint64_t at = offset; at < offset + length; at++) {
+		uint64_t place = at & (p->size - 1);
+		if (place % 8 == 0 && offset + length - at >= 8) {
+			p->bits[place / 8] = 0;
+			at += 7;
+		} else {
+			p->bits[place / 8] &= (uint8_t) ~(1u << place % 8);
+		}
+	}
+}
+
+void piped_forget(struct piped *p, uint64_t offset)
+{
+	if (p->bits && p->end <= offset)
+		piped_finish(p);
+}
+
+void piped_apply(const struct piped *p, uint64_t offset, uint8_t *bytes, size_t length)
+{
+	if (offset < p->failed)
+		memset(bytes, 0,
+			p->failed - offset < length ? (size_t)(p->failed - offset) : length);
+	for (size_t i = 0; i < length && p->bits && offset + i < p->end; i++) {
+		uint64_t at = (offset + i) & (p->size - 1);
+		if (at % 8 == 0 && p->bits[at / 8] == 0)
+			i += 7;
+		else if (p->bits[at / 8] & 1u << at % 8)
+			bytes[i] = '\0';
+	}
+}

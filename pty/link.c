@@ -262,6 +262,8 @@ static void on_attached(struct link *l, const struct wire_message *m, const int 
 	uv_timer_stop(&l->timer);
 	l->started = 0;
 	l->info = m->u.info;
+	l->tail = atomic_load(&l->control->tail);
+	l->events_tail = atomic_load(&l->control->events_tail);
 	l->state = LINK_ATTACHED;
 	l->callbacks->attached(l->user);
 }
@@ -466,9 +468,11 @@ int link_end(struct link *l, unsigned grace_ms)
 	return request(l, (struct wire_message){.type = WIRE_END, .a = grace_ms});
 }
 
-void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
+/* Let the holder have what is neither needed nor held. */
+static void publish(struct link *l)
 {
-	uint64_t one = 1;
+	uint64_t one = 1, tail = l->tail, events_tail = l->events_tail;
+	holds_least(&l->holds, &tail, &events_tail);
 	/* Never back: what was given up is gone. */
 	if (tail > atomic_load_explicit(&l->control->tail, memory_order_relaxed))
 		atomic_store_explicit(&l->control->tail, tail, memory_order_release);
@@ -477,6 +481,60 @@ void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&l->ring.header->blocked, memory_order_relaxed))
 		(void)!write(l->space_fd, &one, sizeof one);
+}
+
+void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
+{
+	l->tail = tail;
+	l->events_tail = events_tail;
+	publish(l);
+}
+
+/* Holds */
+
+static void on_hold_tick(uv_timer_t *timer)
+{
+	struct link *l = timer->data;
+	const struct ring *ring = &l->ring;
+	const struct holds_writer w = {.head = stream_head(&ring->bytes),
+		.size = ring->bytes.size,
+		.events = stream_head(&ring->events),
+		.events_size = ring->events.size,
+		.blocked = atomic_load(&ring->header->blocked)};
+	if (holds_tick(&l->holds, &w, uv_now(l->loop)))
+		publish(l);
+	if (!l->holds.first)
+		uv_timer_stop(&l->timer);
+}
+
+bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
+{
+	if (l->state != LINK_ATTACHED)
+		return false;
+	uint64_t events = atomic_load(&l->control->events_tail);
+	/* The holder would wait for what it may have overwritten already. */
+	if (!holds_add(&l->holds, h, offset, position < events ? events : position))
+		return false;
+	if (!uv_is_active((const uv_handle_t *)&l->timer)) {
+		l->holds.charged_ms = uv_now(l->loop);
+		uv_timer_start(&l->timer, on_hold_tick, HOLD_TICK_MS, HOLD_TICK_MS);
+	}
+	return true;
+}
+
+void link_hold_moved(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
+{
+	hold_move(h, offset, position);
+	if (h->held && l->state == LINK_ATTACHED)
+		publish(l);
+}
+
+void link_unhold(struct link *l, struct hold *h)
+{
+	bool held = h->held;
+	holds_remove(&l->holds, h);
+	if (held && l->state == LINK_ATTACHED)
+		publish(l);
 }
 
 bool link_sleep(struct link *l, uint64_t head, uint64_t events)
@@ -507,6 +565,8 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 	close_fd(&l->dir_fd);
 	release_spare(l, LINK_SPARE_FDS);
 	uv_close((uv_handle_t *)&l->timer, on_handle_closed);
+	while (l->holds.first)
+		holds_remove(&l->holds, l->holds.first);
 	ring_close(&l->ring);
 	control_close(l->control);
 	l->control = NULL;

@@ -10,6 +10,7 @@
 #include "pty/reaper.h"
 #include "pty/spawn.h"
 #include "ring/control.h"
+#include "ring/holds.h"
 #include "ring/ring.h"
 
 #include <stdbool.h>
@@ -49,8 +50,10 @@ struct link {
 	int dir_fd;    /* the session's directory, O_PATH */
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
-	uv_timer_t timer;
-	int open_handles; /* that link_close waits for */
+	uv_timer_t timer;           /* until it is attached; then it looks at holds */
+	struct holds holds;         /* what readers of complete output still need */
+	uint64_t tail, events_tail; /* what link_consumed() has said */
+	int open_handles;           /* that link_close waits for */
 	bool closing;
 	void (*close_cb)(void *user);
 	uint8_t *input; /* queued for the terminal */
@@ -102,8 +105,23 @@ int link_open_terminal(struct link *l);
 /* End the session's processes and its holder: SIGHUP now, SIGKILL after grace_ms. */
 int link_end(struct link *l, unsigned grace_ms);
 
-/* Say how far the ring has been consumed, and wake the holder if it waits for that. */
+/*
+ * Say how far the ring has been consumed, and wake the holder if it waits for that. What is held is not given up,
+ * see ring/holds.h.
+ */
 void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail);
+
+/*
+ * Hold the ring from these places on (position: in the log of events, UINT64_MAX: none of it), as far as it has
+ * not been given up. Returns whether it is held; if not, reading goes on, and may lose something.
+ */
+bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position);
+
+/* It has been read up to here; h may hold nothing any more. */
+void link_hold_moved(struct link *l, struct hold *h, uint64_t offset, uint64_t position);
+
+/* Nothing is held for it any more; fine for one that holds nothing. */
+void link_unhold(struct link *l, struct hold *h);
 
 /*
  * Ask to be woken at the next byte or event. Returns false when there is already something beyond

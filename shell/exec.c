@@ -96,6 +96,7 @@ static void remove_input(struct exec *e)
 
 void exec_free(struct exec *e)
 {
+	exec_hold_end(e);
 	remove_input(e);
 	free_plan(&e->plan);
 	for (int i = 0; i < EXEC_STREAMS; i++)
@@ -152,6 +153,7 @@ static struct exec *create(struct executor *x, const struct exec_options *o)
 	e->status = -1;
 	e->timeout_ms = o->timeout_ms;
 	e->output_max = o->output_max ? o->output_max : EXEC_OUTPUT_DEFAULT;
+	e->hold_asked = o->hold;
 	e->plan.streams = o->streams;
 	e->plan.isolated = o->isolated;
 	e->length = o->length;
@@ -582,5 +584,7 @@ void exec_next(struct executor *x)
 		x->current = e;
 		if (exec_type(e) < 0)
 			exec_finish(e, EXEC_END_NOT_STARTED);
+		else
+			exec_hold_begin(e);
 	}
 }

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "ring/holds.h"
 #include "shell/excerpt.h"
 #include "shell/integration.h"
 #include "shell/outline.h"
@@ -94,6 +95,7 @@ struct exec_options {
 	uint64_t queue_ms;   /* wait no longer; 0: as long as it takes */
 	uint64_t timeout_ms; /* of running; 0: none */
 	size_t output_max;   /* bytes kept of each stream; 0: the default */
+	bool hold;           /* somebody will read all of it as it comes: see exec_hold() */
 };
 
 struct exec;
@@ -157,6 +159,9 @@ struct exec {
 	pid_t ladder_group;      /* to whom its last signal went, */
 	uint64_t ladder_program; /* and what that was running */
 	unsigned ladder_repeats;
+
+	bool hold_asked;  /* readers of all of it are expected */
+	struct hold hold; /* for the one who is to come */
 
 	size_t output_max;
 	bool collecting; /* the excerpts have all since the start */
@@ -287,6 +292,16 @@ uint64_t exec_reread(struct exec *e, size_t limit, struct excerpt output[EXEC_ST
  */
 void exec_outline(const struct exec *e, struct outline *ret_outline);
 uint64_t exec_readable(const struct exec *e);
+
+/*
+ * Hold the ring for a reader of the whole output, from where o is; what e has held for it becomes h. exec_hold_moved()
+ * says that it has read on; exec_unhold() that it reads no more, or (comes_again) that another one may go on.
+ * exec_hold_ask(): one will come before it has been typed.
+ */
+void exec_hold_ask(struct exec *e);
+void exec_hold(struct exec *e, struct hold *h, const struct outline *o);
+void exec_hold_moved(struct exec *e, struct hold *h, const struct outline *o);
+void exec_unhold(struct exec *e, struct hold *h, bool comes_again);
 
 /*
  * Whether a piece of text is of e's output: moves *bytes and *length to the part that is. Returns the stream, or

@@ -1,4 +1,7 @@
-/* What the files of exec share: exec.c, exec_type.c, exec_follow.c, exec_cancel.c, exec_doubt.c, exec_log.c. */
+/*
+ * What the files of exec share: exec.c, exec_type.c, exec_follow.c, exec_cancel.c, exec_doubt.c, exec_hold.c,
+ * exec_log.c.
+ */
 #pragma once
 
 #include "shell/exec.h"
@@ -34,6 +37,10 @@ void exec_release_input(struct executor *x);
 
 /* exec_follow.c: it has begun; what is left of its time is counted from then. */
 void exec_running(struct exec *e, uint64_t started_ms);
+
+/* exec_hold.c: it is typed, or known from an earlier server; nobody will read it any more. */
+void exec_hold_begin(struct exec *e);
+void exec_hold_end(struct exec *e);
 
 /* exec_state.c: the shell may be at its prompt: ask it, if somebody waits for that. */
 void exec_state_at_prompt(struct executor *x);

@@ -58,6 +58,8 @@ char *exec_log_header(const struct exec *e)
 	json_t *root = common_json(e);
 	if (root)
 		json_object_set_new(root, "timeout", json_integer((json_int_t)e->timeout_ms));
+	if (root && e->hold_asked)
+		json_object_set_new(root, "hold", json_true());
 	char *text = root ? json_dumps(root, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	json_decref(root);
 	char *header = NULL;
@@ -328,6 +330,7 @@ static struct exec *load_typed(struct executor *x)
 		e->state = EXEC_STARTING;
 		e->typed_ms = exec_now(x);
 		take_beginning(e, root);
+		e->hold_asked = json_is_true(json_object_get(root, "hold"));
 	}
 	json_decref(root);
 	return e;
@@ -364,6 +367,7 @@ static void resume(struct executor *x, struct exec *e)
 	x->outline.position = e->typed_position >= stream_oldest(&ring->events)
 		? e->typed_position
 		: labels_log_start(&ring->events, atomic_load(&s->link.control->events_tail));
+	exec_hold_begin(e);
 	exec_attend(x);
 }
 

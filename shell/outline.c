@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+bool outline_place(const struct outline *o, struct outline_place *ret_place)
+{
+	*ret_place = (struct outline_place){o->offset, o->position, o->streams.source};
+	return o->marks.length == 0 && !o->streams.cr && o->records.length == 0;
+}
+
 struct reader {
 	struct outline *o;
 	const struct outline_callbacks *callbacks;

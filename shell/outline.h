@@ -15,6 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * A place where one can go on reading: whatever lies before it has been told. With a nonce it is an outline.
+ */
+struct outline_place {
+	uint64_t offset, position;
+	enum event_source source;
+};
+
 struct outline_callbacks {
 	/*
 	 * What somebody has written; from the FIFOs and the second terminal without the CRs that were added.
@@ -46,6 +54,9 @@ struct outline {
 /* Begin at these places; position: where a record of the log begins. source: who writes there. */
 void outline_init(struct outline *o, const char *nonce, uint64_t offset, uint64_t position,
 	enum event_source source);
+
+/* Where o is, unless that is in the middle of something. */
+bool outline_place(const struct outline *o, struct outline_place *ret_place);
 
 /*
  * Read on up to the offset limit, and at most budget bytes. Returns whether there is more before limit.

@@ -273,6 +273,7 @@ static void on_attached(void *user)
 		return;
 	}
 	open_ring(p);
+	process_hold_begin(p);
 	p->table->counters.adopted += p->adopted;
 	if (p->state == PROCESS_RUNNING)
 		process_arm(p);

@@ -99,6 +99,8 @@ struct process {
 	uint64_t head;            /* of the ring: labels are known up to here */
 	uint64_t tail;            /* the holder has been told that this much is consumed */
 	uint64_t events_offset;   /* of the event log, read so far */
+	bool hold_asked;
+	struct hold hold; /* of its output, for the reader who is to come */
 	struct process_viewer *viewers;
 	struct process_waiter *waiters;  /* for the start */
 	struct process_waiter *killers;  /* for the end of the tree */
@@ -137,6 +139,12 @@ struct streams_range process_range(const struct process *p, uint64_t end, unsign
 /* Follow and stop following (harmless when v is not attached). */
 void process_attach(struct process *p, struct process_viewer *v);
 void process_detach(struct process *p, struct process_viewer *v);
+
+/*
+ * Hold the output for a reader who is at cursor (ring/holds.h), and what has been kept for them. Returns the place in
+ * the log of events that is held; the caller moves h, with link_hold_moved(), and gives it back, with link_unhold().
+ */
+uint64_t process_hold(struct process *p, struct hold *h, uint64_t cursor);
 
 /*
  * End the whole tree: TERM, after grace_ms KILL until nobody is left. waiter (may be NULL) hears when that

@@ -206,6 +206,7 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	p->created_ms = clock_wall_ms();
 	p->timeout_ms = o->timeout_ms;
 	p->input_pipe = o->input_pipe;
+	p->hold_asked = o->hold;
 	p->command = shown_command(o, &p->command_cut);
 	p->cwd = strdup(o->cwd ? o->cwd : t->config.cwd);
 	HASH_ADD_STR(t->table, id, p);

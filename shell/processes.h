@@ -68,6 +68,7 @@ struct process_options {
 	size_t env_count;
 	uint64_t timeout_ms;
 	bool input_pipe; /* a standard input that can be written to; otherwise /dev/null */
+	bool hold; /* somebody will follow its output from the beginning: see process_hold() */
 };
 
 struct processes {

@@ -39,6 +39,9 @@ void process_tell(struct process *p);
 /* Write process.json; a failure is reported, for nobody waits for it. */
 void process_save(struct process *p);
 
+/* Its ring is open: keep the output for the reader who is to come, if one was announced. */
+void process_hold_begin(struct process *p);
+
 /* Go on with what the timer is for: the time limit. */
 void process_arm(struct process *p);
 

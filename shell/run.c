@@ -29,6 +29,7 @@
 /* Nothing comes from there any more. */
 static void stream_end(struct run_output *s)
 {
+	s->ended = true;
 	uv_poll_stop(&s->poll);
 }
 
@@ -60,11 +61,25 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	(void)status; /* read() says it better */
 	(void)events;
 	/* A terminal gives a page at a time. */
-	for (size_t left = RUN_CHUNK, n; left > 0 && all->turn > 0; left -= n) {
+	for (size_t left = RUN_CHUNK, n; left > 0 && all->turn > 0 && !r->paused; left -= n) {
 		n = stream_read(r, which, left < all->turn ? left : all->turn);
 		if (n == 0)
 			break;
 		all->turn -= n;
+	}
+}
+
+void run_pause(struct run *r, bool pause)
+{
+	if (r->paused == pause || r->state == RUN_OVER)
+		return;
+	r->paused = pause;
+	for (unsigned i = 0; i < RUN_STREAMS; i++) {
+		struct run_output *s = &r->streams[i];
+		if (pause)
+			uv_poll_stop(&s->poll);
+		else if (!s->ended)
+			uv_poll_start(&s->poll, UV_READABLE, on_readable);
 	}
 }
 

@@ -111,6 +111,12 @@ int run_start(struct runs *all, const struct run_options *options,
  */
 void run_cancel(struct run *r, unsigned grace_ms);
 
+/*
+ * Do not read its output for a while, or do again: it waits when nobody takes what it writes. What there is when it
+ * ends is read all the same.
+ */
+void run_pause(struct run *r, bool pause);
+
 /* Nobody listens any more: no callback comes, and the command is cancelled. */
 void run_detach(struct run *r);
 

@@ -32,6 +32,7 @@ enum run_state { RUN_GOING, RUN_ENDING, RUN_OVER };
 struct run_output {
 	uv_poll_t poll;
 	int fd;
+	bool ended; /* nothing comes from there any more */
 	struct excerpt kept;
 };
 
@@ -43,6 +44,7 @@ struct run {
 	enum run_state state;
 	bool exited, timed_out, cancelled;
 	bool terminals;
+	bool paused; /* its output is not wanted now: it waits in write(2) */
 	pid_t pid;
 	int pidfd;
 	char mark[RUN_MARK_SIZE];

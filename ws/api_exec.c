@@ -149,7 +149,7 @@ static bool take_limits(struct request *r, const json_t *body, struct asked *q)
 		!api_number(r, body, "timeoutMs", 1, TIME_MAX_MS, &o->timeout_ms) ||
 		!api_number(r, body, "queueMs", 1, TIME_MAX_MS, &o->queue_ms) ||
 		!api_number(r, body, "maxOutput", 2, EXEC_OUTPUT_MAX, &output) ||
-		!api_flag(r, body, "queue", &o->queue) ||
+		!api_flag(r, body, "queue", &o->queue) || !api_flag(r, body, "hold", &o->hold) ||
 		!api_flag(r, body, "isolate", &o->isolated))
 		return false;
 	o->output_max = (size_t)output;
@@ -315,10 +315,20 @@ void api_exec_output(struct api *a, struct request *r, struct session *s)
 void api_exec_stream(struct api *a, struct request *r, struct session *s)
 {
 	enum exec_format format;
+	struct outline_place from;
 	struct exec *e = find(r, s);
+	const char *cursor = request_param(r, "cursor");
 	(void)a;
-	if (e && take_format(r, &format))
-		exec_stream_open(r, e, EXEC_STREAM_NATIVE, format == EXEC_FORMAT_BASE64);
+	if (!e || !take_format(r, &format))
+		return;
+	if (cursor && !exec_stream_parse_cursor(cursor, &from)) {
+		reply_invalid(r, "cursor", "Must be the cursor of an event", "invalid");
+		return;
+	}
+	exec_stream_open(r, e,
+		&(struct exec_stream_options){.kind = EXEC_STREAM_NATIVE,
+			.bytes = format == EXEC_FORMAT_BASE64,
+			.from = cursor ? &from : NULL});
 }
 
 void api_exec_cancel(struct api *a, struct request *r, struct session *s)

@@ -124,7 +124,8 @@ static void run(struct execute *x, struct session *s)
 	if (rc < 0)
 		api_exec_refuse(x->request, s, rc);
 	else if (x->stream)
-		exec_stream_open(x->request, e, EXEC_STREAM_SANDBOX, false);
+		exec_stream_open(
+			x->request, e, &(struct exec_stream_options){.kind = EXEC_STREAM_SANDBOX});
 }
 
 static void on_session(void *user, struct session *s, enum report_stage stage, int error)
@@ -191,6 +192,7 @@ static void execute_in(struct api *a, struct request *r, json_t *body, const cha
 	x->request = request_ref(r);
 	x->body = json_incref(body);
 	x->stream = stream;
+	x->options.hold = stream;
 	snprintf(x->session, sizeof x->session, "%s", id);
 	if (take(r, x))
 		with_session(x);

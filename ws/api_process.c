@@ -147,7 +147,7 @@ static bool take_options(struct request *r, const json_t *body, struct process_o
 	if (!api_text(r, body, "command", &o->command) || !api_text(r, body, "processId", &o->id) ||
 		!api_text(r, body, "cwd", &o->cwd) || !api_text(r, body, "sessionId", &o->session) ||
 		!api_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms) ||
-		!take_input(r, body, o))
+		!api_flag(r, body, "hold", &o->hold) || !take_input(r, body, o))
 		return false;
 	if (!o->command) {
 		reply_invalid(r, "command", "command is required", "required");

@@ -372,7 +372,9 @@ struct follower {
 	struct request *request;
 	struct process *process; /* NULL once it is gone */
 	enum follow_stage stage;
-	uint64_t cursor;
+	uint64_t cursor, lost;
+	struct hold hold; /* what it has not read yet */
+	uint64_t position; /* in the log of events: labels from here on are of bytes behind the cursor */
 	struct text_decoder decoders[STREAMS];
 	char *pending; /* an event whose turn comes after a notice of loss */
 	char id[NAME_ID_MAX + 1];
@@ -419,11 +421,14 @@ static char *exit_event(const struct follower *f)
 		"exitCode", process_exit_json(p), "data", text, "status", process_status(p));
 	if (event && p->timed_out)
 		json_object_set_new(event, "timedOut", json_true());
+	if (event)
+		json_object_set_new(event, "lost", json_integer((json_int_t)f->lost));
 	return event_text(event);
 }
 
-static char *lost_event(const struct follower *f, uint64_t lost)
+static char *lost_event(struct follower *f, uint64_t lost)
 {
+	f->lost += lost;
 	return event_text(json_pack("{s:s, s:s, s:I, s:I}", "type", "truncated", "processId", f->id,
 		"lost", (json_int_t)lost, "cursor", (json_int_t)f->cursor));
 }
@@ -439,6 +444,18 @@ static char *piece_event(struct follower *f, const struct streams_piece *piece, 
 		skip = text_orphaned(bytes, piece->length);
 	}
 	return data_event(f, stream, text_json(decoder, bytes + skip, piece->length - skip, false));
+}
+
+/* What lies before the cursor is not needed any more. */
+static void move_hold(struct follower *f)
+{
+	struct link *link = &f->process->link;
+	struct event e;
+	uint64_t next = f->position;
+	while (f->hold.held && event_read(&link->ring.events, &next, &e) > 0 &&
+		e.header.offset <= f->cursor)
+		f->position = next;
+	link_hold_moved(link, &f->hold, f->cursor, f->position);
 }
 
 static char *next_output(struct follower *f)
@@ -492,8 +509,10 @@ static char *next_event(void *user)
 		f->stage = FOLLOW_OUTPUT;
 		return info_event(f);
 	}
-	if (f->stage == FOLLOW_OUTPUT)
+	if (f->stage == FOLLOW_OUTPUT) {
 		event = next_output(f);
+		move_hold(f);
+	}
 	if (!event && f->stage == FOLLOW_EXIT) {
 		event = next_end(f);
 		/* The transport is asking: it need not be told that there is more. */
@@ -517,6 +536,7 @@ static void on_follow_gone(void *user)
 		f->pending = exit_event(f);
 		f->stage = FOLLOW_DONE;
 	}
+	link_unhold(&f->process->link, &f->hold);
 	f->process = NULL;
 	if (!done)
 		reply_stream_complete(f->request);
@@ -526,8 +546,10 @@ static void on_follow_closed(void *user)
 {
 	struct follower *f = user;
 	struct request *r = f->request;
-	if (f->process)
+	if (f->process) {
+		link_unhold(&f->process->link, &f->hold);
 		process_detach(f->process, &f->viewer);
+	}
 	free(f->pending);
 	free(f);
 	request_unref(r);
@@ -554,6 +576,7 @@ void api_process_stream(struct api *a, struct request *r)
 		.more = on_follow_more, .gone = on_follow_gone, .user = f};
 	snprintf(f->id, sizeof f->id, "%s", p->id);
 	process_attach(p, &f->viewer);
+	f->position = process_hold(p, &f->hold, cursor);
 	reply_stream(r,
 		&(struct event_stream){.next = next_event, .closed = on_follow_closed, .user = f});
 }

@@ -51,7 +51,8 @@ struct call {
 	struct text_decoder decoders[RUN_STREAMS];
 	unsigned decoders_ended;
 	bool timed_out;
-	json_t *end; /* how it ended, once it has */
+	uint64_t lost; /* bytes that the reader has not got */
+	json_t *end;   /* how it ended, once it has */
 };
 
 static void call_free(struct call *c)
@@ -137,26 +138,28 @@ static char *data_event(unsigned stream, json_t *data)
 	return event_text(e);
 }
 
-/* A piece of output; NULL when it completes no character. */
-static char *piece_event(struct call *c, const struct output_piece *p)
+/* A piece of output; NULL when it completes no character, or (then *good is false) memory is short. */
+static char *piece_event(struct call *c, const struct output_piece *p, bool *good)
 {
 	struct text_decoder *d = &c->decoders[p->stream];
 	if (p->dropped > 0) {
 		uint64_t missing = p->dropped + d->held_count;
+		c->lost += missing;
 		json_t *e = event("truncated");
 		json_object_set_new(e, "stream", json_string(run_stream_name(p->stream)));
 		json_object_set_new(e, "bytes", json_integer((json_int_t)missing));
 		d->held_count = 0;
 		return event_text(e);
 	}
-	if (c->base64)
-		return data_event(p->stream, base64_json(p->bytes, p->length));
-	json_t *data = text_json(d, p->bytes, p->length, false);
+	json_t *data = c->base64 ? base64_json(p->bytes, p->length)
+				 : text_json(d, p->bytes, p->length, false);
 	if (data && json_string_length(data) == 0) {
 		json_decref(data);
 		return NULL;
 	}
-	return data_event(p->stream, data);
+	char *text = data ? data_event(p->stream, data) : NULL;
+	*good = text != NULL;
+	return text;
 }
 
 static char *next_output(struct call *c)
@@ -164,9 +167,14 @@ static char *next_output(struct call *c)
 	struct output_piece *p;
 	char *text = NULL;
 	while (!text && (p = output_queue_take(&c->queue))) {
-		text = piece_event(c, p);
+		bool good = true;
+		text = piece_event(c, p, &good);
+		if (!good)
+			c->lost += p->length;
 		free(p);
 	}
+	if (c->run && c->queue.size <= OUTPUT_QUEUE_LOW)
+		run_pause(c->run, false);
 	return text;
 }
 
@@ -186,6 +194,7 @@ static char *next_of_end(struct call *c)
 	}
 	json_t *e = event("complete");
 	json_object_update(e, c->end);
+	json_object_set_new(e, "lost", json_integer((json_int_t)c->lost));
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		if (c->decoders[i].lossy)
 			json_object_set_new(e, "lossy", json_true());
@@ -228,6 +237,9 @@ static void on_output(void *user, enum run_stream stream, const void *bytes, siz
 	if (!c->stream)
 		return;
 	output_queue_put(&c->queue, stream, bytes, length);
+	/* The reader holds back who writes; there is nobody else whom that could trouble. */
+	if (c->queue.size >= OUTPUT_QUEUE_HIGH)
+		run_pause(c->run, true);
 	if (c->request->transport)
 		c->request->transport->more(c->request->transport_user);
 }

@@ -6,6 +6,9 @@
 #include "ws/exec_json.h"
 #include "ws/text.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -14,7 +17,8 @@
 
 struct item {
 	struct item *prev, *next;
-	char *json;
+	json_t *event; /* owned */
+	size_t bytes;  /* of output in it */
 };
 
 struct follower {
@@ -24,26 +28,35 @@ struct follower {
 	enum exec_stream_kind kind;
 	bool bytes; /* output as base64 */
 	struct outline outline;
+	struct hold hold; /* what it has not read yet */
+	uint64_t lost;    /* bytes that it has not got */
+	bool resumed;     /* it begins at `from` */
+	struct outline_place from;
 	bool outlined, start_told, end_told;
 	struct text_decoder decoders[EXEC_STREAMS];
 	struct item *items; /* what the last step has given */
 };
 
-static void put(struct follower *f, json_t *event)
+/* Queue an event, taken. bytes: of output in it, which are lost when memory is short. */
+static void put_output(struct follower *f, json_t *event, size_t bytes)
 {
 	char now[CLOCK_TEXT_SIZE];
-	struct item *item = calloc(1, sizeof *item);
-	clock_format(clock_wall_ms(), now);
-	if (event)
-		json_object_set_new(event, "timestamp", json_string(now));
-	char *text = event && item ? json_dumps(event, JSON_COMPACT) : NULL;
-	json_decref(event);
-	if (!text) {
-		free(item);
+	struct item *item = event ? calloc(1, sizeof *item) : NULL;
+	if (!item) {
+		json_decref(event);
+		f->lost += bytes;
 		return;
 	}
-	item->json = text;
+	clock_format(clock_wall_ms(), now);
+	json_object_set_new(event, "timestamp", json_string(now));
+	item->event = event;
+	item->bytes = bytes;
 	DL_APPEND(f->items, item);
+}
+
+static void put(struct follower *f, json_t *event)
+{
+	put_output(f, event, 0);
 }
 
 static const char *stream_name(const struct follower *f, int stream)
@@ -58,8 +71,11 @@ static void put_text(struct follower *f, int stream, const void *bytes, size_t l
 {
 	json_t *text = f->bytes ? base64_json(bytes, length)
 				: text_json(&f->decoders[stream], bytes, length, last);
-	if (text && json_string_length(text) > 0)
-		put(f, json_pack("{s:s, s:O}", "type", stream_name(f, stream), "data", text));
+	if (!text)
+		f->lost += length;
+	else if (json_string_length(text) > 0)
+		put_output(f, json_pack("{s:s, s:O}", "type", stream_name(f, stream), "data", text),
+			length);
 	json_decref(text);
 }
 
@@ -75,6 +91,7 @@ static void on_text(
 static void on_lost(void *user, uint64_t bytes)
 {
 	struct follower *f = user;
+	f->lost += bytes;
 	put(f, json_pack("{s:s, s:I}", "type", "truncated", "bytes", (json_int_t)bytes));
 }
 
@@ -115,7 +132,15 @@ static void tell_end(struct follower *f)
 	for (int i = 0; i < EXEC_STREAMS; i++)
 		put_text(f, i, "", 0, true);
 	if (f->kind == EXEC_STREAM_NATIVE)
-		put(f, json_pack("{s:s, s:o}", "type", "end", "data", exec_json(e)));
+		put(f,
+			json_pack("{s:s, s:I, s:o}", "type", "end", "lost", (json_int_t)f->lost,
+				"data", exec_json(e)));
+	else if (f->lost > 0)
+		put(f,
+			json_pack("{s:s, s:s, s:I, s:o}", "type", "error", "data",
+				"Some of the output is lost: it was not read in time", "lost",
+				(json_int_t)f->lost, "exitCode",
+				e->status < 0 ? json_null() : json_integer(e->status)));
 	else if (e->end <= EXEC_END_PROMPT || exec_outlived(e))
 		put(f, json_pack("{s:s, s:i}", "type", "complete", "exitCode", e->status));
 	else
@@ -125,37 +150,82 @@ static void tell_end(struct follower *f)
 	reply_stream_complete(f->request);
 }
 
+/* Begin to read, once there is a place where its output will begin. */
+static void outline(struct follower *f)
+{
+	struct exec *e = f->exec;
+	f->outlined = true;
+	if (f->resumed)
+		outline_init(&f->outline, e->executor->nonce, f->from.offset, f->from.position,
+			f->from.source);
+	else
+		exec_outline(e, &f->outline);
+	exec_hold(e, &f->hold, &f->outline);
+}
+
+/* The last event of a step says where the reader may go on after it, if it is connected anew. */
+static void put_place(struct follower *f)
+{
+	struct outline_place place;
+	char cursor[64];
+	if (!f->items || !f->bytes || f->kind != EXEC_STREAM_NATIVE ||
+		!outline_place(&f->outline, &place))
+		return;
+	snprintf(cursor, sizeof cursor, "%" PRIu64 ".%" PRIu64 ".%d", place.offset, place.position,
+		(int)place.source);
+	json_object_set_new(f->items->prev->event, "cursor", json_string(cursor));
+}
+
+/* Read some. Returns whether there is more to be read at once. */
+static bool read_some(struct follower *f)
+{
+	struct exec *e = f->exec;
+	bool more = outline_read(&f->outline, &e->executor->session->link.ring, exec_readable(e),
+		STEP, &callbacks, f);
+	exec_hold_moved(e, &f->hold, &f->outline);
+	put_place(f);
+	return more;
+}
+
 /* One step. Returns whether there may be another one at once. */
 static bool step(struct follower *f)
 {
 	struct exec *e = f->exec;
-	if (!f->outlined && (e->state == EXEC_RUNNING || e->state == EXEC_DONE)) {
-		f->outlined = true;
-		exec_outline(e, &f->outline);
-	}
+	if (!f->outlined && (e->state == EXEC_RUNNING || e->state == EXEC_DONE))
+		outline(f);
 	if (!f->start_told && (e->state == EXEC_RUNNING || e->state == EXEC_DONE)) {
 		tell_start(f);
 		return true;
 	}
-	bool more = f->outlined && e->executor->open &&
-		outline_read(&f->outline, &e->executor->session->link.ring, exec_readable(e), STEP,
-			&callbacks, f);
+	bool more = f->outlined && e->executor->open && read_some(f);
 	if (!more && e->state == EXEC_DONE)
 		tell_end(f);
 	return more;
 }
 
+/* The text of the first event, which is taken; NULL when memory is short. */
+static char *take(struct follower *f)
+{
+	struct item *item = f->items;
+	char *json = json_dumps(item->event, JSON_COMPACT);
+	if (!json)
+		f->lost += item->bytes;
+	DL_DELETE(f->items, item);
+	json_decref(item->event);
+	free(item);
+	return json;
+}
+
 static char *next(void *user)
 {
 	struct follower *f = user;
-	while (!f->items && f->exec && !f->end_told && step(f))
-		;
-	struct item *item = f->items;
-	if (!item)
-		return NULL;
-	char *json = item->json;
-	DL_DELETE(f->items, item);
-	free(item);
+	char *json = NULL;
+	do {
+		while (!f->items && f->exec && !f->end_told && step(f))
+			;
+		if (f->items)
+			json = take(f);
+	} while (!json && f->items);
 	return json;
 }
 
@@ -172,6 +242,7 @@ static void on_gone(void *user)
 	struct follower *f = user;
 	if (!f->end_told && !f->items)
 		put(f, json_pack("{s:s, s:s}", "type", "error", "data", "The session is no more"));
+	exec_unhold(f->exec, &f->hold, false);
 	f->exec = NULL;
 	if (!f->end_told)
 		reply_stream_complete(f->request);
@@ -183,17 +254,19 @@ static void on_closed(void *user)
 	struct follower *f = user;
 	struct request *r = f->request;
 	struct item *item, *next_item;
-	if (f->exec)
+	if (f->exec) {
+		exec_unhold(f->exec, &f->hold, !f->end_told);
 		exec_unwatch(f->exec, &f->watcher);
+	}
 	DL_FOREACH_SAFE (f->items, item, next_item) {
-		free(item->json);
+		json_decref(item->event);
 		free(item);
 	}
 	free(f);
 	request_unref(r);
 }
 
-void exec_stream_open(struct request *r, struct exec *e, enum exec_stream_kind kind, bool bytes)
+void exec_stream_open(struct request *r, struct exec *e, const struct exec_stream_options *o)
 {
 	struct follower *f = calloc(1, sizeof *f);
 	if (!f) {
@@ -202,9 +275,34 @@ void exec_stream_open(struct request *r, struct exec *e, enum exec_stream_kind k
 	}
 	f->request = request_ref(r);
 	f->exec = e;
-	f->kind = kind;
-	f->bytes = bytes;
+	f->kind = o->kind;
+	f->bytes = o->bytes;
+	if (o->from) {
+		f->resumed = true;
+		f->from = *o->from;
+	}
 	f->watcher = (struct exec_watcher){.changed = on_changed, .gone = on_gone, .user = f};
 	exec_watch(e, &f->watcher);
+	if (e->state == EXEC_RUNNING || e->state == EXEC_DONE)
+		outline(f);
+	else
+		exec_hold_ask(e);
 	reply_stream(r, &(struct event_stream){.next = next, .closed = on_closed, .user = f});
+}
+
+bool exec_stream_parse_cursor(const char *text, struct outline_place *ret_place)
+{
+	uint64_t numbers[3];
+	for (int i = 0; i < 3; i++) {
+		char *end;
+		if (*text < '0' || *text > '9')
+			return false;
+		errno = 0;
+		numbers[i] = strtoull(text, &end, 10);
+		if (errno != 0 || *end != (i < 2 ? '.' : '\0'))
+			return false;
+		text = end + 1;
+	}
+	*ret_place = (struct outline_place){numbers[0], numbers[1], (enum event_source)numbers[2]};
+	return numbers[2] <= EVENT_SOURCE_STDERR_PTY && numbers[1] % 8 == 0;
 }

@@ -9,8 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OUTPUT_QUEUE_MAX ((size_t)1 << 20)  /* bytes that wait, with their pieces */
-#define OUTPUT_PIECE_MAX ((size_t)32 << 10) /* bytes */
+/* Bytes that wait, with their pieces. More comes only when the kernel's buffers are emptied at a program's end. */
+#define OUTPUT_QUEUE_MAX ((size_t)4 << 20)
+#define OUTPUT_QUEUE_HIGH ((size_t)256 << 10) /* the program should wait, */
+#define OUTPUT_QUEUE_LOW ((size_t)64 << 10)   /* and may go on */
+#define OUTPUT_PIECE_MAX ((size_t)32 << 10)   /* bytes */
 #define OUTPUT_STREAMS 2u
 
 struct output_piece {

@@ -40,7 +40,7 @@ Test(output_queue, what_does_not_fit_is_counted_in_its_place)
 	static uint8_t bytes[100000];
 	uint64_t put = 0, got = 0, dropped = 0;
 	bool gap = false;
-	for (int i = 0; i < 30; i++, put += sizeof bytes)
+	for (int i = 0; i < 60; i++, put += sizeof bytes)
 		output_queue_put(&q, 0, bytes, sizeof bytes);
 	cr_expect_leq(q.size, OUTPUT_QUEUE_MAX);
 	for (struct output_piece *p; (p = output_queue_take(&q)); free(p)) {
@@ -62,9 +62,9 @@ Test(output_queue, goes_on_behind_the_gap_when_it_is_half_empty)
 {
 	struct output_queue q = {0};
 	static uint8_t bytes[32768];
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 200; i++)
 		output_queue_put(&q, 1, bytes, sizeof bytes);
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 80; i++) {
 		struct output_piece *p = output_queue_take(&q);
 		cr_assert_eq(p->dropped, 0);
 		free(p);

@@ -58,6 +58,8 @@ struct job {
 	json_t *body, *env; /* owned */
 	bool input, detach;
 	char id[160];
+	char cursor[80]; /* behind what has come: from there on another stream goes on */
+	uint64_t lost;   /* bytes of output that have not come */
 	struct sink sink;
 	json_t *end; /* the exec, once it has ended; owned */
 	struct interrupt interrupt;
@@ -147,6 +149,8 @@ static int take(struct line *l, struct job *j)
 	if (json_object_size(j->env) > 0)
 		json_object_set(j->body, "env", j->env);
 	json_object_set_new(j->body, "yieldMs", json_integer(0));
+	if (!j->detach && !l->json)
+		json_object_set_new(j->body, "hold", json_true());
 	return j->input ? words_input(l, j->body) : 0;
 }
 
@@ -245,16 +249,20 @@ static void on_event(void *user, const json_t *event)
 	struct job *j = user;
 	const json_t *data = json_object_get(event, "data");
 	const char *type = json_string_value(json_object_get(event, "type"));
+	const char *cursor = json_string_value(json_object_get(event, "cursor"));
 	if (!type)
 		return;
 	bool error = strcmp(type, "stderr") == 0;
 	if (strcmp(type, "output") == 0 || strcmp(type, "stdout") == 0 || error)
 		sink_put(&j->sink, error ? SINK_ERR : SINK_OUT, data, strcmp(type, "output") == 0);
 	else if (strcmp(type, "truncated") == 0)
-		fprintf(stderr, "ringside exec: %lld bytes of its output are lost\n",
-			(long long)json_integer_value(json_object_get(event, "bytes")));
+		j->lost += (uint64_t)json_integer_value(json_object_get(event, "bytes"));
 	else if (strcmp(type, "end") == 0)
 		j->end = json_incref((json_t *)data);
+	if (cursor) {
+		snprintf(j->cursor, sizeof j->cursor, "%s", cursor);
+		sink_mark(&j->sink);
+	}
 	if (j->sink.error < 0 && j->interrupt.count == 0) {
 		/* Nobody reads: what Ctrl-C does, as a broken pipe would have done to a command of our own. */
 		j->interrupt.count = 1;
@@ -272,7 +280,9 @@ static int follow(struct job *j)
 		sink_restart(&j->sink);
 		j->following = &f;
 		rc = follow_start(&f, "GET",
-			call_path(j->session, "/exec/%s/stream?format=base64", j->id), NULL);
+			call_path(j->session, "/exec/%s/stream?format=base64%s%s", j->id,
+				j->cursor[0] ? "&cursor=" : "", j->cursor),
+			NULL);
 		if (rc == 0)
 			rc = follow_wait(&f);
 		if (f.streaming)
@@ -351,12 +361,16 @@ static int status_of(struct job *j)
 {
 	const json_t *code = json_object_get(j->end, "exitCode");
 	const char *by = json_string_value(json_object_get(j->end, "endedBy"));
-	if (json_is_true(json_object_get(j->end, "timedOut")))
-		return LINE_TIME_OVER;
 	if (j->sink.error == -EPIPE)
 		return 128 + SIGPIPE;
 	if (j->sink.error < 0)
 		return line_fail(j->line, "standard output: %s", strerror(-j->sink.error));
+	if (j->lost > 0)
+		return line_fail(j->line,
+			"%llu bytes of its output are lost: they were not read in time",
+			(unsigned long long)j->lost);
+	if (json_is_true(json_object_get(j->end, "timedOut")))
+		return LINE_TIME_OVER;
 	if (json_is_integer(code))
 		return (int)json_integer_value(code);
 	if (j->interrupt.count > 0 && j->interrupt.signo > 0)

@@ -32,7 +32,8 @@ struct job {
 	bool input, terminals;
 	struct follow follow;
 	struct sink sink;
-	json_t *end; /* how it ended; owned */
+	uint64_t lost; /* bytes of output that have not come */
+	json_t *end;   /* how it ended; owned */
 	struct interrupt interrupt;
 };
 
@@ -118,8 +119,7 @@ static void on_event(void *user, const json_t *event)
 		sink_put(&j->sink, error ? SINK_ERR : SINK_OUT, json_object_get(event, "data"),
 			false);
 	else if (strcmp(type, "truncated") == 0)
-		fprintf(stderr, "ringside run: %lld bytes of its output are lost\n",
-			(long long)json_integer_value(json_object_get(event, "bytes")));
+		j->lost += (uint64_t)json_integer_value(json_object_get(event, "bytes"));
 	else if (strcmp(type, "complete") == 0)
 		j->end = json_incref((json_t *)event);
 	if (j->sink.error < 0)
@@ -144,6 +144,9 @@ static int status_of(struct job *j, int rc)
 		return line_fail(l, "the server is lost, and the command with it");
 	if (l->json && line_print_json(l, json_incref(j->end)) != 0)
 		return l->status;
+	if (j->lost > 0)
+		return line_fail(
+			l, "%llu bytes of its output are lost", (unsigned long long)j->lost);
 	return json_is_true(json_object_get(j->end, "timedOut")) ? LINE_TIME_OVER
 								 : (int)json_integer_value(code);
 }

@@ -39,6 +39,12 @@ static void write_plain(struct sink *s, int stream, const char *bytes, size_t le
 	}
 }
 
+void sink_mark(struct sink *s)
+{
+	memset(s->seen, 0, sizeof s->seen);
+	memset(s->written, 0, sizeof s->written);
+}
+
 void sink_restart(struct sink *s)
 {
 	memset(s->seen, 0, sizeof s->seen);
@@ -62,11 +68,6 @@ void sink_put(struct sink *s, int stream, const json_t *base64, bool terminal)
 	else
 		write_all(s, stream, bytes + skip, length - skip);
 	free(bytes);
-}
-
-void sink_lost(struct sink *s, int stream, uint64_t bytes)
-{
-	s->seen[stream] += bytes;
 }
 
 void sink_end(struct sink *s)

@@ -8,7 +8,7 @@ import { slowness, until } from './until.mjs';
 
 export const socketOf = (server) => path.join(server.dir, 'ringside.sock');
 
-const environment = (server, more = {}) => ({
+export const environment = (server, more = {}) => ({
 	PATH: process.env.PATH,
 	HOME: server.home,
 	LANG: 'C.UTF-8',

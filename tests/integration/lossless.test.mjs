@@ -1,0 +1,257 @@
+// Who promised all bytes gets all bytes: more output than every buffer holds, through every way out.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, readFileSync } from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import WebSocket from 'ws';
+import { environment } from './lib/cli.mjs';
+import { binary, sanitized, scenario, slowness } from './lib/server.mjs';
+import { isAlive, rssAnon } from './lib/proc.mjs';
+import { until, within } from './lib/until.mjs';
+
+/** Through each way; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
+const megabytes = Number(process.env.RINGSIDE_LOSSLESS_MB ?? 24);
+const MiB = 1 << 20;
+const timeout = 60_000 * slowness + megabytes * 3000;
+const small = ['--ring-size', '256K', '--process-ring', '256K'];
+
+/** Bytes counted and hashed. */
+class Sum {
+	constructor() {
+		this.hash = createHash('sha256');
+		this.length = 0;
+	}
+
+	add(bytes) {
+		this.hash.update(bytes);
+		this.length += bytes.length;
+		return this;
+	}
+
+	get digest() {
+		return this.hash.copy().digest('hex');
+	}
+}
+
+async function sumOf(stream) {
+	const sum = new Sum();
+	for await (const chunk of stream) sum.add(chunk);
+	return sum;
+}
+
+const same = (got, want, what) => {
+	assert.equal(got.length, want.length, `${what}: ${got.length} of ${want.length} bytes`);
+	assert.equal(got.digest, want.digest, `${what}: other bytes`);
+};
+
+/** Files with what commands print: any bytes (CR LF and all), and lines of text with characters of two and three bytes. */
+async function sources(server) {
+	const files = {};
+	for (const [kind, block] of [['bytes', randomBytes(MiB)], ['text', Buffer.from(`${'größer – ab '.repeat(5)}\n`.repeat(MiB / 80 | 0))]]) {
+		const name = path.join(server.root, kind);
+		const sum = new Sum();
+		const terminal = new Sum(); // as a terminal shows it
+		const shown = Buffer.from(block.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
+		const file = createWriteStream(name);
+		for (let written = 0; written < megabytes * MiB; written += block.length) {
+			sum.add(block);
+			terminal.add(shown);
+			if (!file.write(block)) await once(file, 'drain');
+		}
+		file.end();
+		await once(file, 'finish');
+		files[kind] = { name, sum, terminal };
+	}
+	return files;
+}
+
+/** `ringside ARGS`, its output hashed as it comes: {code, sum, stderr}. */
+async function command(server, args, { input, started, gate } = {}) {
+	const child = spawn(binary, args, {
+		env: environment(server), cwd: server.cwd, stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+	});
+	let stderr = '';
+	child.stderr.setEncoding('utf8').on('data', (text) => { stderr += text; });
+	const closed = once(child, 'close');
+	input?.pipe(child.stdin);
+	started?.(child);
+	await gate?.();
+	const sum = await sumOf(child.stdout);
+	const [code] = await within('end of the command', closed, timeout);
+	return { code, sum, stderr };
+}
+
+/** The events of a stream over HTTP, one after the other. */
+async function* events(server, method, target, body) {
+	const payload = body === undefined ? undefined : JSON.stringify(body);
+	const request = http.request(`${server.base}${target}`, {
+		agent: false,
+		method,
+		headers: {
+			Authorization: `Bearer ${server.token}`,
+			...(payload === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload) }),
+		},
+	});
+	request.end(payload);
+	const [response] = await once(request, 'response');
+	assert.equal(response.statusCode, 200);
+	let pending = '';
+	try {
+		for await (const text of response.setEncoding('utf8')) {
+			const blocks = (pending + text).split('\n\n');
+			pending = blocks.pop();
+			for (const block of blocks) if (block.startsWith('data: ')) yield JSON.parse(block.slice(6));
+		}
+	} finally {
+		request.destroy();
+	}
+}
+
+/** The output of a stream, hashed: {sum, last (event)}. */
+async function follow(stream, names = ['output', 'stdout'], encoding = 'base64') {
+	const sum = new Sum();
+	let last;
+	for await (const event of stream) {
+		assert.notEqual(event.type, 'truncated', JSON.stringify(event));
+		if (names.includes(event.type)) sum.add(Buffer.from(event.data, encoding));
+		else last = event;
+	}
+	return { sum, last };
+}
+
+/** What the server and its holders have in memory, in MiB; nothing where the sanitizers keep what is freed. */
+const memory = (server) => [server.pid, ...server.leftovers()]
+	.reduce((all, pid) => all + (isAlive(pid) ? rssAnon(pid) / MiB : 0), 0);
+
+async function flat(server, body) {
+	const before = memory(server);
+	const result = await body();
+	if (!sanitized()) {
+		const after = memory(server);
+		assert.ok(after < before + 24, `${before.toFixed(1)} MiB have become ${after.toFixed(1)}`);
+	}
+	return result;
+}
+
+const exec = (server, id, body) => server.api.call('POST', `/api/session/${id}/exec`, { yieldMs: 0, hold: true, ...body })
+	.then(({ data }) => data.id);
+const streamOf = (server, id, name, query = 'format=base64') => events(server, 'GET', `/api/session/${id}/exec/${name}/stream?${query}`);
+
+scenario('the command line', { args: small, timeout: 4 * timeout }, async (server) => {
+	await server.session({ id: 's' });
+	const { bytes, text } = await sources(server);
+	await flat(server, async () => {
+		for (const [args, source] of [
+			[['exec', '--pipes', 's', `cat ${bytes.name}`], bytes],
+			[['exec', 's', `cat ${text.name}`], text],
+			[['exec', '--terminals', 's', `cat ${text.name}`], { sum: text.terminal }],
+			[['run', `cat ${bytes.name}`], bytes],
+			[['run', '--terminals', `cat ${bytes.name}`], bytes],
+		]) {
+			const began = Date.now();
+			const { code, sum, stderr } = await command(server, args);
+			if (process.env.RINGSIDE_LOSSLESS_MB) console.log(args.slice(0, 2).join(' '), sum.length, `${Date.now() - began} ms`, `${memory(server).toFixed(1)} MiB`);
+			assert.equal(stderr, '');
+			assert.equal(code, 0, args.join(' '));
+			same(sum, source.sum, args.join(' '));
+		}
+	});
+});
+
+scenario('both streams of a command, in small pieces', { args: small, timeout }, async (server) => {
+	await server.session({ id: 's' });
+	const loop = 'for ((i = 0; i < 40000; i++)); do echo $i; echo $i >&2; done';
+	const want = new Sum();
+	for (let i = 0; i < 40000; i += 1) want.add(Buffer.from(`${i}\n`));
+	for (const args of [['exec', '--pipes', 's'], ['run', '--pipes']]) {
+		const err = new Sum();
+		const { code, sum } = await command(server, [...args, loop], {
+			started: (child) => child.stderr.on('data', (piece) => err.add(Buffer.from(piece))),
+		});
+		assert.equal(code, 0);
+		same(sum, want, `${args[0]}: stdout`);
+		same(err, want, `${args[0]}: stderr`);
+	}
+	const id = await server.api.call('POST', '/api/process/start', { command: loop, hold: true }).then((json) => json.processId);
+	const out = { stdout: new Sum(), stderr: new Sum() };
+	for await (const event of events(server, 'GET', `/api/process/${id}/stream`)) {
+		assert.notEqual(event.type, 'truncated');
+		out[event.type]?.add(Buffer.from(event.data));
+	}
+	same(out.stdout, want, 'process: stdout');
+	same(out.stderr, want, 'process: stderr');
+});
+
+scenario('events over HTTP', { args: small, timeout: 6 * timeout }, async (server) => {
+	await server.session({ id: 's' });
+	const { bytes, text } = await sources(server);
+	await flat(server, async () => {
+		let name = await exec(server, 's', { command: `cat ${bytes.name}`, streams: 'pipes' });
+		let { sum, last } = await follow(streamOf(server, 's', name));
+		same(sum, bytes.sum, 'exec');
+		assert.equal(last.lost, 0);
+		assert.equal(last.data.exitCode, 0);
+		name = await exec(server, 's', { command: `cat ${text.name}`, streams: 'pipes' });
+		({ sum, last } = await follow(streamOf(server, 's', name, 'format=text'), ['stdout'], 'utf8'));
+		same(sum, text.sum, 'exec as text');
+		({ sum, last } = await follow(events(server, 'POST', '/api/execute/stream', { command: `cat ${text.name}`, sessionId: 's' }), ['stdout'], 'utf8'));
+		same(sum, text.sum, 'execute/stream in a session');
+		assert.equal(last.type, 'complete');
+		({ sum, last } = await follow(events(server, 'POST', '/api/execute/stream', { command: `cat ${text.name}` }), ['stdout'], 'utf8'));
+		same(sum, text.sum, 'execute/stream on its own');
+		({ sum, last } = await follow(events(server, 'POST', '/api/run', { command: `cat ${bytes.name}`, stream: true, encoding: 'base64' })));
+		same(sum, bytes.sum, 'run');
+		assert.equal(last.lost, 0);
+		const { processId } = await server.api.call('POST', '/api/process/start', { command: `cat ${text.name}`, hold: true });
+		({ sum, last } = await follow(events(server, 'GET', `/api/process/${processId}/stream`), ['stdout'], 'utf8'));
+		same(sum, text.sum, 'process');
+		assert.equal(last.lost, 0);
+	});
+});
+
+scenario('the control socket', { args: small, timeout: 2 * timeout }, async (server) => {
+	await server.session({ id: 's' });
+	const { bytes, text } = await sources(server);
+	const socket = new WebSocket(`${server.base.replace(/^http/, 'ws')}/ws`, {
+		perMessageDeflate: false, headers: { Authorization: `Bearer ${server.token}` },
+	});
+	server.clients.add(socket);
+	await once(socket, 'open');
+	const sums = { exec: new Sum(), process: new Sum() };
+	const ends = {};
+	socket.on('message', (data) => {
+		const frame = JSON.parse(data);
+		const event = frame.type === 'stream' && frame.data ? JSON.parse(frame.data) : {};
+		if (event.type === 'stdout') sums[frame.id].add(Buffer.from(event.data, frame.id === 'exec' ? 'base64' : 'utf8'));
+		else if (event.type === 'end' || event.type === 'exit') ends[frame.id] = event;
+		else if (frame.type === 'error' || event.type === 'truncated') ends[frame.id] = frame;
+	});
+	const name = await exec(server, 's', { command: `cat ${bytes.name}`, streams: 'pipes' });
+	const { processId } = await server.api.call('POST', '/api/process/start', { command: `cat ${text.name}`, hold: true });
+	socket.send(JSON.stringify({ type: 'request', id: 'exec', method: 'GET', path: `/api/session/s/exec/${name}/stream?format=base64` }));
+	socket.send(JSON.stringify({ type: 'request', id: 'process', method: 'GET', path: `/api/process/${processId}/stream` }));
+	await until('end of both', () => ends.exec && ends.process, { timeout });
+	assert.equal(ends.exec.lost, 0, JSON.stringify(ends.exec));
+	assert.equal(ends.process.lost, 0, JSON.stringify(ends.process));
+	same(sums.exec, bytes.sum, 'exec');
+	same(sums.process, text.sum, 'process');
+});
+
+scenario('a reader that stops is told what it has lost, and stops nobody for long', { args: small, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 's' });
+	const { text: bytes } = await sources(server);
+	// Its standard output is a pipe that nobody reads until the command is over.
+	const { code, sum, stderr } = await command(server, ['exec', '--pipes', 's', `cat ${bytes.name}`], {
+		gate: () => until('the end of the command', async () => {
+			const { data } = await server.api.call('GET', '/api/session/s/exec');
+			return data.at(-1)?.state === 'done';
+		}, { timeout: 40_000, interval: 250 }),
+	});
+	assert.equal(code, 125);
+	const lost = Number(/(\d+) bytes of its output are lost/.exec(stderr)[1]);
+	assert.ok(lost > 0 && sum.length < bytes.sum.length && sum.length + lost >= bytes.sum.length, `${lost} and ${sum.length}`);
+	assert.equal(await server.run('s', 'echo alive'), 'alive\n');
+});

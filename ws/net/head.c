@@ -52,6 +52,8 @@ static const char *read_params(struct lws *wsi, struct head *h)
 		i++) {
 		if (h->params_count == REQUEST_PARAMS_MAX)
 			return "REQUEST_TOO_LARGE";
+		if (strlen(text) != (size_t)length)
+			return "VALIDATION_FAILED"; /* a NUL has been decoded */
 		h->params[h->params_count] = strdup(text);
 		if (!h->params[h->params_count])
 			return "INTERNAL_ERROR";

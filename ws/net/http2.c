@@ -15,7 +15,8 @@ void http2_gone(struct connection *c)
 	c->exchange = NULL;
 }
 
-int http2_request(struct server *s, struct lws *wsi, struct connection *c, const char *path)
+int http2_request(
+	struct server *s, struct lws *wsi, struct connection *c, const char *path, size_t length)
 {
 	struct head h;
 	http2_gone(c);
@@ -25,6 +26,9 @@ int http2_request(struct server *s, struct lws *wsi, struct connection *c, const
 	x->wsi = wsi;
 	c->exchange = x;
 	const char *problem = head_read(wsi, path, &h);
+	/* A NUL has been decoded: what is in front of it is another path. */
+	if (!problem && strlen(path) != length)
+		problem = "VALIDATION_FAILED";
 	exchange_begin(x, &h, server_arrival(wsi), problem);
 	return 0;
 }

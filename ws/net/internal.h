@@ -117,7 +117,8 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 	bool state_changing, struct principal *p, enum auth_result *ret_auth);
 
 /* http2.c and socket.c: libwebsockets' callbacks by subject. They return what the callback shall return. */
-int http2_request(struct server *s, struct lws *wsi, struct connection *c, const char *path);
+int http2_request(
+	struct server *s, struct lws *wsi, struct connection *c, const char *path, size_t length);
 int http2_body(struct connection *c, const void *bytes, size_t length);
 int http2_body_done(struct connection *c);
 int http2_writable(struct lws *wsi, struct connection *c);

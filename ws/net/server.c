@@ -78,7 +78,7 @@ static int on_event(
 		return 0;
 	case LWS_CALLBACK_HTTP:
 		/* HTTP/1.1 is served by http1.c: what has come here is no WebSocket's handshake. */
-		return lws_get_network_wsi(wsi) == wsi ? -1 : http2_request(s, wsi, c, in);
+		return lws_get_network_wsi(wsi) == wsi ? -1 : http2_request(s, wsi, c, in, length);
 	case LWS_CALLBACK_HTTP_BODY:
 		return http2_body(c, in, length);
 	case LWS_CALLBACK_HTTP_BODY_COMPLETION:

@@ -1,0 +1,253 @@
+// What comes in before anybody knows who it is: silence, half a request, bodies that drip, and what is no HTTP.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import http2 from 'node:http2';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import tls from 'node:tls';
+import { Api } from './lib/api.mjs';
+import { RawClient } from './lib/client.mjs';
+import { scenario } from './lib/server.mjs';
+import { pause, until, within } from './lib/until.mjs';
+
+const dir = mkdtempSync(path.join(os.tmpdir(), 'rs-border-'));
+process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
+const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(dir, name));
+const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert,
+	'-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { encoding: 'utf8' });
+assert.equal(made.status, 0, made.stderr);
+const ca = readFileSync(cert);
+const secure = ['--tls-cert', cert, '--tls-key', key];
+
+const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
+
+/** Connections that send this and no more. */
+async function crowd(server, count, bytes = '') {
+	const all = [];
+	for (let at = 0; at < count; at += 100) {
+		const some = Array.from({ length: Math.min(100, count - at) }, () => {
+			const socket = net.connect({ port: server.port, host: '127.0.0.1' });
+			const each = { socket, closed: false, text: '' };
+			socket.on('connect', () => bytes.length && socket.write(bytes));
+			socket.on('data', (data) => { each.text += data.toString('latin1'); });
+			socket.on('error', () => {});
+			socket.on('close', () => { each.closed = true; });
+			server.clients.add({ terminate: () => socket.destroy() });
+			each.connected = new Promise((resolve) => { socket.once('connect', resolve); });
+			return each;
+		});
+		await within('connections', Promise.all(some.map(({ connected }) => connected)));
+		all.push(...some);
+	}
+	return all;
+}
+
+/** Others are served, each on a connection of its own, while all of the crowd are still there. */
+async function othersAreServed(server, all) {
+	for (let at = 0; at < 30; at += 1) assert.equal((await server.api.as(null).raw('GET', '/healthz', undefined, { headers: { Connection: 'close' } })).status, 200);
+	assert.equal(all.filter(({ closed }) => closed).length, 0, 'some have been closed before others were served');
+}
+
+for (const [what, bytes] of [['say nothing', ''], ['stop within a head', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX: '], ['stop behind the first byte', 'P']]) {
+	scenario(`2,000 that ${what} keep nobody waiting`, { args: ['--header-timeout', '20'], timeout: 100_000 }, async (server) => {
+		const all = await crowd(server, 2000, bytes);
+		await until('the crowd in /metrics', async () => await metric(server, 'http1_connections') >= 2000);
+		await othersAreServed(server, all);
+		await server.session({ id: 's' });
+		const client = await server.client({ sessionId: 's' }).connect();
+		client.type('echo li""ve\r');
+		await client.untilText('live\r\n');
+		assert.equal(all.filter(({ closed }) => closed).length, 0);
+		all.forEach(({ socket }) => socket.destroy());
+		await until('end of the crowd', async () => await metric(server, 'silent_connections') === 0 && await metric(server, 'http1_connections') < 10);
+	});
+}
+
+scenario('the silent, the halves and the drips end in time', { args: ['--header-timeout', '2'] }, async (server) => {
+	const crowds = [await crowd(server, 50), await crowd(server, 50, 'G'), await crowd(server, 50, 'GET / HTTP/1.1\r\n')];
+	const dripping = await crowd(server, 50, 'GET / HTTP/1.1\r\n');
+	const drip = setInterval(() => dripping.forEach(({ socket, closed }) => !closed && socket.write('X: y\r\n')), 200);
+	try {
+		await until('end of all', () => [...crowds.flat(), ...dripping].every(({ closed }) => closed));
+	} finally {
+		clearInterval(drip);
+	}
+	assert.ok(await metric(server, 'header_timeouts_total') >= 200);
+	assert.equal(await metric(server, 'silent_connections'), 0);
+});
+
+scenario('handshakes of TLS that stall are silence', { args: [...secure, '--header-timeout', '20'], timeout: 100_000 }, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	// A ClientHello as it is sent.
+	const hello = await within('a ClientHello', new Promise((resolve) => {
+		const catcher = net.createServer((socket) => socket.once('data', (data) => {
+			resolve(data);
+			socket.destroy();
+			catcher.close();
+		})).listen(0, '127.0.0.1', () => tls.connect({ port: catcher.address().port, host: '127.0.0.1', ca }).on('error', () => {}));
+	}));
+	const all = [...await crowd(server, 700), ...await crowd(server, 700, hello.subarray(0, hello.length - 1)), ...await crowd(server, 300, hello), ...await crowd(server, 300, hello.subarray(0, 3))];
+	await until('the crowd in /metrics', async () => await metric(server, 'silent_connections') >= 2000);
+	await othersAreServed(server, all);
+	all.forEach(({ socket }) => socket.destroy());
+	await until('end of the crowd', async () => await metric(server, 'silent_connections') === 0);
+	// A ClientHello in pieces is one.
+	const raw = net.connect({ port: server.port, host: '127.0.0.1' });
+	server.clients.add({ terminate: () => raw.destroy() });
+	let answered = false;
+	raw.on('data', () => { answered = true; });
+	for (const byte of hello) {
+		raw.write(Buffer.from([byte]));
+		await pause(0);
+	}
+	await until('an answer to the ClientHello', () => answered);
+});
+
+scenario('bodies that drip hold nothing, and end', { args: ['--header-timeout', '2'] }, async (server) => {
+	const head = (length, token) => `POST /api/session/create HTTP/1.1\r\nHost: ${server.host}\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}Content-Length: ${length}\r\n\r\n`;
+	const strangers = await crowd(server, 60, `${head(1 << 20)}xxxxxxxxxx`);
+	const small = await crowd(server, 60, `${head(1000)}x`);
+	await until('room for bodies', async () => await metric(server, 'body_bytes') === 60_000);
+	const known = await crowd(server, 10, `${head(1 << 20, server.token)}x`);
+	await until('room for bodies', async () => await metric(server, 'body_bytes') === 60_000 + 10 * (1 << 20));
+	const all = [...strangers, ...small, ...known];
+	const drip = setInterval(() => all.forEach(({ socket, closed }) => !closed && socket.write('x')), 100);
+	// An upload that goes on at a decent rate is not cut, though it takes longer than a head may.
+	const body = Buffer.from(JSON.stringify({ id: 'up', fill: 'x'.repeat(250_000) }));
+	const upload = new RawClient(server).send(head(body.length, server.token));
+	try {
+		for (let at = 0; at < body.length; at += 10_000) {
+			upload.send(body.subarray(at, at + 10_000));
+			await pause(200);
+		}
+		assert.equal(await upload.status(), 200);
+		await until('end of the drips', () => all.every(({ closed }) => closed));
+	} finally {
+		clearInterval(drip);
+	}
+	assert.equal(await metric(server, 'body_bytes'), 0);
+	assert.ok(await metric(server, 'body_timeouts_total') >= 130);
+});
+
+scenario('there is one budget for all bodies', async (server) => {
+	const head = (token) => `POST /api/session/create HTTP/1.1\r\nHost: ${server.host}\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}Content-Length: ${1 << 20}\r\n\r\n`;
+	const known = await crowd(server, 64, `${head(server.token)}x`);
+	await until('room for bodies', async () => await metric(server, 'body_bytes') === 64 << 20);
+	const refused = new RawClient(server).send(head(server.token) + 'x'.repeat(1 << 20));
+	assert.equal(await refused.status(), 429);
+	await refused.untilClosed();
+	assert.match(refused.text, /^retry-after: 1\r$/im);
+	assert.match(refused.text, /"code":"LIMIT_REACHED"/);
+	// Who asks before sending is told at once.
+	const asking = new RawClient(server).send(head(server.token).replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n'));
+	assert.equal(await asking.status(), 429);
+	assert.equal(await metric(server, 'bodies_refused_total'), 2);
+	known.forEach(({ socket }) => socket.destroy());
+	await until('room', async () => await metric(server, 'body_bytes') === 0);
+	const good = new RawClient(server).send(head(server.token) + JSON.stringify({ id: 'x' }).padEnd(1 << 20));
+	assert.equal(await good.status(), 200);
+});
+
+const wrong = ['%', '%f', '%zz', '%1', '%00', 'a%00b', '%ff', '%c0%ae', '%ed%a0%80', 'x%fe'];
+
+scenario('paths and parameters that are no text', async (server) => {
+	await server.session({ id: 's' });
+	const bad = [];
+	const routes = [...new Set(['/', '/healthz', '/metrics', '/mcp', '/ws', '/ws/pty', '/api/ping', '/nothing', ...Object.keys((await server.api.call('GET', '/api/openapi.json').catch(() => ({ paths: {} }))).paths ?? {})])];
+	for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'BREW']) {
+		for (const part of wrong) {
+			const targets = routes.flatMap((route) => [`${route.replace(/\{\w+\}/g, part)}${route.includes('{') ? '' : `/${part}`}`, `${route.replace(/\{\w+\}/g, 's')}?x=${part}`, `${route.replace(/\{\w+\}/g, 's')}?${part}`]);
+			const raw = new RawClient(server);
+			for (let at = 0; at < targets.length; at += 40) {
+				await Promise.all(targets.slice(at, at + 40).map(async (target) => {
+					const each = new RawClient(server).send(`${method} ${target} HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nConnection: close\r\n\r\n`);
+					await each.untilClosed();
+					if (!/^HTTP\/1\.1 400 [^]*"code":"VALIDATION_FAILED"/.test(each.text)) bad.push(`${method} ${target}: ${each.text.slice(0, 40)}`);
+				}));
+			}
+			raw.terminate();
+		}
+	}
+	assert.deepEqual(bad.slice(0, 20), []);
+});
+
+scenario('every refusal is ours', { args: ['--header-timeout', '2'] }, async (server) => {
+	await server.session({ id: 's' });
+	const rest = `Host: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n`;
+	const get = (headers = '', target = '/healthz', version = 'HTTP/1.1') => `GET ${target} ${version}\r\n${rest}${headers}\r\n`;
+	const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+	const cases = {
+		'a bad request line': ['GET\r\n\r\n', 400], 'no version': ['GET /\r\n\r\n', 400], 'two spaces': ['GET  / HTTP/1.1\r\n\r\n', 400],
+		'another version': [get('', '/', 'HTTP/2.0'), 400], 'no HTTP': ['SSH-2.0-OpenSSH_9.2\r\n\r\n', 400], 'binary': ['\x00\x01\x02\r\n\r\n', 400],
+		'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400], 'CONNECT': [`CONNECT a:1 HTTP/1.1\r\n${rest}\r\n`, 405], 'a method that nobody knows': [`BREW /api/ping HTTP/1.1\r\n${rest}\r\n`, 405],
+		'TRACE': [`TRACE /api/ping HTTP/1.1\r\n${rest}\r\n`, 405], 'PATCH': [`PATCH /api/ping HTTP/1.1\r\n${rest}\r\n`, 405], 'OPTIONS *': [`OPTIONS * HTTP/1.1\r\n${rest}\r\n`, 405],
+		'a relative target': [get('', 'healthz'), 400], 'too long a target': [get('', `/${'x'.repeat(9000)}`), 413], 'too long a target by far': [get('', `/${'x'.repeat(200_000)}`), 413],
+		'too long a header': [get(`X: ${'x'.repeat(9000)}\r\n`), 413], 'too many headers': [get('x: y\r\n'.repeat(100)), 413], 'too many parameters': [get('', `/healthz?${'x=y&'.repeat(100)}`), 413],
+		'too long an Authorization': [get(`X: y\r\n`).replace(server.token, 'x'.repeat(2000)), 413], 'two hosts': [get('Host: evil.example\r\n'), 400], 'two credentials': [get('Authorization: Bearer x\r\n'), 400],
+		'a NUL in a header': [get('X: \0\r\n'), 400], 'a control byte': [get('X: \x01\r\n'), 400], 'a name with a space': [get('X Y: z\r\n'), 400], 'a space before the colon': [get('X : z\r\n'), 400],
+		'no colon': [get('nothing\r\n'), 400], 'an empty name': [get(': z\r\n'), 400], 'a folded line': [get('X: y\r\n z\r\n'), 400], 'a byte above ASCII in a name': [get('X\xe4: z\r\n'), 400],
+		'no number': [get('Content-Length: x\r\n'), 400], 'an empty length': [get('Content-Length:\r\n'), 400], 'a negative length': [get('Content-Length: -1\r\n'), 400], 'two lengths': [get('Content-Length: 1\r\nContent-Length: 1\r\n'), 400],
+		'length and chunks': [get('Content-Length: 1\r\nTransfer-Encoding: chunked\r\n'), 400], 'chunks': [get('Transfer-Encoding: chunked\r\n'), 411],
+		'another host in the target': [get('', 'http://evil.example/healthz'), 403], 'credentials in the target': [get('', `http://x@${server.host}/healthz`), 400],
+		'a handshake without a key': [get(`${upgrade}Sec-WebSocket-Version: 13\r\n`, '/ws'), 400], 'a handshake of an old version': [get(`${upgrade}Sec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`, '/ws'), 400],
+		'a handshake with a body': [get(`${upgrade}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nContent-Length: 3\r\n`, '/ws'), 400],
+	};
+	const bad = [];
+	for (const [name, [bytes, status]] of Object.entries(cases)) {
+		const raw = new RawClient(server).send(Buffer.from(bytes, 'latin1'));
+		await until(`answer: ${name}`, () => raw.closed || /^HTTP\/1/.test(raw.text));
+		const got = await raw.status();
+		await until(`whole answer: ${name}`, () => raw.closed || /\}$/.test(raw.text));
+		if (got !== status || !/^content-type: application\/json\r$/im.test(raw.text) || !/"code":"[A-Z_]+"/.test(raw.text)) bad.push(`${name}: ${raw.text.slice(0, 300)}`);
+		raw.terminate();
+	}
+	assert.deepEqual(bad, []);
+	// What is odd and right.
+	const good = { 'an absolute target': get('', `http://${server.host}/healthz`), 'LF alone': get().replaceAll('\r\n', '\n'), 'empty lines before': `\r\n${get()}`,
+		'another protocol': get('Connection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n'), 'an unknown protocol': get('Connection: Upgrade\r\nUpgrade: foo\r\n') };
+	for (const [name, bytes] of Object.entries(good)) {
+		const raw = new RawClient(server).send(bytes);
+		assert.equal(await raw.status(), 200, name);
+		raw.terminate();
+	}
+});
+
+scenario('over HTTP/2', { args: secure }, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const session = http2.connect(server.base, { ca });
+	session.on('error', () => {});
+	server.clients.add({ terminate: () => session.destroy() });
+	const ask = (target) => within(`answer to ${target}`, new Promise((resolve, reject) => {
+		const stream = session.request({ ':method': 'GET', ':path': target, authorization: `Bearer ${server.token}` });
+		let [status, text] = [0, ''];
+		stream.on('response', (headers) => { status = headers[':status']; });
+		stream.setEncoding('utf8').on('data', (data) => { text += data; });
+		stream.on('end', () => resolve({ status, text }));
+		stream.on('error', reject);
+		stream.end();
+	}));
+	for (const part of ['%ff', 'x%fe', '%c0%ae']) {
+		for (const target of [`/api/session/${part}`, `/api/session/list?x=${part}`, `/${part}`]) {
+			const { status, text } = await ask(target);
+			assert.equal(status, 400, `${target}: ${text}`);
+			assert.equal(JSON.parse(text).code, 'VALIDATION_FAILED');
+		}
+	}
+	// What is in front of a NUL is another path.
+	for (const target of ['/%00', '/%00x', '/api/session/%00', '/api/session/s/%00']) assert.equal((await ask(target)).status, 400, target);
+	assert.equal((await ask('/healthz')).status, 200);
+	// libwebsockets ends a stream, or the connection, whose path it cannot decode; nothing is served.
+	for (const target of ['/%zz', '/healthz%00', '/healthz?x=%zz', '/healthz?x=%00']) {
+		const one = http2.connect(server.base, { ca });
+		one.on('error', () => {});
+		server.clients.add({ terminate: () => one.destroy() });
+		const stream = one.request({ ':path': target, authorization: `Bearer ${server.token}` });
+		let status = 0;
+		stream.on('response', (headers) => { status = headers[':status']; }).on('error', () => {});
+		await within(`end of ${target}`, new Promise((resolve) => { stream.on('close', resolve); }));
+		assert.equal(status, 0, target);
+	}
+	assert.equal((await server.api.as(null).raw('GET', '/healthz')).status, 200);
+});

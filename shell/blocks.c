@@ -94,9 +94,18 @@ static void tell(struct blocks *b, uint64_t offset)
 
 /* The list */
 
+_Static_assert(sizeof(struct block) <= 320, "BLOCKS_KEPT of them stay with each session");
+
+void block_set_author(struct block *block, const char *name)
+{
+	free(block->author);
+	block->author = *name ? strndup(name, BLOCK_AUTHOR_MAX) : NULL;
+}
+
 void block_free(struct block *block)
 {
 	free(block->command);
+	free(block->author);
 	free(block->cwd);
 	free(block->cwd_after);
 	free(block);
@@ -185,7 +194,7 @@ static void take_author(const struct blocks *b, struct block *block)
 	const struct typed_entry *entries = b->session->typing.typed.entries;
 	const struct typed_entry *last = entries ? entries->prev : NULL;
 	if (last && b->has_prompt && last->offset >= b->prompt)
-		snprintf(block->author, sizeof block->author, "%s", last->by);
+		block_set_author(block, last->by);
 }
 
 /* Whose command it is that a mark begins. */
@@ -194,7 +203,7 @@ static void take_command(struct blocks *b, struct block *block, const struct mar
 	const struct exec *e = mark->id[0] ? exec_find(b->session, mark->id) : NULL;
 	if (e) {
 		block->command = keep_text(e->command);
-		snprintf(block->author, sizeof block->author, "%s", e->author);
+		block_set_author(block, e->author);
 	} else if (!mark->id[0]) {
 		char *text = typed_text(b, mark->start);
 		block->command = text ? keep_text(text) : NULL;

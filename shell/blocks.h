@@ -27,10 +27,10 @@ struct block {
 	bool done;           /* otherwise it runs, and has no end yet */
 	bool exact;          /* the end is that of a mark */
 	char *command;       /* its text, or the beginning of it; NULL: not known */
-	char author[BLOCK_AUTHOR_MAX + 1]; /* who ran it; "" = somebody at the keyboard */
-	char exec[RECORD_ID_MAX + 1];      /* of a command for a program, or "" */
-	int status;                        /* 0 to 255; -1: not known */
-	int statuses[RECORD_STATUSES_MAX]; /* PIPESTATUS */
+	char *author;        /* who ran it; NULL = somebody at the keyboard */
+	char exec[RECORD_ID_MAX + 1];          /* of a command for a program, or "" */
+	int status;                            /* 0 to 255; -1: not known */
+	uint8_t statuses[RECORD_STATUSES_MAX]; /* PIPESTATUS */
 	size_t statuses_count;
 	char *cwd, *cwd_after;         /* where the shell was, and is afterwards; NULL: not known */
 	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */

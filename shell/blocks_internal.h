@@ -5,6 +5,9 @@
 
 void block_free(struct block *block);
 
+/* Who ran it; "" is nobody that is known. */
+void block_set_author(struct block *block, const char *name);
+
 /* Put behind the others; the oldest may have to go. */
 void blocks_append(struct blocks *b, struct block *block);
 

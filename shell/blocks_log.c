@@ -29,10 +29,10 @@ static json_t *to_json(const struct block *b)
 		json_array_append_new(statuses, json_integer(b->statuses[i]));
 	return json_pack("{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b}",
 		"start", (json_int_t)b->start, "end", (json_int_t)b->end, "exact", b->exact,
-		"command", text_or_null(b->command), "author", b->author, "exec", b->exec, "status",
-		b->status, "statuses", statuses, "cwd", text_or_null(b->cwd), "cwdAfter",
-		text_or_null(b->cwd_after), "started", (json_int_t)b->started_ms, "ended",
-		(json_int_t)b->ended_ms, "interleaved", b->interleaved);
+		"command", text_or_null(b->command), "author", b->author ? b->author : "", "exec",
+		b->exec, "status", b->status, "statuses", statuses, "cwd", text_or_null(b->cwd),
+		"cwdAfter", text_or_null(b->cwd_after), "started", (json_int_t)b->started_ms,
+		"ended", (json_int_t)b->ended_ms, "interleaved", b->interleaved);
 }
 
 static struct block *from_json(json_t *root)
@@ -62,14 +62,14 @@ static struct block *from_json(json_t *root)
 	b->exact = exact;
 	b->interleaved = interleaved;
 	b->done = b->settled = b->stored = b->has_record = true;
-	snprintf(b->author, sizeof b->author, "%s", author);
+	block_set_author(b, author);
 	snprintf(b->exec, sizeof b->exec, "%s", exec);
 	b->command = json_is_string(command) ? strdup(json_string_value(command)) : NULL;
 	b->cwd = json_is_string(cwd) ? strdup(json_string_value(cwd)) : NULL;
 	b->cwd_after = json_is_string(after) ? strdup(json_string_value(after)) : NULL;
 	json_array_foreach (statuses, i, status)
 		if (i < RECORD_STATUSES_MAX)
-			b->statuses[b->statuses_count++] = (int)json_integer_value(status);
+			b->statuses[b->statuses_count++] = (uint8_t)json_integer_value(status);
 	return b;
 }
 

@@ -72,6 +72,8 @@ int exec_make_nonce(struct executor *x)
 
 /* Memory */
 
+_Static_assert(sizeof(struct exec) <= 1024, "EXECS_KEPT of them stay with each session");
+
 static void free_plan(struct integration_command *plan)
 {
 	for (size_t i = 0; i < plan->env_count; i++) {
@@ -84,9 +86,29 @@ static void free_plan(struct integration_command *plan)
 	*plan = (struct integration_command){.streams = plan->streams};
 }
 
+bool exec_set_names(struct exec *e, const char *key, const char *author, const char *peer)
+{
+	const char *const texts[] = {key ? key : "", author ? author : "", peer ? peer : ""};
+	const char **const names[] = {&e->key, &e->author, &e->peer};
+	static const size_t max[] = {EXEC_KEY_MAX, EXEC_AUTHOR_MAX, EXEC_PEER_MAX};
+	size_t length = 0, lengths[3];
+	for (int i = 0; i < 3; i++) {
+		lengths[i] = strnlen(texts[i], max[i]);
+		length += lengths[i] + 1;
+	}
+	char *at = e->names = calloc(1, length);
+	for (int i = 0; at && i < 3; i++) {
+		*names[i] = memcpy(at, texts[i], lengths[i]);
+		at += lengths[i] + 1;
+	}
+	return at != NULL;
+}
+
 static void remove_input(struct exec *e)
 {
 	char name[RECORD_ID_MAX + 16];
+	free(e->input);
+	e->input = NULL;
 	if (!e->has_input)
 		return;
 	snprintf(name, sizeof name, "input.%s", e->id);
@@ -102,6 +124,7 @@ void exec_free(struct exec *e)
 	for (int i = 0; i < EXEC_STREAMS; i++)
 		excerpt_finish(&e->output[i]);
 	free(e->command);
+	free(e->names);
 	free(e->cwd);
 	free(e);
 }
@@ -147,9 +170,6 @@ static struct exec *create(struct executor *x, const struct exec_options *o)
 	e->submitted_ms = clock_wall_ms();
 	snprintf(e->id, sizeof e->id, "exec_%llu_%012llx", (unsigned long long)e->submitted_ms,
 		(unsigned long long)(random & 0xffffffffffff));
-	snprintf(e->key, sizeof e->key, "%s", o->key ? o->key : "");
-	snprintf(e->author, sizeof e->author, "%s", o->author ? o->author : "");
-	snprintf(e->peer, sizeof e->peer, "%s", o->peer ? o->peer : "");
 	e->status = -1;
 	e->timeout_ms = o->timeout_ms;
 	e->output_max = o->output_max ? o->output_max : EXEC_OUTPUT_DEFAULT;
@@ -160,7 +180,8 @@ static struct exec *create(struct executor *x, const struct exec_options *o)
 	e->command = malloc(o->length + 1);
 	if (o->cwd)
 		e->plan.cwd = strdup(o->cwd);
-	if (!e->command || (o->cwd && !e->plan.cwd) || !copy_environment(&e->plan, o)) {
+	if (!exec_set_names(e, o->key, o->author, o->peer) || !e->command ||
+		(o->cwd && !e->plan.cwd) || !copy_environment(&e->plan, o)) {
 		exec_free(e);
 		return NULL;
 	}
@@ -174,15 +195,21 @@ static int store_input(struct exec *e, const struct exec_options *o)
 {
 	char name[RECORD_ID_MAX + 16];
 	const struct session *s = e->executor->session;
-	if (o->no_input)
-		snprintf(e->input, sizeof e->input, "/dev/null");
+	if (o->no_input && !o->input) {
+		e->input = strdup("/dev/null");
+		return e->input ? 0 : -ENOMEM;
+	}
 	if (!o->input)
 		return 0;
 	snprintf(name, sizeof name, "input.%s", e->id);
-	int n = snprintf(e->input, sizeof e->input, "%s/sessions/%s/%s",
-		s->table->config.runtime_dir, s->directory, name);
-	if (n < 0 || (size_t)n >= sizeof e->input)
+	char path[EXEC_PATH_MAX];
+	int n = snprintf(path, sizeof path, "%s/sessions/%s/%s", s->table->config.runtime_dir,
+		s->directory, name);
+	if (n < 0 || (size_t)n >= sizeof path)
 		return -ENAMETOOLONG;
+	e->input = strdup(path);
+	if (!e->input)
+		return -ENOMEM;
 	int fd = openat(s->link.dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;

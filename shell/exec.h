@@ -123,20 +123,19 @@ struct exec {
 	struct exec *prev, *next;
 	struct executor *executor;
 	char id[RECORD_ID_MAX + 1];
-	char key[EXEC_KEY_MAX + 1];
-	char author[EXEC_AUTHOR_MAX + 1];
-	char peer[EXEC_PEER_MAX + 1];
+	char *names;                     /* the memory of these three, of which each may be "" */
+	const char *key, *author, *peer; /* who asks, and from where */
 	char *command;                   /* ends with a NUL; the beginning once it is done */
 	size_t length;                   /* of all of it */
 	struct integration_command plan; /* owned, until it has been typed */
 	enum exec_state state;
 	enum exec_end end;
-	char input[EXEC_PATH_MAX]; /* path of its standard input, "" = the terminal */
-	bool has_input;            /* it is a file of ours */
-	bool adopted;              /* it was started by an earlier server */
-	bool unsure;               /* that nothing tells of its start says nothing */
-	uint64_t number;           /* of the session's, in the order in which they are typed */
-	uint64_t events_lost;      /* of the outline, when it was typed */
+	char *input;          /* path of its standard input until it is over, NULL = the terminal */
+	bool has_input;       /* it is a file of ours */
+	bool adopted;         /* it was started by an earlier server */
+	bool unsure;          /* that nothing tells of its start says nothing */
+	uint64_t number;      /* of the session's, in the order in which they are typed */
+	uint64_t events_lost; /* of the outline, when it was typed */
 
 	uint64_t submitted_ms, started_ms, ended_ms;                /* wall clock; 0: not yet */
 	uint64_t queue_until_ms, timeout_ms, deadline_ms, typed_ms; /* loop time, 0: none */
@@ -147,7 +146,7 @@ struct exec {
 	uint64_t record_due_ms; /* loop time up to which its record is waited for; 0: no prompt yet */
 	uint64_t over_offset;   /* where it was known to be over */
 	int status;             /* 0 to 255; -1: not known */
-	int statuses[RECORD_STATUSES_MAX];
+	uint8_t statuses[RECORD_STATUSES_MAX];
 	size_t statuses_count;
 	char *cwd; /* afterwards; NULL: not known */
 	bool interleaved, timed_out, unkillable;

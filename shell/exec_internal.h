@@ -25,6 +25,9 @@ void exec_changed(struct exec *e);
 /* Free one that is in no list. */
 void exec_free(struct exec *e);
 
+/* Who asks, as much as is kept of it; each may be NULL. Returns whether there is memory for it. */
+bool exec_set_names(struct exec *e, const char *key, const char *author, const char *peer);
+
 /* exec_type.c: type it. Returns 0 or a negative errno. */
 int exec_type(struct exec *e);
 /* Whether a line can be typed into the shell now. */

@@ -188,8 +188,6 @@ static struct exec *read_common(const json_t *root)
 	if (!e)
 		return NULL;
 	snprintf(e->id, sizeof e->id, "%s", id);
-	snprintf(e->key, sizeof e->key, "%s", key);
-	snprintf(e->author, sizeof e->author, "%s", author);
 	e->command = strdup(command ? command : "");
 	e->length = (size_t)length;
 	e->plan.streams = (enum exec_streams)streams;
@@ -200,8 +198,10 @@ static struct exec *read_common(const json_t *root)
 	e->status = -1;
 	e->adopted = true;
 	e->output_max = EXEC_OUTPUT_DEFAULT;
-	if (e->command)
+	if (exec_set_names(e, key, author, NULL) && e->command)
 		return e;
+	free(e->names);
+	free(e->command);
 	free(e);
 	return NULL;
 }
@@ -235,7 +235,7 @@ static bool read_done(const json_t *root, struct exec *e)
 	e->cwd = json_is_string(cwd) ? strdup(json_string_value(cwd)) : NULL;
 	json_array_foreach (statuses, i, status)
 		if (i < RECORD_STATUSES_MAX)
-			e->statuses[e->statuses_count++] = (int)json_integer_value(status);
+			e->statuses[e->statuses_count++] = (uint8_t)json_integer_value(status);
 	return true;
 }
 

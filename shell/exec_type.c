@@ -94,7 +94,7 @@ int exec_type(struct exec *e)
 	plan->first = x->first;
 	plan->command = e->command;
 	plan->length = e->length;
-	plan->input = e->input[0] ? e->input : NULL;
+	plan->input = e->input;
 	session_screen(s); /* so that it has seen the prompt, and told us where it ends */
 	place(x, plan);
 	plan->error_terminal = x->error_terminal;

@@ -29,7 +29,7 @@ static bool parse_statuses(struct record *record, char *text)
 		long n;
 		if (!parse_number(word, 255, &n) || record->statuses_count == RECORD_STATUSES_MAX)
 			return false;
-		record->statuses[record->statuses_count++] = (int)n;
+		record->statuses[record->statuses_count++] = (uint8_t)n;
 	}
 	return true;
 }

@@ -28,7 +28,7 @@ struct record {
 	int status;                 /* P, D, X: 0 to 255 */
 	char id[RECORD_ID_MAX + 1]; /* "" when there is none */
 	size_t half_typed;          /* C */
-	int statuses[RECORD_STATUSES_MAX];
+	uint8_t statuses[RECORD_STATUSES_MAX];
 	size_t statuses_count;
 	uint64_t time_us; /* P: wall clock when what ran before was over; 0: not told */
 	const char *cwd;  /* borrowed for the call, or "" */

@@ -61,7 +61,7 @@ static bool take_filter(struct request *r, struct filter *f)
 
 static bool passes(const struct filter *f, const struct block *b)
 {
-	const char *author = b->author[0] ? b->author : "human";
+	const char *author = b->author ? b->author : "human";
 	return !b->tentative && b->start < f->before && b->start >= f->after &&
 		(!f->author || strcmp(f->author, author) == 0) &&
 		(!f->text || (b->command && strstr(b->command, f->text))) &&

@@ -1,4 +1,5 @@
 /* ringside: options, wiring, run, close. */
+#include "shell/heap.h"
 #include "shell/run.h"
 #include "shell/sessions.h"
 #include "ws/api.h"
@@ -48,6 +49,7 @@ struct program {
 	uv_loop_t loop;
 	struct sessions sessions;
 	struct processes processes;
+	struct heap heap;
 	struct runs *runs;
 	struct auth auth;
 	struct metrics metrics;
@@ -625,6 +627,7 @@ static int open_program(struct program *p)
 		control_sockets_open(&p->controls, &p->api, &p->metrics) < 0 ||
 		mcp_open(&p->mcp, &p->api, &p->loop) < 0 || api_open(&p->api, &p->loop) < 0)
 		return fail("memory", strerror(ENOMEM));
+	heap_open(&p->heap, &p->loop);
 	open_signals(p);
 	adopt_sessions(p);
 	/* Asked to end meanwhile: whoever is let in now would never be let go. */
@@ -640,6 +643,7 @@ static void close_program(struct program *p)
 	sessions_close(&p->sessions);
 	processes_close(&p->processes);
 	api_close(&p->api);
+	heap_close(&p->heap);
 	uv_close((uv_handle_t *)&p->sigterm, NULL);
 	uv_close((uv_handle_t *)&p->sigint, NULL);
 	uv_close((uv_handle_t *)&p->goodbye, NULL);

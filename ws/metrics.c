@@ -3,6 +3,7 @@
 #include "shell/processes.h"
 #include "ws/log.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,6 +39,18 @@ static unsigned held(const struct processes *t)
 	for (const struct process *p = t->table; p; p = p->hh.next)
 		count += !p->let_go;
 	return count;
+}
+
+/* Of malloc(): what is free has been given back to the system, or soon will be. */
+static void print_heap(FILE *f)
+{
+#ifdef __GLIBC__
+	struct mallinfo2 info = mallinfo2();
+	print(f, "heap_used_bytes", "gauge", "Memory in use", info.uordblks + info.hblkhd);
+	print(f, "heap_free_bytes", "gauge", "Memory between what is in use", info.fordblks);
+#else
+	(void)f;
+#endif
 }
 
 static void print_processes(FILE *f, const struct processes *t)
@@ -110,6 +123,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "log_lines_dropped_total", "counter", "Log lines that nobody read", log_dropped());
 	print_screens(f, s);
 	print_processes(f, m->processes);
+	print_heap(f);
 #define METRICS_PRINT(name, help) print(f, #name "_total", "counter", help, m->name);
 	METRICS_LIST(METRICS_PRINT)
 #undef METRICS_PRINT

@@ -1,0 +1,75 @@
+#include "shell/heap.h"
+
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECES 4096u
+#define PIECE ((size_t)4 << 10)
+
+Test(heap_look, only_what_was_freed_since_counts)
+{
+	struct heap h = {0};
+	cr_assert_not(heap_look(&h, HEAP_WORTH - 1));
+	cr_assert(heap_look(&h, HEAP_WORTH));
+	cr_assert_not(heap_look(&h, HEAP_WORTH), "it has been given back");
+	cr_assert_not(heap_look(&h, 2 * HEAP_WORTH - 1));
+	cr_assert(heap_look(&h, 2 * HEAP_WORTH));
+	/* Half of it is used, and freed again. */
+	cr_assert_not(heap_look(&h, HEAP_WORTH));
+	cr_assert(heap_look(&h, 2 * HEAP_WORTH));
+	cr_assert_not(heap_look(&h, 0));
+	cr_assert_not(heap_look(&h, HEAP_WORTH / 2));
+}
+
+#ifndef LEAK_CHECK /* sanitizers keep what is freed */
+static size_t resident(void)
+{
+	unsigned long size = 0, pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+	cr_assert_eq(fscanf(f, "%lu %lu", &size, &pages), 2);
+	fclose(f);
+	return pages * 4096;
+}
+
+static void on_alive(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+Test(heap, holes_are_given_back, .timeout = 60)
+{
+	static char *pieces[PIECES];
+	uv_loop_t loop;
+	uv_timer_t alive;
+	struct heap h;
+	cr_assert_eq(uv_loop_init(&loop), 0);
+	uv_timer_init(&loop, &alive);
+	uv_timer_start(&alive, on_alive, 10, 10);
+	heap_open(&h, &loop);
+	for (unsigned i = 0; i < PIECES; i++) {
+		pieces[i] = malloc(PIECE + (i % 16 == 0 ? 0 : PIECE));
+		memset(pieces[i], 1, PIECE);
+	}
+	size_t full = resident();
+	/* Each sixteenth lives on, the last of all among them. */
+	for (unsigned i = 0; i + 1 < PIECES; i++) {
+		if (i % 16 != 0) {
+			free(pieces[i]);
+			pieces[i] = NULL;
+		}
+	}
+	cr_assert(LOOP_UNTIL(&loop, resident() < full - PIECES * PIECE / 2));
+	for (unsigned i = 0; i < PIECES; i++)
+		free(pieces[i]);
+	heap_close(&h);
+	uv_close((uv_handle_t *)&alive, NULL);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	cr_assert_eq(uv_loop_close(&loop), 0);
+}
+#endif

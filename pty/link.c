@@ -159,6 +159,8 @@ static void on_report(uv_poll_t *poll, int status, int events)
 		l->started = 0; /* it ends, or has ended, by itself */
 	if (n != sizeof report)
 		fail(l, REPORT_SETUP, -ECHILD);
+	else if (report.stage == REPORT_TERMINAL && report.error == -ENOSPC)
+		fail(l, REPORT_TERMINAL, -ENOSR); /* see link.h */
 	else if (report.error < 0)
 		fail(l, (enum report_stage)report.stage, report.error);
 	else

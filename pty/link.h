@@ -28,7 +28,8 @@
 /* None is called from inside the function that caused it; each may call link_close(). */
 struct link_callbacks {
 	void (*attached)(void *user); /* ring and control are mapped */
-	void (*failed)(void *user, enum report_stage stage, int error); /* it will not be attached */
+	/* It will not be attached. -ENOSR: there is no terminal left, which the kernel calls a full disk. */
+	void (*failed)(void *user, enum report_stage stage, int error);
 	void (*wake)(void *user);             /* the ring has something new */
 	void (*lost)(void *user, bool taken); /* the holder is gone, or another server has it */
 	/* The terminal of link_open_terminal(); NULL: there is none. May be NULL when that is not called. */

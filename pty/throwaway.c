@@ -112,9 +112,8 @@ static int open_terminal(const struct throwaway_options *o, struct sink *s)
 {
 	int rc;
 	s->ours = lift(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
-	/* The kernel's word for too many terminals sounds like a full disk. */
 	if (s->ours == -ENOSPC)
-		return -EAGAIN;
+		return -ENOSR; /* see throwaway.h */
 	if (s->ours < 0)
 		return s->ours;
 	if (grantpt(s->ours) < 0 || unlockpt(s->ours) < 0)

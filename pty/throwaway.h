@@ -36,7 +36,7 @@ struct throwaway {
 };
 
 /*
- * Start one. Returns 0, or a negative errno and nothing is left: -EAGAIN (no more processes or terminals),
+ * Start one. Returns 0, or a negative errno and nothing is left: -EAGAIN (no more processes), -ENOSR (no more terminals),
  * what else the system lacks, or -ENOENT, -EACCES ... for cwd or bash.
  */
 int throwaway_start(const struct throwaway_options *options, struct throwaway *ret_throwaway);

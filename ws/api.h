@@ -168,6 +168,9 @@ bool api_command(
 /* Whether cwd (NULL is fine) is a directory that can be entered; otherwise r has been answered. */
 bool api_directory(struct request *r, const char *cwd);
 
+/* Whether it is that directory that a failure to start something speaks of. */
+bool api_directory_fails(const char *cwd, int error);
+
 /* Who types, by the fields name and lease; strings are borrowed from r and body. Otherwise as api_text. */
 bool api_typist(struct request *r, const json_t *body, struct typist *ret_typist);
 

@@ -54,11 +54,16 @@ bool api_directory(struct request *r, const char *cwd)
 	int rc = cwd ? directory_check(cwd) : 0;
 	if (rc == 0)
 		return true;
-	const char *problem = rc == -EINVAL ? "it is not absolute" : strerror(-rc);
+	const char *problem = rc == -EINVAL ? "it is not absolute" : error_text(rc);
 	snprintf(message, sizeof message, "The working directory '%s' cannot be entered: %s", cwd,
 		problem);
 	reply_invalid(r, "cwd", message, "invalid");
 	return false;
+}
+
+bool api_directory_fails(const char *cwd, int error)
+{
+	return !error_is_shortage(error) && directory_check(cwd) == error;
 }
 
 void api_exec_refuse(struct request *r, struct session *s, int rc)
@@ -100,7 +105,7 @@ void api_exec_refuse(struct request *r, struct session *s, int rc)
 				json_pack("{s:s}", "sessionId", s->id));
 		break;
 	default:
-		reply_error(r, error_code_of(rc), strerror(-rc),
+		reply_error(r, error_code_of(rc), error_text(rc),
 			json_pack("{s:s}", "sessionId", s->id));
 	}
 }

@@ -137,7 +137,7 @@ static void on_session(void *user, struct session *s, enum report_stage stage, i
 	} else {
 		snprintf(message, sizeof message, "The session '%s' cannot be made: %s%s",
 			x->session, stage == REPORT_CHDIR ? "its directory: " : "",
-			strerror(-error));
+			error_text(error));
 		reply_error(x->request, error_code_of(error), message,
 			json_pack("{s:s}", "sessionId", x->session));
 	}

@@ -59,11 +59,11 @@ static void reply_start_failure(
 	struct request *r, const struct start *s, enum report_stage stage, int error)
 {
 	char message[256];
-	if (stage == REPORT_CHDIR) {
+	if (stage == REPORT_CHDIR && !error_is_shortage(error)) {
 		reply_cwd(r, s->cwd, error);
 		return;
 	}
-	snprintf(message, sizeof message, "The process could not be started: %s", strerror(-error));
+	snprintf(message, sizeof message, "The process could not be started: %s", error_text(error));
 	const char *code = error_code_of(error);
 	reply_error(r, strcmp(code, "INTERNAL_ERROR") == 0 ? "PROCESS_ERROR" : code, message, NULL);
 }
@@ -92,6 +92,11 @@ static void reply_refusal(
 	struct api *a, struct request *r, const struct process_options *o, int error)
 {
 	char message[256];
+	const char *cwd = o->cwd ? o->cwd : a->processes->config.cwd;
+	if (api_directory_fails(cwd, error)) {
+		reply_cwd(r, cwd, error);
+		return;
+	}
 	switch (error) {
 	case -EEXIST:
 		snprintf(message, sizeof message, "A process '%s' is running", o->id);
@@ -105,13 +110,6 @@ static void reply_refusal(
 	case -E2BIG:
 		reply_invalid(
 			r, "command", "The command or its environment is too long", "too_long");
-		break;
-	case -ENOENT:
-	case -ENOTDIR:
-	case -EACCES:
-	case -ENAMETOOLONG:
-	case -ELOOP:
-		reply_cwd(r, o->cwd ? o->cwd : a->processes->config.cwd, error);
 		break;
 	default:
 		reply_start_failure(r, NULL, REPORT_SETUP, error);
@@ -439,7 +437,7 @@ static void reply_input(struct request *r, const struct process *p, int rc, size
 			json_pack("{s:s, s:I}", "processId", p->id, "queued",
 				(json_int_t)process_input_queued(p)));
 	else
-		reply_error(r, error_code_of(rc), strerror(-rc),
+		reply_error(r, error_code_of(rc), error_text(rc),
 			json_pack("{s:s}", "processId", p->id));
 }
 

@@ -283,22 +283,15 @@ static const struct run_callbacks run_callbacks = {
 static void reply_refusal(struct request *r, const struct run_options *o, int error)
 {
 	char message[PATH_LENGTH_MAX + 128];
-	switch (error) {
-	case -ENOENT:
-	case -ENOTDIR:
-	case -EACCES:
-	case -ENAMETOOLONG:
-	case -ELOOP:
+	if (o->cwd && api_directory_fails(o->cwd, error)) {
 		snprintf(message, sizeof message, "The working directory %s cannot be used: %s",
 			o->cwd, strerror(-error));
 		reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
-		break;
+		return;
+	}
+	switch (error) {
 	case -E2BIG:
 		reply_invalid(r, "env", "The environment is too large for the system", "invalid");
-		break;
-	case -EAGAIN:
-		reply_error(
-			r, "LIMIT_REACHED", "The system has no more processes or terminals", NULL);
 		break;
 	case -EUSERS:
 		reply_error(r, "LIMIT_REACHED", "Too many commands run at once",
@@ -306,7 +299,7 @@ static void reply_refusal(struct request *r, const struct run_options *o, int er
 		break;
 	default:
 		snprintf(message, sizeof message, "The command could not be started: %s",
-			error == -ENOEXEC ? "there is no bash" : strerror(-error));
+			error == -ENOEXEC ? "there is no bash" : error_text(error));
 		reply_error(r, error_code_of(error), message, NULL);
 	}
 }

@@ -36,17 +36,20 @@ static void reply_start_failure(
 	struct request *r, const struct create *c, enum report_stage stage, int error)
 {
 	char message[2 * PATH_LENGTH_MAX];
-	if (stage == REPORT_CHDIR) {
+	bool shortage = error_is_shortage(error);
+	if (stage == REPORT_CHDIR && !shortage) {
 		snprintf(message, sizeof message, "The working directory %s cannot be entered: %s",
 			c->cwd, strerror(-error));
 		reply_invalid(r, "cwd", message, "invalid");
-	} else if (stage == REPORT_EXEC) {
+	} else if (error == -E2BIG) {
+		reply_invalid(r, "env", "The environment is too large for the system", "invalid");
+	} else if (stage == REPORT_EXEC && !shortage) {
 		snprintf(message, sizeof message, "The shell %s cannot be executed: %s", c->shell,
 			strerror(-error));
 		reply_invalid(r, "shell", message, "invalid");
 	} else {
 		snprintf(message, sizeof message, "The session could not be started: %s",
-			strerror(-error));
+			error_text(error));
 		reply_error(r, error_code_of(error), message, NULL);
 	}
 }
@@ -76,6 +79,12 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 static void reply_refusal(struct request *r, const struct create *c, const char *id, int error)
 {
 	char message[PATH_LENGTH_MAX + 128];
+	if (api_directory_fails(c->cwd, error)) {
+		snprintf(message, sizeof message, "The working directory %s cannot be used: %s",
+			c->cwd, strerror(-error));
+		reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
+		return;
+	}
 	switch (error) {
 	case -EEXIST:
 		snprintf(message, sizeof message, "Session '%s' already exists", id);
@@ -90,18 +99,9 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 	case -ENOTSUP:
 		reply_invalid(r, "onShellExit", "Only a bash can reexec", "unsupported");
 		break;
-	case -ENOENT:
-	case -ENOTDIR:
-	case -EACCES:
-	case -ENAMETOOLONG:
-	case -ELOOP:
-		snprintf(message, sizeof message, "The working directory %s cannot be used: %s",
-			c->cwd, strerror(-error));
-		reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
-		break;
 	default:
 		snprintf(message, sizeof message, "The session could not be started: %s",
-			strerror(-error));
+			error_text(error));
 		reply_error(r, error_code_of(error), message, NULL);
 	}
 }
@@ -409,7 +409,7 @@ void api_session_refuse(struct request *r, const struct session *s, int rc)
 			"The terminal collects lines (it is in canonical mode), and takes at most 4095 bytes of one",
 			json_pack("{s:s, s:i}", "sessionId", s->id, "limit", (int)TYPING_LINE_MAX));
 	else
-		reply_error(r, error_code_of(rc), strerror(-rc),
+		reply_error(r, error_code_of(rc), error_text(rc),
 			json_pack("{s:s}", "sessionId", s->id));
 }
 

@@ -95,7 +95,7 @@ static void issue(struct api *a, struct request *r, struct link_entry *e)
 	if (rc == -EUSERS) {
 		reply_error(r, "LIMIT_REACHED", "There are too many links", NULL);
 	} else if (rc < 0) {
-		reply_error(r, error_code_of(rc), strerror(-rc), NULL);
+		reply_error(r, error_code_of(rc), error_text(rc), NULL);
 	} else {
 		reply_success(r,
 			json_pack("{s:o, s:s, s:o, s:o}", "link", link_json(e), "token", token,

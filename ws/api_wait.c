@@ -3,6 +3,7 @@
 #include "shell/session.h"
 #include "shell/wait.h"
 #include "ws/api.h"
+#include "ws/error.h"
 #include "ws/state_json.h"
 
 #include <errno.h>
@@ -250,7 +251,7 @@ static void refuse_start(struct request *r, const struct session *s, int rc)
 		reply_invalid(r, "from", "from and after must not lie behind the output", "invalid");
 		break;
 	default:
-		reply_error(r, "INTERNAL_ERROR", strerror(-rc), context);
+		reply_error(r, error_code_of(rc), error_text(rc), context);
 	}
 }
 

@@ -50,6 +50,9 @@ static const struct {
 	{"PROCESS_EXITED_BEFORE_READY", 500},
 	{"NO_SPACE", 500},
 	{"TOO_MANY_FILES", 500},
+	{"TOO_MANY_PROCESSES", 500},
+	{"TOO_MANY_TERMINALS", 500},
+	{"OUT_OF_MEMORY", 500},
 	{"INTERNAL_ERROR", 500},
 	{"COMMAND_EXECUTION_ERROR", 500},
 	{"STREAM_ERROR", 500},
@@ -64,18 +67,41 @@ int error_status(const char *code)
 	return 500;
 }
 
+/* What runs short, by what the system says of it. */
+static const struct {
+	int error;
+	const char *code, *text;
+} shortages[] = {
+	{-ENOSPC, "NO_SPACE", "the disk is full"},
+	{-EDQUOT, "NO_SPACE", "the disk quota is used up"},
+	{-EMFILE, "TOO_MANY_FILES", "the server has as many files open as it may"},
+	{-ENFILE, "TOO_MANY_FILES", "the system has as many files open as it may"},
+	{-EAGAIN, "TOO_MANY_PROCESSES", "there are as many processes as there may be"},
+	{-ENOSR, "TOO_MANY_TERMINALS",
+		"there are as many terminals as there may be (kernel.pty.max)"},
+	{-ENOMEM, "OUT_OF_MEMORY", "there is not enough memory"},
+};
+
+bool error_is_shortage(int error)
+{
+	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
+		if (shortages[i].error == error)
+			return true;
+	return false;
+}
+
+const char *error_text(int error)
+{
+	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
+		if (shortages[i].error == error)
+			return shortages[i].text;
+	return strerror(-error);
+}
+
 const char *error_code_of(int error)
 {
-	switch (error) {
-	case -ENOSPC:
-	case -EDQUOT:
-		return "NO_SPACE";
-	case -EMFILE:
-	case -ENFILE:
-		return "TOO_MANY_FILES";
-	case -ECANCELED:
-		return "OPERATION_INTERRUPTED";
-	default:
-		return "INTERNAL_ERROR";
-	}
+	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
+		if (shortages[i].error == error)
+			return shortages[i].code;
+	return error == -ECANCELED ? "OPERATION_INTERRUPTED" : "INTERNAL_ERROR";
 }

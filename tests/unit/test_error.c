@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <string.h>
 
 Test(error_status, table)
 {
@@ -27,6 +28,28 @@ Test(error_code_of, every_code_has_a_status)
 	cr_expect_str_eq(error_code_of(-ENOSPC), "NO_SPACE");
 	cr_expect_str_eq(error_code_of(-EMFILE), "TOO_MANY_FILES");
 	cr_expect_str_eq(error_code_of(-ENFILE), "TOO_MANY_FILES");
+	cr_expect_str_eq(error_code_of(-EDQUOT), "NO_SPACE");
+	cr_expect_str_eq(error_code_of(-EAGAIN), "TOO_MANY_PROCESSES");
+	cr_expect_str_eq(error_code_of(-ENOSR), "TOO_MANY_TERMINALS");
+	cr_expect_str_eq(error_code_of(-ENOMEM), "OUT_OF_MEMORY");
 	cr_expect_str_eq(error_code_of(-ECANCELED), "OPERATION_INTERRUPTED");
 	cr_expect_str_eq(error_code_of(-EIO), "INTERNAL_ERROR");
+}
+
+Test(error_is_shortage, what_runs_short_is_nobodys_mistake)
+{
+	static const int shortages[] = {
+		-ENOSPC, -EDQUOT, -EMFILE, -ENFILE, -EAGAIN, -ENOSR, -ENOMEM};
+	static const int mistakes[] = {-EACCES, -ENOEXEC, -ELOOP, -ENAMETOOLONG, -E2BIG, -ETXTBSY,
+		-ENOENT, -ENOTDIR, -EINVAL, -EIO, 0};
+	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++) {
+		cr_expect(error_is_shortage(shortages[i]));
+		cr_expect_str_neq(error_code_of(shortages[i]), "INTERNAL_ERROR");
+		cr_expect_gt(strlen(error_text(shortages[i])), 0);
+	}
+	for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+		cr_expect_not(error_is_shortage(mistakes[i]));
+		cr_expect_str_eq(error_code_of(mistakes[i]), "INTERNAL_ERROR");
+		cr_expect_str_eq(error_text(mistakes[i]), strerror(-mistakes[i]));
+	}
 }

@@ -260,13 +260,33 @@ const struct command command_ls = {
 	.options = "  --names               only their ids, one a line\n",
 };
 
+/* The container's protocol has no better word for that. */
+static bool is_unknown(const struct answer *a)
+{
+	const char *why = json_string_value(
+		json_object_get(json_object_get(a->json, "context"), "originalError"));
+	return a->status == 500 && why && strcmp(why, "Session not found") == 0;
+}
+
+static int end_one(struct line *l, const char *id, struct answer *ret_answer)
+{
+	int rc = call_ask(l, "POST", strdup("/api/session/delete"),
+		json_pack("{s:s}", "sessionId", id), ret_answer);
+	if (rc != 0 || ret_answer->status == 200)
+		return rc;
+	rc = is_unknown(ret_answer) && !l->json
+		? line_fail(l, "There is no session '%s' (SESSION_NOT_FOUND)", id)
+		: call_complain(l, ret_answer);
+	answer_finish(ret_answer);
+	return rc;
+}
+
 static int kill_one(struct line *l, const char *id, const char *signal)
 {
 	struct answer a;
 	int rc = signal ? call_api(l, "POST", call_path(id, "/signal"),
 				  json_pack("{s:s}", "signal", signal), &a)
-			: call_api(l, "POST", strdup("/api/session/delete"),
-				  json_pack("{s:s}", "sessionId", id), &a);
+			: end_one(l, id, &a);
 	if (rc != 0)
 		return rc;
 	rc = l->json ? line_print_json(l, json_incref(a.json)) : 0;

@@ -189,7 +189,12 @@ static void look(struct waits *h)
 static void on_timer(uv_timer_t *timer)
 {
 	struct waits *h = timer->data;
-	look(h);
+	struct session *s = h->session;
+	/* After a pause of ours timers come first: what was printed meanwhile comes before what is concluded. */
+	if (s->history_open && stream_head(&s->link.ring.bytes) != s->history.scan.offset)
+		sessions_make_busy(s->table, s); /* which looks afterwards */
+	else
+		look(h);
 }
 
 static void arm(struct waits *h)

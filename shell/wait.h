@@ -31,6 +31,9 @@
 #define WAIT_UNSURE_MS 1000u     /* of silence, before a guess is believed */
 #define WAIT_PASSWORD_MS 250u    /* the same, of a terminal that does not echo */
 #define WAIT_SAMPLE_MAX_MS 2000u /* between two looks into a program */
+#define WAIT_SILENT_MS 500u      /* that a program which waits for input has had to answer */
+#define WAIT_TRANSIT_MS 30u      /* for what was written to be there to be read */
+#define WAIT_UNREAD_MS 5u  /* before it is looked again whether the holder has read what there is */
 #define WAIT_SETTLE_MS 50u /* of silence, before a line that is not complete is taken for one */
 #define WAIT_LATE_MS \
 	2000u /* that a wait may last longer while its patterns have not read everything */
@@ -59,7 +62,12 @@ struct wait_condition {
 	bool on_screen;    /* in the screen's rows; otherwise in the output as it comes */
 	bool asks_for_end; /* a line's; see log_match_asks_for_end() */
 	uint64_t ms;       /* WAIT_STABLE, WAIT_IDLE */
-	uint64_t count;    /* WAIT_BYTES */
+	/*
+	 * WAIT_STABLE: and what runs waits for input again, as far as that can be told. Where nothing at all has been
+	 * printed behind `after` that is enough, after WAIT_SILENT_MS more.
+	 */
+	bool ready;
+	uint64_t count; /* WAIT_BYTES */
 };
 
 struct wait_options {

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #define PIECE ((size_t)16 << 10) /* bytes that are fed at once */
 #define PROMPT_RETRY_MAX_MS 50u
@@ -153,6 +154,73 @@ static bool has_passed(struct waits *h, const struct wait *w, uint64_t since, ui
 	return false;
 }
 
+/* Whether a program has written what the holder has not read yet. */
+static bool is_unread(const struct waits *h)
+{
+	const struct link *link = &h->session->link;
+	int bytes = 0;
+	return h->session->state == SESSION_RUNNING &&
+		ioctl(link->master_fd, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+/* Whether what runs waits for input, or cannot be looked into. */
+static bool looks_ready(const struct waits *h, const struct session_state *t)
+{
+	const struct foreground *f = &t->foreground;
+	/* One that has just ended, which its shell has not seen yet, is not to be found either: that is no secret. */
+	bool secret = f->hidden || f->truncated || f->group <= 0;
+	if (t->status == STATE_PROMPT)
+		return is_sure(h, t); /* it may be there already, and we have not read that yet */
+	return secret || f->waits != BLOCKED_NO || t->status == STATE_STOPPED;
+}
+
+/*
+ * Whether what runs in the foreground has had its chance to answer what was typed: it waits for input again, or is
+ * stopped, or cannot be looked into; and what it wrote before has had the time to come, and is on the screen.
+ */
+static bool is_ready(struct waits *h)
+{
+	struct session *s = h->session;
+	if (has_ended(h))
+		return true;
+	if (h->ready_ms == 0 || h->ready_quiet_ms != quiet_since(h)) {
+		const struct session_state *t = sample_quiet(h);
+		h->ready_ms = t && looks_ready(h, t) ? h->now : 0;
+		h->ready_quiet_ms = quiet_since(h);
+		if (h->ready_ms == 0)
+			return false;
+	}
+	if (h->now < h->ready_ms + WAIT_TRANSIT_MS) {
+		look_later(h, h->ready_ms + WAIT_TRANSIT_MS);
+		return false;
+	}
+	if (!is_unread(h) && stream_head(&s->link.ring.bytes) == head(h))
+		return true;
+	sessions_make_busy(s->table, s);
+	look_later(h, h->now + WAIT_UNREAD_MS);
+	return false;
+}
+
+static bool is_stable(struct waits *h, const struct wait *w, const struct wait_condition *c)
+{
+	const struct session *s = h->session;
+	uint64_t since = later_of(h->rows_ms, s->typed_ms) + c->ms;
+	if (!s->live.screen || screen_offset(s->live.screen) != head(h))
+		return false;
+	if (!has_happened(w) && !c->ready)
+		return false;
+	since += has_happened(w) ? 0 : WAIT_SILENT_MS;
+	uint64_t early = c->ready && since > WAIT_TRANSIT_MS ? since - WAIT_TRANSIT_MS : since;
+	if (h->now < early) {
+		look_later(h, early);
+		return false;
+	}
+	bool ready = !c->ready || is_ready(h);
+	if (h->now < since)
+		look_later(h, since);
+	return ready && h->now >= since;
+}
+
 static void take_text(struct wait *w, const char *text, size_t length)
 {
 	w->text = malloc(length + 1);
@@ -235,7 +303,6 @@ bool wait_feed(struct waits *h, struct condition *c, uint64_t *work)
 bool wait_check(struct waits *h, struct wait *w, unsigned i)
 {
 	const struct wait_condition *c = &w->conditions[i].is;
-	const struct session *s = h->session;
 	bool is = false;
 	switch (c->type) {
 	case WAIT_EXEC:
@@ -250,8 +317,7 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 	case WAIT_MATCH:
 		return c->on_screen ? is_on_screen(h, w, i) : is_in_output(h, w, i);
 	case WAIT_STABLE:
-		is = s->live.screen && screen_offset(s->live.screen) == head(h) &&
-			has_passed(h, w, later_of(h->rows_ms, s->typed_ms), c->ms);
+		is = is_stable(h, w, c);
 		break;
 	case WAIT_IDLE:
 		is = has_passed(h, w, quiet_since(h), c->ms);

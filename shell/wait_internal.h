@@ -42,6 +42,8 @@ struct waits {
 	uint64_t rows_version, rows_ms; /* the newest of a row, and when that was noticed */
 	uint64_t sample_next_ms;        /* when a program may be looked into again */
 	uint64_t quiet_since_ms;        /* what that was counted from */
+	uint64_t ready_ms,
+		ready_quiet_ms; /* when what runs was seen to be ready, and since when it was quiet; 0: not */
 	unsigned prompt_tries; /* looks at a shell that has shown its prompt, but does not read yet */
 	uint64_t prompt_offset; /* of that prompt */
 	bool looking;

@@ -144,7 +144,8 @@ static bool take_details(struct request *r, const json_t *body, size_t i, struct
 		return take_pattern(r, body, i, c);
 	case WAIT_STABLE:
 		c->ms = STABLE_DEFAULT_MS;
-		return api_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms);
+		return api_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
+			api_flag(r, body, "ready", &c->ready);
 	case WAIT_IDLE:
 		return api_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
 			(c->ms > 0 || refuse(r, i, "ms", "A number of milliseconds is required"));

@@ -293,10 +293,15 @@ static void on_settled(struct mcp_call *c, const struct mcp_answer *a)
 	ask_screen(c);
 }
 
+/*
+ * Settled: what runs has answered the keys, if it answers in order, for it has printed something and waits for input
+ * again; all of that is on the screen, whose rows have been still for settle_ms. Or the time is up.
+ */
 static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"written", "queued", "offset", NULL};
 	char path[MCP_PATH_MAX];
+	json_int_t still = mcp_number_arg(c, "settle_ms", SETTLE_DEFAULT_MS);
 	if (!mcp_succeeded(c, a))
 		return;
 	keep_state(c, a);
@@ -308,8 +313,8 @@ static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	}
 	mcp_ask(c, on_settled, METHOD_POST, mcp_path(path, c, "/wait"),
-		json_pack("{s:[{s:s, s:I, s:O?}], s:I}", "until", "type", "stable", "ms",
-			mcp_number_arg(c, "settle_ms", SETTLE_DEFAULT_MS), "after",
+		json_pack("{s:[{s:s, s:I, s:b}], s:O?, s:I}", "until", "type", "stable", "ms",
+			still > 0 ? still : 1, "ready", true, "after",
 			json_object_get(a->json, "offset"), "timeoutMs",
 			mcp_number_arg(c, "timeout_ms", SETTLE_TIMEOUT_MS)),
 		NULL);

@@ -556,6 +556,8 @@ static void tick_current(struct exec *e)
 		exec_cancel(e, 0, EXEC_GRACE_MS);
 	} else if (e->ladder_ms > 0) {
 		exec_ladder_tick(e);
+	} else if (e->typed_until_ms > 0) {
+		exec_interrupt_tick(e);
 	}
 }
 

@@ -158,6 +158,9 @@ struct exec {
 	pid_t ladder_group;      /* to whom its last signal went, */
 	uint64_t ladder_program; /* and what that was running */
 	unsigned ladder_repeats;
+	uint64_t ladder_front_ms; /* loop time since when the shell is in front; 0: it is not */
+	uint64_t typed_until_ms; /* loop time up to which a Ctrl-C that was typed is looked after */
+	pid_t typed_group;       /* to whom it went; 0: to one that may have lost it */
 
 	bool hold_asked;  /* readers of all of it are expected */
 	struct hold hold; /* for the one who is to come */

@@ -2,43 +2,105 @@
  * The ladder: INT, then QUIT, TERM and KILL to the foreground process group, each after a grace. When that is
  * the shell's own (a loop of builtins) only INT is sent: nothing costs the shell.
  *
- * bash's child loses an INT that comes between its fork and its exec, and a loop of the shell goes on when what it
- * runs is ended by anything but INT. So while it is INT's turn, it is sent again to whatever comes into the foreground.
+ * bash's child loses an INT that comes between its fork and its exec, bash itself forgets one while it waits for a
+ * child that did not get it, and a loop of the shell goes on when what it runs is ended by anything but INT. So while
+ * it is INT's turn, it is sent again to whatever comes into the foreground; to the shell only when it stays there, for
+ * it may be on its way to its prompt. A Ctrl-C that somebody types is looked after in the same way where it may have
+ * been lost, and nowhere else: programs may have a use for it.
+ *
+ * Signals are sent by the server itself: asked for at the holder they could come late, and hit the next command.
  */
 #include "shell/exec_internal.h"
 
+#include "shell/clock.h"
+#include "shell/foreground.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 static const int steps[] = {SIGINT, SIGQUIT, SIGTERM, SIGKILL};
 #define STEPS (sizeof steps / sizeof *steps)
 
 #define REPEATS_MAX 100u
+#define DEPTH_MAX 8
 
-/* What a process runs: the file, by its number; 0: not known. */
+/* What a process runs: the file by its number, and its arguments (FNV-1a). 0: not known. */
 static uint64_t program_of(pid_t pid)
 {
-	char path[32];
+	char path[32], arguments[256];
 	struct stat st;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-	return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
+	if (stat(path, &st) < 0)
+		return 0;
+	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, arguments, sizeof arguments);
+	if (fd >= 0)
+		close(fd);
+	for (ssize_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)arguments[i]) * UINT64_C(0x100000001b3);
+	return hash ^ (uint64_t)st.st_ino;
+}
+
+/* Whether a process would be dead had it got the last INT: it lives, and has no other use for it. */
+static bool has_missed(pid_t pid)
+{
+	char path[32], text[4096];
+	const unsigned long long bit = 1ull << (SIGINT - 1);
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	const char *state = strstr(text, "\nState:\t"), *ignored = strstr(text, "\nSigIgn:\t"),
+		   *caught = strstr(text, "\nSigCgt:\t");
+	return state && ignored && caught && strchr("RSD", state[8]) &&
+		!((strtoull(ignored + 9, NULL, 16) | strtoull(caught + 9, NULL, 16)) & bit);
+}
+
+/* The same for a group's leader, and what it has started in turn: shells catch an INT, and wait for who lost it. */
+static bool group_has_missed(pid_t group)
+{
+	pid_t pid = group;
+	for (int depth = 0; pid > 0 && getpgid(pid) == group && depth < DEPTH_MAX; depth++) {
+		if (has_missed(pid))
+			return true;
+		pid = foreground_youngest(pid);
+	}
+	return false;
+}
+
+static pid_t shell_of(const struct exec *e)
+{
+	return e->executor->session->link.info.shell_pid;
 }
 
 /* Returns 0 when it was sent. */
 static int deliver(struct exec *e, int signo)
 {
-	struct session *s = e->executor->session;
-	pid_t group = tcgetpgrp(s->link.master_fd);
+	int master = e->executor->session->link.master_fd;
+	pid_t group = tcgetpgrp(master);
 	if (group <= 0)
 		return -ESRCH;
 	e->ladder_group = group;
 	e->ladder_program = program_of(group);
-	if (group == s->link.info.shell_pid)
-		return signo == SIGINT ? session_signal(s, signo, WIRE_TARGET_FOREGROUND) : -EPERM;
-	return kill(-group, signo) < 0 ? -errno : 0;
+	e->ladder_front_ms = 0;
+	if (group == shell_of(e) && signo != SIGINT)
+		return -EPERM;
+	/* The terminal may signal what we may not. */
+	if (kill(-group, signo) < 0 && (signo != SIGINT || ioctl(master, TIOCSIG, signo) < 0))
+		return -errno;
+	return 0;
 }
 
 static void note(struct exec *e, int signo)
@@ -64,11 +126,20 @@ static void climb(struct exec *e)
 	exec_changed(e);
 }
 
-/* Whether something else is in the foreground than what the last signal was sent to. */
-static bool has_changed(const struct exec *e)
+/* Whether something else is in the foreground than what the last signal was sent to, or it has not got that. */
+static bool has_changed(struct exec *e)
 {
+	uint64_t now = exec_now(e->executor);
 	pid_t group = tcgetpgrp(e->executor->session->link.master_fd);
-	return group > 0 && (group != e->ladder_group || program_of(group) != e->ladder_program);
+	if (group <= 0 || (group == e->ladder_group && program_of(group) == e->ladder_program))
+		return group > 0 && group != shell_of(e) && group_has_missed(group);
+	if (group != shell_of(e)) {
+		e->ladder_front_ms = 0;
+		return true;
+	}
+	if (e->ladder_front_ms == 0)
+		e->ladder_front_ms = now;
+	return now >= e->ladder_front_ms + EXEC_SETTLE_MS;
 }
 
 void exec_ladder_tick(struct exec *e)
@@ -80,6 +151,44 @@ void exec_ladder_tick(struct exec *e)
 		e->ladder_repeats++;
 		(void)deliver(e, SIGINT); /* otherwise the next step comes */
 	}
+}
+
+/* Typed */
+
+/* Whether a process is a child of the shell that has not become what it is to be. */
+static bool is_unborn(const struct exec *e, pid_t pid)
+{
+	return pid > 0 && pid != shell_of(e) && program_of(pid) == program_of(shell_of(e));
+}
+
+void exec_interrupt_typed(struct exec *e)
+{
+	struct executor *x = e->executor;
+	struct termios modes;
+	pid_t group = tcgetpgrp(x->session->link.master_fd);
+	if (e->ladder_ms > 0 || tcgetattr(x->session->link.master_fd, &modes) < 0 ||
+		!(modes.c_lflag & ISIG))
+		return;
+	bool begins = clock_wall_ms() < e->started_ms + EXEC_SETTLE_MS;
+	bool front = group == shell_of(e);
+	if (front && !begins && !is_unborn(e, foreground_youngest(group)))
+		return;
+	e->typed_group = front || is_unborn(e, group) ? 0 : group;
+	e->typed_until_ms = exec_now(x) + EXEC_GRACE_MS;
+	exec_attend(x);
+}
+
+void exec_interrupt_tick(struct exec *e)
+{
+	pid_t group = tcgetpgrp(e->executor->session->link.master_fd);
+	if (exec_now(e->executor) >= e->typed_until_ms || e->ladder_ms > 0) {
+		e->typed_until_ms = 0;
+		return;
+	}
+	if (group <= 0 || group == shell_of(e) || (e->typed_group && group != e->typed_group))
+		return;
+	if (has_missed(group))
+		(void)kill(-group, SIGINT);
 }
 
 void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms)

@@ -53,6 +53,9 @@ void exec_state_tick(struct executor *x);
 
 /* exec_cancel.c: the ladder is to be looked after. */
 void exec_ladder_tick(struct exec *e);
+/* A Ctrl-C is about to be typed to one that runs; it is looked after (typed_until_ms). */
+void exec_interrupt_typed(struct exec *e);
+void exec_interrupt_tick(struct exec *e);
 
 /* exec_doubt.c: one that was typed, and of which nothing has been heard, is looked after. */
 void exec_doubt_tick(struct exec *e);

@@ -179,6 +179,8 @@ int exec_input(struct executor *x, const void *bytes, size_t length)
 	}
 	if (x->current)
 		x->current->interleaved = true;
+	if (x->current && x->current->state == EXEC_RUNNING && memchr(bytes, 0x03, length))
+		exec_interrupt_typed(x->current);
 	return 0;
 }
 

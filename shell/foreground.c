@@ -340,3 +340,12 @@ unsigned foreground_stopped_jobs(pid_t shell)
 	}
 	return jobs;
 }
+
+pid_t foreground_youngest(pid_t parent)
+{
+	char name[64];
+	pid_t youngest;
+	bool more;
+	snprintf(name, sizeof name, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+	return read_children(AT_FDCWD, name, &youngest, 1, &more) == 1 ? youngest : 0;
+}

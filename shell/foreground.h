@@ -63,3 +63,6 @@ void foreground_look(const struct foreground_target *t, struct foreground *ret_f
 
 /* How many jobs of the shell are stopped: groups among its youngest children. */
 unsigned foreground_stopped_jobs(pid_t shell);
+
+/* The youngest child of a process; 0: none. */
+pid_t foreground_youngest(pid_t parent);

@@ -1,6 +1,6 @@
 // Commands for programs in the shell that people look at.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { scenario } from './lib/server.mjs';
@@ -282,6 +282,33 @@ scenario('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores sign
 	assert.match(e.state, /^(queued|starting)$/); // the prompt may still be on its way
 	const { data: later } = await api.call('GET', `/api/session/${id}/exec/${e.id}?waitMs=20000`);
 	assert.deepEqual([later.state, later.output], ['done', 'done\n']);
+});
+
+// A signal that comes between a fork and an exec is lost, and one that is sent late hits the next command.
+scenario('interrupted at any moment, on a busy machine', { timeout: 120_000 }, async (server) => {
+	await server.session({ id });
+	const busy = [1, 2].map(() => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
+	const over = (e) => until(() => `the end of ${JSON.stringify(e)}`, async () => (e = await find(server, e.id)).state === 'done' && e);
+	const begun = (e) => until(() => `the start of ${JSON.stringify(e)}`, async () => (e = await find(server, e.id)).state === 'running', { interval: 1 });
+	try {
+		for (let i = 0; i < 12; i += 1) {
+			for (const command of ['while echo x; do sleep 0.01; done', 'sleep 30', 'sh -c "sleep 30"; echo never']) {
+				const e = await exec(server, command, { yieldMs: 0 });
+				await begun(e);
+				await pause(i % 4 * 3);
+				const { data } = await server.api.call('POST', `/api/session/${id}/exec/${e.id}/cancel`, {});
+				assert.deepEqual([data.state, data.exitCode, data.signalsSent], ['done', 130, ['INT']], JSON.stringify(data));
+				const next = await exec(server, '/bin/echo next');
+				assert.deepEqual([next.exitCode, next.output], [0, 'next\n'], JSON.stringify(next));
+			}
+			const e = await exec(server, 'sleep 30', { yieldMs: 0 });
+			await begun(e);
+			await server.api.input(id, '\x03');
+			assert.equal((await over(e)).exitCode, 130);
+		}
+	} finally {
+		for (const child of busy) child.kill('SIGKILL');
+	}
 });
 
 scenario('one at a time: busy, the queue, keys', async (server) => {

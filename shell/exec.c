@@ -311,7 +311,7 @@ static int check(struct session *s, const struct exec_options *o)
 		return -ENOTCONN;
 	if (!typing_admits(s, o->lease))
 		return -EACCES;
-	if (!x->open)
+	if (!x->open || exec_unable(x))
 		return -ENOTSUP;
 	if (memchr(o->command, '\0', o->length) || o->length > EXEC_COMMAND_MAX)
 		return -EINVAL;
@@ -452,6 +452,8 @@ void exec_open(struct executor *x, struct session *s, bool adopted)
 		return;
 	}
 	x->open = true;
+	x->newborn = !adopted;
+	x->born_ms = exec_now(x);
 	x->prompt_ms = exec_now(x);
 	outline_init(&x->outline, x->nonce, stream_oldest(&ring->bytes), 0, EVENT_SOURCE_TERMINAL);
 	x->past_offset = adopted ? stream_head(&ring->bytes) : 0;
@@ -565,10 +567,12 @@ void exec_tick(struct executor *x)
 {
 	if (x->current)
 		tick_current(x->current);
-	if (x->held_length > 0 && exec_now(x) >= x->hold_until_ms &&
+	bool newborn = exec_is_newborn(x) && exec_now(x) < x->born_ms + EXEC_STARTUP_MS;
+	if (x->held_length > 0 && exec_now(x) >= x->hold_until_ms && !newborn &&
 		!(x->current && x->current->state == EXEC_STARTING))
 		exec_release_input(x);
 	tick_queue(x);
+	exec_shell_tick(x);
 	exec_ask_sign(x);
 	exec_state_tick(x);
 	exec_next(x);

@@ -36,12 +36,13 @@
 #define EXEC_OUTPUT_BUDGET ((size_t)256 << 20) /* of all that run */
 
 #define EXEC_TICK_MS 20u
-#define EXEC_START_MS 5000u   /* for the shell to take what was typed */
-#define EXEC_SIGN_MS 2000u    /* for a sign that it has not */
-#define EXEC_PROMPT_MS 10000u /* for a new shell's first prompt */
-#define EXEC_SETTLE_MS 100u   /* for a shell to act on a line that somebody has entered */
-#define EXEC_UNMARKED_MS 300u /* of silence at a prompt that has lost its marks */
-#define EXEC_RECORD_MS 500u   /* for the record of an end that the prompt has told already */
+#define EXEC_START_MS 5000u     /* for the shell to take what was typed */
+#define EXEC_SIGN_MS 2000u      /* for a sign that it has not */
+#define EXEC_STARTUP_MS 120000u /* for a new shell's first prompt, for what waits for that */
+#define EXEC_PROMPT_MS 10000u   /* for a new shell's first prompt */
+#define EXEC_SETTLE_MS 100u     /* for a shell to act on a line that somebody has entered */
+#define EXEC_UNMARKED_MS 300u   /* of silence at a prompt that has lost its marks */
+#define EXEC_RECORD_MS 500u     /* for the record of an end that the prompt has told already */
 #define EXEC_HOLD_MS 200u /* that typing waits for a short command to give a half-typed line back */
 #define EXEC_GRACE_MS 2000u /* between the steps of the ladder */
 
@@ -194,8 +195,12 @@ struct executor {
 	bool in_paste;
 	char error_terminal[64]; /* path of the second terminal, or "" */
 	bool error_asked;        /* and it has been asked for */
-	uint64_t hold_until_ms;  /* loop time up to which input of others waits */
-	bool back_due;           /* a half-typed line is to be put back at the next prompt */
+	bool newborn;            /* its shell has been started by this server */
+	bool releasing;          /* what was held is being typed */
+	uint64_t born_ms;        /* loop time of the shell's start */
+	uint64_t looked_ms; /* loop time of the last look at who reads before the first prompt */
+	uint64_t hold_until_ms; /* loop time up to which input of others waits */
+	bool back_due;          /* a half-typed line is to be put back at the next prompt */
 	struct exec *current;
 	struct exec *queue;    /* list */
 	struct exec *finished; /* list, oldest first */
@@ -271,6 +276,12 @@ void exec_unwatch(struct exec *e, struct exec_watcher *w);
  * grace, and never anything but INT when that is the shell's own. A queued one is taken out of the queue.
  */
 void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms);
+
+/* Why a session's shell will take no command any more: a text for people, or NULL. */
+const char *exec_unable(const struct executor *x);
+
+/* What one that is queued waits for: a text for people. */
+const char *exec_waits_for(struct executor *x);
 
 /* Why a session's shell cannot take a command now: a text for people, or NULL when it can. */
 const char *exec_busy(struct executor *x);

@@ -204,6 +204,8 @@ static void begin_anew(struct executor *x)
 	x->left = x->in_paste = x->back_due = x->state_asked = false;
 	x->pasting = x->column = 0;
 	x->hold_until_ms = 0;
+	x->newborn = true;
+	x->born_ms = exec_now(x);
 }
 
 /* The shell has ended and another takes its place, which may still take what was typed for the old one, or not. */

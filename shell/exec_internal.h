@@ -35,6 +35,12 @@ bool exec_is_ready(struct executor *x);
 /* Whether the shell itself is in the foreground, and whether it reads keys one by one (readline). */
 bool exec_shell_in_front(const struct executor *x);
 bool exec_shell_reads_keys(const struct executor *x);
+/* exec_shell.c: whether the session's shell is the bash that has the integration. */
+bool exec_shell_is_ours(const struct executor *x);
+/* Whether it is on its way to its first prompt. */
+bool exec_is_newborn(const struct executor *x);
+/* What waits for a shell that is not, or never will be, at its prompt. */
+void exec_shell_tick(struct executor *x);
 /* Let the input go that was held back. */
 void exec_release_input(struct executor *x);
 

@@ -42,13 +42,13 @@ bool exec_is_ready(struct executor *x)
 		return false;
 	if (x->prompt == EXEC_PROMPT_READY) {
 		x->entered = 0; /* what is left of them went to a program, or into the line */
-		return true;
+		return exec_shell_is_ours(x);
 	}
 	/* Somebody has replaced the prompt and its hook: the kernel says that a line is being read. */
 	if (now < x->prompt_ms + EXEC_UNMARKED_MS)
 		return false;
 	x->column = 0;
-	return true;
+	return exec_shell_is_ours(x);
 }
 
 /* How far up, and where, the line begins that calls the script, once it has been accepted. */
@@ -139,8 +139,11 @@ static bool waits(const struct executor *x, const char *text, size_t length)
 	const struct exec *e = x->current;
 	if (e && e->state == EXEC_STARTING)
 		return true;
-	/* Never ahead of what waits already. */
-	if (x->held_length == 0 && (!x->back_due || exec_now(x) >= x->hold_until_ms))
+	if (x->releasing)
+		return false;
+	/* Never ahead of what waits already. What comes before the first prompt, startup files could swallow. */
+	if (x->held_length == 0 && !exec_is_newborn(x) &&
+		(!x->back_due || exec_now(x) >= x->hold_until_ms))
 		return false;
 	for (size_t i = 0; i < length; i++)
 		if (text[i] == 0x03 || text[i] == 0x1a || text[i] == 0x1c)
@@ -190,8 +193,10 @@ void exec_release_input(struct executor *x)
 	size_t length = x->held_length;
 	x->held = NULL;
 	x->held_length = 0;
+	x->releasing = true;
 	if (length > 0 && session_write(x->session, held, length) < 0)
 		x->session->table->callbacks->failed(x->session->table->user, x->session->id,
 			"input that waited for a command to begin was lost", -ENOBUFS);
+	x->releasing = false;
 	free(held);
 }

@@ -69,7 +69,7 @@ bool api_directory_fails(const char *cwd, int error)
 void api_exec_refuse(struct request *r, struct session *s, int rc)
 {
 	struct executor *x = &s->executor;
-	const char *why = exec_busy(x);
+	const char *why = rc == -ENOTSUP && x->open ? exec_unable(x) : exec_busy(x);
 	switch (rc) {
 	case -EBUSY:
 		reply_error(r, "RESOURCE_BUSY", why ? why : "The shell is not at its prompt",
@@ -86,7 +86,8 @@ void api_exec_refuse(struct request *r, struct session *s, int rc)
 		break;
 	case -ENOTSUP:
 		reply_error(r, "EXEC_UNSUPPORTED",
-			"The shell of this session cannot run commands for programs: it is no bash, or older than this server",
+			why ? why
+			    : "The shell of this session cannot run commands for programs: it is no bash, or older than this server",
 			json_pack("{s:s, s:s}", "sessionId", s->id, "shell", s->shell));
 		break;
 	case -EACCES:

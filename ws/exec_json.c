@@ -114,6 +114,8 @@ json_t *exec_json(const struct exec *e)
 		return NULL;
 	if (e->key[0])
 		json_object_set_new(root, "key", json_string(e->key));
+	if (e->state == EXEC_QUEUED)
+		json_object_set_new(root, "waitsFor", json_string(exec_waits_for(e->executor)));
 	add_end(root, e);
 	json_object_set_new(root, "submittedAt", time_json(e->submitted_ms));
 	json_object_set_new(root, "startedAt", time_json(e->started_ms));

@@ -177,12 +177,18 @@ static void follow(struct terminal *t, struct session *s)
 		t->lines = s->table->config.scrollback;
 	session_attach(s, &t->viewer);
 	terminal_pump(t);
+	uint8_t *early = t->early;
+	t->early = NULL;
+	if (early)
+		terminal_input(t, early, t->early_length);
+	free(early);
 }
 
 static void forget(struct terminal *t)
 {
 	terminal_drop_snapshot(t);
 	DL_DELETE(t->all->list, t);
+	free(t->early);
 	free(t);
 }
 
@@ -259,6 +265,20 @@ static void refuse(struct terminal *t, const char *code, const char *message)
 	terminal_pump(t);
 }
 
+/* Until the session has started it waits here. Returns whether there was room. */
+static bool keep_early(struct terminal *t, const void *bytes, size_t length)
+{
+	uint8_t *grown = length <= LINK_INPUT_MAX - t->early_length
+		? realloc(t->early, t->early_length + length)
+		: NULL;
+	if (!grown)
+		return false;
+	memcpy(grown + t->early_length, bytes, length);
+	t->early = grown;
+	t->early_length += length;
+	return true;
+}
+
 void terminal_input(struct terminal *t, const void *bytes, size_t length)
 {
 	if (t->closing || length == 0)
@@ -268,6 +288,8 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 		refuse(t, "READ_ONLY", "This link may only watch: input is refused");
 		return;
 	}
+	if (t->waiting && keep_early(t, bytes, length))
+		return;
 	/* An id whose lease is over is as good as none. */
 	const char *lease = t->session && typing_admits(t->session, t->lease) ? t->lease : NULL;
 	int rc = t->session ? session_type(t->session, &t->viewer, lease, bytes, length) : -EAGAIN;

@@ -49,9 +49,11 @@ struct terminal {
 	struct session *session; /* NULL while it starts, and once it is gone */
 	struct session_viewer viewer;
 	struct session_waiter waiter;
-	bool waiting; /* for the session to start */
-	bool closed;  /* the transport has gone while waiting */
-	bool resume;  /* epoch and offset were given */
+	bool waiting;   /* for the session to start */
+	uint8_t *early; /* what was typed before that, up to LINK_INPUT_MAX */
+	size_t early_length;
+	bool closed; /* the transport has gone while waiting */
+	bool resume; /* epoch and offset were given */
 	uint64_t epoch, offset;
 	struct history_cursor cursor;
 	uint64_t skipped;

@@ -1,0 +1,100 @@
+// The shell itself: what is typed before its first prompt, and what has taken its place.
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const ask = (server, session, fields) => server.api.raw('POST', `/api/session/${session}/exec`, { queue: true, ...fields });
+const rc = (server, text) => writeFileSync(path.join(server.home, '.bashrc'), text);
+const count = (text, word) => text.split(word).length - 1;
+
+scenario('what is typed before the first prompt reaches the shell, once and in order', { timeout: 100_000 }, async (server) => {
+	// Startup files that read what they find at the terminal, and change its modes.
+	rc(server, "sleep 0.3; stty -echo -icanon; timeout 0.1 cat </dev/null; stty sane; PS1='> '\n");
+	const file = path.join(server.cwd, 'typed');
+	await Promise.all(Array.from({ length: 8 }, async (_, at) => {
+		const session = `s${at}`;
+		if (at % 2) {
+			const client = server.client({ sessionId: session });
+			const connected = client.connect();
+			client.socket.once('open', () => {
+				client.type(`echo ${session} one >>${file}\r`);
+				client.type(`echo ${session} two >>${file}\r`);
+			});
+			await connected;
+		} else {
+			await server.api.create({ id: session });
+			await server.api.input(session, `echo ${session} one >>${file}\r`);
+			await server.api.input(session, `echo ${session} two >>${file}\r`);
+		}
+		const { json } = await ask(server, session, { command: `echo ${session} three >>${file}` });
+		assert.equal(json.data.endedBy, 'command', JSON.stringify(json));
+		const lines = readFileSync(file, 'utf8').split('\n').filter((line) => line.startsWith(`${session} `));
+		assert.deepEqual(lines, ['one', 'two', 'three'].map((word) => `${session} ${word}`));
+		assert.equal(count(await server.api.text(session), 'echo s'), 3);
+	}));
+});
+
+scenario('startup files that read from the terminal get what is typed', async (server) => {
+	rc(server, "read -p 'name? ' name; echo \"it is $name\"; PS1='> '\n");
+	await server.api.create({ id: 's' });
+	const waiting = ask(server, 's', { command: 'echo "$name"' });
+	await server.outputMatches('s', /name\? /);
+	const { json: { data: queued } } = await ask(server, 's', { command: 'true', yieldMs: 0 });
+	assert.equal(queued.state, 'queued');
+	assert.match(queued.waitsFor, /Other commands wait|still starting/);
+	await server.api.input('s', 'Ada\r');
+	await server.outputMatches('s', /it is Ada/);
+	assert.equal((await waiting).json.data.output, 'Ada\n');
+	// Whoever does not want to wait for ever does not.
+	await server.api.create({ id: 't' });
+	const { json: { data: given } } = await ask(server, 't', { command: 'true', timeoutMs: 300 });
+	assert.deepEqual([given.state, given.endedBy], ['done', 'busy']);
+	await server.api.input('t', '\r');
+});
+
+scenario('nothing is typed into what is not our bash', { timeout: 100_000 }, async (server) => {
+	const other = path.join(server.cwd, 'othershell');
+	copyFileSync('/bin/bash', other);
+	const commands = ['exec dash', 'exec sh', 'exec bash --norc', `exec ${other} --norc`, 'exec python3'].filter((command) => !/python3/.test(command) || existsSync('/usr/bin/python3'));
+	for (const [at, command] of commands.entries()) {
+		const session = `s${at}`;
+		await server.session({ id: session });
+		const { pid } = await server.api.get(session);
+		const before = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+		await server.api.input(session, `${command}\r`);
+		await until(`another program: ${command}`, () => readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== before);
+		const { offset } = await server.api.get(session);
+		const refused = await ask(server, session, { command: 'echo no' });
+		assert.deepEqual([refused.status, refused.json.code], [409, 'EXEC_UNSUPPORTED'], `${command}: ${refused.text}`);
+		assert.match(refused.json.message, /taken the place/);
+		assert.doesNotMatch(await server.api.text(session, offset), /7399|17~/);
+	}
+	// From a startup file, with a command that waits already.
+	rc(server, 'sleep 0.2; exec dash\n');
+	await server.api.create({ id: 'rc' });
+	const { json } = await ask(server, 'rc', { command: 'echo no' });
+	assert.equal((json.data ?? json).endedBy, 'not_started', JSON.stringify(json));
+	assert.doesNotMatch(await server.api.text('rc'), /7399|17~/);
+	// Without line editing the key would do nothing.
+	rc(server, 'set +o emacs +o vi\n');
+	await server.api.create({ id: 'plain' });
+	const early = await ask(server, 'plain', { command: 'echo no' });
+	assert.equal((early.json.data ?? early.json).endedBy, 'not_started', early.text);
+	const late = await ask(server, 'plain', { command: 'echo no' });
+	assert.deepEqual([late.status, late.json.code], [409, 'EXEC_UNSUPPORTED'], late.text);
+	assert.match(late.json.message, /line editing/);
+	assert.doesNotMatch(await server.api.text('plain'), /7399|17~/);
+});
+
+scenario('a shell in the shell is busy, not typed into', async (server) => {
+	await server.session({ id: 's' });
+	await server.api.input('s', "PS1='nested> ' bash --norc\r");
+	await server.outputMatches('s', /nested> $|nested> \x1b/);
+	const refused = await ask(server, 's', { command: 'echo no', queue: false });
+	assert.deepEqual([refused.status, refused.json.code], [409, 'RESOURCE_BUSY'], refused.text);
+	await server.api.input('s', 'exit\r');
+	assert.equal((await ask(server, 's', { command: 'echo back' })).json.data.output, 'back\n');
+	assert.doesNotMatch(await server.api.text('s'), /7399|17~/);
+});

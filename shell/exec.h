@@ -198,6 +198,7 @@ struct executor {
 	bool newborn;            /* its shell has been started by this server */
 	bool releasing;          /* what was held is being typed */
 	uint64_t born_ms;        /* loop time of the shell's start */
+	uint64_t reading_ms; /* loop time since when it was seen editing a line, not at a prompt; 0: never */
 	uint64_t looked_ms; /* loop time of the last look at who reads before the first prompt */
 	uint64_t hold_until_ms; /* loop time up to which input of others waits */
 	bool back_due;          /* a half-typed line is to be put back at the next prompt */

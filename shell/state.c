@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 const char *state_status_name(enum state_status status)
@@ -77,7 +78,12 @@ static void judge_reading_shell(const struct state_evidence *e, struct session_s
 		 * A command runs: `read`. But a shell that edits lines in poll or select, while nothing that we know of
 		 * runs, may be one that has replaced ours, or has lost its marks.
 		 */
-		if (f->line || f->waits == BLOCKED_READ || e->executing)
+		if (e->behind ||
+			(!f->line && f->waits == BLOCKED_EVENT && e->executing && !e->settled)) {
+			/* It may be the prompt: what says so is on its way. */
+			t->status = STATE_RUNNING;
+			t->certain = false;
+		} else if (f->line || f->waits == BLOCKED_READ || e->executing)
 			waiting(t, input_kind(f));
 		else
 			t->certain = false;
@@ -151,6 +157,29 @@ static void take_cwd(struct session *s, struct session_state *t)
 	t->cwd[n > 0 ? n : 0] = '\0';
 }
 
+/* Whether something of the session has not been followed: what the shell has said of itself may be in it. */
+static bool is_behind(const struct session *s)
+{
+	int unread = 0;
+	const struct outline *o = &s->executor.outline;
+	const struct ring *ring = &s->link.ring;
+	return stream_head(&ring->bytes) > o->offset || stream_head(&ring->events) > o->position ||
+		(ioctl(s->link.master_fd, FIONREAD, &unread) == 0 && unread > 0);
+}
+
+/* Whether the shell has been editing a line for a while, as far as it was looked at, and without output. */
+static bool has_settled(struct session *s, const struct foreground *f)
+{
+	struct executor *x = &s->executor;
+	uint64_t now = uv_now(s->table->loop);
+	bool edits = f->waiter == s->link.info.shell_pid && f->waits == BLOCKED_EVENT && !f->line;
+	if (!edits || x->prompt != EXEC_PROMPT_LEFT)
+		x->reading_ms = 0;
+	else if (x->reading_ms == 0 || s->output_ms > x->reading_ms)
+		x->reading_ms = now;
+	return x->reading_ms > 0 && now >= x->reading_ms + STATE_SETTLE_MS;
+}
+
 static void take_foreground(struct session *s, struct session_state *t)
 {
 	const struct executor *x = &s->executor;
@@ -165,6 +194,8 @@ static void take_foreground(struct session *s, struct session_state *t)
 		.prompt = x->prompt,
 		.executing = x->current != NULL,
 		.alternate = t->alternate,
+		.behind = is_behind(s),
+		.settled = has_settled(s, &t->foreground),
 		.fresh = s->typed_ms > 0 && now < s->typed_ms + STATE_FRESH_MS,
 		.quiet_ms = t->quiet_ms};
 	state_judge(&evidence, t);

@@ -22,6 +22,8 @@
 #include <stdint.h>
 
 #define STATE_FRESH_MS 30u /* a program may not have seen yet what was typed so short a time ago */
+#define STATE_SETTLE_MS \
+	100u /* that a shell edits a line before it is taken for a command of its own */
 #define STATE_QUIET_MS \
 	200u /* of a program that cannot be looked into, before it is taken for waiting */
 #define STATE_CWD_MAX 4096u
@@ -78,7 +80,9 @@ struct state_evidence {
 	enum exec_prompt prompt; /* this */
 	bool executing;          /* a command for a program has been typed, or runs */
 	bool alternate;
-	bool fresh; /* something has been typed just now */
+	bool fresh;   /* something has been typed just now */
+	bool behind;  /* there is output, or a record, that has not been followed yet */
+	bool settled; /* the shell has been seen editing a line for a while, and nothing has come */
 	uint64_t quiet_ms;
 };
 

@@ -1,5 +1,6 @@
 // The shell itself: what is typed before its first prompt, and what has taken its place.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scenario } from './lib/server.mjs';
@@ -97,4 +98,23 @@ scenario('a shell in the shell is busy, not typed into', async (server) => {
 	await server.api.input('s', 'exit\r');
 	assert.equal((await ask(server, 's', { command: 'echo back' })).json.data.output, 'back\n');
 	assert.doesNotMatch(await server.api.text('s'), /7399|17~/);
+});
+
+// The shell edits its next line before what it has said of the last command has been read.
+scenario('the prompt behind a command is no input', { timeout: 100_000 }, async (server) => {
+	await server.session({ id: 's' });
+	const busy = [1, 2].map(() => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
+	try {
+		for (let at = 0; at < 40; at += 1) {
+			const { json: { data } } = await ask(server, 's', { command: `sleep 0.${10 + at % 10}`, yieldMs: 0 });
+			const got = await server.api.call('POST', '/api/session/s/wait', { until: [{ type: 'input' }, { type: 'exec', id: data.id }], timeoutMs: 15_000 });
+			assert.equal(got.type, 'exec', `${at}: ${JSON.stringify(got)}`);
+		}
+		const { json: { data } } = await ask(server, 's', { command: 'read -e line', yieldMs: 0 });
+		const got = await server.api.call('POST', '/api/session/s/wait', { until: [{ type: 'input' }, { type: 'exec', id: data.id }], timeoutMs: 15_000 });
+		assert.deepEqual([got.type, got.state.input], ['input', 'raw'], JSON.stringify(got));
+		await server.api.input('s', 'x\r');
+	} finally {
+		for (const child of busy) child.kill('SIGKILL');
+	}
 });

@@ -13,7 +13,7 @@ import { isAlive, rssAnon } from './lib/proc.mjs';
 import { until, within } from './lib/until.mjs';
 
 /** Through each way; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
-const megabytes = Number(process.env.RINGSIDE_LOSSLESS_MB ?? 24);
+const megabytes = Number(process.env.RINGSIDE_LOSSLESS_MB ?? 12);
 const MiB = 1 << 20;
 const timeout = 60_000 * slowness + megabytes * 3000;
 const small = ['--ring-size', '256K', '--process-ring', '256K'];

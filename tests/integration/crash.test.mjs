@@ -524,9 +524,11 @@ async function crashes(server, { bytes, pace, rounds, scrollback }) {
 		await pause(5);
 		client.check();
 		run(false); // what follows takes its time
-		const { snapshots: [snapshot], gaps, bytes } = client;
+		// Who is slower than a ring is long gets another snapshot, and goes on from there.
+		const { gaps, bytes } = client;
+		const snapshot = client.snapshots.at(client.taken ? -2 : -1);
 		client.terminate();
-		assert.deepEqual(gaps, []);
+		for (const gap of gaps) assert.ok(gap.skipped > 0 && gap.to - gap.from === gap.skipped);
 		const reference = new Reference(80, 24, scrollback);
 		reference.feed(snapshot.data);
 		for (const [from, to] of [[0, 0], [0, bytes.length]]) {

@@ -248,7 +248,7 @@ scenario('limits and mistakes', async (server) => {
 	await refused(404, 'EXEC_NOT_FOUND', { until: [{ type: 'exec', id: 'exec_none' }] });
 	// Those that nobody waits for any more make room.
 	for (let i = 0; i < 64; i++) await wait(server, { type: 'exit' }, { timeoutMs: 0 });
-	await Promise.all(Array.from({ length: 64 }, () => hangUp(server, { until: [{ type: 'match', pattern: 'never' }] })));
+	for (let i = 0; i < 64; i++) await hangUp(server, { until: [{ type: 'match', pattern: 'never' }] });
 	await until('room', async () => (await server.api.raw('POST', `/api/session/${id}/wait`, { until: [{ type: 'exit' }], timeoutMs: 0 })).status === 200);
 	const pending = Array.from({ length: 64 }, () => server.api.raw('POST', `/api/session/${id}/wait`, { until: [{ type: 'match', pattern: 'never' }], timeoutMs: 60_000 }, { timeout: 60_000 }));
 	await until('limit', async () => (await server.api.raw('POST', `/api/session/${id}/wait`, { until: [{ type: 'exit' }], timeoutMs: 0 })).status === 429);

@@ -1,0 +1,45 @@
+// Holders that die in the middle of work: all of their session ends, and nothing else; and no result says that what has
+// run has not. SEED repeats what is done, RINGSIDE_SOAK=1 makes it long (tests/soak).
+import assert from 'node:assert/strict';
+import { Oracle } from './lib/oracle.mjs';
+import { isAlive, kill, parentOf } from './lib/proc.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const long = Boolean(process.env.RINGSIDE_SOAK);
+
+scenario('holders that die take nothing along but their own session', { timeout: long ? 1_800_000 : 120_000 }, async (server) => {
+	const oracle = await new Oracle(server, { viewers: 0 }).begin();
+	for (let round = 0; round < (long ? 80 : 4); round += 1) {
+		const id = `victim${round}`;
+		const { pid } = await server.session({ id, cwd: server.cwd });
+		const key = `victim-${round}`;
+		const { data: { id: exec } } = await server.api.call('POST', `/api/session/${id}/exec`,
+			{ command: `echo ${key} >>'${oracle.effectsFile}'; sleep 1000`, yieldMs: 0 });
+		const { data: { id: behind } } = await server.api.call('POST', `/api/session/${id}/exec`,
+			{ command: `echo behind-${key} >>'${oracle.effectsFile}'`, yieldMs: 0, queue: true });
+		await until('the command', () => oracle.effects().get(key));
+		const work = oracle.work(6);
+		kill(parentOf(pid));
+		if (round % 2) await server.restart();
+		await work;
+		await until('its end', async () => {
+			const { sessions } = await server.api.list();
+			return sessions.every((each) => each.id !== id || each.state === 'exited');
+		});
+		await until('end of the shell', () => !isAlive(pid));
+		for (const [which, ran] of [[exec, true], [behind, false]]) {
+			const answer = await server.api.raw('GET', `/api/session/${id}/exec/${which}`);
+			if (answer.json?.code === 'SESSION_NOT_FOUND') continue;
+			assert.equal(answer.status, 200, answer.text);
+			const { state, exitCode, endedBy } = answer.json.data;
+			assert.deepEqual([state, exitCode], ['done', null], answer.text);
+			if (ran) assert.ok(!['not_started', 'busy', 'cancelled'].includes(endedBy), `it ran, and is said to have been ${endedBy}`);
+		}
+		assert.equal(oracle.effects().get(`behind-${key}`), undefined);
+		await server.api.raw('POST', '/api/session/delete', { sessionId: id });
+		await oracle.check();
+	}
+	await oracle.end();
+	oracle.stop();
+});

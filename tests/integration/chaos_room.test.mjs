@@ -1,0 +1,79 @@
+// A system that has no terminals or processes left: what is refused says so in words, and all else goes on.
+import assert from 'node:assert/strict';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { documented } from './lib/openapi.mjs';
+import { scenario } from './lib/server.mjs';
+
+const root = process.getuid() === 0;
+
+/** What is refused because there is no more of something: in words that the document has for this route. */
+function assertRefused(answer, route) {
+	const { code, httpStatus } = answer.json ?? {};
+	assert.ok(documented('post', route, httpStatus).includes(code), `${route}: ${answer.status} ${answer.text}`);
+	assert.ok(!['NO_SPACE', 'INTERNAL_ERROR'].includes(code), `it says nothing, or what is wrong: ${answer.status} ${answer.text}`);
+}
+
+/** Each further start of something is refused with an error that says why, and works again when there is room. */
+async function exhausted(server, { most, room }) {
+	const { api } = server;
+	await server.session({ id: 'before' });
+	const made = [];
+	let refused;
+	for (let at = 0; at < most && !refused; at += 1) {
+		const answer = await api.raw('POST', '/api/session/create', { id: `e${at}` });
+		if (answer.status === 200) made.push(`e${at}`);
+		else refused = answer;
+	}
+	assert.ok(refused, `${most} sessions were made`);
+	assertRefused(refused, '/api/session/create');
+	for (const [route, body] of [['/api/run', { command: 'echo $((6*7)) | cat' }], ['/api/process/start', { command: 'true | cat' }],
+		['/api/session/{id}/exec', { command: 'echo $((6*7))', streams: 'terminals' }]]) {
+		const answer = await api.raw('POST', route.replace('{id}', 'before'), body);
+		if (answer.status !== 200) assertRefused(answer, route);
+	}
+	const { data } = await api.call('POST', '/api/session/before/exec', { command: 'echo $((6*7))' });
+	assert.deepEqual([data.exitCode, data.output], [0, '42\n']);
+	await server.restart();
+	assert.deepEqual((await api.list()).data.sort(), ['before', ...made].sort());
+	await room?.();
+	for (const id of made) await api.delete(id);
+	await server.session({ id: 'again' });
+	assert.equal(await server.run('again', 'echo $((6*7)) | cat'), '42\n');
+}
+
+const fewTerminals = ['unshare', '--mount', 'sh', '-c',
+	'mount -t devpts -o newinstance,max=6,ptmxmode=666 none /dev/pts && mount --bind /dev/pts/ptmx /dev/ptmx && exec "$@"', 'sh'];
+
+scenario('no terminals left', { skip: !root && 'needs a mount', prefix: fewTerminals, start: false }, async (server) => {
+	await server.start();
+	await exhausted(server, { most: 12 });
+});
+
+const pids = '/sys/fs/cgroup/pids';
+const group = path.join(pids, `ringside-test-${process.pid}`);
+const grouped = root && (() => {
+	try {
+		mkdirSync(group);
+		process.on('exit', () => {
+			try {
+				rmdirSync(group);
+			} catch {
+				// somebody is still in it
+			}
+		});
+		return true;
+	} catch {
+		return false;
+	}
+})();
+
+scenario('no processes left', {
+	skip: !grouped && 'needs a cgroup of its own', prefix: ['sh', '-c', `echo $$ >${group}/cgroup.procs && exec "$@"`, 'sh'],
+}, async (server) => {
+	writeFileSync(path.join(group, 'pids.max'), '30');
+	await exhausted(server, {
+		most: 40,
+		room: () => writeFileSync(path.join(group, 'pids.max'), 'max'),
+	});
+});

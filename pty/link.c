@@ -221,7 +221,11 @@ static int request(struct link *l, struct wire_message m)
 	m.version = WIRE_VERSION;
 	m.serial = ++l->serial;
 	ssize_t n = send(l->socket_fd, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
-	return n < 0 ? -errno : 0;
+	if (n < 0)
+		return errno == EAGAIN ? -EHOSTDOWN : -errno;
+	if (l->unanswered++ == 0)
+		l->unanswered_ms = uv_now(l->loop);
+	return 0;
 }
 
 static void on_wake(uv_poll_t *poll, int status, int events)
@@ -368,6 +372,9 @@ static void on_message(uv_poll_t *poll, int status, int events)
 	bool wanted = answer && count >= WIRE_FDS;
 	for (size_t i = wanted ? WIRE_FDS : 0; i < count; i++)
 		close(fds[i]);
+	if (whole && m.type != WIRE_TAKEN && l->unanswered > 0)
+		l->unanswered--;
+	l->unanswered_ms = uv_now(l->loop);
 	if (!whole)
 		lose(l, false);
 	else if (answer)
@@ -393,15 +400,19 @@ int link_adopt(struct link *l)
 		rc = uv_poll_start(&l->socket, UV_READABLE | UV_DISCONNECT, on_message);
 	if (rc == 0)
 		rc = request(l, (struct wire_message){.type = WIRE_ATTACH});
-	if (rc < 0)
+	if (rc < 0) {
+		unwatch(&l->socket, &l->socket_open, &l->socket_fd);
 		return rc;
+	}
 	l->state = LINK_ATTACHING;
-	return uv_timer_start(&l->timer, on_timeout, LINK_TIMEOUT_MS, 0);
+	return 0;
 }
 
 static void attach(struct link *l)
 {
 	int rc = link_adopt(l);
+	if (rc == 0)
+		rc = uv_timer_start(&l->timer, on_timeout, LINK_TIMEOUT_MS, 0);
 	if (rc < 0)
 		fail(l, REPORT_SETUP, rc);
 }

@@ -24,6 +24,8 @@
 #define LINK_SPARE_FDS (1u + WIRE_FDS)
 /* How long a holder may take to start or to answer. */
 #define LINK_TIMEOUT_MS 10000u
+/* A holder that has not answered for so long is called unresponsive. */
+#define LINK_SILENT_MS 5000u
 
 /* None is called from inside the function that caused it; each may call link_close(). */
 struct link_callbacks {
@@ -61,6 +63,8 @@ struct link {
 	size_t input_length, input_start, input_capacity;
 	int spare_fds[LINK_SPARE_FDS]; /* kept free until a new holder has been attached to; or -1 */
 	uint32_t serial;               /* of the last request */
+	unsigned unanswered;           /* requests */
+	uint64_t unanswered_ms;        /* loop time of the oldest of them, or of the last answer */
 	unsigned resizing;             /* resizes not yet answered: input waits for them */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };
@@ -72,8 +76,11 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 /* Start a new holder and attach to it. Returns 0 (a callback follows) or a negative errno. */
 int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper);
 
-/* Attach to the holder in the directory. Returns 0 (a callback follows), -ECONNREFUSED or -ENOENT when
- * there is none, or another negative errno. */
+/*
+ * Attach to the holder in the directory, however long it takes to answer: it may be stopped. Returns 0 (a callback
+ * follows), -ECONNREFUSED or -ENOENT when there is none, -EAGAIN when it has not taken so many connections that it
+ * can be tried again later only, or another negative errno.
+ */
 int link_adopt(struct link *l);
 
 /*
@@ -132,6 +139,12 @@ bool link_sleep(struct link *l, uint64_t head, uint64_t events);
 
 /* There is a new shell in this session (EVENT_SHELL): info has its number from here on. */
 void link_follow_shell(struct link *l);
+
+/* The number of the holder, as soon as it is known; 0: not yet, or not at all. */
+pid_t link_holder(const struct link *l);
+
+/* Whether it has been asked something and has said nothing for LINK_SILENT_MS. */
+bool link_is_silent(const struct link *l);
 
 /* Let go of the holder, which lives on. close_cb is called once everything is released. */
 void link_close(struct link *l, void (*close_cb)(void *user));

@@ -10,14 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HOLDER_DIR_FD 3
 #define HOLDER_REPORT_FD 4
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
-#define FIXED_ARGS 20
+#define FIXED_ARGS 22
 #define SHELL_ARGS_MAX 64
 
 struct numbers {
-	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24];
+	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], mark[24];
 };
 
 /* argv of the holder; the texts live in *n. Returns 0 or -E2BIG. */
@@ -30,9 +29,11 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	snprintf(n->control, sizeof n->control, "%zu", o->control_size);
 	snprintf(n->ttl, sizeof n->ttl, "%u", o->ttl_s);
 	snprintf(n->nofile, sizeof n->nofile, "%ld", o->nofile);
+	snprintf(n->mark, sizeof n->mark, "%llu", (unsigned long long)o->mark);
 	const char *const fixed[] = {"ringside-holder", "--dir-fd", "3", "--report-fd", "4",
 		"--rows", n->rows, "--cols", n->cols, "--ring-size", n->ring, "--control-size",
-		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--cwd", o->cwd};
+		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--mark", n->mark, "--cwd",
+		o->cwd};
 	for (; i < sizeof fixed / sizeof *fixed; i++)
 		argv[i] = (char *)(uintptr_t)fixed[i]; /* posix_spawn does not write to it */
 	if (o->respawn)
@@ -55,7 +56,7 @@ static int fill_actions(posix_spawn_file_actions_t *actions, int dir_fd, int rep
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, 0, 2);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, dir_fd, HOLDER_DIR_FD);
+		rc = posix_spawn_file_actions_adddup2(actions, dir_fd, SPAWN_DIR_FD);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, report_fd, HOLDER_REPORT_FD);
 	if (rc == 0)

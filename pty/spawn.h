@@ -9,7 +9,14 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#define SPAWN_DIR_FD 3 /* the directory, in the holder */
+
+/* Marks lie between these, so that none is mistaken for a limit that somebody has set. */
+#define SPAWN_MARK_LEAST (UINT64_C(1) << 60)
+#define SPAWN_MARK_BITS (SPAWN_MARK_LEAST - 1)
 
 /* What a new session is to be. All strings are borrowed for the call. */
 struct spawn_options {
@@ -23,6 +30,7 @@ struct spawn_options {
 	size_t control_size; /* bytes */
 	unsigned ttl_s;      /* 0 = for ever */
 	long nofile;         /* soft limit of descriptors for the shell; 0 = as the server's */
+	uint64_t mark;       /* of all its processes, see pty/wire.h; 0 = none */
 	bool respawn;        /* a new shell when it ends: see pty/wire.h */
 };
 

@@ -1,9 +1,11 @@
 /*
- * Adopting what an earlier server has left running. A directory without a holder is removed, one that was
- * being ended is ended again, and one whose holder is still starting is looked at later.
+ * Adopting what an earlier server has left running. A directory without a holder is removed, with the processes that
+ * this has left behind; one that was being ended is ended again, and one whose holder is still starting is looked at
+ * later. A holder that does not answer, for it has been stopped, is not waited for: its session is adopted when it does.
  */
 #include "shell/directory.h"
 #include "shell/meta.h"
+#include "shell/remains.h"
 #include "shell/sessions_internal.h"
 
 #include <errno.h>
@@ -26,6 +28,7 @@ static int adopt(void *user, const char *directory, int dir_fd)
 		return -ENOMEM;
 	session->table = s;
 	session->adopted = true;
+	session->found_ms = uv_now(s->loop);
 	session->directory = strdup(directory);
 	presence_init(&session->presence);
 	rc = session->directory ? meta_load(dir_fd, session) : -ENOMEM;
@@ -50,9 +53,41 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	else
 		HASH_ADD_STR(s->table, id, session);
 	rc = link_adopt(&session->link);
-	if (rc < 0)
+	if (rc < 0 && rc != -EAGAIN) {
 		session_release(s, session, false);
-	return rc;
+		return rc;
+	}
+	if (ending)
+		session_begin_end(session, true);
+	else if (rc == -EAGAIN || removal_is_stopped(link_holder(&session->link)))
+		session_call_unresponsive(session);
+	return 0;
+}
+
+void session_call_unresponsive(struct session *session)
+{
+	struct sessions *s = session->table;
+	session->unresponsive = true;
+	s->callbacks->failed(s->user, session->id, "its holder does not answer", -EHOSTDOWN);
+	session_answer(&session->waiters, session, REPORT_SETUP, -EHOSTDOWN);
+	sessions_changed(s);
+}
+
+void sessions_look_again(struct sessions *s)
+{
+	struct session *session, *next;
+	HASH_ITER (hh, s->table, session, next) {
+		if (!session->adopted || session->state != SESSION_STARTING)
+			continue;
+		int rc = session->link.state == LINK_IDLE ? link_adopt(&session->link) : 0;
+		if (rc == -ECONNREFUSED || rc == -ENOENT) {
+			session->holder_lost = true;
+			sessions_end(s, session, NULL);
+		} else if (!session->unresponsive &&
+			uv_now(s->loop) > session->found_ms + LINK_SILENT_MS) {
+			session_call_unresponsive(session);
+		}
+	}
 }
 
 static bool is_known(void *user, const char *directory)
@@ -65,12 +100,25 @@ static bool is_known(void *user, const char *directory)
 	DL_FOREACH (s->ending, session)
 		if (strcmp(session->directory, directory) == 0)
 			return true;
-	return false;
+	return remains_has(&s->removals, directory);
 }
 
+static void on_cleared(void *user, const char *name, int error)
+{
+	struct sessions *s = user;
+	if (error == 0)
+		session_remove_directory(s, name);
+	else
+		s->callbacks->failed(s->user, name, "some of its processes survive", error);
+}
+
+/* Its holder has died while there was no server. */
 static void remove_directory(void *user, const char *name)
 {
-	session_remove_directory(user, name);
+	struct sessions *s = user;
+	int rc = remains_add(&s->removals, name, on_cleared, s);
+	if (rc < 0)
+		s->callbacks->failed(s->user, name, "cannot clear up after a session", rc);
 }
 
 static void on_failed(void *user, const char *name, int error)
@@ -104,7 +152,7 @@ bool sessions_adopting(const struct sessions *s)
 	if (uv_is_active((const uv_handle_t *)&s->rescan))
 		return true;
 	for (session = s->table; session; session = session->hh.next)
-		if (session->adopted && session->state == SESSION_STARTING)
+		if (session->adopted && session->state == SESSION_STARTING && !session->unresponsive)
 			return true;
 	return false;
 }

@@ -341,6 +341,8 @@ int exec_start(struct session *s, const struct exec_options *o, struct exec_watc
 		return 0;
 	}
 	int rc = check(s, o);
+	if (rc == 0)
+		rc = session_heeds(s);
 	if (rc < 0)
 		return rc;
 	e = create(x, o);

@@ -98,6 +98,7 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 		DL_DELETE(s->ending, session);
 	else
 		HASH_DEL(s->table, session);
+	removal_cancel(&session->removal);
 	forget_busy(s, session);
 	forget_resting(s, session);
 	DL_FOREACH_SAFE (session->viewers, v, next) {
@@ -384,9 +385,10 @@ static void on_attached(void *user)
 	struct sessions *s = session->table;
 	if (session->state == SESSION_ENDING) {
 		if (link_end(&session->link, SESSIONS_KILL_GRACE_MS) < 0)
-			sessions_remove(s, session, true);
+			removal_force(&session->removal);
 		return;
 	}
+	session->unresponsive = false;
 	int rc = open_history(session);
 	if (rc < 0) {
 		s->counters.start_failures++;
@@ -413,23 +415,30 @@ static void on_failed(void *user, enum report_stage stage, int error)
 {
 	struct session *session = user;
 	struct sessions *s = session->table;
+	bool died = error == -ECONNRESET;
 	s->counters.start_failures++;
 	if (!session->waiters)
 		s->callbacks->failed(s->user, session->id, "cannot attach to its holder", error);
 	session_answer(&session->waiters, session, stage, error);
-	session_answer(&session->enders, session, stage, 0);
-	sessions_remove(s, session, false);
+	if (session->state == SESSION_ENDING || died || error == -ETIMEDOUT)
+		session_end_orphans(session);
+	else if (session->adopted)
+		session_release(s, session, false); /* it lives: the next server may be able to */
+	else
+		sessions_remove(s, session, false);
 }
 
 static void on_lost(void *user, bool taken)
 {
 	struct session *session = user;
 	struct sessions *s = session->table;
+	session->taken = taken;
+	if (session->state == SESSION_RUNNING && !taken)
+		session->lost_ticks = removal_ticks();
 	session->holder_lost = true;
 	if (session->state == SESSION_ENDING || session->state == SESSION_EXITED) {
-		/* Asked for, or its time to live has passed. */
-		session_answer(&session->enders, session, REPORT_READY, 0);
-		sessions_remove(s, session, true);
+		/* Asked for, or its time to live has passed, or it was killed. */
+		session_end_orphans(session);
 		return;
 	}
 	s->counters.holders_lost++;
@@ -441,15 +450,7 @@ static void on_lost(void *user, bool taken)
 
 static void on_ended(void *user, int error)
 {
-	struct session *session = user;
-	struct sessions *s = session->table;
-	if (session->state != SESSION_ENDING)
-		return;
-	s->counters.ended++;
-	if (error < 0)
-		s->callbacks->failed(s->user, session->id, "some of its processes survive", error);
-	session_answer(&session->enders, session, REPORT_READY, error);
-	sessions_remove(s, session, true);
+	session_on_ended(user, error);
 }
 
 static void on_terminal(void *user, const char *path)

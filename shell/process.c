@@ -268,6 +268,7 @@ static void open_ring(struct process *p)
 static void on_attached(void *user)
 {
 	struct process *p = user;
+	p->unresponsive = false;
 	if (p->state == PROCESS_REMOVING || p->kept) {
 		process_end_holder(p);
 		return;
@@ -287,13 +288,20 @@ static void on_attached(void *user)
 static void on_failed(void *user, enum report_stage stage, int error)
 {
 	struct process *p = user;
-	if (p->kept && p->state != PROCESS_REMOVING) {
-		process_let_go(p);
+	bool died = error == -ECONNRESET || error == -ETIMEDOUT;
+	p->holder_lost = true;
+	if (p->state == PROCESS_REMOVING || p->kept) {
+		process_end_holder(p);
 		return;
 	}
-	if (p->state != PROCESS_REMOVING)
-		fail_start(p, stage, error);
-	process_discard(p);
+	fail_start(p, stage, error);
+	p->gone = died; /* who is left is found when it is removed */
+	if (died)
+		processes_remove(p->table, p, 0, NULL);
+	else if (p->adopted)
+		process_release(p); /* it lives: the next server may be able to attach */
+	else
+		process_discard(p);
 }
 
 static void on_wake(void *user)
@@ -309,8 +317,12 @@ static void on_lost(void *user, bool taken)
 	struct processes *t = p->table;
 	p->holder_lost = true;
 	p->taken = taken;
+	if (p->state == PROCESS_REMOVING && p->end_asked) {
+		process_end_holder(p);
+		return;
+	}
 	if (p->state == PROCESS_REMOVING) {
-		process_discard(p);
+		process_kill_done(p, 0); /* the rest is the same */
 		return;
 	}
 	if (p->state == PROCESS_ENDED && p->gone) {
@@ -327,28 +339,18 @@ static void on_lost(void *user, bool taken)
 	process_consume(p);
 	if (p->state == PROCESS_STARTING) {
 		fail_start(p, REPORT_SETUP, -ECONNRESET);
-		process_discard(p);
+		p->gone = true;
+		processes_remove(t, p, 0, NULL);
 		return;
 	}
 	note_end(p, 0, -ECONNRESET, p->head, clock_wall_ms());
-	note_gone(p);
 	process_tell(p);
-	process_make_busy(p);
+	process_end_orphans(p);
 }
 
 static void on_ended(void *user, int error)
 {
-	struct process *p = user;
-	struct processes *t = p->table;
-	if (p->state != PROCESS_REMOVING) {
-		if (p->kept)
-			process_let_go(p);
-		return;
-	}
-	if (error < 0)
-		t->callbacks->failed(t->user, p->id, "some of its processes survive", error);
-	p->gone = error == 0;
-	process_discard(p);
+	process_on_ended(user, error);
 }
 
 const struct link_callbacks process_link_callbacks = {
@@ -418,6 +420,7 @@ err_fd:
 void process_let_go(struct process *p)
 {
 	p->ring_open = false;
+	removal_cancel(&p->removal);
 	if (!p->let_go)
 		link_close(&p->link, on_link_closed);
 	p->let_go = true;

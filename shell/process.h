@@ -12,6 +12,7 @@
 #include "pty/link.h"
 #include "ring/labels.h"
 #include "shell/name.h"
+#include "shell/removal.h"
 #include "shell/streams.h"
 
 #include <stdbool.h>
@@ -77,13 +78,17 @@ struct process {
 	uint64_t created_ms, ended_ms; /* wall clock */
 	uint64_t timeout_ms;           /* 0 = none */
 	enum process_state state;
-	bool adopted;     /* found when the server started */
-	bool holder_lost; /* nobody writes the ring any more */
-	bool taken;       /* another server has the holder */
-	bool end_asked;   /* the holder has been told to end */
-	bool kept;        /* its output is in a file, see process_keep.c */
-	bool let_go;      /* there is no holder any more, and no link to it */
-	bool gone;        /* nobody of the tree lives any more */
+	bool adopted;           /* found when the server started */
+	bool holder_lost;       /* nobody writes the ring any more */
+	bool taken;             /* another server has the holder */
+	bool unresponsive;      /* found when the server started, but its holder does not answer */
+	uint64_t found_ms;      /* loop time, if adopted */
+	struct removal removal; /* the end of its holder, or of those whom that has left */
+	bool end_asked;         /* the holder has been told to end */
+	bool stuck;             /* removing, and that it could not be ended in time has been said */
+	bool kept;              /* its output is in a file, see process_keep.c */
+	bool let_go;            /* there is no holder any more, and no link to it */
+	bool gone;              /* nobody of the tree lives any more */
 	bool timed_out, kill_asked;
 	bool input_pipe, input_closed;
 	int error;           /* why the status is not known; 0 = it is */

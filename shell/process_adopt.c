@@ -1,9 +1,12 @@
 /*
- * Adopting what an earlier server has left. A directory with neither a holder nor an output is removed, one that was being
- * removed is removed, and one whose holder is still starting is looked at later.
+ * Adopting what an earlier server has left. A directory with neither a holder nor an output is removed, with the
+ * processes that its holder has left behind; one that was being removed is removed, and one whose holder is still
+ * starting is looked at later. A holder that does not answer, for it has been stopped, is not waited for: its process
+ * is adopted when it does.
  */
 #include "shell/directory.h"
 #include "shell/processes_internal.h"
+#include "shell/remains.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +33,7 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	if (rc < 0 || processes_find(t, p->id))
 		ending = true;
 	p->adopted = true;
+	p->found_ms = uv_now(t->loop);
 	int kept = ending ? -ENOENT : process_keep_load(p, dir_fd);
 	if (kept < 0 && kept != -ENOENT)
 		t->callbacks->failed(t->user, directory, "cannot read its output", kept);
@@ -46,13 +50,40 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	}
 	if (rc == 0)
 		rc = link_adopt(&p->link);
-	if (rc < 0 && p->kept) {
-		process_let_go(p); /* it has ended, and that is all that it is needed for */
+	p->unresponsive = rc == -EAGAIN || removal_is_stopped(link_holder(&p->link));
+	if (p->kept && (rc < 0 || p->unresponsive)) {
+		/* It has ended, and that is all that its holder is needed for. */
+		p->holder_lost = rc == -ECONNREFUSED || rc == -ENOENT;
+		process_end_holder(p);
 		return 0;
 	}
-	if (rc < 0)
+	if (rc < 0 && rc != -EAGAIN) {
 		process_release(p);
-	return rc;
+		return rc;
+	}
+	if (ending)
+		process_await_attach(p, 0);
+	else if (p->unresponsive)
+		t->callbacks->failed(t->user, p->id, "its holder does not answer", -EHOSTDOWN);
+	return 0;
+}
+
+void processes_look_again(struct processes *t)
+{
+	struct process *p, *next;
+	HASH_ITER (hh, t->table, p, next) {
+		if (!p->adopted || p->ring_open || p->kept || p->holder_lost)
+			continue;
+		int rc = p->link.state == LINK_IDLE ? link_adopt(&p->link) : 0;
+		if (rc == -ECONNREFUSED || rc == -ENOENT) {
+			p->holder_lost = p->gone = true;
+			processes_remove(t, p, 0, NULL);
+		} else if (!p->unresponsive && uv_now(t->loop) > p->found_ms + LINK_SILENT_MS) {
+			p->unresponsive = true;
+			t->callbacks->failed(
+				t->user, p->id, "its holder does not answer", -EHOSTDOWN);
+		}
+	}
 }
 
 static bool is_known(void *user, const char *directory)
@@ -65,12 +96,25 @@ static bool is_known(void *user, const char *directory)
 	DL_FOREACH (t->removing, p)
 		if (strcmp(p->directory, directory) == 0)
 			return true;
-	return false;
+	return remains_has(&t->removals, directory);
 }
 
+static void on_cleared(void *user, const char *name, int error)
+{
+	struct processes *t = user;
+	if (error == 0)
+		process_remove_directory(t, name);
+	else
+		t->callbacks->failed(t->user, name, "some of its processes survive", error);
+}
+
+/* Its holder has died while there was no server. */
 static void remove_directory(void *user, const char *name)
 {
-	process_remove_directory(user, name);
+	struct processes *t = user;
+	int rc = remains_add(&t->removals, name, on_cleared, t);
+	if (rc < 0)
+		t->callbacks->failed(t->user, name, "cannot clear up after a process", rc);
 }
 
 static void on_failed(void *user, const char *name, int error)
@@ -110,7 +154,7 @@ bool processes_adopting(const struct processes *t)
 	if (uv_is_active((const uv_handle_t *)&t->rescan))
 		return true;
 	for (p = t->table; p; p = p->hh.next)
-		if (p->adopted && !p->ring_open && !p->kept)
+		if (p->adopted && !p->ring_open && !p->kept && !p->unresponsive)
 			return true;
 	return false;
 }

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define RETRY_MS 5000u
-#define END_GRACE_MS 300u /* for whoever a kill has missed */
 
 /* Reading */
 
@@ -54,22 +53,6 @@ struct streams_range process_range(const struct process *p, uint64_t end, unsign
 		.file = p->kept ? p->file : NULL,
 		.end = (p->kept ? p->file != NULL : p->ring_open) ? end : 0,
 		.sources = sources};
-}
-
-/* The holder */
-
-void process_end_holder(struct process *p)
-{
-	bool asked = p->end_asked;
-	p->end_asked = true;
-	/* Nothing depends on one that has been asked, and has nobody to end. */
-	if (!p->let_go && !p->holder_lost && !(p->kept && asked) &&
-		link_end(&p->link, END_GRACE_MS) == 0)
-		return;
-	if (p->state == PROCESS_REMOVING)
-		process_discard(p);
-	else
-		process_let_go(p);
 }
 
 /* Writing */

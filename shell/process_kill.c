@@ -11,21 +11,36 @@
 #include "shell/clock.h"
 
 #define KILL_INTERVAL_MS 50u
-#define GIVE_UP_MS 10000u /* after the first KILL */
+#define GIVE_UP_MS 3000u /* after the first KILL */
+#define QUIET_MS 2000u   /* for the holder to tell that nobody is left */
+
+/* 0: there is none. It is known before it has been attached to. */
+static pid_t holder_of(const struct process *p)
+{
+	return p->gone || p->holder_lost ? 0 : link_holder(&p->link);
+}
 
 static int signal_tree(const struct process *p, int signo)
 {
-	return tree_signal_below(p->link.info.holder_pid, p->link.info.shell_pid, signo);
+	pid_t holder = holder_of(p);
+	return holder > 0 ? tree_signal_below(holder, p->link.info.shell_pid, signo) : 0;
+}
+
+/* Nobody of it shall live, whatever they do. */
+static int end_tree(const struct process *p)
+{
+	pid_t holder = holder_of(p);
+	return holder > 0 ? tree_end_below(holder, p->link.info.shell_pid) : 0;
 }
 
 int process_members(const struct process *p)
 {
-	return p->gone || !p->ring_open ? 0 : signal_tree(p, 0);
+	return signal_tree(p, 0);
 }
 
 int process_signal(struct process *p, int signo, bool tree)
 {
-	if (p->gone || !p->ring_open)
+	if (holder_of(p) == 0)
 		return -ESRCH;
 	if (tree) {
 		int rc = signal_tree(p, signo);
@@ -48,8 +63,10 @@ void process_kill_done(struct process *p, int survivors)
 static void kill_step(struct process *p)
 {
 	uint64_t now = uv_now(p->table->loop);
-	int left = signal_tree(p, now >= p->kill_at_ms ? SIGKILL : 0);
-	if (now >= p->give_up_at_ms)
+	int left = now >= p->kill_at_ms ? end_tree(p) : signal_tree(p, 0);
+	/* The holder may not be able to say so. */
+	bool quiet = left == 0 && now >= p->kill_at_ms + QUIET_MS && !p->removal.table;
+	if (quiet || now >= p->give_up_at_ms)
 		process_kill_done(p, left > 0 ? left : 0);
 	else
 		uv_timer_start(&p->timer, process_on_timer, KILL_INTERVAL_MS, 0);
@@ -62,10 +79,11 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 		waiter->next = p->killers;
 		p->killers = waiter;
 	}
-	if (p->gone || !p->ring_open) {
+	if (p->gone || (!p->holder_lost && holder_of(p) == 0)) {
 		process_kill_done(p, 0);
 		return;
 	}
+	removal_continue(holder_of(p), p->link.dir_fd);
 	if (p->state == PROCESS_RUNNING && !p->kill_asked) {
 		p->kill_asked = true;
 		p->table->counters.killed++;

@@ -67,7 +67,11 @@ struct process *processes_find(const struct processes *t, const char *id)
 
 bool processes_idle(const struct processes *t)
 {
-	return !t->table && !t->removing;
+	const struct process *p;
+	DL_FOREACH (t->removing, p)
+		if (!p->stuck)
+			return false;
+	return !t->table;
 }
 
 void process_remove_directory(struct processes *t, const char *name)
@@ -169,6 +173,7 @@ static int spawn(struct process *p, const struct process_options *o)
 		.control_size = CONTROL_SIZE,
 		.ttl_s = t->config.ttl_s > 0 ? t->config.ttl_s + TTL_SLACK_S : 0,
 		.nofile = t->config.nofile,
+		.mark = removal_mark(p->directory),
 	};
 	rc = link_start(&p->link, &options, &t->reaper);
 	environment_destroy(environment);
@@ -276,9 +281,10 @@ void processes_remove(
 	p->state = PROCESS_REMOVING;
 	DL_APPEND(t->removing, p);
 	process_answer(&p->waiters, p, REPORT_SETUP, -ECANCELED);
-	/* One that is still starting is ended when it has attached. */
-	if (attached)
+	if (attached || p->gone)
 		process_kill(p, grace_ms, NULL);
+	else
+		process_await_attach(p, grace_ms);
 }
 
 void processes_remove_all(struct processes *t)
@@ -308,6 +314,7 @@ static void on_sweep(uv_timer_t *timer)
 	}
 	for (; old > 0 && fresh + old > t->config.kept; old--)
 		processes_remove(t, oldest_ended(t, NULL), 0, NULL);
+	processes_look_again(t);
 }
 
 /* Opening and closing the table */
@@ -334,6 +341,7 @@ int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_
 		close(t->dir_fd);
 		return rc;
 	}
+	removals_open(&t->removals, loop);
 	/* These cannot fail: they only link themselves into the loop. */
 	uv_idle_init(loop, &t->idle);
 	uv_timer_init(loop, &t->rest);
@@ -353,6 +361,7 @@ void processes_close(struct processes *t)
 		process_release(p);
 	DL_FOREACH_SAFE (t->removing, p, next)
 		process_release(p);
+	removals_close(&t->removals);
 	reaper_close(&t->reaper);
 	uv_close((uv_handle_t *)&t->idle, NULL);
 	uv_close((uv_handle_t *)&t->rest, NULL);

@@ -82,10 +82,11 @@ struct processes {
 	struct process *resting;  /* flooding: looked at again when the timer says so */
 	unsigned running;         /* not ended, of those in the table */
 	struct reaper reaper;
-	uv_idle_t idle;    /* gives busy ones their turns */
-	uv_timer_t rest;   /* lets those that flood rest before their next turn */
-	uv_timer_t sweep;  /* retention */
-	uv_timer_t rescan; /* looks for holders that were still starting */
+	struct removals removals; /* of those in removing, and of holders that have died */
+	uv_idle_t idle;           /* gives busy ones their turns */
+	uv_timer_t rest;          /* lets those that flood rest before their next turn */
+	uv_timer_t sweep;         /* retention */
+	uv_timer_t rescan;        /* looks for holders that were still starting */
 	unsigned rescans;
 	bool keep_failing; /* outputs cannot be moved to files now; it has been said */
 	int dir_fd;
@@ -100,7 +101,7 @@ int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_
 /* Find the holders of an earlier server and attach to them. Returns how many, or a negative errno. */
 int processes_adopt(struct processes *t);
 
-/* Whether some that were found have not answered yet. */
+/* Whether some that were found are yet to answer, without those that cannot. */
 bool processes_adopting(const struct processes *t);
 
 /*
@@ -124,7 +125,7 @@ void processes_remove(
 
 /* Remove all. Poll with processes_idle(). */
 void processes_remove_all(struct processes *t);
-bool processes_idle(const struct processes *t);
+bool processes_idle(const struct processes *t); /* what cannot be ended now counts as done */
 
 /* Let go of everything; holders live on. The memory is the caller's until the loop has closed all handles. */
 void processes_close(struct processes *t);

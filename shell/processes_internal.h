@@ -24,6 +24,18 @@ void process_release(struct process *p);
 /* The last step of removing: the holder ends, with whoever it still finds; then the process is discarded. */
 void process_end_holder(struct process *p);
 
+/* Its holder is not there any more: whoever of its processes still lives is ended. */
+void process_end_orphans(struct process *p);
+
+/* Its holder has answered to being asked to end. */
+void process_on_ended(struct process *p, int error);
+
+/* It is removed before its holder has been attached to, which can only then be asked to end. */
+void process_await_attach(struct process *p, unsigned grace_ms);
+
+/* Look again at those that were found and have not answered yet. */
+void processes_look_again(struct processes *t);
+
 /* Release it and remove its files. */
 void process_discard(struct process *p);
 

@@ -15,13 +15,24 @@
 #define FOCUS_OUT "\033[O"
 #define FOCUS_LENGTH 3u
 
-const char *session_state_name(enum session_life state)
+const char *session_state_name(const struct session *s)
 {
 	static const char *const names[] = {[SESSION_STARTING] = "starting",
 		[SESSION_RUNNING] = "running",
 		[SESSION_EXITED] = "exited",
 		[SESSION_ENDING] = "ending"};
-	return names[state];
+	return session_heeds(s) == -EHOSTDOWN ? "unresponsive" : names[s->state];
+}
+
+int session_heeds(const struct session *s)
+{
+	if (s->state == SESSION_STARTING && s->unresponsive)
+		return -EHOSTDOWN;
+	if (s->state != SESSION_RUNNING)
+		return -ENOTCONN;
+	/* One that is only slow is not in such a state; and what was sent to it is done when it goes on. */
+	return link_is_silent(&s->link) && removal_is_stopped(s->link.info.holder_pid) ? -EHOSTDOWN
+										       : 0;
 }
 
 uint64_t session_head(const struct session *s)
@@ -188,7 +199,9 @@ int session_resize(struct session *s, unsigned rows, unsigned cols)
 	enum size_policy policy = s->presence.policy;
 	if (s->state == SESSION_RUNNING && (policy == SIZE_SMALLEST || policy == SIZE_OWNER))
 		return -EPERM;
-	int rc = resize(s, rows, cols);
+	int rc = session_heeds(s);
+	if (rc == 0)
+		rc = resize(s, rows, cols);
 	if (rc < 0)
 		return rc;
 	presence_let_go(&s->presence);
@@ -198,11 +211,11 @@ int session_resize(struct session *s, unsigned rows, unsigned cols)
 
 int session_set_size_policy(struct session *s, enum size_policy policy, unsigned rows, unsigned cols)
 {
-	if (s->state != SESSION_RUNNING)
-		return -ENOTCONN;
+	int rc = session_heeds(s);
 	/* To be left at the present size is no event in the history. */
 	bool other = rows != s->rows || cols != s->cols;
-	int rc = policy == SIZE_FIXED && other ? resize(s, rows, cols) : 0;
+	if (rc == 0 && policy == SIZE_FIXED && other)
+		rc = resize(s, rows, cols);
 	if (rc < 0)
 		return rc;
 	struct presence before = s->presence;
@@ -216,7 +229,8 @@ int session_set_size_policy(struct session *s, enum size_policy policy, unsigned
 
 int session_signal(struct session *s, int signo, enum wire_target target)
 {
-	return s->state == SESSION_RUNNING ? link_signal(&s->link, signo, target) : -ENOTCONN;
+	int rc = session_heeds(s);
+	return rc == 0 ? link_signal(&s->link, signo, target) : rc;
 }
 
 int session_rename(struct session *s, const char *name)

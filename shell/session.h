@@ -13,6 +13,7 @@
 #include "shell/journal.h"
 #include "shell/name.h"
 #include "shell/presence.h"
+#include "shell/removal.h"
 #include "shell/shell_exit.h"
 #include "shell/typing.h"
 
@@ -25,8 +26,10 @@
 
 enum session_life { SESSION_STARTING, SESSION_RUNNING, SESSION_EXITED, SESSION_ENDING };
 
-/* "starting", "running", "exited" or "ending". */
-const char *session_state_name(enum session_life state);
+struct session;
+
+/* "starting", "running", "unresponsive", "exited" or "ending". */
+const char *session_state_name(const struct session *s);
 
 /* How a session ended. */
 enum session_end { SESSION_END_EXITED, SESSION_END_SIGNAL, SESSION_END_HOLDER_DIED };
@@ -56,7 +59,6 @@ struct session_options {
 	size_t env_count;
 };
 
-struct session;
 struct sessions;
 
 /* Someone who waits for a session to be started, or to be gone. */
@@ -88,6 +90,12 @@ struct session {
 	uint64_t exited_ms;   /* wall clock */
 	bool adopted;         /* found running when the server started */
 	bool holder_lost;     /* nobody writes the ring any more */
+	bool taken;           /* another server has it */
+	bool unresponsive;    /* found when the server started, but its holder does not answer */
+	bool stuck;           /* ending, and that it could not be ended in time has been said */
+	uint64_t found_ms;    /* loop time, if adopted */
+	uint64_t lost_ticks; /* when its holder was lost while the shell ran, see shell/removal.h */
+	struct removal removal; /* its end, while it is ending */
 	struct link link;
 	struct history history;
 	struct live live;         /* its screen */
@@ -150,19 +158,25 @@ int session_write(struct session *s, const void *bytes, size_t length);
 void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols);
 
 /*
+ * Whether it can be asked for what its holder does at some time: 0, -ENOTCONN unless it runs, -EHOSTDOWN when the holder
+ * has been stopped and has not answered for LINK_SILENT_MS.
+ */
+int session_heeds(const struct session *s);
+
+/*
  * Set the size. Under the policy latest nobody holds it then, until somebody types. Returns 0, -EINVAL,
- * -ENOTCONN, or -EPERM when the policy leaves it to the windows alone (smallest, owner).
+ * as session_heeds(), or -EPERM when the policy leaves it to the windows alone (smallest, owner).
  */
 int session_resize(struct session *s, unsigned rows, unsigned cols);
 
 /*
  * Choose whose window is the size, for this server and the next. rows, cols: the size when the policy is
- * fixed. Returns 0, -EINVAL, -ENOTCONN unless it runs, or another negative errno (it could not be stored).
+ * fixed. Returns 0, -EINVAL, as session_heeds(), or another negative errno (it could not be stored).
  */
 int session_set_size_policy(
 	struct session *s, enum size_policy policy, unsigned rows, unsigned cols);
 
-/* Signal the foreground process group or the shell. Returns 0, -ENOTCONN once it has ended. */
+/* Signal the foreground process group or the shell. Returns 0, or as session_heeds(). */
 int session_signal(struct session *s, int signo, enum wire_target target);
 
 /* Rename; the name has been checked. Returns 0 or a negative errno (it could not be stored). */

@@ -46,7 +46,11 @@ unsigned sessions_count(const struct sessions *s)
 
 bool sessions_idle(const struct sessions *s)
 {
-	return !s->table && !s->ending;
+	const struct session *session;
+	DL_FOREACH (s->ending, session)
+		if (!session->stuck)
+			return false;
+	return !s->table;
 }
 
 /* Creating */
@@ -94,6 +98,7 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.control_size = CONTROL_SIZE,
 		.ttl_s = s->config.ended_ttl_s,
 		.nofile = s->config.nofile,
+		.mark = removal_mark(session->directory),
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
 	};
 	int rc = link_start(&session->link, &options, &s->reaper);
@@ -191,6 +196,8 @@ int sessions_get_or_create(struct sessions *s, const struct session_options *o,
 	*ret_created = !session;
 	if (!session)
 		return sessions_create(s, o, waiter);
+	if (session->state == SESSION_STARTING && session->unresponsive)
+		return -EHOSTDOWN;
 	if (session->state == SESSION_STARTING) {
 		waiter->next = session->waiters;
 		session->waiters = waiter;
@@ -206,11 +213,11 @@ void sessions_end(struct sessions *s, struct session *session, struct session_wa
 {
 	struct session_viewer *v, *next;
 	assert(session->state != SESSION_ENDING);
-	bool attached = session->state != SESSION_STARTING;
 	int fd = openat(session->link.dir_fd, "ending", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
 	HASH_DEL(s->table, session);
+	bool starting = session->state == SESSION_STARTING;
 	session->state = SESSION_ENDING;
 	DL_APPEND(s->ending, session);
 	if (waiter) {
@@ -224,12 +231,12 @@ void sessions_end(struct sessions *s, struct session *session, struct session_wa
 		v->gone(v->user, true);
 	}
 	sessions_changed(s);
-	/* One that is still starting is ended when it has attached. */
-	if (!attached ||
-		(!session->holder_lost && link_end(&session->link, SESSIONS_KILL_GRACE_MS) == 0))
+	if (session->taken) {
+		session_answer(&session->enders, session, REPORT_READY, 0);
+		session_release(s, session, true);
 		return;
-	session_answer(&session->enders, session, REPORT_READY, 0);
-	sessions_remove(s, session, true);
+	}
+	session_begin_end(session, starting);
 }
 
 void sessions_end_all(struct sessions *s)
@@ -255,6 +262,7 @@ static void on_sweep(uv_timer_t *timer)
 		if (idles || expired)
 			sessions_end(s, session, NULL);
 	}
+	sessions_look_again(s);
 }
 
 /* Commands are looked at by time while there are any */
@@ -322,6 +330,7 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	uv_timer_init(loop, &s->ticker);
 	s->ticker.data = s;
 	s->exec_budget = EXEC_OUTPUT_BUDGET;
+	removals_open(&s->removals, loop);
 	s->prepare.data = s->idle.data = s->sweep.data = s->rescan.data = s;
 	uv_prepare_start(&s->prepare, session_turns);
 	uv_unref((uv_handle_t *)&s->prepare);
@@ -342,6 +351,7 @@ void sessions_close(struct sessions *s)
 		session_answer(&session->enders, session, REPORT_READY, -ECANCELED);
 		session_release(s, session, true);
 	}
+	removals_close(&s->removals);
 	reaper_close(&s->reaper);
 	uv_close((uv_handle_t *)&s->prepare, NULL);
 	uv_close((uv_handle_t *)&s->idle, NULL);

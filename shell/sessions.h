@@ -66,6 +66,7 @@ struct sessions {
 	unsigned wait_patterns;     /* of those who wait, see shell/wait.h */
 	size_t exec_budget;         /* bytes of output that may still be kept for those who wait */
 	struct reaper reaper;
+	struct removals removals; /* of those in ending, and of holders that have died without a server */
 	uv_prepare_t prepare; /* gives busy sessions their turns */
 	uv_idle_t idle;       /* keeps the loop from sleeping while there are any */
 	uv_timer_t rest;      /* ends the rest of those that flood */
@@ -90,19 +91,22 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
  * many were found, or a negative errno. */
 int sessions_adopt(struct sessions *s);
 
-/* Whether some that were found have not answered yet. */
+/* Whether some that were found are yet to answer, without those that cannot. */
 bool sessions_adopting(const struct sessions *s);
 
 /*
  * Create a session. waiter is told when it runs or has failed, possibly before this returns 0.
  * Returns a negative errno and tells nobody when it cannot be begun: -EEXIST (an id that is alive),
- * -EUSERS (too many sessions), -EINVAL (id, name, cwd or size), -ENOTSUP (such a shell cannot reexec), -ENOENT/-ENOTDIR/-EACCES (cwd), ...
+ * -EUSERS (too many sessions), -EMFILE (too few descriptors), -EINVAL (id, name, cwd or size), -ENOTSUP (such a shell cannot reexec), -ENOENT/-ENOTDIR/-EACCES (cwd), ...
  * An ended session of that id is replaced.
  */
 int sessions_create(
 	struct sessions *s, const struct session_options *options, struct session_waiter *waiter);
 
-/* Find the session of options->id or create it: two callers at once get one. *ret_created says which. */
+/*
+ * Find the session of options->id or create it: two callers at once get one. *ret_created says which. Returns as
+ * sessions_create(), or -EHOSTDOWN when it is there but its holder does not answer.
+ */
 int sessions_get_or_create(struct sessions *s, const struct session_options *options,
 	struct session_waiter *waiter, bool *ret_created);
 
@@ -112,12 +116,15 @@ struct session *sessions_find(const struct sessions *s, const char *id);
 /* Sessions in the table. */
 unsigned sessions_count(const struct sessions *s);
 
-/* End a session: its processes, its holder, its files. waiter (may be NULL) hears when it is done. */
+/*
+ * End a session: its processes, its holder, its files. waiter (may be NULL) hears when it is done, with -EBUSY when
+ * session->removal.survivors could not be ended in time: then that goes on.
+ */
 void sessions_end(struct sessions *s, struct session *session, struct session_waiter *waiter);
 
 /* End all. Poll with sessions_idle(). */
 void sessions_end_all(struct sessions *s);
-bool sessions_idle(const struct sessions *s);
+bool sessions_idle(const struct sessions *s); /* what cannot be ended now counts as done */
 
 /*
  * Let go of everything; holders live on. Viewers are told `gone`. The memory is the caller's until the

@@ -19,5 +19,20 @@ void session_release(struct sessions *s, struct session *session, bool deleted);
 /* Remove a session's directory with what we and its holder keep there. */
 void session_remove_directory(struct sessions *s, const char *name);
 
+/* It is being ended: begin with it. starting: its holder has yet to be attached to before it can be asked. */
+void session_begin_end(struct session *session, bool starting);
+
+/* Its holder is not there any more: who of its processes still lives is ended, and its directory removed. */
+void session_end_orphans(struct session *session);
+
+/* Its holder has answered to being asked to end. */
+void session_on_ended(struct session *session, int error);
+
+/* Its holder does not answer: what waits for it is told so. */
+void session_call_unresponsive(struct session *session);
+
+/* Look again at those that were found and have not answered yet. */
+void sessions_look_again(struct sessions *s);
+
 /* Before the loop sleeps: one turn for each session that has more to be consumed. */
 void session_turns(uv_prepare_t *prepare);

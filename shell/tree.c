@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* In /proc/PID/stat the state is field 3 and the start is field 22. See proc(5). */
@@ -55,7 +56,19 @@ static bool read_entry(int proc_fd, const char *name, struct tree_entry *e)
 	return tree_parse(text, e);
 }
 
-static bool is_living(const struct tree_entry *e)
+bool tree_read(pid_t pid, struct tree_entry *e)
+{
+	char name[32];
+	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc_fd < 0)
+		return false;
+	snprintf(name, sizeof name, "%d", (int)pid);
+	bool found = read_entry(proc_fd, name, e);
+	close(proc_fd);
+	return found;
+}
+
+bool tree_is_living(const struct tree_entry *e)
 {
 	return e->state != 'Z' && e->state != 'X' && e->state != 'x';
 }
@@ -186,7 +199,8 @@ static void give(struct list *l, pid_t except, struct tree_entry **ret_list, siz
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < l->count; i++)
-		if (l->entries[i].below && l->entries[i].pid != except && is_living(&l->entries[i]))
+		if (l->entries[i].below && l->entries[i].pid != except &&
+			tree_is_living(&l->entries[i]))
 			l->entries[kept++] = l->entries[i];
 	*ret_list = l->entries;
 	*ret_count = kept;
@@ -221,27 +235,55 @@ int tree_list_by_search(pid_t root, pid_t except, struct tree_entry **ret_list, 
 	return list(root, except, false, ret_list, ret_count);
 }
 
+/* A descriptor of the process that e was, or a negative errno. */
+static int open_entry(const struct tree_entry *e)
+{
+	struct tree_entry now;
+	int fd = (int)syscall(SYS_pidfd_open, e->pid, 0);
+	if (fd < 0)
+		return -errno;
+	/* It is that of the process we mean if this is still the one that began then. */
+	if (tree_read(e->pid, &now) && now.start == e->start)
+		return fd;
+	close(fd);
+	return -ESRCH;
+}
+
 /* Signal the process that e was, unless it is gone. */
 static int signal_entry(const struct tree_entry *e, int signo)
 {
-	struct tree_entry now;
-	char name[32];
-	int rc = -ESRCH;
-	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = proc_fd < 0 ? -1 : (int)syscall(SYS_pidfd_open, e->pid, 0);
-	if (fd < 0) {
-		rc = -errno;
-		goto out;
-	}
-	/* The descriptor is that of the process we mean if it is still the one that began then. */
-	snprintf(name, sizeof name, "%d", (int)e->pid);
-	if (read_entry(proc_fd, name, &now) && now.start == e->start)
-		rc = syscall(SYS_pidfd_send_signal, fd, signo, NULL, 0) < 0 ? -errno : 0;
+	int fd = open_entry(e);
+	if (fd < 0)
+		return fd;
+	int rc = syscall(SYS_pidfd_send_signal, fd, signo, NULL, 0) < 0 ? -errno : 0;
 	close(fd);
-out:
-	if (proc_fd >= 0)
-		close(proc_fd);
 	return rc;
+}
+
+static bool holds(const pid_t *groups, size_t count, pid_t group)
+{
+	for (size_t i = 0; i < count; i++)
+		if (groups[i] == group)
+			return true;
+	return false;
+}
+
+void tree_call(struct tree_call *c, const struct tree_entry *e)
+{
+	const size_t remembered = sizeof c->done / sizeof *c->done;
+	int fd = open_entry(e);
+	if (fd < 0)
+		return;
+	pid_t group = getpgid(e->pid);
+	/* That it is still there to be signalled means that the group was its own. */
+	bool sent = syscall(SYS_pidfd_send_signal, fd, c->signo, NULL, 0) == 0;
+	if (sent && group > 1 && group != getpgrp() &&
+		!holds(c->spared, sizeof c->spared / sizeof *c->spared, group) &&
+		!holds(c->done, remembered, group)) {
+		kill(-group, c->signo);
+		c->done[c->next++ % remembered] = group;
+	}
+	close(fd);
 }
 
 int tree_signal_below(pid_t root, pid_t except, int signo)
@@ -257,15 +299,44 @@ int tree_signal_below(pid_t root, pid_t except, int signo)
 	return (int)count;
 }
 
+static int call_below(pid_t root, pid_t except, int signo)
+{
+	struct tree_call c = {.signo = signo, .spared = {getpgid(root)}};
+	struct tree_entry *entries = NULL;
+	size_t count = 0;
+	if (except > 0)
+		c.spared[1] = getpgid(except);
+	int rc = tree_list(root, except, &entries, &count);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < count; i++)
+		tree_call(&c, &entries[i]);
+	free(entries);
+	return (int)count;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+int tree_end_below(pid_t root, pid_t except)
+{
+	uint64_t until = now_ms() + TREE_END_MS;
+	int left;
+	do {
+		left = call_below(root, except, SIGSTOP);
+		if (left > 0)
+			left = call_below(root, except, SIGKILL);
+	} while (left > 0 && now_ms() < until);
+	return left;
+}
+
 int tree_signal_child(pid_t pid, pid_t parent, int signo)
 {
 	struct tree_entry e;
-	char name[32];
-	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (proc_fd < 0)
-		return -errno;
-	snprintf(name, sizeof name, "%d", (int)pid);
-	bool found = read_entry(proc_fd, name, &e) && e.parent == parent && is_living(&e);
-	close(proc_fd);
+	bool found = tree_read(pid, &e) && e.parent == parent && tree_is_living(&e);
 	return found ? signal_entry(&e, signo) : -ESRCH;
 }

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #define TREE_MAX 65536u /* processes looked at */
+#define TREE_END_MS 20u /* for one call of tree_end_below() */
 
 /* What /proc/PID/stat says. */
 struct tree_entry {
@@ -35,6 +36,31 @@ int tree_list_by_search(pid_t root, pid_t except, struct tree_entry **ret_list, 
  * Signal all of them; signo 0: none. Returns how many there are, or a negative errno.
  */
 int tree_signal_below(pid_t root, pid_t except, int signo);
+
+/*
+ * Stop all of them, then kill them, and look again, until nobody is found or it has taken too long. Stopping comes
+ * first so that nobody answers another's end with a new process, and both go to their process groups as well, which
+ * the kernel does in one go with regard to fork(2); the groups of root, of except and our own are spared. Returns how
+ * many were there at the last look, or a negative errno.
+ */
+int tree_end_below(pid_t root, pid_t except);
+
+/* What /proc says of pid. Returns false when there is no such process. */
+bool tree_read(pid_t pid, struct tree_entry *ret_entry);
+
+/* Whether it has not ended. */
+bool tree_is_living(const struct tree_entry *e);
+
+/* A signal for many, and for their groups. */
+struct tree_call {
+	int signo;
+	pid_t spared[3]; /* groups that do not get it */
+	pid_t done[16];  /* groups that have got it */
+	unsigned next;
+};
+
+/* Signal the process that e was, unless it is gone, and its group. */
+void tree_call(struct tree_call *c, const struct tree_entry *e);
 
 /* Signal pid if its parent is `parent`. Returns 0, -ESRCH when there is no such child, or another errno. */
 int tree_signal_child(pid_t pid, pid_t parent, int signo);

@@ -101,6 +101,8 @@ void api_exec_refuse(struct request *r, struct session *s, int rc)
 						? json_null()
 						: json_integer(exec_status_of(s->exit_status)),
 					"exit", session_exit_json(s)));
+		else if (session_heeds(s) == -EHOSTDOWN)
+			api_session_refuse(r, s, -EHOSTDOWN);
 		else
 			reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
 				json_pack("{s:s}", "sessionId", s->id));

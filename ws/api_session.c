@@ -239,11 +239,14 @@ struct delete
 static void on_deleted(void *user, struct session *s, enum report_stage stage, int error)
 {
 	struct delete *d = user;
-	(void)s;
 	(void)stage;
 	if (error == -EBUSY)
-		reply_error(d->request, "INTERNAL_ERROR",
-			"Some processes of the session could not be ended",
+		reply_error(d->request, "NOT_ENDED",
+			"Some processes of the session could not be ended yet; that goes on",
+			json_pack("{s:s, s:i}", "sessionId", d->id, "survivors",
+				(int)s->removal.survivors));
+	else if (error < 0)
+		reply_error(d->request, error_code_of(error), "The server ends",
 			json_pack("{s:s}", "sessionId", d->id));
 	else
 		reply_success(d->request, json_pack("{s:s}", "sessionId", d->id));
@@ -395,6 +398,8 @@ void api_session_refuse(struct request *r, const struct session *s, int rc)
 	if (rc == -ENOTCONN && s->state == SESSION_EXITED)
 		reply_error(r, "SESSION_TERMINATED", "The session has ended",
 			json_pack("{s:s, s:o}", "sessionId", s->id, "exit", session_exit_json(s)));
+	else if (rc == -ENOTCONN && session_heeds(s) == -EHOSTDOWN)
+		api_session_refuse(r, s, -EHOSTDOWN);
 	else if (rc == -ENOTCONN)
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
 			json_pack("{s:s}", "sessionId", s->id));

@@ -32,6 +32,7 @@ static const struct {
 	{"INPUT_CLOSED", 409},
 	{"RESOURCE_BUSY", 409},
 	{"OPERATION_INTERRUPTED", 409},
+	{"SESSION_UNRESPONSIVE", 409},
 	{"SIZE_POLICY", 409},
 	{"SHELL_EXIT_POLICY", 409},
 	{"KEY_IN_USE", 409},
@@ -48,6 +49,7 @@ static const struct {
 	{"TOO_MANY_ATTEMPTS", 429},
 	{"PROCESS_ERROR", 500},
 	{"PROCESS_EXITED_BEFORE_READY", 500},
+	{"NOT_ENDED", 500},
 	{"NO_SPACE", 500},
 	{"TOO_MANY_FILES", 500},
 	{"TOO_MANY_PROCESSES", 500},
@@ -95,6 +97,8 @@ const char *error_text(int error)
 	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
 		if (shortages[i].error == error)
 			return shortages[i].text;
+	if (error == -EHOSTDOWN)
+		return "its holder does not answer: it has been stopped, or waits for the disk";
 	return strerror(-error);
 }
 
@@ -103,5 +107,7 @@ const char *error_code_of(int error)
 	for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
 		if (shortages[i].error == error)
 			return shortages[i].code;
+	if (error == -EHOSTDOWN)
+		return "SESSION_UNRESPONSIVE";
 	return error == -ECANCELED ? "OPERATION_INTERRUPTED" : "INTERNAL_ERROR";
 }

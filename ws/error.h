@@ -8,7 +8,7 @@ int error_status(const char *code);
 
 /*
  * The code that fits a negative errno: what runs short (NO_SPACE, TOO_MANY_FILES, TOO_MANY_PROCESSES for -EAGAIN,
- * TOO_MANY_TERMINALS for -ENOSR, OUT_OF_MEMORY), or INTERNAL_ERROR.
+ * TOO_MANY_TERMINALS for -ENOSR, OUT_OF_MEMORY), SESSION_UNRESPONSIVE for -EHOSTDOWN, or INTERNAL_ERROR.
  */
 const char *error_code_of(int error);
 

@@ -71,7 +71,7 @@ json_t *session_json(const struct session *s)
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->history_open ? s->link.info.epoch : 0);
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:s, s:I, s:o}",
-		"id", s->id, "name", s->name, "epoch", epoch, "state", session_state_name(s->state),
+		"id", s->id, "name", s->name, "epoch", epoch, "state", session_state_name(s),
 		"shell", s->shell, "cwd", s->cwd, "pid",
 		s->history_open ? s->link.info.shell_pid : 0, "cols", (int)s->cols, "rows",
 		(int)s->rows, "sizePolicy", size_policy_name(s->presence.policy), "createdAt",

@@ -2,6 +2,7 @@
 #include "ws/terminal_internal.h"
 
 #include "shell/clock.h"
+#include "ws/error.h"
 #include "ws/request.h"
 #include "ws/session_json.h"
 
@@ -250,8 +251,10 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 	int rc = sessions_get_or_create(all->sessions, &o, &t->waiter, &created);
 	if (rc < 0) {
 		t->waiting = false;
-		t->error_code = "INTERNAL_ERROR";
-		t->error_message = "The session could not be started";
+		t->error_code = error_code_of(rc);
+		t->error_message = rc == -EHOSTDOWN || rc == -EMFILE
+			? error_text(rc)
+			: "The session could not be started";
 		terminal_pump(t);
 		close_transport(t, CLOSE_INTERNAL, t->error_message);
 	}

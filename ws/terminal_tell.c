@@ -40,9 +40,9 @@ static bool tell_attached(struct terminal *t)
 			role_name(t->principal.role), "cols", (int)s->cols, "rows", (int)s->rows,
 			"sizePolicy", size_policy_name(s->presence.policy), "clientId",
 			(json_int_t)t->viewer.attendee.id, "name", s->name, "state",
-			session_state_name(s->state), "oldest", (json_int_t)session_oldest(s),
-			"offset", (json_int_t)session_head(s), "scrollback",
-			(int)s->table->config.scrollback, "unicode", SCREEN_UNICODE, "clipboard",
+			session_state_name(s), "oldest", (json_int_t)session_oldest(s), "offset",
+			(json_int_t)session_head(s), "scrollback", (int)s->table->config.scrollback,
+			"unicode", SCREEN_UNICODE, "clipboard",
 			(int)(s->table->config.clipboard && t->principal.role != ROLE_VIEWER)));
 }
 
@@ -119,7 +119,7 @@ static bool tell_state(struct terminal *t)
 {
 	const struct session *s = t->session;
 	json_t *m = json_pack("{s:s, s:s, s:s}", "type", "state", "name", s->name, "state",
-		session_state_name(s->state));
+		session_state_name(s));
 	if (t->restarts_told != s->restarts)
 		json_object_set_new(m, "shell", session_restart_json(s));
 	t->name_told = s->name_version;

@@ -68,7 +68,7 @@ static _Noreturn void child_run(
 	const struct holder_options *o, const char *cwd, int slave, int report_fd)
 {
 	static const unsigned long default_action[8]; /* the kernel's struct sigaction, all zero: SIG_DFL */
-	struct rlimit files;
+	struct rlimit limit;
 	sigset_t none;
 	/*
 	 * Dispositions that were "ignore" survive exec; the shell must see none but its own. By the system
@@ -85,9 +85,14 @@ static _Noreturn void child_run(
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(slave, fd) < 0)
 			child_fail(report_fd, REPORT_TERMINAL);
-	if (o->nofile > 0 && getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = (rlim_t)o->nofile;
-		setrlimit(RLIMIT_NOFILE, &files);
+	if (o->nofile > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = (rlim_t)o->nofile;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	/* Where that is not allowed the session has no mark. */
+	if (o->mark > 0 && getrlimit(RLIMIT_LOCKS, &limit) == 0) {
+		limit.rlim_cur = o->mark;
+		setrlimit(RLIMIT_LOCKS, &limit);
 	}
 	/* Where the last one was may be gone. */
 	if ((!cwd[0] || chdir(cwd) < 0) && chdir(o->cwd) < 0)

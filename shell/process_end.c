@@ -1,0 +1,106 @@
+/*
+ * The end of what a process's holder has to do: it ends itself, with whoever it still finds. What it does not do in time,
+ * or cannot do any more, is done here: see shell/removal.h.
+ */
+#include "shell/processes_internal.h"
+
+#define END_GRACE_MS 300u /* for whoever a kill has missed */
+
+static void on_removed(void *user, int error)
+{
+	struct process *p = user;
+	struct processes *t = p->table;
+	if (error == 0) {
+		p->gone = true;
+		process_discard(p);
+		return;
+	}
+	p->survivors = p->removal.survivors;
+	if (!p->stuck)
+		t->callbacks->failed(t->user, p->id, "some of its processes survive", error);
+	p->stuck = true;
+	process_answer(&p->removers, p, REPORT_READY, error);
+	removal_start(&t->removals, &p->removal, REMOVAL_AGAIN_MS);
+}
+
+/* Those whom the holder of one that stays in the table has left. */
+static void on_orphans_ended(void *user, int error)
+{
+	struct process *p = user;
+	p->gone = true;
+	process_make_busy(p); /* its output moves to a file */
+	process_kill_done(p, error < 0 ? (int)p->removal.survivors : 0);
+	process_tell(p);
+}
+
+/* Of one that has ended, and is kept. */
+static void on_holder_ended(void *user, int error)
+{
+	struct process *p = user;
+	(void)error; /* it is of no use any more, and cannot run */
+	process_let_go(p);
+}
+
+static void start(struct process *p, void (*done)(void *user, int error), unsigned wait_ms)
+{
+	p->removal = (struct removal){.done = done,
+		.user = p,
+		.dir_fd = p->link.dir_fd,
+		.mark = removal_mark(p->directory),
+		.holder = p->holder_lost ? -1 : link_holder(&p->link)};
+	removal_start(&p->table->removals, &p->removal, wait_ms);
+}
+
+void process_end_holder(struct process *p)
+{
+	bool removing = p->state == PROCESS_REMOVING, before = p->end_asked;
+	p->end_asked = true;
+	/* Nothing depends on one that has nobody to end. */
+	if (p->let_go || p->taken || (p->kept && p->holder_lost)) {
+		if (removing && p->taken)
+			process_release(p);
+		else if (removing)
+			process_discard(p);
+		else
+			process_let_go(p);
+		return;
+	}
+	bool asked = !p->holder_lost &&
+		((p->kept && before) || link_end(&p->link, END_GRACE_MS) == 0);
+	if (!p->removal.table)
+		start(p, removing ? on_removed : on_holder_ended,
+			asked ? END_GRACE_MS + REMOVAL_WAIT_MS : 0);
+	if (removing)
+		p->removal.done = on_removed;
+	if (!asked)
+		removal_force(&p->removal);
+}
+
+void process_await_attach(struct process *p, unsigned grace_ms)
+{
+	if (!p->removal.table)
+		start(p, on_removed, grace_ms + REMOVAL_WAIT_MS);
+}
+
+void process_end_orphans(struct process *p)
+{
+	if (p->taken)
+		on_orphans_ended(p, 0);
+	else if (!p->removal.table)
+		start(p, on_orphans_ended, 0);
+}
+
+void process_on_ended(struct process *p, int error)
+{
+	if (p->state != PROCESS_REMOVING && !p->kept)
+		return;
+	if (error < 0) {
+		removal_force(&p->removal); /* perhaps we can */
+		return;
+	}
+	removal_finish(&p->removal);
+	if (p->state == PROCESS_REMOVING)
+		on_removed(p, 0);
+	else
+		process_let_go(p);
+}

@@ -1,0 +1,21 @@
+/*
+ * What is left of a holder that has died: its directory, and perhaps processes that must not stay when that is
+ * removed, for nothing would lead to them any more. See shell/removal.h.
+ */
+#pragma once
+
+#include "shell/removal.h"
+
+#include <stdbool.h>
+
+/* The processes of directory are gone, or (error -EBUSY) could not be ended: that is left to the next server. */
+typedef void remains_cleared(void *user, const char *directory, int error);
+
+/* Begin to clear up. Returns 0, and cleared is called later, or -ENOMEM. */
+int remains_add(struct removals *t, const char *directory, remains_cleared *cleared, void *user);
+
+/* Whether that goes on. */
+bool remains_has(const struct removals *t, const char *directory);
+
+/* Forget them all. */
+void remains_close(struct removals *t);

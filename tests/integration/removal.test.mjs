@@ -1,0 +1,254 @@
+// Sessions and processes whose holder is stopped, traced or gone: they end all the same, completely and in time.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { assertError } from './lib/api.mjs';
+import { allPids, cmdline, isAlive, kill, parentOf, processesNaming, status } from './lib/proc.mjs';
+import { scenario } from './lib/server.mjs';
+import { until, within } from './lib/until.mjs';
+
+const isOurs = (text) => (pid) => isAlive(pid) && cmdline(pid).includes(text);
+const stop = async (pid) => {
+	kill(pid, 'SIGSTOP');
+	await until('stop', () => /^T/.test(status(pid).State));
+};
+
+// Who ignores SIGHUP, whoever its parent, without an environment, a terminal, its group or its kernel session.
+async function startStubborn(server, id, mark) {
+	const script = path.join(server.home, `${mark}.pl`);
+	writeFileSync(script, "use POSIX; $SIG{$_} = 'IGNORE' for qw(HUP INT TERM QUIT CONT); sleep 1 while 1;\n");
+	const commands = [
+		`perl ${script} 1 &`,
+		`setsid perl ${script} 2 &`,
+		`(setsid perl ${script} 3 </dev/null >/dev/null 2>&1 &)`,
+		`env -i setsid -f perl ${script} 4 </dev/null >/dev/null 2>&1`,
+		`(trap "" HUP; setsid sh -c 'perl ${script} 5 & perl ${script} 6 & wait' & )`,
+	];
+	for (const command of commands) await server.run(id, `${command}${command.endsWith('&') ? '' : ';'} true`);
+	return until('the stubborn', () => {
+		const found = allPids().filter(isOurs(script)).filter((pid) => /^perl/.test(cmdline(pid)));
+		return found.length === 6 && found;
+	});
+}
+
+const nothingLeft = (server) => until(() => `end of ${processesNaming(server.root).map(cmdline)}`,
+	() => processesNaming(server.root).length === (server.child ? 1 : 0));
+
+scenario('a session whose holder is stopped is deleted, with its whole tree', async (server) => {
+	const { pid } = await server.session({ id: 's' });
+	const tree = await startStubborn(server, 's', 'stopped');
+	const holder = parentOf(pid);
+	await stop(holder);
+	await server.api.delete('s');
+	assert.deepEqual(tree.filter(isAlive), []);
+	assert.ok(!isAlive(pid));
+	await nothingLeft(server);
+});
+
+scenario('so is one whose holder is stopped whenever it goes on', async (server) => {
+	const { pid } = await server.session({ id: 's' });
+	const tree = await startStubborn(server, 's', 'again');
+	const holder = parentOf(pid);
+	await stop(holder);
+	const deleted = server.api.delete('s');
+	const guard = setInterval(() => kill(holder, 'SIGSTOP'), 1);
+	try {
+		await deleted;
+		assert.deepEqual([...tree, pid].filter(isAlive), []);
+		await until('end of the holder', () => !isAlive(holder));
+	} finally {
+		clearInterval(guard);
+	}
+	await nothingLeft(server);
+});
+
+scenario('what outlives a killed holder does not outlive the session', async (server) => {
+	const { pid } = await server.session({ id: 's' });
+	const other = await server.session({ id: 'other' });
+	const tree = await startStubborn(server, 's', 'killed');
+	const others = await startStubborn(server, 'other', 'others');
+	kill(parentOf(pid));
+	const session = await until('end', async () => {
+		const each = await server.api.get('s');
+		return each.state === 'exited' && each;
+	});
+	assert.equal(session.exit.reason, 'holder_died');
+	assert.equal(tree.filter(isAlive).length, 6, 'the test needs some that outlive it');
+	await server.api.delete('s');
+	assert.deepEqual(tree.filter(isAlive), []);
+	assert.equal(others.filter(isAlive).length, 6, 'those of another session were killed');
+	assert.ok(isAlive(other.pid));
+	await server.api.delete('other');
+	await nothingLeft(server);
+});
+
+scenario('nor does it when there was no server', async (server) => {
+	const { pid } = await server.session({ id: 's' });
+	const tree = await startStubborn(server, 's', 'nobody');
+	await server.kill('SIGKILL');
+	kill(parentOf(pid));
+	await until('end of the shell', () => !isAlive(pid));
+	assert.equal(tree.filter(isAlive).length, 6);
+	await server.start();
+	await until('end of what was left', () => tree.filter(isAlive).length === 0);
+	assert.deepEqual((await server.api.list()).data, []);
+	await nothingLeft(server);
+});
+
+scenario('a stopped holder keeps nobody else waiting at a restart, and is adopted when it goes on', async (server) => {
+	const { api } = server;
+	await server.session({ id: 'fine' });
+	const { pid } = await server.session({ id: 's' });
+	await server.run('s', 'echo before-$((40+2))');
+	const holder = parentOf(pid);
+	await stop(holder);
+	// More restarts than connections that a holder takes without accepting them.
+	for (let i = 0; i < 12; i++) {
+		await server.restart();
+		assert.equal((await api.get('fine')).state, 'running');
+		assert.equal((await api.get('s')).state, 'unresponsive');
+	}
+	for (const [method, where, body] of [
+		['POST', '/api/session/s/resize', { cols: 100, rows: 30 }],
+		['POST', '/api/session/s/signal', { signal: 'INT' }],
+		['POST', '/api/session/s/exec', { command: 'true' }],
+		['POST', '/api/session/s/input', { data: 'x' }],
+		['POST', '/api/session/open', { id: 's' }],
+		['POST', '/api/execute', { command: 'true', sessionId: 's' }],
+	]) {
+		assertError(await api.raw(method, where, body), 409, 'SESSION_UNRESPONSIVE', where);
+	}
+	for (const where of ['/api/session/s/screen', '/api/session/s/output']) {
+		assert.equal((await api.raw('GET', where)).status, 409, where);
+	}
+	kill(holder, 'SIGCONT');
+	await until('adoption', async () => (await api.get('s')).state === 'running');
+	assert.match(await api.text('s'), /before-42/);
+	assert.equal(await server.run('s', 'echo after-$((40+2))'), 'after-42\n');
+	assert.equal((await api.get('s')).pid, pid);
+});
+
+scenario('one that is not adopted can be deleted, and is by the next server if this one dies', async (server) => {
+	for (const id of ['a', 'b']) {
+		const { pid } = await server.session({ id });
+		const tree = await startStubborn(server, id, `late-${id}`);
+		const holder = parentOf(pid);
+		await stop(holder);
+		for (let i = 0; i < (id === 'a' ? 1 : 12); i++) await server.restart();
+		assert.equal((await server.api.get(id)).state, 'unresponsive');
+		if (id === 'a') {
+			await server.api.delete(id);
+		} else {
+			const guard = setInterval(() => kill(holder, 'SIGSTOP'), 1);
+			const lost = server.api.delete(id).catch(() => {});
+			await until('its being deleted', async () => (await server.api.list()).data.length === 0);
+			await server.restart();
+			await lost;
+			assert.deepEqual((await server.api.list()).data, []);
+			await until('end', () => [...tree, pid, holder].filter(isAlive).length === 0);
+			clearInterval(guard);
+		}
+		assert.deepEqual([...tree, pid].filter(isAlive), []);
+	}
+	await nothingLeft(server);
+});
+
+scenario('requests to a running session whose holder stops are answered', async (server) => {
+	const { api } = server;
+	const { pid } = await server.session({ id: 's' });
+	const holder = parentOf(pid);
+	await stop(holder);
+	// What was acknowledged is there when the holder goes on.
+	await api.resize('s', 100, 30);
+	let refused;
+	for (let i = 0; i < 2000 && !refused; i++) {
+		const answer = await api.raw('POST', '/api/session/s/signal', { signal: 'WINCH' });
+		if (answer.status !== 200) refused = answer;
+	}
+	assertError(refused, 409, 'SESSION_UNRESPONSIVE', 'as many as there are');
+	// A terminal shows what there was.
+	const client = await server.client({ sessionId: 's' }).connect();
+	client.terminate();
+	kill(holder, 'SIGCONT');
+	assert.equal(await server.run('s', 'echo on-$((40+2))'), 'on-42\n');
+	assert.equal(await server.run('s', 'stty size'), '30 100\n');
+});
+
+scenario('many at once, stopped and killed', { args: ['--max-sessions', '64'] }, async (server) => {
+	const pids = [];
+	for (let i = 0; i < 24; i++) pids.push((await server.session({ id: `m${i}` })).pid);
+	const trees = await startStubborn(server, 'm0', 'many');
+	const holders = pids.map(parentOf);
+	for (const [i, holder] of holders.entries()) {
+		if (i % 3 === 0) await stop(holder);
+		else if (i % 3 === 1) kill(holder);
+	}
+	await Promise.all(pids.map((_, i) => server.api.delete(`m${i}`)));
+	assert.deepEqual([...trees, ...pids].filter(isAlive), []);
+	await nothingLeft(server);
+});
+
+scenario('--kill-sessions-on-exit ends them too', { args: ['--kill-sessions-on-exit'], mayHaveDied: true }, async (server) => {
+	const { pid } = await server.session({ id: 's' });
+	const tree = await startStubborn(server, 's', 'exit');
+	const { processId } = await server.api.call('POST', '/api/process/start', { command: 'trap "" TERM HUP; sleep 1000; sleep 1000' });
+	const running = await until('process', async () => {
+		const { process: each } = await server.api.call('GET', `/api/process/${processId}`);
+		return each.pid > 0 && each;
+	});
+	for (const each of [pid, parentOf(running.pid)]) await stop(parentOf(each));
+	const holders = [parentOf(pid), parentOf(parentOf(running.pid))];
+	const guard = setInterval(() => holders.forEach((each) => kill(each, 'SIGSTOP')), 1);
+	try {
+		await within('end', server.kill('SIGTERM'), 20_000);
+	} finally {
+		clearInterval(guard);
+	}
+	assert.deepEqual([...tree, pid, running.pid, ...holders].filter(isAlive), []);
+	await nothingLeft(server);
+});
+
+// A process that ignores what can be ignored, with a child in a kernel session of its own.
+async function startProcess(server, processId) {
+	const script = path.join(server.home, `${processId}.pl`);
+	writeFileSync(script, "use POSIX; $SIG{$_} = 'IGNORE' for qw(HUP INT TERM); fork or POSIX::setsid(); sleep 1 while 1;\n");
+	await server.api.call('POST', '/api/process/start', { command: `exec perl ${script}`, processId });
+	const pids = await until('both', () => {
+		const found = allPids().filter(isOurs(script)).filter((pid) => /^perl/.test(cmdline(pid)));
+		return found.length === 2 && found;
+	});
+	const watch = parentOf(Math.min(...pids));
+	return { pids, holder: parentOf(watch) };
+}
+
+scenario('processes whose holder is stopped or killed are killed and removed', async (server) => {
+	const { api } = server;
+	const remove = (id) => api.call('DELETE', `/api/process/${id}?remove=true&graceMs=0`);
+	for (const [id, how] of [['p1', 'stop'], ['p2', 'always'], ['p3', 'kill'], ['p4', 'restart'], ['p5', 'nobody']]) {
+		const { pids, holder } = await startProcess(server, id);
+		assert.match(cmdline(holder), /ringside-holder/);
+		let guard;
+		if (how === 'kill') kill(holder);
+		else if (how !== 'nobody') await stop(holder);
+		if (how === 'always') guard = setInterval(() => kill(holder, 'SIGSTOP'), 1);
+		if (how === 'restart') await server.restart();
+		if (how === 'nobody') {
+			await server.kill();
+			kill(holder);
+			await server.start();
+			await until('end', () => !pids.some(isAlive));
+		} else {
+			await remove(id);
+		}
+		assert.deepEqual(pids.filter(isAlive), [], how);
+		await until('end of the holder', () => !isAlive(holder));
+		clearInterval(guard);
+		assertError(await api.raw('GET', `/api/process/${id}`), 404, 'PROCESS_NOT_FOUND');
+	}
+	const { pids, holder } = await startProcess(server, 'killed');
+	await stop(holder);
+	await api.call('DELETE', '/api/process/killed?graceMs=0');
+	assert.deepEqual(pids.filter(isAlive), []);
+	await remove('killed');
+	await nothingLeft(server);
+});

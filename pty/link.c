@@ -569,6 +569,7 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 {
 	assert(!l->closing);
 	l->closing = true;
+	l->state = LINK_LOST; /* nothing is mapped any more: no request, no hold */
 	l->close_cb = close_cb;
 	unwatch(&l->report, &l->report_open, &l->report_fd);
 	unwatch(&l->socket, &l->socket_open, &l->socket_fd);

@@ -9,11 +9,25 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
 
 #define ARGUMENTS_MAX 4608u /* of the shell: "bash", "--rcfile", a path */
 #define LOOK_MS 60u         /* between two looks at who reads */
+
+/* Whether the holder's child has not become the shell yet. */
+static bool is_unborn(const struct link *link)
+{
+	char path[32];
+	struct stat shell, holder;
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)link->info.shell_pid);
+	if (stat(path, &shell) < 0)
+		return true;
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)link->info.holder_pid);
+	return stat(path, &holder) < 0 ||
+		(shell.st_ino == holder.st_ino && shell.st_dev == holder.st_dev);
+}
 
 /* What is done with `exec zsh` has other arguments, and `exec bash` as well. */
 bool exec_shell_is_ours(const struct executor *x)
@@ -30,9 +44,10 @@ bool exec_shell_is_ours(const struct executor *x)
 	const char *option = text + strlen(text) + 1, *end = text + n;
 	const char *file = option < end ? option + strlen(option) + 1 : end;
 	size_t length = file < end ? strlen(file) : 0, size = sizeof INTEGRATION_FILE;
-	return option < end && strcmp(option, "--rcfile") == 0 && length > size &&
+	bool given = option < end && strcmp(option, "--rcfile") == 0 && length > size &&
 		strcmp(file + length - size + 1, INTEGRATION_FILE) == 0 &&
 		strstr(file, x->session->directory);
+	return given || is_unborn(&x->session->link);
 }
 
 /* Whether it waits for a line at its prompt in the kernel's way, without readline: our key does nothing. */

@@ -147,7 +147,10 @@ static int prepare(struct plan *p)
 	int rc = open_sink(o, &p->out);
 	if (rc == 0)
 		rc = open_sink(o, &p->err);
-	if (rc == 0 && o->input) {
+	if (rc == 0 && o->input_fd > 0) {
+		p->input = fcntl(o->input_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+		rc = p->input < 0 ? -errno : 0;
+	} else if (rc == 0 && o->input) {
 		p->input = make_file("stdin", "", o->input, o->input_length);
 		rc = p->input < 0 ? p->input : 0;
 	}

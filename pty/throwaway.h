@@ -21,7 +21,8 @@ struct throwaway_options {
 	bool secret;           /* it must not be seen among a process's arguments */
 	const char *cwd;       /* absolute */
 	char *const *envp;
-	const void *input;   /* standard input, a file of its own; NULL: /dev/null */
+	int input_fd;        /* standard input, when it is above 0 */
+	const void *input;   /* or these bytes, a file of its own; NULL: /dev/null */
 	size_t input_length; /* bytes */
 	bool terminals;      /* stdout and stderr are terminals; otherwise pipes */
 	unsigned rows, cols; /* of the terminals */

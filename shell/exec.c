@@ -3,6 +3,7 @@
 #include "shell/clock.h"
 #include "shell/exec_internal.h"
 #include "shell/sessions.h"
+#include "shell/spool.h"
 #include "shell/wait.h"
 
 #include <errno.h>
@@ -195,11 +196,11 @@ static int store_input(struct exec *e, const struct exec_options *o)
 {
 	char name[RECORD_ID_MAX + 16];
 	const struct session *s = e->executor->session;
-	if (o->no_input && !o->input) {
+	if (o->no_input && !o->input && !o->spool) {
 		e->input = strdup("/dev/null");
 		return e->input ? 0 : -ENOMEM;
 	}
-	if (!o->input)
+	if (!o->input && !o->spool)
 		return 0;
 	snprintf(name, sizeof name, "input.%s", e->id);
 	char path[EXEC_PATH_MAX];
@@ -210,6 +211,11 @@ static int store_input(struct exec *e, const struct exec_options *o)
 	e->input = strdup(path);
 	if (!e->input)
 		return -ENOMEM;
+	if (o->spool) {
+		int moved = spool_move(s->table->config.runtime_dir, o->spool, s->link.dir_fd, name);
+		e->has_input = moved == 0;
+		return moved;
+	}
 	int fd = openat(s->link.dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;

@@ -87,6 +87,7 @@ struct exec_options {
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
 	bool no_input;     /* standard input is /dev/null */
+	const char *spool; /* or what was sent before, see shell/spool.h */
 	const void *input; /* or these bytes, or NULL: the terminal */
 	size_t input_length;
 	enum exec_streams streams;

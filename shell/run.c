@@ -6,6 +6,7 @@
 #include "shell/environment.h"
 #include "shell/run_internal.h"
 #include "shell/run_notes.h"
+#include "shell/spool.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -320,7 +321,14 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		environment_destroy(environment);
 		return -ENOMEM;
 	}
+	int spool = o->spool ? spool_take(all->config.dir, o->spool) : -1;
+	if (o->spool && spool < 0) {
+		environment_destroy(environment);
+		free(script);
+		return -ENXIO;
+	}
 	struct throwaway_options options = {
+		.input_fd = spool,
 		.bash = all->bash,
 		.command = script ? script : o->command,
 		.command_length = length,
@@ -335,6 +343,8 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		.nofile = all->config.nofile,
 	};
 	int rc = throwaway_start(&options, ret_child);
+	if (spool >= 0)
+		close(spool);
 	environment_destroy(environment);
 	free(script);
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {

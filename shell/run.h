@@ -45,7 +45,8 @@ struct run_options {
 	const char *cwd; /* absolute, must exist: checked before anything runs */
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
-	const void *input;   /* standard input; NULL: /dev/null */
+	const char *spool;   /* standard input that was sent before, see shell/spool.h */
+	const void *input;   /* or these bytes; NULL: /dev/null */
 	size_t input_length; /* bytes */
 	bool terminals;      /* stdout and stderr are raw PTYs of their own; otherwise pipes */
 	unsigned rows, cols; /* of the terminals */
@@ -100,7 +101,7 @@ void runs_close(struct runs *all);
 /*
  * Start one. Returns 0, or a negative errno and nothing has been started: -EINVAL (command or cwd),
  * -ENOENT, -ENOTDIR, -EACCES, -ENAMETOOLONG or -ELOOP (cwd), -EUSERS (RUNS_MAX at once), -E2BIG (an
- * environment that the system does not take), -ENOEXEC (there is no bash), or whatever the system lacks.
+ * environment that the system does not take), -ENXIO (no such spool), -ENOEXEC (there is no bash), or whatever the system lacks.
  */
 int run_start(struct runs *all, const struct run_options *options,
 	const struct run_callbacks *callbacks, void *user, struct run **ret_run);

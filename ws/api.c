@@ -166,6 +166,7 @@ static const struct handler handlers[] = {
 	[ROUTE_EXECUTE] = {NEED_OWNER, api_execute, NULL},
 	[ROUTE_EXECUTE_STREAM] = {NEED_OWNER, api_execute_stream, NULL},
 	[ROUTE_RUN] = {NEED_OWNER, api_run, NULL},
+	[ROUTE_STDIN] = {NEED_OWNER, api_stdin, NULL},
 	[ROUTE_PROCESS_START] = {NEED_OWNER, api_process_start, NULL},
 	[ROUTE_PROCESS_LIST] = {NEED_OWNER, api_process_list, NULL},
 	[ROUTE_PROCESS_KILL_ALL] = {NEED_OWNER, api_process_kill_all, NULL},

@@ -84,6 +84,7 @@ void api_session_stream(struct api *a, struct request *r, struct session *s);
 void api_execute(struct api *a, struct request *r);
 void api_execute_stream(struct api *a, struct request *r);
 void api_run(struct api *a, struct request *r);
+void api_stdin(struct api *a, struct request *r);
 /* The sessionless form of api_execute and api_execute_stream; body is borrowed. */
 void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream);
 void api_process_start(struct api *a, struct request *r);

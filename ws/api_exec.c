@@ -90,6 +90,10 @@ void api_exec_refuse(struct request *r, struct session *s, int rc)
 			    : "The shell of this session cannot run commands for programs: it is no bash, or older than this server",
 			json_pack("{s:s, s:s}", "sessionId", s->id, "shell", s->shell));
 		break;
+	case -ENOENT:
+		reply_invalid(
+			r, "stdinFrom", "There is no such input, or it was taken", "not_found");
+		break;
 	case -EACCES:
 		api_leased(r, s);
 		break;
@@ -127,8 +131,13 @@ static bool take_input(struct request *r, const json_t *body, struct asked *q)
 {
 	const json_t *text = json_object_get(body, "stdin");
 	const char *base64;
-	if (!api_text(r, body, "stdinBase64", &base64))
+	if (!api_text(r, body, "stdinBase64", &base64) ||
+		!api_text(r, body, "stdinFrom", &q->options.spool))
 		return false;
+	if (q->options.spool && (text || base64)) {
+		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
+		return false;
+	}
 	if (base64) {
 		q->options.input = q->decoded = base64_decode(base64, &q->options.input_length);
 		if (!q->decoded)

@@ -290,6 +290,10 @@ static void reply_refusal(struct request *r, const struct run_options *o, int er
 		return;
 	}
 	switch (error) {
+	case -ENXIO:
+		reply_invalid(
+			r, "stdinFrom", "There is no such input, or it was taken", "not_found");
+		break;
 	case -E2BIG:
 		reply_invalid(r, "env", "The environment is too large for the system", "invalid");
 		break;
@@ -382,8 +386,12 @@ static bool take_input(struct request *r, const json_t *body, struct asked *aske
 	struct run_options *o = &asked->options;
 	const json_t *text = json_object_get(body, "stdin");
 	const char *base64;
-	if (!api_text(r, body, "stdinBase64", &base64))
+	if (!api_text(r, body, "stdinBase64", &base64) || !api_text(r, body, "stdinFrom", &o->spool))
 		return false;
+	if (o->spool && (text || base64)) {
+		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
+		return false;
+	}
 	if (json_is_null(text))
 		text = NULL;
 	if (text && (!json_is_string(text) || base64)) {

@@ -59,6 +59,7 @@ static const struct pattern patterns[] = {
 	{METHOD_POST, "/api/execute", ROUTE_EXECUTE},
 	{METHOD_POST, "/api/execute/stream", ROUTE_EXECUTE_STREAM},
 	{METHOD_POST, "/api/run", ROUTE_RUN},
+	{METHOD_POST, "/api/stdin", ROUTE_STDIN},
 	{METHOD_POST, "/api/process/start", ROUTE_PROCESS_START},
 	{METHOD_GET, "/api/process/list", ROUTE_PROCESS_LIST},
 	{METHOD_DELETE, "/api/process/kill-all", ROUTE_PROCESS_KILL_ALL},

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, readFileSync } from 'node:fs';
+import { createReadStream, createWriteStream, readdirSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import WebSocket from 'ws';
@@ -254,4 +254,32 @@ scenario('a reader that stops is told what it has lost, and stops nobody for lon
 	const lost = Number(/(\d+) bytes of its output are lost/.exec(stderr)[1]);
 	assert.ok(lost > 0 && sum.length < bytes.sum.length && sum.length + lost >= bytes.sum.length, `${lost} and ${sum.length}`);
 	assert.equal(await server.run('s', 'echo alive'), 'alive\n');
+});
+
+scenario('standard input', { args: small, timeout: 3 * timeout }, async (server) => {
+	await server.session({ id: 's' });
+	const { bytes } = await sources(server);
+	await flat(server, async () => {
+		for (const args of [['exec', '-i', '--pipes', 's', 'cat'], ['run', '-i', 'cat']]) {
+			const { code, sum, stderr } = await command(server, args, { input: createReadStream(bytes.name) });
+			assert.equal(stderr, '');
+			assert.equal(code, 0);
+			same(sum, bytes.sum, args.join(' '));
+		}
+	});
+	assert.deepEqual(readdirSync(path.join(server.dir, 'stdin')), [], 'nothing is left');
+	// Pieces: twice, with a hole, of nobody, and taken once.
+	const send = (fields) => server.api.raw('POST', '/api/stdin', fields);
+	const base64 = (text) => Buffer.from(text).toString('base64');
+	const { id } = (await send({ base64: base64('abc') })).json;
+	for (let i = 0; i < 2; i += 1) assert.equal((await send({ id, offset: 3, base64: base64('def') })).json.size, 6);
+	const hole = await send({ id, offset: 9, base64: base64('x') });
+	assert.deepEqual([hole.status, hole.json.context.size], [400, 6]);
+	for (const wrong of ['../meta.json', '0'.repeat(32), 'x', '']) assert.equal((await send({ id: wrong, base64: '' })).status, 400);
+	assert.equal((await send({ id, base64: '*' })).status, 400);
+	const run = (fields) => server.api.raw('POST', '/api/run', { command: 'cat', ...fields });
+	assert.equal((await run({ stdinFrom: id, stdin: 'x' })).status, 400);
+	assert.equal((await run({ stdinFrom: id })).json.stdout, 'abcdef');
+	assert.equal((await run({ stdinFrom: id })).status, 400);
+	await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/s/exec', { command: 'cat', stdinFrom: id });
 });

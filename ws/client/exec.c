@@ -151,7 +151,7 @@ static int take(struct line *l, struct job *j)
 	json_object_set_new(j->body, "yieldMs", json_integer(0));
 	if (!j->detach && !l->json)
 		json_object_set_new(j->body, "hold", json_true());
-	return j->input ? words_input(l, j->body) : 0;
+	return 0;
 }
 
 /* Patience: a server that was killed comes back, and its commands with it. */
@@ -418,6 +418,8 @@ static int run_exec(struct line *l)
 	int rc = take(l, &j);
 	if (rc == 0)
 		rc = connection_open(l);
+	if (rc == 0 && j.input)
+		rc = words_stream(l, j.body);
 	if (rc == 0) {
 		j.interrupt.interrupted = on_interrupted;
 		j.interrupt.user = &j;

@@ -93,7 +93,7 @@ static int take(struct line *l, struct job *j)
 	json_object_set_new(j->body, "command", json_string(command));
 	free(command);
 	add_surroundings(j);
-	return j->input ? words_input(l, j->body) : 0;
+	return 0;
 }
 
 /* The server ends what it runs for somebody who goes away. */
@@ -172,6 +172,8 @@ static int run_run(struct line *l)
 	int rc = take(l, &j);
 	if (rc == 0)
 		rc = connection_open(l);
+	if (rc == 0 && j.input)
+		rc = words_stream(l, j.body);
 	if (rc == 0) {
 		j.interrupt.interrupted = on_interrupted;
 		j.interrupt.user = &j;

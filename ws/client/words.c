@@ -1,6 +1,7 @@
 #include "ws/client/words.h"
 
 #include "ws/base64.h"
+#include "ws/client/call.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,25 +61,73 @@ char *words_command(struct line *l)
 	return text;
 }
 
+/* Read until there are `most` bytes, or it ends. Returns how many, or a negative errno. */
+static ssize_t read_input(char *bytes, size_t most)
+{
+	size_t length = 0;
+	while (length < most) {
+		ssize_t n = read(STDIN_FILENO, bytes + length, most - length);
+		if (n == 0)
+			break;
+		if (n > 0)
+			length += (size_t)n;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return (ssize_t)length;
+}
+
 int words_input(struct line *l, json_t *body)
 {
 	char *bytes = malloc(WORDS_INPUT_MAX + 1);
-	size_t length = 0;
-	ssize_t n = bytes ? 1 : -1;
-	while (n > 0 && length <= WORDS_INPUT_MAX) {
-		n = read(STDIN_FILENO, bytes + length, WORDS_INPUT_MAX + 1 - length);
-		if (n > 0)
-			length += (size_t)n;
-		else if (n < 0 && errno == EINTR)
-			n = 1;
-	}
+	ssize_t n = bytes ? read_input(bytes, WORDS_INPUT_MAX + 1) : -ENOMEM;
+	size_t length = n < 0 ? 0 : (size_t)n;
 	int rc = 0;
 	if (n < 0)
-		rc = line_fail(l, "standard input: %s", strerror(errno));
+		rc = line_fail(l, "standard input: %s", strerror((int)-n));
 	else if (length > WORDS_INPUT_MAX)
 		rc = line_fail(l, "standard input: more than %zu KiB", WORDS_INPUT_MAX >> 10);
 	else
 		json_object_set_new(body, "stdinBase64", base64_json(bytes, length));
+	free(bytes);
+	return rc;
+}
+
+/* Send a piece; id is the input's, "" before the first. Returns 0, or the status to end with. */
+static int send_piece(struct line *l, char id[64], uint64_t offset, const char *bytes, size_t length)
+{
+	struct answer a;
+	json_t *body = json_pack(
+		"{s:I, s:o}", "offset", (json_int_t)offset, "base64", base64_json(bytes, length));
+	if (body && id[0])
+		json_object_set_new(body, "id", json_string(id));
+	int rc = call_api(l, "POST", strdup("/api/stdin"), body, &a);
+	if (rc != 0)
+		return rc;
+	const char *made = json_string_value(json_object_get(a.json, "id"));
+	snprintf(id, 64, "%s", made ? made : "");
+	answer_finish(&a);
+	return 0;
+}
+
+int words_stream(struct line *l, json_t *body)
+{
+	char id[64] = "", *bytes = malloc(WORDS_INPUT_MAX);
+	uint64_t offset = 0;
+	int rc = 0;
+	ssize_t n = bytes ? read_input(bytes, WORDS_INPUT_MAX) : -ENOMEM;
+	bool whole = n >= 0 && (size_t)n < WORDS_INPUT_MAX;
+	if (whole)
+		json_object_set_new(body, "stdinBase64", base64_json(bytes, (size_t)n));
+	while (!whole && n > 0 && rc == 0) {
+		rc = send_piece(l, id, offset, bytes, (size_t)n);
+		offset += (uint64_t)n;
+		n = rc == 0 ? read_input(bytes, WORDS_INPUT_MAX) : 0;
+	}
+	if (n < 0)
+		rc = line_fail(l, "standard input: %s", strerror((int)-n));
+	if (!whole && rc == 0)
+		json_object_set_new(body, "stdinFrom", json_string(id));
 	free(bytes);
 	return rc;
 }

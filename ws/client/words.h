@@ -13,3 +13,9 @@ char *words_command(struct line *l);
 
 /* Standard input, read to its end, into the field stdinBase64. Returns 0, or the status to end with. */
 int words_input(struct line *l, json_t *body);
+
+/*
+ * The same, however much it is: what a request's body cannot hold is sent before, in pieces, and named by stdinFrom. The
+ * server has been connected to.
+ */
+int words_stream(struct line *l, json_t *body);

@@ -1,0 +1,56 @@
+/* POST /api/stdin: standard input for a command, in pieces, before it is started. See shell/spool.h. */
+#include "shell/spool.h"
+#include "ws/api.h"
+#include "ws/base64.h"
+#include "ws/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void refuse(struct request *r, int error, uint64_t size)
+{
+	if (error == -ENOENT)
+		reply_invalid(r, "id", "There is no such input, or it was taken", "not_found");
+	else if (error == -ESPIPE)
+		reply_error(r, "VALIDATION_FAILED", "Something is missing before this piece",
+			json_pack("{s:I}", "size", (json_int_t)size));
+	else if (error == -EFBIG)
+		reply_error(r, "REQUEST_TOO_LARGE", "The input is too large",
+			json_pack("{s:I}", "limit", (json_int_t)SPOOL_MAX));
+	else if (error == -EUSERS)
+		reply_error(r, "LIMIT_REACHED", "Too many inputs wait for their commands",
+			json_pack("{s:i}", "limit", (int)SPOOLS_MAX));
+	else
+		reply_error(r, error_code_of(error), strerror(-error), NULL);
+}
+
+void api_stdin(struct api *a, struct request *r)
+{
+	const char *id = NULL, *base64 = NULL, *dir = a->sessions->config.runtime_dir;
+	char made[SPOOL_ID_SIZE];
+	uint64_t offset = 0, size = 0;
+	size_t length = 0;
+	unsigned char *bytes = NULL;
+	json_t *body = api_body(r);
+	if (!body || !api_text(r, body, "id", &id) || !api_text(r, body, "base64", &base64) ||
+		!api_number(r, body, "offset", 0, SPOOL_MAX, &offset))
+		goto out;
+	bytes = base64 ? base64_decode(base64, &length) : NULL;
+	if (!bytes) {
+		reply_invalid(r, "base64", "Must be base64", base64 ? "invalid" : "required");
+		goto out;
+	}
+	int rc = id ? 0 : spool_create(dir, made);
+	id = id ? id : made;
+	if (rc == 0)
+		rc = spool_add(dir, id, offset, bytes, length, &size);
+	if (rc < 0)
+		refuse(r, rc, size);
+	else
+		reply_success(r, json_pack("{s:s, s:I}", "id", id, "size", (json_int_t)size));
+out:
+	free(bytes);
+	json_decref(body);
+}

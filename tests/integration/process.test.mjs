@@ -261,7 +261,9 @@ processes('a stream that is not read holds nothing up and hears what it has miss
 	const missed = notices.reduce((sum, { lost }) => sum + lost, 0);
 	const got = Processes.joined(stream.events, 'stdout');
 	const whole = 22_888_896; // bytes of seq 1 3000000
-	assert.equal(got.length + got.split('\n').length - 1 + missed, whole + 3_000_000);
+	// Each LF stands for two bytes, but one whose CR was the last byte of what is missing.
+	const more = got.length + got.split('\n').length - 1 + missed - (whole + 3_000_000);
+	assert.ok(more >= 0 && more <= notices.length, `${more} bytes too many`);
 	assert.ok(server.child);
 });
 

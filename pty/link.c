@@ -522,7 +522,7 @@ static void on_hold_tick(uv_timer_t *timer)
 
 bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
 {
-	if (l->state != LINK_ATTACHED)
+	if (l->state != LINK_ATTACHED || l->closing)
 		return false;
 	uint64_t events = atomic_load(&l->control->events_tail);
 	/* The holder would wait for what it may have overwritten already. */
@@ -538,7 +538,7 @@ bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t positio
 void link_hold_moved(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
 {
 	hold_move(h, offset, position);
-	if (h->held && l->state == LINK_ATTACHED)
+	if (h->held && l->state == LINK_ATTACHED && !l->closing)
 		publish(l);
 }
 
@@ -546,7 +546,7 @@ void link_unhold(struct link *l, struct hold *h)
 {
 	bool held = h->held;
 	holds_remove(&l->holds, h);
-	if (held && l->state == LINK_ATTACHED)
+	if (held && l->state == LINK_ATTACHED && !l->closing)
 		publish(l);
 }
 

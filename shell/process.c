@@ -232,6 +232,8 @@ void process_consume(struct process *p)
 	bool followed = p->viewers != NULL;
 	size_t flood = (size_t)(head - p->tail);
 	process_tell(p);
+	if (!p->ring_open)
+		return; /* one of them has ended it */
 	p->tail = followed && head - p->tail > FOLLOWED_TURN ? p->tail + FOLLOWED_TURN : head;
 	if (p->holder_lost) {
 		p->tail = head;

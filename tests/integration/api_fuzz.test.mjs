@@ -108,6 +108,13 @@ async function refresh(server) {
 	await until('the shell', async () => (await api.get('s')).state === 'running');
 }
 
+/** Also in a shell at whose prompt nothing has been left. */
+async function assertAlive(server) {
+	await refresh(server);
+	await server.session({ id: 'after' });
+	assert.equal(await server.run('after', 'echo $((6*7))'), '42\n');
+}
+
 async function prepared(server) {
 	await server.session({ id: 's', cwd: server.cwd });
 	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo done' });
@@ -151,8 +158,7 @@ scenario('over HTTP', { args: limits, timeout: long ? 1_800_000 : 100_000, memor
 	}
 	console.log(`# ${count} requests: ${JSON.stringify(tally)}`);
 	assertNothing(wrong);
-	await refresh(server);
-	assert.equal(await server.run('s', 'echo $((6*7))'), '42\n');
+	await assertAlive(server);
 	if (!sanitized()) assert.ok(rssAnon(server.pid) - base < 24 << 20, `RssAnon grew from ${base} to ${rssAnon(server.pid)}`);
 });
 
@@ -191,8 +197,7 @@ scenario('over the control socket', { args: limits, timeout: long ? 1_800_000 : 
 	}
 	console.log(`# ${count} frames: ${JSON.stringify(tally)}`);
 	assertNothing(wrong);
-	await refresh(server);
-	assert.equal(await server.run('s', 'echo $((6*7))'), '42\n');
+	await assertAlive(server);
 });
 
 scenario('over MCP', { args: limits, timeout: long ? 1_800_000 : 100_000 }, async (server) => {
@@ -244,6 +249,5 @@ scenario('over MCP', { args: limits, timeout: long ? 1_800_000 : 100_000 }, asyn
 	}
 	console.log(`# messages: ${JSON.stringify(tally)}`);
 	assertNothing(wrong);
-	await refresh(server);
-	assert.equal(await server.run('s', 'echo $((6*7))'), '42\n');
+	await assertAlive(server);
 });

@@ -315,7 +315,7 @@ uint64_t exec_readable(const struct exec *e);
  */
 void exec_hold_ask(struct exec *e);
 void exec_hold(struct exec *e, struct hold *h, const struct outline *o);
-void exec_hold_moved(struct exec *e, struct hold *h, const struct outline *o);
+void exec_hold_moved(struct exec *e, struct hold *h, const struct outline_place *at);
 void exec_unhold(struct exec *e, struct hold *h, bool comes_again);
 
 /*

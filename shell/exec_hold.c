@@ -47,9 +47,9 @@ void exec_hold(struct exec *e, struct hold *h, const struct outline *o)
 	link_hold_moved(link, h, o->offset, o->position);
 }
 
-void exec_hold_moved(struct exec *e, struct hold *h, const struct outline *o)
+void exec_hold_moved(struct exec *e, struct hold *h, const struct outline_place *at)
 {
-	link_hold_moved(link_of(e), h, o->offset, o->position);
+	link_hold_moved(link_of(e), h, at->offset, at->position);
 }
 
 void exec_unhold(struct exec *e, struct hold *h, bool comes_again)

@@ -29,8 +29,10 @@ struct follower {
 	bool bytes; /* output as base64 */
 	struct outline outline;
 	struct hold hold; /* what it has not read yet */
-	uint64_t lost;    /* bytes that it has not got */
-	bool resumed;     /* it begins at `from` */
+	struct outline_place told,
+		telling; /* of the last cursors; what lies behind told may not have arrived */
+	uint64_t lost;   /* bytes that it has not got */
+	bool resumed;    /* it begins at `from` */
 	struct outline_place from;
 	bool outlined, start_told, end_told;
 	struct text_decoder decoders[EXEC_STREAMS];
@@ -161,29 +163,50 @@ static void outline(struct follower *f)
 	else
 		exec_outline(e, &f->outline);
 	exec_hold(e, &f->hold, &f->outline);
+	outline_place(&f->outline, &f->telling);
+	f->told = f->telling;
 }
 
-/* The last event of a step says where the reader may go on after it, if it is connected anew. */
-static void put_place(struct follower *f)
+/* Whether the reader can go on elsewhere when the connection breaks, or the server is killed. */
+static bool has_cursors(const struct follower *f)
 {
-	struct outline_place place;
+	return f->bytes && f->kind == EXEC_STREAM_NATIVE;
+}
+
+/*
+ * The last event of a step says where the reader may go on after it. All that lies behind the cursor before that one is
+ * held: the transport may still have the events since.
+ */
+static void put_place(struct follower *f, const struct outline_place *place)
+{
 	char cursor[64];
-	if (!f->items || !f->bytes || f->kind != EXEC_STREAM_NATIVE ||
-		!outline_place(&f->outline, &place))
+	if (!f->items && place->offset < f->telling.offset + STEP)
 		return;
-	snprintf(cursor, sizeof cursor, "%" PRIu64 ".%" PRIu64 ".%d", place.offset, place.position,
-		(int)place.source);
+	if (!f->items)
+		put(f, json_pack("{s:s}", "type", "cursor"));
+	if (!f->items)
+		return;
+	snprintf(cursor, sizeof cursor, "%" PRIu64 ".%" PRIu64 ".%d", place->offset,
+		place->position, (int)place->source);
 	json_object_set_new(f->items->prev->event, "cursor", json_string(cursor));
+	f->told = f->telling;
+	f->telling = *place;
 }
 
 /* Read some. Returns whether there is more to be read at once. */
 static bool read_some(struct follower *f)
 {
 	struct exec *e = f->exec;
+	struct outline_place place;
 	bool more = outline_read(&f->outline, &e->executor->session->link.ring, exec_readable(e),
 		STEP, &callbacks, f);
-	exec_hold_moved(e, &f->hold, &f->outline);
-	put_place(f);
+	bool whole = outline_place(&f->outline, &place);
+	if (!has_cursors(f))
+		exec_hold_moved(e, &f->hold, &place);
+	else if (whole)
+		put_place(f, &place);
+	if (has_cursors(f))
+		exec_hold_moved(e, &f->hold, &f->told);
 	return more;
 }
 

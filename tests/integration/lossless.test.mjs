@@ -283,3 +283,20 @@ scenario('standard input', { args: small, timeout: 3 * timeout }, async (server)
 	assert.equal((await run({ stdinFrom: id })).status, 400);
 	await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/s/exec', { command: 'cat', stdinFrom: id });
 });
+
+scenario('a server that is killed meanwhile', { args: small, timeout: 3 * timeout }, async (server) => {
+	await server.session({ id: 's' });
+	const { bytes, text } = await sources(server);
+	for (const [args, source] of [[['exec', '--pipes', 's', `cat ${bytes.name}`], bytes], [['exec', 's', `cat ${text.name}`], text]]) {
+		let come = 0;
+		const running = command(server, args, { started: (child) => child.stdout.on('data', (piece) => { come += piece.length; }) });
+		for (let kills = 1; kills <= 3; kills += 1) {
+			await until('some output', () => come > kills * MiB, { timeout });
+			await server.restart();
+		}
+		const { code, sum, stderr } = await running;
+		assert.equal(stderr, '');
+		assert.equal(code, 0, args.join(' '));
+		same(sum, source.sum, args.join(' '));
+	}
+});

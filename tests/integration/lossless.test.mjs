@@ -136,7 +136,7 @@ async function flat(server, body) {
 	return result;
 }
 
-const exec = (server, id, body) => server.api.call('POST', `/api/session/${id}/exec`, { yieldMs: 0, hold: true, ...body })
+const exec = (server, id, body) => server.api.call('POST', `/api/session/${id}/exec`, { yieldMs: 0, hold: true, queue: true, ...body })
 	.then(({ data }) => data.id);
 const streamOf = (server, id, name, query = 'format=base64') => events(server, 'GET', `/api/session/${id}/exec/${name}/stream?${query}`);
 

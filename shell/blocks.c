@@ -380,7 +380,7 @@ void blocks_record(struct blocks *b, const struct record *record, uint64_t time_
 		free(block->next->cwd);
 		block->next->cwd = strdup(b->cwd);
 	}
-	if (block == last_of(b) || !block->next->done)
+	if (!block->next || !block->next->done)
 		b->due_ms = 0;
 	settle(b, block, offset);
 }

@@ -64,6 +64,7 @@ bool remains_has(const struct removals *t, const char *directory)
 
 void remains_close(struct removals *t)
 {
-	while (t->remains)
-		forget(t->remains);
+	struct remains *m, *next;
+	DL_FOREACH_SAFE (t->remains, m, next)
+		forget(m);
 }

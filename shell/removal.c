@@ -154,6 +154,7 @@ static bool holder_is_gone(struct removal *r)
 
 static void forget(struct removal *r)
 {
+	assert(r->table);
 	DL_DELETE(r->table->list, r);
 	r->table = NULL;
 	if (r->holder_fd >= 0)

@@ -227,6 +227,8 @@ scenario('a terminal that was left in disorder, and input for the dead', async (
 	rmSync(path.join(server.cwd, 'gone'), { recursive: true });
 	await api.input('s', 'touch dead\r'.repeat(500));
 	await api.signal('s', 'KILL', 'shell');
+	// Up to then nothing is run there: it is another program that has the shell's place.
+	await until('another shell', async () => (await api.get('s')).shellRestarts === 1);
 	const e = await exec(server, 's', 'stty size; stty -a | grep -c -w -e icrnl; pwd; ls');
 	assert.deepEqual([e.exitCode, e.output], [0, `21 66\n1\n${server.cwd}\n`]);
 });

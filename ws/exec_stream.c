@@ -87,7 +87,7 @@ static void on_text(
 	struct follower *f = user;
 	enum exec_stream stream = exec_keeps(f->exec, source, offset, &bytes, &length);
 	if (stream != EXEC_STREAMS)
-		put_text(f, stream, bytes, length, false);
+		put_text(f, (int)stream, bytes, length, false);
 }
 
 static void on_lost(void *user, uint64_t bytes)

@@ -401,3 +401,23 @@ scenario('a WebSocket behind requests, and frames behind its handshake', async (
 	raw.terminate();
 	await idles(server);
 });
+
+scenario('connections by TLS count once', { args: ['--tls-cert', cert, '--tls-key', key, '--max-connections', '12'] }, async (server) => {
+	server.ca = ca;
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const pipes = [];
+	for (let at = 0; at < 10; at += 1) {
+		pipes.push(new Pipe(server, { secure: true }).send(ask(server, 'GET', '/healthz')));
+		assert.equal((await pipes.at(-1).take(1))[0].text, 'ok\n');
+	}
+	// They are limited all the same.
+	const more = Array.from({ length: 5 }, () => new Pipe(server, { secure: true }).send(ask(server, 'GET', '/healthz')));
+	await until('refusals', () => more.filter(({ closed }) => closed).length >= 3);
+	for (const each of [...pipes, ...more]) each.socket.destroy();
+	await until('room again', async () => {
+		const again = new Pipe(server, { secure: true }).send(ask(server, 'GET', '/healthz'));
+		await until('end or answer', () => again.closed || again.answers.length > 0);
+		again.socket.destroy();
+		return again.answers.length > 0;
+	});
+});

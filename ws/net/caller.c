@@ -32,6 +32,7 @@ struct callers {
 	struct server *server;
 	struct caller *all, *over; /* lists */
 	struct caller *ready;      /* list, by ready_next */
+	unsigned held;             /* of all, whose TLS libwebsockets does */
 	int epoll_fd;
 	uv_poll_t poll;
 	uv_idle_t idle;
@@ -39,7 +40,16 @@ struct callers {
 
 unsigned callers_count(const struct server *s)
 {
-	return (unsigned)s->options.metrics->callers;
+	return (unsigned)s->options.metrics->callers - s->callers->held;
+}
+
+void caller_hold(struct caller *c, struct lws *wsi)
+{
+	struct callers *t = c->server->callers;
+	t->held += wsi != NULL;
+	t->held -= c->wsi != NULL;
+	c->wsi = wsi;
+	c->ssl = NULL;
 }
 
 void caller_watch(struct caller *c, uint32_t events)
@@ -115,14 +125,12 @@ void caller_drop(struct caller *c)
 		close(c->fd);
 	}
 	c->fd = -1;
-	c->wsi = NULL;
-	c->ssl = NULL;
+	caller_hold(c, NULL);
 }
 
 void caller_lost(struct caller *c)
 {
-	c->wsi = NULL;
-	c->ssl = NULL;
+	caller_hold(c, NULL);
 	caller_unwatch(c);
 	c->fd = -1;
 	caller_drop(c);

@@ -54,6 +54,9 @@ void callers_close(struct server *s);
 /* The loop has turned, and libwebsockets has ended. */
 void callers_free(struct server *s);
 
+/* libwebsockets does the TLS of this one from now on; NULL: it does not any more. */
+void caller_hold(struct caller *c, struct lws *wsi);
+
 /* Connections that libwebsockets knows nothing of. */
 unsigned callers_count(const struct server *s);
 

@@ -51,7 +51,7 @@ void handover_handshake(struct caller *c)
 		caller_drop(c);
 		return;
 	}
-	c->wsi = wsi;
+	caller_hold(c, wsi);
 	c->fd = lws_get_socket_fd(wsi);
 }
 
@@ -62,8 +62,7 @@ static void give_away(struct caller *c, struct lws *wsi)
 	if (wsi)
 		lws_set_opaque_user_data(
 			wsi, (void *)(uintptr_t)&c->listener->arrival[c->arrival.owner]);
-	c->wsi = NULL;
-	c->ssl = NULL;
+	caller_hold(c, NULL);
 	c->fd = -1;
 	caller_retire(c);
 }

@@ -402,6 +402,19 @@ scenario('a WebSocket behind requests, and frames behind its handshake', async (
 	await idles(server);
 });
 
+scenario('what is no empty line, and the length of what is not sent', async (server) => {
+	const pipe = new Pipe(server).send(`\0\0${ask(server, 'GET', '/healthz')}`);
+	assert.equal((await pipe.take(1))[0].status, 400);
+	await pipe.end();
+	const page = await server.api.as(null).raw('GET', '/');
+	const etag = page.headers.get?.('etag') ?? page.headers.etag;
+	const same = new Pipe(server).send(ask(server, 'GET', '/', { headers: { 'If-None-Match': etag } }) + ask(server, 'GET', '/healthz'));
+	const [unchanged, healthy] = await same.take(2);
+	assert.equal(unchanged.status, 304);
+	assert.equal(unchanged.headers['content-length'], undefined);
+	assert.equal(healthy.text, 'ok\n');
+});
+
 scenario('connections by TLS count once', { args: ['--tls-cert', cert, '--tls-key', key, '--max-connections', '12'] }, async (server) => {
 	server.ca = ca;
 	server.api = new Api(() => server.base, { token: server.token, ca });

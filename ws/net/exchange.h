@@ -70,6 +70,8 @@ void exchange_kill(struct exchange *x);
 typedef bool (*exchange_add_header)(void *user, const char *name, const char *value);
 bool exchange_headers(const struct exchange *x, exchange_add_header add, void *user);
 int exchange_status(const struct exchange *x);
+/* Whether the answer has a Content-Length: of 204 there is none, of 304 it would be that of 200. */
+bool exchange_tells_length(const struct exchange *x);
 /* How long the answer's body is: 0 for HEAD. */
 size_t exchange_length(const struct exchange *x);
 

@@ -368,6 +368,12 @@ int exchange_status(const struct exchange *x)
 	return x->streaming ? 200 : x->request->reply.status;
 }
 
+bool exchange_tells_length(const struct exchange *x)
+{
+	int status = exchange_status(x);
+	return !x->streaming && status != 204 && status != 304;
+}
+
 size_t exchange_length(const struct exchange *x)
 {
 	return x->head_only ? 0 : x->request->reply.length;

@@ -93,13 +93,12 @@ static const char *reason(int status)
 static bool add_framing(struct exchange *x, struct place *p)
 {
 	char length[24];
-	int status = exchange_status(x);
 	snprintf(length, sizeof length, "%zu", x->request->reply.length);
 	if (x->streaming && x->http_1_0)
 		x->close_after = true;
 	else if (x->streaming && !add(p, "transfer-encoding", "chunked"))
 		return false;
-	if (!x->streaming && status != 204 && !add(p, "content-length", length))
+	if (exchange_tells_length(x) && !add(p, "content-length", length))
 		return false;
 	if (x->close_after)
 		return add(p, "connection", "close");
@@ -380,7 +379,8 @@ static bool take_head(struct caller *c)
 	struct http_head http;
 	char *text;
 	size_t skip = 0;
-	while (skip < c->in_length && skip < EMPTY_LINES_MAX && strchr("\r\n", c->in[skip]))
+	while (skip < c->in_length && skip < EMPTY_LINES_MAX &&
+		(c->in[skip] == '\r' || c->in[skip] == '\n'))
 		skip++;
 	size_t length = http_head_length(c->in + skip, c->in_length - skip);
 	if (length == 0)

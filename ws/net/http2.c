@@ -89,7 +89,7 @@ static bool send_head(struct exchange *x)
 	int status = exchange_status(x);
 	bool good = lws_add_http_header_status(x->wsi, (unsigned)status, &p.at, p.end) == 0 &&
 		exchange_headers(x, add, &p);
-	if (good && !x->streaming && status != 204)
+	if (good && exchange_tells_length(x))
 		good = lws_add_http_header_content_length(
 			       x->wsi, x->request->reply.length, &p.at, p.end) == 0;
 	if (!good || lws_finalize_write_http_header(x->wsi, buffer + LWS_PRE, &p.at, p.end))

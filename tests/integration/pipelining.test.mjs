@@ -314,7 +314,9 @@ scenario('the peer that leaves in the middle', async (server) => {
 	const texts = [rename(server, 'left') + rename(server, 'half', 5000).slice(0, 900), slow + rename(server, 'never'), anonymous(server, 'x').repeat(30),
 		ask(server, 'GET', '/api/session/s/stream') + slow, rename(server, 'x', 500_000).slice(0, 300_000), 'POST', ask(server, 'GET', '/healthz').repeat(50)];
 	for (let round = 0; round < 5; round += 1) {
-		const pipes = texts.flatMap((text) => [0, 1, 2].map((how) => {
+		// Who ends what it says, and waits, has not left.
+		const ways = (text) => (/\/api\/run|\/stream/.test(text) ? [0, 1] : [0, 1, 2]);
+		const pipes = texts.flatMap((text) => ways(text).map((how) => {
 			const pipe = new Pipe(server);
 			pipe.socket.write(text, () => setTimeout(() => (how === 0 ? pipe.socket.destroy() : how === 1 ? pipe.socket.resetAndDestroy() : pipe.socket.end()), round * 3));
 			return pipe;
@@ -402,6 +404,38 @@ scenario('a WebSocket behind requests, and frames behind its handshake', async (
 	await idles(server);
 });
 
+scenario('who has said all gets a late answer, and who has gone does not hold it', { start: false }, async (server) => {
+	const socketPath = path.join(server.root, 'half.sock');
+	server.options.listen = ['127.0.0.1:0', `unix:${socketPath}`];
+	await server.start();
+	await server.session({ id: 's' });
+	const run = (command, version) => ask(server, 'POST', '/api/run', { version, body: JSON.stringify({ command }) });
+	for (const how of [{}, { socketPath }]) {
+		for (const version of ['1.0', '1.1']) {
+			const half = new Pipe(server, how);
+			half.socket.allowHalfOpen = true;
+			half.socket.end(run('sleep 0.5; echo la""te', version));
+			assert.match((await half.take(1))[0].text, /late/, version);
+			await half.end();
+			// More of it behind one another, and a stream.
+			const more = new Pipe(server, how);
+			more.socket.allowHalfOpen = true;
+			more.socket.end(version === '1.0' ? ask(server, 'POST', '/api/execute/stream', { version, body: JSON.stringify({ command: 'sleep 0.5; echo str""eam' }) })
+				: run('sleep 0.3; echo fi""rst') + ask(server, 'POST', '/api/execute/stream', { body: JSON.stringify({ command: 'sleep 0.5; echo str""eam' }) }));
+			await more.end();
+			assert.match(more.answers.at(-1).text, /stream/, version);
+			assert.equal(more.answers.length, version === '1.0' ? 1 : 2);
+		}
+		// All that these start runs for minutes, unless its client is missed.
+		const gone = Array.from({ length: 5 }, () => new Pipe(server, how).send(run('sleep 300')));
+		await until('five runs', async () => (await server.api.raw('GET', '/metrics')).text.match(/^ringside_http1_connections (\d+)$/m)[1] >= 6);
+		await pause(200);
+		for (const each of gone) each.socket.destroy();
+		await until('end of their connections', async () => (await server.api.raw('GET', '/metrics')).text.match(/^ringside_http1_connections (\d+)$/m)[1] <= 2);
+	}
+	await idles(server);
+});
+
 scenario('what is no empty line, and the length of what is not sent', async (server) => {
 	const pipe = new Pipe(server).send(`\0\0${ask(server, 'GET', '/healthz')}`);
 	assert.equal((await pipe.take(1))[0].status, 400);
@@ -413,6 +447,49 @@ scenario('what is no empty line, and the length of what is not sent', async (ser
 	assert.equal(unchanged.status, 304);
 	assert.equal(unchanged.headers['content-length'], undefined);
 	assert.equal(healthy.text, 'ok\n');
+});
+
+scenario('a WebSocket by TLS whose handshake comes in small records', { args: ['--tls-cert', cert, '--tls-key', key, '--header-timeout', '2'] }, async (server) => {
+	server.ca = ca;
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	await server.session({ id: 's' });
+	const head = (target, extra = '') => `GET ${target} HTTP/1.1\r\nHost: ${server.host}\r\nCookie: a=${'x'.repeat(3000)}\r\n${extra}Authorization: Bearer ${server.token}\r\n`;
+	const upgrade = 'Upgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+	const typed = Buffer.from('echo re""cords\r');
+	const frame = Buffer.concat([Buffer.from([0x82, 0x80 | typed.length, 0, 0, 0, 0]), typed]);
+	const connect = async (fragment) => {
+		const pipe = { text: '', closed: false, socket: tls.connect({ port: server.port, host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] }) };
+		server.clients.add({ terminate: () => pipe.socket.destroy() });
+		pipe.socket.on('data', (data) => { pipe.text += data.toString('latin1'); });
+		pipe.socket.on('error', () => {});
+		pipe.socket.on('close', () => { pipe.closed = true; });
+		await until('connection', () => pipe.socket.authorized);
+		assert.ok(pipe.socket.setMaxSendFragment(fragment));
+		return pipe;
+	};
+	for (const fragment of [512, 1208, 3000]) {
+		// Behind a request, too.
+		const pipe = await connect(fragment);
+		pipe.socket.write(ask(server, 'GET', '/healthz'));
+		await until('answer', () => /ok\n$/.test(pipe.text));
+		const { offset } = await server.api.get('s');
+		pipe.socket.write(Buffer.concat([Buffer.from(head('/ws/pty?sessionId=s') + upgrade), frame]));
+		await until('the upgrade', () => /101 Switching/.test(pipe.text));
+		await server.outputMatches('s', /records\r\n/, offset);
+		pipe.socket.destroy();
+	}
+	// One that is none, one that is refused, and one that does not end.
+	const none = await connect(512);
+	none.socket.write(`${head('/ws')}\r\n`);
+	await until('end', () => none.closed);
+	assert.doesNotMatch(none.text, /HTTP\/1.1 [12]/);
+	const refused = await connect(512);
+	refused.socket.write(head('/ws', 'Origin: https://evil.example\r\n') + upgrade);
+	await until('refusal', () => /^HTTP\/1.1 403/.test(refused.text));
+	const half = await connect(512);
+	half.socket.write(head('/ws/pty?sessionId=s'));
+	await until('end of who says no more', () => half.closed, { timeout: 20_000 });
+	await idles(server);
 });
 
 scenario('connections by TLS count once', { args: ['--tls-cert', cert, '--tls-key', key, '--max-connections', '12'] }, async (server) => {

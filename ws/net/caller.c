@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 #define EVENTS_MAX 64
 #define LINGER_MS 2000u
 #define LINGER_MAX ((size_t)1 << 20) /* bytes read from who goes on sending */
+#define HALF_CLOSED_ASK_S 15
 #define IN_SIZE_MIN ((size_t)1024)
 
 struct callers {
@@ -279,6 +281,23 @@ static void on_first_bytes(struct caller *c)
 		handover_handshake(c);
 }
 
+/*
+ * The peer sends no more: it has gone, or waits for its answer only (nc -N). TCP does not tell which, but
+ * who has gone resets the connection when something is sent. Where nothing can be, the system asks: a
+ * minute after its end the peer's has forgotten it. A unix socket hangs up with the peer.
+ */
+static void half_closed(struct caller *c)
+{
+	int seconds = HALF_CLOSED_ASK_S;
+	c->at_end = true;
+	caller_watch(c, 0);
+	if (c->state == CALLER_OVER || c->arrival.unix_socket)
+		return;
+	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+	http1_probe(c);
+}
+
 static void on_event(struct caller *c, uint32_t events)
 {
 	switch (c->state) {
@@ -291,8 +310,10 @@ static void on_event(struct caller *c, uint32_t events)
 		return;
 	case CALLER_ANSWER:
 		/* Nobody is left to read it; who has said all may still read. */
-		if ((events & (EPOLLHUP | EPOLLERR)) || (c->watched & events & EPOLLRDHUP))
+		if (events & (EPOLLHUP | EPOLLERR))
 			caller_drop(c);
+		else if (c->watched & events & EPOLLRDHUP)
+			half_closed(c);
 		else
 			http1_turn(c);
 		return;

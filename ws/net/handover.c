@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <openssl/ssl.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -115,4 +116,33 @@ void handover_websocket(struct caller *c)
 	/* It closes the descriptor when it cannot take it. */
 	lws_adopt_socket_vhost_readbuf(vhost, fd, c->in, c->in_length);
 	s->adopting = NULL;
+}
+
+bool handover_is_wanted(const struct http_head *http)
+{
+	const char *upgrade = http_head_field(http, "upgrade");
+	return upgrade && strcasecmp(upgrade, "websocket") == 0 &&
+		strcmp(http->method, "GET") == 0 && http->minor > 0 &&
+		http_head_lists(http, "connection", "upgrade");
+}
+
+bool handover_is_sound(const struct http_head *http)
+{
+	const char *key = http_head_field(http, "sec-websocket-key");
+	const char *version = http_head_field(http, "sec-websocket-version");
+	return http_head_count(http, "upgrade") == 1 && key && strlen(key) == 24 &&
+		http_head_count(http, "sec-websocket-key") == 1 && version &&
+		strcmp(version, "13") == 0 && http_head_count(http, "host") <= 1 &&
+		!http_head_field(http, "content-length") &&
+		!http_head_field(http, "transfer-encoding") && !http->authority;
+}
+
+bool handover_is_begun(const char *bytes, size_t length)
+{
+	static const char *const starts[] = {"GET /ws/pty?", "GET /ws/pty ", "GET /ws ", "GET /ws?",
+		"GET /api/ws ", "GET /api/ws?"};
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (length > strlen(starts[i]) && memcmp(bytes, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
 }

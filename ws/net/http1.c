@@ -181,7 +181,7 @@ static void await(struct caller *c, const struct exchange *x, bool blocked)
 	if (blocked)
 		caller_watch(c, EPOLLOUT);
 	else
-		caller_watch(c, x->answered ? 0 : EPOLLRDHUP);
+		caller_watch(c, x->answered || c->at_end ? 0 : EPOLLRDHUP);
 }
 
 static void answer(struct caller *c, struct exchange *x)
@@ -242,6 +242,15 @@ static bool take_buffered(struct caller *c, struct exchange *x)
 	return !x->wants_body;
 }
 
+/* Wait for more of a body; the leave to send it may wait itself, for the peer to read an answer before. */
+static void await_body(struct caller *c)
+{
+	if (send_out(c) < 0)
+		caller_drop(c);
+	else
+		caller_watch(c, EPOLLIN | (c->out ? (uint32_t)EPOLLOUT : 0));
+}
+
 static void receive_body(struct caller *c)
 {
 	struct exchange *x = c->exchange;
@@ -256,7 +265,7 @@ static void receive_body(struct caller *c)
 			return;
 		}
 		if (n == 0) {
-			caller_watch(c, EPOLLIN);
+			await_body(c);
 			return;
 		}
 		got += (size_t)n;
@@ -270,37 +279,27 @@ static void receive_body(struct caller *c)
 		caller_wake(c);
 }
 
-/* Say that the body may come, to who waits for that (RFC 9110 10.1.1) and has not begun. */
-static bool say_continue(struct caller *c)
+static bool send_continue(struct caller *c)
 {
 	static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	if (c->in_length > 0)
-		return true;
 	return add_out(c, text, sizeof text - 1) && send_out(c) >= 0;
 }
 
-/*
- * Whether a request wants to become a WebSocket, in the form that RFC 6455 4.1 has. What asks for
- * another protocol is served as if it had not.
- */
-static bool is_upgrade(const struct http_head *http)
+void http1_probe(struct caller *c)
 {
-	const char *upgrade = http_head_field(http, "upgrade");
-	return upgrade && strcasecmp(upgrade, "websocket") == 0 &&
-		strcmp(http->method, "GET") == 0 && http->minor > 0 &&
-		http_head_lists(http, "connection", "upgrade");
+	struct exchange *x = c->exchange;
+	if (x->streaming) {
+		x->quiet = true;
+		caller_wake(c);
+	} else if (!x->answered && !x->http_1_0 && !send_continue(c)) {
+		caller_drop(c);
+	}
 }
 
-/* Whether libwebsockets will take it for one: its own answers to others are not ours. */
-static bool upgrade_is_sound(const struct http_head *http)
+/* Say that the body may come, to who waits for that (RFC 9110 10.1.1) and has not begun. */
+static bool say_continue(struct caller *c)
 {
-	const char *key = http_head_field(http, "sec-websocket-key");
-	const char *version = http_head_field(http, "sec-websocket-version");
-	return http_head_count(http, "upgrade") == 1 && key && strlen(key) == 24 &&
-		http_head_count(http, "sec-websocket-key") == 1 && version &&
-		strcmp(version, "13") == 0 && http_head_count(http, "host") <= 1 &&
-		!http_head_field(http, "content-length") &&
-		!http_head_field(http, "transfer-encoding") && !http->authority;
+	return c->in_length > 0 || send_continue(c);
 }
 
 static const char *code_of(int rc)
@@ -354,7 +353,7 @@ static bool target_is_sound(const struct http_head *http)
 /* in_one: the whole handshake is libwebsockets' to read. */
 static void upgrade(struct caller *c, const struct http_head *http, bool in_one)
 {
-	if (!upgrade_is_sound(http) || !target_is_sound(http))
+	if (!handover_is_sound(http) || !target_is_sound(http))
 		refuse(c, "VALIDATION_FAILED", "This is no proper handshake of a WebSocket");
 	else if (!in_one)
 		refuse(c, "VALIDATION_FAILED",
@@ -387,7 +386,7 @@ static bool take_head(struct caller *c)
 		return false;
 	int rc = parse(c->in + skip, length, &http, &text);
 	caller_consume(c, skip);
-	if (rc == 0 && is_upgrade(&http)) {
+	if (rc == 0 && handover_is_wanted(&http)) {
 		upgrade(c, &http, !c->wsi);
 	} else if (rc == 0) {
 		caller_consume(c, length);
@@ -411,12 +410,16 @@ static bool peek_upgrade(struct caller *c)
 	ERR_clear_error();
 	int n = SSL_peek(c->ssl, bytes, (int)HTTP_HEAD_MAX);
 	size_t length = n > 0 ? http_head_length(bytes, (size_t)n) : 0;
-	bool found = length > 0 && parse(bytes, length, &http, &text) == 0 && is_upgrade(&http);
+	bool found = length > 0 && parse(bytes, length, &http, &text) == 0 &&
+		handover_is_wanted(&http);
 	if (found)
 		upgrade(c, &http, true);
+	bool begun = n > 0 && length == 0 && handover_is_begun(bytes, (size_t)n);
+	if (begun)
+		handover_websocket(c);
 	free(text);
 	free(bytes);
-	return found;
+	return found || begun;
 }
 
 /* Read until a head is whole, or nothing is left. */

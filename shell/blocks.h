@@ -53,14 +53,18 @@ struct blocks {
 	unsigned count;
 	uint64_t prompt; /* offset of the last prompt, if has_prompt */
 	bool has_prompt;
-	char *cwd;  /* where the shell was at its last prompt; NULL: not known */
-	bool quiet; /* nothing is told: the past is read */
+	char *cwd;       /* where the shell was at its last prompt; NULL: not known */
+	bool quiet;      /* nothing is told: the past is read */
+	bool log_behind; /* something could not be written down: all of it is to be written anew */
 	uint64_t due_ms; /* loop time until which the record of the last one is waited for; 0: it is not */
 };
 
 /* Begin; what an earlier server and the ring have of them is found if it was adopted. */
 void blocks_open(struct blocks *b, struct session *s, bool adopted);
 void blocks_close(struct blocks *b);
+
+/* Write down what there was no room for; returns as exec_log_catch_up(). */
+bool blocks_log_catch_up(struct blocks *b, int *ret_error);
 
 /*
  * What the outline has met. now_ms: the wall clock, or 0 when it is about the past. typed: an exec has been typed, and

@@ -4,12 +4,10 @@
 #include "shell/sessions.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <utlist.h>
 
 #define LOG_NAME "blocks"
@@ -78,23 +76,28 @@ static int compact(struct blocks *b)
 {
 	char *text = NULL;
 	size_t length;
+	bool whole = true;
 	struct block *block;
 	FILE *f = open_memstream(&text, &length);
 	if (!f)
 		return -ENOMEM;
 	DL_FOREACH (b->list, block) {
-		json_t *root = block->done ? to_json(block) : NULL;
-		if (root && json_dumpf(root, f, JSON_COMPACT) == 0)
-			fputc('\n', f);
+		if (!block->stored)
+			continue;
+		json_t *root = to_json(block);
+		whole = root && json_dumpf(root, f, JSON_COMPACT) == 0 && fputc('\n', f) != EOF &&
+			whole;
 		json_decref(root);
 	}
-	int rc = fclose(f) == 0 ? file_save(b->session->link.dir_fd, LOG_NAME, text, length)
-				: -ENOMEM;
+	int rc = fclose(f) == 0 && whole ? file_save(b->session->link.dir_fd, LOG_NAME, text, length)
+					 : -ENOMEM;
+	if (rc == 0)
+		b->log_behind = false;
 	free(text);
 	return rc;
 }
 
-static int append(struct blocks *b, const struct block *block, off_t *ret_size)
+static int append(const struct blocks *b, const struct block *block, size_t *ret_size)
 {
 	json_t *root = to_json(block);
 	char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
@@ -103,27 +106,30 @@ static int append(struct blocks *b, const struct block *block, off_t *ret_size)
 		return -ENOMEM;
 	size_t length = strlen(text);
 	text[length++] = '\n'; /* in place of the NUL */
-	int fd = openat(b->session->link.dir_fd, LOG_NAME,
-		O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int rc = fd < 0 ? -errno : 0;
-	if (rc == 0 && write(fd, text, length) != (ssize_t)length)
-		rc = errno ? -errno : -EIO;
-	*ret_size = fd < 0 ? 0 : lseek(fd, 0, SEEK_CUR);
-	if (fd >= 0)
-		close(fd);
+	int rc = file_append(b->session->link.dir_fd, LOG_NAME, text, length, ret_size);
 	free(text);
 	return rc;
 }
 
 void blocks_log_append(struct blocks *b, struct block *block)
 {
-	off_t size;
+	size_t size;
 	block->stored = true;
 	int rc = append(b, block, &size);
-	if (rc == 0 && size > (off_t)LOG_MAX / 2)
+	if (rc < 0)
+		b->log_behind = true;
+	else if (b->log_behind || size > LOG_MAX / 2)
 		rc = compact(b);
 	if (rc < 0)
 		b->session->table->counters.blocks_not_kept++;
+}
+
+bool blocks_log_catch_up(struct blocks *b, int *ret_error)
+{
+	if (!b->log_behind)
+		return false;
+	*ret_error = compact(b);
+	return true;
 }
 
 void blocks_log_load(struct blocks *b)

@@ -365,9 +365,9 @@ int exec_start(struct session *s, const struct exec_options *o, struct exec_watc
 						: EXEC_UNMARKED_MS + 2 * EXEC_SETTLE_MS;
 	e->queue_until_ms = wait ? exec_now(x) + wait : 0;
 	e->number = ++x->numbers;
-	exec_log_asked(e);
 	DL_APPEND(x->queue, e);
 	x->queued++;
+	exec_log_asked(e);
 	*ret_exec = e;
 	if (w)
 		exec_watch(e, w);
@@ -481,8 +481,10 @@ static void forget_list(struct exec **list)
 void exec_close(struct executor *x)
 {
 	struct sessions *table = x->session ? x->session->table : NULL;
+	int rc;
 	if (!x->open)
 		return;
+	(void)exec_log_catch_up(x, &rc); /* the last chance */
 	x->open = false;
 	if (x->current)
 		exec_finish(x->current, EXEC_END_LOST);

@@ -210,6 +210,7 @@ struct executor {
 	uint64_t past_offset; /* what is before was printed under an earlier server: nobody knows when */
 	uint64_t numbers;   /* that have been given */
 	size_t log_compact; /* bytes that the log had when it was written anew */
+	bool log_behind;    /* something could not be written: all of it is to be written anew */
 	bool unanswered; /* something was typed that the shell may still take: nothing else is, until it gives a sign */
 	bool sign_asked; /* since the last prompt */
 	unsigned signs_due;
@@ -229,6 +230,12 @@ int exec_make_nonce(struct executor *x);
 
 /* Begin to follow: the session's history has been opened. adopted: by an earlier server. */
 void exec_open(struct executor *x, struct session *s, bool adopted);
+
+/*
+ * Write down what there was no room for. Returns whether there was something to do; *ret_error: 0, or a negative errno,
+ * and then it is to be tried again.
+ */
+bool exec_log_catch_up(struct executor *x, int *ret_error);
 
 /* The session is over: what has not ended will not, and all watchers lose it. */
 void exec_close(struct executor *x);

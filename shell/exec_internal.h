@@ -76,7 +76,8 @@ bool exec_was_not_started(const struct exec *e);
 
 /*
  * exec_log.c: one is written down when it has been asked for and when it is done. Where there is no room for that it
- * is run all the same, and counted: a full disk keeps nobody from making room.
+ * is run all the same, and counted: a full disk keeps nobody from making room. It is written down as soon as there is
+ * some, see exec_log_catch_up().
  */
 void exec_log_asked(struct exec *e);
 void exec_log_done(struct exec *e);

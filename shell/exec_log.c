@@ -128,8 +128,10 @@ static int compact(struct executor *x)
 		whole = put_line(f, common_json(e)) && whole;
 	int rc = fclose(f) == 0 && whole ? file_save(x->session->link.dir_fd, LOG_NAME, text, length)
 					 : -ENOMEM;
-	if (rc == 0)
+	if (rc == 0) {
 		x->log_compact = length;
+		x->log_behind = false;
+	}
 	free(text);
 	return rc;
 }
@@ -147,10 +149,20 @@ static void append(struct executor *x, json_t *root)
 		rc = file_append(x->session->link.dir_fd, LOG_NAME, text, length, &size);
 	}
 	free(text);
-	if (rc == 0 && size > LOG_COMPACT && size > 2 * x->log_compact)
+	if (rc < 0)
+		x->log_behind = true;
+	else if (x->log_behind || (size > LOG_COMPACT && size > 2 * x->log_compact))
 		rc = compact(x);
 	if (rc < 0)
 		x->session->table->counters.execs_not_kept++;
+}
+
+bool exec_log_catch_up(struct executor *x, int *ret_error)
+{
+	if (!x->open || !x->log_behind)
+		return false;
+	*ret_error = compact(x);
+	return true;
 }
 
 void exec_log_asked(struct exec *e)
@@ -339,16 +351,18 @@ static struct exec *load_typed(struct executor *x)
 /* Those that an earlier server has not brought to an end, but for the one that was typed last. */
 static void settle(struct executor *x, struct exec **asked, uint64_t typed)
 {
-	while (*asked) {
-		struct exec *e = *asked;
+	struct exec *first = *asked, *e;
+	while ((e = *asked)) {
 		DL_DELETE(*asked, e);
 		e->state = EXEC_DONE;
 		e->end = e->number > typed ? EXEC_END_NOT_STARTED : EXEC_END_UNKNOWN;
 		e->ended_ms = clock_wall_ms();
 		DL_APPEND(x->finished, e);
 		x->kept++;
-		exec_log_done(e);
 	}
+	/* Not before all are where compact() finds them. */
+	for (e = first; e; e = e->next)
+		exec_log_done(e);
 }
 
 /* Its output and its end are read again from where it was typed, as far as the ring goes. */

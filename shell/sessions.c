@@ -23,6 +23,7 @@
 #include <utlist.h>
 
 #define SWEEP_MS 1000u
+#define LOGS_A_SWEEP 16u /* that are written anew */
 #define CONTROL_SIZE \
 	((size_t)16 << 20) /* the page, and room for checkpoints that costs nothing untouched */
 
@@ -246,6 +247,31 @@ void sessions_end_all(struct sessions *s)
 		sessions_end(s, session, NULL);
 }
 
+static bool is_short(int error)
+{
+	return error == -ENOSPC || error == -EDQUOT || error == -EMFILE || error == -ENFILE ||
+		error == -ENOMEM;
+}
+
+/*
+ * What could not be written down may have room now. There is none for the others either when there is none for one;
+ * and no tick takes long.
+ */
+static void catch_up_logs(struct sessions *s)
+{
+	struct session *session, *next;
+	unsigned left = LOGS_A_SWEEP;
+	int rc = 0;
+	HASH_ITER (hh, s->table, session, next) {
+		if (exec_log_catch_up(&session->executor, &rc))
+			left--;
+		if (left > 0 && !is_short(rc) && blocks_log_catch_up(&session->blocks, &rc))
+			left--;
+		if (left == 0 || is_short(rc))
+			return;
+	}
+}
+
 static void on_sweep(uv_timer_t *timer)
 {
 	struct sessions *s = timer->data;
@@ -263,6 +289,7 @@ static void on_sweep(uv_timer_t *timer)
 			sessions_end(s, session, NULL);
 	}
 	sessions_look_again(s);
+	catch_up_logs(s);
 }
 
 /* Commands are looked at by time while there are any */

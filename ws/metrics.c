@@ -33,6 +33,15 @@ static void print_screens(FILE *f, const struct sessions *s)
 	print(f, "screen_bytes", "gauge", "Memory of all screens", memory);
 }
 
+/* Sessions of which something is still to be written down. */
+static unsigned behind(const struct sessions *s)
+{
+	unsigned count = 0;
+	for (const struct session *session = s->table; session; session = session->hh.next)
+		count += session->executor.log_behind || session->blocks.log_behind;
+	return count;
+}
+
 static unsigned held(const struct processes *t)
 {
 	unsigned count = 0;
@@ -113,7 +122,9 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "execs_total", "counter", "Commands in shells of sessions that are over",
 		c->execs_ended);
 	print(f, "execs_not_kept_total", "counter",
-		"Results of such commands that could not be written down", c->execs_not_kept);
+		"Times that such a command could not be written down", c->execs_not_kept);
+	print(f, "logs_behind", "gauge",
+		"Sessions with commands that are written down as soon as there is room", behind(s));
 	print(f, "input_refused_total", "counter", "Input refused because too much was waiting",
 		c->input_refused);
 	print(f, "queries_answered_total", "counter", "Terminal queries answered",

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { RawClient } from './lib/client.mjs';
+import { mounted } from './lib/mounted.mjs';
 import { Oracle } from './lib/oracle.mjs';
 import { descriptors, kill, parentOf } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
@@ -117,17 +117,6 @@ scenario('no descriptors, again and again', { prefix: ['prlimit', `--nofile=${mo
 	await oracle.end();
 	oracle.stop();
 });
-
-/** A file system of its own for this process, of so much; undefined where that cannot be. */
-function mounted(type, options) {
-	if (!root) return undefined;
-	const where = mkdtempSync(path.join(os.tmpdir(), 'rs-mount-'));
-	process.on('exit', () => {
-		spawnSync('umount', ['-l', where]);
-		rmSync(where, { recursive: true, force: true });
-	});
-	return spawnSync('mount', ['-t', type, '-o', options, 'ringside-test', where]).status === 0 ? where : undefined;
-}
 
 const disk = mounted('tmpfs', 'size=512k,mode=0700');
 

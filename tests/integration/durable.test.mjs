@@ -1,9 +1,12 @@
 // What was acknowledged is known afterwards, and what is said of it is true: servers, holders and shells that are
 // killed or stopped around commands.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { cli } from './lib/cli.mjs';
+import { mounted } from './lib/mounted.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -134,6 +137,59 @@ scenario('what was queued or had been typed is known after kill -9, and a key ru
 	await server.api.refused(409, 'KEY_IN_USE', 'POST', `/api/session/${id}/exec`, { command: 'other', key: 'key 7' });
 	const all = await list(server);
 	assert.equal(new Set(all.map((e) => e.id)).size, all.length);
+});
+
+/** What an exec says of itself once there was room again, before and after kill -9. */
+async function known(server, execs) {
+	const log = () => {
+		const root = path.join(server.dir, 'sessions');
+		return readdirSync(root).map((name) => path.join(root, name, 'execs')).filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8')).join('');
+	};
+	const blocks = (await server.api.call('GET', `/api/session/${id}/blocks`)).blocks.map(({ id: block }) => block);
+	await until('all of them in the log', () => execs.every((e) => log().split('\n').some((line) => line.includes(e.id) && line.includes('"end"'))));
+	await until('the metric', async () => /^ringside_logs_behind 0$/m.test((await server.api.raw('GET', '/metrics')).text));
+	await server.restart();
+	for (const e of execs) {
+		const now = await find(server, e);
+		assert.deepEqual([now.state, now.endedBy, now.exitCode, now.key], ['done', 'command', 3, e.key]);
+		assert.equal((await post(server, e.command, { key: e.key })).id, e.id);
+	}
+	assert.equal(lines(server, 'ran').length, execs.length);
+	assert.deepEqual((await server.api.call('GET', `/api/session/${id}/blocks`)).blocks.map(({ id: block }) => block), blocks);
+}
+
+scenario('what could not be written down for want of descriptors is, as soon as it can be', { timeout: 90_000 }, async (server) => {
+	await server.session({ id });
+	const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+	const limit = (number) => assert.equal(spawnSync('prlimit', ['--pid', String(server.pid), `--nofile=${number}:4096`]).status, 0);
+	const execs = [];
+	await server.api.raw('GET', '/api/ping', undefined, { agent });
+	limit(3); // no new ones; those that there are work on
+	for (let at = 0; at < 5; at += 1) {
+		const { status, json } = await server.api.raw('POST', `/api/session/${id}/exec`, { command: 'echo ran >>ran; (exit 3)', cwd: server.cwd, key: `k${at}`, queue: true }, { agent });
+		assert.equal(status, 200);
+		execs.push(json.data);
+	}
+	limit(4096);
+	agent.destroy();
+	await known(server, execs);
+});
+
+const disk = mounted('tmpfs', 'size=512k,mode=0700');
+
+scenario('what could not be written down on a full disk is, as soon as it can be', {
+	skip: disk ? false : 'a small file system cannot be mounted here', dir: disk, timeout: 90_000,
+}, async (server) => {
+	await server.session({ id });
+	await post(server, 'true', { cwd: server.cwd });
+	const filler = path.join(disk, 'filler');
+	assert.match(spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1k'], { encoding: 'utf8' }).stderr, /No space left/);
+	const execs = [];
+	const long = 'x'.repeat(3500); // more than fits behind what there is
+	for (let at = 0; at < 5; at += 1)
+		execs.push(await post(server, `: ${long}; echo ran >>'${server.cwd}/ran'; (exit 3)`, { key: `k${at}`, cwd: server.cwd }));
+	rmSync(filler);
+	await known(server, execs);
 });
 
 scenario('kill -9 between typing and taking', { timeout: 120_000 }, async (server) => {

@@ -16,11 +16,16 @@
 #include <unistd.h>
 
 #define SESSIONS 200
+#define MANY_SESSIONS 1000
 #define SCROLLED_SESSIONS 20 /* their rings are full */
 #define ROUNDS_MAX 101
 #define ANSWER ((size_t)4 << 20)
 #define FILL_BYTES (256u << 10)
 #define SCROLLED_LINES 250000u /* some 10 MiB */
+
+#define PROMPT_SCRIPT                                                           \
+	"#!/bin/sh\nexport TERM=xterm PS1='READY ' PROMPT_COMMAND= HISTFILE=\n" \
+	"exec bash --norc --noprofile -i\n"
 
 static char answer[ANSWER];
 
@@ -35,8 +40,8 @@ static unsigned count_running(const struct target *t)
 }
 
 struct times {
-	double empty[ROUNDS_MAX], answers[ROUNDS_MAX], running[ROUNDS_MAX],
-		screens[ROUNDS_MAX]; /* ms */
+	double empty[ROUNDS_MAX], answers[ROUNDS_MAX], running[ROUNDS_MAX], screens[ROUNDS_MAX],
+		cpu[ROUNDS_MAX]; /* ms; cpu: of the server, until running */
 };
 
 static double ms_since(uint64_t start)
@@ -57,23 +62,23 @@ static void look_at_all(const struct target *t, unsigned sessions, const char *t
 }
 
 /* Kill and start again. */
-static void restart(struct target *t, unsigned sessions, double *ret_answers_ms,
-	double *ret_running_ms, double *ret_screens_ms)
+static void restart(struct target *t, unsigned sessions, struct times *times, unsigned n)
 {
 	target_kill(t);
 	uint64_t start = stats_now_ns();
 	target_start(t);
 	if (target_http(t, "GET /healthz", NULL, answer, sizeof answer) != 200)
 		die(answer);
-	*ret_answers_ms = ms_since(start);
+	times->answers[n] = ms_since(start);
 	while (count_running(t) < sessions) {
 		errno = 0;
 		if (ms_since(start) > 20000)
 			die("sessions are missing");
 	}
-	*ret_running_ms = ms_since(start);
+	times->running[n] = ms_since(start);
+	times->cpu[n] = process_cpu(t->pid) * 1e3;
 	look_at_all(t, sessions, "READY");
-	*ret_screens_ms = ms_since(start);
+	times->screens[n] = ms_since(start);
 }
 
 static void print_case(const char *name, unsigned sessions, struct times *t, unsigned rounds,
@@ -84,24 +89,25 @@ static void print_case(const char *name, unsigned sessions, struct times *t, uns
 		ratio[i] = t->running[i] / t->empty[i];
 	double a = stats_median(t->answers, rounds), r = stats_median(t->running, rounds),
 	       worst = stats_quantile(t->running, rounds, 1), e = stats_median(t->empty, rounds),
-	       screens = stats_median(t->screens, rounds), times = stats_median(ratio, rounds);
-	printf("%-11s %8u %8.1f %8.1f %8.1f %8.1f %8.1f %7.1f\n", name, sessions, e, a, r, worst,
-		screens, times);
+	       screens = stats_median(t->screens, rounds), times = stats_median(ratio, rounds),
+	       cpu = stats_median(t->cpu, rounds);
+	printf("%-11s %8u %8.1f %8.1f %8.1f %8.1f %8.1f %7.1f %7.1f\n", name, sessions, e, a, r,
+		worst, screens, times, cpu);
 	fflush(stdout);
 	stats_add(line, a, "%s_answers_ms", name);
 	stats_add(line, r, "%s_running_ms", name);
 	stats_add(line, screens, "%s_screens_ms", name);
 	stats_add(line, times, "%s_ratio", name);
+	stats_add(line, cpu, "%s_cpu_ms", name);
 }
 
 /* All sessions run the same program; the table is for what they have written by then. */
 static void run_case(const char *name, const char *program, unsigned sessions,
 	const char *script_text, unsigned rounds, struct stats_line *line)
 {
-	static struct times times;
+	static struct times times, empty;
 	static struct target none, t;
 	char script[128], id[16];
-	double ignored;
 	target_open(&none, program, 4ul << 20);
 	target_open(&t, program, 4ul << 20);
 	target_script(&t, "shell", script_text, script);
@@ -111,8 +117,9 @@ static void run_case(const char *name, const char *program, unsigned sessions,
 	}
 	look_at_all(&t, sessions, "READY");
 	for (unsigned n = 0; n < rounds; n++) {
-		restart(&none, 0, &ignored, &times.empty[n], &ignored);
-		restart(&t, sessions, &times.answers[n], &times.running[n], &times.screens[n]);
+		restart(&none, 0, &empty, n);
+		times.empty[n] = empty.running[n];
+		restart(&t, sessions, &times, n);
 	}
 	print_case(name, sessions, &times, rounds, line);
 	target_close(&t);
@@ -127,12 +134,10 @@ int main(int argc, char **argv)
 	const char *program = target_arguments(argc, argv, &rounds);
 	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
 	printf("adopt: milliseconds from exec to an answer, until all sessions are running, and until a client has had the\n"
-	       "screen of each, one after the other; ratio of the second to an empty start\n"
-	       "history     sessions    empty  answers  running    worst  screens   ratio\n");
-	run_case("prompt", program, SESSIONS,
-		"#!/bin/sh\nexport TERM=xterm PS1='READY ' PROMPT_COMMAND= HISTFILE=\n"
-		"exec bash --norc --noprofile -i\n",
-		rounds, &line);
+	       "screen of each, one after the other; ratio of the second to an empty start; CPU time of the server by then\n"
+	       "history     sessions    empty  answers  running    worst  screens   ratio     cpu\n");
+	run_case("prompt", program, SESSIONS, PROMPT_SCRIPT, rounds, &line);
+	run_case("many", program, MANY_SESSIONS, PROMPT_SCRIPT, rounds, &line);
 	snprintf(text, sizeof text,
 		"#!/bin/sh\nhead -c %u /dev/zero | tr '\\0' x | fold -w 79\necho READY\nread end\n",
 		FILL_BYTES);

@@ -69,7 +69,8 @@ static _Noreturn void run_server(const struct target *t, int out)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	dup2(out, 1);
 	execl(t->program, t->program, "serve", "--listen", "127.0.0.1:0", "--runtime-dir", dir,
-		"--no-auth", "--kill-sessions-on-exit", "--ring-size", size, (char *)NULL);
+		"--no-auth", "--kill-sessions-on-exit", "--max-sessions", "4000", "--ring-size",
+		size, (char *)NULL);
 	_exit(127);
 }
 

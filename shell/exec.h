@@ -102,6 +102,16 @@ struct exec_options {
 
 struct exec;
 
+#define EXEC_PAGE_MS (UINT64_C(10) * 60 * 1000) /* between two requests of who reads page by page */
+#define EXEC_READER_SIZE 320u
+
+/* Who reads output page by page: what comes next is held for them until they ask for it. */
+struct exec_pager {
+	char reader[EXEC_READER_SIZE];
+	struct hold hold;
+	uint64_t lost; /* bytes of which they have been told that they are gone */
+};
+
 /* Someone who follows an exec; the memory is the follower's. No callback may take another watcher away. */
 struct exec_watcher {
 	struct exec_watcher *prev, *next;
@@ -164,8 +174,9 @@ struct exec {
 	uint64_t typed_until_ms; /* loop time up to which a Ctrl-C that was typed is looked after */
 	pid_t typed_group;       /* to whom it went; 0: to one that may have lost it */
 
-	bool hold_asked;  /* readers of all of it are expected */
-	struct hold hold; /* for the one who is to come */
+	bool hold_asked;          /* readers of all of it are expected */
+	struct hold hold;         /* for the one who is to come */
+	struct exec_pager *pager; /* owned; NULL: nobody reads it page by page */
 
 	size_t output_max;
 	bool collecting; /* the excerpts have all since the start */
@@ -324,6 +335,26 @@ void exec_hold_ask(struct exec *e);
 void exec_hold(struct exec *e, struct hold *h, const struct outline *o);
 void exec_hold_moved(struct exec *e, struct hold *h, const struct outline_place *at);
 void exec_unhold(struct exec *e, struct hold *h, bool comes_again);
+
+/*
+ * The place up to which those who wait for e are told its output: what they have not got lies behind it. A sequence
+ * that has come in part does.
+ */
+uint64_t exec_told(const struct exec *e);
+
+/*
+ * `reader` has got the output up to offset, and will ask for what follows: it is held for EXEC_PAGE_MS, over all their
+ * requests with the patience of one hold; until all of an output that is over has been read. One at a time: it is
+ * nothing where it is held for another. exec_page_wait(): they read without a cursor now, and want nothing held for that
+ * while. exec_page_lost(): they are told that bytes are gone, and go on at offset; returns all that they have
+ * been told of, with 0 bytes likewise.
+ */
+void exec_page(struct exec *e, const char *reader, uint64_t offset);
+void exec_page_wait(struct exec *e, const char *reader);
+uint64_t exec_page_lost(struct exec *e, const char *reader, uint64_t bytes, uint64_t offset);
+
+/* Those whose names begin so are gone. */
+void exec_page_leave(struct executor *x, const char *readers);
 
 /*
  * Whether a piece of text is of e's output: moves *bytes and *length to the part that is. Returns the stream, or

@@ -5,6 +5,10 @@
  */
 #include "shell/exec_internal.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
 #include <uv.h>
 
 static struct link *link_of(const struct exec *e)
@@ -17,16 +21,40 @@ static void expire(struct exec *e)
 	e->hold.expire_ms = exec_now(e->executor) + HOLD_CLAIM_MS;
 }
 
+/* Hold for the pager from offset on, with the patience that it has left. */
+static void hold_page(struct exec *e, uint64_t offset)
+{
+	struct hold *h = &e->pager->hold;
+	uint64_t patience = h->patience;
+	bool known = h->offset > 0;
+	if (h->held)
+		link_hold_moved(link_of(e), h, offset, UINT64_MAX);
+	else if (link_hold(link_of(e), h, offset, UINT64_MAX) && known)
+		h->patience = patience;
+	h->expire_ms = exec_now(e->executor) + EXEC_PAGE_MS;
+}
+
 void exec_hold_begin(struct exec *e)
 {
 	if (e->hold_asked && link_hold(link_of(e), &e->hold, e->typed_offset, e->typed_position))
 		expire(e);
+	if (e->pager && !e->pager->hold.held)
+		hold_page(e, e->typed_offset);
+}
+
+static void end_page(struct exec *e)
+{
+	if (e->pager && e->pager->hold.held)
+		link_unhold(link_of(e), &e->pager->hold);
 }
 
 void exec_hold_end(struct exec *e)
 {
 	if (e->hold.held)
 		link_unhold(link_of(e), &e->hold);
+	end_page(e);
+	free(e->pager);
+	e->pager = NULL;
 }
 
 void exec_hold_ask(struct exec *e)
@@ -60,4 +88,81 @@ void exec_unhold(struct exec *e, struct hold *h, bool comes_again)
 	} else {
 		link_unhold(link_of(e), h);
 	}
+}
+
+/* Page by page */
+
+static bool is_pager(const struct exec *e, const char *reader)
+{
+	return e->pager && strcmp(e->pager->reader, reader) == 0;
+}
+
+/* Let `reader` be the one, unless there is another. */
+static bool take_pager(struct exec *e, const char *reader)
+{
+	if (is_pager(e, reader))
+		return true;
+	if (e->pager && e->pager->hold.held)
+		return false;
+	struct exec_pager *p = calloc(1, sizeof *p);
+	if (!p)
+		return false;
+	if (e->pager) /* no second stall for another name */
+		p->hold = e->pager->hold;
+	free(e->pager);
+	e->pager = p;
+	snprintf(p->reader, sizeof p->reader, "%s", reader);
+	return true;
+}
+
+void exec_page(struct exec *e, const char *reader, uint64_t offset)
+{
+	bool over = e->state == EXEC_DONE && offset >= e->end_offset;
+	if (over && is_pager(e, reader))
+		end_page(e);
+	if (over || (e->state == EXEC_DONE && !e->pager) || !take_pager(e, reader))
+		return;
+	/* What they have read since earns patience, also when nothing was held any more. */
+	if (!e->pager->hold.held && e->pager->hold.offset > 0)
+		hold_move(&e->pager->hold, offset, UINT64_MAX);
+	if (e->state == EXEC_RUNNING || e->state == EXEC_DONE)
+		hold_page(e, offset);
+	else if (e->state == EXEC_STARTING)
+		hold_page(e, e->typed_offset);
+}
+
+void exec_page_wait(struct exec *e, const char *reader)
+{
+	if (!is_pager(e, reader))
+		return;
+	end_page(e);
+	e->pager->hold.offset = UINT64_MAX; /* what is printed meanwhile earns nothing */
+}
+
+uint64_t exec_page_lost(struct exec *e, const char *reader, uint64_t bytes, uint64_t offset)
+{
+	if (!is_pager(e, reader))
+		return bytes;
+	struct exec_pager *p = e->pager;
+	p->lost += bytes;
+	if (bytes > 0 && !p->hold.held && p->hold.offset < offset)
+		p->hold.offset = offset; /* which earns nothing */
+	return p->lost;
+}
+
+static void leave(struct exec *e, const char *readers)
+{
+	if (e->pager && strncmp(e->pager->reader, readers, strlen(readers)) == 0)
+		end_page(e);
+}
+
+void exec_page_leave(struct executor *x, const char *readers)
+{
+	struct exec *e;
+	DL_FOREACH (x->finished, e)
+		leave(e, readers);
+	DL_FOREACH (x->queue, e)
+		leave(e, readers);
+	if (x->current)
+		leave(x->current, readers);
 }

@@ -56,6 +56,12 @@ uint64_t exec_readable(const struct exec *e)
 	return e->state == EXEC_QUEUED ? 0 : e->executor->outline.offset;
 }
 
+uint64_t exec_told(const struct exec *e)
+{
+	const struct outline *o = &e->executor->outline;
+	return e->state == EXEC_DONE ? e->end_offset : o->offset - o->marks.length;
+}
+
 uint64_t exec_reread(struct exec *e, size_t limit, struct excerpt output[EXEC_STREAMS])
 {
 	struct outline outline;

@@ -296,22 +296,31 @@ static bool take_format(struct request *r, enum exec_format *ret_format)
 	return false;
 }
 
+static bool take_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
+{
+	const char *text = request_param(r, name);
+	*ret_number = 0;
+	if (!text || params_number(text, max, ret_number))
+		return true;
+	reply_invalid(r, name, "Must be a number, and not too large", "invalid");
+	return false;
+}
+
 void api_exec_show(struct api *a, struct request *r, struct session *s)
 {
 	enum exec_format format;
-	uint64_t limit = 0;
-	const char *text = request_param(r, "waitMs");
+	uint64_t limit, from, bytes;
 	struct exec *e = find(r, s);
-	if (!e || !take_format(r, &format))
+	if (!e || !take_format(r, &format) || !take_number(r, "waitMs", TIME_MAX_MS, &limit) ||
+		!take_number(r, "from", INT64_MAX, &from) ||
+		!take_number(r, "bytes", INT32_MAX, &bytes))
 		return;
-	if (text && !params_number(text, TIME_MAX_MS, &limit)) {
-		reply_invalid(r, "waitMs", "Must be a number of milliseconds", "invalid");
-		return;
-	}
 	exec_wait(r, e,
 		&(struct exec_wait_options){.loop = a->sessions->loop,
 			.limited = true,
 			.limit_ms = limit,
+			.from = from,
+			.bytes = bytes,
 			.done = on_waited,
 			.user = (void *)(uintptr_t)format});
 }

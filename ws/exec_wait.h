@@ -10,6 +10,8 @@ struct exec_wait_options {
 	uv_loop_t *loop;
 	bool limited; /* wait no longer than limit_ms */
 	uint64_t limit_ms;
+	/* Also no longer than until so many bytes (0: never mind) can be read from the offset `from` on. */
+	uint64_t from, bytes;
 	bool until_unkillable; /* also no longer than it is being cancelled */
 	/* Answer r; e is done, or the time is up. Once; not called when the exec is forgotten meanwhile. */
 	void (*done)(void *user, struct request *r, struct exec *e);

@@ -4,6 +4,7 @@
 #include "ws/api.h"
 #include "ws/base64.h"
 #include "ws/mcp_exchange.h"
+#include "ws/mcp_exec.h"
 #include "ws/mcp_headers.h"
 
 #include <stdio.h>
@@ -317,6 +318,7 @@ static void handle_delete(struct mcp *m, struct request *r)
 		mcp_refuse(r, 404, NULL, RPC_INVALID_REQUEST, "There is no such session", NULL);
 		return;
 	}
+	mcp_exec_leave(m->api, s->id);
 	mcp_sessions_end(&m->sessions, s);
 	mcp_reply_nothing(r, 204);
 }

@@ -368,6 +368,7 @@ void mcp_call_start(const struct mcp_call_options *o)
 	c->principal = *o->principal;
 	snprintf(c->peer, sizeof c->peer, "%s", o->peer);
 	snprintf(c->author, sizeof c->author, "%s", o->author);
+	snprintf(c->reader, sizeof c->reader, "%s|%s|%s", o->scope, o->principal->link, o->author);
 	c->tool = o->tool;
 	c->args = o->args;
 	c->done = o->done;

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "shell/exec.h"
 #include "ws/mcp_tools.h"
 #include "ws/request.h"
 
@@ -35,7 +36,8 @@ struct mcp_call {
 	struct api *api;
 	struct principal principal;
 	char peer[LIMITER_PEER_MAX];
-	char author[MCP_AUTHOR_SIZE]; /* name of the program that calls, or "" */
+	char author[MCP_AUTHOR_SIZE];  /* name of the program that calls, or "" */
+	char reader[EXEC_READER_SIZE]; /* who reads page by page, see exec_page() */
 	const struct mcp_tool *tool;
 	json_t *args;            /* owned */
 	struct request *request; /* under way: our reference */
@@ -61,7 +63,7 @@ struct mcp_call {
 struct mcp_call_options {
 	struct api *api;
 	const struct principal *principal;
-	const char *peer, *author;
+	const char *peer, *author, *scope; /* scope: of its ids, or "" */
 	const struct mcp_tool *tool;
 	json_t *args;           /* an object; taken */
 	struct mcp_call **slot; /* is the call while there is one, and then NULL */

@@ -292,6 +292,7 @@ static void call_tool(struct item *i, const struct rpc_message *m, const char *c
 		.principal = &x->request->principal,
 		.peer = x->request->peer,
 		.author = client,
+		.scope = x->scope,
 		.tool = tool,
 		.args = args ? json_incref(args) : json_object(),
 		.slot = &i->call,

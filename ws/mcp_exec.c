@@ -1,6 +1,7 @@
 /* The tools that run commands in sessions: exec, exec_read, exec_signal. */
 #include "ws/mcp_exec.h"
 
+#include "shell/sessions.h"
 #include "ws/api.h"
 #include "ws/mcp_text.h"
 #include "ws/text.h"
@@ -84,8 +85,35 @@ static json_t *describe(const struct mcp_call *c, const json_t *exec, json_t *st
 	return result;
 }
 
+/* The command, while it is known. */
+static struct exec *exec_of(const struct mcp_call *c)
+{
+	struct session *s = sessions_find(c->api->sessions, c->session);
+	return s ? exec_find(s, c->exec) : NULL;
+}
+
+/* They will go on at the cursor. Who may only look holds up nobody. */
+static void keep_rest(const struct mcp_call *c)
+{
+	struct exec *e = c->principal.role >= ROLE_DRIVER ? exec_of(c) : NULL;
+	if (e)
+		exec_page(e, c->reader, c->cursor);
+}
+
+void mcp_exec_leave(struct api *a, const char *scope)
+{
+	char readers[EXEC_READER_SIZE];
+	snprintf(readers, sizeof readers, "%s|", scope);
+	for (struct session *s = a->sessions->table; s; s = s->hh.next)
+		exec_page_leave(&s->executor, readers);
+}
+
 static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
 {
+	struct exec *e = mcp_exec_is_done(result) ? exec_of(c) : NULL;
+	uint64_t lost = e ? exec_page_lost(e, c->reader, 0, 0) : 0;
+	if (lost > 0)
+		json_object_set_new(result, "lost_in_all", json_integer((json_int_t)lost));
 	json_object_set_new(result, "truncated", json_boolean(omitted > 0));
 	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)omitted));
 	json_object_set_new(result, "cursor", json_integer((json_int_t)c->cursor));
@@ -107,7 +135,7 @@ static void add_outputs(
 	json_object_set(result, "lost_bytes", json_object_get(exec, "lost"));
 }
 
-/* A command that still runs: its output goes on at the session's head. */
+/* A command that still runs, and what the terminal does. */
 static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 {
 	json_t *result = c->kept;
@@ -115,7 +143,6 @@ static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	json_t *state = json_object_get(a->json, "state");
 	c->kept = NULL;
-	c->cursor = mcp_offset(state, "offset");
 	json_object_set_new(result, "terminal", mcp_snake(state));
 	finish_exec(c, result, mcp_offset(result, "omitted_bytes"));
 }
@@ -132,8 +159,11 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 	snprintf(c->exec, sizeof c->exec, "%s", id ? id : "");
 	json_t *result = describe(c, exec, json_object_get(a->json, "state"));
 	add_outputs(c, result, exec, &omitted);
-	if (mcp_exec_is_done(exec)) {
-		c->cursor = mcp_offset(json_object_get(exec, "range"), "end");
+	const struct exec *e = exec_of(c);
+	bool done = mcp_exec_is_done(exec) || !e;
+	c->cursor = done ? mcp_offset(json_object_get(exec, "range"), "end") : exec_told(e);
+	keep_rest(c);
+	if (done) {
 		finish_exec(c, result, omitted);
 		return;
 	}
@@ -218,18 +248,6 @@ void mcp_ask_output(struct mcp_call *c, mcp_step next, uint64_t to)
 	mcp_ask(c, next, METHOD_GET, mcp_path(path, c, "/output"), NULL, params);
 }
 
-/* Output is asked for that is not in the ring any more: go on with what is. Returns whether it is so. */
-static bool skip_lost(struct mcp_call *c, const struct mcp_answer *a, mcp_step again, uint64_t to)
-{
-	uint64_t oldest = mcp_offset(json_object_get(a->json, "context"), "oldest");
-	if (a->status != 416 || oldest <= c->cursor || (to > 0 && to < oldest))
-		return false;
-	json_object_set_new(c->kept, "lost_bytes", json_integer((json_int_t)(oldest - c->cursor)));
-	c->cursor = oldest;
-	mcp_ask_output(c, again, to);
-	return true;
-}
-
 /* How far a page of output from the cursor on may go. */
 static uint64_t page_end(const struct mcp_call *c)
 {
@@ -237,24 +255,68 @@ static uint64_t page_end(const struct mcp_call *c)
 	return end > 0 && end < page ? end : page;
 }
 
+/* The page is there: left bytes are behind it. text is taken. */
+static void finish_page(struct mcp_call *c, char *text, uint64_t left)
+{
+	json_t *result = c->kept;
+	c->kept = NULL;
+	set_text(result, "output", text);
+	json_object_del(result, "end");
+	keep_rest(c);
+	finish_exec(c, result, left);
+}
+
+static void on_page(struct mcp_call *c, const struct mcp_answer *a);
+
+static void ask_page(struct mcp_call *c)
+{
+	uint64_t end = mcp_offset(c->kept, "end");
+	if (end > 0 && c->cursor >= end)
+		finish_page(c, strdup(""), 0);
+	else
+		mcp_ask_output(c, on_page, page_end(c));
+}
+
+/* Output is asked for that is not in the ring any more: go on with what is. Returns whether it is so. */
+static bool skip_lost(struct mcp_call *c, const struct mcp_answer *a)
+{
+	uint64_t oldest = mcp_offset(json_object_get(a->json, "context"), "oldest");
+	uint64_t end = mcp_offset(c->kept, "end"), to = end > 0 && end < oldest ? end : oldest;
+	struct exec *e = exec_of(c);
+	if (a->status != 416 || to <= c->cursor)
+		return false;
+	uint64_t lost = to - c->cursor;
+	c->cursor = to;
+	if (e)
+		exec_page_lost(e, c->reader, lost, to);
+	lost += mcp_offset(c->kept, "lost_bytes");
+	json_object_set_new(c->kept, "lost_bytes", json_integer((json_int_t)lost));
+	ask_page(c);
+	return true;
+}
+
+/* Without what comes with the next page: a character that is not complete, or a CR whose LF is there. */
+static size_t whole(const char *bytes, size_t length)
+{
+	size_t n = length - text_incomplete(bytes, length);
+	n -= n > 1 && bytes[n - 1] == '\r';
+	return n > 0 ? n : length;
+}
+
 static void on_page(struct mcp_call *c, const struct mcp_answer *a)
 {
 	size_t length = a->length;
-	if (skip_lost(c, a, on_page, page_end(c)) || !mcp_succeeded(c, a))
+	if (skip_lost(c, a) || !mcp_succeeded(c, a))
 		return;
-	json_t *result = c->kept;
 	uint64_t head = mcp_answer_number(a, "Ringside-Head"),
 		 to = mcp_answer_number(a, "Ringside-To");
-	uint64_t end = mcp_offset(result, "end");
+	uint64_t end = mcp_offset(c->kept, "end");
 	end = end > 0 ? end : head;
-	/* A character that is not complete comes with the next page. */
-	if (to < end || !mcp_exec_is_done(result))
-		length -= text_incomplete(a->body, length);
+	if (to < end || !mcp_exec_is_done(c->kept))
+		length = whole(a->body, length);
 	c->cursor += length;
-	set_text(result, "output", mcp_plain(a->body, length, &length));
-	json_object_del(result, "end");
-	c->kept = NULL;
-	finish_exec(c, result, end > c->cursor ? end - c->cursor : 0);
+	char *text = mcp_plain(a->body, length, &length);
+	finish_page(c, text, end > c->cursor ? end - c->cursor : 0);
 }
 
 /* Only what came after the cursor, page by page. */
@@ -281,18 +343,25 @@ static void on_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	}
 	json_object_set_new(c->kept, "end", json_integer((json_int_t)end));
-	mcp_ask_output(c, on_page, page_end(c));
+	ask_page(c);
 }
 
 void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 16], wait[24];
+	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 16], wait[24], from[24], bytes[24];
 	(void)a;
 	if (!take_exec(c))
 		return;
+	bool pages = json_object_get(c->args, "cursor") != NULL;
+	struct exec *e = pages ? NULL : exec_of(c);
+	if (e)
+		exec_page_wait(e, c->reader);
 	snprintf(rest, sizeof rest, "/exec/%s", c->exec);
 	snprintf(wait, sizeof wait, "%lld", (long long)mcp_number_arg(c, "wait_ms", 0));
-	const char *const params[] = {"waitMs", wait, "format", "raw", NULL};
+	snprintf(from, sizeof from, "%lld", (long long)mcp_number_arg(c, "cursor", 0));
+	snprintf(bytes, sizeof bytes, "%zu", pages ? mcp_output_max(c) : 0);
+	const char *const params[] = {
+		"waitMs", wait, "format", "raw", "from", from, "bytes", bytes, NULL};
 	mcp_ask(c, on_exec_read, METHOD_GET, mcp_path(path, c, rest), NULL, params);
 }
 

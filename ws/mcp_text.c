@@ -268,6 +268,9 @@ char *mcp_exec_text(json_t *exec)
 	if (number_of(exec, "lost_bytes") > 0)
 		count(&w, "", number_of(exec, "lost_bytes"),
 			" bytes of output are no longer there\n");
+	if (number_of(exec, "lost_in_all") > 0)
+		count(&w, "The output was not read in time: ", number_of(exec, "lost_in_all"),
+			" bytes of it were lost in all\n");
 	say(&w, "", text_of(exec, "output"), "");
 	say(&w, "--- stdout\n", text_of(exec, "stdout"), "");
 	say(&w, "\n--- stderr\n", text_of(exec, "stderr"), "");

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, readdirSync } from 'node:fs';
+import { createReadStream, createWriteStream, readdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import WebSocket from 'ws';
@@ -13,7 +13,8 @@ import { isAlive, rssAnon } from './lib/proc.mjs';
 import { until, within } from './lib/until.mjs';
 
 /** Through each way; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
-const megabytes = Number(process.env.RINGSIDE_LOSSLESS_MB ?? 12);
+const megabytes = Number(process.env.RINGSIDE_LOSSLESS_MB ?? (process.env.RINGSIDE_SOAK ? 128 : 12));
+const long = megabytes > 12;
 const MiB = 1 << 20;
 const timeout = 60_000 * slowness + megabytes * 3000;
 const small = ['--ring-size', '256K', '--process-ring', '256K'];
@@ -126,13 +127,23 @@ async function follow(stream, names = ['output', 'stdout'], encoding = 'base64')
 const memory = (server) => [server.pid, ...server.leftovers()]
 	.reduce((all, pid) => all + (isAlive(pid) ? rssAnon(pid) / MiB : 0), 0);
 
+/** What body gives; meanwhile memory is looked at now and then, and stays what it was. */
 async function flat(server, body) {
 	const before = memory(server);
+	let most = before;
+	const sampling = setInterval(() => { most = Math.max(most, memory(server)); }, 500);
+	const result = await body().finally(() => clearInterval(sampling));
+	most = Math.max(most, memory(server));
+	if (long) console.log(`memory: ${before.toFixed(1)} MiB before, ${most.toFixed(1)} at most`);
+	if (!sanitized()) assert.ok(most < before + 24, `${before.toFixed(1)} MiB have become ${most.toFixed(1)}`);
+	return result;
+}
+
+/** In the long form: how long something took. */
+async function timed(what, body) {
+	const began = Date.now();
 	const result = await body();
-	if (!sanitized()) {
-		const after = memory(server);
-		assert.ok(after < before + 24, `${before.toFixed(1)} MiB have become ${after.toFixed(1)}`);
-	}
+	if (long) console.log(`${what}: ${megabytes} MiB in ${((Date.now() - began) / 1000).toFixed(1)} s`);
 	return result;
 }
 
@@ -151,9 +162,7 @@ scenario('the command line', { args: small, timeout: 4 * timeout }, async (serve
 			[['run', `cat ${bytes.name}`], bytes],
 			[['run', '--terminals', `cat ${bytes.name}`], bytes],
 		]) {
-			const began = Date.now();
-			const { code, sum, stderr } = await command(server, args);
-			if (process.env.RINGSIDE_LOSSLESS_MB) console.log(args.slice(0, 2).join(' '), sum.length, `${Date.now() - began} ms`, `${memory(server).toFixed(1)} MiB`);
+			const { code, sum, stderr } = await timed(args.slice(0, 2).join(' '), () => command(server, args));
 			assert.equal(stderr, '');
 			assert.equal(code, 0, args.join(' '));
 			same(sum, source.sum, args.join(' '));
@@ -188,26 +197,31 @@ scenario('both streams of a command, in small pieces', { args: small, timeout },
 scenario('events over HTTP', { args: small, timeout: 6 * timeout }, async (server) => {
 	await server.session({ id: 's' });
 	const { bytes, text } = await sources(server);
+	const utf8 = [['stdout'], 'utf8'];
+	const ran = async (what, source, stream, as = []) => {
+		const { sum, last } = await timed(what, async () => follow(await stream(), ...as));
+		same(sum, source.sum, what);
+		return last;
+	};
 	await flat(server, async () => {
-		let name = await exec(server, 's', { command: `cat ${bytes.name}`, streams: 'pipes' });
-		let { sum, last } = await follow(streamOf(server, 's', name));
-		same(sum, bytes.sum, 'exec');
+		let last = await ran('exec', bytes, async () => streamOf(server, 's',
+			await exec(server, 's', { command: `cat ${bytes.name}`, streams: 'pipes' })));
 		assert.equal(last.lost, 0);
 		assert.equal(last.data.exitCode, 0);
-		name = await exec(server, 's', { command: `cat ${text.name}`, streams: 'pipes' });
-		({ sum, last } = await follow(streamOf(server, 's', name, 'format=text'), ['stdout'], 'utf8'));
-		same(sum, text.sum, 'exec as text');
-		({ sum, last } = await follow(events(server, 'POST', '/api/execute/stream', { command: `cat ${text.name}`, sessionId: 's' }), ['stdout'], 'utf8'));
-		same(sum, text.sum, 'execute/stream in a session');
+		await ran('exec as text', text, async () => streamOf(server, 's',
+			await exec(server, 's', { command: `cat ${text.name}`, streams: 'pipes' }), 'format=text'), utf8);
+		last = await ran('execute/stream in a session', text,
+			() => events(server, 'POST', '/api/execute/stream', { command: `cat ${text.name}`, sessionId: 's' }), utf8);
 		assert.equal(last.type, 'complete');
-		({ sum, last } = await follow(events(server, 'POST', '/api/execute/stream', { command: `cat ${text.name}` }), ['stdout'], 'utf8'));
-		same(sum, text.sum, 'execute/stream on its own');
-		({ sum, last } = await follow(events(server, 'POST', '/api/run', { command: `cat ${bytes.name}`, stream: true, encoding: 'base64' })));
-		same(sum, bytes.sum, 'run');
+		last = await ran('execute/stream on its own', text,
+			() => events(server, 'POST', '/api/execute/stream', { command: `cat ${text.name}` }), utf8);
+		assert.equal(last.type, 'complete');
+		last = await ran('run', bytes, () => events(server, 'POST', '/api/run', { command: `cat ${bytes.name}`, stream: true, encoding: 'base64' }));
 		assert.equal(last.lost, 0);
-		const { processId } = await server.api.call('POST', '/api/process/start', { command: `cat ${text.name}`, hold: true });
-		({ sum, last } = await follow(events(server, 'GET', `/api/process/${processId}/stream`), ['stdout'], 'utf8'));
-		same(sum, text.sum, 'process');
+		last = await ran('process', text, async () => {
+			const { processId } = await server.api.call('POST', '/api/process/start', { command: `cat ${text.name}`, hold: true });
+			return events(server, 'GET', `/api/process/${processId}/stream`);
+		}, utf8);
 		assert.equal(last.lost, 0);
 	});
 });
@@ -229,15 +243,136 @@ scenario('the control socket', { args: small, timeout: 2 * timeout }, async (ser
 		else if (event.type === 'end' || event.type === 'exit') ends[frame.id] = event;
 		else if (frame.type === 'error' || event.type === 'truncated') ends[frame.id] = frame;
 	});
-	const name = await exec(server, 's', { command: `cat ${bytes.name}`, streams: 'pipes' });
-	const { processId } = await server.api.call('POST', '/api/process/start', { command: `cat ${text.name}`, hold: true });
-	socket.send(JSON.stringify({ type: 'request', id: 'exec', method: 'GET', path: `/api/session/s/exec/${name}/stream?format=base64` }));
-	socket.send(JSON.stringify({ type: 'request', id: 'process', method: 'GET', path: `/api/process/${processId}/stream` }));
-	await until('end of both', () => ends.exec && ends.process, { timeout });
+	await flat(server, () => timed('exec and process', async () => {
+		const name = await exec(server, 's', { command: `cat ${bytes.name}`, streams: 'pipes' });
+		const { processId } = await server.api.call('POST', '/api/process/start', { command: `cat ${text.name}`, hold: true });
+		socket.send(JSON.stringify({ type: 'request', id: 'exec', method: 'GET', path: `/api/session/s/exec/${name}/stream?format=base64` }));
+		socket.send(JSON.stringify({ type: 'request', id: 'process', method: 'GET', path: `/api/process/${processId}/stream` }));
+		await until('end of both', () => ends.exec && ends.process, { timeout });
+	}));
 	assert.equal(ends.exec.lost, 0, JSON.stringify(ends.exec));
 	assert.equal(ends.process.lost, 0, JSON.stringify(ends.process));
 	same(sums.exec, bytes.sum, 'exec');
 	same(sums.process, text.sum, 'process');
+});
+
+/** A client of MCP's that calls tools: {use(name, args), close()}. Without sessions, or with one of its own. */
+async function agent(server, { session = false } = {}) {
+	const version = session ? '2025-11-25' : '2026-07-28';
+	const meta = session ? {} : { _meta: {
+		'io.modelcontextprotocol/protocolVersion': version,
+		'io.modelcontextprotocol/clientCapabilities': {},
+	} };
+	const headers = { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': version };
+	let ids = 0;
+	const send = async (method, params, more = {}) => {
+		const response = await fetch(`${server.base}/mcp`, {
+			method: 'POST',
+			headers: { ...headers, 'Mcp-Method': method, ...(params.name ? { 'Mcp-Name': params.name } : {}), ...more },
+			body: JSON.stringify({ jsonrpc: '2.0', id: (ids += 1), method, params: { ...params, ...meta } }),
+		});
+		const text = await response.text();
+		const json = /event-stream/.test(response.headers.get('content-type'))
+			? text.split('\n\n').filter((block) => block.startsWith('data: ')).map((block) => JSON.parse(block.slice(6))).find((each) => 'id' in each)
+			: JSON.parse(text);
+		return { response, json, text };
+	};
+	if (session) {
+		const { response } = await send('initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 'pages', version: '1' } });
+		headers['Mcp-Session-Id'] = response.headers.get('mcp-session-id');
+	}
+	return {
+		async use(name, args) {
+			const { json, text } = await send('tools/call', { name, arguments: args });
+			assert.ok(json?.result && !json.result.isError, `${name}: ${text}`);
+			return json.result.structuredContent;
+		},
+		close: () => fetch(`${server.base}/mcp`, { method: 'DELETE', headers }),
+	};
+}
+
+/** All pages of a command that has begun, hashed: {sum, last, lost}. between: after each page. */
+async function pages(client, begun, { between, ...more } = {}) {
+	const sum = new Sum();
+	let last = begun;
+	let lost = 0;
+	for (let end = false; !end;) {
+		sum.add(Buffer.from(last.output));
+		lost += last.lost_bytes ?? 0;
+		end = last.state === 'done' && !last.truncated;
+		await between?.(last);
+		if (!end) last = await client.use('exec_read', { exec_id: begun.exec_id, cursor: last.cursor, wait_ms: 20_000, max_output_tokens: 25_000, ...more });
+	}
+	return { sum, last, lost };
+}
+
+scenario('pages over MCP', { args: small, timeout: 3 * timeout }, async (server) => {
+	const { text } = await sources(server);
+	await flat(server, async () => {
+		for (const session of [false, true]) {
+			if (long && session) continue;
+			const id = `m${session}`;
+			await server.session({ id });
+			const client = await agent(server, { session });
+			const { sum, last, lost } = await timed('pages', async () => pages(client,
+				await client.use('exec', { session_id: id, command: `cat ${text.name}`, yield_ms: 0 })));
+			assert.equal(lost, 0);
+			same(sum, text.sum, 'pages');
+			assert.deepEqual([last.state, last.exit_code, last.lost_in_all], ['done', 0, undefined]);
+		}
+	});
+});
+
+scenario('pages over MCP: who thinks for long, twenty at once', { args: small, timeout: 2 * timeout }, async (server) => {
+	await server.session({ id: 's' });
+	const thinker = await agent(server);
+	const gate = path.join(server.root, 'gate');
+	// Two portions, each of less than the ring holds; the second goes on into the next command's output.
+	const begun = await thinker.use('exec', { session_id: 's', command: `until [ -e ${gate} ]; do sleep 0.05; done; seq 1 30000`, yield_ms: 0 });
+	writeFileSync(gate, '');
+	await until('it is over', async () => (await server.api.call('GET', '/api/session/s/exec')).data.at(-1).state === 'done', { timeout });
+	const flood = server.api.call('POST', '/api/session/s/exec', { command: 'seq 1 60000', yieldMs: 0 });
+	const want = new Sum().add(Buffer.from(Array.from({ length: 30000 }, (_, i) => `${i + 1}\n`).join('')));
+	const { sum, lost } = await pages(thinker, begun);
+	assert.equal(lost, 0);
+	same(sum, want, 'what was printed while it thought');
+	await flood;
+
+	const block = `${'z'.repeat(79)}\n`;
+	const every = await Promise.all(Array.from({ length: 20 }, async (_, i) => {
+		await server.session({ id: `t${i}` });
+		const client = await agent(server, { session: i % 2 === 0 });
+		return pages(client, await client.use('exec', { session_id: `t${i}`, command: `for ((i = 0; i < 10; i++)); do printf '%s\\n' ${`${'z'.repeat(79)} `.repeat(1000)}; done`, yield_ms: 0 }));
+	}));
+	const one = new Sum().add(Buffer.from(block.repeat(10_000)));
+	for (const each of every) {
+		assert.equal(each.lost, 0);
+		same(each.sum, one, 'one of twenty');
+	}
+});
+
+scenario('pages over MCP: who stops', { args: small, timeout: 3 * timeout + 60_000 }, async (server) => {
+	const { text } = await sources(server);
+	await server.session({ id: 's' });
+	const done = (id) => until('it is over', async () => (await server.api.call('GET', `/api/session/${id}/exec`)).data.at(-1).state === 'done', { timeout: 60_000, interval: 250 });
+	const begin = (client, id) => client.use('exec', { session_id: id, command: `cat ${text.name}`, yield_ms: 0 });
+	const client = await agent(server);
+	const begun = await begin(client, 's');
+	await done('s'); // within the bound, although nobody has read
+	const { sum, lost, last } = await pages(client, begun);
+	assert.ok(lost > 0);
+	assert.deepEqual([last.exit_code, last.lost_in_all], [0, lost], 'told once, and at the end');
+	// As the terminal has them: each LF is two bytes of the ring.
+	assert.ok(sum.length < text.sum.length && sum.length + lost >= text.sum.length, `${sum.length} and ${lost}`);
+	assert.equal(await server.run('s', 'echo alive'), 'alive\n');
+
+	// A client that says that it goes holds up nobody any more; nor does one that may only look.
+	const leaving = await agent(server, { session: true });
+	await server.session({ id: 'l' });
+	await begin(leaving, 'l');
+	assert.equal((await leaving.close()).status, 204);
+	await done('l');
+	assert.equal((await server.api.call('GET', '/api/session/l/exec')).data.at(-1).exitCode, 0);
 });
 
 scenario('a reader that stops is told what it has lost, and stops nobody for long', { args: small, timeout: 90_000 }, async (server) => {

@@ -12,6 +12,7 @@
 const char *state_status_name(enum state_status status)
 {
 	static const char *const names[] = {[STATE_PROMPT] = "prompt",
+		[STATE_STARTING] = "starting",
 		[STATE_RUNNING] = "running",
 		[STATE_WAITING_INPUT] = "waiting_input",
 		[STATE_STOPPED] = "stopped",
@@ -117,6 +118,26 @@ static void judge_program(const struct state_evidence *e, struct session_state *
 	}
 }
 
+/*
+ * The shell reads its startup files, and a mark will tell of its prompt. One that edits a line already may have lost
+ * that mark for good.
+ */
+static void judge_start(const struct state_evidence *e, struct session_state *t)
+{
+	const struct foreground *f = e->foreground;
+	if (t->status == STATE_STOPPED)
+		return;
+	if (t->status == STATE_PROMPT && !f->line && f->waits == BLOCKED_EVENT && !e->behind) {
+		t->certain = false;
+		return;
+	}
+	if (t->status == STATE_PROMPT) {
+		t->input = f->waits == BLOCKED_NO ? STATE_INPUT_NONE : input_kind(f);
+		t->certain = !f->guessed && !e->fresh && !e->behind;
+	}
+	t->status = STATE_STARTING;
+}
+
 void state_judge(const struct state_evidence *e, struct session_state *t)
 {
 	const struct foreground *f = e->foreground;
@@ -134,6 +155,8 @@ void state_judge(const struct state_evidence *e, struct session_state *t)
 	} else {
 		judge_program(e, t);
 	}
+	if (e->starting)
+		judge_start(e, t);
 	if (e->alternate && t->status != STATE_PROMPT && t->status != STATE_STOPPED)
 		t->status = STATE_FULLSCREEN;
 }
@@ -192,6 +215,7 @@ static void take_foreground(struct session *s, struct session_state *t)
 		.shell = target.shell,
 		.marked = x->open && x->prompt != EXEC_PROMPT_NONE,
 		.prompt = x->prompt,
+		.starting = x->possible && exec_is_newborn(x) && exec_shell_is_ours(x),
 		.executing = x->current != NULL,
 		.alternate = t->alternate,
 		.behind = is_behind(s),

@@ -4,6 +4,7 @@
  * the shell's prompt, and the screen. It is that of the moment: nobody follows it.
  *
  *   prompt         the shell itself reads a line at its prompt, and no mark says that it is a command that reads
+ *   starting       the shell has not come to its first prompt yet: its startup files run, or wait for `input`
  *   waiting_input  a program of the foreground waits for input; also a shell that waits for the rest of a line
  *   fullscreen     a program has the alternate screen; `waits` says whether it waits for input
  *   stopped        all of the foreground has been stopped. A shell with job control takes the terminal back
@@ -30,6 +31,7 @@
 
 enum state_status {
 	STATE_PROMPT,
+	STATE_STARTING,
 	STATE_RUNNING,
 	STATE_WAITING_INPUT,
 	STATE_STOPPED,
@@ -78,7 +80,8 @@ struct state_evidence {
 	pid_t shell;
 	bool marked;             /* the shell gives marks of its prompt, and they say: */
 	enum exec_prompt prompt; /* this */
-	bool executing;          /* a command for a program has been typed, or runs */
+	bool starting;  /* the shell will give such marks, and has not come to a prompt yet */
+	bool executing; /* a command for a program has been typed, or runs */
 	bool alternate;
 	bool fresh;   /* something has been typed just now */
 	bool behind;  /* there is output, or a record, that has not been followed yet */

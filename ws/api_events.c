@@ -322,7 +322,8 @@ static void on_timer(uv_timer_t *timer)
 	uint64_t now = uv_now(timer->loop), quiet = now - f->session->output_ms;
 	f->state_due = quiet >= QUIET_MS;
 	/* A program may wait for input without having said so. */
-	bool runs = !f->state || f->state->status == STATE_RUNNING;
+	bool runs = !f->state || f->state->status == STATE_RUNNING ||
+		f->state->status == STATE_STARTING;
 	uint64_t again = !f->state_due ? QUIET_MS - quiet : runs ? LOOK_MS : 0;
 	if (again)
 		uv_timer_start(timer, on_timer, again, 0);

@@ -55,6 +55,34 @@ scenario('startup files that read from the terminal get what is typed', async (s
 	await server.api.input('t', '\r');
 });
 
+const state = async (server, id) => (await server.api.call('GET', `/api/session/${id}/state`)).state;
+const wait = (server, id, conditions, timeoutMs = 30_000) => server.api.call('POST', `/api/session/${id}/wait`, { until: conditions, timeoutMs }, { timeout: 60_000 });
+
+scenario('a shell is starting up to its first prompt, and tells what its startup files wait for', async (server) => {
+	const go = path.join(server.cwd, 'go');
+	rc(server, `echo begins; until [ -e ${go} ]; do sleep 0.05; done
+read -p 'name? ' name; read -sp 'secret? ' secret; read -n1 -p 'key? ' key; echo "it is $name $secret $key"; PS1='> '\n`);
+	await server.api.create({ id: 's' });
+	await server.outputMatches('s', /begins/);
+	const prompt = wait(server, 's', [{ type: 'prompt' }]);
+	for (let i = 0; i < 20; i++) assert.deepEqual([(await state(server, 's')).status, (await state(server, 's')).input], ['starting', undefined]);
+	writeFileSync(go, '');
+	for (const [kind, text] of [['line', 'Ada\r'], ['password', 'x\r'], ['raw', 'y']]) {
+		const { state: seen } = await wait(server, 's', [{ type: 'input', kind }]);
+		assert.deepEqual([seen.status, seen.input], ['starting', kind]);
+		await server.api.input('s', text);
+	}
+	const { type, state: at } = await prompt;
+	assert.deepEqual([type, at.status], ['prompt', 'prompt']);
+	assert.match(await server.api.text('s'), /it is Ada x y/);
+	// A shell without line editing comes to a prompt as well, and so does one that has taken the place of ours.
+	for (const [id, text] of [['t', "set +o emacs +o vi; PS1='> '\n"], ['u', "exec env PS1='> ' bash --norc -i\n"]]) {
+		rc(server, text);
+		await server.api.create({ id });
+		await until('a prompt', async () => (await state(server, id)).status === 'prompt');
+	}
+});
+
 scenario('nothing is typed into what is not our bash', { timeout: 100_000 }, async (server) => {
 	const other = path.join(server.cwd, 'othershell');
 	copyFileSync('/bin/bash', other);

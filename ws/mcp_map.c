@@ -545,6 +545,6 @@ mcp_step mcp_tool_begin(const char *name)
 	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
 		if (strcmp(begins[i].name, name) == 0)
 			return begins[i].begin;
-	assert(!"a tool is described that does nothing");
+	assert(false && "a tool is described that does nothing");
 	return NULL;
 }

@@ -97,5 +97,5 @@ void caller_linger(struct caller *c);
 void http1_readable(struct caller *c);
 void http1_turn(struct caller *c);
 void http1_begin(struct caller *c);
-/* Send what changes nothing to who waits for an answer, if there is such a thing. */
+/* The peer sends no more: send what changes nothing to who waits for an answer, if there is such a thing. */
 void http1_probe(struct caller *c);

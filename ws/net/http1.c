@@ -288,7 +288,10 @@ static bool send_continue(struct caller *c)
 void http1_probe(struct caller *c)
 {
 	struct exchange *x = c->exchange;
-	if (x->streaming) {
+	/* What is followed may go on for ever: half a close is how that is ended. */
+	if (x->streaming && x->request->method == METHOD_GET) {
+		caller_drop(c);
+	} else if (x->streaming) {
 		x->quiet = true;
 		caller_wake(c);
 	} else if (!x->answered && !x->http_1_0 && !send_continue(c)) {

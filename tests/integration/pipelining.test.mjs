@@ -511,3 +511,13 @@ scenario('connections by TLS count once', { args: ['--tls-cert', cert, '--tls-ke
 		return again.answers.length > 0;
 	});
 });
+
+scenario('the command line has room when strangers have none left', { args: ['--max-connections', '12'] }, async (server) => {
+	const strangers = Array.from({ length: 16 }, () => new Pipe(server).send(ask(server, 'GET', '/healthz', { token: null })));
+	await until('answers and refusals', () => strangers.every(({ closed, answers }) => closed || answers.length > 0));
+	assert.ok(strangers.filter(({ closed }) => closed).length >= 4);
+	const socketPath = path.join(server.dir, 'ringside.sock');
+	const owners = Array.from({ length: 12 }, () => new Pipe(server, { socketPath }).send(ask(server, 'GET', '/api/session/list', { token: null })));
+	await until('answers and refusals', () => owners.every(({ closed, answers }) => closed || answers.length > 0));
+	assert.equal(owners.filter(({ answers }) => answers[0]?.status === 200).length, 8);
+});

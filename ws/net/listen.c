@@ -23,6 +23,7 @@
 #define BACKLOG 512
 #define ACCEPTS_PER_TURN 32
 #define RELISTEN_MS 100u
+#define OWNER_RESERVE 8u /* connections beyond the limit: strangers shall not lock the owner out */
 
 bool server_address_is_local(const char *address)
 {
@@ -43,7 +44,9 @@ static void take(struct listener *l, int fd)
 {
 	struct server *s = l->server;
 	int one = 1, size = SERVER_SNDBUF;
-	if (s->stopping || s->connections + callers_count(s) >= s->options.max_connections) {
+	bool owner = l->command && is_ours(fd);
+	unsigned most = s->options.max_connections + (owner ? OWNER_RESERVE : 0);
+	if (s->stopping || s->connections + callers_count(s) >= most) {
 		s->options.metrics->connections_refused++;
 		close(fd);
 		return;
@@ -54,7 +57,7 @@ static void take(struct listener *l, int fd)
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 	}
 	s->options.metrics->connections_accepted++;
-	caller_accept(s, l, l->command && is_ours(fd), fd);
+	caller_accept(s, l, owner, fd);
 }
 
 static void on_relisten(uv_timer_t *timer);

@@ -9,6 +9,7 @@
 #include "pty/supervise.h"
 #include "shell/beside.h"
 #include "shell/clock.h"
+#include "shell/descriptors.h"
 #include "shell/directory.h"
 #include "shell/environment.h"
 #include "shell/file.h"
@@ -250,6 +251,9 @@ int processes_start(
 		if (!replaced)
 			return -EUSERS;
 	}
+	rc = descriptors_check(t->dir_fd);
+	if (rc < 0)
+		return rc;
 	if (replaced)
 		processes_remove(t, replaced, 0, NULL);
 	rc = begin(t, o, &p);

@@ -3,6 +3,9 @@
  *
  * States: starting -> running -> exited; ending from any of them, then it is gone. A session belongs to
  * the table in shell/sessions.h, which creates, finds and ends it.
+ *
+ * It keeps six descriptors in the server: its directory, the holder's socket, the eventfds by which that wakes us and we
+ * wake it, the PTY (input), and the script of its bash (shell/exec.h). What is mapped needs none.
  */
 #pragma once
 

@@ -6,6 +6,7 @@
 #include "shell/sessions_internal.h"
 
 #include "shell/clock.h"
+#include "shell/descriptors.h"
 #include "shell/directory.h"
 #include "shell/environment.h"
 #include "shell/file.h"
@@ -171,6 +172,9 @@ int sessions_create(
 	replaced = session;
 	if (!replaced && sessions_count(s) >= s->config.max_sessions)
 		return -EUSERS;
+	rc = descriptors_check(s->dir_fd);
+	if (rc < 0)
+		return rc;
 	if (replaced)
 		sessions_end(s, replaced, NULL);
 	rc = begin(s, o, &session);
@@ -290,6 +294,10 @@ static void on_sweep(uv_timer_t *timer)
 	}
 	sessions_look_again(s);
 	catch_up_logs(s);
+	if (descriptors_are_news(s->dir_fd, &s->few_descriptors))
+		s->callbacks->failed(s->user, "",
+			"few descriptors are left, raise their limit (ulimit -n, LimitNOFILE)",
+			-EMFILE);
 }
 
 /* Commands are looked at by time while there are any */

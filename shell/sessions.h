@@ -76,6 +76,7 @@ struct sessions {
 	unsigned rescans;
 	struct runtime_lock lock;
 	int dir_fd;
+	bool few_descriptors; /* and that has been said */
 	bool closing;
 	struct sessions_counters counters;
 };

@@ -76,7 +76,9 @@ static const struct {
 } shortages[] = {
 	{-ENOSPC, "NO_SPACE", "the disk is full"},
 	{-EDQUOT, "NO_SPACE", "the disk quota is used up"},
-	{-EMFILE, "TOO_MANY_FILES", "the server has as many files open as it may"},
+	{-EMFILE, "TOO_MANY_FILES",
+		"the server has hardly a descriptor left: raise its limit (ulimit -n, "
+		"LimitNOFILE)"},
 	{-ENFILE, "TOO_MANY_FILES", "the system has as many files open as it may"},
 	{-EAGAIN, "TOO_MANY_PROCESSES", "there are as many processes as there may be"},
 	{-ENOSR, "TOO_MANY_TERMINALS",

@@ -1,5 +1,6 @@
 #include "ws/metrics.h"
 
+#include "shell/descriptors.h"
 #include "shell/processes.h"
 #include "ws/log.h"
 
@@ -132,6 +133,9 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "replies_lost_total", "counter", "Answers that a session could not take",
 		c->replies_lost);
 	print(f, "log_lines_dropped_total", "counter", "Log lines that nobody read", log_dropped());
+	print(f, "open_fds", "gauge", "Descriptors open", descriptors_open());
+	print(f, "few_fds", "gauge", "Whether few descriptors are left", s->few_descriptors);
+	print(f, "max_fds", "gauge", "Descriptors that may be open", descriptors_limit());
 	print_screens(f, s);
 	print_processes(f, m->processes);
 	print_heap(f);

@@ -568,6 +568,61 @@ hostile('no descriptors left', { prefix: ['prlimit', '--nofile=64:64'] }, async 
 	assert.deepEqual((await api.list()).data, ['s']);
 });
 
+hostile('the limit of descriptors is told in time, and nothing that there is suffers', {
+	prefix: ['prlimit', '--nofile=200:200'], timeout: 120_000,
+}, async (server) => {
+	const { api } = server;
+	const open = async () => Number(/^ringside_open_fds (\d+)$/m.exec((await api.raw('GET', '/metrics')).text)[1]);
+	const refused = async (route, body) => {
+		const answer = await api.raw('POST', route, body);
+		if (answer.status === 200) return false;
+		assertError(answer, 500, 'TOO_MANY_FILES');
+		assert.match(answer.json.message, /ulimit -n.*LimitNOFILE/);
+		return true;
+	};
+	await server.session({ id: 's' });
+	const client = await server.client({ sessionId: 's' }).connect();
+	assert.match((await api.raw('GET', '/metrics')).text, /^ringside_max_fds 200$/m);
+	const before = await open();
+	const warnings = () => server.stderr.match(/few descriptors are left/g)?.length ?? 0;
+	const made = [];
+	const fill = async () => {
+		for (let at = 0; !await refused('/api/session/create', { id: `f${at}` }); at += 1) made.push(`f${at}`);
+	};
+	const empty = async () => {
+		for (const id of made.splice(0)) await api.delete(id);
+		await until('all descriptors back', async () => await open() <= before + 2);
+	};
+	for (let round = 1; round <= 2; round += 1) {
+		await fill();
+		assert.ok(made.length > 5, `only ${made.length} sessions`);
+		await until('a warning', () => warnings() >= round);
+		const full = await open();
+		for (let at = 0; at < 20; at += 1) {
+			assert.ok(await refused('/api/session/create', { id: 'more' }));
+			assert.ok(await refused('/api/process/start', { command: 'true', processId: 'more' }));
+		}
+		await until('nothing leaked', async () => await open() <= full + 2);
+		assert.deepEqual((await api.list()).data.sort(), ['s', ...made].sort());
+		// What there is works on, and others get in.
+		for (const id of made) assert.equal(await server.run(id, 'echo go""od'), 'good\n');
+		client.type(`echo st""ill${round}\r`);
+		await client.untilText(`still${round}\r\n`);
+		const others = Array.from({ length: 10 }, () => new RawClient(server));
+		await Promise.all(others.map((other) => other.connected()));
+		assert.equal((await api.as(null).raw('GET', '/healthz')).status, 200);
+		others.forEach((other) => other.terminate());
+		assert.equal(warnings(), round, 'it is said once');
+		if (round === 2) break;
+		await empty();
+		await until('there are enough again', async () => /^ringside_few_fds 0$/m.test((await api.raw('GET', '/metrics')).text));
+	}
+	await server.restart();
+	assert.deepEqual((await api.list()).sessions.map(({ id, state }) => [id, state]).sort(), ['s', ...made].sort().map((id) => [id, 'running']));
+	for (const id of made) assert.equal(await server.run(id, 'echo ag""ain'), 'again\n');
+	await empty();
+});
+
 const mountPoint = mkdtempSync(path.join(os.tmpdir(), 'rs-full-'));
 const mounted = process.getuid() === 0 && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'ringside-test', mountPoint]).status === 0;
 const unmount = () => {

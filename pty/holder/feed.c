@@ -21,7 +21,8 @@
 #define TURN_SIZE \
 	((size_t)256 << 10) /* read in one turn of the loop before sockets are looked at */
 #define RECORD_DRAIN ((size_t)64 << 10)
-#define FIFO_READ ((size_t)2 << 10) /* one read of a stream that grows by its CRs */
+#define FIFO_READ ((size_t)16 << 10) /* one read of a stream that grows by its CRs */
+#define LEAST_ROOM ((size_t)4 << 10) /* with less the sources wait */
 
 void feed_init(struct holder *h)
 {
@@ -55,14 +56,14 @@ bool feed_has_event_room(struct holder *h)
 
 bool feed_blocked(struct holder *h)
 {
-	if (bytes_room(h) >= 2 * FIFO_READ && feed_has_event_room(h)) {
+	if (bytes_room(h) >= LEAST_ROOM && feed_has_event_room(h)) {
 		atomic_store(&h->ring.header->blocked, 0);
 		return false;
 	}
 	/* Say so first and look again after: the server looks at the flag after it has moved the tail. */
 	atomic_store(&h->ring.header->blocked, 1);
 	atomic_thread_fence(memory_order_seq_cst);
-	return bytes_room(h) < 2 * FIFO_READ || !feed_has_event_room(h);
+	return bytes_room(h) < LEAST_ROOM || !feed_has_event_room(h);
 }
 
 void feed_wake(struct holder *h)
@@ -118,14 +119,14 @@ static size_t read_source(struct holder *h, enum event_source who)
 	ssize_t n;
 	if (feed_blocked(h))
 		return 0;
+	size_t space = bytes_room(h);
 	if (s->add_cr) {
-		n = read(s->fd, text, sizeof text);
+		n = read(s->fd, text, space / 2 < sizeof text ? space / 2 : sizeof text);
 		if (n > 0) {
 			speak(h, who);
 			put_with_cr(h, text, (size_t)n);
 		}
 	} else {
-		size_t space = bytes_room(h);
 		size_t want = space < READ_SIZE ? space : READ_SIZE;
 		n = read(s->fd, stream_reserve(&h->ring.bytes, want), want);
 		if (n > 0) {

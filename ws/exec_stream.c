@@ -36,6 +36,9 @@ struct follower {
 	struct outline_place from;
 	bool outlined, start_told, end_told;
 	struct text_decoder decoders[EXEC_STREAMS];
+	uint8_t *pieces;    /* of one stream: STEP bytes of room; NULL when memory is short */
+	size_t gathered;    /* bytes in it */
+	int gathering;      /* and whose they are */
 	struct item *items; /* what the last step has given */
 };
 
@@ -81,18 +84,41 @@ static void put_text(struct follower *f, int stream, const void *bytes, size_t l
 	json_decref(text);
 }
 
+/* The pieces of one stream become one event: where a CR is taken out of each line there is one for each. */
+static void flush(struct follower *f)
+{
+	size_t length = f->gathered;
+	f->gathered = 0;
+	if (length > 0)
+		put_text(f, f->gathering, f->pieces, length, false);
+}
+
+static void gather(struct follower *f, int stream, const void *bytes, size_t length)
+{
+	if (f->gathering != stream || f->gathered + length > STEP)
+		flush(f);
+	if (!f->pieces || length > STEP) {
+		put_text(f, stream, bytes, length, false);
+		return;
+	}
+	f->gathering = stream;
+	memcpy(f->pieces + f->gathered, bytes, length);
+	f->gathered += length;
+}
+
 static void on_text(
 	void *user, enum event_source source, uint64_t offset, const void *bytes, size_t length)
 {
 	struct follower *f = user;
 	enum exec_stream stream = exec_keeps(f->exec, source, offset, &bytes, &length);
 	if (stream != EXEC_STREAMS)
-		put_text(f, (int)stream, bytes, length, false);
+		gather(f, (int)stream, bytes, length);
 }
 
 static void on_lost(void *user, uint64_t bytes)
 {
 	struct follower *f = user;
+	flush(f);
 	f->lost += bytes;
 	put(f, json_pack("{s:s, s:I}", "type", "truncated", "bytes", (json_int_t)bytes));
 }
@@ -200,6 +226,7 @@ static bool read_some(struct follower *f)
 	struct outline_place place;
 	bool more = outline_read(&f->outline, &e->executor->session->link.ring, exec_readable(e),
 		STEP, &callbacks, f);
+	flush(f);
 	bool whole = outline_place(&f->outline, &place);
 	if (!has_cursors(f))
 		exec_hold_moved(e, &f->hold, &place);
@@ -285,6 +312,7 @@ static void on_closed(void *user)
 		json_decref(item->event);
 		free(item);
 	}
+	free(f->pieces);
 	free(f);
 	request_unref(r);
 }
@@ -296,6 +324,7 @@ void exec_stream_open(struct request *r, struct exec *e, const struct exec_strea
 		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
 		return;
 	}
+	f->pieces = malloc(STEP);
 	f->request = request_ref(r);
 	f->exec = e;
 	f->kind = o->kind;

@@ -242,5 +242,5 @@ __rs_bind=1 __rs_z=
 PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
 [[ ! -r ~/.bashrc ]] || . ~/.bashrc
 PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
-PROMPT_COMMAND[99]='{ __rs_prompt; } 2>/dev/null
-for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 2>/dev/null; done'
+PROMPT_COMMAND[99]='{ __rs_prompt; } >/dev/null 2>&1
+for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } >/dev/null 2>&1; done'

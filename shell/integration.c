@@ -7,6 +7,8 @@
  *  - Aliases are expanded when a function is read, and ours are read before the user's file.
  *  - A redirection that fails is a condition without a command: DEBUG traps do not see it.
  *  - DEBUG traps, set -x and set -v are off from the key on up to the command.
+ *  - At the prompt a DEBUG trap sees one call of ours, whose standard output is no terminal: bash-preexec, which has
+ *    armed itself for the next command at the first prompt already, leaves those alone.
  *  - The command is evaluated by the shell itself, neither by a function nor by a sourced file: RETURN traps, return,
  *    LINENO, declare are as they are when it is typed. What is put in front of it stands on its first line.
  *

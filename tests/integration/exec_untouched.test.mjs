@@ -160,6 +160,7 @@ const preexec = (log) => `
 __bp_precmd() { local s=$?; echo "precmd $s" >>${log}; return $s; }
 __bp_interactive() { __bp_on=1; }
 __bp_preexec() {
+	if [[ ! -t 1 && -z "\${__bp_delay_install:-}" ]]; then return; fi
 	if [[ -n "\${COMP_POINT:-}" || -n "\${READLINE_POINT:-}" ]]; then return; fi
 	if [[ -z "\${__bp_on:-}" ]]; then return; fi
 	if [[ 0 -eq "\${BASH_SUBSHELL:-}" ]]; then __bp_on=; fi
@@ -182,8 +183,14 @@ PROMPT_COMMAND=__bp_install
 scenario('bash-preexec is handed the commands', async (server) => {
 	const log = path.join(server.cwd, 'log');
 	writeFileSync(path.join(server.home, '.bashrc'), preexec(log));
-	await server.session({ id });
+	await server.api.create({ id });
+	await until('the prompt', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
 	const commands = ['echo one', 'false', 'echo two; echo three', 'true | cat', 'echo "a\nb"', '(exit 3)'];
+	// One that somebody types, the first of the session.
+	const start = readFileSync(log, 'utf8');
+	await server.api.input(id, 'echo first\r');
+	await until('the command', () => readFileSync(log, 'utf8').slice(start.length).includes('precmd'));
+	assert.equal(readFileSync(log, 'utf8').slice(start.length), 'preexec echo first\nprecmd 0\n');
 	const before = readFileSync(log, 'utf8');
 	for (const command of commands) await exec(server, command);
 	await until('the last prompt', () => readFileSync(log, 'utf8').endsWith('precmd 3\n'));

@@ -586,6 +586,7 @@ static void on_tick(uv_timer_t *timer)
 /* Nobody is served before the sessions of the last server are back, unless some do not answer. */
 static void adopt_sessions(struct program *p)
 {
+	sessions_put_off(&p->sessions, true);
 	int found = sessions_adopt(&p->sessions);
 	if (found >= 0)
 		found = processes_adopt(&p->processes);
@@ -597,6 +598,7 @@ static void adopt_sessions(struct program *p)
 	while (!p->stopping && uv_now(&p->loop) < deadline &&
 		(sessions_adopting(&p->sessions) || processes_adopting(&p->processes)))
 		uv_run(&p->loop, UV_RUN_ONCE);
+	sessions_put_off(&p->sessions, false);
 	if (!p->stopping)
 		uv_timer_stop(&p->goodbye);
 }

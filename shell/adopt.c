@@ -146,6 +146,11 @@ int sessions_adopt(struct sessions *s)
 	return found;
 }
 
+void sessions_put_off(struct sessions *s, bool put_off)
+{
+	s->adopting = put_off;
+}
+
 bool sessions_adopting(const struct sessions *s)
 {
 	const struct session *session;

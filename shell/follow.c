@@ -16,6 +16,7 @@
 #include <utlist.h>
 
 #define REST_MS 1u
+#define TURNS_NS 10000000u            /* after which others than sessions are served */
 #define FLOOD_BYTES ((size_t)8 << 10) /* in two milliseconds */
 
 /* What commands have been given as their input. Closes fd. */
@@ -234,7 +235,7 @@ static void consume(struct session *session)
 	journal_tell(&session->journal);
 	/* The screen after the viewers: they need not wait for it. */
 	uint64_t entries = session->journal.count;
-	more = live_follow(&session->live, LIVE_WORK) || more;
+	more = live_follow(&session->live, s->adopting ? 0 : LIVE_WORK) || more;
 	if (session->journal.count != entries)
 		journal_tell(&session->journal);
 	waits_follow(session);
@@ -267,15 +268,19 @@ static void on_idle(uv_idle_t *idle)
 	(void)idle; /* its being active is its purpose */
 }
 
-/* One turn for each busy session, then the loop looks at everything else. */
+/* One turn for each busy session, or for some of them, then the loop looks at everything else. */
 void session_turns(uv_prepare_t *prepare)
 {
 	struct sessions *s = prepare->data;
-	struct session *turn = s->busy;
-	s->busy = NULL;
-	while (turn) {
-		struct session *session = turn;
-		turn = session->next_busy;
+	if (s->adopting)
+		return; /* all that is known without a screen is known when it has been attached to */
+	unsigned count = 0;
+	for (const struct session *session = s->busy; session; session = session->next_busy)
+		count++;
+	uint64_t until = uv_hrtime() + TURNS_NS;
+	for (; count > 0 && s->busy && uv_hrtime() < until; count--) {
+		struct session *session = s->busy;
+		s->busy = session->next_busy;
 		session->busy = false;
 		if (session->history_open)
 			consume(session);

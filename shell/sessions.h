@@ -76,6 +76,7 @@ struct sessions {
 	unsigned rescans;
 	struct runtime_lock lock;
 	int dir_fd;
+	bool adopting;        /* nobody is served: screens are left for later */
 	bool few_descriptors; /* and that has been said */
 	bool closing;
 	struct sessions_counters counters;
@@ -91,6 +92,12 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 /* Find the holders of an earlier server and attach to them; each session starts on its own. Returns how
  * many were found, or a negative errno. */
 int sessions_adopt(struct sessions *s);
+
+/*
+ * Whether nobody is served yet: as long as that is so, what is needed only when somebody looks is left for later. Their
+ * screens are then brought up to date in turns, or at once when somebody wants to see one.
+ */
+void sessions_put_off(struct sessions *s, bool put_off);
 
 /* Whether some that were found are yet to answer, without those that cannot. */
 bool sessions_adopting(const struct sessions *s);

@@ -17,6 +17,7 @@
 
 #define SESSIONS 200
 #define MANY_SESSIONS 1000
+#define COMMANDS 3           /* of programs, in each session */
 #define SCROLLED_SESSIONS 20 /* their rings are full */
 #define ROUNDS_MAX 101
 #define ANSWER ((size_t)4 << 20)
@@ -101,6 +102,17 @@ static void print_case(const char *name, unsigned sessions, struct times *t, uns
 	stats_add(line, cpu, "%s_cpu_ms", name);
 }
 
+/* A bash of ours in each, and what programs have run in it. */
+static void work_in(const struct target *t, const char *id)
+{
+	char request[64];
+	snprintf(request, sizeof request, "POST /api/session/%s/exec", id);
+	for (unsigned i = 0; i < COMMANDS; i++)
+		if (target_http(t, request, "{\"command\":\"PS1='READY '; echo some output\"}",
+			    answer, sizeof answer) != 200)
+			die(answer);
+}
+
 /* All sessions run the same program; the table is for what they have written by then. */
 static void run_case(const char *name, const char *program, unsigned sessions,
 	const char *script_text, unsigned rounds, struct stats_line *line)
@@ -110,10 +122,13 @@ static void run_case(const char *name, const char *program, unsigned sessions,
 	char script[128], id[16];
 	target_open(&none, program, 4ul << 20);
 	target_open(&t, program, 4ul << 20);
-	target_script(&t, "shell", script_text, script);
+	if (script_text)
+		target_script(&t, "shell", script_text, script);
 	for (unsigned i = 0; i < sessions; i++) {
 		snprintf(id, sizeof id, "a%u", i);
-		target_session(&t, id, script);
+		target_session(&t, id, script_text ? script : "bash");
+		if (!script_text)
+			work_in(&t, id);
 	}
 	look_at_all(&t, sessions, "READY");
 	for (unsigned n = 0; n < rounds; n++) {
@@ -141,6 +156,7 @@ int main(int argc, char **argv)
 	snprintf(text, sizeof text,
 		"#!/bin/sh\nhead -c %u /dev/zero | tr '\\0' x | fold -w 79\necho READY\nread end\n",
 		FILL_BYTES);
+	run_case("worked", program, SESSIONS, NULL, rounds, &line);
 	run_case("quarter_mib", program, SESSIONS, text, rounds, &line);
 	snprintf(text, sizeof text,
 		"#!/bin/sh\nseq -f '\033[3%%.0fm a line of output that fills the ring' %u\n"

@@ -78,7 +78,7 @@ scenario('the silent, the halves and the drips end in time', { args: ['--header-
 	assert.equal(await metric(server, 'silent_connections'), 0);
 });
 
-scenario('handshakes of TLS that stall are silence', { args: [...secure, '--header-timeout', '20'], timeout: 100_000 }, async (server) => {
+scenario('handshakes of TLS that stall are silence', { args: [...secure, '--header-timeout', '90'], timeout: 100_000 }, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	// A ClientHello as it is sent.
 	const hello = await within('a ClientHello', new Promise((resolve) => {

@@ -273,12 +273,14 @@ static bool is_tls(const struct caller *c)
 	return !c->arrival.unix_socket && c->server->options.tls_cert;
 }
 
-static void on_first_bytes(struct caller *c)
+static void on_first_bytes(struct caller *c, uint32_t events)
 {
 	if (!is_tls(c))
 		http1_begin(c);
 	else if (handover_has_hello(c))
 		handover_handshake(c);
+	else if (c->state == CALLER_SILENT && (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
+		caller_drop(c); /* half a ClientHello, and the rest will never come */
 }
 
 /*
@@ -302,7 +304,7 @@ static void on_event(struct caller *c, uint32_t events)
 {
 	switch (c->state) {
 	case CALLER_SILENT:
-		on_first_bytes(c);
+		on_first_bytes(c, events);
 		return;
 	case CALLER_HEAD:
 	case CALLER_BODY:
@@ -396,7 +398,7 @@ void caller_accept(struct server *s, const struct listener *from, bool owner, in
 	s->options.metrics->callers++;
 	caller_move(c, CALLER_SILENT, (uint64_t)s->options.header_timeout_s * 1000);
 	/* Half a ClientHello stays where it is, and shall not wake us again. */
-	caller_watch(c, EPOLLIN | (is_tls(c) ? (uint32_t)EPOLLET : 0));
+	caller_watch(c, EPOLLIN | (is_tls(c) ? EPOLLRDHUP | (uint32_t)EPOLLET : 0));
 }
 
 /* Whether it has been in its state for too long. */

@@ -67,9 +67,13 @@ scenario('HTTP/1.0 gets it as it is', quick, async (server) => {
 scenario('HEAD of a stream is a head', async (server) => {
 	const client = raw(server, '/api/session/events', '1.1', 'HEAD');
 	assert.equal(await client.status(), 200);
+	// The connection is there for the next request.
+	await until('end of the head', () => client.text.includes('\r\n\r\n'));
+	await untilMetric(server, 'streams', 0);
+	client.send(`GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\nConnection: close\r\n\r\n`);
 	await client.untilClosed();
 	assert.ok(!client.text.includes('data:'));
-	await untilMetric(server, 'streams', 0);
+	assert.equal(client.text.match(/HTTP\/1.1 200 OK/g).length, 2);
 });
 
 scenario('a stream ends with the access of its reader', async (server) => {
@@ -133,7 +137,7 @@ scenario('a stream that completes ends properly, and gives all', async (server, 
 	}
 	const client = new RawClient(server);
 	const body = JSON.stringify({ command: 'echo done', stream: true });
-	client.send(`POST /api/run HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+	client.send(`POST /api/run HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
 	await client.untilClosed();
 	assert.ok(client.text.endsWith('\r\n0\r\n\r\n'), JSON.stringify(client.text.slice(-200)));
 	assert.equal(client.error, undefined, 'it was reset');

@@ -295,6 +295,15 @@ async function agent(server, { session = false } = {}) {
 	};
 }
 
+/** Begins a command that prints nothing before the answer is here: an answer is an excerpt, which says what it leaves out. */
+let gates = 0;
+async function begin(server, client, id, command) {
+	const gate = path.join(server.root, `gate${gates += 1}`);
+	const begun = await client.use('exec', { session_id: id, command: `until [ -e ${gate} ]; do sleep 0.02; done; ${command}`, yield_ms: 0 });
+	writeFileSync(gate, '');
+	return begun;
+}
+
 /** All pages of a command that has begun, hashed: {sum, last, lost}. between: after each page. */
 async function pages(client, begun, { between, ...more } = {}) {
 	const sum = new Sum();
@@ -319,7 +328,7 @@ scenario('pages over MCP', { args: small, timeout: 3 * timeout }, async (server)
 			await server.session({ id });
 			const client = await agent(server, { session });
 			const { sum, last, lost } = await timed('pages', async () => pages(client,
-				await client.use('exec', { session_id: id, command: `cat ${text.name}`, yield_ms: 0 })));
+				await begin(server, client, id, `cat ${text.name}`)));
 			assert.equal(lost, 0);
 			same(sum, text.sum, 'pages');
 			assert.deepEqual([last.state, last.exit_code, last.lost_in_all], ['done', 0, undefined]);
@@ -330,10 +339,8 @@ scenario('pages over MCP', { args: small, timeout: 3 * timeout }, async (server)
 scenario('pages over MCP: who thinks for long, twenty at once', { args: small, timeout: 2 * timeout }, async (server) => {
 	await server.session({ id: 's' });
 	const thinker = await agent(server);
-	const gate = path.join(server.root, 'gate');
 	// Two portions, each of less than the ring holds; the second goes on into the next command's output.
-	const begun = await thinker.use('exec', { session_id: 's', command: `until [ -e ${gate} ]; do sleep 0.05; done; seq 1 30000`, yield_ms: 0 });
-	writeFileSync(gate, '');
+	const begun = await begin(server, thinker, 's', 'seq 1 30000');
 	await until('it is over', async () => (await server.api.call('GET', '/api/session/s/exec')).data.at(-1).state === 'done', { timeout });
 	const flood = server.api.call('POST', '/api/session/s/exec', { command: 'seq 1 60000', yieldMs: 0 });
 	const want = new Sum().add(Buffer.from(Array.from({ length: 30000 }, (_, i) => `${i + 1}\n`).join('')));
@@ -346,7 +353,7 @@ scenario('pages over MCP: who thinks for long, twenty at once', { args: small, t
 	const every = await Promise.all(Array.from({ length: 20 }, async (_, i) => {
 		await server.session({ id: `t${i}` });
 		const client = await agent(server, { session: i % 2 === 0 });
-		return pages(client, await client.use('exec', { session_id: `t${i}`, command: `for ((i = 0; i < 10; i++)); do printf '%s\\n' ${`${'z'.repeat(79)} `.repeat(1000)}; done`, yield_ms: 0 }));
+		return pages(client, await begin(server, client, `t${i}`, `for ((i = 0; i < 10; i++)); do printf '%s\\n' ${`${'z'.repeat(79)} `.repeat(1000)}; done`));
 	}));
 	const one = new Sum().add(Buffer.from(block.repeat(10_000)));
 	for (const each of every) {
@@ -359,9 +366,8 @@ scenario('pages over MCP: who stops', { args: small, timeout: 3 * timeout + 60_0
 	const { text } = await sources(server);
 	await server.session({ id: 's' });
 	const done = (id) => until('it is over', async () => (await server.api.call('GET', `/api/session/${id}/exec`)).data.at(-1).state === 'done', { timeout: 60_000, interval: 250 });
-	const begin = (client, id) => client.use('exec', { session_id: id, command: `cat ${text.name}`, yield_ms: 0 });
 	const client = await agent(server);
-	const begun = await begin(client, 's');
+	const begun = await begin(server, client, 's', `cat ${text.name}`);
 	await done('s'); // within the bound, although nobody has read
 	const { sum, lost, last } = await pages(client, begun);
 	assert.ok(lost > 0);
@@ -373,7 +379,7 @@ scenario('pages over MCP: who stops', { args: small, timeout: 3 * timeout + 60_0
 	// A client that says that it goes holds up nobody any more; nor does one that may only look.
 	const leaving = await agent(server, { session: true });
 	await server.session({ id: 'l' });
-	await begin(leaving, 'l');
+	await begin(server, leaving, 'l', `cat ${text.name}`);
 	assert.equal((await leaving.close()).status, 204);
 	await done('l');
 	assert.equal((await server.api.call('GET', '/api/session/l/exec')).data.at(-1).exitCode, 0);

@@ -332,7 +332,9 @@ export class Oracle {
 		for (const link of this.links) {
 			const { status } = await this.api.as(link.token).raw('GET', `/api/session/${link.session}`);
 			if (link.revoked === 'asked') continue; // nobody was told
-			assert.equal(status, link.revoked ? 401 : 200, `a link (${link.revoked ?? 'not revoked'}) of ${link.session}`);
+			// Of many that were revoked the server says no more than that there were too many: it knows none of them.
+			const right = link.revoked ? [401, 429] : [200];
+			assert.ok(right.includes(status), `${status} for a link (${link.revoked ?? 'not revoked'}) of ${link.session}`);
 		}
 		this.links = this.links.filter((link, at) => !link.revoked || at > this.links.length - 10);
 	}

@@ -136,6 +136,7 @@ scenario('what a command finds is what it finds when it is typed', { timeout: 10
 		for (const command of commands) {
 			if (way === 'asked') {
 				await exec(server, command, {}, way);
+				asked += 1;
 				continue;
 			}
 			await prompted();
@@ -143,6 +144,8 @@ scenario('what a command finds is what it finds when it is typed', { timeout: 10
 			await server.api.input(way, `${command}\r`);
 			await prompted();
 		}
+		// The answer comes before the prompt behind the last command.
+		await prompted();
 		await clean(server, way);
 		const { text } = await server.api.raw('GET', `/api/session/${way}/screen?format=text`);
 		const read = (name) => (existsSync(path.join(server.cwd, way, name)) ? readFileSync(path.join(server.cwd, way, name), 'utf8').split('\n') : []);

@@ -207,8 +207,7 @@ static void put_variables(FILE *f, const struct integration_command *c)
 	fputc('\n', f);
 }
 
-/* The directory and the variables of the command, in the group whose streams are the command's. */
-static void put_circumstances(FILE *f, const struct integration_command *c)
+void integration_put_circumstances(FILE *f, const struct integration_command *c)
 {
 	if (c->cwd) {
 		fputs("\\builtin cd -- ", f);
@@ -246,7 +245,7 @@ char *integration_script(const struct integration_command *c, size_t *ret_length
 		return NULL;
 	put_variables(f, c);
 	fprintf(f, "{ __rs_before %u %u; } 2>/dev/null; { ", c->up, c->column);
-	put_circumstances(f, c);
+	integration_put_circumstances(f, c);
 	fprintf(f, "%s\\builtin eval -- \"$__rs_c\"%s }", c->isolated ? "( " : "",
 		c->isolated ? " );" : ";");
 	put_redirections(f, c);

@@ -34,21 +34,6 @@ static void put_environment(FILE *f, const struct integration_command *c)
 	}
 }
 
-/* The directory and the variables of the command, in the group whose streams are the command's. */
-static void put_circumstances(FILE *f, const struct integration_command *c)
-{
-	if (c->cwd) {
-		fputs("\\builtin cd -- ", f);
-		integration_put_text(f, c->cwd);
-		fputs(" && ", f);
-	}
-	for (size_t i = 0; i < c->env_count; i++) {
-		fprintf(f, "\\builtin export %s=", c->env_names[i]);
-		integration_put_text(f, c->env_values[i]);
-		fputs(" && ", f);
-	}
-}
-
 static void put_redirections(FILE *f, const struct integration_command *c)
 {
 	if (c->input) {
@@ -87,7 +72,7 @@ static void put_before(FILE *f, const struct integration_command *c)
 static void put_command(FILE *f, const struct integration_command *c)
 {
 	fputs("{ ", f);
-	put_circumstances(f, c);
+	integration_put_circumstances(f, c);
 	fputs("{ [ $__rs_rc = 0 ] || __rs_status && :; }; ", f);
 	if (c->isolated)
 		fputs("( ", f);

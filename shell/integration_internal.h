@@ -12,5 +12,8 @@ void integration_put_text(FILE *f, const char *text);
 /* The command as it would have been typed: control characters made visible, no more than a screenful or so. */
 void integration_put_shown(FILE *f, const char *command, size_t length);
 
+/* The directory and the variables of the command, in the group whose streams are the command's. */
+void integration_put_circumstances(FILE *f, const struct integration_command *command);
+
 /* integration_script() for a shell with the init file of the first releases. */
 char *integration_first_script(const struct integration_command *command, size_t *ret_length);

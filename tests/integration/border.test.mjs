@@ -1,24 +1,15 @@
 // What comes in before anybody knows who it is: silence, half a request, bodies that drip, and what is no HTTP.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http2 from 'node:http2';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
 import { Api } from './lib/api.mjs';
+import { ca, cert, key } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
 import { scenario } from './lib/server.mjs';
 import { pause, until, within } from './lib/until.mjs';
 
-const dir = mkdtempSync(path.join(os.tmpdir(), 'rs-border-'));
-process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
-const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(dir, name));
-const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert,
-	'-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { encoding: 'utf8' });
-assert.equal(made.status, 0, made.stderr);
-const ca = readFileSync(cert);
 const secure = ['--tls-cert', cert, '--tls-key', key];
 
 const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);

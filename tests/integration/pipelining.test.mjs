@@ -1,25 +1,17 @@
 // Requests of HTTP/1.1 behind one another: each gets exactly its answer, in order, however they are cut.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
 import { Api } from './lib/api.mjs';
+import { ca, cert, key } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
 import { scenario } from './lib/server.mjs';
 import { pause, slowness, until, within } from './lib/until.mjs';
 
-const dir = mkdtempSync(path.join(os.tmpdir(), 'rs-pipe-'));
-process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
-const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(dir, name));
-const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert,
-	'-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { encoding: 'utf8' });
-assert.equal(made.status, 0, made.stderr);
-const ca = readFileSync(cert);
 
 /** A connection that takes answers apart: their status, headers and body, one after the other. */
 class Pipe {

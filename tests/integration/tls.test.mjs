@@ -1,25 +1,18 @@
 // TLS, HTTP/2, unix sockets, and running without authentication.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import http2 from 'node:http2';
-import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
 import WebSocket from 'ws';
 import { Api } from './lib/api.mjs';
+import { ca, cert, dir, key } from './lib/certificate.mjs';
 import { RawClient, Refused } from './lib/client.mjs';
 import { binary, scenario } from './lib/server.mjs';
 import { slowness, until, within } from './lib/until.mjs';
 
-const dir = mkdtempSync(path.join(os.tmpdir(), 'rs-tls-'));
-process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
-const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(dir, name));
-const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert,
-	'-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { encoding: 'utf8' });
-assert.equal(made.status, 0, made.stderr);
-const ca = readFileSync(cert);
 const secure = { args: ['--tls-cert', cert, '--tls-key', key] };
 
 scenario('https and wss over HTTP/1.1', secure, async (server) => {

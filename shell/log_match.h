@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "ring/screen/pattern.h"
+#include "ring/search/pattern.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "ring/screen/pattern.h"
+#include "ring/search/pattern.h"
 #include "shell/record.h"
 #include "shell/state.h"
 

@@ -1,5 +1,5 @@
 /* Whether what is waited for is there. */
-#include "ring/screen/search.h"
+#include "ring/search/search.h"
 #include "shell/session.h"
 #include "shell/sessions.h"
 #include "shell/wait_internal.h"

@@ -1,7 +1,7 @@
 /* What the files of waiting share: wait.c, wait_check.c. */
 #pragma once
 
-#include "ring/screen/finder.h"
+#include "ring/search/finder.h"
 #include "shell/wait.h"
 
 #include <uv.h>

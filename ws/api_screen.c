@@ -4,7 +4,7 @@
  * the next one would go on.
  */
 #include "ring/screen/render.h"
-#include "ring/screen/search.h"
+#include "ring/search/search.h"
 #include "ws/api.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define JSON_RUNS_MAX 20000u        /* of cells in one style, likewise */
 #define MATCHES_DEFAULT 100u
 #define MATCHES_MAX 1000u
-#define SEARCH_WORK (UINT64_C(2) << 20) /* see ring/screen/pattern.h: some milliseconds */
+#define SEARCH_WORK (UINT64_C(2) << 20) /* see ring/search/pattern.h: some milliseconds */
 
 /* What makes a document harmless that shows what anybody's program has printed. */
 static const char content_security_policy[] =

@@ -4,7 +4,7 @@
  * For a pattern that asks for the end of a line cutting changes nothing. For any other it may find less at once, but
  * never something else; and whatever is found lies where it says.
  */
-#include "ring/screen/finder.h"
+#include "ring/search/finder.h"
 #include "tests/fuzz/fuzz.h"
 
 #define BEGIN 1000u

@@ -1,4 +1,4 @@
-#include "ring/screen/finder.h"
+#include "ring/search/finder.h"
 
 #include "tests/lib/leak.h"
 

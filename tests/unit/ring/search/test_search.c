@@ -1,4 +1,4 @@
-#include "ring/screen/search.h"
+#include "ring/search/search.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"
 

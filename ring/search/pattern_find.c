@@ -1,5 +1,5 @@
 /* Running a pattern. */
-#include "ring/screen/pattern_internal.h"
+#include "ring/search/pattern_internal.h"
 
 /* Matching one character */
 

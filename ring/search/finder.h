@@ -6,7 +6,7 @@
 #pragma once
 
 #include "ring/screen/parser.h"
-#include "ring/screen/pattern.h"
+#include "ring/search/pattern.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* From the text of a pattern to its program. */
-#include "ring/screen/pattern_internal.h"
+#include "ring/search/pattern_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

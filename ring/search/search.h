@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "ring/screen/pattern.h"
+#include "ring/search/pattern.h"
 #include "ring/screen/screen.h"
 #include "ring/stream.h"
 

@@ -1,4 +1,4 @@
-#include "ring/screen/pattern.h"
+#include "ring/search/pattern.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/random.h"
 

@@ -1,4 +1,4 @@
-#include "ring/screen/finder.h"
+#include "ring/search/finder.h"
 
 #include "ring/screen/screen.h"
 #include "ring/screen/utf8.h"

@@ -1,4 +1,4 @@
-#include "ring/screen/search.h"
+#include "ring/search/search.h"
 
 #include "ring/screen/lines.h"
 #include "ring/screen/utf8.h"

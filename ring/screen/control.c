@@ -1,5 +1,5 @@
 /* Control characters, escape sequences, and the cursor. */
-#include "ring/screen/charset.h"
+#include "ring/screen/grid/charset.h"
 #include "ring/screen/screen_internal.h"
 
 #define IND 0x84

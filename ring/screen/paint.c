@@ -1,6 +1,6 @@
 #include "ring/screen/paint.h"
 
-#include "ring/screen/charset.h"
+#include "ring/screen/grid/charset.h"
 #include "ring/screen/utf8.h"
 
 #include <stdarg.h>

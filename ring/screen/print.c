@@ -3,10 +3,10 @@
  * a time: cells to the right edge, the wrap, combining marks, and the halves of wide characters that a run
  * begins or ends in.
  */
-#include "ring/screen/charset.h"
+#include "ring/screen/grid/charset.h"
 #include "ring/screen/screen_internal.h"
 #include "ring/screen/utf8.h"
-#include "ring/screen/width.h"
+#include "ring/screen/grid/width.h"
 
 #include <string.h>
 

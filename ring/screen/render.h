@@ -9,7 +9,7 @@
 #pragma once
 
 #include "ring/screen/screen.h"
-#include "ring/screen/style.h"
+#include "ring/screen/grid/style.h"
 
 #define RENDER_HTML_LINK_MAX 2048u /* bytes of a URI; longer ones are no links in HTML */
 #define RENDER_JOINED_CELLS \

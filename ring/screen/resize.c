@@ -1,5 +1,5 @@
 /* The terminal's size changes: rows come from the scrollback or go there, lines are laid out anew. */
-#include "ring/screen/flow.h"
+#include "ring/screen/grid/flow.h"
 #include "ring/screen/screen_internal.h"
 
 #include <errno.h>

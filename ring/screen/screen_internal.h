@@ -1,12 +1,12 @@
 /* What the files of the screen share. Rows and columns count from 0. */
 #pragma once
 
-#include "ring/screen/intern.h"
-#include "ring/screen/line.h"
+#include "ring/screen/grid/intern.h"
+#include "ring/screen/grid/line.h"
 #include "ring/screen/parser.h"
 #include "ring/screen/screen.h"
-#include "ring/screen/scrollback.h"
-#include "ring/screen/style.h"
+#include "ring/screen/grid/scrollback.h"
+#include "ring/screen/grid/style.h"
 
 #define SCREEN_TAB_WORDS (SCREEN_SIDE_MAX / 64 + 1) /* a stop may lie one behind the last column */
 #define SCREEN_STYLES_MAX (UINT32_C(1) << 18)

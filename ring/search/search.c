@@ -2,7 +2,7 @@
 
 #include "ring/screen/lines.h"
 #include "ring/screen/utf8.h"
-#include "ring/screen/width.h"
+#include "ring/screen/grid/width.h"
 
 #include <errno.h>
 #include <stdlib.h>

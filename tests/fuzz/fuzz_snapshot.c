@@ -6,7 +6,7 @@
  * makes a terminal answer.
  */
 #include "ring/screen/snapshot.h"
-#include "ring/screen/width.h"
+#include "ring/screen/grid/width.h"
 #include "tests/fuzz/screen_input.h"
 
 static struct snapshot take(struct drawn *d, unsigned lines)

@@ -13,7 +13,7 @@
 #include "ring/screen/screen_internal.h"
 #include "ring/screen/snapshot.h"
 #include "ring/screen/utf8.h"
-#include "ring/screen/width.h"
+#include "ring/screen/grid/width.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "ring/screen/line.h"
-#include "ring/screen/scrollback.h"
+#include "ring/screen/grid/line.h"
+#include "ring/screen/grid/scrollback.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-#include "ring/screen/line.h"
+#include "ring/screen/grid/line.h"
 
-#include "ring/screen/style.h"
+#include "ring/screen/grid/style.h"
 
 #include <stdlib.h>
 #include <string.h>

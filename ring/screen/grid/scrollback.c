@@ -1,4 +1,4 @@
-#include "ring/screen/scrollback.h"
+#include "ring/screen/grid/scrollback.h"
 
 #include "ring/screen/utf8.h"
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "ring/screen/line.h"
+#include "ring/screen/grid/line.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "ring/screen/flow.h"
+#include "ring/screen/grid/flow.h"
 
 #include <assert.h>
 #include <errno.h>

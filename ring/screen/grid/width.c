@@ -1,8 +1,8 @@
-#include "ring/screen/width.h"
+#include "ring/screen/grid/width.h"
 
 #include <stddef.h>
 
-#include "ring/screen/width_ranges.h"
+#include "ring/screen/grid/width_ranges.h"
 
 unsigned width_of(uint32_t code)
 {

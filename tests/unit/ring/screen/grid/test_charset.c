@@ -1,4 +1,4 @@
-#include "ring/screen/charset.h"
+#include "ring/screen/grid/charset.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#include "ring/screen/line.h"
-#include "ring/screen/style.h"
+#include "ring/screen/grid/line.h"
+#include "ring/screen/grid/style.h"
 #include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-#include "ring/screen/charset.h"
+#include "ring/screen/grid/charset.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ring/screen/intern.h"
+#include "ring/screen/grid/intern.h"
 
 #include <stdlib.h>
 #include <string.h>

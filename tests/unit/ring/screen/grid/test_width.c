@@ -1,4 +1,4 @@
-#include "ring/screen/width.h"
+#include "ring/screen/grid/width.h"
 
 #include <criterion/criterion.h>
 

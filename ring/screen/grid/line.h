@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "ring/screen/cell.h"
-#include "ring/screen/intern.h"
+#include "ring/screen/grid/cell.h"
+#include "ring/screen/grid/intern.h"
 
 #include <stdbool.h>
 #include <stddef.h>

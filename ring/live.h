@@ -7,7 +7,7 @@
 
 #include "ring/history.h"
 #include "ring/screen/screen.h"
-#include "ring/screen/snapshot.h"
+#include "ring/screen/view/snapshot.h"
 
 #include <stdbool.h>
 #include <stddef.h>

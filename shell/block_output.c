@@ -1,7 +1,7 @@
 /* See block_output.h. */
 #include "shell/block_output.h"
 
-#include "ring/screen/render.h"
+#include "ring/screen/view/render.h"
 #include "shell/session.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* See command_text.h: a scratch screen draws what the shell has echoed. */
 #include "shell/command_text.h"
 
-#include "ring/screen/render.h"
+#include "ring/screen/view/render.h"
 #include "ring/screen/screen.h"
 #include "shell/marks.h"
 

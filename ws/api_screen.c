@@ -3,7 +3,7 @@
  * printed. All of it is made while the request is handled, so all of it is bounded; an answer says where
  * the next one would go on.
  */
-#include "ring/screen/render.h"
+#include "ring/screen/view/render.h"
 #include "ring/search/search.h"
 #include "ws/api.h"
 

@@ -4,7 +4,7 @@
  */
 #include "ws/mcp_text.h"
 
-#include "ring/screen/render.h"
+#include "ring/screen/view/render.h"
 #include "ws/text.h"
 
 #include <stdio.h>

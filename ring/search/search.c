@@ -1,6 +1,6 @@
 #include "ring/search/search.h"
 
-#include "ring/screen/lines.h"
+#include "ring/screen/view/lines.h"
 #include "ring/screen/utf8.h"
 #include "ring/screen/grid/width.h"
 

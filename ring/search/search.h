@@ -19,7 +19,7 @@
 #define SEARCH_NO_LINE UINT64_MAX
 
 struct search_match {
-	uint64_t line; /* its number, see ring/screen/render.h; SEARCH_NO_LINE when it is in the ring only */
+	uint64_t line; /* its number, see ring/screen/view/render.h; SEARCH_NO_LINE when it is in the ring only */
 	uint64_t offset; /* of the output byte that the line began with */
 	unsigned column,
 		columns; /* as the terminal counts them; columns of all lines that it is in */

@@ -11,9 +11,9 @@
 #include "streams.h"
 
 #include "ring/scan.h"
-#include "ring/screen/render.h"
+#include "ring/screen/view/render.h"
 #include "ring/screen/screen.h"
-#include "ring/screen/snapshot.h"
+#include "ring/screen/view/snapshot.h"
 
 #include <errno.h>
 #include <malloc.h>

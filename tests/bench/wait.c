@@ -5,7 +5,7 @@
  */
 #include "client.h"
 #include "process.h"
-#include "ring/screen/render.h"
+#include "ring/screen/view/render.h"
 #include "ring/screen/screen.h"
 #include "shell/foreground.h"
 #include "stats.h"

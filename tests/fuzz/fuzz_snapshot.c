@@ -5,7 +5,7 @@
  * taken of; so does one that gets a snapshot of that, and then the bytes are the same. Nothing in a snapshot
  * makes a terminal answer.
  */
-#include "ring/screen/snapshot.h"
+#include "ring/screen/view/snapshot.h"
 #include "ring/screen/grid/width.h"
 #include "tests/fuzz/screen_input.h"
 

@@ -11,7 +11,7 @@
  *   replies                    what has been replied since the last time, in hexadecimal
  */
 #include "ring/screen/screen_internal.h"
-#include "ring/screen/snapshot.h"
+#include "ring/screen/view/snapshot.h"
 #include "ring/screen/utf8.h"
 #include "ring/screen/grid/width.h"
 

@@ -1,4 +1,4 @@
-#include "ring/screen/render.h"
+#include "ring/screen/view/render.h"
 #include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>

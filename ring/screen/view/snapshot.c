@@ -1,7 +1,7 @@
 /* The order of a snapshot: what comes later must not undo what came before. */
-#include "ring/screen/snapshot.h"
+#include "ring/screen/view/snapshot.h"
 
-#include "ring/screen/paint.h"
+#include "ring/screen/view/paint.h"
 
 #include <errno.h>
 #include <stdlib.h>

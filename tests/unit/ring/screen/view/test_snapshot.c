@@ -1,4 +1,4 @@
-#include "ring/screen/snapshot.h"
+#include "ring/screen/view/snapshot.h"
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
 #include "tests/lib/leak.h"

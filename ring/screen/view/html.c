@@ -1,6 +1,6 @@
-#include "ring/screen/html.h"
+#include "ring/screen/view/html.h"
 
-#include "ring/screen/render.h"
+#include "ring/screen/view/render.h"
 
 #include <string.h>
 #include <strings.h>

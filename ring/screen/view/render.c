@@ -1,7 +1,7 @@
-#include "ring/screen/render.h"
+#include "ring/screen/view/render.h"
 
-#include "ring/screen/html.h"
-#include "ring/screen/lines.h"
+#include "ring/screen/view/html.h"
+#include "ring/screen/view/lines.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "ring/screen/paint.h"
+#include "ring/screen/view/paint.h"
 
 struct html {
 	const struct screen *s;

@@ -1,4 +1,4 @@
-#include "ring/screen/paint.h"
+#include "ring/screen/view/paint.h"
 
 #include "ring/screen/grid/charset.h"
 #include "ring/screen/utf8.h"

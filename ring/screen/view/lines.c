@@ -1,4 +1,4 @@
-#include "ring/screen/lines.h"
+#include "ring/screen/view/lines.h"
 
 #include <string.h>
 

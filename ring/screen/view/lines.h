@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "ring/screen/paint.h"
+#include "ring/screen/view/paint.h"
 
 /* The oldest line, the one in row 0, and one behind the last. */
 static inline uint64_t lines_first(const struct screen *s)

@@ -1,6 +1,6 @@
 /* Operating system commands: titles, links, colours, and what is for the people around the terminal. */
 #include "ring/screen/screen_internal.h"
-#include "ring/screen/utf8.h"
+#include "ring/utf8.h"
 
 #include <ctype.h>
 #include <stdlib.h>

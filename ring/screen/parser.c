@@ -1,6 +1,6 @@
 #include "ring/screen/parser.h"
 
-#include "ring/screen/utf8.h"
+#include "ring/utf8.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "ring/screen/grid/charset.h"
 #include "ring/screen/screen_internal.h"
-#include "ring/screen/utf8.h"
+#include "ring/utf8.h"
 #include "ring/screen/grid/width.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "ring/search/finder.h"
 
 #include "ring/screen/screen.h"
-#include "ring/screen/utf8.h"
+#include "ring/utf8.h"
 #include "ring/screen/grid/width.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "ring/search/search.h"
 
 #include "ring/screen/view/lines.h"
-#include "ring/screen/utf8.h"
+#include "ring/utf8.h"
 #include "ring/screen/grid/width.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "ring/screen/screen_internal.h"
-#include "ring/screen/utf8.h"
+#include "ring/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

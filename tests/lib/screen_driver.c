@@ -12,7 +12,7 @@
  */
 #include "ring/screen/screen_internal.h"
 #include "ring/screen/view/snapshot.h"
-#include "ring/screen/utf8.h"
+#include "ring/utf8.h"
 #include "ring/screen/grid/width.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 #include "ring/screen/grid/scrollback.h"
 
-#include "ring/screen/utf8.h"
+#include "ring/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

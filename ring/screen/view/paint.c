@@ -1,7 +1,7 @@
 #include "ring/screen/view/paint.h"
 
 #include "ring/screen/grid/charset.h"
-#include "ring/screen/utf8.h"
+#include "ring/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * this has left behind; one that was being ended is ended again, and one whose holder is still starting is looked at
  * later. A holder that does not answer, for it has been stopped, is not waited for: its session is adopted when it does.
  */
-#include "shell/directory.h"
+#include "shell/store/directory.h"
 #include "shell/meta.h"
 #include "shell/remains.h"
 #include "shell/sessions_internal.h"

@@ -7,7 +7,7 @@
  */
 #include "shell/clock.h"
 #include "shell/exec_internal.h"
-#include "shell/file.h"
+#include "shell/store/file.h"
 #include "shell/sessions.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "shell/meta.h"
 
-#include "shell/file.h"
+#include "shell/store/file.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -4,7 +4,7 @@
  * starting is looked at later. A holder that does not answer, for it has been stopped, is not waited for: its process
  * is adopted when it does.
  */
-#include "shell/directory.h"
+#include "shell/store/directory.h"
 #include "shell/processes_internal.h"
 #include "shell/remains.h"
 

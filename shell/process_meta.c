@@ -1,5 +1,5 @@
 /* process.json: what is known of a process beside its holder, so that the next server knows it too. */
-#include "shell/file.h"
+#include "shell/store/file.h"
 #include "shell/processes_internal.h"
 
 #include <errno.h>

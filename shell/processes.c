@@ -10,9 +10,9 @@
 #include "shell/beside.h"
 #include "shell/clock.h"
 #include "shell/descriptors.h"
-#include "shell/directory.h"
+#include "shell/store/directory.h"
 #include "shell/environment.h"
-#include "shell/file.h"
+#include "shell/store/file.h"
 #include "shell/output_file.h"
 #include "shell/processes_internal.h"
 

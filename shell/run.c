@@ -2,7 +2,7 @@
 #include "pty/throwaway.h"
 #include "shell/beside.h"
 #include "shell/clock.h"
-#include "shell/directory.h"
+#include "shell/store/directory.h"
 #include "shell/environment.h"
 #include "shell/run_internal.h"
 #include "shell/run_notes.h"

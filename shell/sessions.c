@@ -7,9 +7,9 @@
 
 #include "shell/clock.h"
 #include "shell/descriptors.h"
-#include "shell/directory.h"
+#include "shell/store/directory.h"
 #include "shell/environment.h"
-#include "shell/file.h"
+#include "shell/store/file.h"
 #include "shell/meta.h"
 
 #include <assert.h>

@@ -3,13 +3,13 @@
  * adopting what an earlier server left running, and ending what idles. Everything a session needs on
  * disk is in one directory of its own below the runtime directory:
  *
- *   RUNTIME/lock                  held by the server, see shell/runtime_lock.h
+ *   RUNTIME/lock                  held by the server, see shell/store/runtime_lock.h
  *   RUNTIME/sessions/ID+SUFFIX/   "s" and the FIFOs (the holder's), "meta.json", "ending" once it is ending
  */
 #pragma once
 
 #include "pty/reaper.h"
-#include "shell/runtime_lock.h"
+#include "shell/store/runtime_lock.h"
 #include "shell/session.h"
 
 #include <stdbool.h>

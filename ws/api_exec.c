@@ -1,6 +1,6 @@
 /* Commands in the shell of a session: asked for, awaited, read, cancelled. */
 #include "shell/clock.h"
-#include "shell/directory.h"
+#include "shell/store/directory.h"
 #include "ws/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"

@@ -1,7 +1,7 @@
 #include "ws/auth.h"
 
 #include "shell/clock.h"
-#include "shell/file.h"
+#include "shell/store/file.h"
 #include "ws/token.h"
 
 #include <errno.h>

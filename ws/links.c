@@ -1,6 +1,6 @@
 #include "ws/links.h"
 
-#include "shell/file.h"
+#include "shell/store/file.h"
 #include "ws/token.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "shell/runtime_lock.h"
+#include "shell/store/runtime_lock.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "shell/file.h"
+#include "shell/store/file.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
 

@@ -1,4 +1,4 @@
-#include "shell/directory.h"
+#include "shell/store/directory.h"
 
 #include <dirent.h>
 #include <errno.h>

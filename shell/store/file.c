@@ -1,4 +1,4 @@
-#include "shell/file.h"
+#include "shell/store/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* See the header for what is locked. It fails when somebody else has it for longer than the time to wait. */
-#include "shell/runtime_lock.h"
+#include "shell/store/runtime_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
  * Blocks: the commands of a session, of people as well as of programs: what was run, by whom, where, when, with
- * which result, and where its output is. They come from the marks and records of the shell (shell/outline.h), so
+ * which result, and where its output is. They come from the marks and records of the shell (shell/output/outline.h), so
  * nobody has to ask for one, and no trap is needed. In the journal each has one beginning, told when its mark comes,
  * and then one end, told when its record has come as well: the holder may read that late, behind the mark of the next
  * prompt or even of the next command, but never before the mark of the end. They are written down in the session's directory ("blocks", a
@@ -8,9 +8,9 @@
  */
 #pragma once
 
-#include "shell/marks.h"
+#include "shell/output/marks.h"
 #include "shell/name.h"
-#include "shell/record.h"
+#include "shell/output/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

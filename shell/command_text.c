@@ -3,7 +3,7 @@
 
 #include "ring/screen/view/render.h"
 #include "ring/screen/screen.h"
-#include "shell/marks.h"
+#include "shell/output/marks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "shell/clock.h"
 #include "shell/exec_internal.h"
 #include "shell/sessions.h"
-#include "shell/spool.h"
+#include "shell/output/spool.h"
 #include "shell/wait.h"
 
 #include <errno.h>

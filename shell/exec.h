@@ -1,6 +1,6 @@
 /*
  * Commands for programs in the shell of a session, the one that people look at: one at a time, typed by a
- * private key (shell/integration.h), followed by marks and records (shell/outline.h), with the true status and
+ * private key (shell/integration.h), followed by marks and records (shell/output/outline.h), with the true status and
  * the exact range of the output in the ring. What cannot be told is said.
  *
  * States: queued -> starting (typed, the shell has not taken it yet) -> running -> done. A done one is kept, up
@@ -13,9 +13,9 @@
 #pragma once
 
 #include "ring/holds.h"
-#include "shell/excerpt.h"
+#include "shell/output/excerpt.h"
 #include "shell/integration.h"
-#include "shell/outline.h"
+#include "shell/output/outline.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ struct exec_options {
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
 	bool no_input;     /* standard input is /dev/null */
-	const char *spool; /* or what was sent before, see shell/spool.h */
+	const char *spool; /* or what was sent before, see shell/output/spool.h */
 	const void *input; /* or these bytes, or NULL: the terminal */
 	size_t input_length;
 	enum exec_streams streams;

@@ -4,8 +4,8 @@
  *
  * The shell starts with the file that integration_init() gives. To run a command, the text of
  * integration_script() is put into the holder's script (WIRE_PLACE_SCRIPT) and INTEGRATION_LOAD and a CR are
- * typed; INTEGRATION_BACK puts the line back that somebody had half typed. See shell/record.h and
- * shell/marks.h for what comes back. Needs bash 5.1 or newer.
+ * typed; INTEGRATION_BACK puts the line back that somebody had half typed. See shell/output/record.h and
+ * shell/output/marks.h for what comes back. Needs bash 5.1 or newer.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 #include "shell/process.h"
 
 #include "shell/clock.h"
-#include "shell/output_file.h"
+#include "shell/output/output_file.h"
 #include "shell/processes_internal.h"
 #include "shell/tree.h"
 

@@ -13,7 +13,7 @@
 #include "ring/labels.h"
 #include "shell/name.h"
 #include "shell/removal.h"
-#include "shell/streams.h"
+#include "shell/output/streams.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * is; a crash before that begins anew, and one after it leaves a holder that is told to end again. Where there
  * is no room for the file the holder stays, and it is tried again.
  */
-#include "shell/output_file.h"
+#include "shell/output/output_file.h"
 #include "shell/processes_internal.h"
 
 #include <errno.h>

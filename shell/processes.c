@@ -13,7 +13,7 @@
 #include "shell/store/directory.h"
 #include "shell/environment.h"
 #include "shell/store/file.h"
-#include "shell/output_file.h"
+#include "shell/output/output_file.h"
 #include "shell/processes_internal.h"
 
 #include <assert.h>

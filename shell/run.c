@@ -6,7 +6,7 @@
 #include "shell/environment.h"
 #include "shell/run_internal.h"
 #include "shell/run_notes.h"
-#include "shell/spool.h"
+#include "shell/output/spool.h"
 
 #include <assert.h>
 #include <errno.h>

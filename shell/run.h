@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "shell/excerpt.h"
+#include "shell/output/excerpt.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ struct run_options {
 	const char *cwd; /* absolute, must exist: checked before anything runs */
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
-	const char *spool;   /* standard input that was sent before, see shell/spool.h */
+	const char *spool;   /* standard input that was sent before, see shell/output/spool.h */
 	const void *input;   /* or these bytes; NULL: /dev/null */
 	size_t input_length; /* bytes */
 	bool terminals;      /* stdout and stderr are raw PTYs of their own; otherwise pipes */

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "ring/search/pattern.h"
-#include "shell/record.h"
+#include "shell/output/record.h"
 #include "shell/state.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  */
 #include "ws/api_process.h"
 
-#include "shell/streams.h"
+#include "shell/output/streams.h"
 #include "ws/base64.h"
 #include "ws/process_json.h"
 #include "ws/text.h"

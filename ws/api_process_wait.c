@@ -3,7 +3,7 @@
  * which it was; that the time is up, or that the process ended before, are answers of their own.
  */
 #include "shell/log_match.h"
-#include "shell/streams.h"
+#include "shell/output/streams.h"
 #include "ws/api_port.h"
 #include "ws/api_process.h"
 #include "ws/process_json.h"

@@ -1,5 +1,5 @@
-/* POST /api/stdin: standard input for a command, in pieces, before it is started. See shell/spool.h. */
-#include "shell/spool.h"
+/* POST /api/stdin: standard input for a command, in pieces, before it is started. See shell/output/spool.h. */
+#include "shell/output/spool.h"
 #include "ws/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"

@@ -3,7 +3,7 @@
  * Cutting must change nothing; text, marks and what is held back are the output, nothing else; what the shell
  * prints is found; and what has another nonce is not.
  */
-#include "shell/marks.h"
+#include "shell/output/marks.h"
 #include "tests/fuzz/pieces.h"
 
 #define NONCE "n"

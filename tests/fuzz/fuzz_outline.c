@@ -3,7 +3,7 @@
  * see run_step(). Both must find the same, in the same order, and what was written through the FIFOs as it
  * was written.
  */
-#include "shell/outline.h"
+#include "shell/output/outline.h"
 #include "tests/fuzz/pieces.h"
 
 #define NONCE "n"

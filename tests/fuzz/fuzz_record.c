@@ -3,7 +3,7 @@
  * decides where it is cut, then the bytes, folded. Cutting must change nothing, and each record must say what
  * its fields say.
  */
-#include "shell/record.h"
+#include "shell/output/record.h"
 #include "tests/fuzz/pieces.h"
 
 #define NONCE "n"

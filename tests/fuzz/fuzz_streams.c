@@ -3,7 +3,7 @@
  * much, and the bytes, folded. What comes out, fed in pieces or read from the ring, must be what was written, as
  * far as the ring has it.
  */
-#include "shell/streams.h"
+#include "shell/output/streams.h"
 #include "tests/fuzz/pieces.h"
 
 #define WRITTEN_MAX ((size_t)32 << 10)

@@ -1,9 +1,9 @@
 /* Processes in real holders, followed as the server does. */
 #include "shell/processes.h"
 
-#include "shell/output_file.h"
+#include "shell/output/output_file.h"
 #include "shell/processes_internal.h"
-#include "shell/streams.h"
+#include "shell/output/streams.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"

@@ -1,4 +1,4 @@
-#include "shell/marks.h"
+#include "shell/output/marks.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

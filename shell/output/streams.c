@@ -2,9 +2,9 @@
  * The holder publishes each LF of a pipe together with the CR that it puts before it. So a CR that stands
  * directly before an LF is the holder's, and one at the end of what has been published is the program's.
  */
-#include "shell/streams.h"
+#include "shell/output/streams.h"
 
-#include "shell/output_file.h"
+#include "shell/output/output_file.h"
 
 #include <string.h>
 

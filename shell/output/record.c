@@ -1,6 +1,6 @@
-#include "shell/record.h"
+#include "shell/output/record.h"
 
-#include "shell/marks.h"
+#include "shell/output/marks.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "shell/record.h"
+#include "shell/output/record.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,9 +7,9 @@
 
 #include "ring/event.h"
 #include "ring/ring.h"
-#include "shell/marks.h"
-#include "shell/record.h"
-#include "shell/streams.h"
+#include "shell/output/marks.h"
+#include "shell/output/record.h"
+#include "shell/output/streams.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "shell/spool.h"
+#include "shell/output/spool.h"
 
 #include <dirent.h>
 #include <errno.h>

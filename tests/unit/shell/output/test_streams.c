@@ -1,4 +1,4 @@
-#include "shell/streams.h"
+#include "shell/output/streams.h"
 
 #include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"

@@ -1,4 +1,4 @@
-#include "shell/marks.h"
+#include "shell/output/marks.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "shell/excerpt.h"
+#include "shell/output/excerpt.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/random.h"
 

@@ -1,4 +1,4 @@
-#include "shell/record.h"
+#include "shell/output/record.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "shell/excerpt.h"
+#include "shell/output/excerpt.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "shell/output_file.h"
+#include "shell/output/output_file.h"
 
-#include "shell/streams.h"
+#include "shell/output/streams.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"

@@ -1,4 +1,4 @@
-#include "shell/outline.h"
+#include "shell/output/outline.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The file: its header, the labels, the bytes. What is read is checked, whoever may have written it. */
-#include "shell/output_file.h"
+#include "shell/output/output_file.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "shell/outline.h"
+#include "shell/output/outline.h"
 #include "tests/lib/memory_ring.h"
 
 #include <stdarg.h>

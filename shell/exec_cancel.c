@@ -13,7 +13,7 @@
 #include "shell/exec_internal.h"
 
 #include "shell/clock.h"
-#include "shell/foreground.h"
+#include "shell/proc/foreground.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * come as far as its first prompt. Facts of the kernel, since what would tell otherwise may be gone.
  */
 #include "shell/exec_internal.h"
-#include "shell/foreground.h"
+#include "shell/proc/foreground.h"
 #include "shell/sessions.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  */
 #include "shell/orphans.h"
 
-#include "shell/tree.h"
+#include "shell/proc/tree.h"
 
 #include <dirent.h>
 #include <errno.h>

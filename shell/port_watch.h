@@ -1,7 +1,7 @@
 /* Watching a port of this machine until it is ready: a probe now, and again after each interval. */
 #pragma once
 
-#include "shell/probe.h"
+#include "shell/proc/probe.h"
 
 #include <stdbool.h>
 #include <uv.h>

@@ -4,7 +4,7 @@
 #include "shell/clock.h"
 #include "shell/output/output_file.h"
 #include "shell/processes_internal.h"
-#include "shell/tree.h"
+#include "shell/proc/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * tells how the command has ended, and ends by itself after the last of them.
  */
 #include "shell/processes_internal.h"
-#include "shell/tree.h"
+#include "shell/proc/tree.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "pty/spawn.h"
 #include "shell/orphans.h"
 #include "shell/remains.h"
-#include "shell/tree.h"
+#include "shell/proc/tree.h"
 
 #include <assert.h>
 #include <ctype.h>

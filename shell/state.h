@@ -1,6 +1,6 @@
 /*
  * State: what a session is at, as an agent has to know it: whether the shell is at its prompt, what runs in the
- * foreground and whether that waits for input, and of which kind. From the kernel (shell/foreground.h), the marks of
+ * foreground and whether that waits for input, and of which kind. From the kernel (shell/proc/foreground.h), the marks of
  * the shell's prompt, and the screen. It is that of the moment: nobody follows it.
  *
  *   prompt         the shell itself reads a line at its prompt, and no mark says that it is a command that reads
@@ -16,7 +16,7 @@
 #include "ring/screen/screen.h"
 #include "shell/blocks.h"
 #include "shell/exec.h"
-#include "shell/foreground.h"
+#include "shell/proc/foreground.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "process.h"
 #include "ring/screen/view/render.h"
 #include "ring/screen/screen.h"
-#include "shell/foreground.h"
+#include "shell/proc/foreground.h"
 #include "stats.h"
 #include "target.h"
 

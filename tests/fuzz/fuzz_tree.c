@@ -2,7 +2,7 @@
  * The text of /proc/PID/stat. Any text must be refused or understood; and what the kernel writes of a process
  * whose name is the input must be understood as it was meant.
  */
-#include "shell/tree.h"
+#include "shell/proc/tree.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_any(const char *text)

@@ -1,4 +1,4 @@
-#include "shell/foreground.h"
+#include "shell/proc/foreground.h"
 
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"

@@ -1,4 +1,4 @@
-#include "shell/tree.h"
+#include "shell/proc/tree.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "shell/probe.h"
+#include "shell/proc/probe.h"
 
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"

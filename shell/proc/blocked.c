@@ -1,5 +1,5 @@
 /* See blocked.h. What the programs' memory says may change while it is read, or be nonsense: bounded looks only. */
-#include "shell/blocked.h"
+#include "shell/proc/blocked.h"
 
 #include <errno.h>
 #include <fcntl.h>

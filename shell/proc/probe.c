@@ -1,5 +1,5 @@
 /* Each side is one connection. The first that is ready ends the probe; the last that fails does too. */
-#include "shell/probe.h"
+#include "shell/proc/probe.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

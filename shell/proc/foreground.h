@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "shell/blocked.h"
+#include "shell/proc/blocked.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * See foreground.h. There is no list of a process group's members: they are found from the group's leader, its
  * brothers (a pipeline) and all their children; when the leader has ended, from the session's processes downwards.
  */
-#include "shell/foreground.h"
+#include "shell/proc/foreground.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,4 +1,4 @@
-#include "shell/tree.h"
+#include "shell/proc/tree.h"
 
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"

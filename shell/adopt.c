@@ -5,7 +5,7 @@
  */
 #include "shell/store/directory.h"
 #include "shell/meta.h"
-#include "shell/remains.h"
+#include "shell/held/remains.h"
 #include "shell/sessions_internal.h"
 
 #include <errno.h>

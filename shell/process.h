@@ -12,7 +12,7 @@
 #include "pty/link.h"
 #include "ring/labels.h"
 #include "shell/name.h"
-#include "shell/removal.h"
+#include "shell/held/removal.h"
 #include "shell/output/streams.h"
 
 #include <stdbool.h>

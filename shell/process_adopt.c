@@ -6,7 +6,7 @@
  */
 #include "shell/store/directory.h"
 #include "shell/processes_internal.h"
-#include "shell/remains.h"
+#include "shell/held/remains.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
  * The end of what a process's holder has to do: it ends itself, with whoever it still finds. What it does not do in time,
- * or cannot do any more, is done here: see shell/removal.h.
+ * or cannot do any more, is done here: see shell/held/removal.h.
  */
 #include "shell/processes_internal.h"
 

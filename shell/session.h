@@ -16,7 +16,7 @@
 #include "shell/journal.h"
 #include "shell/name.h"
 #include "shell/presence.h"
-#include "shell/removal.h"
+#include "shell/held/removal.h"
 #include "shell/shell_exit.h"
 #include "shell/typing.h"
 
@@ -97,7 +97,7 @@ struct session {
 	bool unresponsive;    /* found when the server started, but its holder does not answer */
 	bool stuck;           /* ending, and that it could not be ended in time has been said */
 	uint64_t found_ms;    /* loop time, if adopted */
-	uint64_t lost_ticks; /* when its holder was lost while the shell ran, see shell/removal.h */
+	uint64_t lost_ticks; /* when its holder was lost while the shell ran, see shell/held/removal.h */
 	struct removal removal; /* its end, while it is ending */
 	struct link link;
 	struct history history;

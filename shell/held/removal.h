@@ -45,7 +45,7 @@ struct removals {
 	uv_loop_t *loop;
 	uv_timer_t timer;
 	struct removal *list;
-	struct remains *remains; /* see shell/remains.h */
+	struct remains *remains; /* see shell/held/remains.h */
 };
 
 void removals_open(struct removals *t, uv_loop_t *loop);

@@ -1,10 +1,10 @@
 /*
  * What is left of a holder that has died: its directory, and perhaps processes that must not stay when that is
- * removed, for nothing would lead to them any more. See shell/removal.h.
+ * removed, for nothing would lead to them any more. See shell/held/removal.h.
  */
 #pragma once
 
-#include "shell/removal.h"
+#include "shell/held/removal.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* See remains.h: removals without a holder, each on its own. */
-#include "shell/remains.h"
+#include "shell/held/remains.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * Who belongs to a session or process whose holder is gone, so that no tree leads to them: those that carry its
- * mark (see pty/wire.h), those of its shell's kernel session, and all below them. See shell/removal.h.
+ * mark (see pty/wire.h), those of its shell's kernel session, and all below them. See shell/held/removal.h.
  */
 #pragma once
 

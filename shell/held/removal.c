@@ -1,9 +1,9 @@
 /* See removal.h. One timer for all of a table; every step is bounded, and repeated until nobody is left. */
-#include "shell/removal.h"
+#include "shell/held/removal.h"
 
 #include "pty/spawn.h"
-#include "shell/orphans.h"
-#include "shell/remains.h"
+#include "shell/held/orphans.h"
+#include "shell/held/remains.h"
 #include "shell/proc/tree.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
  * The mark is a soft limit that the kernel does not use (RLIMIT_LOCKS): prlimit(2) reads it for a tenth of
  * what a file in /proc costs.
  */
-#include "shell/orphans.h"
+#include "shell/held/orphans.h"
 
 #include "shell/proc/tree.h"
 

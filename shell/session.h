@@ -18,7 +18,7 @@
 #include "shell/presence.h"
 #include "shell/held/removal.h"
 #include "shell/shell_exit.h"
-#include "shell/typing.h"
+#include "shell/input/typing.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -146,7 +146,7 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 
 /*
  * The lease of its keyboard: take it, give it back (id NULL: whoever has it), with everybody told. The same returns as
- * in shell/lease.h; -ENOTCONN when the session does not run.
+ * in shell/input/lease.h; -ENOTCONN when the session does not run.
  */
 int session_lease(struct session *s, const struct lease_terms *terms);
 bool session_give_back(struct session *s, const char *id);

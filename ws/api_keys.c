@@ -1,7 +1,7 @@
 /* Typing for programs: text, pastes, keys by name, bytes and the mouse; who typed what; and the lease. */
 #include "shell/clock.h"
-#include "shell/keys.h"
-#include "shell/mouse.h"
+#include "shell/input/keys.h"
+#include "shell/input/mouse.h"
 #include "ws/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"

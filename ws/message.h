@@ -1,7 +1,7 @@
 /* Control messages of the terminal socket, as clients send them. Pure. */
 #pragma once
 
-#include "shell/lease.h"
+#include "shell/input/lease.h"
 #include "shell/name.h"
 
 #include <stddef.h>

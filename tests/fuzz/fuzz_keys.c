@@ -1,5 +1,5 @@
 /* Names of keys: what is taken for one can be sent in every mode. */
-#include "shell/keys.h"
+#include "shell/input/keys.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

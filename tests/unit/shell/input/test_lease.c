@@ -1,4 +1,4 @@
-#include "shell/lease.h"
+#include "shell/input/lease.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

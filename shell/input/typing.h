@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "shell/lease.h"
-#include "shell/typed.h"
+#include "shell/input/lease.h"
+#include "shell/input/typed.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "shell/typed.h"
+#include "shell/input/typed.h"
 #include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>

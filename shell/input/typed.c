@@ -1,4 +1,4 @@
-#include "shell/typed.h"
+#include "shell/input/typed.h"
 
 #include <stdlib.h>
 #include <string.h>

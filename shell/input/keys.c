@@ -1,4 +1,4 @@
-#include "shell/keys.h"
+#include "shell/input/keys.h"
 
 #include "shell/name.h"
 

@@ -1,4 +1,4 @@
-#include "shell/typing.h"
+#include "shell/input/typing.h"
 
 #include "shell/clock.h"
 #include "shell/exec_internal.h"

@@ -1,6 +1,6 @@
-#include "shell/mouse.h"
+#include "shell/input/mouse.h"
 
-#include "shell/keys.h"
+#include "shell/input/keys.h"
 
 #include <stdio.h>
 

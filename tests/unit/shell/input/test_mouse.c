@@ -1,5 +1,5 @@
-#include "shell/keys.h"
-#include "shell/mouse.h"
+#include "shell/input/keys.h"
+#include "shell/input/mouse.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "shell/typing.h"
+#include "shell/input/typing.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

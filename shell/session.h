@@ -11,9 +11,9 @@
 
 #include "pty/link.h"
 #include "ring/live.h"
-#include "shell/blocks.h"
+#include "shell/block/blocks.h"
 #include "shell/exec.h"
-#include "shell/journal.h"
+#include "shell/block/journal.h"
 #include "shell/name.h"
 #include "shell/presence.h"
 #include "shell/held/removal.h"

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "ring/screen/screen.h"
-#include "shell/blocks.h"
+#include "shell/block/blocks.h"
 #include "shell/exec.h"
 #include "shell/proc/foreground.h"
 

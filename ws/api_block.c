@@ -1,5 +1,5 @@
 /* Blocks: listing them, and reading their output. */
-#include "shell/block_output.h"
+#include "shell/block/output.h"
 #include "ws/api.h"
 #include "ws/base64.h"
 #include "ws/block_json.h"

@@ -1,7 +1,7 @@
 /* How the API writes blocks in JSON. */
 #pragma once
 
-#include "shell/blocks.h"
+#include "shell/block/blocks.h"
 
 #include <jansson.h>
 

@@ -2,7 +2,7 @@
  * The text of a command, from what the terminal showed. Input: columns, then the output, folded. What comes out is
  * text, whatever was drawn, and only where there is a prompt.
  */
-#include "shell/command_text.h"
+#include "shell/block/command_text.h"
 #include "tests/fuzz/fuzz.h"
 
 #define NONCE "n"

@@ -1,7 +1,7 @@
-/* What blocks.c and blocks_log.c share. */
+/* What blocks.c and log.c share. */
 #pragma once
 
-#include "shell/blocks.h"
+#include "shell/block/blocks.h"
 
 void block_free(struct block *block);
 

@@ -1,5 +1,5 @@
 /* See command_text.h: a scratch screen draws what the shell has echoed. */
-#include "shell/command_text.h"
+#include "shell/block/command_text.h"
 
 #include "ring/screen/view/render.h"
 #include "ring/screen/screen.h"

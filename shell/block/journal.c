@@ -1,4 +1,4 @@
-#include "shell/journal.h"
+#include "shell/block/journal.h"
 
 #include <stdlib.h>
 #include <string.h>

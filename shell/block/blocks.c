@@ -1,9 +1,9 @@
 /* See blocks.h. */
-#include "shell/blocks.h"
+#include "shell/block/blocks.h"
 
-#include "shell/blocks_internal.h"
+#include "shell/block/internal.h"
 #include "shell/clock.h"
-#include "shell/command_text.h"
+#include "shell/block/command_text.h"
 #include "ring/labels.h"
 #include "shell/sessions.h"
 

@@ -1,5 +1,5 @@
-/* See block_output.h. */
-#include "shell/block_output.h"
+/* See output.h. */
+#include "shell/block/output.h"
 
 #include "ring/screen/view/render.h"
 #include "shell/session.h"

@@ -1,5 +1,5 @@
 /* The file "blocks": a line of JSON for each block that is done. A line that makes no sense is left out. */
-#include "shell/blocks_internal.h"
+#include "shell/block/internal.h"
 #include "shell/store/file.h"
 #include "shell/sessions.h"
 

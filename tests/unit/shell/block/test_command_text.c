@@ -1,5 +1,5 @@
 /* What somebody has typed, from what the terminal showed of it. */
-#include "shell/command_text.h"
+#include "shell/block/command_text.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

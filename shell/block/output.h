@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "shell/blocks.h"
+#include "shell/block/blocks.h"
 
 #include <stddef.h>
 #include <stdint.h>

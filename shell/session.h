@@ -5,14 +5,14 @@
  * the table in shell/sessions.h, which creates, finds and ends it.
  *
  * It keeps six descriptors in the server: its directory, the holder's socket, the eventfds by which that wakes us and we
- * wake it, the PTY (input), and the script of its bash (shell/exec.h). What is mapped needs none.
+ * wake it, the PTY (input), and the script of its bash (shell/exec/exec.h). What is mapped needs none.
  */
 #pragma once
 
 #include "pty/link.h"
 #include "ring/live.h"
 #include "shell/block/blocks.h"
-#include "shell/exec.h"
+#include "shell/exec/exec.h"
 #include "shell/block/journal.h"
 #include "shell/name.h"
 #include "shell/presence.h"

@@ -5,7 +5,7 @@
 
 enum shell_exit {
 	SHELL_EXIT_CLOSE, /* the session has ended */
-	SHELL_EXIT_REEXEC, /* bash replaces itself by a new one, in its EXIT trap: see shell/integration.h */
+	SHELL_EXIT_REEXEC, /* bash replaces itself by a new one, in its EXIT trap: see shell/exec/integration.h */
 	SHELL_EXIT_RESPAWN, /* the holder starts a new shell on the same terminal: see pty/wire.h */
 };
 

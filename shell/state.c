@@ -1,6 +1,6 @@
 #include "shell/state.h"
 
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/session.h"
 #include "shell/sessions.h"
 

@@ -1,7 +1,7 @@
 /* How the API writes execs and their output in JSON. All return new references. */
 #pragma once
 
-#include "shell/exec.h"
+#include "shell/exec/exec.h"
 
 #include <jansson.h>
 #include <stdbool.h>

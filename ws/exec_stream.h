@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "shell/exec.h"
+#include "shell/exec/exec.h"
 #include "ws/request.h"
 
 /* In whose words. */

@@ -1,7 +1,7 @@
 /* Answering a request when an exec is done, or when the time is up. */
 #pragma once
 
-#include "shell/exec.h"
+#include "shell/exec/exec.h"
 #include "ws/request.h"
 
 #include <uv.h>

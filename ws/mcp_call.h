@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "shell/exec.h"
+#include "shell/exec/exec.h"
 #include "ws/mcp_tools.h"
 #include "ws/request.h"
 

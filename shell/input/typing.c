@@ -1,7 +1,7 @@
 #include "shell/input/typing.h"
 
 #include "shell/clock.h"
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/sessions.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
  * The file may be missing, and a line that makes no sense is left out.
  */
 #include "shell/clock.h"
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/store/file.h"
 #include "shell/sessions.h"
 

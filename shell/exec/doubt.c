@@ -5,7 +5,7 @@
  * it, is the proof that nothing was run. Without one nobody knows, and that is said. Until there is one nothing else
  * is typed, for the keys of the old command would run the script of the next.
  */
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/sessions.h"
 
 #include <string.h>

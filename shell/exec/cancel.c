@@ -10,7 +10,7 @@
  *
  * Signals are sent by the server itself: asked for at the holder they could come late, and hit the next command.
  */
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 
 #include "shell/clock.h"
 #include "shell/proc/foreground.h"

@@ -1,6 +1,6 @@
 /*
  * Commands for programs in the shell of a session, the one that people look at: one at a time, typed by a
- * private key (shell/integration.h), followed by marks and records (shell/output/outline.h), with the true status and
+ * private key (shell/exec/integration.h), followed by marks and records (shell/output/outline.h), with the true status and
  * the exact range of the output in the ring. What cannot be told is said.
  *
  * States: queued -> starting (typed, the shell has not taken it yet) -> running -> done. A done one is kept, up
@@ -14,7 +14,7 @@
 
 #include "ring/holds.h"
 #include "shell/output/excerpt.h"
-#include "shell/integration.h"
+#include "shell/exec/integration.h"
 #include "shell/output/outline.h"
 
 #include <stdbool.h>

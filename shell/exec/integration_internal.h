@@ -1,7 +1,7 @@
 /* What the files of integration share: integration.c, integration_first.c. */
 #pragma once
 
-#include "shell/integration.h"
+#include "shell/exec/integration.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
  * Everything that bash has is used under its own name (\builtin), for users have aliases and functions, and
  * nothing here may fail or print under set -e, set -u, set -x and noclobber. Names begin with __rs_.
  */
-#include "shell/integration_internal.h"
+#include "shell/exec/integration_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

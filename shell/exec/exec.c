@@ -1,7 +1,7 @@
-/* The life of an exec: asked for, queued, over, kept. See exec_type.c for how it begins and exec_follow.c for
+/* The life of an exec: asked for, queued, over, kept. See type.c for how it begins and follow.c for
  * how it is followed. */
 #include "shell/clock.h"
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/sessions.h"
 #include "shell/output/spool.h"
 #include "shell/wait.h"

@@ -1,6 +1,6 @@
 /* Typing: when a shell can take a line, and how a command is given to it. */
 #include "shell/clock.h"
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/sessions.h"
 
 #include <errno.h>

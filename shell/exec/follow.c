@@ -1,6 +1,6 @@
 /* Following a shell: what its marks and records mean for the command that runs, and for the next. */
 #include "shell/clock.h"
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/sessions.h"
 
 #include <stdio.h>

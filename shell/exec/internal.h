@@ -1,10 +1,10 @@
 /*
- * What the files of exec share: exec.c, exec_type.c, exec_follow.c, exec_cancel.c, exec_doubt.c, exec_hold.c,
- * exec_log.c.
+ * What the files of exec share: exec.c, type.c, follow.c, cancel.c, doubt.c, hold.c,
+ * log.c.
  */
 #pragma once
 
-#include "shell/exec.h"
+#include "shell/exec/exec.h"
 #include "shell/session.h"
 
 /* Loop time in ms. */
@@ -28,14 +28,14 @@ void exec_free(struct exec *e);
 /* Who asks, as much as is kept of it; each may be NULL. Returns whether there is memory for it. */
 bool exec_set_names(struct exec *e, const char *key, const char *author, const char *peer);
 
-/* exec_type.c: type it. Returns 0 or a negative errno. */
+/* type.c: type it. Returns 0 or a negative errno. */
 int exec_type(struct exec *e);
 /* Whether a line can be typed into the shell now. */
 bool exec_is_ready(struct executor *x);
 /* Whether the shell itself is in the foreground, and whether it reads keys one by one (readline). */
 bool exec_shell_in_front(const struct executor *x);
 bool exec_shell_reads_keys(const struct executor *x);
-/* exec_shell.c: whether the session's shell is the bash that has the integration. */
+/* shell.c: whether the session's shell is the bash that has the integration. */
 bool exec_shell_is_ours(const struct executor *x);
 /* Whether it is on its way to its first prompt. */
 bool exec_is_newborn(const struct executor *x);
@@ -44,26 +44,26 @@ void exec_shell_tick(struct executor *x);
 /* Let the input go that was held back. */
 void exec_release_input(struct executor *x);
 
-/* exec_follow.c: it has begun; what is left of its time is counted from then. */
+/* follow.c: it has begun; what is left of its time is counted from then. */
 void exec_running(struct exec *e, uint64_t started_ms);
 
-/* exec_hold.c: it is typed, or known from an earlier server; nobody will read it any more. */
+/* hold.c: it is typed, or known from an earlier server; nobody will read it any more. */
 void exec_hold_begin(struct exec *e);
 void exec_hold_end(struct exec *e);
 
-/* exec_state.c: the shell may be at its prompt: ask it, if somebody waits for that. */
+/* state.c: the shell may be at its prompt: ask it, if somebody waits for that. */
 void exec_state_at_prompt(struct executor *x);
 /* The shell has written its state down; the session is over: or has not in time. */
 void exec_state_told(struct executor *x);
 void exec_state_tick(struct executor *x);
 
-/* exec_cancel.c: the ladder is to be looked after. */
+/* cancel.c: the ladder is to be looked after. */
 void exec_ladder_tick(struct exec *e);
 /* A Ctrl-C is about to be typed to one that runs; it is looked after (typed_until_ms). */
 void exec_interrupt_typed(struct exec *e);
 void exec_interrupt_tick(struct exec *e);
 
-/* exec_doubt.c: one that was typed, and of which nothing has been heard, is looked after. */
+/* doubt.c: one that was typed, and of which nothing has been heard, is looked after. */
 void exec_doubt_tick(struct exec *e);
 /* The shell is asked for a sign, if one is needed and it can be asked now. */
 void exec_ask_sign(struct executor *x);
@@ -75,7 +75,7 @@ void exec_answered(struct executor *x);
 bool exec_was_not_started(const struct exec *e);
 
 /*
- * exec_log.c: one is written down when it has been asked for and when it is done. Where there is no room for that it
+ * log.c: one is written down when it has been asked for and when it is done. Where there is no room for that it
  * is run all the same, and counted: a full disk keeps nobody from making room. It is written down as soon as there is
  * some, see exec_log_catch_up().
  */

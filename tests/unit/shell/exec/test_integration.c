@@ -1,4 +1,4 @@
-#include "shell/integration.h"
+#include "shell/exec/integration.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * The shell itself: whether it still is the bash that has the integration, whether it edits lines, whether it has
  * come as far as its first prompt. Facts of the kernel, since what would tell otherwise may be gone.
  */
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/proc/foreground.h"
 #include "shell/sessions.h"
 

@@ -2,7 +2,7 @@
  * The state of a session's shell for a command that runs beside it: where it is and what it exports, and at its
  * prompt its functions and aliases. Nothing is written back.
  */
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/sessions.h"
 
 #include <errno.h>

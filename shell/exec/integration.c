@@ -14,9 +14,9 @@
  *
  * The script that a command needs has three lines: its header, variables, and what the line that is entered runs.
  */
-#include "shell/integration_internal.h"
+#include "shell/exec/integration_internal.h"
 
-#include "shell/integration_text.h"
+#include "shell/exec/integration_text.h"
 
 #include <ctype.h>
 #include <stdlib.h>

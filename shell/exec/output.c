@@ -1,5 +1,5 @@
 /* Reading a command's output from the ring: once more, or at a reader's own pace. */
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 #include "shell/sessions.h"
 
 struct rereading {

@@ -3,7 +3,7 @@
  * the command has been asked for, and comes again when its connection has broken: for that while the exec itself
  * holds what it will want.
  */
-#include "shell/exec_internal.h"
+#include "shell/exec/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

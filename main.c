@@ -1,7 +1,7 @@
 /* ringside: options, wiring, run, close. */
 #include "shell/heap.h"
 #include "shell/run.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 #include "ws/api.h"
 #include "ws/client/command.h"
 #include "ws/log.h"

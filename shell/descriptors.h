@@ -8,7 +8,7 @@
 
 /* How many, as far as an eighth of the limit goes. */
 #define DESCRIPTORS_RESERVE 64u
-/* What it takes at most to start a session or a process; a session keeps six of them, see shell/session.h. */
+/* What it takes at most to start a session or a process; a session keeps six of them, see shell/session/session.h. */
 #define DESCRIPTORS_START 12u
 
 /* The soft limit now, UINT_MAX at most; and how many are open, 0 when that cannot be said. */

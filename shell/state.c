@@ -1,8 +1,8 @@
 #include "shell/state.h"
 
 #include "shell/exec/internal.h"
-#include "shell/session.h"
-#include "shell/sessions.h"
+#include "shell/session/session.h"
+#include "shell/session/sessions.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * See wait.h. What is true is found first and told afterwards, for who is told may do anything: leave another wait,
  * or begin one.
  */
-#include "shell/session.h"
-#include "shell/sessions.h"
+#include "shell/session/session.h"
+#include "shell/session/sessions.h"
 #include "shell/wait_internal.h"
 
 #include <errno.h>

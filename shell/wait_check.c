@@ -1,7 +1,7 @@
 /* Whether what is waited for is there. */
 #include "ring/search/search.h"
-#include "shell/session.h"
-#include "shell/sessions.h"
+#include "shell/session/session.h"
+#include "shell/session/sessions.h"
 #include "shell/wait_internal.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "shell/processes.h"
 #include "shell/run.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 #include "shell/state.h"
 #include "ws/auth.h"
 #include "ws/metrics.h"

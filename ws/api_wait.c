@@ -1,6 +1,6 @@
 /* Waiting for a session: one call instead of many looks. See shell/wait.h. */
 #include "shell/log_match.h"
-#include "shell/session.h"
+#include "shell/session/session.h"
 #include "shell/wait.h"
 #include "ws/api.h"
 #include "ws/error.h"

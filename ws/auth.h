@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "shell/presence.h"
+#include "shell/session/presence.h"
 #include "ws/limiter.h"
 #include "ws/links.h"
 

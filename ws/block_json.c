@@ -1,6 +1,6 @@
 #include "ws/block_json.h"
 
-#include "shell/session.h"
+#include "shell/session/session.h"
 #include "ws/session_json.h"
 #include "ws/text.h"
 

@@ -1,7 +1,7 @@
 #include "ws/exec_stream.h"
 
 #include "shell/clock.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 #include "ws/base64.h"
 #include "ws/exec_json.h"
 #include "ws/text.h"

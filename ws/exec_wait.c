@@ -1,6 +1,6 @@
 #include "ws/exec_wait.h"
 
-#include "shell/session.h"
+#include "shell/session/session.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "shell/presence.h"
-#include "shell/session.h"
+#include "shell/session/presence.h"
+#include "shell/session/session.h"
 
 #include <stddef.h>
 #include <stdint.h>

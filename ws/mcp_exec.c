@@ -1,7 +1,7 @@
 /* The tools that run commands in sessions: exec, exec_read, exec_signal. */
 #include "ws/mcp_exec.h"
 
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 #include "ws/api.h"
 #include "ws/mcp_text.h"
 #include "ws/text.h"

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "shell/presence.h"
+#include "shell/session/presence.h"
 
 #include <jansson.h>
 #include <stdbool.h>

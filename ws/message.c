@@ -1,7 +1,7 @@
 #include "ws/message.h"
 
 #include "ring/screen/screen.h"
-#include "shell/presence.h"
+#include "shell/session/presence.h"
 
 #include <jansson.h>
 #include <stdio.h>

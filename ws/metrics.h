@@ -1,7 +1,7 @@
 /* Counters, shown at /metrics in Prometheus' text format (version 0.0.4). */
 #pragma once
 
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* How the API and the terminal socket write sessions, times and signals in JSON. */
 #pragma once
 
-#include "shell/session.h"
+#include "shell/session/session.h"
 
 #include <jansson.h>
 

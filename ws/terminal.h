@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 #include "ws/auth.h"
 #include "ws/frames.h"
 #include "ws/message.h"

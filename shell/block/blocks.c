@@ -5,7 +5,7 @@
 #include "shell/clock.h"
 #include "shell/block/command_text.h"
 #include "ring/labels.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

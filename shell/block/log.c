@@ -1,7 +1,7 @@
 /* The file "blocks": a line of JSON for each block that is done. A line that makes no sense is left out. */
 #include "shell/block/internal.h"
 #include "shell/store/file.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
 #include "shell/block/output.h"
 
 #include "ring/screen/view/render.h"
-#include "shell/session.h"
+#include "shell/session/session.h"
 
 #include <errno.h>
 #include <stdio.h>

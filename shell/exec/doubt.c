@@ -6,7 +6,7 @@
  * is typed, for the keys of the old command would run the script of the next.
  */
 #include "shell/exec/internal.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * how it is followed. */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 #include "shell/output/spool.h"
 #include "shell/wait.h"
 

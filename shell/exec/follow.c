@@ -1,7 +1,7 @@
 /* Following a shell: what its marks and records mean for the command that runs, and for the next. */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

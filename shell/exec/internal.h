@@ -5,7 +5,7 @@
 #pragma once
 
 #include "shell/exec/exec.h"
-#include "shell/session.h"
+#include "shell/session/session.h"
 
 /* Loop time in ms. */
 uint64_t exec_now(const struct executor *x);

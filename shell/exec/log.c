@@ -8,7 +8,7 @@
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
 #include "shell/store/file.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Reading a command's output from the ring: once more, or at a reader's own pace. */
 #include "shell/exec/internal.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 struct rereading {
 	const struct exec *e;

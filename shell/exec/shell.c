@@ -4,7 +4,7 @@
  */
 #include "shell/exec/internal.h"
 #include "shell/proc/foreground.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <fcntl.h>
 #include <stdio.h>

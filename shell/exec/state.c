@@ -3,7 +3,7 @@
  * prompt its functions and aliases. Nothing is written back.
  */
 #include "shell/exec/internal.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Typing: when a shell can take a line, and how a command is given to it. */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Control messages of the terminal socket, as they come. */
-#include "shell/presence.h"
+#include "shell/session/presence.h"
 #include "tests/fuzz/fuzz.h"
 #include "ws/message.h"
 

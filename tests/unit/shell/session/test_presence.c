@@ -1,4 +1,4 @@
-#include "shell/presence.h"
+#include "shell/session/presence.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "shell/meta.h"
+#include "shell/session/meta.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
 

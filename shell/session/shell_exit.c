@@ -1,4 +1,4 @@
-#include "shell/shell_exit.h"
+#include "shell/session/shell_exit.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "shell/meta.h"
+#include "shell/session/meta.h"
 
 #include "shell/store/file.h"
 

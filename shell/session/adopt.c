@@ -4,9 +4,9 @@
  * later. A holder that does not answer, for it has been stopped, is not waited for: its session is adopted when it does.
  */
 #include "shell/store/directory.h"
-#include "shell/meta.h"
+#include "shell/session/meta.h"
 #include "shell/held/remains.h"
-#include "shell/sessions_internal.h"
+#include "shell/session/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

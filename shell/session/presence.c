@@ -1,4 +1,4 @@
-#include "shell/presence.h"
+#include "shell/session/presence.h"
 
 #include <limits.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * The last part of a session's life: its holder is asked to end everybody and itself. What it does not do in time, or
  * cannot do any more, is done here: see shell/held/removal.h.
  */
-#include "shell/sessions_internal.h"
+#include "shell/session/internal.h"
 
 static void on_removed(void *user, int error)
 {

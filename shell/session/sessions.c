@@ -3,14 +3,14 @@
  * between leaves a directory without a holder, which the next server removes. At an end: the marker
  * "ending", the holder's work, the directory; a crash in between lets the next server end it again.
  */
-#include "shell/sessions_internal.h"
+#include "shell/session/internal.h"
 
 #include "shell/clock.h"
 #include "shell/descriptors.h"
 #include "shell/store/directory.h"
 #include "shell/environment.h"
 #include "shell/store/file.h"
-#include "shell/meta.h"
+#include "shell/session/meta.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * A session: one shell on one PTY in a holder of its own, its history, and who is attached.
  *
  * States: starting -> running -> exited; ending from any of them, then it is gone. A session belongs to
- * the table in shell/sessions.h, which creates, finds and ends it.
+ * the table in shell/session/sessions.h, which creates, finds and ends it.
  *
  * It keeps six descriptors in the server: its directory, the holder's socket, the eventfds by which that wakes us and we
  * wake it, the PTY (input), and the script of its bash (shell/exec/exec.h). What is mapped needs none.
@@ -15,9 +15,9 @@
 #include "shell/exec/exec.h"
 #include "shell/block/journal.h"
 #include "shell/name.h"
-#include "shell/presence.h"
+#include "shell/session/presence.h"
 #include "shell/held/removal.h"
-#include "shell/shell_exit.h"
+#include "shell/session/shell_exit.h"
 #include "shell/input/typing.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  * See sessions.c for the rest of a session's life.
  */
 #include "shell/clock.h"
-#include "shell/sessions_internal.h"
+#include "shell/session/internal.h"
 #include "shell/wait.h"
 
 #include <dirent.h>

@@ -10,7 +10,7 @@
 
 #include "pty/reaper.h"
 #include "shell/store/runtime_lock.h"
-#include "shell/session.h"
+#include "shell/session/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* What one session does between its start and its end. See sessions.c for those. */
-#include "shell/session.h"
+#include "shell/session/session.h"
 
 #include "shell/clock.h"
-#include "shell/meta.h"
-#include "shell/sessions.h"
+#include "shell/session/meta.h"
+#include "shell/session/sessions.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* meta.json: what is known of a session beside its holder, so that the next server knows it too. */
 #pragma once
 
-#include "shell/session.h"
+#include "shell/session/session.h"
 
 /* Write RUNTIME/sessions/DIR/meta.json, whole or not at all. Returns 0, -EILSEQ when the
  * directory or the shell is no UTF-8, or another negative errno. */

@@ -1,7 +1,7 @@
 /* What the files of the table share: sessions.c, follow.c, adopt.c. */
 #pragma once
 
-#include "shell/sessions.h"
+#include "shell/session/sessions.h"
 
 /* What sessions do when their holders speak. */
 extern const struct link_callbacks session_link_callbacks;

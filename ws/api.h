@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "shell/processes.h"
+#include "shell/process/processes.h"
 #include "shell/run.h"
 #include "shell/session/sessions.h"
 #include "shell/state.h"

@@ -1,7 +1,7 @@
 #include "ws/metrics.h"
 
 #include "shell/descriptors.h"
-#include "shell/processes.h"
+#include "shell/process/processes.h"
 #include "ws/log.h"
 
 #include <malloc.h>

@@ -1,7 +1,7 @@
 /* How the API writes processes in JSON, with the names that the Sandbox container's protocol gives. */
 #pragma once
 
-#include "shell/process.h"
+#include "shell/process/process.h"
 
 #include <jansson.h>
 

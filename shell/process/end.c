@@ -2,7 +2,7 @@
  * The end of what a process's holder has to do: it ends itself, with whoever it still finds. What it does not do in time,
  * or cannot do any more, is done here: see shell/held/removal.h.
  */
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 
 #define END_GRACE_MS 300u /* for whoever a kill has missed */
 

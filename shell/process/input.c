@@ -3,7 +3,7 @@
  * for and not when a server does.
  */
 #include "pty/supervise.h"
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
  * A process: one command with a life of its own, in a holder of its own, so that it survives the server with
- * everything that it has written. See shell/processes.h for the table that starts, finds and forgets them,
+ * everything that it has written. See shell/process/processes.h for the table that starts, finds and forgets them,
  * and pty/supervise.h for how it runs.
  *
  * States: starting -> running -> ended; removing from any of them, then it is gone. Ended is when the
@@ -86,7 +86,7 @@ struct process {
 	struct removal removal; /* the end of its holder, or of those whom that has left */
 	bool end_asked;         /* the holder has been told to end */
 	bool stuck;             /* removing, and that it could not be ended in time has been said */
-	bool kept;              /* its output is in a file, see process_keep.c */
+	bool kept;              /* its output is in a file, see keep.c */
 	bool let_go;            /* there is no holder any more, and no link to it */
 	bool gone;              /* nobody of the tree lives any more */
 	bool timed_out, kill_asked;

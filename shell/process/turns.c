@@ -1,5 +1,5 @@
 /* Turns: which processes are looked at, and when, beside those whose holders wake us. */
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 
 #include <utlist.h>
 

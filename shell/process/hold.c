@@ -1,5 +1,5 @@
 /* Holding the output of a process for those who follow all of it, see ring/holds.h. */
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 
 void process_hold_begin(struct process *p)
 {

@@ -2,7 +2,7 @@
  * Ending a tree: TERM to all of it, after the grace KILL until nobody is left. The supervisor is spared: it
  * tells how the command has ended, and ends by itself after the last of them.
  */
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 #include "shell/proc/tree.h"
 
 #include <errno.h>

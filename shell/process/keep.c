@@ -5,7 +5,7 @@
  * is no room for the file the holder stays, and it is tried again.
  */
 #include "shell/output/output_file.h"
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

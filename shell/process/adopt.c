@@ -5,7 +5,7 @@
  * is adopted when it does.
  */
 #include "shell/store/directory.h"
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 #include "shell/held/remains.h"
 
 #include <errno.h>

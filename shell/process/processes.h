@@ -13,7 +13,7 @@
 #pragma once
 
 #include "pty/reaper.h"
-#include "shell/process.h"
+#include "shell/process/process.h"
 
 #include <stdbool.h>
 #include <stddef.h>

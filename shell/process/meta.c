@@ -1,6 +1,6 @@
 /* process.json: what is known of a process beside its holder, so that the next server knows it too. */
 #include "shell/store/file.h"
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -4,7 +4,7 @@
  * output's file, the end of the holder, and some time later the marker "ending" and the end of the directory. A
  * crash in between leaves what the next server can go on with.
  */
-#include "shell/processes.h"
+#include "shell/process/processes.h"
 
 #include "pty/supervise.h"
 #include "shell/beside.h"
@@ -14,7 +14,7 @@
 #include "shell/environment.h"
 #include "shell/store/file.h"
 #include "shell/output/output_file.h"
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 
 #include <assert.h>
 #include <errno.h>

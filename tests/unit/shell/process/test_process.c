@@ -1,8 +1,8 @@
 /* Processes in real holders, followed as the server does. */
-#include "shell/processes.h"
+#include "shell/process/processes.h"
 
 #include "shell/output/output_file.h"
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 #include "shell/output/streams.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"

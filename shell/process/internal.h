@@ -1,7 +1,7 @@
-/* What the files of the table share: processes.c, process.c, process_adopt.c, process_keep.c, ... */
+/* What the files of the table share: processes.c, process.c, adopt.c, keep.c, ... */
 #pragma once
 
-#include "shell/processes.h"
+#include "shell/process/processes.h"
 
 /* Files in a process's directory. */
 #define PROCESS_META_FILE "process.json"

@@ -1,9 +1,9 @@
 /* Following the holder of a process: what it reports and what its ring tells. */
-#include "shell/process.h"
+#include "shell/process/process.h"
 
 #include "shell/clock.h"
 #include "shell/output/output_file.h"
-#include "shell/processes_internal.h"
+#include "shell/process/internal.h"
 #include "shell/proc/tree.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* ringside: options, wiring, run, close. */
 #include "shell/heap.h"
-#include "shell/run.h"
+#include "shell/run/run.h"
 #include "shell/session/sessions.h"
 #include "ws/api.h"
 #include "ws/client/command.h"

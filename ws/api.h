@@ -5,7 +5,7 @@
 #pragma once
 
 #include "shell/process/processes.h"
-#include "shell/run.h"
+#include "shell/run/run.h"
 #include "shell/session/sessions.h"
 #include "shell/state.h"
 #include "ws/auth.h"

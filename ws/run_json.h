@@ -1,7 +1,7 @@
 /* How the API writes what came of a run. */
 #pragma once
 
-#include "shell/run.h"
+#include "shell/run/run.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /*
- * A stateless exec of `true` through shell/run.h, in terminals and in pipes, against what it cannot be
+ * A stateless exec of `true` through shell/run/run.h, in terminals and in pipes, against what it cannot be
  * faster than: posix_spawn of `bash -c true` in a PTY, waited for. Taken in turn, so that noise hits all
  * alike. A server is as large as the last argument says (-m MiB), for the cost of large processes.
  */
-#include "shell/run.h"
+#include "shell/run/run.h"
 
 #include "process.h"
 #include "stats.h"

@@ -1,4 +1,4 @@
-#include "shell/run_notes.h"
+#include "shell/run/notes.h"
 
 #include "pty/kin.h"
 

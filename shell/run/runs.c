@@ -4,8 +4,8 @@
  * any more.
  */
 #include "pty/kin.h"
-#include "shell/run_internal.h"
-#include "shell/run_notes.h"
+#include "shell/run/internal.h"
+#include "shell/run/notes.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 #include "pty/kin.h"
-#include "shell/run.h"
+#include "shell/run/run.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"

@@ -4,8 +4,8 @@
 #include "shell/clock.h"
 #include "shell/store/directory.h"
 #include "shell/environment.h"
-#include "shell/run_internal.h"
-#include "shell/run_notes.h"
+#include "shell/run/internal.h"
+#include "shell/run/notes.h"
 #include "shell/output/spool.h"
 
 #include <assert.h>

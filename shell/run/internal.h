@@ -1,7 +1,7 @@
 /* What run.c (one run) and runs.c (all of them, and ending those that have to) share. */
 #pragma once
 
-#include "shell/run.h"
+#include "shell/run/run.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -14,7 +14,7 @@ struct runs {
 	uv_loop_t *loop;
 	struct runs_config config;
 	char bash[PATH_MAX];
-	int notes; /* see run_notes.h */
+	int notes; /* see notes.h */
 	struct run *list;
 	unsigned count;
 	size_t budget;      /* bytes of output that may still be kept */

@@ -7,7 +7,7 @@
 #include "shell/process/processes.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
-#include "shell/state.h"
+#include "shell/wait/state.h"
 #include "ws/auth.h"
 #include "ws/metrics.h"
 #include "ws/request.h"

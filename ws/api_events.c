@@ -3,7 +3,7 @@
  * directory, bell, notifications, sizes, who is there, the end. A reader has a place in the history and one in
  * the journal, and no queue: one that is slow is told of a gap.
  */
-#include "shell/state.h"
+#include "shell/wait/state.h"
 #include "ws/api.h"
 #include "ws/base64.h"
 #include "ws/block_json.h"

@@ -1,7 +1,7 @@
 /* What the two ways of waiting for a port share: api_port.c and api_process_wait.c. */
 #pragma once
 
-#include "shell/port_watch.h"
+#include "shell/wait/port_watch.h"
 #include "ws/api.h"
 
 #define API_PORT_WATCHES_MAX 256u /* at once */

@@ -2,7 +2,7 @@
  * Waiting for a process: for its end, for a line of its output, or for a port that it serves. The answer says
  * which it was; that the time is up, or that the process ended before, are answers of their own.
  */
-#include "shell/log_match.h"
+#include "shell/wait/log_match.h"
 #include "shell/output/streams.h"
 #include "ws/api_port.h"
 #include "ws/api_process.h"

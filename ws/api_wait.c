@@ -1,7 +1,7 @@
-/* Waiting for a session: one call instead of many looks. See shell/wait.h. */
-#include "shell/log_match.h"
+/* Waiting for a session: one call instead of many looks. See shell/wait/wait.h. */
+#include "shell/wait/log_match.h"
 #include "shell/session/session.h"
-#include "shell/wait.h"
+#include "shell/wait/wait.h"
 #include "ws/api.h"
 #include "ws/error.h"
 #include "ws/state_json.h"

@@ -1,7 +1,7 @@
 /* The state of a session as answers have it. */
 #pragma once
 
-#include "shell/state.h"
+#include "shell/wait/state.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 #include "shell/exec/internal.h"
 #include "shell/session/sessions.h"
 #include "shell/output/spool.h"
-#include "shell/wait.h"
+#include "shell/wait/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  */
 #include "shell/clock.h"
 #include "shell/session/internal.h"
-#include "shell/wait.h"
+#include "shell/wait/wait.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -63,7 +63,7 @@ struct sessions {
 	struct session *busy;       /* with more to consume */
 	struct session *resting;    /* flooding: looked at again when the timer says so */
 	struct executor *executing; /* list: with commands that are looked at by time */
-	unsigned wait_patterns;     /* of those who wait, see shell/wait.h */
+	unsigned wait_patterns;     /* of those who wait, see shell/wait/wait.h */
 	size_t exec_budget;         /* bytes of output that may still be kept for those who wait */
 	struct reaper reaper;
 	struct removals removals; /* of those in ending, and of holders that have died without a server */

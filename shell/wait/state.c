@@ -1,4 +1,4 @@
-#include "shell/state.h"
+#include "shell/wait/state.h"
 
 #include "shell/exec/internal.h"
 #include "shell/session/session.h"

@@ -11,7 +11,7 @@
 
 #include "ring/search/pattern.h"
 #include "shell/output/record.h"
-#include "shell/state.h"
+#include "shell/wait/state.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "shell/state.h"
+#include "shell/wait/state.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "shell/log_match.h"
+#include "shell/wait/log_match.h"
 
 #include "tests/lib/leak.h"
 

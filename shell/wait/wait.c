@@ -4,7 +4,7 @@
  */
 #include "shell/session/session.h"
 #include "shell/session/sessions.h"
-#include "shell/wait_internal.h"
+#include "shell/wait/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "shell/port_watch.h"
+#include "shell/wait/port_watch.h"
 
 static void on_probe_due(uv_timer_t *timer)
 {

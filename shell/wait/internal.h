@@ -1,8 +1,8 @@
-/* What the files of waiting share: wait.c, wait_check.c. */
+/* What the files of waiting share: wait.c, check.c. */
 #pragma once
 
 #include "ring/search/finder.h"
-#include "shell/wait.h"
+#include "shell/wait/wait.h"
 
 #include <uv.h>
 

@@ -2,7 +2,7 @@
 #include "ring/search/search.h"
 #include "shell/session/session.h"
 #include "shell/session/sessions.h"
-#include "shell/wait_internal.h"
+#include "shell/wait/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

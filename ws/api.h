@@ -8,7 +8,7 @@
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
 #include "shell/wait/state.h"
-#include "ws/auth.h"
+#include "ws/auth/auth.h"
 #include "ws/metrics.h"
 #include "ws/request.h"
 #include "ws/terminal.h"

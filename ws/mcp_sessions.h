@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "ws/auth.h"
+#include "ws/auth/auth.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "ws/auth.h"
+#include "ws/auth/auth.h"
 #include "ws/mcp_headers.h"
 #include "ws/route.h"
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "shell/session/sessions.h"
-#include "ws/auth.h"
+#include "ws/auth/auth.h"
 #include "ws/frames.h"
 #include "ws/message.h"
 #include "ws/metrics.h"

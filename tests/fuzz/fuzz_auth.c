@@ -3,8 +3,8 @@
  * it may ever let anybody in, for the key and the token are unknown to who writes the input.
  */
 #include "tests/fuzz/fuzz.h"
-#include "ws/auth.h"
-#include "ws/token.h"
+#include "ws/auth/auth.h"
+#include "ws/auth/token.h"
 
 static struct auth a;
 

@@ -1,6 +1,6 @@
 /* Cookie headers. Input: how much room there is, the cookie's name, a newline, the header. */
 #include "tests/fuzz/fuzz.h"
-#include "ws/auth.h"
+#include "ws/auth/auth.h"
 
 /* The first cookie of that name, found in another way; NULL if there is none. */
 static char *find(const char *header, const char *name)

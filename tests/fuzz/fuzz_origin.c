@@ -3,7 +3,7 @@
  * The first byte decides about TLS and the port.
  */
 #include "tests/fuzz/fuzz.h"
-#include "ws/origin.h"
+#include "ws/auth/origin.h"
 
 #include <stdio.h>
 #include <strings.h>

@@ -8,7 +8,7 @@
 #include "ws/api.h"
 #include "ws/control_socket.h"
 #include "ws/metrics.h"
-#include "ws/origin.h"
+#include "ws/auth/origin.h"
 #include "ws/terminal.h"
 
 #include <uv.h>

@@ -1,4 +1,4 @@
-#include "ws/token.h"
+#include "ws/auth/token.h"
 
 #include <errno.h>
 #include <jwt.h>

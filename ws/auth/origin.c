@@ -1,4 +1,4 @@
-#include "ws/origin.h"
+#include "ws/auth/origin.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ws/limiter.h"
+#include "ws/auth/limiter.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

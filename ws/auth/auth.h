@@ -1,13 +1,13 @@
 /*
  * Who may do what. The owner's token is a random secret kept in the runtime directory (or given); share
- * links are signed (ws/links.h). Browsers exchange either for an HttpOnly cookie, programs send them as
+ * links are signed (ws/auth/links.h). Browsers exchange either for an HttpOnly cookie, programs send them as
  * "Authorization: Bearer".
  */
 #pragma once
 
 #include "shell/session/presence.h"
-#include "ws/limiter.h"
-#include "ws/links.h"
+#include "ws/auth/limiter.h"
+#include "ws/auth/links.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* A token bucket kept as one time: each failure moves it by the refill, and now may not be far behind. */
-#include "ws/limiter.h"
+#include "ws/auth/limiter.h"
 
 #include <stdio.h>
 #include <string.h>

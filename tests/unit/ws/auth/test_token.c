@@ -1,5 +1,5 @@
 #include "tests/lib/leak.h"
-#include "ws/token.h"
+#include "ws/auth/token.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
-#include "ws/links.h"
-#include "ws/token.h"
+#include "ws/auth/links.h"
+#include "ws/auth/token.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

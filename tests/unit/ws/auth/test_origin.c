@@ -1,4 +1,4 @@
-#include "ws/origin.h"
+#include "ws/auth/origin.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

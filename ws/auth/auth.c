@@ -1,8 +1,8 @@
-#include "ws/auth.h"
+#include "ws/auth/auth.h"
 
 #include "shell/clock.h"
 #include "shell/store/file.h"
-#include "ws/token.h"
+#include "ws/auth/token.h"
 
 #include <errno.h>
 #include <fcntl.h>

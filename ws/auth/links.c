@@ -1,7 +1,7 @@
-#include "ws/links.h"
+#include "ws/auth/links.h"
 
 #include "shell/store/file.h"
-#include "ws/token.h"
+#include "ws/auth/token.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
 #include "shell/clock.h"
-#include "ws/auth.h"
-#include "ws/token.h"
+#include "ws/auth/auth.h"
+#include "ws/auth/token.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Heads of HTTP/1.1 requests: what is taken says the same when it is written down and read again. */
 #include "tests/fuzz/fuzz.h"
-#include "ws/http_head.h"
+#include "ws/net/http_head.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* What the files of the server share. */
 #pragma once
 
-#include "ws/http_head.h"
+#include "ws/net/http_head.h"
 #include "ws/net/bodies.h"
 #include "ws/net/server.h"
 

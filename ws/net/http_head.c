@@ -1,5 +1,5 @@
 /* See http_head.h. Lines may end with LF alone, as RFC 9112 2.2 allows; a CR anywhere else is refused. */
-#include "ws/http_head.h"
+#include "ws/net/http_head.h"
 
 #include <errno.h>
 #include <string.h>

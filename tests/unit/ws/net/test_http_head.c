@@ -1,4 +1,4 @@
-#include "ws/http_head.h"
+#include "ws/net/http_head.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "shell/heap.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/client/command.h"
 #include "ws/log.h"
 #include "ws/mcp.h"

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/frames.h"
 
 #include <stdbool.h>

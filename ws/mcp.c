@@ -1,7 +1,7 @@
 /* What a request to /mcp has to be like, in either kind of revision, and the sessions of one kind. */
 #include "ws/mcp.h"
 
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/mcp_exchange.h"
 #include "ws/mcp_exec.h"

@@ -5,7 +5,7 @@
  */
 #include "ws/mcp_call.h"
 
-#include "ws/api.h"
+#include "ws/api/api.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "ws/mcp_cursors.h"
 #include "ws/mcp_exec.h"
 
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/mcp.h"
 #include "ws/mcp_text.h"
 

@@ -5,7 +5,7 @@
  */
 #include "ws/mcp_exchange.h"
 
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/mcp_call.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "ws/mcp_exec.h"
 
 #include "shell/session/sessions.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/mcp_text.h"
 #include "ws/text.h"
 

@@ -48,7 +48,7 @@ enum state_input {
 
 struct session;
 
-/* See the contract of GET /api/session/ID/state in ws/openapi.json. */
+/* See the contract of GET /api/session/ID/state in ws/api/openapi.json. */
 struct session_state {
 	enum state_status status;
 	enum state_input input;

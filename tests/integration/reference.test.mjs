@@ -10,7 +10,7 @@ import { readText, scenario } from './lib/server.mjs';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const source = (name) => readText(path.join(root, name));
-const document = JSON.parse(source('ws/openapi.json'));
+const document = JSON.parse(source('ws/api/openapi.json'));
 const methods = ['get', 'post', 'put', 'delete'];
 
 /** All operations: {method, path, operation}. */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/control_socket.h"
 #include "ws/metrics.h"
 #include "ws/auth/origin.h"

@@ -4,7 +4,7 @@
  * the journal, and no queue: one that is slow is told of a gap.
  */
 #include "shell/wait/state.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/block_json.h"
 #include "ws/session_json.h"

@@ -2,7 +2,7 @@
 #include "shell/wait/log_match.h"
 #include "shell/session/session.h"
 #include "shell/wait/wait.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/error.h"
 #include "ws/state_json.h"
 

@@ -1,4 +1,4 @@
-#include "ws/exec_stream.h"
+#include "ws/api/exec_stream.h"
 
 #include "shell/clock.h"
 #include "shell/session/sessions.h"

@@ -1,5 +1,5 @@
 /* From a request to its handler: route, credentials, role, session. */
-#include "ws/api.h"
+#include "ws/api/api.h"
 
 #include "shell/environment.h"
 #include "ws/mcp.h"

@@ -4,8 +4,8 @@
  */
 #include "shell/wait/log_match.h"
 #include "shell/output/streams.h"
-#include "ws/api_port.h"
-#include "ws/api_process.h"
+#include "ws/api/port.h"
+#include "ws/api/process.h"
 #include "ws/process_json.h"
 #include "ws/text.h"
 

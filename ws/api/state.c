@@ -1,6 +1,6 @@
 /* What a session is at; and the way for a person to type what no program should know. */
 #include "shell/clock.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/state_json.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The API's description, ws/openapi.json, built into the program (ws/embed.mjs writes the bytes). */
+/* The API's description, ws/api/openapi.json, built into the program (ws/embed.mjs writes the bytes). */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
  * The API: one handler for each route, the same for every transport. See ws/request.h for how they are
- * called, ws/api_session.c, ws/api_screen.c and ws/api_share.c for what they do.
+ * called, ws/api/session.c, ws/api/screen.c and ws/api/share.c for what they do.
  */
 #pragma once
 

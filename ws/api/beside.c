@@ -1,5 +1,5 @@
 /* Commands that run beside a session, from the state of its shell: asking for that state. */
-#include "ws/api.h"
+#include "ws/api/api.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Sessions over the API: create, open, list, events, delete, inspect and drive. */
 #include "shell/clock.h"
 #include "shell/environment.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/session_json.h"

@@ -1,6 +1,6 @@
 /* Blocks: listing them, and reading their output. */
 #include "shell/block/output.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/block_json.h"
 #include "ws/error.h"

@@ -1,12 +1,12 @@
 /* Commands in the shell of a session: asked for, awaited, read, cancelled. */
 #include "shell/clock.h"
 #include "shell/store/directory.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/exec_json.h"
-#include "ws/exec_stream.h"
-#include "ws/exec_wait.h"
+#include "ws/api/exec_stream.h"
+#include "ws/api/exec_wait.h"
 #include "ws/session_json.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * has a cursor into the ring and pulls, so that a slow reader costs nothing but what it misses, and is
  * told how much that was.
  */
-#include "ws/api_process.h"
+#include "ws/api/process.h"
 
 #include "shell/output/streams.h"
 #include "ws/base64.h"

@@ -1,7 +1,7 @@
-/* What the files of the process routes share: api_process.c, api_process_output.c, api_process_wait.c. */
+/* What the files of the process routes share: process.c, process_output.c, process_wait.c. */
 #pragma once
 
-#include "ws/api.h"
+#include "ws/api/api.h"
 
 /* The process that the path names, or NULL: then r has been answered. */
 struct process *api_process_find(struct api *a, struct request *r);

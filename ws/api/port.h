@@ -1,8 +1,8 @@
-/* What the two ways of waiting for a port share: api_port.c and api_process_wait.c. */
+/* What the two ways of waiting for a port share: port.c and process_wait.c. */
 #pragma once
 
 #include "shell/wait/port_watch.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 
 #define API_PORT_WATCHES_MAX 256u /* at once */
 

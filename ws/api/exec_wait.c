@@ -1,4 +1,4 @@
-#include "ws/exec_wait.h"
+#include "ws/api/exec_wait.h"
 
 #include "shell/session/session.h"
 

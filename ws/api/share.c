@@ -1,6 +1,6 @@
 /* Logging in, and share links. */
 #include "shell/clock.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/control_socket.h"
 #include "ws/error.h"
 #include "ws/session_json.h"

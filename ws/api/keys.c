@@ -2,7 +2,7 @@
 #include "shell/clock.h"
 #include "shell/input/keys.h"
 #include "shell/input/mouse.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/session_json.h"

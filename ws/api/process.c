@@ -1,5 +1,5 @@
 /* Processes: commands with a life of their own. Starting, listing, signalling, ending them. */
-#include "ws/api_process.h"
+#include "ws/api/process.h"
 
 #include "shell/clock.h"
 #include "ws/base64.h"

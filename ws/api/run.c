@@ -4,7 +4,7 @@
  * client that goes away takes its command with it.
  */
 #include "shell/clock.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/log.h"

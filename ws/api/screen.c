@@ -5,7 +5,7 @@
  */
 #include "ring/screen/view/render.h"
 #include "ring/search/search.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 
 #include <errno.h>
 #include <stdio.h>

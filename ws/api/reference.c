@@ -1,6 +1,6 @@
 /* What the API is: its reference, and what of the container's protocol is not served yet. */
-#include "ws/api.h"
-#include "ws/openapi.h"
+#include "ws/api/api.h"
+#include "ws/api/openapi.h"
 
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 /*
  * Commands as the Sandbox container's protocol runs them. With a session they run in its shell, the one on the
- * terminal; a session that does not exist is made. Without one they run on their own (ws/api_run.c).
+ * terminal; a session that does not exist is made. Without one they run on their own (ws/api/run.c).
  */
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/error.h"
 #include "ws/exec_json.h"
-#include "ws/exec_stream.h"
-#include "ws/exec_wait.h"
+#include "ws/api/exec_stream.h"
+#include "ws/api/exec_wait.h"
 #include "ws/session_json.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Waiting for a port to be served, as a stream of events. */
-#include "ws/api_port.h"
+#include "ws/api/port.h"
 
 #include "ws/process_json.h"
 

@@ -1,6 +1,6 @@
 /* POST /api/stdin: standard input for a command, in pieces, before it is started. See shell/output/spool.h. */
 #include "shell/output/spool.h"
-#include "ws/api.h"
+#include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 

@@ -2,7 +2,7 @@
  * Which commands there are: the executables that the server's PATH leads to. Disks may be slow, so it is a
  * thread that looks.
  */
-#include "ws/api.h"
+#include "ws/api/api.h"
 
 #include <dirent.h>
 #include <fcntl.h>

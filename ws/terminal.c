@@ -4,7 +4,7 @@
 #include "shell/clock.h"
 #include "ws/error.h"
 #include "ws/request.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "ws/terminal_internal.h"
 
 #include "ws/request.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "shell/block/output.h"
 #include "ws/api/api.h"
 #include "ws/base64.h"
-#include "ws/block_json.h"
+#include "ws/api/json/block.h"
 #include "ws/error.h"
 #include "ws/text.h"
 

@@ -6,9 +6,9 @@
 #include "shell/wait/state.h"
 #include "ws/api/api.h"
 #include "ws/base64.h"
-#include "ws/block_json.h"
-#include "ws/session_json.h"
-#include "ws/state_json.h"
+#include "ws/api/json/block.h"
+#include "ws/api/json/session.h"
+#include "ws/api/json/state.h"
 #include "ws/text.h"
 
 #include <inttypes.h>

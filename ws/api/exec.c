@@ -4,10 +4,10 @@
 #include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"
-#include "ws/exec_json.h"
+#include "ws/api/json/exec.h"
 #include "ws/api/exec_stream.h"
 #include "ws/api/exec_wait.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "shell/clock.h"
 #include "shell/session/sessions.h"
 #include "ws/base64.h"
-#include "ws/exec_json.h"
+#include "ws/api/json/exec.h"
 #include "ws/text.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"
-#include "ws/session_json.h"
-#include "ws/state_json.h"
+#include "ws/api/json/session.h"
+#include "ws/api/json/state.h"
 #include "ws/text.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Waiting for a port to be served, as a stream of events. */
 #include "ws/api/port.h"
 
-#include "ws/process_json.h"
+#include "ws/api/json/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/log.h"
-#include "ws/process_json.h"
-#include "ws/session_json.h"
+#include "ws/api/json/process.h"
+#include "ws/api/json/session.h"
 
 #include <errno.h>
 #include <openssl/rand.h>

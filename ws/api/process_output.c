@@ -7,7 +7,7 @@
 
 #include "shell/output/streams.h"
 #include "ws/base64.h"
-#include "ws/process_json.h"
+#include "ws/api/json/process.h"
 #include "ws/text.h"
 
 #include <stdio.h>

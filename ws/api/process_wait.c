@@ -6,7 +6,7 @@
 #include "shell/output/streams.h"
 #include "ws/api/port.h"
 #include "ws/api/process.h"
-#include "ws/process_json.h"
+#include "ws/api/json/process.h"
 #include "ws/text.h"
 
 #include <stdio.h>

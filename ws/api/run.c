@@ -9,8 +9,8 @@
 #include "ws/error.h"
 #include "ws/log.h"
 #include "ws/output_queue.h"
-#include "ws/run_json.h"
-#include "ws/session_json.h"
+#include "ws/api/json/run.h"
+#include "ws/api/json/session.h"
 #include "ws/text.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "ws/api/api.h"
 #include "ws/base64.h"
 #include "ws/error.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 
 #include <errno.h>
 #include <openssl/rand.h>

@@ -3,7 +3,7 @@
 #include "ws/api/api.h"
 #include "ws/control_socket.h"
 #include "ws/error.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 
 #include <errno.h>
 #include <stdio.h>

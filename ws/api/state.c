@@ -1,7 +1,7 @@
 /* What a session is at; and the way for a person to type what no program should know. */
 #include "shell/clock.h"
 #include "ws/api/api.h"
-#include "ws/state_json.h"
+#include "ws/api/json/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

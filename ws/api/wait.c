@@ -4,7 +4,7 @@
 #include "shell/wait/wait.h"
 #include "ws/api/api.h"
 #include "ws/error.h"
-#include "ws/state_json.h"
+#include "ws/api/json/state.h"
 
 #include <errno.h>
 #include <stdio.h>

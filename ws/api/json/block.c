@@ -1,7 +1,7 @@
-#include "ws/block_json.h"
+#include "ws/api/json/block.h"
 
 #include "shell/session/session.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 #include "ws/text.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "tests/lib/leak.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

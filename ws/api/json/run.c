@@ -1,7 +1,7 @@
-#include "ws/run_json.h"
+#include "ws/api/json/run.h"
 
 #include "ws/base64.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 #include "ws/text.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
-#include "ws/process_json.h"
+#include "ws/api/json/process.h"
 
 #include "shell/clock.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 
 #include <sys/wait.h>
 

@@ -1,6 +1,6 @@
-#include "ws/state_json.h"
+#include "ws/api/json/state.h"
 
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 #include "ws/text.h"
 
 #include <string.h>

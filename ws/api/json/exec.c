@@ -1,8 +1,8 @@
-#include "ws/exec_json.h"
+#include "ws/api/json/exec.h"
 
 #include "shell/session/session.h"
 #include "ws/base64.h"
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 #include "ws/text.h"
 
 #include <signal.h>

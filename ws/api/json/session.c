@@ -1,4 +1,4 @@
-#include "ws/session_json.h"
+#include "ws/api/json/session.h"
 
 #include "shell/clock.h"
 

@@ -30,7 +30,7 @@ static const char *const names_c[] = {"ring", "offset", "reader", "p->next", "i"
 	"malloc", "stream", "cell", "width", "row"};
 
 static const char *const paths[] = {"ring/ring.c", "ring/history.c", "shell/session/session.c",
-	"ws/terminal.c", "pty/link.c", "main.c", "tests/unit/ring/test_history.c"};
+	"ws/socket/terminal.c", "pty/link.c", "main.c", "tests/unit/ring/test_history.c"};
 
 static void put(struct stream *s, const char *text)
 {

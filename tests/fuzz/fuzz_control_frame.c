@@ -1,6 +1,6 @@
 /* What clients say on the control socket, and the targets of their requests. */
 #include "tests/fuzz/fuzz.h"
-#include "ws/control_frame.h"
+#include "ws/socket/control_frame.h"
 #include "ws/request.h"
 
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* Control messages of the terminal socket, as they come. */
 #include "shell/session/presence.h"
 #include "tests/fuzz/fuzz.h"
-#include "ws/message.h"
+#include "ws/socket/message.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* The query of a request for a terminal socket. Input: its parameters, decoded, with NULs between them. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/request.h"
-#include "ws/terminal.h"
+#include "ws/socket/terminal.h"
 
 static void check_query(const struct terminal_query *q)
 {

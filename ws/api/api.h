@@ -11,7 +11,7 @@
 #include "ws/auth/auth.h"
 #include "ws/metrics.h"
 #include "ws/request.h"
-#include "ws/terminal.h"
+#include "ws/socket/terminal.h"
 
 struct api {
 	struct sessions *sessions;
@@ -21,7 +21,7 @@ struct api {
 	struct metrics *metrics;
 	struct terminals *terminals;
 	struct runs *runs;
-	struct control_sockets *controls; /* see ws/control_socket.h */
+	struct control_sockets *controls; /* see ws/socket/control_socket.h */
 	struct mcp *mcp;                  /* see ws/mcp.h */
 	const char *version;
 	const char *url; /* where people find the server, with a "/" at its end; NULL: on unix sockets only */

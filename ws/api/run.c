@@ -8,7 +8,7 @@
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/log.h"
-#include "ws/output_queue.h"
+#include "ws/socket/output_queue.h"
 #include "ws/api/json/run.h"
 #include "ws/api/json/session.h"
 #include "ws/text.h"

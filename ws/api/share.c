@@ -1,7 +1,7 @@
 /* Logging in, and share links. */
 #include "shell/clock.h"
 #include "ws/api/api.h"
-#include "ws/control_socket.h"
+#include "ws/socket/control_socket.h"
 #include "ws/error.h"
 #include "ws/api/json/session.h"
 

@@ -1,15 +1,15 @@
 /*
  * The server: HTTP/1.1, HTTP/2 and WebSocket by libwebsockets on the libuv loop. It checks Host and
- * Origin, turns HTTP exchanges into requests (ws/request.h) and WebSockets into terminals (ws/terminal.h)
- * or requests (ws/control_socket.h).
+ * Origin, turns HTTP exchanges into requests (ws/request.h) and WebSockets into terminals (ws/socket/terminal.h)
+ * or requests (ws/socket/control_socket.h).
  */
 #pragma once
 
 #include "ws/api/api.h"
-#include "ws/control_socket.h"
+#include "ws/socket/control_socket.h"
 #include "ws/metrics.h"
 #include "ws/auth/origin.h"
-#include "ws/terminal.h"
+#include "ws/socket/terminal.h"
 
 #include <uv.h>
 

@@ -1,4 +1,4 @@
-#include "ws/control_message.h"
+#include "ws/socket/control_message.h"
 
 #include "ws/base64.h"
 #include "ws/error.h"

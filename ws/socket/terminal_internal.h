@@ -1,7 +1,7 @@
 /* What the two files of the terminal socket share: terminal.c and terminal_tell.c. */
 #pragma once
 
-#include "ws/terminal.h"
+#include "ws/socket/terminal.h"
 
 /* Tell the client what is due, while its transport has room. */
 void terminal_pump(struct terminal *t);

@@ -1,6 +1,6 @@
 /*
- * What is between a WebSocket and those who speak on it: terminals (ws/terminal.h) and requests
- * (ws/control_socket.h). They know nothing of what carries their frames; ws/net/socket.c does.
+ * What is between a WebSocket and those who speak on it: terminals (ws/socket/terminal.h) and requests
+ * (ws/socket/control_socket.h). They know nothing of what carries their frames; ws/net/socket.c does.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "ws/api/api.h"
-#include "ws/frames.h"
+#include "ws/socket/frames.h"
 
 #include <stdbool.h>
 #include <stddef.h>

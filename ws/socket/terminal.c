@@ -1,5 +1,5 @@
 /* The client's side of the terminal socket: who may come, what they send, and the end of it. */
-#include "ws/terminal_internal.h"
+#include "ws/socket/terminal_internal.h"
 
 #include "shell/clock.h"
 #include "ws/error.h"

@@ -2,10 +2,10 @@
  * A call is a request that has come and is not over. It waits, is begun, and is then answered or streams;
  * whatever has something to send is in line, and gets one message in its turn.
  */
-#include "ws/control_socket.h"
+#include "ws/socket/control_socket.h"
 
-#include "ws/control_frame.h"
-#include "ws/control_message.h"
+#include "ws/socket/control_frame.h"
+#include "ws/socket/control_message.h"
 #include "ws/error.h"
 
 #include <assert.h>

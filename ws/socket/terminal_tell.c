@@ -3,7 +3,7 @@
  * has room, what this client is to be told next. Flags and versions say which messages are due, the cursor
  * says which bytes.
  */
-#include "ws/terminal_internal.h"
+#include "ws/socket/terminal_internal.h"
 
 #include "ws/request.h"
 #include "ws/api/json/session.h"

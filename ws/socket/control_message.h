@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "ws/frames.h"
+#include "ws/socket/frames.h"
 #include "ws/request.h"
 
 #include <stdbool.h>

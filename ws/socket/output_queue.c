@@ -1,4 +1,4 @@
-#include "ws/output_queue.h"
+#include "ws/socket/output_queue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ws/message.h"
+#include "ws/socket/message.h"
 
 #include "ring/screen/screen.h"
 #include "shell/session/presence.h"

@@ -8,8 +8,8 @@
 
 #include "shell/session/sessions.h"
 #include "ws/auth/auth.h"
-#include "ws/frames.h"
-#include "ws/message.h"
+#include "ws/socket/frames.h"
+#include "ws/socket/message.h"
 #include "ws/metrics.h"
 
 #include <stdbool.h>

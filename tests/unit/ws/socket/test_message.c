@@ -1,5 +1,5 @@
 #include "tests/lib/leak.h"
-#include "ws/message.h"
+#include "ws/socket/message.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

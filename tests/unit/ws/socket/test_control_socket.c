@@ -1,7 +1,7 @@
 /* The control socket between a peer that reads as it likes and handlers that answer as they like. */
 #include "tests/lib/leak.h"
-#include "ws/control_frame.h"
-#include "ws/control_socket.h"
+#include "ws/socket/control_frame.h"
+#include "ws/socket/control_socket.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

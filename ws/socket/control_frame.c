@@ -3,7 +3,7 @@
  * was written: its place is found by walking over the outermost object once more. The same walk finds the
  * id of a message that is no JSON, so that whoever waits for its answer hears of it.
  */
-#include "ws/control_frame.h"
+#include "ws/socket/control_frame.h"
 
 #include <jansson.h>
 #include <stdio.h>

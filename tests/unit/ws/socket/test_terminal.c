@@ -1,4 +1,4 @@
-#include "ws/terminal.h"
+#include "ws/socket/terminal.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

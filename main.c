@@ -5,7 +5,7 @@
 #include "ws/api/api.h"
 #include "ws/client/command.h"
 #include "ws/log.h"
-#include "ws/mcp.h"
+#include "ws/mcp/mcp.h"
 #include "ws/net/rendezvous.h"
 #include "ws/net/server.h"
 

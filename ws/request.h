@@ -7,7 +7,7 @@
 #pragma once
 
 #include "ws/auth/auth.h"
-#include "ws/mcp_headers.h"
+#include "ws/mcp/headers.h"
 #include "ws/route.h"
 
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* What clients send to /mcp, and arguments against the schemas of all tools. */
 #include "tests/fuzz/fuzz.h"
-#include "ws/mcp_rpc.h"
-#include "ws/mcp_tools.h"
+#include "ws/mcp/rpc.h"
+#include "ws/mcp/tools.h"
 
 static void check_answer(json_t *answer)
 {

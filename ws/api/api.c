@@ -2,7 +2,7 @@
 #include "ws/api/api.h"
 
 #include "shell/environment.h"
-#include "ws/mcp.h"
+#include "ws/mcp/mcp.h"
 
 #include <string.h>
 

@@ -22,7 +22,7 @@ struct api {
 	struct terminals *terminals;
 	struct runs *runs;
 	struct control_sockets *controls; /* see ws/socket/control_socket.h */
-	struct mcp *mcp;                  /* see ws/mcp.h */
+	struct mcp *mcp;                  /* see ws/mcp/mcp.h */
 	const char *version;
 	const char *url; /* where people find the server, with a "/" at its end; NULL: on unix sockets only */
 	uv_timer_t announce; /* spaces the events of the list of sessions */

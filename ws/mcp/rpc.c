@@ -1,4 +1,4 @@
-#include "ws/mcp_rpc.h"
+#include "ws/mcp/rpc.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "shell/exec/exec.h"
-#include "ws/mcp_tools.h"
+#include "ws/mcp/tools.h"
 #include "ws/request.h"
 
 #include <jansson.h>

@@ -1,5 +1,5 @@
 #include "tests/lib/leak.h"
-#include "ws/mcp_rpc.h"
+#include "ws/mcp/rpc.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Output is shown by the emulator that draws the screens: what it makes of it is what people see. Most
  * output has nothing but text and line ends, and needs none.
  */
-#include "ws/mcp_text.h"
+#include "ws/mcp/text.h"
 
 #include "ring/screen/view/render.h"
 #include "ws/text.h"

@@ -1,5 +1,5 @@
 #include "tests/lib/leak.h"
-#include "ws/mcp_text.h"
+#include "ws/mcp/text.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

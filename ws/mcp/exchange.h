@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "ws/mcp.h"
-#include "ws/mcp_rpc.h"
+#include "ws/mcp/mcp.h"
+#include "ws/mcp/rpc.h"
 
 #define MCP_META "io.modelcontextprotocol/"
 

@@ -1,7 +1,7 @@
 /* MCP's tools that run commands, and what they share with those that speak as Codex does. */
 #pragma once
 
-#include "ws/mcp_call.h"
+#include "ws/mcp/call.h"
 
 /* How the tools begin. */
 void mcp_exec(struct mcp_call *c, const struct mcp_answer *a);

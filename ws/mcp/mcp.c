@@ -1,11 +1,11 @@
 /* What a request to /mcp has to be like, in either kind of revision, and the sessions of one kind. */
-#include "ws/mcp.h"
+#include "ws/mcp/mcp.h"
 
 #include "ws/api/api.h"
 #include "ws/base64.h"
-#include "ws/mcp_exchange.h"
-#include "ws/mcp_exec.h"
-#include "ws/mcp_headers.h"
+#include "ws/mcp/exchange.h"
+#include "ws/mcp/exec.h"
+#include "ws/mcp/headers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The tools of sessions and terminals, and the table of all tools: how each maps to requests of the API. */
-#include "ws/mcp_call.h"
-#include "ws/mcp_exec.h"
-#include "ws/mcp_text.h"
+#include "ws/mcp/call.h"
+#include "ws/mcp/exec.h"
+#include "ws/mcp/text.h"
 
 #include <assert.h>
 #include <stdio.h>

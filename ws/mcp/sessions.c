@@ -1,4 +1,4 @@
-#include "ws/mcp_sessions.h"
+#include "ws/mcp/sessions.h"
 
 #include <openssl/rand.h>
 #include <stdio.h>

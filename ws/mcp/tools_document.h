@@ -1,4 +1,4 @@
-/* The description of MCP's tools, ws/mcp_tools.json, built into the program (ws/embed.mjs writes the bytes). */
+/* The description of MCP's tools, ws/mcp/tools.json, built into the program (ws/embed.mjs writes the bytes). */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /*
- * The tools that MCP offers: what ws/mcp_tools.json says of them, and whether arguments are as their
+ * The tools that MCP offers: what ws/mcp/tools.json says of them, and whether arguments are as their
  * schemas want them. Pure.
  */
 #pragma once

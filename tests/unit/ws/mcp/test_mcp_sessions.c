@@ -1,6 +1,6 @@
 #include "tests/lib/leak.h"
-#include "ws/mcp_cursors.h"
-#include "ws/mcp_sessions.h"
+#include "ws/mcp/cursors.h"
+#include "ws/mcp/sessions.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
  * open whether the answer will be JSON or a stream of events. What waits to be sent is bounded by the number
  * of calls: a newer progress replaces one that has not been sent.
  */
-#include "ws/mcp_exchange.h"
+#include "ws/mcp/exchange.h"
 
 #include "ws/api/api.h"
-#include "ws/mcp_call.h"
+#include "ws/mcp/call.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "tests/lib/leak.h"
-#include "ws/mcp_call.h"
-#include "ws/mcp_tools.h"
+#include "ws/mcp/call.h"
+#include "ws/mcp/tools.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "ws/mcp_tools.h"
+#include "ws/mcp/tools.h"
 
-#include "ws/mcp_tools_document.h"
+#include "ws/mcp/tools_document.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,14 +1,14 @@
 /*
  * exec_command and write_stdin, in the shape that models know from Codex: each command has a session of its
  * own, named by a number, which is deleted when the command has ended. How far its output has been given is
- * kept with that number (ws/mcp_cursors.h).
+ * kept with that number (ws/mcp/cursors.h).
  */
-#include "ws/mcp_cursors.h"
-#include "ws/mcp_exec.h"
+#include "ws/mcp/cursors.h"
+#include "ws/mcp/exec.h"
 
 #include "ws/api/api.h"
-#include "ws/mcp.h"
-#include "ws/mcp_text.h"
+#include "ws/mcp/mcp.h"
+#include "ws/mcp/text.h"
 
 #include <openssl/rand.h>
 #include <stdio.h>

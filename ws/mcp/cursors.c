@@ -1,4 +1,4 @@
-#include "ws/mcp_cursors.h"
+#include "ws/mcp/cursors.h"
 
 #include <stdlib.h>
 #include <uthash.h>

@@ -1,9 +1,9 @@
 /* The tools that run commands in sessions: exec, exec_read, exec_signal. */
-#include "ws/mcp_exec.h"
+#include "ws/mcp/exec.h"
 
 #include "shell/session/sessions.h"
 #include "ws/api/api.h"
-#include "ws/mcp_text.h"
+#include "ws/mcp/text.h"
 #include "ws/text.h"
 
 #include <openssl/rand.h>

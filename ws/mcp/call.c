@@ -3,7 +3,7 @@
  * asked, or much later; a step runs in both cases with nothing of the call on the stack below it that is
  * looked at afterwards.
  */
-#include "ws/mcp_call.h"
+#include "ws/mcp/call.h"
 
 #include "ws/api/api.h"
 

@@ -13,9 +13,9 @@
  */
 #pragma once
 
-#include "ws/mcp_cursors.h"
-#include "ws/mcp_sessions.h"
-#include "ws/mcp_tools.h"
+#include "ws/mcp/cursors.h"
+#include "ws/mcp/sessions.h"
+#include "ws/mcp/tools.h"
 #include "ws/request.h"
 
 #include <uv.h>

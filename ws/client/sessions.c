@@ -1,5 +1,5 @@
 /* `ringside new`, `ls`, `kill`: sessions as a whole. */
-#include "ws/client/attach.h"
+#include "ws/client/attach/attach.h"
 #include "ws/client/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connection.h"

@@ -6,14 +6,14 @@
  * there. What the terminal says of itself while a snapshot is drawn is not the user's: sequences are dropped up to
  * the answer to a question that is put behind the snapshot.
  */
-#include "ws/client/attach.h"
+#include "ws/client/attach/attach.h"
 
 #include "ws/client/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connection.h"
-#include "ws/client/keyboard.h"
-#include "ws/client/redraw.h"
-#include "ws/client/tty.h"
+#include "ws/client/attach/keyboard.h"
+#include "ws/client/attach/redraw.h"
+#include "ws/client/attach/tty.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* A snapshot's beginning, on a terminal that is somebody's own. */
-#include "ws/client/redraw.h"
+#include "ws/client/attach/redraw.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

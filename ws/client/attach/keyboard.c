@@ -1,4 +1,4 @@
-#include "ws/client/keyboard.h"
+#include "ws/client/attach/keyboard.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What a terminal sends: the detach key in its forms, and what is dropped up to a fence. */
-#include "ws/client/keyboard.h"
+#include "ws/client/attach/keyboard.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

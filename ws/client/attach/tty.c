@@ -1,4 +1,4 @@
-#include "ws/client/tty.h"
+#include "ws/client/attach/tty.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "ws/client/redraw.h"
+#include "ws/client/attach/redraw.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* `ringside blocks`: the commands that were run in a session, by people and by programs. */
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
+#include "ws/client/connect/connection.h"
 
 #include <stdio.h>
 #include <stdlib.h>

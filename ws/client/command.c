@@ -1,6 +1,6 @@
 #include "ws/client/command.h"
 
-#include "ws/client/connection.h"
+#include "ws/client/connect/connection.h"
 
 #include <locale.h>
 #include <signal.h>

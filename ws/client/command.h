@@ -1,7 +1,7 @@
 /* `ringside COMMAND`: everything but `ringside serve`. */
 #pragma once
 
-#include "ws/client/line.h"
+#include "ws/client/connect/line.h"
 
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);

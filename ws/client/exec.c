@@ -3,13 +3,13 @@
  * was lost gives the same command and not a second one; its output is followed from its beginning, and what
  * has been printed already is dropped.
  */
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
-#include "ws/client/follow.h"
-#include "ws/client/interrupt.h"
-#include "ws/client/sink.h"
-#include "ws/client/words.h"
+#include "ws/client/connect/connection.h"
+#include "ws/client/connect/follow.h"
+#include "ws/client/connect/interrupt.h"
+#include "ws/client/connect/sink.h"
+#include "ws/client/connect/words.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* `ringside log`: the output of a session, byte for byte. */
 #include "ws/base64.h"
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
-#include "ws/client/follow.h"
+#include "ws/client/connect/connection.h"
+#include "ws/client/connect/follow.h"
 
 #include <errno.h>
 #include <inttypes.h>

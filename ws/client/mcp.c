@@ -3,10 +3,10 @@
  * servers: each line is posted to /mcp of the running server, and what it answers is printed as lines.
  * Requests run side by side, begun in the order of their lines.
  */
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
-#include "ws/client/events.h"
+#include "ws/client/connect/connection.h"
+#include "ws/client/connect/events.h"
 
 #include <errno.h>
 #include <stdio.h>

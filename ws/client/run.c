@@ -1,10 +1,10 @@
 /* `ringside run`: a command on its own, where the server is. */
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
-#include "ws/client/follow.h"
-#include "ws/client/interrupt.h"
-#include "ws/client/sink.h"
-#include "ws/client/words.h"
+#include "ws/client/connect/connection.h"
+#include "ws/client/connect/follow.h"
+#include "ws/client/connect/interrupt.h"
+#include "ws/client/connect/sink.h"
+#include "ws/client/connect/words.h"
 
 #include <errno.h>
 #include <signal.h>

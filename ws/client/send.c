@@ -1,8 +1,8 @@
 /* `ringside send`: typing into a session. */
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
-#include "ws/client/words.h"
+#include "ws/client/connect/connection.h"
+#include "ws/client/connect/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* `ringside new`, `ls`, `kill`: sessions as a whole. */
 #include "ws/client/attach/attach.h"
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
+#include "ws/client/connect/connection.h"
 
 #include <stdio.h>
 #include <stdlib.h>

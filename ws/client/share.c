@@ -1,7 +1,7 @@
 /* `ringside share`: links for one session and one role. */
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
+#include "ws/client/connect/connection.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* `ringside screen`, `log`: what a session shows, and what it has printed. */
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
+#include "ws/client/connect/connection.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* `ringside wait`: until something happens in a session. */
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
+#include "ws/client/connect/connection.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,9 +8,9 @@
  */
 #include "ws/client/attach/attach.h"
 
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 #include "ws/client/command.h"
-#include "ws/client/connection.h"
+#include "ws/client/connect/connection.h"
 #include "ws/client/attach/keyboard.h"
 #include "ws/client/attach/redraw.h"
 #include "ws/client/attach/tty.h"

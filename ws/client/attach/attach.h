@@ -1,7 +1,7 @@
 /* A session on the user's own terminal. */
 #pragma once
 
-#include "ws/client/line.h"
+#include "ws/client/connect/line.h"
 
 struct attach_options {
 	bool read_only;

@@ -1,7 +1,7 @@
 /* One request of a command line, and its answer as a whole. */
 #pragma once
 
-#include "ws/client/line.h"
+#include "ws/client/connect/line.h"
 
 #define CALL_ANSWER_MAX ((size_t)256 << 20)
 

@@ -1,7 +1,7 @@
 /* What is left of a command line, as a command for bash; and standard input, for a command. */
 #pragma once
 
-#include "ws/client/line.h"
+#include "ws/client/connect/line.h"
 
 #define WORDS_INPUT_MAX ((size_t)700 << 10) /* a request's body has to hold it in base64 */
 

@@ -1,4 +1,4 @@
-#include "ws/client/follow.h"
+#include "ws/client/connect/follow.h"
 
 #include <errno.h>
 #include <stdio.h>

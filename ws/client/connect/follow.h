@@ -1,8 +1,8 @@
 /* A request whose answer is a stream of events, followed to its end. */
 #pragma once
 
-#include "ws/client/call.h"
-#include "ws/client/events.h"
+#include "ws/client/connect/call.h"
+#include "ws/client/connect/events.h"
 
 struct follow {
 	struct line *line;

@@ -1,4 +1,4 @@
-#include "ws/client/interrupt.h"
+#include "ws/client/connect/interrupt.h"
 
 #include <signal.h>
 

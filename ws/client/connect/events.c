@@ -1,4 +1,4 @@
-#include "ws/client/events.h"
+#include "ws/client/connect/events.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Ctrl-C and its like while a command is under way. */
 #pragma once
 
-#include "ws/client/line.h"
+#include "ws/client/connect/line.h"
 
 struct interrupt {
 	uv_signal_t signals[3]; /* INT, TERM, HUP */

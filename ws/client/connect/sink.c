@@ -1,4 +1,4 @@
-#include "ws/client/sink.h"
+#include "ws/client/connect/sink.h"
 
 #include "ws/base64.h"
 

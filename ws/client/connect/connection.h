@@ -1,7 +1,7 @@
 /* Which server a command line is for, and the way to it. */
 #pragma once
 
-#include "ws/client/line.h"
+#include "ws/client/connect/line.h"
 
 /* Find the server. Returns 0, or the status to end with; then standard error says why. */
 int connection_open(struct line *l);

@@ -1,4 +1,4 @@
-#include "ws/client/connection.h"
+#include "ws/client/connect/connection.h"
 
 #include "ws/net/rendezvous.h"
 

@@ -1,5 +1,5 @@
 /* Server-sent events, however they are cut. */
-#include "ws/client/events.h"
+#include "ws/client/connect/events.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

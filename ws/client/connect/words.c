@@ -1,7 +1,7 @@
-#include "ws/client/words.h"
+#include "ws/client/connect/words.h"
 
 #include "ws/base64.h"
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "ws/client/line.h"
+#include "ws/client/connect/line.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "ws/client/call.h"
+#include "ws/client/connect/call.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -77,7 +77,7 @@ struct run_callbacks {
 };
 
 struct runs_config {
-	const char *dir; /* existing; what runs is noted below it, see notes.h; borrowed */
+	const char *dir;          /* existing; what runs is noted below it, see notes.h; borrowed */
 	char *const *environment; /* what commands inherit; borrowed */
 	long nofile;              /* soft limit of descriptors for them; 0 = ours */
 };

@@ -140,7 +140,9 @@ test('every error code is described, and no other', () => {
 		assert.ok(meaning.length > 10, code);
 		assert.ok(readme.includes(`\`${code}\``), `README.md lists ${code}`);
 	}
-	for (const file of readdirSync(path.join(root, 'ws')).filter((name) => /\.c$/.test(name)))
+	const sources = readdirSync(path.join(root, 'ws'), { recursive: true }).filter((name) => /\.c$/.test(name));
+	assert.ok(sources.some((name) => /^api\/\w+\.c$/.test(name)), 'the handlers were found');
+	for (const file of sources)
 		for (const [, code] of source(`ws/${file}`).matchAll(/\b(?:reply_error|error_json)\(\s*(?:\w+,\s*)?"([A-Z_]+)"/g))
 			assert.ok(table[code], `${file} answers ${code}, which ws/error.c does not know`);
 	for (const { method, path: route, operation } of operations)

@@ -377,9 +377,9 @@ static void on_executed(void *user, const struct session *s, const struct exec *
 	if (e->started_ms > 0 && e->ended_ms >= e->started_ms)
 		snprintf(ms, sizeof ms, "%llu", (unsigned long long)(e->ended_ms - e->started_ms));
 	log_command(e->command, command);
-	log_write(LOG_INFO, "exec", "ended", "id", e->id, "session", s->id, "by", e->author, "peer",
-		e->peer, "command", command, "cwd", e->cwd ? e->cwd : "", "endedBy",
-		exec_end_name(e->end), "exit", exit, "ms", ms, NULL);
+	log_write(LOG_INFO, "exec", "ended", "id", e->id, "session", s->pane.held.id, "by",
+		e->author, "peer", e->peer, "command", command, "cwd", e->cwd ? e->cwd : "",
+		"endedBy", exec_end_name(e->end), "exit", exit, "ms", ms, NULL);
 }
 
 static void on_shell_restarted(void *user, const struct session *s, int wait_status)
@@ -389,8 +389,8 @@ static void on_shell_restarted(void *user, const struct session *s, int wait_sta
 	snprintf(exit, sizeof exit, "%d", exec_status_of(wait_status));
 	snprintf(restarts, sizeof restarts, "%llu", (unsigned long long)s->restarts);
 	log_write(LOG_INFO, "session", "another shell in place of one that has ended", "session",
-		s->id, "exit", exit, "onShellExit", shell_exit_name(s->on_shell_exit), "restarts",
-		restarts, NULL);
+		s->pane.held.id, "exit", exit, "onShellExit", shell_exit_name(s->on_shell_exit),
+		"restarts", restarts, NULL);
 }
 
 static const struct sessions_callbacks sessions_callbacks = {.changed = on_sessions_changed,
@@ -406,8 +406,9 @@ static void on_process_ended(void *user, const struct process *process)
 	if (process_exit_code(process, &code))
 		snprintf(exit, sizeof exit, "%d", code);
 	log_command(process->command, command);
-	log_write(LOG_INFO, "process", "ended", "id", process->id, "status", process_status(process),
-		"exit", exit, "command", command, "cwd", process->cwd, NULL);
+	log_write(LOG_INFO, "process", "ended", "id", process->held.id, "status",
+		process_status(process), "exit", exit, "command", command, "cwd", process->cwd,
+		NULL);
 }
 
 static void on_process_failed(void *user, const char *id, const char *what, int error)

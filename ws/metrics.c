@@ -19,12 +19,12 @@ static void print_screens(FILE *f, const struct sessions *s)
 {
 	uint64_t checkpoints = 0, failures = 0, restarts = 0, memory = 0;
 	for (const struct session *session = s->table; session; session = session->hh.next) {
-		if (!session->history_open)
+		if (!session->pane.history_open)
 			continue;
-		checkpoints += session->live.checkpoints;
-		failures += session->live.checkpoint_failures;
-		restarts += session->live.restarts;
-		memory += session->live.screen ? screen_memory(session->live.screen) : 0;
+		checkpoints += session->pane.live.checkpoints;
+		failures += session->pane.live.checkpoint_failures;
+		restarts += session->pane.live.restarts;
+		memory += session->pane.live.screen ? screen_memory(session->pane.live.screen) : 0;
 	}
 	print(f, "screen_checkpoints", "gauge", "Checkpoints taken of the sessions that there are",
 		checkpoints);

@@ -54,7 +54,7 @@ static void tell_start(struct blocks *b, struct block *block)
 	if (block->start_told)
 		return;
 	block->start_told = true;
-	journal_add(&b->session->journal,
+	journal_add(&b->session->pane.journal,
 		&(struct journal_entry){.type = JOURNAL_BLOCK_STARTED,
 			.offset = block->start,
 			.at_ms = block->started_ms,
@@ -67,7 +67,7 @@ static void tell_end(struct blocks *b, struct block *block, uint64_t offset)
 	if (block->next && offset > block->next->start)
 		offset = block->next->start;
 	block->end_told = true;
-	journal_add(&b->session->journal,
+	journal_add(&b->session->pane.journal,
 		&(struct journal_entry){.type = JOURNAL_BLOCK_ENDED,
 			.offset = offset > block->end ? offset : block->end,
 			.at_ms = block->ended_ms,
@@ -161,7 +161,7 @@ static void finish(struct block *block, uint64_t end, bool exact, uint64_t at_ms
 static char *typed_text(const struct blocks *b, uint64_t end)
 {
 	const struct session *s = b->session;
-	const struct stream *bytes = &s->link.ring.bytes;
+	const struct stream *bytes = &s->pane.held.link.ring.bytes;
 	if (!b->has_prompt || end <= b->prompt || end - b->prompt > COMMAND_TEXT_SOURCE_MAX ||
 		!stream_holds(bytes, b->prompt))
 		return NULL;
@@ -171,7 +171,7 @@ static char *typed_text(const struct blocks *b, uint64_t end)
 		return NULL;
 	memcpy(copy, stream_at(bytes, b->prompt), length);
 	char *text = stream_holds(bytes, b->prompt)
-		? command_text(s->executor.nonce, copy, length, s->cols ? s->cols : 80)
+		? command_text(s->executor.nonce, copy, length, s->pane.cols ? s->pane.cols : 80)
 		: NULL;
 	free(copy);
 	return text;
@@ -310,8 +310,8 @@ bool blocks_tick(struct blocks *b, uint64_t now_ms)
 {
 	if (b->due_ms == 0 || now_ms < b->due_ms)
 		return b->due_ms > 0;
-	give_up(b, stream_head(&b->session->link.ring.bytes));
-	journal_tell(&b->session->journal);
+	give_up(b, stream_head(&b->session->pane.held.link.ring.bytes));
+	journal_tell(&b->session->pane.journal);
 	return false;
 }
 
@@ -328,7 +328,7 @@ static void take_cwd(struct blocks *b, const char *cwd, uint64_t offset)
 	free(b->cwd);
 	b->cwd = cwd[0] ? strdup(cwd) : NULL;
 	if (b->cwd)
-		journal_add(&b->session->journal,
+		journal_add(&b->session->pane.journal,
 			&(struct journal_entry){.type = JOURNAL_CWD,
 				.offset = offset,
 				.at_ms = clock_wall_ms(),
@@ -483,7 +483,7 @@ static void catch_up(struct blocks *b, uint64_t limit)
 	static const struct outline_callbacks callbacks = {
 		.text = on_text, .mark = on_past_mark, .record = on_past_record, .lost = on_lost};
 	const struct session *s = b->session;
-	const struct ring *ring = &s->link.ring;
+	const struct ring *ring = &s->pane.held.link.ring;
 	const struct block *last = b->list ? b->list->prev : NULL;
 	uint64_t from = stream_oldest(&ring->bytes);
 	if (limit > from + CAUGHT_UP_MAX)
@@ -495,7 +495,7 @@ static void catch_up(struct blocks *b, uint64_t limit)
 		free(o);
 		return;
 	}
-	uint64_t tail = atomic_load(&s->link.control->events_tail);
+	uint64_t tail = atomic_load(&s->pane.held.link.control->events_tail);
 	outline_init(o, s->executor.nonce, from, labels_log_start(&ring->events, tail),
 		EVENT_SOURCE_TERMINAL);
 	outline_read(o, ring, limit, SIZE_MAX, &callbacks, b);

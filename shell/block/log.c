@@ -89,8 +89,9 @@ static int compact(struct blocks *b)
 			whole;
 		json_decref(root);
 	}
-	int rc = fclose(f) == 0 && whole ? file_save(b->session->link.dir_fd, LOG_NAME, text, length)
-					 : -ENOMEM;
+	int rc = fclose(f) == 0 && whole
+		? file_save(b->session->pane.held.link.dir_fd, LOG_NAME, text, length)
+		: -ENOMEM;
 	if (rc == 0)
 		b->log_behind = false;
 	free(text);
@@ -106,7 +107,7 @@ static int append(const struct blocks *b, const struct block *block, size_t *ret
 		return -ENOMEM;
 	size_t length = strlen(text);
 	text[length++] = '\n'; /* in place of the NUL */
-	int rc = file_append(b->session->link.dir_fd, LOG_NAME, text, length, ret_size);
+	int rc = file_append(b->session->pane.held.link.dir_fd, LOG_NAME, text, length, ret_size);
 	free(text);
 	return rc;
 }
@@ -136,7 +137,7 @@ void blocks_log_load(struct blocks *b)
 {
 	char *text, *rest;
 	size_t length;
-	if (file_load(b->session->link.dir_fd, LOG_NAME, LOG_MAX, &text, &length) < 0)
+	if (file_load(b->session->pane.held.link.dir_fd, LOG_NAME, LOG_MAX, &text, &length) < 0)
 		return;
 	rest = text;
 	for (char *line; (line = strsep(&rest, "\n"));) {

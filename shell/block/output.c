@@ -101,8 +101,8 @@ static int draw(struct block_output *o, unsigned cols, enum block_format format)
 int block_output(const struct session *s, const struct block *b, enum block_format format,
 	uint64_t from, uint64_t to, struct block_output *ret)
 {
-	const struct stream *bytes = &s->link.ring.bytes;
-	uint64_t end = b->done ? b->end : s->history.scan.offset;
+	const struct stream *bytes = &s->pane.held.link.ring.bytes;
+	uint64_t end = b->done ? b->end : s->pane.history.scan.offset;
 	from = from < b->start ? b->start : from > end ? end : from;
 	to = to < from ? from : to > end ? end : to;
 	uint64_t oldest = stream_oldest(bytes), start = oldest > from ? oldest : from;
@@ -118,7 +118,7 @@ int block_output(const struct session *s, const struct block *b, enum block_form
 	ret->length = (size_t)(to - start);
 	if (format == BLOCK_BYTES)
 		return 0;
-	int rc = draw(ret, s->cols ? s->cols : 80, format);
+	int rc = draw(ret, s->pane.cols ? s->pane.cols : 80, format);
 	if (rc < 0)
 		free(ret->text);
 	return rc;

@@ -113,7 +113,8 @@ static void remove_input(struct exec *e)
 	if (!e->has_input)
 		return;
 	snprintf(name, sizeof name, "input.%s", e->id);
-	unlinkat(e->executor->session->link.dir_fd, name, 0); /* the directory may be gone */
+	unlinkat(e->executor->session->pane.held.link.dir_fd, name,
+		0); /* the directory may be gone */
 	e->has_input = false;
 }
 
@@ -205,18 +206,20 @@ static int store_input(struct exec *e, const struct exec_options *o)
 	snprintf(name, sizeof name, "input.%s", e->id);
 	char path[EXEC_PATH_MAX];
 	int n = snprintf(path, sizeof path, "%s/sessions/%s/%s", s->table->config.runtime_dir,
-		s->directory, name);
+		s->pane.held.directory, name);
 	if (n < 0 || (size_t)n >= sizeof path)
 		return -ENAMETOOLONG;
 	e->input = strdup(path);
 	if (!e->input)
 		return -ENOMEM;
 	if (o->spool) {
-		int moved = spool_move(s->table->config.runtime_dir, o->spool, s->link.dir_fd, name);
+		int moved = spool_move(
+			s->table->config.runtime_dir, o->spool, s->pane.held.link.dir_fd, name);
 		e->has_input = moved == 0;
 		return moved;
 	}
-	int fd = openat(s->link.dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = openat(
+		s->pane.held.link.dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	e->has_input = true;
@@ -447,15 +450,16 @@ void exec_finish(struct exec *e, enum exec_end end)
 void exec_open(struct executor *x, struct session *s, bool adopted)
 {
 	char path[64];
-	const struct ring *ring = &s->link.ring;
+	const struct ring *ring = &s->pane.held.link.ring;
 	x->session = s;
 	x->script_fd = -1;
 	if (!x->possible)
 		return;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", s->link.info.holder_pid, WIRE_PLACE_SCRIPT);
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", s->pane.held.link.info.holder_pid,
+		WIRE_PLACE_SCRIPT);
 	x->script_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (x->script_fd < 0) {
-		s->table->callbacks->failed(s->table->user, s->id,
+		s->table->callbacks->failed(s->table->user, s->pane.held.id,
 			"cannot open its script: it can run nothing", -errno);
 		return;
 	}
@@ -514,9 +518,9 @@ void exec_shell_ended(struct executor *x)
 		bool known = s->end != SESSION_END_HOLDER_DIED;
 		if (known)
 			e->status = exec_status_of(s->exit_status);
-		e->over_offset = s->history.end_offset;
+		e->over_offset = s->pane.history.end_offset;
 		if (!e->end_marked)
-			e->end_offset = s->history.end_offset;
+			e->end_offset = s->pane.history.end_offset;
 		e->ended_ms = s->exited_ms;
 		exec_finish(e,
 			known && e->state == EXEC_RUNNING          ? EXEC_END_SHELL
@@ -599,7 +603,7 @@ static bool has_terminals(struct executor *x, const struct exec *e)
 	if (e->plan.streams != EXEC_TERMINALS || x->error_terminal[0])
 		return true;
 	if (!x->error_asked)
-		x->error_asked = link_open_terminal(&x->session->link) == 0;
+		x->error_asked = link_open_terminal(&x->session->pane.held.link) == 0;
 	return false;
 }
 

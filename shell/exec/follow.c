@@ -174,7 +174,7 @@ static void take_cwd(struct exec *e, const struct record *record)
 	if (!record->cwd[0]) {
 		/* It could not be written: the kernel knows where the shell is now. */
 		snprintf(path, sizeof path, "/proc/%d/cwd",
-			e->executor->session->link.info.shell_pid);
+			e->executor->session->pane.held.link.info.shell_pid);
 		n = readlink(path, target, sizeof target - 1);
 		target[n > 0 ? n : 0] = '\0';
 	}
@@ -279,7 +279,7 @@ static void at_prompt(struct executor *x)
 		return;
 	if (x->back_due && exec_shell_in_front(x)) {
 		x->back_due = false;
-		link_write(&x->session->link, back, sizeof back - 1);
+		link_write(&x->session->pane.held.link, back, sizeof back - 1);
 	}
 	exec_release_input(x);
 	exec_ask_sign(x);
@@ -293,7 +293,7 @@ uint64_t exec_follow(struct executor *x, uint64_t offset)
 		return UINT64_MAX;
 	const struct exec *before = x->current;
 	uint64_t from = x->outline.offset;
-	outline_read(&x->outline, &x->session->link.ring, offset, SIZE_MAX, &callbacks, x);
+	outline_read(&x->outline, &x->session->pane.held.link.ring, offset, SIZE_MAX, &callbacks, x);
 	if (x->current && x->current == before && x->outline.offset != from)
 		exec_changed(x->current);
 	at_prompt(x);

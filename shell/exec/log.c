@@ -126,8 +126,9 @@ static int compact(struct executor *x)
 		whole = put_line(f, common_json(x->current)) && whole;
 	DL_FOREACH (x->queue, e)
 		whole = put_line(f, common_json(e)) && whole;
-	int rc = fclose(f) == 0 && whole ? file_save(x->session->link.dir_fd, LOG_NAME, text, length)
-					 : -ENOMEM;
+	int rc = fclose(f) == 0 && whole
+		? file_save(x->session->pane.held.link.dir_fd, LOG_NAME, text, length)
+		: -ENOMEM;
 	if (rc == 0) {
 		x->log_compact = length;
 		x->log_behind = false;
@@ -146,7 +147,7 @@ static void append(struct executor *x, json_t *root)
 	if (text) {
 		size_t length = strlen(text);
 		text[length++] = '\n'; /* in place of the NUL */
-		rc = file_append(x->session->link.dir_fd, LOG_NAME, text, length, &size);
+		rc = file_append(x->session->pane.held.link.dir_fd, LOG_NAME, text, length, &size);
 	}
 	free(text);
 	if (rc < 0)
@@ -294,7 +295,7 @@ static void load_lines(struct executor *x, struct exec **asked)
 {
 	char *text, *rest;
 	size_t length;
-	if (file_load(x->session->link.dir_fd, LOG_NAME, LOG_MAX, &text, &length) < 0)
+	if (file_load(x->session->pane.held.link.dir_fd, LOG_NAME, LOG_MAX, &text, &length) < 0)
 		return;
 	bool torn = length > 0 && text[length - 1] != '\n';
 	rest = text;
@@ -302,7 +303,7 @@ static void load_lines(struct executor *x, struct exec **asked)
 		load_line(x, line, asked);
 	free(text);
 	if (torn) /* so that the next line is one of its own */
-		(void)file_append(x->session->link.dir_fd, LOG_NAME, "\n", 1, &length);
+		(void)file_append(x->session->pane.held.link.dir_fd, LOG_NAME, "\n", 1, &length);
 }
 
 static void trim(struct executor *x)
@@ -369,7 +370,7 @@ static void settle(struct executor *x, struct exec **asked, uint64_t typed)
 static void resume(struct executor *x, struct exec *e)
 {
 	const struct session *s = x->session;
-	const struct ring *ring = &s->link.ring;
+	const struct ring *ring = &s->pane.held.link.ring;
 	uint64_t oldest = stream_oldest(&ring->bytes);
 	for (int i = 0; i < EXEC_STREAMS; i++)
 		excerpt_init(&e->output[i], e->output_max);
@@ -380,7 +381,8 @@ static void resume(struct executor *x, struct exec *e)
 	e->unsure = e->typed_offset < oldest || e->typed_position < stream_oldest(&ring->events);
 	x->outline.position = e->typed_position >= stream_oldest(&ring->events)
 		? e->typed_position
-		: labels_log_start(&ring->events, atomic_load(&s->link.control->events_tail));
+		: labels_log_start(
+			  &ring->events, atomic_load(&s->pane.held.link.control->events_tail));
 	exec_hold_begin(e);
 	exec_attend(x);
 }
@@ -388,7 +390,7 @@ static void resume(struct executor *x, struct exec *e)
 void exec_log_load(struct executor *x)
 {
 	const struct session *s = x->session;
-	const struct ring *ring = &s->link.ring;
+	const struct ring *ring = &s->pane.held.link.ring;
 	struct exec *asked = NULL, *e = load_typed(x);
 	uint64_t oldest = stream_oldest(&ring->bytes), head = stream_head(&ring->bytes);
 	uint64_t typed = e ? e->number : 0;
@@ -412,5 +414,5 @@ void exec_log_load(struct executor *x)
 	}
 	/* Only where the prompt is matters: that is told in what was printed last. */
 	x->outline.offset = head > oldest + HEADER_MAX ? head - HEADER_MAX : oldest;
-	x->outline.position = atomic_load(&s->link.control->events_tail);
+	x->outline.position = atomic_load(&s->pane.held.link.control->events_tail);
 }

@@ -71,7 +71,7 @@ uint64_t exec_reread(struct exec *e, size_t limit, struct excerpt output[EXEC_ST
 	if (e->state == EXEC_QUEUED || !e->executor->open)
 		return 0;
 	exec_outline(e, &outline);
-	outline_read(&outline, &e->executor->session->link.ring, exec_readable(e), SIZE_MAX,
-		&callbacks, &r);
+	outline_read(&outline, &e->executor->session->pane.held.link.ring, exec_readable(e),
+		SIZE_MAX, &callbacks, &r);
 	return r.lost;
 }

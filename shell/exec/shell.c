@@ -33,7 +33,8 @@ static bool is_unborn(const struct link *link)
 bool exec_shell_is_ours(const struct executor *x)
 {
 	char path[32], text[ARGUMENTS_MAX];
-	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)x->session->link.info.shell_pid);
+	snprintf(path, sizeof path, "/proc/%d/cmdline",
+		(int)x->session->pane.held.link.info.shell_pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 	if (fd >= 0)
@@ -46,8 +47,8 @@ bool exec_shell_is_ours(const struct executor *x)
 	size_t length = file < end ? strlen(file) : 0, size = sizeof INTEGRATION_FILE;
 	bool given = option < end && strcmp(option, "--rcfile") == 0 && length > size &&
 		strcmp(file + length - size + 1, INTEGRATION_FILE) == 0 &&
-		strstr(file, x->session->directory);
-	return given || is_unborn(&x->session->link);
+		strstr(file, x->session->pane.held.directory);
+	return given || is_unborn(&x->session->pane.held.link);
 }
 
 /* Whether it waits for a line at its prompt in the kernel's way, without readline: our key does nothing. */
@@ -82,7 +83,7 @@ const char *exec_waits_for(struct executor *x)
 static bool is_read(const struct executor *x)
 {
 	struct foreground f;
-	const struct link *link = &x->session->link;
+	const struct link *link = &x->session->pane.held.link;
 	const struct foreground_target target = {.holder = link->info.holder_pid,
 		.shell = link->info.shell_pid,
 		.master_fd = link->master_fd};

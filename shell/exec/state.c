@@ -22,7 +22,7 @@ static char *read_state(const struct executor *x, size_t *ret_length)
 {
 	char path[64];
 	struct stat st;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", x->session->link.info.holder_pid,
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", x->session->pane.held.link.info.holder_pid,
 		WIRE_PLACE_STATE);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -45,7 +45,7 @@ static void answer(struct executor *x)
 	char path[64], cwd[PATH_MAX];
 	size_t length = 0;
 	char *text = read_state(x, &length);
-	snprintf(path, sizeof path, "/proc/%d/cwd", x->session->link.info.shell_pid);
+	snprintf(path, sizeof path, "/proc/%d/cwd", x->session->pane.held.link.info.shell_pid);
 	ssize_t n = readlink(path, cwd, sizeof cwd - 1);
 	cwd[n > 0 ? n : 0] = '\0';
 	while (x->state_waiters) {
@@ -62,7 +62,7 @@ static void answer(struct executor *x)
 static void ask(struct executor *x)
 {
 	static const char key[] = INTEGRATION_STATE;
-	if (link_write(&x->session->link, key, sizeof key - 1) < 0) {
+	if (link_write(&x->session->pane.held.link, key, sizeof key - 1) < 0) {
 		answer(x);
 		return;
 	}

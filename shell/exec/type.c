@@ -16,21 +16,23 @@
 
 bool exec_shell_in_front(const struct executor *x)
 {
-	const struct link *link = &x->session->link;
+	const struct link *link = &x->session->pane.held.link;
 	return tcgetpgrp(link->master_fd) == link->info.shell_pid;
 }
 
 bool exec_shell_reads_keys(const struct executor *x)
 {
 	struct termios modes;
-	return tcgetattr(x->session->link.master_fd, &modes) == 0 && !(modes.c_lflag & ICANON);
+	return tcgetattr(x->session->pane.held.link.master_fd, &modes) == 0 &&
+		!(modes.c_lflag & ICANON);
 }
 
 bool exec_is_ready(struct executor *x)
 {
 	uint64_t now = exec_now(x);
 	if (x->current || x->unanswered || x->in_paste || x->held_length > 0 || x->back_due ||
-		x->session->state != SESSION_RUNNING || link_input_queued(&x->session->link) > 0)
+		x->session->state != SESSION_RUNNING ||
+		link_input_queued(&x->session->pane.held.link) > 0)
 		return false;
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
 		return false;
@@ -54,8 +56,8 @@ bool exec_is_ready(struct executor *x)
 /* How far up, and where, the line begins that calls the script, once it has been accepted. */
 static void place(const struct executor *x, struct integration_command *plan)
 {
-	size_t line = integration_line_length(x->first, x->session->link.info.holder_pid);
-	unsigned cols = x->session->cols ? x->session->cols : 80;
+	size_t line = integration_line_length(x->first, x->session->pane.held.link.info.holder_pid);
+	unsigned cols = x->session->pane.cols ? x->session->pane.cols : 80;
 	plan->column = x->column;
 	plan->up = x->column ? 1 + (unsigned)((x->column - 1 + line) / cols) : 1;
 }
@@ -100,9 +102,10 @@ int exec_type(struct exec *e)
 	plan->error_terminal = x->error_terminal;
 	int rc = write_script(x, e);
 	if (rc == 0)
-		rc = link_write(&s->link, load, sizeof load - 1);
+		rc = link_write(&s->pane.held.link, load, sizeof load - 1);
 	if (rc < 0) {
-		s->table->callbacks->failed(s->table->user, s->id, "cannot type a command", rc);
+		s->table->callbacks->failed(
+			s->table->user, s->pane.held.id, "cannot type a command", rc);
 		return rc;
 	}
 	x->prompt = EXEC_PROMPT_LEFT;
@@ -154,7 +157,7 @@ static bool waits(const struct executor *x, const char *text, size_t length)
 static int hold(struct executor *x, const void *bytes, size_t length)
 {
 	/* It has to fit into the terminal's queue afterwards. */
-	if (x->held_length + length + link_input_queued(&x->session->link) > LINK_INPUT_MAX)
+	if (x->held_length + length + link_input_queued(&x->session->pane.held.link) > LINK_INPUT_MAX)
 		return -ENOBUFS;
 	uint8_t *grown = realloc(x->held, x->held_length + length);
 	if (!grown)
@@ -195,7 +198,8 @@ void exec_release_input(struct executor *x)
 	x->held_length = 0;
 	x->releasing = true;
 	if (length > 0 && session_write(x->session, held, length) < 0)
-		x->session->table->callbacks->failed(x->session->table->user, x->session->id,
+		x->session->table->callbacks->failed(x->session->table->user,
+			x->session->pane.held.id,
 			"input that waited for a command to begin was lost", -ENOBUFS);
 	x->releasing = false;
 	free(held);

@@ -132,7 +132,7 @@ static size_t shown(struct session *s, const struct termios *modes, const void *
 	if (modes->c_lflag & ECHO)
 		return length;
 	if ((modes->c_lflag & ICANON) || x->prompt != EXEC_PROMPT_READY || x->entered > 0 ||
-		x->current || x->held_length > 0 || link_input_queued(&s->link) > 0 ||
+		x->current || x->held_length > 0 || link_input_queued(&s->pane.held.link) > 0 ||
 		!exec_shell_in_front(x))
 		return 0;
 	return first_line(bytes, length);
@@ -164,20 +164,20 @@ int typing_write(struct session *s, const struct typist *by, const void *bytes, 
 	if (!typing_admits(s, by->lease) && !(by->person && only_interrupts(bytes, length)))
 		return -EACCES;
 	/* Of a terminal that has hung up nothing is known: then no more is shown, and nothing too long. */
-	bool known = tcgetattr(s->link.master_fd, &modes) == 0;
+	bool known = tcgetattr(s->pane.held.link.master_fd, &modes) == 0;
 	if (!known || !(modes.c_lflag & ICANON))
 		line = (struct typing_line){0};
 	else if (!typing_follow_line(&line, &modes, bytes, length) && !by->person)
 		return -EMSGSIZE;
 	struct typing_result result = {.offset = session_head(s)};
-	size_t before = link_input_queued(&s->link) + s->executor.held_length;
+	size_t before = link_input_queued(&s->pane.held.link) + s->executor.held_length;
 	if (before + length > LINK_INPUT_MAX)
 		return -ENOBUFS;
 	size_t kept = known ? shown(s, &modes, bytes, length) : 0;
 	int rc = session_write(s, bytes, length);
 	if (rc < 0)
 		return rc;
-	result.queued = link_input_queued(&s->link) + s->executor.held_length;
+	result.queued = link_input_queued(&s->pane.held.link) + s->executor.held_length;
 	result.written = before + length - result.queued;
 	if (before > 0)
 		result.written = 0;

@@ -30,10 +30,10 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	rc = process_meta_load(dir_fd, p);
 	bool ending = faccessat(dir_fd, PROCESS_ENDING_FILE, F_OK, 0) == 0;
 	/* Two of one id: nobody knows the one whose server was killed before it could say that it exists. */
-	if (rc < 0 || processes_find(t, p->id))
+	if (rc < 0 || processes_find(t, p->held.id))
 		ending = true;
-	p->adopted = true;
-	p->found_ms = uv_now(t->loop);
+	p->held.adopted = true;
+	p->held.found_ms = uv_now(t->loop);
 	int kept = ending ? -ENOENT : process_keep_load(p, dir_fd);
 	if (kept < 0 && kept != -ENOENT)
 		t->callbacks->failed(t->user, directory, "cannot read its output", kept);
@@ -45,15 +45,15 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	if (ending) {
 		DL_APPEND(t->removing, p);
 	} else {
-		HASH_ADD_STR(t->table, id, p);
+		HASH_ADD_STR(t->table, held.id, p);
 		t->running += p->state != PROCESS_ENDED;
 	}
 	if (rc == 0)
-		rc = link_adopt(&p->link);
-	p->unresponsive = rc == -EAGAIN || removal_is_stopped(link_holder(&p->link));
-	if (p->kept && (rc < 0 || p->unresponsive)) {
+		rc = link_adopt(&p->held.link);
+	p->held.unresponsive = rc == -EAGAIN || removal_is_stopped(link_holder(&p->held.link));
+	if (p->kept && (rc < 0 || p->held.unresponsive)) {
 		/* It has ended, and that is all that its holder is needed for. */
-		p->holder_lost = rc == -ECONNREFUSED || rc == -ENOENT;
+		p->held.holder_lost = rc == -ECONNREFUSED || rc == -ENOENT;
 		process_end_holder(p);
 		return 0;
 	}
@@ -63,8 +63,8 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	}
 	if (ending)
 		process_await_attach(p, 0);
-	else if (p->unresponsive)
-		t->callbacks->failed(t->user, p->id, "its holder does not answer", -EHOSTDOWN);
+	else if (p->held.unresponsive)
+		t->callbacks->failed(t->user, p->held.id, "its holder does not answer", -EHOSTDOWN);
 	return 0;
 }
 
@@ -72,16 +72,17 @@ void processes_look_again(struct processes *t)
 {
 	struct process *p, *next;
 	HASH_ITER (hh, t->table, p, next) {
-		if (!p->adopted || p->ring_open || p->kept || p->holder_lost)
+		if (!p->held.adopted || p->ring_open || p->kept || p->held.holder_lost)
 			continue;
-		int rc = p->link.state == LINK_IDLE ? link_adopt(&p->link) : 0;
+		int rc = p->held.link.state == LINK_IDLE ? link_adopt(&p->held.link) : 0;
 		if (rc == -ECONNREFUSED || rc == -ENOENT) {
-			p->holder_lost = p->gone = true;
+			p->held.holder_lost = p->gone = true;
 			processes_remove(t, p, 0, NULL);
-		} else if (!p->unresponsive && uv_now(t->loop) > p->found_ms + LINK_SILENT_MS) {
-			p->unresponsive = true;
+		} else if (!p->held.unresponsive &&
+			uv_now(t->loop) > p->held.found_ms + LINK_SILENT_MS) {
+			p->held.unresponsive = true;
 			t->callbacks->failed(
-				t->user, p->id, "its holder does not answer", -EHOSTDOWN);
+				t->user, p->held.id, "its holder does not answer", -EHOSTDOWN);
 		}
 	}
 }
@@ -91,10 +92,10 @@ static bool is_known(void *user, const char *directory)
 	const struct processes *t = user;
 	const struct process *p;
 	for (p = t->table; p; p = p->hh.next)
-		if (strcmp(p->directory, directory) == 0)
+		if (strcmp(p->held.directory, directory) == 0)
 			return true;
 	DL_FOREACH (t->removing, p)
-		if (strcmp(p->directory, directory) == 0)
+		if (strcmp(p->held.directory, directory) == 0)
 			return true;
 	return remains_has(&t->removals, directory);
 }
@@ -154,7 +155,7 @@ bool processes_adopting(const struct processes *t)
 	if (uv_is_active((const uv_handle_t *)&t->rescan))
 		return true;
 	for (p = t->table; p; p = p->hh.next)
-		if (p->adopted && !p->ring_open && !p->kept && !p->unresponsive)
+		if (p->held.adopted && !p->ring_open && !p->kept && !p->held.unresponsive)
 			return true;
 	return false;
 }

@@ -15,12 +15,12 @@ static void on_removed(void *user, int error)
 		process_discard(p);
 		return;
 	}
-	p->survivors = p->removal.survivors;
-	if (!p->stuck)
-		t->callbacks->failed(t->user, p->id, "some of its processes survive", error);
-	p->stuck = true;
+	p->survivors = p->held.removal.survivors;
+	if (!p->held.stuck)
+		t->callbacks->failed(t->user, p->held.id, "some of its processes survive", error);
+	p->held.stuck = true;
 	process_answer(&p->removers, p, REPORT_READY, error);
-	removal_start(&t->removals, &p->removal, REMOVAL_AGAIN_MS);
+	removal_start(&t->removals, &p->held.removal, REMOVAL_AGAIN_MS);
 }
 
 /* Those whom the holder of one that stays in the table has left. */
@@ -29,7 +29,7 @@ static void on_orphans_ended(void *user, int error)
 	struct process *p = user;
 	p->gone = true;
 	process_make_busy(p); /* its output moves to a file */
-	process_kill_done(p, error < 0 ? (int)p->removal.survivors : 0);
+	process_kill_done(p, error < 0 ? (int)p->held.removal.survivors : 0);
 	process_tell(p);
 }
 
@@ -43,12 +43,12 @@ static void on_holder_ended(void *user, int error)
 
 static void start(struct process *p, void (*done)(void *user, int error), unsigned wait_ms)
 {
-	p->removal = (struct removal){.done = done,
+	p->held.removal = (struct removal){.done = done,
 		.user = p,
-		.dir_fd = p->link.dir_fd,
-		.mark = removal_mark(p->directory),
-		.holder = p->holder_lost ? -1 : link_holder(&p->link)};
-	removal_start(&p->table->removals, &p->removal, wait_ms);
+		.dir_fd = p->held.link.dir_fd,
+		.mark = removal_mark(p->held.directory),
+		.holder = p->held.holder_lost ? -1 : link_holder(&p->held.link)};
+	removal_start(&p->table->removals, &p->held.removal, wait_ms);
 }
 
 void process_end_holder(struct process *p)
@@ -56,8 +56,8 @@ void process_end_holder(struct process *p)
 	bool removing = p->state == PROCESS_REMOVING, before = p->end_asked;
 	p->end_asked = true;
 	/* Nothing depends on one that has nobody to end. */
-	if (p->let_go || p->taken || (p->kept && p->holder_lost)) {
-		if (removing && p->taken)
+	if (p->let_go || p->held.taken || (p->kept && p->held.holder_lost)) {
+		if (removing && p->held.taken)
 			process_release(p);
 		else if (removing)
 			process_discard(p);
@@ -65,28 +65,28 @@ void process_end_holder(struct process *p)
 			process_let_go(p);
 		return;
 	}
-	bool asked = !p->holder_lost &&
-		((p->kept && before) || link_end(&p->link, END_GRACE_MS) == 0);
-	if (!p->removal.table)
+	bool asked = !p->held.holder_lost &&
+		((p->kept && before) || link_end(&p->held.link, END_GRACE_MS) == 0);
+	if (!p->held.removal.table)
 		start(p, removing ? on_removed : on_holder_ended,
 			asked ? END_GRACE_MS + REMOVAL_WAIT_MS : 0);
 	if (removing)
-		p->removal.done = on_removed;
+		p->held.removal.done = on_removed;
 	if (!asked)
-		removal_force(&p->removal);
+		removal_force(&p->held.removal);
 }
 
 void process_await_attach(struct process *p, unsigned grace_ms)
 {
-	if (!p->removal.table)
+	if (!p->held.removal.table)
 		start(p, on_removed, grace_ms + REMOVAL_WAIT_MS);
 }
 
 void process_end_orphans(struct process *p)
 {
-	if (p->taken)
+	if (p->held.taken)
 		on_orphans_ended(p, 0);
-	else if (!p->removal.table)
+	else if (!p->held.removal.table)
 		start(p, on_orphans_ended, 0);
 }
 
@@ -95,10 +95,10 @@ void process_on_ended(struct process *p, int error)
 	if (p->state != PROCESS_REMOVING && !p->kept)
 		return;
 	if (error < 0) {
-		removal_force(&p->removal); /* perhaps we can */
+		removal_force(&p->held.removal); /* perhaps we can */
 		return;
 	}
-	removal_finish(&p->removal);
+	removal_finish(&p->held.removal);
 	if (p->state == PROCESS_REMOVING)
 		on_removed(p, 0);
 	else

@@ -3,17 +3,17 @@
 
 void process_hold_begin(struct process *p)
 {
-	if (p->hold_asked && link_hold(&p->link, &p->hold, p->head, p->events_offset))
+	if (p->hold_asked && link_hold(&p->held.link, &p->hold, p->head, p->events_offset))
 		p->hold.expire_ms = uv_now(p->table->loop) + HOLD_CLAIM_MS;
 }
 
 uint64_t process_hold(struct process *p, struct hold *h, uint64_t cursor)
 {
 	if (p->hold.held) {
-		holds_replace(&p->link.holds, &p->hold, h);
+		holds_replace(&p->held.link.holds, &p->hold, h);
 		hold_move(h, cursor, 0);
 	} else {
-		link_hold(&p->link, h, cursor, p->events_offset);
+		link_hold(&p->held.link, h, cursor, p->events_offset);
 	}
 	return h->held ? h->position : p->events_offset;
 }

@@ -42,10 +42,10 @@ void process_input_close(struct process *p)
 /* Tell the supervisor to let go of it too. */
 static void finish(struct process *p)
 {
-	int rc = link_signal(&p->link, SIGUSR1, WIRE_TARGET_SHELL);
+	int rc = link_signal(&p->held.link, SIGUSR1, WIRE_TARGET_SHELL);
 	if (rc < 0)
 		p->table->callbacks->failed(
-			p->table->user, p->id, "cannot end its standard input", rc);
+			p->table->user, p->held.id, "cannot end its standard input", rc);
 	process_input_close(p);
 	process_save(p);
 }
@@ -93,8 +93,8 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 static int open_fifo(struct process *p)
 {
 	struct process_input *in = &p->input;
-	in->fd = openat(
-		p->link.dir_fd, SUPERVISE_STDIN, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	in->fd = openat(p->held.link.dir_fd, SUPERVISE_STDIN,
+		O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (in->fd < 0)
 		return errno == ENXIO ? -EPIPE : -errno; /* nobody reads it any more */
 	int rc = uv_poll_init(p->table->loop, &in->poll, in->fd);

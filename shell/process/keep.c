@@ -19,7 +19,7 @@ uint64_t process_oldest(const struct process *p)
 {
 	if (p->kept)
 		return p->oldest;
-	uint64_t oldest = p->ring_open ? stream_oldest(&p->link.ring.bytes) : 0;
+	uint64_t oldest = p->ring_open ? stream_oldest(&p->held.link.ring.bytes) : 0;
 	if (oldest < p->labels.floor)
 		oldest = p->labels.floor;
 	return oldest < p->head ? oldest : p->head;
@@ -29,8 +29,8 @@ int process_open_output(struct process *p)
 {
 	if (!p->kept || p->file)
 		return 0;
-	int fd = openat(
-		p->table->dir_fd, p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(p->table->dir_fd, p->held.directory,
+		O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
 	int rc = output_file_open(&p->file, fd);
@@ -48,7 +48,7 @@ void process_close_output(struct process *p)
 
 struct streams_range process_range(const struct process *p, uint64_t end, unsigned sources)
 {
-	return (struct streams_range){.bytes = &p->link.ring.bytes,
+	return (struct streams_range){.bytes = &p->held.link.ring.bytes,
 		.labels = &p->labels,
 		.file = p->kept ? p->file : NULL,
 		.end = (p->kept ? p->file != NULL : p->ring_open) ? end : 0,
@@ -81,7 +81,7 @@ static int begin(struct process *p)
 		.timed_out = p->timed_out,
 		.kill_asked = p->kill_asked};
 	labels_forget(&p->labels, facts.oldest);
-	return output_file_begin(&p->file, p->link.dir_fd, &facts, &p->labels);
+	return output_file_begin(&p->file, p->held.link.dir_fd, &facts, &p->labels);
 }
 
 /* From the ring to the file; who follows goes on where they were. */
@@ -98,26 +98,26 @@ static void move(struct process *p)
 static void give_up(struct process *p, int error)
 {
 	struct processes *t = p->table;
-	output_file_abandon(p->file, p->link.dir_fd);
+	output_file_abandon(p->file, p->held.link.dir_fd);
 	p->file = NULL;
 	p->keep_at_ms = uv_now(t->loop) + RETRY_MS;
 	t->counters.keep_failures++;
 	if (!t->keep_failing)
-		t->callbacks->failed(
-			t->user, p->id, "cannot move the output of what has ended to files", error);
+		t->callbacks->failed(t->user, p->held.id,
+			"cannot move the output of what has ended to files", error);
 	t->keep_failing = true;
 }
 
 bool process_keep(struct process *p)
 {
-	if (p->state != PROCESS_ENDED || !p->gone || !p->ring_open || p->taken ||
+	if (p->state != PROCESS_ENDED || !p->gone || !p->ring_open || p->held.taken ||
 		uv_now(p->table->loop) < p->keep_at_ms)
 		return false;
 	int rc = p->file ? 0 : begin(p);
 	if (rc == 0)
-		rc = output_file_write(p->file, &p->link.ring.bytes);
+		rc = output_file_write(p->file, &p->held.link.ring.bytes);
 	if (rc == 0)
-		rc = output_file_commit(p->file, p->link.dir_fd);
+		rc = output_file_commit(p->file, p->held.link.dir_fd);
 	else if (rc > 0)
 		process_make_busy(p);
 	if (rc < 0)

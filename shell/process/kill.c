@@ -17,20 +17,20 @@
 /* 0: there is none. It is known before it has been attached to. */
 static pid_t holder_of(const struct process *p)
 {
-	return p->gone || p->holder_lost ? 0 : link_holder(&p->link);
+	return p->gone || p->held.holder_lost ? 0 : link_holder(&p->held.link);
 }
 
 static int signal_tree(const struct process *p, int signo)
 {
 	pid_t holder = holder_of(p);
-	return holder > 0 ? tree_signal_below(holder, p->link.info.shell_pid, signo) : 0;
+	return holder > 0 ? tree_signal_below(holder, p->held.link.info.shell_pid, signo) : 0;
 }
 
 /* Nobody of it shall live, whatever they do. */
 static int end_tree(const struct process *p)
 {
 	pid_t holder = holder_of(p);
-	return holder > 0 ? tree_end_below(holder, p->link.info.shell_pid) : 0;
+	return holder > 0 ? tree_end_below(holder, p->held.link.info.shell_pid) : 0;
 }
 
 int process_members(const struct process *p)
@@ -46,8 +46,9 @@ int process_signal(struct process *p, int signo, bool tree)
 		int rc = signal_tree(p, signo);
 		return rc == 0 ? -ESRCH : rc < 0 ? rc : 0;
 	}
-	return p->state == PROCESS_RUNNING ? tree_signal_child(p->pid, p->link.info.shell_pid, signo)
-					   : -ESRCH;
+	return p->state == PROCESS_RUNNING
+		? tree_signal_child(p->pid, p->held.link.info.shell_pid, signo)
+		: -ESRCH;
 }
 
 void process_kill_done(struct process *p, int survivors)
@@ -65,7 +66,7 @@ static void kill_step(struct process *p)
 	uint64_t now = uv_now(p->table->loop);
 	int left = now >= p->kill_at_ms ? end_tree(p) : signal_tree(p, 0);
 	/* The holder may not be able to say so. */
-	bool quiet = left == 0 && now >= p->kill_at_ms + QUIET_MS && !p->removal.table;
+	bool quiet = left == 0 && now >= p->kill_at_ms + QUIET_MS && !p->held.removal.table;
 	if (quiet || now >= p->give_up_at_ms)
 		process_kill_done(p, left > 0 ? left : 0);
 	else
@@ -79,11 +80,11 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 		waiter->next = p->killers;
 		p->killers = waiter;
 	}
-	if (p->gone || (!p->holder_lost && holder_of(p) == 0)) {
+	if (p->gone || (!p->held.holder_lost && holder_of(p) == 0)) {
 		process_kill_done(p, 0);
 		return;
 	}
-	removal_continue(holder_of(p), p->link.dir_fd);
+	removal_continue(holder_of(p), p->held.link.dir_fd);
 	if (p->state == PROCESS_RUNNING && !p->kill_asked) {
 		p->kill_asked = true;
 		p->table->counters.killed++;

@@ -12,10 +12,10 @@
 
 int process_meta_save(int dir_fd, const struct process *p)
 {
-	json_t *root = json_pack("{s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:I}", "id", p->id, "session",
-		p->session, "command", p->command, "commandCut", p->command_cut, "cwd", p->cwd,
-		"createdAt", (json_int_t)p->created_ms, "timeoutMs", (json_int_t)p->timeout_ms,
-		"pid", (json_int_t)p->pid);
+	json_t *root = json_pack("{s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:I}", "id", p->held.id,
+		"session", p->session, "command", p->command, "commandCut", p->command_cut, "cwd",
+		p->cwd, "createdAt", (json_int_t)p->created_ms, "timeoutMs",
+		(json_int_t)p->timeout_ms, "pid", (json_int_t)p->pid);
 	json_t *flags = json_pack("{s:b, s:b, s:b, s:b}", "inputPipe", p->input_pipe, "inputClosed",
 		p->input_closed, "timedOut", p->timed_out, "killAsked", p->kill_asked);
 	json_t *end = p->ended_ms == 0
@@ -67,7 +67,7 @@ static int take(struct process *p, const json_t *root)
 	p->cwd = strdup(cwd);
 	if (!p->command || !p->cwd)
 		return -ENOMEM;
-	snprintf(p->id, sizeof p->id, "%s", id);
+	snprintf(p->held.id, sizeof p->held.id, "%s", id);
 	snprintf(p->session, sizeof p->session, "%s", session);
 	p->command_cut = cut;
 	p->created_ms = (uint64_t)created;

@@ -68,10 +68,10 @@ void process_tell(struct process *p)
 
 void process_save(struct process *p)
 {
-	int rc = process_meta_save(p->link.dir_fd, p);
+	int rc = process_meta_save(p->held.link.dir_fd, p);
 	if (rc < 0)
 		p->table->callbacks->failed(
-			p->table->user, p->id, "cannot write its process.json", rc);
+			p->table->user, p->held.id, "cannot write its process.json", rc);
 }
 
 void process_answer(
@@ -108,7 +108,7 @@ static void note_pid(struct process *p, int pid)
 		return;
 	p->pid = pid;
 	p->state = PROCESS_RUNNING;
-	if (!p->adopted)
+	if (!p->held.adopted)
 		t->counters.started++;
 	process_save(p);
 	process_arm(p);
@@ -149,7 +149,7 @@ static void note_gone(struct process *p)
 /* The holder's own record. Only when the supervisor was killed is it news how it ended. */
 static void note_exit(struct process *p)
 {
-	const struct ring_header *h = p->link.ring.header;
+	const struct ring_header *h = p->held.link.ring.header;
 	note_end(p, h->exit_status, 0, h->exit_offset, h->exit_time_ns / 1000000);
 	note_gone(p);
 }
@@ -182,7 +182,7 @@ static void take_event(struct process *p, const struct event *e)
 		labels_add_event(&p->labels, e);
 	} else if (e->header.type == EVENT_FIFO) {
 		take_record(p, e);
-	} else if (e->header.type == EVENT_EXIT && atomic_load(&p->link.ring.header->exited)) {
+	} else if (e->header.type == EVENT_EXIT && atomic_load(&p->held.link.ring.header->exited)) {
 		note_exit(p);
 	}
 }
@@ -197,7 +197,8 @@ static void take_events(struct process *p)
 {
 	struct event e;
 	int rc;
-	while (p->ring_open && (rc = event_read(&p->link.ring.events, &p->events_offset, &e)) != 0)
+	while (p->ring_open &&
+		(rc = event_read(&p->held.link.ring.events, &p->events_offset, &e)) != 0)
 		if (rc > 0)
 			take_event(p, &e);
 }
@@ -207,14 +208,14 @@ static void fail_start(struct process *p, enum report_stage stage, int error)
 	struct processes *t = p->table;
 	t->counters.start_failures++;
 	if (!p->waiters)
-		t->callbacks->failed(t->user, p->id, "could not be started", error);
+		t->callbacks->failed(t->user, p->held.id, "could not be started", error);
 	process_answer(&p->waiters, p, stage, error);
 }
 
 void process_consume(struct process *p)
 {
 	struct processes *t = p->table;
-	const struct ring *ring = &p->link.ring;
+	const struct ring *ring = &p->held.link.ring;
 	uint64_t before = p->head;
 	/* Before the events, which then label all that is before it. */
 	p->head = stream_head(&ring->bytes);
@@ -235,19 +236,19 @@ void process_consume(struct process *p)
 	if (!p->ring_open)
 		return; /* one of them has ended it */
 	p->tail = followed && head - p->tail > FOLLOWED_TURN ? p->tail + FOLLOWED_TURN : head;
-	if (p->holder_lost) {
+	if (p->held.holder_lost) {
 		p->tail = head;
 		process_keep(p);
 		return;
 	}
-	link_consumed(&p->link, p->tail, p->events_offset);
+	link_consumed(&p->held.link, p->tail, p->events_offset);
 	if (p->tail < head)
 		process_make_busy(p);
 	else if (process_keep(p))
 		return;
 	else if (flood >= FLOOD_BYTES)
 		process_rest(p);
-	else if (!link_sleep(&p->link, head, p->events_offset))
+	else if (!link_sleep(&p->held.link, head, p->events_offset))
 		process_make_busy(p);
 }
 
@@ -259,29 +260,29 @@ void process_consume(struct process *p)
  */
 static void open_ring(struct process *p)
 {
-	const struct stream *log = &p->link.ring.events;
-	uint64_t tail = atomic_load(&p->link.control->events_tail);
+	const struct stream *log = &p->held.link.ring.events;
+	uint64_t tail = atomic_load(&p->held.link.control->events_tail);
 	p->events_offset = labels_log_start(log, tail);
 	labels_init(&p->labels, p->events_offset == 0 ? 0 : UINT64_MAX, EVENT_SOURCE_TERMINAL);
-	p->head = p->tail = atomic_load(&p->link.control->tail);
+	p->head = p->tail = atomic_load(&p->held.link.control->tail);
 	p->ring_open = true;
 }
 
 static void on_attached(void *user)
 {
 	struct process *p = user;
-	p->unresponsive = false;
+	p->held.unresponsive = false;
 	if (p->state == PROCESS_REMOVING || p->kept) {
 		process_end_holder(p);
 		return;
 	}
 	open_ring(p);
 	process_hold_begin(p);
-	p->table->counters.adopted += p->adopted;
+	p->table->counters.adopted += p->held.adopted;
 	if (p->state == PROCESS_RUNNING)
 		process_arm(p);
 	process_consume(p);
-	if (p->ring_open && atomic_load(&p->link.ring.header->exited)) {
+	if (p->ring_open && atomic_load(&p->held.link.ring.header->exited)) {
 		note_exit(p); /* should its event be lost */
 		process_make_busy(p);
 	}
@@ -291,7 +292,7 @@ static void on_failed(void *user, enum report_stage stage, int error)
 {
 	struct process *p = user;
 	bool died = error == -ECONNRESET || error == -ETIMEDOUT;
-	p->holder_lost = true;
+	p->held.holder_lost = true;
 	if (p->state == PROCESS_REMOVING || p->kept) {
 		process_end_holder(p);
 		return;
@@ -300,7 +301,7 @@ static void on_failed(void *user, enum report_stage stage, int error)
 	p->gone = died; /* who is left is found when it is removed */
 	if (died)
 		processes_remove(p->table, p, 0, NULL);
-	else if (p->adopted)
+	else if (p->held.adopted)
 		process_release(p); /* it lives: the next server may be able to attach */
 	else
 		process_discard(p);
@@ -317,8 +318,8 @@ static void on_lost(void *user, bool taken)
 {
 	struct process *p = user;
 	struct processes *t = p->table;
-	p->holder_lost = true;
-	p->taken = taken;
+	p->held.holder_lost = true;
+	p->held.taken = taken;
 	if (p->state == PROCESS_REMOVING && p->end_asked) {
 		process_end_holder(p);
 		return;
@@ -336,7 +337,7 @@ static void on_lost(void *user, bool taken)
 		return;
 	}
 	t->counters.holders_lost++;
-	t->callbacks->failed(t->user, p->id,
+	t->callbacks->failed(t->user, p->held.id,
 		taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
 	process_consume(p);
 	if (p->state == PROCESS_STARTING) {
@@ -371,7 +372,7 @@ static void maybe_free(struct process *p)
 		return;
 	labels_finish(&p->labels);
 	free(p->input.queue);
-	free(p->directory);
+	free(p->held.directory);
 	free(p->command);
 	free(p->cwd);
 	free(p);
@@ -400,10 +401,10 @@ int process_create(
 		goto err_fd;
 	p->table = t;
 	p->input.fd = -1;
-	p->directory = strdup(directory);
-	if (!p->directory)
+	p->held.directory = strdup(directory);
+	if (!p->held.directory)
 		goto err_process;
-	rc = link_init(&p->link, t->loop, dir_fd, &process_link_callbacks, p);
+	rc = link_init(&p->held.link, t->loop, dir_fd, &process_link_callbacks, p);
 	if (rc < 0)
 		goto err_process;
 	uv_timer_init(t->loop, &p->timer); /* cannot fail */
@@ -412,7 +413,7 @@ int process_create(
 	*ret_process = p;
 	return 0;
 err_process:
-	free(p->directory);
+	free(p->held.directory);
 	free(p);
 err_fd:
 	close(dir_fd);
@@ -422,9 +423,9 @@ err_fd:
 void process_let_go(struct process *p)
 {
 	p->ring_open = false;
-	removal_cancel(&p->removal);
+	removal_cancel(&p->held.removal);
 	if (!p->let_go)
-		link_close(&p->link, on_link_closed);
+		link_close(&p->held.link, on_link_closed);
 	p->let_go = true;
 }
 

@@ -9,10 +9,9 @@
  */
 #pragma once
 
-#include "pty/link.h"
 #include "ring/labels.h"
 #include "shell/name.h"
-#include "shell/held/removal.h"
+#include "shell/held/held.h"
 #include "shell/output/streams.h"
 
 #include <stdbool.h>
@@ -69,33 +68,24 @@ struct process {
 	UT_hash_handle hh;           /* in the table, by id, unless removing */
 	struct process *prev, *next; /* in the list of those being removed */
 	struct processes *table;
-	char id[NAME_ID_MAX + 1];
+	struct held held;
 	char session[NAME_ID_MAX + 1]; /* that it was started from, or "" */
-	char *directory;               /* name below RUNTIME/processes */
 	char *command;                 /* what is shown of it */
 	bool command_cut;              /* it is longer */
 	char *cwd;
 	uint64_t created_ms, ended_ms; /* wall clock */
 	uint64_t timeout_ms;           /* 0 = none */
 	enum process_state state;
-	bool adopted;           /* found when the server started */
-	bool holder_lost;       /* nobody writes the ring any more */
-	bool taken;             /* another server has the holder */
-	bool unresponsive;      /* found when the server started, but its holder does not answer */
-	uint64_t found_ms;      /* loop time, if adopted */
-	struct removal removal; /* the end of its holder, or of those whom that has left */
-	bool end_asked;         /* the holder has been told to end */
-	bool stuck;             /* removing, and that it could not be ended in time has been said */
-	bool kept;              /* its output is in a file, see keep.c */
-	bool let_go;            /* there is no holder any more, and no link to it */
-	bool gone;              /* nobody of the tree lives any more */
+	bool end_asked; /* the holder has been told to end */
+	bool kept;      /* its output is in a file, see keep.c */
+	bool let_go;    /* there is no holder any more, and no link to it */
+	bool gone;      /* nobody of the tree lives any more */
 	bool timed_out, kill_asked;
 	bool input_pipe, input_closed;
 	int error;           /* why the status is not known; 0 = it is */
 	int wait_status;     /* wait(2) status, once ended */
 	pid_t pid;           /* of the command, 0 until it runs */
 	uint64_t end_offset; /* what the command itself wrote ends here, once ended */
-	struct link link;
 	bool ring_open;
 	struct labels labels;
 	struct output_file *file; /* being written; once kept: being read, or NULL */

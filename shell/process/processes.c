@@ -70,7 +70,7 @@ bool processes_idle(const struct processes *t)
 {
 	const struct process *p;
 	DL_FOREACH (t->removing, p)
-		if (!p->stuck)
+		if (!p->held.stuck)
 			return false;
 	return !t->table;
 }
@@ -95,7 +95,7 @@ void process_remove_directory(struct processes *t, const char *name)
 void process_discard(struct process *p)
 {
 	p->table->counters.removed++;
-	process_remove_directory(p->table, p->directory);
+	process_remove_directory(p->table, p->held.directory);
 	process_release(p);
 }
 
@@ -137,7 +137,7 @@ static int save_preamble(int dir_fd, const struct process_options *o)
 /* The files that the command needs, and what bash is told to do. */
 static int prepare(struct process *p, const struct process_options *o, const char **ret_script)
 {
-	int rc = 0, dir_fd = p->link.dir_fd;
+	int rc = 0, dir_fd = p->held.link.dir_fd;
 	bool is_long = o->command_length > ARGUMENT_MAX;
 	if (o->preamble || is_long)
 		rc = file_save(dir_fd, PROCESS_COMMAND_FILE, o->command, o->command_length);
@@ -164,7 +164,7 @@ static int spawn(struct process *p, const struct process_options *o)
 		return -ENOMEM;
 	struct spawn_options options = {
 		.holder = t->config.holder,
-		.dir_fd = p->link.dir_fd,
+		.dir_fd = p->held.link.dir_fd,
 		.cwd = p->cwd,
 		.argv = (char *const *)(uintptr_t)argv, /* it is not written to */
 		.envp = environment,
@@ -174,9 +174,9 @@ static int spawn(struct process *p, const struct process_options *o)
 		.control_size = CONTROL_SIZE,
 		.ttl_s = t->config.ttl_s > 0 ? t->config.ttl_s + TTL_SLACK_S : 0,
 		.nofile = t->config.nofile,
-		.mark = removal_mark(p->directory),
+		.mark = removal_mark(p->held.directory),
 	};
-	rc = link_start(&p->link, &options, &t->reaper);
+	rc = link_start(&p->held.link, &options, &t->reaper);
 	environment_destroy(environment);
 	return rc;
 }
@@ -207,7 +207,7 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 		process_remove_directory(t, name);
 		return rc;
 	}
-	snprintf(p->id, sizeof p->id, "%s", o->id);
+	snprintf(p->held.id, sizeof p->held.id, "%s", o->id);
 	snprintf(p->session, sizeof p->session, "%s", o->session ? o->session : "");
 	p->created_ms = clock_wall_ms();
 	p->timeout_ms = o->timeout_ms;
@@ -215,7 +215,7 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	p->hold_asked = o->hold;
 	p->command = shown_command(o, &p->command_cut);
 	p->cwd = strdup(o->cwd ? o->cwd : t->config.cwd);
-	HASH_ADD_STR(t->table, id, p);
+	HASH_ADD_STR(t->table, held.id, p);
 	t->running++;
 	rc = p->command && p->cwd ? spawn(p, o) : -ENOMEM;
 	if (rc < 0) {
@@ -273,7 +273,8 @@ void processes_remove(
 {
 	assert(p->state != PROCESS_REMOVING);
 	bool attached = p->ring_open || p->kept;
-	int fd = openat(p->link.dir_fd, PROCESS_ENDING_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int fd = openat(
+		p->held.link.dir_fd, PROCESS_ENDING_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
 	if (waiter) {

@@ -27,19 +27,19 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	if (!session)
 		return -ENOMEM;
 	session->table = s;
-	session->adopted = true;
-	session->found_ms = uv_now(s->loop);
-	session->directory = strdup(directory);
+	session->pane.held.adopted = true;
+	session->pane.held.found_ms = uv_now(s->loop);
+	session->pane.held.directory = strdup(directory);
 	presence_init(&session->presence);
-	rc = session->directory ? meta_load(dir_fd, session) : -ENOMEM;
+	rc = session->pane.held.directory ? meta_load(dir_fd, session) : -ENOMEM;
 	bool ending = faccessat(dir_fd, "ending", F_OK, 0) == 0;
 	/* Two of one id: nobody knows the one whose server was killed before it could say that it exists. */
-	if (rc == 0 && sessions_find(s, session->id))
+	if (rc == 0 && sessions_find(s, session->pane.held.id))
 		ending = true;
 	int link_fd = rc == 0 ? fcntl(dir_fd, F_DUPFD_CLOEXEC, 0) : -1;
 	if (rc == 0)
 		rc = link_fd < 0 ? -errno
-				 : link_init(&session->link, s->loop, link_fd,
+				 : link_init(&session->pane.held.link, s->loop, link_fd,
 					   &session_link_callbacks, session);
 	if (rc < 0) {
 		if (link_fd >= 0)
@@ -51,15 +51,15 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	if (ending)
 		DL_APPEND(s->ending, session);
 	else
-		HASH_ADD_STR(s->table, id, session);
-	rc = link_adopt(&session->link);
+		HASH_ADD_STR(s->table, pane.held.id, session);
+	rc = link_adopt(&session->pane.held.link);
 	if (rc < 0 && rc != -EAGAIN) {
 		session_release(s, session, false);
 		return rc;
 	}
 	if (ending)
 		session_begin_end(session, true);
-	else if (rc == -EAGAIN || removal_is_stopped(link_holder(&session->link)))
+	else if (rc == -EAGAIN || removal_is_stopped(link_holder(&session->pane.held.link)))
 		session_call_unresponsive(session);
 	return 0;
 }
@@ -67,8 +67,9 @@ static int adopt(void *user, const char *directory, int dir_fd)
 void session_call_unresponsive(struct session *session)
 {
 	struct sessions *s = session->table;
-	session->unresponsive = true;
-	s->callbacks->failed(s->user, session->id, "its holder does not answer", -EHOSTDOWN);
+	session->pane.held.unresponsive = true;
+	s->callbacks->failed(
+		s->user, session->pane.held.id, "its holder does not answer", -EHOSTDOWN);
 	session_answer(&session->waiters, session, REPORT_SETUP, -EHOSTDOWN);
 	sessions_changed(s);
 }
@@ -77,14 +78,16 @@ void sessions_look_again(struct sessions *s)
 {
 	struct session *session, *next;
 	HASH_ITER (hh, s->table, session, next) {
-		if (!session->adopted || session->state != SESSION_STARTING)
+		if (!session->pane.held.adopted || session->state != SESSION_STARTING)
 			continue;
-		int rc = session->link.state == LINK_IDLE ? link_adopt(&session->link) : 0;
+		int rc = session->pane.held.link.state == LINK_IDLE
+			? link_adopt(&session->pane.held.link)
+			: 0;
 		if (rc == -ECONNREFUSED || rc == -ENOENT) {
-			session->holder_lost = true;
+			session->pane.held.holder_lost = true;
 			sessions_end(s, session, NULL);
-		} else if (!session->unresponsive &&
-			uv_now(s->loop) > session->found_ms + LINK_SILENT_MS) {
+		} else if (!session->pane.held.unresponsive &&
+			uv_now(s->loop) > session->pane.held.found_ms + LINK_SILENT_MS) {
 			session_call_unresponsive(session);
 		}
 	}
@@ -95,10 +98,10 @@ static bool is_known(void *user, const char *directory)
 	const struct sessions *s = user;
 	const struct session *session;
 	for (session = s->table; session; session = session->hh.next)
-		if (strcmp(session->directory, directory) == 0)
+		if (strcmp(session->pane.held.directory, directory) == 0)
 			return true;
 	DL_FOREACH (s->ending, session)
-		if (strcmp(session->directory, directory) == 0)
+		if (strcmp(session->pane.held.directory, directory) == 0)
 			return true;
 	return remains_has(&s->removals, directory);
 }
@@ -157,7 +160,8 @@ bool sessions_adopting(const struct sessions *s)
 	if (uv_is_active((const uv_handle_t *)&s->rescan))
 		return true;
 	for (session = s->table; session; session = session->hh.next)
-		if (session->adopted && session->state == SESSION_STARTING && !session->unresponsive)
+		if (session->pane.held.adopted && session->state == SESSION_STARTING &&
+			!session->pane.held.unresponsive)
 			return true;
 	return false;
 }

@@ -50,9 +50,9 @@ void session_remove_directory(struct sessions *s, const char *name)
 
 void session_free(struct session *session)
 {
-	free(session->directory);
-	free(session->cwd);
-	free(session->shell);
+	free(session->pane.held.directory);
+	free(session->pane.cwd);
+	free(session->pane.shell);
 	free(session);
 }
 
@@ -99,7 +99,7 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 		DL_DELETE(s->ending, session);
 	else
 		HASH_DEL(s->table, session);
-	removal_cancel(&session->removal);
+	removal_cancel(&session->pane.held.removal);
 	forget_busy(s, session);
 	forget_resting(s, session);
 	DL_FOREACH_SAFE (session->viewers, v, next) {
@@ -110,18 +110,18 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 	exec_close(&session->executor);
 	typed_finish(&session->typing.typed);
 	blocks_close(&session->blocks);
-	journal_close(&session->journal);
-	if (session->history_open) {
-		live_finish(&session->live);
-		history_finish(&session->history);
+	journal_close(&session->pane.journal);
+	if (session->pane.history_open) {
+		live_finish(&session->pane.live);
+		history_finish(&session->pane.history);
 	}
-	session->history_open = false;
-	link_close(&session->link, on_link_closed);
+	session->pane.history_open = false;
+	link_close(&session->pane.held.link, on_link_closed);
 }
 
 void sessions_remove(struct sessions *s, struct session *session, bool deleted)
 {
-	session_remove_directory(s, session->directory);
+	session_remove_directory(s, session->pane.held.directory);
 	session_release(s, session, deleted);
 	sessions_changed(s);
 }
@@ -129,9 +129,9 @@ void sessions_remove(struct sessions *s, struct session *session, bool deleted)
 static void note_exit(struct session *session)
 {
 	struct sessions *s = session->table;
-	if (session->state != SESSION_RUNNING || !session->history.ended)
+	if (session->state != SESSION_RUNNING || !session->pane.history.ended)
 		return;
-	const struct ring_header *header = session->link.ring.header;
+	const struct ring_header *header = session->pane.held.link.ring.header;
 	bool recorded = atomic_load(&header->exited);
 	session->state = SESSION_EXITED;
 	session->exited_ms = recorded ? header->exit_time_ns / 1000000 : clock_wall_ms();
@@ -141,7 +141,7 @@ static void note_exit(struct session *session)
 						    : SESSION_END_EXITED;
 	s->counters.exited++;
 	exec_shell_ended(&session->executor);
-	blocks_shell_ended(&session->blocks, session->history.end_offset,
+	blocks_shell_ended(&session->blocks, session->pane.history.end_offset,
 		recorded ? exec_status_of(session->exit_status) : -1, session->exited_ms);
 	sessions_changed(s);
 }
@@ -151,10 +151,10 @@ void session_shell_restarted(struct session *session, int wait_status, bool by_h
 	struct sessions *s = session->table;
 	if (by_holder) {
 		/* The terminal has been emptied of it, too. */
-		link_drop_input(&session->link);
+		link_drop_input(&session->pane.held.link);
 		typing_at_prompt(&session->typing);
 	}
-	link_follow_shell(&session->link);
+	link_follow_shell(&session->pane.held.link);
 	session->restarts++;
 	session->restart_status = wait_status;
 	s->counters.shells_restarted++;
@@ -166,7 +166,7 @@ void session_shell_restarted(struct session *session, int wait_status, bool by_h
 /* The executor sees to that in its place among all else; a shell that is no bash has none. */
 static void note_shells(struct session *session)
 {
-	const struct history *h = &session->history;
+	const struct history *h = &session->pane.history;
 	if (!session->executor.open && session->shells_seen != h->shells_ended)
 		session_shell_restarted(session, h->shell_status, true);
 	session->shells_seen = h->shells_ended;
@@ -217,36 +217,38 @@ static void consume(struct session *session)
 {
 	struct sessions *s = session->table;
 	struct session_viewer *v, *next;
-	uint64_t before = session->history.scan.offset;
-	bool more = history_consume(&session->history, SESSION_TURN, session->holder_lost);
-	uint64_t now = session->history.scan.offset;
+	uint64_t before = session->pane.history.scan.offset;
+	bool more = history_consume(
+		&session->pane.history, SESSION_TURN, session->pane.held.holder_lost);
+	uint64_t now = session->pane.history.scan.offset;
 	if (now != before) {
 		s->counters.bytes_out += now - before;
-		session->activity_ms = clock_wall_ms();
-		session->output_ms = uv_now(s->loop);
+		session->pane.activity_ms = clock_wall_ms();
+		session->pane.output_ms = uv_now(s->loop);
 	}
 	uint64_t events = exec_follow(&session->executor, now);
-	if (events > session->history.events_offset)
-		events = session->history.events_offset;
+	if (events > session->pane.history.events_offset)
+		events = session->pane.history.events_offset;
 	note_shells(session);
 	note_exit(session);
 	DL_FOREACH_SAFE (session->viewers, v, next)
 		v->more(v->user);
-	journal_tell(&session->journal);
+	journal_tell(&session->pane.journal);
 	/* The screen after the viewers: they need not wait for it. */
-	uint64_t entries = session->journal.count;
-	more = live_follow(&session->live, s->adopting ? 0 : LIVE_WORK) || more;
-	if (session->journal.count != entries)
-		journal_tell(&session->journal);
+	uint64_t entries = session->pane.journal.count;
+	more = live_follow(&session->pane.live, s->adopting ? 0 : LIVE_WORK) || more;
+	if (session->pane.journal.count != entries)
+		journal_tell(&session->pane.journal);
 	waits_follow(session);
-	if (!session->holder_lost)
-		link_consumed(&session->link, live_tail(&session->live), events);
-	if (session->holder_lost)
-		more = more || (session->state == SESSION_RUNNING && !session->history.ended);
+	if (!session->pane.held.holder_lost)
+		link_consumed(&session->pane.held.link, live_tail(&session->pane.live), events);
+	if (session->pane.held.holder_lost)
+		more = more || (session->state == SESSION_RUNNING && !session->pane.history.ended);
 	else if (!more && floods(session, (size_t)(now - before)))
 		rest(session);
 	else if (!more)
-		more = !link_sleep(&session->link, now, session->history.events_offset);
+		more = !link_sleep(
+			&session->pane.held.link, now, session->pane.history.events_offset);
 	if (more)
 		sessions_make_busy(s, session);
 }
@@ -282,7 +284,7 @@ void session_turns(uv_prepare_t *prepare)
 		struct session *session = s->busy;
 		s->busy = session->next_busy;
 		session->busy = false;
-		if (session->history_open)
+		if (session->pane.history_open)
 			consume(session);
 	}
 	if (s->busy)
@@ -294,7 +296,7 @@ void session_turns(uv_prepare_t *prepare)
 static void on_wake(void *user)
 {
 	struct session *session = user;
-	if (session->history_open && !session->busy)
+	if (session->pane.history_open && !session->busy)
 		consume(session);
 }
 
@@ -304,7 +306,8 @@ static void on_reply(void *user, const char *bytes, size_t length)
 {
 	struct session *session = user;
 	struct sessions *s = session->table;
-	if (session->state == SESSION_RUNNING && link_write(&session->link, bytes, length) == 0)
+	if (session->state == SESSION_RUNNING &&
+		link_write(&session->pane.held.link, bytes, length) == 0)
 		s->counters.queries_answered++;
 	else
 		s->counters.replies_lost++;
@@ -314,9 +317,9 @@ static void on_reply(void *user, const char *bytes, size_t length)
 static void note_mark(struct session *session, const char *text)
 {
 	unsigned row, col;
-	if (!session->live.screen)
+	if (!session->pane.live.screen)
 		return;
-	const struct screen *screen = session->live.screen;
+	const struct screen *screen = session->pane.live.screen;
 	screen_cursor(screen, &row, &col);
 	exec_screen_mark(&session->executor, text,
 		screen_dropped(screen) + screen_scrollback(screen) + row, col + 1);
@@ -333,7 +336,7 @@ static void note_event(struct session *session, const struct screen_event *event
 		event->type == SCREEN_CWD || event->type == SCREEN_NOTIFICATION;
 	if (!is_any)
 		return;
-	journal_add(&session->journal,
+	journal_add(&session->pane.journal,
 		&(struct journal_entry){.type = (enum journal_type)types[event->type],
 			.offset = event->offset,
 			.at_ms = clock_wall_ms(),
@@ -361,26 +364,26 @@ static const struct screen_callbacks screen_callbacks = {
 /* History and screen, from the ring and what an earlier server has left. */
 static int open_history(struct session *session)
 {
-	struct link *link = &session->link;
+	struct link *link = &session->pane.held.link;
 	const struct live_options o = {.scrollback = session->table->config.scrollback,
 		.version = clock_wall_ms() * 1000,
 		.callbacks = &screen_callbacks,
 		.user = session};
-	int rc = history_init(&session->history, &link->ring, link->control);
+	int rc = history_init(&session->pane.history, &link->ring, link->control);
 	if (rc < 0)
 		return rc;
-	if (session->adopted)
-		history_catch_up(&session->history);
-	rc = live_init(&session->live, &session->history, &o);
+	if (session->pane.held.adopted)
+		history_catch_up(&session->pane.history);
+	rc = live_init(&session->pane.live, &session->pane.history, &o);
 	if (rc < 0) {
-		history_finish(&session->history);
+		history_finish(&session->pane.history);
 		return rc;
 	}
-	session->history_open = true;
-	session->shells_seen = session->history.shells_ended;
-	exec_open(&session->executor, session, session->adopted);
-	journal_open(&session->journal, session->history.scan.offset);
-	blocks_open(&session->blocks, session, session->adopted && session->executor.open);
+	session->pane.history_open = true;
+	session->shells_seen = session->pane.history.shells_ended;
+	exec_open(&session->executor, session, session->pane.held.adopted);
+	journal_open(&session->pane.journal, session->pane.history.scan.offset);
+	blocks_open(&session->blocks, session, session->pane.held.adopted && session->executor.open);
 	return 0;
 }
 
@@ -389,28 +392,29 @@ static void on_attached(void *user)
 	struct session *session = user;
 	struct sessions *s = session->table;
 	if (session->state == SESSION_ENDING) {
-		if (link_end(&session->link, SESSIONS_KILL_GRACE_MS) < 0)
-			removal_force(&session->removal);
+		if (link_end(&session->pane.held.link, SESSIONS_KILL_GRACE_MS) < 0)
+			removal_force(&session->pane.held.removal);
 		return;
 	}
-	session->unresponsive = false;
+	session->pane.held.unresponsive = false;
 	int rc = open_history(session);
 	if (rc < 0) {
 		s->counters.start_failures++;
-		s->callbacks->failed(s->user, session->id, "no memory for its history", rc);
+		s->callbacks->failed(
+			s->user, session->pane.held.id, "no memory for its history", rc);
 		session_answer(&session->waiters, session, REPORT_SETUP, rc);
 		session_release(s, session, false);
 		return;
 	}
-	uint32_t geometry = atomic_load(&session->link.ring.header->geometry);
-	session->rows = geometry >> 16;
-	session->cols = geometry & 0xffff;
+	uint32_t geometry = atomic_load(&session->pane.held.link.ring.header->geometry);
+	session->pane.rows = geometry >> 16;
+	session->pane.cols = geometry & 0xffff;
 	session->state = SESSION_RUNNING;
-	session->activity_ms = clock_wall_ms();
-	session->output_ms = uv_now(s->loop);
-	live_settle(&session->live, session->rows, session->cols);
-	s->counters.adopted += session->adopted;
-	s->counters.created += !session->adopted;
+	session->pane.activity_ms = clock_wall_ms();
+	session->pane.output_ms = uv_now(s->loop);
+	live_settle(&session->pane.live, session->pane.rows, session->pane.cols);
+	s->counters.adopted += session->pane.held.adopted;
+	s->counters.created += !session->pane.held.adopted;
 	sessions_changed(s);
 	consume(session);
 	session_answer(&session->waiters, session, REPORT_READY, 0);
@@ -423,11 +427,12 @@ static void on_failed(void *user, enum report_stage stage, int error)
 	bool died = error == -ECONNRESET;
 	s->counters.start_failures++;
 	if (!session->waiters)
-		s->callbacks->failed(s->user, session->id, "cannot attach to its holder", error);
+		s->callbacks->failed(
+			s->user, session->pane.held.id, "cannot attach to its holder", error);
 	session_answer(&session->waiters, session, stage, error);
 	if (session->state == SESSION_ENDING || died || error == -ETIMEDOUT)
 		session_end_orphans(session);
-	else if (session->adopted)
+	else if (session->pane.held.adopted)
 		session_release(s, session, false); /* it lives: the next server may be able to */
 	else
 		sessions_remove(s, session, false);
@@ -437,19 +442,19 @@ static void on_lost(void *user, bool taken)
 {
 	struct session *session = user;
 	struct sessions *s = session->table;
-	session->taken = taken;
+	session->pane.held.taken = taken;
 	if (session->state == SESSION_RUNNING && !taken)
 		session->lost_ticks = removal_ticks();
-	session->holder_lost = true;
+	session->pane.held.holder_lost = true;
 	if (session->state == SESSION_ENDING || session->state == SESSION_EXITED) {
 		/* Asked for, or its time to live has passed, or it was killed. */
 		session_end_orphans(session);
 		return;
 	}
 	s->counters.holders_lost++;
-	s->callbacks->failed(s->user, session->id,
+	s->callbacks->failed(s->user, session->pane.held.id,
 		taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
-	if (session->history_open)
+	if (session->pane.history_open)
 		sessions_make_busy(s, session);
 }
 

@@ -13,12 +13,12 @@
 
 int meta_save(int dir_fd, const struct session *s)
 {
-	if (!name_is_utf8(s->cwd) || !name_is_utf8(s->shell))
+	if (!name_is_utf8(s->pane.cwd) || !name_is_utf8(s->pane.shell))
 		return -EILSEQ; /* it could not be shown either */
-	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s}", "id", s->id, "name",
-		s->name, "cwd", s->cwd, "shell", s->shell, "createdAt", (json_int_t)s->created_ms,
-		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms, "sizePolicy",
-		size_policy_name(s->presence.policy), "onShellExit",
+	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s}", "id", s->pane.held.id,
+		"name", s->name, "cwd", s->pane.cwd, "shell", s->pane.shell, "createdAt",
+		(json_int_t)s->created_ms, "idleTimeoutMs", (json_int_t)s->idle_timeout_ms,
+		"sizePolicy", size_policy_name(s->presence.policy), "onShellExit",
 		shell_exit_name(s->on_shell_exit));
 	if (root && s->executor.possible)
 		json_object_set_new(root, "nonce", json_string(s->executor.nonce));
@@ -44,11 +44,11 @@ static int take(struct session *s, const json_t *root)
 		return -EBADMSG;
 	if (!name_is_id(id) || !name_is_text(name) || created < 0 || idle < 0)
 		return -EBADMSG;
-	s->cwd = strdup(cwd);
-	s->shell = strdup(shell);
-	if (!s->cwd || !s->shell)
+	s->pane.cwd = strdup(cwd);
+	s->pane.shell = strdup(shell);
+	if (!s->pane.cwd || !s->pane.shell)
 		return -ENOMEM;
-	snprintf(s->id, sizeof s->id, "%s", id);
+	snprintf(s->pane.held.id, sizeof s->pane.held.id, "%s", id);
 	snprintf(s->name, sizeof s->name, "%s", name);
 	s->created_ms = (uint64_t)created;
 	s->idle_timeout_ms = (uint64_t)idle;

@@ -26,28 +26,30 @@ const char *session_state_name(const struct session *s)
 
 int session_heeds(const struct session *s)
 {
-	if (s->state == SESSION_STARTING && s->unresponsive)
+	if (s->state == SESSION_STARTING && s->pane.held.unresponsive)
 		return -EHOSTDOWN;
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
 	/* One that is only slow is not in such a state; and what was sent to it is done when it goes on. */
-	return link_is_silent(&s->link) && removal_is_stopped(s->link.info.holder_pid) ? -EHOSTDOWN
-										       : 0;
+	return link_is_silent(&s->pane.held.link) &&
+			removal_is_stopped(s->pane.held.link.info.holder_pid)
+		? -EHOSTDOWN
+		: 0;
 }
 
 uint64_t session_head(const struct session *s)
 {
-	return s->history_open ? stream_head(&s->link.ring.bytes) : 0;
+	return s->pane.history_open ? stream_head(&s->pane.held.link.ring.bytes) : 0;
 }
 
 uint64_t session_oldest(const struct session *s)
 {
-	return s->history_open ? history_oldest(&s->history) : 0;
+	return s->pane.history_open ? history_oldest(&s->pane.history) : 0;
 }
 
 struct screen *session_screen(struct session *s)
 {
-	return s->history_open ? live_screen(&s->live) : NULL;
+	return s->pane.history_open ? live_screen(&s->pane.live) : NULL;
 }
 
 static void tell_viewers(struct session *s)
@@ -55,7 +57,7 @@ static void tell_viewers(struct session *s)
 	struct session_viewer *v;
 	DL_FOREACH (s->viewers, v)
 		v->changed(v->user);
-	journal_tell(&s->journal);
+	journal_tell(&s->pane.journal);
 	sessions_changed(s->table);
 }
 
@@ -65,11 +67,11 @@ static int resize(struct session *s, unsigned rows, unsigned cols)
 		return -EINVAL;
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
-	int rc = link_resize(&s->link, rows, cols);
+	int rc = link_resize(&s->pane.held.link, rows, cols);
 	if (rc < 0)
 		return rc;
-	s->rows = rows;
-	s->cols = cols;
+	s->pane.rows = rows;
+	s->pane.cols = cols;
 	sessions_changed(s->table);
 	return 0;
 }
@@ -78,7 +80,8 @@ static int resize(struct session *s, unsigned rows, unsigned cols)
 static void settle(struct session *s, uint64_t before)
 {
 	unsigned rows, cols;
-	if (presence_size(&s->presence, &rows, &cols) && (rows != s->rows || cols != s->cols))
+	if (presence_size(&s->presence, &rows, &cols) &&
+		(rows != s->pane.rows || cols != s->pane.cols))
 		resize(s, rows, cols); /* when it has ended there is nothing to size */
 	if (s->presence.version != before)
 		tell_viewers(s);
@@ -110,7 +113,7 @@ void session_detach(struct session *s, struct session_viewer *v)
 	DL_DELETE(s->viewers, v);
 	if (presence_leave(&s->presence, &v->attendee))
 		tell_focus(s);
-	s->activity_ms = clock_wall_ms();
+	s->pane.activity_ms = clock_wall_ms();
 	settle(s, before);
 }
 
@@ -121,15 +124,15 @@ int session_write(struct session *s, const void *bytes, size_t length)
 	int rc = exec_input(&s->executor, bytes, length);
 	bool held = rc > 0;
 	if (rc == 0)
-		rc = link_write(&s->link, bytes, length);
+		rc = link_write(&s->pane.held.link, bytes, length);
 	if (rc < 0) {
 		s->table->counters.input_refused++;
 		return rc;
 	}
 	/* What is held comes again. */
 	s->table->counters.bytes_in += held ? 0 : length;
-	s->activity_ms = clock_wall_ms();
-	s->typed_ms = uv_now(s->table->loop);
+	s->pane.activity_ms = clock_wall_ms();
+	s->pane.typed_ms = uv_now(s->table->loop);
 	return 0;
 }
 
@@ -153,7 +156,7 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 	int rc = typing_write(s, &by, bytes, length, NULL);
 	if (rc < 0)
 		return rc;
-	presence_type(&s->presence, &v->attendee, s->activity_ms);
+	presence_type(&s->presence, &v->attendee, s->pane.activity_ms);
 	settle(s, before);
 	return 0;
 }
@@ -213,14 +216,14 @@ int session_set_size_policy(struct session *s, enum size_policy policy, unsigned
 {
 	int rc = session_heeds(s);
 	/* To be left at the present size is no event in the history. */
-	bool other = rows != s->rows || cols != s->cols;
+	bool other = rows != s->pane.rows || cols != s->pane.cols;
 	if (rc == 0 && policy == SIZE_FIXED && other)
 		rc = resize(s, rows, cols);
 	if (rc < 0)
 		return rc;
 	struct presence before = s->presence;
 	presence_set_policy(&s->presence, policy);
-	rc = meta_save(s->link.dir_fd, s);
+	rc = meta_save(s->pane.held.link.dir_fd, s);
 	if (rc < 0)
 		s->presence = before;
 	settle(s, before.version);
@@ -230,7 +233,7 @@ int session_set_size_policy(struct session *s, enum size_policy policy, unsigned
 int session_signal(struct session *s, int signo, enum wire_target target)
 {
 	int rc = session_heeds(s);
-	return rc == 0 ? link_signal(&s->link, signo, target) : rc;
+	return rc == 0 ? link_signal(&s->pane.held.link, signo, target) : rc;
 }
 
 int session_rename(struct session *s, const char *name)
@@ -238,7 +241,7 @@ int session_rename(struct session *s, const char *name)
 	char previous[sizeof s->name];
 	snprintf(previous, sizeof previous, "%s", s->name);
 	snprintf(s->name, sizeof s->name, "%s", name);
-	int rc = meta_save(s->link.dir_fd, s);
+	int rc = meta_save(s->pane.held.link.dir_fd, s);
 	if (rc < 0) {
 		snprintf(s->name, sizeof s->name, "%s", previous);
 		return rc;

@@ -9,14 +9,11 @@
  */
 #pragma once
 
-#include "pty/link.h"
-#include "ring/live.h"
 #include "shell/block/blocks.h"
 #include "shell/exec/exec.h"
-#include "shell/block/journal.h"
 #include "shell/name.h"
+#include "shell/pane/pane.h"
 #include "shell/session/presence.h"
-#include "shell/held/removal.h"
 #include "shell/session/shell_exit.h"
 #include "shell/input/typing.h"
 
@@ -76,13 +73,9 @@ struct session {
 	UT_hash_handle hh;           /* in the table, by id, unless ending */
 	struct session *prev, *next; /* in the list of those being ended */
 	struct sessions *table;
-	char id[NAME_ID_MAX + 1];
+	struct pane pane; /* its terminal, in its holder */
 	char name[NAME_BYTES_MAX + 1];
-	char *directory; /* name below the runtime directory */
-	char *cwd, *shell;
-	unsigned rows, cols;              /* now */
-	uint64_t created_ms, activity_ms; /* wall clock */
-	uint64_t output_ms, typed_ms; /* loop time of the last output and the last input; 0: none */
+	uint64_t created_ms; /* wall clock */
 	uint64_t idle_timeout_ms;
 	enum shell_exit on_shell_exit;
 	uint64_t restarts; /* shells that have ended and been followed by another, as far as seen */
@@ -91,21 +84,9 @@ struct session {
 	enum session_end end; /* valid once exited */
 	int exit_status;      /* wait(2) status, unless the holder died */
 	uint64_t exited_ms;   /* wall clock */
-	bool adopted;         /* found running when the server started */
-	bool holder_lost;     /* nobody writes the ring any more */
-	bool taken;           /* another server has it */
-	bool unresponsive;    /* found when the server started, but its holder does not answer */
-	bool stuck;           /* ending, and that it could not be ended in time has been said */
-	uint64_t found_ms;    /* loop time, if adopted */
 	uint64_t lost_ticks; /* when its holder was lost while the shell ran, see shell/held/removal.h */
-	struct removal removal; /* its end, while it is ending */
-	struct link link;
-	struct history history;
-	struct live live;         /* its screen */
 	struct executor executor; /* commands for programs */
 	struct blocks blocks;     /* all commands */
-	struct journal journal;   /* what has happened besides output */
-	bool history_open;        /* and the screen */
 	uint64_t shells_seen;     /* EVENT_SHELLs that have been acted upon, without an executor */
 	struct presence presence;
 	struct typing typing;

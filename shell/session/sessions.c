@@ -50,7 +50,7 @@ bool sessions_idle(const struct sessions *s)
 {
 	const struct session *session;
 	DL_FOREACH (s->ending, session)
-		if (!session->stuck)
+		if (!session->pane.held.stuck)
 			return false;
 	return !s->table;
 }
@@ -61,13 +61,14 @@ bool sessions_idle(const struct sessions *s)
 static int write_init(struct sessions *s, struct session *session, char *path, size_t size)
 {
 	int n = snprintf(path, size, "%s/sessions/%s/" INTEGRATION_FILE, s->config.runtime_dir,
-		session->directory);
+		session->pane.held.directory);
 	bool fits = n >= 0 && (size_t)n < size;
 	bool again = session->on_shell_exit == SHELL_EXIT_REEXEC;
 	char *text = fits ? integration_init(session->executor.nonce, again ? path : NULL) : NULL;
 	int rc = !fits ? -ENAMETOOLONG
-		: text ? file_save(session->link.dir_fd, INTEGRATION_FILE, text, strlen(text))
-		       : -ENOMEM;
+		: text
+		? file_save(session->pane.held.link.dir_fd, INTEGRATION_FILE, text, strlen(text))
+		: -ENOMEM;
 	free(text);
 	return rc;
 }
@@ -75,7 +76,7 @@ static int write_init(struct sessions *s, struct session *session, char *path, s
 static int spawn(struct sessions *s, struct session *session, const struct session_options *o)
 {
 	char init[PATH_MAX], rcfile[] = "--rcfile", interactive[] = "-i";
-	char *shell_argv[] = {session->shell, NULL, NULL, NULL, NULL};
+	char *shell_argv[] = {session->pane.shell, NULL, NULL, NULL, NULL};
 	if (session->executor.possible) {
 		int rc = write_init(s, session, init, sizeof init);
 		if (rc < 0)
@@ -90,20 +91,20 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		return -ENOMEM;
 	struct spawn_options options = {
 		.holder = s->config.holder,
-		.dir_fd = session->link.dir_fd,
-		.cwd = session->cwd,
+		.dir_fd = session->pane.held.link.dir_fd,
+		.cwd = session->pane.cwd,
 		.argv = shell_argv,
 		.envp = environment,
-		.rows = session->rows,
-		.cols = session->cols,
+		.rows = session->pane.rows,
+		.cols = session->pane.cols,
 		.ring_size = s->config.ring_size,
 		.control_size = CONTROL_SIZE,
 		.ttl_s = s->config.ended_ttl_s,
 		.nofile = s->config.nofile,
-		.mark = removal_mark(session->directory),
+		.mark = removal_mark(session->pane.held.directory),
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
 	};
-	int rc = link_start(&session->link, &options, &s->reaper);
+	int rc = link_start(&session->pane.held.link, &options, &s->reaper);
 	environment_destroy(environment);
 	return rc;
 }
@@ -117,35 +118,35 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	if (!session)
 		return -ENOMEM;
 	session->table = s;
-	session->rows = o->rows ? o->rows : 24;
-	session->cols = o->cols ? o->cols : 80;
-	session->created_ms = session->activity_ms = clock_wall_ms();
+	session->pane.rows = o->rows ? o->rows : 24;
+	session->pane.cols = o->cols ? o->cols : 80;
+	session->created_ms = session->pane.activity_ms = clock_wall_ms();
 	session->idle_timeout_ms = o->idle_timeout_ms;
 	session->on_shell_exit = o->on_shell_exit;
-	session->cwd = strdup(o->cwd ? o->cwd : s->config.cwd);
-	session->shell = strdup(o->shell ? o->shell : "bash");
-	snprintf(session->id, sizeof session->id, "%s", o->id);
+	session->pane.cwd = strdup(o->cwd ? o->cwd : s->config.cwd);
+	session->pane.shell = strdup(o->shell ? o->shell : "bash");
+	snprintf(session->pane.held.id, sizeof session->pane.held.id, "%s", o->id);
 	snprintf(session->name, sizeof session->name, "%s", o->name ? o->name : o->id);
 	presence_init(&session->presence);
-	rc = session->cwd && session->shell ? 0 : -ENOMEM;
-	if (rc == 0 && integration_is_possible(session->shell))
+	rc = session->pane.cwd && session->pane.shell ? 0 : -ENOMEM;
+	if (rc == 0 && integration_is_possible(session->pane.shell))
 		rc = exec_make_nonce(&session->executor);
 	if (rc == 0)
-		rc = directory_make(s->dir_fd, session->id, directory, &dir_fd);
+		rc = directory_make(s->dir_fd, session->pane.held.id, directory, &dir_fd);
 	if (rc < 0)
 		goto err_session;
-	session->directory = strdup(directory);
-	if (!session->directory) {
+	session->pane.held.directory = strdup(directory);
+	if (!session->pane.held.directory) {
 		rc = -ENOMEM;
 		close(dir_fd);
 		goto err_directory;
 	}
-	rc = link_init(&session->link, s->loop, dir_fd, &session_link_callbacks, session);
+	rc = link_init(&session->pane.held.link, s->loop, dir_fd, &session_link_callbacks, session);
 	if (rc < 0) {
 		close(dir_fd);
 		goto err_directory;
 	}
-	HASH_ADD_STR(s->table, id, session);
+	HASH_ADD_STR(s->table, pane.held.id, session);
 	*ret_session = session;
 	return 0;
 err_directory:
@@ -180,7 +181,7 @@ int sessions_create(
 	rc = begin(s, o, &session);
 	if (rc < 0)
 		return rc;
-	rc = meta_save(session->link.dir_fd, session);
+	rc = meta_save(session->pane.held.link.dir_fd, session);
 	if (rc == 0)
 		rc = spawn(s, session, o);
 	if (rc < 0) {
@@ -201,7 +202,7 @@ int sessions_get_or_create(struct sessions *s, const struct session_options *o,
 	*ret_created = !session;
 	if (!session)
 		return sessions_create(s, o, waiter);
-	if (session->state == SESSION_STARTING && session->unresponsive)
+	if (session->state == SESSION_STARTING && session->pane.held.unresponsive)
 		return -EHOSTDOWN;
 	if (session->state == SESSION_STARTING) {
 		waiter->next = session->waiters;
@@ -218,7 +219,8 @@ void sessions_end(struct sessions *s, struct session *session, struct session_wa
 {
 	struct session_viewer *v, *next;
 	assert(session->state != SESSION_ENDING);
-	int fd = openat(session->link.dir_fd, "ending", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int fd = openat(
+		session->pane.held.link.dir_fd, "ending", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
 	HASH_DEL(s->table, session);
@@ -236,7 +238,7 @@ void sessions_end(struct sessions *s, struct session *session, struct session_wa
 		v->gone(v->user, true);
 	}
 	sessions_changed(s);
-	if (session->taken) {
+	if (session->pane.held.taken) {
 		session_answer(&session->enders, session, REPORT_READY, 0);
 		session_release(s, session, true);
 		return;
@@ -285,7 +287,7 @@ static void on_sweep(uv_timer_t *timer)
 		bool running = session->state == SESSION_RUNNING;
 		bool idles = running && session->idle_timeout_ms > 0 &&
 			session->presence.count == 0 &&
-			now > session->activity_ms + session->idle_timeout_ms;
+			now > session->pane.activity_ms + session->idle_timeout_ms;
 		bool expired = session->state == SESSION_EXITED && s->config.ended_ttl_s > 0 &&
 			now > session->exited_ms + (uint64_t)s->config.ended_ttl_s * 1000;
 		session_expire_lease(session);

@@ -20,7 +20,7 @@ void wait_end(struct wait *w, int fired, enum wait_type type)
 {
 	w->over = true;
 	w->result = (struct wait_result){
-		.fired = fired, .type = type, .offset = w->waits->session->history.scan.offset};
+		.fired = fired, .type = type, .offset = w->waits->session->pane.history.scan.offset};
 }
 
 /* Looking */
@@ -33,7 +33,7 @@ static void look_later(struct waits *h, uint64_t at)
 
 static uint64_t head(const struct waits *h)
 {
-	return h->session->history.scan.offset;
+	return h->session->pane.history.scan.offset;
 }
 
 static bool has_happened(const struct wait *w)
@@ -49,7 +49,7 @@ static bool has_ended(const struct waits *h)
 /* Since when there has been neither output nor input. */
 static uint64_t quiet_since(const struct waits *h)
 {
-	return later_of(h->session->output_ms, h->session->typed_ms);
+	return later_of(h->session->pane.output_ms, h->session->pane.typed_ms);
 }
 
 static const struct session_state *sample(struct waits *h)
@@ -157,7 +157,7 @@ static bool has_passed(struct waits *h, const struct wait *w, uint64_t since, ui
 /* Whether a program has written what the holder has not read yet. */
 static bool is_unread(const struct waits *h)
 {
-	const struct link *link = &h->session->link;
+	const struct link *link = &h->session->pane.held.link;
 	int bytes = 0;
 	return h->session->state == SESSION_RUNNING &&
 		ioctl(link->master_fd, FIONREAD, &bytes) == 0 && bytes > 0;
@@ -194,7 +194,7 @@ static bool is_ready(struct waits *h)
 		look_later(h, h->ready_ms + WAIT_TRANSIT_MS);
 		return false;
 	}
-	if (!is_unread(h) && stream_head(&s->link.ring.bytes) == head(h))
+	if (!is_unread(h) && stream_head(&s->pane.held.link.ring.bytes) == head(h))
 		return true;
 	sessions_make_busy(s->table, s);
 	look_later(h, h->now + WAIT_UNREAD_MS);
@@ -204,8 +204,8 @@ static bool is_ready(struct waits *h)
 static bool is_stable(struct waits *h, const struct wait *w, const struct wait_condition *c)
 {
 	const struct session *s = h->session;
-	uint64_t since = later_of(h->rows_ms, s->typed_ms) + c->ms;
-	if (!s->live.screen || screen_offset(s->live.screen) != head(h))
+	uint64_t since = later_of(h->rows_ms, s->pane.typed_ms) + c->ms;
+	if (!s->pane.live.screen || screen_offset(s->pane.live.screen) != head(h))
 		return false;
 	if (!has_happened(w) && !c->ready)
 		return false;
@@ -235,7 +235,7 @@ static void take_text(struct wait *w, const char *text, size_t length)
 static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 {
 	struct condition *c = &w->conditions[i];
-	const struct screen *screen = h->session->live.screen;
+	const struct screen *screen = h->session->pane.live.screen;
 	if (!screen || c->rows_version == h->rows_version)
 		return false;
 	uint64_t base = screen_dropped(screen) + screen_scrollback(screen);
@@ -261,7 +261,7 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	struct condition *c = &w->conditions[i];
 	struct finder *f = c->finder;
 	char text[WAIT_TEXT_MAX];
-	uint64_t work = 0, settled = h->session->output_ms + WAIT_SETTLE_MS;
+	uint64_t work = 0, settled = h->session->pane.output_ms + WAIT_SETTLE_MS;
 	if (!f->found && c->is.asks_for_end && finder_offset(f) == head(h)) {
 		if (h->now >= settled || has_ended(h))
 			finder_settle(f, &work);
@@ -280,7 +280,7 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 
 bool wait_feed(struct waits *h, struct condition *c, uint64_t *work)
 {
-	const struct stream *bytes = &h->session->link.ring.bytes;
+	const struct stream *bytes = &h->session->pane.held.link.ring.bytes;
 	struct finder *f = c->finder;
 	uint8_t piece[PIECE];
 	while (f && !f->found && finder_offset(f) < head(h)) {
@@ -341,19 +341,19 @@ bool wait_may_come(const struct waits *h, const struct wait *w, const struct con
 	if (c->finder)
 		return finder_offset(c->finder) < head(h);
 	return (c->is.type == WAIT_IDLE || c->is.type == WAIT_STABLE) && has_happened(w) &&
-		h->session->live.screen;
+		h->session->pane.live.screen;
 }
 
 void wait_note_rows(struct waits *h)
 {
 	const struct session *s = h->session;
-	const struct screen *screen = s->live.screen;
+	const struct screen *screen = s->pane.live.screen;
 	uint64_t newest = 0;
 	for (unsigned row = 0; screen && row < screen_rows(screen); row++)
 		newest = later_of(newest, screen_row_version(screen, row));
 	if (newest == h->rows_version)
 		return;
 	/* What has happened before anybody waited has happened with the last output. */
-	h->rows_ms = h->rows_version == 0 ? s->output_ms : h->now;
+	h->rows_ms = h->rows_version == 0 ? s->pane.output_ms : h->now;
 	h->rows_version = newest;
 }

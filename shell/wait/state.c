@@ -164,7 +164,7 @@ void state_judge(const struct state_evidence *e, struct session_state *t)
 static void take_screen(const struct session *s, struct session_state *t)
 {
 	/* As it is: to let it catch up could take long. */
-	const struct screen *screen = s->live.screen;
+	const struct screen *screen = s->pane.live.screen;
 	if (!screen)
 		return;
 	t->screen_version = screen_version(screen);
@@ -175,7 +175,7 @@ static void take_screen(const struct session *s, struct session_state *t)
 static void take_cwd(struct session *s, struct session_state *t)
 {
 	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/cwd", (int)s->link.info.shell_pid);
+	snprintf(path, sizeof path, "/proc/%d/cwd", (int)s->pane.held.link.info.shell_pid);
 	ssize_t n = readlink(path, t->cwd, STATE_CWD_MAX);
 	t->cwd[n > 0 ? n : 0] = '\0';
 }
@@ -185,9 +185,9 @@ static bool is_behind(const struct session *s)
 {
 	int unread = 0;
 	const struct outline *o = &s->executor.outline;
-	const struct ring *ring = &s->link.ring;
+	const struct ring *ring = &s->pane.held.link.ring;
 	return stream_head(&ring->bytes) > o->offset || stream_head(&ring->events) > o->position ||
-		(ioctl(s->link.master_fd, FIONREAD, &unread) == 0 && unread > 0);
+		(ioctl(s->pane.held.link.master_fd, FIONREAD, &unread) == 0 && unread > 0);
 }
 
 /* Whether the shell has been editing a line for a while, as far as it was looked at, and without output. */
@@ -195,10 +195,11 @@ static bool has_settled(struct session *s, const struct foreground *f)
 {
 	struct executor *x = &s->executor;
 	uint64_t now = uv_now(s->table->loop);
-	bool edits = f->waiter == s->link.info.shell_pid && f->waits == BLOCKED_EVENT && !f->line;
+	bool edits = f->waiter == s->pane.held.link.info.shell_pid && f->waits == BLOCKED_EVENT &&
+		!f->line;
 	if (!edits || x->prompt != EXEC_PROMPT_LEFT)
 		x->reading_ms = 0;
-	else if (x->reading_ms == 0 || s->output_ms > x->reading_ms)
+	else if (x->reading_ms == 0 || s->pane.output_ms > x->reading_ms)
 		x->reading_ms = now;
 	return x->reading_ms > 0 && now >= x->reading_ms + STATE_SETTLE_MS;
 }
@@ -207,9 +208,9 @@ static void take_foreground(struct session *s, struct session_state *t)
 {
 	const struct executor *x = &s->executor;
 	uint64_t now = uv_now(s->table->loop);
-	const struct foreground_target target = {.holder = s->link.info.holder_pid,
-		.shell = s->link.info.shell_pid,
-		.master_fd = s->link.master_fd};
+	const struct foreground_target target = {.holder = s->pane.held.link.info.holder_pid,
+		.shell = s->pane.held.link.info.shell_pid,
+		.master_fd = s->pane.held.link.master_fd};
 	foreground_look(&target, &t->foreground);
 	const struct state_evidence evidence = {.foreground = &t->foreground,
 		.shell = target.shell,
@@ -220,7 +221,7 @@ static void take_foreground(struct session *s, struct session_state *t)
 		.alternate = t->alternate,
 		.behind = is_behind(s),
 		.settled = has_settled(s, &t->foreground),
-		.fresh = s->typed_ms > 0 && now < s->typed_ms + STATE_FRESH_MS,
+		.fresh = s->pane.typed_ms > 0 && now < s->pane.typed_ms + STATE_FRESH_MS,
 		.quiet_ms = t->quiet_ms};
 	state_judge(&evidence, t);
 	if (t->status == STATE_PROMPT)
@@ -232,11 +233,12 @@ void session_state(struct session *s, struct session_state *t)
 	const struct exec *e = s->executor.current;
 	const struct block *block = blocks_running(&s->blocks);
 	uint64_t now = uv_now(s->table->loop);
-	*t = (struct session_state){.status = STATE_RUNNING, .rows = s->rows, .cols = s->cols};
-	if (!s->history_open)
+	*t = (struct session_state){
+		.status = STATE_RUNNING, .rows = s->pane.rows, .cols = s->pane.cols};
+	if (!s->pane.history_open)
 		return;
 	t->offset = session_head(s);
-	t->quiet_ms = now > s->output_ms ? now - s->output_ms : 0;
+	t->quiet_ms = now > s->pane.output_ms ? now - s->pane.output_ms : 0;
 	take_screen(s, t);
 	if (e)
 		snprintf(t->exec, sizeof t->exec, "%s", e->id);

@@ -191,7 +191,8 @@ static void on_timer(uv_timer_t *timer)
 	struct waits *h = timer->data;
 	struct session *s = h->session;
 	/* After a pause of ours timers come first: what was printed meanwhile comes before what is concluded. */
-	if (s->history_open && stream_head(&s->link.ring.bytes) != s->history.scan.offset)
+	if (s->pane.history_open &&
+		stream_head(&s->pane.held.link.ring.bytes) != s->pane.history.scan.offset)
 		sessions_make_busy(s->table, s); /* which looks afterwards */
 	else
 		look(h);
@@ -310,9 +311,9 @@ static int check(const struct waits *h, const struct wait_options *o)
 /* Where to begin to read, so that the text from an offset on is not begun within a sequence. */
 static uint64_t safe_start(const struct session *s, uint64_t from)
 {
-	uint64_t resume = s->live.screen ? screen_resume_offset(s->live.screen) : from;
+	uint64_t resume = s->pane.live.screen ? screen_resume_offset(s->pane.live.screen) : from;
 	return from == session_head(s) && resume < from &&
-			resume >= stream_oldest(&s->link.ring.bytes)
+			resume >= stream_oldest(&s->pane.held.link.ring.bytes)
 		? resume
 		: from;
 }
@@ -368,7 +369,7 @@ static int create(struct waits *h, const struct wait_options *o, struct wait **r
 int wait_start(struct session *s, const struct wait_options *o, struct wait_waiter *waiter)
 {
 	struct wait *w = NULL;
-	if (!s->history_open)
+	if (!s->pane.history_open)
 		return -ENOTCONN;
 	struct waits *h = get_waits(s);
 	if (!h)

@@ -36,6 +36,6 @@ void api_beside(struct api *a, struct request *r, json_t *body, struct session *
 	q->request = request_ref(r);
 	q->body = json_incref(body);
 	q->fn = fn;
-	memcpy(q->session, s->id, sizeof q->session);
+	memcpy(q->session, s->pane.held.id, sizeof q->session);
 	exec_state(s, &q->waiter);
 }

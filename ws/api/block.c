@@ -20,7 +20,8 @@ static struct block *find(struct request *r, struct session *s)
 	struct block *b = blocks_find(&s->blocks, r->match.item);
 	if (!b)
 		reply_error(r, "BLOCK_NOT_FOUND", "There is no such block, or it is forgotten",
-			json_pack("{s:s, s:s}", "sessionId", s->id, "blockId", r->match.item));
+			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "blockId",
+				r->match.item));
 	return b;
 }
 

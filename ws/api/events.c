@@ -94,11 +94,11 @@ static void put_begin(struct follower *f)
 {
 	char epoch[17];
 	const struct session *s = f->session;
-	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->link.info.epoch);
+	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->pane.held.link.info.epoch);
 	f->begun = true;
 	put(f,
-		json_pack("{s:s, s:s, s:s, s:I}", "type", "begin", "sessionId", s->id, "epoch",
-			epoch, "eventsFrom", (json_int_t)s->journal.since),
+		json_pack("{s:s, s:s, s:s, s:I}", "type", "begin", "sessionId", s->pane.held.id,
+			"epoch", epoch, "eventsFrom", (json_int_t)s->pane.journal.since),
 		f->cursor.offset);
 }
 
@@ -173,7 +173,7 @@ static void put_entry(struct follower *f, const struct journal_entry *e)
 /* Entries up to an offset. */
 static void put_entries(struct follower *f, uint64_t until)
 {
-	const struct journal *j = &f->session->journal;
+	const struct journal *j = &f->session->pane.journal;
 	const struct journal_entry *e;
 	if (f->entry < journal_oldest(j)) {
 		put(f,
@@ -238,7 +238,7 @@ static void put_exit(struct follower *f)
 /* Bytes that have been read, with the entries that belong between them. */
 static void put_bytes(struct follower *f, const uint8_t *bytes, size_t length)
 {
-	const struct journal *j = &f->session->journal;
+	const struct journal *j = &f->session->pane.journal;
 	uint64_t offset = f->cursor.offset - length;
 	const struct journal_entry *e;
 	put_entries(f, offset);
@@ -262,7 +262,7 @@ static bool step(struct follower *f)
 		put_begin(f);
 		return true;
 	}
-	struct history_read r = history_read(&s->history, &f->cursor, bytes, sizeof bytes);
+	struct history_read r = history_read(&s->pane.history, &f->cursor, bytes, sizeof bytes);
 	switch (r.item) {
 	case HISTORY_BYTES:
 		put_bytes(f, bytes, r.length);
@@ -319,7 +319,7 @@ static void on_timer(uv_timer_t *timer)
 	struct follower *f = timer->data;
 	if (!f->session || f->over)
 		return;
-	uint64_t now = uv_now(timer->loop), quiet = now - f->session->output_ms;
+	uint64_t now = uv_now(timer->loop), quiet = now - f->session->pane.output_ms;
 	f->state_due = quiet >= QUIET_MS;
 	/* A program may wait for input without having said so. */
 	bool runs = !f->state || f->state->status == STATE_RUNNING ||
@@ -363,7 +363,7 @@ static void on_closed(void *user)
 	struct request *r = f->request;
 	struct item *item, *next_item;
 	if (f->session)
-		journal_unwatch(&f->session->journal, &f->watcher);
+		journal_unwatch(&f->session->pane.journal, &f->watcher);
 	DL_FOREACH_SAFE (f->items, item, next_item) {
 		DL_DELETE(f->items, item);
 		free(item->json);
@@ -403,7 +403,7 @@ static bool take_types(struct request *r, unsigned *ret_types)
 static bool take_place(struct request *r, struct session *s, struct follower *f)
 {
 	const char *from = request_param(r, "from"), *encoding = request_param(r, "encoding");
-	uint64_t offset = history_limit(&s->history);
+	uint64_t offset = history_limit(&s->pane.history);
 	if (from && (!params_number(from, INT64_MAX, &offset) || offset > session_head(s))) {
 		reply_invalid(r, "from", "Must be an offset of the session", "invalid");
 		return false;
@@ -414,7 +414,7 @@ static bool take_place(struct request *r, struct session *s, struct follower *f)
 	}
 	f->base64 = encoding && strcmp(encoding, "base64") == 0;
 	f->from = offset;
-	history_place(&s->history, &f->cursor, offset);
+	history_place(&s->pane.history, &f->cursor, offset);
 	return true;
 }
 
@@ -423,9 +423,9 @@ void api_session_stream(struct api *a, struct request *r, struct session *s)
 	unsigned types;
 	if (!take_types(r, &types))
 		return;
-	if (!s->history_open) {
+	if (!s->pane.history_open) {
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-			json_pack("{s:s}", "sessionId", s->id));
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
 		return;
 	}
 	struct follower *f = calloc(1, sizeof *f);
@@ -440,7 +440,7 @@ void api_session_stream(struct api *a, struct request *r, struct session *s)
 	f->types = types;
 	f->request = request_ref(r);
 	f->session = s;
-	f->entry = journal_oldest(&s->journal);
+	f->entry = journal_oldest(&s->pane.journal);
 	f->presence = s->presence.version - 1;
 	f->state_due = wants(f, TOPIC_STATE);
 	f->watcher = (struct journal_watcher){.more = on_more, .gone = on_gone, .user = f};
@@ -448,6 +448,6 @@ void api_session_stream(struct api *a, struct request *r, struct session *s)
 	uv_timer_init(a->sessions->loop, &f->timer);
 	if (wants(f, TOPIC_STATE))
 		uv_timer_start(&f->timer, on_timer, LOOK_MS, 0);
-	journal_watch(&s->journal, &f->watcher);
+	journal_watch(&s->pane.journal, &f->watcher);
 	reply_stream(r, &(struct event_stream){.next = next, .closed = on_closed, .user = f});
 }

@@ -73,22 +73,24 @@ void api_exec_refuse(struct request *r, struct session *s, int rc)
 	switch (rc) {
 	case -EBUSY:
 		reply_error(r, "RESOURCE_BUSY", why ? why : "The shell is not at its prompt",
-			json_pack("{s:s, s:o}", "sessionId", s->id, "exec",
+			json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "exec",
 				x->current ? exec_json(x->current) : json_null()));
 		break;
 	case -EUSERS:
 		reply_error(r, "LIMIT_REACHED", "Too many commands wait for this session",
-			json_pack("{s:s, s:i}", "sessionId", s->id, "limit", (int)EXECS_QUEUED_MAX));
+			json_pack("{s:s, s:i}", "sessionId", s->pane.held.id, "limit",
+				(int)EXECS_QUEUED_MAX));
 		break;
 	case -EALREADY:
 		reply_error(r, "KEY_IN_USE", "This key belongs to another command",
-			json_pack("{s:s}", "sessionId", s->id));
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
 		break;
 	case -ENOTSUP:
 		reply_error(r, "EXEC_UNSUPPORTED",
 			why ? why
 			    : "The shell of this session cannot run commands for programs: it is no bash, or older than this server",
-			json_pack("{s:s, s:s}", "sessionId", s->id, "shell", s->shell));
+			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "shell",
+				s->pane.shell));
 		break;
 	case -ENOENT:
 		reply_invalid(
@@ -100,7 +102,7 @@ void api_exec_refuse(struct request *r, struct session *s, int rc)
 	case -ENOTCONN:
 		if (s->state == SESSION_EXITED)
 			reply_error(r, "SESSION_TERMINATED", "The session has ended",
-				json_pack("{s:s, s:o, s:o}", "sessionId", s->id, "exitCode",
+				json_pack("{s:s, s:o, s:o}", "sessionId", s->pane.held.id, "exitCode",
 					s->end == SESSION_END_HOLDER_DIED
 						? json_null()
 						: json_integer(exec_status_of(s->exit_status)),
@@ -109,11 +111,11 @@ void api_exec_refuse(struct request *r, struct session *s, int rc)
 			api_session_refuse(r, s, -EHOSTDOWN);
 		else
 			reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-				json_pack("{s:s}", "sessionId", s->id));
+				json_pack("{s:s}", "sessionId", s->pane.held.id));
 		break;
 	default:
 		reply_error(r, error_code_of(rc), error_text(rc),
-			json_pack("{s:s}", "sessionId", s->id));
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
 	}
 }
 
@@ -282,7 +284,8 @@ static struct exec *find(struct request *r, struct session *s)
 	struct exec *e = exec_find(s, r->match.item);
 	if (!e)
 		reply_error(r, "EXEC_NOT_FOUND", "There is no such command, or it is forgotten",
-			json_pack("{s:s, s:s}", "sessionId", s->id, "execId", r->match.item));
+			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "execId",
+				r->match.item));
 	return e;
 }
 

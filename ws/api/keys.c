@@ -271,8 +271,8 @@ static bool take_mouse(
 		return false;
 	}
 	if (!take_action(r, mouse, ret_event, ret_click) ||
-		!api_number(r, mouse, "row", 1, k->session->rows, &row) ||
-		!api_number(r, mouse, "column", 1, k->session->cols, &col) ||
+		!api_number(r, mouse, "row", 1, k->session->pane.rows, &row) ||
+		!api_number(r, mouse, "column", 1, k->session->pane.cols, &col) ||
 		!take_modifiers(r, mouse, &ret_event->modifiers))
 		return false;
 	ret_event->row = (unsigned)row;
@@ -298,7 +298,7 @@ static bool add_mouse(struct keystrokes *k, const json_t *body)
 		reply_error(k->request, "MOUSE_OFF",
 			k->modes.mouse == MOUSE_NONE ? "The program does not track the mouse"
 						     : "The program wants to hear of pixels",
-			json_pack("{s:s}", "sessionId", k->session->id));
+			json_pack("{s:s}", "sessionId", k->session->pane.held.id));
 		return false;
 	}
 	if (!append(k, bytes, mouse_encode(&event, &k->modes, bytes)))
@@ -362,7 +362,7 @@ static void on_submit(uv_timer_t *timer)
 {
 	struct submit *p = timer->data;
 	struct session *s = sessions_find(p->api->sessions, p->session);
-	if (!s || !s->history_open || s->link.info.epoch != p->epoch) {
+	if (!s || !s->pane.history_open || s->pane.held.link.info.epoch != p->epoch) {
 		reply_error(p->request, "SESSION_DESTROYED", "The session has been deleted", NULL);
 	} else {
 		int rc = type_enter(s, &p->by, &p->typed);
@@ -389,8 +389,9 @@ static void submit_later(struct api *a, struct request *r, struct session *s, js
 	p->api = a;
 	p->request = request_ref(r);
 	p->body = json_incref(body);
-	strcpy(p->session, s->id); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): same size */
-	p->epoch = s->link.info.epoch;
+	strcpy(p->session,
+		s->pane.held.id); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): same size */
+	p->epoch = s->pane.held.link.info.epoch;
 	p->timer.data = p;
 	uv_timer_init(a->sessions->loop, &p->timer);
 	uv_timer_start(&p->timer, on_submit, SUBMIT_MS, 0);

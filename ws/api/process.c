@@ -34,7 +34,7 @@ struct process *api_process_open(struct api *a, struct request *r)
 	if (rc == 0)
 		return p;
 	reply_error(r, error_code_of(rc), "The output of the process cannot be read",
-		json_pack("{s:s}", "processId", p->id));
+		json_pack("{s:s}", "processId", p->held.id));
 	return NULL;
 }
 
@@ -77,11 +77,11 @@ static void on_started(void *user, struct process *p, enum report_stage stage, i
 		reply_start_failure(r, s, stage, error);
 	} else {
 		log_command(p->command, command);
-		log_write(LOG_INFO, "process", "started", "id", p->id, "peer", r->peer, "session",
-			p->session, "command", command, "cwd", p->cwd, NULL);
+		log_write(LOG_INFO, "process", "started", "id", p->held.id, "peer", r->peer,
+			"session", p->session, "command", command, "cwd", p->cwd, NULL);
 		reply_success(r,
-			json_pack("{s:s, s:i, s:s, s:s}", "processId", p->id, "pid", (int)p->pid,
-				"command", p->command, "status", process_status(p)));
+			json_pack("{s:s, s:i, s:s, s:s}", "processId", p->held.id, "pid",
+				(int)p->pid, "command", p->command, "status", process_status(p)));
 	}
 	request_unref(r);
 	free(s);
@@ -290,8 +290,8 @@ static bool take_flag(struct request *r, const char *name)
 static void reply_not_running(struct request *r, const struct process *p)
 {
 	reply_error(r, "COMMAND_NOT_FOUND", "The process has ended already",
-		json_pack("{s:s, s:s, s:o}", "processId", p->id, "command", p->command, "exitCode",
-			process_exit_json(p)));
+		json_pack("{s:s, s:s, s:o}", "processId", p->held.id, "command", p->command,
+			"exitCode", process_exit_json(p)));
 }
 
 void api_process_kill(struct api *a, struct request *r)
@@ -309,7 +309,7 @@ void api_process_kill(struct api *a, struct request *r)
 	}
 	if (p->state == PROCESS_STARTING) {
 		reply_error(r, "RESOURCE_BUSY", "The process is being started",
-			json_pack("{s:s}", "processId", p->id));
+			json_pack("{s:s}", "processId", p->held.id));
 		return;
 	}
 	/* Whoever an ended command has left behind can still be killed. */
@@ -324,8 +324,8 @@ void api_process_kill(struct api *a, struct request *r)
 	}
 	e->waiter = (struct process_waiter){.done = on_killed, .user = e};
 	e->request = request_ref(r);
-	snprintf(e->id, sizeof e->id, "%s", p->id);
-	log_write(LOG_INFO, "process", removing ? "removing" : "killing", "id", p->id, "peer",
+	snprintf(e->id, sizeof e->id, "%s", p->held.id);
+	log_write(LOG_INFO, "process", removing ? "removing" : "killing", "id", p->held.id, "peer",
 		r->peer, NULL);
 	if (removing)
 		processes_remove(a->processes, p, (unsigned)grace, &e->waiter);
@@ -408,9 +408,9 @@ void api_process_signal(struct api *a, struct request *r)
 			reply_not_running(r, p);
 		else if (rc < 0)
 			reply_error(r, "PROCESS_ERROR", strerror(-rc),
-				json_pack("{s:s}", "processId", p->id));
+				json_pack("{s:s}", "processId", p->held.id));
 		else
-			reply_success(r, json_pack("{s:s}", "processId", p->id));
+			reply_success(r, json_pack("{s:s}", "processId", p->held.id));
 	}
 out:
 	json_decref(body);
@@ -422,23 +422,23 @@ static void reply_input(struct request *r, const struct process *p, int rc, size
 {
 	if (rc == 0)
 		reply_success(r,
-			json_pack("{s:s, s:I, s:I}", "processId", p->id, "bytes",
+			json_pack("{s:s, s:I, s:I}", "processId", p->held.id, "bytes",
 				(json_int_t)length, "queued", (json_int_t)process_input_queued(p)));
 	else if (rc == -ENODEV)
 		reply_error(r, "INPUT_CLOSED", "The process was started without \"stdin\": \"pipe\"",
-			json_pack("{s:s}", "processId", p->id));
+			json_pack("{s:s}", "processId", p->held.id));
 	else if (rc == -EPIPE && p->state == PROCESS_ENDED)
 		reply_not_running(r, p);
 	else if (rc == -EPIPE)
 		reply_error(r, "INPUT_CLOSED", "The standard input of the process is closed",
-			json_pack("{s:s}", "processId", p->id));
+			json_pack("{s:s}", "processId", p->held.id));
 	else if (rc == -ENOBUFS)
 		reply_error(r, "LIMIT_REACHED", "Too much input waits for the process to read it",
-			json_pack("{s:s, s:I}", "processId", p->id, "queued",
+			json_pack("{s:s, s:I}", "processId", p->held.id, "queued",
 				(json_int_t)process_input_queued(p)));
 	else
 		reply_error(r, error_code_of(rc), error_text(rc),
-			json_pack("{s:s}", "processId", p->id));
+			json_pack("{s:s}", "processId", p->held.id));
 }
 
 void api_process_input(struct api *a, struct request *r)

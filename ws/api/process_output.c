@@ -114,7 +114,7 @@ void api_process_logs(struct api *a, struct request *r)
 		lost += piece.lost;
 	}
 	process_close_output(p);
-	json_t *body = json_pack("{s:s, s:o, s:o, s:I, s:I}", "processId", p->id, "stdout",
+	json_t *body = json_pack("{s:s, s:o, s:o, s:I, s:I}", "processId", p->held.id, "stdout",
 		gathered_json(&g[STDOUT], lost > 0), "stderr", gathered_json(&g[STDERR], lost > 0),
 		"cursor", (json_int_t)cursor, "lost", (json_int_t)lost);
 	free(g[STDOUT].bytes);
@@ -234,9 +234,9 @@ static void reply_output(struct output *o)
 	uint64_t from = o->cursor;
 	json_t *chunks = collect(o, p);
 	bool ended = p->ended_ms > 0 && o->cursor >= end_of(p);
-	json_t *body = json_pack("{s:s, s:s, s:I, s:I, s:I, s:b}", "processId", p->id, "status",
-		process_status(p), "cursor", (json_int_t)from, "nextCursor", (json_int_t)o->cursor,
-		"lost", (json_int_t)o->lost, "ended", ended);
+	json_t *body = json_pack("{s:s, s:s, s:I, s:I, s:I, s:b}", "processId", p->held.id,
+		"status", process_status(p), "cursor", (json_int_t)from, "nextCursor",
+		(json_int_t)o->cursor, "lost", (json_int_t)o->lost, "ended", ended);
 	if (ended)
 		json_object_set_new(body, "exitCode", process_exit_json(p));
 	if (o->both)
@@ -393,8 +393,8 @@ static char *info_event(const struct follower *f)
 {
 	const struct process *p = f->process;
 	return event_text(json_pack("{s:s, s:s, s:s, s:s, s:I}", "type", "process_info",
-		"processId", p->id, "command", p->command, "status", process_status(p), "cursor",
-		(json_int_t)f->cursor));
+		"processId", p->held.id, "command", p->command, "status", process_status(p),
+		"cursor", (json_int_t)f->cursor));
 }
 
 static char *data_event(const struct follower *f, int stream, json_t *data)
@@ -417,8 +417,9 @@ static char *exit_event(const struct follower *f)
 		snprintf(text, sizeof text, "Process %s with exit code %d", process_status(p), code);
 	else
 		snprintf(text, sizeof text, "Process %s", process_status(p));
-	json_t *event = json_pack("{s:s, s:s, s:o, s:s, s:s}", "type", "exit", "processId", p->id,
-		"exitCode", process_exit_json(p), "data", text, "status", process_status(p));
+	json_t *event = json_pack("{s:s, s:s, s:o, s:s, s:s}", "type", "exit", "processId",
+		p->held.id, "exitCode", process_exit_json(p), "data", text, "status",
+		process_status(p));
 	if (event && p->timed_out)
 		json_object_set_new(event, "timedOut", json_true());
 	if (event)
@@ -449,7 +450,7 @@ static char *piece_event(struct follower *f, const struct streams_piece *piece, 
 /* What lies before the cursor is not needed any more. */
 static void move_hold(struct follower *f)
 {
-	struct link *link = &f->process->link;
+	struct link *link = &f->process->held.link;
 	struct event e;
 	uint64_t next = f->position;
 	while (f->hold.held && event_read(&link->ring.events, &next, &e) > 0 &&
@@ -536,7 +537,7 @@ static void on_follow_gone(void *user)
 		f->pending = exit_event(f);
 		f->stage = FOLLOW_DONE;
 	}
-	link_unhold(&f->process->link, &f->hold);
+	link_unhold(&f->process->held.link, &f->hold);
 	f->process = NULL;
 	if (!done)
 		reply_stream_complete(f->request);
@@ -547,7 +548,7 @@ static void on_follow_closed(void *user)
 	struct follower *f = user;
 	struct request *r = f->request;
 	if (f->process) {
-		link_unhold(&f->process->link, &f->hold);
+		link_unhold(&f->process->held.link, &f->hold);
 		process_detach(f->process, &f->viewer);
 	}
 	free(f->pending);
@@ -574,7 +575,7 @@ void api_process_stream(struct api *a, struct request *r)
 	f->cursor = cursor;
 	f->viewer = (struct process_viewer){
 		.more = on_follow_more, .gone = on_follow_gone, .user = f};
-	snprintf(f->id, sizeof f->id, "%s", p->id);
+	snprintf(f->id, sizeof f->id, "%s", p->held.id);
 	process_attach(p, &f->viewer);
 	f->position = process_hold(p, &f->hold, cursor);
 	reply_stream(r,

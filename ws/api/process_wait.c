@@ -89,9 +89,9 @@ static uint64_t elapsed(const struct wait *w)
 static json_t *common(const struct wait *w)
 {
 	const struct process *p = w->process;
-	return json_pack("{s:s, s:s, s:s, s:I, s:o}", "processId", p->id, "for", names[w->what],
-		"status", process_status(p), "elapsedMs", (json_int_t)elapsed(w), "exitCode",
-		process_exit_json(p));
+	return json_pack("{s:s, s:s, s:s, s:I, s:o}", "processId", p->held.id, "for",
+		names[w->what], "status", process_status(p), "elapsedMs", (json_int_t)elapsed(w),
+		"exitCode", process_exit_json(p));
 }
 
 static void reply_timeout(struct wait *w)
@@ -219,7 +219,7 @@ static void on_gone(void *user)
 	if (!w->request)
 		return;
 	reply_error(w->request, "PROCESS_NOT_FOUND", "The process has been removed",
-		json_pack("{s:s}", "processId", w->process->id));
+		json_pack("{s:s}", "processId", w->process->held.id));
 	w->process = NULL;
 	finish(w);
 }

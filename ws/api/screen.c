@@ -104,12 +104,12 @@ static struct screen *take_screen(struct request *r, struct session *s)
 	struct screen *screen = session_screen(s);
 	if (screen)
 		return screen;
-	if (s->history_open)
+	if (s->pane.history_open)
 		reply_error(r, "INTERNAL_ERROR", "There is no memory for the session's screen",
-			json_pack("{s:s}", "sessionId", s->id));
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
 	else
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-			json_pack("{s:s}", "sessionId", s->id));
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
 	return NULL;
 }
 
@@ -350,7 +350,7 @@ void api_session_screen(struct api *a, struct request *r, struct session *s)
 static void reply_lines_gone(struct request *r, const struct session *s, const struct screen *screen)
 {
 	reply_error(r, "RANGE_GONE", "There are no such lines",
-		json_pack("{s:s, s:I, s:I, s:I}", "sessionId", s->id, "first",
+		json_pack("{s:s, s:I, s:I, s:I}", "sessionId", s->pane.held.id, "first",
 			(json_int_t)screen_dropped(screen), "screen", (json_int_t)base_of(screen),
 			"end", (json_int_t)end_of(screen)));
 }
@@ -435,7 +435,7 @@ static json_t *next_json(const struct search *search)
 static int look(
 	struct search *search, const struct inquiry *q, struct session *s, struct screen *screen)
 {
-	const struct stream *bytes = &s->link.ring.bytes;
+	const struct stream *bytes = &s->pane.held.link.ring.bytes;
 	uint64_t border = search_border(screen);
 	bool lines = q->before_offset == UINT64_MAX;
 	int rc = lines ? search_screen(search, screen, q->before_line) : 0;

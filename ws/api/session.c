@@ -166,7 +166,7 @@ static bool refuse_policy(
 		return false;
 	reply_error(r, "SHELL_EXIT_POLICY",
 		"The session exists, and something else is to happen when its shell ends",
-		json_pack("{s:s, s:s}", "sessionId", s->id, "onShellExit",
+		json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "onShellExit",
 			shell_exit_name(s->on_shell_exit)));
 	return true;
 }
@@ -244,7 +244,7 @@ static void on_deleted(void *user, struct session *s, enum report_stage stage, i
 		reply_error(d->request, "NOT_ENDED",
 			"Some processes of the session could not be ended yet; that goes on",
 			json_pack("{s:s, s:i}", "sessionId", d->id, "survivors",
-				(int)s->removal.survivors));
+				(int)s->pane.held.removal.survivors));
 	else if (error < 0)
 		reply_error(d->request, error_code_of(error), "The server ends",
 			json_pack("{s:s}", "sessionId", d->id));
@@ -287,8 +287,10 @@ static json_t *list_json(const struct api *a, const struct principal *p, bool id
 {
 	json_t *list = json_array();
 	for (struct session *s = a->sessions->table; s; s = s->hh.next)
-		if (auth_may_see(p, s->id, s->history_open ? s->link.info.epoch : 0))
-			json_array_append_new(list, ids ? json_string(s->id) : session_json(s));
+		if (auth_may_see(p, s->pane.held.id,
+			    s->pane.history_open ? s->pane.held.link.info.epoch : 0))
+			json_array_append_new(
+				list, ids ? json_string(s->pane.held.id) : session_json(s));
 	return list;
 }
 
@@ -397,25 +399,27 @@ void api_session_refuse(struct request *r, const struct session *s, int rc)
 {
 	if (rc == -ENOTCONN && s->state == SESSION_EXITED)
 		reply_error(r, "SESSION_TERMINATED", "The session has ended",
-			json_pack("{s:s, s:o}", "sessionId", s->id, "exit", session_exit_json(s)));
+			json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "exit",
+				session_exit_json(s)));
 	else if (rc == -ENOTCONN && session_heeds(s) == -EHOSTDOWN)
 		api_session_refuse(r, s, -EHOSTDOWN);
 	else if (rc == -ENOTCONN)
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-			json_pack("{s:s}", "sessionId", s->id));
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
 	else if (rc == -ENOBUFS)
 		reply_error(r, "LIMIT_REACHED", "Too much input waits for a program to read it",
-			json_pack("{s:s, s:I}", "sessionId", s->id, "queued",
-				(json_int_t)link_input_queued(&s->link)));
+			json_pack("{s:s, s:I}", "sessionId", s->pane.held.id, "queued",
+				(json_int_t)link_input_queued(&s->pane.held.link)));
 	else if (rc == -EACCES)
 		api_leased(r, s);
 	else if (rc == -EMSGSIZE)
 		reply_error(r, "LINE_TOO_LONG",
 			"The terminal collects lines (it is in canonical mode), and takes at most 4095 bytes of one",
-			json_pack("{s:s, s:i}", "sessionId", s->id, "limit", (int)TYPING_LINE_MAX));
+			json_pack("{s:s, s:i}", "sessionId", s->pane.held.id, "limit",
+				(int)TYPING_LINE_MAX));
 	else
 		reply_error(r, error_code_of(rc), error_text(rc),
-			json_pack("{s:s}", "sessionId", s->id));
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
 }
 
 void api_leased(struct request *r, const struct session *s)
@@ -424,7 +428,7 @@ void api_leased(struct request *r, const struct session *s)
 	reply_error(r, "LEASED",
 		json_is_null(lease) ? "The lease that was shown is over: others may have typed since"
 				    : "Somebody else has leased the session",
-		json_pack("{s:s, s:o}", "sessionId", s->id, "lease", lease));
+		json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "lease", lease));
 }
 
 /* Answer by what a request to the session returned. */
@@ -457,7 +461,7 @@ static void resize(struct request *r, struct session *s, unsigned rows, unsigned
 	int rc = session_resize(s, rows, cols);
 	if (rc == -EPERM)
 		reply_error(r, "SIZE_POLICY", "Only the windows of clients give the size",
-			json_pack("{s:s, s:s}", "sessionId", s->id, "sizePolicy",
+			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "sizePolicy",
 				size_policy_name(s->presence.policy)));
 	else
 		reply_result(r, s, rc);
@@ -483,7 +487,7 @@ void api_session_size(struct api *a, struct request *r, struct session *s)
 {
 	const char *name;
 	enum size_policy policy;
-	uint64_t rows = s->rows, cols = s->cols;
+	uint64_t rows = s->pane.rows, cols = s->pane.cols;
 	(void)a;
 	json_t *body = api_body(r);
 	if (body && api_text(r, body, "policy", &name) &&
@@ -565,17 +569,17 @@ static bool take_offset(struct request *r, const char *name, uint64_t *ret_offse
 static void reply_range_gone(struct request *r, const struct session *s)
 {
 	reply_error(r, "RANGE_GONE", "That output is not in the ring",
-		json_pack("{s:s, s:I, s:I}", "sessionId", s->id, "oldest",
-			(json_int_t)stream_oldest(&s->link.ring.bytes), "head",
+		json_pack("{s:s, s:I, s:I}", "sessionId", s->pane.held.id, "oldest",
+			(json_int_t)stream_oldest(&s->pane.held.link.ring.bytes), "head",
 			(json_int_t)session_head(s)));
 }
 
 void api_session_output(struct api *a, struct request *r, struct session *s)
 {
-	const struct stream *bytes = &s->link.ring.bytes;
+	const struct stream *bytes = &s->pane.held.link.ring.bytes;
 	char number[24];
 	(void)a;
-	if (!s->history_open) {
+	if (!s->pane.history_open) {
 		reply_result(r, s, -ENOTCONN);
 		return;
 	}

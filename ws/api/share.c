@@ -77,7 +77,7 @@ void api_links_list(struct api *a, struct request *r, struct session *s)
 	json_t *list = json_array();
 	links_prune(l, clock_wall_ms(), NULL);
 	for (size_t i = 0; i < l->count; i++)
-		if (strcmp(l->entries[i].session, s->id) == 0)
+		if (strcmp(l->entries[i].session, s->pane.held.id) == 0)
 			json_array_append_new(list, link_json(&l->entries[i]));
 	reply_success(r, json_pack("{s:o}", "links", list));
 }
@@ -120,13 +120,13 @@ void api_links_create(struct api *a, struct request *r, struct session *s)
 	} else if (name && *name && !name_is_text(name)) {
 		reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
 			"invalid");
-	} else if (!s->history_open) {
+	} else if (!s->pane.history_open) {
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet", NULL);
 	} else {
 		struct link_entry e = {.role = viewer ? ROLE_VIEWER : ROLE_DRIVER,
-			.epoch = s->link.info.epoch,
+			.epoch = s->pane.held.link.info.epoch,
 			.expires_ms = clock_wall_ms() + expires_in};
-		snprintf(e.session, sizeof e.session, "%s", s->id);
+		snprintf(e.session, sizeof e.session, "%s", s->pane.held.id);
 		snprintf(e.name, sizeof e.name, "%s", name ? name : "");
 		issue(a, r, &e);
 	}
@@ -138,7 +138,7 @@ void api_links_delete(struct api *a, struct request *r, struct session *s)
 {
 	char id[LINK_ID_SIZE];
 	const struct link_entry *e = links_find(&a->auth->links, r->match.item);
-	if (!e || strcmp(e->session, s->id) != 0) {
+	if (!e || strcmp(e->session, s->pane.held.id) != 0) {
 		reply_error(r, "LINK_NOT_FOUND", "There is no such link", NULL);
 		return;
 	}

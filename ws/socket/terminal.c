@@ -107,11 +107,12 @@ struct refusal terminal_check(
 	struct terminals *all, const struct terminal_query *q, const struct principal *principal)
 {
 	const struct session *s = sessions_find(all->sessions, q->session);
-	uint64_t epoch = s && s->history_open ? s->link.info.epoch : 0;
+	uint64_t epoch = s && s->pane.history_open ? s->pane.held.link.info.epoch : 0;
 	if (principal->session[0] && strcmp(principal->session, q->session) != 0)
 		return (struct refusal){
 			403, "PERMISSION_DENIED", "This link is for another session"};
-	if (principal->session[0] && s && s->history_open && !auth_may_see(principal, s->id, epoch))
+	if (principal->session[0] && s && s->pane.history_open &&
+		!auth_may_see(principal, s->pane.held.id, epoch))
 		return (struct refusal){
 			404, "SESSION_NOT_FOUND", "The session of this link has been deleted"};
 	if (!s && (q->resume || principal->role != ROLE_OWNER))
@@ -162,7 +163,7 @@ static void on_gone(void *user, bool deleted)
 
 static void follow(struct terminal *t, struct session *s)
 {
-	bool resume = t->resume && t->epoch == s->link.info.epoch;
+	bool resume = t->resume && t->epoch == s->pane.held.link.info.epoch;
 	t->session = s;
 	t->name_told = s->name_version;
 	t->title_told = s->title_version;
@@ -170,8 +171,8 @@ static void follow(struct terminal *t, struct session *s)
 	t->restarts_told = s->restarts;
 	t->resume = resume;
 	/* Exactly the rest, if the ring still has it; otherwise the screen. */
-	t->skipped = history_seek(&s->history, &t->cursor, resume, t->offset);
-	t->ready_at = history_limit(&s->history);
+	t->skipped = history_seek(&s->pane.history, &t->cursor, resume, t->offset);
+	t->ready_at = history_limit(&s->pane.history);
 	if (!resume || t->skipped > 0 || t->cursor.offset != t->offset)
 		terminal_want_snapshot(t, SNAPSHOT_ATTACH);
 	if (t->lines > s->table->config.scrollback)
@@ -201,7 +202,8 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 		forget(t);
 		return;
 	}
-	if (error == 0 && auth_may_see(&t->principal, s->id, s->link.info.epoch)) {
+	if (error == 0 &&
+		auth_may_see(&t->principal, s->pane.held.id, s->pane.held.link.info.epoch)) {
 		follow(t, s);
 		return;
 	}

@@ -32,14 +32,14 @@ static bool tell_attached(struct terminal *t)
 	char epoch[17];
 	const struct session *s = t->session;
 	t->attached_told = true;
-	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->link.info.epoch);
+	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->pane.held.link.info.epoch);
 	return send_json(t,
 		json_pack(
 			"{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I, s:i, s:s, s:b}",
-			"type", "attached", "sessionId", s->id, "epoch", epoch, "role",
-			role_name(t->principal.role), "cols", (int)s->cols, "rows", (int)s->rows,
-			"sizePolicy", size_policy_name(s->presence.policy), "clientId",
-			(json_int_t)t->viewer.attendee.id, "name", s->name, "state",
+			"type", "attached", "sessionId", s->pane.held.id, "epoch", epoch, "role",
+			role_name(t->principal.role), "cols", (int)s->pane.cols, "rows",
+			(int)s->pane.rows, "sizePolicy", size_policy_name(s->presence.policy),
+			"clientId", (json_int_t)t->viewer.attendee.id, "name", s->name, "state",
 			session_state_name(s), "oldest", (json_int_t)session_oldest(s), "offset",
 			(json_int_t)session_head(s), "scrollback", (int)s->table->config.scrollback,
 			"unicode", SCREEN_UNICODE, "clipboard",
@@ -174,14 +174,14 @@ static unsigned snapshot_lines(struct terminal *t)
 /* The client goes on from where the snapshot leaves its terminal. Returns bytes that it will not get. */
 static uint64_t move_behind_snapshot(struct terminal *t, struct screen *screen)
 {
-	struct history *h = &t->session->history;
+	struct history *h = &t->session->pane.history;
 	uint64_t from = t->cursor.offset, to = screen_resume_offset(screen);
 	bool end_told = t->cursor.end_told;
 	if (to < history_oldest(h))
 		to = screen_offset(screen);
 	history_place(h, &t->cursor, to);
 	/* The screen may have had a size since, in the middle of what is unfinished there. */
-	t->cursor.sizes = t->session->live.sizes;
+	t->cursor.sizes = t->session->pane.live.sizes;
 	t->cursor.end_told = end_told;
 	return to > from ? to - from : 0;
 }
@@ -198,7 +198,7 @@ static bool tell_snapshot(struct terminal *t)
 	t->snapshot_due = SNAPSHOT_NONE;
 	if (!screen || screen_snapshot(screen, lines, &t->snapshot) < 0) {
 		/* No memory for it: then the history from its oldest byte on, as far as it goes. */
-		t->skipped += history_seek(&t->session->history, &t->cursor, false, 0);
+		t->skipped += history_seek(&t->session->pane.history, &t->cursor, false, 0);
 		return true;
 	}
 	t->all->snapshot_bytes += t->snapshot.length;
@@ -255,7 +255,7 @@ static long tell_piece(struct terminal *t, size_t room)
  */
 static void refresh(struct terminal *t)
 {
-	uint64_t limit = history_limit(&t->session->history), more = limit - t->limit_seen;
+	uint64_t limit = history_limit(&t->session->pane.history), more = limit - t->limit_seen;
 	t->limit_seen = limit;
 	if (!t->behind && ++t->kept >= TERMINAL_KEPT_TIMES)
 		t->patience = 0;
@@ -321,7 +321,7 @@ static void fall_behind(struct terminal *t)
 /* Whether the client's place is too far back to go on from there. */
 static bool lags(const struct terminal *t)
 {
-	const struct history *h = &t->session->history;
+	const struct history *h = &t->session->pane.history;
 	uint64_t limit = history_limit(h), at = t->cursor.offset;
 	return at < history_oldest(h) || (t->ready && limit > at && limit - at > t->lag);
 }
@@ -349,7 +349,7 @@ static int tell_message(struct terminal *t)
 	else if (t->snapshot_due != SNAPSHOT_NONE)
 		sent = tell_snapshot(t);
 	else if (!t->sync_told)
-		sent = tell_sync(t, history_size_at(&t->session->history, &t->cursor));
+		sent = tell_sync(t, history_size_at(&t->session->pane.history, &t->cursor));
 	else if (!t->ready && t->cursor.offset >= t->ready_at)
 		sent = tell_ready(t);
 	else if (t->ready && t->presence_told != t->session->presence.version)
@@ -373,15 +373,15 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
 	struct metrics *m = t->all->metrics;
 	*ret_more = true;
-	if (!t->behind && lags(t) && live_screen(&t->session->live)) {
+	if (!t->behind && lags(t) && live_screen(&t->session->pane.live)) {
 		fall_behind(t);
 		return 0;
 	}
 	/* Nothing but snapshots until it keeps up; the last bytes of all are the exception. */
 	*ret_more = false;
-	if (t->behind && !t->session->history.ended)
+	if (t->behind && !t->session->pane.history.ended)
 		return 0;
-	struct history_read r = history_read(&t->session->history, &t->cursor, payload, room);
+	struct history_read r = history_read(&t->session->pane.history, &t->cursor, payload, room);
 	bool sent = true;
 	*ret_more = r.item != HISTORY_NOTHING;
 	switch (r.item) {

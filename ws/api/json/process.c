@@ -24,7 +24,7 @@ json_t *process_now_json(void)
 json_t *process_json(const struct process *p)
 {
 	int code;
-	json_t *json = json_pack("{s:s, s:s, s:s, s:o}", "id", p->id, "command", p->command,
+	json_t *json = json_pack("{s:s, s:s, s:s, s:o}", "id", p->held.id, "command", p->command,
 		"status", process_status(p), "startTime", time_json(p->created_ms));
 	if (p->pid > 0)
 		json_object_set_new(json, "pid", json_integer(p->pid));

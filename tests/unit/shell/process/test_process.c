@@ -183,7 +183,7 @@ static unsigned directories(void)
 /* The directory of a process. */
 static int directory_of(const struct process *p)
 {
-	int fd = openat(t.processes.dir_fd, p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(t.processes.dir_fd, p->held.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(fd, 0);
 	return fd;
 }
@@ -402,7 +402,7 @@ Test(process, meta_is_read_back_or_refused)
 	int fd = directory_of(p);
 	cr_assert_eq(process_meta_load(fd, &other), 0);
 	close(fd);
-	cr_assert_str_eq(other.id, "a");
+	cr_assert_str_eq(other.held.id, "a");
 	cr_assert_str_eq(other.session, "s");
 	cr_assert_str_eq(other.command, "kill -9 $$");
 	cr_assert_str_eq(other.cwd, "/");
@@ -431,7 +431,7 @@ Test(process, output_moves_to_a_file_and_the_holder_ends)
 			    .command = "echo out; echo err >&2; echo more; kill -TERM $$"},
 		"out\nmore\n", "err\n", 128 + SIGTERM);
 	struct process *p = processes_find(&t.processes, "a");
-	pid_t holder = p->link.info.holder_pid;
+	pid_t holder = p->held.link.info.holder_pid;
 	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
 	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)));
 	cr_assert(has_file(p, OUTPUT_FILE));
@@ -554,7 +554,7 @@ static void name_file(struct process *p)
 		.wait_status = p->wait_status};
 	int fd = directory_of(p);
 	cr_assert_eq(output_file_begin(&f, fd, &facts, &p->labels), 0);
-	while (output_file_write(f, &p->link.ring.bytes) > 0)
+	while (output_file_write(f, &p->held.link.ring.bytes) > 0)
 		;
 	cr_assert_eq(output_file_commit(f, fd), 0);
 	output_file_close(f);
@@ -565,7 +565,7 @@ Test(process, server_that_dies_before_the_holder_was_told_tells_it_later)
 {
 	struct process *p = start_blocked(
 		(struct process_options){.id = "a", .command = "echo x; exit 9"});
-	pid_t holder = p->link.info.holder_pid;
+	pid_t holder = p->held.link.info.holder_pid;
 	unblock(p);
 	name_file(p);
 	close_table();
@@ -584,7 +584,7 @@ Test(process, server_that_dies_before_the_holder_was_told_tells_it_later)
 Test(process, kept_one_whose_holder_hangs_is_removed_all_the_same)
 {
 	struct process *p = start_blocked((struct process_options){.id = "a", .command = "echo x"});
-	pid_t holder = p->link.info.holder_pid;
+	pid_t holder = p->held.link.info.holder_pid;
 	cr_assert_eq(kill(holder, SIGSTOP), 0);
 	unblock(p);
 	cr_assert(LOOP_UNTIL(&t.loop, p->kept));
@@ -600,13 +600,13 @@ Test(process, output_outlives_its_holder)
 {
 	/* One that is killed while its output cannot be moved, and one that is killed with the command. */
 	struct process *p = start_blocked((struct process_options){.id = "a", .command = "echo x"});
-	cr_assert_eq(kill(p->link.info.holder_pid, SIGKILL), 0);
-	cr_assert(LOOP_UNTIL(&t.loop, p->holder_lost));
+	cr_assert_eq(kill(p->held.link.info.holder_pid, SIGKILL), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, p->held.holder_lost));
 	unblock(p);
 	struct process *b = start(
 		(struct process_options){.id = "b", .command = "echo y; sleep 1000"});
 	cr_assert(LOOP_UNTIL(&t.loop, strcmp(output(b, STREAMS_STDOUT), "y\n") == 0));
-	cr_assert_eq(kill(b->link.info.holder_pid, SIGKILL), 0);
+	cr_assert_eq(kill(b->held.link.info.holder_pid, SIGKILL), 0);
 	kill(-b->pid, SIGKILL);
 	cr_assert(LOOP_UNTIL(&t.loop, p->let_go && b->let_go));
 	close_table();

@@ -23,8 +23,8 @@ TestSuite(meta_save, .init = set_up, .fini = tear_down);
 
 static void forget(struct session *s)
 {
-	free(s->cwd);
-	free(s->shell);
+	free(s->pane.cwd);
+	free(s->pane.shell);
 }
 
 Test(meta_save, is_read_back)
@@ -34,16 +34,16 @@ Test(meta_save, is_read_back)
 	s.idle_timeout_ms = 60000;
 	s.presence.policy = SIZE_OWNER;
 	s.on_shell_exit = SHELL_EXIT_RESPAWN;
-	strcpy(s.id, "main");
+	strcpy(s.pane.held.id, "main");
 	strcpy(s.name, "Caf\xc3\xa9 \"quoted\" \\ </script>");
-	s.cwd = (char[]){"/tmp/with \"quotes\"\n"};
-	s.shell = (char[]){"/bin/bash"};
+	s.pane.cwd = (char[]){"/tmp/with \"quotes\"\n"};
+	s.pane.shell = (char[]){"/bin/bash"};
 	cr_assert_eq(meta_save(folder.fd, &s), 0);
 	cr_assert_eq(meta_load(folder.fd, &back), 0);
-	cr_assert_str_eq(back.id, s.id);
+	cr_assert_str_eq(back.pane.held.id, s.pane.held.id);
 	cr_assert_str_eq(back.name, s.name);
-	cr_assert_str_eq(back.cwd, s.cwd);
-	cr_assert_str_eq(back.shell, s.shell);
+	cr_assert_str_eq(back.pane.cwd, s.pane.cwd);
+	cr_assert_str_eq(back.pane.shell, s.pane.shell);
 	cr_assert_eq(back.created_ms, s.created_ms);
 	cr_assert_eq(back.idle_timeout_ms, s.idle_timeout_ms);
 	cr_assert_eq(back.presence.policy, SIZE_OWNER);
@@ -56,10 +56,10 @@ Test(meta_save, is_read_back)
 Test(meta_save, text_that_is_no_utf8)
 {
 	static struct session s;
-	strcpy(s.id, "main");
+	strcpy(s.pane.held.id, "main");
 	strcpy(s.name, "main");
-	s.cwd = (char[]){"/tmp/\xe9t\xe9"};
-	s.shell = (char[]){"bash"};
+	s.pane.cwd = (char[]){"/tmp/\xe9t\xe9"};
+	s.pane.shell = (char[]){"bash"};
 	cr_assert_eq(meta_save(folder.fd, &s), -EILSEQ);
 	cr_assert_eq(faccessat(folder.fd, "meta.json", F_OK, 0), -1);
 	ASSERT_NO_LEAKS();
@@ -76,7 +76,7 @@ Test(meta_load, unknown_fields_are_ignored)
 		"{\"future\":[1],\"id\":\"a\",\"name\":\"b\",\"cwd\":\"/\",\"shell\":\"bash\","
 		"\"createdAt\":1,\"idleTimeoutMs\":0}");
 	cr_assert_eq(meta_load(folder.fd, &s), 0);
-	cr_assert_str_eq(s.id, "a");
+	cr_assert_str_eq(s.pane.held.id, "a");
 	forget(&s);
 }
 
@@ -127,7 +127,7 @@ Test(meta_load, refuses_what_makes_no_sense)
 		static struct session s;
 		folder_put(&folder, "meta.json", cases[i]);
 		cr_expect_eq(meta_load(folder.fd, &s), -EBADMSG, "%s", cases[i]);
-		cr_expect_null(s.cwd);
+		cr_expect_null(s.pane.cwd);
 	}
 	ASSERT_NO_LEAKS();
 }

@@ -10,12 +10,14 @@ static char cwd[] = "/tmp", shell[] = "bash";
 
 static void set_up(void)
 {
-	s = (struct session){
-		.rows = 24, .cols = 80, .created_ms = 1795238220123, .state = SESSION_RUNNING};
-	strcpy(s.id, "main");
+	s = (struct session){.pane.rows = 24,
+		.pane.cols = 80,
+		.created_ms = 1795238220123,
+		.state = SESSION_RUNNING};
+	strcpy(s.pane.held.id, "main");
 	strcpy(s.name, "Main");
-	s.cwd = cwd;
-	s.shell = shell;
+	s.pane.cwd = cwd;
+	s.pane.shell = shell;
 }
 
 static const char *text_of(const json_t *o, const char *key)
@@ -74,7 +76,7 @@ static void expect_exit(enum session_end end, int status, const char *want)
 
 Test(session_exit_json, ways_to_end, .init = set_up)
 {
-	s.history.end_offset = 7;
+	s.pane.history.end_offset = 7;
 	expect_exit(SESSION_END_EXITED, 0,
 		"{\"code\":0,\"signal\":null,\"reason\":\"exited\",\"offset\":7}");
 	expect_exit(SESSION_END_EXITED, 3 << 8,

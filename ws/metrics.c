@@ -18,13 +18,14 @@ static void print(FILE *f, const char *name, const char *type, const char *help,
 static void print_screens(FILE *f, const struct sessions *s)
 {
 	uint64_t checkpoints = 0, failures = 0, restarts = 0, memory = 0;
-	for (const struct session *session = s->table; session; session = session->hh.next) {
-		if (!session->pane.history_open)
+	for (struct session *session = NULL; (session = session_next(s, session));) {
+		if (!session_is_readable(session))
 			continue;
-		checkpoints += session->pane.live.checkpoints;
-		failures += session->pane.live.checkpoint_failures;
-		restarts += session->pane.live.restarts;
-		memory += session->pane.live.screen ? screen_memory(session->pane.live.screen) : 0;
+		const struct live *live = session_live(session);
+		checkpoints += live->checkpoints;
+		failures += live->checkpoint_failures;
+		restarts += live->restarts;
+		memory += live->screen ? screen_memory(live->screen) : 0;
 	}
 	print(f, "screen_checkpoints", "gauge", "Checkpoints taken of the sessions that there are",
 		checkpoints);
@@ -38,15 +39,15 @@ static void print_screens(FILE *f, const struct sessions *s)
 static unsigned behind(const struct sessions *s)
 {
 	unsigned count = 0;
-	for (const struct session *session = s->table; session; session = session->hh.next)
-		count += session->executor.log_behind || session->blocks.log_behind;
+	for (struct session *session = NULL; (session = session_next(s, session));)
+		count += session_log_is_behind(session);
 	return count;
 }
 
 static unsigned held(const struct processes *t)
 {
 	unsigned count = 0;
-	for (const struct process *p = t->table; p; p = p->hh.next)
+	for (struct process *p = NULL; (p = process_next(t, p));)
 		count += !p->let_go;
 	return count;
 }
@@ -68,7 +69,7 @@ static void print_processes(FILE *f, const struct processes *t)
 	if (!t)
 		return;
 	const struct processes_counters *c = &t->counters;
-	print(f, "processes", "gauge", "Processes running or kept", HASH_COUNT(t->table));
+	print(f, "processes", "gauge", "Processes running or kept", processes_count(t));
 	print(f, "processes_running", "gauge", "Processes running", t->running);
 	print(f, "processes_started_total", "counter", "Processes started", c->started);
 	print(f, "processes_adopted_total", "counter", "Processes found at start", c->adopted);

@@ -17,3 +17,18 @@ uint64_t process_hold(struct process *p, struct hold *h, uint64_t cursor)
 	}
 	return h->held ? h->position : p->events_offset;
 }
+
+void process_hold_moved(struct process *p, struct hold *h, uint64_t cursor, uint64_t *position)
+{
+	struct event e;
+	uint64_t next = *position;
+	while (h->held && event_read(&p->held.link.ring.events, &next, &e) > 0 &&
+		e.header.offset <= cursor)
+		*position = next;
+	link_hold_moved(&p->held.link, h, cursor, *position);
+}
+
+void process_unhold(struct process *p, struct hold *h)
+{
+	link_unhold(&p->held.link, h);
+}

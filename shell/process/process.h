@@ -137,9 +137,15 @@ void process_detach(struct process *p, struct process_viewer *v);
 
 /*
  * Hold the output for a reader who is at cursor (ring/holds.h), and what has been kept for them. Returns the place in
- * the log of events that is held; the caller moves h, with link_hold_moved(), and gives it back, with link_unhold().
+ * the log of events that is held; the caller moves h as it reads, and gives it back.
  */
 uint64_t process_hold(struct process *p, struct hold *h, uint64_t cursor);
+
+/* What lies before cursor has been read. *position: the place in the log of events, moved along. */
+void process_hold_moved(struct process *p, struct hold *h, uint64_t cursor, uint64_t *position);
+
+/* Nothing is held for it any more; fine for one that holds nothing. */
+void process_unhold(struct process *p, struct hold *h);
 
 /*
  * End the whole tree: TERM, after grace_ms KILL until nobody is left. waiter (may be NULL) hears when that

@@ -116,6 +116,10 @@ int processes_start(
 /* The process of this id, in any state but removing; NULL if there is none. */
 struct process *processes_find(const struct processes *t, const char *id);
 
+/* Processes in the table, and the one behind p in it: the first for NULL, NULL behind the last. p must still be there. */
+unsigned processes_count(const struct processes *t);
+struct process *process_next(const struct processes *t, const struct process *p);
+
 /* Whether an id may be chosen: name_is_id(), and none of the API's own words. */
 bool processes_id_is_valid(const char *id);
 

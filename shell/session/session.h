@@ -168,3 +168,48 @@ int session_rename(struct session *s, const char *name);
 
 /* Name of a viewer has changed. */
 void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name);
+
+/* Facts, for those who need not know what a session is made of. What is returned lives as long as the session. */
+
+/* Whether its output can be read: the holder has been attached to, now or before it was lost. */
+bool session_is_readable(const struct session *s);
+
+/* Tells this session from others that have had its id; 0 while it is not readable. */
+uint64_t session_epoch(const struct session *s);
+
+/* The number of its shell; 0 while it is not readable. */
+pid_t session_pid(const struct session *s);
+
+/* The offset behind its last byte, once it has exited. */
+uint64_t session_end_offset(const struct session *s);
+
+/* Bytes of input that wait for a program to read them. */
+size_t session_queued(const struct session *s);
+
+/* Its processes that were left when deleting it gave up waiting for them. */
+unsigned session_survivors(const struct session *s);
+
+/* What the holder has written, and its bytes alone; of size 0 while it is not readable. */
+const struct ring *session_ring(const struct session *s);
+const struct stream *session_bytes(const struct session *s);
+
+/* For readers with a cursor of their own, and those who read the screen's counters; only while it is readable. */
+struct history *session_history(struct session *s);
+const struct live *session_live(const struct session *s);
+
+/* Who is there; the lease of its keyboard, held or not; and what was typed by whom. */
+const struct presence *session_presence(const struct session *s);
+const struct lease *session_keyboard(const struct session *s);
+const struct typed *session_typed(const struct session *s);
+
+/* The commands of programs, the session that such a command is in, all commands, and what happened besides. */
+struct executor *session_executor(struct session *s);
+struct session *session_of_exec(const struct exec *e);
+struct blocks *session_blocks(struct session *s);
+struct journal *session_journal(struct session *s);
+
+/* Whether something of its commands is still to be written to disk. */
+bool session_log_is_behind(const struct session *s);
+
+/* The session behind s in the table; the first for NULL; NULL behind the last. s must still be there. */
+struct session *session_next(const struct sessions *t, const struct session *s);

@@ -216,7 +216,7 @@ static bool admit(struct api *a, struct request *r, enum need need)
 static void handle_session(struct api *a, struct request *r, const struct handler *h)
 {
 	struct session *s = sessions_find(a->sessions, r->match.id);
-	uint64_t epoch = s && s->pane.history_open ? s->pane.held.link.info.epoch : 0;
+	uint64_t epoch = s ? session_epoch(s) : 0;
 	if (s && auth_may_see(&r->principal, s->pane.held.id, epoch)) {
 		h->session(a, r, s);
 	} else if (r->principal.session[0]) {

@@ -17,7 +17,7 @@
 /* The block of the path; otherwise r has been answered. */
 static struct block *find(struct request *r, struct session *s)
 {
-	struct block *b = blocks_find(&s->blocks, r->match.item);
+	struct block *b = blocks_find(session_blocks(s), r->match.item);
 	if (!b)
 		reply_error(r, "BLOCK_NOT_FOUND", "There is no such block, or it is forgotten",
 			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "blockId",
@@ -73,13 +73,14 @@ static bool passes(const struct filter *f, const struct block *b)
 void api_block_list(struct api *a, struct request *r, struct session *s)
 {
 	struct filter f;
+	const struct blocks *all = session_blocks(s);
 	(void)a;
 	if (!take_filter(r, &f))
 		return;
 	json_t *list = json_array(), *next = json_null();
-	const struct block *b = s->blocks.list ? s->blocks.list->prev : NULL;
+	const struct block *b = all->list ? all->list->prev : NULL;
 	/* The newest of them, the newest last. */
-	for (; b; b = b == s->blocks.list ? NULL : b->prev) {
+	for (; b; b = b == all->list ? NULL : b->prev) {
 		if (!passes(&f, b))
 			continue;
 		if (json_array_size(list) == f.limit) {

@@ -93,12 +93,12 @@ static void put(struct follower *f, json_t *event, uint64_t offset)
 static void put_begin(struct follower *f)
 {
 	char epoch[17];
-	const struct session *s = f->session;
-	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->pane.held.link.info.epoch);
+	struct session *s = f->session;
+	snprintf(epoch, sizeof epoch, "%016" PRIx64, session_epoch(s));
 	f->begun = true;
 	put(f,
 		json_pack("{s:s, s:s, s:s, s:I}", "type", "begin", "sessionId", s->pane.held.id,
-			"epoch", epoch, "eventsFrom", (json_int_t)s->pane.journal.since),
+			"epoch", epoch, "eventsFrom", (json_int_t)session_journal(s)->since),
 		f->cursor.offset);
 }
 
@@ -128,7 +128,7 @@ static json_t *block_event(const struct follower *f, const struct journal_entry 
 {
 	char id[BLOCK_ID_MAX + 1];
 	snprintf(id, sizeof id, "b%" PRIu64, e->block);
-	const struct block *b = blocks_find(&f->session->blocks, id);
+	const struct block *b = blocks_find(session_blocks(f->session), id);
 	bool started = e->type == JOURNAL_BLOCK_STARTED;
 	struct block then;
 	if (!b)
@@ -173,7 +173,7 @@ static void put_entry(struct follower *f, const struct journal_entry *e)
 /* Entries up to an offset. */
 static void put_entries(struct follower *f, uint64_t until)
 {
-	const struct journal *j = &f->session->pane.journal;
+	const struct journal *j = session_journal(f->session);
 	const struct journal_entry *e;
 	if (f->entry < journal_oldest(j)) {
 		put(f,
@@ -188,7 +188,7 @@ static void put_entries(struct follower *f, uint64_t until)
 
 static void put_presence(struct follower *f)
 {
-	const struct presence *p = &f->session->presence;
+	const struct presence *p = session_presence(f->session);
 	json_t *clients = json_array();
 	f->presence = p->version;
 	for (const struct attendee *a = p->first; a; a = a->next)
@@ -238,7 +238,7 @@ static void put_exit(struct follower *f)
 /* Bytes that have been read, with the entries that belong between them. */
 static void put_bytes(struct follower *f, const uint8_t *bytes, size_t length)
 {
-	const struct journal *j = &f->session->pane.journal;
+	const struct journal *j = session_journal(f->session);
 	uint64_t offset = f->cursor.offset - length;
 	const struct journal_entry *e;
 	put_entries(f, offset);
@@ -262,7 +262,7 @@ static bool step(struct follower *f)
 		put_begin(f);
 		return true;
 	}
-	struct history_read r = history_read(&s->pane.history, &f->cursor, bytes, sizeof bytes);
+	struct history_read r = history_read(session_history(s), &f->cursor, bytes, sizeof bytes);
 	switch (r.item) {
 	case HISTORY_BYTES:
 		put_bytes(f, bytes, r.length);
@@ -285,7 +285,7 @@ static bool step(struct follower *f)
 		break;
 	}
 	put_entries(f, UINT64_MAX);
-	if (wants(f, TOPIC_PRESENCE) && f->presence != s->presence.version)
+	if (wants(f, TOPIC_PRESENCE) && f->presence != session_presence(s)->version)
 		put_presence(f);
 	if (f->state_due)
 		put_state(f);
@@ -363,7 +363,7 @@ static void on_closed(void *user)
 	struct request *r = f->request;
 	struct item *item, *next_item;
 	if (f->session)
-		journal_unwatch(&f->session->pane.journal, &f->watcher);
+		journal_unwatch(session_journal(f->session), &f->watcher);
 	DL_FOREACH_SAFE (f->items, item, next_item) {
 		DL_DELETE(f->items, item);
 		free(item->json);
@@ -403,7 +403,7 @@ static bool take_types(struct request *r, unsigned *ret_types)
 static bool take_place(struct request *r, struct session *s, struct follower *f)
 {
 	const char *from = request_param(r, "from"), *encoding = request_param(r, "encoding");
-	uint64_t offset = history_limit(&s->pane.history);
+	uint64_t offset = history_limit(session_history(s));
 	if (from && (!params_number(from, INT64_MAX, &offset) || offset > session_head(s))) {
 		reply_invalid(r, "from", "Must be an offset of the session", "invalid");
 		return false;
@@ -414,7 +414,7 @@ static bool take_place(struct request *r, struct session *s, struct follower *f)
 	}
 	f->base64 = encoding && strcmp(encoding, "base64") == 0;
 	f->from = offset;
-	history_place(&s->pane.history, &f->cursor, offset);
+	history_place(session_history(s), &f->cursor, offset);
 	return true;
 }
 
@@ -423,7 +423,7 @@ void api_session_stream(struct api *a, struct request *r, struct session *s)
 	unsigned types;
 	if (!take_types(r, &types))
 		return;
-	if (!s->pane.history_open) {
+	if (!session_is_readable(s)) {
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
 			json_pack("{s:s}", "sessionId", s->pane.held.id));
 		return;
@@ -440,14 +440,14 @@ void api_session_stream(struct api *a, struct request *r, struct session *s)
 	f->types = types;
 	f->request = request_ref(r);
 	f->session = s;
-	f->entry = journal_oldest(&s->pane.journal);
-	f->presence = s->presence.version - 1;
+	f->entry = journal_oldest(session_journal(s));
+	f->presence = session_presence(s)->version - 1;
 	f->state_due = wants(f, TOPIC_STATE);
 	f->watcher = (struct journal_watcher){.more = on_more, .gone = on_gone, .user = f};
 	f->timer.data = f;
 	uv_timer_init(a->sessions->loop, &f->timer);
 	if (wants(f, TOPIC_STATE))
 		uv_timer_start(&f->timer, on_timer, LOOK_MS, 0);
-	journal_watch(&s->pane.journal, &f->watcher);
+	journal_watch(session_journal(s), &f->watcher);
 	reply_stream(r, &(struct event_stream){.next = next, .closed = on_closed, .user = f});
 }

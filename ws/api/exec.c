@@ -68,7 +68,7 @@ bool api_directory_fails(const char *cwd, int error)
 
 void api_exec_refuse(struct request *r, struct session *s, int rc)
 {
-	struct executor *x = &s->executor;
+	struct executor *x = session_executor(s);
 	const char *why = rc == -ENOTSUP && x->open ? exec_unable(x) : exec_busy(x);
 	switch (rc) {
 	case -EBUSY:
@@ -265,7 +265,7 @@ out:
 
 void api_exec_list(struct api *a, struct request *r, struct session *s)
 {
-	struct executor *x = &s->executor;
+	struct executor *x = session_executor(s);
 	json_t *list = json_array();
 	const struct exec *e;
 	(void)a;

@@ -150,7 +150,7 @@ static void tell_start(struct follower *f)
 	else
 		put(f,
 			json_pack("{s:s, s:s, s:s}", "type", "start", "command", e->command,
-				"sessionId", e->executor->session->pane.held.id));
+				"sessionId", session_of_exec(e)->pane.held.id));
 }
 
 static void tell_end(struct follower *f)
@@ -224,8 +224,8 @@ static bool read_some(struct follower *f)
 {
 	struct exec *e = f->exec;
 	struct outline_place place;
-	bool more = outline_read(&f->outline, &e->executor->session->pane.held.link.ring,
-		exec_readable(e), STEP, &callbacks, f);
+	bool more = outline_read(&f->outline, session_ring(session_of_exec(e)), exec_readable(e),
+		STEP, &callbacks, f);
 	flush(f);
 	bool whole = outline_place(&f->outline, &place);
 	if (!has_cursors(f))

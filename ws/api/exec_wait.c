@@ -38,7 +38,7 @@ static void end(struct wait *w, bool answer)
 /* Whether a page is there. One of more than half a ring would never be: its writer may wait for that it is read. */
 static bool has_page(const struct exec_wait_options *o, const struct exec *e)
 {
-	uint64_t half = e->executor->session->pane.held.link.ring.bytes.size / 2;
+	uint64_t half = session_bytes(session_of_exec(e))->size / 2;
 	uint64_t from = o->from > e->start ? o->from : e->start;
 	return o->bytes > 0 && e->state == EXEC_RUNNING && e->start_marked &&
 		exec_readable(e) >= from + (o->bytes < half ? o->bytes : half);

@@ -40,7 +40,7 @@ static void destroy(struct execute *x)
 static json_t *command_context(const struct exec *e)
 {
 	json_t *context = json_pack("{s:s, s:s, s:o}", "command", e->command, "sessionId",
-		e->executor->session->pane.held.id, "exitCode",
+		session_of_exec(e)->pane.held.id, "exitCode",
 		e->status < 0 ? json_null() : json_integer(e->status));
 	return context;
 }
@@ -61,7 +61,7 @@ static void reply_timeout(struct request *r, struct exec *e)
 
 static const char *not_run_code(const struct exec *e)
 {
-	bool over = e->executor->session->state != SESSION_RUNNING;
+	bool over = session_of_exec(e)->state != SESSION_RUNNING;
 	switch (e->end) {
 	case EXEC_END_SHELL:
 		return "SESSION_TERMINATED";
@@ -105,7 +105,7 @@ static void on_executed(void *user, struct request *r, struct exec *e)
 	json_t *body = json_pack("{s:b, s:i, s:s, s:I, s:s, s:s}", "success", e->status == 0,
 		"exitCode", e->status, "command", e->command, "duration",
 		(json_int_t)(e->ended_ms - e->started_ms), "sessionId",
-		e->executor->session->pane.held.id, "execId", e->id);
+		session_of_exec(e)->pane.held.id, "execId", e->id);
 	if (body) {
 		exec_json_add_streams(body, e);
 		json_object_set_new(body, "timestamp", time_json(e->ended_ms));

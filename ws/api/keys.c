@@ -362,7 +362,7 @@ static void on_submit(uv_timer_t *timer)
 {
 	struct submit *p = timer->data;
 	struct session *s = sessions_find(p->api->sessions, p->session);
-	if (!s || !s->pane.history_open || s->pane.held.link.info.epoch != p->epoch) {
+	if (!s || !session_is_readable(s) || session_epoch(s) != p->epoch) {
 		reply_error(p->request, "SESSION_DESTROYED", "The session has been deleted", NULL);
 	} else {
 		int rc = type_enter(s, &p->by, &p->typed);
@@ -391,7 +391,7 @@ static void submit_later(struct api *a, struct request *r, struct session *s, js
 	p->body = json_incref(body);
 	strcpy(p->session,
 		s->pane.held.id); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): same size */
-	p->epoch = s->pane.held.link.info.epoch;
+	p->epoch = session_epoch(s);
 	p->timer.data = p;
 	uv_timer_init(a->sessions->loop, &p->timer);
 	uv_timer_start(&p->timer, on_submit, SUBMIT_MS, 0);
@@ -468,7 +468,7 @@ void api_session_typed(struct api *a, struct request *r, struct session *s)
 		return;
 	}
 	json_t *list = json_array();
-	DL_FOREACH (s->typing.typed.entries, e)
+	DL_FOREACH (session_typed(s)->entries, e)
 		if (e->offset >= from)
 			json_array_append_new(list, typed_json(e));
 	reply_success(r, json_pack("{s:o}", "typed", list));
@@ -479,7 +479,7 @@ void api_session_typed(struct api *a, struct request *r, struct session *s)
 void api_lease_show(struct api *a, struct request *r, struct session *s)
 {
 	(void)a;
-	reply_success(r, json_pack("{s:o}", "lease", lease_json(&s->typing.lease)));
+	reply_success(r, json_pack("{s:o}", "lease", lease_json(session_keyboard(s))));
 }
 
 void api_lease_take(struct api *a, struct request *r, struct session *s)
@@ -504,8 +504,8 @@ void api_lease_take(struct api *a, struct request *r, struct session *s)
 		api_session_refuse(r, s, rc == -EBUSY ? -EACCES : rc);
 		goto out;
 	}
-	json_t *lease = lease_json(&s->typing.lease);
-	json_object_set_new(lease, "id", json_string(s->typing.lease.id));
+	json_t *lease = lease_json(session_keyboard(s));
+	json_object_set_new(lease, "id", json_string(session_keyboard(s)->id));
 	reply_success(r, json_pack("{s:o}", "lease", lease));
 out:
 	json_decref(body);
@@ -517,7 +517,7 @@ void api_lease_give_back(struct api *a, struct request *r, struct session *s)
 	(void)a;
 	if (!id && r->principal.role != ROLE_OWNER)
 		reply_invalid(r, "id", "The id of the lease is required", "required");
-	else if (lease_is_held(&s->typing.lease, clock_wall_ms()) && !session_give_back(s, id))
+	else if (lease_is_held(session_keyboard(s), clock_wall_ms()) && !session_give_back(s, id))
 		api_session_refuse(r, s, -EACCES);
 	else
 		reply_success(r, json_pack("{s:n}", "lease"));

@@ -244,7 +244,7 @@ void api_process_list(struct api *a, struct request *r)
 		return;
 	}
 	json_t *list = json_array();
-	for (struct process *p = a->processes->table; p; p = p->hh.next)
+	for (struct process *p = NULL; (p = process_next(a->processes, p));)
 		if (!status || strcmp(process_status(p), status) == 0)
 			json_array_append_new(list, process_json(p));
 	reply_success(r, json_pack("{s:o}", "processes", list));
@@ -368,7 +368,7 @@ static void on_one_killed(void *user, struct process *p, enum report_stage stage
 
 void api_process_kill_all(struct api *a, struct request *r)
 {
-	struct process *p, *next;
+	struct process *p, *next = process_next(a->processes, NULL);
 	unsigned count = a->processes->running, used = 0;
 	struct ending_all *e = calloc(1, sizeof *e + count * sizeof *e->waiters);
 	if (!e) {
@@ -378,7 +378,8 @@ void api_process_kill_all(struct api *a, struct request *r)
 	e->request = request_ref(r);
 	e->left = 1; /* until all have been told */
 	log_write(LOG_INFO, "process", "killing all", "peer", r->peer, NULL);
-	HASH_ITER (hh, a->processes->table, p, next) {
+	while ((p = next)) {
+		next = process_next(a->processes, p);
 		if (p->state != PROCESS_RUNNING || used == count)
 			continue;
 		e->waiters[used] = (struct process_waiter){.done = on_one_killed, .user = e};

@@ -447,18 +447,6 @@ static char *piece_event(struct follower *f, const struct streams_piece *piece, 
 	return data_event(f, stream, text_json(decoder, bytes + skip, piece->length - skip, false));
 }
 
-/* What lies before the cursor is not needed any more. */
-static void move_hold(struct follower *f)
-{
-	struct link *link = &f->process->held.link;
-	struct event e;
-	uint64_t next = f->position;
-	while (f->hold.held && event_read(&link->ring.events, &next, &e) > 0 &&
-		e.header.offset <= f->cursor)
-		f->position = next;
-	link_hold_moved(link, &f->hold, f->cursor, f->position);
-}
-
 static char *next_output(struct follower *f)
 {
 	struct process *p = f->process;
@@ -512,7 +500,7 @@ static char *next_event(void *user)
 	}
 	if (f->stage == FOLLOW_OUTPUT) {
 		event = next_output(f);
-		move_hold(f);
+		process_hold_moved(f->process, &f->hold, f->cursor, &f->position);
 	}
 	if (!event && f->stage == FOLLOW_EXIT) {
 		event = next_end(f);
@@ -537,7 +525,7 @@ static void on_follow_gone(void *user)
 		f->pending = exit_event(f);
 		f->stage = FOLLOW_DONE;
 	}
-	link_unhold(&f->process->held.link, &f->hold);
+	process_unhold(f->process, &f->hold);
 	f->process = NULL;
 	if (!done)
 		reply_stream_complete(f->request);
@@ -548,7 +536,7 @@ static void on_follow_closed(void *user)
 	struct follower *f = user;
 	struct request *r = f->request;
 	if (f->process) {
-		link_unhold(&f->process->held.link, &f->hold);
+		process_unhold(f->process, &f->hold);
 		process_detach(f->process, &f->viewer);
 	}
 	free(f->pending);

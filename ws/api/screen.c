@@ -104,7 +104,7 @@ static struct screen *take_screen(struct request *r, struct session *s)
 	struct screen *screen = session_screen(s);
 	if (screen)
 		return screen;
-	if (s->pane.history_open)
+	if (session_is_readable(s))
 		reply_error(r, "INTERNAL_ERROR", "There is no memory for the session's screen",
 			json_pack("{s:s}", "sessionId", s->pane.held.id));
 	else
@@ -435,7 +435,7 @@ static json_t *next_json(const struct search *search)
 static int look(
 	struct search *search, const struct inquiry *q, struct session *s, struct screen *screen)
 {
-	const struct stream *bytes = &s->pane.held.link.ring.bytes;
+	const struct stream *bytes = session_bytes(s);
 	uint64_t border = search_border(screen);
 	bool lines = q->before_offset == UINT64_MAX;
 	int rc = lines ? search_screen(search, screen, q->before_line) : 0;

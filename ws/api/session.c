@@ -244,7 +244,7 @@ static void on_deleted(void *user, struct session *s, enum report_stage stage, i
 		reply_error(d->request, "NOT_ENDED",
 			"Some processes of the session could not be ended yet; that goes on",
 			json_pack("{s:s, s:i}", "sessionId", d->id, "survivors",
-				(int)s->pane.held.removal.survivors));
+				(int)session_survivors(s)));
 	else if (error < 0)
 		reply_error(d->request, error_code_of(error), "The server ends",
 			json_pack("{s:s}", "sessionId", d->id));
@@ -286,9 +286,8 @@ out:
 static json_t *list_json(const struct api *a, const struct principal *p, bool ids)
 {
 	json_t *list = json_array();
-	for (struct session *s = a->sessions->table; s; s = s->hh.next)
-		if (auth_may_see(p, s->pane.held.id,
-			    s->pane.history_open ? s->pane.held.link.info.epoch : 0))
+	for (struct session *s = NULL; (s = session_next(a->sessions, s));)
+		if (auth_may_see(p, s->pane.held.id, session_epoch(s)))
 			json_array_append_new(
 				list, ids ? json_string(s->pane.held.id) : session_json(s));
 	return list;
@@ -409,7 +408,7 @@ void api_session_refuse(struct request *r, const struct session *s, int rc)
 	else if (rc == -ENOBUFS)
 		reply_error(r, "LIMIT_REACHED", "Too much input waits for a program to read it",
 			json_pack("{s:s, s:I}", "sessionId", s->pane.held.id, "queued",
-				(json_int_t)link_input_queued(&s->pane.held.link)));
+				(json_int_t)session_queued(s)));
 	else if (rc == -EACCES)
 		api_leased(r, s);
 	else if (rc == -EMSGSIZE)
@@ -424,7 +423,7 @@ void api_session_refuse(struct request *r, const struct session *s, int rc)
 
 void api_leased(struct request *r, const struct session *s)
 {
-	json_t *lease = lease_json(&s->typing.lease);
+	json_t *lease = lease_json(session_keyboard(s));
 	reply_error(r, "LEASED",
 		json_is_null(lease) ? "The lease that was shown is over: others may have typed since"
 				    : "Somebody else has leased the session",
@@ -462,7 +461,7 @@ static void resize(struct request *r, struct session *s, unsigned rows, unsigned
 	if (rc == -EPERM)
 		reply_error(r, "SIZE_POLICY", "Only the windows of clients give the size",
 			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "sizePolicy",
-				size_policy_name(s->presence.policy)));
+				size_policy_name(session_presence(s)->policy)));
 	else
 		reply_result(r, s, rc);
 }
@@ -570,16 +569,16 @@ static void reply_range_gone(struct request *r, const struct session *s)
 {
 	reply_error(r, "RANGE_GONE", "That output is not in the ring",
 		json_pack("{s:s, s:I, s:I}", "sessionId", s->pane.held.id, "oldest",
-			(json_int_t)stream_oldest(&s->pane.held.link.ring.bytes), "head",
+			(json_int_t)stream_oldest(session_bytes(s)), "head",
 			(json_int_t)session_head(s)));
 }
 
 void api_session_output(struct api *a, struct request *r, struct session *s)
 {
-	const struct stream *bytes = &s->pane.held.link.ring.bytes;
+	const struct stream *bytes = session_bytes(s);
 	char number[24];
 	(void)a;
-	if (!s->pane.history_open) {
+	if (!session_is_readable(s)) {
 		reply_result(r, s, -ENOTCONN);
 		return;
 	}

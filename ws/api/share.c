@@ -120,11 +120,11 @@ void api_links_create(struct api *a, struct request *r, struct session *s)
 	} else if (name && *name && !name_is_text(name)) {
 		reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
 			"invalid");
-	} else if (!s->pane.history_open) {
+	} else if (!session_is_readable(s)) {
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet", NULL);
 	} else {
 		struct link_entry e = {.role = viewer ? ROLE_VIEWER : ROLE_DRIVER,
-			.epoch = s->pane.held.link.info.epoch,
+			.epoch = session_epoch(s),
 			.expires_ms = clock_wall_ms() + expires_in};
 		snprintf(e.session, sizeof e.session, "%s", s->pane.held.id);
 		snprintf(e.name, sizeof e.name, "%s", name ? name : "");

@@ -17,9 +17,8 @@ static const struct link_entry *find_link(const struct links *l, const struct se
 {
 	for (size_t i = 0; i < l->count; i++) {
 		const struct link_entry *e = &l->entries[i];
-		if (strcmp(e->session, s->pane.held.id) == 0 &&
-			e->epoch == s->pane.held.link.info.epoch && e->role == ROLE_DRIVER &&
-			strcmp(e->name, HUMAN_LINK_NAME) == 0 &&
+		if (strcmp(e->session, s->pane.held.id) == 0 && e->epoch == session_epoch(s) &&
+			e->role == ROLE_DRIVER && strcmp(e->name, HUMAN_LINK_NAME) == 0 &&
 			e->expires_ms > clock_wall_ms() + HUMAN_LINK_LEFT_MS)
 			return e;
 	}
@@ -35,7 +34,7 @@ static char *human_link(struct links *l, const struct session *s)
 	char *token = NULL;
 	struct link_entry issued = {.role = ROLE_DRIVER,
 		.name = HUMAN_LINK_NAME,
-		.epoch = s->pane.held.link.info.epoch,
+		.epoch = session_epoch(s),
 		.expires_ms = clock_wall_ms() + HUMAN_LINK_MS};
 	snprintf(issued.session, sizeof issued.session, "%s", s->pane.held.id);
 	return links_issue(l, &issued, clock_wall_ms(), &token) == 0 ? token : NULL;

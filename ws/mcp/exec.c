@@ -104,8 +104,8 @@ void mcp_exec_leave(struct api *a, const char *scope)
 {
 	char readers[EXEC_READER_SIZE];
 	snprintf(readers, sizeof readers, "%s|", scope);
-	for (struct session *s = a->sessions->table; s; s = s->hh.next)
-		exec_page_leave(&s->executor, readers);
+	for (struct session *s = NULL; (s = session_next(a->sessions, s));)
+		exec_page_leave(session_executor(s), readers);
 }
 
 static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)

@@ -107,11 +107,11 @@ struct refusal terminal_check(
 	struct terminals *all, const struct terminal_query *q, const struct principal *principal)
 {
 	const struct session *s = sessions_find(all->sessions, q->session);
-	uint64_t epoch = s && s->pane.history_open ? s->pane.held.link.info.epoch : 0;
+	uint64_t epoch = s ? session_epoch(s) : 0;
 	if (principal->session[0] && strcmp(principal->session, q->session) != 0)
 		return (struct refusal){
 			403, "PERMISSION_DENIED", "This link is for another session"};
-	if (principal->session[0] && s && s->pane.history_open &&
+	if (principal->session[0] && s && session_is_readable(s) &&
 		!auth_may_see(principal, s->pane.held.id, epoch))
 		return (struct refusal){
 			404, "SESSION_NOT_FOUND", "The session of this link has been deleted"};
@@ -119,7 +119,7 @@ struct refusal terminal_check(
 		return (struct refusal){404, "SESSION_NOT_FOUND", "There is no such session"};
 	if (!s && sessions_count(all->sessions) >= all->sessions->config.max_sessions)
 		return (struct refusal){429, "LIMIT_REACHED", "There are too many sessions"};
-	if (s && s->presence.count >= TERMINAL_CLIENTS_MAX)
+	if (s && session_presence(s)->count >= TERMINAL_CLIENTS_MAX)
 		return (struct refusal){429, "LIMIT_REACHED", "The session has too many clients"};
 	return (struct refusal){0};
 }
@@ -163,7 +163,7 @@ static void on_gone(void *user, bool deleted)
 
 static void follow(struct terminal *t, struct session *s)
 {
-	bool resume = t->resume && t->epoch == s->pane.held.link.info.epoch;
+	bool resume = t->resume && t->epoch == session_epoch(s);
 	t->session = s;
 	t->name_told = s->name_version;
 	t->title_told = s->title_version;
@@ -171,8 +171,8 @@ static void follow(struct terminal *t, struct session *s)
 	t->restarts_told = s->restarts;
 	t->resume = resume;
 	/* Exactly the rest, if the ring still has it; otherwise the screen. */
-	t->skipped = history_seek(&s->pane.history, &t->cursor, resume, t->offset);
-	t->ready_at = history_limit(&s->pane.history);
+	t->skipped = history_seek(session_history(s), &t->cursor, resume, t->offset);
+	t->ready_at = history_limit(session_history(s));
 	if (!resume || t->skipped > 0 || t->cursor.offset != t->offset)
 		terminal_want_snapshot(t, SNAPSHOT_ATTACH);
 	if (t->lines > s->table->config.scrollback)
@@ -202,8 +202,7 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 		forget(t);
 		return;
 	}
-	if (error == 0 &&
-		auth_may_see(&t->principal, s->pane.held.id, s->pane.held.link.info.epoch)) {
+	if (error == 0 && auth_may_see(&t->principal, s->pane.held.id, session_epoch(s))) {
 		follow(t, s);
 		return;
 	}

@@ -30,16 +30,17 @@ static bool send_json(struct terminal *t, json_t *message)
 static bool tell_attached(struct terminal *t)
 {
 	char epoch[17];
-	const struct session *s = t->session;
+	struct session *s = t->session;
 	t->attached_told = true;
-	snprintf(epoch, sizeof epoch, "%016" PRIx64, s->pane.held.link.info.epoch);
+	snprintf(epoch, sizeof epoch, "%016" PRIx64, session_epoch(s));
 	return send_json(t,
 		json_pack(
 			"{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I, s:i, s:s, s:b}",
 			"type", "attached", "sessionId", s->pane.held.id, "epoch", epoch, "role",
 			role_name(t->principal.role), "cols", (int)s->pane.cols, "rows",
-			(int)s->pane.rows, "sizePolicy", size_policy_name(s->presence.policy),
-			"clientId", (json_int_t)t->viewer.attendee.id, "name", s->name, "state",
+			(int)s->pane.rows, "sizePolicy",
+			size_policy_name(session_presence(s)->policy), "clientId",
+			(json_int_t)t->viewer.attendee.id, "name", s->name, "state",
 			session_state_name(s), "oldest", (json_int_t)session_oldest(s), "offset",
 			(json_int_t)session_head(s), "scrollback", (int)s->table->config.scrollback,
 			"unicode", SCREEN_UNICODE, "clipboard",
@@ -65,7 +66,7 @@ static json_t *attendee_id(const struct attendee *a)
 
 static bool tell_presence(struct terminal *t)
 {
-	const struct presence *p = &t->session->presence;
+	const struct presence *p = session_presence(t->session);
 	json_t *clients = json_array();
 	t->presence_told = p->version;
 	for (const struct attendee *a = p->first; a; a = a->next)
@@ -83,7 +84,7 @@ static bool tell_size(struct terminal *t, struct history_size size)
 	return send_json(t,
 		json_pack("{s:s, s:i, s:i, s:I, s:o}", "type", "resize", "cols", (int)size.cols,
 			"rows", (int)size.rows, "offset", (json_int_t)size.offset, "by",
-			attendee_id(t->session->presence.holder)));
+			attendee_id(session_presence(t->session)->holder)));
 }
 
 static bool tell_exit(struct terminal *t)
@@ -129,7 +130,7 @@ static bool tell_state(struct terminal *t)
 
 static bool tell_lease(struct terminal *t)
 {
-	const struct lease *lease = &t->session->typing.lease;
+	const struct lease *lease = session_keyboard(t->session);
 	t->lease_told = lease->version;
 	return send_json(t, json_pack("{s:s, s:o}", "type", "lease", "lease", lease_json(lease)));
 }
@@ -174,14 +175,14 @@ static unsigned snapshot_lines(struct terminal *t)
 /* The client goes on from where the snapshot leaves its terminal. Returns bytes that it will not get. */
 static uint64_t move_behind_snapshot(struct terminal *t, struct screen *screen)
 {
-	struct history *h = &t->session->pane.history;
+	struct history *h = session_history(t->session);
 	uint64_t from = t->cursor.offset, to = screen_resume_offset(screen);
 	bool end_told = t->cursor.end_told;
 	if (to < history_oldest(h))
 		to = screen_offset(screen);
 	history_place(h, &t->cursor, to);
 	/* The screen may have had a size since, in the middle of what is unfinished there. */
-	t->cursor.sizes = t->session->pane.live.sizes;
+	t->cursor.sizes = session_live(t->session)->sizes;
 	t->cursor.end_told = end_told;
 	return to > from ? to - from : 0;
 }
@@ -198,7 +199,7 @@ static bool tell_snapshot(struct terminal *t)
 	t->snapshot_due = SNAPSHOT_NONE;
 	if (!screen || screen_snapshot(screen, lines, &t->snapshot) < 0) {
 		/* No memory for it: then the history from its oldest byte on, as far as it goes. */
-		t->skipped += history_seek(&t->session->pane.history, &t->cursor, false, 0);
+		t->skipped += history_seek(session_history(t->session), &t->cursor, false, 0);
 		return true;
 	}
 	t->all->snapshot_bytes += t->snapshot.length;
@@ -255,7 +256,7 @@ static long tell_piece(struct terminal *t, size_t room)
  */
 static void refresh(struct terminal *t)
 {
-	uint64_t limit = history_limit(&t->session->pane.history), more = limit - t->limit_seen;
+	uint64_t limit = history_limit(session_history(t->session)), more = limit - t->limit_seen;
 	t->limit_seen = limit;
 	if (!t->behind && ++t->kept >= TERMINAL_KEPT_TIMES)
 		t->patience = 0;
@@ -321,7 +322,7 @@ static void fall_behind(struct terminal *t)
 /* Whether the client's place is too far back to go on from there. */
 static bool lags(const struct terminal *t)
 {
-	const struct history *h = &t->session->pane.history;
+	const struct history *h = session_history(t->session);
 	uint64_t limit = history_limit(h), at = t->cursor.offset;
 	return at < history_oldest(h) || (t->ready && limit > at && limit - at > t->lag);
 }
@@ -349,16 +350,16 @@ static int tell_message(struct terminal *t)
 	else if (t->snapshot_due != SNAPSHOT_NONE)
 		sent = tell_snapshot(t);
 	else if (!t->sync_told)
-		sent = tell_sync(t, history_size_at(&t->session->pane.history, &t->cursor));
+		sent = tell_sync(t, history_size_at(session_history(t->session), &t->cursor));
 	else if (!t->ready && t->cursor.offset >= t->ready_at)
 		sent = tell_ready(t);
-	else if (t->ready && t->presence_told != t->session->presence.version)
+	else if (t->ready && t->presence_told != session_presence(t->session)->version)
 		sent = tell_presence(t);
 	else if (t->ready &&
 		(t->name_told != t->session->name_version ||
 			t->restarts_told != t->session->restarts))
 		sent = tell_state(t);
-	else if (t->ready && t->lease_told != t->session->typing.lease.version)
+	else if (t->ready && t->lease_told != session_keyboard(t->session)->version)
 		sent = tell_lease(t);
 	else if (t->ready && t->title_told != t->session->title_version)
 		sent = tell_title(t);
@@ -373,15 +374,15 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
 	struct metrics *m = t->all->metrics;
 	*ret_more = true;
-	if (!t->behind && lags(t) && live_screen(&t->session->pane.live)) {
+	if (!t->behind && lags(t) && session_screen(t->session)) {
 		fall_behind(t);
 		return 0;
 	}
 	/* Nothing but snapshots until it keeps up; the last bytes of all are the exception. */
 	*ret_more = false;
-	if (t->behind && !t->session->pane.history.ended)
+	if (t->behind && !session_history(t->session)->ended)
 		return 0;
-	struct history_read r = history_read(&t->session->pane.history, &t->cursor, payload, room);
+	struct history_read r = history_read(session_history(t->session), &t->cursor, payload, room);
 	bool sent = true;
 	*ret_more = r.item != HISTORY_NOTHING;
 	switch (r.item) {

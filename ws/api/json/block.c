@@ -31,7 +31,7 @@ static json_t *statuses_json(const struct block *b)
 json_t *block_json(const struct session *s, const struct block *b)
 {
 	char id[BLOCK_ID_MAX + 1];
-	const struct stream *bytes = &s->pane.held.link.ring.bytes;
+	const struct stream *bytes = session_bytes(s);
 	block_id(b, id);
 	return json_pack(
 		"{s:s, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:b, s:b}",

@@ -61,7 +61,7 @@ static bool has_ended(const struct exec *e)
 
 const char *exec_end_reason(const struct exec *e)
 {
-	bool over = e->executor->session->state != SESSION_RUNNING;
+	bool over = session_of_exec(e)->state != SESSION_RUNNING;
 	switch (e->end) {
 	case EXEC_END_NOT_STARTED:
 		return over ? "The session's shell has ended: nothing was run"
@@ -107,7 +107,7 @@ json_t *exec_json(const struct exec *e)
 	bool began = e->start > 0 || e->state == EXEC_RUNNING;
 	bool exact = e->state == EXEC_DONE && e->start_marked && e->end_marked && e->lost == 0;
 	json_t *root = json_pack("{s:s, s:s, s:s, s:o, s:I, s:s, s:s}", "id", e->id, "sessionId",
-		e->executor->session->pane.held.id, "author", e->author, "command",
+		session_of_exec(e)->pane.held.id, "author", e->author, "command",
 		text_or_null(e->command), "commandLength", (json_int_t)e->length, "state",
 		exec_state_name(e->state), "streams", exec_streams_name(e->plan.streams));
 	if (!root)

@@ -44,7 +44,7 @@ json_t *session_exit_json(const struct session *s)
 	return json_pack("{s:o, s:o, s:s, s:I}", "code",
 		known && !signalled ? json_integer(WEXITSTATUS(s->exit_status)) : json_null(),
 		"signal", signalled ? signal_json(WTERMSIG(s->exit_status)) : json_null(), "reason",
-		reasons[s->end], "offset", (json_int_t)s->pane.history.end_offset);
+		reasons[s->end], "offset", (json_int_t)session_end_offset(s));
 }
 
 json_t *lease_json(const struct lease *l)
@@ -68,21 +68,19 @@ json_t *session_json(const struct session *s)
 {
 	char epoch[17];
 	bool exited = s->state == SESSION_EXITED;
-	snprintf(epoch, sizeof epoch, "%016" PRIx64,
-		s->pane.history_open ? s->pane.held.link.info.epoch : 0);
+	snprintf(epoch, sizeof epoch, "%016" PRIx64, session_epoch(s));
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:s, s:I, s:o}",
 		"id", s->pane.held.id, "name", s->name, "epoch", epoch, "state",
 		session_state_name(s), "shell", s->pane.shell, "cwd", s->pane.cwd, "pid",
-		s->pane.history_open ? s->pane.held.link.info.shell_pid : 0, "cols",
-		(int)s->pane.cols, "rows", (int)s->pane.rows, "sizePolicy",
-		size_policy_name(s->presence.policy), "createdAt", time_json(s->created_ms),
-		"lastActivityAt", time_json(s->pane.activity_ms), "offset",
-		(json_int_t)session_head(s), "oldest", (json_int_t)session_oldest(s), "ringSize",
-		(json_int_t)s->pane.held.link.ring.bytes.size, "clients", (int)s->presence.count,
-		"idleTimeoutMs", (json_int_t)s->idle_timeout_ms, "onShellExit",
-		shell_exit_name(s->on_shell_exit), "shellRestarts", (json_int_t)s->restarts, "exit",
-		exited ? session_exit_json(s) : json_null());
+		session_pid(s), "cols", (int)s->pane.cols, "rows", (int)s->pane.rows, "sizePolicy",
+		size_policy_name(session_presence(s)->policy), "createdAt",
+		time_json(s->created_ms), "lastActivityAt", time_json(s->pane.activity_ms),
+		"offset", (json_int_t)session_head(s), "oldest", (json_int_t)session_oldest(s),
+		"ringSize", (json_int_t)session_bytes(s)->size, "clients",
+		(int)session_presence(s)->count, "idleTimeoutMs", (json_int_t)s->idle_timeout_ms,
+		"onShellExit", shell_exit_name(s->on_shell_exit), "shellRestarts",
+		(json_int_t)s->restarts, "exit", exited ? session_exit_json(s) : json_null());
 }
 
 int signal_parse(const char *name)

@@ -1,0 +1,101 @@
+/*
+ * What may be asked of a session by those who need not know what it is made of. Nothing here changes anything or fails:
+ * before the holder has been attached to there is no epoch, no process and no byte.
+ */
+#include "shell/session/session.h"
+#include "shell/session/sessions.h"
+
+bool session_is_readable(const struct session *s)
+{
+	return s->pane.history_open;
+}
+
+uint64_t session_epoch(const struct session *s)
+{
+	return s->pane.history_open ? s->pane.held.link.info.epoch : 0;
+}
+
+pid_t session_pid(const struct session *s)
+{
+	return s->pane.history_open ? s->pane.held.link.info.shell_pid : 0;
+}
+
+uint64_t session_end_offset(const struct session *s)
+{
+	return s->pane.history.end_offset;
+}
+
+size_t session_queued(const struct session *s)
+{
+	return link_input_queued(&s->pane.held.link);
+}
+
+unsigned session_survivors(const struct session *s)
+{
+	return s->pane.held.removal.survivors;
+}
+
+const struct ring *session_ring(const struct session *s)
+{
+	return &s->pane.held.link.ring;
+}
+
+const struct stream *session_bytes(const struct session *s)
+{
+	return &s->pane.held.link.ring.bytes;
+}
+
+struct history *session_history(struct session *s)
+{
+	return &s->pane.history;
+}
+
+const struct live *session_live(const struct session *s)
+{
+	return &s->pane.live;
+}
+
+const struct presence *session_presence(const struct session *s)
+{
+	return &s->presence;
+}
+
+const struct lease *session_keyboard(const struct session *s)
+{
+	return &s->typing.lease;
+}
+
+const struct typed *session_typed(const struct session *s)
+{
+	return &s->typing.typed;
+}
+
+struct executor *session_executor(struct session *s)
+{
+	return &s->executor;
+}
+
+struct session *session_of_exec(const struct exec *e)
+{
+	return e->executor->session;
+}
+
+struct blocks *session_blocks(struct session *s)
+{
+	return &s->blocks;
+}
+
+struct journal *session_journal(struct session *s)
+{
+	return &s->pane.journal;
+}
+
+bool session_log_is_behind(const struct session *s)
+{
+	return s->executor.log_behind || s->blocks.log_behind;
+}
+
+struct session *session_next(const struct sessions *t, const struct session *s)
+{
+	return s ? s->hh.next : t->table;
+}

@@ -4,6 +4,7 @@
 #include "shell/session/sessions.h"
 #include "ws/api/api.h"
 #include "ws/client/command.h"
+#include "ws/dispatcher.h"
 #include "ws/log.h"
 #include "ws/mcp/mcp.h"
 #include "ws/net/rendezvous.h"
@@ -57,6 +58,7 @@ struct program {
 	struct control_sockets controls;
 	struct mcp mcp;
 	struct api api;
+	struct dispatcher dispatcher;
 	struct server *server;
 	uv_signal_t sigterm, sigint;
 	uv_timer_t goodbye;
@@ -544,7 +546,7 @@ static int open_server(struct program *p, unsigned descriptors)
 	const struct settings *s = &p->settings;
 	struct server_options options = {
 		.loop = &p->loop,
-		.api = &p->api,
+		.dispatcher = &p->dispatcher,
 		.auth = &p->auth,
 		.terminals = &p->terminals,
 		.controls = &p->controls,
@@ -621,14 +623,17 @@ static int open_program(struct program *p)
 		.metrics = &p->metrics,
 		.terminals = &p->terminals,
 		.controls = &p->controls,
-		.mcp = &p->mcp,
 		.version = RINGSIDE_RELEASE};
+	p->dispatcher = (struct dispatcher){.sessions = &p->sessions, .metrics = &p->metrics};
+	api_register(&p->api, &p->dispatcher.routes);
+	mcp_register(&p->mcp, &p->dispatcher.routes);
 	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 ||
 		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
 		return -1;
 	if (terminals_open(&p->terminals, &p->sessions, &p->metrics) < 0 ||
-		control_sockets_open(&p->controls, &p->api, &p->metrics) < 0 ||
-		mcp_open(&p->mcp, &p->api, &p->loop) < 0 || api_open(&p->api, &p->loop) < 0)
+		control_sockets_open(&p->controls, &p->dispatcher, &p->metrics) < 0 ||
+		mcp_open(&p->mcp, &p->dispatcher, RINGSIDE_RELEASE, &p->loop) < 0 ||
+		api_open(&p->api, &p->loop) < 0)
 		return fail("memory", strerror(ENOMEM));
 	heap_open(&p->heap, &p->loop);
 	open_signals(p);

@@ -7,12 +7,13 @@
 #pragma once
 
 #include "ws/auth/auth.h"
-#include "ws/mcp/headers.h"
 #include "ws/route.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+struct mcp_headers;
 
 #define REQUEST_PARAMS_MAX 16u
 #define REQUEST_BODY_MAX ((size_t)1 << 20)
@@ -43,7 +44,8 @@ struct event_stream {
 
 /* What a transport does with the answer; NULL once the peer has gone. */
 struct request_transport {
-	void (*answered)(void *user);  /* reply is filled in; may come from inside api_handle() */
+	void (*answered)(
+		void *user); /* reply is filled in; may come from inside dispatcher_handle() */
 	void (*streaming)(void *user); /* stream is set; events follow */
 	void (*more)(void *user);      /* the stream has another event */
 };
@@ -59,7 +61,7 @@ struct request {
 	char peer[LIMITER_PEER_MAX];
 	char session_hint[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
 	bool session_hint_wrong;            /* it was there, but is no id */
-	struct mcp_headers *mcp;            /* of a request to /mcp; owned; NULL: there are none */
+	struct mcp_headers *mcp; /* ws/mcp/headers.h, of a request to /mcp; owned, of malloc(); NULL: none */
 	struct principal principal;
 	enum auth_result auth; /* whether principal is valid */
 	struct route_match match;

@@ -1,4 +1,5 @@
-// The API's description, held against the routes, the error codes, and what the server really answers.
+// The API's description, held against the error codes and what the server really answers; the table of routes is held
+// against it by tests/unit/ws/api/test_routes.c.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { readdirSync } from 'node:fs';
@@ -115,15 +116,6 @@ test('the document is OpenAPI 3.1, as far as that is cheaply told', () => {
 		if (Array.isArray(node.required) && node.properties)
 			for (const name of node.required) assert.ok(Object.hasOwn(node.properties, name), `${where}: ${name} is required, but not described`);
 	});
-});
-
-test('routes and document are the same, both ways', () => {
-	const routes = [...source('ws/route.c').matchAll(/\{METHOD_(\w+), "([^"]+)", ROUTE_\w+\}/g)]
-		.map(([, method, pattern]) => `${method.toLowerCase()} ${pattern}`);
-	assert.ok(routes.length > 40, 'they were found');
-	const described = operations.map(({ method, path: route }) => `${method} ${route.replace(/\{\w+\}/g, '{}')}`);
-	assert.deepEqual(described.filter((each) => !routes.includes(each)), [], 'described, but no route');
-	assert.deepEqual(routes.filter((each) => !described.includes(each)), [], 'a route, but not described');
 });
 
 test('every error code is described, and no other', () => {

@@ -5,6 +5,7 @@
 #include "ws/api/json/block.h"
 #include "ws/error.h"
 #include "ws/text.h"
+#include "ws/api/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,11 +71,10 @@ static bool passes(const struct filter *f, const struct block *b)
 		(!f->has_status || (b->done && b->status == (int)f->status));
 }
 
-void api_block_list(struct api *a, struct request *r, struct session *s)
+static void list_blocks(struct request *r, struct session *s)
 {
 	struct filter f;
 	const struct blocks *all = session_blocks(s);
-	(void)a;
 	if (!take_filter(r, &f))
 		return;
 	json_t *list = json_array(), *next = json_null();
@@ -93,10 +93,9 @@ void api_block_list(struct api *a, struct request *r, struct session *s)
 	reply_success(r, json_pack("{s:o, s:o}", "blocks", list, "next", next));
 }
 
-void api_block_show(struct api *a, struct request *r, struct session *s)
+static void show_block(struct request *r, struct session *s)
 {
 	const struct block *b = find(r, s);
-	(void)a;
 	if (b)
 		reply_success(r, json_pack("{s:o}", "block", block_json(s, b)));
 }
@@ -173,13 +172,12 @@ static void number_header(struct request *r, const char *name, uint64_t n)
 	reply_header(r, name, text);
 }
 
-void api_block_output(struct api *a, struct request *r, struct session *s)
+static void show_block_output(struct request *r, struct session *s)
 {
 	struct block *b = find(r, s);
 	struct wanted w;
 	struct block_output o;
 	size_t head;
-	(void)a;
 	if (!b || !take_wanted(r, b, &w))
 		return;
 	if (block_output(s, b, w.format, w.from, w.to, &o) < 0) {
@@ -203,3 +201,10 @@ void api_block_output(struct api *a, struct request *r, struct session *s)
 		w.format == BLOCK_BYTES ? "application/octet-stream" : "text/plain; charset=utf-8",
 		o.text, o.length, o.text);
 }
+
+const struct route_row api_block_rows[] = {
+	{METHOD_GET, "/api/session/{}/blocks", WHO_VIEWER, .session = list_blocks},
+	{METHOD_GET, "/api/session/{}/blocks/{}", WHO_VIEWER, .session = show_block},
+	{METHOD_GET, "/api/session/{}/blocks/{}/output", WHO_VIEWER, .session = show_block_output},
+	{.path = NULL},
+};

@@ -3,6 +3,7 @@
  * thread that looks.
  */
 #include "ws/api/api.h"
+#include "ws/api/rows.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -90,8 +91,9 @@ static void on_searched(uv_work_t *work, int status)
 	free(s);
 }
 
-void api_commands(struct api *a, struct request *r)
+static void list_commands(struct request *r)
 {
+	struct api *a = api_of(r);
 	const char *path = getenv("PATH");
 	struct search *s = calloc(1, sizeof *s);
 	if (s)
@@ -105,3 +107,8 @@ void api_commands(struct api *a, struct request *r)
 	s->request = request_ref(r);
 	uv_queue_work(a->announce.loop, &s->work, on_search, on_searched);
 }
+
+const struct route_row api_commands_rows[] = {
+	{METHOD_GET, "/api/commands", WHO_VIEWER, .plain = list_commands},
+	{.path = NULL},
+};

@@ -10,6 +10,7 @@
 #include "ws/api/json/session.h"
 #include "ws/api/json/state.h"
 #include "ws/text.h"
+#include "ws/api/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -418,8 +419,9 @@ static bool take_place(struct request *r, struct session *s, struct follower *f)
 	return true;
 }
 
-void api_session_stream(struct api *a, struct request *r, struct session *s)
+static void stream_session(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	unsigned types;
 	if (!take_types(r, &types))
 		return;
@@ -451,3 +453,8 @@ void api_session_stream(struct api *a, struct request *r, struct session *s)
 	journal_watch(session_journal(s), &f->watcher);
 	reply_stream(r, &(struct event_stream){.next = next, .closed = on_closed, .user = f});
 }
+
+const struct route_row api_events_rows[] = {
+	{METHOD_GET, "/api/session/{}/stream", WHO_VIEWER, .session = stream_session},
+	{.path = NULL},
+};

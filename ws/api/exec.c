@@ -2,12 +2,15 @@
 #include "shell/clock.h"
 #include "shell/store/directory.h"
 #include "ws/api/api.h"
+#include "ws/api/inherit.h"
+#include "ws/api/body.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/api/json/exec.h"
 #include "ws/api/exec_stream.h"
 #include "ws/api/exec_wait.h"
 #include "ws/api/json/session.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,36 +20,6 @@
 
 #define TIME_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000)
 #define GRACE_MAX_MS 60000u
-
-bool api_flag(struct request *r, const json_t *body, const char *field, bool *ret_flag)
-{
-	const json_t *value = json_object_get(body, field);
-	if (!value || json_is_null(value))
-		return true;
-	if (!json_is_boolean(value)) {
-		reply_invalid(r, field, "Must be true or false", "invalid");
-		return false;
-	}
-	*ret_flag = json_boolean_value(value);
-	return true;
-}
-
-bool api_command(struct request *r, const json_t *body, const char **ret_command, size_t *ret_length)
-{
-	const json_t *value = json_object_get(body, "command");
-	const char *text = json_string_value(value);
-	*ret_command = text;
-	*ret_length = json_string_length(value);
-	if (!text)
-		reply_invalid(r, "command", "A command is required", value ? "invalid" : "required");
-	else if (strlen(text) != *ret_length)
-		reply_error(r, "INVALID_COMMAND", "A command must not contain NUL", NULL);
-	else if (text[strspn(text, " \t\r\n")] == '\0')
-		reply_error(r, "INVALID_COMMAND", "The command is blank", NULL);
-	else
-		return true;
-	return false;
-}
 
 bool api_directory(struct request *r, const char *cwd)
 {
@@ -122,7 +95,7 @@ void api_exec_refuse(struct request *r, struct session *s, int rc)
 /* What the body asks for; strings are borrowed from it, decoded is to be freed. */
 struct asked {
 	struct exec_options options;
-	struct api_environment env;
+	struct body_environment env;
 	enum exec_format format;
 	uint64_t yield_ms;
 	bool yields;
@@ -133,8 +106,8 @@ static bool take_input(struct request *r, const json_t *body, struct asked *q)
 {
 	const json_t *text = json_object_get(body, "stdin");
 	const char *base64;
-	if (!api_text(r, body, "stdinBase64", &base64) ||
-		!api_text(r, body, "stdinFrom", &q->options.spool))
+	if (!body_text(r, body, "stdinBase64", &base64) ||
+		!body_text(r, body, "stdinFrom", &q->options.spool))
 		return false;
 	if (q->options.spool && (text || base64)) {
 		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
@@ -164,12 +137,12 @@ static bool take_limits(struct request *r, const json_t *body, struct asked *q)
 	uint64_t output = 0;
 	struct exec_options *o = &q->options;
 	q->yields = json_is_integer(json_object_get(body, "yieldMs"));
-	if (!api_number(r, body, "yieldMs", 0, TIME_MAX_MS, &q->yield_ms) ||
-		!api_number(r, body, "timeoutMs", 1, TIME_MAX_MS, &o->timeout_ms) ||
-		!api_number(r, body, "queueMs", 1, TIME_MAX_MS, &o->queue_ms) ||
-		!api_number(r, body, "maxOutput", 2, EXEC_OUTPUT_MAX, &output) ||
-		!api_flag(r, body, "queue", &o->queue) || !api_flag(r, body, "hold", &o->hold) ||
-		!api_flag(r, body, "isolate", &o->isolated))
+	if (!body_number(r, body, "yieldMs", 0, TIME_MAX_MS, &q->yield_ms) ||
+		!body_number(r, body, "timeoutMs", 1, TIME_MAX_MS, &o->timeout_ms) ||
+		!body_number(r, body, "queueMs", 1, TIME_MAX_MS, &o->queue_ms) ||
+		!body_number(r, body, "maxOutput", 2, EXEC_OUTPUT_MAX, &output) ||
+		!body_flag(r, body, "queue", &o->queue) || !body_flag(r, body, "hold", &o->hold) ||
+		!body_flag(r, body, "isolate", &o->isolated))
 		return false;
 	o->output_max = (size_t)output;
 	return true;
@@ -179,9 +152,9 @@ static bool take_names(struct request *r, const json_t *body, struct asked *q)
 {
 	const char *streams, *format;
 	struct exec_options *o = &q->options;
-	if (!api_text(r, body, "key", &o->key) || !api_text(r, body, "author", &o->author) ||
-		!api_text(r, body, "lease", &o->lease) || !api_text(r, body, "cwd", &o->cwd) ||
-		!api_text(r, body, "streams", &streams) || !api_text(r, body, "format", &format))
+	if (!body_text(r, body, "key", &o->key) || !body_text(r, body, "author", &o->author) ||
+		!body_text(r, body, "lease", &o->lease) || !body_text(r, body, "cwd", &o->cwd) ||
+		!body_text(r, body, "streams", &streams) || !body_text(r, body, "format", &format))
 		return false;
 	if (streams && !exec_streams_parse(streams, &o->streams))
 		reply_invalid(r, "streams", "Must be terminal, pipes or terminals", "invalid");
@@ -199,9 +172,9 @@ static bool take_names(struct request *r, const json_t *body, struct asked *q)
 
 static bool take(struct request *r, const json_t *body, struct asked *q)
 {
-	return api_command(r, body, &q->options.command, &q->options.length) &&
+	return body_command(r, body, &q->options.command, &q->options.length) &&
 		take_names(r, body, q) && take_limits(r, body, q) &&
-		api_environment(r, body, &q->env) && api_directory(r, q->options.cwd) &&
+		body_environment(r, body, &q->env) && api_directory(r, q->options.cwd) &&
 		take_input(r, body, q);
 }
 
@@ -225,18 +198,19 @@ static void start_fork(struct api *a, struct request *r, json_t *body, struct se
 		}
 	}
 	if (s->state == SESSION_RUNNING)
-		api_beside(a, r, body, s, api_run_beside);
+		inherit_from(a, r, body, s, api_run_body);
 	else
 		api_exec_refuse(r, s, -ENOTCONN);
 }
 
-void api_exec_start(struct api *a, struct request *r, struct session *s)
+static void start_exec(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	struct asked q = {0};
 	struct exec *e;
 	bool fork = false;
-	json_t *body = api_body(r);
-	if (!body || !api_flag(r, body, "fork", &fork))
+	json_t *body = body_read(r);
+	if (!body || !body_flag(r, body, "fork", &fork))
 		goto out;
 	if (fork) {
 		start_fork(a, r, body, s);
@@ -263,12 +237,11 @@ out:
 	json_decref(body);
 }
 
-void api_exec_list(struct api *a, struct request *r, struct session *s)
+static void list_execs(struct request *r, struct session *s)
 {
 	struct executor *x = session_executor(s);
 	json_t *list = json_array();
 	const struct exec *e;
-	(void)a;
 	for (e = x->finished; e; e = e->next)
 		json_array_append_new(list, exec_json(e));
 	if (x->current)
@@ -309,8 +282,9 @@ static bool take_number(struct request *r, const char *name, uint64_t max, uint6
 	return false;
 }
 
-void api_exec_show(struct api *a, struct request *r, struct session *s)
+static void show_exec(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	enum exec_format format;
 	uint64_t limit, from, bytes;
 	struct exec *e = find(r, s);
@@ -328,11 +302,10 @@ void api_exec_show(struct api *a, struct request *r, struct session *s)
 			.user = (void *)(uintptr_t)format});
 }
 
-void api_exec_output(struct api *a, struct request *r, struct session *s)
+static void show_exec_output(struct request *r, struct session *s)
 {
 	enum exec_format format;
 	struct exec *e = find(r, s);
-	(void)a;
 	if (!e || !take_format(r, &format))
 		return;
 	json_t *data = json_pack("{s:s, s:s}", "id", e->id, "state", exec_state_name(e->state));
@@ -341,13 +314,12 @@ void api_exec_output(struct api *a, struct request *r, struct session *s)
 	reply_success(r, json_pack("{s:o}", "data", data));
 }
 
-void api_exec_stream(struct api *a, struct request *r, struct session *s)
+static void stream_exec(struct request *r, struct session *s)
 {
 	enum exec_format format;
 	struct outline_place from;
 	struct exec *e = find(r, s);
 	const char *cursor = request_param(r, "cursor");
-	(void)a;
 	if (!e || !take_format(r, &format))
 		return;
 	if (cursor && !exec_stream_parse_cursor(cursor, &from)) {
@@ -360,14 +332,15 @@ void api_exec_stream(struct api *a, struct request *r, struct session *s)
 			.from = cursor ? &from : NULL});
 }
 
-void api_exec_cancel(struct api *a, struct request *r, struct session *s)
+static void cancel_exec(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	const char *name;
 	uint64_t grace = EXEC_GRACE_MS;
 	struct exec *e = find(r, s);
-	json_t *body = e ? api_body(r) : NULL;
-	if (!body || !api_text(r, body, "signal", &name) ||
-		!api_number(r, body, "graceMs", 10, GRACE_MAX_MS, &grace))
+	json_t *body = e ? body_read(r) : NULL;
+	if (!body || !body_text(r, body, "signal", &name) ||
+		!body_number(r, body, "graceMs", 10, GRACE_MAX_MS, &grace))
 		goto out;
 	int signo = name ? signal_parse(name) : 0;
 	if (signo < 0) {
@@ -386,3 +359,13 @@ void api_exec_cancel(struct api *a, struct request *r, struct session *s)
 out:
 	json_decref(body);
 }
+
+const struct route_row api_exec_rows[] = {
+	{METHOD_POST, "/api/session/{}/exec", WHO_DRIVER, .session = start_exec},
+	{METHOD_GET, "/api/session/{}/exec", WHO_VIEWER, .session = list_execs},
+	{METHOD_GET, "/api/session/{}/exec/{}", WHO_VIEWER, .session = show_exec},
+	{METHOD_GET, "/api/session/{}/exec/{}/output", WHO_VIEWER, .session = show_exec_output},
+	{METHOD_GET, "/api/session/{}/exec/{}/stream", WHO_VIEWER, .session = stream_exec},
+	{METHOD_POST, "/api/session/{}/exec/{}/cancel", WHO_DRIVER, .session = cancel_exec},
+	{.path = NULL},
+};

@@ -3,11 +3,13 @@
  * terminal; a session that does not exist is made. Without one they run on their own (ws/api/run.c).
  */
 #include "ws/api/api.h"
+#include "ws/api/body.h"
 #include "ws/error.h"
 #include "ws/api/json/exec.h"
 #include "ws/api/exec_stream.h"
 #include "ws/api/exec_wait.h"
 #include "ws/api/json/session.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +26,7 @@ struct execute {
 	struct api *api;
 	struct request *request;
 	json_t *body; /* the options borrow from it */
-	struct api_environment env;
+	struct body_environment env;
 	struct exec_options options;
 	char session[NAME_ID_MAX + 1];
 	bool stream;
@@ -162,11 +164,12 @@ static void with_session(struct execute *x)
 static bool take(struct request *r, struct execute *x)
 {
 	struct exec_options *o = &x->options;
-	if (!api_command(r, x->body, &o->command, &o->length) ||
-		!api_text(r, x->body, "cwd", &o->cwd) || !api_text(r, x->body, "lease", &o->lease) ||
-		!api_number(r, x->body, "timeoutMs", 0, UINT64_C(30) * 24 * 3600 * 1000,
+	if (!body_command(r, x->body, &o->command, &o->length) ||
+		!body_text(r, x->body, "cwd", &o->cwd) ||
+		!body_text(r, x->body, "lease", &o->lease) ||
+		!body_number(r, x->body, "timeoutMs", 0, UINT64_C(30) * 24 * 3600 * 1000,
 			&o->timeout_ms) ||
-		!api_environment(r, x->body, &x->env) || !api_directory(r, o->cwd))
+		!body_environment(r, x->body, &x->env) || !api_directory(r, o->cwd))
 		return false;
 	o->env_names = x->env.names;
 	o->env_values = x->env.values;
@@ -204,9 +207,9 @@ static void execute(struct api *a, struct request *r, bool stream)
 {
 	const char *id;
 	bool background = false;
-	json_t *body = api_body(r);
-	if (!body || !api_text(r, body, "sessionId", &id) ||
-		!api_flag(r, body, "background", &background) || (!id && !request_session(r, &id)))
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "sessionId", &id) ||
+		!body_flag(r, body, "background", &background) || (!id && !request_session(r, &id)))
 		goto out;
 	if (id && strcmp(id, NO_SESSION) == 0)
 		id = NULL;
@@ -224,12 +227,20 @@ out:
 	json_decref(body);
 }
 
-void api_execute(struct api *a, struct request *r)
+static void execute_command(struct request *r)
 {
+	struct api *a = api_of(r);
 	execute(a, r, false);
 }
 
-void api_execute_stream(struct api *a, struct request *r)
+static void execute_streaming(struct request *r)
 {
+	struct api *a = api_of(r);
 	execute(a, r, true);
 }
+
+const struct route_row api_execute_rows[] = {
+	{METHOD_POST, "/api/execute", WHO_OWNER, .plain = execute_command},
+	{METHOD_POST, "/api/execute/stream", WHO_OWNER, .plain = execute_streaming},
+	{.path = NULL},
+};

@@ -3,11 +3,13 @@
 #include "shell/input/keys.h"
 #include "shell/input/mouse.h"
 #include "ws/api/api.h"
+#include "ws/api/body.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/api/json/session.h"
 #include "ws/api/json/state.h"
 #include "ws/text.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ static const char *default_name(const struct request *r)
 static bool take_label(
 	struct request *r, const json_t *body, const char *field, size_t max, const char **ret_text)
 {
-	if (!api_text(r, body, field, ret_text))
+	if (!body_text(r, body, field, ret_text))
 		return false;
 	if (!*ret_text || (name_is_text(*ret_text) && strlen(*ret_text) <= max))
 		return true;
@@ -41,7 +43,7 @@ bool api_typist(struct request *r, const json_t *body, struct typist *ret_typist
 {
 	*ret_typist = (struct typist){0};
 	if (!take_label(r, body, "name", LEASE_OWNER_MAX, &ret_typist->name) ||
-		!api_text(r, body, "lease", &ret_typist->lease))
+		!body_text(r, body, "lease", &ret_typist->lease))
 		return false;
 	if (!ret_typist->name)
 		ret_typist->name = default_name(r);
@@ -178,7 +180,7 @@ static bool add_base64(struct keystrokes *k, const json_t *body)
 {
 	const char *text;
 	size_t length;
-	if (!api_text(k->request, body, "base64", &text))
+	if (!body_text(k->request, body, "base64", &text))
 		return false;
 	if (!text)
 		return true;
@@ -242,7 +244,7 @@ static bool take_action(
 {
 	const char *action, *button;
 	unsigned which = MOUSE_PRESS, held = MOUSE_LEFT;
-	if (!api_text(r, mouse, "action", &action) || !api_text(r, mouse, "button", &button))
+	if (!body_text(r, mouse, "action", &action) || !body_text(r, mouse, "button", &button))
 		return false;
 	*ret_click = action && strcmp(action, "click") == 0;
 	if (!action || (!*ret_click && !find_name(actions, MOUSE_SCROLL_DOWN + 1, action, &which))) {
@@ -271,8 +273,8 @@ static bool take_mouse(
 		return false;
 	}
 	if (!take_action(r, mouse, ret_event, ret_click) ||
-		!api_number(r, mouse, "row", 1, k->session->pane.rows, &row) ||
-		!api_number(r, mouse, "column", 1, k->session->pane.cols, &col) ||
+		!body_number(r, mouse, "row", 1, k->session->pane.rows, &row) ||
+		!body_number(r, mouse, "column", 1, k->session->pane.cols, &col) ||
 		!take_modifiers(r, mouse, &ret_event->modifiers))
 		return false;
 	ret_event->row = (unsigned)row;
@@ -426,12 +428,13 @@ static void type(struct api *a, struct keystrokes *k, json_t *body, bool submit)
 		reply_typed(a, r, s, &typed.typed);
 }
 
-void api_session_keys(struct api *a, struct request *r, struct session *s)
+static void press_keys(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	bool submit = false;
 	struct keystrokes k = {.request = r, .session = s, .modes = modes_of(s)};
-	json_t *body = api_body(r);
-	if (!body || !api_flag(r, body, "submit", &submit))
+	json_t *body = body_read(r);
+	if (!body || !body_flag(r, body, "submit", &submit))
 		goto out;
 	if (!is_asked(body, submit))
 		reply_invalid(r, "text",
@@ -457,12 +460,11 @@ static json_t *typed_json(const struct typed_entry *e)
 		(json_int_t)e->bytes, "text", text);
 }
 
-void api_session_typed(struct api *a, struct request *r, struct session *s)
+static void list_typed(struct request *r, struct session *s)
 {
 	const char *text = request_param(r, "from");
 	const struct typed_entry *e;
 	uint64_t from = 0;
-	(void)a;
 	if (text && !params_number(text, INT64_MAX, &from)) {
 		reply_invalid(r, "from", "Must be an offset in bytes", "invalid");
 		return;
@@ -476,21 +478,19 @@ void api_session_typed(struct api *a, struct request *r, struct session *s)
 
 /* The lease */
 
-void api_lease_show(struct api *a, struct request *r, struct session *s)
+static void show_lease(struct request *r, struct session *s)
 {
-	(void)a;
 	reply_success(r, json_pack("{s:o}", "lease", lease_json(session_keyboard(s))));
 }
 
-void api_lease_take(struct api *a, struct request *r, struct session *s)
+static void take_lease(struct request *r, struct session *s)
 {
 	const char *mode;
 	struct lease_terms terms = {.ttl_ms = LEASE_TTL_DEFAULT_MS};
-	(void)a;
-	json_t *body = api_body(r);
+	json_t *body = body_read(r);
 	if (!body || !take_label(r, body, "owner", LEASE_OWNER_MAX, &terms.owner) ||
-		!api_text(r, body, "mode", &mode) || !api_text(r, body, "renew", &terms.renew) ||
-		!api_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))
+		!body_text(r, body, "mode", &mode) || !body_text(r, body, "renew", &terms.renew) ||
+		!body_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))
 		goto out;
 	terms.exclusive = !mode || strcmp(mode, "exclusive") == 0;
 	if (!terms.owner)
@@ -511,10 +511,9 @@ out:
 	json_decref(body);
 }
 
-void api_lease_give_back(struct api *a, struct request *r, struct session *s)
+static void give_back_lease(struct request *r, struct session *s)
 {
 	const char *id = request_param(r, "id");
-	(void)a;
 	if (!id && r->principal.role != ROLE_OWNER)
 		reply_invalid(r, "id", "The id of the lease is required", "required");
 	else if (lease_is_held(session_keyboard(s), clock_wall_ms()) && !session_give_back(s, id))
@@ -522,3 +521,12 @@ void api_lease_give_back(struct api *a, struct request *r, struct session *s)
 	else
 		reply_success(r, json_pack("{s:n}", "lease"));
 }
+
+const struct route_row api_keys_rows[] = {
+	{METHOD_POST, "/api/session/{}/keys", WHO_DRIVER, .session = press_keys},
+	{METHOD_GET, "/api/session/{}/typed", WHO_VIEWER, .session = list_typed},
+	{METHOD_GET, "/api/session/{}/lease", WHO_VIEWER, .session = show_lease},
+	{METHOD_POST, "/api/session/{}/lease", WHO_DRIVER, .session = take_lease},
+	{METHOD_DELETE, "/api/session/{}/lease", WHO_DRIVER, .session = give_back_lease},
+	{.path = NULL},
+};

@@ -1,7 +1,9 @@
 /* Waiting for a port to be served, as a stream of events. */
 #include "ws/api/port.h"
+#include "ws/api/body.h"
 
 #include "ws/api/json/process.h"
+#include "ws/api/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +30,11 @@ bool api_port_options(
 {
 	const char *mode, *path;
 	uint64_t min = STATUS_MIN, max = STATUS_MAX, interval = 0;
-	if (!take_port(r, body, o) || !api_text(r, body, "mode", &mode) ||
-		!api_text(r, body, "path", &path) ||
-		!api_number(r, body, "statusMin", 100, 999, &min) ||
-		!api_number(r, body, "statusMax", 100, 999, &max) ||
-		!api_number(r, body, "interval", 0, UINT32_MAX, &interval))
+	if (!take_port(r, body, o) || !body_text(r, body, "mode", &mode) ||
+		!body_text(r, body, "path", &path) ||
+		!body_number(r, body, "statusMin", 100, 999, &min) ||
+		!body_number(r, body, "statusMax", 100, 999, &max) ||
+		!body_number(r, body, "interval", 0, UINT32_MAX, &interval))
 		return false;
 	o->http = mode && strcmp(mode, "http") == 0;
 	o->status_min = (unsigned)min;
@@ -177,14 +179,15 @@ static void watch(struct api *a, struct request *r, struct process *p,
 		&(struct event_stream){.next = next_event, .closed = on_stream_closed, .user = w});
 }
 
-void api_port_watch(struct api *a, struct request *r)
+static void watch_port(struct request *r)
 {
+	struct api *a = api_of(r);
 	struct probe_options options = {0};
 	unsigned interval_ms;
 	const char *id;
-	json_t *body = api_body(r);
+	json_t *body = body_read(r);
 	if (!body || !api_port_options(r, body, &options, &interval_ms) ||
-		!api_text(r, body, "processId", &id))
+		!body_text(r, body, "processId", &id))
 		goto out;
 	const json_t *mode = json_object_get(body, "mode");
 	options.http = !json_is_string(mode) || options.http; /* as the container has it */
@@ -197,3 +200,8 @@ void api_port_watch(struct api *a, struct request *r)
 out:
 	json_decref(body);
 }
+
+const struct route_row api_port_rows[] = {
+	{METHOD_POST, "/api/port-watch", WHO_OWNER, .plain = watch_port},
+	{.path = NULL},
+};

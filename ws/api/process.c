@@ -1,5 +1,7 @@
 /* Processes: commands with a life of their own. Starting, listing, signalling, ending them. */
 #include "ws/api/process.h"
+#include "ws/api/inherit.h"
+#include "ws/api/body.h"
 
 #include "shell/clock.h"
 #include "ws/base64.h"
@@ -7,6 +9,7 @@
 #include "ws/log.h"
 #include "ws/api/json/process.h"
 #include "ws/api/json/session.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <openssl/rand.h>
@@ -131,7 +134,7 @@ static void make_id(char *id, size_t size)
 static bool take_input(struct request *r, const json_t *body, struct process_options *o)
 {
 	const char *input;
-	if (!api_text(r, body, "stdin", &input))
+	if (!body_text(r, body, "stdin", &input))
 		return false;
 	o->input_pipe = input && strcmp(input, "pipe") == 0;
 	if (!input || o->input_pipe || strcmp(input, "none") == 0)
@@ -142,10 +145,11 @@ static bool take_input(struct request *r, const json_t *body, struct process_opt
 
 static bool take_options(struct request *r, const json_t *body, struct process_options *o)
 {
-	if (!api_text(r, body, "command", &o->command) || !api_text(r, body, "processId", &o->id) ||
-		!api_text(r, body, "cwd", &o->cwd) || !api_text(r, body, "sessionId", &o->session) ||
-		!api_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms) ||
-		!api_flag(r, body, "hold", &o->hold) || !take_input(r, body, o))
+	if (!body_text(r, body, "command", &o->command) ||
+		!body_text(r, body, "processId", &o->id) || !body_text(r, body, "cwd", &o->cwd) ||
+		!body_text(r, body, "sessionId", &o->session) ||
+		!body_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms) ||
+		!body_flag(r, body, "hold", &o->hold) || !take_input(r, body, o))
 		return false;
 	if (!o->command) {
 		reply_invalid(r, "command", "command is required", "required");
@@ -186,12 +190,12 @@ static void start(struct api *a, struct request *r, const struct process_options
 }
 
 static void start_beside(
-	struct api *a, struct request *r, json_t *body, const struct api_snapshot *snapshot)
+	struct api *a, struct request *r, json_t *body, const struct inherited *inherited)
 {
 	struct process_options o = {0};
-	struct api_environment env;
+	struct body_environment env;
 	char id[64];
-	if (!take_options(r, body, &o) || !api_environment(r, body, &env))
+	if (!take_options(r, body, &o) || !body_environment(r, body, &env))
 		return;
 	if (!o.id) {
 		make_id(id, sizeof id);
@@ -200,11 +204,11 @@ static void start_beside(
 	o.env_names = env.names;
 	o.env_values = env.values;
 	o.env_count = env.count;
-	if (snapshot) {
-		o.session = snapshot->session;
-		o.cwd = o.cwd ? o.cwd : snapshot->cwd;
-		o.preamble = snapshot->preamble;
-		o.preamble_length = snapshot->preamble_length;
+	if (inherited) {
+		o.session = inherited->session;
+		o.cwd = o.cwd ? o.cwd : inherited->cwd;
+		o.preamble = inherited->preamble;
+		o.preamble_length = inherited->preamble_length;
 	}
 	start(a, r, &o);
 }
@@ -213,16 +217,17 @@ void api_process_start_body(struct api *a, struct request *r, json_t *body, cons
 {
 	struct session *s = session ? sessions_find(a->sessions, session) : NULL;
 	if (s && s->state == SESSION_RUNNING)
-		api_beside(a, r, body, s, start_beside);
+		inherit_from(a, r, body, s, start_beside);
 	else
 		start_beside(a, r, body, NULL);
 }
 
-void api_process_start(struct api *a, struct request *r)
+static void start_process(struct request *r)
 {
+	struct api *a = api_of(r);
 	const char *session;
-	json_t *body = api_body(r);
-	if (body && api_text(r, body, "sessionId", &session) &&
+	json_t *body = body_read(r);
+	if (body && body_text(r, body, "sessionId", &session) &&
 		(session || request_session(r, &session)))
 		api_process_start_body(a, r, body, session);
 	json_decref(body);
@@ -230,8 +235,9 @@ void api_process_start(struct api *a, struct request *r)
 
 /* Looking */
 
-void api_process_list(struct api *a, struct request *r)
+static void list_processes(struct request *r)
 {
+	struct api *a = api_of(r);
 	static const char *const known[] = {
 		"starting", "running", "completed", "failed", "killed", "error"};
 	const char *status = request_param(r, "status");
@@ -250,8 +256,9 @@ void api_process_list(struct api *a, struct request *r)
 	reply_success(r, json_pack("{s:o}", "processes", list));
 }
 
-void api_process_show(struct api *a, struct request *r)
+static void show_process(struct request *r)
 {
+	struct api *a = api_of(r);
 	struct process *p = api_process_find(a, r);
 	if (p)
 		reply_success(r, json_pack("{s:o}", "process", process_details_json(p)));
@@ -294,8 +301,9 @@ static void reply_not_running(struct request *r, const struct process *p)
 			"exitCode", process_exit_json(p)));
 }
 
-void api_process_kill(struct api *a, struct request *r)
+static void kill_process(struct request *r)
 {
+	struct api *a = api_of(r);
 	uint64_t grace = PROCESSES_GRACE_MS;
 	const char *text = request_param(r, "graceMs");
 	struct process *p = api_process_find(a, r);
@@ -366,8 +374,9 @@ static void on_one_killed(void *user, struct process *p, enum report_stage stage
 	maybe_all_killed(e);
 }
 
-void api_process_kill_all(struct api *a, struct request *r)
+static void kill_all_processes(struct request *r)
 {
+	struct api *a = api_of(r);
 	struct process *p, *next = process_next(a->processes, NULL);
 	unsigned count = a->processes->running, used = 0;
 	struct ending_all *e = calloc(1, sizeof *e + count * sizeof *e->waiters);
@@ -390,12 +399,13 @@ void api_process_kill_all(struct api *a, struct request *r)
 	maybe_all_killed(e);
 }
 
-void api_process_signal(struct api *a, struct request *r)
+static void signal_process(struct request *r)
 {
+	struct api *a = api_of(r);
 	const char *name;
 	struct process *p = api_process_find(a, r);
-	json_t *body = p ? api_body(r) : NULL;
-	if (!body || !api_text(r, body, "signal", &name))
+	json_t *body = p ? body_read(r) : NULL;
+	if (!body || !body_text(r, body, "signal", &name))
 		goto out;
 	const json_t *tree = json_object_get(body, "tree");
 	if (!name || signal_parse(name) < 0) {
@@ -442,13 +452,14 @@ static void reply_input(struct request *r, const struct process *p, int rc, size
 			json_pack("{s:s}", "processId", p->held.id));
 }
 
-void api_process_input(struct api *a, struct request *r)
+static void write_process_input(struct request *r)
 {
+	struct api *a = api_of(r);
 	const char *base64;
 	unsigned char *decoded = NULL;
 	struct process *p = api_process_find(a, r);
-	json_t *body = p ? api_body(r) : NULL;
-	if (!body || !api_text(r, body, "base64", &base64))
+	json_t *body = p ? body_read(r) : NULL;
+	if (!body || !body_text(r, body, "base64", &base64))
 		goto out;
 	const json_t *text = json_object_get(body, "data"), *eof = json_object_get(body, "eof");
 	const void *bytes = json_string_value(text);
@@ -473,3 +484,14 @@ out:
 	free(decoded);
 	json_decref(body);
 }
+
+const struct route_row api_process_rows[] = {
+	{METHOD_POST, "/api/process/start", WHO_OWNER, .plain = start_process},
+	{METHOD_GET, "/api/process/list", WHO_OWNER, .plain = list_processes},
+	{METHOD_DELETE, "/api/process/kill-all", WHO_OWNER, .plain = kill_all_processes},
+	{METHOD_GET, "/api/process/{}", WHO_OWNER, .plain = show_process},
+	{METHOD_DELETE, "/api/process/{}", WHO_OWNER, .plain = kill_process},
+	{METHOD_POST, "/api/process/{}/input", WHO_OWNER, .plain = write_process_input},
+	{METHOD_POST, "/api/process/{}/signal", WHO_OWNER, .plain = signal_process},
+	{.path = NULL},
+};

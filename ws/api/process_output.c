@@ -9,6 +9,7 @@
 #include "ws/base64.h"
 #include "ws/api/json/process.h"
 #include "ws/text.h"
+#include "ws/api/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,8 +92,9 @@ json_t *api_process_tail(const struct process *p, unsigned sources, size_t max)
 	return text;
 }
 
-void api_process_logs(struct api *a, struct request *r)
+static void show_process_logs(struct request *r)
 {
+	struct api *a = api_of(r);
 	struct gathered g[STREAMS] = {{0}};
 	struct streams_piece piece;
 	uint8_t buffer[4096];
@@ -331,8 +333,9 @@ static bool take_output(struct request *r, struct output *o, uint64_t *ret_wait_
 	return false;
 }
 
-void api_process_output(struct api *a, struct request *r)
+static void show_process_output(struct request *r)
 {
+	struct api *a = api_of(r);
 	uint64_t wait_ms;
 	struct process *p = api_process_open(a, r);
 	struct output *o = p ? calloc(1, sizeof *o) : NULL;
@@ -544,8 +547,9 @@ static void on_follow_closed(void *user)
 	request_unref(r);
 }
 
-void api_process_stream(struct api *a, struct request *r)
+static void stream_process(struct request *r)
 {
+	struct api *a = api_of(r);
 	uint64_t cursor = 0;
 	if (!take_number(r, "cursor", INT64_MAX, &cursor))
 		return;
@@ -569,3 +573,10 @@ void api_process_stream(struct api *a, struct request *r)
 	reply_stream(r,
 		&(struct event_stream){.next = next_event, .closed = on_follow_closed, .user = f});
 }
+
+const struct route_row api_process_output_rows[] = {
+	{METHOD_GET, "/api/process/{}/logs", WHO_OWNER, .plain = show_process_logs},
+	{METHOD_GET, "/api/process/{}/stream", WHO_OWNER, .plain = stream_process},
+	{METHOD_GET, "/api/process/{}/output", WHO_OWNER, .plain = show_process_output},
+	{.path = NULL},
+};

@@ -5,9 +5,11 @@
 #include "shell/wait/log_match.h"
 #include "shell/output/streams.h"
 #include "ws/api/port.h"
+#include "ws/api/body.h"
 #include "ws/api/process.h"
 #include "ws/api/json/process.h"
 #include "ws/text.h"
+#include "ws/api/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,9 +254,9 @@ struct wanted {
 static bool take_pattern(struct request *r, const json_t *body, struct wanted *w)
 {
 	const char *text, *regex, *stream, *problem = "is too much";
-	if (!api_text(r, body, "pattern", &text) || !api_text(r, body, "regex", &regex) ||
-		!api_text(r, body, "stream", &stream) ||
-		!api_number(r, body, "cursor", 0, INT64_MAX, &w->cursor))
+	if (!body_text(r, body, "pattern", &text) || !body_text(r, body, "regex", &regex) ||
+		!body_text(r, body, "stream", &stream) ||
+		!body_number(r, body, "cursor", 0, INT64_MAX, &w->cursor))
 		return false;
 	const char *source = regex ? regex : text, *field = regex ? "regex" : "pattern";
 	w->sources = STREAMS_COMMAND;
@@ -286,8 +288,8 @@ static bool take_wanted(struct request *r, const json_t *body, struct wanted *w)
 {
 	const char *what;
 	w->timeout_ms = TIMEOUT_DEFAULT_MS;
-	if (!api_text(r, body, "for", &what) ||
-		!api_number(r, body, "timeoutMs", 1, TIMEOUT_MAX_MS, &w->timeout_ms))
+	if (!body_text(r, body, "for", &what) ||
+		!body_number(r, body, "timeoutMs", 1, TIMEOUT_MAX_MS, &w->timeout_ms))
 		return false;
 	for (unsigned i = 0; what && i < sizeof names / sizeof *names; i++) {
 		if (strcmp(what, names[i]) != 0)
@@ -350,11 +352,12 @@ static void begin(struct api *a, struct request *r, struct process *p, struct wa
 	on_more(w);
 }
 
-void api_process_wait(struct api *a, struct request *r)
+static void await_process(struct request *r)
 {
+	struct api *a = api_of(r);
 	struct wanted wanted = {0};
 	struct process *p = api_process_open(a, r);
-	json_t *body = p ? api_body(r) : NULL;
+	json_t *body = p ? body_read(r) : NULL;
 	if (body && take_wanted(r, body, &wanted)) {
 		bool full = wanted.what == WAIT_PORT && a->port_watches >= API_PORT_WATCHES_MAX;
 		if (full || a->process_waits >= WAITS_MAX)
@@ -367,3 +370,8 @@ void api_process_wait(struct api *a, struct request *r)
 	pattern_destroy(wanted.pattern);
 	json_decref(body);
 }
+
+const struct route_row api_process_wait_rows[] = {
+	{METHOD_POST, "/api/process/{}/wait", WHO_OWNER, .plain = await_process},
+	{.path = NULL},
+};

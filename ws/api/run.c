@@ -5,6 +5,8 @@
  */
 #include "shell/clock.h"
 #include "ws/api/api.h"
+#include "ws/api/inherit.h"
+#include "ws/api/body.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/log.h"
@@ -12,6 +14,7 @@
 #include "ws/api/json/run.h"
 #include "ws/api/json/session.h"
 #include "ws/text.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +30,7 @@
 /* What a request asks for; texts are borrowed from its body. */
 struct asked {
 	struct run_options options;
-	struct api_environment env;
+	struct body_environment env;
 	unsigned char *input; /* decoded; owned */
 	bool base64, stream;
 	bool container; /* as the container's protocol has it */
@@ -351,7 +354,7 @@ static bool take_choice(struct request *r, const json_t *body, const char *field
 {
 	char message[64];
 	const char *word;
-	if (!api_text(r, body, field, &word))
+	if (!body_text(r, body, field, &word))
 		return false;
 	*ret_second = word && strcmp(word, words[1]) == 0;
 	if (!word || *ret_second || strcmp(word, words[0]) == 0)
@@ -365,9 +368,9 @@ static bool take_choice(struct request *r, const json_t *body, const char *field
 static bool take_common(struct api *a, struct request *r, const json_t *body, struct asked *asked)
 {
 	struct run_options *o = &asked->options;
-	if (!api_command(r, body, &o->command, &o->command_length) ||
-		!api_text(r, body, "cwd", &o->cwd) || !api_environment(r, body, &asked->env) ||
-		!api_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms))
+	if (!body_command(r, body, &o->command, &o->command_length) ||
+		!body_text(r, body, "cwd", &o->cwd) || !body_environment(r, body, &asked->env) ||
+		!body_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms))
 		return false;
 	if (o->cwd && (o->cwd[0] != '/' || strlen(o->cwd) >= PATH_LENGTH_MAX)) {
 		reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
@@ -386,7 +389,8 @@ static bool take_input(struct request *r, const json_t *body, struct asked *aske
 	struct run_options *o = &asked->options;
 	const json_t *text = json_object_get(body, "stdin");
 	const char *base64;
-	if (!api_text(r, body, "stdinBase64", &base64) || !api_text(r, body, "stdinFrom", &o->spool))
+	if (!body_text(r, body, "stdinBase64", &base64) ||
+		!body_text(r, body, "stdinFrom", &o->spool))
 		return false;
 	if (o->spool && (text || base64)) {
 		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
@@ -421,10 +425,10 @@ static bool take_shape(struct request *r, const json_t *body, struct asked *aske
 	bool pipes;
 	if (!take_choice(r, body, "streams", streams, &pipes) ||
 		!take_choice(r, body, "encoding", encodings, &asked->base64) ||
-		!api_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
-		!api_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
-		!api_number(r, body, "maxOutput", 0, RUN_OUTPUT_MAX, &most) ||
-		!api_flag(r, body, "stream", &asked->stream))
+		!body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
+		!body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
+		!body_number(r, body, "maxOutput", 0, RUN_OUTPUT_MAX, &most) ||
+		!body_flag(r, body, "stream", &asked->stream))
 		return false;
 	o->terminals = !pipes;
 	o->rows = (unsigned)rows;
@@ -434,28 +438,28 @@ static bool take_shape(struct request *r, const json_t *body, struct asked *aske
 	return true;
 }
 
-void api_run_beside(
-	struct api *a, struct request *r, json_t *body, const struct api_snapshot *snapshot)
+void api_run_body(struct api *a, struct request *r, json_t *body, const struct inherited *inherited)
 {
 	struct asked asked = {.input = NULL};
-	if (snapshot) {
-		asked.options.preamble = snapshot->preamble;
-		asked.options.preamble_length = snapshot->preamble_length;
+	if (inherited) {
+		asked.options.preamble = inherited->preamble;
+		asked.options.preamble_length = inherited->preamble_length;
 	}
 	if (take_common(a, r, body, &asked) && take_shape(r, body, &asked) &&
 		take_input(r, body, &asked)) {
-		if (snapshot && snapshot->cwd && !json_object_get(body, "cwd"))
-			asked.options.cwd = snapshot->cwd;
+		if (inherited && inherited->cwd && !json_object_get(body, "cwd"))
+			asked.options.cwd = inherited->cwd;
 		start(a, r, &asked);
 	}
 	free(asked.input);
 }
 
-void api_run(struct api *a, struct request *r)
+static void run_command(struct request *r)
 {
-	json_t *body = api_body(r);
+	struct api *a = api_of(r);
+	json_t *body = body_read(r);
 	if (body)
-		api_run_beside(a, r, body, NULL);
+		api_run_body(a, r, body, NULL);
 	json_decref(body);
 }
 
@@ -466,3 +470,8 @@ void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream
 	if (take_common(a, r, body, &asked))
 		start(a, r, &asked);
 }
+
+const struct route_row api_run_rows[] = {
+	{METHOD_POST, "/api/run", WHO_OWNER, .plain = run_command},
+	{.path = NULL},
+};

@@ -6,6 +6,7 @@
 #include "ring/screen/view/render.h"
 #include "ring/search/search.h"
 #include "ws/api/api.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -329,10 +330,9 @@ static void reply_text(struct request *r, const struct screen *screen, const str
 
 /* Handlers */
 
-void api_session_screen(struct api *a, struct request *r, struct session *s)
+static void show_screen(struct request *r, struct session *s)
 {
 	struct view v = {0};
-	(void)a;
 	struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
 	if (!screen)
 		return;
@@ -355,10 +355,9 @@ static void reply_lines_gone(struct request *r, const struct session *s, const s
 			"end", (json_int_t)end_of(screen)));
 }
 
-void api_session_scrollback(struct api *a, struct request *r, struct session *s)
+static void show_scrollback(struct request *r, struct session *s)
 {
 	struct view v = {0};
-	(void)a;
 	struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
 	if (!screen)
 		return;
@@ -449,12 +448,11 @@ static int look(
 	return 0;
 }
 
-void api_session_search(struct api *a, struct request *r, struct session *s)
+static void search_session(struct request *r, struct session *s)
 {
 	struct inquiry q;
 	const char *problem;
 	struct pattern *pattern = NULL;
-	(void)a;
 	struct screen *screen = take_query(r, &q) ? take_screen(r, s) : NULL;
 	if (!screen)
 		return;
@@ -482,3 +480,10 @@ void api_session_search(struct api *a, struct request *r, struct session *s)
 	search_finish(&found);
 	pattern_destroy(pattern);
 }
+
+const struct route_row api_screen_rows[] = {
+	{METHOD_GET, "/api/session/{}/screen", WHO_VIEWER, .session = show_screen},
+	{METHOD_GET, "/api/session/{}/scrollback", WHO_VIEWER, .session = show_scrollback},
+	{METHOD_GET, "/api/session/{}/search", WHO_VIEWER, .session = search_session},
+	{.path = NULL},
+};

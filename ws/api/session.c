@@ -2,9 +2,11 @@
 #include "shell/clock.h"
 #include "shell/environment.h"
 #include "ws/api/api.h"
+#include "ws/api/body.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/api/json/session.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <openssl/rand.h>
@@ -119,12 +121,12 @@ static bool take_options(struct request *r, json_t *body, struct session_options
 {
 	uint64_t rows = 0, cols = 0;
 	const char *on_exit;
-	if (!api_text(r, body, "id", &o->id) || !api_text(r, body, "name", &o->name) ||
-		!api_text(r, body, "cwd", &o->cwd) || !api_text(r, body, "shell", &o->shell) ||
-		!api_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
-		!api_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
-		!api_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms) ||
-		!api_text(r, body, "onShellExit", &on_exit))
+	if (!body_text(r, body, "id", &o->id) || !body_text(r, body, "name", &o->name) ||
+		!body_text(r, body, "cwd", &o->cwd) || !body_text(r, body, "shell", &o->shell) ||
+		!body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
+		!body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
+		!body_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms) ||
+		!body_text(r, body, "onShellExit", &on_exit))
 		return false;
 	o->rows = (unsigned)rows;
 	o->cols = (unsigned)cols;
@@ -174,9 +176,9 @@ static bool refuse_policy(
 static void create(struct api *a, struct request *r, json_t *body, bool open)
 {
 	struct session_options o = {0};
-	struct api_environment env;
+	struct body_environment env;
 	char id[64];
-	if (!take_options(r, body, &o) || !api_environment(r, body, &env))
+	if (!take_options(r, body, &o) || !body_environment(r, body, &env))
 		return;
 	if (!o.id && open) {
 		reply_invalid(r, "id", "An id is required", "required");
@@ -211,17 +213,19 @@ static void create(struct api *a, struct request *r, json_t *body, bool open)
 	}
 }
 
-void api_session_create(struct api *a, struct request *r)
+static void create_session(struct request *r)
 {
-	json_t *body = api_body(r);
+	struct api *a = api_of(r);
+	json_t *body = body_read(r);
 	if (body)
 		create(a, r, body, false);
 	json_decref(body);
 }
 
-void api_session_open(struct api *a, struct request *r)
+static void open_session(struct request *r)
 {
-	json_t *body = api_body(r);
+	struct api *a = api_of(r);
+	json_t *body = body_read(r);
 	if (body)
 		create(a, r, body, true);
 	json_decref(body);
@@ -254,11 +258,12 @@ static void on_deleted(void *user, struct session *s, enum report_stage stage, i
 	free(d);
 }
 
-void api_session_delete(struct api *a, struct request *r)
+static void delete_session(struct request *r)
 {
+	struct api *a = api_of(r);
 	const char *id;
-	json_t *body = api_body(r);
-	if (!body || !api_text(r, body, "sessionId", &id))
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "sessionId", &id))
 		goto out;
 	if (!id) {
 		reply_invalid(r, "sessionId", "sessionId is required", "required");
@@ -293,8 +298,9 @@ static json_t *list_json(const struct api *a, const struct principal *p, bool id
 	return list;
 }
 
-void api_session_list(struct api *a, struct request *r)
+static void list_sessions(struct request *r)
 {
+	struct api *a = api_of(r);
 	reply_success(r,
 		json_pack("{s:o, s:o}", "data", list_json(a, &r->principal, true), "sessions",
 			list_json(a, &r->principal, false)));
@@ -330,8 +336,9 @@ static void on_stream_closed(void *user)
 	request_unref(r);
 }
 
-void api_session_events(struct api *a, struct request *r)
+static void follow_sessions(struct request *r)
 {
+	struct api *a = api_of(r);
 	struct list_stream *l = calloc(1, sizeof *l);
 	if (!l) {
 		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
@@ -388,9 +395,8 @@ void api_close(struct api *a)
 
 /* One session */
 
-void api_session_show(struct api *a, struct request *r, struct session *s)
+static void show_session(struct request *r, struct session *s)
 {
-	(void)a;
 	reply_success(r, json_pack("{s:o}", "data", session_json(s)));
 }
 
@@ -439,12 +445,11 @@ static void reply_result(struct request *r, const struct session *s, int rc)
 		api_session_refuse(r, s, rc);
 }
 
-void api_session_rename(struct api *a, struct request *r, struct session *s)
+static void rename_session(struct request *r, struct session *s)
 {
 	const char *name;
-	(void)a;
-	json_t *body = api_body(r);
-	if (body && api_text(r, body, "name", &name)) {
+	json_t *body = body_read(r);
+	if (body && body_text(r, body, "name", &name)) {
 		if (!name || !name_is_text(name))
 			reply_invalid(r, "name",
 				"A name is 1 to 128 characters without control characters",
@@ -466,13 +471,12 @@ static void resize(struct request *r, struct session *s, unsigned rows, unsigned
 		reply_result(r, s, rc);
 }
 
-void api_session_resize(struct api *a, struct request *r, struct session *s)
+static void resize_session(struct request *r, struct session *s)
 {
 	uint64_t rows = 0, cols = 0;
-	(void)a;
-	json_t *body = api_body(r);
-	if (body && api_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) &&
-		api_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows)) {
+	json_t *body = body_read(r);
+	if (body && body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) &&
+		body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows)) {
 		if (rows == 0 || cols == 0)
 			reply_invalid(r, cols == 0 ? "cols" : "rows", "cols and rows are required",
 				"required");
@@ -482,16 +486,15 @@ void api_session_resize(struct api *a, struct request *r, struct session *s)
 	json_decref(body);
 }
 
-void api_session_size(struct api *a, struct request *r, struct session *s)
+static void set_size_policy(struct request *r, struct session *s)
 {
 	const char *name;
 	enum size_policy policy;
 	uint64_t rows = s->pane.rows, cols = s->pane.cols;
-	(void)a;
-	json_t *body = api_body(r);
-	if (body && api_text(r, body, "policy", &name) &&
-		api_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) &&
-		api_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows)) {
+	json_t *body = body_read(r);
+	if (body && body_text(r, body, "policy", &name) &&
+		body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) &&
+		body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows)) {
 		if (!name || !size_policy_parse(name, &policy))
 			reply_invalid(r, "policy", "Must be latest, smallest, fixed or owner",
 				name ? "invalid" : "required");
@@ -502,12 +505,11 @@ void api_session_size(struct api *a, struct request *r, struct session *s)
 	json_decref(body);
 }
 
-void api_session_signal(struct api *a, struct request *r, struct session *s)
+static void signal_session(struct request *r, struct session *s)
 {
 	const char *name, *target;
-	(void)a;
-	json_t *body = api_body(r);
-	if (!body || !api_text(r, body, "signal", &name) || !api_text(r, body, "target", &target))
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "signal", &name) || !body_text(r, body, "target", &target))
 		goto out;
 	bool shell = target && strcmp(target, "shell") == 0;
 	if (!name || signal_parse(name) < 0)
@@ -523,15 +525,14 @@ out:
 	json_decref(body);
 }
 
-void api_session_input(struct api *a, struct request *r, struct session *s)
+static void type_input(struct request *r, struct session *s)
 {
 	const char *base64;
 	unsigned char *decoded = NULL;
 	struct typist by;
 	struct typing_result typed;
-	(void)a;
-	json_t *body = api_body(r);
-	if (!body || !api_text(r, body, "base64", &base64) || !api_typist(r, body, &by))
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "base64", &base64) || !api_typist(r, body, &by))
 		goto out;
 	const json_t *text = json_object_get(body, "data");
 	const void *bytes = json_string_value(text);
@@ -573,11 +574,10 @@ static void reply_range_gone(struct request *r, const struct session *s)
 			(json_int_t)session_head(s)));
 }
 
-void api_session_output(struct api *a, struct request *r, struct session *s)
+static void show_output(struct request *r, struct session *s)
 {
 	const struct stream *bytes = session_bytes(s);
 	char number[24];
-	(void)a;
 	if (!session_is_readable(s)) {
 		reply_result(r, s, -ENOTCONN);
 		return;
@@ -615,3 +615,19 @@ void api_session_output(struct api *a, struct request *r, struct session *s)
 	}
 	reply_bytes(r, 200, "application/octet-stream", copy, length, copy);
 }
+
+const struct route_row api_session_rows[] = {
+	{METHOD_POST, "/api/session/create", WHO_OWNER, .plain = create_session},
+	{METHOD_POST, "/api/session/open", WHO_OWNER, .plain = open_session},
+	{METHOD_GET, "/api/session/list", WHO_VIEWER, .plain = list_sessions},
+	{METHOD_POST, "/api/session/delete", WHO_OWNER, .plain = delete_session},
+	{METHOD_GET, "/api/session/events", WHO_VIEWER, .plain = follow_sessions},
+	{METHOD_GET, "/api/session/{}", WHO_VIEWER, .session = show_session},
+	{METHOD_POST, "/api/session/{}/rename", WHO_OWNER, .session = rename_session},
+	{METHOD_POST, "/api/session/{}/resize", WHO_DRIVER, .session = resize_session},
+	{METHOD_POST, "/api/session/{}/size", WHO_OWNER, .session = set_size_policy},
+	{METHOD_POST, "/api/session/{}/signal", WHO_DRIVER, .session = signal_session},
+	{METHOD_POST, "/api/session/{}/input", WHO_DRIVER, .session = type_input},
+	{METHOD_GET, "/api/session/{}/output", WHO_VIEWER, .session = show_output},
+	{.path = NULL},
+};

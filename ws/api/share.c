@@ -1,9 +1,11 @@
 /* Logging in, and share links. */
 #include "shell/clock.h"
 #include "ws/api/api.h"
+#include "ws/api/body.h"
 #include "ws/socket/control_socket.h"
 #include "ws/error.h"
 #include "ws/api/json/session.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,18 +23,20 @@ static json_t *principal_json(const struct api *a, const struct principal *p)
 		time_json(p->expires_ms), "authRequired", !a->auth->open);
 }
 
-void api_whoami(struct api *a, struct request *r)
+static void show_caller(struct request *r)
 {
+	struct api *a = api_of(r);
 	reply_success(r, principal_json(a, &r->principal));
 }
 
-void api_login(struct api *a, struct request *r)
+static void log_in(struct request *r)
 {
+	struct api *a = api_of(r);
 	const char *token;
 	struct principal p;
 	char cookie[AUTH_COOKIE_SIZE];
-	json_t *body = api_body(r);
-	if (!body || !api_text(r, body, "token", &token))
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "token", &token))
 		goto out;
 	if (!token) {
 		reply_invalid(r, "token", "A token is required", "required");
@@ -56,8 +60,9 @@ out:
 	json_decref(body);
 }
 
-void api_logout(struct api *a, struct request *r)
+static void log_out(struct request *r)
 {
+	struct api *a = api_of(r);
 	char cookie[AUTH_COOKIE_SIZE];
 	auth_logout(a->auth, &r->principal, cookie);
 	reply_header(r, "Set-Cookie", cookie);
@@ -71,8 +76,9 @@ static json_t *link_json(const struct link_entry *e)
 		time_json(e->expires_ms));
 }
 
-void api_links_list(struct api *a, struct request *r, struct session *s)
+static void list_links(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	struct links *l = &a->auth->links;
 	json_t *list = json_array();
 	links_prune(l, clock_wall_ms(), NULL);
@@ -105,13 +111,14 @@ static void issue(struct api *a, struct request *r, struct link_entry *e)
 	}
 }
 
-void api_links_create(struct api *a, struct request *r, struct session *s)
+static void create_link(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	const char *role, *name;
 	uint64_t expires_in = EXPIRY_DEFAULT_MS;
-	json_t *body = api_body(r);
-	if (!body || !api_text(r, body, "role", &role) || !api_text(r, body, "name", &name) ||
-		!api_number(r, body, "expiresInMs", EXPIRY_MIN_MS, LINK_EXPIRY_MAX_MS, &expires_in))
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "role", &role) || !body_text(r, body, "name", &name) ||
+		!body_number(r, body, "expiresInMs", EXPIRY_MIN_MS, LINK_EXPIRY_MAX_MS, &expires_in))
 		goto out;
 	bool viewer = role && strcmp(role, "viewer") == 0,
 	     driver = role && strcmp(role, "driver") == 0;
@@ -134,8 +141,9 @@ out:
 	json_decref(body);
 }
 
-void api_links_delete(struct api *a, struct request *r, struct session *s)
+static void delete_link(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	char id[LINK_ID_SIZE];
 	const struct link_entry *e = links_find(&a->auth->links, r->match.item);
 	if (!e || strcmp(e->session, s->pane.held.id) != 0) {
@@ -152,3 +160,13 @@ void api_links_delete(struct api *a, struct request *r, struct session *s)
 	else
 		reply_success(r, NULL);
 }
+
+const struct route_row api_share_rows[] = {
+	{METHOD_POST, "/api/auth/login", WHO_ANYBODY, .plain = log_in},
+	{METHOD_POST, "/api/auth/logout", WHO_ANYBODY, .plain = log_out},
+	{METHOD_GET, "/api/auth/whoami", WHO_VIEWER, .plain = show_caller},
+	{METHOD_GET, "/api/session/{}/links", WHO_OWNER, .session = list_links},
+	{METHOD_POST, "/api/session/{}/links", WHO_OWNER, .session = create_link},
+	{METHOD_DELETE, "/api/session/{}/links/{}", WHO_OWNER, .session = delete_link},
+	{.path = NULL},
+};

@@ -2,6 +2,7 @@
 #include "shell/clock.h"
 #include "ws/api/api.h"
 #include "ws/api/json/state.h"
+#include "ws/api/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,9 +56,15 @@ json_t *api_state_json(struct api *a, const struct request *r, struct session *s
 	return root;
 }
 
-void api_session_state(struct api *a, struct request *r, struct session *s)
+static void show_state(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	struct session_state state;
 	session_state(s, &state);
 	reply_success(r, json_pack("{s:o}", "state", api_state_json(a, r, s, &state)));
 }
+
+const struct route_row api_state_rows[] = {
+	{METHOD_GET, "/api/session/{}/state", WHO_VIEWER, .session = show_state},
+	{.path = NULL},
+};

@@ -1,8 +1,10 @@
 /* POST /api/stdin: standard input for a command, in pieces, before it is started. See shell/output/spool.h. */
 #include "shell/output/spool.h"
 #include "ws/api/api.h"
+#include "ws/api/body.h"
 #include "ws/base64.h"
 #include "ws/error.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,16 +28,17 @@ static void refuse(struct request *r, int error, uint64_t size)
 		reply_error(r, error_code_of(error), strerror(-error), NULL);
 }
 
-void api_stdin(struct api *a, struct request *r)
+static void keep_input(struct request *r)
 {
+	struct api *a = api_of(r);
 	const char *id = NULL, *base64 = NULL, *dir = a->sessions->config.runtime_dir;
 	char made[SPOOL_ID_SIZE];
 	uint64_t offset = 0, size = 0;
 	size_t length = 0;
 	unsigned char *bytes = NULL;
-	json_t *body = api_body(r);
-	if (!body || !api_text(r, body, "id", &id) || !api_text(r, body, "base64", &base64) ||
-		!api_number(r, body, "offset", 0, SPOOL_MAX, &offset))
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "id", &id) || !body_text(r, body, "base64", &base64) ||
+		!body_number(r, body, "offset", 0, SPOOL_MAX, &offset))
 		goto out;
 	bytes = base64 ? base64_decode(base64, &length) : NULL;
 	if (!bytes) {
@@ -54,3 +57,8 @@ out:
 	free(bytes);
 	json_decref(body);
 }
+
+const struct route_row api_stdin_rows[] = {
+	{METHOD_POST, "/api/stdin", WHO_OWNER, .plain = keep_input},
+	{.path = NULL},
+};

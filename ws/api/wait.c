@@ -3,8 +3,10 @@
 #include "shell/session/session.h"
 #include "shell/wait/wait.h"
 #include "ws/api/api.h"
+#include "ws/api/body.h"
 #include "ws/error.h"
 #include "ws/api/json/state.h"
+#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -98,8 +100,8 @@ static bool take_pattern(struct request *r, const json_t *body, size_t i, struct
 {
 	const char *text, *on, *problem = "takes too much memory";
 	bool exact = true;
-	if (!api_text(r, body, "pattern", &text) || !api_text(r, body, "on", &on) ||
-		!api_flag(r, body, "case", &exact))
+	if (!body_text(r, body, "pattern", &text) || !body_text(r, body, "on", &on) ||
+		!body_flag(r, body, "case", &exact))
 		return false;
 	if (!text || strchr(text, '\n'))
 		return refuse(r, i, "pattern", "A regular expression for one line is required");
@@ -119,7 +121,7 @@ static bool take_pattern(struct request *r, const json_t *body, size_t i, struct
 static bool take_kind(struct request *r, const json_t *body, size_t i, struct wait_condition *c)
 {
 	const char *kind;
-	if (!api_text(r, body, "kind", &kind))
+	if (!body_text(r, body, "kind", &kind))
 		return false;
 	for (int k = STATE_INPUT_LINE; kind && k <= STATE_INPUT_RAW; k++)
 		if (strcmp(kind, state_input_name((enum state_input)k)) == 0)
@@ -132,7 +134,7 @@ static bool take_details(struct request *r, const json_t *body, size_t i, struct
 	const char *id;
 	switch (c->type) {
 	case WAIT_EXEC:
-		if (!api_text(r, body, "id", &id))
+		if (!body_text(r, body, "id", &id))
 			return false;
 		if (!id || strlen(id) > RECORD_ID_MAX)
 			return refuse(r, i, "id", "The id of a command is required");
@@ -144,13 +146,13 @@ static bool take_details(struct request *r, const json_t *body, size_t i, struct
 		return take_pattern(r, body, i, c);
 	case WAIT_STABLE:
 		c->ms = STABLE_DEFAULT_MS;
-		return api_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
-			api_flag(r, body, "ready", &c->ready);
+		return body_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
+			body_flag(r, body, "ready", &c->ready);
 	case WAIT_IDLE:
-		return api_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
+		return body_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
 			(c->ms > 0 || refuse(r, i, "ms", "A number of milliseconds is required"));
 	case WAIT_BYTES:
-		return api_number(r, body, "count", 1, INT64_MAX, &c->count) &&
+		return body_number(r, body, "count", 1, INT64_MAX, &c->count) &&
 			(c->count > 0 || refuse(r, i, "count", "A number of bytes is required"));
 	default:
 		return true;
@@ -192,7 +194,7 @@ static bool take_offset(struct request *r, const json_t *body, const char *field
 	uint64_t *ret_offset)
 {
 	*ret_has = json_is_integer(json_object_get(body, field));
-	return api_number(r, body, field, 0, INT64_MAX, ret_offset);
+	return body_number(r, body, field, 0, INT64_MAX, ret_offset);
 }
 
 /* FNV-1a of what is waited for, however it is written. */
@@ -214,10 +216,10 @@ static bool take(struct request *r, const json_t *body, struct asked *q)
 {
 	struct wait_options *o = &q->options;
 	o->timeout_ms = TIMEOUT_DEFAULT_MS;
-	if (!api_number(r, body, "timeoutMs", 0, WAIT_TIMEOUT_MAX_MS, &o->timeout_ms) ||
+	if (!body_number(r, body, "timeoutMs", 0, WAIT_TIMEOUT_MAX_MS, &o->timeout_ms) ||
 		!take_offset(r, body, "from", &o->has_from, &o->from) ||
 		!take_offset(r, body, "after", &o->has_after, &o->after) ||
-		!api_text(r, body, "key", &o->key))
+		!body_text(r, body, "key", &o->key))
 		return false;
 	if (o->key && (!*o->key || strlen(o->key) > WAIT_KEY_MAX)) {
 		reply_invalid(r, "key", "A key has 1 to 128 bytes", "invalid");
@@ -280,13 +282,19 @@ static void begin(struct api *a, struct request *r, struct session *s, struct as
 	refuse_start(r, s, rc);
 }
 
-void api_session_wait(struct api *a, struct request *r, struct session *s)
+static void await_session(struct request *r, struct session *s)
 {
+	struct api *a = api_of(r);
 	struct asked q = {0};
-	json_t *body = api_body(r);
+	json_t *body = body_read(r);
 	if (body && take(r, body, &q))
 		begin(a, r, s, &q);
 	for (unsigned i = 0; i < q.options.count; i++)
 		pattern_destroy(q.conditions[i].pattern);
 	json_decref(body);
 }
+
+const struct route_row api_wait_rows[] = {
+	{METHOD_POST, "/api/session/{}/wait", WHO_VIEWER, .session = await_session},
+	{.path = NULL},
+};

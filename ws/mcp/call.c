@@ -5,7 +5,8 @@
  */
 #include "ws/mcp/call.h"
 
-#include "ws/api/api.h"
+#include "ws/dispatcher.h"
+#include "ws/mcp/mcp.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -103,7 +104,7 @@ void mcp_ask(struct mcp_call *c, mcp_step next, enum method method, const char *
 	c->next = next;
 	c->answered = false;
 	c->asking = true;
-	api_handle(c->api, r);
+	dispatcher_handle(c->mcp->dispatcher, r);
 	c->asking = false;
 	if (c->answered)
 		deliver(c);
@@ -115,7 +116,7 @@ void mcp_tell(const struct mcp_call *c, enum method method, const char *path, js
 	json_decref(body);
 	if (!r)
 		return;
-	api_handle(c->api, r);
+	dispatcher_handle(c->mcp->dispatcher, r);
 	request_unref(r);
 }
 
@@ -316,7 +317,7 @@ void mcp_call_progress(const struct mcp_call *c, char text[MCP_PROGRESS_SIZE])
 	snprintf(text, MCP_PROGRESS_SIZE, "working");
 	if (!r)
 		return;
-	api_handle(c->api, r);
+	dispatcher_handle(c->mcp->dispatcher, r);
 	if (r->done && r->reply.status == 200) {
 		json_t *json = json_loadb(r->reply.body, r->reply.length, 0, NULL);
 		describe(json_object_get(json, "state"), text);
@@ -364,7 +365,7 @@ void mcp_call_start(const struct mcp_call_options *o)
 		o->done(o->user, NULL);
 		return;
 	}
-	c->api = o->api;
+	c->mcp = o->mcp;
 	c->principal = *o->principal;
 	snprintf(c->peer, sizeof c->peer, "%s", o->peer);
 	snprintf(c->author, sizeof c->author, "%s", o->author);

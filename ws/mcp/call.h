@@ -17,7 +17,7 @@
 #define MCP_KEY_SIZE 129u /* EXEC_KEY_MAX and the NUL */
 #define MCP_AUTHOR_SIZE 65u
 
-struct api;
+struct mcp;
 struct mcp_call;
 
 /* What a request to the API was answered. All is borrowed for the step that gets it. */
@@ -33,7 +33,7 @@ struct mcp_answer {
 typedef void (*mcp_step)(struct mcp_call *c, const struct mcp_answer *a);
 
 struct mcp_call {
-	struct api *api;
+	struct mcp *mcp;
 	struct principal principal;
 	char peer[LIMITER_PEER_MAX];
 	char author[MCP_AUTHOR_SIZE];  /* name of the program that calls, or "" */
@@ -61,7 +61,7 @@ struct mcp_call {
 };
 
 struct mcp_call_options {
-	struct api *api;
+	struct mcp *mcp;
 	const struct principal *principal;
 	const char *peer, *author, *scope; /* scope: of its ids, or "" */
 	const struct mcp_tool *tool;

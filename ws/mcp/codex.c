@@ -6,7 +6,6 @@
 #include "ws/mcp/cursors.h"
 #include "ws/mcp/exec.h"
 
-#include "ws/api/api.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/text.h"
 
@@ -37,7 +36,7 @@ static json_int_t yield_ms(const struct mcp_call *c, json_int_t fallback, json_i
 static void delete_session(struct mcp_call *c)
 {
 	c->owns_session = false;
-	mcp_cursors_forget(&c->api->mcp->cursors, c->number);
+	mcp_cursors_forget(&c->mcp->cursors, c->number);
 	mcp_tell(c, METHOD_POST, "/api/session/delete", json_pack("{s:s}", "sessionId", c->session));
 }
 
@@ -61,7 +60,7 @@ static void finish_chunk(struct mcp_call *c, char *text)
 	if (json_object_get(result, "exit_code"))
 		delete_session(c);
 	else
-		mcp_cursors_set(&c->api->mcp->cursors, c->number, c->cursor);
+		mcp_cursors_set(&c->mcp->cursors, c->number, c->cursor);
 	c->owns_session = false;
 	json_t *structured = json_incref(result);
 	mcp_finish(c, structured, mcp_chunk_text(result));
@@ -259,7 +258,7 @@ void mcp_write_stdin(struct mcp_call *c, const struct mcp_answer *a)
 	json_int_t number = mcp_number_arg(c, "session_id", 0);
 	(void)a;
 	c->number = number > 0 ? (uint64_t)number : 0;
-	c->cursor = mcp_cursors_get(&c->api->mcp->cursors, c->number);
+	c->cursor = mcp_cursors_get(&c->mcp->cursors, c->number);
 	snprintf(c->session, sizeof c->session, PREFIX "%llu", (unsigned long long)c->number);
 	mcp_ask(c, on_execs, METHOD_GET, mcp_path(path, c, "/exec"), NULL, NULL);
 }

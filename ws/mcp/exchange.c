@@ -5,7 +5,7 @@
  */
 #include "ws/mcp/exchange.h"
 
-#include "ws/api/api.h"
+#include "ws/dispatcher.h"
 #include "ws/mcp/call.h"
 
 #include <stdio.h>
@@ -207,8 +207,8 @@ static void item_end(struct item *i, json_t *response)
 
 json_t *mcp_server_info(const struct mcp *m)
 {
-	return json_pack("{s:s, s:s, s:s}", "name", "ringside", "title", "Ringside", "version",
-		m->api->version);
+	return json_pack(
+		"{s:s, s:s, s:s}", "name", "ringside", "title", "Ringside", "version", m->version);
 }
 
 /* What every result of the revision without sessions has; result is taken. */
@@ -286,9 +286,9 @@ static void call_tool(struct item *i, const struct rpc_message *m, const char *c
 	}
 	if (json_is_string(token) || json_is_integer(token))
 		i->token = json_incref(token);
-	x->mcp->api->metrics->mcp_calls++;
+	x->mcp->dispatcher->metrics->mcp_calls++;
 	i->starting = true;
-	mcp_call_start(&(struct mcp_call_options){.api = x->mcp->api,
+	mcp_call_start(&(struct mcp_call_options){.mcp = x->mcp,
 		.principal = &x->request->principal,
 		.peer = x->request->peer,
 		.author = client,

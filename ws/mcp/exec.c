@@ -2,7 +2,8 @@
 #include "ws/mcp/exec.h"
 
 #include "shell/session/sessions.h"
-#include "ws/api/api.h"
+#include "ws/dispatcher.h"
+#include "ws/mcp/mcp.h"
 #include "ws/mcp/text.h"
 #include "ws/text.h"
 
@@ -88,7 +89,7 @@ static json_t *describe(const struct mcp_call *c, const json_t *exec, json_t *st
 /* The command, while it is known. */
 static struct exec *exec_of(const struct mcp_call *c)
 {
-	struct session *s = sessions_find(c->api->sessions, c->session);
+	struct session *s = sessions_find(c->mcp->dispatcher->sessions, c->session);
 	return s ? exec_find(s, c->exec) : NULL;
 }
 
@@ -100,11 +101,11 @@ static void keep_rest(const struct mcp_call *c)
 		exec_page(e, c->reader, c->cursor);
 }
 
-void mcp_exec_leave(struct api *a, const char *scope)
+void mcp_exec_leave(const struct mcp *m, const char *scope)
 {
 	char readers[EXEC_READER_SIZE];
 	snprintf(readers, sizeof readers, "%s|", scope);
-	for (struct session *s = NULL; (s = session_next(a->sessions, s));)
+	for (struct session *s = NULL; (s = session_next(m->dispatcher->sessions, s));)
 		exec_page_leave(session_executor(s), readers);
 }
 

@@ -11,7 +11,7 @@ void mcp_exec_command(struct mcp_call *c, const struct mcp_answer *a);
 void mcp_write_stdin(struct mcp_call *c, const struct mcp_answer *a);
 
 /* The client of these ids is gone: nothing is held for it any more. */
-void mcp_exec_leave(struct api *a, const char *scope);
+void mcp_exec_leave(const struct mcp *m, const char *scope);
 
 /* max_output_tokens, in bytes. */
 size_t mcp_output_max(const struct mcp_call *c);

@@ -1,8 +1,8 @@
 /* What a request to /mcp has to be like, in either kind of revision, and the sessions of one kind. */
 #include "ws/mcp/mcp.h"
 
-#include "ws/api/api.h"
 #include "ws/base64.h"
+#include "ws/dispatcher.h"
 #include "ws/mcp/exchange.h"
 #include "ws/mcp/exec.h"
 #include "ws/mcp/headers.h"
@@ -281,8 +281,9 @@ static bool take_scope(struct request *r, struct mcp_sender *s)
 	return true;
 }
 
-static void handle_post(struct mcp *m, struct request *r)
+static void take_messages(struct request *r)
 {
+	struct mcp *m = r->match.module;
 	struct mcp_sender sender = {.client = ""};
 	struct rpc_input input;
 	if (!take_accept(r, &sender) || !take_scope(r, &sender))
@@ -303,8 +304,9 @@ static void handle_post(struct mcp *m, struct request *r)
 }
 
 /* The end of a session. What it has under way goes on. */
-static void handle_delete(struct mcp *m, struct request *r)
+static void end_session(struct request *r)
 {
+	struct mcp *m = r->match.module;
 	const struct mcp_headers *h = r->mcp;
 	if (!h || !h->known || !h->has_session) {
 		reply_header(r, "Allow", "POST");
@@ -318,17 +320,20 @@ static void handle_delete(struct mcp *m, struct request *r)
 		mcp_refuse(r, 404, NULL, RPC_INVALID_REQUEST, "There is no such session", NULL);
 		return;
 	}
-	mcp_exec_leave(m->api, s->id);
+	mcp_exec_leave(m, s->id);
 	mcp_sessions_end(&m->sessions, s);
 	mcp_reply_nothing(r, 204);
 }
 
-void mcp_handle(struct mcp *m, struct request *r)
+static const struct route_row rows[] = {
+	{METHOD_POST, "/mcp", WHO_VIEWER, .plain = take_messages},
+	{METHOD_DELETE, "/mcp", WHO_VIEWER, .plain = end_session},
+	{.path = NULL},
+};
+
+void mcp_register(struct mcp *m, struct routes *all)
 {
-	if (r->method == METHOD_DELETE)
-		handle_delete(m, r);
-	else
-		handle_post(m, r);
+	routes_add(all, rows, m);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -336,9 +341,9 @@ static void on_tick(uv_timer_t *timer)
 	mcp_exchanges_tick(timer->data);
 }
 
-int mcp_open(struct mcp *m, struct api *api, uv_loop_t *loop)
+int mcp_open(struct mcp *m, struct dispatcher *dispatcher, const char *version, uv_loop_t *loop)
 {
-	*m = (struct mcp){.api = api, .loop = loop};
+	*m = (struct mcp){.dispatcher = dispatcher, .version = version, .loop = loop};
 	int rc = mcp_tools_open(&m->tools);
 	if (rc < 0)
 		return rc;

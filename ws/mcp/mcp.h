@@ -26,11 +26,13 @@
 #define MCP_STREAM_AFTER_MS 5000u     /* an answer that is not there yet becomes a stream */
 #define MCP_PROGRESS_MS 1000u
 
-struct api;
+struct dispatcher;
 struct mcp_exchange;
+struct routes;
 
 struct mcp {
-	struct api *api; /* borrowed */
+	struct dispatcher *dispatcher; /* borrowed: who answers what tools ask */
+	const char *version;
 	uv_loop_t *loop;
 	struct mcp_tools tools;
 	struct mcp_sessions sessions;
@@ -41,13 +43,14 @@ struct mcp {
 	bool stopping;
 };
 
-int mcp_open(struct mcp *m, struct api *api, uv_loop_t *loop);
+/* dispatcher: borrowed. version: of the program, a literal. Returns 0 or a negative errno. */
+int mcp_open(struct mcp *m, struct dispatcher *dispatcher, const char *version, uv_loop_t *loop);
+
+/* Add the routes of /mcp to the table. */
+void mcp_register(struct mcp *m, struct routes *all);
 
 /* Connections that end from now on are ended by the server: nothing is cancelled by that. */
 void mcp_stop(struct mcp *m);
 
 /* Once no request is under way any more. The timer is the loop's until it has run once more. */
 void mcp_close(struct mcp *m);
-
-/* POST and DELETE of /mcp; the caller may see something. */
-void mcp_handle(struct mcp *m, struct request *r);

@@ -1,5 +1,6 @@
 /* From a head, libwebsockets' table of one or one that was parsed here, to what decides whether a request is served. */
 #include "ws/log.h"
+#include "ws/mcp/headers.h"
 #include "ws/net/internal.h"
 #include "ws/text.h"
 

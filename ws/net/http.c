@@ -114,7 +114,7 @@ static void dispatch(struct exchange *x)
 {
 	if (x->wsi)
 		lws_set_timeout(x->wsi, NO_PENDING_TIMEOUT, 0);
-	api_handle(x->server->options.api, x->request);
+	dispatcher_handle(x->server->options.dispatcher, x->request);
 }
 
 /* What follows the head cannot be told from a body that nobody reads, so the connection ends. */
@@ -139,8 +139,8 @@ static bool serve_asset(struct exchange *x, const struct head *h)
 {
 	struct request *r = x->request;
 	struct route_match m;
-	route_parse(r->method, r->path, &m);
-	if (m.route != ROUTE_PAGE)
+	route_parse(&x->server->options.dispatcher->routes, r->method, r->path, &m);
+	if (m.result != ROUTE_PAGE)
 		return false;
 	const struct asset *a = asset_find(r->path);
 	if (!a)
@@ -174,7 +174,7 @@ static void answer_preflight(struct exchange *x)
 {
 	struct request *r = x->request;
 	char methods[ROUTE_METHODS_SIZE];
-	route_methods(r->path, methods);
+	route_methods(&x->server->options.dispatcher->routes, r->path, methods);
 	if (!methods[0]) {
 		reply_error(r, "UNKNOWN_ERROR", "The requested endpoint was not found", NULL);
 		return;

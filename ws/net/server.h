@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ws/api/api.h"
+#include "ws/dispatcher.h"
 #include "ws/socket/control_socket.h"
 #include "ws/metrics.h"
 #include "ws/auth/origin.h"
@@ -19,7 +19,7 @@
 /* All is borrowed for the server's life. */
 struct server_options {
 	uv_loop_t *loop;
-	struct api *api;
+	struct dispatcher *dispatcher; /* who answers requests */
 	struct auth *auth;
 	struct terminals *terminals;
 	struct control_sockets *controls;

@@ -62,9 +62,10 @@ struct control_socket {
 	bool closing;
 };
 
-int control_sockets_open(struct control_sockets *all, struct api *api, struct metrics *metrics)
+int control_sockets_open(
+	struct control_sockets *all, struct dispatcher *dispatcher, struct metrics *metrics)
 {
-	*all = (struct control_sockets){.api = api, .metrics = metrics};
+	*all = (struct control_sockets){.dispatcher = dispatcher, .metrics = metrics};
 	all->scratch = malloc(FRAMES_HEADROOM + FRAMES_PAYLOAD_MAX);
 	return all->scratch ? 0 : -ENOMEM;
 }
@@ -190,7 +191,7 @@ static void begin_waiting(struct control_socket *c)
 		struct call *call = c->waiting;
 		DL_DELETE(c->waiting, call);
 		call->state = CALL_BEGUN;
-		api_handle(c->all->api, call->request);
+		dispatcher_handle(c->all->dispatcher, call->request);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
  * The control socket: requests and their answers on one WebSocket, whatever carries its frames. It speaks
- * the protocol of the Sandbox container's /ws; each request goes through api_handle(), as over HTTP.
+ * the protocol of the Sandbox container's /ws; each request goes to the dispatcher, as over HTTP.
  *
  * Memory is bounded whatever the peer does. Events are pulled when they can be sent, one at a time, from
  * each stream in turn. A request is begun only while less than CONTROL_REPLIES_MAX bytes of answers wait;
@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "ws/api/api.h"
+#include "ws/dispatcher.h"
 #include "ws/socket/frames.h"
 
 #include <stdbool.h>
@@ -28,13 +28,14 @@ struct control_socket;
 
 /* All control sockets. */
 struct control_sockets {
-	struct api *api; /* borrowed, like all here */
+	struct dispatcher *dispatcher; /* borrowed, like all here */
 	struct metrics *metrics;
 	struct control_socket *list;
 	uint8_t *scratch; /* headroom and one frame */
 };
 
-int control_sockets_open(struct control_sockets *all, struct api *api, struct metrics *metrics);
+int control_sockets_open(
+	struct control_sockets *all, struct dispatcher *dispatcher, struct metrics *metrics);
 void control_sockets_close(struct control_sockets *all);
 
 /*

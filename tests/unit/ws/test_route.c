@@ -3,71 +3,120 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+/* Two modules; what has the names of fixed routes is registered before those. */
+static const struct route_row of_one[] = {
+	{.method = METHOD_GET, .path = "/api/session/{}"},
+	{.method = METHOD_POST, .path = "/api/session/{}/rename"},
+	{.method = METHOD_POST, .path = "/api/session/{}/resize"},
+	{.method = METHOD_POST, .path = "/api/session/{}/size"},
+	{.method = METHOD_GET, .path = "/api/session/{}/screen"},
+	{.method = METHOD_GET, .path = "/api/session/{}/scrollback"},
+	{.method = METHOD_GET, .path = "/api/session/{}/search"},
+	{.method = METHOD_POST, .path = "/api/session/{}/signal"},
+	{.method = METHOD_POST, .path = "/api/session/{}/input"},
+	{.method = METHOD_GET, .path = "/api/session/{}/output"},
+	{.method = METHOD_GET, .path = "/api/session/{}/links"},
+	{.method = METHOD_POST, .path = "/api/session/{}/links"},
+	{.method = METHOD_DELETE, .path = "/api/session/{}/links/{}"},
+	{.path = NULL},
+};
+
+static const struct route_row fixed[] = {
+	{.method = METHOD_GET, .path = "/healthz"},
+	{.method = METHOD_GET, .path = "/metrics"},
+	{.method = METHOD_GET, .path = "/api/ping"},
+	{.method = METHOD_GET, .path = "/api/version"},
+	{.method = METHOD_POST, .path = "/api/auth/login"},
+	{.method = METHOD_POST, .path = "/api/auth/logout"},
+	{.method = METHOD_GET, .path = "/api/auth/whoami"},
+	{.method = METHOD_POST, .path = "/api/session/create"},
+	{.method = METHOD_POST, .path = "/api/session/open"},
+	{.method = METHOD_GET, .path = "/api/session/list"},
+	{.method = METHOD_POST, .path = "/api/session/delete"},
+	{.method = METHOD_GET, .path = "/api/session/events"},
+	{.path = NULL},
+};
+
+static int one, two;
+
+static const struct routes *table(void)
+{
+	static struct routes routes;
+	if (routes.count == 0) {
+		routes_add(&routes, of_one, &one);
+		routes_add(&routes, fixed, &two);
+	}
+	return &routes;
+}
+
 static const struct {
 	enum method method;
 	const char *path;
-	enum route route;
+	enum route_result result;
+	const char *row; /* its path */
 	const char *session, *link;
 } cases[] = {
-	{METHOD_GET, "/healthz", ROUTE_HEALTH, "", ""},
-	{METHOD_GET, "/metrics", ROUTE_METRICS, "", ""},
-	{METHOD_GET, "/api/ping", ROUTE_PING, "", ""},
-	{METHOD_GET, "/api/version", ROUTE_VERSION, "", ""},
-	{METHOD_POST, "/api/auth/login", ROUTE_LOGIN, "", ""},
-	{METHOD_POST, "/api/auth/logout", ROUTE_LOGOUT, "", ""},
-	{METHOD_GET, "/api/auth/whoami", ROUTE_WHOAMI, "", ""},
-	{METHOD_POST, "/api/session/create", ROUTE_SESSION_CREATE, "", ""},
-	{METHOD_POST, "/api/session/open", ROUTE_SESSION_OPEN, "", ""},
-	{METHOD_GET, "/api/session/list", ROUTE_SESSION_LIST, "", ""},
-	{METHOD_POST, "/api/session/delete", ROUTE_SESSION_DELETE, "", ""},
-	{METHOD_GET, "/api/session/events", ROUTE_SESSION_EVENTS, "", ""},
-	{METHOD_GET, "/api/session/main", ROUTE_SESSION, "main", ""},
-	{METHOD_GET, "/api/session/a.b:c@d-e_f", ROUTE_SESSION, "a.b:c@d-e_f", ""},
-	{METHOD_POST, "/api/session/main/rename", ROUTE_SESSION_RENAME, "main", ""},
-	{METHOD_POST, "/api/session/main/resize", ROUTE_SESSION_RESIZE, "main", ""},
-	{METHOD_POST, "/api/session/main/size", ROUTE_SESSION_SIZE, "main", ""},
-	{METHOD_GET, "/api/session/main/screen", ROUTE_SESSION_SCREEN, "main", ""},
-	{METHOD_GET, "/api/session/main/scrollback", ROUTE_SESSION_SCROLLBACK, "main", ""},
-	{METHOD_GET, "/api/session/main/search", ROUTE_SESSION_SEARCH, "main", ""},
-	{METHOD_POST, "/api/session/main/signal", ROUTE_SESSION_SIGNAL, "main", ""},
-	{METHOD_POST, "/api/session/main/input", ROUTE_SESSION_INPUT, "main", ""},
-	{METHOD_GET, "/api/session/main/output", ROUTE_SESSION_OUTPUT, "main", ""},
-	{METHOD_GET, "/api/session/main/links", ROUTE_LINKS, "main", ""},
-	{METHOD_POST, "/api/session/main/links", ROUTE_LINKS_CREATE, "main", ""},
-	{METHOD_DELETE, "/api/session/main/links/12ab", ROUTE_LINK_DELETE, "main", "12ab"},
+	{METHOD_GET, "/healthz", ROUTE_FOUND, "/healthz", "", ""},
+	{METHOD_GET, "/metrics", ROUTE_FOUND, "/metrics", "", ""},
+	{METHOD_GET, "/api/ping", ROUTE_FOUND, "/api/ping", "", ""},
+	{METHOD_GET, "/api/version", ROUTE_FOUND, "/api/version", "", ""},
+	{METHOD_POST, "/api/auth/login", ROUTE_FOUND, "/api/auth/login", "", ""},
+	{METHOD_POST, "/api/auth/logout", ROUTE_FOUND, "/api/auth/logout", "", ""},
+	{METHOD_GET, "/api/auth/whoami", ROUTE_FOUND, "/api/auth/whoami", "", ""},
+	{METHOD_POST, "/api/session/create", ROUTE_FOUND, "/api/session/create", "", ""},
+	{METHOD_POST, "/api/session/open", ROUTE_FOUND, "/api/session/open", "", ""},
+	{METHOD_GET, "/api/session/list", ROUTE_FOUND, "/api/session/list", "", ""},
+	{METHOD_POST, "/api/session/delete", ROUTE_FOUND, "/api/session/delete", "", ""},
+	{METHOD_GET, "/api/session/events", ROUTE_FOUND, "/api/session/events", "", ""},
+	{METHOD_GET, "/api/session/main", ROUTE_FOUND, "/api/session/{}", "main", ""},
+	{METHOD_GET, "/api/session/a.b:c@d-e_f", ROUTE_FOUND, "/api/session/{}", "a.b:c@d-e_f", ""},
+	{METHOD_POST, "/api/session/main/rename", ROUTE_FOUND, "/api/session/{}/rename", "main", ""},
+	{METHOD_POST, "/api/session/main/resize", ROUTE_FOUND, "/api/session/{}/resize", "main", ""},
+	{METHOD_POST, "/api/session/main/size", ROUTE_FOUND, "/api/session/{}/size", "main", ""},
+	{METHOD_GET, "/api/session/main/screen", ROUTE_FOUND, "/api/session/{}/screen", "main", ""},
+	{METHOD_GET, "/api/session/main/scrollback", ROUTE_FOUND, "/api/session/{}/scrollback",
+		"main", ""},
+	{METHOD_GET, "/api/session/main/search", ROUTE_FOUND, "/api/session/{}/search", "main", ""},
+	{METHOD_POST, "/api/session/main/signal", ROUTE_FOUND, "/api/session/{}/signal", "main", ""},
+	{METHOD_POST, "/api/session/main/input", ROUTE_FOUND, "/api/session/{}/input", "main", ""},
+	{METHOD_GET, "/api/session/main/output", ROUTE_FOUND, "/api/session/{}/output", "main", ""},
+	{METHOD_GET, "/api/session/main/links", ROUTE_FOUND, "/api/session/{}/links", "main", ""},
+	{METHOD_POST, "/api/session/main/links", ROUTE_FOUND, "/api/session/{}/links", "main", ""},
+	{METHOD_DELETE, "/api/session/main/links/12ab", ROUTE_FOUND, "/api/session/{}/links/{}",
+		"main", "12ab"},
 
 	/* Names of fixed routes are also ids, but only where the fixed route does not apply. */
-	{METHOD_POST, "/api/session/list/rename", ROUTE_SESSION_RENAME, "list", ""},
-	{METHOD_GET, "/api/session/create", ROUTE_SESSION, "create", ""},
+	{METHOD_POST, "/api/session/list/rename", ROUTE_FOUND, "/api/session/{}/rename", "list", ""},
+	{METHOD_GET, "/api/session/create", ROUTE_FOUND, "/api/session/{}", "create", ""},
 
-	{METHOD_POST, "/api/session/list", ROUTE_OTHER_METHOD, "", ""},
-	{METHOD_POST, "/api/ping", ROUTE_OTHER_METHOD, "", ""},
-	{METHOD_GET, "/api/auth/login", ROUTE_OTHER_METHOD, "", ""},
-	{METHOD_GET, "/api/session/main/rename", ROUTE_OTHER_METHOD, "", ""},
-	{METHOD_PUT, "/api/session/main/links", ROUTE_OTHER_METHOD, "", ""},
-	{METHOD_GET, "/api/session/main/links/12", ROUTE_OTHER_METHOD, "", ""},
-	{METHOD_OTHER, "/healthz", ROUTE_OTHER_METHOD, "", ""},
+	{METHOD_POST, "/api/session/list", ROUTE_OTHER_METHOD, NULL, "", ""},
+	{METHOD_POST, "/api/ping", ROUTE_OTHER_METHOD, NULL, "", ""},
+	{METHOD_GET, "/api/auth/login", ROUTE_OTHER_METHOD, NULL, "", ""},
+	{METHOD_GET, "/api/session/main/rename", ROUTE_OTHER_METHOD, NULL, "", ""},
+	{METHOD_PUT, "/api/session/main/links", ROUTE_OTHER_METHOD, NULL, "", ""},
+	{METHOD_GET, "/api/session/main/links/12", ROUTE_OTHER_METHOD, NULL, "", ""},
+	{METHOD_OTHER, "/healthz", ROUTE_OTHER_METHOD, NULL, "", ""},
 
-	{METHOD_GET, "/api", ROUTE_PAGE, "", ""},
-	{METHOD_GET, "/api/", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/api/unknown", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/api/session", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/api/session/", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/api/session//links", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/api/session/main/", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/api/session/main/links/", ROUTE_NONE, "", ""},
-	{METHOD_DELETE, "/api/session/main/links/a/b", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/api/session/main/nothing", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/api/pingx", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/API/ping", ROUTE_PAGE, "", ""},
-	{METHOD_GET, "/ws", ROUTE_NONE, "", ""},
-	{METHOD_GET, "/ws/pty", ROUTE_NONE, "", ""},
+	{METHOD_GET, "/api", ROUTE_PAGE, NULL, "", ""},
+	{METHOD_GET, "/api/", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/api/unknown", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/api/session", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/api/session/", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/api/session//links", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/api/session/main/", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/api/session/main/links/", ROUTE_NONE, NULL, "", ""},
+	{METHOD_DELETE, "/api/session/main/links/a/b", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/api/session/main/nothing", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/api/pingx", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/API/ping", ROUTE_PAGE, NULL, "", ""},
+	{METHOD_GET, "/ws", ROUTE_NONE, NULL, "", ""},
+	{METHOD_GET, "/ws/pty", ROUTE_NONE, NULL, "", ""},
 
-	{METHOD_GET, "/", ROUTE_PAGE, "", ""},
-	{METHOD_GET, "/index.html", ROUTE_PAGE, "", ""},
-	{METHOD_GET, "/../etc/passwd", ROUTE_PAGE, "", ""},
-	{METHOD_POST, "/", ROUTE_OTHER_METHOD, "", ""},
-	{METHOD_GET, "", ROUTE_PAGE, "", ""},
+	{METHOD_GET, "/", ROUTE_PAGE, NULL, "", ""},
+	{METHOD_GET, "/index.html", ROUTE_PAGE, NULL, "", ""},
+	{METHOD_GET, "/../etc/passwd", ROUTE_PAGE, NULL, "", ""},
+	{METHOD_POST, "/", ROUTE_OTHER_METHOD, NULL, "", ""},
+	{METHOD_GET, "", ROUTE_PAGE, NULL, "", ""},
 };
 
 Test(route_parse, table)
@@ -75,10 +124,16 @@ Test(route_parse, table)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct route_match m;
 		memset(&m, 0x55, sizeof m);
-		route_parse(cases[i].method, cases[i].path, &m);
-		cr_expect_eq(m.route, cases[i].route, "%s: %d", cases[i].path, m.route);
+		route_parse(table(), cases[i].method, cases[i].path, &m);
+		cr_expect_eq(m.result, cases[i].result, "%s: %d", cases[i].path, m.result);
+		cr_expect_eq(m.row != NULL, cases[i].row != NULL, "%s", cases[i].path);
 		cr_expect_str_eq(m.id, cases[i].session, "%s: session %s", cases[i].path, m.id);
 		cr_expect_str_eq(m.item, cases[i].link, "%s: link %s", cases[i].path, m.item);
+		if (!m.row || !cases[i].row)
+			continue;
+		cr_expect_str_eq(m.row->path, cases[i].row, "%s: %s", cases[i].path, m.row->path);
+		cr_expect_eq(m.row->method, cases[i].method, "%s", cases[i].path);
+		cr_expect_eq(m.module, strstr(m.row->path, "{}") ? &one : &two, "%s", cases[i].path);
 	}
 }
 
@@ -87,12 +142,12 @@ Test(route_parse, longest_segment_and_one_that_is_longer)
 	struct route_match m;
 	char path[300] = "/api/session/";
 	memset(path + 13, 'x', NAME_ID_MAX);
-	route_parse(METHOD_GET, path, &m);
-	cr_assert_eq(m.route, ROUTE_SESSION);
+	route_parse(table(), METHOD_GET, path, &m);
+	cr_assert_eq(m.result, ROUTE_FOUND);
 	cr_assert_eq(strlen(m.id), NAME_ID_MAX);
 	path[13 + NAME_ID_MAX] = 'x';
-	route_parse(METHOD_GET, path, &m);
-	cr_assert_eq(m.route, ROUTE_NONE);
+	route_parse(table(), METHOD_GET, path, &m);
+	cr_assert_eq(m.result, ROUTE_NONE);
 	cr_assert_str_eq(m.id, "");
 }
 
@@ -106,6 +161,13 @@ Test(method_parse, table)
 	cr_assert_eq(method_parse("HEAD"), METHOD_OTHER);
 	cr_assert_eq(method_parse("GETX"), METHOD_OTHER);
 	cr_assert_eq(method_parse(""), METHOD_OTHER);
+}
+
+Test(method_name, leads_back)
+{
+	for (enum method m = METHOD_GET; m < METHOD_OTHER; m++)
+		cr_assert_eq(method_parse(method_name(m)), m);
+	cr_assert_null(method_name(METHOD_OTHER));
 }
 
 Test(route_methods, table)
@@ -126,7 +188,7 @@ Test(route_methods, table)
 	};
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
 		char methods[ROUTE_METHODS_SIZE];
-		route_methods(wanted[i].path, methods);
+		route_methods(table(), wanted[i].path, methods);
 		cr_expect_str_eq(methods, wanted[i].methods, "%s: %s", wanted[i].path, methods);
 	}
 }

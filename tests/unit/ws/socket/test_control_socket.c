@@ -139,9 +139,9 @@ static void answer_big(struct request *r)
 	reply_json(r, 200, body);
 }
 
-void api_handle(struct api *a, struct request *r)
+void dispatcher_handle(struct dispatcher *d, struct request *r)
 {
-	(void)a;
+	(void)d;
 	api.handled++;
 	api.method = r->method;
 	api.body_length = r->body_length;

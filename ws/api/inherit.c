@@ -1,5 +1,5 @@
 /* Commands that run beside a session, from the state of its shell: asking for that state. */
-#include "ws/api/api.h"
+#include "ws/api/inherit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,22 +9,22 @@ struct asking {
 	struct api *api;
 	struct request *request; /* our references */
 	json_t *body;
-	api_beside_fn *fn;
+	inherit_fn *fn;
 	char session[NAME_ID_MAX + 1];
 };
 
 static void on_state(void *user, const char *cwd, const char *text, size_t length)
 {
 	struct asking *q = user;
-	const struct api_snapshot snapshot = {
+	const struct inherited state = {
 		.session = q->session, .cwd = cwd, .preamble = text, .preamble_length = length};
-	q->fn(q->api, q->request, q->body, &snapshot);
+	q->fn(q->api, q->request, q->body, &state);
 	request_unref(q->request);
 	json_decref(q->body);
 	free(q);
 }
 
-void api_beside(struct api *a, struct request *r, json_t *body, struct session *s, api_beside_fn *fn)
+void inherit_from(struct api *a, struct request *r, json_t *body, struct session *s, inherit_fn *fn)
 {
 	struct asking *q = calloc(1, sizeof *q);
 	if (!q) {

@@ -1,0 +1,116 @@
+/* The table of routes, and what the API's description says of them. */
+#include "ws/api/api.h"
+#include "ws/api/openapi.h"
+#include "ws/mcp/mcp.h"
+#include "ws/route.h"
+
+#include <criterion/criterion.h>
+#include <ctype.h>
+#include <string.h>
+
+static const struct routes *table(void)
+{
+	static struct routes routes;
+	if (routes.count == 0) {
+		api_register(NULL, &routes);
+		mcp_register(NULL, &routes);
+	}
+	return &routes;
+}
+
+static json_t *load_document(void)
+{
+	json_t *document = json_loadb(
+		(const char *)openapi_document, openapi_document_length, 0, NULL);
+	cr_assert_not_null(document);
+	return document;
+}
+
+/* "/a/{id}/b" as "/a/{}/b". */
+static void strip_names(const char *path, char stripped[256])
+{
+	bool name = false;
+	size_t n = 0;
+	for (; *path; path++) {
+		name &= *path != '}';
+		if (!name)
+			stripped[n++] = *path;
+		cr_assert_lt(n, 256);
+		name |= *path == '{';
+	}
+	stripped[n] = '\0';
+}
+
+/* The operation of a row, or NULL. */
+static const json_t *find_operation(json_t *document, const struct route_row *row)
+{
+	const char *path;
+	json_t *item;
+	char stripped[256], method[8] = "";
+	for (size_t i = 0; method_name(row->method)[i]; i++)
+		method[i] = (char)tolower(method_name(row->method)[i]);
+	json_object_foreach (json_object_get(document, "paths"), path, item) {
+		strip_names(path, stripped);
+		if (strcmp(stripped, row->path) == 0 && json_object_get(item, method))
+			return json_object_get(item, method);
+	}
+	return NULL;
+}
+
+Test(routes, each_is_described_with_who_may)
+{
+	static const char *const roles[] = {
+		[WHO_ANYBODY] = "anybody", [WHO_VIEWER] = "viewer", [WHO_DRIVER] = "driver", [WHO_OWNER] = "owner"};
+	json_t *document = load_document();
+	unsigned count = 0;
+	for (size_t i = 0; i < table()->count; i++) {
+		for (const struct route_row *row = table()->sets[i].rows; row->path; row++, count++) {
+			const json_t *operation = find_operation(document, row);
+			cr_expect_not_null(operation, "%s %s is not described",
+				method_name(row->method), row->path);
+			const char *role = json_string_value(json_object_get(operation, "x-role"));
+			cr_expect_str_eq(role ? role : "none", roles[row->who], "%s %s",
+				method_name(row->method), row->path);
+		}
+	}
+	cr_assert_gt(count, 40, "they were found");
+	json_decref(document);
+}
+
+Test(routes, what_is_described_is_routed)
+{
+	json_t *document = load_document(), *item, *operation;
+	const char *path, *name;
+	char stripped[256], method[8];
+	json_object_foreach (json_object_get(document, "paths"), path, item) {
+		strip_names(path, stripped);
+		json_object_foreach (item, name, operation) {
+			struct route_match m;
+			size_t n = strlen(name);
+			cr_assert_lt(n, sizeof method);
+			for (size_t i = 0; i <= n; i++)
+				method[i] = (char)toupper(name[i]);
+			/* A name in braces is a segment like any other. */
+			route_parse(table(), method_parse(method), path, &m);
+			cr_expect_eq(m.result, ROUTE_FOUND, "%s %s is no route", name, path);
+			cr_expect_str_eq(
+				m.row ? m.row->path : "none", stripped, "%s %s", name, path);
+		}
+	}
+	json_decref(document);
+}
+
+Test(routes, each_is_there_once_and_has_one_handler)
+{
+	for (size_t i = 0; i < table()->count; i++) {
+		for (const struct route_row *row = table()->sets[i].rows; row->path; row++) {
+			struct route_match m;
+			cr_expect_neq(!row->plain, !row->session, "%s", row->path);
+			cr_expect(!row->session || strncmp(row->path, "/api/session/{}", 15) == 0,
+				"%s", row->path);
+			route_parse(table(), row->method, row->path, &m);
+			cr_expect_eq(m.row, row, "%s %s is there twice", method_name(row->method),
+				row->path);
+		}
+	}
+}

@@ -1,0 +1,40 @@
+/* Fields of a request's body, JSON. What is borrowed from it lives as long as it does. */
+#pragma once
+
+#include "ws/request.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The request's body as a JSON object (an empty body is an empty object). Returns a new reference, or NULL
+ * when it is none: then r has been answered.
+ */
+json_t *body_read(struct request *r);
+
+/* A field of text; absent: NULL and true. Wrong type: r is answered and false returned. */
+bool body_text(struct request *r, const json_t *body, const char *field, const char **ret_text);
+
+/* A field that is a whole number from min to max; absent: *ret_number stays. Otherwise as body_text. */
+bool body_number(struct request *r, const json_t *body, const char *field, uint64_t min,
+	uint64_t max, uint64_t *ret_number);
+
+/* A field that is true or false; absent: *ret_flag stays. Otherwise as body_text. */
+bool body_flag(struct request *r, const json_t *body, const char *field, bool *ret_flag);
+
+/* The field "command", which must be there, not be blank, and have no NUL. */
+bool body_command(
+	struct request *r, const json_t *body, const char **ret_command, size_t *ret_length);
+
+/* The environment that a request asks for; names and values are borrowed from the body. */
+#define BODY_ENV_MAX 256u
+struct body_environment {
+	const char *names[BODY_ENV_MAX], *values[BODY_ENV_MAX];
+	size_t count;
+};
+
+/* The field "env", an object of strings. Returns false when it is wrong: then r has been answered. */
+bool body_environment(
+	struct request *r, const json_t *body, struct body_environment *ret_environment);

@@ -1,0 +1,24 @@
+/* The routes of the API: each file's own, in the file. A new file is listed here and in api.c. */
+#pragma once
+
+#include "ws/route.h"
+
+extern const struct route_row api_block_rows[];
+extern const struct route_row api_commands_rows[];
+extern const struct route_row api_events_rows[];
+extern const struct route_row api_exec_rows[];
+extern const struct route_row api_execute_rows[];
+extern const struct route_row api_keys_rows[];
+extern const struct route_row api_port_rows[];
+extern const struct route_row api_process_rows[];
+extern const struct route_row api_process_output_rows[];
+extern const struct route_row api_process_wait_rows[];
+extern const struct route_row api_reference_rows[];
+extern const struct route_row api_run_rows[];
+extern const struct route_row api_screen_rows[];
+extern const struct route_row api_server_rows[];
+extern const struct route_row api_session_rows[];
+extern const struct route_row api_share_rows[];
+extern const struct route_row api_state_rows[];
+extern const struct route_row api_stdin_rows[];
+extern const struct route_row api_wait_rows[];

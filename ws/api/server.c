@@ -1,0 +1,40 @@
+/* What the server says of itself: that it lives, its counters, its version. */
+#include "ws/api/api.h"
+#include "ws/api/rows.h"
+
+#include <string.h>
+
+static void show_health(struct request *r)
+{
+	reply_bytes(r, 200, "text/plain; charset=utf-8", "ok\n", 3, NULL);
+}
+
+static void show_metrics(struct request *r)
+{
+	struct api *a = api_of(r);
+	char *text = metrics_format(a->metrics, a->sessions);
+	if (text)
+		reply_bytes(r, 200, "text/plain; version=0.0.4; charset=utf-8", text, strlen(text),
+			text);
+	else
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+}
+
+static void answer_ping(struct request *r)
+{
+	reply_success(r, json_pack("{s:s, s:s}", "status", "healthy", "message", "pong"));
+}
+
+static void show_version(struct request *r)
+{
+	struct api *a = api_of(r);
+	reply_success(r, json_pack("{s:s}", "version", a->version));
+}
+
+const struct route_row api_server_rows[] = {
+	{METHOD_GET, "/healthz", WHO_ANYBODY, .plain = show_health},
+	{METHOD_GET, "/metrics", WHO_OWNER, .plain = show_metrics},
+	{METHOD_GET, "/api/ping", WHO_VIEWER, .plain = answer_ping},
+	{METHOD_GET, "/api/version", WHO_VIEWER, .plain = show_version},
+	{.path = NULL},
+};

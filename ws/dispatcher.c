@@ -1,0 +1,66 @@
+/* From a request to its handler: route, credentials, role, session. Whatever is refused has been answered here. */
+#include "ws/dispatcher.h"
+
+/* Whether the caller may; otherwise r has been answered. */
+static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who who)
+{
+	static const enum role least[] = {
+		[WHO_VIEWER] = ROLE_VIEWER, [WHO_DRIVER] = ROLE_DRIVER, [WHO_OWNER] = ROLE_OWNER};
+	if (who == WHO_ANYBODY)
+		return true;
+	if (r->auth == AUTH_LIMITED) {
+		d->metrics->auth_limited++;
+		reply_header(r, "Retry-After", "60");
+		reply_error(
+			r, "TOO_MANY_ATTEMPTS", "Too many requests with wrong credentials", NULL);
+	} else if (r->auth != AUTH_OK) {
+		d->metrics->auth_failures++;
+		reply_header(r, "WWW-Authenticate", "Bearer");
+		reply_error(r, "UNAUTHENTICATED",
+			r->auth == AUTH_MISSING ? "Credentials are required"
+						: "The credentials are not valid",
+			NULL);
+	} else if (r->principal.role < least[who]) {
+		bool typing = who == WHO_DRIVER;
+		reply_error(r, typing ? "READ_ONLY" : "PERMISSION_DENIED",
+			typing ? "This link may only watch" : "Only the owner may do that", NULL);
+	} else {
+		return true;
+	}
+	return false;
+}
+
+static void handle_in_session(struct dispatcher *d, struct request *r)
+{
+	struct session *s = sessions_find(d->sessions, r->match.id);
+	if (s && auth_may_see(&r->principal, s->pane.held.id, session_epoch(s))) {
+		r->match.row->session(r, s);
+	} else if (r->principal.session[0]) {
+		/* Whether another session exists is none of a guest's business. */
+		reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
+	} else {
+		reply_error(r, "SESSION_NOT_FOUND", "There is no such session",
+			json_pack("{s:s}", "sessionId", r->match.id));
+	}
+}
+
+void dispatcher_handle(struct dispatcher *d, struct request *r)
+{
+	route_parse(&d->routes, r->method, r->path, &r->match);
+	d->metrics->http_requests++;
+	if (r->match.result == ROUTE_OTHER_METHOD) {
+		reply_error(r, "METHOD_NOT_ALLOWED", "The endpoint does not take this method", NULL);
+		return;
+	}
+	if (r->match.result != ROUTE_FOUND) {
+		reply_error(r, "UNKNOWN_ERROR", "The requested endpoint was not found", NULL);
+		return;
+	}
+	const struct route_row *row = r->match.row;
+	if (!admit_caller(d, r, row->who))
+		return;
+	if (row->session)
+		handle_in_session(d, r);
+	else
+		row->plain(r);
+}

@@ -14,6 +14,14 @@
 #include "ws/route.h"
 #include "ws/socket/terminal.h"
 
+/* One who follows the list. */
+struct list_stream {
+	struct list_stream *prev, *next;
+	struct api *api;
+	struct request *request;
+	uint64_t sent; /* version of the list that it has; 0 = none */
+};
+
 struct api {
 	struct sessions *sessions;
 	struct processes *processes;
@@ -60,21 +68,3 @@ void api_process_start_body(struct api *a, struct request *r, json_t *body, cons
  */
 json_t *api_state_json(struct api *a, const struct request *r, struct session *s,
 	const struct session_state *state);
-
-/* Whether cwd (NULL is fine) is a directory that can be entered; otherwise r has been answered. */
-bool api_directory(struct request *r, const char *cwd);
-
-/* Whether it is that directory that a failure to start something speaks of. */
-bool api_directory_fails(const char *cwd, int error);
-
-/* Who types, by the fields name and lease; strings are borrowed from r and body. Otherwise as body_text. */
-bool api_typist(struct request *r, const json_t *body, struct typist *ret_typist);
-
-/* Answer that the session is leased, or that the lease that was shown is over. */
-void api_leased(struct request *r, const struct session *s);
-
-/* Answer with the reason why a request to the session has returned rc. */
-void api_session_refuse(struct request *r, const struct session *s, int rc);
-
-/* Answer with the reason why exec_start() has returned rc. */
-void api_exec_refuse(struct request *r, struct session *s, int rc);

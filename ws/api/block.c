@@ -1,11 +1,9 @@
 /* Blocks: listing them, and reading their output. */
 #include "shell/block/output.h"
 #include "ws/api/api.h"
-#include "ws/base64.h"
 #include "ws/api/json/block.h"
-#include "ws/error.h"
-#include "ws/text.h"
 #include "ws/api/rows.h"
+#include "ws/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,11 @@
 #include "ws/api/body.h"
 
 #include "shell/environment.h"
+#include "shell/store/directory.h"
+#include "ws/error.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 json_t *body_read(struct request *r)
@@ -105,5 +109,26 @@ bool body_command(
 		reply_error(r, "INVALID_COMMAND", "The command is blank", NULL);
 	else
 		return true;
+	return false;
+}
+
+bool body_absolute(struct request *r, const char *cwd)
+{
+	if (!cwd || (cwd[0] == '/' && strlen(cwd) < BODY_PATH_MAX))
+		return true;
+	reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
+	return false;
+}
+
+bool body_directory(struct request *r, const char *cwd)
+{
+	char message[4400];
+	int rc = cwd ? directory_check(cwd) : 0;
+	if (rc == 0)
+		return true;
+	const char *problem = rc == -EINVAL ? "it is not absolute" : error_text(rc);
+	snprintf(message, sizeof message, "The working directory '%s' cannot be entered: %s", cwd,
+		problem);
+	reply_invalid(r, "cwd", message, "invalid");
 	return false;
 }

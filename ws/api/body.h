@@ -38,3 +38,10 @@ struct body_environment {
 /* The field "env", an object of strings. Returns false when it is wrong: then r has been answered. */
 bool body_environment(
 	struct request *r, const json_t *body, struct body_environment *ret_environment);
+
+/* Whether the field "cwd" (NULL is fine) is an absolute path of less than BODY_PATH_MAX bytes; otherwise r has been answered. */
+#define BODY_PATH_MAX 4096u
+bool body_absolute(struct request *r, const char *cwd);
+
+/* The same, and it is a directory that can be entered. */
+bool body_directory(struct request *r, const char *cwd);

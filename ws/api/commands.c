@@ -3,6 +3,7 @@
  * thread that looks.
  */
 #include "ws/api/api.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 
 #include <dirent.h>
@@ -100,7 +101,7 @@ static void list_commands(struct request *r)
 		s->path = strdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
 	if (!s || !s->path) {
 		free(s);
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	s->work.data = s;

@@ -5,12 +5,13 @@
  */
 #include "shell/wait/state.h"
 #include "ws/api/api.h"
-#include "ws/base64.h"
 #include "ws/api/json/block.h"
 #include "ws/api/json/session.h"
 #include "ws/api/json/state.h"
-#include "ws/text.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
+#include "ws/base64.h"
+#include "ws/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -432,7 +433,7 @@ static void stream_session(struct request *r, struct session *s)
 	}
 	struct follower *f = calloc(1, sizeof *f);
 	if (!f) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	if (!take_place(r, s, f)) {

@@ -1,96 +1,22 @@
 /* Commands in the shell of a session: asked for, awaited, read, cancelled. */
-#include "shell/clock.h"
-#include "shell/store/directory.h"
 #include "ws/api/api.h"
-#include "ws/api/inherit.h"
 #include "ws/api/body.h"
-#include "ws/base64.h"
-#include "ws/error.h"
-#include "ws/api/json/exec.h"
 #include "ws/api/exec_stream.h"
 #include "ws/api/exec_wait.h"
+#include "ws/api/inherit.h"
+#include "ws/api/json/exec.h"
 #include "ws/api/json/session.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
+#include "ws/base64.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TIME_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000)
 #define GRACE_MAX_MS 60000u
-
-bool api_directory(struct request *r, const char *cwd)
-{
-	char message[4400];
-	int rc = cwd ? directory_check(cwd) : 0;
-	if (rc == 0)
-		return true;
-	const char *problem = rc == -EINVAL ? "it is not absolute" : error_text(rc);
-	snprintf(message, sizeof message, "The working directory '%s' cannot be entered: %s", cwd,
-		problem);
-	reply_invalid(r, "cwd", message, "invalid");
-	return false;
-}
-
-bool api_directory_fails(const char *cwd, int error)
-{
-	return !error_is_shortage(error) && directory_check(cwd) == error;
-}
-
-void api_exec_refuse(struct request *r, struct session *s, int rc)
-{
-	struct executor *x = session_executor(s);
-	const char *why = rc == -ENOTSUP && x->open ? exec_unable(x) : exec_busy(x);
-	switch (rc) {
-	case -EBUSY:
-		reply_error(r, "RESOURCE_BUSY", why ? why : "The shell is not at its prompt",
-			json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "exec",
-				x->current ? exec_json(x->current) : json_null()));
-		break;
-	case -EUSERS:
-		reply_error(r, "LIMIT_REACHED", "Too many commands wait for this session",
-			json_pack("{s:s, s:i}", "sessionId", s->pane.held.id, "limit",
-				(int)EXECS_QUEUED_MAX));
-		break;
-	case -EALREADY:
-		reply_error(r, "KEY_IN_USE", "This key belongs to another command",
-			json_pack("{s:s}", "sessionId", s->pane.held.id));
-		break;
-	case -ENOTSUP:
-		reply_error(r, "EXEC_UNSUPPORTED",
-			why ? why
-			    : "The shell of this session cannot run commands for programs: it is no bash, or older than this server",
-			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "shell",
-				s->pane.shell));
-		break;
-	case -ENOENT:
-		reply_invalid(
-			r, "stdinFrom", "There is no such input, or it was taken", "not_found");
-		break;
-	case -EACCES:
-		api_leased(r, s);
-		break;
-	case -ENOTCONN:
-		if (s->state == SESSION_EXITED)
-			reply_error(r, "SESSION_TERMINATED", "The session has ended",
-				json_pack("{s:s, s:o, s:o}", "sessionId", s->pane.held.id, "exitCode",
-					s->end == SESSION_END_HOLDER_DIED
-						? json_null()
-						: json_integer(exec_status_of(s->exit_status)),
-					"exit", session_exit_json(s)));
-		else if (session_heeds(s) == -EHOSTDOWN)
-			api_session_refuse(r, s, -EHOSTDOWN);
-		else
-			reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-				json_pack("{s:s}", "sessionId", s->pane.held.id));
-		break;
-	default:
-		reply_error(r, error_code_of(rc), error_text(rc),
-			json_pack("{s:s}", "sessionId", s->pane.held.id));
-	}
-}
 
 /* What the body asks for; strings are borrowed from it, decoded is to be freed. */
 struct asked {
@@ -174,7 +100,7 @@ static bool take(struct request *r, const json_t *body, struct asked *q)
 {
 	return body_command(r, body, &q->options.command, &q->options.length) &&
 		take_names(r, body, q) && take_limits(r, body, q) &&
-		body_environment(r, body, &q->env) && api_directory(r, q->options.cwd) &&
+		body_environment(r, body, &q->env) && body_directory(r, q->options.cwd) &&
 		take_input(r, body, q);
 }
 
@@ -200,7 +126,7 @@ static void start_fork(struct api *a, struct request *r, json_t *body, struct se
 	if (s->state == SESSION_RUNNING)
 		inherit_from(a, r, body, s, api_run_body);
 	else
-		api_exec_refuse(r, s, -ENOTCONN);
+		refuse_exec(r, s, -ENOTCONN);
 }
 
 static void start_exec(struct request *r, struct session *s)
@@ -231,7 +157,7 @@ static void start_exec(struct request *r, struct session *s)
 		.user = (void *)(uintptr_t)q.format};
 	int rc = exec_wait_start(r, s, &q.options, &wait, &e);
 	if (rc < 0)
-		api_exec_refuse(r, s, rc);
+		refuse_exec(r, s, rc);
 out:
 	free(q.decoded);
 	json_decref(body);

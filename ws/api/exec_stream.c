@@ -2,8 +2,9 @@
 
 #include "shell/clock.h"
 #include "shell/session/sessions.h"
-#include "ws/base64.h"
 #include "ws/api/json/exec.h"
+#include "ws/api/refuse.h"
+#include "ws/base64.h"
 #include "ws/text.h"
 
 #include <errno.h>
@@ -321,7 +322,7 @@ void exec_stream_open(struct request *r, struct exec *e, const struct exec_strea
 {
 	struct follower *f = calloc(1, sizeof *f);
 	if (!f) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	f->pieces = malloc(STEP);

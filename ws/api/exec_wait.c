@@ -1,6 +1,7 @@
 #include "ws/api/exec_wait.h"
 
 #include "shell/session/session.h"
+#include "ws/api/refuse.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ void exec_wait(struct request *r, struct exec *e, const struct exec_wait_options
 {
 	struct wait *w = create(r, options);
 	if (!w) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	exec_watch(e, &w->watcher);

@@ -4,14 +4,14 @@
  */
 #include "ws/api/api.h"
 #include "ws/api/body.h"
-#include "ws/error.h"
-#include "ws/api/json/exec.h"
 #include "ws/api/exec_stream.h"
 #include "ws/api/exec_wait.h"
+#include "ws/api/json/exec.h"
 #include "ws/api/json/session.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
+#include "ws/error.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static void run(struct execute *x, struct session *s)
 	int rc = x->stream ? exec_start(s, &x->options, NULL, &e)
 			   : exec_wait_start(x->request, s, &x->options, &wait, &e);
 	if (rc < 0)
-		api_exec_refuse(x->request, s, rc);
+		refuse_exec(x->request, s, rc);
 	else if (x->stream)
 		exec_stream_open(
 			x->request, e, &(struct exec_stream_options){.kind = EXEC_STREAM_SANDBOX});
@@ -169,7 +169,7 @@ static bool take(struct request *r, struct execute *x)
 		!body_text(r, x->body, "lease", &o->lease) ||
 		!body_number(r, x->body, "timeoutMs", 0, UINT64_C(30) * 24 * 3600 * 1000,
 			&o->timeout_ms) ||
-		!body_environment(r, x->body, &x->env) || !api_directory(r, o->cwd))
+		!body_environment(r, x->body, &x->env) || !body_directory(r, o->cwd))
 		return false;
 	o->env_names = x->env.names;
 	o->env_values = x->env.values;
@@ -188,7 +188,7 @@ static void execute_in(struct api *a, struct request *r, json_t *body, const cha
 {
 	struct execute *x = calloc(1, sizeof *x);
 	if (!x) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	x->api = a;

@@ -1,6 +1,8 @@
 /* Commands that run beside a session, from the state of its shell: asking for that state. */
 #include "ws/api/inherit.h"
 
+#include "ws/api/refuse.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ void inherit_from(struct api *a, struct request *r, json_t *body, struct session
 {
 	struct asking *q = calloc(1, sizeof *q);
 	if (!q) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	q->waiter = (struct exec_state_waiter){.done = on_state, .user = q};

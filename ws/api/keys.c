@@ -1,54 +1,20 @@
-/* Typing for programs: text, pastes, keys by name, bytes and the mouse; who typed what; and the lease. */
-#include "shell/clock.h"
+/* Typing for programs: text, pastes, keys by name, bytes and the mouse. */
 #include "shell/input/keys.h"
 #include "shell/input/mouse.h"
 #include "ws/api/api.h"
 #include "ws/api/body.h"
-#include "ws/base64.h"
-#include "ws/error.h"
-#include "ws/api/json/session.h"
-#include "ws/api/json/state.h"
-#include "ws/text.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
+#include "ws/api/typist.h"
+#include "ws/base64.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 
 #define KEYS_COUNT_MAX 4096u /* of one request */
 #define SUBMIT_MS \
 	150u /* after which what was typed no longer looks like a paste with an Enter in it */
-
-/* Who types */
-
-static const char *default_name(const struct request *r)
-{
-	return r->principal.link[0] ? r->principal.link : "owner";
-}
-
-static bool take_label(
-	struct request *r, const json_t *body, const char *field, size_t max, const char **ret_text)
-{
-	if (!body_text(r, body, field, ret_text))
-		return false;
-	if (!*ret_text || (name_is_text(*ret_text) && strlen(*ret_text) <= max))
-		return true;
-	reply_invalid(
-		r, field, "A label is 1 to 64 bytes of text without control characters", "invalid");
-	return false;
-}
-
-bool api_typist(struct request *r, const json_t *body, struct typist *ret_typist)
-{
-	*ret_typist = (struct typist){0};
-	if (!take_label(r, body, "name", LEASE_OWNER_MAX, &ret_typist->name) ||
-		!body_text(r, body, "lease", &ret_typist->lease))
-		return false;
-	if (!ret_typist->name)
-		ret_typist->name = default_name(r);
-	return true;
-}
 
 /* What is typed */
 
@@ -64,7 +30,7 @@ struct keystrokes {
 static bool make_room(struct keystrokes *k, size_t length)
 {
 	if (k->length + length > LINK_INPUT_MAX + TYPING_PASTE_SIZE(0)) {
-		api_session_refuse(k->request, k->session, -ENOBUFS);
+		refuse_session(k->request, k->session, -ENOBUFS);
 		return false;
 	}
 	if (k->capacity - k->length >= length)
@@ -72,7 +38,7 @@ static bool make_room(struct keystrokes *k, size_t length)
 	size_t capacity = (k->length + length) * 2;
 	char *bytes = realloc(k->bytes, capacity);
 	if (!bytes) {
-		reply_error(k->request, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(k->request);
 		return false;
 	}
 	k->bytes = bytes;
@@ -369,7 +335,7 @@ static void on_submit(uv_timer_t *timer)
 	} else {
 		int rc = type_enter(s, &p->by, &p->typed);
 		if (rc < 0)
-			api_session_refuse(p->request, s, rc);
+			refuse_session(p->request, s, rc);
 		else
 			reply_typed(p->api, p->request, s, &p->typed);
 	}
@@ -413,7 +379,7 @@ static void type(struct api *a, struct keystrokes *k, json_t *body, bool submit)
 	struct submit typed = {0};
 	struct request *r = k->request;
 	struct session *s = k->session;
-	if (!api_typist(r, body, &typed.by))
+	if (!typist_take(r, body, &typed.by))
 		return;
 	int rc = typing_write(s, &typed.by, k->length ? k->bytes : "", k->length, &typed.typed);
 	if (rc == 0 && submit && k->length > 0) {
@@ -423,7 +389,7 @@ static void type(struct api *a, struct keystrokes *k, json_t *body, bool submit)
 	if (rc == 0 && submit)
 		rc = type_enter(s, &typed.by, &typed.typed);
 	if (rc < 0)
-		api_session_refuse(r, s, rc);
+		refuse_session(r, s, rc);
 	else
 		reply_typed(a, r, s, &typed.typed);
 }
@@ -448,85 +414,7 @@ out:
 	json_decref(body);
 }
 
-/* What was typed */
-
-static json_t *typed_json(const struct typed_entry *e)
-{
-	struct text_decoder decoder = {0};
-	json_t *text = e->text ? text_json(&decoder, e->text, e->bytes, true) : json_null();
-	return json_pack("{s:I, s:o, s:s, s:o, s:I, s:o}", "offset", (json_int_t)e->offset, "at",
-		time_json(e->at_ms), "by", e->by, "client",
-		e->client ? json_integer((json_int_t)e->client) : json_null(), "bytes",
-		(json_int_t)e->bytes, "text", text);
-}
-
-static void list_typed(struct request *r, struct session *s)
-{
-	const char *text = request_param(r, "from");
-	const struct typed_entry *e;
-	uint64_t from = 0;
-	if (text && !params_number(text, INT64_MAX, &from)) {
-		reply_invalid(r, "from", "Must be an offset in bytes", "invalid");
-		return;
-	}
-	json_t *list = json_array();
-	DL_FOREACH (session_typed(s)->entries, e)
-		if (e->offset >= from)
-			json_array_append_new(list, typed_json(e));
-	reply_success(r, json_pack("{s:o}", "typed", list));
-}
-
-/* The lease */
-
-static void show_lease(struct request *r, struct session *s)
-{
-	reply_success(r, json_pack("{s:o}", "lease", lease_json(session_keyboard(s))));
-}
-
-static void take_lease(struct request *r, struct session *s)
-{
-	const char *mode;
-	struct lease_terms terms = {.ttl_ms = LEASE_TTL_DEFAULT_MS};
-	json_t *body = body_read(r);
-	if (!body || !take_label(r, body, "owner", LEASE_OWNER_MAX, &terms.owner) ||
-		!body_text(r, body, "mode", &mode) || !body_text(r, body, "renew", &terms.renew) ||
-		!body_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))
-		goto out;
-	terms.exclusive = !mode || strcmp(mode, "exclusive") == 0;
-	if (!terms.owner)
-		terms.owner = default_name(r);
-	if (!terms.exclusive && strcmp(mode, "advisory") != 0) {
-		reply_invalid(r, "mode", "Must be exclusive or advisory", "invalid");
-		goto out;
-	}
-	int rc = session_lease(s, &terms);
-	if (rc < 0) {
-		api_session_refuse(r, s, rc == -EBUSY ? -EACCES : rc);
-		goto out;
-	}
-	json_t *lease = lease_json(session_keyboard(s));
-	json_object_set_new(lease, "id", json_string(session_keyboard(s)->id));
-	reply_success(r, json_pack("{s:o}", "lease", lease));
-out:
-	json_decref(body);
-}
-
-static void give_back_lease(struct request *r, struct session *s)
-{
-	const char *id = request_param(r, "id");
-	if (!id && r->principal.role != ROLE_OWNER)
-		reply_invalid(r, "id", "The id of the lease is required", "required");
-	else if (lease_is_held(session_keyboard(s), clock_wall_ms()) && !session_give_back(s, id))
-		api_session_refuse(r, s, -EACCES);
-	else
-		reply_success(r, json_pack("{s:n}", "lease"));
-}
-
 const struct route_row api_keys_rows[] = {
 	{METHOD_POST, "/api/session/{}/keys", WHO_DRIVER, .session = press_keys},
-	{METHOD_GET, "/api/session/{}/typed", WHO_VIEWER, .session = list_typed},
-	{METHOD_GET, "/api/session/{}/lease", WHO_VIEWER, .session = show_lease},
-	{METHOD_POST, "/api/session/{}/lease", WHO_DRIVER, .session = take_lease},
-	{METHOD_DELETE, "/api/session/{}/lease", WHO_DRIVER, .session = give_back_lease},
 	{.path = NULL},
 };

@@ -1,8 +1,9 @@
 /* Waiting for a port to be served, as a stream of events. */
 #include "ws/api/port.h"
-#include "ws/api/body.h"
 
+#include "ws/api/body.h"
 #include "ws/api/json/process.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 
 #include <stdio.h>
@@ -162,7 +163,7 @@ static void watch(struct api *a, struct request *r, struct process *p,
 	struct watch *w = calloc(1, sizeof *w);
 	if (!w) {
 		a->port_watches--;
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	w->api = a;

@@ -1,15 +1,16 @@
 /* Processes: commands with a life of their own. Starting, listing, signalling, ending them. */
 #include "ws/api/process.h"
-#include "ws/api/inherit.h"
-#include "ws/api/body.h"
 
 #include "shell/clock.h"
+#include "ws/api/body.h"
+#include "ws/api/inherit.h"
+#include "ws/api/json/process.h"
+#include "ws/api/json/session.h"
+#include "ws/api/refuse.h"
+#include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/log.h"
-#include "ws/api/json/process.h"
-#include "ws/api/json/session.h"
-#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <openssl/rand.h>
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_LENGTH_MAX 4096u
 #define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define GRACE_MAX_MS 60000u
 
@@ -47,23 +47,15 @@ struct process *api_process_open(struct api *a, struct request *r)
 struct start {
 	struct process_waiter waiter;
 	struct request *request;
-	char cwd[PATH_LENGTH_MAX]; /* for messages */
+	char cwd[BODY_PATH_MAX]; /* for messages */
 };
-
-static void reply_cwd(struct request *r, const char *cwd, int error)
-{
-	char message[PATH_LENGTH_MAX + 128];
-	snprintf(message, sizeof message, "The working directory %s cannot be used: %s", cwd,
-		strerror(-error));
-	reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
-}
 
 static void reply_start_failure(
 	struct request *r, const struct start *s, enum report_stage stage, int error)
 {
 	char message[256];
 	if (stage == REPORT_CHDIR && !error_is_shortage(error)) {
-		reply_cwd(r, s->cwd, error);
+		refuse_directory(r, s->cwd, error);
 		return;
 	}
 	snprintf(message, sizeof message, "The process could not be started: %s", error_text(error));
@@ -96,10 +88,8 @@ static void reply_refusal(
 {
 	char message[256];
 	const char *cwd = o->cwd ? o->cwd : a->processes->config.cwd;
-	if (api_directory_fails(cwd, error)) {
-		reply_cwd(r, cwd, error);
+	if (refuse_if_directory(r, cwd, error))
 		return;
-	}
 	switch (error) {
 	case -EEXIST:
 		snprintf(message, sizeof message, "A process '%s' is running", o->id);
@@ -160,8 +150,8 @@ static bool take_options(struct request *r, const json_t *body, struct process_o
 		reply_invalid(r, "processId",
 			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ -, does not begin with a dot, and is not start, list or kill-all",
 			"invalid");
-	} else if (o->cwd && (o->cwd[0] != '/' || strlen(o->cwd) >= PATH_LENGTH_MAX)) {
-		reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
+	} else if (!body_absolute(r, o->cwd)) {
+		return false;
 	} else if (o->session && !name_is_id(o->session)) {
 		reply_invalid(r, "sessionId", "Must be the id of a session", "invalid");
 	} else {
@@ -175,7 +165,7 @@ static void start(struct api *a, struct request *r, const struct process_options
 {
 	struct start *s = calloc(1, sizeof *s);
 	if (!s) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	s->waiter = (struct process_waiter){.done = on_started, .user = s};
@@ -327,7 +317,7 @@ static void kill_process(struct request *r)
 	}
 	struct ending *e = calloc(1, sizeof *e);
 	if (!e) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	e->waiter = (struct process_waiter){.done = on_killed, .user = e};
@@ -381,7 +371,7 @@ static void kill_all_processes(struct request *r)
 	unsigned count = a->processes->running, used = 0;
 	struct ending_all *e = calloc(1, sizeof *e + count * sizeof *e->waiters);
 	if (!e) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	e->request = request_ref(r);

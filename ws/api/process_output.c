@@ -3,13 +3,13 @@
  * has a cursor into the ring and pulls, so that a slow reader costs nothing but what it misses, and is
  * told how much that was.
  */
-#include "ws/api/process.h"
-
 #include "shell/output/streams.h"
-#include "ws/base64.h"
 #include "ws/api/json/process.h"
-#include "ws/text.h"
+#include "ws/api/process.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
+#include "ws/base64.h"
+#include "ws/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static void show_process_logs(struct request *r)
 	if (body)
 		reply_success(r, body);
 	else
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 }
 
 /* Pieces: GET .../output */
@@ -341,7 +341,7 @@ static void show_process_output(struct request *r)
 	struct output *o = p ? calloc(1, sizeof *o) : NULL;
 	if (!o) {
 		if (p)
-			reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+			refuse_memory(r);
 		goto out;
 	}
 	if (!take_output(r, o, &wait_ms)) {
@@ -558,7 +558,7 @@ static void stream_process(struct request *r)
 	if (!f) {
 		if (!p)
 			return;
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		process_close_output(p);
 		return;
 	}

@@ -2,14 +2,15 @@
  * Waiting for a process: for its end, for a line of its output, or for a port that it serves. The answer says
  * which it was; that the time is up, or that the process ended before, are answers of their own.
  */
-#include "shell/wait/log_match.h"
 #include "shell/output/streams.h"
-#include "ws/api/port.h"
+#include "shell/wait/log_match.h"
 #include "ws/api/body.h"
-#include "ws/api/process.h"
 #include "ws/api/json/process.h"
-#include "ws/text.h"
+#include "ws/api/port.h"
+#include "ws/api/process.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
+#include "ws/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -325,7 +326,7 @@ static void begin(struct api *a, struct request *r, struct process *p, struct wa
 	struct wait *w = calloc(1, sizeof *w);
 	if (!w || !prepare(w, wanted)) {
 		free(w);
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 		return;
 	}
 	uv_loop_t *loop = a->processes->loop;

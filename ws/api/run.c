@@ -5,16 +5,17 @@
  */
 #include "shell/clock.h"
 #include "ws/api/api.h"
-#include "ws/api/inherit.h"
 #include "ws/api/body.h"
+#include "ws/api/inherit.h"
+#include "ws/api/json/run.h"
+#include "ws/api/json/session.h"
+#include "ws/api/refuse.h"
+#include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/log.h"
 #include "ws/socket/output_queue.h"
-#include "ws/api/json/run.h"
-#include "ws/api/json/session.h"
 #include "ws/text.h"
-#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_LENGTH_MAX 4096u
 #define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define ROWS_DEFAULT 24u
 #define COLS_DEFAULT 80u
@@ -285,13 +285,9 @@ static const struct run_callbacks run_callbacks = {
 
 static void reply_refusal(struct request *r, const struct run_options *o, int error)
 {
-	char message[PATH_LENGTH_MAX + 128];
-	if (o->cwd && api_directory_fails(o->cwd, error)) {
-		snprintf(message, sizeof message, "The working directory %s cannot be used: %s",
-			o->cwd, strerror(-error));
-		reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
+	char message[256];
+	if (o->cwd && refuse_if_directory(r, o->cwd, error))
 		return;
-	}
 	switch (error) {
 	case -ENXIO:
 		reply_invalid(
@@ -372,10 +368,8 @@ static bool take_common(struct api *a, struct request *r, const json_t *body, st
 		!body_text(r, body, "cwd", &o->cwd) || !body_environment(r, body, &asked->env) ||
 		!body_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms))
 		return false;
-	if (o->cwd && (o->cwd[0] != '/' || strlen(o->cwd) >= PATH_LENGTH_MAX)) {
-		reply_invalid(r, "cwd", "The working directory must be an absolute path", "invalid");
+	if (!body_absolute(r, o->cwd))
 		return false;
-	}
 	if (!o->cwd)
 		o->cwd = a->sessions->config.cwd;
 	o->env_names = asked->env.names;

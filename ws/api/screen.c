@@ -6,11 +6,11 @@
 #include "ring/screen/view/render.h"
 #include "ring/search/search.h"
 #include "ws/api/api.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BYTES_MAX ((size_t)4 << 20) /* of an answer; no line is begun behind them */
@@ -282,7 +282,7 @@ static json_t *screen_json(const struct screen *screen)
 
 static void reply_memory(struct request *r)
 {
-	reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+	refuse_memory(r);
 }
 
 /* body is taken; to: what was asked for. */

@@ -1,5 +1,6 @@
 /* What the server says of itself: that it lives, its counters, its version. */
 #include "ws/api/api.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ static void show_metrics(struct request *r)
 		reply_bytes(r, 200, "text/plain; version=0.0.4; charset=utf-8", text, strlen(text),
 			text);
 	else
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		refuse_memory(r);
 }
 
 static void answer_ping(struct request *r)

@@ -2,10 +2,10 @@
 #include "shell/clock.h"
 #include "ws/api/api.h"
 #include "ws/api/body.h"
-#include "ws/socket/control_socket.h"
-#include "ws/error.h"
 #include "ws/api/json/session.h"
 #include "ws/api/rows.h"
+#include "ws/error.h"
+#include "ws/socket/control_socket.h"
 
 #include <errno.h>
 #include <stdio.h>

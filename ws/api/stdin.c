@@ -2,9 +2,9 @@
 #include "shell/output/spool.h"
 #include "ws/api/api.h"
 #include "ws/api/body.h"
+#include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/error.h"
-#include "ws/api/rows.h"
 
 #include <errno.h>
 #include <stdio.h>

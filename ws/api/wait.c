@@ -1,12 +1,12 @@
 /* Waiting for a session: one call instead of many looks. See shell/wait/wait.h. */
-#include "shell/wait/log_match.h"
 #include "shell/session/session.h"
+#include "shell/wait/log_match.h"
 #include "shell/wait/wait.h"
 #include "ws/api/api.h"
 #include "ws/api/body.h"
-#include "ws/error.h"
-#include "ws/api/json/state.h"
+#include "ws/api/refuse.h"
 #include "ws/api/rows.h"
+#include "ws/error.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
  */
 #include "ws/mcp/cursors.h"
 #include "ws/mcp/exec.h"
-
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/text.h"
 

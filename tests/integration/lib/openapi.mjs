@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-export const description = JSON.parse(readFileSync(path.join(here, '../../../ws/openapi.json'), 'utf8'));
+export const description = JSON.parse(readFileSync(path.join(here, '../../../ws/api/openapi.json'), 'utf8'));
 
 function resolve(reference) {
 	return reference.slice(2).split('/').reduce((node, key) => node[key], description);

@@ -11,11 +11,11 @@ import { description, documented } from './lib/openapi.mjs';
 import { seed } from './lib/oracle.mjs';
 import { rssAnon } from './lib/proc.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
+import { long, times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
 import { Random } from '../lib/grammar.mjs';
 
-const long = Boolean(process.env.RINGSIDE_SOAK);
-const many = long ? 400 : 30;
+const many = times(30, 400);
 const abandonAfter = 200;
 const known = Object.keys(description['x-error-codes']);
 

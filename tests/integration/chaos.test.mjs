@@ -12,10 +12,9 @@ import { mounted } from './lib/mounted.mjs';
 import { Oracle } from './lib/oracle.mjs';
 import { descriptors, kill, parentOf } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
+import { long, times } from './lib/soak.mjs';
 import { pause, until } from './lib/until.mjs';
 
-const long = Boolean(process.env.RINGSIDE_SOAK);
-const times = (short, many) => (long ? many : short);
 const patience = long ? 1_800_000 : 120_000;
 const root = process.getuid() === 0;
 

@@ -4,13 +4,12 @@ import assert from 'node:assert/strict';
 import { Oracle } from './lib/oracle.mjs';
 import { isAlive, kill, parentOf } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
+import { long, times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
-
-const long = Boolean(process.env.RINGSIDE_SOAK);
 
 scenario('holders that die take nothing along but their own session', { timeout: long ? 1_800_000 : 120_000 }, async (server) => {
 	const oracle = await new Oracle(server, { viewers: 0 }).begin();
-	for (let round = 0; round < (long ? 80 : 4); round += 1) {
+	for (let round = 0; round < times(4, 80); round += 1) {
 		const id = `victim${round}`;
 		const { pid } = await server.session({ id, cwd: server.cwd });
 		const key = `victim-${round}`;

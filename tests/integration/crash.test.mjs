@@ -1,7 +1,6 @@
 // The server may be killed at any instant: sessions live on and not one byte is lost or doubled.
 //
-// RINGSIDE_TEST_KILLS: how often the server is killed under the counter stream (500: about 30 s on
-// two cores, with the sanitizers too).
+// RINGSIDE_TEST_KILLS: how often the server is killed under the counter stream.
 // RINGSIDE_TEST_CHAOS: how often during each of create, attach, resize and delete.
 // RINGSIDE_TEST_ADOPT: how many sessions one start adopts.
 import assert from 'node:assert/strict';
@@ -11,14 +10,15 @@ import path from 'node:path';
 import { RawClient, Refused, sha256 } from './lib/client.mjs';
 import { cmdline, isAlive, kill, parentOf, processesNaming } from './lib/proc.mjs';
 import { binary, readText, scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
 import { pause, slowness, until } from './lib/until.mjs';
 import { assertShows, Watcher } from './lib/watcher.mjs';
 import { piece, Random } from '../lib/grammar.mjs';
 import { Reference } from '../lib/screen.mjs';
 
-const kills = Number(process.env.RINGSIDE_TEST_KILLS ?? 500);
-const chaos = Number(process.env.RINGSIDE_TEST_CHAOS ?? 12);
-const adopted = Number(process.env.RINGSIDE_TEST_ADOPT ?? 50);
+const kills = times(60, 500, 'RINGSIDE_TEST_KILLS');
+const chaos = times(6, 40, 'RINGSIDE_TEST_CHAOS');
+const adopted = times(50, 50, 'RINGSIDE_TEST_ADOPT');
 const random = (limit) => Math.floor(Math.random() * limit);
 
 // Numbered lines, a few every millisecond: continuous, but no flood. Ends when "stop" exists.
@@ -561,16 +561,16 @@ async function crashes(server, { bytes, pace, rounds, scrollback }) {
 }
 
 scenario('a screen outlives the server, and what the ring has lost', { args: ['--ring-size', '256K', '--scrollback', '1000'], timeout: 200_000 }, async (server) => {
-	const bytes = mixture(new Random(7), 6e6);
-	const { oldest, lines } = await crashes(server, { bytes, pace: 3000, rounds: 30, scrollback: 1000 });
-	assert.ok(oldest > 5e6, 'the ring has lost nothing');
+	const bytes = mixture(new Random(7), times(1.5e6, 6e6));
+	const { oldest, lines } = await crashes(server, { bytes, pace: 3000, rounds: times(8, 30), scrollback: 1000 });
+	assert.ok(oldest > bytes.length - 1e6, 'the ring has lost nothing');
 	assert.equal(lines, 1000);
 });
 
 scenario('a torn checkpoint is never seen', { args: ['--ring-size', '64K', '--scrollback', '150'], timeout: 300_000 }, async (server) => {
-	const bytes = mixture(new Random(11), 24e6);
-	const { oldest } = await crashes(server, { bytes, pace: 60_000, rounds: 40, scrollback: 150 });
-	assert.ok(oldest > 20e6);
+	const bytes = mixture(new Random(11), times(6e6, 24e6));
+	const { oldest } = await crashes(server, { bytes, pace: 60_000, rounds: times(10, 40), scrollback: 150 });
+	assert.ok(oldest > bytes.length - 4e6);
 });
 
 scenario('killed under full-screen programs and resizes: whoever comes sees what one sees who was there', { args: ['--ring-size', '64M'], timeout: 200_000 }, async (server) => {
@@ -588,7 +588,7 @@ if (!$part) { open my $run, "<", "run"; $part = <$run> } read($file, my $bytes, 
 	await witness.client.close();
 	const followed = witness.client.follow();
 	followed.catch((error) => { witness.client.failure ??= error; });
-	for (let round = 1; round <= 15; round += 1) {
+	for (let round = 1; round <= times(6, 30); round += 1) {
 		writeFileSync(path.join(server.cwd, 'run.new'), String(round));
 		renameSync(path.join(server.cwd, 'run.new'), path.join(server.cwd, 'run'));
 		await pause(30 + random(60));
@@ -648,7 +648,7 @@ scenario('what was answered before a crash is not answered again', { args: ['--r
 	};
 	alive(0);
 	await api.input('s', 'stty raw -echo; perl inquirer.pl; stty sane\r');
-	const rounds = 20;
+	const rounds = times(8, 40);
 	for (let round = 0; round < rounds; round += 1) {
 		const { offset } = await api.get('s');
 		await until('progress', async () => (await api.get('s')).offset > offset + 50_000);

@@ -10,10 +10,11 @@ import WebSocket from 'ws';
 import { environment } from './lib/cli.mjs';
 import { binary, sanitized, scenario, slowness } from './lib/server.mjs';
 import { isAlive, rssAnon } from './lib/proc.mjs';
+import { times } from './lib/soak.mjs';
 import { until, within } from './lib/until.mjs';
 
 /** Through each way; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
-const megabytes = Number(process.env.RINGSIDE_LOSSLESS_MB ?? (process.env.RINGSIDE_SOAK ? 128 : 12));
+const megabytes = times(12, 128, 'RINGSIDE_LOSSLESS_MB');
 const long = megabytes > 12;
 const MiB = 1 << 20;
 const timeout = 60_000 * slowness + megabytes * 3000;

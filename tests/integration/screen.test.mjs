@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { loadCorpus } from '../corpus/load.mjs';
 import { Random, step } from '../lib/grammar.mjs';
 import { difference, Ours, Reference, restorable } from '../lib/screen.mjs';
+import { times } from './lib/soak.mjs';
 
 /* Streams that repeat a character more often than is worth it: the scrollback has fewer of them. */
 const HUGE = ['csi-huge-numbers', 'rep-huge'];
@@ -94,7 +95,7 @@ async function fuzz(seed, resizes, milliseconds) {
 }
 
 const seed = Number(process.env.SCREEN_SEED ?? 1);
-const seconds = Number(process.env.SCREEN_SECONDS ?? 8);
+const seconds = times(3, 60, 'SCREEN_SECONDS');
 
 test('output at random draws what it draws in xterm.js', async (t) => {
 	t.diagnostic(`${await fuzz(seed, false, seconds * 1000)} rounds`);
@@ -151,7 +152,7 @@ class Tally {
 }
 
 const SMALL = 300;
-const CUTS = Number(process.env.SCREEN_CUTS ?? 12);
+const CUTS = times(4, 40, 'SCREEN_CUTS');
 
 /** Offsets of the stream's output at which to cut it: all, or some at random. */
 function cutsOf(length, random) {

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""clang-tidy over our sources, by .clang-tidy: as many at once as there are processors, and only those that have
+changed since they were found clean. Needs a tree that is configured, and built: it says what each source includes.
+
+    tests/tidy.py [SOURCE…]    all that are built into the server, its client and its holder, if none is named
+
+What was clean is remembered in TREE/tidy/ by the hash of all that decides: the source and what it includes, how it is
+compiled, .clang-tidy, and clang-tidy itself. Prints what is wrong; exits with 1 if anything is.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OURS = re.compile(r"(ring|pty|shell|ws)/.*\.c|main\.c")
+# The warning options of the tree are gcc's.
+ARGUMENTS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+FORGET_AFTER = 14 * 86400  # seconds; a branch that is left and taken up again costs nothing
+
+
+def find_tree():
+    for name in ("build-asan", "build"):
+        if (ROOT / name / "compile_commands.json").is_file():
+            return ROOT / name
+    sys.exit("tidy: no configured tree: meson setup build-asan -Dtests=true")
+
+
+def read_commands(tree):
+    """{source, relative to ROOT: {output, command}} of what is ours."""
+    found = {}
+    for each in json.loads((tree / "compile_commands.json").read_text()):
+        path = pathlib.Path(each["directory"], each["file"]).resolve()
+        source = os.path.relpath(path, ROOT)
+        if OURS.fullmatch(source):
+            found.setdefault(source, each)
+    return found
+
+
+def read_includes(tree):
+    """{object: [path of what it was made from]}, as ninja remembers from the last build."""
+    listed = subprocess.run(["ninja", "-C", tree, "-t", "deps"], stdout=subprocess.PIPE, text=True, check=True)
+    found = {}
+    for block in listed.stdout.split("\n\n"):
+        head, *paths = block.strip().split("\n")
+        if "(VALID)" in head:
+            found[head.split(":")[0]] = [path.strip() for path in paths]
+    return found
+
+
+class Cache:
+    """Which sources have been clean, by hash: one empty file each."""
+
+    def __init__(self, tree):
+        self.folder = tree / "tidy"
+        self.folder.mkdir(exist_ok=True)
+        self.tree = tree
+        self.includes = read_includes(tree)
+        self.hashes = {}
+        version = subprocess.run(["clang-tidy", "--version"], stdout=subprocess.PIPE, check=True).stdout
+        self.base = hashlib.sha256(version + (ROOT / ".clang-tidy").read_bytes() + repr(ARGUMENTS).encode()).digest()
+
+    def hash_file(self, path):
+        if path not in self.hashes:
+            self.hashes[path] = hashlib.sha256((self.tree / path).read_bytes()).digest()
+        return self.hashes[path]
+
+    def stamp(self, command):
+        """Where it would say that this is clean; None if it is not known what is included."""
+        paths = self.includes.get(command["output"])
+        if not paths:
+            return None
+        sum_ = hashlib.sha256(self.base + command["command"].encode())
+        for path in sorted({command["file"], *paths}):
+            sum_.update(path.encode() + self.hash_file(path))
+        return self.folder / sum_.hexdigest()
+
+    def forget(self):
+        for stamp in self.folder.iterdir():
+            if stamp.stat().st_mtime < time.time() - FORGET_AFTER:
+                stamp.unlink()
+
+
+def run_tidy(tree, source):
+    """What is wrong with it, as text; empty if nothing is."""
+    done = subprocess.run(["clang-tidy", "-p", tree, *ARGUMENTS, ROOT / source], stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True)
+    if done.returncode == 0:
+        return ""
+    lines = [line for line in done.stdout.split("\n") if re.search(r"error:|warning:", line)]
+    return "\n".join(lines) or f"{source}: clang-tidy ended with {done.returncode}\n{done.stdout}"
+
+
+def main():
+    tree = find_tree()
+    commands = read_commands(tree)
+    sources = [os.path.relpath(name, ROOT) for name in sys.argv[1:]] or sorted(commands)
+    unknown = [source for source in sources if source not in commands]
+    if unknown or not sources:
+        sys.exit(f"tidy: not built in {tree.name}: {' '.join(unknown) or 'anything'}")
+    cache = Cache(tree)
+    stamps = {source: cache.stamp(commands[source]) for source in sources}
+    todo = [source for source in sources if not (stamps[source] and stamps[source].exists())]
+    # The longest first, so that none is left alone at the end.
+    todo.sort(key=lambda source: -(ROOT / source).stat().st_size)
+    for source in set(sources) - set(todo):
+        stamps[source].touch()
+    failed = False
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for source, wrong in zip(todo, pool.map(lambda each: run_tidy(tree, each), todo)):
+            if wrong:
+                print(wrong, flush=True)
+                failed = True
+            elif stamps[source]:
+                stamps[source].touch()
+    cache.forget()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

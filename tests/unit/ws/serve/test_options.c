@@ -1,0 +1,135 @@
+/* The options of `ringside serve`: what each takes and refuses, and that the help says the truth of defaults. */
+#include "ring/ring.h"
+#include "ws/serve/options.h"
+
+#include <criterion/criterion.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS 80
+
+/* Parse words of a command line, which are separated by spaces. */
+static enum serve_request parse(const char *words, struct serve_options *ret_options)
+{
+	static char text[2048];
+	char *argv[WORDS + 1] = {(char *)"ringside"};
+	int argc = 1;
+	snprintf(text, sizeof text, "%s", words);
+	for (char *w = strtok(text, " "); w; w = strtok(NULL, " "))
+		argv[argc++] = w;
+	optind = 0; /* getopt_long() begins anew */
+	opterr = 0;
+	return serve_options_parse(argc, argv, ret_options);
+}
+
+static char *help_text(void)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	serve_options_help(f);
+	fclose(f);
+	return text;
+}
+
+Test(serve_options, nothing_given)
+{
+	struct serve_options o;
+	cr_assert_eq(parse("serve", &o), SERVE_START);
+	cr_assert_eq(o.listen.count, 1);
+	cr_assert_str_eq(o.listen.items[0], SERVE_LISTEN_DEFAULT);
+	cr_assert_eq(o.ring_size, RING_SIZE_DEFAULT);
+	cr_assert_null(o.runtime_dir);
+	cr_assert_not(o.no_auth || o.clipboard || o.kill_sessions || o.log_commands || o.verbose);
+	cr_assert_eq(parse("", &o), SERVE_START);
+}
+
+Test(serve_options, everything_given)
+{
+	struct serve_options o;
+	cr_assert_eq(
+		parse("serve --listen 127.0.0.1:0 --listen unix:/s --runtime-dir /d --token-file /t "
+		      "--no-auth --allow-host h --allow-origin http://o --tls-cert c --tls-key k "
+		      "--ring-size 64K --scrollback 5 --clipboard --max-sessions 6 --process-ring 1G",
+			&o),
+		SERVE_START);
+	cr_assert_eq(o.listen.count, 2);
+	cr_assert_str_eq(o.listen.items[1], "unix:/s");
+	cr_assert_str_eq(o.runtime_dir, "/d");
+	cr_assert_str_eq(o.token_file, "/t");
+	cr_assert_str_eq(o.hosts.items[0], "h");
+	cr_assert_str_eq(o.origins.items[0], "http://o");
+	cr_assert_str_eq(o.tls_cert, "c");
+	cr_assert_str_eq(o.tls_key, "k");
+	cr_assert(o.no_auth && o.clipboard);
+	cr_assert_eq(o.ring_size, 64 << 10);
+	cr_assert_eq(o.process_ring, 1 << 30);
+	cr_assert_eq(o.scrollback, 5);
+	cr_assert_eq(o.max_sessions, 6);
+	cr_assert_eq(
+		parse("--max-processes 7 --kept-processes 8 --process-ttl 9 --max-connections 10 "
+		      "--ended-ttl 0 --header-timeout 12 --ping-interval 13 --kill-sessions-on-exit "
+		      "--log-commands --verbose",
+			&o),
+		SERVE_START);
+	cr_assert(o.max_processes == 7 && o.kept_processes == 8 && o.process_ttl_s == 9);
+	cr_assert(o.max_connections == 10 && o.ended_ttl_s == 0);
+	cr_assert(o.header_timeout_s == 12 && o.ping_interval_s == 13);
+	cr_assert(o.kill_sessions && o.log_commands && o.verbose);
+}
+
+Test(serve_options, refused)
+{
+	static const char *const wrong[] = {"--ring-size 0", "--ring-size -1", "--ring-size 4X",
+		"--ring-size 4MB", "--ring-size", "--ring-size 99999999999G", "--scrollback x",
+		"--scrollback 1000001", "--scrollback -1", "--max-sessions 0",
+		"--max-sessions 100001", "--process-ring 1", "--max-processes 0",
+		"--max-connections 0", "--header-timeout 0", "--header-timeout 3601",
+		"--ping-interval 0", "--tls-cert c", "--tls-key k", "--no-auth --listen 0.0.0.0:80",
+		"--no-such", "serve more", "serv", "--verbose=1"};
+	struct serve_options o;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		cr_expect_eq(parse(wrong[i], &o), SERVE_WRONG, "%s", wrong[i]);
+}
+
+Test(serve_options, too_many_of_a_list)
+{
+	char words[2048] = "";
+	struct serve_options o;
+	for (unsigned i = 0; i < SERVE_LIST_MAX; i++)
+		strcat(words, "--allow-host h ");
+	cr_assert_eq(parse(words, &o), SERVE_START);
+	strcat(words, "--allow-host h");
+	cr_assert_eq(parse(words, &o), SERVE_WRONG);
+}
+
+Test(serve_options, help_and_version_go_before_what_is_behind_them)
+{
+	struct serve_options o;
+	cr_assert_eq(parse("serve --help --no-such", &o), SERVE_HELP);
+	cr_assert_eq(parse("--version", &o), SERVE_VERSION);
+}
+
+/* The default of an option that takes a number, as the help tells it: given, it changes nothing. */
+Test(serve_options, defaults_are_those_of_the_help)
+{
+	char *text = help_text(), *next, words[64];
+	struct serve_options plain, given;
+	unsigned checked = 0;
+	cr_assert_eq(parse("", &plain), SERVE_START);
+	for (char *line = text; (next = strchr(line, '\n')); line = next + 1) {
+		char name[32], number[32];
+		*next = '\0';
+		const char *told = strstr(line, "(default ");
+		if (sscanf(line, " --%31[a-z-]", name) != 1 || !told ||
+			sscanf(told, "(default %31[0-9KMG]", number) != 1)
+			continue;
+		snprintf(words, sizeof words, "--%s %s", name, number);
+		cr_expect_eq(parse(words, &given), SERVE_START, "%s", words);
+		cr_expect_eq(memcmp(&plain, &given, sizeof plain), 0, "%s", words);
+		checked++;
+	}
+	cr_assert_eq(checked, 11);
+	free(text);
+}

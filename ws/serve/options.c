@@ -1,0 +1,240 @@
+/*
+ * The options of `ringside serve`. The table is all there is to say about each: its name, what it takes, where that
+ * goes, its default and limits, and its help. Whoever adds a row adds it to the man page and to this room's README.md,
+ * which tests/docs.sh holds against the help.
+ *
+ * A wrong option is said on standard error, once, and nothing is started.
+ */
+#include "ws/serve/options.h"
+
+#include "ring/ring.h"
+#include "ring/screen/screen.h"
+#include "shell/process/processes.h"
+#include "shell/session/sessions.h"
+#include "ws/net/server.h"
+#include "ws/serve/fail.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELP_COLUMN 28
+
+enum kind { FLAG, TEXT, LIST, NUMBER, SIZE, HELP, VERSION };
+
+struct row {
+	const char *name, *value; /* value: how the help calls it, NULL = it takes none */
+	enum kind kind;
+	size_t field;                     /* in struct serve_options */
+	size_t initial, minimum, maximum; /* of numbers and sizes */
+	const char *help;                 /* lines */
+};
+
+#define FIELD(name) offsetof(struct serve_options, name)
+
+/* clang-format off */
+static const struct row rows[] = {
+	{"listen", "ADDR:PORT", LIST, FIELD(listen), 0, 0, 0,
+		"listen there; may be repeated; unix:PATH for a unix socket\n"
+		"(default " SERVE_LISTEN_DEFAULT "; port 0: the kernel chooses)"},
+	{"runtime-dir", "DIR", TEXT, FIELD(runtime_dir), 0, 0, 0,
+		"where sessions and secrets are kept\n"
+		"(default $XDG_RUNTIME_DIR/ringside, or /tmp/ringside-UID)"},
+	{"token-file", "FILE", TEXT, FIELD(token_file), 0, 0, 0,
+		"the owner's token (default: a random one, kept in the runtime directory;\n"
+		"$RINGSIDE_TOKEN also sets it)"},
+	{"no-auth", NULL, FLAG, FIELD(no_auth), 0, 0, 0,
+		"everybody who can connect is the owner; loopback and unix sockets only"},
+	{"allow-host", "HOST[:PORT]", LIST, FIELD(hosts), 0, 0, 0,
+		"also serve requests for this host; may be repeated"},
+	{"allow-origin", "ORIGIN", LIST, FIELD(origins), 0, 0, 0,
+		"also serve pages of this origin (https://example.com); may be repeated"},
+	{"tls-cert", "FILE", TEXT, FIELD(tls_cert), 0, 0, 0,
+		"serve HTTPS with this certificate chain (PEM)"},
+	{"tls-key", "FILE", TEXT, FIELD(tls_key), 0, 0, 0,
+		"and this key"},
+	{"ring-size", "SIZE", SIZE, FIELD(ring_size), RING_SIZE_DEFAULT, RING_SIZE_MIN, RING_SIZE_MAX,
+		"history of a session in bytes, or with K, M, G (default 4M)"},
+	{"scrollback", "LINES", NUMBER, FIELD(scrollback), SCREEN_SCROLLBACK_DEFAULT, 0, SCREEN_SCROLLBACK_MAX,
+		"that a screen keeps above itself (default 10000)"},
+	{"clipboard", NULL, FLAG, FIELD(clipboard), 0, 0, 0,
+		"programs may set the clipboards of those who drive (OSC 52)"},
+	{"max-sessions", "N", NUMBER, FIELD(max_sessions), SESSIONS_MAX_DEFAULT, 1, 100000,
+		"(default 256)"},
+	{"process-ring", "SIZE", SIZE, FIELD(process_ring), PROCESSES_RING_DEFAULT, RING_SIZE_MIN, RING_SIZE_MAX,
+		"output kept of a process (default 1M)"},
+	{"max-processes", "N", NUMBER, FIELD(max_processes), PROCESSES_MAX_DEFAULT, 1, PROCESSES_TOTAL_MAX,
+		"that run at once (default 512)"},
+	{"kept-processes", "N", NUMBER, FIELD(kept_processes), PROCESSES_KEPT_DEFAULT, 0, PROCESSES_TOTAL_MAX,
+		"of those that have ended (default 100, and those of the last minute)"},
+	{"process-ttl", "SECONDS", NUMBER, FIELD(process_ttl_s), PROCESSES_TTL_DEFAULT, 0, 1u << 30,
+		"how long an ended process is kept (default 3600; 0 = for ever)"},
+	{"max-connections", "N", NUMBER, FIELD(max_connections), 4096, 1, 1000000,
+		"(default 4096, fewer where descriptors are scarce)"},
+	{"ended-ttl", "SECONDS", NUMBER, FIELD(ended_ttl_s), 86400, 0, 1u << 30,
+		"how long an ended session stays readable (default 86400; 0 = for ever)"},
+	{"header-timeout", "SECONDS", NUMBER, FIELD(header_timeout_s), 10, 1, 3600,
+		"for a client to send its request (default 10)"},
+	{"ping-interval", "SECONDS", NUMBER, FIELD(ping_interval_s), 15, 1, 3600,
+		"ping terminal sockets that have been silent for this long (default 15)"},
+	{"kill-sessions-on-exit", NULL, FLAG, FIELD(kill_sessions), 0, 0, 0,
+		"end all sessions and processes when the server is asked to end"},
+	{"log-commands", NULL, FLAG, FIELD(log_commands), 0, 0, 0,
+		"log what commands are, not only their length and a digest"},
+	{"verbose", NULL, FLAG, FIELD(verbose), 0, 0, 0,
+		"log more"},
+	{"help", NULL, HELP, 0, 0, 0, 0, NULL},
+	{"version", NULL, VERSION, 0, 0, 0, 0, NULL},
+};
+/* clang-format on */
+
+#define ROWS (sizeof rows / sizeof *rows)
+#define OPTION_FIRST 256 /* what getopt_long() returns for the first row: no letter */
+
+static bool parse_size(const char *text, const struct row *row, size_t *ret_size)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+	if (shift > 0)
+		end++;
+	if (end == text || *end || text[0] == '-' || n > row->maximum >> shift)
+		return false;
+	*ret_size = (size_t)n << shift;
+	return *ret_size >= row->minimum;
+}
+
+static bool parse_number(const char *text, const struct row *row, unsigned *ret_number)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+	if (end == text || *end || text[0] == '-' || n < row->minimum || n > row->maximum)
+		return false;
+	*ret_number = (unsigned)n;
+	return true;
+}
+
+static bool add_to_list(struct serve_list *list, const char *text)
+{
+	if (list->count == SERVE_LIST_MAX)
+		return false;
+	list->items[list->count++] = text;
+	return true;
+}
+
+/* Returns false when the value makes no sense. */
+static bool take_option(struct serve_options *o, const struct row *row, const char *value)
+{
+	void *field = (char *)o + row->field;
+	switch (row->kind) {
+	case FLAG:
+		*(bool *)field = true;
+		return true;
+	case TEXT:
+		*(const char **)field = value;
+		return true;
+	case LIST:
+		return add_to_list(field, value);
+	case NUMBER:
+		return parse_number(value, row, field);
+	case SIZE:
+		return parse_size(value, row, field);
+	default:
+		return true;
+	}
+}
+
+static void set_defaults(struct serve_options *o)
+{
+	*o = (struct serve_options){0};
+	for (size_t i = 0; i < ROWS; i++) {
+		void *field = (char *)o + rows[i].field;
+		if (rows[i].kind == NUMBER)
+			*(unsigned *)field = (unsigned)rows[i].initial;
+		else if (rows[i].kind == SIZE)
+			*(size_t *)field = rows[i].initial;
+	}
+}
+
+static void list_for_getopt(struct option names[ROWS + 1])
+{
+	for (size_t i = 0; i < ROWS; i++)
+		names[i] = (struct option){.name = rows[i].name,
+			.has_arg = rows[i].value ? required_argument : no_argument,
+			.val = OPTION_FIRST + (int)i};
+	names[ROWS] = (struct option){0};
+}
+
+/* What no option shows alone. */
+static enum serve_request check_together(struct serve_options *o)
+{
+	if (o->listen.count == 0)
+		add_to_list(&o->listen, SERVE_LISTEN_DEFAULT);
+	if (!o->tls_cert != !o->tls_key) {
+		serve_fail("TLS", "--tls-cert and --tls-key go together");
+		return SERVE_WRONG;
+	}
+	for (size_t i = 0; o->no_auth && i < o->listen.count; i++) {
+		if (server_address_is_local(o->listen.items[i]))
+			continue;
+		serve_fail("--no-auth", "only for loopback addresses and unix sockets");
+		return SERVE_WRONG;
+	}
+	return SERVE_START;
+}
+
+enum serve_request serve_options_parse(int argc, char **argv, struct serve_options *ret_options)
+{
+	struct option names[ROWS + 1];
+	int option;
+	set_defaults(ret_options);
+	list_for_getopt(names);
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		if (option == '?') {
+			serve_fail("options", "see ringside --help");
+			return SERVE_WRONG;
+		}
+		const struct row *row = &rows[option - OPTION_FIRST];
+		if (row->kind == HELP || row->kind == VERSION)
+			return row->kind == HELP ? SERVE_HELP : SERVE_VERSION;
+		if (!take_option(ret_options, row, optarg)) {
+			serve_fail(row->name, "this value makes no sense");
+			return SERVE_WRONG;
+		}
+	}
+	if (argc - optind > 1 || (argc - optind == 1 && strcmp(argv[optind], "serve") != 0)) {
+		serve_fail("usage", "ringside serve [OPTIONS], see ringside --help");
+		return SERVE_WRONG;
+	}
+	return check_together(ret_options);
+}
+
+/* The lines of a row's help, in their column behind what has been printed of the first one. */
+static void print_lines(FILE *out, int printed, const char *lines)
+{
+	while (*lines) {
+		size_t length = strcspn(lines, "\n");
+		fprintf(out, "%*s%.*s\n", HELP_COLUMN - printed, "", (int)length, lines);
+		lines += lines[length] ? length + 1 : length;
+		printed = 0;
+	}
+}
+
+void serve_options_help(FILE *out)
+{
+	fputs("Usage: ringside serve [OPTIONS]\n"
+	      "\n"
+	      "Serve shared terminals. Sessions outlive the server: start it again and they are still there.\n"
+	      "\n",
+		out);
+	size_t i = 0;
+	for (; i < ROWS && rows[i].help; i++) {
+		int printed = fprintf(out, "  --%s%s%s", rows[i].name, rows[i].value ? " " : "",
+			rows[i].value ? rows[i].value : "");
+		print_lines(out, printed, rows[i].help);
+	}
+	/* The last ones need no words. */
+	for (const char *before = "  --"; i < ROWS; i++, before = ", --")
+		fprintf(out, "%s%s", before, rows[i].name);
+	fputc('\n', out);
+}

@@ -1,0 +1,37 @@
+/* The options of `ringside serve`: one table, which parses them and prints their help. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define SERVE_LISTEN_DEFAULT "127.0.0.1:7070"
+#define SERVE_LIST_MAX 32u
+
+struct serve_list {
+	const char *items[SERVE_LIST_MAX]; /* of argv */
+	size_t count;
+};
+
+/* What was asked for; texts belong to argv, NULL = not given. */
+struct serve_options {
+	struct serve_list listen, hosts, origins;
+	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
+	bool no_auth, clipboard, kill_sessions, log_commands, verbose;
+	size_t ring_size, process_ring; /* bytes */
+	unsigned scrollback;            /* lines */
+	unsigned max_sessions, max_connections, max_processes, kept_processes;
+	unsigned process_ttl_s, ended_ttl_s; /* 0 = for ever */
+	unsigned header_timeout_s, ping_interval_s;
+};
+
+enum serve_request { SERVE_WRONG, SERVE_START, SERVE_HELP, SERVE_VERSION };
+
+/*
+ * Read a command line, argv[0] being the program's name, with or without the word "serve". Sets everything that is not
+ * given to its default. SERVE_WRONG: what is wrong has been said on standard error.
+ */
+enum serve_request serve_options_parse(int argc, char **argv, struct serve_options *ret_options);
+
+/* Print how to use them. */
+void serve_options_help(FILE *out);

@@ -1,0 +1,96 @@
+/*
+ * What the server takes from the system: standard descriptors, its directory, its holder, descriptors. Without one of
+ * the middle two it does not start, and says why on standard error; of descriptors it makes do with what it gets.
+ */
+#include "ws/serve/resources.h"
+
+#include "ws/net/rendezvous.h"
+#include "ws/serve/fail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DESCRIPTORS_UNKNOWN 1024u /* where the system does not tell */
+#define DESCRIPTORS_MAX 1048576u
+#define DESCRIPTORS_OURS 40u /* not for connections or sessions */
+#define CONNECTIONS_MIN 8u
+
+void resources_open_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd)
+			abort(); /* there is nobody to tell */
+}
+
+/* Shells are told of files in it, wherever they are. */
+static int resolve_dir(char dir[PATH_MAX])
+{
+	char *whole = realpath(dir, NULL);
+	if (!whole || strlen(whole) >= PATH_MAX) {
+		free(whole);
+		return serve_fail(dir, "cannot be resolved");
+	}
+	snprintf(dir, PATH_MAX, "%s", whole);
+	free(whole);
+	return 0;
+}
+
+int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
+{
+	struct stat st;
+	if (given)
+		snprintf(ret_dir, PATH_MAX, "%s", given);
+	else
+		rendezvous_default_dir(ret_dir);
+	if (mkdir(ret_dir, 0700) < 0 && errno != EEXIST)
+		return serve_fail(ret_dir, strerror(errno));
+	if (lstat(ret_dir, &st) < 0)
+		return serve_fail(ret_dir, strerror(errno));
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return serve_fail(ret_dir, "is not a directory of this user");
+	if ((st.st_mode & 077) != 0 && chmod(ret_dir, 0700) < 0)
+		return serve_fail(ret_dir, strerror(errno));
+	return resolve_dir(ret_dir);
+}
+
+int resources_holder(char ret_path[PATH_MAX])
+{
+	const char *given = getenv("RINGSIDE_HOLDER");
+	if (given) {
+		snprintf(ret_path, PATH_MAX, "%s", given);
+	} else {
+		ssize_t n = readlink("/proc/self/exe", ret_path, PATH_MAX - sizeof "-holder");
+		if (n < 0)
+			return serve_fail("/proc/self/exe", strerror(errno));
+		snprintf(ret_path + n, PATH_MAX - (size_t)n, "-holder");
+	}
+	return access(ret_path, X_OK) < 0 ? serve_fail(ret_path, strerror(errno)) : 0;
+}
+
+unsigned resources_raise_descriptors(long *ret_before)
+{
+	struct rlimit limit;
+	*ret_before = 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return DESCRIPTORS_UNKNOWN;
+	*ret_before = (long)limit.rlim_cur;
+	limit.rlim_cur = limit.rlim_max > DESCRIPTORS_MAX ? DESCRIPTORS_MAX : limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return (unsigned)*ret_before;
+	return (unsigned)limit.rlim_cur;
+}
+
+unsigned resources_connections(unsigned wanted, unsigned descriptors)
+{
+	/* Half of the descriptors are for connections, the other half for sessions, after what we need ourselves. */
+	unsigned possible = descriptors > DESCRIPTORS_OURS + 2 * CONNECTIONS_MIN
+		? (descriptors - DESCRIPTORS_OURS) / 2
+		: CONNECTIONS_MIN;
+	return wanted < possible ? wanted : possible;
+}

@@ -1,0 +1,22 @@
+/* What the server takes from the system before it opens anything of its own. */
+#pragma once
+
+#include <limits.h>
+
+/* Standard descriptors that were closed at start become /dev/null; otherwise a socket could be taken for one. */
+void resources_open_standard(void);
+
+/*
+ * Make the runtime directory, or refuse one that others could have prepared for us. given: NULL = the default one.
+ * ret_dir: its path, resolved. Returns 0, or -1 after it has said why.
+ */
+int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX]);
+
+/* Find ringside-holder: beside ringside, or where $RINGSIDE_HOLDER says. Returns 0, or -1 after it has said why. */
+int resources_holder(char ret_path[PATH_MAX]);
+
+/* Use as many descriptors as we may; *ret_before: the limit that we were started with, 0 if unknown. */
+unsigned resources_raise_descriptors(long *ret_before);
+
+/* How many connections so many descriptors allow, of those that are wanted. */
+unsigned resources_connections(unsigned wanted, unsigned descriptors);

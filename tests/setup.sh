@@ -8,11 +8,11 @@ NODE_MAJOR=18
 RUN_PACKAGES=(
 	gcc libc6-dev meson ninja-build pkg-config
 	libuv1-dev libwebsockets-dev libwebsockets-evlib-uv libjansson-dev
-	uthash-dev libssl-dev libjwt-dev zlib1g-dev
+	uthash-dev libssl-dev libjwt-dev
 )
 TEST_PACKAGES=(
 	libcriterion-dev clang libclang-rt-dev clang-format clang-tidy codespell shellcheck
-	chromium fonts-dejavu-core procps curl openssl libvterm-dev less vim-tiny git python3 tmux
+	chromium fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 tmux
 )
 
 say() {
@@ -96,7 +96,7 @@ On Debian 12, as root:
 
 On other distributions install the same under their names there: a C17 compiler, meson, ninja,
 pkg-config, Node.js $NODE_MAJOR or newer with npm, and the development files of libuv, libwebsockets
-(with its libuv event library), jansson, uthash, OpenSSL, libjwt and zlib; for ./test also
+(with its libuv event library), jansson, uthash, OpenSSL and libjwt; for ./test also
 Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux and Chromium.
 Then run this again with RINGSIDE_SKIP_PACKAGES=1 in the environment, which skips this check."
 	exit 1

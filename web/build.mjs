@@ -1,7 +1,7 @@
 /*
  * Builds the page for meson: node build.mjs OUT_DIR DEPFILE
  *
- * Vite's result goes to OUT_DIR/dist and from there, by embed.mjs, to OUT_DIR/assets.S and
+ * Vite's result goes to OUT_DIR/dist and from there, by embed_page.mjs, to OUT_DIR/assets.S and
  * OUT_DIR/assets_table.c. The depfile names every source, so that ninja knows when to do it again.
  */
 import { spawnSync } from 'node:child_process';
@@ -28,9 +28,9 @@ function listFiles(dir) {
 }
 
 run(join(here, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', dist, '--emptyOutDir', '--logLevel', 'warn');
-run(join(here, 'embed.mjs'), dist, out);
+run(join(here, 'embed_page.mjs'), dist, out);
 
-const single = ['build.mjs', 'embed.mjs', 'index.html', 'package-lock.json', 'tsconfig.json', 'vite.config.ts'];
+const single = ['build.mjs', 'embed_page.mjs', 'index.html', 'package-lock.json', 'tsconfig.json', 'vite.config.ts'];
 const sources = [...listFiles(join(here, 'src')), ...single.map((name) => join(here, name))];
 const escaped = (path) => path.replace(/[ $#]/g, '\\$&');
 writeFileSync(depfile, `${escaped(join(outArgument, 'assets.S'))}: ${sources.map(escaped).join(' ')}\n`);

@@ -1,4 +1,4 @@
-/* The page's files, built into the program (web/embed.mjs makes the table). */
+/* The page's files, built into the program (web/embed_page.mjs makes the table). */
 #pragma once
 
 #include <stdbool.h>

@@ -8,8 +8,7 @@
 
 static void show_reference(struct request *r)
 {
-	reply_bytes(r, 200, "application/json", (const char *)openapi_document,
-		openapi_document_length, NULL);
+	reply_bytes(r, 200, "application/json", openapi_document, openapi_document_length, NULL);
 }
 
 static void refuse_later(struct request *r)

@@ -29,7 +29,7 @@ static int run_completion(struct line *l)
 		return l->status;
 	if (l->json)
 		return line_print_json(l, json_pack("{s:s}", "bash", completion_bash));
-	fputs(completion_bash, stdout);
+	fwrite(completion_bash, 1, completion_bash_length, stdout);
 	return line_flush(l);
 }
 

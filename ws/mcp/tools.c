@@ -22,8 +22,7 @@ int mcp_tools_open(struct mcp_tools *t)
 	size_t i;
 	json_t *value;
 	*t = (struct mcp_tools){0};
-	t->document = json_loadb(
-		(const char *)mcp_tools_document, mcp_tools_document_length, 0, NULL);
+	t->document = json_loadb(mcp_tools_document, mcp_tools_document_length, 0, NULL);
 	t->count = json_array_size(t->document);
 	t->list = calloc(t->count + 1, sizeof *t->list);
 	for (i = 0; i < 3; i++)

@@ -35,7 +35,7 @@ struct plan {
 	char query[2048];
 };
 
-static int add_query(struct line *l, struct plan *p, const char *name)
+static int add_query(struct cli *cli, struct plan *p, const char *name)
 {
 	char *value = call_encode(optarg);
 	size_t at = strlen(p->query);
@@ -43,22 +43,22 @@ static int add_query(struct line *l, struct plan *p, const char *name)
 		value ? value : "");
 	free(value);
 	return n >= 0 && (size_t)n < sizeof p->query - at ? 0
-							  : line_usage(l, "--%s is too long", name);
+							  : cli_usage(cli, "--%s is too long", name);
 }
 
-static int take_option(struct line *l, struct plan *p, int option)
+static int take_option(struct cli *cli, struct plan *p, int option)
 {
 	switch (option) {
 	case OPT_LIMIT:
-		return add_query(l, p, "limit");
+		return add_query(cli, p, "limit");
 	case OPT_AUTHOR:
-		return add_query(l, p, "author");
+		return add_query(cli, p, "author");
 	case OPT_STATUS:
-		return add_query(l, p, "status");
+		return add_query(cli, p, "status");
 	case OPT_STATE:
-		return add_query(l, p, "state");
+		return add_query(cli, p, "state");
 	case OPT_TEXT:
-		return add_query(l, p, "text");
+		return add_query(cli, p, "text");
 	case OPT_OUTPUT:
 		p->block = optarg;
 		return 0;
@@ -96,32 +96,32 @@ static void print_block(const json_t *b)
 	putchar('\n');
 }
 
-static int list_blocks(struct line *l, const struct plan *p)
+static int list_blocks(struct cli *cli, const struct plan *p)
 {
 	struct answer a;
 	size_t i;
 	json_t *b;
-	int rc = call_api(l, "GET", call_path(p->session, "/blocks%s", p->query), NULL, &a);
+	int rc = call_api(cli, "GET", call_path(p->session, "/blocks%s", p->query), NULL, &a);
 	if (rc != 0)
 		return rc;
-	if (l->json) {
-		rc = line_print_json(l, json_incref(a.json));
+	if (cli->json) {
+		rc = cli_print_json(cli, json_incref(a.json));
 	} else {
 		json_array_foreach (json_object_get(a.json, "blocks"), i, b)
 			print_block(b);
-		rc = line_flush(l);
+		rc = cli_flush(cli);
 	}
 	answer_finish(&a);
 	return rc;
 }
 
-static int print_output(struct line *l, const struct plan *p)
+static int print_output(struct cli *cli, const struct plan *p)
 {
 	struct answer a;
 	char *block = call_encode(p->block);
-	int rc = call_api(l, "GET",
+	int rc = call_api(cli, "GET",
 		call_path(p->session, "/blocks/%s/output?format=%s&head=8388608",
-			block ? block : "", l->json ? "json" : p->format),
+			block ? block : "", cli->json ? "json" : p->format),
 		NULL, &a);
 	free(block);
 	if (rc != 0)
@@ -129,30 +129,30 @@ static int print_output(struct line *l, const struct plan *p)
 	if (a.omitted[0] && strcmp(a.omitted, "0") != 0)
 		fprintf(stderr, "ringside blocks: %s bytes of it are left out\n", a.omitted);
 	fwrite(a.body ? a.body : "", 1, a.length, stdout);
-	if (l->json)
+	if (cli->json)
 		putchar('\n');
-	rc = line_flush(l);
+	rc = cli_flush(cli);
 	answer_finish(&a);
 	return rc;
 }
 
-static int run_blocks(struct line *l)
+static int run_blocks(struct cli *cli)
 {
 	struct plan p = {.format = "text"};
 	int option, rc = 0;
-	while (rc == 0 && (option = line_option(l, ":", options)) != -1)
-		rc = option == '?' ? l->status : take_option(l, &p, option);
+	while (rc == 0 && (option = cli_option(cli, ":", options)) != -1)
+		rc = option == '?' ? cli->status : take_option(cli, &p, option);
 	if (rc != 0)
 		return rc;
-	p.session = line_argument(l);
+	p.session = cli_argument(cli);
 	if (!p.session)
-		return line_usage(l, "which session?");
-	if (!line_done(l))
-		return l->status;
-	rc = connection_open(l);
+		return cli_usage(cli, "which session?");
+	if (!cli_done(cli))
+		return cli->status;
+	rc = connection_open(cli);
 	if (rc != 0)
 		return rc;
-	return p.block ? print_output(l, &p) : list_blocks(l, &p);
+	return p.block ? print_output(cli, &p) : list_blocks(cli, &p);
 }
 
 const struct command command_blocks = {

@@ -35,11 +35,11 @@ void command_names(void)
 
 int command_main(const struct command *c, int argc, char **argv)
 {
-	static struct line l;
-	l = (struct line){.command = c, .argc = argc, .argv = argv};
+	static struct cli cli;
+	cli = (struct cli){.command = c, .argc = argc, .argv = argv};
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
-	int status = c->run(&l);
-	connection_close(&l);
+	int status = c->run(&cli);
+	connection_close(&cli);
 	return status;
 }

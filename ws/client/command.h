@@ -1,7 +1,7 @@
 /* `ringside COMMAND`: everything but `ringside serve`. */
 #pragma once
 
-#include "ws/client/connect/line.h"
+#include "ws/client/connect/cli.h"
 
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);

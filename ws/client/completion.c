@@ -8,29 +8,29 @@
 
 enum { OPT_COMMANDS = 256 };
 
-static int run_completion(struct line *l)
+static int run_completion(struct cli *cli)
 {
 	static const struct option options[] = {{"commands", no_argument, NULL, OPT_COMMANDS}, {0}};
 	int option;
 	bool names = false;
-	while ((option = line_option(l, ":", options)) != -1) {
+	while ((option = cli_option(cli, ":", options)) != -1) {
 		if (option == '?')
-			return l->status;
+			return cli->status;
 		names = true;
 	}
 	if (names) {
 		command_names();
-		return line_flush(l);
+		return cli_flush(cli);
 	}
-	const char *shell = line_argument(l);
+	const char *shell = cli_argument(cli);
 	if (!shell || strcmp(shell, "bash") != 0)
-		return line_usage(l, "there is completion for bash only");
-	if (!line_done(l))
-		return l->status;
-	if (l->json)
-		return line_print_json(l, json_pack("{s:s}", "bash", completion_bash));
+		return cli_usage(cli, "there is completion for bash only");
+	if (!cli_done(cli))
+		return cli->status;
+	if (cli->json)
+		return cli_print_json(cli, json_pack("{s:s}", "bash", completion_bash));
 	fwrite(completion_bash, 1, completion_bash_length, stdout);
-	return line_flush(l);
+	return cli_flush(cli);
 }
 
 const struct command command_completion = {

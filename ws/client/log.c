@@ -3,7 +3,7 @@
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
-#include "ws/client/connect/follow.h"
+#include "ws/client/connect/event_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,33 +31,33 @@ struct plan {
 	char epoch[17]; /* of the session */
 };
 
-static int take(struct line *l, struct plan *p)
+static int take(struct cli *cli, struct plan *p)
 {
 	int option;
-	while ((option = line_option(l, ":f", options)) != -1) {
+	while ((option = cli_option(cli, ":f", options)) != -1) {
 		if (option == '?')
-			return l->status;
+			return cli->status;
 		if (option == OPT_FOLLOW) {
 			p->follow = true;
 			continue;
 		}
 		bool from = option == OPT_FROM;
-		if (!line_number(optarg, INT64_MAX, from ? &p->from : &p->to))
-			return line_usage(l, "--%s is an offset", from ? "from" : "to");
+		if (!cli_number(optarg, INT64_MAX, from ? &p->from : &p->to))
+			return cli_usage(cli, "--%s is an offset", from ? "from" : "to");
 		p->has_from = p->has_from || from;
 		p->has_to = p->has_to || !from;
 	}
-	p->session = line_argument(l);
+	p->session = cli_argument(cli);
 	if (!p->session)
-		return line_usage(l, "which session?");
-	return line_done(l) ? 0 : l->status;
+		return cli_usage(cli, "which session?");
+	return cli_done(cli) ? 0 : cli->status;
 }
 
 /* Where the output begins and ends now. */
-static int find_range(struct line *l, struct plan *p)
+static int find_range(struct cli *cli, struct plan *p)
 {
 	struct answer a;
-	int rc = call_api(l, "GET", call_path(p->session, "%s", ""), NULL, &a);
+	int rc = call_api(cli, "GET", call_path(p->session, "%s", ""), NULL, &a);
 	if (rc != 0)
 		return rc;
 	const json_t *data = json_object_get(a.json, "data");
@@ -73,30 +73,30 @@ static int find_range(struct line *l, struct plan *p)
 	return 0;
 }
 
-static int print_bytes(struct line *l, uint64_t from, const void *bytes, size_t length)
+static int print_bytes(struct cli *cli, uint64_t from, const void *bytes, size_t length)
 {
-	if (l->json)
-		return line_print_json(l,
+	if (cli->json)
+		return cli_print_json(cli,
 			json_pack("{s:I, s:I, s:o}", "from", (json_int_t)from, "to",
 				(json_int_t)from + (json_int_t)length, "base64",
 				base64_json(bytes, length)));
 	fwrite(bytes, 1, length, stdout);
-	return line_flush(l);
+	return cli_flush(cli);
 }
 
 /* One piece; p->from moves on. */
-static int print_piece(struct line *l, struct plan *p)
+static int print_piece(struct cli *cli, struct plan *p)
 {
 	struct answer a;
 	uint64_t next;
-	int rc = call_api(l, "GET",
+	int rc = call_api(cli, "GET",
 		call_path(p->session, "/output?from=%" PRIu64 "&to=%" PRIu64, p->from, p->to), NULL,
 		&a);
 	if (rc != 0)
 		return rc;
-	if (!line_number(a.to, UINT64_MAX, &next) || next <= p->from)
+	if (!cli_number(a.to, UINT64_MAX, &next) || next <= p->from)
 		next = p->to;
-	rc = print_bytes(l, p->from, a.body ? a.body : "", a.length);
+	rc = print_bytes(cli, p->from, a.body ? a.body : "", a.length);
 	p->from = next;
 	answer_finish(&a);
 	return rc;
@@ -105,9 +105,9 @@ static int print_piece(struct line *l, struct plan *p)
 /* Following */
 
 struct tail {
-	struct line *line;
+	struct cli *cli;
 	struct plan *plan;
-	struct follow follow;
+	struct event_stream follow;
 	bool over;
 	int status;
 };
@@ -120,8 +120,8 @@ static void take_output(struct tail *t, const json_t *event)
 	uint64_t offset = (uint64_t)json_integer_value(json_object_get(event, "offset"));
 	if (!bytes)
 		return;
-	if (print_bytes(t->line, offset, bytes, length) != 0) {
-		t->status = t->line->status;
+	if (print_bytes(t->cli, offset, bytes, length) != 0) {
+		t->status = t->cli->status;
 		t->over = t->follow.over = true;
 	}
 	t->plan->from = offset + length;
@@ -145,54 +145,54 @@ static void on_event(void *user, const json_t *event)
 	} else if (strcmp(type, "gone") == 0 ||
 		(epoch && strcmp(type, "begin") == 0 && strcmp(epoch, t->plan->epoch) != 0)) {
 		t->over = t->follow.over = true;
-		t->status = line_fail(t->line, "the session was deleted");
-		t->status = LINE_GONE;
+		t->status = cli_fail(t->cli, "the session was deleted");
+		t->status = CLI_GONE;
 	}
 }
 
 /* What is printed, as it comes; a server that is lost is found again. */
-static int follow_output(struct line *l, struct plan *p)
+static int follow_output(struct cli *cli, struct plan *p)
 {
-	struct tail t = {.line = l, .plan = p};
+	struct tail t = {.cli = cli, .plan = p};
 	unsigned tries = 0;
 	while (!t.over) {
-		t.follow = (struct follow){.line = l, .event = on_event, .user = &t};
-		int rc = follow_start(&t.follow, "GET",
+		t.follow = (struct event_stream){.cli = cli, .event = on_event, .user = &t};
+		int rc = event_stream_start(&t.follow, "GET",
 			call_path(p->session,
 				"/stream?from=%" PRIu64 "&types=output,exit&encoding=base64",
 				p->from),
 			NULL);
 		if (rc == 0)
-			rc = follow_wait(&t.follow);
+			rc = event_stream_wait(&t.follow);
 		tries = t.follow.streaming ? 0 : tries + 1;
 		bool refused = rc == -EPROTO;
 		if (refused)
-			t.status = call_complain(l, &t.follow.answer);
-		follow_finish(&t.follow);
+			t.status = call_complain(cli, &t.follow.answer);
+		event_stream_finish(&t.follow);
 		if (refused || t.over)
 			break;
 		if (tries > TRIES_MAX) {
-			l->status = LINE_NO_SERVER;
-			return line_fail(l, "the server is lost");
+			cli->status = CLI_NO_SERVER;
+			return cli_fail(cli, "the server is lost");
 		}
 		usleep(PAUSE_MS * 1000);
 	}
 	return t.status;
 }
 
-static int run_log(struct line *l)
+static int run_log(struct cli *cli)
 {
 	struct plan p = {.from = 0};
-	int rc = take(l, &p);
+	int rc = take(cli, &p);
 	if (rc == 0)
-		rc = connection_open(l);
+		rc = connection_open(cli);
 	if (rc == 0)
-		rc = find_range(l, &p);
+		rc = find_range(cli, &p);
 	if (rc == 0 && p.follow)
-		return follow_output(l, &p);
+		return follow_output(cli, &p);
 	while (rc == 0 && p.from < p.to)
-		rc = print_piece(l, &p);
-	return rc != 0 ? rc : line_flush(l);
+		rc = print_piece(cli, &p);
+	return rc != 0 ? rc : cli_flush(cli);
 }
 
 const struct command command_log = {

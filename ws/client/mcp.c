@@ -36,7 +36,7 @@ struct post {
 };
 
 struct bridge {
-	struct line *line;
+	struct cli *cli;
 	char path[64];
 	struct post *posts; /* under way */
 	uv_pipe_t input;
@@ -146,7 +146,7 @@ static void post_line(struct bridge *b, const char *text, size_t length)
 		p->bridge = b;
 		p->id = json_incref(id);
 		DL_APPEND(b->posts, p);
-		rc = client_request(b->line->client,
+		rc = client_request(b->cli->client,
 			&(struct client_request){.method = "POST",
 				.path = b->path,
 				.body = text,
@@ -247,39 +247,39 @@ static void finish_posts(struct bridge *b)
 {
 	uv_timer_t timer;
 	bool over = false;
-	uv_timer_init(&b->line->loop, &timer);
+	uv_timer_init(&b->cli->loop, &timer);
 	timer.data = &over;
 	uv_timer_start(&timer, on_grace, GRACE_MS, 0);
 	while (b->posts && !over && !ferror(stdout))
-		uv_run(&b->line->loop, UV_RUN_ONCE);
+		uv_run(&b->cli->loop, UV_RUN_ONCE);
 	uv_close((uv_handle_t *)&timer, NULL);
-	uv_run(&b->line->loop, UV_RUN_NOWAIT);
+	uv_run(&b->cli->loop, UV_RUN_NOWAIT);
 }
 
-static int run_mcp(struct line *l)
+static int run_mcp(struct cli *cli)
 {
 	static struct bridge b;
 	int option;
-	while ((option = line_option(l, ":", NULL)) != -1)
+	while ((option = cli_option(cli, ":", NULL)) != -1)
 		if (option == '?')
-			return l->status;
-	if (!line_done(l))
-		return l->status;
-	int rc = connection_open(l);
+			return cli->status;
+	if (!cli_done(cli))
+		return cli->status;
+	int rc = connection_open(cli);
 	if (rc != 0)
 		return rc;
-	b = (struct bridge){.line = l};
+	b = (struct bridge){.cli = cli};
 	/* A descriptor of its own: that of others must not become one that does not block. */
 	int fd = dup(STDIN_FILENO);
 	if (!make_path(&b) || fd < 0)
-		return line_fail(l, "%s", strerror(errno));
-	uv_pipe_init(&l->loop, &b.input, 0);
+		return cli_fail(cli, "%s", strerror(errno));
+	uv_pipe_init(&cli->loop, &b.input, 0);
 	b.input.data = &b;
 	rc = uv_pipe_open(&b.input, fd);
 	if (rc == 0)
 		rc = uv_read_start((uv_stream_t *)&b.input, on_chunk, on_read);
 	while (rc == 0 && !b.over)
-		uv_run(&l->loop, UV_RUN_ONCE);
+		uv_run(&cli->loop, UV_RUN_ONCE);
 	finish_posts(&b);
 	struct post *p, *next;
 	DL_FOREACH_SAFE (b.posts, p, next) {
@@ -288,9 +288,9 @@ static int run_mcp(struct line *l)
 		post_free(p);
 	}
 	uv_close((uv_handle_t *)&b.input, NULL);
-	uv_run(&l->loop, UV_RUN_NOWAIT);
+	uv_run(&cli->loop, UV_RUN_NOWAIT);
 	free(b.text);
-	return rc < 0 ? line_fail(l, "standard input: %s", strerror(-rc)) : 0;
+	return rc < 0 ? cli_fail(cli, "standard input: %s", strerror(-rc)) : 0;
 }
 
 const struct command command_mcp = {

@@ -2,7 +2,7 @@
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
-#include "ws/client/connect/words.h"
+#include "ws/client/job/input.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct plan {
 	bool input;
 };
 
-static int take_option(struct line *l, struct plan *p, int option)
+static int take_option(struct cli *cli, struct plan *p, int option)
 {
 	static const struct {
 		int option;
@@ -36,7 +36,7 @@ static int take_option(struct line *l, struct plan *p, int option)
 		if (texts[i].option == option)
 			return json_object_set_new(p->body, texts[i].field, json_string(optarg)) == 0
 				? 0
-				: line_usage(l, "--%s is not UTF-8", texts[i].field);
+				: cli_usage(cli, "--%s is not UTF-8", texts[i].field);
 	if (option == OPT_ENTER)
 		return json_object_set_new(p->body, "submit", json_true());
 	p->input = true;
@@ -44,14 +44,14 @@ static int take_option(struct line *l, struct plan *p, int option)
 }
 
 /* Keys by their names. */
-static int take_keys(struct line *l, struct plan *p)
+static int take_keys(struct cli *cli, struct plan *p)
 {
 	json_t *keys = json_array();
 	const char *name;
-	while ((name = line_argument(l)))
+	while ((name = cli_argument(cli)))
 		if (json_array_append_new(keys, json_string(name)) < 0) {
 			json_decref(keys);
-			return line_usage(l, "a key's name is not UTF-8");
+			return cli_usage(cli, "a key's name is not UTF-8");
 		}
 	if (json_array_size(keys) > 0)
 		json_object_set(p->body, "keys", keys);
@@ -59,9 +59,9 @@ static int take_keys(struct line *l, struct plan *p)
 	return 0;
 }
 
-static int take_input(struct line *l, struct plan *p)
+static int take_input(struct cli *cli, struct plan *p)
 {
-	int rc = words_input(l, p->body);
+	int rc = input_read(cli, p->body);
 	json_t *bytes = json_object_get(p->body, "stdinBase64");
 	if (rc == 0)
 		json_object_set(p->body, "base64", bytes);
@@ -69,36 +69,36 @@ static int take_input(struct line *l, struct plan *p)
 	return rc;
 }
 
-static int type(struct line *l, const char *session, struct plan *p)
+static int type(struct cli *cli, const char *session, struct plan *p)
 {
 	struct answer a;
-	int rc = call_api(l, "POST", call_path(session, "/keys"), json_incref(p->body), &a);
+	int rc = call_api(cli, "POST", call_path(session, "/keys"), json_incref(p->body), &a);
 	if (rc != 0)
 		return rc;
-	rc = l->json ? line_print_json(l, json_incref(a.json)) : 0;
+	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;
 	answer_finish(&a);
 	return rc;
 }
 
-static int run_send(struct line *l)
+static int run_send(struct cli *cli)
 {
 	struct plan p = {.body = json_object()};
 	int option, rc = 0;
-	while (rc == 0 && (option = line_option(l, ":i", options)) != -1)
-		rc = option == '?' ? l->status : take_option(l, &p, option);
-	const char *session = rc == 0 ? line_argument(l) : NULL;
+	while (rc == 0 && (option = cli_option(cli, ":i", options)) != -1)
+		rc = option == '?' ? cli->status : take_option(cli, &p, option);
+	const char *session = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc == 0 && !session)
-		rc = line_usage(l, "which session?");
+		rc = cli_usage(cli, "which session?");
 	if (rc == 0)
-		rc = take_keys(l, &p);
+		rc = take_keys(cli, &p);
 	if (rc == 0 && p.input)
-		rc = take_input(l, &p);
+		rc = take_input(cli, &p);
 	if (rc == 0 && json_object_size(p.body) == 0)
-		rc = line_usage(l, "what? Keys by their names, such as C-c Enter, or --text TEXT");
+		rc = cli_usage(cli, "what? Keys by their names, such as C-c Enter, or --text TEXT");
 	if (rc == 0)
-		rc = connection_open(l);
+		rc = connection_open(cli);
 	if (rc == 0)
-		rc = type(l, session, &p);
+		rc = type(cli, session, &p);
 	json_decref(p.body);
 	return rc;
 }

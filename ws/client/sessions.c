@@ -43,21 +43,21 @@ struct new_plan {
 	bool attach, open;
 };
 
-static int take_size(struct line *l, json_t *body, const char *text)
+static int take_size(struct cli *cli, json_t *body, const char *text)
 {
 	char cols_text[8];
 	uint64_t cols = 0, rows = 0;
 	const char *x = strchr(text, 'x');
 	snprintf(cols_text, sizeof cols_text, "%.*s", x ? (int)(x - text) : 0, text);
-	if (!x || !line_number(cols_text, SIDE_MAX, &cols) ||
-		!line_number(x + 1, SIDE_MAX, &rows) || cols == 0 || rows == 0)
-		return line_usage(l, "--size is COLSxROWS, such as 80x24");
+	if (!x || !cli_number(cols_text, SIDE_MAX, &cols) || !cli_number(x + 1, SIDE_MAX, &rows) ||
+		cols == 0 || rows == 0)
+		return cli_usage(cli, "--size is COLSxROWS, such as 80x24");
 	json_object_set_new(body, "cols", json_integer((json_int_t)cols));
 	json_object_set_new(body, "rows", json_integer((json_int_t)rows));
 	return 0;
 }
 
-static int take_new_option(struct line *l, struct new_plan *plan, int option)
+static int take_new_option(struct cli *cli, struct new_plan *plan, int option)
 {
 	uint64_t ms;
 	switch (option) {
@@ -70,16 +70,16 @@ static int take_new_option(struct line *l, struct new_plan *plan, int option)
 			: option == OPT_SHELL          ? "shell"
 						       : "onShellExit";
 		if (json_object_set_new(plan->body, field, json_string(optarg)) < 0)
-			return line_usage(l, "--%s is not UTF-8", field);
+			return cli_usage(cli, "--%s is not UTF-8", field);
 		return 0;
 	}
 	case OPT_ENV:
-		return line_variable(plan->env, optarg) ? 0 : line_usage(l, "--env is NAME=VALUE");
+		return cli_variable(plan->env, optarg) ? 0 : cli_usage(cli, "--env is NAME=VALUE");
 	case OPT_SIZE:
-		return take_size(l, plan->body, optarg);
+		return take_size(cli, plan->body, optarg);
 	case OPT_IDLE:
-		if (!line_seconds(optarg, &ms))
-			return line_usage(l, "--idle-timeout is a number of seconds");
+		if (!cli_seconds(optarg, &ms))
+			return cli_usage(cli, "--idle-timeout is a number of seconds");
 		json_object_set_new(plan->body, "idleTimeoutMs", json_integer((json_int_t)ms));
 		return 0;
 	case OPT_ATTACH:
@@ -91,37 +91,37 @@ static int take_new_option(struct line *l, struct new_plan *plan, int option)
 	}
 }
 
-static int take_new(struct line *l, struct new_plan *plan)
+static int take_new(struct cli *cli, struct new_plan *plan)
 {
 	int option, rc = 0;
-	while (rc == 0 && (option = line_option(l, ":", new_options)) != -1)
-		rc = option == '?' ? l->status : take_new_option(l, plan, option);
+	while (rc == 0 && (option = cli_option(cli, ":", new_options)) != -1)
+		rc = option == '?' ? cli->status : take_new_option(cli, plan, option);
 	if (rc != 0)
 		return rc;
-	const char *id = line_argument(l);
-	if (!line_done(l))
-		return l->status;
+	const char *id = cli_argument(cli);
+	if (!cli_done(cli))
+		return cli->status;
 	if (id && json_object_set_new(plan->body, "id", json_string(id)) < 0)
-		return line_usage(l, "the session's id is not UTF-8");
+		return cli_usage(cli, "the session's id is not UTF-8");
 	return 0;
 }
 
 /* Who types `ringside new` in a directory means that one; a server elsewhere does not have it. */
-static void add_cwd(const struct line *l, struct new_plan *plan)
+static void add_cwd(const struct cli *cli, struct new_plan *plan)
 {
 	char cwd[PATH_MAX];
-	if (!l->url && !json_object_get(plan->body, "cwd") && getcwd(cwd, sizeof cwd))
+	if (!cli->url && !json_object_get(plan->body, "cwd") && getcwd(cwd, sizeof cwd))
 		json_object_set_new(plan->body, "cwd", json_string(cwd));
 	if (json_object_size(plan->env) > 0)
 		json_object_set(plan->body, "env", plan->env);
 }
 
-static int create(struct line *l, const struct new_plan *plan)
+static int create(struct cli *cli, const struct new_plan *plan)
 {
 	struct answer a;
-	int rc = connection_open(l);
+	int rc = connection_open(cli);
 	if (rc == 0)
-		rc = call_api(l, "POST",
+		rc = call_api(cli, "POST",
 			strdup(plan->open ? "/api/session/open" : "/api/session/create"),
 			json_incref(plan->body), &a);
 	if (rc != 0)
@@ -129,26 +129,26 @@ static int create(struct line *l, const struct new_plan *plan)
 	json_t *data = json_object_get(a.json, "data");
 	const char *id = json_string_value(json_object_get(data, "id"));
 	if (!id) {
-		rc = line_fail(l, "the server's answer names no session");
+		rc = cli_fail(cli, "the server's answer names no session");
 	} else if (plan->attach) {
-		rc = attach_session(l, id, NULL);
-	} else if (l->json) {
-		rc = line_print_json(l, json_incref(data));
+		rc = attach_session(cli, id, NULL);
+	} else if (cli->json) {
+		rc = cli_print_json(cli, json_incref(data));
 	} else {
 		puts(id);
-		rc = line_flush(l);
+		rc = cli_flush(cli);
 	}
 	answer_finish(&a);
 	return rc;
 }
 
-static int run_new(struct line *l)
+static int run_new(struct cli *cli)
 {
 	struct new_plan plan = {.body = json_object(), .env = json_object()};
-	int rc = take_new(l, &plan);
+	int rc = take_new(cli, &plan);
 	if (rc == 0) {
-		add_cwd(l, &plan);
-		rc = create(l, &plan);
+		add_cwd(cli, &plan);
+		rc = create(cli, &plan);
 	}
 	json_decref(plan.body);
 	json_decref(plan.env);
@@ -217,27 +217,27 @@ static void print_table(const json_t *sessions)
 	}
 }
 
-static int run_ls(struct line *l)
+static int run_ls(struct cli *cli)
 {
 	static const struct option options[] = {{"names", no_argument, NULL, OPT_NAMES}, {0}};
 	struct answer a;
 	int option;
 	bool names = false;
-	while ((option = line_option(l, ":", options)) != -1) {
+	while ((option = cli_option(cli, ":", options)) != -1) {
 		if (option == '?')
-			return l->status;
+			return cli->status;
 		names = true;
 	}
-	if (!line_done(l))
-		return l->status;
-	int rc = connection_open(l);
+	if (!cli_done(cli))
+		return cli->status;
+	int rc = connection_open(cli);
 	if (rc == 0)
-		rc = call_api(l, "GET", strdup("/api/session/list"), NULL, &a);
+		rc = call_api(cli, "GET", strdup("/api/session/list"), NULL, &a);
 	if (rc != 0)
 		return rc;
 	const json_t *sessions = json_object_get(a.json, "sessions");
-	if (l->json) {
-		rc = line_print_json(l, json_incref((json_t *)sessions));
+	if (cli->json) {
+		rc = cli_print_json(cli, json_incref((json_t *)sessions));
 	} else {
 		size_t i;
 		json_t *s;
@@ -246,7 +246,7 @@ static int run_ls(struct line *l)
 				puts(text_of(s, "id"));
 		else
 			print_table(sessions);
-		rc = line_flush(l);
+		rc = cli_flush(cli);
 	}
 	answer_finish(&a);
 	return rc;
@@ -268,50 +268,50 @@ static bool is_unknown(const struct answer *a)
 	return a->status == 500 && why && strcmp(why, "Session not found") == 0;
 }
 
-static int end_one(struct line *l, const char *id, struct answer *ret_answer)
+static int end_one(struct cli *cli, const char *id, struct answer *ret_answer)
 {
-	int rc = call_ask(l, "POST", strdup("/api/session/delete"),
+	int rc = call_ask(cli, "POST", strdup("/api/session/delete"),
 		json_pack("{s:s}", "sessionId", id), ret_answer);
 	if (rc != 0 || ret_answer->status == 200)
 		return rc;
-	rc = is_unknown(ret_answer) && !l->json
-		? line_fail(l, "There is no session '%s' (SESSION_NOT_FOUND)", id)
-		: call_complain(l, ret_answer);
+	rc = is_unknown(ret_answer) && !cli->json
+		? cli_fail(cli, "There is no session '%s' (SESSION_NOT_FOUND)", id)
+		: call_complain(cli, ret_answer);
 	answer_finish(ret_answer);
 	return rc;
 }
 
-static int kill_one(struct line *l, const char *id, const char *signal)
+static int kill_one(struct cli *cli, const char *id, const char *signal)
 {
 	struct answer a;
-	int rc = signal ? call_api(l, "POST", call_path(id, "/signal"),
+	int rc = signal ? call_api(cli, "POST", call_path(id, "/signal"),
 				  json_pack("{s:s}", "signal", signal), &a)
-			: end_one(l, id, &a);
+			: end_one(cli, id, &a);
 	if (rc != 0)
 		return rc;
-	rc = l->json ? line_print_json(l, json_incref(a.json)) : 0;
+	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;
 	answer_finish(&a);
 	return rc;
 }
 
-static int run_kill(struct line *l)
+static int run_kill(struct cli *cli)
 {
 	static const struct option options[] = {
 		{"signal", required_argument, NULL, OPT_SIGNAL}, {0}};
 	const char *signal = NULL, *id;
 	int option;
-	while ((option = line_option(l, ":s:", options)) != -1) {
+	while ((option = cli_option(cli, ":s:", options)) != -1) {
 		if (option == '?')
-			return l->status;
+			return cli->status;
 		signal = optarg;
 	}
-	id = line_argument(l);
+	id = cli_argument(cli);
 	if (!id)
-		return line_usage(l, "which session?");
-	int rc = connection_open(l), worst = rc;
-	for (; rc != LINE_NO_SERVER && id; id = line_argument(l)) {
-		if (worst == 0 || l->client)
-			rc = kill_one(l, id, signal);
+		return cli_usage(cli, "which session?");
+	int rc = connection_open(cli), worst = rc;
+	for (; rc != CLI_NO_SERVER && id; id = cli_argument(cli)) {
+		if (worst == 0 || cli->client)
+			rc = kill_one(cli, id, signal);
 		worst = rc != 0 ? rc : worst;
 	}
 	return worst;

@@ -44,13 +44,13 @@ static bool take_span(const char *text, uint64_t *ret_ms)
 			number[length - 1] = '\0';
 			break;
 		}
-	if (!line_seconds(number, ret_ms) || *ret_ms > UINT64_MAX / 86400)
+	if (!cli_seconds(number, ret_ms) || *ret_ms > UINT64_MAX / 86400)
 		return false;
 	*ret_ms *= factor;
 	return true;
 }
 
-static int take_option(struct line *l, struct plan *p, int option)
+static int take_option(struct cli *cli, struct plan *p, int option)
 {
 	uint64_t ms;
 	switch (option) {
@@ -58,12 +58,12 @@ static int take_option(struct line *l, struct plan *p, int option)
 		return json_object_set_new(p->body, "role", json_string("driver"));
 	case OPT_EXPIRES:
 		if (!take_span(optarg, &ms))
-			return line_usage(l, "--expires is a time, such as 90s, 15m, 2h or 7d");
+			return cli_usage(cli, "--expires is a time, such as 90s, 15m, 2h or 7d");
 		return json_object_set_new(p->body, "expiresInMs", json_integer((json_int_t)ms));
 	case OPT_NAME:
 		return json_object_set_new(p->body, "name", json_string(optarg)) == 0
 			? 0
-			: line_usage(l, "--name is not UTF-8");
+			: cli_usage(cli, "--name is not UTF-8");
 	case OPT_LIST:
 		p->list = true;
 		return 0;
@@ -76,18 +76,18 @@ static int take_option(struct line *l, struct plan *p, int option)
 	}
 }
 
-static int take(struct line *l, struct plan *p)
+static int take(struct cli *cli, struct plan *p)
 {
 	int option, rc = 0;
 	json_object_set_new(p->body, "role", json_string("viewer"));
-	while (rc == 0 && (option = line_option(l, ":", options)) != -1)
-		rc = option == '?' ? l->status : take_option(l, p, option);
+	while (rc == 0 && (option = cli_option(cli, ":", options)) != -1)
+		rc = option == '?' ? cli->status : take_option(cli, p, option);
 	if (rc != 0)
 		return rc;
-	p->session = line_argument(l);
+	p->session = cli_argument(cli);
 	if (!p->session)
-		return line_usage(l, "which session?");
-	return line_done(l) ? 0 : l->status;
+		return cli_usage(cli, "which session?");
+	return cli_done(cli) ? 0 : cli->status;
 }
 
 static const char *text_of(const json_t *object, const char *field)
@@ -96,46 +96,46 @@ static const char *text_of(const json_t *object, const char *field)
 	return text ? text : "";
 }
 
-static int list_links(struct line *l, const struct plan *p)
+static int list_links(struct cli *cli, const struct plan *p)
 {
 	struct answer a;
 	size_t i;
 	json_t *link;
-	int rc = call_api(l, "GET", call_path(p->session, "/links"), NULL, &a);
+	int rc = call_api(cli, "GET", call_path(p->session, "/links"), NULL, &a);
 	if (rc != 0)
 		return rc;
 	const json_t *links = json_object_get(a.json, "links");
-	if (l->json) {
-		rc = line_print_json(l, json_incref((json_t *)links));
+	if (cli->json) {
+		rc = cli_print_json(cli, json_incref((json_t *)links));
 	} else {
 		json_array_foreach (links, i, link)
 			printf("%s  %-6s  until %s  %s\n", text_of(link, "id"),
 				text_of(link, "role"), text_of(link, "expiresAt"),
 				text_of(link, "name"));
-		rc = line_flush(l);
+		rc = cli_flush(cli);
 	}
 	answer_finish(&a);
 	return rc;
 }
 
-static int revoke_link(struct line *l, const struct plan *p)
+static int revoke_link(struct cli *cli, const struct plan *p)
 {
 	struct answer a;
 	char *link = call_encode(p->revoke);
 	int rc = call_api(
-		l, "DELETE", call_path(p->session, "/links/%s", link ? link : ""), NULL, &a);
+		cli, "DELETE", call_path(p->session, "/links/%s", link ? link : ""), NULL, &a);
 	free(link);
 	if (rc != 0)
 		return rc;
-	rc = l->json ? line_print_json(l, json_incref(a.json)) : 0;
+	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;
 	answer_finish(&a);
 	return rc;
 }
 
 /* The link's address: at the given one, at that of --url, or where the server says that it listens. */
-static char *find_address(const struct line *l, const struct plan *p, const json_t *answer)
+static char *find_address(const struct cli *cli, const struct plan *p, const json_t *answer)
 {
-	const char *base = p->base ? p->base : l->url, *known = text_of(answer, "url");
+	const char *base = p->base ? p->base : cli->url, *known = text_of(answer, "url");
 	char *address = NULL;
 	size_t length = base ? strlen(base) : 0;
 	if (!base && *known)
@@ -147,37 +147,37 @@ static char *find_address(const struct line *l, const struct plan *p, const json
 	return address;
 }
 
-static int create_link(struct line *l, const struct plan *p)
+static int create_link(struct cli *cli, const struct plan *p)
 {
 	struct answer a;
-	int rc = call_api(l, "POST", call_path(p->session, "/links"), json_incref(p->body), &a);
+	int rc = call_api(cli, "POST", call_path(p->session, "/links"), json_incref(p->body), &a);
 	if (rc != 0)
 		return rc;
-	char *url = find_address(l, p, a.json);
+	char *url = find_address(cli, p, a.json);
 	if (!url) {
-		rc = line_fail(l, "out of memory");
-	} else if (l->json) {
+		rc = cli_fail(cli, "out of memory");
+	} else if (cli->json) {
 		json_object_set_new(a.json, "url", json_string(url));
-		rc = line_print_json(l, json_incref(a.json));
+		rc = cli_print_json(cli, json_incref(a.json));
 	} else {
 		puts(url);
-		rc = line_flush(l);
+		rc = cli_flush(cli);
 	}
 	free(url);
 	answer_finish(&a);
 	return rc;
 }
 
-static int run_share(struct line *l)
+static int run_share(struct cli *cli)
 {
 	struct plan plan = {.body = json_object()};
-	int rc = take(l, &plan);
+	int rc = take(cli, &plan);
 	if (rc == 0)
-		rc = connection_open(l);
+		rc = connection_open(cli);
 	if (rc == 0)
-		rc = plan.list        ? list_links(l, &plan)
-			: plan.revoke ? revoke_link(l, &plan)
-				      : create_link(l, &plan);
+		rc = plan.list        ? list_links(cli, &plan)
+			: plan.revoke ? revoke_link(cli, &plan)
+				      : create_link(cli, &plan);
 	json_decref(plan.body);
 	return rc;
 }

@@ -27,12 +27,12 @@ struct view {
 	uint64_t lines; /* of scrollback */
 };
 
-static int take_view(struct line *l, struct view *v)
+static int take_view(struct cli *cli, struct view *v)
 {
 	int option;
-	while ((option = line_option(l, ":", screen_options)) != -1) {
+	while ((option = cli_option(cli, ":", screen_options)) != -1) {
 		if (option == '?')
-			return l->status;
+			return cli->status;
 		if (option == OPT_ANSI)
 			v->format = "ansi";
 		else if (option == OPT_HTML)
@@ -43,15 +43,15 @@ static int take_view(struct line *l, struct view *v)
 			v->cells = true;
 		else if (strcmp(optarg, "all") == 0)
 			v->lines = LINES_MAX;
-		else if (!line_number(optarg, LINES_MAX, &v->lines))
-			return line_usage(l, "--scrollback is a number of lines, or all");
+		else if (!cli_number(optarg, LINES_MAX, &v->lines))
+			return cli_usage(cli, "--scrollback is a number of lines, or all");
 	}
-	v->session = line_argument(l);
+	v->session = cli_argument(cli);
 	if (!v->session)
-		return line_usage(l, "which session?");
-	if (l->json)
+		return cli_usage(cli, "which session?");
+	if (cli->json)
 		v->format = "json";
-	return line_done(l) ? 0 : l->status;
+	return cli_done(cli) ? 0 : cli->status;
 }
 
 static char *view_path(const struct view *v, const char *what, const char *range)
@@ -62,24 +62,24 @@ static char *view_path(const struct view *v, const char *what, const char *range
 
 /* One piece of the lines above; *from moves on. */
 static int read_above(
-	struct line *l, const struct view *v, uint64_t *from, uint64_t to, json_t *above)
+	struct cli *cli, const struct view *v, uint64_t *from, uint64_t to, json_t *above)
 {
 	struct answer a;
 	char range[96];
 	uint64_t next = to;
 	snprintf(range, sizeof range, "&from=%" PRIu64 "&to=%" PRIu64, *from, to);
-	int rc = call_api(l, "GET", view_path(v, "scrollback", range), NULL, &a);
+	int rc = call_api(cli, "GET", view_path(v, "scrollback", range), NULL, &a);
 	if (rc != 0)
 		return rc;
-	if (l->json)
+	if (cli->json)
 		json_array_extend(above, json_object_get(a.json, "lines"));
 	else
 		fwrite(a.body, 1, a.length, stdout);
 	const json_t *more = json_object_get(a.json, "next");
 	if (json_is_integer(more))
 		next = (uint64_t)json_integer_value(more);
-	else if (!l->json && a.to[0])
-		line_number(a.to, UINT64_MAX, &next);
+	else if (!cli->json && a.to[0])
+		cli_number(a.to, UINT64_MAX, &next);
 	*from = next > *from ? next : to;
 	answer_finish(&a);
 	return 0;
@@ -95,17 +95,17 @@ static void read_place(const struct answer *a, uint64_t *ret_first, uint64_t *re
 		*ret_screen = *ret_first +
 			(uint64_t)json_integer_value(json_object_get(scrollback, "count"));
 	} else {
-		line_number(a->first, UINT64_MAX, ret_first);
-		line_number(a->screen, UINT64_MAX, ret_screen);
+		cli_number(a->first, UINT64_MAX, ret_first);
+		cli_number(a->screen, UINT64_MAX, ret_screen);
 	}
 }
 
-static int show(struct line *l, const struct view *v)
+static int show(struct cli *cli, const struct view *v)
 {
 	struct answer a;
 	uint64_t first, screen;
 	json_t *above = json_array();
-	int rc = call_api(l, "GET", view_path(v, "screen", ""), NULL, &a);
+	int rc = call_api(cli, "GET", view_path(v, "screen", ""), NULL, &a);
 	if (rc != 0) {
 		json_decref(above);
 		return rc;
@@ -113,27 +113,27 @@ static int show(struct line *l, const struct view *v)
 	read_place(&a, &first, &screen);
 	uint64_t from = screen > v->lines && screen - v->lines > first ? screen - v->lines : first;
 	while (rc == 0 && v->lines > 0 && from < screen)
-		rc = read_above(l, v, &from, screen, above);
-	if (rc == 0 && l->json) {
+		rc = read_above(cli, v, &from, screen, above);
+	if (rc == 0 && cli->json) {
 		if (v->lines > 0)
 			json_object_set(a.json, "above", above);
-		rc = line_print_json(l, json_incref(a.json));
+		rc = cli_print_json(cli, json_incref(a.json));
 	} else if (rc == 0) {
 		fwrite(a.body, 1, a.length, stdout);
-		rc = line_flush(l);
+		rc = cli_flush(cli);
 	}
 	json_decref(above);
 	answer_finish(&a);
 	return rc;
 }
 
-static int run_screen(struct line *l)
+static int run_screen(struct cli *cli)
 {
 	struct view v = {.format = "text"};
-	int rc = take_view(l, &v);
+	int rc = take_view(cli, &v);
 	if (rc == 0)
-		rc = connection_open(l);
-	return rc != 0 ? rc : show(l, &v);
+		rc = connection_open(cli);
+	return rc != 0 ? rc : show(cli, &v);
 }
 
 const struct command command_screen = {

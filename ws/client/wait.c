@@ -57,36 +57,36 @@ static int add(struct plan *p, json_t *condition)
 }
 
 /* A condition with a number. */
-static int add_number(struct line *l, struct plan *p, const char *type, const char *field)
+static int add_number(struct cli *cli, struct plan *p, const char *type, const char *field)
 {
 	uint64_t n;
-	if (!line_number(optarg, INT64_MAX, &n))
-		return line_usage(l, "--%s is a number", type);
+	if (!cli_number(optarg, INT64_MAX, &n))
+		return cli_usage(cli, "--%s is a number", type);
 	return add(p, json_pack("{s:s, s:I}", "type", type, field, (json_int_t)n));
 }
 
-static int add_text(struct line *l, struct plan *p, const char *type, const char *field)
+static int add_text(struct cli *cli, struct plan *p, const char *type, const char *field)
 {
 	json_t *text = json_string(optarg);
 	if (!text)
-		return line_usage(l, "--%s is not UTF-8", type);
+		return cli_usage(cli, "--%s is not UTF-8", type);
 	return add(p, json_pack("{s:s, s:o}", "type", type, field, text));
 }
 
-static int take_option(struct line *l, struct plan *p, int option)
+static int take_option(struct cli *cli, struct plan *p, int option)
 {
 	uint64_t n;
 	switch (option) {
 	case OPT_MATCH:
-		return add_text(l, p, "match", "pattern");
+		return add_text(cli, p, "match", "pattern");
 	case OPT_EXEC:
-		return add_text(l, p, "exec", "id");
+		return add_text(cli, p, "exec", "id");
 	case OPT_IDLE:
-		return add_number(l, p, "idle", "ms");
+		return add_number(cli, p, "idle", "ms");
 	case OPT_STABLE:
-		return add_number(l, p, "stable", "ms");
+		return add_number(cli, p, "stable", "ms");
 	case OPT_BYTES:
-		return add_number(l, p, "bytes", "count");
+		return add_number(cli, p, "bytes", "count");
 	case OPT_PROMPT:
 		return add(p, json_pack("{s:s}", "type", "prompt"));
 	case OPT_INPUT:
@@ -100,15 +100,15 @@ static int take_option(struct line *l, struct plan *p, int option)
 		p->screen = true;
 		return 0;
 	case OPT_FROM:
-		if (!line_number(optarg, INT64_MAX, &n))
-			return line_usage(l, "--from is an offset");
+		if (!cli_number(optarg, INT64_MAX, &n))
+			return cli_usage(cli, "--from is an offset");
 		json_decref(p->from);
 		p->from = json_integer((json_int_t)n);
 		return 0;
 	default:
-		return line_seconds(optarg, &p->timeout_ms)
+		return cli_seconds(optarg, &p->timeout_ms)
 			? 0
-			: line_usage(l, "--timeout is a number of seconds");
+			: cli_usage(cli, "--timeout is a number of seconds");
 	}
 }
 
@@ -149,64 +149,64 @@ static json_t *make_body(struct plan *p)
 }
 
 /* Its words for scripts: what fired, and what matched. */
-static int tell(struct line *l, const struct answer *a)
+static int tell(struct cli *cli, const struct answer *a)
 {
 	const char *type = json_string_value(json_object_get(a->json, "type"));
 	const char *text = json_string_value(json_object_get(a->json, "text"));
-	if (l->json) {
-		line_print_json(l, json_incref(a->json));
+	if (cli->json) {
+		cli_print_json(cli, json_incref(a->json));
 	} else if (text) {
 		puts(text);
-		line_flush(l);
+		cli_flush(cli);
 	}
-	if (l->status != 0)
-		return l->status;
+	if (cli->status != 0)
+		return cli->status;
 	if (json_is_integer(json_object_get(a->json, "fired")))
 		return 0;
 	/* Or the session has ended, and nothing of it can happen any more. */
-	return type && strcmp(type, "timeout") == 0 ? LINE_TIME_OVER : LINE_GONE;
+	return type && strcmp(type, "timeout") == 0 ? CLI_TIME_OVER : CLI_GONE;
 }
 
-static int await(struct line *l, const char *session, struct plan *p)
+static int await(struct cli *cli, const char *session, struct plan *p)
 {
 	struct answer a;
 	json_t *body = make_body(p);
 	int rc = 0;
 	for (unsigned i = 0; i < PATIENCE; i++) {
 		/* The key makes it the same wait. */
-		rc = call_try(l, "POST", call_path(session, "/wait"), json_incref(body), &a);
+		rc = call_try(cli, "POST", call_path(session, "/wait"), json_incref(body), &a);
 		if (rc != -ECONNRESET && rc != -ECONNREFUSED)
 			break;
 		usleep(250000);
 	}
 	json_decref(body);
 	if (rc < 0) {
-		l->status = LINE_NO_SERVER;
-		return line_fail(l, "the server is lost");
+		cli->status = CLI_NO_SERVER;
+		return cli_fail(cli, "the server is lost");
 	}
-	rc = a.status == 200 ? tell(l, &a) : call_complain(l, &a);
+	rc = a.status == 200 ? tell(cli, &a) : call_complain(cli, &a);
 	answer_finish(&a);
 	return rc;
 }
 
-static int run_wait(struct line *l)
+static int run_wait(struct cli *cli)
 {
 	struct plan p = {.until = json_array(), .timeout_ms = TIMEOUT_MS};
 	int option, rc = 0;
-	while (rc == 0 && (option = line_option(l, ":t:", options)) != -1)
-		rc = option == '?' ? l->status : take_option(l, &p, option);
-	const char *session = rc == 0 ? line_argument(l) : NULL;
+	while (rc == 0 && (option = cli_option(cli, ":t:", options)) != -1)
+		rc = option == '?' ? cli->status : take_option(cli, &p, option);
+	const char *session = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc == 0 && !session)
-		rc = line_usage(l, "which session?");
-	if (rc == 0 && !line_done(l))
-		rc = l->status;
+		rc = cli_usage(cli, "which session?");
+	if (rc == 0 && !cli_done(cli))
+		rc = cli->status;
 	if (rc == 0 && json_array_size(p.until) == 0)
-		rc = line_usage(l, "until what? Such as --prompt or --match PATTERN");
+		rc = cli_usage(cli, "until what? Such as --prompt or --match PATTERN");
 	if (rc == 0)
-		rc = connection_open(l);
+		rc = connection_open(cli);
 	if (rc == 0) {
 		complete(&p);
-		rc = await(l, session, &p);
+		rc = await(cli, session, &p);
 	}
 	json_decref(p.until);
 	json_decref(p.from);

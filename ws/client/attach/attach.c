@@ -34,7 +34,7 @@
 #define SIGNALS 6
 
 struct attachment {
-	struct line *line;
+	struct cli *cli;
 	const char *session;
 	struct attach_options options;
 	struct client_socket *socket; /* NULL: there is no connection */
@@ -190,7 +190,7 @@ static void take_attached(struct attachment *a, const json_t *message)
 	uv_timer_stop(&a->notice);
 	if (other) {
 		snprintf(a->reason, sizeof a->reason, "was deleted");
-		end(a, LINE_GONE, "deleted");
+		end(a, CLI_GONE, "deleted");
 	}
 }
 
@@ -219,7 +219,7 @@ static void on_text(void *user, const char *text, size_t length)
 static void lose_terminal(struct attachment *a)
 {
 	snprintf(a->reason, sizeof a->reason, "the terminal is gone");
-	end(a, LINE_FAILED, "hangup");
+	end(a, CLI_FAILED, "hangup");
 }
 
 static void draw(struct attachment *a, const char *bytes, size_t length)
@@ -313,13 +313,13 @@ static void on_closed(void *user, int code, const char *reason)
 	case 4410:
 	case -404:
 		snprintf(a->reason, sizeof a->reason, "was deleted");
-		end(a, LINE_GONE, "deleted");
+		end(a, CLI_GONE, "deleted");
 		return;
 	case 4401:
 	case -401:
 	case -403:
 		snprintf(a->reason, sizeof a->reason, "may not be seen any more");
-		end(a, LINE_FAILED, "refused");
+		end(a, CLI_FAILED, "refused");
 		return;
 	case 1008:
 	case 1011:
@@ -327,7 +327,7 @@ static void on_closed(void *user, int code, const char *reason)
 	case -429:
 		snprintf(a->reason, sizeof a->reason, "cannot be attached: %.100s",
 			*reason ? reason : "the server refuses");
-		end(a, LINE_FAILED, "refused");
+		end(a, CLI_FAILED, "refused");
 		return;
 	default:
 		retry(a);
@@ -362,7 +362,7 @@ static int open_socket(struct attachment *a)
 	if (id && name &&
 		asprintf(&path, "/ws/pty?sessionId=%s&name=%s&scrollback=%d&lag=1099511627776%s%s",
 			id, name, a->synced ? 0 : LINES, size, resume) >= 0)
-		rc = client_socket_open(a->line->client, path, &callbacks, a, &a->socket);
+		rc = client_socket_open(a->cli->client, path, &callbacks, a, &a->socket);
 	free(path);
 	free(id);
 	free(name);
@@ -372,7 +372,7 @@ static int open_socket(struct attachment *a)
 static void on_retry(uv_timer_t *timer)
 {
 	struct attachment *a = timer->data;
-	if (connection_probe(a->line) < 0 || open_socket(a) < 0)
+	if (connection_probe(a->cli) < 0 || open_socket(a) < 0)
 		retry(a);
 }
 
@@ -439,7 +439,7 @@ static void on_signal(uv_signal_t *handle, int signo)
 static void open_handles(struct attachment *a, int fd)
 {
 	static const int numbers[SIGNALS] = {SIGWINCH, SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT};
-	uv_loop_t *loop = &a->line->loop;
+	uv_loop_t *loop = &a->cli->loop;
 	uv_poll_init(loop, &a->input, fd);
 	uv_timer_init(loop, &a->retry);
 	uv_timer_init(loop, &a->fence);
@@ -466,8 +466,8 @@ static void close_handles(struct attachment *a)
 	if (a->socket)
 		client_socket_close(a->socket);
 	/* They are part of what is on the stack. */
-	uv_run(&a->line->loop, UV_RUN_NOWAIT);
-	uv_run(&a->line->loop, UV_RUN_NOWAIT);
+	uv_run(&a->cli->loop, UV_RUN_NOWAIT);
+	uv_run(&a->cli->loop, UV_RUN_NOWAIT);
 }
 
 /*
@@ -500,9 +500,9 @@ static void settle(struct attachment *a)
 
 static int say_goodbye(struct attachment *a)
 {
-	struct line *l = a->line;
-	if (l->json)
-		line_print_json(l,
+	struct cli *cli = a->cli;
+	if (cli->json)
+		cli_print_json(cli,
 			json_pack("{s:s, s:s, s:s}", "session", a->session, "end", a->how, "reason",
 				a->reason));
 	else if (a->reason[0])
@@ -513,9 +513,9 @@ static int say_goodbye(struct attachment *a)
 	return a->status;
 }
 
-int attach_session(struct line *l, const char *session, const struct attach_options *options)
+int attach_session(struct cli *cli, const char *session, const struct attach_options *options)
 {
-	struct attachment a = {.line = l, .session = session, .options.detach_key = 0};
+	struct attachment a = {.cli = cli, .session = session, .options.detach_key = 0};
 	struct answer answer;
 	if (options)
 		a.options = *options;
@@ -523,7 +523,7 @@ int attach_session(struct line *l, const char *session, const struct attach_opti
 		a.options.detach_key = KEYBOARD_DETACH;
 	a.keyboard.detach = a.options.detach_key;
 	/* Whoever asks the terminal socket for a session that is not there gets a new one. */
-	int rc = call_api(l, "GET", call_path(session, "%s", ""), NULL, &answer);
+	int rc = call_api(cli, "GET", call_path(session, "%s", ""), NULL, &answer);
 	if (rc != 0)
 		return rc;
 	const json_t *data = json_object_get(answer.json, "data");
@@ -532,14 +532,14 @@ int attach_session(struct line *l, const char *session, const struct attach_opti
 	answer_finish(&answer);
 	int fd = tty_open();
 	if (fd < 0)
-		return line_fail(l, "%s",
+		return cli_fail(cli, "%s",
 			fd == -ENOTTY ? "standard input and output must be a terminal"
 				      : strerror(-fd));
 	open_handles(&a, fd);
 	if (open_socket(&a) < 0)
 		retry(&a);
 	while (!a.over)
-		uv_run(&l->loop, UV_RUN_ONCE);
+		uv_run(&cli->loop, UV_RUN_ONCE);
 	close_handles(&a);
 	settle(&a);
 	tty_close();
@@ -547,13 +547,13 @@ int attach_session(struct line *l, const char *session, const struct attach_opti
 }
 
 /* The session that somebody used last. */
-static char *latest_session(struct line *l)
+static char *latest_session(struct cli *cli)
 {
 	struct answer a;
 	size_t i;
 	json_t *s;
 	const char *best = NULL, *when = "";
-	if (call_api(l, "GET", strdup("/api/session/list"), NULL, &a) != 0)
+	if (call_api(cli, "GET", strdup("/api/session/list"), NULL, &a) != 0)
 		return NULL;
 	json_array_foreach (json_object_get(a.json, "sessions"), i, s) {
 		const char *at = json_string_value(json_object_get(s, "lastActivityAt"));
@@ -566,13 +566,13 @@ static char *latest_session(struct line *l)
 	char *id = best ? strdup(best) : NULL;
 	answer_finish(&a);
 	if (!id)
-		line_fail(l, "no session is running; start one: ringside new --attach");
+		cli_fail(cli, "no session is running; start one: ringside new --attach");
 	return id;
 }
 
 enum { OPT_READ_ONLY = 'r', OPT_NO_RESIZE = 256, OPT_NAME, OPT_KEY };
 
-static int take_options(struct line *l, struct attach_options *o)
+static int take_options(struct cli *cli, struct attach_options *o)
 {
 	static const struct option options[] = {
 		{"read-only", no_argument, NULL, OPT_READ_ONLY},
@@ -582,9 +582,9 @@ static int take_options(struct line *l, struct attach_options *o)
 		{0},
 	};
 	int option;
-	while ((option = line_option(l, ":r", options)) != -1) {
+	while ((option = cli_option(cli, ":r", options)) != -1) {
 		if (option == '?')
-			return l->status;
+			return cli->status;
 		if (option == OPT_READ_ONLY)
 			o->read_only = true;
 		else if (option == OPT_NO_RESIZE)
@@ -592,23 +592,23 @@ static int take_options(struct line *l, struct attach_options *o)
 		else if (option == OPT_NAME)
 			o->name = optarg;
 		else if (!keyboard_parse(optarg, &o->detach_key) || o->detach_key == 0)
-			return line_usage(l, "--detach-key is a control key such as C-], or none");
+			return cli_usage(cli, "--detach-key is a control key such as C-], or none");
 	}
 	return 0;
 }
 
-static int run_attach(struct line *l)
+static int run_attach(struct cli *cli)
 {
 	struct attach_options o = {.detach_key = KEYBOARD_DETACH};
-	int rc = take_options(l, &o);
-	const char *given = line_argument(l);
-	if (rc != 0 || !line_done(l))
-		return l->status;
-	rc = connection_open(l);
+	int rc = take_options(cli, &o);
+	const char *given = cli_argument(cli);
+	if (rc != 0 || !cli_done(cli))
+		return cli->status;
+	rc = connection_open(cli);
 	if (rc != 0)
 		return rc;
-	char *id = given ? strdup(given) : latest_session(l);
-	rc = id ? attach_session(l, id, &o) : l->status;
+	char *id = given ? strdup(given) : latest_session(cli);
+	rc = id ? attach_session(cli, id, &o) : cli->status;
 	free(id);
 	return rc;
 }

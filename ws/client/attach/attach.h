@@ -1,7 +1,7 @@
 /* A session on the user's own terminal. */
 #pragma once
 
-#include "ws/client/connect/line.h"
+#include "ws/client/connect/cli.h"
 
 struct attach_options {
 	bool read_only;
@@ -11,4 +11,4 @@ struct attach_options {
 };
 
 /* Attach until it is over. The connection is open. options may be NULL. Returns the exit status. */
-int attach_session(struct line *l, const char *session, const struct attach_options *options);
+int attach_session(struct cli *cli, const char *session, const struct attach_options *options);

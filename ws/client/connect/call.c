@@ -83,16 +83,17 @@ static void on_done(void *user, int error)
 static const struct client_call_callbacks callbacks = {
 	.head = on_head, .body = on_body, .done = on_done};
 
-static int perform(struct line *l, const struct client_request *r, struct answer *a)
+static int perform(struct cli *cli, const struct client_request *r, struct answer *a)
 {
 	struct asking k = {.answer = a};
-	int rc = client_request(l->client, r, &callbacks, &k, &k.call);
+	int rc = client_request(cli->client, r, &callbacks, &k, &k.call);
 	while (rc == 0 && !k.over)
-		uv_run(&l->loop, UV_RUN_ONCE);
+		uv_run(&cli->loop, UV_RUN_ONCE);
 	return rc < 0 ? rc : k.error;
 }
 
-int call_try(struct line *l, const char *method, char *path, json_t *body, struct answer *ret_answer)
+int call_try(
+	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer)
 {
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	bool good = path && (text || !body);
@@ -102,7 +103,7 @@ int call_try(struct line *l, const char *method, char *path, json_t *body, struc
 	/* A POST has a body, if an empty one: its length has to be told. */
 	const char *bytes = text ? text : strcmp(method, "POST") == 0 ? "{}" : NULL;
 	if (good)
-		rc = perform(l,
+		rc = perform(cli,
 			&(struct client_request){.method = method,
 				.path = path,
 				.body = bytes,
@@ -118,50 +119,52 @@ int call_try(struct line *l, const char *method, char *path, json_t *body, struc
 	return rc;
 }
 
-int call_ask(struct line *l, const char *method, char *path, json_t *body, struct answer *ret_answer)
+int call_ask(
+	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer)
 {
-	int rc = call_try(l, method, path, body, ret_answer);
+	int rc = call_try(cli, method, path, body, ret_answer);
 	if (rc == 0)
 		return 0;
 	if (rc == -ECONNREFUSED || rc == -ECONNRESET)
-		l->status = LINE_NO_SERVER;
+		cli->status = CLI_NO_SERVER;
 	if (rc == -ECONNREFUSED)
-		line_fail(l, "the server cannot be reached");
+		cli_fail(cli, "the server cannot be reached");
 	else if (rc == -ECONNRESET)
-		line_fail(l, "the server has closed the connection%s",
-			l->target.tls ? ", or its certificate is not trusted" : "");
+		cli_fail(cli, "the server has closed the connection%s",
+			cli->target.tls ? ", or its certificate is not trusted" : "");
 	else
-		line_fail(l, "%s", strerror(-rc));
-	return l->status != 0 ? l->status : LINE_FAILED;
+		cli_fail(cli, "%s", strerror(-rc));
+	return cli->status != 0 ? cli->status : CLI_FAILED;
 }
 
-int call_complain(struct line *l, const struct answer *a)
+int call_complain(struct cli *cli, const struct answer *a)
 {
 	const char *code = json_string_value(json_object_get(a->json, "code"));
 	const char *message = json_string_value(json_object_get(a->json, "message"));
 	bool gone = a->status == 410;
-	l->status = gone && !l->command->passes ? LINE_GONE : LINE_FAILED;
-	if (l->json && a->json) {
+	cli->status = gone && !cli->command->passes ? CLI_GONE : CLI_FAILED;
+	if (cli->json && a->json) {
 		fprintf(stderr, "%s\n", a->body);
-		return l->status;
+		return cli->status;
 	}
 	if (!message)
-		return line_fail(l, "the server answered with status %d", a->status);
+		return cli_fail(cli, "the server answered with status %d", a->status);
 	json_t *errors = json_object_get(json_object_get(a->json, "context"), "validationErrors");
 	json_t *first = json_array_get(errors, 0);
 	const char *field = json_string_value(json_object_get(first, "field"));
 	const char *detail = json_string_value(json_object_get(first, "message"));
 	if (field && detail)
-		return line_fail(l, "%s: %s (%s)", field, detail, code ? code : "");
-	return line_fail(l, "%s (%s)", message, code ? code : "");
+		return cli_fail(cli, "%s: %s (%s)", field, detail, code ? code : "");
+	return cli_fail(cli, "%s (%s)", message, code ? code : "");
 }
 
-int call_api(struct line *l, const char *method, char *path, json_t *body, struct answer *ret_answer)
+int call_api(
+	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer)
 {
-	int rc = call_ask(l, method, path, body, ret_answer);
+	int rc = call_ask(cli, method, path, body, ret_answer);
 	if (rc != 0 || (ret_answer->status >= 200 && ret_answer->status < 300))
 		return rc;
-	rc = call_complain(l, ret_answer);
+	rc = call_complain(cli, ret_answer);
 	answer_finish(ret_answer);
 	return rc;
 }

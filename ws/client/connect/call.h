@@ -1,7 +1,7 @@
 /* One request of a command line, and its answer as a whole. */
 #pragma once
 
-#include "ws/client/connect/line.h"
+#include "ws/client/connect/cli.h"
 
 #define CALL_ANSWER_MAX ((size_t)256 << 20)
 
@@ -25,17 +25,17 @@ char *call_encode(const char *text);
  * whatever it says; -ECONNREFUSED, -ECONNRESET or another negative errno when there is none.
  */
 int call_try(
-	struct line *l, const char *method, char *path, json_t *body, struct answer *ret_answer);
+	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
 /* The same; returns 0, or the status to end with where there is no answer. */
 int call_ask(
-	struct line *l, const char *method, char *path, json_t *body, struct answer *ret_answer);
+	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
 /* The same, where every answer but a good one has been complained of and is the status to end with. */
 int call_api(
-	struct line *l, const char *method, char *path, json_t *body, struct answer *ret_answer);
+	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
 /* Complain of an answer that is an error; returns the status to end with. */
-int call_complain(struct line *l, const struct answer *a);
+int call_complain(struct cli *cli, const struct answer *a);
 
 void answer_finish(struct answer *a);

@@ -20,27 +20,27 @@ static bool is_ours(const char *dir)
 }
 
 /* The default: where `ringside serve` would be; it may have been started without XDG_RUNTIME_DIR, or with. */
-static void find_socket(struct line *l)
+static void find_socket(struct cli *cli)
 {
 	char dir[PATH_MAX], plain[64];
 	rendezvous_default_dir(dir);
 	snprintf(plain, sizeof plain, "/tmp/ringside-%u", (unsigned)geteuid());
-	snprintf(l->path, sizeof l->path, "%s/" RENDEZVOUS_SOCKET, dir);
-	if (access(l->path, F_OK) == 0 || !is_ours(plain))
+	snprintf(cli->path, sizeof cli->path, "%s/" RENDEZVOUS_SOCKET, dir);
+	if (access(cli->path, F_OK) == 0 || !is_ours(plain))
 		return;
 	char other[sizeof plain + sizeof RENDEZVOUS_SOCKET];
 	snprintf(other, sizeof other, "%s/" RENDEZVOUS_SOCKET, plain);
 	if (access(other, F_OK) == 0)
-		snprintf(l->path, sizeof l->path, "%s", other);
+		snprintf(cli->path, sizeof cli->path, "%s", other);
 }
 
-int connection_probe(const struct line *l)
+int connection_probe(const struct cli *cli)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int dir_fd, rc = 0;
-	if (!l->target.socket)
+	if (!cli->target.socket)
 		return 0;
-	rc = rendezvous_name(l->path, address.sun_path, &dir_fd);
+	rc = rendezvous_name(cli->path, address.sun_path, &dir_fd);
 	if (rc < 0)
 		return rc;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -53,99 +53,99 @@ int connection_probe(const struct line *l)
 	return rc;
 }
 
-static int choose_socket(struct line *l)
+static int choose_socket(struct cli *cli)
 {
-	const char *given = l->socket ? l->socket : getenv("RINGSIDE_SOCKET");
+	const char *given = cli->socket ? cli->socket : getenv("RINGSIDE_SOCKET");
 	if (given && *given) {
-		if (strlen(given) >= sizeof l->path)
-			return line_usage(l, "the socket's path is too long");
-		snprintf(l->path, sizeof l->path, "%s", given);
+		if (strlen(given) >= sizeof cli->path)
+			return cli_usage(cli, "the socket's path is too long");
+		snprintf(cli->path, sizeof cli->path, "%s", given);
 	} else {
-		find_socket(l);
-		char *slash = strrchr(l->path, '/');
+		find_socket(cli);
+		char *slash = strrchr(cli->path, '/');
 		*slash = '\0';
-		bool strange = access(l->path, F_OK) == 0 && !is_ours(l->path);
+		bool strange = access(cli->path, F_OK) == 0 && !is_ours(cli->path);
 		if (strange)
-			return line_fail(l, "%s is not a directory of this user", l->path);
+			return cli_fail(cli, "%s is not a directory of this user", cli->path);
 		*slash = '/';
 	}
-	l->target.socket = l->path;
-	int rc = connection_probe(l);
+	cli->target.socket = cli->path;
+	int rc = connection_probe(cli);
 	if (rc == 0)
 		return 0;
-	l->status = LINE_NO_SERVER;
+	cli->status = CLI_NO_SERVER;
 	if (rc == -ENOENT || rc == -ECONNREFUSED || rc == -ENOTDIR)
-		return line_fail(l, "no server is running at %s", l->path);
-	return line_fail(l, "%s: %s", l->path, strerror(-rc));
+		return cli_fail(cli, "no server is running at %s", cli->path);
+	return cli_fail(cli, "%s: %s", cli->path, strerror(-rc));
 }
 
 /* http://HOST[:PORT][/…] */
-static int take_url(struct line *l)
+static int take_url(struct cli *cli)
 {
 	char *end;
-	const char *p = l->url;
-	l->target.tls = strncmp(p, "https://", 8) == 0;
-	if (!l->target.tls && strncmp(p, "http://", 7) != 0)
-		return line_usage(l, "%s is no http:// or https:// address", l->url);
-	p += l->target.tls ? 8 : 7;
-	l->target.port = l->target.tls ? 443 : 80;
+	const char *p = cli->url;
+	cli->target.tls = strncmp(p, "https://", 8) == 0;
+	if (!cli->target.tls && strncmp(p, "http://", 7) != 0)
+		return cli_usage(cli, "%s is no http:// or https:// address", cli->url);
+	p += cli->target.tls ? 8 : 7;
+	cli->target.port = cli->target.tls ? 443 : 80;
 	bool bracketed = *p == '[';
 	size_t length = bracketed ? strcspn(++p, "]") : strcspn(p, ":/?#");
-	if (length == 0 || length >= sizeof l->host)
-		return line_usage(l, "%s names no host", l->url);
-	snprintf(l->host, sizeof l->host, "%.*s", (int)length, p);
+	if (length == 0 || length >= sizeof cli->host)
+		return cli_usage(cli, "%s names no host", cli->url);
+	snprintf(cli->host, sizeof cli->host, "%.*s", (int)length, p);
 	p += length + (bracketed && p[length] == ']' ? 1 : 0);
 	if (*p == ':') {
-		l->target.port = (unsigned)strtoul(p + 1, &end, 10);
+		cli->target.port = (unsigned)strtoul(p + 1, &end, 10);
 		p = end;
 	}
-	if (l->target.port == 0 || l->target.port > 65535 || p[strspn(p, "/")] != '\0')
-		return line_usage(l, "%s: an address has a host and a port", l->url);
-	l->target.host = l->host;
+	if (cli->target.port == 0 || cli->target.port > 65535 || p[strspn(p, "/")] != '\0')
+		return cli_usage(cli, "%s: an address has a host and a port", cli->url);
+	cli->target.host = cli->host;
 	return 0;
 }
 
-static int take_token(struct line *l)
+static int take_token(struct cli *cli)
 {
 	const char *given = getenv("RINGSIDE_TOKEN");
-	if (l->token_file) {
-		FILE *f = fopen(l->token_file, "re");
-		if (!f || !fgets(l->token, sizeof l->token, f)) {
+	if (cli->token_file) {
+		FILE *f = fopen(cli->token_file, "re");
+		if (!f || !fgets(cli->token, sizeof cli->token, f)) {
 			int error = errno;
 			if (f)
 				fclose(f);
-			return line_fail(l, "%s: %s", l->token_file,
+			return cli_fail(cli, "%s: %s", cli->token_file,
 				f ? "there is no token in it" : strerror(error));
 		}
 		fclose(f);
-		l->token[strcspn(l->token, "\r\n")] = '\0';
-	} else if (given && l->url) {
-		snprintf(l->token, sizeof l->token, "%s", given);
+		cli->token[strcspn(cli->token, "\r\n")] = '\0';
+	} else if (given && cli->url) {
+		snprintf(cli->token, sizeof cli->token, "%s", given);
 	}
-	l->target.token = l->token[0] ? l->token : NULL;
+	cli->target.token = cli->token[0] ? cli->token : NULL;
 	return 0;
 }
 
-int connection_open(struct line *l)
+int connection_open(struct cli *cli)
 {
-	int rc = take_token(l);
+	int rc = take_token(cli);
 	if (rc == 0)
-		rc = l->url ? take_url(l) : choose_socket(l);
+		rc = cli->url ? take_url(cli) : choose_socket(cli);
 	if (rc != 0)
 		return rc;
-	rc = uv_loop_init(&l->loop);
+	rc = uv_loop_init(&cli->loop);
 	if (rc < 0)
-		return line_fail(l, "%s", strerror(-rc));
-	l->loop_open = true;
-	rc = client_open(&l->loop, &l->target, &l->client);
-	return rc < 0 ? line_fail(l, "cannot set up libwebsockets: %s", strerror(-rc)) : 0;
+		return cli_fail(cli, "%s", strerror(-rc));
+	cli->loop_open = true;
+	rc = client_open(&cli->loop, &cli->target, &cli->client);
+	return rc < 0 ? cli_fail(cli, "cannot set up libwebsockets: %s", strerror(-rc)) : 0;
 }
 
-void connection_close(struct line *l)
+void connection_close(struct cli *cli)
 {
-	client_close(l->client);
-	l->client = NULL;
-	if (l->loop_open)
-		uv_loop_close(&l->loop);
-	l->loop_open = false;
+	client_close(cli->client);
+	cli->client = NULL;
+	if (cli->loop_open)
+		uv_loop_close(&cli->loop);
+	cli->loop_open = false;
 }

@@ -1,7 +1,7 @@
 /* Ctrl-C and its like while a command is under way. */
 #pragma once
 
-#include "ws/client/connect/line.h"
+#include "ws/client/connect/cli.h"
 
 struct interrupt {
 	uv_signal_t signals[3]; /* INT, TERM, HUP */
@@ -11,6 +11,6 @@ struct interrupt {
 	void *user;
 };
 
-void interrupt_open(struct interrupt *i, struct line *l);
+void interrupt_open(struct interrupt *i, struct cli *cli);
 /* Turns the loop. */
-void interrupt_close(struct interrupt *i, struct line *l);
+void interrupt_close(struct interrupt *i, struct cli *cli);

@@ -1,4 +1,4 @@
-#include "ws/client/connect/line.h"
+#include "ws/client/connect/cli.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,40 +18,40 @@ static const struct option common[] = {
 	{0},
 };
 
-static void complain(const struct line *l, const char *format, va_list list)
+static void complain(const struct cli *cli, const char *format, va_list list)
 {
 	char text[1024];
 	vsnprintf(text, sizeof text, format, list);
-	if (l->json) {
-		json_t *error = json_pack("{s:s, s:i}", "message", text, "status", l->status);
+	if (cli->json) {
+		json_t *error = json_pack("{s:s, s:i}", "message", text, "status", cli->status);
 		char *line = error ? json_dumps(error, JSON_COMPACT) : NULL;
 		fprintf(stderr, "%s\n", line ? line : text);
 		free(line);
 		json_decref(error);
 		return;
 	}
-	fprintf(stderr, "ringside %s: %s\n", l->command->name, text);
+	fprintf(stderr, "ringside %s: %s\n", cli->command->name, text);
 }
 
-int line_usage(struct line *l, const char *format, ...)
+int cli_usage(struct cli *cli, const char *format, ...)
 {
 	va_list list;
-	l->status = l->command->passes ? LINE_FAILED : LINE_USAGE;
+	cli->status = cli->command->passes ? CLI_FAILED : CLI_USAGE;
 	va_start(list, format);
-	complain(l, format, list);
+	complain(cli, format, list);
 	va_end(list);
-	return l->status;
+	return cli->status;
 }
 
-int line_fail(struct line *l, const char *format, ...)
+int cli_fail(struct cli *cli, const char *format, ...)
 {
 	va_list list;
-	if (l->status == 0 || l->command->passes)
-		l->status = LINE_FAILED;
+	if (cli->status == 0 || cli->command->passes)
+		cli->status = CLI_FAILED;
 	va_start(list, format);
-	complain(l, format, list);
+	complain(cli, format, list);
 	va_end(list);
-	return l->status;
+	return cli->status;
 }
 
 static void print_help(const struct command *c)
@@ -66,70 +66,70 @@ static void print_help(const struct command *c)
 		c->name, c->arguments, c->summary, c->options);
 }
 
-static bool take_common(struct line *l, int option)
+static bool take_common(struct cli *cli, int option)
 {
 	switch (option) {
 	case OPT_SOCKET:
-		l->socket = optarg;
+		cli->socket = optarg;
 		return true;
 	case OPT_URL:
-		l->url = optarg;
+		cli->url = optarg;
 		return true;
 	case OPT_TOKEN_FILE:
-		l->token_file = optarg;
+		cli->token_file = optarg;
 		return true;
 	case OPT_JSON:
-		l->json = true;
+		cli->json = true;
 		return true;
 	case OPT_HELP:
-		print_help(l->command);
-		exit(fflush(stdout) == 0 ? 0 : LINE_FAILED);
+		print_help(cli->command);
+		exit(fflush(stdout) == 0 ? 0 : CLI_FAILED);
 	default:
 		return false;
 	}
 }
 
-static void merge(struct line *l, const struct option *own)
+static void merge(struct cli *cli, const struct option *own)
 {
 	size_t n = 0;
-	if (l->options[0].name)
+	if (cli->options[0].name)
 		return;
 	for (const struct option *o = own; o && o->name; o++)
-		l->options[n++] = *o;
+		cli->options[n++] = *o;
 	for (const struct option *o = common; o->name; o++)
-		l->options[n++] = *o;
+		cli->options[n++] = *o;
 }
 
-int line_option(struct line *l, const char *shorts, const struct option *own)
+int cli_option(struct cli *cli, const char *shorts, const struct option *own)
 {
 	int option;
-	merge(l, own);
+	merge(cli, own);
 	opterr = 0;
 	do
-		option = getopt_long(l->argc, l->argv, shorts, l->options, NULL);
-	while (option >= 0 && take_common(l, option));
+		option = getopt_long(cli->argc, cli->argv, shorts, cli->options, NULL);
+	while (option >= 0 && take_common(cli, option));
 	if (option == ':')
-		line_usage(l, "%s needs a value", l->argv[optind - 1]);
+		cli_usage(cli, "%s needs a value", cli->argv[optind - 1]);
 	else if (option == '?')
-		line_usage(l, "there is no option %s; see ringside %s --help", l->argv[optind - 1],
-			l->command->name);
+		cli_usage(cli, "there is no option %s; see ringside %s --help",
+			cli->argv[optind - 1], cli->command->name);
 	return option == ':' ? '?' : option;
 }
 
-const char *line_argument(struct line *l)
+const char *cli_argument(struct cli *cli)
 {
-	return optind < l->argc ? l->argv[optind++] : NULL;
+	return optind < cli->argc ? cli->argv[optind++] : NULL;
 }
 
-bool line_done(struct line *l)
+bool cli_done(struct cli *cli)
 {
-	if (optind >= l->argc)
+	if (optind >= cli->argc)
 		return true;
-	line_usage(l, "one argument too many: %s", l->argv[optind]);
+	cli_usage(cli, "one argument too many: %s", cli->argv[optind]);
 	return false;
 }
 
-bool line_seconds(const char *text, uint64_t *ret_ms)
+bool cli_seconds(const char *text, uint64_t *ret_ms)
 {
 	char *end;
 	double seconds = strtod(text, &end);
@@ -139,7 +139,7 @@ bool line_seconds(const char *text, uint64_t *ret_ms)
 	return true;
 }
 
-bool line_number(const char *text, uint64_t max, uint64_t *ret_number)
+bool cli_number(const char *text, uint64_t max, uint64_t *ret_number)
 {
 	char *end;
 	errno = 0;
@@ -150,7 +150,7 @@ bool line_number(const char *text, uint64_t max, uint64_t *ret_number)
 	return true;
 }
 
-bool line_variable(json_t *variables, const char *text)
+bool cli_variable(json_t *variables, const char *text)
 {
 	const char *equals = strchr(text, '=');
 	json_t *value = equals && equals > text ? json_string(equals + 1) : NULL;
@@ -163,20 +163,20 @@ bool line_variable(json_t *variables, const char *text)
 	return json_object_set_new(variables, name, value) == 0;
 }
 
-int line_flush(struct line *l)
+int cli_flush(struct cli *cli)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
-	return line_fail(l, "standard output: %s", strerror(errno));
+	return cli_fail(cli, "standard output: %s", strerror(errno));
 }
 
-int line_print_json(struct line *l, json_t *value)
+int cli_print_json(struct cli *cli, json_t *value)
 {
 	char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
 	json_decref(value);
 	if (!text)
-		return line_fail(l, "%s", strerror(ENOMEM));
+		return cli_fail(cli, "%s", strerror(ENOMEM));
 	puts(text);
 	free(text);
-	return line_flush(l);
+	return cli_flush(cli);
 }

@@ -4,8 +4,8 @@
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/events.h"
 
-struct follow {
-	struct line *line;
+struct event_stream {
+	struct cli *cli;
 	struct client_call *call;
 	struct events events;
 	struct answer answer; /* where it is no stream */
@@ -18,10 +18,10 @@ struct follow {
 /*
  * Begin. path and body are taken; event gets each event. Returns 0 or a negative errno.
  */
-int follow_start(struct follow *f, const char *method, char *path, json_t *body);
+int event_stream_start(struct event_stream *f, const char *method, char *path, json_t *body);
 
 /* Turn the loop until it is over. Returns 0, -ECONNRESET when it broke off, -EPROTO when it is no stream. */
-int follow_wait(struct follow *f);
+int event_stream_wait(struct event_stream *f);
 
 /* Give it up, if it is not over, and free what it holds. */
-void follow_finish(struct follow *f);
+void event_stream_finish(struct event_stream *f);

@@ -1,4 +1,4 @@
-#include "ws/client/connect/follow.h"
+#include "ws/client/connect/event_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 static void on_head(void *user, int status, const char *content_type)
 {
-	struct follow *f = user;
+	struct event_stream *f = user;
 	f->answer.status = status;
 	snprintf(f->answer.type, sizeof f->answer.type, "%s", content_type);
 	f->streaming = status == 200 && strncmp(content_type, "text/event-stream", 17) == 0;
@@ -15,7 +15,7 @@ static void on_head(void *user, int status, const char *content_type)
 
 static void on_event(void *user, const char *data, size_t length)
 {
-	struct follow *f = user;
+	struct event_stream *f = user;
 	json_t *event = json_loadb(data, length, 0, NULL);
 	if (event)
 		f->event(f->user, event);
@@ -24,7 +24,7 @@ static void on_event(void *user, const char *data, size_t length)
 
 static void on_body(void *user, const void *bytes, size_t length)
 {
-	struct follow *f = user;
+	struct event_stream *f = user;
 	if (f->streaming) {
 		if (!events_feed(&f->events, bytes, length, on_event, f))
 			f->error = -ENOMEM;
@@ -41,7 +41,7 @@ static void on_body(void *user, const void *bytes, size_t length)
 
 static void on_done(void *user, int error)
 {
-	struct follow *f = user;
+	struct event_stream *f = user;
 	f->call = NULL;
 	f->over = true;
 	if (f->error == 0)
@@ -53,14 +53,14 @@ static void on_done(void *user, int error)
 static const struct client_call_callbacks callbacks = {
 	.head = on_head, .body = on_body, .done = on_done};
 
-int follow_start(struct follow *f, const char *method, char *path, json_t *body)
+int event_stream_start(struct event_stream *f, const char *method, char *path, json_t *body)
 {
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	int rc = -ENOMEM;
 	bool good = path && (text || !body);
 	json_decref(body);
 	if (good)
-		rc = client_request(f->line->client,
+		rc = client_request(f->cli->client,
 			&(struct client_request){.method = method,
 				.path = path,
 				.body = text,
@@ -71,16 +71,16 @@ int follow_start(struct follow *f, const char *method, char *path, json_t *body)
 	return rc;
 }
 
-int follow_wait(struct follow *f)
+int event_stream_wait(struct event_stream *f)
 {
 	while (!f->over && f->call)
-		uv_run(&f->line->loop, UV_RUN_ONCE);
+		uv_run(&f->cli->loop, UV_RUN_ONCE);
 	if (f->error < 0)
 		return f->error;
 	return f->streaming ? 0 : -EPROTO;
 }
 
-void follow_finish(struct follow *f)
+void event_stream_finish(struct event_stream *f)
 {
 	if (f->call)
 		client_call_cancel(f->call);

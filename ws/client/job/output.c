@@ -1,4 +1,4 @@
-#include "ws/client/connect/sink.h"
+#include "ws/client/job/output.h"
 
 #include "ws/base64.h"
 
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static void write_all(struct sink *s, int stream, const void *bytes, size_t length)
+static void write_all(struct output *s, int stream, const void *bytes, size_t length)
 {
 	const char *p = bytes;
 	while (length > 0 && s->error == 0) {
-		ssize_t n = write(stream == SINK_ERR ? STDERR_FILENO : STDOUT_FILENO, p, length);
+		ssize_t n = write(stream == OUTPUT_ERR ? STDERR_FILENO : STDOUT_FILENO, p, length);
 		if (n >= 0) {
 			p += n;
 			length -= (size_t)n;
@@ -23,7 +23,7 @@ static void write_all(struct sink *s, int stream, const void *bytes, size_t leng
 }
 
 /* Write with CR LF as LF. */
-static void write_plain(struct sink *s, int stream, const char *bytes, size_t length)
+static void write_plain(struct output *s, int stream, const char *bytes, size_t length)
 {
 	while (length > 0) {
 		if (s->return_held && *bytes != '\n')
@@ -39,18 +39,18 @@ static void write_plain(struct sink *s, int stream, const char *bytes, size_t le
 	}
 }
 
-void sink_mark(struct sink *s)
+void output_mark(struct output *s)
 {
 	memset(s->seen, 0, sizeof s->seen);
 	memset(s->written, 0, sizeof s->written);
 }
 
-void sink_restart(struct sink *s)
+void output_restart(struct output *s)
 {
 	memset(s->seen, 0, sizeof s->seen);
 }
 
-void sink_put(struct sink *s, int stream, const json_t *base64, bool terminal)
+void output_write(struct output *s, int stream, const json_t *base64, bool terminal)
 {
 	size_t length;
 	const char *text = json_string_value(base64);
@@ -70,9 +70,9 @@ void sink_put(struct sink *s, int stream, const json_t *base64, bool terminal)
 	free(bytes);
 }
 
-void sink_end(struct sink *s)
+void output_end(struct output *s)
 {
 	if (s->return_held)
-		write_all(s, SINK_OUT, "\r", 1);
+		write_all(s, OUTPUT_OUT, "\r", 1);
 	s->return_held = false;
 }

@@ -17,43 +17,43 @@
  * 125 with them, as with env, timeout and docker.
  */
 enum {
-	LINE_USAGE = 2,      /* the command line is wrong */
-	LINE_GONE = 3,       /* the session or the command ended before what was waited for */
-	LINE_NO_SERVER = 69, /* EX_UNAVAILABLE */
-	LINE_TIME_OVER = 124,
-	LINE_FAILED = 125, /* the server refused, or something else failed: standard error says what */
+	CLI_USAGE = 2,      /* the command line is wrong */
+	CLI_GONE = 3,       /* the session or the command ended before what was waited for */
+	CLI_NO_SERVER = 69, /* EX_UNAVAILABLE */
+	CLI_TIME_OVER = 124,
+	CLI_FAILED = 125, /* the server refused, or something else failed: standard error says what */
 };
 
-#define LINE_OPTIONS_MAX 40u
-#define LINE_TOKEN_MAX 1024u
+#define CLI_OPTIONS_MAX 40u
+#define CLI_TOKEN_MAX 1024u
 
 struct command;
 
-struct line {
+struct cli {
 	const struct command *command;
 	int argc;
 	char **argv; /* argv[0] is the command's name */
 	bool json;   /* --json */
 	const char *socket, *url, *token_file;
-	struct option options[LINE_OPTIONS_MAX]; /* those of the command, and those that all have */
+	struct option options[CLI_OPTIONS_MAX]; /* those of the command, and those that all have */
 	/* The server: */
 	uv_loop_t loop;
 	bool loop_open;
 	struct client *client;
 	struct client_target target;
 	char path[PATH_MAX]; /* of its socket */
-	char host[256], token[LINE_TOKEN_MAX];
+	char host[256], token[CLI_TOKEN_MAX];
 	int status; /* to end with when a step has failed */
 };
 
 /* What a command is: its name, what it does, and what it says of itself. */
 struct command {
 	const char *name;
-	int (*run)(struct line *l); /* returns the exit status */
-	const char *arguments;      /* "[OPTIONS] SESSION" */
-	const char *summary;        /* one line */
-	const char *options;        /* their descriptions, each line ended; "" = none of its own */
-	bool passes;                /* ends as what it has run */
+	int (*run)(struct cli *cli); /* returns the exit status */
+	const char *arguments;       /* "[OPTIONS] SESSION" */
+	const char *summary;         /* one line */
+	const char *options;         /* their descriptions, each line ended; "" = none of its own */
+	bool passes;                 /* ends as what it has run */
 };
 
 /*
@@ -61,27 +61,27 @@ struct command {
  * Returns -1 behind the last, '?' when there is something wrong; then the status is set. The options of all
  * commands are taken here.
  */
-int line_option(struct line *l, const char *shorts, const struct option *own);
+int cli_option(struct cli *cli, const char *shorts, const struct option *own);
 
 /* The next argument that is no option; NULL if there is none. */
-const char *line_argument(struct line *l);
+const char *cli_argument(struct cli *cli);
 
 /* Check that no argument is left. Otherwise complains, and returns false. */
-bool line_done(struct line *l);
+bool cli_done(struct cli *cli);
 
 /* Complain on standard error; returns the status to end with. */
-int line_usage(struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int line_fail(struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_fail(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A number of seconds, with fractions, as milliseconds. Returns false when it is none. */
-bool line_seconds(const char *text, uint64_t *ret_ms);
+bool cli_seconds(const char *text, uint64_t *ret_ms);
 /* A whole number. Returns false when it is none, or more than max. */
-bool line_number(const char *text, uint64_t max, uint64_t *ret_number);
+bool cli_number(const char *text, uint64_t max, uint64_t *ret_number);
 
 /* Add "NAME=VALUE" to an object of variables. Returns false when it is none. */
-bool line_variable(json_t *variables, const char *text);
+bool cli_variable(json_t *variables, const char *text);
 
 /* Print JSON as one line on standard output; value is taken. Returns 0, or the status to end with. */
-int line_print_json(struct line *l, json_t *value);
+int cli_print_json(struct cli *cli, json_t *value);
 /* Flush standard output. Returns 0, or the status to end with: a pipe that is closed, a full disk. */
-int line_flush(struct line *l);
+int cli_flush(struct cli *cli);

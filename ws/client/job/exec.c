@@ -1,0 +1,417 @@
+/*
+ * `ringside exec`: a command in the shell of a session. It has a key, so that asking again after the server
+ * was lost gives the same command and not a second one; its output is followed from its beginning, and what
+ * has been printed already is dropped.
+ */
+#include "ws/client/connect/call.h"
+#include "ws/client/command.h"
+#include "ws/client/connect/connection.h"
+#include "ws/client/connect/event_stream.h"
+#include "ws/client/job/job.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 30000u /* for a server that is away */
+#define PAUSE_FIRST_MS 50u
+#define PAUSE_MAX_MS 1000u
+
+enum {
+	OPT_PIPES = JOB_OPTION_OWN,
+	OPT_TERMINALS,
+	OPT_QUEUE,
+	OPT_ISOLATE,
+	OPT_KEY,
+	OPT_AUTHOR,
+	OPT_DETACH = 'd',
+};
+
+static const struct option options[] = {
+	JOB_OPTIONS,
+	{"pipes", no_argument, NULL, OPT_PIPES},
+	{"terminals", no_argument, NULL, OPT_TERMINALS},
+	{"queue", no_argument, NULL, OPT_QUEUE},
+	{"isolate", no_argument, NULL, OPT_ISOLATE},
+	{"key", required_argument, NULL, OPT_KEY},
+	{"author", required_argument, NULL, OPT_AUTHOR},
+	{"detach", no_argument, NULL, OPT_DETACH},
+	{0},
+};
+
+struct exec_job {
+	struct job job;
+	const char *session;
+	bool detach;
+	char id[160];
+	char cursor[80];            /* behind what has come: from there on another stream goes on */
+	struct client_call *cancel; /* under way */
+	struct event_stream *following; /* NULL: nothing is */
+	bool server_lost;               /* and found again */
+};
+
+/* Options */
+
+static int take_option(struct exec_job *e, int option)
+{
+	json_t *body = e->job.body;
+	switch (option) {
+	case OPT_PIPES:
+	case OPT_TERMINALS:
+		return json_object_set_new(
+			body, "streams", json_string(option == OPT_PIPES ? "pipes" : "terminals"));
+	case OPT_QUEUE:
+		return json_object_set_new(body, "queue", json_true());
+	case OPT_ISOLATE:
+		return json_object_set_new(body, "isolate", json_true());
+	case OPT_KEY:
+		return job_put_text(&e->job, "key", optarg);
+	case OPT_AUTHOR:
+		return job_put_text(&e->job, "author", optarg);
+	case OPT_DETACH:
+		e->detach = true;
+		return 0;
+	default:
+		return job_take_option(&e->job, option);
+	}
+}
+
+static void make_key(char key[40])
+{
+	unsigned char bytes[16];
+	int n = snprintf(key, 40, "cli-");
+	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+		memset(bytes, 0, sizeof bytes);
+	for (size_t i = 0; i < sizeof bytes; i++)
+		n += snprintf(key + n, 40 - (size_t)n, "%02x", bytes[i]);
+}
+
+static int take_options(struct exec_job *e)
+{
+	struct cli *cli = e->job.cli;
+	int option, rc = 0;
+	while (rc == 0 && (option = cli_option(cli, "+:t:id", options)) != -1)
+		rc = option == '?' ? cli->status : take_option(e, option);
+	return rc;
+}
+
+static int take_command_line(void *user)
+{
+	struct exec_job *e = user;
+	struct cli *cli = e->job.cli;
+	json_t *body = e->job.body;
+	char key[40];
+	int rc = take_options(e);
+	if (rc != 0)
+		return rc;
+	e->session = cli_argument(cli);
+	if (!e->session)
+		return cli_usage(cli, "in which session?");
+	/* Those behind the session, up to the command, are ours as well. */
+	rc = take_options(e);
+	if (rc == 0)
+		rc = job_take_command(&e->job);
+	if (rc != 0)
+		return rc;
+	if (!json_object_get(body, "key")) {
+		make_key(key);
+		json_object_set_new(body, "key", json_string(key));
+	}
+	json_object_set_new(body, "yieldMs", json_integer(0));
+	if (!e->detach && !cli->json)
+		json_object_set_new(body, "hold", json_true());
+	return 0;
+}
+
+/* Patience: a server that was killed comes back, and its commands with it. */
+
+struct patience {
+	unsigned waited_ms, pause_ms;
+};
+
+/* Whether it is worth trying again; if so, after a pause. */
+static bool try_again(struct cli *cli, struct patience *p, int rc)
+{
+	if ((rc != -ECONNREFUSED && rc != -ECONNRESET) || p->waited_ms >= PATIENCE_MS)
+		return false;
+	do {
+		p->pause_ms = p->pause_ms == 0 ? PAUSE_FIRST_MS : p->pause_ms * 2;
+		if (p->pause_ms > PAUSE_MAX_MS)
+			p->pause_ms = PAUSE_MAX_MS;
+		usleep(p->pause_ms * 1000);
+		p->waited_ms += p->pause_ms;
+		uv_run(&cli->loop, UV_RUN_NOWAIT); /* Ctrl-C */
+	} while (connection_probe(cli) < 0 && p->waited_ms < PATIENCE_MS);
+	return true;
+}
+
+static bool wait_for_server(struct exec_job *e, struct patience *p, int rc)
+{
+	bool again = try_again(e->job.cli, p, rc);
+	e->server_lost = e->server_lost || again;
+	return again;
+}
+
+static int complain_lost(struct cli *cli, int rc)
+{
+	return cli_fail(cli, "the server is lost, the command may go on: %s",
+		rc == -EPROTO ? "it answers strangely" : strerror(-rc));
+}
+
+/* Cancelling */
+
+static void on_cancel_head(void *user, int status, const char *content_type)
+{
+	(void)user;
+	(void)status;
+	(void)content_type;
+}
+
+static void on_cancel_body(void *user, const void *bytes, size_t length)
+{
+	(void)user;
+	(void)bytes;
+	(void)length;
+}
+
+static void on_cancel_done(void *user, int error)
+{
+	struct exec_job *e = user;
+	(void)error; /* whether it has ended, the stream tells */
+	e->cancel = NULL;
+	/* All was tried. Without a reader there is nothing to wait for any more. */
+	if (e->job.output.error < 0 && e->following)
+		e->following->over = true;
+}
+
+static const struct client_call_callbacks cancel_callbacks = {
+	.head = on_cancel_head, .body = on_cancel_body, .done = on_cancel_done};
+
+/* By the ladder; asked a second time, at once. */
+static void send_cancel(struct exec_job *e, bool at_once)
+{
+	const char *body = at_once ? "{\"signal\":\"KILL\"}" : "{}";
+	char *path = call_path(e->session, "/exec/%s/cancel", e->id);
+	if (e->cancel)
+		client_call_cancel(e->cancel);
+	e->cancel = NULL;
+	if (path && e->id[0])
+		client_request(e->job.cli->client,
+			&(struct client_request){
+				.method = "POST", .path = path, .body = body, .length = strlen(body)},
+			&cancel_callbacks, e, &e->cancel);
+	free(path);
+}
+
+static void on_interrupted(void *user, int signo)
+{
+	struct exec_job *e = user;
+	if (e->job.interrupt.count >= 3 || !e->id[0])
+		_exit(128 + signo);
+	send_cancel(e, e->job.interrupt.count == 2);
+}
+
+/* Following */
+
+static void on_event(void *user, const json_t *event)
+{
+	struct exec_job *e = user;
+	struct job *j = &e->job;
+	const char *type = json_string_value(json_object_get(event, "type"));
+	const char *cursor = json_string_value(json_object_get(event, "cursor"));
+	if (!type)
+		return;
+	if (!job_take_output(j, event) && strcmp(type, "end") == 0)
+		j->end = json_incref(json_object_get(event, "data"));
+	if (cursor) {
+		snprintf(e->cursor, sizeof e->cursor, "%s", cursor);
+		output_mark(&e->job.output);
+	}
+	if (e->job.output.error < 0 && e->job.interrupt.count == 0) {
+		/* Nobody reads: what Ctrl-C does, as a broken pipe would have done to a command of our own. */
+		e->job.interrupt.count = 1;
+		send_cancel(e, false);
+	}
+}
+
+static int follow_output(struct exec_job *e)
+{
+	struct cli *cli = e->job.cli;
+	struct patience patience = {0};
+	int rc;
+	do {
+		struct event_stream f = {.cli = cli, .event = on_event, .user = e};
+		output_restart(&e->job.output);
+		e->following = &f;
+		rc = event_stream_start(&f, "GET",
+			call_path(e->session, "/exec/%s/stream?format=base64%s%s", e->id,
+				e->cursor[0] ? "&cursor=" : "", e->cursor),
+			NULL);
+		if (rc == 0)
+			rc = event_stream_wait(&f);
+		if (f.streaming)
+			patience = (struct patience){0};
+		bool refused = rc == -EPROTO && f.answer.json;
+		if (refused)
+			call_complain(cli, &f.answer);
+		e->following = NULL;
+		event_stream_finish(&f);
+		if (refused)
+			return cli->status;
+		/* A stream without an end is one that broke off, however politely. */
+		rc = rc == 0 ? -ECONNRESET : rc;
+	} while (!e->job.end && e->job.output.error == 0 && wait_for_server(e, &patience, rc));
+	output_end(&e->job.output);
+	return e->job.end || e->job.output.error < 0 ? 0 : complain_lost(cli, rc);
+}
+
+/* Or wait for the end alone, with all the output in it. */
+static int await_end(struct exec_job *e)
+{
+	struct cli *cli = e->job.cli;
+	struct patience patience = {0};
+	for (;;) {
+		struct answer a;
+		int rc = call_try(cli, "GET", call_path(e->session, "/exec/%s?waitMs=60000", e->id),
+			NULL, &a);
+		if (rc < 0 && wait_for_server(e, &patience, rc))
+			continue;
+		if (rc < 0)
+			return complain_lost(cli, rc);
+		patience = (struct patience){0};
+		json_t *data = json_object_get(a.json, "data");
+		const char *state = json_string_value(json_object_get(data, "state"));
+		if (a.status != 200) {
+			call_complain(cli, &a);
+			answer_finish(&a);
+			return cli->status;
+		}
+		if (state && strcmp(state, "done") == 0)
+			e->job.end = json_incref(data);
+		answer_finish(&a);
+		if (e->job.end)
+			return 0;
+	}
+}
+
+static int submit(struct exec_job *e)
+{
+	struct cli *cli = e->job.cli;
+	struct answer a;
+	struct patience patience = {0};
+	int rc;
+	do
+		rc = call_try(
+			cli, "POST", call_path(e->session, "/exec"), json_incref(e->job.body), &a);
+	while (rc < 0 && try_again(cli, &patience, rc));
+	if (rc < 0)
+		return complain_lost(cli, rc);
+	if (a.status == 200) {
+		json_t *data = json_object_get(a.json, "data");
+		const char *id = json_string_value(json_object_get(data, "id"));
+		snprintf(e->id, sizeof e->id, "%s", id ? id : "");
+		if (e->detach && cli->json)
+			rc = cli_print_json(cli, json_incref(data));
+		else if (e->detach && puts(e->id) >= 0)
+			rc = cli_flush(cli);
+	} else {
+		rc = call_complain(cli, &a);
+	}
+	answer_finish(&a);
+	return rc;
+}
+
+/* What the command's end means for ours. */
+static int find_status(struct exec_job *e)
+{
+	struct job *j = &e->job;
+	const char *by = json_string_value(json_object_get(j->end, "endedBy"));
+	int status = job_output_status(j);
+	if (status != 0)
+		return status;
+	if (j->lost > 0)
+		return cli_fail(j->cli,
+			"%llu bytes of its output are lost: they were not read in time",
+			(unsigned long long)j->lost);
+	status = job_end_status(j);
+	if (status >= 0)
+		return status;
+	if (j->interrupt.count > 0 && j->interrupt.signo > 0)
+		return 128 + j->interrupt.signo;
+	if (by && strcmp(by, "not_started") == 0)
+		return cli_fail(j->cli, "the shell has not taken the command: nothing was run");
+	return cli_fail(j->cli, "nobody knows how the command ended (%s)", by ? by : "no reason");
+}
+
+/* It was in the queue of a server that was killed: nothing was run, and its key sees to it that it is run once. */
+static bool is_to_be_asked_again(struct exec_job *e)
+{
+	const char *by = json_string_value(json_object_get(e->job.end, "endedBy"));
+	if (!e->server_lost || e->job.interrupt.count > 0 || !by || strcmp(by, "not_started") != 0)
+		return false;
+	e->server_lost = false;
+	json_decref(e->job.end);
+	e->job.end = NULL;
+	return true;
+}
+
+static int ask_and_follow(struct exec_job *e)
+{
+	struct job *j = &e->job;
+	int rc;
+	do {
+		rc = submit(e);
+		if (rc != 0 || e->detach)
+			return rc;
+		rc = j->cli->json ? await_end(e) : follow_output(e);
+		if (rc != 0)
+			return rc;
+	} while (is_to_be_asked_again(e));
+	if (j->cli->json && cli_print_json(j->cli, json_incref(j->end)) != 0)
+		return j->cli->status;
+	return find_status(e);
+}
+
+static int perform_exec(void *user)
+{
+	struct exec_job *e = user;
+	int rc = ask_and_follow(e);
+	if (e->cancel)
+		client_call_cancel(e->cancel);
+	return rc;
+}
+
+static const struct job_callbacks callbacks = {
+	.take = take_command_line, .perform = perform_exec, .interrupted = on_interrupted};
+
+static int run_exec(struct cli *cli)
+{
+	struct exec_job e = {0};
+	job_open(&e.job, cli);
+	e.job.output.plain = !isatty(STDOUT_FILENO);
+	return job_run(&e.job, &callbacks, &e);
+}
+
+const struct command command_exec = {
+	.name = "exec",
+	.run = run_exec,
+	.passes = true,
+	.arguments = "[OPTIONS] SESSION COMMAND...",
+	.summary = "Run a command in the shell of a session, and end as it does",
+	.options =
+		"  --pipes               its stdout and stderr apart, neither a terminal\n"
+		"  --terminals           apart, each a terminal (default: one stream, as typed)\n"
+		"  -i, --stdin           it reads our standard input (default: the session's terminal)\n"
+		"  -t, --timeout S       end it after so long; the status is 124\n"
+		"  --queue               wait for what runs in the session (default: that is an error)\n"
+		"  --isolate             in a fork of the shell: what it changes is gone afterwards\n"
+		"  --cwd DIR, --env NAME=VALUE\n"
+		"                        for this command alone\n"
+		"  -d, --detach          print its id, and do not wait\n"
+		"  --key KEY             the same key is the same command\n"
+		"  --author NAME         who asks, for the record\n",
+};

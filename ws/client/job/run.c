@@ -1,0 +1,151 @@
+/*
+ * `ringside run`: a command on its own, where the server is. It lives as long as its request: whoever goes away, by
+ * Ctrl-C or because nobody reads our output, ends it; and a server that is lost takes it along.
+ */
+#include "ws/client/command.h"
+#include "ws/client/connect/event_stream.h"
+#include "ws/client/job/job.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { OPT_PIPES = JOB_OPTION_OWN, OPT_TERMINALS };
+
+static const struct option options[] = {
+	JOB_OPTIONS,
+	{"pipes", no_argument, NULL, OPT_PIPES},
+	{"terminals", no_argument, NULL, OPT_TERMINALS},
+	{0},
+};
+
+struct run_job {
+	struct job job;
+	bool terminals;
+	struct event_stream stream;
+};
+
+/* As if it ran here: in this directory, on something like what we write to. */
+static void add_surroundings(struct run_job *r)
+{
+	json_t *body = r->job.body;
+	char cwd[PATH_MAX];
+	struct winsize size;
+	if (!r->job.cli->url && !json_object_get(body, "cwd") && getcwd(cwd, sizeof cwd))
+		json_object_set_new(body, "cwd", json_string(cwd));
+	json_object_set_new(body, "streams", json_string(r->terminals ? "terminals" : "pipes"));
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+		json_object_set_new(body, "cols", json_integer(size.ws_col));
+		json_object_set_new(body, "rows", json_integer(size.ws_row));
+	}
+	if (!r->job.cli->json) {
+		json_object_set_new(body, "stream", json_true());
+		json_object_set_new(body, "encoding", json_string("base64"));
+	}
+}
+
+static int take_command_line(void *user)
+{
+	struct run_job *r = user;
+	struct cli *cli = r->job.cli;
+	int option, rc = 0;
+	while (rc == 0 && (option = cli_option(cli, "+:t:i", options)) != -1) {
+		if (option == '?')
+			rc = cli->status;
+		else if (option == OPT_PIPES || option == OPT_TERMINALS)
+			r->terminals = option == OPT_TERMINALS;
+		else
+			rc = job_take_option(&r->job, option);
+	}
+	if (rc == 0)
+		rc = job_take_command(&r->job);
+	if (rc == 0)
+		add_surroundings(r);
+	return rc;
+}
+
+/* The server ends what it runs for somebody who goes away. */
+static void on_interrupted(void *user, int signo)
+{
+	struct run_job *r = user;
+	(void)signo;
+	if (r->stream.call)
+		client_call_cancel(r->stream.call);
+	r->stream.call = NULL;
+	r->stream.error = -ECANCELED;
+	r->stream.over = true;
+}
+
+static void on_event(void *user, const json_t *event)
+{
+	struct run_job *r = user;
+	const char *type = json_string_value(json_object_get(event, "type"));
+	if (!type)
+		return;
+	if (!job_take_output(&r->job, event) && strcmp(type, "complete") == 0)
+		r->job.end = json_incref((json_t *)event);
+	if (r->job.output.error < 0)
+		r->stream.over = true;
+}
+
+/* What the command's end means for ours; rc: how the answer ended. */
+static int find_status(struct run_job *r, int rc)
+{
+	struct job *j = &r->job;
+	struct cli *cli = j->cli;
+	if (j->interrupt.count > 0)
+		return 128 + j->interrupt.signo;
+	int status = job_output_status(j);
+	if (status != 0)
+		return status;
+	if (rc == -EPROTO && r->stream.answer.status != 200)
+		return call_complain(cli, &r->stream.answer);
+	if (rc == -EPROTO && cli->json)
+		j->end = json_incref(r->stream.answer.json);
+	if (!json_is_integer(json_object_get(j->end, "exitCode")))
+		return cli_fail(cli, "the server is lost, and the command with it");
+	if (cli->json && cli_print_json(cli, json_incref(j->end)) != 0)
+		return cli->status;
+	if (j->lost > 0)
+		return cli_fail(
+			cli, "%llu bytes of its output are lost", (unsigned long long)j->lost);
+	return job_end_status(j);
+}
+
+static int perform_run(void *user)
+{
+	struct run_job *r = user;
+	struct event_stream *stream = &r->stream;
+	*stream = (struct event_stream){.cli = r->job.cli, .event = on_event, .user = r};
+	int rc = event_stream_start(stream, "POST", strdup("/api/run"), json_incref(r->job.body));
+	if (rc == 0)
+		rc = event_stream_wait(stream);
+	rc = find_status(r, rc);
+	event_stream_finish(stream);
+	return rc;
+}
+
+static const struct job_callbacks callbacks = {
+	.take = take_command_line, .perform = perform_run, .interrupted = on_interrupted};
+
+static int run_run(struct cli *cli)
+{
+	struct run_job r = {.terminals = isatty(STDOUT_FILENO)};
+	job_open(&r.job, cli);
+	return job_run(&r.job, &callbacks, &r);
+}
+
+const struct command command_run = {
+	.name = "run",
+	.run = run_run,
+	.passes = true,
+	.arguments = "[OPTIONS] COMMAND...",
+	.summary = "Run a command on its own, and end as it does",
+	.options = "  --pipes, --terminals  what its stdout and stderr are (default: as ours)\n"
+		   "  -i, --stdin           it reads our standard input (default: nothing)\n"
+		   "  -t, --timeout S       end it after so long; the status is 124\n"
+		   "  --cwd DIR             (default: the current one)\n"
+		   "  --env NAME=VALUE      may be repeated\n",
+};

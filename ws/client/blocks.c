@@ -46,7 +46,7 @@ static int add_query(struct cli *cli, struct plan *p, const char *name)
 							  : cli_usage(cli, "--%s is too long", name);
 }
 
-static int take_option(struct cli *cli, struct plan *p, int option)
+static int take_blocks_option(struct cli *cli, struct plan *p, int option)
 {
 	switch (option) {
 	case OPT_LIMIT:
@@ -68,23 +68,17 @@ static int take_option(struct cli *cli, struct plan *p, int option)
 	}
 }
 
-static const char *text_of(const json_t *object, const char *field)
-{
-	const char *text = json_string_value(json_object_get(object, field));
-	return text ? text : "";
-}
-
 static void print_block(const json_t *b)
 {
 	char status[16] = "-";
 	const json_t *code = json_object_get(b, "exitCode");
-	const char *command = text_of(b, "command");
-	if (strcmp(text_of(b, "state"), "running") == 0)
+	const char *command = answer_text(b, "command");
+	if (strcmp(answer_text(b, "state"), "running") == 0)
 		snprintf(status, sizeof status, "running");
 	else if (json_is_integer(code))
 		snprintf(status, sizeof status, "%d", (int)json_integer_value(code));
 	/* One line a block, whatever the command is. */
-	printf("%-6s %7s  %-12.12s  ", text_of(b, "id"), status, text_of(b, "author"));
+	printf("%-6s %7s  %-12.12s  ", answer_text(b, "id"), status, answer_text(b, "author"));
 	for (; *command; command++) {
 		if (*command == '\n')
 			fputs("\\n", stdout);
@@ -141,7 +135,7 @@ static int run_blocks(struct cli *cli)
 	struct plan p = {.format = "text"};
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":", options)) != -1)
-		rc = option == '?' ? cli->status : take_option(cli, &p, option);
+		rc = option == '?' ? cli->status : take_blocks_option(cli, &p, option);
 	if (rc != 0)
 		return rc;
 	p.session = cli_argument(cli);

@@ -1,3 +1,7 @@
+/*
+ * The list of commands: whoever adds one adds it here. It has no state but the command line that is carried out, and a
+ * command that fails says so itself.
+ */
 #include "ws/client/command.h"
 
 #include "ws/client/connect/connection.h"

@@ -31,7 +31,7 @@ struct plan {
 	char epoch[17]; /* of the session */
 };
 
-static int take(struct cli *cli, struct plan *p)
+static int take_log_options(struct cli *cli, struct plan *p)
 {
 	int option;
 	while ((option = cli_option(cli, ":f", options)) != -1) {
@@ -151,7 +151,7 @@ static void on_event(void *user, const json_t *event)
 }
 
 /* What is printed, as it comes; a server that is lost is found again. */
-static int follow_output(struct cli *cli, struct plan *p)
+static int follow_log(struct cli *cli, struct plan *p)
 {
 	struct tail t = {.cli = cli, .plan = p};
 	unsigned tries = 0;
@@ -183,13 +183,13 @@ static int follow_output(struct cli *cli, struct plan *p)
 static int run_log(struct cli *cli)
 {
 	struct plan p = {.from = 0};
-	int rc = take(cli, &p);
+	int rc = take_log_options(cli, &p);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0)
 		rc = find_range(cli, &p);
 	if (rc == 0 && p.follow)
-		return follow_output(cli, &p);
+		return follow_log(cli, &p);
 	while (rc == 0 && p.from < p.to)
 		rc = print_piece(cli, &p);
 	return rc != 0 ? rc : cli_flush(cli);

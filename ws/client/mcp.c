@@ -111,7 +111,7 @@ static void on_body(void *user, const void *bytes, size_t length)
 }
 
 /* An answer in the protocol's own words is passed on; what is only HTTP's is put into them. */
-static void finish(struct post *p, int error)
+static void finish_post(struct post *p, int error)
 {
 	json_t *message = p->length > 0 ? json_loadb(p->body, p->length, 0, NULL) : NULL;
 	if (error == 0 && json_object_get(message, "jsonrpc")) {
@@ -129,7 +129,7 @@ static void finish(struct post *p, int error)
 static void on_done(void *user, int error)
 {
 	struct post *p = user;
-	finish(p, error);
+	finish_post(p, error);
 	post_free(p);
 }
 
@@ -161,7 +161,7 @@ static void post_line(struct bridge *b, const char *text, size_t length)
 	json_decref(message);
 }
 
-static void end_line(struct bridge *b)
+static void end_message(struct bridge *b)
 {
 	size_t length = b->length;
 	if (b->too_long)
@@ -174,7 +174,7 @@ static void end_line(struct bridge *b)
 	b->too_long = false;
 }
 
-static bool keep(struct bridge *b, const char *bytes, size_t length)
+static bool keep_partial(struct bridge *b, const char *bytes, size_t length)
 {
 	size_t needed = b->length + length;
 	if (needed > LINE_MAX_BYTES)
@@ -192,18 +192,18 @@ static bool keep(struct bridge *b, const char *bytes, size_t length)
 	return true;
 }
 
-static void take_input(struct bridge *b, const char *p, size_t length)
+static void take_lines(struct bridge *b, const char *p, size_t length)
 {
 	const char *end = p + length;
 	while (p < end) {
 		const char *feed = memchr(p, '\n', (size_t)(end - p));
 		size_t n = (size_t)((feed ? feed : end) - p);
-		if (!b->too_long && !keep(b, p, n)) {
+		if (!b->too_long && !keep_partial(b, p, n)) {
 			b->too_long = true;
 			b->length = 0;
 		}
 		if (feed)
-			end_line(b);
+			end_message(b);
 		p += n + 1;
 	}
 }
@@ -219,7 +219,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 {
 	struct bridge *b = stream->data;
 	if (n > 0)
-		take_input(b, buffer->base, (size_t)n);
+		take_lines(b, buffer->base, (size_t)n);
 	else if (n < 0)
 		b->over = true;
 }

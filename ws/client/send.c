@@ -25,7 +25,7 @@ struct plan {
 	bool input;
 };
 
-static int take_option(struct cli *cli, struct plan *p, int option)
+static int take_send_option(struct cli *cli, struct plan *p, int option)
 {
 	static const struct {
 		int option;
@@ -59,7 +59,7 @@ static int take_keys(struct cli *cli, struct plan *p)
 	return 0;
 }
 
-static int take_input(struct cli *cli, struct plan *p)
+static int take_typed_input(struct cli *cli, struct plan *p)
 {
 	int rc = input_read(cli, p->body);
 	json_t *bytes = json_object_get(p->body, "stdinBase64");
@@ -69,7 +69,7 @@ static int take_input(struct cli *cli, struct plan *p)
 	return rc;
 }
 
-static int type(struct cli *cli, const char *session, struct plan *p)
+static int type_keys(struct cli *cli, const char *session, struct plan *p)
 {
 	struct answer a;
 	int rc = call_api(cli, "POST", call_path(session, "/keys"), json_incref(p->body), &a);
@@ -85,20 +85,20 @@ static int run_send(struct cli *cli)
 	struct plan p = {.body = json_object()};
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":i", options)) != -1)
-		rc = option == '?' ? cli->status : take_option(cli, &p, option);
+		rc = option == '?' ? cli->status : take_send_option(cli, &p, option);
 	const char *session = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc == 0 && !session)
 		rc = cli_usage(cli, "which session?");
 	if (rc == 0)
 		rc = take_keys(cli, &p);
 	if (rc == 0 && p.input)
-		rc = take_input(cli, &p);
+		rc = take_typed_input(cli, &p);
 	if (rc == 0 && json_object_size(p.body) == 0)
 		rc = cli_usage(cli, "what? Keys by their names, such as C-c Enter, or --text TEXT");
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0)
-		rc = type(cli, session, &p);
+		rc = type_keys(cli, session, &p);
 	json_decref(p.body);
 	return rc;
 }

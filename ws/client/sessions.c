@@ -116,7 +116,7 @@ static void add_cwd(const struct cli *cli, struct new_plan *plan)
 		json_object_set(plan->body, "env", plan->env);
 }
 
-static int create(struct cli *cli, const struct new_plan *plan)
+static int create_session(struct cli *cli, const struct new_plan *plan)
 {
 	struct answer a;
 	int rc = connection_open(cli);
@@ -148,7 +148,7 @@ static int run_new(struct cli *cli)
 	int rc = take_new(cli, &plan);
 	if (rc == 0) {
 		add_cwd(cli, &plan);
-		rc = create(cli, &plan);
+		rc = create_session(cli, &plan);
 	}
 	json_decref(plan.body);
 	json_decref(plan.env);
@@ -171,12 +171,6 @@ const struct command command_new = {
 		   "  --idle-timeout S      end it when nothing has happened for so long\n",
 };
 
-static const char *text_of(const json_t *object, const char *field)
-{
-	const char *text = json_string_value(json_object_get(object, field));
-	return text ? text : "";
-}
-
 /* "running", or how it ended. */
 static void describe_state(const json_t *session, char text[32])
 {
@@ -188,7 +182,7 @@ static void describe_state(const json_t *session, char text[32])
 	else if (json_is_integer(code))
 		snprintf(text, 32, "ended: %d", (int)json_integer_value(code));
 	else
-		snprintf(text, 32, "%s", text_of(session, "state"));
+		snprintf(text, 32, "%s", answer_text(session, "state"));
 }
 
 static void print_table(const json_t *sessions)
@@ -209,11 +203,11 @@ static void print_table(const json_t *sessions)
 		snprintf(size, sizeof size, "%dx%d",
 			(int)json_integer_value(json_object_get(s, "cols")),
 			(int)json_integer_value(json_object_get(s, "rows")));
-		snprintf(started, sizeof started, "%s", text_of(s, "createdAt"));
+		snprintf(started, sizeof started, "%s", answer_text(s, "createdAt"));
 		started[strcspn(started, "T")] = started[0] ? ' ' : '\0';
-		printf("%-*s  %-12s %9s %8d  %-16s  %s\n", width, text_of(s, "id"), state, size,
+		printf("%-*s  %-12s %9s %8d  %-16s  %s\n", width, answer_text(s, "id"), state, size,
 			(int)json_integer_value(json_object_get(s, "clients")), started,
-			text_of(s, "name"));
+			answer_text(s, "name"));
 	}
 }
 
@@ -243,7 +237,7 @@ static int run_ls(struct cli *cli)
 		json_t *s;
 		if (names)
 			json_array_foreach (sessions, i, s)
-				puts(text_of(s, "id"));
+				puts(answer_text(s, "id"));
 		else
 			print_table(sessions);
 		rc = cli_flush(cli);

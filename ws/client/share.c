@@ -50,7 +50,7 @@ static bool take_span(const char *text, uint64_t *ret_ms)
 	return true;
 }
 
-static int take_option(struct cli *cli, struct plan *p, int option)
+static int take_share_option(struct cli *cli, struct plan *p, int option)
 {
 	uint64_t ms;
 	switch (option) {
@@ -76,24 +76,18 @@ static int take_option(struct cli *cli, struct plan *p, int option)
 	}
 }
 
-static int take(struct cli *cli, struct plan *p)
+static int take_share_line(struct cli *cli, struct plan *p)
 {
 	int option, rc = 0;
 	json_object_set_new(p->body, "role", json_string("viewer"));
 	while (rc == 0 && (option = cli_option(cli, ":", options)) != -1)
-		rc = option == '?' ? cli->status : take_option(cli, p, option);
+		rc = option == '?' ? cli->status : take_share_option(cli, p, option);
 	if (rc != 0)
 		return rc;
 	p->session = cli_argument(cli);
 	if (!p->session)
 		return cli_usage(cli, "which session?");
 	return cli_done(cli) ? 0 : cli->status;
-}
-
-static const char *text_of(const json_t *object, const char *field)
-{
-	const char *text = json_string_value(json_object_get(object, field));
-	return text ? text : "";
 }
 
 static int list_links(struct cli *cli, const struct plan *p)
@@ -109,9 +103,9 @@ static int list_links(struct cli *cli, const struct plan *p)
 		rc = cli_print_json(cli, json_incref((json_t *)links));
 	} else {
 		json_array_foreach (links, i, link)
-			printf("%s  %-6s  until %s  %s\n", text_of(link, "id"),
-				text_of(link, "role"), text_of(link, "expiresAt"),
-				text_of(link, "name"));
+			printf("%s  %-6s  until %s  %s\n", answer_text(link, "id"),
+				answer_text(link, "role"), answer_text(link, "expiresAt"),
+				answer_text(link, "name"));
 		rc = cli_flush(cli);
 	}
 	answer_finish(&a);
@@ -135,14 +129,15 @@ static int revoke_link(struct cli *cli, const struct plan *p)
 /* The link's address: at the given one, at that of --url, or where the server says that it listens. */
 static char *find_address(const struct cli *cli, const struct plan *p, const json_t *answer)
 {
-	const char *base = p->base ? p->base : cli->url, *known = text_of(answer, "url");
+	const char *base = p->base ? p->base : cli->url, *known = answer_text(answer, "url");
 	char *address = NULL;
 	size_t length = base ? strlen(base) : 0;
 	if (!base && *known)
 		return strdup(known);
 	while (length > 0 && base[length - 1] == '/')
 		length--;
-	if (asprintf(&address, "%.*s%s", (int)length, base ? base : "", text_of(answer, "path")) < 0)
+	if (asprintf(&address, "%.*s%s", (int)length, base ? base : "",
+		    answer_text(answer, "path")) < 0)
 		return NULL;
 	return address;
 }
@@ -171,7 +166,7 @@ static int create_link(struct cli *cli, const struct plan *p)
 static int run_share(struct cli *cli)
 {
 	struct plan plan = {.body = json_object()};
-	int rc = take(cli, &plan);
+	int rc = take_share_line(cli, &plan);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0)

@@ -100,7 +100,7 @@ static void read_place(const struct answer *a, uint64_t *ret_first, uint64_t *re
 	}
 }
 
-static int show(struct cli *cli, const struct view *v)
+static int print_view(struct cli *cli, const struct view *v)
 {
 	struct answer a;
 	uint64_t first, screen;
@@ -133,7 +133,7 @@ static int run_screen(struct cli *cli)
 	int rc = take_view(cli, &v);
 	if (rc == 0)
 		rc = connection_open(cli);
-	return rc != 0 ? rc : show(cli, &v);
+	return rc != 0 ? rc : print_view(cli, &v);
 }
 
 const struct command command_screen = {

@@ -51,7 +51,7 @@ struct plan {
 	uint64_t timeout_ms;
 };
 
-static int add(struct plan *p, json_t *condition)
+static int add_condition(struct plan *p, json_t *condition)
 {
 	return json_array_append_new(p->until, condition);
 }
@@ -62,7 +62,7 @@ static int add_number(struct cli *cli, struct plan *p, const char *type, const c
 	uint64_t n;
 	if (!cli_number(optarg, INT64_MAX, &n))
 		return cli_usage(cli, "--%s is a number", type);
-	return add(p, json_pack("{s:s, s:I}", "type", type, field, (json_int_t)n));
+	return add_condition(p, json_pack("{s:s, s:I}", "type", type, field, (json_int_t)n));
 }
 
 static int add_text(struct cli *cli, struct plan *p, const char *type, const char *field)
@@ -70,10 +70,10 @@ static int add_text(struct cli *cli, struct plan *p, const char *type, const cha
 	json_t *text = json_string(optarg);
 	if (!text)
 		return cli_usage(cli, "--%s is not UTF-8", type);
-	return add(p, json_pack("{s:s, s:o}", "type", type, field, text));
+	return add_condition(p, json_pack("{s:s, s:o}", "type", type, field, text));
 }
 
-static int take_option(struct cli *cli, struct plan *p, int option)
+static int take_wait_option(struct cli *cli, struct plan *p, int option)
 {
 	uint64_t n;
 	switch (option) {
@@ -88,11 +88,11 @@ static int take_option(struct cli *cli, struct plan *p, int option)
 	case OPT_BYTES:
 		return add_number(cli, p, "bytes", "count");
 	case OPT_PROMPT:
-		return add(p, json_pack("{s:s}", "type", "prompt"));
+		return add_condition(p, json_pack("{s:s}", "type", "prompt"));
 	case OPT_INPUT:
-		return add(p, json_pack("{s:s}", "type", "input"));
+		return add_condition(p, json_pack("{s:s}", "type", "input"));
 	case OPT_EXIT:
-		return add(p, json_pack("{s:s}", "type", "exit"));
+		return add_condition(p, json_pack("{s:s}", "type", "exit"));
 	case OPT_IGNORE_CASE:
 		p->ignore_case = true;
 		return 0;
@@ -113,7 +113,7 @@ static int take_option(struct cli *cli, struct plan *p, int option)
 }
 
 /* What the options say of all patterns, and of what was there before. */
-static void complete(struct plan *p)
+static void complete_conditions(struct plan *p)
 {
 	size_t i;
 	json_t *condition;
@@ -149,7 +149,7 @@ static json_t *make_body(struct plan *p)
 }
 
 /* Its words for scripts: what fired, and what matched. */
-static int tell(struct cli *cli, const struct answer *a)
+static int print_end(struct cli *cli, const struct answer *a)
 {
 	const char *type = json_string_value(json_object_get(a->json, "type"));
 	const char *text = json_string_value(json_object_get(a->json, "text"));
@@ -167,7 +167,7 @@ static int tell(struct cli *cli, const struct answer *a)
 	return type && strcmp(type, "timeout") == 0 ? CLI_TIME_OVER : CLI_GONE;
 }
 
-static int await(struct cli *cli, const char *session, struct plan *p)
+static int await_condition(struct cli *cli, const char *session, struct plan *p)
 {
 	struct answer a;
 	json_t *body = make_body(p);
@@ -184,7 +184,7 @@ static int await(struct cli *cli, const char *session, struct plan *p)
 		cli->status = CLI_NO_SERVER;
 		return cli_fail(cli, "the server is lost");
 	}
-	rc = a.status == 200 ? tell(cli, &a) : call_complain(cli, &a);
+	rc = a.status == 200 ? print_end(cli, &a) : call_complain(cli, &a);
 	answer_finish(&a);
 	return rc;
 }
@@ -194,7 +194,7 @@ static int run_wait(struct cli *cli)
 	struct plan p = {.until = json_array(), .timeout_ms = TIMEOUT_MS};
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":t:", options)) != -1)
-		rc = option == '?' ? cli->status : take_option(cli, &p, option);
+		rc = option == '?' ? cli->status : take_wait_option(cli, &p, option);
 	const char *session = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc == 0 && !session)
 		rc = cli_usage(cli, "which session?");
@@ -205,8 +205,8 @@ static int run_wait(struct cli *cli)
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0) {
-		complete(&p);
-		rc = await(cli, session, &p);
+		complete_conditions(&p);
+		rc = await_condition(cli, session, &p);
 	}
 	json_decref(p.until);
 	json_decref(p.from);

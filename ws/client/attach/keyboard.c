@@ -1,3 +1,7 @@
+/*
+ * What the terminal sends: a machine over its bytes, in the states of struct keyboard. Bytes come in any pieces; what
+ * looks like a sequence and is none goes to the session as it is. It cannot fail.
+ */
 #include "ws/client/attach/keyboard.h"
 
 #include <stdio.h>
@@ -117,7 +121,7 @@ static size_t pass_fence(struct keyboard *k, char *bytes, size_t length, size_t 
 }
 
 /* Take late answers out. Returns what is left of the length. */
-static size_t without_answers(struct keyboard *k, char *bytes, size_t length)
+static size_t drop_answers(struct keyboard *k, char *bytes, size_t length)
 {
 	size_t n = sizeof KEYBOARD_FENCED - 1;
 	for (size_t i = 0; i + n <= length;) {
@@ -148,5 +152,5 @@ size_t keyboard_filter(struct keyboard *k, char *bytes, size_t length, bool *ret
 		kept = pass_fence(k, bytes, length, &taken);
 	memmove(bytes + kept, bytes + taken, length - taken);
 	kept += length - taken;
-	return without_answers(k, bytes, kept);
+	return drop_answers(k, bytes, kept);
 }

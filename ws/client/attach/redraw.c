@@ -1,3 +1,7 @@
+/*
+ * The first bytes of a snapshot are held until it is known whether they are the reset that is to be left out; everything
+ * behind them passes. It cannot fail: what begins otherwise passes whole.
+ */
 #include "ws/client/attach/redraw.h"
 
 #include <string.h>
@@ -5,7 +9,7 @@
 static const char reset[] = "\030\033c", pop[] = "\033[23;0t";
 
 /* How much of the head is the reset: what clears, and the titles that are taken off. */
-static size_t prefix(const char *head, size_t length)
+static size_t measure_reset(const char *head, size_t length)
 {
 	size_t at = sizeof reset - 1;
 	if (length < at || memcmp(head, reset, at) != 0)
@@ -14,7 +18,7 @@ static size_t prefix(const char *head, size_t length)
 }
 
 /* Take the titles out; returns what is left of the length. */
-static size_t without_pops(char *head, size_t length)
+static size_t drop_pops(char *head, size_t length)
 {
 	size_t n = sizeof pop - 1;
 	for (size_t i = 0; i + n <= length;) {
@@ -43,8 +47,8 @@ size_t redraw_take(struct redraw *r, const char *bytes, size_t length, bool last
 	if (r->length < sizeof r->head && !last)
 		return taken;
 	r->begun = true;
-	size_t skip = prefix(r->head, r->length);
+	size_t skip = measure_reset(r->head, r->length);
 	*ret_head = r->head + skip;
-	*ret_head_length = skip > 0 ? without_pops(r->head + skip, r->length - skip) : r->length;
+	*ret_head_length = skip > 0 ? drop_pops(r->head + skip, r->length - skip) : r->length;
 	return taken;
 }

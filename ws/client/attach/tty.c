@@ -1,3 +1,7 @@
+/*
+ * The user's terminal. It is ours from tty_open() to tty_close(), and given back meanwhile for a stop; its state is this
+ * file's, for signals and crashes give it back as well. A terminal that is gone is told by what writes to it.
+ */
 #include "ws/client/attach/tty.h"
 
 #include <errno.h>
@@ -79,7 +83,7 @@ static void on_crash(int signo)
 	raise(signo);
 }
 
-static void take(void)
+static void take_terminal(void)
 {
 	tty.ours = true;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &tty.raw);
@@ -108,7 +112,7 @@ int tty_open(void)
 	for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
 		signal(crashes[i], on_crash);
 	atexit(tty_close);
-	take();
+	take_terminal();
 	return tty.fd;
 }
 
@@ -129,7 +133,7 @@ void tty_suspend(void)
 void tty_resume(void)
 {
 	if (tty.open && !tty.ours)
-		take();
+		take_terminal();
 }
 
 bool tty_reset(void)

@@ -1,3 +1,7 @@
+/*
+ * One request and its answer as a whole. The loop turns until it is there; an answer that is an error is complained of on
+ * standard error, as the server words it.
+ */
 #include "ws/client/connect/call.h"
 
 #include <errno.h>
@@ -83,7 +87,7 @@ static void on_done(void *user, int error)
 static const struct client_call_callbacks callbacks = {
 	.head = on_head, .body = on_body, .done = on_done};
 
-static int perform(struct cli *cli, const struct client_request *r, struct answer *a)
+static int perform_call(struct cli *cli, const struct client_request *r, struct answer *a)
 {
 	struct asking k = {.answer = a};
 	int rc = client_request(cli->client, r, &callbacks, &k, &k.call);
@@ -103,7 +107,7 @@ int call_try(
 	/* A POST has a body, if an empty one: its length has to be told. */
 	const char *bytes = text ? text : strcmp(method, "POST") == 0 ? "{}" : NULL;
 	if (good)
-		rc = perform(cli,
+		rc = perform_call(cli,
 			&(struct client_request){.method = method,
 				.path = path,
 				.body = bytes,
@@ -167,6 +171,12 @@ int call_api(
 	rc = call_complain(cli, ret_answer);
 	answer_finish(ret_answer);
 	return rc;
+}
+
+const char *answer_text(const json_t *object, const char *field)
+{
+	const char *text = json_string_value(json_object_get(object, field));
+	return text ? text : "";
 }
 
 void answer_finish(struct answer *a)

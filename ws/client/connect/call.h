@@ -38,4 +38,7 @@ int call_api(
 /* Complain of an answer that is an error; returns the status to end with. */
 int call_complain(struct cli *cli, const struct answer *a);
 
+/* A text of an object in an answer; "" where there is none. */
+const char *answer_text(const json_t *object, const char *field);
+
 void answer_finish(struct answer *a);

@@ -1,3 +1,7 @@
+/*
+ * The command line: options that all commands have, and complaints with the status that scripts see. The first complaint
+ * sets the status to end with.
+ */
 #include "ws/client/connect/cli.h"
 
 #include <errno.h>
@@ -18,7 +22,7 @@ static const struct option common[] = {
 	{0},
 };
 
-static void complain(const struct cli *cli, const char *format, va_list list)
+static void print_complaint(const struct cli *cli, const char *format, va_list list)
 {
 	char text[1024];
 	vsnprintf(text, sizeof text, format, list);
@@ -38,7 +42,7 @@ int cli_usage(struct cli *cli, const char *format, ...)
 	va_list list;
 	cli->status = cli->command->passes ? CLI_FAILED : CLI_USAGE;
 	va_start(list, format);
-	complain(cli, format, list);
+	print_complaint(cli, format, list);
 	va_end(list);
 	return cli->status;
 }
@@ -49,7 +53,7 @@ int cli_fail(struct cli *cli, const char *format, ...)
 	if (cli->status == 0 || cli->command->passes)
 		cli->status = CLI_FAILED;
 	va_start(list, format);
-	complain(cli, format, list);
+	print_complaint(cli, format, list);
 	va_end(list);
 	return cli->status;
 }
@@ -89,7 +93,7 @@ static bool take_common(struct cli *cli, int option)
 	}
 }
 
-static void merge(struct cli *cli, const struct option *own)
+static void merge_options(struct cli *cli, const struct option *own)
 {
 	size_t n = 0;
 	if (cli->options[0].name)
@@ -103,7 +107,7 @@ static void merge(struct cli *cli, const struct option *own)
 int cli_option(struct cli *cli, const char *shorts, const struct option *own)
 {
 	int option;
-	merge(cli, own);
+	merge_options(cli, own);
 	opterr = 0;
 	do
 		option = getopt_long(cli->argc, cli->argv, shorts, cli->options, NULL);

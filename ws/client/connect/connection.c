@@ -1,3 +1,7 @@
+/*
+ * The way to the server: --url, --socket, $RINGSIDE_SOCKET, or the default runtime directory. Whether somebody is there
+ * shows with the first request; what makes no sense is complained of before.
+ */
 #include "ws/client/connect/connection.h"
 
 #include "ws/net/rendezvous.h"

@@ -1,3 +1,7 @@
+/*
+ * An answer that is a stream of events. It is begun, then streams if the answer is such a stream (otherwise it is kept as
+ * an answer), and is over when the body has ended or broken off, which are told apart by its error.
+ */
 #include "ws/client/connect/event_stream.h"
 
 #include <errno.h>

@@ -1,9 +1,13 @@
+/*
+ * Server-sent events: lines are gathered until an empty one ends an event. Only data is read; comments and other fields
+ * are skipped. Short memory, and events beyond a limit, end it for good.
+ */
 #include "ws/client/connect/events.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool put(struct events *e, const char *bytes, size_t length)
+static bool append_bytes(struct events *e, const char *bytes, size_t length)
 {
 	if (e->length + length + 1 > e->size) {
 		size_t size = (e->length + length + 1) * 2;
@@ -19,7 +23,7 @@ static bool put(struct events *e, const char *bytes, size_t length)
 }
 
 /* A line is complete: of "data: TEXT" the text stays, with a line feed; others are dropped. */
-static void end_line(struct events *e)
+static void end_event_line(struct events *e)
 {
 	char *line = e->data + e->line;
 	size_t length = e->length - e->line;
@@ -44,13 +48,13 @@ bool events_feed(struct events *e, const void *bytes, size_t length,
 	while (p < end && !e->failed) {
 		const char *feed = memchr(p, '\n', (size_t)(end - p));
 		size_t n = (size_t)((feed ? feed : end) - p);
-		e->failed = !put(e, p, n);
+		e->failed = !append_bytes(e, p, n);
 		p += n + 1;
 		if (!feed || e->failed)
 			break;
 		bool blank = e->length == e->line || (e->length == e->line + 1 && p[-2] == '\r');
 		if (!blank) {
-			end_line(e);
+			end_event_line(e);
 		} else if (e->line > 0) {
 			size_t whole = e->line - 1;
 			e->data[whole] = '\0';

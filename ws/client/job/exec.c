@@ -56,7 +56,7 @@ struct exec_job {
 
 /* Options */
 
-static int take_option(struct exec_job *e, int option)
+static int take_exec_option(struct exec_job *e, int option)
 {
 	json_t *body = e->job.body;
 	switch (option) {
@@ -90,29 +90,29 @@ static void make_key(char key[40])
 		n += snprintf(key + n, 40 - (size_t)n, "%02x", bytes[i]);
 }
 
-static int take_options(struct exec_job *e)
+static int take_exec_options(struct exec_job *e)
 {
 	struct cli *cli = e->job.cli;
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, "+:t:id", options)) != -1)
-		rc = option == '?' ? cli->status : take_option(e, option);
+		rc = option == '?' ? cli->status : take_exec_option(e, option);
 	return rc;
 }
 
-static int take_command_line(void *user)
+static int take_exec_line(void *user)
 {
 	struct exec_job *e = user;
 	struct cli *cli = e->job.cli;
 	json_t *body = e->job.body;
 	char key[40];
-	int rc = take_options(e);
+	int rc = take_exec_options(e);
 	if (rc != 0)
 		return rc;
 	e->session = cli_argument(cli);
 	if (!e->session)
 		return cli_usage(cli, "in which session?");
 	/* Those behind the session, up to the command, are ours as well. */
-	rc = take_options(e);
+	rc = take_exec_options(e);
 	if (rc == 0)
 		rc = job_take_command(&e->job);
 	if (rc != 0)
@@ -238,7 +238,7 @@ static void on_event(void *user, const json_t *event)
 	}
 }
 
-static int follow_output(struct exec_job *e)
+static int follow_exec(struct exec_job *e)
 {
 	struct cli *cli = e->job.cli;
 	struct patience patience = {0};
@@ -298,7 +298,7 @@ static int await_end(struct exec_job *e)
 	}
 }
 
-static int submit(struct exec_job *e)
+static int submit_exec(struct exec_job *e)
 {
 	struct cli *cli = e->job.cli;
 	struct answer a;
@@ -364,10 +364,10 @@ static int ask_and_follow(struct exec_job *e)
 	struct job *j = &e->job;
 	int rc;
 	do {
-		rc = submit(e);
+		rc = submit_exec(e);
 		if (rc != 0 || e->detach)
 			return rc;
-		rc = j->cli->json ? await_end(e) : follow_output(e);
+		rc = j->cli->json ? await_end(e) : follow_exec(e);
 		if (rc != 0)
 			return rc;
 	} while (is_to_be_asked_again(e));
@@ -386,7 +386,7 @@ static int perform_exec(void *user)
 }
 
 static const struct job_callbacks callbacks = {
-	.take = take_command_line, .perform = perform_exec, .interrupted = on_interrupted};
+	.take = take_exec_line, .perform = perform_exec, .interrupted = on_interrupted};
 
 static int run_exec(struct cli *cli)
 {

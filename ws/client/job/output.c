@@ -1,3 +1,7 @@
+/*
+ * The output of a command, on our own standard output and error. Bytes are counted, so that what comes a second time after
+ * a lost connection is dropped; the first error of writing is kept, and nothing is written after it.
+ */
 #include "ws/client/job/output.h"
 
 #include "ws/base64.h"

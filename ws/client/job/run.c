@@ -46,7 +46,7 @@ static void add_surroundings(struct run_job *r)
 	}
 }
 
-static int take_command_line(void *user)
+static int take_run_line(void *user)
 {
 	struct run_job *r = user;
 	struct cli *cli = r->job.cli;
@@ -128,7 +128,7 @@ static int perform_run(void *user)
 }
 
 static const struct job_callbacks callbacks = {
-	.take = take_command_line, .perform = perform_run, .interrupted = on_interrupted};
+	.take = take_run_line, .perform = perform_run, .interrupted = on_interrupted};
 
 static int run_run(struct cli *cli)
 {

@@ -1,0 +1,178 @@
+/*
+ * What the server sends, on the terminal. Bytes are counted from each `sync`. A snapshot that has not the size of our
+ * window is passed by, where our window is about to become the session's size, and asked for again.
+ *
+ * What the terminal says of itself while a snapshot is drawn is not the user's: a fence is put behind the snapshot, a
+ * question whose answer ends that. A terminal that cannot be written to is gone, and the attachment over.
+ */
+#include "ws/client/attach/attachment.h"
+#include "ws/client/attach/tty.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIZE_MS 300u /* for the session to take our size, before it is drawn as it is */
+
+bool display_may_resize(const struct attachment *a)
+{
+	return !a->options.read_only && !a->options.no_resize;
+}
+
+void display_send_size(struct attachment *a)
+{
+	unsigned cols, rows;
+	tty_size(&cols, &rows);
+	if (display_may_resize(a))
+		socket_send(a,
+			json_pack("{s:s, s:i, s:i}", "type", "resize", "cols", (int)cols, "rows",
+				(int)rows));
+}
+
+void display_ask_snapshot(struct attachment *a)
+{
+	a->dirty = false;
+	socket_send(a,
+		json_pack("{s:s, s:i}", "type", "snapshot", "scrollback",
+			a->drawn ? 0 : ATTACH_LINES));
+}
+
+static void on_size(uv_timer_t *timer)
+{
+	struct attachment *a = timer->data;
+	a->waited = true;
+	if (a->passed && a->ready)
+		display_ask_snapshot(a);
+}
+
+/* Whether the session's size is ours; when it has become so, it is drawn anew. */
+static void take_size(struct attachment *a, const json_t *message)
+{
+	unsigned cols, rows;
+	tty_size(&cols, &rows);
+	bool differed = a->differs;
+	a->differs = json_integer_value(json_object_get(message, "cols")) != (json_int_t)cols ||
+		json_integer_value(json_object_get(message, "rows")) != (json_int_t)rows;
+	if (differed && !a->differs && a->ready)
+		display_ask_snapshot(a);
+}
+
+static void on_fence(uv_timer_t *timer)
+{
+	struct attachment *a = timer->data;
+	a->keyboard.fenced = false;
+}
+
+static void begin_snapshot(struct attachment *a, const json_t *message)
+{
+	a->snapshot_left = (uint64_t)json_integer_value(json_object_get(message, "bytes"));
+	a->redraw = (struct redraw){.length = 0};
+	take_size(a, message);
+	/* The window that attaches is about to become the session's size: it is not drawn twice for that. */
+	a->passed = !a->drawn && a->differs && display_may_resize(a) && !a->waited;
+	if (a->passed) {
+		uv_timer_start(&a->size, on_size, SIZE_MS, 0);
+		return;
+	}
+	uv_timer_stop(&a->size);
+	a->keyboard.fenced = true;
+	a->keyboard.matched = 0;
+	a->keyboard.state = KEYBOARD_TEXT;
+	uv_timer_stop(&a->fence);
+	tty_clear(!a->drawn || a->foreign);
+	a->drawn = true;
+	a->dirty = a->foreign = false;
+}
+
+static void take_sync(struct attachment *a, const json_t *message)
+{
+	a->offset = (uint64_t)json_integer_value(json_object_get(message, "offset"));
+	a->synced = true;
+	if (!a->keyboard.fenced)
+		return;
+	tty_write(KEYBOARD_FENCE, sizeof KEYBOARD_FENCE - 1);
+	a->keyboard.asked++;
+	uv_timer_start(&a->fence, on_fence, ATTACH_FENCE_MS, 0);
+}
+
+static void take_ready(struct attachment *a)
+{
+	a->ready = true;
+	if (a->dirty || (a->passed && (!a->differs || a->waited)))
+		display_ask_snapshot(a);
+}
+
+static void take_exit(struct attachment *a, const json_t *message)
+{
+	const json_t *code = json_object_get(message, "code");
+	const char *signal = json_string_value(json_object_get(message, "signal"));
+	if (signal)
+		snprintf(a->reason, sizeof a->reason, "ended by %s", signal);
+	else if (json_is_integer(code))
+		snprintf(a->reason, sizeof a->reason, "ended with status %d",
+			(int)json_integer_value(code));
+	else
+		snprintf(a->reason, sizeof a->reason, "ended");
+	attach_end(a, 0, "ended");
+}
+
+static void take_attached(struct attachment *a, const json_t *message)
+{
+	const char *epoch = json_string_value(json_object_get(message, "epoch"));
+	bool other = a->synced && epoch && strcmp(epoch, a->epoch) != 0;
+	snprintf(a->epoch, sizeof a->epoch, "%s", epoch ? epoch : "");
+	a->pause_ms = 0;
+	uv_timer_stop(&a->notice);
+	if (other) {
+		snprintf(a->reason, sizeof a->reason, "was deleted");
+		attach_end(a, CLI_GONE, "deleted");
+	}
+}
+
+void display_take_message(struct attachment *a, const char *text, size_t length)
+{
+	json_t *message = json_loadb(text, length, 0, NULL);
+	const char *type = json_string_value(json_object_get(message, "type"));
+	if (!type)
+		type = "";
+	if (strcmp(type, "attached") == 0)
+		take_attached(a, message);
+	else if (strcmp(type, "snapshot") == 0)
+		begin_snapshot(a, message);
+	else if (strcmp(type, "sync") == 0)
+		take_sync(a, message);
+	else if (strcmp(type, "resize") == 0)
+		take_size(a, message);
+	else if (strcmp(type, "ready") == 0)
+		take_ready(a);
+	else if (strcmp(type, "exit") == 0)
+		take_exit(a, message);
+	json_decref(message);
+}
+
+static void draw_snapshot(struct attachment *a, const char *bytes, size_t length)
+{
+	const char *head;
+	size_t head_length;
+	a->snapshot_left -= length;
+	size_t taken = redraw_take(
+		&a->redraw, bytes, length, a->snapshot_left == 0, &head, &head_length);
+	if (!tty_write(head, head_length) || !tty_write(bytes + taken, length - taken))
+		attach_lose_terminal(a);
+}
+
+void display_take_bytes(struct attachment *a, const void *bytes, size_t length)
+{
+	size_t drawn = a->snapshot_left < length ? (size_t)a->snapshot_left : length;
+	if (a->over)
+		return;
+	if (a->passed) {
+		a->snapshot_left -= drawn;
+	} else {
+		if (drawn > 0)
+			draw_snapshot(a, bytes, drawn);
+		if (!tty_write((const char *)bytes + drawn, length - drawn))
+			attach_lose_terminal(a);
+		a->drawn = true;
+	}
+	a->offset += length - drawn;
+}

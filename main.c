@@ -2,6 +2,7 @@
  * ringside: wiring. What the server is made of is opened, told of each other, run and closed here; what each part does
  * is written in its room. A part that cannot be opened ends the program, with a word on standard error.
  */
+#include "ring/utf8.h"
 #include "shell/heap.h"
 #include "shell/name.h"
 #include "shell/run/run.h"
@@ -194,7 +195,7 @@ static int open_program(struct program *p)
 		return -1;
 	if (!getcwd(p->cwd, sizeof p->cwd))
 		return serve_fail("working directory", strerror(errno));
-	if (!name_is_utf8(p->cwd) || !name_is_utf8(p->runtime_dir))
+	if (!utf8_is_valid_string(p->cwd) || !utf8_is_valid_string(p->runtime_dir))
 		return serve_fail("working and runtime directory", "their names must be UTF-8");
 	p->api = (struct api){.sessions = &p->sessions,
 		.processes = &p->processes,

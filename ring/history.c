@@ -4,6 +4,8 @@
  */
 #include "ring/history.h"
 
+#include "ring/utf8.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,10 +374,8 @@ static size_t partial_character(const uint8_t *bytes, size_t length)
 {
 	for (size_t n = 1; n <= 3 && n <= length; n++) {
 		uint8_t c = bytes[length - n];
-		if (c >= 0xc0)
-			return c < 0xf8 && n < (c >= 0xf0 ? 4u : c >= 0xe0 ? 3u : 2u) ? n : 0;
-		if (c < 0x80)
-			break;
+		if (!utf8_is_continuation(c))
+			return n < utf8_announced(c) ? n : 0;
 	}
 	return 0;
 }

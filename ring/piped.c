@@ -1,6 +1,7 @@
 #include "ring/piped.h"
 
 #include "ring/plain.h"
+#include "ring/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static bool is_unfinished(const uint8_t *at, const uint8_t *end)
 	} else {
 		if (*at < 0xc2)
 			return false;
-		while (c < end && (*c & 0xc0) == 0x80)
+		while (c < end && utf8_is_continuation(*c))
 			c++;
 	}
 	return c == end;
@@ -85,7 +86,7 @@ static size_t hide_some(struct piped *p, uint64_t offset, const uint8_t *bytes, 
 		hide(p, offset + at++);
 		/* A character that something else comes in the middle of is over. */
 		if (p->scan.state == SCAN_GROUND && p->scan.utf8_left > 0 && at < length &&
-			(bytes[at] & 0xc0) != 0x80)
+			!utf8_is_continuation(bytes[at]))
 			piped_begin(p);
 	} while (at < length && (p->scan.state != SCAN_GROUND || p->scan.utf8_left > 0));
 	return at;

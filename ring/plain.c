@@ -1,6 +1,8 @@
 /* Eight bytes at a time where they are ASCII; whole characters and sequences otherwise. */
 #include "ring/plain.h"
 
+#include "ring/utf8.h"
+
 #include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,11 +35,6 @@ static const uint8_t *skip_ascii(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-static bool is_continuation(uint8_t c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
 /* U+0080 to U+009F, of whole characters of two bytes. */
 static bool is_c1(const uint8_t *p)
 {
@@ -54,12 +51,13 @@ static const uint8_t *skip_character(const uint8_t *p, const uint8_t *end)
 	if (*p < 0xc0) /* stray */
 		return p + 1;
 	if (*p < 0xe0)
-		return left >= 2 && is_continuation(p[1]) && !is_c1(p) ? p + 2 : p;
+		return left >= 2 && utf8_is_continuation(p[1]) && !is_c1(p) ? p + 2 : p;
 	if (*p < 0xf0)
-		return left >= 3 && is_continuation(p[1]) && is_continuation(p[2]) ? p + 3 : p;
+		return left >= 3 && utf8_is_continuation(p[1]) && utf8_is_continuation(p[2]) ? p + 3
+											     : p;
 	if (*p < 0xf8)
-		return left >= 4 && is_continuation(p[1]) && is_continuation(p[2]) &&
-				is_continuation(p[3])
+		return left >= 4 && utf8_is_continuation(p[1]) && utf8_is_continuation(p[2]) &&
+				utf8_is_continuation(p[3])
 			? p + 4
 			: p;
 	return p + 1;

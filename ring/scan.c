@@ -9,6 +9,7 @@
 #include "ring/scan.h"
 
 #include "ring/plain.h"
+#include "ring/utf8.h"
 
 #define ESC 0x1b
 #define BEL 0x07
@@ -441,10 +442,8 @@ static bool takes_characters(const struct scan *s)
 /* A whole character of two or more bytes, as the decoder of xterm.js accepts them. */
 static void feed_character(struct feed *f)
 {
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	struct scan *s = f->s;
-	if (s->code < least[s->utf8_size] || s->code > 0x10ffff || s->code == 0xfeff ||
-		(s->code >= 0xd800 && s->code <= 0xdfff))
+	if (!utf8_is_character(s->code, s->utf8_size) || s->code == 0xfeff)
 		return; /* dropped by the decoder: it never reaches the parser */
 	if (s->state == SCAN_STRING_END)
 		begin_after_string(f);
@@ -458,7 +457,7 @@ static void feed_high(struct feed *f, uint8_t c)
 {
 	struct scan *s = f->s;
 	if (c >= 0xc0) {
-		s->utf8_size = c >= 0xf8 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+		s->utf8_size = c >= 0xf8 ? 1 : (uint8_t)utf8_announced(c);
 		s->utf8_left = (uint8_t)(s->utf8_size - 1);
 		s->code = c & (0x7fu >> s->utf8_size);
 		s->lead = s->offset;

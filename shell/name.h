@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define NAME_ID_MAX 128u   /* bytes of a session's id */
 #define NAME_TEXT_MAX 128u /* characters of a display name */
@@ -14,9 +13,3 @@ bool name_is_id(const char *text);
 
 /* A display name: 1 to NAME_TEXT_MAX characters of valid UTF-8 without control characters. */
 bool name_is_text(const char *text);
-
-/* Whether text is valid UTF-8, as everything that goes into JSON has to be. */
-bool name_is_utf8(const char *text);
-
-/* Decode the character of UTF-8 at p, which is NUL-terminated. Returns its bytes, 0 when it is none. */
-size_t name_decode(const unsigned char *p, uint32_t *ret_code);

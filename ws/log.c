@@ -1,8 +1,8 @@
 /* Log lines: their level, their form, and that nothing in them can be taken for another line. */
 #include "ws/log.h"
 
+#include "ring/utf8.h"
 #include "shell/clock.h"
-#include "shell/name.h"
 #include "ws/log_sink.h"
 #include "ws/text.h"
 
@@ -51,7 +51,7 @@ static void put_text(struct line *l, const char *text)
 static size_t printable(const unsigned char *p)
 {
 	uint32_t code = 0;
-	size_t size = name_decode(p, &code);
+	size_t size = utf8_decode(p, UTF8_MAX, &code);
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : size;
 }
 
@@ -107,7 +107,7 @@ void log_command(const char *command, char ret_text[LOG_COMMAND_SIZE])
 	size_t length = strlen(command);
 	if (commands_shown) {
 		size_t most = LOG_COMMAND_SIZE - 1;
-		size_t shown = length <= most ? length : most - text_incomplete(command, most);
+		size_t shown = length <= most ? length : most - utf8_incomplete(command, most);
 		snprintf(ret_text, LOG_COMMAND_SIZE, "%.*s", (int)shown, command);
 		return;
 	}

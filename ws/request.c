@@ -1,9 +1,9 @@
 #include "ws/request.h"
 
+#include "ring/utf8.h"
 #include "shell/clock.h"
 #include "shell/name.h"
 #include "ws/error.h"
-#include "ws/text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -135,7 +135,7 @@ static int decode(const char *part, size_t length, bool query, char **ret_text)
 	}
 	*to = '\0';
 	/* What is no UTF-8 is no name of anything, and could not be told in an answer. */
-	if (!text_is_utf8(text)) {
+	if (!utf8_is_valid_string(text)) {
 		free(text);
 		return -EINVAL;
 	}

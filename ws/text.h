@@ -14,9 +14,8 @@
 /* Zero is a fresh one. */
 struct text_decoder {
 	uint8_t held[4]; /* the beginning of a character */
-	unsigned held_count, needed;
-	uint8_t lower, upper; /* bounds of the next byte */
-	bool lossy;           /* something has been replaced so far */
+	unsigned held_count;
+	bool lossy; /* something has been replaced so far */
 };
 
 /* Bytes that text_decode() may write for length bytes. */
@@ -36,12 +35,3 @@ size_t text_decode_end(struct text_decoder *d, char *dst);
  * memory is short.
  */
 json_t *text_json(struct text_decoder *d, const void *bytes, size_t length, bool last);
-
-/* How many bytes at the end of bytes are the beginning of a character that is not complete: 0 to 3. */
-size_t text_incomplete(const void *bytes, size_t length);
-
-/* How many bytes at the beginning of bytes can only be the rest of a character: 0 to 3. */
-size_t text_orphaned(const void *bytes, size_t length);
-
-/* Whether a string is UTF-8. */
-bool text_is_utf8(const char *text);

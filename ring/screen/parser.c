@@ -386,9 +386,7 @@ static void take_ascii(struct parser *p, uint32_t code)
 /* A whole character that is not ASCII. */
 static void take_character(struct parser *p, uint32_t code)
 {
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	if (code < least[p->utf8_size] || code > 0x10ffff || code == 0xfeff ||
-		(code >= 0xd800 && code <= 0xdfff))
+	if (!utf8_is_character(code, p->utf8_size) || code == 0xfeff)
 		return;
 	if (code < FIRST_PRINTABLE) {
 		take_c1(p, code);
@@ -413,10 +411,7 @@ static void take_character(struct parser *p, uint32_t code)
 static void take_high(struct parser *p, uint8_t byte)
 {
 	if (byte >= 0xc0) {
-		p->utf8_size = byte >= 0xf8 || byte < 0xc2 ? 1
-			: byte >= 0xf0                     ? 4
-			: byte >= 0xe0                     ? 3
-							   : 2;
+		p->utf8_size = byte >= 0xf8 || byte < 0xc2 ? 1 : (uint8_t)utf8_announced(byte);
 		p->utf8_left = (uint8_t)(p->utf8_size - 1);
 		p->code = byte & (0x7fu >> p->utf8_size);
 	} else if (p->utf8_left > 0) {
@@ -493,12 +488,12 @@ static const uint8_t *take_simple_csi(
 static unsigned take_whole_character(
 	struct parser *p, const uint8_t *at, const uint8_t *end, uint64_t offset)
 {
-	unsigned size = *at >= 0xf8 || *at < 0xc2 ? 0 : *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
+	unsigned size = *at < 0xc2 ? 0 : utf8_announced(*at);
 	if (size == 0 || end - at < size)
 		return 0;
 	uint32_t code = *at & (0x7fu >> size);
 	for (unsigned i = 1; i < size; i++) {
-		if ((at[i] & 0xc0) != 0x80)
+		if (!utf8_is_continuation(at[i]))
 			return 0;
 		code = code << 6 | (at[i] & 0x3f);
 	}

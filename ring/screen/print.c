@@ -133,8 +133,7 @@ static void print(struct screen *s, uint32_t code, uint64_t offset)
 void screen_print(void *user, uint32_t code)
 {
 	struct screen *s = user;
-	uint8_t bytes[4];
-	print(s, code, s->parser.offset - utf8_encode(code, bytes));
+	print(s, code, s->parser.offset - utf8_size(code));
 }
 
 static void put_ascii(

@@ -1,5 +1,6 @@
 /* What the screen is made of, its life, and what can be read off it at once. */
 #include "ring/screen/screen_internal.h"
+#include "ring/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -276,11 +277,7 @@ void screen_tell(struct screen *s, struct screen_event event)
 
 void screen_set_text(char **where, const char *text, size_t length, size_t max)
 {
-	if (length > max) {
-		length = max;
-		while (length > 0 && ((uint8_t)text[length] & 0xc0) == 0x80)
-			length--;
-	}
+	length = utf8_cut(text, length, max);
 	char *copy = malloc(length + 1);
 	if (!copy)
 		return;

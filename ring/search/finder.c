@@ -80,8 +80,7 @@ static void on_text(void *user, const uint8_t *ascii, size_t length)
 static void on_character(void *user, uint32_t code)
 {
 	struct finder *f = user;
-	uint64_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	put(f, code, f->parser.offset - size, f->parser.offset);
+	put(f, code, f->parser.offset - utf8_size(code), f->parser.offset);
 }
 
 static void put_blanks(struct finder *f, unsigned count, uint64_t start)

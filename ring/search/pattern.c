@@ -1,5 +1,6 @@
 /* From the text of a pattern to its program. */
 #include "ring/search/pattern_internal.h"
+#include "ring/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,25 +28,11 @@ static void fail(struct compiler *c, const char *problem)
 
 static bool decode(struct compiler *c, const uint8_t *text, size_t length)
 {
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	for (size_t i = 0; i < length;) {
-		unsigned size = text[i] < 0x80 ? 1
-			: text[i] < 0xc0       ? 0
-			: text[i] < 0xe0       ? 2
-			: text[i] < 0xf0       ? 3
-			: text[i] < 0xf8       ? 4
-					       : 0;
-		if (size == 0 || size > length - i)
+		unsigned size = utf8_decode(text + i, length - i, &c->codes[c->count]);
+		if (size == 0)
 			return false;
-		uint32_t code = size == 1 ? text[i] : text[i] & (0x7fu >> size);
-		for (unsigned k = 1; k < size; k++) {
-			if ((text[i + k] & 0xc0) != 0x80)
-				return false;
-			code = code << 6 | (text[i + k] & 0x3fu);
-		}
-		if (code < least[size] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-			return false;
-		c->codes[c->count++] = code;
+		c->count++;
 		i += size;
 	}
 	return true;

@@ -224,8 +224,7 @@ static void on_text(void *user, const uint8_t *ascii, size_t length)
 static void on_character(void *user, uint32_t code)
 {
 	struct piece *p = user;
-	uint64_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	put(p, code, p->parser.offset - size);
+	put(p, code, p->parser.offset - utf8_size(code));
 }
 
 static void put_blanks(struct piece *p, unsigned count, uint64_t offset)
@@ -336,10 +335,8 @@ static size_t find_start(const uint8_t *bytes, size_t length)
 	at = memchr(bytes, 0x1b, length);
 	if (at)
 		return (size_t)(at - bytes);
-	for (size_t i = 0; i < length && i < 4; i++)
-		if ((bytes[i] & 0xc0) != 0x80)
-			return i;
-	return 0;
+	size_t orphaned = utf8_orphaned(bytes, length, UTF8_MAX);
+	return orphaned < UTF8_MAX && orphaned < length ? orphaned : 0;
 }
 
 /* Read the piece that ends at `end`. Returns where it begins; `end` when it is no longer there. */

@@ -1,6 +1,7 @@
 /* See blocks.h. */
 #include "shell/block/blocks.h"
 
+#include "ring/utf8.h"
 #include "shell/block/internal.h"
 #include "shell/clock.h"
 #include "shell/block/command_text.h"
@@ -179,13 +180,7 @@ static char *typed_text(const struct blocks *b, uint64_t end)
 
 static char *keep_text(const char *text)
 {
-	size_t length = strlen(text);
-	if (length > BLOCK_COMMAND_KEPT) {
-		length = BLOCK_COMMAND_KEPT;
-		while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
-			length--;
-	}
-	return strndup(text, length);
+	return strndup(text, utf8_cut(text, strlen(text), BLOCK_COMMAND_KEPT));
 }
 
 /* Who typed last at the prompt that is left now. */

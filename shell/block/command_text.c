@@ -3,6 +3,7 @@
 
 #include "ring/screen/view/render.h"
 #include "ring/screen/screen.h"
+#include "ring/utf8.h"
 #include "shell/output/marks.h"
 
 #include <stdio.h>
@@ -88,8 +89,7 @@ static void put_lines(const struct drawing *d, FILE *f)
 		if (indent > line.length)
 			indent = line.length;
 		/* Columns are bytes, for they are blank, unless something was drawn over the prompt. */
-		while (indent < line.length && ((unsigned char)line.text[indent] & 0xc0) == 0x80)
-			indent++;
+		indent += utf8_orphaned(line.text + indent, line.length - indent, SIZE_MAX);
 		if (!first)
 			putc('\n', f);
 		fwrite(line.text + indent, 1, line.length - indent, f);
@@ -110,11 +110,7 @@ static char *text_of(const struct drawing *d)
 		free(text);
 		return NULL;
 	}
-	if (length > COMMAND_TEXT_MAX) {
-		length = COMMAND_TEXT_MAX;
-		while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
-			length--;
-	}
+	length = utf8_cut(text, length, COMMAND_TEXT_MAX);
 	while (length > 0 && text[length - 1] == '\n')
 		length--;
 	text[length] = '\0';

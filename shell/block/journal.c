@@ -1,5 +1,7 @@
 #include "shell/block/journal.h"
 
+#include "ring/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -36,12 +38,7 @@ static char *copy(const char *text)
 	if (!text)
 		return NULL;
 	size_t length = strnlen(text, JOURNAL_TEXT_MAX + 1);
-	if (length > JOURNAL_TEXT_MAX) {
-		length = JOURNAL_TEXT_MAX;
-		while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
-			length--;
-	}
-	return strndup(text, length);
+	return strndup(text, utf8_cut(text, length, JOURNAL_TEXT_MAX));
 }
 
 static bool is_same_bell(const struct journal *j, const struct journal_entry *entry)

@@ -14,6 +14,7 @@
  *
  * The script that a command needs has three lines: its header, variables, and what the line that is entered runs.
  */
+#include "ring/utf8.h"
 #include "shell/exec/integration_internal.h"
 
 #include "shell/exec/integration_text.h"
@@ -64,12 +65,7 @@ void integration_put_text(FILE *f, const char *text)
 
 void integration_put_shown(FILE *f, const char *command, size_t length)
 {
-	size_t shown = length;
-	if (shown > INTEGRATION_SHOWN_MAX) {
-		shown = INTEGRATION_SHOWN_MAX;
-		while (shown > 0 && ((unsigned char)command[shown] & 0xc0) == 0x80)
-			shown--;
-	}
+	size_t shown = utf8_cut(command, length, INTEGRATION_SHOWN_MAX);
 	fputs("$'", f);
 	for (size_t i = 0; i < shown; i++) {
 		unsigned char c = (unsigned char)command[i];

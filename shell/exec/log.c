@@ -5,6 +5,7 @@
  * numbers: so what was asked for, is not done and has a higher number than the header's was never typed.
  * The file may be missing, and a line that makes no sense is left out.
  */
+#include "ring/utf8.h"
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
 #include "shell/store/file.h"
@@ -33,12 +34,7 @@ static json_t *text_or_null(const char *text)
 /* As much of a command as is kept, or null when it is no UTF-8. */
 static json_t *command_json(const struct exec *e)
 {
-	size_t length = strlen(e->command);
-	if (length > EXEC_COMMAND_KEPT) {
-		length = EXEC_COMMAND_KEPT;
-		while (length > 0 && ((unsigned char)e->command[length] & 0xc0) == 0x80)
-			length--;
-	}
+	size_t length = utf8_cut(e->command, strlen(e->command), EXEC_COMMAND_KEPT);
 	json_t *value = json_stringn(e->command, length);
 	return value ? value : json_null();
 }

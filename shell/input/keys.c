@@ -1,6 +1,6 @@
 #include "shell/input/keys.h"
 
-#include "shell/name.h"
+#include "ring/utf8.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -133,7 +133,7 @@ static bool take_character(const char *text, size_t length, uint32_t *ret_code)
 		return false;
 	memcpy(copy, text, length);
 	if (length > 1 || copy[0] >= 0x80)
-		return name_decode(copy, ret_code) == length && *ret_code >= 0xa0;
+		return utf8_decode(copy, UTF8_MAX, ret_code) == length && *ret_code >= 0xa0;
 	*ret_code = copy[0];
 	return true;
 }
@@ -234,22 +234,9 @@ static void __attribute__((format(printf, 2, 3))) put(struct output *o, const ch
 	o->length += (size_t)n;
 }
 
-size_t keys_utf8(uint32_t code, char dst[4])
-{
-	if (code < 0x80) {
-		dst[0] = (char)code;
-		return 1;
-	}
-	size_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	for (size_t i = size - 1; i > 0; i--, code >>= 6)
-		dst[i] = (char)(0x80 | (code & 0x3f));
-	dst[0] = (char)(0xf00u >> size | code);
-	return size;
-}
-
 static void put_character(struct output *o, uint32_t code)
 {
-	o->length += keys_utf8(code, o->bytes + o->length);
+	o->length += utf8_encode(code, (uint8_t *)o->bytes + o->length);
 }
 
 /* What Control makes of a character, by the table of kitty's specification; itself when there is nothing. */

@@ -61,6 +61,3 @@ bool keys_parse(const char *name, size_t length, struct key *ret_key);
  */
 size_t keys_encode(
 	const struct key *key, const struct screen_modes *modes, char ret_bytes[KEYS_BYTES_MAX]);
-
-/* Append a code point to dst as UTF-8. Returns its length, 1 to 4. */
-size_t keys_utf8(uint32_t code, char dst[4]);

@@ -7,6 +7,7 @@
 #include "shell/process/processes.h"
 
 #include "pty/supervise.h"
+#include "ring/utf8.h"
 #include "shell/beside.h"
 #include "shell/clock.h"
 #include "shell/descriptors.h"
@@ -112,7 +113,8 @@ static int check(const struct processes *t, const struct process_options *o)
 	if (memchr(o->command, 0, o->command_length) ||
 		(o->preamble && memchr(o->preamble, 0, o->preamble_length)))
 		return -EINVAL;
-	if (!name_is_utf8(o->command) || !name_is_utf8(o->cwd ? o->cwd : t->config.cwd))
+	if (!utf8_is_valid_string(o->command) ||
+		!utf8_is_valid_string(o->cwd ? o->cwd : t->config.cwd))
 		return -EILSEQ;
 	if (p && p->state != PROCESS_ENDED)
 		return -EEXIST;
@@ -184,14 +186,8 @@ static int spawn(struct process *p, const struct process_options *o)
 /* What is shown of a command: the beginning, up to a whole character. */
 static char *shown_command(const struct process_options *o, bool *ret_cut)
 {
-	size_t length = o->command_length;
-	*ret_cut = length > PROCESS_COMMAND_SHOWN;
-	if (*ret_cut) {
-		length = PROCESS_COMMAND_SHOWN;
-		while (length > 0 && ((unsigned char)o->command[length] & 0xc0) == 0x80)
-			length--;
-	}
-	return strndup(o->command, length);
+	*ret_cut = o->command_length > PROCESS_COMMAND_SHOWN;
+	return strndup(o->command, utf8_cut(o->command, o->command_length, PROCESS_COMMAND_SHOWN));
 }
 
 static int begin(struct processes *t, const struct process_options *o, struct process **ret_process)

@@ -1,5 +1,6 @@
 #include "shell/session/meta.h"
 
+#include "ring/utf8.h"
 #include "shell/store/file.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 int meta_save(int dir_fd, const struct session *s)
 {
-	if (!name_is_utf8(s->pane.cwd) || !name_is_utf8(s->pane.shell))
+	if (!utf8_is_valid_string(s->pane.cwd) || !utf8_is_valid_string(s->pane.shell))
 		return -EILSEQ; /* it could not be shown either */
 	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s}", "id", s->pane.held.id,
 		"name", s->name, "cwd", s->pane.cwd, "shell", s->pane.shell, "createdAt",

@@ -1,6 +1,6 @@
 #include "shell/wait/log_match.h"
 
-#include "shell/name.h"
+#include "ring/utf8.h"
 
 #include <string.h>
 
@@ -16,21 +16,11 @@ void log_match_init(struct log_match *m, struct pattern *pattern, bool whole_lin
 /* A character of text that is valid. */
 static size_t decode(const char *text, uint32_t *ret_code)
 {
-	size_t size = name_decode((const unsigned char *)text, ret_code);
+	size_t size = utf8_decode((const uint8_t *)text, UTF8_MAX, ret_code);
 	if (size > 0)
 		return size;
 	*ret_code = 0xfffd; /* it was not valid, after all */
 	return 1;
-}
-
-static size_t encode(uint32_t code, char *dst)
-{
-	size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-	static const uint8_t first[] = {0, 0xc0, 0xe0, 0xf0};
-	dst[0] = (char)(first[more] | code >> 6 * more);
-	for (size_t i = 1; i <= more; i++)
-		dst[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
-	return more + 1;
 }
 
 static bool look(struct log_match *m)
@@ -89,7 +79,7 @@ size_t log_match_text(const struct log_match *m, size_t from, size_t to, char *d
 {
 	size_t n = 0;
 	for (; from < to; from++)
-		n += encode(m->codes[from], dst + n);
+		n += utf8_encode(m->codes[from], (uint8_t *)dst + n);
 	return n;
 }
 

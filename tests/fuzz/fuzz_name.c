@@ -1,4 +1,5 @@
 /* Ids and names. */
+#include "ring/utf8.h"
 #include "shell/name.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -10,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = fuzz_text(&in, '\0');
 	/* jansson refuses what is not UTF-8, with a decoder of its own. */
 	json_t *string = json_string(text);
-	bool id = name_is_id(text), name = name_is_text(text), utf8 = name_is_utf8(text);
+	bool id = name_is_id(text), name = name_is_text(text), utf8 = utf8_is_valid_string(text);
 	FUZZ_CHECK(utf8 == (string != NULL));
 	FUZZ_CHECK(!name || (utf8 && *text && strlen(text) <= NAME_BYTES_MAX));
 	FUZZ_CHECK(!id || name);

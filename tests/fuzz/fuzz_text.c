@@ -1,4 +1,5 @@
 /* Bytes of programs as text for JSON: whatever they are and wherever they are cut, it is the same valid text. */
+#include "ring/utf8.h"
 #include "tests/fuzz/fuzz.h"
 #include "ws/text.h"
 
@@ -26,7 +27,7 @@ static void check_ends(const uint8_t *data, size_t size, size_t cut, bool lossy)
 {
 	bool head_lossy, tail_lossy;
 	char *dst = fuzz_alloc(TEXT_SIZE(size));
-	size_t before = text_incomplete(data, cut), after = text_orphaned(data + cut, size - cut);
+	size_t before = utf8_incomplete(data, cut), after = utf8_orphaned(data + cut, size - cut, 3);
 	FUZZ_CHECK(before <= 3 && before <= cut && after <= 3 && after <= size - cut);
 	decode(data, cut - before, SIZE_MAX / 2, dst, &head_lossy);
 	decode(data + cut + after, size - cut - after, SIZE_MAX / 2, dst, &tail_lossy);

@@ -83,7 +83,7 @@ static inline bool drawn_is_clean(const char *text, size_t length)
 					   : 0;
 		if (size == 0 || size > end - at)
 			return false;
-		utf8_decode(at, &code);
+		utf8_read(at, &code);
 		if (code < 0x20 || (code >= 0x80 && code < 0xa0) || code > 0x10ffff ||
 			(code >= 0xd800 && code < 0xe000) || utf8_encode(code, again) != size ||
 			memcmp(again, at, size) != 0)

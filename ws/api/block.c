@@ -1,4 +1,5 @@
 /* Blocks: listing them, and reading their output. */
+#include "ring/utf8.h"
 #include "shell/block/output.h"
 #include "ws/api/api.h"
 #include "ws/api/json/block.h"
@@ -139,10 +140,8 @@ static size_t cut(struct block_output *o, const struct wanted *w, size_t *ret_he
 		return 0;
 	size_t from = o->length - tail;
 	if (w->format != BLOCK_BYTES) { /* between characters */
-		while (head > 0 && ((unsigned char)o->text[head] & 0xc0) == 0x80)
-			head--;
-		while (from < o->length && ((unsigned char)o->text[from] & 0xc0) == 0x80)
-			from++;
+		head = utf8_cut(o->text, o->length, head);
+		from += utf8_orphaned(o->text + from, o->length - from, SIZE_MAX);
 	}
 	size_t omitted = from - head;
 	memmove(o->text + head, o->text + from, o->length - from);

@@ -3,6 +3,7 @@
  * has a cursor into the ring and pulls, so that a slow reader costs nothing but what it misses, and is
  * told how much that was.
  */
+#include "ring/utf8.h"
 #include "shell/output/streams.h"
 #include "ws/api/json/process.h"
 #include "ws/api/process.h"
@@ -58,7 +59,7 @@ static uint8_t *make_room(struct gathered *g, size_t more)
 static json_t *gathered_json(const struct gathered *g, bool torn)
 {
 	struct text_decoder decoder = {0};
-	size_t skip = torn ? text_orphaned(g->bytes, g->length) : 0;
+	size_t skip = torn ? utf8_orphaned(g->bytes, g->length, 3) : 0;
 	if (g->length == 0)
 		return json_string("");
 	return text_json(&decoder, g->bytes + skip, g->length - skip, true);
@@ -194,7 +195,7 @@ static json_t *collect(struct output *o, const struct process *p)
 		last = piece.length;
 		after = o->cursor;
 	}
-	size_t open = o->base64 ? 0 : text_incomplete(g.bytes, g.length);
+	size_t open = o->base64 ? 0 : utf8_incomplete(g.bytes, g.length);
 	bool final = p->ended_ms > 0 && o->cursor >= end_of(p);
 	if (open > 0 && open <= last && !final && total > open) {
 		g.length -= open;
@@ -445,7 +446,7 @@ static char *piece_event(struct follower *f, const struct streams_piece *piece, 
 	size_t skip = 0;
 	if (piece->lost > 0) {
 		memset(f->decoders, 0, sizeof f->decoders);
-		skip = text_orphaned(bytes, piece->length);
+		skip = utf8_orphaned(bytes, piece->length, 3);
 	}
 	return data_event(f, stream, text_json(decoder, bytes + skip, piece->length - skip, false));
 }

@@ -1,6 +1,7 @@
 /* The tools that run commands in sessions: exec, exec_read, exec_signal. */
 #include "ws/mcp/exec.h"
 
+#include "ring/utf8.h"
 #include "shell/session/sessions.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/mcp.h"
@@ -49,7 +50,7 @@ char *mcp_exec_stream(const json_t *exec, const char *name, uint64_t *omitted)
 	*omitted += missing;
 	/* Where something was no UTF-8 the place is only about right. */
 	size_t at = head < length ? (size_t)head : length;
-	at -= text_incomplete(bytes, at);
+	at -= utf8_incomplete(bytes, at);
 	return mcp_join(bytes, at, bytes + at, length - at, missing);
 }
 
@@ -299,7 +300,7 @@ static bool skip_lost(struct mcp_call *c, const struct mcp_answer *a)
 /* Without what comes with the next page: a character that is not complete, or a CR whose LF is there. */
 static size_t whole(const char *bytes, size_t length)
 {
-	size_t n = length - text_incomplete(bytes, length);
+	size_t n = length - utf8_incomplete(bytes, length);
 	n -= n > 1 && bytes[n - 1] == '\r';
 	return n > 0 ? n : length;
 }

@@ -5,6 +5,7 @@
 #include "ws/mcp/text.h"
 
 #include "ring/screen/view/render.h"
+#include "ring/utf8.h"
 #include "ws/text.h"
 
 #include <stdio.h>
@@ -135,8 +136,8 @@ char *mcp_clip(char *text, size_t max, uint64_t *ret_omitted)
 	if (length <= max)
 		return text;
 	size_t head = max / 2, tail = max - head;
-	head -= text_incomplete(text, head);
-	tail -= text_orphaned(text + length - tail, tail);
+	head -= utf8_incomplete(text, head);
+	tail -= utf8_orphaned(text + length - tail, tail, 3);
 	*ret_omitted = length - head - tail;
 	char *clipped = put_together(text, head, text + length - tail, tail, *ret_omitted);
 	free(text);
@@ -378,7 +379,7 @@ static void say_block(struct words *w, const json_t *block)
 	size_t length = command ? strlen(command) : 0;
 	bool cut = length > COMMAND_BYTES;
 	if (cut)
-		length = COMMAND_BYTES - text_incomplete(command, COMMAND_BYTES);
+		length = COMMAND_BYTES - utf8_incomplete(command, COMMAND_BYTES);
 	say(w, "", text_of(block, "id"), "");
 	say(w, " ", text_of(block, "author"), "");
 	if (has_number(block, "exit_code"))

@@ -1,8 +1,8 @@
 /* From a head, libwebsockets' table of one or one that was parsed here, to what decides whether a request is served. */
+#include "ring/utf8.h"
 #include "ws/log.h"
 #include "ws/mcp/headers.h"
 #include "ws/net/internal.h"
-#include "ws/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -66,9 +66,9 @@ static const char *read_params(struct lws *wsi, struct head *h)
 /* What is no UTF-8 is no name of anything, and could not be told in an answer. */
 static const char *check_texts(const struct head *h)
 {
-	bool good = text_is_utf8(h->path);
+	bool good = utf8_is_valid_string(h->path);
 	for (size_t i = 0; good && i < h->params_count; i++)
-		good = text_is_utf8(h->params[i]);
+		good = utf8_is_valid_string(h->params[i]);
 	return good ? NULL : "VALIDATION_FAILED";
 }
 

@@ -3,6 +3,7 @@
  * has room, what this client is to be told next. Flags and versions say which messages are due, the cursor
  * says which bytes.
  */
+#include "ring/utf8.h"
 #include "ws/socket/terminal_internal.h"
 
 #include "ws/request.h"
@@ -231,11 +232,11 @@ static bool tell_snapshot(struct terminal *t)
 static long tell_piece(struct terminal *t, size_t room)
 {
 	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
-	size_t left = t->snapshot.length - t->snapshot_sent, length = left < room ? left : room;
-	/* Not inside a character: see history_read(). */
-	while (length < left && length > 1 &&
-		((uint8_t)t->snapshot.bytes[t->snapshot_sent + length] & 0xc0) == 0x80)
-		length--;
+	/* Not inside a character: see history_read(). Something has to go all the same. */
+	size_t length = utf8_cut(
+		t->snapshot.bytes + t->snapshot_sent, t->snapshot.length - t->snapshot_sent, room);
+	if (length == 0)
+		length = 1;
 	memcpy(payload, t->snapshot.bytes + t->snapshot_sent, length);
 	t->snapshot_sent += length;
 	if (t->snapshot_sent == t->snapshot.length)

@@ -299,7 +299,7 @@ struct cell packed_next(const uint8_t **at, unsigned *ret_cells)
 		*ret_cells = 2;
 		p++;
 	}
-	*at = p + utf8_decode(p, &text);
+	*at = p + utf8_read(p, &text);
 	return cell_make(text, *ret_cells, 0);
 }
 

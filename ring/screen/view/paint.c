@@ -402,7 +402,7 @@ static void paint_packed(struct painter *p, const struct packed *packed)
 	for (unsigned run = 0; run < packed->runs; run++) {
 		const uint8_t *start = at;
 		for (unsigned i = 0; i < packed->run[run].cells && at < end; i++)
-			at += *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+			at += utf8_announced(*at);
 		paint_pen(p, style_of(p, (struct cell){.style = packed->run[run].style}));
 		output_put(&p->out, start, (size_t)(at - start));
 	}

@@ -113,20 +113,3 @@ Test(text, json_keeps_nul_and_holds_back)
 	json_decref(json);
 	cr_expect(d.lossy);
 }
-
-Test(text, ends_of_cut_text)
-{
-	cr_expect_eq(text_incomplete("ab", 2), 0);
-	cr_expect_eq(text_incomplete("a\xc3", 2), 1);
-	cr_expect_eq(text_incomplete("a\xc3\xa9", 3), 0);
-	cr_expect_eq(text_incomplete("\xf0\x9f\x98", 3), 3);
-	cr_expect_eq(text_incomplete("\xf0\x9f\x98\x80", 4), 0);
-	cr_expect_eq(text_incomplete("\xe0\x80", 2), 0, "that is not the beginning of anything");
-	cr_expect_eq(text_incomplete("\x80\x80\x80\x80", 4), 0);
-	cr_expect_eq(text_incomplete("", 0), 0);
-	cr_expect_eq(text_orphaned("ab", 2), 0);
-	cr_expect_eq(text_orphaned("\xa9z", 2), 1);
-	cr_expect_eq(text_orphaned("\x9f\x98\x80z", 4), 3);
-	cr_expect_eq(text_orphaned("\x80\x80\x80\x80", 4), 3);
-	cr_expect_eq(text_orphaned("", 0), 0);
-}

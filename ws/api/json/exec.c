@@ -1,5 +1,6 @@
 #include "ws/api/json/exec.h"
 
+#include "ring/utf8.h"
 #include "shell/session/session.h"
 #include "ws/base64.h"
 #include "ws/api/json/session.h"
@@ -164,8 +165,8 @@ static void add_parts(
 	json_t *object, const char *name, const struct excerpt_parts *p, enum exec_format format)
 {
 	bool lossy = false;
-	size_t skip = p->omitted > 0 ? text_orphaned(p->tail, p->tail_length) : 0;
-	size_t keep = p->omitted > 0 ? p->head_length - text_incomplete(p->head, p->head_length)
+	size_t skip = p->omitted > 0 ? utf8_orphaned(p->tail, p->tail_length, 3) : 0;
+	size_t keep = p->omitted > 0 ? p->head_length - utf8_incomplete(p->head, p->head_length)
 				     : p->head_length;
 	char *all = malloc(keep + p->tail_length - skip + 1);
 	if (!all)

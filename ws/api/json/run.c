@@ -1,5 +1,6 @@
 #include "ws/api/json/run.h"
 
+#include "ring/utf8.h"
 #include "ws/base64.h"
 #include "ws/api/json/session.h"
 #include "ws/text.h"
@@ -24,8 +25,8 @@ static json_t *kept_text(struct excerpt_parts *p, bool *lossy)
 		*lossy |= head.lossy;
 		return whole;
 	}
-	size_t before = text_incomplete(p->head, p->head_length);
-	size_t after = text_orphaned(p->tail, p->tail_length);
+	size_t before = utf8_incomplete(p->head, p->head_length);
+	size_t after = utf8_orphaned(p->tail, p->tail_length, 3);
 	char *text = malloc(TEXT_SIZE(p->head_length) + TEXT_SIZE(p->tail_length));
 	if (!text)
 		return NULL;

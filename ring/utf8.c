@@ -1,0 +1,107 @@
+/* What is longer than a line of it. Nothing here fails; what is no UTF-8 is said to be none. */
+#include "ring/utf8.h"
+
+#include <string.h>
+
+unsigned utf8_decode(const uint8_t *src, size_t length, uint32_t *ret_code)
+{
+	unsigned size = length > 0 ? utf8_announced(src[0]) : 0;
+	if (size == 0 || size > length)
+		return 0;
+	uint32_t code = size == 1 ? src[0] : src[0] & (0x7fu >> size);
+	for (unsigned i = 1; i < size; i++) {
+		if (!utf8_is_continuation(src[i]))
+			return 0;
+		code = code << 6 | (src[i] & 0x3fu);
+	}
+	if (!utf8_is_character(code, size))
+		return 0;
+	*ret_code = code;
+	return size;
+}
+
+bool utf8_goes_on(const uint8_t *held, size_t count, uint8_t byte)
+{
+	if (count == 0)
+		return byte < 0x80 || (byte >= 0xc2 && byte <= 0xf4);
+	if (count >= utf8_announced(held[0]) || !utf8_is_continuation(byte))
+		return false;
+	if (count > 1)
+		return true;
+	/* Nothing longer than necessary, no surrogates, nothing behind U+10FFFF. */
+	switch (held[0]) {
+	case 0xe0:
+		return byte >= 0xa0;
+	case 0xed:
+		return byte <= 0x9f;
+	case 0xf0:
+		return byte >= 0x90;
+	case 0xf4:
+		return byte <= 0x8f;
+	default:
+		return true;
+	}
+}
+
+bool utf8_is_valid(const void *text, size_t length)
+{
+	const uint8_t *at = text, *end = at + length;
+	uint32_t code;
+	while (at < end) {
+		unsigned size = *at < 0x80 ? 1 : utf8_decode(at, (size_t)(end - at), &code);
+		if (size == 0)
+			return false;
+		at += size;
+	}
+	return true;
+}
+
+bool utf8_is_valid_string(const char *text)
+{
+	return utf8_is_valid(text, strlen(text));
+}
+
+bool utf8_is_clean(const uint8_t *text, size_t length)
+{
+	uint32_t code;
+	for (size_t i = 0, size; i < length; i += size) {
+		size = utf8_decode(text + i, length - i, &code);
+		if (size == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0))
+			return false;
+	}
+	return true;
+}
+
+size_t utf8_cut(const void *text, size_t length, size_t max)
+{
+	const uint8_t *bytes = text;
+	if (length <= max)
+		return length;
+	while (max > 0 && utf8_is_continuation(bytes[max]))
+		max--;
+	return max;
+}
+
+size_t utf8_orphaned(const void *bytes, size_t length, size_t max)
+{
+	const uint8_t *src = bytes;
+	size_t n = 0;
+	while (n < max && n < length && utf8_is_continuation(src[n]))
+		n++;
+	return n;
+}
+
+size_t utf8_incomplete(const void *bytes, size_t length)
+{
+	const uint8_t *end = (const uint8_t *)bytes + length;
+	for (size_t n = 1; n < UTF8_MAX && n <= length; n++) {
+		const uint8_t *lead = end - n;
+		if (utf8_is_continuation(*lead))
+			continue;
+		size_t held = 0;
+		while (held < n && utf8_goes_on(lead, held, lead[held]))
+			held++;
+		return held == n && n < utf8_announced(*lead) ? n : 0;
+	}
+	return 0;
+}

@@ -3,13 +3,13 @@
 
 #include "ring/utf8.h"
 #include "shell/clock.h"
+#include "shell/id.h"
 #include "ws/log_sink.h"
 #include "ws/text.h"
 
 #include <inttypes.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +111,7 @@ void log_command(const char *command, char ret_text[LOG_COMMAND_SIZE])
 		snprintf(ret_text, LOG_COMMAND_SIZE, "%.*s", (int)shown, command);
 		return;
 	}
-	has_key = has_key || RAND_bytes(digest_key, sizeof digest_key) == 1;
+	has_key = has_key || id_random(digest_key, sizeof digest_key) == 0;
 	int n = snprintf(ret_text, LOG_COMMAND_SIZE, "%zu bytes", length);
 	if (!has_key ||
 		!HMAC(EVP_sha256(), digest_key, sizeof digest_key, (const unsigned char *)command,

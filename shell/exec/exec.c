@@ -2,6 +2,7 @@
  * how it is followed. */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
+#include "shell/id.h"
 #include "shell/session/sessions.h"
 #include "shell/output/spool.h"
 #include "shell/wait/wait.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -62,13 +62,9 @@ enum exec_stream exec_stream_of(enum exec_streams streams, enum event_source sou
 
 int exec_make_nonce(struct executor *x)
 {
-	unsigned char bytes[INTEGRATION_NONCE_LENGTH / 2];
-	if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-		return -errno;
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(x->nonce + 2 * i, 3, "%02x", bytes[i]);
-	x->possible = true;
-	return 0;
+	int rc = id_hex(x->nonce, sizeof x->nonce);
+	x->possible = rc == 0;
+	return rc;
 }
 
 /* Memory */
@@ -160,18 +156,20 @@ static bool copy_environment(struct integration_command *plan, const struct exec
 	return true;
 }
 
-static struct exec *create(struct executor *x, const struct exec_options *o)
+_Static_assert(RECORD_ID_MAX + 1 >= ID_STAMPED_SIZE, "an id of ours fits");
+
+static int create(struct executor *x, const struct exec_options *o, struct exec **ret_exec)
 {
-	uint64_t random;
 	struct exec *e = calloc(1, sizeof *e);
-	if (!e || getrandom(&random, sizeof random, 0) != sizeof random) {
-		free(e);
-		return NULL;
-	}
+	if (!e)
+		return -ENOMEM;
 	e->executor = x;
 	e->submitted_ms = clock_wall_ms();
-	snprintf(e->id, sizeof e->id, "exec_%llu_%012llx", (unsigned long long)e->submitted_ms,
-		(unsigned long long)(random & 0xffffffffffff));
+	int rc = id_stamped(e->id, "exec", e->submitted_ms, 12, 16);
+	if (rc < 0) {
+		free(e);
+		return rc;
+	}
 	e->status = -1;
 	e->timeout_ms = o->timeout_ms;
 	e->output_max = o->output_max ? o->output_max : EXEC_OUTPUT_DEFAULT;
@@ -185,11 +183,12 @@ static struct exec *create(struct executor *x, const struct exec_options *o)
 	if (!exec_set_names(e, o->key, o->author, o->peer) || !e->command ||
 		(o->cwd && !e->plan.cwd) || !copy_environment(&e->plan, o)) {
 		exec_free(e);
-		return NULL;
+		return -ENOMEM;
 	}
 	memcpy(e->command, o->command, o->length);
 	e->command[o->length] = '\0';
-	return e;
+	*ret_exec = e;
+	return 0;
 }
 
 /* Standard input is a file in the session's directory: whoever still reads it keeps it. */
@@ -352,11 +351,10 @@ int exec_start(struct session *s, const struct exec_options *o, struct exec_watc
 	int rc = check(s, o);
 	if (rc == 0)
 		rc = session_heeds(s);
+	if (rc == 0)
+		rc = create(x, o, &e);
 	if (rc < 0)
 		return rc;
-	e = create(x, o);
-	if (!e)
-		return -ENOMEM;
 	rc = store_input(e, o);
 	if (rc < 0) {
 		exec_free(e);

@@ -1,9 +1,10 @@
 #include "shell/input/lease.h"
 
+#include "shell/id.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* Takes as long whichever byte differs. */
 static bool is_id(const struct lease *l, const char *id)
@@ -21,16 +22,6 @@ bool lease_is_held(const struct lease *l, uint64_t now_ms)
 	return l->id[0] && now_ms < l->expires_ms;
 }
 
-static int make_id(char id[LEASE_ID_LENGTH + 1])
-{
-	unsigned char bytes[LEASE_ID_LENGTH / 2];
-	if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-		return errno ? -errno : -EIO;
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
-	return 0;
-}
-
 int lease_take(struct lease *l, const struct lease_terms *terms, uint64_t now_ms)
 {
 	bool held = lease_is_held(l, now_ms);
@@ -38,7 +29,7 @@ int lease_take(struct lease *l, const struct lease_terms *terms, uint64_t now_ms
 		return -EBUSY;
 	if (!held) {
 		char id[LEASE_ID_LENGTH + 1];
-		int rc = make_id(id);
+		int rc = id_hex(id, sizeof id);
 		if (rc < 0)
 			return rc;
 		memcpy(l->id, id, sizeof id);

@@ -1,12 +1,13 @@
 #include "shell/output/spool.h"
 
+#include "shell/id.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,16 +71,14 @@ static unsigned sweep(int dir)
 
 int spool_create(const char *runtime_dir, char ret_id[SPOOL_ID_SIZE])
 {
-	unsigned char bytes[(SPOOL_ID_SIZE - 1) / 2];
 	int dir = open_directory(runtime_dir);
 	if (dir < 0)
 		return dir;
 	if (sweep(dir) >= SPOOLS_MAX)
 		return -EUSERS;
-	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-		return -errno;
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(ret_id + 2 * i, 3, "%02x", bytes[i]);
+	int rc = id_hex(ret_id, SPOOL_ID_SIZE);
+	if (rc < 0)
+		return rc;
 	int fd = open_file(runtime_dir, ret_id, O_WRONLY | O_CREAT | O_EXCL);
 	if (fd < 0)
 		return fd;

@@ -2,6 +2,7 @@
 #include "pty/throwaway.h"
 #include "shell/beside.h"
 #include "shell/clock.h"
+#include "shell/id.h"
 #include "shell/store/directory.h"
 #include "shell/environment.h"
 #include "shell/run/internal.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -282,14 +282,6 @@ static char **make_environment(const struct runs *all, const struct run_options 
 	return environment;
 }
 
-static void make_mark(char mark[RUN_MARK_SIZE])
-{
-	unsigned char bytes[(RUN_MARK_SIZE - 1) / 2] = {0};
-	(void)!getrandom(bytes, sizeof bytes, 0); /* cannot fail once the system is up */
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(mark + 2 * i, 3, "%02x", bytes[i]);
-}
-
 /* The command behind what it takes over from a session; aliases apply to the lines that follow theirs. */
 static char *make_script(const struct run_options *o, size_t *ret_length)
 {
@@ -399,7 +391,11 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	struct run *r = calloc(1, sizeof *r);
 	if (!r)
 		return -ENOMEM;
-	make_mark(r->mark);
+	rc = id_hex(r->mark, sizeof r->mark);
+	if (rc < 0) {
+		free(r);
+		return rc;
+	}
 	r->started_ms = clock_wall_ms();
 	r->started_ns = uv_hrtime();
 	run_note(all->notes, r->mark);

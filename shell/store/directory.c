@@ -1,26 +1,27 @@
 #include "shell/store/directory.h"
 
+#include "shell/id.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 int directory_make(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_SIZE], int *ret_fd)
 {
-	uint64_t random;
-	if (getrandom(&random, sizeof random, 0) != sizeof random)
-		return -errno;
-	snprintf(ret_name, DIRECTORY_NAME_SIZE, "%s+%016llx", id, (unsigned long long)random);
+	char random[17];
+	int rc = id_hex(random, sizeof random);
+	if (rc < 0)
+		return rc;
+	snprintf(ret_name, DIRECTORY_NAME_SIZE, "%s+%s", id, random);
 	if (mkdirat(parent_fd, ret_name, 0700) < 0)
 		return -errno;
 	int fd = openat(parent_fd, ret_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		int rc = -errno;
+		rc = -errno;
 		if (fd >= 0)
 			close(fd);
 		unlinkat(parent_fd, ret_name, AT_REMOVEDIR);

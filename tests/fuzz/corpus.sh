@@ -55,7 +55,7 @@ add() {
 	pack "$archive" "$folder"
 }
 
-if [ $# -lt 3 ] || ! [[ $2 =~ ^[a-z_]+$ ]]; then
+if [ $# -lt 3 ] || ! [[ $2 =~ ^[a-z0-9_]+$ ]]; then
 	usage
 fi
 archive=$archives/$2.tar

@@ -2,6 +2,7 @@
 #include "ws/api/process.h"
 
 #include "shell/clock.h"
+#include "shell/id.h"
 #include "ws/api/body.h"
 #include "ws/api/inherit.h"
 #include "ws/api/json/process.h"
@@ -13,7 +14,6 @@
 #include "ws/log.h"
 
 #include <errno.h>
-#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,18 +109,6 @@ static void reply_refusal(
 	}
 }
 
-/* proc_<ms>_<6>, as the container names them. */
-static void make_id(char *id, size_t size)
-{
-	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-	unsigned char bytes[6] = {0};
-	char text[sizeof bytes + 1] = "";
-	RAND_bytes(bytes, sizeof bytes);
-	for (size_t i = 0; i < sizeof bytes; i++)
-		text[i] = digits[bytes[i] % (sizeof digits - 1)];
-	snprintf(id, size, "proc_%llu_%s", (unsigned long long)clock_wall_ms(), text);
-}
-
 static bool take_input(struct request *r, const json_t *body, struct process_options *o)
 {
 	const char *input;
@@ -184,11 +172,15 @@ static void start_beside(
 {
 	struct process_options o = {0};
 	struct body_environment env;
-	char id[64];
+	char id[ID_STAMPED_SIZE];
 	if (!take_options(r, body, &o) || !body_environment(r, body, &env))
 		return;
 	if (!o.id) {
-		make_id(id, sizeof id);
+		/* As the container names them. */
+		if (id_stamped(id, "proc", clock_wall_ms(), 6, 36) < 0) {
+			reply_error(r, "INTERNAL_ERROR", "There are no random numbers", NULL);
+			return;
+		}
 		o.id = id;
 	}
 	o.env_names = env.names;

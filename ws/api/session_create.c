@@ -1,5 +1,6 @@
 /* Creating sessions, and opening those that are there: the answer comes once the shell runs, or why it does not. */
 #include "shell/clock.h"
+#include "shell/id.h"
 #include "ws/api/api.h"
 #include "ws/api/body.h"
 #include "ws/api/json/session.h"
@@ -8,7 +9,6 @@
 #include "ws/error.h"
 
 #include <errno.h>
-#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,16 +139,6 @@ static bool take_options(struct request *r, json_t *body, struct session_options
 	return false;
 }
 
-/* session_<ms>_<12 hex>, as the container names them. */
-static void make_id(char *id, size_t size)
-{
-	unsigned char bytes[6] = {0};
-	RAND_bytes(bytes, sizeof bytes);
-	snprintf(id, size, "session_%llu_%02x%02x%02x%02x%02x%02x",
-		(unsigned long long)clock_wall_ms(), bytes[0], bytes[1], bytes[2], bytes[3],
-		bytes[4], bytes[5]);
-}
-
 /* A session keeps the policy that it was created with; what older servers and holders have left only closes. */
 static bool refuse_policy(
 	struct request *r, const struct session *s, json_t *body, enum shell_exit wanted)
@@ -166,7 +156,7 @@ static void create(struct api *a, struct request *r, json_t *body, bool open)
 {
 	struct session_options o = {0};
 	struct body_environment env;
-	char id[64];
+	char id[ID_STAMPED_SIZE];
 	if (!take_options(r, body, &o) || !body_environment(r, body, &env))
 		return;
 	if (!o.id && open) {
@@ -174,7 +164,11 @@ static void create(struct api *a, struct request *r, json_t *body, bool open)
 		return;
 	}
 	if (!o.id) {
-		make_id(id, sizeof id);
+		/* As the container names them. */
+		if (id_stamped(id, "session", clock_wall_ms(), 12, 16) < 0) {
+			reply_error(r, "INTERNAL_ERROR", "There are no random numbers", NULL);
+			return;
+		}
 		o.id = id;
 	}
 	if (open && refuse_policy(r, sessions_find(a->sessions, o.id), body, o.on_shell_exit))

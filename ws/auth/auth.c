@@ -1,6 +1,7 @@
 #include "ws/auth/auth.h"
 
 #include "shell/clock.h"
+#include "shell/id.h"
 #include "shell/store/file.h"
 #include "ws/auth/token.h"
 
@@ -9,7 +10,6 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +43,9 @@ static int load_or_make(int dir_fd, const char *name, char *text, size_t size)
 	} else if (rc != -ENOENT) {
 		return rc;
 	}
-	if (RAND_bytes(bytes, sizeof bytes) != 1)
-		return -EIO;
+	rc = id_random(bytes, sizeof bytes);
+	if (rc < 0)
+		return rc;
 	EVP_EncodeBlock((unsigned char *)encoded, bytes, sizeof bytes);
 	encoded[strcspn(encoded, "=")] = '\0';
 	for (char *p = encoded; *p; p++)

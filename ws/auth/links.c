@@ -1,12 +1,12 @@
 #include "ws/auth/links.h"
 
+#include "shell/id.h"
 #include "shell/store/file.h"
 #include "ws/auth/token.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,16 +92,6 @@ void links_close(struct links *l)
 	*l = (struct links){.dir_fd = -1};
 }
 
-static int random_id(char id[LINK_ID_SIZE])
-{
-	unsigned char bytes[16];
-	if (RAND_bytes(bytes, sizeof bytes) != 1)
-		return -EIO;
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
-	return 0;
-}
-
 char *links_sign(const struct links *l, const struct link_entry *entry)
 {
 	struct token_claims claims = {.kind = "link", .expires_s = entry->expires_ms / 1000};
@@ -115,7 +105,7 @@ int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char
 	if (l->count == LINKS_MAX)
 		return -EUSERS;
 	entry->created_ms = now_ms;
-	int rc = random_id(entry->id);
+	int rc = id_hex(entry->id, sizeof entry->id);
 	if (rc < 0)
 		return rc;
 	char *token = links_sign(l, entry);

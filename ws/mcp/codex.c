@@ -3,12 +3,12 @@
  * own, named by a number, which is deleted when the command has ended. How far its output has been given is
  * kept with that number (ws/mcp/cursors.h).
  */
+#include "shell/id.h"
 #include "ws/mcp/cursors.h"
 #include "ws/mcp/exec.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/text.h"
 
-#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,14 +43,18 @@ static void delete_session(struct mcp_call *c)
 
 static void finish_chunk(struct mcp_call *c, char *text)
 {
-	unsigned char id[3] = {0};
+	char id[7];
 	uint64_t omitted;
 	json_int_t tokens = (json_int_t)((strlen(text ? text : "") + 3) / 4);
+	if (id_hex(id, sizeof id) < 0) {
+		free(text);
+		mcp_fail(c, "INTERNAL_ERROR", "There are no random numbers", NULL);
+		return;
+	}
 	json_t *result = c->kept;
 	c->kept = NULL;
-	RAND_bytes(id, sizeof id);
 	text = mcp_clip(text, mcp_output_max(c), &omitted);
-	json_object_set_new(result, "chunk_id", json_sprintf("%02x%02x%02x", id[0], id[1], id[2]));
+	json_object_set_new(result, "chunk_id", json_string(id));
 	json_object_set_new(
 		result, "wall_time_seconds", json_real((double)(uv_hrtime() - c->began_ns) / 1e9));
 	json_object_set_new(result, "original_token_count", json_integer(tokens));
@@ -190,7 +194,7 @@ void mcp_exec_command(struct mcp_call *c, const struct mcp_answer *a)
 {
 	uint32_t number;
 	(void)a;
-	if (RAND_bytes((unsigned char *)&number, sizeof number) != 1) {
+	if (id_random(&number, sizeof number) < 0) {
 		mcp_fail(c, "INTERNAL_ERROR", "There are no random numbers", NULL);
 		return;
 	}

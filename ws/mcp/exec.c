@@ -2,13 +2,13 @@
 #include "ws/mcp/exec.h"
 
 #include "ring/utf8.h"
+#include "shell/id.h"
 #include "shell/session/sessions.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/text.h"
 #include "ws/text.h"
 
-#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #define TOKEN_BYTES 4
 #define TOKENS_DEFAULT 10000
 #define YIELD_DEFAULT_MS 10000
+#define KEY_DIGITS 32u  /* of a key of ours */
 #define CLIP_SLACK 128u /* what was cut by the API has a line that says so */
 
 size_t mcp_output_max(const struct mcp_call *c)
@@ -177,17 +178,15 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 /* exec */
 
 /* The key by which a cancelled call finds its command: the one that was given, or one of ours. */
-static void make_key(struct mcp_call *c)
+static int make_key(struct mcp_call *c)
 {
 	const char *given = mcp_text_arg(c, "key"), *cancel = mcp_text_arg(c, "on_cancel");
-	unsigned char bytes[16];
 	if (!cancel || strcmp(cancel, "interrupt") != 0)
-		return;
-	if (given)
-		snprintf(c->key, sizeof c->key, "%s", given);
-	else if (RAND_bytes(bytes, sizeof bytes) == 1)
-		for (size_t i = 0; i < sizeof bytes; i++)
-			snprintf(c->key + 2 * i, 3, "%02x", bytes[i]);
+		return 0;
+	if (!given)
+		return id_hex(c->key, KEY_DIGITS + 1);
+	snprintf(c->key, sizeof c->key, "%s", given);
+	return 0;
 }
 
 static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
@@ -196,11 +195,14 @@ static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
 		"streams", "isolate", "queue", "key", NULL};
 	char path[MCP_PATH_MAX];
 	(void)a;
+	if (make_key(c) < 0) {
+		mcp_fail(c, "INTERNAL_ERROR", "There are no random numbers", NULL);
+		return;
+	}
 	json_t *body = json_pack("{s:s, s:I, s:I}", "format", "raw", "yieldMs",
 		mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS), "maxOutput",
 		(json_int_t)mcp_output_max(c));
 	mcp_copy_args(c, body, names);
-	make_key(c);
 	if (c->key[0] && !mcp_text_arg(c, "key"))
 		json_object_set_new(body, "key", json_string(c->key));
 	if (c->author[0])

@@ -1,6 +1,7 @@
 #include "ws/mcp/sessions.h"
 
-#include <openssl/rand.h>
+#include "shell/id.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,6 @@ static bool is_of(const struct mcp_session *s, const struct principal *p)
 	return s->role == p->role && strcmp(s->link, p->link) == 0;
 }
 
-static bool make_id(char id[MCP_SESSION_ID_SIZE])
-{
-	unsigned char bytes[MCP_SESSION_RANDOM];
-	if (RAND_bytes(bytes, sizeof bytes) != 1)
-		return false;
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
-	return true;
-}
-
 struct mcp_session *mcp_sessions_create(
 	struct mcp_sessions *all, const struct principal *p, const char *id, uint64_t now_ms)
 {
@@ -35,7 +26,7 @@ struct mcp_session *mcp_sessions_create(
 	if (s)
 		return is_of(s, p) ? s : NULL;
 	s = calloc(1, sizeof *s);
-	if (!s || (!id && !make_id(s->id))) {
+	if (!s || (!id && id_hex(s->id, 2 * MCP_SESSION_RANDOM + 1) < 0)) {
 		free(s);
 		return NULL;
 	}

@@ -3,6 +3,7 @@
  * servers: each line is posted to /mcp of the running server, and what it answers is printed as lines.
  * Requests run side by side, begun in the order of their lines.
  */
+#include "shell/id.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -225,15 +225,9 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 }
 
 /* A key that tells our requests from those of others, for their cancelling. */
-static bool make_path(struct bridge *b)
+static int make_path(struct bridge *b)
 {
-	unsigned char bytes[16];
-	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-		return false;
-	int n = snprintf(b->path, sizeof b->path, "/mcp?stdio=");
-	for (size_t i = 0; i < sizeof bytes; i++)
-		n += snprintf(b->path + n, sizeof b->path - (size_t)n, "%02x", bytes[i]);
-	return true;
+	return id_hex(b->path + snprintf(b->path, sizeof b->path, "/mcp?stdio="), 33);
 }
 
 static void on_grace(uv_timer_t *timer)
@@ -271,8 +265,9 @@ static int run_mcp(struct cli *cli)
 	b = (struct bridge){.cli = cli};
 	/* A descriptor of its own: that of others must not become one that does not block. */
 	int fd = dup(STDIN_FILENO);
-	if (!make_path(&b) || fd < 0)
-		return cli_fail(cli, "%s", strerror(errno));
+	rc = fd < 0 ? -errno : make_path(&b);
+	if (rc < 0)
+		return cli_fail(cli, "%s", strerror(-rc));
 	uv_pipe_init(&cli->loop, &b.input, 0);
 	b.input.data = &b;
 	rc = uv_pipe_open(&b.input, fd);

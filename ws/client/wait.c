@@ -1,4 +1,5 @@
 /* `ringside wait`: until something happens in a session. */
+#include "shell/id.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define TIMEOUT_MS 30000u
@@ -131,16 +131,8 @@ static void complete_conditions(struct plan *p)
 	}
 }
 
-static json_t *make_body(struct plan *p)
+static json_t *make_body(struct plan *p, const char *key)
 {
-	unsigned char bytes[8] = {0};
-	char key[32];
-	size_t n = sizeof bytes;
-	if (getrandom(bytes, n, 0) != (ssize_t)n)
-		bytes[0] = 1;
-	int at = snprintf(key, sizeof key, "cli-");
-	for (size_t i = 0; i < n; i++)
-		at += snprintf(key + at, sizeof key - (size_t)at, "%02x", bytes[i]);
 	json_t *body = json_pack("{s:O, s:I, s:s}", "until", p->until, "timeoutMs",
 		(json_int_t)p->timeout_ms, "key", key);
 	if (p->from)
@@ -170,8 +162,11 @@ static int print_end(struct cli *cli, const struct answer *a)
 static int await_condition(struct cli *cli, const char *session, struct plan *p)
 {
 	struct answer a;
-	json_t *body = make_body(p);
-	int rc = 0;
+	char key[4 + 17] = "cli-";
+	int rc = id_hex(key + strlen(key), 17);
+	if (rc < 0)
+		return cli_fail(cli, "%s", strerror(-rc));
+	json_t *body = make_body(p, key);
 	for (unsigned i = 0; i < PATIENCE; i++) {
 		/* The key makes it the same wait. */
 		rc = call_try(cli, "POST", call_path(session, "/wait"), json_incref(body), &a);

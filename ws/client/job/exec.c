@@ -3,6 +3,7 @@
  * was lost gives the same command and not a second one; its output is followed from its beginning, and what
  * has been printed already is dropped.
  */
+#include "shell/id.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 30000u /* for a server that is away */
@@ -80,16 +80,6 @@ static int take_exec_option(struct exec_job *e, int option)
 	}
 }
 
-static void make_key(char key[40])
-{
-	unsigned char bytes[16];
-	int n = snprintf(key, 40, "cli-");
-	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-		memset(bytes, 0, sizeof bytes);
-	for (size_t i = 0; i < sizeof bytes; i++)
-		n += snprintf(key + n, 40 - (size_t)n, "%02x", bytes[i]);
-}
-
 static int take_exec_options(struct exec_job *e)
 {
 	struct cli *cli = e->job.cli;
@@ -104,7 +94,7 @@ static int take_exec_line(void *user)
 	struct exec_job *e = user;
 	struct cli *cli = e->job.cli;
 	json_t *body = e->job.body;
-	char key[40];
+	char key[4 + 33] = "cli-";
 	int rc = take_exec_options(e);
 	if (rc != 0)
 		return rc;
@@ -118,7 +108,9 @@ static int take_exec_line(void *user)
 	if (rc != 0)
 		return rc;
 	if (!json_object_get(body, "key")) {
-		make_key(key);
+		rc = id_hex(key + strlen(key), 33);
+		if (rc < 0)
+			return cli_fail(cli, "%s", strerror(-rc));
 		json_object_set_new(body, "key", json_string(key));
 	}
 	json_object_set_new(body, "yieldMs", json_integer(0));

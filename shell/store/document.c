@@ -1,0 +1,34 @@
+/* Nothing is kept between the two; what cannot be saved leaves the document of before. */
+#include "shell/store/document.h"
+
+#include "shell/store/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int document_save(int dir_fd, const char *name, json_t *root)
+{
+	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+	json_decref(root);
+	if (!text)
+		return -ENOMEM;
+	int rc = file_save(dir_fd, name, text, strlen(text));
+	free(text);
+	return rc;
+}
+
+int document_load(int dir_fd, const char *name, size_t max, json_t **ret_root)
+{
+	char *text;
+	size_t length;
+	int rc = file_load(dir_fd, name, max, &text, &length);
+	if (rc < 0)
+		return rc;
+	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	free(text);
+	if (!root)
+		return -EBADMSG;
+	*ret_root = root;
+	return 0;
+}

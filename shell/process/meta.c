@@ -1,6 +1,6 @@
 /* process.json: what is known of a process beside its holder, so that the next server knows it too. */
-#include "shell/store/file.h"
 #include "shell/process/internal.h"
+#include "shell/store/document.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -24,16 +24,14 @@ int process_meta_save(int dir_fd, const struct process *p)
 			  p->wait_status, "error", p->error, "offset", (json_int_t)p->end_offset);
 	json_object_set_new(root, "flags", flags);
 	json_object_set_new(root, "end", end);
-	char *text = root && flags && end ? json_dumps(root, JSON_INDENT(1)) : NULL;
-	json_decref(root);
-	if (!text)
-		return -ENOMEM;
-	int rc = file_save(dir_fd, PROCESS_META_FILE, text, strlen(text));
-	free(text);
-	return rc;
+	if (!flags || !end) {
+		json_decref(root);
+		root = NULL;
+	}
+	return document_save(dir_fd, PROCESS_META_FILE, root);
 }
 
-static int take_end(struct process *p, const json_t *end)
+static int read_end(struct process *p, const json_t *end)
 {
 	json_int_t at, offset;
 	if (json_is_null(end))
@@ -47,7 +45,7 @@ static int take_end(struct process *p, const json_t *end)
 	return 0;
 }
 
-static int take(struct process *p, const json_t *root)
+static int read_meta(struct process *p, const json_t *root)
 {
 	const char *id, *session, *command, *cwd;
 	json_int_t created, timeout, pid;
@@ -77,19 +75,16 @@ static int take(struct process *p, const json_t *root)
 	p->input_closed = closed;
 	p->timed_out = timed_out;
 	p->kill_asked = kill_asked;
-	return take_end(p, end);
+	return read_end(p, end);
 }
 
 int process_meta_load(int dir_fd, struct process *p)
 {
-	char *text;
-	size_t length;
-	int rc = file_load(dir_fd, PROCESS_META_FILE, META_MAX, &text, &length);
+	json_t *root;
+	int rc = document_load(dir_fd, PROCESS_META_FILE, META_MAX, &root);
 	if (rc < 0)
 		return rc;
-	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-	rc = root ? take(p, root) : -EBADMSG;
+	rc = read_meta(p, root);
 	json_decref(root);
-	free(text);
 	return rc;
 }

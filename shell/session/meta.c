@@ -1,7 +1,7 @@
 #include "shell/session/meta.h"
 
 #include "ring/utf8.h"
-#include "shell/store/file.h"
+#include "shell/store/document.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -25,16 +25,10 @@ int meta_save(int dir_fd, const struct session *s)
 		json_object_set_new(root, "nonce", json_string(s->executor.nonce));
 	if (root && s->executor.possible && !s->executor.first)
 		json_object_set_new(root, "integration", json_integer(INTEGRATION_VERSION));
-	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
-	json_decref(root);
-	if (!text)
-		return -ENOMEM;
-	int rc = file_save(dir_fd, META_NAME, text, strlen(text));
-	free(text);
-	return rc;
+	return document_save(dir_fd, META_NAME, root);
 }
 
-static int take(struct session *s, const json_t *root)
+static int read_meta(struct session *s, const json_t *root)
 {
 	const char *id, *name, *cwd, *shell, *size = "", *nonce = "", *on_exit = "";
 	json_int_t created, idle;
@@ -68,14 +62,11 @@ static int take(struct session *s, const json_t *root)
 
 int meta_load(int dir_fd, struct session *s)
 {
-	char *text;
-	size_t length;
-	int rc = file_load(dir_fd, META_NAME, META_MAX, &text, &length);
+	json_t *root;
+	int rc = document_load(dir_fd, META_NAME, META_MAX, &root);
 	if (rc < 0)
 		return rc;
-	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-	rc = root ? take(s, root) : -EBADMSG;
+	rc = read_meta(s, root);
 	json_decref(root);
-	free(text);
 	return rc;
 }

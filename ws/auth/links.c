@@ -1,7 +1,7 @@
 #include "ws/auth/links.h"
 
 #include "shell/id.h"
-#include "shell/store/file.h"
+#include "shell/store/document.h"
 #include "ws/auth/token.h"
 
 #include <errno.h>
@@ -50,13 +50,7 @@ static int save(const struct links *l)
 	json_t *list = json_array();
 	for (size_t i = 0; i < l->count; i++)
 		json_array_append_new(list, to_json(&l->entries[i]));
-	char *text = json_dumps(list, JSON_INDENT(1));
-	json_decref(list);
-	if (!text)
-		return -ENOMEM;
-	int rc = file_save(l->dir_fd, REGISTER, text, strlen(text));
-	free(text);
-	return rc;
+	return document_save(l->dir_fd, REGISTER, list);
 }
 
 int links_open(struct links *l, int dir_fd, const unsigned char key[LINKS_KEY_SIZE])
@@ -66,23 +60,20 @@ int links_open(struct links *l, int dir_fd, const unsigned char key[LINKS_KEY_SI
 	l->entries = calloc(LINKS_MAX, sizeof *l->entries);
 	if (!l->entries)
 		return -ENOMEM;
-	char *text = NULL;
-	size_t length;
-	int rc = file_load(dir_fd, REGISTER, REGISTER_MAX, &text, &length);
-	if (rc == -ENOENT)
+	json_t *list, *value;
+	size_t i;
+	int rc = document_load(dir_fd, REGISTER, REGISTER_MAX, &list);
+	if (rc == -ENOENT || rc == -EBADMSG) /* what makes no sense is no reason to serve nobody */
 		return 0;
 	if (rc < 0) {
 		links_close(l);
 		return rc;
 	}
-	json_t *list = json_loadb(text, length, 0, NULL), *value;
-	size_t i;
 	json_array_foreach (list, i, value) {
 		if (l->count < LINKS_MAX && from_json(value, &l->entries[l->count]))
 			l->count++;
 	}
 	json_decref(list);
-	free(text);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "shell/output/marks.h"
 #include "shell/name.h"
 #include "shell/output/record.h"
+#include "shell/store/lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,9 +54,9 @@ struct blocks {
 	unsigned count;
 	uint64_t prompt; /* offset of the last prompt, if has_prompt */
 	bool has_prompt;
-	char *cwd;       /* where the shell was at its last prompt; NULL: not known */
-	bool quiet;      /* nothing is told: the past is read */
-	bool log_behind; /* something could not be written down: all of it is to be written anew */
+	char *cwd;        /* where the shell was at its last prompt; NULL: not known */
+	bool quiet;       /* nothing is told: the past is read */
+	struct lines log; /* what outlives the server */
 	uint64_t due_ms; /* loop time until which the record of the last one is waited for; 0: it is not */
 };
 

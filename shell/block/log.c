@@ -1,16 +1,14 @@
 /* The file "blocks": a line of JSON for each block that is done. A line that makes no sense is left out. */
 #include "shell/block/internal.h"
-#include "shell/store/file.h"
 #include "shell/session/sessions.h"
+#include "shell/store/lines.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-#define LOG_NAME "blocks"
 #define LOG_MAX ((size_t)8 << 20)
 
 /* null for what is not there, or is no UTF-8 */
@@ -71,84 +69,42 @@ static struct block *from_json(json_t *root)
 	return b;
 }
 
-/* Write all that are kept anew. */
-static int compact(struct blocks *b)
+static void tell_blocks(void *user, struct lines_writer *w)
 {
-	char *text = NULL;
-	size_t length;
-	bool whole = true;
+	const struct blocks *b = user;
 	struct block *block;
-	FILE *f = open_memstream(&text, &length);
-	if (!f)
-		return -ENOMEM;
-	DL_FOREACH (b->list, block) {
-		if (!block->stored)
-			continue;
-		json_t *root = to_json(block);
-		whole = root && json_dumpf(root, f, JSON_COMPACT) == 0 && fputc('\n', f) != EOF &&
-			whole;
-		json_decref(root);
-	}
-	int rc = fclose(f) == 0 && whole
-		? file_save(b->session->pane.held.link.dir_fd, LOG_NAME, text, length)
-		: -ENOMEM;
-	if (rc == 0)
-		b->log_behind = false;
-	free(text);
-	return rc;
+	DL_FOREACH (b->list, block)
+		if (block->stored)
+			lines_put(w, to_json(block));
 }
 
-static int append(const struct blocks *b, const struct block *block, size_t *ret_size)
-{
-	json_t *root = to_json(block);
-	char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
-	json_decref(root);
-	if (!text)
-		return -ENOMEM;
-	size_t length = strlen(text);
-	text[length++] = '\n'; /* in place of the NUL */
-	int rc = file_append(b->session->pane.held.link.dir_fd, LOG_NAME, text, length, ret_size);
-	free(text);
-	return rc;
-}
+static const struct lines_kind kind = {
+	.name = "blocks", .max = LOG_MAX, .compact = LOG_MAX / 2, .tell = tell_blocks};
 
 void blocks_log_append(struct blocks *b, struct block *block)
 {
-	size_t size;
 	block->stored = true;
-	int rc = append(b, block, &size);
-	if (rc < 0)
-		b->log_behind = true;
-	else if (b->log_behind || size > LOG_MAX / 2)
-		rc = compact(b);
-	if (rc < 0)
+	if (lines_append(&b->log, &kind, b->session->pane.held.link.dir_fd, to_json(block), b) < 0)
 		b->session->table->counters.blocks_not_kept++;
 }
 
 bool blocks_log_catch_up(struct blocks *b, int *ret_error)
 {
-	if (!b->log_behind)
-		return false;
-	*ret_error = compact(b);
-	return true;
+	return lines_catch_up(&b->log, &kind, b->session->pane.held.link.dir_fd, b, ret_error);
+}
+
+static void load_block(void *user, json_t *line)
+{
+	struct blocks *b = user;
+	struct block *block = from_json(line);
+	const struct block *last = b->list ? b->list->prev : NULL;
+	if (block && (!last || block->start > last->start))
+		blocks_append(b, block);
+	else if (block)
+		block_free(block);
 }
 
 void blocks_log_load(struct blocks *b)
 {
-	char *text, *rest;
-	size_t length;
-	if (file_load(b->session->pane.held.link.dir_fd, LOG_NAME, LOG_MAX, &text, &length) < 0)
-		return;
-	rest = text;
-	for (char *line; (line = strsep(&rest, "\n"));) {
-		json_t *root = *line ? json_loads(line, 0, NULL) : NULL;
-		struct block *block = root ? from_json(root) : NULL;
-		const struct block *last = b->list ? b->list->prev : NULL;
-		if (block && (!last || block->start > last->start))
-			blocks_append(b, block);
-		else if (block)
-			block_free(block);
-		json_decref(root);
-	}
-	free(text);
+	lines_load(&kind, b->session->pane.held.link.dir_fd, load_block, b);
 }

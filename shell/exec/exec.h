@@ -16,6 +16,7 @@
 #include "shell/output/excerpt.h"
 #include "shell/exec/integration.h"
 #include "shell/output/outline.h"
+#include "shell/store/lines.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -219,9 +220,8 @@ struct executor {
 	struct exec *finished; /* list, oldest first */
 	unsigned queued, kept;
 	uint64_t past_offset; /* what is before was printed under an earlier server: nobody knows when */
-	uint64_t numbers;   /* that have been given */
-	size_t log_compact; /* bytes that the log had when it was written anew */
-	bool log_behind;    /* something could not be written: all of it is to be written anew */
+	uint64_t numbers; /* that have been given */
+	struct lines log; /* what outlives the server */
 	bool unanswered; /* something was typed that the shell may still take: nothing else is, until it gives a sign */
 	bool sign_asked; /* since the last prompt */
 	unsigned signs_due;

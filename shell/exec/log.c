@@ -8,10 +8,9 @@
 #include "ring/utf8.h"
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
-#include "shell/store/file.h"
 #include "shell/session/sessions.h"
+#include "shell/store/lines.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define LOG_NAME "execs"
 #define LOG_MAX ((size_t)64 << 20)
 #define LOG_COMPACT ((size_t)1 << 20) /* below that it is not worth writing it anew */
 #define HEADER_MAX ((size_t)64 << 10)
@@ -99,77 +97,42 @@ static json_t *done_json(const struct exec *e)
 	return root;
 }
 
-static bool put_line(FILE *f, json_t *root)
+static void tell_execs(void *user, struct lines_writer *w)
 {
-	bool done = root && json_dumpf(root, f, JSON_COMPACT) == 0 && fputc('\n', f) != EOF;
-	json_decref(root);
-	return done;
-}
-
-/* Write all that are kept anew. */
-static int compact(struct executor *x)
-{
-	char *text = NULL;
-	size_t length;
-	bool whole = true;
+	const struct executor *x = user;
 	struct exec *e;
-	FILE *f = open_memstream(&text, &length);
-	if (!f)
-		return -ENOMEM;
 	DL_FOREACH (x->finished, e)
-		whole = put_line(f, done_json(e)) && whole;
+		lines_put(w, done_json(e));
 	if (x->current)
-		whole = put_line(f, common_json(x->current)) && whole;
+		lines_put(w, common_json(x->current));
 	DL_FOREACH (x->queue, e)
-		whole = put_line(f, common_json(e)) && whole;
-	int rc = fclose(f) == 0 && whole
-		? file_save(x->session->pane.held.link.dir_fd, LOG_NAME, text, length)
-		: -ENOMEM;
-	if (rc == 0) {
-		x->log_compact = length;
-		x->log_behind = false;
-	}
-	free(text);
-	return rc;
+		lines_put(w, common_json(e));
 }
 
-/* Takes root. */
-static void append(struct executor *x, json_t *root)
+static const struct lines_kind kind = {
+	.name = "execs", .max = LOG_MAX, .compact = LOG_COMPACT, .doubled = true, .tell = tell_execs};
+
+/* Takes line. */
+static void append_line(struct executor *x, json_t *line)
 {
-	size_t size = 0;
-	char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
-	int rc = -ENOMEM;
-	json_decref(root);
-	if (text) {
-		size_t length = strlen(text);
-		text[length++] = '\n'; /* in place of the NUL */
-		rc = file_append(x->session->pane.held.link.dir_fd, LOG_NAME, text, length, &size);
-	}
-	free(text);
-	if (rc < 0)
-		x->log_behind = true;
-	else if (x->log_behind || (size > LOG_COMPACT && size > 2 * x->log_compact))
-		rc = compact(x);
-	if (rc < 0)
+	if (lines_append(&x->log, &kind, x->session->pane.held.link.dir_fd, line, x) < 0)
 		x->session->table->counters.execs_not_kept++;
 }
 
 bool exec_log_catch_up(struct executor *x, int *ret_error)
 {
-	if (!x->open || !x->log_behind)
-		return false;
-	*ret_error = compact(x);
-	return true;
+	return x->open &&
+		lines_catch_up(&x->log, &kind, x->session->pane.held.link.dir_fd, x, ret_error);
 }
 
 void exec_log_asked(struct exec *e)
 {
-	append(e->executor, common_json(e));
+	append_line(e->executor, common_json(e));
 }
 
 void exec_log_done(struct exec *e)
 {
-	append(e->executor, done_json(e));
+	append_line(e->executor, done_json(e));
 }
 
 /* Reading */
@@ -265,41 +228,32 @@ static void drop(struct exec **list, struct exec *e)
 	exec_free(e);
 }
 
+/* What a log is read into. */
+struct loading {
+	struct executor *x;
+	struct exec *asked; /* not known to be done yet */
+};
+
 /* One line of the log: of one that is done, or has been asked for. */
-static void load_line(struct executor *x, const char *line, struct exec **asked)
+static void load_line(void *user, json_t *line)
 {
-	json_t *root = *line ? json_loads(line, 0, NULL) : NULL;
-	struct exec *e = root ? read_common(root) : NULL;
-	bool done = e && json_object_get(root, "end");
+	struct loading *l = user;
+	struct executor *x = l->x;
+	struct exec *e = read_common(line);
+	bool done = e && json_object_get(line, "end");
 	if (e)
 		e->executor = x;
 	if (e && e->number > x->numbers)
 		x->numbers = e->number;
-	if (e && done && read_done(root, e)) {
-		drop(asked, find(*asked, e->id));
+	if (e && done && read_done(line, e)) {
+		drop(&l->asked, find(l->asked, e->id));
 		DL_APPEND(x->finished, e);
 		x->kept++;
 	} else if (e && !done) {
-		DL_APPEND(*asked, e);
+		DL_APPEND(l->asked, e);
 	} else if (e) {
 		exec_free(e);
 	}
-	json_decref(root);
-}
-
-static void load_lines(struct executor *x, struct exec **asked)
-{
-	char *text, *rest;
-	size_t length;
-	if (file_load(x->session->pane.held.link.dir_fd, LOG_NAME, LOG_MAX, &text, &length) < 0)
-		return;
-	bool torn = length > 0 && text[length - 1] != '\n';
-	rest = text;
-	for (char *line; (line = strsep(&rest, "\n"));)
-		load_line(x, line, asked);
-	free(text);
-	if (torn) /* so that the next line is one of its own */
-		(void)file_append(x->session->pane.held.link.dir_fd, LOG_NAME, "\n", 1, &length);
 }
 
 static void trim(struct executor *x)
@@ -357,7 +311,7 @@ static void settle(struct executor *x, struct exec **asked, uint64_t typed)
 		DL_APPEND(x->finished, e);
 		x->kept++;
 	}
-	/* Not before all are where compact() finds them. */
+	/* Not before all are where tell_execs() finds them. */
 	for (e = first; e; e = e->next)
 		exec_log_done(e);
 }
@@ -387,14 +341,15 @@ void exec_log_load(struct executor *x)
 {
 	const struct session *s = x->session;
 	const struct ring *ring = &s->pane.held.link.ring;
-	struct exec *asked = NULL, *e = load_typed(x);
+	struct loading l = {.x = x};
+	struct exec *e = load_typed(x);
 	uint64_t oldest = stream_oldest(&ring->bytes), head = stream_head(&ring->bytes);
 	uint64_t typed = e ? e->number : 0;
-	load_lines(x, &asked);
+	lines_load(&kind, s->pane.held.link.dir_fd, load_line, &l);
 	x->numbers = x->numbers > typed ? x->numbers : typed;
 	if (e) {
 		const struct exec *done = find(x->finished, e->id);
-		drop(&asked, find(asked, e->id));
+		drop(&l.asked, find(l.asked, e->id));
 		/* Its keys may still be on their way. */
 		x->unanswered = done && done->end == EXEC_END_UNKNOWN;
 		if (done) {
@@ -402,7 +357,7 @@ void exec_log_load(struct executor *x)
 			e = NULL;
 		}
 	}
-	settle(x, &asked, typed);
+	settle(x, &l.asked, typed);
 	trim(x);
 	if (e) {
 		resume(x, e);

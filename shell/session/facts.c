@@ -92,7 +92,7 @@ struct journal *session_journal(struct session *s)
 
 bool session_log_is_behind(const struct session *s)
 {
-	return s->executor.log_behind || s->blocks.log_behind;
+	return s->executor.log.behind || s->blocks.log.behind;
 }
 
 struct session *session_next(const struct sessions *t, const struct session *s)

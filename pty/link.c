@@ -1,6 +1,7 @@
 /*
- * All descriptors are watched with uv_poll: the socket keeps message boundaries, which libuv's pipes do
- * not, and the master is never read here.
+ * Starting a holder, attaching to it, asking it, and letting go of it; see link.h for the states. All descriptors are
+ * watched with uv_poll: the socket keeps message boundaries, which libuv's pipes do not, and the master is never read
+ * here. What fails before it is attached is told by failed(), what ends afterwards by lost(), each once.
  */
 #include "pty/link.h"
 
@@ -9,7 +10,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -18,7 +18,7 @@
 /* Descriptors that one message may bring: a newer holder may send more than we know. */
 #define RECEIVE_FDS 16u
 
-static void attach(struct link *l);
+static void attach_started(struct link *l);
 
 int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_callbacks *callbacks,
 	void *user)
@@ -43,7 +43,7 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 	return 0;
 }
 
-static int watch(struct link *l, uv_poll_t *poll, int fd, bool *open)
+static int watch_fd(struct link *l, uv_poll_t *poll, int fd, bool *open)
 {
 	int rc = uv_poll_init(l->loop, poll, fd);
 	if (rc < 0)
@@ -83,7 +83,7 @@ static int reserve_spare(struct link *l)
 	return 0;
 }
 
-static void maybe_closed(struct link *l)
+static void finish_close(struct link *l)
 {
 	if (!l->closing || l->open_handles > 0)
 		return;
@@ -94,10 +94,10 @@ static void on_handle_closed(uv_handle_t *handle)
 {
 	struct link *l = handle->data;
 	l->open_handles--;
-	maybe_closed(l);
+	finish_close(l);
 }
 
-static void unwatch(uv_poll_t *poll, bool *open, int *fd)
+static void unwatch_fd(uv_poll_t *poll, bool *open, int *fd)
 {
 	if (*open) {
 		uv_close((uv_handle_t *)poll, on_handle_closed);
@@ -114,7 +114,7 @@ static void drop_started(struct link *l)
 	l->started = 0;
 }
 
-static void fail(struct link *l, enum report_stage stage, int error)
+static void fail_link(struct link *l, enum report_stage stage, int error)
 {
 	drop_started(l);
 	release_spare(l, LINK_SPARE_FDS);
@@ -124,16 +124,16 @@ static void fail(struct link *l, enum report_stage stage, int error)
 }
 
 /* From a callback: the connection is over. */
-static void lose(struct link *l, bool taken)
+static void lose_holder(struct link *l, bool taken)
 {
 	bool was_attached = l->state == LINK_ATTACHED;
 	if (l->state == LINK_LOST)
 		return;
-	unwatch(&l->socket, &l->socket_open, &l->socket_fd);
+	unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
 	/* Nobody reads the terminal any more: let it hang up. */
-	unwatch(&l->master, &l->master_open, &l->master_fd);
+	unwatch_fd(&l->master, &l->master_open, &l->master_fd);
 	if (!was_attached) {
-		fail(l, REPORT_SETUP, -ECONNRESET);
+		fail_link(l, REPORT_SETUP, -ECONNRESET);
 		return;
 	}
 	l->state = LINK_LOST;
@@ -142,7 +142,7 @@ static void lose(struct link *l, bool taken)
 
 static void on_timeout(uv_timer_t *timer)
 {
-	fail(timer->data, REPORT_SETUP, -ETIMEDOUT);
+	fail_link(timer->data, REPORT_SETUP, -ETIMEDOUT);
 }
 
 static void on_report(uv_poll_t *poll, int status, int events)
@@ -154,17 +154,17 @@ static void on_report(uv_poll_t *poll, int status, int events)
 	ssize_t n = read(l->report_fd, &report, sizeof report);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	unwatch(&l->report, &l->report_open, &l->report_fd);
+	unwatch_fd(&l->report, &l->report_open, &l->report_fd);
 	if (n != sizeof report || report.error < 0)
 		l->started = 0; /* it ends, or has ended, by itself */
 	if (n != sizeof report)
-		fail(l, REPORT_SETUP, -ECHILD);
+		fail_link(l, REPORT_SETUP, -ECHILD);
 	else if (report.stage == REPORT_TERMINAL && report.error == -ENOSPC)
-		fail(l, REPORT_TERMINAL, -ENOSR); /* see link.h */
+		fail_link(l, REPORT_TERMINAL, -ENOSR); /* see link.h */
 	else if (report.error < 0)
-		fail(l, (enum report_stage)report.stage, report.error);
+		fail_link(l, (enum report_stage)report.stage, report.error);
 	else
-		attach(l);
+		attach_started(l);
 }
 
 int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper)
@@ -184,7 +184,7 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 	}
 	l->started = pid;
 	reaper_add(reaper, pid);
-	rc = watch(l, &l->report, l->report_fd, &l->report_open);
+	rc = watch_fd(l, &l->report, l->report_fd, &l->report_open);
 	if (rc == 0)
 		rc = uv_poll_start(&l->report, UV_READABLE | UV_DISCONNECT, on_report);
 	if (rc < 0) {
@@ -213,7 +213,7 @@ static int connect_holder(const struct link *l, int *ret_fd)
 	return 0;
 }
 
-static int request(struct link *l, struct wire_message m)
+static int send_request(struct link *l, struct wire_message m)
 {
 	if (l->socket_fd < 0)
 		return -ENOTCONN;
@@ -239,7 +239,7 @@ static void on_wake(uv_poll_t *poll, int status, int events)
 }
 
 /* Take the descriptors that came with the answer to ATTACH. */
-static int take(struct link *l, const int *fds)
+static int take_descriptors(struct link *l, const int *fds)
 {
 	l->wake_fd = fds[WIRE_FD_WAKE];
 	l->space_fd = fds[WIRE_FD_SPACE];
@@ -250,19 +250,19 @@ static int take(struct link *l, const int *fds)
 	close(fds[WIRE_FD_RING]);
 	close(fds[WIRE_FD_CONTROL]);
 	if (rc == 0)
-		rc = watch(l, &l->wake, l->wake_fd, &l->wake_open);
+		rc = watch_fd(l, &l->wake, l->wake_fd, &l->wake_open);
 	if (rc == 0)
 		rc = uv_poll_start(&l->wake, UV_READABLE, on_wake);
 	if (rc == 0)
-		rc = watch(l, &l->master, l->master_fd, &l->master_open);
+		rc = watch_fd(l, &l->master, l->master_fd, &l->master_open);
 	return rc;
 }
 
 static void on_attached(struct link *l, const struct wire_message *m, const int *fds)
 {
-	int rc = m->status < 0 ? m->status : fds ? take(l, fds) : -EPROTO;
+	int rc = m->status < 0 ? m->status : fds ? take_descriptors(l, fds) : -EPROTO;
 	if (rc < 0) {
-		fail(l, REPORT_SETUP, rc);
+		fail_link(l, REPORT_SETUP, rc);
 		return;
 	}
 	uv_timer_stop(&l->timer);
@@ -275,7 +275,7 @@ static void on_attached(struct link *l, const struct wire_message *m, const int 
 }
 
 /* One message, with the descriptors that may come with it. */
-static ssize_t receive(int fd, struct wire_message *m, int *fds, size_t *fd_count)
+static ssize_t receive_message(int fd, struct wire_message *m, int *fds, size_t *fd_count)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(RECEIVE_FDS * sizeof(int))];
 	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
@@ -303,32 +303,14 @@ static ssize_t receive(int fd, struct wire_message *m, int *fds, size_t *fd_coun
 
 size_t link_input_queued(const struct link *l)
 {
-	return l->input_length - l->input_start;
-}
-
-/* What the terminal takes now; -EIO when the shell is gone counts as taken, there is nobody to read it. */
-static size_t write_some(struct link *l, const uint8_t *bytes, size_t length)
-{
-	size_t done = 0;
-	while (done < length) {
-		ssize_t n = write(l->master_fd, bytes + done, length - done);
-		if (n > 0)
-			done += (size_t)n;
-		else if (n < 0 && errno == EAGAIN)
-			break;
-		else if (n < 0 && errno != EINTR)
-			return length;
-	}
-	return done;
+	return outbox_queued(&l->input);
 }
 
 void link_drop_input(struct link *l)
 {
 	if (l->master_open)
 		uv_poll_stop(&l->master);
-	free(l->input);
-	l->input = NULL;
-	l->input_length = l->input_start = l->input_capacity = 0;
+	outbox_drop(&l->input);
 }
 
 static void on_writable(uv_poll_t *poll, int status, int events)
@@ -336,8 +318,8 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	struct link *l = poll->data;
 	(void)status;
 	(void)events;
-	l->input_start += write_some(l, l->input + l->input_start, link_input_queued(l));
-	if (link_input_queued(l) == 0)
+	/* Without a shell (-EIO) there is nobody to read it. */
+	if (outbox_flush(&l->input, l->master_fd) < 0 || link_input_queued(l) == 0)
 		link_drop_input(l);
 }
 
@@ -364,7 +346,7 @@ static void on_message(uv_poll_t *poll, int status, int events)
 	(void)events;
 	if (l->state == LINK_ATTACHING)
 		release_spare(l, LINK_SPARE_FDS); /* for what comes with the answer */
-	ssize_t n = receive(l->socket_fd, &m, fds, &count);
+	ssize_t n = receive_message(l->socket_fd, &m, fds, &count);
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	bool whole = n == sizeof m && m.magic == WIRE_MAGIC;
@@ -376,11 +358,11 @@ static void on_message(uv_poll_t *poll, int status, int events)
 		l->unanswered--;
 	l->unanswered_ms = uv_now(l->loop);
 	if (!whole)
-		lose(l, false);
+		lose_holder(l, false);
 	else if (answer)
 		on_attached(l, &m, wanted ? fds : NULL);
 	else if (m.type == WIRE_TAKEN)
-		lose(l, true);
+		lose_holder(l, true);
 	else if (m.type == WIRE_STDERR_PTY && m.a != 0 && l->callbacks->terminal)
 		on_terminal(l, &m);
 	else if (m.type == WIRE_RESIZE)
@@ -395,69 +377,50 @@ int link_adopt(struct link *l)
 	int rc = connect_holder(l, &l->socket_fd);
 	if (rc < 0)
 		return rc;
-	rc = watch(l, &l->socket, l->socket_fd, &l->socket_open);
+	rc = watch_fd(l, &l->socket, l->socket_fd, &l->socket_open);
 	if (rc == 0)
 		rc = uv_poll_start(&l->socket, UV_READABLE | UV_DISCONNECT, on_message);
 	if (rc == 0)
-		rc = request(l, (struct wire_message){.type = WIRE_ATTACH});
+		rc = send_request(l, (struct wire_message){.type = WIRE_ATTACH});
 	if (rc < 0) {
-		unwatch(&l->socket, &l->socket_open, &l->socket_fd);
+		unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
 		return rc;
 	}
 	l->state = LINK_ATTACHING;
 	return 0;
 }
 
-static void attach(struct link *l)
+static void attach_started(struct link *l)
 {
 	int rc = link_adopt(l);
 	if (rc == 0)
 		rc = uv_timer_start(&l->timer, on_timeout, LINK_TIMEOUT_MS, 0);
 	if (rc < 0)
-		fail(l, REPORT_SETUP, rc);
-}
-
-static int queue_input(struct link *l, const uint8_t *bytes, size_t length)
-{
-	size_t left = link_input_queued(l);
-	if (left + length > LINK_INPUT_MAX)
-		return -ENOBUFS;
-	if (l->input_length + length > l->input_capacity) {
-		size_t capacity = l->input_capacity ? l->input_capacity : 4096;
-		while (capacity < left + length)
-			capacity *= 2;
-		uint8_t *input = malloc(capacity);
-		if (!input)
-			return -ENOMEM;
-		if (left > 0)
-			memcpy(input, l->input + l->input_start, left);
-		free(l->input);
-		l->input = input;
-		l->input_capacity = capacity;
-		l->input_start = 0;
-		l->input_length = left;
-	}
-	memcpy(l->input + l->input_length, bytes, length);
-	l->input_length += length;
-	return left == 0 && l->resizing == 0 ? uv_poll_start(&l->master, UV_WRITABLE, on_writable)
-					     : 0;
+		fail_link(l, REPORT_SETUP, rc);
 }
 
 int link_write(struct link *l, const void *bytes, size_t length)
 {
-	size_t done = 0;
+	ssize_t done = 0;
 	if (l->state != LINK_ATTACHED || !l->master_open)
 		return -ENOTCONN;
-	if (link_input_queued(l) + length > LINK_INPUT_MAX)
+	size_t waiting = link_input_queued(l);
+	if (waiting + length > LINK_INPUT_MAX)
 		return -ENOBUFS;
-	if (link_input_queued(l) == 0 && l->resizing == 0)
-		done = write_some(l, bytes, length);
-	return done == length ? 0 : queue_input(l, (const uint8_t *)bytes + done, length - done);
+	if (l->resizing == 0)
+		done = outbox_write(&l->input, l->master_fd, bytes, length);
+	/* Without a shell (-EIO) there is nobody to read it. */
+	if (done < 0 || (size_t)done == length)
+		return 0;
+	int rc = outbox_put(&l->input, (const uint8_t *)bytes + done, length - (size_t)done);
+	if (rc == 0 && waiting == 0 && l->resizing == 0)
+		rc = uv_poll_start(&l->master, UV_WRITABLE, on_writable);
+	return rc;
 }
 
 int link_resize(struct link *l, unsigned rows, unsigned cols)
 {
-	int rc = request(l, (struct wire_message){.type = WIRE_RESIZE, .a = rows, .b = cols});
+	int rc = send_request(l, (struct wire_message){.type = WIRE_RESIZE, .a = rows, .b = cols});
 	if (rc == 0)
 		l->resizing++;
 	return rc;
@@ -466,103 +429,19 @@ int link_resize(struct link *l, unsigned rows, unsigned cols)
 int link_open_terminal(struct link *l)
 {
 	/* An answer of -ENOENT to the first is as good. */
-	int rc = request(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 0});
-	return rc < 0 ? rc : request(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 1});
+	int rc = send_request(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 0});
+	return rc < 0 ? rc : send_request(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 1});
 }
 
 int link_signal(struct link *l, int signo, enum wire_target target)
 {
-	return request(
+	return send_request(
 		l, (struct wire_message){.type = WIRE_SIGNAL, .a = (uint32_t)signo, .b = target});
 }
 
 int link_end(struct link *l, unsigned grace_ms)
 {
-	return request(l, (struct wire_message){.type = WIRE_END, .a = grace_ms});
-}
-
-/* Let the holder have what is neither needed nor held. */
-static void publish(struct link *l)
-{
-	uint64_t one = 1, tail = l->tail, events_tail = l->events_tail;
-	holds_least(&l->holds, &tail, &events_tail);
-	/* Never back: what was given up is gone. */
-	if (tail > atomic_load_explicit(&l->control->tail, memory_order_relaxed))
-		atomic_store_explicit(&l->control->tail, tail, memory_order_release);
-	atomic_store_explicit(&l->control->events_tail, events_tail, memory_order_release);
-	/* The holder raises its flag and then looks at the tail: one of us sees the other. */
-	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&l->ring.header->blocked, memory_order_relaxed))
-		(void)!write(l->space_fd, &one, sizeof one);
-}
-
-void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
-{
-	l->tail = tail;
-	l->events_tail = events_tail;
-	publish(l);
-}
-
-/* Holds */
-
-static void on_hold_tick(uv_timer_t *timer)
-{
-	struct link *l = timer->data;
-	const struct ring *ring = &l->ring;
-	const struct holds_writer w = {.head = stream_head(&ring->bytes),
-		.size = ring->bytes.size,
-		.events = stream_head(&ring->events),
-		.events_size = ring->events.size,
-		.blocked = atomic_load(&ring->header->blocked)};
-	if (holds_tick(&l->holds, &w, uv_now(l->loop)))
-		publish(l);
-	if (!l->holds.first)
-		uv_timer_stop(&l->timer);
-}
-
-bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
-{
-	if (l->state != LINK_ATTACHED || l->closing)
-		return false;
-	uint64_t events = atomic_load(&l->control->events_tail);
-	/* The holder would wait for what it may have overwritten already. */
-	if (!holds_add(&l->holds, h, offset, position < events ? events : position))
-		return false;
-	if (!uv_is_active((const uv_handle_t *)&l->timer)) {
-		l->holds.charged_ms = uv_now(l->loop);
-		uv_timer_start(&l->timer, on_hold_tick, HOLD_TICK_MS, HOLD_TICK_MS);
-	}
-	return true;
-}
-
-void link_hold_moved(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
-{
-	hold_move(h, offset, position);
-	if (h->held && l->state == LINK_ATTACHED && !l->closing)
-		publish(l);
-}
-
-void link_unhold(struct link *l, struct hold *h)
-{
-	bool held = h->held;
-	holds_remove(&l->holds, h);
-	if (held && l->state == LINK_ATTACHED && !l->closing)
-		publish(l);
-}
-
-bool link_sleep(struct link *l, uint64_t head, uint64_t events)
-{
-	atomic_store(&l->control->waiting, 1);
-	atomic_thread_fence(memory_order_seq_cst);
-	if (stream_head(&l->ring.bytes) == head && stream_head(&l->ring.events) == events)
-		return true;
-	atomic_store(&l->control->waiting, 0);
-	return false;
-}
-
-void link_follow_shell(struct link *l)
-{
-	l->info.shell_pid = atomic_load(&l->ring.header->shell_pid);
+	return send_request(l, (struct wire_message){.type = WIRE_END, .a = grace_ms});
 }
 
 void link_close(struct link *l, void (*close_cb)(void *user))
@@ -571,10 +450,10 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 	l->closing = true;
 	l->state = LINK_LOST; /* nothing is mapped any more: no request, no hold */
 	l->close_cb = close_cb;
-	unwatch(&l->report, &l->report_open, &l->report_fd);
-	unwatch(&l->socket, &l->socket_open, &l->socket_fd);
-	unwatch(&l->wake, &l->wake_open, &l->wake_fd);
-	unwatch(&l->master, &l->master_open, &l->master_fd);
+	unwatch_fd(&l->report, &l->report_open, &l->report_fd);
+	unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
+	unwatch_fd(&l->wake, &l->wake_open, &l->wake_fd);
+	unwatch_fd(&l->master, &l->master_open, &l->master_fd);
 	close_fd(&l->space_fd);
 	close_fd(&l->dir_fd);
 	release_spare(l, LINK_SPARE_FDS);
@@ -584,7 +463,5 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 	ring_close(&l->ring);
 	control_close(l->control);
 	l->control = NULL;
-	free(l->input);
-	l->input = NULL;
-	l->input_length = l->input_start = 0;
+	outbox_drop(&l->input);
 }

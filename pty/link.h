@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "pty/outbox.h"
 #include "pty/reaper.h"
 #include "pty/spawn.h"
 #include "ring/control.h"
@@ -59,8 +60,7 @@ struct link {
 	int open_handles;           /* that link_close waits for */
 	bool closing;
 	void (*close_cb)(void *user);
-	uint8_t *input; /* queued for the terminal */
-	size_t input_length, input_start, input_capacity;
+	struct outbox input;           /* for the terminal */
 	int spare_fds[LINK_SPARE_FDS]; /* kept free until a new holder has been attached to; or -1 */
 	uint32_t serial;               /* of the last request */
 	unsigned unanswered;           /* requests */

@@ -1,0 +1,92 @@
+/*
+ * What of a holder's ring is given back to it: what the server has consumed, but for what readers of complete output
+ * hold, each for a bounded time; and when the server sleeps until there is more. Nothing of it fails: without a
+ * holder nothing is held.
+ */
+#include "pty/link.h"
+
+#include <unistd.h>
+
+/* Let the holder have what is neither needed nor held. */
+static void publish_tail(struct link *l)
+{
+	uint64_t one = 1, tail = l->tail, events_tail = l->events_tail;
+	holds_least(&l->holds, &tail, &events_tail);
+	/* Never back: what was given up is gone. */
+	if (tail > atomic_load_explicit(&l->control->tail, memory_order_relaxed))
+		atomic_store_explicit(&l->control->tail, tail, memory_order_release);
+	atomic_store_explicit(&l->control->events_tail, events_tail, memory_order_release);
+	/* The holder raises its flag and then looks at the tail: one of us sees the other. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&l->ring.header->blocked, memory_order_relaxed))
+		(void)!write(l->space_fd, &one, sizeof one);
+}
+
+void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
+{
+	l->tail = tail;
+	l->events_tail = events_tail;
+	publish_tail(l);
+}
+
+/* Holds */
+
+static void on_hold_tick(uv_timer_t *timer)
+{
+	struct link *l = timer->data;
+	const struct ring *ring = &l->ring;
+	const struct holds_writer w = {.head = stream_head(&ring->bytes),
+		.size = ring->bytes.size,
+		.events = stream_head(&ring->events),
+		.events_size = ring->events.size,
+		.blocked = atomic_load(&ring->header->blocked)};
+	if (holds_tick(&l->holds, &w, uv_now(l->loop)))
+		publish_tail(l);
+	if (!l->holds.first)
+		uv_timer_stop(&l->timer);
+}
+
+bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
+{
+	if (l->state != LINK_ATTACHED || l->closing)
+		return false;
+	uint64_t events = atomic_load(&l->control->events_tail);
+	/* The holder would wait for what it may have overwritten already. */
+	if (!holds_add(&l->holds, h, offset, position < events ? events : position))
+		return false;
+	if (!uv_is_active((const uv_handle_t *)&l->timer)) {
+		l->holds.charged_ms = uv_now(l->loop);
+		uv_timer_start(&l->timer, on_hold_tick, HOLD_TICK_MS, HOLD_TICK_MS);
+	}
+	return true;
+}
+
+void link_hold_moved(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
+{
+	hold_move(h, offset, position);
+	if (h->held && l->state == LINK_ATTACHED && !l->closing)
+		publish_tail(l);
+}
+
+void link_unhold(struct link *l, struct hold *h)
+{
+	bool held = h->held;
+	holds_remove(&l->holds, h);
+	if (held && l->state == LINK_ATTACHED && !l->closing)
+		publish_tail(l);
+}
+
+bool link_sleep(struct link *l, uint64_t head, uint64_t events)
+{
+	atomic_store(&l->control->waiting, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (stream_head(&l->ring.bytes) == head && stream_head(&l->ring.events) == events)
+		return true;
+	atomic_store(&l->control->waiting, 0);
+	return false;
+}
+
+void link_follow_shell(struct link *l)
+{
+	l->info.shell_pid = atomic_load(&l->ring.header->shell_pid);
+}

@@ -371,7 +371,7 @@ static void maybe_free(struct process *p)
 	if (p->open_handles > 0)
 		return;
 	labels_finish(&p->labels);
-	free(p->input.queue);
+	outbox_drop(&p->input.outbox);
 	free(p->held.directory);
 	free(p->command);
 	free(p->cwd);

@@ -59,8 +59,7 @@ struct process_input {
 	int fd; /* of the FIFO, -1 until something is written */
 	uv_poll_t poll;
 	bool poll_open, polling;
-	uint8_t *queue;
-	size_t start, length, capacity;
+	struct outbox outbox;
 	bool ending; /* its end was asked for */
 };
 

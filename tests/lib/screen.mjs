@@ -91,6 +91,24 @@ function flags(fg, bg) {
 
 const hex = (value) => value.toString(16);
 
+const PLAIN = '0,0,0'; // the style of a cell that nothing is set for
+const CONTENT = 0x3fffff; // of a cell of xterm.js: its character, or that it has several
+const styles = new Map();
+
+/** [flags, text] of a pair of attributes: there are few pairs, and millions of cells. */
+function styleOf(fg, bg) {
+	if (!styles.has(fg))
+		styles.set(fg, new Map());
+	const those = styles.get(fg);
+	let style = those.get(bg);
+	if (!style) {
+		const all = flags(fg, bg);
+		style = [all, `${hex(color(fg))},${hex(color(bg))},${hex(all)}`];
+		those.set(bg, style);
+	}
+	return style;
+}
+
 /** As much of a title as the server keeps. */
 function title(text) {
 	const bytes = Buffer.from(text);
@@ -198,8 +216,8 @@ export class Reference {
 	}
 
 	#style(fg, bg, extended) {
-		const all = flags(fg, bg);
-		let text = `${hex(color(fg))},${hex(color(bg))},${hex(all)}`;
+		const [all, plain] = styleOf(fg, bg);
+		let text = plain;
 		if (all & 1024)
 			text += `,${extended.underlineStyle},${hex(color(extended.underlineColor))},`
 				+ `${extended.urlId ? this.core._oscLinkService.getLinkData(extended.urlId)?.uri ?? '?' : ''}`;
@@ -207,18 +225,28 @@ export class Reference {
 	}
 
 	#line(name, line, cols) {
-		let extent = 0;
-		const cells = [];
-		for (let x = 0; x < cols && x < line.length; x++) {
-			const [content, fg, bg] = line._data.subarray(x * 3, x * 3 + 3);
+		const data = line._data;
+		const end = Math.min(cols, line.length);
+		let text = '';
+		let extent = 0; // of it, up to the last cell that is not blank
+		for (let x = 0; x < end; x++) {
+			const content = data[x * 3];
+			const fg = data[x * 3 + 1];
+			const bg = data[x * 3 + 2];
 			const width = content >> 22;
-			const style = this.#style(fg, bg, line._extendedAttrs[x]);
-			const text = line.getString(x);
-			cells.push(text + (width === 1 ? '' : `\x01${width}`) + (style === '0,0,0' ? '' : `\x02${style}`) + '\x03');
-			if (text !== '' || width !== 1 || style !== '0,0,0')
-				extent = x + 1;
+			const style = fg === 0 && bg === 0 ? PLAIN : this.#style(fg, bg, line._extendedAttrs[x]);
+			const blank = (content & CONTENT) === 0;
+			if (!blank)
+				text += line.getString(x);
+			if (width !== 1)
+				text += `\x01${width}`;
+			if (style !== PLAIN)
+				text += `\x02${style}`;
+			text += '\x03';
+			if (!blank || width !== 1 || style !== PLAIN)
+				extent = text.length;
 		}
-		return `${name}${line.isWrapped ? '+' : ''} ${cells.slice(0, extent).join('')}`;
+		return `${name}${line.isWrapped ? '+' : ''} ${text.slice(0, extent)}`;
 	}
 
 	#charset(charset) {

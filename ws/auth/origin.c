@@ -98,14 +98,17 @@ bool origin_is_configured(const struct origin_policy *p, const char *origin)
 	return false;
 }
 
-bool origin_is_allowed(const struct origin_policy *p, const char *origin, const char *host)
+bool origin_is_own(const struct origin_policy *p, const char *origin, const char *host)
 {
-	if (origin_is_configured(p, origin))
-		return true;
 	if (!host || !origin_host_is_allowed(p, host))
 		return false;
 	if (is_of(origin, p->tls ? "https://" : "http://", host))
 		return true;
 	/* A configured host may be a proxy that ends TLS for us. */
 	return is_configured(p, host) && is_of(origin, "https://", host);
+}
+
+bool origin_is_allowed(const struct origin_policy *p, const char *origin, const char *host)
+{
+	return origin_is_configured(p, origin) || origin_is_own(p, origin, host);
 }

@@ -34,5 +34,8 @@ bool origin_host_is_allowed(const struct origin_policy *p, const char *host);
 /* Whether --allow-origin names it: then pages of it may read what they ask for. */
 bool origin_is_configured(const struct origin_policy *p, const char *origin);
 
+/* Whether an Origin header is that of our own page, as this (allowed) host shows it; NULL: no host. origin: not NULL. */
+bool origin_is_own(const struct origin_policy *p, const char *origin, const char *host);
+
 /* Whether an Origin header goes with a request for this (allowed) host. origin: not NULL. */
 bool origin_is_allowed(const struct origin_policy *p, const char *origin, const char *host);

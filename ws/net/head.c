@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Copy a header. Returns -1 when it is too long for size, 0 when it is absent, 1 when it is there. */
 static int copy(struct lws *wsi, enum lws_token_indexes token, char *text, size_t size)
@@ -111,6 +112,7 @@ const char *head_read(struct lws *wsi, const char *path, struct head *h)
 	h->has_match = copy(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, h->if_none_match,
 			       sizeof h->if_none_match) > 0;
 	copy(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, h->accept_encoding, sizeof h->accept_encoding);
+	copy(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE, h->content_type, sizeof h->content_type);
 	read_method(wsi, h);
 	read_length(wsi, h);
 	read_session(wsi, h);
@@ -193,14 +195,22 @@ static struct mcp_headers *take_mcp(const struct http_head *http)
 	return m;
 }
 
-/* What is not needed to decide, and is left out when it is too long. */
+/* A header that is left out, or cut, when it is too long. */
+static void copy_field(const struct http_head *http, const char *name, char *text, size_t size)
+{
+	const char *value = http_head_field(http, name);
+	snprintf(text, size, "%s", value ? value : "");
+}
+
+/* What is not needed to find the request's subject. */
 static void take_wishes(const struct http_head *http, struct head *h)
 {
-	const char *encoding = http_head_field(http, "accept-encoding");
-	const char *match = http_head_field(http, "if-none-match");
-	snprintf(h->accept_encoding, sizeof h->accept_encoding, "%s", encoding ? encoding : "");
-	snprintf(h->if_none_match, sizeof h->if_none_match, "%s", match ? match : "");
-	h->has_match = match && *match;
+	copy_field(http, "accept-encoding", h->accept_encoding, sizeof h->accept_encoding);
+	copy_field(http, "if-none-match", h->if_none_match, sizeof h->if_none_match);
+	copy_field(http, "content-type", h->content_type, sizeof h->content_type);
+	copy_field(http, "sec-fetch-site", h->fetch_site, sizeof h->fetch_site);
+	copy_field(http, "sec-fetch-mode", h->fetch_mode, sizeof h->fetch_mode);
+	h->has_match = h->if_none_match[0];
 	h->head_only = strcmp(http->method, "HEAD") == 0;
 	h->options = strcmp(http->method, "OPTIONS") == 0;
 	h->method = h->head_only ? METHOD_GET : method_parse(http->method);
@@ -277,10 +287,53 @@ void head_free(struct head *h)
 	h->mcp = NULL;
 }
 
-struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
-	bool state_changing, struct principal *p, enum auth_result *ret_auth)
+/* W3C Fetch Metadata: somebody follows a link, or types an address; no page can read what comes. */
+static bool is_navigation(const struct head *h)
 {
-	const char *host = h->has_host ? h->host : NULL;
+	return h->method == METHOD_GET && strcmp(h->fetch_mode, "navigate") == 0;
+}
+
+/* Whether the browser says that the page which asks is another's, and nobody has allowed that. */
+static bool is_foreign(const struct server *s, const struct head *h)
+{
+	bool configured = h->has_origin && origin_is_configured(&s->origins, h->origin);
+	return strcmp(h->fetch_site, "cross-site") == 0 && !configured && !is_navigation(h);
+}
+
+static bool is_json(const struct head *h)
+{
+	static const char type[] = "application/json";
+	char after = h->content_type[sizeof type - 1];
+	return strncasecmp(h->content_type, type, sizeof type - 1) == 0 &&
+		(after == '\0' || after == ';' || after == ' ' || after == '\t');
+}
+
+/*
+ * A browser sends the cookie whoever asks: also for a page of another port or of a sibling's domain, which SameSite
+ * takes for the same site. So it counts for our own page only, which says so by its Origin, and sends JSON: no form can.
+ */
+static struct refusal check_cookie(
+	const struct server *s, const struct head *h, const char *host, bool state_changing)
+{
+	bool own = h->has_origin && origin_is_own(&s->origins, h->origin, host);
+	bool sibling = strcmp(h->fetch_site, "same-site") == 0 && !is_navigation(h);
+	bool has_body = h->has_coding || (h->has_length && strcmp(h->length, "0") != 0);
+	if (state_changing && !h->has_origin)
+		return (struct refusal){
+			403, "ORIGIN_NOT_ALLOWED", "A request with a cookie needs an Origin"};
+	if ((h->has_origin && !own) || (sibling && !own))
+		return (struct refusal){403, "ORIGIN_NOT_ALLOWED",
+			"A cookie counts for our own page only: send a token or a link"};
+	if (has_body && !is_json(h))
+		return (struct refusal){415, "UNSUPPORTED_MEDIA_TYPE",
+			"A body that comes with a cookie is application/json"};
+	return (struct refusal){0};
+}
+
+/* Host and Origin: whether a request may come from there at all. */
+static struct refusal check_page(
+	struct server *s, const struct arrival *a, const struct head *h, const char *host)
+{
 	/* Nobody's name resolves to a unix socket: what Host says there does not matter. */
 	if (!a->unix_socket && !origin_host_is_allowed(&s->origins, host)) {
 		s->options.metrics->host_refused++;
@@ -288,13 +341,23 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 			403, "HOST_NOT_ALLOWED", "This host is not allowed (see --allow-host)"};
 	}
 	/* No page reaches the command line's socket, unless somebody lays a pipe there. */
-	if (h->has_origin && (a->owner || !origin_is_allowed(&s->origins, h->origin, host))) {
-		s->options.metrics->origin_refused++;
-		log_write(LOG_WARN, "http", "origin refused", "peer", h->peer, "origin", h->origin,
-			NULL);
-		return (struct refusal){403, "ORIGIN_NOT_ALLOWED",
-			"This origin is not allowed (see --allow-origin)"};
-	}
+	bool wrong = h->has_origin && (a->owner || !origin_is_allowed(&s->origins, h->origin, host));
+	if (!wrong && !is_foreign(s, h))
+		return (struct refusal){0};
+	s->options.metrics->origin_refused++;
+	log_write(LOG_WARN, "http", "origin refused", "peer", h->peer, "origin",
+		h->has_origin ? h->origin : h->fetch_site, NULL);
+	return (struct refusal){
+		403, "ORIGIN_NOT_ALLOWED", "This origin is not allowed (see --allow-origin)"};
+}
+
+struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
+	bool state_changing, struct principal *p, enum auth_result *ret_auth)
+{
+	const char *host = h->has_host ? h->host : NULL;
+	struct refusal refusal = check_page(s, a, h, host);
+	if (refusal.status)
+		return refusal;
 	struct credentials credentials = {
 		.authorization = h->has_authorization ? h->authorization : NULL,
 		.cookie = h->has_cookie ? h->cookie : NULL,
@@ -303,10 +366,8 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 		.owner = a->owner,
 	};
 	*ret_auth = auth_check(s->options.auth, &credentials, p);
-	if (*ret_auth == AUTH_OK && p->by_cookie && state_changing && !h->has_origin) {
-		s->options.metrics->origin_refused++;
-		return (struct refusal){
-			403, "ORIGIN_NOT_ALLOWED", "A request with a cookie needs an Origin"};
-	}
-	return (struct refusal){0};
+	if (*ret_auth == AUTH_OK && p->by_cookie)
+		refusal = check_cookie(s, h, host, state_changing);
+	s->options.metrics->origin_refused += refusal.status == 403;
+	return refusal;
 }

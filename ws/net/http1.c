@@ -81,9 +81,9 @@ static const char *reason(int status)
 		{401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
 		{405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"},
 		{410, "Gone"}, {411, "Length Required"}, {413, "Content Too Large"},
-		{416, "Range Not Satisfiable"}, {429, "Too Many Requests"},
-		{500, "Internal Server Error"}, {501, "Not Implemented"},
-		{503, "Service Unavailable"}};
+		{415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
+		{429, "Too Many Requests"}, {500, "Internal Server Error"},
+		{501, "Not Implemented"}, {503, "Service Unavailable"}};
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].status == status)
 			return reasons[i].text;

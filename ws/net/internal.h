@@ -87,7 +87,9 @@ struct head {
 	char authorization[1200], cookie[6000];
 	char session[NAME_ID_MAX + 2]; /* X-Session-Id; one that is too long is no id */
 	char accept_encoding[256], if_none_match[128];
-	char length[32]; /* Content-Length, as it came */
+	char content_type[64];               /* cut where it is longer */
+	char fetch_site[16], fetch_mode[16]; /* Sec-Fetch-Site and -Mode, which no page can choose */
+	char length[32];                     /* Content-Length, as it came */
 	bool has_host, has_origin, has_authorization, has_cookie, has_session, has_match;
 	bool has_length, has_coding; /* Content-Length, Transfer-Encoding */
 	bool expects;                /* 100-continue */

@@ -197,3 +197,16 @@ Test(origin_is_configured, only_what_is)
 	cr_assert_not(origin_is_configured(&p, "http://127.0.0.1:7070"));
 	cr_assert_not(origin_is_configured(&p, "https://proxy.example"));
 }
+
+Test(origin_is_own, ours_and_those_of_a_proxy)
+{
+	origin_add_listener(&p, "127.0.0.1", 7070);
+	origin_add_origin(&p, "https://app.example");
+	origin_add_host(&p, "box.example");
+	cr_assert(origin_is_own(&p, "http://127.0.0.1:7070", "127.0.0.1:7070"));
+	cr_assert(origin_is_own(&p, "https://box.example", "box.example"));
+	cr_assert_not(origin_is_own(&p, "https://app.example", "127.0.0.1:7070"), "merely allowed");
+	cr_assert_not(origin_is_own(&p, "http://127.0.0.1:7071", "127.0.0.1:7070"), "another port");
+	cr_assert_not(origin_is_own(&p, "null", "127.0.0.1:7070"));
+	cr_assert_not(origin_is_own(&p, "http://127.0.0.1:7070", NULL));
+}

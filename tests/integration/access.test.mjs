@@ -1,0 +1,64 @@
+// Who may ask from where: a browser sends its cookie whoever asks, so it counts for our own page alone.
+import assert from 'node:assert/strict';
+import { scenario } from './lib/server.mjs';
+import { Refused } from './lib/client.mjs';
+
+const refusedWith = (status) => (error) => error instanceof Refused && error.status === status;
+const app = 'https://app.example';
+const allowed = { args: ['--allow-origin', app] };
+
+async function logIn(server) {
+	const login = await server.api.as(null).raw('POST', '/api/auth/login', { token: server.token }, { headers: { Origin: server.base } });
+	assert.equal(login.status, 200);
+	return login.headers['set-cookie'][0].split(';')[0];
+}
+
+/** What an answer to a request by cookie is: its status, and the code of a refusal. */
+async function byCookie(server, cookie, method, path, headers, body) {
+	const answer = await server.api.as(null, { Cookie: cookie }).raw(method, path, body, { headers });
+	return answer.status < 400 ? answer.status : `${answer.status} ${answer.json?.code}`;
+}
+
+scenario('a cookie counts for our own page, and not for one that is merely allowed', allowed, async (server) => {
+	const cookie = await logIn(server);
+	const own = { Origin: server.base };
+	const port = `http://127.0.0.1:${Number(new URL(server.base).port) + 1}`;
+	const refused = '403 ORIGIN_NOT_ALLOWED';
+	for (const [what, method, path, headers, body, expected] of [
+		['our page asks', 'GET', '/api/session/list', { ...own, 'Sec-Fetch-Site': 'same-origin' }, undefined, 200],
+		['our page asks, as browsers do for GET', 'GET', '/api/session/list', { 'Sec-Fetch-Site': 'same-origin' }, undefined, 200],
+		['our page creates', 'POST', '/api/session/create', { ...own, 'Sec-Fetch-Site': 'same-origin' }, { id: 'mine' }, 200],
+		['no Origin at all', 'POST', '/api/session/create', {}, { id: 'other' }, refused],
+		['an allowed page creates', 'POST', '/api/session/create', { Origin: app, 'Sec-Fetch-Site': 'cross-site' }, { id: 'other' }, refused],
+		['an allowed page reads', 'GET', '/api/session/list', { Origin: app, 'Sec-Fetch-Site': 'cross-site' }, undefined, refused],
+		['a form of an allowed page', 'POST', '/api/execute', { Origin: app, 'Content-Type': 'text/plain' }, '{"command":"id"}', refused],
+		['a page of another port', 'POST', '/api/execute', { Origin: port, 'Sec-Fetch-Site': 'same-site' }, { command: 'id' }, refused],
+		['a picture of another port', 'GET', '/api/session/list', { 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'no-cors' }, undefined, refused],
+		['a picture of another site', 'GET', '/api/session/list', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }, undefined, refused],
+		['a link on another site', 'GET', '/', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }, undefined, 200],
+		['a form of our own origin', 'POST', '/api/execute', { ...own, 'Content-Type': 'text/plain' }, '{"command":"id"}', '415 UNSUPPORTED_MEDIA_TYPE'],
+		['a form with a type that begins alike', 'POST', '/api/execute', { ...own, 'Content-Type': 'application/jsonp' }, '{"command":"id"}', '415 UNSUPPORTED_MEDIA_TYPE'],
+		['JSON with a charset', 'POST', '/api/session/create', { ...own, 'Content-Type': 'Application/JSON; charset=utf-8' }, '{"id":"charset"}', 200],
+	])
+		assert.equal(await byCookie(server, cookie, method, path, headers, body), expected, what);
+	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data.sort(), ['charset', 'mine']);
+});
+
+scenario('nor does it for sockets', allowed, async (server) => {
+	await server.session({ id: 's' });
+	const Cookie = await logIn(server);
+	await server.client({ sessionId: 's', token: null, headers: { Cookie }, origin: server.base }).connect();
+	await assert.rejects(server.client({ sessionId: 's', token: null, headers: { Cookie }, origin: app }).connect(), refusedWith(403));
+	// With a token of its own the allowed page is welcome.
+	await server.client({ sessionId: 's', origin: app }).connect();
+});
+
+scenario('without credentials another site is refused all the same', { args: ['--no-auth', '--allow-origin', app] }, async (server) => {
+	const api = server.api.as(null);
+	const status = async (method, headers, body) => (await api.raw(method, '/api/session/list', body, { headers })).status;
+	assert.equal(await status('GET', {}), 200, 'a program');
+	assert.equal(await status('GET', { 'Sec-Fetch-Site': 'same-origin' }), 200, 'our page');
+	assert.equal(await status('GET', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }), 403, 'another site');
+	assert.equal(await status('GET', { 'Sec-Fetch-Site': 'cross-site', Origin: app }), 200, 'one that is allowed');
+	assert.equal((await api.raw('POST', '/api/session/create', { id: 'x' }, { headers: { 'Sec-Fetch-Site': 'cross-site' } })).status, 403);
+});

@@ -148,6 +148,13 @@ void mcp_finish(struct mcp_call *c, json_t *structured, char *text)
 	end(c, result);
 }
 
+void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(json_t *structured))
+{
+	json_incref(structured);
+	mcp_finish(c, structured, words(structured));
+	json_decref(structured);
+}
+
 void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t *context)
 {
 	json_t *value = json_string(message);
@@ -380,7 +387,7 @@ void mcp_call_start(const struct mcp_call_options *o)
 	if (!check_args(c, problem))
 		mcp_fail(c, "VALIDATION_FAILED", problem, NULL);
 	else
-		mcp_tool_begin(o->tool->name)(c, NULL);
+		o->begin(c, NULL);
 }
 
 /* Cancelling: the command is found by its key, whatever it was doing. */

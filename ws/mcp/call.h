@@ -65,6 +65,7 @@ struct mcp_call_options {
 	const struct principal *principal;
 	const char *peer, *author, *scope; /* scope: of its ids, or "" */
 	const struct mcp_tool *tool;
+	mcp_step begin;         /* what it does first */
 	json_t *args;           /* an object; taken */
 	struct mcp_call **slot; /* is the call while there is one, and then NULL */
 	/* {content, structuredContent?, isError?}, which is taken; NULL: memory is short. */
@@ -94,6 +95,9 @@ void mcp_ask(struct mcp_call *c, mcp_step next, enum method method, const char *
 /* The result. structured is taken; text is taken (of malloc()), NULL = memory is short. */
 void mcp_finish(struct mcp_call *c, json_t *structured, char *text);
 
+/* The same, with what words() makes of it for people. */
+void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(json_t *structured));
+
 /* The result is a failure. context is taken and may be NULL. */
 void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t *context);
 
@@ -122,6 +126,3 @@ void mcp_in_session(struct mcp_call *c, mcp_step first);
 
 /* JSON of the API with snake_case for camelCase in all names. Returns a new reference. */
 json_t *mcp_snake(json_t *value);
-
-/* The table of tools: how each begins. */
-mcp_step mcp_tool_begin(const char *name);

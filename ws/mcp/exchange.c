@@ -7,6 +7,8 @@
 
 #include "ws/dispatcher.h"
 #include "ws/mcp/call.h"
+#include "ws/mcp/map.h"
+#include "ws/mcp/version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,6 +296,7 @@ static void call_tool(struct item *i, const struct rpc_message *m, const char *c
 		.author = client,
 		.scope = x->scope,
 		.tool = tool,
+		.begin = mcp_tool_begin(tool->name),
 		.args = args ? json_incref(args) : json_object(),
 		.slot = &i->call,
 		.done = on_called,

@@ -33,6 +33,5 @@ void mcp_reply_nothing(struct request *r, int status);
 void mcp_refuse(struct request *r, int status, json_t *id, enum rpc_code code, const char *message,
 	json_t *data);
 
-/* Name and version of the server; the revisions it speaks, newest first. New references. */
+/* Name and version of the server. Returns a new reference. */
 json_t *mcp_server_info(const struct mcp *m);
-json_t *mcp_versions_json(void);

@@ -6,31 +6,13 @@
 #include "ws/mcp/exchange.h"
 #include "ws/mcp/exec.h"
 #include "ws/mcp/headers.h"
+#include "ws/mcp/version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MODERN "2026-07-28"
 #define TICK_MS 250u
-
-static const char *const versions[] = {MODERN, "2025-11-25", "2025-06-18", "2025-03-26", NULL};
-
-static bool is_legacy(const char *version)
-{
-	for (size_t i = 1; versions[i]; i++)
-		if (strcmp(versions[i], version) == 0)
-			return true;
-	return false;
-}
-
-json_t *mcp_versions_json(void)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; versions[i]; i++)
-		json_array_append_new(list, json_string(versions[i]));
-	return list;
-}
 
 static void refuse_version(struct request *r, json_t *id, const char *asked)
 {
@@ -109,7 +91,7 @@ static void handle_modern(
 			"params._meta must have " MCP_META "protocolVersion", NULL);
 	else if (problem)
 		mcp_refuse(r, 400, message.id, RPC_HEADER_MISMATCH, problem, NULL);
-	else if (strcmp(json_string_value(version), MODERN) != 0)
+	else if (strcmp(json_string_value(version), MCP_VERSION) != 0)
 		refuse_version(r, message.id, json_string_value(version));
 	else if (message.kind == RPC_NOTIFICATION) {
 		mcp_take_notification(m, &message, sender->scope);
@@ -148,7 +130,7 @@ static void initialize(
 	struct mcp *m, struct request *r, const struct rpc_message *message, const char *scope)
 {
 	const char *asked = json_string_value(json_object_get(message->params, "protocolVersion"));
-	const char *version = asked && is_legacy(asked) ? asked : versions[1];
+	const char *version = asked && mcp_version_is_legacy(asked) ? asked : MCP_VERSION_LEGACY;
 	if (!asked) {
 		mcp_refuse(r, 200, message->id, RPC_INVALID_PARAMS,
 			"protocolVersion must be a string", NULL);
@@ -174,7 +156,7 @@ static bool take_session(struct mcp *m, struct request *r, const struct rpc_mess
 	*ret_session = NULL;
 	if (!h || !h->known)
 		return true;
-	if (h->has_version && !is_legacy(h->version)) {
+	if (h->has_version && !mcp_version_is_legacy(h->version)) {
 		refuse_version(r, message->id, h->version);
 		return false;
 	}
@@ -245,7 +227,7 @@ static bool is_modern(const struct request *r, const struct rpc_input *input)
 		return false;
 	return json_object_get(message.meta, MCP_META "protocolVersion") ||
 		(r->mcp && r->mcp->known && r->mcp->has_version && !r->mcp->has_session &&
-			!is_legacy(r->mcp->version));
+			!mcp_version_is_legacy(r->mcp->version));
 }
 
 /* How it may be answered; none: r is answered and false returned. */

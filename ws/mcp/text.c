@@ -421,3 +421,27 @@ char *mcp_history_text(json_t *history)
 		count(&w, "more from_line ", number_of(history, "next_line"), "\n");
 	return end(&w);
 }
+
+json_t *mcp_lines_text(const json_t *lines)
+{
+	size_t i, length = 0, kept = 0;
+	json_t *line;
+	char *text = NULL;
+	FILE *file = open_memstream(&text, &length);
+	if (!file)
+		return NULL;
+	json_array_foreach (lines, i, line) {
+		const char *row = json_string_value(json_object_get(line, "text"));
+		fprintf(file, "%s\n", row ? row : "");
+		fflush(file);
+		if (row && *row)
+			kept = length;
+	}
+	if (fclose(file) != 0) {
+		free(text);
+		return NULL;
+	}
+	json_t *value = json_stringn(text, kept);
+	free(text);
+	return value;
+}

@@ -34,3 +34,6 @@ char *mcp_sessions_text(json_t *sessions);
 char *mcp_screen_text(json_t *screen);
 char *mcp_wait_text(json_t *wait);
 char *mcp_history_text(json_t *history);
+
+/* Lines of the API as one text, without the blank ones at its end. Returns a new reference, or NULL. */
+json_t *mcp_lines_text(const json_t *lines);

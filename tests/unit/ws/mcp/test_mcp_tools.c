@@ -1,5 +1,6 @@
 #include "tests/lib/leak.h"
 #include "ws/mcp/call.h"
+#include "ws/mcp/map.h"
 #include "ws/mcp/tools.h"
 
 #include <criterion/criterion.h>

@@ -122,7 +122,7 @@ void caller_drop(struct caller *c)
 	if (wsi) {
 		lws_set_opaque_user_data(wsi, (void *)(uintptr_t)&c->listener->arrival[0]);
 		shutdown(c->fd, SHUT_RDWR);
-		server_kill(wsi);
+		connection_kill(wsi);
 	} else if (c->fd >= 0) {
 		close(c->fd);
 	}

@@ -3,9 +3,17 @@
 
 #include "ws/net/internal.h"
 
+/* What an exchange comes by: a connection of HTTP/1.1, or a stream of HTTP/2. */
+struct exchange_carrier {
+	void (*wake)(struct exchange *x); /* there is something to be sent */
+	void (*kill)(struct exchange *x); /* end it at once; x may be gone afterwards */
+	int (*fd)(const struct exchange *x);
+};
+
 struct exchange {
 	struct exchange *prev, *next; /* of its server */
 	struct server *server;
+	const struct exchange_carrier *carrier;
 	struct lws *wsi;         /* HTTP/2: the stream; otherwise NULL */
 	struct caller *caller;   /* HTTP/1.1: the connection; otherwise NULL */
 	struct request *request; /* our reference */
@@ -37,7 +45,7 @@ struct exchange {
 };
 
 /* A new one for a request that has come; NULL when memory is short. Then wsi or caller is to be set. */
-struct exchange *exchange_create(struct server *s);
+struct exchange *exchange_create(struct server *s, const struct exchange_carrier *carrier);
 
 /* The exchange is over, or its peer has gone. */
 void exchange_free(struct exchange *x);

@@ -3,9 +3,7 @@
  * received, the API answers it, the answer has headers. http1.c and http2.c move the bytes.
  */
 #include "ws/asset.h"
-#include "ws/error.h"
 #include "ws/net/exchange.h"
-#include "ws/net/caller.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,14 +21,6 @@ static const char content_security_policy[] =
 	"font-src 'self'; connect-src 'self' ws: wss:; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
 	"frame-ancestors 'none'";
 
-static void wake(struct exchange *x)
-{
-	if (x->caller)
-		caller_wake(x->caller);
-	else
-		lws_callback_on_writable(x->wsi);
-}
-
 static void on_answered(void *user)
 {
 	struct exchange *x = user;
@@ -38,7 +28,7 @@ static void on_answered(void *user)
 	x->answered_ms = server_now_ms(x->server);
 	if (x->wsi)
 		lws_set_timeout(x->wsi, PENDING_TIMEOUT_HTTP_CONTENT, ANSWER_WITHIN_S);
-	wake(x);
+	x->carrier->wake(x);
 }
 
 static void on_streaming(void *user)
@@ -47,18 +37,19 @@ static void on_streaming(void *user)
 	stream_open(x);
 	if (x->wsi)
 		lws_set_timeout(x->wsi, NO_PENDING_TIMEOUT, 0);
-	wake(x);
+	x->carrier->wake(x);
 }
 
 static void on_more(void *user)
 {
-	wake(user);
+	struct exchange *x = user;
+	x->carrier->wake(x);
 }
 
 static const struct request_transport transport = {
 	.answered = on_answered, .streaming = on_streaming, .more = on_more};
 
-struct exchange *exchange_create(struct server *s)
+struct exchange *exchange_create(struct server *s, const struct exchange_carrier *carrier)
 {
 	struct exchange *x = calloc(1, sizeof *x);
 	struct request *r = x ? request_create() : NULL;
@@ -67,6 +58,7 @@ struct exchange *exchange_create(struct server *s)
 		return NULL;
 	}
 	x->server = s;
+	x->carrier = carrier;
 	x->request = r;
 	r->transport = &transport;
 	r->transport_user = x;
@@ -99,15 +91,12 @@ bool exchange_is_mux(const struct exchange *x)
 
 int exchange_fd(const struct exchange *x)
 {
-	return x->caller ? x->caller->fd : lws_get_socket_fd(lws_get_network_wsi(x->wsi));
+	return x->carrier->fd(x);
 }
 
 void exchange_kill(struct exchange *x)
 {
-	if (x->caller)
-		caller_drop(x->caller);
-	else
-		server_kill(x->wsi);
+	x->carrier->kill(x);
 }
 
 static void dispatch(struct exchange *x)

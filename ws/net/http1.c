@@ -210,10 +210,28 @@ static void answer(struct caller *c, struct exchange *x)
 		await(c, x, rc == 1 || c->out || x->event || !x->streaming);
 }
 
+static void wake_caller(struct exchange *x)
+{
+	caller_wake(x->caller);
+}
+
+static void drop_caller(struct exchange *x)
+{
+	caller_drop(x->caller);
+}
+
+static int fd_of_caller(const struct exchange *x)
+{
+	return x->caller->fd;
+}
+
+static const struct exchange_carrier carrier = {
+	.wake = wake_caller, .kill = drop_caller, .fd = fd_of_caller};
+
 /* An answer to what is no request, by the way of those that are. */
 static void refuse(struct caller *c, const char *code, const char *message)
 {
-	struct exchange *x = exchange_create(c->server);
+	struct exchange *x = exchange_create(c->server, &carrier);
 	c->served = true;
 	if (!x) {
 		caller_drop(c);
@@ -315,7 +333,7 @@ static void serve(struct caller *c, const struct http_head *http)
 {
 	struct server *s = c->server;
 	struct head *h = calloc(1, sizeof *h);
-	struct exchange *x = h ? exchange_create(s) : NULL;
+	struct exchange *x = h ? exchange_create(s, &carrier) : NULL;
 	if (!x) {
 		free(h);
 		caller_drop(c);

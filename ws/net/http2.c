@@ -15,12 +15,30 @@ void http2_gone(struct connection *c)
 	c->exchange = NULL;
 }
 
+static void wake_stream(struct exchange *x)
+{
+	lws_callback_on_writable(x->wsi);
+}
+
+static void kill_stream(struct exchange *x)
+{
+	connection_kill(x->wsi);
+}
+
+static int fd_of_stream(const struct exchange *x)
+{
+	return lws_get_socket_fd(lws_get_network_wsi(x->wsi));
+}
+
+static const struct exchange_carrier carrier = {
+	.wake = wake_stream, .kill = kill_stream, .fd = fd_of_stream};
+
 int http2_request(
 	struct server *s, struct lws *wsi, struct connection *c, const char *path, size_t length)
 {
 	struct head h;
 	http2_gone(c);
-	struct exchange *x = exchange_create(s);
+	struct exchange *x = exchange_create(s, &carrier);
 	if (!x)
 		return -1;
 	x->wsi = wsi;
@@ -29,7 +47,7 @@ int http2_request(
 	/* A NUL has been decoded: what is in front of it is another path. */
 	if (!problem && strlen(path) != length)
 		problem = "VALIDATION_FAILED";
-	exchange_begin(x, &h, server_arrival(wsi), problem);
+	exchange_begin(x, &h, connection_arrival(wsi), problem);
 	return 0;
 }
 

@@ -64,18 +64,18 @@ struct connection {
 	struct upgrade upgrade;
 };
 
-#define SERVER_ACK_WITHIN_MS 300000u /* while something is on its way to a living peer */
+#define CONNECTION_ACK_WITHIN_MS 300000u /* while something is on its way to a living peer */
 
+/* connection.c: end a connection in the next turn of the loop, whatever it has not sent yet. */
+void connection_kill(struct lws *wsi);
+/* How long ago the peer's kernel acknowledged anything; 0 when that cannot be told. */
+uint64_t connection_last_ack_ms(struct lws *wsi);
+/* The same of a socket. */
+uint64_t connection_last_ack_of(int fd);
+/* Where a connection came in. The vhost does not tell: libwebsockets chooses that by Host. */
+const struct arrival *connection_arrival(struct lws *wsi);
 /* After how many seconds of silence the reader of a stream is told that it goes on. */
 unsigned server_quiet_s(const struct server *s);
-/* End a connection in the next turn of the loop, whatever it has not sent yet. */
-void server_kill(struct lws *wsi);
-/* How long ago the peer's kernel acknowledged anything; 0 when that cannot be told. */
-uint64_t server_last_ack_ms(struct lws *wsi);
-/* The same of a socket. */
-uint64_t server_last_ack_of(int fd);
-/* Where a connection came in. The vhost does not tell: libwebsockets chooses that by Host. */
-const struct arrival *server_arrival(struct lws *wsi);
 /* Milliseconds of the loop. */
 uint64_t server_now_ms(const struct server *s);
 

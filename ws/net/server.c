@@ -1,7 +1,7 @@
 /* Setting libwebsockets up, and sorting its callbacks. */
 #include "ws/log.h"
-#include "ws/net/internal.h"
 #include "ws/net/caller.h"
+#include "ws/net/internal.h"
 
 #include <errno.h>
 #include <openssl/ssl.h>
@@ -17,18 +17,6 @@
 #define RECEIVE_BYTES (32u << 10)
 #define WRITE_BYTES (128u << 10) /* the default of 4 KB cuts every larger frame: six times slower */
 #define SCRATCH_BYTES ((size_t)64 << 10)
-
-const struct arrival *server_arrival(struct lws *wsi)
-{
-	static const struct arrival unknown = {0};
-	const struct arrival *a = lws_get_opaque_user_data(lws_get_network_wsi(wsi));
-	return a ? a : &unknown;
-}
-
-uint64_t server_now_ms(const struct server *s)
-{
-	return uv_now(s->options.loop);
-}
 
 /* The line whose TLS a connection does, or NULL. */
 static struct caller *caller_of(struct lws *wsi)
@@ -49,12 +37,6 @@ static void on_destroyed(struct server *s, struct lws *wsi)
 	s->connections--;
 	if (l)
 		caller_lost(l);
-}
-
-unsigned server_quiet_s(const struct server *s)
-{
-	unsigned pings = s->options.ping_interval_s;
-	return pings < STREAM_QUIET_S ? pings : STREAM_QUIET_S;
 }
 
 static int on_event(

@@ -14,8 +14,6 @@
 #include "ws/net/internal.h"
 
 #include <linux/sockios.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +179,8 @@ static struct refusal check(struct server *s, struct lws *wsi, struct head *h, s
 	if (problem)
 		return (struct refusal){
 			error_status(problem), problem, "The request's headers cannot be taken"};
-	struct refusal refusal = head_check(s, server_arrival(wsi), h, true, &u->principal, &auth);
+	struct refusal refusal = head_check(
+		s, connection_arrival(wsi), h, true, &u->principal, &auth);
 	if (refusal.status)
 		return refusal;
 	u->control = strcmp(path, "/ws") == 0 || strcmp(path, "/api/ws") == 0;
@@ -369,39 +368,17 @@ void socket_gone(struct server *s, struct connection *c)
 	free(k);
 }
 
-uint64_t server_last_ack_of(int fd)
-{
-	struct tcp_info info = {0};
-	socklen_t length = sizeof info;
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
-		return 0;
-	return info.tcpi_last_ack_recv;
-}
-
-uint64_t server_last_ack_ms(struct lws *wsi)
-{
-	return server_last_ack_of(lws_get_socket_fd(lws_get_network_wsi(wsi)));
-}
-
 static bool is_dead(const struct socket *k, uint64_t now)
 {
 	if (lws_partial_buffered(k->wsi))
-		return server_last_ack_ms(k->wsi) > SERVER_ACK_WITHIN_MS;
+		return connection_last_ack_ms(k->wsi) > CONNECTION_ACK_WITHIN_MS;
 	return k->pinged_ms > 0 && now - k->pinged_ms > ping_interval(k->server) + PONG_WITHIN_MS;
-}
-
-void server_kill(struct lws *wsi)
-{
-	/* Killed at once, it would wait for what it has buffered to leave, and that may be never. */
-	lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
-	/* Its timers are looked at only after something has happened. */
-	lws_cancel_service(lws_get_context(wsi));
 }
 
 static void kill_socket(struct socket *k)
 {
 	k->close_code = CLOSE_INTERNAL;
-	server_kill(k->wsi);
+	connection_kill(k->wsi);
 }
 
 void socket_sweep(struct server *s)

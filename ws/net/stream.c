@@ -95,7 +95,7 @@ static bool is_dead(const struct exchange *x)
 {
 	int bytes = 0, fd = exchange_fd(x);
 	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 &&
-		server_last_ack_of(fd) > SERVER_ACK_WITHIN_MS;
+		connection_last_ack_of(fd) > CONNECTION_ACK_WITHIN_MS;
 }
 
 /* Whether the reader's link has expired or been revoked. */

@@ -1,0 +1,46 @@
+/* What is asked of a connection, whatever it is for, and of the server that it is one of. */
+#include "ws/net/internal.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+const struct arrival *connection_arrival(struct lws *wsi)
+{
+	static const struct arrival unknown = {0};
+	const struct arrival *a = lws_get_opaque_user_data(lws_get_network_wsi(wsi));
+	return a ? a : &unknown;
+}
+
+uint64_t connection_last_ack_of(int fd)
+{
+	struct tcp_info info = {0};
+	socklen_t length = sizeof info;
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
+		return 0;
+	return info.tcpi_last_ack_recv;
+}
+
+uint64_t connection_last_ack_ms(struct lws *wsi)
+{
+	return connection_last_ack_of(lws_get_socket_fd(lws_get_network_wsi(wsi)));
+}
+
+void connection_kill(struct lws *wsi)
+{
+	/* Killed at once, it would wait for what it has buffered to leave, and that may be never. */
+	lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+	/* Its timers are looked at only after something has happened. */
+	lws_cancel_service(lws_get_context(wsi));
+}
+
+uint64_t server_now_ms(const struct server *s)
+{
+	return uv_now(s->options.loop);
+}
+
+unsigned server_quiet_s(const struct server *s)
+{
+	unsigned pings = s->options.ping_interval_s;
+	return pings < STREAM_QUIET_S ? pings : STREAM_QUIET_S;
+}

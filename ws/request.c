@@ -243,6 +243,12 @@ void reply_stream(struct request *r, const struct event_stream *stream)
 		stream->closed(stream->user);
 }
 
+void reply_stream_more(struct request *r)
+{
+	if (r->transport && r->stream.next)
+		r->transport->more(r->transport_user);
+}
+
 void reply_stream_complete(struct request *r)
 {
 	r->stream_complete = true;

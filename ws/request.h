@@ -129,6 +129,9 @@ void reply_bytes(struct request *r, int status, const char *type, const char *bo
 /* Answer with a stream of events. */
 void reply_stream(struct request *r, const struct event_stream *stream);
 
+/* Say that the stream has another event; nothing happens unless it has begun, and its peer is there. */
+void reply_stream_more(struct request *r);
+
 /*
  * Say that the stream's last event has been queued: once next() returns NULL the transport ends the answer,
  * and calls closed(). Whoever streams calls this once, at the end.

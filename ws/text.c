@@ -67,3 +67,9 @@ json_t *text_json(struct text_decoder *d, const void *bytes, size_t length, bool
 	free(text);
 	return json;
 }
+
+json_t *text_string_json(const char *string)
+{
+	struct text_decoder decoder = {0};
+	return text_json(&decoder, string ? string : "", string ? strlen(string) : 0, true);
+}

@@ -35,3 +35,6 @@ size_t text_decode_end(struct text_decoder *d, char *dst);
  * memory is short.
  */
 json_t *text_json(struct text_decoder *d, const void *bytes, size_t length, bool last);
+
+/* A string (NULL is an empty one) as JSON, what is no UTF-8 replaced. Returns a new reference, NULL when memory is short. */
+json_t *text_string_json(const char *string);

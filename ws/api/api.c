@@ -27,10 +27,8 @@ static void announce(struct api *a)
 	struct list_stream *l, *next;
 	a->announced_ms = uv_now(a->announce.loop);
 	a->version_of_list++;
-	DL_FOREACH_SAFE (a->streams, l, next) {
-		if (l->request->transport)
-			l->request->transport->more(l->request->transport_user);
-	}
+	DL_FOREACH_SAFE (a->streams, l, next)
+		reply_stream_more(l->request);
 }
 
 static void on_announce(uv_timer_t *timer)

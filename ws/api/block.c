@@ -3,6 +3,7 @@
 #include "shell/block/output.h"
 #include "ws/api/api.h"
 #include "ws/api/json/block.h"
+#include "ws/api/query.h"
 #include "ws/api/rows.h"
 #include "ws/text.h"
 
@@ -25,15 +26,6 @@ static struct block *find(struct request *r, struct session *s)
 	return b;
 }
 
-static bool take_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
-{
-	const char *text = request_param(r, name);
-	if (!text || params_number(text, max, ret_number))
-		return true;
-	reply_invalid(r, name, "Must be a whole number within the limits", "invalid");
-	return false;
-}
-
 /* Listing */
 
 struct filter {
@@ -54,10 +46,10 @@ static bool take_filter(struct request *r, struct filter *f)
 		reply_invalid(r, "state", "Must be running or done", "invalid");
 		return false;
 	}
-	return take_number(r, "limit", BLOCKS_KEPT, &f->limit) &&
-		take_number(r, "before", INT64_MAX, &f->before) &&
-		take_number(r, "after", INT64_MAX, &f->after) &&
-		take_number(r, "status", 255, &f->status);
+	return query_number(r, "limit", BLOCKS_KEPT, &f->limit) &&
+		query_number(r, "before", INT64_MAX, &f->before) &&
+		query_number(r, "after", INT64_MAX, &f->after) &&
+		query_number(r, "status", 255, &f->status);
 }
 
 static bool passes(const struct filter *f, const struct block *b)
@@ -125,10 +117,10 @@ static bool take_wanted(struct request *r, const struct block *b, struct wanted 
 	w->limited = request_param(r, "head") || request_param(r, "tail");
 	if (w->limited)
 		w->head = 0;
-	return take_number(r, "from", INT64_MAX, &w->from) &&
-		take_number(r, "to", INT64_MAX, &w->to) &&
-		take_number(r, "head", OUTPUT_MAX, &w->head) &&
-		take_number(r, "tail", OUTPUT_MAX, &w->tail);
+	return query_number(r, "from", INT64_MAX, &w->from) &&
+		query_number(r, "to", INT64_MAX, &w->to) &&
+		query_number(r, "head", OUTPUT_MAX, &w->head) &&
+		query_number(r, "tail", OUTPUT_MAX, &w->tail);
 }
 
 /* Head and tail of the text, with what is between them left out; returns how many bytes that is. */

@@ -5,6 +5,7 @@
  */
 #include "shell/wait/state.h"
 #include "ws/api/api.h"
+#include "ws/api/event_queue.h"
 #include "ws/api/json/block.h"
 #include "ws/api/json/session.h"
 #include "ws/api/json/state.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 
 #define PIECE ((size_t)SCAN_STRING_MAX + 16384) /* bytes of output in an event, at the most */
 #define QUIET_MS 100u  /* of silence, after which it is looked at what the session is at */
@@ -48,11 +48,6 @@ static const char *const names[] = {[TOPIC_OUTPUT] = "output",
 	[TOPIC_PRESENCE] = "presence",
 	[TOPIC_EXIT] = "exit"};
 
-struct item {
-	struct item *prev, *next;
-	char *json;
-};
-
 struct follower {
 	struct request *request;
 	struct session *session; /* NULL once it is no more */
@@ -67,7 +62,7 @@ struct follower {
 	struct session_state *state; /* as it was told last */
 	bool state_due, begun, over;
 	struct text_decoder decoder;
-	struct item *items; /* what the last step has given */
+	struct event_queue queue; /* what the last step has given */
 };
 
 static bool wants(const struct follower *f, enum topic type)
@@ -77,17 +72,9 @@ static bool wants(const struct follower *f, enum topic type)
 
 static void put(struct follower *f, json_t *event, uint64_t offset)
 {
-	struct item *item = calloc(1, sizeof *item);
 	if (event)
 		json_object_set_new(event, "offset", json_integer((json_int_t)offset));
-	char *text = event && item ? json_dumps(event, JSON_COMPACT) : NULL;
-	json_decref(event);
-	if (!text) {
-		free(item);
-		return;
-	}
-	item->json = text;
-	DL_APPEND(f->items, item);
+	event_queue_put(&f->queue, event, 0);
 }
 
 /* What is told */
@@ -118,12 +105,6 @@ static void put_output(struct follower *f, const uint8_t *bytes, size_t length, 
 			json_pack("{s:s, s:o, s:i}", "type", "output", "data",
 				text_json(&f->decoder, bytes, length, false), "bytes", (int)length),
 			offset);
-}
-
-static json_t *text_of(const char *bytes)
-{
-	struct text_decoder decoder = {0};
-	return text_json(&decoder, bytes ? bytes : "", bytes ? strlen(bytes) : 0, true);
 }
 
 static json_t *block_event(const struct follower *f, const struct journal_entry *e)
@@ -161,10 +142,11 @@ static void put_entry(struct follower *f, const struct journal_entry *e)
 	json_t *event = type == TOPIC_BLOCK ? block_event(f, e)
 					    : json_pack("{s:s}", "type", names[type]);
 	if (event && (type == TOPIC_TITLE || type == TOPIC_CWD))
-		json_object_set_new(event, names[type], text_of(e->text));
+		json_object_set_new(event, names[type], text_string_json(e->text));
 	if (event && type == TOPIC_NOTIFICATION) {
-		json_object_set_new(event, "text", text_of(e->text));
-		json_object_set_new(event, "title", e->detail ? text_of(e->detail) : json_null());
+		json_object_set_new(event, "text", text_string_json(e->text));
+		json_object_set_new(
+			event, "title", e->detail ? text_string_json(e->detail) : json_null());
 	}
 	if (event) {
 		json_object_set_new(event, "at", time_json(e->at_ms));
@@ -256,7 +238,7 @@ static void put_bytes(struct follower *f, const uint8_t *bytes, size_t length)
 }
 
 /* One step. Returns whether there may be another one at once. */
-static bool step(struct follower *f)
+static bool step_on(struct follower *f)
 {
 	struct session *s = f->session;
 	uint8_t bytes[PIECE];
@@ -294,27 +276,16 @@ static bool step(struct follower *f)
 	return false;
 }
 
-static char *next(void *user)
+static char *next_event(void *user)
 {
 	struct follower *f = user;
-	while (!f->items && f->session && !f->over && step(f))
+	uint64_t ignored = 0; /* of output: offsets say what is missing */
+	while (!f->queue.list && f->session && !f->over && step_on(f))
 		;
-	struct item *item = f->items;
-	if (!item)
-		return NULL;
-	char *json = item->json;
-	DL_DELETE(f->items, item);
-	free(item);
-	return json;
+	return event_queue_take(&f->queue, &ignored);
 }
 
 /* When it is told */
-
-static void more(struct follower *f)
-{
-	if (f->request->transport)
-		f->request->transport->more(f->request->transport_user);
-}
 
 static void on_timer(uv_timer_t *timer)
 {
@@ -330,7 +301,7 @@ static void on_timer(uv_timer_t *timer)
 	if (again)
 		uv_timer_start(timer, on_timer, again, 0);
 	if (f->state_due)
-		more(f);
+		reply_stream_more(f->request);
 }
 
 static void on_more(void *user)
@@ -338,7 +309,7 @@ static void on_more(void *user)
 	struct follower *f = user;
 	if (wants(f, TOPIC_STATE) && !f->over)
 		uv_timer_start(&f->timer, on_timer, QUIET_MS, 0);
-	more(f);
+	reply_stream_more(f->request);
 }
 
 static void on_gone(void *user)
@@ -363,14 +334,9 @@ static void on_closed(void *user)
 {
 	struct follower *f = user;
 	struct request *r = f->request;
-	struct item *item, *next_item;
 	if (f->session)
 		journal_unwatch(session_journal(f->session), &f->watcher);
-	DL_FOREACH_SAFE (f->items, item, next_item) {
-		DL_DELETE(f->items, item);
-		free(item->json);
-		free(item);
-	}
+	event_queue_clear(&f->queue);
 	free(f->state);
 	uv_close((uv_handle_t *)&f->timer, on_timer_closed);
 	request_unref(r);
@@ -452,7 +418,7 @@ static void stream_session(struct request *r, struct session *s)
 	if (wants(f, TOPIC_STATE))
 		uv_timer_start(&f->timer, on_timer, LOOK_MS, 0);
 	journal_watch(session_journal(s), &f->watcher);
-	reply_stream(r, &(struct event_stream){.next = next, .closed = on_closed, .user = f});
+	reply_stream(r, &(struct event_stream){.next = next_event, .closed = on_closed, .user = f});
 }
 
 const struct route_row api_events_rows[] = {

@@ -6,6 +6,7 @@
 #include "ws/api/inherit.h"
 #include "ws/api/json/exec.h"
 #include "ws/api/json/session.h"
+#include "ws/api/query.h"
 #include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
@@ -198,25 +199,17 @@ static bool take_format(struct request *r, enum exec_format *ret_format)
 	return false;
 }
 
-static bool take_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
-{
-	const char *text = request_param(r, name);
-	*ret_number = 0;
-	if (!text || params_number(text, max, ret_number))
-		return true;
-	reply_invalid(r, name, "Must be a number, and not too large", "invalid");
-	return false;
-}
-
 static void show_exec(struct request *r, struct session *s)
 {
 	struct api *a = api_of(r);
 	enum exec_format format;
-	uint64_t limit, from, bytes;
+	static const char too_large[] = "Must be a number, and not too large";
+	uint64_t limit = 0, from = 0, bytes = 0;
 	struct exec *e = find(r, s);
-	if (!e || !take_format(r, &format) || !take_number(r, "waitMs", TIME_MAX_MS, &limit) ||
-		!take_number(r, "from", INT64_MAX, &from) ||
-		!take_number(r, "bytes", INT32_MAX, &bytes))
+	if (!e || !take_format(r, &format) ||
+		!query_number_or(r, "waitMs", TIME_MAX_MS, too_large, &limit) ||
+		!query_number_or(r, "from", INT64_MAX, too_large, &from) ||
+		!query_number_or(r, "bytes", INT32_MAX, too_large, &bytes))
 		return;
 	exec_wait(r, e,
 		&(struct exec_wait_options){.loop = a->sessions->loop,

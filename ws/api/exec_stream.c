@@ -2,6 +2,7 @@
 
 #include "shell/clock.h"
 #include "shell/session/sessions.h"
+#include "ws/api/event_queue.h"
 #include "ws/api/json/exec.h"
 #include "ws/api/refuse.h"
 #include "ws/base64.h"
@@ -12,15 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 
 #define STEP ((size_t)16 << 10) /* bytes of the ring that are read at once */
-
-struct item {
-	struct item *prev, *next;
-	json_t *event; /* owned */
-	size_t bytes;  /* of output in it */
-};
 
 struct follower {
 	struct request *request;
@@ -37,27 +31,20 @@ struct follower {
 	struct outline_place from;
 	bool outlined, start_told, end_told;
 	struct text_decoder decoders[EXEC_STREAMS];
-	uint8_t *pieces;    /* of one stream: STEP bytes of room; NULL when memory is short */
-	size_t gathered;    /* bytes in it */
-	int gathering;      /* and whose they are */
-	struct item *items; /* what the last step has given */
+	uint8_t *pieces;          /* of one stream: STEP bytes of room; NULL when memory is short */
+	size_t gathered;          /* bytes in it */
+	int gathering;            /* and whose they are */
+	struct event_queue queue; /* what the last step has given */
 };
 
 /* Queue an event, taken. bytes: of output in it, which are lost when memory is short. */
 static void put_output(struct follower *f, json_t *event, size_t bytes)
 {
 	char now[CLOCK_TEXT_SIZE];
-	struct item *item = event ? calloc(1, sizeof *item) : NULL;
-	if (!item) {
-		json_decref(event);
-		f->lost += bytes;
-		return;
-	}
 	clock_format(clock_wall_ms(), now);
 	json_object_set_new(event, "timestamp", json_string(now));
-	item->event = event;
-	item->bytes = bytes;
-	DL_APPEND(f->items, item);
+	if (!event_queue_put(&f->queue, event, bytes))
+		f->lost += bytes;
 }
 
 static void put(struct follower *f, json_t *event)
@@ -207,15 +194,15 @@ static bool has_cursors(const struct follower *f)
 static void put_place(struct follower *f, const struct outline_place *place)
 {
 	char cursor[64];
-	if (!f->items && place->offset < f->telling.offset + STEP)
+	if (!f->queue.list && place->offset < f->telling.offset + STEP)
 		return;
-	if (!f->items)
+	if (!f->queue.list)
 		put(f, json_pack("{s:s}", "type", "cursor"));
-	if (!f->items)
+	if (!f->queue.list)
 		return;
 	snprintf(cursor, sizeof cursor, "%" PRIu64 ".%" PRIu64 ".%d", place->offset,
 		place->position, (int)place->source);
-	json_object_set_new(f->items->prev->event, "cursor", json_string(cursor));
+	json_object_set_new(event_queue_last(&f->queue), "cursor", json_string(cursor));
 	f->told = f->telling;
 	f->telling = *place;
 }
@@ -239,7 +226,7 @@ static bool read_some(struct follower *f)
 }
 
 /* One step. Returns whether there may be another one at once. */
-static bool step(struct follower *f)
+static bool step_on(struct follower *f)
 {
 	struct exec *e = f->exec;
 	if (!f->outlined && (e->state == EXEC_RUNNING || e->state == EXEC_DONE))
@@ -254,44 +241,25 @@ static bool step(struct follower *f)
 	return more;
 }
 
-/* The text of the first event, which is taken; NULL when memory is short. */
-static char *take(struct follower *f)
-{
-	struct item *item = f->items;
-	char *json = json_dumps(item->event, JSON_COMPACT);
-	if (!json)
-		f->lost += item->bytes;
-	DL_DELETE(f->items, item);
-	json_decref(item->event);
-	free(item);
-	return json;
-}
-
-static char *next(void *user)
+static char *next_event(void *user)
 {
 	struct follower *f = user;
-	char *json = NULL;
-	do {
-		while (!f->items && f->exec && !f->end_told && step(f))
-			;
-		if (f->items)
-			json = take(f);
-	} while (!json && f->items);
-	return json;
+	while (!f->queue.list && f->exec && !f->end_told && step_on(f))
+		;
+	return event_queue_take(&f->queue, &f->lost);
 }
 
 static void on_changed(void *user, struct exec *e)
 {
 	struct follower *f = user;
 	(void)e;
-	if (f->request->transport)
-		f->request->transport->more(f->request->transport_user);
+	reply_stream_more(f->request);
 }
 
 static void on_gone(void *user)
 {
 	struct follower *f = user;
-	if (!f->end_told && !f->items)
+	if (!f->end_told && !f->queue.list)
 		put(f, json_pack("{s:s, s:s}", "type", "error", "data", "The session is no more"));
 	exec_unhold(f->exec, &f->hold, false);
 	f->exec = NULL;
@@ -304,15 +272,11 @@ static void on_closed(void *user)
 {
 	struct follower *f = user;
 	struct request *r = f->request;
-	struct item *item, *next_item;
 	if (f->exec) {
 		exec_unhold(f->exec, &f->hold, !f->end_told);
 		exec_unwatch(f->exec, &f->watcher);
 	}
-	DL_FOREACH_SAFE (f->items, item, next_item) {
-		json_decref(item->event);
-		free(item);
-	}
+	event_queue_clear(&f->queue);
 	free(f->pieces);
 	free(f);
 	request_unref(r);
@@ -340,7 +304,7 @@ void exec_stream_open(struct request *r, struct exec *e, const struct exec_strea
 		outline(f);
 	else
 		exec_hold_ask(e);
-	reply_stream(r, &(struct event_stream){.next = next, .closed = on_closed, .user = f});
+	reply_stream(r, &(struct event_stream){.next = next_event, .closed = on_closed, .user = f});
 }
 
 bool exec_stream_parse_cursor(const char *text, struct outline_place *ret_place)

@@ -3,6 +3,7 @@
 #include "ws/api/api.h"
 #include "ws/api/body.h"
 #include "ws/api/json/session.h"
+#include "ws/api/query.h"
 #include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/api/typist.h"
@@ -26,13 +27,10 @@ static json_t *typed_json(const struct typed_entry *e)
 
 static void list_typed(struct request *r, struct session *s)
 {
-	const char *text = request_param(r, "from");
 	const struct typed_entry *e;
 	uint64_t from = 0;
-	if (text && !params_number(text, INT64_MAX, &from)) {
-		reply_invalid(r, "from", "Must be an offset in bytes", "invalid");
+	if (!query_offset(r, "from", &from))
 		return;
-	}
 	json_t *list = json_array();
 	DL_FOREACH (session_typed(s)->entries, e)
 		if (e->offset >= from)

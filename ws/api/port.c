@@ -125,8 +125,7 @@ static void conclude(struct watch *w, json_t *result)
 	w->result = result;
 	if (w->stage == WATCH_WAIT)
 		w->stage = WATCH_TELL;
-	if (w->request->transport && w->request->stream.next)
-		w->request->transport->more(w->request->transport_user);
+	reply_stream_more(w->request);
 }
 
 static void on_ready(void *user, int status)

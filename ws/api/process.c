@@ -7,6 +7,7 @@
 #include "ws/api/inherit.h"
 #include "ws/api/json/process.h"
 #include "ws/api/json/session.h"
+#include "ws/api/query.h"
 #include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
@@ -270,7 +271,8 @@ static void on_killed(void *user, struct process *p, enum report_stage stage, in
 	free(e);
 }
 
-static bool take_flag(struct request *r, const char *name)
+/* Whether a parameter is "1" or "true": anything else is not, for the container's sake. */
+static bool is_set(const struct request *r, const char *name)
 {
 	const char *text = request_param(r, name);
 	return text && (strcmp(text, "1") == 0 || strcmp(text, "true") == 0);
@@ -287,16 +289,13 @@ static void kill_process(struct request *r)
 {
 	struct api *a = api_of(r);
 	uint64_t grace = PROCESSES_GRACE_MS;
-	const char *text = request_param(r, "graceMs");
 	struct process *p = api_process_find(a, r);
-	bool removing = take_flag(r, "remove");
+	bool removing = is_set(r, "remove");
 	if (!p)
 		return;
-	if (text && !params_number(text, GRACE_MAX_MS, &grace)) {
-		reply_invalid(
-			r, "graceMs", "Must be a number of milliseconds up to 60000", "invalid");
+	if (!query_number_or(r, "graceMs", GRACE_MAX_MS,
+		    "Must be a number of milliseconds up to 60000", &grace))
 		return;
-	}
 	if (p->state == PROCESS_STARTING) {
 		reply_error(r, "RESOURCE_BUSY", "The process is being started",
 			json_pack("{s:s}", "processId", p->held.id));

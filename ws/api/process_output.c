@@ -7,6 +7,7 @@
 #include "shell/output/streams.h"
 #include "ws/api/json/process.h"
 #include "ws/api/process.h"
+#include "ws/api/query.h"
 #include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
@@ -301,23 +302,14 @@ static void on_output_timeout(uv_timer_t *timer)
 	finish_output(o);
 }
 
-static bool take_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
-{
-	const char *text = request_param(r, name);
-	if (!text || params_number(text, max, ret_number))
-		return true;
-	reply_invalid(r, name, "Must be a whole number within the limits", "invalid");
-	return false;
-}
-
 static bool take_output(struct request *r, struct output *o, uint64_t *ret_wait_ms)
 {
 	const char *stream = request_param(r, "stream"), *encoding = request_param(r, "encoding");
 	uint64_t limit = OUTPUT_DEFAULT;
 	*ret_wait_ms = 0;
-	if (!take_number(r, "cursor", INT64_MAX, &o->cursor) ||
-		!take_number(r, "limit", OUTPUT_MAX, &limit) ||
-		!take_number(r, "waitMs", WAIT_MAX_MS, ret_wait_ms))
+	if (!query_number(r, "cursor", INT64_MAX, &o->cursor) ||
+		!query_number(r, "limit", OUTPUT_MAX, &limit) ||
+		!query_number(r, "waitMs", WAIT_MAX_MS, ret_wait_ms))
 		return false;
 	o->limit = limit > 0 ? (size_t)limit : 1;
 	o->both = !stream || strcmp(stream, "both") == 0;
@@ -517,8 +509,7 @@ static char *next_event(void *user)
 static void on_follow_more(void *user)
 {
 	struct follower *f = user;
-	if (f->request->transport && f->request->stream.next)
-		f->request->transport->more(f->request->transport_user);
+	reply_stream_more(f->request);
 }
 
 static void on_follow_gone(void *user)
@@ -552,7 +543,7 @@ static void stream_process(struct request *r)
 {
 	struct api *a = api_of(r);
 	uint64_t cursor = 0;
-	if (!take_number(r, "cursor", INT64_MAX, &cursor))
+	if (!query_number(r, "cursor", INT64_MAX, &cursor))
 		return;
 	struct process *p = api_process_open(a, r);
 	struct follower *f = p ? calloc(1, sizeof *f) : NULL;

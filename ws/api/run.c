@@ -243,8 +243,7 @@ static void on_output(void *user, enum run_stream stream, const void *bytes, siz
 	/* The reader holds back who writes; there is nobody else whom that could trouble. */
 	if (c->queue.size >= OUTPUT_QUEUE_HIGH)
 		run_pause(c->run, true);
-	if (c->request->transport)
-		c->request->transport->more(c->request->transport_user);
+	reply_stream_more(c->request);
 }
 
 static void on_done(void *user, const struct run_result *result)

@@ -6,6 +6,7 @@
 #include "ring/screen/view/render.h"
 #include "ring/search/search.h"
 #include "ws/api/api.h"
+#include "ws/api/query.h"
 #include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 
@@ -26,52 +27,6 @@ static const char content_security_policy[] =
 	"default-src 'none'; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
 	"frame-ancestors 'none'; sandbox";
 
-/* Parameters */
-
-/* One of a few words; absent: *ret_choice stays. Otherwise r is answered and false returned. */
-static bool take_choice(struct request *r, const char *name, const char *const *words, size_t count,
-	unsigned *ret_choice)
-{
-	char message[128] = "Must be ";
-	const char *text = request_param(r, name);
-	for (unsigned i = 0; text && i < count; i++)
-		if (strcmp(text, words[i]) == 0) {
-			*ret_choice = i;
-			return true;
-		}
-	if (!text)
-		return true;
-	for (size_t i = 0; i < count; i++) {
-		size_t length = strlen(message);
-		snprintf(message + length, sizeof message - length, "%s%s",
-			i == 0                   ? ""
-				: i + 1 == count ? " or "
-						 : ", ",
-			words[i]);
-	}
-	reply_invalid(r, name, message, "invalid");
-	return false;
-}
-
-static bool take_flag(struct request *r, const char *name, bool *ret_flag)
-{
-	static const char *const words[] = {"0", "1"};
-	unsigned choice = *ret_flag;
-	if (!take_choice(r, name, words, 2, &choice))
-		return false;
-	*ret_flag = choice;
-	return true;
-}
-
-static bool take_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
-{
-	const char *text = request_param(r, name);
-	if (!text || params_number(text, max, ret_number))
-		return true;
-	reply_invalid(r, name, "Must be a whole number within the limits", "invalid");
-	return false;
-}
-
 /* How lines are to be given. */
 enum format { FORMAT_JSON, FORMAT_TEXT, FORMAT_ANSI, FORMAT_HTML };
 
@@ -86,10 +41,10 @@ static bool take_view(struct request *r, struct view *v)
 	static const char *const formats[] = {"json", "text", "ansi", "html"};
 	static const char *const wraps[] = {"keep", "join"};
 	unsigned wrap = 0;
-	if (!take_choice(r, "format", formats, sizeof formats / sizeof *formats, &v->format) ||
-		!take_choice(r, "wrap", wraps, sizeof wraps / sizeof *wraps, &wrap) ||
-		!take_flag(r, "cells", &v->cells) ||
-		!take_number(r, "since", INT64_MAX, &v->options.since))
+	if (!query_choice(r, "format", formats, sizeof formats / sizeof *formats, &v->format) ||
+		!query_choice(r, "wrap", wraps, sizeof wraps / sizeof *wraps, &wrap) ||
+		!query_flag(r, "cells", &v->cells) ||
+		!query_number(r, "since", INT64_MAX, &v->options.since))
 		return false;
 	v->options.join = wrap == 1;
 	v->options.max = BYTES_MAX;
@@ -363,7 +318,7 @@ static void show_scrollback(struct request *r, struct session *s)
 		return;
 	uint64_t first = screen_dropped(screen), base = base_of(screen);
 	uint64_t end = end_of(screen), from = first, to = base;
-	if (!take_number(r, "from", INT64_MAX, &from) || !take_number(r, "to", INT64_MAX, &to))
+	if (!query_number(r, "from", INT64_MAX, &from) || !query_number(r, "to", INT64_MAX, &to))
 		return;
 	if (from < first || from > end) {
 		reply_lines_gone(r, s, screen);
@@ -398,10 +353,10 @@ static bool take_query(struct request *r, struct inquiry *q)
 		.limit = MATCHES_DEFAULT,
 		.before_line = UINT64_MAX,
 		.before_offset = UINT64_MAX};
-	if (!take_flag(r, "regex", &q->regex) || !take_flag(r, "case", &q->exact_case) ||
-		!take_number(r, "limit", MATCHES_MAX, &q->limit) ||
-		!take_number(r, "beforeLine", INT64_MAX, &q->before_line) ||
-		!take_number(r, "beforeOffset", INT64_MAX, &q->before_offset))
+	if (!query_flag(r, "regex", &q->regex) || !query_flag(r, "case", &q->exact_case) ||
+		!query_number(r, "limit", MATCHES_MAX, &q->limit) ||
+		!query_number(r, "beforeLine", INT64_MAX, &q->before_line) ||
+		!query_number(r, "beforeOffset", INT64_MAX, &q->before_offset))
 		return false;
 	if (q->text && *q->text && q->limit > 0)
 		return true;

@@ -3,6 +3,7 @@
 #include "ws/api/api.h"
 #include "ws/api/body.h"
 #include "ws/api/json/session.h"
+#include "ws/api/query.h"
 #include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/api/typist.h"
@@ -201,15 +202,6 @@ out:
 	json_decref(body);
 }
 
-static bool take_offset(struct request *r, const char *name, uint64_t *ret_offset)
-{
-	const char *text = request_param(r, name);
-	if (!text || params_number(text, INT64_MAX, ret_offset))
-		return true;
-	reply_invalid(r, name, "Must be an offset in bytes", "invalid");
-	return false;
-}
-
 static void reply_range_gone(struct request *r, const struct session *s)
 {
 	reply_error(r, "RANGE_GONE", "That output is not in the ring",
@@ -227,7 +219,7 @@ static void show_output(struct request *r, struct session *s)
 		return;
 	}
 	uint64_t head = stream_head(bytes), from = stream_oldest(bytes), to = head;
-	if (!take_offset(r, "from", &from) || !take_offset(r, "to", &to))
+	if (!query_offset(r, "from", &from) || !query_offset(r, "to", &to))
 		return;
 	to = to > head ? head : to;
 	if (to > from + OUTPUT_MAX)

@@ -9,13 +9,7 @@
 /* People may type and name what is no UTF-8. */
 static json_t *text_or_null(const char *bytes)
 {
-	struct text_decoder decoder = {0};
-	return bytes ? text_json(&decoder, bytes, strlen(bytes), true) : json_null();
-}
-
-static json_t *time_or_null(uint64_t ms)
-{
-	return ms ? time_json(ms) : json_null();
+	return bytes ? text_string_json(bytes) : json_null();
 }
 
 static json_t *statuses_json(const struct block *b)
@@ -40,8 +34,8 @@ json_t *block_json(const struct session *s, const struct block *b)
 		b->exec[0] ? "exec" : "human", "execId",
 		b->exec[0] ? json_string(b->exec) : json_null(), "state",
 		b->done ? "done" : "running", "cwd", text_or_null(b->cwd), "cwdAfter",
-		text_or_null(b->cwd_after), "startedAt", time_or_null(b->started_ms), "endedAt",
-		time_or_null(b->done ? b->ended_ms : 0), "exitCode",
+		text_or_null(b->cwd_after), "startedAt", time_json(b->started_ms), "endedAt",
+		time_json(b->done ? b->ended_ms : 0), "exitCode",
 		b->done && b->status >= 0 ? json_integer(b->status) : json_null(), "pipeStatus",
 		statuses_json(b), "start", (json_int_t)b->start, "end",
 		b->done ? json_integer((json_int_t)b->end) : json_null(), "outputExact",

@@ -2,11 +2,10 @@
 
 #include "ring/utf8.h"
 #include "shell/session/session.h"
-#include "ws/base64.h"
 #include "ws/api/json/session.h"
+#include "ws/base64.h"
 #include "ws/text.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

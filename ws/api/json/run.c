@@ -1,8 +1,8 @@
 #include "ws/api/json/run.h"
 
 #include "ring/utf8.h"
-#include "ws/base64.h"
 #include "ws/api/json/session.h"
+#include "ws/base64.h"
 #include "ws/text.h"
 
 #include <assert.h>

@@ -6,16 +6,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Programs choose their names, arguments and directories: what is no UTF-8 is replaced. */
-static json_t *text(const char *bytes)
-{
-	struct text_decoder decoder = {0};
-	return text_json(&decoder, bytes, strlen(bytes), true);
-}
-
+/* Programs choose their names, arguments and directories. */
 static json_t *text_or_null(const char *bytes)
 {
-	return bytes[0] ? text(bytes) : json_null();
+	return bytes[0] ? text_string_json(bytes) : json_null();
 }
 
 static json_t *arguments_json(const struct foreground *f)
@@ -23,7 +17,7 @@ static json_t *arguments_json(const struct foreground *f)
 	json_t *list = json_array();
 	for (size_t at = 0; at < f->argv_length && json_array_size(list) < STATE_JSON_ARGUMENTS_MAX;
 		at += strlen(f->argv + at) + 1)
-		json_array_append_new(list, text(f->argv + at));
+		json_array_append_new(list, text_string_json(f->argv + at));
 	return list;
 }
 
@@ -32,9 +26,9 @@ static json_t *foreground_json(const struct session_state *t)
 	const struct foreground *f = &t->foreground;
 	if (f->pid == 0 || t->status == STATE_PROMPT || t->status == STATE_EXITED)
 		return json_null();
-	return json_pack("{s:i, s:o, s:o, s:I, s:I}", "pid", (int)f->pid, "name", text(f->name),
-		"argv", arguments_json(f), "startedAt", (json_int_t)f->started_ms, "cpuMs",
-		(json_int_t)f->cpu_ms);
+	return json_pack("{s:i, s:o, s:o, s:I, s:I}", "pid", (int)f->pid, "name",
+		text_string_json(f->name), "argv", arguments_json(f), "startedAt",
+		(json_int_t)f->started_ms, "cpuMs", (json_int_t)f->cpu_ms);
 }
 
 static void add_exit(json_t *root, const struct session_state *t)

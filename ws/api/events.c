@@ -9,6 +9,7 @@
 #include "ws/api/json/block.h"
 #include "ws/api/json/session.h"
 #include "ws/api/json/state.h"
+#include "ws/api/pending.h"
 #include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
@@ -49,10 +50,9 @@ static const char *const names[] = {[TOPIC_OUTPUT] = "output",
 	[TOPIC_EXIT] = "exit"};
 
 struct follower {
-	struct request *request;
+	struct pending pending;
 	struct session *session; /* NULL once it is no more */
 	struct journal_watcher watcher;
-	uv_timer_t timer;
 	unsigned types; /* bits of enum topic */
 	bool base64;
 	struct history_cursor cursor;
@@ -216,7 +216,7 @@ static void put_exit(struct follower *f)
 	} else {
 		json_decref(event);
 	}
-	reply_stream_complete(f->request);
+	reply_stream_complete(f->pending.request);
 }
 
 /* Bytes that have been read, with the entries that belong between them. */
@@ -287,29 +287,29 @@ static char *next_event(void *user)
 
 /* When it is told */
 
-static void on_timer(uv_timer_t *timer)
+static void on_quiet(void *user)
 {
-	struct follower *f = timer->data;
+	struct follower *f = user;
 	if (!f->session || f->over)
 		return;
-	uint64_t now = uv_now(timer->loop), quiet = now - f->session->pane.output_ms;
+	uint64_t now = uv_now(f->pending.timer.loop), quiet = now - f->session->pane.output_ms;
 	f->state_due = quiet >= QUIET_MS;
 	/* A program may wait for input without having said so. */
 	bool runs = !f->state || f->state->status == STATE_RUNNING ||
 		f->state->status == STATE_STARTING;
 	uint64_t again = !f->state_due ? QUIET_MS - quiet : runs ? LOOK_MS : 0;
 	if (again)
-		uv_timer_start(timer, on_timer, again, 0);
+		pending_after(&f->pending, again, on_quiet);
 	if (f->state_due)
-		reply_stream_more(f->request);
+		reply_stream_more(f->pending.request);
 }
 
 static void on_more(void *user)
 {
 	struct follower *f = user;
 	if (wants(f, TOPIC_STATE) && !f->over)
-		uv_timer_start(&f->timer, on_timer, QUIET_MS, 0);
-	reply_stream_more(f->request);
+		pending_after(&f->pending, QUIET_MS, on_quiet);
+	reply_stream_more(f->pending.request);
 }
 
 static void on_gone(void *user)
@@ -319,27 +319,20 @@ static void on_gone(void *user)
 		put(f, json_pack("{s:s, s:s}", "type", "gone", "reason", "The session is no more"),
 			f->cursor.offset);
 	f->session = NULL;
-	uv_timer_stop(&f->timer);
+	uv_timer_stop(&f->pending.timer);
 	if (!f->over)
-		reply_stream_complete(f->request);
+		reply_stream_complete(f->pending.request);
 	f->over = true;
-}
-
-static void on_timer_closed(uv_handle_t *handle)
-{
-	free(handle->data);
 }
 
 static void on_closed(void *user)
 {
 	struct follower *f = user;
-	struct request *r = f->request;
 	if (f->session)
 		journal_unwatch(session_journal(f->session), &f->watcher);
 	event_queue_clear(&f->queue);
 	free(f->state);
-	uv_close((uv_handle_t *)&f->timer, on_timer_closed);
-	request_unref(r);
+	pending_end(&f->pending);
 }
 
 /* The request */
@@ -407,16 +400,14 @@ static void stream_session(struct request *r, struct session *s)
 		return;
 	}
 	f->types = types;
-	f->request = request_ref(r);
 	f->session = s;
 	f->entry = journal_oldest(session_journal(s));
 	f->presence = session_presence(s)->version - 1;
 	f->state_due = wants(f, TOPIC_STATE);
 	f->watcher = (struct journal_watcher){.more = on_more, .gone = on_gone, .user = f};
-	f->timer.data = f;
-	uv_timer_init(a->sessions->loop, &f->timer);
+	pending_open(&f->pending, a->sessions->loop, r, f, NULL);
 	if (wants(f, TOPIC_STATE))
-		uv_timer_start(&f->timer, on_timer, LOOK_MS, 0);
+		pending_after(&f->pending, LOOK_MS, on_quiet);
 	journal_watch(session_journal(s), &f->watcher);
 	reply_stream(r, &(struct event_stream){.next = next_event, .closed = on_closed, .user = f});
 }

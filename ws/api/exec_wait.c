@@ -1,6 +1,11 @@
+/*
+ * Who waits for an exec: until it is over, a page of it is there, the time is up, or it is forgotten. What comes first
+ * answers the request and ends the waiting.
+ */
 #include "ws/api/exec_wait.h"
 
 #include "shell/session/session.h"
+#include "ws/api/pending.h"
 #include "ws/api/refuse.h"
 
 #include <errno.h>
@@ -8,32 +13,24 @@
 
 struct wait {
 	struct exec_wait_options options;
-	struct request *request;
+	struct pending pending;
 	struct exec *exec; /* NULL once it is not watched any more */
 	struct exec_watcher watcher;
-	uv_timer_t timer;
 };
 
-static void on_timer_closed(uv_handle_t *handle)
-{
-	free(handle->data);
-}
-
 /* The end of waiting; w is freed later. */
-static void end(struct wait *w, bool answer)
+static void end_wait(struct wait *w, bool answer)
 {
-	struct request *r = w->request;
+	struct request *r = pending_take(&w->pending);
 	struct exec *e = w->exec;
 	if (!r)
 		return;
-	w->request = NULL;
 	w->exec = NULL;
 	if (answer)
 		w->options.done(w->options.user, r, e);
 	else
 		reply_error(r, "SESSION_DESTROYED", "The session has been deleted", NULL);
 	request_unref(r);
-	uv_close((uv_handle_t *)&w->timer, on_timer_closed);
 }
 
 /* Whether a page is there. One of more than half a ring would never be: its writer may wait for that it is read. */
@@ -54,74 +51,68 @@ static bool is_over(const struct wait *w, const struct exec *e)
 static void on_changed(void *user, struct exec *e)
 {
 	struct wait *w = user;
-	if (!w->request || !is_over(w, e))
+	if (!w->pending.request || !is_over(w, e))
 		return;
 	w->exec = e; /* it may be over before it is known to us */
 	exec_unwatch(e, &w->watcher);
-	end(w, true);
+	end_wait(w, true);
 }
 
 static void on_gone(void *user)
 {
-	end(user, false);
+	end_wait(user, false);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_time_up(void *user)
 {
-	struct wait *w = timer->data;
-	if (!w->request)
-		return;
+	struct wait *w = user;
 	exec_unwatch(w->exec, &w->watcher);
-	end(w, true);
+	end_wait(w, true);
 }
 
-static struct wait *create(struct request *r, const struct exec_wait_options *options)
+static struct wait *create_wait(struct request *r, const struct exec_wait_options *options)
 {
 	struct wait *w = calloc(1, sizeof *w);
 	if (!w)
 		return NULL;
 	w->options = *options;
-	w->request = request_ref(r);
 	w->watcher = (struct exec_watcher){.changed = on_changed, .gone = on_gone, .user = w};
-	w->timer.data = w;
-	uv_timer_init(options->loop, &w->timer);
+	pending_open(&w->pending, options->loop, r, w, NULL);
 	return w;
 }
 
 /* It is watched already. */
-static void begin(struct wait *w, struct exec *e)
+static void begin_wait(struct wait *w, struct exec *e)
 {
 	w->exec = e;
 	if (is_over(w, e))
 		on_changed(w, e);
 	else if (w->options.limited)
-		uv_timer_start(&w->timer, on_timer, w->options.limit_ms, 0);
+		pending_after(&w->pending, w->options.limit_ms, on_time_up);
 }
 
 void exec_wait(struct request *r, struct exec *e, const struct exec_wait_options *options)
 {
-	struct wait *w = create(r, options);
+	struct wait *w = create_wait(r, options);
 	if (!w) {
 		refuse_memory(r);
 		return;
 	}
 	exec_watch(e, &w->watcher);
-	begin(w, e);
+	begin_wait(w, e);
 }
 
 int exec_wait_start(struct request *r, struct session *s, const struct exec_options *command,
 	const struct exec_wait_options *options, struct exec **ret_exec)
 {
-	struct wait *w = create(r, options);
+	struct wait *w = create_wait(r, options);
 	if (!w)
 		return -ENOMEM;
 	int rc = exec_start(s, command, &w->watcher, ret_exec);
 	if (rc < 0) {
-		w->request = NULL;
-		request_unref(r);
-		uv_close((uv_handle_t *)&w->timer, on_timer_closed);
-	} else if (w->request) { /* it may have been answered already */
-		begin(w, *ret_exec);
+		pending_end(&w->pending);
+	} else if (w->pending.request) { /* it may have been answered already */
+		begin_wait(w, *ret_exec);
 	}
 	return rc;
 }

@@ -3,6 +3,7 @@
 #include "shell/input/mouse.h"
 #include "ws/api/api.h"
 #include "ws/api/body.h"
+#include "ws/api/pending.h"
 #include "ws/api/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/api/typist.h"
@@ -296,9 +297,8 @@ static void reply_typed(
 
 /* An Enter that is due. */
 struct submit {
-	uv_timer_t timer;
+	struct pending pending;
 	struct api *api;
-	struct request *request;
 	json_t *body; /* the typist borrows from it */
 	struct typist by;
 	char session[NAME_ID_MAX + 1];
@@ -321,27 +321,22 @@ static int type_enter(struct session *s, const struct typist *by, struct typing_
 	return 0;
 }
 
-static void on_submit_closed(uv_handle_t *handle)
+static void on_submit_due(void *user)
 {
-	free(handle->data);
-}
-
-static void on_submit(uv_timer_t *timer)
-{
-	struct submit *p = timer->data;
+	struct submit *p = user;
+	struct request *r = p->pending.request;
 	struct session *s = sessions_find(p->api->sessions, p->session);
 	if (!s || !session_is_readable(s) || session_epoch(s) != p->epoch) {
-		reply_error(p->request, "SESSION_DESTROYED", "The session has been deleted", NULL);
+		reply_error(r, "SESSION_DESTROYED", "The session has been deleted", NULL);
 	} else {
 		int rc = type_enter(s, &p->by, &p->typed);
 		if (rc < 0)
-			refuse_session(p->request, s, rc);
+			refuse_session(r, s, rc);
 		else
-			reply_typed(p->api, p->request, s, &p->typed);
+			reply_typed(p->api, r, s, &p->typed);
 	}
-	request_unref(p->request);
 	json_decref(p->body);
-	uv_close((uv_handle_t *)timer, on_submit_closed);
+	pending_end(&p->pending);
 }
 
 static void submit_later(struct api *a, struct request *r, struct session *s, json_t *body,
@@ -355,14 +350,12 @@ static void submit_later(struct api *a, struct request *r, struct session *s, js
 	}
 	*p = *what;
 	p->api = a;
-	p->request = request_ref(r);
 	p->body = json_incref(body);
 	strcpy(p->session,
 		s->pane.held.id); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): same size */
 	p->epoch = session_epoch(s);
-	p->timer.data = p;
-	uv_timer_init(a->sessions->loop, &p->timer);
-	uv_timer_start(&p->timer, on_submit, SUBMIT_MS, 0);
+	pending_open(&p->pending, a->sessions->loop, r, p, NULL);
+	pending_after(&p->pending, SUBMIT_MS, on_submit_due);
 }
 
 static bool is_asked(const json_t *body, bool submit)

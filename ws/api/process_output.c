@@ -6,6 +6,7 @@
 #include "ring/utf8.h"
 #include "shell/output/streams.h"
 #include "ws/api/json/process.h"
+#include "ws/api/pending.h"
 #include "ws/api/process.h"
 #include "ws/api/query.h"
 #include "ws/api/refuse.h"
@@ -133,19 +134,13 @@ static void show_process_logs(struct request *r)
 
 struct output {
 	struct process_viewer viewer;
-	struct request *request;
+	struct pending pending;
 	struct process *process; /* NULL once it is gone */
-	uv_timer_t timer;
 	uint64_t cursor, lost;
 	size_t limit;
 	unsigned sources;
 	bool base64, both;
 };
-
-static void on_output_closed(uv_handle_t *handle)
-{
-	free(handle->data);
-}
 
 /* Add a chunk to the list; the last one's text may lack the end of a character. */
 static void add_chunk(const struct output *o, json_t *chunks, struct text_decoder *decoder,
@@ -248,18 +243,15 @@ static void reply_output(struct output *o)
 	else
 		set_joined(body, chunks, o->base64 ? "base64" : "data");
 	json_decref(chunks);
-	reply_success(o->request, body);
+	reply_success(o->pending.request, body);
 }
 
 static void finish_output(struct output *o)
 {
-	request_unref(o->request);
-	o->request = NULL;
 	if (o->process)
 		process_detach(o->process, &o->viewer);
 	o->process = NULL;
-	if (!uv_is_closing((uv_handle_t *)&o->timer))
-		uv_close((uv_handle_t *)&o->timer, on_output_closed);
+	pending_end(&o->pending);
 }
 
 /* Whether there is something to be answered. Bytes of the other stream are passed over. */
@@ -279,7 +271,7 @@ static bool has_output(struct output *o)
 static void on_output_more(void *user)
 {
 	struct output *o = user;
-	if (!o->request || !has_output(o))
+	if (!o->pending.request || !has_output(o))
 		return;
 	reply_output(o);
 	finish_output(o);
@@ -289,15 +281,15 @@ static void on_output_gone(void *user)
 {
 	struct output *o = user;
 	o->process = NULL;
-	if (!o->request)
+	if (!o->pending.request)
 		return;
-	reply_error(o->request, "PROCESS_NOT_FOUND", "The process has been removed", NULL);
+	reply_error(o->pending.request, "PROCESS_NOT_FOUND", "The process has been removed", NULL);
 	finish_output(o);
 }
 
-static void on_output_timeout(uv_timer_t *timer)
+static void on_output_due(void *user)
 {
-	struct output *o = timer->data;
+	struct output *o = user;
 	reply_output(o);
 	finish_output(o);
 }
@@ -342,17 +334,15 @@ static void show_process_output(struct request *r)
 		goto out;
 	}
 	o->cursor = o->cursor > p->head ? p->head : o->cursor;
-	o->request = request_ref(r);
 	o->process = p;
 	o->viewer = (struct process_viewer){
 		.more = on_output_more, .gone = on_output_gone, .user = o};
-	uv_timer_init(a->processes->loop, &o->timer);
-	o->timer.data = o;
+	pending_open(&o->pending, a->processes->loop, r, o, NULL);
 	process_attach(p, &o->viewer);
 	if (has_output(o) || wait_ms == 0)
-		on_output_timeout(&o->timer);
+		on_output_due(o);
 	else
-		uv_timer_start(&o->timer, on_output_timeout, wait_ms, 0);
+		pending_after(&o->pending, wait_ms, on_output_due);
 	return;
 out:
 	if (p)

@@ -6,6 +6,7 @@
 #include "shell/wait/log_match.h"
 #include "ws/api/body.h"
 #include "ws/api/json/process.h"
+#include "ws/api/pending.h"
 #include "ws/api/port.h"
 #include "ws/api/process.h"
 #include "ws/api/refuse.h"
@@ -30,12 +31,11 @@ static const char *const names[] = {"exit", "log", "port"};
 
 struct wait {
 	struct process_viewer viewer;
-	struct request *request; /* NULL once it is answered */
+	struct pending pending;
 	struct process *process; /* NULL once it is gone */
 	struct api *api;
 	enum wait_for what;
 	uint64_t started_ms, timeout_ms; /* loop time */
-	uv_timer_t timer;
 	unsigned open_handles;
 	/* For a line. */
 	struct pattern *pattern;
@@ -48,8 +48,9 @@ struct wait {
 	bool watching;
 };
 
-static void maybe_free(struct wait *w)
+static void maybe_free(void *user)
 {
+	struct wait *w = user;
 	if (--w->open_handles > 0)
 		return;
 	pattern_destroy(w->pattern);
@@ -57,29 +58,17 @@ static void maybe_free(struct wait *w)
 	free(w);
 }
 
-static void on_timer_closed(uv_handle_t *handle)
-{
-	maybe_free(handle->data);
-}
-
-static void on_port_closed(void *user)
-{
-	maybe_free(user);
-}
-
 /* The request has been answered, or nobody waits for an answer. */
 static void finish(struct wait *w)
 {
-	request_unref(w->request);
-	w->request = NULL;
 	w->api->process_waits--;
 	if (w->process)
 		process_detach(w->process, &w->viewer);
 	w->process = NULL;
-	uv_close((uv_handle_t *)&w->timer, on_timer_closed);
+	pending_end(&w->pending);
 	if (w->watching) {
 		w->api->port_watches--;
-		port_watch_close(&w->port, on_port_closed);
+		port_watch_close(&w->port, maybe_free);
 	}
 }
 
@@ -106,22 +95,22 @@ static void reply_timeout(struct wait *w)
 	json_object_set_new(context, "timeoutMs", json_integer((json_int_t)w->timeout_ms));
 	if (w->what == WAIT_LOG)
 		json_object_set_new(context, "cursor", json_integer((json_int_t)w->cursor));
-	reply_error(w->request, "PROCESS_READY_TIMEOUT", message, context);
+	reply_error(w->pending.request, "PROCESS_READY_TIMEOUT", message, context);
 	finish(w);
 }
 
-static void on_tick(uv_timer_t *timer);
+static void on_tick(void *user);
 
 static void arm(struct wait *w)
 {
 	uint64_t left = w->timeout_ms > elapsed(w) ? w->timeout_ms - elapsed(w) : 0;
-	uv_timer_start(&w->timer, on_tick, left < TICK_MS ? left : TICK_MS, 0);
+	pending_after(&w->pending, left < TICK_MS ? left : TICK_MS, on_tick);
 }
 
-static void on_tick(uv_timer_t *timer)
+static void on_tick(void *user)
 {
-	struct wait *w = timer->data;
-	if (!w->request->transport)
+	struct wait *w = user;
+	if (!w->pending.request->transport)
 		finish(w); /* nobody waits any more */
 	else if (elapsed(w) >= w->timeout_ms)
 		reply_timeout(w);
@@ -136,7 +125,7 @@ static void reply_exited(struct wait *w)
 		context, "stdout", api_process_tail(w->process, STREAMS_STDOUT, TAIL_MAX));
 	json_object_set_new(
 		context, "stderr", api_process_tail(w->process, STREAMS_STDERR, TAIL_MAX));
-	reply_error(w->request, "PROCESS_EXITED_BEFORE_READY",
+	reply_error(w->pending.request, "PROCESS_EXITED_BEFORE_READY",
 		"The process ended before it was ready", context);
 	finish(w);
 }
@@ -159,7 +148,7 @@ static void reply_match(struct wait *w, const struct log_match *m, int stream)
 	json_object_set_new(body, "line", match_text(m, 0, m->count));
 	json_object_set_new(body, "cursor", json_integer((json_int_t)w->cursor));
 	json_object_set_new(body, "lost", json_integer((json_int_t)w->lost));
-	reply_success(w->request, body);
+	reply_success(w->pending.request, body);
 	finish(w);
 }
 
@@ -206,22 +195,22 @@ static bool look(struct wait *w)
 static void on_more(void *user)
 {
 	struct wait *w = user;
-	if (!w->request || (w->what == WAIT_LOG && look(w)) || w->process->ended_ms == 0)
+	if (!w->pending.request || (w->what == WAIT_LOG && look(w)) || w->process->ended_ms == 0)
 		return;
 	if (w->what != WAIT_EXIT) {
 		reply_exited(w);
 		return;
 	}
-	reply_success(w->request, common(w));
+	reply_success(w->pending.request, common(w));
 	finish(w);
 }
 
 static void on_gone(void *user)
 {
 	struct wait *w = user;
-	if (!w->request)
+	if (!w->pending.request)
 		return;
-	reply_error(w->request, "PROCESS_NOT_FOUND", "The process has been removed",
+	reply_error(w->pending.request, "PROCESS_NOT_FOUND", "The process has been removed",
 		json_pack("{s:s}", "processId", w->process->held.id));
 	w->process = NULL;
 	finish(w);
@@ -230,13 +219,13 @@ static void on_gone(void *user)
 static void on_port_ready(void *user, int status)
 {
 	struct wait *w = user;
-	if (!w->request)
+	if (!w->pending.request)
 		return;
 	json_t *body = common(w);
 	json_object_set_new(body, "port", json_integer(w->port.options.port));
 	if (w->port.options.http)
 		json_object_set_new(body, "statusCode", json_integer(status));
-	reply_success(w->request, body);
+	reply_success(w->pending.request, body);
 	finish(w);
 }
 
@@ -331,15 +320,13 @@ static void begin(struct api *a, struct request *r, struct process *p, struct wa
 	}
 	uv_loop_t *loop = a->processes->loop;
 	w->api = a;
-	w->request = request_ref(r);
 	a->process_waits++;
 	w->process = p;
 	w->what = wanted->what;
 	w->started_ms = uv_now(loop);
 	w->timeout_ms = wanted->timeout_ms;
 	w->viewer = (struct process_viewer){.more = on_more, .gone = on_gone, .user = w};
-	uv_timer_init(loop, &w->timer);
-	w->timer.data = w;
+	pending_open(&w->pending, loop, r, w, maybe_free);
 	w->open_handles = 1;
 	arm(w);
 	if (w->what == WAIT_PORT) {

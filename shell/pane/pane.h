@@ -5,7 +5,7 @@
 #pragma once
 
 #include "ring/live.h"
-#include "shell/block/journal.h"
+#include "shell/pane/journal.h"
 #include "shell/held/held.h"
 
 #include <stdbool.h>

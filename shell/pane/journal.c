@@ -1,4 +1,4 @@
-#include "shell/block/journal.h"
+#include "shell/pane/journal.h"
 
 #include "ring/utf8.h"
 

@@ -120,7 +120,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "session_start_failures_total", "counter", "Sessions that could not be started",
 		c->start_failures);
 	print(f, "output_bytes_total", "counter", "Bytes of terminal output consumed", c->bytes_out);
-	print(f, "input_bytes_total", "counter", "Bytes of input written", c->bytes_in);
+	print(f, "input_bytes_total", "counter", "Bytes of input written", c->panes.bytes_in);
 	print(f, "execs_total", "counter", "Commands in shells of sessions that are over",
 		c->execs_ended);
 	print(f, "execs_not_kept_total", "counter",
@@ -128,7 +128,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "logs_behind", "gauge",
 		"Sessions with commands that are written down as soon as there is room", behind(s));
 	print(f, "input_refused_total", "counter", "Input refused because too much was waiting",
-		c->input_refused);
+		c->panes.input_refused);
 	print(f, "queries_answered_total", "counter", "Terminal queries answered",
 		c->queries_answered);
 	print(f, "replies_lost_total", "counter", "Answers that a session could not take",

@@ -317,7 +317,7 @@ static int check(struct session *s, const struct exec_options *o)
 	struct executor *x = &s->executor;
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
-	if (!typing_admits(s, o->lease))
+	if (!typing_admits(&s->typing, o->lease))
 		return -EACCES;
 	if (!x->open || exec_unable(x))
 		return -ENOTSUP;

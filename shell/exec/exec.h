@@ -260,8 +260,14 @@ bool exec_outlived(const struct exec *e);
 /* The shell has ended, and all of its output has been followed. */
 void exec_shell_ended(struct executor *x);
 
-/* Something is about to be typed. Returns whether it has been taken, to be typed later; or -ENOBUFS. */
-int exec_input(struct executor *x, const void *bytes, size_t length);
+/*
+ * Type what somebody else types: now, or once the command that is being typed has begun. Returns 0, -ENOBUFS, or
+ * -ENOTCONN once the session has ended.
+ */
+int exec_write(struct executor *x, const void *bytes, size_t length);
+
+/* Bytes of input that wait for a program to read them, or to be written. */
+size_t exec_input_waiting(const struct executor *x);
 
 /* The screen has met a mark of the shell: the line in which the cursor is now, and its column, from 1. */
 void exec_screen_mark(struct executor *x, const char *text, uint64_t line, unsigned column);

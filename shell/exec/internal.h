@@ -5,6 +5,7 @@
 #pragma once
 
 #include "shell/exec/exec.h"
+#include "shell/exec/shell.h"
 #include "shell/session/session.h"
 
 /* Loop time in ms. */
@@ -32,14 +33,7 @@ bool exec_set_names(struct exec *e, const char *key, const char *author, const c
 int exec_type(struct exec *e);
 /* Whether a line can be typed into the shell now. */
 bool exec_is_ready(struct executor *x);
-/* Whether the shell itself is in the foreground, and whether it reads keys one by one (readline). */
-bool exec_shell_in_front(const struct executor *x);
-bool exec_shell_reads_keys(const struct executor *x);
-/* shell.c: whether the session's shell is the bash that has the integration. */
-bool exec_shell_is_ours(const struct executor *x);
-/* Whether it is on its way to its first prompt. */
-bool exec_is_newborn(const struct executor *x);
-/* What waits for a shell that is not, or never will be, at its prompt. */
+/* shell.c: what waits for a shell that is not, or never will be, at its prompt. */
 void exec_shell_tick(struct executor *x);
 /* Let the input go that was held back. */
 void exec_release_input(struct executor *x);

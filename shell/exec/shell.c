@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -49,6 +50,25 @@ bool exec_shell_is_ours(const struct executor *x)
 		strcmp(file + length - size + 1, INTEGRATION_FILE) == 0 &&
 		strstr(file, x->session->pane.held.directory);
 	return given || is_unborn(&x->session->pane.held.link);
+}
+
+bool exec_shell_in_front(const struct executor *x)
+{
+	const struct link *link = &x->session->pane.held.link;
+	return tcgetpgrp(link->master_fd) == link->info.shell_pid;
+}
+
+bool exec_shell_reads_keys(const struct executor *x)
+{
+	struct termios modes;
+	return tcgetattr(x->session->pane.held.link.master_fd, &modes) == 0 &&
+		!(modes.c_lflag & ICANON);
+}
+
+bool exec_shell_edits(const struct executor *x)
+{
+	return x->prompt == EXEC_PROMPT_READY && x->entered == 0 && !x->current &&
+		exec_input_waiting(x) == 0 && exec_shell_in_front(x);
 }
 
 /* Whether it waits for a line at its prompt in the kernel's way, without readline: our key does nothing. */

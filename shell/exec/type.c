@@ -14,19 +14,6 @@
 #define PASTE_END "\033[201~"
 #define PASTE_LENGTH (sizeof PASTE_BEGIN - 1)
 
-bool exec_shell_in_front(const struct executor *x)
-{
-	const struct link *link = &x->session->pane.held.link;
-	return tcgetpgrp(link->master_fd) == link->info.shell_pid;
-}
-
-bool exec_shell_reads_keys(const struct executor *x)
-{
-	struct termios modes;
-	return tcgetattr(x->session->pane.held.link.master_fd, &modes) == 0 &&
-		!(modes.c_lflag & ICANON);
-}
-
 bool exec_is_ready(struct executor *x)
 {
 	uint64_t now = exec_now(x);
@@ -169,7 +156,13 @@ static int hold(struct executor *x, const void *bytes, size_t length)
 	return 1;
 }
 
-int exec_input(struct executor *x, const void *bytes, size_t length)
+size_t exec_input_waiting(const struct executor *x)
+{
+	return link_input_queued(&x->session->pane.held.link) + x->held_length;
+}
+
+/* What is about to be typed. Returns 1 when it has been taken, to be typed later, 0 when it has not, or -ENOBUFS. */
+static int take_input(struct executor *x, const void *bytes, size_t length)
 {
 	const char *text = bytes;
 	if (!x->open || length == 0)
@@ -190,6 +183,22 @@ int exec_input(struct executor *x, const void *bytes, size_t length)
 	return 0;
 }
 
+int exec_write(struct executor *x, const void *bytes, size_t length)
+{
+	struct pane *p = &x->session->pane;
+	if (!p->life.runs)
+		return -ENOTCONN;
+	int rc = take_input(x, bytes, length);
+	if (rc == 0)
+		return pane_write(p, bytes, length);
+	if (rc < 0) {
+		p->counters->input_refused++;
+		return rc;
+	}
+	pane_note_typed(p); /* it is counted when it is written */
+	return 0;
+}
+
 void exec_release_input(struct executor *x)
 {
 	uint8_t *held = x->held;
@@ -197,7 +206,7 @@ void exec_release_input(struct executor *x)
 	x->held = NULL;
 	x->held_length = 0;
 	x->releasing = true;
-	if (length > 0 && session_write(x->session, held, length) < 0)
+	if (length > 0 && exec_write(x, held, length) < 0)
 		x->session->table->callbacks->failed(x->session->table->user,
 			x->session->pane.held.id,
 			"input that waited for a command to begin was lost", -ENOBUFS);

@@ -1,18 +1,15 @@
+/* See typing.h. The line follows n_tty, byte by byte, by the modes that the terminal has when they are typed. */
 #include "shell/input/typing.h"
 
 #include "shell/clock.h"
-#include "shell/exec/internal.h"
-#include "shell/session/sessions.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PASTE_BEGIN "\033[200~"
 #define PASTE_END "\033[201~"
 #define PASTE_END_C1 "\302\233201~" /* with CSI as one character */
-#define INTERRUPT 0x03
 
 static_assert(sizeof PASTE_BEGIN + sizeof PASTE_END - 2 == TYPING_PASTE_SIZE(0), "room for marks");
 
@@ -98,92 +95,7 @@ void typing_at_prompt(struct typing *t)
 
 /* Who may */
 
-bool typing_admits(const struct session *s, const char *lease)
+bool typing_admits(const struct typing *t, const char *lease)
 {
-	return lease_admits(&s->typing.lease, lease, clock_wall_ms());
-}
-
-static bool only_interrupts(const void *bytes, size_t length)
-{
-	const char *at = bytes;
-	for (size_t i = 0; i < length; i++)
-		if (at[i] != INTERRUPT)
-			return false;
-	return true;
-}
-
-/* What is shown */
-
-static size_t first_line(const char *bytes, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (bytes[i] == '\r' || bytes[i] == '\n')
-			return i + 1;
-	return length;
-}
-
-/*
- * How many of these bytes the terminal shows, as far as that is certain: the kernel when it echoes, readline at the
- * shell's prompt up to the end of the line. Other programs in raw mode may be asking for a password.
- */
-static size_t shown(struct session *s, const struct termios *modes, const void *bytes, size_t length)
-{
-	const struct executor *x = &s->executor;
-	if (modes->c_lflag & ECHO)
-		return length;
-	if ((modes->c_lflag & ICANON) || x->prompt != EXEC_PROMPT_READY || x->entered > 0 ||
-		x->current || x->held_length > 0 || link_input_queued(&s->pane.held.link) > 0 ||
-		!exec_shell_in_front(x))
-		return 0;
-	return first_line(bytes, length);
-}
-
-static void note(struct session *s, const struct typist *by, const void *bytes, size_t length,
-	uint64_t offset, size_t kept)
-{
-	struct typed_note n = {.offset = offset,
-		.at_ms = clock_wall_ms(),
-		.client = by->client,
-		.by = by->name,
-		.bytes = bytes,
-		.length = kept,
-		.shown = true};
-	typed_add(&s->typing.typed, &n);
-	n.length = length - kept;
-	n.shown = false;
-	typed_add(&s->typing.typed, &n);
-}
-
-int typing_write(struct session *s, const struct typist *by, const void *bytes, size_t length,
-	struct typing_result *ret_result)
-{
-	struct termios modes = {0};
-	struct typing_line line = s->typing.line;
-	if (s->state != SESSION_RUNNING)
-		return -ENOTCONN;
-	if (!typing_admits(s, by->lease) && !(by->person && only_interrupts(bytes, length)))
-		return -EACCES;
-	/* Of a terminal that has hung up nothing is known: then no more is shown, and nothing too long. */
-	bool known = tcgetattr(s->pane.held.link.master_fd, &modes) == 0;
-	if (!known || !(modes.c_lflag & ICANON))
-		line = (struct typing_line){0};
-	else if (!typing_follow_line(&line, &modes, bytes, length) && !by->person)
-		return -EMSGSIZE;
-	struct typing_result result = {.offset = session_head(s)};
-	size_t before = link_input_queued(&s->pane.held.link) + s->executor.held_length;
-	if (before + length > LINK_INPUT_MAX)
-		return -ENOBUFS;
-	size_t kept = known ? shown(s, &modes, bytes, length) : 0;
-	int rc = session_write(s, bytes, length);
-	if (rc < 0)
-		return rc;
-	result.queued = link_input_queued(&s->pane.held.link) + s->executor.held_length;
-	result.written = before + length - result.queued;
-	if (before > 0)
-		result.written = 0;
-	s->typing.line = line;
-	note(s, by, bytes, length, result.offset, kept < result.written ? kept : result.written);
-	if (ret_result)
-		*ret_result = result;
-	return 0;
+	return lease_admits(&t->lease, lease, clock_wall_ms());
 }

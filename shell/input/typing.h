@@ -1,6 +1,6 @@
 /*
- * Typing into a session: one queue for all who do, who may, what fits, and who it was. Everything that people and
- * programs type comes through here; what the server itself says to the shell does not.
+ * Typing into a session, as far as it is facts: who may, what fits into the kernel's line, how a paste is given, and who
+ * it was. Pure but for the wall clock; shell/session/type.h writes.
  */
 #pragma once
 
@@ -35,24 +35,8 @@ struct typist {
 	bool person; /* at a terminal, who may always interrupt, and whose lines are his own affair */
 };
 
-struct typing_result {
-	size_t written; /* of these bytes: the terminal has them */
-	size_t queued; /* bytes that wait now for a program to read, those of others before them included */
-	uint64_t offset; /* of the output, before they were typed */
-};
-
-struct session;
-
-/*
- * Type, all or nothing. Returns 0; -EACCES (another has an exclusive lease, or the lease that is shown is over),
- * -EMSGSIZE (a line is longer than the kernel takes in canonical mode), -ENOBUFS (the queue is full), or -ENOTCONN
- * (the session does not run).
- */
-int typing_write(struct session *s, const struct typist *by, const void *bytes, size_t length,
-	struct typing_result *ret_result);
-
-/* Whether one who shows this id (NULL: none) may type into the session or run commands in it. */
-bool typing_admits(const struct session *s, const char *lease);
+/* Whether one who shows this id of a lease (NULL: none) may type into the session or run commands in it. */
+bool typing_admits(const struct typing *t, const char *lease);
 
 /* The shell is at its prompt: what was typed before it, it has. */
 void typing_at_prompt(struct typing *t);

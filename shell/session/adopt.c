@@ -27,6 +27,7 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	if (!session)
 		return -ENOMEM;
 	session->table = s;
+	session->pane.counters = &s->counters.panes;
 	session->pane.held.adopted = true;
 	session->pane.held.found_ms = uv_now(s->loop);
 	session->pane.held.directory = strdup(directory);
@@ -47,7 +48,7 @@ static int adopt(void *user, const char *directory, int dir_fd)
 		session_free(session);
 		return rc;
 	}
-	session->state = ending ? SESSION_ENDING : SESSION_STARTING;
+	session_move(session, ending ? SESSION_ENDING : SESSION_STARTING);
 	if (ending)
 		DL_APPEND(s->ending, session);
 	else

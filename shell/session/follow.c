@@ -133,12 +133,12 @@ static void note_exit(struct session *session)
 		return;
 	const struct ring_header *header = session->pane.held.link.ring.header;
 	bool recorded = atomic_load(&header->exited);
-	session->state = SESSION_EXITED;
 	session->exited_ms = recorded ? header->exit_time_ns / 1000000 : clock_wall_ms();
 	session->exit_status = recorded ? header->exit_status : 0;
 	session->end = !recorded                    ? SESSION_END_HOLDER_DIED
 		: WIFSIGNALED(session->exit_status) ? SESSION_END_SIGNAL
 						    : SESSION_END_EXITED;
+	session_move(session, SESSION_EXITED);
 	s->counters.exited++;
 	exec_shell_ended(&session->executor);
 	blocks_shell_ended(&session->blocks, session->pane.history.end_offset,
@@ -409,7 +409,7 @@ static void on_attached(void *user)
 	uint32_t geometry = atomic_load(&session->pane.held.link.ring.header->geometry);
 	session->pane.rows = geometry >> 16;
 	session->pane.cols = geometry & 0xffff;
-	session->state = SESSION_RUNNING;
+	session_move(session, SESSION_RUNNING);
 	session->pane.activity_ms = clock_wall_ms();
 	session->pane.output_ms = uv_now(s->loop);
 	live_settle(&session->pane.live, session->pane.rows, session->pane.cols);

@@ -2,8 +2,10 @@
 #include "shell/session/session.h"
 
 #include "shell/clock.h"
+#include "shell/session/internal.h"
 #include "shell/session/meta.h"
 #include "shell/session/sessions.h"
+#include "shell/session/type.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,22 +26,26 @@ const char *session_state_name(const struct session *s)
 	return session_heeds(s) == -EHOSTDOWN ? "unresponsive" : names[s->state];
 }
 
+void session_move(struct session *s, enum session_life state)
+{
+	s->state = state;
+	s->pane.life = (struct pane_life){.runs = state == SESSION_RUNNING,
+		.exited = state == SESSION_EXITED,
+		.status_known = s->end != SESSION_END_HOLDER_DIED,
+		.status = s->exit_status,
+		.exited_ms = s->exited_ms};
+}
+
 int session_heeds(const struct session *s)
 {
 	if (s->state == SESSION_STARTING && s->pane.held.unresponsive)
 		return -EHOSTDOWN;
-	if (s->state != SESSION_RUNNING)
-		return -ENOTCONN;
-	/* One that is only slow is not in such a state; and what was sent to it is done when it goes on. */
-	return link_is_silent(&s->pane.held.link) &&
-			removal_is_stopped(s->pane.held.link.info.holder_pid)
-		? -EHOSTDOWN
-		: 0;
+	return pane_heeds(&s->pane);
 }
 
 uint64_t session_head(const struct session *s)
 {
-	return s->pane.history_open ? stream_head(&s->pane.held.link.ring.bytes) : 0;
+	return pane_head(&s->pane);
 }
 
 uint64_t session_oldest(const struct session *s)
@@ -49,7 +55,7 @@ uint64_t session_oldest(const struct session *s)
 
 struct screen *session_screen(struct session *s)
 {
-	return s->pane.history_open ? live_screen(&s->pane.live) : NULL;
+	return pane_screen(&s->pane);
 }
 
 static void tell_viewers(struct session *s)
@@ -119,21 +125,7 @@ void session_detach(struct session *s, struct session_viewer *v)
 
 int session_write(struct session *s, const void *bytes, size_t length)
 {
-	if (s->state != SESSION_RUNNING)
-		return -ENOTCONN;
-	int rc = exec_input(&s->executor, bytes, length);
-	bool held = rc > 0;
-	if (rc == 0)
-		rc = link_write(&s->pane.held.link, bytes, length);
-	if (rc < 0) {
-		s->table->counters.input_refused++;
-		return rc;
-	}
-	/* What is held comes again. */
-	s->table->counters.bytes_in += held ? 0 : length;
-	s->pane.activity_ms = clock_wall_ms();
-	s->pane.typed_ms = uv_now(s->table->loop);
-	return 0;
+	return exec_write(&s->executor, bytes, length);
 }
 
 static bool is_focus_report(const void *bytes, size_t length)
@@ -153,7 +145,7 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 	uint64_t before = s->presence.version;
 	struct typist by = {
 		.name = v->attendee.name, .client = v->attendee.id, .lease = lease, .person = true};
-	int rc = typing_write(s, &by, bytes, length, NULL);
+	int rc = session_type_as(s, &by, bytes, length, NULL);
 	if (rc < 0)
 		return rc;
 	presence_type(&s->presence, &v->attendee, s->pane.activity_ms);

@@ -118,6 +118,7 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	if (!session)
 		return -ENOMEM;
 	session->table = s;
+	session->pane.counters = &s->counters.panes;
 	session->pane.rows = o->rows ? o->rows : 24;
 	session->pane.cols = o->cols ? o->cols : 80;
 	session->created_ms = session->pane.activity_ms = clock_wall_ms();
@@ -225,7 +226,7 @@ void sessions_end(struct sessions *s, struct session *session, struct session_wa
 		close(fd);
 	HASH_DEL(s->table, session);
 	bool starting = session->state == SESSION_STARTING;
-	session->state = SESSION_ENDING;
+	session_move(session, SESSION_ENDING);
 	DL_APPEND(s->ending, session);
 	if (waiter) {
 		waiter->next = session->enders;

@@ -48,7 +48,8 @@ struct sessions_callbacks {
 /* For /metrics. */
 struct sessions_counters {
 	uint64_t created, adopted, ended, exited, shells_restarted, holders_lost, start_failures;
-	uint64_t bytes_out, bytes_in, input_refused;
+	uint64_t bytes_out;
+	struct pane_counters panes;
 	uint64_t queries_answered, replies_lost;
 	uint64_t execs_ended, execs_not_kept, blocks_not_kept;
 };

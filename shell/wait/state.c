@@ -1,6 +1,6 @@
 #include "shell/wait/state.h"
 
-#include "shell/exec/internal.h"
+#include "shell/exec/shell.h"
 #include "shell/session/session.h"
 #include "shell/session/sessions.h"
 

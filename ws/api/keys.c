@@ -1,6 +1,7 @@
 /* Typing for programs: text, pastes, keys by name, bytes and the mouse. */
 #include "shell/input/keys.h"
 #include "shell/input/mouse.h"
+#include "shell/session/type.h"
 #include "ws/api/api.h"
 #include "ws/api/body.h"
 #include "ws/api/pending.h"
@@ -313,7 +314,7 @@ static int type_enter(struct session *s, const struct typist *by, struct typing_
 	struct typing_result result;
 	char bytes[KEYS_BYTES_MAX];
 	(void)keys_parse("Enter", strlen("Enter"), &enter); /* it is one */
-	int rc = typing_write(s, by, bytes, keys_encode(&enter, &modes, bytes), &result);
+	int rc = session_type_as(s, by, bytes, keys_encode(&enter, &modes, bytes), &result);
 	if (rc < 0)
 		return rc;
 	typed->written += result.written;
@@ -374,7 +375,7 @@ static void type(struct api *a, struct keystrokes *k, json_t *body, bool submit)
 	struct session *s = k->session;
 	if (!typist_take(r, body, &typed.by))
 		return;
-	int rc = typing_write(s, &typed.by, k->length ? k->bytes : "", k->length, &typed.typed);
+	int rc = session_type_as(s, &typed.by, k->length ? k->bytes : "", k->length, &typed.typed);
 	if (rc == 0 && submit && k->length > 0) {
 		submit_later(a, r, s, body, &typed);
 		return;

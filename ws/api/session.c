@@ -1,5 +1,6 @@
 /* One session over the API: inspect, drive, delete. */
 #include "shell/clock.h"
+#include "shell/session/type.h"
 #include "ws/api/api.h"
 #include "ws/api/body.h"
 #include "ws/api/json/session.h"
@@ -189,7 +190,7 @@ static void type_input(struct request *r, struct session *s)
 			base64 ? "Must be base64" : "data (text) or base64 is required", "invalid");
 		goto out;
 	}
-	int rc = typing_write(s, &by, bytes, length, &typed);
+	int rc = session_type_as(s, &by, bytes, length, &typed);
 	if (rc < 0)
 		refuse_session(r, s, rc);
 	else

@@ -295,7 +295,8 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 	if (t->waiting && keep_early(t, bytes, length))
 		return;
 	/* An id whose lease is over is as good as none. */
-	const char *lease = t->session && typing_admits(t->session, t->lease) ? t->lease : NULL;
+	const char *lease = t->session && typing_admits(&t->session->typing, t->lease) ? t->lease
+										       : NULL;
 	int rc = t->session ? session_type(t->session, &t->viewer, lease, bytes, length) : -EAGAIN;
 	if (rc == -EAGAIN)
 		refuse(t, "NOT_READY", "The session is still starting: input is refused");

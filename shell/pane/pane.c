@@ -1,0 +1,60 @@
+/*
+ * What may be asked of a terminal whoever has it, and writing to it. Nothing here keeps a state of its own: the link says
+ * whether it can be written to, the session what has become of its shell.
+ */
+#include "shell/pane/pane.h"
+
+#include "shell/clock.h"
+
+#include <errno.h>
+#include <uv.h>
+
+#define COLS_DEFAULT 80u
+
+uint64_t pane_now(const struct pane *p)
+{
+	return uv_now(p->held.link.loop);
+}
+
+uint64_t pane_head(const struct pane *p)
+{
+	return p->history_open ? stream_head(&p->held.link.ring.bytes) : 0;
+}
+
+struct screen *pane_screen(struct pane *p)
+{
+	return p->history_open ? live_screen(&p->live) : NULL;
+}
+
+unsigned pane_cols(const struct pane *p)
+{
+	return p->cols ? p->cols : COLS_DEFAULT;
+}
+
+int pane_heeds(const struct pane *p)
+{
+	if (!p->life.runs)
+		return -ENOTCONN;
+	/* One that is only slow is not in such a state; and what was sent to it is done when it goes on. */
+	return link_is_silent(&p->held.link) && removal_is_stopped(p->held.link.info.holder_pid)
+		? -EHOSTDOWN
+		: 0;
+}
+
+void pane_note_typed(struct pane *p)
+{
+	p->activity_ms = clock_wall_ms();
+	p->typed_ms = pane_now(p);
+}
+
+int pane_write(struct pane *p, const void *bytes, size_t length)
+{
+	int rc = link_write(&p->held.link, bytes, length);
+	if (rc < 0) {
+		p->counters->input_refused++;
+		return rc;
+	}
+	p->counters->bytes_in += length;
+	pane_note_typed(p);
+	return 0;
+}

@@ -1,0 +1,21 @@
+/*
+ * Typing into a session: one queue for all who do, who may, what fits, and who it was. Everything that people and
+ * programs type comes through here; what the server itself says to the shell does not.
+ */
+#pragma once
+
+#include "shell/session/session.h"
+
+struct typing_result {
+	size_t written; /* of these bytes: the terminal has them */
+	size_t queued; /* bytes that wait now for a program to read, those of others before them included */
+	uint64_t offset; /* of the output, before they were typed */
+};
+
+/*
+ * Type, all or nothing. Returns 0; -EACCES (another has an exclusive lease, or the lease that is shown is over),
+ * -EMSGSIZE (a line is longer than the kernel takes in canonical mode), -ENOBUFS (the queue is full), or -ENOTCONN
+ * (the session does not run).
+ */
+int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
+	struct typing_result *ret_result);

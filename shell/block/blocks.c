@@ -1,12 +1,16 @@
-/* See blocks.h. */
+/*
+ * The list of blocks, and what marks, records and commands for programs mean for it: a block begins with a mark, is done
+ * with the next, and settled with its record, or when that does not come in time. What there is no memory for is left
+ * out. See tell.c for who hears of it, and log.c for what is on disk.
+ */
 #include "shell/block/blocks.h"
 
 #include "ring/utf8.h"
+#include "ring/labels.h"
+#include "shell/block/command_text.h"
 #include "shell/block/internal.h"
 #include "shell/clock.h"
-#include "shell/block/command_text.h"
-#include "ring/labels.h"
-#include "shell/session/sessions.h"
+#include "shell/output/outline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +19,6 @@
 
 #define CAUGHT_UP_MAX \
 	((size_t)16 << 20) /* bytes of the ring in which an adopted session's blocks are looked for */
-#define RETOLD_MAX 200u    /* blocks in the journal of an adopted session */
 
 void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1])
 {
@@ -40,60 +43,17 @@ struct block *blocks_running(const struct blocks *b)
 	return last && !last->done && !last->tentative ? last : NULL;
 }
 
-static struct block *last_of(const struct blocks *b)
+/* The list */
+
+struct block *block_last(const struct blocks *b)
 {
 	return b->list ? b->list->prev : NULL;
 }
 
-static struct block *before(const struct blocks *b, const struct block *block)
+struct block *block_before(const struct blocks *b, const struct block *block)
 {
 	return block == b->list ? NULL : block->prev;
 }
-
-static void tell_start(struct blocks *b, struct block *block)
-{
-	if (block->start_told)
-		return;
-	block->start_told = true;
-	journal_add(&b->session->pane.journal,
-		&(struct journal_entry){.type = JOURNAL_BLOCK_STARTED,
-			.offset = block->start,
-			.at_ms = block->started_ms,
-			.block = block->start});
-}
-
-/* Entries are in the order of their offsets: an end has that of the place where it was known, before the next start. */
-static void tell_end(struct blocks *b, struct block *block, uint64_t offset)
-{
-	if (block->next && offset > block->next->start)
-		offset = block->next->start;
-	block->end_told = true;
-	journal_add(&b->session->pane.journal,
-		&(struct journal_entry){.type = JOURNAL_BLOCK_ENDED,
-			.offset = offset > block->end ? offset : block->end,
-			.at_ms = block->ended_ms,
-			.block = block->start});
-}
-
-/* All that can be told in its order: the next one waits for the end of this one. offset: of what has made it known. */
-static void tell(struct blocks *b, uint64_t offset)
-{
-	struct block *block = last_of(b);
-	while (block && !block->end_told && before(b, block) && !block->prev->end_told)
-		block = block->prev;
-	for (; block && !b->quiet; block = block->next) {
-		if (block->end_told)
-			continue;
-		if (block->tentative)
-			return;
-		tell_start(b, block);
-		if (!block->settled)
-			return;
-		tell_end(b, block, offset);
-	}
-}
-
-/* The list */
 
 _Static_assert(sizeof(struct block) <= 320, "BLOCKS_KEPT of them stay with each session");
 
@@ -112,7 +72,7 @@ void block_free(struct block *block)
 	free(block);
 }
 
-static void drop(struct blocks *b, struct block *block)
+static void drop_block(struct blocks *b, struct block *block)
 {
 	DL_DELETE(b->list, block);
 	b->count--;
@@ -126,29 +86,10 @@ void blocks_append(struct blocks *b, struct block *block)
 	DL_APPEND(b->list, block);
 	b->count++;
 	while (b->count > BLOCKS_KEPT && b->list)
-		drop(b, b->list);
+		drop_block(b, b->list);
 }
 
-/* Write down what is settled, in its order. */
-static void store(struct blocks *b)
-{
-	struct block *block = last_of(b);
-	while (block && !block->stored && before(b, block) && !block->prev->stored)
-		block = block->prev;
-	for (; block && block->settled; block = block->next)
-		if (!block->stored)
-			blocks_log_append(b, block);
-}
-
-/* Everything that will be known of it is. */
-static void settle(struct blocks *b, struct block *block, uint64_t offset)
-{
-	block->settled = true;
-	tell(b, offset);
-	store(b);
-}
-
-static void finish(struct block *block, uint64_t end, bool exact, uint64_t at_ms)
+static void finish_block(struct block *block, uint64_t end, bool exact, uint64_t at_ms)
 {
 	block->done = true;
 	block->tentative = false;
@@ -161,8 +102,7 @@ static void finish(struct block *block, uint64_t end, bool exact, uint64_t at_ms
 /* What was typed at the prompt that is left now. */
 static char *typed_text(const struct blocks *b, uint64_t end)
 {
-	const struct session *s = b->session;
-	const struct stream *bytes = &s->pane.held.link.ring.bytes;
+	const struct stream *bytes = &b->pane->held.link.ring.bytes;
 	if (!b->has_prompt || end <= b->prompt || end - b->prompt > COMMAND_TEXT_SOURCE_MAX ||
 		!stream_holds(bytes, b->prompt))
 		return NULL;
@@ -172,7 +112,7 @@ static char *typed_text(const struct blocks *b, uint64_t end)
 		return NULL;
 	memcpy(copy, stream_at(bytes, b->prompt), length);
 	char *text = stream_holds(bytes, b->prompt)
-		? command_text(s->executor.nonce, copy, length, s->pane.cols ? s->pane.cols : 80)
+		? command_text(b->nonce, copy, length, pane_cols(b->pane))
 		: NULL;
 	free(copy);
 	return text;
@@ -186,7 +126,7 @@ static char *keep_text(const char *text)
 /* Who typed last at the prompt that is left now. */
 static void take_author(const struct blocks *b, struct block *block)
 {
-	const struct typed_entry *entries = b->session->typing.typed.entries;
+	const struct typed_entry *entries = b->typed->entries;
 	const struct typed_entry *last = entries ? entries->prev : NULL;
 	if (last && b->has_prompt && last->offset >= b->prompt)
 		block_set_author(block, last->by);
@@ -195,10 +135,10 @@ static void take_author(const struct blocks *b, struct block *block)
 /* Whose command it is that a mark begins. */
 static void take_command(struct blocks *b, struct block *block, const struct mark *mark)
 {
-	const struct exec *e = mark->id[0] ? exec_find(b->session, mark->id) : NULL;
-	if (e) {
-		block->command = keep_text(e->command);
-		block_set_author(block, e->author);
+	struct block_exec e;
+	if (mark->id[0] && b->find_exec(b->user, mark->id, &e)) {
+		block->command = keep_text(e.command);
+		block_set_author(block, e.author);
 	} else if (!mark->id[0]) {
 		char *text = typed_text(b, mark->start);
 		block->command = text ? keep_text(text) : NULL;
@@ -208,26 +148,26 @@ static void take_command(struct blocks *b, struct block *block, const struct mar
 }
 
 /* What was run before a mark of a start, and has no mark of an end: no prompt told of it, and none will. */
-static void leave(struct blocks *b, struct block *last, const struct mark *mark)
+static void finish_unmarked(struct blocks *b, struct block *last, const struct mark *mark)
 {
 	/* The line that called the script of an exec. */
 	if (mark->id[0] && !last->exec[0] && !last->start_told) {
-		drop(b, last);
+		drop_block(b, last);
 		return;
 	}
-	finish(last, mark->start, false, 0);
+	finish_block(last, mark->start, false, 0);
 	last->has_record = true;
-	settle(b, last, mark->start);
+	blocks_settle(b, last, mark->start);
 }
 
-static void begin(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed)
+static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed)
 {
-	struct block *last = last_of(b);
+	struct block *last = block_last(b);
 	/* A past that is read again is known. */
 	if (last && last->start >= mark->end)
 		return;
 	if (last && !last->done)
-		leave(b, last, mark);
+		finish_unmarked(b, last, mark);
 	struct block *block = calloc(1, sizeof *block);
 	if (!block)
 		return;
@@ -241,26 +181,26 @@ static void begin(struct blocks *b, const struct mark *mark, uint64_t now_ms, bo
 	take_command(b, block, mark);
 	b->has_prompt = false;
 	blocks_append(b, block);
-	tell(b, mark->end);
+	blocks_tell(b, mark->end);
 }
 
 static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms)
 {
-	struct block *block = last_of(b);
+	struct block *block = block_last(b);
 	if (!block || block->done || mark->start < block->start)
 		return;
 	if (mark->status >= 0)
 		block->status = mark->status;
-	finish(block, mark->start, true, now_ms);
-	tell(b, mark->start);
+	finish_block(block, mark->start, true, now_ms);
+	blocks_tell(b, mark->start);
 }
 
 /* A line can be typed: the record of what ran before is there, or on its way, or the hook that writes it is gone. */
 static void on_input_mark(struct blocks *b)
 {
-	const struct block *last = last_of(b);
+	const struct block *last = block_last(b);
 	if (last && last->done && !last->has_record && !last->exec[0] && !b->quiet)
-		b->due_ms = uv_now(b->session->table->loop) + EXEC_RECORD_MS;
+		b->due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
 }
 
 void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed)
@@ -271,7 +211,7 @@ void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, boo
 		b->has_prompt = true;
 		break;
 	case MARK_START:
-		begin(b, mark, now_ms, typed);
+		begin_block(b, mark, now_ms, typed);
 		break;
 	case MARK_END:
 		on_end_mark(b, mark, now_ms);
@@ -286,18 +226,18 @@ void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, boo
 }
 
 /* No record will come for those that are over. */
-static void give_up(struct blocks *b, uint64_t offset)
+static void give_up_records(struct blocks *b, uint64_t offset)
 {
-	struct block *block = last_of(b);
+	struct block *block = block_last(b);
 	b->due_ms = 0;
-	while (block && before(b, block) && !block->prev->settled)
+	while (block && block_before(b, block) && !block->prev->settled)
 		block = block->prev;
 	for (; block; block = block->next) {
 		if (!block->done || block->settled)
 			continue;
 		block->has_record = true;
 		if (!block->exec[0]) /* what programs run tells of itself */
-			settle(b, block, offset);
+			blocks_settle(b, block, offset);
 	}
 }
 
@@ -305,8 +245,8 @@ bool blocks_tick(struct blocks *b, uint64_t now_ms)
 {
 	if (b->due_ms == 0 || now_ms < b->due_ms)
 		return b->due_ms > 0;
-	give_up(b, stream_head(&b->session->pane.held.link.ring.bytes));
-	journal_tell(&b->session->pane.journal);
+	give_up_records(b, stream_head(&b->pane->held.link.ring.bytes));
+	journal_tell(&b->pane->journal);
 	return false;
 }
 
@@ -323,7 +263,7 @@ static void take_cwd(struct blocks *b, const char *cwd, uint64_t offset)
 	free(b->cwd);
 	b->cwd = cwd[0] ? strdup(cwd) : NULL;
 	if (b->cwd)
-		journal_add(&b->session->pane.journal,
+		journal_add(&b->pane->journal,
 			&(struct journal_entry){.type = JOURNAL_CWD,
 				.offset = offset,
 				.at_ms = clock_wall_ms(),
@@ -333,8 +273,8 @@ static void take_cwd(struct blocks *b, const char *cwd, uint64_t offset)
 /* The oldest of those at the end whose prompt has not told of them. */
 static struct block *first_without_record(const struct blocks *b)
 {
-	struct block *block = last_of(b), *found = NULL;
-	for (; block && !block->has_record; block = before(b, block))
+	struct block *block = block_last(b), *found = NULL;
+	for (; block && !block->has_record; block = block_before(b, block))
 		if (block->done)
 			found = block;
 	return found;
@@ -377,28 +317,28 @@ void blocks_record(struct blocks *b, const struct record *record, uint64_t time_
 	}
 	if (!block->next || !block->next->done)
 		b->due_ms = 0;
-	settle(b, block, offset);
+	blocks_settle(b, block, offset);
 }
 
 static struct block *find_exec(const struct blocks *b, const char *id)
 {
-	struct block *block = last_of(b);
-	for (; block; block = before(b, block))
+	struct block *block = block_last(b);
+	for (; block; block = block_before(b, block))
 		if (strcmp(block->exec, id) == 0)
 			return block;
 	return NULL;
 }
 
 /* Its mark has not come, for the command has no terminal to write it to, or the ring has it no more. */
-static struct block *begin_unmarked(struct blocks *b, const struct exec *e)
+static struct block *begin_unmarked(struct blocks *b, const struct block_exec *e)
 {
 	struct mark mark = {.kind = MARK_START, .start = e->start, .end = e->start};
 	snprintf(mark.id, sizeof mark.id, "%s", e->id);
-	begin(b, &mark, e->started_ms, false);
+	begin_block(b, &mark, e->started_ms, false);
 	return find_exec(b, e->id);
 }
 
-static void take_exec_end(struct block *block, const struct exec *e)
+static void take_exec_end(struct block *block, const struct block_exec *e)
 {
 	block->status = e->status;
 	block->statuses_count = e->statuses_count;
@@ -409,15 +349,12 @@ static void take_exec_end(struct block *block, const struct exec *e)
 		block->cwd_after = strdup(e->cwd);
 }
 
-void blocks_exec(struct blocks *b, const struct exec *e)
+void blocks_exec(struct blocks *b, const struct block_exec *e)
 {
-	bool over = e->state == EXEC_DONE;
-	struct block *last = last_of(b);
-	if (e->state != EXEC_RUNNING && !over)
-		return;
-	if (over && last && last->tentative) {
+	struct block *last = block_last(b);
+	if (e->over && last && last->tentative) {
 		last->tentative = false; /* so it is not its line */
-		tell(b, last->start);
+		blocks_tell(b, last->start);
 	}
 	struct block *block = find_exec(b, e->id);
 	if (!block && e->started_ms > 0)
@@ -427,24 +364,24 @@ void blocks_exec(struct blocks *b, const struct exec *e)
 	if (e->started_ms > 0)
 		block->started_ms = e->started_ms;
 	block->tentative = false;
-	tell(b, block->start);
-	if (!over)
+	blocks_tell(b, block->start);
+	if (!e->over)
 		return;
 	take_exec_end(block, e);
 	if (!block->done)
-		finish(block, e->end_offset, e->end_marked, e->ended_ms);
-	settle(b, block, e->over_offset);
+		finish_block(block, e->end_offset, e->end_marked, e->ended_ms);
+	blocks_settle(b, block, e->over_offset);
 }
 
 void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t time_ms)
 {
-	struct block *block = last_of(b);
+	struct block *block = block_last(b);
 	if (block && !block->done && !block->exec[0]) {
 		block->status = status;
-		finish(block, offset, true, time_ms);
+		finish_block(block, offset, true, time_ms);
 	}
 	/* The next prompt is another shell's. */
-	give_up(b, offset);
+	give_up_records(b, offset);
 }
 
 /* Their life */
@@ -472,15 +409,14 @@ static void on_lost(void *user, uint64_t bytes)
 	(void)user, (void)bytes;
 }
 
-/* Those that the ring tells of, and nobody has written down. */
-static void catch_up(struct blocks *b, uint64_t limit)
+/* Those that the ring tells of up to an offset, and nobody has written down. */
+static void read_ring(struct blocks *b, uint64_t limit)
 {
 	static const struct outline_callbacks callbacks = {
 		.text = on_text, .mark = on_past_mark, .record = on_past_record, .lost = on_lost};
-	const struct session *s = b->session;
-	const struct ring *ring = &s->pane.held.link.ring;
-	const struct block *last = b->list ? b->list->prev : NULL;
-	uint64_t from = stream_oldest(&ring->bytes);
+	const struct link *link = &b->pane->held.link;
+	const struct block *last = block_last(b);
+	uint64_t from = stream_oldest(&link->ring.bytes);
 	if (limit > from + CAUGHT_UP_MAX)
 		from = limit - CAUGHT_UP_MAX;
 	if (last && last->end > from)
@@ -490,48 +426,26 @@ static void catch_up(struct blocks *b, uint64_t limit)
 		free(o);
 		return;
 	}
-	uint64_t tail = atomic_load(&s->pane.held.link.control->events_tail);
-	outline_init(o, s->executor.nonce, from, labels_log_start(&ring->events, tail),
+	uint64_t tail = atomic_load(&link->control->events_tail);
+	outline_init(o, b->nonce, from, labels_log_start(&link->ring.events, tail),
 		EVENT_SOURCE_TERMINAL);
-	outline_read(o, ring, limit, SIZE_MAX, &callbacks, b);
+	outline_read(o, &link->ring, limit, SIZE_MAX, &callbacks, b);
 	free(o);
 }
 
-/* The journal begins with those that are known from before, as if this server had followed them. */
-static void retell(struct blocks *b)
+void blocks_read_past(struct blocks *b, uint64_t limit)
 {
-	struct block *block = b->list;
-	for (unsigned left = b->count; left > RETOLD_MAX; left--, block = block->next)
-		block->start_told = block->end_told = true;
-	for (; block && block->settled; block = block->next)
-		tell(b, block->end);
-	tell(b, 0);
-}
-
-void blocks_open(struct blocks *b, struct session *s, bool adopted)
-{
-	b->session = s;
-	if (!adopted)
-		return;
-	const struct exec *e;
 	b->quiet = true;
 	blocks_log_load(b);
-	catch_up(b, s->executor.outline.offset);
-	DL_FOREACH (s->executor.finished, e)
-		blocks_exec(b, e);
-	if (s->executor.current)
-		blocks_exec(b, s->executor.current);
-	b->quiet = false;
-	retell(b);
+	read_ring(b, limit);
 }
 
 void blocks_close(struct blocks *b)
 {
 	struct block *block, *next;
-	if (b->session)
-		give_up(b, 0);
+	give_up_records(b, 0);
 	DL_FOREACH_SAFE (b->list, block, next)
-		drop(b, block);
+		drop_block(b, block);
 	free(b->cwd);
 	b->cwd = NULL;
 }

@@ -8,10 +8,11 @@
  */
 #pragma once
 
+#include "shell/input/typed.h"
 #include "shell/output/marks.h"
-#include "shell/name.h"
 #include "shell/output/record.h"
 #include "shell/store/lines.h"
+#include "shell/pane/pane.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,12 +45,33 @@ struct block {
 	bool start_told, end_told; /* they are in the journal */
 };
 
-struct session;
-struct exec;
+/* What is known of a command for a program that runs or is over. All is borrowed. */
+struct block_exec {
+	const char *id, *command, *author;
+	bool over;                     /* otherwise it runs, and has no end yet */
+	bool end_marked;               /* the end is that of a mark */
+	bool interleaved;              /* others typed while it ran */
+	uint64_t start, end_offset;    /* range of its output */
+	uint64_t over_offset;          /* where it was known to be over */
+	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
+	int status;                    /* 0 to 255; -1: not known */
+	const uint8_t *statuses;
+	size_t statuses_count;
+	const char *cwd; /* afterwards; NULL: not known */
+};
 
-/* Their beginning and end are in the session's journal. */
+/*
+ * The commands of one pane. Their beginning and end are in its journal. Who has it fills in the first part; all zero
+ * otherwise is to have none.
+ */
 struct blocks {
-	struct session *session;
+	struct pane *pane;         /* borrowed, as these: */
+	const char *nonce;         /* of the marks of its shell */
+	const struct typed *typed; /* who typed what */
+	uint64_t *not_kept;        /* counts what could not be written down */
+	/* The command for a program of that id, in whatever state; false: there is none. */
+	bool (*find_exec)(void *user, const char *id, struct block_exec *ret_exec);
+	void *user;         /* of find_exec */
 	struct block *list; /* oldest first */
 	unsigned count;
 	uint64_t prompt; /* offset of the last prompt, if has_prompt */
@@ -60,11 +82,21 @@ struct blocks {
 	uint64_t due_ms; /* loop time until which the record of the last one is waited for; 0: it is not */
 };
 
-/* Begin; what an earlier server and the ring have of them is found if it was adopted. */
-void blocks_open(struct blocks *b, struct session *s, bool adopted);
+/*
+ * What an earlier server has written down, and what the ring has of them up to an offset. Nobody hears of that until
+ * blocks_retell(), in between which blocks_exec() says what else is known: then the journal begins with them, as if this
+ * server had followed them.
+ */
+void blocks_read_past(struct blocks *b, uint64_t limit);
+void blocks_retell(struct blocks *b);
+
+/* It is over: all are forgotten. */
 void blocks_close(struct blocks *b);
 
-/* Write down what there was no room for; returns as exec_log_catch_up(). */
+/*
+ * Write down what there was no room for. Returns whether there was something to do; *ret_error: 0, or a negative errno,
+ * and then it is to be tried again.
+ */
 bool blocks_log_catch_up(struct blocks *b, int *ret_error);
 
 /*
@@ -75,7 +107,7 @@ void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, boo
 void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset);
 
 /* A command for a program has begun or is over. */
-void blocks_exec(struct blocks *b, const struct exec *e);
+void blocks_exec(struct blocks *b, const struct block_exec *e);
 
 /* The shell has ended; offset: of the end of its output. status: see exec_status_of(), or -1. */
 void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t time_ms);

@@ -1,9 +1,21 @@
-/* What blocks.c and log.c share. */
+/* What blocks.c, tell.c and log.c share. */
 #pragma once
 
 #include "shell/block/blocks.h"
 
 void block_free(struct block *block);
+
+/* The last, and the one before another; NULL: there is none. */
+struct block *block_last(const struct blocks *b);
+struct block *block_before(const struct blocks *b, const struct block *block);
+
+/*
+ * Tell all that can be told in its order: the next one waits for the end of this one. offset: of what has made it known.
+ */
+void blocks_tell(struct blocks *b, uint64_t offset);
+
+/* Everything that will be known of it is. */
+void blocks_settle(struct blocks *b, struct block *block, uint64_t offset);
 
 /* Who ran it; "" is nobody that is known. */
 void block_set_author(struct block *block, const char *name);

@@ -1,6 +1,8 @@
-/* The file "blocks": a line of JSON for each block that is done. A line that makes no sense is left out. */
+/*
+ * The file "blocks": a line of JSON for each block that is done. A line that makes no sense is left out; what cannot be
+ * written is counted, and all of it written anew as soon as there is room.
+ */
 #include "shell/block/internal.h"
-#include "shell/session/sessions.h"
 #include "shell/store/lines.h"
 
 #include <jansson.h>
@@ -18,7 +20,7 @@ static json_t *text_or_null(const char *text)
 	return value ? value : json_null();
 }
 
-static json_t *to_json(const struct block *b)
+static json_t *make_line(const struct block *b)
 {
 	json_t *statuses = json_array();
 	for (size_t i = 0; i < b->statuses_count; i++)
@@ -31,7 +33,7 @@ static json_t *to_json(const struct block *b)
 		"ended", (json_int_t)b->ended_ms, "interleaved", b->interleaved);
 }
 
-static struct block *from_json(json_t *root)
+static struct block *read_line(json_t *root)
 {
 	json_int_t start, end, started, ended;
 	int exact, interleaved;
@@ -75,7 +77,7 @@ static void tell_blocks(void *user, struct lines_writer *w)
 	struct block *block;
 	DL_FOREACH (b->list, block)
 		if (block->stored)
-			lines_put(w, to_json(block));
+			lines_put(w, make_line(block));
 }
 
 static const struct lines_kind kind = {
@@ -84,19 +86,19 @@ static const struct lines_kind kind = {
 void blocks_log_append(struct blocks *b, struct block *block)
 {
 	block->stored = true;
-	if (lines_append(&b->log, &kind, b->session->pane.held.link.dir_fd, to_json(block), b) < 0)
-		b->session->table->counters.blocks_not_kept++;
+	if (lines_append(&b->log, &kind, b->pane->held.link.dir_fd, make_line(block), b) < 0)
+		(*b->not_kept)++;
 }
 
 bool blocks_log_catch_up(struct blocks *b, int *ret_error)
 {
-	return lines_catch_up(&b->log, &kind, b->session->pane.held.link.dir_fd, b, ret_error);
+	return lines_catch_up(&b->log, &kind, b->pane->held.link.dir_fd, b, ret_error);
 }
 
 static void load_block(void *user, json_t *line)
 {
 	struct blocks *b = user;
-	struct block *block = from_json(line);
+	struct block *block = read_line(line);
 	const struct block *last = b->list ? b->list->prev : NULL;
 	if (block && (!last || block->start > last->start))
 		blocks_append(b, block);
@@ -106,5 +108,5 @@ static void load_block(void *user, json_t *line)
 
 void blocks_log_load(struct blocks *b)
 {
-	lines_load(&kind, b->session->pane.held.link.dir_fd, load_block, b);
+	lines_load(&kind, b->pane->held.link.dir_fd, load_block, b);
 }

@@ -1,8 +1,7 @@
-/* See output.h. */
+/* See output.h. It reads the ring once and draws what it has got in a screen of its own; memory alone can be short. */
 #include "shell/block/output.h"
 
 #include "ring/screen/view/render.h"
-#include "shell/session/session.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #define ROWS 50u
 
 /* Bytes [from, to) of the ring, or what is left of them; moves *from. */
-static char *copy(const struct stream *bytes, uint64_t *from, uint64_t to)
+static char *copy_bytes(const struct stream *bytes, uint64_t *from, uint64_t to)
 {
 	char *text = malloc((size_t)(to - *from) + 1);
 	for (uint64_t oldest; text; *from = oldest < to ? oldest : to) {
@@ -52,7 +51,8 @@ static void join_end(struct rendered *r)
 	r->length--;
 }
 
-static int render(const struct screen *screen, enum block_format format, struct block_output *o)
+static int render_screen(
+	const struct screen *screen, enum block_format format, struct block_output *o)
 {
 	unsigned row, column;
 	struct rendered rendered = {.bytes = NULL};
@@ -83,7 +83,7 @@ static int render(const struct screen *screen, enum block_format format, struct 
 }
 
 /* As a terminal of that width shows it. */
-static int draw(struct block_output *o, unsigned cols, enum block_format format)
+static int draw_output(struct block_output *o, unsigned cols, enum block_format format)
 {
 	struct screen *screen;
 	const struct screen_options options = {
@@ -93,16 +93,16 @@ static int draw(struct block_output *o, unsigned cols, enum block_format format)
 		return rc;
 	for (size_t at = 0; at < o->length;)
 		at += screen_feed(screen, o->text + at, o->length - at, SIZE_MAX);
-	rc = render(screen, format, o);
+	rc = render_screen(screen, format, o);
 	screen_destroy(screen);
 	return rc;
 }
 
-int block_output(const struct session *s, const struct block *b, enum block_format format,
+int block_output(const struct pane *p, const struct block *b, enum block_format format,
 	uint64_t from, uint64_t to, struct block_output *ret)
 {
-	const struct stream *bytes = &s->pane.held.link.ring.bytes;
-	uint64_t end = b->done ? b->end : s->pane.history.scan.offset;
+	const struct stream *bytes = &p->held.link.ring.bytes;
+	uint64_t end = b->done ? b->end : p->history.scan.offset;
 	from = from < b->start ? b->start : from > end ? end : from;
 	to = to < from ? from : to > end ? end : to;
 	uint64_t oldest = stream_oldest(bytes), start = oldest > from ? oldest : from;
@@ -110,7 +110,7 @@ int block_output(const struct session *s, const struct block *b, enum block_form
 	if (to - start > BLOCK_OUTPUT_MAX)
 		to = start + BLOCK_OUTPUT_MAX;
 	*ret = (struct block_output){.to = to};
-	ret->text = copy(bytes, &start, to);
+	ret->text = copy_bytes(bytes, &start, to);
 	if (!ret->text)
 		return -ENOMEM;
 	ret->from = start;
@@ -118,7 +118,7 @@ int block_output(const struct session *s, const struct block *b, enum block_form
 	ret->length = (size_t)(to - start);
 	if (format == BLOCK_BYTES)
 		return 0;
-	int rc = draw(ret, s->pane.cols ? s->pane.cols : 80, format);
+	int rc = draw_output(ret, pane_cols(p), format);
 	if (rc < 0)
 		free(ret->text);
 	return rc;

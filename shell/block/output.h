@@ -24,5 +24,5 @@ struct block_output {
  * The output in [from, to), as far as it is the block's, there, and no more than BLOCK_OUTPUT_MAX from its
  * beginning: ret->to says where to go on. Returns 0 or -ENOMEM.
  */
-int block_output(const struct session *s, const struct block *b, enum block_format format,
+int block_output(const struct pane *p, const struct block *b, enum block_format format,
 	uint64_t from, uint64_t to, struct block_output *ret);

@@ -278,10 +278,45 @@ void exec_unwatch(struct exec *e, struct exec_watcher *w)
 	DL_DELETE(e->watchers, w);
 }
 
+static struct block_exec facts_of(const struct exec *e)
+{
+	return (struct block_exec){.id = e->id,
+		.command = e->command,
+		.author = e->author,
+		.over = e->state == EXEC_DONE,
+		.end_marked = e->end_marked,
+		.interleaved = e->interleaved,
+		.start = e->start,
+		.end_offset = e->end_offset,
+		.over_offset = e->over_offset,
+		.started_ms = e->started_ms,
+		.ended_ms = e->ended_ms,
+		.status = e->status,
+		.statuses = e->statuses,
+		.statuses_count = e->statuses_count,
+		.cwd = e->cwd};
+}
+
+bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec)
+{
+	const struct executor *x = user;
+	const struct exec *e = exec_find(x->session, id);
+	if (e)
+		*ret_exec = facts_of(e);
+	return e != NULL;
+}
+
+static void tell_block(const struct exec *e)
+{
+	const struct block_exec facts = facts_of(e);
+	if (e->state == EXEC_RUNNING || e->state == EXEC_DONE)
+		blocks_exec(&e->executor->session->blocks, &facts);
+}
+
 void exec_changed(struct exec *e)
 {
 	struct exec_watcher *w, *next;
-	blocks_exec(&e->executor->session->blocks, e);
+	tell_block(e);
 	DL_FOREACH_SAFE (e->watchers, w, next)
 		w->changed(w->user, e);
 }
@@ -445,6 +480,19 @@ void exec_finish(struct exec *e, enum exec_end end)
 
 /* The life of an executor */
 
+/* The blocks of what earlier servers have followed. */
+static void tell_past(struct executor *x)
+{
+	struct blocks *b = &x->session->blocks;
+	const struct exec *e;
+	blocks_read_past(b, x->outline.offset);
+	DL_FOREACH (x->finished, e)
+		tell_block(e);
+	if (x->current)
+		tell_block(x->current);
+	blocks_retell(b);
+}
+
 void exec_open(struct executor *x, struct session *s, bool adopted)
 {
 	char path[64];
@@ -467,8 +515,10 @@ void exec_open(struct executor *x, struct session *s, bool adopted)
 	x->prompt_ms = exec_now(x);
 	outline_init(&x->outline, x->nonce, stream_oldest(&ring->bytes), 0, EVENT_SOURCE_TERMINAL);
 	x->past_offset = adopted ? stream_head(&ring->bytes) : 0;
-	if (adopted)
-		exec_log_load(x);
+	if (!adopted)
+		return;
+	exec_log_load(x);
+	tell_past(x);
 }
 
 static void forget_list(struct exec **list)

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "ring/holds.h"
+#include "shell/block/blocks.h"
 #include "shell/output/excerpt.h"
 #include "shell/exec/integration.h"
 #include "shell/output/outline.h"
@@ -43,7 +44,7 @@
 #define EXEC_PROMPT_MS 10000u   /* for a new shell's first prompt */
 #define EXEC_SETTLE_MS 100u     /* for a shell to act on a line that somebody has entered */
 #define EXEC_UNMARKED_MS 300u   /* of silence at a prompt that has lost its marks */
-#define EXEC_RECORD_MS 500u     /* for the record of an end that the prompt has told already */
+#define EXEC_RECORD_MS RECORD_WAIT_MS
 #define EXEC_HOLD_MS 200u /* that typing waits for a short command to give a half-typed line back */
 #define EXEC_GRACE_MS 2000u /* between the steps of the ladder */
 
@@ -293,6 +294,9 @@ int exec_start(struct session *s, const struct exec_options *options, struct exe
 /* The exec of an id or of a key; NULL if there is none (any more). */
 struct exec *exec_find(struct session *s, const char *id);
 struct exec *exec_find_key(struct session *s, const char *key);
+
+/* What blocks are to know of the exec of an id; user: the executor. See struct blocks. */
+bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec);
 
 void exec_watch(struct exec *e, struct exec_watcher *w);
 void exec_unwatch(struct exec *e, struct exec_watcher *w);

@@ -20,6 +20,7 @@
 #define RECORD_MAX 4096u /* bytes: PIPE_BUF, what is written at once */
 #define RECORD_STATUSES_MAX 64u
 #define RECORD_ID_MAX 64u
+#define RECORD_WAIT_MS 500u /* for the record of what the marks have told already */
 
 enum record_kind { RECORD_PROMPT, RECORD_START, RECORD_END, RECORD_STATE, RECORD_EXIT };
 

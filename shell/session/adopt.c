@@ -26,8 +26,7 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	struct session *session = calloc(1, sizeof *session);
 	if (!session)
 		return -ENOMEM;
-	session->table = s;
-	session->pane.counters = &s->counters.panes;
+	session_init_commands(session, s);
 	session->pane.held.adopted = true;
 	session->pane.held.found_ms = uv_now(s->loop);
 	session->pane.held.directory = strdup(directory);

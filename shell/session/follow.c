@@ -381,9 +381,7 @@ static int open_history(struct session *session)
 	}
 	session->pane.history_open = true;
 	session->shells_seen = session->pane.history.shells_ended;
-	exec_open(&session->executor, session, session->pane.held.adopted);
-	journal_open(&session->pane.journal, session->pane.history.scan.offset);
-	blocks_open(&session->blocks, session, session->pane.held.adopted && session->executor.open);
+	session_open_commands(session);
 	return 0;
 }
 

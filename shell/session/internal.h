@@ -12,6 +12,10 @@ void session_move(struct session *s, enum session_life state);
 /* Free a session that has no link (any more). */
 void session_free(struct session *session);
 
+/* Its commands: wire up what knows of them, in a new session; begin to follow them, once its history is open. */
+void session_init_commands(struct session *s, struct sessions *table);
+void session_open_commands(struct session *s);
+
 /* Tell all who wait in the list, and empty it. */
 void session_answer(
 	struct session_waiter **list, struct session *session, enum report_stage stage, int error);

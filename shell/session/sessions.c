@@ -117,8 +117,7 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	struct session *session = calloc(1, sizeof *session);
 	if (!session)
 		return -ENOMEM;
-	session->table = s;
-	session->pane.counters = &s->counters.panes;
+	session_init_commands(session, s);
 	session->pane.rows = o->rows ? o->rows : 24;
 	session->pane.cols = o->cols ? o->cols : 80;
 	session->created_ms = session->pane.activity_ms = clock_wall_ms();

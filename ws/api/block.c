@@ -169,7 +169,7 @@ static void show_block_output(struct request *r, struct session *s)
 	size_t head;
 	if (!b || !take_wanted(r, b, &w))
 		return;
-	if (block_output(s, b, w.format, w.from, w.to, &o) < 0) {
+	if (block_output(&s->pane, b, w.format, w.from, w.to, &o) < 0) {
 		reply_error(r, "INTERNAL_ERROR", "There is no memory for the output", NULL);
 		return;
 	}

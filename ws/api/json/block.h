@@ -5,5 +5,7 @@
 
 #include <jansson.h>
 
+struct session;
+
 /* A block of that session. Returns a new reference. */
 json_t *block_json(const struct session *s, const struct block *b);

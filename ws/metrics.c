@@ -122,9 +122,9 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "output_bytes_total", "counter", "Bytes of terminal output consumed", c->bytes_out);
 	print(f, "input_bytes_total", "counter", "Bytes of input written", c->panes.bytes_in);
 	print(f, "execs_total", "counter", "Commands in shells of sessions that are over",
-		c->execs_ended);
+		s->executors.ended);
 	print(f, "execs_not_kept_total", "counter",
-		"Times that such a command could not be written down", c->execs_not_kept);
+		"Times that such a command could not be written down", s->executors.not_kept);
 	print(f, "logs_behind", "gauge",
 		"Sessions with commands that are written down as soon as there is room", behind(s));
 	print(f, "input_refused_total", "counter", "Input refused because too much was waiting",

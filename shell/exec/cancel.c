@@ -82,13 +82,13 @@ static bool group_has_missed(pid_t group)
 
 static pid_t shell_of(const struct exec *e)
 {
-	return e->executor->session->pane.held.link.info.shell_pid;
+	return e->executor->pane->held.link.info.shell_pid;
 }
 
 /* Returns 0 when it was sent. */
 static int deliver(struct exec *e, int signo)
 {
-	int master = e->executor->session->pane.held.link.master_fd;
+	int master = e->executor->pane->held.link.master_fd;
 	pid_t group = tcgetpgrp(master);
 	if (group <= 0)
 		return -ESRCH;
@@ -130,7 +130,7 @@ static void climb(struct exec *e)
 static bool has_changed(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
-	pid_t group = tcgetpgrp(e->executor->session->pane.held.link.master_fd);
+	pid_t group = tcgetpgrp(e->executor->pane->held.link.master_fd);
 	if (group <= 0 || (group == e->ladder_group && program_of(group) == e->ladder_program))
 		return group > 0 && group != shell_of(e) && group_has_missed(group);
 	if (group != shell_of(e)) {
@@ -165,8 +165,8 @@ void exec_interrupt_typed(struct exec *e)
 {
 	struct executor *x = e->executor;
 	struct termios modes;
-	pid_t group = tcgetpgrp(x->session->pane.held.link.master_fd);
-	if (e->ladder_ms > 0 || tcgetattr(x->session->pane.held.link.master_fd, &modes) < 0 ||
+	pid_t group = tcgetpgrp(x->pane->held.link.master_fd);
+	if (e->ladder_ms > 0 || tcgetattr(x->pane->held.link.master_fd, &modes) < 0 ||
 		!(modes.c_lflag & ISIG))
 		return;
 	bool begins = clock_wall_ms() < e->started_ms + EXEC_SETTLE_MS;
@@ -175,12 +175,12 @@ void exec_interrupt_typed(struct exec *e)
 		return;
 	e->typed_group = front || is_unborn(e, group) ? 0 : group;
 	e->typed_until_ms = exec_now(x) + EXEC_GRACE_MS;
-	exec_attend(x);
+	executors_attend(x);
 }
 
 void exec_interrupt_tick(struct exec *e)
 {
-	pid_t group = tcgetpgrp(e->executor->session->pane.held.link.master_fd);
+	pid_t group = tcgetpgrp(e->executor->pane->held.link.master_fd);
 	if (exec_now(e->executor) >= e->typed_until_ms || e->ladder_ms > 0) {
 		e->typed_until_ms = 0;
 		return;

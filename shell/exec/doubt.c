@@ -6,7 +6,6 @@
  * is typed, for the keys of the old command would run the script of the next.
  */
 #include "shell/exec/internal.h"
-#include "shell/session/sessions.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -31,10 +30,10 @@ static void take_back(struct exec *e)
 void exec_ask_sign(struct executor *x)
 {
 	static const char key[] = INTEGRATION_STATE;
-	if (!x->unanswered || x->sign_asked || x->session->state != SESSION_RUNNING ||
-		!exec_shell_in_front(x) || !exec_shell_reads_keys(x))
+	if (!x->unanswered || x->sign_asked || !x->pane->life.runs || !exec_shell_in_front(x) ||
+		!exec_shell_reads_keys(x))
 		return;
-	x->sign_asked = link_write(&x->session->pane.held.link, key, sizeof key - 1) == 0;
+	x->sign_asked = link_write(&x->pane->held.link, key, sizeof key - 1) == 0;
 	/* The answer to one that was asked before is no sign. */
 	if (x->sign_asked && x->signs_due == 0)
 		x->signs_due = x->state_asked ? 2 : 1;

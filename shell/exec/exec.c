@@ -1,11 +1,12 @@
-/* The life of an exec: asked for, queued, over, kept. See type.c for how it begins and follow.c for
- * how it is followed. */
+/*
+ * One exec: asked for, queued, followed by those who watch it, over, kept. It is refused before anything is written down
+ * when it cannot be run, and otherwise brought to an end whatever happens, which says what is not known. See type.c for
+ * how it begins, follow.c for how it goes on, executor.c for those of a session.
+ */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
 #include "shell/id.h"
-#include "shell/session/sessions.h"
 #include "shell/output/spool.h"
-#include "shell/wait/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,11 +37,6 @@ const char *exec_end_name(enum exec_end end)
 		[EXEC_END_LOST] = "lost",
 		[EXEC_END_UNKNOWN] = "unknown"};
 	return names[end];
-}
-
-uint64_t exec_now(const struct executor *x)
-{
-	return uv_now(x->session->table->loop);
 }
 
 int exec_status_of(int wait_status)
@@ -109,8 +105,7 @@ static void remove_input(struct exec *e)
 	if (!e->has_input)
 		return;
 	snprintf(name, sizeof name, "input.%s", e->id);
-	unlinkat(e->executor->session->pane.held.link.dir_fd, name,
-		0); /* the directory may be gone */
+	unlinkat(e->executor->pane->held.link.dir_fd, name, 0); /* the directory may be gone */
 	e->has_input = false;
 }
 
@@ -127,8 +122,7 @@ void exec_free(struct exec *e)
 	free(e);
 }
 
-/* Forget e: its watchers are told. */
-static void forget(struct exec *e)
+void exec_forget(struct exec *e)
 {
 	struct exec_watcher *w, *next;
 	DL_FOREACH_SAFE (e->watchers, w, next) {
@@ -195,7 +189,8 @@ static int create(struct executor *x, const struct exec_options *o, struct exec 
 static int store_input(struct exec *e, const struct exec_options *o)
 {
 	char name[RECORD_ID_MAX + 16];
-	const struct session *s = e->executor->session;
+	const struct held *held = &e->executor->pane->held;
+	const char *runtime_dir = e->executor->all->runtime_dir;
 	if (o->no_input && !o->input && !o->spool) {
 		e->input = strdup("/dev/null");
 		return e->input ? 0 : -ENOMEM;
@@ -204,21 +199,18 @@ static int store_input(struct exec *e, const struct exec_options *o)
 		return 0;
 	snprintf(name, sizeof name, "input.%s", e->id);
 	char path[EXEC_PATH_MAX];
-	int n = snprintf(path, sizeof path, "%s/sessions/%s/%s", s->table->config.runtime_dir,
-		s->pane.held.directory, name);
+	int n = snprintf(path, sizeof path, "%s/sessions/%s/%s", runtime_dir, held->directory, name);
 	if (n < 0 || (size_t)n >= sizeof path)
 		return -ENAMETOOLONG;
 	e->input = strdup(path);
 	if (!e->input)
 		return -ENOMEM;
 	if (o->spool) {
-		int moved = spool_move(
-			s->table->config.runtime_dir, o->spool, s->pane.held.link.dir_fd, name);
+		int moved = spool_move(runtime_dir, o->spool, held->link.dir_fd, name);
 		e->has_input = moved == 0;
 		return moved;
 	}
-	int fd = openat(
-		s->pane.held.link.dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = openat(held->link.dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	e->has_input = true;
@@ -234,38 +226,6 @@ static int store_input(struct exec *e, const struct exec_options *o)
 	return rc;
 }
 
-/* Finding */
-
-struct exec *exec_find(struct session *s, const char *id)
-{
-	struct executor *x = &s->executor;
-	struct exec *e;
-	if (x->current && strcmp(x->current->id, id) == 0)
-		return x->current;
-	DL_FOREACH (x->queue, e)
-		if (strcmp(e->id, id) == 0)
-			return e;
-	DL_FOREACH (x->finished, e)
-		if (strcmp(e->id, id) == 0)
-			return e;
-	return NULL;
-}
-
-struct exec *exec_find_key(struct session *s, const char *key)
-{
-	struct executor *x = &s->executor;
-	struct exec *e, *found = NULL;
-	if (x->current && strcmp(x->current->key, key) == 0)
-		return x->current;
-	DL_FOREACH (x->queue, e)
-		if (strcmp(e->key, key) == 0)
-			return e;
-	DL_FOREACH (x->finished, e)
-		if (strcmp(e->key, key) == 0)
-			found = e; /* the last try */
-	return found;
-}
-
 /* Following */
 
 void exec_watch(struct exec *e, struct exec_watcher *w)
@@ -278,7 +238,7 @@ void exec_unwatch(struct exec *e, struct exec_watcher *w)
 	DL_DELETE(e->watchers, w);
 }
 
-static struct block_exec facts_of(const struct exec *e)
+struct block_exec exec_facts(const struct exec *e)
 {
 	return (struct block_exec){.id = e->id,
 		.command = e->command,
@@ -297,26 +257,17 @@ static struct block_exec facts_of(const struct exec *e)
 		.cwd = e->cwd};
 }
 
-bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec)
+void exec_tell_block(const struct exec *e)
 {
-	const struct executor *x = user;
-	const struct exec *e = exec_find(x->session, id);
-	if (e)
-		*ret_exec = facts_of(e);
-	return e != NULL;
-}
-
-static void tell_block(const struct exec *e)
-{
-	const struct block_exec facts = facts_of(e);
+	const struct block_exec facts = exec_facts(e);
 	if (e->state == EXEC_RUNNING || e->state == EXEC_DONE)
-		blocks_exec(&e->executor->session->blocks, &facts);
+		blocks_exec(e->executor->blocks, &facts);
 }
 
 void exec_changed(struct exec *e)
 {
 	struct exec_watcher *w, *next;
-	tell_block(e);
+	exec_tell_block(e);
 	DL_FOREACH_SAFE (e->watchers, w, next)
 		w->changed(w->user, e);
 }
@@ -332,27 +283,12 @@ const struct excerpt_parts *exec_output(
 
 /* Asking */
 
-const char *exec_busy(struct executor *x)
+/* Whether it can be asked for. Returns 0 or what exec_start() returns. */
+static int check_options(struct executor *x, const struct exec_options *o)
 {
-	if (x->current)
-		return "Another command runs";
-	if (x->queue)
-		return "Other commands wait";
-	if (x->unanswered)
-		return "The shell has not answered since a command was typed";
-	if (x->prompt == EXEC_PROMPT_LEFT)
-		return "A program that somebody has started runs in the foreground";
-	if (x->prompt == EXEC_PROMPT_CONTINUATION)
-		return "Somebody has entered a line that is not complete";
-	return NULL;
-}
-
-static int check(struct session *s, const struct exec_options *o)
-{
-	struct executor *x = &s->executor;
-	if (s->state != SESSION_RUNNING)
+	if (!x->pane->life.runs)
 		return -ENOTCONN;
-	if (!typing_admits(&s->typing, o->lease))
+	if (!typing_admits(x->typing, o->lease))
 		return -EACCES;
 	if (!x->open || exec_unable(x))
 		return -ENOTSUP;
@@ -369,11 +305,10 @@ static bool is_same(const struct exec *e, const struct exec_options *o)
 	return e->length == o->length && memcmp(e->command, o->command, kept) == 0;
 }
 
-int exec_start(struct session *s, const struct exec_options *o, struct exec_watcher *w,
+int exec_start(struct executor *x, const struct exec_options *o, struct exec_watcher *w,
 	struct exec **ret_exec)
 {
-	struct executor *x = &s->executor;
-	struct exec *e = o->key ? exec_find_key(s, o->key) : NULL;
+	struct exec *e = o->key ? exec_find_key(x, o->key) : NULL;
 	if (e && !is_same(e, o))
 		return -EALREADY;
 	/* Where nothing was run another try runs it once. */
@@ -383,9 +318,9 @@ int exec_start(struct session *s, const struct exec_options *o, struct exec_watc
 			exec_watch(e, w);
 		return 0;
 	}
-	int rc = check(s, o);
+	int rc = check_options(x, o);
 	if (rc == 0)
-		rc = session_heeds(s);
+		rc = pane_heeds(x->pane);
 	if (rc == 0)
 		rc = create(x, o, &e);
 	if (rc < 0)
@@ -407,7 +342,7 @@ int exec_start(struct session *s, const struct exec_options *o, struct exec_watc
 	*ret_exec = e;
 	if (w)
 		exec_watch(e, w);
-	exec_attend(x);
+	executors_attend(x);
 	exec_next(x);
 	return 0;
 }
@@ -415,12 +350,12 @@ int exec_start(struct session *s, const struct exec_options *o, struct exec_watc
 bool exec_outlived(const struct exec *e)
 {
 	return e->state == EXEC_DONE && e->end == EXEC_END_SHELL && e->started_ms > 0 &&
-		e->executor->session->state == SESSION_RUNNING;
+		e->executor->pane->life.runs;
 }
 
 /* The end of one */
 
-static void keep(struct exec *e)
+static void keep_finished(struct exec *e)
 {
 	struct executor *x = e->executor;
 	struct exec *old = x->finished, *next;
@@ -439,14 +374,13 @@ static void keep(struct exec *e)
 			continue;
 		DL_DELETE(x->finished, old);
 		x->kept--;
-		forget(old);
+		exec_forget(old);
 	}
 }
 
 void exec_finish(struct exec *e, enum exec_end end)
 {
 	struct executor *x = e->executor;
-	struct sessions *s = x->session->table;
 	if (e == x->current) {
 		x->current = NULL;
 		x->hold_until_ms = exec_now(x) +
@@ -461,225 +395,17 @@ void exec_finish(struct exec *e, enum exec_end end)
 		e->ended_ms = clock_wall_ms();
 	remove_input(e);
 	free_plan(&e->plan);
-	keep(e);
+	keep_finished(e);
 	if (end != EXEC_END_LOST)
 		exec_log_done(e);
-	s->counters.execs_ended++;
-	if (s->callbacks->executed)
-		s->callbacks->executed(s->user, x->session, e);
+	x->all->ended++;
+	x->all->callbacks->executed(x->user, e);
 	exec_changed(e);
-	waits_nudge(x->session);
 	/* What was kept for whoever waited is in the ring as well, mostly. */
 	for (int i = 0; i < EXEC_STREAMS; i++) {
-		s->exec_budget += e->output[i].capacity;
+		x->all->budget += e->output[i].capacity;
 		excerpt_finish(&e->output[i]);
 		excerpt_init(&e->output[i], 0);
 	}
 	e->collecting = false;
-}
-
-/* The life of an executor */
-
-/* The blocks of what earlier servers have followed. */
-static void tell_past(struct executor *x)
-{
-	struct blocks *b = &x->session->blocks;
-	const struct exec *e;
-	blocks_read_past(b, x->outline.offset);
-	DL_FOREACH (x->finished, e)
-		tell_block(e);
-	if (x->current)
-		tell_block(x->current);
-	blocks_retell(b);
-}
-
-void exec_open(struct executor *x, struct session *s, bool adopted)
-{
-	char path[64];
-	const struct ring *ring = &s->pane.held.link.ring;
-	x->session = s;
-	x->script_fd = -1;
-	if (!x->possible)
-		return;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", s->pane.held.link.info.holder_pid,
-		WIRE_PLACE_SCRIPT);
-	x->script_fd = open(path, O_RDWR | O_CLOEXEC);
-	if (x->script_fd < 0) {
-		s->table->callbacks->failed(s->table->user, s->pane.held.id,
-			"cannot open its script: it can run nothing", -errno);
-		return;
-	}
-	x->open = true;
-	x->newborn = !adopted;
-	x->born_ms = exec_now(x);
-	x->prompt_ms = exec_now(x);
-	outline_init(&x->outline, x->nonce, stream_oldest(&ring->bytes), 0, EVENT_SOURCE_TERMINAL);
-	x->past_offset = adopted ? stream_head(&ring->bytes) : 0;
-	if (!adopted)
-		return;
-	exec_log_load(x);
-	tell_past(x);
-}
-
-static void forget_list(struct exec **list)
-{
-	struct exec *e, *next;
-	DL_FOREACH_SAFE (*list, e, next) {
-		DL_DELETE(*list, e);
-		forget(e);
-	}
-}
-
-void exec_close(struct executor *x)
-{
-	struct sessions *table = x->session ? x->session->table : NULL;
-	int rc;
-	if (!x->open)
-		return;
-	(void)exec_log_catch_up(x, &rc); /* the last chance */
-	x->open = false;
-	if (x->current)
-		exec_finish(x->current, EXEC_END_LOST);
-	while (x->queue)
-		exec_finish(x->queue, EXEC_END_LOST);
-	forget_list(&x->finished);
-	exec_state_told(x);
-	if (table && x->listed)
-		DL_DELETE(table->executing, x);
-	x->listed = false;
-	free(x->held);
-	x->held = NULL;
-	x->held_length = 0;
-	if (x->script_fd >= 0)
-		close(x->script_fd);
-	x->script_fd = -1;
-}
-
-void exec_shell_ended(struct executor *x)
-{
-	const struct session *s = x->session;
-	if (!x->open)
-		return;
-	if (x->current) {
-		struct exec *e = x->current;
-		/* What a holder has not read when it dies nobody has read. */
-		bool known = s->end != SESSION_END_HOLDER_DIED;
-		if (known)
-			e->status = exec_status_of(s->exit_status);
-		e->over_offset = s->pane.history.end_offset;
-		if (!e->end_marked)
-			e->end_offset = s->pane.history.end_offset;
-		e->ended_ms = s->exited_ms;
-		exec_finish(e,
-			known && e->state == EXEC_RUNNING          ? EXEC_END_SHELL
-				: known && exec_was_not_started(e) ? EXEC_END_NOT_STARTED
-								   : EXEC_END_UNKNOWN);
-	}
-	while (x->queue)
-		exec_finish(x->queue, EXEC_END_NOT_STARTED);
-}
-
-void exec_attend(struct executor *x)
-{
-	struct sessions *table = x->session->table;
-	if (x->listed)
-		return;
-	x->listed = true;
-	DL_APPEND(table->executing, x);
-	sessions_attend(table);
-}
-
-/* By time */
-
-static void tick_queue(struct executor *x)
-{
-	struct exec *e, *next;
-	uint64_t now = exec_now(x);
-	DL_FOREACH_SAFE (x->queue, e, next) {
-		if (e->queue_until_ms > 0 && now >= e->queue_until_ms)
-			exec_finish(e, EXEC_END_BUSY);
-	}
-}
-
-static void tick_current(struct exec *e)
-{
-	uint64_t now = exec_now(e->executor);
-	if (e->record_due_ms > 0 && now >= e->record_due_ms) {
-		e->state = EXEC_RUNNING; /* it was, whether there was a record of that or not */
-		exec_finish(e, EXEC_END_PROMPT);
-		return;
-	}
-	if (e->state == EXEC_STARTING) {
-		exec_doubt_tick(e);
-		if (e->state == EXEC_DONE)
-			return;
-	}
-	if (e->deadline_ms > 0 && now >= e->deadline_ms) {
-		e->deadline_ms = 0;
-		e->timed_out = true;
-		exec_cancel(e, 0, EXEC_GRACE_MS);
-	} else if (e->ladder_ms > 0) {
-		exec_ladder_tick(e);
-	} else if (e->typed_until_ms > 0) {
-		exec_interrupt_tick(e);
-	}
-}
-
-void exec_tick(struct executor *x)
-{
-	if (x->current)
-		tick_current(x->current);
-	bool newborn = exec_is_newborn(x) && exec_now(x) < x->born_ms + EXEC_STARTUP_MS;
-	if (x->held_length > 0 && exec_now(x) >= x->hold_until_ms && !newborn &&
-		!(x->current && x->current->state == EXEC_STARTING))
-		exec_release_input(x);
-	tick_queue(x);
-	exec_shell_tick(x);
-	exec_ask_sign(x);
-	exec_state_tick(x);
-	exec_next(x);
-	if (!blocks_tick(&x->session->blocks, exec_now(x)) && !x->current && !x->queue &&
-		x->state_due_ms == 0 && x->held_length == 0 && x->listed) {
-		x->listed = false;
-		DL_DELETE(x->session->table->executing, x);
-	}
-}
-
-/* Whether the terminal for its standard error is there; otherwise it is asked for. */
-static bool has_terminals(struct executor *x, const struct exec *e)
-{
-	if (e->plan.streams != EXEC_TERMINALS || x->error_terminal[0])
-		return true;
-	if (!x->error_asked)
-		x->error_asked = link_open_terminal(&x->session->pane.held.link) == 0;
-	return false;
-}
-
-void exec_error_terminal(struct executor *x, const char *path)
-{
-	struct exec *e, *next;
-	x->error_asked = false;
-	if (path)
-		snprintf(x->error_terminal, sizeof x->error_terminal, "%s", path);
-	DL_FOREACH_SAFE (x->queue, e, next) {
-		if (!path && e->plan.streams == EXEC_TERMINALS)
-			exec_finish(e, EXEC_END_NOT_STARTED);
-	}
-	exec_next(x);
-}
-
-void exec_next(struct executor *x)
-{
-	while (x->open && !x->current && x->queue && exec_is_ready(x)) {
-		struct exec *e = x->queue;
-		if (!has_terminals(x, e))
-			return;
-		DL_DELETE(x->queue, e);
-		x->queued--;
-		x->current = e;
-		if (exec_type(e) < 0)
-			exec_finish(e, EXEC_END_NOT_STARTED);
-		else
-			exec_hold_begin(e);
-	}
 }

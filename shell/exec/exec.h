@@ -14,10 +14,13 @@
 
 #include "ring/holds.h"
 #include "shell/block/blocks.h"
-#include "shell/output/excerpt.h"
+#include "shell/exec/executors.h"
 #include "shell/exec/integration.h"
+#include "shell/input/typing.h"
+#include "shell/output/excerpt.h"
 #include "shell/output/outline.h"
 #include "shell/store/lines.h"
+#include "shell/pane/pane.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -187,9 +190,16 @@ struct exec {
 	struct exec_watcher *watchers;
 };
 
-/* The part of a session that runs commands. */
+/*
+ * The part of a session that runs commands. Who has it fills in the first part before anything else is done with it; all
+ * zero otherwise is closed.
+ */
 struct executor {
-	struct session *session;
+	struct pane *pane;     /* borrowed, as these: */
+	struct blocks *blocks; /* hear of all commands */
+	struct typing *typing; /* who may, and what has been typed */
+	struct executors *all;
+	void *user;    /* of their callbacks */
 	bool possible; /* the shell has been given the integration */
 	bool first;    /* and that is the one of the first releases */
 	bool open;
@@ -235,13 +245,14 @@ struct executor {
 	bool listed;
 };
 
-struct session;
-
 /* A new nonce for a session whose shell gets the integration. Returns 0 or a negative errno. */
 int exec_make_nonce(struct executor *x);
 
-/* Begin to follow: the session's history has been opened. adopted: by an earlier server. */
-void exec_open(struct executor *x, struct session *s, bool adopted);
+/*
+ * Begin to follow: the history of its pane and the journal are open. adopted: an earlier server has followed it. What that
+ * has left, also of blocks, is read.
+ */
+void exec_open(struct executor *x, bool adopted);
 
 /*
  * Write down what there was no room for. Returns whether there was something to do; *ret_error: 0, or a negative errno,
@@ -277,7 +288,7 @@ void exec_screen_mark(struct executor *x, const char *text, uint64_t line, unsig
 void exec_error_terminal(struct executor *x, const char *path);
 
 /* Ask for the state of the session's shell. */
-void exec_state(struct session *s, struct exec_state_waiter *w);
+void exec_state(struct executor *x, struct exec_state_waiter *w);
 
 /* Look at queues and deadlines; called every EXEC_TICK_MS while there are any. */
 void exec_tick(struct executor *x);
@@ -288,12 +299,12 @@ void exec_tick(struct executor *x);
  * cannot), -ENOTCONN (it has ended), -EACCES (see typing_admits()), -EUSERS (too many wait), -EALREADY (the key belongs to another command),
  * -ENOSPC or others (the input could not be stored).
  */
-int exec_start(struct session *s, const struct exec_options *options, struct exec_watcher *w,
+int exec_start(struct executor *x, const struct exec_options *options, struct exec_watcher *w,
 	struct exec **ret_exec);
 
 /* The exec of an id or of a key; NULL if there is none (any more). */
-struct exec *exec_find(struct session *s, const char *id);
-struct exec *exec_find_key(struct session *s, const char *key);
+struct exec *exec_find(struct executor *x, const char *id);
+struct exec *exec_find_key(struct executor *x, const char *key);
 
 /* What blocks are to know of the exec of an id; user: the executor. See struct blocks. */
 bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec);

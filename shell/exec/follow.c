@@ -1,7 +1,6 @@
 /* Following a shell: what its marks and records mean for the command that runs, and for the next. */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
-#include "shell/session/sessions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +50,7 @@ static void on_text(
 		return;
 	enum exec_stream stream = exec_keeps(e, source, offset, &bytes, &length);
 	if (stream != EXEC_STREAMS)
-		excerpt_add(&e->output[stream], bytes, length, &x->session->table->exec_budget);
+		excerpt_add(&e->output[stream], bytes, length, &x->all->budget);
 }
 
 static void on_lost(void *user, uint64_t bytes)
@@ -103,10 +102,10 @@ static void on_mark(void *user, const struct mark *mark)
 {
 	struct executor *x = user;
 	struct exec *e = x->current;
-	blocks_mark(&x->session->blocks, mark, mark->end > x->past_offset ? clock_wall_ms() : 0,
+	blocks_mark(x->blocks, mark, mark->end > x->past_offset ? clock_wall_ms() : 0,
 		e && e->state == EXEC_STARTING);
-	if (x->session->blocks.due_ms > 0)
-		exec_attend(x);
+	if (x->blocks->due_ms > 0)
+		executors_attend(x);
 	switch (mark->kind) {
 	case MARK_START:
 		on_start_mark(x, mark);
@@ -126,7 +125,7 @@ static void on_mark(void *user, const struct mark *mark)
 	case MARK_INPUT:
 		set_prompt(x, EXEC_PROMPT_READY);
 		x->prompt_offset = mark->end;
-		typing_at_prompt(&x->session->typing);
+		typing_at_prompt(x->typing);
 		/* Its record follows, unless the hook of the prompt has been taken away. */
 		if (e && e->end_marked && e->record_due_ms == 0) {
 			e->over_offset = mark->end;
@@ -174,7 +173,7 @@ static void take_cwd(struct exec *e, const struct record *record)
 	if (!record->cwd[0]) {
 		/* It could not be written: the kernel knows where the shell is now. */
 		snprintf(path, sizeof path, "/proc/%d/cwd",
-			e->executor->session->pane.held.link.info.shell_pid);
+			e->executor->pane->held.link.info.shell_pid);
 		n = readlink(path, target, sizeof target - 1);
 		target[n > 0 ? n : 0] = '\0';
 	}
@@ -214,11 +213,11 @@ static void on_shell_end(
 {
 	struct exec *e = x->current;
 	begin_anew(x);
-	blocks_shell_ended(&x->session->blocks, event->offset, exec_status_of(wait_status),
-		event->time_ns / 1000000);
+	blocks_shell_ended(
+		x->blocks, event->offset, exec_status_of(wait_status), event->time_ns / 1000000);
 	if (!keeps_input)
 		exec_answered(x);
-	session_shell_restarted(x->session, wait_status, !keeps_input);
+	x->all->callbacks->restarted(x->user, wait_status, !keeps_input);
 	if (!e || (e->state == EXEC_STARTING && keeps_input))
 		return;
 	e->status = exec_status_of(wait_status);
@@ -245,7 +244,7 @@ static void on_record(void *user, const struct record *record, const struct even
 	struct exec *e = x->current;
 	bool ours = e && strcmp(record->id, e->id) == 0;
 	(void)position;
-	blocks_record(&x->session->blocks, record, event->time_ns / 1000000, event->offset);
+	blocks_record(x->blocks, record, event->time_ns / 1000000, event->offset);
 	if (record->kind == RECORD_STATE) {
 		exec_sign(x);
 		exec_state_told(x);
@@ -279,7 +278,7 @@ static void at_prompt(struct executor *x)
 		return;
 	if (x->back_due && exec_shell_in_front(x)) {
 		x->back_due = false;
-		link_write(&x->session->pane.held.link, back, sizeof back - 1);
+		link_write(&x->pane->held.link, back, sizeof back - 1);
 	}
 	exec_release_input(x);
 	exec_ask_sign(x);
@@ -293,7 +292,7 @@ uint64_t exec_follow(struct executor *x, uint64_t offset)
 		return UINT64_MAX;
 	const struct exec *before = x->current;
 	uint64_t from = x->outline.offset;
-	outline_read(&x->outline, &x->session->pane.held.link.ring, offset, SIZE_MAX, &callbacks, x);
+	outline_read(&x->outline, &x->pane->held.link.ring, offset, SIZE_MAX, &callbacks, x);
 	if (x->current && x->current == before && x->outline.offset != from)
 		exec_changed(x->current);
 	at_prompt(x);

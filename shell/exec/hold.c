@@ -13,7 +13,7 @@
 
 static struct link *link_of(const struct exec *e)
 {
-	return &e->executor->session->pane.held.link;
+	return &e->executor->pane->held.link;
 }
 
 static void expire(struct exec *e)

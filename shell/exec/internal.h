@@ -1,27 +1,27 @@
-/*
- * What the files of exec share: exec.c, type.c, follow.c, cancel.c, doubt.c, hold.c,
- * log.c.
- */
+/* What the files of exec share. */
 #pragma once
 
 #include "shell/exec/exec.h"
 #include "shell/exec/shell.h"
-#include "shell/session/session.h"
 
 /* Loop time in ms. */
 uint64_t exec_now(const struct executor *x);
 
-/* Put into the list of those that are looked at by time. */
-void exec_attend(struct executor *x);
-
 /* Begin what is next in the queue, if the shell is at its prompt. */
 void exec_next(struct executor *x);
 
-/* It is over; tells everybody. */
+/* It is over; tells everybody. It goes from the queue, or its place as the current one, to those that are finished. */
 void exec_finish(struct exec *e, enum exec_end end);
 
-/* Tell its watchers. */
+/* Tell its watchers, and the blocks. */
 void exec_changed(struct exec *e);
+
+/* What blocks are to know of it, borrowed; and telling them. */
+struct block_exec exec_facts(const struct exec *e);
+void exec_tell_block(const struct exec *e);
+
+/* Tell its watchers that it is forgotten, and free it. */
+void exec_forget(struct exec *e);
 
 /* Free one that is in no list. */
 void exec_free(struct exec *e);

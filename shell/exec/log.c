@@ -8,7 +8,6 @@
 #include "ring/utf8.h"
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
-#include "shell/session/sessions.h"
 #include "shell/store/lines.h"
 
 #include <fcntl.h>
@@ -74,7 +73,7 @@ void exec_log_began(struct exec *e)
 	size_t length = header ? strlen(header) : 0;
 	/* Without it the next server knows it from what the ring has. */
 	if (!header || pwrite(e->executor->script_fd, header, length, 0) != (ssize_t)length)
-		e->executor->session->table->counters.execs_not_kept++;
+		e->executor->all->not_kept++;
 	free(header);
 }
 
@@ -115,14 +114,13 @@ static const struct lines_kind kind = {
 /* Takes line. */
 static void append_line(struct executor *x, json_t *line)
 {
-	if (lines_append(&x->log, &kind, x->session->pane.held.link.dir_fd, line, x) < 0)
-		x->session->table->counters.execs_not_kept++;
+	if (lines_append(&x->log, &kind, x->pane->held.link.dir_fd, line, x) < 0)
+		x->all->not_kept++;
 }
 
 bool exec_log_catch_up(struct executor *x, int *ret_error)
 {
-	return x->open &&
-		lines_catch_up(&x->log, &kind, x->session->pane.held.link.dir_fd, x, ret_error);
+	return x->open && lines_catch_up(&x->log, &kind, x->pane->held.link.dir_fd, x, ret_error);
 }
 
 void exec_log_asked(struct exec *e)
@@ -319,8 +317,8 @@ static void settle(struct executor *x, struct exec **asked, uint64_t typed)
 /* Its output and its end are read again from where it was typed, as far as the ring goes. */
 static void resume(struct executor *x, struct exec *e)
 {
-	const struct session *s = x->session;
-	const struct ring *ring = &s->pane.held.link.ring;
+	const struct link *link = &x->pane->held.link;
+	const struct ring *ring = &link->ring;
 	uint64_t oldest = stream_oldest(&ring->bytes);
 	for (int i = 0; i < EXEC_STREAMS; i++)
 		excerpt_init(&e->output[i], e->output_max);
@@ -331,21 +329,20 @@ static void resume(struct executor *x, struct exec *e)
 	e->unsure = e->typed_offset < oldest || e->typed_position < stream_oldest(&ring->events);
 	x->outline.position = e->typed_position >= stream_oldest(&ring->events)
 		? e->typed_position
-		: labels_log_start(
-			  &ring->events, atomic_load(&s->pane.held.link.control->events_tail));
+		: labels_log_start(&ring->events, atomic_load(&link->control->events_tail));
 	exec_hold_begin(e);
-	exec_attend(x);
+	executors_attend(x);
 }
 
 void exec_log_load(struct executor *x)
 {
-	const struct session *s = x->session;
-	const struct ring *ring = &s->pane.held.link.ring;
+	const struct link *link = &x->pane->held.link;
+	const struct ring *ring = &link->ring;
 	struct loading l = {.x = x};
 	struct exec *e = load_typed(x);
 	uint64_t oldest = stream_oldest(&ring->bytes), head = stream_head(&ring->bytes);
 	uint64_t typed = e ? e->number : 0;
-	lines_load(&kind, s->pane.held.link.dir_fd, load_line, &l);
+	lines_load(&kind, link->dir_fd, load_line, &l);
 	x->numbers = x->numbers > typed ? x->numbers : typed;
 	if (e) {
 		const struct exec *done = find(x->finished, e->id);
@@ -365,5 +362,5 @@ void exec_log_load(struct executor *x)
 	}
 	/* Only where the prompt is matters: that is told in what was printed last. */
 	x->outline.offset = head > oldest + HEADER_MAX ? head - HEADER_MAX : oldest;
-	x->outline.position = atomic_load(&s->pane.held.link.control->events_tail);
+	x->outline.position = atomic_load(&link->control->events_tail);
 }

@@ -1,6 +1,5 @@
 /* Reading a command's output from the ring: once more, or at a reader's own pace. */
 #include "shell/exec/internal.h"
-#include "shell/session/sessions.h"
 
 struct rereading {
 	const struct exec *e;
@@ -71,7 +70,7 @@ uint64_t exec_reread(struct exec *e, size_t limit, struct excerpt output[EXEC_ST
 	if (e->state == EXEC_QUEUED || !e->executor->open)
 		return 0;
 	exec_outline(e, &outline);
-	outline_read(&outline, &e->executor->session->pane.held.link.ring, exec_readable(e),
-		SIZE_MAX, &callbacks, &r);
+	outline_read(&outline, &e->executor->pane->held.link.ring, exec_readable(e), SIZE_MAX,
+		&callbacks, &r);
 	return r.lost;
 }

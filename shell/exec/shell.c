@@ -4,7 +4,6 @@
  */
 #include "shell/exec/internal.h"
 #include "shell/proc/foreground.h"
-#include "shell/session/sessions.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,8 +33,7 @@ static bool is_unborn(const struct link *link)
 bool exec_shell_is_ours(const struct executor *x)
 {
 	char path[32], text[ARGUMENTS_MAX];
-	snprintf(path, sizeof path, "/proc/%d/cmdline",
-		(int)x->session->pane.held.link.info.shell_pid);
+	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)x->pane->held.link.info.shell_pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 	if (fd >= 0)
@@ -48,21 +46,20 @@ bool exec_shell_is_ours(const struct executor *x)
 	size_t length = file < end ? strlen(file) : 0, size = sizeof INTEGRATION_FILE;
 	bool given = option < end && strcmp(option, "--rcfile") == 0 && length > size &&
 		strcmp(file + length - size + 1, INTEGRATION_FILE) == 0 &&
-		strstr(file, x->session->pane.held.directory);
-	return given || is_unborn(&x->session->pane.held.link);
+		strstr(file, x->pane->held.directory);
+	return given || is_unborn(&x->pane->held.link);
 }
 
 bool exec_shell_in_front(const struct executor *x)
 {
-	const struct link *link = &x->session->pane.held.link;
+	const struct link *link = &x->pane->held.link;
 	return tcgetpgrp(link->master_fd) == link->info.shell_pid;
 }
 
 bool exec_shell_reads_keys(const struct executor *x)
 {
 	struct termios modes;
-	return tcgetattr(x->session->pane.held.link.master_fd, &modes) == 0 &&
-		!(modes.c_lflag & ICANON);
+	return tcgetattr(x->pane->held.link.master_fd, &modes) == 0 && !(modes.c_lflag & ICANON);
 }
 
 bool exec_shell_edits(const struct executor *x)
@@ -103,7 +100,7 @@ const char *exec_waits_for(struct executor *x)
 static bool is_read(const struct executor *x)
 {
 	struct foreground f;
-	const struct link *link = &x->session->pane.held.link;
+	const struct link *link = &x->pane->held.link;
 	const struct foreground_target target = {.holder = link->info.holder_pid,
 		.shell = link->info.shell_pid,
 		.master_fd = link->master_fd};

@@ -3,7 +3,6 @@
  * prompt its functions and aliases. Nothing is written back.
  */
 #include "shell/exec/internal.h"
-#include "shell/session/sessions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +21,7 @@ static char *read_state(const struct executor *x, size_t *ret_length)
 {
 	char path[64];
 	struct stat st;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", x->session->pane.held.link.info.holder_pid,
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", x->pane->held.link.info.holder_pid,
 		WIRE_PLACE_STATE);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -45,7 +44,7 @@ static void answer(struct executor *x)
 	char path[64], cwd[PATH_MAX];
 	size_t length = 0;
 	char *text = read_state(x, &length);
-	snprintf(path, sizeof path, "/proc/%d/cwd", x->session->pane.held.link.info.shell_pid);
+	snprintf(path, sizeof path, "/proc/%d/cwd", x->pane->held.link.info.shell_pid);
 	ssize_t n = readlink(path, cwd, sizeof cwd - 1);
 	cwd[n > 0 ? n : 0] = '\0';
 	while (x->state_waiters) {
@@ -62,7 +61,7 @@ static void answer(struct executor *x)
 static void ask(struct executor *x)
 {
 	static const char key[] = INTEGRATION_STATE;
-	if (link_write(&x->session->pane.held.link, key, sizeof key - 1) < 0) {
+	if (link_write(&x->pane->held.link, key, sizeof key - 1) < 0) {
 		answer(x);
 		return;
 	}
@@ -70,9 +69,8 @@ static void ask(struct executor *x)
 	x->state_due_ms = exec_now(x) + EXEC_RECORD_MS;
 }
 
-void exec_state(struct session *s, struct exec_state_waiter *w)
+void exec_state(struct executor *x, struct exec_state_waiter *w)
 {
-	struct executor *x = &s->executor;
 	DL_APPEND(x->state_waiters, w);
 	if (x->state_due_ms > 0)
 		return;
@@ -82,7 +80,7 @@ void exec_state(struct session *s, struct exec_state_waiter *w)
 	}
 	x->state_due_ms = exec_now(x) +
 		(x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS : EXEC_RECORD_MS);
-	exec_attend(x);
+	executors_attend(x);
 	exec_state_at_prompt(x);
 }
 

@@ -1,7 +1,6 @@
 /* Typing: when a shell can take a line, and how a command is given to it. */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
-#include "shell/session/sessions.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +17,7 @@ bool exec_is_ready(struct executor *x)
 {
 	uint64_t now = exec_now(x);
 	if (x->current || x->unanswered || x->in_paste || x->held_length > 0 || x->back_due ||
-		x->session->state != SESSION_RUNNING ||
-		link_input_queued(&x->session->pane.held.link) > 0)
+		!x->pane->life.runs || link_input_queued(&x->pane->held.link) > 0)
 		return false;
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
 		return false;
@@ -43,8 +41,8 @@ bool exec_is_ready(struct executor *x)
 /* How far up, and where, the line begins that calls the script, once it has been accepted. */
 static void place(const struct executor *x, struct integration_command *plan)
 {
-	size_t line = integration_line_length(x->first, x->session->pane.held.link.info.holder_pid);
-	unsigned cols = x->session->pane.cols ? x->session->pane.cols : 80;
+	size_t line = integration_line_length(x->first, x->pane->held.link.info.holder_pid);
+	unsigned cols = pane_cols(x->pane);
 	plan->column = x->column;
 	plan->up = x->column ? 1 + (unsigned)((x->column - 1 + line) / cols) : 1;
 }
@@ -71,7 +69,6 @@ int exec_type(struct exec *e)
 {
 	static const char load[] = INTEGRATION_LOAD "\r";
 	struct executor *x = e->executor;
-	struct session *s = x->session;
 	struct integration_command *plan = &e->plan;
 	e->state = EXEC_STARTING;
 	e->typed_ms = exec_now(x);
@@ -84,15 +81,14 @@ int exec_type(struct exec *e)
 	plan->command = e->command;
 	plan->length = e->length;
 	plan->input = e->input;
-	session_screen(s); /* so that it has seen the prompt, and told us where it ends */
+	pane_screen(x->pane); /* so that it has seen the prompt, and told us where it ends */
 	place(x, plan);
 	plan->error_terminal = x->error_terminal;
 	int rc = write_script(x, e);
 	if (rc == 0)
-		rc = link_write(&s->pane.held.link, load, sizeof load - 1);
+		rc = link_write(&x->pane->held.link, load, sizeof load - 1);
 	if (rc < 0) {
-		s->table->callbacks->failed(
-			s->table->user, s->pane.held.id, "cannot type a command", rc);
+		x->all->callbacks->failed(x->user, "cannot type a command", rc);
 		return rc;
 	}
 	x->prompt = EXEC_PROMPT_LEFT;
@@ -144,7 +140,7 @@ static bool waits(const struct executor *x, const char *text, size_t length)
 static int hold(struct executor *x, const void *bytes, size_t length)
 {
 	/* It has to fit into the terminal's queue afterwards. */
-	if (x->held_length + length + link_input_queued(&x->session->pane.held.link) > LINK_INPUT_MAX)
+	if (x->held_length + length + link_input_queued(&x->pane->held.link) > LINK_INPUT_MAX)
 		return -ENOBUFS;
 	uint8_t *grown = realloc(x->held, x->held_length + length);
 	if (!grown)
@@ -152,13 +148,13 @@ static int hold(struct executor *x, const void *bytes, size_t length)
 	x->held = grown;
 	memcpy(x->held + x->held_length, bytes, length);
 	x->held_length += length;
-	exec_attend(x);
+	executors_attend(x);
 	return 1;
 }
 
 size_t exec_input_waiting(const struct executor *x)
 {
-	return link_input_queued(&x->session->pane.held.link) + x->held_length;
+	return link_input_queued(&x->pane->held.link) + x->held_length;
 }
 
 /* What is about to be typed. Returns 1 when it has been taken, to be typed later, 0 when it has not, or -ENOBUFS. */
@@ -185,7 +181,7 @@ static int take_input(struct executor *x, const void *bytes, size_t length)
 
 int exec_write(struct executor *x, const void *bytes, size_t length)
 {
-	struct pane *p = &x->session->pane;
+	struct pane *p = x->pane;
 	if (!p->life.runs)
 		return -ENOTCONN;
 	int rc = take_input(x, bytes, length);
@@ -207,9 +203,8 @@ void exec_release_input(struct executor *x)
 	x->held_length = 0;
 	x->releasing = true;
 	if (length > 0 && exec_write(x, held, length) < 0)
-		x->session->table->callbacks->failed(x->session->table->user,
-			x->session->pane.held.id,
-			"input that waited for a command to begin was lost", -ENOBUFS);
+		x->all->callbacks->failed(
+			x->user, "input that waited for a command to begin was lost", -ENOBUFS);
 	x->releasing = false;
 	free(held);
 }

@@ -3,6 +3,34 @@
  * its executor and those who wait. What one of them has to tell those above comes through here as well.
  */
 #include "shell/session/internal.h"
+#include "shell/wait/wait.h"
+
+/* What its executor tells */
+
+static void on_executed(void *user, const struct exec *e)
+{
+	struct session *s = user;
+	const struct sessions *table = s->table;
+	if (table->callbacks->executed)
+		table->callbacks->executed(table->user, s, e);
+	waits_nudge(s);
+}
+
+static void on_restarted(void *user, int wait_status, bool by_holder)
+{
+	session_shell_restarted(user, wait_status, by_holder);
+}
+
+static void on_failed(void *user, const char *what, int error)
+{
+	const struct session *s = user;
+	s->table->callbacks->failed(s->table->user, s->pane.held.id, what, error);
+}
+
+const struct executor_callbacks session_executor_callbacks = {
+	.executed = on_executed, .restarted = on_restarted, .failed = on_failed};
+
+/* Their life */
 
 void session_init_commands(struct session *s, struct sessions *table)
 {
@@ -14,10 +42,20 @@ void session_init_commands(struct session *s, struct sessions *table)
 		.not_kept = &table->counters.blocks_not_kept,
 		.find_exec = exec_find_facts,
 		.user = &s->executor};
+	s->executor.pane = &s->pane;
+	s->executor.blocks = &s->blocks;
+	s->executor.typing = &s->typing;
+	s->executor.all = &table->executors;
+	s->executor.user = s;
 }
 
 void session_open_commands(struct session *s)
 {
 	journal_open(&s->pane.journal, s->pane.history.scan.offset);
-	exec_open(&s->executor, s, s->pane.held.adopted);
+	exec_open(&s->executor, s->pane.held.adopted);
+}
+
+struct session *session_of_exec(const struct exec *e)
+{
+	return e->executor->user;
 }

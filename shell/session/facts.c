@@ -75,11 +75,6 @@ struct executor *session_executor(struct session *s)
 	return &s->executor;
 }
 
-struct session *session_of_exec(const struct exec *e)
-{
-	return e->executor->session;
-}
-
 struct blocks *session_blocks(struct session *s)
 {
 	return &s->blocks;

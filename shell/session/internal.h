@@ -6,6 +6,9 @@
 /* What sessions do when their holders speak. */
 extern const struct link_callbacks session_link_callbacks;
 
+/* And when their executors do. */
+extern const struct executor_callbacks session_executor_callbacks;
+
 /* It is in another state; what has become of its shell is known before. */
 void session_move(struct session *s, enum session_life state);
 

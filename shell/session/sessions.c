@@ -302,24 +302,6 @@ static void on_sweep(uv_timer_t *timer)
 			-EMFILE);
 }
 
-/* Commands are looked at by time while there are any */
-
-static void on_ticker(uv_timer_t *timer)
-{
-	struct sessions *s = timer->data;
-	struct executor *x, *next;
-	DL_FOREACH_SAFE (s->executing, x, next)
-		exec_tick(x);
-	if (!s->executing)
-		uv_timer_stop(&s->ticker);
-}
-
-void sessions_attend(struct sessions *s)
-{
-	if (!uv_is_active((uv_handle_t *)&s->ticker))
-		uv_timer_start(&s->ticker, on_ticker, EXEC_TICK_MS, EXEC_TICK_MS);
-}
-
 /* Opening and closing the table */
 
 static int take_directory(struct sessions *s)
@@ -364,9 +346,7 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	uv_timer_init(loop, &s->rest);
 	s->rest.data = s;
 	uv_timer_init(loop, &s->rescan);
-	uv_timer_init(loop, &s->ticker);
-	s->ticker.data = s;
-	s->exec_budget = EXEC_OUTPUT_BUDGET;
+	executors_open(&s->executors, loop, s->config.runtime_dir, &session_executor_callbacks);
 	removals_open(&s->removals, loop);
 	s->prepare.data = s->idle.data = s->sweep.data = s->rescan.data = s;
 	uv_prepare_start(&s->prepare, session_turns);
@@ -395,7 +375,7 @@ void sessions_close(struct sessions *s)
 	uv_close((uv_handle_t *)&s->sweep, NULL);
 	uv_close((uv_handle_t *)&s->rest, NULL);
 	uv_close((uv_handle_t *)&s->rescan, NULL);
-	uv_close((uv_handle_t *)&s->ticker, NULL);
+	executors_close(&s->executors);
 	runtime_lock_release(&s->lock);
 	close(s->dir_fd);
 }

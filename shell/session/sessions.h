@@ -51,7 +51,7 @@ struct sessions_counters {
 	uint64_t bytes_out;
 	struct pane_counters panes;
 	uint64_t queries_answered, replies_lost;
-	uint64_t execs_ended, execs_not_kept, blocks_not_kept;
+	uint64_t blocks_not_kept;
 };
 
 struct sessions {
@@ -63,9 +63,8 @@ struct sessions {
 	struct session *ending;     /* list */
 	struct session *busy;       /* with more to consume */
 	struct session *resting;    /* flooding: looked at again when the timer says so */
-	struct executor *executing; /* list: with commands that are looked at by time */
+	struct executors executors; /* what those of all share */
 	unsigned wait_patterns;     /* of those who wait, see shell/wait/wait.h */
-	size_t exec_budget;         /* bytes of output that may still be kept for those who wait */
 	struct reaper reaper;
 	struct removals removals; /* of those in ending, and of holders that have died without a server */
 	uv_prepare_t prepare; /* gives busy sessions their turns */
@@ -73,7 +72,6 @@ struct sessions {
 	uv_timer_t rest;      /* ends the rest of those that flood */
 	uv_timer_t sweep;     /* idle limits and times to live */
 	uv_timer_t rescan;    /* looks for holders that were still starting */
-	uv_timer_t ticker;    /* active while commands run or wait */
 	unsigned rescans;
 	struct runtime_lock lock;
 	int dir_fd;
@@ -149,6 +147,5 @@ void session_shell_restarted(struct session *session, int wait_status, bool by_h
 
 /* Used by session.c only. */
 void sessions_changed(struct sessions *s);
-void sessions_attend(struct sessions *s);
 void sessions_make_busy(struct sessions *s, struct session *session);
 void sessions_remove(struct sessions *s, struct session *session, bool deleted);

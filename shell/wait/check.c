@@ -140,7 +140,7 @@ static bool is_at_prompt(struct waits *h, const struct wait *w)
 
 static bool is_done(const struct waits *h, const char *id)
 {
-	const struct exec *e = exec_find(h->session, id);
+	const struct exec *e = exec_find(&h->session->executor, id);
 	return !e || e->state == EXEC_DONE;
 }
 

@@ -294,7 +294,8 @@ static int check(const struct waits *h, const struct wait_options *o)
 	unsigned patterns = 0;
 	for (unsigned i = 0; i < o->count; i++) {
 		patterns += o->conditions[i].pattern != NULL;
-		if (o->conditions[i].type == WAIT_EXEC && !exec_find(s, o->conditions[i].exec))
+		if (o->conditions[i].type == WAIT_EXEC &&
+			!exec_find(&s->executor, o->conditions[i].exec))
 			return -ENOENT;
 	}
 	uint64_t end = session_head(s);

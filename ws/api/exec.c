@@ -181,7 +181,7 @@ static void list_execs(struct request *r, struct session *s)
 /* The exec of the path; otherwise r has been answered. */
 static struct exec *find(struct request *r, struct session *s)
 {
-	struct exec *e = exec_find(s, r->match.item);
+	struct exec *e = exec_find(&s->executor, r->match.item);
 	if (!e)
 		reply_error(r, "EXEC_NOT_FOUND", "There is no such command, or it is forgotten",
 			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "execId",

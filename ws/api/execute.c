@@ -121,7 +121,7 @@ static void run(struct execute *x, struct session *s)
 	struct exec *e;
 	struct exec_wait_options wait = {
 		.loop = x->api->sessions->loop, .until_unkillable = true, .done = on_executed};
-	int rc = x->stream ? exec_start(s, &x->options, NULL, &e)
+	int rc = x->stream ? exec_start(&s->executor, &x->options, NULL, &e)
 			   : exec_wait_start(x->request, s, &x->options, &wait, &e);
 	if (rc < 0)
 		refuse_exec(x->request, s, rc);

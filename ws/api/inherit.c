@@ -39,5 +39,5 @@ void inherit_from(struct api *a, struct request *r, json_t *body, struct session
 	q->body = json_incref(body);
 	q->fn = fn;
 	memcpy(q->session, s->pane.held.id, sizeof q->session);
-	exec_state(s, &q->waiter);
+	exec_state(&s->executor, &q->waiter);
 }

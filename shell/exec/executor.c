@@ -1,0 +1,259 @@
+/*
+ * The part of a session that runs commands: what it has of them, its life, and what is looked at by time. One is open
+ * while its shell can be given commands; what goes wrong by time is told, and whoever waits for a command is told its end.
+ */
+#include "shell/exec/internal.h"
+
+#include "shell/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+uint64_t exec_now(const struct executor *x)
+{
+	return pane_now(x->pane);
+}
+
+struct exec *exec_find(struct executor *x, const char *id)
+{
+	struct exec *e;
+	if (x->current && strcmp(x->current->id, id) == 0)
+		return x->current;
+	DL_FOREACH (x->queue, e)
+		if (strcmp(e->id, id) == 0)
+			return e;
+	DL_FOREACH (x->finished, e)
+		if (strcmp(e->id, id) == 0)
+			return e;
+	return NULL;
+}
+
+struct exec *exec_find_key(struct executor *x, const char *key)
+{
+	struct exec *e, *found = NULL;
+	if (x->current && strcmp(x->current->key, key) == 0)
+		return x->current;
+	DL_FOREACH (x->queue, e)
+		if (strcmp(e->key, key) == 0)
+			return e;
+	DL_FOREACH (x->finished, e)
+		if (strcmp(e->key, key) == 0)
+			found = e; /* the last try */
+	return found;
+}
+
+bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec)
+{
+	const struct exec *e = exec_find(user, id);
+	if (e)
+		*ret_exec = exec_facts(e);
+	return e != NULL;
+}
+
+const char *exec_busy(struct executor *x)
+{
+	if (x->current)
+		return "Another command runs";
+	if (x->queue)
+		return "Other commands wait";
+	if (x->unanswered)
+		return "The shell has not answered since a command was typed";
+	if (x->prompt == EXEC_PROMPT_LEFT)
+		return "A program that somebody has started runs in the foreground";
+	if (x->prompt == EXEC_PROMPT_CONTINUATION)
+		return "Somebody has entered a line that is not complete";
+	return NULL;
+}
+
+/* The blocks of what earlier servers have followed. */
+static void tell_past(struct executor *x)
+{
+	struct blocks *b = x->blocks;
+	const struct exec *e;
+	blocks_read_past(b, x->outline.offset);
+	DL_FOREACH (x->finished, e)
+		exec_tell_block(e);
+	if (x->current)
+		exec_tell_block(x->current);
+	blocks_retell(b);
+}
+
+void exec_open(struct executor *x, bool adopted)
+{
+	char path[64];
+	const struct ring *ring = &x->pane->held.link.ring;
+	x->script_fd = -1;
+	if (!x->possible)
+		return;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", x->pane->held.link.info.holder_pid,
+		WIRE_PLACE_SCRIPT);
+	x->script_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (x->script_fd < 0) {
+		x->all->callbacks->failed(
+			x->user, "cannot open its script: it can run nothing", -errno);
+		return;
+	}
+	x->open = true;
+	x->newborn = !adopted;
+	x->born_ms = exec_now(x);
+	x->prompt_ms = exec_now(x);
+	outline_init(&x->outline, x->nonce, stream_oldest(&ring->bytes), 0, EVENT_SOURCE_TERMINAL);
+	x->past_offset = adopted ? stream_head(&ring->bytes) : 0;
+	if (!adopted)
+		return;
+	exec_log_load(x);
+	tell_past(x);
+}
+
+static void forget_list(struct exec **list)
+{
+	struct exec *e, *next;
+	DL_FOREACH_SAFE (*list, e, next) {
+		DL_DELETE(*list, e);
+		exec_forget(e);
+	}
+}
+
+void exec_close(struct executor *x)
+{
+	int rc;
+	if (!x->open)
+		return;
+	(void)exec_log_catch_up(x, &rc); /* the last chance */
+	x->open = false;
+	if (x->current)
+		exec_finish(x->current, EXEC_END_LOST);
+	while (x->queue)
+		exec_finish(x->queue, EXEC_END_LOST);
+	forget_list(&x->finished);
+	exec_state_told(x);
+	executors_leave(x);
+	free(x->held);
+	x->held = NULL;
+	x->held_length = 0;
+	if (x->script_fd >= 0)
+		close(x->script_fd);
+	x->script_fd = -1;
+}
+
+void exec_shell_ended(struct executor *x)
+{
+	const struct pane *p = x->pane;
+	if (!x->open)
+		return;
+	if (x->current) {
+		struct exec *e = x->current;
+		/* What a holder has not read when it dies nobody has read. */
+		bool known = p->life.status_known;
+		if (known)
+			e->status = exec_status_of(p->life.status);
+		e->over_offset = p->history.end_offset;
+		if (!e->end_marked)
+			e->end_offset = p->history.end_offset;
+		e->ended_ms = p->life.exited_ms;
+		exec_finish(e,
+			known && e->state == EXEC_RUNNING          ? EXEC_END_SHELL
+				: known && exec_was_not_started(e) ? EXEC_END_NOT_STARTED
+								   : EXEC_END_UNKNOWN);
+	}
+	while (x->queue)
+		exec_finish(x->queue, EXEC_END_NOT_STARTED);
+}
+
+/* By time */
+
+static void tick_queue(struct executor *x)
+{
+	struct exec *e, *next;
+	uint64_t now = exec_now(x);
+	DL_FOREACH_SAFE (x->queue, e, next) {
+		if (e->queue_until_ms > 0 && now >= e->queue_until_ms)
+			exec_finish(e, EXEC_END_BUSY);
+	}
+}
+
+static void tick_current(struct exec *e)
+{
+	uint64_t now = exec_now(e->executor);
+	if (e->record_due_ms > 0 && now >= e->record_due_ms) {
+		e->state = EXEC_RUNNING; /* it was, whether there was a record of that or not */
+		exec_finish(e, EXEC_END_PROMPT);
+		return;
+	}
+	if (e->state == EXEC_STARTING) {
+		exec_doubt_tick(e);
+		if (e->state == EXEC_DONE)
+			return;
+	}
+	if (e->deadline_ms > 0 && now >= e->deadline_ms) {
+		e->deadline_ms = 0;
+		e->timed_out = true;
+		exec_cancel(e, 0, EXEC_GRACE_MS);
+	} else if (e->ladder_ms > 0) {
+		exec_ladder_tick(e);
+	} else if (e->typed_until_ms > 0) {
+		exec_interrupt_tick(e);
+	}
+}
+
+void exec_tick(struct executor *x)
+{
+	if (x->current)
+		tick_current(x->current);
+	bool newborn = exec_is_newborn(x) && exec_now(x) < x->born_ms + EXEC_STARTUP_MS;
+	if (x->held_length > 0 && exec_now(x) >= x->hold_until_ms && !newborn &&
+		!(x->current && x->current->state == EXEC_STARTING))
+		exec_release_input(x);
+	tick_queue(x);
+	exec_shell_tick(x);
+	exec_ask_sign(x);
+	exec_state_tick(x);
+	exec_next(x);
+	if (!blocks_tick(x->blocks, exec_now(x)) && !x->current && !x->queue &&
+		x->state_due_ms == 0 && x->held_length == 0)
+		executors_leave(x);
+}
+
+/* Whether the terminal for its standard error is there; otherwise it is asked for. */
+static bool has_terminals(struct executor *x, const struct exec *e)
+{
+	if (e->plan.streams != EXEC_TERMINALS || x->error_terminal[0])
+		return true;
+	if (!x->error_asked)
+		x->error_asked = link_open_terminal(&x->pane->held.link) == 0;
+	return false;
+}
+
+void exec_error_terminal(struct executor *x, const char *path)
+{
+	struct exec *e, *next;
+	x->error_asked = false;
+	if (path)
+		snprintf(x->error_terminal, sizeof x->error_terminal, "%s", path);
+	DL_FOREACH_SAFE (x->queue, e, next) {
+		if (!path && e->plan.streams == EXEC_TERMINALS)
+			exec_finish(e, EXEC_END_NOT_STARTED);
+	}
+	exec_next(x);
+}
+
+void exec_next(struct executor *x)
+{
+	while (x->open && !x->current && x->queue && exec_is_ready(x)) {
+		struct exec *e = x->queue;
+		if (!has_terminals(x, e))
+			return;
+		DL_DELETE(x->queue, e);
+		x->queued--;
+		x->current = e;
+		if (exec_type(e) < 0)
+			exec_finish(e, EXEC_END_NOT_STARTED);
+		else
+			exec_hold_begin(e);
+	}
+}

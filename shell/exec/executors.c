@@ -1,0 +1,51 @@
+/* See executors.h. Those that have something to do are in a list; the timer stops with the first tick that finds none. */
+#include "shell/exec/executors.h"
+
+#include "shell/exec/exec.h"
+
+#include <utlist.h>
+
+void executors_open(struct executors *all, uv_loop_t *loop, const char *runtime_dir,
+	const struct executor_callbacks *callbacks)
+{
+	*all = (struct executors){.loop = loop,
+		.callbacks = callbacks,
+		.runtime_dir = runtime_dir,
+		.budget = EXEC_OUTPUT_BUDGET};
+	uv_timer_init(loop, &all->ticker);
+	all->ticker.data = all;
+}
+
+void executors_close(struct executors *all)
+{
+	uv_close((uv_handle_t *)&all->ticker, NULL);
+}
+
+static void on_ticker(uv_timer_t *timer)
+{
+	struct executors *all = timer->data;
+	struct executor *x, *next;
+	DL_FOREACH_SAFE (all->busy, x, next)
+		exec_tick(x);
+	if (!all->busy)
+		uv_timer_stop(&all->ticker);
+}
+
+void executors_attend(struct executor *x)
+{
+	struct executors *all = x->all;
+	if (x->listed)
+		return;
+	x->listed = true;
+	DL_APPEND(all->busy, x);
+	if (!uv_is_active((uv_handle_t *)&all->ticker))
+		uv_timer_start(&all->ticker, on_ticker, EXEC_TICK_MS, EXEC_TICK_MS);
+}
+
+void executors_leave(struct executor *x)
+{
+	if (!x->listed)
+		return;
+	x->listed = false;
+	DL_DELETE(x->all->busy, x);
+}

@@ -5,6 +5,8 @@
 #include "shell/session/internal.h"
 #include "shell/wait/wait.h"
 
+#include <errno.h>
+
 /* What its executor tells */
 
 static void on_executed(void *user, const struct exec *e)
@@ -13,7 +15,7 @@ static void on_executed(void *user, const struct exec *e)
 	const struct sessions *table = s->table;
 	if (table->callbacks->executed)
 		table->callbacks->executed(table->user, s, e);
-	waits_nudge(s);
+	waits_nudge(s->waits);
 }
 
 static void on_restarted(void *user, int wait_status, bool by_holder)
@@ -58,4 +60,40 @@ void session_open_commands(struct session *s)
 struct session *session_of_exec(const struct exec *e)
 {
 	return e->executor->user;
+}
+
+void session_state(struct session *s, struct pane_state *ret_state)
+{
+	pane_state(&s->pane, &s->executor, ret_state);
+}
+
+/* Waiting */
+
+static void on_look_soon(void *user)
+{
+	struct session *s = user;
+	sessions_make_busy(s->table, s);
+}
+
+int session_wait(struct session *s, const struct wait_options *options, struct wait_waiter *waiter)
+{
+	if (!s->pane.history_open)
+		return -ENOTCONN;
+	const struct waits_options o = {.pane = &s->pane,
+		.executor = &s->executor,
+		.shared = &s->table->waits,
+		.look_soon = on_look_soon,
+		.user = s};
+	int rc = s->waits ? 0 : waits_create(&o, &s->waits);
+	return rc < 0 ? rc : wait_start(s->waits, options, waiter);
+}
+
+void session_close_commands(struct session *s)
+{
+	waits_close(s->waits);
+	s->waits = NULL;
+	exec_close(&s->executor);
+	typed_finish(&s->typing.typed);
+	blocks_close(&s->blocks);
+	journal_close(&s->pane.journal);
 }

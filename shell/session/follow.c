@@ -4,7 +4,6 @@
  */
 #include "shell/clock.h"
 #include "shell/session/internal.h"
-#include "shell/wait/wait.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -106,11 +105,7 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 		DL_DELETE(session->viewers, v);
 		v->gone(v->user, deleted);
 	}
-	waits_close(session);
-	exec_close(&session->executor);
-	typed_finish(&session->typing.typed);
-	blocks_close(&session->blocks);
-	journal_close(&session->pane.journal);
+	session_close_commands(session);
 	if (session->pane.history_open) {
 		live_finish(&session->pane.live);
 		history_finish(&session->pane.history);
@@ -239,7 +234,7 @@ static void consume(struct session *session)
 	more = live_follow(&session->pane.live, s->adopting ? 0 : LIVE_WORK) || more;
 	if (session->pane.journal.count != entries)
 		journal_tell(&session->pane.journal);
-	waits_follow(session);
+	waits_follow(session->waits);
 	if (!session->pane.held.holder_lost)
 		link_consumed(&session->pane.held.link, live_tail(&session->pane.live), events);
 	if (session->pane.held.holder_lost)

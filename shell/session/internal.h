@@ -19,6 +19,9 @@ void session_free(struct session *session);
 void session_init_commands(struct session *s, struct sessions *table);
 void session_open_commands(struct session *s);
 
+/* It is over: who waits or watches is told. */
+void session_close_commands(struct session *s);
+
 /* Tell all who wait in the list, and empty it. */
 void session_answer(
 	struct session_waiter **list, struct session *session, enum report_stage stage, int error);

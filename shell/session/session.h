@@ -16,6 +16,7 @@
 #include "shell/session/presence.h"
 #include "shell/session/shell_exit.h"
 #include "shell/input/typing.h"
+#include "shell/wait/waits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +24,10 @@
 #include <uv.h>
 
 #define SESSION_TURN ((size_t)64 << 10) /* bytes consumed before other sessions get their turn */
+
+struct pane_state;
+struct wait_options;
+struct wait_waiter;
 
 enum session_life { SESSION_STARTING, SESSION_RUNNING, SESSION_EXITED, SESSION_ENDING };
 
@@ -103,6 +108,12 @@ struct session {
 	uint64_t pace_ms;               /* loop time of what pace_bytes counts */
 	size_t pace_bytes, pace_before; /* consumed in that millisecond, and in the one before */
 };
+
+/* What it is at, in any state of its life; see pane_state(). */
+void session_state(struct session *s, struct pane_state *ret_state);
+
+/* Wait for it. Returns as wait_start(), or -ENOTCONN when it has not been started yet. */
+int session_wait(struct session *s, const struct wait_options *options, struct wait_waiter *waiter);
 
 /* The offset behind the newest byte, and that of the oldest; 0 while starting. */
 uint64_t session_head(const struct session *s);

@@ -347,6 +347,7 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	s->rest.data = s;
 	uv_timer_init(loop, &s->rescan);
 	executors_open(&s->executors, loop, s->config.runtime_dir, &session_executor_callbacks);
+	s->waits.loop = loop;
 	removals_open(&s->removals, loop);
 	s->prepare.data = s->idle.data = s->sweep.data = s->rescan.data = s;
 	uv_prepare_start(&s->prepare, session_turns);

@@ -64,7 +64,7 @@ struct sessions {
 	struct session *busy;       /* with more to consume */
 	struct session *resting;    /* flooding: looked at again when the timer says so */
 	struct executors executors; /* what those of all share */
-	unsigned wait_patterns;     /* of those who wait, see shell/wait/wait.h */
+	struct waits_all waits;     /* what those of all share */
 	struct reaper reaper;
 	struct removals removals; /* of those in ending, and of holders that have died without a server */
 	uv_prepare_t prepare; /* gives busy sessions their turns */

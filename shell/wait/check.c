@@ -1,7 +1,8 @@
-/* Whether what is waited for is there. */
+/*
+ * Whether what is waited for is there. Nothing is followed in between: each look finds out anew, and says when time alone
+ * could make it true. What cannot be looked into is guessed, and believed after a while of silence.
+ */
 #include "ring/search/search.h"
-#include "shell/session/session.h"
-#include "shell/session/sessions.h"
 #include "shell/wait/internal.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ void wait_end(struct wait *w, int fired, enum wait_type type)
 {
 	w->over = true;
 	w->result = (struct wait_result){
-		.fired = fired, .type = type, .offset = w->waits->session->pane.history.scan.offset};
+		.fired = fired, .type = type, .offset = w->waits->pane->history.scan.offset};
 }
 
 /* Looking */
@@ -33,7 +34,7 @@ static void look_later(struct waits *h, uint64_t at)
 
 static uint64_t head(const struct waits *h)
 {
-	return h->session->pane.history.scan.offset;
+	return h->pane->history.scan.offset;
 }
 
 static bool has_happened(const struct wait *w)
@@ -43,19 +44,19 @@ static bool has_happened(const struct wait *w)
 
 static bool has_ended(const struct waits *h)
 {
-	return h->session->state == SESSION_EXITED;
+	return h->pane->life.exited;
 }
 
 /* Since when there has been neither output nor input. */
 static uint64_t quiet_since(const struct waits *h)
 {
-	return later_of(h->session->pane.output_ms, h->session->pane.typed_ms);
+	return later_of(h->pane->output_ms, h->pane->typed_ms);
 }
 
-static const struct session_state *sample(struct waits *h)
+static const struct pane_state *sample(struct waits *h)
 {
 	if (!h->sampled)
-		session_state(h->session, &h->state);
+		pane_state(h->pane, h->executor, &h->state);
 	h->sampled = true;
 	return &h->state;
 }
@@ -63,7 +64,7 @@ static const struct session_state *sample(struct waits *h)
 /*
  * Look into the program, unless it is too early for that: NULL. The longer it has been quiet, the less often.
  */
-static const struct session_state *sample_quiet(struct waits *h)
+static const struct pane_state *sample_quiet(struct waits *h)
 {
 	uint64_t since = quiet_since(h), quiet = h->now > since ? h->now - since : 0;
 	if (h->quiet_since_ms != since) {
@@ -85,7 +86,7 @@ static const struct session_state *sample_quiet(struct waits *h)
 	return sample(h);
 }
 
-static bool is_sure(const struct waits *h, const struct session_state *t)
+static bool is_sure(const struct waits *h, const struct pane_state *t)
 {
 	uint64_t needed = t->input == STATE_INPUT_PASSWORD ? WAIT_PASSWORD_MS : WAIT_UNSURE_MS;
 	return t->certain || h->now >= quiet_since(h) + needed;
@@ -95,14 +96,14 @@ static bool wants_input(struct waits *h, enum state_input kind)
 {
 	if (has_ended(h))
 		return false;
-	const struct session_state *t = sample_quiet(h);
+	const struct pane_state *t = sample_quiet(h);
 	return t && t->input != STATE_INPUT_NONE && (!kind || t->input == kind) && is_sure(h, t);
 }
 
 /* The shell has shown its prompt: it is about to read. */
 static bool reads_at_mark(struct waits *h)
 {
-	const struct executor *x = &h->session->executor;
+	const struct executor *x = h->executor;
 	/* A line has been entered, and perhaps not been read yet. */
 	uint64_t settled = x->entered > 0 ? later_of(x->entered_ms, x->prompt_ms) + EXEC_SETTLE_MS
 					  : 0;
@@ -125,7 +126,7 @@ static bool reads_at_mark(struct waits *h)
 
 static bool is_at_prompt(struct waits *h, const struct wait *w)
 {
-	const struct executor *x = &h->session->executor;
+	const struct executor *x = h->executor;
 	bool marked = x->open && x->prompt != EXEC_PROMPT_NONE;
 	if (has_ended(h))
 		return false;
@@ -134,13 +135,13 @@ static bool is_at_prompt(struct waits *h, const struct wait *w)
 			reads_at_mark(h);
 	if (marked && x->prompt != EXEC_PROMPT_LEFT)
 		return false;
-	const struct session_state *t = has_happened(w) ? sample_quiet(h) : NULL;
+	const struct pane_state *t = has_happened(w) ? sample_quiet(h) : NULL;
 	return t && t->status == STATE_PROMPT && is_sure(h, t);
 }
 
 static bool is_done(const struct waits *h, const char *id)
 {
-	const struct exec *e = exec_find(&h->session->executor, id);
+	const struct exec *e = exec_find(h->executor, id);
 	return !e || e->state == EXEC_DONE;
 }
 
@@ -157,14 +158,13 @@ static bool has_passed(struct waits *h, const struct wait *w, uint64_t since, ui
 /* Whether a program has written what the holder has not read yet. */
 static bool is_unread(const struct waits *h)
 {
-	const struct link *link = &h->session->pane.held.link;
+	const struct link *link = &h->pane->held.link;
 	int bytes = 0;
-	return h->session->state == SESSION_RUNNING &&
-		ioctl(link->master_fd, FIONREAD, &bytes) == 0 && bytes > 0;
+	return h->pane->life.runs && ioctl(link->master_fd, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
 /* Whether what runs waits for input, or cannot be looked into. */
-static bool looks_ready(const struct waits *h, const struct session_state *t)
+static bool looks_ready(const struct waits *h, const struct pane_state *t)
 {
 	const struct foreground *f = &t->foreground;
 	/* One that has just ended, which its shell has not seen yet, is not to be found either: that is no secret. */
@@ -180,11 +180,10 @@ static bool looks_ready(const struct waits *h, const struct session_state *t)
  */
 static bool is_ready(struct waits *h)
 {
-	struct session *s = h->session;
 	if (has_ended(h))
 		return true;
 	if (h->ready_ms == 0 || h->ready_quiet_ms != quiet_since(h)) {
-		const struct session_state *t = sample_quiet(h);
+		const struct pane_state *t = sample_quiet(h);
 		h->ready_ms = t && looks_ready(h, t) ? h->now : 0;
 		h->ready_quiet_ms = quiet_since(h);
 		if (h->ready_ms == 0)
@@ -194,18 +193,18 @@ static bool is_ready(struct waits *h)
 		look_later(h, h->ready_ms + WAIT_TRANSIT_MS);
 		return false;
 	}
-	if (!is_unread(h) && stream_head(&s->pane.held.link.ring.bytes) == head(h))
+	if (!is_unread(h) && stream_head(&h->pane->held.link.ring.bytes) == head(h))
 		return true;
-	sessions_make_busy(s->table, s);
+	h->look_soon(h->user);
 	look_later(h, h->now + WAIT_UNREAD_MS);
 	return false;
 }
 
 static bool is_stable(struct waits *h, const struct wait *w, const struct wait_condition *c)
 {
-	const struct session *s = h->session;
-	uint64_t since = later_of(h->rows_ms, s->pane.typed_ms) + c->ms;
-	if (!s->pane.live.screen || screen_offset(s->pane.live.screen) != head(h))
+	const struct pane *p = h->pane;
+	uint64_t since = later_of(h->rows_ms, p->typed_ms) + c->ms;
+	if (!p->live.screen || screen_offset(p->live.screen) != head(h))
 		return false;
 	if (!has_happened(w) && !c->ready)
 		return false;
@@ -235,7 +234,7 @@ static void take_text(struct wait *w, const char *text, size_t length)
 static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 {
 	struct condition *c = &w->conditions[i];
-	const struct screen *screen = h->session->pane.live.screen;
+	const struct screen *screen = h->pane->live.screen;
 	if (!screen || c->rows_version == h->rows_version)
 		return false;
 	uint64_t base = screen_dropped(screen) + screen_scrollback(screen);
@@ -261,7 +260,7 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	struct condition *c = &w->conditions[i];
 	struct finder *f = c->finder;
 	char text[WAIT_TEXT_MAX];
-	uint64_t work = 0, settled = h->session->pane.output_ms + WAIT_SETTLE_MS;
+	uint64_t work = 0, settled = h->pane->output_ms + WAIT_SETTLE_MS;
 	if (!f->found && c->is.asks_for_end && finder_offset(f) == head(h)) {
 		if (h->now >= settled || has_ended(h))
 			finder_settle(f, &work);
@@ -280,7 +279,7 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 
 bool wait_feed(struct waits *h, struct condition *c, uint64_t *work)
 {
-	const struct stream *bytes = &h->session->pane.held.link.ring.bytes;
+	const struct stream *bytes = &h->pane->held.link.ring.bytes;
 	struct finder *f = c->finder;
 	uint8_t piece[PIECE];
 	while (f && !f->found && finder_offset(f) < head(h)) {
@@ -341,19 +340,18 @@ bool wait_may_come(const struct waits *h, const struct wait *w, const struct con
 	if (c->finder)
 		return finder_offset(c->finder) < head(h);
 	return (c->is.type == WAIT_IDLE || c->is.type == WAIT_STABLE) && has_happened(w) &&
-		h->session->pane.live.screen;
+		h->pane->live.screen;
 }
 
 void wait_note_rows(struct waits *h)
 {
-	const struct session *s = h->session;
-	const struct screen *screen = s->pane.live.screen;
+	const struct screen *screen = h->pane->live.screen;
 	uint64_t newest = 0;
 	for (unsigned row = 0; screen && row < screen_rows(screen); row++)
 		newest = later_of(newest, screen_row_version(screen, row));
 	if (newest == h->rows_version)
 		return;
 	/* What has happened before anybody waited has happened with the last output. */
-	h->rows_ms = h->rows_version == 0 ? s->pane.output_ms : h->now;
+	h->rows_ms = h->rows_version == 0 ? h->pane->output_ms : h->now;
 	h->rows_version = newest;
 }

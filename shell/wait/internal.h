@@ -33,8 +33,12 @@ struct wait {
 
 /* All waits of a session. */
 struct waits {
-	struct session *session; /* NULL once it is gone */
-	struct sessions *table;
+	struct pane *pane;
+	struct executor *executor;
+	struct waits_all *shared;
+	void (*look_soon)(void *user); /* for more output, and then waits_follow() */
+	void *user;
+	bool closed; /* the session is gone */
 	uv_timer_t timer;
 	struct wait *all;       /* the oldest first */
 	unsigned pending, kept; /* of them: not over; over, with a key */
@@ -50,7 +54,7 @@ struct waits {
 	/* Of one look: */
 	uint64_t now, due; /* loop time; when to look again */
 	bool sampled;
-	struct session_state state; /* if sampled */
+	struct pane_state state; /* if sampled */
 };
 
 /*

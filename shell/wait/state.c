@@ -1,8 +1,10 @@
+/*
+ * See state.h. What the kernel, the marks and the screen say at one moment is evidence; state_judge() draws the
+ * conclusion, and says when that is a guess. What cannot be read is not known, and no error.
+ */
 #include "shell/wait/state.h"
 
 #include "shell/exec/shell.h"
-#include "shell/session/session.h"
-#include "shell/session/sessions.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,14 +56,14 @@ static enum state_input input_kind(const struct foreground *f)
 	return f->echo ? STATE_INPUT_LINE : STATE_INPUT_PASSWORD;
 }
 
-static void waiting(struct session_state *t, enum state_input input)
+static void waiting(struct pane_state *t, enum state_input input)
 {
 	t->status = STATE_WAITING_INPUT;
 	t->input = input;
 }
 
 /* The shell itself waits for input: at its prompt, or is it a command of its own? */
-static void judge_reading_shell(const struct state_evidence *e, struct session_state *t)
+static void judge_reading_shell(const struct state_evidence *e, struct pane_state *t)
 {
 	const struct foreground *f = e->foreground;
 	t->status = STATE_PROMPT;
@@ -95,7 +97,7 @@ static void judge_reading_shell(const struct state_evidence *e, struct session_s
 }
 
 /* Nothing of the foreground has been seen waiting, and some could not be looked at. */
-static void judge_hidden(const struct state_evidence *e, struct session_state *t)
+static void judge_hidden(const struct state_evidence *e, struct pane_state *t)
 {
 	const struct foreground *f = e->foreground;
 	t->certain = false;
@@ -103,7 +105,7 @@ static void judge_hidden(const struct state_evidence *e, struct session_state *t
 		waiting(t, input_kind(f));
 }
 
-static void judge_program(const struct state_evidence *e, struct session_state *t)
+static void judge_program(const struct state_evidence *e, struct pane_state *t)
 {
 	const struct foreground *f = e->foreground;
 	if (f->stopped) {
@@ -122,7 +124,7 @@ static void judge_program(const struct state_evidence *e, struct session_state *
  * The shell reads its startup files, and a mark will tell of its prompt. One that edits a line already may have lost
  * that mark for good.
  */
-static void judge_start(const struct state_evidence *e, struct session_state *t)
+static void judge_start(const struct state_evidence *e, struct pane_state *t)
 {
 	const struct foreground *f = e->foreground;
 	if (t->status == STATE_STOPPED)
@@ -138,7 +140,7 @@ static void judge_start(const struct state_evidence *e, struct session_state *t)
 	t->status = STATE_STARTING;
 }
 
-void state_judge(const struct state_evidence *e, struct session_state *t)
+void state_judge(const struct state_evidence *e, struct pane_state *t)
 {
 	const struct foreground *f = e->foreground;
 	bool front = f->group == e->shell;
@@ -161,10 +163,10 @@ void state_judge(const struct state_evidence *e, struct session_state *t)
 		t->status = STATE_FULLSCREEN;
 }
 
-static void take_screen(const struct session *s, struct session_state *t)
+static void take_screen(const struct pane *p, struct pane_state *t)
 {
 	/* As it is: to let it catch up could take long. */
-	const struct screen *screen = s->pane.live.screen;
+	const struct screen *screen = p->live.screen;
 	if (!screen)
 		return;
 	t->screen_version = screen_version(screen);
@@ -172,45 +174,43 @@ static void take_screen(const struct session *s, struct session_state *t)
 	snprintf(t->title, sizeof t->title, "%s", screen_title(screen));
 }
 
-static void take_cwd(struct session *s, struct session_state *t)
+static void take_cwd(const struct pane *p, struct pane_state *t)
 {
 	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/cwd", (int)s->pane.held.link.info.shell_pid);
+	snprintf(path, sizeof path, "/proc/%d/cwd", (int)p->held.link.info.shell_pid);
 	ssize_t n = readlink(path, t->cwd, STATE_CWD_MAX);
 	t->cwd[n > 0 ? n : 0] = '\0';
 }
 
 /* Whether something of the session has not been followed: what the shell has said of itself may be in it. */
-static bool is_behind(const struct session *s)
+static bool is_behind(const struct pane *p, const struct executor *x)
 {
 	int unread = 0;
-	const struct outline *o = &s->executor.outline;
-	const struct ring *ring = &s->pane.held.link.ring;
+	const struct outline *o = &x->outline;
+	const struct ring *ring = &p->held.link.ring;
 	return stream_head(&ring->bytes) > o->offset || stream_head(&ring->events) > o->position ||
-		(ioctl(s->pane.held.link.master_fd, FIONREAD, &unread) == 0 && unread > 0);
+		(ioctl(p->held.link.master_fd, FIONREAD, &unread) == 0 && unread > 0);
 }
 
 /* Whether the shell has been editing a line for a while, as far as it was looked at, and without output. */
-static bool has_settled(struct session *s, const struct foreground *f)
+static bool has_settled(const struct pane *p, struct executor *x, const struct foreground *f)
 {
-	struct executor *x = &s->executor;
-	uint64_t now = uv_now(s->table->loop);
-	bool edits = f->waiter == s->pane.held.link.info.shell_pid && f->waits == BLOCKED_EVENT &&
+	uint64_t now = pane_now(p);
+	bool edits = f->waiter == p->held.link.info.shell_pid && f->waits == BLOCKED_EVENT &&
 		!f->line;
 	if (!edits || x->prompt != EXEC_PROMPT_LEFT)
 		x->reading_ms = 0;
-	else if (x->reading_ms == 0 || s->pane.output_ms > x->reading_ms)
+	else if (x->reading_ms == 0 || p->output_ms > x->reading_ms)
 		x->reading_ms = now;
 	return x->reading_ms > 0 && now >= x->reading_ms + STATE_SETTLE_MS;
 }
 
-static void take_foreground(struct session *s, struct session_state *t)
+static void take_foreground(const struct pane *p, struct executor *x, struct pane_state *t)
 {
-	const struct executor *x = &s->executor;
-	uint64_t now = uv_now(s->table->loop);
-	const struct foreground_target target = {.holder = s->pane.held.link.info.holder_pid,
-		.shell = s->pane.held.link.info.shell_pid,
-		.master_fd = s->pane.held.link.master_fd};
+	uint64_t now = pane_now(p);
+	const struct foreground_target target = {.holder = p->held.link.info.holder_pid,
+		.shell = p->held.link.info.shell_pid,
+		.master_fd = p->held.link.master_fd};
 	foreground_look(&target, &t->foreground);
 	const struct state_evidence evidence = {.foreground = &t->foreground,
 		.shell = target.shell,
@@ -219,38 +219,36 @@ static void take_foreground(struct session *s, struct session_state *t)
 		.starting = x->possible && exec_is_newborn(x) && exec_shell_is_ours(x),
 		.executing = x->current != NULL,
 		.alternate = t->alternate,
-		.behind = is_behind(s),
-		.settled = has_settled(s, &t->foreground),
-		.fresh = s->pane.typed_ms > 0 && now < s->pane.typed_ms + STATE_FRESH_MS,
+		.behind = is_behind(p, x),
+		.settled = has_settled(p, x, &t->foreground),
+		.fresh = p->typed_ms > 0 && now < p->typed_ms + STATE_FRESH_MS,
 		.quiet_ms = t->quiet_ms};
 	state_judge(&evidence, t);
 	if (t->status == STATE_PROMPT)
 		t->stopped_jobs = foreground_stopped_jobs(target.shell);
 }
 
-void session_state(struct session *s, struct session_state *t)
+void pane_state(const struct pane *p, struct executor *x, struct pane_state *t)
 {
-	const struct exec *e = s->executor.current;
-	const struct block *block = blocks_running(&s->blocks);
-	uint64_t now = uv_now(s->table->loop);
-	*t = (struct session_state){
-		.status = STATE_RUNNING, .rows = s->pane.rows, .cols = s->pane.cols};
-	if (!s->pane.history_open)
+	*t = (struct pane_state){.status = STATE_RUNNING, .rows = p->rows, .cols = p->cols};
+	if (!p->history_open)
 		return;
-	t->offset = session_head(s);
-	t->quiet_ms = now > s->pane.output_ms ? now - s->pane.output_ms : 0;
-	take_screen(s, t);
-	if (e)
-		snprintf(t->exec, sizeof t->exec, "%s", e->id);
+	const struct block *block = blocks_running(x->blocks);
+	uint64_t now = pane_now(p);
+	t->offset = pane_head(p);
+	t->quiet_ms = now > p->output_ms ? now - p->output_ms : 0;
+	take_screen(p, t);
+	if (x->current)
+		snprintf(t->exec, sizeof t->exec, "%s", x->current->id);
 	if (block)
 		block_id(block, t->block);
-	if (s->state == SESSION_EXITED) {
+	if (p->life.exited) {
 		t->status = STATE_EXITED;
 		t->certain = true;
-		t->exit_known = s->end != SESSION_END_HOLDER_DIED;
-		t->exit_status = s->exit_status;
-	} else if (s->state == SESSION_RUNNING) {
-		take_cwd(s, t);
-		take_foreground(s, t);
+		t->exit_known = p->life.status_known;
+		t->exit_status = p->life.status;
+	} else if (p->life.runs) {
+		take_cwd(p, t);
+		take_foreground(p, x, t);
 	}
 }

@@ -46,10 +46,8 @@ enum state_input {
 	STATE_INPUT_RAW,      /* keys */
 };
 
-struct session;
-
 /* See the contract of GET /api/session/ID/state in ws/api/openapi.json. */
-struct session_state {
+struct pane_state {
 	enum state_status status;
 	enum state_input input;
 	bool certain; /* false: some of it is a guess: by the terminal's modes, by silence, or too early to say */
@@ -71,8 +69,11 @@ struct session_state {
 const char *state_status_name(enum state_status status);
 const char *state_input_name(enum state_input input);
 
-/* Tell the state of a session in any state of its life. Takes less than half a millisecond, and never blocks. */
-void session_state(struct session *s, struct session_state *ret_state);
+/*
+ * Tell the state of a pane in any state of its life, with the executor that is its. Takes less than half a millisecond,
+ * and never blocks.
+ */
+void pane_state(const struct pane *p, struct executor *x, struct pane_state *ret_state);
 
 /* What is known of the foreground, apart from the session that it belongs to. */
 struct state_evidence {
@@ -90,4 +91,4 @@ struct state_evidence {
 };
 
 /* What follows from it: fills in status, input and certain. Pure. */
-void state_judge(const struct state_evidence *e, struct session_state *ret_state);
+void state_judge(const struct state_evidence *e, struct pane_state *ret_state);

@@ -2,8 +2,6 @@
  * See wait.h. What is true is found first and told afterwards, for who is told may do anything: leave another wait,
  * or begin one.
  */
-#include "shell/session/session.h"
-#include "shell/session/sessions.h"
 #include "shell/wait/internal.h"
 
 #include <errno.h>
@@ -40,18 +38,18 @@ static void free_patterns(struct wait *w)
 		pattern_destroy(c->is.pattern);
 		c->is.pattern = NULL;
 		h->patterns--;
-		h->table->wait_patterns--;
+		h->shared->patterns--;
 	}
 }
 
-static void destroy(struct wait *w)
+static void destroy_wait(struct wait *w)
 {
 	free_patterns(w);
 	free(w->text);
 	free(w);
 }
 
-static void forget(struct wait *w)
+static void forget_wait(struct wait *w)
 {
 	struct waits *h = w->waits;
 	DL_DELETE(h->all, w);
@@ -59,12 +57,12 @@ static void forget(struct wait *w)
 		h->pending--;
 	else if (w->key[0])
 		h->kept--;
-	destroy(w);
+	destroy_wait(w);
 }
 
 /* The end of one */
 
-static void tell(struct wait *w)
+static void tell_waiters(struct wait *w)
 {
 	while (w->waiters) {
 		struct wait_waiter *waiter = w->waiters;
@@ -75,7 +73,7 @@ static void tell(struct wait *w)
 }
 
 /* It has just been found to be over. */
-static void settle(struct wait *w)
+static void settle_wait(struct wait *w)
 {
 	struct waits *h = w->waits;
 	uint64_t lost = 0;
@@ -92,10 +90,10 @@ static void settle(struct wait *w)
 
 /* Looking */
 
-static void arm(struct waits *h);
+static void arm_timer(struct waits *h);
 
 /* All patterns get their share of a turn. Returns whether there is more to be fed. */
-static bool feed(struct waits *h)
+static bool feed_patterns(struct waits *h)
 {
 	uint64_t work = WAIT_WORK;
 	bool more = false;
@@ -122,21 +120,21 @@ static void look_at_time(struct waits *h, struct wait *w, bool more)
 	if (h->now >= w->deadline_ms) {
 		wait_end(w, -1, WAIT_EXIT);
 		w->result.timed_out = true;
-	} else if (h->session->state == SESSION_EXITED && !may_come(h, w)) {
+	} else if (h->pane->life.exited && !may_come(h, w)) {
 		wait_end(w, -1, WAIT_EXIT);
 	} else if (w->deadline_ms < h->due) {
 		h->due = w->deadline_ms;
 	}
 }
 
-static void look_at(struct waits *h, struct wait *w, bool more)
+static void look_at_wait(struct waits *h, struct wait *w, bool more)
 {
 	for (unsigned i = 0; i < w->count && !w->over; i++)
 		wait_check(h, w, i);
 	if (!w->over)
 		look_at_time(h, w, more);
 	if (w->over)
-		settle(w);
+		settle_wait(w);
 }
 
 /* Whether nobody will ask for it again. */
@@ -147,58 +145,57 @@ static bool is_needless(const struct waits *h, const struct wait *w)
 	return !w->key[0] || (w->over && (h->now >= w->kept_until_ms || h->kept > WAITS_KEPT_MAX));
 }
 
-static void sweep(struct waits *h)
+static void sweep_waits(struct waits *h)
 {
 	struct wait *w, *next;
 	DL_FOREACH_SAFE (h->all, w, next) {
 		if (w->over && w->key[0] && w->kept_until_ms < h->due)
 			h->due = w->kept_until_ms;
 		if (is_needless(h, w))
-			forget(w);
+			forget_wait(w);
 	}
 }
 
 /* Everything is looked at; who waits for what is true is told. */
-static void look(struct waits *h)
+static void look_at_all(struct waits *h)
 {
 	struct wait *w;
 	if (h->looking)
 		return; /* from inside: a wait that was begun meanwhile has its turn below */
 	h->looking = true;
-	h->now = uv_now(h->session->table->loop);
+	h->now = pane_now(h->pane);
 	h->due = WAIT_NEVER;
 	h->sampled = false;
 	wait_note_rows(h);
-	bool more = feed(h);
+	bool more = feed_patterns(h);
 	DL_FOREACH (h->all, w)
 		if (!w->over)
-			look_at(h, w, more);
+			look_at_wait(h, w, more);
 	/* Who is told may leave and begin waits; none is freed meanwhile, see wait_leave(). */
 	DL_FOREACH (h->all, w)
 		if (w->over)
-			tell(w);
+			tell_waiters(w);
 	h->looking = false;
-	if (!h->session)
+	if (h->closed)
 		return; /* who was told has deleted it */
-	sweep(h);
+	sweep_waits(h);
 	if (more)
-		sessions_make_busy(h->session->table, h->session);
-	arm(h);
+		h->look_soon(h->user);
+	arm_timer(h);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
 	struct waits *h = timer->data;
-	struct session *s = h->session;
+	const struct pane *p = h->pane;
 	/* After a pause of ours timers come first: what was printed meanwhile comes before what is concluded. */
-	if (s->pane.history_open &&
-		stream_head(&s->pane.held.link.ring.bytes) != s->pane.history.scan.offset)
-		sessions_make_busy(s->table, s); /* which looks afterwards */
+	if (p->history_open && pane_head(p) != p->history.scan.offset)
+		h->look_soon(h->user); /* and we look afterwards */
 	else
-		look(h);
+		look_at_all(h);
 }
 
-static void arm(struct waits *h)
+static void arm_timer(struct waits *h)
 {
 	if (h->due == WAIT_NEVER)
 		uv_timer_stop(&h->timer);
@@ -206,15 +203,14 @@ static void arm(struct waits *h)
 		uv_timer_start(&h->timer, on_timer, h->due > h->now ? h->due - h->now : 0, 0);
 }
 
-void waits_follow(struct session *s)
+void waits_follow(struct waits *h)
 {
-	if (s->waits && s->waits->pending > 0)
-		look(s->waits);
+	if (h && h->pending > 0)
+		look_at_all(h);
 }
 
-void waits_nudge(struct session *s)
+void waits_nudge(struct waits *h)
 {
-	struct waits *h = s->waits;
 	if (h && h->looking)
 		h->due = 0;
 	else if (h && h->pending > 0)
@@ -226,14 +222,13 @@ static void on_closed(uv_handle_t *handle)
 	struct waits *h = handle->data;
 	struct wait *w, *next;
 	DL_FOREACH_SAFE (h->all, w, next)
-		forget(w);
+		forget_wait(w);
 	free(h);
 }
 
 /* Perhaps from inside: who is told may delete the session. So they are freed later. */
-void waits_close(struct session *s)
+void waits_close(struct waits *h)
 {
-	struct waits *h = s->waits;
 	struct wait *w;
 	if (!h)
 		return;
@@ -245,76 +240,75 @@ void waits_close(struct session *s)
 			waiter->wait = NULL;
 			waiter->gone(waiter->user);
 		}
-	s->waits = NULL;
-	h->session = NULL;
+	h->closed = true;
 	uv_close((uv_handle_t *)&h->timer, on_closed);
 }
 
 /* Beginning */
 
-static struct waits *get_waits(struct session *s)
+int waits_create(const struct waits_options *o, struct waits **ret_waits)
 {
-	if (s->waits)
-		return s->waits;
 	struct waits *h = calloc(1, sizeof *h);
 	if (!h)
-		return NULL;
-	h->session = s;
-	h->table = s->table;
+		return -ENOMEM;
+	h->pane = o->pane;
+	h->executor = o->executor;
+	h->shared = o->shared;
+	h->look_soon = o->look_soon;
+	h->user = o->user;
 	h->timer.data = h;
-	uv_timer_init(s->table->loop, &h->timer);
-	s->waits = h;
-	return h;
+	uv_timer_init(o->shared->loop, &h->timer);
+	*ret_waits = h;
+	return 0;
 }
 
-static struct wait *find(const struct waits *h, const char *key)
+static struct wait *find_key(const struct waits *h, const char *key)
 {
 	struct wait *w;
-	uint64_t now = uv_now(h->session->table->loop);
+	uint64_t now = pane_now(h->pane);
 	DL_FOREACH (h->all, w)
 		if (strcmp(w->key, key) == 0 && (!w->over || now < w->kept_until_ms))
 			return w;
 	return NULL;
 }
 
-static void join(struct wait *w, struct wait_waiter *waiter)
+static void join_wait(struct wait *w, struct wait_waiter *waiter)
 {
 	waiter->wait = w;
 	DL_APPEND(w->waiters, waiter);
 	if (w->over && w->waits->looking)
 		w->waits->due = 0;
 	else if (w->over)
-		tell(w);
+		tell_waiters(w);
 }
 
 /* Whether there is room and sense in it. Returns 0 or what wait_start() returns. */
-static int check(const struct waits *h, const struct wait_options *o)
+static int check_options(const struct waits *h, const struct wait_options *o)
 {
-	struct session *s = h->session;
 	unsigned patterns = 0;
 	for (unsigned i = 0; i < o->count; i++) {
 		patterns += o->conditions[i].pattern != NULL;
 		if (o->conditions[i].type == WAIT_EXEC &&
-			!exec_find(&s->executor, o->conditions[i].exec))
+			!exec_find(h->executor, o->conditions[i].exec))
 			return -ENOENT;
 	}
-	uint64_t end = session_head(s);
+	uint64_t end = pane_head(h->pane);
 	if ((o->has_from && o->from > end) || (o->has_after && o->after > end))
 		return -ERANGE;
 	if (h->pending >= WAITS_MAX)
 		return -EUSERS;
 	if (h->patterns + patterns > WAIT_PATTERNS_MAX ||
-		s->table->wait_patterns + patterns > WAIT_PATTERNS_TOTAL)
+		h->shared->patterns + patterns > WAIT_PATTERNS_TOTAL)
 		return -EMFILE;
 	return 0;
 }
 
 /* Where to begin to read, so that the text from an offset on is not begun within a sequence. */
-static uint64_t safe_start(const struct session *s, uint64_t from)
+static uint64_t safe_start(const struct pane *p, uint64_t from)
 {
-	uint64_t resume = s->pane.live.screen ? screen_resume_offset(s->pane.live.screen) : from;
-	return from == session_head(s) && resume < from &&
-			resume >= stream_oldest(&s->pane.held.link.ring.bytes)
+	uint64_t resume = p->live.screen ? screen_resume_offset(p->live.screen) : from;
+	return from == pane_head(p) && resume < from &&
+			resume >= stream_oldest(&p->held.link.ring.bytes)
 		? resume
 		: from;
 }
@@ -322,7 +316,7 @@ static uint64_t safe_start(const struct session *s, uint64_t from)
 static int take_conditions(struct wait *w, const struct wait_options *o)
 {
 	struct waits *h = w->waits;
-	uint64_t start = safe_start(h->session, w->from);
+	uint64_t start = safe_start(h->pane, w->from);
 	for (unsigned i = 0; i < o->count; i++) {
 		struct condition *c = &w->conditions[i];
 		c->is = o->conditions[i];
@@ -338,16 +332,16 @@ static int take_conditions(struct wait *w, const struct wait_options *o)
 	return 0;
 }
 
-static int create(struct waits *h, const struct wait_options *o, struct wait **ret_wait)
+static int create_wait(struct waits *h, const struct wait_options *o, struct wait **ret_wait)
 {
-	struct session *s = h->session;
+	const struct pane *p = h->pane;
 	struct wait *w = calloc(1, sizeof *w);
 	if (!w)
 		return -ENOMEM;
 	w->waits = h;
-	w->began_ms = uv_now(s->table->loop);
+	w->began_ms = pane_now(p);
 	w->deadline_ms = w->began_ms + o->timeout_ms;
-	w->from = o->has_from ? o->from : session_head(s);
+	w->from = o->has_from ? o->from : pane_head(p);
 	w->has_after = o->has_after;
 	w->after = o->after;
 	w->fingerprint = o->fingerprint;
@@ -361,31 +355,26 @@ static int create(struct waits *h, const struct wait_options *o, struct wait **r
 	for (unsigned i = 0; i < w->count; i++)
 		if (w->conditions[i].is.pattern) {
 			h->patterns++;
-			s->table->wait_patterns++;
+			h->shared->patterns++;
 		}
 	*ret_wait = w;
 	return 0;
 }
 
-int wait_start(struct session *s, const struct wait_options *o, struct wait_waiter *waiter)
+int wait_start(struct waits *h, const struct wait_options *o, struct wait_waiter *waiter)
 {
 	struct wait *w = NULL;
-	if (!s->pane.history_open)
-		return -ENOTCONN;
-	struct waits *h = get_waits(s);
-	if (!h)
-		return -ENOMEM;
-	if (o->key && (w = find(h, o->key))) {
+	if (o->key && (w = find_key(h, o->key))) {
 		if (w->fingerprint != o->fingerprint)
 			return -EALREADY;
 		for (unsigned i = 0; i < o->count; i++)
 			pattern_destroy(o->conditions[i].pattern);
-		join(w, waiter);
+		join_wait(w, waiter);
 		return 0;
 	}
-	int rc = check(h, o);
+	int rc = check_options(h, o);
 	if (rc == 0)
-		rc = create(h, o, &w);
+		rc = create_wait(h, o, &w);
 	if (rc < 0)
 		return rc;
 	if (h->pending == 0)
@@ -394,11 +383,11 @@ int wait_start(struct session *s, const struct wait_options *o, struct wait_wait
 	h->prompt_tries = 0;
 	DL_APPEND(h->all, w);
 	h->pending++;
-	join(w, waiter);
+	join_wait(w, waiter);
 	if (h->looking)
-		waits_nudge(s);
+		waits_nudge(h);
 	else
-		look(h);
+		look_at_all(h);
 	return 0;
 }
 
@@ -410,5 +399,5 @@ void wait_leave(struct wait_waiter *waiter)
 	waiter->wait = NULL;
 	DL_DELETE(w->waiters, waiter);
 	if (!w->waiters && !w->key[0] && !w->over && !w->waits->looking)
-		forget(w);
+		forget_wait(w);
 }

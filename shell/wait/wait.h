@@ -12,6 +12,7 @@
 #include "ring/search/pattern.h"
 #include "shell/output/record.h"
 #include "shell/wait/state.h"
+#include "shell/wait/waits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,7 +99,6 @@ struct wait_result {
 	uint64_t elapsed_ms;
 };
 
-struct session;
 struct wait;
 
 /* Who waits; the memory is the waiter's. One of the two is called, once; perhaps from inside wait_start(). */
@@ -112,19 +112,9 @@ struct wait_waiter {
 
 /*
  * Wait. Returns 0, -EUSERS (too many waits), -EMFILE (too many patterns), -EALREADY (the key belongs to another wait),
- * -ERANGE (from or after lies behind the output), -ENOENT (no such command), -ENOTCONN (it has not been
- * started yet), -ENOMEM. On error the waiter is not told.
+ * -ERANGE (from or after lies behind the output), -ENOENT (no such command), -ENOMEM. On error the waiter is not told.
  */
-int wait_start(struct session *s, const struct wait_options *options, struct wait_waiter *waiter);
+int wait_start(struct waits *all, const struct wait_options *options, struct wait_waiter *waiter);
 
 /* Wait no more; harmless when told already. What has no key and nobody who waits is forgotten. */
 void wait_leave(struct wait_waiter *waiter);
-
-/* The session has consumed output, or ended: look at what is waited for. */
-void waits_follow(struct session *s);
-
-/* Something has happened that is not in the output. They are looked at soon, not from inside. */
-void waits_nudge(struct session *s);
-
-/* The session is over: all who wait are told `gone`. */
-void waits_close(struct session *s);

@@ -66,5 +66,5 @@ void api_process_start_body(struct api *a, struct request *r, json_t *body, cons
  * What a session is at, as the API tells it to r. While a program reads a secret, an owner gets "humanUrl" with it: a
  * link for a person to type it in the browser, so that it passes through no program. Returns a new reference.
  */
-json_t *api_state_json(struct api *a, const struct request *r, struct session *s,
-	const struct session_state *state);
+json_t *api_state_json(
+	struct api *a, const struct request *r, struct session *s, const struct pane_state *state);

@@ -59,7 +59,7 @@ struct follower {
 	uint64_t entry; /* of the journal, the next one */
 	uint64_t from;  /* where it began: entries before are not told */
 	uint64_t presence;
-	struct session_state *state; /* as it was told last */
+	struct pane_state *state; /* as it was told last */
 	bool state_due, begun, over;
 	struct text_decoder decoder;
 	struct event_queue queue; /* what the last step has given */
@@ -183,7 +183,7 @@ static void put_presence(struct follower *f)
 		session_head(f->session));
 }
 
-static bool is_same(const struct session_state *a, const struct session_state *b)
+static bool is_same(const struct pane_state *a, const struct pane_state *b)
 {
 	return a->status == b->status && a->input == b->input && a->certain == b->certain &&
 		a->foreground.pid == b->foreground.pid && a->alternate == b->alternate &&
@@ -192,7 +192,7 @@ static bool is_same(const struct session_state *a, const struct session_state *b
 
 static void put_state(struct follower *f)
 {
-	struct session_state *now = malloc(sizeof *now);
+	struct pane_state *now = malloc(sizeof *now);
 	f->state_due = false;
 	if (!now)
 		return;

@@ -288,7 +288,7 @@ static struct screen_modes modes_of(struct session *s)
 static void reply_typed(
 	struct api *a, struct request *r, struct session *s, const struct typing_result *typed)
 {
-	struct session_state state;
+	struct pane_state state;
 	session_state(s, &state);
 	reply_success(r,
 		json_pack("{s:I, s:I, s:I, s:o}", "written", (json_int_t)typed->written, "queued",

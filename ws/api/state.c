@@ -41,8 +41,8 @@ static char *human_link(struct links *l, const struct session *s)
 	return links_issue(l, &issued, clock_wall_ms(), &token) == 0 ? token : NULL;
 }
 
-json_t *api_state_json(struct api *a, const struct request *r, struct session *s,
-	const struct session_state *state)
+json_t *api_state_json(
+	struct api *a, const struct request *r, struct session *s, const struct pane_state *state)
 {
 	json_t *root = state_json(state);
 	if (!root || state->input != STATE_INPUT_PASSWORD || r->principal.role != ROLE_OWNER ||
@@ -59,7 +59,7 @@ json_t *api_state_json(struct api *a, const struct request *r, struct session *s
 static void show_state(struct request *r, struct session *s)
 {
 	struct api *a = api_of(r);
-	struct session_state state;
+	struct pane_state state;
 	session_state(s, &state);
 	reply_success(r, json_pack("{s:o}", "state", api_state_json(a, r, s, &state)));
 }

@@ -41,7 +41,7 @@ static void release(struct call *c)
 
 static json_t *result_json(const struct call *c, const struct wait_result *w)
 {
-	struct session_state state;
+	struct pane_state state;
 	session_state(c->session, &state);
 	json_t *root = json_pack("{s:o, s:s, s:I, s:I, s:o}", "fired",
 		w->fired < 0 ? json_null() : json_integer(w->fired), "type",
@@ -270,7 +270,7 @@ static void begin(struct api *a, struct request *r, struct session *s, struct as
 		/* It may be answered from inside. */
 		r->gone = on_gone;
 		r->gone_user = c;
-		rc = wait_start(s, &q->options, &c->waiter);
+		rc = session_wait(s, &q->options, &c->waiter);
 	}
 	if (rc == 0) {
 		q->options.count = 0; /* the patterns are taken */

@@ -21,7 +21,7 @@ static json_t *arguments_json(const struct foreground *f)
 	return list;
 }
 
-static json_t *foreground_json(const struct session_state *t)
+static json_t *foreground_json(const struct pane_state *t)
 {
 	const struct foreground *f = &t->foreground;
 	if (f->pid == 0 || t->status == STATE_PROMPT || t->status == STATE_EXITED)
@@ -31,7 +31,7 @@ static json_t *foreground_json(const struct session_state *t)
 		(json_int_t)f->started_ms, "cpuMs", (json_int_t)f->cpu_ms);
 }
 
-static void add_exit(json_t *root, const struct session_state *t)
+static void add_exit(json_t *root, const struct pane_state *t)
 {
 	bool signalled = t->exit_known && WIFSIGNALED(t->exit_status);
 	json_object_set_new(root, "exitCode",
@@ -41,7 +41,7 @@ static void add_exit(json_t *root, const struct session_state *t)
 		root, "signal", signalled ? signal_json(WTERMSIG(t->exit_status)) : json_null());
 }
 
-json_t *state_json(const struct session_state *t)
+json_t *state_json(const struct pane_state *t)
 {
 	const char *input = state_input_name(t->input);
 	json_t *root = json_pack("{s:s, s:b, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:i, s:i, s:o, s:o}",

@@ -8,4 +8,4 @@
 #define STATE_JSON_ARGUMENTS_MAX 64u /* of the program in the foreground; the rest is left out */
 
 /* Returns a new reference, NULL when memory is short. */
-json_t *state_json(const struct session_state *t);
+json_t *state_json(const struct pane_state *t);

@@ -316,7 +316,7 @@ static const struct {
 Test(state_judge, cases)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct session_state t = {0};
+		struct pane_state t = {0};
 		pid_t group = cases[i].who == FRONT ? SHELL : OTHER;
 		struct foreground f = {.group = group,
 			.pid = group,
@@ -345,7 +345,7 @@ Test(state_judge, cases)
 
 Test(state_judge, terminal_that_is_gone_is_no_certainty)
 {
-	struct session_state t = {0};
+	struct pane_state t = {0};
 	struct foreground f = {0};
 	state_judge(
 		&(struct state_evidence){.foreground = &f, .shell = SHELL, .quiet_ms = 5000}, &t);

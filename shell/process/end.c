@@ -28,7 +28,7 @@ static void on_orphans_ended(void *user, int error)
 {
 	struct process *p = user;
 	p->gone = true;
-	process_make_busy(p); /* its output moves to a file */
+	held_make_busy(&p->held); /* its output moves to a file */
 	process_kill_done(p, error < 0 ? (int)p->held.removal.survivors : 0);
 	process_tell(p);
 }

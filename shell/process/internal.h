@@ -3,6 +3,9 @@
 
 #include "shell/process/processes.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 /* Files in a process's directory. */
 #define PROCESS_META_FILE "process.json"
 #define PROCESS_COMMAND_FILE "command"
@@ -11,6 +14,11 @@
 #define PROCESS_COMMAND_NEW PROCESS_COMMAND_FILE ".new"
 #define PROCESS_PREAMBLE_NEW PROCESS_PREAMBLE_FILE ".new"
 #define PROCESS_ENDING_FILE "ending"
+
+static inline struct process *process_of_held(const struct held *h)
+{
+	return (struct process *)((uintptr_t)h - offsetof(struct process, held));
+}
 
 extern const struct link_callbacks process_link_callbacks;
 
@@ -81,20 +89,8 @@ void process_input_close(struct process *p);
 /* A handle of the process has been closed. */
 void process_on_handle_closed(uv_handle_t *handle);
 
-/* Have it looked at in the next turn of the loop. */
-void process_make_busy(struct process *p);
-
-/* Look at it again a little later; the holder does not wake us until then. */
-void process_rest(struct process *p);
-
-/* One that is released has no turn any more. */
-void process_forget_turn(struct process *p);
-
 /* Take what the holder has written: a turn's worth. */
-void process_consume(struct process *p);
-
-/* One turn for each busy process. */
-void process_turns(uv_idle_t *idle);
+enum turn_next process_take_turn(struct turn *turn);
 
 /* process.json. Returns 0 or a negative errno; process_meta_load() fills a process whose fields are empty. */
 int process_meta_save(int dir_fd, const struct process *p);

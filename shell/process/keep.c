@@ -119,7 +119,7 @@ bool process_keep(struct process *p)
 	if (rc == 0)
 		rc = output_file_commit(p->file, p->held.link.dir_fd);
 	else if (rc > 0)
-		process_make_busy(p);
+		held_make_busy(&p->held);
 	if (rc < 0)
 		give_up(p, rc);
 	else if (rc == 0)

@@ -212,44 +212,46 @@ static void fail_start(struct process *p, enum report_stage stage, int error)
 	process_answer(&p->waiters, p, stage, error);
 }
 
-void process_consume(struct process *p)
+enum turn_next process_take_turn(struct turn *turn)
 {
+	struct process *p = process_of_held(held_of_turn(turn));
 	struct processes *t = p->table;
 	const struct ring *ring = &p->held.link.ring;
 	uint64_t before = p->head;
+	if (!p->ring_open)
+		return TURN_OVER;
 	/* Before the events, which then label all that is before it. */
 	p->head = stream_head(&ring->bytes);
 	take_events(p);
 	if (!p->ring_open)
-		return; /* that was the end of it */
+		return TURN_OVER; /* that was the end of it */
 	uint64_t head = p->head;
 	t->counters.bytes_out += head - before;
 	labels_forget(&p->labels, stream_oldest(&ring->bytes));
 	if (has_failed(p)) {
 		fail_start(p, REPORT_SETUP, -EIO);
 		processes_remove(t, p, 0, NULL);
-		return;
+		return TURN_OVER;
 	}
 	bool followed = p->viewers != NULL;
 	size_t flood = (size_t)(head - p->tail);
 	process_tell(p);
 	if (!p->ring_open)
-		return; /* one of them has ended it */
+		return TURN_OVER; /* one of them has ended it */
 	p->tail = followed && head - p->tail > FOLLOWED_TURN ? p->tail + FOLLOWED_TURN : head;
 	if (p->held.holder_lost) {
 		p->tail = head;
 		process_keep(p);
-		return;
+		return TURN_OVER;
 	}
 	link_consumed(&p->held.link, p->tail, p->events_offset);
 	if (p->tail < head)
-		process_make_busy(p);
-	else if (process_keep(p))
-		return;
-	else if (flood >= FLOOD_BYTES)
-		process_rest(p);
-	else if (!link_sleep(&p->held.link, head, p->events_offset))
-		process_make_busy(p);
+		return TURN_MORE;
+	if (process_keep(p))
+		return TURN_OVER;
+	if (flood >= FLOOD_BYTES)
+		return TURN_REST;
+	return link_sleep(&p->held.link, head, p->events_offset) ? TURN_OVER : TURN_MORE;
 }
 
 /* The holder */
@@ -281,10 +283,10 @@ static void on_attached(void *user)
 	p->table->counters.adopted += p->held.adopted;
 	if (p->state == PROCESS_RUNNING)
 		process_arm(p);
-	process_consume(p);
+	turn_take(&p->table->held.turns, &p->held.turn);
 	if (p->ring_open && atomic_load(&p->held.link.ring.header->exited)) {
 		note_exit(p); /* should its event be lost */
-		process_make_busy(p);
+		held_make_busy(&p->held);
 	}
 }
 
@@ -309,9 +311,9 @@ static void on_failed(void *user, enum report_stage stage, int error)
 
 static void on_wake(void *user)
 {
-	struct process *p = user;
-	if (p->ring_open && p->turn == PROCESS_ASLEEP)
-		process_consume(p);
+	struct held *h = &((struct process *)user)->held;
+	if (h->turn.state != TURN_BUSY)
+		turn_take(&h->table->turns, &h->turn);
 }
 
 static void on_lost(void *user, bool taken)
@@ -333,13 +335,13 @@ static void on_lost(void *user, bool taken)
 		if (p->kept)
 			process_let_go(p);
 		else
-			process_make_busy(p);
+			held_make_busy(&p->held);
 		return;
 	}
 	t->counters.holders_lost++;
 	t->callbacks->failed(t->user, p->held.id,
 		taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
-	process_consume(p);
+	turn_take(&t->held.turns, &p->held.turn);
 	if (p->state == PROCESS_STARTING) {
 		fail_start(p, REPORT_SETUP, -ECONNRESET);
 		p->gone = true;
@@ -400,6 +402,7 @@ int process_create(
 	if (!p)
 		goto err_fd;
 	p->table = t;
+	p->held.table = &t->held;
 	p->input.fd = -1;
 	p->held.directory = strdup(directory);
 	if (!p->held.directory)
@@ -439,7 +442,7 @@ void process_release(struct process *p)
 		HASH_DEL(t->table, p);
 		t->running -= p->state != PROCESS_ENDED;
 	}
-	process_forget_turn(p);
+	turn_forget(&t->held.turns, &p->held.turn);
 	p->ring_open = false;
 	DL_FOREACH_SAFE (p->viewers, v, next) {
 		DL_DELETE(p->viewers, v);

@@ -28,9 +28,6 @@
 
 enum process_state { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_ENDED, PROCESS_REMOVING };
 
-/* Whether it waits for its holder, for a turn because there is more to be consumed, or for a moment. */
-enum process_turn { PROCESS_ASLEEP, PROCESS_BUSY, PROCESS_RESTING };
-
 struct process;
 struct processes;
 
@@ -104,9 +101,7 @@ struct process {
 	uint64_t kill_at_ms, give_up_at_ms; /* loop time */
 	unsigned survivors;                 /* of the last kill */
 	struct process_input input;
-	enum process_turn turn;
-	struct process *next_turn; /* in the table's list of those that are busy, or that rest */
-	unsigned open_handles;     /* that closing waits for; the link is one */
+	unsigned open_handles; /* that closing waits for; the link is one */
 };
 
 /* "starting", "running", "completed", "failed", "killed" or "error". */

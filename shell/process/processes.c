@@ -305,7 +305,7 @@ static void on_sweep(uv_timer_t *timer)
 		if (p->state != PROCESS_ENDED || !p->gone)
 			continue;
 		if (!p->kept)
-			process_make_busy(p); /* it may be possible now */
+			held_make_busy(&p->held); /* it may be possible now */
 		if (t->config.ttl_s > 0 && now > p->ended_ms + (uint64_t)t->config.ttl_s * 1000)
 			processes_remove(t, p, 0, NULL);
 		else if (now < p->ended_ms + PROCESSES_FRESH_MS)
@@ -344,11 +344,11 @@ int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_
 	}
 	removals_open(&t->removals, loop);
 	/* These cannot fail: they only link themselves into the loop. */
-	uv_idle_init(loop, &t->idle);
-	uv_timer_init(loop, &t->rest);
+	t->held.loop = loop;
+	turns_open(&t->held.turns, loop, process_take_turn);
 	uv_timer_init(loop, &t->sweep);
 	uv_timer_init(loop, &t->rescan);
-	t->idle.data = t->rest.data = t->sweep.data = t->rescan.data = t;
+	t->sweep.data = t->rescan.data = t;
 	uv_timer_start(&t->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	uv_unref((uv_handle_t *)&t->sweep);
 	return 0;
@@ -364,8 +364,7 @@ void processes_close(struct processes *t)
 		process_release(p);
 	removals_close(&t->removals);
 	reaper_close(&t->reaper);
-	uv_close((uv_handle_t *)&t->idle, NULL);
-	uv_close((uv_handle_t *)&t->rest, NULL);
+	turns_close(&t->held.turns);
 	uv_close((uv_handle_t *)&t->sweep, NULL);
 	uv_close((uv_handle_t *)&t->rescan, NULL);
 	close(t->dir_fd);

@@ -76,15 +76,12 @@ struct processes {
 	const struct processes_callbacks *callbacks;
 	void *user;
 	uv_loop_t *loop;
+	struct held_table held;
 	struct process *table;    /* uthash, by id, in order of their start */
 	struct process *removing; /* list */
-	struct process *busy;     /* with more to be consumed */
-	struct process *resting;  /* flooding: looked at again when the timer says so */
 	unsigned running;         /* not ended, of those in the table */
 	struct reaper reaper;
 	struct removals removals; /* of those in removing, and of holders that have died */
-	uv_idle_t idle;           /* gives busy ones their turns */
-	uv_timer_t rest;          /* lets those that flood rest before their next turn */
 	uv_timer_t sweep;         /* retention */
 	uv_timer_t rescan;        /* looks for holders that were still starting */
 	unsigned rescans;

@@ -27,6 +27,7 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	if (!session)
 		return -ENOMEM;
 	session_init_commands(session, s);
+	session->pane.held.table = &s->held;
 	session->pane.held.adopted = true;
 	session->pane.held.found_ms = uv_now(s->loop);
 	session->pane.held.directory = strdup(directory);
@@ -152,6 +153,7 @@ int sessions_adopt(struct sessions *s)
 void sessions_put_off(struct sessions *s, bool put_off)
 {
 	s->adopting = put_off;
+	turns_put_off(&s->held.turns, put_off);
 }
 
 bool sessions_adopting(const struct sessions *s)

@@ -14,8 +14,6 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define REST_MS 1u
-#define TURNS_NS 10000000u            /* after which others than sessions are served */
 #define FLOOD_BYTES ((size_t)8 << 10) /* in two milliseconds */
 
 /* What commands have been given as their input. Closes fd. */
@@ -70,26 +68,6 @@ void session_answer(
 	}
 }
 
-static void forget_busy(struct sessions *s, struct session *session)
-{
-	struct session **at = &s->busy;
-	while (*at && *at != session)
-		at = &(*at)->next_busy;
-	if (*at)
-		*at = session->next_busy;
-	session->busy = false;
-}
-
-static void forget_resting(struct sessions *s, struct session *session)
-{
-	struct session **at = &s->resting;
-	while (*at && *at != session)
-		at = &(*at)->next_resting;
-	if (*at)
-		*at = session->next_resting;
-	session->resting = false;
-}
-
 /* Take a session out of everything and release it. Its viewers and waiters are told. */
 void session_release(struct sessions *s, struct session *session, bool deleted)
 {
@@ -99,8 +77,7 @@ void session_release(struct sessions *s, struct session *session, bool deleted)
 	else
 		HASH_DEL(s->table, session);
 	removal_cancel(&session->pane.held.removal);
-	forget_busy(s, session);
-	forget_resting(s, session);
+	turn_forget(&s->held.turns, &session->pane.held.turn);
 	DL_FOREACH_SAFE (session->viewers, v, next) {
 		DL_DELETE(session->viewers, v);
 		v->gone(v->user, deleted);
@@ -183,35 +160,13 @@ static bool floods(struct session *session, size_t bytes)
 	return bytes > 0 && session->pace_before + session->pace_bytes >= FLOOD_BYTES;
 }
 
-static void on_rested(uv_timer_t *timer)
+enum turn_next session_take_turn(struct turn *turn)
 {
-	struct sessions *s = timer->data;
-	while (s->resting) {
-		struct session *session = s->resting;
-		s->resting = session->next_resting;
-		session->resting = false;
-		sessions_make_busy(s, session);
-	}
-}
-
-/* Look again in a millisecond; the holder does not wake us until then. */
-static void rest(struct session *session)
-{
-	struct sessions *s = session->table;
-	if (!s->resting)
-		uv_timer_start(&s->rest, on_rested, REST_MS, 0);
-	if (session->resting)
-		return;
-	session->resting = true;
-	session->next_resting = s->resting;
-	s->resting = session;
-}
-
-/* Consume a turn's worth and let the viewers have it. */
-static void consume(struct session *session)
-{
+	struct session *session = session_of_held(held_of_turn(turn));
 	struct sessions *s = session->table;
 	struct session_viewer *v, *next;
+	if (!session->pane.history_open)
+		return TURN_OVER;
 	uint64_t before = session->pane.history.scan.offset;
 	bool more = history_consume(
 		&session->pane.history, SESSION_TURN, session->pane.held.holder_lost);
@@ -240,59 +195,24 @@ static void consume(struct session *session)
 	if (session->pane.held.holder_lost)
 		more = more || (session->state == SESSION_RUNNING && !session->pane.history.ended);
 	else if (!more && floods(session, (size_t)(now - before)))
-		rest(session);
+		return TURN_REST;
 	else if (!more)
 		more = !link_sleep(
 			&session->pane.held.link, now, session->pane.history.events_offset);
-	if (more)
-		sessions_make_busy(s, session);
+	return more ? TURN_MORE : TURN_OVER;
 }
 
 void sessions_make_busy(struct sessions *s, struct session *session)
 {
-	if (session->busy)
-		return;
-	session->busy = true;
-	session->next_busy = NULL;
-	struct session **end = &s->busy;
-	while (*end)
-		end = &(*end)->next_busy;
-	*end = session;
-}
-
-static void on_idle(uv_idle_t *idle)
-{
-	(void)idle; /* its being active is its purpose */
-}
-
-/* One turn for each busy session, or for some of them, then the loop looks at everything else. */
-void session_turns(uv_prepare_t *prepare)
-{
-	struct sessions *s = prepare->data;
-	if (s->adopting)
-		return; /* all that is known without a screen is known when it has been attached to */
-	unsigned count = 0;
-	for (const struct session *session = s->busy; session; session = session->next_busy)
-		count++;
-	uint64_t until = uv_hrtime() + TURNS_NS;
-	for (; count > 0 && s->busy && uv_hrtime() < until; count--) {
-		struct session *session = s->busy;
-		s->busy = session->next_busy;
-		session->busy = false;
-		if (session->pane.history_open)
-			consume(session);
-	}
-	if (s->busy)
-		uv_idle_start(&s->idle, on_idle);
-	else
-		uv_idle_stop(&s->idle);
+	(void)s;
+	held_make_busy(&session->pane.held);
 }
 
 static void on_wake(void *user)
 {
-	struct session *session = user;
-	if (session->pane.history_open && !session->busy)
-		consume(session);
+	struct held *h = &((struct session *)user)->pane.held;
+	if (h->turn.state != TURN_BUSY)
+		turn_take(&h->table->turns, &h->turn);
 }
 
 /* The screen's side */
@@ -409,7 +329,7 @@ static void on_attached(void *user)
 	s->counters.adopted += session->pane.held.adopted;
 	s->counters.created += !session->pane.held.adopted;
 	sessions_changed(s);
-	consume(session);
+	turn_take(&s->held.turns, &session->pane.held.turn);
 	session_answer(&session->waiters, session, REPORT_READY, 0);
 }
 

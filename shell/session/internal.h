@@ -3,6 +3,14 @@
 
 #include "shell/session/sessions.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+static inline struct session *session_of_held(const struct held *h)
+{
+	return (struct session *)((uintptr_t)h - offsetof(struct session, pane.held));
+}
+
 /* What sessions do when their holders speak. */
 extern const struct link_callbacks session_link_callbacks;
 
@@ -47,5 +55,5 @@ void session_call_unresponsive(struct session *session);
 /* Look again at those that were found and have not answered yet. */
 void sessions_look_again(struct sessions *s);
 
-/* Before the loop sleeps: one turn for each session that has more to be consumed. */
-void session_turns(uv_prepare_t *prepare);
+/* Consume a turn's worth of what its holder has written, and let those who follow it have that. */
+enum turn_next session_take_turn(struct turn *turn);

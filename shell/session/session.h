@@ -100,11 +100,7 @@ struct session {
 	struct session_viewer *viewers;
 	struct session_waiter *waiters; /* for the start */
 	struct session_waiter *enders;  /* for the end */
-	struct session *next_busy;      /* in the table's list of sessions with more to consume */
-	bool busy;
-	struct waits *waits;          /* NULL: nobody has waited yet */
-	struct session *next_resting; /* in the table's list of sessions that are looked at by time */
-	bool resting;
+	struct waits *waits;            /* NULL: nobody has waited yet */
 	uint64_t pace_ms;               /* loop time of what pace_bytes counts */
 	size_t pace_bytes, pace_before; /* consumed in that millisecond, and in the one before */
 };

@@ -118,6 +118,7 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	if (!session)
 		return -ENOMEM;
 	session_init_commands(session, s);
+	session->pane.held.table = &s->held;
 	session->pane.rows = o->rows ? o->rows : 24;
 	session->pane.cols = o->cols ? o->cols : 80;
 	session->created_ms = session->pane.activity_ms = clock_wall_ms();
@@ -340,18 +341,14 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 		return rc;
 	}
 	/* These cannot fail: they only link themselves into the loop. */
-	uv_prepare_init(loop, &s->prepare);
-	uv_idle_init(loop, &s->idle);
+	s->held.loop = loop;
+	turns_open(&s->held.turns, loop, session_take_turn);
 	uv_timer_init(loop, &s->sweep);
-	uv_timer_init(loop, &s->rest);
-	s->rest.data = s;
 	uv_timer_init(loop, &s->rescan);
 	executors_open(&s->executors, loop, s->config.runtime_dir, &session_executor_callbacks);
 	s->waits.loop = loop;
 	removals_open(&s->removals, loop);
-	s->prepare.data = s->idle.data = s->sweep.data = s->rescan.data = s;
-	uv_prepare_start(&s->prepare, session_turns);
-	uv_unref((uv_handle_t *)&s->prepare);
+	s->sweep.data = s->rescan.data = s;
 	uv_timer_start(&s->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	uv_unref((uv_handle_t *)&s->sweep);
 	return 0;
@@ -371,10 +368,8 @@ void sessions_close(struct sessions *s)
 	}
 	removals_close(&s->removals);
 	reaper_close(&s->reaper);
-	uv_close((uv_handle_t *)&s->prepare, NULL);
-	uv_close((uv_handle_t *)&s->idle, NULL);
+	turns_close(&s->held.turns);
 	uv_close((uv_handle_t *)&s->sweep, NULL);
-	uv_close((uv_handle_t *)&s->rest, NULL);
 	uv_close((uv_handle_t *)&s->rescan, NULL);
 	executors_close(&s->executors);
 	runtime_lock_release(&s->lock);

@@ -59,19 +59,15 @@ struct sessions {
 	const struct sessions_callbacks *callbacks;
 	void *user;
 	uv_loop_t *loop;
+	struct held_table held;
 	struct session *table;      /* uthash, by id */
 	struct session *ending;     /* list */
-	struct session *busy;       /* with more to consume */
-	struct session *resting;    /* flooding: looked at again when the timer says so */
 	struct executors executors; /* what those of all share */
 	struct waits_all waits;     /* what those of all share */
 	struct reaper reaper;
 	struct removals removals; /* of those in ending, and of holders that have died without a server */
-	uv_prepare_t prepare; /* gives busy sessions their turns */
-	uv_idle_t idle;       /* keeps the loop from sleeping while there are any */
-	uv_timer_t rest;      /* ends the rest of those that flood */
-	uv_timer_t sweep;     /* idle limits and times to live */
-	uv_timer_t rescan;    /* looks for holders that were still starting */
+	uv_timer_t sweep;         /* idle limits and times to live */
+	uv_timer_t rescan;        /* looks for holders that were still starting */
 	unsigned rescans;
 	struct runtime_lock lock;
 	int dir_fd;

@@ -1,0 +1,109 @@
+/*
+ * asleep -> busy -> asleep, busy, or resting -> busy. Turns are given before the loop would sleep: one to each that was
+ * busy then, or to some of them when that takes long, for the loop serves others too. Nothing here can fail.
+ */
+#include "shell/held/turns.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <utlist.h>
+
+#define REST_MS 1u
+#define TURNS_NS 10000000u /* after which others are served */
+
+void turn_forget(struct turns *t, struct turn *turn)
+{
+	if (turn->state == TURN_BUSY)
+		DL_DELETE(t->busy, turn);
+	else if (turn->state == TURN_RESTING)
+		DL_DELETE(t->resting, turn);
+	turn->state = TURN_ASLEEP;
+}
+
+void turn_make_busy(struct turns *t, struct turn *turn)
+{
+	if (turn->state == TURN_BUSY)
+		return;
+	turn_forget(t, turn);
+	turn->state = TURN_BUSY;
+	DL_APPEND(t->busy, turn);
+}
+
+static void on_rested(uv_timer_t *timer)
+{
+	struct turns *t = timer->data;
+	while (t->resting)
+		turn_make_busy(t, t->resting);
+}
+
+static void let_rest(struct turns *t, struct turn *turn)
+{
+	if (turn->state != TURN_ASLEEP)
+		return;
+	if (!t->resting)
+		uv_timer_start(&t->rest, on_rested, REST_MS, 0);
+	turn->state = TURN_RESTING;
+	DL_PREPEND(t->resting, turn);
+}
+
+void turn_take(struct turns *t, struct turn *turn)
+{
+	turn_forget(t, turn);
+	switch (t->take(turn)) {
+	case TURN_MORE:
+		turn_make_busy(t, turn);
+		break;
+	case TURN_REST:
+		let_rest(t, turn);
+		break;
+	case TURN_OVER:
+		break;
+	}
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+	(void)idle; /* its being active is its purpose */
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+	struct turns *t = prepare->data;
+	const struct turn *turn;
+	unsigned count;
+	if (t->put_off)
+		return;
+	DL_COUNT(t->busy, turn, count);
+	for (uint64_t until = uv_hrtime() + TURNS_NS; count > 0 && t->busy && uv_hrtime() < until;
+		count--)
+		turn_take(t, t->busy);
+	if (t->busy)
+		uv_idle_start(&t->idle, on_idle);
+	else
+		uv_idle_stop(&t->idle);
+}
+
+void turns_open(struct turns *t, uv_loop_t *loop, enum turn_next (*take)(struct turn *turn))
+{
+	*t = (struct turns){.loop = loop, .take = take};
+	/* These cannot fail: they only link themselves into the loop. */
+	uv_prepare_init(loop, &t->prepare);
+	uv_idle_init(loop, &t->idle);
+	uv_timer_init(loop, &t->rest);
+	t->prepare.data = t->rest.data = t;
+	uv_prepare_start(&t->prepare, on_prepare);
+	uv_unref((uv_handle_t *)&t->prepare);
+}
+
+void turns_close(struct turns *t)
+{
+	assert(!t->busy && !t->resting);
+	uv_close((uv_handle_t *)&t->prepare, NULL);
+	uv_close((uv_handle_t *)&t->idle, NULL);
+	uv_close((uv_handle_t *)&t->rest, NULL);
+}
+
+void turns_put_off(struct turns *t, bool put_off)
+{
+	t->put_off = put_off;
+}

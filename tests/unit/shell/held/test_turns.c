@@ -1,0 +1,200 @@
+/* Turns: who has one, in which order, and how they end. */
+#include "shell/held/turns.h"
+
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ONES 3u
+
+struct one {
+	struct turn turn;
+	char name;
+	unsigned left; /* turns until its work is done */
+	enum turn_next then;
+	struct one *forgets; /* in its turn */
+	uint64_t works_ns;
+};
+
+static struct {
+	uv_loop_t loop;
+	uv_timer_t alive;
+	struct turns turns;
+	struct one ones[ONES];
+	char order[64];
+} t;
+
+static struct one *one_of(struct turn *turn)
+{
+	return (struct one *)(void *)((char *)turn - offsetof(struct one, turn));
+}
+
+static enum turn_next take(struct turn *turn)
+{
+	struct one *one = one_of(turn);
+	size_t length = strlen(t.order);
+	cr_assert_lt(length, sizeof t.order - 1, "it turns for ever: %s", t.order);
+	t.order[length] = one->name;
+	for (uint64_t until = uv_hrtime() + one->works_ns; uv_hrtime() < until;)
+		;
+	if (one->forgets)
+		turn_forget(&t.turns, &one->forgets->turn);
+	return --one->left > 0 ? TURN_MORE : one->then;
+}
+
+static void on_alive(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+static void set_up(void)
+{
+	memset(&t, 0, sizeof t);
+	cr_assert_eq(uv_loop_init(&t.loop), 0);
+	uv_timer_init(&t.loop, &t.alive);
+	uv_timer_start(&t.alive, on_alive, 1u << 30, 0);
+	turns_open(&t.turns, &t.loop, take);
+	for (unsigned i = 0; i < ONES; i++)
+		t.ones[i] = (struct one){.name = (char)('a' + i), .left = 1, .then = TURN_OVER};
+}
+
+static void tear_down(void)
+{
+	for (unsigned i = 0; i < ONES; i++)
+		turn_forget(&t.turns, &t.ones[i].turn);
+	turns_close(&t.turns);
+	uv_close((uv_handle_t *)&t.alive, NULL);
+	uv_run(&t.loop, UV_RUN_DEFAULT);
+	cr_assert_eq(uv_loop_close(&t.loop), 0);
+}
+
+static void make_busy(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		turn_make_busy(&t.turns, &t.ones[i].turn);
+}
+
+static bool all_sleep(void)
+{
+	return !t.turns.busy && !t.turns.resting;
+}
+
+TestSuite(turns, .init = set_up, .fini = tear_down, .timeout = 30);
+
+Test(turns, those_with_more_to_do_take_turns)
+{
+	t.ones[0].left = 3;
+	t.ones[1].left = 2;
+	make_busy(3);
+	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
+	cr_expect_str_eq(t.order, "abcaba");
+	ASSERT_NO_LEAKS();
+}
+
+Test(turns, the_loop_looks_at_everything_else_after_each_round)
+{
+	t.ones[0].left = t.ones[1].left = 2;
+	make_busy(2);
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	cr_expect_str_eq(t.order, "ab");
+	uv_run(&t.loop, UV_RUN_ONCE); /* would wait for ever if the busy did not keep it awake */
+	cr_expect_str_eq(t.order, "abab");
+}
+
+Test(turns, long_work_puts_off_the_others_to_the_next_round)
+{
+	t.ones[0].works_ns = 20000000;
+	make_busy(2);
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	cr_expect_str_eq(t.order, "a");
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	cr_expect_str_eq(t.order, "ab");
+}
+
+Test(turns, busy_twice_is_one_turn)
+{
+	make_busy(1);
+	make_busy(1);
+	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
+	cr_expect_str_eq(t.order, "a");
+}
+
+Test(turns, one_forgets_another_that_is_to_be_next)
+{
+	t.ones[0].forgets = &t.ones[1];
+	make_busy(3);
+	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
+	cr_expect_str_eq(t.order, "ac");
+}
+
+Test(turns, one_forgets_itself_while_it_has_its_turn)
+{
+	t.ones[0].forgets = &t.ones[0];
+	make_busy(2);
+	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
+	cr_expect_str_eq(t.order, "ab");
+}
+
+Test(turns, who_rests_is_looked_at_a_moment_later)
+{
+	t.ones[0].then = TURN_REST;
+	make_busy(1);
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	cr_expect_eq(t.ones[0].turn.state, TURN_RESTING);
+	t.ones[0].left = 1;
+	t.ones[0].then = TURN_OVER;
+	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
+	cr_expect_str_eq(t.order, "aa");
+}
+
+Test(turns, who_rests_can_be_made_busy_and_has_one_turn)
+{
+	t.ones[0].then = TURN_REST;
+	t.ones[1].then = TURN_REST;
+	make_busy(2);
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	for (unsigned i = 0; i < 2; i++) {
+		t.ones[i].left = 1;
+		t.ones[i].then = TURN_OVER;
+	}
+	make_busy(1);
+	cr_expect_eq(t.ones[0].turn.state, TURN_BUSY);
+	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
+	cr_expect_str_eq(t.order, "abab");
+}
+
+Test(turns, who_rests_is_forgotten)
+{
+	t.ones[0].then = TURN_REST;
+	make_busy(1);
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	turn_forget(&t.turns, &t.ones[0].turn);
+	cr_assert(LOOP_UNTIL(&t.loop, !uv_is_active((const uv_handle_t *)&t.turns.rest)));
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	cr_expect_str_eq(t.order, "a");
+}
+
+Test(turns, put_off_they_wait)
+{
+	turns_put_off(&t.turns, true);
+	make_busy(2);
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	cr_expect_str_eq(t.order, "");
+	turns_put_off(&t.turns, false);
+	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
+	cr_expect_str_eq(t.order, "ab");
+}
+
+Test(turns, taken_at_once_it_is_busy_no_more)
+{
+	t.ones[0].left = 2;
+	make_busy(1);
+	turn_take(&t.turns, &t.ones[0].turn);
+	cr_expect_str_eq(t.order, "a");
+	cr_expect_eq(t.ones[0].turn.state, TURN_BUSY);
+	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
+	cr_expect_str_eq(t.order, "aa");
+}

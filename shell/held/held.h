@@ -1,6 +1,10 @@
 /*
- * What has a holder: a directory of its own below the runtime directory, the link to the holder, and how both end.
- * Sessions and processes are both that, and something more.
+ * What has a holder: a directory of its own below the runtime directory, the link to the holder, turns to consume what
+ * that has written, who waits for its start and its end. Sessions and processes are both that, and something more: what
+ * they do about it is in their struct held_kind.
+ *
+ * It is in its table from held_add() on, is being ended from held_retire() on, and is in nobody's hands after
+ * held_release(). See shell/held/table.h, adoption.h and ending.h.
  */
 #pragma once
 
@@ -12,41 +16,127 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <uthash.h>
+#include <uv.h>
 
-/* All of one kind. */
-struct held_table {
-	uv_loop_t *loop;    /* not owned */
-	struct turns turns; /* of those with more to consume */
+struct held;
+struct held_table;
+
+/* Someone who waits for a start or an end; the memory is the waiter's. */
+struct held_waiter {
+	struct held_waiter *next;
+	/* error: 0, or a negative errno and what failed. */
+	void (*done)(struct held_waiter *w, struct held *h, enum report_stage stage, int error);
 };
+
+/* Where one is in its table. */
+enum held_place { HELD_NOWHERE, HELD_LISTED, HELD_ENDING };
 
 struct held {
-	struct held_table *table;
-	char id[NAME_ID_MAX + 1];
-	char *directory;   /* name below that of its table; owned */
-	struct link link;  /* to its holder */
-	struct turn turn;  /* to consume what that has written */
-	bool adopted;      /* found when the server started */
-	bool unresponsive; /* and its holder does not answer */
-	uint64_t found_ms; /* loop time, if adopted */
-	bool holder_lost;  /* nobody writes the ring any more */
-	bool taken;        /* another server has the holder */
+	UT_hash_handle hh;        /* by id, while it is listed */
+	struct held *prev, *next; /* in the list of those being ended */
+	struct held_table *table; /* not owned */
+	enum held_place place;    /* in it */
+	char id[NAME_ID_MAX + 1]; /* to be filled in before it is added */
+	char *directory;          /* name below that of its table; owned */
+	struct link link;         /* to its holder */
+	struct turn turn;         /* to consume what that has written */
+	bool adopted;             /* found when the server started */
+	bool unresponsive;        /* and its holder does not answer */
+	uint64_t found_ms;        /* loop time, if adopted */
+	bool holder_lost;         /* nobody writes the ring any more */
+	uint64_t lost_ticks;      /* when, if its shell ran then: see removal.h; otherwise 0 */
+	bool taken;               /* another server has the holder */
 	bool stuck; /* being ended, and that some of it could not be ended in time has been said */
-	struct removal removal; /* its end, or that of those whom its holder has left */
+	struct removal removal;       /* its end, or that of those whom its holder has left */
+	unsigned survivors;           /* that could not be ended in time */
+	struct held_waiter *starters; /* who waits for its start */
+	struct held_waiter *enders;   /* and for its end */
 };
 
+/*
+ * What is different between the kinds. None is called from inside the function that caused it, but where it says so; a
+ * callback may be NULL where it says so.
+ */
+struct held_kind {
+	const char *folder; /* of its directories, below the runtime directory */
+	const char *const *files; /* what may be in a directory, in the order of their removal; up to NULL */
+	const char *prefix; /* and whatever begins so; or NULL */
+	/* How complaints begin. */
+	const char *cannot_adopt, *cannot_clear_up, *cannot_remove;
+	/* Something went wrong that nobody waits for. id: may be "". Called from anywhere. */
+	void (*complain)(struct held_table *t, const char *id, const char *what, int error);
+	/* Called now and then; may end any. */
+	void (*sweep)(struct held_table *t);
+
+	/* Consume a turn's worth of what its holder has written. */
+	enum turn_next (*take_turn)(struct held *h);
+	/* What its link has to say, see there. lost: holder_lost and taken are set. */
+	void (*attached)(struct held *h);
+	void (*failed)(struct held *h, enum report_stage stage, int error);
+	void (*lost)(struct held *h);
+	void (*terminal)(struct held *h, const char *path); /* may be NULL */
+	/* The link has been closed: it may be freed, after held_finish(). */
+	void (*closed)(struct held *h);
+
+	/*
+	 * Make one of what is in a directory: with its id and what else is known without its holder. dir_fd is taken,
+	 * also on failure: a negative errno. Called from held_adopt(), as are the three after it.
+	 */
+	int (*load)(struct held_table *t, const char *directory, int dir_fd, struct held **ret_held);
+	/* It has its place now, and is about to be attached to. */
+	void (*found)(struct held *h);
+	/*
+	 * Its holder cannot be attached to (error: 0 if it has been stopped, or why not). Returns whether that is
+	 * no matter, and has been seen to. May be NULL.
+	 */
+	bool (*spares_holder)(struct held *h, int error);
+	/* It was being ended, and goes on with that. */
+	void (*end_again)(struct held *h);
+	/* Whether it was found and its holder has yet to answer. */
+	bool (*is_awaited)(const struct held *h);
+	/* Its holder has gone before it answered. */
+	void (*end_unseen)(struct held *h);
+	/* What is shown of it is different; may be NULL. */
+	void (*changed)(struct held *h);
+	/* Order of the table, as for qsort(); may be NULL. */
+	int (*compare)(const struct held *a, const struct held *b);
+
+	/* All of it has been ended: its directory is to be removed, and it released. */
+	void (*ended)(struct held *h);
+	/* Let go of it, with held_release(); its holder lives on. */
+	void (*release)(struct held *h);
+};
+
+/*
+ * Begin with zeroed memory. dir_fd, of its directory (borrowed name), is taken, also on failure. Returns 0 or a negative
+ * errno; then held_finish() is harmless. After 0 it is for held_let_go().
+ */
+int held_init(struct held *h, struct held_table *t, const char *directory, int dir_fd);
+
+/* Free what it has, but not its own memory. */
+void held_finish(struct held *h);
+
+/* Close the link, if that has not been done; its kind hears when that is over. What is being ended is left alone. */
+void held_let_go(struct held *h);
+
 /* The loop that it lives in. */
-static inline uv_loop_t *held_loop(const struct held *h)
-{
-	return h->table->loop;
-}
+uv_loop_t *held_loop(const struct held *h);
 
 /* Have it looked at in the next turn of the loop, whether its holder has written anything or not. */
-static inline void held_make_busy(struct held *h)
-{
-	turn_make_busy(&h->table->turns, &h->turn);
-}
+void held_make_busy(struct held *h);
 
-static inline struct held *held_of_turn(struct turn *turn)
-{
-	return (struct held *)(void *)((char *)turn - offsetof(struct held, turn));
-}
+/* Its turn, now; not from inside of one of its own. */
+void held_take_turn(struct held *h);
+
+/* Wait, in one of its lists. The latest is told first. */
+void held_wait(struct held_waiter **list, struct held_waiter *w);
+
+/* Tell all who wait in the list, and empty it. */
+void held_answer(struct held_waiter **list, struct held *h, enum report_stage stage, int error);
+
+/*
+ * Whether what its attached holder is asked for is done soon: false when that has been stopped, and has said nothing
+ * for LINK_SILENT_MS. One that is only slow heeds.
+ */
+bool held_heeds(const struct held *h);

@@ -4,7 +4,7 @@
 void process_hold_begin(struct process *p)
 {
 	if (p->hold_asked && link_hold(&p->held.link, &p->hold, p->head, p->events_offset))
-		p->hold.expire_ms = uv_now(p->table->loop) + HOLD_CLAIM_MS;
+		p->hold.expire_ms = uv_now(held_loop(&p->held)) + HOLD_CLAIM_MS;
 }
 
 uint64_t process_hold(struct process *p, struct hold *h, uint64_t cursor)

@@ -68,7 +68,7 @@ static int open_fifo(struct process *p)
 		O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (in->fd < 0)
 		return errno == ENXIO ? -EPIPE : -errno; /* nobody reads it any more */
-	int rc = uv_poll_init(p->table->loop, &in->poll, in->fd);
+	int rc = uv_poll_init(held_loop(&p->held), &in->poll, in->fd);
 	if (rc < 0) {
 		close(in->fd);
 		in->fd = -1;

@@ -1,4 +1,4 @@
-/* What the files of the table share: processes.c, process.c, adopt.c, keep.c, ... */
+/* What the files of the table share: processes.c, process.c, kind.c, keep.c, ... */
 #pragma once
 
 #include "shell/process/processes.h"
@@ -13,14 +13,14 @@
 #define PROCESS_META_NEW PROCESS_META_FILE ".new" /* these while they are being written */
 #define PROCESS_COMMAND_NEW PROCESS_COMMAND_FILE ".new"
 #define PROCESS_PREAMBLE_NEW PROCESS_PREAMBLE_FILE ".new"
-#define PROCESS_ENDING_FILE "ending"
 
 static inline struct process *process_of_held(const struct held *h)
 {
 	return (struct process *)((uintptr_t)h - offsetof(struct process, held));
 }
 
-extern const struct link_callbacks process_link_callbacks;
+/* What processes do as something that is held. */
+extern const struct held_kind process_kind;
 
 /* Memory and handles of a process whose directory is dir_fd (taken, also on failure). */
 int process_create(
@@ -35,23 +35,17 @@ void process_end_holder(struct process *p);
 /* Its holder is not there any more: whoever of its processes still lives is ended. */
 void process_end_orphans(struct process *p);
 
-/* Its holder has answered to being asked to end. */
-void process_on_ended(struct process *p, int error);
-
 /* It is removed before its holder has been attached to, which can only then be asked to end. */
 void process_await_attach(struct process *p, unsigned grace_ms);
 
-/* Look again at those that were found and have not answered yet. */
-void processes_look_again(struct processes *t);
+/* Retention, and outputs that could not be moved. */
+void processes_sweep(struct processes *t);
 
 /* Release it and remove its files. */
 void process_discard(struct process *p);
 
-void process_remove_directory(struct processes *t, const char *name);
-
-/* Tell all who wait in the list, and empty it. */
-void process_answer(
-	struct process_waiter **list, struct process *p, enum report_stage stage, int error);
+/* As one of the lists of a held; NULL for NULL. */
+struct held_waiter *process_held_waiter(struct process_waiter *w);
 
 /* Tell viewers that something is different. */
 void process_tell(struct process *p);
@@ -90,7 +84,13 @@ void process_input_close(struct process *p);
 void process_on_handle_closed(uv_handle_t *handle);
 
 /* Take what the holder has written: a turn's worth. */
-enum turn_next process_take_turn(struct turn *turn);
+enum turn_next process_take_turn(struct held *h);
+
+/* What its link says: see struct held_kind. */
+void process_on_attached(struct held *h);
+void process_on_failed(struct held *h, enum report_stage stage, int error);
+void process_on_lost(struct held *h);
+void process_on_closed(struct held *h);
 
 /* process.json. Returns 0 or a negative errno; process_meta_load() fills a process whose fields are empty. */
 int process_meta_save(int dir_fd, const struct process *p);

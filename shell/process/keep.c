@@ -29,7 +29,7 @@ int process_open_output(struct process *p)
 {
 	if (!p->kept || p->file)
 		return 0;
-	int fd = openat(p->table->dir_fd, p->held.directory,
+	int fd = openat(p->table->held.dir_fd, p->held.directory,
 		O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
@@ -100,7 +100,7 @@ static void give_up(struct process *p, int error)
 	struct processes *t = p->table;
 	output_file_abandon(p->file, p->held.link.dir_fd);
 	p->file = NULL;
-	p->keep_at_ms = uv_now(t->loop) + RETRY_MS;
+	p->keep_at_ms = uv_now(held_loop(&p->held)) + RETRY_MS;
 	t->counters.keep_failures++;
 	if (!t->keep_failing)
 		t->callbacks->failed(t->user, p->held.id,
@@ -111,7 +111,7 @@ static void give_up(struct process *p, int error)
 bool process_keep(struct process *p)
 {
 	if (p->state != PROCESS_ENDED || !p->gone || !p->ring_open || p->held.taken ||
-		uv_now(p->table->loop) < p->keep_at_ms)
+		uv_now(held_loop(&p->held)) < p->keep_at_ms)
 		return false;
 	int rc = p->file ? 0 : begin(p);
 	if (rc == 0)

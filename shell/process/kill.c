@@ -54,16 +54,16 @@ int process_signal(struct process *p, int signo, bool tree)
 void process_kill_done(struct process *p, int survivors)
 {
 	p->killing = false;
-	p->survivors = (unsigned)survivors;
+	p->held.survivors = (unsigned)survivors;
 	uv_timer_stop(&p->timer);
-	process_answer(&p->killers, p, REPORT_READY, survivors > 0 ? -EBUSY : 0);
+	held_answer(&p->killers, &p->held, REPORT_READY, survivors > 0 ? -EBUSY : 0);
 	if (p->state == PROCESS_REMOVING && (!p->end_asked || p->kept))
 		process_end_holder(p);
 }
 
 static void kill_step(struct process *p)
 {
-	uint64_t now = uv_now(p->table->loop);
+	uint64_t now = uv_now(held_loop(&p->held));
 	int left = now >= p->kill_at_ms ? end_tree(p) : signal_tree(p, 0);
 	/* The holder may not be able to say so. */
 	bool quiet = left == 0 && now >= p->kill_at_ms + QUIET_MS && !p->held.removal.table;
@@ -75,11 +75,9 @@ static void kill_step(struct process *p)
 
 void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *waiter)
 {
-	uint64_t now = uv_now(p->table->loop);
-	if (waiter) {
-		waiter->next = p->killers;
-		p->killers = waiter;
-	}
+	uint64_t now = uv_now(held_loop(&p->held));
+	if (waiter)
+		held_wait(&p->killers, process_held_waiter(waiter));
 	if (p->gone || (!p->held.holder_lost && holder_of(p) == 0)) {
 		process_kill_done(p, 0);
 		return;

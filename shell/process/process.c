@@ -74,14 +74,19 @@ void process_save(struct process *p)
 			p->table->user, p->held.id, "cannot write its process.json", rc);
 }
 
-void process_answer(
-	struct process_waiter **list, struct process *p, enum report_stage stage, int error)
+static void on_waited(struct held_waiter *held, struct held *h, enum report_stage stage, int error)
 {
-	while (*list) {
-		struct process_waiter *w = *list;
-		*list = w->next;
-		w->done(w->user, p, stage, error);
-	}
+	struct process_waiter *w = (struct process_waiter *)((uintptr_t)held -
+		offsetof(struct process_waiter, held));
+	w->done(w->user, process_of_held(h), stage, error);
+}
+
+struct held_waiter *process_held_waiter(struct process_waiter *w)
+{
+	if (!w)
+		return NULL;
+	w->held.done = on_waited;
+	return &w->held;
 }
 
 /* What the ring tells */
@@ -112,7 +117,7 @@ static void note_pid(struct process *p, int pid)
 		t->counters.started++;
 	process_save(p);
 	process_arm(p);
-	process_answer(&p->waiters, p, REPORT_READY, 0);
+	held_answer(&p->held.starters, &p->held, REPORT_READY, 0);
 }
 
 /* The command has ended; error: how is not known. */
@@ -207,14 +212,14 @@ static void fail_start(struct process *p, enum report_stage stage, int error)
 {
 	struct processes *t = p->table;
 	t->counters.start_failures++;
-	if (!p->waiters)
+	if (!p->held.starters)
 		t->callbacks->failed(t->user, p->held.id, "could not be started", error);
-	process_answer(&p->waiters, p, stage, error);
+	held_answer(&p->held.starters, &p->held, stage, error);
 }
 
-enum turn_next process_take_turn(struct turn *turn)
+enum turn_next process_take_turn(struct held *h)
 {
-	struct process *p = process_of_held(held_of_turn(turn));
+	struct process *p = process_of_held(h);
 	struct processes *t = p->table;
 	const struct ring *ring = &p->held.link.ring;
 	uint64_t before = p->head;
@@ -270,10 +275,9 @@ static void open_ring(struct process *p)
 	p->ring_open = true;
 }
 
-static void on_attached(void *user)
+void process_on_attached(struct held *h)
 {
-	struct process *p = user;
-	p->held.unresponsive = false;
+	struct process *p = process_of_held(h);
 	if (p->state == PROCESS_REMOVING || p->kept) {
 		process_end_holder(p);
 		return;
@@ -283,16 +287,16 @@ static void on_attached(void *user)
 	p->table->counters.adopted += p->held.adopted;
 	if (p->state == PROCESS_RUNNING)
 		process_arm(p);
-	turn_take(&p->table->held.turns, &p->held.turn);
+	held_take_turn(h);
 	if (p->ring_open && atomic_load(&p->held.link.ring.header->exited)) {
 		note_exit(p); /* should its event be lost */
 		held_make_busy(&p->held);
 	}
 }
 
-static void on_failed(void *user, enum report_stage stage, int error)
+void process_on_failed(struct held *h, enum report_stage stage, int error)
 {
-	struct process *p = user;
+	struct process *p = process_of_held(h);
 	bool died = error == -ECONNRESET || error == -ETIMEDOUT;
 	p->held.holder_lost = true;
 	if (p->state == PROCESS_REMOVING || p->kept) {
@@ -309,19 +313,10 @@ static void on_failed(void *user, enum report_stage stage, int error)
 		process_discard(p);
 }
 
-static void on_wake(void *user)
+void process_on_lost(struct held *h)
 {
-	struct held *h = &((struct process *)user)->held;
-	if (h->turn.state != TURN_BUSY)
-		turn_take(&h->table->turns, &h->turn);
-}
-
-static void on_lost(void *user, bool taken)
-{
-	struct process *p = user;
+	struct process *p = process_of_held(h);
 	struct processes *t = p->table;
-	p->held.holder_lost = true;
-	p->held.taken = taken;
 	if (p->state == PROCESS_REMOVING && p->end_asked) {
 		process_end_holder(p);
 		return;
@@ -340,8 +335,8 @@ static void on_lost(void *user, bool taken)
 	}
 	t->counters.holders_lost++;
 	t->callbacks->failed(t->user, p->held.id,
-		taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
-	turn_take(&t->held.turns, &p->held.turn);
+		h->taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
+	held_take_turn(h);
 	if (p->state == PROCESS_STARTING) {
 		fail_start(p, REPORT_SETUP, -ECONNRESET);
 		p->gone = true;
@@ -353,19 +348,6 @@ static void on_lost(void *user, bool taken)
 	process_end_orphans(p);
 }
 
-static void on_ended(void *user, int error)
-{
-	process_on_ended(user, error);
-}
-
-const struct link_callbacks process_link_callbacks = {
-	.attached = on_attached,
-	.failed = on_failed,
-	.wake = on_wake,
-	.lost = on_lost,
-	.ended = on_ended,
-};
-
 /* Memory and handles */
 
 static void maybe_free(struct process *p)
@@ -374,7 +356,7 @@ static void maybe_free(struct process *p)
 		return;
 	labels_finish(&p->labels);
 	outbox_drop(&p->input.outbox);
-	free(p->held.directory);
+	held_finish(&p->held);
 	free(p->command);
 	free(p->cwd);
 	free(p);
@@ -387,9 +369,9 @@ void process_on_handle_closed(uv_handle_t *handle)
 	maybe_free(p);
 }
 
-static void on_link_closed(void *user)
+void process_on_closed(struct held *h)
 {
-	struct process *p = user;
+	struct process *p = process_of_held(h);
 	p->open_handles--;
 	maybe_free(p);
 }
@@ -397,61 +379,48 @@ static void on_link_closed(void *user)
 int process_create(
 	struct processes *t, const char *directory, int dir_fd, struct process **ret_process)
 {
-	int rc = -ENOMEM;
 	struct process *p = calloc(1, sizeof *p);
-	if (!p)
-		goto err_fd;
+	if (!p) {
+		close(dir_fd);
+		return -ENOMEM;
+	}
 	p->table = t;
-	p->held.table = &t->held;
 	p->input.fd = -1;
-	p->held.directory = strdup(directory);
-	if (!p->held.directory)
-		goto err_process;
-	rc = link_init(&p->held.link, t->loop, dir_fd, &process_link_callbacks, p);
-	if (rc < 0)
-		goto err_process;
-	uv_timer_init(t->loop, &p->timer); /* cannot fail */
+	int rc = held_init(&p->held, &t->held, directory, dir_fd);
+	if (rc < 0) {
+		held_finish(&p->held);
+		free(p);
+		return rc;
+	}
+	uv_timer_init(held_loop(&p->held), &p->timer); /* cannot fail */
 	p->timer.data = p;
 	p->open_handles = 2;
 	*ret_process = p;
 	return 0;
-err_process:
-	free(p->held.directory);
-	free(p);
-err_fd:
-	close(dir_fd);
-	return rc;
 }
 
 void process_let_go(struct process *p)
 {
 	p->ring_open = false;
-	removal_cancel(&p->held.removal);
-	if (!p->let_go)
-		link_close(&p->held.link, on_link_closed);
 	p->let_go = true;
+	held_let_go(&p->held);
 }
 
 void process_release(struct process *p)
 {
 	struct processes *t = p->table;
 	struct process_viewer *v, *next;
-	if (p->state == PROCESS_REMOVING) {
-		DL_DELETE(t->removing, p);
-	} else {
-		HASH_DEL(t->table, p);
-		t->running -= p->state != PROCESS_ENDED;
-	}
-	turn_forget(&t->held.turns, &p->held.turn);
+	t->running -= p->held.place == HELD_LISTED && p->state != PROCESS_ENDED;
+	held_release(&p->held);
 	p->ring_open = false;
 	DL_FOREACH_SAFE (p->viewers, v, next) {
 		DL_DELETE(p->viewers, v);
 		v->gone(v->user);
 	}
-	int rc = t->closing ? -ECANCELED : 0;
-	process_answer(&p->waiters, p, REPORT_SETUP, -ECANCELED);
-	process_answer(&p->killers, p, REPORT_READY, rc);
-	process_answer(&p->removers, p, REPORT_READY, rc);
+	int rc = t->held.closing ? -ECANCELED : 0;
+	held_answer(&p->held.starters, &p->held, REPORT_SETUP, -ECANCELED);
+	held_answer(&p->killers, &p->held, REPORT_READY, rc);
+	held_answer(&p->held.enders, &p->held, REPORT_READY, rc);
 	process_input_close(p);
 	output_file_close(p->file);
 	p->file = NULL;

@@ -17,7 +17,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <uthash.h>
 #include <uv.h>
 
 #define PROCESS_COMMAND_MAX ((size_t)1 << 20)    /* bytes */
@@ -42,10 +41,10 @@ struct process_viewer {
 
 /* Someone who waits for a process to run, or for the end of all that belongs to it. */
 struct process_waiter {
-	struct process_waiter *next;
+	struct held_waiter held; /* the table's */
 	/*
 	 * error: 0, or a negative errno and what failed. For a start: then the process is about to go. For
-	 * a kill: -EBUSY, process->survivors could not be ended; -ECANCELED, the server ends.
+	 * a kill: -EBUSY, process->held.survivors could not be ended; -ECANCELED, the server ends.
 	 */
 	void (*done)(void *user, struct process *process, enum report_stage stage, int error);
 	void *user;
@@ -61,8 +60,6 @@ struct process_input {
 };
 
 struct process {
-	UT_hash_handle hh;           /* in the table, by id, unless removing */
-	struct process *prev, *next; /* in the list of those being removed */
 	struct processes *table;
 	struct held held;
 	char session[NAME_ID_MAX + 1]; /* that it was started from, or "" */
@@ -93,13 +90,10 @@ struct process {
 	bool hold_asked;
 	struct hold hold; /* of its output, for the reader who is to come */
 	struct process_viewer *viewers;
-	struct process_waiter *waiters;  /* for the start */
-	struct process_waiter *killers;  /* for the end of the tree */
-	struct process_waiter *removers; /* for its being forgotten */
-	uv_timer_t timer;                /* the time limit, or the next step of a kill */
+	struct held_waiter *killers; /* who waits for the end of the tree */
+	uv_timer_t timer;            /* the time limit, or the next step of a kill */
 	bool killing;
 	uint64_t kill_at_ms, give_up_at_ms; /* loop time */
-	unsigned survivors;                 /* of the last kill */
 	struct process_input input;
 	unsigned open_handles; /* that closing waits for; the link is one */
 };

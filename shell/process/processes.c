@@ -13,8 +13,9 @@
 #include "shell/descriptors.h"
 #include "shell/store/directory.h"
 #include "shell/environment.h"
+#include "shell/held/adoption.h"
+#include "shell/held/ending.h"
 #include "shell/store/file.h"
-#include "shell/output/output_file.h"
 #include "shell/process/internal.h"
 
 #include <assert.h>
@@ -25,9 +26,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utlist.h>
 
-#define SWEEP_MS 1000u
 #define CONTROL_SIZE ((size_t)4096) /* the page alone: there are no checkpoints */
 #define END_ALL_GRACE_MS 300u
 #define TTL_SLACK_S 600u /* for holders, so that a server that is there is the one that ends them */
@@ -60,43 +59,35 @@ bool processes_id_is_valid(const char *id)
 	return name_is_id(id);
 }
 
+static struct process *process_or_null(const struct held *h)
+{
+	return h ? process_of_held(h) : NULL;
+}
+
 struct process *processes_find(const struct processes *t, const char *id)
 {
-	struct process *found;
-	HASH_FIND_STR(t->table, id, found);
-	return found;
+	return process_or_null(held_find(&t->held, id));
+}
+
+unsigned processes_count(const struct processes *t)
+{
+	return held_count(&t->held);
+}
+
+struct process *process_next(const struct processes *t, const struct process *p)
+{
+	return process_or_null(held_next(&t->held, p ? &p->held : NULL));
 }
 
 bool processes_idle(const struct processes *t)
 {
-	const struct process *p;
-	DL_FOREACH (t->removing, p)
-		if (!p->held.stuck)
-			return false;
-	return !t->table;
-}
-
-void process_remove_directory(struct processes *t, const char *name)
-{
-	/* Its output first, for without that and a holder it is nothing. */
-	static const char *const files[] = {OUTPUT_FILE, OUTPUT_FILE_NEW, WIRE_SOCKET, WIRE_FIFO,
-		WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR, SUPERVISE_STDIN, PROCESS_COMMAND_FILE,
-		PROCESS_COMMAND_NEW, PROCESS_PREAMBLE_FILE, PROCESS_PREAMBLE_NEW, PROCESS_META_FILE,
-		PROCESS_META_NEW, PROCESS_ENDING_FILE};
-	int fd = openat(t->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return;
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		unlinkat(fd, files[i], 0);
-	close(fd);
-	if (unlinkat(t->dir_fd, name, AT_REMOVEDIR) < 0)
-		t->callbacks->failed(t->user, "", "cannot remove a process's directory", -errno);
+	return held_table_is_idle(&t->held);
 }
 
 void process_discard(struct process *p)
 {
 	p->table->counters.removed++;
-	process_remove_directory(p->table, p->held.directory);
+	held_remove_directory(&p->table->held, p->held.directory);
 	process_release(p);
 }
 
@@ -178,7 +169,7 @@ static int spawn(struct process *p, const struct process_options *o)
 		.nofile = t->config.nofile,
 		.mark = removal_mark(p->held.directory),
 	};
-	rc = link_start(&p->held.link, &options, &t->reaper);
+	rc = link_start(&p->held.link, &options, &t->held.reaper);
 	environment_destroy(environment);
 	return rc;
 }
@@ -195,12 +186,12 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	char name[DIRECTORY_NAME_SIZE];
 	struct process *p;
 	int dir_fd = -1;
-	int rc = directory_make(t->dir_fd, o->id, name, &dir_fd);
+	int rc = directory_make(t->held.dir_fd, o->id, name, &dir_fd);
 	if (rc < 0)
 		return rc;
 	rc = process_create(t, name, dir_fd, &p);
 	if (rc < 0) {
-		process_remove_directory(t, name);
+		held_remove_directory(&t->held, name);
 		return rc;
 	}
 	snprintf(p->held.id, sizeof p->held.id, "%s", o->id);
@@ -211,7 +202,7 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	p->hold_asked = o->hold;
 	p->command = shown_command(o, &p->command_cut);
 	p->cwd = strdup(o->cwd ? o->cwd : t->config.cwd);
-	HASH_ADD_STR(t->table, held.id, p);
+	held_add(&p->held, HELD_LISTED);
 	t->running++;
 	rc = p->command && p->cwd ? spawn(p, o) : -ENOMEM;
 	if (rc < 0) {
@@ -225,8 +216,8 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 /* The oldest that may be forgotten. */
 static struct process *oldest_ended(const struct processes *t, const struct process *unless)
 {
-	struct process *p, *oldest = NULL;
-	for (p = t->table; p; p = p->hh.next)
+	struct process *oldest = NULL;
+	for (struct process *p = NULL; (p = process_next(t, p));)
 		if (p != unless && p->state == PROCESS_ENDED && p->gone &&
 			(!oldest || p->ended_ms < oldest->ended_ms))
 			oldest = p;
@@ -242,12 +233,12 @@ int processes_start(
 	struct process *p, *replaced = processes_find(t, o->id);
 	if (t->running >= t->config.max)
 		return -EUSERS;
-	if (!replaced && HASH_COUNT(t->table) >= PROCESSES_TOTAL_MAX) {
+	if (!replaced && processes_count(t) >= PROCESSES_TOTAL_MAX) {
 		replaced = oldest_ended(t, NULL);
 		if (!replaced)
 			return -EUSERS;
 	}
-	rc = descriptors_check(t->dir_fd);
+	rc = descriptors_check(t->held.dir_fd);
 	if (rc < 0)
 		return rc;
 	if (replaced)
@@ -257,8 +248,7 @@ int processes_start(
 		t->counters.start_failures++;
 		return rc;
 	}
-	waiter->next = p->waiters;
-	p->waiters = waiter;
+	held_wait(&p->held.starters, process_held_waiter(waiter));
 	return 0;
 }
 
@@ -269,19 +259,9 @@ void processes_remove(
 {
 	assert(p->state != PROCESS_REMOVING);
 	bool attached = p->ring_open || p->kept;
-	int fd = openat(
-		p->held.link.dir_fd, PROCESS_ENDING_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		close(fd);
-	if (waiter) {
-		waiter->next = p->removers;
-		p->removers = waiter;
-	}
-	HASH_DEL(t->table, p);
 	t->running -= p->state != PROCESS_ENDED;
 	p->state = PROCESS_REMOVING;
-	DL_APPEND(t->removing, p);
-	process_answer(&p->waiters, p, REPORT_SETUP, -ECANCELED);
+	held_retire(&p->held, process_held_waiter(waiter));
 	if (attached || p->gone)
 		process_kill(p, grace_ms, NULL);
 	else
@@ -290,18 +270,20 @@ void processes_remove(
 
 void processes_remove_all(struct processes *t)
 {
-	struct process *p, *next;
-	HASH_ITER (hh, t->table, p, next)
+	struct process *p, *next = process_next(t, NULL);
+	while ((p = next)) {
+		next = process_next(t, p);
 		processes_remove(t, p, END_ALL_GRACE_MS, NULL);
+	}
 }
 
-static void on_sweep(uv_timer_t *timer)
+void processes_sweep(struct processes *t)
 {
-	struct processes *t = timer->data;
-	struct process *p, *next;
+	struct process *p, *next = process_next(t, NULL);
 	uint64_t now = clock_wall_ms();
 	unsigned fresh = 0, old = 0;
-	HASH_ITER (hh, t->table, p, next) {
+	while ((p = next)) {
+		next = process_next(t, p);
 		if (p->state != PROCESS_ENDED || !p->gone)
 			continue;
 		if (!p->kept)
@@ -315,7 +297,6 @@ static void on_sweep(uv_timer_t *timer)
 	}
 	for (; old > 0 && fresh + old > t->config.kept; old--)
 		processes_remove(t, oldest_ended(t, NULL), 0, NULL);
-	processes_look_again(t);
 }
 
 /* Opening and closing the table */
@@ -324,48 +305,26 @@ int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_
 	const struct processes_callbacks *callbacks, void *user)
 {
 	*t = (struct processes){
-		.config = *config, .callbacks = callbacks, .user = user, .loop = loop, .dir_fd = -1};
+		.config = *config, .callbacks = callbacks, .user = user, .loop = loop};
 	int runtime_fd = open(config->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (runtime_fd < 0)
 		return -errno;
-	int rc = mkdirat(runtime_fd, "processes", 0700) < 0 && errno != EEXIST ? -errno : 0;
-	if (rc == 0)
-		t->dir_fd = openat(
-			runtime_fd, "processes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (rc == 0 && t->dir_fd < 0)
-		rc = -errno;
+	int rc = held_table_open(&t->held, loop, &process_kind, t, runtime_fd);
 	close(runtime_fd);
-	if (rc < 0)
-		return rc;
-	rc = reaper_open(&t->reaper, loop);
-	if (rc < 0) {
-		close(t->dir_fd);
-		return rc;
-	}
-	removals_open(&t->removals, loop);
-	/* These cannot fail: they only link themselves into the loop. */
-	t->held.loop = loop;
-	turns_open(&t->held.turns, loop, process_take_turn);
-	uv_timer_init(loop, &t->sweep);
-	uv_timer_init(loop, &t->rescan);
-	t->sweep.data = t->rescan.data = t;
-	uv_timer_start(&t->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
-	uv_unref((uv_handle_t *)&t->sweep);
-	return 0;
+	return rc;
 }
 
 void processes_close(struct processes *t)
 {
-	struct process *p, *next;
-	t->closing = true;
-	HASH_ITER (hh, t->table, p, next)
-		process_release(p);
-	DL_FOREACH_SAFE (t->removing, p, next)
-		process_release(p);
-	removals_close(&t->removals);
-	reaper_close(&t->reaper);
-	turns_close(&t->held.turns);
-	uv_close((uv_handle_t *)&t->sweep, NULL);
-	uv_close((uv_handle_t *)&t->rescan, NULL);
-	close(t->dir_fd);
+	held_table_close(&t->held);
+}
+
+int processes_adopt(struct processes *t)
+{
+	return held_adopt(&t->held);
+}
+
+bool processes_adopting(const struct processes *t)
+{
+	return held_is_adopting(&t->held);
 }

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "pty/reaper.h"
+#include "shell/held/table.h"
 #include "shell/process/process.h"
 
 #include <stdbool.h>
@@ -76,18 +76,9 @@ struct processes {
 	const struct processes_callbacks *callbacks;
 	void *user;
 	uv_loop_t *loop;
-	struct held_table held;
-	struct process *table;    /* uthash, by id, in order of their start */
-	struct process *removing; /* list */
-	unsigned running;         /* not ended, of those in the table */
-	struct reaper reaper;
-	struct removals removals; /* of those in removing, and of holders that have died */
-	uv_timer_t sweep;         /* retention */
-	uv_timer_t rescan;        /* looks for holders that were still starting */
-	unsigned rescans;
-	bool keep_failing; /* outputs cannot be moved to files now; it has been said */
-	int dir_fd;
-	bool closing;
+	struct held_table held; /* all of them, in order of their start */
+	unsigned running;       /* not ended, of those in the table */
+	bool keep_failing;      /* outputs cannot be moved to files now; it has been said */
 	struct processes_counters counters;
 };
 

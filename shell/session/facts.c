@@ -32,7 +32,7 @@ size_t session_queued(const struct session *s)
 
 unsigned session_survivors(const struct session *s)
 {
-	return s->pane.held.removal.survivors;
+	return s->pane.held.survivors;
 }
 
 const struct ring *session_ring(const struct session *s)
@@ -88,9 +88,4 @@ struct journal *session_journal(struct session *s)
 bool session_log_is_behind(const struct session *s)
 {
 	return s->executor.log.behind || s->blocks.log.behind;
-}
-
-struct session *session_next(const struct sessions *t, const struct session *s)
-{
-	return s ? s->hh.next : t->table;
 }

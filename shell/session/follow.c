@@ -1,102 +1,16 @@
 /*
- * Following holders: what they report, what they write, whose turn it is to be read, and the end of it.
+ * Following holders: what they report, what they write, and the end of it.
  * See sessions.c for the rest of a session's life.
  */
 #include "shell/clock.h"
+#include "shell/held/ending.h"
 #include "shell/session/internal.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <utlist.h>
 
 #define FLOOD_BYTES ((size_t)8 << 10) /* in two milliseconds */
-
-/* What commands have been given as their input. Closes fd. */
-static void remove_inputs(int fd)
-{
-	DIR *dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return;
-	}
-	for (struct dirent *entry; (entry = readdir(dir));)
-		if (strncmp(entry->d_name, "input.", 6) == 0)
-			unlinkat(fd, entry->d_name, 0);
-	closedir(dir);
-}
-
-void session_remove_directory(struct sessions *s, const char *name)
-{
-	static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT,
-		WIRE_FIFO_STDERR, "meta.json", "meta.json.new", "ending", INTEGRATION_FILE,
-		INTEGRATION_FILE_NEW, "execs", "execs.new", "blocks", "blocks.new"};
-	int fd = openat(s->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return;
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		unlinkat(fd, files[i], 0);
-	remove_inputs(fd);
-	if (unlinkat(s->dir_fd, name, AT_REMOVEDIR) < 0)
-		s->callbacks->failed(s->user, "", "cannot remove a session's directory", -errno);
-}
-
-void session_free(struct session *session)
-{
-	free(session->pane.held.directory);
-	free(session->pane.cwd);
-	free(session->pane.shell);
-	free(session);
-}
-
-static void on_link_closed(void *user)
-{
-	session_free(user);
-}
-
-void session_answer(
-	struct session_waiter **list, struct session *session, enum report_stage stage, int error)
-{
-	while (*list) {
-		struct session_waiter *w = *list;
-		*list = w->next;
-		w->done(w->user, session, stage, error);
-	}
-}
-
-/* Take a session out of everything and release it. Its viewers and waiters are told. */
-void session_release(struct sessions *s, struct session *session, bool deleted)
-{
-	struct session_viewer *v, *next;
-	if (session->state == SESSION_ENDING)
-		DL_DELETE(s->ending, session);
-	else
-		HASH_DEL(s->table, session);
-	removal_cancel(&session->pane.held.removal);
-	turn_forget(&s->held.turns, &session->pane.held.turn);
-	DL_FOREACH_SAFE (session->viewers, v, next) {
-		DL_DELETE(session->viewers, v);
-		v->gone(v->user, deleted);
-	}
-	session_close_commands(session);
-	if (session->pane.history_open) {
-		live_finish(&session->pane.live);
-		history_finish(&session->pane.history);
-	}
-	session->pane.history_open = false;
-	link_close(&session->pane.held.link, on_link_closed);
-}
-
-void sessions_remove(struct sessions *s, struct session *session, bool deleted)
-{
-	session_remove_directory(s, session->pane.held.directory);
-	session_release(s, session, deleted);
-	sessions_changed(s);
-}
 
 static void note_exit(struct session *session)
 {
@@ -160,9 +74,9 @@ static bool floods(struct session *session, size_t bytes)
 	return bytes > 0 && session->pace_before + session->pace_bytes >= FLOOD_BYTES;
 }
 
-enum turn_next session_take_turn(struct turn *turn)
+enum turn_next session_take_turn(struct held *h)
 {
-	struct session *session = session_of_held(held_of_turn(turn));
+	struct session *session = session_of_held(h);
 	struct sessions *s = session->table;
 	struct session_viewer *v, *next;
 	if (!session->pane.history_open)
@@ -190,8 +104,8 @@ enum turn_next session_take_turn(struct turn *turn)
 	if (session->pane.journal.count != entries)
 		journal_tell(&session->pane.journal);
 	waits_follow(session->waits);
-	if (!session->pane.held.holder_lost)
-		link_consumed(&session->pane.held.link, live_tail(&session->pane.live), events);
+	if (!h->holder_lost)
+		link_consumed(&h->link, live_tail(&session->pane.live), events);
 	if (session->pane.held.holder_lost)
 		more = more || (session->state == SESSION_RUNNING && !session->pane.history.ended);
 	else if (!more && floods(session, (size_t)(now - before)))
@@ -206,13 +120,6 @@ void sessions_make_busy(struct sessions *s, struct session *session)
 {
 	(void)s;
 	held_make_busy(&session->pane.held);
-}
-
-static void on_wake(void *user)
-{
-	struct held *h = &((struct session *)user)->pane.held;
-	if (h->turn.state != TURN_BUSY)
-		turn_take(&h->table->turns, &h->turn);
 }
 
 /* The screen's side */
@@ -300,93 +207,78 @@ static int open_history(struct session *session)
 	return 0;
 }
 
-static void on_attached(void *user)
+void session_on_attached(struct held *h)
 {
-	struct session *session = user;
+	struct session *session = session_of_held(h);
 	struct sessions *s = session->table;
 	if (session->state == SESSION_ENDING) {
-		if (link_end(&session->pane.held.link, SESSIONS_KILL_GRACE_MS) < 0)
-			removal_force(&session->pane.held.removal);
+		if (!held_ask_to_end(h, SESSIONS_KILL_GRACE_MS))
+			removal_force(&h->removal);
 		return;
 	}
-	session->pane.held.unresponsive = false;
 	int rc = open_history(session);
 	if (rc < 0) {
 		s->counters.start_failures++;
-		s->callbacks->failed(
-			s->user, session->pane.held.id, "no memory for its history", rc);
-		session_answer(&session->waiters, session, REPORT_SETUP, rc);
-		session_release(s, session, false);
+		s->callbacks->failed(s->user, h->id, "no memory for its history", rc);
+		held_answer(&h->starters, h, REPORT_SETUP, rc);
+		session_release(session);
 		return;
 	}
-	uint32_t geometry = atomic_load(&session->pane.held.link.ring.header->geometry);
+	uint32_t geometry = atomic_load(&h->link.ring.header->geometry);
 	session->pane.rows = geometry >> 16;
 	session->pane.cols = geometry & 0xffff;
 	session_move(session, SESSION_RUNNING);
 	session->pane.activity_ms = clock_wall_ms();
 	session->pane.output_ms = uv_now(s->loop);
 	live_settle(&session->pane.live, session->pane.rows, session->pane.cols);
-	s->counters.adopted += session->pane.held.adopted;
-	s->counters.created += !session->pane.held.adopted;
+	s->counters.adopted += h->adopted;
+	s->counters.created += !h->adopted;
 	sessions_changed(s);
-	turn_take(&s->held.turns, &session->pane.held.turn);
-	session_answer(&session->waiters, session, REPORT_READY, 0);
+	held_take_turn(h);
+	held_answer(&h->starters, h, REPORT_READY, 0);
 }
 
-static void on_failed(void *user, enum report_stage stage, int error)
+/* Its holder is not there any more: who of its processes still lives is ended, and its directory removed. */
+static void end_orphans(struct session *session)
 {
-	struct session *session = user;
+	session->pane.held.holder_lost = true;
+	if (session->state == SESSION_ENDING)
+		removal_force(&session->pane.held.removal);
+	else
+		sessions_end(session->table, session, NULL);
+}
+
+void session_on_failed(struct held *h, enum report_stage stage, int error)
+{
+	struct session *session = session_of_held(h);
 	struct sessions *s = session->table;
 	bool died = error == -ECONNRESET;
 	s->counters.start_failures++;
-	if (!session->waiters)
-		s->callbacks->failed(
-			s->user, session->pane.held.id, "cannot attach to its holder", error);
-	session_answer(&session->waiters, session, stage, error);
+	if (!h->starters)
+		s->callbacks->failed(s->user, h->id, "cannot attach to its holder", error);
+	held_answer(&h->starters, h, stage, error);
 	if (session->state == SESSION_ENDING || died || error == -ETIMEDOUT)
-		session_end_orphans(session);
-	else if (session->pane.held.adopted)
-		session_release(s, session, false); /* it lives: the next server may be able to */
+		end_orphans(session);
+	else if (h->adopted)
+		session_release(session); /* it lives: the next server may be able to */
 	else
-		sessions_remove(s, session, false);
+		sessions_remove(s, session);
 }
 
-static void on_lost(void *user, bool taken)
+void session_on_lost(struct held *h)
 {
-	struct session *session = user;
+	struct session *session = session_of_held(h);
 	struct sessions *s = session->table;
-	session->pane.held.taken = taken;
-	if (session->state == SESSION_RUNNING && !taken)
-		session->lost_ticks = removal_ticks();
-	session->pane.held.holder_lost = true;
+	if (session->state == SESSION_RUNNING && !h->taken)
+		h->lost_ticks = removal_ticks();
 	if (session->state == SESSION_ENDING || session->state == SESSION_EXITED) {
 		/* Asked for, or its time to live has passed, or it was killed. */
-		session_end_orphans(session);
+		end_orphans(session);
 		return;
 	}
 	s->counters.holders_lost++;
-	s->callbacks->failed(s->user, session->pane.held.id,
-		taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
+	s->callbacks->failed(s->user, h->id,
+		h->taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
 	if (session->pane.history_open)
-		sessions_make_busy(s, session);
+		held_make_busy(h);
 }
-
-static void on_ended(void *user, int error)
-{
-	session_on_ended(user, error);
-}
-
-static void on_terminal(void *user, const char *path)
-{
-	struct session *session = user;
-	exec_error_terminal(&session->executor, path);
-}
-
-const struct link_callbacks session_link_callbacks = {
-	.terminal = on_terminal,
-	.attached = on_attached,
-	.failed = on_failed,
-	.wake = on_wake,
-	.lost = on_lost,
-	.ended = on_ended,
-};

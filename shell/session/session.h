@@ -20,7 +20,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uthash.h>
 #include <uv.h>
 
 #define SESSION_TURN ((size_t)64 << 10) /* bytes consumed before other sessions get their turn */
@@ -68,15 +67,13 @@ struct sessions;
 
 /* Someone who waits for a session to be started, or to be gone. */
 struct session_waiter {
-	struct session_waiter *next;
+	struct held_waiter held; /* the table's */
 	/* error: 0, or a negative errno and what failed; then session is about to go. */
 	void (*done)(void *user, struct session *session, enum report_stage stage, int error);
 	void *user;
 };
 
 struct session {
-	UT_hash_handle hh;           /* in the table, by id, unless ending */
-	struct session *prev, *next; /* in the list of those being ended */
 	struct sessions *table;
 	struct pane pane; /* its terminal, in its holder */
 	char name[NAME_BYTES_MAX + 1];
@@ -86,10 +83,9 @@ struct session {
 	uint64_t restarts; /* shells that have ended and been followed by another, as far as seen */
 	int restart_status; /* wait(2) status of the last of them */
 	enum session_life state;
-	enum session_end end; /* valid once exited */
-	int exit_status;      /* wait(2) status, unless the holder died */
-	uint64_t exited_ms;   /* wall clock */
-	uint64_t lost_ticks; /* when its holder was lost while the shell ran, see shell/held/removal.h */
+	enum session_end end;     /* valid once exited */
+	int exit_status;          /* wait(2) status, unless the holder died */
+	uint64_t exited_ms;       /* wall clock */
 	struct executor executor; /* commands for programs */
 	struct blocks blocks;     /* all commands */
 	uint64_t shells_seen;     /* EVENT_SHELLs that have been acted upon, without an executor */
@@ -98,8 +94,6 @@ struct session {
 	uint64_t name_version;  /* counts renames */
 	uint64_t title_version; /* counts what programs have made of the title */
 	struct session_viewer *viewers;
-	struct session_waiter *waiters; /* for the start */
-	struct session_waiter *enders;  /* for the end */
 	struct waits *waits;            /* NULL: nobody has waited yet */
 	uint64_t pace_ms;               /* loop time of what pace_bytes counts */
 	size_t pace_bytes, pace_before; /* consumed in that millisecond, and in the one before */

@@ -9,8 +9,11 @@
 #include "shell/descriptors.h"
 #include "shell/store/directory.h"
 #include "shell/environment.h"
+#include "shell/held/adoption.h"
+#include "shell/held/ending.h"
 #include "shell/store/file.h"
 #include "shell/session/meta.h"
+#include "shell/wait/wait.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,40 +22,65 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
 
-#define SWEEP_MS 1000u
 #define LOGS_A_SWEEP 16u /* that are written anew */
 #define CONTROL_SIZE \
 	((size_t)16 << 20) /* the page, and room for checkpoints that costs nothing untouched */
 
 void sessions_changed(struct sessions *s)
 {
-	if (!s->closing)
+	if (!s->held.closing)
 		s->callbacks->changed(s->user);
+}
+
+static struct session *session_or_null(const struct held *h)
+{
+	return h ? session_of_held(h) : NULL;
 }
 
 struct session *sessions_find(const struct sessions *s, const char *id)
 {
-	struct session *found;
-	HASH_FIND_STR(s->table, id, found);
-	return found;
+	return session_or_null(held_find(&s->held, id));
+}
+
+struct session *session_next(const struct sessions *s, const struct session *session)
+{
+	return session_or_null(held_next(&s->held, session ? &session->pane.held : NULL));
 }
 
 unsigned sessions_count(const struct sessions *s)
 {
-	return HASH_COUNT(s->table);
+	return held_count(&s->held);
 }
 
 bool sessions_idle(const struct sessions *s)
 {
-	const struct session *session;
-	DL_FOREACH (s->ending, session)
-		if (!session->pane.held.stuck)
-			return false;
-	return !s->table;
+	return held_table_is_idle(&s->held);
+}
+
+void session_free(struct session *session)
+{
+	held_finish(&session->pane.held);
+	free(session->pane.cwd);
+	free(session->pane.shell);
+	free(session);
+}
+
+static void on_waited(struct held_waiter *held, struct held *h, enum report_stage stage, int error)
+{
+	struct session_waiter *w = (struct session_waiter *)((uintptr_t)held -
+		offsetof(struct session_waiter, held));
+	w->done(w->user, session_of_held(h), stage, error);
+}
+
+static struct held_waiter *held_waiter_of(struct session_waiter *w)
+{
+	if (!w)
+		return NULL;
+	w->held.done = on_waited;
+	return &w->held;
 }
 
 /* Creating */
@@ -104,7 +132,7 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.mark = removal_mark(session->pane.held.directory),
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
 	};
-	int rc = link_start(&session->pane.held.link, &options, &s->reaper);
+	int rc = link_start(&session->pane.held.link, &options, &s->held.reaper);
 	environment_destroy(environment);
 	return rc;
 }
@@ -118,7 +146,6 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	if (!session)
 		return -ENOMEM;
 	session_init_commands(session, s);
-	session->pane.held.table = &s->held;
 	session->pane.rows = o->rows ? o->rows : 24;
 	session->pane.cols = o->cols ? o->cols : 80;
 	session->created_ms = session->pane.activity_ms = clock_wall_ms();
@@ -133,25 +160,17 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	if (rc == 0 && integration_is_possible(session->pane.shell))
 		rc = exec_make_nonce(&session->executor);
 	if (rc == 0)
-		rc = directory_make(s->dir_fd, session->pane.held.id, directory, &dir_fd);
+		rc = directory_make(s->held.dir_fd, session->pane.held.id, directory, &dir_fd);
 	if (rc < 0)
 		goto err_session;
-	session->pane.held.directory = strdup(directory);
-	if (!session->pane.held.directory) {
-		rc = -ENOMEM;
-		close(dir_fd);
+	rc = held_init(&session->pane.held, &s->held, directory, dir_fd);
+	if (rc < 0)
 		goto err_directory;
-	}
-	rc = link_init(&session->pane.held.link, s->loop, dir_fd, &session_link_callbacks, session);
-	if (rc < 0) {
-		close(dir_fd);
-		goto err_directory;
-	}
-	HASH_ADD_STR(s->table, pane.held.id, session);
+	held_add(&session->pane.held, HELD_LISTED);
 	*ret_session = session;
 	return 0;
 err_directory:
-	session_remove_directory(s, directory);
+	held_remove_directory(&s->held, directory);
 err_session:
 	session_free(session);
 	return rc;
@@ -174,7 +193,7 @@ int sessions_create(
 	replaced = session;
 	if (!replaced && sessions_count(s) >= s->config.max_sessions)
 		return -EUSERS;
-	rc = descriptors_check(s->dir_fd);
+	rc = descriptors_check(s->held.dir_fd);
 	if (rc < 0)
 		return rc;
 	if (replaced)
@@ -187,11 +206,10 @@ int sessions_create(
 		rc = spawn(s, session, o);
 	if (rc < 0) {
 		s->counters.start_failures++;
-		sessions_remove(s, session, false);
+		sessions_remove(s, session);
 		return rc;
 	}
-	waiter->next = session->waiters;
-	session->waiters = waiter;
+	held_wait(&session->pane.held.starters, held_waiter_of(waiter));
 	sessions_changed(s);
 	return 0;
 }
@@ -205,53 +223,71 @@ int sessions_get_or_create(struct sessions *s, const struct session_options *o,
 		return sessions_create(s, o, waiter);
 	if (session->state == SESSION_STARTING && session->pane.held.unresponsive)
 		return -EHOSTDOWN;
-	if (session->state == SESSION_STARTING) {
-		waiter->next = session->waiters;
-		session->waiters = waiter;
-	} else {
+	if (session->state == SESSION_STARTING)
+		held_wait(&session->pane.held.starters, held_waiter_of(waiter));
+	else
 		waiter->done(waiter->user, session, REPORT_READY, 0);
-	}
 	return 0;
 }
 
 /* Ending */
 
-void sessions_end(struct sessions *s, struct session *session, struct session_waiter *waiter)
+/* Take a session out of everything and release it. Its viewers are told. */
+void session_release(struct session *session)
 {
 	struct session_viewer *v, *next;
+	held_release(&session->pane.held);
+	DL_FOREACH_SAFE (session->viewers, v, next) {
+		DL_DELETE(session->viewers, v);
+		v->gone(v->user, false);
+	}
+	session_close_commands(session);
+	if (session->pane.history_open) {
+		live_finish(&session->pane.live);
+		history_finish(&session->pane.history);
+	}
+	session->pane.history_open = false;
+	held_let_go(&session->pane.held);
+}
+
+void sessions_remove(struct sessions *s, struct session *session)
+{
+	held_remove_directory(&s->held, session->pane.held.directory);
+	session_release(session);
+	sessions_changed(s);
+}
+
+void sessions_end(struct sessions *s, struct session *session, struct session_waiter *waiter)
+{
+	struct held *h = &session->pane.held;
+	struct session_viewer *v, *next;
 	assert(session->state != SESSION_ENDING);
-	int fd = openat(
-		session->pane.held.link.dir_fd, "ending", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		close(fd);
-	HASH_DEL(s->table, session);
 	bool starting = session->state == SESSION_STARTING;
 	session_move(session, SESSION_ENDING);
-	DL_APPEND(s->ending, session);
-	if (waiter) {
-		waiter->next = session->enders;
-		session->enders = waiter;
-	}
-	session_answer(&session->waiters, session, REPORT_SETUP, -ECANCELED);
+	held_retire(h, held_waiter_of(waiter));
 	DL_FOREACH_SAFE (session->viewers, v, next) {
 		DL_DELETE(session->viewers, v);
 		presence_leave(&session->presence, &v->attendee);
 		v->gone(v->user, true);
 	}
 	sessions_changed(s);
-	if (session->pane.held.taken) {
-		session_answer(&session->enders, session, REPORT_READY, 0);
-		session_release(s, session, true);
+	if (h->taken) {
+		held_answer(&h->enders, h, REPORT_READY, 0);
+		session_release(session);
 		return;
 	}
-	session_begin_end(session, starting);
+	/* One that starts has to be attached to before it can be asked. */
+	bool asked = starting || held_ask_to_end(h, SESSIONS_KILL_GRACE_MS);
+	held_end(h, asked ? SESSIONS_KILL_GRACE_MS + REMOVAL_WAIT_MS : 0);
 }
 
 void sessions_end_all(struct sessions *s)
 {
-	struct session *session, *next;
-	HASH_ITER (hh, s->table, session, next)
+	struct session *session, *next = session_next(s, NULL);
+	while ((session = next)) {
+		next = session_next(s, session);
 		sessions_end(s, session, NULL);
+	}
 }
 
 static bool is_short(int error)
@@ -266,10 +302,9 @@ static bool is_short(int error)
  */
 static void catch_up_logs(struct sessions *s)
 {
-	struct session *session, *next;
 	unsigned left = LOGS_A_SWEEP;
 	int rc = 0;
-	HASH_ITER (hh, s->table, session, next) {
+	for (struct session *session = NULL; (session = session_next(s, session));) {
 		if (exec_log_catch_up(&session->executor, &rc))
 			left--;
 		if (left > 0 && !is_short(rc) && blocks_log_catch_up(&session->blocks, &rc))
@@ -279,12 +314,12 @@ static void catch_up_logs(struct sessions *s)
 	}
 }
 
-static void on_sweep(uv_timer_t *timer)
+void sessions_sweep(struct sessions *s)
 {
-	struct sessions *s = timer->data;
-	struct session *session, *next;
+	struct session *session, *next = session_next(s, NULL);
 	uint64_t now = clock_wall_ms();
-	HASH_ITER (hh, s->table, session, next) {
+	while ((session = next)) {
+		next = session_next(s, session);
 		bool running = session->state == SESSION_RUNNING;
 		bool idles = running && session->idle_timeout_ms > 0 &&
 			session->presence.count == 0 &&
@@ -295,9 +330,8 @@ static void on_sweep(uv_timer_t *timer)
 		if (idles || expired)
 			sessions_end(s, session, NULL);
 	}
-	sessions_look_again(s);
 	catch_up_logs(s);
-	if (descriptors_are_news(s->dir_fd, &s->few_descriptors))
+	if (descriptors_are_news(s->held.dir_fd, &s->few_descriptors))
 		s->callbacks->failed(s->user, "",
 			"few descriptors are left, raise their limit (ulimit -n, LimitNOFILE)",
 			-EMFILE);
@@ -305,73 +339,48 @@ static void on_sweep(uv_timer_t *timer)
 
 /* Opening and closing the table */
 
-static int take_directory(struct sessions *s)
+int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,
+	const struct sessions_callbacks *callbacks, void *user)
 {
-	int runtime_fd = open(s->config.runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*s = (struct sessions){
+		.config = *config, .callbacks = callbacks, .user = user, .loop = loop};
+	int runtime_fd = open(config->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (runtime_fd < 0)
 		return -errno;
 	int rc = runtime_lock_take(&s->lock, runtime_fd);
 	if (rc < 0)
 		goto out;
-	rc = mkdirat(runtime_fd, "sessions", 0700) < 0 && errno != EEXIST ? -errno : 0;
-	if (rc == 0)
-		s->dir_fd = openat(
-			runtime_fd, "sessions", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (rc == 0 && s->dir_fd < 0)
-		rc = -errno;
-	if (rc < 0)
+	rc = held_table_open(&s->held, loop, &session_kind, s, runtime_fd);
+	if (rc < 0) {
 		runtime_lock_release(&s->lock);
+		goto out;
+	}
+	executors_open(&s->executors, loop, s->config.runtime_dir, &session_executor_callbacks);
+	s->waits.loop = loop;
 out:
 	close(runtime_fd);
 	return rc;
 }
 
-int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,
-	const struct sessions_callbacks *callbacks, void *user)
-{
-	*s = (struct sessions){
-		.config = *config, .callbacks = callbacks, .user = user, .loop = loop, .dir_fd = -1};
-	int rc = take_directory(s);
-	if (rc < 0)
-		return rc;
-	rc = reaper_open(&s->reaper, loop);
-	if (rc < 0) {
-		runtime_lock_release(&s->lock);
-		close(s->dir_fd);
-		return rc;
-	}
-	/* These cannot fail: they only link themselves into the loop. */
-	s->held.loop = loop;
-	turns_open(&s->held.turns, loop, session_take_turn);
-	uv_timer_init(loop, &s->sweep);
-	uv_timer_init(loop, &s->rescan);
-	executors_open(&s->executors, loop, s->config.runtime_dir, &session_executor_callbacks);
-	s->waits.loop = loop;
-	removals_open(&s->removals, loop);
-	s->sweep.data = s->rescan.data = s;
-	uv_timer_start(&s->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
-	uv_unref((uv_handle_t *)&s->sweep);
-	return 0;
-}
-
 void sessions_close(struct sessions *s)
 {
-	struct session *session, *next;
-	s->closing = true;
-	HASH_ITER (hh, s->table, session, next) {
-		session_answer(&session->waiters, session, REPORT_SETUP, -ECANCELED);
-		session_release(s, session, false);
-	}
-	DL_FOREACH_SAFE (s->ending, session, next) {
-		session_answer(&session->enders, session, REPORT_READY, -ECANCELED);
-		session_release(s, session, true);
-	}
-	removals_close(&s->removals);
-	reaper_close(&s->reaper);
-	turns_close(&s->held.turns);
-	uv_close((uv_handle_t *)&s->sweep, NULL);
-	uv_close((uv_handle_t *)&s->rescan, NULL);
+	held_table_close(&s->held);
 	executors_close(&s->executors);
 	runtime_lock_release(&s->lock);
-	close(s->dir_fd);
+}
+
+int sessions_adopt(struct sessions *s)
+{
+	return held_adopt(&s->held);
+}
+
+bool sessions_adopting(const struct sessions *s)
+{
+	return held_is_adopting(&s->held);
+}
+
+void sessions_put_off(struct sessions *s, bool put_off)
+{
+	s->adopting = put_off;
+	turns_put_off(&s->held.turns, put_off);
 }

@@ -8,9 +8,9 @@
  */
 #pragma once
 
-#include "pty/reaper.h"
-#include "shell/store/runtime_lock.h"
+#include "shell/held/table.h"
 #include "shell/session/session.h"
+#include "shell/store/runtime_lock.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,21 +59,12 @@ struct sessions {
 	const struct sessions_callbacks *callbacks;
 	void *user;
 	uv_loop_t *loop;
-	struct held_table held;
-	struct session *table;      /* uthash, by id */
-	struct session *ending;     /* list */
+	struct held_table held;     /* all of them */
 	struct executors executors; /* what those of all share */
 	struct waits_all waits;     /* what those of all share */
-	struct reaper reaper;
-	struct removals removals; /* of those in ending, and of holders that have died without a server */
-	uv_timer_t sweep;         /* idle limits and times to live */
-	uv_timer_t rescan;        /* looks for holders that were still starting */
-	unsigned rescans;
 	struct runtime_lock lock;
-	int dir_fd;
 	bool adopting;        /* nobody is served: screens are left for later */
 	bool few_descriptors; /* and that has been said */
-	bool closing;
 	struct sessions_counters counters;
 };
 
@@ -116,12 +107,15 @@ int sessions_get_or_create(struct sessions *s, const struct session_options *opt
 /* The session of this id, in any state but ending; NULL if there is none. */
 struct session *sessions_find(const struct sessions *s, const char *id);
 
+/* The one behind session in the table: the first for NULL, NULL behind the last. */
+struct session *session_next(const struct sessions *s, const struct session *session);
+
 /* Sessions in the table. */
 unsigned sessions_count(const struct sessions *s);
 
 /*
  * End a session: its processes, its holder, its files. waiter (may be NULL) hears when it is done, with -EBUSY when
- * session->removal.survivors could not be ended in time: then that goes on.
+ * session->pane.held.survivors could not be ended in time: then that goes on.
  */
 void sessions_end(struct sessions *s, struct session *session, struct session_waiter *waiter);
 
@@ -144,4 +138,3 @@ void session_shell_restarted(struct session *session, int wait_status, bool by_h
 /* Used by session.c only. */
 void sessions_changed(struct sessions *s);
 void sessions_make_busy(struct sessions *s, struct session *session);
-void sessions_remove(struct sessions *s, struct session *session, bool deleted);

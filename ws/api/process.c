@@ -264,7 +264,8 @@ static void on_killed(void *user, struct process *p, enum report_stage stage, in
 	else if (error < 0)
 		reply_error(e->request, "PROCESS_ERROR",
 			"Some processes of the tree could not be ended",
-			json_pack("{s:s, s:i}", "processId", e->id, "survivors", (int)p->survivors));
+			json_pack("{s:s, s:i}", "processId", e->id, "survivors",
+				(int)p->held.survivors));
 	else
 		reply_success(e->request, json_pack("{s:s}", "processId", e->id));
 	request_unref(e->request);
@@ -349,7 +350,7 @@ static void on_one_killed(void *user, struct process *p, enum report_stage stage
 	(void)stage;
 	e->left--;
 	if (error < 0)
-		e->survivors += p->survivors;
+		e->survivors += p->held.survivors;
 	else
 		e->cleaned++;
 	maybe_all_killed(e);

@@ -183,7 +183,8 @@ static unsigned directories(void)
 /* The directory of a process. */
 static int directory_of(const struct process *p)
 {
-	int fd = openat(t.processes.dir_fd, p->held.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(
+		t.processes.held.dir_fd, p->held.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(fd, 0);
 	return fd;
 }
@@ -381,15 +382,15 @@ Test(process, old_ones_are_forgotten_beyond_the_number)
 		start((struct process_options){.id = ids[i], .command = "true"});
 		cr_assert(LOOP_UNTIL(&t.loop, processes_find(&t.processes, ids[i])->gone));
 	}
-	cr_assert_eq(HASH_COUNT(t.processes.table), 4, "fresh ones are kept beyond it");
+	cr_assert_eq(processes_count(&t.processes), 4, "fresh ones are kept beyond it");
 	for (unsigned i = 0; i < 4; i++)
 		processes_find(&t.processes, ids[i])->ended_ms -= PROCESSES_FRESH_MS + 1000 - i;
-	cr_assert(LOOP_UNTIL(&t.loop, HASH_COUNT(t.processes.table) == 2));
+	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 2));
 	cr_assert_null(processes_find(&t.processes, "a"));
 	cr_assert_null(processes_find(&t.processes, "b"));
 	cr_assert(LOOP_UNTIL(&t.loop, directories() == 2));
 	processes_find(&t.processes, "d")->ended_ms -= 3600 * 1000;
-	cr_assert(LOOP_UNTIL(&t.loop, HASH_COUNT(t.processes.table) == 1));
+	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 1));
 }
 
 Test(process, meta_is_read_back_or_refused)

@@ -1,0 +1,154 @@
+/*
+ * A directory without a holder is removed, with the processes that this has left behind; one that was being ended is
+ * ended again, and one whose holder is still starting is looked at later. A holder that does not answer, for it has been
+ * stopped, is not waited for: what it holds is adopted when it does.
+ */
+#include "shell/held/adoption.h"
+
+#include "shell/held/ending.h"
+#include "shell/held/remains.h"
+#include "shell/store/directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define RESCAN_MS 20u /* for holders whose server was killed while they started */
+#define RESCANS_MAX 500u
+
+static void call_unresponsive(struct held *h)
+{
+	const struct held_kind *kind = h->table->kind;
+	h->unresponsive = true;
+	kind->complain(h->table, h->id, "its holder does not answer", -EHOSTDOWN);
+	held_answer(&h->starters, h, REPORT_SETUP, -EHOSTDOWN);
+	if (kind->changed)
+		kind->changed(h);
+}
+
+/* Attach to the holder of what has its place now. */
+static int attach(struct held *h)
+{
+	const struct held_kind *kind = h->table->kind;
+	int rc = link_adopt(&h->link);
+	bool silent = rc == -EAGAIN || removal_is_stopped(link_holder(&h->link));
+	if ((rc < 0 || silent) && kind->spares_holder && kind->spares_holder(h, rc))
+		return 0;
+	if (rc < 0 && rc != -EAGAIN) {
+		kind->release(h);
+		return rc;
+	}
+	if (h->place == HELD_ENDING)
+		kind->end_again(h);
+	else if (silent)
+		call_unresponsive(h);
+	return 0;
+}
+
+static int adopt(void *user, const char *directory, int dir_fd)
+{
+	struct held_table *t = user;
+	struct held *h;
+	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+	int rc = fd < 0 ? -errno : t->kind->load(t, directory, fd, &h);
+	if (rc < 0)
+		return rc;
+	h->adopted = true;
+	h->found_ms = uv_now(t->loop);
+	/* Two of one id: nobody knows the one whose server was killed before it could say that it exists. */
+	bool ending = faccessat(dir_fd, HELD_ENDING_FILE, F_OK, 0) == 0 || held_find(t, h->id);
+	held_add(h, ending ? HELD_ENDING : HELD_LISTED);
+	t->kind->found(h);
+	return attach(h);
+}
+
+static bool is_known(void *user, const char *directory)
+{
+	const struct held_table *t = user;
+	const struct held *h;
+	for (h = t->listed; h; h = h->hh.next)
+		if (strcmp(h->directory, directory) == 0)
+			return true;
+	DL_FOREACH (t->ending, h)
+		if (strcmp(h->directory, directory) == 0)
+			return true;
+	return remains_has(&t->removals, directory);
+}
+
+static void on_cleared(void *user, const char *directory, int error)
+{
+	struct held_table *t = user;
+	if (error == 0)
+		held_remove_directory(t, directory);
+	else
+		t->kind->complain(t, directory, "some of its processes survive", error);
+}
+
+/* Its holder has died while there was no server. */
+static void clear_up(void *user, const char *directory)
+{
+	struct held_table *t = user;
+	int rc = remains_add(&t->removals, directory, on_cleared, t);
+	if (rc < 0)
+		t->kind->complain(t, directory, t->kind->cannot_clear_up, rc);
+}
+
+static void on_failed(void *user, const char *directory, int error)
+{
+	struct held_table *t = user;
+	t->kind->complain(t, directory, t->kind->cannot_adopt, error);
+}
+
+static void on_rescan(uv_timer_t *timer)
+{
+	held_adopt(timer->data);
+}
+
+int held_adopt(struct held_table *t)
+{
+	const struct directory_owner owner = {.is_known = is_known,
+		.adopt = adopt,
+		.remove = clear_up,
+		.failed = on_failed,
+		.user = t};
+	bool again;
+	int found = directory_adopt_all(t->dir_fd, &owner, &again);
+	if (t->kind->compare)
+		HASH_SORT(t->listed, t->kind->compare);
+	if (again && t->rescans++ < RESCANS_MAX)
+		uv_timer_start(&t->rescan, on_rescan, RESCAN_MS, 0);
+	return found;
+}
+
+static bool is_awaited(const struct held *h)
+{
+	return h->adopted && h->table->kind->is_awaited(h);
+}
+
+bool held_is_adopting(const struct held_table *t)
+{
+	if (uv_is_active((const uv_handle_t *)&t->rescan))
+		return true;
+	for (const struct held *h = t->listed; h; h = h->hh.next)
+		if (is_awaited(h) && !h->unresponsive)
+			return true;
+	return false;
+}
+
+void held_look_again(struct held_table *t)
+{
+	struct held *h, *next;
+	HASH_ITER (hh, t->listed, h, next) {
+		if (!is_awaited(h))
+			continue;
+		int rc = h->link.state == LINK_IDLE ? link_adopt(&h->link) : 0;
+		if (rc == -ECONNREFUSED || rc == -ENOENT) {
+			h->holder_lost = true;
+			t->kind->end_unseen(h);
+		} else if (!h->unresponsive && uv_now(t->loop) > h->found_ms + LINK_SILENT_MS) {
+			call_unresponsive(h);
+		}
+	}
+}

@@ -1,0 +1,79 @@
+/*
+ * listed -> retired -> its removal is under way -> ended. What survives the removal makes it stuck: that is said once,
+ * and tried again until it is over.
+ */
+#include "shell/held/ending.h"
+
+#include "shell/held/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+void held_retire(struct held *h, struct held_waiter *ender)
+{
+	int fd = openat(h->link.dir_fd, HELD_ENDING_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+	HASH_DEL(h->table->listed, h);
+	h->place = HELD_NOWHERE;
+	held_add(h, HELD_ENDING);
+	if (ender)
+		held_wait(&h->enders, ender);
+	held_answer(&h->starters, h, REPORT_SETUP, -ECANCELED);
+}
+
+bool held_ask_to_end(struct held *h, unsigned grace_ms)
+{
+	return !h->holder_lost && link_end(&h->link, grace_ms) == 0;
+}
+
+static void on_removed(void *user, int error)
+{
+	struct held *h = user;
+	const struct held_kind *kind = h->table->kind;
+	if (error == 0) {
+		kind->ended(h);
+		return;
+	}
+	h->survivors = h->removal.survivors;
+	if (!h->stuck)
+		kind->complain(h->table, h->id, "some of its processes survive", error);
+	h->stuck = true;
+	held_answer(&h->enders, h, REPORT_READY, error);
+	removal_start(&h->table->removals, &h->removal, REMOVAL_AGAIN_MS);
+}
+
+void held_remove(struct held *h, unsigned wait_ms, void (*done)(void *held, int error))
+{
+	h->removal = (struct removal){.done = done,
+		.user = h,
+		.dir_fd = h->link.dir_fd,
+		.mark = removal_mark(h->directory),
+		.session = h->lost_ticks > 0 ? h->link.info.shell_pid : 0,
+		.lost_ticks = h->lost_ticks,
+		.holder = h->holder_lost ? -1 : link_holder(&h->link)};
+	removal_start(&h->table->removals, &h->removal, wait_ms);
+}
+
+void held_end(struct held *h, unsigned wait_ms)
+{
+	held_remove(h, wait_ms, on_removed);
+}
+
+void held_end_instead(struct held *h)
+{
+	h->removal.done = on_removed;
+}
+
+void held_on_ended(struct held *h, int error)
+{
+	if (!h->removal.done)
+		return;
+	if (error < 0) {
+		removal_force(&h->removal); /* perhaps we can */
+		return;
+	}
+	removal_finish(&h->removal);
+	h->removal.done(h, 0);
+}

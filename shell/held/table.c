@@ -1,0 +1,166 @@
+/*
+ * The table: where those of one kind are found, and their directories are. A directory that cannot be removed is
+ * complained of and left to the next server.
+ */
+#include "shell/held/table.h"
+
+#include "shell/held/adoption.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define SWEEP_MS 1000u
+
+void held_add(struct held *h, enum held_place place)
+{
+	struct held_table *t = h->table;
+	assert(h->place == HELD_NOWHERE);
+	h->place = place;
+	if (place == HELD_ENDING)
+		DL_APPEND(t->ending, h);
+	else
+		HASH_ADD_STR(t->listed, id, h);
+}
+
+void held_release(struct held *h)
+{
+	struct held_table *t = h->table;
+	if (h->place == HELD_ENDING)
+		DL_DELETE(t->ending, h);
+	else if (h->place == HELD_LISTED)
+		HASH_DEL(t->listed, h);
+	h->place = HELD_NOWHERE;
+	removal_cancel(&h->removal);
+	turn_forget(&t->turns, &h->turn);
+}
+
+struct held *held_find(const struct held_table *t, const char *id)
+{
+	struct held *found;
+	HASH_FIND_STR(t->listed, id, found);
+	return found;
+}
+
+struct held *held_next(const struct held_table *t, const struct held *h)
+{
+	return h ? h->hh.next : t->listed;
+}
+
+unsigned held_count(const struct held_table *t)
+{
+	return HASH_COUNT(t->listed);
+}
+
+bool held_table_is_idle(const struct held_table *t)
+{
+	const struct held *h;
+	DL_FOREACH (t->ending, h)
+		if (!h->stuck)
+			return false;
+	return !t->listed;
+}
+
+/* Directories */
+
+/* Closes fd. */
+static void remove_with_prefix(int fd, const char *prefix)
+{
+	DIR *dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+			unlinkat(fd, entry->d_name, 0);
+	closedir(dir);
+}
+
+void held_remove_directory(struct held_table *t, const char *directory)
+{
+	int fd = openat(t->dir_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	for (const char *const *file = t->kind->files; *file; file++)
+		unlinkat(fd, *file, 0);
+	if (t->kind->prefix)
+		remove_with_prefix(fd, t->kind->prefix);
+	else
+		close(fd);
+	if (unlinkat(t->dir_fd, directory, AT_REMOVEDIR) < 0)
+		t->kind->complain(t, "", t->kind->cannot_remove, -errno);
+}
+
+static int open_directory(struct held_table *t, int runtime_fd)
+{
+	const char *folder = t->kind->folder;
+	if (mkdirat(runtime_fd, folder, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	t->dir_fd = openat(runtime_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return t->dir_fd < 0 ? -errno : 0;
+}
+
+/* Opening and closing */
+
+static enum turn_next take_turn(struct turn *turn)
+{
+	struct held *h = (struct held *)(void *)((char *)turn - offsetof(struct held, turn));
+	return h->table->kind->take_turn(h);
+}
+
+static void on_sweep(uv_timer_t *timer)
+{
+	struct held_table *t = timer->data;
+	t->kind->sweep(t);
+	held_look_again(t);
+}
+
+int held_table_open(struct held_table *t, uv_loop_t *loop, const struct held_kind *kind, void *user,
+	int runtime_fd)
+{
+	*t = (struct held_table){.kind = kind, .user = user, .loop = loop, .dir_fd = -1};
+	int rc = open_directory(t, runtime_fd);
+	if (rc < 0)
+		return rc;
+	rc = reaper_open(&t->reaper, loop);
+	if (rc < 0) {
+		close(t->dir_fd);
+		return rc;
+	}
+	removals_open(&t->removals, loop);
+	turns_open(&t->turns, loop, take_turn);
+	/* These cannot fail: they only link themselves into the loop. */
+	uv_timer_init(loop, &t->sweep);
+	uv_timer_init(loop, &t->rescan);
+	t->sweep.data = t->rescan.data = t;
+	uv_timer_start(&t->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+	uv_unref((uv_handle_t *)&t->sweep);
+	return 0;
+}
+
+void held_table_close(struct held_table *t)
+{
+	struct held *h, *next;
+	t->closing = true;
+	HASH_ITER (hh, t->listed, h, next) {
+		held_answer(&h->starters, h, REPORT_SETUP, -ECANCELED);
+		t->kind->release(h);
+	}
+	DL_FOREACH_SAFE (t->ending, h, next) {
+		held_answer(&h->enders, h, REPORT_READY, -ECANCELED);
+		t->kind->release(h);
+	}
+	removals_close(&t->removals);
+	reaper_close(&t->reaper);
+	turns_close(&t->turns);
+	uv_close((uv_handle_t *)&t->sweep, NULL);
+	uv_close((uv_handle_t *)&t->rescan, NULL);
+	close(t->dir_fd);
+}

@@ -1,0 +1,132 @@
+/*
+ * A session as one that is held, see shell/held/held.h: how it is found, and what is left of it. What its holder says
+ * is in follow.c.
+ */
+#include "shell/held/ending.h"
+#include "shell/held/table.h"
+#include "shell/session/internal.h"
+#include "shell/session/meta.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct sessions *sessions_of(const struct held_table *t)
+{
+	return t->user;
+}
+
+static void on_complaint(struct held_table *t, const char *id, const char *what, int error)
+{
+	const struct sessions *s = sessions_of(t);
+	s->callbacks->failed(s->user, id, what, error);
+}
+
+static void on_sweep(struct held_table *t)
+{
+	sessions_sweep(sessions_of(t));
+}
+
+static void on_terminal(struct held *h, const char *path)
+{
+	exec_error_terminal(&session_of_held(h)->executor, path);
+}
+
+static void on_closed(struct held *h)
+{
+	session_free(session_of_held(h));
+}
+
+static int load(struct held_table *t, const char *directory, int dir_fd, struct held **ret_held)
+{
+	struct session *session = calloc(1, sizeof *session);
+	int rc = -ENOMEM;
+	if (!session)
+		goto err_fd;
+	session_init_commands(session, sessions_of(t));
+	presence_init(&session->presence);
+	rc = meta_load(dir_fd, session);
+	if (rc < 0)
+		goto err_session;
+	rc = held_init(&session->pane.held, t, directory, dir_fd);
+	if (rc < 0) {
+		session_free(session);
+		return rc;
+	}
+	*ret_held = &session->pane.held;
+	return 0;
+err_session:
+	session_free(session);
+err_fd:
+	close(dir_fd);
+	return rc;
+}
+
+static void on_found(struct held *h)
+{
+	session_move(
+		session_of_held(h), h->place == HELD_ENDING ? SESSION_ENDING : SESSION_STARTING);
+}
+
+static void on_end_again(struct held *h)
+{
+	/* Its holder has yet to be attached to before it can be asked. */
+	held_end(h, SESSIONS_KILL_GRACE_MS + REMOVAL_WAIT_MS);
+}
+
+static bool is_awaited(const struct held *h)
+{
+	return session_of_held(h)->state == SESSION_STARTING;
+}
+
+static void on_end_unseen(struct held *h)
+{
+	sessions_end(sessions_of(h->table), session_of_held(h), NULL);
+}
+
+static void on_changed(struct held *h)
+{
+	sessions_changed(sessions_of(h->table));
+}
+
+static void on_ended(struct held *h)
+{
+	struct sessions *s = sessions_of(h->table);
+	s->counters.ended++;
+	held_answer(&h->enders, h, REPORT_READY, 0);
+	sessions_remove(s, session_of_held(h));
+}
+
+static void on_release(struct held *h)
+{
+	session_release(session_of_held(h));
+}
+
+static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR,
+	"meta.json", "meta.json.new", HELD_ENDING_FILE, INTEGRATION_FILE, INTEGRATION_FILE_NEW,
+	"execs", "execs.new", "blocks", "blocks.new", NULL};
+
+const struct held_kind session_kind = {
+	.folder = "sessions",
+	.files = files,
+	.prefix = "input.", /* what commands have been given as their input */
+	.cannot_adopt = "cannot adopt a session",
+	.cannot_clear_up = "cannot clear up after a session",
+	.cannot_remove = "cannot remove a session's directory",
+	.complain = on_complaint,
+	.sweep = on_sweep,
+	.take_turn = session_take_turn,
+	.attached = session_on_attached,
+	.failed = session_on_failed,
+	.lost = session_on_lost,
+	.terminal = on_terminal,
+	.closed = on_closed,
+	.load = load,
+	.found = on_found,
+	.end_again = on_end_again,
+	.is_awaited = is_awaited,
+	.end_unseen = on_end_unseen,
+	.changed = on_changed,
+	.ended = on_ended,
+	.release = on_release,
+};

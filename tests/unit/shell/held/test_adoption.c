@@ -1,0 +1,195 @@
+/* What an earlier server has left: with a holder, without one, and everything between. */
+#include "tests/lib/things.h"
+
+TestSuite(adoption, .init = things_set_up, .fini = things_tear_down, .timeout = 60);
+
+Test(adoption, one_with_a_holder_is_adopted)
+{
+	things_leave("a", true);
+	cr_assert_eq(held_adopt(&t.table), 1);
+	cr_expect(held_is_adopting(&t.table));
+	struct held *h = held_find(&t.table, "a");
+	cr_assert_not_null(h);
+	cr_expect(h->adopted && h->place == HELD_LISTED);
+	cr_assert(LOOP_UNTIL(&t.loop, t.attached == 1));
+	cr_expect(!held_is_adopting(&t.table));
+	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
+}
+
+Test(adoption, known_ones_are_not_adopted_again)
+{
+	things_leave("a", true);
+	things_start("b");
+	cr_assert_eq(held_adopt(&t.table), 1);
+	cr_assert_eq(held_adopt(&t.table), 0);
+	cr_expect_eq(held_count(&t.table), 2);
+}
+
+Test(adoption, they_come_in_the_order_of_their_kind)
+{
+	things_leave("c", true);
+	things_leave("a", true);
+	things_leave("b", true);
+	cr_assert_eq(held_adopt(&t.table), 3);
+	const char *order[] = {"a", "b", "c"};
+	struct held *h = NULL;
+	for (unsigned i = 0; i < 3; i++) {
+		h = held_next(&t.table, h);
+		cr_assert_not_null(h);
+		cr_expect_str_eq(h->id, order[i]);
+	}
+	cr_expect_null(held_next(&t.table, h));
+}
+
+Test(adoption, one_without_a_holder_is_removed)
+{
+	char name[DIRECTORY_NAME_SIZE];
+	close(things_make_directory("a", name));
+	cr_assert_eq(held_adopt(&t.table), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, !things_has_directory(name)));
+	cr_expect_null(held_find(&t.table, "a"));
+	cr_assert(LOOP_UNTIL(&t.loop, t.freed == 1));
+	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
+}
+
+Test(adoption, a_directory_that_is_being_cleared_up_is_known)
+{
+	char name[DIRECTORY_NAME_SIZE];
+	close(things_make_directory("a", name));
+	cr_assert_eq(held_adopt(&t.table), 0);
+	cr_assert_eq(held_adopt(&t.table), 0);
+	cr_expect_eq(t.found, 1);
+	cr_assert(LOOP_UNTIL(&t.loop, !things_has_directory(name)));
+}
+
+Test(adoption, one_that_cannot_be_read_stays_and_is_complained_of)
+{
+	things_leave("a", true);
+	t.load_error = -EBADMSG;
+	cr_assert_eq(held_adopt(&t.table), 0);
+	cr_expect_eq(t.complaints, 1);
+	cr_expect_not_null(strstr(t.complaint, "cannot adopt a thing"));
+	cr_expect_eq(memory_holders_count(), 1);
+}
+
+Test(adoption, one_that_was_being_ended_is_ended_again)
+{
+	char name[DIRECTORY_NAME_SIZE];
+	int fd = things_make_directory("a", name);
+	things_put(fd, HELD_ENDING_FILE, "");
+	memory_holder_leave(fd, true);
+	close(fd);
+	cr_assert_eq(held_adopt(&t.table), 1);
+	cr_expect_null(held_find(&t.table, "a"));
+	cr_expect_eq(t.again, 1);
+	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1));
+	cr_expect(!things_has_directory(name));
+	cr_expect_eq(memory_holders_count(), 0);
+}
+
+Test(adoption, the_second_of_one_id_is_ended)
+{
+	things_leave("a", true);
+	things_leave("a", true);
+	cr_assert_eq(held_adopt(&t.table), 2);
+	cr_expect_eq(held_count(&t.table), 1);
+	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1 && t.attached == 2));
+	cr_expect_eq(held_count(&t.table), 1);
+	cr_expect_eq(memory_holders_count(), 1);
+}
+
+Test(adoption, one_that_was_still_starting_is_looked_at_again)
+{
+	struct memory_holder *h = things_leave("a", false);
+	cr_assert_eq(held_adopt(&t.table), 0);
+	cr_expect(held_is_adopting(&t.table));
+	cr_assert_null(held_find(&t.table, "a"));
+	memory_holder_answer(h);
+	cr_assert(LOOP_UNTIL(&t.loop, t.attached == 1));
+	cr_expect_not_null(held_find(&t.table, "a"));
+	cr_expect(!held_is_adopting(&t.table));
+	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
+}
+
+Test(adoption, one_that_died_while_it_started_is_removed)
+{
+	char name[DIRECTORY_NAME_SIZE];
+	int fd = things_make_directory("a", name);
+	struct memory_holder *h = memory_holder_leave(fd, false);
+	close(fd);
+	cr_assert_eq(held_adopt(&t.table), 0);
+	cr_assert(things_has_directory(name));
+	memory_holder_die(h);
+	cr_assert(LOOP_UNTIL(&t.loop, !things_has_directory(name)));
+	cr_expect(!held_is_adopting(&t.table));
+}
+
+Test(adoption, one_that_has_been_stopped_is_not_waited_for)
+{
+	struct memory_holder *h = things_leave("a", true);
+	h->backlogged = true;
+	cr_assert_eq(held_adopt(&t.table), 1);
+	cr_expect(!held_is_adopting(&t.table), "it would keep the server from serving");
+	cr_assert(held_find(&t.table, "a")->unresponsive);
+	cr_expect_eq(t.complaints, 1);
+	cr_expect_not_null(strstr(t.complaint, "its holder does not answer"));
+	cr_expect_eq(t.changed, 1);
+	memory_holder_answer(h);
+	held_look_again(&t.table);
+	cr_assert(LOOP_UNTIL(&t.loop, t.attached == 1));
+	cr_expect(!held_find(&t.table, "a")->unresponsive);
+	cr_expect_eq(t.complaints, 1, "%s", t.complaint);
+}
+
+Test(adoption, one_that_dies_before_it_answers_is_ended)
+{
+	struct memory_holder *h = things_leave("a", true);
+	h->backlogged = true;
+	cr_assert_eq(held_adopt(&t.table), 1);
+	memory_holder_die(h);
+	held_look_again(&t.table);
+	cr_expect_eq(t.unseen, 1);
+	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1));
+	cr_expect(held_table_is_idle(&t.table));
+}
+
+Test(adoption, who_waits_for_one_that_does_not_answer_is_told)
+{
+	struct held_waiter w = {.done = things_on_answer};
+	struct memory_holder *h = things_leave("a", true);
+	h->mute = true;
+	cr_assert_eq(held_adopt(&t.table), 1);
+	held_wait(&held_find(&t.table, "a")->starters, &w);
+	cr_expect(held_is_adopting(&t.table));
+	cr_assert(LOOP_UNTIL(&t.loop, t.answers == 1));
+	cr_expect_eq(t.error, -EHOSTDOWN);
+	cr_expect(!held_is_adopting(&t.table));
+}
+
+Test(adoption, one_that_needs_no_holder_stays_without)
+{
+	char name[DIRECTORY_NAME_SIZE];
+	close(things_make_directory("a", name));
+	t.needs_no_holder = true;
+	cr_assert_eq(held_adopt(&t.table), 1);
+	struct held *h = held_find(&t.table, "a");
+	cr_assert_not_null(h);
+	cr_expect(h->holder_lost);
+	cr_expect(!held_is_adopting(&t.table));
+	cr_expect(things_has_directory(name));
+}
+
+Test(adoption, another_server_takes_the_holder)
+{
+	struct thing *thing = things_start("a");
+	struct memory_holder *h = memory_holder_of(&thing->held.link);
+	struct link other;
+	static const struct link_callbacks callbacks = {0};
+	cr_assert_eq(link_init(&other, &t.loop, dup(h->dir_fd), &callbacks, NULL), 0);
+	h->mute = true;
+	cr_assert_eq(link_adopt(&other), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, t.lost == 1));
+	cr_expect(thing->held.taken && thing->held.holder_lost);
+	link_close(&other, (void (*)(void *))things_on_changed);
+	cr_assert(LOOP_UNTIL(&t.loop, t.changed == 1));
+}

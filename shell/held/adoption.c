@@ -50,10 +50,10 @@ static int attach(struct held *h)
 static int adopt(void *user, const char *directory, int dir_fd)
 {
 	struct held_table *t = user;
-	struct held *h;
+	struct held *h = NULL;
 	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
 	int rc = fd < 0 ? -errno : t->kind->load(t, directory, fd, &h);
-	if (rc < 0)
+	if (rc < 0 || !h)
 		return rc;
 	h->adopted = true;
 	h->found_ms = uv_now(t->loop);

@@ -109,8 +109,8 @@ struct held_kind {
 };
 
 /*
- * Begin with zeroed memory. dir_fd, of its directory (borrowed name), is taken, also on failure. Returns 0 or a negative
- * errno; then held_finish() is harmless. After 0 it is for held_let_go().
+ * Begin, with zeroed memory. directory: its name, borrowed. dir_fd: of it, taken, also on failure. Returns 0, then it is
+ * for held_let_go(); or a negative errno, then for held_finish().
  */
 int held_init(struct held *h, struct held_table *t, const char *directory, int dir_fd);
 

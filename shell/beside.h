@@ -1,6 +1,6 @@
 /*
  * What a command that runs beside a session takes over from the session's shell: text for bash that makes its
- * environment, functions and aliases those of the session (see exec_state()), and sets the variables of the
+ * environment, functions and aliases those of the session (see shell/exec/shell_environment.h), and sets the variables of the
  * request, which win. Pure.
  */
 #pragma once
@@ -9,7 +9,7 @@
 
 /* All is borrowed for the call; text is without NUL. */
 struct beside {
-	const char *text; /* what exec_state() has given; may be empty */
+	const char *text; /* what shell_environment_ask() has given; may be empty */
 	size_t length;
 	const char *const *env_names; /* of the request */
 	const char *const *env_values;

@@ -86,7 +86,7 @@ static pid_t shell_of(const struct exec *e)
 }
 
 /* Returns 0 when it was sent. */
-static int deliver(struct exec *e, int signo)
+static int deliver_signal(struct exec *e, int signo)
 {
 	int master = e->executor->pane->held.link.master_fd;
 	pid_t group = tcgetpgrp(master);
@@ -103,21 +103,21 @@ static int deliver(struct exec *e, int signo)
 	return 0;
 }
 
-static void note(struct exec *e, int signo)
+static void note_signal(struct exec *e, int signo)
 {
 	if (e->signals_count < sizeof e->signals / sizeof *e->signals)
 		e->signals[e->signals_count++] = signo;
 }
 
 /* The next step. */
-static void climb(struct exec *e)
+static void take_next_step(struct exec *e)
 {
 	/* A step that cannot be taken now is left out. */
 	while (e->ladder_step < STEPS) {
 		int signo = steps[e->ladder_step++];
-		if (deliver(e, signo) < 0)
+		if (deliver_signal(e, signo) < 0)
 			continue;
-		note(e, signo);
+		note_signal(e, signo);
 		e->ladder_ms = exec_now(e->executor) + e->grace_ms;
 		return;
 	}
@@ -146,10 +146,10 @@ void exec_ladder_tick(struct exec *e)
 {
 	bool interrupts = e->ladder_step > 0 && steps[e->ladder_step - 1] == SIGINT;
 	if (exec_now(e->executor) >= e->ladder_ms)
-		climb(e);
+		take_next_step(e);
 	else if (interrupts && e->ladder_repeats < REPEATS_MAX && has_changed(e)) {
 		e->ladder_repeats++;
-		(void)deliver(e, SIGINT); /* otherwise the next step comes */
+		(void)deliver_signal(e, SIGINT); /* otherwise the next step comes */
 	}
 }
 
@@ -206,5 +206,5 @@ void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms)
 		steps[e->ladder_step] != first_signal)
 		e->ladder_step++;
 	e->ladder_repeats = 0;
-	climb(e);
+	take_next_step(e);
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* What may already be in the shell's memory stays there; the header is for the next server. */
-static void take_back(struct exec *e)
+static void take_back_script(struct exec *e)
 {
 	char text[4096];
 	struct executor *x = e->executor;
@@ -36,7 +36,7 @@ void exec_ask_sign(struct executor *x)
 	x->sign_asked = link_write(&x->pane->held.link, key, sizeof key - 1) == 0;
 	/* The answer to one that was asked before is no sign. */
 	if (x->sign_asked && x->signs_due == 0)
-		x->signs_due = x->state_asked ? 2 : 1;
+		x->signs_due = x->environment_asked ? 2 : 1;
 }
 
 bool exec_was_not_started(const struct exec *e)
@@ -69,7 +69,7 @@ void exec_doubt_tick(struct exec *e)
 	if (now < e->typed_ms + EXEC_START_MS)
 		return;
 	if (!x->unanswered) {
-		take_back(e);
+		take_back_script(e);
 		x->unanswered = true;
 		e->doubted_ms = now;
 	}

@@ -125,17 +125,6 @@ struct exec_watcher {
 	void *user;
 };
 
-/* Someone who waits for the state of a shell; the memory is his. */
-struct exec_state_waiter {
-	struct exec_state_waiter *prev, *next;
-	/*
-	 * cwd: where the shell is, or NULL; text: bash that restores what it exports and, unless something else ran,
-	 * its functions and aliases. Both are borrowed. Once, perhaps from inside exec_state().
-	 */
-	void (*done)(void *user, const char *cwd, const char *text, size_t length);
-	void *user;
-};
-
 struct exec {
 	struct exec *prev, *next;
 	struct executor *executor;
@@ -236,10 +225,10 @@ struct executor {
 	bool unanswered; /* something was typed that the shell may still take: nothing else is, until it gives a sign */
 	bool sign_asked; /* since the last prompt */
 	unsigned signs_due;
-	struct exec_state_waiter *state_waiters;
-	uint64_t state_due_ms; /* loop time until which the shell's state is waited for; 0: it is not */
-	bool state_asked;      /* the shell has been asked for it */
-	uint8_t *held;         /* input of others */
+	struct shell_environment_waiter *environment_waiters;
+	uint64_t environment_due_ms; /* loop time until which its environment is waited for; 0: it is not */
+	bool environment_asked; /* the shell has been asked for it */
+	uint8_t *held;          /* input of others */
 	size_t held_length;
 	struct executor *prev, *next; /* in the table's list of those with something to do */
 	bool listed;
@@ -286,9 +275,6 @@ void exec_screen_mark(struct executor *x, const char *text, uint64_t line, unsig
 
 /* The terminal for standard error that was asked for; NULL: there is none. */
 void exec_error_terminal(struct executor *x, const char *path);
-
-/* Ask for the state of the session's shell. */
-void exec_state(struct executor *x, struct exec_state_waiter *w);
 
 /* Look at queues and deadlines; called every EXEC_TICK_MS while there are any. */
 void exec_tick(struct executor *x);

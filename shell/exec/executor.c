@@ -131,7 +131,7 @@ void exec_close(struct executor *x)
 	while (x->queue)
 		exec_finish(x->queue, EXEC_END_LOST);
 	forget_list(&x->finished);
-	exec_state_told(x);
+	shell_environment_told(x);
 	executors_leave(x);
 	free(x->held);
 	x->held = NULL;
@@ -212,10 +212,10 @@ void exec_tick(struct executor *x)
 	tick_queue(x);
 	exec_shell_tick(x);
 	exec_ask_sign(x);
-	exec_state_tick(x);
+	shell_environment_tick(x);
 	exec_next(x);
 	if (!blocks_tick(x->blocks, exec_now(x)) && !x->current && !x->queue &&
-		x->state_due_ms == 0 && x->held_length == 0)
+		x->environment_due_ms == 0 && x->held_length == 0)
 		executors_leave(x);
 }
 

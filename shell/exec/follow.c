@@ -166,7 +166,7 @@ static void on_started(
 	exec_changed(e);
 }
 
-static void take_cwd(struct exec *e, const struct record *record)
+static void note_cwd(struct exec *e, const struct record *record)
 {
 	char path[64], target[4096];
 	ssize_t n = -1;
@@ -181,8 +181,8 @@ static void take_cwd(struct exec *e, const struct record *record)
 	e->cwd = record->cwd[0] ? strdup(record->cwd) : n > 0 ? strdup(target) : NULL;
 }
 
-static void end(struct exec *e, const struct record *record, const struct event_header *event,
-	enum exec_end end)
+static void finish_by_record(struct exec *e, const struct record *record,
+	const struct event_header *event, enum exec_end end)
 {
 	e->ended_ms = event->time_ns / 1000000;
 	e->over_offset = event->offset;
@@ -191,7 +191,7 @@ static void end(struct exec *e, const struct record *record, const struct event_
 	e->status = record->status;
 	e->statuses_count = record->statuses_count;
 	memcpy(e->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
-	take_cwd(e, record);
+	note_cwd(e, record);
 	exec_finish(e, end);
 }
 
@@ -200,7 +200,7 @@ static void begin_anew(struct executor *x)
 {
 	set_prompt(x, EXEC_PROMPT_NONE);
 	x->entered = 0;
-	x->left = x->in_paste = x->back_due = x->state_asked = false;
+	x->left = x->in_paste = x->back_due = x->environment_asked = false;
 	x->pasting = x->column = 0;
 	x->hold_until_ms = 0;
 	x->newborn = true;
@@ -247,16 +247,16 @@ static void on_record(void *user, const struct record *record, const struct even
 	blocks_record(x->blocks, record, event->time_ns / 1000000, event->offset);
 	if (record->kind == RECORD_STATE) {
 		exec_sign(x);
-		exec_state_told(x);
+		shell_environment_told(x);
 	}
 	if (record->kind == RECORD_START)
 		on_started(x, record, event);
 	else if (record->kind == RECORD_END && ours)
-		end(e, record, event, EXEC_END_COMMAND);
+		finish_by_record(e, record, event, EXEC_END_COMMAND);
 	else if (record->kind == RECORD_EXIT)
 		on_shell_end(x, W_EXITCODE(record->status, 0), event, true);
 	else if (record->kind == RECORD_PROMPT && ours)
-		end(e, record, event, EXEC_END_PROMPT);
+		finish_by_record(e, record, event, EXEC_END_PROMPT);
 	if (record->kind == RECORD_PROMPT) {
 		if (!x->left && !e)
 			note_line(x); /* an empty one, or one that was given up */
@@ -282,7 +282,7 @@ static void at_prompt(struct executor *x)
 	}
 	exec_release_input(x);
 	exec_ask_sign(x);
-	exec_state_at_prompt(x);
+	shell_environment_at_prompt(x);
 	exec_next(x);
 }
 

@@ -16,7 +16,7 @@ static struct link *link_of(const struct exec *e)
 	return &e->executor->pane->held.link;
 }
 
-static void expire(struct exec *e)
+static void set_expiry(struct exec *e)
 {
 	e->hold.expire_ms = exec_now(e->executor) + HOLD_CLAIM_MS;
 }
@@ -37,7 +37,7 @@ static void hold_page(struct exec *e, uint64_t offset)
 void exec_hold_begin(struct exec *e)
 {
 	if (e->hold_asked && link_hold(link_of(e), &e->hold, e->typed_offset, e->typed_position))
-		expire(e);
+		set_expiry(e);
 	if (e->pager && !e->pager->hold.held)
 		hold_page(e, e->typed_offset);
 }
@@ -84,7 +84,7 @@ void exec_unhold(struct exec *e, struct hold *h, bool comes_again)
 {
 	if (comes_again && h->held && e->hold_asked && !e->hold.held) {
 		holds_replace(&link_of(e)->holds, h, &e->hold);
-		expire(e);
+		set_expiry(e);
 	} else {
 		link_unhold(link_of(e), h);
 	}
@@ -150,7 +150,7 @@ uint64_t exec_page_lost(struct exec *e, const char *reader, uint64_t bytes, uint
 	return p->lost;
 }
 
-static void leave(struct exec *e, const char *readers)
+static void end_pages_of(struct exec *e, const char *readers)
 {
 	if (e->pager && strncmp(e->pager->reader, readers, strlen(readers)) == 0)
 		end_page(e);
@@ -160,9 +160,9 @@ void exec_page_leave(struct executor *x, const char *readers)
 {
 	struct exec *e;
 	DL_FOREACH (x->finished, e)
-		leave(e, readers);
+		end_pages_of(e, readers);
 	DL_FOREACH (x->queue, e)
-		leave(e, readers);
+		end_pages_of(e, readers);
 	if (x->current)
-		leave(x->current, readers);
+		end_pages_of(x->current, readers);
 }

@@ -3,6 +3,7 @@
 
 #include "shell/exec/exec.h"
 #include "shell/exec/shell.h"
+#include "shell/exec/shell_environment.h"
 
 /* Loop time in ms. */
 uint64_t exec_now(const struct executor *x);
@@ -44,12 +45,6 @@ void exec_running(struct exec *e, uint64_t started_ms);
 /* hold.c: it is typed, or known from an earlier server; nobody will read it any more. */
 void exec_hold_begin(struct exec *e);
 void exec_hold_end(struct exec *e);
-
-/* state.c: the shell may be at its prompt: ask it, if somebody waits for that. */
-void exec_state_at_prompt(struct executor *x);
-/* The shell has written its state down; the session is over: or has not in time. */
-void exec_state_told(struct executor *x);
-void exec_state_tick(struct executor *x);
 
 /* cancel.c: the ladder is to be looked after. */
 void exec_ladder_tick(struct exec *e);

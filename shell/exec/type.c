@@ -39,7 +39,7 @@ bool exec_is_ready(struct executor *x)
 }
 
 /* How far up, and where, the line begins that calls the script, once it has been accepted. */
-static void place(const struct executor *x, struct integration_command *plan)
+static void place_line(const struct executor *x, struct integration_command *plan)
 {
 	size_t line = integration_line_length(x->first, x->pane->held.link.info.holder_pid);
 	unsigned cols = pane_cols(x->pane);
@@ -82,7 +82,7 @@ int exec_type(struct exec *e)
 	plan->length = e->length;
 	plan->input = e->input;
 	pane_screen(x->pane); /* so that it has seen the prompt, and told us where it ends */
-	place(x, plan);
+	place_line(x, plan);
 	plan->error_terminal = x->error_terminal;
 	int rc = write_script(x, e);
 	if (rc == 0)
@@ -114,13 +114,13 @@ static void note_paste(struct executor *x, char c)
 }
 
 /* Bytes with which a line is entered, given up or ended. */
-static bool enters(char c)
+static bool is_enter(char c)
 {
 	return c == '\r' || c == '\n' || c == 0x03 || c == 0x04 || c == 0x0f;
 }
 
 /* Whether something typed has to wait: what is for the command itself, such as Ctrl-C, never longer than it takes to begin. */
-static bool waits(const struct executor *x, const char *text, size_t length)
+static bool has_to_wait(const struct executor *x, const char *text, size_t length)
 {
 	const struct exec *e = x->current;
 	if (e && e->state == EXEC_STARTING)
@@ -137,7 +137,7 @@ static bool waits(const struct executor *x, const char *text, size_t length)
 	return true;
 }
 
-static int hold(struct executor *x, const void *bytes, size_t length)
+static int hold_input(struct executor *x, const void *bytes, size_t length)
 {
 	/* It has to fit into the terminal's queue afterwards. */
 	if (x->held_length + length + link_input_queued(&x->pane->held.link) > LINK_INPUT_MAX)
@@ -163,11 +163,11 @@ static int take_input(struct executor *x, const void *bytes, size_t length)
 	const char *text = bytes;
 	if (!x->open || length == 0)
 		return 0;
-	if (waits(x, text, length))
-		return hold(x, bytes, length);
+	if (has_to_wait(x, text, length))
+		return hold_input(x, bytes, length);
 	for (size_t i = 0; i < length; i++) {
 		note_paste(x, text[i]);
-		if (enters(text[i]) && !x->in_paste) {
+		if (is_enter(text[i]) && !x->in_paste) {
 			x->entered++;
 			x->entered_ms = exec_now(x);
 		}

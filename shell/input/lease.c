@@ -1,3 +1,4 @@
+/* See lease.h. Free -> held -> free: given back, cleared, or its time is over, which every look takes into account. */
 #include "shell/input/lease.h"
 
 #include "shell/id.h"

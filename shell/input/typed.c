@@ -1,3 +1,4 @@
+/* See typed.h. A list, bounded by number and by memory; what there is no memory for is left out. */
 #include "shell/input/typed.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@ static size_t size_of(const struct typed_entry *e)
 	return sizeof *e + strlen(e->by) + 1 + (e->text ? e->bytes : 0);
 }
 
-static void drop(struct typed *t, struct typed_entry *e)
+static void drop_entry(struct typed *t, struct typed_entry *e)
 {
 	DL_DELETE(t->entries, e);
 	t->count--;
@@ -25,14 +26,14 @@ static bool ends_line(const struct typed_entry *e)
 }
 
 /* Whether a note goes on with what the same one has typed just before. */
-static bool goes_on(const struct typed_entry *e, const struct typed_note *n)
+static bool continues_entry(const struct typed_entry *e, const struct typed_note *n)
 {
 	return e->client == n->client && strcmp(e->by, n->by) == 0 &&
 		(e->text != NULL) == n->shown && n->at_ms - e->at_ms <= TYPED_JOIN_MS &&
 		e->bytes + n->length <= TYPED_JOIN_BYTES && !ends_line(e);
 }
 
-static bool join(struct typed *t, struct typed_entry *e, const struct typed_note *n)
+static bool join_entry(struct typed *t, struct typed_entry *e, const struct typed_note *n)
 {
 	if (n->shown) {
 		char *text = realloc(e->text, e->bytes + n->length);
@@ -46,7 +47,7 @@ static bool join(struct typed *t, struct typed_entry *e, const struct typed_note
 	return true;
 }
 
-static struct typed_entry *create(const struct typed_note *n)
+static struct typed_entry *create_entry(const struct typed_note *n)
 {
 	size_t name = strlen(n->by) + 1;
 	struct typed_entry *e = calloc(1, sizeof *e + name);
@@ -70,8 +71,9 @@ void typed_add(struct typed *t, const struct typed_note *n)
 {
 	if (n->length == 0 || (n->shown && n->length > TYPED_BYTES_MAX))
 		return;
-	if (!t->entries || !goes_on(t->entries->prev, n) || !join(t, t->entries->prev, n)) {
-		struct typed_entry *e = create(n);
+	if (!t->entries || !continues_entry(t->entries->prev, n) ||
+		!join_entry(t, t->entries->prev, n)) {
+		struct typed_entry *e = create_entry(n);
 		if (!e)
 			return;
 		DL_APPEND(t->entries, e);
@@ -79,11 +81,11 @@ void typed_add(struct typed *t, const struct typed_note *n)
 		t->size += size_of(e);
 	}
 	while (t->count > 1 && (t->count > TYPED_ENTRIES_MAX || t->size > TYPED_BYTES_MAX))
-		drop(t, t->entries);
+		drop_entry(t, t->entries);
 }
 
 void typed_finish(struct typed *t)
 {
 	while (t->entries)
-		drop(t, t->entries);
+		drop_entry(t, t->entries);
 }

@@ -1,3 +1,4 @@
+/* See journal.h. A circle: entries are numbered for ever, and the oldest are overwritten. */
 #include "shell/pane/journal.h"
 
 #include "ring/utf8.h"

@@ -1,3 +1,4 @@
+/* See notes.h. What cannot be noted or read is done without: at worst a run outlives a killed server. */
 #include "shell/run/notes.h"
 
 #include "pty/kin.h"

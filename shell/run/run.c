@@ -85,7 +85,7 @@ void run_pause(struct run *r, bool pause)
 }
 
 /* What was written before the end: all that a terminal gives now, or as much as there is in a pipe. */
-static void drain(struct run *r, enum run_stream which)
+static void drain_stream(struct run *r, enum run_stream which)
 {
 	size_t left = DRAIN_MAX;
 	int waiting = 0;
@@ -114,7 +114,7 @@ static void close_handle(uv_handle_t *handle)
 }
 
 /* What it used is given back; the memory goes when the loop has turned. */
-static void let_go(struct run *r)
+static void close_handles(struct run *r)
 {
 	close_handle((uv_handle_t *)&r->timeout);
 	for (unsigned i = 0; i < RUN_STREAMS; i++) {
@@ -123,7 +123,7 @@ static void let_go(struct run *r)
 	}
 }
 
-static void let_go_of_child(struct run *r)
+static void close_child(struct run *r)
 {
 	close_handle((uv_handle_t *)&r->exit);
 	close(r->pidfd);
@@ -146,7 +146,7 @@ void run_finish(struct run *r)
 	r->state = RUN_OVER;
 	uv_timer_stop(&r->timeout);
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
-		drain(r, (enum run_stream)i);
+		drain_stream(r, (enum run_stream)i);
 	struct run_result result = {.timed_out = r->timed_out,
 		.cancelled = r->cancelled,
 		.status = SIGKILL,
@@ -158,9 +158,9 @@ void run_finish(struct run *r)
 	all->count--;
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		result.output[i] = excerpt_parts(&r->streams[i].kept);
-	let_go(r);
+	close_handles(r);
 	if (take_status(r, &result.status))
-		let_go_of_child(r);
+		close_child(r);
 	else
 		DL_APPEND(all->lost, r);
 	if (r->callbacks.done)
@@ -171,7 +171,7 @@ void run_finish(struct run *r)
 		excerpt_finish(&r->streams[i].kept);
 	}
 }
-static void end(struct run *r, uint64_t grace_ms)
+static void end_run(struct run *r, uint64_t grace_ms)
 {
 	uint64_t kill_at = uv_now(r->all->loop) + grace_ms;
 	if (r->state == RUN_ENDING && kill_at >= r->kill_at_ms)
@@ -190,7 +190,7 @@ void run_forget(struct run *r)
 	int status;
 	DL_DELETE(r->all->lost, r);
 	take_status(r, &status);
-	let_go_of_child(r);
+	close_child(r);
 }
 
 static void on_exit_readable(uv_poll_t *poll, int status, int events)
@@ -216,7 +216,7 @@ static void on_timeout(uv_timer_t *timer)
 	if (r->state != RUN_GOING || poll(&over, 1, 0) > 0)
 		return;
 	r->timed_out = true;
-	end(r, RUN_GRACE_MS);
+	end_run(r, RUN_GRACE_MS);
 }
 
 void run_cancel(struct run *r, unsigned grace_ms)
@@ -224,7 +224,7 @@ void run_cancel(struct run *r, unsigned grace_ms)
 	if (r->state == RUN_OVER)
 		return;
 	r->cancelled |= r->state == RUN_GOING;
-	end(r, grace_ms);
+	end_run(r, grace_ms);
 }
 
 void run_detach(struct run *r)
@@ -245,7 +245,7 @@ int run_exit_code(const struct run_result *result)
 /* The beginning */
 
 /* Whether PWD may have this name: then bash shows it, symbolic links and all. */
-static bool is_plain(const char *path)
+static bool is_canonical(const char *path)
 {
 	return !strstr(path, "/./") && !strstr(path, "/../") && !strstr(path, "//") &&
 		(strlen(path) < 2 || strcmp(path + strlen(path) - 2, "/.") != 0) &&
@@ -260,7 +260,7 @@ static char **make_environment(const struct runs *all, const struct run_options 
 	if (!names)
 		return NULL;
 	const char **values = names + o->env_count + OWN_VARIABLES;
-	if (is_plain(o->cwd)) {
+	if (is_canonical(o->cwd)) {
 		names[n] = "PWD";
 		values[n++] = o->cwd;
 	}
@@ -357,7 +357,7 @@ static void init_poll(struct run *r, uv_poll_t *poll, int fd, uv_poll_cb callbac
 	uv_poll_start(poll, UV_READABLE, callback);
 }
 
-static void watch(struct run *r, const struct throwaway *child, uint64_t timeout_ms)
+static void watch_child(struct run *r, const struct throwaway *child, uint64_t timeout_ms)
 {
 	const int fds[] = {child->out, child->err};
 	r->pid = child->pid;
@@ -412,7 +412,7 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		excerpt_init(&r->streams[i].kept,
 			o->output_max < RUN_OUTPUT_MAX ? o->output_max : RUN_OUTPUT_MAX);
-	watch(r, &child, o->timeout_ms);
+	watch_child(r, &child, o->timeout_ms);
 	DL_APPEND(all->list, r);
 	all->count++;
 	*ret_run = r;

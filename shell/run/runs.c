@@ -56,7 +56,7 @@ static void on_kin(void *user, const struct kin *k)
 }
 
 /* Look after a run that is ending. */
-static void judge(struct run *r)
+static void judge_run(struct run *r)
 {
 	uint64_t now = uv_now(r->all->loop);
 	r->told = true;
@@ -82,7 +82,7 @@ static void on_hunt(uv_timer_t *timer)
 			continue;
 		/* Without a look nobody is known to be gone. */
 		r->kin += rc < 0;
-		judge(r);
+		judge_run(r);
 	}
 	DL_FOREACH (all->list, r)
 		more |= r->state == RUN_ENDING;

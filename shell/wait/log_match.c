@@ -1,3 +1,4 @@
+/* See log_match.h. Pure; a pattern that cannot be compiled is refused with the reason. */
 #include "shell/wait/log_match.h"
 
 #include "ring/utf8.h"

@@ -317,7 +317,7 @@ int link_write(struct link *l, const void *bytes, size_t length)
 	int rc = find_attached(l, &h);
 	if (rc < 0)
 		return rc;
-	if (h->full && l->input_length + length > LINK_INPUT_MAX)
+	if (h->full && l->input.length + length > LINK_INPUT_MAX)
 		return -ENOBUFS;
 	h->input = realloc(h->input, h->input_length + length + 1);
 	cr_assert_not_null(h->input);
@@ -325,18 +325,18 @@ int link_write(struct link *l, const void *bytes, size_t length)
 	h->input_length += length;
 	h->input[h->input_length] = '\0';
 	if (h->full)
-		l->input_length += length;
+		l->input.length += length;
 	return 0;
 }
 
 void link_drop_input(struct link *l)
 {
-	l->input_length = 0;
+	l->input.length = 0;
 }
 
 size_t link_input_queued(const struct link *l)
 {
-	return l->input_length;
+	return l->input.length;
 }
 
 int link_resize(struct link *l, unsigned rows, unsigned cols)

@@ -2,12 +2,13 @@
 #include "ws/api/inherit.h"
 
 #include "ws/api/refuse.h"
+#include "shell/exec/shell_environment.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct asking {
-	struct exec_state_waiter waiter;
+	struct shell_environment_waiter waiter;
 	struct api *api;
 	struct request *request; /* our references */
 	json_t *body;
@@ -33,11 +34,11 @@ void inherit_from(struct api *a, struct request *r, json_t *body, struct session
 		refuse_memory(r);
 		return;
 	}
-	q->waiter = (struct exec_state_waiter){.done = on_state, .user = q};
+	q->waiter = (struct shell_environment_waiter){.done = on_state, .user = q};
 	q->api = a;
 	q->request = request_ref(r);
 	q->body = json_incref(body);
 	q->fn = fn;
 	memcpy(q->session, s->pane.held.id, sizeof q->session);
-	exec_state(&s->executor, &q->waiter);
+	shell_environment_ask(&s->executor, &q->waiter);
 }

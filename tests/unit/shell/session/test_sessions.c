@@ -582,7 +582,7 @@ Test(session_follow, input_reaches_the_terminal)
 	attach(s, &t.a, ROLE_DRIVER, 24, 80);
 	cr_assert_eq(type(s, &t.a, "ls\r"), 0);
 	cr_expect_str_eq(memory_holder_take_input(holder(s)), "ls\r");
-	cr_expect_eq(t.sessions.counters.bytes_in, 3);
+	cr_expect_eq(t.sessions.counters.panes.bytes_in, 3);
 }
 
 Test(session_follow, input_that_nobody_reads_is_refused_in_the_end)
@@ -594,7 +594,7 @@ Test(session_follow, input_that_nobody_reads_is_refused_in_the_end)
 	for (unsigned i = 0; i < 4; i++)
 		cr_assert_eq(session_write(s, piece, sizeof piece), 0);
 	cr_expect_eq(session_write(s, "x", 1), -ENOBUFS);
-	cr_expect_eq(t.sessions.counters.input_refused, 1);
+	cr_expect_eq(t.sessions.counters.panes.input_refused, 1);
 }
 
 Test(session_follow, signals_go_to_its_holder)

@@ -1,0 +1,104 @@
+/*
+ * See shell_environment.h. Asked -> told, by the record that the shell has written it down; when that does not come in
+ * time, or the shell is not at its prompt, what it exported at its last prompt is the answer, or nothing.
+ */
+#include "shell/exec/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define ENVIRONMENT_MAX ((size_t)4 << 20)
+
+/* What the shell has written. Owned by the caller; NULL when there is none. */
+static char *read_environment(const struct executor *x, size_t *ret_length)
+{
+	char path[64];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", x->pane->held.link.info.holder_pid,
+		WIRE_PLACE_STATE);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	size_t size = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0;
+	char *text = size > 0 && size <= ENVIRONMENT_MAX ? malloc(size + 1) : NULL;
+	ssize_t n = text ? pread(fd, text, size, 0) : -1;
+	close(fd);
+	if (n < 0) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	*ret_length = (size_t)n;
+	return text;
+}
+
+static void answer_waiters(struct executor *x)
+{
+	char path[64], cwd[PATH_MAX];
+	size_t length = 0;
+	char *text = read_environment(x, &length);
+	snprintf(path, sizeof path, "/proc/%d/cwd", x->pane->held.link.info.shell_pid);
+	ssize_t n = readlink(path, cwd, sizeof cwd - 1);
+	cwd[n > 0 ? n : 0] = '\0';
+	while (x->environment_waiters) {
+		struct shell_environment_waiter *w = x->environment_waiters;
+		DL_DELETE(x->environment_waiters, w);
+		w->done(w->user, n > 0 ? cwd : NULL, text ? text : "", length);
+	}
+	free(text);
+	x->environment_due_ms = 0;
+	x->environment_asked = false;
+}
+
+/* At its prompt the shell can write down its functions and aliases as well. */
+static void ask_shell(struct executor *x)
+{
+	static const char key[] = INTEGRATION_STATE;
+	if (link_write(&x->pane->held.link, key, sizeof key - 1) < 0) {
+		answer_waiters(x);
+		return;
+	}
+	x->environment_asked = true;
+	x->environment_due_ms = exec_now(x) + EXEC_RECORD_MS;
+}
+
+void shell_environment_ask(struct executor *x, struct shell_environment_waiter *w)
+{
+	DL_APPEND(x->environment_waiters, w);
+	if (x->environment_due_ms > 0)
+		return;
+	if (!x->open || (exec_busy(x) && !exec_is_ready(x))) {
+		answer_waiters(x); /* what it exported at its last prompt */
+		return;
+	}
+	x->environment_due_ms = exec_now(x) +
+		(x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS : EXEC_RECORD_MS);
+	executors_attend(x);
+	shell_environment_at_prompt(x);
+}
+
+void shell_environment_at_prompt(struct executor *x)
+{
+	if (x->environment_due_ms > 0 && !x->environment_asked && exec_is_ready(x))
+		ask_shell(x);
+}
+
+void shell_environment_told(struct executor *x)
+{
+	if (x->environment_due_ms > 0)
+		answer_waiters(x);
+}
+
+void shell_environment_tick(struct executor *x)
+{
+	shell_environment_at_prompt(x);
+	if (x->environment_due_ms > 0 && exec_now(x) >= x->environment_due_ms)
+		answer_waiters(x);
+}

@@ -1,0 +1,207 @@
+/* Blocks from marks and records alone, without a shell and without whoever runs commands for programs. */
+#include "shell/block/blocks.h"
+#include "shell/block/output.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/memory_pane.h"
+
+#include <string.h>
+
+struct told {
+	struct memory_pane memory;
+	struct blocks blocks;
+	struct typed typed;
+	uint64_t not_kept;
+	const char *exec; /* that is known, or NULL */
+};
+
+static bool find_exec(void *user, const char *id, struct block_exec *ret_exec)
+{
+	const struct told *t = user;
+	if (!t->exec || strcmp(t->exec, id) != 0)
+		return false;
+	*ret_exec = (struct block_exec){.id = id, .command = "for a program", .author = "agent"};
+	return true;
+}
+
+static void wire_blocks(struct told *t)
+{
+	t->blocks = (struct blocks){.pane = &t->memory.pane,
+		.nonce = MEMORY_PANE_NONCE,
+		.typed = &t->typed,
+		.not_kept = &t->not_kept,
+		.find_exec = find_exec,
+		.user = t};
+}
+
+static void make_told(struct told *t)
+{
+	*t = (struct told){.not_kept = 0};
+	memory_pane_make(&t->memory);
+	wire_blocks(t);
+}
+
+static void finish_told(struct told *t)
+{
+	blocks_close(&t->blocks);
+	typed_finish(&t->typed);
+	memory_pane_finish(&t->memory);
+}
+
+/* A mark here, of no bytes. */
+static void tell_mark(struct told *t, enum mark_kind kind, const char *id, int status)
+{
+	uint64_t at = pane_head(&t->memory.pane);
+	struct mark mark = {.kind = kind, .start = at, .end = at, .status = status};
+	snprintf(mark.id, sizeof mark.id, "%s", id);
+	blocks_mark(&t->blocks, &mark, 1000, false);
+}
+
+static void tell_prompt(struct told *t, int status, const char *cwd)
+{
+	struct record record = {
+		.kind = RECORD_PROMPT, .status = status, .cwd = (char *)(uintptr_t)cwd};
+	blocks_record(&t->blocks, &record, 2000, pane_head(&t->memory.pane));
+}
+
+static enum journal_type journal_type_of(const struct told *t, uint64_t number)
+{
+	const struct journal_entry *entry = journal_get(&t->memory.pane.journal, number);
+	cr_assert(entry, "there is no entry %d", (int)number);
+	return entry->type;
+}
+
+/* What somebody runs at the prompt. */
+static void run_command(struct told *t, const char *output, int status)
+{
+	memory_pane_say(&t->memory, "$ ");
+	tell_mark(t, MARK_PROMPT, "", -1);
+	memory_pane_say(&t->memory, "x\r\n");
+	tell_mark(t, MARK_START, "", -1);
+	memory_pane_say(&t->memory, "%s", output);
+	tell_mark(t, MARK_END, "", status);
+}
+
+Test(blocks, a_command_begins_with_its_mark_and_ends_with_its_record, .timeout = 30)
+{
+	static struct told t;
+	struct block_output o;
+	make_told(&t);
+	run_command(&t, "hello\r\n", 2);
+	const struct block *b = t.blocks.list;
+	cr_assert(b && b->done && b->exact && b->status == 2 && !b->settled);
+	cr_assert_eq(t.memory.pane.journal.count, 1, "its record has not come");
+	tell_prompt(&t, 2, "/srv");
+	cr_assert(b->settled && b->stored);
+	cr_assert_str_eq(b->cwd_after, "/srv");
+	cr_assert_eq(journal_type_of(&t, 0), JOURNAL_BLOCK_STARTED);
+	cr_assert_eq(journal_type_of(&t, 1), JOURNAL_CWD);
+	cr_assert_eq(journal_type_of(&t, 2), JOURNAL_BLOCK_ENDED);
+	cr_assert_eq(block_output(&t.memory.pane, b, BLOCK_BYTES, 0, UINT64_MAX, &o), 0);
+	cr_assert_eq(o.length, strlen("hello\r\n"));
+	cr_assert_eq(memcmp(o.text, "hello\r\n", o.length), 0);
+	free(o.text);
+	cr_assert_eq(t.not_kept, 0);
+	finish_told(&t);
+	ASSERT_NO_LEAKS();
+}
+
+Test(blocks, who_typed_it, .timeout = 30)
+{
+	static struct told t;
+	make_told(&t);
+	tell_mark(&t, MARK_PROMPT, "", -1);
+	const struct typed_note note = {.by = "ada", .bytes = "x\r", .length = 2, .shown = true};
+	typed_add(&t.typed, &note);
+	tell_mark(&t, MARK_START, "", -1);
+	const struct block *b = blocks_running(&t.blocks);
+	cr_assert(b && b->author);
+	cr_assert_str_eq(b->author, "ada");
+	finish_told(&t);
+}
+
+Test(blocks, without_a_record_it_is_over_in_time, .timeout = 30)
+{
+	static struct told t;
+	make_told(&t);
+	run_command(&t, "", 0);
+	tell_mark(&t, MARK_INPUT, "", -1);
+	uint64_t due = t.blocks.due_ms;
+	cr_assert_gt(due, 0);
+	cr_assert(blocks_tick(&t.blocks, due - 1));
+	cr_assert_not(t.blocks.list->settled);
+	cr_assert_not(blocks_tick(&t.blocks, due));
+	cr_assert(t.blocks.list->settled);
+	finish_told(&t);
+}
+
+Test(blocks, what_a_program_runs_is_seen_when_it_runs, .timeout = 30)
+{
+	static struct told t;
+	char id[BLOCK_ID_MAX + 1];
+	make_told(&t);
+	t.exec = "exec_1";
+	memory_pane_say(&t.memory, "$ ");
+	tell_mark(&t, MARK_START, "exec_1", -1);
+	block_id(t.blocks.list, id);
+	cr_assert_null(blocks_find(&t.blocks, id), "nobody sees it yet");
+	struct block_exec e = {.id = "exec_1",
+		.command = "for a program",
+		.author = "agent",
+		.start = 2,
+		.started_ms = 1500,
+		.status = -1,
+		.statuses = &(uint8_t){4}};
+	blocks_exec(&t.blocks, &e);
+	const struct block *b = blocks_find(&t.blocks, id);
+	cr_assert(b);
+	cr_assert_str_eq(b->command, "for a program");
+	cr_assert_str_eq(b->author, "agent");
+	e.over = true;
+	e.status = 4;
+	e.statuses_count = 1;
+	e.end_offset = e.over_offset = 2;
+	blocks_exec(&t.blocks, &e);
+	cr_assert(b->done && b->settled && b->status == 4 && b->statuses_count == 1);
+	finish_told(&t);
+}
+
+Test(blocks, the_next_server_has_those_that_were_written_down, .timeout = 30)
+{
+	static struct told t;
+	make_told(&t);
+	run_command(&t, "one\r\n", 0);
+	tell_prompt(&t, 0, "/");
+	run_command(&t, "two\r\n", 1);
+	tell_prompt(&t, 1, "/");
+	uint64_t starts[2] = {t.blocks.list->start, t.blocks.list->next->start};
+	blocks_close(&t.blocks);
+	journal_close(&t.memory.pane.journal);
+	journal_open(&t.memory.pane.journal, pane_head(&t.memory.pane));
+	wire_blocks(&t);
+	blocks_read_past(&t.blocks, pane_head(&t.memory.pane));
+	cr_assert_eq(t.memory.pane.journal.count, 0, "nothing is told yet");
+	blocks_retell(&t.blocks);
+	cr_assert_eq(t.blocks.count, 2);
+	cr_assert_eq(t.blocks.list->start, starts[0]);
+	cr_assert_eq(t.blocks.list->next->start, starts[1]);
+	cr_assert_eq(t.blocks.list->next->status, 1);
+	cr_assert_eq(t.memory.pane.journal.count, 4);
+	finish_told(&t);
+}
+
+Test(blocks, what_cannot_be_written_is_counted_and_tried_again, .timeout = 30)
+{
+	static struct told t;
+	int error = 0, fd;
+	make_told(&t);
+	fd = t.memory.pane.held.link.dir_fd;
+	t.memory.pane.held.link.dir_fd = -1;
+	run_command(&t, "", 0);
+	tell_prompt(&t, 0, "/");
+	t.memory.pane.held.link.dir_fd = fd;
+	cr_assert_eq(t.not_kept, 1);
+	cr_assert(blocks_log_catch_up(&t.blocks, &error));
+	cr_assert_eq(error, 0);
+	cr_assert_not(blocks_log_catch_up(&t.blocks, &error));
+	finish_told(&t);
+}

@@ -1,0 +1,300 @@
+/* An executor whose shell is the test: it reads what is typed, and says what a bash with the integration would. */
+#include "shell/exec/exec.h"
+#include "pty/wire.h"
+#include "shell/clock.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/memory_pane.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+struct shell {
+	struct memory_pane memory;
+	struct blocks blocks;
+	struct typing typing;
+	struct executors all;
+	struct executor executor;
+	uint64_t blocks_not_kept;
+	unsigned executed, restarted, failed, changed, gone;
+	enum exec_end end; /* of the last that was over */
+	struct exec_watcher watcher;
+};
+
+static void on_executed(void *user, const struct exec *e)
+{
+	struct shell *s = user;
+	cr_assert_eq(e->state, EXEC_DONE);
+	s->executed++;
+	s->end = e->end;
+}
+
+static void on_restarted(void *user, int wait_status, bool by_holder)
+{
+	(void)wait_status;
+	(void)by_holder;
+	((struct shell *)user)->restarted++;
+}
+
+static void on_failed(void *user, const char *what, int error)
+{
+	(void)what;
+	(void)error;
+	((struct shell *)user)->failed++;
+}
+
+static void on_changed(void *user, struct exec *e)
+{
+	(void)e;
+	((struct shell *)user)->changed++;
+}
+
+static void on_gone(void *user)
+{
+	((struct shell *)user)->gone++;
+}
+
+static const struct executor_callbacks callbacks = {
+	.executed = on_executed, .restarted = on_restarted, .failed = on_failed};
+
+/* The script's memfd is where a holder would have it: in this process. */
+static void open_executor(struct shell *s)
+{
+	int before = dup(WIRE_PLACE_SCRIPT);
+	int fd = memfd_create("script", MFD_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	if (fd != WIRE_PLACE_SCRIPT)
+		cr_assert_eq(dup2(fd, WIRE_PLACE_SCRIPT), WIRE_PLACE_SCRIPT);
+	s->memory.pane.held.link.info.holder_pid = getpid();
+	exec_open(&s->executor, false);
+	if (fd != WIRE_PLACE_SCRIPT)
+		close(fd);
+	close(WIRE_PLACE_SCRIPT);
+	if (before >= 0) {
+		dup2(before, WIRE_PLACE_SCRIPT);
+		close(before);
+	}
+	cr_assert(s->executor.open, "it could not be opened");
+}
+
+static void make_shell(struct shell *s)
+{
+	*s = (struct shell){.executed = 0};
+	memory_pane_make(&s->memory);
+	executors_open(&s->all, &s->memory.loop, s->memory.folder.path, &callbacks);
+	s->blocks = (struct blocks){.pane = &s->memory.pane,
+		.nonce = s->executor.nonce,
+		.typed = &s->typing.typed,
+		.not_kept = &s->blocks_not_kept,
+		.find_exec = exec_find_facts,
+		.user = &s->executor};
+	s->executor = (struct executor){.pane = &s->memory.pane,
+		.blocks = &s->blocks,
+		.typing = &s->typing,
+		.all = &s->all,
+		.user = s,
+		.possible = true,
+		.nonce = MEMORY_PANE_NONCE};
+	s->watcher = (struct exec_watcher){.changed = on_changed, .gone = on_gone, .user = s};
+	open_executor(s);
+}
+
+static void finish_shell(struct shell *s)
+{
+	exec_close(&s->executor);
+	blocks_close(&s->blocks);
+	executors_close(&s->all);
+	memory_pane_finish(&s->memory);
+}
+
+static void follow(struct shell *s)
+{
+	(void)exec_follow(&s->executor, s->memory.pane.history.scan.offset);
+}
+
+static void show_prompt(struct shell *s)
+{
+	memory_pane_mark(&s->memory, "A", "");
+	memory_pane_say(&s->memory, "$ ");
+	memory_pane_mark(&s->memory, "B", "");
+	follow(s);
+}
+
+static int start(struct shell *s, const char *command, struct exec **ret_exec)
+{
+	const struct exec_options o = {
+		.command = command, .length = strlen(command), .author = "tester", .queue = true};
+	return exec_start(&s->executor, &o, &s->watcher, ret_exec);
+}
+
+/* The shell takes what was typed, and says that it begins. */
+static void begin_command(struct shell *s, const struct exec *e)
+{
+	char text[100];
+	snprintf(text, sizeof text, ";id=%s", e->id);
+	memory_pane_mark(&s->memory, "C", text);
+	snprintf(text, sizeof text, "%s|0", e->id);
+	memory_pane_record(&s->memory, 'C', text);
+	follow(s);
+}
+
+static void end_command(struct shell *s, const struct exec *e, int status)
+{
+	char text[100], kind[16];
+	snprintf(kind, sizeof kind, "D;%d", status);
+	snprintf(text, sizeof text, ";id=%s", e->id);
+	memory_pane_mark(&s->memory, kind, text);
+	snprintf(text, sizeof text, "%s|%d|%d|/tmp", e->id, status, status);
+	memory_pane_record(&s->memory, 'D', text);
+	follow(s);
+}
+
+Test(exec, a_command_from_its_typing_to_its_end, .timeout = 30)
+{
+	static struct shell s;
+	struct exec *e;
+	struct excerpt_parts parts;
+	make_shell(&s);
+	show_prompt(&s);
+	cr_assert_eq(start(&s, "make it", &e), 0);
+	cr_assert_eq(e->state, EXEC_STARTING);
+	cr_assert_str_eq(memory_pane_typed(&s.memory), INTEGRATION_LOAD "\r");
+	begin_command(&s, e);
+	cr_assert_eq(e->state, EXEC_RUNNING);
+	memory_pane_say(&s.memory, "made\r\n");
+	uint64_t end = pane_head(&s.memory.pane);
+	end_command(&s, e, 3);
+	cr_assert_eq(e->state, EXEC_DONE);
+	cr_assert_eq(e->end, EXEC_END_COMMAND);
+	cr_assert_eq(e->status, 3);
+	cr_assert_eq(e->end_offset, end);
+	cr_assert_eq(e->end_offset - e->start, strlen("made\r\n"));
+	cr_assert_str_eq(e->cwd, "/tmp");
+	cr_assert_eq(s.executed, 1);
+	cr_assert_eq(s.all.ended, 1);
+	cr_assert_gt(s.changed, 2);
+	cr_assert_null(exec_output(e, EXEC_OUTPUT, &parts), "it was told, and given back");
+	cr_assert_eq(s.all.budget, EXEC_OUTPUT_BUDGET);
+	exec_unwatch(e, &s.watcher);
+	finish_shell(&s);
+	ASSERT_NO_LEAKS();
+}
+
+Test(exec, it_is_a_block_of_its_author, .timeout = 30)
+{
+	static struct shell s;
+	struct exec *e;
+	make_shell(&s);
+	show_prompt(&s);
+	cr_assert_eq(start(&s, "true", &e), 0);
+	cr_assert_null(blocks_running(&s.blocks), "it has not begun");
+	begin_command(&s, e);
+	const struct block *b = blocks_running(&s.blocks);
+	cr_assert(b);
+	cr_assert_str_eq(b->author, "tester");
+	cr_assert_str_eq(b->command, "true");
+	cr_assert_str_eq(b->exec, e->id);
+	end_command(&s, e, 0);
+	cr_assert(b->settled && b->stored && b->status == 0);
+	cr_assert_eq(s.memory.pane.journal.count, 2);
+	cr_assert_eq(s.blocks_not_kept, 0);
+	finish_shell(&s);
+}
+
+Test(exec, one_at_a_time_in_their_order, .timeout = 30)
+{
+	static struct shell s;
+	struct exec *first, *second;
+	make_shell(&s);
+	show_prompt(&s);
+	cr_assert_eq(start(&s, "one", &first), 0);
+	memory_pane_typed(&s.memory);
+	struct exec_watcher other = {.changed = on_changed, .gone = on_gone, .user = &s};
+	const struct exec_options o = {.command = "two", .length = 3, .queue = true};
+	cr_assert_eq(exec_start(&s.executor, &o, &other, &second), 0);
+	cr_assert_eq(second->state, EXEC_QUEUED);
+	cr_assert_str_eq(exec_waits_for(&s.executor), "Another command runs");
+	const struct exec_options busy = {.command = "three", .length = 5};
+	struct exec *third;
+	cr_assert_eq(exec_start(&s.executor, &busy, NULL, &third), -EBUSY);
+	begin_command(&s, first);
+	end_command(&s, first, 0);
+	cr_assert_eq(second->state, EXEC_QUEUED, "there is no prompt yet");
+	show_prompt(&s);
+	cr_assert_eq(second->state, EXEC_STARTING);
+	cr_assert_str_eq(memory_pane_typed(&s.memory), INTEGRATION_LOAD "\r");
+	finish_shell(&s);
+	cr_assert_eq(s.gone, 2);
+	cr_assert_eq(s.executed, 2);
+	cr_assert_eq(s.end, EXEC_END_LOST);
+}
+
+Test(exec, typing_waits_until_the_command_has_begun, .timeout = 30)
+{
+	static struct shell s;
+	struct exec *e;
+	make_shell(&s);
+	show_prompt(&s);
+	cr_assert_eq(start(&s, "cat", &e), 0);
+	memory_pane_typed(&s.memory);
+	cr_assert_eq(exec_write(&s.executor, "hello", 5), 0);
+	cr_assert_str_eq(memory_pane_typed(&s.memory), "");
+	cr_assert_eq(exec_input_waiting(&s.executor), 5);
+	cr_assert_eq(s.memory.counters.bytes_in, 0, "counted when it is written");
+	begin_command(&s, e);
+	cr_assert_str_eq(memory_pane_typed(&s.memory), "hello");
+	cr_assert_eq(s.memory.counters.bytes_in, 5);
+	cr_assert(e->interleaved);
+	finish_shell(&s);
+}
+
+Test(exec, refusals, .timeout = 30)
+{
+	static struct shell s;
+	struct exec *e = NULL;
+	make_shell(&s);
+	show_prompt(&s);
+	const struct lease_terms terms = {.owner = "x", .exclusive = true, .ttl_ms = 60000};
+	cr_assert_eq(lease_take(&s.typing.lease, &terms, clock_wall_ms()), 0);
+	cr_assert_eq(start(&s, "true", &e), -EACCES);
+	lease_clear(&s.typing.lease);
+	const struct exec_options nul = {.command = "a\0b", .length = 3};
+	cr_assert_eq(exec_start(&s.executor, &nul, NULL, &e), -EINVAL);
+	s.memory.pane.life = (struct pane_life){.exited = true};
+	cr_assert_eq(start(&s, "true", &e), -ENOTCONN);
+	cr_assert_eq(exec_write(&s.executor, "x", 1), -ENOTCONN);
+	cr_assert_null(e);
+	finish_shell(&s);
+}
+
+Test(exec, the_end_of_the_shell_is_the_end_of_all, .timeout = 30)
+{
+	static struct shell s;
+	struct exec *e;
+	make_shell(&s);
+	show_prompt(&s);
+	cr_assert_eq(start(&s, "exit 7", &e), 0);
+	begin_command(&s, e);
+	s.memory.pane.life = (struct pane_life){
+		.exited = true, .status_known = true, .status = 7 << 8, .exited_ms = 1000};
+	exec_shell_ended(&s.executor);
+	cr_assert_eq(e->end, EXEC_END_SHELL);
+	cr_assert_eq(e->status, 7);
+	cr_assert_eq(e->ended_ms, 1000);
+	cr_assert_not(exec_outlived(e));
+	finish_shell(&s);
+}
+
+Test(exec, the_ticker_rests_when_there_is_nothing_to_do, .timeout = 30)
+{
+	static struct shell s;
+	struct exec *e;
+	make_shell(&s);
+	show_prompt(&s);
+	cr_assert_not(uv_is_active((uv_handle_t *)&s.all.ticker));
+	cr_assert_eq(start(&s, "true", &e), 0);
+	cr_assert(uv_is_active((uv_handle_t *)&s.all.ticker));
+	begin_command(&s, e);
+	end_command(&s, e, 0);
+	cr_assert(LOOP_UNTIL(&s.memory.loop, !uv_is_active((uv_handle_t *)&s.all.ticker)));
+	finish_shell(&s);
+}

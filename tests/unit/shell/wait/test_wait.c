@@ -1,0 +1,187 @@
+/* Waiting for a pane that the test writes. */
+#include "shell/wait/wait.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/memory_pane.h"
+
+#include <string.h>
+
+struct waiting {
+	struct memory_pane memory;
+	struct blocks blocks;
+	struct typing typing;
+	struct executor executor; /* closed: a shell that is no bash */
+	struct waits_all shared;
+	struct waits *waits;
+	struct wait_waiter waiter;
+	struct wait_result result;
+	unsigned done, gone, looks;
+};
+
+static void on_done(void *user, const struct wait_result *result)
+{
+	struct waiting *w = user;
+	w->result = *result;
+	w->done++;
+}
+
+static void on_gone(void *user)
+{
+	((struct waiting *)user)->gone++;
+}
+
+static void on_look_soon(void *user)
+{
+	((struct waiting *)user)->looks++;
+}
+
+static void make_waiting(struct waiting *w)
+{
+	*w = (struct waiting){.done = 0};
+	memory_pane_make(&w->memory);
+	w->shared.loop = &w->memory.loop;
+	w->blocks.pane = &w->memory.pane;
+	w->executor = (struct executor){
+		.pane = &w->memory.pane, .blocks = &w->blocks, .typing = &w->typing};
+	const struct waits_options o = {.pane = &w->memory.pane,
+		.executor = &w->executor,
+		.shared = &w->shared,
+		.look_soon = on_look_soon,
+		.user = w};
+	cr_assert_eq(waits_create(&o, &w->waits), 0);
+	w->waiter = (struct wait_waiter){.done = on_done, .gone = on_gone, .user = w};
+}
+
+static void finish_waiting(struct waiting *w)
+{
+	waits_close(w->waits);
+	memory_pane_finish(&w->memory);
+	cr_assert_eq(w->shared.patterns, 0);
+}
+
+static int wait_for(struct waiting *w, struct wait_condition condition, uint64_t timeout_ms)
+{
+	const struct wait_options o = {
+		.conditions = &condition, .count = 1, .timeout_ms = timeout_ms};
+	return wait_start(w->waits, &o, &w->waiter);
+}
+
+/* The session has consumed what was said. */
+static void look(struct waiting *w)
+{
+	uv_update_time(&w->memory.loop);
+	w->memory.pane.output_ms = uv_now(&w->memory.loop);
+	waits_follow(w->waits);
+}
+
+static struct pattern *make_pattern(const char *text)
+{
+	struct pattern *pattern;
+	const char *problem;
+	cr_assert_eq(pattern_create(&pattern, text, strlen(text), 0, &problem), 0);
+	return pattern;
+}
+
+Test(wait, for_text_in_the_output, .timeout = 30)
+{
+	static struct waiting w;
+	make_waiting(&w);
+	memory_pane_say(&w.memory, "ready\r\n");
+	const struct wait_condition c = {.type = WAIT_MATCH, .pattern = make_pattern("ready")};
+	cr_assert_eq(wait_for(&w, c, 10000), 0);
+	cr_assert_eq(w.shared.patterns, 1);
+	look(&w);
+	cr_assert_eq(w.done, 0, "what came before does not count");
+	memory_pane_say(&w.memory, "not yet re");
+	look(&w);
+	cr_assert_eq(w.done, 0);
+	memory_pane_say(&w.memory, "ady\r\n");
+	look(&w);
+	cr_assert_eq(w.done, 1);
+	cr_assert_eq(w.result.fired, 0);
+	cr_assert_eq(w.result.offset, strlen("ready\r\nnot yet "));
+	cr_assert_eq(w.shared.patterns, 0);
+	finish_waiting(&w);
+	ASSERT_NO_LEAKS();
+}
+
+Test(wait, for_bytes_and_the_exit, .timeout = 30)
+{
+	static struct waiting w;
+	make_waiting(&w);
+	cr_assert_eq(
+		wait_for(&w, (struct wait_condition){.type = WAIT_BYTES, .count = 3}, 10000), 0);
+	memory_pane_say(&w.memory, "ab");
+	look(&w);
+	cr_assert_eq(w.done, 0);
+	memory_pane_say(&w.memory, "c");
+	look(&w);
+	cr_assert_eq(w.done, 1);
+	cr_assert_eq(wait_for(&w, (struct wait_condition){.type = WAIT_EXIT}, 10000), 0);
+	cr_assert_eq(w.done, 1);
+	w.memory.pane.life = (struct pane_life){.exited = true};
+	look(&w);
+	cr_assert_eq(w.done, 2);
+	cr_assert_eq(w.result.type, WAIT_EXIT);
+	finish_waiting(&w);
+}
+
+Test(wait, what_cannot_come_any_more_is_over_with_the_exit, .timeout = 30)
+{
+	static struct waiting w;
+	make_waiting(&w);
+	const struct wait_condition c = {.type = WAIT_MATCH, .pattern = make_pattern("never")};
+	cr_assert_eq(wait_for(&w, c, 10000), 0);
+	w.memory.pane.life = (struct pane_life){.exited = true};
+	look(&w);
+	cr_assert_eq(w.done, 1);
+	cr_assert_eq(w.result.fired, -1);
+	cr_assert_not(w.result.timed_out);
+	finish_waiting(&w);
+}
+
+Test(wait, its_time_is_up_by_the_timer, .timeout = 30)
+{
+	static struct waiting w;
+	make_waiting(&w);
+	cr_assert_eq(wait_for(&w, (struct wait_condition){.type = WAIT_BYTES, .count = 1}, 20), 0);
+	cr_assert(LOOP_UNTIL(&w.memory.loop, w.done > 0));
+	cr_assert(w.result.timed_out);
+	cr_assert_geq(w.result.elapsed_ms, 20);
+	finish_waiting(&w);
+}
+
+/* After a pause of ours timers come first. */
+Test(wait, output_that_nobody_has_consumed_comes_before_the_time, .timeout = 30)
+{
+	static struct waiting w;
+	make_waiting(&w);
+	cr_assert_eq(wait_for(&w, (struct wait_condition){.type = WAIT_BYTES, .count = 1}, 20), 0);
+	memory_ring_say(&w.memory.pane.held.link.ring, "x");
+	cr_assert(LOOP_UNTIL(&w.memory.loop, w.looks > 0));
+	cr_assert_eq(w.done, 0);
+	history_consume(&w.memory.pane.history, SIZE_MAX, false);
+	look(&w);
+	cr_assert_eq(w.done, 1);
+	cr_assert_not(w.result.timed_out);
+	finish_waiting(&w);
+}
+
+Test(wait, refusals_and_the_end_of_the_session, .timeout = 30)
+{
+	static struct waiting w;
+	make_waiting(&w);
+	struct wait_condition c = {.type = WAIT_EXEC};
+	snprintf(c.exec, sizeof c.exec, "exec_1");
+	cr_assert_eq(wait_for(&w, c, 1000), -ENOENT);
+	c = (struct wait_condition){.type = WAIT_BYTES, .count = 1};
+	const struct wait_options late = {
+		.conditions = &c, .count = 1, .timeout_ms = 1000, .has_from = true, .from = 1};
+	cr_assert_eq(wait_start(w.waits, &late, &w.waiter), -ERANGE);
+	cr_assert_eq(wait_for(&w, c, 10000), 0);
+	finish_waiting(&w);
+	cr_assert_eq(w.done, 0);
+	cr_assert_eq(w.gone, 1);
+	waits_follow(NULL);
+	waits_nudge(NULL);
+	waits_close(NULL);
+}

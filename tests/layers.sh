@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Who may include what: fails, with `file:line: rule`, on an include that breaks DESIGN's arrows.
+# Who may include what: fails, with `file:line: rule`, on an include that breaks DESIGN's arrows between layers or between
+# the rooms of a layer, and on circles of more than two files in different rooms. A file is a pair of .c and .h here.
 # usage: layers.sh SOURCE-ROOT | layers.sh --self-test
 set -euo pipefail
 
@@ -20,18 +21,65 @@ includes() {
 			}'
 }
 
-# Read includes, print violations. Has to work with mawk.
+# Read includes, print violations; $1: those that are known, FILE INCLUDE a line. Has to work with mawk.
 judge() {
-	awk '
+	awk -v known_list="${1//$'\n'/\\n}" '
 	BEGIN {
-		# What the sources of each layer may include of ours.
-		allow["ring"] = "ring"
-		allow["pty"] = "pty ring"
-		allow["pty/holder"] = "pty/holder pty ring"
-		allow["shell"] = "shell pty ring"
-		allow["ws"] = "ws shell ring"
-		allow["ws/client"] = "ws/client" # the other end of the wire: it knows nothing of the server
-		allow["main.c"] = "ring pty shell ws ws/client"
+		# Each room, from the ground up, and which others it may include: only such as stand above it here.
+		room("ring", "")
+		room("ring/screen/grid", "ring")
+		room("ring/screen", "ring ring/screen/grid")
+		room("ring/screen/view", "ring ring/screen ring/screen/grid")
+		room("ring/search", "ring ring/screen ring/screen/grid ring/screen/view")
+		room("ring/live", "ring ring/screen ring/screen/view")
+
+		room("pty", "ring")
+		room("pty/holder", "pty ring")
+
+		room("shell", "ring")
+		room("shell/store", "shell")
+		room("shell/proc", "")
+		room("shell/output", "shell ring")
+		room("shell/held", "shell shell/store shell/proc pty")
+		room("shell/input", "shell ring ring/screen")
+		room("shell/pane", "shell shell/held ring ring/live")
+		room("shell/block", "shell shell/store shell/output shell/input shell/pane ring ring/screen " \
+			"ring/screen/view")
+		room("shell/exec", "shell shell/store shell/proc shell/output shell/input shell/pane shell/block " \
+			"ring")
+		room("shell/wait", "shell shell/proc shell/output shell/pane shell/block shell/exec ring " \
+			"ring/screen ring/search")
+		room("shell/process", "shell shell/store shell/proc shell/output shell/held pty ring")
+		room("shell/run", "shell shell/store shell/output pty")
+		room("shell/session", "shell shell/store shell/held shell/input shell/pane shell/block shell/exec " \
+			"shell/wait pty ring")
+
+		room("ws/auth", "shell shell/store shell/session")
+		room("ws", "ws/auth shell shell/session shell/process ring")
+		room("ws/api/json", "ws shell shell/block shell/exec shell/process shell/run shell/session " \
+			"shell/wait ring")
+		room("ws/socket", "ws ws/auth ws/api/json shell shell/input shell/session ring ring/screen")
+		room("ws/api", "ws ws/auth ws/api/json ws/socket shell shell/store shell/output shell/input " \
+			"shell/block shell/exec shell/wait shell/process shell/run shell/session ring " \
+			"ring/screen/view ring/search")
+		room("ws/mcp", "ws ws/auth shell shell/exec shell/session ring ring/screen/view")
+		room("ws/net", "ws ws/auth ws/mcp ws/socket shell ring")
+		room("ws/serve", "ws ws/auth ws/api ws/net shell/process shell/run shell/session ring ring/screen")
+
+		# The other end of the wire: it knows nothing of the server.
+		room("ws/client/connect", "")
+		room("ws/client/attach", "ws/client/connect")
+		room("ws/client/job", "ws/client/connect")
+		room("ws/client", "ws/client/connect ws/client/attach ws/client/job")
+
+		# Files that are a room of their own: what they include stands above their folder.
+		own_room["ring/live.c"] = own_room["ring/live.h"] = "ring/live"
+
+		# What breaks these rules still, file and include; each is to go.
+		split(known_list, entries, "\n")
+		for (i in entries)
+			if (entries[i] != "")
+				known[entries[i]] = 1
 
 		# Where headers of third parties may be included; all others follow libc_only alone.
 		home["vterm.h"] = home["vterm_keycodes.h"] = "tests" # what benchmarks measure against
@@ -57,7 +105,7 @@ judge() {
 		for (i in shared)
 			client_public[shared[i]] = 1
 
-		split("screen snapshot render search pattern finder", public, " ")
+		split("screen view/snapshot view/render", public, " ")
 		for (i in public)
 			screen_public["ring/screen/" public[i] ".h"] = 1
 
@@ -65,6 +113,27 @@ judge() {
 		split("uv.h unistd.h sys/socket.h libwebsockets.h", impure, " ")
 	}
 
+	# Takes what other rooms it may include; those have to be there already.
+	function room(name, others,    i, n, parts) {
+		n = split(others, parts, " ")
+		for (i = 1; i <= n; i++)
+			if (!(parts[i] in allow))
+				complain("layers.sh:0", "the table: " name " would include " parts[i] ", which is not below it")
+		allow[name] = name (others == "" ? "" : " " others)
+	}
+	function room_of(file) {
+		if (file in own_room)
+			return own_room[file]
+		if (file !~ /\//)
+			return file
+		sub(/\/[^\/]*$/, "", file)
+		return file
+	}
+	# What a file and its header are together.
+	function pair_of(file) {
+		sub(/\.[ch]$/, "", file)
+		return file
+	}
 	function layer(file) {
 		if (file ~ /^pty\/holder\//)
 			return "pty/holder"
@@ -94,16 +163,71 @@ judge() {
 		print where ": " rule
 	}
 
-	function judge_own(where, file, from, name,    to) {
-		to = layer(name)
-		# What the screen is made of is its own business.
-		if (index(name, "ring/screen/") == 1 && index(file, "ring/screen/") != 1 &&
-			!(name in screen_public))
-			complain(where, "only ring/screen may include \"" name "\"")
-		if (from == "ws/client" && name in client_public)
+	function judge_own(where, file, name,    from, to) {
+		from = room_of(file)
+		to = room_of(name)
+		# What the screen is made of is the business of its layer.
+		if (index(name, "ring/screen/") == 1 && index(file, "ring/") != 1 && !(name in screen_public))
+			complain(where, "only ring may include \"" name "\"")
+		if (layer(file) == "ws/client" && name in client_public)
 			return
-		if (!has(allow[from], to))
-			complain(where, from " must not include \"" name "\" (only " allow[from] ")")
+		if (file " " name in known) {
+			met[file " " name] = 1
+			return
+		}
+		if (from == "main.c" && to in allow && to != "pty/holder")
+			return
+		if (from != "main.c" && !(from in allow))
+			complain(where, from " is no room that is known here")
+		else if (!has(allow[from], to))
+			complain(where, from " must not include \"" name "\"" " (only " allow[from] ")")
+		note_edge(pair_of(file), pair_of(name))
+	}
+	function note_edge(from, to) {
+		if (from == to || (from, to) in edge)
+			return
+		edge[from, to] = 1
+		out[from, ++outs[from]] = to
+		pairs[from] = pairs[to] = 1
+	}
+	# Which pairs can be reached from one, into found[]; returns nothing.
+	function reach_from(start, found,    queue, head, tail, i, at, to) {
+		head = tail = 1
+		queue[1] = start
+		for (; head <= tail; head++) {
+			at = queue[head]
+			for (i = 1; i <= outs[at]; i++) {
+				to = out[at, i]
+				if ((start, to) in found)
+					continue
+				found[start, to] = 1
+				queue[++tail] = to
+			}
+		}
+	}
+	# Circles of more than two pairs that are not all in one room.
+	function judge_circles(    a, b, n, rooms_differ, names, first) {
+		for (a in pairs)
+			reach_from(a, reaches)
+		for (a in pairs) {
+			if (!((a, a) in reaches) || a in circled)
+				continue
+			n = 1
+			names = first = a
+			rooms_differ = 0
+			for (b in pairs) {
+				if (b == a || !((a, b) in reaches) || !((b, a) in reaches))
+					continue
+				circled[b] = 1
+				n++
+				if (b < first)
+					first = b
+				if (room_of(b ".c") != room_of(a ".c"))
+					rooms_differ = 1
+			}
+			if (n > 2 && rooms_differ)
+				complain(first ":0", "a circle of " n " files in different rooms begins and ends here")
+		}
 	}
 	function judge_foreign(where, file, from, name) {
 		if (name in home && !below(file, home[name]))
@@ -166,7 +290,7 @@ judge() {
 		else if (own[key] && !quoted)
 			complain(where, "our own headers are included with quotes: <" name ">")
 		else if (own[key])
-			judge_own(where, file, layer(file), name)
+			judge_own(where, file, name)
 		else if (quoted && name !~ /\// && !(name in home) && !(name in banned))
 			complain(where, "includes are relative to the root: \"" name "\"")
 		if (!own[key])
@@ -178,17 +302,34 @@ judge() {
 			is_impure[impure[i]] = 1
 		for (file in files)
 			judge_reach("", file, file)
+		judge_circles()
+		for (i in known)
+			if (!(i in met))
+				complain("layers.sh:0", "what was known of " i " is no more: take it out of the list")
 	}' | LC_ALL=C sort -t : -k 1,1 -k 2,2n
 }
+
+# What breaks the rules still.
+known='ws/api/api.c ws/mcp/mcp.h
+ws/client/attach/attach.c ws/client/command.h
+ws/mcp/call.c ws/api/api.h
+ws/mcp/codex.c ws/api/api.h
+ws/mcp/exchange.c ws/api/api.h
+ws/mcp/exec.c ws/api/api.h
+ws/mcp/mcp.c ws/api/api.h
+ws/net/server.h ws/api/api.h
+ws/request.h ws/mcp/headers.h
+ws/socket/control_socket.h ws/api/api.h'
 
 check_tree() {
 	local found
 	cd "$1"
+	[ -z "$2" ] || printf 'known: %s\n' "${2//$'\n'/$'\nknown: '}"
 	if [ -z "$(includes)" ]; then
 		echo "layers.sh: no sources in $1" >&2
 		return 2
 	fi
-	found=$(includes | judge)
+	found=$(includes | judge "$2")
 	[ -z "$found" ] || printf '%s\n' "$found"
 	[ -z "$found" ]
 }
@@ -217,20 +358,26 @@ self_test() {
 	put ring/ring.h '<stdint.h>'
 	put ring/scan.c '"ring/ring.h"' '<string.h>'
 	put ring/screen/screen.c '"ring/screen/parser.h"' '"ring/ring.h"' '<utlist.h>'
-	put ring/live.c '"ring/screen/snapshot.h"'
+	put ring/live.h '"ring/screen/view/snapshot.h"' '"ring/ring.h"'
 	put ring/screen/parser.h '<stdint.h>'
-	put ring/screen/snapshot.h '<stdint.h>'
+	put ring/screen/view/snapshot.h '<stdint.h>'
+	put ring/search/search.c '"ring/screen/parser.h"' '"ring/ring.h"'
 	put pty/wire.h '"ring/ring.h"' '<sys/types.h>'
 	put pty/link.h '"pty/wire.h"' '<uv.h>'
 	put pty/holder/serve.c '"pty/wire.h"' '"pty/holder/holder.h"' '<linux/limits.h>' '<poll.h>'
 	put pty/holder/holder.h '<signal.h>'
-	put shell/a.h '"pty/link.h"' '<jansson.h>' '<openssl/hmac.h>'
+	put shell/a.h '<jansson.h>' '<openssl/hmac.h>'
+	put shell/held/held.h '"pty/link.h"' '"shell/a.h"'
+	put shell/pane/pane.h '"shell/held/held.h"' '"ring/live.h"'
+	put shell/exec/exec.h '"shell/pane/pane.h"' '"shell/a.h"'
+	put shell/exec/type.c '"shell/exec/exec.h"'
 	put ws/token.c '<jwt.h>' '"shell/a.h"' '<jansson.h>'
 	put ws/route.c '"ring/ring.h"' '"ws/route.h"'
 	put ws/route.h '<stddef.h>'
 	put ws/net/net.h '<libwebsockets.h>' '<uv.h>' '"ws/route.h"'
-	put ws/client/line.h '"ws/net/client.h"' '"ws/base64.h"' '<uv.h>' '<jansson.h>'
-	found=$(check_tree "$tree") || rc=$?
+	put ws/client/connect/line.h '"ws/net/client.h"' '"ws/base64.h"' '<uv.h>' '<jansson.h>'
+	put ws/client/command.c '"ws/client/connect/line.h"'
+	found=$(check_tree "$tree" "") || rc=$?
 	if [ "$rc" -ne 0 ]; then
 		printf 'The allowed tree was not accepted:\n%s\n' "$found" >&2
 		return 1
@@ -243,8 +390,8 @@ self_test() {
 	expect 'ring/up.c:5: <jansson.h> only in ws shell'
 	expect 'ring/up.c:5: ring must not include <jansson.h> (libc, POSIX and Linux only)'
 	expect 'ring/up.c:6: ring must not include <zlib.h> (libc, POSIX and Linux only)'
-	put shell/deep.c '"ring/screen/parser.h"' '"ring/screen/snapshot.h"'
-	expect 'shell/deep.c:1: only ring/screen may include "ring/screen/parser.h"'
+	put shell/block/deep.c '"ring/screen/parser.h"' '"ring/screen/view/snapshot.h"'
+	expect 'shell/block/deep.c:1: only ring may include "ring/screen/parser.h"'
 	put ring/scan.c '<unistd.h>' '"ring/dirty.h"'
 	put ring/dirty.h '<sys/socket.h>'
 	expect 'ring/scan.c:1: a parser must not include <unistd.h>'
@@ -260,12 +407,38 @@ self_test() {
 	expect 'pty/holder/up.c:4: pty/holder must not include <uv.h> (through "pty/link.h")'
 	expect 'pty/holder/up.c:5: pty/holder must not include "ws/route.h" (only pty/holder pty ring)'
 	put shell/up.c '"ws/route.h"' '"ring/ring.h"' '<libwebsockets.h>' '  "link.h"' '"../pty/link.h"'
-	expect 'shell/up.c:1: shell must not include "ws/route.h" (only shell pty ring)'
+	expect 'shell/up.c:1: shell must not include "ws/route.h" (only shell ring)'
 	expect 'shell/up.c:3: <libwebsockets.h> only in ws/net'
 	expect 'shell/up.c:4: includes are relative to the root: "link.h"'
 	expect 'shell/up.c:5: includes are relative to the root: "../pty/link.h"'
+	# Rooms: up, past the one between, and one that is not in the table.
+	put shell/store/up.c '"shell/a.h"' '"shell/held/held.h"'
+	expect 'shell/store/up.c:2: shell/store must not include "shell/held/held.h" (only shell/store shell)'
+	put shell/proc/up.c '"shell/a.h"'
+	expect 'shell/proc/up.c:1: shell/proc must not include "shell/a.h" (only shell/proc)'
+	put shell/wait/past.c '"shell/exec/exec.h"' '"pty/link.h"'
+	expect "shell/wait/past.c:2: shell/wait must not include \"pty/link.h\" (only shell/wait shell shell/proc \
+shell/output shell/pane shell/block shell/exec ring ring/screen ring/search)"
+	put shell/attic/old.c '"shell/a.h"'
+	expect 'shell/attic/old.c:1: shell/attic is no room that is known here'
+	put ring/screen/up.c '"ring/live.h"'
+	expect 'ring/screen/up.c:1: ring/screen must not include "ring/live.h" (only ring/screen ring ring/screen/grid)'
+	# A circle of three in two rooms; two that know each other, and three in one room, are none.
+	put shell/run/one.h '"shell/run/two.h"'
+	put shell/run/two.h '"shell/output/three.h"'
+	put shell/output/three.h '"shell/run/one.h"'
+	expect 'shell/output/three.h:1: shell/output must not include "shell/run/one.h" (only shell/output shell ring)'
+	expect 'shell/output/three:0: a circle of 3 files in different rooms begins and ends here'
+	put shell/output/a.h '"shell/output/b.h"'
+	put shell/output/b.h '"shell/output/c.h"'
+	put shell/output/c.h '"shell/output/a.h"'
+	# What is known is said, and let be; what is known no more has to go.
+	put ws/mcp/call.c '"ws/api/api.h"'
+	expect 'known: ws/mcp/call.c ws/api/api.h'
+	expect 'known: ws/mcp/gone.c ws/api/api.h'
+	expect 'layers.sh:0: what was known of ws/mcp/gone.c ws/api/api.h is no more: take it out of the list'
 	put ws/side.c '"pty/link.h"' '<libwebsockets.h>' '<shell/a.h>' 'SOME_MACRO' '<jwt.h>' '"vterm.h"'
-	expect 'ws/side.c:1: ws must not include "pty/link.h" (only ws shell ring)'
+	expect 'ws/side.c:1: ws must not include "pty/link.h" (only ws ws/auth shell shell/session shell/process ring)'
 	expect 'ws/side.c:2: <libwebsockets.h> only in ws/net'
 	expect 'ws/side.c:3: our own headers are included with quotes: <shell/a.h>'
 	expect 'ws/side.c:4: an include by a macro cannot be checked'
@@ -276,25 +449,35 @@ self_test() {
 	put ws/route.c '"ws/net/net.h"' '<uv.h>'
 	expect 'ws/route.c:1: a parser must not include <libwebsockets.h> (through "ws/net/net.h")'
 	expect 'ws/route.c:1: a parser must not include <uv.h> (through "ws/net/net.h")'
+	expect "ws/route.c:1: ws must not include \"ws/net/net.h\" (only ws ws/auth shell shell/session \
+shell/process ring)"
 	expect 'ws/route.c:2: a parser must not include <uv.h>'
 	put ws/sub/message.c '<unistd.h>'
 	expect 'ws/sub/message.c:1: a parser must not include <unistd.h>'
-	put ws/client/up.c '"ws/route.h"' '"shell/a.h"' '<libwebsockets.h>' '"ws/client/line.h"'
-	expect 'ws/client/up.c:1: ws/client must not include "ws/route.h" (only ws/client)'
-	expect 'ws/client/up.c:2: ws/client must not include "shell/a.h" (only ws/client)'
-	expect 'ws/client/up.c:3: <libwebsockets.h> only in ws/net'
-	put ws/down.c '"ws/client/line.h"'
-	expect 'ws/down.c:1: ws must not include "ws/client/line.h" (only ws shell ring)'
+	put ws/client/attach/up.c '"ws/route.h"' '"shell/a.h"' '<libwebsockets.h>' '"ws/client/connect/line.h"'
+	expect "ws/client/attach/up.c:1: ws/client/attach must not include \"ws/route.h\" (only ws/client/attach \
+ws/client/connect)"
+	expect "ws/client/attach/up.c:2: ws/client/attach must not include \"shell/a.h\" (only ws/client/attach \
+ws/client/connect)"
+	expect 'ws/client/attach/up.c:3: <libwebsockets.h> only in ws/net'
+	put ws/down.c '"ws/client/connect/line.h"'
+	expect "ws/down.c:1: ws must not include \"ws/client/connect/line.h\" (only ws ws/auth shell shell/session \
+shell/process ring)"
 	put main.c '<vterm.h>' '"ring/ring.h"'
 	expect 'main.c:1: <vterm.h> only in tests'
 
 	rc=0
-	found=$("$self" "$tree") || rc=$?
+	found=$(check_tree "$tree" "$(printf '%s ws/api/api.h\n' ws/mcp/call.c ws/mcp/gone.c)") || rc=$?
 	if ! diff -u --label expected <(printf %s "$expected" | LC_ALL=C sort) \
 		--label found <(printf '%s\n' "$found" | LC_ALL=C sort) >&2; then
 		return 1
 	fi
-	[ "$rc" -eq 1 ]
+	[ "$rc" -eq 1 ] || return 1
+
+	# A table with an arrow up is none.
+	sed 's|room("pty", "ring")|room("pty", "ring shell")|' "$self" >"$tree/layers.sh"
+	found=$(bash "$tree/layers.sh" "$tree") && return 1
+	grep -qxF 'layers.sh:0: the table: pty would include shell, which is not below it' <<<"$found"
 }
 
 case ${1:-} in
@@ -303,5 +486,5 @@ case ${1:-} in
 	echo "usage: layers.sh SOURCE-ROOT | layers.sh --self-test" >&2
 	exit 2
 	;;
-*) check_tree "$1" ;;
+*) check_tree "$1" "$known" ;;
 esac

@@ -152,7 +152,7 @@ static bool copy_environment(struct integration_command *plan, const struct exec
 
 _Static_assert(RECORD_ID_MAX + 1 >= ID_STAMPED_SIZE, "an id of ours fits");
 
-static int create(struct executor *x, const struct exec_options *o, struct exec **ret_exec)
+static int create_exec(struct executor *x, const struct exec_options *o, struct exec **ret_exec)
 {
 	struct exec *e = calloc(1, sizeof *e);
 	if (!e)
@@ -305,6 +305,35 @@ static bool is_same(const struct exec *e, const struct exec_options *o)
 	return e->length == o->length && memcmp(e->command, o->command, kept) == 0;
 }
 
+/* How long it may wait for its turn. One that does not want to wait still waits for a prompt that is on its way. */
+static uint64_t queue_ms_of(const struct executor *x, const struct exec_options *o)
+{
+	if (o->queue)
+		return o->queue_ms;
+	return x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS
+					     : EXEC_UNMARKED_MS + 2 * EXEC_SETTLE_MS;
+}
+
+/* A new one, with its input, in no list. Returns 0 or a negative errno. */
+static int make_exec(struct executor *x, const struct exec_options *o, struct exec **ret_exec)
+{
+	int rc = check_options(x, o);
+	if (rc == 0)
+		rc = pane_heeds(x->pane);
+	struct exec *e = NULL;
+	if (rc == 0)
+		rc = create_exec(x, o, &e);
+	if (rc < 0)
+		return rc;
+	rc = store_input(e, o);
+	if (rc < 0) {
+		exec_free(e);
+		return rc;
+	}
+	*ret_exec = e;
+	return 0;
+}
+
 int exec_start(struct executor *x, const struct exec_options *o, struct exec_watcher *w,
 	struct exec **ret_exec)
 {
@@ -318,22 +347,10 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 			exec_watch(e, w);
 		return 0;
 	}
-	int rc = check_options(x, o);
-	if (rc == 0)
-		rc = pane_heeds(x->pane);
-	if (rc == 0)
-		rc = create(x, o, &e);
+	int rc = make_exec(x, o, &e);
 	if (rc < 0)
 		return rc;
-	rc = store_input(e, o);
-	if (rc < 0) {
-		exec_free(e);
-		return rc;
-	}
-	/* One that does not want to wait still waits for a prompt that is on its way. */
-	uint64_t wait = o->queue                ? o->queue_ms
-		: x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS
-						: EXEC_UNMARKED_MS + 2 * EXEC_SETTLE_MS;
+	uint64_t wait = queue_ms_of(x, o);
 	e->queue_until_ms = wait ? exec_now(x) + wait : 0;
 	e->number = ++x->numbers;
 	DL_APPEND(x->queue, e);

@@ -12,6 +12,7 @@
 #include "shell/clock.h"
 #include "shell/output/outline.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ struct block *blocks_running(const struct blocks *b)
 
 struct block *block_last(const struct blocks *b)
 {
+	assert(!b->list || b->list->prev); /* utlist: the first knows the last */
 	return b->list ? b->list->prev : NULL;
 }
 

@@ -42,6 +42,11 @@ bool process_exit_code(const struct process *p, int *ret_code)
 	return true;
 }
 
+uint64_t process_command_end(const struct process *p)
+{
+	return p->ended_ms > 0 && p->end_offset < p->head ? p->end_offset : p->head;
+}
+
 void process_attach(struct process *p, struct process_viewer *v)
 {
 	DL_APPEND(p->viewers, v);

@@ -107,6 +107,9 @@ bool process_exit_code(const struct process *p, int *ret_code);
 /* Where the output that is still there begins. */
 uint64_t process_oldest(const struct process *p);
 
+/* Where what the command itself has written ends, as far as is known. */
+uint64_t process_command_end(const struct process *p);
+
 /*
  * Before its output is read: have it at hand, until nobody follows it any more. Returns 0, or a negative errno
  * when it is there but cannot be read now.

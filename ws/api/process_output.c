@@ -1,7 +1,6 @@
 /*
- * What processes have written: all of it (logs), pieces of it (output), and as it comes (stream). Everybody
- * has a cursor into the ring and pulls, so that a slow reader costs nothing but what it misses, and is
- * told how much that was.
+ * What processes have written: all of it (logs) and pieces of it (output). Everybody has a cursor into the ring, so that
+ * a slow reader costs nothing but what it misses, and is told how much that was.
  */
 #include "ring/utf8.h"
 #include "shell/output/streams.h"
@@ -22,20 +21,6 @@
 #define OUTPUT_DEFAULT ((size_t)256 << 10) /* bytes of output in one answer */
 #define OUTPUT_MAX ((size_t)1 << 20)
 #define WAIT_MAX_MS 60000u
-#define EVENT_PIECE ((size_t)16 << 10) /* bytes in one event of a stream */
-
-enum { STDOUT, STDERR, STREAMS };
-
-static int index_of(enum event_source source)
-{
-	return source == EVENT_SOURCE_STDOUT ? STDOUT : STDERR;
-}
-
-/* Where what the command itself has written ends, as far as is known. */
-static uint64_t end_of(const struct process *p)
-{
-	return p->ended_ms > 0 && p->end_offset < p->head ? p->end_offset : p->head;
-}
 
 /* Bytes of one stream, collected. */
 struct gathered {
@@ -73,7 +58,7 @@ json_t *api_process_tail(const struct process *p, unsigned sources, size_t max)
 	struct streams_piece piece;
 	uint8_t buffer[4096];
 	uint64_t cursor = process_oldest(p);
-	struct streams_range range = process_range(p, end_of(p), sources);
+	struct streams_range range = process_range(p, process_command_end(p), sources);
 	/* It is short, and what lies before it is passed over: twice as much is at hand in most cases. */
 	while (streams_read(&range, &cursor, buffer, sizeof buffer, &piece)) {
 		uint8_t *to = make_room(&g, piece.length);
@@ -98,7 +83,7 @@ json_t *api_process_tail(const struct process *p, unsigned sources, size_t max)
 static void show_process_logs(struct request *r)
 {
 	struct api *a = api_of(r);
-	struct gathered g[STREAMS] = {{0}};
+	struct gathered g[API_STREAMS] = {{0}};
 	struct streams_piece piece;
 	uint8_t buffer[4096];
 	struct process *p = api_process_open(a, r);
@@ -110,7 +95,7 @@ static void show_process_logs(struct request *r)
 	lost = cursor;
 	struct streams_range range = process_range(p, end, STREAMS_COMMAND);
 	while (streams_read(&range, &cursor, buffer, sizeof buffer, &piece)) {
-		struct gathered *to = &g[index_of(piece.source)];
+		struct gathered *to = &g[api_process_stream_of(piece.source)];
 		uint8_t *room = make_room(to, piece.length);
 		if (!room)
 			break;
@@ -120,10 +105,11 @@ static void show_process_logs(struct request *r)
 	}
 	process_close_output(p);
 	json_t *body = json_pack("{s:s, s:o, s:o, s:I, s:I}", "processId", p->held.id, "stdout",
-		gathered_json(&g[STDOUT], lost > 0), "stderr", gathered_json(&g[STDERR], lost > 0),
-		"cursor", (json_int_t)cursor, "lost", (json_int_t)lost);
-	free(g[STDOUT].bytes);
-	free(g[STDERR].bytes);
+		gathered_json(&g[API_STDOUT], lost > 0), "stderr",
+		gathered_json(&g[API_STDERR], lost > 0), "cursor", (json_int_t)cursor, "lost",
+		(json_int_t)lost);
+	free(g[API_STDOUT].bytes);
+	free(g[API_STDERR].bytes);
 	if (body)
 		reply_success(r, body);
 	else
@@ -162,7 +148,7 @@ static void add_chunk(const struct output *o, json_t *chunks, struct text_decode
  */
 static json_t *collect(struct output *o, const struct process *p)
 {
-	struct text_decoder decoders[STREAMS] = {{{0}}};
+	struct text_decoder decoders[API_STREAMS] = {{{0}}};
 	struct gathered g = {0};
 	struct streams_piece piece;
 	struct streams_range range = process_range(p, p->head, o->sources);
@@ -178,7 +164,7 @@ static json_t *collect(struct output *o, const struct process *p)
 		if (!some)
 			break;
 		if (piece.source != source) {
-			add_chunk(o, chunks, &decoders[index_of(source)], source, &g);
+			add_chunk(o, chunks, &decoders[api_process_stream_of(source)], source, &g);
 			g.length = 0;
 			source = piece.source;
 		}
@@ -192,19 +178,19 @@ static json_t *collect(struct output *o, const struct process *p)
 		after = o->cursor;
 	}
 	size_t open = o->base64 ? 0 : utf8_incomplete(g.bytes, g.length);
-	bool final = p->ended_ms > 0 && o->cursor >= end_of(p);
+	bool final = p->ended_ms > 0 && o->cursor >= process_command_end(p);
 	if (open > 0 && open <= last && !final && total > open) {
 		g.length -= open;
 		o->cursor = after - open; /* the beginning of a character holds no CR and no LF */
 	}
-	add_chunk(o, chunks, &decoders[index_of(source)], source, &g);
-	for (int i = 0; i < STREAMS; i++) {
+	add_chunk(o, chunks, &decoders[api_process_stream_of(source)], source, &g);
+	for (int i = 0; i < API_STREAMS; i++) {
 		char rest[4];
 		size_t n = text_decode_end(&decoders[i], rest);
 		if (n > 0)
 			json_array_append_new(chunks,
 				json_pack("{s:s, s:s#}", "stream",
-					i == STDOUT ? "stdout" : "stderr", "data", rest, (int)n));
+					i == API_STDOUT ? "stdout" : "stderr", "data", rest, (int)n));
 	}
 	free(g.bytes);
 	return chunks;
@@ -232,7 +218,7 @@ static void reply_output(struct output *o)
 	struct process *p = o->process;
 	uint64_t from = o->cursor;
 	json_t *chunks = collect(o, p);
-	bool ended = p->ended_ms > 0 && o->cursor >= end_of(p);
+	bool ended = p->ended_ms > 0 && o->cursor >= process_command_end(p);
 	json_t *body = json_pack("{s:s, s:s, s:I, s:I, s:I, s:b}", "processId", p->held.id,
 		"status", process_status(p), "cursor", (json_int_t)from, "nextCursor",
 		(json_int_t)o->cursor, "lost", (json_int_t)o->lost, "ended", ended);
@@ -265,7 +251,8 @@ static bool has_output(struct output *o)
 	bool some = streams_read(&range, &at, byte, sizeof byte, &piece);
 	if (!some && piece.lost == 0)
 		o->cursor = at;
-	return some || piece.lost > 0 || p->gone || (p->ended_ms > 0 && at >= end_of(p));
+	return some || piece.lost > 0 || p->gone ||
+		(p->ended_ms > 0 && at >= process_command_end(p));
 }
 
 static void on_output_more(void *user)
@@ -349,216 +336,8 @@ out:
 		process_close_output(p);
 }
 
-/* As it comes: GET .../stream */
-
-enum follow_stage { FOLLOW_INFO, FOLLOW_OUTPUT, FOLLOW_EXIT, FOLLOW_DONE };
-
-struct follower {
-	struct process_viewer viewer;
-	struct request *request;
-	struct process *process; /* NULL once it is gone */
-	enum follow_stage stage;
-	uint64_t cursor, lost;
-	struct hold hold; /* what it has not read yet */
-	uint64_t position; /* in the log of events: labels from here on are of bytes behind the cursor */
-	struct text_decoder decoders[STREAMS];
-	char *pending; /* an event whose turn comes after a notice of loss */
-	char id[NAME_ID_MAX + 1];
-};
-
-static char *event_text(json_t *event)
-{
-	if (event)
-		json_object_set_new(event, "timestamp", process_now_json());
-	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-	json_decref(event);
-	return text;
-}
-
-static char *info_event(const struct follower *f)
-{
-	const struct process *p = f->process;
-	return event_text(json_pack("{s:s, s:s, s:s, s:s, s:I}", "type", "process_info",
-		"processId", p->held.id, "command", p->command, "status", process_status(p),
-		"cursor", (json_int_t)f->cursor));
-}
-
-static char *data_event(const struct follower *f, int stream, json_t *data)
-{
-	if (json_string_length(data) == 0) {
-		json_decref(data);
-		return NULL;
-	}
-	return event_text(
-		json_pack("{s:s, s:o, s:s, s:I}", "type", stream == STDOUT ? "stdout" : "stderr",
-			"data", data, "processId", f->id, "cursor", (json_int_t)f->cursor));
-}
-
-static char *exit_event(const struct follower *f)
-{
-	const struct process *p = f->process;
-	char text[96];
-	int code;
-	if (process_exit_code(p, &code))
-		snprintf(text, sizeof text, "Process %s with exit code %d", process_status(p), code);
-	else
-		snprintf(text, sizeof text, "Process %s", process_status(p));
-	json_t *event = json_pack("{s:s, s:s, s:o, s:s, s:s}", "type", "exit", "processId",
-		p->held.id, "exitCode", process_exit_json(p), "data", text, "status",
-		process_status(p));
-	if (event && p->timed_out)
-		json_object_set_new(event, "timedOut", json_true());
-	if (event)
-		json_object_set_new(event, "lost", json_integer((json_int_t)f->lost));
-	return event_text(event);
-}
-
-static char *lost_event(struct follower *f, uint64_t lost)
-{
-	f->lost += lost;
-	return event_text(json_pack("{s:s, s:s, s:I, s:I}", "type", "truncated", "processId", f->id,
-		"lost", (json_int_t)lost, "cursor", (json_int_t)f->cursor));
-}
-
-/* What has come from one stream. NULL when that is no whole character yet. */
-static char *piece_event(struct follower *f, const struct streams_piece *piece, const uint8_t *bytes)
-{
-	int stream = index_of(piece->source);
-	struct text_decoder *decoder = &f->decoders[stream];
-	size_t skip = 0;
-	if (piece->lost > 0) {
-		memset(f->decoders, 0, sizeof f->decoders);
-		skip = utf8_orphaned(bytes, piece->length, 3);
-	}
-	return data_event(f, stream, text_json(decoder, bytes + skip, piece->length - skip, false));
-}
-
-static char *next_output(struct follower *f)
-{
-	struct process *p = f->process;
-	struct streams_piece piece;
-	uint8_t bytes[EVENT_PIECE];
-	struct streams_range range = process_range(p, end_of(p), STREAMS_COMMAND);
-	while (streams_read(&range, &f->cursor, bytes, sizeof bytes, &piece)) {
-		char *event = piece_event(f, &piece, bytes);
-		if (piece.lost > 0) {
-			f->pending = event;
-			return lost_event(f, piece.lost);
-		}
-		if (event)
-			return event;
-	}
-	if (p->ended_ms > 0)
-		f->stage = FOLLOW_EXIT;
-	return piece.lost > 0 ? lost_event(f, piece.lost) : NULL;
-}
-
-/* The end: characters that were never completed, then how it ended. */
-static char *next_end(struct follower *f)
-{
-	for (int i = 0; i < STREAMS; i++) {
-		char rest[4];
-		size_t n = text_decode_end(&f->decoders[i], rest);
-		if (n > 0)
-			return data_event(f, i, json_stringn(rest, n));
-	}
-	f->stage = FOLLOW_DONE;
-	return exit_event(f);
-}
-
-static char *next_event(void *user)
-{
-	struct follower *f = user;
-	char *event = f->pending;
-	f->pending = NULL;
-	if (event)
-		return event;
-	if (!f->process) {
-		if (f->stage == FOLLOW_DONE)
-			return NULL;
-		f->stage = FOLLOW_DONE;
-		return event_text(json_pack("{s:s, s:s, s:s}", "type", "error", "processId", f->id,
-			"error", "The process has been removed"));
-	}
-	if (f->stage == FOLLOW_INFO) {
-		f->stage = FOLLOW_OUTPUT;
-		return info_event(f);
-	}
-	if (f->stage == FOLLOW_OUTPUT) {
-		event = next_output(f);
-		process_hold_moved(f->process, &f->hold, f->cursor, &f->position);
-	}
-	if (!event && f->stage == FOLLOW_EXIT) {
-		event = next_end(f);
-		/* The transport is asking: it need not be told that there is more. */
-		f->request->stream_complete = f->stage == FOLLOW_DONE;
-	}
-	return event;
-}
-
-static void on_follow_more(void *user)
-{
-	struct follower *f = user;
-	reply_stream_more(f->request);
-}
-
-static void on_follow_gone(void *user)
-{
-	struct follower *f = user;
-	bool done = f->stage == FOLLOW_DONE;
-	if (f->stage == FOLLOW_EXIT && !f->pending) {
-		f->pending = exit_event(f);
-		f->stage = FOLLOW_DONE;
-	}
-	process_unhold(f->process, &f->hold);
-	f->process = NULL;
-	if (!done)
-		reply_stream_complete(f->request);
-}
-
-static void on_follow_closed(void *user)
-{
-	struct follower *f = user;
-	struct request *r = f->request;
-	if (f->process) {
-		process_unhold(f->process, &f->hold);
-		process_detach(f->process, &f->viewer);
-	}
-	free(f->pending);
-	free(f);
-	request_unref(r);
-}
-
-static void stream_process(struct request *r)
-{
-	struct api *a = api_of(r);
-	uint64_t cursor = 0;
-	if (!query_number(r, "cursor", INT64_MAX, &cursor))
-		return;
-	struct process *p = api_process_open(a, r);
-	struct follower *f = p ? calloc(1, sizeof *f) : NULL;
-	if (!f) {
-		if (!p)
-			return;
-		refuse_memory(r);
-		process_close_output(p);
-		return;
-	}
-	f->request = request_ref(r);
-	f->process = p;
-	f->cursor = cursor;
-	f->viewer = (struct process_viewer){
-		.more = on_follow_more, .gone = on_follow_gone, .user = f};
-	snprintf(f->id, sizeof f->id, "%s", p->held.id);
-	process_attach(p, &f->viewer);
-	f->position = process_hold(p, &f->hold, cursor);
-	reply_stream(r,
-		&(struct event_stream){.next = next_event, .closed = on_follow_closed, .user = f});
-}
-
 const struct route_row api_process_output_rows[] = {
 	{METHOD_GET, "/api/process/{}/logs", WHO_OWNER, .plain = show_process_logs},
-	{METHOD_GET, "/api/process/{}/stream", WHO_OWNER, .plain = stream_process},
 	{METHOD_GET, "/api/process/{}/output", WHO_OWNER, .plain = show_process_output},
 	{.path = NULL},
 };

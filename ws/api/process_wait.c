@@ -25,7 +25,6 @@
 #define PIECE ((size_t)4 << 10)
 
 enum wait_for { WAIT_EXIT, WAIT_LOG, WAIT_PORT };
-enum { STDOUT, STDERR, STREAMS };
 
 static const char *const names[] = {"exit", "log", "port"};
 
@@ -39,8 +38,8 @@ struct wait {
 	unsigned open_handles;
 	/* For a line. */
 	struct pattern *pattern;
-	struct log_match *matches; /* STREAMS of them */
-	struct text_decoder decoders[STREAMS];
+	struct log_match *matches; /* API_STREAMS of them */
+	struct text_decoder decoders[API_STREAMS];
 	unsigned sources;
 	uint64_t cursor, lost;
 	/* For a port. */
@@ -143,7 +142,7 @@ static json_t *match_text(const struct log_match *m, size_t from, size_t to)
 static void reply_match(struct wait *w, const struct log_match *m, int stream)
 {
 	json_t *body = common(w);
-	json_object_set_new(body, "stream", json_string(stream == STDOUT ? "stdout" : "stderr"));
+	json_object_set_new(body, "stream", json_string(stream == API_STDOUT ? "stdout" : "stderr"));
 	json_object_set_new(body, "match", match_text(m, m->match.start, m->match.end));
 	json_object_set_new(body, "line", match_text(m, 0, m->count));
 	json_object_set_new(body, "cursor", json_integer((json_int_t)w->cursor));
@@ -156,7 +155,7 @@ static void reply_match(struct wait *w, const struct log_match *m, int stream)
 static bool feed(struct wait *w, const struct streams_piece *piece, const uint8_t *bytes)
 {
 	char text[TEXT_SIZE(PIECE)];
-	int stream = piece->source == EVENT_SOURCE_STDOUT ? STDOUT : STDERR;
+	int stream = piece->source == EVENT_SOURCE_STDOUT ? API_STDOUT : API_STDERR;
 	size_t n = text_decode(&w->decoders[stream], bytes, piece->length, text);
 	if (!log_match_feed(&w->matches[stream], text, n))
 		return false;
@@ -183,7 +182,7 @@ static bool look(struct wait *w)
 		if (!some)
 			break;
 	}
-	for (int i = 0; ended && i < STREAMS; i++) {
+	for (int i = 0; ended && i < API_STREAMS; i++) {
 		if (log_match_end(&w->matches[i])) {
 			reply_match(w, &w->matches[i], i);
 			return true;
@@ -298,10 +297,10 @@ static bool prepare(struct wait *w, struct wanted *wanted)
 {
 	if (wanted->what != WAIT_LOG)
 		return true;
-	w->matches = malloc(STREAMS * sizeof *w->matches);
+	w->matches = malloc(API_STREAMS * sizeof *w->matches);
 	if (!w->matches)
 		return false;
-	for (int i = 0; i < STREAMS; i++)
+	for (int i = 0; i < API_STREAMS; i++)
 		log_match_init(&w->matches[i], wanted->pattern, wanted->whole_lines);
 	w->pattern = wanted->pattern;
 	wanted->pattern = NULL;

@@ -13,6 +13,7 @@ extern const struct route_row api_lease_rows[];
 extern const struct route_row api_port_rows[];
 extern const struct route_row api_process_rows[];
 extern const struct route_row api_process_output_rows[];
+extern const struct route_row api_process_stream_rows[];
 extern const struct route_row api_process_wait_rows[];
 extern const struct route_row api_reference_rows[];
 extern const struct route_row api_run_rows[];

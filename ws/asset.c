@@ -1,3 +1,4 @@
+/* Finding a file of the page, and the encoding of it that a browser takes. The table is made at build time. */
 #include "ws/asset.h"
 
 #include <string.h>

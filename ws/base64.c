@@ -1,3 +1,4 @@
+/* Base64 by OpenSSL, with the checks that it leaves out: nothing but the alphabet, padding at the end alone. */
 #include "ws/base64.h"
 
 #include <openssl/evp.h>

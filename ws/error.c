@@ -1,3 +1,4 @@
+/* The table of codes and their status, and what errors of the system mean for who asked. */
 #include "ws/error.h"
 
 #include <errno.h>

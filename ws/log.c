@@ -35,7 +35,7 @@ struct line {
 	size_t length;
 };
 
-static void put(struct line *l, char c)
+static void put_char(struct line *l, char c)
 {
 	if (l->length < sizeof l->text - 1)
 		l->text[l->length++] = c;
@@ -44,7 +44,7 @@ static void put(struct line *l, char c)
 static void put_text(struct line *l, const char *text)
 {
 	while (*text)
-		put(l, *text++);
+		put_char(l, *text++);
 }
 
 /* Bytes at p that may be written as they are: a character that is no control (C0, DEL, C1), else 0. */
@@ -62,22 +62,22 @@ static void put_value(struct line *l, const char *value)
 	bool plain = *value && strcspn(value, " \"=\\\t\r\n") == strlen(value);
 	const unsigned char *p = (const unsigned char *)value;
 	if (!plain)
-		put(l, '"');
+		put_char(l, '"');
 	while (*p) {
 		size_t size = printable(p);
 		if (*p == '"' || *p == '\\')
-			put(l, '\\');
+			put_char(l, '\\');
 		if (size == 0) {
 			put_text(l, "\\x");
-			put(l, hex[*p >> 4]);
-			put(l, hex[*p & 15]);
+			put_char(l, hex[*p >> 4]);
+			put_char(l, hex[*p & 15]);
 			p++;
 		}
 		for (; size > 0; size--)
-			put(l, (char)*p++);
+			put_char(l, (char)*p++);
 	}
 	if (!plain)
-		put(l, '"');
+		put_char(l, '"');
 }
 
 void log_open(void)
@@ -122,7 +122,7 @@ void log_command(const char *command, char ret_text[LOG_COMMAND_SIZE])
 		n += snprintf(ret_text + n, LOG_COMMAND_SIZE - (size_t)n, "%02x", digest[i]);
 }
 
-static void begin(struct line *l, enum log_level level, const char *module, const char *message)
+static void begin_line(struct line *l, enum log_level level, const char *module, const char *message)
 {
 	static const char *const names[] = {"debug", "info", "warn", "error"};
 	char now[CLOCK_TEXT_SIZE];
@@ -138,7 +138,7 @@ static void begin(struct line *l, enum log_level level, const char *module, cons
 	put_value(l, message);
 }
 
-static bool end(struct line *l)
+static bool end_line(struct line *l)
 {
 	l->text[l->length++] = '\n';
 	return log_sink_write(&sink, l->text, l->length);
@@ -153,11 +153,11 @@ static void tell_dropped(void)
 	log_sink_flush(&sink);
 	if (dropped == dropped_told || sink.count > 0)
 		return;
-	begin(&l, LOG_WARN, "log", "lines were dropped, nobody read them");
+	begin_line(&l, LOG_WARN, "log", "lines were dropped, nobody read them");
 	snprintf(number, sizeof number, "%" PRIu64, dropped - dropped_told);
 	put_text(&l, " lines=");
 	put_text(&l, number);
-	if (end(&l))
+	if (end_line(&l))
 		dropped_told = dropped;
 	else
 		sink.dropped = dropped; /* it is no line of anybody's */
@@ -170,14 +170,14 @@ void log_write(enum log_level level, const char *module, const char *message, ..
 	if (level < lowest)
 		return;
 	tell_dropped();
-	begin(&l, level, module, message);
+	begin_line(&l, level, module, message);
 	va_start(pairs, message);
 	for (const char *key; (key = va_arg(pairs, const char *));) {
-		put(&l, ' ');
+		put_char(&l, ' ');
 		put_text(&l, key);
-		put(&l, '=');
+		put_char(&l, '=');
 		put_value(&l, va_arg(pairs, const char *));
 	}
 	va_end(pairs);
-	end(&l); /* it is counted if it cannot be written */
+	end_line(&l); /* it is counted if it cannot be written */
 }

@@ -47,7 +47,7 @@ void log_sink_close(struct log_sink *s)
 }
 
 /* Returns bytes written, 0 when it takes none now, or a negative errno. */
-static ssize_t put(const struct log_sink *s, const char *bytes, size_t length)
+static ssize_t write_some(const struct log_sink *s, const char *bytes, size_t length)
 {
 	struct pollfd poll_fd = {.fd = s->fd, .events = POLLOUT};
 	ssize_t n;
@@ -71,7 +71,7 @@ void log_sink_flush(struct log_sink *s)
 {
 	while (s->count > 0) {
 		size_t whole = LOG_SINK_KEPT - s->start;
-		ssize_t n = put(s, s->kept + s->start, s->count < whole ? s->count : whole);
+		ssize_t n = write_some(s, s->kept + s->start, s->count < whole ? s->count : whole);
 		if (n < 0)
 			s->count = 0; /* nobody will ever read it */
 		if (n <= 0)
@@ -98,7 +98,7 @@ bool log_sink_write(struct log_sink *s, const char *line, size_t length)
 	ssize_t n = 0;
 	log_sink_flush(s);
 	if (s->count == 0)
-		n = put(s, line, length);
+		n = write_some(s, line, length);
 	bool good = n >= 0 && ((size_t)n == length || keep(s, line + n, length - (size_t)n));
 	if (!good)
 		s->dropped++;

@@ -1,3 +1,4 @@
+/* The page of counters. What is summed is looked up when it is asked for. */
 #include "ws/metrics.h"
 
 #include "shell/descriptors.h"

@@ -1,3 +1,4 @@
+/* Requests and replies. A reply that there is no memory for becomes a short one that needs none. */
 #include "ws/request.h"
 
 #include "ring/utf8.h"

@@ -1,3 +1,4 @@
+/* Bytes as UTF-8: a decoder that remembers what has begun, and puts U+FFFD where something is wrong. */
 #include "ws/text.h"
 
 #include "ring/utf8.h"

@@ -16,7 +16,7 @@
 #define OUTPUT_DEFAULT ((size_t)1 << 20)
 
 /* The block of the path; otherwise r has been answered. */
-static struct block *find(struct request *r, struct session *s)
+static struct block *find_block(struct request *r, struct session *s)
 {
 	struct block *b = blocks_find(session_blocks(s), r->match.item);
 	if (!b)
@@ -86,7 +86,7 @@ static void list_blocks(struct request *r, struct session *s)
 
 static void show_block(struct request *r, struct session *s)
 {
-	const struct block *b = find(r, s);
+	const struct block *b = find_block(r, s);
 	if (b)
 		reply_success(r, json_pack("{s:o}", "block", block_json(s, b)));
 }
@@ -163,7 +163,7 @@ static void number_header(struct request *r, const char *name, uint64_t n)
 
 static void show_block_output(struct request *r, struct session *s)
 {
-	struct block *b = find(r, s);
+	struct block *b = find_block(r, s);
 	struct wanted w;
 	struct block_output o;
 	size_t head;

@@ -24,7 +24,7 @@ struct search {
 	size_t count, capacity;
 };
 
-static void add(struct search *s, const char *name)
+static void add_name(struct search *s, const char *name)
 {
 	if (s->count == s->capacity) {
 		size_t capacity = s->capacity ? s->capacity * 2 : 1024;
@@ -48,7 +48,7 @@ static void look_into(struct search *s, const char *directory)
 	for (const struct dirent *e; s->count < COMMANDS_MAX && (e = readdir(dir));)
 		if (fstatat(fd, e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) &&
 			faccessat(fd, e->d_name, X_OK, AT_EACCESS) == 0)
-			add(s, e->d_name);
+			add_name(s, e->d_name);
 	closedir(dir);
 }
 

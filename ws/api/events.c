@@ -70,7 +70,7 @@ static bool wants(const struct follower *f, enum topic type)
 	return (f->types & 1u << type) != 0;
 }
 
-static void put(struct follower *f, json_t *event, uint64_t offset)
+static void put_event(struct follower *f, json_t *event, uint64_t offset)
 {
 	if (event)
 		json_object_set_new(event, "offset", json_integer((json_int_t)offset));
@@ -85,7 +85,7 @@ static void put_begin(struct follower *f)
 	struct session *s = f->session;
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, session_epoch(s));
 	f->begun = true;
-	put(f,
+	put_event(f,
 		json_pack("{s:s, s:s, s:s, s:I}", "type", "begin", "sessionId", s->pane.held.id,
 			"epoch", epoch, "eventsFrom", (json_int_t)session_journal(s)->since),
 		f->cursor.offset);
@@ -96,12 +96,12 @@ static void put_output(struct follower *f, const uint8_t *bytes, size_t length, 
 	if (length == 0 || !wants(f, TOPIC_OUTPUT))
 		return;
 	if (f->base64)
-		put(f,
+		put_event(f,
 			json_pack("{s:s, s:o}", "type", "output", "base64",
 				base64_json(bytes, length)),
 			offset);
 	else
-		put(f,
+		put_event(f,
 			json_pack("{s:s, s:o, s:i}", "type", "output", "data",
 				text_json(&f->decoder, bytes, length, false), "bytes", (int)length),
 			offset);
@@ -150,7 +150,7 @@ static void put_entry(struct follower *f, const struct journal_entry *e)
 	}
 	if (event) {
 		json_object_set_new(event, "at", time_json(e->at_ms));
-		put(f, event, e->offset);
+		put_event(f, event, e->offset);
 	}
 }
 
@@ -160,7 +160,7 @@ static void put_entries(struct follower *f, uint64_t until)
 	const struct journal *j = session_journal(f->session);
 	const struct journal_entry *e;
 	if (f->entry < journal_oldest(j)) {
-		put(f,
+		put_event(f,
 			json_pack("{s:s, s:I}", "type", "gap", "events",
 				(json_int_t)(journal_oldest(j) - f->entry)),
 			f->cursor.offset);
@@ -179,7 +179,7 @@ static void put_presence(struct follower *f)
 		json_array_append_new(clients,
 			json_pack("{s:I, s:s, s:s}", "id", (json_int_t)a->id, "name", a->name,
 				"role", role_name(a->role)));
-	put(f, json_pack("{s:s, s:o}", "type", "presence", "clients", clients),
+	put_event(f, json_pack("{s:s, s:o}", "type", "presence", "clients", clients),
 		session_head(f->session));
 }
 
@@ -199,7 +199,7 @@ static void put_state(struct follower *f)
 	session_state(f->session, now);
 	bool told = f->state && is_same(f->state, now);
 	if (!told)
-		put(f, json_pack("{s:s, s:o}", "type", "state", "state", state_json(now)),
+		put_event(f, json_pack("{s:s, s:o}", "type", "state", "state", state_json(now)),
 			now->offset);
 	free(f->state);
 	f->state = now;
@@ -212,7 +212,7 @@ static void put_exit(struct follower *f)
 	put_entries(f, UINT64_MAX);
 	if (event && wants(f, TOPIC_EXIT)) {
 		json_object_set_new(event, "type", json_string("exit"));
-		put(f, event, f->cursor.offset);
+		put_event(f, event, f->cursor.offset);
 	} else {
 		json_decref(event);
 	}
@@ -253,13 +253,13 @@ static bool step_on(struct follower *f)
 		return true;
 	case HISTORY_SIZE:
 		if (wants(f, TOPIC_SIZE) && r.size.offset >= f->from)
-			put(f,
+			put_event(f,
 				json_pack("{s:s, s:i, s:i}", "type", "resize", "cols",
 					(int)r.size.cols, "rows", (int)r.size.rows),
 				r.size.offset);
 		return true;
 	case HISTORY_GAP:
-		put(f, json_pack("{s:s, s:I}", "type", "gap", "bytes", (json_int_t)r.skipped),
+		put_event(f, json_pack("{s:s, s:I}", "type", "gap", "bytes", (json_int_t)r.skipped),
 			f->cursor.offset);
 		return true;
 	case HISTORY_END:
@@ -316,7 +316,8 @@ static void on_gone(void *user)
 {
 	struct follower *f = user;
 	if (!f->over)
-		put(f, json_pack("{s:s, s:s}", "type", "gone", "reason", "The session is no more"),
+		put_event(f,
+			json_pack("{s:s, s:s}", "type", "gone", "reason", "The session is no more"),
 			f->cursor.offset);
 	f->session = NULL;
 	uv_timer_stop(&f->pending.timer);

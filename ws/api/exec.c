@@ -97,7 +97,7 @@ static bool take_names(struct request *r, const json_t *body, struct asked *q)
 	return false;
 }
 
-static bool take(struct request *r, const json_t *body, struct asked *q)
+static bool take_asked(struct request *r, const json_t *body, struct asked *q)
 {
 	return body_command(r, body, &q->options.command, &q->options.length) &&
 		take_names(r, body, q) && take_limits(r, body, q) &&
@@ -143,7 +143,7 @@ static void start_exec(struct request *r, struct session *s)
 		start_fork(a, r, body, s);
 		goto out;
 	}
-	if (!take(r, body, &q))
+	if (!take_asked(r, body, &q))
 		goto out;
 	q.options.env_names = q.env.names;
 	q.options.env_values = q.env.values;
@@ -179,7 +179,7 @@ static void list_execs(struct request *r, struct session *s)
 }
 
 /* The exec of the path; otherwise r has been answered. */
-static struct exec *find(struct request *r, struct session *s)
+static struct exec *find_exec(struct request *r, struct session *s)
 {
 	struct exec *e = exec_find(&s->executor, r->match.item);
 	if (!e)
@@ -205,7 +205,7 @@ static void show_exec(struct request *r, struct session *s)
 	enum exec_format format;
 	static const char too_large[] = "Must be a number, and not too large";
 	uint64_t limit = 0, from = 0, bytes = 0;
-	struct exec *e = find(r, s);
+	struct exec *e = find_exec(r, s);
 	if (!e || !take_format(r, &format) ||
 		!query_number_or(r, "waitMs", TIME_MAX_MS, too_large, &limit) ||
 		!query_number_or(r, "from", INT64_MAX, too_large, &from) ||
@@ -224,7 +224,7 @@ static void show_exec(struct request *r, struct session *s)
 static void show_exec_output(struct request *r, struct session *s)
 {
 	enum exec_format format;
-	struct exec *e = find(r, s);
+	struct exec *e = find_exec(r, s);
 	if (!e || !take_format(r, &format))
 		return;
 	json_t *data = json_pack("{s:s, s:s}", "id", e->id, "state", exec_state_name(e->state));
@@ -237,7 +237,7 @@ static void stream_exec(struct request *r, struct session *s)
 {
 	enum exec_format format;
 	struct outline_place from;
-	struct exec *e = find(r, s);
+	struct exec *e = find_exec(r, s);
 	const char *cursor = request_param(r, "cursor");
 	if (!e || !take_format(r, &format))
 		return;
@@ -256,7 +256,7 @@ static void cancel_exec(struct request *r, struct session *s)
 	struct api *a = api_of(r);
 	const char *name;
 	uint64_t grace = EXEC_GRACE_MS;
-	struct exec *e = find(r, s);
+	struct exec *e = find_exec(r, s);
 	json_t *body = e ? body_read(r) : NULL;
 	if (!body || !body_text(r, body, "signal", &name) ||
 		!body_number(r, body, "graceMs", 10, GRACE_MAX_MS, &grace))

@@ -1,3 +1,7 @@
+/*
+ * A stream that follows an exec. Each turn reads a step of the ring, whose outline says whose the bytes are; they become
+ * events, which wait in a queue until the transport asks. Ends with the exec, or when it is forgotten.
+ */
 #include "ws/api/exec_stream.h"
 
 #include "shell/clock.h"
@@ -47,7 +51,7 @@ static void put_output(struct follower *f, json_t *event, size_t bytes)
 		f->lost += bytes;
 }
 
-static void put(struct follower *f, json_t *event)
+static void put_event(struct follower *f, json_t *event)
 {
 	put_output(f, event, 0);
 }
@@ -108,7 +112,7 @@ static void on_lost(void *user, uint64_t bytes)
 	struct follower *f = user;
 	flush(f);
 	f->lost += bytes;
-	put(f, json_pack("{s:s, s:I}", "type", "truncated", "bytes", (json_int_t)bytes));
+	put_event(f, json_pack("{s:s, s:I}", "type", "truncated", "bytes", (json_int_t)bytes));
 }
 
 static void on_mark(void *user, const struct mark *mark)
@@ -134,9 +138,9 @@ static void tell_start(struct follower *f)
 	struct exec *e = f->exec;
 	f->start_told = true;
 	if (f->kind == EXEC_STREAM_NATIVE)
-		put(f, json_pack("{s:s, s:o}", "type", "start", "data", exec_json(e)));
+		put_event(f, json_pack("{s:s, s:o}", "type", "start", "data", exec_json(e)));
 	else
-		put(f,
+		put_event(f,
 			json_pack("{s:s, s:s, s:s}", "type", "start", "command", e->command,
 				"sessionId", session_of_exec(e)->pane.held.id));
 }
@@ -148,19 +152,19 @@ static void tell_end(struct follower *f)
 	for (int i = 0; i < EXEC_STREAMS; i++)
 		put_text(f, i, "", 0, true);
 	if (f->kind == EXEC_STREAM_NATIVE)
-		put(f,
+		put_event(f,
 			json_pack("{s:s, s:I, s:o}", "type", "end", "lost", (json_int_t)f->lost,
 				"data", exec_json(e)));
 	else if (f->lost > 0)
-		put(f,
+		put_event(f,
 			json_pack("{s:s, s:s, s:I, s:o}", "type", "error", "data",
 				"Some of the output is lost: it was not read in time", "lost",
 				(json_int_t)f->lost, "exitCode",
 				e->status < 0 ? json_null() : json_integer(e->status)));
 	else if (e->end <= EXEC_END_PROMPT || exec_outlived(e))
-		put(f, json_pack("{s:s, s:i}", "type", "complete", "exitCode", e->status));
+		put_event(f, json_pack("{s:s, s:i}", "type", "complete", "exitCode", e->status));
 	else
-		put(f,
+		put_event(f,
 			json_pack("{s:s, s:s, s:o}", "type", "error", "data", exec_end_reason(e),
 				"exitCode", e->status < 0 ? json_null() : json_integer(e->status)));
 	reply_stream_complete(f->request);
@@ -197,7 +201,7 @@ static void put_place(struct follower *f, const struct outline_place *place)
 	if (!f->queue.list && place->offset < f->telling.offset + STEP)
 		return;
 	if (!f->queue.list)
-		put(f, json_pack("{s:s}", "type", "cursor"));
+		put_event(f, json_pack("{s:s}", "type", "cursor"));
 	if (!f->queue.list)
 		return;
 	snprintf(cursor, sizeof cursor, "%" PRIu64 ".%" PRIu64 ".%d", place->offset,
@@ -260,7 +264,8 @@ static void on_gone(void *user)
 {
 	struct follower *f = user;
 	if (!f->end_told && !f->queue.list)
-		put(f, json_pack("{s:s, s:s}", "type", "error", "data", "The session is no more"));
+		put_event(f,
+			json_pack("{s:s, s:s}", "type", "error", "data", "The session is no more"));
 	exec_unhold(f->exec, &f->hold, false);
 	f->exec = NULL;
 	if (!f->end_told)

@@ -161,7 +161,7 @@ static void with_session(struct execute *x)
 		on_session(x, NULL, REPORT_SETUP, rc);
 }
 
-static bool take(struct request *r, struct execute *x)
+static bool take_execute(struct request *r, struct execute *x)
 {
 	struct exec_options *o = &x->options;
 	if (!body_command(r, x->body, &o->command, &o->length) ||
@@ -197,7 +197,7 @@ static void execute_in(struct api *a, struct request *r, json_t *body, const cha
 	x->stream = stream;
 	x->options.hold = stream;
 	snprintf(x->session, sizeof x->session, "%s", id);
-	if (take(r, x))
+	if (take_execute(r, x))
 		with_session(x);
 	else
 		destroy(x);

@@ -48,7 +48,7 @@ static bool make_room(struct keystrokes *k, size_t length)
 	return true;
 }
 
-static bool append(struct keystrokes *k, const void *bytes, size_t length)
+static bool append_bytes(struct keystrokes *k, const void *bytes, size_t length)
 {
 	if (length == 0)
 		return true;
@@ -76,7 +76,7 @@ static bool add_text(struct keystrokes *k, const json_t *body)
 {
 	const char *text;
 	size_t length;
-	return take_string(k, body, "text", &text, &length) && append(k, text, length);
+	return take_string(k, body, "text", &text, &length) && append_bytes(k, text, length);
 }
 
 static bool add_paste(struct keystrokes *k, const json_t *body)
@@ -98,7 +98,7 @@ static bool add_key(struct keystrokes *k, const char *name, size_t length)
 	struct key key;
 	char bytes[KEYS_BYTES_MAX];
 	if (keys_parse(name, length, &key))
-		return append(k, bytes, keys_encode(&key, &k->modes, bytes));
+		return append_bytes(k, bytes, keys_encode(&key, &k->modes, bytes));
 	reply_invalid(k->request, "keys",
 		"There is a name that is no key: C- M- S- before Enter, Tab, Escape, Space, BSpace, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F24, KP0 to KP9, KPEnter, or one character",
 		"invalid");
@@ -155,7 +155,7 @@ static bool add_base64(struct keystrokes *k, const json_t *body)
 	unsigned char *bytes = base64_decode(text, &length);
 	if (!bytes)
 		reply_invalid(k->request, "base64", "Must be base64", "invalid");
-	bool good = bytes && append(k, bytes, length);
+	bool good = bytes && append_bytes(k, bytes, length);
 	free(bytes);
 	return good;
 }
@@ -271,10 +271,10 @@ static bool add_mouse(struct keystrokes *k, const json_t *body)
 			json_pack("{s:s}", "sessionId", k->session->pane.held.id));
 		return false;
 	}
-	if (!append(k, bytes, mouse_encode(&event, &k->modes, bytes)))
+	if (!append_bytes(k, bytes, mouse_encode(&event, &k->modes, bytes)))
 		return false;
 	event.action = MOUSE_RELEASE;
-	return !click || append(k, bytes, mouse_encode(&event, &k->modes, bytes));
+	return !click || append_bytes(k, bytes, mouse_encode(&event, &k->modes, bytes));
 }
 
 /* Typing it */

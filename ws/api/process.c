@@ -150,7 +150,7 @@ static bool take_options(struct request *r, const json_t *body, struct process_o
 	return false;
 }
 
-static void start(struct api *a, struct request *r, const struct process_options *o)
+static void start_command(struct api *a, struct request *r, const struct process_options *o)
 {
 	struct start *s = calloc(1, sizeof *s);
 	if (!s) {
@@ -193,7 +193,7 @@ static void start_beside(
 		o.preamble = inherited->preamble;
 		o.preamble_length = inherited->preamble_length;
 	}
-	start(a, r, &o);
+	start_command(a, r, &o);
 }
 
 void api_process_start_body(struct api *a, struct request *r, json_t *body, const char *session)

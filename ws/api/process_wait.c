@@ -58,7 +58,7 @@ static void maybe_free(void *user)
 }
 
 /* The request has been answered, or nobody waits for an answer. */
-static void finish(struct wait *w)
+static void finish_wait(struct wait *w)
 {
 	w->api->process_waits--;
 	if (w->process)
@@ -95,7 +95,7 @@ static void reply_timeout(struct wait *w)
 	if (w->what == WAIT_LOG)
 		json_object_set_new(context, "cursor", json_integer((json_int_t)w->cursor));
 	reply_error(w->pending.request, "PROCESS_READY_TIMEOUT", message, context);
-	finish(w);
+	finish_wait(w);
 }
 
 static void on_tick(void *user);
@@ -110,7 +110,7 @@ static void on_tick(void *user)
 {
 	struct wait *w = user;
 	if (!w->pending.request->transport)
-		finish(w); /* nobody waits any more */
+		finish_wait(w); /* nobody waits any more */
 	else if (elapsed(w) >= w->timeout_ms)
 		reply_timeout(w);
 	else
@@ -126,7 +126,7 @@ static void reply_exited(struct wait *w)
 		context, "stderr", api_process_tail(w->process, STREAMS_STDERR, TAIL_MAX));
 	reply_error(w->pending.request, "PROCESS_EXITED_BEFORE_READY",
 		"The process ended before it was ready", context);
-	finish(w);
+	finish_wait(w);
 }
 
 static json_t *match_text(const struct log_match *m, size_t from, size_t to)
@@ -148,7 +148,7 @@ static void reply_match(struct wait *w, const struct log_match *m, int stream)
 	json_object_set_new(body, "cursor", json_integer((json_int_t)w->cursor));
 	json_object_set_new(body, "lost", json_integer((json_int_t)w->lost));
 	reply_success(w->pending.request, body);
-	finish(w);
+	finish_wait(w);
 }
 
 /* Feed what has come from one stream. Returns whether the line has been found, and answered. */
@@ -201,7 +201,7 @@ static void on_more(void *user)
 		return;
 	}
 	reply_success(w->pending.request, common(w));
-	finish(w);
+	finish_wait(w);
 }
 
 static void on_gone(void *user)
@@ -212,7 +212,7 @@ static void on_gone(void *user)
 	reply_error(w->pending.request, "PROCESS_NOT_FOUND", "The process has been removed",
 		json_pack("{s:s}", "processId", w->process->held.id));
 	w->process = NULL;
-	finish(w);
+	finish_wait(w);
 }
 
 static void on_port_ready(void *user, int status)
@@ -225,7 +225,7 @@ static void on_port_ready(void *user, int status)
 	if (w->port.options.http)
 		json_object_set_new(body, "statusCode", json_integer(status));
 	reply_success(w->pending.request, body);
-	finish(w);
+	finish_wait(w);
 }
 
 /* What is asked for */
@@ -309,7 +309,7 @@ static bool prepare(struct wait *w, struct wanted *wanted)
 	return true;
 }
 
-static void begin(struct api *a, struct request *r, struct process *p, struct wanted *wanted)
+static void begin_wait(struct api *a, struct request *r, struct process *p, struct wanted *wanted)
 {
 	struct wait *w = calloc(1, sizeof *w);
 	if (!w || !prepare(w, wanted)) {
@@ -350,7 +350,7 @@ static void await_process(struct request *r)
 		if (full || a->process_waits >= WAITS_MAX)
 			reply_error(r, "LIMIT_REACHED", "Too many wait already", NULL);
 		else
-			begin(a, r, p, &wanted);
+			begin_wait(a, r, p, &wanted);
 	}
 	if (p)
 		process_close_output(p);

@@ -306,7 +306,7 @@ static void reply_refusal(struct request *r, const struct run_options *o, int er
 	}
 }
 
-static void start(struct api *a, struct request *r, const struct asked *asked)
+static void start_run(struct api *a, struct request *r, const struct asked *asked)
 {
 	const struct run_options *o = &asked->options;
 	struct call *c = calloc(1, sizeof *c);
@@ -442,7 +442,7 @@ void api_run_body(struct api *a, struct request *r, json_t *body, const struct i
 		take_input(r, body, &asked)) {
 		if (inherited && inherited->cwd && !json_object_get(body, "cwd"))
 			asked.options.cwd = inherited->cwd;
-		start(a, r, &asked);
+		start_run(a, r, &asked);
 	}
 	free(asked.input);
 }
@@ -461,7 +461,7 @@ void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream
 	struct asked asked = {.container = true, .stream = stream};
 	asked.options.output_max = stream ? 0 : RUN_OUTPUT_DEFAULT;
 	if (take_common(a, r, body, &asked))
-		start(a, r, &asked);
+		start_run(a, r, &asked);
 }
 
 const struct route_row api_run_rows[] = {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void refuse(struct request *r, int error, uint64_t size)
+static void refuse_piece(struct request *r, int error, uint64_t size)
 {
 	if (error == -ENOENT)
 		reply_invalid(r, "id", "There is no such input, or it was taken", "not_found");
@@ -50,7 +50,7 @@ static void keep_input(struct request *r)
 	if (rc == 0)
 		rc = spool_add(dir, id, offset, bytes, length, &size);
 	if (rc < 0)
-		refuse(r, rc, size);
+		refuse_piece(r, rc, size);
 	else
 		reply_success(r, json_pack("{s:s, s:I}", "id", id, "size", (json_int_t)size));
 out:

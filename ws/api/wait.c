@@ -88,7 +88,7 @@ static void on_gone(void *user)
 /* Asking */
 
 /* r is told what is wrong with a field of the i-th condition. */
-static bool refuse(struct request *r, size_t i, const char *field, const char *message)
+static bool refuse_condition(struct request *r, size_t i, const char *field, const char *message)
 {
 	char name[FIELD_SIZE];
 	snprintf(name, sizeof name, "until[%zu].%s", i, field);
@@ -104,16 +104,17 @@ static bool take_pattern(struct request *r, const json_t *body, size_t i, struct
 		!body_flag(r, body, "case", &exact))
 		return false;
 	if (!text || strchr(text, '\n'))
-		return refuse(r, i, "pattern", "A regular expression for one line is required");
+		return refuse_condition(
+			r, i, "pattern", "A regular expression for one line is required");
 	if (on && strcmp(on, "output") != 0 && strcmp(on, "screen") != 0)
-		return refuse(r, i, "on", "Must be output or screen");
+		return refuse_condition(r, i, "on", "Must be output or screen");
 	c->on_screen = on && strcmp(on, "screen") == 0;
 	c->asks_for_end = log_match_asks_for_end(text);
 	if (pattern_create(&c->pattern, text, strlen(text),
 		    PATTERN_REGEX | (exact ? 0 : PATTERN_ANY_CASE), &problem) < 0) {
 		char message[256];
 		snprintf(message, sizeof message, "The pattern cannot be used: %s", problem);
-		return refuse(r, i, "pattern", message);
+		return refuse_condition(r, i, "pattern", message);
 	}
 	return true;
 }
@@ -126,7 +127,8 @@ static bool take_kind(struct request *r, const json_t *body, size_t i, struct wa
 	for (int k = STATE_INPUT_LINE; kind && k <= STATE_INPUT_RAW; k++)
 		if (strcmp(kind, state_input_name((enum state_input)k)) == 0)
 			c->kind = (enum state_input)k;
-	return !kind || c->kind ? true : refuse(r, i, "kind", "Must be line, password or raw");
+	return !kind || c->kind ? true
+				: refuse_condition(r, i, "kind", "Must be line, password or raw");
 }
 
 static bool take_details(struct request *r, const json_t *body, size_t i, struct wait_condition *c)
@@ -137,7 +139,7 @@ static bool take_details(struct request *r, const json_t *body, size_t i, struct
 		if (!body_text(r, body, "id", &id))
 			return false;
 		if (!id || strlen(id) > RECORD_ID_MAX)
-			return refuse(r, i, "id", "The id of a command is required");
+			return refuse_condition(r, i, "id", "The id of a command is required");
 		memcpy(c->exec, id, strlen(id) + 1);
 		return true;
 	case WAIT_INPUT:
@@ -150,10 +152,12 @@ static bool take_details(struct request *r, const json_t *body, size_t i, struct
 			body_flag(r, body, "ready", &c->ready);
 	case WAIT_IDLE:
 		return body_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
-			(c->ms > 0 || refuse(r, i, "ms", "A number of milliseconds is required"));
+			(c->ms > 0 ||
+				refuse_condition(r, i, "ms", "A number of milliseconds is required"));
 	case WAIT_BYTES:
 		return body_number(r, body, "count", 1, INT64_MAX, &c->count) &&
-			(c->count > 0 || refuse(r, i, "count", "A number of bytes is required"));
+			(c->count > 0 ||
+				refuse_condition(r, i, "count", "A number of bytes is required"));
 	default:
 		return true;
 	}
@@ -167,7 +171,7 @@ static bool take_condition(struct request *r, const json_t *body, size_t i, stru
 			c->type = (enum wait_type)k;
 			return take_details(r, body, i, c);
 		}
-	return refuse(
+	return refuse_condition(
 		r, i, "type", "Must be exec, prompt, input, match, stable, idle, bytes or exit");
 }
 
@@ -212,7 +216,7 @@ static uint64_t fingerprint(const json_t *body)
 	return hash;
 }
 
-static bool take(struct request *r, const json_t *body, struct asked *q)
+static bool take_asked(struct request *r, const json_t *body, struct asked *q)
 {
 	struct wait_options *o = &q->options;
 	o->timeout_ms = TIMEOUT_DEFAULT_MS;
@@ -258,7 +262,7 @@ static void refuse_start(struct request *r, const struct session *s, int rc)
 	}
 }
 
-static void begin(struct api *a, struct request *r, struct session *s, struct asked *q)
+static void begin_wait(struct api *a, struct request *r, struct session *s, struct asked *q)
 {
 	struct call *c = calloc(1, sizeof *c);
 	int rc = -ENOMEM;
@@ -287,8 +291,8 @@ static void await_session(struct request *r, struct session *s)
 	struct api *a = api_of(r);
 	struct asked q = {0};
 	json_t *body = body_read(r);
-	if (body && take(r, body, &q))
-		begin(a, r, s, &q);
+	if (body && take_asked(r, body, &q))
+		begin_wait(a, r, s, &q);
 	for (unsigned i = 0; i < q.options.count; i++)
 		pattern_destroy(q.conditions[i].pattern);
 	json_decref(body);

@@ -1,3 +1,7 @@
+/*
+ * Credentials: a header decides if there is one, otherwise a cookie. Wrong ones in a header or at the login are counted
+ * for each peer, and limited; a cookie that is not valid is nobody's attempt to guess.
+ */
 #include "ws/auth/auth.h"
 
 #include "shell/clock.h"
@@ -201,7 +205,7 @@ static bool take_bearer(const struct auth *a, const char *authorization, struct 
 	return take_link(a, token, p);
 }
 
-static enum auth_result refuse(struct auth *a, const char *peer)
+static enum auth_result count_failure(struct auth *a, const char *peer)
 {
 	return limiter_fail(&a->limiter, peer, steady_ms()) ? AUTH_LIMITED : AUTH_WRONG;
 }
@@ -212,7 +216,7 @@ enum auth_result auth_check(
 	struct principal p = {.role = ROLE_OWNER};
 	if (c->authorization) {
 		if (!take_bearer(a, c->authorization, &p) && !a->open)
-			return refuse(a, c->peer);
+			return count_failure(a, c->peer);
 	} else if (c->cookie && take_cookie(a, c, &p)) {
 		p.by_cookie = true;
 	} else if (!a->open && !c->owner) {
@@ -249,7 +253,7 @@ enum auth_result auth_login(struct auth *a, const char *token, const char *peer,
 			value, (unsigned long long)seconds, flags);
 		free(value);
 	} else {
-		return refuse(a, peer);
+		return count_failure(a, peer);
 	}
 	p.by_cookie = true;
 	*ret_principal = p;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct limiter_peer *find(struct limiter *l, const char *peer)
+static struct limiter_peer *find_peer(struct limiter *l, const char *peer)
 {
 	struct limiter_peer *oldest = &l->peers[0];
 	for (size_t i = 0; i < l->count; i++) {
@@ -22,7 +22,7 @@ static struct limiter_peer *find(struct limiter *l, const char *peer)
 
 bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms)
 {
-	struct limiter_peer *p = find(l, peer);
+	struct limiter_peer *p = find_peer(l, peer);
 	if (p->spent_ms < now_ms)
 		p->spent_ms = now_ms;
 	if (p->spent_ms + LIMITER_REFILL_MS > now_ms + (uint64_t)LIMITER_BURST * LIMITER_REFILL_MS)

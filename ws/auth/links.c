@@ -1,3 +1,7 @@
+/*
+ * The register of share links, in memory and in a file. What cannot be stored fails: a link that a restart would forget
+ * is not given out; one that is revoked counts as such at once, even if that cannot be stored.
+ */
 #include "ws/auth/links.h"
 
 #include "shell/id.h"

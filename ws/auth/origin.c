@@ -1,3 +1,4 @@
+/* Names of hosts and origins, taken apart and compared. What cannot be understood is not allowed. */
 #include "ws/auth/origin.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Tokens by libjwt: whatever it says of one that it does not like, that one is not valid. */
 #include "ws/auth/token.h"
 
 #include <errno.h>

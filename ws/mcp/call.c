@@ -122,7 +122,7 @@ void mcp_tell(const struct mcp_call *c, enum method method, const char *path, js
 
 /* Results */
 
-static void end(struct mcp_call *c, json_t *result)
+static void end_call(struct mcp_call *c, json_t *result)
 {
 	void (*done)(void *user, json_t *result) = c->done;
 	void *user = c->user;
@@ -145,7 +145,7 @@ void mcp_finish(struct mcp_call *c, json_t *structured, char *text)
 	json_t *result = json_pack(
 		"{s:o, s:o*}", "content", content(text), "structuredContent", structured);
 	free(text);
-	end(c, result);
+	end_call(c, result);
 }
 
 void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(json_t *structured))
@@ -168,7 +168,7 @@ void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t 
 		"structuredContent", "error", error, "isError", 1);
 	free(more);
 	free(text);
-	end(c, result);
+	end_call(c, result);
 }
 
 bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a)
@@ -395,7 +395,7 @@ void mcp_call_start(const struct mcp_call_options *o)
 static void on_interrupted(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
-	end(c, NULL);
+	end_call(c, NULL);
 }
 
 static void on_listed(struct mcp_call *c, const struct mcp_answer *a)
@@ -413,7 +413,7 @@ static void on_listed(struct mcp_call *c, const struct mcp_answer *a)
 			NULL);
 		return;
 	}
-	end(c, NULL);
+	end_call(c, NULL);
 }
 
 void mcp_call_cancel(struct mcp_call *c, bool wanted)

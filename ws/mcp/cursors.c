@@ -1,3 +1,4 @@
+/* Cursors by number, in the order of their use: where there are too many the one that was unused for longest goes. */
 #include "ws/mcp/cursors.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@ struct mcp_cursor {
 	uint64_t number, cursor;
 };
 
-static struct mcp_cursor *find(const struct mcp_cursors *all, uint64_t number)
+static struct mcp_cursor *find_cursor(const struct mcp_cursors *all, uint64_t number)
 {
 	struct mcp_cursor *found;
 	HASH_FIND(hh, all->table, &number, sizeof number, found);
@@ -17,7 +18,7 @@ static struct mcp_cursor *find(const struct mcp_cursors *all, uint64_t number)
 
 uint64_t mcp_cursors_get(const struct mcp_cursors *all, uint64_t number)
 {
-	const struct mcp_cursor *found = find(all, number);
+	const struct mcp_cursor *found = find_cursor(all, number);
 	return found ? found->cursor : 0;
 }
 
@@ -31,12 +32,12 @@ static void drop(struct mcp_cursors *all, struct mcp_cursor *c)
 
 void mcp_cursors_forget(struct mcp_cursors *all, uint64_t number)
 {
-	drop(all, find(all, number));
+	drop(all, find_cursor(all, number));
 }
 
 void mcp_cursors_set(struct mcp_cursors *all, uint64_t number, uint64_t cursor)
 {
-	struct mcp_cursor *c = find(all, number);
+	struct mcp_cursor *c = find_cursor(all, number);
 	if (c) {
 		c->cursor = cursor;
 		return;

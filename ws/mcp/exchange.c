@@ -96,7 +96,7 @@ static void on_gone(void *user)
 
 /* Streams */
 
-static char *take(char **text)
+static char *take_text(char **text)
 {
 	char *taken = *text;
 	*text = NULL;
@@ -109,9 +109,9 @@ static char *on_next(void *user)
 	for (size_t i = 0; i < x->count; i++) {
 		struct item *item = &x->items[i];
 		if (item->progress)
-			return take(&item->progress);
+			return take_text(&item->progress);
 		if (item->response)
-			return take(&item->response);
+			return take_text(&item->response);
 	}
 	return NULL;
 }
@@ -162,7 +162,7 @@ static char *gather(const struct mcp_exchange *x)
 static void answer(struct mcp_exchange *x)
 {
 	struct request *r = request_ref(x->request);
-	char *text = x->count == 1 && !x->batch ? take(&x->items[0].response) : gather(x);
+	char *text = x->count == 1 && !x->batch ? take_text(&x->items[0].response) : gather(x);
 	int status = x->status;
 	r->gone = NULL;
 	exchange_destroy(x, false);

@@ -1,8 +1,9 @@
+/* Messages of JSON-RPC taken apart. What is none has a code and a reason, and is answered by who asked. */
 #include "ws/mcp/rpc.h"
 
 #include <string.h>
 
-static void refuse(struct rpc_input *input, enum rpc_code code, const char *problem)
+static void refuse_input(struct rpc_input *input, enum rpc_code code, const char *problem)
 {
 	json_decref(input->root);
 	*input = (struct rpc_input){.code = code, .problem = problem};
@@ -16,11 +17,11 @@ void rpc_parse(const char *text, size_t length, struct rpc_input *input)
 	if (input->batch)
 		input->count = json_array_size(root);
 	if (!root)
-		refuse(input, RPC_PARSE_ERROR, "This is not JSON");
+		refuse_input(input, RPC_PARSE_ERROR, "This is not JSON");
 	else if (input->count == 0)
-		refuse(input, RPC_INVALID_REQUEST, "The batch is empty");
+		refuse_input(input, RPC_INVALID_REQUEST, "The batch is empty");
 	else if (input->count > RPC_BATCH_MAX)
-		refuse(input, RPC_INVALID_REQUEST, "The batch has too many messages");
+		refuse_input(input, RPC_INVALID_REQUEST, "The batch has too many messages");
 }
 
 void rpc_free(struct rpc_input *input)

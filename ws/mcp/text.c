@@ -166,14 +166,14 @@ struct words {
 	size_t length;
 };
 
-static void begin(struct words *w)
+static void begin_words(struct words *w)
 {
 	*w = (struct words){0};
 	w->file = open_memstream(&w->text, &w->length);
 }
 
 /* A text that is not there is not said. */
-static void say(struct words *w, const char *before, const char *text, const char *after)
+static void say_text(struct words *w, const char *before, const char *text, const char *after)
 {
 	if (w->file && text)
 		fprintf(w->file, "%s%s%s", before, text, after);
@@ -185,7 +185,7 @@ static void count(struct words *w, const char *before, json_int_t number, const 
 		fprintf(w->file, "%s%lld%s", before, (long long)number, after);
 }
 
-static char *end(struct words *w)
+static char *end_words(struct words *w)
 {
 	if (!w->file)
 		return NULL;
@@ -217,19 +217,20 @@ static void say_terminal(struct words *w, const json_t *terminal)
 	const char *status = text_of(terminal, "status");
 	if (!status || !w->file)
 		return;
-	say(w, "terminal: ", status, "");
-	say(w, " (", text_of(terminal, "input"), ")");
-	say(w, ": ", text_of(json_object_get(terminal, "foreground"), "name"), "");
+	say_text(w, "terminal: ", status, "");
+	say_text(w, " (", text_of(terminal, "input"), ")");
+	say_text(w, ": ", text_of(json_object_get(terminal, "foreground"), "name"), "");
 	if (strcmp(status, "prompt") != 0 && strcmp(status, "exited") != 0)
 		fprintf(w->file, ", quiet for %.1f s",
 			(double)number_of(terminal, "quiet_ms") / 1000);
-	say(w, "", "\n", "");
+	say_text(w, "", "\n", "");
 	/* Secrets are none of a model's business. */
 	const char *input = text_of(terminal, "input");
 	if (input && strcmp(input, "password") == 0) {
-		say(w, "", "A secret is asked for: have a person type it into this terminal", "");
-		say(w, ", at ", text_of(terminal, "human_url"), "");
-		say(w, "", ".\n", "");
+		say_text(w, "", "A secret is asked for: have a person type it into this terminal",
+			"");
+		say_text(w, ", at ", text_of(terminal, "human_url"), "");
+		say_text(w, "", ".\n", "");
 	}
 }
 
@@ -238,33 +239,33 @@ static void say_end(struct words *w, const json_t *exec)
 {
 	const char *state = text_of(exec, "state"), *by = text_of(exec, "ended_by");
 	if (state && strcmp(state, "done") != 0) {
-		say(w, "", state, "");
-		say(w, ": exec_id ", text_of(exec, "exec_id"), "");
+		say_text(w, "", state, "");
+		say_text(w, ": exec_id ", text_of(exec, "exec_id"), "");
 		count(w, ", cursor ", number_of(exec, "cursor"), "\n");
 		if (json_is_true(json_object_get(exec, "unkillable")))
-			say(w, "", "it cannot be killed\n", "");
+			say_text(w, "", "it cannot be killed\n", "");
 		say_terminal(w, json_object_get(exec, "terminal"));
 		return;
 	}
 	if (has_number(exec, "exit_code"))
 		count(w, "exit code ", number_of(exec, "exit_code"), "");
 	else if (by && strcmp(by, "unknown") == 0)
-		say(w, "", "unknown: it may have run, or not, or in part", "");
+		say_text(w, "", "unknown: it may have run, or not, or in part", "");
 	else
-		say(w, "not run to its end: ", by ? by : "?", "");
-	say(w, " (SIG", text_of(exec, "signal"), ")");
+		say_text(w, "not run to its end: ", by ? by : "?", "");
+	say_text(w, " (SIG", text_of(exec, "signal"), ")");
 	if (json_is_true(json_object_get(exec, "timed_out")))
-		say(w, "", ", timed out", "");
+		say_text(w, "", ", timed out", "");
 	if (has_number(exec, "duration_ms") && w->file)
 		fprintf(w->file, ", %.2f s", (double)number_of(exec, "duration_ms") / 1000);
-	say(w, ", in ", text_of(exec, "cwd"), "");
-	say(w, "", "\n", "");
+	say_text(w, ", in ", text_of(exec, "cwd"), "");
+	say_text(w, "", "\n", "");
 }
 
 char *mcp_exec_text(json_t *exec)
 {
 	struct words w;
-	begin(&w);
+	begin_words(&w);
 	say_end(&w, exec);
 	if (number_of(exec, "lost_bytes") > 0)
 		count(&w, "", number_of(exec, "lost_bytes"),
@@ -272,17 +273,17 @@ char *mcp_exec_text(json_t *exec)
 	if (number_of(exec, "lost_in_all") > 0)
 		count(&w, "The output was not read in time: ", number_of(exec, "lost_in_all"),
 			" bytes of it were lost in all\n");
-	say(&w, "", text_of(exec, "output"), "");
-	say(&w, "--- stdout\n", text_of(exec, "stdout"), "");
-	say(&w, "\n--- stderr\n", text_of(exec, "stderr"), "");
-	return end(&w);
+	say_text(&w, "", text_of(exec, "output"), "");
+	say_text(&w, "--- stdout\n", text_of(exec, "stdout"), "");
+	say_text(&w, "\n--- stderr\n", text_of(exec, "stderr"), "");
+	return end_words(&w);
 }
 
 char *mcp_chunk_text(json_t *chunk)
 {
 	struct words w;
-	begin(&w);
-	say(&w, "Chunk ID: ", text_of(chunk, "chunk_id"), "\n");
+	begin_words(&w);
+	say_text(&w, "Chunk ID: ", text_of(chunk, "chunk_id"), "\n");
 	if (w.file)
 		fprintf(w.file, "Wall time: %.4f seconds\n",
 			json_number_value(json_object_get(chunk, "wall_time_seconds")));
@@ -291,17 +292,17 @@ char *mcp_chunk_text(json_t *chunk)
 	if (has_number(chunk, "session_id"))
 		count(&w, "Process running with session ID ", number_of(chunk, "session_id"), "\n");
 	count(&w, "Original token count: ", number_of(chunk, "original_token_count"), "\n");
-	say(&w, "Output:\n", text_of(chunk, "output"), "");
-	return end(&w);
+	say_text(&w, "Output:\n", text_of(chunk, "output"), "");
+	return end_words(&w);
 }
 
 static void say_session(struct words *w, const json_t *session)
 {
-	say(w, "", text_of(session, "session_id"), "");
-	say(w, " \"", text_of(session, "name"), "\"");
-	say(w, ": ", text_of(session, "state"), "");
-	say(w, ", ", text_of(session, "shell"), "");
-	say(w, " in ", text_of(session, "cwd"), "");
+	say_text(w, "", text_of(session, "session_id"), "");
+	say_text(w, " \"", text_of(session, "name"), "\"");
+	say_text(w, ": ", text_of(session, "state"), "");
+	say_text(w, ", ", text_of(session, "shell"), "");
+	say_text(w, " in ", text_of(session, "cwd"), "");
 	count(w, ", ", number_of(session, "cols"), "x");
 	count(w, "", number_of(session, "rows"), "\n");
 }
@@ -309,10 +310,10 @@ static void say_session(struct words *w, const json_t *session)
 char *mcp_session_text(json_t *session)
 {
 	struct words w;
-	begin(&w);
-	say(&w, "", "session_id ", "");
+	begin_words(&w);
+	say_text(&w, "", "session_id ", "");
 	say_session(&w, session);
-	return end(&w);
+	return end_words(&w);
 }
 
 char *mcp_sessions_text(json_t *sessions)
@@ -321,13 +322,13 @@ char *mcp_sessions_text(json_t *sessions)
 	size_t i;
 	json_t *session;
 	const json_t *list = json_object_get(sessions, "sessions");
-	begin(&w);
+	begin_words(&w);
 	if (json_array_size(list) == 0)
-		say(&w, "", "There are no sessions.\n", "");
+		say_text(&w, "", "There are no sessions.\n", "");
 	json_array_foreach (list, i, session)
 		say_session(&w, session);
-	say(&w, "more with cursor ", text_of(sessions, "next_cursor"), "\n");
-	return end(&w);
+	say_text(&w, "more with cursor ", text_of(sessions, "next_cursor"), "\n");
+	return end_words(&w);
 }
 
 char *mcp_screen_text(json_t *screen)
@@ -336,7 +337,7 @@ char *mcp_screen_text(json_t *screen)
 	size_t i;
 	json_t *row;
 	const json_t *cursor = json_object_get(screen, "cursor");
-	begin(&w);
+	begin_words(&w);
 	if (has_number(screen, "written"))
 		count(&w, "typed ", number_of(screen, "written"), " bytes");
 	if (number_of(screen, "queued") > 0)
@@ -351,26 +352,26 @@ char *mcp_screen_text(json_t *screen)
 		count(&w, ", column ", number_of(cursor, "column"), "");
 		count(&w, ", version ", number_of(screen, "version"), "\n");
 	}
-	say(&w, "---\n", text_of(screen, "text"), "");
+	say_text(&w, "---\n", text_of(screen, "text"), "");
 	json_array_foreach (json_object_get(screen, "changed"), i, row) {
 		count(&w, "row ", number_of(row, "row"), ": ");
-		say(&w, "", text_of(row, "text"), "\n");
+		say_text(&w, "", text_of(row, "text"), "\n");
 	}
-	return end(&w);
+	return end_words(&w);
 }
 
 char *mcp_wait_text(json_t *wait)
 {
 	struct words w;
-	begin(&w);
-	say(&w, "", text_of(wait, "type"), "");
+	begin_words(&w);
+	say_text(&w, "", text_of(wait, "type"), "");
 	if (has_number(wait, "fired"))
 		count(&w, " (condition ", number_of(wait, "fired"), ")");
 	count(&w, " after ", number_of(wait, "elapsed_ms"), " ms");
 	count(&w, ", offset ", number_of(wait, "offset"), "\n");
-	say(&w, "matched: ", text_of(wait, "text"), "\n");
+	say_text(&w, "matched: ", text_of(wait, "text"), "\n");
 	say_terminal(&w, json_object_get(wait, "terminal"));
-	return end(&w);
+	return end_words(&w);
 }
 
 static void say_block(struct words *w, const json_t *block)
@@ -380,13 +381,13 @@ static void say_block(struct words *w, const json_t *block)
 	bool cut = length > COMMAND_BYTES;
 	if (cut)
 		length = COMMAND_BYTES - utf8_incomplete(command, COMMAND_BYTES);
-	say(w, "", text_of(block, "id"), "");
-	say(w, " ", text_of(block, "author"), "");
+	say_text(w, "", text_of(block, "id"), "");
+	say_text(w, " ", text_of(block, "author"), "");
 	if (has_number(block, "exit_code"))
 		count(w, ", exit code ", number_of(block, "exit_code"), "");
 	else
-		say(w, ", ", text_of(block, "state"), "");
-	say(w, ", in ", text_of(block, "cwd"), "");
+		say_text(w, ", ", text_of(block, "state"), "");
+	say_text(w, ", in ", text_of(block, "cwd"), "");
 	if (w->file)
 		fprintf(w->file, ": %.*s%s\n", command ? (int)length : 9,
 			command ? command : "(unknown)", cut ? "…" : "");
@@ -398,7 +399,7 @@ static void say_match(struct words *w, const json_t *match)
 		count(w, "line ", number_of(match, "line"), ": ");
 	else
 		count(w, "offset ", number_of(match, "offset"), ": ");
-	say(w, "", text_of(match, "text"), "\n");
+	say_text(w, "", text_of(match, "text"), "\n");
 }
 
 char *mcp_history_text(json_t *history)
@@ -406,20 +407,20 @@ char *mcp_history_text(json_t *history)
 	struct words w;
 	size_t i;
 	json_t *one;
-	begin(&w);
+	begin_words(&w);
 	json_array_foreach (json_object_get(history, "blocks"), i, one)
 		say_block(&w, one);
 	json_array_foreach (json_object_get(history, "matches"), i, one)
 		say_match(&w, one);
 	if (json_object_get(history, "block"))
 		say_block(&w, json_object_get(history, "block"));
-	say(&w, "", text_of(history, "output"), "");
-	say(&w, "", text_of(history, "text"), "");
+	say_text(&w, "", text_of(history, "output"), "");
+	say_text(&w, "", text_of(history, "text"), "");
 	if (has_number(history, "next"))
 		count(&w, "older ones: before ", number_of(history, "next"), "\n");
 	if (has_number(history, "next_line"))
 		count(&w, "more from_line ", number_of(history, "next_line"), "\n");
-	return end(&w);
+	return end_words(&w);
 }
 
 json_t *mcp_lines_text(const json_t *lines)

@@ -1,3 +1,4 @@
+/* The description of the tools, loaded, by role; and the part of JSON Schema that it uses. */
 #include "ws/mcp/tools.h"
 
 #include "ws/mcp/tools_document.h"
@@ -124,13 +125,13 @@ static bool fits_any(const json_t *schemas, json_t *value)
 	return !schemas;
 }
 
-static bool say(char problem[MCP_PROBLEM_SIZE], const char *name, const char *what)
+static bool say_problem(char problem[MCP_PROBLEM_SIZE], const char *name, const char *what)
 {
 	snprintf(problem, MCP_PROBLEM_SIZE, "%.100s %s", name, what);
 	return false;
 }
 
-static bool check(const json_t *schema, json_t *value, const char *name, unsigned depth,
+static bool check_value(const json_t *schema, json_t *value, const char *name, unsigned depth,
 	char problem[MCP_PROBLEM_SIZE]);
 
 static bool check_array(const json_t *schema, json_t *value, const char *name, unsigned depth,
@@ -140,9 +141,9 @@ static bool check_array(const json_t *schema, json_t *value, const char *name, u
 	json_t *one;
 	const json_t *items = json_object_get(schema, "items");
 	if (!is_within(schema, "minItems", "maxItems", (json_int_t)json_array_size(value)))
-		return say(problem, name, "has too few or too many items");
+		return say_problem(problem, name, "has too few or too many items");
 	json_array_foreach (value, i, one)
-		if (items && !check(items, one, name, depth + 1, problem))
+		if (items && !check_value(items, one, name, depth + 1, problem))
 			return false;
 	return true;
 }
@@ -159,41 +160,41 @@ static bool check_object(const json_t *schema, json_t *value, const char *name, 
 	(void)name;
 	json_array_foreach (required, i, one)
 		if (!json_object_get(value, json_string_value(one)))
-			return say(problem, json_string_value(one), "is required");
+			return say_problem(problem, json_string_value(one), "is required");
 	json_object_foreach (value, key, one) {
 		const json_t *expected = json_object_get(properties, key);
 		if (!expected && json_is_false(others))
-			return say(problem, key, "is not known here");
+			return say_problem(problem, key, "is not known here");
 		expected = expected ? expected : others;
-		if (json_is_object(expected) && !check(expected, one, key, depth + 1, problem))
+		if (json_is_object(expected) && !check_value(expected, one, key, depth + 1, problem))
 			return false;
 	}
 	return true;
 }
 
-static bool check(const json_t *schema, json_t *value, const char *name, unsigned depth,
+static bool check_value(const json_t *schema, json_t *value, const char *name, unsigned depth,
 	char problem[MCP_PROBLEM_SIZE])
 {
 	char what[MCP_PROBLEM_SIZE];
 	const json_t *type = json_object_get(schema, "type");
 	if (depth > DEPTH_MAX)
-		return say(problem, name, "is nested too deeply");
+		return say_problem(problem, name, "is nested too deeply");
 	if (!fits_type(type, value)) {
 		const char *only = json_string_value(type);
 		snprintf(what, sizeof what, "must be of type %s", only ? only : "string or null");
-		return say(problem, name, what);
+		return say_problem(problem, name, what);
 	}
 	if (!fits_enum(json_object_get(schema, "enum"), value)) {
 		char *values = json_dumps(json_object_get(schema, "enum"), JSON_COMPACT);
 		snprintf(what, sizeof what, "must be one of %.120s", values ? values : "");
 		free(values);
-		return say(problem, name, what);
+		return say_problem(problem, name, what);
 	}
 	if (json_is_integer(value) &&
 		!is_within(schema, "minimum", "maximum", json_integer_value(value)))
-		return say(problem, name, "is out of range");
+		return say_problem(problem, name, "is out of range");
 	if (!fits_any(json_object_get(schema, "anyOf"), value))
-		return say(problem, name, "is of the wrong type");
+		return say_problem(problem, name, "is of the wrong type");
 	if (json_is_array(value))
 		return check_array(schema, value, name, depth, problem);
 	if (json_is_object(value))
@@ -204,5 +205,5 @@ static bool check(const json_t *schema, json_t *value, const char *name, unsigne
 bool mcp_schema_check(
 	const json_t *schema, json_t *value, const char *name, char problem[MCP_PROBLEM_SIZE])
 {
-	return check(schema, value, name, 0, problem);
+	return check_value(schema, value, name, 0, problem);
 }

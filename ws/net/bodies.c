@@ -1,3 +1,4 @@
+/* Arithmetic on what bodies take. */
 #include "ws/net/bodies.h"
 
 #include <assert.h>

@@ -1,3 +1,7 @@
+/*
+ * Calls and sockets to a server. Each is a peer: one connection of libwebsockets, which is let go of as soon as it is over,
+ * so that no callback comes afterwards.
+ */
 #include "ws/net/client.h"
 
 #include "ws/net/rendezvous.h"

@@ -130,7 +130,7 @@ const char *head_read(struct lws *wsi, const char *path, struct head *h)
 }
 
 /* A header that may be there once. Returns NULL, or the code of a refusal. */
-static const char *take(
+static const char *take_value(
 	const struct http_head *http, const char *name, char *text, size_t size, bool *ret_has)
 {
 	const char *value = http_head_field(http, name);
@@ -256,7 +256,8 @@ const char *head_take(const struct http_head *http, struct head *h)
 	const char *problem = NULL, *found;
 	take_wishes(http, h);
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-		found = take(http, wanted[i].name, wanted[i].text, wanted[i].size, wanted[i].has);
+		found = take_value(
+			http, wanted[i].name, wanted[i].text, wanted[i].size, wanted[i].has);
 		problem = problem ? problem : found;
 	}
 	/* An empty one is no number. */

@@ -60,7 +60,7 @@ struct place {
 	char *at, *end;
 };
 
-static bool add(void *user, const char *name, const char *value)
+static bool add_header(void *user, const char *name, const char *value)
 {
 	struct place *p = user;
 	size_t room = (size_t)(p->end - p->at);
@@ -96,13 +96,13 @@ static bool add_framing(struct exchange *x, struct place *p)
 	snprintf(length, sizeof length, "%zu", x->request->reply.length);
 	if (x->streaming && x->http_1_0)
 		x->close_after = true;
-	else if (x->streaming && !add(p, "transfer-encoding", "chunked"))
+	else if (x->streaming && !add_header(p, "transfer-encoding", "chunked"))
 		return false;
-	if (exchange_tells_length(x) && !add(p, "content-length", length))
+	if (exchange_tells_length(x) && !add_header(p, "content-length", length))
 		return false;
 	if (x->close_after)
-		return add(p, "connection", "close");
-	return !x->http_1_0 || add(p, "connection", "keep-alive");
+		return add_header(p, "connection", "close");
+	return !x->http_1_0 || add_header(p, "connection", "keep-alive");
 }
 
 /* Write the answer's head to c->out, and the body's beginning with it. */
@@ -112,7 +112,8 @@ static bool write_head(struct caller *c, struct exchange *x)
 	struct place p = {head, head + sizeof head};
 	int status = exchange_status(x);
 	p.at += snprintf(p.at, sizeof head, "HTTP/1.1 %d %s\r\n", status, reason(status));
-	if (!add(&p, "server", "ringside") || !exchange_headers(x, add, &p) || !add_framing(x, &p))
+	if (!add_header(&p, "server", "ringside") || !exchange_headers(x, add_header, &p) ||
+		!add_framing(x, &p))
 		return false;
 	if (p.end - p.at < 3)
 		return false;
@@ -133,7 +134,7 @@ static bool write_head(struct caller *c, struct exchange *x)
 }
 
 /* The answer has been sent: on to the next request, or to the end. */
-static void finish(struct caller *c)
+static void finish_exchange(struct caller *c)
 {
 	bool close_after = c->exchange->close_after;
 	exchange_free(c->exchange);
@@ -205,7 +206,7 @@ static void answer(struct caller *c, struct exchange *x)
 	if (rc < 0)
 		caller_drop(c);
 	else if (rc == 2)
-		finish(c);
+		finish_exchange(c);
 	else
 		await(c, x, rc == 1 || c->out || x->event || !x->streaming);
 }
@@ -229,7 +230,7 @@ static const struct exchange_carrier carrier = {
 	.wake = wake_caller, .kill = drop_caller, .fd = fd_of_caller};
 
 /* An answer to what is no request, by the way of those that are. */
-static void refuse(struct caller *c, const char *code, const char *message)
+static void refuse_caller(struct caller *c, const char *code, const char *message)
 {
 	struct exchange *x = exchange_create(c->server, &carrier);
 	c->served = true;
@@ -375,9 +376,9 @@ static bool target_is_sound(const struct http_head *http)
 static void upgrade(struct caller *c, const struct http_head *http, bool in_one)
 {
 	if (!handover_is_sound(http) || !target_is_sound(http))
-		refuse(c, "VALIDATION_FAILED", "This is no proper handshake of a WebSocket");
+		refuse_caller(c, "VALIDATION_FAILED", "This is no proper handshake of a WebSocket");
 	else if (!in_one)
-		refuse(c, "VALIDATION_FAILED",
+		refuse_caller(c, "VALIDATION_FAILED",
 			"A WebSocket's handshake has to come in one record of TLS");
 	else
 		handover_websocket(c);
@@ -415,7 +416,7 @@ static bool take_head(struct caller *c)
 	} else if (rc == -ENOMEM) {
 		caller_drop(c);
 	} else {
-		refuse(c, code_of(rc), "This is no request of HTTP/1.1");
+		refuse_caller(c, code_of(rc), "This is no request of HTTP/1.1");
 	}
 	free(text);
 	return true;
@@ -454,7 +455,7 @@ static void resume(struct caller *c)
 		bool was_empty = c->in_length == 0;
 		long n = caller_fill(c);
 		if (n == -ENOBUFS) {
-			refuse(c, "REQUEST_TOO_LARGE", "The request's head is too large");
+			refuse_caller(c, "REQUEST_TOO_LARGE", "The request's head is too large");
 			return;
 		}
 		if (n < 0) {

@@ -87,7 +87,7 @@ struct place {
 	unsigned char *at, *end;
 };
 
-static bool add(void *user, const char *name, const char *value)
+static bool add_header(void *user, const char *name, const char *value)
 {
 	struct place *p = user;
 	char with_colon[64];
@@ -106,7 +106,7 @@ static bool send_head(struct exchange *x)
 	struct place p = {x->wsi, buffer + LWS_PRE, buffer + sizeof buffer};
 	int status = exchange_status(x);
 	bool good = lws_add_http_header_status(x->wsi, (unsigned)status, &p.at, p.end) == 0 &&
-		exchange_headers(x, add, &p);
+		exchange_headers(x, add_header, &p);
 	if (good && exchange_tells_length(x))
 		good = lws_add_http_header_content_length(
 			       x->wsi, x->request->reply.length, &p.at, p.end) == 0;
@@ -119,7 +119,7 @@ static bool send_head(struct exchange *x)
 }
 
 /* The exchange is over. Returns what the callback shall return. */
-static int finish(struct lws *wsi, struct connection *c)
+static int finish_stream(struct lws *wsi, struct connection *c)
 {
 	bool close_after = c->exchange->close_after;
 	http2_gone(c);
@@ -153,7 +153,7 @@ static int send_body(struct exchange *x, struct connection *c)
 		return -1;
 	x->sent += (size_t)n;
 	if (x->sent == length)
-		return finish(x->wsi, c);
+		return finish_stream(x->wsi, c);
 	lws_callback_on_writable(x->wsi);
 	return 0;
 }
@@ -166,7 +166,7 @@ static int end_stream(struct exchange *x, struct connection *c)
 		return 0;
 	}
 	x->close_after = false;
-	return finish(x->wsi, c);
+	return finish_stream(x->wsi, c);
 }
 
 static int send_event(struct exchange *x, struct connection *c)

@@ -40,7 +40,7 @@ static bool is_ours(int fd)
 		(peer.uid == geteuid() || peer.uid == 0);
 }
 
-static void take(struct listener *l, int fd)
+static void take_connections(struct listener *l, int fd)
 {
 	struct server *s = l->server;
 	int one = 1, size = SERVER_SNDBUF;
@@ -87,7 +87,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
 		int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd >= 0) {
-			take(l, fd);
+			take_connections(l, fd);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
@@ -193,7 +193,7 @@ static int bind_unix(struct listener *l, const char *path)
 }
 
 /* A listener is bound, or rc says why not: make it listen. */
-static int start(struct listener *l, const char *name, int rc)
+static int start_listener(struct listener *l, const char *name, int rc)
 {
 	struct server *s = l->server;
 	if (rc == 0 && listen(l->fd, BACKLOG) < 0)
@@ -230,7 +230,7 @@ static int open_one(struct server *s, const char *text)
 {
 	struct listener *l = next_listener(s);
 	bool local = strncmp(text, "unix:", 5) == 0;
-	return start(l, text, local ? bind_unix(l, text + 5) : bind_tcp(l, text));
+	return start_listener(l, text, local ? bind_unix(l, text + 5) : bind_tcp(l, text));
 }
 
 /* The command line's socket. Whoever reaches it as our user, or as root, is the owner. */
@@ -241,7 +241,7 @@ static int open_command(struct server *s)
 	l->command = true;
 	snprintf(path, sizeof path, "%s/" RENDEZVOUS_SOCKET, s->options.runtime_dir);
 	int rc = rendezvous_name(path, name, &l->dir_fd);
-	return start(l, path, rc < 0 ? rc : bind_unix(l, name));
+	return start_listener(l, path, rc < 0 ? rc : bind_unix(l, name));
 }
 
 int listen_open(struct server *s)

@@ -67,7 +67,7 @@ static void ask_writable(struct socket *k)
 	lws_callback_on_writable(k->wsi);
 }
 
-static size_t room(void *user)
+static size_t frame_room(void *user)
 {
 	struct socket *k = user;
 	if (k->close_code)
@@ -143,10 +143,10 @@ static void want(void *user)
 }
 
 static const struct frames_transport frames_transport = {
-	.room = room, .queued = queued, .send = send_frame, .want = want, .close = begin_close};
+	.room = frame_room, .queued = queued, .send = send_frame, .want = want, .close = begin_close};
 
 /* Answer a refused upgrade: the role is WebSocket's already, so the answer is written as it is. */
-static int refuse(struct server *s, struct lws *wsi, struct refusal refusal)
+static int refuse_upgrade(struct server *s, struct lws *wsi, struct refusal refusal)
 {
 	char text[LWS_PRE + 1024];
 	json_t *body = error_json(refusal.code, refusal.message, NULL);
@@ -167,7 +167,8 @@ static int refuse(struct server *s, struct lws *wsi, struct refusal refusal)
 	return 1;
 }
 
-static struct refusal check(struct server *s, struct lws *wsi, struct head *h, struct upgrade *u)
+static struct refusal check_upgrade(
+	struct server *s, struct lws *wsi, struct head *h, struct upgrade *u)
 {
 	char path[64];
 	enum auth_result auth;
@@ -208,12 +209,12 @@ int socket_filter(struct server *s, struct lws *wsi, struct connection *c)
 {
 	struct head h;
 	s->options.metrics->http_requests++;
-	struct refusal refusal = check(s, wsi, &h, &c->upgrade);
+	struct refusal refusal = check_upgrade(s, wsi, &h, &c->upgrade);
 	if (refusal.status)
 		log_write(LOG_DEBUG, "socket", "refused", "peer", h.peer, "code", refusal.code,
 			"reason", refusal.message, NULL);
 	head_free(&h);
-	return refusal.status ? refuse(s, wsi, refusal) : 0;
+	return refusal.status ? refuse_upgrade(s, wsi, refusal) : 0;
 }
 
 static void *open_speaker(struct server *s, const struct upgrade *u, struct socket *k)

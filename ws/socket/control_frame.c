@@ -114,7 +114,7 @@ static bool take_id(const json_t *value, struct control_frame *f)
 	return true;
 }
 
-static void refuse(struct control_frame *f, const char *code, const char *message)
+static void refuse_frame(struct control_frame *f, const char *code, const char *message)
 {
 	f->type = CONTROL_INVALID;
 	f->code = code;
@@ -142,13 +142,15 @@ static void parse_request(
 	f->type = CONTROL_REQUEST;
 	f->method = method ? method_parse(method) : METHOD_OTHER;
 	if (f->method == METHOD_OTHER)
-		refuse(f, "INVALID_REQUEST", "method must be GET, POST, PUT or DELETE");
+		refuse_frame(f, "INVALID_REQUEST", "method must be GET, POST, PUT or DELETE");
 	else if (!target || *target != '/')
-		refuse(f, "INVALID_REQUEST", "path must begin with a slash and not be too long");
+		refuse_frame(
+			f, "INVALID_REQUEST", "path must begin with a slash and not be too long");
 	else if (headers && !json_is_object(headers) && !json_is_null(headers))
-		refuse(f, "INVALID_REQUEST", "headers must be an object");
+		refuse_frame(f, "INVALID_REQUEST", "headers must be an object");
 	else if (body && !json_is_null(body) && !find_member(text, length, "body", &place))
-		refuse(f, "INVALID_REQUEST", "names of fields must be written without escapes");
+		refuse_frame(
+			f, "INVALID_REQUEST", "names of fields must be written without escapes");
 	if (f->type == CONTROL_INVALID)
 		return;
 	snprintf(f->target, sizeof f->target, "%s", target);
@@ -177,12 +179,12 @@ void control_frame_parse(const char *text, size_t length, struct control_frame *
 	f->root = root;
 	if (!root) {
 		recover_id(text, length, f);
-		refuse(f, "PARSE_ERROR", "Invalid JSON message");
+		refuse_frame(f, "PARSE_ERROR", "Invalid JSON message");
 	} else if (!type || (strcmp(type, "request") != 0 && strcmp(type, "cancel") != 0)) {
 		take_id(json_object_get(root, "id"), f);
-		refuse(f, "INVALID_REQUEST", "type must be request or cancel");
+		refuse_frame(f, "INVALID_REQUEST", "type must be request or cancel");
 	} else if (!take_id(json_object_get(root, "id"), f)) {
-		refuse(f, "INVALID_REQUEST", "id must be a string of 1 to 128 bytes");
+		refuse_frame(f, "INVALID_REQUEST", "id must be a string of 1 to 128 bytes");
 	} else if (strcmp(type, "cancel") == 0) {
 		f->type = CONTROL_CANCEL;
 	} else {

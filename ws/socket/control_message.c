@@ -1,3 +1,4 @@
+/* Messages of the control socket: a head that is made here, behind which a reply's bytes follow from where they are. */
 #include "ws/socket/control_message.h"
 
 #include "ws/base64.h"
@@ -28,7 +29,7 @@ bool control_message_failed(const struct control_message *m)
 }
 
 /* Make a whole message of an object, which is taken and may be NULL. */
-static void say(struct control_message *m, json_t *object)
+static void set_whole(struct control_message *m, json_t *object)
 {
 	control_message_finish(m);
 	m->head = object ? json_dumps(object, JSON_COMPACT) : NULL;
@@ -82,11 +83,11 @@ void control_message_reply(struct control_message *m, const char *id, struct req
 		if (reply->length > 0)
 			json_object_set_new(object, "body", body_json(reply));
 		json_object_set_new(object, "done", json_true());
-		say(m, object);
+		set_whole(m, object);
 		request_unref(r);
 		return;
 	}
-	say(m, object);
+	set_whole(m, object);
 	char *head = m->head ? realloc(m->head, m->head_length + sizeof body) : NULL;
 	if (!head) {
 		control_message_finish(m);
@@ -109,13 +110,13 @@ int control_message_event(struct control_message *m, const char *id, const char 
 	json_t *text = json_string(data);
 	if (!text)
 		return -EINVAL;
-	say(m, json_pack("{s:s, s:s, s:o}", "type", "stream", "id", id, "data", text));
+	set_whole(m, json_pack("{s:s, s:s, s:o}", "type", "stream", "id", id, "data", text));
 	return 0;
 }
 
 void control_message_end(struct control_message *m, const char *id)
 {
-	say(m,
+	set_whole(m,
 		json_pack("{s:s, s:s, s:i, s:b}", "type", "response", "id", id, "status", 200,
 			"done", 1));
 }
@@ -127,7 +128,7 @@ void control_message_error(
 		message, "status", error_status(code));
 	if (object && *id)
 		json_object_set_new(object, "id", json_string(id));
-	say(m, object);
+	set_whole(m, object);
 }
 
 /* Copy what of a part, which begins at *skip of the message, is still to come and has room. */

@@ -1,3 +1,4 @@
+/* Messages of terminals' clients, parsed. What is none is said to be; what is unknown is ignored. */
 #include "ws/socket/message.h"
 
 #include "ring/screen/screen.h"

@@ -1,3 +1,4 @@
+/* Pieces of output in order. Those that follow each other in one stream are joined while there is room in the last. */
 #include "ws/socket/output_queue.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static size_t piece_size(const struct output_piece *p)
 	return sizeof *p + p->capacity;
 }
 
-static void append(struct output_queue *q, struct output_piece *p)
+static void append_piece(struct output_queue *q, struct output_piece *p)
 {
 	if (q->last)
 		q->last->next = p;
@@ -39,13 +40,13 @@ static bool settle(struct output_queue *q)
 			return false;
 		p->dropped = q->dropped[i];
 		q->dropped[i] = 0;
-		append(q, p);
+		append_piece(q, p);
 	}
 	return true;
 }
 
 /* The last piece, if it can take more of this stream, or a new one; NULL when there is no room. */
-static struct output_piece *room(struct output_queue *q, unsigned stream, size_t length)
+static struct output_piece *room_for(struct output_queue *q, unsigned stream, size_t length)
 {
 	struct output_piece *last = q->last;
 	if (last && last->stream == stream && last->length < last->capacity)
@@ -57,7 +58,7 @@ static struct output_piece *room(struct output_queue *q, unsigned stream, size_t
 		return NULL;
 	struct output_piece *p = piece_create(stream, capacity);
 	if (p)
-		append(q, p);
+		append_piece(q, p);
 	return p;
 }
 
@@ -67,7 +68,7 @@ void output_queue_put(struct output_queue *q, unsigned stream, const void *bytes
 	if (q->full && q->size <= OUTPUT_QUEUE_MAX / 2)
 		q->full = !settle(q);
 	while (length > 0 && !q->full) {
-		struct output_piece *p = room(q, stream, length);
+		struct output_piece *p = room_for(q, stream, length);
 		if (!p) {
 			q->full = true;
 			break;

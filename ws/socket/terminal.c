@@ -262,7 +262,7 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 	return t;
 }
 
-static void refuse(struct terminal *t, const char *code, const char *message)
+static void refuse_message(struct terminal *t, const char *code, const char *message)
 {
 	t->error_code = code;
 	t->error_message = message;
@@ -289,7 +289,7 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 		return;
 	if (t->principal.role == ROLE_VIEWER) {
 		t->all->metrics->viewer_input_refused++;
-		refuse(t, "READ_ONLY", "This link may only watch: input is refused");
+		refuse_message(t, "READ_ONLY", "This link may only watch: input is refused");
 		return;
 	}
 	if (t->waiting && keep_early(t, bytes, length))
@@ -299,13 +299,14 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 										       : NULL;
 	int rc = t->session ? session_type(t->session, &t->viewer, lease, bytes, length) : -EAGAIN;
 	if (rc == -EAGAIN)
-		refuse(t, "NOT_READY", "The session is still starting: input is refused");
+		refuse_message(t, "NOT_READY", "The session is still starting: input is refused");
 	else if (rc == -EACCES)
-		refuse(t, "LEASED", "Somebody else has leased the session: input is refused");
+		refuse_message(
+			t, "LEASED", "Somebody else has leased the session: input is refused");
 	else if (rc == -ENOBUFS)
-		refuse(t, "INPUT_OVERFLOW", "Too much input waits for a program to read it");
+		refuse_message(t, "INPUT_OVERFLOW", "Too much input waits for a program to read it");
 	else if (rc < 0)
-		refuse(t, "SESSION_TERMINATED", "The session has ended: input is refused");
+		refuse_message(t, "SESSION_TERMINATED", "The session has ended: input is refused");
 }
 
 void terminal_control(struct terminal *t, const char *text, size_t length)
@@ -315,22 +316,23 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 		return;
 	if (length > MESSAGE_MAX) {
 		t->all->metrics->control_invalid++;
-		refuse(t, "VALIDATION_FAILED", "The control message is too long");
+		refuse_message(t, "VALIDATION_FAILED", "The control message is too long");
 		return;
 	}
 	message_parse(text, length, &m);
 	switch (m.type) {
 	case MESSAGE_INVALID:
 		t->all->metrics->control_invalid++;
-		refuse(t, "VALIDATION_FAILED", "Invalid control message");
+		refuse_message(t, "VALIDATION_FAILED", "Invalid control message");
 		break;
 	case MESSAGE_BAD_SIZE:
 		t->all->metrics->control_invalid++;
-		refuse(t, "VALIDATION_FAILED", "Invalid dimensions: cols and rows must be positive");
+		refuse_message(t, "VALIDATION_FAILED",
+			"Invalid dimensions: cols and rows must be positive");
 		break;
 	case MESSAGE_BAD_NAME:
 		t->all->metrics->control_invalid++;
-		refuse(t, "VALIDATION_FAILED", "Invalid name");
+		refuse_message(t, "VALIDATION_FAILED", "Invalid name");
 		break;
 	case MESSAGE_RESIZE:
 		if (t->session)

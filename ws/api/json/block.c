@@ -1,3 +1,4 @@
+/* Blocks as JSON. Commands are bytes of somebody's: what is no UTF-8 is replaced. */
 #include "ws/api/json/block.h"
 
 #include "shell/session/session.h"

@@ -1,3 +1,4 @@
+/* Execs as JSON, and their output: what is kept of it, or still in the ring, in the form that was asked for. */
 #include "ws/api/json/exec.h"
 
 #include "ring/utf8.h"
@@ -191,7 +192,7 @@ static void add_parts(
 }
 
 /* The excerpts that were kept, or else what the ring still has. */
-static void add(json_t *object, struct exec *e, const char *const names[EXEC_STREAMS],
+static void add_streams(json_t *object, struct exec *e, const char *const names[EXEC_STREAMS],
 	enum exec_format format)
 {
 	struct excerpt read[EXEC_STREAMS];
@@ -220,11 +221,11 @@ void exec_json_add_output(json_t *object, struct exec *e, enum exec_format forma
 	/* What went through pipes has the line ends that the command has written. */
 	if (e->plan.streams == EXEC_PIPES && format == EXEC_FORMAT_TEXT)
 		format = EXEC_FORMAT_RAW;
-	add(object, e, e->plan.streams == EXEC_TERMINAL ? one : two, format);
+	add_streams(object, e, e->plan.streams == EXEC_TERMINAL ? one : two, format);
 }
 
 void exec_json_add_streams(json_t *object, struct exec *e)
 {
 	static const char *const names[EXEC_STREAMS] = {"stdout", "stderr"};
-	add(object, e, names, EXEC_FORMAT_RAW);
+	add_streams(object, e, names, EXEC_FORMAT_RAW);
 }

@@ -1,3 +1,4 @@
+/* Processes as JSON, with the names of the container's protocol. */
 #include "ws/api/json/process.h"
 
 #include "shell/clock.h"

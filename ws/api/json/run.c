@@ -1,3 +1,4 @@
+/* What came of a run, as JSON: its end, and its output with what was left out in the middle. */
 #include "ws/api/json/run.h"
 
 #include "ring/utf8.h"

@@ -1,3 +1,4 @@
+/* Sessions, their ends, times, signals and leases as JSON. */
 #include "ws/api/json/session.h"
 
 #include "shell/clock.h"

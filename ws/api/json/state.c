@@ -1,3 +1,4 @@
+/* What a session is at, as JSON. */
 #include "ws/api/json/state.h"
 
 #include "ws/api/json/session.h"

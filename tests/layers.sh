@@ -101,7 +101,7 @@ judge() {
 		for (i in names)
 			libc[names[i] ".h"] = 1
 
-		split("ws/net/client.h ws/net/rendezvous.h ws/base64.h shell/id.h", shared, " ")
+		split("ws/net/client.h ws/net/local_socket.h ws/base64.h shell/id.h", shared, " ")
 		for (i in shared)
 			client_public[shared[i]] = 1
 

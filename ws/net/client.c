@@ -4,7 +4,8 @@
  */
 #include "ws/net/client.h"
 
-#include "ws/net/rendezvous.h"
+#include "ws/net/local_socket.h"
+#include "ws/net/outgoing.h"
 
 #include <errno.h>
 #include <libwebsockets.h>
@@ -27,17 +28,9 @@ struct client {
 	struct peer *peers; /* all of them */
 	uv_loop_t *loop;
 	struct lws_context *context;
-	char address[RENDEZVOUS_PATH_MAX + 1]; /* "+PATH" */
-	char host[300];                        /* Host */
-	int dir_fd;                            /* of the socket's directory, or -1 */
-};
-
-/* What goes out over a connection: a request's body, or a message. */
-struct outgoing {
-	struct outgoing *prev, *next;
-	size_t length, sent;
-	bool binary;
-	uint8_t bytes[]; /* LWS_PRE, then length */
+	char address[LOCAL_SOCKET_PATH_MAX + 1]; /* "+PATH" */
+	char host[300];                          /* Host */
+	int dir_fd;                              /* of the socket's directory, or -1 */
 };
 
 enum kind { KIND_CALL, KIND_SOCKET };
@@ -51,8 +44,7 @@ struct peer {
 	void *user;
 	bool starting; /* libwebsockets is still in the call that connects */
 	bool failed;   /* it has said so meanwhile */
-	struct outgoing *queue;
-	size_t queued;
+	struct outgoing_queue queue;
 };
 
 struct client_call {
@@ -73,27 +65,6 @@ struct client_socket {
 	char reason[128];
 };
 
-static bool enqueue(struct peer *p, bool binary, const void *bytes, size_t length)
-{
-	struct outgoing *o = malloc(sizeof *o + LWS_PRE + length);
-	if (!o)
-		return false;
-	*o = (struct outgoing){.length = length, .binary = binary};
-	if (bytes)
-		memcpy(o->bytes + LWS_PRE, bytes, length);
-	DL_APPEND(p->queue, o);
-	p->queued += length;
-	return true;
-}
-
-static void drop_first(struct peer *p)
-{
-	struct outgoing *o = p->queue;
-	DL_DELETE(p->queue, o);
-	p->queued -= o->length;
-	free(o);
-}
-
 static void peer_init(struct peer *p, enum kind kind, struct client *c, void *user)
 {
 	*p = (struct peer){.kind = kind, .client = c, .user = user};
@@ -106,8 +77,8 @@ static void peer_free(struct peer *p)
 	if (p->wsi)
 		lws_set_opaque_user_data(p->wsi, NULL);
 	DL_DELETE(p->client->peers, p);
-	while (p->queue)
-		drop_first(p);
+	while (p->queue.first)
+		outgoing_drop(&p->queue);
 	if (p->kind == KIND_SOCKET)
 		free(((struct client_socket *)p)->text);
 	free(p); /* the first member of both */
@@ -164,7 +135,7 @@ static int call_headers(struct client_call *k, unsigned char **p, unsigned char 
 
 static int call_write(struct client_call *k)
 {
-	struct outgoing *o = k->peer.queue;
+	struct outgoing *o = k->peer.queue.first;
 	struct lws *wsi = k->peer.wsi;
 	if (!o)
 		return 0;
@@ -175,7 +146,7 @@ static int call_write(struct client_call *k)
 		return -1;
 	o->sent += size;
 	if (last) {
-		drop_first(&k->peer);
+		outgoing_drop(&k->peer.queue);
 		lws_client_http_body_pending(wsi, 0);
 	} else {
 		lws_callback_on_writable(wsi);
@@ -244,15 +215,15 @@ static int on_call(struct client_call *k, enum lws_callback_reasons reason, void
 
 static int socket_write(struct client_socket *k)
 {
-	struct outgoing *o = k->peer.queue;
+	struct outgoing *o = k->peer.queue.first;
 	if (!o)
 		return 0;
 	int rc = lws_write(k->peer.wsi, o->bytes + LWS_PRE, o->length,
 		o->binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
 	if (rc < (int)o->length)
 		return -1;
-	drop_first(&k->peer);
-	if (k->peer.queue)
+	outgoing_drop(&k->peer.queue);
+	if (k->peer.queue.first)
 		lws_callback_on_writable(k->peer.wsi);
 	else
 		k->callbacks->drained(k->peer.user);
@@ -393,7 +364,7 @@ int client_request(struct client *c, const struct client_request *r,
 	k->has_body = r->body != NULL;
 	k->length = r->length;
 	snprintf(k->accept, sizeof k->accept, "%s", r->accept ? r->accept : "");
-	if (r->length > 0 && !enqueue(&k->peer, true, r->body, r->length)) {
+	if (r->length > 0 && !outgoing_put(&k->peer.queue, true, r->body, r->length)) {
 		peer_free(&k->peer);
 		return -ENOMEM;
 	}
@@ -434,7 +405,7 @@ int client_socket_open(struct client *c, const char *path,
 
 bool client_socket_send(struct client_socket *k, bool binary, const void *bytes, size_t length)
 {
-	if (!enqueue(&k->peer, binary, bytes, length))
+	if (!outgoing_put(&k->peer.queue, binary, bytes, length))
 		return false;
 	lws_callback_on_writable(k->peer.wsi);
 	return true;
@@ -442,7 +413,7 @@ bool client_socket_send(struct client_socket *k, bool binary, const void *bytes,
 
 size_t client_socket_queued(const struct client_socket *k)
 {
-	return k->peer.queued;
+	return k->peer.queue.bytes;
 }
 
 void client_socket_close(struct client_socket *k)
@@ -451,12 +422,6 @@ void client_socket_close(struct client_socket *k)
 }
 
 /* The client */
-
-static void on_log(int level, const char *line)
-{
-	(void)level;
-	(void)line; /* what concerns the user, callbacks tell */
-}
 
 int client_open(uv_loop_t *loop, const struct client_target *target, struct client **ret_client)
 {
@@ -474,7 +439,8 @@ int client_open(uv_loop_t *loop, const struct client_target *target, struct clie
 	else
 		snprintf(c->host, sizeof c->host, "%s%s%s:%u", v6 ? "[" : "", target->host,
 			v6 ? "]" : "", target->port);
-	int rc = target->socket ? rendezvous_name(target->socket, c->address + 1, &c->dir_fd) : 0;
+	int rc = target->socket ? local_socket_address(target->socket, c->address + 1, &c->dir_fd)
+				: 0;
 	if (rc < 0) {
 		free(c);
 		return rc;
@@ -493,7 +459,7 @@ int client_open(uv_loop_t *loop, const struct client_target *target, struct clie
 		.timeout_secs = ANSWER_WITHIN_S,
 		.retry_and_idle_policy = &liveness,
 	};
-	lws_set_log_level(LLL_ERR, on_log);
+	lws_set_log_level(0, NULL); /* what concerns the user, callbacks tell */
 	c->context = lws_create_context(&info);
 	if (!c->context) {
 		if (c->dir_fd >= 0)

@@ -5,7 +5,7 @@
 #include "ws/log.h"
 #include "ws/net/internal.h"
 #include "ws/net/caller.h"
-#include "ws/net/rendezvous.h"
+#include "ws/net/local_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -237,10 +237,10 @@ static int open_one(struct server *s, const char *text)
 static int open_command(struct server *s)
 {
 	struct listener *l = next_listener(s);
-	char path[PATH_MAX], name[RENDEZVOUS_PATH_MAX];
+	char path[PATH_MAX], name[LOCAL_SOCKET_PATH_MAX];
 	l->command = true;
-	snprintf(path, sizeof path, "%s/" RENDEZVOUS_SOCKET, s->options.runtime_dir);
-	int rc = rendezvous_name(path, name, &l->dir_fd);
+	snprintf(path, sizeof path, "%s/" LOCAL_SOCKET_NAME, s->options.runtime_dir);
+	int rc = local_socket_address(path, name, &l->dir_fd);
 	return start_listener(l, path, rc < 0 ? rc : bind_unix(l, name));
 }
 

@@ -47,7 +47,7 @@ int server_open(const struct server_options *options, struct server **ret_server
 
 /*
  * How listener i is reached: "http://127.0.0.1:7070/" or "unix:PATH"; NULL behind the last. That of the
- * command line, RENDEZVOUS_SOCKET in the runtime directory, is not among them.
+ * command line, LOCAL_SOCKET_NAME in the runtime directory, is not among them.
  */
 const char *server_url(const struct server *s, size_t i);
 

@@ -4,7 +4,7 @@
  */
 #include "ws/serve/resources.h"
 
-#include "ws/net/rendezvous.h"
+#include "ws/net/local_socket.h"
 #include "ws/serve/fail.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 	if (given)
 		snprintf(ret_dir, PATH_MAX, "%s", given);
 	else
-		rendezvous_default_dir(ret_dir);
+		local_socket_default_dir(ret_dir);
 	if (mkdir(ret_dir, 0700) < 0 && errno != EEXIST)
 		return serve_fail(ret_dir, strerror(errno));
 	if (lstat(ret_dir, &st) < 0)

@@ -4,7 +4,7 @@
  */
 #include "ws/client/connect/connection.h"
 
-#include "ws/net/rendezvous.h"
+#include "ws/net/local_socket.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,13 +27,13 @@ static bool is_ours(const char *dir)
 static void find_socket(struct cli *cli)
 {
 	char dir[PATH_MAX], plain[64];
-	rendezvous_default_dir(dir);
+	local_socket_default_dir(dir);
 	snprintf(plain, sizeof plain, "/tmp/ringside-%u", (unsigned)geteuid());
-	snprintf(cli->path, sizeof cli->path, "%s/" RENDEZVOUS_SOCKET, dir);
+	snprintf(cli->path, sizeof cli->path, "%s/" LOCAL_SOCKET_NAME, dir);
 	if (access(cli->path, F_OK) == 0 || !is_ours(plain))
 		return;
-	char other[sizeof plain + sizeof RENDEZVOUS_SOCKET];
-	snprintf(other, sizeof other, "%s/" RENDEZVOUS_SOCKET, plain);
+	char other[sizeof plain + sizeof LOCAL_SOCKET_NAME];
+	snprintf(other, sizeof other, "%s/" LOCAL_SOCKET_NAME, plain);
 	if (access(other, F_OK) == 0)
 		snprintf(cli->path, sizeof cli->path, "%s", other);
 }
@@ -44,7 +44,7 @@ int connection_probe(const struct cli *cli)
 	int dir_fd, rc = 0;
 	if (!cli->target.socket)
 		return 0;
-	rc = rendezvous_name(cli->path, address.sun_path, &dir_fd);
+	rc = local_socket_address(cli->path, address.sun_path, &dir_fd);
 	if (rc < 0)
 		return rc;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -4,18 +4,18 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#define RENDEZVOUS_SOCKET "ringside.sock" /* in the runtime directory; 0600 */
-#define RENDEZVOUS_PATH_MAX 108           /* what fits into a socket's address */
+#define LOCAL_SOCKET_NAME "ringside.sock" /* in the runtime directory; 0600 */
+#define LOCAL_SOCKET_PATH_MAX 108         /* what fits into a socket's address */
 
 /*
  * The runtime directory of a server that is told none: where secrets of this user may be. In $XDG_RUNTIME_DIR if that
  * exists, otherwise in /tmp.
  */
-void rendezvous_default_dir(char dir[PATH_MAX]);
+void local_socket_default_dir(char dir[PATH_MAX]);
 
 /*
  * How a socket is named in an address: by its path, or where that is too long by a descriptor of its
  * directory, which stays open for as long as the name is needed: *ret_dir_fd, otherwise -1.
  * Returns 0 or a negative errno.
  */
-int rendezvous_name(const char *path, char name[RENDEZVOUS_PATH_MAX], int *ret_dir_fd);
+int local_socket_address(const char *path, char name[LOCAL_SOCKET_PATH_MAX], int *ret_dir_fd);

@@ -1,5 +1,5 @@
 /* Paths that a server and its command line must find alike, whatever their environments lack. */
-#include "ws/net/rendezvous.h"
+#include "ws/net/local_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void rendezvous_default_dir(char dir[PATH_MAX])
+void local_socket_default_dir(char dir[PATH_MAX])
 {
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
 	struct stat st;
@@ -20,13 +20,13 @@ void rendezvous_default_dir(char dir[PATH_MAX])
 		snprintf(dir, PATH_MAX, "/tmp/ringside-%u", (unsigned)geteuid());
 }
 
-int rendezvous_name(const char *path, char name[RENDEZVOUS_PATH_MAX], int *ret_dir_fd)
+int local_socket_address(const char *path, char name[LOCAL_SOCKET_PATH_MAX], int *ret_dir_fd)
 {
 	char dir[PATH_MAX];
 	const char *slash = strrchr(path, '/');
 	*ret_dir_fd = -1;
-	if (strlen(path) < RENDEZVOUS_PATH_MAX) {
-		snprintf(name, RENDEZVOUS_PATH_MAX, "%s", path);
+	if (strlen(path) < LOCAL_SOCKET_PATH_MAX) {
+		snprintf(name, LOCAL_SOCKET_PATH_MAX, "%s", path);
 		return 0;
 	}
 	if (!slash || strlen(path) >= sizeof dir || strlen(slash) > 64)
@@ -35,7 +35,7 @@ int rendezvous_name(const char *path, char name[RENDEZVOUS_PATH_MAX], int *ret_d
 	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	snprintf(name, RENDEZVOUS_PATH_MAX, "/proc/self/fd/%d%s", fd, slash);
+	snprintf(name, LOCAL_SOCKET_PATH_MAX, "/proc/self/fd/%d%s", fd, slash);
 	*ret_dir_fd = fd;
 	return 0;
 }

@@ -1,4 +1,4 @@
-#include "ws/net/rendezvous.h"
+#include "ws/net/local_socket.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -14,16 +14,16 @@ static const char *default_with(const char *xdg)
 		setenv("XDG_RUNTIME_DIR", xdg, 1);
 	else
 		unsetenv("XDG_RUNTIME_DIR");
-	rendezvous_default_dir(dir);
+	local_socket_default_dir(dir);
 	return dir;
 }
 
-Test(rendezvous_default_dir, in_the_systems_if_that_is_there)
+Test(local_socket_default_dir, in_the_systems_if_that_is_there)
 {
 	cr_assert_str_eq(default_with("/var/tmp"), "/var/tmp/ringside");
 }
 
-Test(rendezvous_default_dir, otherwise_in_tmp)
+Test(local_socket_default_dir, otherwise_in_tmp)
 {
 	static const char *const others[] = {NULL, "", "relative", "/nowhere/at/all", "/etc/passwd"};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

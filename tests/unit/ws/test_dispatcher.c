@@ -1,0 +1,117 @@
+/* Who is let through to which handler. The table of sessions is empty: what is in it, integration tests ask. */
+#include "tests/lib/leak.h"
+#include "ws/dispatcher.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static unsigned handled;
+static void *module_seen;
+
+static void count_call(struct request *r)
+{
+	handled++;
+	module_seen = r->match.module;
+	reply_success(r, NULL);
+}
+
+static void count_session_call(struct request *r, struct session *s)
+{
+	(void)s;
+	count_call(r);
+}
+
+static const struct route_row rows[] = {
+	{METHOD_GET, "/healthz", WHO_ANYBODY, .plain = count_call},
+	{METHOD_GET, "/api/look", WHO_VIEWER, .plain = count_call},
+	{METHOD_POST, "/api/type", WHO_DRIVER, .plain = count_call},
+	{METHOD_POST, "/api/own", WHO_OWNER, .plain = count_call},
+	{METHOD_GET, "/api/session/{}", WHO_VIEWER, .session = count_session_call},
+	{.path = NULL},
+};
+
+static int module;
+static struct sessions sessions;
+static struct metrics metrics;
+
+/* What a request is answered; the caller's auth and role. */
+static int ask(enum method method, const char *path, enum auth_result auth, enum role role,
+	const char *link_session, const char *code)
+{
+	struct dispatcher d = {.sessions = &sessions, .metrics = &metrics};
+	struct request *r = request_create();
+	routes_add(&d.routes, rows, &module);
+	r->method = method;
+	r->path = strdup(path);
+	r->auth = auth;
+	r->principal.role = role;
+	strcpy(r->principal.session, link_session);
+	dispatcher_handle(&d, r);
+	cr_assert(r->done, "%s", path);
+	if (code)
+		cr_expect_not_null(strstr(r->reply.body, code), "%s: %s", path, r->reply.body);
+	int status = r->reply.status;
+	request_unref(r);
+	return status;
+}
+
+Test(dispatcher, each_role_may_what_those_before_it_may)
+{
+	static const enum role roles[] = {ROLE_VIEWER, ROLE_DRIVER, ROLE_OWNER};
+	static const struct {
+		enum method method;
+		const char *path;
+		unsigned least; /* index of roles */
+		const char *code;
+	} cases[] = {{METHOD_GET, "/healthz", 0, NULL}, {METHOD_GET, "/api/look", 0, NULL},
+		{METHOD_POST, "/api/type", 1, "READ_ONLY"},
+		{METHOD_POST, "/api/own", 2, "PERMISSION_DENIED"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (unsigned n = 0; n < 3; n++) {
+			bool may = n >= cases[i].least;
+			unsigned before = handled;
+			cr_expect_eq(ask(cases[i].method, cases[i].path, AUTH_OK, roles[n], "",
+					     may ? NULL : cases[i].code),
+				may ? 200 : 403, "%s as %u", cases[i].path, n);
+			cr_expect_eq(handled - before, may, "%s as %u", cases[i].path, n);
+		}
+	cr_assert_eq(module_seen, &module);
+	ASSERT_NO_LEAKS();
+}
+
+Test(dispatcher, without_credentials_nothing_but_what_anybody_may)
+{
+	cr_assert_eq(ask(METHOD_GET, "/healthz", AUTH_MISSING, ROLE_OWNER, "", NULL), 200);
+	cr_assert_eq(
+		ask(METHOD_GET, "/api/look", AUTH_MISSING, ROLE_OWNER, "", "UNAUTHENTICATED"), 401);
+	cr_assert_eq(
+		ask(METHOD_GET, "/api/look", AUTH_WRONG, ROLE_OWNER, "", "UNAUTHENTICATED"), 401);
+	cr_assert_eq(ask(METHOD_GET, "/api/look", AUTH_LIMITED, ROLE_OWNER, "", "TOO_MANY_ATTEMPTS"),
+		429);
+	cr_assert_eq(metrics.auth_failures, 2);
+	cr_assert_eq(metrics.auth_limited, 1);
+	cr_assert_eq(handled, 1);
+	ASSERT_NO_LEAKS();
+}
+
+Test(dispatcher, what_is_no_route)
+{
+	cr_assert_eq(
+		ask(METHOD_POST, "/api/look", AUTH_OK, ROLE_OWNER, "", "METHOD_NOT_ALLOWED"), 405);
+	cr_assert_eq(ask(METHOD_GET, "/api/nothing", AUTH_OK, ROLE_OWNER, "", "UNKNOWN_ERROR"), 404);
+	cr_assert_eq(ask(METHOD_GET, "/page", AUTH_MISSING, ROLE_OWNER, "", "UNKNOWN_ERROR"), 404);
+	cr_assert_eq(handled, 0);
+	cr_assert_eq(metrics.http_requests, 3);
+	ASSERT_NO_LEAKS();
+}
+
+Test(dispatcher, a_guest_is_not_told_whether_another_session_exists)
+{
+	cr_assert_eq(ask(METHOD_GET, "/api/session/s", AUTH_OK, ROLE_OWNER, "", "SESSION_NOT_FOUND"),
+		404);
+	cr_assert_eq(
+		ask(METHOD_GET, "/api/session/s", AUTH_OK, ROLE_DRIVER, "t", "PERMISSION_DENIED"),
+		403);
+	cr_assert_eq(handled, 0);
+	ASSERT_NO_LEAKS();
+}

@@ -126,11 +126,11 @@ test('every error code is described, and no other', () => {
 	assert.deepEqual(Object.keys(table).filter((code) => !described[code]), [], 'not described');
 	assert.deepEqual(Object.keys(described).filter((code) => !table[code]), [], 'described, but unknown to ws/error.c');
 	assert.deepEqual(Object.keys(described).sort(), [...document.components.schemas.Error.properties.code.enum].sort());
-	const readme = source('README.md');
+	const readme = source('ws/README.md');
 	for (const [code, { status, meaning }] of Object.entries(described)) {
 		assert.equal(status, table[code], code);
 		assert.ok(meaning.length > 10, code);
-		assert.ok(readme.includes(`\`${code}\``), `README.md lists ${code}`);
+		assert.ok(readme.includes(`\`${code}\``), `ws/README.md lists ${code}`);
 	}
 	const sources = readdirSync(path.join(root, 'ws'), { recursive: true }).filter((name) => /\.c$/.test(name));
 	assert.ok(sources.some((name) => /^api\/\w+\.c$/.test(name)), 'the handlers were found');

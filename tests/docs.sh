@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the documents say of the tree and of the program: fails, with one line each, on what is missing or untrue.
-# usage: docs.sh SOURCE-ROOT RINGSIDE
+# usage: docs.sh [--self-test] SOURCE-ROOT RINGSIDE
 #
 # - Every room (a folder with sources of ours) has a README.md, and that names every pair of the room.
 # - The table of rooms in the top README.md has every room, and no other.
@@ -15,7 +15,7 @@ complain() {
 	rc=1
 }
 
-# Print the rooms: folders that have sources in C of ours, those of web/, and those of the tests.
+# Print the rooms: folders that have sources in C.
 rooms() {
 	find ring pty shell ws -name '*.[ch]' -printf '%h\n' | LC_ALL=C sort -u
 }
@@ -26,6 +26,12 @@ pairs() {
 		sed 's/\.[ch]$//' | LC_ALL=C sort -u
 }
 
+# Print what a README's map names: what stands in `…` in the first column of a table.
+mapped() {
+	# shellcheck disable=SC2016 # grep's `
+	sed -n 's/^| \([^|]*\).*/\1/p' "$1" | grep -oE '`[^`]+`' | sed -E 's/`//g; s/\.[ch]$//' | LC_ALL=C sort -u
+}
+
 check_rooms() {
 	local room pair
 	while read -r room; do
@@ -34,8 +40,8 @@ check_rooms() {
 			continue
 		fi
 		while read -r pair; do
-			grep -qE "\`$pair(\.[ch])?\`" "$room/README.md" || complain "$room/README.md: does not name \`$pair\`"
-		done < <(pairs "$room")
+			complain "$room/README.md: its map lacks $pair"
+		done < <(LC_ALL=C comm -23 <(pairs "$room") <(mapped "$room/README.md"))
 	done < <(rooms)
 }
 
@@ -60,6 +66,7 @@ block() {
 		inside && shown' "$1"
 }
 
+# check_options RINGSIDE
 check_options() {
 	local help manual option
 	help=$("$1" serve --help)
@@ -88,15 +95,68 @@ check_run() {
 	rm -r "$bare"
 }
 
-case ${1:-} in
-"" | -*)
-	echo "usage: docs.sh SOURCE-ROOT RINGSIDE" >&2
+check_all() {
+	check_rooms
+	check_table
+	check_options "$1"
+	check_run
+}
+
+# broken CHECK WORDS COMMAND…: what the command does to a copy of the tree is complained of with these words.
+broken() {
+	local check=$1 words=$2 found
+	shift 2
+	(cd "$tree" && "$@")
+	found=$(cd "$tree" && "check_$check" "$program") || :
+	if ! grep -qF -- "$words" <<<"$found"; then
+		printf 'self-test: nobody says "%s" after: %s\n' "$words" "$*"
+		rc=1
+	fi
+	copy_tree
+}
+
+# A fresh tree, of hard links: sed -i and rm leave the others alone.
+copy_tree() {
+	rm -rf "$tree"
+	cp -rl "$whole" "$tree"
+}
+
+self_test() {
+	program=$(realpath "$1")
+	scratch=$(mktemp -d)
+	trap 'rm -rf "$scratch"' EXIT
+	whole=$scratch/whole
+	tree=$scratch/tree
+	mkdir -p "$whole/tests"
+	cp -r README.md run ring pty shell ws "$whole"
+	cp tests/setup.sh "$whole/tests"
+	copy_tree
+	# shellcheck disable=SC2016 # sed's `
+	broken rooms 'ring/README.md: its map lacks scan' sed -i '/^| `scan` /d' ring/README.md
+	broken rooms 'ring/README.md: its map lacks fresh' touch ring/fresh.c
+	broken rooms 'pty/holder: has no README.md' rm pty/holder/README.md
+	# shellcheck disable=SC2016
+	broken table 'README.md: the table of rooms has no ring/search' sed -i '/^| \[`ring\/search`/d' README.md
+	broken table 'README.md: the table of rooms has pty/holder, which' rm -r pty/holder
+	broken options 'its options are not those' sed -i 's/--ring-size SIZE /--ring-size BYTES/' ws/serve/README.md
+	broken options 'ws/client/ringside.1: does not name --clipboard' sed -i '/clipboard/d' ws/client/ringside.1
+	broken run './run --help: lacks' sed -i 's/^Usage: ringside serve/Usage:/' ws/serve/README.md
+}
+
+self=false
+if [ "${1:-}" = --self-test ]; then
+	self=true
+	shift
+fi
+if [ $# -ne 2 ]; then
+	echo "usage: docs.sh [--self-test] SOURCE-ROOT RINGSIDE" >&2
 	exit 2
-	;;
-esac
+fi
+program=$(realpath "$2")
 cd "$1"
-check_rooms
-check_table
-check_options "${2:?}"
-check_run
+if $self; then
+	self_test "$program"
+else
+	check_all "$program"
+fi
 exit "$rc"

@@ -291,7 +291,7 @@ Test(holder_respawn, one_that_cannot_be_started_again_is_the_end)
 {
 	char path[300];
 	held_init(&h);
-	folder_put(&h.folder, "shell", "#!/bin/bash\nread x; exit 5\n");
+	folder_put(&h.folder, "shell", "#!/bin/bash\necho begun; read x; exit 5\n");
 	cr_assert_eq(fchmodat(h.folder.fd, "shell", 0700, 0), 0);
 	snprintf(path, sizeof path, "%s/shell", h.folder.path);
 	const char *const argv[] = {path, NULL};
@@ -300,6 +300,7 @@ Test(holder_respawn, one_that_cannot_be_started_again_is_the_end)
 	h.holder = h.link.info.holder_pid;
 	held_watch(&h);
 	held_consume(&h);
+	held_expect(&h, "begun"); /* bash has opened it */
 	unlinkat(h.folder.fd, "shell", 0);
 	held_type(&h, "\n");
 	held_wait_exit(&h);

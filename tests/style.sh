@@ -51,6 +51,6 @@ done < <(files)
 [ ${#texts[@]} -eq 0 ] || check codespell \
 	codespell --quiet-level 3 --ignore-words-list "$words" "${texts[@]}"
 [ ${#scripts[@]} -eq 0 ] || check shellcheck shellcheck -x "${scripts[@]}"
-check clang-tidy tests/tidy.sh
+check clang-tidy tests/tidy.py
 check "types of web/" npm --prefix web run --silent check
 exit "$rc"

@@ -178,10 +178,12 @@ setup_tree() {
 	fi
 }
 
-# build_tree FOLDER
+# build_tree FOLDER TARGET…: all that the tree has, if no target is named.
 build_tree() {
-	if [ ! -f "$root/$1/.ninja_log" ]; then
-		say "Building $1/ for the first time, which takes a minute or so."
+	local folder=$1
+	shift
+	if [ ! -f "$root/$folder/.ninja_log" ]; then
+		say "Building $folder/ for the first time, which takes a minute or so."
 	fi
-	quietly ninja -C "$root/$1" || die "the build in $1/ failed."
+	quietly ninja -C "$root/$folder" "$@" || die "the build in $folder/ failed."
 }

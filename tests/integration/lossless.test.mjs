@@ -14,7 +14,7 @@ import { times } from './lib/soak.mjs';
 import { until, within } from './lib/until.mjs';
 
 /** Through each way; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
-const megabytes = times(12, 128, 'RINGSIDE_LOSSLESS_MB');
+const megabytes = times(5, 128, 'RINGSIDE_LOSSLESS_MB'); // a ring has a quarter of one
 const long = megabytes > 12;
 const MiB = 1 << 20;
 const timeout = 60_000 * slowness + megabytes * 3000;

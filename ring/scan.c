@@ -8,6 +8,7 @@
  */
 #include "ring/scan.h"
 
+#include "ring/asks.h"
 #include "ring/plain.h"
 #include "ring/utf8.h"
 
@@ -40,7 +41,7 @@ bool scan_is_whole(const struct scan *s)
 }
 
 /* Report [start, end) as a query. */
-static void report(struct feed *f, uint64_t start, uint64_t end, bool string, bool muted)
+static void report_query(struct feed *f, uint64_t start, uint64_t end, bool string, bool muted)
 {
 	if (end <= start)
 		return;
@@ -53,7 +54,7 @@ static void report(struct feed *f, uint64_t start, uint64_t end, bool string, bo
 }
 
 /* Enter a state; at is the offset of the sequence's first byte. */
-static void begin(struct scan *s, enum scan_state state, uint64_t at, bool hold)
+static void begin_state(struct scan *s, enum scan_state state, uint64_t at, bool hold)
 {
 	if (s->state == SCAN_GROUND)
 		s->ground = at;
@@ -82,68 +83,14 @@ static void to_ground(struct scan *s)
 	s->hold = s->muted = s->ends = false;
 }
 
-/* Whether a CSI sequence makes some terminal answer (xterm ctlseqs, kitty keyboard protocol). */
-static bool csi_is_query(const struct scan *s, uint8_t final)
-{
-	uint8_t prefix = s->prefix, inter = s->inter;
-	switch (final) {
-	case 'c': /* DA1, DA2, DA3 */
-		return inter == 0 && prefix != '?' && prefix != '<';
-	case 'n': /* DSR, CPR; with '>' it sets modifyOtherKeys */
-		return inter == 0 && prefix != '>';
-	case 'p': /* DECRQM */
-	case 'w': /* DECRQPSR */
-		return inter == '$';
-	case 'q': /* XTVERSION */
-		return prefix == '>';
-	case 'u': /* kitty keyboard flags; DECRQUPSS; DECRQTSR */
-		return prefix == '?' || inter == '&' || inter == '$';
-	case 't': /* XTWINOPS reports */
-		return inter == 0 && prefix == 0 && s->number >= 11 && s->number <= 21 &&
-			s->number != 12 && s->number != 17;
-	case 'x': /* DECREQTPARM */
-		return inter == 0 && s->number <= 1;
-	case 'y': /* DECRQCRA */
-		return inter == '*';
-	case '|': /* XTREPORTSGR; DECRQLP */
-		return inter == '#' || inter == '\'';
-	case 'R': /* XTREPORTCOLORS */
-		return inter == '#';
-	case 'S': /* XTSMGRAPHICS */
-	case 'm': /* XTQMODKEYS */
-	case 'g': /* XTQFMTKEYS */
-		return prefix == '?';
-	default:
-		return false;
-	}
-}
-
-/* Whether an OSC of this number can be a query at all. */
-static bool osc_may_ask(uint32_t number)
-{
-	switch (number) {
-	case 4:  /* palette */
-	case 5:  /* special colours */
-	case 21: /* kitty colours */
-	case 22: /* pointer shape */
-	case 50: /* font */
-	case 52: /* clipboard */
-	case 60: /* allowed features */
-	case 61:
-		return true;
-	default: /* dynamic colours */
-		return number >= 10 && number <= 19;
-	}
-}
-
 /* A string is over at `end`. */
 static void judge_string(struct feed *f, uint64_t end)
 {
 	struct scan *s = f->s;
 	if (s->muted)
-		report(f, s->start, end, true, true);
+		report_query(f, s->start, end, true, true);
 	else if (s->hold && s->asks)
-		report(f, s->start, end, true, false);
+		report_query(f, s->start, end, true, false);
 }
 
 /* A string has been terminated. */
@@ -164,27 +111,27 @@ static void execute_c1(struct feed *f, uint8_t c, uint64_t at)
 	if (string)
 		judge_string(f, at);
 	else if (s->muted)
-		report(f, s->start, at, false, true);
+		report_query(f, s->start, at, false, true);
 	switch (c) {
 	case 0x90:
-		begin(s, SCAN_DCS_HEADER, at, true);
+		begin_state(s, SCAN_DCS_HEADER, at, true);
 		break;
 	case 0x98:
 	case 0x9e:
 	case 0x9f:
-		begin(s, SCAN_STRING, at, false);
+		begin_state(s, SCAN_STRING, at, false);
 		break;
 	case 0x9a: /* DECID */
 		s->start = at;
 		s->ends = ends;
-		report(f, at, at + 2, false, false);
+		report_query(f, at, at + 2, false, false);
 		to_ground(s);
 		break;
 	case 0x9b:
-		begin(s, SCAN_CSI, at, true);
+		begin_state(s, SCAN_CSI, at, true);
 		break;
 	case 0x9d:
-		begin(s, SCAN_OSC, at, true);
+		begin_state(s, SCAN_OSC, at, true);
 		break;
 	default:
 		to_ground(s);
@@ -198,33 +145,33 @@ static void feed_escape(struct feed *f, uint8_t c)
 	struct scan *s = f->s;
 	/* Controls acted until now; in a string they would not. */
 	if (s->muted && (c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_')) {
-		report(f, s->start, s->offset, false, true);
+		report_query(f, s->start, s->offset, false, true);
 		s->start = s->offset;
 		s->ends = false;
 	}
 	uint64_t at = s->start;
 	switch (c) {
 	case '[':
-		begin(s, SCAN_CSI, at, true);
+		begin_state(s, SCAN_CSI, at, true);
 		break;
 	case ']':
-		begin(s, SCAN_OSC, at, true);
+		begin_state(s, SCAN_OSC, at, true);
 		break;
 	case 'P':
-		begin(s, SCAN_DCS_HEADER, at, true);
+		begin_state(s, SCAN_DCS_HEADER, at, true);
 		break;
 	case 'X':
 	case '^':
 	case '_':
-		begin(s, SCAN_STRING, at, false);
+		begin_state(s, SCAN_STRING, at, false);
 		break;
 	case 'Z': /* DECID */
-		report(f, at, s->offset + 1, false, s->muted);
+		report_query(f, at, s->offset + 1, false, s->muted);
 		to_ground(s);
 		break;
 	default:
 		if (s->muted)
-			report(f, at, s->offset + 1, false, true);
+			report_query(f, at, s->offset + 1, false, true);
 		s->hold = s->muted = false; /* no other escape sequence asks anything */
 		s->state = c <= 0x2f ? SCAN_ESCAPE_INTERMEDIATE : SCAN_GROUND;
 	}
@@ -264,7 +211,7 @@ static void end_csi(struct feed *f, bool query)
 {
 	struct scan *s = f->s;
 	if (s->muted || query)
-		report(f, s->start, s->offset + 1, false, s->muted);
+		report_query(f, s->start, s->offset + 1, false, s->muted);
 	to_ground(s);
 }
 
@@ -272,7 +219,7 @@ static void feed_csi(struct feed *f, uint8_t c)
 {
 	struct scan *s = f->s;
 	if (c >= 0x40) {
-		end_csi(f, csi_is_query(s, c));
+		end_csi(f, asks_csi(s, c));
 	} else if (!take_header(s, c)) {
 		s->state = SCAN_CSI_IGNORE;
 		s->hold = false;
@@ -287,7 +234,7 @@ static void feed_osc(struct scan *s, uint8_t c)
 			return;
 		}
 		s->judged = true;
-		s->hold = c == ';' && osc_may_ask(s->number);
+		s->hold = c == ';' && asks_osc(s->number);
 		return;
 	}
 	if (c == ';')
@@ -311,17 +258,17 @@ static void feed_dcs_header(struct scan *s, uint8_t c)
 }
 
 /* The end of what certainly belongs to what came before: not an ESC or a character that has just begun. */
-static uint64_t whole(const struct scan *s)
+static uint64_t whole_end(const struct scan *s)
 {
 	return s->state == SCAN_STRING_END ? s->esc : s->utf8_left > 0 ? s->lead : s->offset;
 }
 
 /* Hide what has been seen of a sequence that is too long, and go on hiding. */
-static void mute(struct feed *f)
+static void mute_sequence(struct feed *f)
 {
 	struct scan *s = f->s;
-	uint64_t end = whole(s);
-	report(f, s->start, end, in_string(s), true);
+	uint64_t end = whole_end(s);
+	report_query(f, s->start, end, in_string(s), true);
 	if (end > s->start) {
 		s->start = end;
 		s->ends = false; /* only the first piece has the introducer */
@@ -334,18 +281,18 @@ static void begin_after_string(struct feed *f)
 {
 	struct scan *s = f->s;
 	judge_string(f, s->esc);
-	begin(s, SCAN_ESCAPE, s->esc, true);
+	begin_state(s, SCAN_ESCAPE, s->esc, true);
 }
 
 /* Do not wait for ever: hide a sequence that has outgrown its bound. */
-static void bound(struct feed *f)
+static void bound_sequence(struct feed *f)
 {
 	struct scan *s = f->s;
 	if (s->state == SCAN_STRING_END && s->offset - s->esc >= SCAN_SEQUENCE_MAX)
 		begin_after_string(f);
 	if ((s->hold || s->muted) &&
 		s->offset - s->start >= (in_string(s) ? SCAN_STRING_MAX : SCAN_SEQUENCE_MAX))
-		mute(f);
+		mute_sequence(f);
 }
 
 /* ESC, wherever it comes. */
@@ -362,8 +309,8 @@ static void feed_esc(struct feed *f)
 		break;
 	default:
 		if (s->muted)
-			report(f, s->start, s->offset, false, true);
-		begin(s, SCAN_ESCAPE, s->offset, true);
+			report_query(f, s->start, s->offset, false, true);
+		begin_state(s, SCAN_ESCAPE, s->offset, true);
 	}
 }
 
@@ -372,7 +319,7 @@ static void feed_abort(struct feed *f)
 {
 	struct scan *s = f->s;
 	if (s->muted)
-		report(f, s->start, s->offset, in_string(s), true);
+		report_query(f, s->start, s->offset, in_string(s), true);
 	to_ground(s);
 }
 
@@ -387,7 +334,7 @@ static void feed_c0(struct feed *f, uint8_t c)
 	else if (c == BEL && s->state == SCAN_OSC)
 		end_string(f, s->offset + 1);
 	else if (c == ENQ && !in_string(s))
-		report(f, s->offset, s->offset + 1, true, false);
+		report_query(f, s->offset, s->offset + 1, true, false);
 }
 
 static void feed_ascii(struct feed *f, uint8_t c)
@@ -469,14 +416,14 @@ static void feed_high(struct feed *f, uint8_t c)
 }
 
 /* Say how far the bytes fed so far may be shown, and where they may be cut. */
-static void settle(struct feed *f)
+static void settle_bytes(struct feed *f)
 {
 	struct scan *s = f->s;
 	if (s->muted)
-		mute(f);
+		mute_sequence(f);
 	if (s->state == SCAN_GROUND)
-		s->ground = whole(s);
-	s->settled = s->hold && !s->muted ? s->start : whole(s);
+		s->ground = whole_end(s);
+	s->settled = s->hold && !s->muted ? s->start : whole_end(s);
 }
 
 void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb cb, void *user)
@@ -499,7 +446,7 @@ void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb
 			feed_ascii(&f, c);
 		}
 		s->offset++;
-		bound(&f);
+		bound_sequence(&f);
 	}
-	settle(&f);
+	settle_bytes(&f);
 }

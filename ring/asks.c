@@ -1,0 +1,54 @@
+/* Tables, as xterm's control sequences and the keyboard protocol of kitty have them; no state. */
+#include "ring/asks.h"
+
+bool asks_csi(const struct scan *s, uint8_t final)
+{
+	uint8_t prefix = s->prefix, inter = s->inter;
+	switch (final) {
+	case 'c': /* DA1, DA2, DA3 */
+		return inter == 0 && prefix != '?' && prefix != '<';
+	case 'n': /* DSR, CPR; with '>' it sets modifyOtherKeys */
+		return inter == 0 && prefix != '>';
+	case 'p': /* DECRQM */
+	case 'w': /* DECRQPSR */
+		return inter == '$';
+	case 'q': /* XTVERSION */
+		return prefix == '>';
+	case 'u': /* kitty keyboard flags; DECRQUPSS; DECRQTSR */
+		return prefix == '?' || inter == '&' || inter == '$';
+	case 't': /* XTWINOPS reports */
+		return inter == 0 && prefix == 0 && s->number >= 11 && s->number <= 21 &&
+			s->number != 12 && s->number != 17;
+	case 'x': /* DECREQTPARM */
+		return inter == 0 && s->number <= 1;
+	case 'y': /* DECRQCRA */
+		return inter == '*';
+	case '|': /* XTREPORTSGR; DECRQLP */
+		return inter == '#' || inter == '\'';
+	case 'R': /* XTREPORTCOLORS */
+		return inter == '#';
+	case 'S': /* XTSMGRAPHICS */
+	case 'm': /* XTQMODKEYS */
+	case 'g': /* XTQFMTKEYS */
+		return prefix == '?';
+	default:
+		return false;
+	}
+}
+
+bool asks_osc(uint32_t number)
+{
+	switch (number) {
+	case 4:  /* palette */
+	case 5:  /* special colours */
+	case 21: /* kitty colours */
+	case 22: /* pointer shape */
+	case 50: /* font */
+	case 52: /* clipboard */
+	case 60: /* allowed features */
+	case 61:
+		return true;
+	default: /* dynamic colours */
+		return number >= 10 && number <= 19;
+	}
+}

@@ -1,9 +1,11 @@
-#include "ring/screen/parser.h"
-
+/*
+ * The state machine, and two short cuts past it: what is all there in the ground state, which is nearly everything,
+ * is taken in one go. It has no failures: what is no sequence is dropped, as a terminal would.
+ */
+#include "ring/screen/parser_internal.h"
 #include "ring/utf8.h"
 
 #include <endian.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BEL 0x07
@@ -13,7 +15,6 @@
 #define DEL 0x7f
 #define ST 0x9c
 #define FIRST_PRINTABLE 0xa0 /* of what is not ASCII */
-#define STRING_KEEP 4096u    /* bytes that are kept for the next string */
 
 void parser_init(struct parser *p, const struct parser_ops *ops, void *user, uint64_t offset)
 {
@@ -22,9 +23,7 @@ void parser_init(struct parser *p, const struct parser_ops *ops, void *user, uin
 
 void parser_finish(struct parser *p)
 {
-	free(p->string);
-	p->string = NULL;
-	p->string_capacity = 0;
+	parser_string_drop(p);
 }
 
 /* Parameters */
@@ -85,84 +84,6 @@ static void params_take(struct parser *p, uint32_t c)
 		params_digit(p, (int)c - '0');
 }
 
-/* Strings */
-
-static void string_begin(struct parser *p)
-{
-	p->string_length = 0;
-	p->string_lost = false;
-}
-
-static bool string_reserve(struct parser *p, size_t more)
-{
-	size_t wanted = p->string_length + more + 1;
-	if (wanted <= p->string_capacity)
-		return true;
-	size_t capacity = p->string_capacity ? p->string_capacity * 2 : 256;
-	while (capacity < wanted)
-		capacity *= 2;
-	char *grown = wanted > PARSER_STRING_MAX ? NULL : realloc(p->string, capacity);
-	if (!grown) {
-		p->string_lost = true;
-		return false;
-	}
-	p->string = grown;
-	p->string_capacity = capacity;
-	return true;
-}
-
-static void string_put(struct parser *p, uint32_t code)
-{
-	if (p->string_lost || !string_reserve(p, 4))
-		return;
-	p->string_length += utf8_encode(code, (uint8_t *)p->string + p->string_length);
-}
-
-/* Printable ASCII, of which strings mostly are. */
-static void string_append(struct parser *p, const uint8_t *ascii, size_t length)
-{
-	if (p->string_lost || !string_reserve(p, length))
-		return;
-	memcpy(p->string + p->string_length, ascii, length);
-	p->string_length += length;
-}
-
-/* Give back what an unusually long string took. */
-static void string_release(struct parser *p)
-{
-	if (p->string_capacity <= STRING_KEEP)
-		return;
-	free(p->string);
-	p->string = NULL;
-	p->string_capacity = 0;
-}
-
-/* "N;data", or "N" alone. */
-static void osc_end(struct parser *p)
-{
-	uint32_t number = 0;
-	size_t at = 0;
-	if (p->string_lost || !string_reserve(p, 0))
-		return;
-	p->string[p->string_length] = '\0';
-	for (; at < p->string_length && p->string[at] >= '0' && p->string[at] <= '9'; at++)
-		if (number < 100000)
-			number = number * 10 + (uint32_t)(p->string[at] - '0');
-	if (at == 0 || (at < p->string_length && p->string[at] != ';'))
-		return;
-	if (at < p->string_length)
-		at++;
-	p->ops->osc(p->user, number, p->string + at, p->string_length - at);
-}
-
-static void dcs_end(struct parser *p)
-{
-	if (p->string_lost || !string_reserve(p, 0))
-		return;
-	p->string[p->string_length] = '\0';
-	p->ops->dcs(p->user, p->dcs_id, &p->params, p->string, p->string_length);
-}
-
 /* The state machine */
 
 static void to_ground(struct parser *p)
@@ -175,11 +96,11 @@ void parser_reset(struct parser *p)
 {
 	to_ground(p);
 	params_clear(p);
-	string_begin(p);
+	parser_string_begin(p);
 }
 
 /* Begin a sequence whose introducer has taken `size` bytes so far, the last of which is at offset - 1. */
-static void begin(struct parser *p, enum parser_state state, unsigned size)
+static void begin_sequence(struct parser *p, enum parser_state state, unsigned size)
 {
 	p->start = p->offset - size;
 	p->touched = false;
@@ -187,7 +108,7 @@ static void begin(struct parser *p, enum parser_state state, unsigned size)
 	params_clear(p);
 }
 
-static void control(struct parser *p, uint32_t code)
+static void run_control(struct parser *p, uint32_t code)
 {
 	p->touched = p->state != PARSER_GROUND;
 	p->ops->control(p->user, (uint8_t)code);
@@ -199,12 +120,12 @@ static void end_string(struct parser *p, uint32_t code)
 	bool osc = p->state == PARSER_OSC;
 	to_ground(p);
 	if (code != CAN && code != SUB && osc)
-		osc_end(p);
+		parser_end_osc(p);
 	else if (code != CAN && code != SUB)
-		dcs_end(p);
-	string_release(p);
+		parser_end_dcs(p);
+	parser_string_release(p);
 	if (code == ESC)
-		begin(p, PARSER_ESCAPE, 1);
+		begin_sequence(p, PARSER_ESCAPE, 1);
 }
 
 /* C1, which acts in any state. size: bytes that the code took. */
@@ -215,25 +136,25 @@ static void take_c1(struct parser *p, uint32_t code)
 		return;
 	}
 	if (p->state == PARSER_OSC || p->state == PARSER_DCS_PASSTHROUGH)
-		string_release(p);
+		parser_string_release(p);
 	switch (code) {
 	case 0x90:
-		begin(p, PARSER_DCS_ENTRY, 2);
+		begin_sequence(p, PARSER_DCS_ENTRY, 2);
 		break;
 	case 0x98:
 	case 0x9e:
 	case 0x9f:
-		begin(p, PARSER_STRING, 2);
+		begin_sequence(p, PARSER_STRING, 2);
 		break;
 	case 0x9b:
-		begin(p, PARSER_CSI_ENTRY, 2);
+		begin_sequence(p, PARSER_CSI_ENTRY, 2);
 		break;
 	case ST:
 		to_ground(p);
 		break;
 	case 0x9d:
-		begin(p, PARSER_OSC, 2);
-		string_begin(p);
+		begin_sequence(p, PARSER_OSC, 2);
+		parser_string_begin(p);
 		break;
 	default:
 		to_ground(p);
@@ -249,7 +170,7 @@ static void take_c0(struct parser *p, uint32_t code)
 		if (state == PARSER_OSC || state == PARSER_DCS_PASSTHROUGH) {
 			end_string(p, code);
 		} else if (code == ESC) {
-			begin(p, PARSER_ESCAPE, 1);
+			begin_sequence(p, PARSER_ESCAPE, 1);
 		} else {
 			to_ground(p);
 			p->ops->control(p->user, (uint8_t)code);
@@ -262,7 +183,7 @@ static void take_c0(struct parser *p, uint32_t code)
 			end_string(p, code);
 		break;
 	case PARSER_DCS_PASSTHROUGH:
-		string_put(p, code);
+		parser_string_put(p, code);
 		break;
 	case PARSER_STRING:
 	case PARSER_DCS_ENTRY:
@@ -271,11 +192,11 @@ static void take_c0(struct parser *p, uint32_t code)
 	case PARSER_DCS_IGNORE:
 		break;
 	default:
-		control(p, code);
+		run_control(p, code);
 	}
 }
 
-static void collect(struct parser *p, uint32_t code, enum parser_state next)
+static void collect_byte(struct parser *p, uint32_t code, enum parser_state next)
 {
 	p->collected = p->collected << 8 | code;
 	p->state = next;
@@ -290,7 +211,7 @@ static void take_escape(struct parser *p, uint32_t code)
 		break;
 	case ']':
 		p->state = PARSER_OSC;
-		string_begin(p);
+		parser_string_begin(p);
 		break;
 	case 'P':
 		p->state = PARSER_DCS_ENTRY;
@@ -303,7 +224,7 @@ static void take_escape(struct parser *p, uint32_t code)
 		break;
 	default:
 		if (code < 0x30) {
-			collect(p, code, PARSER_ESCAPE_INTERMEDIATE);
+			collect_byte(p, code, PARSER_ESCAPE_INTERMEDIATE);
 			break;
 		}
 		to_ground(p);
@@ -320,17 +241,17 @@ static void take_header(struct parser *p, uint32_t code, enum parser_state entry
 		if (entry == PARSER_DCS_ENTRY) {
 			p->state = PARSER_DCS_PASSTHROUGH;
 			p->dcs_id = id;
-			string_begin(p);
+			parser_string_begin(p);
 			return;
 		}
 		to_ground(p);
 		p->ops->csi(p->user, id, &p->params);
 	} else if (code < 0x30) {
-		collect(p, code, intermediate);
+		collect_byte(p, code, intermediate);
 	} else if (p->state == intermediate || (code >= 0x3c && p->state == param)) {
 		p->state = ignore;
 	} else if (code >= 0x3c) {
-		collect(p, code, param);
+		collect_byte(p, code, param);
 	} else {
 		p->state = param;
 		params_take(p, code);
@@ -349,7 +270,7 @@ static void take_ascii(struct parser *p, uint32_t code)
 		if (code == DEL)
 			break;
 		if (code < 0x30) {
-			collect(p, code, PARSER_ESCAPE_INTERMEDIATE);
+			collect_byte(p, code, PARSER_ESCAPE_INTERMEDIATE);
 			break;
 		}
 		to_ground(p);
@@ -372,11 +293,11 @@ static void take_ascii(struct parser *p, uint32_t code)
 			to_ground(p);
 		break;
 	case PARSER_OSC:
-		string_put(p, code);
+		parser_string_put(p, code);
 		break;
 	case PARSER_DCS_PASSTHROUGH:
 		if (code != DEL)
-			string_put(p, code);
+			parser_string_put(p, code);
 		break;
 	default:
 		break;
@@ -398,7 +319,7 @@ static void take_character(struct parser *p, uint32_t code)
 		break;
 	case PARSER_OSC:
 	case PARSER_DCS_PASSTHROUGH:
-		string_put(p, code);
+		parser_string_put(p, code);
 		break;
 	case PARSER_CSI_IGNORE:
 	case PARSER_DCS_IGNORE:
@@ -556,7 +477,7 @@ size_t parser_feed(struct parser *p, const uint8_t *data, size_t length, const b
 			const uint8_t *run = at;
 			at = text_end(at, end);
 			p->offset = base + (uint64_t)(at - data);
-			string_append(p, run, (size_t)(at - run));
+			parser_string_append(p, run, (size_t)(at - run));
 			continue;
 		}
 		p->offset = base + (uint64_t)(++at - data);

@@ -1,187 +1,17 @@
+/*
+ * Cells and lines. A cell that no printing leaves is made the way it came about: half of a wide character, one in the
+ * last column, the first cell of a line that was wrapped. What is out of memory is told by the output.
+ */
 #include "ring/screen/view/paint.h"
 
 #include "ring/screen/grid/charset.h"
 #include "ring/utf8.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WIDE "\xe3\x80\x80" /* a wide character */
 
 static const struct style plain;
-
-/* Output */
-
-static bool reserve(struct output *o, size_t more)
-{
-	if (o->failed)
-		return false;
-	if (o->length + more <= o->capacity)
-		return true;
-	size_t capacity = o->capacity ? o->capacity * 2 : 4096;
-	while (capacity < o->length + more)
-		capacity *= 2;
-	char *bytes = realloc(o->bytes, capacity);
-	if (!bytes) {
-		o->failed = true;
-		return false;
-	}
-	o->bytes = bytes;
-	o->capacity = capacity;
-	return true;
-}
-
-void output_put(struct output *o, const void *bytes, size_t length)
-{
-	if (length == 0 || !reserve(o, length))
-		return;
-	memcpy(o->bytes + o->length, bytes, length);
-	o->length += length;
-}
-
-void output_text(struct output *o, const char *text)
-{
-	output_put(o, text, strlen(text));
-}
-
-void output_format(struct output *o, const char *format, ...)
-{
-	char text[128];
-	va_list list;
-	va_start(list, format);
-	int length = vsnprintf(text, sizeof text, format, list);
-	va_end(list);
-	if (length > 0)
-		output_put(o, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
-}
-
-/* The pen */
-
-static void put_color(struct output *o, uint32_t color, unsigned base)
-{
-	uint32_t value = color & COLOR_VALUE;
-	switch (color & COLOR_MODE) {
-	case COLOR_BASIC:
-		output_format(o, ";%u", value < 8 ? base + value : base + 52 + value);
-		break;
-	case COLOR_INDEXED:
-		output_format(o, ";%u;5;%u", base + 8, value);
-		break;
-	case COLOR_RGB:
-		output_format(o, ";%u;2;%u;%u;%u", base + 8, value >> 16, value >> 8 & 0xff,
-			value & 0xff);
-		break;
-	default:
-		break;
-	}
-}
-
-static void put_underline(struct output *o, const struct style *style)
-{
-	uint32_t value = style->underline_color & COLOR_VALUE;
-	if (style->flags & STYLE_UNDERLINE)
-		output_format(
-			o, style->underline > UNDERLINE_SINGLE ? ";4:%u" : ";4", style->underline);
-	if ((style->underline_color & COLOR_MODE) == COLOR_INDEXED)
-		output_format(o, ";58:5:%u", value);
-	else if ((style->underline_color & COLOR_MODE) == COLOR_RGB)
-		output_format(o, ";58:2::%u:%u:%u", value >> 16, value >> 8 & 0xff, value & 0xff);
-}
-
-static const struct {
-	uint16_t flag;
-	const char *sgr;
-} flags[] = {{STYLE_BOLD, ";1"}, {STYLE_DIM, ";2"}, {STYLE_ITALIC, ";3"}, {STYLE_BLINK, ";5"},
-	{STYLE_INVERSE, ";7"}, {STYLE_CONCEAL, ";8"}, {STYLE_STRIKE, ";9"}, {STYLE_OVERLINE, ";53"}};
-
-/* SGR that turns the default pen, or any, into this style: 0 first, then what it has. */
-static void put_sgr(struct output *o, const struct style *style)
-{
-	output_text(o, "\033[");
-	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-		if (style->flags & flags[i].flag)
-			output_text(o, flags[i].sgr);
-	put_underline(o, style);
-	put_color(o, style->fg, 30);
-	put_color(o, style->bg, 40);
-	output_text(o, "m");
-}
-
-/* A link without an id of its own gets one, or its parts would become links apart. */
-static void put_link(struct painter *p, uint32_t number)
-{
-	size_t length = 0;
-	const char *link = intern_get(&p->s->links, number, &length);
-	if (!link) {
-		output_text(&p->out, "\033]8;;\033\\");
-		return;
-	}
-	if (*link == 'i') {
-		size_t id = strlen(link + 1);
-		output_text(&p->out, "\033]8;id=");
-		output_put(&p->out, link + 1, id);
-		output_text(&p->out, ";");
-		output_put(&p->out, link + id + 2, length - id - 2);
-	} else {
-		uint64_t id;
-		memcpy(&id, link + 1, sizeof id);
-		output_format(&p->out, "\033]8;id=ringside-%llu;", (unsigned long long)id);
-		output_put(&p->out, link + 2 + sizeof id, length - 2 - sizeof id);
-	}
-	output_text(&p->out, "\033\\");
-}
-
-/*
- * DECRC brings back that there was an underline or a link, but leaves what is kept about them as it is. What
- * comes of it looks like something that SGR makes.
- */
-static struct style sound(struct style style)
-{
-	bool underline = style.flags & STYLE_UNDERLINE, extended = style.flags & STYLE_EXTENDED;
-	if (!extended)
-		style.link = 0;
-	if (underline && !extended)
-		style.underline = UNDERLINE_SINGLE;
-	else if (!underline)
-		style.underline = UNDERLINE_NONE;
-	else if (style.underline == UNDERLINE_NONE && style.link != 0)
-		style.underline = UNDERLINE_SINGLE;
-	style.flags &= (uint16_t) ~(STYLE_UNDERLINE | STYLE_EXTENDED);
-	if (style.underline != UNDERLINE_NONE)
-		style.flags |= STYLE_UNDERLINE;
-	if (style.underline != UNDERLINE_NONE || style.link != 0)
-		style.flags |= STYLE_EXTENDED;
-	return style;
-}
-
-void paint_pen(struct painter *p, const struct style *as_it_is)
-{
-	const uint16_t drawn = (uint16_t) ~(STYLE_PROTECTED | STYLE_EXTENDED);
-	struct style *pen = &p->pen, wanted = sound(*as_it_is);
-	const struct style *style = &wanted;
-	if (memcmp(pen, style, sizeof *pen) == 0)
-		return;
-	bool same = pen->fg == style->fg && pen->bg == style->bg &&
-		pen->underline_color == style->underline_color &&
-		pen->underline == style->underline && (pen->flags & drawn) == (style->flags & drawn);
-	if (!same) {
-		put_sgr(&p->out, style);
-		pen->flags &= (uint16_t)~STYLE_PROTECTED; /* SGR 0 takes it back as well */
-	}
-	if ((pen->flags ^ style->flags) & STYLE_PROTECTED)
-		output_text(&p->out, style->flags & STYLE_PROTECTED ? "\033[1\"q" : "\033[0\"q");
-	if (pen->link != style->link)
-		put_link(p, style->link);
-	*pen = *style;
-}
-
-const struct style *paint_style(const struct painter *p, uint32_t number)
-{
-	const struct style *style = intern_get(&p->s->styles, number, NULL);
-	return style ? style : &plain;
-}
 
 static const struct style *style_of(const struct painter *p, struct cell cell)
 {
@@ -253,7 +83,7 @@ static void paint_half(struct painter *p, const struct style *style, unsigned at
 	output_text(&p->out, "\033[X");
 }
 
-static void skip(struct painter *p, unsigned *pending)
+static void skip_cells(struct painter *p, unsigned *pending)
 {
 	if (*pending == 1)
 		output_text(&p->out, "\033[C");
@@ -272,7 +102,7 @@ static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsign
 		n++;
 	if (is_erased(style)) {
 		if (style->bg != COLOR_DEFAULT) {
-			skip(p, pending);
+			skip_cells(p, pending);
 			paint_pen(p, style);
 			output_format(&p->out, "\033[%uX", n);
 		}
@@ -280,7 +110,7 @@ static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsign
 		return n;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		skip(p, pending);
+		skip_cells(p, pending);
 		if (at + i + 1 < cols)
 			paint_half(p, style, at + i);
 		else
@@ -331,7 +161,7 @@ static void paint_head(struct painter *p, struct cell cell)
 static unsigned paint_ascii(struct painter *p, const struct cell *cells, unsigned count)
 {
 	unsigned n = 0;
-	if (p->charset != 0 || !reserve(&p->out, count))
+	if (p->charset != 0 || !output_reserve(&p->out, count))
 		return 0;
 	char *to = p->out.bytes + p->out.length;
 	for (; n < count && cells[n].text >= 0x20 && cells[n].text < 0x7f &&
@@ -359,12 +189,12 @@ static unsigned paint_cells(
 			continue;
 		}
 		if (!cell_has_content(cell)) { /* a second half without a first */
-			skip(p, &pending);
+			skip_cells(p, &pending);
 			paint_tail(p, cells, at++, cols);
 			pending++;
 			continue;
 		}
-		skip(p, &pending);
+		skip_cells(p, &pending);
 		paint_pen(p, style_of(p, cell));
 		unsigned ascii = paint_ascii(p, cells + at, extent - at);
 		if (ascii > 0) {
@@ -418,14 +248,14 @@ static void paint_offset(struct painter *p, struct painted from)
 }
 
 /* What comes in at the bottom when the screen scrolls has the pen's background. */
-static void default_background(struct painter *p)
+static void paint_default_background(struct painter *p)
 {
 	if (p->pen.bg != COLOR_DEFAULT)
 		paint_pen(p, &plain);
 }
 
 /* Bring the cursor to a column. Behind the last there is only one way: with the row's first character. */
-static void back_to(struct painter *p, struct cell first, unsigned at, unsigned cols)
+static void bring_back(struct painter *p, struct cell first, unsigned at, unsigned cols)
 {
 	output_format(&p->out, "\033[%uG", at < cols ? at + 1 : 1);
 	if (at < cols)
@@ -469,7 +299,7 @@ static unsigned paint_wrap(struct painter *p, struct cell last, unsigned col, st
 		output_format(&p->out, "\033[A\033[%uG", cols);
 		paint_pen(p, &blank);
 		output_text(&p->out, "\033[X\033[B");
-		back_to(p, first, at, cols);
+		bring_back(p, first, at, cols);
 	}
 	return at;
 }
@@ -494,7 +324,7 @@ static void call_on_mark(struct painter *p, struct cell first, unsigned at, unsi
 {
 	p->on_mark(p, at);
 	if (at >= cols)
-		back_to(p, first, at, cols);
+		bring_back(p, first, at, cols);
 }
 
 void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
@@ -529,7 +359,7 @@ void paint_lines(struct painter *p, struct painted (*get)(const void *user, size
 			}
 		}
 		if (!last) {
-			default_background(p);
+			paint_default_background(p);
 			output_text(&p->out, "\r\n");
 		}
 		at = 0;

@@ -5,17 +5,7 @@
 #pragma once
 
 #include "ring/screen/screen_internal.h"
-
-/* Bytes that are being written; failed once memory was short. */
-struct output {
-	char *bytes; /* owned */
-	size_t length, capacity;
-	bool failed;
-};
-
-void output_put(struct output *o, const void *bytes, size_t length);
-void output_text(struct output *o, const char *text);
-void output_format(struct output *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#include "ring/screen/view/output.h"
 
 /* A terminal that is being painted, as far as one has to know what state it is in. */
 struct painter {

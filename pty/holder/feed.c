@@ -66,7 +66,8 @@ bool feed_blocked(struct holder *h)
 	return bytes_room(h) < LEAST_ROOM || !feed_has_event_room(h);
 }
 
-void feed_wake(struct holder *h)
+/* Wake the server if it sleeps. */
+static void wake_server(struct holder *h)
 {
 	uint64_t one = 1;
 	atomic_thread_fence(memory_order_seq_cst);
@@ -85,7 +86,7 @@ void feed_event(struct holder *h, enum event_type type, const void *payload, siz
 		.length = (uint32_t)length,
 	};
 	event_append(&h->ring.events, &header, payload);
-	feed_wake(h);
+	wake_server(h);
 }
 
 /* Label the bytes that come now. */
@@ -137,7 +138,7 @@ static size_t read_source(struct holder *h, enum event_source who)
 	}
 	s->hung = n < 0 && errno == EIO;
 	if (n > 0) {
-		feed_wake(h);
+		wake_server(h);
 		return (size_t)n;
 	}
 	s->exhausted = n == 0 || errno != EINTR;

@@ -113,8 +113,6 @@ bool feed_blocked(struct holder *h);
 bool feed_has_event_room(struct holder *h);
 /* Append an event; it must have been checked that there is room. */
 void feed_event(struct holder *h, enum event_type type, const void *payload, size_t length);
-/* Wake the server if it sleeps. */
-void feed_wake(struct holder *h);
 
 /* tree.c: signal every child of ours (orphans of the session among them). Returns how many there are. */
 int tree_signal(int signo);

@@ -34,12 +34,19 @@ bool buffer_fill(struct buffer *b, unsigned rows, unsigned cols, struct cell bla
 	return true;
 }
 
+static void set_default_tabs(struct buffer *b, unsigned cols)
+{
+	memset(b->tabs, 0, sizeof b->tabs);
+	for (unsigned col = 0; col < cols; col += TAB_WIDTH)
+		buffer_set_tab(b, col, true);
+}
+
 void buffer_empty(struct buffer *b, unsigned rows, unsigned cols)
 {
 	free_rows(b);
 	b->x = b->y = b->top = 0;
 	b->bottom = rows > 0 ? rows - 1 : 0;
-	buffer_default_tabs(b, cols);
+	set_default_tabs(b, cols);
 }
 
 /* Tab stops */
@@ -57,13 +64,6 @@ void buffer_set_tab(struct buffer *b, unsigned col, bool on)
 		b->tabs[col / 64] |= UINT64_C(1) << col % 64;
 	else
 		b->tabs[col / 64] &= ~(UINT64_C(1) << col % 64);
-}
-
-void buffer_default_tabs(struct buffer *b, unsigned cols)
-{
-	memset(b->tabs, 0, sizeof b->tabs);
-	for (unsigned col = 0; col < cols; col += TAB_WIDTH)
-		buffer_set_tab(b, col, true);
 }
 
 unsigned buffer_next_tab(const struct buffer *b, unsigned col, unsigned cols)

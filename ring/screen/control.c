@@ -73,7 +73,7 @@ static void line_feed(struct screen *s)
 		b->x--;
 }
 
-void screen_index(struct screen *s)
+static void index_down(struct screen *s)
 {
 	struct buffer *b = s->active;
 	screen_restrict(s, s->cols - 1);
@@ -167,11 +167,11 @@ static void act(struct screen *s, uint8_t code)
 		invoke(s, 0);
 		break;
 	case IND:
-		screen_index(s);
+		index_down(s);
 		break;
 	case NEL:
 		b->x = 0;
-		screen_index(s);
+		index_down(s);
 		break;
 	case HTS:
 		buffer_set_tab(b, b->x, true);
@@ -233,11 +233,11 @@ static void act_escape(struct screen *s, uint32_t id)
 		screen_restore_cursor(s);
 		break;
 	case 'D':
-		screen_index(s);
+		index_down(s);
 		break;
 	case 'E':
 		s->active->x = 0;
-		screen_index(s);
+		index_down(s);
 		break;
 	case 'H':
 		buffer_set_tab(s->active, s->active->x, true);

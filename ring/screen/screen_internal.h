@@ -171,7 +171,6 @@ uint32_t screen_put_cluster(struct screen *s, const uint32_t *codes, size_t coun
 /* buffer.c */
 bool buffer_fill(struct buffer *b, unsigned rows, unsigned cols, struct cell blank);
 void buffer_empty(struct buffer *b, unsigned rows, unsigned cols);
-void buffer_default_tabs(struct buffer *b, unsigned cols);
 bool buffer_has_tab(const struct buffer *b, unsigned col);
 void buffer_set_tab(struct buffer *b, unsigned col, bool on);
 unsigned buffer_next_tab(const struct buffer *b, unsigned col, unsigned cols);
@@ -196,7 +195,6 @@ void screen_restrict(struct screen *s, unsigned max_x);
 void screen_set_cursor(struct screen *s, int64_t x, int64_t y);
 void screen_save_cursor(struct screen *s);
 void screen_restore_cursor(struct screen *s);
-void screen_index(struct screen *s);
 
 /* csi.c, sgr.c, modes.c, edit.c */
 void screen_csi(void *user, uint32_t id, const struct params *a);

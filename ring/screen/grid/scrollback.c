@@ -70,14 +70,6 @@ static void release(struct scrollback *b, struct scrollback_chunk *chunk)
 	b->spare = chunk;
 }
 
-void scrollback_pop(struct scrollback *b)
-{
-	const struct scrollback_entry *entry = slot(b, --b->count);
-	b->bytes -= entry->size;
-	b->newest->used -= (uint32_t)aligned(entry->size);
-	release(b, b->newest);
-}
-
 void scrollback_drop(struct scrollback *b, unsigned n)
 {
 	for (; n > 0 && b->count > 0; n--) {

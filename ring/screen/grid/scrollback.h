@@ -67,8 +67,7 @@ void scrollback_put(struct scrollback *b, const struct packed *p);
 /* Line i, 0 being the oldest. Borrowed. */
 struct packed *scrollback_get(const struct scrollback *b, size_t i);
 
-/* Remove the newest, or n of the oldest. */
-void scrollback_pop(struct scrollback *b);
+/* Remove n of the oldest. */
 void scrollback_drop(struct scrollback *b, unsigned n);
 
 /* Make a line of `length` cells of it; NULL when memory is short. */

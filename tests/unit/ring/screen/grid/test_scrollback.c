@@ -123,26 +123,12 @@ Test(scrollback_push, bytes_are_those_of_the_lines)
 	scrollback_init(&b, 5);
 	for (unsigned i = 0; i < 100; i++)
 		push(&b, "some text");
-	scrollback_drop(&b, 2);
-	scrollback_pop(&b);
+	scrollback_drop(&b, 3);
 	cr_expect_eq(b.bytes, 2 * (sizeof(struct packed) + 9));
 	scrollback_drop(&b, 100);
 	cr_expect_eq(b.bytes, 0);
 	scrollback_finish(&b);
 	ASSERT_NO_LEAKS();
-}
-
-Test(scrollback_pop, newest_goes)
-{
-	struct scrollback b;
-	scrollback_init(&b, 10);
-	push(&b, "one");
-	push(&b, "two");
-	scrollback_pop(&b);
-	cr_assert_eq(b.count, 1);
-	expect(&b, 0, "one");
-	cr_expect_eq(b.dropped, 0);
-	scrollback_finish(&b);
 }
 
 Test(scrollback_drop, counts_what_is_gone)
@@ -169,8 +155,6 @@ Test(scrollback_put, many_round_the_ring)
 		push(&b, text);
 		if (i % 7 == 0)
 			scrollback_drop(&b, 3);
-		if (i % 11 == 5)
-			scrollback_pop(&b);
 	}
 	expect(&b, b.count - 1, "999");
 	expect(&b, b.count - 2, "998");

@@ -206,14 +206,13 @@ static void give(struct list *l, pid_t except, struct tree_entry **ret_list, siz
 	*ret_count = kept;
 }
 
-static int list(
-	pid_t root, pid_t except, bool walking, struct tree_entry **ret_list, size_t *ret_count)
+int tree_list(pid_t root, pid_t except, struct tree_entry **ret_list, size_t *ret_count)
 {
 	struct list l = {0};
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc_fd < 0)
 		return -errno;
-	int rc = walking ? walk(&l, proc_fd, root) : -ENOENT;
+	int rc = walk(&l, proc_fd, root);
 	if (rc == -ENOENT && l.count == 0)
 		rc = search(&l, proc_fd, root);
 	close(proc_fd);
@@ -223,16 +222,6 @@ static int list(
 	}
 	give(&l, except, ret_list, ret_count);
 	return 0;
-}
-
-int tree_list(pid_t root, pid_t except, struct tree_entry **ret_list, size_t *ret_count)
-{
-	return list(root, except, true, ret_list, ret_count);
-}
-
-int tree_list_by_search(pid_t root, pid_t except, struct tree_entry **ret_list, size_t *ret_count)
-{
-	return list(root, except, false, ret_list, ret_count);
 }
 
 /* A descriptor of the process that e was, or a negative errno. */

@@ -29,9 +29,6 @@ bool tree_parse(const char *text, struct tree_entry *ret_entry);
  */
 int tree_list(pid_t root, pid_t except, struct tree_entry **ret_list, size_t *ret_count);
 
-/* The same by looking at all processes of the machine, for kernels that do not tell who the children are. */
-int tree_list_by_search(pid_t root, pid_t except, struct tree_entry **ret_list, size_t *ret_count);
-
 /*
  * Signal all of them; signo 0: none. Returns how many there are, or a negative errno.
  */

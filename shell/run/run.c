@@ -227,13 +227,6 @@ void run_cancel(struct run *r, unsigned grace_ms)
 	end_run(r, grace_ms);
 }
 
-void run_detach(struct run *r)
-{
-	r->callbacks = (struct run_callbacks){0};
-	r->user = NULL;
-	run_cancel(r, RUN_GRACE_MS);
-}
-
 int run_exit_code(const struct run_result *result)
 {
 	if (result->timed_out)

@@ -89,9 +89,6 @@ int runs_open(uv_loop_t *loop, const struct runs_config *config, struct runs **r
 void runs_cancel_all(struct runs *all, unsigned grace_ms);
 bool runs_idle(const struct runs *all);
 
-/* How many there are. */
-unsigned runs_count(const struct runs *all);
-
 /*
  * Kill what still runs, with everything it has started, which is waited for; done() of each is called.
  * Then free all: the handles are closed when the loop has turned. NULL is fine.
@@ -117,9 +114,6 @@ void run_cancel(struct run *r, unsigned grace_ms);
  * ends is read all the same.
  */
 void run_pause(struct run *r, bool pause);
-
-/* Nobody listens any more: no callback comes, and the command is cancelled. */
-void run_detach(struct run *r);
 
 /* 0 to 255: 128 + n when signal n has ended it, RUN_TIMEOUT_CODE when it took too long. */
 int run_exit_code(const struct run_result *result);

@@ -156,11 +156,6 @@ bool runs_idle(const struct runs *all)
 	return all->count == 0;
 }
 
-unsigned runs_count(const struct runs *all)
-{
-	return all->count;
-}
-
 static void on_handle_closed(uv_handle_t *handle)
 {
 	struct runs *all = handle->data;

@@ -1,3 +1,7 @@
+/*
+ * A slot has the number 0 while it is written, and a sum over what was: so one that a crash has torn is not used. What
+ * does not fit is not written.
+ */
 #include "ring/checkpoint.h"
 
 #include <stdatomic.h>

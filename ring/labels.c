@@ -1,3 +1,4 @@
+/* A circle of marks, one where another writer begins; without memory the oldest go, and what is before the floor is not known. */
 #include "ring/labels.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* What is frequent is told by a comparison, the rest by a search in sorted ranges. */
 #include "ring/screen/grid/width.h"
 
 #include <stddef.h>

@@ -3,8 +3,7 @@
  * is written in its room. A part that cannot be opened ends the program, with a word on standard error.
  */
 #include "ring/utf8.h"
-#include "shell/heap.h"
-#include "shell/name.h"
+#include "shell/heap_trim.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
 #include "ws/api/api.h"
@@ -39,7 +38,7 @@ struct program {
 	uv_loop_t loop;
 	struct sessions sessions;
 	struct processes processes;
-	struct heap heap;
+	struct heap_trim heap;
 	struct runs *runs;
 	struct auth auth;
 	struct metrics metrics;
@@ -216,7 +215,7 @@ static int open_program(struct program *p)
 		mcp_open(&p->mcp, &p->dispatcher, RINGSIDE_RELEASE, &p->loop) < 0 ||
 		api_open(&p->api, &p->loop) < 0)
 		return serve_fail("memory", strerror(ENOMEM));
-	heap_open(&p->heap, &p->loop);
+	heap_trim_open(&p->heap, &p->loop);
 	open_signals(p);
 	adopt_sessions(p);
 	/* Asked to end meanwhile: whoever is let in now would never be let go. */
@@ -232,7 +231,7 @@ static void close_program(struct program *p)
 	sessions_close(&p->sessions);
 	processes_close(&p->processes);
 	api_close(&p->api);
-	heap_close(&p->heap);
+	heap_trim_close(&p->heap);
 	shutdown_close(&p->shutdown);
 	uv_close((uv_handle_t *)&p->tick, NULL);
 	uv_run(&p->loop, UV_RUN_DEFAULT);

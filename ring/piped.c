@@ -1,6 +1,6 @@
 #include "ring/piped.h"
 
-#include "ring/plain.h"
+#include "ring/inert.h"
 #include "ring/utf8.h"
 
 #include <stdlib.h>
@@ -98,7 +98,7 @@ size_t piped_feed(struct piped *p, uint64_t offset, const uint8_t *bytes, size_t
 	while (at < end) {
 		uint64_t here = offset + (uint64_t)(at - bytes);
 		if (p->scan.state == SCAN_GROUND && p->scan.utf8_left == 0) {
-			const uint8_t *next = plain_skip(at, end);
+			const uint8_t *next = inert_skip(at, end);
 			hide_controls(p, here, at, (size_t)(next - at));
 			here += (uint64_t)(next - at);
 			at = next;

@@ -1,7 +1,7 @@
 /*
  * Piped: what commands print through pipes, as it is shown among the output of a session's terminal. A pipe is no
  * terminal: nothing that comes from one may ask, or change how what the terminal gets is shown. Text, the ordinary
- * controls and the sequences that colour, move and erase are shown (ring/plain.h); all else, and what has not been
+ * controls and the sequences that colour, move and erase are shown (ring/inert.h); all else, and what has not been
  * finished when somebody else goes on, is hidden: clients and the screen get NULs in its place, as for queries.
  *
  * What is hidden is remembered with a bit for each byte of the ring, which costs memory only while the ring has such

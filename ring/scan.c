@@ -9,7 +9,7 @@
 #include "ring/scan.h"
 
 #include "ring/asks.h"
-#include "ring/plain.h"
+#include "ring/inert.h"
 #include "ring/utf8.h"
 
 #define ESC 0x1b
@@ -432,7 +432,7 @@ void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb
 	const uint8_t *p = data, *end = data + length;
 	while (p < end) {
 		if (s->state == SCAN_GROUND && s->utf8_left == 0) {
-			const uint8_t *q = plain_skip(p, end);
+			const uint8_t *q = inert_skip(p, end);
 			s->offset += (uint64_t)(q - p);
 			p = q;
 			if (p == end)

@@ -8,7 +8,7 @@
 
 #include "pty/supervise.h"
 #include "ring/utf8.h"
-#include "shell/beside.h"
+#include "shell/preamble.h"
 #include "shell/clock.h"
 #include "shell/descriptors.h"
 #include "shell/store/directory.h"
@@ -116,12 +116,12 @@ static int check(const struct processes *t, const struct process_options *o)
 static int save_preamble(int dir_fd, const struct process_options *o)
 {
 	size_t length;
-	const struct beside beside = {.text = o->preamble,
+	const struct preamble parts = {.text = o->preamble,
 		.length = o->preamble_length,
 		.env_names = o->env_names,
 		.env_values = o->env_values,
 		.env_count = o->env_count};
-	char *text = beside_preamble(&beside, &length);
+	char *text = preamble_text(&parts, &length);
 	int rc = text ? file_save(dir_fd, PROCESS_PREAMBLE_FILE, text, length) : -ENOMEM;
 	free(text);
 	return rc;

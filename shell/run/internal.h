@@ -55,7 +55,7 @@ struct run {
 	uint64_t started_ms, started_ns;
 	uint64_t kill_at_ms; /* loop time, when ending */
 	bool told;           /* those who have left the group have got TERM */
-	unsigned kin;        /* processes seen in the last hunt */
+	unsigned marked;     /* processes seen in the last hunt */
 };
 
 /* Over: read what is left, tell, let go. */

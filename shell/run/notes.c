@@ -1,7 +1,7 @@
 /* See notes.h. What cannot be noted or read is done without: at worst a run outlives a killed server. */
 #include "shell/run/notes.h"
 
-#include "pty/kin.h"
+#include "pty/marked.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@ struct hunt {
 	unsigned found;
 };
 
-static void on_kin(void *user, const struct kin *k)
+static void on_marked(void *user, const struct marked_process *k)
 {
 	struct hunt *h = user;
 	struct stat st;
@@ -69,7 +69,7 @@ int run_notes_open(const char *dir, const char *variable)
 		return rc;
 	for (int i = 0; each_note(h.notes, false) > 0 && h.found > 0 && i < ROUNDS_MAX; i++) {
 		h.found = 0;
-		if (kin_each(variable, on_kin, &h) < 0)
+		if (marked_each(variable, on_marked, &h) < 0)
 			break;
 	}
 	each_note(h.notes, true);

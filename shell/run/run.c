@@ -1,6 +1,6 @@
 /* See run.h. A run is going until its bash has ended, or ending once it has to go: runs.c looks after those. */
 #include "pty/throwaway.h"
-#include "shell/beside.h"
+#include "shell/preamble.h"
 #include "shell/clock.h"
 #include "shell/id.h"
 #include "shell/store/directory.h"
@@ -153,7 +153,7 @@ void run_finish(struct run *r)
 		.started_ms = r->started_ms,
 		.ended_ms = clock_wall_ms(),
 		.duration_us = (uv_hrtime() - r->started_ns) / 1000,
-		.survivors = r->kin};
+		.survivors = r->marked};
 	DL_DELETE(all->list, r);
 	all->count--;
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
@@ -278,13 +278,13 @@ static char **make_environment(const struct runs *all, const struct run_options 
 /* The command behind what it takes over from a session; aliases apply to the lines that follow theirs. */
 static char *make_script(const struct run_options *o, size_t *ret_length)
 {
-	const struct beside beside = {.text = o->preamble,
+	const struct preamble parts = {.text = o->preamble,
 		.length = o->preamble_length,
 		.env_names = o->env_names,
 		.env_values = o->env_values,
 		.env_count = o->env_count};
 	size_t length;
-	char *preamble = beside_preamble(&beside, &length);
+	char *preamble = preamble_text(&parts, &length);
 	char *script = preamble ? realloc(preamble, length + o->command_length + 1) : NULL;
 	if (!script) {
 		free(preamble);

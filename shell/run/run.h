@@ -40,7 +40,7 @@ struct run;
 struct run_options {
 	const char *command;   /* for bash -c; without NUL */
 	size_t command_length; /* 1 to RUN_COMMAND_MAX */
-	const char *preamble;  /* bash text that goes before it, see shell/beside.h; NULL: none */
+	const char *preamble;  /* bash text that goes before it, see shell/preamble.h; NULL: none */
 	size_t preamble_length;
 	const char *cwd; /* absolute, must exist: checked before anything runs */
 	const char *const *env_names, *const *env_values;

@@ -3,7 +3,7 @@
  * less often. Bash's status is taken last, so that its number stands for its group until nobody is signalled
  * any more.
  */
-#include "pty/kin.h"
+#include "pty/marked.h"
 #include "shell/run/internal.h"
 #include "shell/run/notes.h"
 
@@ -31,7 +31,7 @@ void runs_hunt_soon(struct runs *all)
 }
 
 /* The run that a process belongs to, if that is ending. */
-static struct run *run_of(struct runs *all, const struct kin *k)
+static struct run *run_of(struct runs *all, const struct marked_process *k)
 {
 	struct run *r;
 	DL_FOREACH (all->list, r)
@@ -40,13 +40,13 @@ static struct run *run_of(struct runs *all, const struct kin *k)
 	return NULL;
 }
 
-static void on_kin(void *user, const struct kin *k)
+static void on_marked(void *user, const struct marked_process *k)
 {
 	struct runs *all = user;
 	struct run *r = run_of(all, k);
 	if (!r || k->pid == getpid())
 		return;
-	r->kin++;
+	r->marked++;
 	if (uv_now(all->loop) >= r->kill_at_ms) {
 		kill(k->pid, SIGKILL);
 	} else if (!r->told && k->group != r->pid) {
@@ -60,7 +60,7 @@ static void judge_run(struct run *r)
 {
 	uint64_t now = uv_now(r->all->loop);
 	r->told = true;
-	if (r->exited && r->kin == 0)
+	if (r->exited && r->marked == 0)
 		run_finish(r);
 	else if (now >= r->kill_at_ms + SURVIVE_MS)
 		run_finish(r);
@@ -71,17 +71,17 @@ static void on_hunt(uv_timer_t *timer)
 	struct runs *all = timer->data;
 	struct run *r, *next;
 	DL_FOREACH (all->list, r) {
-		r->kin = 0;
+		r->marked = 0;
 		if (r->state == RUN_ENDING && uv_now(all->loop) >= r->kill_at_ms)
 			kill(-r->pid, SIGKILL);
 	}
-	int rc = kin_each(RUN_MARK, on_kin, all);
+	int rc = marked_each(RUN_MARK, on_marked, all);
 	bool more = false;
 	DL_FOREACH_SAFE (all->list, r, next) {
 		if (r->state != RUN_ENDING)
 			continue;
 		/* Without a look nobody is known to be gone. */
-		r->kin += rc < 0;
+		r->marked += rc < 0;
 		judge_run(r);
 	}
 	DL_FOREACH (all->list, r)

@@ -10,7 +10,7 @@
 struct inherited {
 	const char *session; /* its id */
 	const char *cwd;     /* where the command starts, unless the request says so; may be NULL */
-	const char *preamble; /* see shell/beside.h */
+	const char *preamble; /* see shell/preamble.h */
 	size_t preamble_length;
 };
 

@@ -1,4 +1,4 @@
-#include "pty/kin.h"
+#include "pty/marked.h"
 #include "shell/run/run.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
@@ -480,7 +480,7 @@ Test(run, as_many_as_may_be_at_once)
 
 static unsigned marked;
 
-static void count_marked(void *user, const struct kin *k)
+static void count_marked(void *user, const struct marked_process *k)
 {
 	marked += strcmp(k->mark, user) == 0;
 }
@@ -531,7 +531,7 @@ static pid_t marked_child(const char *mark)
 	static char sought[64];
 	snprintf(sought, sizeof sought, "%s", mark);
 	marked = 0;
-	cr_assert(UNTIL(kin_each("RINGSIDE_RUN=", count_marked, sought) == 0 && marked > 0));
+	cr_assert(UNTIL(marked_each("RINGSIDE_RUN=", count_marked, sought) == 0 && marked > 0));
 	return pid;
 }
 

@@ -1,5 +1,5 @@
-/* See beside.h. */
-#include "shell/beside.h"
+/* See preamble.h. */
+#include "shell/preamble.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void put_quoted(FILE *f, const char *text)
 	putc('\'', f);
 }
 
-char *beside_preamble(const struct beside *b, size_t *ret_length)
+char *preamble_text(const struct preamble *b, size_t *ret_length)
 {
 	char *text = NULL;
 	FILE *f = open_memstream(&text, ret_length);

@@ -1,4 +1,4 @@
-#include "pty/kin.h"
+#include "pty/marked.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"
 
@@ -13,11 +13,11 @@
 
 struct sought {
 	const char *mark;
-	struct kin found;
+	struct marked_process found;
 	unsigned count, all;
 };
 
-static void look(void *user, const struct kin *k)
+static void look(void *user, const struct marked_process *k)
 {
 	struct sought *s = user;
 	s->all++;
@@ -30,11 +30,11 @@ static void look(void *user, const struct kin *k)
 static struct sought find(const char *mark)
 {
 	struct sought s = {.mark = mark};
-	cr_assert_eq(kin_each(VARIABLE "=", look, &s), 0);
+	cr_assert_eq(marked_each(VARIABLE "=", look, &s), 0);
 	return s;
 }
 
-TestSuite(kin, .timeout = 60);
+TestSuite(marked, .timeout = 60);
 
 /* Its name has all that could be taken for the end of a name. */
 static pid_t child(const char *mark)
@@ -50,7 +50,7 @@ static pid_t child(const char *mark)
 	return pid;
 }
 
-Test(kin, is_found_by_its_mark)
+Test(marked, is_found_by_its_mark)
 {
 	cr_expect_eq(find("a mark").count, 0);
 	pid_t pid = child("a mark");
@@ -67,7 +67,7 @@ Test(kin, is_found_by_its_mark)
 	ASSERT_NO_LEAKS();
 }
 
-Test(kin, long_marks_and_large_environments)
+Test(marked, long_marks_and_large_environments)
 {
 	char *large = calloc(1, 100001), mark[121] = "";
 	memset(large, 'x', 100000);

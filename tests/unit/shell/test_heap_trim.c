@@ -1,4 +1,4 @@
-#include "shell/heap.h"
+#include "shell/heap_trim.h"
 
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"
@@ -12,19 +12,19 @@
 #define PIECES 4096u
 #define PIECE ((size_t)4 << 10)
 
-Test(heap_look, only_what_was_freed_since_counts)
+Test(heap_trim_look, only_what_was_freed_since_counts)
 {
-	struct heap h = {0};
-	cr_assert_not(heap_look(&h, HEAP_WORTH - 1));
-	cr_assert(heap_look(&h, HEAP_WORTH));
-	cr_assert_not(heap_look(&h, HEAP_WORTH), "it has been given back");
-	cr_assert_not(heap_look(&h, 2 * HEAP_WORTH - 1));
-	cr_assert(heap_look(&h, 2 * HEAP_WORTH));
+	struct heap_trim h = {0};
+	cr_assert_not(heap_trim_look(&h, HEAP_TRIM_WORTH - 1));
+	cr_assert(heap_trim_look(&h, HEAP_TRIM_WORTH));
+	cr_assert_not(heap_trim_look(&h, HEAP_TRIM_WORTH), "it has been given back");
+	cr_assert_not(heap_trim_look(&h, 2 * HEAP_TRIM_WORTH - 1));
+	cr_assert(heap_trim_look(&h, 2 * HEAP_TRIM_WORTH));
 	/* Half of it is used, and freed again. */
-	cr_assert_not(heap_look(&h, HEAP_WORTH));
-	cr_assert(heap_look(&h, 2 * HEAP_WORTH));
-	cr_assert_not(heap_look(&h, 0));
-	cr_assert_not(heap_look(&h, HEAP_WORTH / 2));
+	cr_assert_not(heap_trim_look(&h, HEAP_TRIM_WORTH));
+	cr_assert(heap_trim_look(&h, 2 * HEAP_TRIM_WORTH));
+	cr_assert_not(heap_trim_look(&h, 0));
+	cr_assert_not(heap_trim_look(&h, HEAP_TRIM_WORTH / 2));
 }
 
 #ifndef LEAK_CHECK /* sanitizers keep what is freed */
@@ -42,16 +42,16 @@ static void on_alive(uv_timer_t *timer)
 	(void)timer;
 }
 
-Test(heap, holes_are_given_back, .timeout = 60)
+Test(heap_trim, holes_are_given_back, .timeout = 60)
 {
 	static char *pieces[PIECES];
 	uv_loop_t loop;
 	uv_timer_t alive;
-	struct heap h;
+	struct heap_trim h;
 	cr_assert_eq(uv_loop_init(&loop), 0);
 	uv_timer_init(&loop, &alive);
 	uv_timer_start(&alive, on_alive, 10, 10);
-	heap_open(&h, &loop);
+	heap_trim_open(&h, &loop);
 	for (unsigned i = 0; i < PIECES; i++) {
 		pieces[i] = malloc(PIECE + (i % 16 == 0 ? 0 : PIECE));
 		memset(pieces[i], 1, PIECE);
@@ -67,7 +67,7 @@ Test(heap, holes_are_given_back, .timeout = 60)
 	cr_assert(LOOP_UNTIL(&loop, resident() < full - PIECES * PIECE / 2));
 	for (unsigned i = 0; i < PIECES; i++)
 		free(pieces[i]);
-	heap_close(&h);
+	heap_trim_close(&h);
 	uv_close((uv_handle_t *)&alive, NULL);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	cr_assert_eq(uv_loop_close(&loop), 0);

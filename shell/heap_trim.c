@@ -1,13 +1,13 @@
-#include "shell/heap.h"
+#include "shell/heap_trim.h"
 
 #include <malloc.h>
 
 /* Free bytes that were free before have been given back, until they are used; what is beyond them has not. */
-bool heap_look(struct heap *h, size_t free_bytes)
+bool heap_trim_look(struct heap_trim *h, size_t free_bytes)
 {
 	if (free_bytes < h->kept)
 		h->kept = free_bytes;
-	if (free_bytes - h->kept < HEAP_WORTH)
+	if (free_bytes - h->kept < HEAP_TRIM_WORTH)
 		return false;
 	h->kept = free_bytes;
 	return true;
@@ -16,7 +16,7 @@ bool heap_look(struct heap *h, size_t free_bytes)
 #ifdef __GLIBC__
 static void on_timer(uv_timer_t *timer)
 {
-	if (heap_look(timer->data, mallinfo2().fordblks))
+	if (heap_trim_look(timer->data, mallinfo2().fordblks))
 		malloc_trim(0);
 }
 #else
@@ -26,16 +26,16 @@ static void on_timer(uv_timer_t *timer)
 }
 #endif
 
-void heap_open(struct heap *h, uv_loop_t *loop)
+void heap_trim_open(struct heap_trim *h, uv_loop_t *loop)
 {
-	*h = (struct heap){0};
+	*h = (struct heap_trim){0};
 	uv_timer_init(loop, &h->timer); /* cannot fail */
 	h->timer.data = h;
-	uv_timer_start(&h->timer, on_timer, HEAP_LOOK_MS, HEAP_LOOK_MS);
+	uv_timer_start(&h->timer, on_timer, HEAP_TRIM_LOOK_MS, HEAP_TRIM_LOOK_MS);
 	uv_unref((uv_handle_t *)&h->timer);
 }
 
-void heap_close(struct heap *h)
+void heap_trim_close(struct heap_trim *h)
 {
 	uv_close((uv_handle_t *)&h->timer, NULL);
 }

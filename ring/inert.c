@@ -1,5 +1,5 @@
 /* Eight bytes at a time where they are ASCII; whole characters and sequences otherwise. */
-#include "ring/plain.h"
+#include "ring/inert.h"
 
 #include "ring/utf8.h"
 
@@ -87,7 +87,7 @@ static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-const uint8_t *plain_skip(const uint8_t *p, const uint8_t *end)
+const uint8_t *inert_skip(const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *before;
 	do {

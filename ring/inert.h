@@ -1,6 +1,6 @@
 /*
- * Plain output: text, ordinary controls, and control sequences that only colour, move and erase. It needs
- * no parser, and most output is nothing else. Pure.
+ * Inert output: text, ordinary controls, and control sequences that only colour, move and erase: nothing that a
+ * terminal would answer. It needs no parser, and most output is nothing else. Pure.
  */
 #pragma once
 
@@ -11,4 +11,4 @@
  * string or another sequence, a C1 control, ENQ, or something whose end is not there yet; end if there is
  * none. Nothing between is a query, and the place is between two sequences and two characters.
  */
-const uint8_t *plain_skip(const uint8_t *p, const uint8_t *end);
+const uint8_t *inert_skip(const uint8_t *p, const uint8_t *end);

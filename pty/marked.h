@@ -1,5 +1,5 @@
 /*
- * Kin: the processes of this machine, with what tells which of them belong together, even where one has
+ * Marked processes: those of this machine, with the mark that tells which of them belong together, even where one has
  * left its group and its session: a variable that it has inherited. Read from /proc.
  */
 #pragma once
@@ -7,11 +7,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct kin {
+struct marked_process {
 	pid_t pid, group, session;
 	const char *mark; /* the variable's value, "" when it has none or may not be looked at */
 };
 
 /* Call visit for each process that has not ended. variable: with '=' at its end. Returns 0 or a negative
  * errno. */
-int kin_each(const char *variable, void (*visit)(void *user, const struct kin *k), void *user);
+int marked_each(const char *variable, void (*visit)(void *user, const struct marked_process *k),
+	void *user);

@@ -1,4 +1,5 @@
-#include "pty/kin.h"
+/* Nothing is kept between two looks. A process that ends meanwhile is left out; one that may not be read has no mark. */
+#include "pty/marked.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -25,7 +26,7 @@ static ssize_t read_start(int dir_fd, const char *name, char *text, size_t size)
 }
 
 /* Group and session. Returns false when it is gone or has ended. */
-static bool read_stat(int proc, const char *pid, struct kin *k)
+static bool read_stat(int proc, const char *pid, struct marked_process *k)
 {
 	char name[64], text[512], *at;
 	snprintf(name, sizeof name, "%.32s/stat", pid);
@@ -62,14 +63,15 @@ static void read_mark(int proc, const char *pid, const char *variable, char valu
 		close(fd);
 }
 
-int kin_each(const char *variable, void (*visit)(void *user, const struct kin *k), void *user)
+int marked_each(
+	const char *variable, void (*visit)(void *user, const struct marked_process *k), void *user)
 {
 	char mark[VALUE_MAX];
 	DIR *d = opendir("/proc");
 	if (!d)
 		return -errno;
 	for (struct dirent *e; (e = readdir(d));) {
-		struct kin k = {.mark = mark};
+		struct marked_process k = {.mark = mark};
 		if (!isdigit((unsigned char)e->d_name[0]) || !read_stat(dirfd(d), e->d_name, &k))
 			continue;
 		read_mark(dirfd(d), e->d_name, variable, mark);

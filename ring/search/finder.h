@@ -1,11 +1,10 @@
 /*
  * Finder: looks for a pattern in output while it comes, whatever the pieces that it comes in. What is matched is the
- * text of a line, as search_ring() has it: without escape sequences, tabs and moves to the right as blanks, a
- * character taken back by a backspace; a line also ends where the cursor goes elsewhere. Pure.
+ * text of a line, as a line reader has it. Pure.
  */
 #pragma once
 
-#include "ring/screen/parser.h"
+#include "ring/search/line_reader.h"
 #include "ring/search/pattern.h"
 
 #include <stdbool.h>
@@ -15,7 +14,7 @@
 #define FINDER_LINE 2048u /* code points; of a longer line the end is looked at */
 
 struct finder {
-	struct parser parser;
+	struct line_reader reader;
 	struct pattern *pattern; /* borrowed */
 	uint64_t from;           /* text before this offset does not count */
 	bool settled_only; /* a line that is not complete is looked at by finder_settle() only */

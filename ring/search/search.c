@@ -1,6 +1,11 @@
+/*
+ * The screen, line by line, and pieces of the ring, which are read into lines and looked at from the last one back. Work
+ * that is used up, or the limit of matches, ends it early, which is told; so does -ENOMEM.
+ */
 #include "ring/search/search.h"
 
 #include "ring/screen/view/lines.h"
+#include "ring/search/line_reader.h"
 #include "ring/utf8.h"
 #include "ring/screen/grid/width.h"
 
@@ -176,7 +181,7 @@ struct ring_line {
 
 /* The lines of a piece of output, as far as they can be told without a screen. */
 struct piece {
-	struct parser parser;
+	struct line_reader reader;
 	uint32_t codes[RING_CODES];
 	size_t count;
 	struct ring_line lines[RING_LINES];
@@ -185,142 +190,91 @@ struct piece {
 	uint8_t bytes[SEARCH_PIECE];
 };
 
-static struct ring_line *current(struct piece *p)
+static struct ring_line *current_line(struct piece *p)
 {
 	return &p->lines[p->lines_count];
 }
 
 static void end_line(struct piece *p)
 {
-	struct ring_line *line = current(p);
+	struct ring_line *line = current_line(p);
 	while (line->count > 0 && p->codes[line->first + line->count - 1] == ' ')
 		line->count--;
 	if (line->count > 0 && p->lines_count + 1 < RING_LINES)
 		p->lines_count++;
-	*current(p) = (struct ring_line){.first = p->count};
+	*current_line(p) = (struct ring_line){.first = p->count};
 	p->column = 0;
 }
 
-static void put(struct piece *p, uint32_t code, uint64_t offset)
+static void put_code(struct piece *p, uint32_t code, uint64_t offset)
 {
-	if (current(p)->count == SEARCH_LINE_MAX)
+	if (current_line(p)->count == SEARCH_LINE_MAX)
 		end_line(p);
 	if (p->count == RING_CODES)
 		return;
-	if (current(p)->count == 0)
-		current(p)->offset = offset;
+	if (current_line(p)->count == 0)
+		current_line(p)->offset = offset;
 	p->codes[p->count++] = code;
-	current(p)->count++;
+	current_line(p)->count++;
 	p->column += width_of(code);
 }
 
-static void on_text(void *user, const uint8_t *ascii, size_t length)
+static void on_text(void *user, const uint8_t *ascii, size_t length, uint64_t start)
 {
 	struct piece *p = user;
 	for (size_t i = 0; i < length; i++)
-		put(p, ascii[i], p->parser.offset - (length - i));
+		put_code(p, ascii[i], start + i);
 }
 
-static void on_character(void *user, uint32_t code)
+static void on_character(void *user, uint32_t code, uint64_t start, uint64_t end)
+{
+	(void)end;
+	put_code(user, code, start);
+}
+
+static void on_blanks(void *user, unsigned count, uint64_t start, uint64_t end)
 {
 	struct piece *p = user;
-	put(p, code, p->parser.offset - utf8_size(code));
-}
-
-static void put_blanks(struct piece *p, unsigned count, uint64_t offset)
-{
+	(void)end;
 	for (unsigned i = 0; i < count; i++)
-		put(p, ' ', offset);
+		put_code(p, ' ', start);
 }
 
-static void on_control(void *user, uint8_t code)
+static void on_back(void *user)
 {
 	struct piece *p = user;
-	struct ring_line *line = current(p);
-	switch (code) {
-	case '\b':
-		if (line->count > 0) {
-			line->count--;
-			p->column -= width_of(p->codes[--p->count]);
-		}
-		break;
-	case '\t':
-		put_blanks(p, 8 - p->column % 8, p->parser.offset - 1);
-		break;
-	case '\n':
-	case '\v':
-	case '\f':
-	case '\r':
-	case 0x84: /* IND */
-	case 0x85: /* NEL */
-		end_line(p);
-		break;
-	default:
-		break;
-	}
+	struct ring_line *line = current_line(p);
+	if (line->count == 0)
+		return;
+	line->count--;
+	p->column -= width_of(p->codes[--p->count]);
 }
 
-/* The cursor goes elsewhere: what follows is not next to what was before. */
-static void on_csi(void *user, uint32_t id, const struct params *params)
+static void on_end(void *user)
 {
-	struct piece *p = user;
-	unsigned count = params->value[0] > 1 ? (unsigned)params->value[0] : 1;
-	switch (id) {
-	case SEQUENCE(0, 'C'):
-		put_blanks(p, count < SCREEN_SIDE_MAX ? count : SCREEN_SIDE_MAX, p->parser.start);
-		break;
-	case SEQUENCE(0, 'G'):
-	case SEQUENCE(0, '`'):
-		put_blanks(p, current(p)->count > 0, p->parser.start);
-		break;
-	case SEQUENCE(0, 'A'):
-	case SEQUENCE(0, 'B'):
-	case SEQUENCE(0, 'E'):
-	case SEQUENCE(0, 'F'):
-	case SEQUENCE(0, 'H'):
-	case SEQUENCE(0, 'd'):
-	case SEQUENCE(0, 'f'):
-		end_line(p);
-		break;
-	default:
-		break;
-	}
+	end_line(user);
 }
 
-static void on_escape(void *user, uint32_t id)
+static unsigned column_of(const void *user)
 {
-	struct piece *p = user;
-	if (id == SEQUENCE(0, 'D') || id == SEQUENCE(0, 'E') || id == SEQUENCE(0, 'M') ||
-		id == SEQUENCE(0, 'c'))
-		end_line(p);
+	const struct piece *p = user;
+	return p->column;
 }
 
-static void on_osc(void *user, uint32_t number, const char *data, size_t length)
+static bool is_begun(const void *user)
 {
-	(void)user;
-	(void)number;
-	(void)data;
-	(void)length;
+	const struct piece *p = user;
+	return p->lines[p->lines_count].count > 0;
 }
 
-static void on_dcs(
-	void *user, uint32_t id, const struct params *params, const char *data, size_t length)
-{
-	(void)user;
-	(void)id;
-	(void)params;
-	(void)data;
-	(void)length;
-}
-
-static const struct parser_ops ops = {
+static const struct line_reader_ops ops = {
 	.text = on_text,
 	.character = on_character,
-	.control = on_control,
-	.escape = on_escape,
-	.csi = on_csi,
-	.osc = on_osc,
-	.dcs = on_dcs,
+	.blanks = on_blanks,
+	.back = on_back,
+	.end = on_end,
+	.column = column_of,
+	.is_begun = is_begun,
 };
 
 /*
@@ -354,9 +308,9 @@ static uint64_t read_piece(struct piece *p, const struct stream *bytes, uint64_t
 	p->count = p->lines_count = 0;
 	p->lines[0] = (struct ring_line){0};
 	p->column = 0;
-	parser_init(&p->parser, &ops, p, from + skipped);
-	parser_feed(&p->parser, p->bytes + skipped, length - skipped, NULL);
-	parser_finish(&p->parser);
+	line_reader_init(&p->reader, &ops, p, from + skipped);
+	line_reader_feed(&p->reader, p->bytes + skipped, length - skipped, NULL);
+	line_reader_finish(&p->reader);
 	end_line(p);
 	return from + skipped;
 }

@@ -309,17 +309,8 @@ judge() {
 	}' | LC_ALL=C sort -t : -k 1,1 -k 2,2n
 }
 
-# What breaks the rules still.
-known='ws/api/api.c ws/mcp/mcp.h
-ws/client/attach/attach.c ws/client/command.h
-ws/mcp/call.c ws/api/api.h
-ws/mcp/codex.c ws/api/api.h
-ws/mcp/exchange.c ws/api/api.h
-ws/mcp/exec.c ws/api/api.h
-ws/mcp/mcp.c ws/api/api.h
-ws/net/server.h ws/api/api.h
-ws/request.h ws/mcp/headers.h
-ws/socket/control_socket.h ws/api/api.h'
+# What breaks the rules still, FILE INCLUDE a line: nothing.
+known=
 
 check_tree() {
 	local found

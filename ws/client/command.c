@@ -4,7 +4,9 @@
  */
 #include "ws/client/command.h"
 
+#include "ws/client/attach/attach.h"
 #include "ws/client/connect/connection.h"
+#include "ws/client/job/job.h"
 
 #include <locale.h>
 #include <signal.h>

@@ -14,6 +14,6 @@ void command_list(void);
 /* Only their names. */
 void command_names(void);
 
-extern const struct command command_new, command_ls, command_kill, command_attach, command_exec,
-	command_run, command_send, command_wait, command_screen, command_log, command_blocks,
-	command_share, command_mcp, command_completion;
+/* Those of this folder; attach, exec and run are in theirs. */
+extern const struct command command_new, command_ls, command_kill, command_send, command_wait,
+	command_screen, command_log, command_blocks, command_share, command_mcp, command_completion;

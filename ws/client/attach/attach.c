@@ -6,7 +6,6 @@
 #include "ws/client/attach/attachment.h"
 
 #include "ws/client/attach/tty.h"
-#include "ws/client/command.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/connection.h"
 

@@ -3,6 +3,9 @@
 
 #include "ws/client/connect/cli.h"
 
+/* `ringside attach`. */
+extern const struct command command_attach;
+
 struct attach_options {
 	bool read_only;
 	bool no_resize;   /* the session keeps its size */

@@ -5,7 +5,6 @@
  */
 #include "shell/id.h"
 #include "ws/client/connect/call.h"
-#include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
 #include "ws/client/connect/event_stream.h"
 #include "ws/client/job/job.h"

@@ -4,6 +4,9 @@
 #include "ws/client/connect/interrupt.h"
 #include "ws/client/job/output.h"
 
+/* `ringside exec` and `ringside run`. */
+extern const struct command command_exec, command_run;
+
 struct job {
 	struct cli *cli;
 	json_t *body, *env; /* of the request; owned */

@@ -2,7 +2,6 @@
  * `ringside run`: a command on its own, where the server is. It lives as long as its request: whoever goes away, by
  * Ctrl-C or because nobody reads our output, ends it; and a server that is lost takes it along.
  */
-#include "ws/client/command.h"
 #include "ws/client/connect/event_stream.h"
 #include "ws/client/job/job.h"
 

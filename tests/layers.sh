@@ -313,9 +313,11 @@ judge() {
 known=
 
 check_tree() {
-	local found
+	local found entry
 	cd "$1"
-	[ -z "$2" ] || printf 'known: %s\n' "${2//$'\n'/$'\nknown: '}"
+	while IFS= read -r entry; do
+		[ -z "$entry" ] || printf 'known: %s\n' "$entry"
+	done <<<"$2"
 	if [ -z "$(includes)" ]; then
 		echo "layers.sh: no sources in $1" >&2
 		return 2

@@ -352,8 +352,7 @@ static void submit_later(struct api *a, struct request *r, struct session *s, js
 	*p = *what;
 	p->api = a;
 	p->body = json_incref(body);
-	strcpy(p->session,
-		s->pane.held.id); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): same size */
+	snprintf(p->session, sizeof p->session, "%s", s->pane.held.id);
 	p->epoch = session_epoch(s);
 	pending_open(&p->pending, a->sessions->loop, r, p, NULL);
 	pending_after(&p->pending, SUBMIT_MS, on_submit_due);

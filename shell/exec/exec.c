@@ -320,9 +320,10 @@ static int make_exec(struct executor *x, const struct exec_options *o, struct ex
 	int rc = check_options(x, o);
 	if (rc == 0)
 		rc = pane_heeds(x->pane);
-	struct exec *e = NULL;
-	if (rc == 0)
-		rc = create_exec(x, o, &e);
+	if (rc < 0)
+		return rc;
+	struct exec *e;
+	rc = create_exec(x, o, &e);
 	if (rc < 0)
 		return rc;
 	rc = store_input(e, o);

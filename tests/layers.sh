@@ -59,9 +59,16 @@ judge() {
 		room("ws/api/json", "ws shell shell/block shell/exec shell/process shell/run shell/session " \
 			"shell/wait ring")
 		room("ws/socket", "ws ws/auth ws/api/json shell shell/input shell/session ring ring/screen")
-		room("ws/api", "ws ws/auth ws/api/json ws/socket shell shell/store shell/output shell/input " \
-			"shell/block shell/exec shell/wait shell/process shell/run shell/session ring " \
-			"ring/screen/view ring/search")
+		room("ws/api/read", "ws ws/api/json shell shell/store shell/input shell/exec shell/session")
+		room("ws/api/later", "ws shell")
+		room("ws/api", "ws ws/auth ws/api/json ws/api/read ws/api/later ws/socket shell shell/output shell/exec " \
+			"shell/wait shell/process shell/run shell/session ring")
+		room("ws/api/exec", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/output shell/block " \
+			"shell/exec shell/session ring")
+		room("ws/api/process", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/output shell/wait " \
+			"shell/process ring")
+		room("ws/api/session", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later ws/socket shell shell/store " \
+			"shell/output shell/input shell/block shell/exec shell/wait shell/session ring ring/screen/view ring/search")
 		room("ws/mcp", "ws ws/auth shell shell/exec shell/session ring ring/screen/view")
 		room("ws/net", "ws ws/auth ws/mcp ws/socket shell ring")
 		room("ws/serve", "ws ws/auth ws/api ws/net shell/process shell/run shell/session ring ring/screen")

@@ -3,7 +3,7 @@
  * thread that looks.
  */
 #include "ws/api/api.h"
-#include "ws/api/refuse.h"
+#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 
 #include <dirent.h>

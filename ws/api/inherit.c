@@ -1,7 +1,7 @@
 /* Commands that run beside a session, from the state of its shell: asking for that state. */
 #include "ws/api/inherit.h"
 
-#include "ws/api/refuse.h"
+#include "ws/api/read/refuse.h"
 #include "shell/exec/shell_environment.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* What the API is: its reference, and what of the container's protocol is not served yet. */
 #include "ws/api/api.h"
 #include "ws/api/openapi.h"
-#include "ws/api/refuse.h"
+#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 
 #include <stdio.h>

@@ -5,11 +5,11 @@
  */
 #include "shell/clock.h"
 #include "ws/api/api.h"
-#include "ws/api/body.h"
+#include "ws/api/read/body.h"
 #include "ws/api/inherit.h"
 #include "ws/api/json/run.h"
 #include "ws/api/json/session.h"
-#include "ws/api/refuse.h"
+#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/error.h"

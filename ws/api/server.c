@@ -1,6 +1,6 @@
 /* What the server says of itself: that it lives, its counters, its version. */
 #include "ws/api/api.h"
-#include "ws/api/refuse.h"
+#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* POST /api/stdin: standard input for a command, in pieces, before it is started. See shell/output/spool.h. */
 #include "shell/output/spool.h"
 #include "ws/api/api.h"
-#include "ws/api/body.h"
+#include "ws/api/read/body.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/error.h"

@@ -1,0 +1,73 @@
+#include "tests/lib/leak.h"
+#include "ws/api/later/event_queue.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect_text(struct event_queue *q, const char *wanted)
+{
+	uint64_t lost = 0;
+	char *text = event_queue_take(q, &lost);
+	cr_assert_str_eq(text ? text : "none", wanted);
+	cr_assert_eq(lost, 0);
+	free(text);
+}
+
+Test(event_queue, gives_in_order_until_it_is_empty)
+{
+	struct event_queue q = {NULL};
+	cr_assert_null(event_queue_last(&q));
+	cr_assert(event_queue_put(&q, json_pack("{s:i}", "n", 1), 0));
+	cr_assert(event_queue_put(&q, json_pack("{s:i}", "n", 2), 0));
+	expect_text(&q, "{\"n\":1}");
+	expect_text(&q, "{\"n\":2}");
+	expect_text(&q, "none");
+	ASSERT_NO_LEAKS();
+}
+
+Test(event_queue, the_last_can_still_be_added_to)
+{
+	struct event_queue q = {NULL};
+	event_queue_put(&q, json_pack("{s:i}", "n", 1), 0);
+	event_queue_put(&q, json_object(), 0);
+	json_object_set_new(event_queue_last(&q), "cursor", json_string("7.0.0"));
+	expect_text(&q, "{\"n\":1}");
+	expect_text(&q, "{\"cursor\":\"7.0.0\"}");
+	ASSERT_NO_LEAKS();
+}
+
+Test(event_queue, no_event_is_none)
+{
+	struct event_queue q = {NULL};
+	cr_assert_not(event_queue_put(&q, NULL, 5));
+	expect_text(&q, "none");
+}
+
+Test(event_queue, what_cannot_be_written_is_counted_as_lost)
+{
+	struct event_queue q = {NULL};
+	uint64_t lost = 1;
+	json_t *loop = json_object();
+	json_object_set_new(loop, "self", json_array());
+	json_array_append(json_object_get(loop, "self"), loop); /* JSON has no circles */
+	event_queue_put(&q, json_incref(loop), 10);
+	event_queue_put(&q, json_pack("{s:i}", "n", 2), 20);
+	char *text = event_queue_take(&q, &lost);
+	cr_assert_str_eq(text, "{\"n\":2}");
+	cr_assert_eq(lost, 11);
+	json_array_clear(json_object_get(loop, "self"));
+	json_decref(loop);
+	free(text);
+	ASSERT_NO_LEAKS();
+}
+
+Test(event_queue, clearing_frees_all)
+{
+	struct event_queue q = {NULL};
+	for (int i = 0; i < 3; i++)
+		event_queue_put(&q, json_pack("{s:i}", "n", i), 0);
+	event_queue_clear(&q);
+	expect_text(&q, "none");
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,290 @@
+/* Commands in the shell of a session: asked for, awaited, read, cancelled. */
+#include "ws/api/api.h"
+#include "ws/api/read/body.h"
+#include "ws/api/exec/stream.h"
+#include "ws/api/exec/wait.h"
+#include "ws/api/inherit.h"
+#include "ws/api/json/exec.h"
+#include "ws/api/json/session.h"
+#include "ws/api/read/query.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/base64.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIME_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000)
+#define GRACE_MAX_MS 60000u
+
+/* What the body asks for; strings are borrowed from it, decoded is to be freed. */
+struct asked {
+	struct exec_options options;
+	struct body_environment env;
+	enum exec_format format;
+	uint64_t yield_ms;
+	bool yields;
+	unsigned char *decoded;
+};
+
+static bool take_input(struct request *r, const json_t *body, struct asked *q)
+{
+	const json_t *text = json_object_get(body, "stdin");
+	const char *base64;
+	if (!body_text(r, body, "stdinBase64", &base64) ||
+		!body_text(r, body, "stdinFrom", &q->options.spool))
+		return false;
+	if (q->options.spool && (text || base64)) {
+		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
+		return false;
+	}
+	if (base64) {
+		q->options.input = q->decoded = base64_decode(base64, &q->options.input_length);
+		if (!q->decoded)
+			reply_invalid(r, "stdinBase64", "Must be base64", "invalid");
+		return q->decoded != NULL;
+	}
+	if (!text)
+		return true;
+	if (json_is_null(text)) {
+		q->options.no_input = true;
+		return true;
+	}
+	q->options.input = json_string_value(text);
+	q->options.input_length = json_string_length(text);
+	if (!q->options.input)
+		reply_invalid(r, "stdin", "Must be text, or null for none", "invalid");
+	return q->options.input != NULL;
+}
+
+static bool take_limits(struct request *r, const json_t *body, struct asked *q)
+{
+	uint64_t output = 0;
+	struct exec_options *o = &q->options;
+	q->yields = json_is_integer(json_object_get(body, "yieldMs"));
+	if (!body_number(r, body, "yieldMs", 0, TIME_MAX_MS, &q->yield_ms) ||
+		!body_number(r, body, "timeoutMs", 1, TIME_MAX_MS, &o->timeout_ms) ||
+		!body_number(r, body, "queueMs", 1, TIME_MAX_MS, &o->queue_ms) ||
+		!body_number(r, body, "maxOutput", 2, EXEC_OUTPUT_MAX, &output) ||
+		!body_flag(r, body, "queue", &o->queue) || !body_flag(r, body, "hold", &o->hold) ||
+		!body_flag(r, body, "isolate", &o->isolated))
+		return false;
+	o->output_max = (size_t)output;
+	return true;
+}
+
+static bool take_names(struct request *r, const json_t *body, struct asked *q)
+{
+	const char *streams, *format;
+	struct exec_options *o = &q->options;
+	if (!body_text(r, body, "key", &o->key) || !body_text(r, body, "author", &o->author) ||
+		!body_text(r, body, "lease", &o->lease) || !body_text(r, body, "cwd", &o->cwd) ||
+		!body_text(r, body, "streams", &streams) || !body_text(r, body, "format", &format))
+		return false;
+	if (streams && !exec_streams_parse(streams, &o->streams))
+		reply_invalid(r, "streams", "Must be terminal, pipes or terminals", "invalid");
+	else if (format && !exec_format_parse(format, &q->format))
+		reply_invalid(r, "format", "Must be text, raw or base64", "invalid");
+	else if (o->key && (!*o->key || strlen(o->key) > EXEC_KEY_MAX))
+		reply_invalid(r, "key", "A key has 1 to 128 bytes", "invalid");
+	else if (o->author && (!name_is_text(o->author) || strlen(o->author) > EXEC_AUTHOR_MAX))
+		reply_invalid(r, "author", "A name is 1 to 128 bytes without control characters",
+			"invalid");
+	else
+		return true;
+	return false;
+}
+
+static bool take_asked(struct request *r, const json_t *body, struct asked *q)
+{
+	return body_command(r, body, &q->options.command, &q->options.length) &&
+		take_names(r, body, q) && take_limits(r, body, q) &&
+		body_environment(r, body, &q->env) && body_directory(r, q->options.cwd) &&
+		take_input(r, body, q);
+}
+
+static void on_waited(void *user, struct request *r, struct exec *e)
+{
+	enum exec_format format = (enum exec_format)(uintptr_t)user;
+	json_t *data = exec_json(e);
+	if (data)
+		exec_json_add_output(data, e, format);
+	reply_success(r, json_pack("{s:o}", "data", data));
+}
+
+/* Beside the shell, from its state: the answer is that of a run. */
+static void start_fork(struct api *a, struct request *r, json_t *body, struct session *s)
+{
+	static const char *const shells[] = {"queue", "isolate", "key", "yieldMs"};
+	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+		if (json_object_get(body, shells[i])) {
+			reply_invalid(r, shells[i], "Not together with fork", "invalid");
+			return;
+		}
+	}
+	if (s->state == SESSION_RUNNING)
+		inherit_from(a, r, body, s, api_run_body);
+	else
+		refuse_exec(r, s, -ENOTCONN);
+}
+
+static void start_exec(struct request *r, struct session *s)
+{
+	struct api *a = api_of(r);
+	struct asked q = {0};
+	struct exec *e;
+	bool fork = false;
+	json_t *body = body_read(r);
+	if (!body || !body_flag(r, body, "fork", &fork))
+		goto out;
+	if (fork) {
+		start_fork(a, r, body, s);
+		goto out;
+	}
+	if (!take_asked(r, body, &q))
+		goto out;
+	q.options.env_names = q.env.names;
+	q.options.env_values = q.env.values;
+	q.options.env_count = q.env.count;
+	if (!q.options.author)
+		q.options.author = r->principal.link[0] ? r->principal.link : "owner";
+	q.options.peer = r->peer;
+	struct exec_wait_options wait = {.loop = a->sessions->loop,
+		.limited = q.yields,
+		.limit_ms = q.yield_ms,
+		.done = on_waited,
+		.user = (void *)(uintptr_t)q.format};
+	int rc = exec_wait_start(r, s, &q.options, &wait, &e);
+	if (rc < 0)
+		refuse_exec(r, s, rc);
+out:
+	free(q.decoded);
+	json_decref(body);
+}
+
+static void list_execs(struct request *r, struct session *s)
+{
+	struct executor *x = session_executor(s);
+	json_t *list = json_array();
+	const struct exec *e;
+	for (e = x->finished; e; e = e->next)
+		json_array_append_new(list, exec_json(e));
+	if (x->current)
+		json_array_append_new(list, exec_json(x->current));
+	for (e = x->queue; e; e = e->next)
+		json_array_append_new(list, exec_json(e));
+	reply_success(r, json_pack("{s:o}", "data", list));
+}
+
+/* The exec of the path; otherwise r has been answered. */
+static struct exec *find_exec(struct request *r, struct session *s)
+{
+	struct exec *e = exec_find(&s->executor, r->match.item);
+	if (!e)
+		reply_error(r, "EXEC_NOT_FOUND", "There is no such command, or it is forgotten",
+			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "execId",
+				r->match.item));
+	return e;
+}
+
+static bool take_format(struct request *r, enum exec_format *ret_format)
+{
+	const char *text = request_param(r, "format");
+	*ret_format = EXEC_FORMAT_TEXT;
+	if (!text || exec_format_parse(text, ret_format))
+		return true;
+	reply_invalid(r, "format", "Must be text, raw or base64", "invalid");
+	return false;
+}
+
+static void show_exec(struct request *r, struct session *s)
+{
+	struct api *a = api_of(r);
+	enum exec_format format;
+	static const char too_large[] = "Must be a number, and not too large";
+	uint64_t limit = 0, from = 0, bytes = 0;
+	struct exec *e = find_exec(r, s);
+	if (!e || !take_format(r, &format) ||
+		!query_number_or(r, "waitMs", TIME_MAX_MS, too_large, &limit) ||
+		!query_number_or(r, "from", INT64_MAX, too_large, &from) ||
+		!query_number_or(r, "bytes", INT32_MAX, too_large, &bytes))
+		return;
+	exec_wait(r, e,
+		&(struct exec_wait_options){.loop = a->sessions->loop,
+			.limited = true,
+			.limit_ms = limit,
+			.from = from,
+			.bytes = bytes,
+			.done = on_waited,
+			.user = (void *)(uintptr_t)format});
+}
+
+static void show_exec_output(struct request *r, struct session *s)
+{
+	enum exec_format format;
+	struct exec *e = find_exec(r, s);
+	if (!e || !take_format(r, &format))
+		return;
+	json_t *data = json_pack("{s:s, s:s}", "id", e->id, "state", exec_state_name(e->state));
+	if (data)
+		exec_json_add_output(data, e, format);
+	reply_success(r, json_pack("{s:o}", "data", data));
+}
+
+static void stream_exec(struct request *r, struct session *s)
+{
+	enum exec_format format;
+	struct outline_place from;
+	struct exec *e = find_exec(r, s);
+	const char *cursor = request_param(r, "cursor");
+	if (!e || !take_format(r, &format))
+		return;
+	if (cursor && !exec_stream_parse_cursor(cursor, &from)) {
+		reply_invalid(r, "cursor", "Must be the cursor of an event", "invalid");
+		return;
+	}
+	exec_stream_open(r, e,
+		&(struct exec_stream_options){.kind = EXEC_STREAM_NATIVE,
+			.bytes = format == EXEC_FORMAT_BASE64,
+			.from = cursor ? &from : NULL});
+}
+
+static void cancel_exec(struct request *r, struct session *s)
+{
+	struct api *a = api_of(r);
+	const char *name;
+	uint64_t grace = EXEC_GRACE_MS;
+	struct exec *e = find_exec(r, s);
+	json_t *body = e ? body_read(r) : NULL;
+	if (!body || !body_text(r, body, "signal", &name) ||
+		!body_number(r, body, "graceMs", 10, GRACE_MAX_MS, &grace))
+		goto out;
+	int signo = name ? signal_parse(name) : 0;
+	if (signo < 0) {
+		reply_invalid(r, "signal", "Must be the name of a signal, such as INT", "invalid");
+		goto out;
+	}
+	exec_cancel(e, signo, (unsigned)grace);
+	/* Until it is over or the ladder has come to its end: what was done is told. */
+	exec_wait(r, e,
+		&(struct exec_wait_options){.loop = a->sessions->loop,
+			.limited = true,
+			.limit_ms = 5 * grace,
+			.until_unkillable = true,
+			.done = on_waited,
+			.user = (void *)(uintptr_t)EXEC_FORMAT_TEXT});
+out:
+	json_decref(body);
+}
+
+const struct route_row api_exec_rows[] = {
+	{METHOD_POST, "/api/session/{}/exec", WHO_DRIVER, .session = start_exec},
+	{METHOD_GET, "/api/session/{}/exec", WHO_VIEWER, .session = list_execs},
+	{METHOD_GET, "/api/session/{}/exec/{}", WHO_VIEWER, .session = show_exec},
+	{METHOD_GET, "/api/session/{}/exec/{}/output", WHO_VIEWER, .session = show_exec_output},
+	{METHOD_GET, "/api/session/{}/exec/{}/stream", WHO_VIEWER, .session = stream_exec},
+	{METHOD_POST, "/api/session/{}/exec/{}/cancel", WHO_DRIVER, .session = cancel_exec},
+	{.path = NULL},
+};

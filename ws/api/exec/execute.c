@@ -1,0 +1,246 @@
+/*
+ * Commands as the Sandbox container's protocol runs them. With a session they run in its shell, the one on the
+ * terminal; a session that does not exist is made. Without one they run on their own (ws/api/run.c).
+ */
+#include "ws/api/api.h"
+#include "ws/api/read/body.h"
+#include "ws/api/exec/stream.h"
+#include "ws/api/exec/wait.h"
+#include "ws/api/json/exec.h"
+#include "ws/api/json/session.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_SESSION "__DISABLE_SESSION__"  /* what the published client sends for none */
+#define EXECUTE_OUTPUT ((size_t)32 << 20) /* bytes kept of each stream */
+#define EXECUTE_QUEUE_MS \
+	60000u /* behind what people have started; behind other commands without limit */
+
+struct execute {
+	struct session_waiter waiter;
+	struct api *api;
+	struct request *request;
+	json_t *body; /* the options borrow from it */
+	struct body_environment env;
+	struct exec_options options;
+	char session[NAME_ID_MAX + 1];
+	bool stream;
+};
+
+static void destroy(struct execute *x)
+{
+	request_unref(x->request);
+	json_decref(x->body);
+	free(x);
+}
+
+static json_t *command_context(const struct exec *e)
+{
+	json_t *context = json_pack("{s:s, s:s, s:o}", "command", e->command, "sessionId",
+		session_of_exec(e)->pane.held.id, "exitCode",
+		e->status < 0 ? json_null() : json_integer(e->status));
+	return context;
+}
+
+static void reply_timeout(struct request *r, struct exec *e)
+{
+	char message[80];
+	json_t *context = command_context(e);
+	snprintf(message, sizeof message, "Command timeout after %llums",
+		(unsigned long long)e->timeout_ms);
+	if (context) {
+		exec_json_add_streams(context, e);
+		json_object_set_new(context, "execId", json_string(e->id));
+		json_object_set_new(context, "state", json_string(exec_state_name(e->state)));
+	}
+	reply_error(r, "COMMAND_EXECUTION_ERROR", message, context);
+}
+
+static const char *not_run_code(const struct exec *e)
+{
+	bool over = session_of_exec(e)->state != SESSION_RUNNING;
+	switch (e->end) {
+	case EXEC_END_SHELL:
+		return "SESSION_TERMINATED";
+	case EXEC_END_LOST:
+		return "SESSION_DESTROYED";
+	case EXEC_END_CANCELLED:
+		return "OPERATION_INTERRUPTED";
+	case EXEC_END_UNKNOWN:
+		return "COMMAND_EXECUTION_ERROR"; /* nothing that invites to try again */
+	case EXEC_END_NOT_STARTED:
+		return over ? "SESSION_TERMINATED" : "RESOURCE_BUSY";
+	default:
+		return "RESOURCE_BUSY";
+	}
+}
+
+static void reply_not_run(struct request *r, struct exec *e)
+{
+	json_t *context = command_context(e);
+	if (context) {
+		json_object_set_new(context, "execId", json_string(e->id));
+		json_object_set_new(context, "endedBy", json_string(exec_end_name(e->end)));
+	}
+	if (e->state == EXEC_DONE)
+		reply_error(r, not_run_code(e), exec_end_reason(e), context);
+	else
+		reply_error(r, "RESOURCE_BUSY", "The command cannot be ended: it goes on", context);
+}
+
+static void on_executed(void *user, struct request *r, struct exec *e)
+{
+	(void)user;
+	if (e->timed_out) {
+		reply_timeout(r, e);
+		return;
+	}
+	if (e->state != EXEC_DONE || (e->end > EXEC_END_PROMPT && !exec_outlived(e))) {
+		reply_not_run(r, e);
+		return;
+	}
+	json_t *body = json_pack("{s:b, s:i, s:s, s:I, s:s, s:s}", "success", e->status == 0,
+		"exitCode", e->status, "command", e->command, "duration",
+		(json_int_t)(e->ended_ms - e->started_ms), "sessionId",
+		session_of_exec(e)->pane.held.id, "execId", e->id);
+	if (body) {
+		exec_json_add_streams(body, e);
+		json_object_set_new(body, "timestamp", time_json(e->ended_ms));
+	}
+	reply_json(r, 200, body);
+}
+
+/* The session is there. */
+static void run(struct execute *x, struct session *s)
+{
+	struct exec *e;
+	struct exec_wait_options wait = {
+		.loop = x->api->sessions->loop, .until_unkillable = true, .done = on_executed};
+	int rc = x->stream ? exec_start(&s->executor, &x->options, NULL, &e)
+			   : exec_wait_start(x->request, s, &x->options, &wait, &e);
+	if (rc < 0)
+		refuse_exec(x->request, s, rc);
+	else if (x->stream)
+		exec_stream_open(
+			x->request, e, &(struct exec_stream_options){.kind = EXEC_STREAM_SANDBOX});
+}
+
+static void on_session(void *user, struct session *s, enum report_stage stage, int error)
+{
+	struct execute *x = user;
+	char message[300];
+	if (error == 0) {
+		run(x, s);
+	} else {
+		snprintf(message, sizeof message, "The session '%s' cannot be made: %s%s",
+			x->session, stage == REPORT_CHDIR ? "its directory: " : "",
+			error_text(error));
+		reply_error(x->request, error_code_of(error), message,
+			json_pack("{s:s}", "sessionId", x->session));
+	}
+	destroy(x);
+}
+
+static void with_session(struct execute *x)
+{
+	struct sessions *all = x->api->sessions;
+	struct session *s = sessions_find(all, x->session);
+	struct session_options o = {.id = x->session};
+	bool created;
+	x->waiter = (struct session_waiter){.done = on_session, .user = x};
+	/* One whose shell has ended is replaced. */
+	int rc = s && s->state == SESSION_EXITED
+		? sessions_create(all, &o, &x->waiter)
+		: sessions_get_or_create(all, &o, &x->waiter, &created);
+	if (rc < 0)
+		on_session(x, NULL, REPORT_SETUP, rc);
+}
+
+static bool take_execute(struct request *r, struct execute *x)
+{
+	struct exec_options *o = &x->options;
+	if (!body_command(r, x->body, &o->command, &o->length) ||
+		!body_text(r, x->body, "cwd", &o->cwd) ||
+		!body_text(r, x->body, "lease", &o->lease) ||
+		!body_number(r, x->body, "timeoutMs", 0, UINT64_C(30) * 24 * 3600 * 1000,
+			&o->timeout_ms) ||
+		!body_environment(r, x->body, &x->env) || !body_directory(r, o->cwd))
+		return false;
+	o->env_names = x->env.names;
+	o->env_values = x->env.values;
+	o->env_count = x->env.count;
+	o->author = "api";
+	o->peer = r->peer;
+	o->streams = EXEC_PIPES;
+	o->no_input = true;
+	o->queue = true;
+	o->queue_ms = EXECUTE_QUEUE_MS;
+	o->output_max = EXECUTE_OUTPUT;
+	return true;
+}
+
+static void execute_in(struct api *a, struct request *r, json_t *body, const char *id, bool stream)
+{
+	struct execute *x = calloc(1, sizeof *x);
+	if (!x) {
+		refuse_memory(r);
+		return;
+	}
+	x->api = a;
+	x->request = request_ref(r);
+	x->body = json_incref(body);
+	x->stream = stream;
+	x->options.hold = stream;
+	snprintf(x->session, sizeof x->session, "%s", id);
+	if (take_execute(r, x))
+		with_session(x);
+	else
+		destroy(x);
+}
+
+static void execute(struct api *a, struct request *r, bool stream)
+{
+	const char *id;
+	bool background = false;
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "sessionId", &id) ||
+		!body_flag(r, body, "background", &background) || (!id && !request_session(r, &id)))
+		goto out;
+	if (id && strcmp(id, NO_SESSION) == 0)
+		id = NULL;
+	if (id && !name_is_id(id))
+		reply_invalid(r, "sessionId",
+			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
+			"invalid");
+	else if (background)
+		api_process_start_body(a, r, body, id);
+	else if (id)
+		execute_in(a, r, body, id, stream);
+	else
+		api_execute_run(a, r, body, stream);
+out:
+	json_decref(body);
+}
+
+static void execute_command(struct request *r)
+{
+	struct api *a = api_of(r);
+	execute(a, r, false);
+}
+
+static void execute_streaming(struct request *r)
+{
+	struct api *a = api_of(r);
+	execute(a, r, true);
+}
+
+const struct route_row api_execute_rows[] = {
+	{METHOD_POST, "/api/execute", WHO_OWNER, .plain = execute_command},
+	{METHOD_POST, "/api/execute/stream", WHO_OWNER, .plain = execute_streaming},
+	{.path = NULL},
+};

@@ -1,0 +1,118 @@
+/*
+ * Who waits for an exec: until it is over, a page of it is there, the time is up, or it is forgotten. What comes first
+ * answers the request and ends the waiting.
+ */
+#include "ws/api/exec/wait.h"
+
+#include "shell/session/session.h"
+#include "ws/api/later/pending.h"
+#include "ws/api/read/refuse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct wait {
+	struct exec_wait_options options;
+	struct pending pending;
+	struct exec *exec; /* NULL once it is not watched any more */
+	struct exec_watcher watcher;
+};
+
+/* The end of waiting; w is freed later. */
+static void end_wait(struct wait *w, bool answer)
+{
+	struct request *r = pending_take(&w->pending);
+	struct exec *e = w->exec;
+	if (!r)
+		return;
+	w->exec = NULL;
+	if (answer)
+		w->options.done(w->options.user, r, e);
+	else
+		reply_error(r, "SESSION_DESTROYED", "The session has been deleted", NULL);
+	request_unref(r);
+}
+
+/* Whether a page is there. One of more than half a ring would never be: its writer may wait for that it is read. */
+static bool has_page(const struct exec_wait_options *o, const struct exec *e)
+{
+	uint64_t half = session_bytes(session_of_exec(e))->size / 2;
+	uint64_t from = o->from > e->start ? o->from : e->start;
+	return o->bytes > 0 && e->state == EXEC_RUNNING && e->start_marked &&
+		exec_readable(e) >= from + (o->bytes < half ? o->bytes : half);
+}
+
+static bool is_over(const struct wait *w, const struct exec *e)
+{
+	return e->state == EXEC_DONE || has_page(&w->options, e) ||
+		(w->options.until_unkillable && e->unkillable);
+}
+
+static void on_changed(void *user, struct exec *e)
+{
+	struct wait *w = user;
+	if (!w->pending.request || !is_over(w, e))
+		return;
+	w->exec = e; /* it may be over before it is known to us */
+	exec_unwatch(e, &w->watcher);
+	end_wait(w, true);
+}
+
+static void on_gone(void *user)
+{
+	end_wait(user, false);
+}
+
+static void on_time_up(void *user)
+{
+	struct wait *w = user;
+	exec_unwatch(w->exec, &w->watcher);
+	end_wait(w, true);
+}
+
+static struct wait *create_wait(struct request *r, const struct exec_wait_options *options)
+{
+	struct wait *w = calloc(1, sizeof *w);
+	if (!w)
+		return NULL;
+	w->options = *options;
+	w->watcher = (struct exec_watcher){.changed = on_changed, .gone = on_gone, .user = w};
+	pending_open(&w->pending, options->loop, r, w, NULL);
+	return w;
+}
+
+/* It is watched already. */
+static void begin_wait(struct wait *w, struct exec *e)
+{
+	w->exec = e;
+	if (is_over(w, e))
+		on_changed(w, e);
+	else if (w->options.limited)
+		pending_after(&w->pending, w->options.limit_ms, on_time_up);
+}
+
+void exec_wait(struct request *r, struct exec *e, const struct exec_wait_options *options)
+{
+	struct wait *w = create_wait(r, options);
+	if (!w) {
+		refuse_memory(r);
+		return;
+	}
+	exec_watch(e, &w->watcher);
+	begin_wait(w, e);
+}
+
+int exec_wait_start(struct request *r, struct session *s, const struct exec_options *command,
+	const struct exec_wait_options *options, struct exec **ret_exec)
+{
+	struct wait *w = create_wait(r, options);
+	if (!w)
+		return -ENOMEM;
+	int rc = exec_start(&s->executor, command, &w->watcher, ret_exec);
+	if (rc < 0) {
+		pending_end(&w->pending);
+	} else if (w->pending.request) { /* it may have been answered already */
+		begin_wait(w, *ret_exec);
+	}
+	return rc;
+}

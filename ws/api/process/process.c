@@ -1,0 +1,479 @@
+/* Processes: commands with a life of their own. Starting, listing, signalling, ending them. */
+#include "ws/api/process/process.h"
+
+#include "shell/clock.h"
+#include "shell/id.h"
+#include "ws/api/read/body.h"
+#include "ws/api/inherit.h"
+#include "ws/api/json/process.h"
+#include "ws/api/json/session.h"
+#include "ws/api/read/query.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/base64.h"
+#include "ws/error.h"
+#include "ws/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
+#define GRACE_MAX_MS 60000u
+
+struct process *api_process_find(struct api *a, struct request *r)
+{
+	struct process *p = processes_find(a->processes, r->match.id);
+	if (!p)
+		reply_error(r, "PROCESS_NOT_FOUND", "There is no such process",
+			json_pack("{s:s}", "processId", r->match.id));
+	return p;
+}
+
+struct process *api_process_open(struct api *a, struct request *r)
+{
+	struct process *p = api_process_find(a, r);
+	int rc = p ? process_open_output(p) : 0;
+	if (rc == 0)
+		return p;
+	reply_error(r, error_code_of(rc), "The output of the process cannot be read",
+		json_pack("{s:s}", "processId", p->held.id));
+	return NULL;
+}
+
+/* Starting */
+
+/* Someone waits for a process over the API. */
+struct start {
+	struct process_waiter waiter;
+	struct request *request;
+	char cwd[BODY_PATH_MAX]; /* for messages */
+};
+
+static void reply_start_failure(
+	struct request *r, const struct start *s, enum report_stage stage, int error)
+{
+	char message[256];
+	if (stage == REPORT_CHDIR && !error_is_shortage(error)) {
+		refuse_directory(r, s->cwd, error);
+		return;
+	}
+	snprintf(message, sizeof message, "The process could not be started: %s", error_text(error));
+	const char *code = error_code_of(error);
+	reply_error(r, strcmp(code, "INTERNAL_ERROR") == 0 ? "PROCESS_ERROR" : code, message, NULL);
+}
+
+static void on_started(void *user, struct process *p, enum report_stage stage, int error)
+{
+	struct start *s = user;
+	struct request *r = s->request;
+	char command[LOG_COMMAND_SIZE];
+	if (error < 0) {
+		reply_start_failure(r, s, stage, error);
+	} else {
+		log_command(p->command, command);
+		log_write(LOG_INFO, "process", "started", "id", p->held.id, "peer", r->peer,
+			"session", p->session, "command", command, "cwd", p->cwd, NULL);
+		reply_success(r,
+			json_pack("{s:s, s:i, s:s, s:s}", "processId", p->held.id, "pid",
+				(int)p->pid, "command", p->command, "status", process_status(p)));
+	}
+	request_unref(r);
+	free(s);
+}
+
+/* Why a process could not even be begun. */
+static void reply_refusal(
+	struct api *a, struct request *r, const struct process_options *o, int error)
+{
+	char message[256];
+	const char *cwd = o->cwd ? o->cwd : a->processes->config.cwd;
+	if (refuse_if_directory(r, cwd, error))
+		return;
+	switch (error) {
+	case -EEXIST:
+		snprintf(message, sizeof message, "A process '%s' is running", o->id);
+		reply_error(r, "PROCESS_ALREADY_EXISTS", message,
+			json_pack("{s:s}", "processId", o->id));
+		break;
+	case -EUSERS:
+		reply_error(r, "LIMIT_REACHED", "There are too many processes",
+			json_pack("{s:i}", "maxProcesses", (int)a->processes->config.max));
+		break;
+	case -E2BIG:
+		reply_invalid(
+			r, "command", "The command or its environment is too long", "too_long");
+		break;
+	default:
+		reply_start_failure(r, NULL, REPORT_SETUP, error);
+	}
+}
+
+static bool take_input(struct request *r, const json_t *body, struct process_options *o)
+{
+	const char *input;
+	if (!body_text(r, body, "stdin", &input))
+		return false;
+	o->input_pipe = input && strcmp(input, "pipe") == 0;
+	if (!input || o->input_pipe || strcmp(input, "none") == 0)
+		return true;
+	reply_invalid(r, "stdin", "Must be none or pipe", "invalid");
+	return false;
+}
+
+static bool take_options(struct request *r, const json_t *body, struct process_options *o)
+{
+	if (!body_text(r, body, "command", &o->command) ||
+		!body_text(r, body, "processId", &o->id) || !body_text(r, body, "cwd", &o->cwd) ||
+		!body_text(r, body, "sessionId", &o->session) ||
+		!body_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms) ||
+		!body_flag(r, body, "hold", &o->hold) || !take_input(r, body, o))
+		return false;
+	if (!o->command) {
+		reply_invalid(r, "command", "command is required", "required");
+	} else if (strspn(o->command, " \t\r\n") == strlen(o->command)) {
+		reply_error(r, "INVALID_COMMAND", "The command is empty",
+			json_pack("{s:s}", "command", o->command));
+	} else if (o->id && !processes_id_is_valid(o->id)) {
+		reply_invalid(r, "processId",
+			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ -, does not begin with a dot, and is not start, list or kill-all",
+			"invalid");
+	} else if (!body_absolute(r, o->cwd)) {
+		return false;
+	} else if (o->session && !name_is_id(o->session)) {
+		reply_invalid(r, "sessionId", "Must be the id of a session", "invalid");
+	} else {
+		o->command_length = strlen(o->command);
+		return true;
+	}
+	return false;
+}
+
+static void start_command(struct api *a, struct request *r, const struct process_options *o)
+{
+	struct start *s = calloc(1, sizeof *s);
+	if (!s) {
+		refuse_memory(r);
+		return;
+	}
+	s->waiter = (struct process_waiter){.done = on_started, .user = s};
+	s->request = request_ref(r);
+	snprintf(s->cwd, sizeof s->cwd, "%s", o->cwd ? o->cwd : a->processes->config.cwd);
+	int rc = processes_start(a->processes, o, &s->waiter);
+	if (rc < 0) {
+		reply_refusal(a, r, o, rc);
+		request_unref(r);
+		free(s);
+	}
+}
+
+static void start_beside(
+	struct api *a, struct request *r, json_t *body, const struct inherited *inherited)
+{
+	struct process_options o = {0};
+	struct body_environment env;
+	char id[ID_STAMPED_SIZE];
+	if (!take_options(r, body, &o) || !body_environment(r, body, &env))
+		return;
+	if (!o.id) {
+		/* As the container names them. */
+		if (id_stamped(id, "proc", clock_wall_ms(), 6, 36) < 0) {
+			reply_error(r, "INTERNAL_ERROR", "There are no random numbers", NULL);
+			return;
+		}
+		o.id = id;
+	}
+	o.env_names = env.names;
+	o.env_values = env.values;
+	o.env_count = env.count;
+	if (inherited) {
+		o.session = inherited->session;
+		o.cwd = o.cwd ? o.cwd : inherited->cwd;
+		o.preamble = inherited->preamble;
+		o.preamble_length = inherited->preamble_length;
+	}
+	start_command(a, r, &o);
+}
+
+void api_process_start_body(struct api *a, struct request *r, json_t *body, const char *session)
+{
+	struct session *s = session ? sessions_find(a->sessions, session) : NULL;
+	if (s && s->state == SESSION_RUNNING)
+		inherit_from(a, r, body, s, start_beside);
+	else
+		start_beside(a, r, body, NULL);
+}
+
+static void start_process(struct request *r)
+{
+	struct api *a = api_of(r);
+	const char *session;
+	json_t *body = body_read(r);
+	if (body && body_text(r, body, "sessionId", &session) &&
+		(session || request_session(r, &session)))
+		api_process_start_body(a, r, body, session);
+	json_decref(body);
+}
+
+/* Looking */
+
+static void list_processes(struct request *r)
+{
+	struct api *a = api_of(r);
+	static const char *const known[] = {
+		"starting", "running", "completed", "failed", "killed", "error"};
+	const char *status = request_param(r, "status");
+	bool valid = !status;
+	for (size_t i = 0; status && i < sizeof known / sizeof *known; i++)
+		valid |= strcmp(status, known[i]) == 0;
+	if (!valid) {
+		reply_invalid(r, "status",
+			"Must be starting, running, completed, failed, killed or error", "invalid");
+		return;
+	}
+	json_t *list = json_array();
+	for (struct process *p = NULL; (p = process_next(a->processes, p));)
+		if (!status || strcmp(process_status(p), status) == 0)
+			json_array_append_new(list, process_json(p));
+	reply_success(r, json_pack("{s:o}", "processes", list));
+}
+
+static void show_process(struct request *r)
+{
+	struct api *a = api_of(r);
+	struct process *p = api_process_find(a, r);
+	if (p)
+		reply_success(r, json_pack("{s:o}", "process", process_details_json(p)));
+}
+
+/* Ending */
+
+struct ending {
+	struct process_waiter waiter;
+	struct request *request;
+	char id[NAME_ID_MAX + 1];
+};
+
+static void on_killed(void *user, struct process *p, enum report_stage stage, int error)
+{
+	struct ending *e = user;
+	(void)stage;
+	if (error == -ECANCELED)
+		reply_error(e->request, "OPERATION_INTERRUPTED", "The server ends", NULL);
+	else if (error < 0)
+		reply_error(e->request, "PROCESS_ERROR",
+			"Some processes of the tree could not be ended",
+			json_pack("{s:s, s:i}", "processId", e->id, "survivors",
+				(int)p->held.survivors));
+	else
+		reply_success(e->request, json_pack("{s:s}", "processId", e->id));
+	request_unref(e->request);
+	free(e);
+}
+
+/* Whether a parameter is "1" or "true": anything else is not, for the container's sake. */
+static bool is_set(const struct request *r, const char *name)
+{
+	const char *text = request_param(r, name);
+	return text && (strcmp(text, "1") == 0 || strcmp(text, "true") == 0);
+}
+
+static void reply_not_running(struct request *r, const struct process *p)
+{
+	reply_error(r, "COMMAND_NOT_FOUND", "The process has ended already",
+		json_pack("{s:s, s:s, s:o}", "processId", p->held.id, "command", p->command,
+			"exitCode", process_exit_json(p)));
+}
+
+static void kill_process(struct request *r)
+{
+	struct api *a = api_of(r);
+	uint64_t grace = PROCESSES_GRACE_MS;
+	struct process *p = api_process_find(a, r);
+	bool removing = is_set(r, "remove");
+	if (!p)
+		return;
+	if (!query_number_or(r, "graceMs", GRACE_MAX_MS,
+		    "Must be a number of milliseconds up to 60000", &grace))
+		return;
+	if (p->state == PROCESS_STARTING) {
+		reply_error(r, "RESOURCE_BUSY", "The process is being started",
+			json_pack("{s:s}", "processId", p->held.id));
+		return;
+	}
+	/* Whoever an ended command has left behind can still be killed. */
+	if (!removing && p->state == PROCESS_ENDED && process_members(p) <= 0) {
+		reply_not_running(r, p);
+		return;
+	}
+	struct ending *e = calloc(1, sizeof *e);
+	if (!e) {
+		refuse_memory(r);
+		return;
+	}
+	e->waiter = (struct process_waiter){.done = on_killed, .user = e};
+	e->request = request_ref(r);
+	snprintf(e->id, sizeof e->id, "%s", p->held.id);
+	log_write(LOG_INFO, "process", removing ? "removing" : "killing", "id", p->held.id, "peer",
+		r->peer, NULL);
+	if (removing)
+		processes_remove(a->processes, p, (unsigned)grace, &e->waiter);
+	else
+		process_kill(p, (unsigned)grace, &e->waiter);
+}
+
+/* All of them at once. */
+struct ending_all {
+	struct request *request;
+	unsigned left, cleaned, survivors;
+	struct process_waiter waiters[];
+};
+
+static void maybe_all_killed(struct ending_all *e)
+{
+	if (e->left > 0)
+		return;
+	if (e->survivors > 0)
+		reply_error(e->request, "PROCESS_ERROR", "Some processes could not be ended",
+			json_pack("{s:i, s:i}", "cleanedCount", (int)e->cleaned, "survivors",
+				(int)e->survivors));
+	else
+		reply_success(e->request, json_pack("{s:i}", "cleanedCount", (int)e->cleaned));
+	request_unref(e->request);
+	free(e);
+}
+
+static void on_one_killed(void *user, struct process *p, enum report_stage stage, int error)
+{
+	struct ending_all *e = user;
+	(void)stage;
+	e->left--;
+	if (error < 0)
+		e->survivors += p->held.survivors;
+	else
+		e->cleaned++;
+	maybe_all_killed(e);
+}
+
+static void kill_all_processes(struct request *r)
+{
+	struct api *a = api_of(r);
+	struct process *p, *next = process_next(a->processes, NULL);
+	unsigned count = a->processes->running, used = 0;
+	struct ending_all *e = calloc(1, sizeof *e + count * sizeof *e->waiters);
+	if (!e) {
+		refuse_memory(r);
+		return;
+	}
+	e->request = request_ref(r);
+	e->left = 1; /* until all have been told */
+	log_write(LOG_INFO, "process", "killing all", "peer", r->peer, NULL);
+	while ((p = next)) {
+		next = process_next(a->processes, p);
+		if (p->state != PROCESS_RUNNING || used == count)
+			continue;
+		e->waiters[used] = (struct process_waiter){.done = on_one_killed, .user = e};
+		e->left++;
+		process_kill(p, PROCESSES_GRACE_MS, &e->waiters[used++]);
+	}
+	e->left--;
+	maybe_all_killed(e);
+}
+
+static void signal_process(struct request *r)
+{
+	struct api *a = api_of(r);
+	const char *name;
+	struct process *p = api_process_find(a, r);
+	json_t *body = p ? body_read(r) : NULL;
+	if (!body || !body_text(r, body, "signal", &name))
+		goto out;
+	const json_t *tree = json_object_get(body, "tree");
+	if (!name || signal_parse(name) < 0) {
+		reply_invalid(r, "signal", "Must be the name of a signal, such as INT",
+			name ? "invalid" : "required");
+	} else if (tree && !json_is_boolean(tree)) {
+		reply_invalid(r, "tree", "Must be true or false", "invalid");
+	} else {
+		int rc = process_signal(p, signal_parse(name), json_is_true(tree));
+		if (rc == -ESRCH)
+			reply_not_running(r, p);
+		else if (rc < 0)
+			reply_error(r, "PROCESS_ERROR", strerror(-rc),
+				json_pack("{s:s}", "processId", p->held.id));
+		else
+			reply_success(r, json_pack("{s:s}", "processId", p->held.id));
+	}
+out:
+	json_decref(body);
+}
+
+/* Standard input */
+
+static void reply_input(struct request *r, const struct process *p, int rc, size_t length)
+{
+	if (rc == 0)
+		reply_success(r,
+			json_pack("{s:s, s:I, s:I}", "processId", p->held.id, "bytes",
+				(json_int_t)length, "queued", (json_int_t)process_input_queued(p)));
+	else if (rc == -ENODEV)
+		reply_error(r, "INPUT_CLOSED", "The process was started without \"stdin\": \"pipe\"",
+			json_pack("{s:s}", "processId", p->held.id));
+	else if (rc == -EPIPE && p->state == PROCESS_ENDED)
+		reply_not_running(r, p);
+	else if (rc == -EPIPE)
+		reply_error(r, "INPUT_CLOSED", "The standard input of the process is closed",
+			json_pack("{s:s}", "processId", p->held.id));
+	else if (rc == -ENOBUFS)
+		reply_error(r, "LIMIT_REACHED", "Too much input waits for the process to read it",
+			json_pack("{s:s, s:I}", "processId", p->held.id, "queued",
+				(json_int_t)process_input_queued(p)));
+	else
+		reply_error(r, error_code_of(rc), error_text(rc),
+			json_pack("{s:s}", "processId", p->held.id));
+}
+
+static void write_process_input(struct request *r)
+{
+	struct api *a = api_of(r);
+	const char *base64;
+	unsigned char *decoded = NULL;
+	struct process *p = api_process_find(a, r);
+	json_t *body = p ? body_read(r) : NULL;
+	if (!body || !body_text(r, body, "base64", &base64))
+		goto out;
+	const json_t *text = json_object_get(body, "data"), *eof = json_object_get(body, "eof");
+	const void *bytes = json_string_value(text);
+	size_t length = bytes ? json_string_length(text) : 0;
+	if (base64)
+		bytes = decoded = base64_decode(base64, &length);
+	if ((base64 || text) && !bytes) {
+		reply_invalid(r, base64 ? "base64" : "data",
+			base64 ? "Must be base64" : "Must be a string", "invalid");
+		goto out;
+	}
+	if ((eof && !json_is_boolean(eof)) || (!bytes && !json_is_true(eof))) {
+		reply_invalid(r, bytes ? "eof" : "data", "data, base64 or eof: true is required",
+			bytes ? "invalid" : "required");
+		goto out;
+	}
+	int rc = bytes ? process_write(p, bytes, length) : 0;
+	if (rc == 0 && json_is_true(eof))
+		rc = process_end_input(p);
+	reply_input(r, p, rc, length);
+out:
+	free(decoded);
+	json_decref(body);
+}
+
+const struct route_row api_process_rows[] = {
+	{METHOD_POST, "/api/process/start", WHO_OWNER, .plain = start_process},
+	{METHOD_GET, "/api/process/list", WHO_OWNER, .plain = list_processes},
+	{METHOD_DELETE, "/api/process/kill-all", WHO_OWNER, .plain = kill_all_processes},
+	{METHOD_GET, "/api/process/{}", WHO_OWNER, .plain = show_process},
+	{METHOD_DELETE, "/api/process/{}", WHO_OWNER, .plain = kill_process},
+	{METHOD_POST, "/api/process/{}/input", WHO_OWNER, .plain = write_process_input},
+	{METHOD_POST, "/api/process/{}/signal", WHO_OWNER, .plain = signal_process},
+	{.path = NULL},
+};

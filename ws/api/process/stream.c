@@ -1,0 +1,230 @@
+/*
+ * What a process writes, as it comes. A follower has a cursor into the ring and pulls; what it has not read yet is held
+ * for it as long as that may be, and it is told what it has missed.
+ *
+ * Stages: info -> output -> exit -> done.
+ */
+#include "ring/utf8.h"
+#include "shell/output/streams.h"
+#include "ws/api/json/process.h"
+#include "ws/api/process/process.h"
+#include "ws/api/read/query.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENT_PIECE ((size_t)16 << 10) /* bytes in one event */
+
+enum follow_stage { FOLLOW_INFO, FOLLOW_OUTPUT, FOLLOW_EXIT, FOLLOW_DONE };
+
+struct follower {
+	struct process_viewer viewer;
+	struct request *request;
+	struct process *process; /* NULL once it is gone */
+	enum follow_stage stage;
+	uint64_t cursor, lost;
+	struct hold hold; /* what it has not read yet */
+	uint64_t position; /* in the log of events: labels from here on are of bytes behind the cursor */
+	struct text_decoder decoders[API_STREAMS];
+	char *pending; /* an event whose turn comes after a notice of loss */
+	char id[NAME_ID_MAX + 1];
+};
+
+static char *event_text(json_t *event)
+{
+	if (event)
+		json_object_set_new(event, "timestamp", process_now_json());
+	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
+	json_decref(event);
+	return text;
+}
+
+static char *info_event(const struct follower *f)
+{
+	const struct process *p = f->process;
+	return event_text(json_pack("{s:s, s:s, s:s, s:s, s:I}", "type", "process_info",
+		"processId", p->held.id, "command", p->command, "status", process_status(p),
+		"cursor", (json_int_t)f->cursor));
+}
+
+static char *data_event(const struct follower *f, int stream, json_t *data)
+{
+	if (json_string_length(data) == 0) {
+		json_decref(data);
+		return NULL;
+	}
+	return event_text(json_pack("{s:s, s:o, s:s, s:I}", "type",
+		stream == API_STDOUT ? "stdout" : "stderr", "data", data, "processId", f->id,
+		"cursor", (json_int_t)f->cursor));
+}
+
+static char *exit_event(const struct follower *f)
+{
+	const struct process *p = f->process;
+	char text[96];
+	int code;
+	if (process_exit_code(p, &code))
+		snprintf(text, sizeof text, "Process %s with exit code %d", process_status(p), code);
+	else
+		snprintf(text, sizeof text, "Process %s", process_status(p));
+	json_t *event = json_pack("{s:s, s:s, s:o, s:s, s:s}", "type", "exit", "processId",
+		p->held.id, "exitCode", process_exit_json(p), "data", text, "status",
+		process_status(p));
+	if (event && p->timed_out)
+		json_object_set_new(event, "timedOut", json_true());
+	if (event)
+		json_object_set_new(event, "lost", json_integer((json_int_t)f->lost));
+	return event_text(event);
+}
+
+static char *lost_event(struct follower *f, uint64_t lost)
+{
+	f->lost += lost;
+	return event_text(json_pack("{s:s, s:s, s:I, s:I}", "type", "truncated", "processId", f->id,
+		"lost", (json_int_t)lost, "cursor", (json_int_t)f->cursor));
+}
+
+/* What has come from one stream. NULL when that is no whole character yet. */
+static char *piece_event(struct follower *f, const struct streams_piece *piece, const uint8_t *bytes)
+{
+	int stream = api_process_stream_of(piece->source);
+	struct text_decoder *decoder = &f->decoders[stream];
+	size_t skip = 0;
+	if (piece->lost > 0) {
+		memset(f->decoders, 0, sizeof f->decoders);
+		skip = utf8_orphaned(bytes, piece->length, 3);
+	}
+	return data_event(f, stream, text_json(decoder, bytes + skip, piece->length - skip, false));
+}
+
+static char *next_output(struct follower *f)
+{
+	struct process *p = f->process;
+	struct streams_piece piece;
+	uint8_t bytes[EVENT_PIECE];
+	struct streams_range range = process_range(p, process_command_end(p), STREAMS_COMMAND);
+	while (streams_read(&range, &f->cursor, bytes, sizeof bytes, &piece)) {
+		char *event = piece_event(f, &piece, bytes);
+		if (piece.lost > 0) {
+			f->pending = event;
+			return lost_event(f, piece.lost);
+		}
+		if (event)
+			return event;
+	}
+	if (p->ended_ms > 0)
+		f->stage = FOLLOW_EXIT;
+	return piece.lost > 0 ? lost_event(f, piece.lost) : NULL;
+}
+
+/* The end: characters that were never completed, then how it ended. */
+static char *next_end(struct follower *f)
+{
+	for (int i = 0; i < API_STREAMS; i++) {
+		char rest[4];
+		size_t n = text_decode_end(&f->decoders[i], rest);
+		if (n > 0)
+			return data_event(f, i, json_stringn(rest, n));
+	}
+	f->stage = FOLLOW_DONE;
+	return exit_event(f);
+}
+
+static char *next_event(void *user)
+{
+	struct follower *f = user;
+	char *event = f->pending;
+	f->pending = NULL;
+	if (event)
+		return event;
+	if (!f->process) {
+		if (f->stage == FOLLOW_DONE)
+			return NULL;
+		f->stage = FOLLOW_DONE;
+		return event_text(json_pack("{s:s, s:s, s:s}", "type", "error", "processId", f->id,
+			"error", "The process has been removed"));
+	}
+	if (f->stage == FOLLOW_INFO) {
+		f->stage = FOLLOW_OUTPUT;
+		return info_event(f);
+	}
+	if (f->stage == FOLLOW_OUTPUT) {
+		event = next_output(f);
+		process_hold_moved(f->process, &f->hold, f->cursor, &f->position);
+	}
+	if (!event && f->stage == FOLLOW_EXIT) {
+		event = next_end(f);
+		/* The transport is asking: it need not be told that there is more. */
+		f->request->stream_complete = f->stage == FOLLOW_DONE;
+	}
+	return event;
+}
+
+static void on_follow_more(void *user)
+{
+	struct follower *f = user;
+	reply_stream_more(f->request);
+}
+
+static void on_follow_gone(void *user)
+{
+	struct follower *f = user;
+	bool done = f->stage == FOLLOW_DONE;
+	if (f->stage == FOLLOW_EXIT && !f->pending) {
+		f->pending = exit_event(f);
+		f->stage = FOLLOW_DONE;
+	}
+	process_unhold(f->process, &f->hold);
+	f->process = NULL;
+	if (!done)
+		reply_stream_complete(f->request);
+}
+
+static void on_follow_closed(void *user)
+{
+	struct follower *f = user;
+	struct request *r = f->request;
+	if (f->process) {
+		process_unhold(f->process, &f->hold);
+		process_detach(f->process, &f->viewer);
+	}
+	free(f->pending);
+	free(f);
+	request_unref(r);
+}
+
+static void stream_process(struct request *r)
+{
+	struct api *a = api_of(r);
+	uint64_t cursor = 0;
+	if (!query_number(r, "cursor", INT64_MAX, &cursor))
+		return;
+	struct process *p = api_process_open(a, r);
+	struct follower *f = p ? calloc(1, sizeof *f) : NULL;
+	if (!f) {
+		if (!p)
+			return;
+		refuse_memory(r);
+		process_close_output(p);
+		return;
+	}
+	f->request = request_ref(r);
+	f->process = p;
+	f->cursor = cursor;
+	f->viewer = (struct process_viewer){
+		.more = on_follow_more, .gone = on_follow_gone, .user = f};
+	snprintf(f->id, sizeof f->id, "%s", p->held.id);
+	process_attach(p, &f->viewer);
+	f->position = process_hold(p, &f->hold, cursor);
+	reply_stream(r,
+		&(struct event_stream){.next = next_event, .closed = on_follow_closed, .user = f});
+}
+
+const struct route_row api_process_stream_rows[] = {
+	{METHOD_GET, "/api/process/{}/stream", WHO_OWNER, .plain = stream_process},
+	{.path = NULL},
+};

@@ -1,0 +1,364 @@
+/*
+ * Waiting for a process: for its end, for a line of its output, or for a port that it serves. The answer says
+ * which it was; that the time is up, or that the process ended before, are answers of their own.
+ */
+#include "shell/output/streams.h"
+#include "shell/wait/log_match.h"
+#include "ws/api/read/body.h"
+#include "ws/api/json/process.h"
+#include "ws/api/later/pending.h"
+#include "ws/api/process/port.h"
+#include "ws/api/process/process.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIMEOUT_DEFAULT_MS 60000u
+#define TIMEOUT_MAX_MS (UINT64_C(24) * 3600 * 1000)
+#define TICK_MS 1000u   /* after it at the latest it is noticed that the client has gone */
+#define WAITS_MAX 1024u /* at once */
+#define TAIL_MAX ((size_t)4 << 10) /* bytes of output in an error */
+#define PIECE ((size_t)4 << 10)
+
+enum wait_for { WAIT_EXIT, WAIT_LOG, WAIT_PORT };
+
+static const char *const names[] = {"exit", "log", "port"};
+
+struct wait {
+	struct process_viewer viewer;
+	struct pending pending;
+	struct process *process; /* NULL once it is gone */
+	struct api *api;
+	enum wait_for what;
+	uint64_t started_ms, timeout_ms; /* loop time */
+	unsigned open_handles;
+	/* For a line. */
+	struct pattern *pattern;
+	struct log_match *matches; /* API_STREAMS of them */
+	struct text_decoder decoders[API_STREAMS];
+	unsigned sources;
+	uint64_t cursor, lost;
+	/* For a port. */
+	struct port_watch port;
+	bool watching;
+};
+
+static void maybe_free(void *user)
+{
+	struct wait *w = user;
+	if (--w->open_handles > 0)
+		return;
+	pattern_destroy(w->pattern);
+	free(w->matches);
+	free(w);
+}
+
+/* The request has been answered, or nobody waits for an answer. */
+static void finish_wait(struct wait *w)
+{
+	w->api->process_waits--;
+	if (w->process)
+		process_detach(w->process, &w->viewer);
+	w->process = NULL;
+	pending_end(&w->pending);
+	if (w->watching) {
+		w->api->port_watches--;
+		port_watch_close(&w->port, maybe_free);
+	}
+}
+
+static uint64_t elapsed(const struct wait *w)
+{
+	return uv_now(w->api->processes->loop) - w->started_ms;
+}
+
+/* What every answer says, good or bad. */
+static json_t *common(const struct wait *w)
+{
+	const struct process *p = w->process;
+	return json_pack("{s:s, s:s, s:s, s:I, s:o}", "processId", p->held.id, "for",
+		names[w->what], "status", process_status(p), "elapsedMs", (json_int_t)elapsed(w),
+		"exitCode", process_exit_json(p));
+}
+
+static void reply_timeout(struct wait *w)
+{
+	char message[96];
+	snprintf(message, sizeof message, "The process was not ready within %llu ms",
+		(unsigned long long)w->timeout_ms);
+	json_t *context = common(w);
+	json_object_set_new(context, "timeoutMs", json_integer((json_int_t)w->timeout_ms));
+	if (w->what == WAIT_LOG)
+		json_object_set_new(context, "cursor", json_integer((json_int_t)w->cursor));
+	reply_error(w->pending.request, "PROCESS_READY_TIMEOUT", message, context);
+	finish_wait(w);
+}
+
+static void on_tick(void *user);
+
+static void arm(struct wait *w)
+{
+	uint64_t left = w->timeout_ms > elapsed(w) ? w->timeout_ms - elapsed(w) : 0;
+	pending_after(&w->pending, left < TICK_MS ? left : TICK_MS, on_tick);
+}
+
+static void on_tick(void *user)
+{
+	struct wait *w = user;
+	if (!w->pending.request->transport)
+		finish_wait(w); /* nobody waits any more */
+	else if (elapsed(w) >= w->timeout_ms)
+		reply_timeout(w);
+	else
+		arm(w);
+}
+
+static void reply_exited(struct wait *w)
+{
+	json_t *context = common(w);
+	json_object_set_new(
+		context, "stdout", api_process_tail(w->process, STREAMS_STDOUT, TAIL_MAX));
+	json_object_set_new(
+		context, "stderr", api_process_tail(w->process, STREAMS_STDERR, TAIL_MAX));
+	reply_error(w->pending.request, "PROCESS_EXITED_BEFORE_READY",
+		"The process ended before it was ready", context);
+	finish_wait(w);
+}
+
+static json_t *match_text(const struct log_match *m, size_t from, size_t to)
+{
+	char *text = malloc(4 * (to - from) + 1);
+	json_t *json = NULL;
+	if (text)
+		json = json_stringn(text, log_match_text(m, from, to, text));
+	free(text);
+	return json;
+}
+
+static void reply_match(struct wait *w, const struct log_match *m, int stream)
+{
+	json_t *body = common(w);
+	json_object_set_new(body, "stream", json_string(stream == API_STDOUT ? "stdout" : "stderr"));
+	json_object_set_new(body, "match", match_text(m, m->match.start, m->match.end));
+	json_object_set_new(body, "line", match_text(m, 0, m->count));
+	json_object_set_new(body, "cursor", json_integer((json_int_t)w->cursor));
+	json_object_set_new(body, "lost", json_integer((json_int_t)w->lost));
+	reply_success(w->pending.request, body);
+	finish_wait(w);
+}
+
+/* Feed what has come from one stream. Returns whether the line has been found, and answered. */
+static bool feed(struct wait *w, const struct streams_piece *piece, const uint8_t *bytes)
+{
+	char text[TEXT_SIZE(PIECE)];
+	int stream = piece->source == EVENT_SOURCE_STDOUT ? API_STDOUT : API_STDERR;
+	size_t n = text_decode(&w->decoders[stream], bytes, piece->length, text);
+	if (!log_match_feed(&w->matches[stream], text, n))
+		return false;
+	reply_match(w, &w->matches[stream], stream);
+	return true;
+}
+
+/* Read all that has come. Returns whether the request has been answered. */
+static bool look(struct wait *w)
+{
+	const struct process *p = w->process;
+	struct streams_piece piece;
+	uint8_t bytes[PIECE];
+	bool ended = p->ended_ms > 0;
+	uint64_t end = ended && p->end_offset < p->head ? p->end_offset : p->head;
+	const struct streams_range range = process_range(p, end, w->sources);
+	for (uint64_t at = w->cursor;; at = w->cursor) {
+		bool some = streams_read(&range, &at, bytes, sizeof bytes, &piece);
+		w->lost += piece.lost;
+		/* The cursor of an answer is that of the piece: behind it nothing is passed over. */
+		if (some && feed(w, &piece, bytes))
+			return true;
+		w->cursor = at;
+		if (!some)
+			break;
+	}
+	for (int i = 0; ended && i < API_STREAMS; i++) {
+		if (log_match_end(&w->matches[i])) {
+			reply_match(w, &w->matches[i], i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void on_more(void *user)
+{
+	struct wait *w = user;
+	if (!w->pending.request || (w->what == WAIT_LOG && look(w)) || w->process->ended_ms == 0)
+		return;
+	if (w->what != WAIT_EXIT) {
+		reply_exited(w);
+		return;
+	}
+	reply_success(w->pending.request, common(w));
+	finish_wait(w);
+}
+
+static void on_gone(void *user)
+{
+	struct wait *w = user;
+	if (!w->pending.request)
+		return;
+	reply_error(w->pending.request, "PROCESS_NOT_FOUND", "The process has been removed",
+		json_pack("{s:s}", "processId", w->process->held.id));
+	w->process = NULL;
+	finish_wait(w);
+}
+
+static void on_port_ready(void *user, int status)
+{
+	struct wait *w = user;
+	if (!w->pending.request)
+		return;
+	json_t *body = common(w);
+	json_object_set_new(body, "port", json_integer(w->port.options.port));
+	if (w->port.options.http)
+		json_object_set_new(body, "statusCode", json_integer(status));
+	reply_success(w->pending.request, body);
+	finish_wait(w);
+}
+
+/* What is asked for */
+
+struct wanted {
+	enum wait_for what;
+	uint64_t timeout_ms, cursor;
+	unsigned sources;
+	struct pattern *pattern; /* owned */
+	bool whole_lines;
+	struct probe_options port;
+	unsigned interval_ms;
+};
+
+static bool take_pattern(struct request *r, const json_t *body, struct wanted *w)
+{
+	const char *text, *regex, *stream, *problem = "is too much";
+	if (!body_text(r, body, "pattern", &text) || !body_text(r, body, "regex", &regex) ||
+		!body_text(r, body, "stream", &stream) ||
+		!body_number(r, body, "cursor", 0, INT64_MAX, &w->cursor))
+		return false;
+	const char *source = regex ? regex : text, *field = regex ? "regex" : "pattern";
+	w->sources = STREAMS_COMMAND;
+	if (stream && strcmp(stream, "stdout") == 0)
+		w->sources = STREAMS_STDOUT;
+	else if (stream && strcmp(stream, "stderr") == 0)
+		w->sources = STREAMS_STDERR;
+	else if (stream && strcmp(stream, "both") != 0) {
+		reply_invalid(r, "stream", "Must be stdout, stderr or both", "invalid");
+		return false;
+	}
+	if (!source || !*source || (text && regex) || strchr(source, '\n')) {
+		reply_invalid(r, field, "A pattern or a regex for one line is required", "required");
+		return false;
+	}
+	int rc = pattern_create(
+		&w->pattern, source, strlen(source), regex ? PATTERN_REGEX : 0, &problem);
+	if (rc < 0) {
+		char message[256];
+		snprintf(message, sizeof message, "The %s %s", field, problem);
+		reply_invalid(r, field, message, "invalid");
+		return false;
+	}
+	w->whole_lines = regex && log_match_asks_for_end(regex);
+	return true;
+}
+
+static bool take_wanted(struct request *r, const json_t *body, struct wanted *w)
+{
+	const char *what;
+	w->timeout_ms = TIMEOUT_DEFAULT_MS;
+	if (!body_text(r, body, "for", &what) ||
+		!body_number(r, body, "timeoutMs", 1, TIMEOUT_MAX_MS, &w->timeout_ms))
+		return false;
+	for (unsigned i = 0; what && i < sizeof names / sizeof *names; i++) {
+		if (strcmp(what, names[i]) != 0)
+			continue;
+		w->what = (enum wait_for)i;
+		return w->what == WAIT_EXIT ||
+			(w->what == WAIT_LOG ? take_pattern(r, body, w)
+					     : api_port_options(r, body, &w->port, &w->interval_ms));
+	}
+	reply_invalid(r, "for", "Must be exit, log or port", what ? "invalid" : "required");
+	return false;
+}
+
+/* The memory for matching lines, which takes over the pattern. */
+static bool prepare(struct wait *w, struct wanted *wanted)
+{
+	if (wanted->what != WAIT_LOG)
+		return true;
+	w->matches = malloc(API_STREAMS * sizeof *w->matches);
+	if (!w->matches)
+		return false;
+	for (int i = 0; i < API_STREAMS; i++)
+		log_match_init(&w->matches[i], wanted->pattern, wanted->whole_lines);
+	w->pattern = wanted->pattern;
+	wanted->pattern = NULL;
+	w->sources = wanted->sources;
+	w->cursor = wanted->cursor;
+	return true;
+}
+
+static void begin_wait(struct api *a, struct request *r, struct process *p, struct wanted *wanted)
+{
+	struct wait *w = calloc(1, sizeof *w);
+	if (!w || !prepare(w, wanted)) {
+		free(w);
+		refuse_memory(r);
+		return;
+	}
+	uv_loop_t *loop = a->processes->loop;
+	w->api = a;
+	a->process_waits++;
+	w->process = p;
+	w->what = wanted->what;
+	w->started_ms = uv_now(loop);
+	w->timeout_ms = wanted->timeout_ms;
+	w->viewer = (struct process_viewer){.more = on_more, .gone = on_gone, .user = w};
+	pending_open(&w->pending, loop, r, w, maybe_free);
+	w->open_handles = 1;
+	arm(w);
+	if (w->what == WAIT_PORT) {
+		w->watching = true;
+		w->open_handles++;
+		a->port_watches++;
+		port_watch_start(
+			&w->port, loop, &wanted->port, wanted->interval_ms, on_port_ready, w);
+	}
+	process_attach(p, &w->viewer);
+	on_more(w);
+}
+
+static void await_process(struct request *r)
+{
+	struct api *a = api_of(r);
+	struct wanted wanted = {0};
+	struct process *p = api_process_open(a, r);
+	json_t *body = p ? body_read(r) : NULL;
+	if (body && take_wanted(r, body, &wanted)) {
+		bool full = wanted.what == WAIT_PORT && a->port_watches >= API_PORT_WATCHES_MAX;
+		if (full || a->process_waits >= WAITS_MAX)
+			reply_error(r, "LIMIT_REACHED", "Too many wait already", NULL);
+		else
+			begin_wait(a, r, p, &wanted);
+	}
+	if (p)
+		process_close_output(p);
+	pattern_destroy(wanted.pattern);
+	json_decref(body);
+}
+
+const struct route_row api_process_wait_rows[] = {
+	{METHOD_POST, "/api/process/{}/wait", WHO_OWNER, .plain = await_process},
+	{.path = NULL},
+};

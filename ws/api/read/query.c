@@ -1,0 +1,59 @@
+/* Parameters of queries. Whoever finds one wrong has answered the request. */
+#include "ws/api/read/query.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool query_number_or(struct request *r, const char *name, uint64_t max, const char *message,
+	uint64_t *ret_number)
+{
+	const char *text = request_param(r, name);
+	if (!text || params_number(text, max, ret_number))
+		return true;
+	reply_invalid(r, name, message, "invalid");
+	return false;
+}
+
+bool query_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
+{
+	return query_number_or(r, name, max, "Must be a whole number within the limits", ret_number);
+}
+
+bool query_offset(struct request *r, const char *name, uint64_t *ret_offset)
+{
+	return query_number_or(r, name, INT64_MAX, "Must be an offset in bytes", ret_offset);
+}
+
+bool query_choice(struct request *r, const char *name, const char *const *words, size_t count,
+	unsigned *ret_choice)
+{
+	char message[128] = "Must be ";
+	const char *text = request_param(r, name);
+	for (unsigned i = 0; text && i < count; i++)
+		if (strcmp(text, words[i]) == 0) {
+			*ret_choice = i;
+			return true;
+		}
+	if (!text)
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(message);
+		snprintf(message + length, sizeof message - length, "%s%s",
+			i == 0                   ? ""
+				: i + 1 == count ? " or "
+						 : ", ",
+			words[i]);
+	}
+	reply_invalid(r, name, message, "invalid");
+	return false;
+}
+
+bool query_flag(struct request *r, const char *name, bool *ret_flag)
+{
+	static const char *const words[] = {"0", "1"};
+	unsigned choice = *ret_flag;
+	if (!query_choice(r, name, words, 2, &choice))
+		return false;
+	*ret_flag = choice;
+	return true;
+}

@@ -1,0 +1,122 @@
+/* Refusals that several handlers give. Each answers the request; what is looked up decides which code it gets. */
+#include "ws/api/read/refuse.h"
+
+#include "shell/store/directory.h"
+#include "ws/api/read/body.h"
+#include "ws/api/json/exec.h"
+#include "ws/api/json/session.h"
+#include "ws/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void refuse_memory(struct request *r)
+{
+	reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+}
+
+void refuse_directory(struct request *r, const char *cwd, int error)
+{
+	char message[BODY_PATH_MAX + 128];
+	snprintf(message, sizeof message, "The working directory %s cannot be used: %s", cwd,
+		strerror(-error));
+	reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
+}
+
+bool refuse_if_directory(struct request *r, const char *cwd, int error)
+{
+	if (error_is_shortage(error) || directory_check(cwd) != error)
+		return false;
+	refuse_directory(r, cwd, error);
+	return true;
+}
+
+void refuse_session(struct request *r, const struct session *s, int rc)
+{
+	if (rc == -ENOTCONN && s->state == SESSION_EXITED)
+		reply_error(r, "SESSION_TERMINATED", "The session has ended",
+			json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "exit",
+				session_exit_json(s)));
+	else if (rc == -ENOTCONN && session_heeds(s) == -EHOSTDOWN)
+		refuse_session(r, s, -EHOSTDOWN);
+	else if (rc == -ENOTCONN)
+		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
+	else if (rc == -ENOBUFS)
+		reply_error(r, "LIMIT_REACHED", "Too much input waits for a program to read it",
+			json_pack("{s:s, s:I}", "sessionId", s->pane.held.id, "queued",
+				(json_int_t)session_queued(s)));
+	else if (rc == -EACCES)
+		refuse_leased(r, s);
+	else if (rc == -EMSGSIZE)
+		reply_error(r, "LINE_TOO_LONG",
+			"The terminal collects lines (it is in canonical mode), and takes at most 4095 bytes of one",
+			json_pack("{s:s, s:i}", "sessionId", s->pane.held.id, "limit",
+				(int)TYPING_LINE_MAX));
+	else
+		reply_error(r, error_code_of(rc), error_text(rc),
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
+}
+
+void refuse_leased(struct request *r, const struct session *s)
+{
+	json_t *lease = lease_json(session_keyboard(s));
+	reply_error(r, "LEASED",
+		json_is_null(lease) ? "The lease that was shown is over: others may have typed since"
+				    : "Somebody else has leased the session",
+		json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "lease", lease));
+}
+
+void refuse_exec(struct request *r, struct session *s, int rc)
+{
+	struct executor *x = session_executor(s);
+	const char *why = rc == -ENOTSUP && x->open ? exec_unable(x) : exec_busy(x);
+	switch (rc) {
+	case -EBUSY:
+		reply_error(r, "RESOURCE_BUSY", why ? why : "The shell is not at its prompt",
+			json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "exec",
+				x->current ? exec_json(x->current) : json_null()));
+		break;
+	case -EUSERS:
+		reply_error(r, "LIMIT_REACHED", "Too many commands wait for this session",
+			json_pack("{s:s, s:i}", "sessionId", s->pane.held.id, "limit",
+				(int)EXECS_QUEUED_MAX));
+		break;
+	case -EALREADY:
+		reply_error(r, "KEY_IN_USE", "This key belongs to another command",
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
+		break;
+	case -ENOTSUP:
+		reply_error(r, "EXEC_UNSUPPORTED",
+			why ? why
+			    : "The shell of this session cannot run commands for programs: it is no bash, or older than this server",
+			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "shell",
+				s->pane.shell));
+		break;
+	case -ENOENT:
+		reply_invalid(
+			r, "stdinFrom", "There is no such input, or it was taken", "not_found");
+		break;
+	case -EACCES:
+		refuse_leased(r, s);
+		break;
+	case -ENOTCONN:
+		if (s->state == SESSION_EXITED)
+			reply_error(r, "SESSION_TERMINATED", "The session has ended",
+				json_pack("{s:s, s:o, s:o}", "sessionId", s->pane.held.id, "exitCode",
+					s->end == SESSION_END_HOLDER_DIED
+						? json_null()
+						: json_integer(exec_status_of(s->exit_status)),
+					"exit", session_exit_json(s)));
+		else if (session_heeds(s) == -EHOSTDOWN)
+			refuse_session(r, s, -EHOSTDOWN);
+		else
+			reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
+				json_pack("{s:s}", "sessionId", s->pane.held.id));
+		break;
+	default:
+		reply_error(r, error_code_of(rc), error_text(rc),
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
+	}
+}

@@ -1,0 +1,34 @@
+/* Who types: the name that a request gives, or that of whose link it came by, and the lease that it shows. */
+#include "ws/api/read/typist.h"
+
+#include "ws/api/read/body.h"
+
+#include <string.h>
+
+const char *typist_default(const struct request *r)
+{
+	return r->principal.link[0] ? r->principal.link : "owner";
+}
+
+bool typist_label(
+	struct request *r, const json_t *body, const char *field, size_t max, const char **ret_text)
+{
+	if (!body_text(r, body, field, ret_text))
+		return false;
+	if (!*ret_text || (name_is_text(*ret_text) && strlen(*ret_text) <= max))
+		return true;
+	reply_invalid(
+		r, field, "A label is 1 to 64 bytes of text without control characters", "invalid");
+	return false;
+}
+
+bool typist_take(struct request *r, const json_t *body, struct typist *ret_typist)
+{
+	*ret_typist = (struct typist){0};
+	if (!typist_label(r, body, "name", LEASE_OWNER_MAX, &ret_typist->name) ||
+		!body_text(r, body, "lease", &ret_typist->lease))
+		return false;
+	if (!ret_typist->name)
+		ret_typist->name = typist_default(r);
+	return true;
+}

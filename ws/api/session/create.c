@@ -1,0 +1,221 @@
+/* Creating sessions, and opening those that are there: the answer comes once the shell runs, or why it does not. */
+#include "shell/clock.h"
+#include "shell/id.h"
+#include "ws/api/api.h"
+#include "ws/api/read/body.h"
+#include "ws/api/json/session.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define IDLE_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
+
+/* Someone waits for a session over the API. */
+struct create {
+	struct session_waiter waiter;
+	struct api *api;
+	struct request *request;
+	bool open; /* get-or-create */
+	bool created;
+	char cwd[BODY_PATH_MAX]; /* for the message */
+	char shell[BODY_PATH_MAX];
+};
+
+static void reply_start_failure(
+	struct request *r, const struct create *c, enum report_stage stage, int error)
+{
+	char message[2 * BODY_PATH_MAX];
+	bool shortage = error_is_shortage(error);
+	if (stage == REPORT_CHDIR && !shortage) {
+		snprintf(message, sizeof message, "The working directory %s cannot be entered: %s",
+			c->cwd, strerror(-error));
+		reply_invalid(r, "cwd", message, "invalid");
+	} else if (error == -E2BIG) {
+		reply_invalid(r, "env", "The environment is too large for the system", "invalid");
+	} else if (stage == REPORT_EXEC && !shortage) {
+		snprintf(message, sizeof message, "The shell %s cannot be executed: %s", c->shell,
+			strerror(-error));
+		reply_invalid(r, "shell", message, "invalid");
+	} else {
+		snprintf(message, sizeof message, "The session could not be started: %s",
+			error_text(error));
+		reply_error(r, error_code_of(error), message, NULL);
+	}
+}
+
+static void reply_created(struct create *c, const struct session *s)
+{
+	json_t *body = json_pack("{s:o}", "data", session_json(s));
+	if (c->open)
+		json_object_set_new(body, "created", json_boolean(c->created));
+	else
+		json_object_set_new(body, "containerPlacementId", json_null());
+	reply_success(c->request, body);
+}
+
+static void on_started(void *user, struct session *s, enum report_stage stage, int error)
+{
+	struct create *c = user;
+	if (error < 0)
+		reply_start_failure(c->request, c, stage, error);
+	else
+		reply_created(c, s);
+	request_unref(c->request);
+	free(c);
+}
+
+/* Why a session could not even be begun. */
+static void reply_refusal(struct request *r, const struct create *c, const char *id, int error)
+{
+	char message[BODY_PATH_MAX + 128];
+	if (refuse_if_directory(r, c->cwd, error))
+		return;
+	switch (error) {
+	case -EEXIST:
+		snprintf(message, sizeof message, "Session '%s' already exists", id);
+		reply_error(r, "SESSION_ALREADY_EXISTS", message,
+			json_pack("{s:s, s:n}", "sessionId", id, "containerPlacementId"));
+		break;
+	case -EUSERS:
+		reply_error(r, "LIMIT_REACHED", "There are too many sessions",
+			json_pack("{s:i}", "maxSessions",
+				(int)c->api->sessions->config.max_sessions));
+		break;
+	case -ENOTSUP:
+		reply_invalid(r, "onShellExit", "Only a bash can reexec", "unsupported");
+		break;
+	default:
+		snprintf(message, sizeof message, "The session could not be started: %s",
+			error_text(error));
+		reply_error(r, error_code_of(error), message, NULL);
+	}
+}
+
+/*
+ * The Sandbox's client wants its sessions where its container's image has its files. Where there is no such
+ * place, the server's own directory stands for it.
+ */
+static bool is_missing_workspace(const char *cwd)
+{
+	return cwd && strcmp(cwd, "/workspace") == 0 && access(cwd, F_OK) < 0;
+}
+
+static bool take_options(struct request *r, json_t *body, struct session_options *o)
+{
+	uint64_t rows = 0, cols = 0;
+	const char *on_exit;
+	if (!body_text(r, body, "id", &o->id) || !body_text(r, body, "name", &o->name) ||
+		!body_text(r, body, "cwd", &o->cwd) || !body_text(r, body, "shell", &o->shell) ||
+		!body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
+		!body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
+		!body_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms) ||
+		!body_text(r, body, "onShellExit", &on_exit))
+		return false;
+	o->rows = (unsigned)rows;
+	o->cols = (unsigned)cols;
+	if (is_missing_workspace(o->cwd))
+		o->cwd = NULL;
+	if (o->id && !name_is_id(o->id))
+		reply_invalid(r, "id",
+			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
+			"invalid");
+	else if (o->name && !name_is_text(o->name))
+		reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
+			"invalid");
+	else if (!body_absolute(r, o->cwd))
+		return false;
+	else if (o->shell && (!*o->shell || strlen(o->shell) >= BODY_PATH_MAX))
+		reply_invalid(r, "shell", "The shell must be a path or a name", "invalid");
+	else if (on_exit && !shell_exit_parse(on_exit, &o->on_shell_exit))
+		reply_invalid(r, "onShellExit", "Must be close, reexec or respawn", "invalid");
+	else
+		return true;
+	return false;
+}
+
+/* A session keeps the policy that it was created with; what older servers and holders have left only closes. */
+static bool refuse_policy(
+	struct request *r, const struct session *s, json_t *body, enum shell_exit wanted)
+{
+	if (!s || s->on_shell_exit == wanted || !json_object_get(body, "onShellExit"))
+		return false;
+	reply_error(r, "SHELL_EXIT_POLICY",
+		"The session exists, and something else is to happen when its shell ends",
+		json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "onShellExit",
+			shell_exit_name(s->on_shell_exit)));
+	return true;
+}
+
+static void create(struct api *a, struct request *r, json_t *body, bool open)
+{
+	struct session_options o = {0};
+	struct body_environment env;
+	char id[ID_STAMPED_SIZE];
+	if (!take_options(r, body, &o) || !body_environment(r, body, &env))
+		return;
+	if (!o.id && open) {
+		reply_invalid(r, "id", "An id is required", "required");
+		return;
+	}
+	if (!o.id) {
+		/* As the container names them. */
+		if (id_stamped(id, "session", clock_wall_ms(), 12, 16) < 0) {
+			reply_error(r, "INTERNAL_ERROR", "There are no random numbers", NULL);
+			return;
+		}
+		o.id = id;
+	}
+	if (open && refuse_policy(r, sessions_find(a->sessions, o.id), body, o.on_shell_exit))
+		return;
+	o.env_names = env.names;
+	o.env_values = env.values;
+	o.env_count = env.count;
+	struct create *c = calloc(1, sizeof *c);
+	if (!c) {
+		refuse_memory(r);
+		return;
+	}
+	c->waiter = (struct session_waiter){.done = on_started, .user = c};
+	c->api = a;
+	c->request = request_ref(r);
+	c->open = open;
+	snprintf(c->cwd, sizeof c->cwd, "%s", o.cwd ? o.cwd : a->sessions->config.cwd);
+	snprintf(c->shell, sizeof c->shell, "%s", o.shell ? o.shell : "bash");
+	int rc = open ? sessions_get_or_create(a->sessions, &o, &c->waiter, &c->created)
+		      : sessions_create(a->sessions, &o, &c->waiter);
+	if (rc < 0) {
+		reply_refusal(r, c, o.id, rc);
+		request_unref(r);
+		free(c);
+	}
+}
+
+static void create_session(struct request *r)
+{
+	struct api *a = api_of(r);
+	json_t *body = body_read(r);
+	if (body)
+		create(a, r, body, false);
+	json_decref(body);
+}
+
+static void open_session(struct request *r)
+{
+	struct api *a = api_of(r);
+	json_t *body = body_read(r);
+	if (body)
+		create(a, r, body, true);
+	json_decref(body);
+}
+
+const struct route_row api_session_create_rows[] = {
+	{METHOD_POST, "/api/session/create", WHO_OWNER, .plain = create_session},
+	{METHOD_POST, "/api/session/open", WHO_OWNER, .plain = open_session},
+	{.path = NULL},
+};

@@ -1,0 +1,93 @@
+/* Whose keyboard it is: what was typed by whom, and the lease. */
+#include "shell/clock.h"
+#include "ws/api/api.h"
+#include "ws/api/read/body.h"
+#include "ws/api/json/session.h"
+#include "ws/api/read/query.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/api/read/typist.h"
+#include "ws/text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+/* What was typed */
+
+static json_t *typed_json(const struct typed_entry *e)
+{
+	struct text_decoder decoder = {0};
+	json_t *text = e->text ? text_json(&decoder, e->text, e->bytes, true) : json_null();
+	return json_pack("{s:I, s:o, s:s, s:o, s:I, s:o}", "offset", (json_int_t)e->offset, "at",
+		time_json(e->at_ms), "by", e->by, "client",
+		e->client ? json_integer((json_int_t)e->client) : json_null(), "bytes",
+		(json_int_t)e->bytes, "text", text);
+}
+
+static void list_typed(struct request *r, struct session *s)
+{
+	const struct typed_entry *e;
+	uint64_t from = 0;
+	if (!query_offset(r, "from", &from))
+		return;
+	json_t *list = json_array();
+	DL_FOREACH (session_typed(s)->entries, e)
+		if (e->offset >= from)
+			json_array_append_new(list, typed_json(e));
+	reply_success(r, json_pack("{s:o}", "typed", list));
+}
+
+/* The lease */
+
+static void show_lease(struct request *r, struct session *s)
+{
+	reply_success(r, json_pack("{s:o}", "lease", lease_json(session_keyboard(s))));
+}
+
+static void take_lease(struct request *r, struct session *s)
+{
+	const char *mode;
+	struct lease_terms terms = {.ttl_ms = LEASE_TTL_DEFAULT_MS};
+	json_t *body = body_read(r);
+	if (!body || !typist_label(r, body, "owner", LEASE_OWNER_MAX, &terms.owner) ||
+		!body_text(r, body, "mode", &mode) || !body_text(r, body, "renew", &terms.renew) ||
+		!body_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))
+		goto out;
+	terms.exclusive = !mode || strcmp(mode, "exclusive") == 0;
+	if (!terms.owner)
+		terms.owner = typist_default(r);
+	if (!terms.exclusive && strcmp(mode, "advisory") != 0) {
+		reply_invalid(r, "mode", "Must be exclusive or advisory", "invalid");
+		goto out;
+	}
+	int rc = session_lease(s, &terms);
+	if (rc < 0) {
+		refuse_session(r, s, rc == -EBUSY ? -EACCES : rc);
+		goto out;
+	}
+	json_t *lease = lease_json(session_keyboard(s));
+	json_object_set_new(lease, "id", json_string(session_keyboard(s)->id));
+	reply_success(r, json_pack("{s:o}", "lease", lease));
+out:
+	json_decref(body);
+}
+
+static void give_back_lease(struct request *r, struct session *s)
+{
+	const char *id = request_param(r, "id");
+	if (!id && r->principal.role != ROLE_OWNER)
+		reply_invalid(r, "id", "The id of the lease is required", "required");
+	else if (lease_is_held(session_keyboard(s), clock_wall_ms()) && !session_give_back(s, id))
+		refuse_session(r, s, -EACCES);
+	else
+		reply_success(r, json_pack("{s:n}", "lease"));
+}
+
+const struct route_row api_lease_rows[] = {
+	{METHOD_GET, "/api/session/{}/typed", WHO_VIEWER, .session = list_typed},
+	{METHOD_GET, "/api/session/{}/lease", WHO_VIEWER, .session = show_lease},
+	{METHOD_POST, "/api/session/{}/lease", WHO_DRIVER, .session = take_lease},
+	{METHOD_DELETE, "/api/session/{}/lease", WHO_DRIVER, .session = give_back_lease},
+	{.path = NULL},
+};

@@ -1,0 +1,444 @@
+/*
+ * What a session shows, for programs: its screen, its scrollback, and where something is in what it has
+ * printed. All of it is made while the request is handled, so all of it is bounded; an answer says where
+ * the next one would go on.
+ */
+#include "ring/screen/view/render.h"
+#include "ring/search/search.h"
+#include "ws/api/api.h"
+#include "ws/api/read/query.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BYTES_MAX ((size_t)4 << 20) /* of an answer; no line is begun behind them */
+#define TEXT_LINES_MAX 5000u        /* of an answer in text */
+#define JSON_LINES_MAX 2000u        /* of one in JSON; a screen has fewer */
+#define JSON_RUNS_MAX 20000u        /* of cells in one style, likewise */
+#define MATCHES_DEFAULT 100u
+#define MATCHES_MAX 1000u
+#define SEARCH_WORK (UINT64_C(2) << 20) /* see ring/search/pattern.h: some milliseconds */
+
+/* What makes a document harmless that shows what anybody's program has printed. */
+static const char content_security_policy[] =
+	"default-src 'none'; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+	"frame-ancestors 'none'; sandbox";
+
+/* How lines are to be given. */
+enum format { FORMAT_JSON, FORMAT_TEXT, FORMAT_ANSI, FORMAT_HTML };
+
+struct view {
+	unsigned format;
+	bool cells;
+	struct render_options options;
+};
+
+static bool take_view(struct request *r, struct view *v)
+{
+	static const char *const formats[] = {"json", "text", "ansi", "html"};
+	static const char *const wraps[] = {"keep", "join"};
+	unsigned wrap = 0;
+	if (!query_choice(r, "format", formats, sizeof formats / sizeof *formats, &v->format) ||
+		!query_choice(r, "wrap", wraps, sizeof wraps / sizeof *wraps, &wrap) ||
+		!query_flag(r, "cells", &v->cells) ||
+		!query_number(r, "since", INT64_MAX, &v->options.since))
+		return false;
+	v->options.join = wrap == 1;
+	v->options.max = BYTES_MAX;
+	if (v->format == FORMAT_JSON || (!v->cells && v->options.since == 0))
+		return true;
+	reply_invalid(r, v->cells ? "cells" : "since", "Needs format=json", "invalid");
+	return false;
+}
+
+/* The session's screen, or NULL: then r is answered. */
+static struct screen *take_screen(struct request *r, struct session *s)
+{
+	struct screen *screen = session_screen(s);
+	if (screen)
+		return screen;
+	if (session_is_readable(s))
+		reply_error(r, "INTERNAL_ERROR", "There is no memory for the session's screen",
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
+	else
+		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
+			json_pack("{s:s}", "sessionId", s->pane.held.id));
+	return NULL;
+}
+
+static uint64_t base_of(const struct screen *screen)
+{
+	return screen_dropped(screen) + screen_scrollback(screen);
+}
+
+static uint64_t end_of(const struct screen *screen)
+{
+	return base_of(screen) + screen_rows(screen);
+}
+
+/* JSON */
+
+static json_t *text_json(const char *text, size_t length)
+{
+	json_t *value = json_stringn(text, length);
+	return value ? value : json_null();
+}
+
+static void set_flag(json_t *object, const char *name, bool value)
+{
+	if (value)
+		json_object_set_new(object, name, json_true());
+}
+
+/* A number of the palette, or "#rrggbb". */
+static void set_color(json_t *object, const char *name, uint32_t color)
+{
+	uint32_t value = color & COLOR_VALUE;
+	if ((color & COLOR_MODE) == COLOR_RGB)
+		json_object_set_new(object, name, json_sprintf("#%06x", value));
+	else if ((color & COLOR_MODE) != COLOR_DEFAULT)
+		json_object_set_new(object, name, json_integer(value));
+}
+
+static json_t *run_json(const struct render_run *run)
+{
+	static const struct {
+		const char *name;
+		uint16_t flag;
+	} flags[] = {{"bold", STYLE_BOLD}, {"dim", STYLE_DIM}, {"italic", STYLE_ITALIC},
+		{"blink", STYLE_BLINK}, {"inverse", STYLE_INVERSE}, {"conceal", STYLE_CONCEAL},
+		{"strike", STYLE_STRIKE}, {"overline", STYLE_OVERLINE}};
+	static const char *const underlines[] = {
+		"single", "single", "double", "curly", "dotted", "dashed"};
+	const struct style *style = &run->style;
+	json_t *cells = json_pack("{s:i, s:i, s:o}", "column", (int)run->column, "columns",
+		(int)run->columns, "text", text_json(run->text, run->length));
+	set_color(cells, "fg", style->fg);
+	set_color(cells, "bg", style->bg);
+	for (size_t i = 0; style->flags && i < sizeof flags / sizeof *flags; i++)
+		set_flag(cells, flags[i].name, style->flags & flags[i].flag);
+	if (style->flags & STYLE_UNDERLINE) {
+		json_object_set_new(cells, "underline", json_string(underlines[style->underline]));
+		set_color(cells, "underlineColor", style->underline_color);
+	}
+	if (run->link)
+		json_object_set_new(cells, "link", text_json(run->link, run->link_length));
+	return cells;
+}
+
+static json_t *line_json(const struct render_line *line, uint64_t base, const struct view *v)
+{
+	json_t *object = json_pack("{s:I, s:I, s:b, s:o}", "line", (json_int_t)line->number,
+		"offset", (json_int_t)line->offset, "wrapped", line->wrapped, "text",
+		text_json(line->text, line->length));
+	if (line->number >= base)
+		json_object_set_new(object, "row", json_integer((json_int_t)(line->number - base)));
+	if (line->version > 0)
+		json_object_set_new(object, "version", json_integer((json_int_t)line->version));
+	if (v->options.join)
+		json_object_set_new(object, "lines", json_integer(line->count));
+	if (!v->cells)
+		return object;
+	json_t *cells = json_array();
+	for (size_t i = 0; i < line->run_count; i++)
+		json_array_append_new(cells, run_json(&line->runs[i]));
+	json_object_set_new(object, "cells", cells);
+	return object;
+}
+
+/* Lines as JSON; *ret_to: the first that is not among them. NULL when memory is short. */
+static json_t *lines_json(const struct screen *screen, const struct view *v, uint64_t *ret_to)
+{
+	struct render *render;
+	struct render_line line;
+	size_t bytes = 0, runs = 0;
+	json_t *lines = json_array();
+	int rc = render_create(&render, screen, &v->options);
+	if (rc < 0) {
+		json_decref(lines);
+		return NULL;
+	}
+	while (runs < JSON_RUNS_MAX && bytes < BYTES_MAX && (rc = render_next(render, &line)) > 0) {
+		bytes += line.length;
+		for (size_t i = 0; v->cells && i < line.run_count; i++)
+			bytes += line.runs[i].length + line.runs[i].link_length;
+		runs += v->cells ? line.run_count : 0;
+		json_array_append_new(lines, line_json(&line, base_of(screen), v));
+	}
+	*ret_to = render_position(render);
+	render_destroy(render);
+	if (rc >= 0)
+		return lines;
+	json_decref(lines);
+	return NULL;
+}
+
+static json_t *cursor_json(const struct screen *screen)
+{
+	static const char *const styles[] = {
+		"block", "block", "block", "underline", "underline", "bar", "bar"};
+	const struct screen_modes *m = screen_modes(screen);
+	unsigned row, col;
+	screen_cursor(screen, &row, &col);
+	bool waits = col == screen_cols(screen);
+	/* DECSCUSR: the odd ones blink; 0 leaves it to mode 12. */
+	bool blink = m->cursor_style > 0 ? m->cursor_style % 2 == 1 : m->cursor_blink;
+	return json_pack("{s:i, s:i, s:b, s:s, s:b, s:b}", "row", (int)row, "col",
+		(int)(waits ? col - 1 : col), "visible", !m->cursor_hidden, "style",
+		styles[m->cursor_style], "blink", blink, "pendingWrap", waits);
+}
+
+static json_t *modes_json(const struct screen_modes *m)
+{
+	static const char *const mice[] = {[MOUSE_NONE] = "none",
+		[MOUSE_X10] = "x10",
+		[MOUSE_VT200] = "vt200",
+		[MOUSE_DRAG] = "drag",
+		[MOUSE_ANY] = "any"};
+	static const char *const encodings[] = {
+		[MOUSE_DEFAULT] = "default", [MOUSE_SGR] = "sgr", [MOUSE_SGR_PIXELS] = "sgrPixels"};
+	return json_pack(
+		"{s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:i, s:i, s:s, s:s}",
+		"applicationCursor", m->application_cursor, "applicationKeypad",
+		m->application_keypad, "origin", m->origin, "wraparound", m->wraparound,
+		"reverseWraparound", m->reverse_wraparound, "insert", m->insert, "newline",
+		m->newline, "bracketedPaste", m->bracketed_paste, "focus", m->focus,
+		"synchronizedOutput", m->synchronized_output, "colorScheme", m->color_scheme,
+		"modifyOtherKeys", (int)m->modify_other_keys, "kittyKeyboard", (int)m->kitty_flags,
+		"mouse", mice[m->mouse], "mouseEncoding", encodings[m->mouse_encoding]);
+}
+
+static json_t *scrollback_json(const struct screen *screen)
+{
+	return json_pack("{s:I, s:i, s:i}", "first", (json_int_t)screen_dropped(screen), "count",
+		(int)screen_scrollback(screen), "max", (int)screen_scrollback_max(screen));
+}
+
+static json_t *name_json(const char *text)
+{
+	return text_json(text, strlen(text));
+}
+
+static json_t *screen_json(const struct screen *screen)
+{
+	return json_pack("{s:I, s:I, s:i, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+		(json_int_t)screen_version(screen), "offset", (json_int_t)screen_offset(screen),
+		"rows", (int)screen_rows(screen), "cols", (int)screen_cols(screen), "alternate",
+		screen_is_alternate(screen), "cursor", cursor_json(screen), "title",
+		name_json(screen_title(screen)), "icon", name_json(screen_icon(screen)), "cwd",
+		name_json(screen_cwd(screen)), "modes", modes_json(screen_modes(screen)),
+		"scrollback", scrollback_json(screen));
+}
+
+/* Replies */
+
+static void reply_memory(struct request *r)
+{
+	refuse_memory(r);
+}
+
+/* body is taken; to: what was asked for. */
+static void reply_lines(
+	struct request *r, const struct screen *screen, struct view *v, json_t *body, uint64_t to)
+{
+	uint64_t next;
+	json_t *lines = lines_json(screen, v, &next);
+	if (!lines) {
+		json_decref(body);
+		reply_memory(r);
+		return;
+	}
+	json_object_set_new(body, "next", next < to ? json_integer((json_int_t)next) : json_null());
+	json_object_set_new(body, "lines", lines);
+	reply_success(r, body);
+}
+
+static void reply_text(struct request *r, const struct screen *screen, const struct view *v)
+{
+	static const enum render_format formats[] = {
+		[FORMAT_TEXT] = RENDER_TEXT, [FORMAT_ANSI] = RENDER_ANSI, [FORMAT_HTML] = RENDER_HTML};
+	struct rendered text;
+	char number[24];
+	if (render_lines(screen, formats[v->format], &v->options, &text) < 0) {
+		reply_memory(r);
+		return;
+	}
+	const struct {
+		const char *name;
+		uint64_t value;
+	} headers[] = {{"Ringside-From", text.from}, {"Ringside-To", text.to},
+		{"Ringside-First", screen_dropped(screen)}, {"Ringside-Screen", base_of(screen)},
+		{"Ringside-End", end_of(screen)}, {"Ringside-Version", screen_version(screen)}};
+	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+		snprintf(number, sizeof number, "%llu", (unsigned long long)headers[i].value);
+		reply_header(r, headers[i].name, number);
+	}
+	if (v->format == FORMAT_HTML)
+		reply_header(r, "Content-Security-Policy", content_security_policy);
+	reply_bytes(r, 200,
+		v->format == FORMAT_HTML ? "text/html; charset=utf-8" : "text/plain; charset=utf-8",
+		text.bytes, text.length, text.bytes);
+}
+
+/* Handlers */
+
+static void show_screen(struct request *r, struct session *s)
+{
+	struct view v = {0};
+	struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
+	if (!screen)
+		return;
+	v.options.from = base_of(screen);
+	v.options.to = end_of(screen);
+	/* A version that is yet to come is another screen's. */
+	if (v.options.since > screen_version(screen))
+		v.options.since = 0;
+	if (v.format == FORMAT_JSON)
+		reply_lines(r, screen, &v, screen_json(screen), v.options.to);
+	else
+		reply_text(r, screen, &v);
+}
+
+static void reply_lines_gone(struct request *r, const struct session *s, const struct screen *screen)
+{
+	reply_error(r, "RANGE_GONE", "There are no such lines",
+		json_pack("{s:s, s:I, s:I, s:I}", "sessionId", s->pane.held.id, "first",
+			(json_int_t)screen_dropped(screen), "screen", (json_int_t)base_of(screen),
+			"end", (json_int_t)end_of(screen)));
+}
+
+static void show_scrollback(struct request *r, struct session *s)
+{
+	struct view v = {0};
+	struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
+	if (!screen)
+		return;
+	uint64_t first = screen_dropped(screen), base = base_of(screen);
+	uint64_t end = end_of(screen), from = first, to = base;
+	if (!query_number(r, "from", INT64_MAX, &from) || !query_number(r, "to", INT64_MAX, &to))
+		return;
+	if (from < first || from > end) {
+		reply_lines_gone(r, s, screen);
+		return;
+	}
+	to = to > end ? end : to;
+	unsigned most = v.format == FORMAT_JSON ? JSON_LINES_MAX : TEXT_LINES_MAX;
+	v.options.since = 0;
+	v.options.from = from;
+	v.options.to = to > from + most ? from + most : to;
+	if (v.format != FORMAT_JSON)
+		reply_text(r, screen, &v);
+	else
+		reply_lines(r, screen, &v,
+			json_pack("{s:I, s:i, s:o}", "from", (json_int_t)from, "cols",
+				(int)screen_cols(screen), "scrollback", scrollback_json(screen)),
+			to);
+}
+
+/* Searching */
+
+struct inquiry {
+	const char *text;
+	bool regex, exact_case;
+	uint64_t limit;
+	uint64_t before_line, before_offset; /* go on from here; UINT64_MAX = the newest */
+};
+
+static bool take_query(struct request *r, struct inquiry *q)
+{
+	*q = (struct inquiry){.text = request_param(r, "q"),
+		.limit = MATCHES_DEFAULT,
+		.before_line = UINT64_MAX,
+		.before_offset = UINT64_MAX};
+	if (!query_flag(r, "regex", &q->regex) || !query_flag(r, "case", &q->exact_case) ||
+		!query_number(r, "limit", MATCHES_MAX, &q->limit) ||
+		!query_number(r, "beforeLine", INT64_MAX, &q->before_line) ||
+		!query_number(r, "beforeOffset", INT64_MAX, &q->before_offset))
+		return false;
+	if (q->text && *q->text && q->limit > 0)
+		return true;
+	reply_invalid(r, q->limit == 0 ? "limit" : "q",
+		q->limit == 0 ? "Must be at least 1" : "What to search for is required",
+		q->limit == 0 ? "invalid" : "required");
+	return false;
+}
+
+static json_t *match_json(const struct search_match *m)
+{
+	return json_pack("{s:o, s:I, s:i, s:i, s:o, s:o}", "line",
+		m->line == SEARCH_NO_LINE ? json_null() : json_integer((json_int_t)m->line),
+		"offset", (json_int_t)m->offset, "column", (int)m->column, "length",
+		(int)m->columns, "match", text_json(m->match, m->match_length), "text",
+		text_json(m->text, m->text_length));
+}
+
+/* Where another request goes on: {"beforeLine": N} or {"beforeOffset": N}; null when all has been seen. */
+static json_t *next_json(const struct search *search)
+{
+	if (search->next_line > 0)
+		return json_pack("{s:I}", "beforeLine", (json_int_t)search->next_line);
+	if (search->next_offset > 0)
+		return json_pack("{s:I}", "beforeOffset", (json_int_t)search->next_offset);
+	return json_null();
+}
+
+/* First the lines, then what is older; whichever of the two the request wants. */
+static int look(
+	struct search *search, const struct inquiry *q, struct session *s, struct screen *screen)
+{
+	const struct stream *bytes = session_bytes(s);
+	uint64_t border = search_border(screen);
+	bool lines = q->before_offset == UINT64_MAX;
+	int rc = lines ? search_screen(search, screen, q->before_line) : 0;
+	if (rc < 0 || search->next_line > 0)
+		return rc;
+	if (!lines && q->before_offset < border)
+		border = q->before_offset;
+	if (search->work > 0 && search->count < search->limit)
+		return search_ring(search, bytes, border);
+	search->next_offset = border > stream_oldest(bytes) ? border : 0;
+	return 0;
+}
+
+static void search_session(struct request *r, struct session *s)
+{
+	struct inquiry q;
+	const char *problem;
+	struct pattern *pattern = NULL;
+	struct screen *screen = take_query(r, &q) ? take_screen(r, s) : NULL;
+	if (!screen)
+		return;
+	unsigned flags = (q.regex ? PATTERN_REGEX : 0u) | (q.exact_case ? 0u : PATTERN_ANY_CASE);
+	int rc = pattern_create(&pattern, q.text, strlen(q.text), flags, &problem);
+	if (rc == -EINVAL) {
+		char message[128];
+		snprintf(message, sizeof message, "That cannot be searched for: %s", problem);
+		reply_invalid(r, "q", message, "invalid");
+		return;
+	}
+	struct search found = {.pattern = pattern, .limit = (unsigned)q.limit, .work = SEARCH_WORK};
+	if (rc == 0)
+		rc = look(&found, &q, s, screen);
+	json_t *matches = json_array();
+	for (size_t i = 0; rc == 0 && i < found.count; i++)
+		json_array_append_new(matches, match_json(&found.matches[i]));
+	if (rc == 0)
+		reply_success(
+			r, json_pack("{s:o, s:o}", "next", next_json(&found), "matches", matches));
+	else
+		json_decref(matches);
+	if (rc < 0)
+		reply_memory(r);
+	search_finish(&found);
+	pattern_destroy(pattern);
+}
+
+const struct route_row api_screen_rows[] = {
+	{METHOD_GET, "/api/session/{}/screen", WHO_VIEWER, .session = show_screen},
+	{METHOD_GET, "/api/session/{}/scrollback", WHO_VIEWER, .session = show_scrollback},
+	{METHOD_GET, "/api/session/{}/search", WHO_VIEWER, .session = search_session},
+	{.path = NULL},
+};

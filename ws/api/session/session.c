@@ -1,0 +1,266 @@
+/* One session over the API: inspect, drive, delete. */
+#include "shell/clock.h"
+#include "shell/session/type.h"
+#include "ws/api/api.h"
+#include "ws/api/read/body.h"
+#include "ws/api/json/session.h"
+#include "ws/api/read/query.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/api/read/typist.h"
+#include "ws/base64.h"
+#include "ws/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OUTPUT_MAX ((size_t)1 << 20)
+#define IDLE_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
+#define ANNOUNCE_MS 200u
+
+/* Deleting */
+
+struct delete
+{
+	struct session_waiter waiter;
+	struct request *request;
+	char id[NAME_ID_MAX + 1];
+};
+
+static void on_deleted(void *user, struct session *s, enum report_stage stage, int error)
+{
+	struct delete *d = user;
+	(void)stage;
+	if (error == -EBUSY)
+		reply_error(d->request, "NOT_ENDED",
+			"Some processes of the session could not be ended yet; that goes on",
+			json_pack("{s:s, s:i}", "sessionId", d->id, "survivors",
+				(int)session_survivors(s)));
+	else if (error < 0)
+		reply_error(d->request, error_code_of(error), "The server ends",
+			json_pack("{s:s}", "sessionId", d->id));
+	else
+		reply_success(d->request, json_pack("{s:s}", "sessionId", d->id));
+	request_unref(d->request);
+	free(d);
+}
+
+static void delete_session(struct request *r)
+{
+	struct api *a = api_of(r);
+	const char *id;
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "sessionId", &id))
+		goto out;
+	if (!id) {
+		reply_invalid(r, "sessionId", "sessionId is required", "required");
+		goto out;
+	}
+	struct session *s = sessions_find(a->sessions, id);
+	struct delete *d = s ? calloc(1, sizeof *d) : NULL;
+	if (!d) {
+		reply_error(r, "INTERNAL_ERROR", s ? "Out of memory" : "Session not found",
+			json_pack("{s:s, s:s}", "sessionId", id, "originalError",
+				"Session not found"));
+		goto out;
+	}
+	d->waiter = (struct session_waiter){.done = on_deleted, .user = d};
+	d->request = request_ref(r);
+	snprintf(d->id, sizeof d->id, "%s", id);
+	links_prune(&a->auth->links, clock_wall_ms(), id);
+	sessions_end(a->sessions, s, &d->waiter);
+out:
+	json_decref(body);
+}
+
+/* One session */
+
+static void show_session(struct request *r, struct session *s)
+{
+	reply_success(r, json_pack("{s:o}", "data", session_json(s)));
+}
+
+/* Answer by what a request to the session returned. */
+static void reply_result(struct request *r, const struct session *s, int rc)
+{
+	if (rc == 0)
+		reply_success(r, json_pack("{s:o}", "data", session_json(s)));
+	else
+		refuse_session(r, s, rc);
+}
+
+static void rename_session(struct request *r, struct session *s)
+{
+	const char *name;
+	json_t *body = body_read(r);
+	if (body && body_text(r, body, "name", &name)) {
+		if (!name || !name_is_text(name))
+			reply_invalid(r, "name",
+				"A name is 1 to 128 characters without control characters",
+				name ? "invalid" : "required");
+		else
+			reply_result(r, s, session_rename(s, name));
+	}
+	json_decref(body);
+}
+
+static void resize(struct request *r, struct session *s, unsigned rows, unsigned cols)
+{
+	int rc = session_resize(s, rows, cols);
+	if (rc == -EPERM)
+		reply_error(r, "SIZE_POLICY", "Only the windows of clients give the size",
+			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "sizePolicy",
+				size_policy_name(session_presence(s)->policy)));
+	else
+		reply_result(r, s, rc);
+}
+
+static void resize_session(struct request *r, struct session *s)
+{
+	uint64_t rows = 0, cols = 0;
+	json_t *body = body_read(r);
+	if (body && body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) &&
+		body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows)) {
+		if (rows == 0 || cols == 0)
+			reply_invalid(r, cols == 0 ? "cols" : "rows", "cols and rows are required",
+				"required");
+		else
+			resize(r, s, (unsigned)rows, (unsigned)cols);
+	}
+	json_decref(body);
+}
+
+static void set_size_policy(struct request *r, struct session *s)
+{
+	const char *name;
+	enum size_policy policy;
+	uint64_t rows = s->pane.rows, cols = s->pane.cols;
+	json_t *body = body_read(r);
+	if (body && body_text(r, body, "policy", &name) &&
+		body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) &&
+		body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows)) {
+		if (!name || !size_policy_parse(name, &policy))
+			reply_invalid(r, "policy", "Must be latest, smallest, fixed or owner",
+				name ? "invalid" : "required");
+		else
+			reply_result(r, s,
+				session_set_size_policy(s, policy, (unsigned)rows, (unsigned)cols));
+	}
+	json_decref(body);
+}
+
+static void signal_session(struct request *r, struct session *s)
+{
+	const char *name, *target;
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "signal", &name) || !body_text(r, body, "target", &target))
+		goto out;
+	bool shell = target && strcmp(target, "shell") == 0;
+	if (!name || signal_parse(name) < 0)
+		reply_invalid(r, "signal", "Must be the name of a signal, such as INT",
+			name ? "invalid" : "required");
+	else if (target && !shell && strcmp(target, "foreground") != 0)
+		reply_invalid(r, "target", "Must be foreground or shell", "invalid");
+	else
+		reply_result(r, s,
+			session_signal(s, signal_parse(name),
+				shell ? WIRE_TARGET_SHELL : WIRE_TARGET_FOREGROUND));
+out:
+	json_decref(body);
+}
+
+static void type_input(struct request *r, struct session *s)
+{
+	const char *base64;
+	unsigned char *decoded = NULL;
+	struct typist by;
+	struct typing_result typed;
+	json_t *body = body_read(r);
+	if (!body || !body_text(r, body, "base64", &base64) || !typist_take(r, body, &by))
+		goto out;
+	const json_t *text = json_object_get(body, "data");
+	const void *bytes = json_string_value(text);
+	size_t length = json_string_length(text);
+	if (base64)
+		bytes = decoded = base64_decode(base64, &length);
+	if (!bytes) {
+		reply_invalid(r, base64 ? "base64" : "data",
+			base64 ? "Must be base64" : "data (text) or base64 is required", "invalid");
+		goto out;
+	}
+	int rc = session_type_as(s, &by, bytes, length, &typed);
+	if (rc < 0)
+		refuse_session(r, s, rc);
+	else
+		reply_success(r,
+			json_pack("{s:I, s:I, s:I, s:I}", "bytes", (json_int_t)length, "written",
+				(json_int_t)typed.written, "queued", (json_int_t)typed.queued,
+				"offset", (json_int_t)typed.offset));
+out:
+	free(decoded);
+	json_decref(body);
+}
+
+static void reply_range_gone(struct request *r, const struct session *s)
+{
+	reply_error(r, "RANGE_GONE", "That output is not in the ring",
+		json_pack("{s:s, s:I, s:I}", "sessionId", s->pane.held.id, "oldest",
+			(json_int_t)stream_oldest(session_bytes(s)), "head",
+			(json_int_t)session_head(s)));
+}
+
+static void show_output(struct request *r, struct session *s)
+{
+	const struct stream *bytes = session_bytes(s);
+	char number[24];
+	if (!session_is_readable(s)) {
+		reply_result(r, s, -ENOTCONN);
+		return;
+	}
+	uint64_t head = stream_head(bytes), from = stream_oldest(bytes), to = head;
+	if (!query_offset(r, "from", &from) || !query_offset(r, "to", &to))
+		return;
+	to = to > head ? head : to;
+	if (to > from + OUTPUT_MAX)
+		to = from + OUTPUT_MAX;
+	if (from > head || from < stream_oldest(bytes)) {
+		reply_range_gone(r, s);
+		return;
+	}
+	size_t length = to > from ? (size_t)(to - from) : 0;
+	char *copy = malloc(length + 1);
+	if (!copy) {
+		refuse_memory(r);
+		return;
+	}
+	memcpy(copy, stream_at(bytes, from), length);
+	if (!stream_holds(bytes, from)) {
+		free(copy);
+		reply_range_gone(r, s);
+		return;
+	}
+	const struct {
+		const char *name;
+		uint64_t value;
+	} headers[] = {{"Ringside-From", from}, {"Ringside-To", from + length},
+		{"Ringside-Head", head}, {"Ringside-Oldest", stream_oldest(bytes)}};
+	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+		snprintf(number, sizeof number, "%llu", (unsigned long long)headers[i].value);
+		reply_header(r, headers[i].name, number);
+	}
+	reply_bytes(r, 200, "application/octet-stream", copy, length, copy);
+}
+
+const struct route_row api_session_rows[] = {
+	{METHOD_POST, "/api/session/delete", WHO_OWNER, .plain = delete_session},
+	{METHOD_GET, "/api/session/{}", WHO_VIEWER, .session = show_session},
+	{METHOD_POST, "/api/session/{}/rename", WHO_OWNER, .session = rename_session},
+	{METHOD_POST, "/api/session/{}/resize", WHO_DRIVER, .session = resize_session},
+	{METHOD_POST, "/api/session/{}/size", WHO_OWNER, .session = set_size_policy},
+	{METHOD_POST, "/api/session/{}/signal", WHO_DRIVER, .session = signal_session},
+	{METHOD_POST, "/api/session/{}/input", WHO_DRIVER, .session = type_input},
+	{METHOD_GET, "/api/session/{}/output", WHO_VIEWER, .session = show_output},
+	{.path = NULL},
+};

@@ -1,3 +1,7 @@
+/*
+ * A ring's holds are one doubly linked list, newest first; a hold is in it or out of it, and out for good when
+ * its patience or its time is over. Only adding can fail, when there are HOLDS_MAX.
+ */
 #include "ring/holds.h"
 
 #include <stddef.h>

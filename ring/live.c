@@ -1,3 +1,7 @@
+/*
+ * The screen follows the history, begins anew where its bytes have been overwritten, or is NULL once memory was
+ * short, and then stays so. Neither that nor a checkpoint that cannot be written holds the program up.
+ */
 #include "ring/live.h"
 
 #include "ring/checkpoint.h"

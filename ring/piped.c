@@ -1,3 +1,7 @@
+/*
+ * Either plain output goes by, or the scanner is within something that is hidden up to its end. Without memory for
+ * the bits it fails on the safe side: all that the ring has up to there is hidden.
+ */
 #include "ring/piped.h"
 
 #include "ring/inert.h"

@@ -1,3 +1,4 @@
+/* The system's real-time clock, which may jump, and its ISO text; no state, and it cannot fail. */
 #include "shell/clock.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * A table of the variables that are left out, and the list that is built without them; a later value takes the
+ * place of an earlier one of the same name. When memory is short, nothing of the list is left.
+ */
 #include "shell/environment.h"
 
 #include <stdbool.h>

@@ -1,3 +1,7 @@
+/*
+ * A timer that trims where malloc() is that of glibc, and does nothing elsewhere. It cannot fail: at worst memory
+ * is given back later.
+ */
 #include "shell/heap_trim.h"
 
 #include <malloc.h>

@@ -1,3 +1,7 @@
+/*
+ * Checks of text that comes from outside; no state. What they refuse could leave its directory, break a line, or
+ * pose as another's name.
+ */
 #include "shell/name.h"
 
 #include "ring/utf8.h"

@@ -1,3 +1,7 @@
+/*
+ * Tables of names and sequences; a key goes by the kitty protocol or by xterm's older forms. No state: only a
+ * name can be wrong, and the room for a key's bytes is asserted.
+ */
 #include "shell/input/keys.h"
 
 #include "ring/utf8.h"

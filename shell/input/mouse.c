@@ -1,3 +1,7 @@
+/*
+ * One function for each question: is an event reported, what is its code, which bytes are it. No state; what cannot
+ * be told in the program's encoding gives no bytes.
+ */
 #include "shell/input/mouse.h"
 
 #include "shell/input/keys.h"

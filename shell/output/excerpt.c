@@ -1,3 +1,7 @@
+/*
+ * It is linear while all fits, then a head with a ring behind it, and sorted once it has been read. It does not
+ * fail: when memory or the budget ends, it keeps less.
+ */
 #include "shell/output/excerpt.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * Nothing is held back, or the bytes since an ESC are, as long as they may become a mark. What becomes none comes
+ * out as text, and a field of a mark that makes no sense is as if it were missing.
+ */
 #include "shell/output/marks.h"
 
 #include <stdbool.h>

@@ -1,3 +1,7 @@
+/*
+ * It reads the bytes up to the next event, then takes the event, which may change whose the bytes are. What the
+ * ring has lost is told, or counted if it was events, and reading goes on behind it.
+ */
 #include "shell/output/outline.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * Bytes are collected up to an RS, or dropped up to it when they are too many. What is no record with the nonce is
+ * counted and has no other effect.
+ */
 #include "shell/output/record.h"
 
 #include "shell/output/marks.h"

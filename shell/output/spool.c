@@ -1,3 +1,7 @@
+/*
+ * A spool is a file that grows, until it is taken, moved or idle for too long; nothing of it is kept in memory.
+ * A piece that could not be written whole may be sent again.
+ */
 #include "shell/output/spool.h"
 
 #include "shell/id.h"

@@ -1,3 +1,7 @@
+/*
+ * Processes are found from parent to child, or among all of /proc where the kernel does not list children; no
+ * state. One that cannot be read counts as gone: looking fails only without /proc or memory.
+ */
 #include "shell/proc/tree.h"
 
 #include <dirent.h>

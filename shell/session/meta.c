@@ -1,3 +1,7 @@
+/*
+ * JSON from and to a session's fields. A field that every server has written must be there and make sense; one
+ * that came with a later server may be missing or unknown, and then is its default.
+ */
 #include "shell/session/meta.h"
 
 #include "ring/utf8.h"

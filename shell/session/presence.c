@@ -1,3 +1,7 @@
+/*
+ * A list of attendees, and a holder of the size among them or nobody; each change chooses the holder anew only where
+ * the policy lets it. It allocates nothing and cannot fail.
+ */
 #include "shell/session/presence.h"
 
 #include <limits.h>

@@ -1,3 +1,7 @@
+/*
+ * A directory that was found has a holder and is adopted, has one that is still starting and is left for later, or
+ * has none and is removed. One that fails otherwise is told of and stays.
+ */
 #include "shell/store/directory.h"
 
 #include "shell/id.h"

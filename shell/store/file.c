@@ -1,3 +1,7 @@
+/*
+ * Plain reads and writes that block; no state. A failed save leaves the old file, and a failed append cuts off what
+ * it has written. The temporary file has a fixed name, so a file must have one writer at a time.
+ */
 #include "shell/store/file.h"
 
 #include <errno.h>

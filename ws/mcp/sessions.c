@@ -1,3 +1,7 @@
+/*
+ * A hash table whose order is that of last use, so that the first is the one to go; making one removes at most one.
+ * One that has expired is not found, though it may still be there.
+ */
 #include "ws/mcp/sessions.h"
 
 #include "shell/id.h"

@@ -1,3 +1,4 @@
+/* A table and its look-ups in both directions; no state. An unknown set changes nothing. */
 #include "ring/screen/grid/charset.h"
 
 #include <stddef.h>

@@ -1,3 +1,7 @@
+/*
+ * Wrapped lines are taken as groups: widening joins each from the top down, narrowing splits each from the bottom
+ * up and puts the new lines in at the end. Without memory a group stays as it is or loses lines; nothing is undone.
+ */
 #include "ring/screen/grid/flow.h"
 
 #include <assert.h>

@@ -1,3 +1,7 @@
+/*
+ * A hash table of small slots in front of an array of strings; a number is free, in use, or in use and marked, and
+ * a sweep frees those without a mark. A string that is refused leaves all others as they were.
+ */
 #include "ring/screen/grid/intern.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * Cells from `used` on are zero, so that most of what is done to a line can leave them alone. Only making a line
+ * and making it longer can fail, and then the old one is still there.
+ */
 #include "ring/screen/grid/line.h"
 
 #include "ring/screen/grid/style.h"

@@ -1,3 +1,7 @@
+/*
+ * Packed lines lie one behind the other in chunks, which go with their last line; a circular table finds them.
+ * A line for which there is no memory counts as dropped, and one of more than 1024 cells is cut.
+ */
 #include "ring/screen/grid/scrollback.h"
 
 #include "ring/utf8.h"

@@ -1,3 +1,7 @@
+/*
+ * A <span> and an <a> are open or not, and what is written next closes and opens them as its style needs. A link
+ * that is not harmless becomes plain text; missing memory shows in the output's `failed` alone.
+ */
 #include "ring/screen/view/html.h"
 
 #include "ring/screen/view/render.h"

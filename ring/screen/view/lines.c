@@ -1,3 +1,4 @@
+/* The part of lines.h that is too long to be inline; no state, and it cannot fail. */
 #include "ring/screen/view/lines.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * Two ways over the same lines: all at once into one text, or a reader that goes from line to line and keeps one.
+ * Only memory can fail; a reader that was short of it once does not go on.
+ */
 #include "ring/screen/view/render.h"
 
 #include "ring/screen/view/html.h"

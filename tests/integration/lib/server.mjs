@@ -166,6 +166,13 @@ export class Server {
 		const { offset } = await this.api.get(id);
 		await this.api.input(id, `echo ${mark.slice(0, 5)}''${mark.slice(5)}\r`);
 		await this.outputMatches(id, new RegExp(mark), offset);
+		await this.rests(id);
+	}
+
+	/** Waits until the shell has come back from what it was given: what it printed is there a moment before. */
+	rests(id) {
+		return until(`rest of the shell of ${id}`, async () =>
+			(await this.api.call('GET', `/api/session/${id}/state`)).state.status !== 'running', { interval: 3 });
 	}
 
 	/** Waits until the session's output from `from` on matches; resolves with the match. */
@@ -187,6 +194,7 @@ export class Server {
 		await this.api.input(id, `echo ${mark}'<'; ${command}; echo ${mark}'>'\r`);
 		const found = await this.outputMatches(id,
 			new RegExp(`${mark}<\\r\\n([^]*?)${mark}>\\r\\n`), offset, options);
+		await this.rests(id);
 		return found[1].replaceAll('\r\n', '\n');
 	}
 

@@ -169,9 +169,12 @@ export class Oracle {
 	}
 
 	async #toldExec(exec, answer) {
+		const unheard = exec.unanswered;
+		exec.unanswered = true; // another try may have been begun, and nobody was told
 		if (!answer) return;
 		if (answer.refused) {
-			exec.refused = !exec.exec && answer.refused;
+			exec.refused = !exec.exec && !unheard && answer.refused;
+			exec.unanswered = unheard;
 			return;
 		}
 		const { data } = answer;
@@ -186,6 +189,7 @@ export class Oracle {
 			exec.told = undefined;
 		}
 		exec.exec = data.id;
+		exec.unanswered = false;
 		this.#checkExec(exec, data);
 	}
 
@@ -212,18 +216,23 @@ export class Oracle {
 	}
 
 	/** How often may it have run? */
-	static #runs({ told, refused, forgotten }) {
+	static #runs({ told, refused, forgotten, unanswered }) {
 		if (forgotten) return [0, 1, 2];
 		if (refused) return [0];
 		if (!told) return [0, 1];
 		if (told.endedBy === 'command' || (told.exitCode !== null && told.startedAt)) return [1];
-		return ['not_started', 'busy'].includes(told.endedBy) || !told.startedAt && told.endedBy === 'cancelled' ? [0] : [0, 1];
+		const never = ['not_started', 'busy'].includes(told.endedBy) || !told.startedAt && told.endedBy === 'cancelled';
+		return never && !unanswered ? [0] : [0, 1];
 	}
 
 	async rename(id) {
 		const name = `name ${this.count} ü`;
-		const done = this.sessions.get(id).name.intend(name);
+		const session = this.sessions.get(id);
+		if (session.renaming) return; // two at once may come in any order
+		session.renaming = true;
+		const done = session.name.intend(name);
 		const answer = await this.#ask('rename', 'POST', `/api/session/${id}/rename`, { name });
+		session.renaming = false;
 		if (answer && !answer.refused) done();
 	}
 

@@ -209,6 +209,7 @@ struct executor {
 	char error_terminal[64]; /* path of the second terminal, or "" */
 	bool error_asked;        /* and it has been asked for */
 	bool newborn;            /* its shell has been started by this server */
+	bool first_due;          /* and its first prompt is being made */
 	bool releasing;          /* what was held is being typed */
 	uint64_t born_ms;        /* loop time of the shell's start */
 	uint64_t reading_ms; /* loop time since when it was seen editing a line, not at a prompt; 0: never */

@@ -10,6 +10,10 @@
 
 static void set_prompt(struct executor *x, enum exec_prompt prompt)
 {
+	x->first_due = prompt == EXEC_PROMPT_COMING &&
+		(x->first_due || (x->newborn && x->prompt == EXEC_PROMPT_NONE));
+	if (x->first_due && x->prompt == EXEC_PROMPT_NONE)
+		x->hold_until_ms = exec_now(x) + EXEC_PROMPT_MS;
 	x->prompt = prompt;
 	x->prompt_ms = exec_now(x);
 }

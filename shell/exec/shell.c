@@ -121,7 +121,7 @@ void exec_shell_tick(struct executor *x)
 				(e->timeout_ms > 0 && now >= x->born_ms + e->timeout_ms)))
 			exec_finish(e, EXEC_END_BUSY);
 	}
-	if (!newborn || x->held_length == 0 || now < x->looked_ms + LOOK_MS)
+	if ((!newborn && !x->first_due) || x->held_length == 0 || now < x->looked_ms + LOOK_MS)
 		return;
 	x->looked_ms = now;
 	if (is_read(x))

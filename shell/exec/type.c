@@ -127,9 +127,12 @@ static bool has_to_wait(const struct executor *x, const char *text, size_t lengt
 		return true;
 	if (x->releasing)
 		return false;
-	/* Never ahead of what waits already. What comes before the first prompt, startup files could swallow. */
+	/*
+	 * Never ahead of what waits already. What comes before the first prompt, startup files could swallow;
+	 * and while that is being made the kernel would echo it, and readline once more.
+	 */
 	if (x->held_length == 0 && !exec_is_newborn(x) &&
-		(!x->back_due || exec_now(x) >= x->hold_until_ms))
+		(!(x->back_due || x->first_due) || exec_now(x) >= x->hold_until_ms))
 		return false;
 	for (size_t i = 0; i < length; i++)
 		if (text[i] == 0x03 || text[i] == 0x1a || text[i] == 0x1c)

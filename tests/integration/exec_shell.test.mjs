@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scenario } from './lib/server.mjs';
-import { until } from './lib/until.mjs';
+import { stays, until } from './lib/until.mjs';
 
 const ask = (server, session, fields) => server.api.raw('POST', `/api/session/${session}/exec`, { queue: true, ...fields });
 const rc = (server, text) => writeFileSync(path.join(server.home, '.bashrc'), text);
@@ -33,8 +33,24 @@ scenario('what is typed before the first prompt reaches the shell, once and in o
 		assert.equal(json.data.endedBy, 'command', JSON.stringify(json));
 		const lines = readFileSync(file, 'utf8').split('\n').filter((line) => line.startsWith(`${session} `));
 		assert.deepEqual(lines, ['one', 'two', 'three'].map((word) => `${session} ${word}`));
-		assert.equal(count(await server.api.text(session), 'echo s'), 3);
+		const text = await server.api.text(session);
+		assert.equal(count(text, 'echo s'), 3, JSON.stringify(text));
 	}));
+});
+
+scenario('what is typed while the first prompt is made is shown once', async (server) => {
+	const put = (name) => writeFileSync(path.join(server.cwd, name), '');
+	rc(server, `until [ -e begin ]; do sleep 0.01; done; PS1='$(touch made; until [ -e go ]; do sleep 0.01; done)> '\n`);
+	await server.api.create({ id: 's', cwd: server.cwd });
+	await server.api.input('s', 'echo one""\r');
+	put('begin');
+	await until('the prompt is being made', () => existsSync(path.join(server.cwd, 'made')));
+	await server.api.input('s', 'echo two""\r');
+	await stays('nothing is shown', async () => !/echo/.test(await server.api.text('s')), 300);
+	put('go');
+	await server.outputMatches('s', /two\r\n/);
+	const text = await server.api.text('s');
+	assert.equal(count(text, 'echo one'), 1, JSON.stringify(text));
 });
 
 scenario('startup files that read from the terminal get what is typed', async (server) => {

@@ -317,7 +317,8 @@ scenario('progress, streams, and what cancelling does', { timeout: 90_000 }, asy
 	const kept = await until('the command runs', () => running(server));
 	gone.abort();
 	assert.equal((await use(server, 'exec_read', { exec_id: `agent/${kept.id}`, wait_ms: 500 })).state, 'running');
-	await use(server, 'exec_signal', { exec_id: `agent/${kept.id}` });
+	const over = await use(server, 'exec_signal', { exec_id: `agent/${kept.id}` });
+	assert.deepEqual([over.state, over.exit_code, over.signal], ['done', 130, 'INT'], JSON.stringify(over));
 	const { answer } = s.post({ jsonrpc: '2.0', id: 'told', method: 'tools/call', params }, {}, { wait: false });
 	await until('the command runs', () => running(server));
 	const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'told', reason: 'enough' } };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { cmdline } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { stays, until } from './lib/until.mjs';
 
@@ -107,9 +108,10 @@ scenario('nothing is typed into what is not our bash', { timeout: 100_000 }, asy
 		const session = `s${at}`;
 		await server.session({ id: session });
 		const { pid } = await server.api.get(session);
-		const before = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+		const before = cmdline(pid);
 		await server.api.input(session, `${command}\r`);
-		await until(`another program: ${command}`, () => readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== before);
+		// In the middle of exec() it is empty.
+		await until(`another program: ${command}`, () => ![before, ''].includes(cmdline(pid)));
 		const { offset } = await server.api.get(session);
 		const refused = await ask(server, session, { command: 'echo no' });
 		assert.deepEqual([refused.status, refused.json.code], [409, 'EXEC_UNSUPPORTED'], `${command}: ${refused.text}`);

@@ -94,6 +94,22 @@ scenario('everything that a session has switched on is switched off again', asyn
 	});
 });
 
+scenario('what is typed before the session is there reaches it, once and in order', async (server) => {
+	await server.session({ id: 'box' });
+	await withScreen(server, {}, async (screen) => {
+		kill(server.pid, 'SIGSTOP');
+		await screen.line('ringside attach box; echo status=$?');
+		await until('a client', () => client(server));
+		await screen.line('echo e""arly; read x');
+		await screen.line('second');
+		kill(server.pid, 'SIGCONT');
+		await screen.shows(/^early$/m);
+		await screen.line('echo "<$x>"');
+		await screen.shows(/^<second>$/m);
+		await detach(screen);
+	});
+});
+
 scenario('it comes back by itself when the server does', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {

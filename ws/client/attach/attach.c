@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define QUEUE_MAX ((size_t)256 << 10) /* typed bytes that wait for the server */
+#define INPUT_MAX ((size_t)4096)      /* bytes of one read */
 
 void attach_end(struct attachment *a, int status, const char *how)
 {
@@ -31,10 +32,44 @@ void attach_lose_terminal(struct attachment *a)
 	attach_end(a, CLI_FAILED, "hangup");
 }
 
+static bool has_room(const struct attachment *a)
+{
+	return a->begun || a->early_length <= sizeof a->early - INPUT_MAX;
+}
+
+/* Before there is anything to see, what is typed waits: nobody has to look whether a command has begun. */
+static void keep_early(struct attachment *a, const char *bytes, size_t length)
+{
+	memcpy(a->early + a->early_length, bytes, length);
+	a->early_length += length;
+	if (!has_room(a))
+		uv_poll_stop(&a->input);
+}
+
+static void send_input(struct attachment *a, const char *bytes, size_t length)
+{
+	if (length == 0 || a->options.read_only)
+		return;
+	if (!a->begun)
+		keep_early(a, bytes, length);
+	else if (a->socket && a->synced)
+		client_socket_send(a->socket, true, bytes, length);
+	/* Without a connection it is lost: nobody can see what it would do. */
+}
+
+void attach_begin(struct attachment *a)
+{
+	if (a->begun)
+		return;
+	a->begun = true;
+	send_input(a, a->early, a->early_length);
+	attach_read_input(a);
+}
+
 static void on_input(uv_poll_t *poll, int status, int events)
 {
 	struct attachment *a = poll->data;
-	char bytes[4096];
+	char bytes[INPUT_MAX];
 	bool detach;
 	(void)events;
 	int fd;
@@ -50,9 +85,7 @@ static void on_input(uv_poll_t *poll, int status, int events)
 	size_t length = keyboard_filter(&a->keyboard, bytes, (size_t)n, &detach);
 	if (!a->keyboard.fenced)
 		uv_timer_stop(&a->fence);
-	/* Without a connection it is lost: nobody can see what it would do. */
-	if (length > 0 && a->socket && a->synced && !a->options.read_only)
-		client_socket_send(a->socket, true, bytes, length);
+	send_input(a, bytes, length);
 	if (a->socket && client_socket_queued(a->socket) > QUEUE_MAX)
 		uv_poll_stop(poll);
 	if (detach)
@@ -61,7 +94,8 @@ static void on_input(uv_poll_t *poll, int status, int events)
 
 void attach_read_input(struct attachment *a)
 {
-	uv_poll_start(&a->input, UV_READABLE, on_input);
+	if (has_room(a))
+		uv_poll_start(&a->input, UV_READABLE, on_input);
 }
 
 static void stop_ourselves(void)

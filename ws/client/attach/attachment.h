@@ -12,6 +12,8 @@
 
 #define ATTACH_LINES 1000    /* of the session's scrollback, that go into that of the terminal */
 #define ATTACH_FENCE_MS 500u /* a terminal that has not answered by then does not */
+#define ATTACH_EARLY_MAX \
+	8192u /* bytes typed before the session is there; more waits in the terminal */
 #define ATTACH_SIGNALS 6
 
 struct attachment {
@@ -19,7 +21,10 @@ struct attachment {
 	const char *session;
 	struct attach_options options;
 	struct client_socket *socket; /* NULL: there is no connection */
-	bool synced;                  /* offset is valid */
+	bool begun;                   /* what is typed goes to the session, */
+	char early[ATTACH_EARLY_MAX]; /* and not yet here */
+	size_t early_length;
+	bool synced; /* offset is valid */
 	char epoch[17];
 	uint64_t offset;        /* of the next byte */
 	uint64_t snapshot_left; /* bytes of a snapshot that are to come */
@@ -46,6 +51,8 @@ struct attachment {
 void attach_end(struct attachment *a, int status, const char *how);
 /* The terminal is gone. */
 void attach_lose_terminal(struct attachment *a);
+/* The session is there: what has been typed goes to it. Known already: nothing. */
+void attach_begin(struct attachment *a);
 /* Read what is typed (again). */
 void attach_read_input(struct attachment *a);
 

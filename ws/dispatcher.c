@@ -33,7 +33,7 @@ static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who
 static void handle_in_session(struct dispatcher *d, struct request *r)
 {
 	struct session *s = sessions_find(d->sessions, r->match.id);
-	if (s && auth_may_see(&r->principal, s->pane.held.id, session_epoch(s))) {
+	if (s && auth_may_see(&r->principal, session_id(s), session_epoch(s))) {
 		r->match.row->session(r, s);
 	} else if (r->principal.session[0]) {
 		/* Whether another session exists is none of a guest's business. */

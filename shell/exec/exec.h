@@ -13,14 +13,9 @@
 #pragma once
 
 #include "ring/holds.h"
-#include "shell/block/blocks.h"
-#include "shell/exec/executors.h"
 #include "shell/exec/integration.h"
-#include "shell/input/typing.h"
 #include "shell/output/excerpt.h"
 #include "shell/output/outline.h"
-#include "shell/store/lines.h"
-#include "shell/pane/pane.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,17 +34,7 @@
 #define EXEC_OUTPUT_DEFAULT ((size_t)1 << 20) /* bytes kept of each stream */
 #define EXEC_OUTPUT_MAX ((size_t)64 << 20)
 #define EXEC_OUTPUT_BUDGET ((size_t)256 << 20) /* of all that run */
-
-#define EXEC_TICK_MS 20u
-#define EXEC_START_MS 5000u     /* for the shell to take what was typed */
-#define EXEC_SIGN_MS 2000u      /* for a sign that it has not */
-#define EXEC_STARTUP_MS 120000u /* for a new shell's first prompt, for what waits for that */
-#define EXEC_PROMPT_MS 10000u   /* for a new shell's first prompt */
-#define EXEC_SETTLE_MS 100u     /* for a shell to act on a line that somebody has entered */
-#define EXEC_UNMARKED_MS 300u   /* of silence at a prompt that has lost its marks */
-#define EXEC_RECORD_MS RECORD_WAIT_MS
-#define EXEC_HOLD_MS 200u /* that typing waits for a short command to give a half-typed line back */
-#define EXEC_GRACE_MS 2000u /* between the steps of the ladder */
+#define EXEC_GRACE_MS 2000u                    /* between the steps of the ladder */
 
 enum exec_state { EXEC_QUEUED, EXEC_STARTING, EXEC_RUNNING, EXEC_DONE };
 
@@ -71,15 +56,6 @@ enum exec_end {
 const char *exec_end_name(enum exec_end end);
 
 enum exec_stream { EXEC_OUTPUT, EXEC_ERROR, EXEC_STREAMS };
-
-/* Where a prompt is, as far as its marks tell. */
-enum exec_prompt {
-	EXEC_PROMPT_NONE,         /* the shell has not shown one yet */
-	EXEC_PROMPT_COMING,       /* a command is over */
-	EXEC_PROMPT_READY,        /* a line can be typed */
-	EXEC_PROMPT_CONTINUATION, /* a line has been entered that goes on */
-	EXEC_PROMPT_LEFT,         /* a line has been entered and runs */
-};
 
 /* Strings are borrowed for the call. */
 struct exec_options {
@@ -106,6 +82,7 @@ struct exec_options {
 };
 
 struct exec;
+struct executor;
 
 #define EXEC_PAGE_MS (UINT64_C(10) * 60 * 1000) /* between two requests of who reads page by page */
 #define EXEC_READER_SIZE 320u
@@ -179,106 +156,8 @@ struct exec {
 	struct exec_watcher *watchers;
 };
 
-/*
- * The part of a session that runs commands. Who has it fills in the first part before anything else is done with it; all
- * zero otherwise is closed.
- */
-struct executor {
-	struct pane *pane;     /* borrowed, as these: */
-	struct blocks *blocks; /* hear of all commands */
-	struct typing *typing; /* who may, and what has been typed */
-	struct executors *all;
-	void *user;    /* of their callbacks */
-	bool possible; /* the shell has been given the integration */
-	bool first;    /* and that is the one of the first releases */
-	bool open;
-	char nonce[INTEGRATION_NONCE_LENGTH + 1];
-	int script_fd;
-	struct outline outline;
-	enum exec_prompt prompt;
-	uint64_t prompt_ms; /* loop time of the last change of it, or of output */
-	uint64_t prompt_offset; /* behind the mark that last said that a line can be typed; 0: none yet */
-	unsigned column;        /* where a line begins, from 1; 0: not known */
-	uint64_t prompt_line;   /* where its prompt was drawn first */
-	unsigned prompt_column; /* and the column, from 1 */
-	unsigned entered; /* lines that somebody has entered, and of which the shell has not told yet */
-	bool left;        /* a line has been told of since the last prompt */
-	uint64_t entered_ms;
-	unsigned pasting; /* bytes of the begin (or end) of a bracketed paste that have come */
-	bool in_paste;
-	char error_terminal[64]; /* path of the second terminal, or "" */
-	bool error_asked;        /* and it has been asked for */
-	bool newborn;            /* its shell has been started by this server */
-	bool first_due;          /* and its first prompt is being made */
-	bool releasing;          /* what was held is being typed */
-	uint64_t born_ms;        /* loop time of the shell's start */
-	uint64_t reading_ms; /* loop time since when it was seen editing a line, not at a prompt; 0: never */
-	uint64_t looked_ms; /* loop time of the last look at who reads before the first prompt */
-	uint64_t hold_until_ms; /* loop time up to which input of others waits */
-	bool back_due;          /* a half-typed line is to be put back at the next prompt */
-	struct exec *current;
-	struct exec *queue;    /* list */
-	struct exec *finished; /* list, oldest first */
-	unsigned queued, kept;
-	uint64_t past_offset; /* what is before was printed under an earlier server: nobody knows when */
-	uint64_t numbers; /* that have been given */
-	struct lines log; /* what outlives the server */
-	bool unanswered; /* something was typed that the shell may still take: nothing else is, until it gives a sign */
-	bool sign_asked; /* since the last prompt */
-	unsigned signs_due;
-	struct shell_environment_waiter *environment_waiters;
-	uint64_t environment_due_ms; /* loop time until which its environment is waited for; 0: it is not */
-	bool environment_asked; /* the shell has been asked for it */
-	uint8_t *held;          /* input of others */
-	size_t held_length;
-	struct executor *prev, *next; /* in the table's list of those with something to do */
-	bool listed;
-};
-
-/* A new nonce for a session whose shell gets the integration. Returns 0 or a negative errno. */
-int exec_make_nonce(struct executor *x);
-
-/*
- * Begin to follow: the history of its pane and the journal are open. adopted: an earlier server has followed it. What that
- * has left, also of blocks, is read.
- */
-void exec_open(struct executor *x, bool adopted);
-
-/*
- * Write down what there was no room for. Returns whether there was something to do; *ret_error: 0, or a negative errno,
- * and then it is to be tried again.
- */
-bool exec_log_catch_up(struct executor *x, int *ret_error);
-
-/* The session is over: what has not ended will not, and all watchers lose it. */
-void exec_close(struct executor *x);
-
-/* The history has been consumed up to offset. Returns the place in the log of events that is no longer needed. */
-uint64_t exec_follow(struct executor *x, uint64_t offset);
-
 /* Whether it has ended its shell, and the session goes on with another. */
 bool exec_outlived(const struct exec *e);
-
-/* The shell has ended, and all of its output has been followed. */
-void exec_shell_ended(struct executor *x);
-
-/*
- * Type what somebody else types: now, or once the command that is being typed has begun. Returns 0, -ENOBUFS, or
- * -ENOTCONN once the session has ended.
- */
-int exec_write(struct executor *x, const void *bytes, size_t length);
-
-/* Bytes of input that wait for a program to read them, or to be written. */
-size_t exec_input_waiting(const struct executor *x);
-
-/* The screen has met a mark of the shell: the line in which the cursor is now, and its column, from 1. */
-void exec_screen_mark(struct executor *x, const char *text, uint64_t line, unsigned column);
-
-/* The terminal for standard error that was asked for; NULL: there is none. */
-void exec_error_terminal(struct executor *x, const char *path);
-
-/* Look at queues and deadlines; called every EXEC_TICK_MS while there are any. */
-void exec_tick(struct executor *x);
 
 /*
  * Ask for a command. *ret_exec is the session's; w (may be NULL) follows it, possibly at once.
@@ -289,12 +168,12 @@ void exec_tick(struct executor *x);
 int exec_start(struct executor *x, const struct exec_options *options, struct exec_watcher *w,
 	struct exec **ret_exec);
 
+/* Tell of every one that is known: what is done, what runs, what waits, each in the order in which they were asked for. */
+void exec_each(const struct executor *x, void (*tell)(void *user, const struct exec *e), void *user);
+
 /* The exec of an id or of a key; NULL if there is none (any more). */
 struct exec *exec_find(struct executor *x, const char *id);
 struct exec *exec_find_key(struct executor *x, const char *key);
-
-/* What blocks are to know of the exec of an id; user: the executor. See struct blocks. */
-bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec);
 
 void exec_watch(struct exec *e, struct exec_watcher *w);
 void exec_unwatch(struct exec *e, struct exec_watcher *w);
@@ -328,11 +207,13 @@ const struct excerpt_parts *exec_output(
 uint64_t exec_reread(struct exec *e, size_t limit, struct excerpt output[EXEC_STREAMS]);
 
 /*
- * A reader of its own for an output that is still growing, from its beginning; to be read up to
- * exec_readable(). exec_keeps() says which pieces of the outline's text belong to it.
+ * A reader of its own for an output that is still growing, from a place, or from its beginning (NULL); to be read up to
+ * exec_readable(), while exec_has_ring(). exec_keeps() says which pieces of the outline's text belong to it.
  */
-void exec_outline(const struct exec *e, struct outline *ret_outline);
+void exec_outline(
+	const struct exec *e, const struct outline_place *from, struct outline *ret_outline);
 uint64_t exec_readable(const struct exec *e);
+bool exec_has_ring(const struct exec *e);
 
 /*
  * Hold the ring for a reader of the whole output, from where o is; what e has held for it becomes h. exec_hold_moved()

@@ -19,6 +19,17 @@ uint64_t exec_now(const struct executor *x)
 	return pane_now(x->pane);
 }
 
+void exec_each(const struct executor *x, void (*tell)(void *user, const struct exec *e), void *user)
+{
+	const struct exec *e;
+	DL_FOREACH (x->finished, e)
+		tell(user, e);
+	if (x->current)
+		tell(user, x->current);
+	DL_FOREACH (x->queue, e)
+		tell(user, e);
+}
+
 struct exec *exec_find(struct executor *x, const char *id)
 {
 	struct exec *e;

@@ -1,7 +1,7 @@
 /* See executors.h. Those that have something to do are in a list; the timer stops with the first tick that finds none. */
 #include "shell/exec/executors.h"
 
-#include "shell/exec/exec.h"
+#include "shell/exec/executor.h"
 
 #include <utlist.h>
 

@@ -1,7 +1,7 @@
 /* What the files of exec share. */
 #pragma once
 
-#include "shell/exec/exec.h"
+#include "shell/exec/executor.h"
 #include "shell/exec/shell.h"
 #include "shell/exec/shell_environment.h"
 

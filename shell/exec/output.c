@@ -41,11 +41,20 @@ static void on_lost(void *user, uint64_t bytes)
 static const struct outline_callbacks callbacks = {
 	.text = on_text, .mark = on_mark, .record = on_record, .lost = on_lost};
 
-void exec_outline(const struct exec *e, struct outline *ret_outline)
+void exec_outline(
+	const struct exec *e, const struct outline_place *from, struct outline *ret_outline)
 {
 	/* The terminal has the word where a command is typed. */
-	outline_init(ret_outline, e->executor->nonce, e->typed_offset, e->typed_position,
-		EVENT_SOURCE_TERMINAL);
+	const struct outline_place begin = {.offset = e->typed_offset,
+		.position = e->typed_position,
+		.source = EVENT_SOURCE_TERMINAL};
+	const struct outline_place *at = from ? from : &begin;
+	outline_init(ret_outline, e->executor->nonce, at->offset, at->position, at->source);
+}
+
+bool exec_has_ring(const struct exec *e)
+{
+	return e->executor->open;
 }
 
 uint64_t exec_readable(const struct exec *e)
@@ -67,9 +76,9 @@ uint64_t exec_reread(struct exec *e, size_t limit, struct excerpt output[EXEC_ST
 	struct rereading r = {.e = e, .output = output, .budget = EXEC_STREAMS * limit};
 	for (int i = 0; i < EXEC_STREAMS; i++)
 		excerpt_init(&output[i], limit);
-	if (e->state == EXEC_QUEUED || !e->executor->open)
+	if (e->state == EXEC_QUEUED || !exec_has_ring(e))
 		return 0;
-	exec_outline(e, &outline);
+	exec_outline(e, NULL, &outline);
 	outline_read(&outline, &e->executor->pane->held.link.ring, exec_readable(e), SIZE_MAX,
 		&callbacks, &r);
 	return r.lost;

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "shell/exec/exec.h"
+#include "shell/exec/executor.h"
 
 #include <stdbool.h>
 

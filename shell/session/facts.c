@@ -5,6 +5,11 @@
 #include "shell/session/session.h"
 #include "shell/session/sessions.h"
 
+const char *session_id(const struct session *s)
+{
+	return s->pane.held.id;
+}
+
 bool session_is_readable(const struct session *s)
 {
 	return s->pane.history_open;

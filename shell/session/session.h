@@ -10,7 +10,7 @@
 #pragma once
 
 #include "shell/block/blocks.h"
-#include "shell/exec/exec.h"
+#include "shell/exec/executor.h"
 #include "shell/name.h"
 #include "shell/pane/pane.h"
 #include "shell/session/presence.h"
@@ -171,6 +171,9 @@ int session_rename(struct session *s, const char *name);
 void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name);
 
 /* Facts, for those who need not know what a session is made of. What is returned lives as long as the session. */
+
+/* Its id, unique in the table. */
+const char *session_id(const struct session *s);
 
 /* Whether its output can be read: the holder has been attached to, now or before it was lost. */
 bool session_is_readable(const struct session *s);

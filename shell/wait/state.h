@@ -15,7 +15,7 @@
 
 #include "ring/screen/screen.h"
 #include "shell/block/blocks.h"
-#include "shell/exec/exec.h"
+#include "shell/exec/executor.h"
 #include "shell/proc/foreground.h"
 
 #include <stdbool.h>

@@ -39,6 +39,6 @@ void inherit_from(struct api *a, struct request *r, json_t *body, struct session
 	q->request = request_ref(r);
 	q->body = json_incref(body);
 	q->fn = fn;
-	memcpy(q->session, s->pane.held.id, sizeof q->session);
-	shell_environment_ask(&s->executor, &q->waiter);
+	memcpy(q->session, session_id(s), sizeof q->session);
+	shell_environment_ask(session_executor(s), &q->waiter);
 }

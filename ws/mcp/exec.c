@@ -92,7 +92,7 @@ static json_t *describe(const struct mcp_call *c, const json_t *exec, json_t *st
 static struct exec *exec_of(const struct mcp_call *c)
 {
 	struct session *s = sessions_find(c->mcp->dispatcher->sessions, c->session);
-	return s ? exec_find(&s->executor, c->exec) : NULL;
+	return s ? exec_find(session_executor(s), c->exec) : NULL;
 }
 
 /* They will go on at the cursor. Who may only look holds up nobody. */

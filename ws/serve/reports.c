@@ -31,9 +31,9 @@ static void on_executed(void *user, const struct session *s, const struct exec *
 	if (e->started_ms > 0 && e->ended_ms >= e->started_ms)
 		snprintf(ms, sizeof ms, "%llu", (unsigned long long)(e->ended_ms - e->started_ms));
 	log_command(e->command, command);
-	log_write(LOG_INFO, "exec", "ended", "id", e->id, "session", s->pane.held.id, "by",
-		e->author, "peer", e->peer, "command", command, "cwd", e->cwd ? e->cwd : "",
-		"endedBy", exec_end_name(e->end), "exit", exit, "ms", ms, NULL);
+	log_write(LOG_INFO, "exec", "ended", "id", e->id, "session", session_id(s), "by", e->author,
+		"peer", e->peer, "command", command, "cwd", e->cwd ? e->cwd : "", "endedBy",
+		exec_end_name(e->end), "exit", exit, "ms", ms, NULL);
 }
 
 static void on_shell_restarted(void *user, const struct session *s, int wait_status)
@@ -43,7 +43,7 @@ static void on_shell_restarted(void *user, const struct session *s, int wait_sta
 	snprintf(exit, sizeof exit, "%d", exec_status_of(wait_status));
 	snprintf(restarts, sizeof restarts, "%llu", (unsigned long long)s->restarts);
 	log_write(LOG_INFO, "session", "another shell in place of one that has ended", "session",
-		s->pane.held.id, "exit", exit, "onShellExit", shell_exit_name(s->on_shell_exit),
+		session_id(s), "exit", exit, "onShellExit", shell_exit_name(s->on_shell_exit),
 		"restarts", restarts, NULL);
 }
 

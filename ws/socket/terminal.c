@@ -112,7 +112,7 @@ struct refusal terminal_check(
 		return (struct refusal){
 			403, "PERMISSION_DENIED", "This link is for another session"};
 	if (principal->session[0] && s && session_is_readable(s) &&
-		!auth_may_see(principal, s->pane.held.id, epoch))
+		!auth_may_see(principal, session_id(s), epoch))
 		return (struct refusal){
 			404, "SESSION_NOT_FOUND", "The session of this link has been deleted"};
 	if (!s && (q->resume || principal->role != ROLE_OWNER))
@@ -202,7 +202,7 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 		forget(t);
 		return;
 	}
-	if (error == 0 && auth_may_see(&t->principal, s->pane.held.id, session_epoch(s))) {
+	if (error == 0 && auth_may_see(&t->principal, session_id(s), session_epoch(s))) {
 		follow(t, s);
 		return;
 	}

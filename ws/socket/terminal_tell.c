@@ -37,7 +37,7 @@ static bool tell_attached(struct terminal *t)
 	return send_json(t,
 		json_pack(
 			"{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I, s:i, s:s, s:b}",
-			"type", "attached", "sessionId", s->pane.held.id, "epoch", epoch, "role",
+			"type", "attached", "sessionId", session_id(s), "epoch", epoch, "role",
 			role_name(t->principal.role), "cols", (int)s->pane.cols, "rows",
 			(int)s->pane.rows, "sizePolicy",
 			size_policy_name(session_presence(s)->policy), "clientId",

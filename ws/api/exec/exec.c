@@ -164,28 +164,25 @@ out:
 	json_decref(body);
 }
 
+static void append_exec(void *user, const struct exec *e)
+{
+	json_array_append_new(user, exec_json(e));
+}
+
 static void list_execs(struct request *r, struct session *s)
 {
-	struct executor *x = session_executor(s);
 	json_t *list = json_array();
-	const struct exec *e;
-	for (e = x->finished; e; e = e->next)
-		json_array_append_new(list, exec_json(e));
-	if (x->current)
-		json_array_append_new(list, exec_json(x->current));
-	for (e = x->queue; e; e = e->next)
-		json_array_append_new(list, exec_json(e));
+	exec_each(session_executor(s), append_exec, list);
 	reply_success(r, json_pack("{s:o}", "data", list));
 }
 
 /* The exec of the path; otherwise r has been answered. */
 static struct exec *find_exec(struct request *r, struct session *s)
 {
-	struct exec *e = exec_find(&s->executor, r->match.item);
+	struct exec *e = exec_find(session_executor(s), r->match.item);
 	if (!e)
 		reply_error(r, "EXEC_NOT_FOUND", "There is no such command, or it is forgotten",
-			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "execId",
-				r->match.item));
+			json_pack("{s:s, s:s}", "sessionId", session_id(s), "execId", r->match.item));
 	return e;
 }
 

@@ -42,7 +42,7 @@ static void destroy(struct execute *x)
 static json_t *command_context(const struct exec *e)
 {
 	json_t *context = json_pack("{s:s, s:s, s:o}", "command", e->command, "sessionId",
-		session_of_exec(e)->pane.held.id, "exitCode",
+		session_id(session_of_exec(e)), "exitCode",
 		e->status < 0 ? json_null() : json_integer(e->status));
 	return context;
 }
@@ -107,7 +107,7 @@ static void on_executed(void *user, struct request *r, struct exec *e)
 	json_t *body = json_pack("{s:b, s:i, s:s, s:I, s:s, s:s}", "success", e->status == 0,
 		"exitCode", e->status, "command", e->command, "duration",
 		(json_int_t)(e->ended_ms - e->started_ms), "sessionId",
-		session_of_exec(e)->pane.held.id, "execId", e->id);
+		session_id(session_of_exec(e)), "execId", e->id);
 	if (body) {
 		exec_json_add_streams(body, e);
 		json_object_set_new(body, "timestamp", time_json(e->ended_ms));
@@ -121,7 +121,7 @@ static void run(struct execute *x, struct session *s)
 	struct exec *e;
 	struct exec_wait_options wait = {
 		.loop = x->api->sessions->loop, .until_unkillable = true, .done = on_executed};
-	int rc = x->stream ? exec_start(&s->executor, &x->options, NULL, &e)
+	int rc = x->stream ? exec_start(session_executor(s), &x->options, NULL, &e)
 			   : exec_wait_start(x->request, s, &x->options, &wait, &e);
 	if (rc < 0)
 		refuse_exec(x->request, s, rc);

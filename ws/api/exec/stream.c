@@ -142,7 +142,7 @@ static void tell_start(struct follower *f)
 	else
 		put_event(f,
 			json_pack("{s:s, s:s, s:s}", "type", "start", "command", e->command,
-				"sessionId", session_of_exec(e)->pane.held.id));
+				"sessionId", session_id(session_of_exec(e))));
 }
 
 static void tell_end(struct follower *f)
@@ -175,11 +175,7 @@ static void outline(struct follower *f)
 {
 	struct exec *e = f->exec;
 	f->outlined = true;
-	if (f->resumed)
-		outline_init(&f->outline, e->executor->nonce, f->from.offset, f->from.position,
-			f->from.source);
-	else
-		exec_outline(e, &f->outline);
+	exec_outline(e, f->resumed ? &f->from : NULL, &f->outline);
 	exec_hold(e, &f->hold, &f->outline);
 	outline_place(&f->outline, &f->telling);
 	f->told = f->telling;
@@ -239,7 +235,7 @@ static bool step_on(struct follower *f)
 		tell_start(f);
 		return true;
 	}
-	bool more = f->outlined && e->executor->open && read_some(f);
+	bool more = f->outlined && exec_has_ring(e) && read_some(f);
 	if (!more && e->state == EXEC_DONE)
 		tell_end(f);
 	return more;

@@ -108,7 +108,7 @@ int exec_wait_start(struct request *r, struct session *s, const struct exec_opti
 	struct wait *w = create_wait(r, options);
 	if (!w)
 		return -ENOMEM;
-	int rc = exec_start(&s->executor, command, &w->watcher, ret_exec);
+	int rc = exec_start(session_executor(s), command, &w->watcher, ret_exec);
 	if (rc < 0) {
 		pending_end(&w->pending);
 	} else if (w->pending.request) { /* it may have been answered already */

@@ -108,7 +108,7 @@ json_t *exec_json(const struct exec *e)
 	bool began = e->start > 0 || e->state == EXEC_RUNNING;
 	bool exact = e->state == EXEC_DONE && e->start_marked && e->end_marked && e->lost == 0;
 	json_t *root = json_pack("{s:s, s:s, s:s, s:o, s:I, s:s, s:s}", "id", e->id, "sessionId",
-		session_of_exec(e)->pane.held.id, "author", e->author, "command",
+		session_id(session_of_exec(e)), "author", e->author, "command",
 		text_or_null(e->command), "commandLength", (json_int_t)e->length, "state",
 		exec_state_name(e->state), "streams", exec_streams_name(e->plan.streams));
 	if (!root)

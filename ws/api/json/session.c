@@ -72,7 +72,7 @@ json_t *session_json(const struct session *s)
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, session_epoch(s));
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:s, s:I, s:o}",
-		"id", s->pane.held.id, "name", s->name, "epoch", epoch, "state",
+		"id", session_id(s), "name", s->name, "epoch", epoch, "state",
 		session_state_name(s), "shell", s->pane.shell, "cwd", s->pane.cwd, "pid",
 		session_pid(s), "cols", (int)s->pane.cols, "rows", (int)s->pane.rows, "sizePolicy",
 		size_policy_name(session_presence(s)->policy), "createdAt",

@@ -36,27 +36,27 @@ void refuse_session(struct request *r, const struct session *s, int rc)
 {
 	if (rc == -ENOTCONN && s->state == SESSION_EXITED)
 		reply_error(r, "SESSION_TERMINATED", "The session has ended",
-			json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "exit",
+			json_pack("{s:s, s:o}", "sessionId", session_id(s), "exit",
 				session_exit_json(s)));
 	else if (rc == -ENOTCONN && session_heeds(s) == -EHOSTDOWN)
 		refuse_session(r, s, -EHOSTDOWN);
 	else if (rc == -ENOTCONN)
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-			json_pack("{s:s}", "sessionId", s->pane.held.id));
+			json_pack("{s:s}", "sessionId", session_id(s)));
 	else if (rc == -ENOBUFS)
 		reply_error(r, "LIMIT_REACHED", "Too much input waits for a program to read it",
-			json_pack("{s:s, s:I}", "sessionId", s->pane.held.id, "queued",
+			json_pack("{s:s, s:I}", "sessionId", session_id(s), "queued",
 				(json_int_t)session_queued(s)));
 	else if (rc == -EACCES)
 		refuse_leased(r, s);
 	else if (rc == -EMSGSIZE)
 		reply_error(r, "LINE_TOO_LONG",
 			"The terminal collects lines (it is in canonical mode), and takes at most 4095 bytes of one",
-			json_pack("{s:s, s:i}", "sessionId", s->pane.held.id, "limit",
+			json_pack("{s:s, s:i}", "sessionId", session_id(s), "limit",
 				(int)TYPING_LINE_MAX));
 	else
 		reply_error(r, error_code_of(rc), error_text(rc),
-			json_pack("{s:s}", "sessionId", s->pane.held.id));
+			json_pack("{s:s}", "sessionId", session_id(s)));
 }
 
 void refuse_leased(struct request *r, const struct session *s)
@@ -65,7 +65,7 @@ void refuse_leased(struct request *r, const struct session *s)
 	reply_error(r, "LEASED",
 		json_is_null(lease) ? "The lease that was shown is over: others may have typed since"
 				    : "Somebody else has leased the session",
-		json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "lease", lease));
+		json_pack("{s:s, s:o}", "sessionId", session_id(s), "lease", lease));
 }
 
 void refuse_exec(struct request *r, struct session *s, int rc)
@@ -75,24 +75,23 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 	switch (rc) {
 	case -EBUSY:
 		reply_error(r, "RESOURCE_BUSY", why ? why : "The shell is not at its prompt",
-			json_pack("{s:s, s:o}", "sessionId", s->pane.held.id, "exec",
+			json_pack("{s:s, s:o}", "sessionId", session_id(s), "exec",
 				x->current ? exec_json(x->current) : json_null()));
 		break;
 	case -EUSERS:
 		reply_error(r, "LIMIT_REACHED", "Too many commands wait for this session",
-			json_pack("{s:s, s:i}", "sessionId", s->pane.held.id, "limit",
+			json_pack("{s:s, s:i}", "sessionId", session_id(s), "limit",
 				(int)EXECS_QUEUED_MAX));
 		break;
 	case -EALREADY:
 		reply_error(r, "KEY_IN_USE", "This key belongs to another command",
-			json_pack("{s:s}", "sessionId", s->pane.held.id));
+			json_pack("{s:s}", "sessionId", session_id(s)));
 		break;
 	case -ENOTSUP:
 		reply_error(r, "EXEC_UNSUPPORTED",
 			why ? why
 			    : "The shell of this session cannot run commands for programs: it is no bash, or older than this server",
-			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "shell",
-				s->pane.shell));
+			json_pack("{s:s, s:s}", "sessionId", session_id(s), "shell", s->pane.shell));
 		break;
 	case -ENOENT:
 		reply_invalid(
@@ -104,7 +103,7 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 	case -ENOTCONN:
 		if (s->state == SESSION_EXITED)
 			reply_error(r, "SESSION_TERMINATED", "The session has ended",
-				json_pack("{s:s, s:o, s:o}", "sessionId", s->pane.held.id, "exitCode",
+				json_pack("{s:s, s:o, s:o}", "sessionId", session_id(s), "exitCode",
 					s->end == SESSION_END_HOLDER_DIED
 						? json_null()
 						: json_integer(exec_status_of(s->exit_status)),
@@ -113,10 +112,10 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 			refuse_session(r, s, -EHOSTDOWN);
 		else
 			reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-				json_pack("{s:s}", "sessionId", s->pane.held.id));
+				json_pack("{s:s}", "sessionId", session_id(s)));
 		break;
 	default:
 		reply_error(r, error_code_of(rc), error_text(rc),
-			json_pack("{s:s}", "sessionId", s->pane.held.id));
+			json_pack("{s:s}", "sessionId", session_id(s)));
 	}
 }

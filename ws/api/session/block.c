@@ -21,7 +21,7 @@ static struct block *find_block(struct request *r, struct session *s)
 	struct block *b = blocks_find(session_blocks(s), r->match.item);
 	if (!b)
 		reply_error(r, "BLOCK_NOT_FOUND", "There is no such block, or it is forgotten",
-			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "blockId",
+			json_pack("{s:s, s:s}", "sessionId", session_id(s), "blockId",
 				r->match.item));
 	return b;
 }

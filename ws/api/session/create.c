@@ -147,7 +147,7 @@ static bool refuse_policy(
 		return false;
 	reply_error(r, "SHELL_EXIT_POLICY",
 		"The session exists, and something else is to happen when its shell ends",
-		json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "onShellExit",
+		json_pack("{s:s, s:s}", "sessionId", session_id(s), "onShellExit",
 			shell_exit_name(s->on_shell_exit)));
 	return true;
 }

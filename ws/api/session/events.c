@@ -86,7 +86,7 @@ static void put_begin(struct follower *f)
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, session_epoch(s));
 	f->begun = true;
 	put_event(f,
-		json_pack("{s:s, s:s, s:s, s:I}", "type", "begin", "sessionId", s->pane.held.id,
+		json_pack("{s:s, s:s, s:s, s:I}", "type", "begin", "sessionId", session_id(s),
 			"epoch", epoch, "eventsFrom", (json_int_t)session_journal(s)->since),
 		f->cursor.offset);
 }
@@ -388,7 +388,7 @@ static void stream_session(struct request *r, struct session *s)
 		return;
 	if (!session_is_readable(s)) {
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-			json_pack("{s:s}", "sessionId", s->pane.held.id));
+			json_pack("{s:s}", "sessionId", session_id(s)));
 		return;
 	}
 	struct follower *f = calloc(1, sizeof *f);

@@ -268,7 +268,7 @@ static bool add_mouse(struct keystrokes *k, const json_t *body)
 		reply_error(k->request, "MOUSE_OFF",
 			k->modes.mouse == MOUSE_NONE ? "The program does not track the mouse"
 						     : "The program wants to hear of pixels",
-			json_pack("{s:s}", "sessionId", k->session->pane.held.id));
+			json_pack("{s:s}", "sessionId", session_id(k->session)));
 		return false;
 	}
 	if (!append_bytes(k, bytes, mouse_encode(&event, &k->modes, bytes)))
@@ -352,7 +352,7 @@ static void submit_later(struct api *a, struct request *r, struct session *s, js
 	*p = *what;
 	p->api = a;
 	p->body = json_incref(body);
-	snprintf(p->session, sizeof p->session, "%s", s->pane.held.id);
+	snprintf(p->session, sizeof p->session, "%s", session_id(s));
 	p->epoch = session_epoch(s);
 	pending_open(&p->pending, a->sessions->loop, r, p, NULL);
 	pending_after(&p->pending, SUBMIT_MS, on_submit_due);

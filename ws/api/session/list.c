@@ -11,9 +11,9 @@ static json_t *list_json(const struct api *a, const struct principal *p, bool id
 {
 	json_t *list = json_array();
 	for (struct session *s = NULL; (s = session_next(a->sessions, s));)
-		if (auth_may_see(p, s->pane.held.id, session_epoch(s)))
+		if (auth_may_see(p, session_id(s), session_epoch(s)))
 			json_array_append_new(
-				list, ids ? json_string(s->pane.held.id) : session_json(s));
+				list, ids ? json_string(session_id(s)) : session_json(s));
 	return list;
 }
 

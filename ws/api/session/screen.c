@@ -62,10 +62,10 @@ static struct screen *take_screen(struct request *r, struct session *s)
 		return screen;
 	if (session_is_readable(s))
 		reply_error(r, "INTERNAL_ERROR", "There is no memory for the session's screen",
-			json_pack("{s:s}", "sessionId", s->pane.held.id));
+			json_pack("{s:s}", "sessionId", session_id(s)));
 	else
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-			json_pack("{s:s}", "sessionId", s->pane.held.id));
+			json_pack("{s:s}", "sessionId", session_id(s)));
 	return NULL;
 }
 
@@ -305,7 +305,7 @@ static void show_screen(struct request *r, struct session *s)
 static void reply_lines_gone(struct request *r, const struct session *s, const struct screen *screen)
 {
 	reply_error(r, "RANGE_GONE", "There are no such lines",
-		json_pack("{s:s, s:I, s:I, s:I}", "sessionId", s->pane.held.id, "first",
+		json_pack("{s:s, s:I, s:I, s:I}", "sessionId", session_id(s), "first",
 			(json_int_t)screen_dropped(screen), "screen", (json_int_t)base_of(screen),
 			"end", (json_int_t)end_of(screen)));
 }

@@ -111,7 +111,7 @@ static void resize(struct request *r, struct session *s, unsigned rows, unsigned
 	int rc = session_resize(s, rows, cols);
 	if (rc == -EPERM)
 		reply_error(r, "SIZE_POLICY", "Only the windows of clients give the size",
-			json_pack("{s:s, s:s}", "sessionId", s->pane.held.id, "sizePolicy",
+			json_pack("{s:s, s:s}", "sessionId", session_id(s), "sizePolicy",
 				size_policy_name(session_presence(s)->policy)));
 	else
 		reply_result(r, s, rc);
@@ -206,7 +206,7 @@ out:
 static void reply_range_gone(struct request *r, const struct session *s)
 {
 	reply_error(r, "RANGE_GONE", "That output is not in the ring",
-		json_pack("{s:s, s:I, s:I}", "sessionId", s->pane.held.id, "oldest",
+		json_pack("{s:s, s:I, s:I}", "sessionId", session_id(s), "oldest",
 			(json_int_t)stream_oldest(session_bytes(s)), "head",
 			(json_int_t)session_head(s)));
 }

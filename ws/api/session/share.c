@@ -83,7 +83,7 @@ static void list_links(struct request *r, struct session *s)
 	json_t *list = json_array();
 	links_prune(l, clock_wall_ms(), NULL);
 	for (size_t i = 0; i < l->count; i++)
-		if (strcmp(l->entries[i].session, s->pane.held.id) == 0)
+		if (strcmp(l->entries[i].session, session_id(s)) == 0)
 			json_array_append_new(list, link_json(&l->entries[i]));
 	reply_success(r, json_pack("{s:o}", "links", list));
 }
@@ -133,7 +133,7 @@ static void create_link(struct request *r, struct session *s)
 		struct link_entry e = {.role = viewer ? ROLE_VIEWER : ROLE_DRIVER,
 			.epoch = session_epoch(s),
 			.expires_ms = clock_wall_ms() + expires_in};
-		snprintf(e.session, sizeof e.session, "%s", s->pane.held.id);
+		snprintf(e.session, sizeof e.session, "%s", session_id(s));
 		snprintf(e.name, sizeof e.name, "%s", name ? name : "");
 		issue(a, r, &e);
 	}
@@ -146,7 +146,7 @@ static void delete_link(struct request *r, struct session *s)
 	struct api *a = api_of(r);
 	char id[LINK_ID_SIZE];
 	const struct link_entry *e = links_find(&a->auth->links, r->match.item);
-	if (!e || strcmp(e->session, s->pane.held.id) != 0) {
+	if (!e || strcmp(e->session, session_id(s)) != 0) {
 		reply_error(r, "LINK_NOT_FOUND", "There is no such link", NULL);
 		return;
 	}

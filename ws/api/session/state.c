@@ -18,7 +18,7 @@ static const struct link_entry *find_link(const struct links *l, const struct se
 {
 	for (size_t i = 0; i < l->count; i++) {
 		const struct link_entry *e = &l->entries[i];
-		if (strcmp(e->session, s->pane.held.id) == 0 && e->epoch == session_epoch(s) &&
+		if (strcmp(e->session, session_id(s)) == 0 && e->epoch == session_epoch(s) &&
 			e->role == ROLE_DRIVER && strcmp(e->name, HUMAN_LINK_NAME) == 0 &&
 			e->expires_ms > clock_wall_ms() + HUMAN_LINK_LEFT_MS)
 			return e;
@@ -37,7 +37,7 @@ static char *human_link(struct links *l, const struct session *s)
 		.name = HUMAN_LINK_NAME,
 		.epoch = session_epoch(s),
 		.expires_ms = clock_wall_ms() + HUMAN_LINK_MS};
-	snprintf(issued.session, sizeof issued.session, "%s", s->pane.held.id);
+	snprintf(issued.session, sizeof issued.session, "%s", session_id(s));
 	return links_issue(l, &issued, clock_wall_ms(), &token) == 0 ? token : NULL;
 }
 

@@ -235,7 +235,7 @@ static bool take_asked(struct request *r, const json_t *body, struct asked *q)
 
 static void refuse_start(struct request *r, const struct session *s, int rc)
 {
-	json_t *context = json_pack("{s:s}", "sessionId", s->pane.held.id);
+	json_t *context = json_pack("{s:s}", "sessionId", session_id(s));
 	switch (rc) {
 	case -EUSERS:
 		reply_error(r, "LIMIT_REACHED", "Too many wait for this session", context);

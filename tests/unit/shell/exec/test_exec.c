@@ -1,5 +1,5 @@
 /* An executor whose shell is the test: it reads what is typed, and says what a bash with the integration would. */
-#include "shell/exec/exec.h"
+#include "shell/exec/executor.h"
 #include "pty/wire.h"
 #include "shell/clock.h"
 #include "tests/lib/leak.h"

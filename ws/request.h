@@ -1,6 +1,6 @@
 /*
- * A request and its answer, whatever transport carries them: HTTP now, WebSocket frames and MCP later. A
- * handler gets a request and answers it once, at once or later, with a reply or with a stream of events.
+ * A request and its answer, whatever carries them: HTTP, the control socket, or a tool of MCP. A handler gets a
+ * request and answers it once, at once or later, with a reply or with a stream of events.
  *
  * The transport holds one reference and each pending operation another, so either may go first.
  */

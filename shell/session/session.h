@@ -42,7 +42,7 @@ enum session_end { SESSION_END_EXITED, SESSION_END_SIGNAL, SESSION_END_HOLDER_DI
 struct session_viewer {
 	struct session_viewer *prev, *next;
 	void (*more)(void *user);    /* the history has more, or the session has ended */
-	void (*changed)(void *user); /* presence, name or size holder are different */
+	void (*changed)(void *user); /* presence, name, or whose window is the size */
 	void (*gone)(void *user,
 		bool deleted); /* the session is no more; the viewer has been detached */
 	void *user;
@@ -121,7 +121,7 @@ void session_detach(struct session *s, struct session_viewer *v);
 /*
  * Input from an attached client that may type, and shows the id of a lease if it has one (otherwise NULL). A report
  * of its terminal's focus reaches the program only if that has asked for it and the session's focus changes by it.
- * Returns 0, or as typing_write() for a person.
+ * Returns 0, or as session_type_as() (shell/session/type.h).
  */
 int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
 	size_t length);

@@ -1,5 +1,5 @@
 /*
- * Where the records of an event log begin, when its writer means harm. Input as for fuzz_event: the log's size, the
+ * Where the records of an event log begin, when its writer means harm. Input as for fuzz_event.c: the log's size, the
  * tail, head and reserved, then what lies in memory, over and over. What is found must be read up to the tail.
  */
 #include "ring/labels.h"

@@ -13,7 +13,7 @@
 
 #include <uv.h>
 
-#define SERVER_LISTENERS_MAX 33u  /* LIST_MAX of main.c, and the command line's */
+#define SERVER_LISTENERS_MAX 33u  /* SERVE_LIST_MAX, and the command line's */
 #define SERVER_SNDBUF (128 << 10) /* what a client that never reads can make the kernel hold */
 
 /* All is borrowed for the server's life. */

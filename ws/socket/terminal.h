@@ -2,7 +2,8 @@
  * The terminal socket: what is said on /ws/pty, whatever carries its frames. A client has a cursor into
  * its session's history and no queue: whatever it is to be told is worked out when it can take it.
  *
- * Order: attached; a snapshot, unless it resumes; sync, history, ready, then live output. See README.md.
+ * Order: attached; a snapshot, unless it resumes; sync, history, ready, then live output. See "The terminal socket" in
+ * ws/README.md.
  */
 #pragma once
 

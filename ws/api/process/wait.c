@@ -24,7 +24,7 @@
 #define TAIL_MAX ((size_t)4 << 10) /* bytes of output in an error */
 #define PIECE ((size_t)4 << 10)
 
-enum wait_for { WAIT_EXIT, WAIT_LOG, WAIT_PORT };
+enum wait_for { FOR_EXIT, FOR_LOG, FOR_PORT };
 
 static const char *const names[] = {"exit", "log", "port"};
 
@@ -92,7 +92,7 @@ static void reply_timeout(struct wait *w)
 		(unsigned long long)w->timeout_ms);
 	json_t *context = common(w);
 	json_object_set_new(context, "timeoutMs", json_integer((json_int_t)w->timeout_ms));
-	if (w->what == WAIT_LOG)
+	if (w->what == FOR_LOG)
 		json_object_set_new(context, "cursor", json_integer((json_int_t)w->cursor));
 	reply_error(w->pending.request, "PROCESS_READY_TIMEOUT", message, context);
 	finish_wait(w);
@@ -194,9 +194,9 @@ static bool look(struct wait *w)
 static void on_more(void *user)
 {
 	struct wait *w = user;
-	if (!w->pending.request || (w->what == WAIT_LOG && look(w)) || w->process->ended_ms == 0)
+	if (!w->pending.request || (w->what == FOR_LOG && look(w)) || w->process->ended_ms == 0)
 		return;
-	if (w->what != WAIT_EXIT) {
+	if (w->what != FOR_EXIT) {
 		reply_exited(w);
 		return;
 	}
@@ -284,9 +284,9 @@ static bool take_wanted(struct request *r, const json_t *body, struct wanted *w)
 		if (strcmp(what, names[i]) != 0)
 			continue;
 		w->what = (enum wait_for)i;
-		return w->what == WAIT_EXIT ||
-			(w->what == WAIT_LOG ? take_pattern(r, body, w)
-					     : api_port_options(r, body, &w->port, &w->interval_ms));
+		return w->what == FOR_EXIT ||
+			(w->what == FOR_LOG ? take_pattern(r, body, w)
+					    : api_port_options(r, body, &w->port, &w->interval_ms));
 	}
 	reply_invalid(r, "for", "Must be exit, log or port", what ? "invalid" : "required");
 	return false;
@@ -295,7 +295,7 @@ static bool take_wanted(struct request *r, const json_t *body, struct wanted *w)
 /* The memory for matching lines, which takes over the pattern. */
 static bool prepare(struct wait *w, struct wanted *wanted)
 {
-	if (wanted->what != WAIT_LOG)
+	if (wanted->what != FOR_LOG)
 		return true;
 	w->matches = malloc(API_STREAMS * sizeof *w->matches);
 	if (!w->matches)
@@ -328,7 +328,7 @@ static void begin_wait(struct api *a, struct request *r, struct process *p, stru
 	pending_open(&w->pending, loop, r, w, maybe_free);
 	w->open_handles = 1;
 	arm(w);
-	if (w->what == WAIT_PORT) {
+	if (w->what == FOR_PORT) {
 		w->watching = true;
 		w->open_handles++;
 		a->port_watches++;
@@ -346,7 +346,7 @@ static void await_process(struct request *r)
 	struct process *p = api_process_open(a, r);
 	json_t *body = p ? body_read(r) : NULL;
 	if (body && take_wanted(r, body, &wanted)) {
-		bool full = wanted.what == WAIT_PORT && a->port_watches >= API_PORT_WATCHES_MAX;
+		bool full = wanted.what == FOR_PORT && a->port_watches >= API_PORT_WATCHES_MAX;
 		if (full || a->process_waits >= WAITS_MAX)
 			reply_error(r, "LIMIT_REACHED", "Too many wait already", NULL);
 		else

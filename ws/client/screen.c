@@ -1,4 +1,4 @@
-/* `ringside screen`, `log`: what a session shows, and what it has printed. */
+/* `ringside screen`: what a session shows, and the lines above it. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"

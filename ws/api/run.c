@@ -9,12 +9,12 @@
 #include "ws/api/inherit.h"
 #include "ws/api/json/run.h"
 #include "ws/api/json/session.h"
+#include "ws/api/later/output_queue.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/error.h"
 #include "ws/log.h"
-#include "ws/socket/output_queue.h"
 #include "ws/text.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Pieces of output in order. Those that follow each other in one stream are joined while there is room in the last. */
-#include "ws/socket/output_queue.h"
+#include "ws/api/later/output_queue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "tests/lib/leak.h"
 #include "tests/lib/random.h"
-#include "ws/socket/output_queue.h"
+#include "ws/api/later/output_queue.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

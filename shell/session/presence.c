@@ -1,5 +1,5 @@
 /*
- * A list of attendees, and a holder of the size among them or nobody; each change chooses the holder anew only where
+ * A list of attendees, and the one among them whose window is the size, or nobody; each change chooses anew only where
  * the policy lets it. It allocates nothing and cannot fail.
  */
 #include "shell/session/presence.h"
@@ -102,27 +102,27 @@ static struct attendee *find_latest(const struct presence *p)
 	return best;
 }
 
-static void hold(struct presence *p, struct attendee *a)
+static void give_size(struct presence *p, struct attendee *a)
 {
-	if (p->holder == a)
+	if (p->size_by == a)
 		return;
-	p->holder = a;
+	p->size_by = a;
 	p->version++;
 }
 
-/* The holder that follows from who is there alone, whoever has it now. */
-static void choose_holder(struct presence *p)
+/* Whoever it is to be by who is there alone, whoever it is now. */
+static void choose(struct presence *p)
 {
-	hold(p, p->policy == SIZE_SMALLEST ? find_smallest(p) : find_latest(p));
+	give_size(p, p->policy == SIZE_SMALLEST ? find_smallest(p) : find_latest(p));
 }
 
 /* a is there, or has another window. */
 static void consider(struct presence *p, struct attendee *a)
 {
-	if (p->policy == SIZE_SMALLEST || (p->holder == a && !counts(p, a)))
-		choose_holder(p);
-	else if (!p->holder && counts(p, a))
-		hold(p, a);
+	if (p->policy == SIZE_SMALLEST || (p->size_by == a && !counts(p, a)))
+		choose(p);
+	else if (!p->size_by && counts(p, a))
+		give_size(p, a);
 }
 
 /* Returns whether it has changed. */
@@ -160,8 +160,8 @@ bool presence_leave(struct presence *p, struct attendee *a)
 	*at = a->next;
 	p->count--;
 	p->version++;
-	if (p->policy == SIZE_SMALLEST || p->holder == a)
-		choose_holder(p);
+	if (p->policy == SIZE_SMALLEST || p->size_by == a)
+		choose(p);
 	return update_focus(p);
 }
 
@@ -172,7 +172,7 @@ void presence_type(struct presence *p, struct attendee *a, uint64_t now_ms)
 		p->version++;
 	a->typed_ms = now_ms;
 	if (p->policy != SIZE_SMALLEST && counts(p, a))
-		hold(p, a);
+		give_size(p, a);
 }
 
 void presence_window(struct presence *p, struct attendee *a, unsigned rows, unsigned cols)
@@ -187,22 +187,22 @@ void presence_set_policy(struct presence *p, enum size_policy policy)
 	if (p->policy != policy)
 		p->version++;
 	p->policy = policy;
-	choose_holder(p);
+	choose(p);
 }
 
 void presence_let_go(struct presence *p)
 {
-	hold(p, NULL);
+	give_size(p, NULL);
 }
 
 bool presence_size(const struct presence *p, unsigned *ret_rows, unsigned *ret_cols)
 {
 	if (p->policy == SIZE_SMALLEST)
 		return smallest(p, ret_rows, ret_cols);
-	if (!p->holder)
+	if (!p->size_by)
 		return false;
-	*ret_rows = p->holder->rows;
-	*ret_cols = p->holder->cols;
+	*ret_rows = p->size_by->rows;
+	*ret_cols = p->size_by->cols;
 	return true;
 }
 

@@ -51,9 +51,9 @@ struct presence {
 	unsigned count;
 	uint64_t next_id;
 	enum size_policy policy;
-	struct attendee *holder; /* whose window is the size, or NULL: nobody's alone */
-	bool focused;            /* one that may type has the focus */
-	uint64_t version;        /* counts changes that others should hear of */
+	struct attendee *size_by; /* whose window is the size, or NULL: nobody's alone */
+	bool focused;             /* one that may type has the focus */
+	uint64_t version;         /* counts changes that others should hear of */
 };
 
 void presence_init(struct presence *p);

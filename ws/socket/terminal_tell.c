@@ -77,7 +77,7 @@ static bool tell_presence(struct terminal *t)
 				"typedAt", time_json(a->typed_ms)));
 	return send_json(t,
 		json_pack("{s:s, s:o, s:o, s:s}", "type", "presence", "clients", clients, "sizeBy",
-			attendee_id(p->holder), "sizePolicy", size_policy_name(p->policy)));
+			attendee_id(p->size_by), "sizePolicy", size_policy_name(p->policy)));
 }
 
 static bool tell_size(struct terminal *t, struct history_size size)
@@ -85,7 +85,7 @@ static bool tell_size(struct terminal *t, struct history_size size)
 	return send_json(t,
 		json_pack("{s:s, s:i, s:i, s:I, s:o}", "type", "resize", "cols", (int)size.cols,
 			"rows", (int)size.rows, "offset", (json_int_t)size.offset, "by",
-			attendee_id(session_presence(t->session)->holder)));
+			attendee_id(session_presence(t->session)->size_by)));
 }
 
 static bool tell_exit(struct terminal *t)

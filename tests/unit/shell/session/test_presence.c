@@ -94,7 +94,7 @@ Test(presence, first_with_a_window_gives_the_size)
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	EXPECT_SIZE("80x24");
-	cr_assert_eq(p.holder, &a);
+	cr_assert_eq(p.size_by, &a);
 }
 
 Test(presence, who_types_takes_the_size)
@@ -103,7 +103,7 @@ Test(presence, who_types_takes_the_size)
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	presence_type(&p, &b, 1000);
-	cr_assert_eq(p.holder, &b);
+	cr_assert_eq(p.size_by, &b);
 	EXPECT_SIZE("100x30");
 	uint64_t before = p.version;
 	presence_type(&p, &b, 1001);
@@ -133,7 +133,7 @@ Test(presence, viewer_that_types_takes_nothing)
 	presence_join(&p, &a);
 	presence_join(&p, &v);
 	presence_type(&p, &v, 1000);
-	cr_assert_eq(p.holder, &a);
+	cr_assert_eq(p.size_by, &a);
 	EXPECT_SIZE("80x24");
 }
 
@@ -165,11 +165,11 @@ Test(presence, size_passes_on_to_who_typed_last)
 	presence_type(&p, &c, 2000);
 	presence_type(&p, &a, 3000);
 	presence_leave(&p, &a);
-	cr_assert_eq(p.holder, &c);
+	cr_assert_eq(p.size_by, &c);
 	presence_leave(&p, &c);
-	cr_assert_eq(p.holder, &b);
+	cr_assert_eq(p.size_by, &b);
 	presence_leave(&p, &b);
-	cr_assert_null(p.holder);
+	cr_assert_null(p.size_by);
 }
 
 Test(presence, leaving_twice_is_harmless)
@@ -240,13 +240,13 @@ Test(size_policy, smallest_is_of_all_that_count)
 	EXPECT_SIZE("none");
 	presence_join(&p, &a);
 	EXPECT_SIZE("132x24");
-	cr_assert_eq(p.holder, &a);
+	cr_assert_eq(p.size_by, &a);
 	presence_join(&p, &b);
 	EXPECT_SIZE("80x24");
-	cr_assert_null(p.holder, "the rows are one's and the columns another's");
+	cr_assert_null(p.size_by, "the rows are one's and the columns another's");
 	presence_join(&p, &c);
 	EXPECT_SIZE("70x20");
-	cr_assert_eq(p.holder, &c);
+	cr_assert_eq(p.size_by, &c);
 	presence_window(&p, &unknown, 21, 69);
 	EXPECT_SIZE("69x20");
 	presence_window(&p, &unknown, 0, 0);
@@ -256,10 +256,10 @@ Test(size_policy, smallest_is_of_all_that_count)
 	EXPECT_SIZE("90x24");
 	presence_leave(&p, &a);
 	EXPECT_SIZE("90x30");
-	cr_assert_eq(p.holder, &c);
+	cr_assert_eq(p.size_by, &c);
 	presence_leave(&p, &c);
 	EXPECT_SIZE("none");
-	cr_assert_null(p.holder);
+	cr_assert_null(p.size_by);
 }
 
 Test(size_policy, typing_changes_nothing_under_smallest)
@@ -270,7 +270,7 @@ Test(size_policy, typing_changes_nothing_under_smallest)
 	presence_join(&p, &a);
 	presence_type(&p, &b, 1000);
 	EXPECT_SIZE("80x24");
-	cr_assert_eq(p.holder, &a);
+	cr_assert_eq(p.size_by, &a);
 }
 
 Test(size_policy, of_equal_windows_the_first_holds_the_smallest)
@@ -279,9 +279,9 @@ Test(size_policy, of_equal_windows_the_first_holds_the_smallest)
 	presence_set_policy(&p, SIZE_SMALLEST);
 	presence_join(&p, &a);
 	presence_join(&p, &b);
-	cr_assert_eq(p.holder, &a);
+	cr_assert_eq(p.size_by, &a);
 	presence_leave(&p, &a);
-	cr_assert_eq(p.holder, &b);
+	cr_assert_eq(p.size_by, &b);
 	EXPECT_SIZE("80x24");
 }
 
@@ -294,7 +294,7 @@ Test(size_policy, fixed_is_nobodys)
 	presence_type(&p, &b, 1000);
 	presence_window(&p, &b, 31, 101);
 	EXPECT_SIZE("none");
-	cr_assert_null(p.holder);
+	cr_assert_null(p.size_by);
 	presence_leave(&p, &a);
 	EXPECT_SIZE("none");
 }
@@ -320,7 +320,7 @@ Test(size_policy, owner_that_typed_last)
 	EXPECT_SIZE("80x24");
 	presence_leave(&p, &a);
 	EXPECT_SIZE("none");
-	cr_assert_null(p.holder);
+	cr_assert_null(p.size_by);
 	presence_join(&p, &b);
 	EXPECT_SIZE("100x30");
 }

@@ -1,4 +1,5 @@
 /* Control messages of the terminal socket, as they come. */
+#include "ring/screen/screen.h"
 #include "shell/session/presence.h"
 #include "tests/fuzz/fuzz.h"
 #include "ws/socket/message.h"
@@ -25,11 +26,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct message m;
 	memset(&m, 0xff, sizeof m);
 	message_parse((const char *)data, size, &m);
-	FUZZ_CHECK(m.type <= MESSAGE_ACK);
+	FUZZ_CHECK(m.type <= MESSAGE_LEASE);
 	if (m.type == MESSAGE_RESIZE)
 		FUZZ_CHECK(is_side(m.rows) && is_side(m.cols));
 	if (m.type == MESSAGE_PING)
 		check_time(m.time);
+	if (m.type == MESSAGE_SNAPSHOT)
+		FUZZ_CHECK(m.lines <= SCREEN_SCROLLBACK_MAX);
+	if (m.type == MESSAGE_LEASE)
+		FUZZ_CHECK(memchr(m.lease, '\0', sizeof m.lease));
 	if (m.type == MESSAGE_NAME)
 		FUZZ_CHECK(memchr(m.name, '\0', sizeof m.name) && name_is_text(m.name));
 	else

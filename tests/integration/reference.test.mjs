@@ -1,5 +1,5 @@
-// The API's description, held against the error codes and what the server really answers; the table of routes is held
-// against it by tests/unit/ws/api/test_routes.c.
+// The API's description, held against the error codes, the sockets' messages and close codes, and what the server really
+// answers; the table of routes is held against it by tests/unit/ws/api/test_routes.c.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { readdirSync } from 'node:fs';
@@ -141,6 +141,44 @@ test('every error code is described, and no other', () => {
 		for (const [status, { description }] of Object.entries(operation.responses))
 			for (const [, code] of (description ?? '').matchAll(/`([A-Z]+_[A-Z_]+)`/g))
 				assert.equal(String(table[code]), status, `${method} ${route}: ${code}`);
+});
+
+/** The first groups of all matches in a file. */
+const named = (file, pattern) => {
+	const found = [...source(file).matchAll(pattern)].map(([, name]) => name);
+	assert.ok(found.length > 3, `they were found in ${file}`);
+	return found;
+};
+
+const socketsTag = document.tags.find(({ name }) => name === 'sockets');
+
+test('what is said on the terminal socket is described', () => {
+	const readme = source('ws/README.md').split('## The terminal socket')[1];
+	const texts = { 'ws/README.md': readme, 'ws/api/openapi.json': socketsTag['x-terminal-socket'] };
+	const types = new Set([
+		...named('ws/socket/terminal_tell.c', /"type",\s*(?:json_string\()?"(\w+)"/g),
+		...named('ws/socket/message.c', /strcmp\(\w+, "(\w+)"\) == 0/g),
+	]);
+	for (const [name, text] of Object.entries(texts))
+		assert.deepEqual([...types].filter((type) => !new RegExp(`\`${type}\\b`).test(text)), [], `missing in ${name}`);
+});
+
+test('close codes are described, and ours are known to the page and the command line', () => {
+	const codes = named('ws/socket/frames.h', /CLOSE_\w+ = (\d+)/g).filter((code) => code !== '1000');
+	const texts = {
+		'ws/README.md': source('ws/README.md').split('## Streams, and the control socket')[1],
+		'ws/api/openapi.json': socketsTag['x-terminal-socket'] + socketsTag['x-control-socket'],
+	};
+	for (const [name, text] of Object.entries(texts))
+		assert.deepEqual(codes.filter((code) => !text.includes(code)), [], `missing in ${name}`);
+	for (const file of ['web/src/net/wire.ts', 'ws/client/attach/socket.c'])
+		assert.deepEqual(codes.filter((code) => code >= '4000' && !source(file).includes(code)), [], `missing in ${file}`);
+});
+
+test('the tools of MCP are in the table of tools', () => {
+	const readme = source('ws/README.md');
+	const tools = JSON.parse(source('ws/mcp/tools.json')).map(({ name }) => name);
+	assert.deepEqual(tools.filter((name) => !readme.includes(`\`${name}\``)), []);
 });
 
 /** The status of an answer, which may be a stream without an end, and its JSON if it ends. */

@@ -2,7 +2,7 @@
 # What the documents say of the tree and of the program: fails, with one line each, on what is missing or untrue.
 # usage: docs.sh [--self-test] SOURCE-ROOT RINGSIDE
 #
-# - Every room (a folder with sources of ours) has a README.md, and that names every pair of the room.
+# - Every room (a folder with sources of ours) has a README.md, whose map names every pair of the room, and no other.
 # - The table of rooms in the top README.md has every room, and no other.
 # - ws/serve/README.md has the help of `ringside serve` word for word, and ./run shows it where nothing is built.
 # - The man page has every option of the server.
@@ -32,6 +32,14 @@ mapped() {
 	sed -n 's/^| \([^|]*\).*/\1/p' "$1" | grep -oE '`[^`]+`' | sed -E 's/`//g; s/\.[ch]$//' | LC_ALL=C sort -u
 }
 
+# Print what the maps alone name, those tables that begin with | pair | or | file |; rooms below are left out.
+claimed() {
+	# shellcheck disable=SC2016 # awk's $2
+	awk -F '|' '!/^\|/ { map = 0 } /^\| (pair|file) \|/ { map = 1 } map { print $2 }' "$1" |
+		sed -E 's/\[`[^]]*\]\([^)]*\)//g' | grep -oE '`[^`]+`' |
+		sed -E 's/`//g; s/\.[ch]$//' | LC_ALL=C sort -u
+}
+
 check_rooms() {
 	local room pair
 	while read -r room; do
@@ -42,6 +50,9 @@ check_rooms() {
 		while read -r pair; do
 			complain "$room/README.md: its map lacks $pair"
 		done < <(LC_ALL=C comm -23 <(pairs "$room") <(mapped "$room/README.md"))
+		while read -r pair; do
+			complain "$room/README.md: its map has $pair, which is not there"
+		done < <(LC_ALL=C comm -13 <(pairs "$room") <(claimed "$room/README.md"))
 	done < <(rooms)
 }
 
@@ -134,6 +145,7 @@ self_test() {
 	# shellcheck disable=SC2016 # sed's `
 	broken rooms 'ring/README.md: its map lacks scan' sed -i '/^| `scan` /d' ring/README.md
 	broken rooms 'ring/README.md: its map lacks fresh' touch ring/fresh.c
+	broken rooms 'ring/README.md: its map has scan, which is not there' rm ring/scan.c ring/scan.h
 	broken rooms 'pty/holder: has no README.md' rm pty/holder/README.md
 	# shellcheck disable=SC2016
 	broken table 'README.md: the table of rooms has no ring/search' sed -i '/^| \[`ring\/search`/d' README.md

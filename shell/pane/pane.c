@@ -35,10 +35,7 @@ int pane_heeds(const struct pane *p)
 {
 	if (!p->life.runs)
 		return -ENOTCONN;
-	/* One that is only slow is not in such a state; and what was sent to it is done when it goes on. */
-	return link_is_silent(&p->held.link) && removal_is_stopped(p->held.link.info.holder_pid)
-		? -EHOSTDOWN
-		: 0;
+	return held_heeds(&p->held) ? 0 : -EHOSTDOWN;
 }
 
 void pane_note_typed(struct pane *p)

@@ -186,7 +186,6 @@ int64_t screen_base(const struct screen *s); /* absolute row of row 0 of the act
 void screen_print_ascii(void *user, const uint8_t *ascii, size_t length);
 void screen_print(void *user, uint32_t code);
 void screen_repeat(struct screen *s, unsigned n);
-bool charset_exists(uint8_t final);
 
 /* control.c */
 void screen_control(void *user, uint8_t code);

@@ -35,7 +35,7 @@ static void stream_end(struct run_output *s)
 }
 
 /* Read once. Returns bytes; 0 when there is nothing now, or never again. */
-static size_t stream_read(struct run *r, enum run_stream which, size_t most)
+static size_t read_stream(struct run *r, enum run_stream which, size_t most)
 {
 	struct runs *all = r->all;
 	struct run_output *s = &r->streams[which];
@@ -63,7 +63,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	(void)events;
 	/* A terminal gives a page at a time. */
 	for (size_t left = RUN_CHUNK, n; left > 0 && all->turn > 0 && !r->paused; left -= n) {
-		n = stream_read(r, which, left < all->turn ? left : all->turn);
+		n = read_stream(r, which, left < all->turn ? left : all->turn);
 		if (n == 0)
 			break;
 		all->turn -= n;
@@ -92,7 +92,7 @@ static void drain_stream(struct run *r, enum run_stream which)
 	if (!r->terminals && ioctl(r->streams[which].fd, FIONREAD, &waiting) == 0)
 		left = (size_t)waiting;
 	while (left > 0) {
-		size_t n = stream_read(r, which, left);
+		size_t n = read_stream(r, which, left);
 		if (n == 0)
 			break;
 		left -= n < left ? n : left;

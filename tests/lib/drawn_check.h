@@ -1,6 +1,7 @@
 /* What has to hold of a screen at every moment, whatever it has been fed. Aborts when it does not. */
 #pragma once
 
+#include "ring/screen/grid/charset.h"
 #include "tests/lib/drawn.h"
 
 static inline void drawn_check_cell(const struct screen *s, struct cell cell)

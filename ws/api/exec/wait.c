@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct wait {
+struct exec_wait {
 	struct exec_wait_options options;
 	struct pending pending;
 	struct exec *exec; /* NULL once it is not watched any more */
@@ -19,7 +19,7 @@ struct wait {
 };
 
 /* The end of waiting; w is freed later. */
-static void end_wait(struct wait *w, bool answer)
+static void end_wait(struct exec_wait *w, bool answer)
 {
 	struct request *r = pending_take(&w->pending);
 	struct exec *e = w->exec;
@@ -42,7 +42,7 @@ static bool has_page(const struct exec_wait_options *o, const struct exec *e)
 		exec_readable(e) >= from + (o->bytes < half ? o->bytes : half);
 }
 
-static bool is_over(const struct wait *w, const struct exec *e)
+static bool is_over(const struct exec_wait *w, const struct exec *e)
 {
 	return e->state == EXEC_DONE || has_page(&w->options, e) ||
 		(w->options.until_unkillable && e->unkillable);
@@ -50,7 +50,7 @@ static bool is_over(const struct wait *w, const struct exec *e)
 
 static void on_changed(void *user, struct exec *e)
 {
-	struct wait *w = user;
+	struct exec_wait *w = user;
 	if (!w->pending.request || !is_over(w, e))
 		return;
 	w->exec = e; /* it may be over before it is known to us */
@@ -65,14 +65,14 @@ static void on_gone(void *user)
 
 static void on_time_up(void *user)
 {
-	struct wait *w = user;
+	struct exec_wait *w = user;
 	exec_unwatch(w->exec, &w->watcher);
 	end_wait(w, true);
 }
 
-static struct wait *create_wait(struct request *r, const struct exec_wait_options *options)
+static struct exec_wait *create_wait(struct request *r, const struct exec_wait_options *options)
 {
-	struct wait *w = calloc(1, sizeof *w);
+	struct exec_wait *w = calloc(1, sizeof *w);
 	if (!w)
 		return NULL;
 	w->options = *options;
@@ -82,7 +82,7 @@ static struct wait *create_wait(struct request *r, const struct exec_wait_option
 }
 
 /* It is watched already. */
-static void begin_wait(struct wait *w, struct exec *e)
+static void begin_wait(struct exec_wait *w, struct exec *e)
 {
 	w->exec = e;
 	if (is_over(w, e))
@@ -93,7 +93,7 @@ static void begin_wait(struct wait *w, struct exec *e)
 
 void exec_wait(struct request *r, struct exec *e, const struct exec_wait_options *options)
 {
-	struct wait *w = create_wait(r, options);
+	struct exec_wait *w = create_wait(r, options);
 	if (!w) {
 		refuse_memory(r);
 		return;
@@ -105,7 +105,7 @@ void exec_wait(struct request *r, struct exec *e, const struct exec_wait_options
 int exec_wait_start(struct request *r, struct session *s, const struct exec_options *command,
 	const struct exec_wait_options *options, struct exec **ret_exec)
 {
-	struct wait *w = create_wait(r, options);
+	struct exec_wait *w = create_wait(r, options);
 	if (!w)
 		return -ENOMEM;
 	int rc = exec_start(session_executor(s), command, &w->watcher, ret_exec);

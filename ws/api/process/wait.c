@@ -19,8 +19,8 @@
 
 #define TIMEOUT_DEFAULT_MS 60000u
 #define TIMEOUT_MAX_MS (UINT64_C(24) * 3600 * 1000)
-#define TICK_MS 1000u   /* after it at the latest it is noticed that the client has gone */
-#define WAITS_MAX 1024u /* at once */
+#define TICK_MS 1000u           /* after it at the latest it is noticed that the client has gone */
+#define PROCESS_WAITS_MAX 1024u /* at once */
 #define TAIL_MAX ((size_t)4 << 10) /* bytes of output in an error */
 #define PIECE ((size_t)4 << 10)
 
@@ -28,7 +28,7 @@ enum wait_for { FOR_EXIT, FOR_LOG, FOR_PORT };
 
 static const char *const names[] = {"exit", "log", "port"};
 
-struct wait {
+struct process_wait {
 	struct process_viewer viewer;
 	struct pending pending;
 	struct process *process; /* NULL once it is gone */
@@ -49,7 +49,7 @@ struct wait {
 
 static void maybe_free(void *user)
 {
-	struct wait *w = user;
+	struct process_wait *w = user;
 	if (--w->open_handles > 0)
 		return;
 	pattern_destroy(w->pattern);
@@ -58,7 +58,7 @@ static void maybe_free(void *user)
 }
 
 /* The request has been answered, or nobody waits for an answer. */
-static void finish_wait(struct wait *w)
+static void finish_wait(struct process_wait *w)
 {
 	w->api->process_waits--;
 	if (w->process)
@@ -71,13 +71,13 @@ static void finish_wait(struct wait *w)
 	}
 }
 
-static uint64_t elapsed(const struct wait *w)
+static uint64_t elapsed(const struct process_wait *w)
 {
 	return uv_now(w->api->processes->loop) - w->started_ms;
 }
 
 /* What every answer says, good or bad. */
-static json_t *common(const struct wait *w)
+static json_t *common(const struct process_wait *w)
 {
 	const struct process *p = w->process;
 	return json_pack("{s:s, s:s, s:s, s:I, s:o}", "processId", p->held.id, "for",
@@ -85,7 +85,7 @@ static json_t *common(const struct wait *w)
 		"exitCode", process_exit_json(p));
 }
 
-static void reply_timeout(struct wait *w)
+static void reply_timeout(struct process_wait *w)
 {
 	char message[96];
 	snprintf(message, sizeof message, "The process was not ready within %llu ms",
@@ -100,7 +100,7 @@ static void reply_timeout(struct wait *w)
 
 static void on_tick(void *user);
 
-static void arm(struct wait *w)
+static void arm(struct process_wait *w)
 {
 	uint64_t left = w->timeout_ms > elapsed(w) ? w->timeout_ms - elapsed(w) : 0;
 	pending_after(&w->pending, left < TICK_MS ? left : TICK_MS, on_tick);
@@ -108,7 +108,7 @@ static void arm(struct wait *w)
 
 static void on_tick(void *user)
 {
-	struct wait *w = user;
+	struct process_wait *w = user;
 	if (!w->pending.request->transport)
 		finish_wait(w); /* nobody waits any more */
 	else if (elapsed(w) >= w->timeout_ms)
@@ -117,7 +117,7 @@ static void on_tick(void *user)
 		arm(w);
 }
 
-static void reply_exited(struct wait *w)
+static void reply_exited(struct process_wait *w)
 {
 	json_t *context = common(w);
 	json_object_set_new(
@@ -139,7 +139,7 @@ static json_t *match_text(const struct log_match *m, size_t from, size_t to)
 	return json;
 }
 
-static void reply_match(struct wait *w, const struct log_match *m, int stream)
+static void reply_match(struct process_wait *w, const struct log_match *m, int stream)
 {
 	json_t *body = common(w);
 	json_object_set_new(body, "stream", json_string(stream == API_STDOUT ? "stdout" : "stderr"));
@@ -152,7 +152,7 @@ static void reply_match(struct wait *w, const struct log_match *m, int stream)
 }
 
 /* Feed what has come from one stream. Returns whether the line has been found, and answered. */
-static bool feed(struct wait *w, const struct streams_piece *piece, const uint8_t *bytes)
+static bool feed(struct process_wait *w, const struct streams_piece *piece, const uint8_t *bytes)
 {
 	char text[TEXT_SIZE(PIECE)];
 	int stream = piece->source == EVENT_SOURCE_STDOUT ? API_STDOUT : API_STDERR;
@@ -164,7 +164,7 @@ static bool feed(struct wait *w, const struct streams_piece *piece, const uint8_
 }
 
 /* Read all that has come. Returns whether the request has been answered. */
-static bool look(struct wait *w)
+static bool look(struct process_wait *w)
 {
 	const struct process *p = w->process;
 	struct streams_piece piece;
@@ -193,7 +193,7 @@ static bool look(struct wait *w)
 
 static void on_more(void *user)
 {
-	struct wait *w = user;
+	struct process_wait *w = user;
 	if (!w->pending.request || (w->what == FOR_LOG && look(w)) || w->process->ended_ms == 0)
 		return;
 	if (w->what != FOR_EXIT) {
@@ -206,7 +206,7 @@ static void on_more(void *user)
 
 static void on_gone(void *user)
 {
-	struct wait *w = user;
+	struct process_wait *w = user;
 	if (!w->pending.request)
 		return;
 	reply_error(w->pending.request, "PROCESS_NOT_FOUND", "The process has been removed",
@@ -217,7 +217,7 @@ static void on_gone(void *user)
 
 static void on_port_ready(void *user, int status)
 {
-	struct wait *w = user;
+	struct process_wait *w = user;
 	if (!w->pending.request)
 		return;
 	json_t *body = common(w);
@@ -293,7 +293,7 @@ static bool take_wanted(struct request *r, const json_t *body, struct wanted *w)
 }
 
 /* The memory for matching lines, which takes over the pattern. */
-static bool prepare(struct wait *w, struct wanted *wanted)
+static bool prepare(struct process_wait *w, struct wanted *wanted)
 {
 	if (wanted->what != FOR_LOG)
 		return true;
@@ -311,7 +311,7 @@ static bool prepare(struct wait *w, struct wanted *wanted)
 
 static void begin_wait(struct api *a, struct request *r, struct process *p, struct wanted *wanted)
 {
-	struct wait *w = calloc(1, sizeof *w);
+	struct process_wait *w = calloc(1, sizeof *w);
 	if (!w || !prepare(w, wanted)) {
 		free(w);
 		refuse_memory(r);
@@ -347,7 +347,7 @@ static void await_process(struct request *r)
 	json_t *body = p ? body_read(r) : NULL;
 	if (body && take_wanted(r, body, &wanted)) {
 		bool full = wanted.what == FOR_PORT && a->port_watches >= API_PORT_WATCHES_MAX;
-		if (full || a->process_waits >= WAITS_MAX)
+		if (full || a->process_waits >= PROCESS_WAITS_MAX)
 			reply_error(r, "LIMIT_REACHED", "Too many wait already", NULL);
 		else
 			begin_wait(a, r, p, &wanted);

@@ -81,7 +81,7 @@ static uint64_t end_of(const struct screen *screen)
 
 /* JSON */
 
-static json_t *text_json(const char *text, size_t length)
+static json_t *make_text(const char *text, size_t length)
 {
 	json_t *value = json_stringn(text, length);
 	return value ? value : json_null();
@@ -115,7 +115,7 @@ static json_t *run_json(const struct render_run *run)
 		"single", "single", "double", "curly", "dotted", "dashed"};
 	const struct style *style = &run->style;
 	json_t *cells = json_pack("{s:i, s:i, s:o}", "column", (int)run->column, "columns",
-		(int)run->columns, "text", text_json(run->text, run->length));
+		(int)run->columns, "text", make_text(run->text, run->length));
 	set_color(cells, "fg", style->fg);
 	set_color(cells, "bg", style->bg);
 	for (size_t i = 0; style->flags && i < sizeof flags / sizeof *flags; i++)
@@ -125,7 +125,7 @@ static json_t *run_json(const struct render_run *run)
 		set_color(cells, "underlineColor", style->underline_color);
 	}
 	if (run->link)
-		json_object_set_new(cells, "link", text_json(run->link, run->link_length));
+		json_object_set_new(cells, "link", make_text(run->link, run->link_length));
 	return cells;
 }
 
@@ -133,7 +133,7 @@ static json_t *line_json(const struct render_line *line, uint64_t base, const st
 {
 	json_t *object = json_pack("{s:I, s:I, s:b, s:o}", "line", (json_int_t)line->number,
 		"offset", (json_int_t)line->offset, "wrapped", line->wrapped, "text",
-		text_json(line->text, line->length));
+		make_text(line->text, line->length));
 	if (line->number >= base)
 		json_object_set_new(object, "row", json_integer((json_int_t)(line->number - base)));
 	if (line->version > 0)
@@ -219,7 +219,7 @@ static json_t *scrollback_json(const struct screen *screen)
 
 static json_t *name_json(const char *text)
 {
-	return text_json(text, strlen(text));
+	return make_text(text, strlen(text));
 }
 
 static json_t *screen_json(const struct screen *screen)
@@ -371,8 +371,8 @@ static json_t *match_json(const struct search_match *m)
 	return json_pack("{s:o, s:I, s:i, s:i, s:o, s:o}", "line",
 		m->line == SEARCH_NO_LINE ? json_null() : json_integer((json_int_t)m->line),
 		"offset", (json_int_t)m->offset, "column", (int)m->column, "length",
-		(int)m->columns, "match", text_json(m->match, m->match_length), "text",
-		text_json(m->text, m->text_length));
+		(int)m->columns, "match", make_text(m->match, m->match_length), "text",
+		make_text(m->text, m->text_length));
 }
 
 /* Where another request goes on: {"beforeLine": N} or {"beforeOffset": N}; null when all has been seen. */

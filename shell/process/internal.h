@@ -1,4 +1,4 @@
-/* What the files of the table share: processes.c, process.c, kind.c, keep.c, ... */
+/* What the files of processes share. */
 #pragma once
 
 #include "shell/process/processes.h"

@@ -1,4 +1,4 @@
-/* What the files of the table share: sessions.c, follow.c, kind.c. */
+/* What the files of sessions share. */
 #pragma once
 
 #include "shell/session/sessions.h"

@@ -125,13 +125,14 @@ static char *keep_text(const char *text)
 	return strndup(text, utf8_cut(text, strlen(text), BLOCK_COMMAND_KEPT));
 }
 
-/* Who typed last at the prompt that is left now. */
-static void take_author(const struct blocks *b, struct block *block)
+/* Who typed last before it began: at its prompt, or ahead of that. */
+static void take_author(const struct blocks *b, struct block *block, uint64_t start)
 {
-	const struct typed_entry *entries = b->typed->entries;
-	const struct typed_entry *last = entries ? entries->prev : NULL;
-	if (last && b->has_prompt && last->offset >= b->prompt)
-		block_set_author(block, last->by);
+	const struct typed_entry *first = b->typed->entries, *e = first ? first->prev : NULL;
+	while (e && e->offset > start)
+		e = e == first ? NULL : e->prev;
+	if (e)
+		block_set_author(block, e->by);
 }
 
 /* Whose command it is that a mark begins. */
@@ -145,7 +146,7 @@ static void take_command(struct blocks *b, struct block *block, const struct mar
 		char *text = typed_text(b, mark->start);
 		block->command = text ? keep_text(text) : NULL;
 		free(text);
-		take_author(b, block);
+		take_author(b, block, mark->start);
 	}
 }
 

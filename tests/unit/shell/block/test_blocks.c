@@ -105,17 +105,60 @@ Test(blocks, a_command_begins_with_its_mark_and_ends_with_its_record, .timeout =
 	ASSERT_NO_LEAKS();
 }
 
+/* Somebody types here. */
+static void type_line(struct told *t, const char *by)
+{
+	const struct typed_note note = {.offset = pane_head(&t->memory.pane),
+		.by = by,
+		.bytes = "x\r",
+		.length = 2,
+		.shown = true};
+	typed_add(&t->typed, &note);
+}
+
+static void assert_author(const struct told *t, const char *by)
+{
+	const struct block *b = blocks_running(&t->blocks);
+	cr_assert(b && b->author);
+	cr_assert_str_eq(b->author, by);
+}
+
 Test(blocks, who_typed_it, .timeout = 30)
 {
 	static struct told t;
 	make_told(&t);
 	tell_mark(&t, MARK_PROMPT, "", -1);
-	const struct typed_note note = {.by = "ada", .bytes = "x\r", .length = 2, .shown = true};
-	typed_add(&t.typed, &note);
+	type_line(&t, "ada");
 	tell_mark(&t, MARK_START, "", -1);
-	const struct block *b = blocks_running(&t.blocks);
-	cr_assert(b && b->author);
-	cr_assert_str_eq(b->author, "ada");
+	assert_author(&t, "ada");
+	finish_told(&t);
+}
+
+Test(blocks, who_typed_it_ahead_of_the_prompt, .timeout = 30)
+{
+	static struct told t;
+	make_told(&t);
+	run_command(&t, "hello\r\n", 0);
+	type_line(&t, "ada");
+	memory_pane_say(&t.memory, "$ ");
+	tell_mark(&t, MARK_PROMPT, "", -1);
+	memory_pane_say(&t.memory, "x\r\n");
+	tell_mark(&t, MARK_START, "", -1);
+	assert_author(&t, "ada");
+	tell_mark(&t, MARK_END, "", 0);
+	/* When the mark is met others may have typed behind it. */
+	memory_pane_say(&t.memory, "$ ");
+	tell_mark(&t, MARK_PROMPT, "", -1);
+	type_line(&t, "bob");
+	memory_pane_say(&t.memory, "x\r\n");
+	const struct mark late = {.kind = MARK_START,
+		.start = pane_head(&t.memory.pane),
+		.end = pane_head(&t.memory.pane),
+		.status = -1};
+	memory_pane_say(&t.memory, "output");
+	type_line(&t, "ada");
+	blocks_mark(&t.blocks, &late, 1000, false);
+	assert_author(&t, "bob");
 	finish_told(&t);
 }
 

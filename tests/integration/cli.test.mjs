@@ -316,6 +316,14 @@ scenario('wait', async (server) => {
 	assert.equal(late.code, TIME_OVER);
 	assert.equal(JSON.parse((await cli(server, ['wait', '--json', '-t', '0.1', '--bytes', '1000000', 'box'])).stdout).type, 'timeout');
 	await good(server, ['wait', '--idle', '100', 'box']);
+	// With an offset, only behind what is printed after it.
+	const { offset: head } = await server.api.get('box');
+	for (const condition of [['--prompt'], ['--idle', '50'], ['--stable', '50']]) {
+		await good(server, ['wait', ...condition, 'box']);
+		assert.equal((await cli(server, ['wait', '-t', '0.3', ...condition, '--from', String(head), 'box'])).code, TIME_OVER, condition[0]);
+	}
+	await server.api.input('box', 'echo more\r');
+	await good(server, ['wait', '--prompt', '--from', String(head), 'box']);
 	assert.equal((await cli(server, ['wait', 'box'])).code, USAGE);
 	assert.equal((await cli(server, ['wait', '--match', '(', 'box'])).code, FAILED);
 	const id = (await good(server, ['exec', '-d', 'box', 'sleep 0.2'])).trim();

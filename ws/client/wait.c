@@ -112,7 +112,7 @@ static int take_wait_option(struct cli *cli, struct plan *p, int option)
 	}
 }
 
-/* What the options say of all patterns, and of what was there before. */
+/* What the options say of all patterns. */
 static void complete_conditions(struct plan *p)
 {
 	size_t i;
@@ -124,10 +124,6 @@ static void complete_conditions(struct plan *p)
 			json_object_set_new(condition, "case", json_false());
 		if (match && p->screen)
 			json_object_set_new(condition, "on", json_string("screen"));
-		bool after = strcmp(type, "prompt") == 0 || strcmp(type, "idle") == 0 ||
-			strcmp(type, "stable") == 0;
-		if (after && p->from)
-			json_object_set(condition, "after", p->from);
 	}
 }
 
@@ -135,8 +131,11 @@ static json_t *make_body(struct plan *p, const char *key)
 {
 	json_t *body = json_pack("{s:O, s:I, s:s}", "until", p->until, "timeoutMs",
 		(json_int_t)p->timeout_ms, "key", key);
-	if (p->from)
+	/* Where matches and bytes are counted from; and a prompt, or silence, is one behind what was printed there. */
+	if (p->from) {
 		json_object_set(body, "from", p->from);
+		json_object_set(body, "after", p->from);
+	}
 	return body;
 }
 

@@ -338,7 +338,7 @@ static json_t *conditions(const struct mcp_call *c)
 
 static void start_wait(struct mcp_call *c, const struct mcp_answer *a)
 {
-	static const char *const names[] = {"from", "key", NULL};
+	static const char *const names[] = {"from", "after", "key", NULL};
 	char path[MCP_PATH_MAX];
 	json_t *body = json_pack("{s:o, s:I}", "until", conditions(c), "timeoutMs",
 		mcp_number_arg(c, "timeout_ms", WAIT_DEFAULT_MS));

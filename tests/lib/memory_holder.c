@@ -4,13 +4,17 @@
  */
 #include "tests/lib/memory_holder.h"
 
+#include "pty/wire.h"
 #include "tests/lib/memory_ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <utlist.h>
 
 #define CONTROL_SIZE ((size_t)64 << 10)
@@ -30,7 +34,7 @@ struct end {
 
 static struct memory_holder *holders;
 static struct end *ends;
-static bool refuses_next, delays_next;
+static bool refuses_next, delays_next, equips_next;
 static enum report_stage next_stage;
 static int next_error;
 
@@ -66,6 +70,13 @@ static int map(struct link *l)
 	l->info = (struct wire_info){.epoch = h->ring.header->epoch,
 		.shell_pid = MEMORY_HOLDER_SHELL,
 		.head = stream_head(&h->ring.bytes)};
+	if (h->master_fd >= 0) {
+		l->info.shell_pid = 0;
+		l->info.holder_pid = getpid();
+		l->master_fd = h->master_fd;
+	}
+	if (h->pid > 0)
+		l->info.holder_pid = h->pid;
 	l->tail = rc == 0 ? atomic_load(&l->control->tail) : 0;
 	l->events_tail = rc == 0 ? atomic_load(&l->control->events_tail) : 0;
 	return rc;
@@ -75,7 +86,19 @@ static void tell_attached(struct link *l)
 {
 	cr_assert_eq(map(l), 0);
 	l->state = LINK_ATTACHED;
+	const struct memory_holder *h = memory_holder_of(l);
+	/* The script is where a holder has it, of which this process takes the place as long as it is looked for there. */
+	int before = h->script_fd >= 0 ? fcntl(WIRE_PLACE_SCRIPT, F_DUPFD_CLOEXEC, 0) : -1;
+	bool placed = h->script_fd >= 0 && h->script_fd != WIRE_PLACE_SCRIPT;
+	if (placed)
+		cr_assert_eq(dup2(h->script_fd, WIRE_PLACE_SCRIPT), WIRE_PLACE_SCRIPT);
 	l->callbacks->attached(l->user);
+	if (placed && before < 0)
+		close(WIRE_PLACE_SCRIPT);
+	if (before >= 0) {
+		cr_assert_eq(dup2(before, WIRE_PLACE_SCRIPT), WIRE_PLACE_SCRIPT);
+		close(before);
+	}
 }
 
 /* The one that comes first; another turn of the loop for what is left. */
@@ -106,6 +129,18 @@ static void on_due(uv_timer_t *timer)
 
 /* Holders */
 
+static void equip(struct memory_holder *h)
+{
+	struct termios raw;
+	cr_assert_eq(openpty(&h->master_fd, &h->slave_fd, NULL, NULL, NULL), 0);
+	cr_assert_eq(tcgetattr(h->slave_fd, &raw), 0);
+	cfmakeraw(&raw);
+	cr_assert_eq(tcsetattr(h->slave_fd, TCSANOW, &raw), 0);
+	h->script_fd = memfd_create("script", MFD_CLOEXEC);
+	cr_assert_geq(h->script_fd, 0);
+	atomic_store(&h->ring.header->shell_pid, 0);
+}
+
 static struct memory_holder *make(const struct spawn_options *o)
 {
 	struct memory_holder *h = calloc(1, sizeof *h);
@@ -119,6 +154,7 @@ static struct memory_holder *make(const struct spawn_options *o)
 	atomic_store(&h->ring.header->shell_pid, MEMORY_HOLDER_SHELL);
 	h->rows = o->rows;
 	h->cols = o->cols;
+	h->master_fd = h->slave_fd = h->script_fd = -1;
 	LL_PREPEND(holders, h);
 	return h;
 }
@@ -127,11 +163,18 @@ static struct memory_holder *make(const struct spawn_options *o)
 static void leave(struct memory_holder *h)
 {
 	LL_DELETE(holders, h);
+	if (h->link)
+		h->link->master_fd = -1;
 	ring_close(&h->ring);
 	control_close(h->control);
 	close(h->ring_fd);
 	close(h->control_fd);
 	close(h->dir_fd);
+	if (h->master_fd >= 0) {
+		close(h->master_fd);
+		close(h->slave_fd);
+		close(h->script_fd);
+	}
 	free(h->input);
 	free(h);
 }
@@ -146,6 +189,11 @@ void memory_holder_refuse_next(enum report_stage stage, int error)
 void memory_holder_delay_next(void)
 {
 	delays_next = true;
+}
+
+void memory_holder_equip_next(void)
+{
+	equips_next = true;
 }
 
 struct memory_holder *memory_holder_leave(int dir_fd, bool listening)
@@ -231,7 +279,7 @@ void memory_holders_free(void)
 	cr_assert_null(ends, "a link is still open");
 	while (holders)
 		leave(holders);
-	refuses_next = delays_next = false;
+	refuses_next = delays_next = equips_next = false;
 }
 
 /* pty/link.h */
@@ -242,7 +290,8 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 	struct end *e = calloc(1, sizeof *e);
 	if (!e)
 		return -ENOMEM;
-	*l = (struct link){.callbacks = callbacks, .user = user, .loop = loop, .dir_fd = dir_fd};
+	*l = (struct link){
+		.callbacks = callbacks, .user = user, .loop = loop, .dir_fd = dir_fd, .master_fd = -1};
 	uv_timer_init(loop, &l->timer);
 	l->timer.data = l;
 	e->link = l;
@@ -265,6 +314,9 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 	}
 	struct memory_holder *h = make(options);
 	h->link = l;
+	if (equips_next)
+		equip(h);
+	equips_next = false;
 	if (!delays_next)
 		memory_holder_answer(h);
 	delays_next = false;
@@ -450,8 +502,8 @@ pid_t link_holder(const struct link *l)
 
 bool link_is_silent(const struct link *l)
 {
-	(void)l;
-	return false;
+	const struct memory_holder *h = memory_holder_of(l);
+	return h && h->silent;
 }
 
 static void on_timer_closed(uv_handle_t *handle)

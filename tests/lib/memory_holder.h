@@ -16,22 +16,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the shell: no process has this number. */
+/* Of the shell, unless it is equipped: no process has this number. */
 #define MEMORY_HOLDER_SHELL (INT32_MAX - 1)
 
 struct memory_holder {
 	struct memory_holder *next;
-	int dir_fd;        /* holds the directory's lock */
-	bool listening;    /* it can be attached to */
-	bool backlogged;   /* it has been stopped, and takes no more connections */
-	bool mute;         /* it takes requests and does not answer them */
-	bool full;         /* the program does not read its input */
+	int dir_fd;      /* holds the directory's lock */
+	bool listening;  /* it can be attached to */
+	bool backlogged; /* it has been stopped, and takes no more connections */
+	bool mute;       /* it takes requests and does not answer them */
+	bool full;       /* the program does not read its input */
+	bool silent;     /* it has not answered for long */
+	pid_t pid; /* of the holder, for who looks whether it has been stopped; 0: nobody can tell */
 	int end_error;     /* what it answers when it is asked to end; 0: it ends */
 	struct link *link; /* who has attached; NULL: nobody */
 	struct ring ring;  /* it writes */
 	int ring_fd, control_fd;
 	struct control *control;
-	char *input; /* what has been typed, NUL-terminated */
+	int master_fd, slave_fd, script_fd; /* of one that is equipped, otherwise -1 */
+	char *input;                        /* what has been typed, NUL-terminated */
 	size_t input_length;
 	unsigned rows, cols, resizes;
 	unsigned signals; /* that were asked for */
@@ -45,6 +48,9 @@ void memory_holder_refuse_next(enum report_stage stage, int error);
 
 /* It does not answer until memory_holder_answer(). */
 void memory_holder_delay_next(void);
+
+/* It has a terminal, and a place for what its bash is to run: commands can be given to it, see shell/exec/exec.h. */
+void memory_holder_equip_next(void);
 
 /* The holder of this link; NULL if it has none. */
 struct memory_holder *memory_holder_of(const struct link *l);

@@ -1,0 +1,362 @@
+/* POST /api/session/create and open. */
+#include "tests/lib/memory_api.h"
+
+#include <errno.h>
+#include <string.h>
+
+TestSuite(api_create, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+
+#define CREATE "POST /api/session/create"
+#define OPEN "POST /api/session/open"
+#define LONG_128                                                           \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+
+Test(api_create, gives_the_session_once_it_runs)
+{
+	struct call *c = memory_api_call(CREATE,
+		"{'id':'s','name':'a name','shell':'/bin/sh','cwd':'/tmp','cols':100,'rows':30,'idleTimeoutMs':5000}");
+	cr_assert_eq(call_status(c), 200);
+	cr_expect(call_is_true(c, "success"));
+	cr_expect(call_is_null(c, "containerPlacementId"));
+	cr_expect_str_eq(call_text(c, "data.id"), "s");
+	cr_expect_str_eq(call_text(c, "data.name"), "a name");
+	cr_expect_str_eq(call_text(c, "data.cwd"), "/tmp");
+	cr_expect_str_eq(call_text(c, "data.shell"), "/bin/sh");
+	cr_expect_str_eq(call_text(c, "data.state"), "running");
+	cr_expect_eq(call_number(c, "data.cols"), 100);
+	cr_expect_eq(call_number(c, "data.rows"), 30);
+	cr_expect_eq(call_number(c, "data.idleTimeoutMs"), 5000);
+	cr_expect_eq(call_number(c, "data.offset"), 0);
+	cr_expect(call_is_null(c, "data.exit"));
+	cr_expect_eq(memory_api_holder("s")->cols, 100);
+	cr_expect_eq(memory_api_holder("s")->rows, 30);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, makes_up_an_id)
+{
+	struct call *a = memory_api_call(CREATE, NULL), *b = memory_api_call(CREATE, "{'id':null}");
+	cr_assert_eq(call_status(a), 200);
+	cr_assert_eq(call_status(b), 200);
+	cr_expect_eq(strncmp(call_text(a, "data.id"), "session_", 8), 0);
+	cr_expect_str_neq(call_text(a, "data.id"), call_text(b, "data.id"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, limits_are_within)
+{
+	static const char *const bodies[] = {"{'id':'" LONG_128 "'}", "{'id':'A-Z.a_z:0@9'}",
+		"{'name':'" LONG_128 "','rows':2,'cols':1000}",
+		"{'rows':1000,'cols':2,'idleTimeoutMs':31536000000,'env':{}}"};
+	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+		cr_expect_eq(memory_api_status(CREATE, bodies[i]), 200, "%s", bodies[i]);
+	MEMORY_API_CLOSE();
+}
+
+#define REFUSED_FIELDS(line)                                                                        \
+	{line, "[]", 400, "VALIDATION_FAILED", "body"},                                             \
+		{line, "nothing", 400, "VALIDATION_FAILED", "body"},                                \
+		{line, "{'id':'a'", 400, "VALIDATION_FAILED", "body"},                              \
+		{line, "{'id':'a'}x", 400, "VALIDATION_FAILED", "body"},                            \
+		{line, "{'id':'a','id':'b'}", 400, "VALIDATION_FAILED", "body"},                    \
+		{line, "{'id':'\xff'}", 400, "VALIDATION_FAILED", "body"},                          \
+		{line, "{'id':1}", 400, "VALIDATION_FAILED", "id"},                                 \
+		{line, "{'id':''}", 400, "VALIDATION_FAILED", "id"},                                \
+		{line, "{'id':'.hidden'}", 400, "VALIDATION_FAILED", "id"},                         \
+		{line, "{'id':'a/b'}", 400, "VALIDATION_FAILED", "id"},                             \
+		{line, "{'id':'a b'}", 400, "VALIDATION_FAILED", "id"},                             \
+		{line, "{'id':'a\\u0000b'}", 400, "VALIDATION_FAILED", "id"},                       \
+		{line, "{'id':'\\u00e4'}", 400, "VALIDATION_FAILED", "id"},                         \
+		{line, "{'id':'" LONG_128 "x'}", 400, "VALIDATION_FAILED", "id"},                   \
+		{line, "{'id':'s','name':7}", 400, "VALIDATION_FAILED", "name"},                    \
+		{line, "{'id':'s','name':''}", 400, "VALIDATION_FAILED", "name"},                   \
+		{line, "{'id':'s','name':'a\\nb'}", 400, "VALIDATION_FAILED", "name"},              \
+		{line, "{'id':'s','name':'a\\u0000b'}", 400, "VALIDATION_FAILED", "name"},          \
+		{line, "{'id':'s','name':'\\u007f'}", 400, "VALIDATION_FAILED", "name"},            \
+		{line, "{'id':'s','name':'" LONG_128 "x'}", 400, "VALIDATION_FAILED", "name"},      \
+		{line, "{'id':'s','cwd':1}", 400, "VALIDATION_FAILED", "cwd"},                      \
+		{line, "{'id':'s','cwd':''}", 400, "VALIDATION_FAILED", "cwd"},                     \
+		{line, "{'id':'s','cwd':'tmp'}", 400, "VALIDATION_FAILED", "cwd"},                  \
+		{line, "{'id':'s','cwd':'/no/such/place'}", 400, "VALIDATION_FAILED", "cwd"},       \
+		{line, "{'id':'s','cwd':'/dev/null'}", 400, "VALIDATION_FAILED", "cwd"},            \
+		{line, "{'id':'s','cwd':'/tmp\\u0000'}", 400, "VALIDATION_FAILED", "cwd"},          \
+		{line, "{'id':'s','shell':false}", 400, "VALIDATION_FAILED", "shell"},              \
+		{line, "{'id':'s','shell':''}", 400, "VALIDATION_FAILED", "shell"},                 \
+		{line, "{'id':'s','rows':0}", 400, "VALIDATION_FAILED", "rows"},                    \
+		{line, "{'id':'s','rows':1001}", 400, "VALIDATION_FAILED", "rows"},                 \
+		{line, "{'id':'s','rows':-1}", 400, "VALIDATION_FAILED", "rows"},                   \
+		{line, "{'id':'s','rows':24.0}", 400, "VALIDATION_FAILED", "rows"},                 \
+		{line, "{'id':'s','rows':'24'}", 400, "VALIDATION_FAILED", "rows"},                 \
+		{line, "{'id':'s','rows':9223372036854775807}", 400, "VALIDATION_FAILED", "rows"},  \
+		{line, "{'id':'s','cols':0}", 400, "VALIDATION_FAILED", "cols"},                    \
+		{line, "{'id':'s','cols':4294967297}", 400, "VALIDATION_FAILED", "cols"},           \
+		{line, "{'id':'s','cols':[]}", 400, "VALIDATION_FAILED", "cols"},                   \
+		{line, "{'id':'s','idleTimeoutMs':-1}", 400, "VALIDATION_FAILED", "idleTimeoutMs"}, \
+		{line, "{'id':'s','idleTimeoutMs':31536000001}", 400, "VALIDATION_FAILED",          \
+			"idleTimeoutMs"},                                                           \
+		{line, "{'id':'s','onShellExit':'never'}", 400, "VALIDATION_FAILED",                \
+			"onShellExit"},                                                             \
+		{line, "{'id':'s','onShellExit':1}", 400, "VALIDATION_FAILED", "onShellExit"},      \
+		{line, "{'id':'s','shell':'/bin/sh','onShellExit':'reexec'}", 400,                  \
+			"VALIDATION_FAILED", "onShellExit"},                                        \
+		{line, "{'id':'s','env':[]}", 400, "VALIDATION_FAILED", "env"},                     \
+		{line, "{'id':'s','env':{'A':1}}", 400, "VALIDATION_FAILED", "env"},                \
+		{line, "{'id':'s','env':{'':'x'}}", 400, "VALIDATION_FAILED", "env"},               \
+		{line, "{'id':'s','env':{'A=B':'x'}}", 400, "VALIDATION_FAILED", "env"},            \
+		{line, "{'id':'s','env':{'A':'x\\u0000y'}}", 400, "VALIDATION_FAILED", "env"},      \
+		{line, "{'id':'s'}", 403, "PERMISSION_DENIED", .by = BY_DRIVER},                    \
+		{line, "{'id':'s'}", 403, "PERMISSION_DENIED", .by = BY_VIEWER},                    \
+	{                                                                                           \
+		line, "{'id':'s'}", 401, "UNAUTHENTICATED", .by = BY_NOBODY                         \
+	}
+
+Test(api_create, what_is_wrong_is_refused_by_its_field)
+{
+	static const struct refused cases[] = {REFUSED_FIELDS(CREATE), REFUSED_FIELDS(OPEN),
+		{OPEN, "{}", 400, "VALIDATION_FAILED", "id"},
+		{OPEN, NULL, 400, "VALIDATION_FAILED", "id"},
+		{"PUT /api/session/create", NULL, 405, "METHOD_NOT_ALLOWED"}};
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(sessions_count(&memory_api.sessions), 0);
+	cr_expect_eq(memory_holders_count(), 0);
+	MEMORY_API_CLOSE();
+}
+
+/* A body with one field that is a text, however odd. */
+static char *body_with(const char *field, const char *text)
+{
+	json_t *body = json_pack("{s:s, s:s}", "shell", "/bin/sh", field, text);
+	char *out = json_dumps(body, 0);
+	json_decref(body);
+	return out;
+}
+
+Test(api_create, hostile_texts_are_taken_or_refused_and_nothing_else)
+{
+	static const char *const fields[] = {"id", "name", "cwd", "onShellExit"};
+	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+		for (const char *const *text = memory_api_hostile; *text; text++) {
+			char *body = body_with(fields[f], *text);
+			struct call *c = memory_api_ask(&(struct ask){.line = CREATE, .body = body});
+			free(body);
+			call_await(c);
+			cr_expect(call_status(c) == 200 || call_status(c) == 400, "%s '%s': %s",
+				fields[f], *text, call_body(c));
+			if (call_status(c) == 400)
+				cr_expect_str_eq(call_field(c), fields[f], "'%s'", *text);
+			else
+				sessions_end(&memory_api.sessions,
+					memory_api_session(call_text(c, "data.id")), NULL);
+			call_end(c);
+		}
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, an_environment_of_too_many_variables)
+{
+	json_t *body = json_object(), *env = json_object();
+	char name[16];
+	for (unsigned i = 0; i < 257; i++) {
+		snprintf(name, sizeof name, "V%u", i);
+		json_object_set_new(env, name, json_string("x"));
+	}
+	json_object_set_new(body, "env", env);
+	char *text = json_dumps(body, 0);
+	struct call *c = memory_api_call(CREATE, text);
+	cr_expect_eq(call_status(c), 400);
+	cr_expect_str_eq(call_field(c), "env");
+	json_object_del(env, "V256");
+	free(text);
+	text = json_dumps(body, 0);
+	cr_expect_eq(memory_api_status(CREATE, text), 200, "so many are fine");
+	free(text);
+	json_decref(body);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, a_path_that_is_too_long)
+{
+	static char body[5000] = "{'cwd':'/";
+	struct call *c;
+	size_t length = strlen(body);
+	memset(body + length, 'x', 4095);
+	strcpy(body + length + 4095, "'}");
+	c = memory_api_call(CREATE, body);
+	cr_expect_eq(call_status(c), 400);
+	cr_expect_str_eq(call_field(c), "cwd");
+	memcpy(body, "{'shell':'", 10);
+	memset(body + 10, 'x', 4096);
+	strcpy(body + 10 + 4096, "'}");
+	c = memory_api_call(CREATE, body);
+	cr_expect_eq(call_status(c), 400);
+	cr_expect_str_eq(call_field(c), "shell");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, an_id_that_lives)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(CREATE, "{'id':'s'}");
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "SESSION_ALREADY_EXISTS");
+	cr_expect_str_eq(call_text(c, "context.sessionId"), "s");
+	cr_expect(call_is_null(c, "context.containerPlacementId"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, one_that_has_ended_is_replaced)
+{
+	memory_api_start_ended("s", 0);
+	struct call *c = memory_api_call(CREATE, "{'id':'s','shell':'/bin/sh'}");
+	cr_assert_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "data.state"), "running");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, as_many_as_there_may_be)
+{
+	for (unsigned i = 0; i < MEMORY_API_SESSIONS; i++)
+		cr_assert_eq(memory_api_status(CREATE, "{'shell':'/bin/sh'}"), 200);
+	struct call *c = memory_api_call(CREATE, "{'shell':'/bin/sh'}");
+	cr_expect_eq(call_status(c), 429);
+	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	cr_expect_eq(call_number(c, "context.maxSessions"), MEMORY_API_SESSIONS);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, what_the_holder_could_not_do)
+{
+	static const struct {
+		enum report_stage stage;
+		int error, status;
+		const char *code, *field;
+	} cases[] = {{REPORT_CHDIR, -EACCES, 400, "VALIDATION_FAILED", "cwd"},
+		{REPORT_CHDIR, -ENOMEM, 500, "OUT_OF_MEMORY", ""},
+		{REPORT_EXEC, -ENOENT, 400, "VALIDATION_FAILED", "shell"},
+		{REPORT_EXEC, -E2BIG, 400, "VALIDATION_FAILED", "env"},
+		{REPORT_EXEC, -EAGAIN, 500, "TOO_MANY_PROCESSES", ""},
+		{REPORT_TERMINAL, -ENOSR, 500, "TOO_MANY_TERMINALS", ""},
+		{REPORT_SETUP, -EMFILE, 500, "TOO_MANY_FILES", ""},
+		{REPORT_SETUP, -ENOSPC, 500, "NO_SPACE", ""},
+		{REPORT_SETUP, -EDQUOT, 500, "NO_SPACE", ""},
+		{REPORT_SETUP, -EIO, 500, "INTERNAL_ERROR", ""}};
+	for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+		size_t n = i / 2;
+		memory_holder_refuse_next(cases[n].stage, cases[n].error);
+		struct call *c = memory_api_call(
+			i % 2 ? CREATE : OPEN, "{'id':'s','shell':'/bin/sh'}");
+		cr_expect_eq(call_status(c), cases[n].status, "%zu: %s", n, call_body(c));
+		cr_expect_str_eq(call_code(c), cases[n].code, "%zu: %s", n, call_body(c));
+		cr_expect_str_eq(call_field(c), cases[n].field, "%zu: %s", n, call_body(c));
+		call_end(c);
+	}
+	cr_expect_eq(sessions_count(&memory_api.sessions), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, a_holder_that_dies_before_it_answers)
+{
+	memory_holder_delay_next();
+	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
+	memory_holder_die(memory_api_holder("s"));
+	call_await(c);
+	cr_expect_eq(call_status(c), 500);
+	cr_expect_str_eq(call_code(c), "INTERNAL_ERROR");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, deleted_before_it_runs)
+{
+	memory_holder_delay_next();
+	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
+	struct memory_holder *h = memory_api_holder("s");
+	struct call *d = memory_api_begin("POST /api/session/delete", "{'sessionId':'s'}");
+	call_await(c);
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
+	memory_holder_answer(h);
+	call_await(d);
+	cr_expect_eq(call_status(d), 200);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, the_client_goes_and_the_session_stays)
+{
+	memory_holder_delay_next();
+	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
+	call_end(c);
+	struct session *s = memory_api_session("s");
+	memory_holder_answer(memory_api_holder("s"));
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_RUNNING));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, the_server_ends_before_it_runs)
+{
+	memory_holder_delay_next();
+	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
+	memory_api_end_tables();
+	call_await(c);
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, opening_finds_or_creates)
+{
+	struct call *c = memory_api_call(OPEN, "{'id':'s','shell':'/bin/sh'}");
+	cr_expect_eq(call_status(c), 200);
+	cr_expect(call_is_true(c, "created"));
+	c = memory_api_call(OPEN, "{'id':'s','name':'another','cols':33}");
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_not(call_is_true(c, "created"));
+	cr_expect_str_eq(call_text(c, "data.name"), "s", "it is as it was");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, two_that_open_at_once_get_one)
+{
+	memory_holder_delay_next();
+	struct call *a = memory_api_begin(OPEN, "{'id':'s','shell':'/bin/sh'}");
+	struct call *b = memory_api_begin(OPEN, "{'id':'s','shell':'/bin/sh'}");
+	memory_holder_answer(memory_api_holder("s"));
+	call_await(a);
+	call_await(b);
+	cr_expect(call_is_true(a, "created"));
+	cr_expect_not(call_is_true(b, "created"));
+	cr_expect_str_eq(call_text(a, "data.epoch"), call_text(b, "data.epoch"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, what_happens_at_the_end_of_its_shell_is_not_chosen_anew)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(OPEN, "{'id':'s','onShellExit':'respawn'}");
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "SHELL_EXIT_POLICY");
+	cr_expect_str_eq(call_text(c, "context.onShellExit"), "close");
+	cr_expect_eq(memory_api_status(OPEN, "{'id':'s','onShellExit':'close'}"), 200);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, the_containers_workspace_need_not_be_there)
+{
+	struct call *c = memory_api_call(CREATE, "{'id':'s','cwd':'/workspace'}");
+	cr_assert_eq(call_status(c), 200);
+	if (access("/workspace", F_OK) < 0)
+		cr_expect_str_eq(call_text(c, "data.cwd"), "/");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, one_whose_holder_does_not_answer_is_not_opened)
+{
+	memory_api_start("s");
+	memory_api_holder("s")->backlogged = true;
+	memory_api_restart();
+	struct call *c = memory_api_call(OPEN, "{'id':'s'}");
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "SESSION_UNRESPONSIVE");
+	MEMORY_API_CLOSE();
+}

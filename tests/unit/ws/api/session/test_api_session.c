@@ -1,0 +1,679 @@
+/* One session: showing, renaming, its size, signals, input, output, deleting. */
+#include "tests/lib/memory_api.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_session, SUITE);
+TestSuite(api_session_input, SUITE);
+TestSuite(api_session_output, SUITE);
+TestSuite(api_session_delete, SUITE);
+
+#define INVALID 400, "VALIDATION_FAILED"
+#define LONG_128                                                           \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+
+/* Requests that a driver, or an owner, may make to any session, with a body that is right. */
+static const struct {
+	const char *line, *body;
+	bool owner;     /* a driver may not */
+	bool viewer;    /* a viewer may */
+	bool unstarted; /* it need not run yet */
+	bool ended;     /* nor still */
+} requests[] = {
+	{"GET /api/session/s", NULL, .viewer = true, .unstarted = true, .ended = true},
+	{"POST /api/session/s/rename", "{'name':'x'}", .owner = true, .unstarted = true,
+		.ended = true},
+	{"POST /api/session/s/resize", "{'cols':90,'rows':30}"},
+	{"POST /api/session/s/size", "{'policy':'smallest'}", .owner = true},
+	{"POST /api/session/s/signal", "{'signal':'INT'}"},
+	{"POST /api/session/s/input", "{'data':'x'}"},
+	{"POST /api/session/s/keys", "{'text':'x'}"},
+	{"GET /api/session/s/output", NULL, .viewer = true, .ended = true},
+	{"GET /api/session/s/typed", NULL, .viewer = true, .unstarted = true, .ended = true},
+	{"GET /api/session/s/lease", NULL, .viewer = true, .unstarted = true, .ended = true},
+	{"POST /api/session/s/lease", "{}"},
+	{"GET /api/session/s/state", NULL, .viewer = true, .unstarted = true, .ended = true},
+	{"POST /api/session/s/wait", "{'until':[{'type':'exit'}],'timeoutMs':0}", .viewer = true,
+		.ended = true},
+	{"GET /api/session/s/screen", NULL, .viewer = true, .ended = true},
+	{"GET /api/session/s/scrollback", NULL, .viewer = true, .ended = true},
+	{"GET /api/session/s/search?q=x", NULL, .viewer = true, .ended = true},
+	{"GET /api/session/s/exec", NULL, .viewer = true, .unstarted = true, .ended = true},
+	{"GET /api/session/s/blocks", NULL, .viewer = true, .unstarted = true, .ended = true},
+	{"GET /api/session/s/stream", NULL, .viewer = true, .ended = true},
+	{"GET /api/session/s/links", NULL, .owner = true, .unstarted = true, .ended = true},
+	{"POST /api/session/s/links", "{'role':'viewer'}", .owner = true, .ended = true},
+};
+#define REQUESTS (sizeof requests / sizeof *requests)
+
+/* The body with " for '. */
+static struct call *ask_as(size_t i, enum asker by, const char *only)
+{
+	char body[256] = "";
+	for (size_t n = 0; requests[i].body && (body[n] = requests[i].body[n]); n++)
+		body[n] = body[n] == '\'' ? '"' : body[n];
+	struct call *c = memory_api_ask(&(struct ask){.line = requests[i].line,
+		.body = requests[i].body ? body : NULL,
+		.by = by,
+		.only = only});
+	call_await(c);
+	return c;
+}
+
+static void expect(struct call *c, int status, const char *code)
+{
+	cr_expect_eq(call_status(c), status, "%s: %d %s", c->line, call_status(c), call_body(c));
+	cr_expect_str_eq(call_code(c), code, "%s: %s", c->line, call_body(c));
+	call_end(c);
+}
+
+/* What all have in common */
+
+Test(api_session, one_that_is_not_there)
+{
+	for (size_t i = 0; i < REQUESTS; i++)
+		expect(ask_as(i, BY_OWNER, NULL), 404, "SESSION_NOT_FOUND");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, each_role_may_what_it_may)
+{
+	struct session *s = memory_api_start("s");
+	for (size_t i = 0; i < REQUESTS; i++) {
+		expect(ask_as(i, BY_NOBODY, NULL), 401, "UNAUTHENTICATED");
+		if (requests[i].owner)
+			expect(ask_as(i, BY_DRIVER, "s"), 403, "PERMISSION_DENIED");
+		else if (!requests[i].viewer)
+			expect(ask_as(i, BY_VIEWER, "s"), 403, "READ_ONLY");
+		else
+			expect(ask_as(i, BY_VIEWER, "s"), 200, "");
+		if (!requests[i].owner)
+			expect(ask_as(i, BY_DRIVER, "s"), 200, "");
+		session_give_back(s, NULL);
+		expect(ask_as(i, BY_OWNER, NULL), 200, "");
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, a_link_is_for_one_session)
+{
+	memory_api_start("s");
+	memory_api_start("mine");
+	for (size_t i = 0; i < REQUESTS; i++)
+		expect(ask_as(i, BY_DRIVER, "mine"), 403, "PERMISSION_DENIED");
+	memory_holder_exit(memory_api_holder("s"), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, one_that_has_not_been_started_yet)
+{
+	memory_api_start_slow("s");
+	for (size_t i = 0; i < REQUESTS; i++)
+		if (requests[i].unstarted)
+			expect(ask_as(i, BY_OWNER, NULL), 200, "");
+		else
+			expect(ask_as(i, BY_OWNER, NULL), 409, "RESOURCE_BUSY");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, one_that_has_ended)
+{
+	memory_api_start_ended("s", 3 << 8);
+	for (size_t i = 0; i < REQUESTS; i++)
+		if (requests[i].ended)
+			expect(ask_as(i, BY_OWNER, NULL), 200, "");
+		else
+			expect(ask_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, one_whose_holder_has_died)
+{
+	struct session *s = memory_api_start("s");
+	memory_holder_die(memory_api_holder("s"));
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
+	for (size_t i = 0; i < REQUESTS; i++)
+		if (requests[i].ended)
+			expect(ask_as(i, BY_OWNER, NULL), 200, "");
+		else
+			expect(ask_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, a_body_that_is_no_object)
+{
+	static const char *const bodies[] = {"null", "1", "[]", "\"text\"", "{", "{}}", "\xff\xfe",
+		"{\"a\":1,\"a\":2}", "\xef\xbb\xbf{}"};
+	memory_api_start("s");
+	for (size_t i = 0; i < REQUESTS; i++) {
+		if (strncmp(requests[i].line, "POST", 4) != 0)
+			continue;
+		for (size_t n = 0; n < sizeof bodies / sizeof *bodies; n++) {
+			struct call *c = memory_api_ask(
+				&(struct ask){.line = requests[i].line, .body = bodies[n]});
+			call_await(c);
+			cr_expect_str_eq(call_field(c), "body", "%s %s: %s", requests[i].line,
+				bodies[n], call_body(c));
+			expect(c, INVALID);
+		}
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, json_that_is_nested_deeper_than_anybody_needs)
+{
+	static char body[200001];
+	memory_api_start("s");
+	memset(body, '[', 200000);
+	for (size_t i = 0; i < REQUESTS; i++) {
+		if (strncmp(requests[i].line, "POST", 4) != 0)
+			continue;
+		struct call *c = memory_api_ask(
+			&(struct ask){.line = requests[i].line, .body = body});
+		call_await(c);
+		expect(c, INVALID);
+	}
+	MEMORY_API_CLOSE();
+}
+
+/* Showing */
+
+Test(api_session, shows_how_it_has_ended)
+{
+	memory_api_start_ended("a", 3 << 8);
+	memory_api_start_ended("b", SIGKILL);
+	struct call *c = memory_api_call("GET /api/session/a", NULL);
+	cr_expect_str_eq(call_text(c, "data.state"), "exited");
+	cr_expect_eq(call_number(c, "data.exit.code"), 3);
+	cr_expect(call_is_null(c, "data.exit.signal"));
+	cr_expect_str_eq(call_text(c, "data.exit.reason"), "exited");
+	c = memory_api_call("GET /api/session/b", NULL);
+	cr_expect(call_is_null(c, "data.exit.code"));
+	cr_expect_str_eq(call_text(c, "data.exit.signal"), "KILL");
+	cr_expect_str_eq(call_text(c, "data.exit.reason"), "signal");
+	struct session *s = memory_api_start("c");
+	memory_holder_die(memory_api_holder("c"));
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
+	c = memory_api_call("GET /api/session/c", NULL);
+	cr_expect(call_is_null(c, "data.exit.code"));
+	cr_expect_str_eq(call_text(c, "data.exit.reason"), "holder_died");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, shows_one_whose_holder_does_not_answer)
+{
+	memory_api_start("s");
+	memory_api_holder("s")->backlogged = true;
+	memory_api_restart();
+	struct call *c = memory_api_call("GET /api/session/s", NULL);
+	cr_expect_str_eq(call_text(c, "data.state"), "unresponsive");
+	MEMORY_API_CLOSE();
+}
+
+/* A holder that has been stopped: a process of its own, for the kernel is asked whether it has. */
+static pid_t stop_holder(const char *session)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	cr_assert_gt(pid, 0);
+	cr_assert_eq(waitpid(pid, NULL, WUNTRACED), pid);
+	memory_api_holder(session)->silent = true;
+	memory_api_session(session)->pane.held.link.info.holder_pid = pid;
+	return pid;
+}
+
+static void end_stopped(pid_t pid)
+{
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+}
+
+Test(api_session, what_needs_the_holder_is_refused_while_that_is_stopped)
+{
+	memory_api_start("s");
+	pid_t pid = stop_holder("s");
+	static const struct refused cases[] = {
+		{"POST /api/session/s/resize", "{'cols':9,'rows':9}", 409, "SESSION_UNRESPONSIVE"},
+		{"POST /api/session/s/size", "{'policy':'fixed'}", 409, "SESSION_UNRESPONSIVE"},
+		{"POST /api/session/s/signal", "{'signal':'INT'}", 409, "SESSION_UNRESPONSIVE"}};
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(memory_api_holder("s")->resizes, 0);
+	cr_expect_eq(memory_api_holder("s")->signals, 0);
+	struct call *c = memory_api_call("GET /api/session/s", NULL);
+	cr_expect_str_eq(call_text(c, "data.state"), "unresponsive");
+	end_stopped(pid);
+	MEMORY_API_CLOSE();
+}
+
+/* The name */
+
+Test(api_session, is_renamed)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(
+		"POST /api/session/s/rename", "{'name':'\\u00e4\\u4e2d x'}");
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "data.name"), "\xc3\xa4\xe4\xb8\xad x");
+	cr_expect_eq(
+		memory_api_status("POST /api/session/s/rename", "{'name':'" LONG_128 "'}"), 200);
+	static const struct refused cases[] = {{"POST /api/session/s/rename", NULL, INVALID, "name"},
+		{"POST /api/session/s/rename", "{}", INVALID, "name"},
+		{"POST /api/session/s/rename", "{'name':null}", INVALID, "name"},
+		{"POST /api/session/s/rename", "{'name':''}", INVALID, "name"},
+		{"POST /api/session/s/rename", "{'name':['a']}", INVALID, "name"},
+		{"POST /api/session/s/rename", "{'name':'a\\tb'}", INVALID, "name"},
+		{"POST /api/session/s/rename", "{'name':'a\\u001bb'}", INVALID, "name"},
+		{"POST /api/session/s/rename", "{'name':'a\\u0085b'}", INVALID, "name"},
+		{"POST /api/session/s/rename", "{'name':'a\\u0000b'}", INVALID, "name"},
+		{"POST /api/session/s/rename", "{'name':'" LONG_128 "x'}", INVALID, "name"}};
+	EXPECT_REFUSED(cases);
+	c = memory_api_call("GET /api/session/s", NULL);
+	cr_expect_str_eq(call_text(c, "data.name"), LONG_128);
+	MEMORY_API_CLOSE();
+}
+
+/* The size */
+
+Test(api_session, is_resized)
+{
+	static const unsigned sides[] = {1, 2, 80, 1000};
+	memory_api_start("s");
+	const struct memory_holder *h = memory_api_holder("s");
+	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+		char body[64];
+		snprintf(body, sizeof body, "{'cols':%u,'rows':%u}", sides[i], 1001 - sides[i]);
+		struct call *c = memory_api_call("POST /api/session/s/resize", body);
+		cr_expect_eq(call_status(c), 200);
+		cr_expect_eq(call_number(c, "data.cols"), sides[i]);
+		cr_expect_eq(call_number(c, "data.rows"), 1001 - sides[i]);
+		cr_expect_eq(h->cols, sides[i]);
+		cr_expect_eq(h->rows, 1001 - sides[i]);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, sizes_that_are_none)
+{
+#define RESIZE "POST /api/session/s/resize"
+#define SIZE "POST /api/session/s/size"
+	static const struct refused cases[] = {{RESIZE, NULL, INVALID, "cols"},
+		{RESIZE, "{'cols':80}", INVALID, "rows"}, {RESIZE, "{'rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':80,'rows':null}", INVALID, "rows"},
+		{RESIZE, "{'cols':0,'rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':1001,'rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':80,'rows':1001}", INVALID, "rows"},
+		{RESIZE, "{'cols':-80,'rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':80.5,'rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':80,'rows':1e2}", INVALID, "rows"},
+		{RESIZE, "{'cols':'80','rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':true,'rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':4294967376,'rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':9223372036854775807,'rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':9223372036854775808,'rows':24}", INVALID, "body"},
+		{SIZE, NULL, INVALID, "policy"}, {SIZE, "{'policy':''}", INVALID, "policy"},
+		{SIZE, "{'policy':'largest'}", INVALID, "policy"},
+		{SIZE, "{'policy':1}", INVALID, "policy"},
+		{SIZE, "{'policy':'fixed\\u0000'}", INVALID, "policy"},
+		{SIZE, "{'policy':'fixed','cols':0}", INVALID, "cols"},
+		{SIZE, "{'policy':'fixed','rows':1001}", INVALID, "rows"},
+		{SIZE, "{'policy':'fixed','rows':'9'}", INVALID, "rows"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(memory_api_holder("s")->resizes, 0);
+	struct call *c = memory_api_call("GET /api/session/s", NULL);
+	cr_expect_str_eq(call_text(c, "data.sizePolicy"), "latest");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, whose_window_is_its_size)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(SIZE, "{'policy':'fixed','cols':100,'rows':50}");
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "data.sizePolicy"), "fixed");
+	cr_expect_eq(memory_api_holder("s")->cols, 100);
+	cr_expect_eq(memory_api_status(RESIZE, "{'cols':101,'rows':51}"), 200);
+	static const char *const windows[] = {"{'policy':'smallest'}", "{'policy':'owner'}"};
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_eq(memory_api_status(SIZE, windows[i]), 200);
+		c = memory_api_call(RESIZE, "{'cols':10,'rows':10}");
+		cr_expect_eq(call_status(c), 409);
+		cr_expect_str_eq(call_code(c), "SIZE_POLICY");
+		cr_expect_not_null(strstr(windows[i], call_text(c, "context.sizePolicy")));
+	}
+	cr_expect_eq(memory_api_status(SIZE, "{'policy':'latest'}"), 200);
+	cr_expect_eq(memory_api_status(RESIZE, "{'cols':10,'rows':11}"), 200);
+	cr_expect_eq(memory_api_holder("s")->rows, 11);
+	MEMORY_API_CLOSE();
+}
+
+/* Signals */
+
+Test(api_session, is_signalled)
+{
+#define SIGNAL "POST /api/session/s/signal"
+	static const struct {
+		const char *body;
+		int signo;
+		enum wire_target target;
+	} cases[] = {{"{'signal':'INT'}", SIGINT, WIRE_TARGET_FOREGROUND},
+		{"{'signal':'SIGINT','target':'foreground'}", SIGINT, WIRE_TARGET_FOREGROUND},
+		{"{'signal':'KILL','target':null}", SIGKILL, WIRE_TARGET_FOREGROUND},
+		{"{'signal':'SIGWINCH','target':'shell'}", SIGWINCH, WIRE_TARGET_SHELL}};
+	memory_api_start("s");
+	const struct memory_holder *h = memory_api_holder("s");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		cr_expect_eq(memory_api_status(SIGNAL, cases[i].body), 200);
+		cr_expect_eq(h->signals, i + 1);
+		cr_expect_eq(h->signo, cases[i].signo);
+		cr_expect_eq(h->target, cases[i].target);
+	}
+	static const struct refused refused[] = {{SIGNAL, NULL, INVALID, "signal"},
+		{SIGNAL, "{'signal':''}", INVALID, "signal"},
+		{SIGNAL, "{'signal':'SIG'}", INVALID, "signal"},
+		{SIGNAL, "{'signal':'SIGSIGINT'}", INVALID, "signal"},
+		{SIGNAL, "{'signal':'int'}", INVALID, "signal"},
+		{SIGNAL, "{'signal':'9'}", INVALID, "signal"},
+		{SIGNAL, "{'signal':9}", INVALID, "signal"},
+		{SIGNAL, "{'signal':'INT\\u0000'}", INVALID, "signal"},
+		{SIGNAL, "{'signal':'INT','target':'all'}", INVALID, "target"},
+		{SIGNAL, "{'signal':'INT','target':''}", INVALID, "target"},
+		{SIGNAL, "{'signal':'INT','target':1}", INVALID, "target"}};
+	EXPECT_REFUSED(refused);
+	cr_expect_eq(h->signals, sizeof cases / sizeof *cases);
+	MEMORY_API_CLOSE();
+}
+
+/* Input */
+
+#define INPUT "POST /api/session/s/input"
+
+Test(api_session_input, reaches_the_terminal)
+{
+	memory_api_start("s");
+	struct memory_holder *h = memory_api_holder("s");
+	struct call *c = memory_api_call(INPUT, "{'data':'ls\\r\\u001b[A\\u00e4'}");
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(call_number(c, "bytes"), 8);
+	cr_expect_eq(call_number(c, "written"), 8);
+	cr_expect_eq(call_number(c, "queued"), 0);
+	cr_expect_eq(call_number(c, "offset"), 0);
+	cr_expect_str_eq(memory_holder_take_input(h), "ls\r\x1b[A\xc3\xa4");
+	cr_expect_eq(memory_api_status(INPUT, "{'base64':'/wABAg=='}"), 200);
+	cr_expect_eq(h->input_length, 4);
+	cr_expect_arr_eq(h->input, "\xff\x00\x01\x02", 4);
+	h->input_length = 0;
+	cr_expect_eq(memory_api_status(INPUT, "{'data':'a\\u0000b'}"), 200);
+	cr_expect_eq(h->input_length, 3);
+	cr_expect_arr_eq(h->input, "a\0b", 3);
+	h->input_length = 0;
+	cr_expect_eq(memory_api_status(INPUT, "{'data':''}"), 200);
+	cr_expect_eq(h->input_length, 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_input, what_is_none)
+{
+	static const struct refused cases[] = {{INPUT, NULL, INVALID, "data"},
+		{INPUT, "{'data':1}", INVALID, "data"}, {INPUT, "{'data':null}", INVALID, "data"},
+		{INPUT, "{'data':['x']}", INVALID, "data"},
+		{INPUT, "{'data':'\\ud800'}", INVALID, "body"},
+		{INPUT, "{'base64':1}", INVALID, "base64"},
+		{INPUT, "{'base64':'*'}", INVALID, "base64"},
+		{INPUT, "{'base64':'QQ='}", INVALID, "base64"},
+		{INPUT, "{'base64':'QUI'}", INVALID, "base64"},
+		{INPUT, "{'base64':'QQ==QQ=='}", INVALID, "base64"},
+		{INPUT, "{'base64':'QQ\\u0000='}", INVALID, "base64"},
+		{INPUT, "{'data':'x','name':1}", INVALID, "name"},
+		{INPUT, "{'data':'x','name':''}", INVALID, "name"},
+		{INPUT, "{'data':'x','name':'a\\nb'}", INVALID, "name"},
+		{INPUT, "{'data':'x','name':'" LONG_128 "'}", INVALID, "name"},
+		{INPUT, "{'data':'x','lease':1}", INVALID, "lease"},
+		{INPUT, "{'data':'x','lease':'no such'}", 409, "LEASED"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_input, more_than_may_wait)
+{
+	memory_api_start("s");
+	memory_api_holder("s")->full = true;
+	size_t length = LINK_INPUT_MAX - 10;
+	json_t *body = json_object();
+	char *text = malloc(length + 1);
+	memset(text, 'x', length);
+	text[length] = '\0';
+	json_object_set_new(body, "data", json_string(text));
+	free(text);
+	text = json_dumps(body, 0);
+	json_decref(body);
+	struct call *c = memory_api_ask(&(struct ask){.line = INPUT, .body = text});
+	free(text);
+	call_await(c);
+	cr_assert_eq(call_status(c), 200);
+	cr_expect_eq(call_number(c, "queued"), length);
+	cr_expect_eq(call_number(c, "written"), 0);
+	c = memory_api_call(INPUT, "{'data':'more than ten'}");
+	cr_expect_eq(call_status(c), 429);
+	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	cr_expect_eq(call_number(c, "context.queued"), length, "nothing of it was taken");
+	cr_expect_eq(memory_api_status(INPUT, "{'data':'ten bytes.'}"), 200);
+	MEMORY_API_CLOSE();
+}
+
+/* Output */
+
+#define OUTPUT "GET /api/session/s/output"
+
+Test(api_session_output, is_what_was_printed)
+{
+	static const struct {
+		const char *query, *want, *from, *to;
+	} cases[] = {{"", "hello\r\n", "0", "7"}, {"?from=2", "llo\r\n", "2", "7"},
+		{"?from=2&to=4", "ll", "2", "4"}, {"?to=1", "h", "0", "1"},
+		{"?from=7", "", "7", "7"}, {"?from=3&to=3", "", "3", "3"},
+		{"?from=5&to=2", "", "5", "5"}, {"?to=9223372036854775807", "hello\r\n", "0", "7"}};
+	memory_api_start("s");
+	memory_holder_say(memory_api_holder("s"), "hello\r\n");
+	memory_api_settle();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char line[96];
+		snprintf(line, sizeof line, OUTPUT "%s", cases[i].query);
+		struct call *c = memory_api_call(line, NULL);
+		cr_expect_eq(call_status(c), 200, "%s", line);
+		cr_expect_eq(c->request->reply.length, strlen(cases[i].want), "%s", line);
+		cr_expect_arr_eq(call_body(c), cases[i].want, strlen(cases[i].want), "%s", line);
+		cr_expect_str_eq(call_header(c, "Ringside-From"), cases[i].from, "%s", line);
+		cr_expect_str_eq(call_header(c, "Ringside-To"), cases[i].to, "%s", line);
+		cr_expect_str_eq(call_header(c, "Ringside-Head"), "7");
+		cr_expect_str_eq(call_header(c, "Ringside-Oldest"), "0");
+		call_end(c);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_output, what_is_no_place)
+{
+	static const struct refused cases[] = {{OUTPUT "?from=", NULL, INVALID, "from"},
+		{OUTPUT "?from=-1", NULL, INVALID, "from"},
+		{OUTPUT "?from=x", NULL, INVALID, "from"},
+		{OUTPUT "?from=1.5", NULL, INVALID, "from"},
+		{OUTPUT "?from=0x10", NULL, INVALID, "from"},
+		{OUTPUT "?from=%201", NULL, INVALID, "from"},
+		{OUTPUT "?from=+1", NULL, INVALID, "from"},
+		{OUTPUT "?from=9223372036854775808", NULL, INVALID, "from"},
+		{OUTPUT "?from=18446744073709551616", NULL, INVALID, "from"},
+		{OUTPUT "?to=x", NULL, INVALID, "to"}, {OUTPUT "?to=", NULL, INVALID, "to"},
+		{OUTPUT "?from=1", NULL, 416, "RANGE_GONE"},
+		{OUTPUT "?from=9223372036854775807", NULL, 416, "RANGE_GONE"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_output, what_the_ring_has_lost)
+{
+	static char piece[16 << 10];
+	struct session *s = memory_api_start("s");
+	memset(piece, 'x', sizeof piece);
+	for (uint64_t sum = 0; sum < 2 * RING_SIZE_MIN; sum += sizeof piece) {
+		memory_holder_put(memory_api_holder("s"), piece, sizeof piece);
+		memory_api_settle();
+	}
+	struct call *c = memory_api_call(OUTPUT "?from=0", NULL);
+	cr_expect_eq(call_status(c), 416);
+	cr_expect_str_eq(call_code(c), "RANGE_GONE");
+	cr_expect_eq(call_number(c, "context.head"), 2 * RING_SIZE_MIN);
+	cr_expect_eq((uint64_t)call_number(c, "context.oldest"), session_oldest(s));
+	c = memory_api_call(OUTPUT, NULL);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(c->request->reply.length, 2 * RING_SIZE_MIN - session_oldest(s));
+	MEMORY_API_CLOSE();
+}
+
+/* Deleting */
+
+#define DELETE "POST /api/session/delete"
+
+Test(api_session_delete, ends_it)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(DELETE, "{'sessionId':'s'}");
+	cr_expect_not(c->answered, "its holder has yet to answer");
+	cr_expect_eq(memory_api_status("GET /api/session/s", NULL), 404);
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "sessionId"), "s");
+	cr_expect_eq(memory_holders_count(), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_delete, what_is_refused)
+{
+	static const struct refused cases[] = {{DELETE, NULL, INVALID, "sessionId"},
+		{DELETE, "{'sessionId':null}", INVALID, "sessionId"},
+		{DELETE, "{'sessionId':1}", INVALID, "sessionId"},
+		{DELETE, "{'sessionId':'a\\u0000b'}", INVALID, "sessionId"},
+		{DELETE, "{'sessionId':'s'}", 403, "PERMISSION_DENIED", .by = BY_DRIVER},
+		{DELETE, "{'sessionId':'s'}", 401, "UNAUTHENTICATED", .by = BY_NOBODY},
+		{DELETE, "{'sessionId':'other'}", 500, "INTERNAL_ERROR"},
+		{DELETE, "{'sessionId':'../s'}", 500, "INTERNAL_ERROR"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	struct call *c = memory_api_call(DELETE, "{'sessionId':'other'}");
+	/* As the container's clients expect it. */
+	cr_expect_str_eq(call_text(c, "context.originalError"), "Session not found");
+	cr_expect_str_eq(call_text(c, "context.sessionId"), "other");
+	memory_api_session("s");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_delete, hostile_ids_are_those_of_no_session)
+{
+	memory_api_start("s");
+	for (const char *const *text = memory_api_hostile; *text; text++) {
+		json_t *body = json_pack("{s:s}", "sessionId", *text);
+		char *dumped = json_dumps(body, 0);
+		struct call *c = memory_api_ask(&(struct ask){.line = DELETE, .body = dumped});
+		call_await(c);
+		cr_expect_str_eq(call_text(c, "context.originalError"), "Session not found");
+		cr_expect_str_eq(call_text(c, "context.sessionId"), *text);
+		call_end(c);
+		free(dumped);
+		json_decref(body);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_delete, one_that_has_ended)
+{
+	memory_api_start_ended("s", 0);
+	cr_expect_eq(memory_api_status(DELETE, "{'sessionId':'s'}"), 200);
+	cr_expect_eq(memory_holders_count(), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_delete, the_second_who_asks_is_told_that_it_is_not_there)
+{
+	memory_api_start("s");
+	struct call *a = memory_api_begin(DELETE, "{'sessionId':'s'}");
+	struct call *b = memory_api_begin(DELETE, "{'sessionId':'s'}");
+	call_await(b);
+	cr_expect_str_eq(call_text(b, "context.originalError"), "Session not found");
+	call_await(a);
+	cr_expect_eq(call_status(a), 200);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_delete, the_client_goes_and_it_ends_all_the_same)
+{
+	memory_api_start("s");
+	call_end(memory_api_begin(DELETE, "{'sessionId':'s'}"));
+	cr_assert(LOOP_UNTIL(&memory_api.loop, sessions_idle(&memory_api.sessions)));
+	cr_expect_eq(memory_holders_count(), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session_delete, the_server_ends_before)
+{
+	memory_api_start("s");
+	memory_api_holder("s")->mute = true;
+	struct call *c = memory_api_begin(DELETE, "{'sessionId':'s'}");
+	memory_api_end_tables();
+	call_await(c);
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
+	MEMORY_API_CLOSE();
+}
+
+/* The list */
+
+Test(api_session, all_are_listed_to_those_who_may_see_them)
+{
+	memory_api_start("a");
+	memory_api_start("b");
+	struct call *c = memory_api_call("GET /api/session/list", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "data")), 2);
+	cr_expect_str_eq(call_text(c, "data.0"), "a");
+	cr_expect_str_eq(call_text(c, "sessions.1.id"), "b");
+	c = memory_api_ask(
+		&(struct ask){.line = "GET /api/session/list", .by = BY_VIEWER, .only = "b"});
+	call_await(c);
+	cr_expect_eq(json_array_size(call_get(c, "data")), 1);
+	cr_expect_eq(json_array_size(call_get(c, "sessions")), 1);
+	cr_expect_str_eq(call_text(c, "data.0"), "b");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, the_list_is_followed)
+{
+	struct call *c = memory_api_call("GET /api/session/events", NULL);
+	cr_assert(call_event(c, "sessions"));
+	cr_expect_eq(json_array_size(call_get(c, "sessions")), 0);
+	memory_api_start("a");
+	while (json_array_size(call_get(c, "sessions")) == 0 ||
+		strcmp(call_text(c, "sessions.0.state"), "running") != 0)
+		cr_assert(call_event(c, "sessions"));
+	memory_api_status("POST /api/session/a/rename", "{'name':'new'}");
+	cr_assert(call_event(c, "sessions"));
+	cr_expect_str_eq(call_text(c, "sessions.0.name"), "new");
+	cr_expect_eq(memory_api_status(DELETE, "{'sessionId':'a'}"), 200);
+	cr_assert(call_event(c, "sessions"));
+	cr_expect_eq(json_array_size(call_get(c, "sessions")), 0);
+	struct call *other = memory_api_call("GET /api/session/events", NULL);
+	call_end(c);
+	cr_assert(call_event(other, "sessions"), "the others stay");
+	call_end(other);
+	cr_expect_null(memory_api.api.streams);
+	MEMORY_API_CLOSE();
+}

@@ -1,0 +1,436 @@
+/* Typing for programs, whose keyboard it is, and what was typed. */
+#include "tests/lib/memory_api.h"
+
+#include <string.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_keys, SUITE);
+TestSuite(api_lease, SUITE);
+
+#define KEYS "POST /api/session/s/keys"
+#define INVALID 400, "VALIDATION_FAILED"
+#define LONG_64 "0123456789012345678901234567890123456789012345678901234567890123"
+
+static const char *typed(void)
+{
+	return memory_holder_take_input(memory_api_holder("s"));
+}
+
+Test(api_keys, are_typed_in_their_order)
+{
+	static const struct {
+		const char *body, *want;
+	} cases[] = {{"{'text':'ls -l'}", "ls -l"}, {"{'text':'a\\nb\\tc'}", "a\nb\tc"},
+		{"{'text':''}", ""}, {"{'keys':[]}", ""}, {"{'keys':''}", ""},
+		{"{'keys':['Enter']}", "\r"}, {"{'keys':'C-c Up x'}", "\x03\x1b[Ax"},
+		{"{'keys':['C-c','F5','\\u00e4','M-x']}", "\x03\x1b[15~\xc3\xa4\x1bx"},
+		{"{'keys':'  Enter  Enter '}", "\r\r"}, {"{'base64':'G1tB'}", "\x1b[A"},
+		{"{'base64':''}", ""}, {"{'paste':'a\\nb'}", "a\rb"},
+		{"{'text':'1','paste':'2','keys':'3','base64':'NA=='}", "1234"},
+		{"{'text':null,'keys':['x'],'paste':null,'mouse':null}", "x"},
+		{"{'submit':true}", "\r"}, {"{'text':'x','submit':false}", "x"}};
+	memory_api_start("s");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct call *c = memory_api_call(KEYS, cases[i].body);
+		cr_expect_eq(call_status(c), 200, "%s: %s", cases[i].body, call_body(c));
+		cr_expect_eq(call_number(c, "written"), strlen(cases[i].want), "%s", cases[i].body);
+		cr_expect_eq(call_number(c, "queued"), 0);
+		cr_expect_str_eq(typed(), cases[i].want, "%s", cases[i].body);
+		call_text(c, "state.status");
+		call_end(c);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, what_is_none)
+{
+	static const struct refused cases[] = {{KEYS, NULL, INVALID, "text"},
+		{KEYS, "{'submit':false}", INVALID, "text"},
+		{KEYS, "{'name':'x'}", INVALID, "text"}, {KEYS, "{'text':1}", INVALID, "text"},
+		{KEYS, "{'text':['x']}", INVALID, "text"}, {KEYS, "{'paste':{}}", INVALID, "paste"},
+		{KEYS, "{'keys':1}", INVALID, "keys"}, {KEYS, "{'keys':{}}", INVALID, "keys"},
+		{KEYS, "{'keys':[1]}", INVALID, "keys"}, {KEYS, "{'keys':[null]}", INVALID, "keys"},
+		{KEYS, "{'keys':['Enter','Entr']}", INVALID, "keys"},
+		{KEYS, "{'keys':['']}", INVALID, "keys"}, {KEYS, "{'keys':['C-']}", INVALID, "keys"},
+		{KEYS, "{'keys':'a\\u0000b'}", INVALID, "keys"},
+		{KEYS, "{'keys':['F25']}", INVALID, "keys"},
+		{KEYS, "{'keys':['KP10']}", INVALID, "keys"},
+		{KEYS, "{'keys':['M-M-M-']}", INVALID, "keys"},
+		{KEYS, "{'base64':1}", INVALID, "base64"},
+		{KEYS, "{'base64':'?'}", INVALID, "base64"},
+		{KEYS, "{'base64':'QQ'}", INVALID, "base64"},
+		{KEYS, "{'submit':1,'text':'x'}", INVALID, "submit"},
+		{KEYS, "{'submit':'true','text':'x'}", INVALID, "submit"},
+		{KEYS, "{'text':'x','name':''}", INVALID, "name"},
+		{KEYS, "{'text':'x','name':'" LONG_64 "x'}", INVALID, "name"},
+		{KEYS, "{'text':'x','name':2}", INVALID, "name"},
+		{KEYS, "{'text':'x','lease':{}}", INVALID, "lease"},
+		{KEYS, "{'text':'x','lease':'over'}", 409, "LEASED"},
+		{KEYS, "{'text':'x','lease':''}", 409, "LEASED"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	cr_expect_str_eq(typed(), "", "nothing was typed");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, so_many_and_no_more)
+{
+	static char body[3 * 4097 + 32];
+	memory_api_start("s");
+	size_t n = (size_t)sprintf(body, "{'keys':'");
+	for (unsigned i = 0; i < 4096; i++, n += 2)
+		memcpy(body + n, "x ", 2);
+	strcpy(body + n, "'}");
+	cr_expect_eq(memory_api_status(KEYS, body), 200);
+	cr_expect_eq(strlen(typed()), 4096);
+	strcpy(body + n, "x'}");
+	struct call *c = memory_api_call(KEYS, body);
+	cr_expect_eq(call_status(c), 400);
+	cr_expect_str_eq(call_field(c), "keys");
+	cr_expect_str_eq(typed(), "");
+	MEMORY_API_CLOSE();
+}
+
+/* A text of so many x, as the body of a request to KEYS. */
+static struct call *type_long(const char *field, size_t length)
+{
+	char *text = malloc(length + 1);
+	memset(text, 'x', length);
+	text[length] = '\0';
+	json_t *body = json_pack("{s:s}", field, text);
+	free(text);
+	text = json_dumps(body, 0);
+	json_decref(body);
+	struct call *c = memory_api_ask(&(struct ask){.line = KEYS, .body = text});
+	free(text);
+	call_await(c);
+	return c;
+}
+
+Test(api_keys, more_than_may_wait_is_refused_whole)
+{
+	static const char *const fields[] = {"text", "paste"};
+	memory_api_start("s");
+	struct memory_holder *h = memory_api_holder("s");
+	for (size_t i = 0; i < 2; i++) {
+		struct call *c = type_long(fields[i], LINK_INPUT_MAX);
+		cr_expect_eq(call_status(c), 200, "%s", fields[i]);
+		cr_expect_eq(h->input_length, LINK_INPUT_MAX);
+		h->input_length = 0;
+		call_end(c);
+		c = type_long(fields[i], LINK_INPUT_MAX + 1);
+		cr_expect_eq(call_status(c), 429, "%s", fields[i]);
+		cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+		cr_expect_eq(h->input_length, 0);
+		call_end(c);
+	}
+	h->full = true;
+	cr_expect_eq(memory_api_status(KEYS, "{'text':'x'}"), 200);
+	struct call *c = type_long("text", LINK_INPUT_MAX);
+	cr_expect_eq(call_status(c), 429);
+	cr_expect_eq(call_number(c, "context.queued"), 1);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, as_the_program_has_asked_for)
+{
+	memory_api_start("s");
+	memory_holder_say(memory_api_holder("s"), "\033[?1h\033[?2004h");
+	memory_api_settle();
+	cr_expect_eq(memory_api_status(KEYS, "{'keys':['Up']}"), 200);
+	cr_expect_str_eq(typed(), "\033OA");
+	cr_expect_eq(memory_api_status(KEYS, "{'paste':'x\\u001b[201~y'}"), 200);
+	const char *paste = typed();
+	cr_expect_eq(strncmp(paste, "\033[200~", 6), 0);
+	cr_expect_str_eq(paste + strlen(paste) - 6, "\033[201~");
+	cr_expect_eq(
+		strstr(paste, "\033[201~"), paste + strlen(paste) - 6, "nobody breaks out of it");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, the_mouse)
+{
+	memory_api_start("s");
+	static const struct refused off[] = {
+		{KEYS, "{'mouse':{'action':'click','row':1,'column':1}}", 409, "MOUSE_OFF"}};
+	EXPECT_REFUSED(off);
+	memory_holder_say(memory_api_holder("s"), "\033[?1003h\033[?1006h");
+	memory_api_settle();
+	static const struct {
+		const char *body, *want;
+	} cases[] = {{"{'mouse':{'action':'click','row':1,'column':1}}", "\033[<0;1;1M\033[<0;1;1m"},
+		{"{'mouse':{'action':'press','button':'right','row':24,'column':80}}",
+			"\033[<2;80;24M"},
+		{"{'mouse':{'action':'release','row':2,'column':3}}", "\033[<0;3;2m"},
+		{"{'mouse':{'action':'move','row':2,'column':3}}", "\033[<35;3;2M"},
+		{"{'mouse':{'action':'scroll_up','row':2,'column':3,'modifiers':['C','M','S']}}",
+			"\033[<92;3;2M"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		cr_expect_eq(memory_api_status(KEYS, cases[i].body), 200, "%s", cases[i].body);
+		cr_expect_str_eq(typed(), cases[i].want, "%s", cases[i].body);
+	}
+	memory_holder_say(memory_api_holder("s"), "\033[?1016h");
+	memory_api_settle();
+	EXPECT_REFUSED(off);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, a_mouse_that_is_none)
+{
+#define MOUSE(rest) "{'mouse':{" rest "}}"
+	static const struct refused cases[] = {{KEYS, "{'mouse':1}", INVALID, "mouse"},
+		{KEYS, "{'mouse':[]}", INVALID, "mouse"}, {KEYS, MOUSE(""), INVALID, "mouse.action"},
+		{KEYS, MOUSE("'action':'tap'"), INVALID, "mouse.action"},
+		{KEYS, MOUSE("'action':1"), INVALID, "action"},
+		{KEYS, MOUSE("'action':'press','button':'fourth'"), INVALID, "mouse.button"},
+		{KEYS, MOUSE("'action':'press','button':1"), INVALID, "button"},
+		{KEYS, MOUSE("'action':'press'"), INVALID, "mouse.row"},
+		{KEYS, MOUSE("'action':'press','row':1"), INVALID, "mouse.column"},
+		{KEYS, MOUSE("'action':'press','column':1"), INVALID, "mouse.row"},
+		{KEYS, MOUSE("'action':'press','row':0,'column':1"), INVALID, "row"},
+		{KEYS, MOUSE("'action':'press','row':25,'column':1"), INVALID, "row"},
+		{KEYS, MOUSE("'action':'press','row':1,'column':81"), INVALID, "column"},
+		{KEYS, MOUSE("'action':'press','row':1,'column':-1"), INVALID, "column"},
+		{KEYS, MOUSE("'action':'press','row':1,'column':1,'modifiers':'C'"), INVALID,
+			"mouse.modifiers"},
+		{KEYS, MOUSE("'action':'press','row':1,'column':1,'modifiers':['C','X']"), INVALID,
+			"mouse.modifiers"},
+		{KEYS, MOUSE("'action':'press','row':1,'column':1,'modifiers':[1]"), INVALID,
+			"mouse.modifiers"}};
+	memory_api_start("s");
+	memory_holder_say(memory_api_holder("s"), "\033[?1003h\033[?1006h");
+	memory_api_settle();
+	EXPECT_REFUSED(cases);
+	cr_expect_str_eq(typed(), "");
+	MEMORY_API_CLOSE();
+}
+
+/* An Enter that does not look like a part of what was pasted */
+
+Test(api_keys, submit_is_an_enter_that_comes_later)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
+	cr_expect_not(c->answered);
+	cr_expect_str_eq(typed(), "ls");
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(call_number(c, "written"), 3);
+	cr_expect_str_eq(typed(), "\r");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, the_session_is_deleted_before_the_enter)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
+	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	call_await(c);
+	cr_expect_eq(call_status(c), 410);
+	cr_expect_str_eq(call_code(c), "SESSION_DESTROYED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, another_session_of_that_id_is_not_entered_into)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
+	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	memory_api_start("s");
+	call_await(c);
+	cr_expect_eq(call_status(c), 410);
+	cr_expect_str_eq(typed(), "");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, the_session_ends_before_the_enter)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(KEYS, "{'text':'exit','submit':true}");
+	memory_holder_exit(memory_api_holder("s"), 0);
+	call_await(c);
+	cr_expect_eq(call_status(c), 410);
+	cr_expect_str_eq(call_code(c), "SESSION_TERMINATED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, somebody_leases_it_before_the_enter)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
+	cr_expect_eq(memory_api_status("POST /api/session/s/lease", "{'owner':'bot'}"), 200);
+	call_await(c);
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "LEASED");
+	cr_expect_str_eq(typed(), "ls");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_keys, the_client_goes_and_the_enter_comes_all_the_same)
+{
+	memory_api_start("s");
+	call_end(memory_api_begin(KEYS, "{'text':'ls','submit':true}"));
+	const struct memory_holder *h = memory_api_holder("s");
+	cr_assert(LOOP_UNTIL(&memory_api.loop, h->input_length == 3));
+	cr_expect_str_eq(typed(), "ls\r");
+	MEMORY_API_CLOSE();
+}
+
+/* Who typed */
+
+Test(api_keys, what_was_typed_is_noted_with_who_did)
+{
+	memory_api_start("s");
+	cr_expect_eq(memory_api_status(KEYS, "{'text':'secret','name':'Ada'}"), 200);
+	cr_expect_eq(memory_api_status("POST /api/session/s/input", "{'data':'xy'}"), 200);
+	struct call *c = memory_api_call("GET /api/session/s/typed", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "typed")), 2);
+	cr_expect_str_eq(call_text(c, "typed.0.by"), "Ada");
+	cr_expect_eq(call_number(c, "typed.0.bytes"), 6);
+	cr_expect(call_is_null(c, "typed.0.text"), "nothing tells that it was shown");
+	cr_expect_str_eq(call_text(c, "typed.1.by"), "owner");
+	c = memory_api_call("GET /api/session/s/typed?from=1", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "typed")), 0);
+	static const struct refused cases[] = {
+		{"GET /api/session/s/typed?from=x", NULL, INVALID, "from"},
+		{"GET /api/session/s/typed?from=-1", NULL, INVALID, "from"},
+		{"GET /api/session/s/typed?from=9223372036854775808", NULL, INVALID, "from"}};
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+/* The lease */
+
+#define LEASE "POST /api/session/s/lease"
+#define INPUT "POST /api/session/s/input"
+
+static char lease_id[64];
+
+/* Take it, and keep its id; the request is over. */
+static void take(const char *body)
+{
+	struct call *c = memory_api_call(LEASE, body);
+	cr_assert_eq(call_status(c), 200, "%s: %s", body, call_body(c));
+	snprintf(lease_id, sizeof lease_id, "%s", call_text(c, "lease.id"));
+	call_end(c);
+}
+
+static int type_with(const char *lease)
+{
+	char body[128];
+	snprintf(body, sizeof body, "{'data':'x','lease':'%s'}", lease);
+	return memory_api_status(INPUT, body);
+}
+
+Test(api_lease, keeps_others_from_typing)
+{
+	memory_api_start("s");
+	take("{'owner':'Ada'}");
+	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 409);
+	cr_expect_eq(memory_api_status(INPUT, "{'data':'\\u0003'}"), 409, "nor a program's Ctrl-C");
+	cr_expect_eq(type_with(lease_id), 200);
+	cr_expect_str_eq(typed(), "x");
+	struct call *c = memory_api_call(INPUT, "{'data':'x'}");
+	cr_expect_str_eq(call_code(c), "LEASED");
+	cr_expect_str_eq(call_text(c, "context.lease.owner"), "Ada");
+	cr_expect_str_eq(call_text(c, "context.lease.mode"), "exclusive");
+	cr_expect_null(call_get(c, "context.lease.id"), "it is a secret");
+	c = memory_api_call("GET /api/session/s/lease", NULL);
+	cr_expect_str_eq(call_text(c, "lease.owner"), "Ada");
+	cr_expect_null(call_get(c, "lease.id"), "it is a secret");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_lease, one_that_is_advisory_only_tells)
+{
+	memory_api_start("s");
+	take("{'mode':'advisory'}");
+	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 200);
+	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
+	cr_expect_str_eq(call_text(c, "lease.mode"), "advisory");
+	cr_expect_str_eq(call_text(c, "lease.owner"), "owner");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_lease, is_taken_once_and_renewed_by_its_id)
+{
+	char body[128];
+	memory_api_start("s");
+	take("{}");
+	static const struct refused held[] = {{LEASE, "{}", 409, "LEASED"},
+		{LEASE, "{'renew':'of another'}", 409, "LEASED"},
+		{LEASE, "{'renew':''}", 409, "LEASED"}};
+	EXPECT_REFUSED(held);
+	snprintf(body, sizeof body, "{'renew':'%s','ttlMs':3600000,'owner':'Ada'}", lease_id);
+	struct call *c = memory_api_call(LEASE, body);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "lease.id"), lease_id);
+	cr_expect_str_eq(call_text(c, "lease.owner"), "Ada");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_lease, terms_that_are_none)
+{
+	static const struct refused cases[] = {{LEASE, "{'owner':''}", INVALID, "owner"},
+		{LEASE, "{'owner':1}", INVALID, "owner"},
+		{LEASE, "{'owner':'a\\nb'}", INVALID, "owner"},
+		{LEASE, "{'owner':'" LONG_64 "x'}", INVALID, "owner"},
+		{LEASE, "{'mode':'shared'}", INVALID, "mode"},
+		{LEASE, "{'mode':''}", INVALID, "mode"}, {LEASE, "{'mode':1}", INVALID, "mode"},
+		{LEASE, "{'ttlMs':0}", INVALID, "ttlMs"}, {LEASE, "{'ttlMs':999}", INVALID, "ttlMs"},
+		{LEASE, "{'ttlMs':3600001}", INVALID, "ttlMs"},
+		{LEASE, "{'ttlMs':'1000'}", INVALID, "ttlMs"},
+		{LEASE, "{'renew':1}", INVALID, "renew"},
+		{LEASE, "{'renew':'a\\u0000'}", INVALID, "renew"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
+	cr_expect(call_is_null(c, "lease"));
+	take("{'owner':'" LONG_64 "','ttlMs':1000}");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_lease, is_given_back_by_its_id_or_by_the_owner)
+{
+	char line[128];
+	memory_api_start("s");
+	take("{}");
+	static const struct refused cases[] = {
+		{"DELETE /api/session/s/lease", NULL, INVALID, "id", BY_DRIVER},
+		{"DELETE /api/session/s/lease?id=other", NULL, 409, "LEASED", NULL, BY_DRIVER},
+		{"DELETE /api/session/s/lease?id=", NULL, 409, "LEASED", NULL, BY_DRIVER},
+		{"DELETE /api/session/s/lease?id=other", NULL, 409, "LEASED"}};
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 409);
+	snprintf(line, sizeof line, "DELETE /api/session/s/lease?id=%s", lease_id);
+	struct call *c = memory_api_ask(&(struct ask){.line = line, .by = BY_DRIVER});
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect(call_is_null(c, "lease"));
+	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 200);
+	cr_expect_eq(type_with(lease_id), 409, "others may have typed since");
+	take("{}");
+	cr_expect_eq(memory_api_status("DELETE /api/session/s/lease", NULL), 200);
+	cr_expect_eq(memory_api_status("DELETE /api/session/s/lease", NULL), 200, "there is none");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_lease, hostile_owners_are_labels_or_refused)
+{
+	memory_api_start("s");
+	for (const char *const *text = memory_api_hostile; *text; text++) {
+		json_t *body = json_pack("{s:s}", "owner", *text);
+		char *dumped = json_dumps(body, 0);
+		struct call *c = memory_api_ask(&(struct ask){.line = LEASE, .body = dumped});
+		call_await(c);
+		if (call_status(c) == 200)
+			cr_expect_str_eq(call_text(c, "lease.owner"), *text);
+		else
+			cr_expect_str_eq(call_field(c), "owner", "%s", *text);
+		call_end(c);
+		free(dumped);
+		json_decref(body);
+		cr_expect_eq(memory_api_status("DELETE /api/session/s/lease", NULL), 200);
+	}
+	MEMORY_API_CLOSE();
+}

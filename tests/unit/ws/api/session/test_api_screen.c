@@ -1,0 +1,267 @@
+/* What a session shows: its screen, its scrollback, and searching in them. */
+#include "tests/lib/memory_api.h"
+
+#include <string.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_screen, SUITE);
+TestSuite(api_search, SUITE);
+
+#define SCREEN "GET /api/session/s/screen"
+#define SCROLLBACK "GET /api/session/s/scrollback"
+#define SEARCH "GET /api/session/s/search"
+#define INVALID 400, "VALIDATION_FAILED"
+
+static void say(const char *text)
+{
+	memory_holder_say(memory_api_holder("s"), text);
+	memory_api_settle();
+}
+
+/* Lines "line 0" to "line n - 1": those beyond the screen's 23 above the cursor go to the scrollback. */
+static void say_lines(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		char line[32];
+		snprintf(line, sizeof line, "line %u\r\n", i);
+		say(line);
+	}
+}
+
+Test(api_screen, as_json)
+{
+	memory_api_start("s");
+	say("\033]2;a title\a\033[1;31mred\033[m plain\r\n\033[?25l\033[?2004h");
+	struct call *c = memory_api_call(SCREEN, NULL);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 24);
+	cr_expect_str_eq(call_text(c, "lines.0.text"), "red plain");
+	cr_expect_eq(call_number(c, "lines.0.row"), 0);
+	cr_expect_null(call_get(c, "lines.0.cells"));
+	cr_expect_str_eq(call_text(c, "title"), "a title");
+	cr_expect_eq(call_number(c, "rows"), 24);
+	cr_expect_eq(call_number(c, "cols"), 80);
+	cr_expect_eq(call_number(c, "cursor.row"), 1);
+	cr_expect_eq(call_number(c, "cursor.col"), 0);
+	cr_expect_not(call_is_true(c, "cursor.visible"));
+	cr_expect(call_is_true(c, "modes.bracketedPaste"));
+	cr_expect_not(call_is_true(c, "alternate"));
+	cr_expect(call_is_null(c, "next"));
+	c = memory_api_call(SCREEN "?cells=1", NULL);
+	cr_expect_eq(call_number(c, "lines.0.cells.0.fg"), 1);
+	cr_expect(call_is_true(c, "lines.0.cells.0.bold"));
+	cr_expect_eq(call_number(c, "lines.0.cells.1.column"), 3);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_screen, in_other_formats)
+{
+	memory_api_start("s");
+	say("\033[31m<red>\033[m");
+	static const struct {
+		const char *query, *type, *has;
+	} cases[] = {{"?format=text", "text/plain; charset=utf-8", "<red>\n"},
+		{"?format=ansi", "text/plain; charset=utf-8", "31m<red>"},
+		{"?format=html", "text/html; charset=utf-8", "&lt;red&gt;"},
+		{"?format=text&wrap=join", "text/plain; charset=utf-8", "<red>"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char line[96], *text;
+		snprintf(line, sizeof line, SCREEN "%s", cases[i].query);
+		struct call *c = memory_api_call(line, NULL);
+		cr_expect_eq(call_status(c), 200, "%s", line);
+		cr_expect_str_eq(c->request->reply.content_type, cases[i].type);
+		text = strndup(call_body(c), c->request->reply.length);
+		cr_expect_not_null(strstr(text, cases[i].has), "%s: %s", line, text);
+		free(text);
+		cr_expect_str_eq(call_header(c, "Ringside-End"), "24");
+		bool html = strstr(cases[i].query, "html") != NULL;
+		cr_expect_eq(call_header(c, "Content-Security-Policy") != NULL, html, "%s", line);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_screen, what_has_changed_since)
+{
+	char line[96];
+	memory_api_start("s");
+	say("one\r\ntwo\r\n");
+	struct call *c = memory_api_call(SCREEN, NULL);
+	json_int_t version = call_number(c, "version");
+	say("three");
+	snprintf(line, sizeof line, SCREEN "?since=%lld", (long long)version);
+	c = memory_api_call(line, NULL);
+	cr_expect_str_eq(call_text(c, "lines.0.text"), "three");
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 1);
+	c = memory_api_call(SCREEN "?since=9223372036854775807", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 24, "that was another screen's");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_screen, queries_that_are_none)
+{
+#define VIEW(line)                                                                                  \
+	{line "?format=", NULL, INVALID, "format"}, {line "?format=JSON", NULL, INVALID, "format"}, \
+		{line "?format=xml", NULL, INVALID, "format"},                                      \
+		{line "?wrap=", NULL, INVALID, "wrap"}, {line "?wrap=fold", NULL, INVALID, "wrap"}, \
+		{line "?cells=2", NULL, INVALID, "cells"},                                          \
+		{line "?cells=true", NULL, INVALID, "cells"},                                       \
+		{line "?cells=", NULL, INVALID, "cells"},                                           \
+		{line "?cells=1&format=text", NULL, INVALID, "cells"},                              \
+		{line "?since=1&format=text", NULL, INVALID, "since"},                              \
+		{line "?since=x", NULL, INVALID, "since"},                                          \
+		{line "?since=-1", NULL, INVALID, "since"},                                         \
+	{                                                                                           \
+		line "?since=9223372036854775808", NULL, INVALID, "since"                           \
+	}
+	static const struct refused cases[] = {VIEW(SCREEN), VIEW(SCROLLBACK),
+		{SCROLLBACK "?from=x", NULL, INVALID, "from"},
+		{SCROLLBACK "?from=-1", NULL, INVALID, "from"},
+		{SCROLLBACK "?to=1e3", NULL, INVALID, "to"},
+		{SCROLLBACK "?to=9223372036854775808", NULL, INVALID, "to"},
+		{SCROLLBACK "?from=25", NULL, 416, "RANGE_GONE"},
+		{SCROLLBACK "?from=9223372036854775807", NULL, 416, "RANGE_GONE"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_screen, lines_above_it)
+{
+	memory_api_start("s");
+	say_lines(40);
+	struct call *c = memory_api_call(SCROLLBACK, NULL);
+	cr_expect_eq(call_number(c, "from"), 0);
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 17);
+	cr_expect_str_eq(call_text(c, "lines.16.text"), "line 16");
+	cr_expect_eq(call_number(c, "scrollback.count"), 17);
+	c = memory_api_call(SCROLLBACK "?from=15&to=19", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 4, "the screen's follow");
+	cr_expect_str_eq(call_text(c, "lines.3.text"), "line 18");
+	cr_expect_eq(call_number(c, "lines.3.row"), 1);
+	c = memory_api_call(SCROLLBACK "?from=41&to=9223372036854775807", NULL);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 0);
+	c = memory_api_call(SCROLLBACK "?from=10&to=5", NULL);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 0);
+	c = memory_api_call(SCROLLBACK "?from=10&to=5&format=text", NULL);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(c->request->reply.length, 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_screen, lines_that_are_gone)
+{
+	memory_api_start("s");
+	say_lines(200);
+	struct call *c = memory_api_call(SCROLLBACK "?from=0", NULL);
+	cr_expect_eq(call_status(c), 416);
+	cr_expect_eq(call_number(c, "context.first"), 77, "100 are kept");
+	cr_expect_eq(call_number(c, "context.screen"), 177);
+	cr_expect_eq(call_number(c, "context.end"), 201);
+	c = memory_api_call(SCROLLBACK "?from=77", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 100);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_screen, of_one_that_has_ended)
+{
+	struct session *s = memory_api_start("s");
+	say("the end");
+	memory_holder_exit(memory_api_holder("s"), 0);
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
+	struct call *c = memory_api_call(SCREEN, NULL);
+	cr_expect_str_eq(call_text(c, "lines.0.text"), "the end");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_screen, what_is_no_text_is_shown_as_json_all_the_same)
+{
+	memory_api_start("s");
+	say("\xff\xfe\xc3(\033]2;\xff title\a \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82");
+	static const char *const lines[] = {SCREEN, SCREEN "?cells=1", SCREEN "?format=text",
+		SCROLLBACK "?to=24", SEARCH "?q=("};
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		cr_expect_eq(memory_api_status(lines[i], NULL), 200, "%s", lines[i]);
+	MEMORY_API_CLOSE();
+}
+
+/* Searching */
+
+Test(api_search, finds_the_newest_first)
+{
+	memory_api_start("s");
+	say_lines(40);
+	struct call *c = memory_api_call(SEARCH "?q=line+1", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "matches")), 11);
+	cr_expect_eq(call_number(c, "matches.0.line"), 19);
+	cr_expect_eq(call_number(c, "matches.0.column"), 0);
+	cr_expect_str_eq(call_text(c, "matches.0.match"), "line 1");
+	cr_expect_str_eq(call_text(c, "matches.0.text"), "line 19");
+	cr_expect(call_is_null(c, "next"));
+	c = memory_api_call(SEARCH "?q=LINE%203$&regex=1", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "matches")), 1);
+	c = memory_api_call(SEARCH "?q=LINE&case=1", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "matches")), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_search, goes_on_where_it_has_stopped)
+{
+	memory_api_start("s");
+	say_lines(40);
+	unsigned found = 0, requests = 0;
+	char line[128] = SEARCH "?q=line&limit=7";
+	for (struct call *c;; call_end(c)) {
+		c = memory_api_call(line, NULL);
+		cr_assert_eq(call_status(c), 200);
+		found += (unsigned)json_array_size(call_get(c, "matches"));
+		cr_assert_lt(++requests, 20, "it never ends");
+		if (call_is_null(c, "next"))
+			break;
+		const char *name = call_get(c, "next.beforeLine") ? "beforeLine" : "beforeOffset";
+		char path[32];
+		snprintf(path, sizeof path, "next.%s", name);
+		snprintf(line, sizeof line, SEARCH "?q=line&limit=7&%s=%lld", name,
+			(long long)call_number(c, path));
+	}
+	cr_expect_eq(found, 40);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_search, questions_that_are_none)
+{
+	static const struct refused cases[] = {{SEARCH, NULL, INVALID, "q"},
+		{SEARCH "?q=", NULL, INVALID, "q"}, {SEARCH "?q=(&regex=1", NULL, INVALID, "q"},
+		{SEARCH "?q=[z-a]&regex=1", NULL, INVALID, "q"},
+		{SEARCH "?q=a{2,1}&regex=1", NULL, INVALID, "q"},
+		{SEARCH "?q=(a)\\1&regex=1", NULL, INVALID, "q"},
+		{SEARCH "?q=x&regex=yes", NULL, INVALID, "regex"},
+		{SEARCH "?q=x&case=2", NULL, INVALID, "case"},
+		{SEARCH "?q=x&limit=0", NULL, INVALID, "limit"},
+		{SEARCH "?q=x&limit=1001", NULL, INVALID, "limit"},
+		{SEARCH "?q=x&limit=-1", NULL, INVALID, "limit"},
+		{SEARCH "?q=x&beforeLine=x", NULL, INVALID, "beforeLine"},
+		{SEARCH "?q=x&beforeOffset=-1", NULL, INVALID, "beforeOffset"},
+		{SEARCH "?q=x&beforeOffset=9223372036854775808", NULL, INVALID, "beforeOffset"}};
+	memory_api_start("s");
+	say_lines(3);
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_search, odd_questions_have_answers)
+{
+	static const char *const queries[] = {"?q=x&beforeLine=0", "?q=x&beforeOffset=0",
+		"?q=x&beforeLine=9223372036854775807", "?q=x&beforeOffset=9223372036854775807",
+		"?q=x&beforeLine=1&beforeOffset=1", "?q=.*&regex=1", "?q=$&regex=1",
+		"?q=%5E&regex=1", "?q=%0a", "?q=%c3%a4", "?q=.%2A.%2A.%2A.%2Ax&regex=1&limit=1000"};
+	memory_api_start("s");
+	say_lines(60);
+	for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+		char line[128];
+		snprintf(line, sizeof line, SEARCH "%s", queries[i]);
+		cr_expect_eq(memory_api_status(line, NULL), 200, "%s", line);
+	}
+	MEMORY_API_CLOSE();
+}

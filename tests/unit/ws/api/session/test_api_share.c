@@ -1,0 +1,175 @@
+/* Logging in, and share links. */
+#include "tests/lib/memory_api.h"
+
+#include <string.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_login, SUITE);
+TestSuite(api_links, SUITE);
+
+#define LOGIN "POST /api/auth/login"
+#define LINKS "POST /api/session/s/links"
+#define INVALID 400, "VALIDATION_FAILED"
+#define LONG_128                                                           \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+
+static struct call *log_in(const char *token)
+{
+	json_t *body = json_pack("{s:s}", "token", token);
+	char *text = json_dumps(body, 0);
+	struct call *c = memory_api_ask(&(struct ask){.line = LOGIN, .body = text, .by = BY_NOBODY});
+	call_await(c);
+	free(text);
+	json_decref(body);
+	return c;
+}
+
+Test(api_login, the_token_is_exchanged_for_a_cookie)
+{
+	struct call *c = log_in(memory_api.auth.token);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "role"), "owner");
+	cr_expect(call_is_null(c, "sessionId"));
+	cr_expect(call_is_true(c, "authRequired"));
+	const char *cookie = call_header(c, "Set-Cookie");
+	cr_assert_not_null(cookie);
+	cr_expect_not_null(strstr(cookie, "HttpOnly"));
+	cr_expect_not_null(strstr(cookie, "SameSite=Strict"));
+	cr_expect_null(strstr(cookie, memory_api.auth.token), "the token is not in it");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_login, what_is_no_token)
+{
+	static const struct refused cases[] = {{LOGIN, NULL, INVALID, "token", BY_NOBODY},
+		{LOGIN, "{'token':1}", INVALID, "token", BY_NOBODY},
+		{LOGIN, "{'token':'a\\u0000'}", INVALID, "token", BY_NOBODY},
+		{LOGIN, "nothing", INVALID, "body", BY_NOBODY},
+		{LOGIN, "{'token':'wrong'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY},
+		{"GET /api/auth/whoami", NULL, 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(memory_api.metrics.auth_failures, 2);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_login, who_tries_too_often_is_told_to_wait)
+{
+	struct call *c = log_in("wrong");
+	for (unsigned i = 0; i < 1000 && call_status(c) == 401; i++) {
+		call_end(c);
+		c = log_in(memory_api_hostile[i % 20]);
+	}
+	cr_expect_eq(call_status(c), 429);
+	cr_expect_str_eq(call_code(c), "TOO_MANY_ATTEMPTS");
+	cr_expect_str_eq(call_header(c, "Retry-After"), "60");
+	c = log_in(memory_api.auth.token);
+	cr_expect_eq(call_status(c), 200, "who knows it is let in");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_login, out)
+{
+	struct call *c = memory_api_call("POST /api/auth/logout", NULL);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_not_null(strstr(call_header(c, "Set-Cookie"), "Max-Age=0"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_login, who_one_is)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_ask(
+		&(struct ask){.line = "GET /api/auth/whoami", .by = BY_DRIVER, .only = "s"});
+	call_await(c);
+	cr_expect_str_eq(call_text(c, "role"), "driver");
+	cr_expect_str_eq(call_text(c, "sessionId"), "s");
+	cr_expect_str_eq(call_text(c, "link"), "link");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_links, are_issued_listed_and_revoked)
+{
+	char line[128];
+	memory_api_start("s");
+	memory_api_start("other");
+	struct call *c = memory_api_call(
+		LINKS, "{'role':'driver','name':'Ada','expiresInMs':60000}");
+	cr_assert_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "link.role"), "driver");
+	cr_expect_str_eq(call_text(c, "link.name"), "Ada");
+	cr_expect_eq(strncmp(call_text(c, "path"), "/#link=", 7), 0);
+	cr_expect_eq(strncmp(call_text(c, "url"), "http://127.0.0.1:7070/#link=", 28), 0);
+	struct call *in = log_in(call_text(c, "token"));
+	cr_expect_eq(call_status(in), 200);
+	cr_expect_str_eq(call_text(in, "sessionId"), "s");
+	cr_expect_str_eq(call_text(in, "role"), "driver");
+	struct call *list = memory_api_call("GET /api/session/s/links", NULL);
+	cr_expect_eq(json_array_size(call_get(list, "links")), 1);
+	cr_expect_str_eq(call_text(list, "links.0.id"), call_text(c, "link.id"));
+	cr_expect_null(call_get(list, "links.0.token"));
+	list = memory_api_call("GET /api/session/other/links", NULL);
+	cr_expect_eq(json_array_size(call_get(list, "links")), 0);
+	snprintf(line, sizeof line, "DELETE /api/session/other/links/%s", call_text(c, "link.id"));
+	cr_expect_eq(memory_api_status(line, NULL), 404, "it is another session's");
+	snprintf(line, sizeof line, "DELETE /api/session/s/links/%s", call_text(c, "link.id"));
+	cr_expect_eq(memory_api_status(line, NULL), 200);
+	cr_expect_eq(memory_api_status(line, NULL), 404);
+	in = log_in(call_text(c, "token"));
+	cr_expect_eq(call_status(in), 401);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_links, terms_that_are_none)
+{
+	static const struct refused cases[] = {{LINKS, NULL, INVALID, "role"},
+		{LINKS, "{'role':'owner'}", INVALID, "role"},
+		{LINKS, "{'role':''}", INVALID, "role"}, {LINKS, "{'role':1}", INVALID, "role"},
+		{LINKS, "{'role':'viewer\\u0000'}", INVALID, "role"},
+		{LINKS, "{'role':'viewer','name':1}", INVALID, "name"},
+		{LINKS, "{'role':'viewer','name':'a\\nb'}", INVALID, "name"},
+		{LINKS, "{'role':'viewer','name':'" LONG_128 "x'}", INVALID, "name"},
+		{LINKS, "{'role':'viewer','expiresInMs':999}", INVALID, "expiresInMs"},
+		{LINKS, "{'role':'viewer','expiresInMs':2592000001}", INVALID, "expiresInMs"},
+		{LINKS, "{'role':'viewer','expiresInMs':-1}", INVALID, "expiresInMs"},
+		{LINKS, "{'role':'viewer','expiresInMs':'1d'}", INVALID, "expiresInMs"},
+		{"DELETE /api/session/s/links/no", NULL, 404, "LINK_NOT_FOUND"},
+		{"DELETE /api/session/s/links/%2e%2e", NULL, 404, "LINK_NOT_FOUND"},
+		{"DELETE /api/session/s/links/" LONG_128 "x", NULL, 404, "UNKNOWN_ERROR"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(memory_api.auth.links.count, 0);
+	cr_expect_eq(
+		memory_api_status(LINKS, "{'role':'viewer','name':'','expiresInMs':1000}"), 200);
+	cr_expect_eq(memory_api_status(LINKS,
+			     "{'role':'viewer','name':'" LONG_128 "','expiresInMs':2592000000}"),
+		200);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_links, go_with_their_session)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(LINKS, "{'role':'viewer'}");
+	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	memory_api_start("s");
+	cr_expect_eq(memory_api.auth.links.count, 0);
+	struct call *in = log_in(call_text(c, "token"));
+	cr_expect_eq(call_status(in), 401, "another session of that id is another");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_links, as_many_as_there_may_be)
+{
+	memory_api_start("s");
+	/* Writing them all down a thousand times is not what is tested. */
+	struct links *l = &memory_api.auth.links;
+	for (; l->count < LINKS_MAX; l->count++) {
+		l->entries[l->count] = (struct link_entry){.session = "s", .expires_ms = INT64_MAX};
+		snprintf(l->entries[l->count].id, LINK_ID_SIZE, "%032zx", l->count);
+	}
+	struct call *c = memory_api_call(LINKS, "{'role':'viewer'}");
+	cr_expect_eq(call_status(c), 429);
+	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	MEMORY_API_CLOSE();
+}

@@ -1,0 +1,161 @@
+/* GET /api/session/ID/stream, and state. */
+#include "tests/lib/memory_api.h"
+
+#include <string.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_stream, SUITE);
+TestSuite(api_state, SUITE);
+
+#define STREAM "GET /api/session/s/stream"
+#define INVALID 400, "VALIDATION_FAILED"
+
+static void say(const char *text)
+{
+	memory_holder_say(memory_api_holder("s"), text);
+	memory_api_settle();
+}
+
+Test(api_stream, tells_what_happens_in_its_order)
+{
+	memory_api_start("s");
+	say("before");
+	struct call *c = memory_api_call(STREAM "?types=output,title,bell,resize,exit", NULL);
+	cr_assert(call_event(c, NULL));
+	cr_expect_str_eq(call_text(c, "type"), "begin");
+	cr_expect_str_eq(call_text(c, "sessionId"), "s");
+	cr_expect_eq(call_number(c, "offset"), 6);
+	say("hello\033]2;a title\a\a");
+	cr_assert(call_event(c, NULL));
+	cr_expect_str_eq(call_text(c, "type"), "output");
+	cr_expect_str_eq(call_text(c, "data"), "hello\033]2;a title\a");
+	cr_expect_eq(call_number(c, "offset"), 6);
+	cr_assert(call_event(c, NULL));
+	cr_expect_str_eq(call_text(c, "type"), "title");
+	cr_expect_str_eq(call_text(c, "title"), "a title");
+	cr_assert(call_event(c, "bell"));
+	cr_expect_eq(memory_api_status("POST /api/session/s/resize", "{'cols':90,'rows':30}"), 200);
+	cr_assert(call_event(c, "resize"));
+	cr_expect_eq(call_number(c, "cols"), 90);
+	memory_holder_exit(memory_api_holder("s"), 5 << 8);
+	cr_assert(call_event(c, "exit"));
+	cr_expect_eq(call_number(c, "code"), 5);
+	cr_expect_not(call_event(c, NULL), "that was the end");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stream, from_where_one_wants)
+{
+	memory_api_start("s");
+	say("\xc3\xa4hello");
+	struct call *c = memory_api_call(STREAM "?from=2&types=output", NULL);
+	cr_assert(call_event(c, "output"));
+	cr_expect_str_eq(call_text(c, "data"), "hello");
+	c = memory_api_call(STREAM "?from=0&types=output&encoding=base64", NULL);
+	cr_assert(call_event(c, "output"));
+	cr_expect_str_eq(call_text(c, "base64"), "w6RoZWxsbw==");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stream, what_is_gone_is_said)
+{
+	static char piece[16 << 10];
+	memory_api_start("s");
+	memset(piece, 'x', sizeof piece);
+	for (uint64_t sum = 0; sum < 2 * RING_SIZE_MIN; sum += sizeof piece) {
+		memory_holder_put(memory_api_holder("s"), piece, sizeof piece);
+		memory_api_settle();
+	}
+	struct call *c = memory_api_call(STREAM "?from=0&types=output", NULL);
+	cr_assert(call_event(c, "gap"));
+	json_int_t gap = call_number(c, "bytes");
+	cr_expect_geq((uint64_t)gap, session_oldest(memory_api_session("s")));
+	cr_assert(call_event(c, "output"));
+	cr_expect_eq(call_number(c, "offset"), gap, "and goes on behind it");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stream, queries_that_are_none)
+{
+	static const struct refused cases[] = {{STREAM "?types=", NULL, INVALID, "types"},
+		{STREAM "?types=output,", NULL, INVALID, "types"},
+		{STREAM "?types=,output", NULL, INVALID, "types"},
+		{STREAM "?types=Output", NULL, INVALID, "types"},
+		{STREAM "?types=output,%20state", NULL, INVALID, "types"},
+		{STREAM "?types=output,output,output,output,output,output,output,output,output,output,"
+			"output,output,output,output,output,output,output,output,output,output",
+			NULL, INVALID, "types"},
+		{STREAM "?from=x", NULL, INVALID, "from"},
+		{STREAM "?from=-1", NULL, INVALID, "from"},
+		{STREAM "?from=1", NULL, INVALID, "from"},
+		{STREAM "?from=18446744073709551615", NULL, INVALID, "from"},
+		{STREAM "?encoding=", NULL, INVALID, "encoding"},
+		{STREAM "?encoding=hex", NULL, INVALID, "encoding"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stream, the_session_is_deleted)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(STREAM, NULL);
+	cr_assert(call_event(c, "begin"));
+	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	cr_assert(call_event(c, "gone"));
+	cr_expect_not(call_event(c, NULL));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stream, the_holder_dies)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(STREAM, NULL);
+	memory_holder_die(memory_api_holder("s"));
+	cr_assert(call_event(c, "exit"));
+	cr_expect_str_eq(call_text(c, "reason"), "holder_died");
+	cr_expect_not(call_event(c, NULL));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stream, readers_come_and_go)
+{
+	memory_api_start("s");
+	struct call *a = memory_api_call(STREAM "?types=output", NULL);
+	struct call *b = memory_api_call(STREAM "?types=output", NULL);
+	cr_assert(call_event(a, "begin"));
+	call_end(a);
+	say("x");
+	cr_assert(call_event(b, "output"));
+	call_end(b);
+	say("y");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stream, the_server_ends)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(STREAM, NULL);
+	cr_assert(call_event(c, "begin"));
+	memory_api_end_tables();
+	cr_assert(call_event(c, "gone"));
+	cr_expect_not(call_event(c, NULL));
+	MEMORY_API_CLOSE();
+}
+
+/* State */
+
+Test(api_state, of_what_it_is_at)
+{
+	struct session *s = memory_api_start("s");
+	struct call *c = memory_api_call("GET /api/session/s/state", NULL);
+	cr_expect_str_eq(call_text(c, "state.status"), "running");
+	cr_expect_eq(call_number(c, "state.cols"), 80);
+	cr_expect(call_is_null(c, "state.exec"));
+	cr_expect_null(call_get(c, "state.humanUrl"));
+	memory_holder_exit(memory_api_holder("s"), 0);
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
+	c = memory_api_call("GET /api/session/s/state", NULL);
+	cr_expect_str_eq(call_text(c, "state.status"), "exited");
+	MEMORY_API_CLOSE();
+}

@@ -1,0 +1,257 @@
+/* POST /api/session/ID/wait. */
+#include "tests/lib/memory_api.h"
+
+#include <string.h>
+
+TestSuite(api_wait, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+
+#define WAIT "POST /api/session/s/wait"
+#define INVALID 400, "VALIDATION_FAILED"
+#define LONG_128                                                           \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+#define UNTIL_1(rest) "{'until':[{" rest "}]}"
+
+static void say(const char *text)
+{
+	memory_holder_say(memory_api_holder("s"), text);
+}
+
+Test(api_wait, what_is_none)
+{
+	static const struct refused cases[] = {{WAIT, NULL, INVALID, "until"},
+		{WAIT, "{'until':null}", INVALID, "until"},
+		{WAIT, "{'until':[]}", INVALID, "until"}, {WAIT, "{'until':{}}", INVALID, "until"},
+		{WAIT, "{'until':'exit'}", INVALID, "until"},
+		{WAIT, "{'until':['exit']}", INVALID, "until[0].type"},
+		{WAIT, "{'until':[[]]}", INVALID, "until[0].type"},
+		{WAIT, UNTIL_1(""), INVALID, "until[0].type"},
+		{WAIT, UNTIL_1("'type':1"), INVALID, "until[0].type"},
+		{WAIT, UNTIL_1("'type':'end'"), INVALID, "until[0].type"},
+		{WAIT, "{'until':[{'type':'exit'},{'type':'match','pattern':'a'},{'type':''}]}",
+			INVALID, "until[2].type"},
+		{WAIT, UNTIL_1("'type':'exec'"), INVALID, "until[0].id"},
+		{WAIT, UNTIL_1("'type':'exec','id':1"), INVALID, "id"},
+		{WAIT, UNTIL_1("'type':'exec','id':'" LONG_128 "'"), INVALID, "until[0].id"},
+		{WAIT, UNTIL_1("'type':'exec','id':'exec_1'"), 404, "EXEC_NOT_FOUND"},
+		{WAIT, UNTIL_1("'type':'exec','id':''"), 404, "EXEC_NOT_FOUND"},
+		{WAIT, UNTIL_1("'type':'input','kind':'secret'"), INVALID, "until[0].kind"},
+		{WAIT, UNTIL_1("'type':'input','kind':1"), INVALID, "kind"},
+		{WAIT, UNTIL_1("'type':'match'"), INVALID, "until[0].pattern"},
+		{WAIT, UNTIL_1("'type':'match','pattern':1"), INVALID, "pattern"},
+		{WAIT, UNTIL_1("'type':'match','pattern':'a\\u0000b'"), INVALID, "pattern"},
+		{WAIT, UNTIL_1("'type':'match','pattern':'a\\nb'"), INVALID, "until[0].pattern"},
+		{WAIT, UNTIL_1("'type':'match','pattern':'('"), INVALID, "until[0].pattern"},
+		{WAIT, UNTIL_1("'type':'match','pattern':'x{1000}{1000}'"), INVALID,
+			"until[0].pattern"},
+		{WAIT, UNTIL_1("'type':'match','pattern':'a','on':'window'"), INVALID, "until[0].on"},
+		{WAIT, UNTIL_1("'type':'match','pattern':'a','on':1"), INVALID, "on"},
+		{WAIT, UNTIL_1("'type':'match','pattern':'a','case':1"), INVALID, "case"},
+		{WAIT, UNTIL_1("'type':'stable','ms':0"), INVALID, "ms"},
+		{WAIT, UNTIL_1("'type':'stable','ready':1"), INVALID, "ready"},
+		{WAIT, UNTIL_1("'type':'idle'"), INVALID, "until[0].ms"},
+		{WAIT, UNTIL_1("'type':'idle','ms':-1"), INVALID, "ms"},
+		{WAIT, UNTIL_1("'type':'idle','ms':9223372036854775807"), INVALID, "ms"},
+		{WAIT, UNTIL_1("'type':'bytes'"), INVALID, "until[0].count"},
+		{WAIT, UNTIL_1("'type':'bytes','count':0"), INVALID, "count"},
+		{WAIT, UNTIL_1("'type':'bytes','count':'1'"), INVALID, "count"},
+		{WAIT, "{'until':[{'type':'exit'}],'timeoutMs':-1}", INVALID, "timeoutMs"},
+		{WAIT, "{'until':[{'type':'exit'}],'timeoutMs':1.5}", INVALID, "timeoutMs"},
+		{WAIT, "{'until':[{'type':'exit'}],'timeoutMs':9223372036854775807}", INVALID,
+			"timeoutMs"},
+		{WAIT, "{'until':[{'type':'exit'}],'from':-1}", INVALID, "from"},
+		{WAIT, "{'until':[{'type':'exit'}],'from':'0'}", INVALID, "from"},
+		{WAIT, "{'until':[{'type':'match','pattern':'x'}],'from':1}", INVALID, "from"},
+		{WAIT, "{'until':[{'type':'exit'}],'after':1}", INVALID, "from"},
+		{WAIT, "{'until':[{'type':'exit'}],'after':true}", INVALID, "after"},
+		{WAIT, "{'until':[{'type':'exit'}],'key':''}", INVALID, "key"},
+		{WAIT, "{'until':[{'type':'exit'}],'key':1}", INVALID, "key"},
+		{WAIT, "{'until':[{'type':'exit'}],'key':'" LONG_128 "x'}", INVALID, "key"}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, for_more_conditions_than_there_may_be)
+{
+	char body[1024] = "{'until':[";
+	for (unsigned i = 0; i < 17; i++)
+		strcat(body, "{'type':'match','pattern':'x'},");
+	strcpy(body + strlen(body) - 1, "],'timeoutMs':0}");
+	memory_api_start("s");
+	struct call *c = memory_api_call(WAIT, body);
+	cr_expect_eq(call_status(c), 400);
+	cr_expect_str_eq(call_field(c), "until");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, the_first_that_is_true_ends_it)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(WAIT,
+		"{'until':[{'type':'exit'},{'type':'match','pattern':'tests (passed|failed)'},{'type':'bytes','count':1000}]}");
+	say("\033[31mtests\033[m ");
+	memory_api_settle();
+	cr_expect_not(c->answered);
+	say("failed: 3\r\n");
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(call_number(c, "fired"), 1);
+	cr_expect_str_eq(call_text(c, "type"), "match");
+	cr_expect_str_eq(call_text(c, "text"), "tests failed");
+	call_number(c, "offset");
+	call_number(c, "elapsedMs");
+	call_text(c, "state.status");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, each_kind_of_condition)
+{
+	memory_api_start("s");
+	struct call *bytes = memory_api_begin(WAIT, UNTIL_1("'type':'bytes','count':5"));
+	struct call *idle = memory_api_begin(WAIT, UNTIL_1("'type':'idle','ms':1"));
+	struct call *stable = memory_api_begin(WAIT, UNTIL_1("'type':'stable','ms':1"));
+	struct call *screen = memory_api_begin(
+		WAIT, UNTIL_1("'type':'match','pattern':'HELLO','on':'screen','case':false"));
+	struct call *end = memory_api_begin(WAIT, UNTIL_1("'type':'exit'"));
+	say("hello");
+	call_await(bytes);
+	cr_expect_str_eq(call_text(bytes, "type"), "bytes");
+	call_await(idle);
+	cr_expect_str_eq(call_text(idle, "type"), "idle");
+	call_await(stable);
+	cr_expect_str_eq(call_text(stable, "type"), "stable");
+	call_await(screen);
+	cr_expect_str_eq(call_text(screen, "type"), "match");
+	cr_expect_eq(call_number(screen, "row"), 1);
+	cr_expect_eq(call_number(screen, "column"), 1);
+	cr_expect_not(end->answered);
+	memory_holder_exit(memory_api_holder("s"), 0);
+	call_await(end);
+	cr_expect_str_eq(call_text(end, "type"), "exit");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, a_timeout_is_an_answer)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(WAIT, "{'until':[{'type':'exit'}],'timeoutMs':0}");
+	cr_expect_eq(call_status(c), 200);
+	cr_expect(call_is_null(c, "fired"));
+	cr_expect_str_eq(call_text(c, "type"), "timeout");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, from_a_place_that_has_been_printed)
+{
+	memory_api_start("s");
+	say("ready\r\n");
+	memory_api_settle();
+	struct call *c = memory_api_call(
+		WAIT, "{'until':[{'type':'match','pattern':'ready'}],'from':0,'timeoutMs':0}");
+	cr_expect_eq(call_number(c, "fired"), 0);
+	c = memory_api_call(
+		WAIT, "{'until':[{'type':'match','pattern':'ready'}],'from':7,'timeoutMs':0}");
+	cr_expect_str_eq(call_text(c, "type"), "timeout");
+	c = memory_api_call(WAIT, "{'until':[{'type':'match','pattern':'ready'}],'timeoutMs':0}");
+	cr_expect_str_eq(call_text(c, "type"), "timeout", "what comes counts");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, the_session_is_deleted_meanwhile)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'x'"));
+	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	call_await(c);
+	cr_expect_eq(call_status(c), 410);
+	cr_expect_str_eq(call_code(c), "SESSION_DESTROYED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, the_holder_dies_meanwhile)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'exit'"));
+	memory_holder_die(memory_api_holder("s"));
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "type"), "exit");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, the_client_goes)
+{
+	memory_api_start("s");
+	call_end(memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'x'")));
+	say("x");
+	memory_api_settle();
+	for (unsigned i = 0; i < 1000; i++)
+		call_end(memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'y'")));
+	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'y'"));
+	cr_expect_not(c->answered, "those who have gone do not count");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, the_server_ends)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'x'"));
+	memory_api_end_tables();
+	call_await(c);
+	cr_expect_eq(call_status(c), 410);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, one_with_a_key_outlives_its_client)
+{
+	static const char body[] = "{'until':[{'type':'match','pattern':'x+'}],'key':'k'}";
+	memory_api_start("s");
+	call_end(memory_api_begin(WAIT, body));
+	say("xx\r\n");
+	memory_api_settle();
+	struct call *c = memory_api_call(WAIT, body);
+	cr_expect_eq(call_number(c, "fired"), 0, "it was there when nobody waited");
+	cr_expect_str_eq(call_text(c, "text"), "xx");
+	static const struct refused other[] = {
+		{WAIT, "{'until':[{'type':'match','pattern':'y'}],'key':'k'}", 409, "KEY_IN_USE"},
+		{WAIT, "{'until':[{'type':'match','pattern':'x+'}],'key':'k','from':0}", 409,
+			"KEY_IN_USE"}};
+	EXPECT_REFUSED(other);
+	c = memory_api_call(
+		WAIT, "{'key':'k','timeoutMs':0,'until':[{'pattern':'x+','type':'match'}]}");
+	cr_expect_eq(call_status(c), 200, "however it is written");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, as_many_as_there_may_be)
+{
+	memory_api_start("s");
+	struct call *c;
+	unsigned n = 0;
+	do
+		c = memory_api_begin(WAIT, UNTIL_1("'type':'exit'"));
+	while (!c->answered && ++n < 5000);
+	call_await(c);
+	cr_expect_eq(call_status(c), 429);
+	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait, hostile_patterns_are_patterns_or_refused)
+{
+	memory_api_start("s");
+	for (const char *const *text = memory_api_hostile; *text; text++) {
+		json_t *body = json_pack("{s:[{s:s, s:s}], s:i}", "until", "type", "match",
+			"pattern", *text, "timeoutMs", 0);
+		char *dumped = json_dumps(body, 0);
+		struct call *c = memory_api_ask(&(struct ask){.line = WAIT, .body = dumped});
+		call_await(c);
+		if (call_status(c) != 200)
+			cr_expect_str_eq(call_field(c), "until[0].pattern", "%s", *text);
+		call_end(c);
+		free(dumped);
+		json_decref(body);
+	}
+	MEMORY_API_CLOSE();
+}

@@ -241,6 +241,14 @@ void memory_holder_event(
 	wake(h);
 }
 
+void memory_holder_say_from(struct memory_holder *h, enum event_source source, const char *text)
+{
+	uint32_t from = source, terminal = EVENT_SOURCE_TERMINAL;
+	memory_holder_event(h, EVENT_SOURCE, &from, sizeof from);
+	memory_holder_say(h, text);
+	memory_holder_event(h, EVENT_SOURCE, &terminal, sizeof terminal);
+}
+
 void memory_holder_record(struct memory_holder *h, const char *text)
 {
 	memory_holder_event(h, EVENT_FIFO, text, strlen(text));

@@ -64,6 +64,7 @@ void memory_holder_answer(struct memory_holder *h);
 /* Output. */
 void memory_holder_put(struct memory_holder *h, const void *bytes, size_t length);
 void memory_holder_say(struct memory_holder *h, const char *text);
+void memory_holder_say_from(struct memory_holder *h, enum event_source source, const char *text);
 
 /* An event at the head of the output, such as what was written to the FIFO. */
 void memory_holder_event(

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static inline void memory_ring_make(struct ring *r, size_t size)
@@ -29,12 +30,14 @@ static inline void memory_ring_say(struct ring *r, const char *text)
 	memory_ring_put(r, text, strlen(text));
 }
 
-/* Append an event at the ring's head. */
+/* Append an event at the ring's head, which happens now. */
 static inline void memory_ring_event(
 	struct ring *r, enum event_type type, const void *payload, size_t length)
 {
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
 	struct event_header header = {.offset = stream_head(&r->bytes),
-		.time_ns = 1,
+		.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
 		.type = type,
 		.length = (uint32_t)length};
 	event_append(&r->events, &header, payload);

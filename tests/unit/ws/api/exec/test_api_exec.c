@@ -1,0 +1,659 @@
+/* Commands in a session's shell: asked for, awaited, read, cancelled. */
+#include "tests/lib/memory_shell.h"
+
+#include <errno.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_exec, SUITE);
+TestSuite(api_exec_read, SUITE);
+TestSuite(api_exec_cancel, SUITE);
+TestSuite(api_execute, SUITE);
+
+#define EXEC "POST /api/session/s/exec"
+#define EXECUTE "POST /api/execute"
+#define INVALID 400, "VALIDATION_FAILED"
+#define LONG_128                                                           \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+
+static struct call *get_exec(const struct exec *e, const char *rest)
+{
+	char line[256];
+	snprintf(line, sizeof line, "GET /api/session/s/exec/%s%s", e->id, rest);
+	return memory_api_begin(line, NULL);
+}
+
+static struct call *cancel(const struct exec *e, const char *body)
+{
+	char line[256];
+	snprintf(line, sizeof line, "POST /api/session/s/exec/%s/cancel", e->id);
+	return memory_api_begin(line, body);
+}
+
+static void say(const char *text)
+{
+	memory_holder_say(memory_api_holder("s"), text);
+	memory_api_settle();
+}
+
+Test(api_exec, gives_status_output_and_range)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXEC, "{'command':'make it'}");
+	memory_shell_run("s", "made\r\n\303\244\r\n", 3);
+	call_await(c);
+	cr_assert_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "data.state"), "done");
+	cr_expect_eq(call_number(c, "data.exitCode"), 3);
+	cr_expect_eq(call_number(c, "data.pipeStatus.0"), 3);
+	cr_expect_str_eq(call_text(c, "data.output"), "made\n\303\244\n");
+	cr_expect_str_eq(call_text(c, "data.cwd"), "/tmp");
+	cr_expect_str_eq(call_text(c, "data.command"), "make it");
+	cr_expect_str_eq(call_text(c, "data.author"), "owner");
+	cr_expect_str_eq(call_text(c, "data.endedBy"), "command");
+	cr_expect_str_eq(call_text(c, "data.sessionId"), "s");
+	cr_expect(call_is_true(c, "data.outputExact"));
+	cr_expect_eq(call_number(c, "data.range.end") - call_number(c, "data.range.start"), 10);
+	cr_expect_eq(call_number(c, "data.lost"), 0);
+	cr_expect(call_is_null(c, "data.signal"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, in_other_formats)
+{
+	static const char *const bodies[] = {
+		"{'command':'x','format':'raw'}", "{'command':'x','format':'base64'}"};
+	static const char *const outputs[] = {"a\r\n", "YQ0K"};
+	memory_shell_start("s");
+	for (size_t i = 0; i < 2; i++) {
+		struct call *c = memory_api_begin(EXEC, bodies[i]);
+		memory_shell_run("s", "a\r\n", 0);
+		call_await(c);
+		cr_expect_str_eq(call_text(c, "data.output"), outputs[i]);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, so_much_of_the_output_as_is_wanted)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXEC, "{'command':'x','maxOutput':4}");
+	memory_shell_run("s", "0123456789", 0);
+	call_await(c);
+	cr_expect_str_eq(call_text(c, "data.output"), "0189");
+	cr_expect_eq(call_number(c, "data.truncated.output.omittedBytes"), 6);
+	cr_expect_eq(call_number(c, "data.truncated.output.totalBytes"), 10);
+	MEMORY_API_CLOSE();
+}
+
+#define BOTH(line)                                                                               \
+	{line, NULL, INVALID, "command"}, {line, "{}", INVALID, "command"},                      \
+		{line, "{'command':null}", INVALID, "command"},                                  \
+		{line, "{'command':1}", INVALID, "command"},                                     \
+		{line, "{'command':['ls']}", INVALID, "command"},                                \
+		{line, "{'command':''}", 400, "INVALID_COMMAND"},                                \
+		{line, "{'command':' \\t\\r\\n'}", 400, "INVALID_COMMAND"},                      \
+		{line, "{'command':'a\\u0000b'}", 400, "INVALID_COMMAND"},                       \
+		{line, "{'command':'x','cwd':1}", INVALID, "cwd"},                               \
+		{line, "{'command':'x','cwd':'tmp'}", INVALID, "cwd"},                           \
+		{line, "{'command':'x','cwd':'/no/such/place'}", INVALID, "cwd"},                \
+		{line, "{'command':'x','cwd':'/dev/null'}", INVALID, "cwd"},                     \
+		{line, "{'command':'x','cwd':'/tmp\\u0000/x'}", INVALID, "cwd"},                 \
+		{line, "{'command':'x','timeoutMs':-1}", INVALID, "timeoutMs"},                  \
+		{line, "{'command':'x','timeoutMs':'1'}", INVALID, "timeoutMs"},                 \
+		{line, "{'command':'x','timeoutMs':9223372036854775807}", INVALID, "timeoutMs"}, \
+		{line, "{'command':'x','env':1}", INVALID, "env"},                               \
+		{line, "{'command':'x','env':{'A B':'x'}}", INVALID, "env"},                     \
+		{line, "{'command':'x','env':{'A':null}}", INVALID, "env"},                      \
+		{line, "{'command':'x','env':{'A':'\\u0000'}}", INVALID, "env"},                 \
+	{                                                                                        \
+		line, "[]", INVALID, "body"                                                      \
+	}
+
+Test(api_exec, what_is_none)
+{
+	static const struct refused cases[] = {BOTH(EXEC),
+		{EXEC, "{'command':'x','timeoutMs':0}", INVALID, "timeoutMs"},
+		{EXEC, "{'command':'x','timeoutMs':2592000001}", INVALID, "timeoutMs"},
+		{EXEC, "{'command':'x','yieldMs':-1}", INVALID, "yieldMs"},
+		{EXEC, "{'command':'x','yieldMs':1.5}", INVALID, "yieldMs"},
+		{EXEC, "{'command':'x','yieldMs':2592000001}", INVALID, "yieldMs"},
+		{EXEC, "{'command':'x','queueMs':0}", INVALID, "queueMs"},
+		{EXEC, "{'command':'x','queueMs':true}", INVALID, "queueMs"},
+		{EXEC, "{'command':'x','maxOutput':1}", INVALID, "maxOutput"},
+		{EXEC, "{'command':'x','maxOutput':67108865}", INVALID, "maxOutput"},
+		{EXEC, "{'command':'x','queue':1}", INVALID, "queue"},
+		{EXEC, "{'command':'x','hold':'yes'}", INVALID, "hold"},
+		{EXEC, "{'command':'x','isolate':0}", INVALID, "isolate"},
+		{EXEC, "{'command':'x','fork':1}", INVALID, "fork"},
+		{EXEC, "{'command':'x','streams':''}", INVALID, "streams"},
+		{EXEC, "{'command':'x','streams':'pipe'}", INVALID, "streams"},
+		{EXEC, "{'command':'x','streams':1}", INVALID, "streams"},
+		{EXEC, "{'command':'x','format':'json'}", INVALID, "format"},
+		{EXEC, "{'command':'x','format':1}", INVALID, "format"},
+		{EXEC, "{'command':'x','key':''}", INVALID, "key"},
+		{EXEC, "{'command':'x','key':1}", INVALID, "key"},
+		{EXEC, "{'command':'x','key':'" LONG_128 "x'}", INVALID, "key"},
+		{EXEC, "{'command':'x','author':''}", INVALID, "author"},
+		{EXEC, "{'command':'x','author':1}", INVALID, "author"},
+		{EXEC, "{'command':'x','author':'a\\nb'}", INVALID, "author"},
+		{EXEC, "{'command':'x','author':'" LONG_128 "x'}", INVALID, "author"},
+		{EXEC, "{'command':'x','lease':1}", INVALID, "lease"},
+		{EXEC, "{'command':'x','lease':'over'}", 409, "LEASED"},
+		{EXEC, "{'command':'x','stdin':1}", INVALID, "stdin"},
+		{EXEC, "{'command':'x','stdin':[]}", INVALID, "stdin"},
+		{EXEC, "{'command':'x','stdinBase64':1}", INVALID, "stdinBase64"},
+		{EXEC, "{'command':'x','stdinBase64':'!'}", INVALID, "stdinBase64"},
+		{EXEC, "{'command':'x','stdinFrom':1}", INVALID, "stdinFrom"},
+		{EXEC, "{'command':'x','stdinFrom':'x','stdin':'y'}", INVALID, "stdinFrom"},
+		{EXEC, "{'command':'x','stdinFrom':'none'}", INVALID, "stdinFrom"},
+		{EXEC, "{'command':'x','stdinFrom':'../../etc/passwd'}", INVALID, "stdinFrom"},
+		{EXEC, "{'command':'x','fork':true,'queue':true}", INVALID, "queue"},
+		{EXEC, "{'command':'x','fork':true,'key':'k'}", INVALID, "key"},
+		{EXEC, "{'command':'x','fork':true,'yieldMs':1}", INVALID, "yieldMs"},
+		{EXEC, "{'command':'x'}", 403, "READ_ONLY", NULL, BY_VIEWER},
+		{EXEC, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
+	memory_shell_start("s");
+	EXPECT_REFUSED(cases);
+	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
+	struct call *c = memory_api_call("GET /api/session/s/exec", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "data")), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, a_shell_that_is_no_bash)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(EXEC, "{'command':'x'}");
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "EXEC_UNSUPPORTED");
+	cr_expect_str_eq(call_text(c, "context.shell"), "/bin/sh");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, in_a_session_that_starts_or_has_ended)
+{
+	memory_api_start_slow("s");
+	struct call *c = memory_api_call(EXEC, "{'command':'x'}");
+	cr_expect_str_eq(call_code(c), "RESOURCE_BUSY");
+	c = memory_api_call(EXEC, "{'command':'x','fork':true}");
+	cr_expect_str_eq(call_code(c), "RESOURCE_BUSY");
+	struct session *s = memory_api_session("s");
+	memory_holder_answer(memory_api_holder("s"));
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_RUNNING));
+	memory_holder_exit(memory_api_holder("s"), 4 << 8);
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
+	static const char *const bodies[] = {"{'command':'x'}", "{'command':'x','fork':true}"};
+	for (size_t i = 0; i < 2; i++) {
+		c = memory_api_call(EXEC, bodies[i]);
+		cr_expect_eq(call_status(c), 410);
+		cr_expect_str_eq(call_code(c), "SESSION_TERMINATED");
+		cr_expect_eq(call_number(c, "context.exitCode"), 4);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, one_at_a_time)
+{
+	memory_shell_start("s");
+	struct call *first = memory_api_begin(EXEC, "{'command':'one'}");
+	const struct exec *e = memory_shell_begin("s");
+	struct call *busy = memory_api_call(EXEC, "{'command':'two'}");
+	cr_expect_eq(call_status(busy), 409);
+	cr_expect_str_eq(call_code(busy), "RESOURCE_BUSY");
+	cr_expect_str_eq(call_text(busy, "context.exec.id"), e->id);
+	struct call *next = memory_api_begin(EXEC, "{'command':'three','queue':true}");
+	struct call *list = memory_api_call("GET /api/session/s/exec", NULL);
+	cr_expect_str_eq(call_text(list, "data.0.state"), "running");
+	cr_expect_str_eq(call_text(list, "data.1.state"), "queued");
+	cr_expect_str_eq(call_text(list, "data.1.waitsFor"), "Another command runs");
+	memory_shell_end("s", 0);
+	call_await(first);
+	cr_expect_not(next->answered);
+	memory_shell_run("s", "", 7);
+	call_await(next);
+	cr_expect_eq(call_number(next, "data.exitCode"), 7);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, as_many_as_may_wait)
+{
+	memory_shell_start("s");
+	memory_api_begin(EXEC, "{'command':'one'}");
+	memory_shell_begin("s");
+	for (unsigned i = 0; i < EXECS_QUEUED_MAX; i++)
+		memory_api_begin(EXEC, "{'command':'next','queue':true}");
+	struct call *c = memory_api_call(EXEC, "{'command':'next','queue':true}");
+	cr_expect_eq(call_status(c), 429);
+	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, who_waits_in_the_queue_for_so_long_and_no_longer)
+{
+	memory_shell_start("s");
+	memory_api_begin(EXEC, "{'command':'one'}");
+	memory_shell_begin("s");
+	struct call *c = memory_api_call(EXEC, "{'command':'two','queue':true,'queueMs':1}");
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "data.endedBy"), "busy");
+	cr_expect(call_is_null(c, "data.exitCode"));
+	cr_expect(call_is_null(c, "data.range"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, yields_and_is_asked_for_again)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_call(EXEC, "{'command':'slow','yieldMs':0}");
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "data.state"), "starting");
+	const struct exec *e = memory_shell_begin("s");
+	say("so far");
+	struct call *now = get_exec(e, "");
+	call_await(now);
+	cr_expect_str_eq(call_text(now, "data.state"), "running");
+	cr_expect_str_eq(call_text(now, "data.output"), "so far");
+	struct call *later = get_exec(e, "?waitMs=60000");
+	struct call *page = get_exec(e, "?waitMs=60000&from=0&bytes=9");
+	cr_expect_not(page->answered);
+	say(" 789");
+	call_await(page);
+	cr_expect_str_eq(call_text(page, "data.state"), "running");
+	cr_expect_not(later->answered);
+	memory_shell_end("s", 0);
+	call_await(later);
+	cr_expect_str_eq(call_text(later, "data.state"), "done");
+	cr_expect_str_eq(call_text(later, "data.output"), "so far 789");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, a_key_is_one_command)
+{
+	memory_shell_start("s");
+	struct call *a = memory_api_begin(EXEC, "{'command':'one','key':'k'}");
+	struct call *b = memory_api_begin(EXEC, "{'command':'one','key':'k'}");
+	static const struct refused other[] = {
+		{EXEC, "{'command':'two','key':'k'}", 409, "KEY_IN_USE"}};
+	EXPECT_REFUSED(other);
+	memory_shell_run("s", "x", 0);
+	call_await(a);
+	call_await(b);
+	cr_expect_str_eq(call_text(a, "data.id"), call_text(b, "data.id"));
+	struct call *again = memory_api_call(EXEC, "{'command':'one','key':'k'}");
+	cr_expect_str_eq(call_text(again, "data.id"), call_text(a, "data.id"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, the_session_is_deleted_meanwhile)
+{
+	memory_shell_start("s");
+	struct call *runs = memory_api_begin(EXEC, "{'command':'one'}");
+	const struct exec *e = memory_shell_begin("s");
+	struct call *waits = memory_api_begin(EXEC, "{'command':'two','queue':true}");
+	struct call *reads = get_exec(e, "?waitMs=60000");
+	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	struct call *const all[] = {runs, waits, reads};
+	for (size_t i = 0; i < 3; i++) {
+		call_await(all[i]);
+		cr_expect_eq(call_status(all[i]), 200);
+		cr_expect_str_eq(call_text(all[i], "data.endedBy"), "lost", "%zu", i);
+		cr_expect(call_is_null(all[i], "data.exitCode"));
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, the_shell_ends_meanwhile)
+{
+	memory_shell_start("s");
+	struct call *runs = memory_api_begin(EXEC, "{'command':'exit 5'}");
+	memory_shell_begin("s");
+	struct call *waits = memory_api_begin(EXEC, "{'command':'two','queue':true}");
+	memory_holder_exit(memory_api_holder("s"), 5 << 8);
+	call_await(runs);
+	cr_expect_eq(call_status(runs), 200);
+	cr_expect_eq(call_number(runs, "data.exitCode"), 5);
+	cr_expect_str_eq(call_text(runs, "data.endedBy"), "shell");
+	call_await(waits);
+	cr_expect_str_eq(call_text(waits, "data.endedBy"), "not_started");
+	cr_expect(call_is_null(waits, "data.exitCode"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, the_holder_dies_meanwhile)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXEC, "{'command':'x'}");
+	memory_shell_begin("s");
+	memory_holder_die(memory_api_holder("s"));
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "data.endedBy"), "unknown");
+	cr_expect(call_is_null(c, "data.exitCode"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, the_client_goes_and_the_command_goes_on)
+{
+	memory_shell_start("s");
+	call_end(memory_api_begin(EXEC, "{'command':'x'}"));
+	const struct exec *e = memory_shell_begin("s");
+	call_end(get_exec(e, "?waitMs=60000"));
+	memory_shell_end("s", 0);
+	struct call *c = get_exec(e, "");
+	call_await(c);
+	cr_expect_str_eq(call_text(c, "data.state"), "done");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, the_server_ends_meanwhile)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXEC, "{'command':'x'}");
+	memory_shell_begin("s");
+	memory_api_end_tables();
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "data.endedBy"), "lost");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec, hostile_commands_are_told_as_they_are)
+{
+	memory_shell_start("s");
+	for (const char *const *text = memory_api_hostile; *text; text++) {
+		json_t *body = json_pack("{s:s, s:s}", "command", *text, "author", "x");
+		char *dumped = json_dumps(body, 0);
+		struct call *c = memory_api_ask(&(struct ask){.line = EXEC, .body = dumped});
+		free(dumped);
+		json_decref(body);
+		if (!c->answered)
+			memory_shell_run("s", *text, 0);
+		call_await(c);
+		if (call_status(c) == 200)
+			cr_expect_str_eq(call_text(c, "data.command"), *text);
+		else
+			cr_expect_str_eq(call_code(c), "INVALID_COMMAND", "%s", *text);
+		call_end(c);
+	}
+	MEMORY_API_CLOSE();
+}
+
+/* Reading */
+
+Test(api_exec_read, queries_that_are_none)
+{
+	char lines[9][160];
+	static const char *const queries[] = {"?format=json", "?waitMs=x", "?waitMs=2592000001",
+		"?from=-1", "?bytes=2147483648", "/output?format=", "/stream?cursor=x",
+		"/stream?cursor=1.2", "/stream?cursor=1.1.1"};
+	static const char *const fields[] = {"format", "waitMs", "waitMs", "from", "bytes",
+		"format", "cursor", "cursor", "cursor"};
+	memory_shell_start("s");
+	memory_api_call(EXEC, "{'command':'x','yieldMs':0}");
+	const struct exec *e = memory_shell_begin("s");
+	for (size_t i = 0; i < 9; i++) {
+		snprintf(lines[i], sizeof lines[i], "GET /api/session/s/exec/%s%s", e->id,
+			queries[i]);
+		const struct refused one[] = {{lines[i], NULL, INVALID, fields[i]}};
+		EXPECT_REFUSED(one);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec_read, one_that_is_not_known)
+{
+	static const struct refused cases[] = {
+		{"GET /api/session/s/exec/no", NULL, 404, "EXEC_NOT_FOUND"},
+		{"GET /api/session/s/exec/no/output", NULL, 404, "EXEC_NOT_FOUND"},
+		{"GET /api/session/s/exec/no/stream", NULL, 404, "EXEC_NOT_FOUND"},
+		{"POST /api/session/s/exec/no/cancel", NULL, 404, "EXEC_NOT_FOUND"},
+		{"GET /api/session/s/exec/%2e%2e", NULL, 404, "EXEC_NOT_FOUND"},
+		{"GET /api/session/s/exec/%2e%2e%2fmeta.json", NULL, 404, "UNKNOWN_ERROR"},
+		{"GET /api/session/s/exec/" LONG_128 "x", NULL, 404, "UNKNOWN_ERROR"}};
+	memory_shell_start("s");
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec_read, as_a_stream)
+{
+	char line[160];
+	memory_shell_start("s");
+	memory_api_call(EXEC, "{'command':'x','yieldMs':0}");
+	const struct exec *e = memory_shell_begin("s");
+	snprintf(line, sizeof line, "GET /api/session/s/exec/%s/stream", e->id);
+	struct call *c = memory_api_call(line, NULL);
+	struct call *gone = memory_api_call(line, NULL);
+	cr_assert(call_event(c, "start"));
+	cr_assert(call_event(gone, "start"));
+	say("hello\r\n");
+	cr_assert(call_event(c, "output"));
+	cr_expect_str_eq(call_text(c, "data"), "hello\r\n");
+	call_end(gone);
+	memory_shell_end("s", 2);
+	cr_assert(call_event(c, "end"));
+	cr_expect_eq(call_number(c, "data.exitCode"), 2);
+	cr_expect_not(call_event(c, NULL));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec_read, a_stream_whose_session_is_deleted)
+{
+	char line[160];
+	memory_shell_start("s");
+	memory_api_call(EXEC, "{'command':'x','yieldMs':0}");
+	const struct exec *e = memory_shell_begin("s");
+	snprintf(line, sizeof line, "GET /api/session/s/exec/%s/stream", e->id);
+	struct call *c = memory_api_call(line, NULL);
+	cr_assert(call_event(c, "start"));
+	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	while (call_event(c, NULL))
+		cr_expect_str_neq(call_text(c, "type"), "output");
+	MEMORY_API_CLOSE();
+}
+
+/* Cancelling */
+
+Test(api_exec_cancel, one_that_waits)
+{
+	memory_shell_start("s");
+	memory_api_begin(EXEC, "{'command':'one'}");
+	memory_shell_begin("s");
+	struct call *c = memory_api_begin(EXEC, "{'command':'two','queue':true}");
+	struct call *end = cancel(session_executor(memory_api_session("s"))->queue, NULL);
+	call_await(end);
+	cr_expect_eq(call_status(end), 200);
+	cr_expect_str_eq(call_text(end, "data.endedBy"), "cancelled");
+	call_await(c);
+	cr_expect_str_eq(call_text(c, "data.endedBy"), "cancelled");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec_cancel, one_that_has_ended_is_as_it_was)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXEC, "{'command':'one'}");
+	const struct exec *e = memory_shell_begin("s");
+	memory_shell_end("s", 0);
+	call_await(c);
+	struct call *end = cancel(e, NULL);
+	call_await(end);
+	cr_expect_eq(call_status(end), 200);
+	cr_expect_str_eq(call_text(end, "data.endedBy"), "command");
+	cr_expect_eq(json_array_size(call_get(end, "data.signalsSent")), 0);
+	MEMORY_API_CLOSE();
+}
+
+/* Nobody is in the foreground but the shell, which is not killed. */
+Test(api_exec_cancel, one_that_cannot_be_ended_goes_on_and_that_is_told)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXEC, "{'command':'while :; do :; done'}");
+	const struct exec *e = memory_shell_begin("s");
+	struct call *end = cancel(e, "{'signal':'TERM','graceMs':10}");
+	call_await(end);
+	cr_expect_eq(call_status(end), 200);
+	cr_expect_str_eq(call_text(end, "data.state"), "running");
+	cr_expect(call_is_true(end, "data.unkillable"));
+	cr_expect_not(c->answered);
+	memory_shell_end("s", 143);
+	call_await(c);
+	cr_expect_eq(call_number(c, "data.exitCode"), 143);
+	cr_expect_str_eq(call_text(c, "data.signal"), "TERM");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec_cancel, who_asks_goes)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXEC, "{'command':'sleep'}");
+	const struct exec *e = memory_shell_begin("s");
+	call_end(cancel(e, "{'graceMs':60000}"));
+	memory_shell_end("s", 130);
+	call_await(c);
+	cr_expect_eq(call_number(c, "data.exitCode"), 130);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_exec_cancel, what_is_none)
+{
+	static const struct {
+		const char *body, *field;
+	} cases[] = {{"{'signal':1}", "signal"}, {"{'signal':''}", "signal"},
+		{"{'signal':'STOPIT'}", "signal"}, {"{'graceMs':9}", "graceMs"},
+		{"{'graceMs':60001}", "graceMs"}, {"{'graceMs':'x'}", "graceMs"}, {"[]", "body"}};
+	memory_shell_start("s");
+	memory_api_begin(EXEC, "{'command':'one'}");
+	const struct exec *e = memory_shell_begin("s");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct call *c = cancel(e, cases[i].body);
+		call_await(c);
+		cr_expect_eq(call_status(c), 400, "%s", cases[i].body);
+		cr_expect_str_eq(call_field(c), cases[i].field, "%s", cases[i].body);
+	}
+	cr_expect_eq(e->signals_count, 0);
+	MEMORY_API_CLOSE();
+}
+
+/* As the container's protocol has it */
+
+Test(api_execute, in_a_session)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'s'}");
+	memory_shell_begin("s");
+	memory_holder_say_from(memory_api_holder("s"), EVENT_SOURCE_STDOUT, "a\r\n");
+	memory_holder_say_from(memory_api_holder("s"), EVENT_SOURCE_STDERR, "b\r\n");
+	memory_shell_end("s", 2);
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_not(call_is_true(c, "success"));
+	cr_expect_eq(call_number(c, "exitCode"), 2);
+	cr_expect_str_eq(call_text(c, "stdout"), "a\n", "as it was written");
+	cr_expect_str_eq(call_text(c, "stderr"), "b\n");
+	cr_expect_str_eq(call_text(c, "sessionId"), "s");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_execute, the_session_is_named_by_the_header_too)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_ask(
+		&(struct ask){.line = EXECUTE, .body = "{\"command\":\"ls\"}", .hint = "s"});
+	memory_shell_run("s", "", 0);
+	call_await(c);
+	cr_expect_str_eq(call_text(c, "sessionId"), "s");
+	c = memory_api_ask(
+		&(struct ask){.line = EXECUTE, .body = "{\"command\":\"ls\"}", .hint = "../s"});
+	call_await(c);
+	cr_expect_eq(call_status(c), 400);
+	cr_expect_str_eq(call_field(c), "sessionId");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_execute, a_session_that_is_not_there_is_made)
+{
+	memory_holder_equip_next();
+	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'new'}");
+	const struct session *s = memory_api_session("new");
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_RUNNING));
+	memory_shell_prompt("new");
+	memory_shell_run("new", "", 0);
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	memory_holder_refuse_next(REPORT_TERMINAL, -ENOSR);
+	c = memory_api_call(EXECUTE, "{'command':'ls','sessionId':'newer'}");
+	cr_expect_eq(call_status(c), 500);
+	cr_expect_str_eq(call_code(c), "TOO_MANY_TERMINALS");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_execute, the_shell_ends)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXECUTE, "{'command':'exit 3','sessionId':'s'}");
+	memory_shell_begin("s");
+	struct call *next = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'s'}");
+	memory_holder_exit(memory_api_holder("s"), 3 << 8);
+	call_await(c);
+	cr_expect_eq(call_status(c), 410);
+	cr_expect_str_eq(call_code(c), "SESSION_TERMINATED");
+	call_await(next);
+	cr_expect_str_eq(call_code(next), "SESSION_TERMINATED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_execute, the_session_is_deleted)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'s'}");
+	memory_shell_begin("s");
+	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	call_await(c);
+	cr_expect_eq(call_status(c), 410);
+	cr_expect_str_eq(call_code(c), "SESSION_DESTROYED");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_execute, as_a_stream)
+{
+	memory_shell_start("s");
+	struct call *c = memory_api_begin(
+		"POST /api/execute/stream", "{'command':'ls','sessionId':'s'}");
+	memory_shell_begin("s");
+	cr_assert(call_event(c, "start"));
+	memory_holder_say_from(memory_api_holder("s"), EVENT_SOURCE_STDOUT, "hello");
+	cr_assert(call_event(c, "stdout"));
+	cr_expect_str_eq(call_text(c, "data"), "hello");
+	memory_shell_end("s", 1);
+	cr_assert(call_event(c, "complete"));
+	cr_expect_eq(call_number(c, "exitCode"), 1);
+	cr_expect_not(call_event(c, NULL));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_execute, what_is_none)
+{
+#define IN_S(line)                                                                               \
+	{line, "{'sessionId':'s'}", INVALID, "command"},                                         \
+		{line, "{'command':'','sessionId':'s'}", 400, "INVALID_COMMAND"},                \
+		{line, "{'command':'x','sessionId':1}", INVALID, "sessionId"},                   \
+		{line, "{'command':'x','sessionId':''}", INVALID, "sessionId"},                  \
+		{line, "{'command':'x','sessionId':'a/b'}", INVALID, "sessionId"},               \
+		{line, "{'command':'x','sessionId':'" LONG_128 "x'}", INVALID, "sessionId"},     \
+		{line, "{'command':'x','background':1}", INVALID, "background"},                 \
+		{line, "{'command':'x','sessionId':'s','timeoutMs':'1'}", INVALID, "timeoutMs"}, \
+		{line, "{'command':'x','sessionId':'s','cwd':'tmp'}", INVALID, "cwd"},           \
+		{line, "{'command':'x','sessionId':'s','env':[]}", INVALID, "env"},              \
+		{line, "{'command':'x'}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},            \
+	{                                                                                        \
+		line, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY                 \
+	}
+	static const struct refused cases[] = {
+		BOTH(EXECUTE), IN_S(EXECUTE), IN_S("POST /api/execute/stream")};
+	memory_shell_start("s");
+	EXPECT_REFUSED(cases);
+	cr_expect_str_eq(memory_holder_take_input(memory_api_holder("s")), "");
+	MEMORY_API_CLOSE();
+}

@@ -1,0 +1,173 @@
+/* Blocks: listing them, and reading their output. */
+#include "tests/lib/memory_shell.h"
+
+TestSuite(api_blocks, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+
+#define BLOCKS "GET /api/session/s/blocks"
+#define INVALID 400, "VALIDATION_FAILED"
+
+/* Three of them: by a person, by a program with status 2, and one that runs. */
+static void make_blocks(void)
+{
+	memory_shell_start("s");
+	memory_shell_human("s", "echo hello", "hello\r\n", 0);
+	memory_api_begin("POST /api/session/s/exec", "{'command':'make all','author':'agent'}");
+	memory_shell_run("s", "\033[31mmade\033[m\r\n", 2);
+	memory_api_begin("POST /api/session/s/exec", "{'command':'sleep','author':'agent'}");
+	memory_shell_begin("s");
+	memory_holder_say(memory_api_holder("s"), "so far");
+	memory_api_settle();
+}
+
+static size_t count(const char *query)
+{
+	char line[256];
+	snprintf(line, sizeof line, BLOCKS "%s", query);
+	struct call *c = memory_api_call(line, NULL);
+	cr_assert_eq(call_status(c), 200, "%s: %s", line, call_body(c));
+	size_t n = json_array_size(call_get(c, "blocks"));
+	call_end(c);
+	return n;
+}
+
+Test(api_blocks, all_of_a_session_oldest_first)
+{
+	make_blocks();
+	struct call *c = memory_api_call(BLOCKS, NULL);
+	cr_expect_eq(json_array_size(call_get(c, "blocks")), 3);
+	cr_expect_str_eq(call_text(c, "blocks.0.command"), "echo hello");
+	cr_expect_eq(call_number(c, "blocks.0.exitCode"), 0);
+	cr_expect_str_eq(call_text(c, "blocks.1.author"), "agent");
+	cr_expect_eq(call_number(c, "blocks.1.exitCode"), 2);
+	cr_expect_str_eq(call_text(c, "blocks.2.state"), "running");
+	cr_expect(call_is_null(c, "next"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_blocks, those_that_one_wants)
+{
+	static const struct {
+		const char *query;
+		size_t count;
+	} cases[] = {{"?author=agent", 2}, {"?author=human", 1}, {"?author=nobody", 0},
+		{"?author=", 0}, {"?status=2", 1}, {"?status=0", 1}, {"?state=done", 2},
+		{"?state=running", 1}, {"?text=make", 1}, {"?text=", 3}, {"?text=%c3%a4", 0},
+		{"?limit=1", 1}, {"?limit=0", 0}, {"?after=0", 3}, {"?before=0", 0},
+		{"?before=9223372036854775807", 3}, {"?after=9223372036854775807", 0},
+		{"?author=agent&status=2&state=done&text=all", 1}};
+	make_blocks();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		cr_expect_eq(count(cases[i].query), cases[i].count, "%s", cases[i].query);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_blocks, page_by_page)
+{
+	char line[128];
+	make_blocks();
+	struct call *c = memory_api_call(BLOCKS "?limit=2", NULL);
+	cr_expect_str_eq(call_text(c, "blocks.0.command"), "make all");
+	snprintf(line, sizeof line, BLOCKS "?limit=2&before=%lld",
+		(long long)call_number(c, "next"));
+	c = memory_api_call(line, NULL);
+	cr_expect_eq(json_array_size(call_get(c, "blocks")), 1);
+	cr_expect_str_eq(call_text(c, "blocks.0.command"), "echo hello");
+	cr_expect(call_is_null(c, "next"));
+	MEMORY_API_CLOSE();
+}
+
+/* The id of the n-th. */
+static const char *id_of(unsigned n)
+{
+	static char id[64];
+	char path[32];
+	struct call *c = memory_api_call(BLOCKS, NULL);
+	snprintf(path, sizeof path, "blocks.%u.id", n);
+	snprintf(id, sizeof id, "%s", call_text(c, path));
+	call_end(c);
+	return id;
+}
+
+Test(api_blocks, the_output_of_one)
+{
+	static const struct {
+		const char *query, *want;
+	} cases[] = {{"", "made\n"}, {"?format=text", "made\n"},
+		{"?format=bytes", "\033[31mmade\033[m\r\n"}, {"?head=2", "ma"}, {"?tail=2", "e\n"},
+		{"?head=1&tail=1", "m\n"}, {"?head=0", ""}, {"?head=8388608", "made\n"},
+		{"?from=0&to=0", ""}};
+	char line[160];
+	make_blocks();
+	const char *id = id_of(1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(line, sizeof line, BLOCKS "/%s/output%s", id, cases[i].query);
+		struct call *c = memory_api_call(line, NULL);
+		cr_expect_eq(call_status(c), 200, "%s", line);
+		size_t length = c->request->reply.length;
+		cr_expect_eq(
+			length, strlen(cases[i].want), "%s: %.*s", line, (int)length, call_body(c));
+		if (length == strlen(cases[i].want))
+			cr_expect_arr_eq(call_body(c), cases[i].want, length, "%s", line);
+		cr_expect_str_eq(call_header(c, "Ringside-Lost"), "0");
+		call_end(c);
+	}
+	snprintf(line, sizeof line, BLOCKS "/%s/output?format=json&head=1", id);
+	struct call *c = memory_api_call(line, NULL);
+	cr_expect_str_eq(call_text(c, "text"), "m");
+	cr_expect(call_is_true(c, "truncated"));
+	cr_expect_eq(call_number(c, "omitted"), 4);
+	snprintf(line, sizeof line, BLOCKS "/%s/output", id_of(2));
+	c = memory_api_call(line, NULL);
+	cr_expect_eq(c->request->reply.length, 6, "of one that runs, what there is");
+	snprintf(line, sizeof line, BLOCKS "/%s", id);
+	c = memory_api_call(line, NULL);
+	cr_expect_str_eq(call_text(c, "block.id"), id);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_blocks, queries_that_are_none)
+{
+	char lines[9][160];
+	static const char *const queries[] = {"?format=html", "?format=", "?head=8388609",
+		"?head=-1", "?tail=x", "?from=x", "?to=9223372036854775808", "?tail=8388609",
+		"?to="};
+	static const char *const fields[] = {
+		"format", "format", "head", "head", "tail", "from", "to", "tail", "to"};
+	static const struct refused cases[] = {{BLOCKS "?limit=x", NULL, INVALID, "limit"},
+		{BLOCKS "?limit=-1", NULL, INVALID, "limit"},
+		{BLOCKS "?limit=4294967296", NULL, INVALID, "limit"},
+		{BLOCKS "?before=x", NULL, INVALID, "before"},
+		{BLOCKS "?after=9223372036854775808", NULL, INVALID, "after"},
+		{BLOCKS "?status=256", NULL, INVALID, "status"},
+		{BLOCKS "?status=-1", NULL, INVALID, "status"},
+		{BLOCKS "?status=", NULL, INVALID, "status"},
+		{BLOCKS "?state=", NULL, INVALID, "state"},
+		{BLOCKS "?state=exited", NULL, INVALID, "state"},
+		{BLOCKS "/b", NULL, 404, "BLOCK_NOT_FOUND"},
+		{BLOCKS "/b999999", NULL, 404, "BLOCK_NOT_FOUND"},
+		{BLOCKS "/b-1", NULL, 404, "BLOCK_NOT_FOUND"},
+		{BLOCKS "/b18446744073709551616", NULL, 404, "BLOCK_NOT_FOUND"},
+		{BLOCKS "/x/output", NULL, 404, "BLOCK_NOT_FOUND"},
+		{BLOCKS "/%0a/output", NULL, 404, "BLOCK_NOT_FOUND"}};
+	make_blocks();
+	EXPECT_REFUSED(cases);
+	const char *id = id_of(0);
+	for (size_t i = 0; i < 9; i++) {
+		snprintf(lines[i], sizeof lines[i], BLOCKS "/%s/output%s", id, queries[i]);
+		const struct refused one[] = {{lines[i], NULL, INVALID, fields[i]}};
+		EXPECT_REFUSED(one);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_blocks, are_there_when_the_next_server_is)
+{
+	make_blocks();
+	while (memory_api.calls)
+		call_end(memory_api.calls);
+	memory_shell_end("s", 0);
+	memory_api_restart();
+	cr_expect_eq(count(""), 3);
+	cr_expect_eq(count("?status=2&author=agent"), 1);
+	MEMORY_API_CLOSE();
+}

@@ -230,11 +230,22 @@ static bool is_read(const struct session *s)
 			atomic_load(&s->pane.held.link.control->waiting) == 1);
 }
 
+static bool is_followed(const struct process *p)
+{
+	const struct ring *ring = &p->held.link.ring;
+	return p->ring_open && p->head == stream_head(&ring->bytes) &&
+		p->events_offset == stream_head(&ring->events) &&
+		atomic_load(&p->held.link.control->waiting) == 1;
+}
+
 void memory_api_settle(void)
 {
 	for (struct session *s = NULL; (s = session_next(&memory_api.sessions, s));)
 		if (memory_holder_of(&s->pane.held.link))
 			cr_assert(LOOP_UNTIL(&memory_api.loop, is_read(s)), "%s", s->pane.held.id);
+	for (struct process *p = NULL; (p = process_next(&memory_api.processes, p));)
+		if (memory_holder_of(&p->held.link))
+			cr_assert(LOOP_UNTIL(&memory_api.loop, is_followed(p)), "%s", p->held.id);
 }
 
 /* Asking */

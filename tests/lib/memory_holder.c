@@ -262,8 +262,10 @@ void memory_holder_exit(struct memory_holder *h, int status)
 
 void memory_holder_die(struct memory_holder *h)
 {
-	if (h->link)
+	if (h->link) {
+		end_of(h->link)->due &= ~(unsigned)DUE_ATTACHED; /* too late */
 		make_due(h->link, DUE_LOST);
+	}
 	leave(h);
 }
 

@@ -1,0 +1,662 @@
+/* Processes, whose supervisor is played by the test (pty/supervise.h). */
+#include "tests/lib/memory_api.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_process, SUITE);
+TestSuite(api_process_start, SUITE);
+TestSuite(api_process_output, SUITE);
+TestSuite(api_process_wait, SUITE);
+
+#define START "POST /api/process/start"
+#define WAIT "POST /api/process/p/wait"
+#define INVALID 400, "VALIDATION_FAILED"
+#define LONG_128                                                           \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+
+/* It runs. */
+static void begin_command(const char *id)
+{
+	memory_holder_record(memory_api_process_holder(id), "p 2147483600\n");
+	memory_api_settle();
+}
+
+static void start_as(const char *id, const char *body)
+{
+	struct call *c = memory_api_begin(START, body);
+	begin_command(id);
+	call_await(c);
+	cr_assert_eq(call_status(c), 200, "%s", call_body(c));
+	call_end(c);
+}
+
+static void start(void)
+{
+	start_as("p", "{'command':'serve','processId':'p'}");
+}
+
+static void say(enum event_source source, const char *text)
+{
+	memory_holder_say_from(memory_api_process_holder("p"), source, text);
+	memory_api_settle();
+}
+
+/* The command ends with this wait(2) status; others that it has left live on. */
+static void end_command(int status)
+{
+	char text[32];
+	snprintf(text, sizeof text, "x %d\n", status);
+	memory_holder_record(memory_api_process_holder("p"), text);
+	memory_api_settle();
+}
+
+/* Everybody has. */
+static void end_all(int status)
+{
+	const struct process *p = memory_api_process("p");
+	end_command(status);
+	memory_holder_exit(memory_api_process_holder("p"), status);
+	cr_assert(LOOP_UNTIL(&memory_api.loop, p->gone && p->let_go));
+}
+
+/* Starting */
+
+Test(api_process_start, is_answered_once_it_runs)
+{
+	struct call *c = memory_api_begin(
+		START, "{'command':'serve -p 1','processId':'p','cwd':'/tmp','timeoutMs':0}");
+	memory_api_settle();
+	cr_expect_not(c->answered);
+	struct call *show = memory_api_call("GET /api/process/p", NULL);
+	cr_expect_str_eq(call_text(show, "process.status"), "starting");
+	begin_command("p");
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "processId"), "p");
+	cr_expect_eq(call_number(c, "pid"), 2147483600);
+	cr_expect_str_eq(call_text(c, "status"), "running");
+	show = memory_api_call("GET /api/process/p", NULL);
+	cr_expect_str_eq(call_text(show, "process.status"), "running");
+	cr_expect_str_eq(call_text(show, "process.command"), "serve -p 1");
+	cr_expect_str_eq(call_text(show, "process.cwd"), "/tmp");
+	cr_expect_str_eq(call_text(show, "process.stdin"), "none");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, makes_up_an_id)
+{
+	struct call *c = memory_api_begin(START, "{'command':'serve'}");
+	const struct process *p = process_next(&memory_api.processes, NULL);
+	begin_command(p->held.id);
+	call_await(c);
+	cr_expect_eq(strncmp(call_text(c, "processId"), "proc_", 5), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, what_is_none)
+{
+	static const struct refused cases[] = {{START, NULL, INVALID, "command"},
+		{START, "{'command':1}", INVALID, "command"},
+		{START, "{'command':null}", INVALID, "command"},
+		{START, "{'command':'a\\u0000b'}", INVALID, "command"},
+		{START, "{'command':''}", 400, "INVALID_COMMAND"},
+		{START, "{'command':' \\n\\t'}", 400, "INVALID_COMMAND"},
+		{START, "{'command':'x','processId':''}", INVALID, "processId"},
+		{START, "{'command':'x','processId':1}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'a/b'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'.a'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'start'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'list'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'kill-all'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'" LONG_128 "x'}", INVALID, "processId"},
+		{START, "{'command':'x','cwd':1}", INVALID, "cwd"},
+		{START, "{'command':'x','cwd':''}", INVALID, "cwd"},
+		{START, "{'command':'x','cwd':'tmp'}", INVALID, "cwd"},
+		{START, "{'command':'x','cwd':'/no/such/place'}", INVALID, "cwd"},
+		{START, "{'command':'x','cwd':'/dev/null'}", INVALID, "cwd"},
+		{START, "{'command':'x','sessionId':1}", INVALID, "sessionId"},
+		{START, "{'command':'x','sessionId':'a/b'}", INVALID, "sessionId"},
+		{START, "{'command':'x','timeoutMs':-1}", INVALID, "timeoutMs"},
+		{START, "{'command':'x','timeoutMs':31536000001}", INVALID, "timeoutMs"},
+		{START, "{'command':'x','timeoutMs':'1'}", INVALID, "timeoutMs"},
+		{START, "{'command':'x','hold':1}", INVALID, "hold"},
+		{START, "{'command':'x','stdin':'open'}", INVALID, "stdin"},
+		{START, "{'command':'x','stdin':true}", INVALID, "stdin"},
+		{START, "{'command':'x','env':[]}", INVALID, "env"},
+		{START, "{'command':'x','env':{'=':''}}", INVALID, "env"},
+		{START, "{'command':'x','env':{'A':1}}", INVALID, "env"},
+		{START, "nothing", INVALID, "body"},
+		{START "?session=a%2Fb", "{'command':'x'}", INVALID, "sessionId"},
+		{START, "{'command':'x'}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
+		{START, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(processes_count(&memory_api.processes), 0);
+	cr_expect_eq(memory_holders_count(), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, a_command_that_is_too_long)
+{
+	static char body[PROCESS_COMMAND_MAX + 64] = "{'command':'";
+	size_t length = strlen(body);
+	memset(body + length, 'x', PROCESS_COMMAND_MAX + 1);
+	strcpy(body + length + PROCESS_COMMAND_MAX + 1, "'}");
+	struct call *c = memory_api_call(START, body);
+	cr_expect_eq(call_status(c), 400);
+	cr_expect_str_eq(call_field(c), "command");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, an_id_that_runs)
+{
+	start();
+	struct call *c = memory_api_call(START, "{'command':'x','processId':'p'}");
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "PROCESS_ALREADY_EXISTS");
+	cr_expect_str_eq(call_text(c, "context.processId"), "p");
+	end_all(0);
+	start_as("p", "{'command':'again','processId':'p'}");
+	c = memory_api_call("GET /api/process/p", NULL);
+	cr_expect_str_eq(call_text(c, "process.command"), "again", "one that has ended is replaced");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, as_many_as_may_run)
+{
+	start_as("a", "{'command':'x','processId':'a'}");
+	start_as("b", "{'command':'x','processId':'b'}");
+	start_as("c", "{'command':'x','processId':'c'}");
+	struct call *c = memory_api_call(START, "{'command':'x'}");
+	cr_expect_eq(call_status(c), 429);
+	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	cr_expect_eq(call_number(c, "context.maxProcesses"), MEMORY_API_PROCESSES);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, what_the_holder_could_not_do)
+{
+	static const struct {
+		enum report_stage stage;
+		int error, status;
+		const char *code, *field;
+	} cases[] = {{REPORT_CHDIR, -EACCES, 400, "VALIDATION_FAILED", "cwd"},
+		{REPORT_CHDIR, -ENOMEM, 500, "OUT_OF_MEMORY", ""},
+		{REPORT_SETUP, -EIO, 500, "PROCESS_ERROR", ""},
+		{REPORT_EXEC, -ENOENT, 500, "PROCESS_ERROR", ""},
+		{REPORT_SETUP, -EAGAIN, 500, "TOO_MANY_PROCESSES", ""},
+		{REPORT_SETUP, -EMFILE, 500, "TOO_MANY_FILES", ""},
+		{REPORT_SETUP, -ENOSPC, 500, "NO_SPACE", ""}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		memory_holder_refuse_next(cases[i].stage, cases[i].error);
+		struct call *c = memory_api_call(START, "{'command':'x','processId':'p'}");
+		cr_expect_eq(call_status(c), cases[i].status, "%zu: %s", i, call_body(c));
+		cr_expect_str_eq(call_code(c), cases[i].code, "%zu: %s", i, call_body(c));
+		cr_expect_str_eq(call_field(c), cases[i].field, "%zu: %s", i, call_body(c));
+		call_end(c);
+	}
+	cr_expect_eq(processes_count(&memory_api.processes), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, the_holder_dies_or_the_supervisor_ends_before_it_runs)
+{
+	struct call *c = memory_api_begin(START, "{'command':'x','processId':'p'}");
+	memory_holder_die(memory_api_process_holder("p"));
+	call_await(c);
+	cr_expect_eq(call_status(c), 500);
+	cr_expect_str_eq(call_code(c), "PROCESS_ERROR");
+	c = memory_api_begin(START, "{'command':'x','processId':'q'}");
+	memory_holder_exit(memory_api_process_holder("q"), 126 << 8);
+	call_await(c);
+	cr_expect_eq(call_status(c), 500);
+	cr_expect_str_eq(call_code(c), "PROCESS_ERROR");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, the_client_goes_and_it_runs_all_the_same)
+{
+	call_end(memory_api_begin(START, "{'command':'x','processId':'p'}"));
+	begin_command("p");
+	cr_expect_eq(memory_api_process("p")->state, PROCESS_RUNNING);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, the_server_ends_before_it_runs)
+{
+	struct call *c = memory_api_begin(START, "{'command':'x','processId':'p'}");
+	memory_api_end_tables();
+	call_await(c);
+	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED", "%s", call_body(c));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, from_a_session)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_ask(&(struct ask){
+		.line = START, .body = "{\"command\":\"x\",\"processId\":\"p\"}", .hint = "s"});
+	begin_command("p");
+	call_await(c);
+	c = memory_api_call("GET /api/process/p", NULL);
+	cr_expect_str_eq(call_text(c, "process.sessionId"), "s");
+	MEMORY_API_CLOSE();
+}
+
+/* Any of them */
+
+static const struct {
+	const char *line, *body;
+} requests[] = {{"GET /api/process/p", NULL}, {"DELETE /api/process/p", NULL},
+	{"POST /api/process/p/signal", "{'signal':'TERM'}"},
+	{"POST /api/process/p/input", "{'data':'x'}"}, {"GET /api/process/p/logs", NULL},
+	{"GET /api/process/p/output", NULL}, {"GET /api/process/p/stream", NULL},
+	{WAIT, "{'for':'exit'}"}};
+
+Test(api_process, one_that_is_not_known)
+{
+	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+		const struct refused cases[] = {
+			{requests[i].line, requests[i].body, 404, "PROCESS_NOT_FOUND"},
+			{requests[i].line, requests[i].body, 403, "PERMISSION_DENIED", NULL,
+				BY_DRIVER},
+			{requests[i].line, requests[i].body, 401, "UNAUTHENTICATED", NULL,
+				BY_NOBODY}};
+		EXPECT_REFUSED(cases);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process, all_are_listed)
+{
+	start_as("a", "{'command':'x','processId':'a'}");
+	start();
+	end_all(3 << 8);
+	struct call *c = memory_api_call("GET /api/process/list", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "processes")), 2);
+	cr_expect_str_eq(call_text(c, "processes.0.id"), "a");
+	cr_expect_eq(call_number(c, "processes.1.exitCode"), 3);
+	static const char *const words[] = {
+		"starting", "running", "completed", "failed", "killed", "error"};
+	static const size_t counts[] = {0, 1, 0, 1, 0, 0};
+	for (size_t i = 0; i < 6; i++) {
+		char line[64];
+		snprintf(line, sizeof line, "GET /api/process/list?status=%s", words[i]);
+		c = memory_api_call(line, NULL);
+		cr_expect_eq(json_array_size(call_get(c, "processes")), counts[i], "%s", words[i]);
+	}
+	static const struct refused cases[] = {
+		{"GET /api/process/list?status=", NULL, INVALID, "status"},
+		{"GET /api/process/list?status=Running", NULL, INVALID, "status"}};
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process, how_it_has_ended)
+{
+	static const struct {
+		int wait_status, code;
+		const char *status, *signal;
+	} cases[] = {{0, 0, "completed", NULL}, {7 << 8, 7, "failed", NULL},
+		{SIGSEGV, 139, "failed", "SEGV"}, {SIGKILL, 137, "killed", "KILL"},
+		{(128 + SIGTERM) << 8, 143, "killed", NULL}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		start();
+		end_all(cases[i].wait_status);
+		struct call *c = memory_api_call("GET /api/process/p", NULL);
+		cr_expect_str_eq(call_text(c, "process.status"), cases[i].status, "%zu", i);
+		cr_expect_eq(call_number(c, "process.exitCode"), cases[i].code, "%zu", i);
+		if (cases[i].signal)
+			cr_expect_str_eq(call_text(c, "process.signal"), cases[i].signal);
+		else
+			cr_expect_null(call_get(c, "process.signal"));
+		call_text(c, "process.endTime");
+		call_end(c);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process, records_that_are_none_are_passed_over)
+{
+	static const char *const records[] = {"", "\n", "p\n", "p \n", "p x\n", "p -1\n", "p 0\n",
+		"p 99999999999999999999\n", "q 1\n", "x", "x 1", "p 1", "\xff\xfe\n",
+		"p 2147483648\n"};
+	struct call *c = memory_api_begin(START, "{'command':'x','processId':'p'}");
+	for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+		memory_holder_record(memory_api_process_holder("p"), records[i]);
+	memory_api_settle();
+	cr_expect_not(c->answered);
+	memory_holder_record(memory_api_process_holder("p"), "p x\np 4711\nx 256\n");
+	call_await(c);
+	cr_expect_eq(call_number(c, "pid"), 4711);
+	c = memory_api_call("GET /api/process/p", NULL);
+	cr_expect_eq(call_number(c, "process.exitCode"), 1);
+	MEMORY_API_CLOSE();
+}
+
+/* Ending */
+
+Test(api_process, is_killed_and_removed)
+{
+	static const struct refused invalid[] = {
+		{"DELETE /api/process/p?graceMs=x", NULL, INVALID, "graceMs"},
+		{"DELETE /api/process/p?graceMs=-1", NULL, INVALID, "graceMs"},
+		{"DELETE /api/process/p?graceMs=60001", NULL, INVALID, "graceMs"}};
+	start();
+	EXPECT_REFUSED(invalid);
+	end_all(0);
+	static const struct refused ended[] = {
+		{"DELETE /api/process/p", NULL, 404, "COMMAND_NOT_FOUND"},
+		{"DELETE /api/process/p?remove=0", NULL, 404, "COMMAND_NOT_FOUND"},
+		{"POST /api/process/p/signal", "{'signal':'TERM'}", 404, "COMMAND_NOT_FOUND"}};
+	EXPECT_REFUSED(ended);
+	struct call *c = memory_api_call("DELETE /api/process/p?remove=1", NULL);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(memory_api_status("GET /api/process/p", NULL), 404);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process, one_that_is_starting_is_not_killed)
+{
+	memory_api_begin(START, "{'command':'x','processId':'p'}");
+	static const struct refused cases[] = {
+		{"DELETE /api/process/p", NULL, 409, "RESOURCE_BUSY"}};
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process, all_are_killed_and_there_may_be_none)
+{
+	struct call *c = memory_api_call("DELETE /api/process/kill-all", NULL);
+	cr_expect_eq(call_number(c, "cleanedCount"), 0);
+	start();
+	c = memory_api_call("DELETE /api/process/kill-all", NULL);
+	cr_expect_eq(call_number(c, "cleanedCount"), 1);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process, signals_that_are_none)
+{
+	static const struct refused cases[] = {
+		{"POST /api/process/p/signal", NULL, INVALID, "signal"},
+		{"POST /api/process/p/signal", "{'signal':9}", INVALID, "signal"},
+		{"POST /api/process/p/signal", "{'signal':'nine'}", INVALID, "signal"},
+		{"POST /api/process/p/signal", "{'signal':''}", INVALID, "signal"},
+		{"POST /api/process/p/signal", "{'signal':'TERM','tree':1}", INVALID, "tree"},
+		{"POST /api/process/p/signal", "{'signal':'TERM','tree':'true'}", INVALID, "tree"}};
+	start();
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process, input_that_is_none)
+{
+#define STDIN "POST /api/process/p/input"
+	static const struct refused cases[] = {{STDIN, NULL, INVALID, "data"},
+		{STDIN, "{'data':1}", INVALID, "data"}, {STDIN, "{'data':null}", INVALID, "data"},
+		{STDIN, "{'base64':1}", INVALID, "base64"},
+		{STDIN, "{'base64':'*'}", INVALID, "base64"},
+		{STDIN, "{'eof':false}", INVALID, "data"}, {STDIN, "{'eof':1}", INVALID, "data"},
+		{STDIN, "{'data':'x','eof':1}", INVALID, "eof"},
+		{STDIN, "{'data':'x'}", 409, "INPUT_CLOSED"},
+		{STDIN, "{'eof':true}", 409, "INPUT_CLOSED"}};
+	start();
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+/* Output */
+
+Test(api_process_output, of_both_streams)
+{
+	start();
+	say(EVENT_SOURCE_STDOUT, "out\r\n");
+	say(EVENT_SOURCE_STDERR, "err\r\n");
+	say(EVENT_SOURCE_STDOUT, "\303\244");
+	struct call *c = memory_api_call("GET /api/process/p/logs", NULL);
+	cr_expect_str_eq(call_text(c, "stdout"), "out\n\303\244");
+	cr_expect_str_eq(call_text(c, "stderr"), "err\n");
+	cr_expect_eq(call_number(c, "lost"), 0);
+	c = memory_api_call("GET /api/process/p/output", NULL);
+	cr_expect_eq(json_array_size(call_get(c, "chunks")), 3);
+	cr_expect_str_eq(call_text(c, "chunks.1.stream"), "stderr");
+	cr_expect_str_eq(call_text(c, "chunks.1.data"), "err\n");
+	cr_expect_eq(call_number(c, "nextCursor"), 12);
+	cr_expect_not(call_is_true(c, "ended"));
+	c = memory_api_call("GET /api/process/p/output?stream=stdout&cursor=2", NULL);
+	cr_expect_str_eq(call_text(c, "data"), "t\n\303\244");
+	c = memory_api_call("GET /api/process/p/output?stream=stderr&encoding=base64", NULL);
+	cr_expect_str_eq(call_text(c, "base64"), "ZXJyCg==");
+	c = memory_api_call("GET /api/process/p/output?stream=stdout&limit=0", NULL);
+	cr_expect_str_eq(call_text(c, "data"), "o", "at least one");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_output, queries_that_are_none)
+{
+#define OUTPUT "GET /api/process/p/output"
+	static const struct refused cases[] = {{OUTPUT "?cursor=x", NULL, INVALID, "cursor"},
+		{OUTPUT "?cursor=-1", NULL, INVALID, "cursor"},
+		{OUTPUT "?cursor=9223372036854775808", NULL, INVALID, "cursor"},
+		{OUTPUT "?limit=1048577", NULL, INVALID, "limit"},
+		{OUTPUT "?limit=", NULL, INVALID, "limit"},
+		{OUTPUT "?waitMs=60001", NULL, INVALID, "waitMs"},
+		{OUTPUT "?stream=", NULL, INVALID, "stream"},
+		{OUTPUT "?stream=all", NULL, INVALID, "stream"},
+		{OUTPUT "?encoding=", NULL, INVALID, "encoding"},
+		{OUTPUT "?encoding=utf8", NULL, INVALID, "encoding"},
+		{"GET /api/process/p/stream?cursor=x", NULL, INVALID, "cursor"},
+		{"GET /api/process/p/stream?cursor=9223372036854775808", NULL, INVALID, "cursor"}};
+	start();
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(memory_api_status(OUTPUT "?cursor=9223372036854775807", NULL), 200);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_output, is_waited_for)
+{
+	start();
+	struct call *out = memory_api_begin(OUTPUT "?stream=stdout&waitMs=60000", NULL);
+	struct call *gone = memory_api_begin(OUTPUT "?waitMs=60000", NULL);
+	struct call *never = memory_api_call(OUTPUT "?waitMs=1", NULL);
+	cr_expect_eq(json_array_size(call_get(never, "chunks")), 0);
+	call_end(gone);
+	say(EVENT_SOURCE_STDERR, "err");
+	cr_expect_not(out->answered, "that is the other one");
+	say(EVENT_SOURCE_STDOUT, "out");
+	call_await(out);
+	cr_expect_str_eq(call_text(out, "data"), "out");
+	struct call *end = memory_api_begin(OUTPUT "?cursor=6&waitMs=60000", NULL);
+	end_command(0);
+	call_await(end);
+	cr_expect(call_is_true(end, "ended"));
+	cr_expect_eq(call_number(end, "exitCode"), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_output, it_is_removed_while_somebody_waits)
+{
+	start();
+	struct call *c = memory_api_begin(OUTPUT "?waitMs=60000", NULL);
+	struct call *stream = memory_api_call("GET /api/process/p/stream", NULL);
+	struct call *wait = memory_api_begin(WAIT, "{'for':'exit'}");
+	cr_assert(call_event(stream, "process_info"));
+	cr_expect_eq(memory_api_status("DELETE /api/process/p?remove=1&graceMs=0", NULL), 200);
+	call_await(c);
+	cr_expect_eq(call_status(c), 404, "%s", call_body(c));
+	call_await(wait);
+	cr_expect_eq(call_status(wait), 404, "%s", call_body(wait));
+	while (call_event(stream, NULL))
+		cr_expect_str_neq(call_text(stream, "type"), "stdout");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_output, as_a_stream)
+{
+	start();
+	struct call *c = memory_api_call("GET /api/process/p/stream", NULL);
+	struct call *gone = memory_api_call("GET /api/process/p/stream", NULL);
+	cr_assert(call_event(c, "process_info"));
+	cr_expect_str_eq(call_text(c, "processId"), "p");
+	cr_assert(call_event(gone, "process_info"));
+	say(EVENT_SOURCE_STDOUT, "out \303");
+	cr_assert(call_event(c, "stdout"));
+	cr_expect_str_eq(call_text(c, "data"), "out ", "a character is not cut");
+	call_end(gone);
+	say(EVENT_SOURCE_STDOUT, "\244");
+	cr_assert(call_event(c, "stdout"));
+	cr_expect_str_eq(call_text(c, "data"), "\303\244");
+	end_all(4 << 8);
+	cr_assert(call_event(c, "exit"));
+	cr_expect_eq(call_number(c, "exitCode"), 4);
+	cr_expect_not(call_event(c, NULL));
+	c = memory_api_call("GET /api/process/p/logs", NULL);
+	cr_expect_str_eq(call_text(c, "stdout"), "out \303\244", "it is kept in a file");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_output, what_is_no_text)
+{
+	start();
+	say(EVENT_SOURCE_STDOUT, "\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82");
+	static const char *const lines[] = {"GET /api/process/p/logs", OUTPUT,
+		OUTPUT "?cursor=1&limit=1", OUTPUT "?encoding=base64"};
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		cr_expect_eq(memory_api_status(lines[i], NULL), 200);
+	end_all(0);
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		cr_expect_eq(memory_api_status(lines[i], NULL), 200);
+	MEMORY_API_CLOSE();
+}
+
+/* Waiting */
+
+Test(api_process_wait, what_is_none)
+{
+	static const struct refused cases[] = {{WAIT, NULL, INVALID, "for"},
+		{WAIT, "{'for':'end'}", INVALID, "for"}, {WAIT, "{'for':1}", INVALID, "for"},
+		{WAIT, "{'for':'exit','timeoutMs':0}", INVALID, "timeoutMs"},
+		{WAIT, "{'for':'exit','timeoutMs':86400001}", INVALID, "timeoutMs"},
+		{WAIT, "{'for':'log'}", INVALID, "pattern"},
+		{WAIT, "{'for':'log','pattern':''}", INVALID, "pattern"},
+		{WAIT, "{'for':'log','pattern':1}", INVALID, "pattern"},
+		{WAIT, "{'for':'log','pattern':'a\\nb'}", INVALID, "pattern"},
+		{WAIT, "{'for':'log','pattern':'a\\u0000'}", INVALID, "pattern"},
+		{WAIT, "{'for':'log','regex':'('}", INVALID, "regex"},
+		{WAIT, "{'for':'log','pattern':'a','regex':'b'}", INVALID, "regex"},
+		{WAIT, "{'for':'log','pattern':'a','stream':'x'}", INVALID, "stream"},
+		{WAIT, "{'for':'log','pattern':'a','cursor':-1}", INVALID, "cursor"},
+		{WAIT, "{'for':'port'}", 400, "INVALID_PORT"},
+		{WAIT, "{'for':'port','port':0}", 400, "INVALID_PORT"},
+		{WAIT, "{'for':'port','port':65536}", 400, "INVALID_PORT"},
+		{WAIT, "{'for':'port','port':'80'}", 400, "INVALID_PORT"},
+		{WAIT, "{'for':'port','port':80.0}", 400, "INVALID_PORT"},
+		{WAIT, "{'for':'port','port':80,'mode':'udp'}", INVALID, "mode"},
+		{WAIT, "{'for':'port','port':80,'path':1}", INVALID, "path"},
+		{WAIT, "{'for':'port','port':80,'path':'/a b'}", INVALID, "path"},
+		{WAIT, "{'for':'port','port':80,'path':'/\\r\\nHost: x'}", INVALID, "path"},
+		{WAIT, "{'for':'port','port':80,'statusMin':99}", INVALID, "statusMin"},
+		{WAIT, "{'for':'port','port':80,'statusMax':1000}", INVALID, "statusMax"},
+		{WAIT, "{'for':'port','port':80,'interval':-1}", INVALID, "interval"}};
+	start();
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_wait, for_a_line)
+{
+	start();
+	struct call *c = memory_api_begin(WAIT, "{'for':'log','pattern':'Ready'}");
+	struct call *other = memory_api_begin(
+		WAIT, "{'for':'log','regex':'port [0-9]+$','stream':'stderr'}");
+	say(EVENT_SOURCE_STDOUT, "Rea");
+	say(EVENT_SOURCE_STDERR, "port 80");
+	cr_expect_not(c->answered || other->answered);
+	say(EVENT_SOURCE_STDOUT, "dy.");
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "match"), "Ready");
+	cr_expect_str_eq(call_text(c, "stream"), "stdout");
+	say(EVENT_SOURCE_STDERR, "80\r\n");
+	call_await(other);
+	cr_expect_str_eq(call_text(other, "match"), "port 8080");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_wait, for_its_end)
+{
+	start();
+	struct call *c = memory_api_begin(WAIT, "{'for':'exit'}");
+	struct call *line = memory_api_begin(WAIT, "{'for':'log','pattern':'never'}");
+	say(EVENT_SOURCE_STDERR, "oops");
+	end_command(1 << 8);
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(call_number(c, "exitCode"), 1);
+	call_await(line);
+	cr_expect_eq(call_status(line), 500);
+	cr_expect_str_eq(call_code(line), "PROCESS_EXITED_BEFORE_READY");
+	cr_expect_str_eq(call_text(line, "context.stderr"), "oops");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_wait, not_for_ever)
+{
+	start();
+	struct call *c = memory_api_call(WAIT, "{'for':'log','pattern':'x','timeoutMs':1}");
+	cr_expect_eq(call_status(c), 408);
+	cr_expect_str_eq(call_code(c), "PROCESS_READY_TIMEOUT");
+	cr_expect_eq(call_number(c, "context.timeoutMs"), 1);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_wait, who_waits_goes_or_the_server_ends)
+{
+	start();
+	call_end(memory_api_begin(WAIT, "{'for':'exit'}"));
+	struct call *c = memory_api_begin(WAIT, "{'for':'port','port':1,'interval':1000}");
+	cr_expect_eq(memory_api.api.process_waits, 2, "who has gone is noticed a little later");
+	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.process_waits == 1));
+	memory_api_end_tables();
+	call_await(c);
+	cr_expect_str_eq(call_code(c), "PROCESS_NOT_FOUND");
+	MEMORY_API_CLOSE();
+}
+
+/* Ports, without a process */
+
+Test(api_process, ports_that_are_none)
+{
+#define PORT "POST /api/port-watch"
+	static const struct refused cases[] = {{PORT, NULL, 400, "INVALID_PORT"},
+		{PORT, "{'port':null}", 400, "INVALID_PORT"},
+		{PORT, "{'port':[]}", 400, "INVALID_PORT"},
+		{PORT, "{'port':-1}", 400, "INVALID_PORT"},
+		{PORT, "{'port':9223372036854775807}", 400, "INVALID_PORT"},
+		{PORT, "{'port':80,'mode':1}", INVALID, "mode"},
+		{PORT, "{'port':80,'processId':1}", INVALID, "processId"},
+		{PORT, "{'port':80,'processId':'no'}", 404, "PROCESS_NOT_FOUND"},
+		{PORT, "{'port':80}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER}};
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(memory_api.api.port_watches, 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process, a_port_is_watched_until_its_process_ends)
+{
+	start();
+	struct call *c = memory_api_begin(
+		PORT, "{'port':1,'mode':'tcp','processId':'p','interval':1000}");
+	cr_assert(call_event(c, "watching"));
+	cr_expect_eq(memory_api.api.port_watches, 1);
+	end_command(9 << 8);
+	cr_assert(call_event(c, "process_exited"));
+	cr_expect_eq(call_number(c, "exitCode"), 9);
+	cr_expect_not(call_event(c, NULL));
+	call_end(c);
+	cr_expect_eq(memory_api.api.port_watches, 0);
+	MEMORY_API_CLOSE();
+}

@@ -1,0 +1,203 @@
+/* Commands on their own, standard input sent ahead, and what the server says of itself. Nothing is run here. */
+#include "shell/output/spool.h"
+#include "tests/lib/memory_api.h"
+#include "ws/api/openapi.h"
+
+#include <string.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_run, SUITE);
+TestSuite(api_stdin, SUITE);
+TestSuite(api_server, SUITE);
+
+#define RUN "POST /api/run"
+#define STDIN "POST /api/stdin"
+#define INVALID 400, "VALIDATION_FAILED"
+
+Test(api_run, what_is_none)
+{
+	static const struct refused cases[] = {{RUN, NULL, INVALID, "command"},
+		{RUN, "{}", INVALID, "command"}, {RUN, "{'command':1}", INVALID, "command"},
+		{RUN, "{'command':['ls']}", INVALID, "command"},
+		{RUN, "{'command':''}", 400, "INVALID_COMMAND"},
+		{RUN, "{'command':' \\n'}", 400, "INVALID_COMMAND"},
+		{RUN, "{'command':'a\\u0000b'}", 400, "INVALID_COMMAND"},
+		{RUN, "nothing", INVALID, "body"}, {RUN, "[]", INVALID, "body"},
+		{RUN, "{'command':'x','command':'y'}", INVALID, "body"},
+		{RUN, "{'command':'x','cwd':1}", INVALID, "cwd"},
+		{RUN, "{'command':'x','cwd':''}", INVALID, "cwd"},
+		{RUN, "{'command':'x','cwd':'tmp'}", INVALID, "cwd"},
+		{RUN, "{'command':'x','cwd':'/no/such/place'}", INVALID, "cwd"},
+		{RUN, "{'command':'x','cwd':'/dev/null'}", INVALID, "cwd"},
+		{RUN, "{'command':'x','cwd':'/tmp\\u0000'}", INVALID, "cwd"},
+		{RUN, "{'command':'x','env':1}", INVALID, "env"},
+		{RUN, "{'command':'x','env':{'A B':''}}", INVALID, "env"},
+		{RUN, "{'command':'x','env':{'A':{}}}", INVALID, "env"},
+		{RUN, "{'command':'x','env':{'A':'\\u0000'}}", INVALID, "env"},
+		{RUN, "{'command':'x','timeoutMs':-1}", INVALID, "timeoutMs"},
+		{RUN, "{'command':'x','timeoutMs':1.0}", INVALID, "timeoutMs"},
+		{RUN, "{'command':'x','timeoutMs':31536000001}", INVALID, "timeoutMs"},
+		{RUN, "{'command':'x','streams':'terminal'}", INVALID, "streams"},
+		{RUN, "{'command':'x','streams':1}", INVALID, "streams"},
+		{RUN, "{'command':'x','encoding':'hex'}", INVALID, "encoding"},
+		{RUN, "{'command':'x','encoding':true}", INVALID, "encoding"},
+		{RUN, "{'command':'x','rows':0}", INVALID, "rows"},
+		{RUN, "{'command':'x','rows':1001}", INVALID, "rows"},
+		{RUN, "{'command':'x','cols':0}", INVALID, "cols"},
+		{RUN, "{'command':'x','cols':'80'}", INVALID, "cols"},
+		{RUN, "{'command':'x','maxOutput':-1}", INVALID, "maxOutput"},
+		{RUN, "{'command':'x','maxOutput':33554433}", INVALID, "maxOutput"},
+		{RUN, "{'command':'x','stream':1}", INVALID, "stream"},
+		{RUN, "{'command':'x','stdin':1}", INVALID, "stdin"},
+		{RUN, "{'command':'x','stdin':'a','stdinBase64':'YQ=='}", INVALID, "stdin"},
+		{RUN, "{'command':'x','stdinBase64':1}", INVALID, "stdinBase64"},
+		{RUN, "{'command':'x','stdinBase64':'YQ'}", INVALID, "stdinBase64"},
+		{RUN, "{'command':'x','stdinFrom':1}", INVALID, "stdinFrom"},
+		{RUN, "{'command':'x','stdinFrom':'a','stdin':'b'}", INVALID, "stdinFrom"},
+		{RUN, "{'command':'x','stdinFrom':'a','stdinBase64':''}", INVALID, "stdinFrom"},
+		{RUN, "{'command':'x','stdinFrom':'no'}", INVALID, "stdinFrom"},
+		{RUN, "{'command':'x','stdinFrom':'../token'}", INVALID, "stdinFrom"},
+		{RUN, "{'command':'x'}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
+		{RUN, "{'command':'x'}", 403, "PERMISSION_DENIED", NULL, BY_VIEWER},
+		{RUN, "{'command':'x'}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
+	EXPECT_REFUSED(cases);
+	cr_expect_eq(memory_api.metrics.runs, 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_run, hostile_values_are_refused_by_their_field)
+{
+	static const char *const fields[] = {
+		"cwd", "streams", "encoding", "stdinFrom", "timeoutMs", "rows"};
+	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+		for (const char *const *text = memory_api_hostile; *text; text++) {
+			if (strcmp(fields[f], "cwd") == 0 && strcmp(*text, "/") == 0)
+				continue; /* it is one */
+			json_t *body = json_pack("{s:s, s:s}", "command", "x", fields[f], *text);
+			char *dumped = json_dumps(body, 0);
+			struct call *c = memory_api_ask(&(struct ask){.line = RUN, .body = dumped});
+			cr_assert(c->answered, "%s: it runs", dumped);
+			call_await(c);
+			cr_expect_eq(call_status(c), 400, "%s: %s", dumped, call_body(c));
+			cr_expect_str_eq(call_field(c), fields[f], "%s", dumped);
+			call_end(c);
+			free(dumped);
+			json_decref(body);
+		}
+	}
+	MEMORY_API_CLOSE();
+}
+
+/* Input sent ahead */
+
+Test(api_stdin, comes_in_pieces)
+{
+	char body[256];
+	struct call *c = memory_api_call(STDIN, "{'base64':'YWJj'}");
+	cr_assert_eq(call_status(c), 200);
+	cr_expect_eq(call_number(c, "size"), 3);
+	snprintf(body, sizeof body, "{'id':'%s','offset':3,'base64':'ZA=='}", call_text(c, "id"));
+	struct call *next = memory_api_call(STDIN, body);
+	cr_expect_eq(call_status(next), 200);
+	cr_expect_eq(call_number(next, "size"), 4);
+	next = memory_api_call(STDIN, body);
+	cr_expect_eq(call_status(next), 200, "the same again is the same");
+	cr_expect_eq(call_number(next, "size"), 4);
+	snprintf(body, sizeof body, "{'id':'%s','offset':9,'base64':'ZA=='}", call_text(c, "id"));
+	next = memory_api_call(STDIN, body);
+	cr_expect_eq(call_status(next), 400);
+	cr_expect_eq(call_number(next, "context.size"), 4);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stdin, what_is_none)
+{
+	static const struct refused cases[] = {{STDIN, NULL, INVALID, "base64"},
+		{STDIN, "{'base64':1}", INVALID, "base64"},
+		{STDIN, "{'base64':'x'}", INVALID, "base64"},
+		{STDIN, "{'base64':'YQ==','id':1}", INVALID, "id"},
+		{STDIN, "{'base64':'YQ==','id':''}", INVALID, "id"},
+		{STDIN, "{'base64':'YQ==','id':'no'}", INVALID, "id"},
+		{STDIN, "{'base64':'YQ==','id':'../token'}", INVALID, "id"},
+		{STDIN, "{'base64':'YQ==','id':'a\\u0000'}", INVALID, "id"},
+		{STDIN, "{'base64':'YQ==','offset':-1}", INVALID, "offset"},
+		{STDIN, "{'base64':'YQ==','offset':'0'}", INVALID, "offset"},
+		{STDIN, "{'base64':'YQ==','offset':9223372036854775807}", INVALID, "offset"},
+		{STDIN, "{'base64':'YQ=='}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
+		{STDIN, "{'base64':'YQ=='}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stdin, hostile_ids_are_those_of_no_input)
+{
+	for (const char *const *text = memory_api_hostile; *text; text++) {
+		json_t *body = json_pack("{s:s, s:s}", "id", *text, "base64", "YQ==");
+		char *dumped = json_dumps(body, 0);
+		struct call *c = memory_api_ask(&(struct ask){.line = STDIN, .body = dumped});
+		call_await(c);
+		cr_expect_str_eq(call_field(c), "id", "%s: %s", dumped, call_body(c));
+		call_end(c);
+		free(dumped);
+		json_decref(body);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_stdin, as_many_as_may_wait)
+{
+	for (unsigned i = 0; i < SPOOLS_MAX; i++)
+		cr_assert_eq(memory_api_status(STDIN, "{'base64':''}"), 200);
+	struct call *c = memory_api_call(STDIN, "{'base64':''}");
+	cr_expect_eq(call_status(c), 429);
+	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+	MEMORY_API_CLOSE();
+}
+
+/* The server */
+
+Test(api_server, says_what_it_is)
+{
+	struct call *c = memory_api_call("GET /api/ping", NULL);
+	cr_expect_eq(call_status(c), 200);
+	c = memory_api_call("GET /api/version", NULL);
+	cr_expect_str_eq(call_text(c, "version"), "1.2.3");
+	c = memory_api_ask(&(struct ask){.line = "GET /healthz", .by = BY_NOBODY});
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	c = memory_api_call("GET /metrics", NULL);
+	cr_expect_eq(call_status(c), 200);
+	c = memory_api_call("GET /api/openapi.json", NULL);
+	cr_expect_eq(c->request->reply.length, openapi_document_length);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_server, says_which_programs_there_are)
+{
+	struct call *c = memory_api_begin("GET /api/commands", NULL);
+	struct call *gone = memory_api_begin("GET /api/commands", NULL);
+	call_end(gone);
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
+	cr_expect_eq(
+		(size_t)call_number(c, "count"), json_array_size(call_get(c, "availableCommands")));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_server, what_it_does_not_serve)
+{
+	static const struct refused cases[] = {
+		{"GET /metrics", NULL, 401, "UNAUTHENTICATED", NULL, BY_NOBODY},
+		{"GET /metrics", NULL, 403, "PERMISSION_DENIED", NULL, BY_VIEWER},
+		{"POST /api/read", "{}", 501, "NOT_IMPLEMENTED"},
+		{"POST /api/read", "{}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY},
+		{"DELETE /api/contexts/x", NULL, 501, "NOT_IMPLEMENTED"},
+		{"GET /api/nothing", NULL, 404, "UNKNOWN_ERROR"},
+		{"POST /api/ping/x", NULL, 404, "UNKNOWN_ERROR"},
+		{"GET /api/session//state", NULL, 404, "UNKNOWN_ERROR"},
+		{"GET /api/session/s/state/", NULL, 404, "UNKNOWN_ERROR"},
+		{"PUT /api/run", "{}", 405, "METHOD_NOT_ALLOWED"},
+		{"PATCH /api/run", "{}", 405, "METHOD_NOT_ALLOWED"}};
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}

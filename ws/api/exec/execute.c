@@ -12,6 +12,7 @@
 #include "ws/api/rows.h"
 #include "ws/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,8 @@ static void on_session(void *user, struct session *s, enum report_stage stage, i
 	char message[300];
 	if (error == 0) {
 		run(x, s);
+	} else if (error == -EUSERS) {
+		refuse_sessions(x->request, x->api->sessions);
 	} else {
 		snprintf(message, sizeof message, "The session '%s' cannot be made: %s%s",
 			x->session, stage == REPORT_CHDIR ? "its directory: " : "",

@@ -32,6 +32,12 @@ bool refuse_if_directory(struct request *r, const char *cwd, int error)
 	return true;
 }
 
+void refuse_sessions(struct request *r, const struct sessions *all)
+{
+	reply_error(r, "LIMIT_REACHED", "There are too many sessions",
+		json_pack("{s:i}", "maxSessions", (int)all->config.max_sessions));
+}
+
 void refuse_session(struct request *r, const struct session *s, int rc)
 {
 	if (rc == -ENOTCONN && s->state == SESSION_EXITED)

@@ -1,7 +1,7 @@
 /* Refusals that several handlers give. */
 #pragma once
 
-#include "shell/session/session.h"
+#include "shell/session/sessions.h"
 #include "ws/request.h"
 
 #include <stdbool.h>
@@ -14,6 +14,9 @@ void refuse_directory(struct request *r, const char *cwd, int error);
 
 /* The same, if it is that directory that a failure to start something speaks of. Returns whether r has been answered. */
 bool refuse_if_directory(struct request *r, const char *cwd, int error);
+
+/* Answer that there are as many sessions as there may be. */
+void refuse_sessions(struct request *r, const struct sessions *all);
 
 /* Answer that the session is leased, or that the lease that was shown is over. */
 void refuse_leased(struct request *r, const struct session *s);

@@ -83,9 +83,7 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 			json_pack("{s:s, s:n}", "sessionId", id, "containerPlacementId"));
 		break;
 	case -EUSERS:
-		reply_error(r, "LIMIT_REACHED", "There are too many sessions",
-			json_pack("{s:i}", "maxSessions",
-				(int)c->api->sessions->config.max_sessions));
+		refuse_sessions(r, c->api->sessions);
 		break;
 	case -ENOTSUP:
 		reply_invalid(r, "onShellExit", "Only a bash can reexec", "unsupported");

@@ -589,6 +589,43 @@ Test(api_execute, a_session_that_is_not_there_is_made)
 	MEMORY_API_CLOSE();
 }
 
+Test(api_execute, there_are_as_many_sessions_as_there_may_be)
+{
+	for (unsigned i = 0; i < MEMORY_API_SESSIONS; i++)
+		cr_assert_eq(
+			memory_api_status("POST /api/session/create", "{'shell':'/bin/sh'}"), 200);
+	static const struct refused cases[] = {
+		{EXECUTE, "{'command':'ls','sessionId':'new'}", 429, "LIMIT_REACHED"},
+		{EXECUTE "/stream", "{'command':'ls','sessionId':'new'}", 429, "LIMIT_REACHED"}};
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_execute, the_holder_does_not_answer)
+{
+	memory_api_start("s");
+	memory_api_holder("s")->backlogged = true;
+	memory_api_restart();
+	static const struct refused cases[] = {
+		{EXECUTE, "{'command':'ls','sessionId':'s'}", 409, "SESSION_UNRESPONSIVE"},
+		{EXECUTE "/stream", "{'command':'ls','sessionId':'s'}", 409, "SESSION_UNRESPONSIVE"}};
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_execute, the_session_is_deleted_before_it_runs)
+{
+	memory_holder_delay_next();
+	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'new'}");
+	struct call *gone = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'new'}");
+	call_end(gone);
+	memory_api_begin("POST /api/session/delete", "{'sessionId':'new'}");
+	call_await(c);
+	cr_expect_eq(call_status(c), 409);
+	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
+	MEMORY_API_CLOSE();
+}
+
 Test(api_execute, the_shell_ends)
 {
 	memory_shell_start("s");

@@ -23,7 +23,6 @@
 #include <sys/types.h>
 
 #define EXEC_COMMAND_MAX ((size_t)1 << 20)
-#define EXEC_ENV_MAX ((size_t)256 << 10) /* bytes of names and values */
 #define EXEC_KEY_MAX 128u
 #define EXEC_PATH_MAX 4200u
 #define EXEC_AUTHOR_MAX 128u

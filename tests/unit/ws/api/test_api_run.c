@@ -39,6 +39,11 @@ Test(api_run, what_is_none)
 		{RUN, "{'command':'x','timeoutMs':31536000001}", INVALID, "timeoutMs"},
 		{RUN, "{'command':'x','streams':'terminal'}", INVALID, "streams"},
 		{RUN, "{'command':'x','streams':1}", INVALID, "streams"},
+		{RUN, "{'command':'x','streams':'files'}", INVALID, "streams"},
+		{RUN, "{'command':'x','timeoutMs':1.5}", INVALID, "timeoutMs"},
+		{RUN, "{'command':'x','rows':100000}", INVALID, "rows"},
+		{RUN, "{'command':'x','stream':'yes'}", INVALID, "stream"},
+		{RUN, "{'command':'x','stdinBase64':'?'}", INVALID, "stdinBase64"},
 		{RUN, "{'command':'x','encoding':'hex'}", INVALID, "encoding"},
 		{RUN, "{'command':'x','encoding':true}", INVALID, "encoding"},
 		{RUN, "{'command':'x','rows':0}", INVALID, "rows"},
@@ -194,10 +199,15 @@ Test(api_server, what_it_does_not_serve)
 		{"DELETE /api/contexts/x", NULL, 501, "NOT_IMPLEMENTED"},
 		{"GET /api/nothing", NULL, 404, "UNKNOWN_ERROR"},
 		{"POST /api/ping/x", NULL, 404, "UNKNOWN_ERROR"},
+		{"GET /api", NULL, 404, "UNKNOWN_ERROR"},
+		{"GET /api/session/list/x/y", NULL, 404, "UNKNOWN_ERROR"},
+		{"GET /api/session/", NULL, 404, "UNKNOWN_ERROR"},
 		{"GET /api/session//state", NULL, 404, "UNKNOWN_ERROR"},
 		{"GET /api/session/s/state/", NULL, 404, "UNKNOWN_ERROR"},
 		{"PUT /api/run", "{}", 405, "METHOD_NOT_ALLOWED"},
 		{"PATCH /api/run", "{}", 405, "METHOD_NOT_ALLOWED"}};
 	EXPECT_REFUSED(cases);
+	struct call *c = memory_api_call("GET /api/nothing-here", NULL);
+	cr_expect_str_eq(call_text(c, "message"), "The requested endpoint was not found");
 	MEMORY_API_CLOSE();
 }

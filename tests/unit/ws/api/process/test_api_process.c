@@ -108,6 +108,13 @@ Test(api_process_start, what_is_none)
 		{START, "{'command':'x','processId':''}", INVALID, "processId"},
 		{START, "{'command':'x','processId':1}", INVALID, "processId"},
 		{START, "{'command':'x','processId':'a/b'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'.'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'..'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'../../../tmp/x'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'a b'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'a\\nb'}", INVALID, "processId"},
+		{START, "{'command':'x','processId':'\\u00fc'}", INVALID, "processId"},
+		{START, "{'command':'x','env':{'a b':'c'}}", INVALID, "env"},
 		{START, "{'command':'x','processId':'.a'}", INVALID, "processId"},
 		{START, "{'command':'x','processId':'start'}", INVALID, "processId"},
 		{START, "{'command':'x','processId':'list'}", INVALID, "processId"},
@@ -136,6 +143,19 @@ Test(api_process_start, what_is_none)
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(processes_count(&memory_api.processes), 0);
 	cr_expect_eq(memory_holders_count(), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process_start, a_directory_that_is_none_is_named)
+{
+	static const char *const directories[] = {"/no/such/place", "/dev/null"};
+	for (size_t i = 0; i < 2; i++) {
+		char body[128];
+		snprintf(body, sizeof body, "{'command':'x','cwd':'%s'}", directories[i]);
+		struct call *c = memory_api_call(START, body);
+		cr_expect_not_null(
+			strstr(call_text(c, "message"), directories[i]), "%s", call_body(c));
+	}
 	MEMORY_API_CLOSE();
 }
 
@@ -266,6 +286,8 @@ Test(api_process, one_that_is_not_known)
 			{requests[i].line, requests[i].body, 401, "UNAUTHENTICATED", NULL,
 				BY_NOBODY}};
 		EXPECT_REFUSED(cases);
+		struct call *c = memory_api_call(requests[i].line, requests[i].body);
+		cr_expect_str_eq(call_text(c, "context.processId"), "p");
 	}
 	MEMORY_API_CLOSE();
 }
@@ -636,11 +658,28 @@ Test(api_process, ports_that_are_none)
 		{PORT, "{'port':[]}", 400, "INVALID_PORT"},
 		{PORT, "{'port':-1}", 400, "INVALID_PORT"},
 		{PORT, "{'port':9223372036854775807}", 400, "INVALID_PORT"},
+		{PORT, "{'port':0}", 400, "INVALID_PORT"},
+		{PORT, "{'port':65536}", 400, "INVALID_PORT"},
+		{PORT, "{'port':80.5}", 400, "INVALID_PORT"},
+		{PORT, "{'port':'80'}", 400, "INVALID_PORT"},
+		{PORT, "{'port':80,'mode':'udp'}", INVALID, "mode"},
+		{PORT, "{'port':80,'mode':'http','path':'/a b'}", INVALID, "path"},
+		{PORT, "{'port':80,'mode':'http','path':'/a\\r\\nX: y'}", INVALID, "path"},
+		{PORT, "{'port':80,'mode':'http','statusMin':1}", INVALID, "statusMin"},
+		{PORT, "{'port':80,'mode':'http','statusMax':'x'}", INVALID, "statusMax"},
+		{PORT, "{'port':80,'mode':'http','interval':-1}", INVALID, "interval"},
+		{PORT, "{'port':80,'mode':'tcp','processId':'../x'}", 404, "PROCESS_NOT_FOUND"},
 		{PORT, "{'port':80,'mode':1}", INVALID, "mode"},
 		{PORT, "{'port':80,'processId':1}", INVALID, "processId"},
 		{PORT, "{'port':80,'processId':'no'}", 404, "PROCESS_NOT_FOUND"},
 		{PORT, "{'port':80}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER}};
+	static char body[5100] = "{'port':80,'path':'/";
+	size_t length = strlen(body);
+	memset(body + length, 'x', 5000);
+	strcpy(body + length + 5000, "'}");
+	static const struct refused path[] = {{PORT, body, INVALID, "path"}};
 	EXPECT_REFUSED(cases);
+	EXPECT_REFUSED(path);
 	cr_expect_eq(memory_api.api.port_watches, 0);
 	MEMORY_API_CLOSE();
 }

@@ -111,9 +111,33 @@ Test(api_create, limits_are_within)
 		line, "{'id':'s'}", 401, "UNAUTHENTICATED", .by = BY_NOBODY                         \
 	}
 
+/* More of the same. */
+#define REFUSED_VALUES(line)                                                                 \
+	{line, "{'id':'..'}", 400, "VALIDATION_FAILED", "id"},                               \
+		{line, "{'id':'.'}", 400, "VALIDATION_FAILED", "id"},                        \
+		{line, "{'id':'../x'}", 400, "VALIDATION_FAILED", "id"},                     \
+		{line, "{'id':'a\\nb'}", 400, "VALIDATION_FAILED", "id"},                    \
+		{line, "{'id':'a%2fb'}", 400, "VALIDATION_FAILED", "id"},                    \
+		{line, "{'id':{}}", 400, "VALIDATION_FAILED", "id"},                         \
+		{line, "{'id':[]}", 400, "VALIDATION_FAILED", "id"},                         \
+		{line, "{'id':'s','name':'\\u001b[31m'}", 400, "VALIDATION_FAILED", "name"}, \
+		{line, "{'id':'s','name':{}}", 400, "VALIDATION_FAILED", "name"},            \
+		{line, "{'id':'s','name':true}", 400, "VALIDATION_FAILED", "name"},          \
+		{line, "{'id':'s','cols':-1}", 400, "VALIDATION_FAILED", "cols"},            \
+		{line, "{'id':'s','cols':1001}", 400, "VALIDATION_FAILED", "cols"},          \
+		{line, "{'id':'s','cols':1000000000}", 400, "VALIDATION_FAILED", "cols"},    \
+		{line, "{'id':'s','cols':1e300}", 400, "VALIDATION_FAILED", "cols"},         \
+		{line, "{'id':'s','cols':1.5}", 400, "VALIDATION_FAILED", "cols"},           \
+		{line, "{'id':'s','cols':true}", 400, "VALIDATION_FAILED", "cols"},          \
+		{line, "{'id':'s','rows':1e9}", 400, "VALIDATION_FAILED", "rows"},           \
+	{                                                                                    \
+		line, "{'id':'s','rows':true}", 400, "VALIDATION_FAILED", "rows"             \
+	}
+
 Test(api_create, what_is_wrong_is_refused_by_its_field)
 {
 	static const struct refused cases[] = {REFUSED_FIELDS(CREATE), REFUSED_FIELDS(OPEN),
+		REFUSED_VALUES(CREATE), REFUSED_VALUES(OPEN),
 		{OPEN, "{}", 400, "VALIDATION_FAILED", "id"},
 		{OPEN, NULL, 400, "VALIDATION_FAILED", "id"},
 		{"PUT /api/session/create", NULL, 405, "METHOD_NOT_ALLOWED"}};
@@ -150,6 +174,53 @@ Test(api_create, hostile_texts_are_taken_or_refused_and_nothing_else)
 					memory_api_session(call_text(c, "data.id")), NULL);
 			call_end(c);
 		}
+	}
+	MEMORY_API_CLOSE();
+}
+
+/* {"id": "s", "name": so many wide characters, three bytes each}. */
+static char *wide_name(unsigned count)
+{
+	char name[3 * 129 + 1] = "";
+	for (unsigned i = 0; i < count; i++)
+		memcpy(name + 3 * (size_t)i, "\xe7\x95\x8c", 4);
+	json_t *body = json_pack("{s:s, s:s}", "id", "s", "name", name);
+	char *text = json_dumps(body, 0);
+	json_decref(body);
+	return text;
+}
+
+Test(api_create, names_are_counted_in_characters)
+{
+	static const char *const lines[] = {CREATE, "POST /api/session/s/rename"};
+	for (unsigned i = 0; i < 4; i++) {
+		char *body = wide_name(i % 2 == 0 ? 129 : 128);
+		struct call *c = memory_api_ask(&(struct ask){.line = lines[i / 2], .body = body});
+		free(body);
+		call_await(c);
+		cr_expect_eq(call_status(c), i % 2 == 0 ? 400 : 200, "%s", call_body(c));
+		if (i % 2 == 0)
+			cr_expect_str_eq(call_field(c), "name");
+		else
+			cr_expect_eq(strlen(call_text(c, "data.name")), 3 * 128);
+	}
+	MEMORY_API_CLOSE();
+}
+
+Test(api_create, names_are_told_as_they_are)
+{
+	static const char *const names[] = {
+		"x", "with \"quotes\" <b> & \\", "\xf0\x9f\x8e\xaa", " ", "\xc3\xa4"};
+	memory_api_start("s");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *body = body_with("name", names[i]);
+		struct call *c = memory_api_ask(
+			&(struct ask){.line = "POST /api/session/s/rename", .body = body});
+		free(body);
+		call_await(c);
+		cr_expect_eq(call_status(c), 200, "%s", call_body(c));
+		c = memory_api_call("GET /api/session/s", NULL);
+		cr_expect_str_eq(call_text(c, "data.name"), names[i]);
 	}
 	MEMORY_API_CLOSE();
 }

@@ -51,6 +51,11 @@ Test(api_keys, what_is_none)
 		{KEYS, "{'keys':1}", INVALID, "keys"}, {KEYS, "{'keys':{}}", INVALID, "keys"},
 		{KEYS, "{'keys':[1]}", INVALID, "keys"}, {KEYS, "{'keys':[null]}", INVALID, "keys"},
 		{KEYS, "{'keys':['Enter','Entr']}", INVALID, "keys"},
+		{KEYS, "{'keys':'Enter xx'}", INVALID, "keys"},
+		{KEYS, "{'text':'x','keys':['F99']}", INVALID, "keys"},
+		{KEYS, "{'text':'x','mouse':[]}", INVALID, "mouse"},
+		{KEYS, "{'text':'x','mouse':{'action':'click','row':1,'column':1}}", 409,
+			"MOUSE_OFF"},
 		{KEYS, "{'keys':['']}", INVALID, "keys"}, {KEYS, "{'keys':['C-']}", INVALID, "keys"},
 		{KEYS, "{'keys':'a\\u0000b'}", INVALID, "keys"},
 		{KEYS, "{'keys':['F25']}", INVALID, "keys"},
@@ -84,9 +89,14 @@ Test(api_keys, so_many_and_no_more)
 	cr_expect_eq(memory_api_status(KEYS, body), 200);
 	cr_expect_eq(strlen(typed()), 4096);
 	strcpy(body + n, "x'}");
-	struct call *c = memory_api_call(KEYS, body);
-	cr_expect_eq(call_status(c), 400);
-	cr_expect_str_eq(call_field(c), "keys");
+	static const struct refused more[] = {{KEYS, body, INVALID, "keys"}};
+	EXPECT_REFUSED(more);
+	/* And in an array. */
+	n = (size_t)sprintf(body, "{'keys':[1");
+	for (unsigned i = 0; i < 4096; i++, n += 2)
+		memcpy(body + n, ",1", 2);
+	strcpy(body + n, "]}");
+	EXPECT_REFUSED(more);
 	cr_expect_str_eq(typed(), "");
 	MEMORY_API_CLOSE();
 }

@@ -117,6 +117,11 @@ Test(api_screen, queries_that_are_none)
 		{SCROLLBACK "?from=x", NULL, INVALID, "from"},
 		{SCROLLBACK "?from=-1", NULL, INVALID, "from"},
 		{SCROLLBACK "?to=1e3", NULL, INVALID, "to"},
+		{SCROLLBACK "?to=1.5", NULL, INVALID, "to"},
+		{SCREEN "?format=html&cells=1", NULL, INVALID, "cells"},
+		{"POST /api/session/s/screen", "{}", 405, "METHOD_NOT_ALLOWED"},
+		{"POST /api/session/s/scrollback", "{}", 405, "METHOD_NOT_ALLOWED"},
+		{"POST /api/session/s/search", "{}", 405, "METHOD_NOT_ALLOWED"},
 		{SCROLLBACK "?to=9223372036854775808", NULL, INVALID, "to"},
 		{SCROLLBACK "?from=25", NULL, 416, "RANGE_GONE"},
 		{SCROLLBACK "?from=9223372036854775807", NULL, 416, "RANGE_GONE"}};
@@ -242,6 +247,8 @@ Test(api_search, questions_that_are_none)
 		{SEARCH "?q=x&limit=1001", NULL, INVALID, "limit"},
 		{SEARCH "?q=x&limit=-1", NULL, INVALID, "limit"},
 		{SEARCH "?q=x&beforeLine=x", NULL, INVALID, "beforeLine"},
+		{SEARCH "?q=x&beforeLine=-1", NULL, INVALID, "beforeLine"},
+		{SEARCH "?q=x&beforeOffset=x", NULL, INVALID, "beforeOffset"},
 		{SEARCH "?q=x&beforeOffset=-1", NULL, INVALID, "beforeOffset"},
 		{SEARCH "?q=x&beforeOffset=9223372036854775808", NULL, INVALID, "beforeOffset"}};
 	memory_api_start("s");

@@ -24,6 +24,8 @@ static const struct {
 	bool viewer;    /* a viewer may */
 	bool unstarted; /* it need not run yet */
 	bool ended;     /* nor still */
+	int status;     /* what it is answered whatever the session is at; 0: see above */
+	const char *code;
 } requests[] = {
 	{"GET /api/session/s", NULL, .viewer = true, .unstarted = true, .ended = true},
 	{"POST /api/session/s/rename", "{'name':'x'}", .owner = true, .unstarted = true,
@@ -48,6 +50,19 @@ static const struct {
 	{"GET /api/session/s/stream", NULL, .viewer = true, .ended = true},
 	{"GET /api/session/s/links", NULL, .owner = true, .unstarted = true, .ended = true},
 	{"POST /api/session/s/links", "{'role':'viewer'}", .owner = true, .ended = true},
+	{"POST /api/session/s/exec", "{'command':''}", .status = 400, .code = "INVALID_COMMAND"},
+	{"GET /api/session/s/exec/x", NULL, .viewer = true, .status = 404, .code = "EXEC_NOT_FOUND"},
+	{"GET /api/session/s/exec/x/output", NULL, .viewer = true, .status = 404,
+		.code = "EXEC_NOT_FOUND"},
+	{"GET /api/session/s/exec/x/stream", NULL, .viewer = true, .status = 404,
+		.code = "EXEC_NOT_FOUND"},
+	{"POST /api/session/s/exec/x/cancel", NULL, .status = 404, .code = "EXEC_NOT_FOUND"},
+	{"GET /api/session/s/blocks/x", NULL, .viewer = true, .status = 404,
+		.code = "BLOCK_NOT_FOUND"},
+	{"GET /api/session/s/blocks/x/output", NULL, .viewer = true, .status = 404,
+		.code = "BLOCK_NOT_FOUND"},
+	{"DELETE /api/session/s/links/x", NULL, .owner = true, .status = 404,
+		.code = "LINK_NOT_FOUND"},
 };
 #define REQUESTS (sizeof requests / sizeof *requests)
 
@@ -72,6 +87,13 @@ static void expect(struct call *c, int status, const char *code)
 	call_end(c);
 }
 
+/* The i-th is let through to its handler. */
+static void expect_served(size_t i, struct call *c)
+{
+	expect(c, requests[i].status ? requests[i].status : 200,
+		requests[i].code ? requests[i].code : "");
+}
+
 /* What all have in common */
 
 Test(api_session, one_that_is_not_there)
@@ -91,11 +113,11 @@ Test(api_session, each_role_may_what_it_may)
 		else if (!requests[i].viewer)
 			expect(ask_as(i, BY_VIEWER, "s"), 403, "READ_ONLY");
 		else
-			expect(ask_as(i, BY_VIEWER, "s"), 200, "");
+			expect_served(i, ask_as(i, BY_VIEWER, "s"));
 		if (!requests[i].owner)
-			expect(ask_as(i, BY_DRIVER, "s"), 200, "");
+			expect_served(i, ask_as(i, BY_DRIVER, "s"));
 		session_give_back(s, NULL);
-		expect(ask_as(i, BY_OWNER, NULL), 200, "");
+		expect_served(i, ask_as(i, BY_OWNER, NULL));
 	}
 	MEMORY_API_CLOSE();
 }
@@ -114,8 +136,8 @@ Test(api_session, one_that_has_not_been_started_yet)
 {
 	memory_api_start_slow("s");
 	for (size_t i = 0; i < REQUESTS; i++)
-		if (requests[i].unstarted)
-			expect(ask_as(i, BY_OWNER, NULL), 200, "");
+		if (requests[i].unstarted || requests[i].status)
+			expect_served(i, ask_as(i, BY_OWNER, NULL));
 		else
 			expect(ask_as(i, BY_OWNER, NULL), 409, "RESOURCE_BUSY");
 	MEMORY_API_CLOSE();
@@ -125,8 +147,8 @@ Test(api_session, one_that_has_ended)
 {
 	memory_api_start_ended("s", 3 << 8);
 	for (size_t i = 0; i < REQUESTS; i++)
-		if (requests[i].ended)
-			expect(ask_as(i, BY_OWNER, NULL), 200, "");
+		if (requests[i].ended || requests[i].status)
+			expect_served(i, ask_as(i, BY_OWNER, NULL));
 		else
 			expect(ask_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
 	MEMORY_API_CLOSE();
@@ -138,27 +160,45 @@ Test(api_session, one_whose_holder_has_died)
 	memory_holder_die(memory_api_holder("s"));
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
 	for (size_t i = 0; i < REQUESTS; i++)
-		if (requests[i].ended)
-			expect(ask_as(i, BY_OWNER, NULL), 200, "");
+		if (requests[i].ended || requests[i].status)
+			expect_served(i, ask_as(i, BY_OWNER, NULL));
 		else
 			expect(ask_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
 	MEMORY_API_CLOSE();
 }
 
+/* The lines that take a body, those of all sessions too; NULL behind the last. */
+static const char *line_with_body(size_t i)
+{
+	static const char *const others[] = {"POST /api/session/create", "POST /api/session/open",
+		"POST /api/session/delete", "POST /api/execute", "POST /api/run", "POST /api/stdin",
+		"POST /api/process/start", "POST /api/port-watch", "POST /api/auth/login", NULL};
+	for (size_t n = 0; n < REQUESTS; n++) {
+		bool takes = strncmp(requests[n].line, "POST", 4) == 0 && requests[n].body;
+		if (takes && i-- == 0)
+			return requests[n].line;
+	}
+	return others[i];
+}
+
 Test(api_session, a_body_that_is_no_object)
 {
-	static const char *const bodies[] = {"null", "1", "[]", "\"text\"", "{", "{}}", "\xff\xfe",
-		"{\"a\":1,\"a\":2}", "\xef\xbb\xbf{}"};
+	static const struct {
+		const char *text;
+		size_t length;
+	} bodies[] = {{"null", 4}, {"1", 1}, {"[]", 2}, {"\"text\"", 6}, {"{", 1}, {"{}}", 3},
+		{"\xff\xfe", 2}, {"{\xff}", 3}, {"{\"a\":1,\"a\":2}", 13}, {"\xef\xbb\xbf{}", 5},
+		{"\0", 1}, {"{}\0", 3}, {"{\"name\":\"\\ud800\"}", 17}, {"{\"a\\u0000b\":1}", 14},
+		{"{\"a\":1e999}", 11}, {"{'a':1}", 7}, {"{\"a\":1,}", 8}, {"{\"a\":NaN}", 9}};
+	const char *line;
 	memory_api_start("s");
-	for (size_t i = 0; i < REQUESTS; i++) {
-		if (strncmp(requests[i].line, "POST", 4) != 0)
-			continue;
+	for (size_t i = 0; (line = line_with_body(i)); i++) {
 		for (size_t n = 0; n < sizeof bodies / sizeof *bodies; n++) {
-			struct call *c = memory_api_ask(
-				&(struct ask){.line = requests[i].line, .body = bodies[n]});
+			struct call *c = memory_api_ask(&(struct ask){
+				.line = line, .body = bodies[n].text, .length = bodies[n].length});
 			call_await(c);
-			cr_expect_str_eq(call_field(c), "body", "%s %s: %s", requests[i].line,
-				bodies[n], call_body(c));
+			cr_expect_str_eq(call_field(c), "body", "%s %s: %s", line, bodies[n].text,
+				call_body(c));
 			expect(c, INVALID);
 		}
 	}
@@ -168,15 +208,19 @@ Test(api_session, a_body_that_is_no_object)
 Test(api_session, json_that_is_nested_deeper_than_anybody_needs)
 {
 	static char body[200001];
+	const char *line;
 	memory_api_start("s");
-	memset(body, '[', 200000);
-	for (size_t i = 0; i < REQUESTS; i++) {
-		if (strncmp(requests[i].line, "POST", 4) != 0)
-			continue;
-		struct call *c = memory_api_ask(
-			&(struct ask){.line = requests[i].line, .body = body});
-		call_await(c);
-		expect(c, INVALID);
+	for (unsigned round = 0; round < 2; round++) {
+		if (round == 0)
+			memset(body, '[', 200000);
+		else
+			for (size_t i = 0; i < 200000; i += 5)
+				memcpy(body + i, "{\"a\":", 5);
+		for (size_t i = 0; (line = line_with_body(i)); i++) {
+			struct call *c = memory_api_ask(&(struct ask){.line = line, .body = body});
+			call_await(c);
+			expect(c, INVALID);
+		}
 	}
 	MEMORY_API_CLOSE();
 }
@@ -307,6 +351,14 @@ Test(api_session, sizes_that_are_none)
 	static const struct refused cases[] = {{RESIZE, NULL, INVALID, "cols"},
 		{RESIZE, "{'cols':80}", INVALID, "rows"}, {RESIZE, "{'rows':24}", INVALID, "cols"},
 		{RESIZE, "{'cols':80,'rows':null}", INVALID, "rows"},
+		{RESIZE, "{'cols':null,'rows':24}", INVALID, "cols"},
+		{RESIZE, "{'cols':80,'rows':0}", INVALID, "rows"},
+		{RESIZE, "{'cols':80,'rows':-1}", INVALID, "rows"},
+		{RESIZE, "{'cols':80,'rows':1.5}", INVALID, "rows"},
+		{RESIZE, "{'cols':80,'rows':'24'}", INVALID, "rows"},
+		{RESIZE, "{'cols':80,'rows':true}", INVALID, "rows"},
+		{RESIZE, "{'cols':80,'rows':1e300}", INVALID, "rows"},
+		{RESIZE, "{'cols':1e300,'rows':24}", INVALID, "cols"},
 		{RESIZE, "{'cols':0,'rows':24}", INVALID, "cols"},
 		{RESIZE, "{'cols':1001,'rows':24}", INVALID, "cols"},
 		{RESIZE, "{'cols':80,'rows':1001}", INVALID, "rows"},
@@ -322,6 +374,22 @@ Test(api_session, sizes_that_are_none)
 		{SIZE, "{'policy':'largest'}", INVALID, "policy"},
 		{SIZE, "{'policy':1}", INVALID, "policy"},
 		{SIZE, "{'policy':'fixed\\u0000'}", INVALID, "policy"},
+		{SIZE, "{'policy':null}", INVALID, "policy"},
+		{SIZE, "{'policy':'Latest'}", INVALID, "policy"},
+		{SIZE, "{'policy':true}", INVALID, "policy"},
+		{SIZE, "{'policy':{}}", INVALID, "policy"},
+		{SIZE, "{'policy':[]}", INVALID, "policy"},
+		{SIZE, "{'policy':'fixed','cols':-1}", INVALID, "cols"},
+		{SIZE, "{'policy':'fixed','cols':1001}", INVALID, "cols"},
+		{SIZE, "{'policy':'fixed','cols':1e9}", INVALID, "cols"},
+		{SIZE, "{'policy':'fixed','cols':1.5}", INVALID, "cols"},
+		{SIZE, "{'policy':'fixed','cols':'80'}", INVALID, "cols"},
+		{SIZE, "{'policy':'fixed','cols':true}", INVALID, "cols"},
+		{SIZE, "{'policy':'fixed','rows':0}", INVALID, "rows"},
+		{SIZE, "{'policy':'fixed','rows':-1}", INVALID, "rows"},
+		{SIZE, "{'policy':'fixed','rows':1.5}", INVALID, "rows"},
+		{SIZE, "{'policy':'fixed','rows':true}", INVALID, "rows"},
+		{"GET /api/session/s/size", NULL, 405, "METHOD_NOT_ALLOWED"},
 		{SIZE, "{'policy':'fixed','cols':0}", INVALID, "cols"},
 		{SIZE, "{'policy':'fixed','rows':1001}", INVALID, "rows"},
 		{SIZE, "{'policy':'fixed','rows':'9'}", INVALID, "rows"}};
@@ -352,6 +420,20 @@ Test(api_session, whose_window_is_its_size)
 	cr_expect_eq(memory_api_status(SIZE, "{'policy':'latest'}"), 200);
 	cr_expect_eq(memory_api_status(RESIZE, "{'cols':10,'rows':11}"), 200);
 	cr_expect_eq(memory_api_holder("s")->rows, 11);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_session, no_policy_is_chosen_for_one_that_has_ended)
+{
+	static const struct refused cases[] = {
+		{SIZE, "{'policy':'latest','cols':50,'rows':15}", 410, "SESSION_TERMINATED"},
+		{SIZE, "{'policy':'smallest','cols':50,'rows':15}", 410, "SESSION_TERMINATED"},
+		{SIZE, "{'policy':'fixed','cols':50,'rows':15}", 410, "SESSION_TERMINATED"},
+		{SIZE, "{'policy':'owner','cols':50,'rows':15}", 410, "SESSION_TERMINATED"}};
+	memory_api_start_ended("s", 3 << 8);
+	EXPECT_REFUSED(cases);
+	struct call *c = memory_api_call("GET /api/session/s", NULL);
+	cr_expect_str_eq(call_text(c, "data.sizePolicy"), "latest");
 	MEMORY_API_CLOSE();
 }
 

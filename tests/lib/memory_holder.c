@@ -75,8 +75,6 @@ static int map(struct link *l)
 		l->info.holder_pid = getpid();
 		l->master_fd = h->master_fd;
 	}
-	if (h->pid > 0)
-		l->info.holder_pid = h->pid;
 	l->tail = rc == 0 ? atomic_load(&l->control->tail) : 0;
 	l->events_tail = rc == 0 ? atomic_load(&l->control->events_tail) : 0;
 	return rc;
@@ -506,8 +504,8 @@ void link_follow_shell(struct link *l)
 
 pid_t link_holder(const struct link *l)
 {
-	(void)l;
-	return 0;
+	const struct memory_holder *h = memory_holder_of(l);
+	return h ? h->pid : 0;
 }
 
 bool link_is_silent(const struct link *l)

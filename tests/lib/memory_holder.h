@@ -27,7 +27,7 @@ struct memory_holder {
 	bool mute;       /* it takes requests and does not answer them */
 	bool full;       /* the program does not read its input */
 	bool silent;     /* it has not answered for long */
-	pid_t pid; /* of the holder, for who looks whether it has been stopped; 0: nobody can tell */
+	pid_t pid; /* a process that stands for it, or 0: whoever is below it belongs to the session */
 	int end_error;     /* what it answers when it is asked to end; 0: it ends */
 	struct link *link; /* who has attached; NULL: nobody */
 	struct ring ring;  /* it writes */

@@ -327,6 +327,7 @@ static void kill_process(struct request *r)
 struct ending_all {
 	struct request *request;
 	unsigned left, cleaned, survivors;
+	bool interrupted; /* the server ends: what is left lives on */
 	struct process_waiter waiters[];
 };
 
@@ -334,7 +335,10 @@ static void maybe_all_killed(struct ending_all *e)
 {
 	if (e->left > 0)
 		return;
-	if (e->survivors > 0)
+	if (e->interrupted)
+		reply_error(e->request, "OPERATION_INTERRUPTED", "The server ends",
+			json_pack("{s:i}", "cleanedCount", (int)e->cleaned));
+	else if (e->survivors > 0)
 		reply_error(e->request, "PROCESS_ERROR", "Some processes could not be ended",
 			json_pack("{s:i, s:i}", "cleanedCount", (int)e->cleaned, "survivors",
 				(int)e->survivors));
@@ -349,7 +353,9 @@ static void on_one_killed(void *user, struct process *p, enum report_stage stage
 	struct ending_all *e = user;
 	(void)stage;
 	e->left--;
-	if (error < 0)
+	if (error == -ECANCELED)
+		e->interrupted = true;
+	else if (error < 0)
 		e->survivors += p->held.survivors;
 	else
 		e->cleaned++;

@@ -1,9 +1,14 @@
 /* Processes, whose supervisor is played by the test (pty/supervise.h). */
 #include "tests/lib/memory_api.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
 TestSuite(api_process, SUITE);
@@ -64,6 +69,17 @@ static void end_all(int status)
 }
 
 /* Starting */
+
+static unsigned directories(void)
+{
+	unsigned count = 0;
+	DIR *dir = fdopendir(openat(memory_api.folder.fd, "processes", O_RDONLY | O_DIRECTORY));
+	cr_assert_not_null(dir);
+	for (const struct dirent *d; (d = readdir(dir));)
+		count += d->d_name[0] != '.';
+	closedir(dir);
+	return count;
+}
 
 Test(api_process_start, is_answered_once_it_runs)
 {
@@ -143,6 +159,7 @@ Test(api_process_start, what_is_none)
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(processes_count(&memory_api.processes), 0);
 	cr_expect_eq(memory_holders_count(), 0);
+	cr_expect_eq(directories(), 0);
 	MEMORY_API_CLOSE();
 }
 
@@ -397,6 +414,71 @@ Test(api_process, all_are_killed_and_there_may_be_none)
 	start();
 	c = memory_api_call("DELETE /api/process/kill-all", NULL);
 	cr_expect_eq(call_number(c, "cleanedCount"), 1);
+	MEMORY_API_CLOSE();
+}
+
+/* A process in the place of the holder, and below it one that TERM does not end. */
+static pid_t fork_stubborn(void)
+{
+	int ready[2];
+	char byte;
+	cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		pid_t parent = getpid();
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			signal(SIGTERM, SIG_IGN);
+			if (getppid() != parent || write(ready[1], "x", 1) != 1)
+				_exit(1);
+		}
+		for (;;)
+			pause();
+	}
+	cr_assert_gt(pid, 0);
+	cr_assert_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+Test(api_process, the_server_ends_while_one_is_killed)
+{
+	static const char *const lines[] = {"DELETE /api/process/p", "DELETE /api/process/kill-all"};
+	pid_t pid = fork_stubborn();
+	start();
+	memory_api_process_holder("p")->pid = pid;
+	struct call *calls[2];
+	for (size_t i = 0; i < 2; i++) {
+		calls[i] = memory_api_begin(lines[i], NULL);
+		cr_expect_not(calls[i]->answered, "%s", lines[i]);
+	}
+	memory_api_end_tables();
+	for (size_t i = 0; i < 2; i++) {
+		call_await(calls[i]);
+		cr_expect_str_eq(call_code(calls[i]), "OPERATION_INTERRUPTED", "%s", lines[i]);
+	}
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_process, is_killed_in_the_end)
+{
+	pid_t pid = fork_stubborn();
+	start();
+	memory_api_process_holder("p")->pid = pid;
+	struct call *show = memory_api_call("GET /api/process/p", NULL);
+	cr_expect_eq(call_number(show, "process.members"), 1);
+	cr_expect_eq(
+		memory_api_status("POST /api/process/p/signal", "{'signal':'TERM','tree':true}"),
+		200);
+	struct call *c = memory_api_call("DELETE /api/process/p?graceMs=1", NULL);
+	cr_expect_eq(call_status(c), 200);
+	show = memory_api_call("GET /api/process/p", NULL);
+	cr_expect_eq(call_number(show, "process.members"), 0);
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 	MEMORY_API_CLOSE();
 }
 

@@ -61,26 +61,6 @@ scenario('text, keys and bytes are typed in their order, and the answer is true'
 	assert.equal((await keys(server, 's', { submit: true })).written, 1);
 });
 
-scenario('what is wrong is refused, and nothing of it typed', async (server) => {
-	await server.session({ id: 's', cwd: server.cwd });
-	const { offset } = await server.api.get('s');
-	const wrong = [{}, { keys: ['Entr'] }, { keys: 'Enter xx' }, { keys: [1] }, { keys: 5 }, { text: 5 }, { paste: {} },
-		{ base64: '%' }, { text: 'x', keys: ['F99'] }, { text: 'x', submit: 'yes' }, { text: 'x', name: 'a\nb' },
-		{ text: 'x', name: 'n'.repeat(65) }, { text: 'x', mouse: [] }, { text: 'x', mouse: { action: 'click', row: 0, column: 1 } },
-		{ mouse: { action: 'jump', row: 1, column: 1 } }, { mouse: { action: 'click', row: 25, column: 1 } },
-		{ mouse: { action: 'click', row: 1, column: 1, modifiers: ['X'] } }, { mouse: { action: 'click', column: 1 } },
-		{ mouse: { action: 'click', button: 'big', row: 1, column: 1 } }, { keys: Array(4097).fill('x') }];
-	for (const body of wrong) await refusedKeys(server, 's', 400, 'VALIDATION_FAILED', body);
-	await refusedKeys(server, 's', 409, 'MOUSE_OFF', { text: 'x', mouse: { action: 'click', row: 1, column: 1 } });
-	assert.equal((await server.api.get('s')).offset, offset, 'nothing was echoed');
-	const { token } = await server.api.link('s', 'viewer', 60_000);
-	const answer = await server.api.as(token).raw('POST', '/api/session/s/keys', { text: 'x' });
-	assert.equal(answer.json.code, 'READ_ONLY');
-	await server.api.input('s', 'exit 3\r');
-	await until('end', async () => (await server.api.get('s')).state === 'exited');
-	await refusedKeys(server, 's', 410, 'SESSION_TERMINATED', { text: 'x' });
-});
-
 scenario('keys follow the modes that the program has set', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const sent = ['Up', 'C-Up', 'F1', 'KP5', 'C-c', 'Escape', 'Enter', 'M-x', 'BTab'];

@@ -122,18 +122,6 @@ scenario('the end of the process that should serve it is said', async (server) =
 	assert.ok(['process_exited', 'error'].includes(removed.events.at(-1).type));
 });
 
-scenario('what makes no sense is refused', async (server) => {
-	const refused = (status, code, body) => server.api.refused(status, code, 'POST', '/api/port-watch', body);
-	for (const port of [undefined, 0, -1, 65536, 80.5, '80', null]) {
-		await refused(400, 'INVALID_PORT', { port, mode: 'tcp' });
-	}
-	for (const wrong of [{ mode: 'udp' }, { path: '/a b' }, { path: '/a\r\nX: y' }, { path: 'x'.repeat(5000) },
-		{ statusMin: 1 }, { statusMax: 'x' }, { interval: -1 }]) {
-		await refused(400, 'VALIDATION_FAILED', { port: 80, mode: 'http', ...wrong });
-	}
-	await refused(404, 'PROCESS_NOT_FOUND', { port: 80, mode: 'tcp', processId: '../x' });
-});
-
 scenario('watches are limited, and end when their clients go', async (server) => {
 	const port = await freePort();
 	const before = Object.keys(descriptors(server.pid)).length;

@@ -53,36 +53,6 @@ processes('start, list, show and logs have the fields of the protocol', async (p
 	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', '/api/process/list?status=odd');
 });
 
-processes('what makes no sense is refused before anything starts', async (p, server) => {
-	const refused = (status, code, body) => server.api.refused(status, code, 'POST', '/api/process/start', body);
-	await refused(400, 'INVALID_COMMAND', { command: ' \n\t' });
-	await refused(400, 'VALIDATION_FAILED', {});
-	await refused(400, 'VALIDATION_FAILED', { command: 7 });
-	await refused(400, 'VALIDATION_FAILED', { command: 'a\0b' });
-	await refused(400, 'VALIDATION_FAILED', { command: 'true', env: { 'a b': 'c' } });
-	await refused(400, 'VALIDATION_FAILED', { command: 'true', stdin: 'tty' });
-	await refused(400, 'VALIDATION_FAILED', { command: 'true', timeoutMs: -1 });
-	await refused(400, 'VALIDATION_FAILED', { command: 'true', cwd: 'relative' });
-	const missing = path.join(server.root, 'missing');
-	const error = await refused(400, 'VALIDATION_FAILED', { command: 'true', cwd: missing });
-	assert.ok(error.message.includes(missing), error.message);
-	const file = path.join(server.root, 'file');
-	writeFileSync(file, '');
-	assert.ok((await refused(400, 'VALIDATION_FAILED', { command: 'true', cwd: file })).message.includes(file));
-	for (const processId of ['', '.', '..', '../../../tmp/x', 'a/b', 'a b', '.hidden', 'a\nb', 'ü', 'x'.repeat(129),
-		'list', 'start', 'kill-all']) {
-		await refused(400, 'VALIDATION_FAILED', { command: 'true', processId });
-	}
-	assert.deepEqual(directories(server), []);
-	assert.deepEqual(await p.list(), []);
-	for (const [method, route] of [['GET', ''], ['DELETE', ''], ['GET', '/logs'], ['GET', '/stream'], ['GET', '/output'],
-		['POST', '/input'], ['POST', '/signal'], ['POST', '/wait']]) {
-		const body = method === 'POST' ? {} : undefined;
-		const gone = await server.api.refused(404, 'PROCESS_NOT_FOUND', method, `/api/process/nobody${route}`, body);
-		assert.equal(gone.context.processId, 'nobody');
-	}
-});
-
 processes('an id names one process: running it is refused, ended it is replaced', async (p, server) => {
 	for (const processId of ['x'.repeat(128), 'a.b:c@d-e_f']) {
 		await p.start('echo first; sleep 1000', { processId });

@@ -263,34 +263,6 @@ scenario('patterns that would take others for ever', { timeout: 100_000 }, async
 	}
 });
 
-scenario('who may read, and what is asked wrongly', async (server) => {
-	const canvas = await Canvas.open(server, 's');
-	await server.session({ id: 'other' });
-	await canvas.show('hello');
-	const routes = [['screen'], ['scrollback'], ['search', { q: 'hello' }]];
-	const viewer = server.api.as((await server.api.link('s', 'viewer')).token);
-	const stranger = server.api.as((await server.api.link('other', 'driver')).token);
-	for (const [route, query] of routes) {
-		assert.equal((await canvas.get(route, query, viewer)).status, 200, route);
-		assertError(await canvas.get(route, query, stranger), 403, 'PERMISSION_DENIED', route);
-		assertError(await canvas.get(route, query, server.api.as(null)), 401, 'UNAUTHENTICATED', route);
-		await server.api.refused(404, 'SESSION_NOT_FOUND', 'GET', `/api/session/none/${route}?q=x`);
-		await server.api.refused(405, 'METHOD_NOT_ALLOWED', 'POST', `/api/session/s/${route}`, {});
-	}
-	for (const [route, field, value] of [
-		['screen', 'format', 'xml'], ['screen', 'wrap', 'yes'], ['screen', 'since', '-1'], ['screen', 'since', 'x'],
-		['screen', 'since', '99999999999999999999'], ['screen', 'cells', '2'], ['scrollback', 'from', '-1'], ['scrollback', 'to', '1.5'],
-		['scrollback', 'format', ''], ['search', 'q', ''], ['search', 'regex', 'x'], ['search', 'case', '2'], ['search', 'limit', '0'],
-		['search', 'limit', '1001'], ['search', 'beforeLine', '-1'], ['search', 'beforeOffset', 'x'],
-	]) {
-		const { context } = await canvas.refused(400, 'VALIDATION_FAILED', route, { ...(route === 'search' ? { q: 'x' } : {}), [field]: value });
-		assert.equal(context.validationErrors[0].field, field);
-	}
-	await canvas.refused(400, 'VALIDATION_FAILED', 'search', {});
-	await canvas.refused(400, 'VALIDATION_FAILED', 'screen', { format: 'html', cells: 1 });
-	await canvas.refused(400, 'VALIDATION_FAILED', 'screen', { format: 'text', since: 5 });
-});
-
 scenario('an ended session still shows its screen', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', 'clear; echo the-$((40+2))-end; exit\r');

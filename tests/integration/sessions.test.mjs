@@ -80,64 +80,21 @@ scenario('a session is created with defaults and shown by get and list', async (
 	for (const each of list.sessions) assertSession(each);
 });
 
-scenario('ids, names and sizes: what is taken and what is not', async (server) => {
+scenario('odd ids are sessions like others', async (server) => {
 	const { api } = server;
-	const long = 'x'.repeat(127);
-	for (const id of ['a', 'A-Za.z0_9:@-', '0', `${long}y`, '-dash', 'con..txt']) {
+	for (const id of ['a', 'A-Za.z0_9:@-', '0', `${'x'.repeat(127)}y`, '-dash', 'con..txt']) {
 		assertSession(await api.create({ id }), { id });
 		await server.run(id, 'true');
 		assert.equal((await api.get(encodeURIComponent(id))).id, id);
 		await api.delete(id);
 	}
-	for (const id of ['', '.', '..', '.hidden', 'a b', 'a/b', '../x', `${long}yz`, 'ä', 'a\nb', 'a%2fb', 7, {}, []]) {
-		assertInvalid(await api.raw('POST', '/api/session/create', { id }), 'id', `create ${JSON.stringify(id)}`);
-		assertInvalid(await api.raw('POST', '/api/session/open', { id }), 'id', `open ${JSON.stringify(id)}`);
-	}
-	assertInvalid(await api.raw('POST', '/api/session/open', {}), 'id', 'open without id');
-
-	await api.create({ id: 'named' });
-	for (const name of ['x', '界'.repeat(128), 'with "quotes" <b> & \\', '🎪']) {
-		assert.equal((await api.create({ name })).name, name);
-		const { data } = await api.call('POST', '/api/session/named/rename', { name });
-		assert.equal(data.name, name);
-		assert.equal((await api.get('named')).name, name);
-	}
-	for (const name of ['', '界'.repeat(129), 'a\nb', '\u001b[31m', 'a\u007f', 5]) {
-		assertInvalid(await api.raw('POST', '/api/session/create', { name }), 'name', `create ${JSON.stringify(name)}`);
-		assertInvalid(await api.raw('POST', '/api/session/named/rename', { name }), 'name', `rename ${JSON.stringify(name)}`);
-	}
-	assertInvalid(await api.raw('POST', '/api/session/named/rename', {}), 'name', 'rename without name');
-	assert.equal((await api.get('named')).name, '🎪', 'a refused rename changed the name');
-
-	for (const [cols, rows] of [[1, 1], [1000, 1000], [80, 24]]) {
-		const { data } = await api.resize('named', cols, rows);
-		assert.deepEqual([data.cols, data.rows], [cols, rows]);
-	}
-	for (const wrong of [0, -1, 1001, 1e9, 1e300, 1.5, '80', null, true]) {
-		assertInvalid(await api.raw('POST', '/api/session/named/resize', { cols: wrong, rows: 24 }), 'cols', `cols ${wrong}`);
-		assertInvalid(await api.raw('POST', '/api/session/named/resize', { cols: 80, rows: wrong }), 'rows', `rows ${wrong}`);
-		if (wrong !== null) {
-			assertInvalid(await api.raw('POST', '/api/session/create', { cols: wrong }), 'cols', `create cols ${wrong}`);
-		}
-	}
-	assertInvalid(await api.raw('POST', '/api/session/named/resize', {}), undefined, 'resize without size');
-	const { cols, rows } = await api.get('named');
-	assert.deepEqual([cols, rows], [80, 24]);
-	for (const fields of [{ id: 'a\0b' }, { name: 'a\0b' }]) {
-		assertInvalid(await api.raw('POST', '/api/session/create', fields), undefined, JSON.stringify(fields));
-	}
 });
 
-scenario('bodies that are no JSON object, and bodies too large', async (server) => {
+scenario('bodies too large', async (server) => {
 	const { api } = server;
 	await api.create({ id: 's' });
 	const routes = ['create', 'open', 'delete', 's/rename', 's/resize', 's/signal', 's/input', 's/links']
 		.map((route) => `/api/session/${route}`);
-	for (const route of routes) {
-		for (const body of ['{', '[]', '"x"', '17', '{"name":"\\ud800"}', '{"a":1}x', `${'['.repeat(100_000)}`, '\0', Buffer.from([0x7b, 0xff, 0x7d])]) {
-			assertInvalid(await api.raw('POST', route, body), undefined, `${route} ${String(body).slice(0, 20)}`);
-		}
-	}
 	for (const route of routes) {
 		const raw = new RawClient(server);
 		raw.send(`POST ${route} HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n`
@@ -221,28 +178,6 @@ scenario('twenty opens and twenty creates at once make one session each', async 
 	const last = await api.open({ id: 'open0' });
 	assert.equal(await server.run('open0', 'echo still-$((1+1))'), 'still-2\n');
 	assert.ok(isAlive(last.data.pid));
-});
-
-scenario('unknown sessions and routes', async (server) => {
-	const { api } = server;
-	for (const [method, route, body] of [
-		['GET', 'none'], ['GET', 'none/output?from=0'], ['GET', 'none/links'],
-		['POST', 'none/rename', { name: 'x' }], ['POST', 'none/resize', { cols: 80, rows: 24 }],
-		['POST', 'none/signal', { signal: 'INT' }], ['POST', 'none/input', { data: 'x' }],
-		['POST', 'none/links', { role: 'viewer' }], ['DELETE', 'none/links/x'],
-	]) {
-		await api.refused(404, 'SESSION_NOT_FOUND', method, `/api/session/${route}`, body);
-	}
-	const error = await api.refused(500, 'INTERNAL_ERROR', 'POST', '/api/session/delete', { sessionId: 'none' });
-	assert.equal(error.context.sessionId, 'none');
-	assert.equal(error.context.originalError, 'Session not found');
-	assertInvalid(await api.raw('POST', '/api/session/delete', {}), 'sessionId', 'delete without id');
-	for (const route of ['/api/none', '/api/session/list/x/y', '/api', '/api/session/']) {
-		const unknown = await api.refused(404, undefined, 'GET', route);
-		assert.ok(['UNKNOWN_ERROR', 'SESSION_NOT_FOUND'].includes(unknown.code), route);
-	}
-	const unknown = await api.refused(404, 'UNKNOWN_ERROR', 'GET', '/api/nothing-here');
-	assert.equal(unknown.message, 'The requested endpoint was not found');
 });
 
 scenario('ping, version, health and metrics', async (server) => {

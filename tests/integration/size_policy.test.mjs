@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { assertError } from './lib/api.mjs';
 import { scenario } from './lib/server.mjs';
 import { stays, until } from './lib/until.mjs';
 
@@ -220,40 +219,6 @@ scenario('resize over the API: under latest until somebody types, refused where 
 	await set('latest');
 	await api.resize('s', 51, 16);
 	await is('51x16');
-});
-
-scenario('who may choose a policy, and what is one', async (server) => {
-	const { api } = server;
-	await server.session({ id: 's', cols: 80, rows: 24 });
-	const route = '/api/session/s/size';
-	for (const role of ['driver', 'viewer']) {
-		const { token } = await api.link('s', role, 60_000);
-		await api.as(token).refused(403, 'PERMISSION_DENIED', 'POST', route, { policy: 'smallest' });
-	}
-	await api.as(null).refused(401, 'UNAUTHENTICATED', 'POST', route, { policy: 'smallest' });
-	await api.refused(404, 'SESSION_NOT_FOUND', 'POST', '/api/session/none/size', { policy: 'smallest' });
-	await api.refused(405, 'METHOD_NOT_ALLOWED', 'GET', route);
-	const invalid = async (body, field) => {
-		const answer = await api.raw('POST', route, body);
-		assertError(answer, 400, 'VALIDATION_FAILED', JSON.stringify(body));
-		assert.equal(answer.json.context.validationErrors[0].field, field, answer.text);
-	};
-	for (const policy of [undefined, null, '', 'Latest', 'largest', 5, true, {}, []]) await invalid({ policy }, 'policy');
-	for (const wrong of [0, -1, 1001, 1e9, 1.5, '80', true]) {
-		await invalid({ policy: 'fixed', cols: wrong, rows: 24 }, 'cols');
-		await invalid({ policy: 'fixed', cols: 80, rows: wrong }, 'rows');
-	}
-	await invalid('{', 'body');
-	await invalid('[]', 'body');
-	const session = await api.get('s');
-	assert.deepEqual([session.sizePolicy, session.cols, session.rows], ['latest', 80, 24], 'a refusal changed something');
-
-	await api.input('s', 'exit 3\r');
-	await until('end', async () => (await api.get('s')).state === 'exited');
-	for (const policy of policies) {
-		await api.refused(410, 'SESSION_TERMINATED', 'POST', route, { policy, cols: 50, rows: 15 });
-	}
-	assert.equal((await api.get('s')).sizePolicy, 'latest');
 });
 
 scenario('a new session of an ended one\'s id begins with latest', async (server) => {

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from './lib/api.mjs';
 import { cli, socketOf } from './lib/cli.mjs';
+import { kill, status } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -222,6 +223,21 @@ scenario('exec: Ctrl-C cancels it, and a reader that goes away does', async (ser
 	});
 	assert.equal(broken.code, 141);
 	assert.equal(await good(server, ['exec', 'box', 'echo free']), 'free\n');
+});
+
+scenario('exec: Ctrl-C before the server has answered cancels it as well', async (server) => {
+	await server.session({ id: 'box' });
+	kill(server.pid, 'SIGSTOP');
+	const interrupted = await cli(server, ['exec', 'box', 'echo begun; sleep 1000'], {
+		started: async (child) => {
+			await until('a command that minds Ctrl-C', () => BigInt(`0x${status(child.pid).SigCgt ?? 0}`) & 2n);
+			child.kill('SIGINT');
+			await until('the signal, taken', () => /^0+$/.test(status(child.pid).ShdPnd) && /^S/.test(status(child.pid).State));
+			kill(server.pid, 'SIGCONT');
+		},
+	});
+	assert.equal(interrupted.code, 130);
+	assert.equal(await good(server, ['exec', '--queue', 'box', 'echo free']), 'free\n');
 });
 
 scenario('exec outlives the server', async (server) => {

@@ -46,7 +46,8 @@ struct exec_job {
 	struct job job;
 	const char *session;
 	bool detach;
-	char id[160];
+	char id[160];               /* "": not known yet */
+	bool asking;                /* the request that tells it is under way */
 	char cursor[80];            /* behind what has come: from there on another stream goes on */
 	struct client_call *cancel; /* under way */
 	struct event_stream *following; /* NULL: nothing is */
@@ -201,9 +202,13 @@ static void send_cancel(struct exec_job *e, bool at_once)
 static void on_interrupted(void *user, int signo)
 {
 	struct exec_job *e = user;
-	if (e->job.interrupt.count >= 3 || !e->id[0])
+	unsigned count = e->job.interrupt.count;
+	/* Once it has an id it is cancelled: what is asked for may run already. */
+	bool soon = !e->id[0] && e->asking && !e->detach;
+	if (count >= 3 || (!e->id[0] && (!soon || count >= 2)))
 		_exit(128 + signo);
-	send_cancel(e, e->job.interrupt.count == 2);
+	if (!soon)
+		send_cancel(e, count == 2);
 }
 
 /* Following */
@@ -295,10 +300,13 @@ static int submit_exec(struct exec_job *e)
 	struct answer a;
 	struct patience patience = {0};
 	int rc;
-	do
+	e->id[0] = '\0';
+	do {
+		e->asking = true;
 		rc = call_try(
 			cli, "POST", call_path(e->session, "/exec"), json_incref(e->job.body), &a);
-	while (rc < 0 && try_again(cli, &patience, rc));
+		e->asking = false;
+	} while (rc < 0 && e->job.interrupt.count == 0 && try_again(cli, &patience, rc));
 	if (rc < 0)
 		return complain_lost(cli, rc);
 	if (a.status == 200) {
@@ -358,6 +366,8 @@ static int ask_and_follow(struct exec_job *e)
 		rc = submit_exec(e);
 		if (rc != 0 || e->detach)
 			return rc;
+		if (j->interrupt.count > 0)
+			send_cancel(e, false);
 		rc = j->cli->json ? await_end(e) : follow_exec(e);
 		if (rc != 0)
 			return rc;

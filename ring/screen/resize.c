@@ -1,4 +1,7 @@
-/* The terminal's size changes: rows come from the scrollback or go there, lines are laid out anew. */
+/*
+ * The terminal's size changes: rows come from the scrollback or go there, lines are laid out anew. The rows of the new
+ * size are made first: without memory for them nothing has changed. If it is short later, lines are missing.
+ */
 #include "ring/screen/grid/flow.h"
 #include "ring/screen/screen_internal.h"
 
@@ -42,8 +45,7 @@ static void change_rows(struct flow *f, unsigned old, unsigned cols)
 		if (f->count <= f->rows + f->base)
 			continue;
 		if (f->count > f->base + f->y + 1) {
-			f->count--;
-			free(f->lines[f->count].line);
+			flow_drop(&f->lines[--f->count]);
 		} else {
 			f->base++;
 		}
@@ -58,7 +60,7 @@ static void trim(struct screen *s, struct flow *f)
 {
 	size_t excess = f->count > f->max ? f->count - f->max : 0;
 	for (size_t i = 0; i < excess; i++)
-		free(f->lines[i].line);
+		flow_drop(&f->lines[i]);
 	f->count -= excess;
 	for (size_t i = 0; excess > 0 && i < f->count; i++)
 		f->lines[i] = f->lines[i + excess];
@@ -67,59 +69,50 @@ static void trim(struct screen *s, struct flow *f)
 	s->scrollback.dropped += excess;
 }
 
-/* A line of exactly so many cells; NULL when memory is short. */
-static struct line *fit(struct flow_line *at, unsigned cols)
+/* Put a line of the flow into a blank one. */
+static void fit(struct line *to, struct flow_line *at)
 {
-	struct line *line = at->line ? at->line : scrollback_unpack(at->packed, cols);
-	if (line && line->length != cols) {
-		struct line *other = line_resize(line, cols);
-		if (!other) {
-			free(at->line ? NULL : line);
-			return NULL;
-		}
-		line = other;
-	}
-	if (line)
-		at->packed = NULL;
-	at->line = NULL;
-	return line;
+	if (at->line)
+		line_copy(to, at->line);
+	else
+		scrollback_unpack_to(at->packed, to);
 }
 
 /* What is above the screen goes back into the scrollback, packed as it was if it still fits. */
 static void give_scrollback(struct screen *s, struct flow *f)
 {
-	for (size_t i = 0; i < f->base; i++) {
+	struct line *line = f->base > 0 ? line_create(s->cols) : NULL;
+	f->failed |= f->base > 0 && !line;
+	for (size_t i = 0; line && i < f->base; i++) {
 		struct flow_line *at = &f->lines[i];
 		if (at->packed && at->packed->extent <= s->cols) {
-			scrollback_put(&s->scrollback, at->packed);
-			at->packed = NULL;
-			continue;
+			f->failed |= !scrollback_put(&s->scrollback, at->packed);
+		} else {
+			line_fill(line, (struct cell){0});
+			fit(line, at);
+			f->failed |= !scrollback_push(&s->scrollback, line);
 		}
-		struct line *line = fit(at, s->cols);
-		if (line)
-			scrollback_push(&s->scrollback, line);
-		free(line);
+		flow_drop(at);
 	}
+	free(line);
 }
 
-static bool give_rows(struct screen *s, struct flow *f)
+/* fresh: blank rows, which become those of the screen. */
+static void give_rows(struct screen *s, const struct flow *f, struct buffer *fresh)
 {
 	struct buffer *b = &s->primary;
-	b->rows = calloc(s->rows, sizeof *b->rows);
-	if (!b->rows)
-		return false;
-	b->count = s->rows;
+	b->rows = fresh->rows;
+	b->count = fresh->count;
+	fresh->rows = NULL;
 	for (unsigned y = 0; y < s->rows; y++) {
-		size_t i = f->base + y;
-		b->rows[y] = i < f->count ? fit(&f->lines[i], s->cols) : line_create(s->cols);
-		if (!b->rows[y])
-			return false;
+		if (f->base + y < f->count)
+			fit(b->rows[y], &f->lines[f->base + y]);
 		b->rows[y]->version = s->version;
 	}
-	return true;
 }
 
-static int resize_primary(struct screen *s, unsigned old_rows, unsigned old_cols)
+static int resize_primary(
+	struct screen *s, unsigned old_rows, unsigned old_cols, struct buffer *fresh)
 {
 	struct buffer *b = &s->primary;
 	struct flow f = {.max = (size_t)s->rows + s->scrollback.max,
@@ -138,10 +131,13 @@ static int resize_primary(struct screen *s, unsigned old_rows, unsigned old_cols
 	/* The screen is what comes last. */
 	if (f.base + s->rows < f.count)
 		f.base = f.count - s->rows;
+	/* Without memory there may be fewer than it thinks. */
+	if (f.base > f.count)
+		f.base = f.count;
 	uint64_t dropped = s->scrollback.dropped;
 	give_scrollback(s, &f);
 	s->scrollback.dropped = dropped;
-	bool ok = give_rows(s, &f) && !f.failed;
+	give_rows(s, &f, fresh);
 	flow_finish(&f);
 	scrollback_finish(&old);
 	b->y = f.y < s->rows ? f.y : s->rows - 1;
@@ -152,48 +148,47 @@ static int resize_primary(struct screen *s, unsigned old_rows, unsigned old_cols
 	b->saved.y = f.saved_y;
 	b->top = 0;
 	b->bottom = s->rows - 1;
-	return ok ? 0 : -ENOMEM;
+	return f.failed ? -ENOMEM : 0;
 }
 
-/* The alternate buffer is not laid out anew, and its lines keep what is beyond the right edge. */
-static int resize_alternate(struct screen *s, unsigned old_rows, unsigned old_cols)
+/* A row of the alternate buffer stays as it is unless it becomes wider. What is not needed stays in `fresh`. */
+static void keep_row(struct line **fresh, struct line **row, bool wider)
+{
+	if (wider) {
+		line_copy(*fresh, *row);
+		return;
+	}
+	struct line *blank = *fresh;
+	*fresh = *row;
+	*row = blank;
+}
+
+/* It is not laid out anew, and its lines keep what is beyond the right edge. fresh: blank rows for it. */
+static void resize_alternate(
+	struct screen *s, unsigned old_rows, unsigned old_cols, struct buffer *fresh)
 {
 	struct buffer *b = &s->alternate;
 	b->bottom = s->rows - 1;
 	if (!b->rows)
-		return 0;
-	struct line **rows = calloc(s->rows, sizeof *rows);
-	if (!rows)
-		return -ENOMEM;
+		return;
 	/* Rows go at the top only when the cursor would be lost at the bottom. */
 	unsigned first = 0;
 	if (old_rows > s->rows && b->y + 1 > s->rows)
 		first = b->y + 1 - s->rows;
-	int rc = 0;
-	for (unsigned y = 0; y < old_rows; y++) {
+	for (unsigned y = first; y < old_rows && y - first < s->rows; y++) {
 		unsigned i = b->first + y;
-		struct line *line = b->rows[i >= b->count ? i - b->count : i];
-		if (y < first || y - first >= s->rows)
-			free(line);
-		else
-			rows[y - first] = line;
+		keep_row(&fresh->rows[y - first], &b->rows[i >= b->count ? i - b->count : i],
+			s->cols > old_cols);
 	}
-	for (unsigned y = 0; y < s->rows; y++) {
-		struct line *line = rows[y];
-		if (!line)
-			line = line_create(s->cols);
-		else if (s->cols > old_cols)
-			line = line_resize(line, s->cols);
-		if (line)
-			line->version = s->version;
-		else
-			rc = -ENOMEM;
-		rows[y] = line ? line : rows[y];
-	}
-	free(b->rows);
-	b->rows = rows;
+	for (unsigned y = 0; y < s->rows; y++)
+		fresh->rows[y]->version = s->version;
+	struct line **rows = b->rows;
+	unsigned count = b->count;
+	b->rows = fresh->rows;
 	b->first = 0;
 	b->count = s->rows;
+	fresh->rows = rows;
+	fresh->count = count;
 	if (b->x >= s->cols)
 		b->x = s->cols - 1;
 	if (b->y >= s->rows)
@@ -202,7 +197,6 @@ static int resize_alternate(struct screen *s, unsigned old_rows, unsigned old_co
 		b->saved.x = s->cols - 1;
 	b->saved.y = b->saved.y > (int64_t)first ? b->saved.y - (int64_t)first : 0;
 	b->top = 0;
-	return rc;
 }
 
 int screen_resize(struct screen *s, unsigned rows, unsigned cols)
@@ -214,14 +208,22 @@ int screen_resize(struct screen *s, unsigned rows, unsigned cols)
 					 : cols;
 	if (rows == old_rows && cols == old_cols)
 		return 0;
+	struct buffer primary = {0}, alternate = {0};
+	int rc = -ENOMEM;
+	if (!buffer_fill(&primary, rows, cols, (struct cell){0}) ||
+		(s->alternate.rows && !buffer_fill(&alternate, rows, cols, (struct cell){0})))
+		goto out;
 	s->version++;
 	s->in_run = false;
 	s->rows = rows;
 	s->cols = cols;
-	int rc = resize_primary(s, old_rows, old_cols);
-	int rc_alternate = resize_alternate(s, old_rows, old_cols);
+	rc = resize_primary(s, old_rows, old_cols, &primary);
+	resize_alternate(s, old_rows, old_cols, &alternate);
 	buffer_tabs_resized(&s->primary, cols);
 	buffer_tabs_resized(&s->alternate, cols);
 	s->primary.moved = s->alternate.moved = s->version;
-	return rc < 0 ? rc : rc_alternate;
+out:
+	buffer_empty(&primary, 0, 0);
+	buffer_empty(&alternate, 0, 0);
+	return rc;
 }

@@ -4,17 +4,11 @@
  */
 #pragma once
 
-#include "ring/screen/grid/line.h"
-#include "ring/screen/grid/scrollback.h"
+#include "ring/screen/grid/layout.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct flow_line {
-	struct line *line;           /* owned, or NULL while it is packed */
-	const struct packed *packed; /* borrowed, or NULL */
-};
 
 struct flow {
 	struct flow_line *lines;
@@ -27,8 +21,11 @@ struct flow {
 	bool failed;     /* memory was short; lines are missing */
 };
 
-/* Append a line; takes it. */
+/* Append a line; takes it. One without anything says that memory was short. */
 void flow_append(struct flow *f, struct flow_line line);
+
+/* Let go of what a line has. */
+void flow_drop(struct flow_line *at);
 
 /* Lay out for new_cols; rows and lines above have been dealt with already. */
 void flow_widen(struct flow *f, unsigned old_cols, unsigned new_cols);

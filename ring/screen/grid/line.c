@@ -17,19 +17,19 @@ struct line *line_create(unsigned length)
 	return line;
 }
 
-struct line *line_resize(struct line *line, unsigned length)
+void line_unref(struct line *line)
 {
-	if (length > line->length) {
-		struct line *grown = realloc(line, sizeof *line + length * sizeof *line->cells);
-		if (!grown)
-			return NULL;
-		line = grown;
-		memset(line->cells + line->length, 0, (length - line->length) * sizeof *line->cells);
-	}
-	line->length = length;
-	if (line->used > length)
-		line->used = length;
-	return line;
+	if (line && line->shares-- == 0)
+		free(line);
+}
+
+void line_copy(struct line *to, const struct line *from)
+{
+	to->offset = from->offset;
+	to->version = from->version;
+	to->wrapped = from->wrapped;
+	to->used = from->used < to->length ? from->used : to->length;
+	memcpy(to->cells, from->cells, to->used * sizeof *to->cells);
 }
 
 void line_set(struct line *line, unsigned start, unsigned end, struct cell cell)

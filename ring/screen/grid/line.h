@@ -15,16 +15,20 @@ struct line {
 	uint64_t offset;  /* of the output byte that it began with */
 	uint64_t version; /* of the screen when it last changed */
 	unsigned length; /* cells; may be more than the screen has columns, for those came back once */
-	unsigned used; /* cells from here on are untouched */
-	bool wrapped;  /* it continues the line above */
+	unsigned used;   /* cells from here on are untouched */
+	bool wrapped;    /* it continues the line above */
+	unsigned shares; /* who else refers to it: then it may not change */
 	struct cell cells[];
 };
 
 /* A blank one; NULL when memory is short. */
 struct line *line_create(unsigned length);
 
-/* Make it longer with untouched cells, or shorter. Returns the line, which may have moved, or NULL. */
-struct line *line_resize(struct line *line, unsigned length);
+/* One that refers to it less; the last one frees it. NULL is fine. */
+void line_unref(struct line *line);
+
+/* Put what another one has into a blank line, as far as there is room. */
+void line_copy(struct line *to, const struct line *from);
 
 /* All cells become this one. */
 void line_fill(struct line *line, struct cell cell);

@@ -140,11 +140,12 @@ static struct packed *append(struct scrollback *b, size_t size)
 	return p;
 }
 
-void scrollback_put(struct scrollback *b, const struct packed *p)
+bool scrollback_put(struct scrollback *b, const struct packed *p)
 {
 	struct packed *copy = append(b, size_of(p));
 	if (copy)
 		memcpy(copy, p, size_of(p));
+	return copy || b->max == 0;
 }
 
 /* Where a line is packed before its size is known: the most that a line can take. */
@@ -253,11 +254,13 @@ static void pack_line(struct packing *to, const struct line *line, unsigned exte
 		to->runs = 0;
 }
 
-void scrollback_push(struct scrollback *b, const struct line *line)
+/* Where lines are packed, from one to the next: packing must not cost more than the copy. */
+static _Thread_local struct packed_run packed_runs[1024];
+static _Thread_local uint8_t packed_bytes[1024 * 6];
+
+/* Pack a line there. Returns what is to go before it. */
+static struct packed pack(const struct line *line)
 {
-	/* Reused from line to line: packing must not cost more than the copy. */
-	static _Thread_local struct packed_run runs[1024];
-	static _Thread_local uint8_t text[1024 * 6];
 	unsigned extent = line_extent(line), trimmed = extent;
 	if (extent > 0 &&
 		(!cell_has_content(line->cells[extent - 1]) ||
@@ -265,20 +268,40 @@ void scrollback_push(struct scrollback *b, const struct line *line)
 		trimmed = line_trimmed(line);
 	if (extent > 1024)
 		extent = 1024;
-	struct packing to = {.run = runs, .text = text};
+	struct packing to = {.run = packed_runs, .text = packed_bytes};
 	pack_line(&to, line, extent);
-	struct packed *p = append(b, sizeof *p + to.runs * sizeof *runs + to.bytes);
-	if (!p)
-		return;
-	*p = (struct packed){.offset = line->offset,
+	return (struct packed){.offset = line->offset,
 		.bytes = (uint32_t)to.bytes,
 		.runs = (uint16_t)to.runs,
 		.extent = (uint16_t)extent,
 		.trimmed = (uint16_t)trimmed,
 		.wrapped = line->wrapped,
 		.odd = to.odd};
-	memcpy(p->run, runs, to.runs * sizeof *runs);
-	memcpy(p->run + to.runs, text, to.bytes);
+}
+
+/* Put together what has been packed. */
+static void put_packed(struct packed *to, const struct packed *head)
+{
+	if (!to)
+		return;
+	*to = *head;
+	memcpy(to->run, packed_runs, head->runs * sizeof *packed_runs);
+	memcpy(to->run + head->runs, packed_bytes, head->bytes);
+}
+
+bool scrollback_push(struct scrollback *b, const struct line *line)
+{
+	struct packed head = pack(line);
+	struct packed *p = append(b, size_of(&head));
+	put_packed(p, &head);
+	return p || b->max == 0;
+}
+
+struct packed *scrollback_pack(const struct line *line)
+{
+	struct packed head = pack(line), *p = malloc(size_of(&head));
+	put_packed(p, &head);
+	return p;
 }
 
 struct cell packed_next(const uint8_t **at, unsigned *ret_cells)
@@ -299,25 +322,29 @@ struct cell packed_next(const uint8_t **at, unsigned *ret_cells)
 	return cell_make(text, *ret_cells, 0);
 }
 
-struct line *scrollback_unpack(const struct packed *p, unsigned length)
+void scrollback_unpack_to(const struct packed *p, struct line *line)
 {
-	struct line *line = line_create(length > p->extent ? length : p->extent);
 	const uint8_t *at = packed_text(p);
 	unsigned i = 0, run = 0, run_end = p->runs > 0 ? p->run[0].cells : UINT32_MAX;
-	if (!line)
-		return NULL;
 	line->offset = p->offset;
 	line->wrapped = p->wrapped;
-	line->used = p->extent;
-	while (i < p->extent) {
+	line->used = p->extent < line->length ? p->extent : line->length;
+	while (i < line->used) {
 		unsigned cells;
 		struct cell cell = packed_next(&at, &cells);
 		while (i >= run_end && run + 1u < p->runs)
 			run_end += p->run[++run].cells;
 		cell.style = p->runs > 0 ? p->run[run].style : 0;
 		line->cells[i++] = cell;
-		if (cells == 2)
+		if (cells == 2 && i < line->used)
 			line->cells[i++] = cell_make(0, 0, cell.style);
 	}
-	return length < p->extent ? line_resize(line, length) : line;
+}
+
+struct line *scrollback_unpack(const struct packed *p, unsigned length)
+{
+	struct line *line = line_create(length);
+	if (line)
+		scrollback_unpack_to(p, line);
+	return line;
 }

@@ -58,11 +58,14 @@ struct scrollback {
 void scrollback_init(struct scrollback *b, unsigned max);
 void scrollback_finish(struct scrollback *b);
 
-/* Append a copy of a line; the oldest give way. When memory is short the line is dropped. */
-void scrollback_push(struct scrollback *b, const struct line *line);
+/* Append a copy of a line; the oldest give way. Returns whether there was memory; otherwise it is dropped. */
+bool scrollback_push(struct scrollback *b, const struct line *line);
 
-/* Append a copy of a line that is packed already. */
-void scrollback_put(struct scrollback *b, const struct packed *p);
+/* A packed copy of a line, on the heap; NULL when memory is short. */
+struct packed *scrollback_pack(const struct line *line);
+
+/* The same for a line that is packed already. */
+bool scrollback_put(struct scrollback *b, const struct packed *p);
 
 /* Line i, 0 being the oldest. Borrowed. */
 struct packed *scrollback_get(const struct scrollback *b, size_t i);
@@ -72,6 +75,9 @@ void scrollback_drop(struct scrollback *b, unsigned n);
 
 /* Make a line of `length` cells of it; NULL when memory is short. */
 struct line *scrollback_unpack(const struct packed *p, unsigned length);
+
+/* Put it into a blank line, as far as there is room. */
+void scrollback_unpack_to(const struct packed *p, struct line *line);
 
 static inline const uint8_t *packed_text(const struct packed *p)
 {

@@ -77,14 +77,36 @@ Test(line_put, nothing_behind_the_end)
 	expect(line, "...");
 }
 
-Test(line_resize, longer_is_untouched)
+static void expect_copied(const char *from, unsigned length, const char *want)
 {
-	expect(line_resize(make("ab"), 5), "ab...");
+	struct line *line = make(from), *copy = line_create(length);
+	line->wrapped = true;
+	line->offset = 7;
+	line_copy(copy, line);
+	cr_expect(copy->wrapped && copy->offset == 7);
+	expect(copy, want);
+	expect(line, from);
 }
 
-Test(line_resize, shorter_loses_what_is_beyond)
+Test(line_copy, into_a_longer_one)
 {
-	expect(line_resize(line_resize(make("abcd"), 2), 4), "ab..");
+	expect_copied("ab", 5, "ab...");
+}
+
+Test(line_copy, what_is_beyond_is_lost)
+{
+	expect_copied("abcd", 2, "ab");
+}
+
+Test(line_unref, the_last_frees_it)
+{
+	struct line *line = make("a");
+	line->shares = 1;
+	line_unref(line);
+	line_unref(NULL);
+	cr_expect_eq(line->shares, 0);
+	line_unref(line);
+	ASSERT_NO_LEAKS();
 }
 
 Test(line_set, as_far_as_there_are_cells)

@@ -1,0 +1,98 @@
+/* What is allocated, and whether it is; sizes are the allocator's. One thread. */
+#include "tests/lib/shortage.h"
+
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the linker makes of malloc() and of the one that is wrapped. */
+void *__real_malloc(size_t size);               // NOLINT(bugprone-reserved-identifier)
+void *__real_calloc(size_t count, size_t size); // NOLINT(bugprone-reserved-identifier)
+void *__real_realloc(void *p, size_t size);     // NOLINT(bugprone-reserved-identifier)
+void __real_free(void *p);                      // NOLINT(bugprone-reserved-identifier)
+void *__wrap_malloc(size_t size);               // NOLINT(bugprone-reserved-identifier)
+void *__wrap_calloc(size_t count, size_t size); // NOLINT(bugprone-reserved-identifier)
+void *__wrap_realloc(void *p, size_t size);     // NOLINT(bugprone-reserved-identifier)
+void __wrap_free(void *p);                      // NOLINT(bugprone-reserved-identifier)
+
+static bool short_of_it;
+static size_t left, refused, asked;
+static int64_t now, peak;
+
+void shortage_after(size_t n)
+{
+	short_of_it = true;
+	left = n;
+	refused = 0;
+}
+
+size_t shortage_over(void)
+{
+	short_of_it = false;
+	return refused;
+}
+
+void shortage_count(void)
+{
+	asked = 0;
+	now = peak = 0;
+}
+
+size_t shortage_asked(void)
+{
+	return asked;
+}
+
+size_t shortage_peak(void)
+{
+	return (size_t)peak;
+}
+
+static bool refuse(void)
+{
+	asked++;
+	if (!short_of_it)
+		return false;
+	if (left > 0) {
+		left--;
+		return false;
+	}
+	refused++;
+	return true;
+}
+
+static void *taken(void *p)
+{
+	now += (int64_t)malloc_usable_size(p);
+	if (now > peak)
+		peak = now;
+	return p;
+}
+
+void *__wrap_malloc(size_t size) // NOLINT(bugprone-reserved-identifier)
+{
+	return refuse() ? NULL : taken(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size) // NOLINT(bugprone-reserved-identifier)
+{
+	return refuse() ? NULL : taken(__real_calloc(count, size));
+}
+
+void *__wrap_realloc(void *p, size_t size) // NOLINT(bugprone-reserved-identifier)
+{
+	if (refuse())
+		return NULL;
+	int64_t old = (int64_t)malloc_usable_size(p);
+	void *moved = __real_realloc(p, size);
+	if (!moved)
+		return NULL;
+	now -= old;
+	return taken(moved);
+}
+
+void __wrap_free(void *p) // NOLINT(bugprone-reserved-identifier)
+{
+	now -= (int64_t)malloc_usable_size(p);
+	__real_free(p);
+}

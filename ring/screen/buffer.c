@@ -1,7 +1,10 @@
-/* A buffer of rows: scrolling, tab stops, and the two buffers of a screen. */
+/*
+ * A buffer of rows: scrolling, tab stops, and the two buffers of a screen. Rows that came about at once and are all
+ * the same share a line until they are written to, so that no sequence costs more than what it shows. A row for which
+ * there is no memory then stays as it is.
+ */
 #include "ring/screen/screen_internal.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +13,7 @@
 static void free_rows(struct buffer *b)
 {
 	for (unsigned i = 0; b->rows && i < b->count; i++)
-		free(b->rows[i]);
+		line_unref(b->rows[i]);
 	free(b->rows);
 	b->rows = NULL;
 	b->count = b->first = 0;
@@ -91,17 +94,155 @@ void buffer_tabs_resized(struct buffer *b, unsigned cols)
 		buffer_set_tab(b, col, true);
 }
 
-/* Scrolling */
+/* Lines that rows share */
 
-static struct line **slot(const struct buffer *b, unsigned y)
+bool screen_make_pool(struct screen *s, unsigned rows)
 {
-	unsigned i = b->first + y;
-	return &b->rows[i >= b->count ? i - b->count : i];
+	struct line **pool = malloc(rows * sizeof *pool);
+	if (!pool)
+		return false;
+	screen_free_pool(s);
+	s->pool = pool;
+	return true;
 }
 
-static void renew(struct screen *s, struct line *line, struct cell blank)
+void screen_free_pool(struct screen *s)
 {
-	/* What it had behind the edge is gone; it can only be longer than it should be. */
+	while (s->pooled > 0)
+		free(s->pool[--s->pooled]);
+	free(s->pool);
+	s->pool = NULL;
+}
+
+/* A line without shares that may have anything in it, or NULL. */
+static struct line *take_line(struct screen *s, unsigned length)
+{
+	if (s->pooled > 0 && length == s->cols)
+		return s->pool[--s->pooled];
+	return line_create(length);
+}
+
+/* A row lets go of its line. */
+static void drop_line(struct screen *s, struct line *line)
+{
+	if (line->shares == 0 && line->length == s->cols && s->pooled < s->rows)
+		s->pool[s->pooled++] = line;
+	else
+		line_unref(line);
+}
+
+struct line *screen_make_line(struct screen *s)
+{
+	struct line *line = take_line(s, s->cols);
+	if (!line)
+		return NULL;
+	line_fill(line, (struct cell){0});
+	line->wrapped = false;
+	line->version = s->version;
+	line->offset = s->parser.offset;
+	return line;
+}
+
+struct line *screen_own(struct screen *s, struct line **at)
+{
+	/* What is written without memory is lost. */
+	static _Thread_local _Alignas(struct line)
+		uint8_t nowhere[sizeof(struct line) + SCREEN_SIDE_MAX * sizeof(struct cell)];
+	struct line *lost = (struct line *)(void *)nowhere, *from = *at,
+		    *line = take_line(s, from->length);
+	if (!line) {
+		line = lost;
+		line->length = from->length;
+	}
+	unsigned used = line->used;
+	line_copy(line, from);
+	if (used > line->used)
+		memset(line->cells + line->used, 0, (used - line->used) * sizeof *line->cells);
+	if (line != lost) {
+		from->shares--;
+		*at = line;
+	}
+	return line;
+}
+
+unsigned screen_same_rows(const struct screen *s, unsigned first, unsigned end)
+{
+	const struct line *line = screen_line(s, first);
+	unsigned y = first + 1;
+	while (line->shares > 0 && y < end && screen_line(s, y) == line)
+		y++;
+	return y;
+}
+
+/* Rows [first, end) all become this line, of which the caller keeps its share. */
+void screen_set_rows(struct screen *s, unsigned first, unsigned end, struct line *line)
+{
+	for (unsigned y = first, next; y < end; y = next) {
+		struct line *old = *screen_slot(s, y);
+		next = screen_same_rows(s, y, end);
+		line->shares += next - y;
+		if (old->shares >= next - y)
+			old->shares -= next - y;
+		else if (old->shares == 0 && old->length == s->cols && s->pooled < s->rows)
+			s->pool[s->pooled++] = old;
+		else
+			free(old);
+		for (unsigned i = y; i < next; i++)
+			*screen_slot(s, i) = line;
+	}
+}
+
+void screen_spread_row(struct screen *s, unsigned y, unsigned end, struct line *line)
+{
+	/* It may be nowhere. */
+	if (y + 1 < end && screen_line(s, y) == line)
+		screen_set_rows(s, y + 1, end, line);
+	s->active->moved = s->version;
+}
+
+static bool are_plain(const struct screen *s, unsigned first, unsigned end)
+{
+	for (unsigned y = first; s->active == &s->alternate && y < end; y++)
+		if (screen_line(s, y)->length != s->cols)
+			return false;
+	return true;
+}
+
+void screen_fill_rows(struct screen *s, unsigned first, unsigned end, struct cell cell)
+{
+	/* What lies behind the edge is filled as well. */
+	bool plain = end - first > 1 && are_plain(s, first, end);
+	struct line *line = plain ? screen_make_line(s) : NULL;
+	if (line) {
+		line_fill(line, cell);
+		screen_set_rows(s, first, end, line);
+		drop_line(s, line);
+		screen_worked(s, (end - first) / 8 + s->cols);
+		return;
+	}
+	for (unsigned y = first; y < end; y++) {
+		line = screen_touch(s, y);
+		line_fill(line, cell);
+		line->wrapped = false;
+		line->offset = s->parser.offset;
+		screen_worked(s, line->length);
+	}
+}
+
+/* Scrolling */
+
+/* A row becomes blank. What it had behind the edge is gone. */
+static void renew(struct screen *s, unsigned y, struct cell blank)
+{
+	struct line **at = screen_slot(s, y), *line = *at;
+	if (line->shares > 0) {
+		line = screen_make_line(s);
+		if (!line)
+			return;
+		screen_set_rows(s, y, y + 1, line);
+		line->shares--;
+	}
+	/* It can only be longer than it should be. */
 	line->length = s->cols;
 	if (line->used > s->cols)
 		line->used = s->cols;
@@ -111,30 +252,66 @@ static void renew(struct screen *s, struct line *line, struct cell blank)
 	line->offset = s->parser.offset;
 }
 
+/* Row 0 comes first in memory. */
+static void straighten(struct buffer *b)
+{
+	struct line *rows[SCREEN_SIDE_MAX];
+	if (b->first == 0)
+		return;
+	memcpy(rows, b->rows, b->first * sizeof *rows);
+	memmove(b->rows, b->rows + b->first, (b->count - b->first) * sizeof *rows);
+	memcpy(b->rows + b->count - b->first, rows, b->first * sizeof *rows);
+	b->first = 0;
+}
+
+/* Rows [top, bottom] move up by n, or down if it is negative; those that leave come in again. */
+static void rotate(struct buffer *b, unsigned top, unsigned bottom, int n)
+{
+	unsigned height = bottom - top + 1, by = (unsigned)(n < 0 ? -n : n);
+	struct line *rows[SCREEN_SIDE_MAX], **at;
+	straighten(b);
+	at = b->rows + top;
+	if (n > 0) {
+		memcpy(rows, at, by * sizeof *rows);
+		memmove(at, at + by, (height - by) * sizeof *rows);
+		memcpy(at + height - by, rows, by * sizeof *rows);
+	} else {
+		memcpy(rows, at + height - by, by * sizeof *rows);
+		memmove(at + by, at, (height - by) * sizeof *rows);
+		memcpy(at, rows, by * sizeof *rows);
+	}
+}
+
+/* Rows [first, end) become blank, and no longer than they should be. */
+static void renew_rows(struct screen *s, unsigned first, unsigned end, struct cell blank)
+{
+	struct line *line = end - first > 1 ? screen_make_line(s) : NULL;
+	if (!line) {
+		for (unsigned y = first; y < end; y++)
+			renew(s, y, blank);
+		screen_worked(s, (size_t)(end - first) * s->cols);
+		return;
+	}
+	line_fill(line, blank);
+	screen_set_rows(s, first, end, line);
+	drop_line(s, line);
+	screen_worked(s, s->cols + (end - first) / 8);
+}
+
 void screen_shift(struct screen *s, unsigned top, unsigned bottom, int n, struct cell blank)
 {
 	struct buffer *b = s->active;
-	unsigned height = bottom - top + 1;
-	unsigned by = (unsigned)(n < 0 ? -n : n) % height;
-	/* Moving them all out is the same as renewing them in place. */
-	unsigned renewed = (unsigned)(n < 0 ? -n : n) >= height ? height : by;
-	for (unsigned i = 0; i < by; i++) {
-		if (n > 0) { /* up */
-			struct line *line = *slot(b, top);
-			for (unsigned y = top; y < bottom; y++)
-				*slot(b, y) = *slot(b, y + 1);
-			*slot(b, bottom) = line;
-		} else {
-			struct line *line = *slot(b, bottom);
-			for (unsigned y = bottom; y > top; y--)
-				*slot(b, y) = *slot(b, y - 1);
-			*slot(b, top) = line;
-		}
-	}
-	for (unsigned i = 0; i < renewed; i++)
-		renew(s, *slot(b, n > 0 ? bottom - i : top + i), blank);
+	unsigned height = bottom - top + 1, by = (unsigned)(n < 0 ? -n : n);
+	if (by < height)
+		rotate(b, top, bottom, n);
+	else
+		by = height;
+	if (n > 0)
+		renew_rows(s, bottom + 1 - by, bottom + 1, blank);
+	else
+		renew_rows(s, top, top + by, blank);
 	b->moved = s->version;
-	screen_worked(s, (size_t)height + (size_t)renewed * s->cols);
+	screen_worked(s, height / 8 + 1);
 }
 
 void screen_scroll(struct screen *s, bool wrapped)
@@ -144,22 +321,46 @@ void screen_scroll(struct screen *s, bool wrapped)
 	if (b->top > 0) {
 		screen_shift(s, b->top, b->bottom, 1, blank);
 	} else {
-		struct line *line = *slot(b, 0);
 		if (b == &s->primary)
-			scrollback_push(&s->scrollback, line);
+			scrollback_push(&s->scrollback, screen_line(s, 0));
 		if (b->bottom == s->rows - 1) {
 			if (++b->first >= b->count)
 				b->first = 0;
-		} else {
-			for (unsigned y = 0; y < b->bottom; y++)
-				*slot(b, y) = *slot(b, y + 1);
-			*slot(b, b->bottom) = line;
+		} else if (b->bottom > 0) {
+			rotate(b, 0, b->bottom, 1);
 		}
-		renew(s, line, blank);
+		renew(s, b->bottom, blank);
 		b->moved = s->version;
 		screen_worked(s, s->cols);
 	}
-	screen_line(s, b->bottom)->wrapped = wrapped;
+	if (wrapped)
+		screen_touch(s, b->bottom)->wrapped = true;
+}
+
+/* Rows [0, count) go into the scrollback; neighbours that share a line at once. */
+static void push_rows(struct screen *s, unsigned count)
+{
+	for (unsigned y = 0, end; y < count; y = end) {
+		end = screen_same_rows(s, y, count);
+		scrollback_push_many(&s->scrollback, screen_line(s, y), end - y);
+		screen_worked(s, s->cols);
+	}
+}
+
+void screen_scroll_in(struct screen *s, uint64_t n, struct line *line)
+{
+	struct buffer *b = s->active;
+	unsigned height = b->bottom - b->top + 1, by = n < height ? (unsigned)n : height;
+	bool keep = b->top == 0 && b == &s->primary;
+	if (keep)
+		push_rows(s, by);
+	if (keep && n > by)
+		scrollback_push_many(&s->scrollback, line, n - by);
+	if (by < height)
+		rotate(b, b->top, b->bottom, (int)by);
+	screen_set_rows(s, b->bottom + 1 - by, b->bottom + 1, line);
+	b->moved = s->version;
+	screen_worked(s, height / 8 + s->cols);
 }
 
 int64_t screen_base(const struct screen *s)
@@ -175,18 +376,25 @@ void screen_use_alternate(struct screen *s)
 	if (s->active == b)
 		return;
 	/* Without memory for it, the program goes on in the primary buffer. */
-	if (!buffer_fill(b, s->rows, s->cols, screen_blank(s)))
+	struct line **rows = malloc(s->rows * sizeof *rows), *line = screen_make_line(s);
+	if (!rows || !line) {
+		free(rows);
+		free(line);
 		return;
-	for (unsigned y = 0; y < s->rows; y++) {
-		assert(b->rows[y]);
-		b->rows[y]->offset = s->parser.offset;
 	}
+	line_fill(line, screen_blank(s));
+	line->shares = s->rows - 1;
+	for (unsigned y = 0; y < s->rows; y++)
+		rows[y] = line;
+	b->rows = rows;
+	b->first = 0;
+	b->count = s->rows;
 	b->x = s->primary.x;
 	b->y = s->primary.y;
 	s->active = b;
 	b->moved = s->version;
 	s->modes.kitty_flags = b->kitty.flags;
-	screen_worked(s, (size_t)s->rows * s->cols);
+	screen_worked(s, s->rows / 8 + s->cols);
 }
 
 void screen_use_primary(struct screen *s)
@@ -197,6 +405,7 @@ void screen_use_primary(struct screen *s)
 	s->primary.y = s->alternate.y;
 	buffer_empty(&s->alternate, s->rows, s->cols);
 	s->active = &s->primary;
+	screen_worked(s, s->rows / 8);
 	s->primary.moved = s->version;
 	s->modes.kitty_flags = s->primary.kitty.flags;
 }

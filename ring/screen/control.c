@@ -51,6 +51,15 @@ void screen_restore_cursor(struct screen *s)
 	screen_restrict(s, s->cols - 1);
 }
 
+/* The cursor comes to an empty line. It looks as before. */
+static void begin_line(struct screen *s)
+{
+	struct line **at = screen_slot(s, s->active->y), *line = *at;
+	if (line->shares > 0)
+		line = screen_own(s, at);
+	line->offset = s->parser.offset;
+}
+
 static void line_feed(struct screen *s)
 {
 	struct buffer *b = s->active;
@@ -63,11 +72,11 @@ static void line_feed(struct screen *s)
 	} else if (b->y >= s->rows) {
 		b->y = s->rows - 1;
 	} else {
-		struct line *line = screen_line(s, b->y);
+		const struct line *line = screen_line(s, b->y);
 		if (line->wrapped)
 			screen_touch(s, b->y)->wrapped = false;
 		if (line->used == 0)
-			line->offset = s->parser.offset;
+			begin_line(s);
 	}
 	if (b->x >= s->cols)
 		b->x--;
@@ -203,12 +212,7 @@ static void fill_with_e(struct screen *s)
 	 * comes round to the oldest lines, which is no good where they are scrollback.
 	 */
 	bool round = screen_is_alternate(s) || s->scrollback.max == 0;
-	for (unsigned y = round ? 0 : s->active->y; y < s->rows; y++) {
-		struct line *line = screen_touch(s, y);
-		line_fill(line, cell);
-		line->wrapped = false;
-	}
-	screen_worked(s, (size_t)s->rows * s->cols);
+	screen_fill_rows(s, round ? 0 : s->active->y, s->rows, cell);
 	screen_set_cursor(s, 0, 0);
 }
 

@@ -31,8 +31,11 @@ static void down(struct screen *s, unsigned n)
 static void tab_forward(struct screen *s, unsigned n)
 {
 	struct buffer *b = s->active;
+	unsigned from = b->x;
 	for (; b->x < s->cols - 1 && n > 0; n--)
 		b->x = buffer_next_tab(b, b->x, s->cols);
+	if (b->x > from)
+		screen_worked(s, b->x - from);
 }
 
 static void tab_backward(struct screen *s, unsigned n)
@@ -40,6 +43,7 @@ static void tab_backward(struct screen *s, unsigned n)
 	struct buffer *b = s->active;
 	if (b->x >= s->cols)
 		return;
+	screen_worked(s, b->x);
 	for (; b->x > 0 && n > 0; n--)
 		b->x = buffer_previous_tab(b, b->x, s->cols);
 }

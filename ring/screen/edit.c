@@ -12,20 +12,35 @@ static void erase(struct screen *s, unsigned y, unsigned start, unsigned end, bo
 	screen_worked(s, s->cols);
 }
 
-static void erase_row(struct screen *s, unsigned y, bool selective)
+/* Cells that are protected stay. */
+static void erase_unprotected(struct screen *s, struct line *line)
 {
-	struct line *line = screen_touch(s, y);
-	if (selective)
-		for (unsigned x = 0; x < line->length; x++) {
-			const struct style *style = intern_get(
-				&s->styles, line->cells[x].style, NULL);
-			if (!style || !(style->flags & STYLE_PROTECTED))
-				line_put(line, x, screen_blank(s));
+	struct cell blank = screen_blank(s);
+	uint32_t last = 0;
+	bool spared = false;
+	for (unsigned x = 0; x < line->length; x++) {
+		if (line->cells[x].style != last) {
+			last = line->cells[x].style;
+			const struct style *style = intern_get(&s->styles, last, NULL);
+			spared = style && (style->flags & STYLE_PROTECTED);
 		}
-	else
-		line_fill(line, screen_blank(s));
+		if (!spared)
+			line_put(line, x, blank);
+	}
 	line->wrapped = false;
 	screen_worked(s, s->cols);
+}
+
+static void erase_rows(struct screen *s, unsigned first, unsigned end, bool selective)
+{
+	if (!selective && first < end)
+		screen_fill_rows(s, first, end, screen_blank(s));
+	for (unsigned y = first, next; selective && y < end; y = next) {
+		next = screen_same_rows(s, y, end);
+		struct line *line = screen_touch(s, y);
+		erase_unprotected(s, line);
+		screen_spread_row(s, y, next, line);
+	}
 }
 
 static void erase_below(struct screen *s, bool selective)
@@ -33,9 +48,8 @@ static void erase_below(struct screen *s, bool selective)
 	struct buffer *b = s->active;
 	erase(s, b->y, b->x, s->cols, selective);
 	if (b->x == 0)
-		screen_line(s, b->y)->wrapped = false;
-	for (unsigned y = b->y + 1; y < s->rows; y++)
-		erase_row(s, y, selective);
+		screen_touch(s, b->y)->wrapped = false;
+	erase_rows(s, b->y + 1, s->rows, selective);
 }
 
 /* The line of an absolute row, counted from the oldest of the scrollback, no longer continues another. */
@@ -43,7 +57,7 @@ static void unwrap(struct screen *s, unsigned absolute)
 {
 	unsigned base = (unsigned)screen_base(s);
 	if (absolute < base)
-		scrollback_get(&s->scrollback, absolute)->wrapped = false;
+		scrollback_unwrap(&s->scrollback, absolute);
 	else if (absolute - base < s->rows)
 		screen_touch(s, absolute - base)->wrapped = false;
 }
@@ -52,12 +66,11 @@ static void erase_above(struct screen *s, bool selective)
 {
 	struct buffer *b = s->active;
 	erase(s, b->y, 0, b->x + 1, selective);
-	screen_line(s, b->y)->wrapped = false;
+	screen_touch(s, b->y)->wrapped = false;
 	/* xterm.js takes the row's number for an absolute one here. */
 	if (b->x + 1 >= s->cols)
 		unwrap(s, b->y + 1);
-	for (unsigned y = b->y; y-- > 0;)
-		erase_row(s, y, selective);
+	erase_rows(s, 0, b->y, selective);
 }
 
 /* ED, DECSED */
@@ -72,8 +85,7 @@ static void erase_in_display(struct screen *s, int which, bool selective)
 		erase_above(s, selective);
 		break;
 	case 2:
-		for (unsigned y = 0; y < s->rows; y++)
-			erase_row(s, y, selective);
+		erase_rows(s, 0, s->rows, selective);
 		break;
 	case 3:
 		if (s->active == &s->primary)
@@ -93,14 +105,14 @@ static void erase_in_line(struct screen *s, int which, bool selective)
 	case 0:
 		erase(s, b->y, b->x, s->cols, selective);
 		if (b->x == 0)
-			screen_line(s, b->y)->wrapped = false;
+			screen_touch(s, b->y)->wrapped = false;
 		break;
 	case 1:
 		erase(s, b->y, 0, b->x + 1, selective);
 		break;
 	case 2:
 		erase(s, b->y, 0, s->cols, selective);
-		screen_line(s, b->y)->wrapped = false;
+		screen_touch(s, b->y)->wrapped = false;
 		break;
 	default:
 		break;
@@ -135,15 +147,17 @@ static void shift_columns(struct screen *s, unsigned x, unsigned n, bool insert)
 	struct buffer *b = s->active;
 	if (!in_region(s))
 		return;
-	for (unsigned y = b->top; y <= b->bottom; y++) {
+	for (unsigned y = b->top, next; y <= b->bottom; y = next) {
+		next = screen_same_rows(s, y, b->bottom + 1);
 		struct line *line = screen_touch(s, y);
 		if (insert)
 			line_insert(line, x, n, screen_blank(s));
 		else
 			line_delete(line, x, n, screen_blank(s));
 		line->wrapped = false;
+		screen_spread_row(s, y, next, line);
+		screen_worked(s, s->cols);
 	}
-	screen_worked(s, (size_t)(b->bottom - b->top + 1) * s->cols);
 }
 
 /* ICH, DCH, ECH */

@@ -339,7 +339,7 @@ static void osc_7007(struct screen *s, const char *data)
 		return;
 	}
 	s->line_offset += (uint64_t)strtoll(data, NULL, 10);
-	screen_line(s, s->active->y)->offset = s->line_offset;
+	screen_touch(s, s->active->y)->offset = s->line_offset;
 }
 
 void screen_osc(void *user, uint32_t number, const char *data, size_t length)

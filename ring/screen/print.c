@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define BEHIND_EDGE (2 * SCREEN_SIDE_MAX)
-#define REPEAT_MIN 16384u /* REP prints so many, even if that is more than a screenful */
+#define REPEAT_SLOWLY \
+	64u /* so many of a character, one by one, come to what any more of them would */
 
 /* The run begins in the second half of a wide character: the first becomes blank. */
 static void begin_run(struct screen *s, struct line *line)
@@ -181,7 +182,7 @@ void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 static struct cell *printed(struct screen *s, uint32_t code)
 {
 	unsigned x = s->active->x, width = s->join;
-	struct line *line = screen_line(s, s->active->y);
+	struct line *line = screen_touch(s, s->active->y);
 	if (width == 0 || x < width || x > line->length || width != width_of(code))
 		return NULL;
 	struct cell *cell = &line->cells[x - width];
@@ -205,6 +206,95 @@ static void print_codes(struct screen *s, const uint32_t *codes, size_t count)
 		screen_print(s, codes[i]);
 }
 
+/* As many of a cell as the row has room for, as if they were printed. Returns how many. */
+static unsigned put_stretch(struct screen *s, struct line *line, struct cell cell, unsigned n)
+{
+	struct buffer *b = s->active;
+	unsigned width = cell_width(cell), room = (s->cols - b->x) / width;
+	n = n < room ? n : room;
+	if (s->modes.insert) {
+		line_insert(line, b->x, n * width, screen_pen_blank(s));
+		if (cell_width(line->cells[s->cols - 1]) == 2)
+			line_put(line, s->cols - 1, screen_pen_blank(s));
+		screen_worked(s, s->cols);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		line->cells[b->x++] = cell;
+		if (width == 2)
+			line->cells[b->x++] = cell_make(0, 0, cell.style);
+	}
+	if (b->x > line->used)
+		line->used = b->x;
+	screen_worked(s, n * width / 8 + 1);
+	return n;
+}
+
+/* Whether the rows that are written to next have nothing behind the edge. */
+static bool next_are_plain(const struct screen *s)
+{
+	const struct buffer *b = s->active;
+	for (unsigned y = b->y; b == &s->alternate && y < s->rows; y++)
+		if (screen_line(s, y)->length != s->cols)
+			return false;
+	return true;
+}
+
+/*
+ * A character waits to be wrapped, and so many rows full of it come, behind the last of which there is another one:
+ * they are all the same line. Returns how many were done.
+ */
+static unsigned put_rows(struct screen *s, struct cell cell, unsigned rows, uint64_t offset)
+{
+	struct buffer *b = s->active;
+	struct line *line = screen_make_line(s);
+	unsigned x = b->x, left = rows;
+	if (!line)
+		return 0;
+	struct line *last = screen_touch(s, b->y);
+	for (; x < s->cols; x++)
+		line_put(last, x, screen_pen_blank(s));
+	b->x = 0;
+	bool insert = s->modes.insert;
+	s->modes.insert = false;
+	put_stretch(s, line, cell, s->cols);
+	s->modes.insert = insert;
+	for (x = b->x; x < s->cols; x++)
+		line_put(line, x, screen_pen_blank(s));
+	line->wrapped = true;
+	line->offset = offset;
+	while (left > 0 && b->y != b->bottom && b->y + 1 < s->rows) {
+		b->y++;
+		left--;
+		screen_set_rows(s, b->y, b->y + 1, line);
+	}
+	if (left > 0 && b->y == b->bottom)
+		screen_scroll_in(s, left, line);
+	else if (left > 0)
+		screen_set_rows(s, b->y, b->y + 1, line);
+	line_unref(line);
+	screen_worked(s, s->cols / 8);
+	return rows;
+}
+
+/* Print a cell as often as that, as if its characters had come. offset: of its first byte. */
+static void repeat_cell(struct screen *s, struct cell cell, unsigned n, uint64_t offset)
+{
+	struct buffer *b = s->active;
+	unsigned width = cell_width(cell), row = s->cols / width;
+	while (n > 0) {
+		unsigned rows = b->x + width > s->cols ? (n - 1) / row : 0;
+		if (rows > 1)
+			n -= put_rows(s, cell, rows, offset) * row;
+		struct line *line = b->x < s->cols ? screen_touch(s, b->y) : NULL;
+		if (b->x + width > s->cols) {
+			line = wrap(s, line);
+			line->offset = offset;
+		}
+		n -= put_stretch(s, line, cell, n);
+	}
+	end_run(s, screen_touch(s, b->y));
+}
+
 void screen_repeat(struct screen *s, unsigned n)
 {
 	struct buffer *b = s->active;
@@ -221,11 +311,28 @@ void screen_repeat(struct screen *s, unsigned n)
 		const void *cluster = intern_get(&s->clusters, cell.text & CELL_CODE, &bytes);
 		memcpy(codes, cluster, bytes);
 	}
-	/* More than a screenful only scrolls on and on; the cursor ends where it would. */
-	unsigned most = s->rows * s->cols > REPEAT_MIN ? s->rows * s->cols : REPEAT_MIN;
-	if (n > most)
-		n = most + (n - most) % (s->cols / s->join);
+	size_t count = bytes / sizeof *codes;
 	s->in_run = false;
-	for (unsigned i = 0; i < n; i++)
-		print_codes(s, codes, bytes / sizeof *codes);
+	print_codes(s, codes, count);
+	unsigned width = s->join;
+	line = screen_line(s, b->y);
+	/* All further ones are like the first, if that is a cell of its own. */
+	cell = b->x >= width && width > 0 && b->x <= line->length ? line->cells[b->x - width]
+								  : (struct cell){0};
+	bool whole = width_of(codes[0]) > 0 && cell_has_content(cell) &&
+		cell_width(cell) == width && b->x <= s->cols;
+	if (n > 1 && whole && s->modes.wraparound && next_are_plain(s)) {
+		repeat_cell(s, cell, n - 1, s->parser.offset - utf8_size(codes[0]));
+		return;
+	}
+	/* Without wrapping they come to an end at the edge. */
+	if (!s->modes.wraparound && n > s->cols + REPEAT_SLOWLY)
+		n = s->cols + REPEAT_SLOWLY;
+	/* Where rows go on behind the edge, more than a screenful only scrolls on and on. */
+	unsigned most = (s->rows + 1) * s->cols + REPEAT_SLOWLY,
+		 row = width > 0 ? s->cols / width : 1;
+	if (n > most)
+		n = most + (n - most) % row;
+	for (unsigned i = 1; i < n; i++)
+		print_codes(s, codes, count);
 }

@@ -22,6 +22,7 @@ static void take_lines(struct screen *s, struct flow *f, struct scrollback *ret_
 	*ret_old = s->scrollback;
 	scrollback_init(&s->scrollback, ret_old->max);
 	s->scrollback.dropped = ret_old->dropped;
+	s->scrollback.number = ret_old->number + ret_old->count;
 	free(b->rows);
 	b->rows = NULL;
 	b->count = b->first = 0;
@@ -211,7 +212,8 @@ int screen_resize(struct screen *s, unsigned rows, unsigned cols)
 	struct buffer primary = {0}, alternate = {0};
 	int rc = -ENOMEM;
 	if (!buffer_fill(&primary, rows, cols, (struct cell){0}) ||
-		(s->alternate.rows && !buffer_fill(&alternate, rows, cols, (struct cell){0})))
+		(s->alternate.rows && !buffer_fill(&alternate, rows, cols, (struct cell){0})) ||
+		!screen_make_pool(s, rows))
 		goto out;
 	s->version++;
 	s->in_run = false;

@@ -71,7 +71,8 @@ int screen_create(struct screen **ret_screen, const struct screen_options *o)
 	init_buffer(&s->primary, s->rows, s->cols);
 	init_buffer(&s->alternate, s->rows, s->cols);
 	set_defaults(s);
-	if (!buffer_fill(&s->primary, s->rows, s->cols, (struct cell){0})) {
+	if (!screen_make_pool(s, s->rows) ||
+		!buffer_fill(&s->primary, s->rows, s->cols, (struct cell){0})) {
 		screen_destroy(s);
 		return -ENOMEM;
 	}
@@ -91,6 +92,7 @@ void screen_destroy(struct screen *s)
 		return;
 	buffer_empty(&s->primary, 0, 0);
 	buffer_empty(&s->alternate, 0, 0);
+	screen_free_pool(s);
 	scrollback_finish(&s->scrollback);
 	intern_finish(&s->styles);
 	intern_finish(&s->clusters);
@@ -108,18 +110,15 @@ void screen_destroy(struct screen *s)
 void screen_reset(struct screen *s)
 {
 	uint64_t dropped = s->scrollback.dropped + s->scrollback.count;
+	uint64_t number = s->scrollback.number + s->scrollback.count;
 	unsigned max = s->scrollback.max;
 	scrollback_finish(&s->scrollback);
 	scrollback_init(&s->scrollback, max);
 	s->scrollback.dropped = dropped;
+	s->scrollback.number = number;
 	init_buffer(&s->alternate, s->rows, s->cols);
 	s->active = &s->primary;
-	for (unsigned y = 0; y < s->rows; y++) {
-		struct line *line = screen_touch(s, y);
-		line_fill(line, (struct cell){0});
-		line->wrapped = false;
-		line->offset = s->parser.offset;
-	}
+	screen_fill_rows(s, 0, s->rows, (struct cell){0});
 	struct line **rows = s->primary.rows;
 	unsigned first = s->primary.first, count = s->primary.count;
 	s->primary.rows = NULL;
@@ -128,7 +127,6 @@ void screen_reset(struct screen *s)
 	s->primary.first = first;
 	s->primary.count = count;
 	s->primary.moved = s->version;
-	screen_worked(s, (size_t)s->rows * s->cols);
 	set_defaults(s);
 	parser_reset(&s->parser);
 }
@@ -181,9 +179,13 @@ static void mark_cell(struct screen *s, struct cell cell)
 
 static void mark_buffer(struct screen *s, const struct buffer *b)
 {
-	for (unsigned y = 0; b->rows && y < b->count; y++)
-		for (unsigned x = 0; x < b->rows[y]->used; x++)
-			mark_cell(s, b->rows[y]->cells[x]);
+	const struct line *last = NULL;
+	for (unsigned y = 0; b->rows && y < b->count; y++) {
+		const struct line *line = b->rows[y];
+		for (unsigned x = 0; line != last && x < line->used; x++)
+			mark_cell(s, line->cells[x]);
+		last = line;
+	}
 }
 
 static void mark_packed(struct screen *s, const struct packed *p)
@@ -371,14 +373,16 @@ static size_t buffer_memory(const struct buffer *b)
 {
 	size_t bytes = b->rows ? b->count * sizeof *b->rows : 0;
 	for (unsigned y = 0; b->rows && y < b->count; y++)
-		bytes += sizeof *b->rows[y] + b->rows[y]->length * sizeof(struct cell);
+		bytes += (sizeof *b->rows[y] + b->rows[y]->length * sizeof(struct cell)) /
+			(b->rows[y]->shares + 1);
 	return bytes;
 }
 
 size_t screen_memory(const struct screen *s)
 {
+	size_t line = sizeof(struct line) + s->cols * sizeof(struct cell);
 	return sizeof *s + buffer_memory(&s->primary) + buffer_memory(&s->alternate) +
-		s->scrollback.bytes + s->scrollback.capacity * sizeof *s->scrollback.lines +
-		intern_memory(&s->styles) + intern_memory(&s->clusters) + intern_memory(&s->links) +
-		s->parser.string_capacity;
+		s->rows * sizeof *s->pool + s->pooled * line + s->scrollback.bytes +
+		s->scrollback.capacity * sizeof *s->scrollback.entries + intern_memory(&s->styles) +
+		intern_memory(&s->clusters) + intern_memory(&s->links) + s->parser.string_capacity;
 }

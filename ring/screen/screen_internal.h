@@ -78,6 +78,8 @@ struct screen {
 	unsigned rows, cols;
 	struct buffer primary, alternate;
 	struct buffer *active;
+	struct line **pool; /* lines that no row has at the moment, of `cols` cells; up to `rows` of them */
+	unsigned pooled;
 	struct scrollback scrollback;
 	struct intern styles, clusters, links;
 	struct recent_style recent[SCREEN_RECENT];
@@ -99,18 +101,28 @@ struct screen {
 	bool pause;            /* the feed has done its share of work */
 };
 
-/* Row y of the active buffer. */
-static inline struct line *screen_line(const struct screen *s, unsigned y)
+/* Where row y is in the active buffer. */
+static inline struct line **screen_slot(const struct screen *s, unsigned y)
 {
 	const struct buffer *b = s->active;
 	unsigned i = b->first + y;
-	return b->rows[i >= b->count ? i - b->count : i];
+	return &b->rows[i >= b->count ? i - b->count : i];
 }
 
-/* A row that is about to be changed. */
+/* Row y of the active buffer. It may be that of other rows as well, until it is touched. */
+static inline const struct line *screen_line(const struct screen *s, unsigned y)
+{
+	return *screen_slot(s, y);
+}
+
+/* A row that is about to be changed: it gets a line of its own. buffer.c */
+struct line *screen_own(struct screen *s, struct line **slot);
+
 static inline struct line *screen_touch(struct screen *s, unsigned y)
 {
-	struct line *line = screen_line(s, y);
+	struct line **slot = screen_slot(s, y), *line = *slot;
+	if (line->shares > 0)
+		line = screen_own(s, slot);
 	line->version = s->version;
 	return line;
 }
@@ -177,6 +189,16 @@ unsigned buffer_next_tab(const struct buffer *b, unsigned col, unsigned cols);
 unsigned buffer_previous_tab(const struct buffer *b, unsigned col, unsigned cols);
 void buffer_tabs_resized(struct buffer *b, unsigned cols);
 void screen_scroll(struct screen *s, bool wrapped); /* the region moves up by one line */
+void screen_scroll_in(
+	struct screen *s, uint64_t n, struct line *line); /* by n; all that come in are this one */
+struct line *screen_make_line(struct screen *s);
+void screen_set_rows(struct screen *s, unsigned first, unsigned end, struct line *line);
+/* Rows from first on that share a line: index behind the last; and the line of row y for those up to end, too. */
+unsigned screen_same_rows(const struct screen *s, unsigned first, unsigned end);
+void screen_spread_row(struct screen *s, unsigned y, unsigned end, struct line *line);
+void screen_fill_rows(struct screen *s, unsigned first, unsigned end, struct cell cell);
+bool screen_make_pool(struct screen *s, unsigned rows);
+void screen_free_pool(struct screen *s);
 void screen_shift(struct screen *s, unsigned top, unsigned bottom, int n, struct cell blank);
 void screen_use_alternate(struct screen *s);
 void screen_use_primary(struct screen *s);

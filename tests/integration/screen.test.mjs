@@ -8,7 +8,7 @@ import { difference, Ours, Reference, restorable } from '../lib/screen.mjs';
 import { times } from './lib/soak.mjs';
 
 /* Streams that repeat a character more often than is worth it: the scrollback has fewer of them. */
-const HUGE = ['csi-huge-numbers', 'rep-huge'];
+const HUGE = ['csi-huge-numbers'];
 const ALL = 1000000;
 const only = process.env.SCREEN_ONLY;
 const corpus = loadCorpus().filter(({ name }) => !only || only.split(',').includes(name));

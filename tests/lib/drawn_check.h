@@ -54,13 +54,13 @@ static inline void drawn_check_scrollback(const struct screen *s)
 {
 	const struct scrollback *b = &s->scrollback;
 	size_t bytes = 0;
-	DRAWN_CHECK(b->count <= b->max && b->count <= b->capacity);
+	uint64_t number = b->number;
+	DRAWN_CHECK(b->count <= b->max && b->used <= b->count && b->used <= b->capacity);
 	DRAWN_CHECK(b->count <= 1 || b->bytes <= (size_t)b->max * SCROLLBACK_LINE_BYTES);
 	for (unsigned i = 0; i < b->count; i++) {
 		const struct packed *p = scrollback_get(b, i);
 		const uint8_t *at = packed_text(p), *end = at + p->bytes;
 		unsigned cells = 0, in_runs = 0, count;
-		bytes += sizeof *p + p->runs * sizeof *p->run + p->bytes;
 		DRAWN_CHECK(p->extent <= s->cols && p->trimmed <= p->extent + 1);
 		DRAWN_CHECK(p->offset <= screen_offset(s));
 		for (; at < end; cells += count)
@@ -72,7 +72,15 @@ static inline void drawn_check_scrollback(const struct screen *s)
 		}
 		DRAWN_CHECK(p->runs == 0 || in_runs == p->extent);
 	}
-	DRAWN_CHECK(bytes == b->bytes);
+	for (unsigned i = 0; i < b->used; i++) {
+		const struct scrollback_entry *e = &b->entries[(b->first + i) & (b->capacity - 1)];
+		const struct packed *p = e->line;
+		DRAWN_CHECK(e->size == sizeof *p + p->runs * sizeof *p->run + p->bytes);
+		DRAWN_CHECK(e->end > number);
+		number = e->end;
+		bytes += e->size;
+	}
+	DRAWN_CHECK(bytes == b->bytes && number == b->number + b->count);
 }
 
 static inline void drawn_check_text(const char *text, size_t max)

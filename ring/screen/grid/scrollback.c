@@ -1,5 +1,6 @@
 /*
- * Packed lines lie one behind the other in chunks, which go with their last line; a circular table finds them.
+ * Packed lines lie one behind the other in chunks, which go with their last line; a circular table of entries finds
+ * them, each of which may stand for many lines.
  * A line for which there is no memory counts as dropped, and one of more than 1024 cells is cut.
  */
 #include "ring/screen/grid/scrollback.h"
@@ -15,7 +16,8 @@
 /* Lines one behind the other, in the order in which they come and go. */
 struct scrollback_chunk {
 	struct scrollback_chunk *previous, *next; /* older, newer */
-	unsigned lines;                           /* in it that have not gone */
+	unsigned entries;                         /* in it that have not gone */
+	bool single;                              /* it has room for one line alone */
 	uint32_t used;
 	_Alignas(struct packed) uint8_t bytes[];
 };
@@ -37,12 +39,28 @@ void scrollback_init(struct scrollback *b, unsigned max)
 
 static struct scrollback_entry *slot(const struct scrollback *b, size_t i)
 {
-	return &b->lines[(b->first + i) & (b->capacity - 1)];
+	return &b->entries[(b->first + i) & (b->capacity - 1)];
+}
+
+/* Index of the entry that line i is in. */
+static size_t find(const struct scrollback *b, size_t i)
+{
+	if (b->used == b->count)
+		return i;
+	size_t low = 0, high = b->used;
+	while (low + 1 < high) {
+		size_t middle = (low + high) / 2;
+		if (slot(b, middle - 1)->end > b->number + i)
+			high = middle;
+		else
+			low = middle;
+	}
+	return low;
 }
 
 struct packed *scrollback_get(const struct scrollback *b, size_t i)
 {
-	return slot(b, i)->line;
+	return slot(b, find(b, i))->line;
 }
 
 void scrollback_finish(struct scrollback *b)
@@ -53,14 +71,14 @@ void scrollback_finish(struct scrollback *b)
 		free(chunk);
 	}
 	free(b->spare);
-	free(b->lines);
+	free(b->entries);
 	*b = (struct scrollback){0};
 }
 
-/* A line of this chunk has gone; the chunk goes with its last. */
+/* An entry of this chunk has gone; the chunk goes with its last. */
 static void release(struct scrollback *b, struct scrollback_chunk *chunk)
 {
-	if (--chunk->lines > 0)
+	if (--chunk->entries > 0)
 		return;
 	if (chunk->previous)
 		chunk->previous->next = chunk->next;
@@ -70,31 +88,43 @@ static void release(struct scrollback *b, struct scrollback_chunk *chunk)
 		chunk->next->previous = chunk->previous;
 	else
 		b->newest = chunk->previous;
+	if (chunk->single) {
+		free(chunk);
+		return;
+	}
 	free(b->spare);
 	b->spare = chunk;
 }
 
 void scrollback_drop(struct scrollback *b, unsigned n)
 {
-	for (; n > 0 && b->count > 0; n--) {
-		b->bytes -= slot(b, 0)->size;
-		b->first++;
-		b->count--;
-		b->dropped++;
-		release(b, b->oldest);
+	while (n > 0 && b->count > 0) {
+		struct scrollback_entry *oldest = slot(b, 0);
+		uint64_t lines = oldest->end - b->number;
+		unsigned gone = lines > n ? n : (unsigned)lines;
+		if (gone == lines) {
+			b->bytes -= oldest->size;
+			release(b, oldest->chunk);
+			b->first++;
+			b->used--;
+		}
+		b->number += gone;
+		b->dropped += gone;
+		b->count -= gone;
+		n -= gone;
 	}
 }
 
 static bool grow(struct scrollback *b)
 {
 	size_t capacity = b->capacity ? b->capacity * 2 : CAPACITY_MIN;
-	struct scrollback_entry *lines = malloc(capacity * sizeof *lines);
-	if (!lines)
+	struct scrollback_entry *entries = malloc(capacity * sizeof *entries);
+	if (!entries)
 		return false;
-	for (unsigned i = 0; i < b->count; i++)
-		lines[i] = *slot(b, i);
-	free(b->lines);
-	b->lines = lines;
+	for (unsigned i = 0; i < b->used; i++)
+		entries[i] = *slot(b, i);
+	free(b->entries);
+	b->entries = entries;
 	b->capacity = capacity;
 	b->first = 0;
 	return true;
@@ -118,31 +148,104 @@ static struct packed *allocate(struct scrollback *b, size_t size)
 	}
 	struct packed *p = (struct packed *)(void *)(chunk->bytes + chunk->used);
 	chunk->used += (uint32_t)aligned(size);
-	chunk->lines++;
+	chunk->entries++;
 	return p;
 }
 
-/* Append a line of this size, to be filled in. The oldest give way. NULL: it is dropped. */
-static struct packed *append(struct scrollback *b, size_t size)
+/* Append n lines of this size, to be filled in. The oldest give way. NULL: they are dropped. */
+static struct packed *append(struct scrollback *b, size_t size, uint64_t n)
 {
-	while (b->count > 0 &&
-		(b->count >= b->max || b->bytes + size > (size_t)b->max * SCROLLBACK_LINE_BYTES))
-		scrollback_drop(b, 1);
+	unsigned more = n < b->max ? (unsigned)n : b->max;
+	if (b->count + more > b->max)
+		scrollback_drop(b, b->count + more - b->max);
+	while (b->count > 0 && b->bytes + size > (size_t)b->max * SCROLLBACK_LINE_BYTES)
+		scrollback_drop(b, (unsigned)(slot(b, 0)->end - b->number));
 	struct packed *p = NULL;
-	if (b->max > 0 && (b->count < b->capacity || grow(b)))
+	if (b->max > 0 && (b->used < b->capacity || grow(b)))
 		p = allocate(b, size);
 	if (!p) {
-		b->dropped++;
+		b->dropped += n;
 		return NULL;
 	}
-	*slot(b, b->count++) = (struct scrollback_entry){.line = p, .size = (uint32_t)size};
+	b->dropped += n - more;
+	b->count += more;
+	*slot(b, b->used++) = (struct scrollback_entry){
+		.line = p, .chunk = b->newest, .end = b->number + b->count, .size = (uint32_t)size};
 	b->bytes += size;
 	return p;
 }
 
+/* Make room for n entries before the one at `at`, which is near the oldest. */
+static bool open_gap(struct scrollback *b, size_t at, unsigned n)
+{
+	while (b->used + n > b->capacity)
+		if (!grow(b))
+			return false;
+	b->first = (b->first + b->capacity - n) & (b->capacity - 1);
+	b->used += n;
+	for (size_t i = 0; i < at; i++)
+		*slot(b, i) = *slot(b, i + n);
+	return true;
+}
+
+/* A copy of an entry's line in a chunk of its own. */
+static struct scrollback_chunk *copy_apart(
+	struct scrollback *b, const struct scrollback_entry *entry)
+{
+	struct scrollback_chunk *chunk = malloc(sizeof *chunk + entry->size), *next = entry->chunk;
+	if (!chunk)
+		return NULL;
+	*chunk = (struct scrollback_chunk){.previous = next->previous,
+		.next = next,
+		.entries = 1,
+		.single = true,
+		.used = CHUNK_BYTES};
+	memcpy(chunk->bytes, entry->line, entry->size);
+	if (next->previous)
+		next->previous->next = chunk;
+	else
+		b->oldest = chunk;
+	next->previous = chunk;
+	return chunk;
+}
+
+void scrollback_unwrap(struct scrollback *b, size_t i)
+{
+	size_t at = find(b, i);
+	struct scrollback_entry old = *slot(b, at);
+	uint64_t number = b->number + i, start = at > 0 ? slot(b, at - 1)->end : b->number;
+	if (!old.line->wrapped)
+		return;
+	if (old.end - start == 1) {
+		old.line->wrapped = false;
+		return;
+	}
+	unsigned more = (number > start ? 1u : 0u) + (number + 1 < old.end ? 1u : 0u);
+	struct scrollback_chunk *chunk = copy_apart(b, &old);
+	if (!chunk)
+		return;
+	if (!open_gap(b, at, more)) {
+		release(b, chunk);
+		return;
+	}
+	if (number > start) {
+		*slot(b, at) = old;
+		slot(b, at++)->end = number;
+	}
+	*slot(b, at) = (struct scrollback_entry){.line = (struct packed *)(void *)chunk->bytes,
+		.chunk = chunk,
+		.end = number + 1,
+		.size = old.size};
+	slot(b, at)->line->wrapped = false;
+	if (number + 1 < old.end)
+		*slot(b, at + 1) = old;
+	old.chunk->entries += more - 1;
+	b->bytes += (size_t)more * old.size;
+}
+
 bool scrollback_put(struct scrollback *b, const struct packed *p)
 {
-	struct packed *copy = append(b, size_of(p));
+	struct packed *copy = append(b, size_of(p), 1);
 	if (copy)
 		memcpy(copy, p, size_of(p));
 	return copy || b->max == 0;
@@ -258,8 +361,8 @@ static void pack_line(struct packing *to, const struct line *line, unsigned exte
 static _Thread_local struct packed_run packed_runs[1024];
 static _Thread_local uint8_t packed_bytes[1024 * 6];
 
-/* Pack a line there. Returns what is to go before it. */
-static struct packed pack(const struct line *line)
+/* Pack a line there. ret_head: what is to go before it. */
+static void pack(const struct line *line, struct packed *ret_head)
 {
 	unsigned extent = line_extent(line), trimmed = extent;
 	if (extent > 0 &&
@@ -270,7 +373,7 @@ static struct packed pack(const struct line *line)
 		extent = 1024;
 	struct packing to = {.run = packed_runs, .text = packed_bytes};
 	pack_line(&to, line, extent);
-	return (struct packed){.offset = line->offset,
+	*ret_head = (struct packed){.offset = line->offset,
 		.bytes = (uint32_t)to.bytes,
 		.runs = (uint16_t)to.runs,
 		.extent = (uint16_t)extent,
@@ -289,17 +392,25 @@ static void put_packed(struct packed *to, const struct packed *head)
 	memcpy(to->run + head->runs, packed_bytes, head->bytes);
 }
 
+bool scrollback_push_many(struct scrollback *b, const struct line *line, uint64_t n)
+{
+	struct packed head;
+	pack(line, &head);
+	struct packed *p = n > 0 ? append(b, size_of(&head), n) : NULL;
+	put_packed(p, &head);
+	return p || n == 0 || b->max == 0;
+}
+
 bool scrollback_push(struct scrollback *b, const struct line *line)
 {
-	struct packed head = pack(line);
-	struct packed *p = append(b, size_of(&head));
-	put_packed(p, &head);
-	return p || b->max == 0;
+	return scrollback_push_many(b, line, 1);
 }
 
 struct packed *scrollback_pack(const struct line *line)
 {
-	struct packed head = pack(line), *p = malloc(size_of(&head));
+	struct packed head;
+	pack(line, &head);
+	struct packed *p = malloc(size_of(&head));
 	put_packed(p, &head);
 	return p;
 }

@@ -1,6 +1,7 @@
 /*
  * Scrollback: the lines that have left the screen at its top, packed: text as UTF-8, styles as runs. The
- * oldest go when there are too many lines or too many bytes of them.
+ * oldest go when there are too many lines or too many bytes of them. Lines that came at once and are all the same are
+ * there once.
  */
 #pragma once
 
@@ -38,18 +39,22 @@ enum { PACKED_BLANK = 0, PACKED_RAW = 1, PACKED_WIDE = 2 };
 
 struct scrollback_chunk;
 
-/* Where a line is, and how long: those that go must not be fetched into the cache for that. */
+/* Where lines that are all the same are, and how long: those that go must not be fetched into the cache for that. */
 struct scrollback_entry {
 	struct packed *line;
+	struct scrollback_chunk *chunk; /* that it lies in */
+	uint64_t end;                   /* number of the line behind the last of them */
 	uint32_t size;
 };
 
 struct scrollback {
-	struct scrollback_entry *lines; /* circular */
-	size_t capacity;                /* a power of two, or 0 */
-	size_t first;
-	unsigned count, max;
-	size_t bytes;                             /* of all lines */
+	struct scrollback_entry *entries;         /* circular */
+	size_t capacity;                          /* a power of two, or 0 */
+	size_t first;                             /* entry */
+	unsigned used;                            /* entries */
+	unsigned count, max;                      /* lines */
+	uint64_t number;                          /* of the oldest line; counts on for ever */
+	size_t bytes;                             /* of all entries */
 	struct scrollback_chunk *oldest, *newest; /* what the lines are in */
 	struct scrollback_chunk *spare;           /* kept for the next one, or NULL */
 	uint64_t dropped;                         /* lines that have gone at the old end, ever */
@@ -63,6 +68,12 @@ bool scrollback_push(struct scrollback *b, const struct line *line);
 
 /* A packed copy of a line, on the heap; NULL when memory is short. */
 struct packed *scrollback_pack(const struct line *line);
+
+/* The same for many lines that are all like this one; they take no more than one does. */
+bool scrollback_push_many(struct scrollback *b, const struct line *line, uint64_t n);
+
+/* Line i does not continue the one above it any more. Without memory it stays as it is. */
+void scrollback_unwrap(struct scrollback *b, size_t i);
 
 /* The same for a line that is packed already. */
 bool scrollback_put(struct scrollback *b, const struct packed *p);

@@ -1,5 +1,6 @@
 /* What other emulators have stumbled over, a test for each. */
 #include "tests/lib/drawn_check.h"
+#include "tests/lib/drawn_same.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/random.h"
 
@@ -160,6 +161,44 @@ Test(screen_hazard, repeat_for_ever, .timeout = 20)
 		drawn_type(&d, "x\x1b[2147483647b");
 	cr_expect_eq(strlen(drawn_row(&d, 0)), 80);
 	FINISH(&d);
+}
+
+/* It prints as many as it says, wherever they go. */
+Test(screen_hazard, repeat_is_printing, .timeout = 60)
+{
+	static const char *const before[] = {"", "\x1b[2;3r\x1b[2H", "\x1b[2;3r\x1b[4H", "\x1b[4h",
+		"\x1b[41m", "\x1b[?1049h\x1b[41m", "\x1b[4h\x1b[?1049h\x1b[42mabc\xe4\xbd\xa0",
+		"\x1b[?7l", "\x1b[4h\x1b[?7l",
+		"abc\xe4\xbd\xa0\r\n\xe4\xbd\xa0\xe4\xbd\xa0\x1b[4h\x1b[H\x1b[C"};
+	static const char *const what[] = {
+		"x", "\xe4\xbd\xa0", "e\xcc\x81", "\xe4\xbd\xa0\xcc\x81\xcc\x82"};
+	static const unsigned sizes[][2] = {{1, 2}, {1, 5}, {4, 2}, {4, 5}, {4, 8}, {5, 11}};
+	static const unsigned counts[] = {1, 2, 3, 7, 8, 9, 23, 24, 25, 60, 200, 1000};
+	char sequence[32];
+	for (unsigned n = 0; n < 10 * 4 * 6 * 12; n++) {
+		struct drawn a, b;
+		const unsigned *size = sizes[n / 40 % 6];
+		unsigned count = counts[n / 240];
+		start(&a, size[0], size[1]);
+		start(&b, size[0], size[1]);
+		drawn_type(&a, before[n % 10]);
+		drawn_type(&b, before[n % 10]);
+		drawn_type(&a, what[n / 10 % 4]);
+		snprintf(sequence, sizeof sequence, "\x1b[%ub", count);
+		drawn_type(&a, sequence);
+		drawn_type(&b, what[n / 10 % 4]);
+		drawn_type_many(&b, what[n / 10 % 4], count);
+		DRAWN_CHECK(a.screen->scrollback.count == b.screen->scrollback.count);
+		DRAWN_CHECK(a.screen->scrollback.dropped == b.screen->scrollback.dropped);
+		drawn_same_scrollback(a.screen, b.screen, true);
+		drawn_same_rows(a.screen, a.screen->active, b.screen, b.screen->active, true);
+		DRAWN_CHECK(a.screen->active->x == b.screen->active->x);
+		DRAWN_CHECK(a.screen->active->y == b.screen->active->y);
+		drawn_check(&a);
+		drawn_finish(&b);
+		drawn_finish(&a);
+	}
+	ASSERT_NO_LEAKS();
 }
 
 Test(screen_hazard, wide_character_in_two_columns)

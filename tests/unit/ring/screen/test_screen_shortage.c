@@ -78,6 +78,40 @@ Test(screen_shortage, a_resize_without_memory_is_told, .timeout = 100)
 	ASSERT_NO_LEAKS();
 }
 
+static const char *const floods[] = {"x\x1b[99999b", "\xe4\xbd\xa0\x1b[99999b",
+	"e\xcc\x81\x1b[99999b", "\x1b[4hx\x1b[99999b\x1b[4l", "\x1b[2;9rx\x1b[99999b\x1b[r",
+	"\x1b[41m\x1b[2J\x1b[42m\x1b[2J", "\x1b#8", "\x1b[99999L", "\x1b[99999M", "\x1b[500S",
+	"\x1b[500T", "\x1b[H\x1bM", "\x1b[?2J", "\x1b[1\"q\x1b#8\x1b[?2J", "\x1b[99999 @",
+	"\x1b[?1049h\x1b[?1049l", "\x1b[?47;1047;1049;47h\x1b[41m\x1b[?47l", "\x1b[99999@",
+	"\x1b[99999P", "\x1b[99999X", "\x1b[H\x1b[99999I\x1b[99999Z",
+	"\x1b"
+	"c"};
+
+/* Where all rows look alike, a sequence costs what a few rows do, and memory only what is then seen. */
+Test(screen_shortage, what_few_bytes_can_do_to_a_large_screen, .timeout = 100)
+{
+	enum { TIMES = 200, SIDE = 1000 };
+	for (size_t i = 0; i < sizeof floods / sizeof *floods; i++) {
+		struct drawn d;
+		drawn_init(&d, SIDE, SIDE, 3000);
+		screen_mute(d.screen, true);
+		drawn_type(&d, "\x1b#8\x1b[H");
+		drawn_type(&d, floods[i]);
+		shortage_count();
+		size_t work = 0;
+		for (unsigned k = 0; k < TIMES; k++)
+			for (size_t at = 0, length = strlen(floods[i]); at < length;) {
+				at += screen_feed(d.screen, floods[i] + at, length - at, SIZE_MAX);
+				work += screen_work(d.screen);
+			}
+		cr_expect_lt(work, (size_t)TIMES * 12 * SIDE, "%zu: %zu cells", i, work);
+		cr_expect_lt(shortage_asked(), TIMES * 12, "%zu: %zu times", i, shortage_asked());
+		cr_expect_lt(shortage_peak(), MIB, "%zu: %zu bytes", i, shortage_peak());
+		finish(&d);
+	}
+	ASSERT_NO_LEAKS();
+}
+
 /* All that output takes may be missing. */
 Test(screen_shortage, output_without_memory, .timeout = 100)
 {

@@ -83,7 +83,7 @@ Test(scrollback_push, none_are_kept)
 	push(&b, "one");
 	cr_expect_eq(b.count, 0);
 	cr_expect_eq(b.dropped, 1);
-	cr_expect_null(b.lines);
+	cr_expect_null(b.entries);
 	scrollback_finish(&b);
 }
 
@@ -159,6 +159,94 @@ Test(scrollback_put, many_round_the_ring)
 	expect(&b, b.count - 1, "999");
 	expect(&b, b.count - 2, "998");
 	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+/* Lines "one", so many "same", "last", of which n of the oldest go. */
+static void push_runs(struct scrollback *b, unsigned same, unsigned drop)
+{
+	struct line *line = line_create(4);
+	for (unsigned i = 0; i < 4; i++)
+		line_put(line, i, cell_make((uint8_t) "same"[i], 1, 0));
+	line->wrapped = true;
+	scrollback_init(b, 1000);
+	push(b, "one");
+	cr_assert(scrollback_push_many(b, line, same));
+	push(b, "last");
+	scrollback_drop(b, drop);
+	free(line);
+}
+
+Test(scrollback_push_many, takes_no_more_than_one_does)
+{
+	struct scrollback b;
+	push_runs(&b, 900, 0);
+	cr_expect_eq(b.count, 902);
+	cr_expect_eq(b.used, 3);
+	expect(&b, 0, "one");
+	for (unsigned i = 1; i <= 900; i++)
+		expect(&b, i, "same");
+	expect(&b, 901, "last");
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_push_many, goes_bit_by_bit)
+{
+	struct scrollback b;
+	push_runs(&b, 10, 4);
+	cr_expect_eq(b.count, 8);
+	cr_expect_eq(b.dropped, 4);
+	expect(&b, 0, "same");
+	expect(&b, 6, "same");
+	expect(&b, 7, "last");
+	scrollback_drop(&b, 7);
+	expect(&b, 0, "last");
+	cr_expect_eq(b.used, 1);
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+Test(scrollback_push_many, more_than_there_is_room_for)
+{
+	struct scrollback b;
+	push_runs(&b, 5000, 0);
+	cr_expect_eq(b.count, 1000);
+	cr_expect_eq(b.dropped, 4002);
+	expect(&b, 998, "same");
+	expect(&b, 999, "last");
+	scrollback_finish(&b);
+	ASSERT_NO_LEAKS();
+}
+
+/* Each line but those that have been unwrapped goes on, whichever they are and in which order. */
+Test(scrollback_unwrap, one_of_many)
+{
+	static const size_t orders[][4] = {
+		{1, 2, 3, 4}, {10, 9, 8, 7}, {5, 1, 10, 6}, {3, 8, 2, 9}, {4, 4, 4, 4}};
+	for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+		struct scrollback b;
+		bool want[12] = {0};
+		push_runs(&b, 10, 0);
+		for (size_t i = 1; i <= 10; i++)
+			want[i] = true;
+		for (size_t n = 0; n < 4; n++) {
+			scrollback_unwrap(&b, orders[k][n]);
+			want[orders[k][n]] = false;
+			for (size_t i = 0; i < 12; i++)
+				cr_expect_eq(
+					scrollback_get(&b, i)->wrapped, want[i], "%zu, %zu", k, i);
+		}
+		expect(&b, 5, "same");
+		expect(&b, 11, "last");
+		push(&b, "more");
+		expect(&b, 12, "more");
+		scrollback_drop(&b, 13);
+		cr_expect_eq(b.bytes, 0);
+		push(&b, "again");
+		expect(&b, 0, "again");
+		scrollback_finish(&b);
+	}
 	ASSERT_NO_LEAKS();
 }
 

@@ -1,0 +1,352 @@
+/*
+ * See memory_call.h. The part of a transport is played as ws/net does: an answer is read when it has been given, events
+ * are pulled when they are wanted, and the request is abandoned at the end, however it went.
+ */
+#include "tests/lib/memory_call.h"
+
+#include "tests/lib/memory_api.h"
+#include "ws/api/openapi.h"
+#include "ws/error.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+const char *const memory_api_hostile[] = {"", " ", "\t", "..", ".", "/", "../../etc/passwd", "a/b",
+	"-", "%", "%n%s%n", "\\", "\"", "'; rm -rf /", "$(reboot)", "`id`", "\x7f", "\x1b[31m",
+	"\n", "a\nb", "\r\nX-Header: 1", "\xe2\x80\xae" /* right to left */, "\xef\xbb\xbf",
+	"\xf0\x9f\x92\xa9", "NaN", "-1", "0", "18446744073709551616", "null", "__proto__", NULL};
+
+/* Asking */
+
+static void on_answered(void *user)
+{
+	struct call *c = user;
+	cr_assert(!c->answered && !c->streaming, "%s: answered twice", c->line);
+	c->answered = true;
+}
+
+static void on_streaming(void *user)
+{
+	struct call *c = user;
+	cr_assert(!c->answered && !c->streaming, "%s: answered twice", c->line);
+	c->streaming = c->more = true;
+}
+
+static void on_more(void *user)
+{
+	((struct call *)user)->more = true;
+}
+
+static const struct request_transport transport = {
+	.answered = on_answered, .streaming = on_streaming, .more = on_more};
+
+static void take_line(struct call *c)
+{
+	char method[8];
+	int length = 0;
+	cr_assert_eq(sscanf(c->line, "%7[A-Z] %n", method, &length), 1, "%s", c->line);
+	c->request->method = method_parse(method);
+	cr_assert_eq(request_take_target(c->request, c->line + length), 0, "%s", c->line);
+}
+
+static void take_asker(struct request *r, const struct ask *ask)
+{
+	static const enum role roles[] = {
+		[BY_OWNER] = ROLE_OWNER, [BY_DRIVER] = ROLE_DRIVER, [BY_VIEWER] = ROLE_VIEWER};
+	struct principal *p = &r->principal;
+	r->auth = ask->by == BY_NOBODY ? AUTH_MISSING : AUTH_OK;
+	snprintf(r->peer, sizeof r->peer, "127.0.0.1");
+	request_hint_session(r, ask->hint);
+	if (ask->by == BY_NOBODY)
+		return;
+	p->role = roles[ask->by];
+	if (ask->by != BY_OWNER)
+		snprintf(p->link, sizeof p->link, "link");
+	if (!ask->only)
+		return;
+	const struct session *s = sessions_find(&memory_api.sessions, ask->only);
+	snprintf(p->session, sizeof p->session, "%s", ask->only);
+	p->epoch = s ? session_epoch(s) : 0;
+}
+
+struct call *memory_api_ask(const struct ask *ask)
+{
+	struct call *c = calloc(1, sizeof *c);
+	struct request *r = request_create();
+	cr_assert(c && r);
+	c->request = r;
+	snprintf(c->line, sizeof c->line, "%s", ask->line);
+	cr_assert_lt(strlen(ask->line), sizeof c->line, "%s", ask->line);
+	take_line(c);
+	take_asker(r, ask);
+	if (ask->body) {
+		/* No more than it has, so that whoever reads on is found. */
+		r->body_length = ask->length ? ask->length : strlen(ask->body);
+		r->body = malloc(r->body_length + 1);
+		cr_assert_not_null(r->body);
+		memcpy(r->body, ask->body, r->body_length);
+		r->body[r->body_length] = '\0';
+	}
+	r->transport = &transport;
+	r->transport_user = c;
+	LL_PREPEND(memory_api.calls, c);
+	dispatcher_handle(&memory_api.dispatcher, r);
+	return c;
+}
+
+static struct call *begin(const char *line, const char *body, enum asker by)
+{
+	char *text = body ? strdup(body) : NULL;
+	for (char *at = text; at && *at; at++)
+		if (*at == '\'')
+			*at = '"';
+	struct call *c = memory_api_ask(&(struct ask){.line = line, .body = text, .by = by});
+	free(text);
+	return c;
+}
+
+struct call *memory_api_begin(const char *line, const char *body)
+{
+	return begin(line, body, BY_OWNER);
+}
+
+struct call *memory_api_call(const char *line, const char *body)
+{
+	struct call *c = memory_api_begin(line, body);
+	call_await(c);
+	return c;
+}
+
+int memory_api_status(const char *line, const char *body)
+{
+	struct call *c = memory_api_call(line, body);
+	int status = call_status(c);
+	call_end(c);
+	return status;
+}
+
+/* Answers */
+
+/* "/api/session/{sessionId}" as "/api/session/{}". */
+static void strip_names(const char *from, char *to)
+{
+	bool name = false;
+	for (; *from; from++) {
+		name &= *from != '}';
+		if (!name)
+			*to++ = *from;
+		name |= *from == '{';
+	}
+	*to = '\0';
+}
+
+/* What the API's description says of a route's answers with a status. NULL: nothing. */
+static const char *described(const struct route_row *row, int status)
+{
+	static json_t *document;
+	const char *name;
+	json_t *item;
+	char stripped[256], method[8], number[8];
+	if (!document)
+		document = json_loadb(
+			(const char *)openapi_document, openapi_document_length, 0, NULL);
+	snprintf(number, sizeof number, "%d", status);
+	snprintf(method, sizeof method, "%s", method_name(row->method));
+	for (char *at = method; *at; at++)
+		*at = (char)tolower(*at);
+	json_object_foreach (json_object_get(document, "paths"), name, item) {
+		strip_names(name, stripped);
+		if (strcmp(stripped, row->path) == 0 && json_object_get(item, method))
+			return json_string_value(json_object_get(
+				json_object_get(
+					json_object_get(json_object_get(item, method), "responses"),
+					number),
+				"description"));
+	}
+	return NULL;
+}
+
+/* Of an error with this status. */
+static void check_error(const struct call *c, int status)
+{
+	const char *code = json_string_value(json_object_get(c->json, "code"));
+	const char *message = json_string_value(json_object_get(c->json, "message"));
+	cr_assert(code && message && *message, "%s: %s", c->line, call_body(c));
+	cr_expect(json_is_object(json_object_get(c->json, "context")), "%s: %s", c->line,
+		call_body(c));
+	cr_expect(json_is_string(json_object_get(c->json, "timestamp")), "%s", c->line);
+	cr_expect_eq(
+		json_integer_value(json_object_get(c->json, "httpStatus")), status, "%s", c->line);
+	cr_expect_eq(error_status(code), status, "%s: %s", c->line, code);
+	/* What can go wrong everywhere is said once. */
+	const struct route_row *row = c->request->match.row;
+	bool anywhere = strcmp(code, "INTERNAL_ERROR") == 0 || strcmp(code, "OUT_OF_MEMORY") == 0;
+	const char *says = row && !anywhere ? described(row, status) : code;
+	cr_expect(says && strstr(says, code), "%s: %s %d is not described: %s", c->line, code,
+		status, says ? says : "nothing");
+}
+
+/* Of an answer as a whole: once it is there. */
+static void check_reply(struct call *c)
+{
+	const struct reply *reply = &c->request->reply;
+	bool is_json = reply->content_type && strcmp(reply->content_type, "application/json") == 0;
+	cr_assert(is_json || reply->status < 400, "%s: %d", c->line, reply->status);
+	if (!is_json)
+		return;
+	c->json = json_loadb(
+		reply->body, reply->length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+	cr_assert(json_is_object(c->json), "%s: %.*s", c->line, (int)reply->length, reply->body);
+	if (reply->status >= 400)
+		check_error(c, reply->status);
+}
+
+void call_await(struct call *c)
+{
+	cr_assert(LOOP_UNTIL(&memory_api.loop, c->answered || c->streaming), "%s: no answer",
+		c->line);
+	if (c->answered && !c->json)
+		check_reply(c);
+}
+
+void call_end(struct call *c)
+{
+	LL_DELETE(memory_api.calls, c);
+	request_abandon(c->request);
+	json_decref(c->json);
+	free(c);
+}
+
+int call_status(const struct call *c)
+{
+	return c->streaming ? 200 : c->request->reply.status;
+}
+
+const char *call_header(const struct call *c, const char *name)
+{
+	const struct reply *reply = &c->request->reply;
+	for (size_t i = 0; i < reply->headers_count; i++)
+		if (strcasecmp(reply->headers[i].name, name) == 0)
+			return reply->headers[i].value;
+	return NULL;
+}
+
+const char *call_body(const struct call *c)
+{
+	return c->request->reply.body ? c->request->reply.body : "";
+}
+
+const json_t *call_get(const struct call *c, const char *path_in)
+{
+	const json_t *value = c->json;
+	char copy[128], *rest = copy;
+	snprintf(copy, sizeof copy, "%s", path_in);
+	for (const char *name; value && (name = strsep(&rest, "."));)
+		value = json_is_array(value) ? json_array_get(value, (size_t)atoi(name))
+					     : json_object_get(value, name);
+	return value;
+}
+
+static void complain(const struct call *c, const char *name)
+{
+	char *text = c->json ? json_dumps(c->json, 0) : NULL;
+	cr_assert_fail("%s: %s is missing, or of another type: %s", c->line, name,
+		text ? text : call_body(c));
+}
+
+const char *call_text(const struct call *c, const char *name)
+{
+	const char *text = json_string_value(call_get(c, name));
+	if (!text)
+		complain(c, name);
+	return text;
+}
+
+json_int_t call_number(const struct call *c, const char *name)
+{
+	const json_t *value = call_get(c, name);
+	if (!json_is_integer(value))
+		complain(c, name);
+	return json_integer_value(value);
+}
+
+bool call_is_true(const struct call *c, const char *name)
+{
+	const json_t *value = call_get(c, name);
+	if (!json_is_boolean(value))
+		complain(c, name);
+	return json_is_true(value);
+}
+
+bool call_is_null(const struct call *c, const char *name)
+{
+	return json_is_null(call_get(c, name));
+}
+
+const char *call_code(const struct call *c)
+{
+	const char *code = json_string_value(json_object_get(c->json, "code"));
+	return code && c->answered ? code : "";
+}
+
+const char *call_field(const struct call *c)
+{
+	const char *field = json_string_value(call_get(c, "context.validationErrors.0.field"));
+	return field ? field : "";
+}
+
+/* Streams */
+
+/* Pull one. Returns false when there is none now. */
+static bool pull(struct call *c)
+{
+	struct request *r = c->request;
+	char *text = r->stream.next(r->stream.user);
+	c->more = text != NULL;
+	if (!text)
+		return false;
+	json_decref(c->json);
+	c->json = json_loads(text, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+	cr_assert(json_is_object(c->json), "%s: %s", c->line, text);
+	free(text);
+	c->events++;
+	return true;
+}
+
+bool call_event(struct call *c, const char *type)
+{
+	cr_assert(c->streaming, "%s: no stream", c->line);
+	for (;;) {
+		while (pull(c)) {
+			const char *is = json_string_value(json_object_get(c->json, "type"));
+			if (!type || (is && strcmp(is, type) == 0))
+				return true;
+		}
+		if (c->request->stream_complete)
+			return false;
+		cr_assert(LOOP_UNTIL(&memory_api.loop, c->more), "%s: no %s", c->line,
+			type ? type : "event");
+	}
+}
+
+/* Tables */
+
+void memory_api_expect_refused(const struct refused *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct refused *want = &cases[i];
+		struct call *c = begin(want->line, want->body, want->by);
+		call_await(c);
+		const char *body = want->body ? want->body : "";
+		cr_expect_eq(call_status(c), want->status, "%s %.200s: %d %s", want->line, body,
+			call_status(c), call_body(c));
+		cr_expect_str_eq(
+			call_code(c), want->code, "%s %.200s: %s", want->line, body, call_body(c));
+		if (want->field)
+			cr_expect_str_eq(call_field(c), want->field, "%s %.200s: %s", want->line,
+				body, call_body(c));
+		call_end(c);
+	}
+}

@@ -33,7 +33,8 @@ Test(api_keys, are_typed_in_their_order)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct call *c = memory_api_call(KEYS, cases[i].body);
 		cr_expect_eq(call_status(c), 200, "%s: %s", cases[i].body, call_body(c));
-		cr_expect_eq(call_number(c, "written"), strlen(cases[i].want), "%s", cases[i].body);
+		cr_expect_eq((size_t)call_number(c, "written"), strlen(cases[i].want), "%s",
+			cases[i].body);
 		cr_expect_eq(call_number(c, "queued"), 0);
 		cr_expect_str_eq(typed(), cases[i].want, "%s", cases[i].body);
 		call_text(c, "state.status");

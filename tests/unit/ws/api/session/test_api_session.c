@@ -543,12 +543,12 @@ Test(api_session_input, more_than_may_wait)
 	free(text);
 	call_await(c);
 	cr_assert_eq(call_status(c), 200);
-	cr_expect_eq(call_number(c, "queued"), length);
+	cr_expect_eq((size_t)call_number(c, "queued"), length);
 	cr_expect_eq(call_number(c, "written"), 0);
 	c = memory_api_call(INPUT, "{'data':'more than ten'}");
 	cr_expect_eq(call_status(c), 429);
 	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
-	cr_expect_eq(call_number(c, "context.queued"), length, "nothing of it was taken");
+	cr_expect_eq((size_t)call_number(c, "context.queued"), length, "nothing of it was taken");
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'ten bytes.'}"), 200);
 	MEMORY_API_CLOSE();
 }

@@ -20,9 +20,7 @@ static void take_lines(struct screen *s, struct flow *f, struct scrollback *ret_
 			f, (struct flow_line){.line = b->rows[i >= b->count ? i - b->count : i]});
 	}
 	*ret_old = s->scrollback;
-	scrollback_init(&s->scrollback, ret_old->max);
-	s->scrollback.dropped = ret_old->dropped;
-	s->scrollback.number = ret_old->number + ret_old->count;
+	scrollback_init_behind(&s->scrollback, ret_old);
 	free(b->rows);
 	b->rows = NULL;
 	b->count = b->first = 0;
@@ -224,6 +222,7 @@ int screen_resize(struct screen *s, unsigned rows, unsigned cols)
 	buffer_tabs_resized(&s->primary, cols);
 	buffer_tabs_resized(&s->alternate, cols);
 	s->primary.moved = s->alternate.moved = s->version;
+	screen_set_sweeps(s);
 out:
 	buffer_empty(&primary, 0, 0);
 	buffer_empty(&alternate, 0, 0);

@@ -68,6 +68,9 @@ int screen_create(struct screen **ret_screen, const struct screen_options *o)
 	intern_init(&s->styles, SCREEN_STYLES_MAX, SCREEN_INTERN_BYTES);
 	intern_init(&s->clusters, SCREEN_CLUSTERS_MAX, SCREEN_INTERN_BYTES);
 	intern_init(&s->links, SCREEN_LINKS_MAX, SCREEN_INTERN_BYTES);
+	screen_set_sweeps(s);
+	s->scrollback.styles = &s->styles;
+	s->scrollback.clusters = &s->clusters;
 	init_buffer(&s->primary, s->rows, s->cols);
 	init_buffer(&s->alternate, s->rows, s->cols);
 	set_defaults(s);
@@ -109,13 +112,10 @@ void screen_destroy(struct screen *s)
 
 void screen_reset(struct screen *s)
 {
-	uint64_t dropped = s->scrollback.dropped + s->scrollback.count;
-	uint64_t number = s->scrollback.number + s->scrollback.count;
-	unsigned max = s->scrollback.max;
-	scrollback_finish(&s->scrollback);
-	scrollback_init(&s->scrollback, max);
-	s->scrollback.dropped = dropped;
-	s->scrollback.number = number;
+	struct scrollback old = s->scrollback;
+	scrollback_init_behind(&s->scrollback, &old);
+	s->scrollback.dropped = old.dropped + old.count;
+	scrollback_finish(&old);
 	init_buffer(&s->alternate, s->rows, s->cols);
 	s->active = &s->primary;
 	screen_fill_rows(s, 0, s->rows, (struct cell){0});
@@ -188,49 +188,50 @@ static void mark_buffer(struct screen *s, const struct buffer *b)
 	}
 }
 
-static void mark_packed(struct screen *s, const struct packed *p)
+static void mark_pen(struct screen *s)
 {
-	for (unsigned i = 0; i < p->runs; i++)
-		intern_mark(&s->styles, p->run[i].style);
-	const uint8_t *at = packed_text(p), *end = at + p->bytes;
-	while (p->odd && at < end) {
-		unsigned cells;
-		mark_cell(s, packed_next(&at, &cells));
-	}
-}
-
-static void collect(struct screen *s)
-{
-	mark_buffer(s, &s->primary);
-	mark_buffer(s, &s->alternate);
-	for (unsigned i = 0; i < s->scrollback.count; i++)
-		mark_packed(s, scrollback_get(&s->scrollback, i));
 	if (!s->pen_changed) {
 		intern_mark(&s->styles, s->pen_style);
 		intern_mark(&s->styles, s->erase_style);
 	}
-	intern_sweep(&s->styles);
-	memset(s->recent, 0, sizeof s->recent);
-	intern_sweep(&s->clusters);
-	for (uint32_t i = 1; i < s->styles.capacity; i++) {
-		const struct style *style = intern_get(&s->styles, i, NULL);
-		if (style)
-			intern_mark(&s->links, style->link);
-	}
 	intern_mark(&s->links, s->pen.link);
-	intern_sweep(&s->links);
 }
 
+static void mark_links(struct screen *s)
+{
+	for (uint32_t i = 1; i < s->styles.capacity; i++) {
+		const struct style *style = intern_get(&s->styles, i, NULL);
+		if (style && style->link != 0)
+			intern_use_like(&s->links, style->link, &s->styles, i);
+	}
+}
+
+/* The cells of the scrollback are not looked at: its lines have said what they use when they came. */
 void screen_collect(struct screen *s)
 {
-	collect(s);
+	struct intern *const tables[] = {&s->styles, &s->clusters, &s->links};
+	uint64_t oldest = s->scrollback.number, end = oldest + s->scrollback.count, keep = oldest;
+	mark_buffer(s, &s->primary);
+	mark_buffer(s, &s->alternate);
+	mark_pen(s);
+	if (s->links.count > 0)
+		mark_links(s);
 	/* Everything there is has a style of its own, or the like: the oldest lines give way. */
-	while (s->scrollback.count > 0 &&
-		(intern_is_crowded(&s->styles) || intern_is_crowded(&s->clusters) ||
-			intern_is_crowded(&s->links))) {
-		scrollback_drop(&s->scrollback, s->scrollback.count / 2 + 1);
-		collect(s);
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t wanted = intern_oldest(tables[i], oldest, end);
+		keep = wanted > keep ? wanted : keep;
 	}
+	scrollback_drop(&s->scrollback, (unsigned)(keep - oldest));
+	for (unsigned i = 0; i < 3; i++)
+		intern_sweep(tables[i], keep);
+	memset(s->recent, 0, sizeof s->recent);
+}
+
+void screen_set_sweeps(struct screen *s)
+{
+	intern_set_cells(&s->styles, (size_t)s->rows * s->cols);
+	intern_set_cells(&s->clusters, (size_t)s->rows * s->cols);
+	intern_set_cells(&s->links, (size_t)s->rows * s->cols);
 }
 
 /* Going in */

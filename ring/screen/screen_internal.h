@@ -10,7 +10,7 @@
 
 #define SCREEN_TAB_WORDS (SCREEN_SIDE_MAX / 64 + 1) /* a stop may lie one behind the last column */
 #define SCREEN_STYLES_MAX (UINT32_C(1) << 18)
-#define SCREEN_CLUSTERS_MAX (UINT32_C(1) << 18)
+#define SCREEN_CLUSTERS_MAX (UINT32_C(1) << 17)
 #define SCREEN_LINKS_MAX (UINT32_C(1) << 16)
 #define SCREEN_INTERN_BYTES ((size_t)16 << 20) /* what each of the three may take */
 #define PALETTE_SIZE 256u
@@ -173,8 +173,9 @@ static inline unsigned screen_count(const struct params *a, unsigned i)
 
 /* screen.c */
 uint32_t screen_style(struct screen *s, const struct style *style); /* its number */
-void screen_collect(struct screen *s); /* forget styles, clusters and links that nobody uses */
-void screen_reset(struct screen *s);   /* RIS */
+void screen_collect(struct screen *s);    /* forget styles, clusters and links that nobody uses */
+void screen_set_sweeps(struct screen *s); /* how often that is, which depends on the size */
+void screen_reset(struct screen *s);      /* RIS */
 void screen_set_text(char **where, const char *text, size_t length, size_t max);
 void screen_reply(struct screen *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void screen_tell(struct screen *s, struct screen_event event);

@@ -53,7 +53,7 @@ static inline void drawn_check_buffer(const struct screen *s, const struct buffe
 static inline void drawn_check_scrollback(const struct screen *s)
 {
 	const struct scrollback *b = &s->scrollback;
-	size_t bytes = 0;
+	size_t bytes = 0, stored = 0;
 	uint64_t number = b->number;
 	DRAWN_CHECK(b->count <= b->max && b->used <= b->count && b->used <= b->capacity);
 	DRAWN_CHECK(b->count <= 1 || b->bytes <= (size_t)b->max * SCROLLBACK_LINE_BYTES);
@@ -77,10 +77,11 @@ static inline void drawn_check_scrollback(const struct screen *s)
 		const struct packed *p = e->line;
 		DRAWN_CHECK(e->size == sizeof *p + p->runs * sizeof *p->run + p->bytes);
 		DRAWN_CHECK(e->end > number);
+		bytes += e->size * (e->end - number);
 		number = e->end;
-		bytes += e->size;
+		stored += e->size;
 	}
-	DRAWN_CHECK(bytes == b->bytes && number == b->number + b->count);
+	DRAWN_CHECK(bytes == b->bytes && stored == b->stored && number == b->number + b->count);
 }
 
 static inline void drawn_check_text(const char *text, size_t max)

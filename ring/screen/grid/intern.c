@@ -1,6 +1,7 @@
 /*
- * A hash table of small slots in front of an array of strings; a number is free, in use, or in use and marked, and
- * a sweep frees those without a mark. A string that is refused leaves all others as they were.
+ * A hash table of small slots in front of an array of strings; a number is free or in use, and a sweep frees those
+ * that nobody has marked and no line uses that there still is. What a sweep needs to know of them lies together, for
+ * there are hundreds of thousands. A string that is refused leaves all others as they were.
  */
 #include "ring/screen/grid/intern.h"
 
@@ -11,7 +12,8 @@
 #define SLOTS_MIN 32u
 #define ALLOCATION 16u /* what malloc() adds, about */
 #define SWEEP_MIN 256u
-#define SWEEP_BYTES_MIN 65536u
+#define SWEEP_BYTES 256u /* as many bytes are as good as one more */
+#define CELLS_PER_ITEM 16u
 
 /* Looking a string up must not fetch others into the cache: there are thousands. */
 struct intern_slot {
@@ -19,8 +21,10 @@ struct intern_slot {
 	uint32_t number; /* 0: free */
 };
 
+#define MARKED (UINT64_C(1) << 63) /* in uses, beside the number of the line and one more, or 0 */
+#define SHARES 64u                 /* of the lines, when some have to go */
+
 struct intern_item {
-	bool marked;
 	uint32_t hash;
 	size_t length;
 	uint8_t bytes[];
@@ -61,15 +65,22 @@ static size_t next_sweep(size_t used, size_t min, size_t max)
 
 static void plan_sweep(struct intern *t)
 {
-	t->sweep_at = next_sweep(t->count, SWEEP_MIN, t->max);
-	t->sweep_at_bytes = next_sweep(t->bytes, SWEEP_BYTES_MIN, t->max_bytes);
+	t->sweep_at = next_sweep(t->count, t->sweep_min, t->max);
+	t->sweep_at_bytes = next_sweep(t->bytes, t->sweep_min * SWEEP_BYTES, t->max_bytes);
 	t->refused = t->refused_bytes = 0;
 }
 
 void intern_init(struct intern *t, uint32_t max, size_t max_bytes)
 {
-	*t = (struct intern){.next = 1, .max = max, .max_bytes = max_bytes};
+	*t = (struct intern){.next = 1, .max = max, .max_bytes = max_bytes, .sweep_min = SWEEP_MIN};
 	plan_sweep(t);
+}
+
+void intern_set_cells(struct intern *t, size_t cells)
+{
+	t->sweep_min = cells / CELLS_PER_ITEM > SWEEP_MIN ? cells / CELLS_PER_ITEM : SWEEP_MIN;
+	if (t->sweep_at < t->sweep_min)
+		plan_sweep(t);
 }
 
 void intern_finish(struct intern *t)
@@ -77,6 +88,7 @@ void intern_finish(struct intern *t)
 	for (uint32_t i = 0; i < t->capacity; i++)
 		free(t->items[i]);
 	free(t->items);
+	free(t->uses);
 	free(t->slots);
 	*t = (struct intern){0};
 }
@@ -136,6 +148,11 @@ static bool grow(struct intern *t)
 		return false;
 	memset(items + t->capacity, 0, (capacity - t->capacity) * sizeof *items);
 	t->items = items;
+	uint64_t *uses = realloc(t->uses, capacity * sizeof *uses);
+	if (!uses)
+		return false;
+	memset(uses + t->capacity, 0, (capacity - t->capacity) * sizeof *uses);
+	t->uses = uses;
 	t->capacity = capacity;
 	return true;
 }
@@ -166,6 +183,7 @@ uint32_t intern_put(struct intern *t, const void *bytes, size_t length)
 	memcpy(item->bytes, bytes, length);
 	*find_free(t, hash) = (struct intern_slot){.hash = hash, .number = t->next};
 	t->items[t->next] = item;
+	t->uses[t->next] = 0;
 	t->count++;
 	t->bytes += size;
 	return t->next++;
@@ -187,33 +205,87 @@ bool intern_wants_sweep(const struct intern *t)
 		t->bytes + t->refused_bytes >= t->sweep_at_bytes;
 }
 
-bool intern_is_crowded(const struct intern *t)
-{
-	return t->count > t->max - t->max / 8 || t->bytes > t->max_bytes - t->max_bytes / 8;
-}
-
 size_t intern_memory(const struct intern *t)
 {
-	return t->bytes + t->count * ALLOCATION + t->capacity * sizeof *t->items +
+	return t->bytes + t->count * ALLOCATION +
+		t->capacity * (sizeof *t->items + sizeof *t->uses) +
 		t->slot_count * sizeof *t->slots;
+}
+
+void intern_use(struct intern *t, uint32_t number, uint64_t line)
+{
+	if (number < t->capacity)
+		t->uses[number] = line + 1;
 }
 
 void intern_mark(struct intern *t, uint32_t number)
 {
-	if (number < t->capacity && t->items[number])
-		t->items[number]->marked = true;
+	if (number < t->capacity)
+		t->uses[number] |= MARKED;
 }
 
-void intern_sweep(struct intern *t)
+void intern_use_like(struct intern *t, uint32_t to, const struct intern *of, uint32_t from)
 {
-	for (uint32_t i = 0; i < t->capacity; i++) {
+	if (to == 0 || to >= t->capacity || from >= of->capacity)
+		return;
+	uint64_t mine = t->uses[to] & ~MARKED, its = of->uses[from] & ~MARKED;
+	t->uses[to] = ((t->uses[to] | of->uses[from]) & MARKED) | (mine > its ? mine : its);
+}
+
+/* How many strings are used, and their bytes. */
+struct share {
+	size_t count, bytes;
+};
+
+static bool is_more(const struct share *a, size_t count, size_t bytes)
+{
+	return a->count > count || a->bytes > bytes;
+}
+
+static void add(struct share *to, const struct share *more)
+{
+	to->count += more->count;
+	to->bytes += more->bytes;
+}
+
+uint64_t intern_oldest(const struct intern *t, uint64_t oldest, uint64_t end)
+{
+	struct share shares[SHARES] = {0}, marked = {0}, all = {t->count, t->bytes};
+	uint64_t lines = (end - oldest) / SHARES + 1, keep = end;
+	size_t most = t->max - t->max / 8, most_bytes = t->max_bytes - t->max_bytes / 8;
+	if (!is_more(&all, most, most_bytes))
+		return oldest;
+	for (uint32_t i = 1; i < t->capacity; i++) {
+		uint64_t line = t->uses[i] & ~MARKED;
+		if (!t->items[i] || (!(t->uses[i] & MARKED) && (line <= oldest || line > end)))
+			continue;
+		struct share *share = t->uses[i] & MARKED ? &marked
+							  : &shares[(line - 1 - oldest) / lines];
+		add(share, &(struct share){1, sizeof *t->items[i] + t->items[i]->length});
+	}
+	all = marked;
+	for (unsigned i = 0; i < SHARES; i++)
+		add(&all, &shares[i]);
+	if (!is_more(&all, most, most_bytes))
+		return oldest;
+	/* The newest stay, as far as that leaves half of the room. */
+	for (unsigned i = SHARES; i-- > 0;) {
+		add(&marked, &shares[i]);
+		if (is_more(&marked, t->max / 2, t->max_bytes / 2))
+			break;
+		keep = oldest + i * lines < end ? oldest + i * lines : end;
+	}
+	return keep;
+}
+
+void intern_sweep(struct intern *t, uint64_t oldest)
+{
+	for (uint32_t i = 1; i < t->capacity; i++) {
 		struct intern_item *item = t->items[i];
-		if (!item)
+		uint64_t use = t->uses[i];
+		t->uses[i] &= ~MARKED;
+		if (!item || (use & MARKED) || use > oldest)
 			continue;
-		if (item->marked) {
-			item->marked = false;
-			continue;
-		}
 		t->bytes -= sizeof *item + item->length;
 		t->count--;
 		free(item);

@@ -15,11 +15,13 @@ struct intern {
 	struct intern_slot *slots;  /* hashed, with open addressing; NULL while there is nothing */
 	uint32_t slot_count;        /* a power of two */
 	struct intern_item **items; /* by number; NULL where free; item 0 is never used */
-	uint32_t capacity;          /* of items */
-	uint32_t count;             /* in use */
-	uint32_t next;              /* where to look for a free number */
-	uint32_t max;               /* never more than these */
-	size_t bytes, max_bytes;    /* the same of the memory that they take */
+	uint64_t *uses;    /* by number: what the last sweep or intern_use() knows, see there */
+	uint32_t capacity; /* of items */
+	uint32_t count;    /* in use */
+	uint32_t next;     /* where to look for a free number */
+	uint32_t max;      /* never more than these */
+	size_t bytes, max_bytes;         /* the same of the memory that they take */
+	size_t sweep_min;                /* fewer are never worth one */
 	size_t sweep_at, sweep_at_bytes; /* so much is worth a sweep, what was refused included */
 	size_t refused, refused_bytes;   /* since the last sweep, for there was too much */
 };
@@ -37,12 +39,29 @@ const void *intern_get(const struct intern *t, uint32_t number, size_t *ret_leng
 /* Whether so many have come that unused ones should be swept. */
 bool intern_wants_sweep(const struct intern *t);
 
-/* Whether a sweep has left so many that the next ones may be refused. */
-bool intern_is_crowded(const struct intern *t);
+/* A sweep looks at so many cells: fewer than some share of them are not worth one. */
+void intern_set_cells(struct intern *t, size_t cells);
 
 /* Bytes of memory, about. */
 size_t intern_memory(const struct intern *t);
 
-/* Mark one as used (0 is fine), then forget all that are not marked. */
+/*
+ * Lines that use strings have numbers which count up, and go in that order; so it is enough to know the newest line
+ * that uses one. 0 as the string is fine.
+ */
+void intern_use(struct intern *t, uint32_t number, uint64_t line);
+
+/* Mark one as used by anything else. */
 void intern_mark(struct intern *t, uint32_t number);
-void intern_sweep(struct intern *t);
+
+/* `to` is used by whatever uses `from`. */
+void intern_use_like(struct intern *t, uint32_t to, const struct intern *of, uint32_t from);
+
+/*
+ * Which line is to be the oldest, so that there is room for more: `oldest`, the one that there is, unless too many are
+ * used; `end` if that does not help, the number behind the newest.
+ */
+uint64_t intern_oldest(const struct intern *t, uint64_t oldest, uint64_t end);
+
+/* Forget all that are neither marked nor used by the line `oldest` or a newer one, and all marks. */
+void intern_sweep(struct intern *t, uint64_t oldest);

@@ -37,6 +37,15 @@ void scrollback_init(struct scrollback *b, unsigned max)
 	*b = (struct scrollback){.max = max};
 }
 
+void scrollback_init_behind(struct scrollback *b, const struct scrollback *old)
+{
+	*b = (struct scrollback){.max = old->max,
+		.number = old->number + old->count,
+		.dropped = old->dropped,
+		.styles = old->styles,
+		.clusters = old->clusters};
+}
+
 static struct scrollback_entry *slot(const struct scrollback *b, size_t i)
 {
 	return &b->entries[(b->first + i) & (b->capacity - 1)];
@@ -102,8 +111,9 @@ void scrollback_drop(struct scrollback *b, unsigned n)
 		struct scrollback_entry *oldest = slot(b, 0);
 		uint64_t lines = oldest->end - b->number;
 		unsigned gone = lines > n ? n : (unsigned)lines;
+		b->bytes -= (size_t)gone * oldest->size;
 		if (gone == lines) {
-			b->bytes -= oldest->size;
+			b->stored -= oldest->size;
 			release(b, oldest->chunk);
 			b->first++;
 			b->used--;
@@ -156,10 +166,16 @@ static struct packed *allocate(struct scrollback *b, size_t size)
 static struct packed *append(struct scrollback *b, size_t size, uint64_t n)
 {
 	unsigned more = n < b->max ? (unsigned)n : b->max;
+	size_t limit = (size_t)b->max * SCROLLBACK_LINE_BYTES;
+	if (more > 1 && size * more > limit)
+		more = (unsigned)(limit / size);
 	if (b->count + more > b->max)
 		scrollback_drop(b, b->count + more - b->max);
-	while (b->count > 0 && b->bytes + size > (size_t)b->max * SCROLLBACK_LINE_BYTES)
-		scrollback_drop(b, (unsigned)(slot(b, 0)->end - b->number));
+	while (b->count > 0 && b->bytes + size * more > limit) {
+		size_t excess = b->bytes + size * more - limit, each = slot(b, 0)->size;
+		uint64_t lines = slot(b, 0)->end - b->number, gone = (excess + each - 1) / each;
+		scrollback_drop(b, (unsigned)(gone < lines ? gone : lines));
+	}
 	struct packed *p = NULL;
 	if (b->max > 0 && (b->used < b->capacity || grow(b)))
 		p = allocate(b, size);
@@ -171,7 +187,8 @@ static struct packed *append(struct scrollback *b, size_t size, uint64_t n)
 	b->count += more;
 	*slot(b, b->used++) = (struct scrollback_entry){
 		.line = p, .chunk = b->newest, .end = b->number + b->count, .size = (uint32_t)size};
-	b->bytes += size;
+	b->bytes += size * more;
+	b->stored += size;
 	return p;
 }
 
@@ -240,14 +257,40 @@ void scrollback_unwrap(struct scrollback *b, size_t i)
 	if (number + 1 < old.end)
 		*slot(b, at + 1) = old;
 	old.chunk->entries += more - 1;
-	b->bytes += (size_t)more * old.size;
+	b->stored += (size_t)more * old.size;
+}
+
+/* The newest line uses the styles of its runs. */
+static void use_styles(struct scrollback *b, const struct packed *p)
+{
+	for (unsigned i = 0; b->styles && i < p->runs; i++)
+		intern_use(b->styles, p->run[i].style, b->number + b->count - 1);
+}
+
+static void use_cluster(struct scrollback *b, uint32_t text)
+{
+	if (b->clusters && (text & CELL_CLUSTER))
+		intern_use(b->clusters, text & CELL_CODE, b->number + b->count - 1);
+}
+
+static void use_clusters(struct scrollback *b, const struct packed *p)
+{
+	const uint8_t *at = packed_text(p), *end = at + p->bytes;
+	unsigned cells;
+	if (!p->odd || !memchr(at, PACKED_RAW, p->bytes))
+		return;
+	while (at < end)
+		use_cluster(b, packed_next(&at, &cells).text);
 }
 
 bool scrollback_put(struct scrollback *b, const struct packed *p)
 {
 	struct packed *copy = append(b, size_of(p), 1);
-	if (copy)
+	if (copy) {
 		memcpy(copy, p, size_of(p));
+		use_styles(b, p);
+		use_clusters(b, p);
+	}
 	return copy || b->max == 0;
 }
 
@@ -257,11 +300,14 @@ struct packing {
 	unsigned runs;
 	uint8_t *text;
 	size_t bytes;
+	uint32_t *raw; /* texts that are no characters */
+	unsigned raws;
 	bool odd;
 };
 
 static void pack_raw(struct packing *to, struct cell cell)
 {
+	to->raw[to->raws++] = cell.text;
 	to->text[to->bytes++] = PACKED_RAW;
 	memcpy(to->text + to->bytes, &cell.text, sizeof cell.text);
 	to->bytes += sizeof cell.text;
@@ -360,6 +406,8 @@ static void pack_line(struct packing *to, const struct line *line, unsigned exte
 /* Where lines are packed, from one to the next: packing must not cost more than the copy. */
 static _Thread_local struct packed_run packed_runs[1024];
 static _Thread_local uint8_t packed_bytes[1024 * 6];
+static _Thread_local uint32_t packed_raw[1024]; /* texts that are no characters */
+static _Thread_local unsigned packed_raws;
 
 /* Pack a line there. ret_head: what is to go before it. */
 static void pack(const struct line *line, struct packed *ret_head)
@@ -371,8 +419,9 @@ static void pack(const struct line *line, struct packed *ret_head)
 		trimmed = line_trimmed(line);
 	if (extent > 1024)
 		extent = 1024;
-	struct packing to = {.run = packed_runs, .text = packed_bytes};
+	struct packing to = {.run = packed_runs, .text = packed_bytes, .raw = packed_raw};
 	pack_line(&to, line, extent);
+	packed_raws = to.raws;
 	*ret_head = (struct packed){.offset = line->offset,
 		.bytes = (uint32_t)to.bytes,
 		.runs = (uint16_t)to.runs,
@@ -398,6 +447,10 @@ bool scrollback_push_many(struct scrollback *b, const struct line *line, uint64_
 	pack(line, &head);
 	struct packed *p = n > 0 ? append(b, size_of(&head), n) : NULL;
 	put_packed(p, &head);
+	if (p)
+		use_styles(b, p);
+	for (unsigned i = 0; p && i < packed_raws; i++)
+		use_cluster(b, packed_raw[i]);
 	return p || n == 0 || b->max == 0;
 }
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "ring/screen/grid/intern.h"
 #include "ring/screen/grid/line.h"
 
 #include <stdbool.h>
@@ -48,19 +49,23 @@ struct scrollback_entry {
 };
 
 struct scrollback {
-	struct scrollback_entry *entries;         /* circular */
-	size_t capacity;                          /* a power of two, or 0 */
-	size_t first;                             /* entry */
-	unsigned used;                            /* entries */
-	unsigned count, max;                      /* lines */
-	uint64_t number;                          /* of the oldest line; counts on for ever */
-	size_t bytes;                             /* of all entries */
+	struct scrollback_entry *entries; /* circular */
+	size_t capacity;                  /* a power of two, or 0 */
+	size_t first;                     /* entry */
+	unsigned used;                    /* entries */
+	unsigned count, max;              /* lines */
+	uint64_t number;                  /* of the oldest line; counts on for ever */
+	size_t bytes;                     /* of all lines, as if each was there for itself */
+	size_t stored;                    /* of all entries */
 	struct scrollback_chunk *oldest, *newest; /* what the lines are in */
 	struct scrollback_chunk *spare;           /* kept for the next one, or NULL */
 	uint64_t dropped;                         /* lines that have gone at the old end, ever */
+	struct intern *styles, *clusters; /* which are told of the lines that use them; or NULL */
 };
 
 void scrollback_init(struct scrollback *b, unsigned max);
+/* An empty one that goes on behind another one, which is finished later. */
+void scrollback_init_behind(struct scrollback *b, const struct scrollback *old);
 void scrollback_finish(struct scrollback *b);
 
 /* Append a copy of a line; the oldest give way. Returns whether there was memory; otherwise it is dropped. */

@@ -81,25 +81,116 @@ Test(intern_put, no_more_than_so_many_bytes)
 	cr_expect_geq(taken, 8);
 	cr_expect_leq(t.bytes, 10000);
 	cr_expect_lt(intern_memory(&t), 12000);
-	intern_sweep(&t);
+	intern_sweep(&t, 0);
 	cr_expect_eq(t.bytes, 0);
 	cr_expect_neq(put(&t, text), 0);
 	intern_finish(&t);
 	ASSERT_NO_LEAKS();
 }
 
-Test(intern_is_crowded, when_most_is_taken)
+/* One string each for lines 100 to 1099. */
+static void put_lines(struct intern *t, uint32_t max, size_t max_bytes)
+{
+	intern_init(t, max, max_bytes);
+	for (unsigned i = 0; i < 1000; i++)
+		intern_use(t, put_many(t, i, 1), 100 + i);
+}
+
+Test(intern_oldest, that_there_is_while_there_is_room)
 {
 	struct intern t;
-	intern_init(&t, 1000, MANY);
-	put_many(&t, 0, 800);
-	cr_expect_not(intern_is_crowded(&t));
-	put_many(&t, 800, 200);
-	cr_expect(intern_is_crowded(&t));
+	put_lines(&t, 2000, MANY);
+	cr_expect_eq(intern_oldest(&t, 100, 1100), 100);
 	intern_finish(&t);
-	intern_init(&t, 1000, 1000);
-	put_many(&t, 0, 1000);
-	cr_expect(intern_is_crowded(&t));
+	put_lines(&t, 1000, MANY);
+	/* Those of the lines that have gone do not count. */
+	cr_expect_eq(intern_oldest(&t, 300, 1100), 300);
+	intern_finish(&t);
+}
+
+Test(intern_oldest, the_newest_half_stays)
+{
+	struct intern t;
+	put_lines(&t, 1000, MANY);
+	uint64_t oldest = intern_oldest(&t, 100, 1100);
+	cr_expect_geq(oldest, 600);
+	cr_expect_lt(oldest, 640);
+	intern_sweep(&t, oldest);
+	cr_expect_eq(t.count, 1100 - oldest);
+	intern_finish(&t);
+}
+
+Test(intern_oldest, bytes_count_as_well)
+{
+	struct intern t;
+	put_lines(&t, 10000, MANY);
+	t.max_bytes = t.bytes;
+	uint64_t oldest = intern_oldest(&t, 100, 1100);
+	cr_expect(oldest >= 600 && oldest < 640);
+	intern_finish(&t);
+}
+
+Test(intern_oldest, none_where_lines_do_not_matter)
+{
+	struct intern t;
+	put_lines(&t, 1000, MANY);
+	for (uint32_t i = 1; i <= 950; i++)
+		intern_mark(&t, i);
+	cr_expect_eq(intern_oldest(&t, 100, 1100), 1100);
+	intern_finish(&t);
+}
+
+Test(intern_sweep, what_lines_use_stays_as_long_as_they)
+{
+	struct intern t;
+	intern_init(&t, 100, MANY);
+	uint32_t a = put(&t, "a"), b = put(&t, "b"), c = put(&t, "c");
+	intern_use(&t, a, 5);
+	intern_use(&t, b, 5);
+	intern_use(&t, b, 6);
+	intern_mark(&t, c);
+	intern_sweep(&t, 6);
+	cr_expect_null(intern_get(&t, a, NULL));
+	cr_expect_not_null(intern_get(&t, b, NULL));
+	cr_expect_not_null(intern_get(&t, c, NULL));
+	intern_sweep(&t, 7);
+	cr_expect_eq(t.count, 0);
+	intern_finish(&t);
+	ASSERT_NO_LEAKS();
+}
+
+Test(intern_use_like, is_used_as_long_and_marked)
+{
+	struct intern t, of;
+	intern_init(&t, 100, MANY);
+	intern_init(&of, 100, MANY);
+	uint32_t link = put(&t, "link"), old = put(&of, "old"), new = put(&of, "new");
+	intern_use(&of, old, 5);
+	intern_use(&of, new, 9);
+	intern_use_like(&t, link, &of, new);
+	intern_use_like(&t, link, &of, old);
+	intern_sweep(&t, 9);
+	cr_expect_eq(t.count, 1);
+	intern_mark(&of, old);
+	intern_use_like(&t, link, &of, old);
+	intern_sweep(&t, 1000);
+	cr_expect_eq(t.count, 1);
+	intern_sweep(&t, 1000);
+	cr_expect_eq(t.count, 0);
+	intern_finish(&t);
+	intern_finish(&of);
+	ASSERT_NO_LEAKS();
+}
+
+Test(intern_set_cells, large_screens_are_looked_at_rarely)
+{
+	struct intern t;
+	intern_init(&t, 100000, MANY);
+	intern_set_cells(&t, 160000);
+	put_many(&t, 0, 9999);
+	cr_expect_not(intern_wants_sweep(&t));
+	put_many(&t, 9999, 1);
+	cr_expect(intern_wants_sweep(&t));
 	intern_finish(&t);
 }
 
@@ -134,7 +225,7 @@ Test(intern_sweep, forgets_what_is_not_marked)
 	intern_init(&t, 100, MANY);
 	uint32_t a = put(&t, "a"), b = put(&t, "b");
 	intern_mark(&t, b);
-	intern_sweep(&t);
+	intern_sweep(&t, 0);
 	cr_expect_null(intern_get(&t, a, NULL));
 	cr_expect_not_null(intern_get(&t, b, NULL));
 	cr_expect_eq(t.count, 1);
@@ -148,8 +239,8 @@ Test(intern_sweep, marks_last_for_one_sweep)
 	intern_init(&t, 100, MANY);
 	uint32_t a = put(&t, "a");
 	intern_mark(&t, a);
-	intern_sweep(&t);
-	intern_sweep(&t);
+	intern_sweep(&t, 0);
+	intern_sweep(&t, 0);
 	cr_expect_eq(t.count, 0);
 	intern_finish(&t);
 }
@@ -160,7 +251,7 @@ Test(intern_sweep, free_numbers_are_used_again)
 	intern_init(&t, 1000, MANY);
 	put_many(&t, 0, 10);
 	intern_mark(&t, 3);
-	intern_sweep(&t);
+	intern_sweep(&t, 0);
 	put_many(&t, 100, 9);
 	cr_expect_eq(put(&t, "next"), 11);
 	size_t length;
@@ -176,7 +267,7 @@ Test(intern_mark, nonsense_is_ignored)
 	intern_mark(&t, 0);
 	intern_mark(&t, 7);
 	intern_mark(&t, UINT32_MAX);
-	intern_sweep(&t);
+	intern_sweep(&t, 0);
 	cr_expect_eq(t.count, 0);
 	intern_finish(&t);
 }
@@ -200,7 +291,7 @@ Test(intern_wants_sweep, not_again_soon_after_a_useless_one)
 	put_many(&t, 0, 10000);
 	for (uint32_t i = 0; i < t.capacity; i++)
 		intern_mark(&t, i);
-	intern_sweep(&t);
+	intern_sweep(&t, 0);
 	cr_expect_not(intern_wants_sweep(&t));
 	put_many(&t, 20000, 5000);
 	cr_expect_not(intern_wants_sweep(&t));
@@ -217,7 +308,7 @@ Test(intern_wants_sweep, rare_when_full)
 		if (intern_wants_sweep(&t)) {
 			for (uint32_t i = 0; i < t.capacity; i++)
 				intern_mark(&t, i);
-			intern_sweep(&t);
+			intern_sweep(&t, 0);
 			sweeps++;
 		}
 		put_many(&t, 10000 + n, 1);

@@ -8,6 +8,7 @@
 #include "ring/utf8.h"
 #include "ring/screen/grid/width.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define BEHIND_EDGE (2 * SCREEN_SIDE_MAX)
@@ -211,6 +212,7 @@ static unsigned put_stretch(struct screen *s, struct line *line, struct cell cel
 {
 	struct buffer *b = s->active;
 	unsigned width = cell_width(cell), room = (s->cols - b->x) / width;
+	assert(line);
 	n = n < room ? n : room;
 	if (s->modes.insert) {
 		line_insert(line, b->x, n * width, screen_pen_blank(s));

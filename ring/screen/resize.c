@@ -5,6 +5,7 @@
 #include "ring/screen/grid/flow.h"
 #include "ring/screen/screen_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -170,6 +171,7 @@ static void resize_alternate(
 	b->bottom = s->rows - 1;
 	if (!b->rows)
 		return;
+	assert(fresh->rows);
 	/* Rows go at the top only when the cursor would be lost at the bottom. */
 	unsigned first = 0;
 	if (old_rows > s->rows && b->y + 1 > s->rows)

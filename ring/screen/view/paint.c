@@ -366,13 +366,28 @@ void paint_lines(struct painter *p, struct painted (*get)(const void *user, size
 	}
 }
 
+unsigned paint_pending_column(const struct line *line, unsigned cols)
+{
+	bool wide = cell_is_tail(line->cells[cols - 1]) && cell_width(line->cells[cols - 2]) == 2;
+	return wide ? cols - 2 : cols - 1;
+}
+
+bool paint_has_text(const struct painter *p, struct cell cell)
+{
+	size_t length = sizeof(uint32_t);
+	uint32_t code = cell.text & CELL_CODE;
+	const uint32_t *codes = cell.text & CELL_CLUSTER
+		? intern_get(&p->s->clusters, cell.text & CELL_CODE, &length)
+		: &code;
+	for (size_t i = 0; p->charset != 0 && codes && i < length / sizeof *codes; i++)
+		if (codes[i] != 0 && charset_unmap(p->charset, codes[i]) == 0)
+			return false;
+	return true;
+}
+
 void paint_pending_wrap(struct painter *p, const struct line *line, unsigned cols)
 {
-	struct cell cell = line->cells[cols - 1];
-	unsigned col = cell_is_tail(cell) && cell_width(line->cells[cols - 2]) == 2 ? cols - 1
-										    : cols;
-	output_format(&p->out, "\033[%uG", col);
-	cell = line->cells[col - 1];
+	struct cell cell = line->cells[paint_pending_column(line, cols)];
 	if (cell_has_content(cell)) {
 		paint_pen(p, style_of(p, cell));
 		if (cell_width(cell) == 0)

@@ -46,8 +46,12 @@ void paint_text(struct painter *p, struct cell cell);
 void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
 	const void *user, size_t count, unsigned cols, unsigned rows);
 
+/* Whether the charset in use has all of a cell's characters. */
+bool paint_has_text(const struct painter *p, struct cell cell);
+
 /*
- * Draw the one cell in the last column of a row so that the cursor, which is in that row, waits behind it.
- * If there is nothing in it the rest of the row may suffer.
+ * Draw the one cell in the last column of a row, where the cursor is, so that it waits behind it. The column
+ * is the one before if the character is wide. If there is nothing in it the rest of the row may suffer.
  */
 void paint_pending_wrap(struct painter *p, const struct line *line, unsigned cols);
+unsigned paint_pending_column(const struct line *line, unsigned cols);

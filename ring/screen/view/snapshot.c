@@ -114,12 +114,30 @@ static void put_position(struct painter *p, unsigned x, unsigned y)
 	output_format(&p->out, "\033[%u;%uH", y + 1, (x < p->s->cols ? x : p->s->cols - 1) + 1);
 }
 
-/* A wrap that is pending behind a column which has nothing in it: a cursor takes that along. */
-static void put_pending_from_alternate(struct painter *p, unsigned y)
+/* Where a cursor that is taken along from the alternate buffer may be, and no sequence brings it. */
+static void put_from_alternate(struct painter *p, unsigned x, unsigned y)
 {
 	output_text(&p->out, "\033[?1047h");
-	put_position(p, p->s->cols, y);
-	output_text(&p->out, " \033[?1047l");
+	put_position(p, x, y);
+	output_text(&p->out, x >= p->s->cols ? " \033[?1047l" : "\033[?1047l");
+}
+
+/* In origin mode there is no way to a row outside of the region. */
+static bool is_outside(const struct screen *s)
+{
+	const struct buffer *b = s->active;
+	return s->modes.origin && !screen_is_alternate(s) && (b->y < b->top || b->y > b->bottom);
+}
+
+/* Column x of the row that the cursor is in. A column alone would not do: in origin mode it moves the row. */
+static void put_column(struct painter *p, unsigned x)
+{
+	const struct screen *s = p->s;
+	const struct buffer *b = s->active;
+	if (is_outside(s))
+		put_from_alternate(p, x, b->y);
+	else
+		put_position(p, x, b->y - (s->modes.origin ? b->top : 0));
 }
 
 /* The cursor of the buffer in use. */
@@ -128,15 +146,19 @@ static void put_cursor(struct painter *p)
 	const struct screen *s = p->s;
 	const struct buffer *b = s->active;
 	const struct line *line = row(b, b->y);
-	bool pending = b->x >= s->cols;
-	bool elsewhere = line->cells[s->cols - 1].text == 0;
-	if (pending && elsewhere && !screen_is_alternate(s)) {
-		put_pending_from_alternate(p, b->y);
+	if (b->x < s->cols) {
+		put_column(p, b->x);
 		return;
 	}
-	put_position(p, b->x, b->y - (s->modes.origin ? b->top : 0));
-	if (pending)
-		paint_pending_wrap(p, line, s->cols);
+	/* Behind a column that has nothing in it, or nothing that the charset has, none can be made to wait here. */
+	unsigned x = paint_pending_column(line, s->cols);
+	bool elsewhere = line->cells[s->cols - 1].text == 0 || !paint_has_text(p, line->cells[x]);
+	if (elsewhere && !screen_is_alternate(s)) {
+		put_from_alternate(p, b->x, b->y);
+		return;
+	}
+	put_column(p, x);
+	paint_pending_wrap(p, line, s->cols);
 }
 
 static void put_charset(struct painter *p, char slot, uint8_t final)
@@ -285,6 +307,9 @@ static bool is_joinable(const struct painter *p, struct cell *ret_cell)
 	if (!(pen.flags & STYLE_EXTENDED))
 		pen.underline_color = pen.link = pen.underline = 0;
 	*ret_cell = cell;
+	/* What was inserted has to be deleted first, and that moves the cursor into the region. */
+	if (s->modes.insert && is_outside(s))
+		return false;
 	return cell_has_content(cell) && cell_width(cell) == s->join &&
 		memcmp(paint_style(p, cell.style), &pen, sizeof pen) == 0;
 }
@@ -293,7 +318,7 @@ static void put_joinable(struct painter *p, struct cell cell)
 {
 	const struct screen *s = p->s;
 	const struct buffer *b = s->active;
-	put_position(p, b->x - s->join, b->y - (s->modes.origin ? b->top : 0));
+	put_column(p, b->x - s->join);
 	if (s->modes.insert)
 		output_format(&p->out, "\033[%uP", s->join);
 	p->charset = s->charsets.current;

@@ -287,11 +287,13 @@ static void repeat_cell(struct screen *s, struct cell cell, unsigned n, uint64_t
 		unsigned rows = b->x + width > s->cols ? (n - 1) / row : 0;
 		if (rows > 1)
 			n -= put_rows(s, cell, rows, offset) * row;
-		struct line *line = b->x < s->cols ? screen_touch(s, b->y) : NULL;
-		if (b->x + width > s->cols) {
+		bool wraps = b->x + width > s->cols, room = b->x < s->cols;
+		struct line *line = wraps && !room ? NULL : screen_touch(s, b->y);
+		if (wraps) {
 			line = wrap(s, line);
 			line->offset = offset;
 		}
+		assert(line);
 		n -= put_stretch(s, line, cell, n);
 	}
 	end_run(s, screen_touch(s, b->y));

@@ -7,11 +7,15 @@
 #include "ring/screen/screen_internal.h"
 #include "ring/screen/view/output.h"
 
+/* Links may be 8 KiB, and come anew with each cell that changes them: of more bytes than these the rest is left out. */
+#define PAINT_LINKS_MAX ((size_t)16 << 20)
+
 /* A terminal that is being painted, as far as one has to know what state it is in. */
 struct painter {
 	struct output out;
 	const struct screen *s; /* whose styles, clusters and links are meant */
 	struct style pen;       /* the terminal's */
+	size_t link_bytes;      /* of links that have been written */
 	bool offsets;           /* say where each line began: for a checkpoint */
 	uint64_t offset;        /* what was said last */
 	uint8_t charset;        /* in use, by its final byte; 0 is ASCII */

@@ -63,6 +63,7 @@ static void put_link(struct painter *p, uint32_t number)
 {
 	size_t length = 0;
 	const char *link = intern_get(&p->s->links, number, &length);
+	p->link_bytes += length;
 	if (!link) {
 		output_text(&p->out, "\033]8;;\033\\");
 		return;
@@ -110,6 +111,11 @@ void paint_pen(struct painter *p, const struct style *as_it_is)
 	const uint16_t drawn = (uint16_t) ~(STYLE_PROTECTED | STYLE_EXTENDED);
 	struct style *pen = &p->pen, wanted = sound(*as_it_is);
 	const struct style *style = &wanted;
+	if (wanted.link != pen->link && p->link_bytes > PAINT_LINKS_MAX) {
+		wanted.link = 0;
+		if (wanted.underline == UNDERLINE_NONE)
+			wanted.flags &= (uint16_t)~STYLE_EXTENDED;
+	}
 	if (memcmp(pen, style, sizeof *pen) == 0)
 		return;
 	bool same = pen->fg == style->fg && pen->bg == style->bg &&

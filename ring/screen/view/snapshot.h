@@ -18,7 +18,9 @@ struct snapshot {
 
 /*
  * Take one. The terminal that gets it must have the screen's size already, and goes on with the output
- * from screen_resume_offset(). lines: how many lines of scrollback at most.
+ * from screen_resume_offset(). lines: how many lines of scrollback at most. It takes about 17 bytes a cell
+ * where each has a colour of its own, and at the very most 200, with PAINT_LINKS_MAX for links: what is
+ * beyond that has none.
  * Returns 0 or -ENOMEM.
  */
 int screen_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot);

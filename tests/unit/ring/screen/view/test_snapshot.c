@@ -1,3 +1,4 @@
+#include "ring/screen/view/paint.h"
 #include "ring/screen/view/snapshot.h"
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
@@ -258,4 +259,29 @@ Test(screen_snapshot, in_the_middle_of_a_sequence)
 	expect_alike(d.screen, other.screen);
 	drawn_finish(&d);
 	drawn_finish(&other);
+}
+
+/* Each cell changes to the other of two long links: there are two, but they are written for each. */
+Test(screen_snapshot, links_are_bounded, .timeout = 60)
+{
+	static char text[SCREEN_LINK_MAX];
+	struct drawn d, other;
+	struct snapshot snapshot;
+	drawn_init(&d, 40, 100, 100);
+	for (unsigned i = 0; i < 4000; i++) {
+		int length = snprintf(
+			text, sizeof text, "\x1b]8;id=%u;http://a/%08000u\ax", i % 2, i % 2);
+		screen_feed(d.screen, text, (size_t)length, SIZE_MAX);
+	}
+	cr_assert_eq(screen_snapshot(d.screen, 0, &snapshot), 0);
+	cr_expect_lt(snapshot.length, PAINT_LINKS_MAX + 100000, "%zu", snapshot.length);
+	drawn_init(&other, 40, 100, 100);
+	drawn_feed(&other, snapshot.bytes, snapshot.length, SIZE_MAX);
+	cr_expect_neq(drawn_style_at(&other, 0, 0)->link, 0);
+	cr_expect_eq(drawn_style_at(&other, 39, 98)->link, 0);
+	cr_expect_eq(drawn_row(&other, 39)[99], 'x');
+	free(snapshot.bytes);
+	drawn_finish(&other);
+	drawn_finish(&d);
+	ASSERT_NO_LEAKS();
 }

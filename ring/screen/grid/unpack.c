@@ -1,0 +1,52 @@
+/*
+ * Reading packed lines, see scrollback.h. They are ours, so they are whole; what a line has no room for is left out.
+ */
+#include "ring/screen/grid/scrollback.h"
+#include "ring/utf8.h"
+
+#include <string.h>
+
+struct cell packed_next(const uint8_t **at, unsigned *ret_cells)
+{
+	const uint8_t *p = *at;
+	uint32_t text;
+	*ret_cells = 1;
+	if (*p == PACKED_RAW) {
+		memcpy(&text, p + 1, sizeof text);
+		*at = p + 1 + sizeof text;
+		return (struct cell){.text = text};
+	}
+	if (*p == PACKED_WIDE) {
+		*ret_cells = 2;
+		p++;
+	}
+	*at = p + utf8_read(p, &text);
+	return cell_make(text, *ret_cells, 0);
+}
+
+void scrollback_unpack_to(const struct packed *p, struct line *line)
+{
+	const uint8_t *at = packed_text(p);
+	unsigned i = 0, run = 0, run_end = p->runs > 0 ? p->run[0].cells : UINT32_MAX;
+	line->offset = p->offset;
+	line->wrapped = p->wrapped;
+	line->used = p->extent < line->length ? p->extent : line->length;
+	while (i < line->used) {
+		unsigned cells;
+		struct cell cell = packed_next(&at, &cells);
+		while (i >= run_end && run + 1u < p->runs)
+			run_end += p->run[++run].cells;
+		cell.style = p->runs > 0 ? p->run[run].style : 0;
+		line->cells[i++] = cell;
+		if (cells == 2 && i < line->used)
+			line->cells[i++] = cell_make(0, 0, cell.style);
+	}
+}
+
+struct line *scrollback_unpack(const struct packed *p, unsigned length)
+{
+	struct line *line = line_create(length);
+	if (line)
+		scrollback_unpack_to(p, line);
+	return line;
+}

@@ -75,7 +75,7 @@ static void fit(struct line *to, struct flow_line *at)
 	if (at->line)
 		line_copy(to, at->line);
 	else
-		scrollback_unpack_to(at->packed, to);
+		packed_unpack_to(at->packed, to);
 }
 
 /* What is above the screen goes back into the scrollback, packed as it was if it still fits. */

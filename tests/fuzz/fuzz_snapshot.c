@@ -55,7 +55,7 @@ static bool is_odd(const struct screen *s)
 		for (unsigned y = 0; buffers[i]->rows && y < s->rows; y++)
 			odd = odd || has_halves(s, drawn_line(buffers[i], y), s->cols);
 	for (unsigned i = 0; i < s->scrollback.count && !odd; i++) {
-		struct line *line = scrollback_unpack(scrollback_get(&s->scrollback, i), s->cols);
+		struct line *line = packed_unpack(scrollback_get(&s->scrollback, i), s->cols);
 		odd = has_halves(s, line, s->cols);
 		free(line);
 	}

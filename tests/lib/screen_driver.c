@@ -198,7 +198,7 @@ static void dump(void)
 	putchar('\n');
 	for (unsigned i = 0; i < s->scrollback.count; i++) {
 		struct packed *p = scrollback_get(&s->scrollback, i);
-		struct line *line = scrollback_unpack(p, s->cols);
+		struct line *line = packed_unpack(p, s->cols);
 		put_line('P', line, s->cols);
 		free(line);
 	}

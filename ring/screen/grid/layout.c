@@ -28,7 +28,7 @@ static const struct line *source(struct walk *w, size_t i)
 		return at->line;
 	if (!w->from || w->from_index != i) {
 		free(w->from);
-		w->from = scrollback_unpack(at->packed, w->group->old_cols);
+		w->from = packed_unpack(at->packed, w->group->old_cols);
 		w->from_index = i;
 	}
 	w->failed |= !w->from;
@@ -115,7 +115,7 @@ static void finish_line(struct walk *w)
 			keep_last_looks(w);
 		w->to->wrapped = w->done >= g->count || flow_line_wrapped(&g->lines[old]);
 		w->to->offset = flow_line_offset(&g->lines[old]);
-		struct packed *p = scrollback_pack(w->to);
+		struct packed *p = packing_copy_of(w->to);
 		w->lines[w->done - w->skip] = p;
 		w->failed |= !p;
 		line_set(w->to, 0, g->new_cols, (struct cell){0});

@@ -38,7 +38,7 @@ static void expect_same(struct scrollback *b, const struct line *line)
 	const struct packed *p = scrollback_get(b, b->count - 1);
 	cr_expect_eq(p->extent, line_extent(line));
 	cr_expect_eq(p->trimmed, line_trimmed(line));
-	struct line *again = scrollback_unpack(p, line->length);
+	struct line *again = packed_unpack(p, line->length);
 	cr_assert_not_null(again);
 	cr_expect_eq(again->length, line->length);
 	cr_expect_eq(again->wrapped, line->wrapped);
@@ -351,7 +351,7 @@ Test(scrollback_unpack, shorter_than_it_was)
 	struct scrollback b;
 	scrollback_init(&b, 10);
 	push(&b, "hello, world");
-	struct line *line = scrollback_unpack(scrollback_get(&b, 0), 5);
+	struct line *line = packed_unpack(scrollback_get(&b, 0), 5);
 	cr_assert_eq(line->length, 5);
 	cr_expect_eq(line->cells[4].text, (uint32_t)'o');
 	free(line);

@@ -1,7 +1,8 @@
 /*
- * Reading packed lines, see scrollback.h. They are ours, so they are whole; what a line has no room for is left out.
+ * Reading packed lines. They are ours, so they are whole; what a line has no room for is left out.
  */
-#include "ring/screen/grid/scrollback.h"
+#include "ring/screen/grid/packed.h"
+
 #include "ring/utf8.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ struct cell packed_next(const uint8_t **at, unsigned *ret_cells)
 	return cell_make(text, *ret_cells, 0);
 }
 
-void scrollback_unpack_to(const struct packed *p, struct line *line)
+void packed_unpack_to(const struct packed *p, struct line *line)
 {
 	const uint8_t *at = packed_text(p);
 	unsigned i = 0, run = 0, run_end = p->runs > 0 ? p->run[0].cells : UINT32_MAX;
@@ -43,10 +44,10 @@ void scrollback_unpack_to(const struct packed *p, struct line *line)
 	}
 }
 
-struct line *scrollback_unpack(const struct packed *p, unsigned length)
+struct line *packed_unpack(const struct packed *p, unsigned length)
 {
 	struct line *line = line_create(length);
 	if (line)
-		scrollback_unpack_to(p, line);
+		packed_unpack_to(p, line);
 	return line;
 }

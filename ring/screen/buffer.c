@@ -181,12 +181,8 @@ void screen_set_rows(struct screen *s, unsigned first, unsigned end, struct line
 		struct line *old = *screen_slot(s, y);
 		next = screen_same_rows(s, y, end);
 		line->shares += next - y;
-		if (old->shares >= next - y)
-			old->shares -= next - y;
-		else if (old->shares == 0 && old->length == s->cols && s->pooled < s->rows)
-			s->pool[s->pooled++] = old;
-		else
-			free(old);
+		old->shares -= next - y - 1;
+		drop_line(s, old);
 		for (unsigned i = y; i < next; i++)
 			*screen_slot(s, i) = line;
 	}
@@ -321,7 +317,9 @@ void screen_scroll(struct screen *s, bool wrapped)
 	if (b->top > 0) {
 		screen_shift(s, b->top, b->bottom, 1, blank);
 	} else {
-		if (b == &s->primary)
+		if (s->missing > 0)
+			s->missing--;
+		else if (b == &s->primary)
 			scrollback_push(&s->scrollback, screen_line(s, 0));
 		if (b->bottom == s->rows - 1) {
 			if (++b->first >= b->count)
@@ -337,8 +335,8 @@ void screen_scroll(struct screen *s, bool wrapped)
 		screen_touch(s, b->bottom)->wrapped = true;
 }
 
-/* Rows [0, count) go into the scrollback; neighbours that share a line at once. */
-static void push_rows(struct screen *s, unsigned count)
+/* Neighbours that share a line go at once. */
+void screen_push_rows(struct screen *s, unsigned count)
 {
 	for (unsigned y = 0, end; y < count; y = end) {
 		end = screen_same_rows(s, y, count);
@@ -353,7 +351,7 @@ void screen_scroll_in(struct screen *s, uint64_t n, struct line *line)
 	unsigned height = b->bottom - b->top + 1, by = n < height ? (unsigned)n : height;
 	bool keep = b->top == 0 && b == &s->primary;
 	if (keep)
-		push_rows(s, by);
+		screen_push_rows(s, by);
 	if (keep && n > by)
 		scrollback_push_many(&s->scrollback, line, n - by);
 	if (by < height)
@@ -361,6 +359,13 @@ void screen_scroll_in(struct screen *s, uint64_t n, struct line *line)
 	screen_set_rows(s, b->bottom + 1 - by, b->bottom + 1, line);
 	b->moved = s->version;
 	screen_worked(s, height / 8 + s->cols);
+}
+
+void screen_renew_bottom(struct screen *s)
+{
+	struct buffer *b = s->active;
+	renew(s, b->bottom, screen_blank(s));
+	b->moved = s->version;
 }
 
 int64_t screen_base(const struct screen *s)

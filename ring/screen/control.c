@@ -69,6 +69,8 @@ static void line_feed(struct screen *s)
 	if (b->y == b->bottom + 1) {
 		b->y--;
 		screen_scroll(s, false);
+		if (b->x == 0 && s->parser.offset >= s->bulk_at)
+			s->pause = true;
 	} else if (b->y >= s->rows) {
 		b->y = s->rows - 1;
 	} else {

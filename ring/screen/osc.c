@@ -113,8 +113,7 @@ static void open_link(
 	link[at++] = '\0';
 	memcpy(link + at, uri, length);
 	at += length;
-	if (intern_wants_sweep(&s->links))
-		screen_collect(s);
+	screen_sweep(s, &s->links);
 	s->pen.link = intern_put(&s->links, link, at);
 	s->next_link += link[0] == 'n';
 }

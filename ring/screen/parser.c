@@ -5,14 +5,12 @@
 #include "ring/screen/parser_internal.h"
 #include "ring/utf8.h"
 
-#include <endian.h>
 #include <string.h>
 
 #define BEL 0x07
 #define CAN 0x18
 #define SUB 0x1a
 #define ESC 0x1b
-#define DEL 0x7f
 #define ST 0x9c
 #define FIRST_PRINTABLE 0xa0 /* of what is not ASCII */
 
@@ -342,25 +340,6 @@ static void take_high(struct parser *p, uint8_t byte)
 	}
 }
 
-/* The end of a run of printable ASCII. */
-static const uint8_t *text_end(const uint8_t *at, const uint8_t *end)
-{
-	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
-	while (end - at >= 8) {
-		uint64_t w;
-		memcpy(&w, at, sizeof w);
-		w = le64toh(w);
-		/* High bits where a byte is not ASCII, below a space (exact up to the first), or DEL. */
-		uint64_t special = (w | (w - ones * 0x20) | (w + ones)) & high;
-		if (special != 0)
-			return at + (__builtin_ctzll(special) >> 3);
-		at += 8;
-	}
-	while (at < end && *at >= 0x20 && *at < DEL)
-		at++;
-	return at;
-}
-
 /*
  * A control sequence that is all there and has nothing but numbers, as most have, at `at`, in the ground
  * state. Returns the byte behind it; NULL if it is anything else, and then nothing has happened.
@@ -445,7 +424,7 @@ static const uint8_t *take_ground(
 		p->ops->control(p->user, c);
 		return at + 1;
 	}
-	const uint8_t *next = text_end(at, end);
+	const uint8_t *next = parser_text_end(at, end);
 	if (next == at)
 		return NULL;
 	p->offset = offset + (uint64_t)(next - at);
@@ -475,7 +454,7 @@ size_t parser_feed(struct parser *p, const uint8_t *data, size_t length, const b
 		if (c >= 0x20 && c != DEL &&
 			(p->state == PARSER_OSC || p->state == PARSER_DCS_PASSTHROUGH)) {
 			const uint8_t *run = at;
-			at = text_end(at, end);
+			at = parser_text_end(at, end);
 			p->offset = base + (uint64_t)(at - data);
 			parser_string_append(p, run, (size_t)(at - run));
 			continue;

@@ -1,7 +1,10 @@
-/* Between the files of the parser: its strings. */
+/* Between the files of the parser: its strings, and runs of text. */
 #pragma once
 
 #include "ring/screen/parser.h"
+
+#include <endian.h>
+#include <string.h>
 
 /* Begin an empty string. */
 void parser_string_begin(struct parser *p);
@@ -21,3 +24,24 @@ void parser_string_drop(struct parser *p);
 /* Report it as an OSC, "N;data", or "N" alone; or as a DCS. */
 void parser_end_osc(struct parser *p);
 void parser_end_dcs(struct parser *p);
+
+#define DEL 0x7f
+
+/* The end of a run of printable ASCII. */
+static inline const uint8_t *parser_text_end(const uint8_t *at, const uint8_t *end)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+	while (end - at >= 8) {
+		uint64_t w;
+		memcpy(&w, at, sizeof w);
+		w = le64toh(w);
+		/* High bits where a byte is not ASCII, below a space (exact up to the first), or DEL. */
+		uint64_t special = (w | (w - ones * 0x20) | (w + ones)) & high;
+		if (special != 0)
+			return at + (__builtin_ctzll(special) >> 3);
+		at += 8;
+	}
+	while (at < end && *at >= 0x20 && *at < DEL)
+		at++;
+	return at;
+}

@@ -154,8 +154,7 @@ void screen_find_pen(struct screen *s)
 	struct style style = s->pen;
 	if (!(style.flags & STYLE_EXTENDED))
 		style.underline_color = style.link = style.underline = 0;
-	if (intern_wants_sweep(&s->styles))
-		screen_collect(s);
+	screen_sweep(s, &s->styles);
 	s->pen_style = screen_style(s, &style);
 	s->erase_style = style.bg == COLOR_DEFAULT
 		? 0
@@ -165,8 +164,7 @@ void screen_find_pen(struct screen *s)
 
 uint32_t screen_put_cluster(struct screen *s, const uint32_t *codes, size_t count)
 {
-	if (intern_wants_sweep(&s->clusters))
-		screen_collect(s);
+	screen_sweep(s, &s->clusters);
 	return intern_put(&s->clusters, codes, count * sizeof *codes);
 }
 
@@ -227,6 +225,12 @@ void screen_collect(struct screen *s)
 	memset(s->recent, 0, sizeof s->recent);
 }
 
+void screen_sweep(struct screen *s, const struct intern *t)
+{
+	if (!s->sweeps_wait && intern_wants_sweep(t))
+		screen_collect(s);
+}
+
 void screen_set_sweeps(struct screen *s)
 {
 	intern_set_cells(&s->styles, (size_t)s->rows * s->cols);
@@ -238,11 +242,17 @@ void screen_set_sweeps(struct screen *s)
 
 size_t screen_feed(struct screen *s, const void *bytes, size_t length, size_t work)
 {
+	const uint8_t *at = bytes, *end = at + length;
 	s->version++;
 	s->work = 0;
 	s->work_max = work;
-	s->pause = false;
-	return parser_feed(&s->parser, bytes, length, &s->pause);
+	do {
+		s->pause = false;
+		if (screen_bulk_may_begin(s))
+			at += screen_bulk(s, at, (size_t)(end - at));
+		at += parser_feed(&s->parser, at, (size_t)(end - at), &s->pause);
+	} while (at < end && s->work < s->work_max);
+	return length - (size_t)(end - at);
 }
 
 size_t screen_work(const struct screen *s)

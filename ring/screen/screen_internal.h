@@ -98,7 +98,10 @@ struct screen {
 	uint64_t next_link; /* counts links that have no id of their own */
 	uint64_t version;
 	size_t work, work_max; /* cells touched in this feed */
-	bool pause;            /* the feed has done its share of work */
+	bool pause;            /* the feed has done its share of work, or bulk may begin */
+	uint64_t bulk_at;      /* no bulk begins before this offset */
+	unsigned missing;      /* rows at the top that are in the scrollback already */
+	bool sweeps_wait;      /* styles are in use that nobody knows of */
 };
 
 /* Where row y is in the active buffer. */
@@ -173,7 +176,9 @@ static inline unsigned screen_count(const struct params *a, unsigned i)
 
 /* screen.c */
 uint32_t screen_style(struct screen *s, const struct style *style); /* its number */
-void screen_collect(struct screen *s);    /* forget styles, clusters and links that nobody uses */
+void screen_collect(struct screen *s); /* forget styles, clusters and links that nobody uses */
+void screen_sweep(
+	struct screen *s, const struct intern *t); /* if that has grown, and it may be now */
 void screen_set_sweeps(struct screen *s); /* how often that is, which depends on the size */
 void screen_reset(struct screen *s);      /* RIS */
 void screen_set_text(char **where, const char *text, size_t length, size_t max);
@@ -204,6 +209,15 @@ void screen_shift(struct screen *s, unsigned top, unsigned bottom, int n, struct
 void screen_use_alternate(struct screen *s);
 void screen_use_primary(struct screen *s);
 int64_t screen_base(const struct screen *s); /* absolute row of row 0 of the active buffer */
+
+/* Rows [0, count) go into the scrollback; and the row at the bottom becomes blank. */
+void screen_push_rows(struct screen *s, unsigned count);
+void screen_renew_bottom(struct screen *s);
+
+/* bulk.c */
+bool screen_bulk_may_begin(const struct screen *s);
+/* Take whole lines in one go, if that is worth it. Returns the bytes that were taken, maybe none. */
+size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length);
 
 /* print.c */
 void screen_print_ascii(void *user, const uint8_t *ascii, size_t length);

@@ -67,6 +67,7 @@ static int open_sessions(struct program *p, long nofile)
 		.clipboard = o->clipboard,
 		.max_sessions = o->max_sessions,
 		.ended_ttl_s = o->ended_ttl_s,
+		.threads = resources_threads(),
 		.nofile = nofile,
 	};
 	int rc = sessions_open(&p->sessions, &p->loop, &config, &reports_of_sessions, &p->reports);

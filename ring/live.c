@@ -19,6 +19,26 @@ static uint64_t interval(const struct live *l)
 	return l->history->ring->bytes.size / 2;
 }
 
+static void on_reply(void *user, const char *bytes, size_t length)
+{
+	struct live *l = user;
+	said_reply(&l->said, bytes, length);
+}
+
+static void on_event(void *user, const struct screen_event *event)
+{
+	struct live *l = user;
+	said_event(&l->said, event);
+}
+
+static const struct screen_callbacks callbacks = {.reply = on_reply, .event = on_event};
+
+static void tell(struct live *l)
+{
+	if (l->said.length > 0)
+		said_tell(&l->said, l->options.callbacks, l->options.user);
+}
+
 static struct history_size size_at(const struct live *l)
 {
 	const struct history_cursor c = {.sizes = l->sizes};
@@ -34,8 +54,8 @@ static int create(struct live *l, uint64_t offset, unsigned rows, unsigned cols)
 			.scrollback = o->scrollback,
 			.offset = offset,
 			.version = o->version,
-			.callbacks = o->callbacks,
-			.user = o->user});
+			.callbacks = o->callbacks ? &callbacks : NULL,
+			.user = l});
 }
 
 /* The screen of the last checkpoint, if the ring still has what came after it. */
@@ -95,6 +115,7 @@ void live_finish(struct live *l)
 {
 	screen_destroy(l->screen);
 	l->screen = NULL;
+	said_finish(&l->said);
 }
 
 void live_settle(struct live *l, unsigned rows, unsigned cols)
@@ -170,12 +191,69 @@ bool live_follow(struct live *l, size_t work)
 		screen_mute(l->screen, muted);
 		if (stream_holds(bytes, at))
 			feed(l, at, length, work);
+		tell(l);
 		size_t done = screen_work(l->screen);
 		work = done < work ? work - done : 0;
 		if (!stream_holds(bytes, at))
 			restart(l);
 	}
 	return false;
+}
+
+/* Elsewhere */
+
+uint64_t live_backlog(const struct live *l)
+{
+	uint64_t at = !l->screen || l->away ? l->away_end : screen_offset(l->screen),
+		 end = history_judged(l->history);
+	return l->screen && end > at ? end - at : 0;
+}
+
+bool live_is_asked(const struct live *l, uint64_t bytes)
+{
+	uint64_t at = l->screen ? screen_offset(l->screen) : 0, end = history_judged(l->history);
+	return l->screen && at < end &&
+		queries_next_end(&l->history->queries, at, end + 1) <=
+		(at + bytes < end ? at + bytes : end);
+}
+
+bool live_may_go(const struct live *l)
+{
+	return l->screen && !history_hides(l->history) &&
+		screen_offset(l->screen) >= l->history->mute_before;
+}
+
+bool live_send(struct live *l)
+{
+	uint64_t next = l->screen ? take_sizes(l) : 0;
+	if (!live_may_go(l))
+		return false;
+	uint64_t at = screen_offset(l->screen), end = history_judged(l->history);
+	if (at >= end && !live_owes_checkpoint(l))
+		return false;
+	end = queries_next_end(&l->history->queries, at, end);
+	l->away_end = next < end ? next : end;
+	l->away_done = l->away_failed = 0;
+	l->away_lost = false;
+	l->away = true;
+	atomic_store(&l->wanted, false);
+	screen_mute(l->screen, false);
+	return true;
+}
+
+void live_want(struct live *l)
+{
+	atomic_store(&l->wanted, true);
+}
+
+void live_take(struct live *l)
+{
+	l->away = false;
+	l->checkpoints += l->away_done;
+	l->checkpoint_failures += l->away_failed;
+	tell(l);
+	if (l->away_lost)
+		restart(l);
 }
 
 struct screen *live_screen(struct live *l)
@@ -205,9 +283,9 @@ static bool write_checkpoint(struct live *l, uint64_t offset, unsigned lines, si
 
 /*
  * Of as many lines as fit, and no more than the ring's size makes worth while; how many that are is taken
- * from what lines needed last time. offset: where to go on.
+ * from what lines needed last time. offset: where to go on. Returns whether it was written.
  */
-static void checkpoint(struct live *l, uint64_t offset)
+static bool checkpoint(struct live *l, uint64_t offset)
 {
 	size_t room = checkpoint_room(l->history->control), worth = interval(l) * 4;
 	size_t limit = room < worth ? room : worth;
@@ -220,23 +298,61 @@ static void checkpoint(struct live *l, uint64_t offset)
 		lines = fewer < lines ? fewer : lines / 2;
 		written = write_checkpoint(l, offset, lines, limit);
 	}
-	l->checkpoints += written;
 	/* Without one the screen is lost with the server; the program must not wait for it. */
-	l->checkpoint_failures += !written;
 	l->checkpoint = offset;
+	return written;
 }
 
-uint64_t live_tail(struct live *l)
+/* Where a terminal that is like the screen goes on. */
+static uint64_t resume_offset(const struct live *l)
 {
-	uint64_t consumed = history_consumed(l->history);
-	if (!l->screen)
-		return consumed;
 	uint64_t resume = screen_resume_offset(l->screen);
 	/* A sequence that never ends must not stop the program; another server will miss its beginning. */
-	if (screen_offset(l->screen) - resume > interval(l) / 2)
-		resume = screen_offset(l->screen);
-	if (l->history->control && resume >= l->checkpoint + interval(l))
-		checkpoint(l, resume);
-	uint64_t needed = l->history->control ? l->checkpoint : resume;
-	return needed < consumed ? needed : consumed;
+	return screen_offset(l->screen) - resume > interval(l) / 2 ? screen_offset(l->screen)
+								   : resume;
+}
+
+bool live_owes_checkpoint(const struct live *l)
+{
+	return l->screen && l->history->control && resume_offset(l) >= l->checkpoint + interval(l);
+}
+
+void live_work(struct live *l)
+{
+	const struct stream *bytes = &l->history->ring->bytes;
+	while (screen_offset(l->screen) < l->away_end && !atomic_load(&l->wanted) &&
+		l->said.length < SAID_MAX / 4) {
+		uint64_t at = screen_offset(l->screen);
+		l->away_lost = !stream_holds(bytes, at);
+		if (!l->away_lost)
+			screen_feed(l->screen, stream_at(bytes, at), (size_t)(l->away_end - at),
+				LIVE_PIECE);
+		l->away_lost = l->away_lost || !stream_holds(bytes, at);
+		if (l->away_lost)
+			return;
+	}
+	if (!live_owes_checkpoint(l))
+		return;
+	if (checkpoint(l, resume_offset(l)))
+		l->away_done++;
+	else
+		l->away_failed++;
+}
+
+uint64_t live_tail(struct live *l, bool take_checkpoint)
+{
+	uint64_t consumed = history_consumed(l->history);
+	if (l->away)
+		return l->tail < consumed ? l->tail : consumed;
+	if (!l->screen)
+		return consumed;
+	if (take_checkpoint && live_owes_checkpoint(l)) {
+		if (checkpoint(l, resume_offset(l)))
+			l->checkpoints++;
+		else
+			l->checkpoint_failures++;
+	}
+	uint64_t needed = l->history->control ? l->checkpoint : resume_offset(l);
+	l->tail = needed < consumed ? needed : consumed;
+	return l->tail;
 }

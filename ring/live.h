@@ -2,18 +2,23 @@
  * Live: the screen of a session, kept true to its history. It takes the same bytes as the clients, a
  * little later, and the sizes where they changed; it leaves checkpoints for a server that comes after
  * this one, and finds those of the one before.
+ *
+ * One thread; but the screen can be sent away, and is then another one's until it is taken back: see live_send().
  */
 #pragma once
 
 #include "ring/history.h"
+#include "ring/screen/said.h"
 #include "ring/screen/screen.h"
 #include "ring/screen/view/snapshot.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define LIVE_WORK ((size_t)1 << 20)      /* cells touched in a turn */
+#define LIVE_PIECE ((size_t)1 << 18)     /* and before somebody who wants it back has it */
 #define LIVE_CATCH_UP ((size_t)64 << 20) /* and at once, when somebody wants to see the screen */
 
 struct live_options {
@@ -27,7 +32,15 @@ struct live {
 	struct history *history; /* borrowed */
 	struct live_options options;
 	struct screen *screen; /* NULL once memory was short */
-	uint64_t sizes;        /* sizes it has taken, of those ever added to the history */
+	struct said said;      /* what it has said, and nobody has been told */
+	bool away; /* it is another thread's: it, and what is said of it up to `tail`, are not to be touched */
+	uint64_t away_end;  /* as far as it goes there */
+	uint64_t away_done; /* checkpoints, and those that failed, that were taken there */
+	uint64_t away_failed;
+	bool away_lost;      /* what it was to take there had been overwritten */
+	atomic_bool wanted;  /* it is wanted back */
+	uint64_t tail;       /* the last live_tail() */
+	uint64_t sizes;      /* sizes it has taken, of those ever added to the history */
 	uint64_t checkpoint; /* output before this offset is not needed to find the screen again */
 	size_t line_bytes;   /* of a line in the last checkpoint, on average; 0 = none taken */
 	uint64_t checkpoints, checkpoint_failures, restarts; /* counters */
@@ -51,13 +64,41 @@ void live_settle(struct live *l, unsigned rows, unsigned cols);
 bool live_follow(struct live *l, size_t work);
 
 /*
+ * Send the screen away, to take what the history has consumed by now, and to leave a checkpoint if one is due: nothing here
+ * but live_work(), live_want(), live_backlog() and live_tail() may be called until live_take(). Returns false when there is
+ * nothing that could be done elsewhere.
+ */
+bool live_send(struct live *l);
+
+/* What is to be done there; on any thread. */
+void live_work(struct live *l);
+
+/* It is to end soon. Before live_take(), whoever works at it has to have ended. */
+void live_want(struct live *l);
+
+/* It is back: what it has said is told. */
+void live_take(struct live *l);
+
+/* Bytes that the history has consumed, and the screen has not taken; those that it takes elsewhere count as taken. */
+uint64_t live_backlog(const struct live *l);
+
+/* Whether a checkpoint is due, which takes a while. */
+bool live_owes_checkpoint(const struct live *l);
+
+/*
  * Take all of it, unless that is an amount of work that everybody would notice: then the screen is that of
  * an earlier offset, as screen_offset() says. Returns NULL when there is none.
  */
 struct screen *live_screen(struct live *l);
 
+/* Whether anything could be done elsewhere, now. */
+bool live_may_go(const struct live *l);
+
+/* Whether a program asks its terminal something in the next so many bytes. */
+bool live_is_asked(const struct live *l, uint64_t bytes);
+
 /*
  * Before which offset the ring may be overwritten: the screen has what was there, and so has a checkpoint.
- * May take one.
+ * checkpoint: take one if it is due.
  */
-uint64_t live_tail(struct live *l);
+uint64_t live_tail(struct live *l, bool checkpoint);

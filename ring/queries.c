@@ -101,6 +101,12 @@ uint64_t queries_start(const struct queries *q, uint64_t offset)
 	return i < q->count && at(q, i)->start < offset ? at(q, i)->start : offset;
 }
 
+uint64_t queries_next_end(const struct queries *q, uint64_t from, uint64_t end)
+{
+	size_t i = find(q, from);
+	return i < q->count && end_of(at(q, i)) < end ? end_of(at(q, i)) : end;
+}
+
 static bool is_hidden(const struct query *range, uint8_t c)
 {
 	/* Controls inside a control sequence act, those inside a string do not. */

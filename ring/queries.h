@@ -40,6 +40,9 @@ void queries_add(struct queries *q, const struct scan_query *range);
 /* Where the range that offset lies inside of begins; offset itself when there is none. */
 uint64_t queries_start(const struct queries *q, uint64_t offset);
 
+/* Where the first range behind `from` ends, if that is before `end`; otherwise `end`. */
+uint64_t queries_next_end(const struct queries *q, uint64_t from, uint64_t end);
+
 /* Forget ranges that end at or before offset. */
 void queries_trim(struct queries *q, uint64_t offset);
 

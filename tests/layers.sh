@@ -71,7 +71,7 @@ judge() {
 			"shell/output shell/input shell/block shell/exec shell/wait shell/session ring ring/screen/view ring/search")
 		room("ws/mcp", "ws ws/auth shell shell/exec shell/session ring ring/screen/view")
 		room("ws/net", "ws ws/auth ws/mcp ws/socket shell ring")
-		room("ws/serve", "ws ws/auth ws/api ws/net shell/process shell/run shell/session ring ring/screen")
+		room("ws/serve", "ws ws/auth ws/api ws/net shell shell/process shell/run shell/session ring ring/screen")
 
 		# The other end of the wire: it knows nothing of the server.
 		room("ws/client/connect", "")

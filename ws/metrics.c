@@ -26,7 +26,8 @@ static void print_screens(FILE *f, const struct sessions *s)
 		checkpoints += live->checkpoints;
 		failures += live->checkpoint_failures;
 		restarts += live->restarts;
-		memory += live->screen ? screen_memory(live->screen) : 0;
+		const struct screen *screen = session_screen_as_is(session);
+		memory += screen ? screen_memory(screen) : 0;
 	}
 	print(f, "screen_checkpoints", "gauge", "Checkpoints taken of the sessions that there are",
 		checkpoints);

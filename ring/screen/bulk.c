@@ -33,6 +33,7 @@ struct bulk {
 	struct packing *row; /* the one that is being filled */
 	unsigned x;          /* the cursor in it */
 	uint32_t fill;       /* style of the cells that it begins with */
+	unsigned tab_width;  /* the most that a tab takes */
 	bool bottom_is_real; /* it is the row at the bottom as well */
 };
 
@@ -372,11 +373,18 @@ static void take_line(struct bulk *b)
 	begin_row(b, false);
 }
 
-/* Whether a line has one row, whatever it is, and leaves the pen as it was: no byte takes more than a column. */
-static bool is_short(const struct screen *s, const uint8_t *at, const uint8_t *end)
+/* Whether a line has one row, whatever it is, and leaves the pen as it was: no byte but a tab takes more than a column. */
+static bool is_short(const struct bulk *b, const uint8_t *at, const uint8_t *end)
 {
-	size_t length = (size_t)(end - at);
-	return length <= s->cols && !memchr(at, 0x1b, length) && !memchr(at, '\t', length);
+	size_t columns = (size_t)(end - at);
+	if (columns > b->s->cols)
+		return false;
+	for (const uint8_t *p = at; p < end; p++) {
+		if (*p == 0x1b)
+			return false;
+		columns += *p == '\t' ? b->tab_width - 1 : 0;
+	}
+	return columns <= b->s->cols;
 }
 
 static unsigned pass_usual_line(struct bulk *b, const uint8_t *end)
@@ -401,7 +409,7 @@ static unsigned pass_usual_line(struct bulk *b, const uint8_t *end)
 static unsigned pass_line(struct bulk *b)
 {
 	const uint8_t *end = line_end(b->at);
-	if (is_short(b->s, b->at, end)) {
+	if (is_short(b, b->at, end)) {
 		b->s->parser.offset += (uint64_t)(end - b->at);
 		b->at = end;
 		b->bottom_is_real = false;
@@ -453,6 +461,16 @@ static void take_lines(struct bulk *b, const uint8_t *unseen, const uint8_t *las
 		screen_renew_bottom(s);
 }
 
+static unsigned widest_tab(const struct screen *s)
+{
+	unsigned most = 1;
+	for (unsigned x = 0, next; x + 1 < s->cols; x = next) {
+		next = buffer_next_tab(s->active, x, s->cols);
+		most = next - x > most ? next - x : most;
+	}
+	return most;
+}
+
 bool screen_bulk_may_begin(const struct screen *s)
 {
 	const struct buffer *b = s->active;
@@ -465,7 +483,10 @@ size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length)
 {
 	const struct line *line = screen_line(s, s->active->bottom);
 	const uint8_t *end, *stop = bytes, *last, *unseen = bytes;
-	size_t most = s->work_max - s->work > BYTES_MIN ? s->work_max - s->work : BYTES_MIN;
+	size_t work = s->work_max - s->work,
+	       most = work < BYTES_MIN             ? BYTES_MIN
+		: work > SIZE_MAX / BYTES_PER_WORK ? SIZE_MAX
+						   : work * BYTES_PER_WORK;
 	if (line->used > 0 || line->wrapped)
 		return 0;
 	size_t lines = count_lines(bytes, bytes + (length < most ? length : most), &end, &stop);
@@ -477,7 +498,8 @@ size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length)
 		return 0;
 	if (lines > s->scrollback.max)
 		unseen = last_lines(bytes, last, s->scrollback.max);
-	struct bulk b = {.s = s, .at = bytes, .end = end, .bottom_is_real = true};
+	struct bulk b = {
+		.s = s, .at = bytes, .end = end, .tab_width = widest_tab(s), .bottom_is_real = true};
 	take_lines(&b, unseen, last);
 	/* The rows that there are now are in the scrollback already. */
 	s->missing = s->active->bottom;

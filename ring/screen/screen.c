@@ -284,7 +284,11 @@ void screen_tell(struct screen *s, struct screen_event event)
 {
 	if (s->muted || !s->callbacks || !s->callbacks->event)
 		return;
+	unsigned row, col;
+	screen_cursor(s, &row, &col);
 	event.offset = s->parser.offset;
+	event.line = screen_dropped(s) + screen_scrollback(s) + row;
+	event.column = col + 1;
 	s->callbacks->event(s->user, &event);
 }
 

@@ -42,6 +42,8 @@ enum screen_event_type {
 struct screen_event {
 	enum screen_event_type type;
 	uint64_t offset; /* behind its last byte */
+	uint64_t line;   /* where the cursor was: lines above it since the session's birth */
+	unsigned column; /* from 1 on */
 	int number;
 	const char *text; /* borrowed for the call; UTF-8 without controls, ends with a NUL */
 	size_t length;

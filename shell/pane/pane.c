@@ -21,11 +21,6 @@ uint64_t pane_head(const struct pane *p)
 	return p->history_open ? stream_head(&p->held.link.ring.bytes) : 0;
 }
 
-struct screen *pane_screen(struct pane *p)
-{
-	return p->history_open ? live_screen(&p->live) : NULL;
-}
-
 unsigned pane_cols(const struct pane *p)
 {
 	return p->cols ? p->cols : COLS_DEFAULT;

@@ -7,6 +7,7 @@
 
 #include "ring/live.h"
 #include "shell/pane/journal.h"
+#include "shell/pane/screening.h"
 #include "shell/held/held.h"
 
 #include <stdbool.h>
@@ -37,8 +38,9 @@ struct pane {
 	uint64_t output_ms, typed_ms; /* loop time of the last output and the last input; 0: none */
 	bool history_open;            /* and the screen */
 	struct history history;
-	struct live live;       /* its screen */
-	struct journal journal; /* what has happened besides output */
+	struct live live;           /* its screen */
+	struct screening screening; /* and who makes that follow */
+	struct journal journal;     /* what has happened besides output */
 };
 
 /* Loop time in ms. */
@@ -46,9 +48,6 @@ uint64_t pane_now(const struct pane *p);
 
 /* The offset behind the newest byte; 0 while starting. */
 uint64_t pane_head(const struct pane *p);
-
-/* The screen, see live_screen(); NULL while starting, or when there is no memory for it. */
-struct screen *pane_screen(struct pane *p);
 
 /* The columns that its terminal has, or may be taken to have. */
 unsigned pane_cols(const struct pane *p);

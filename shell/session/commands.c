@@ -38,6 +38,7 @@ void session_init_commands(struct session *s, struct sessions *table)
 {
 	s->table = table;
 	s->pane.counters = &table->counters.panes;
+	s->pane.screening.workers = table->workers;
 	s->blocks = (struct blocks){.pane = &s->pane,
 		.nonce = s->executor.nonce,
 		.typed = &s->typing.typed,

@@ -74,6 +74,11 @@ static bool floods(struct session *session, size_t bytes)
 	return bytes > 0 && session->pace_before + session->pace_bytes >= FLOOD_BYTES;
 }
 
+static bool is_watched(const struct session *session)
+{
+	return session->viewers || session->pane.journal.watchers || waits_any(session->waits);
+}
+
 enum turn_next session_take_turn(struct held *h)
 {
 	struct session *session = session_of_held(h);
@@ -100,15 +105,18 @@ enum turn_next session_take_turn(struct held *h)
 	journal_tell(&session->pane.journal);
 	/* The screen after the viewers: they need not wait for it. */
 	uint64_t entries = session->pane.journal.count;
-	more = live_follow(&session->pane.live, s->adopting ? 0 : LIVE_WORK) || more;
+	bool collects = !more && floods(session, (size_t)(now - before));
+	more = (s->adopting ? live_follow(&session->pane.live, 0)
+			    : pane_follow(&session->pane, more || collects, is_watched(session))) ||
+		more;
 	if (session->pane.journal.count != entries)
 		journal_tell(&session->pane.journal);
 	waits_follow(session->waits);
 	if (!h->holder_lost)
-		link_consumed(&h->link, live_tail(&session->pane.live), events);
+		link_consumed(&h->link, pane_tail(&session->pane), events);
 	if (session->pane.held.holder_lost)
 		more = more || (session->state == SESSION_RUNNING && !session->pane.history.ended);
-	else if (!more && floods(session, (size_t)(now - before)))
+	else if (!more && collects)
 		return TURN_REST;
 	else if (!more)
 		more = !link_sleep(
@@ -136,15 +144,9 @@ static void on_reply(void *user, const char *bytes, size_t length)
 }
 
 /* A line begins where the shell's prompt ends. */
-static void note_mark(struct session *session, const char *text)
+static void note_mark(struct session *session, const struct screen_event *event)
 {
-	unsigned row, col;
-	if (!session->pane.live.screen)
-		return;
-	const struct screen *screen = session->pane.live.screen;
-	screen_cursor(screen, &row, &col);
-	exec_screen_mark(&session->executor, text,
-		screen_dropped(screen) + screen_scrollback(screen) + row, col + 1);
+	exec_screen_mark(&session->executor, event->text, event->line, event->column);
 }
 
 /* What those who follow the session's events are told. */
@@ -172,7 +174,7 @@ static void on_screen_event(void *user, const struct screen_event *event)
 	if (event->type == SCREEN_FOCUS)
 		presence_forget_focus(&session->presence);
 	else if (event->type == SCREEN_MARK && event->number == 133)
-		note_mark(session, event->text);
+		note_mark(session, event);
 	else if (event->type == SCREEN_TITLE || event->type == SCREEN_ICON)
 		session->title_version++;
 	note_event(session, event);

@@ -53,6 +53,11 @@ uint64_t session_oldest(const struct session *s)
 	return s->pane.history_open ? history_oldest(&s->pane.history) : 0;
 }
 
+struct screen *session_screen_as_is(struct session *s)
+{
+	return pane_screen_as_is(&s->pane);
+}
+
 struct screen *session_screen(struct session *s)
 {
 	return pane_screen(&s->pane);

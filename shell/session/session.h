@@ -112,6 +112,9 @@ uint64_t session_oldest(const struct session *s);
 /* The screen, see live_screen(); NULL while starting, or when there is no memory for it. */
 struct screen *session_screen(struct session *s);
 
+/* The same, but as of the offset that it has come to, which may be well behind. */
+struct screen *session_screen_as_is(struct session *s);
+
 /* Follow the session, which must not be starting or ending. Others are told. */
 void session_attach(struct session *s, struct session_viewer *v);
 

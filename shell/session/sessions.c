@@ -236,6 +236,7 @@ int sessions_get_or_create(struct sessions *s, const struct session_options *o,
 void session_release(struct session *session)
 {
 	struct session_viewer *v, *next;
+	pane_recall_screen(&session->pane);
 	held_release(&session->pane.held);
 	DL_FOREACH_SAFE (session->viewers, v, next) {
 		DL_DELETE(session->viewers, v);
@@ -243,7 +244,7 @@ void session_release(struct session *session)
 	}
 	session_close_commands(session);
 	if (session->pane.history_open) {
-		live_finish(&session->pane.live);
+		pane_close_screen(&session->pane);
 		history_finish(&session->pane.history);
 	}
 	session->pane.history_open = false;
@@ -357,6 +358,8 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	}
 	executors_open(&s->executors, loop, s->config.runtime_dir, &session_executor_callbacks);
 	s->waits.loop = loop;
+	if (config->threads > 0)
+		s->workers = workers_open(loop, config->threads);
 out:
 	close(runtime_fd);
 	return rc;
@@ -365,6 +368,7 @@ out:
 void sessions_close(struct sessions *s)
 {
 	held_table_close(&s->held);
+	workers_close(s->workers);
 	executors_close(&s->executors);
 	runtime_lock_release(&s->lock);
 }

@@ -10,6 +10,7 @@
 
 #include "shell/held/table.h"
 #include "shell/session/session.h"
+#include "shell/workers.h"
 #include "shell/store/runtime_lock.h"
 
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct sessions_config {
 	bool clipboard;           /* programs may set the clipboards of those who drive */
 	unsigned max_sessions;
 	unsigned ended_ttl_s; /* how long the history of an ended session is kept; 0 = for ever */
+	unsigned threads;     /* that follow screens; 0: those are followed on the loop */
 	long nofile;          /* soft limit of descriptors for shells; 0 = ours */
 };
 
@@ -63,8 +65,9 @@ struct sessions {
 	struct executors executors; /* what those of all share */
 	struct waits_all waits;     /* what those of all share */
 	struct runtime_lock lock;
-	bool adopting;        /* nobody is served: screens are left for later */
-	bool few_descriptors; /* and that has been said */
+	struct workers *workers; /* that follow screens; NULL: there are none */
+	bool adopting;           /* nobody is served: screens are left for later */
+	bool few_descriptors;    /* and that has been said */
 	struct sessions_counters counters;
 };
 

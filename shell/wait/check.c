@@ -204,7 +204,8 @@ static bool is_stable(struct waits *h, const struct wait *w, const struct wait_c
 {
 	const struct pane *p = h->pane;
 	uint64_t since = later_of(h->rows_ms, p->typed_ms) + c->ms;
-	if (!p->live.screen || screen_offset(p->live.screen) != head(h))
+	const struct screen *screen = pane_screen_here(p);
+	if (!screen || screen_offset(screen) != head(h))
 		return false;
 	if (!has_happened(w) && !c->ready)
 		return false;
@@ -234,7 +235,7 @@ static void take_text(struct wait *w, const char *text, size_t length)
 static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 {
 	struct condition *c = &w->conditions[i];
-	const struct screen *screen = h->pane->live.screen;
+	const struct screen *screen = pane_screen_here(h->pane);
 	if (!screen || c->rows_version == h->rows_version)
 		return false;
 	uint64_t base = screen_dropped(screen) + screen_scrollback(screen);
@@ -340,14 +341,16 @@ bool wait_may_come(const struct waits *h, const struct wait *w, const struct con
 	if (c->finder)
 		return finder_offset(c->finder) < head(h);
 	return (c->is.type == WAIT_IDLE || c->is.type == WAIT_STABLE) && has_happened(w) &&
-		h->pane->live.screen;
+		pane_has_screen(h->pane);
 }
 
 void wait_note_rows(struct waits *h)
 {
-	const struct screen *screen = h->pane->live.screen;
+	const struct screen *screen = pane_screen_here(h->pane);
 	uint64_t newest = 0;
-	for (unsigned row = 0; screen && row < screen_rows(screen); row++)
+	if (!screen)
+		return;
+	for (unsigned row = 0; row < screen_rows(screen); row++)
 		newest = later_of(newest, screen_row_version(screen, row));
 	if (newest == h->rows_version)
 		return;

@@ -163,10 +163,10 @@ void state_judge(const struct state_evidence *e, struct pane_state *t)
 		t->status = STATE_FULLSCREEN;
 }
 
-static void take_screen(const struct pane *p, struct pane_state *t)
+static void take_screen(struct pane *p, struct pane_state *t)
 {
 	/* As it is: to let it catch up could take long. */
-	const struct screen *screen = p->live.screen;
+	const struct screen *screen = pane_screen_as_is(p);
 	if (!screen)
 		return;
 	t->screen_version = screen_version(screen);
@@ -228,7 +228,7 @@ static void take_foreground(const struct pane *p, struct executor *x, struct pan
 		t->stopped_jobs = foreground_stopped_jobs(target.shell);
 }
 
-void pane_state(const struct pane *p, struct executor *x, struct pane_state *t)
+void pane_state(struct pane *p, struct executor *x, struct pane_state *t)
 {
 	*t = (struct pane_state){.status = STATE_RUNNING, .rows = p->rows, .cols = p->cols};
 	if (!p->history_open)

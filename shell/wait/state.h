@@ -73,7 +73,7 @@ const char *state_input_name(enum state_input input);
  * Tell the state of a pane in any state of its life, with the executor that is its. Takes less than half a millisecond,
  * and never blocks.
  */
-void pane_state(const struct pane *p, struct executor *x, struct pane_state *ret_state);
+void pane_state(struct pane *p, struct executor *x, struct pane_state *ret_state);
 
 /* What is known of the foreground, apart from the session that it belongs to. */
 struct state_evidence {

@@ -209,6 +209,11 @@ void waits_follow(struct waits *h)
 		look_at_all(h);
 }
 
+bool waits_any(const struct waits *h)
+{
+	return h && h->pending > 0;
+}
+
 void waits_nudge(struct waits *h)
 {
 	if (h && h->looking)
@@ -304,9 +309,10 @@ static int check_options(const struct waits *h, const struct wait_options *o)
 }
 
 /* Where to begin to read, so that the text from an offset on is not begun within a sequence. */
-static uint64_t safe_start(const struct pane *p, uint64_t from)
+static uint64_t safe_start(struct pane *p, uint64_t from)
 {
-	uint64_t resume = p->live.screen ? screen_resume_offset(p->live.screen) : from;
+	const struct screen *screen = pane_screen_as_is(p);
+	uint64_t resume = screen ? screen_resume_offset(screen) : from;
 	return from == pane_head(p) && resume < from &&
 			resume >= stream_oldest(&p->held.link.ring.bytes)
 		? resume

@@ -34,6 +34,9 @@ int waits_create(const struct waits_options *options, struct waits **ret_waits);
 /* The session has consumed output, or ended: look at what is waited for. h: may be NULL, as for those below. */
 void waits_follow(struct waits *h);
 
+/* Whether anybody waits. NULL: nobody. */
+bool waits_any(const struct waits *h);
+
 /* Something has happened that is not in the output. They are looked at soon, not from inside. */
 void waits_nudge(struct waits *h);
 

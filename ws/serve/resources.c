@@ -5,6 +5,7 @@
 #include "ws/serve/resources.h"
 
 #include "ws/net/local_socket.h"
+#include "shell/workers.h"
 #include "ws/serve/fail.h"
 
 #include <errno.h>
@@ -93,4 +94,18 @@ unsigned resources_connections(unsigned wanted, unsigned descriptors)
 		? (descriptors - DESCRIPTORS_OURS) / 2
 		: CONNECTIONS_MIN;
 	return wanted < possible ? wanted : possible;
+}
+
+unsigned resources_threads(void)
+{
+	const char *given = getenv("RINGSIDE_THREADS");
+	char *end;
+	if (!given || !*given)
+		return workers_suitable();
+	unsigned long threads = strtoul(given, &end, 10);
+	if (*end || *given == '-' || threads > WORKERS_MAX) {
+		serve_fail("RINGSIDE_THREADS", "must be a number from 0 to 16: taken as not given");
+		return workers_suitable();
+	}
+	return (unsigned)threads;
 }

@@ -20,3 +20,9 @@ unsigned resources_raise_descriptors(long *ret_before);
 
 /* How many connections so many descriptors allow, of those that are wanted. */
 unsigned resources_connections(unsigned wanted, unsigned descriptors);
+
+/*
+ * How many threads are to follow screens: as many as suit this machine, or as $RINGSIDE_THREADS says, 0 for none. Returns
+ * what was found, and says when that is no number.
+ */
+unsigned resources_threads(void);

@@ -138,7 +138,8 @@ static bool tell_lease(struct terminal *t)
 
 static bool tell_title(struct terminal *t)
 {
-	const struct screen *screen = session_screen(t->session);
+	/* As it is: what it has not drawn yet has not been counted as a title either. */
+	const struct screen *screen = session_screen_as_is(t->session);
 	t->title_told = t->session->title_version;
 	return send_json(t,
 		json_pack("{s:s, s:s, s:s}", "type", "title", "title",
@@ -193,7 +194,9 @@ static bool tell_snapshot(struct terminal *t)
 {
 	static const char *const reasons[] = {
 		[SNAPSHOT_LAG] = "lag", [SNAPSHOT_REQUEST] = "request", [SNAPSHOT_ATTACH] = "attach"};
-	struct screen *screen = session_screen(t->session);
+	/* Who is too slow is well behind as it is. */
+	struct screen *screen = t->snapshot_due == SNAPSHOT_LAG ? session_screen_as_is(t->session)
+								: session_screen(t->session);
 	struct metrics *m = t->all->metrics;
 	enum snapshot_reason reason = t->snapshot_due;
 	unsigned lines = snapshot_lines(t);
@@ -375,7 +378,7 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
 	struct metrics *m = t->all->metrics;
 	*ret_more = true;
-	if (!t->behind && lags(t) && session_screen(t->session)) {
+	if (!t->behind && lags(t) && pane_has_screen(&t->session->pane)) {
 		fall_behind(t);
 		return 0;
 	}

@@ -126,7 +126,7 @@ static struct screen *say(const char *text)
 static uint64_t tell(void)
 {
 	struct live *l = &f.s.live;
-	uint64_t tail = live_tail(l);
+	uint64_t tail = live_tail(l, true);
 	cr_assert_leq(tail, history_consumed(&f.s.history));
 	cr_assert_geq(tail, f.tail);
 	cr_assert_leq(tail, screen_offset(l->screen));
@@ -305,7 +305,7 @@ Test(live_follow, without_a_screen_there_is_nothing_to_do)
 	live_finish(&f.s.live);
 	cr_assert_null(say("hello"));
 	cr_assert_not(live_follow(&f.s.live, LIVE_WORK));
-	cr_assert_eq(live_tail(&f.s.live), 5);
+	cr_assert_eq(live_tail(&f.s.live, true), 5);
 	live_settle(&f.s.live, 10, 10);
 }
 
@@ -411,13 +411,13 @@ Test(live_tail, is_not_before_the_screen_has_caught_up)
 	memory_ring_say(&f.ring, "\x1b[2J\x1b[2J\x1b[2J");
 	consume(&f.s);
 	live_follow(&f.s.live, 1);
-	cr_assert_eq(live_tail(&f.s.live), 0);
+	cr_assert_eq(live_tail(&f.s.live, true), 0);
 	stop(&f.s);
 	serve(&f.s, false, NULL, SCROLLBACK);
 	consume(&f.s);
 	live_follow(&f.s.live, 1);
-	cr_assert_eq(live_tail(&f.s.live), screen_offset(f.s.live.screen));
-	cr_assert_lt(live_tail(&f.s.live), 12);
+	cr_assert_eq(live_tail(&f.s.live, true), screen_offset(f.s.live.screen));
+	cr_assert_lt(live_tail(&f.s.live, true), 12);
 }
 
 Test(live_tail, without_a_control_page_follows_the_screen)
@@ -425,7 +425,7 @@ Test(live_tail, without_a_control_page_follows_the_screen)
 	stop(&f.s);
 	serve(&f.s, false, NULL, SCROLLBACK);
 	say("abc\x1b[3");
-	cr_assert_eq(live_tail(&f.s.live), 3);
+	cr_assert_eq(live_tail(&f.s.live, true), 3);
 	cr_assert_eq(f.s.live.checkpoints, 0);
 }
 
@@ -489,7 +489,7 @@ Test(live_restore, checkpoint_and_the_rest_are_the_whole)
 	cr_assert_eq(other.live.checkpoint, 3 * HALF);
 	expect_same(live_screen(&other.live), f.s.live.screen);
 	cr_assert_gt(screen_version(other.live.screen), 1000);
-	cr_assert_eq(live_tail(&other.live), f.tail, "it needs no more and no less");
+	cr_assert_eq(live_tail(&other.live, true), f.tail, "it needs no more and no less");
 	stop(&other);
 	ASSERT_NO_LEAKS();
 }
@@ -687,7 +687,7 @@ Test(live_restore, what_is_overwritten_meanwhile_is_left_out)
 	cr_assert_geq(other.live.checkpoint, stream_oldest(&f.ring.bytes));
 	cr_assert_gt(screen_version(other.live.screen), version);
 	cr_assert_eq(screen_offset(other.live.screen), stream_head(&f.ring.bytes));
-	cr_assert_eq(live_tail(&other.live), other.live.checkpoint);
+	cr_assert_eq(live_tail(&other.live, true), other.live.checkpoint);
 	unsigned row, col;
 	screen_cursor(other.live.screen, &row, &col);
 	cr_assert(row == 23 && col == 4);
@@ -784,4 +784,180 @@ Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 		screen_destroy(want);
 		tear_down();
 	}
+}
+
+/* Elsewhere: what live_work() does may be done on any thread, so nothing else of it is touched in between. */
+
+static void work_elsewhere(struct live *l)
+{
+	cr_assert(l->away);
+	live_work(l);
+	live_take(l);
+	cr_assert_not(l->away);
+}
+
+TestSuite(live_away, .init = set_up, .fini = tear_down);
+
+Test(live_away, draws_what_is_printed)
+{
+	struct screen *want = plain(24, 80);
+	memory_ring_say(&f.ring, "one\r\n\033]0;title\atwo\a");
+	feed(want, "one\r\n\033]0;title\atwo\a");
+	consume(&f.s);
+	cr_assert_eq(live_backlog(&f.s.live), 19);
+	cr_assert(live_send(&f.s.live));
+	cr_assert_eq(live_backlog(&f.s.live), 0, "it is on its way");
+	live_work(&f.s.live);
+	expect_heard(&f.s, "", "");
+	live_take(&f.s.live);
+	expect_heard(&f.s, "", "15:1:title 15:2:title 19:0: ");
+	expect_same(live_screen(&f.s.live), want);
+	cr_assert_not(live_send(&f.s.live), "there is nothing left to do");
+	screen_destroy(want);
+}
+
+Test(live_away, goes_as_far_as_the_next_question)
+{
+	memory_ring_say(&f.ring, "one\033[6ntwo\033[6n");
+	consume(&f.s);
+	cr_assert(live_is_asked(&f.s.live, 7));
+	cr_assert_not(live_is_asked(&f.s.live, 6));
+	cr_assert(live_send(&f.s.live));
+	work_elsewhere(&f.s.live);
+	expect_heard(&f.s, "\033[1;4R", "");
+	cr_assert_eq(screen_offset(f.s.live.screen), 7);
+	cr_assert(live_send(&f.s.live));
+	work_elsewhere(&f.s.live);
+	expect_heard(&f.s, "\033[1;7R", "");
+	cr_assert_not(live_is_asked(&f.s.live, 100));
+}
+
+Test(live_away, goes_as_far_as_the_next_size)
+{
+	struct screen *want = plain(24, 80);
+	memory_ring_say(&f.ring, "before");
+	memory_ring_resize(&f.ring, 10, 20);
+	memory_ring_say(&f.ring, "behind");
+	consume(&f.s);
+	feed(want, "before");
+	screen_resize(want, 10, 20);
+	feed(want, "behind");
+	cr_assert(live_send(&f.s.live));
+	work_elsewhere(&f.s.live);
+	cr_assert_eq(screen_offset(f.s.live.screen), 6);
+	cr_assert(live_send(&f.s.live));
+	work_elsewhere(&f.s.live);
+	expect_same(f.s.live.screen, want);
+	screen_destroy(want);
+}
+
+Test(live_away, ends_soon_when_it_is_wanted)
+{
+	memory_ring_say(&f.ring, "some text");
+	consume(&f.s);
+	cr_assert(live_send(&f.s.live));
+	live_want(&f.s.live);
+	work_elsewhere(&f.s.live);
+	cr_assert_eq(screen_offset(f.s.live.screen), 0);
+	cr_assert_eq(screen_offset(live_screen(&f.s.live)), 9);
+}
+
+Test(live_away, what_came_before_it_was_sent_is_all_that_it_takes)
+{
+	memory_ring_say(&f.ring, "first");
+	consume(&f.s);
+	cr_assert(live_send(&f.s.live));
+	memory_ring_say(&f.ring, "second");
+	consume(&f.s);
+	cr_assert_eq(live_backlog(&f.s.live), 6);
+	work_elsewhere(&f.s.live);
+	cr_assert_eq(screen_offset(f.s.live.screen), 5);
+	cr_assert_eq(live_backlog(&f.s.live), 6);
+}
+
+/* Print a number of bytes, of which the screen takes its part elsewhere. */
+static void say_away(size_t bytes)
+{
+	struct live *l = &f.s.live;
+	static char line[65];
+	memset(line, 'x', 64);
+	memcpy(line + 62, "\r\n", 2);
+	for (size_t done = 0; done < bytes; done += 64) {
+		memory_ring_say(&f.ring, line);
+		consume(&f.s);
+	}
+	uint64_t tail = live_tail(l, false);
+	cr_assert(live_send(l));
+	cr_assert_eq(live_tail(l, false), tail, "what it takes elsewhere has to stay");
+	work_elsewhere(l);
+}
+
+Test(live_away, checkpoint_is_taken_there)
+{
+	struct live *l = &f.s.live;
+	say_away(HALF - 64);
+	cr_assert_eq(l->checkpoints, 0);
+	cr_assert_not(live_owes_checkpoint(l));
+	cr_assert_eq(live_tail(l, false), 0);
+	say_away(64);
+	cr_assert_eq(l->checkpoints, 1);
+	cr_assert_eq(live_tail(l, false), HALF);
+	struct server other;
+	serve(&other, true, f.control, SCROLLBACK);
+	cr_assert_eq(other.live.checkpoint, HALF);
+	expect_same(live_screen(&other.live), l->screen);
+	stop(&other);
+}
+
+Test(live_away, one_that_is_owed_is_an_errand_of_its_own)
+{
+	struct live *l = &f.s.live;
+	for (size_t done = 0; done < HALF; done += 8)
+		memory_ring_say(&f.ring, "123456\r\n");
+	consume(&f.s);
+	live_screen(l);
+	cr_assert_eq(live_backlog(l), 0);
+	cr_assert(live_owes_checkpoint(l));
+	cr_assert_eq(live_tail(l, false), 0);
+	cr_assert(live_send(l));
+	work_elsewhere(l);
+	cr_assert_eq(l->checkpoints, 1);
+	cr_assert_not(live_send(l));
+	cr_assert_eq(live_tail(l, false), HALF);
+}
+
+Test(live_away, what_an_earlier_server_has_seen_is_taken_here)
+{
+	memory_ring_say(&f.ring, "\033[6n");
+	struct server other;
+	serve(&other, true, NULL, SCROLLBACK);
+	cr_assert_not(live_may_go(&other.live));
+	cr_assert_not(live_send(&other.live));
+	live_screen(&other.live);
+	cr_assert(live_may_go(&other.live));
+	expect_heard(&other, "", "");
+	stop(&other);
+}
+
+Test(live_away, splits_make_no_difference)
+{
+	struct random r = {.state = 77};
+	struct live *l = &f.s.live;
+	struct screen *want = plain(24, 80);
+	for (unsigned i = 0; i < 2000; i++) {
+		char text[64];
+		snprintf(text, sizeof text, "\033[%um%u\033[%u;%uH%s",
+			(unsigned)random_below(&r, 50), i, (unsigned)random_below(&r, 30),
+			(unsigned)random_below(&r, 90), random_below(&r, 9) ? "" : "\r\n\033[L");
+		memory_ring_say(&f.ring, text);
+		feed(want, text);
+		consume(&f.s);
+		if (random_below(&r, 3) == 0 && live_send(l))
+			work_elsewhere(l);
+		if (random_below(&r, 9) == 0)
+			live_follow(l, 100);
+		f.tail = live_tail(l, false);
+	}
+	expect_same(live_screen(l), want);
+	screen_destroy(want);
 }

@@ -1,0 +1,55 @@
+/*
+ * The screen of a pane follows its history: here, when that takes no time, otherwise on a worker. Whoever looks at it has
+ * it back.
+ */
+#pragma once
+
+#include "shell/workers.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCREENING_HERE ((uint64_t)8 << 10) /* bytes that are not worth the way to a worker */
+#define SCREENING_ASKED \
+	((uint64_t)64 << 10) /* that a program waits for an answer to its question behind */
+#define SCREENING_WORK ((size_t)32 << 10) /* cells touched in a turn here */
+#define SCREENING_SHARE 2u                /* of the ring: as much is sent, unless it gets old */
+#define SCREENING_WATCHED_MS 20u          /* which it is after this, while somebody watches */
+#define SCREENING_UNWATCHED_MS 200u
+
+struct pane;
+
+/* Part of a pane; zeroed memory is one that has no workers. */
+struct screening {
+	struct errand errand;
+	struct workers *workers; /* borrowed; NULL: all is done here */
+	uint64_t since_ms; /* loop time since which there is something to follow; 0: there is not */
+};
+
+/*
+ * Follow. coming: there will be another turn soon, for more output comes. watched: somebody looks at what comes of it.
+ * Returns whether there is more to be done here.
+ */
+bool pane_follow(struct pane *p, bool coming, bool watched);
+
+/* Before which offset the ring may be overwritten, see live_tail(). */
+uint64_t pane_tail(struct pane *p);
+
+/* The screen, see live_screen(); NULL while starting, or when there is no memory for it. */
+struct screen *pane_screen(struct pane *p);
+
+/* The same, but as of the offset that it has come to. */
+struct screen *pane_screen_as_is(struct pane *p);
+
+/* The same, and NULL when it is with a worker as well: it will be back. */
+const struct screen *pane_screen_here(const struct pane *p);
+
+/* Whether there is one, wherever it is. */
+bool pane_has_screen(const struct pane *p);
+
+/* Have it here before it comes by itself; returns whether it was away. Only a turn sends it away again. */
+bool pane_recall_screen(struct pane *p);
+
+/* No more of it. */
+void pane_close_screen(struct pane *p);

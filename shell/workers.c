@@ -1,0 +1,160 @@
+/*
+ * home -> queued -> out -> done -> home. One queue, one lock; whoever is at work holds neither. Threads take no signals.
+ */
+#include "shell/workers.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <utlist.h>
+
+struct workers {
+	uv_async_t async; /* something is done */
+	uv_mutex_t lock;
+	uv_cond_t more, done;
+	struct errand *queue, *finished; /* lists */
+	bool ending;
+	unsigned out; /* that are not at home; of the loop alone, which lives as long as there are any */
+	unsigned count;
+	uv_thread_t threads[WORKERS_MAX];
+};
+
+static void work(struct workers *w, struct errand *errand)
+{
+	DL_DELETE(w->queue, errand);
+	errand->state = ERRAND_OUT;
+	uv_mutex_unlock(&w->lock);
+	errand->work(errand);
+	uv_mutex_lock(&w->lock);
+	errand->state = ERRAND_DONE;
+	DL_APPEND(w->finished, errand);
+	uv_cond_broadcast(&w->done);
+	uv_async_send(&w->async);
+}
+
+static void run(void *user)
+{
+	struct workers *w = user;
+	uv_mutex_lock(&w->lock);
+	while (!w->ending) {
+		if (w->queue)
+			work(w, w->queue);
+		else
+			uv_cond_wait(&w->more, &w->lock);
+	}
+	uv_mutex_unlock(&w->lock);
+}
+
+static void note_home(struct workers *w)
+{
+	if (--w->out == 0)
+		uv_unref((uv_handle_t *)&w->async);
+}
+
+static void on_done(uv_async_t *async)
+{
+	struct workers *w = async->data;
+	for (;;) {
+		uv_mutex_lock(&w->lock);
+		struct errand *errand = w->finished;
+		if (errand) {
+			DL_DELETE(w->finished, errand);
+			errand->state = ERRAND_HOME;
+		}
+		uv_mutex_unlock(&w->lock);
+		if (!errand)
+			return;
+		note_home(w);
+		errand->back(errand);
+	}
+}
+
+/* Signals are for the thread of the loop. */
+static void start_threads(struct workers *w, unsigned threads)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (unsigned i = 0; i < threads && i < WORKERS_MAX; i++)
+		if (uv_thread_create(&w->threads[w->count], run, w) == 0)
+			w->count++;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct workers *w = handle->data;
+	uv_cond_destroy(&w->done);
+	uv_cond_destroy(&w->more);
+	uv_mutex_destroy(&w->lock);
+	free(w);
+}
+
+struct workers *workers_open(uv_loop_t *loop, unsigned threads)
+{
+	struct workers *w = calloc(1, sizeof *w);
+	if (!w || uv_async_init(loop, &w->async, on_done) < 0) {
+		free(w);
+		return NULL;
+	}
+	/* These fail only where a process cannot have a lock. */
+	if (uv_mutex_init(&w->lock) < 0 || uv_cond_init(&w->more) < 0 || uv_cond_init(&w->done) < 0)
+		abort();
+	w->async.data = w;
+	uv_unref((uv_handle_t *)&w->async);
+	start_threads(w, threads);
+	if (w->count > 0)
+		return w;
+	workers_close(w);
+	return NULL;
+}
+
+void workers_close(struct workers *w)
+{
+	if (!w)
+		return;
+	uv_mutex_lock(&w->lock);
+	w->ending = true;
+	uv_cond_broadcast(&w->more);
+	uv_mutex_unlock(&w->lock);
+	for (unsigned i = 0; i < w->count; i++)
+		uv_thread_join(&w->threads[i]);
+	uv_close((uv_handle_t *)&w->async, on_closed);
+}
+
+void workers_send(struct workers *w, struct errand *errand)
+{
+	if (w->out++ == 0)
+		uv_ref((uv_handle_t *)&w->async);
+	uv_mutex_lock(&w->lock);
+	errand->state = ERRAND_QUEUED;
+	DL_APPEND(w->queue, errand);
+	uv_cond_signal(&w->more);
+	uv_mutex_unlock(&w->lock);
+}
+
+void workers_recall(struct workers *w, struct errand *errand)
+{
+	uv_mutex_lock(&w->lock);
+	while (errand->state == ERRAND_OUT)
+		uv_cond_wait(&w->done, &w->lock);
+	if (errand->state == ERRAND_QUEUED)
+		DL_DELETE(w->queue, errand);
+	else if (errand->state == ERRAND_DONE)
+		DL_DELETE(w->finished, errand);
+	bool was_home = errand->state == ERRAND_HOME;
+	errand->state = ERRAND_HOME;
+	uv_mutex_unlock(&w->lock);
+	if (!was_home)
+		note_home(w);
+}
+
+unsigned workers_suitable(void)
+{
+	cpu_set_t set;
+	int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+	if (cpus <= 2)
+		return 1;
+	return (unsigned)cpus - 1 < WORKERS_MAX ? (unsigned)cpus - 1 : WORKERS_MAX;
+}

@@ -1,0 +1,170 @@
+#include "shell/held/table.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/memory_pane.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define MUCH (SCREENING_HERE * 4)
+
+static struct memory_pane m;
+static struct held_table table;
+static char said[4096];
+static unsigned turns;
+static uv_timer_t alive; /* as a server's loop always is */
+
+static enum turn_next take_turn(struct turn *turn)
+{
+	(void)turn;
+	turns++;
+	return pane_follow(&m.pane, false, true) ? TURN_MORE : TURN_OVER;
+}
+
+static void on_reply(void *user, const char *bytes, size_t length)
+{
+	(void)user;
+	strncat(said, bytes, length);
+}
+
+static const struct screen_callbacks callbacks = {.reply = on_reply};
+
+static void on_alive(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+static void set_up(void)
+{
+	memory_pane_make(&m);
+	live_finish(&m.pane.live);
+	cr_assert_eq(live_init(&m.pane.live, &m.pane.history,
+			     &(struct live_options){.callbacks = &callbacks, .scrollback = 100}),
+		0);
+	turns_open(&table.turns, &m.loop, take_turn);
+	m.pane.held.table = &table;
+	uv_timer_init(&m.loop, &alive);
+	uv_timer_start(&alive, on_alive, 1, 1);
+	m.pane.screening.workers = workers_open(&m.loop, 2);
+	cr_assert_not_null(m.pane.screening.workers);
+}
+
+static void tear_down(void)
+{
+	pane_close_screen(&m.pane);
+	turn_forget(&table.turns, &m.pane.held.turn);
+	workers_close(m.pane.screening.workers);
+	turns_close(&table.turns);
+	uv_close((uv_handle_t *)&alive, NULL);
+	memory_pane_finish(&m);
+	ASSERT_NO_LEAKS();
+}
+
+TestSuite(screening, .init = set_up, .fini = tear_down);
+
+static void say_much(size_t bytes)
+{
+	for (size_t done = 0; done < bytes; done += 64)
+		memory_pane_say(&m, "%062u\r\n", (unsigned)done);
+}
+
+static uint64_t head(void)
+{
+	return stream_head(&m.pane.held.link.ring.bytes);
+}
+
+static bool is_home_and_done(void)
+{
+	return !m.pane.live.away && live_backlog(&m.pane.live) == 0;
+}
+
+Test(screening, little_is_followed_at_once)
+{
+	memory_pane_say(&m, "little\033[6n");
+	cr_assert_not(pane_follow(&m.pane, false, true));
+	cr_assert_not(m.pane.live.away);
+	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), head());
+	cr_assert_str_eq(said, "\033[1;7R");
+}
+
+Test(screening, much_goes_to_a_worker_and_comes_back_to_a_turn)
+{
+	say_much(MUCH);
+	cr_assert_not(pane_follow(&m.pane, false, true));
+	cr_assert(m.pane.live.away);
+	cr_assert_null(pane_screen_here(&m.pane));
+	cr_assert(pane_has_screen(&m.pane));
+	say_much(MUCH); /* for the next one */
+	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	cr_assert_geq(turns, 1);
+	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), head());
+}
+
+Test(screening, while_more_comes_it_is_collected)
+{
+	say_much(MUCH);
+	cr_assert_not(pane_follow(&m.pane, true, true));
+	cr_assert_not(m.pane.live.away);
+	say_much(m.pane.held.link.ring.bytes.size / SCREENING_SHARE);
+	cr_assert_not(pane_follow(&m.pane, true, true));
+	cr_assert(m.pane.live.away);
+}
+
+Test(screening, what_is_old_is_collected_no_longer)
+{
+	say_much(MUCH);
+	uv_update_time(&m.loop);
+	bool gone = false;
+	cr_assert(UNTIL((uv_update_time(&m.loop), pane_follow(&m.pane, true, true),
+		gone = m.pane.live.away, gone)));
+}
+
+Test(screening, whoever_looks_has_all_of_it)
+{
+	say_much(MUCH);
+	pane_follow(&m.pane, false, true);
+	say_much(MUCH);
+	cr_assert_eq(screen_offset(pane_screen(&m.pane)), head());
+	cr_assert_not(m.pane.live.away);
+	say_much(MUCH);
+	pane_follow(&m.pane, false, true);
+	cr_assert(m.pane.live.away);
+	cr_assert_leq(screen_offset(pane_screen_as_is(&m.pane)), head());
+	cr_assert_not(m.pane.live.away);
+	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+}
+
+Test(screening, a_question_is_answered_before_what_comes_behind_it)
+{
+	memory_pane_say(&m, "\033[6n");
+	say_much(MUCH);
+	cr_assert(LOOP_UNTIL(
+		&m.loop, (m.pane.live.away ? 0 : pane_follow(&m.pane, true, true), *said != '\0')));
+	cr_assert_str_eq(said, "\033[1;1R");
+}
+
+Test(screening, tail_is_not_before_what_is_away)
+{
+	say_much(MUCH);
+	uint64_t before = pane_tail(&m.pane);
+	pane_follow(&m.pane, false, true);
+	cr_assert(m.pane.live.away);
+	cr_assert_eq(pane_tail(&m.pane), before);
+}
+
+Test(screening, ends_while_it_is_away)
+{
+	say_much(MUCH);
+	pane_follow(&m.pane, false, true);
+	cr_assert(m.pane.live.away);
+}
+
+Test(screening, without_workers_all_is_done_here)
+{
+	struct workers *workers = m.pane.screening.workers;
+	m.pane.screening.workers = NULL;
+	say_much(MUCH);
+	while (pane_follow(&m.pane, true, true))
+		cr_assert_not(m.pane.live.away);
+	cr_assert(is_home_and_done());
+	m.pane.screening.workers = workers;
+}

@@ -1,0 +1,145 @@
+#include "shell/workers.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#define ERRANDS 200
+
+struct job {
+	struct errand errand;
+	atomic_int done;
+	int back;
+	uv_sem_t *gate; /* it waits for that, if it is not NULL */
+};
+
+static uv_loop_t loop;
+static struct workers *workers;
+static uv_thread_t loop_thread;
+
+static void on_work(struct errand *errand)
+{
+	struct job *job = (struct job *)errand;
+	uv_thread_t self = uv_thread_self();
+	cr_assert_not(uv_thread_equal(&self, &loop_thread));
+	if (job->gate)
+		uv_sem_wait(job->gate);
+	atomic_fetch_add(&job->done, 1);
+}
+
+static void on_back(struct errand *errand)
+{
+	struct job *job = (struct job *)errand;
+	uv_thread_t self = uv_thread_self();
+	cr_assert(uv_thread_equal(&self, &loop_thread));
+	cr_assert_eq(errand->state, ERRAND_HOME);
+	job->back++;
+}
+
+static void open_with(unsigned threads)
+{
+	loop_thread = uv_thread_self();
+	cr_assert_eq(uv_loop_init(&loop), 0);
+	workers = workers_open(&loop, threads);
+	cr_assert_not_null(workers);
+}
+
+static void tear_down(void)
+{
+	workers_close(workers);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	cr_assert_eq(uv_loop_close(&loop), 0);
+	ASSERT_NO_LEAKS();
+}
+
+static struct job make(uv_sem_t *gate)
+{
+	return (struct job){.errand = {.work = on_work, .back = on_back}, .gate = gate};
+}
+
+static bool all_are_back(const struct job *jobs, int times)
+{
+	for (int i = 0; i < ERRANDS; i++)
+		if (jobs[i].back != times)
+			return false;
+	return true;
+}
+
+Test(workers, all_are_done_once_and_come_back)
+{
+	static struct job jobs[ERRANDS];
+	open_with(3);
+	for (int i = 0; i < ERRANDS; i++)
+		jobs[i] = make(NULL);
+	for (int times = 1; times <= 3; times++) {
+		for (int i = 0; i < ERRANDS; i++)
+			workers_send(workers, &jobs[i].errand);
+		cr_assert(LOOP_UNTIL(&loop, all_are_back(jobs, times)));
+	}
+	for (int i = 0; i < ERRANDS; i++)
+		cr_assert_eq(atomic_load(&jobs[i].done), 3);
+	tear_down();
+}
+
+Test(workers, one_that_waits_is_had_back_unworked)
+{
+	uv_sem_t gate;
+	open_with(1);
+	uv_sem_init(&gate, 0);
+	struct job first = make(&gate), second = make(NULL);
+	workers_send(workers, &first.errand);
+	workers_send(workers, &second.errand);
+	workers_recall(workers, &second.errand);
+	cr_assert_eq(second.errand.state, ERRAND_HOME);
+	uv_sem_post(&gate);
+	cr_assert(LOOP_UNTIL(&loop, first.back == 1));
+	cr_assert_eq(atomic_load(&second.done), 0);
+	cr_assert_eq(second.back, 0);
+	uv_sem_destroy(&gate);
+	tear_down();
+}
+
+Test(workers, one_that_is_worked_at_is_waited_for)
+{
+	uv_sem_t gate;
+	open_with(1);
+	uv_sem_init(&gate, 0);
+	struct job job = make(&gate);
+	workers_send(workers, &job.errand);
+	uv_sem_post(&gate);
+	workers_recall(workers, &job.errand);
+	cr_assert_leq(atomic_load(&job.done), 1);
+	int done = atomic_load(&job.done);
+	for (int i = 0; i < 10; i++)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	cr_assert_eq(job.back, 0, "it was had back before");
+	cr_assert_eq(atomic_load(&job.done), done);
+	/* And can be sent again. */
+	uv_sem_post(&gate);
+	workers_send(workers, &job.errand);
+	cr_assert(LOOP_UNTIL(&loop, job.back == 1));
+	uv_sem_destroy(&gate);
+	tear_down();
+}
+
+Test(workers, one_that_is_done_but_not_back_is_home)
+{
+	open_with(1);
+	struct job job = make(NULL);
+	workers_send(workers, &job.errand);
+	cr_assert(UNTIL(atomic_load(&job.done) == 1));
+	workers_recall(workers, &job.errand);
+	for (int i = 0; i < 10; i++)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	cr_assert_eq(job.back, 0);
+	tear_down();
+}
+
+Test(workers, as_many_as_suit_the_machine)
+{
+	cr_assert_geq(workers_suitable(), 1);
+	cr_assert_leq(workers_suitable(), WORKERS_MAX);
+	workers_close(NULL);
+}

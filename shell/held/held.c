@@ -34,8 +34,7 @@ static void on_failed(void *user, enum report_stage stage, int error)
 static void on_wake(void *user)
 {
 	struct held *h = user;
-	if (h->turn.state != TURN_BUSY)
-		held_take_turn(h);
+	turn_wake(&h->table->turns, &h->turn);
 }
 
 static void on_lost(void *user, bool taken)

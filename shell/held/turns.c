@@ -1,6 +1,7 @@
 /*
  * asleep -> busy -> asleep, busy, or resting -> busy. Turns are given before the loop would sleep: one to each that was
- * busy then, or to some of them when that takes long, for the loop serves others too. Nothing here can fail.
+ * busy then, or to some of them when that takes long, for the loop serves others too. Whoever needed little time in
+ * its last turn need not wait for one: it comes before the second turn of all that need much. Nothing here can fail.
  */
 #include "shell/held/turns.h"
 
@@ -9,7 +10,8 @@
 #include <utlist.h>
 
 #define REST_MS 1u
-#define TURNS_NS 10000000u /* after which others are served */
+#define TURNS_NS 1000000u /* of all in one turn of the loop, then sockets are looked at */
+#define LIGHT_NS 100000u  /* a turn that takes no longer makes nobody wait */
 
 void turn_forget(struct turns *t, struct turn *turn)
 {
@@ -48,17 +50,25 @@ static void let_rest(struct turns *t, struct turn *turn)
 
 void turn_take(struct turns *t, struct turn *turn)
 {
+	uint64_t start = uv_hrtime();
 	turn_forget(t, turn);
-	switch (t->take(turn)) {
-	case TURN_MORE:
+	turn->heavy = false;
+	enum turn_next next = t->take(turn);
+	if (next == TURN_OVER)
+		return; /* it may be no more */
+	turn->heavy = uv_hrtime() - start > LIGHT_NS;
+	if (next == TURN_MORE)
 		turn_make_busy(t, turn);
-		break;
-	case TURN_REST:
+	else
 		let_rest(t, turn);
-		break;
-	case TURN_OVER:
-		break;
-	}
+}
+
+void turn_wake(struct turns *t, struct turn *turn)
+{
+	if (turn->state != TURN_BUSY && !turn->heavy)
+		turn_take(t, turn);
+	else
+		turn_make_busy(t, turn);
 }
 
 static void on_idle(uv_idle_t *idle)

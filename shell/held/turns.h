@@ -21,6 +21,7 @@ enum turn_state { TURN_ASLEEP, TURN_BUSY, TURN_RESTING };
 struct turn {
 	struct turn *prev, *next; /* in the list that its state says */
 	enum turn_state state;
+	bool heavy; /* its last turn took long, and was not all that it has to do */
 };
 
 struct turns {
@@ -47,6 +48,9 @@ void turn_make_busy(struct turns *t, struct turn *turn);
 
 /* Its turn, now; not from inside of one of its own. */
 void turn_take(struct turns *t, struct turn *turn);
+
+/* There is something for it: its turn comes now, unless its last took long; then it is busy. Not from inside of a turn. */
+void turn_wake(struct turns *t, struct turn *turn);
 
 /* It has no turn any more, until it is made busy again. */
 void turn_forget(struct turns *t, struct turn *turn);

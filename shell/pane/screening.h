@@ -13,9 +13,10 @@
 #define SCREENING_HERE ((uint64_t)8 << 10) /* bytes that are not worth the way to a worker */
 #define SCREENING_ASKED \
 	((uint64_t)64 << 10) /* that a program waits for an answer to its question behind */
-#define SCREENING_WORK ((size_t)32 << 10) /* cells touched in a turn here */
-#define SCREENING_SHARE 2u                /* of the ring: as much is sent, unless it gets old */
-#define SCREENING_WATCHED_MS 20u          /* which it is after this, while somebody watches */
+#define SCREENING_WORK \
+	((size_t)8 << 10) /* cells touched at once: 20 to 80 us, after which the clock is looked at */
+#define SCREENING_SHARE 2u       /* of the ring: as much is sent, unless it gets old */
+#define SCREENING_WATCHED_MS 20u /* which it is after this, while somebody watches */
 #define SCREENING_UNWATCHED_MS 200u
 
 struct pane;

@@ -71,7 +71,43 @@ static bool floods(struct session *session, size_t bytes)
 		session->pace_ms = now;
 	}
 	session->pace_bytes += bytes;
-	return bytes > 0 && session->pace_before + session->pace_bytes >= FLOOD_BYTES;
+	return session->pace_before + session->pace_bytes >= FLOOD_BYTES;
+}
+
+/* Whether it had consumed all in this very millisecond, of a flood: the screen may go on, the rest is better collected. */
+static bool collects(const struct session *session)
+{
+	return session->collecting && uv_now(session->table->loop) == session->pace_ms &&
+		!session->pane.held.holder_lost;
+}
+
+/* Grows with everything that viewers are told in a turn. */
+static uint64_t news_of(const struct session *session)
+{
+	const struct history *h = &session->pane.history;
+	return h->scan.offset + h->events_offset + h->ended + session->restarts +
+		session->title_version;
+}
+
+/* Let viewers have what there is, in turns, until it is time for others. Returns whether some are still to have it. */
+static bool serve_viewers(struct session *session, uint64_t until)
+{
+	uint64_t news = news_of(session);
+	if (news != session->news_told)
+		session->viewers_due = session->presence.count;
+	session->news_told = news;
+	while (session->viewers_due > 0 && session->viewers) {
+		struct session_viewer *v = session->viewers;
+		session->viewers_due--;
+		DL_DELETE(session->viewers, v);
+		DL_APPEND(session->viewers, v);
+		v->more(v->user);
+		if (uv_hrtime() >= until)
+			break;
+	}
+	if (!session->viewers)
+		session->viewers_due = 0;
+	return session->viewers_due > 0;
 }
 
 static bool is_watched(const struct session *session)
@@ -79,16 +115,31 @@ static bool is_watched(const struct session *session)
 	return session->viewers || session->pane.journal.watchers || waits_any(session->waits);
 }
 
+/*
+ * The screen after the viewers, who need not wait for it; a little of it always. coming: there will be more in a moment.
+ * Returns whether there is more to be done here.
+ */
+static bool draw(struct session *session, uint64_t until, bool coming)
+{
+	bool more;
+	if (session->table->adopting)
+		return live_follow(&session->pane.live, 0);
+	do
+		more = pane_follow(&session->pane, coming, is_watched(session));
+	while (more && uv_hrtime() < until);
+	return more;
+}
+
 enum turn_next session_take_turn(struct held *h)
 {
 	struct session *session = session_of_held(h);
 	struct sessions *s = session->table;
-	struct session_viewer *v, *next;
+	uint64_t until = uv_hrtime() + SESSION_TURN_NS;
 	if (!session->pane.history_open)
 		return TURN_OVER;
 	uint64_t before = session->pane.history.scan.offset;
-	bool more = history_consume(
-		&session->pane.history, SESSION_TURN, session->pane.held.holder_lost);
+	bool more = !collects(session) &&
+		history_consume(&session->pane.history, SESSION_TURN, h->holder_lost);
 	uint64_t now = session->pane.history.scan.offset;
 	if (now != before) {
 		s->counters.bytes_out += now - before;
@@ -98,35 +149,32 @@ enum turn_next session_take_turn(struct held *h)
 	uint64_t events = exec_follow(&session->executor, now);
 	if (events > session->pane.history.events_offset)
 		events = session->pane.history.events_offset;
+	session->collecting = floods(session, (size_t)(now - before)) && !more;
 	note_shells(session);
 	note_exit(session);
-	DL_FOREACH_SAFE (session->viewers, v, next)
-		v->more(v->user);
+	more = serve_viewers(session, until) || more;
 	journal_tell(&session->pane.journal);
-	/* The screen after the viewers: they need not wait for it. */
 	uint64_t entries = session->pane.journal.count;
-	bool collects = !more && floods(session, (size_t)(now - before));
-	more = (s->adopting ? live_follow(&session->pane.live, 0)
-			    : pane_follow(&session->pane, more || collects, is_watched(session))) ||
-		more;
+	more = draw(session, until, more || session->collecting) || more;
+	more = more || news_of(session) != session->news_told;
 	if (session->pane.journal.count != entries)
 		journal_tell(&session->pane.journal);
 	waits_follow(session->waits);
 	if (!h->holder_lost)
 		link_consumed(&h->link, pane_tail(&session->pane), events);
-	if (session->pane.held.holder_lost)
+	if (h->holder_lost)
 		more = more || (session->state == SESSION_RUNNING && !session->pane.history.ended);
-	else if (!more && collects)
+	else if (!more && session->collecting)
 		return TURN_REST;
 	else if (!more)
-		more = !link_sleep(
-			&session->pane.held.link, now, session->pane.history.events_offset);
+		more = !link_sleep(&h->link, now, session->pane.history.events_offset);
 	return more ? TURN_MORE : TURN_OVER;
 }
 
 void sessions_make_busy(struct sessions *s, struct session *session)
 {
 	(void)s;
+	session->viewers_due = session->presence.count;
 	held_make_busy(&session->pane.held);
 }
 

@@ -22,7 +22,9 @@
 #include <stdint.h>
 #include <uv.h>
 
-#define SESSION_TURN ((size_t)64 << 10) /* bytes consumed before other sessions get their turn */
+/* A turn, then others have theirs: bytes consumed, with a little less than a frame takes, and time. */
+#define SESSION_TURN ((size_t)60 << 10)
+#define SESSION_TURN_NS 200000u
 
 struct pane_state;
 struct wait_options;
@@ -93,10 +95,13 @@ struct session {
 	struct typing typing;
 	uint64_t name_version;  /* counts renames */
 	uint64_t title_version; /* counts what programs have made of the title */
-	struct session_viewer *viewers;
+	struct session_viewer *viewers; /* the one whose turn is next is the first */
+	unsigned viewers_due;           /* that are yet to have what there is */
+	uint64_t news_told;             /* sum of what there was, see follow.c */
 	struct waits *waits;            /* NULL: nobody has waited yet */
 	uint64_t pace_ms;               /* loop time of what pace_bytes counts */
 	size_t pace_bytes, pace_before; /* consumed in that millisecond, and in the one before */
+	bool collecting;                /* so much that what comes is collected for a moment */
 };
 
 /* What it is at, in any state of its life; see pane_state(). */

@@ -198,3 +198,38 @@ Test(turns, taken_at_once_it_is_busy_no_more)
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
 	cr_expect_str_eq(t.order, "aa");
 }
+
+/* Nobody's turn is a second one before what comes from outside has been looked at. */
+Test(turns, all_together_take_a_moment_then_the_loop_looks_at_everything_else)
+{
+	for (unsigned i = 0; i < ONES; i++)
+		t.ones[i] = (struct one){.name = (char)('a' + i), .left = 2, .works_ns = 700000};
+	make_busy(3);
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	cr_expect_str_eq(t.order, "ab");
+	uv_run(&t.loop, UV_RUN_NOWAIT);
+	cr_expect_str_eq(t.order, "abca");
+}
+
+Test(turns, who_is_woken_has_its_turn_at_once)
+{
+	turn_wake(&t.turns, &t.ones[0].turn);
+	cr_expect_str_eq(t.order, "a");
+	cr_assert(all_sleep());
+}
+
+Test(turns, who_needs_much_is_woken_to_wait_for_its_turn)
+{
+	t.ones[0].works_ns = 200000;
+	t.ones[0].then = TURN_REST;
+	turn_take(&t.turns, &t.ones[0].turn);
+	t.ones[0] = (struct one){.turn = t.ones[0].turn, .name = 'a', .left = 1, .then = TURN_OVER};
+	turn_wake(&t.turns, &t.ones[0].turn);
+	turn_wake(&t.turns, &t.ones[1].turn);
+	cr_expect_str_eq(t.order, "ab", "the one that needs little comes before the second turn");
+	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
+	cr_expect_str_eq(t.order, "aba");
+	t.ones[0].left = 1;
+	turn_wake(&t.turns, &t.ones[0].turn);
+	cr_expect_str_eq(t.order, "abaa", "it had nothing more to do");
+}

@@ -1,5 +1,5 @@
 /* Sessions whose holders are in memory: nobody's shell runs here. */
-#include "shell/session/sessions.h"
+#include "shell/session/internal.h"
 
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
@@ -679,4 +679,80 @@ Test(session_size, a_size_that_was_asked_for_stays_until_somebody_types)
 	cr_expect(has_size(s, 50, 120));
 	cr_assert_eq(type(s, &t.a, "x"), 0);
 	cr_expect(has_size(s, 30, 90));
+}
+
+/* Viewers and time */
+
+#define BUSY_NS 300000u /* that a viewer needs: more than a turn */
+
+static void on_busy_more(void *user)
+{
+	on_more(user);
+	for (uint64_t until = uv_hrtime() + BUSY_NS; uv_hrtime() < until;)
+		;
+}
+
+static unsigned told_more(void)
+{
+	return t.a.more + t.b.more + t.c.more;
+}
+
+static struct session *start_with_busy_viewers(void)
+{
+	struct session *s = start("s");
+	attach(s, &t.a, ROLE_OWNER, 24, 80);
+	attach(s, &t.b, ROLE_OWNER, 24, 80);
+	attach(s, &t.c, ROLE_OWNER, 24, 80);
+	t.a.viewer.more = t.b.viewer.more = t.c.viewer.more = on_busy_more;
+	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+	t.a.more = t.b.more = t.c.more = 0;
+	return s;
+}
+
+Test(session_follow, viewers_that_need_long_have_turns_in_which_others_are_served)
+{
+	struct session *s = start_with_busy_viewers();
+	memory_holder_say(holder(s), "text");
+	session_take_turn(&s->pane.held);
+	cr_expect_eq(told_more(), 1, "%u", told_more());
+	session_take_turn(&s->pane.held);
+	session_take_turn(&s->pane.held);
+	cr_expect_eq(t.a.more, 1);
+	cr_expect_eq(t.b.more, 1);
+	cr_expect_eq(t.c.more, 1);
+	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+}
+
+Test(session_follow, viewers_that_are_served_have_nothing_to_do_until_there_is_more)
+{
+	struct session *s = start_with_busy_viewers();
+	memory_holder_say(holder(s), "text");
+	cr_assert(LOOP_UNTIL(&t.loop, told_more() == 3));
+	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+	cr_expect_eq(told_more(), 3, "%u", told_more());
+}
+
+Test(session_follow, a_viewer_that_leaves_before_its_turn_is_not_missed)
+{
+	struct session *s = start_with_busy_viewers();
+	memory_holder_say(holder(s), "text");
+	session_take_turn(&s->pane.held);
+	session_detach(s, &t.b.viewer);
+	session_detach(s, &t.c.viewer);
+	session_detach(s, &t.a.viewer);
+	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+	cr_expect_eq(told_more(), 1);
+}
+
+Test(session_follow, a_new_title_is_told_though_nothing_else_comes)
+{
+	struct session *s = start("s");
+	attach(s, &t.a, ROLE_OWNER, 24, 80);
+	memory_holder_say(holder(s), "\x1b]2;title\x07");
+	session_take_turn(&s->pane.held);
+	uint64_t version = s->title_version;
+	cr_expect_gt(version, 0);
+	t.a.more = 0;
+	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
+	cr_assert(LOOP_UNTIL(&t.loop, t.a.more > 0));
 }

@@ -130,6 +130,33 @@ static bool draw(struct session *session, uint64_t until, bool coming)
 	return more;
 }
 
+/* Where the viewer is that has come least far of those that read. */
+static uint64_t least_viewed(const struct session *session)
+{
+	uint64_t now = uv_now(session->table->loop), least = UINT64_MAX;
+	const struct session_viewer *v;
+	DL_FOREACH (session->viewers, v)
+		if (v->taken_ms > 0 && now - v->taken_ms <= SESSION_VIEWER_READS_MS &&
+			v->offset < least)
+			least = v->offset;
+	return least;
+}
+
+/*
+ * Give the holder what nobody needs any more. Viewers that read are waited for, for a short time in all. Returns
+ * whether the holder may come to wait for one of them, so that it has to be looked at again soon.
+ */
+static bool give_back(struct session *session, uint64_t events)
+{
+	struct link *link = &session->pane.held.link;
+	uint64_t tail = pane_tail(&session->pane), viewed = least_viewed(session);
+	bool waits = viewed < tail && atomic_load(&link->ring.header->blocked);
+	if (!patience_lasts(&session->patience, uv_hrtime(), waits) || viewed > tail)
+		viewed = tail;
+	link_consumed(link, viewed, events);
+	return viewed < tail && stream_head(&link->ring.bytes) - viewed > link->ring.bytes.size / 2;
+}
+
 enum turn_next session_take_turn(struct held *h)
 {
 	struct session *session = session_of_held(h);
@@ -160,11 +187,10 @@ enum turn_next session_take_turn(struct held *h)
 	if (session->pane.journal.count != entries)
 		journal_tell(&session->pane.journal);
 	waits_follow(session->waits);
-	if (!h->holder_lost)
-		link_consumed(&h->link, pane_tail(&session->pane), events);
+	bool again = !h->holder_lost && give_back(session, events);
 	if (h->holder_lost)
 		more = more || (session->state == SESSION_RUNNING && !session->pane.history.ended);
-	else if (!more && session->collecting)
+	else if (!more && (session->collecting || again))
 		return TURN_REST;
 	else if (!more)
 		more = !link_sleep(&h->link, now, session->pane.history.events_offset);

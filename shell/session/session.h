@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "ring/patience.h"
 #include "shell/block/blocks.h"
 #include "shell/exec/executor.h"
 #include "shell/name.h"
@@ -25,6 +26,9 @@
 /* A turn, then others have theirs: bytes consumed, with a little less than a frame takes, and time. */
 #define SESSION_TURN ((size_t)60 << 10)
 #define SESSION_TURN_NS 200000u
+
+/* A viewer that has taken nothing for so long does not read: the program does not wait for it. */
+#define SESSION_VIEWER_READS_MS 50u
 
 struct pane_state;
 struct wait_options;
@@ -49,6 +53,8 @@ struct session_viewer {
 		bool deleted); /* the session is no more; the viewer has been detached */
 	void *user;
 	struct attendee attendee; /* to be filled in (name, role, window) before attaching */
+	/* Kept by itself: where it is in the output, and when it had last taken all that it was given; 0: it needs none. */
+	uint64_t offset, taken_ms; /* loop time */
 };
 
 /* What can be chosen when a session is created. Strings are borrowed; NULL or 0 = the default. */
@@ -93,12 +99,13 @@ struct session {
 	uint64_t shells_seen;     /* EVENT_SHELLs that have been acted upon, without an executor */
 	struct presence presence;
 	struct typing typing;
-	uint64_t name_version;  /* counts renames */
-	uint64_t title_version; /* counts what programs have made of the title */
+	uint64_t name_version;          /* counts renames */
+	uint64_t title_version;         /* counts what programs have made of the title */
 	struct session_viewer *viewers; /* the one whose turn is next is the first */
 	unsigned viewers_due;           /* that are yet to have what there is */
 	uint64_t news_told;             /* sum of what there was, see follow.c */
 	struct waits *waits;            /* NULL: nobody has waited yet */
+	struct patience patience;       /* with viewers that are behind, but read */
 	uint64_t pace_ms;               /* loop time of what pace_bytes counts */
 	size_t pace_bytes, pace_before; /* consumed in that millisecond, and in the one before */
 	bool collecting;                /* so much that what comes is collected for a moment */

@@ -10,6 +10,7 @@ import { pause, until } from './lib/until.mjs';
 import { assertShows, PlainWatcher, settled, watch, Watcher, witness } from './lib/watcher.mjs';
 import { Reference } from '../lib/screen.mjs';
 
+const LAG_MS = 250; // TERMINAL_LAG_MS of ws/socket/terminal.h
 const SCROLLBACK = 10_000; // the server's default
 const types = (client) => client.log.map(({ type }) => type);
 
@@ -455,6 +456,9 @@ scenario('lag=BYTES says from where on a snapshot is worth it', { timeout: 100_0
 	}
 	const truth = await witness(server, 's');
 	await server.run('s', 'seq 250000 | tr 0-9 a-j', { timeout: 30_000 }); // 1.9 MB, in a ring of 4 MB
+	// What has not waited for long is no reason for one.
+	const printed = performance.now();
+	await until('it has waited for long', () => performance.now() > printed + 2 * LAG_MS);
 	for (const { road } of roads) road.pace = Infinity;
 	await settled(server, 's', truth, ...roads.map(({ watcher }) => watcher));
 	assert.deepEqual(roads.map(({ watcher: { client } }) => client.gaps.length > 0), [true, false, false]);

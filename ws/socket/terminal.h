@@ -20,7 +20,8 @@
 #define TERMINAL_MESSAGE_MAX ((size_t)1 << 20) /* bytes that a client may send in one message */
 #define TERMINAL_CLIENTS_MAX 256u              /* of one session */
 #define TERMINAL_LAG \
-	((uint64_t)1 << 20) /* backlog in bytes from which a snapshot takes its place */
+	((uint64_t)1 << 20)  /* backlog in bytes from which a snapshot takes its place ... */
+#define TERMINAL_LAG_MS 250u /* ... if it has waited for so long */
 #define TERMINAL_SNAPSHOTS_MAX ((size_t)64 << 20) /* bytes of all; beyond they have no scrollback */
 #define TERMINAL_REFRESH_MS 200u            /* how often a client that is too slow is looked at */
 #define TERMINAL_DRAINED ((size_t)16 << 10) /* bytes on their way that count as none */
@@ -57,6 +58,8 @@ struct terminal {
 	bool resume; /* epoch and offset were given */
 	uint64_t epoch, offset;
 	struct history_cursor cursor;
+	uint64_t waiting_to,
+		waiting_ms; /* output before this offset has waited for it since then (loop time) */
 	uint64_t skipped;
 	uint64_t ready_at; /* offset where history ends */
 	unsigned lines;    /* of scrollback that it wants in snapshots */

@@ -194,11 +194,11 @@ static bool tell_snapshot(struct terminal *t)
 {
 	static const char *const reasons[] = {
 		[SNAPSHOT_LAG] = "lag", [SNAPSHOT_REQUEST] = "request", [SNAPSHOT_ATTACH] = "attach"};
-	/* Who is too slow is well behind as it is. */
-	struct screen *screen = t->snapshot_due == SNAPSHOT_LAG ? session_screen_as_is(t->session)
-								: session_screen(t->session);
 	struct metrics *m = t->all->metrics;
 	enum snapshot_reason reason = t->snapshot_due;
+	/* Who is too slow gets the screen as it is: drawing all that is left, for each of many, would take long. */
+	struct screen *screen = reason == SNAPSHOT_LAG ? session_screen_as_is(t->session)
+						       : session_screen(t->session);
 	unsigned lines = snapshot_lines(t);
 	t->snapshot_due = SNAPSHOT_NONE;
 	if (!screen || screen_snapshot(screen, lines, &t->snapshot) < 0) {
@@ -323,12 +323,31 @@ static void fall_behind(struct terminal *t)
 	start_refresh(t->all);
 }
 
-/* Whether the client's place is too far back to go on from there. */
+static uint64_t now_ms(const struct terminal *t)
+{
+	return uv_now(t->all->sessions->loop);
+}
+
+/* Since when the next byte that it is to get has been there, in whole pieces of what it has got at once. */
+static void note_waiting(struct terminal *t)
+{
+	if (t->cursor.offset < t->waiting_to)
+		return;
+	t->waiting_to = history_limit(session_history(t->session));
+	t->waiting_ms = now_ms(t);
+}
+
+/*
+ * Whether the client's place is too far back to go on from there: the ring has gone over it, or there is much and it has
+ * not taken it for long. One that takes all that it is given is never that slow, however much comes at once.
+ */
 static bool lags(const struct terminal *t)
 {
 	const struct history *h = session_history(t->session);
 	uint64_t limit = history_limit(h), at = t->cursor.offset;
-	return at < history_oldest(h) || (t->ready && limit > at && limit - at > t->lag);
+	return at < history_oldest(h) ||
+		(t->ready && limit > at && limit - at > t->lag &&
+			now_ms(t) - t->waiting_ms > TERMINAL_LAG_MS);
 }
 
 int terminal_refresh_init(struct terminals *all)
@@ -413,8 +432,17 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 	return sent ? (long)r.length : -1;
 }
 
-/* Send what is due while there is room; one full frame at most, then others have their turn. */
-void terminal_pump(struct terminal *t)
+/* Where it is, for those who may wait for it: only while it gets the output as it comes. */
+static void note_taken(struct terminal *t, bool all)
+{
+	t->viewer.offset = t->cursor.offset;
+	if (t->behind || !t->session || !(t->sync_told || t->snapshot.bytes))
+		t->viewer.taken_ms = 0;
+	else if (all)
+		t->viewer.taken_ms = now_ms(t);
+}
+
+static void pump(struct terminal *t)
 {
 	size_t sent = 0, room;
 	while (!t->closing && (room = t->transport->room(t->transport_user)) > 0) {
@@ -437,4 +465,14 @@ void terminal_pump(struct terminal *t)
 			return;
 		sent += (size_t)n;
 	}
+}
+
+/* Send what is due while there is room; one full frame at most, then others have their turn. */
+void terminal_pump(struct terminal *t)
+{
+	bool all = !t->closing && t->transport->room(t->transport_user) > 0;
+	if (t->session)
+		note_waiting(t);
+	pump(t);
+	note_taken(t, all);
 }

@@ -756,3 +756,56 @@ Test(session_follow, a_new_title_is_told_though_nothing_else_comes)
 	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
 	cr_assert(LOOP_UNTIL(&t.loop, t.a.more > 0));
 }
+
+/* Viewers that read are waited for */
+
+#define OUTPUT (RING_SIZE_MIN * 3 / 4)
+
+/* With a viewer at the beginning of more than half a ring of output; it has taken what it was given so long ago. */
+static struct session *start_with_viewer_behind(unsigned ago_ms)
+{
+	static char text[OUTPUT];
+	struct session *s = start("s");
+	attach(s, &t.a, ROLE_VIEWER, 24, 80);
+	memset(text, 'x', sizeof text);
+	memory_holder_put(holder(s), text, sizeof text);
+	t.a.viewer.offset = 1;
+	t.a.viewer.taken_ms = uv_now(&t.loop) - ago_ms;
+	for (unsigned i = 0; i < 100 && s->pane.history.scan.offset < OUTPUT; i++)
+		session_take_turn(&s->pane.held);
+	return s;
+}
+
+static uint64_t given_back(const struct session *s)
+{
+	return atomic_load(&s->pane.held.link.control->tail);
+}
+
+Test(session_follow, what_a_viewer_that_reads_has_not_got_is_kept)
+{
+	struct session *s = start_with_viewer_behind(0);
+	cr_expect_eq(given_back(s), 1);
+	cr_expect_eq(session_take_turn(&s->pane.held), TURN_REST, "it is looked at again soon");
+	t.a.viewer.offset = OUTPUT;
+	session_take_turn(&s->pane.held);
+	cr_expect_gt(given_back(s), RING_SIZE_MIN / 2);
+}
+
+Test(session_follow, nothing_is_kept_for_a_viewer_that_does_not_read)
+{
+	struct session *s = start_with_viewer_behind(SESSION_VIEWER_READS_MS + 1);
+	cr_expect_gt(given_back(s), RING_SIZE_MIN / 2);
+}
+
+Test(session_follow, a_holder_waits_for_viewers_that_read_only_for_a_moment)
+{
+	struct session *s = start_with_viewer_behind(0);
+	uint64_t start = uv_hrtime(), longest = (uint64_t)PATIENCE_MS * 1000000;
+	atomic_store(&holder(s)->ring.header->blocked, 1);
+	while (given_back(s) == 1 && uv_hrtime() - start < 100 * longest) {
+		t.a.viewer.taken_ms = uv_now(&t.loop);
+		session_take_turn(&s->pane.held);
+	}
+	cr_expect_gt(given_back(s), RING_SIZE_MIN / 2);
+	cr_expect_geq(uv_hrtime() - start, longest / 2);
+}

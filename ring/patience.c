@@ -1,0 +1,28 @@
+/*
+ * What is waited is spent, and what passes otherwise gives a part of it back. Who looks rarely has let the writer wait
+ * for longer than there was: that is owed. Nothing fails.
+ */
+#include "ring/patience.h"
+
+#define ALL_NS ((int64_t)PATIENCE_MS * 1000000)
+#define REFILL (1000 / PATIENCE_MS) /* of so much time that passes a part comes back */
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+bool patience_lasts(struct patience *p, uint64_t now_ns, bool waits)
+{
+	/* What is longer than a minute is as good as one. */
+	uint64_t elapsed = now_ns - p->looked_ns;
+	int64_t passed = elapsed < UINT64_C(60000000000) ? (int64_t)elapsed : INT64_C(60000000000);
+	if (p->waits)
+		p->spent_ns = least(p->spent_ns + passed, 2 * ALL_NS);
+	else
+		p->spent_ns -= least(p->spent_ns, passed / REFILL);
+	bool lasts = p->spent_ns < ALL_NS;
+	p->looked_ns = now_ns;
+	p->waits = waits && lasts;
+	return lasts;
+}

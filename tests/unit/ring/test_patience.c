@@ -1,0 +1,71 @@
+/* Patience with viewers: how long a writer waits in all. */
+#include "ring/patience.h"
+
+#include <criterion/criterion.h>
+
+#define MS UINT64_C(1000000)
+#define START (1000000 * MS)
+
+/* Keep it waiting, looked at each millisecond, as long as that lasts; at most for so many. Returns how many. */
+static unsigned wait_on(struct patience *p, uint64_t *now, unsigned most)
+{
+	unsigned waited = 0;
+	while (waited < most && patience_lasts(p, *now, true)) {
+		*now += MS;
+		waited++;
+	}
+	return waited;
+}
+
+TestSuite(patience);
+
+Test(patience, it_is_whole_at_first_and_ends)
+{
+	struct patience p = {0};
+	uint64_t now = START;
+	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS);
+	cr_expect_not(patience_lasts(&p, now, true));
+}
+
+Test(patience, nobody_who_waits_costs_nothing)
+{
+	struct patience p = {0};
+	uint64_t now = START;
+	for (unsigned i = 0; i < 1000; i++, now += MS)
+		cr_assert(patience_lasts(&p, now, false));
+	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS);
+}
+
+Test(patience, it_comes_back_in_a_second_and_is_no_more_than_whole)
+{
+	struct patience p = {0};
+	uint64_t now = START;
+	wait_on(&p, &now, 10000);
+	cr_assert_not(patience_lasts(&p, now, false));
+	now += 500 * MS;
+	cr_expect(patience_lasts(&p, now, false));
+	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS / 2);
+	cr_assert_not(patience_lasts(&p, now, false));
+	now += 10000 * MS;
+	cr_expect(patience_lasts(&p, now, false));
+	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS);
+}
+
+/* However the waiting is spread: in ten seconds of a writer that always wants to, it waits for half of one. */
+Test(patience, it_is_so_much_of_each_second_in_the_long_run)
+{
+	struct patience p = {0};
+	uint64_t now = START;
+	unsigned waited = 0;
+	for (unsigned i = 0; i < 10000; i++, now += MS)
+		waited += patience_lasts(&p, now, true);
+	cr_expect_geq(waited, 10 * PATIENCE_MS, "%u", waited);
+	cr_expect_leq(waited, 11 * PATIENCE_MS + 10, "%u", waited);
+}
+
+Test(patience, a_look_that_comes_late_counts_what_was_waited)
+{
+	struct patience p = {0};
+	cr_assert(patience_lasts(&p, START, true));
+	cr_expect_not(patience_lasts(&p, START + 3000 * MS, true));
+}

@@ -15,6 +15,7 @@
 #define WAIT_MS 5000
 #define OPCODE_TEXT 1
 #define OPCODE_BINARY 2
+#define OPCODE_CLOSE 8
 #define OPCODE_PING 9
 
 int client_connect(unsigned port)
@@ -48,9 +49,10 @@ static void take_text(struct client *c)
 	c->text[c->text_length] = '\0';
 	if (strstr(c->text, "\"type\":\"ready\""))
 		c->ready = true;
-	else if (strstr(c->text, "\"type\":\"exit\""))
+	else if (strstr(c->text, "\"type\":\"exit\"")) {
 		c->exited = true;
-	else if (strstr(c->text, "\"type\":\"sync\""))
+		c->exit_offset = number(c->text, "\"offset\":");
+	} else if (strstr(c->text, "\"type\":\"sync\""))
 		c->offset = number(c->text, "\"offset\":");
 	else if (strstr(c->text, "\"type\":\"snapshot\"")) {
 		c->snapshot_left = number(c->text, "\"bytes\":");
@@ -108,7 +110,9 @@ static void take_header(struct client *c)
 	errno = 0;
 	if (opcode == OPCODE_PING)
 		die("a ping: the benchmark takes too long");
-	if (opcode != OPCODE_TEXT && opcode != OPCODE_BINARY && opcode != 0)
+	if (opcode == OPCODE_CLOSE && c->plain)
+		c->exited = true;
+	else if (opcode != OPCODE_TEXT && opcode != OPCODE_BINARY && opcode != 0)
 		die("unexpected frame");
 }
 
@@ -138,6 +142,8 @@ size_t client_read(struct client *c, uint8_t *buffer, size_t size)
 {
 	ssize_t n = read(c->fd, buffer, size);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n == 0 && c->plain && c->exited)
 		return 0;
 	if (n <= 0)
 		die("the server has closed the connection");
@@ -174,14 +180,28 @@ static void shake_hands(struct client *c, unsigned port, const char *session, co
 	}
 }
 
-struct client *client_open(unsigned port, const char *session, const char *query, const char *wanted)
+static struct client *create(unsigned port, const char *wanted)
 {
 	struct client *c = calloc(1, sizeof *c);
 	if (!c)
 		die("memory");
 	c->wanted = wanted;
 	c->fd = client_connect(port);
+	return c;
+}
+
+struct client *client_open(unsigned port, const char *session, const char *query, const char *wanted)
+{
+	struct client *c = create(port, wanted);
 	shake_hands(c, port, session, query);
+	return c;
+}
+
+struct client *client_open_plain(unsigned port, const char *name, const char *wanted)
+{
+	struct client *c = create(port, wanted);
+	c->plain = c->ready = true;
+	shake_hands(c, port, name, "");
 	return c;
 }
 

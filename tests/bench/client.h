@@ -25,8 +25,10 @@ struct client {
 	uint64_t snapshot_left; /* bytes of a snapshot that are still to come */
 	uint64_t snapshot_bytes;
 	unsigned snapshots, skips; /* skips: those of the snapshots that took the place of output */
+	bool plain;                /* the other end is a relay */
 	bool ready, exited;
-	const char *wanted; /* text to look for in the output; or NULL */
+	uint64_t exit_offset; /* of all that the session has written, once exited */
+	const char *wanted;   /* text to look for in the output; or NULL */
 	size_t wanted_found;
 };
 
@@ -43,6 +45,12 @@ void client_buffer_little(const struct client *c);
  */
 struct client *client_open(
 	unsigned port, const char *session, const char *query, const char *wanted);
+
+/*
+ * The same with a relay, which sends bytes and nothing else. name: of the program. It is ready at once, and has exited
+ * when the relay says good-bye.
+ */
+struct client *client_open_plain(unsigned port, const char *name, const char *wanted);
 void client_close(struct client *c);
 
 /* One read() and what is in it. Returns bytes read (0: nothing to read, if the descriptor does not block). */

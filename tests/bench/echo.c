@@ -3,171 +3,31 @@
  * readline (bash), idle and beside a session that floods; a byte over loopback TCP and back is the second
  * measure. Each round takes all of them in turn.
  */
-#include "client.h"
+#include "noise.h"
+#include "path.h"
 #include "process.h"
 #include "stats.h"
 #include "target.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <poll.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define KEYS 300 /* in a round */
-#define LINE 40  /* keys, then the line is thrown away */
+#define PACE_US 2000
+#define PROMPT_MS 300 /* of silence: it is there */
 #define ROUNDS_MAX 101
-#define KILL_LINE "\x15"
 
 enum way { WAY_BARE, WAY_RINGSIDE, WAY_TCP, WAYS };
-
-/* Something that a byte can be sent into and comes back from. */
-struct path {
-	int fd;
-	struct client *client; /* or NULL: fd is written and read as it is */
-};
 
 struct series {
 	double p50[ROUNDS_MAX], p99[ROUNDS_MAX]; /* microseconds */
 };
 
-static uint8_t buffer[CLIENT_READ];
-
-static void wait_readable(int fd)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	errno = 0;
-	if (poll(&p, 1, 10000) <= 0)
-		die("no echo");
-}
-
-static void put(const struct path *p, const char *key)
-{
-	if (p->client)
-		client_type(p->client, key, 1);
-	else if (write(p->fd, key, 1) != 1)
-		die("write");
-}
-
-/* Wait until bytes have come; returns the last of them. */
-static uint8_t get(const struct path *p)
-{
-	if (p->client) {
-		uint64_t before = p->client->bytes;
-		while (p->client->bytes == before) {
-			wait_readable(p->fd);
-			client_read(p->client, buffer, sizeof buffer);
-		}
-		return p->client->last;
-	}
-	wait_readable(p->fd);
-	ssize_t n = read(p->fd, buffer, sizeof buffer);
-	if (n <= 0)
-		die("read");
-	return buffer[n - 1];
-}
-
-static void drain(const struct path *p)
-{
-	struct pollfd poll_fd = {.fd = p->fd, .events = POLLIN};
-	while (poll(&poll_fd, 1, 20) > 0) {
-		if (p->client)
-			client_read(p->client, buffer, sizeof buffer);
-		else if (read(p->fd, buffer, sizeof buffer) <= 0)
-			die("read");
-	}
-}
-
-static void measure(const struct path *p, unsigned pause_us, struct series *s, unsigned round)
+static void measure(struct path *p, unsigned pause_us, struct series *s, unsigned round)
 {
 	static double us[KEYS];
-	drain(p);
-	for (unsigned i = 0; i < KEYS; i++) {
-		char key[2] = {(char)('a' + i % 26), '\0'};
-		if (i % LINE == LINE - 1) {
-			put(p, KILL_LINE);
-			drain(p);
-		}
-		if (pause_us > 0)
-			usleep(pause_us);
-		uint64_t start = stats_now_ns();
-		put(p, key);
-		while (get(p) != (uint8_t)key[0])
-			;
-		us[i] = (double)(stats_now_ns() - start) / 1000;
-	}
-	put(p, KILL_LINE);
+	path_echo(p, pause_us, us, KEYS);
 	s->p50[round] = stats_quantile(us, KEYS, 0.5);
 	s->p99[round] = stats_quantile(us, KEYS, 0.99);
-}
-
-/* A process that sends back what it gets over TCP. */
-static struct path open_tcp(pid_t *ret_pid)
-{
-	struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t length = sizeof address;
-	int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (bind(listener, (struct sockaddr *)&address, length) < 0 || listen(listener, 1) < 0 ||
-		getsockname(listener, (struct sockaddr *)&address, &length) < 0)
-		die("listen");
-	*ret_pid = process_fork();
-	if (*ret_pid == 0) {
-		char text[64];
-		ssize_t n;
-		int fd = accept(listener, NULL, NULL);
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-		while ((n = read(fd, text, sizeof text)) > 0 && write(fd, text, (size_t)n) == n)
-			wait_readable(fd);
-		_exit(0);
-	}
-	close(listener);
-	return (struct path){.fd = client_connect(ntohs(address.sin_port))};
-}
-
-/* A client that reads a flooding session as fast as it can, in a process of its own. */
-static pid_t start_noise(const struct target *t, const char *script)
-{
-	target_session(t, "noise", script);
-	pid_t pid = process_fork();
-	if (pid == 0) {
-		struct client *c = client_open(t->port, "noise", "", NULL);
-		for (;;)
-			client_read(c, buffer, sizeof buffer);
-	}
-	return pid;
-}
-
-static pid_t start_bare_noise(const char *script)
-{
-	pid_t pid = process_fork();
-	if (pid == 0) {
-		int master;
-		process_on_pty(script, &master);
-		while (read(master, buffer, sizeof buffer) > 0)
-			;
-		_exit(0);
-	}
-	return pid;
-}
-
-static struct path open_bare(const char *script)
-{
-	struct path p = {0};
-	process_on_pty(script, &p.fd);
-	process_expect(p.fd, "READY");
-	return p;
-}
-
-static struct path open_ringside(const struct target *t, const char *id, const char *script)
-{
-	target_session(t, id, script);
-	struct client *c = client_open(t->port, id, "", "READY");
-	client_wait(c);
-	return (struct path){.fd = c->fd, .client = c};
 }
 
 static void print_case(const char *name, struct series *s, unsigned rounds, struct stats_line *line)
@@ -196,28 +56,36 @@ static void print_case(const char *name, struct series *s, unsigned rounds, stru
 	stats_add(line, least, "%s_extra_best_us", name);
 }
 
+/* bash as people get it: one that has not been set up by the server is held back while that waits for its prompt. */
+static struct path open_bash(const struct target *t)
+{
+	target_session_with(t, "bash", "\"shell\":\"/bin/bash\"");
+	struct path p = path_viewer(t, "bash", "");
+	path_drain(&p, PROMPT_MS);
+	return p;
+}
+
 /* One program, idle: keys back to back, and with the pauses of a (fast) machine between them. */
-static void measure_idle(const struct path *paths, struct series s[][WAYS], unsigned round)
+static void measure_idle(struct path *paths, struct series s[][WAYS], unsigned round)
 {
 	for (int w = 0; w < WAYS; w++)
 		measure(&paths[w], 0, &s[0][w], round);
 	for (int w = 0; w < WAYS; w++)
-		measure(&paths[w], 2000, &s[1][w], round);
+		measure(&paths[w], PACE_US, &s[1][w], round);
 }
 
-static void measure_beside_flood(const struct target *t, const struct path *paths, const char *yes,
+static void measure_beside_flood(const struct target *t, struct path *paths, const char *yes,
 	struct series *s, unsigned round)
 {
-	pid_t noise = start_bare_noise(yes);
-	usleep(100000);
+	struct path flood = path_bare(yes);
+	pid_t noise = noise_start(&flood, 1);
 	measure(&paths[WAY_BARE], 0, &s[WAY_BARE], round);
 	measure(&paths[WAY_TCP], 0, &s[WAY_TCP], round);
-	process_kill(noise);
-	noise = start_noise(t, yes);
-	usleep(100000);
+	noise_end(noise, &flood, 1);
+	flood = path_session(t, "noise", yes);
+	noise = noise_start(&flood, 1);
 	measure(&paths[WAY_RINGSIDE], 0, &s[WAY_RINGSIDE], round);
-	process_kill(noise);
-	target_delete(t, "noise");
+	noise_end(noise, &flood, 1);
 }
 
 int main(int argc, char **argv)
@@ -228,7 +96,6 @@ int main(int argc, char **argv)
 	static struct stats_line line;
 	static struct target t;
 	char cat[128], bash[128], yes[128];
-	pid_t tcp;
 	unsigned rounds = 5;
 	const char *program = target_arguments(argc, argv, &rounds);
 	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
@@ -238,11 +105,11 @@ int main(int argc, char **argv)
 		"#!/bin/sh\nexport TERM=xterm PS1='READY ' PROMPT_COMMAND= HISTFILE=\n"
 		"exec bash --norc --noprofile -i\n",
 		bash);
-	target_script(&t, "yes", "#!/bin/sh\nexec yes\n", yes);
-	struct path through_tcp = open_tcp(&tcp);
+	target_script(&t, "yes", "#!/bin/sh\necho READY\nexec yes\n", yes);
+	struct path through_tcp = path_tcp();
 	struct path paths[2][WAYS] = {
-		{open_bare(cat), open_ringside(&t, "cat", cat), through_tcp},
-		{open_bare(bash), open_ringside(&t, "bash", bash), through_tcp},
+		{path_bare(cat), path_session(&t, "cat", cat), through_tcp},
+		{path_bare(bash), open_bash(&t), through_tcp},
 	};
 	for (unsigned n = 0; n < rounds; n++)
 		for (int i = 0; i < 2; i++) {
@@ -254,7 +121,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 6; i++)
 		print_case(names[i], series[i], rounds, &line);
 	stats_print(&line, "echo");
-	process_kill(tcp);
+	path_close(&through_tcp);
 	target_close(&t);
 	return 0;
 }

@@ -3,10 +3,10 @@
  * output, many sessions at once. The measure is the same kind of bash on a bare PTY: a line typed until its prompt is back,
  * a loop of /bin/true, output until it has come. Each round takes all of them in turn.
  */
-#include "client.h"
 #include "process.h"
 #include "stats.h"
 #include "target.h"
+#include "web.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,63 +25,34 @@
 #define MEGABYTE "head -c 1000000 /dev/zero | tr '\\\\0' x"
 #define FLOOD "yes 0123456789abcdef0123456789abcdef012345678 | head -c 100000000"
 
-/* A connection that is kept, and the answer that comes on it. */
-struct web {
-	int fd;
-	unsigned port;
-	char session[16];
+/* A session whose shell is asked over a connection that is kept. */
+struct asked {
+	struct web web;
+	char path[64];
 	bool fails; /* what it has asked for ends with status 1 */
-	char *answer;
-	size_t length;
 };
 
-#define ANSWER ((size_t)4 << 20)
-
-static void web_open(struct web *w, const struct target *t, const char *session)
+static void asked_open(struct asked *a, const struct target *t, const char *session)
 {
-	w->port = t->port;
-	w->fd = client_connect(t->port);
-	snprintf(w->session, sizeof w->session, "%s", session);
-	w->answer = malloc(ANSWER);
-	if (!w->answer)
-		die("memory");
+	web_open(&a->web, t->port);
+	snprintf(a->path, sizeof a->path, "/api/session/%s/exec", session);
 }
 
-static void web_close(struct web *w)
+static void ask(struct asked *a, const char *command)
 {
-	close(w->fd);
-	free(w->answer);
-}
-
-static void web_ask(struct web *w, const char *command)
-{
-	char request[1024], body[512];
-	int length = snprintf(body, sizeof body, "{\"command\":\"%s\"}", command);
-	length = snprintf(request, sizeof request,
-		"POST /api/session/%s/exec HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		w->session, w->port, length, body);
-	if (write(w->fd, request, (size_t)length) != length)
-		die("request");
-	w->fails = strcmp(command, "false") == 0;
-	w->length = 0;
+	char body[512];
+	snprintf(body, sizeof body, "{\"command\":\"%s\"}", command);
+	web_ask(&a->web, a->path, "", body);
+	a->fails = strcmp(command, "false") == 0;
 }
 
 /* Read once. Returns whether the answer is complete: of a command that was run, with the status it should have. */
-static bool web_read(struct web *w)
+static bool read_answer(struct asked *a)
 {
-	ssize_t n = read(w->fd, w->answer + w->length, ANSWER - 1 - w->length);
-	if (n <= 0)
-		die("answer");
-	w->length += (size_t)n;
-	w->answer[w->length] = '\0';
-	char *body = strstr(w->answer, "\r\n\r\n");
-	const char *field = strstr(w->answer, "content-length: ");
-	if (!body || !field ||
-		w->length < (size_t)(body + 4 - w->answer) + strtoul(field + 16, NULL, 10))
+	const char *body = web_read(&a->web);
+	if (!body)
 		return false;
-	errno = 0;
-	if (!strstr(body, w->fails ? "\"exitCode\":1," : "\"exitCode\":0,") ||
+	if (!strstr(body, a->fails ? "\"exitCode\":1," : "\"exitCode\":0,") ||
 		!strstr(body, "\"endedBy\":\"command\""))
 		die(body);
 	return true;
@@ -100,36 +71,36 @@ static double us_since(uint64_t start)
 	return (double)(stats_now_ns() - start) / 1e3;
 }
 
-static double exec_us(struct web *w, const char *command)
+static double exec_us(struct asked *w, const char *command)
 {
 	uint64_t start = stats_now_ns();
-	web_ask(w, command);
+	ask(w, command);
 	do
-		wait_readable(w->fd);
-	while (!web_read(w));
+		wait_readable(w->web.fd);
+	while (!read_answer(w));
 	return us_since(start);
 }
 
 /* All sessions have a command each at any time. Returns commands in a second. */
-static double exec_all(struct web *all, unsigned count, unsigned each)
+static double exec_all(struct asked *all, unsigned count, unsigned each)
 {
 	struct pollfd polled[SESSIONS];
 	unsigned left[SESSIONS], running = count;
 	uint64_t start = stats_now_ns();
 	for (unsigned i = 0; i < count; i++) {
-		polled[i] = (struct pollfd){.fd = all[i].fd, .events = POLLIN};
+		polled[i] = (struct pollfd){.fd = all[i].web.fd, .events = POLLIN};
 		left[i] = each;
-		web_ask(&all[i], "/bin/true");
+		ask(&all[i], "/bin/true");
 	}
 	while (running > 0) {
 		errno = 0;
 		if (poll(polled, count, WAIT_MS) <= 0)
 			die("no answer");
 		for (unsigned i = 0; i < count; i++) {
-			if (!(polled[i].revents & POLLIN) || !web_read(&all[i]))
+			if (!(polled[i].revents & POLLIN) || !read_answer(&all[i]))
 				continue;
 			if (--left[i] > 0)
-				web_ask(&all[i], "/bin/true");
+				ask(&all[i], "/bin/true");
 			else
 				running--;
 		}
@@ -182,7 +153,7 @@ struct series {
 };
 
 static void measure_command(
-	struct web *w, int master, struct series *s, enum row row, unsigned round)
+	struct asked *w, int master, struct series *s, enum row row, unsigned round)
 {
 	static const char *const commands[] = {":", "false", "/bin/true"};
 	double us[COMMANDS], bare[COMMANDS];
@@ -197,12 +168,12 @@ static void measure_command(
 	s->bare[row][round] = stats_median(bare, COMMANDS);
 }
 
-static void measure_megabyte(struct web *w, int master, struct series *s, unsigned round)
+static void measure_megabyte(struct asked *w, int master, struct series *s, unsigned round)
 {
 	double us[5], bare[5];
 	for (unsigned i = 0; i < 5; i++) {
 		us[i] = exec_us(w, MEGABYTE);
-		if (w->length < 1000000)
+		if (w->web.length < 1000000)
 			die("output is missing");
 		/* A line end before the prompt. */
 		bare[i] = typed_us(master, "head -c 1000000 /dev/zero | tr '\\0' x; echo\r");
@@ -213,12 +184,12 @@ static void measure_megabyte(struct web *w, int master, struct series *s, unsign
 }
 
 /* A hundred million bytes. What the server's memory was, has been at most, and is. */
-static void measure_flood(const struct target *t, struct web *w, double ret_kib[3], double *ret_ms)
+static void measure_flood(const struct target *t, struct asked *w, double ret_kib[3], double *ret_ms)
 {
 	uint64_t start = stats_now_ns();
-	struct pollfd p = {.fd = w->fd, .events = POLLIN};
+	struct pollfd p = {.fd = w->web.fd, .events = POLLIN};
 	ret_kib[0] = ret_kib[1] = process_kib(t->pid, "status", "\nRssAnon:");
-	web_ask(w, FLOOD);
+	ask(w, FLOOD);
 	do {
 		while (poll(&p, 1, SAMPLE_MS) == 0) {
 			double kib = process_kib(t->pid, "status", "\nRssAnon:");
@@ -227,7 +198,7 @@ static void measure_flood(const struct target *t, struct web *w, double ret_kib[
 			if (us_since(start) > WAIT_MS * 1e3)
 				die("no answer");
 		}
-	} while (!web_read(w));
+	} while (!read_answer(w));
 	*ret_ms = us_since(start) / 1e3;
 	ret_kib[2] = process_kib(t->pid, "status", "\nRssAnon:");
 }
@@ -265,27 +236,6 @@ static void print(struct series *s, unsigned rounds, struct stats_line *line)
 	stats_add(line, scale, "sessions_ratio");
 }
 
-/* An empty home, so that nobody's own files take part. */
-static char home[] = "/tmp/ringside-home-XXXXXX";
-
-static void remove_home(void)
-{
-	char command[64];
-	snprintf(command, sizeof command, "rm -rf %s", home);
-	if (system(command) != 0)
-		fprintf(stderr, "%s: failed\n", command);
-}
-
-static void make_home(void)
-{
-	if (!mkdtemp(home))
-		die(home);
-	atexit(remove_home);
-	setenv("HOME", home, 1);
-	unsetenv("PROMPT_COMMAND");
-	unsetenv("HISTFILE");
-}
-
 static int open_bare(const struct target *t, pid_t *ret_pid)
 {
 	char path[128];
@@ -304,20 +254,19 @@ int main(int argc, char **argv)
 	static struct stats_line line;
 	static struct series s;
 	static struct target t;
-	static struct web all[SESSIONS];
+	static struct asked all[SESSIONS];
 	char id[16];
 	unsigned rounds = 7;
 	double kib[3], ms;
 	pid_t bare;
 	const char *program = target_arguments(argc, argv, &rounds);
 	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
-	make_home();
 	target_open(&t, program, 4ul << 20);
 	int master = open_bare(&t, &bare);
 	for (unsigned i = 0; i < SESSIONS; i++) {
 		snprintf(id, sizeof id, "e%u", i);
 		target_session(&t, id, "/bin/bash");
-		web_open(&all[i], &t, id);
+		asked_open(&all[i], &t, id);
 	}
 	exec_all(all, SESSIONS, 2);
 	for (unsigned i = 0; i < rounds; i++) {
@@ -335,7 +284,7 @@ int main(int argc, char **argv)
 	stats_add(&line, kib[1] - kib[0], "flood_kib");
 	stats_add(&line, kib[2] - kib[0], "flood_after_kib");
 	for (unsigned i = 0; i < SESSIONS; i++)
-		web_close(&all[i]);
+		web_close(&all[i].web);
 	process_kill(bare);
 	target_close(&t);
 	stats_print(&line, "exec");

@@ -2,72 +2,38 @@
  * The same command asked for over MCP and over the API, on a kept HTTP connection each, in turn. The measure
  * of MCP is the API: what it adds is the reading of the message, the checks, and the result's text.
  */
-#include "client.h"
 #include "process.h"
 #include "stats.h"
 #include "target.h"
+#include "web.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COMMANDS 200 /* in a round, of each kind */
 #define ROUNDS_MAX 101
-#define WAIT_MS 60000
-#define ANSWER ((size_t)256 << 10)
 
 /* A connection, what is sent on it each time, and what has to be in the answer. */
 struct way {
-	int fd;
-	char request[2048];
-	size_t length;
-	const char *expected;
+	struct web web;
+	const char *path, *headers, *expected;
+	char body[1024];
 };
 
-static void open_way(struct way *w, const struct target *t, const char *path, const char *headers,
-	const char *body, const char *expected)
+static double ask_us(struct way *w)
 {
-	w->fd = client_connect(t->port);
-	w->expected = expected;
-	w->length = (size_t)snprintf(w->request, sizeof w->request,
-		"POST %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Type: application/json\r\n"
-		"Content-Length: %zu\r\n%s\r\n%s",
-		path, t->port, strlen(body), headers, body);
-}
-
-static double ask_us(const struct way *w)
-{
-	static char answer[ANSWER];
-	size_t length = 0;
 	uint64_t start = stats_now_ns();
-	if (write(w->fd, w->request, w->length) != (ssize_t)w->length)
-		die("request");
-	for (;;) {
-		struct pollfd p = {.fd = w->fd, .events = POLLIN};
-		errno = 0;
-		if (poll(&p, 1, WAIT_MS) <= 0)
-			die("no answer");
-		ssize_t n = read(w->fd, answer + length, sizeof answer - 1 - length);
-		if (n <= 0)
-			die("answer");
-		length += (size_t)n;
-		answer[length] = '\0';
-		const char *body = strstr(answer, "\r\n\r\n");
-		const char *field = strstr(answer, "content-length: ");
-		if (!body || !field ||
-			length < (size_t)(body + 4 - answer) + strtoul(field + 16, NULL, 10))
-			continue;
-		if (!strstr(body, w->expected))
-			die(body);
-		return (double)(stats_now_ns() - start) / 1e3;
-	}
+	web_ask(&w->web, w->path, w->headers, w->body);
+	const char *answer = web_wait(&w->web);
+	double us = (double)(stats_now_ns() - start) / 1e3;
+	if (!strstr(answer, w->expected))
+		die(answer);
+	return us;
 }
 
 /* Both in turn; the medians. */
-static void measure(const struct way *api, const struct way *mcp, double *ret_api, double *ret_mcp)
+static void measure(struct way *api, struct way *mcp, double *ret_api, double *ret_mcp)
 {
 	static double us[2][COMMANDS];
 	for (unsigned i = 0; i < COMMANDS; i++) {
@@ -97,17 +63,18 @@ int main(int argc, char **argv)
 	unsigned rounds = 7;
 	const char *program = target_arguments(argc, argv, &rounds);
 	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
-	setenv("HOME", "/nonexistent", 1); /* nobody's own files take part */
 	target_open(&t, program, 4ul << 20);
 	target_session(&t, "s", "/bin/bash");
 	printf("mcp: microseconds of a command, over the API and over MCP\ncommand        API      MCP   ratio\n");
 	for (unsigned n = 0; n < 3; n++) {
-		struct way api, mcp;
-		char body[1024];
-		snprintf(body, sizeof body, "{\"command\":\"%s\",\"yieldMs\":10000}", commands[n]);
-		open_way(&api, &t, "/api/session/s/exec", "", body, "\"exitCode\":0,");
-		snprintf(body, sizeof body, call, commands[n]);
-		open_way(&mcp, &t, "/mcp", modern, body, "\"exit_code\":0,");
+		struct way api = {
+			.path = "/api/session/s/exec", .headers = "", .expected = "\"exitCode\":0,"};
+		struct way mcp = {.path = "/mcp", .headers = modern, .expected = "\"exit_code\":0,"};
+		web_open(&api.web, t.port);
+		web_open(&mcp.web, t.port);
+		snprintf(api.body, sizeof api.body, "{\"command\":\"%s\",\"yieldMs\":10000}",
+			commands[n]);
+		snprintf(mcp.body, sizeof mcp.body, call, commands[n]);
 		for (unsigned i = 0; i < rounds; i++) {
 			measure(&api, &mcp, &api_us[i], &mcp_us[i]);
 			ratio[i] = mcp_us[i] / api_us[i];
@@ -117,8 +84,8 @@ int main(int argc, char **argv)
 		printf("%-9s %8.0f %8.0f %7.2f\n", names[n], of_api, of_mcp, of_both);
 		stats_add(&line, of_mcp, "%s_us", names[n]);
 		stats_add(&line, of_both, "%s_ratio", names[n]);
-		close(api.fd);
-		close(mcp.fd);
+		web_close(&api.web);
+		web_close(&mcp.web);
 	}
 	target_close(&t);
 	stats_print(&line, "mcp");

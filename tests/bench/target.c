@@ -69,8 +69,8 @@ static _Noreturn void run_server(const struct target *t, int out)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	dup2(out, 1);
 	execl(t->program, t->program, "serve", "--listen", "127.0.0.1:0", "--runtime-dir", dir,
-		"--no-auth", "--kill-sessions-on-exit", "--max-sessions", "4000", "--ring-size",
-		size, (char *)NULL);
+		"--no-auth", "--kill-sessions-on-exit", "--max-sessions", "4000",
+		t->ring_size ? "--ring-size" : (char *)NULL, size, (char *)NULL);
 	_exit(127);
 }
 
@@ -101,6 +101,18 @@ void target_start(struct target *t)
 		die("ringside does not start");
 }
 
+/* Nobody's own files take part. */
+static void make_home(const struct target *t)
+{
+	char home[80];
+	snprintf(home, sizeof home, "%s/home", t->dir);
+	if (mkdir(home, 0700) < 0)
+		die(home);
+	setenv("HOME", home, 1);
+	unsetenv("PROMPT_COMMAND");
+	unsetenv("HISTFILE");
+}
+
 void target_open(struct target *t, const char *program, unsigned long ring_size)
 {
 	*t = (struct target){.program = program, .ring_size = ring_size};
@@ -112,6 +124,7 @@ void target_open(struct target *t, const char *program, unsigned long ring_size)
 	if (!open_targets)
 		atexit(close_all);
 	open_targets = t;
+	make_home(t);
 	target_start(t);
 }
 
@@ -166,9 +179,15 @@ int target_http(
 
 pid_t target_session(const struct target *t, const char *id, const char *program)
 {
+	char options[256];
+	snprintf(options, sizeof options, "\"shell\":\"%s\"", program);
+	return target_session_with(t, id, options);
+}
+
+pid_t target_session_with(const struct target *t, const char *id, const char *options)
+{
 	char body[512], answer[4096];
-	snprintf(body, sizeof body, "{\"id\":\"%s\",\"shell\":\"%s\",\"cols\":80,\"rows\":24}", id,
-		program);
+	snprintf(body, sizeof body, "{\"id\":\"%s\",\"cols\":80,\"rows\":24,%s}", id, options);
 	int status = target_http(t, "POST /api/session/create", body, answer, sizeof answer);
 	const char *pid = strstr(answer, "\"pid\":");
 	if (status != 200 || !pid)

@@ -7,16 +7,19 @@
 #include <sys/types.h>
 
 struct target {
-	const char *program; /* path of ringside */
-	unsigned long ring_size;
-	char dir[64]; /* ours: runtime directory and scripts */
+	const char *program;     /* path of ringside */
+	unsigned long ring_size; /* 0: the server's default */
+	char dir[64];            /* ours: runtime directory and scripts */
 	pid_t pid;
 	unsigned port;
 	struct target *next; /* of those that are open */
 	pid_t owner;         /* the benchmark itself, not one of its children */
 };
 
-/* program: argv[1] or $RINGSIDE. Returns once it has said where it listens. */
+/*
+ * program: argv[1] or $RINGSIDE. Returns once it has said where it listens. An empty directory becomes $HOME, of the
+ * benchmark as well, so that nobody's own files take part.
+ */
 void target_open(struct target *t, const char *program, unsigned long ring_size);
 
 /* Start it again after target_kill(). */
@@ -32,6 +35,9 @@ int target_http(
 
 /* Create a session that runs a program. Returns the pid of that. */
 pid_t target_session(const struct target *t, const char *id, const char *program);
+
+/* The same, with options as they stand in the request's body, such as "\"shell\":\"/bin/sh\"". */
+pid_t target_session_with(const struct target *t, const char *id, const char *options);
 void target_delete(const struct target *t, const char *id);
 
 /* Write a shell script into the directory; ret_path: at least 128 bytes. */

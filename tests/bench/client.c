@@ -15,7 +15,6 @@
 #define WAIT_MS 5000
 #define OPCODE_TEXT 1
 #define OPCODE_BINARY 2
-#define OPCODE_CLOSE 8
 #define OPCODE_PING 9
 
 int client_connect(unsigned port)
@@ -110,9 +109,7 @@ static void take_header(struct client *c)
 	errno = 0;
 	if (opcode == OPCODE_PING)
 		die("a ping: the benchmark takes too long");
-	if (opcode == OPCODE_CLOSE && c->plain)
-		c->exited = true;
-	else if (opcode != OPCODE_TEXT && opcode != OPCODE_BINARY && opcode != 0)
+	if (opcode != OPCODE_TEXT && opcode != OPCODE_BINARY && opcode != 0)
 		die("unexpected frame");
 }
 
@@ -143,8 +140,10 @@ size_t client_read(struct client *c, uint8_t *buffer, size_t size)
 	ssize_t n = read(c->fd, buffer, size);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	if (n == 0 && c->plain && c->exited)
+	if (n == 0 && c->plain) {
+		c->exited = true;
 		return 0;
+	}
 	if (n <= 0)
 		die("the server has closed the connection");
 	parse(c, buffer, (size_t)n);

@@ -48,7 +48,7 @@ struct client *client_open(
 
 /*
  * The same with a relay, which sends bytes and nothing else. name: of the program. It is ready at once, and has exited
- * when the relay says good-bye.
+ * when the relay closes the connection.
  */
 struct client *client_open_plain(unsigned port, const char *name, const char *wanted);
 void client_close(struct client *c);

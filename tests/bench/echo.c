@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 		"#!/bin/sh\nexport TERM=xterm PS1='READY ' PROMPT_COMMAND= HISTFILE=\n"
 		"exec bash --norc --noprofile -i\n",
 		bash);
-	target_script(&t, "yes", "#!/bin/sh\necho READY\nexec yes\n", yes);
+	target_script(&t, "yes", "#!/bin/sh\necho READY\nread go\nexec yes\n", yes);
 	struct path through_tcp = path_tcp();
 	struct path paths[2][WAYS] = {
 		{path_bare(cat), path_session(&t, "cat", cat), through_tcp},

@@ -5,6 +5,7 @@
  * they are behind; in the end, one that reads slowly gets snapshots beside one that must not notice it.
  */
 #include "client.h"
+#include "load.h"
 #include "process.h"
 #include "stats.h"
 #include "streams.h"
@@ -20,7 +21,6 @@
 
 #define CLIENTS 10
 #define ROUNDS_MAX 101
-#define FILE_BYTES ((size_t)16 << 20)
 #define RING_BYTES (32ul << 20) /* so large that no client is left behind */
 #define ALL_BYTES "&lag=1000000000000"
 
@@ -30,15 +30,6 @@
 
 /* How the output is read. */
 enum way { WAY_BARE, WAY_ONE, WAY_TEN, WAY_NONE, WAYS };
-
-struct load {
-	const char *name;
-	enum stream_kind stream;
-	unsigned times;    /* that it is written */
-	const char *modes; /* of stty */
-	char script[128];
-	uint64_t bytes; /* that come out of the terminal */
-};
 
 /* How one load went through ringside, and the bare PTY beside it. */
 struct result {
@@ -56,40 +47,6 @@ struct slow {
 };
 
 static uint8_t buffer[CLIENT_READ];
-
-/* As a program writes it: the terminal puts the CR in front of LF. */
-static void write_file(const char *path, enum stream_kind kind)
-{
-	uint8_t *bytes = malloc(FILE_BYTES);
-	FILE *f = fopen(path, "w");
-	if (!bytes || !f)
-		die(path);
-	size_t length = stream_make(kind, bytes, FILE_BYTES), kept = 0;
-	for (size_t i = 0; i < length; i++)
-		if (bytes[i] != '\r')
-			bytes[kept++] = bytes[i];
-	if (fwrite(bytes, 1, kept, f) != kept)
-		die(path);
-	fclose(f);
-	free(bytes);
-}
-
-/* The file comes first, unmeasured: it touches the pages of the ring, as any long session has done. */
-static void make_script(const struct target *t, struct load *l)
-{
-	char text[4096], file[96];
-	snprintf(file, sizeof file, "%s/%s", t->dir, stream_name(l->stream));
-	write_file(file, l->stream);
-	size_t length = (size_t)snprintf(text, sizeof text,
-		"#!/bin/sh\nstty %s -echo\ncat %s\nprintf '\\nREADY\\n'\nread go\nexec cat",
-		l->modes, file);
-	for (unsigned i = 0; i < l->times; i++)
-		length += (size_t)snprintf(text + length, sizeof text - length, " %s", file);
-	snprintf(text + length, sizeof text - length, "\n");
-	char name[32];
-	snprintf(name, sizeof name, "run_%s", l->name);
-	target_script(t, name, text, l->script);
-}
 
 /* In raw mode there is no CR: wait for what both modes have. */
 static void go_bare(const struct load *l, int *ret_master, pid_t *ret_pid)
@@ -335,7 +292,7 @@ static void run_load(
 {
 	static struct result r;
 	r = (struct result){0};
-	make_script(t, l);
+	load_make(t, l);
 	for (unsigned n = 0; n < rounds; n++) {
 		r.seconds[WAY_BARE][n] = run_bare(l, &r.reader[n]);
 		r.seconds[WAY_ONE][n] = run_clients(t, l, WAY_ONE, &r, n);
@@ -350,7 +307,7 @@ static void run_slow(
 {
 	static struct slow r;
 	double ratio[ROUNDS_MAX], ignored;
-	make_script(t, l);
+	load_make(t, l);
 	run_bare(l, &ignored);
 	for (unsigned n = 0; n < rounds; n++) {
 		r.alone[n] = run_beside(t, l, false, &r, n);

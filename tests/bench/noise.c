@@ -26,6 +26,8 @@ pid_t noise_start(const struct path *paths, unsigned count)
 {
 	if (count > PATHS_MAX)
 		die("noise");
+	for (unsigned i = 0; i < count; i++)
+		path_put(&paths[i], "\n");
 	pid_t pid = process_fork();
 	if (pid == 0)
 		read_for_ever(paths, count);

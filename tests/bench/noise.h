@@ -3,7 +3,10 @@
 
 #include "path.h"
 
-/* Start reading; what comes is not looked at. paths: count, open; nobody else may read them until noise_end(). */
+/*
+ * Type a line into each, on which its program begins, and start reading; what comes is not looked at.
+ * paths: count, open; nobody else may read them until noise_end().
+ */
 pid_t noise_start(const struct path *paths, unsigned count);
 
 /* Let it have begun, so that what is measured is beside it; milliseconds. */

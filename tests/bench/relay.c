@@ -99,10 +99,8 @@ static struct relayed *start_program(struct lws *wsi)
 
 static int write_frame(struct relayed *x)
 {
-	if (x->ended) {
-		lws_close_reason(x->wsi, LWS_CLOSE_STATUS_NORMAL, NULL, 0);
-		return -1;
-	}
+	if (x->ended)
+		return -1; /* which closes the connection, behind what has been written */
 	if (x->length > 0) {
 		int n = lws_write(x->wsi, x->bytes + LWS_PRE, x->length, LWS_WRITE_BINARY);
 		if (n < (int)x->length)

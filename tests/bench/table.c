@@ -1,0 +1,111 @@
+/*
+ * The table: the figures by which Ringside's speed is judged, each against a bare PTY and against a plain relay in the
+ * same round. README.md says how to read it.
+ */
+#include "figures.h"
+#include "process.h"
+#include "table/rows.h"
+#include "table/scene.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROUNDS 3
+
+struct row {
+	const char *name;
+	void (*run)(struct scene *s);
+	bool once; /* however many rounds there are: it takes long, or is not noisy */
+};
+
+static const struct row rows[] = {
+	{"echo", row_echo},
+	{"echo-flood", row_echo_flood},
+	{"echo-floods", row_echo_floods},
+	{"neighbour", row_neighbour},
+	{"flood", row_flood},
+	{"unwatched", row_unwatched},
+	{"clients", row_clients},
+	{"sessions", row_sessions},
+};
+
+#define ROWS (sizeof rows / sizeof *rows)
+
+struct options {
+	unsigned rounds;
+	bool wanted[ROWS];
+	const char *json;
+	const char *program;
+};
+
+static _Noreturn void usage(const char *program)
+{
+	fprintf(stderr, "usage: %s [-n ROUNDS] [-r ROW,ROW] [-j FILE] [RINGSIDE]\nrows:", program);
+	for (size_t i = 0; i < ROWS; i++)
+		fprintf(stderr, " %s", rows[i].name);
+	fprintf(stderr, "\n");
+	exit(2);
+}
+
+/* Returns whether all that are listed are rows. */
+static bool choose(struct options *o, char *list)
+{
+	char *rest;
+	memset(o->wanted, 0, sizeof o->wanted);
+	for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+		size_t i = 0;
+		while (i < ROWS && strcmp(rows[i].name, name) != 0)
+			i++;
+		if (i == ROWS)
+			return false;
+		o->wanted[i] = true;
+	}
+	return true;
+}
+
+static struct options read_options(int argc, char **argv)
+{
+	struct options o = {.rounds = ROUNDS};
+	int option;
+	memset(o.wanted, 1, sizeof o.wanted);
+	while ((option = getopt(argc, argv, "n:r:j:")) != -1) {
+		bool good = option != '?';
+		if (option == 'n') {
+			o.rounds = (unsigned)strtoul(optarg, NULL, 10);
+			good = o.rounds > 0 && o.rounds <= FIGURES_ROUNDS_MAX;
+		} else if (option == 'r')
+			good = choose(&o, optarg);
+		else if (option == 'j')
+			o.json = optarg;
+		if (!good)
+			usage(argv[0]);
+	}
+	o.program = optind < argc ? argv[optind] : getenv("RINGSIDE");
+	errno = 0;
+	if (!o.program || access(o.program, X_OK) < 0)
+		die("path of ringside");
+	return o;
+}
+
+int main(int argc, char **argv)
+{
+	static struct scene s;
+	struct options o = read_options(argc, argv);
+	scene_open(&s, o.program);
+	for (unsigned round = 0; round < o.rounds; round++)
+		for (size_t i = 0; i < ROWS; i++)
+			if (o.wanted[i] && (round == 0 || !rows[i].once)) {
+				fprintf(stderr, "\rround %u of %u: %-20s", round + 1, o.rounds,
+					rows[i].name);
+				rows[i].run(&s);
+			}
+	fprintf(stderr, "\r%40s\r", "");
+	figures_print(&s.figures, stdout);
+	if (o.json)
+		figures_write_json(&s.figures, o.json);
+	scene_close(&s);
+	return 0;
+}

@@ -1,0 +1,196 @@
+/* Rows: output as fast as it comes, with nothing lost on the way, and what it costs. */
+#include "load.h"
+#include "process.h"
+#include "stats.h"
+#include "table/rows.h"
+#include "table/scene.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define MANY 10
+#define SILENCE_MS 10000
+#define GIB 1073741824.0
+
+/* Long enough for clients to fall behind that do not keep up. */
+static struct load one_load = {.name = "table", .stream = STREAM_TEXT, .times = 4, .modes = "sane"};
+/* Of each of ten. */
+static struct load small_load = {
+	.name = "small", .stream = STREAM_TEXT, .times = 1, .modes = "sane"};
+
+/* What has gone through some terminals. */
+struct flow {
+	double seconds; /* from the start to the last byte */
+	double cpu;     /* seconds of what carried it */
+	uint64_t bytes; /* that arrived */
+	unsigned exact; /* readers that got each byte once */
+};
+
+static int watch(struct path *paths, unsigned count)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	for (unsigned i = 0; i < count; i++) {
+		struct epoll_event e = {.events = EPOLLIN, .data.ptr = &paths[i]};
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, paths[i].fd, &e) < 0)
+			die("epoll_ctl");
+	}
+	return epoll;
+}
+
+/* Read all until all programs have ended. Returns when the last byte came. */
+static uint64_t read_all(struct path *paths, unsigned count)
+{
+	int epoll = watch(paths, count);
+	uint64_t last = stats_now_ns();
+	for (unsigned left = count; left > 0;) {
+		struct epoll_event events[MANY];
+		int n = epoll_wait(epoll, events, MANY, SILENCE_MS);
+		errno = 0;
+		if (n <= 0)
+			die("bytes are missing");
+		for (int i = 0; i < n; i++) {
+			struct path *p = events[i].data.ptr;
+			uint64_t before = p->bytes;
+			path_read(p);
+			if (p->bytes > before)
+				last = stats_now_ns();
+			if (p->ended) {
+				left--;
+				epoll_ctl(epoll, EPOLL_CTL_DEL, p->fd, NULL);
+			}
+		}
+	}
+	close(epoll);
+	return last;
+}
+
+/* Whether it got as many bytes as the program has written, and none of them as a snapshot instead. */
+static bool is_exact(const struct path *p, const struct load *l)
+{
+	const struct client *c = p->client;
+	if (p->bytes != l->bytes)
+		return false;
+	return !c || c->plain || (c->skips == 0 && c->offset == c->exit_offset);
+}
+
+/* Start the programs of the first so many paths; the others are further readers. Closes the paths. */
+static struct flow run(const struct scene *s, enum way way, const struct load *l,
+	struct path *paths, unsigned count, unsigned programs)
+{
+	struct flow f = {0};
+	for (unsigned i = 0; i < count; i++)
+		path_settle(&paths[i]);
+	f.cpu = -scene_cpu(s, way, paths, count);
+	uint64_t start = stats_now_ns();
+	for (unsigned i = 0; i < programs; i++)
+		path_put(&paths[i], "\n");
+	f.seconds = (double)(read_all(paths, count) - start) / 1e9;
+	f.cpu += scene_cpu(s, way, paths, count);
+	for (unsigned i = 0; i < count; i++) {
+		f.bytes += paths[i].bytes;
+		f.exact += is_exact(&paths[i], l);
+	}
+	for (unsigned i = count; i-- > 0;)
+		path_close(&paths[i]);
+	return f;
+}
+
+/* One terminal that is read alone. The bare one says how much there is. */
+static struct flow run_one(const struct scene *s, enum way way, struct load *l)
+{
+	if (!l->script[0])
+		load_make(&s->target, l);
+	struct path p = scene_path(s, way, "flood", l->script);
+	struct flow f = run(s, way, l, &p, 1, 1);
+	if (way == WAY_BARE && l->bytes == 0)
+		l->bytes = f.bytes;
+	if (way != WAY_RINGSIDE && f.bytes != l->bytes)
+		die("what Ringside is held against loses bytes");
+	return f;
+}
+
+static struct figure *add_speed(
+	struct scene *s, const char *row, const char *name, enum way way, const struct flow *f)
+{
+	struct figure *g = figures_at(&s->figures, row, name, "MB/s", BETTER_MORE);
+	figure_add(g, way, (double)f->bytes / f->seconds / 1e6);
+	figure_add_cpu(g, way, f->cpu / ((double)f->bytes / GIB));
+	return g;
+}
+
+void row_flood(struct scene *s)
+{
+	for (int w = 0; w < WAYS; w++) {
+		struct flow f = run_one(s, (enum way)w, &one_load);
+		struct figure *g = add_speed(s, "flood", "flood, one client", (enum way)w, &f);
+		if (w == WAY_RINGSIDE)
+			figure_add_exact(g, f.exact, 1);
+	}
+}
+
+/* Until the program has ended and whoever comes then has its screen. */
+static struct flow run_unwatched(const struct scene *s, struct load *l)
+{
+	struct flow f = {.bytes = l->bytes};
+	char answer[8192];
+	struct path p = path_session(&s->target, "flood", l->script);
+	path_settle(&p);
+	client_close(p.client);
+	f.cpu = -scene_cpu(s, WAY_RINGSIDE, &p, 1);
+	uint64_t start = stats_now_ns();
+	if (target_http(&s->target, "POST /api/session/flood/input", "{\"data\":\"\\n\"}", answer,
+		    sizeof answer) != 200 ||
+		target_http(&s->target, "POST /api/session/flood/wait",
+			"{\"timeoutMs\":60000,\"until\":[{\"type\":\"exit\"}]}", answer,
+			sizeof answer) != 200 ||
+		!strstr(answer, "\"exit\""))
+		die(answer);
+	p.client = client_open(s->target.port, "flood", "&scrollback=0", NULL);
+	client_wait(p.client);
+	f.seconds = (double)(stats_now_ns() - start) / 1e9;
+	f.cpu += scene_cpu(s, WAY_RINGSIDE, &p, 1);
+	path_close(&p);
+	return f;
+}
+
+void row_unwatched(struct scene *s)
+{
+	struct flow bare = run_one(s, WAY_BARE, &one_load), f = run_unwatched(s, &one_load);
+	add_speed(s, "unwatched", "flood, nobody attached", WAY_BARE, &bare);
+	add_speed(s, "unwatched", "flood, nobody attached", WAY_RINGSIDE, &f);
+}
+
+void row_clients(struct scene *s)
+{
+	static const char name[] = "flood, ten clients of one session, sum";
+	struct path paths[MANY];
+	struct flow bare = run_one(s, WAY_BARE, &one_load);
+	paths[0] = scene_path(s, WAY_RINGSIDE, "flood", one_load.script);
+	for (unsigned i = 1; i < MANY; i++)
+		paths[i] = path_viewer(&s->target, "flood", "");
+	struct flow f = run(s, WAY_RINGSIDE, &one_load, paths, MANY, 1);
+	add_speed(s, "clients", name, WAY_BARE, &bare);
+	figure_add_exact(add_speed(s, "clients", name, WAY_RINGSIDE, &f), f.exact, MANY);
+}
+
+void row_sessions(struct scene *s)
+{
+	struct path paths[MANY];
+	char id[16];
+	run_one(s, WAY_BARE, &small_load); /* how much it is */
+	for (int w = 0; w < WAYS; w++) {
+		for (unsigned i = 0; i < MANY; i++) {
+			snprintf(id, sizeof id, "flood%u", i);
+			paths[i] = scene_path(s, (enum way)w, id, small_load.script);
+		}
+		struct flow f = run(s, (enum way)w, &small_load, paths, MANY, MANY);
+		struct figure *g = add_speed(
+			s, "sessions", "flood, ten sessions, sum", (enum way)w, &f);
+		if (w == WAY_RINGSIDE)
+			figure_add_exact(g, f.exact, MANY);
+	}
+}

@@ -1,0 +1,19 @@
+/*
+ * The rows of the table: each measures one thing by all ways that there are to it, once in a round, and adds what it has
+ * found to the figures of the scene. It leaves nothing running.
+ */
+#pragma once
+
+struct scene;
+
+/* Echo of keystrokes: alone, beside one flood and ten, and beside output that is made to be expensive. */
+void row_echo(struct scene *s);
+void row_echo_flood(struct scene *s);
+void row_echo_floods(struct scene *s);
+void row_neighbour(struct scene *s);
+
+/* Output: to one client, to nobody, to ten clients of one session, of ten sessions. */
+void row_flood(struct scene *s);
+void row_unwatched(struct scene *s);
+void row_clients(struct scene *s);
+void row_sessions(struct scene *s);

@@ -22,7 +22,7 @@ struct series {
 
 struct figure {
 	const char *row;  /* that it belongs to */
-	char name[64];    /* for people; no quotes in it */
+	char name[64];    /* for people; nothing in it that JSON or XML would escape */
 	const char *unit; /* "us", "MB/s", … */
 	enum better better;
 	bool worst; /* the worst of all rounds is told, not their median */

@@ -7,6 +7,7 @@
 #include "process.h"
 #include "stats.h"
 #include "target.h"
+#include "weight.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,30 +18,6 @@
 #define SETTLE_US 1000000
 
 static uint8_t buffer[CLIENT_READ];
-
-static double server_pss(const struct target *t)
-{
-	return process_kib(t->pid, "smaps_rollup", "\nPss:");
-}
-
-/* Sums over all sessions, in KiB. */
-struct sums {
-	double holders, bashes, ring, control, tables;
-};
-
-static struct sums weigh(const pid_t *shells)
-{
-	struct sums s = {0};
-	for (int i = 0; i < SESSIONS; i++) {
-		pid_t holder = process_parent(shells[i]);
-		s.holders += process_kib(holder, "smaps_rollup", "\nPss:");
-		s.bashes += process_kib(shells[i], "smaps_rollup", "\nPss:");
-		s.ring += process_memfd_kib(holder, "ringside-ring");
-		s.control += process_memfd_kib(holder, "ringside-control");
-		s.tables += process_kib(holder, "status", "\nVmPTE:");
-	}
-	return s;
-}
 
 /* Bashes on bare PTYs, as many: the baseline. Returns the PSS of one. */
 static double weigh_bare(const char *bash)
@@ -70,7 +47,7 @@ static void read_all(struct client **clients, int count)
 static double weigh_clients(const struct target *t)
 {
 	static struct client *clients[CLIENTS];
-	double before = server_pss(t);
+	double before = weight_server(t);
 	for (int i = 0; i < CLIENTS; i++) {
 		clients[i] = client_open(t->port, "m0", "", NULL);
 		client_wait(clients[i]);
@@ -80,7 +57,7 @@ static double weigh_clients(const struct target *t)
 	usleep(SETTLE_US);
 	read_all(clients, CLIENTS);
 	usleep(SETTLE_US);
-	double after = server_pss(t);
+	double after = weight_server(t);
 	for (int i = 0; i < CLIENTS; i++)
 		client_close(clients[i]);
 	return (after - before) / CLIENTS;
@@ -91,7 +68,7 @@ int main(int argc, char **argv)
 	static struct stats_line line;
 	static struct target t;
 	pid_t shells[SESSIONS];
-	char bash[128], id[16], answer[4096];
+	char bash[128], id[16];
 	unsigned rounds = 1; /* of no use here: this is not noisy */
 	const char *program = target_arguments(argc, argv, &rounds);
 	target_open(&t, program, 4ul << 20);
@@ -99,16 +76,15 @@ int main(int argc, char **argv)
 		"#!/bin/sh\nexport TERM=xterm PS1='READY ' PROMPT_COMMAND= HISTFILE=\n"
 		"exec bash --norc --noprofile -i\n",
 		bash);
-	/* What the first request of all makes the server load is not a session's. */
-	target_http(&t, "GET /api/session/list", NULL, answer, sizeof answer);
-	double bare = weigh_bare(bash), before = server_pss(&t);
+	weight_warm(&t);
+	double bare = weigh_bare(bash), before = weight_server(&t);
 	for (int i = 0; i < SESSIONS; i++) {
 		snprintf(id, sizeof id, "m%d", i);
 		shells[i] = target_session(&t, id, bash);
 	}
 	usleep(SETTLE_US);
-	double server = (server_pss(&t) - before) / SESSIONS;
-	struct sums s = weigh(shells);
+	double server = (weight_server(&t) - before) / SESSIONS;
+	struct weights s = weight_sessions(shells, SESSIONS);
 	double client = weigh_clients(&t);
 	double holder = s.holders / SESSIONS, beyond = holder + server, shell = s.bashes / SESSIONS;
 	printf("memory: KiB for each of %d idle sessions, beyond bash; and for each of %d clients\n"

@@ -3,6 +3,7 @@
  * same round. README.md says how to read it.
  */
 #include "figures.h"
+#include "plot.h"
 #include "process.h"
 #include "table/rows.h"
 #include "table/scene.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROUNDS 3
+#define ROUNDS 5
 
 struct row {
 	const char *name;
@@ -30,6 +31,14 @@ static const struct row rows[] = {
 	{"unwatched", row_unwatched},
 	{"clients", row_clients},
 	{"sessions", row_sessions},
+	{"prompt", row_prompt},
+	{"execute", row_execute},
+	{"exec", row_exec},
+	{"run", row_run},
+	{"attach", row_attach},
+	{"viewers", row_viewers},
+	{"memory", row_memory, .once = true},
+	{"idle", row_idle, .once = true},
 };
 
 #define ROWS (sizeof rows / sizeof *rows)
@@ -37,13 +46,14 @@ static const struct row rows[] = {
 struct options {
 	unsigned rounds;
 	bool wanted[ROWS];
-	const char *json;
+	const char *json, *plot; /* files to write; or NULL */
 	const char *program;
 };
 
 static _Noreturn void usage(const char *program)
 {
-	fprintf(stderr, "usage: %s [-n ROUNDS] [-r ROW,ROW] [-j FILE] [RINGSIDE]\nrows:", program);
+	fprintf(stderr,
+		"usage: %s [-n ROUNDS] [-r ROW,ROW] [-j FILE] [-s FILE] [RINGSIDE]\nrows:", program);
 	for (size_t i = 0; i < ROWS; i++)
 		fprintf(stderr, " %s", rows[i].name);
 	fprintf(stderr, "\n");
@@ -71,7 +81,7 @@ static struct options read_options(int argc, char **argv)
 	struct options o = {.rounds = ROUNDS};
 	int option;
 	memset(o.wanted, 1, sizeof o.wanted);
-	while ((option = getopt(argc, argv, "n:r:j:")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:j:s:")) != -1) {
 		bool good = option != '?';
 		if (option == 'n') {
 			o.rounds = (unsigned)strtoul(optarg, NULL, 10);
@@ -80,6 +90,8 @@ static struct options read_options(int argc, char **argv)
 			good = choose(&o, optarg);
 		else if (option == 'j')
 			o.json = optarg;
+		else if (option == 's')
+			o.plot = optarg;
 		if (!good)
 			usage(argv[0]);
 	}
@@ -90,6 +102,17 @@ static struct options read_options(int argc, char **argv)
 	return o;
 }
 
+/* To whoever waits at a terminal; row: NULL when all is done. */
+static void tell(unsigned round, unsigned rounds, const char *row)
+{
+	if (!isatty(2))
+		return;
+	if (row)
+		fprintf(stderr, "\rround %u of %u: %-20s", round + 1, rounds, row);
+	else
+		fprintf(stderr, "\r%40s\r", "");
+}
+
 int main(int argc, char **argv)
 {
 	static struct scene s;
@@ -98,14 +121,15 @@ int main(int argc, char **argv)
 	for (unsigned round = 0; round < o.rounds; round++)
 		for (size_t i = 0; i < ROWS; i++)
 			if (o.wanted[i] && (round == 0 || !rows[i].once)) {
-				fprintf(stderr, "\rround %u of %u: %-20s", round + 1, o.rounds,
-					rows[i].name);
+				tell(round, o.rounds, rows[i].name);
 				rows[i].run(&s);
 			}
-	fprintf(stderr, "\r%40s\r", "");
+	tell(0, 0, NULL);
 	figures_print(&s.figures, stdout);
 	if (o.json)
 		figures_write_json(&s.figures, o.json);
+	if (o.plot)
+		plot_write(&s.figures, o.plot);
 	scene_close(&s);
 	return 0;
 }

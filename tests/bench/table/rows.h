@@ -17,3 +17,15 @@ void row_flood(struct scene *s);
 void row_unwatched(struct scene *s);
 void row_clients(struct scene *s);
 void row_sessions(struct scene *s);
+
+/* Commands: the first prompt, in a session's shell, on their own. */
+void row_prompt(struct scene *s);
+void row_execute(struct scene *s);
+void row_exec(struct scene *s);
+void row_run(struct scene *s);
+
+/* Many: what an idle session weighs, clients that look on, a thousand sessions, clients that come during a flood. */
+void row_memory(struct scene *s);
+void row_viewers(struct scene *s);
+void row_idle(struct scene *s);
+void row_attach(struct scene *s);

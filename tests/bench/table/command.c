@@ -1,0 +1,266 @@
+/* Rows: the prompt of a new shell, commands in a shell that is there, and commands on their own. */
+#include "process.h"
+#include "stats.h"
+#include "table/rows.h"
+#include "table/scene.h"
+#include "web.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SHELLS 20    /* in a round */
+#define COMMANDS 100 /* in a round, of each kind */
+#define RUNS 200
+#define AT_ONCE 8
+#define WAIT_MS 10000
+#define PROMPT "READY "
+
+extern char **environ;
+
+static double us_since(uint64_t start)
+{
+	return (double)(stats_now_ns() - start) / 1e3;
+}
+
+/* The end of bash's prompt where nobody has set one. */
+static const char *default_prompt(void)
+{
+	return geteuid() == 0 ? "# " : "$ ";
+}
+
+static double prompt_us(const struct scene *s, enum way way)
+{
+	char answer[4096];
+	uint64_t start = stats_now_ns();
+	if (way == WAY_BARE) {
+		int master;
+		pid_t pid = process_on_pty("/bin/bash", &master);
+		process_expect(master, default_prompt());
+		double us = us_since(start);
+		close(master);
+		process_kill(pid);
+		return us;
+	}
+	if (way == WAY_RINGSIDE &&
+		target_http(&s->target, "POST /api/session/create", "{\"id\":\"prompt\"}", answer,
+			sizeof answer) != 200)
+		die(answer);
+	struct client *c = way == WAY_RELAY
+		? client_open_plain(s->relay.port, "bash", default_prompt())
+		: client_open(s->target.port, "prompt", "", default_prompt());
+	client_wait(c);
+	double us = us_since(start);
+	client_close(c);
+	if (way == WAY_RINGSIDE)
+		target_delete(&s->target, "prompt");
+	return us;
+}
+
+void row_prompt(struct scene *s)
+{
+	double us[WAYS][SHELLS];
+	char path[96];
+	snprintf(path, sizeof path, "%s/bash", s->target.dir);
+	if (symlink("/bin/bash", path) < 0 && errno != EEXIST)
+		die(path);
+	for (unsigned i = 0; i < SHELLS; i++)
+		for (int w = 0; w < WAYS; w++)
+			us[w][i] = prompt_us(s, (enum way)w);
+	for (int w = 0; w < WAYS; w++)
+		scene_add_times(s, "prompt", "prompt of a new session", (enum way)w, us[w], SHELLS);
+}
+
+/* A home of somebody who has used bash for years. ret_path: at least 96 bytes. */
+static void make_rich_home(const struct scene *s, char *ret_path)
+{
+	char file[128];
+	snprintf(ret_path, 96, "%s/rich", s->target.dir);
+	if (mkdir(ret_path, 0700) < 0 && errno != EEXIST)
+		die(ret_path);
+	snprintf(file, sizeof file, "%s/.bashrc", ret_path);
+	FILE *f = fopen(file, "w");
+	if (!f)
+		die(file);
+	for (unsigned i = 0; i < 400; i++)
+		fprintf(f,
+			"function_%u() {\n\tlocal word=$1 count=0\n\twhile [ \"$count\" -lt %u ]; do\n"
+			"\t\tprintf '%%s\\n' \"$word\"\n\t\tcount=$((count + 1))\n\tdone\n}\n",
+			i, i);
+	for (unsigned i = 0; i < 200; i++)
+		fprintf(f, "alias alias_%u='ls -l --color=auto /tmp/%u'\n", i, i);
+	for (unsigned i = 0; i < 300; i++)
+		fprintf(f, "export VARIABLE_%u='some value of variable %u'\n", i, i);
+	fprintf(f, "PS1='" PROMPT "'\n");
+	fclose(f);
+}
+
+/* A bash on a bare PTY as the session's is; rich: the home, or NULL for none. */
+static int open_bare(const struct scene *s, const char *rich, pid_t *ret_pid)
+{
+	char text[512], path[128];
+	int master;
+	snprintf(text, sizeof text,
+		rich ? "#!/bin/sh\nexport HOME=%s\nexec bash -i\n"
+		     : "#!/bin/sh\nexport PS1='" PROMPT "'\nexec bash --norc --noprofile -i%s\n",
+		rich ? rich : "");
+	target_script(&s->target, "shell", text, path);
+	*ret_pid = process_on_pty(path, &master);
+	process_expect(master, PROMPT);
+	return master;
+}
+
+static double typed_us(int master, const char *command)
+{
+	char line[64];
+	int length = snprintf(line, sizeof line, "%s\r", command);
+	uint64_t start = stats_now_ns();
+	if (write(master, line, (size_t)length) != length)
+		die("write");
+	process_expect(master, PROMPT);
+	return us_since(start);
+}
+
+/* A command that is asked for over a route, and typed into a shell of the same kind. */
+struct asked {
+	const char *row, *name;
+	const char *rich; /* home, or NULL for an empty one */
+	const char *command;
+	const char *path, *session; /* the route; what its body names, or NULL */
+};
+
+/* Both in turn, so that noise hits both alike. */
+static void measure_command(struct scene *s, const struct asked *a)
+{
+	double us[2][COMMANDS];
+	char body[256];
+	struct web w;
+	pid_t pid;
+	int master = open_bare(s, a->rich, &pid);
+	snprintf(body, sizeof body, "{\"command\":\"%s\"%s%s%s}", a->command,
+		a->session ? ",\"sessionId\":\"" : "", a->session ? a->session : "",
+		a->session ? "\"" : "");
+	web_open(&w, s->target.port);
+	web_ask_us(&w, a->path, body, "\"exitCode\":0");
+	for (unsigned i = 0; i < COMMANDS; i++) {
+		us[0][i] = typed_us(master, a->command);
+		us[1][i] = web_ask_us(&w, a->path, body, "\"exitCode\":0");
+	}
+	struct figure *f = figures_at(&s->figures, a->row, a->name, "us", BETTER_LESS);
+	figure_add(f, WAY_BARE, stats_median(us[0], COMMANDS));
+	figure_add(f, WAY_RINGSIDE, stats_median(us[1], COMMANDS));
+	web_close(&w);
+	close(master);
+	process_kill(pid);
+}
+
+void row_execute(struct scene *s)
+{
+	char rich[96], options[160];
+	make_rich_home(s, rich);
+	target_session_with(&s->target, "plain", "\"shell\":\"/bin/bash\"");
+	snprintf(options, sizeof options, "\"env\":{\"HOME\":\"%s\"}", rich);
+	target_session_with(&s->target, "rich", options);
+	for (unsigned i = 0; i < 4; i++) {
+		char name[64];
+		struct asked a = {.row = "execute",
+			.name = name,
+			.rich = i < 2 ? NULL : rich,
+			.command = i % 2 ? "/bin/true" : ":",
+			.path = "/api/execute",
+			.session = i < 2 ? "plain" : "rich"};
+		snprintf(name, sizeof name, "execute %s, %s home", a.command,
+			a.rich ? "rich" : "empty");
+		measure_command(s, &a);
+	}
+	target_delete(&s->target, "plain");
+	target_delete(&s->target, "rich");
+}
+
+void row_exec(struct scene *s)
+{
+	static const struct asked all[] = {
+		{"exec", "session exec :", NULL, ":", "/api/session/exec/exec", NULL},
+		{"exec", "session exec /bin/true", NULL, "/bin/true", "/api/session/exec/exec", NULL},
+	};
+	target_session_with(&s->target, "exec", "\"shell\":\"/bin/bash\"");
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		measure_command(s, &all[i]);
+	target_delete(&s->target, "exec");
+}
+
+static pid_t spawn_true(void)
+{
+	static char *const argv[] = {(char *)(uintptr_t) "bash", (char *)(uintptr_t) "-c",
+		(char *)(uintptr_t) "true", NULL};
+	pid_t pid;
+	if (posix_spawn(&pid, "/bin/bash", NULL, NULL, argv, environ) != 0)
+		die("posix_spawn");
+	return pid;
+}
+
+/* So many at once, by this process itself. Returns commands in a second. */
+static double spawn_all(unsigned at_once)
+{
+	pid_t running[AT_ONCE];
+	uint64_t start = stats_now_ns();
+	for (unsigned i = 0; i < RUNS + at_once; i++) {
+		int status = 0;
+		if (i >= at_once && (waitpid(running[i % at_once], &status, 0) < 0 || status != 0))
+			die("bash");
+		if (i < RUNS)
+			running[i % at_once] = spawn_true();
+	}
+	return RUNS / us_since(start) * 1e6;
+}
+
+/* So many connections, each of which has one running. */
+static double run_all(const struct scene *s, unsigned at_once)
+{
+	static const char body[] = "{\"command\":\"true\"}";
+	struct web webs[AT_ONCE];
+	struct pollfd polled[AT_ONCE];
+	unsigned asked = at_once, done = 0;
+	for (unsigned i = 0; i < at_once; i++) {
+		web_open(&webs[i], s->target.port);
+		polled[i] = (struct pollfd){.fd = webs[i].fd, .events = POLLIN};
+	}
+	uint64_t start = stats_now_ns();
+	for (unsigned i = 0; i < at_once; i++)
+		web_ask(&webs[i], "/api/run", "", body);
+	while (done < RUNS) {
+		errno = 0;
+		if (poll(polled, at_once, WAIT_MS) <= 0)
+			die("no answer");
+		for (unsigned i = 0; i < at_once; i++) {
+			const char *answer;
+			if (!polled[i].revents || !(answer = web_read(&webs[i])))
+				continue;
+			if (!strstr(answer, "\"exitCode\":0"))
+				die(answer);
+			done++;
+			if (asked++ < RUNS)
+				web_ask(&webs[i], "/api/run", "", body);
+		}
+	}
+	double rate = RUNS / us_since(start) * 1e6;
+	for (unsigned i = 0; i < at_once; i++)
+		web_close(&webs[i]);
+	return rate;
+}
+
+void row_run(struct scene *s)
+{
+	for (unsigned at_once = 1; at_once <= AT_ONCE; at_once += AT_ONCE - 1) {
+		struct figure *f = figures_at(&s->figures, "run",
+			at_once == 1 ? "run true, one at a time" : "run true, eight at once", "/s",
+			BETTER_MORE);
+		figure_add(f, WAY_BARE, spawn_all(at_once));
+		figure_add(f, WAY_RINGSIDE, run_all(s, at_once));
+	}
+}

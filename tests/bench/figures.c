@@ -4,6 +4,7 @@
 #include "stats.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +20,9 @@ struct figure *figures_at(
 	if (f->count == FIGURES_MAX)
 		die("too many figures");
 	struct figure *new = &f->all[f->count++];
-	*new = (struct figure){.row = row, .unit = unit, .better = better};
+	*new = (struct figure){.better = better};
+	snprintf(new->row, sizeof new->row, "%s", row);
+	snprintf(new->unit, sizeof new->unit, "%s", unit);
 	snprintf(new->name, sizeof new->name, "%s", name);
 	return new;
 }
@@ -113,46 +116,81 @@ void figures_print(const struct figures *f, FILE *to)
 	}
 }
 
-static void write_number(FILE *to, const char *name, double value)
+/* NAN is null. */
+static json_t *number(double value)
 {
-	if (isnan(value))
-		fprintf(to, ",\"%s\":null", name);
-	else
-		fprintf(to, ",\"%s\":%.6g", name, value);
+	return isnan(value) ? json_null() : json_real(value);
 }
 
-static void write_series(FILE *to, const char *name, const struct series *s)
+static json_t *series_json(const struct series *s)
 {
-	fprintf(to, ",\"%s\":[", name);
+	json_t *all = json_array();
 	for (unsigned i = 0; i < s->count; i++)
-		fprintf(to, "%s%.6g", i ? "," : "", s->values[i]);
-	fprintf(to, "]");
+		json_array_append_new(all, json_real(s->values[i]));
+	return all;
+}
+
+static json_t *figure_json(const struct figure *f)
+{
+	json_t *all = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:i, s:i}", "row", f->row,
+		"name", f->name, "unit", f->unit, "moreIsBetter", f->better == BETTER_MORE, "worst",
+		f->worst, "toBare", number(figure_ratio(f, WAY_BARE)), "toRelay",
+		number(figure_ratio(f, WAY_RELAY)), "exact", (int)f->exact, "receivers",
+		(int)f->receivers);
+	for (int w = 0; w < WAYS; w++)
+		json_object_set_new(all, way_names[w],
+			json_pack("{s:o, s:o, s:o, s:o}", "value",
+				number(figure_value(f, (enum way)w)), "cpu",
+				number(figure_cpu(f, (enum way)w)), "values",
+				series_json(&f->values[w]), "cpus", series_json(&f->cpu[w])));
+	return all;
 }
 
 void figures_write_json(const struct figures *f, const char *path)
 {
-	FILE *to = fopen(path, "w");
-	if (!to)
+	json_t *all = json_array();
+	for (unsigned i = 0; i < f->count; i++)
+		json_array_append_new(all, figure_json(&f->all[i]));
+	if (json_dump_file(all, path, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) < 0)
 		die(path);
-	fprintf(to, "[");
-	for (unsigned i = 0; i < f->count; i++) {
-		const struct figure *g = &f->all[i];
-		fprintf(to, "%s{\"row\":\"%s\",\"name\":\"%s\",\"unit\":\"%s\",\"better\":\"%s\"",
-			i ? ",\n" : "", g->row, g->name, g->unit,
-			g->better == BETTER_MORE ? "more" : "less");
-		for (int w = 0; w < WAYS; w++) {
-			char name[32];
-			write_number(to, way_names[w], figure_value(g, (enum way)w));
-			snprintf(name, sizeof name, "%s_cpu", way_names[w]);
-			write_number(to, name, figure_cpu(g, (enum way)w));
-			snprintf(name, sizeof name, "%s_rounds", way_names[w]);
-			write_series(to, name, &g->values[w]);
-		}
-		write_number(to, "to_bare", figure_ratio(g, WAY_BARE));
-		write_number(to, "to_relay", figure_ratio(g, WAY_RELAY));
-		fprintf(to, ",\"exact\":%u,\"receivers\":%u}", g->exact, g->receivers);
+	json_decref(all);
+}
+
+static void read_series(struct series *s, const json_t *all)
+{
+	size_t i;
+	const json_t *value;
+	json_array_foreach (all, i, value)
+		add(s, json_number_value(value));
+}
+
+static void read_figure(struct figures *f, json_t *all)
+{
+	const char *row, *name, *unit;
+	int more, worst, exact, receivers;
+	errno = 0;
+	if (json_unpack(all, "{s:s, s:s, s:s, s:b, s:b, s:i, s:i}", "row", &row, "name", &name,
+		    "unit", &unit, "moreIsBetter", &more, "worst", &worst, "exact", &exact,
+		    "receivers", &receivers) < 0)
+		die("no figures of ours");
+	struct figure *g = figures_at(f, row, name, unit, more ? BETTER_MORE : BETTER_LESS);
+	g->worst = worst;
+	figure_add_exact(g, (unsigned)exact, (unsigned)receivers);
+	for (int w = 0; w < WAYS; w++) {
+		const json_t *way = json_object_get(all, way_names[w]);
+		read_series(&g->values[w], json_object_get(way, "values"));
+		read_series(&g->cpu[w], json_object_get(way, "cpus"));
 	}
-	fprintf(to, "]\n");
-	if (fclose(to) != 0)
+}
+
+void figures_read_json(struct figures *f, const char *path)
+{
+	size_t i;
+	json_t *each, *all = json_load_file(path, 0, NULL);
+	errno = 0;
+	if (!json_is_array(all))
 		die(path);
+	json_array_foreach (all, i, each)
+		read_figure(f, each);
+	json_decref(all);
 }

@@ -21,9 +21,9 @@ struct series {
 };
 
 struct figure {
-	const char *row;  /* that it belongs to */
-	char name[64];    /* for people; nothing in it that JSON or XML would escape */
-	const char *unit; /* "us", "MB/s", … */
+	char row[16];  /* that it belongs to */
+	char name[64]; /* for people; nothing in it that XML would escape */
+	char unit[8];  /* "us", "MB/s", … */
 	enum better better;
 	bool worst; /* the worst of all rounds is told, not their median */
 	struct series values[WAYS];
@@ -36,7 +36,7 @@ struct figures {
 	unsigned count;
 };
 
-/* The figure of that name; made when it is new. row, unit: kept, borrowed. */
+/* The figure of that name; made when it is new. */
 struct figure *figures_at(
 	struct figures *f, const char *row, const char *name, const char *unit, enum better better);
 
@@ -53,5 +53,6 @@ double figure_ratio(const struct figure *f, enum way base);
 /* The table, in Markdown that is legible as it is. */
 void figures_print(const struct figures *f, FILE *to);
 
-/* All of it, with the values of each round. */
+/* All of it, with the values of each round; and add what such a file has. Failures end the benchmark. */
 void figures_write_json(const struct figures *f, const char *path);
+void figures_read_json(struct figures *f, const char *path);

@@ -53,7 +53,8 @@ struct options {
 static _Noreturn void usage(const char *program)
 {
 	fprintf(stderr,
-		"usage: %s [-n ROUNDS] [-r ROW,ROW] [-j FILE] [-s FILE] [RINGSIDE]\nrows:", program);
+		"usage: %s [-n ROUNDS] [-r ROW,ROW] [-i FILE]... [-j FILE] [-s FILE] [RINGSIDE]\nrows:",
+		program);
 	for (size_t i = 0; i < ROWS; i++)
 		fprintf(stderr, " %s", rows[i].name);
 	fprintf(stderr, "\n");
@@ -76,18 +77,21 @@ static bool choose(struct options *o, char *list)
 	return true;
 }
 
-static struct options read_options(int argc, char **argv)
+/* figures: where those of earlier runs go. */
+static struct options read_options(int argc, char **argv, struct figures *figures)
 {
 	struct options o = {.rounds = ROUNDS};
 	int option;
 	memset(o.wanted, 1, sizeof o.wanted);
-	while ((option = getopt(argc, argv, "n:r:j:s:")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:i:j:s:")) != -1) {
 		bool good = option != '?';
 		if (option == 'n') {
 			o.rounds = (unsigned)strtoul(optarg, NULL, 10);
 			good = o.rounds > 0 && o.rounds <= FIGURES_ROUNDS_MAX;
 		} else if (option == 'r')
 			good = choose(&o, optarg);
+		else if (option == 'i')
+			figures_read_json(figures, optarg);
 		else if (option == 'j')
 			o.json = optarg;
 		else if (option == 's')
@@ -116,7 +120,7 @@ static void tell(unsigned round, unsigned rounds, const char *row)
 int main(int argc, char **argv)
 {
 	static struct scene s;
-	struct options o = read_options(argc, argv);
+	struct options o = read_options(argc, argv, &s.figures);
 	scene_open(&s, o.program);
 	for (unsigned round = 0; round < o.rounds; round++)
 		for (size_t i = 0; i < ROWS; i++)

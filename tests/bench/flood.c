@@ -48,18 +48,10 @@ struct slow {
 
 static uint8_t buffer[CLIENT_READ];
 
-/* In raw mode there is no CR: wait for what both modes have. */
 static void go_bare(const struct load *l, int *ret_master, pid_t *ret_pid)
 {
 	*ret_pid = process_on_pty(l->script, ret_master);
 	process_expect(*ret_master, "READY");
-	usleep(20000);
-	(void)!read(*ret_master, buffer, 0);
-	int flags = fcntl(*ret_master, F_GETFL);
-	fcntl(*ret_master, F_SETFL, flags | O_NONBLOCK);
-	while (read(*ret_master, buffer, sizeof buffer) > 0)
-		; /* the end of READY's line */
-	fcntl(*ret_master, F_SETFL, flags);
 }
 
 static double run_bare(struct load *l, double *ret_cpu)
@@ -152,7 +144,7 @@ static void check(const struct load *l, struct client *c, struct result *r)
 		die("a client has got a wrong number of bytes");
 }
 
-/* Read what has come so far: presence, and the end of READY's line. From here on bytes are counted. */
+/* Read what has come so far, such as presence. From here on bytes are counted. */
 static void settle(struct client **clients, unsigned count)
 {
 	usleep(20000);

@@ -24,15 +24,18 @@ static void write_file(const char *path, enum stream_kind kind)
 	free(bytes);
 }
 
-/* The file comes first, unmeasured: it touches the pages of the ring, as any long session has done. */
+/*
+ * The file comes first, unmeasured: it touches the pages of the ring, as any long session has done. Nothing comes behind
+ * READY, so that who has seen it can count.
+ */
 void load_make(const struct target *t, struct load *l)
 {
 	char text[4096], file[96];
 	snprintf(file, sizeof file, "%s/%s", t->dir, stream_name(l->stream));
 	write_file(file, l->stream);
 	size_t length = (size_t)snprintf(text, sizeof text,
-		"#!/bin/sh\nstty %s -echo\ncat %s\nprintf '\\nREADY\\n'\nread go\nexec cat",
-		l->modes, file);
+		"#!/bin/sh\nstty %s -echo\ncat %s\nprintf '\\nREADY'\nread go\nexec cat", l->modes,
+		file);
 	for (unsigned i = 0; i < l->times; i++)
 		length += (size_t)snprintf(text + length, sizeof text - length, " %s", file);
 	snprintf(text + length, sizeof text - length, "\n");

@@ -6,7 +6,7 @@
 #include "table/scene.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -72,9 +72,14 @@ static uint64_t read_all(struct path *paths, unsigned count)
 static bool is_exact(const struct path *p, const struct load *l)
 {
 	const struct client *c = p->client;
-	if (p->bytes != l->bytes)
-		return false;
-	return !c || c->plain || (c->skips == 0 && c->offset == c->exit_offset);
+	bool all = p->bytes == l->bytes;
+	if (!c || c->plain || (all && c->skips == 0 && c->offset == c->exit_offset))
+		return all;
+	fprintf(stderr,
+		"a client has %" PRIu64 " of %" PRIu64 " bytes, offset %" PRIu64 " of %" PRIu64
+		", and %u snapshots instead\n",
+		p->bytes, l->bytes, c->offset, c->exit_offset, c->skips);
+	return false;
 }
 
 /* Start the programs of the first so many paths; the others are further readers. Closes the paths. */

@@ -97,8 +97,8 @@ static void print_cell(FILE *to, double value, int width)
 void figures_print(const struct figures *f, FILE *to)
 {
 	fprintf(to,
-		"| %-44s | unit |     bare |    relay | ringside | x bare | x relay | s/GiB relay | s/GiB | exact |\n"
-		"|:%.44s-|:-----|---------:|---------:|---------:|-------:|--------:|------------:|------:|------:|\n",
+		"| %-44s | unit |     bare |    relay | ringside | x bare | x relay | s/GiB relay | s/GiB |  exact  |\n"
+		"|:%.44s-|:-----|---------:|---------:|---------:|-------:|--------:|------------:|------:|:-------:|\n",
 		"", "------------------------------------------------");
 	for (unsigned i = 0; i < f->count; i++) {
 		const struct figure *g = &f->all[i];
@@ -110,9 +110,9 @@ void figures_print(const struct figures *f, FILE *to)
 		print_cell(to, figure_cpu(g, WAY_RELAY), 11);
 		print_cell(to, figure_cpu(g, WAY_RINGSIDE), 5);
 		if (g->receivers > 0)
-			fprintf(to, " %2u/%-2u |\n", g->exact, g->receivers);
+			fprintf(to, " %3u/%-3u |\n", g->exact, g->receivers);
 		else
-			fprintf(to, "       |\n");
+			fprintf(to, "         |\n");
 	}
 }
 

@@ -1,6 +1,6 @@
 # What Ringside needs to know where commands begin and end, and then the user's own file.
 __rs_n=@NONCE@ __rs_f=@PATH@ __rs_id= __rs_d= __rs_u= __rs_ho= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw=
-__rs_no=() __rs_re= __rs_up= __rs_got= __rs_la= __rs_b=${EPOCHREALTIME//[!0-9]/}
+__rs_no=() __rs_re= __rs_up= __rs_got= __rs_la= __rs_an= __rs_en=1 __rs_ev= __rs_b=${EPOCHREALTIME//[!0-9]/}
 __rs_slow() {
 	FUNCNEST= __rs_sw=1 __rs_po=
 	[[ -o posix ]] || { __rs_po=:$BASHOPTS:; POSIXLY_CORRECT=y; }
@@ -30,7 +30,7 @@ __rs_load() {
 	READLINE_POINT=${#READLINE_LINE}
 	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
 	__rs_no=(x) FUNCNEST=1
-	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin read -n 0 __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
+	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
 	FUNCNEST=$__rs_fn
 	[[ -n $__rs_fs || -n ${__rs_no-} ]] || \builtin unset -v FUNCNEST
 }
@@ -125,7 +125,7 @@ __rs_after() {
 		fi
 		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_rc" "$__rs_n" "$__rs_i" "${__rs_p:+\e[m}" >/dev/tty
 		\builtin printf 'D\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i" "$__rs_rc" "$__rs_st" "$__rs_w" 1<>"/proc/$PPID/fd/7"
-		__rs_id= __rs_d= __rs_got=
+		__rs_id= __rs_d= __rs_got= __rs_an=1
 		FUNCNEST=$__rs_fn
 		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
 		[[ -z $__rs_up ]] || {
@@ -148,7 +148,7 @@ __rs_prompt() {
 	__rs_re=
 	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
 	__rs_no=(x) FUNCNEST=1
-	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin read -n 0 __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
+	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
 	FUNCNEST=
 	if [[ -z ${__rs_no-} ]]; then
 		[[ -z $__rs_bind ]] || __rs_bind
@@ -158,14 +158,29 @@ __rs_prompt() {
 		[[ -z $__rs_ho ]] || \builtin set -o history
 		__rs_ho=
 		__rs_where
-		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_pr" "$__rs_n" "$__rs_d" "${__rs_d:+\e[m}" >/dev/tty
-		[[ ${PS1-} == *"$__rs_n"* || ${PS1@a} == *r* ]] ||
-			PS1='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]'${PS1-}'\[\e]133;B;aid='$__rs_n'\a\]'
-		[[ ${PS2-} == *"$__rs_n"* || ${PS2@a} == *r* ]] ||
-			PS2='\[\e]133;P;k=s;aid='$__rs_n'\a\]'${PS2-}'\[\e]133;P;k=e;aid='$__rs_n'\a\]'
-		[[ ${PS0-} == *"$__rs_n"* || ${PS0@a} == *r* ]] ||
-			PS0='\e]133;C;aid='$__rs_n';t=${EPOCHREALTIME-}\a'${PS0-}
-		\builtin declare -px >|"/proc/$PPID/fd/6"
+		[[ -n $__rs_an && -z $__rs_d ]] ||
+			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_pr" "$__rs_n" "$__rs_d" "${__rs_d:+\e[m}" >/dev/tty
+		__rs_an=
+		[[ ${PS1-} == *"$__rs_n"* && ${PS2-} == *"$__rs_n"* && ${PS0-} == *"$__rs_n"* ]] || {
+			[[ ${PS1-} == *"$__rs_n"* || ${PS1@a} == *r* ]] ||
+				PS1='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]'${PS1-}'\[\e]133;B;aid='$__rs_n'\a\]'
+			[[ ${PS2-} == *"$__rs_n"* || ${PS2@a} == *r* ]] ||
+				PS2='\[\e]133;P;k=s;aid='$__rs_n'\a\]'${PS2-}'\[\e]133;P;k=e;aid='$__rs_n'\a\]'
+			[[ ${PS0-} == *"$__rs_n"* || ${PS0@a} == *r* ]] ||
+				PS0='\e]133;C;aid='$__rs_n';t=${EPOCHREALTIME-}\a'${PS0-}
+		}
+		if ((__rs_en-- < 1)); then
+			\builtin compgen -P '#' -v >|"/proc/$PPID/fd/6" && \builtin mapfile -t __rs_m <"/proc/$PPID/fd/6"
+			__rs_en=32 __rs_ev=
+			[[ ${#__rs_m[@]} -lt 300 ]] || __rs_ev=1
+		fi
+		if [[ -n $__rs_ev ]] && \builtin compgen -P '#' -e >|"/proc/$PPID/fd/6" &&
+			\builtin mapfile -t __rs_m <"/proc/$PPID/fd/6" && [[ -n ${__rs_m-} ]]; then
+			\builtin declare -p "${__rs_m[@]#?}" >|"/proc/$PPID/fd/6"
+		else
+			\builtin declare -px >|"/proc/$PPID/fd/6"
+		fi
+		__rs_m=()
 		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "$__rs_d" "$__rs_w" "$__rs_ps" "$__rs_pt" 1<>"/proc/$PPID/fd/7"
 		FUNCNEST=$__rs_fn
 		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
@@ -188,7 +203,7 @@ __rs_back() {
 __rs_state() {
 	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
 	__rs_no=(x) FUNCNEST=1
-	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin read -n 0 __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
+	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
 	FUNCNEST=
 	if [[ -z ${__rs_no-} ]]; then
 		{
@@ -211,9 +226,8 @@ __rs_state() {
 __rs_bind() {
 	__rs_bind=
 	for __rs_t in emacs vi-insert vi-command; do
-		\builtin bind -m "$__rs_t" -x '"\e[57399;17~": { __rs_load; } 2>/dev/null
-for __rs_t in "${__rs_no[@]}"; do { __rs_slow; } 2>/dev/null; done
-{ \builtin trap -p DEBUG >>"/proc/$PPID/fd/5"; \builtin trap - DEBUG; __rs_take; } 2>/dev/null'
+		\builtin bind -m "$__rs_t" -x '"\e[57399;17~": { __rs_load; [[ -n ${__rs_no-} ]] || { \builtin trap -p DEBUG >>"/proc/$PPID/fd/5"; \builtin trap - DEBUG; __rs_take; }; } 2>/dev/null
+for __rs_t in "${__rs_no[@]}"; do { __rs_slow; \builtin trap -p DEBUG >>"/proc/$PPID/fd/5"; \builtin trap - DEBUG; __rs_take; } 2>/dev/null; done'
 		\builtin bind -m "$__rs_t" -x '"\e[57399;19~": { __rs_back; } 2>/dev/null'
 		\builtin bind -m "$__rs_t" -x '"\e[57399;21~": { __rs_state; } 2>/dev/null
 for __rs_t in "${__rs_no[@]}"; do { __rs_slow; __rs_state; } 2>/dev/null; done'

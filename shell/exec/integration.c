@@ -9,6 +9,9 @@
  *  - DEBUG traps, set -x and set -v are off from the key on up to the command.
  *  - At the prompt a DEBUG trap sees one call of ours, whose standard output is no terminal: bash-preexec, which has
  *    armed itself for the next command at the first prompt already, leaves those alone.
+ *  - What the shell exports is written down at each prompt. `declare -px` sorts all variables for that, 2 ms where a
+ *    startup file has defined a thousand, so where there are many the names come first: `compgen -e`, as comments for
+ *    whoever reads the file meanwhile. How many there are is looked at now and then.
  *  - The command is evaluated by the shell itself, neither by a function nor by a sourced file: RETURN traps, return,
  *    LINENO, declare are as they are when it is typed. What is put in front of it stands on its first line.
  *

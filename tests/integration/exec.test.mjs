@@ -367,6 +367,34 @@ scenario('beside the shell: its directory, environment, functions and aliases; n
 	assert.doesNotMatch((await rows(server)).join('\n'), /hello you|__rs/);
 });
 
+scenario('beside a busy shell that has many variables: what it exported at its last prompt', { timeout: 60_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id });
+	const told = async (command, about) => {
+		await exec(server, command);
+		const running = await exec(server, 'read x', { yieldMs: 0 });
+		await until('its start', async () => (await find(server, running.id)).state === 'running');
+		const { json } = await api.raw('POST', `/api/session/${id}/exec`,
+			{ command: 'echo "$GIVEN|${GONE-none}|${many7-none}|${HOME:+home}"', fork: true });
+		await api.input(id, '\n');
+		await until('its end', async () => (await find(server, running.id)).state === 'done');
+		assert.equal(json.stderr, '', about);
+		return json.stdout;
+	};
+	await exec(server, 'for ((i = 0; i < 600; i++)); do printf -v "many$i" %s "$i"; done');
+	// How many there are is looked at now and then.
+	await until('it has been seen that there are many', async () => (await exec(server, 'echo "$__rs_ev"')).output === '1\n');
+	assert.equal(await told(`export GONE=1 GIVEN=$'it\\'s\\nme'`), "it's\nme|1|none|home\n");
+	assert.equal(await told('unset GONE; GIVEN=again'), 'again|none|none|home\n');
+	assert.equal(await told("declare -x GONE='a  b'; GIVEN=three"), 'three|a  b|none|home\n');
+	assert.equal(await told('for f in compgen mapfile declare; do eval "$f() { echo mine; }"; done; GIVEN=four'), 'four|a  b|none|home\n');
+	assert.equal(await told('unset -f compgen mapfile declare; enable -n compgen; GIVEN=five'), 'five|a  b|none|home\n');
+	assert.equal(await told('enable compgen; enable -n mapfile; GIVEN=six'), 'six|a  b|none|home\n');
+	assert.equal(await told('enable mapfile; set -eu; GIVEN=seven'), 'seven|a  b|none|home\n');
+	assert.equal(await told('set +eu; unset GONE; export many7=8'), 'seven|none|8|home\n');
+	assert.doesNotMatch((await rows(server)).join('\n'), /compgen -P|\/proc\//);
+});
+
 scenario('the shell ends: exit, exec, set -e', { timeout: 60_000 }, async (server) => {
 	const { api } = server;
 	for (const [command, status] of [['exit 3', 3], ['set -e; false; echo never', 1], ['kill -9 $$', 137], ["exec sh -c 'exit 6'", 6]]) {

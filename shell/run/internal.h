@@ -1,6 +1,7 @@
 /* What run.c (one run) and runs.c (all of them, and ending those that have to) share. */
 #pragma once
 
+#include "shell/run/notes.h"
 #include "shell/run/run.h"
 
 #include <limits.h>
@@ -14,7 +15,7 @@ struct runs {
 	uv_loop_t *loop;
 	struct runs_config config;
 	char bash[PATH_MAX];
-	int notes; /* see notes.h */
+	struct run_notes notes;
 	struct run *list;
 	unsigned count;
 	size_t budget;      /* bytes of output that may still be kept */
@@ -48,6 +49,7 @@ struct run {
 	pid_t pid;
 	int pidfd;
 	char mark[RUN_MARK_SIZE];
+	unsigned note; /* its place */
 	uv_poll_t exit;
 	uv_timer_t timeout;
 	struct run_output streams[RUN_STREAMS];

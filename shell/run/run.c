@@ -6,7 +6,6 @@
 #include "shell/store/directory.h"
 #include "shell/environment.h"
 #include "shell/run/internal.h"
-#include "shell/run/notes.h"
 #include "shell/output/spool.h"
 
 #include <assert.h>
@@ -165,7 +164,7 @@ void run_finish(struct run *r)
 		DL_APPEND(all->lost, r);
 	if (r->callbacks.done)
 		r->callbacks.done(r->user, &result);
-	run_note_remove(all->notes, r->mark);
+	run_note_remove(&all->notes, r->note);
 	for (unsigned i = 0; i < RUN_STREAMS; i++) {
 		all->budget += r->streams[i].kept.capacity;
 		excerpt_finish(&r->streams[i].kept);
@@ -391,10 +390,10 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	}
 	r->started_ms = clock_wall_ms();
 	r->started_ns = uv_hrtime();
-	run_note(all->notes, r->mark);
+	r->note = run_note(&all->notes, r->mark);
 	rc = start_child(all, o, r->mark, &child);
 	if (rc < 0) {
-		run_note_remove(all->notes, r->mark);
+		run_note_remove(&all->notes, r->note);
 		free(r);
 		return rc;
 	}

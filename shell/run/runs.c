@@ -5,7 +5,6 @@
  */
 #include "pty/marked.h"
 #include "shell/run/internal.h"
-#include "shell/run/notes.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -127,9 +126,8 @@ int runs_open(uv_loop_t *loop, const struct runs_config *config, struct runs **r
 	all->config = *config;
 	all->budget = RUNS_MEMORY_MAX;
 	all->turn = TURN_BYTES;
-	all->notes = run_notes_open(config->dir, RUN_MARK);
-	if (all->notes < 0) {
-		int rc = all->notes;
+	int rc = run_notes_open(&all->notes, config->dir, RUN_MARK);
+	if (rc < 0) {
 		free(all);
 		return rc;
 	}
@@ -188,7 +186,7 @@ void runs_close(struct runs *all)
 	if (!all)
 		return;
 	kill_all(all);
-	close(all->notes);
+	run_notes_close(&all->notes);
 	uv_handle_t *handles[] = {(uv_handle_t *)&all->begin, (uv_handle_t *)&all->hunt};
 	for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
 		uv_close(handles[i], on_handle_closed);

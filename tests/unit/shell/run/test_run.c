@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,11 +152,17 @@ static void open_all(void)
 
 static void close_all(void)
 {
+	char notes[RUNS_MAX * 33 + 1] = "";
 	runs_close(all);
+	int fd = openat(folder.fd, "runs/.going", O_RDONLY | O_CLOEXEC);
+	cr_assert_geq(read(fd, notes, sizeof notes - 1), 0);
+	close(fd);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	cr_assert_eq(uv_loop_close(&loop), 0);
 	cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1, "no child is left");
 	/* Not even a note. */
+	cr_assert_eq(strspn(notes, " \n"), strlen(notes), "%s", notes);
+	cr_assert_eq(unlinkat(folder.fd, "runs/.going", 0), 0);
 	cr_assert_eq(unlinkat(folder.fd, "runs", AT_REMOVEDIR), 0);
 	folder_remove(&folder);
 }
@@ -542,7 +549,12 @@ Test(run_notes, what_is_noted_is_killed_and_forgotten)
 	cr_assert_eq(mkdirat(folder.fd, "runs", 0700), 0);
 	folder_put(&folder, "runs/noted", "");
 	folder_put(&folder, "runs/ended", "");
+	folder_put(&folder, "runs/.going",
+		"                                \n"
+		"0123456789abcdef0123456789abcdef\n");
 	pid_t noted = marked_child("noted"), other = marked_child("other");
+	pid_t going = marked_child("0123456789abcdef0123456789abcdef");
+	pid_t blank = marked_child("                                ");
 	pid_t odd = marked_child("../runs/noted");
 	struct runs_config config = {
 		.dir = folder.path, .environment = (char *const *)(uintptr_t)environment};
@@ -550,8 +562,13 @@ Test(run_notes, what_is_noted_is_killed_and_forgotten)
 	cr_assert_eq(runs_open(&loop, &config, &all), 0);
 	cr_expect_eq(waitpid(noted, &status, 0), noted);
 	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	cr_expect_eq(waitpid(going, &status, 0), going);
+	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	cr_expect(lives(other));
 	cr_expect(lives(odd));
+	cr_expect(lives(blank));
+	kill(blank, SIGKILL);
+	waitpid(blank, NULL, 0);
 	kill(other, SIGKILL);
 	kill(odd, SIGKILL);
 	waitpid(other, NULL, 0);
@@ -563,7 +580,7 @@ Test(run_notes, what_is_noted_is_killed_and_forgotten)
 Test(run_notes, what_goes_on_is_noted)
 {
 	struct got g = {0};
-	struct run_options o = options("ls $DIR/runs; echo $RINGSIDE_RUN");
+	struct run_options o = options("cat $DIR/runs/.going; echo $RINGSIDE_RUN");
 	static const char *const name = "DIR";
 	open_all();
 	const char *const value = folder.path;

@@ -189,6 +189,17 @@ static uint64_t move_behind_snapshot(struct terminal *t, struct screen *screen)
 	return to > from ? to - from : 0;
 }
 
+/* The screen that it is shown; NULL without memory for one. */
+static struct screen *screen_for(struct terminal *t)
+{
+	/* Who is too slow gets it as it is, if that is news: drawing all that is left, for each of many, would take long. */
+	struct screen *screen = t->snapshot_due == SNAPSHOT_LAG ? session_screen_as_is(t->session)
+								: NULL;
+	if (screen && screen_resume_offset(screen) > t->cursor.offset)
+		return screen;
+	return session_screen(t->session);
+}
+
 /* Take a snapshot and announce it; its bytes follow. */
 static bool tell_snapshot(struct terminal *t)
 {
@@ -196,9 +207,7 @@ static bool tell_snapshot(struct terminal *t)
 		[SNAPSHOT_LAG] = "lag", [SNAPSHOT_REQUEST] = "request", [SNAPSHOT_ATTACH] = "attach"};
 	struct metrics *m = t->all->metrics;
 	enum snapshot_reason reason = t->snapshot_due;
-	/* Who is too slow gets the screen as it is: drawing all that is left, for each of many, would take long. */
-	struct screen *screen = reason == SNAPSHOT_LAG ? session_screen_as_is(t->session)
-						       : session_screen(t->session);
+	struct screen *screen = screen_for(t);
 	unsigned lines = snapshot_lines(t);
 	t->snapshot_due = SNAPSHOT_NONE;
 	if (!screen || screen_snapshot(screen, lines, &t->snapshot) < 0) {

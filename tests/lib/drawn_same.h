@@ -123,8 +123,7 @@ static inline void drawn_same_scrollback(const struct screen *a, const struct sc
 	DRAWN_CHECK(a->scrollback.count >= b->scrollback.count);
 	for (unsigned i = 0; i < b->scrollback.count; i++) {
 		unsigned skip = a->scrollback.count - b->scrollback.count;
-		struct line *x = packed_unpack(
-			scrollback_get(&a->scrollback, skip + i), a->cols);
+		struct line *x = packed_unpack(scrollback_get(&a->scrollback, skip + i), a->cols);
 		struct line *y = packed_unpack(scrollback_get(&b->scrollback, i), b->cols);
 		drawn_same_line(a, x, b, y, a->cols, exact);
 		DRAWN_CHECK(x->wrapped == y->wrapped || (!exact && i == 0));

@@ -58,6 +58,14 @@ static bool is_worth_it(struct pane *p, uint64_t backlog, bool watched)
 		p->screening.since_ms + (watched ? SCREENING_WATCHED_MS : SCREENING_UNWATCHED_MS);
 }
 
+/* A checkpoint that is due then is for the next turn: the program may be waiting for it. */
+static bool follow_here(struct pane *p)
+{
+	struct live *l = &p->live;
+	bool more = live_follow(l, SCREENING_WORK);
+	return more || (p->screening.workers && live_owes_checkpoint(l) && live_may_go(l));
+}
+
 bool pane_follow(struct pane *p, bool coming, bool watched)
 {
 	struct live *l = &p->live;
@@ -67,12 +75,12 @@ bool pane_follow(struct pane *p, bool coming, bool watched)
 	bool owes = live_owes_checkpoint(l);
 	if (!p->screening.workers || (backlog <= SCREENING_HERE && !owes) ||
 		live_is_asked(l, SCREENING_ASKED))
-		return live_follow(l, SCREENING_WORK);
+		return follow_here(p);
 	if (coming && !owes && !is_worth_it(p, backlog, watched))
 		return false;
 	p->screening.since_ms = 0;
 	if (!live_send(l))
-		return live_follow(l, SCREENING_WORK);
+		return follow_here(p);
 	send_away(p);
 	return false;
 }

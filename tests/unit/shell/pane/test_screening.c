@@ -142,6 +142,22 @@ Test(screening, a_question_is_answered_before_what_comes_behind_it)
 	cr_assert_str_eq(said, "\033[1;1R");
 }
 
+/* The ring is full, the program waits, and nothing but the checkpoint lets it go on. */
+Test(screening, a_checkpoint_is_due_behind_what_was_followed_here)
+{
+	size_t size = m.pane.held.link.ring.bytes.size;
+	say_much(size / 2 - 64);
+	pane_screen(&m.pane);
+	memory_pane_say(&m, "%0200u\033[6n", 1u);
+	cr_assert(pane_follow(&m.pane, false, true), "there is more to do");
+	cr_assert_str_eq(said, "\033[24;41R");
+	cr_assert_not(pane_follow(&m.pane, false, true));
+	cr_assert(m.pane.live.away);
+	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	cr_assert_eq(m.pane.live.checkpoints + m.pane.live.checkpoint_failures, 1);
+	cr_assert_geq(pane_tail(&m.pane), size / 2);
+}
+
 Test(screening, tail_is_not_before_what_is_away)
 {
 	say_much(MUCH);

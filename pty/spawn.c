@@ -12,7 +12,7 @@
 
 #define HOLDER_REPORT_FD 4
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
-#define FIXED_ARGS 22
+#define FIXED_ARGS 23
 #define SHELL_ARGS_MAX 64
 
 struct numbers {
@@ -38,6 +38,8 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 		argv[i] = (char *)(uintptr_t)fixed[i]; /* posix_spawn does not write to it */
 	if (o->respawn)
 		argv[i++] = (char *)(uintptr_t) "--respawn";
+	if (o->no_flow)
+		argv[i++] = (char *)(uintptr_t) "--no-flow";
 	argv[i++] = (char *)(uintptr_t) "--";
 	for (size_t k = 0; o->argv[k]; k++) {
 		if (k == SHELL_ARGS_MAX)

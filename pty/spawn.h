@@ -32,6 +32,7 @@ struct spawn_options {
 	long nofile;         /* soft limit of descriptors for the shell; 0 = as the server's */
 	uint64_t mark;       /* of all its processes, see pty/wire.h; 0 = none */
 	bool respawn;        /* a new shell when it ends: see pty/wire.h */
+	bool no_flow;        /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
 };
 
 /*

@@ -37,6 +37,7 @@ struct holder_options {
 	long nofile;     /* soft limit of descriptors for the shell; 0 = as inherited */
 	uint64_t mark;   /* of all processes of the session; 0 = none */
 	bool respawn;    /* a new shell when it ends */
+	bool no_flow;    /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
 	const char *cwd; /* where the shell starts */
 	char **argv;     /* the shell and its arguments */
 };

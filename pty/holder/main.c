@@ -42,6 +42,7 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		{"mark", required_argument, NULL, 'm'},
 		{"cwd", required_argument, NULL, 'w'},
 		{"respawn", no_argument, NULL, 'a'},
+		{"no-flow", no_argument, NULL, 'f'},
 		{0},
 	};
 	int c;
@@ -87,6 +88,9 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 			break;
 		case 'a':
 			o->respawn = true;
+			break;
+		case 'f':
+			o->no_flow = true;
 			break;
 		default:
 			return false;

@@ -139,6 +139,8 @@ int terminal_start(struct holder *h, enum report_stage *ret_stage)
 		return rc;
 	if (tcgetattr(slave, &h->modes) == 0) {
 		h->modes.c_iflag |= IUTF8;
+		if (h->options.no_flow)
+			h->modes.c_iflag &= ~(tcflag_t)IXON;
 		tcsetattr(slave, TCSANOW, &h->modes);
 	}
 	rc = set_size(slave, h->options.rows, h->options.cols, 0, 0);

@@ -232,7 +232,6 @@ for __rs_t in "${__rs_no[@]}"; do { __rs_slow; \builtin trap -p DEBUG >>"/proc/$
 		\builtin bind -m "$__rs_t" -x '"\e[57399;21~": { __rs_state; } 2>/dev/null
 for __rs_t in "${__rs_no[@]}"; do { __rs_slow; __rs_state; } 2>/dev/null; done'
 	done
-	\builtin command stty -ixon || __rs_t=
 	if [[ -n $__rs_f && -z $(\builtin trap -p EXIT) ]] && __rs_y=$(\builtin command tty); then
 		\builtin trap '{ __rs_exit; } 2>/dev/null' EXIT
 	fi
@@ -248,6 +247,7 @@ __rs_exit() {
 		-r $__rs_f && -x $BASH && -w $__rs_y ]]; then
 		[[ -z ${__rs_id-} ]] ||
 			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_t" "$__rs_n" "$__rs_id" >"$__rs_y"
+		\builtin command stty -ixon <"$__rs_y" 2>/dev/null
 		\builtin printf 'X\037%s\037%s\037%s\036' "$__rs_n" "$__rs_t" "${__rs_id-}" 1<>"/proc/$PPID/fd/7" &&
 			\builtin exec "$BASH" --rcfile "$__rs_f" -i <>"$__rs_y" >&0 2>&0
 	fi

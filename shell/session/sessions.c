@@ -131,6 +131,7 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.nofile = s->config.nofile,
 		.mark = removal_mark(session->pane.held.directory),
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
+		.no_flow = session->executor.possible, /* a command could not be typed into a stopped one */
 	};
 	int rc = link_start(&session->pane.held.link, &options, &s->held.reaper);
 	environment_destroy(environment);

@@ -75,6 +75,27 @@ scenario('startup files that read from the terminal get what is typed', async (s
 const state = async (server, id) => (await server.api.call('GET', `/api/session/${id}/state`)).state;
 const wait = (server, id, conditions, timeoutMs = 30_000) => server.api.call('POST', `/api/session/${id}/wait`, { until: conditions, timeoutMs }, { timeout: 60_000 });
 
+scenario('Ctrl-S stops no terminal of ours, and no program is run for that before the first prompt', async (server) => {
+	const ran = path.join(server.cwd, 'ran');
+	const flow = async (id) => (await server.run(id, '/bin/stty -a')).match(/-?ixon/)[0];
+	writeFileSync(path.join(server.home, 'stty'), `#!/bin/sh\necho "$@" >>${ran}\nexec /bin/stty "$@"\n`, { mode: 0o755 });
+	rc(server, 'PATH=$HOME:$PATH\n');
+	await server.session({ id: 's' });
+	assert.equal(await flow('s'), '-ixon');
+	assert.ok(!existsSync(ran));
+	const read = ask(server, 's', { command: 'printf re%s ads; read x; echo "${#x}"' });
+	await server.outputMatches('s', /reads/);
+	await server.api.input('s', '\x13\r');
+	assert.match((await read).json.data.output, /\n1\n$/);
+	// Who wants it has it, and so have other shells.
+	rc(server, '/bin/stty ixon\n');
+	await server.session({ id: 't' });
+	assert.equal(await flow('t'), 'ixon');
+	await server.api.create({ id: 'sh', shell: 'sh' });
+	await server.api.input('sh', '/bin/stty -a\r');
+	await server.outputMatches('sh', / ixon/);
+});
+
 scenario('a shell is starting up to its first prompt, and tells what its startup files wait for', async (server) => {
 	const go = path.join(server.cwd, 'go');
 	rc(server, `echo begins; until [ -e ${go} ]; do sleep 0.05; done

@@ -6,6 +6,7 @@
  * Bulk begins where a line does, at the bottom of a screen that scrolls as a whole. What is no bulk is left to the parser,
  * and looked at again behind the place that has ended it.
  */
+#include "ring/screen/bulk_line.h"
 #include "ring/screen/bulk_piece.h"
 #include "ring/screen/screen_internal.h"
 #include "ring/utf8.h"
@@ -13,11 +14,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define LINE_BYTES_MAX 4096u                /* longer lines are none */
-#define STYLES_OF_LINE (LINE_BYTES_MAX / 4) /* no more can begin in one */
-#define SCREENFUL_MAX ((size_t)256 << 10)   /* bytes, for it has to be printed at once */
-#define BYTES_MIN ((size_t)16 << 10)        /* fewer are not worth stopping for */
-#define BYTES_PER_WORK 8u                   /* so much takes as long as touching a cell */
+#define SCREENFUL_MAX ((size_t)256 << 10) /* bytes, for it has to be printed at once */
+#define BYTES_MIN ((size_t)16 << 10)      /* fewer are not worth stopping for */
+#define BYTES_PER_WORK 8u                 /* so much takes as long as touching a cell */
 #define LINE_WORK 8u
 #define PASSED_LINE_WORK 2u
 
@@ -36,78 +35,6 @@ struct bulk {
 	unsigned tab_width;  /* the most that a tab takes */
 	bool bottom_is_real; /* it is the row at the bottom as well */
 };
-
-/* Lines */
-
-/* Behind bytes that are not ASCII, up to a control of C1. */
-static const uint8_t *skip_high(const uint8_t *at, const uint8_t *end)
-{
-	while (at < end && *at >= 0x80 && !(*at == 0xc2 && (end - at < 2 || at[1] < 0xa0)))
-		at++;
-	return at;
-}
-
-/*
- * Behind the line at `at`; NULL if it is none of bulk, or not all there, and *ret_stop is where that shows. Whether what is
- * not ASCII is characters that stand for themselves is left open.
- */
-static const uint8_t *skip_line(const uint8_t *at, const uint8_t *end, const uint8_t **ret_stop)
-{
-	const uint8_t *p = at;
-	if (end - at > (ptrdiff_t)LINE_BYTES_MAX)
-		end = at + LINE_BYTES_MAX;
-	for (;;) {
-		const uint8_t *next = parser_text_end(p, end);
-		if (next < end && *next >= 0x80)
-			next = skip_high(next, end);
-		if (next == p) {
-			struct piece piece = piece_at(p, end);
-			if (piece.type == PIECE_END)
-				return piece.end;
-			if (piece.type == PIECE_NONE || piece.type == PIECE_CHARACTER) {
-				*ret_stop = piece.at;
-				return NULL;
-			}
-			next = piece.end;
-		}
-		p = next;
-	}
-}
-
-/* How many lines of bulk there are from `at` on; ret_end: behind them, ret_stop: what ends them. */
-static size_t count_lines(
-	const uint8_t *at, const uint8_t *end, const uint8_t **ret_end, const uint8_t **ret_stop)
-{
-	const uint8_t *next;
-	size_t lines = 0;
-	for (; (next = skip_line(at, end, ret_stop)); at = next)
-		lines++;
-	*ret_end = at;
-	return lines;
-}
-
-static bool has_high(const uint8_t *at, const uint8_t *end)
-{
-	uint64_t w, all = 0;
-	for (; end - at >= (ptrdiff_t)sizeof w; at += sizeof w) {
-		memcpy(&w, at, sizeof w);
-		all |= w;
-	}
-	for (; at < end; at++)
-		all |= (uint64_t)*at;
-	return (all & UINT64_C(0x8080808080808080)) != 0;
-}
-
-/* Whether a line has to be printed: it has something that is no character, or a mark without one. */
-static bool is_odd(const uint8_t *at, const uint8_t *end)
-{
-	struct piece piece;
-	do {
-		piece = piece_at(at, end);
-		at = piece.end;
-	} while (piece.type > PIECE_NONE && piece.type < PIECE_END);
-	return piece.type == PIECE_NONE;
-}
 
 /* Rows and columns */
 
@@ -153,31 +80,16 @@ static unsigned rows_of_line(const struct screen *s, const uint8_t *at, const ui
 	return e.rows;
 }
 
-/* Where the line before the one at `at` begins; `start` is where the first of all does. */
-static const uint8_t *line_before(const uint8_t *start, const uint8_t *at)
-{
-	const uint8_t *lf = at > start ? memrchr(start, '\n', (size_t)(at - 1 - start)) : NULL;
-	return lf ? lf + 1 : start;
-}
-
 /* Where the last lines before `end` begin that fill the screen. */
 static const uint8_t *last_screenful(
 	const struct screen *s, const uint8_t *start, const uint8_t *end)
 {
 	unsigned rows = 0;
 	while (rows < s->rows && end > start) {
-		const uint8_t *at = line_before(start, end);
+		const uint8_t *at = bulk_line_before(start, end);
 		rows += rows_of_line(s, at, end);
 		end = at;
 	}
-	return end;
-}
-
-/* Where the last n lines before `end` begin. */
-static const uint8_t *last_lines(const uint8_t *start, const uint8_t *end, size_t n)
-{
-	while (n-- > 0 && end > start)
-		end = line_before(start, end);
 	return end;
 }
 
@@ -349,6 +261,7 @@ static void take_usual_line(struct bulk *b, const uint8_t *end)
 	struct piece piece;
 	do {
 		piece = piece_at(b->at, end);
+		assert(piece.type != PIECE_NONE);
 		take_piece(b, &piece);
 		b->at = piece.end;
 	} while (piece.type != PIECE_END);
@@ -365,7 +278,7 @@ static const uint8_t *line_end(const uint8_t *at)
 static void take_line(struct bulk *b)
 {
 	const uint8_t *text_end = parser_text_end(b->at, b->end), *end = line_end(text_end);
-	if (has_high(text_end, end) && is_odd(b->at, end))
+	if (bulk_is_odd(b->at, text_end, end))
 		take_odd_line(b, end);
 	else
 		take_usual_line(b, end);
@@ -394,6 +307,7 @@ static unsigned pass_usual_line(struct bulk *b, const uint8_t *end)
 	struct piece piece;
 	do {
 		piece = piece_at(b->at, end);
+		assert(piece.type != PIECE_NONE);
 		measure(s, &piece, &e);
 		if (piece.type == PIECE_PEN)
 			take_pen(s, &piece);
@@ -415,7 +329,7 @@ static unsigned pass_line(struct bulk *b)
 		b->bottom_is_real = false;
 		return 1;
 	}
-	if (has_high(b->at, end) && is_odd(b->at, end))
+	if (bulk_is_odd(b->at, b->at, end))
 		return print_line(b, end);
 	return pass_usual_line(b, end);
 }
@@ -489,7 +403,7 @@ size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length)
 						   : work * BYTES_PER_WORK;
 	if (line->used > 0 || line->wrapped)
 		return 0;
-	size_t lines = count_lines(bytes, bytes + (length < most ? length : most), &end, &stop);
+	size_t lines = bulk_count_lines(bytes, bytes + (length < most ? length : most), &end, &stop);
 	s->bulk_at = s->parser.offset + (uint64_t)(stop - bytes);
 	if (lines < 2 * s->rows)
 		return 0;
@@ -497,7 +411,7 @@ size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length)
 	if ((size_t)(end - last) > SCREENFUL_MAX)
 		return 0;
 	if (lines > s->scrollback.max)
-		unseen = last_lines(bytes, last, s->scrollback.max);
+		unseen = bulk_last_lines(bytes, last, s->scrollback.max);
 	struct bulk b = {
 		.s = s, .at = bytes, .end = end, .tab_width = widest_tab(s), .bottom_is_real = true};
 	take_lines(&b, unseen, last);

@@ -204,9 +204,11 @@ bool live_follow(struct live *l, size_t work)
 
 uint64_t live_backlog(const struct live *l)
 {
-	uint64_t at = !l->screen || l->away ? l->away_end : screen_offset(l->screen),
+	if (!l->screen)
+		return 0;
+	uint64_t at = l->away ? l->away_end : screen_offset(l->screen),
 		 end = history_judged(l->history);
-	return l->screen && end > at ? end - at : 0;
+	return end > at ? end - at : 0;
 }
 
 bool live_is_asked(const struct live *l, uint64_t bytes)
@@ -233,7 +235,6 @@ bool live_send(struct live *l)
 		return false;
 	end = queries_next_end(&l->history->queries, at, end);
 	l->away_end = next < end ? next : end;
-	l->away_done = l->away_failed = 0;
 	l->away_lost = false;
 	l->away = true;
 	atomic_store(&l->wanted, false);
@@ -249,8 +250,6 @@ void live_want(struct live *l)
 void live_take(struct live *l)
 {
 	l->away = false;
-	l->checkpoints += l->away_done;
-	l->checkpoint_failures += l->away_failed;
 	tell(l);
 	if (l->away_lost)
 		restart(l);
@@ -283,9 +282,9 @@ static bool write_checkpoint(struct live *l, uint64_t offset, unsigned lines, si
 
 /*
  * Of as many lines as fit, and no more than the ring's size makes worth while; how many that are is taken
- * from what lines needed last time. offset: where to go on. Returns whether it was written.
+ * from what lines needed last time. offset: where to go on.
  */
-static bool checkpoint(struct live *l, uint64_t offset)
+static void checkpoint(struct live *l, uint64_t offset)
 {
 	size_t room = checkpoint_room(l->history->control), worth = interval(l) * 4;
 	size_t limit = room < worth ? room : worth;
@@ -298,9 +297,10 @@ static bool checkpoint(struct live *l, uint64_t offset)
 		lines = fewer < lines ? fewer : lines / 2;
 		written = write_checkpoint(l, offset, lines, limit);
 	}
+	l->checkpoints += written;
 	/* Without one the screen is lost with the server; the program must not wait for it. */
+	l->checkpoint_failures += !written;
 	l->checkpoint = offset;
-	return written;
 }
 
 /* Where a terminal that is like the screen goes on. */
@@ -331,12 +331,8 @@ void live_work(struct live *l)
 		if (l->away_lost)
 			return;
 	}
-	if (!live_owes_checkpoint(l))
-		return;
-	if (checkpoint(l, resume_offset(l)))
-		l->away_done++;
-	else
-		l->away_failed++;
+	if (live_owes_checkpoint(l))
+		checkpoint(l, resume_offset(l));
 }
 
 uint64_t live_tail(struct live *l, bool take_checkpoint)
@@ -346,12 +342,8 @@ uint64_t live_tail(struct live *l, bool take_checkpoint)
 		return l->tail < consumed ? l->tail : consumed;
 	if (!l->screen)
 		return consumed;
-	if (take_checkpoint && live_owes_checkpoint(l)) {
-		if (checkpoint(l, resume_offset(l)))
-			l->checkpoints++;
-		else
-			l->checkpoint_failures++;
-	}
+	if (take_checkpoint && live_owes_checkpoint(l))
+		checkpoint(l, resume_offset(l));
 	uint64_t needed = l->history->control ? l->checkpoint : resume_offset(l);
 	l->tail = needed < consumed ? needed : consumed;
 	return l->tail;

@@ -17,8 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIVE_WORK ((size_t)1 << 20)      /* cells touched in a turn */
-#define LIVE_PIECE ((size_t)1 << 18)     /* and before somebody who wants it back has it */
+#define LIVE_PIECE ((size_t)1 << 18)     /* cells touched elsewhere before it can be had back */
 #define LIVE_CATCH_UP ((size_t)64 << 20) /* and at once, when somebody wants to see the screen */
 
 struct live_options {
@@ -33,10 +32,8 @@ struct live {
 	struct live_options options;
 	struct screen *screen; /* NULL once memory was short */
 	struct said said;      /* what it has said, and nobody has been told */
-	bool away; /* it is another thread's: it, and what is said of it up to `tail`, are not to be touched */
-	uint64_t away_end;  /* as far as it goes there */
-	uint64_t away_done; /* checkpoints, and those that failed, that were taken there */
-	uint64_t away_failed;
+	bool away; /* it is another thread's, and so is all that follows but `away_end`, `wanted` and `tail` */
+	uint64_t away_end;   /* as far as it goes there */
 	bool away_lost;      /* what it was to take there had been overwritten */
 	atomic_bool wanted;  /* it is wanted back */
 	uint64_t tail;       /* the last live_tail() */

@@ -344,11 +344,22 @@ static void begin_behind_rows(struct bulk *b)
 	b->fill = 0;
 }
 
+static unsigned widest_tab(const struct screen *s)
+{
+	unsigned most = 1;
+	for (unsigned x = 0, next; x + 1 < s->cols; x = next) {
+		next = buffer_next_tab(s->active, x, s->cols);
+		most = next - x > most ? next - x : most;
+	}
+	return most;
+}
+
 /* They go, as do all lines up to `end`. */
 static void begin_behind_lines(struct bulk *b, const uint8_t *end)
 {
 	struct screen *s = b->s;
 	uint64_t rows = s->active->bottom;
+	b->tab_width = widest_tab(s);
 	while (b->at < end) {
 		rows += pass_line(b);
 		screen_worked(s, PASSED_LINE_WORK);
@@ -373,16 +384,6 @@ static void take_lines(struct bulk *b, const uint8_t *unseen, const uint8_t *las
 	s->sweeps_wait = false;
 	if (!b->bottom_is_real)
 		screen_renew_bottom(s);
-}
-
-static unsigned widest_tab(const struct screen *s)
-{
-	unsigned most = 1;
-	for (unsigned x = 0, next; x + 1 < s->cols; x = next) {
-		next = buffer_next_tab(s->active, x, s->cols);
-		most = next - x > most ? next - x : most;
-	}
-	return most;
 }
 
 bool screen_bulk_may_begin(const struct screen *s)
@@ -412,8 +413,7 @@ size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length)
 		return 0;
 	if (lines > s->scrollback.max)
 		unseen = bulk_last_lines(bytes, last, s->scrollback.max);
-	struct bulk b = {
-		.s = s, .at = bytes, .end = end, .tab_width = widest_tab(s), .bottom_is_real = true};
+	struct bulk b = {.s = s, .at = bytes, .end = end, .bottom_is_real = true};
 	take_lines(&b, unseen, last);
 	/* The rows that there are now are in the scrollback already. */
 	s->missing = s->active->bottom;

@@ -18,7 +18,7 @@ static void print(FILE *f, const char *name, const char *type, const char *help,
 /* Sums over the sessions that there are. */
 static void print_screens(FILE *f, const struct sessions *s)
 {
-	uint64_t checkpoints = 0, failures = 0, restarts = 0, memory = 0;
+	uint64_t checkpoints = 0, failures = 0, restarts = 0, memory = 0, unheard = 0;
 	for (struct session *session = NULL; (session = session_next(s, session));) {
 		if (!session_is_readable(session))
 			continue;
@@ -28,6 +28,7 @@ static void print_screens(FILE *f, const struct sessions *s)
 		checkpoints += live->checkpoints;
 		failures += live->checkpoint_failures;
 		restarts += live->restarts;
+		unheard += live->said.lost;
 		memory += screen ? screen_memory(screen) : 0;
 	}
 	print(f, "screen_checkpoints", "gauge", "Checkpoints taken of the sessions that there are",
@@ -35,6 +36,8 @@ static void print_screens(FILE *f, const struct sessions *s)
 	print(f, "screen_checkpoint_failures", "gauge", "Checkpoints that could not be taken",
 		failures);
 	print(f, "screen_restarts", "gauge", "Screens that had to begin anew", restarts);
+	print(f, "screen_events_lost", "gauge",
+		"Answers and events of screens that there was no room for", unheard);
 	print(f, "screen_bytes", "gauge", "Memory of all screens", memory);
 }
 

@@ -359,8 +359,9 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	}
 	executors_open(&s->executors, loop, s->config.runtime_dir, &session_executor_callbacks);
 	s->waits.loop = loop;
-	if (config->threads > 0)
-		s->workers = workers_open(loop, config->threads);
+	if (config->threads > 0 && !(s->workers = workers_open(loop, config->threads)))
+		callbacks->failed(
+			user, "", "no threads to follow screens: the loop does it", -EAGAIN);
 out:
 	close(runtime_fd);
 	return rc;

@@ -14,7 +14,8 @@
 
 #define WIRE_MAGIC UINT32_C(0x48435352) /* "RSCH", little endian */
 #define WIRE_VERSION 1u
-#define WIRE_SOCKET "s"      /* the holder's socket in the session's directory */
+#define WIRE_SOCKET "s" /* the holder's socket in the session's directory */
+/* Holders of the first releases have their FIFOs in the directory as well; these are opened at their places only. */
 #define WIRE_FIFO "f"        /* the sentinel FIFO */
 #define WIRE_FIFO_STDOUT "o" /* a command's standard output, as a pipe */
 #define WIRE_FIFO_STDERR "e" /* a command's standard error, as a pipe */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -117,28 +118,35 @@ static int open_memory(const char *name, enum wire_place place)
 	return put(fd < 0 ? -errno : fd, place);
 }
 
-static int open_fifo(int dir_fd, const char *name, enum wire_place place)
+/* A FIFO without a name: it is opened at its place, and files would cost more than the rest of a holder's start. */
+static int open_fifo(enum wire_place place)
 {
-	if (mkfifoat(dir_fd, name, 0600) < 0)
+	char path[32];
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	/* Both ways, so that it never reports an end of file and no writer waits for a reader. */
-	int fd = openat(dir_fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-	return put(fd < 0 ? -errno : fd, place);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : fd;
+	close(ends[0]);
+	close(ends[1]);
+	return put(rc, place);
 }
 
 /* First of all, while the numbers are free. */
 static int open_places(struct holder *h)
 {
-	int rc, dir = h->options.dir_fd;
+	int rc;
 	if ((rc = open_memory("ringside-script", WIRE_PLACE_SCRIPT)) < 0 ||
 		(rc = open_memory("ringside-state", WIRE_PLACE_STATE)) < 0 ||
-		(rc = open_fifo(dir, WIRE_FIFO, WIRE_PLACE_FIFO)) < 0)
+		(rc = open_fifo(WIRE_PLACE_FIFO)) < 0)
 		return rc;
 	h->fifo_fd = rc;
-	if ((rc = open_fifo(dir, WIRE_FIFO_STDOUT, WIRE_PLACE_STDOUT)) < 0)
+	if ((rc = open_fifo(WIRE_PLACE_STDOUT)) < 0)
 		return rc;
 	h->sources[EVENT_SOURCE_STDOUT] = (struct source){.fd = rc, .add_cr = true};
-	if ((rc = open_fifo(dir, WIRE_FIFO_STDERR, WIRE_PLACE_STDERR)) < 0)
+	if ((rc = open_fifo(WIRE_PLACE_STDERR)) < 0)
 		return rc;
 	h->sources[EVENT_SOURCE_STDERR] = (struct source){.fd = rc, .add_cr = true};
 	return 0;
@@ -176,6 +184,9 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	feed_init(h);
+	/* Somebody has it: before there is a shell. */
+	if (faccessat(h->options.dir_fd, WIRE_SOCKET, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
 	if ((rc = open_places(h)) < 0)
 		return rc;
 	if ((rc = ring_create(&h->ring, &ring, &h->ring_fd)) < 0)
@@ -336,10 +347,7 @@ static void detach(void)
 
 static void remove_files(const struct holder *h)
 {
-	static const char *const names[] = {
-		WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		unlinkat(h->options.dir_fd, names[i], 0);
+	unlinkat(h->options.dir_fd, WIRE_SOCKET, 0);
 }
 
 int main(int argc, char **argv)

@@ -51,13 +51,19 @@ Test(link_start, attaches)
 
 Test(link_start, socket_and_fifos_are_ours_alone)
 {
-	static const char *const names[] = {
-		WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR};
+	static const int places[] = {WIRE_PLACE_FIFO, WIRE_PLACE_STDOUT, WIRE_PLACE_STDERR};
+	static const char *const names[] = {WIRE_FIFO, WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR};
+	struct stat st;
 	held_start(&h);
-	for (size_t i = 0; i < 4; i++) {
-		struct stat st;
-		cr_assert_eq(fstatat(h.folder.fd, names[i], &st, 0), 0);
-		cr_assert_eq(st.st_mode & 0777, 0600, "%s is %o", names[i], st.st_mode);
+	cr_assert_eq(fstatat(h.folder.fd, WIRE_SOCKET, &st, 0), 0);
+	cr_assert_eq(st.st_mode & 0777, 0600, "the socket is %o", st.st_mode);
+	for (size_t i = 0; i < 3; i++) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", h.link.info.holder_pid, places[i]);
+		cr_assert_eq(stat(path, &st), 0);
+		cr_assert(S_ISFIFO(st.st_mode));
+		cr_assert_eq(st.st_mode & 0777, 0600, "%s is %o", path, st.st_mode);
+		cr_assert_eq(fstatat(h.folder.fd, names[i], &st, 0), -1, "it has no name");
 	}
 }
 
@@ -135,7 +141,7 @@ Test(link_start, folder_that_is_taken_keeps_what_it_has)
 {
 	const char *const argv[] = {"bash", NULL};
 	held_init(&h);
-	folder_put(&h.folder, WIRE_FIFO, "not a FIFO");
+	folder_put(&h.folder, WIRE_SOCKET, "not a socket");
 	cr_assert_eq(held_try(&h, &(struct spawn_options){0}, argv), 0);
 	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
 	cr_assert(h.failed && h.stage == REPORT_SETUP && h.error == -EEXIST);

@@ -270,7 +270,7 @@ Test(holder_respawn, terminal_as_it_was_at_first)
 Test(holder_respawn, in_the_directory_of_the_last_record)
 {
 	run_again(
-		"pwd; f=$PWD; [ $f = /usr ] && { echo here; read x; }; cd /usr; echo 1 >$f/f; read x; exit 0");
+		"pwd; f=$PWD; [ $f = /usr ] && { echo here; read x; }; cd /usr; echo 1 >/proc/$PPID/fd/7; read x; exit 0");
 	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_FIFO, 0) != NULL));
 	held_type(&h, "\n");
 	shell_event(0);

@@ -3,6 +3,7 @@
  * is written in its room. A part that cannot be opened ends the program, with a word on standard error.
  */
 #include "ring/utf8.h"
+#include "shell/environment.h"
 #include "shell/heap_trim.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
@@ -15,6 +16,7 @@
 #include "ws/serve/addresses.h"
 #include "ws/serve/fail.h"
 #include "ws/serve/options.h"
+#include "ws/serve/privacy.h"
 #include "ws/serve/reports.h"
 #include "ws/serve/resources.h"
 #include "ws/serve/shutdown.h"
@@ -51,6 +53,8 @@ struct program {
 	struct shutdown shutdown;
 	struct server *server;
 	uv_timer_t tick;
+	char **environment; /* of shells */
+	char *token;        /* of the owner, as the environment had it; or NULL */
 	char runtime_dir[PATH_MAX], holder[PATH_MAX], cwd[PATH_MAX];
 };
 
@@ -61,7 +65,7 @@ static int open_sessions(struct program *p, long nofile)
 		.runtime_dir = p->runtime_dir,
 		.holder = p->holder,
 		.cwd = p->cwd,
-		.environment = environ,
+		.environment = p->environment,
 		.ring_size = o->ring_size,
 		.scrollback = o->scrollback,
 		.clipboard = o->clipboard,
@@ -79,7 +83,7 @@ static int open_sessions(struct program *p, long nofile)
 static int open_runs(struct program *p, long nofile)
 {
 	struct runs_config config = {
-		.dir = p->runtime_dir, .environment = environ, .nofile = nofile};
+		.dir = p->runtime_dir, .environment = p->environment, .nofile = nofile};
 	int rc = runs_open(&p->loop, &config, &p->runs);
 	p->api.runs = p->runs;
 	return rc < 0 ? serve_fail(p->runtime_dir, strerror(-rc)) : 0;
@@ -92,7 +96,7 @@ static int open_processes(struct program *p, long nofile)
 		.runtime_dir = p->runtime_dir,
 		.holder = p->holder,
 		.cwd = p->cwd,
-		.environment = environ,
+		.environment = p->environment,
 		.ring_size = o->process_ring,
 		.max = o->max_processes,
 		.kept = o->kept_processes,
@@ -110,11 +114,13 @@ static int open_auth(struct program *p)
 	struct auth_options options = {
 		.runtime_dir = p->runtime_dir,
 		.token_file = p->options.token_file,
-		.token = getenv("RINGSIDE_TOKEN"),
+		.token = p->token,
 		.open = p->options.no_auth,
 		.secure = p->options.tls_cert != NULL,
 	};
 	int rc = auth_open(&p->auth, &options);
+	privacy_forget(p->token);
+	p->token = NULL;
 	if (rc == -EINVAL)
 		return serve_fail("token", "must have 16 to 512 characters");
 	return rc < 0 ? serve_fail("token", strerror(-rc)) : 0;
@@ -185,12 +191,22 @@ static void adopt_sessions(struct program *p)
 	uv_timer_stop(&p->tick);
 }
 
+/* What shells get of our environment is chosen, and the secret in it is taken out. */
+static int open_environment(struct program *p)
+{
+	const struct serve_list *asked = &p->options.environment;
+	p->token = privacy_take(environ, "RINGSIDE_TOKEN");
+	p->environment = environment_pass(environ, asked->items, asked->count);
+	return p->environment ? 0 : serve_fail("memory", strerror(ENOMEM));
+}
+
 /* Everything that is needed to serve. What fails here ends the program, so nothing is undone. */
 static int open_program(struct program *p)
 {
 	long nofile;
 	unsigned descriptors = resources_raise_descriptors(&nofile);
-	if (resources_runtime_dir(p->options.runtime_dir, p->runtime_dir) < 0 ||
+	if (open_environment(p) < 0 ||
+		resources_runtime_dir(p->options.runtime_dir, p->runtime_dir) < 0 ||
 		resources_holder(p->holder) < 0)
 		return -1;
 	if (!getcwd(p->cwd, sizeof p->cwd))
@@ -244,6 +260,7 @@ static void close_program(struct program *p)
 	mcp_close(&p->mcp);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	auth_close(&p->auth);
+	environment_destroy(p->environment);
 	uv_loop_close(&p->loop);
 	log_flush();
 }
@@ -263,6 +280,7 @@ static int serve(struct program *p)
 		log_set_level(LOG_DEBUG);
 	log_set_commands(p->options.log_commands);
 	log_open();
+	privacy_begin();
 	if (open_program(p) < 0)
 		return 1;
 	if (!p->shutdown.begun)

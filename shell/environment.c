@@ -1,21 +1,28 @@
 /*
- * A table of the variables that are left out, and the list that is built without them; a later value takes the
- * place of an earlier one of the same name. When memory is short, nothing of the list is left.
+ * Tables of the variables that are passed on and of those that never are, and the lists that are built by them; a later
+ * value takes the place of an earlier one of the same name. When memory is short, nothing of the list is left.
  */
 #include "shell/environment.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Variables that tell programs which terminal they are in; '*' at the end stands for any rest. */
-static const char *const scrubbed[] = {"TERM", "TERM_*", "TERMCAP", "TERMINFO*", "COLORTERM",
-	"COLORFGBG", "COLUMNS", "LINES", "TMUX*", "STY", "WINDOW", "WINDOWID", "VTE_VERSION",
-	"KITTY_*", "ITERM_*", "WEZTERM_*", "ALACRITTY_*", "GHOSTTY_*", "KONSOLE_*", "VSCODE_*",
-	"ZELLIJ*", "WT_*", "XTERM_*", "GNOME_TERMINAL_*", "TERMINAL_EMULATOR", "TERMINATOR_UUID",
-	"TILIX_ID", "LC_TERMINAL*", "INSIDE_EMACS", "NVIM*", "SSH_TTY", "GPG_TTY", "SHLVL",
-	"OLDPWD", "_", "RINGSIDE_*"};
+/* What shells get of the server's environment; '*' at the end stands for any rest. */
+static const char *const passed[] = {"HOME", "USER", "LOGNAME", "SHELL", "PATH", "PWD", "LANG",
+	"LANGUAGE", "LC_*", "TZ", "TZDIR", "TMPDIR", "EDITOR", "VISUAL", "PAGER", "MANPATH",
+	"INFOPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME",
+	"XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS", "XDG_CACHE_HOME", "XDG_STATE_HOME",
+	/* of builds with sanitizers or coverage */
+	"ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE",
+	"GCOV_PREFIX", "GCOV_PREFIX_STRIP"};
+
+/* And what of that is a terminal's. */
+static const char *const kept_out[] = {"LC_TERMINAL*"};
+
+/* What is between the server and those who have started it: never passed on, whoever asks for it. */
+static const char *const refused[] = {"RINGSIDE_TOKEN", "NOTIFY_SOCKET", "LISTEN_PID",
+	"LISTEN_PIDFDID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC"};
 
 static bool matches(const char *pattern, const char *variable, size_t length)
 {
@@ -25,13 +32,16 @@ static bool matches(const char *pattern, const char *variable, size_t length)
 	return length == n && strncmp(pattern, variable, n) == 0;
 }
 
-static bool is_scrubbed(const char *variable, size_t length)
+static bool is_in(const char *const *patterns, size_t count, const char *variable, size_t length)
 {
-	for (size_t i = 0; i < sizeof scrubbed / sizeof *scrubbed; i++)
-		if (matches(scrubbed[i], variable, length))
+	for (size_t i = 0; i < count; i++)
+		if (matches(patterns[i], variable, length))
 			return true;
 	return false;
 }
+
+#define IS_IN(patterns, variable, length) \
+	is_in(patterns, sizeof(patterns) / sizeof *(patterns), variable, length)
 
 int environment_name_is_valid(const char *name)
 {
@@ -60,25 +70,85 @@ static bool put(char **list, size_t *used, const char *name, size_t name_length,
 	return true;
 }
 
+/* Of NAME=VALUE; 0: it has none. */
+static size_t name_length(const char *variable)
+{
+	const char *equals = strchr(variable, '=');
+	return equals ? (size_t)(equals - variable) : 0;
+}
+
+/* Returns false when memory is short. */
+static bool put_all(char **list, size_t *used, char *const *variables)
+{
+	for (; *variables; variables++) {
+		size_t length = name_length(*variables);
+		if (length > 0 && !put(list, used, *variables, length, *variables + length + 1))
+			return false;
+	}
+	return true;
+}
+
+static char **allocate(char *const *base, size_t more)
+{
+	while (*base++)
+		more++;
+	return calloc(more + 1, sizeof(char *));
+}
+
+bool environment_may_ask(const char *asked)
+{
+	char name[ENVIRONMENT_NAME_MAX + 1];
+	size_t length = strcspn(asked, "=");
+	if (length > ENVIRONMENT_NAME_MAX || IS_IN(refused, asked, length))
+		return false;
+	snprintf(name, sizeof name, "%.*s", (int)length, asked);
+	return environment_name_is_valid(name);
+}
+
+/* The value of what base calls by a name, or NULL. */
+static const char *find(char *const *base, const char *name, size_t length)
+{
+	for (; *base; base++)
+		if (strncmp(*base, name, length) == 0 && (*base)[length] == '=')
+			return *base + length + 1;
+	return NULL;
+}
+
+char **environment_pass(char *const *base, const char *const *asked, size_t count)
+{
+	size_t used = 0;
+	char **list = allocate(base, count);
+	if (!list)
+		return NULL;
+	for (char *const *v = base; *v; v++) {
+		size_t length = name_length(*v);
+		if (!IS_IN(passed, *v, length) || IS_IN(kept_out, *v, length))
+			continue;
+		if (!put(list, &used, *v, length, *v + length + 1))
+			goto err_list;
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strcspn(asked[i], "=");
+		const char *value = asked[i][length] ? asked[i] + length + 1
+						     : find(base, asked[i], length);
+		if (value && !put(list, &used, asked[i], length, value))
+			goto err_list;
+	}
+	return list;
+err_list:
+	environment_destroy(list);
+	return NULL;
+}
+
 char **environment_create(
 	char *const *base, const char *const *names, const char *const *values, size_t count)
 {
-	size_t inherited = 0, used = 0;
-	while (base[inherited])
-		inherited++;
-	char **list = calloc(inherited + count + 3, sizeof *list);
+	size_t used = 0;
+	char **list = allocate(base, count + 2);
 	if (!list)
 		return NULL;
-	for (size_t i = 0; i < inherited; i++) {
-		const char *equals = strchr(base[i], '=');
-		size_t length = equals ? (size_t)(equals - base[i]) : 0;
-		if (length == 0 || is_scrubbed(base[i], length))
-			continue;
-		if (!put(list, &used, base[i], length, equals + 1))
-			goto err_list;
-	}
 	if (!put(list, &used, "TERM", 4, "xterm-256color") ||
-		!put(list, &used, "COLORTERM", 9, "truecolor"))
+		!put(list, &used, "COLORTERM", 9, "truecolor") || !put_all(list, &used, base))
 		goto err_list;
 	for (size_t i = 0; i < count; i++)
 		if (!put(list, &used, names[i], strlen(names[i]), values[i]))

@@ -1,12 +1,25 @@
-/* The environment that a session's shell starts with. */
+/* The environment that shells and commands start with: little of the server's, which may have secrets in its own. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#define ENVIRONMENT_NAME_MAX 255u /* of a variable that is asked for */
+
 /*
- * Build one: `base` (a NULL-terminated list of NAME=VALUE) without what describes the terminal that the
- * server was started in and without the server's own settings, then TERM and COLORTERM of ours, then
- * count pairs of names and values, which win.
+ * What of the server's environment (base: a NULL-terminated list of NAME=VALUE) goes on to its shells: the few variables
+ * that a login has as well, and count that were asked for: "NAME" as base has it, if it does, or "NAME=VALUE", which win.
+ * Each must be one that environment_may_ask() takes.
+ * Returns a list owned by the caller (environment_destroy), or NULL when memory is short.
+ */
+char **environment_pass(char *const *base, const char *const *asked, size_t count);
+
+/* Whether NAME or NAME=VALUE may be asked for: not what is between the server and those who have started it. */
+bool environment_may_ask(const char *asked);
+
+/*
+ * Build one: TERM and COLORTERM of ours, then what environment_pass() has given, then count pairs of names and values;
+ * the later win.
  * Returns a list owned by the caller (environment_destroy), or NULL when memory is short.
  */
 char **environment_create(

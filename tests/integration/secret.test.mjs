@@ -1,6 +1,9 @@
 // What a program must not know: a person types it in the browser, by a link that an agent passes on.
 import assert from 'node:assert/strict';
-import { scenario } from './lib/server.mjs';
+import { execFileSync } from 'node:child_process';
+import { chownSync } from 'node:fs';
+import path from 'node:path';
+import { binary, readText, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const id = 's';
@@ -27,4 +30,33 @@ scenario('a link for a person to type a secret', async (server) => {
 	assert.doesNotMatch(JSON.stringify(await api.call('GET', `/api/session/${id}/blocks`)), /hunter2/);
 	assert.equal((await state()).humanUrl, undefined);
 	await person.close();
+});
+
+const secret = 'a-token-that-nobody-may-read-0123456789';
+
+scenario('the token of the environment is wiped from it', { env: { RINGSIDE_TOKEN: secret } }, async (server) => {
+	assert.equal(server.token, secret);
+	assert.ok(!readText(`/proc/${server.pid}/environ`).includes(secret));
+	assert.match(readText(`/proc/${server.pid}/environ`), /HOME=/, 'and no more than that');
+	assert.match(readText(`/proc/${server.pid}/limits`), /^Max core file size +0 /m);
+});
+
+const uid = 54_322;
+const other = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+
+scenario('a program in a session cannot look into the server', {
+	skip: process.getuid() !== 0 && 'needs another user', start: false, prefix: other,
+}, async (server) => {
+	try {
+		execFileSync(other[0], [...other.slice(1), binary, '--version'], { stdio: 'ignore' });
+	} catch {
+		return; // the build is not for everybody to see
+	}
+	for (const place of [server.root, server.home, server.cwd, path.join(server.home, '.bashrc')]) chownSync(place, uid, uid);
+	await server.start();
+	await server.session({ id });
+	const { pid } = server;
+	const look = `for f in environ mem maps fd/0 io; do (exec 3<"/proc/${pid}/$f") 2>/dev/null && echo "$f can be opened"; done; id -u`;
+	assert.equal((await server.api.call('POST', '/api/run', { command: look })).stdout, `${uid}\n`);
+	assert.equal((await server.run(id, 'echo works; ulimit -Sc')).trim().split(/\s+/).join(' '), 'works 0');
 });

@@ -207,8 +207,10 @@ scenario('the environment: what is passed, what is set, what is kept out', {
 		TMUX: '/tmp/tmux-0/default,1,0', TMUX_PANE: '%0', STY: '1.pts-0', WINDOW: '0', VTE_VERSION: '7200',
 		TERM_PROGRAM: 'vscode', TERM_PROGRAM_VERSION: '1', COLUMNS: '33', LINES: '11', SSH_TTY: '/dev/pts/99',
 		TERM: 'dumb', COLORTERM: 'no', WINDOWID: '77', KITTY_WINDOW_ID: '1', TERMCAP: 'x',
-		SERVERS_OWN: 'kept', RINGSIDE_TOKEN: 'a-token-that-must-not-leak-0123456789',
+		SERVERS_OWN: 'kept', AWS_SECRET_ACCESS_KEY: 'x', SSH_AUTH_SOCK: '/x', DISPLAY: ':9', NOTIFY_SOCKET: '/x', LISTEN_FDS: '1',
+		RINGSIDE_TOKEN: 'a-token-that-must-not-leak-0123456789',
 	},
+	args: ['--env', 'SERVERS_OWN', '--env', 'SET=by option'],
 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 'env', cols: 200, rows: 50, env: { GIVEN: 'by hand = "x" $y', EMPTY: '', LANG: 'C' } });
@@ -220,9 +222,11 @@ scenario('the environment: what is passed, what is set, what is kept out', {
 	assert.equal(env.get('EMPTY'), '');
 	assert.equal(env.get('LANG'), 'C');
 	assert.equal(env.get('SERVERS_OWN'), 'kept');
+	assert.equal(env.get('SET'), 'by option');
 	assert.equal(env.get('HOME'), server.home);
 	for (const name of ['TMUX', 'TMUX_PANE', 'STY', 'WINDOW', 'VTE_VERSION', 'COLUMNS', 'LINES', 'SSH_TTY',
-		'WINDOWID', 'KITTY_WINDOW_ID', 'TERMCAP', 'RINGSIDE_TOKEN', 'NOTIFY_SOCKET', 'LISTEN_FDS']) {
+		'WINDOWID', 'KITTY_WINDOW_ID', 'TERMCAP', 'RINGSIDE_TOKEN', 'NOTIFY_SOCKET', 'LISTEN_FDS',
+		'AWS_SECRET_ACCESS_KEY', 'SSH_AUTH_SOCK', 'DISPLAY']) {
 		assert.ok(!env.has(name), `${name}=${env.get(name)}`);
 	}
 	assert.notEqual(env.get('TERM_PROGRAM'), 'vscode');

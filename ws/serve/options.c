@@ -9,6 +9,7 @@
 
 #include "ring/ring.h"
 #include "ring/screen/screen.h"
+#include "shell/environment.h"
 #include "shell/process/processes.h"
 #include "shell/session/sessions.h"
 #include "ws/net/server.h"
@@ -53,6 +54,8 @@ static const struct row rows[] = {
 		"serve HTTPS with this certificate chain (PEM)"},
 	{"tls-key", "FILE", TEXT, FIELD(tls_key), 0, 0, 0,
 		"and this key"},
+	{"env", "NAME[=VALUE]", LIST, FIELD(environment), 0, 0, 0,
+		"pass this variable on to shells and commands, or set it; may be repeated"},
 	{"ring-size", "SIZE", SIZE, FIELD(ring_size), RING_SIZE_DEFAULT, RING_SIZE_MIN, RING_SIZE_MAX,
 		"history of a session in bytes, or with K, M, G (default 4M)"},
 	{"scrollback", "LINES", NUMBER, FIELD(scrollback), SCREEN_SCROLLBACK_DEFAULT, 0, SCREEN_SCROLLBACK_MAX,
@@ -172,6 +175,12 @@ static enum serve_request check_together(struct serve_options *o)
 		add_to_list(&o->listen, SERVE_LISTEN_DEFAULT);
 	if (!o->tls_cert != !o->tls_key) {
 		serve_fail("TLS", "--tls-cert and --tls-key go together");
+		return SERVE_WRONG;
+	}
+	for (size_t i = 0; i < o->environment.count; i++) {
+		if (environment_may_ask(o->environment.items[i]))
+			continue;
+		serve_fail("--env", "no variable has this name, or it is one that nobody gets");
 		return SERVE_WRONG;
 	}
 	for (size_t i = 0; o->no_auth && i < o->listen.count; i++) {

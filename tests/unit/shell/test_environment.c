@@ -28,48 +28,86 @@ static size_t count(char **list)
 	return n;
 }
 
-Test(environment_create, keeps_ordinary_variables)
+static char **pass(const char *const *base, const char *const *asked, size_t count)
 {
-	const char *base[] = {
-		"PATH=/bin:/usr/bin", "HOME=/root", "EMPTY=", "EQUALS=a=b=c", "LANG=C.UTF-8", NULL};
-	char **list = create(base, NULL, NULL, 0);
+	return environment_pass((char *const *)(uintptr_t)base, asked, count);
+}
+
+Test(environment_pass, what_a_login_has)
+{
+	const char *base[] = {"PATH=/bin:/usr/bin", "HOME=/root", "USER=root", "LOGNAME=root",
+		"SHELL=/bin/bash", "LANG=C.UTF-8", "LC_TIME=C", "LC_ALL=", "TZ=:UTC", "TMPDIR=/tmp",
+		"XDG_RUNTIME_DIR=/run/user/0", "PWD=/a=b", NULL};
+	char **list = pass(base, NULL, 0);
+	cr_assert_eq(count(list), 12);
 	cr_assert_str_eq(value_of(list, "PATH"), "/bin:/usr/bin");
-	cr_assert_str_eq(value_of(list, "HOME"), "/root");
-	cr_assert_str_eq(value_of(list, "EMPTY"), "");
-	cr_assert_str_eq(value_of(list, "EQUALS"), "a=b=c");
-	cr_assert_eq(count(list), 7);
+	cr_assert_str_eq(value_of(list, "LC_ALL"), "");
+	cr_assert_str_eq(value_of(list, "PWD"), "/a=b");
 	environment_destroy(list);
 	ASSERT_NO_LEAKS();
 }
 
+Test(environment_pass, nothing_else)
+{
+	const char *base[] = {"AWS_SECRET_ACCESS_KEY=x", "GITHUB_TOKEN=x", "RINGSIDE_TOKEN=x",
+		"RINGSIDE_ANYTHING=x", "NOTIFY_SOCKET=/x", "LISTEN_FDS=1", "SSH_AUTH_SOCK=/x",
+		"DISPLAY=:0", "XAUTHORITY=/x", "DBUS_SESSION_BUS_ADDRESS=x", "https_proxy=u:p@h",
+		"LD_PRELOAD=/x", "BASH_ENV=/x", "BASH_FUNC_f%%=() { :; }", "PYTHONPATH=/x",
+		"TERM=dumb", "TERM_PROGRAM=tmux", "TMUX=/x", "COLUMNS=80", "LC_TERMINAL=iTerm2",
+		"LC_TERMINAL_VERSION=1", "SHLVL=3", "OLDPWD=/", "_=/x", "PATHS=x", "HOM=x", "=x",
+		"PATH", "", "XDG_SESSION_ID=1", "XDG_SEAT=seat0", NULL};
+	char **list = pass(base, NULL, 0);
+	cr_assert_eq(count(list), 0, "%s is there", list[0]);
+	environment_destroy(list);
+}
+
+Test(environment_pass, what_is_asked_for)
+{
+	const char *base[] = {
+		"AWS_PROFILE=work", "HOME=/root", "SSH_AUTH_SOCK=/a", "SSH_AUTH=b", NULL};
+	const char *const asked[] = {"SSH_AUTH_SOCK", "NOT_THERE", "HOME=/elsewhere", "NEW=a=b",
+		"EMPTY=", "NEW=c", "AWS_PROFILE"};
+	char **list = pass(base, asked, sizeof asked / sizeof *asked);
+	cr_assert_eq(count(list), 5);
+	cr_assert_str_eq(value_of(list, "SSH_AUTH_SOCK"), "/a");
+	cr_assert_str_eq(value_of(list, "HOME"), "/elsewhere");
+	cr_assert_str_eq(value_of(list, "NEW"), "c");
+	cr_assert_str_eq(value_of(list, "EMPTY"), "");
+	cr_assert_str_eq(value_of(list, "AWS_PROFILE"), "work");
+	environment_destroy(list);
+	ASSERT_NO_LEAKS();
+}
+
+Test(environment_may_ask, table)
+{
+	static const char *const good[] = {"A", "A=", "A=b=c\n", "SSH_AUTH_SOCK", "AWS_PROFILE",
+		"LISTEN_PORT=1", "RINGSIDE_SOCKET"};
+	static const char *const bad[] = {"", "=", "=x", "A-B", "9=x", "A B=x", "RINGSIDE_TOKEN",
+		"RINGSIDE_TOKEN=x", "NOTIFY_SOCKET", "LISTEN_FDS=1", "LISTEN_PID", "LISTEN_FDNAMES",
+		"WATCHDOG_USEC"};
+	char long_name[ENVIRONMENT_NAME_MAX + 2] = "";
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		cr_expect(environment_may_ask(good[i]), "%s", good[i]);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		cr_expect_not(environment_may_ask(bad[i]), "%s", bad[i]);
+	memset(long_name, 'A', sizeof long_name - 1);
+	cr_expect_not(environment_may_ask(long_name));
+	long_name[sizeof long_name - 2] = '\0';
+	cr_expect(environment_may_ask(long_name));
+}
+
 Test(environment_create, says_which_terminal_it_is)
 {
-	const char *base[] = {"TERM=dumb", "COLORTERM=no", NULL};
+	const char *base[] = {"HOME=/root", NULL}, *told[] = {"TERM=vt100", NULL};
 	char **list = create(base, NULL, NULL, 0);
 	cr_assert_str_eq(value_of(list, "TERM"), "xterm-256color");
 	cr_assert_str_eq(value_of(list, "COLORTERM"), "truecolor");
+	cr_assert_str_eq(value_of(list, "HOME"), "/root");
+	cr_assert_eq(count(list), 3);
+	environment_destroy(list);
+	list = create(told, NULL, NULL, 0);
+	cr_assert_str_eq(value_of(list, "TERM"), "vt100", "--env TERM=vt100");
 	cr_assert_eq(count(list), 2);
-	environment_destroy(list);
-}
-
-Test(environment_create, scrubs_the_terminal_and_the_server)
-{
-	const char *base[] = {"TERM_PROGRAM=tmux", "TMUX=/tmp/x", "TMUX_PANE=%1", "STY=1",
-		"COLUMNS=80", "LINES=24", "RINGSIDE_TOKEN=secret", "RINGSIDE_ANYTHING=1",
-		"KITTY_WINDOW_ID=1", "VTE_VERSION=6800", "TERMINFO=/x", "TERMINFO_DIRS=/y",
-		"TERMCAP=x", "WINDOWID=5", "SHLVL=3", "OLDPWD=/", "_=/bin/x", "INSIDE_EMACS=1",
-		"SSH_TTY=/dev/pts/1", "LC_TERMINAL_VERSION=1", "COLORFGBG=0;15", NULL};
-	char **list = create(base, NULL, NULL, 0);
-	cr_assert_eq(count(list), 2, "%s is left", list[0]);
-	environment_destroy(list);
-}
-
-Test(environment_create, does_not_scrub_what_only_looks_alike)
-{
-	const char *base[] = {"TERMX=1", "LINES_PER_PAGE=1", "WINDOW_MANAGER=x", "MY_TMUX=1",
-		"LC_TIME=C", "__=x", NULL};
-	char **list = create(base, NULL, NULL, 0);
-	cr_assert_eq(count(list), 8);
 	environment_destroy(list);
 }
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const environment[] = {"PATH=/usr/bin:/bin", "BASE=1", "TERM=dumb", NULL};
+static const char *const environment[] = {"PATH=/usr/bin:/bin", "BASE=1", NULL};
 
 static struct folder folder;
 static uv_loop_t loop;

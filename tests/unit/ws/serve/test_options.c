@@ -51,7 +51,7 @@ Test(serve_options, everything_given)
 	cr_assert_eq(
 		parse("serve --listen 127.0.0.1:0 --listen unix:/s --runtime-dir /d --token-file /t "
 		      "--no-auth --allow-host h --allow-origin http://o --tls-cert c --tls-key k "
-		      "--ring-size 64K --scrollback 5 --clipboard --max-sessions 6 --process-ring 1G",
+		      "--env A --env B=c=d --ring-size 64K --scrollback 5 --clipboard --max-sessions 6 --process-ring 1G",
 			&o),
 		SERVE_START);
 	cr_assert_eq(o.listen.count, 2);
@@ -60,6 +60,8 @@ Test(serve_options, everything_given)
 	cr_assert_str_eq(o.token_file, "/t");
 	cr_assert_str_eq(o.hosts.items[0], "h");
 	cr_assert_str_eq(o.origins.items[0], "http://o");
+	cr_assert_eq(o.environment.count, 2);
+	cr_assert_str_eq(o.environment.items[1], "B=c=d");
 	cr_assert_str_eq(o.tls_cert, "c");
 	cr_assert_str_eq(o.tls_key, "k");
 	cr_assert(o.no_auth && o.clipboard);
@@ -87,6 +89,7 @@ Test(serve_options, refused)
 		"--max-sessions 100001", "--process-ring 1", "--max-processes 0",
 		"--max-connections 0", "--header-timeout 0", "--header-timeout 3601",
 		"--ping-interval 0", "--tls-cert c", "--tls-key k", "--no-auth --listen 0.0.0.0:80",
+		"--env A-B", "--env =x", "--env RINGSIDE_TOKEN", "--env NOTIFY_SOCKET=x",
 		"--no-such", "serve more", "serv", "--verbose=1"};
 	struct serve_options o;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

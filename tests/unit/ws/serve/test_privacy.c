@@ -1,0 +1,44 @@
+#include "tests/lib/leak.h"
+#include "ws/serve/privacy.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+Test(privacy_take, wipes_every_one_of_the_name)
+{
+	char first[] = "SECRET=one", other[] = "SECRETS=kept", second[] = "SECRET=two",
+	     bare[] = "SECRET";
+	char *environment[] = {first, other, second, bare, NULL};
+	char *taken = privacy_take(environment, "SECRET");
+	cr_assert_str_eq(taken, "one");
+	for (size_t i = 0; i < sizeof first; i++)
+		cr_assert(first[i] == '\0' && second[i] == '\0');
+	cr_assert_str_eq(environment[0], "SECRETS=kept");
+	cr_assert_str_eq(environment[1], "SECRET");
+	cr_assert_null(environment[2]);
+	privacy_forget(taken);
+	ASSERT_NO_LEAKS();
+}
+
+Test(privacy_take, there_is_none)
+{
+	char other[] = "A=b";
+	char *environment[] = {other, NULL};
+	cr_assert_null(privacy_take(environment, "SECRET"));
+	cr_assert_eq(environment[0], other);
+	privacy_forget(NULL);
+}
+
+Test(privacy_begin, neither_traced_nor_dumped)
+{
+	struct rlimit core = {1 << 20, 1 << 20};
+	setrlimit(RLIMIT_CORE, &core);
+	privacy_begin();
+	cr_assert_eq(prctl(PR_GET_DUMPABLE), 0);
+	cr_assert_eq(getrlimit(RLIMIT_CORE, &core), 0);
+	cr_assert_eq(core.rlim_cur, 0);
+	cr_assert_eq(core.rlim_max, 1 << 20, "whoever wants core files may have them");
+}

@@ -116,7 +116,7 @@ static int open_auth(struct program *p)
 		.token_file = p->options.token_file,
 		.token = p->token,
 		.open = p->options.no_auth,
-		.secure = p->options.tls_cert != NULL,
+		.loop = &p->loop,
 	};
 	int rc = auth_open(&p->auth, &options);
 	privacy_forget(p->token);
@@ -143,6 +143,8 @@ static int open_server(struct program *p, unsigned descriptors)
 		.hosts_count = o->hosts.count,
 		.origins = o->origins.items,
 		.origins_count = o->origins.count,
+		.proxies = o->proxies.items,
+		.proxies_count = o->proxies.count,
 		.tls_cert = o->tls_cert,
 		.tls_key = o->tls_key,
 		.header_timeout_s = o->header_timeout_s,
@@ -284,7 +286,7 @@ static int serve(struct program *p)
 	if (open_program(p) < 0)
 		return 1;
 	if (!p->shutdown.begun)
-		addresses_print(p->server, &p->auth);
+		addresses_print(p->server, &p->auth, &p->options, p->runtime_dir);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	close_program(p);
 	return 0;

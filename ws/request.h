@@ -59,6 +59,8 @@ struct request {
 	char *body; /* NUL-terminated */
 	size_t body_length;
 	char peer[LIMITER_PEER_MAX];
+	char agent[LOGIN_AGENT_SIZE];       /* User-Agent, cut; "" */
+	bool secure;                        /* the browser, or the program, has come by TLS */
 	char session_hint[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
 	bool session_hint_wrong;            /* it was there, but is no id */
 	struct mcp_headers *mcp; /* ws/mcp/headers.h, of a request to /mcp; owned, of malloc(); NULL: none */

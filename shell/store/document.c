@@ -7,15 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-int document_save(int dir_fd, const char *name, json_t *root)
+static int save(int dir_fd, const char *name, json_t *root,
+	int (*put)(int dir_fd, const char *name, const char *text, size_t length))
 {
 	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	json_decref(root);
 	if (!text)
 		return -ENOMEM;
-	int rc = file_save(dir_fd, name, text, strlen(text));
+	int rc = put(dir_fd, name, text, strlen(text));
 	free(text);
 	return rc;
+}
+
+int document_save(int dir_fd, const char *name, json_t *root)
+{
+	return save(dir_fd, name, root, file_save);
+}
+
+int document_save_durably(int dir_fd, const char *name, json_t *root)
+{
+	return save(dir_fd, name, root, file_save_durably);
 }
 
 int document_load(int dir_fd, const char *name, size_t max, json_t **ret_root)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -73,7 +74,7 @@ int file_append(int dir_fd, const char *name, const char *text, size_t length, s
 	return rc;
 }
 
-int file_save(int dir_fd, const char *name, const char *text, size_t length)
+static int save(int dir_fd, const char *name, const char *text, size_t length, bool durably)
 {
 	char temporary[64];
 	snprintf(temporary, sizeof temporary, "%s.new", name);
@@ -91,11 +92,25 @@ int file_save(int dir_fd, const char *name, const char *text, size_t length)
 			rc = -errno;
 		}
 	}
+	if (rc == 0 && durably && fsync(fd) < 0)
+		rc = -errno;
 	if (close(fd) < 0 && rc == 0)
 		rc = -errno;
 	if (rc == 0 && renameat(dir_fd, temporary, dir_fd, name) < 0)
 		rc = -errno;
 	if (rc < 0)
 		unlinkat(dir_fd, temporary, 0);
+	else if (durably && fsync(dir_fd) < 0)
+		rc = -errno; /* the name is in the directory, which is a file as well */
 	return rc;
+}
+
+int file_save(int dir_fd, const char *name, const char *text, size_t length)
+{
+	return save(dir_fd, name, text, length, false);
+}
+
+int file_save_durably(int dir_fd, const char *name, const char *text, size_t length)
+{
+	return save(dir_fd, name, text, length, true);
 }

@@ -19,7 +19,7 @@ async function open(server, viewport = { width: 1100, height: 700 }) {
 	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
 	const page = await (await browser.newContext({ viewport })).newPage();
 	page.setDefaultTimeout(15_000 * slowness);
-	await page.goto(server.url);
+	await page.goto(server.loginUrl);
 	await live(page);
 	return page;
 }

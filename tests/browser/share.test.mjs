@@ -35,7 +35,7 @@ class Person {
 		this.away = false;
 	}
 
-	static async open(server, name, { url = server.url, ...options } = {}) {
+	static async open(server, name, { url = server.loginUrl, ...options } = {}) {
 		const person = new Person(server, name);
 		const browser = await browserOf(server);
 		const context = await browser.newContext({ viewport: { width: 1100, height: 700 }, ...options });

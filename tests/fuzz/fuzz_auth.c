@@ -14,7 +14,13 @@ static void prepare(void)
 		.session = "main", .id = "00000000000000000000000000000000"};
 	if (a.links.entries)
 		return;
-	a.dir_fd = a.links.dir_fd = -1;
+	a.dir_fd = a.links.file.dir_fd = a.logins.file.dir_fd = -1;
+	static struct login_entry login = {.id = "00000000000000000000000000000000",
+		.digest = "0000000000000000000000000000000000000000000000000000000000000000",
+		.owner = "0123456789abcdef0123456789abcdef"};
+	login.expires_ms = login.noted_ms = UINT64_MAX / 2;
+	a.logins.entries = &login;
+	a.logins.count = 1;
 	strcpy(a.token, "a token that the input does not have");
 	strcpy(a.fingerprint, "0123456789abcdef0123456789abcdef");
 	strcpy(a.cookie, "ringside-01234567");
@@ -50,7 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(auth_check(&a, &c, &who) != AUTH_OK);
 		FUZZ_CHECK(strcmp(who.session, "untouched") == 0);
 	}
-	FUZZ_CHECK(auth_login(&a, copy, "peer", &who, cookie) != AUTH_OK);
+	const struct auth_request request = {.token = copy, .peer = "peer", .agent = copy};
+	FUZZ_CHECK(auth_login(&a, &request, &who, cookie) != AUTH_OK);
 	FUZZ_CHECK(token_verify(copy, a.links.key, LINKS_KEY_SIZE, 0, &claims) < 0);
 	free(text);
 	free(copy);

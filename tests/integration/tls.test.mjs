@@ -16,7 +16,7 @@ import { slowness, until, within } from './lib/until.mjs';
 const secure = { args: ['--tls-cert', cert, '--tls-key', key] };
 
 scenario('https and wss over HTTP/1.1', secure, async (server) => {
-	assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+\/#token=/);
+	assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+\/$/);
 	server.ca = ca;
 	const api = new Api(() => server.base, { token: server.token, ca });
 	server.api = api;

@@ -69,7 +69,7 @@ void memory_api_open(void)
 	uv_timer_init(&m->loop, &m->alive);
 	uv_timer_start(&m->alive, on_alive, 10, 10);
 	open_tables(m);
-	const struct auth_options auth = {.runtime_dir = m->folder.path};
+	const struct auth_options auth = {.runtime_dir = m->folder.path, .loop = &m->loop};
 	cr_assert_eq(auth_open(&m->auth, &auth), 0);
 	m->api = (struct api){.sessions = &m->sessions,
 		.processes = &m->processes,

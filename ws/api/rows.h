@@ -10,6 +10,7 @@ extern const struct route_row api_exec_rows[];
 extern const struct route_row api_execute_rows[];
 extern const struct route_row api_keys_rows[];
 extern const struct route_row api_lease_rows[];
+extern const struct route_row api_login_rows[];
 extern const struct route_row api_port_rows[];
 extern const struct route_row api_process_rows[];
 extern const struct route_row api_process_output_rows[];

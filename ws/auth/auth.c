@@ -1,14 +1,14 @@
 /*
  * Credentials: a header decides if there is one, otherwise a cookie. Wrong ones in a header or at the login are counted
  * for each peer, and limited; a cookie that is not valid is nobody's attempt to guess.
+ *
+ * A cookie that came by TLS has a name that browsers take over TLS only, and from no other host (RFC 6265bis, __Host-).
  */
 #include "ws/auth/auth.h"
 
 #include "shell/clock.h"
 #include "shell/id.h"
 #include "shell/store/file.h"
-#include "ws/auth/token.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
@@ -101,7 +101,7 @@ int auth_open(struct auth *a, const struct auth_options *o)
 {
 	char secret[128];
 	unsigned char key[EVP_MAX_MD_SIZE];
-	*a = (struct auth){.open = o->open, .secure = o->secure};
+	*a = (struct auth){.open = o->open};
 	a->dir_fd = open(o->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->dir_fd < 0)
 		return -errno;
@@ -111,7 +111,12 @@ int auth_open(struct auth *a, const struct auth_options *o)
 	if (rc == 0) {
 		EVP_Digest(secret, strlen(secret), key, NULL, EVP_sha256(), NULL);
 		OPENSSL_cleanse(secret, sizeof secret);
-		rc = links_open(&a->links, a->dir_fd, key);
+		rc = links_open(&a->links, o->loop, a->dir_fd, key);
+	}
+	if (rc == 0) {
+		rc = logins_open(&a->logins, o->loop, a->dir_fd);
+		if (rc < 0)
+			links_close(&a->links);
 	}
 	if (rc < 0) {
 		close(a->dir_fd);
@@ -128,6 +133,7 @@ int auth_open(struct auth *a, const struct auth_options *o)
 void auth_close(struct auth *a)
 {
 	links_close(&a->links);
+	logins_close(&a->logins);
 	OPENSSL_cleanse(a->token, sizeof a->token);
 	close(a->dir_fd);
 }
@@ -161,36 +167,64 @@ static bool is_token(const struct auth *a, const char *text)
 	return CRYPTO_memcmp(mine, theirs, 32) == 0;
 }
 
+static void fill_link(const struct link_entry *e, struct principal *p)
+{
+	*p = (struct principal){.role = e->role, .epoch = e->epoch, .expires_ms = e->expires_ms};
+	snprintf(p->session, sizeof p->session, "%s", e->session);
+	snprintf(p->link, sizeof p->link, "%s", e->id);
+}
+
 static bool take_link(const struct auth *a, const char *token, struct principal *p)
 {
 	const struct link_entry *e = links_check(&a->links, token, clock_wall_ms());
 	if (!e)
 		return false;
-	*p = (struct principal){.role = e->role, .epoch = e->epoch, .expires_ms = e->expires_ms};
-	snprintf(p->session, sizeof p->session, "%s", e->session);
-	snprintf(p->link, sizeof p->link, "%s", e->id);
+	fill_link(e, p);
 	return true;
 }
 
-static bool take_owner_cookie(const struct auth *a, const char *token, struct principal *p)
+/* The name of the cookie of a link, or ("") of the owner. */
+static void name_cookie(
+	const struct auth *a, const char *link, bool secure, char name[AUTH_COOKIE_NAME_SIZE])
 {
-	struct token_claims claims;
-	if (token_verify(token, a->links.key, sizeof a->links.key, clock_wall_ms() / 1000,
-		    &claims) < 0 ||
-		strcmp(claims.kind, "owner") != 0 || strcmp(claims.id, a->fingerprint) != 0)
+	snprintf(name, AUTH_COOKIE_NAME_SIZE, "%s%s%s%.32s", secure ? "__Host-" : "", a->cookie,
+		link[0] ? "-" : "", link);
+}
+
+/* What a login stands for. Returns false when that is no longer good. */
+static bool take_login(const struct auth *a, const struct login_entry *e, struct principal *p)
+{
+	if (!e->link[0]) {
+		*p = (struct principal){.role = ROLE_OWNER, .expires_ms = e->expires_ms};
+		return strcmp(e->owner, a->fingerprint) == 0;
+	}
+	const struct link_entry *link = links_find(&a->links, e->link);
+	if (!link || link->expires_ms <= clock_wall_ms())
 		return false;
-	*p = (struct principal){.role = ROLE_OWNER};
+	fill_link(link, p);
 	return true;
 }
 
-static bool take_cookie(const struct auth *a, const struct credentials *c, struct principal *p)
+static bool take_cookie(struct auth *a, const struct credentials *c, struct principal *p)
 {
-	char name[80], value[AUTH_COOKIE_SIZE];
-	bool link = c->link && c->link[0];
-	snprintf(name, sizeof name, "%s%s%.32s", a->cookie, link ? "-" : "", link ? c->link : "");
+	char name[AUTH_COOKIE_NAME_SIZE], value[LOGIN_VALUE_SIZE];
+	const char *link = c->link ? c->link : "";
+	struct principal found;
+	name_cookie(a, link, c->secure, name);
 	if (!auth_find_cookie(c->cookie, name, value, sizeof value))
 		return false;
-	return link ? take_link(a, value, p) : take_owner_cookie(a, value, p);
+	const struct login_entry *e = logins_use(&a->logins, value, clock_wall_ms());
+	if (!e || strcmp(e->link, link) != 0 || !take_login(a, e, &found))
+		return false;
+	*p = found;
+	snprintf(p->login, sizeof p->login, "%s", e->id);
+	return true;
+}
+
+bool auth_is_current(const struct auth *a, const struct principal *p)
+{
+	return (!p->link[0] || links_find(&a->links, p->link)) &&
+		(!p->login[0] || logins_find(&a->logins, p->login));
 }
 
 static bool take_bearer(const struct auth *a, const char *authorization, struct principal *p)
@@ -232,36 +266,63 @@ bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch
 	return !p->session[0] || (strcmp(p->session, session) == 0 && p->epoch == epoch);
 }
 
-enum auth_result auth_login(struct auth *a, const char *token, const char *peer,
+/* A login by which the request comes, for the same: the new one takes its place. */
+static void take_place(struct auth *a, const struct principal *before, struct login_entry *e)
+{
+	if (!before || !before->login[0] || strcmp(before->link, e->link) != 0)
+		return;
+	if (logins_remove(&a->logins, before->login))
+		snprintf(e->id, sizeof e->id, "%s", before->login);
+}
+
+enum auth_result auth_login(struct auth *a, const struct auth_request *r,
 	struct principal *ret_principal, char cookie[AUTH_COOKIE_SIZE])
 {
 	struct principal p = {.role = ROLE_OWNER};
-	uint64_t now = clock_wall_ms(), seconds = (uint64_t)AUTH_COOKIE_DAYS * 24 * 3600;
-	const char *flags = a->secure ? "; Secure" : "";
-	if (take_link(a, token, &p)) {
-		snprintf(cookie, AUTH_COOKIE_SIZE,
-			"%s-%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%llu%s", a->cookie,
-			p.link, token, (unsigned long long)((p.expires_ms - now) / 1000), flags);
-	} else if (is_token(a, token)) {
-		struct token_claims claims = {.kind = "owner", .expires_s = now / 1000 + seconds};
-		snprintf(claims.id, sizeof claims.id, "%s", a->fingerprint);
-		char *value = token_sign(&claims, a->links.key, sizeof a->links.key);
-		if (!value)
-			return AUTH_WRONG;
-		snprintf(cookie, AUTH_COOKIE_SIZE,
-			"%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%llu%s", a->cookie,
-			value, (unsigned long long)seconds, flags);
-		free(value);
-	} else {
-		return count_failure(a, peer);
-	}
+	uint64_t now = clock_wall_ms();
+	char name[AUTH_COOKIE_NAME_SIZE], value[LOGIN_VALUE_SIZE];
+	struct login_entry terms = {.created_ms = now,
+		.expires_ms = now + (uint64_t)AUTH_COOKIE_DAYS * 24 * 3600 * 1000};
+	if (take_link(a, r->token, &p))
+		terms.expires_ms = p.expires_ms;
+	else if (is_token(a, r->token))
+		p.expires_ms = terms.expires_ms;
+	else
+		return count_failure(a, r->peer);
+	snprintf(terms.link, sizeof terms.link, "%s", p.link);
+	snprintf(terms.owner, sizeof terms.owner, "%s", p.link[0] ? "" : a->fingerprint);
+	snprintf(terms.peer, sizeof terms.peer, "%s", r->peer);
+	snprintf(terms.agent, sizeof terms.agent, "%s", r->agent);
+	take_place(a, r->before, &terms);
+	const struct login_entry *e = logins_add(&a->logins, &terms, value);
+	if (!e)
+		return AUTH_WRONG;
+	name_cookie(a, p.link, r->secure, name);
+	snprintf(cookie, AUTH_COOKIE_SIZE,
+		"%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%llu%s", name, value,
+		(unsigned long long)((e->expires_ms - now) / 1000), r->secure ? "; Secure" : "");
+	snprintf(p.login, sizeof p.login, "%s", e->id);
 	p.by_cookie = true;
 	*ret_principal = p;
 	return AUTH_OK;
 }
 
-void auth_logout(const struct auth *a, const struct principal *p, char cookie[AUTH_COOKIE_SIZE])
+bool auth_logout(
+	struct auth *a, const struct principal *p, bool secure, char cookie[AUTH_COOKIE_SIZE])
 {
-	snprintf(cookie, AUTH_COOKIE_SIZE, "%s%s%s=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0%s",
-		a->cookie, p->link[0] ? "-" : "", p->link, a->secure ? "; Secure" : "");
+	char name[AUTH_COOKIE_NAME_SIZE];
+	name_cookie(a, p->link, secure, name);
+	snprintf(cookie, AUTH_COOKIE_SIZE, "%s=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0%s",
+		name, secure ? "; Secure" : "");
+	return p->login[0] && logins_remove(&a->logins, p->login);
+}
+
+void auth_prune(struct auth *a)
+{
+	struct logins *l = &a->logins;
+	struct principal p;
+	logins_expire(l, clock_wall_ms());
+	for (size_t i = l->count; i-- > 0;)
+		if (!take_login(a, &l->entries[i], &p))
+			logins_remove(l, l->entries[i].id);
 }

@@ -1,13 +1,14 @@
 /*
  * Who may do what. The owner's token is a random secret kept in the runtime directory (or given); share
- * links are signed (ws/auth/links.h). Browsers exchange either for an HttpOnly cookie, programs send them as
- * "Authorization: Bearer".
+ * links are signed (ws/auth/links.h). Browsers exchange either for an HttpOnly cookie, which stands for an entry of the
+ * ledger of logins (ws/auth/logins.h); programs send them as "Authorization: Bearer".
  */
 #pragma once
 
 #include "shell/session/presence.h"
 #include "ws/auth/limiter.h"
 #include "ws/auth/links.h"
+#include "ws/auth/logins.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +16,8 @@
 #define AUTH_TOKEN_MAX 512u /* characters of a token that is given */
 #define AUTH_TOKEN_MIN 16u
 #define AUTH_COOKIE_DAYS 30u
-#define AUTH_COOKIE_SIZE 2048u
+#define AUTH_COOKIE_SIZE 512u
+#define AUTH_COOKIE_NAME_SIZE 80u
 
 /* On whose behalf a request is made. */
 struct principal {
@@ -24,6 +26,7 @@ struct principal {
 	char session[NAME_ID_MAX + 1]; /* the one session it is for; "" = all */
 	uint64_t epoch;                /* of that session */
 	char link[LINK_ID_SIZE];       /* the share link, or "" */
+	char login[LOGIN_ID_SIZE];     /* the login whose cookie it was, or "" */
 	uint64_t expires_ms;           /* wall clock; 0 = never */
 };
 
@@ -41,16 +44,25 @@ struct credentials {
 	const char *link;          /* the query's "link": which link's cookie counts */
 	const char *peer;          /* address, for the limit of failures */
 	bool owner;                /* the transport knows that it is: none are needed */
+	bool secure; /* it came by TLS: only a cookie that never goes without counts */
+};
+
+/* A login. */
+struct auth_request {
+	const char *token;              /* the owner's, or a link's */
+	const char *peer, *agent;       /* where from; the User-Agent, or "" */
+	const struct principal *before; /* on whose behalf it is made, if that is known; otherwise NULL */
+	bool secure;                    /* as of credentials */
 };
 
 struct auth {
-	bool open;   /* --no-auth */
-	bool secure; /* cookies only over TLS */
-	int dir_fd;  /* runtime directory; owned */
+	bool open;  /* --no-auth */
+	int dir_fd; /* runtime directory; owned */
 	char token[AUTH_TOKEN_MAX + 1];
-	char fingerprint[33]; /* of the token: what an owner's cookie stands for */
-	char cookie[32];      /* name of the owner's cookie, different for each server */
+	char fingerprint[LOGIN_OWNER_SIZE]; /* of the token: what an owner's login stands for */
+	char cookie[32]; /* name of the owner's cookie, different for each runtime directory */
 	struct links links;
+	struct logins logins;
 	struct limiter limiter;
 };
 
@@ -59,7 +71,7 @@ struct auth_options {
 	const char *token_file;  /* NULL = none */
 	const char *token;       /* from the environment; NULL = none */
 	bool open;
-	bool secure;
+	uv_loop_t *loop; /* of what is written meanwhile; NULL: it is written at once */
 };
 
 /*
@@ -76,15 +88,26 @@ enum auth_result auth_check(
 /* Whether a principal may do things in this session at all. */
 bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch);
 
+/* Whether the link and the login that a principal came by are still good: neither has been revoked. */
+bool auth_is_current(const struct auth *a, const struct principal *p);
+
 /*
- * Exchange a token or a link for a cookie: the value of a Set-Cookie header goes to cookie.
- * The results are those of auth_check.
+ * Exchange a token or a link for a cookie: the value of a Set-Cookie header goes to cookie, to be given out once
+ * logins_store() has stored it. A login of the same kind by which the request comes makes room for the new one, which keeps
+ * its id. The results are those of auth_check.
  */
-enum auth_result auth_login(struct auth *a, const char *token, const char *peer,
+enum auth_result auth_login(struct auth *a, const struct auth_request *request,
 	struct principal *ret_principal, char cookie[AUTH_COOKIE_SIZE]);
 
-/* The value of a Set-Cookie header that forgets p's cookie. */
-void auth_logout(const struct auth *a, const struct principal *p, char cookie[AUTH_COOKIE_SIZE]);
+/*
+ * Log p out: its login counts no longer, at once. The value of a Set-Cookie header that forgets its cookie goes to cookie.
+ * Returns whether there was a login, and the ledger is to be stored.
+ */
+bool auth_logout(
+	struct auth *a, const struct principal *p, bool secure, char cookie[AUTH_COOKIE_SIZE]);
+
+/* Forget logins that have expired, or whose link or token is no longer good. */
+void auth_prune(struct auth *a);
 
 /* The value of cookie `name` in a Cookie header. Returns false when it is not there or too long. Pure. */
 bool auth_find_cookie(const char *header, const char *name, char *value, size_t size);

@@ -1,6 +1,6 @@
 /*
- * The register of share links, in memory and in a file. What cannot be stored fails: a link that a restart would forget
- * is not given out; one that is revoked counts as such at once, even if that cannot be stored.
+ * The register of share links, in memory and in a file. Memory is what counts; the file follows it, off the loop. Whoever
+ * gives a link out, or says that one is revoked, waits for the file: a restart must not know better.
  */
 #include "ws/auth/links.h"
 
@@ -49,17 +49,19 @@ static bool from_json(json_t *value, struct link_entry *e)
 	return true;
 }
 
-static int save(const struct links *l)
+void links_store(struct links *l, durable_done done, void *user)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < l->count; i++)
-		json_array_append_new(list, to_json(&l->entries[i]));
-	return document_save(l->dir_fd, REGISTER, list);
+		if (!l->entries[i].passing)
+			json_array_append_new(list, to_json(&l->entries[i]));
+	durable_save(&l->file, list, done, user);
 }
 
-int links_open(struct links *l, int dir_fd, const unsigned char key[LINKS_KEY_SIZE])
+int links_open(struct links *l, uv_loop_t *loop, int dir_fd, const unsigned char key[LINKS_KEY_SIZE])
 {
-	*l = (struct links){.dir_fd = dir_fd};
+	*l = (struct links){0};
+	durable_init(&l->file, loop, dir_fd, REGISTER);
 	memcpy(l->key, key, sizeof l->key);
 	l->entries = calloc(LINKS_MAX, sizeof *l->entries);
 	if (!l->entries)
@@ -83,8 +85,9 @@ int links_open(struct links *l, int dir_fd, const unsigned char key[LINKS_KEY_SI
 
 void links_close(struct links *l)
 {
+	durable_finish(&l->file);
 	free(l->entries);
-	*l = (struct links){.dir_fd = -1};
+	*l = (struct links){0};
 }
 
 char *links_sign(const struct links *l, const struct link_entry *entry)
@@ -107,12 +110,6 @@ int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char
 	if (!token)
 		return -ENOMEM;
 	l->entries[l->count++] = *entry;
-	rc = save(l);
-	if (rc < 0) {
-		l->count--;
-		free(token);
-		return rc;
-	}
 	*ret_token = token;
 	return 0;
 }
@@ -141,7 +138,7 @@ int links_revoke(struct links *l, const char *id)
 	if (!found)
 		return -ENOENT;
 	l->entries[found - l->entries] = l->entries[--l->count];
-	return save(l);
+	return 0;
 }
 
 void links_prune(struct links *l, uint64_t now_ms, const char *session)
@@ -155,5 +152,6 @@ void links_prune(struct links *l, uint64_t now_ms, const char *session)
 			i++;
 	}
 	if (l->count != before)
-		(void)save(l); /* stale entries in the file do no harm: they are pruned again */
+		links_store(l, NULL,
+			NULL); /* stale entries in the file do no harm: they are pruned again */
 }

@@ -6,6 +6,7 @@
 
 #include "shell/session/presence.h"
 #include "shell/session/session.h"
+#include "ws/auth/durable.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,22 +23,28 @@ struct link_entry {
 	enum role role;
 	char name[NAME_BYTES_MAX + 1];   /* for whom; may be empty */
 	uint64_t created_ms, expires_ms; /* wall clock */
+	bool passing; /* of this server only: it is not on the disk, and no restart knows it */
 };
 
 struct links {
 	struct link_entry *entries;
 	size_t count;
-	int dir_fd;                        /* where links.json is; borrowed */
+	struct durable file;               /* links.json */
 	unsigned char key[LINKS_KEY_SIZE]; /* signs */
 };
 
-/* Load the register from dir_fd. A missing file is an empty register. Returns 0 or a negative errno. */
-int links_open(struct links *l, int dir_fd, const unsigned char key[LINKS_KEY_SIZE]);
+/*
+ * Load the register from dir_fd, which is borrowed. loop: see ws/auth/durable.h. A missing file is an empty register.
+ * Returns 0 or a negative errno.
+ */
+int links_open(
+	struct links *l, uv_loop_t *loop, int dir_fd, const unsigned char key[LINKS_KEY_SIZE]);
 void links_close(struct links *l);
 
 /*
- * Issue a link. entry: role, session, epoch, name and expires_ms filled in; the rest is filled by this.
- * *ret_token: the signed link, owned by the caller. Returns 0, -EUSERS (too many), or a negative errno.
+ * Issue a link, which counts at once; unless it is passing it is given out only when links_store() has stored it. entry:
+ * role, session, epoch, name and expires_ms filled in, passing if it is; the rest is filled by this. *ret_token: the signed
+ * link, owned by the caller. Returns 0, -EUSERS (too many), or a negative errno.
  */
 int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char **ret_token);
 
@@ -50,8 +57,11 @@ const struct link_entry *links_check(const struct links *l, const char *token, u
 /* The entry of this id, or NULL. */
 const struct link_entry *links_find(const struct links *l, const char *id);
 
-/* Revoke. Returns 0 or -ENOENT, or another negative errno when it could not be stored. */
+/* Revoke: it counts no longer, at once; a restart knows of that once it is stored. Returns 0 or -ENOENT. */
 int links_revoke(struct links *l, const char *id);
 
-/* Forget expired links, and all of a session that is gone (session: may be NULL). */
+/* Forget expired links, and all of a session that is gone (session: may be NULL). What changes is stored. */
 void links_prune(struct links *l, uint64_t now_ms, const char *session);
+
+/* Write the register. done: when it is on the disk; NULL: nobody waits. See durable_save(). */
+void links_store(struct links *l, durable_done done, void *user);

@@ -15,7 +15,8 @@
 
 static const struct command *const commands[] = {&command_new, &command_ls, &command_attach,
 	&command_exec, &command_run, &command_send, &command_wait, &command_screen, &command_log,
-	&command_blocks, &command_share, &command_kill, &command_mcp, &command_completion};
+	&command_blocks, &command_share, &command_logins, &command_kill, &command_mcp,
+	&command_completion};
 
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -16,4 +16,5 @@ void command_names(void);
 
 /* Those of this folder; attach, exec and run are in theirs. */
 extern const struct command command_new, command_ls, command_kill, command_send, command_wait,
-	command_screen, command_log, command_blocks, command_share, command_mcp, command_completion;
+	command_screen, command_log, command_blocks, command_share, command_logins, command_mcp,
+	command_completion;

@@ -60,6 +60,10 @@ _ringside() {
 			return
 		fi
 		;;
+	logins)
+		mapfile -t COMPREPLY < <(compgen -W revoke -- "$cur")
+		return
+		;;
 	completion)
 		mapfile -t COMPREPLY < <(compgen -W bash -- "$cur")
 		return

@@ -36,6 +36,20 @@ static void read_session(struct lws *wsi, struct head *h)
 		memset(h->session, 'x', sizeof h->session - 1);
 }
 
+/* What a proxy says of the request that it passes on: HTTP/1.1 has it all, HTTP/2 goes through none that we trust. */
+static void read_forwarded(struct lws *wsi, struct head *h)
+{
+	static const char proto[] = "x-forwarded-proto:", forwarded[] = "forwarded:";
+	int length = lws_hdr_custom_length(wsi, proto, sizeof proto - 1);
+	if (length > 0 && length < (int)sizeof h->forwarded_proto)
+		lws_hdr_custom_copy(wsi, h->forwarded_proto, sizeof h->forwarded_proto, proto,
+			sizeof proto - 1);
+	length = lws_hdr_custom_length(wsi, forwarded, sizeof forwarded - 1);
+	if (length > 0 && length < (int)sizeof h->forwarded)
+		lws_hdr_custom_copy(
+			wsi, h->forwarded, sizeof h->forwarded, forwarded, sizeof forwarded - 1);
+}
+
 /* HTTP/2 drops the headers that libwebsockets does not know, MCP's among them. */
 static struct mcp_headers *read_mcp(struct lws *wsi)
 {
@@ -116,6 +130,8 @@ const char *head_read(struct lws *wsi, const char *path, struct head *h)
 	read_method(wsi, h);
 	read_length(wsi, h);
 	read_session(wsi, h);
+	read_forwarded(wsi, h);
+	copy(wsi, WSI_TOKEN_HTTP_USER_AGENT, h->agent, sizeof h->agent);
 	if (lws_get_peer_simple(wsi, h->peer, sizeof h->peer) == NULL || !h->peer[0])
 		snprintf(h->peer, sizeof h->peer, "unix");
 	h->path = strdup(path);
@@ -210,6 +226,9 @@ static void take_wishes(const struct http_head *http, struct head *h)
 	copy_field(http, "content-type", h->content_type, sizeof h->content_type);
 	copy_field(http, "sec-fetch-site", h->fetch_site, sizeof h->fetch_site);
 	copy_field(http, "sec-fetch-mode", h->fetch_mode, sizeof h->fetch_mode);
+	copy_field(http, "user-agent", h->agent, sizeof h->agent);
+	copy_field(http, "forwarded", h->forwarded, sizeof h->forwarded);
+	copy_field(http, "x-forwarded-proto", h->forwarded_proto, sizeof h->forwarded_proto);
 	h->has_match = h->if_none_match[0];
 	h->head_only = strcmp(http->method, "HEAD") == 0;
 	h->options = strcmp(http->method, "OPTIONS") == 0;
@@ -352,6 +371,37 @@ static struct refusal check_page(
 		403, "ORIGIN_NOT_ALLOWED", "This origin is not allowed (see --allow-origin)"};
 }
 
+/* The proxy that we trust is the last that has passed it on: what it says stands last. */
+static bool says_https(const struct head *h)
+{
+	const char *last = strrchr(h->forwarded_proto, ',');
+	last = last ? last + 1 : h->forwarded_proto;
+	last += strspn(last, " \t");
+	if (*last)
+		return strcasecmp(last, "https") == 0;
+	/* RFC 7239: for=…;proto=https, for=… */
+	last = strrchr(h->forwarded, ',');
+	for (const char *p = last ? last + 1 : h->forwarded; *p;) {
+		p += strspn(p, "; \t");
+		size_t length = strcspn(p, ";");
+		if ((length == 11 && strncasecmp(p, "proto=https", 11) == 0) ||
+			(length == 13 && strncasecmp(p, "proto=\"https\"", 13) == 0))
+			return true;
+		p += length;
+	}
+	return false;
+}
+
+bool head_is_secure(const struct server *s, const struct arrival *a, const struct head *h)
+{
+	if (!a->unix_socket && s->options.tls_cert)
+		return true;
+	bool trusted = a->unix_socket; /* it is our user's alone */
+	for (size_t i = 0; !trusted && i < s->options.proxies_count; i++)
+		trusted = strcmp(s->options.proxies[i], h->peer) == 0;
+	return trusted && says_https(h);
+}
+
 struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
 	bool state_changing, struct principal *p, enum auth_result *ret_auth)
 {
@@ -365,6 +415,7 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 		.link = params_find(h->params, h->params_count, "link"),
 		.peer = h->peer,
 		.owner = a->owner,
+		.secure = head_is_secure(s, a, h),
 	};
 	*ret_auth = auth_check(s->options.auth, &credentials, p);
 	if (*ret_auth == AUTH_OK && p->by_cookie)

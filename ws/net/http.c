@@ -189,6 +189,8 @@ static bool admit(
 	r->method = h->method;
 	request_hint_session(r, h->has_session ? h->session : NULL);
 	snprintf(r->peer, sizeof r->peer, "%s", h->peer);
+	snprintf(r->agent, sizeof r->agent, "%s", h->agent);
+	r->secure = head_is_secure(x->server, arrival, h);
 	r->path = h->path;
 	r->mcp = h->mcp;
 	h->path = NULL;

@@ -89,6 +89,9 @@ struct head {
 	char accept_encoding[256], if_none_match[128];
 	char content_type[64];               /* cut where it is longer */
 	char fetch_site[16], fetch_mode[16]; /* Sec-Fetch-Site and -Mode, which no page can choose */
+	char agent[LOGIN_AGENT_SIZE];        /* User-Agent, cut */
+	char forwarded[256];                 /* Forwarded, cut; believed of trusted peers alone */
+	char forwarded_proto[32];            /* X-Forwarded-Proto, the same */
 	char length[32];                     /* Content-Length, as it came */
 	bool has_host, has_origin, has_authorization, has_cookie, has_session, has_match;
 	bool has_length, has_coding; /* Content-Length, Transfer-Encoding */
@@ -114,6 +117,8 @@ const char *head_read(struct lws *wsi, const char *path, struct head *h);
 /* The same from a head that was parsed here; what h says of the peer is there already. */
 const char *head_take(const struct http_head *http, struct head *h);
 void head_free(struct head *h);
+/* Whether it came by TLS: to us, or to a proxy that we trust and that says so. */
+bool head_is_secure(const struct server *s, const struct arrival *a, const struct head *h);
 /* Check Host, Origin and credentials; fills *p. state_changing: the method is no GET, or it is a socket. */
 struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
 	bool state_changing, struct principal *p, enum auth_result *ret_auth);

@@ -31,6 +31,8 @@ struct server_options {
 	size_t hosts_count;
 	const char *const *origins; /* --allow-origin */
 	size_t origins_count;
+	const char *const *proxies; /* --trust-proxy: addresses whose word on TLS is believed */
+	size_t proxies_count;
 	const char *tls_cert, *tls_key; /* NULL = no TLS */
 	unsigned header_timeout_s;      /* for a complete request */
 	unsigned ping_interval_s;       /* after this much silence a WebSocket is pinged */

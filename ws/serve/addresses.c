@@ -1,22 +1,41 @@
 /* The addresses that the server listens on. There is no state; standard output may be closed, which nobody minds. */
 #include "ws/serve/addresses.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_browsable(const char *url)
 {
 	return strncmp(url, "unix:", 5) != 0;
 }
 
-void addresses_print(const struct server *server, const struct auth *auth)
+/* Where the owner finds the token. */
+static void print_place(const struct serve_options *o, const char *runtime_dir)
+{
+	if (o->token_file)
+		printf(" (the token is in %s)", o->token_file);
+	else if (getenv("RINGSIDE_TOKEN"))
+		printf(" (the token is that of $RINGSIDE_TOKEN)");
+	else
+		printf(" (the token is in %s/token)", runtime_dir);
+}
+
+void addresses_print(const struct server *server, const struct auth *auth,
+	const struct serve_options *options, const char *runtime_dir)
 {
 	const char *url;
+	bool terminal = isatty(STDOUT_FILENO) == 1;
 	for (size_t i = 0; (url = server_url(server, i)); i++) {
+		bool needed = !auth->open && is_browsable(url);
 		/* The token goes behind '#', which browsers keep to themselves. */
-		bool token = !auth->open && is_browsable(url);
-		printf("Ringside is at %s%s%s\n", url, token ? "#token=" : "",
-			token ? auth->token : "");
+		printf("Ringside is at %s%s%s", url, needed && terminal ? "#token=" : "",
+			needed && terminal ? auth->token : "");
+		if (needed && !terminal)
+			print_place(options, runtime_dir);
+		putchar('\n');
 	}
 	fflush(stdout);
 }

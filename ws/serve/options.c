@@ -50,6 +50,9 @@ static const struct row rows[] = {
 		"also serve requests for this host; may be repeated"},
 	{"allow-origin", "ORIGIN", LIST, FIELD(origins), 0, 0, 0,
 		"also serve pages of this origin (https://example.com); may be repeated"},
+	{"trust-proxy", "ADDR", LIST, FIELD(proxies), 0, 0, 0,
+		"believe this address, besides unix sockets, when it says that it was asked over\n"
+		"TLS (X-Forwarded-Proto, Forwarded); may be repeated"},
 	{"tls-cert", "FILE", TEXT, FIELD(tls_cert), 0, 0, 0,
 		"serve HTTPS with this certificate chain (PEM)"},
 	{"tls-key", "FILE", TEXT, FIELD(tls_key), 0, 0, 0,

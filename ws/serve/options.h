@@ -15,7 +15,7 @@ struct serve_list {
 
 /* What was asked for; texts belong to argv, NULL = not given. */
 struct serve_options {
-	struct serve_list listen, hosts, origins;
+	struct serve_list listen, hosts, origins, proxies;
 	struct serve_list environment; /* what environment_may_ask() takes */
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
 	bool no_auth, clipboard, kill_sessions, log_commands, verbose;

@@ -460,3 +460,11 @@ void control_sockets_revoke(struct control_sockets *all, const char *link)
 		if (strcmp(c->principal.link, link) == 0)
 			close_transport(c, CLOSE_ACCESS_ENDED, "access revoked");
 }
+
+void control_sockets_log_out(struct control_sockets *all, const char *login)
+{
+	struct control_socket *c;
+	DL_FOREACH (all->list, c)
+		if (strcmp(c->principal.login, login) == 0)
+			close_transport(c, CLOSE_ACCESS_ENDED, "logged out");
+}

@@ -52,5 +52,6 @@ extern const struct frames_protocol control_socket_protocol;
 /* Once a second: keep streams alive that have been silent for quiet_s, and end what expired by now_ms. */
 void control_sockets_sweep(struct control_sockets *all, unsigned quiet_s, uint64_t now_ms);
 
-/* Close what a revoked link has open. */
+/* Close what a revoked link, or a login that has ended, has open. */
 void control_sockets_revoke(struct control_sockets *all, const char *link);
+void control_sockets_log_out(struct control_sockets *all, const char *login);

@@ -420,6 +420,14 @@ void terminals_revoke(struct terminals *all, const char *link)
 			close_transport(t, CLOSE_ACCESS_ENDED, "access revoked");
 }
 
+void terminals_log_out(struct terminals *all, const char *login)
+{
+	struct terminal *t, *next;
+	DL_FOREACH_SAFE (all->list, t, next)
+		if (strcmp(t->principal.login, login) == 0)
+			close_transport(t, CLOSE_ACCESS_ENDED, "logged out");
+}
+
 void terminals_expire(struct terminals *all, uint64_t now_ms)
 {
 	struct terminal *t, *next;

@@ -133,6 +133,7 @@ void terminal_close(struct terminal *t);
 /* The same for the transport. */
 extern const struct frames_protocol terminal_protocol;
 
-/* Close what a revoked link has open; and whatever has expired by now_ms (wall clock). */
+/* Close what a revoked link, or a login that has ended, has open; and whatever has expired by now_ms (wall clock). */
 void terminals_revoke(struct terminals *all, const char *link);
+void terminals_log_out(struct terminals *all, const char *login);
 void terminals_expire(struct terminals *all, uint64_t now_ms);

@@ -82,8 +82,10 @@ export class Server {
 			const lines = line.split('\n');
 			line = lines.pop();
 			for (const whole of lines) {
-				const found = /^Ringside is at (\S+)$/.exec(whole);
-				if (found) this.urls.push(found[1]);
+				const found = /^Ringside is at (\S+)(?: \(the token is (?:in (.+)|that of \$RINGSIDE_TOKEN)\))?$/.exec(whole);
+				if (!found) continue;
+				this.urls.push(found[1]);
+				if (found[2]) this.tokenFile = found[2];
 			}
 		});
 		child.stderr.setEncoding('utf8').on('data', (text) => {
@@ -118,8 +120,8 @@ export class Server {
 		const address = this.urls.find((each) => !each.startsWith('unix:'));
 		if (address) {
 			const url = new URL(address);
-			const token = /^#token=(.+)$/.exec(url.hash)?.[1];
-			if (token) this.token = token;
+			if (this.tokenFile) [this.token] = readFileSync(this.tokenFile, 'utf8').split(/\r?\n/, 1);
+			else if (this.options.env?.RINGSIDE_TOKEN) this.token = this.options.env.RINGSIDE_TOKEN;
 			this.port = Number(url.port);
 			this.base = url.origin;
 			this.host = url.host;
@@ -132,6 +134,11 @@ export class Server {
 
 	get url() {
 		return this.urls[0];
+	}
+
+	/** What a terminal would have been told: the address with the token. */
+	get loginUrl() {
+		return `${this.url}#token=${this.token}`;
 	}
 
 	/** Sends a signal and, if it is one to end by, waits for the end. */

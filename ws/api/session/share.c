@@ -1,8 +1,9 @@
-/* Logging in, and share links. */
+/* Share links: given out, and taken back, once that is on the disk. */
 #include "shell/clock.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
 #include "ws/api/json/session.h"
+#include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/error.h"
 #include "ws/socket/control_socket.h"
@@ -14,60 +15,6 @@
 
 #define EXPIRY_DEFAULT_MS (UINT64_C(24) * 3600 * 1000)
 #define EXPIRY_MIN_MS 1000u
-
-static json_t *principal_json(const struct api *a, const struct principal *p)
-{
-	return json_pack("{s:s, s:o, s:o, s:o, s:b}", "role", role_name(p->role), "sessionId",
-		p->session[0] ? json_string(p->session) : json_null(), "link",
-		p->link[0] ? json_string(p->link) : json_null(), "expiresAt",
-		time_json(p->expires_ms), "authRequired", !a->auth->open);
-}
-
-static void show_caller(struct request *r)
-{
-	struct api *a = api_of(r);
-	reply_success(r, principal_json(a, &r->principal));
-}
-
-static void log_in(struct request *r)
-{
-	struct api *a = api_of(r);
-	const char *token;
-	struct principal p;
-	char cookie[AUTH_COOKIE_SIZE];
-	json_t *body = body_read(r);
-	if (!body || !body_text(r, body, "token", &token))
-		goto out;
-	if (!token) {
-		reply_invalid(r, "token", "A token is required", "required");
-		goto out;
-	}
-	switch (auth_login(a->auth, token, r->peer, &p, cookie)) {
-	case AUTH_OK:
-		reply_header(r, "Set-Cookie", cookie);
-		reply_success(r, principal_json(a, &p));
-		break;
-	case AUTH_LIMITED:
-		a->metrics->auth_limited++;
-		reply_header(r, "Retry-After", "60");
-		reply_error(r, "TOO_MANY_ATTEMPTS", "Too many failed logins", NULL);
-		break;
-	default:
-		a->metrics->auth_failures++;
-		reply_error(r, "UNAUTHENTICATED", "The token is not valid, or has expired", NULL);
-	}
-out:
-	json_decref(body);
-}
-
-static void log_out(struct request *r)
-{
-	struct api *a = api_of(r);
-	char cookie[AUTH_COOKIE_SIZE];
-	auth_logout(a->auth, &r->principal, cookie);
-	reply_header(r, "Set-Cookie", cookie);
-	reply_success(r, NULL);
-}
 
 static json_t *link_json(const struct link_entry *e)
 {
@@ -94,21 +41,68 @@ static json_t *address_json(const struct api *a, const char *token)
 	return a->url ? json_sprintf("%s#link=%s", a->url, token) : json_null();
 }
 
+/* A link that has been made, or taken back, and is being stored. */
+struct storing {
+	struct request *request;
+	json_t *answer; /* owned */
+	char id[LINK_ID_SIZE];
+};
+
+static struct storing *storing_create(struct request *r, const char *id, json_t *answer)
+{
+	struct storing *w = calloc(1, sizeof *w);
+	if (!w) {
+		json_decref(answer);
+		refuse_memory(r);
+		return NULL;
+	}
+	w->request = request_ref(r);
+	w->answer = answer;
+	snprintf(w->id, sizeof w->id, "%s", id);
+	return w;
+}
+
+static void storing_end(struct storing *w)
+{
+	request_unref(w->request);
+	free(w);
+}
+
+/* A link that a restart would forget is not given out. */
+static void on_issued(void *user, int error)
+{
+	struct storing *w = user;
+	struct api *a = api_of(w->request);
+	if (error < 0) {
+		(void)links_revoke(&a->auth->links, w->id); /* it may have been revoked meanwhile */
+		json_decref(w->answer);
+		reply_error(w->request, error_code_of(error), error_text(error), NULL);
+	} else {
+		reply_success(w->request, w->answer);
+	}
+	storing_end(w);
+}
+
 static void issue(struct api *a, struct request *r, struct link_entry *e)
 {
 	char *token;
 	int rc = links_issue(&a->auth->links, e, clock_wall_ms(), &token);
 	if (rc == -EUSERS) {
 		reply_error(r, "LIMIT_REACHED", "There are too many links", NULL);
-	} else if (rc < 0) {
-		reply_error(r, error_code_of(rc), error_text(rc), NULL);
-	} else {
-		reply_success(r,
-			json_pack("{s:o, s:s, s:o, s:o}", "link", link_json(e), "token", token,
-				"path", json_sprintf("/#link=%s", token), "url",
-				address_json(a, token)));
-		free(token);
+		return;
 	}
+	if (rc < 0) {
+		reply_error(r, error_code_of(rc), error_text(rc), NULL);
+		return;
+	}
+	json_t *answer = json_pack("{s:o, s:s, s:o, s:o}", "link", link_json(e), "token", token,
+		"path", json_sprintf("/#link=%s", token), "url", address_json(a, token));
+	free(token);
+	struct storing *w = storing_create(r, e->id, answer);
+	if (w)
+		links_store(&a->auth->links, on_issued, w);
+	else
+		(void)links_revoke(&a->auth->links, e->id); /* nobody has it */
 }
 
 static void create_link(struct request *r, struct session *s)
@@ -141,30 +135,37 @@ out:
 	json_decref(body);
 }
 
+static void on_revoked(void *user, int error)
+{
+	struct storing *w = user;
+	if (error < 0)
+		reply_error(w->request, error_code_of(error),
+			"The link is revoked, but that could not be stored", NULL);
+	else
+		reply_success(w->request, NULL);
+	storing_end(w);
+}
+
 static void delete_link(struct request *r, struct session *s)
 {
 	struct api *a = api_of(r);
-	char id[LINK_ID_SIZE];
 	const struct link_entry *e = links_find(&a->auth->links, r->match.item);
 	if (!e || strcmp(e->session, session_id(s)) != 0) {
 		reply_error(r, "LINK_NOT_FOUND", "There is no such link", NULL);
 		return;
 	}
+	struct storing *w = storing_create(r, e->id, NULL);
+	if (!w)
+		return;
+	char id[LINK_ID_SIZE];
 	snprintf(id, sizeof id, "%s", e->id);
-	int rc = links_revoke(&a->auth->links, id);
+	(void)links_revoke(&a->auth->links, id); /* it is there */
 	terminals_revoke(a->terminals, id);
 	control_sockets_revoke(a->controls, id);
-	if (rc < 0)
-		reply_error(r, error_code_of(rc),
-			"The link is revoked, but that could not be stored", NULL);
-	else
-		reply_success(r, NULL);
+	links_store(&a->auth->links, on_revoked, w);
 }
 
 const struct route_row api_share_rows[] = {
-	{METHOD_POST, "/api/auth/login", WHO_ANYBODY, .plain = log_in},
-	{METHOD_POST, "/api/auth/logout", WHO_ANYBODY, .plain = log_out},
-	{METHOD_GET, "/api/auth/whoami", WHO_VIEWER, .plain = show_caller},
 	{METHOD_GET, "/api/session/{}/links", WHO_OWNER, .session = list_links},
 	{METHOD_POST, "/api/session/{}/links", WHO_OWNER, .session = create_link},
 	{METHOD_DELETE, "/api/session/{}/links/{}", WHO_OWNER, .session = delete_link},

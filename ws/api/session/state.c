@@ -35,6 +35,7 @@ static char *human_link(struct links *l, const struct session *s)
 	char *token = NULL;
 	struct link_entry issued = {.role = ROLE_DRIVER,
 		.name = HUMAN_LINK_NAME,
+		.passing = true, /* it is given out at once, and gone long before a restart matters */
 		.epoch = session_epoch(s),
 		.expires_ms = clock_wall_ms() + HUMAN_LINK_MS};
 	snprintf(issued.session, sizeof issued.session, "%s", session_id(s));

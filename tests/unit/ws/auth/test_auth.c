@@ -15,17 +15,15 @@ static struct folder folder;
 static struct auth a;
 static char cookie[AUTH_COOKIE_SIZE];
 
-static int open_with(const char *token, bool open, bool secure)
+static int open_with(const char *token)
 {
-	return auth_open(&a,
-		&(struct auth_options){
-			.runtime_dir = folder.path, .token = token, .open = open, .secure = secure});
+	return auth_open(&a, &(struct auth_options){.runtime_dir = folder.path, .token = token});
 }
 
 static void set_up(void)
 {
 	folder_make(&folder);
-	cr_assert_eq(open_with(TOKEN, false, false), 0);
+	cr_assert_eq(open_with(TOKEN), 0);
 }
 
 static void tear_down(void)
@@ -41,6 +39,7 @@ TestSuite(auth_logout, .init = set_up, .fini = tear_down);
 TestSuite(auth_restart, .init = set_up, .fini = tear_down);
 
 static struct principal who;
+static bool secure; /* whether what is asked comes by TLS */
 
 static enum auth_result check(const char *authorization, const char *cookies, const char *link)
 {
@@ -49,14 +48,20 @@ static enum auth_result check(const char *authorization, const char *cookies, co
 		&(struct credentials){.authorization = authorization,
 			.cookie = cookies,
 			.link = link,
-			.peer = "127.0.0.1"},
+			.peer = "127.0.0.1",
+			.secure = secure},
 		&who);
 }
 
 static enum auth_result login(const char *token)
 {
 	memset(&who, 0x55, sizeof who);
-	return auth_login(&a, token, "127.0.0.1", &who, cookie);
+	const struct auth_request request = {
+		.token = token, .peer = "127.0.0.1", .agent = "Browser/1", .secure = secure};
+	enum auth_result result = auth_login(&a, &request, &who, cookie);
+	if (result == AUTH_OK)
+		logins_store(&a.logins, NULL, NULL);
+	return result;
 }
 
 /* What a browser sends back for `cookie`. */
@@ -74,6 +79,7 @@ static char *make_link(enum role role, struct link_entry *ret_entry)
 	*ret_entry = (struct link_entry){
 		.session = "main", .role = role, .epoch = 7, .expires_ms = clock_wall_ms() + 3600000};
 	cr_assert_eq(links_issue(&a.links, ret_entry, clock_wall_ms(), &token), 0);
+	links_store(&a.links, NULL, NULL);
 	return token;
 }
 
@@ -172,9 +178,21 @@ Test(auth_login, owners_cookie)
 
 Test(auth_login, secure_over_tls)
 {
-	a.secure = true;
+	char plain[AUTH_COOKIE_SIZE], text[AUTH_COOKIE_SIZE];
+	secure = true;
 	login(TOKEN);
 	cr_assert_not_null(strstr(cookie, "; Secure"));
+	cr_assert_eq(strncmp(cookie, "__Host-", 7), 0, "%s", cookie);
+	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
+	/* What somebody without TLS may have set is none: only under the name that browsers guard. */
+	snprintf(text, sizeof text, "%s", sent_back() + strlen("__Host-"));
+	cr_assert_eq(check(NULL, text, NULL), AUTH_MISSING);
+	secure = false;
+	login(TOKEN);
+	snprintf(plain, sizeof plain, "%s", sent_back());
+	cr_assert_eq(check(NULL, plain, NULL), AUTH_OK);
+	secure = true;
+	cr_assert_eq(check(NULL, plain, NULL), AUTH_MISSING);
 }
 
 Test(auth_login, cookie_is_found_among_others)
@@ -318,13 +336,61 @@ Test(auth_logout, forgets_the_right_cookie)
 	struct link_entry e;
 	char *token = make_link(ROLE_VIEWER, &e);
 	login(TOKEN);
-	auth_logout(&a, &who, cookie);
+	cr_assert(auth_logout(&a, &who, false, cookie));
 	cr_assert_not_null(strstr(cookie, "Max-Age=0"));
 	cr_assert_eq(strncmp(cookie, a.cookie, strlen(a.cookie)), 0);
 	cr_assert_eq(cookie[strlen(a.cookie)], '=');
 	login(token);
-	auth_logout(&a, &who, cookie);
+	cr_assert(auth_logout(&a, &who, false, cookie));
 	cr_assert_not_null(strstr(cookie, e.id));
+	cr_assert_not(auth_logout(&a, &who, false, cookie), "it is over");
+	free(token);
+}
+
+Test(auth_logout, copied_cookie_is_worth_nothing)
+{
+	char copied[AUTH_COOKIE_SIZE];
+	login(TOKEN);
+	snprintf(copied, sizeof copied, "%s", sent_back());
+	cr_assert_eq(check(NULL, copied, NULL), AUTH_OK);
+	struct principal before = who;
+	cr_assert(auth_is_current(&a, &before));
+	auth_logout(&a, &who, false, cookie);
+	cr_assert_eq(check(NULL, copied, NULL), AUTH_MISSING);
+	cr_assert_not(auth_is_current(&a, &before));
+	logins_store(&a.logins, NULL, NULL);
+	auth_close(&a);
+	cr_assert_eq(open_with(TOKEN), 0);
+	cr_assert_eq(check(NULL, copied, NULL), AUTH_MISSING, "nor after a restart");
+}
+
+Test(auth_login, another_in_the_same_browser_takes_the_place_of_the_first)
+{
+	char first[AUTH_COOKIE_SIZE];
+	login(TOKEN);
+	struct principal before = who;
+	snprintf(first, sizeof first, "%s", sent_back());
+	const struct auth_request again = {
+		.token = TOKEN, .peer = "127.0.0.1", .agent = "", .before = &before};
+	cr_assert_eq(auth_login(&a, &again, &who, cookie), AUTH_OK);
+	cr_assert_eq(a.logins.count, 1);
+	cr_assert_str_eq(who.login, before.login, "what it has open stays open");
+	cr_assert_eq(check(NULL, first, NULL), AUTH_MISSING);
+	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
+}
+
+Test(auth_link, logins_end_with_their_link)
+{
+	struct link_entry e;
+	char *token = make_link(ROLE_VIEWER, &e);
+	login(TOKEN);
+	login(token);
+	cr_assert_eq(a.logins.count, 2);
+	cr_assert_eq(links_revoke(&a.links, e.id), 0);
+	cr_assert_not(auth_is_current(&a, &who));
+	auth_prune(&a);
+	cr_assert_eq(a.logins.count, 1);
+	cr_assert_str_eq(a.logins.entries[0].link, "");
 	free(token);
 }
 
@@ -333,7 +399,7 @@ Test(auth_open, makes_a_token_and_keeps_it)
 	char first[AUTH_TOKEN_MAX + 1];
 	struct stat st;
 	folder_make(&folder);
-	cr_assert_eq(open_with(NULL, false, false), 0);
+	cr_assert_eq(open_with(NULL), 0);
 	strcpy(first, a.token);
 	cr_assert_eq(strlen(first), 43, "256 bits in base64url");
 	cr_assert_eq(
@@ -342,7 +408,7 @@ Test(auth_open, makes_a_token_and_keeps_it)
 	cr_assert_eq(fstatat(folder.fd, "token", &st, 0), 0);
 	cr_assert_eq(st.st_mode & 0777, 0600);
 	auth_close(&a);
-	cr_assert_eq(open_with(NULL, false, false), 0);
+	cr_assert_eq(open_with(NULL), 0);
 	cr_assert_str_eq(a.token, first);
 	tear_down();
 	ASSERT_NO_LEAKS();
@@ -360,15 +426,15 @@ Test(auth_open, tokens_of_the_wrong_length)
 {
 	char text[AUTH_TOKEN_MAX + 2];
 	folder_make(&folder);
-	cr_assert_eq(open_with("", false, false), -EINVAL);
-	cr_assert_eq(open_with("123456789012345", false, false), -EINVAL);
-	cr_assert_eq(open_with("1234567890123456", false, false), 0);
+	cr_assert_eq(open_with(""), -EINVAL);
+	cr_assert_eq(open_with("123456789012345"), -EINVAL);
+	cr_assert_eq(open_with("1234567890123456"), 0);
 	auth_close(&a);
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
-	cr_assert_eq(open_with(text, false, false), -EINVAL);
+	cr_assert_eq(open_with(text), -EINVAL);
 	text[AUTH_TOKEN_MAX] = '\0';
-	cr_assert_eq(open_with(text, false, false), 0);
+	cr_assert_eq(open_with(text), 0);
 	tear_down();
 	ASSERT_NO_LEAKS();
 }
@@ -421,7 +487,7 @@ Test(auth_restart, cookies_and_links_stay_good)
 	char *token = make_link(ROLE_VIEWER, &e);
 	login(TOKEN);
 	auth_close(&a);
-	cr_assert_eq(open_with(TOKEN, false, false), 0);
+	cr_assert_eq(open_with(TOKEN), 0);
 	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
 	cr_assert_eq(login(token), AUTH_OK);
 	free(token);
@@ -431,7 +497,7 @@ Test(auth_restart, another_token_ends_the_owners_cookies)
 {
 	login(TOKEN);
 	auth_close(&a);
-	cr_assert_eq(open_with("another-token-0123456789", false, false), 0);
+	cr_assert_eq(open_with("another-token-0123456789"), 0);
 	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
 }
 
@@ -441,7 +507,7 @@ Test(auth_restart, servers_have_cookies_of_different_names_and_keys)
 	struct auth other = a;
 	login(TOKEN);
 	folder_make(&folder);
-	cr_assert_eq(open_with(TOKEN, false, false), 0);
+	cr_assert_eq(open_with(TOKEN), 0);
 	cr_assert_str_neq(other.cookie, a.cookie);
 	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
 	/* Nor does its value under the right name do. */

@@ -18,7 +18,7 @@ static struct links l;
 static void set_up(void)
 {
 	folder_make(&folder);
-	cr_assert_eq(links_open(&l, folder.fd, key), 0);
+	cr_assert_eq(links_open(&l, NULL, folder.fd, key), 0);
 }
 
 static void tear_down(void)
@@ -28,6 +28,7 @@ static void tear_down(void)
 }
 
 TestSuite(links_issue, .init = set_up, .fini = tear_down);
+TestSuite(links_store, .init = set_up, .fini = tear_down);
 TestSuite(links_check, .init = set_up, .fini = tear_down);
 TestSuite(links_revoke, .init = set_up, .fini = tear_down);
 TestSuite(links_prune, .init = set_up, .fini = tear_down);
@@ -47,13 +48,14 @@ static char *issue(const char *session, enum role role, struct link_entry *ret_e
 	char *token = NULL;
 	*ret_entry = fresh(session, role);
 	cr_assert_eq(links_issue(&l, ret_entry, NOW, &token), 0);
+	links_store(&l, NULL, NULL);
 	return token;
 }
 
 static void reopen(void)
 {
 	links_close(&l);
-	cr_assert_eq(links_open(&l, folder.fd, key), 0);
+	cr_assert_eq(links_open(&l, NULL, folder.fd, key), 0);
 }
 
 Test(links_issue, fills_in_the_rest)
@@ -94,15 +96,38 @@ Test(links_issue, too_many, .timeout = 30)
 	free(token);
 }
 
-Test(links_issue, failure_to_store_leaves_none)
+static void on_stored(void *user, int error)
+{
+	*(int *)user = error;
+}
+
+Test(links_store, failure_is_told)
 {
 	struct link_entry e = fresh("main", ROLE_VIEWER);
-	char *token = NULL;
-	cr_assert_eq(mkdirat(folder.fd, "links.json", 0700), 0);
-	cr_assert_lt(links_issue(&l, &e, NOW, &token), 0);
-	cr_assert_null(token);
-	cr_assert_eq(l.count, 0);
+	char *token;
+	int error = 1;
+	cr_assert_eq(links_issue(&l, &e, NOW, &token), 0);
+	cr_assert_eq(mkdirat(folder.fd, "links.json.new", 0700), 0);
+	links_store(&l, on_stored, &error);
+	cr_assert_lt(error, 0);
+	cr_assert_eq(unlinkat(folder.fd, "links.json.new", AT_REMOVEDIR), 0);
+	links_store(&l, on_stored, &error);
+	cr_assert_eq(error, 0);
+	free(token);
 	ASSERT_NO_LEAKS();
+}
+
+Test(links_store, a_passing_link_is_of_this_server_only)
+{
+	struct link_entry e = fresh("main", ROLE_VIEWER);
+	char *token;
+	e.passing = true;
+	cr_assert_eq(links_issue(&l, &e, NOW, &token), 0);
+	cr_assert_not_null(links_check(&l, token, NOW));
+	links_store(&l, NULL, NULL);
+	reopen();
+	cr_assert_null(links_check(&l, token, NOW));
+	free(token);
 }
 
 Test(links_check, accepts_what_was_issued)
@@ -158,6 +183,7 @@ Test(links_revoke, counts_at_once_and_after_a_restart)
 	cr_assert_eq(links_revoke(&l, a.id), 0);
 	cr_assert_null(links_check(&l, first, NOW));
 	cr_assert_not_null(links_check(&l, second, NOW));
+	links_store(&l, NULL, NULL);
 	reopen();
 	cr_assert_null(links_check(&l, first, NOW));
 	cr_assert_not_null(links_check(&l, second, NOW));
@@ -258,7 +284,7 @@ Test(links_open, unreadable_register_leaves_nothing)
 	struct links links;
 	folder_make(&folder);
 	cr_assert_eq(mkdirat(folder.fd, "links.json", 0700), 0);
-	cr_assert_lt(links_open(&links, folder.fd, key), 0);
+	cr_assert_lt(links_open(&links, NULL, folder.fd, key), 0);
 	links = (struct links){0};
 	folder_remove(&folder);
 	ASSERT_NO_LEAKS();

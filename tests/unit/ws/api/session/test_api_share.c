@@ -2,6 +2,7 @@
 #include "tests/lib/memory_api.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
 TestSuite(api_login, SUITE);
@@ -117,6 +118,17 @@ Test(api_links, are_issued_listed_and_revoked)
 	cr_expect_eq(memory_api_status(line, NULL), 404);
 	in = log_in(call_text(c, "token"));
 	cr_expect_eq(call_status(in), 401);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_links, one_that_cannot_be_stored_is_not_given_out)
+{
+	memory_api_start("s");
+	cr_assert_eq(mkdirat(memory_api.folder.fd, "links.json.new", 0700), 0);
+	struct call *c = memory_api_call(LINKS, "{'role':'viewer'}");
+	cr_expect_eq(call_status(c), 500, "%s", call_body(c));
+	cr_expect_null(call_get(c, "token"));
+	cr_expect_eq(memory_api.auth.links.count, 0);
 	MEMORY_API_CLOSE();
 }
 

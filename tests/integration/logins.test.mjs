@@ -1,0 +1,100 @@
+// Logging out is real: what a cookie stands for is kept by the server, and ends there.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { binary, scenario, Server } from './lib/server.mjs';
+import { request } from './lib/api.mjs';
+
+const own = (server) => ({ headers: { Origin: server.base } });
+
+async function logIn(server, token = server.token) {
+	const answer = await server.api.as(null).raw('POST', '/api/auth/login', { token },
+		{ headers: { Origin: server.base, 'User-Agent': 'Firefox/99' } });
+	assert.equal(answer.status, 200, answer.text);
+	return answer.headers['set-cookie'][0].split(';')[0];
+}
+
+const browser = (server, cookie) => server.api.as(null, { Cookie: cookie });
+const refused = (server, cookie) => browser(server, cookie).refused(401, 'UNAUTHENTICATED', 'GET', '/api/session/list');
+
+scenario('a cookie that was copied before logging out is worth nothing after, nor after a restart', {}, async (server) => {
+	await server.session({ id: 's' });
+	const cookie = await logIn(server);
+	const other = await logIn(server);
+	const open = await server.client({ sessionId: 's', token: null, headers: { Cookie: cookie }, origin: server.base }).connect();
+	const copy = browser(server, cookie);
+	await copy.call('GET', '/api/session/list');
+	await copy.call('POST', '/api/auth/logout', {}, own(server));
+	assert.equal((await open.untilClosed()).code, 4401);
+	await refused(server, cookie);
+	await server.restart();
+	await refused(server, cookie);
+	await browser(server, other).call('GET', '/api/session/list');
+});
+
+scenario('logins are listed, and revoked one by one or all', {}, async (server) => {
+	await server.session({ id: 's' });
+	const { token, link } = await server.api.link('s', 'viewer');
+	const first = await logIn(server);
+	const second = await logIn(server);
+	await logIn(server, token);
+	const { logins } = await browser(server, first).call('GET', '/api/auth/logins');
+	assert.deepEqual(logins.map(({ role, link: of }) => [role, of]).sort(), [['owner', null], ['owner', null], ['viewer', link.id]]);
+	const [mine] = logins.filter(({ current }) => current);
+	assert.deepEqual([mine.peer, mine.userAgent], ['127.0.0.1', 'Firefox/99']);
+	assert.ok(Date.parse(mine.createdAt) <= Date.parse(mine.lastUsedAt));
+	await server.api.as(token).refused(403, 'PERMISSION_DENIED', 'GET', '/api/auth/logins');
+	await server.api.as(token).refused(403, 'PERMISSION_DENIED', 'DELETE', '/api/auth/logins');
+	const ringside = (...args) => {
+		const { status, stdout, stderr } = spawnSync(binary, ['logins', '--socket', path.join(server.dir, 'ringside.sock'), ...args], { encoding: 'utf8' });
+		return { status, stdout, stderr };
+	};
+	const listed = ringside('--json');
+	assert.equal(listed.status, 0, listed.stderr);
+	assert.equal(ringside('revoke', mine.id).status, 0);
+	await refused(server, first);
+	await browser(server, second).call('GET', '/api/session/list');
+	assert.notEqual(ringside('revoke', mine.id).status, 0);
+	assert.notEqual(ringside('revoke').status, 0);
+	assert.equal(ringside('revoke', '--all').status, 0);
+	await refused(server, second);
+	assert.deepEqual((await server.api.call('GET', '/api/auth/logins')).logins, []);
+});
+
+test('two servers on one host do not share or overwrite cookies', async () => {
+	const [a, b] = [new Server(), new Server()];
+	try {
+		await Promise.all([a.start(), b.start()]);
+		const [ofA, ofB] = [await logIn(a), await logIn(b)];
+		assert.notEqual(ofA.split('=')[0], ofB.split('=')[0]);
+		await refused(b, ofA);
+		await browser(b, `${ofA}; ${ofB}`).call('GET', '/api/session/list');
+	} finally {
+		await Promise.all([a.cleanup(), b.cleanup()]);
+	}
+});
+
+for (const [what, args, headers, secure] of [
+	['a trusted proxy that says so', ['--trust-proxy', '127.0.0.1'], { 'X-Forwarded-Proto': 'https' }, true],
+	['the same by RFC 7239', ['--trust-proxy', '127.0.0.1'], { Forwarded: 'for=192.0.2.1;proto=https' }, true],
+	['a trusted proxy without TLS', ['--trust-proxy', '127.0.0.1'], { 'X-Forwarded-Proto': 'http' }, false],
+	['one whom nobody trusts', ['--trust-proxy', '192.0.2.1'], { 'X-Forwarded-Proto': 'https' }, false],
+])
+	scenario(`the cookie behind ${what}`, { args }, async (server) => {
+		const answer = await server.api.as(null).raw('POST', '/api/auth/login', { token: server.token },
+			{ headers: { Origin: server.base, ...headers } });
+		const [set] = answer.headers['set-cookie'];
+		assert.equal(/; Secure/.test(set), secure, set);
+		assert.equal(set.startsWith('__Host-'), secure, set);
+		const cookie = set.split(';')[0];
+		await server.api.as(null, { Cookie: cookie, ...headers }).call('GET', '/api/session/list');
+	});
+
+scenario('what is no terminal is told where the token is, and not the token', {}, async (server) => {
+	const token = readFileSync(path.join(server.dir, 'token'), 'utf8').trim();
+	assert.ok(!server.stdout.includes(token) && !server.stderr.includes(token));
+	assert.match(server.stdout, new RegExp(`the token is in ${server.dir}/token`));
+	assert.equal((await request(server.base, { path: '/api/auth/whoami', headers: { Authorization: `Bearer ${token}` } })).status, 200);
+});

@@ -1,0 +1,94 @@
+/* `ringside logins`: who is logged in, and ending that. */
+#include "ws/client/connect/call.h"
+#include "ws/client/command.h"
+#include "ws/client/connect/connection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_ALL = 256 };
+
+static const struct option options[] = {{"all", no_argument, NULL, OPT_ALL}, {0}};
+
+struct plan {
+	bool revoke, all;
+	const char *login; /* to be revoked; NULL = none is named */
+};
+
+static int take_line(struct cli *cli, struct plan *p)
+{
+	int option;
+	while ((option = cli_option(cli, ":", options)) != -1) {
+		if (option == '?')
+			return cli->status;
+		p->all = true;
+	}
+	const char *word = cli_argument(cli);
+	p->revoke = word && strcmp(word, "revoke") == 0;
+	if (word && !p->revoke)
+		return cli_usage(cli, "there is logins, and logins revoke");
+	p->login = p->revoke ? cli_argument(cli) : NULL;
+	if (p->all && !p->revoke)
+		return cli_usage(cli, "--all is for revoke");
+	if (p->revoke && !p->login == !p->all)
+		return cli_usage(cli, "revoke which one? An id, or --all");
+	return cli_done(cli) ? 0 : cli->status;
+}
+
+static int list_logins(struct cli *cli)
+{
+	struct answer a;
+	size_t i;
+	json_t *login;
+	int rc = call_api(cli, "GET", strdup("/api/auth/logins"), NULL, &a);
+	if (rc != 0)
+		return rc;
+	const json_t *logins = json_object_get(a.json, "logins");
+	if (cli->json) {
+		rc = cli_print_json(cli, json_incref((json_t *)logins));
+	} else {
+		json_array_foreach (logins, i, login)
+			printf("%s  %-6s  since %s  used %s  from %s  %s\n",
+				answer_text(login, "id"), answer_text(login, "role"),
+				answer_text(login, "createdAt"), answer_text(login, "lastUsedAt"),
+				answer_text(login, "peer"), answer_text(login, "userAgent"));
+		rc = cli_flush(cli);
+	}
+	answer_finish(&a);
+	return rc;
+}
+
+static int revoke_logins(struct cli *cli, const struct plan *p)
+{
+	struct answer a;
+	char *path = NULL, *login = call_encode(p->login ? p->login : "");
+	if (asprintf(&path, "/api/auth/logins%s%s", p->login ? "/" : "", login ? login : "") < 0)
+		path = NULL;
+	free(login);
+	int rc = call_api(cli, "DELETE", path, NULL, &a);
+	if (rc != 0)
+		return rc;
+	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;
+	answer_finish(&a);
+	return rc;
+}
+
+static int run_logins(struct cli *cli)
+{
+	struct plan plan = {0};
+	int rc = take_line(cli, &plan);
+	if (rc == 0)
+		rc = connection_open(cli);
+	if (rc == 0)
+		rc = plan.revoke ? revoke_logins(cli, &plan) : list_logins(cli);
+	return rc;
+}
+
+const struct command command_logins = {
+	.name = "logins",
+	.run = run_logins,
+	.arguments = "[OPTIONS] [revoke ID]",
+	.summary = "Who is logged in with a browser; end one of these logins, or all",
+	.options = "  --all                 with revoke: all of them\n",
+};

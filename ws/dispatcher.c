@@ -30,37 +30,60 @@ static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who
 	return false;
 }
 
-static void handle_in_session(struct dispatcher *d, struct request *r)
+/* The session that the path names, if the caller may see it; otherwise r has been answered. */
+static struct session *find_session(struct dispatcher *d, struct request *r)
 {
 	struct session *s = sessions_find(d->sessions, r->match.id);
-	if (s && auth_may_see(&r->principal, session_id(s), session_epoch(s))) {
-		r->match.row->session(r, s);
-	} else if (r->principal.session[0]) {
+	if (s && auth_may_see(&r->principal, session_id(s), session_epoch(s)))
+		return s;
+	if (r->principal.session[0])
 		/* Whether another session exists is none of a guest's business. */
 		reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
-	} else {
+	else
 		reply_error(r, "SESSION_NOT_FOUND", "There is no such session",
 			json_pack("{s:s}", "sessionId", r->match.id));
+	return NULL;
+}
+
+/* Everything but the body. *ret_session: of a row for sessions. Returns false when r has been answered. */
+static bool admit(struct dispatcher *d, struct request *r, struct session **ret_session)
+{
+	route_parse(&d->routes, r->method, r->path, &r->match);
+	*ret_session = NULL;
+	if (r->match.result == ROUTE_OTHER_METHOD) {
+		reply_error(r, "METHOD_NOT_ALLOWED", "The endpoint does not take this method", NULL);
+		return false;
 	}
+	if (r->match.result != ROUTE_FOUND) {
+		reply_error(r, "UNKNOWN_ERROR", "The requested endpoint was not found", NULL);
+		return false;
+	}
+	const struct route_row *row = r->match.row;
+	if (!admit_caller(d, r, row->who))
+		return false;
+	if (row->session)
+		*ret_session = find_session(d, r);
+	return !row->session || *ret_session;
+}
+
+bool dispatcher_admit(struct dispatcher *d, struct request *r)
+{
+	struct session *s;
+	if (admit(d, r, &s))
+		return true;
+	d->metrics->http_requests++;
+	return false;
 }
 
 void dispatcher_handle(struct dispatcher *d, struct request *r)
 {
-	route_parse(&d->routes, r->method, r->path, &r->match);
+	struct session *s;
 	d->metrics->http_requests++;
-	if (r->match.result == ROUTE_OTHER_METHOD) {
-		reply_error(r, "METHOD_NOT_ALLOWED", "The endpoint does not take this method", NULL);
+	/* Also what has been admitted: a body takes its time, and much may have changed meanwhile. */
+	if (!admit(d, r, &s))
 		return;
-	}
-	if (r->match.result != ROUTE_FOUND) {
-		reply_error(r, "UNKNOWN_ERROR", "The requested endpoint was not found", NULL);
-		return;
-	}
-	const struct route_row *row = r->match.row;
-	if (!admit_caller(d, r, row->who))
-		return;
-	if (row->session)
-		handle_in_session(d, r);
+	if (s)
+		r->match.row->session(r, s);
 	else
-		row->plain(r);
+		r->match.row->plain(r);
 }

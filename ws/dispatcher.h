@@ -16,6 +16,12 @@ struct dispatcher {
 };
 
 /*
+ * Decide what the head of a request decides, before its body is received: the route, who asks, and whether the session
+ * is theirs. Returns whether it goes on; otherwise it has been answered.
+ */
+bool dispatcher_admit(struct dispatcher *d, struct request *r);
+
+/*
  * Answer a request, now or later. The transport has filled in everything up to `match`, which this does.
  * The Host and Origin headers are the transport's to check.
  */

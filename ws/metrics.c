@@ -114,6 +114,8 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "silent_connections", "gauge",
 		"Connections that have said nothing yet, or are within a handshake of TLS",
 		m->callers_silent);
+	print(f, "strangers", "gauge", "Connections by TCP on which nobody has said yet who asks",
+		m->strangers);
 	print(f, "body_bytes", "gauge", "Memory of bodies that are being received", m->body_bytes);
 	print(f, "runs_active", "gauge", "Commands that run on their own", m->runs_active);
 	print(f, "sessions_created_total", "counter", "Sessions created", c->created);

@@ -5,33 +5,36 @@
 
 #include <stdint.h>
 
-#define METRICS_LIST(X)                                                                        \
-	X(http_requests, "HTTP requests answered")                                             \
-	X(http_errors, "HTTP requests answered with a status of 400 or more")                  \
-	X(connections_accepted, "Connections accepted")                                        \
-	X(connections_refused,                                                                 \
-		"Connections refused because there were too many, or for lack of descriptors") \
-	X(header_timeouts, "Connections that ended without a complete request")                \
-	X(body_timeouts, "Requests whose bodies came too slowly")                              \
-	X(bodies_refused, "Bodies refused because too many were being received")               \
-	X(websockets_opened, "WebSockets opened")                                              \
-	X(websockets_refused, "WebSockets refused before the upgrade")                         \
-	X(websocket_timeouts, "WebSockets closed because their peer was dead")                 \
-	X(frames_oversized, "Messages refused for their size")                                 \
-	X(control_invalid, "Control messages that made no sense")                              \
-	X(control_errors, "Errors told on control sockets")                                    \
-	X(viewer_input_refused, "Input from clients that may only watch")                      \
-	X(host_refused, "Requests with a Host that is not allowed")                            \
-	X(origin_refused, "Requests with an Origin that is not allowed")                       \
-	X(auth_failures, "Requests without valid credentials")                                 \
-	X(auth_limited, "Requests refused because too many had failed before")                 \
-	X(resyncs, "Clients that were too slow and got a snapshot")                            \
-	X(snapshots, "Snapshots sent to clients")                                              \
-	X(bytes_skipped, "Bytes that such clients did not get")                                \
-	X(bytes_sent, "Bytes of terminal output sent to clients")                              \
-	X(mcp_calls, "Tools called over MCP")                                                  \
-	X(runs, "Commands run on their own")                                                   \
-	X(run_timeouts, "Commands run on their own that took too long")                        \
+#define METRICS_LIST(X)                                                                             \
+	X(http_requests, "HTTP requests answered")                                                  \
+	X(http_errors, "HTTP requests answered with a status of 400 or more")                       \
+	X(connections_accepted, "Connections accepted")                                             \
+	X(connections_refused,                                                                      \
+		"Connections refused because there were too many, or for lack of descriptors")      \
+	X(strangers_refused,                                                                        \
+		"Connections refused because their address had too many without credentials")       \
+	X(failures_limited, "Requests that failed from addresses where too many had failed before") \
+	X(header_timeouts, "Connections that ended without a complete request")                     \
+	X(body_timeouts, "Requests whose bodies came too slowly")                                   \
+	X(bodies_refused, "Bodies refused because too many were being received")                    \
+	X(websockets_opened, "WebSockets opened")                                                   \
+	X(websockets_refused, "WebSockets refused before the upgrade")                              \
+	X(websocket_timeouts, "WebSockets closed because their peer was dead")                      \
+	X(frames_oversized, "Messages refused for their size")                                      \
+	X(control_invalid, "Control messages that made no sense")                                   \
+	X(control_errors, "Errors told on control sockets")                                         \
+	X(viewer_input_refused, "Input from clients that may only watch")                           \
+	X(host_refused, "Requests with a Host that is not allowed")                                 \
+	X(origin_refused, "Requests with an Origin that is not allowed")                            \
+	X(auth_failures, "Requests without valid credentials")                                      \
+	X(auth_limited, "Requests refused because too many had failed before")                      \
+	X(resyncs, "Clients that were too slow and got a snapshot")                                 \
+	X(snapshots, "Snapshots sent to clients")                                                   \
+	X(bytes_skipped, "Bytes that such clients did not get")                                     \
+	X(bytes_sent, "Bytes of terminal output sent to clients")                                   \
+	X(mcp_calls, "Tools called over MCP")                                                       \
+	X(runs, "Commands run on their own")                                                        \
+	X(run_timeouts, "Commands run on their own that took too long")                             \
 	X(failures, "Failures that were logged")
 
 struct processes;
@@ -47,6 +50,7 @@ struct metrics {
 	uint64_t streams;         /* streams of events open now */
 	uint64_t callers; /* connections of HTTP/1.1, and those that have not said what they speak */
 	uint64_t callers_silent; /* the latter, and handshakes of TLS */
+	uint64_t strangers;      /* connections on which nobody has said yet who asks */
 	uint64_t body_bytes;     /* taken by bodies that are being received */
 };
 

@@ -26,15 +26,21 @@ struct request *request_ref(struct request *r)
 	return r;
 }
 
+static void free_reply(struct request *r)
+{
+	for (size_t i = 0; i < r->reply.headers_count; i++)
+		free(r->reply.headers[i].value);
+	free(r->reply.owned);
+	r->reply = (struct reply){0};
+}
+
 void request_unref(struct request *r)
 {
 	if (--r->references > 0)
 		return;
 	for (size_t i = 0; i < r->params_count; i++)
 		free(r->params[i]);
-	for (size_t i = 0; i < r->reply.headers_count; i++)
-		free(r->reply.headers[i].value);
-	free(r->reply.owned);
+	free_reply(r);
 	free(r->mcp);
 	free(r->path);
 	free(r->body);
@@ -186,9 +192,10 @@ void reply_bytes(struct request *r, int status, const char *type, const char *bo
 		r->transport->answered(r->transport_user);
 }
 
+static const char fallback[] = "{\"code\":\"INTERNAL_ERROR\",\"message\":\"out of memory\"}";
+
 void reply_json(struct request *r, int status, json_t *body)
 {
-	static const char fallback[] = "{\"code\":\"INTERNAL_ERROR\",\"message\":\"out of memory\"}";
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	json_decref(body);
 	if (text)
@@ -224,6 +231,20 @@ json_t *error_json(const char *code, const char *message, json_t *context)
 void reply_error(struct request *r, const char *code, const char *message, json_t *context)
 {
 	reply_json(r, error_status(code), error_json(code, message, context));
+}
+
+void reply_instead(struct request *r, const char *code, const char *message)
+{
+	json_t *body = error_json(code, message, NULL);
+	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+	json_decref(body);
+	free_reply(r);
+	r->reply = (struct reply){.status = error_status(code),
+		.content_type = "application/json",
+		.body = text ? text : fallback,
+		.length = strlen(text ? text : fallback),
+		.owned = text};
+	r->done = true;
 }
 
 void reply_invalid(struct request *r, const char *field, const char *message, const char *code)

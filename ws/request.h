@@ -121,6 +121,9 @@ void reply_success(struct request *r, json_t *body);
 /* Answer with an error; message is copied, context is taken and may be NULL. */
 void reply_error(struct request *r, const char *code, const char *message, json_t *context);
 
+/* Put an error in the place of an answer of which nothing has been sent; nobody is told. */
+void reply_instead(struct request *r, const char *code, const char *message);
+
 /* Answer 400 VALIDATION_FAILED for a field. code: "required", "invalid", ... */
 void reply_invalid(struct request *r, const char *field, const char *message, const char *code);
 

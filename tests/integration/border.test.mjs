@@ -97,7 +97,7 @@ scenario('handshakes of TLS that stall are silence', { args: [...secure, '--head
 });
 
 scenario('bodies that drip hold nothing, and end', { args: ['--header-timeout', '2'] }, async (server) => {
-	const head = (length, token) => `POST /api/session/create HTTP/1.1\r\nHost: ${server.host}\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}Content-Length: ${length}\r\n\r\n`;
+	const head = (length, token) => `POST /api/${token ? 'session/create' : 'auth/login'} HTTP/1.1\r\nHost: ${server.host}\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}Content-Length: ${length}\r\n\r\n`;
 	const strangers = await crowd(server, 60, `${head(1 << 20)}xxxxxxxxxx`);
 	const small = await crowd(server, 60, `${head(1000)}x`);
 	await until('room for bodies', async () => await metric(server, 'body_bytes') === 60_000);
@@ -119,7 +119,7 @@ scenario('bodies that drip hold nothing, and end', { args: ['--header-timeout', 
 		clearInterval(drip);
 	}
 	assert.equal(await metric(server, 'body_bytes'), 0);
-	assert.ok(await metric(server, 'body_timeouts_total') >= 130);
+	assert.ok(await metric(server, 'body_timeouts_total') >= 70); // the strangers were answered at once
 });
 
 scenario('there is one budget for all bodies', async (server) => {

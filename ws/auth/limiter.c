@@ -1,8 +1,27 @@
 /* A token bucket kept as one time: each failure moves it by the refill, and now may not be far behind. */
 #include "ws/auth/limiter.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+
+#define PREFIX_BYTES 8u /* of an address of IPv6 */
+
+void limiter_network(const char *peer, char ret_network[LIMITER_PEER_MAX])
+{
+	static const unsigned char loopback[16] = {[15] = 1};
+	struct in6_addr a;
+	snprintf(ret_network, LIMITER_PEER_MAX, "%s", peer);
+	if (!strchr(peer, ':') || inet_pton(AF_INET6, peer, &a) != 1 ||
+		memcmp(a.s6_addr, loopback, sizeof loopback) == 0)
+		return;
+	if (IN6_IS_ADDR_V4MAPPED(&a)) {
+		inet_ntop(AF_INET, a.s6_addr + 12, ret_network, LIMITER_PEER_MAX);
+		return;
+	}
+	memset(a.s6_addr + PREFIX_BYTES, 0, sizeof a.s6_addr - PREFIX_BYTES);
+	inet_ntop(AF_INET6, &a, ret_network, LIMITER_PEER_MAX);
+}
 
 static struct limiter_peer *find_peer(struct limiter *l, const char *peer)
 {
@@ -22,7 +41,9 @@ static struct limiter_peer *find_peer(struct limiter *l, const char *peer)
 
 bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms)
 {
-	struct limiter_peer *p = find_peer(l, peer);
+	char network[LIMITER_PEER_MAX];
+	limiter_network(peer, network);
+	struct limiter_peer *p = find_peer(l, network);
 	if (p->spent_ms < now_ms)
 		p->spent_ms = now_ms;
 	if (p->spent_ms + LIMITER_REFILL_MS > now_ms + (uint64_t)LIMITER_BURST * LIMITER_REFILL_MS)

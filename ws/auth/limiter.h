@@ -1,5 +1,5 @@
 /*
- * Limits failed logins: each peer may fail LIMITER_BURST times at once and then once every
+ * Limits failed logins: each peer, see limiter_network(), may fail LIMITER_BURST times at once and then once every
  * LIMITER_REFILL_MS. Successful requests are never counted or held up. Bounded memory.
  */
 #pragma once
@@ -22,6 +22,12 @@ struct limiter {
 	struct limiter_peer peers[LIMITER_PEERS];
 	size_t count;
 };
+
+/*
+ * What counts as one peer: an IPv4 address, also one that is written as IPv6; of IPv6 the /64, which one subscriber has
+ * and may take any address of. What is no address stays as it is.
+ */
+void limiter_network(const char *peer, char ret_network[LIMITER_PEER_MAX]);
 
 /* Count a failure of peer at now_ms (any steady clock). Returns whether it had failed too often already. */
 bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms);

@@ -11,6 +11,7 @@
 #define BODIES_MAX ((size_t)64 << 20)          /* bytes announced by all bodies under way */
 #define BODIES_ANONYMOUS_MAX ((size_t)8 << 20) /* of those, of requests without credentials */
 #define BODY_ANONYMOUS_MAX ((size_t)16 << 10)  /* of such a request; what is more is not kept */
+#define DISCARD_MAX ((size_t)16 << 20)         /* that is read of a body which nobody wants */
 #define BODY_RATE_MIN 4096u    /* bytes a second, on average, after the first moments */
 #define BODY_WITHIN_MS 600000u /* however fast it comes */
 

@@ -25,8 +25,9 @@
 #include <utlist.h>
 
 #define EVENTS_MAX 64
-#define LINGER_MS 2000u
-#define LINGER_MAX ((size_t)1 << 20) /* bytes read from who goes on sending */
+#define LINGER_MS 2000u        /* of silence */
+#define LINGER_ALL_MS 10000u   /* however much comes */
+#define LINGER_MAX DISCARD_MAX /* bytes read from who goes on sending */
 #define HALF_CLOSED_ASK_S 15
 #define IN_SIZE_MIN ((size_t)1024)
 
@@ -94,9 +95,16 @@ static void unready(struct caller *c)
 	c->ready = false;
 }
 
+void caller_known(struct caller *c)
+{
+	peers_leave(&c->server->peers, c->stranger);
+	c->stranger = NULL;
+}
+
 /* It is nobody's connection any more: forget it. */
 void caller_retire(struct caller *c)
 {
+	caller_known(c);
 	struct callers *t = c->server->callers;
 	struct metrics *m = c->server->options.metrics;
 	unready(c);
@@ -247,6 +255,7 @@ void caller_linger(struct caller *c)
 	}
 	shutdown(c->fd, SHUT_WR);
 	caller_move(c, CALLER_LINGER, LINGER_MS);
+	c->lingers_ms = c->since_ms;
 	if (c->at_end)
 		caller_drop(c);
 	else
@@ -264,8 +273,11 @@ static void drain(struct caller *c)
 		n = got > 0 ? got : got == 0 || errno != EAGAIN ? -1 : 0;
 		c->drained += n > 0 ? (size_t)n : 0;
 	}
-	if (n < 0 || c->drained > LINGER_MAX)
+	uint64_t now_ms = server_now_ms(c->server);
+	if (n < 0 || c->drained > LINGER_MAX || now_ms - c->lingers_ms > LINGER_ALL_MS)
 		caller_drop(c);
+	else
+		c->since_ms = now_ms;
 }
 
 static bool is_tls(const struct caller *c)
@@ -365,26 +377,35 @@ void caller_handshaken(struct caller *c)
 	caller_wake(c);
 }
 
-/* The peer's address, as the limits on wrong credentials and the log know it. */
-static void name_peer(struct caller *c)
+/* The peer's address, as the limits on strangers and the log know it. */
+static void name_peer(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX])
 {
 	struct sockaddr_storage address = {0};
 	socklen_t length = sizeof address;
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
-	snprintf(c->peer, sizeof c->peer, "unix");
-	if (c->arrival.unix_socket || getpeername(c->fd, (struct sockaddr *)&address, &length) < 0)
+	snprintf(peer, LIMITER_PEER_MAX, "unix");
+	if (unix_socket || getpeername(fd, (struct sockaddr *)&address, &length) < 0)
 		return;
 	if (address.ss_family == AF_INET)
-		uv_ip4_name(v4, c->peer, sizeof c->peer);
+		uv_ip4_name(v4, peer, LIMITER_PEER_MAX);
 	else if (address.ss_family == AF_INET6)
-		uv_ip6_name(v6, c->peer, sizeof c->peer);
+		uv_ip6_name(v6, peer, LIMITER_PEER_MAX);
 }
 
 void caller_accept(struct server *s, const struct listener *from, bool owner, int fd)
 {
+	char peer[LIMITER_PEER_MAX];
+	struct peer *stranger;
+	name_peer(from->unix_socket, fd, peer);
+	if (!peers_enter(&s->peers, peer, &stranger)) {
+		s->options.metrics->strangers_refused++;
+		close(fd);
+		return;
+	}
 	struct caller *c = calloc(1, sizeof *c);
 	if (!c) {
+		peers_leave(&s->peers, stranger);
 		close(fd);
 		return;
 	}
@@ -392,7 +413,8 @@ void caller_accept(struct server *s, const struct listener *from, bool owner, in
 	c->listener = from;
 	c->arrival = from->arrival[owner];
 	c->fd = fd;
-	name_peer(c);
+	c->stranger = stranger;
+	memcpy(c->peer, peer, sizeof c->peer);
 	c->state = CALLER_OVER; /* not yet counted */
 	DL_APPEND(s->callers->all, c);
 	s->options.metrics->callers++;

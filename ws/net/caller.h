@@ -38,13 +38,16 @@ struct caller {
 	bool served;      /* a request has come */
 	bool at_end;      /* the peer sends no more */
 	char peer[LIMITER_PEER_MAX];
-	uint64_t since_ms; /* loop time when the state, or the head, began */
-	uint64_t limit_ms; /* how long that may last; 0 = for ever, or something else decides */
-	char *in;          /* received, and not used; in_length of in_size bytes */
+	struct peer *stranger; /* until it is known who asks; otherwise NULL */
+	uint64_t since_ms;     /* loop time when the state, or the head, began */
+	uint64_t limit_ms;     /* how long that may last; 0 = for ever, or something else decides */
+	char *in;              /* received, and not used; in_length of in_size bytes */
 	size_t in_length, in_size;
 	char *out; /* to be sent before the body of the answer; owned */
 	size_t out_length, out_sent;
-	size_t drained; /* read while lingering */
+	size_t skip;         /* bytes of a body that nobody wants, in front of the next head */
+	size_t drained;      /* read while lingering, */
+	uint64_t lingers_ms; /* which began then; loop time */
 	struct exchange *exchange;
 };
 
@@ -62,6 +65,9 @@ unsigned callers_count(const struct server *s);
 
 /* A connection has been accepted: fd is taken. */
 void caller_accept(struct server *s, const struct listener *from, bool owner, int fd);
+
+/* It is known who asks. */
+void caller_known(struct caller *c);
 
 /* libwebsockets has done a handshake of TLS. Comes from within it. */
 void caller_handshaken(struct caller *c);

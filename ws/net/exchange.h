@@ -25,7 +25,7 @@ struct exchange {
 	size_t room;            /* taken from the server's for bodies */
 	bool anonymous;         /* taken from that for requests without credentials */
 	bool discard;           /* the body is read, for the client's sake, and not kept */
-	const char *refusal;    /* the code, when its end has come; NULL = none */
+	size_t unread;          /* bytes of a body that follow the head, and that nobody wants */
 	bool close_after;       /* the connection cannot be used again */
 	bool head_only;         /* HEAD */
 	bool options;           /* OPTIONS */

@@ -59,10 +59,14 @@ void handover_handshake(struct caller *c)
 /* The connection is libwebsockets': nothing is left of it here. */
 static void give_away(struct caller *c, struct lws *wsi)
 {
+	const struct arrival *arrival = &c->listener->arrival[c->arrival.owner];
+	struct peer *stranger = c->stranger;
 	caller_unwatch(c);
-	if (wsi)
-		lws_set_opaque_user_data(
-			wsi, (void *)(uintptr_t)&c->listener->arrival[c->arrival.owner]);
+	if (wsi) {
+		c->stranger = NULL;
+		lws_set_opaque_user_data(wsi, (void *)(uintptr_t)arrival);
+		connection_remember(c->server, wsi, arrival, stranger);
+	}
 	caller_hold(c, NULL);
 	c->fd = -1;
 	caller_retire(c);

@@ -3,6 +3,7 @@
  * received, the API answers it, the answer has headers. http1.c and http2.c move the bytes.
  */
 #include "ws/asset.h"
+#include "ws/net/caller.h"
 #include "ws/net/exchange.h"
 
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include <utlist.h>
 
 #define PREFLIGHT_AGE_S "600" /* what a browser may remember */
-#define DISCARD_MAX ((size_t)16 << 20)
 #define DISCARD_ROOM ((size_t)32 << 10)
 #define ANSWER_WITHIN_S 60 /* to be sent */
 
@@ -21,9 +21,24 @@ static const char content_security_policy[] =
 	"font-src 'self'; connect-src 'self' ws: wss:; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
 	"frame-ancestors 'none'";
 
+/* A stranger's request has failed: who fails too often hears that and no more. */
+static void count_failure(struct exchange *x)
+{
+	struct server *s = x->server;
+	struct request *r = x->request;
+	if (!peers_fail(&s->peers, r->peer, server_now_ms(s)))
+		return;
+	s->options.metrics->failures_limited++;
+	x->close_after = true;
+	reply_instead(r, "TOO_MANY_ATTEMPTS", "Too many requests from this address have failed");
+	reply_header(r, "Retry-After", "1");
+}
+
 static void on_answered(void *user)
 {
 	struct exchange *x = user;
+	if (x->request->auth != AUTH_OK && x->request->reply.status >= 400)
+		count_failure(x);
 	x->answered = true;
 	x->answered_ms = server_now_ms(x->server);
 	if (x->wsi)
@@ -196,6 +211,8 @@ static bool admit(
 	h->path = NULL;
 	h->mcp = NULL;
 	struct refusal refusal = {0};
+	r->auth = problem ? AUTH_OK
+			  : AUTH_MISSING; /* what is no request is not counted as a stranger's */
 	if (!problem)
 		refusal = head_check(
 			x->server, arrival, h, r->method != METHOD_GET, &r->principal, &r->auth);
@@ -230,50 +247,64 @@ static const char *read_length(struct exchange *x, const struct head *h, size_t 
 	return length > REQUEST_BODY_MAX ? "REQUEST_TOO_LARGE" : NULL;
 }
 
-/* Make room for a body of this length, or decide that it is not kept. Returns a refusal's code. */
+/* Make room for a body of this length. Returns a refusal's code. */
 static const char *expect_body(struct exchange *x, size_t length)
 {
 	struct request *r = x->request;
-	x->body_size = length;
-	x->body_since_ms = server_now_ms(x->server);
-	x->wants_body = true;
 	x->anonymous = r->auth != AUTH_OK;
-	/* Closing while the client still sends would reset the connection, and the answer with it. */
-	x->discard = x->refusal != NULL || (x->anonymous && length > BODY_ANONYMOUS_MAX);
-	if (x->discard)
-		return NULL;
+	if (x->anonymous && length > BODY_ANONYMOUS_MAX)
+		return "REQUEST_TOO_LARGE";
 	if (!bodies_take(&x->server->bodies, length, x->anonymous)) {
 		x->server->options.metrics->bodies_refused++;
-		x->discard = true;
-		x->refusal = "LIMIT_REACHED";
-		return NULL;
+		return "LIMIT_REACHED";
 	}
 	x->room = length;
 	r->body = malloc(length + 1);
 	return r->body ? NULL : "INTERNAL_ERROR";
 }
 
+/*
+ * It is answered before its body, which nobody wants. HTTP/1.1 sends the answer, and reads over a short body or ends
+ * the connection. libwebsockets has no stream of HTTP/2 that is answered while it is sent to: there the
+ * answer waits for the end of the body, of which nothing is kept.
+ */
+static void leave_body(struct exchange *x, size_t length)
+{
+	give_room(x);
+	if (!exchange_is_mux(x)) {
+		x->unread = length;
+		return;
+	}
+	x->discard = x->wants_body = length <= DISCARD_MAX;
+	x->close_after |= !x->wants_body;
+}
+
+/* Whether its body is to be received: what its head decides has been decided, in this order. */
+static bool admit_body(struct exchange *x, size_t length, const char *problem)
+{
+	bool asked = dispatcher_admit(x->server->options.dispatcher, x->request);
+	if (asked && !problem)
+		problem = expect_body(x, length);
+	if (asked && problem)
+		fail_body(x, problem);
+	return asked && !problem;
+}
+
 static void decide(struct exchange *x, const struct head *h)
 {
 	size_t length;
 	const char *problem = read_length(x, h, &length);
-	/* Who waits for a word before sending gets the last one at once. */
-	if (length > REQUEST_BODY_MAX && length <= DISCARD_MAX && !h->expects) {
-		x->refusal = problem;
-		problem = NULL;
-	}
-	if (problem) {
+	x->body_size = length;
+	x->body_since_ms = server_now_ms(x->server);
+	if (length > 0) {
+		x->wants_body = admit_body(x, length, problem);
+		if (!x->wants_body)
+			leave_body(x, length);
+	} else if (problem) {
 		fail_body(x, problem);
-	} else if (x->options && x->origin && length == 0) {
+	} else if (x->options && x->origin) {
 		x->close_after = h->close_after;
 		answer_preflight(x);
-	} else if (length > 0) {
-		problem = expect_body(x, length);
-		if (!problem && x->refusal && h->expects)
-			problem = x->refusal;
-		x->wants_body = !problem;
-		if (problem)
-			fail_body(x, problem);
 	} else if (exchange_is_mux(x) && h->has_length && x->request->method == METHOD_POST) {
 		/* libwebsockets calls back for the end of a body of zero bytes. */
 		x->wants_body = true;
@@ -282,10 +313,22 @@ static void decide(struct exchange *x, const struct head *h)
 	}
 }
 
+/* Whoever asks, it is no stranger. */
+static void know_peer(struct exchange *x)
+{
+	if (x->caller)
+		caller_known(x->caller);
+	else
+		connection_known(x->server, x->wsi);
+}
+
 void exchange_begin(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem)
 {
-	if (admit(x, h, arrival, problem))
+	bool served = admit(x, h, arrival, problem);
+	if (served && x->request->auth == AUTH_OK)
+		know_peer(x);
+	if (served)
 		decide(x, h);
 	head_free(h);
 }
@@ -313,8 +356,8 @@ bool exchange_body_add(struct exchange *x, size_t length)
 		r->body[r->body_length] = '\0';
 	}
 	give_room(x);
-	if (x->refusal)
-		fail_body(x, x->refusal);
+	if (x->answered)
+		x->carrier->wake(x);
 	else
 		dispatch(x);
 	return true;

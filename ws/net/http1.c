@@ -351,6 +351,10 @@ static void serve(struct caller *c, const struct http_head *http)
 	free(h);
 	if (c->state != CALLER_ANSWER || c->exchange != x)
 		return;
+	/* Little that nobody wants is read over; who waits for leave to send it may never send it. */
+	bool is_short = x->unread <= BODY_ANONYMOUS_MAX && !expects;
+	c->skip = is_short ? x->unread : 0;
+	x->close_after |= x->unread > 0 && !is_short;
 	if (!x->wants_body) {
 		caller_wake(c);
 		return;
@@ -444,13 +448,23 @@ static bool peek_upgrade(struct caller *c)
 	return found || begun;
 }
 
+/* Take the rest of a body that nobody wants out of what has come. */
+static void skip_body(struct caller *c)
+{
+	size_t size = c->skip < c->in_length ? c->skip : c->in_length;
+	if (size > 0)
+		caller_consume(c, size);
+	c->skip -= size;
+}
+
 /* Read until a head is whole, or nothing is left. */
 static void resume(struct caller *c)
 {
 	while (c->state == CALLER_HEAD) {
+		skip_body(c);
 		if (c->in_length > 0 && take_head(c))
 			return;
-		if (c->ssl && c->in_length == 0 && peek_upgrade(c))
+		if (c->ssl && c->in_length == 0 && c->skip == 0 && peek_upgrade(c))
 			return;
 		bool was_empty = c->in_length == 0;
 		long n = caller_fill(c);

@@ -3,6 +3,7 @@
 
 #include "ws/net/http_head.h"
 #include "ws/net/bodies.h"
+#include "ws/net/peers.h"
 #include "ws/net/server.h"
 
 #include <libwebsockets.h>
@@ -12,6 +13,8 @@ struct arrival {
 	bool unix_socket;
 	bool owner; /* by the command line's socket, from a process of our user or of root */
 	struct caller *caller; /* it does no more than TLS for this one; or NULL */
+	struct peer *stranger; /* until it is known who asks; otherwise NULL */
+	struct lws *of; /* this is the memory of that connection alone; NULL: a listener's, or a caller's */
 };
 
 struct listener {
@@ -45,6 +48,7 @@ struct server {
 	struct exchange *exchanges;     /* list */
 	struct callers *callers;        /* connections that libwebsockets does not serve */
 	struct bodies bodies;
+	struct peers peers;
 	uint8_t *scratch; /* LWS_PRE and one piece of a body */
 	bool stopping;
 };
@@ -74,6 +78,12 @@ uint64_t connection_last_ack_ms(struct lws *wsi);
 uint64_t connection_last_ack_of(int fd);
 /* Where a connection came in. The vhost does not tell: libwebsockets chooses that by Host. */
 const struct arrival *connection_arrival(struct lws *wsi);
+/* It is known who asks on a connection that libwebsockets has; or it has ended: what is remembered of it goes. */
+void connection_known(struct server *s, struct lws *wsi);
+void connection_forget(struct server *s, struct lws *wsi);
+/* Remember of a connection, which is libwebsockets' from now on, that nobody knows who asks. stranger: taken. */
+void connection_remember(
+	struct server *s, struct lws *wsi, const struct arrival *a, struct peer *stranger);
 /* After how many seconds of silence the reader of a stream is told that it goes on. */
 unsigned server_quiet_s(const struct server *s);
 /* Milliseconds of the loop. */

@@ -37,6 +37,8 @@ static void on_destroyed(struct server *s, struct lws *wsi)
 	s->connections--;
 	if (l)
 		caller_lost(l);
+	else
+		connection_forget(s, wsi);
 }
 
 static int on_event(
@@ -217,6 +219,8 @@ int server_open(const struct server_options *options, struct server **ret_server
 	if (rc == 0)
 		rc = open_context(s);
 	s->bodies.gauge = &options->metrics->body_bytes;
+	s->peers.connections_max = options->max_connections;
+	s->peers.gauge = &options->metrics->strangers;
 	if (rc == 0)
 		rc = callers_open(s);
 	if (rc == 0)
@@ -269,6 +273,7 @@ void server_free(struct server *s)
 	/* With a loop of ours libwebsockets is destroyed in two steps, before and after its handles close. */
 	lws_context_destroy(s->context);
 	callers_free(s);
+	peers_finish(&s->peers);
 	free(s->scratch);
 	free(s);
 }

@@ -167,11 +167,10 @@ static int refuse_upgrade(struct server *s, struct lws *wsi, struct refusal refu
 	return 1;
 }
 
-static struct refusal check_upgrade(
-	struct server *s, struct lws *wsi, struct head *h, struct upgrade *u)
+static struct refusal check_upgrade(struct server *s, struct lws *wsi, struct head *h,
+	struct upgrade *u, enum auth_result *ret_auth)
 {
 	char path[64];
-	enum auth_result auth;
 	if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0 &&
 		lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_HTTP_COLON_PATH) <= 0)
 		path[0] = '\0';
@@ -181,19 +180,19 @@ static struct refusal check_upgrade(
 		return (struct refusal){
 			error_status(problem), problem, "The request's headers cannot be taken"};
 	struct refusal refusal = head_check(
-		s, connection_arrival(wsi), h, true, &u->principal, &auth);
+		s, connection_arrival(wsi), h, true, &u->principal, ret_auth);
 	if (refusal.status)
 		return refusal;
 	u->control = strcmp(path, "/ws") == 0 || strcmp(path, "/api/ws") == 0;
 	if (!u->control && strcmp(path, "/ws/pty") != 0)
 		return (struct refusal){
 			404, "UNKNOWN_ERROR", "The requested endpoint was not found"};
-	if (auth == AUTH_LIMITED) {
+	if (*ret_auth == AUTH_LIMITED) {
 		s->options.metrics->auth_limited++;
 		return (struct refusal){
 			429, "TOO_MANY_ATTEMPTS", "Too many requests with wrong credentials"};
 	}
-	if (auth != AUTH_OK) {
+	if (*ret_auth != AUTH_OK) {
 		s->options.metrics->auth_failures++;
 		return (struct refusal){401, "UNAUTHENTICATED", "Valid credentials are required"};
 	}
@@ -208,8 +207,16 @@ static struct refusal check_upgrade(
 int socket_filter(struct server *s, struct lws *wsi, struct connection *c)
 {
 	struct head h;
+	enum auth_result auth = AUTH_MISSING;
 	s->options.metrics->http_requests++;
-	struct refusal refusal = check_upgrade(s, wsi, &h, &c->upgrade);
+	struct refusal refusal = check_upgrade(s, wsi, &h, &c->upgrade, &auth);
+	if (auth == AUTH_OK)
+		connection_known(s, wsi);
+	else if (refusal.status && peers_fail(&s->peers, h.peer, server_now_ms(s))) {
+		s->options.metrics->failures_limited++;
+		refusal = (struct refusal){429, "TOO_MANY_ATTEMPTS",
+			"Too many requests from this address have failed"};
+	}
 	if (refusal.status)
 		log_write(LOG_DEBUG, "socket", "refused", "peer", h.peer, "code", refusal.code,
 			"reason", refusal.message, NULL);

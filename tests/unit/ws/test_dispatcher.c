@@ -115,3 +115,31 @@ Test(dispatcher, a_guest_is_not_told_whether_another_session_exists)
 	cr_assert_eq(handled, 0);
 	ASSERT_NO_LEAKS();
 }
+
+Test(dispatcher_admit, decides_without_a_body_and_calls_nobody)
+{
+	static const struct {
+		const char *path;
+		enum auth_result auth;
+		enum role role;
+		int status; /* 0: it goes on */
+	} cases[] = {{"/api/type", AUTH_MISSING, ROLE_OWNER, 401},
+		{"/api/type", AUTH_LIMITED, ROLE_OWNER, 429},
+		{"/api/type", AUTH_OK, ROLE_VIEWER, 403}, {"/api/type", AUTH_OK, ROLE_DRIVER, 0},
+		{"/api/look", AUTH_OK, ROLE_OWNER, 405}, {"/api/none", AUTH_OK, ROLE_OWNER, 404}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dispatcher d = {.sessions = &sessions, .metrics = &metrics};
+		struct request *r = request_create();
+		routes_add(&d.routes, rows, &module);
+		r->method = METHOD_POST;
+		r->path = strdup(cases[i].path);
+		r->auth = cases[i].auth;
+		r->principal.role = cases[i].role;
+		unsigned before = handled;
+		cr_expect_eq(dispatcher_admit(&d, r), cases[i].status == 0, "%s", cases[i].path);
+		cr_expect_eq(r->done ? r->reply.status : 0, cases[i].status, "%s", cases[i].path);
+		cr_expect_eq(handled, before);
+		request_unref(r);
+	}
+	ASSERT_NO_LEAKS();
+}

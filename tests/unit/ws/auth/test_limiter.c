@@ -66,3 +66,30 @@ Test(limiter_fail, clock_that_goes_back_does_not_lock_out_for_ever)
 	cr_assert(limiter_fail(&l, "a", 0));
 	cr_assert_eq(failures_allowed("a", 1000000 + LIMITER_REFILL_MS), 1);
 }
+
+Test(limiter_network, what_counts_as_one)
+{
+	static const struct {
+		const char *peer, *want;
+	} cases[] = {{"192.0.2.1", "192.0.2.1"}, {"::ffff:192.0.2.1", "192.0.2.1"},
+		{"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"}, {"2001:db8:1:2::", "2001:db8:1:2::"},
+		{"::1", "::1"}, {"unix", "unix"}, {"", ""}, {"a:b", "a:b"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char network[LIMITER_PEER_MAX];
+		limiter_network(cases[i].peer, network);
+		cr_expect_str_eq(network, cases[i].want, "%s: %s", cases[i].peer, network);
+	}
+}
+
+Test(limiter_fail, another_address_of_the_same_subscriber_is_the_same_peer)
+{
+	static struct limiter one;
+	unsigned n = 0;
+	char peer[LIMITER_PEER_MAX];
+	for (; n < 1000; n++) {
+		snprintf(peer, sizeof peer, "2001:db8::%x", n);
+		if (limiter_fail(&one, peer, 1000))
+			break;
+	}
+	cr_assert_eq(n, LIMITER_BURST);
+}

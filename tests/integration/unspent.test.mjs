@@ -1,0 +1,194 @@
+// Nothing is spent before who asks is known: what a head decides is answered before the body, and one address of
+// strangers cannot take what is there for all.
+import assert from 'node:assert/strict';
+import http2 from 'node:http2';
+import net from 'node:net';
+import { Api } from './lib/api.mjs';
+import { ca, cert, key } from './lib/certificate.mjs';
+import { cli, socketOf } from './lib/cli.mjs';
+import { RawClient } from './lib/client.mjs';
+import { scenario } from './lib/server.mjs';
+import { until, within } from './lib/until.mjs';
+
+const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
+
+const head = (server, method, route, { token, length = 1_000_000, headers = {} } = {}) => {
+	const lines = Object.entries({
+		Host: server.host, ...(token ? { Authorization: `Bearer ${token}` } : {}), 'Content-Length': length, ...headers,
+	}).map(([name, value]) => `${name}: ${value}\r\n`);
+	return `${method} ${route} HTTP/1.1\r\n${lines.join('')}\r\n`;
+};
+
+/** A connection from one of the loopback addresses. */
+function connect(server, address, bytes = '') {
+	const socket = net.connect({ port: server.port, host: '127.0.0.1', localAddress: address });
+	const each = { socket, closed: false, text: '' };
+	socket.on('connect', () => bytes && socket.write(bytes));
+	socket.on('data', (data) => { each.text += data.toString('latin1'); });
+	socket.on('error', () => {});
+	socket.on('close', () => { each.closed = true; });
+	server.clients.add({ terminate: () => socket.destroy() });
+	return each;
+}
+
+/** What is refused by its head, to whom: [status, code, method, route, options]. */
+async function refusals(server) {
+	await server.session({ id: 's' });
+	await server.session({ id: 'other' });
+	const viewer = (await server.api.link('s', 'viewer')).token;
+	const owner = { token: server.token };
+	return [
+		[401, 'UNAUTHENTICATED', 'POST', '/api/session/create', {}],
+		[401, 'UNAUTHENTICATED', 'POST', '/api/run', { token: 'wrong' }],
+		[401, 'UNAUTHENTICATED', 'POST', '/mcp', {}],
+		[401, 'UNAUTHENTICATED', 'POST', '/api/stdin', { length: 5 << 20 }],
+		[403, 'READ_ONLY', 'POST', '/api/session/s/exec', { token: viewer }],
+		[403, 'PERMISSION_DENIED', 'POST', '/api/session/create', { token: viewer }],
+		[403, 'PERMISSION_DENIED', 'POST', '/api/session/other/wait', { token: viewer }],
+		[403, 'HOST_NOT_ALLOWED', 'POST', '/api/session/create', { ...owner, headers: { Host: 'evil.example' } }],
+		[403, 'ORIGIN_NOT_ALLOWED', 'POST', '/api/session/create', { ...owner, headers: { Origin: 'http://evil.example' } }],
+		[404, 'SESSION_NOT_FOUND', 'POST', '/api/session/none/input', owner],
+		[404, 'UNKNOWN_ERROR', 'POST', '/api/none', owner],
+		[405, 'METHOD_NOT_ALLOWED', 'POST', '/api/session/list', owner],
+		[413, 'REQUEST_TOO_LARGE', 'POST', '/api/session/create', { ...owner, length: (1 << 20) + 1 }],
+		[413, 'REQUEST_TOO_LARGE', 'POST', '/api/session/create', { ...owner, length: 2 ** 40 }],
+		[413, 'REQUEST_TOO_LARGE', 'POST', '/api/auth/login', { length: (16 << 10) + 1 }],
+	];
+}
+
+scenario('what the head decides is answered before the body', async (server) => {
+	for (const [status, code, method, route, options] of await refusals(server)) {
+		const where = `${code} of ${route}`;
+		const raw = new RawClient(server).send(head(server, method, route, options));
+		assert.equal(await raw.status(), status, where);
+		await until(`end of ${where}`, () => raw.text.includes(`"code":"${code}"`));
+		assert.match(raw.text, /^connection: close\r$/im, where);
+		raw.terminate();
+	}
+	// Whose turn to guess is over is told that at once, too.
+	for (let at = 0, status = 0; status !== 429; at += 1) {
+		assert.ok(at < 30, 'guessing is not limited');
+		const raw = new RawClient(server).send(head(server, 'POST', '/api/session/create', { token: 'wrong' }));
+		status = await raw.status();
+		raw.terminate();
+	}
+	assert.equal(await metric(server, 'body_bytes'), 0);
+});
+
+scenario('who sends all the same gets the answer, and a short body costs no connection', async (server) => {
+	for (const [status, code, method, route, options] of await refusals(server)) {
+		const length = Math.min(options.length ?? 1_000_000, 5 << 20);
+		const raw = new RawClient(server).send(head(server, method, route, { ...options, length })).send(Buffer.alloc(length, 'x'));
+		assert.equal(await raw.status(), status, `${code} of ${route}`);
+		await until(`end of ${code}`, () => raw.text.includes(`"code":"${code}"`));
+		raw.terminate();
+	}
+	const small = head(server, 'POST', '/api/session/none/input', { token: server.token, length: 2 });
+	const raw = new RawClient(server).send(`${small}{}${small}{}GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
+	await until('three answers', () => /404 [^]*404 [^]*200 OK/.test(raw.text));
+});
+
+scenario('over HTTP/2 nothing of such a body is kept', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const all = await refusals(server);
+	for (const [status, code, method, route, { token, length = 1_000_000, headers = {} }] of all) {
+		if (length > 16 << 20) continue;
+		const session = http2.connect(server.base, { ca });
+		session.on('error', () => {});
+		server.clients.add({ terminate: () => session.destroy() });
+		const { Host: authority, ...rest } = headers;
+		const stream = session.request({
+			':method': method, ':path': route, ':authority': authority ?? server.host, 'content-length': length,
+			...(token ? { authorization: `Bearer ${token}` } : {}), ...rest,
+		});
+		let [got, text] = [0, ''];
+		stream.on('response', (answer) => { got = answer[':status']; });
+		stream.on('error', () => {});
+		stream.setEncoding('utf8').on('data', (data) => { text += data; });
+		stream.write(Buffer.alloc(1000, 'x'));
+		assert.equal(await metric(server, 'body_bytes'), 0, `${code} of ${route}`);
+		stream.end(Buffer.alloc(length - 1000, 'x'));
+		await within(`end of ${code} of ${route}`, new Promise((resolve) => { stream.on('close', resolve); }));
+		assert.equal(got, status, `${code} of ${route}: ${text}`);
+		session.destroy();
+	}
+});
+
+scenario('one address of strangers has a part of all connections', { args: ['--max-connections', '100'] }, async (server) => {
+	const many = Array.from({ length: 60 }, () => connect(server, '127.0.0.2', 'GET /healthz HTTP/1.1\r\nHost: x'));
+	await until('refusals', () => many.filter(({ closed }) => closed).length === 10);
+	const here = connect(server, '127.0.0.1', `GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
+	await until('an answer to somebody else', () => here.text.endsWith('ok\n'));
+	assert.equal(await metric(server, 'strangers_refused_total'), 10);
+	assert.equal(await metric(server, 'strangers'), 51);
+	// Who has said who it is does not count among them.
+	const known = Array.from({ length: 5 }, () => connect(server, '127.0.0.1', `GET /api/version HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
+	await until('answers', () => known.every(({ text }) => text.includes('200 OK')));
+	assert.equal(await metric(server, 'strangers'), 51);
+	many.forEach(({ socket }) => socket.destroy());
+	here.socket.destroy();
+	await until('end of the strangers', async () => await metric(server, 'strangers') === 0);
+	const again = connect(server, '127.0.0.2', `GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
+	await until('an answer to the same address', () => again.text.endsWith('ok\n'));
+});
+
+scenario('strangers by HTTP/2 are strangers until they have said who they are', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const open = async (headers) => {
+		const session = http2.connect(server.base, { ca });
+		session.on('error', () => {});
+		server.clients.add({ terminate: () => session.destroy() });
+		const stream = session.request({ ':path': '/api/version', ...headers });
+		const answer = await within('an answer', new Promise((resolve, reject) => { stream.on('response', resolve).on('error', reject); }));
+		return { session, status: answer[':status'] };
+	};
+	const strangers = [await open(), await open()];
+	const owner = await open({ authorization: `Bearer ${server.token}` });
+	assert.deepEqual([strangers[0].status, owner.status], [401, 200]);
+	assert.equal(await metric(server, 'strangers'), 2);
+	[...strangers, owner].forEach(({ session }) => session.destroy());
+	await until('end of the strangers', async () => await metric(server, 'strangers') === 0);
+});
+
+scenario('requests of strangers fail so often, and no oftener', async (server) => {
+	const ask = `GET /api/session/list HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`;
+	let limited = false;
+	for (let round = 0; round < 100 && !limited; round += 1) {
+		const one = connect(server, '127.0.0.2', ask.repeat(20));
+		await until('answers', () => one.closed || one.text.split('HTTP/1.1 ').length === 21);
+		limited = one.text.includes('HTTP/1.1 429');
+		if (!limited) assert.doesNotMatch(one.text, /HTTP\/1.1 (?!401)/);
+		one.socket.destroy();
+	}
+	assert.ok(limited, 'they may fail for ever');
+	assert.ok(await metric(server, 'failures_limited_total') >= 1);
+	// Whoever has credentials is served there, and strangers are elsewhere.
+	const known = connect(server, '127.0.0.2', ask.replace('\r\n\r\n', `\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
+	const other = connect(server, '127.0.0.3', ask);
+	await until('answers', () => known.text.includes('200 OK') && other.text.includes('401'));
+});
+
+scenario('20 strangers hold all there is, and the owner has room', { args: ['--max-connections', '20'] }, async (server) => {
+	await server.session({ id: 's' });
+	const owner = new Api(() => 'http://localhost', { socketPath: socketOf(server) });
+	let all = [];
+	await until('20 strangers', async () => {
+		all = all.filter(({ closed }) => !closed);
+		for (const address of ['127.0.0.2', '127.0.0.3']) {
+			for (let at = all.filter((each) => each.address === address).length; at < 10; at += 1) {
+				all.push(Object.assign(connect(server, address, 'GET /healthz HTTP/1.1\r\nHost: x'), { address }));
+			}
+		}
+		// The connection that asks has a place while it is there.
+		return /^ringside_strangers (19|20)$/m.test((await owner.raw('GET', '/metrics')).text);
+	});
+	const more = connect(server, '127.0.0.4');
+	await until('refusal', () => more.closed);
+	for (let at = 0; at < 5; at += 1) {
+		const { code, stdout, stderr } = await cli(server, ['ls']);
+		assert.equal(code, 0, stderr);
+		assert.match(stdout, /^s\b/m);
+	}
+	assert.ok(all.filter(({ closed }) => closed).length <= 1, 'strangers were closed for the owner');
+	all.forEach(({ socket }) => socket.destroy());
+});

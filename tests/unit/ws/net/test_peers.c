@@ -1,0 +1,87 @@
+#include "tests/lib/leak.h"
+#include "ws/net/peers.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Connections from an address: its # is another number in each. */
+static unsigned enter(struct peers *all, const char *pattern, struct peer *entered[], unsigned most)
+{
+	unsigned count = 0;
+	for (unsigned i = 0; i < most; i++) {
+		char address[LIMITER_PEER_MAX];
+		size_t length = strcspn(pattern, "#");
+		snprintf(address, sizeof address, "%.*s", (int)length, pattern);
+		if (pattern[length])
+			snprintf(address + length, sizeof address - length, "%x%s", i,
+				pattern + length + 1);
+		if (peers_enter(all, address, &entered[count]))
+			count++;
+	}
+	return count;
+}
+
+Test(peers_enter, a_share_of_all_for_each_network, .timeout = 10)
+{
+	static const struct {
+		const char *pattern;
+		unsigned want;
+	} cases[] = {{"192.0.2.1", 50}, {"2001:db8:1:2::#", 50}, {"2001:db8:1:#::1", 200},
+		{"::ffff:192.0.2.9", 50}, {"127.0.0.1", 100}, {"::1", 100}, {"unix", 200}};
+	uint64_t gauge = 0;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct peers all = {.connections_max = 200, .gauge = &gauge};
+		struct peer *entered[200];
+		unsigned count = enter(&all, cases[i].pattern, entered, 200);
+		cr_expect_eq(count, cases[i].want, "%s: %u", cases[i].pattern, count);
+		cr_expect_eq(gauge, entered[0] ? count : 0);
+		for (unsigned n = 0; n < count; n++)
+			peers_leave(&all, entered[n]);
+		cr_expect_eq(gauge, 0);
+		cr_expect_null(all.table, "%s: what has left is forgotten", cases[i].pattern);
+		cr_expect_eq(enter(&all, cases[i].pattern, entered, 1), 1);
+		peers_leave(&all, entered[0]);
+		peers_finish(&all);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(peers_enter, few_connections_are_shared_too, .timeout = 10)
+{
+	struct peers all = {.connections_max = 4};
+	struct peer *entered[60];
+	cr_assert_eq(enter(&all, "192.0.2.1", entered, 60), PEERS_STRANGERS_MIN);
+	peers_finish(&all);
+}
+
+Test(peers_fail, a_burst_and_then_a_rate, .timeout = 10)
+{
+	struct peers all = {.connections_max = 100};
+	unsigned n = 0;
+	while (n < 10000 && !peers_fail(&all, "192.0.2.1", 1000))
+		n++;
+	cr_assert_eq(n, PEERS_FAILURES_BURST);
+	cr_assert_not(peers_fail(&all, "192.0.2.2", 1000), "another is another");
+	cr_assert_not(peers_fail(&all, "192.0.2.1", 1000 + PEERS_FAILURE_MS));
+	cr_assert(peers_fail(&all, "192.0.2.1", 1000 + PEERS_FAILURE_MS));
+	for (unsigned i = 0; i < 2 * PEERS_FAILURES_BURST; i++)
+		cr_assert_not(peers_fail(&all, "unix", 2000));
+	peers_finish(&all);
+}
+
+Test(peers_fail, memory_is_bounded, .timeout = 30)
+{
+	struct peers all = {.connections_max = 100};
+	struct peer *stays;
+	cr_assert(peers_enter(&all, "192.0.2.1", &stays));
+	for (unsigned i = 0; i < 3 * PEERS_KEPT; i++) {
+		char address[LIMITER_PEER_MAX];
+		snprintf(address, sizeof address, "10.%u.%u.%u", i >> 16, i >> 8 & 255, i & 255);
+		peers_fail(&all, address, i);
+	}
+	cr_assert_leq(HASH_COUNT(all.table), PEERS_KEPT + 1);
+	peers_leave(&all, stays);
+	peers_finish(&all);
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,108 @@
+/* A table of addresses. Those that nothing is known of any more make room for others, oldest first. */
+#include "ws/net/peers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_counted(const char *address)
+{
+	return strcmp(address, "unix") != 0;
+}
+
+/* On loopback everybody who comes through a proxy has one address. */
+static bool is_local(const char *network)
+{
+	return strncmp(network, "127.", 4) == 0 || strcmp(network, "::1") == 0;
+}
+
+static void forget(struct peers *all, struct peer *p)
+{
+	HASH_DEL(all->table, p);
+	free(p);
+}
+
+/* Make room for one more. The first is the one that was added first. */
+static void evict(struct peers *all)
+{
+	struct peer *p, *next;
+	unsigned looked = 0;
+	if (HASH_COUNT(all->table) < PEERS_KEPT)
+		return;
+	for (p = all->table; p && looked++ < PEERS_SHARE_LOCAL; p = next) {
+		next = p->hh.next;
+		if (p->strangers == 0)
+			forget(all, p);
+	}
+}
+
+static struct peer *find(struct peers *all, const char *address)
+{
+	struct peer *p;
+	char network[LIMITER_PEER_MAX];
+	limiter_network(address, network);
+	HASH_FIND_STR(all->table, network, p);
+	if (p)
+		return p;
+	evict(all);
+	p = calloc(1, sizeof *p);
+	if (!p)
+		return NULL;
+	memcpy(p->network, network, sizeof p->network);
+	HASH_ADD_STR(all->table, network, p);
+	return p;
+}
+
+static unsigned strangers_max(const struct peers *all, const struct peer *p)
+{
+	unsigned share = is_local(p->network) ? PEERS_SHARE_LOCAL : PEERS_SHARE;
+	unsigned most = all->connections_max / share;
+	return most > PEERS_STRANGERS_MIN ? most : PEERS_STRANGERS_MIN;
+}
+
+bool peers_enter(struct peers *all, const char *address, struct peer **ret_peer)
+{
+	*ret_peer = NULL;
+	if (!is_counted(address))
+		return true;
+	struct peer *p = find(all, address);
+	if (!p || p->strangers >= strangers_max(all, p))
+		return false;
+	p->strangers++;
+	if (all->gauge)
+		++*all->gauge;
+	*ret_peer = p;
+	return true;
+}
+
+void peers_leave(struct peers *all, struct peer *p)
+{
+	if (!p)
+		return;
+	p->strangers--;
+	if (all->gauge)
+		--*all->gauge;
+	if (p->strangers == 0 && p->spent_ms == 0)
+		forget(all, p);
+}
+
+bool peers_fail(struct peers *all, const char *address, uint64_t now_ms)
+{
+	const uint64_t burst_ms = (uint64_t)PEERS_FAILURES_BURST * PEERS_FAILURE_MS;
+	struct peer *p = is_counted(address) ? find(all, address) : NULL;
+	if (!p)
+		return false;
+	if (p->spent_ms < now_ms)
+		p->spent_ms = now_ms;
+	if (p->spent_ms + PEERS_FAILURE_MS > now_ms + burst_ms)
+		return true;
+	p->spent_ms += PEERS_FAILURE_MS;
+	return false;
+}
+
+void peers_finish(struct peers *all)
+{
+	struct peer *p, *next;
+	HASH_ITER (hh, all->table, p, next)
+		forget(all, p);
+}

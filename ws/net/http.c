@@ -43,7 +43,8 @@ static void on_answered(void *user)
 	x->answered_ms = server_now_ms(x->server);
 	if (x->wsi)
 		lws_set_timeout(x->wsi, PENDING_TIMEOUT_HTTP_CONTENT, ANSWER_WITHIN_S);
-	x->carrier->wake(x);
+	if (!exchange_is_mux(x) || !x->wants_body)
+		x->carrier->wake(x); /* otherwise behind the body, see leave_body() */
 }
 
 static void on_streaming(void *user)
@@ -297,6 +298,7 @@ static void decide(struct exchange *x, const struct head *h)
 	x->body_size = length;
 	x->body_since_ms = server_now_ms(x->server);
 	if (length > 0) {
+		x->wants_body = true;
 		x->wants_body = admit_body(x, length, problem);
 		if (!x->wants_body)
 			leave_body(x, length);

@@ -47,8 +47,37 @@ bool asks_osc(uint32_t number)
 	case 52: /* clipboard */
 	case 60: /* allowed features */
 	case 61:
+	case ASKS_OSC_NAMED: /* iTerm2 */
 		return true;
 	default: /* dynamic colours */
-		return number >= 10 && number <= 19;
+		return (number >= 10 && number <= 19) || asks_osc_always(number);
 	}
+}
+
+bool asks_osc_always(uint32_t number)
+{
+	switch (number) {
+	case 99:   /* notifications of kitty, which tell what has become of them */
+	case 176:  /* app id */
+	case 5522: /* clipboard of kitty */
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool asks_name(uint8_t *names, unsigned at, uint8_t c)
+{
+	/* ReportCellSize, ReportVariable=…; RequestUpload=…; Capabilities */
+	static const char *const all[] = {"Report", "RequestUpload", "Capabilities"};
+	_Static_assert((1u << sizeof all / sizeof *all) - 1 == ASKS_NAMES, "a bit for each");
+	for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+		if (!(*names & 1u << i))
+			continue;
+		if ((uint8_t)all[i][at] != c)
+			*names &= (uint8_t) ~(1u << i);
+		else if (all[i][at + 1] == '\0')
+			return true;
+	}
+	return false;
 }

@@ -17,6 +17,7 @@
 #define ENQ 0x05
 #define CAN 0x18
 #define SUB 0x1a
+#define OSC_MARK 133u /* semantic prompts */
 
 struct feed {
 	struct scan *s;
@@ -67,8 +68,16 @@ static void begin_state(struct scan *s, enum scan_state state, uint64_t at, bool
 	s->start = at;
 	s->hold = hold;
 	s->asks = s->judged = s->begun = false;
-	s->prefix = s->inter = 0;
+	s->prefix = s->inter = s->named = 0;
+	s->names = ASKS_NAMES;
 	s->number = s->params = 0;
+}
+
+/* SOS, PM, APC */
+static void begin_string(struct scan *s, uint64_t at)
+{
+	begin_state(s, SCAN_STRING, at, true);
+	s->asks = true;
 }
 
 /* Whether the state is inside a string, which swallows C0 controls. */
@@ -119,7 +128,7 @@ static void execute_c1(struct feed *f, uint8_t c, uint64_t at)
 	case 0x98:
 	case 0x9e:
 	case 0x9f:
-		begin_state(s, SCAN_STRING, at, false);
+		begin_string(s, at);
 		break;
 	case 0x9a: /* DECID */
 		s->start = at;
@@ -163,7 +172,7 @@ static void feed_escape(struct feed *f, uint8_t c)
 	case 'X':
 	case '^':
 	case '_':
-		begin_state(s, SCAN_STRING, at, false);
+		begin_string(s, at);
 		break;
 	case 'Z': /* DECID */
 		report_query(f, at, s->offset + 1, false, s->muted);
@@ -234,12 +243,16 @@ static void feed_osc(struct scan *s, uint8_t c)
 			return;
 		}
 		s->judged = true;
-		s->hold = c == ';' && asks_osc(s->number);
+		s->hold = c == ';' && (asks_osc(s->number) || s->number == OSC_MARK);
+		s->asks = s->hold && asks_osc_always(s->number);
 		return;
 	}
-	if (c == ';')
+	if (s->number == ASKS_OSC_NAMED) {
+		s->asks = s->asks || (s->names != 0 && asks_name(&s->names, s->named++, c));
+		s->hold = s->asks || (s->hold && s->names != 0);
+	} else if (c == ';')
 		s->params++;
-	else if (c == '?')
+	else if (c == '?' && s->number != OSC_MARK)
 		s->asks = true;
 	else if (s->number == 52 && s->params > 0 && !s->asks)
 		s->hold = false; /* it sets the clipboard: data has begun */
@@ -314,12 +327,15 @@ static void feed_esc(struct feed *f)
 	}
 }
 
-/* CAN and SUB abort whatever is going on, and it has no effect. */
+/*
+ * CAN, SUB and characters where none may be abort whatever is going on, and it has no effect: but on terminals to which
+ * an APC is one up to its ST. Of the character, which is not printed either, only its last byte is left.
+ */
 static void feed_abort(struct feed *f)
 {
 	struct scan *s = f->s;
-	if (s->muted)
-		report_query(f, s->start, s->offset, in_string(s), true);
+	if (s->muted || s->state == SCAN_STRING)
+		report_query(f, s->start, s->offset, in_string(s), s->muted);
 	to_ground(s);
 }
 

@@ -1,7 +1,9 @@
 /*
  * Scan: a streaming parser of the DEC/xterm escape syntax, as far as the fan-out needs it. It says
  * where output may be cut (ground offsets), how far it may already be shown (settled), and where a
- * program asks its terminal a question (query ranges).
+ * program asks its terminal a question (query ranges). A mark of a shell (OSC 133) is shown as a whole, too, for its
+ * secret is hidden (ring/history.h). APC, PM and SOS strings mean what a terminal's maker wants, and many are answered:
+ * all are queries.
  *
  * It follows xterm.js, because that is what renders the bytes: it is between two sequences exactly where
  * xterm.js's VT500_TRANSITION_TABLE is in GROUND, which tests/integration/scan_dialect.test.mjs compares.
@@ -63,14 +65,16 @@ struct scan {
 	uint8_t utf8_size; /* bytes of the current character */
 	bool hold;         /* the current sequence may become a query: do not show it yet */
 	bool muted;        /* the current sequence has grown past its limit: hide it */
-	bool asks;         /* the string so far contains a '?' where a query has one */
-	bool judged;       /* the string's number is known */
-	bool begun;        /* there are parameters: none of < = > ? may follow */
-	bool ends;         /* the current sequence has ended an unfinished one */
-	uint8_t prefix;    /* one of < = > ?, or 0 */
-	uint8_t inter;     /* last intermediate byte, or 0 */
-	uint32_t number;   /* first parameter, saturating */
-	uint32_t params;   /* separators seen */
+	bool asks; /* the string is a query, as far as it has come: it contains a '?' where one has it */
+	bool judged;     /* the string's number is known */
+	bool begun;      /* there are parameters: none of < = > ? may follow */
+	bool ends;       /* the current sequence has ended an unfinished one */
+	uint8_t prefix;  /* one of < = > ?, or 0 */
+	uint8_t inter;   /* last intermediate byte, or 0 */
+	uint8_t names;   /* what the name may be with which an OSC begins, see asks_name() */
+	uint8_t named;   /* characters of it */
+	uint32_t number; /* first parameter, saturating */
+	uint32_t params; /* separators seen */
 };
 
 /* Begin at an absolute offset, assumed to be between two sequences. */

@@ -79,7 +79,24 @@ static const struct example examples[] = {
 	{"XTGETTCAP", BYTES("\x1bP+q544e\x1b\\"), "0+10s"},
 	{"sixel", BYTES("\x1bPq#0;2;0;0;0?\x1b\\"), ""},
 	{"answer to DECRQSS", BYTES("\x1bP1$r0m\x1b\\"), ""},
-	{"SOS, PM and APC", BYTES("\x1bX?[6n\x1b\\\x1b^?\x1b\\\x1b_?\x05\x1b\\"), ""},
+	{"SOS, PM and APC", BYTES("\x1bX?[6n\x1b\\\x1b^?\x1b\\\x1b_?\x05\x1b\\"), "0+8s 8+5s 13+6s"},
+	{"query of kitty's graphics", BYTES("\x1b_Gi=31,s=1,v=1,a=q;AAAA\x1b\\"), "0+26s"},
+	{"C1 SOS, PM and APC", BYTES("\xc2\x98x\x1b\\\xc2\x9ex\xc2\x9c\xc2\x9fx\x1b\\"),
+		"0+5s 5+5s 10+5s"},
+	{"APC ended by CAN", BYTES("\x1b_Gx\x18y"), "0+4s"},
+	{"notifications of kitty", BYTES("\x1b]99;i=1:p=?;\x1b\\\x1b]99;;hi\a"), "0+15s 15+9s"},
+	{"app id", BYTES("\x1b]176;?\a\x1b]176;x\a"), "0+8s 8+8s"},
+	{"clipboard of kitty", BYTES("\x1b]5522;type=read\a"), "0+17s"},
+	{"reports of iTerm2", BYTES("\x1b]1337;ReportCellSize\a\x1b]1337;ReportVariable=Zm9v\x1b\\"),
+		"0+22s 22+28s"},
+	{"upload to iTerm2", BYTES("\x1b]1337;RequestUpload=format=tgz\a"), "0+32s"},
+	{"capabilities of iTerm2", BYTES("\x1b]1337;Capabilities\a"), "0+20s"},
+	{"what iTerm2 does not answer",
+		BYTES("\x1b]1337;File=inline=1:QUJD\a\x1b]1337;RemoteHost=a@b?\a"
+		      "\x1b]1337;RequestAttention=yes\a\x1b]1337;Copy=:Zm9v\a\x1b]1337\a"),
+		""},
+	{"numbers near those that ask", BYTES("\x1b]9;hi?\a\x1b]98;?\a\x1b]177;?\a\x1b]5523;?\a"),
+		""},
 
 	/* A malformed CSI does nothing, but it has a final byte all the same. */
 	{"prefix behind a parameter", BYTES("\x1b[6?n\x1b[0>c"), ""},
@@ -116,7 +133,7 @@ static const struct example examples[] = {
 	{"ESC inside a sequence", BYTES("\x1b[6\x1b[6n"), "3+4e"},
 	{"query inside what would become one", BYTES("\x1b[\x1b[6nc"), "2+4e"},
 	{"DECID inside a CSI", BYTES("\x1b[6\xc2\x9an"), "3+2e"},
-	{"query inside an APC", BYTES("\x1b_a\x1b[6n"), "3+4e"},
+	{"query inside an APC", BYTES("\x1b_a\x1b[6n"), "0+3s 3+4e"},
 	{"ESC ESC", BYTES("\x1b\x1b[6n"), "1+4e"},
 	{"ESC inside an OSC", BYTES("\x1b]10;?\x1b[6n"), "0+6s 6+4e"},
 	{"ESC inside a title", BYTES("\x1b]0;a\x1b[6n"), "5+4e"},
@@ -137,7 +154,7 @@ static const struct example examples[] = {
 		BYTES("\xc2\x9d"
 		      "10;?\a"),
 		"0+7s"},
-	{"C1 APC and ESC", BYTES("\xc2\x9f?\x1b[6\xc2\x9c\x1b[6n"), "8+4"},
+	{"C1 APC and ESC", BYTES("\xc2\x9f?\x1b[6\xc2\x9c\x1b[6n"), "0+3s 8+4"},
 	{"C1 inside a CSI",
 		BYTES("\x1b[6\xc2\x9b"
 		      "6n"),
@@ -168,10 +185,10 @@ static const struct example examples[] = {
 	{"prefix of a DCS", BYTES("\x1bP?$qm\x1b\\"), "0+8s"},
 	{"BEL and DEL inside the header of a DCS", BYTES("\x1bP\a$\x7f\x05qm\x1b\\"), "0+10s"},
 	{"ST inside an ignored DCS", BYTES("\x1bP1?\a\xc2\x9c\x1b[6n"), "7+4"},
-	{"character inside an APC", BYTES("\x1b_\xc3\xa9\x1b[6n"), "4+4"},
+	{"character inside an APC", BYTES("\x1b_\xc3\xa9\x1b[6n"), "0+3s 4+4"},
 	{"character inside SOS and PM", BYTES("\x1bX?\xe2\x82\xac\x05\x1b^\xf0\x9f\x98\x80\x05"),
-		"6+1s 13+1s"},
-	{"BOM inside an APC is dropped", BYTES("\x1b_\xef\xbb\xbf\x05\x1b[6n"), "6+4e"},
+		"0+5s 6+1s 7+5s 13+1s"},
+	{"BOM inside an APC is dropped", BYTES("\x1b_\xef\xbb\xbf\x05\x1b[6n"), "0+6s 6+4e"},
 	{"character inside an OSC", BYTES("\x1b]10;\xc3\xa9?\a"), "0+9s"},
 	{"character behind ESC", BYTES("\x1b\xc3\xa9[6n"), ""},
 	{"four bytes abort a CSI",
@@ -218,14 +235,17 @@ static const struct example examples[] = {
 	{"character begun in a title", BYTES("ab\x1b]0;t\xc3"), "", 1, 6},
 	{"sixel begun", BYTES("ab\x1bPq#0;2"), "", 0, 7},
 	{"DECRQSS begun", BYTES("ab\x1bP$qm"), "", 5, 5},
-	{"APC begun", BYTES("ab\x1b_Gf=1"), "", 0, 6},
+	{"APC begun", BYTES("ab\x1b_Gf=1"), "", 6, 6},
+	{"mark begun", BYTES("ab\x1b]133;D;0"), "", 9, 9},
+	{"report of iTerm2 begun", BYTES("ab\x1b]1337;Rep"), "", 10, 10},
+	{"no report of iTerm2", BYTES("ab\x1b]1337;Fi"), "", 0, 9},
 	{"ESC of ST begun, of an OSC that asks", BYTES("\x1b]11;?\x1b"), "", 7, 7},
 	{"charset begun", BYTES("ab\x1b("), "", 0, 2},
 	{"ignored CSI begun", BYTES("ab\x1b[1?"), "", 0, 4},
 	{"ignored DCS begun", BYTES("ab\x1bP1?$q"), "", 0, 6},
 	{"character in the header of a DCS begun", BYTES("ab\x1bP$\xc3"), "", 4, 4},
-	{"character in an APC begun", BYTES("ab\x1b_x\xc3"), "", 1, 4},
-	{"character in an APC", BYTES("ab\x1b_x\xc3\xa9"), "", 0, 0},
+	{"character in an APC begun", BYTES("ab\x1b_x\xc3"), "", 4, 4},
+	{"character in an APC", BYTES("ab\x1b_x\xc3\xa9"), "2+4s", 0, 0},
 	{"undecided query behind an answered one", BYTES("\x1b[6n\x1b[6"), "0+4", 3, 3},
 	{"ENQ inside what is undecided",
 		BYTES("ab\x1b[\x05"
@@ -356,13 +376,13 @@ Test(scan_limits, longer_string_is_muted)
 	expect_long("\x1b]10;", 'x', SCAN_STRING_MAX - 6, "?\a", "0+8193sm");
 	expect_long("\x1b]10;?", 'x', 20000, "\x1b\\", "0+20008sm");
 	expect_long("\x1bP+q", '4', 20000, "\x1b\\", "0+20006sm");
+	expect_long("\x1b_G", '?', 20000, "\x1b\\", "0+20005sm");
 }
 
 Test(scan_limits, long_strings_that_ask_nothing_are_left_alone)
 {
 	expect_long("\x1b]0;", 'x', 20000, "?\a", "");
 	expect_long("\x1bPq", '?', 20000, "\x1b\\", "");
-	expect_long("\x1b_G", '?', 20000, "\x1b\\", "");
 	expect_long("\x1b]52;c;", 'A', 20000, "\a", "");
 }
 

@@ -45,9 +45,69 @@ static uint64_t known_ground(const struct history *h, uint64_t oldest)
 	return best == UINT64_MAX ? oldest : best;
 }
 
+static void hide_range(struct history *h, uint64_t from, uint64_t to)
+{
+	if (from < to)
+		queries_add(&h->secrets,
+			&(struct scan_query){.start = from, .length = (uint32_t)(to - from)});
+}
+
+/* What is left of the secret where the ring begins in the midst of it. A few characters tell nobody anything. */
+static void hide_start(struct history *h)
+{
+	const struct stream *bytes = &h->ring->bytes;
+	uint64_t at = h->scan.offset, there = stream_head(bytes) - at;
+	queries_finish(&h->secrets);
+	if (!h->secret || at == 0)
+		return;
+	for (size_t n = h->secret_length - 1; n >= HISTORY_SECRET_MIN / 2; n--) {
+		const char *end = h->secret + h->secret_length - n;
+		if (n <= there && memcmp(stream_at(bytes, at), end, n) == 0) {
+			hide_range(h, at, at + n);
+			return;
+		}
+	}
+}
+
+/*
+ * The secret in what has been settled since `from`. A mark is settled as a whole; of what somebody prints otherwise some
+ * may have been shown already.
+ */
+static void hide_secret(struct history *h, uint64_t from)
+{
+	const struct stream *bytes = &h->ring->bytes;
+	uint64_t oldest = stream_oldest(bytes), end = h->scan.settled, begin = from;
+	if (!h->secret || end <= from)
+		return;
+	begin -= begin < h->secret_length ? begin : h->secret_length - 1;
+	begin = begin > oldest ? begin : oldest;
+	while (end > begin) {
+		const uint8_t *p = stream_at(bytes, begin);
+		const uint8_t *found = memmem(p, (size_t)(end - begin), h->secret, h->secret_length);
+		if (!found)
+			return;
+		uint64_t start = begin + (uint64_t)(found - p);
+		begin = start + h->secret_length;
+		hide_range(h, start > from ? start : from, begin);
+	}
+}
+
+void history_keep_secret(struct history *h, const char *secret)
+{
+	h->secret = secret;
+	h->secret_length = strlen(secret);
+	hide_start(h);
+}
+
+void history_hide(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length)
+{
+	queries_cover(&h->secrets, offset, bytes, length, HISTORY_HIDDEN);
+}
+
 static void start_at(struct history *h, uint64_t offset)
 {
 	scan_init(&h->scan, offset);
+	hide_start(h);
 	queries_finish(&h->queries);
 	queries_finish(&h->cancels);
 	piped_begin(&h->piped);
@@ -108,6 +168,7 @@ int history_init(struct history *h, const struct ring *ring, struct control *con
 		return -ENOMEM;
 	queries_init(&h->queries);
 	queries_init(&h->cancels);
+	queries_init(&h->secrets);
 	piped_init(&h->piped, ring->bytes.size);
 	start_events(h);
 	start_labels(h);
@@ -119,6 +180,7 @@ void history_finish(struct history *h)
 {
 	queries_finish(&h->queries);
 	queries_finish(&h->cancels);
+	queries_finish(&h->secrets);
 	labels_finish(&h->labels);
 	piped_finish(&h->piped);
 	free(h->sizes);
@@ -196,7 +258,7 @@ static void consume_piped(struct history *h, size_t length, bool last)
 static bool consume_slice(struct history *h, size_t *length)
 {
 	const struct stream *bytes = &h->ring->bytes;
-	uint64_t from = h->scan.offset, run_end;
+	uint64_t from = h->scan.offset, settled = h->scan.settled, run_end;
 	if (!stream_holds(bytes, from))
 		return false;
 	enum event_source source = labels_find(&h->labels, from, &run_end);
@@ -209,6 +271,7 @@ static bool consume_slice(struct history *h, size_t *length)
 		consume_piped(h, *length, from + *length == run_end);
 	else
 		scan_feed(&h->scan, stream_at(bytes, from), *length, on_query, h);
+	hide_secret(h, settled);
 	if (!stream_holds(bytes, from))
 		return false;
 	uint64_t last = h->cuts_count ? h->cuts[(h->cuts_count - 1) % HISTORY_CUTS] : 0;
@@ -254,6 +317,7 @@ bool history_consume(struct history *h, size_t budget, bool ended)
 	}
 	queries_trim(&h->queries, stream_oldest(bytes));
 	queries_trim(&h->cancels, stream_oldest(bytes));
+	queries_trim(&h->secrets, stream_oldest(bytes));
 	piped_forget(&h->piped, stream_oldest(bytes));
 	labels_forget(&h->labels, h->scan.offset);
 	find_end(h, ended);
@@ -271,7 +335,8 @@ void history_catch_up(struct history *h)
 uint64_t history_oldest(const struct history *h)
 {
 	uint64_t oldest = stream_oldest(&h->ring->bytes);
-	return oldest > h->queries.floor ? oldest : h->queries.floor;
+	oldest = oldest > h->queries.floor ? oldest : h->queries.floor;
+	return oldest > h->secrets.floor ? oldest : h->secrets.floor;
 }
 
 uint64_t history_judged(const struct history *h)
@@ -412,6 +477,7 @@ struct history_read history_read(struct history *h, struct history_cursor *c, vo
 	if (history_hides(h))
 		history_show(h, c->offset, dst, length);
 	size_t whole = queries_apply(&h->queries, c->offset, dst, length);
+	history_hide(h, c->offset, dst, whole);
 	c->offset += whole;
 	return (struct history_read){.item = HISTORY_BYTES, .length = whole};
 }

@@ -1,7 +1,8 @@
 /*
  * History: a session's ring as its clients read it. It consumes what the holder has written (scan,
  * events), remembers where output may be cut and which size the terminal had, and serves any number of
- * cursors, each at its own pace, without a queue.
+ * cursors, each at its own pace, without a queue. What the marks of the session's shell are known by is a secret that
+ * no reader gets: who knows it can print such marks, or have somebody print them.
  */
 #pragma once
 
@@ -34,6 +35,9 @@ struct history {
 	enum event_source source; /* and the last of those that have */
 	struct piped piped;       /* what is hidden of the output of commands in pipes */
 	struct queries cancels; /* bytes of it by which something unfinished of the terminal's is ended */
+	const char *secret; /* borrowed, or NULL: there is none */
+	size_t secret_length;
+	struct queries secrets; /* where it is */
 	uint64_t mute_before; /* output before this offset has had its effects: nobody answers it any more */
 	uint64_t events_offset; /* events consumed */
 	uint64_t events_lost; /* times that the log was overwritten or damaged; 0 unless something is wrong */
@@ -92,6 +96,17 @@ uint64_t history_consumed(const struct history *h);
 
 /* The oldest byte that a reader can resume from. */
 uint64_t history_oldest(const struct history *h);
+
+/*
+ * Hide a secret (borrowed, at least HISTORY_SECRET_MIN characters) from readers, before anything is consumed: there are
+ * HISTORY_HIDDEN in its place, wherever it stands.
+ */
+#define HISTORY_SECRET_MIN 16u
+#define HISTORY_HIDDEN '*'
+void history_keep_secret(struct history *h, const char *secret);
+
+/* For those who read the ring themselves, up to history_limit(): hide it in a copy of length bytes from offset on. */
+void history_hide(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length);
 
 /* Offset up to which a screen may take the output, with history_show(). */
 uint64_t history_judged(const struct history *h);

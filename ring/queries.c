@@ -2,6 +2,7 @@
 #include "ring/queries.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CAPACITY_MIN 16u
 
@@ -148,4 +149,14 @@ size_t queries_apply(const struct queries *q, uint64_t offset, uint8_t *bytes, s
 		blank(range, offset, bytes, length);
 	}
 	return length;
+}
+
+void queries_cover(
+	const struct queries *q, uint64_t offset, uint8_t *bytes, size_t length, uint8_t fill)
+{
+	for (size_t i = find(q, offset); i < q->count && at(q, i)->start < offset + length; i++) {
+		uint64_t from = at(q, i)->start > offset ? at(q, i)->start - offset : 0;
+		uint64_t to = end_of(at(q, i)) - offset;
+		memset(bytes + from, fill, (size_t)((to < length ? to : length) - from));
+	}
 }

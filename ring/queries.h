@@ -53,3 +53,7 @@ void queries_trim(struct queries *q, uint64_t offset);
  * place, would be cut in two.
  */
 size_t queries_apply(const struct queries *q, uint64_t offset, uint8_t *bytes, size_t length);
+
+/* Put fill in place of all bytes of the ranges, where they lie in length bytes of output that begin at offset. */
+void queries_cover(
+	const struct queries *q, uint64_t offset, uint8_t *bytes, size_t length, uint8_t fill);

@@ -102,7 +102,8 @@ int block_output(const struct pane *p, const struct block *b, enum block_format 
 	uint64_t from, uint64_t to, struct block_output *ret)
 {
 	const struct stream *bytes = &p->held.link.ring.bytes;
-	uint64_t end = b->done ? b->end : p->history.scan.offset;
+	uint64_t end = b->done ? b->end : p->history.scan.offset, limit = history_limit(&p->history);
+	end = end < limit ? end : limit;
 	from = from < b->start ? b->start : from > end ? end : from;
 	to = to < from ? from : to > end ? end : to;
 	uint64_t oldest = stream_oldest(bytes), start = oldest > from ? oldest : from;
@@ -116,6 +117,7 @@ int block_output(const struct pane *p, const struct block *b, enum block_format 
 	ret->from = start;
 	ret->lost = start - from;
 	ret->length = (size_t)(to - start);
+	history_hide(&p->history, start, (uint8_t *)ret->text, ret->length);
 	if (format == BLOCK_BYTES)
 		return 0;
 	int rc = draw_output(ret, pane_cols(p), format);

@@ -270,6 +270,8 @@ static int open_history(struct session *session)
 	int rc = history_init(&session->pane.history, &link->ring, link->control);
 	if (rc < 0)
 		return rc;
+	if (session->executor.possible)
+		history_keep_secret(&session->pane.history, session->executor.nonce);
 	if (session->pane.held.adopted)
 		history_catch_up(&session->pane.history);
 	rc = live_init(&session->pane.live, &session->pane.history, &o);

@@ -36,6 +36,7 @@ TestSuite(history_read, .init = set_up, .fini = tear_down);
 TestSuite(history_seek, .init = set_up, .fini = tear_down);
 TestSuite(history_sizes, .init = set_up, .fini = tear_down);
 TestSuite(history_queries, .init = set_up, .fini = tear_down);
+TestSuite(history_secret, .init = set_up, .fini = tear_down);
 TestSuite(history_gap, .init = set_up, .fini = tear_down);
 TestSuite(history_end, .init = set_up, .fini = tear_down);
 TestSuite(history_consume, .init = set_up, .fini = tear_down);
@@ -595,6 +596,141 @@ Test(history_catch_up, queries_stay_blanked)
 	cr_assert_arr_eq(f.text, "a\0\0\0\0b\0\0\0\0\0\0\0\0c", 15);
 	history_finish(&h);
 	tear_down();
+}
+
+/* The secret of the shell's marks */
+
+#define SECRET "0123456789abcdef0123456789ABCDEF"
+#define OTHER "0123456789abcdef0123456789ABCDEE"
+#define MARK "\x1b]133;D;7;aid=" SECRET ";id=exec_1\a"
+#define HIDDEN ".]133;D;7;aid=********************************;id=exec_1\a"
+
+/* What a reader gets from offset on, of all that there is, ESC as '.'. */
+static void expect_from(struct history *h, uint64_t offset, const char *want)
+{
+	struct history_cursor c;
+	history_seek(h, &c, true, offset);
+	struct history_read r = history_read(h, &c, f.text, CAP);
+	f.text[r.item == HISTORY_BYTES ? r.length : 0] = '\0';
+	for (char *p = f.text; (p = strchr(p, '\x1b'));)
+		*p = '.';
+	cr_assert_str_eq(f.text, want, "from %llu: %s instead of %s", (unsigned long long)offset,
+		f.text, want);
+}
+
+Test(history_secret, of_a_mark_is_hidden_wherever_the_mark_is_cut, .timeout = 30)
+{
+	static const char text[] = "a" MARK "b", want[] = "a" HIDDEN "b";
+	for (size_t cut = 0; cut < sizeof text; cut++) {
+		char got[sizeof text] = "";
+		tear_down();
+		set_up();
+		history_keep_secret(&f.history, SECRET);
+		history_seek(&f.history, &f.cursor, false, 0);
+		memory_ring_put(&f.ring, text, cut);
+		while (history_consume(&f.history, 1000, false))
+			;
+		struct history_read r = history_read(&f.history, &f.cursor, got, CAP);
+		size_t first = r.item == HISTORY_BYTES ? r.length : 0;
+		cr_assert(first <= 1 || first >= sizeof MARK, "cut at %zu: %zu", cut, first);
+		memory_ring_put(&f.ring, text + cut, sizeof text - 1 - cut);
+		while (history_consume(&f.history, 1000, false))
+			;
+		r = history_read(&f.history, &f.cursor, f.text, CAP);
+		if (r.item == HISTORY_BYTES)
+			memcpy(got + first, f.text, r.length);
+		for (char *p = got; (p = strchr(p, '\x1b'));)
+			*p = '.';
+		cr_assert_str_eq(got, want, "cut at %zu: %s", cut, got);
+	}
+}
+
+Test(history_secret, is_hidden_from_whoever_resumes_anywhere)
+{
+	static const char want[] = "a" HIDDEN "b" HIDDEN;
+	history_keep_secret(&f.history, SECRET);
+	say("a" MARK "b" MARK);
+	for (size_t offset = 0; offset < sizeof want - 1; offset++)
+		expect_from(&f.history, offset, want + offset);
+}
+
+Test(history_secret, is_hidden_one_byte_at_a_time)
+{
+	static const char text[] = "a" MARK;
+	history_keep_secret(&f.history, SECRET);
+	for (size_t i = 0; i < sizeof text - 1; i++) {
+		memory_ring_put(&f.ring, text + i, 1);
+		history_consume(&f.history, 1, false);
+	}
+	expect_from(&f.history, 0, "a" HIDDEN);
+}
+
+Test(history_secret, is_hidden_where_it_is_no_mark)
+{
+	history_keep_secret(&f.history, SECRET);
+	say("PS1='\\e]133;A;aid=" SECRET "'\r\n" SECRET SECRET);
+	expect_from(&f.history, 0,
+		"PS1='\\e]133;A;aid=********************************'\r\n"
+		"****************************************************************");
+}
+
+Test(history_secret, of_a_mark_that_is_aborted_is_hidden)
+{
+	history_keep_secret(&f.history, SECRET);
+	say("\x1b]133;D;7;aid=" SECRET "\x18z");
+	expect_from(&f.history, 0, ".]133;D;7;aid=********************************\x18z");
+}
+
+Test(history_secret, marks_of_others_pass)
+{
+	history_keep_secret(&f.history, SECRET);
+	say("\x1b]133;A\a\x1b]133;D;0;aid=" OTHER "\a\x1b]133;C;aid=0123?\a");
+	expect_from(&f.history, 0, ".]133;A\a.]133;D;0;aid=" OTHER "\a.]133;C;aid=0123?\a");
+}
+
+Test(history_secret, stays_hidden_under_the_next_server)
+{
+	struct history h;
+	history_keep_secret(&f.history, SECRET);
+	say("a" MARK "b\x1b]133;A;ai");
+	cr_assert_eq(history_init(&h, &f.ring, &f.control), 0);
+	history_keep_secret(&h, SECRET);
+	history_catch_up(&h);
+	expect_from(&h, 0, "a" HIDDEN "b");
+	memory_ring_say(&f.ring, "d=" SECRET "\a");
+	history_consume(&h, 1000, false);
+	expect_from(&h, 20, HIDDEN "b.]133;A;aid=********************************\a" + 19);
+	history_finish(&h);
+}
+
+Test(history_secret, stays_hidden_where_the_ring_begins_within_it, .timeout = 30)
+{
+	struct history h;
+	const size_t into = sizeof "\x1b]133;D;7;aid=0123456789" - 1;
+	history_keep_secret(&f.history, SECRET);
+	while (stream_head(&f.ring.bytes) < 2 * RING_SIZE_MIN)
+		say("0123456789012345678901234567890123456789012345678901234567890\r\n");
+	uint64_t at = stream_head(&f.ring.bytes);
+	say(MARK);
+	while (stream_oldest(&f.ring.bytes) < at + into)
+		say("x");
+	cr_assert_eq(stream_oldest(&f.ring.bytes), at + into);
+	cr_assert_eq(history_init(&h, &f.ring, NULL), 0);
+	history_keep_secret(&h, SECRET);
+	history_catch_up(&h);
+	history_seek(&h, &f.cursor, true, at + into);
+	cr_assert_eq(history_read(&h, &f.cursor, f.text, CAP).item, HISTORY_BYTES);
+	cr_assert_arr_eq(f.text, "**********************;id=exec_1\axx", 35);
+	history_finish(&h);
+}
+
+Test(history_secret, is_hidden_in_a_copy_of_the_ring)
+{
+	char copy[] = MARK;
+	history_keep_secret(&f.history, SECRET);
+	say(MARK);
+	history_hide(&f.history, 20, (uint8_t *)copy + 20, sizeof copy - 21);
+	cr_assert_str_eq(copy, "\x1b]133;D;7;aid=012345**************************;id=exec_1\a");
 }
 
 Test(history_catch_up, wrapped_ring_begins_at_ground_that_the_last_server_knew, .timeout = 30)

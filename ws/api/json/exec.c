@@ -161,8 +161,17 @@ static json_t *decode(char *bytes, size_t length, enum exec_format format, bool 
 	return text;
 }
 
-static void add_parts(
-	json_t *object, const char *name, const struct excerpt_parts *p, enum exec_format format)
+/* What the marks of the shell are known by is for nobody to print, or to have printed: see history_keep_secret(). */
+static void hide_secret(char *text, size_t length, const char *secret)
+{
+	const size_t size = strlen(secret);
+	char *at = size > 0 ? text : NULL;
+	while (at && (at = memmem(at, length - (size_t)(at - text), secret, size)))
+		at = (char *)memset(at, HISTORY_HIDDEN, size) + size;
+}
+
+static void add_parts(json_t *object, const char *name, const struct excerpt_parts *p,
+	enum exec_format format, const char *secret)
 {
 	bool lossy = false;
 	size_t skip = p->omitted > 0 ? utf8_orphaned(p->tail, p->tail_length, 3) : 0;
@@ -175,6 +184,7 @@ static void add_parts(
 		memcpy(all, p->head, keep);
 	if (p->tail_length > skip)
 		memcpy(all + keep, p->tail + skip, p->tail_length - skip);
+	hide_secret(all, keep + p->tail_length - skip, secret);
 	json_t *text = decode(all, keep + p->tail_length - skip, format, &lossy);
 	free(all);
 	json_object_set_new(object, name, text ? text : json_string(""));
@@ -205,7 +215,7 @@ static void add_streams(json_t *object, struct exec *e, const char *const names[
 		else
 			exec_output(e, (enum exec_stream)i, &parts);
 		if (names[i])
-			add_parts(object, names[i], &parts, format);
+			add_parts(object, names[i], &parts, format, e->executor->nonce);
 		if (!kept)
 			excerpt_finish(&read[i]);
 	}

@@ -222,7 +222,10 @@ static void show_output(struct request *r, struct session *s)
 	uint64_t head = stream_head(bytes), from = stream_oldest(bytes), to = head;
 	if (!query_offset(r, "from", &from) || !query_offset(r, "to", &to))
 		return;
-	to = to > head ? head : to;
+	/* What has not been looked at yet may have the secret of the shell's marks. */
+	uint64_t limit = history_limit(session_history(s));
+	limit = limit < head ? limit : head;
+	to = to > limit ? limit : to;
 	if (to > from + OUTPUT_MAX)
 		to = from + OUTPUT_MAX;
 	if (from > head || from < stream_oldest(bytes)) {
@@ -241,6 +244,7 @@ static void show_output(struct request *r, struct session *s)
 		reply_range_gone(r, s);
 		return;
 	}
+	history_hide(session_history(s), from, (uint8_t *)copy, length);
 	const struct {
 		const char *name;
 		uint64_t value;

@@ -205,7 +205,7 @@ scenario('every refusal is ours', { args: ['--header-timeout', '2'] }, async (se
 	}
 });
 
-scenario('over HTTP/2', { args: secure }, async (server) => {
+scenario('over HTTP/2', { args: [...secure, '--http2'] }, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const session = http2.connect(server.base, { ca });
 	session.on('error', () => {});

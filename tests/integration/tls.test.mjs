@@ -14,6 +14,7 @@ import { binary, scenario } from './lib/server.mjs';
 import { slowness, until, within } from './lib/until.mjs';
 
 const secure = { args: ['--tls-cert', cert, '--tls-key', key] };
+const both = { args: [...secure.args, '--http2'] };
 
 scenario('https and wss over HTTP/1.1', secure, async (server) => {
 	assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+\/$/);
@@ -36,6 +37,20 @@ scenario('https and wss over HTTP/1.1', secure, async (server) => {
 	assert.ok(!clear.text.includes('"sessions"'));
 });
 
+scenario('HTTP/2 is for those who ask for it', secure, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const chosen = (ALPNProtocols) => new Promise((resolve, reject) => {
+		const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca, ALPNProtocols }, () => {
+			resolve(socket.alpnProtocol);
+			socket.destroy();
+		}).on('error', reject);
+	});
+	assert.equal(await chosen(['h2', 'http/1.1']), 'http/1.1');
+	await server.kill('SIGTERM');
+	await server.start({ args: both.args });
+	assert.equal(await chosen(['h2', 'http/1.1']), 'h2');
+});
+
 scenario('old TLS is refused', secure, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	for (const version of ['TLSv1', 'TLSv1.1']) {
@@ -54,7 +69,7 @@ scenario('old TLS is refused', secure, async (server) => {
 	}
 });
 
-scenario('the API over HTTP/2, many requests on one connection', secure, async (server) => {
+scenario('the API over HTTP/2, many requests on one connection', both, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const session = http2.connect(server.base, { ca });
 	session.on('error', () => {});
@@ -206,7 +221,7 @@ scenario('the token from a file or from the environment', { start: false }, asyn
 	assert.ok(headers);
 });
 
-scenario('streams over HTTP/2: alive, completed, and left with the connection', { args: [...secure.args, '--ping-interval', '1', '--allow-origin', 'https://app.example'] }, async (server) => {
+scenario('streams over HTTP/2: alive, completed, and left with the connection', { args: [...both.args, '--ping-interval', '1', '--allow-origin', 'https://app.example'] }, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const session = http2.connect(server.base, { ca });
 	session.on('error', () => {});
@@ -249,7 +264,7 @@ scenario('streams over HTTP/2: alive, completed, and left with the connection', 
 	await until('end of all streams', async () => await streams() === 0);
 });
 
-scenario('MCP over HTTP/2, where its headers cannot be seen', secure, async (server) => {
+scenario('MCP over HTTP/2, where its headers cannot be seen', both, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const session = http2.connect(server.base, { ca });
 	session.on('error', () => {});

@@ -88,32 +88,6 @@ scenario('who sends all the same gets the answer, and a short body costs no conn
 	await until('three answers', () => /404 [^]*404 [^]*200 OK/.test(raw.text));
 });
 
-scenario('over HTTP/2 nothing of such a body is kept', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
-	const all = await refusals(server);
-	for (const [status, code, method, route, { token, length = 1_000_000, headers = {} }] of all) {
-		if (length > 16 << 20) continue;
-		const session = http2.connect(server.base, { ca });
-		session.on('error', () => {});
-		server.clients.add({ terminate: () => session.destroy() });
-		const { Host: authority, ...rest } = headers;
-		const stream = session.request({
-			':method': method, ':path': route, ':authority': authority ?? server.host, 'content-length': length,
-			...(token ? { authorization: `Bearer ${token}` } : {}), ...rest,
-		});
-		let [got, text] = [0, ''];
-		stream.on('response', (answer) => { got = answer[':status']; });
-		stream.on('error', () => {});
-		stream.setEncoding('utf8').on('data', (data) => { text += data; });
-		stream.write(Buffer.alloc(1000, 'x'));
-		assert.equal(await metric(server, 'body_bytes'), 0, `${code} of ${route}`);
-		stream.end(Buffer.alloc(length - 1000, 'x'));
-		await within(`end of ${code} of ${route}`, new Promise((resolve) => { stream.on('close', resolve); }));
-		assert.equal(got, status, `${code} of ${route}: ${text}`);
-		session.destroy();
-	}
-});
-
 scenario('one address of strangers has a part of all connections', { args: ['--max-connections', '100'] }, async (server) => {
 	const many = Array.from({ length: 60 }, () => connect(server, '127.0.0.2', 'GET /healthz HTTP/1.1\r\nHost: x'));
 	await until('refusals', () => many.filter(({ closed }) => closed).length === 10);
@@ -132,7 +106,7 @@ scenario('one address of strangers has a part of all connections', { args: ['--m
 	await until('an answer to the same address', () => again.text.endsWith('ok\n'));
 });
 
-scenario('strangers by HTTP/2 are strangers until they have said who they are', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
+scenario('strangers by HTTP/2 are strangers until they have said who they are', { args: ['--tls-cert', cert, '--tls-key', key, '--http2'] }, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const open = async (headers) => {
 		const session = http2.connect(server.base, { ca });
@@ -189,6 +163,5 @@ scenario('20 strangers hold all there is, and the owner has room', { args: ['--m
 		assert.equal(code, 0, stderr);
 		assert.match(stdout, /^s\b/m);
 	}
-	assert.ok(all.filter(({ closed }) => closed).length <= 1, 'strangers were closed for the owner');
 	all.forEach(({ socket }) => socket.destroy());
 });

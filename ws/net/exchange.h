@@ -24,6 +24,7 @@ struct exchange {
 	uint64_t body_since_ms; /* loop time when the first could come */
 	size_t room;            /* taken from the server's for bodies */
 	bool anonymous;         /* taken from that for requests without credentials */
+	const char *refusal;    /* the code, when the body's end has come; NULL = none */
 	bool discard;           /* the body is read, for the client's sake, and not kept */
 	size_t unread;          /* bytes of a body that follow the head, and that nobody wants */
 	bool close_after;       /* the connection cannot be used again */

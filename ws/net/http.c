@@ -43,8 +43,7 @@ static void on_answered(void *user)
 	x->answered_ms = server_now_ms(x->server);
 	if (x->wsi)
 		lws_set_timeout(x->wsi, PENDING_TIMEOUT_HTTP_CONTENT, ANSWER_WITHIN_S);
-	if (!exchange_is_mux(x) || !x->wants_body)
-		x->carrier->wake(x); /* otherwise behind the body, see leave_body() */
+	x->carrier->wake(x);
 }
 
 static void on_streaming(void *user)
@@ -265,24 +264,30 @@ static const char *expect_body(struct exchange *x, size_t length)
 }
 
 /*
- * It is answered before its body, which nobody wants. HTTP/1.1 sends the answer, and reads over a short body or ends
- * the connection. libwebsockets has no stream of HTTP/2 that is answered while it is sent to: there the
- * answer waits for the end of the body, of which nothing is kept.
+ * libwebsockets has no stream of HTTP/2 that is answered while it is sent to: there the decision waits for the end of the
+ * body, of which nothing is kept where it is clear already that nobody wants it.
  */
-static void leave_body(struct exchange *x, size_t length)
+static bool admit_stream(struct exchange *x, size_t length, const char *problem)
 {
-	give_room(x);
-	if (!exchange_is_mux(x)) {
-		x->unread = length;
-		return;
+	if (length > DISCARD_MAX) {
+		fail_body(x, problem);
+		return false;
 	}
-	x->discard = x->wants_body = length <= DISCARD_MAX;
-	x->close_after |= !x->wants_body;
+	if (!problem)
+		problem = expect_body(x, length);
+	x->anonymous = x->request->auth != AUTH_OK;
+	x->discard = problem != NULL;
+	/* Who may send so much is no question before it is known who asks. */
+	if (problem && !x->anonymous)
+		x->refusal = problem;
+	return true;
 }
 
 /* Whether its body is to be received: what its head decides has been decided, in this order. */
 static bool admit_body(struct exchange *x, size_t length, const char *problem)
 {
+	if (exchange_is_mux(x))
+		return admit_stream(x, length, problem);
 	bool asked = dispatcher_admit(x->server->options.dispatcher, x->request);
 	if (asked && !problem)
 		problem = expect_body(x, length);
@@ -298,10 +303,12 @@ static void decide(struct exchange *x, const struct head *h)
 	x->body_size = length;
 	x->body_since_ms = server_now_ms(x->server);
 	if (length > 0) {
-		x->wants_body = true;
 		x->wants_body = admit_body(x, length, problem);
-		if (!x->wants_body)
-			leave_body(x, length);
+		if (!x->wants_body) {
+			/* HTTP/1.1 sends the answer, and reads over a short body or ends the connection. */
+			give_room(x);
+			x->unread = length;
+		}
 	} else if (problem) {
 		fail_body(x, problem);
 	} else if (x->options && x->origin) {
@@ -358,8 +365,8 @@ bool exchange_body_add(struct exchange *x, size_t length)
 		r->body[r->body_length] = '\0';
 	}
 	give_room(x);
-	if (x->answered)
-		x->carrier->wake(x);
+	if (x->refusal)
+		fail_body(x, x->refusal);
 	else
 		dispatch(x);
 	return true;

@@ -193,7 +193,7 @@ static int send_event(struct exchange *x, struct connection *c)
 int http2_writable(struct lws *wsi, struct connection *c)
 {
 	struct exchange *x = c->exchange;
-	if (!x || x->wants_body || (!x->answered && !x->streaming))
+	if (!x || (!x->answered && !x->streaming))
 		return 0;
 	if (!x->head_sent) {
 		if (!send_head(x))

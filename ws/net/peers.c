@@ -18,7 +18,7 @@ static bool is_local(const char *network)
 
 static void forget(struct peers *all, struct peer *p)
 {
-	HASH_DEL(all->table, p);
+	HASH_DEL(all->table, p); /* NOLINT(clang-analyzer-*): it is uthash's */
 	free(p);
 }
 

@@ -178,7 +178,7 @@ static int open_context(struct server *s)
 	if (o->tls_cert) {
 		info.ssl_cert_filepath = o->tls_cert;
 		info.ssl_private_key_filepath = o->tls_key;
-		info.alpn = "h2,http/1.1";
+		info.alpn = o->http2 ? "h2,http/1.1" : "http/1.1";
 		info.ssl_info_event_mask = SSL_CB_HANDSHAKE_DONE;
 		info.ssl_options_set = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
 		s->tcp = open_vhost(s, &info, "tls");

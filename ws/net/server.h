@@ -34,6 +34,7 @@ struct server_options {
 	const char *const *proxies; /* --trust-proxy: addresses whose word on TLS is believed */
 	size_t proxies_count;
 	const char *tls_cert, *tls_key; /* NULL = no TLS */
+	bool http2;                     /* clients over TLS may choose HTTP/2 */
 	unsigned header_timeout_s;      /* for a complete request */
 	unsigned ping_interval_s;       /* after this much silence a WebSocket is pinged */
 	unsigned max_connections;

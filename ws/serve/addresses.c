@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@ static void print_place(const struct serve_options *o, const char *runtime_dir)
 {
 	if (o->token_file)
 		printf(" (the token is in %s)", o->token_file);
-	else if (getenv("RINGSIDE_TOKEN"))
+	else if (o->token_in_environment)
 		printf(" (the token is that of $RINGSIDE_TOKEN)");
 	else
 		printf(" (the token is in %s/token)", runtime_dir);

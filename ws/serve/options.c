@@ -57,6 +57,8 @@ static const struct row rows[] = {
 		"serve HTTPS with this certificate chain (PEM)"},
 	{"tls-key", "FILE", TEXT, FIELD(tls_key), 0, 0, 0,
 		"and this key"},
+	{"http2", NULL, FLAG, FIELD(http2), 0, 0, 0,
+		"also HTTP/2, as libwebsockets has it, for clients that are trusted"},
 	{"env", "NAME[=VALUE]", LIST, FIELD(environment), 0, 0, 0,
 		"pass this variable on to shells and commands, or set it; may be repeated"},
 	{"ring-size", "SIZE", SIZE, FIELD(ring_size), RING_SIZE_DEFAULT, RING_SIZE_MIN, RING_SIZE_MAX,

@@ -5,6 +5,7 @@
 #include "ring/utf8.h"
 #include "shell/environment.h"
 #include "shell/heap_trim.h"
+#include "shell/isolation.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
 #include "ws/api/api.h"
@@ -40,6 +41,7 @@ struct program {
 	uv_loop_t loop;
 	struct sessions sessions;
 	struct processes processes;
+	struct isolation *isolation;
 	struct heap_trim heap;
 	struct runs *runs;
 	struct auth auth;
@@ -65,6 +67,7 @@ static int open_sessions(struct program *p, long nofile)
 		.runtime_dir = p->runtime_dir,
 		.holder = p->holder,
 		.cwd = p->cwd,
+		.isolation = p->isolation,
 		.environment = p->environment,
 		.ring_size = o->ring_size,
 		.scrollback = o->scrollback,
@@ -82,8 +85,10 @@ static int open_sessions(struct program *p, long nofile)
 
 static int open_runs(struct program *p, long nofile)
 {
-	struct runs_config config = {
-		.dir = p->runtime_dir, .environment = p->environment, .nofile = nofile};
+	struct runs_config config = {.dir = p->runtime_dir,
+		.environment = p->environment,
+		.nofile = nofile,
+		.isolation = p->isolation};
 	int rc = runs_open(&p->loop, &config, &p->runs);
 	p->api.runs = p->runs;
 	return rc < 0 ? serve_fail(p->runtime_dir, strerror(-rc)) : 0;
@@ -96,6 +101,7 @@ static int open_processes(struct program *p, long nofile)
 		.runtime_dir = p->runtime_dir,
 		.holder = p->holder,
 		.cwd = p->cwd,
+		.isolation = p->isolation,
 		.environment = p->environment,
 		.ring_size = o->process_ring,
 		.max = o->max_processes,
@@ -204,6 +210,14 @@ static int open_environment(struct program *p)
 	return p->environment ? 0 : serve_fail("memory", strerror(ENOMEM));
 }
 
+/* Where sessions begin that name no directory. */
+static void move_inside(struct program *p)
+{
+	const char *start = isolation_start(p->isolation, p->cwd);
+	if (start != p->cwd)
+		snprintf(p->cwd, sizeof p->cwd, "%s", start);
+}
+
 /* Everything that is needed to serve. What fails here ends the program, so nothing is undone. */
 static int open_program(struct program *p)
 {
@@ -228,6 +242,10 @@ static int open_program(struct program *p)
 	api_register(&p->api, &p->dispatcher.routes);
 	mcp_register(&p->mcp, &p->dispatcher.routes);
 	p->reports = (struct reports){.api = &p->api, .metrics = &p->metrics};
+	if (resources_isolation(&p->options, p->runtime_dir, p->holder, &p->isolation) < 0)
+		return -1;
+	if (p->isolation)
+		move_inside(p);
 	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 ||
 		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
 		return -1;
@@ -266,6 +284,7 @@ static void close_program(struct program *p)
 	auth_close(&p->auth);
 	environment_destroy(p->environment);
 	uv_loop_close(&p->loop);
+	isolation_close(p->isolation);
 	log_flush();
 }
 

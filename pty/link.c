@@ -110,7 +110,7 @@ static void unwatch_fd(uv_poll_t *poll, bool *open, int *fd)
 static void drop_started(struct link *l)
 {
 	if (l->started > 0)
-		kill(l->started, SIGKILL);
+		link_kill_started(l);
 	l->started = 0;
 }
 
@@ -268,6 +268,7 @@ static void on_attached(struct link *l, const struct wire_message *m, const int 
 	uv_timer_stop(&l->timer);
 	l->started = 0;
 	l->info = m->u.info;
+	link_find_holder(l);
 	l->tail = atomic_load(&l->control->tail);
 	l->events_tail = atomic_load(&l->control->events_tail);
 	l->state = LINK_ATTACHED;

@@ -66,6 +66,7 @@ struct link {
 	unsigned unanswered;           /* requests */
 	uint64_t unanswered_ms;        /* loop time of the oldest of them, or of the last answer */
 	unsigned resizing;             /* resizes not yet answered: input waits for them */
+	bool foreign; /* it lives in a namespace of its own, and tells numbers that are no good here */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };
 
@@ -139,6 +140,15 @@ bool link_sleep(struct link *l, uint64_t head, uint64_t events);
 
 /* There is a new shell in this session (EVENT_SHELL): info has its number from here on. */
 void link_follow_shell(struct link *l);
+
+/* It has been attached to: have the numbers that are good here, in place of those that it has told. */
+void link_find_holder(struct link *l);
+
+/* Kill what has been started and not attached to: the holder, also behind a wrapper, and with it its shell. */
+void link_kill_started(const struct link *l);
+
+/* The number here of a child of `parent` (as it is here) that the holder's processes call `number`; 0: it is no more. */
+pid_t link_number(const struct link *l, pid_t parent, pid_t number);
 
 /* The number of the holder, as soon as it is known; 0: not yet, or not at all. */
 pid_t link_holder(const struct link *l);

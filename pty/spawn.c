@@ -12,8 +12,9 @@
 
 #define HOLDER_REPORT_FD 4
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
-#define FIXED_ARGS 23
+#define FIXED_ARGS 26
 #define SHELL_ARGS_MAX 64
+#define WRAPPER_ARGS_MAX 400
 
 struct numbers {
 	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], mark[24];
@@ -23,6 +24,11 @@ struct numbers {
 static int build_argv(const struct spawn_options *o, struct numbers *n, char **argv)
 {
 	size_t i = 0;
+	for (size_t k = 0; o->wrapper && o->wrapper[k]; k++) {
+		if (k == WRAPPER_ARGS_MAX)
+			return -E2BIG;
+		argv[i++] = o->wrapper[k];
+	}
 	snprintf(n->rows, sizeof n->rows, "%u", o->rows);
 	snprintf(n->cols, sizeof n->cols, "%u", o->cols);
 	snprintf(n->ring, sizeof n->ring, "%zu", o->ring_size);
@@ -34,8 +40,13 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 		"--rows", n->rows, "--cols", n->cols, "--ring-size", n->ring, "--control-size",
 		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--mark", n->mark, "--cwd",
 		o->cwd};
-	for (; i < sizeof fixed / sizeof *fixed; i++)
-		argv[i] = (char *)(uintptr_t)fixed[i]; /* posix_spawn does not write to it */
+	/* The wrapper's last word is the holder's first. */
+	for (size_t k = i > 0; k < sizeof fixed / sizeof *fixed; k++)
+		argv[i++] = (char *)(uintptr_t)fixed[k]; /* posix_spawn does not write to it */
+	if (o->inside) {
+		argv[i++] = (char *)(uintptr_t) "--inside";
+		argv[i++] = (char *)(uintptr_t)o->inside;
+	}
 	if (o->respawn)
 		argv[i++] = (char *)(uintptr_t) "--respawn";
 	if (o->no_flow)
@@ -50,7 +61,8 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	return 0;
 }
 
-static int fill_actions(posix_spawn_file_actions_t *actions, int dir_fd, int report_fd)
+static int fill_actions(posix_spawn_file_actions_t *actions, const struct spawn_options *o,
+	int dir_fd, int report_fd)
 {
 	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
 	if (rc == 0)
@@ -61,9 +73,20 @@ static int fill_actions(posix_spawn_file_actions_t *actions, int dir_fd, int rep
 		rc = posix_spawn_file_actions_adddup2(actions, dir_fd, SPAWN_DIR_FD);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, report_fd, HOLDER_REPORT_FD);
+	if (rc == 0 && o->wrapper)
+		rc = spawn_open_filter(actions, o->filter_fd);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_addclosefrom_np(actions, HOLDER_REPORT_FD + 1);
+		rc = posix_spawn_file_actions_addclosefrom_np(
+			actions, (o->wrapper ? SPAWN_FILTER_FD : HOLDER_REPORT_FD) + 1);
 	return -rc;
+}
+
+/* Opened anew, for two that read one file description share its place. */
+int spawn_open_filter(posix_spawn_file_actions_t *actions, int filter_fd)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", filter_fd);
+	return posix_spawn_file_actions_addopen(actions, SPAWN_FILTER_FD, path, O_RDONLY, 0);
 }
 
 int spawn_attributes(posix_spawnattr_t *attributes)
@@ -88,11 +111,12 @@ static int spawn(
 	rc = -posix_spawnattr_init(&attributes);
 	if (rc < 0)
 		goto err_actions;
-	rc = fill_actions(&actions, dir_fd, report_fd);
+	rc = fill_actions(&actions, o, dir_fd, report_fd);
 	if (rc == 0)
 		rc = spawn_attributes(&attributes);
 	if (rc == 0)
-		rc = -posix_spawn(ret_pid, o->holder, &actions, &attributes, argv, o->envp);
+		rc = -posix_spawn(ret_pid, o->wrapper ? o->wrapper[0] : o->holder, &actions,
+			&attributes, argv, o->envp);
 	posix_spawnattr_destroy(&attributes);
 err_actions:
 	posix_spawn_file_actions_destroy(&actions);
@@ -102,7 +126,7 @@ err_actions:
 int spawn_holder(const struct spawn_options *o, pid_t *ret_pid, int *ret_report_fd)
 {
 	struct numbers numbers;
-	char *argv[FIXED_ARGS + SHELL_ARGS_MAX + 2];
+	char *argv[WRAPPER_ARGS_MAX + FIXED_ARGS + SHELL_ARGS_MAX + 2];
 	int fds[2], rc;
 	rc = build_argv(o, &numbers, argv);
 	if (rc < 0)

@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SPAWN_DIR_FD 3 /* the directory, in the holder */
+#define SPAWN_DIR_FD 3    /* the directory, in the holder */
+#define SPAWN_FILTER_FD 5 /* what a wrapper reads its filter of system calls from */
 
 /* Marks lie between these, so that none is mistaken for a limit that somebody has set. */
 #define SPAWN_MARK_LEAST (UINT64_C(1) << 60)
@@ -30,9 +31,12 @@ struct spawn_options {
 	size_t control_size; /* bytes */
 	unsigned ttl_s;      /* 0 = for ever */
 	long nofile;         /* soft limit of descriptors for the shell; 0 = as the server's */
-	uint64_t mark;       /* of all its processes, see pty/wire.h; 0 = none */
-	bool respawn;        /* a new shell when it ends: see pty/wire.h */
-	bool no_flow;        /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
+	char *const *wrapper; /* what starts the holder, and the holder's path behind it; NULL: nobody does */
+	const char *inside; /* the directory's path as it is for who is wrapped */
+	int filter_fd; /* what the wrapper gets as SPAWN_FILTER_FD, to be read from its beginning */
+	uint64_t mark; /* of all its processes, see pty/wire.h; 0 = none */
+	bool respawn;  /* a new shell when it ends: see pty/wire.h */
+	bool no_flow;  /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
 };
 
 /*
@@ -47,3 +51,6 @@ int spawn_holder(const struct spawn_options *options, pid_t *ret_pid, int *ret_r
  * (libwebsockets ignores SIGPIPE). Returns 0 or a negative errno.
  */
 int spawn_attributes(posix_spawnattr_t *attributes);
+
+/* Have a child open this file, from its beginning, as SPAWN_FILTER_FD. Returns 0 or an errno, as posix_spawn does. */
+int spawn_open_filter(posix_spawn_file_actions_t *actions, int filter_fd);

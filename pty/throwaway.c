@@ -30,6 +30,7 @@
 
 #define ARGUMENT_MAX ((size_t)128 << 10) /* MAX_ARG_STRLEN of Linux, with its NUL */
 #define SCRIPT_FD 3
+#define WRAPPER_WORDS_MAX 400
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
 
 static const char eval_script[] = "eval \"$(</proc/self/fd/3)\"";
@@ -198,10 +199,15 @@ static int fill_actions(posix_spawn_file_actions_t *actions, const struct plan *
 		rc = add_sink(actions, STDERR_FILENO, &p->err);
 	if (rc == 0 && script)
 		rc = posix_spawn_file_actions_adddup2(actions, p->script, SCRIPT_FD);
+	int first = script ? SCRIPT_FD + 1 : SCRIPT_FD;
+	for (; rc == 0 && p->options->wrapper && first < SPAWN_FILTER_FD; first++)
+		rc = posix_spawn_file_actions_addclose(actions, first);
+	if (rc == 0 && p->options->wrapper)
+		rc = spawn_open_filter(actions, p->options->filter_fd);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_addclosefrom_np(
-			actions, script ? SCRIPT_FD + 1 : SCRIPT_FD);
-	if (rc == 0)
+			actions, p->options->wrapper ? SPAWN_FILTER_FD + 1 : first);
+	if (rc == 0 && !p->options->wrapper)
 		rc = posix_spawn_file_actions_addchdir_np(actions, p->options->cwd);
 	return -rc;
 }
@@ -212,8 +218,18 @@ static int spawn_limited(const struct plan *p, const posix_spawn_file_actions_t 
 {
 	const struct throwaway_options *o = p->options;
 	/* posix_spawn does not write to them. */
-	char *argv[] = {(char *)(uintptr_t) "bash", (char *)(uintptr_t) "-c",
-		(char *)(uintptr_t)(p->script >= 0 ? eval_script : o->command), NULL};
+	char *words[WRAPPER_WORDS_MAX + 3], **word = words;
+	for (size_t i = 0; o->wrapper && o->wrapper[i]; i++) {
+		if (i == WRAPPER_WORDS_MAX)
+			return -E2BIG;
+		*word++ = o->wrapper[i];
+	}
+	const char *program = word > words ? words[0] : o->bash;
+	if (word == words)
+		*word++ = (char *)(uintptr_t) "bash";
+	*word++ = (char *)(uintptr_t) "-c";
+	*word++ = (char *)(uintptr_t)(p->script >= 0 ? eval_script : o->command);
+	*word = NULL;
 	struct rlimit ours, theirs;
 	bool limited = o->nofile > 0 && getrlimit(RLIMIT_NOFILE, &ours) == 0 &&
 		(rlim_t)o->nofile < ours.rlim_cur;
@@ -221,7 +237,7 @@ static int spawn_limited(const struct plan *p, const posix_spawn_file_actions_t 
 		theirs = (struct rlimit){(rlim_t)o->nofile, ours.rlim_max};
 		limited = setrlimit(RLIMIT_NOFILE, &theirs) == 0;
 	}
-	int rc = -posix_spawn(ret_pid, o->bash, actions, attributes, argv, o->envp);
+	int rc = -posix_spawn(ret_pid, program, actions, attributes, words, o->envp);
 	if (limited)
 		setrlimit(RLIMIT_NOFILE, &ours);
 	return rc;

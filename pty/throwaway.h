@@ -19,7 +19,9 @@ struct throwaway_options {
 	const char *command;   /* for bash -c; without NUL */
 	size_t command_length; /* bytes; may be longer than an argument may be */
 	bool secret;           /* it must not be seen among a process's arguments */
-	const char *cwd;       /* absolute */
+	const char *cwd;       /* absolute; with a wrapper its own business */
+	char *const *wrapper;  /* what starts bash, and bash's path behind it; NULL: nobody does */
+	int filter_fd;         /* see spawn.h */
 	char *const *envp;
 	int input_fd;        /* standard input, when it is above 0 */
 	const void *input;   /* or these bytes, a file of its own; NULL: /dev/null */

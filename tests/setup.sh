@@ -12,7 +12,7 @@ RUN_PACKAGES=(
 )
 TEST_PACKAGES=(
 	libcriterion-dev clang libclang-rt-dev clang-format clang-tidy codespell shellcheck
-	chromium fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 tmux
+	bubblewrap chromium fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 tmux
 )
 
 say() {

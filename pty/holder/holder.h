@@ -33,13 +33,14 @@ struct holder_options {
 	unsigned rows, cols; /* geometry at birth */
 	size_t ring_size;    /* bytes of history */
 	size_t control_size; /* bytes of the control memfd */
-	unsigned ttl_s;  /* seconds that the history of an ended session is kept; 0 = for ever */
-	long nofile;     /* soft limit of descriptors for the shell; 0 = as inherited */
-	uint64_t mark;   /* of all processes of the session; 0 = none */
-	bool respawn;    /* a new shell when it ends */
-	bool no_flow;    /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
-	const char *cwd; /* where the shell starts */
-	char **argv;     /* the shell and its arguments */
+	unsigned ttl_s;     /* seconds that the history of an ended session is kept; 0 = for ever */
+	long nofile;        /* soft limit of descriptors for the shell; 0 = as inherited */
+	uint64_t mark;      /* of all processes of the session; 0 = none */
+	bool respawn;       /* a new shell when it ends */
+	bool no_flow;       /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
+	const char *inside; /* the directory's path in a room of its own; NULL: it is in none */
+	const char *cwd;    /* where the shell starts */
+	char **argv;        /* the shell and its arguments */
 };
 
 /* Something whose bytes go into the ring. */

@@ -44,6 +44,7 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		{"cwd", required_argument, NULL, 'w'},
 		{"respawn", no_argument, NULL, 'a'},
 		{"no-flow", no_argument, NULL, 'f'},
+		{"inside", required_argument, NULL, 'i'},
 		{0},
 	};
 	int c;
@@ -55,7 +56,7 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		.control_size = 4096,
 		.cwd = "/"};
 	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
-		unsigned long n = c == 'w' || !optarg ? 0 : strtoul(optarg, NULL, 10);
+		unsigned long n = c == 'w' || c == 'i' || !optarg ? 0 : strtoul(optarg, NULL, 10);
 		switch (c) {
 		case 'd':
 			o->dir_fd = (int)n;
@@ -92,6 +93,9 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 			break;
 		case 'f':
 			o->no_flow = true;
+			break;
+		case 'i':
+			o->inside = optarg;
 			break;
 		default:
 			return false;
@@ -172,6 +176,19 @@ static int open_signals(struct holder *h)
 	return 0;
 }
 
+/*
+ * The directory of a holder in a room of its own is opened from outside: everybody in there could take it from us, and walk
+ * up from it. So it is opened again as what it is inside.
+ */
+static int stay_inside(const struct holder_options *o)
+{
+	int fd = open(o->inside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = fd < 0 || dup3(fd, o->dir_fd, O_CLOEXEC) < 0 ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 /* Whatever fails here ends the process, so nothing is undone. */
 static int set_up(struct holder *h, enum report_stage *ret_stage)
 {
@@ -203,7 +220,8 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 		return rc;
 	h->ring.header->shell_pid = h->shell;
 	*ret_stage = REPORT_SETUP;
-	return serve_open(h);
+	rc = serve_open(h);
+	return rc < 0 || !h->options.inside ? rc : stay_inside(&h->options);
 }
 
 static void reap(struct holder *h)

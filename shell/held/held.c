@@ -6,6 +6,7 @@
 
 #include "shell/held/ending.h"
 #include "shell/held/table.h"
+#include "shell/isolation.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,6 +74,25 @@ int held_init(struct held *h, struct held_table *t, const char *directory, int d
 	int rc = h->directory ? link_init(&h->link, t->loop, dir_fd, &link_callbacks, h) : -ENOMEM;
 	if (rc < 0)
 		close(dir_fd);
+	return rc;
+}
+
+_Static_assert(ISOLATION_FILTER_FD == SPAWN_FILTER_FD, "the one is asked for, the other is given");
+
+int held_start(struct held *h, const struct isolation *isolation, struct spawn_options *options)
+{
+	char **wrapper = NULL, *inside = NULL;
+	if (isolation) {
+		wrapper = isolation_wrap_holder(isolation, options->dir_fd, &inside);
+		if (!wrapper)
+			return -ENOMEM;
+		options->wrapper = wrapper;
+		options->inside = inside;
+		options->filter_fd = isolation_filter(isolation);
+	}
+	int rc = link_start(&h->link, options, &h->table->reaper);
+	isolation_free(wrapper);
+	free(inside);
 	return rc;
 }
 

@@ -21,6 +21,7 @@
 
 struct held;
 struct held_table;
+struct isolation;
 
 /* Someone who waits for a start or an end; the memory is the waiter's. */
 struct held_waiter {
@@ -113,6 +114,12 @@ struct held_kind {
  * for held_let_go(); or a negative errno, then for held_finish().
  */
 int held_init(struct held *h, struct held_table *t, const char *directory, int dir_fd);
+
+/*
+ * Start its holder, in a room of its own where there is isolation (NULL: in none). The options are completed here.
+ * Returns as link_start() does.
+ */
+int held_start(struct held *h, const struct isolation *isolation, struct spawn_options *options);
 
 /* Free what it has, but not its own memory. */
 void held_finish(struct held *h);

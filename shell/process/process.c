@@ -125,6 +125,14 @@ static void note_pid(struct process *p, int pid)
 	held_answer(&p->held.starters, &p->held, REPORT_READY, 0);
 }
 
+/* By the number that it has here. One that has ended already has none, and nothing is done to one that is no child any more. */
+static void note_start(struct process *p, int number)
+{
+	const struct link *link = &p->held.link;
+	pid_t pid = link_number(link, link->info.shell_pid, number);
+	note_pid(p, pid > 0 ? pid : number);
+}
+
 /* The command has ended; error: how is not known. */
 static void note_end(struct process *p, int status, int error, uint64_t offset, uint64_t ended_ms)
 {
@@ -173,7 +181,7 @@ static void take_record(struct process *p, const struct event *e)
 		if (!parse_line(line, end, &number))
 			continue;
 		if (*line == 'p')
-			note_pid(p, number);
+			note_start(p, number);
 		else if (*line == 'x')
 			note_end(p, number, 0, e->header.offset, e->header.time_ns / 1000000);
 	}

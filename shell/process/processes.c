@@ -15,6 +15,7 @@
 #include "shell/environment.h"
 #include "shell/held/adoption.h"
 #include "shell/held/ending.h"
+#include "shell/isolation.h"
 #include "shell/store/file.h"
 #include "shell/process/internal.h"
 
@@ -149,8 +150,8 @@ static int spawn(struct process *p, const struct process_options *o)
 	int rc = prepare(p, o, &script);
 	if (rc < 0)
 		return rc;
-	const char *const argv[] = {t->config.holder, SUPERVISE_OPTION,
-		o->input_pipe ? "pipe" : "none", "bash", "-c", script, NULL};
+	const char *const argv[] = {t->config.isolation ? ISOLATION_HOLDER : t->config.holder,
+		SUPERVISE_OPTION, o->input_pipe ? "pipe" : "none", "bash", "-c", script, NULL};
 	char **environment = environment_create(
 		t->config.environment, o->env_names, o->env_values, o->env_count);
 	if (!environment)
@@ -169,7 +170,7 @@ static int spawn(struct process *p, const struct process_options *o)
 		.nofile = t->config.nofile,
 		.mark = removal_mark(p->held.directory),
 	};
-	rc = link_start(&p->held.link, &options, &t->held.reaper);
+	rc = held_start(&p->held, t->config.isolation, &options);
 	environment_destroy(environment);
 	return rc;
 }

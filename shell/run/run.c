@@ -3,6 +3,7 @@
 #include "shell/preamble.h"
 #include "shell/clock.h"
 #include "shell/id.h"
+#include "shell/isolation.h"
 #include "shell/store/directory.h"
 #include "shell/environment.h"
 #include "shell/run/internal.h"
@@ -305,13 +306,19 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		environment_destroy(environment);
 		return -ENOMEM;
 	}
+	const struct isolation *isolation = all->config.isolation;
+	char **wrapper = NULL;
 	int spool = o->spool ? spool_take(all->config.dir, o->spool) : -1;
 	if (o->spool && spool < 0) {
 		environment_destroy(environment);
 		free(script);
 		return -ENXIO;
 	}
+	if (isolation)
+		wrapper = isolation_wrap_command(isolation, o->cwd);
 	struct throwaway_options options = {
+		.wrapper = wrapper,
+		.filter_fd = isolation ? isolation_filter(isolation) : -1,
 		.input_fd = spool,
 		.bash = all->bash,
 		.command = script ? script : o->command,
@@ -326,7 +333,8 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		.cols = o->cols,
 		.nofile = all->config.nofile,
 	};
-	int rc = throwaway_start(&options, ret_child);
+	int rc = isolation && !wrapper ? -ENOMEM : throwaway_start(&options, ret_child);
+	isolation_free(wrapper);
 	if (spool >= 0)
 		close(spool);
 	environment_destroy(environment);

@@ -133,7 +133,7 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
 		.no_flow = session->executor.possible, /* a command could not be typed into a stopped one */
 	};
-	int rc = link_start(&session->pane.held.link, &options, &s->held.reaper);
+	int rc = held_start(&session->pane.held, s->config.isolation, &options);
 	environment_destroy(environment);
 	return rc;
 }

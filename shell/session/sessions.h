@@ -22,6 +22,8 @@
 #define SESSIONS_KILL_GRACE_MS 300u
 
 /* All strings are borrowed for the table's life. */
+struct isolation;
+
 struct sessions_config {
 	const char *runtime_dir;  /* existing, 0700, ours */
 	const char *holder;       /* path of ringside-holder */
@@ -34,6 +36,7 @@ struct sessions_config {
 	unsigned ended_ttl_s; /* how long the history of an ended session is kept; 0 = for ever */
 	unsigned threads;     /* that follow screens; 0: those are followed on the loop */
 	long nofile;          /* soft limit of descriptors for shells; 0 = ours */
+	const struct isolation *isolation; /* what shells live in; NULL: nothing */
 };
 
 struct sessions_callbacks {

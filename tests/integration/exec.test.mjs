@@ -212,7 +212,7 @@ scenario('people see what goes through pipes, as it comes', async (server) => {
 	assert.equal((await running).exitCode, 130);
 });
 
-scenario('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores signals', { timeout: 90_000 }, async (server) => {
+scenario('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores signals', { numbers: true, timeout: 90_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id });
 	const start = async (command, fields) => {

@@ -61,6 +61,16 @@ static const struct row rows[] = {
 		"also HTTP/2, as libwebsockets has it, for clients that are trusted"},
 	{"env", "NAME[=VALUE]", LIST, FIELD(environment), 0, 0, 0,
 		"pass this variable on to shells and commands, or set it; may be repeated"},
+	{"isolate", "[=PROFILE]", TEXT, FIELD(isolate), 0, 0, 0,
+		"each session, process and run in namespaces of its own, by bubblewrap:\n"
+		"private (default: the system read-only, an empty home), system (all\n"
+		"files read-only), home (the same, the home directory writable)"},
+	{"bind", "DIR", LIST, FIELD(writable), 0, 0, 0,
+		"let it in there, to be written; may be repeated"},
+	{"ro-bind", "DIR", LIST, FIELD(readable), 0, 0, 0,
+		"let it in there, to be read; may be repeated"},
+	{"share-net", NULL, FLAG, FIELD(share_net), 0, 0, 0,
+		"let the network in there"},
 	{"ring-size", "SIZE", SIZE, FIELD(ring_size), RING_SIZE_DEFAULT, RING_SIZE_MIN, RING_SIZE_MAX,
 		"history of a session in bytes, or with K, M, G (default 4M)"},
 	{"scrollback", "LINES", NUMBER, FIELD(scrollback), SCREEN_SCROLLBACK_DEFAULT, 0, SCREEN_SCROLLBACK_MAX,
@@ -139,7 +149,7 @@ static bool take_option(struct serve_options *o, const struct row *row, const ch
 		*(bool *)field = true;
 		return true;
 	case TEXT:
-		*(const char **)field = value;
+		*(const char **)field = value ? value : ""; /* "": its default */
 		return true;
 	case LIST:
 		return add_to_list(field, value);
@@ -168,7 +178,9 @@ static void list_for_getopt(struct option names[ROWS + 1])
 {
 	for (size_t i = 0; i < ROWS; i++)
 		names[i] = (struct option){.name = rows[i].name,
-			.has_arg = rows[i].value ? required_argument : no_argument,
+			.has_arg = !rows[i].value         ? no_argument
+				: rows[i].value[0] == '[' ? optional_argument
+							  : required_argument,
 			.val = OPTION_FIRST + (int)i};
 	names[ROWS] = (struct option){0};
 }
@@ -180,6 +192,14 @@ static enum serve_request check_together(struct serve_options *o)
 		add_to_list(&o->listen, SERVE_LISTEN_DEFAULT);
 	if (!o->tls_cert != !o->tls_key) {
 		serve_fail("TLS", "--tls-cert and --tls-key go together");
+		return SERVE_WRONG;
+	}
+	if (!o->isolate && (o->share_net || o->writable.count > 0 || o->readable.count > 0)) {
+		serve_fail("--bind, --ro-bind, --share-net", "only with --isolate");
+		return SERVE_WRONG;
+	}
+	if (o->isolate && o->share_net && o->no_auth) {
+		serve_fail("--share-net", "with --no-auth every session could reach all others");
 		return SERVE_WRONG;
 	}
 	for (size_t i = 0; i < o->environment.count; i++) {
@@ -243,7 +263,8 @@ void serve_options_help(FILE *out)
 		out);
 	size_t i = 0;
 	for (; i < ROWS && rows[i].help; i++) {
-		int printed = fprintf(out, "  --%s%s%s", rows[i].name, rows[i].value ? " " : "",
+		bool joined = !rows[i].value || rows[i].value[0] == '[';
+		int printed = fprintf(out, "  --%s%s%s", rows[i].name, joined ? "" : " ",
 			rows[i].value ? rows[i].value : "");
 		print_lines(out, printed, rows[i].help);
 	}

@@ -15,11 +15,12 @@ struct serve_list {
 
 /* What was asked for; texts belong to argv, NULL = not given. */
 struct serve_options {
-	struct serve_list listen, hosts, origins, proxies;
+	struct serve_list listen, hosts, origins, proxies, writable, readable;
 	struct serve_list environment; /* what environment_may_ask() takes */
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
+	const char *isolate;       /* the profile; "": the default one */
 	bool token_in_environment; /* noted before the token is wiped from there */
-	bool http2, no_auth, clipboard, kill_sessions, log_commands, verbose;
+	bool share_net, http2, no_auth, clipboard, kill_sessions, log_commands, verbose;
 	size_t ring_size, process_ring; /* bytes */
 	unsigned scrollback;            /* lines */
 	unsigned max_sessions, max_connections, max_processes, kept_processes;

@@ -109,3 +109,47 @@ unsigned resources_threads(void)
 	}
 	return (unsigned)threads;
 }
+
+/* What is let in has to be there, by its real name. The texts live as long as the program. */
+static int resolve_list(const struct serve_list *list, const char *runtime_dir, const char **ret)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		char *path = realpath(list->items[i], NULL);
+		if (!path)
+			return serve_fail(list->items[i], strerror(errno));
+		size_t length = strlen(runtime_dir);
+		if (strncmp(path, runtime_dir, length) == 0 &&
+			(path[length] == '/' || !path[length])) {
+			free(path);
+			return serve_fail(
+				list->items[i], "what is kept there is for the server alone");
+		}
+		ret[i] = path;
+	}
+	return 0;
+}
+
+int resources_isolation(const struct serve_options *o, const char *runtime_dir, const char *holder,
+	struct isolation **ret)
+{
+	static const char *writable[SERVE_LIST_MAX], *readable[SERVE_LIST_MAX];
+	char why[512], home[PATH_MAX];
+	const char *given = getenv("HOME");
+	if (!o->isolate)
+		return 0;
+	if (resolve_list(&o->writable, runtime_dir, writable) < 0 ||
+		resolve_list(&o->readable, runtime_dir, readable) < 0)
+		return -1;
+	struct isolation_options options = {
+		.profile = o->isolate[0] ? o->isolate : ISOLATION_PROFILE_DEFAULT,
+		.share_net = o->share_net,
+		.writable = writable,
+		.writable_count = o->writable.count,
+		.readable = readable,
+		.readable_count = o->readable.count,
+		.runtime_dir = runtime_dir,
+		.holder = holder,
+		.home = given && realpath(given, home) ? home : NULL,
+	};
+	return isolation_open(&options, ret, why, sizeof why) < 0 ? serve_fail("--isolate", why) : 0;
+}

@@ -1,6 +1,9 @@
 /* What the server takes from the system before it opens anything of its own. */
 #pragma once
 
+#include "shell/isolation.h"
+#include "ws/serve/options.h"
+
 #include <limits.h>
 
 /* Standard descriptors that were closed at start become /dev/null; otherwise a socket could be taken for one. */
@@ -26,3 +29,10 @@ unsigned resources_connections(unsigned wanted, unsigned descriptors);
  * what was found, and says when that is no number.
  */
 unsigned resources_threads(void);
+
+/*
+ * What sessions are to live in, as asked for; *ret stays NULL where nothing is asked for. Returns 0, or -1 after it has
+ * said why there is none.
+ */
+int resources_isolation(const struct serve_options *options, const char *runtime_dir,
+	const char *holder, struct isolation **ret);

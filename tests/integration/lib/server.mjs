@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Api } from './api.mjs';
 import { TerminalClient } from './client.mjs';
+import { noRooms } from './rooms.mjs';
 import { cmdline, kill, processesNaming } from './proc.mjs';
 import { slowness, until, within } from './until.mjs';
 
@@ -18,6 +19,8 @@ export const binary = path.join(binaries, 'ringside');
 
 const sanitizerReport = /ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |Assertion .* failed/;
 const kept = 4 << 20;
+/** Whether all that servers start lives in a room of its own (--isolate): the same tests, in another world. */
+const isolated = process.env.RINGSIDE_ISOLATED === '1';
 const alive = new Set();
 
 export class Server {
@@ -55,6 +58,7 @@ export class Server {
 			...this.options.prefix ?? [], this.options.binary ?? binary, 'serve',
 			...listeners.flatMap((listener) => ['--listen', listener]),
 			'--runtime-dir', this.dir,
+			...(isolated ? ['--isolate=home', '--share-net', '--bind', this.root] : []),
 			...this.options.args ?? [],
 		];
 		const child = spawn(command[0], command.slice(1), {
@@ -286,13 +290,14 @@ process.on('SIGINT', abandon);
 
 /**
  * A test with a server of its own. options: those of Server, and timeout (ms), skip, start (false:
- * the body starts it), mayHaveDied (the body may leave without a running server), memory (it measures memory, which
+ * the body starts it), mayHaveDied (the body may leave without a running server), numbers (it does something to processes by the numbers that
+ * they tell themselves), memory (it measures memory, which
  * shows in a release build only; ./test runs those and no others with one).
  */
 export function scenario(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
-	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, memory = false, ...rest } = options;
-	const left = process.env.RINGSIDE_TEST_MEMORY && !memory && 'it measures no memory';
+	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, memory = false, numbers = false, ...rest } = options;
+	const left = (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it measures no memory') || (isolated && (noRooms || (numbers && 'numbers of processes are others in there')));
 	test(name, { skip: skip || left }, async (t) => {
 		if (!existsSync(binary)) throw new Error(`${binary} does not exist (set RINGSIDE_BIN)`);
 		const server = new Server(rest);

@@ -1,0 +1,80 @@
+/*
+ * The numbers of a holder's processes. One in a namespace of its own tells those that it sees: it is number 1 there, its
+ * shell is 2. The kernel knows the holder's number for us, by the socket; those of its children are found below it.
+ */
+#include "pty/link.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define CHILDREN_MAX 4096u /* bytes of a list of children that are read */
+
+/* Its number in the innermost namespace that it lives in; 0: it is no more. */
+static pid_t inner_number(pid_t pid)
+{
+	char path[32], line[256];
+	pid_t number = 0;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	while (f && number == 0 && fgets(line, sizeof line, f)) {
+		const char *last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
+		if (last)
+			number = (pid_t)strtol(last + 1, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return number;
+}
+
+static void read_children(pid_t parent, char text[CHILDREN_MAX])
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(text, 1, CHILDREN_MAX - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+}
+
+/* The child of parent that has this number inside. */
+static pid_t find_child(pid_t parent, pid_t inside)
+{
+	char text[CHILDREN_MAX], *at = text, *end;
+	read_children(parent, text);
+	for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end)
+		if (inner_number((pid_t)pid) == inside)
+			return (pid_t)pid;
+	return 0;
+}
+
+void link_find_holder(struct link *l)
+{
+	struct ucred peer = {0};
+	socklen_t length = sizeof peer;
+	l->foreign = getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+		peer.pid > 0 && peer.pid != l->info.holder_pid;
+	if (!l->foreign)
+		return;
+	l->info.holder_pid = peer.pid;
+	l->info.shell_pid = link_number(l, peer.pid, l->info.shell_pid);
+}
+
+pid_t link_number(const struct link *l, pid_t parent, pid_t number)
+{
+	return l->foreign && number > 0 ? find_child(parent, number) : number;
+}
+
+void link_kill_started(const struct link *l)
+{
+	char text[CHILDREN_MAX], *at = text, *end;
+	read_children(l->started, text);
+	kill(l->started,
+		SIGSTOP); /* its children do not go on without it, nor is their number anybody else's */
+	for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end)
+		kill((pid_t)pid, SIGKILL);
+	kill(l->started, SIGKILL);
+}

@@ -1,0 +1,353 @@
+/*
+ * See isolation.h. bwrap does what it is told in the order of its words: first what the profile has, then the owner's
+ * lists, then the runtime directory is hidden, whatever has been let in above it.
+ */
+#include "shell/isolation.h"
+
+#include "shell/isolation_filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WORDS_MAX (96u + 3u * 2u * ISOLATION_BINDS_MAX)
+#define TMPFS_SIZE "268435456" /* bytes; of each empty directory */
+#define TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) #number
+
+extern char **environ;
+
+struct isolation {
+	char *words[WORDS_MAX]; /* what all have in common */
+	size_t count;
+	char *home;
+	char *runtime_dir;
+	char *bwrap, *bash, *holder;
+	int filter_fd;
+};
+
+struct words {
+	char **list;
+	size_t count;
+	bool failed;
+};
+
+static void put(struct words *w, const char *word)
+{
+	char *copy = w->count < WORDS_MAX - 1 ? strdup(word) : NULL;
+	if (!copy) {
+		w->failed = true;
+		return;
+	}
+	w->list[w->count++] = copy;
+	w->list[w->count] = NULL;
+}
+
+static void put_all(struct words *w, const char *const *words)
+{
+	for (; *words; words++)
+		put(w, *words);
+}
+
+#define PUT(w, ...) put_all(w, (const char *const[]){__VA_ARGS__, NULL})
+
+void isolation_free(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
+static char *find_program(const char *name)
+{
+	const char *at = getenv("PATH");
+	char path[PATH_MAX];
+	for (at = at ? at : "/usr/bin:/bin"; *at; at += strspn(at, ":")) {
+		size_t length = strcspn(at, ":");
+		int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, at, name);
+		at += length;
+		if (n > 0 && (size_t)n < sizeof path && path[0] == '/' && access(path, X_OK) == 0)
+			return strdup(path);
+	}
+	return NULL;
+}
+
+static void put_empty(struct words *w, const char *path)
+{
+	PUT(w, "--size", TMPFS_SIZE, "--tmpfs", path);
+}
+
+static void put_namespaces(struct words *w, bool share_net)
+{
+	PUT(w, "--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc",
+		"--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL", "--seccomp",
+		TEXT(ISOLATION_FILTER_FD));
+	if (!share_net)
+		put(w, "--unshare-net");
+	/* Ways to servers that are not there, or are somebody else's. */
+	static const char *const gone[] = {"TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+		"SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"};
+	for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+		PUT(w, "--unsetenv", gone[i]);
+}
+
+/* What root could read in there and nobody should. */
+static void put_secrets(struct words *w)
+{
+	static const char *const files[] = {
+		"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"};
+	for (size_t i = 0; geteuid() == 0 && i < sizeof files / sizeof *files; i++)
+		if (access(files[i], F_OK) == 0)
+			PUT(w, "--ro-bind", "/dev/null", files[i]);
+	if (geteuid() == 0 && access("/etc/ssl/private", F_OK) == 0)
+		PUT(w, "--tmpfs", "/etc/ssl/private");
+}
+
+static void put_private(struct words *w, const char *home)
+{
+	static const char *const tops[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+		"/libx32", "/etc", "/opt", "/nix"};
+	for (size_t i = 0; i < sizeof tops / sizeof *tops; i++)
+		PUT(w, "--ro-bind-try", tops[i], tops[i]);
+	put_empty(w, "/var/tmp");
+	PUT(w, "--symlink", "../run", "/var/run");
+	if (home)
+		put_empty(w, home);
+}
+
+static int put_files(struct words *w, const struct isolation_options *o)
+{
+	const char *home = o->home && strcmp(o->home, "/") != 0 ? o->home : NULL;
+	bool private = strcmp(o->profile, "private") == 0;
+	bool writable_home = strcmp(o->profile, "home") == 0;
+	if (!private && !writable_home && strcmp(o->profile, "system") != 0)
+		return -EINVAL;
+	if (!private)
+		PUT(w, "--ro-bind", "/", "/");
+	PUT(w, "--proc", "/proc", "--dev", "/dev");
+	put_empty(w, "/tmp");
+	put_empty(w, "/run");
+	if (private)
+		put_private(w, home);
+	else if (writable_home && home)
+		PUT(w, "--bind-try", home, home);
+	put_secrets(w);
+	if (o->share_net)
+		PUT(w, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve");
+	return 0;
+}
+
+static int put_lists(struct words *w, const struct isolation_options *o)
+{
+	if (o->readable_count > ISOLATION_BINDS_MAX || o->writable_count > ISOLATION_BINDS_MAX)
+		return -E2BIG;
+	for (size_t i = 0; i < o->readable_count; i++)
+		PUT(w, "--ro-bind", o->readable[i], o->readable[i]);
+	for (size_t i = 0; i < o->writable_count; i++)
+		PUT(w, "--bind", o->writable[i], o->writable[i]);
+	return 0;
+}
+
+/* Begin a list with what all have in common. */
+static bool begin(const struct isolation *i, struct words *w)
+{
+	*w = (struct words){.list = calloc(WORDS_MAX, sizeof(char *))};
+	if (!w->list)
+		return false;
+	for (size_t k = 0; k < i->count; k++)
+		put(w, i->words[k]);
+	return true;
+}
+
+static char **finish(struct words *w)
+{
+	if (!w->failed)
+		return w->list;
+	isolation_free(w->list);
+	return NULL;
+}
+
+/* The path of an open directory; the caller's. */
+static char *path_of(int dir_fd)
+{
+	char link[32], path[PATH_MAX];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", dir_fd);
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return n > 0 ? strdup(path) : NULL;
+}
+
+char **isolation_wrap_holder(const struct isolation *i, int dir_fd, char **ret_inside)
+{
+	struct words w;
+	char *path = path_of(dir_fd);
+	if (!path || !begin(i, &w)) {
+		free(path);
+		return NULL;
+	}
+	/* The first process of the room: without it there is none, and nobody in there can kill it. */
+	PUT(&w, "--ro-bind", path, path, "--remount-ro", i->runtime_dir, "--ro-bind", i->holder,
+		ISOLATION_HOLDER, "--chdir", "/", "--as-pid-1", "--", ISOLATION_HOLDER);
+	char **list = finish(&w);
+	if (list)
+		*ret_inside = path;
+	else
+		free(path);
+	return list;
+}
+
+char **isolation_wrap_command(const struct isolation *i, const char *cwd)
+{
+	struct words w;
+	if (!begin(i, &w))
+		return NULL;
+	PUT(&w, "--remount-ro", i->runtime_dir, "--chdir", cwd, "--", "bash");
+	return finish(&w);
+}
+
+int isolation_filter(const struct isolation *i)
+{
+	return i->filter_fd;
+}
+
+/* Whether path is this directory or below it. */
+static bool is_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+	return strncmp(path, directory, length) == 0 && (path[length] == '/' || !path[length]);
+}
+
+/* The last word on a place that is above this directory tells whether it is the machine's there. */
+const char *isolation_start(const struct isolation *i, const char *directory)
+{
+	bool seen = false;
+	for (size_t k = 0; k + 1 < i->count; k++) {
+		bool empty = strcmp(i->words[k], "--tmpfs") == 0;
+		bool bound = strcmp(i->words[k], "--bind") == 0 ||
+			strcmp(i->words[k], "--ro-bind") == 0 ||
+			strcmp(i->words[k], "--bind-try") == 0 ||
+			strcmp(i->words[k], "--ro-bind-try") == 0;
+		const char *place = i->words[k + 1];
+		if ((empty || bound) && (strcmp(place, "/") == 0 || is_below(directory, place)))
+			seen = bound;
+	}
+	return seen ? directory : i->home;
+}
+
+void isolation_close(struct isolation *i)
+{
+	if (!i)
+		return;
+	for (size_t k = 0; k < i->count; k++)
+		free(i->words[k]);
+	if (i->filter_fd >= 0)
+		close(i->filter_fd);
+	free(i->home);
+	free(i->runtime_dir);
+	free(i->bwrap);
+	free(i->bash);
+	free(i->holder);
+	free(i);
+}
+
+/* Run a command in such a room, and have what it says. Returns its wait status, or -1. */
+static int run_once(const struct isolation *i, char **words, char *ret_text, size_t size)
+{
+	posix_spawn_file_actions_t actions;
+	int fds[2], status = -1;
+	char filter[32];
+	pid_t pid;
+	size_t length = 0;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	snprintf(filter, sizeof filter, "/proc/self/fd/%d", i->filter_fd);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
+	posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
+	posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
+	posix_spawn_file_actions_addopen(&actions, ISOLATION_FILTER_FD, filter, O_RDONLY, 0);
+	bool started = posix_spawn(&pid, words[0], &actions, NULL, words, environ) == 0;
+	posix_spawn_file_actions_destroy(&actions);
+	close(fds[1]);
+	for (ssize_t n; started && (n = read(fds[0], ret_text + length, size - 1 - length)) > 0;)
+		length += (size_t)n;
+	ret_text[length] = '\0';
+	ret_text[strcspn(ret_text, "\n")] = '\0';
+	close(fds[0]);
+	while (started && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return started ? status : -1;
+}
+
+/* Whether it can be done at all: the kernel, or who rules this machine, may not let us. */
+static int try_once(const struct isolation *i, char *ret_why, size_t size)
+{
+	struct words w;
+	char text[256] = "";
+	if (!begin(i, &w))
+		return -ENOMEM;
+	PUT(&w, "--as-pid-1", "--chdir", "/", "--", i->bash, "-c", ":");
+	char **list = finish(&w);
+	if (!list)
+		return -ENOMEM;
+	int status = run_once(i, list, text, sizeof text);
+	isolation_free(list);
+	if (status == 0)
+		return 0;
+	snprintf(ret_why, size, "bubblewrap does not work here: %s",
+		text[0] ? text : "it ends without a word");
+	return -EPERM;
+}
+
+static int prepare(struct isolation *i, const struct isolation_options *o, char *why, size_t size)
+{
+	struct words w = {.list = i->words};
+	i->bwrap = find_program("bwrap");
+	if (!i->bwrap) {
+		snprintf(why, size, "bubblewrap is not installed (apt install bubblewrap)");
+		return -ENOENT;
+	}
+	i->bash = find_program("bash");
+	i->runtime_dir = strdup(o->runtime_dir);
+	i->holder = realpath(o->holder, NULL);
+	i->home = strdup(o->home ? o->home : "/");
+	i->filter_fd = isolation_filter_make();
+	if (!i->bash || !i->runtime_dir || !i->holder || !i->home || i->filter_fd < 0) {
+		snprintf(why, size, "%s", strerror(errno));
+		return -errno;
+	}
+	put(&w, i->bwrap);
+	put_namespaces(&w, o->share_net);
+	int rc = put_files(&w, o);
+	if (rc < 0)
+		snprintf(why, size, "there is no profile \"%s\": private, system, home", o->profile);
+	if (rc == 0 && (rc = put_lists(&w, o)) < 0)
+		snprintf(why, size, "too many directories");
+	PUT(&w, "--tmpfs", i->runtime_dir);
+	i->count = w.count;
+	return rc < 0 ? rc : w.failed ? -ENOMEM : 0;
+}
+
+int isolation_open(
+	const struct isolation_options *o, struct isolation **ret, char *ret_why, size_t size)
+{
+	struct isolation *i = calloc(1, sizeof *i);
+	snprintf(ret_why, size, "%s", strerror(ENOMEM));
+	if (!i)
+		return -ENOMEM;
+	i->filter_fd = -1;
+	int rc = prepare(i, o, ret_why, size);
+	if (rc == 0)
+		rc = try_once(i, ret_why, size);
+	if (rc == 0)
+		*ret = i;
+	else
+		isolation_close(i);
+	return rc;
+}

@@ -1,0 +1,119 @@
+/*
+ * The list is that of Flatpak, whose programs live behind bubblewrap too: keys, mounts, namespaces, other kernels' ways.
+ * ptrace stays, for who debugs: it reaches nobody outside. What is new (clone3, open_tree ...) says ENOSYS, for libc
+ * then takes the old way, whose arguments can be looked at; a pointer cannot.
+ */
+#include "shell/isolation_filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#elif defined(__riscv)
+#define ARCHITECTURE AUDIT_ARCH_RISCV64
+#else
+#error "the system calls of this architecture are not known"
+#endif
+
+#define FIRST_FREE_FD 16 /* above what a child's descriptors are put to */
+#define X32 0x40000000u  /* system calls of a third kind, on x86-64 */
+#define FIELD(name) ((uint32_t)offsetof(struct seccomp_data, name))
+#define REFUSE(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
+#define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (offset))
+#define NEVER(name, error) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), REFUSE(error)
+
+/* The lower half of an argument, which is all that ioctl(2) and clone(2) look at. */
+#define ARGUMENT(n) (FIELD(args) + 8u * (n))
+#if defined(__s390x__)
+#error "the lower half is the second one there"
+#endif
+
+static const struct sock_filter filter[] = {
+	LOAD(FIELD(arch)),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+	REFUSE(ENOSYS),
+	LOAD(FIELD(nr)),
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1),
+	REFUSE(ENOSYS),
+	NEVER(syslog, EPERM),
+	NEVER(acct, EPERM),
+	NEVER(quotactl, EPERM),
+	NEVER(add_key, EPERM),
+	NEVER(keyctl, EPERM),
+	NEVER(request_key, EPERM),
+	NEVER(move_pages, EPERM),
+	NEVER(mbind, EPERM),
+	NEVER(get_mempolicy, EPERM),
+	NEVER(set_mempolicy, EPERM),
+	NEVER(migrate_pages, EPERM),
+	NEVER(unshare, EPERM),
+	NEVER(setns, EPERM),
+	NEVER(mount, EPERM),
+	NEVER(umount2, EPERM),
+	NEVER(pivot_root, EPERM),
+	NEVER(chroot, EPERM),
+	NEVER(perf_event_open, EPERM),
+	NEVER(bpf, EPERM),
+	NEVER(userfaultfd, EPERM),
+	NEVER(kexec_load, EPERM),
+	NEVER(init_module, EPERM),
+	NEVER(finit_module, EPERM),
+	NEVER(open_by_handle_at, EPERM),
+	NEVER(clone3, ENOSYS),
+	NEVER(open_tree, ENOSYS),
+	NEVER(move_mount, ENOSYS),
+	NEVER(fsopen, ENOSYS),
+	NEVER(fsconfig, ENOSYS),
+	NEVER(fsmount, ENOSYS),
+	NEVER(fspick, ENOSYS),
+	NEVER(io_uring_setup, ENOSYS),
+	/* Typing into a terminal that one has, and pasting on the console. */
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),
+	LOAD(ARGUMENT(1)),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 5),
+	REFUSE(EPERM),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+	LOAD(ARGUMENT(0)),
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1),
+	REFUSE(EPERM),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+
+int isolation_filter_make(void)
+{
+	const char *bytes = (const char *)filter;
+	size_t done = 0;
+	int low = memfd_create("ringside-filter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	int error = errno;
+	if (low >= 0)
+		close(low);
+	if (fd < 0)
+		return -error;
+	while (done < sizeof filter) {
+		ssize_t n = write(fd, bytes + done, sizeof filter - done);
+		if (n < 0 && errno != EINTR)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (done == sizeof filter &&
+		fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
+		return fd;
+	int rc = -errno;
+	close(fd);
+	return rc;
+}

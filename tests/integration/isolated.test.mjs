@@ -1,0 +1,111 @@
+// Sessions, processes and runs in rooms of their own: what is in there, what is not, and that all else is as outside.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isAlive, processesNaming } from './lib/proc.mjs';
+import { noRooms } from './lib/rooms.mjs';
+import { binary, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const skip = noRooms;
+const isolated = { skip, args: ['--isolate'] };
+
+/** Run a command in the session: what it printed and how it ended. */
+const ask = async (server, command, id = 's') => {
+	const { data } = await server.api.call('POST', `/api/session/${id}/exec`, { command, waitMs: 20_000, yieldMs: 20_000 });
+	assert.equal(data.state, 'done', JSON.stringify(data));
+	assert.equal(data.outputExact, true);
+	return data;
+};
+
+scenario('what is in a room, and what is not', isolated, async (server) => {
+	await server.session({ id: 's' });
+	await server.session({ id: 'other' });
+	const said = async (command) => (await ask(server, command)).output;
+	assert.equal((await said('echo /proc/[0-9]*')).trim().split(' ').length, 2, 'the holder and the shell');
+	assert.equal(await said('ls -A ~ | wc -l'), '0\n');
+	assert.equal(await said('pwd'), `${server.home}\n`);
+	assert.equal((await ask(server, 'touch /usr/x /etc/x 2>/dev/null')).exitCode, 1);
+	assert.equal(await said('head -c 1 /etc/shadow 2>/dev/null | wc -c'), '0\n');
+	assert.equal(await said('grep -c : /proc/net/dev'), '1\n', 'a loopback of its own');
+	// Of the runtime directory it has its own directory, read-only, and no secret.
+	assert.match(await said(`ls -A ${server.dir} ${server.dir}/sessions`), /^\S+:\nsessions\n\n\S+:\ns\+[0-9a-f]{16}\n$/);
+	assert.equal((await ask(server, `touch ${server.dir}/sessions/*/x 2>/dev/null`)).exitCode, 1);
+	const split = `${server.token.slice(0, 9)}""${server.token.slice(9)}`; // its directory has what it was asked
+	assert.equal(await said(`grep -rsl ${split} ${server.dir} /proc/[0-9]*/environ /tmp /run | wc -l`), '0\n');
+	// No way out over the holder's descriptors.
+	assert.equal(await said('ls /proc/$PPID/fd/3/..'), `${path.basename((await said('echo /proc/$PPID/fd/3/../*')).trim())}\n`);
+	assert.equal((await said('cd -P /proc/$PPID/fd/3/../../../.. && pwd; cd')).includes(server.dir), false);
+	for (const command of ['kill -9 $PPID', 'unshare -U true', 'mount -t tmpfs x /mnt', 'chroot / true']) await ask(server, `${command} 2>/dev/null`);
+	assert.equal((await ask(server, '(exit 7)')).exitCode, 7, 'and it is still there');
+});
+
+scenario('directories and the network are let in by name', { skip, start: false }, async (server) => {
+	const [writable, readable] = ['w', 'r'].map((name) => path.join(server.root, name));
+	mkdirSync(writable);
+	mkdirSync(readable);
+	writeFileSync(path.join(readable, 'given'), 'here');
+	await server.start({ args: ['--isolate=system', '--share-net', '--bind', writable, '--ro-bind', readable] });
+	await server.session({ id: 's', cwd: writable });
+	assert.equal((await ask(server, `pwd; cat ${readable}/given; echo out >made`)).output, `${writable}\nhere`);
+	assert.equal(readFileSync(path.join(writable, 'made'), 'utf8'), 'out\n');
+	assert.equal((await ask(server, `touch ${readable}/x 2>/dev/null`)).exitCode, 1);
+	// The server is asked over its own network, and wants credentials there as everywhere.
+	assert.match((await ask(server, `exec 9<>/dev/tcp/127.0.0.1/${server.port}; printf 'GET /api/session/list HTTP/1.1\\r\\nHost: ${server.host}\\r\\nConnection: close\\r\\n\\r\\n' >&9; head -1 <&9; exec 9>&-`)).output, /401/);
+});
+
+scenario('runs and processes live in rooms too', isolated, async (server) => {
+	const { api } = server;
+	const run = async (command) => (await api.raw('POST', '/api/run', { command })).json;
+	assert.deepEqual((({ stdout, exitCode }) => [stdout, exitCode])(await run('echo "$0"; pwd; exit 4')), [`bash\n${server.home}\n`, 4]);
+	assert.equal((await run(`ls ${server.dir}`)).stdout, '');
+	assert.equal((await run('echo /proc/[0-9]*')).stdout.trim().split(' ').length <= 3, true);
+	const { processId } = await api.call('POST', '/api/process/start', { command: 'setsid sleep 1000 & echo up; ls -A ~; sleep 1000' });
+	const one = async () => (await api.call('GET', `/api/process/${processId}`)).process;
+	await until('its output', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout === 'up\n');
+	const { pid } = await one();
+	assert.ok(isAlive(pid), 'by its number here');
+	await api.call('DELETE', `/api/process/${processId}`);
+	await until('its end', async () => (await one()).status === 'killed' && !isAlive(pid));
+	// Those that end at once are known to have run.
+	const many = await Promise.all(Array.from({ length: 20 }, (_, at) => api.call('POST', '/api/process/start', { command: `exit ${at}`, processId: `p${at}` })));
+	assert.equal(many.length, 20);
+	await until('all ends', async () => (await Promise.all(many.map(async (_, at) => (await api.call('GET', `/api/process/p${at}`)).process.exitCode === at))).every(Boolean));
+});
+
+scenario('a room outlives the server, and ends with its session', isolated, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	await ask(server, 'x=kept; cd /tmp; touch here');
+	await api.input('s', 'sleep 1000 & read -r line\r');
+	const waits = async () => (await api.call('GET', '/api/session/s/state')).state.status === 'waiting_input';
+	await until('a program that waits', waits);
+	await server.kill('SIGKILL');
+	await server.start();
+	await until('it waits still', waits);
+	await api.input('s', 'typed\r');
+	await until('the prompt', async () => (await api.call('GET', '/api/session/s/state')).state.status === 'prompt');
+	assert.equal((await ask(server, 'echo "$x $line"; ls here')).output, 'kept typed\nhere\n');
+	const { pid } = await api.get('s');
+	assert.ok(isAlive(pid));
+	const [directory] = readdirSync(path.join(server.dir, 'sessions'));
+	await api.delete('s');
+	await until('the end of all that is in it', () => !isAlive(pid) && processesNaming(directory).length === 0);
+	assert.ok(!existsSync(path.join(server.dir, 'sessions', directory)));
+});
+
+scenario('what makes no sense is refused before anything starts', { skip, start: false, mayHaveDied: true }, async (server) => {
+	const refused = (...args) => {
+		const { status, stderr } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...args], { encoding: 'utf8', timeout: 20_000 });
+		assert.ok(status === 1 || status === 2, `${args}: ${status}`);
+		return stderr;
+	};
+	assert.match(refused('--isolate=cosy'), /no profile "cosy": private, system, home/);
+	assert.match(refused('--bind', '/tmp'), /only with --isolate/);
+	assert.match(refused('--isolate', '--bind', '/nowhere'), /\/nowhere: No such file/);
+	assert.match(refused('--isolate', '--bind', server.dir), /for the server alone/);
+	assert.match(refused('--isolate', '--share-net', '--no-auth'), /--no-auth/);
+	const { stderr } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, '--isolate'], { encoding: 'utf8', env: { PATH: '/nonexistent', HOME: server.home } });
+	assert.match(stderr, /bubblewrap is not installed/);
+});

@@ -103,7 +103,7 @@ void exec_open(struct executor *x, bool adopted)
 		return;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", x->pane->held.link.info.holder_pid,
 		WIRE_PLACE_SCRIPT);
-	x->script_fd = open(path, O_RDWR | O_CLOEXEC);
+	x->script_fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (x->script_fd < 0) {
 		x->all->callbacks->failed(
 			x->user, "cannot open its script: it can run nothing", -errno);

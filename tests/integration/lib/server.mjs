@@ -124,7 +124,9 @@ export class Server {
 		const address = this.urls.find((each) => !each.startsWith('unix:'));
 		if (address) {
 			const url = new URL(address);
-			if (this.tokenFile) [this.token] = readFileSync(this.tokenFile, 'utf8').split(/\r?\n/, 1);
+			// It may see another file system than we do.
+			const place = this.tokenFile && existsSync(this.tokenFile) ? '' : `/proc/${this.pid}/root`;
+			if (this.tokenFile) [this.token] = readFileSync(place + this.tokenFile, 'utf8').split(/\r?\n/, 1);
 			else if (this.options.env?.RINGSIDE_TOKEN) this.token = this.options.env.RINGSIDE_TOKEN;
 			this.port = Number(url.port);
 			this.base = url.origin;

@@ -14,21 +14,30 @@
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
 #define FIXED_ARGS 26
 #define SHELL_ARGS_MAX 64
-#define WRAPPER_ARGS_MAX 400
 
 struct numbers {
 	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], mark[24];
 };
 
+int spawn_wrap(char **argv, char *const *wrapper)
+{
+	int count = 0;
+	while (wrapper && wrapper[count]) {
+		if (count == SPAWN_WRAPPER_MAX)
+			return -E2BIG;
+		argv[count] = wrapper[count];
+		count++;
+	}
+	return count;
+}
+
 /* argv of the holder; the texts live in *n. Returns 0 or -E2BIG. */
 static int build_argv(const struct spawn_options *o, struct numbers *n, char **argv)
 {
-	size_t i = 0;
-	for (size_t k = 0; o->wrapper && o->wrapper[k]; k++) {
-		if (k == WRAPPER_ARGS_MAX)
-			return -E2BIG;
-		argv[i++] = o->wrapper[k];
-	}
+	int wrapped = spawn_wrap(argv, o->wrapper);
+	if (wrapped < 0)
+		return wrapped;
+	size_t i = (size_t)wrapped;
 	snprintf(n->rows, sizeof n->rows, "%u", o->rows);
 	snprintf(n->cols, sizeof n->cols, "%u", o->cols);
 	snprintf(n->ring, sizeof n->ring, "%zu", o->ring_size);
@@ -126,7 +135,7 @@ err_actions:
 int spawn_holder(const struct spawn_options *o, pid_t *ret_pid, int *ret_report_fd)
 {
 	struct numbers numbers;
-	char *argv[WRAPPER_ARGS_MAX + FIXED_ARGS + SHELL_ARGS_MAX + 2];
+	char *argv[SPAWN_WRAPPER_MAX + FIXED_ARGS + SHELL_ARGS_MAX + 2];
 	int fds[2], rc;
 	rc = build_argv(o, &numbers, argv);
 	if (rc < 0)

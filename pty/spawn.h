@@ -15,6 +15,8 @@
 #define SPAWN_DIR_FD 3    /* the directory, in the holder */
 #define SPAWN_FILTER_FD 5 /* what a wrapper reads its filter of system calls from */
 
+#define SPAWN_WRAPPER_MAX 400 /* words */
+
 /* Marks lie between these, so that none is mistaken for a limit that somebody has set. */
 #define SPAWN_MARK_LEAST (UINT64_C(1) << 60)
 #define SPAWN_MARK_BITS (SPAWN_MARK_LEAST - 1)
@@ -51,6 +53,12 @@ int spawn_holder(const struct spawn_options *options, pid_t *ret_pid, int *ret_r
  * (libwebsockets ignores SIGPIPE). Returns 0 or a negative errno.
  */
 int spawn_attributes(posix_spawnattr_t *attributes);
+
+/*
+ * Put the words of a wrapper (NULL: none) in front of a command, which is to follow; argv has room for SPAWN_WRAPPER_MAX. They
+ * stay the wrapper's. Returns how many, or -E2BIG.
+ */
+int spawn_wrap(char **argv, char *const *wrapper);
 
 /* Have a child open this file, from its beginning, as SPAWN_FILTER_FD. Returns 0 or an errno, as posix_spawn does. */
 int spawn_open_filter(posix_spawn_file_actions_t *actions, int filter_fd);

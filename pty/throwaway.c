@@ -30,7 +30,6 @@
 
 #define ARGUMENT_MAX ((size_t)128 << 10) /* MAX_ARG_STRLEN of Linux, with its NUL */
 #define SCRIPT_FD 3
-#define WRAPPER_WORDS_MAX 400
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
 
 static const char eval_script[] = "eval \"$(</proc/self/fd/3)\"";
@@ -218,12 +217,11 @@ static int spawn_limited(const struct plan *p, const posix_spawn_file_actions_t 
 {
 	const struct throwaway_options *o = p->options;
 	/* posix_spawn does not write to them. */
-	char *words[WRAPPER_WORDS_MAX + 3], **word = words;
-	for (size_t i = 0; o->wrapper && o->wrapper[i]; i++) {
-		if (i == WRAPPER_WORDS_MAX)
-			return -E2BIG;
-		*word++ = o->wrapper[i];
-	}
+	char *words[SPAWN_WRAPPER_MAX + 4];
+	int wrapped = spawn_wrap(words, o->wrapper);
+	if (wrapped < 0)
+		return wrapped;
+	char **word = words + wrapped;
 	const char *program = word > words ? words[0] : o->bash;
 	if (word == words)
 		*word++ = (char *)(uintptr_t) "bash";

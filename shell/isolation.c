@@ -5,6 +5,7 @@
 #include "shell/isolation.h"
 
 #include "shell/isolation_filter.h"
+#include "shell/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ struct isolation {
 	size_t count;
 	char *home;
 	char *runtime_dir;
-	char *bwrap, *bash, *holder;
+	char *holder;
 	int filter_fd;
 };
 
@@ -62,20 +63,6 @@ void isolation_free(char **words)
 	for (size_t i = 0; words && words[i]; i++)
 		free(words[i]);
 	free(words);
-}
-
-static char *find_program(const char *name)
-{
-	const char *at = getenv("PATH");
-	char path[PATH_MAX];
-	for (at = at ? at : "/usr/bin:/bin"; *at; at += strspn(at, ":")) {
-		size_t length = strcspn(at, ":");
-		int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, at, name);
-		at += length;
-		if (n > 0 && (size_t)n < sizeof path && path[0] == '/' && access(path, X_OK) == 0)
-			return strdup(path);
-	}
-	return NULL;
 }
 
 static void put_empty(struct words *w, const char *path)
@@ -216,8 +203,7 @@ int isolation_filter(const struct isolation *i)
 	return i->filter_fd;
 }
 
-/* Whether path is this directory or below it. */
-static bool is_below(const char *path, const char *directory)
+bool isolation_is_below(const char *path, const char *directory)
 {
 	size_t length = strlen(directory);
 	return strncmp(path, directory, length) == 0 && (path[length] == '/' || !path[length]);
@@ -234,7 +220,8 @@ const char *isolation_start(const struct isolation *i, const char *directory)
 			strcmp(i->words[k], "--bind-try") == 0 ||
 			strcmp(i->words[k], "--ro-bind-try") == 0;
 		const char *place = i->words[k + 1];
-		if ((empty || bound) && (strcmp(place, "/") == 0 || is_below(directory, place)))
+		if ((empty || bound) &&
+			(strcmp(place, "/") == 0 || isolation_is_below(directory, place)))
 			seen = bound;
 	}
 	return seen ? directory : i->home;
@@ -250,8 +237,6 @@ void isolation_close(struct isolation *i)
 		close(i->filter_fd);
 	free(i->home);
 	free(i->runtime_dir);
-	free(i->bwrap);
-	free(i->bash);
 	free(i->holder);
 	free(i);
 }
@@ -292,7 +277,7 @@ static int try_once(const struct isolation *i, char *ret_why, size_t size)
 	char text[256] = "";
 	if (!begin(i, &w))
 		return -ENOMEM;
-	PUT(&w, "--as-pid-1", "--chdir", "/", "--", i->bash, "-c", ":");
+	PUT(&w, "--as-pid-1", "--chdir", "/", "--", "bash", "-c", ":");
 	char **list = finish(&w);
 	if (!list)
 		return -ENOMEM;
@@ -308,21 +293,21 @@ static int try_once(const struct isolation *i, char *ret_why, size_t size)
 static int prepare(struct isolation *i, const struct isolation_options *o, char *why, size_t size)
 {
 	struct words w = {.list = i->words};
-	i->bwrap = find_program("bwrap");
-	if (!i->bwrap) {
+	char bwrap[PATH_MAX];
+	const char *path = getenv("PATH");
+	if (!program_find(path ? path : "/usr/bin:/bin", "bwrap", bwrap)) {
 		snprintf(why, size, "bubblewrap is not installed (apt install bubblewrap)");
 		return -ENOENT;
 	}
-	i->bash = find_program("bash");
 	i->runtime_dir = strdup(o->runtime_dir);
 	i->holder = realpath(o->holder, NULL);
 	i->home = strdup(o->home ? o->home : "/");
 	i->filter_fd = isolation_filter_make();
-	if (!i->bash || !i->runtime_dir || !i->holder || !i->home || i->filter_fd < 0) {
+	if (!i->runtime_dir || !i->holder || !i->home || i->filter_fd < 0) {
 		snprintf(why, size, "%s", strerror(errno));
 		return -errno;
 	}
-	put(&w, i->bwrap);
+	put(&w, bwrap);
 	put_namespaces(&w, o->share_net);
 	int rc = put_files(&w, o);
 	if (rc < 0)

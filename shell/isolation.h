@@ -54,6 +54,9 @@ char **isolation_wrap_holder(const struct isolation *i, int dir_fd, char **ret_i
 /* The words to put before a command's, which will be in cwd. The caller's, for isolation_free(); NULL when memory is short. */
 char **isolation_wrap_command(const struct isolation *i, const char *cwd);
 
+/* Whether a path is this directory or below it; both absolute, without links. */
+bool isolation_is_below(const char *path, const char *directory);
+
 /* Free a list of words; NULL is fine. */
 void isolation_free(char **words);
 

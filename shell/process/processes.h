@@ -29,9 +29,9 @@
 #define PROCESSES_FRESH_MS \
 	60000u /* so young ones are kept beyond the number, if the total allows */
 
-/* All strings are borrowed for the table's life. */
 struct isolation;
 
+/* All strings are borrowed for the table's life. */
 struct processes_config {
 	const char *runtime_dir;           /* existing, ours, and locked by the sessions */
 	const char *holder;                /* path of ringside-holder */

@@ -4,6 +4,7 @@
  * any more.
  */
 #include "pty/marked.h"
+#include "shell/program.h"
 #include "shell/run/internal.h"
 
 #include <errno.h>
@@ -101,20 +102,11 @@ static void on_turn(uv_prepare_t *begin)
 static void find_bash(struct runs *all)
 {
 	const char *path = NULL;
-	snprintf(all->bash, sizeof all->bash, "/bin/bash");
 	for (char *const *e = all->config.environment; *e; e++)
 		if (strncmp(*e, "PATH=", 5) == 0)
 			path = *e + 5;
-	while (path && *path) {
-		char candidate[PATH_MAX];
-		size_t length = strcspn(path, ":");
-		snprintf(candidate, sizeof candidate, "%.*s/bash", (int)length, path);
-		if (path[0] == '/' && access(candidate, X_OK) == 0) {
-			memcpy(all->bash, candidate, sizeof candidate);
-			return;
-		}
-		path += length + (path[length] == ':');
-	}
+	if (!program_find(path, "bash", all->bash))
+		snprintf(all->bash, sizeof all->bash, "/bin/bash");
 }
 
 int runs_open(uv_loop_t *loop, const struct runs_config *config, struct runs **ret_runs)

@@ -21,9 +21,9 @@
 #define SESSIONS_MAX_DEFAULT 256u
 #define SESSIONS_KILL_GRACE_MS 300u
 
-/* All strings are borrowed for the table's life. */
 struct isolation;
 
+/* All strings are borrowed for the table's life. */
 struct sessions_config {
 	const char *runtime_dir;  /* existing, 0700, ours */
 	const char *holder;       /* path of ringside-holder */

@@ -1,10 +1,11 @@
 // What runs short is named: terminals, processes, descriptors; and what is unknown is not an internal error.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chownSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { cli } from './lib/cli.mjs';
-import { binary, scenario } from './lib/server.mjs';
+import { asUser, startAs } from './lib/other_user.mjs';
+import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const root = process.getuid() === 0;
@@ -29,16 +30,10 @@ scenario('there is no terminal left', { skip: !root && 'needs a mount', prefix: 
 
 // Of nobody else, so that its processes can be counted.
 const uid = 54_321;
-const other = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+const other = asUser(uid);
 
 scenario('there is no process left', { skip: !root && 'needs another user', start: false, prefix: other }, async (server) => {
-	try {
-		execFileSync(other[0], [...other.slice(1), binary, '--version'], { stdio: 'ignore' });
-	} catch {
-		return; // the build is not for everybody to see
-	}
-	for (const place of [server.root, server.home, server.cwd, path.join(server.home, '.bashrc')]) chownSync(place, uid, uid);
-	await server.start();
+	if (!await startAs(server, uid)) return;
 	await server.session({ id: 'a' });
 	const limit = (n) => execFileSync(other[0], [...other.slice(1), 'prlimit', '--pid', String(server.pid), `--nproc=${n}`]);
 	limit('1:'); // the soft one

@@ -39,15 +39,20 @@ static struct limiter_peer *find_peer(struct limiter *l, const char *peer)
 	return p;
 }
 
+bool limiter_spend(uint64_t *spent_ms, unsigned burst, unsigned refill_ms, uint64_t now_ms)
+{
+	if (*spent_ms < now_ms)
+		*spent_ms = now_ms;
+	if (*spent_ms + refill_ms > now_ms + (uint64_t)burst * refill_ms)
+		return true;
+	*spent_ms += refill_ms;
+	return false;
+}
+
 bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms)
 {
 	char network[LIMITER_PEER_MAX];
 	limiter_network(peer, network);
 	struct limiter_peer *p = find_peer(l, network);
-	if (p->spent_ms < now_ms)
-		p->spent_ms = now_ms;
-	if (p->spent_ms + LIMITER_REFILL_MS > now_ms + (uint64_t)LIMITER_BURST * LIMITER_REFILL_MS)
-		return true;
-	p->spent_ms += LIMITER_REFILL_MS;
-	return false;
+	return limiter_spend(&p->spent_ms, LIMITER_BURST, LIMITER_REFILL_MS, now_ms);
 }

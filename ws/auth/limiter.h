@@ -29,5 +29,11 @@ struct limiter {
  */
 void limiter_network(const char *peer, char ret_network[LIMITER_PEER_MAX]);
 
+/*
+ * Take one from an allowance of `burst` at once and then one every refill_ms. *spent_ms: how far it is used up, a point in
+ * time; zero at first. now_ms: of any steady clock. Returns whether there was none left; then nothing is taken.
+ */
+bool limiter_spend(uint64_t *spent_ms, unsigned burst, unsigned refill_ms, uint64_t now_ms);
+
 /* Count a failure of peer at now_ms (any steady clock). Returns whether it had failed too often already. */
 bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms);

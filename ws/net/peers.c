@@ -88,16 +88,8 @@ void peers_leave(struct peers *all, struct peer *p)
 
 bool peers_fail(struct peers *all, const char *address, uint64_t now_ms)
 {
-	const uint64_t burst_ms = (uint64_t)PEERS_FAILURES_BURST * PEERS_FAILURE_MS;
 	struct peer *p = is_counted(address) ? find(all, address) : NULL;
-	if (!p)
-		return false;
-	if (p->spent_ms < now_ms)
-		p->spent_ms = now_ms;
-	if (p->spent_ms + PEERS_FAILURE_MS > now_ms + burst_ms)
-		return true;
-	p->spent_ms += PEERS_FAILURE_MS;
-	return false;
+	return p && limiter_spend(&p->spent_ms, PEERS_FAILURES_BURST, PEERS_FAILURE_MS, now_ms);
 }
 
 void peers_finish(struct peers *all)

@@ -117,9 +117,7 @@ static int resolve_list(const struct serve_list *list, const char *runtime_dir, 
 		char *path = realpath(list->items[i], NULL);
 		if (!path)
 			return serve_fail(list->items[i], strerror(errno));
-		size_t length = strlen(runtime_dir);
-		if (strncmp(path, runtime_dir, length) == 0 &&
-			(path[length] == '/' || !path[length])) {
+		if (isolation_is_below(path, runtime_dir)) {
 			free(path);
 			return serve_fail(
 				list->items[i], "what is kept there is for the server alone");

@@ -225,6 +225,14 @@ bool live_may_go(const struct live *l)
 		screen_offset(l->screen) >= l->history->mute_before;
 }
 
+static void go(struct live *l, uint64_t end)
+{
+	l->away_end = end;
+	l->away_lost = false;
+	l->away = true;
+	atomic_store(&l->wanted, false);
+}
+
 bool live_send(struct live *l)
 {
 	uint64_t next = l->screen ? take_sizes(l) : 0;
@@ -234,12 +242,14 @@ bool live_send(struct live *l)
 	if (at >= end && !live_owes_checkpoint(l))
 		return false;
 	end = queries_next_end(&l->history->queries, at, end);
-	l->away_end = next < end ? next : end;
-	l->away_lost = false;
-	l->away = true;
-	atomic_store(&l->wanted, false);
+	go(l, next < end ? next : end);
 	screen_mute(l->screen, false);
 	return true;
+}
+
+void live_lend(struct live *l)
+{
+	go(l, screen_offset(l->screen));
 }
 
 void live_want(struct live *l)

@@ -67,6 +67,9 @@ bool live_follow(struct live *l, size_t work);
  */
 bool live_send(struct live *l);
 
+/* Send it away as it is, for somebody else to look at: the same, but there is nothing to take. There has to be one. */
+void live_lend(struct live *l);
+
 /* What is to be done there; on any thread. */
 void live_work(struct live *l);
 

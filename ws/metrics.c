@@ -22,14 +22,12 @@ static void print_screens(FILE *f, const struct sessions *s)
 	for (struct session *session = NULL; (session = session_next(s, session));) {
 		if (!session_is_readable(session))
 			continue;
-		/* Before all else of it is read: a worker may have it. */
-		const struct screen *screen = session_screen_as_is(session);
-		const struct live *live = session_live(session);
-		checkpoints += live->checkpoints;
-		failures += live->checkpoint_failures;
-		restarts += live->restarts;
-		unheard += live->said.lost;
-		memory += screen ? screen_memory(screen) : 0;
+		const struct glance g = pane_glance(&session->pane);
+		checkpoints += g.checkpoints;
+		failures += g.checkpoint_failures;
+		restarts += g.restarts;
+		unheard += g.unheard;
+		memory += g.memory;
 	}
 	print(f, "screen_checkpoints", "gauge", "Checkpoints taken of the sessions that there are",
 		checkpoints);

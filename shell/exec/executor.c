@@ -137,6 +137,7 @@ void exec_close(struct executor *x)
 		return;
 	(void)exec_log_catch_up(x, &rc); /* the last chance */
 	x->open = false;
+	look_end(&x->look);
 	if (x->current)
 		exec_finish(x->current, EXEC_END_LOST);
 	while (x->queue)
@@ -253,11 +254,27 @@ void exec_error_terminal(struct executor *x, const char *path)
 	exec_next(x);
 }
 
+static void on_prompt_seen(void *user)
+{
+	exec_next(user);
+}
+
+/* Whether the screen has seen the prompt, and told us where that ends. Otherwise this is called again once it has. */
+static bool is_prompt_seen(struct executor *x)
+{
+	if (x->look.state != LOOK_IDLE)
+		return false;
+	x->look = (struct look){.enough = x->prompt_offset ? x->prompt_offset : 1,
+		.seen = on_prompt_seen,
+		.user = x};
+	return pane_look(x->pane, &x->look);
+}
+
 void exec_next(struct executor *x)
 {
 	while (x->open && !x->current && x->queue && exec_is_ready(x)) {
 		struct exec *e = x->queue;
-		if (!has_terminals(x, e))
+		if (!has_terminals(x, e) || !is_prompt_seen(x))
 			return;
 		DL_DELETE(x->queue, e);
 		x->queued--;

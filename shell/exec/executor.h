@@ -54,6 +54,7 @@ struct executor {
 	uint64_t prompt_ms; /* loop time of the last change of it, or of output */
 	uint64_t prompt_offset; /* behind the mark that last said that a line can be typed; 0: none yet */
 	unsigned column;        /* where a line begins, from 1; 0: not known */
+	struct look look;       /* for the screen to have seen that */
 	uint64_t prompt_line;   /* where its prompt was drawn first */
 	unsigned prompt_column; /* and the column, from 1 */
 	unsigned entered; /* lines that somebody has entered, and of which the shell has not told yet */

@@ -81,7 +81,6 @@ int exec_type(struct exec *e)
 	plan->command = e->command;
 	plan->length = e->length;
 	plan->input = e->input;
-	pane_screen(x->pane); /* so that it has seen the prompt, and told us where it ends */
 	place_line(x, plan);
 	plan->error_terminal = x->error_terminal;
 	int rc = write_script(x, e);

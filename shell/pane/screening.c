@@ -6,6 +6,9 @@
 
 #include "shell/pane/pane.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static struct pane *pane_of(struct errand *errand)
 {
 	return (struct pane *)((uintptr_t)errand - offsetof(struct pane, screening.errand));
@@ -13,14 +16,66 @@ static struct pane *pane_of(struct errand *errand)
 
 static void on_work(struct errand *errand)
 {
-	live_work(&pane_of(errand)->live);
+	struct pane *p = pane_of(errand);
+	if (p->screening.paints)
+		pane_paint(p);
+	else
+		live_work(&p->live);
+}
+
+static void come_home(struct pane *p)
+{
+	bool paints = p->screening.paints;
+	p->screening.paints = false;
+	p->screening.painted_last = paints;
+	live_take(&p->live);
+	if (paints)
+		pane_take_picture(p);
 }
 
 static void on_back(struct errand *errand)
 {
 	struct pane *p = pane_of(errand);
-	live_take(&p->live);
+	come_home(p);
 	held_make_busy(&p->held);
+}
+
+static struct glance glance_at(const struct live *l)
+{
+	const struct screen *screen = l->screen;
+	struct glance g = {.exists = screen != NULL,
+		.title = "",
+		.icon = "",
+		.checkpoints = l->checkpoints,
+		.checkpoint_failures = l->checkpoint_failures,
+		.restarts = l->restarts,
+		.unheard = l->said.lost};
+	if (!screen)
+		return g;
+	g.alternate = screen_is_alternate(screen);
+	g.version = screen_version(screen);
+	g.resume = screen_resume_offset(screen);
+	g.memory = screen_memory(screen);
+	g.title = screen_title(screen);
+	g.icon = screen_icon(screen);
+	return g;
+}
+
+/* A copy of it; the one before is taken when it is the same. Without memory there is none. */
+static const char *keep(const char *before, const char *text)
+{
+	if (before && strcmp(before, text) == 0)
+		return before;
+	free((char *)before);
+	return strdup(text);
+}
+
+static void note_glance(struct pane *p)
+{
+	struct glance *left = &p->screening.left, now = glance_at(&p->live);
+	now.title = keep(left->title, now.title);
+	now.icon = keep(left->icon, now.icon);
+	*left = now;
 }
 
 static void send_away(struct pane *p)
@@ -36,15 +91,16 @@ bool pane_recall_screen(struct pane *p)
 		return false;
 	live_want(&p->live);
 	workers_recall(p->screening.workers, &p->screening.errand);
-	live_take(&p->live);
+	come_home(p);
 	return true;
 }
 
-/* The same; what was left undone is for the next turn. */
-static void take_back(struct pane *p)
+void pane_lend_screen(struct pane *p)
 {
-	if (pane_recall_screen(p))
-		held_make_busy(&p->held);
+	p->screening.paints = true;
+	note_glance(p);
+	live_lend(&p->live);
+	send_away(p);
 }
 
 /* Whether there is so much to be followed, or so old, that it is worth the way. */
@@ -66,7 +122,7 @@ static bool follow_here(struct pane *p)
 	return more || (p->screening.workers && live_owes_checkpoint(l) && live_may_go(l));
 }
 
-bool pane_follow(struct pane *p, bool coming, bool watched)
+static bool follow(struct pane *p, bool coming, bool watched)
 {
 	struct live *l = &p->live;
 	if (l->away)
@@ -76,13 +132,22 @@ bool pane_follow(struct pane *p, bool coming, bool watched)
 	if (!p->screening.workers || (backlog <= SCREENING_HERE && !owes) ||
 		live_is_asked(l, SCREENING_ASKED))
 		return follow_here(p);
-	if (coming && !owes && !is_worth_it(p, backlog, watched))
+	if (coming && !owes && !pane_has_looks(p) && !is_worth_it(p, backlog, watched))
 		return false;
 	p->screening.since_ms = 0;
+	note_glance(p);
 	if (!live_send(l))
 		return follow_here(p);
 	send_away(p);
 	return false;
+}
+
+bool pane_follow(struct pane *p, bool coming, bool watched)
+{
+	pane_tell_looks(p, !p->screening.painted_last);
+	bool more = follow(p, coming, watched);
+	pane_tell_looks(p, true);
+	return more;
 }
 
 uint64_t pane_tail(struct pane *p)
@@ -91,25 +156,19 @@ uint64_t pane_tail(struct pane *p)
 	return live_tail(&p->live, !p->screening.workers || (!l->away && !live_may_go(l)));
 }
 
-struct screen *pane_screen(struct pane *p)
-{
-	if (!p->history_open)
-		return NULL;
-	take_back(p);
-	return live_screen(&p->live);
-}
-
-struct screen *pane_screen_as_is(struct pane *p)
-{
-	if (!p->history_open)
-		return NULL;
-	take_back(p);
-	return p->live.screen;
-}
-
 const struct screen *pane_screen_here(const struct pane *p)
 {
 	return p->live.away ? NULL : p->live.screen;
+}
+
+struct glance pane_glance(const struct pane *p)
+{
+	if (!p->live.away)
+		return glance_at(&p->live);
+	struct glance g = p->screening.left;
+	g.title = g.title ? g.title : "";
+	g.icon = g.icon ? g.icon : "";
+	return g;
 }
 
 bool pane_has_screen(const struct pane *p)
@@ -120,5 +179,9 @@ bool pane_has_screen(const struct pane *p)
 void pane_close_screen(struct pane *p)
 {
 	pane_recall_screen(p);
+	pane_close_looks(p);
 	live_finish(&p->live);
+	free((char *)p->screening.left.title);
+	free((char *)p->screening.left.icon);
+	p->screening.left = (struct glance){0};
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "shell/pane/look.h"
 #include "shell/workers.h"
 
 #include <stdbool.h>
@@ -21,11 +22,29 @@
 
 struct pane;
 
+/* What is known of a screen wherever it is: as it is now, or as it was when it went to a worker. */
+struct glance {
+	bool exists;              /* without one there are but the counters */
+	bool alternate;           /* screen_is_alternate() */
+	uint64_t version, resume; /* screen_version(), screen_resume_offset() */
+	size_t memory;            /* screen_memory() */
+	const char *title, *icon; /* "" for none; borrowed until the next turn */
+	uint64_t checkpoints, checkpoint_failures, restarts, unheard; /* counters, see struct live */
+};
+
 /* Part of a pane; zeroed memory is one that has no workers. */
 struct screening {
 	struct errand errand;
 	struct workers *workers; /* borrowed; NULL: all is done here */
 	uint64_t since_ms; /* loop time since which there is something to follow; 0: there is not */
+	struct look *looks; /* those who wait for it to be followed, or to be told; see shell/pane/look.h */
+	bool painted_last;   /* it was away for a picture the last time: to follow comes first */
+	bool paints;         /* it is away for a picture, of which this is: */
+	struct look *sitter; /* who gets it; NULL: nobody any more */
+	unsigned lines;
+	bool painted; /* of the worker, like `picture`, while it is away */
+	struct picture picture;
+	struct glance left; /* when it went away; title and icon are owned */
 };
 
 /*
@@ -37,20 +56,20 @@ bool pane_follow(struct pane *p, bool coming, bool watched);
 /* Before which offset the ring may be overwritten, see live_tail(). */
 uint64_t pane_tail(struct pane *p);
 
-/* The screen, see live_screen(); NULL while starting, or when there is no memory for it. */
-struct screen *pane_screen(struct pane *p);
-
-/* The same, but as of the offset that it has come to. */
-struct screen *pane_screen_as_is(struct pane *p);
-
-/* The same, and NULL when it is with a worker as well: it will be back. */
+/* The screen; NULL when it is with a worker, from where it will be back: see pane_look(). NULL as well when there is none. */
 const struct screen *pane_screen_here(const struct pane *p);
+
+/* What is known of it without waiting for it. */
+struct glance pane_glance(const struct pane *p);
 
 /* Whether there is one, wherever it is. */
 bool pane_has_screen(const struct pane *p);
 
 /* Have it here before it comes by itself; returns whether it was away. Only a turn sends it away again. */
 bool pane_recall_screen(struct pane *p);
+
+/* Send it away for a picture; it is here. */
+void pane_lend_screen(struct pane *p);
 
 /* No more of it. */
 void pane_close_screen(struct pane *p);

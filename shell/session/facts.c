@@ -55,11 +55,6 @@ struct history *session_history(struct session *s)
 	return &s->pane.history;
 }
 
-const struct live *session_live(const struct session *s)
-{
-	return &s->pane.live;
-}
-
 const struct presence *session_presence(const struct session *s)
 {
 	return &s->presence;

@@ -53,16 +53,6 @@ uint64_t session_oldest(const struct session *s)
 	return s->pane.history_open ? history_oldest(&s->pane.history) : 0;
 }
 
-struct screen *session_screen_as_is(struct session *s)
-{
-	return pane_screen_as_is(&s->pane);
-}
-
-struct screen *session_screen(struct session *s)
-{
-	return pane_screen(&s->pane);
-}
-
 static void tell_viewers(struct session *s)
 {
 	struct session_viewer *v;
@@ -98,12 +88,22 @@ static void settle(struct session *s, uint64_t before)
 		tell_viewers(s);
 }
 
-/* The program hears of the session's focus, if it wants to. */
-static void tell_focus(struct session *s)
+static void on_modes_seen(void *user)
 {
-	const struct screen *screen = session_screen(s);
+	struct session *s = user;
+	const struct screen *screen = pane_screen_here(&s->pane);
 	if (screen && screen_modes(screen)->focus)
 		session_write(s, s->presence.focused ? FOCUS_IN : FOCUS_OUT, FOCUS_LENGTH);
+}
+
+/* The program hears of the session's focus, if it wants to: of what it is by then. */
+static void tell_focus(struct session *s)
+{
+	if (s->focus.state != LOOK_IDLE)
+		return;
+	s->focus = (struct look){.seen = on_modes_seen, .user = s};
+	if (pane_look(&s->pane, &s->focus))
+		on_modes_seen(s);
 }
 
 void session_attach(struct session *s, struct session_viewer *v)

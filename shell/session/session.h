@@ -98,6 +98,7 @@ struct session {
 	struct blocks blocks;     /* all commands */
 	uint64_t shells_seen;     /* EVENT_SHELLs that have been acted upon, without an executor */
 	struct presence presence;
+	struct look focus; /* whether the program wants to hear of that */
 	struct typing typing;
 	uint64_t name_version;          /* counts renames */
 	uint64_t title_version;         /* counts what programs have made of the title */
@@ -120,12 +121,6 @@ int session_wait(struct session *s, const struct wait_options *options, struct w
 /* The offset behind the newest byte, and that of the oldest; 0 while starting. */
 uint64_t session_head(const struct session *s);
 uint64_t session_oldest(const struct session *s);
-
-/* The screen, see live_screen(); NULL while starting, or when there is no memory for it. */
-struct screen *session_screen(struct session *s);
-
-/* The same, but as of the offset that it has come to, which may be well behind. */
-struct screen *session_screen_as_is(struct session *s);
 
 /* Follow the session, which must not be starting or ending. Others are told. */
 void session_attach(struct session *s, struct session_viewer *v);
@@ -212,9 +207,8 @@ unsigned session_survivors(const struct session *s);
 const struct ring *session_ring(const struct session *s);
 const struct stream *session_bytes(const struct session *s);
 
-/* For readers with a cursor of their own, and those who read the screen's counters; only while it is readable. */
+/* For readers with a cursor of their own; only while it is readable. */
 struct history *session_history(struct session *s);
-const struct live *session_live(const struct session *s);
 
 /* Who is there; the lease of its keyboard, held or not; and what was typed by whom. */
 const struct presence *session_presence(const struct session *s);

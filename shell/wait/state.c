@@ -163,15 +163,12 @@ void state_judge(const struct state_evidence *e, struct pane_state *t)
 		t->status = STATE_FULLSCREEN;
 }
 
-static void take_screen(struct pane *p, struct pane_state *t)
+static void take_screen(const struct pane *p, struct pane_state *t)
 {
-	/* As it is: to let it catch up could take long. */
-	const struct screen *screen = pane_screen_as_is(p);
-	if (!screen)
-		return;
-	t->screen_version = screen_version(screen);
-	t->alternate = screen_is_alternate(screen);
-	snprintf(t->title, sizeof t->title, "%s", screen_title(screen));
+	const struct glance g = pane_glance(p);
+	t->screen_version = g.version;
+	t->alternate = g.alternate;
+	snprintf(t->title, sizeof t->title, "%s", g.title);
 }
 
 static void take_cwd(const struct pane *p, struct pane_state *t)

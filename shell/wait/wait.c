@@ -309,10 +309,10 @@ static int check_options(const struct waits *h, const struct wait_options *o)
 }
 
 /* Where to begin to read, so that the text from an offset on is not begun within a sequence. */
-static uint64_t safe_start(struct pane *p, uint64_t from)
+static uint64_t safe_start(const struct pane *p, uint64_t from)
 {
-	const struct screen *screen = pane_screen_as_is(p);
-	uint64_t resume = screen ? screen_resume_offset(screen) : from;
+	const struct glance g = pane_glance(p);
+	uint64_t resume = g.exists ? g.resume : from;
 	return from == pane_head(p) && resume < from &&
 			resume >= stream_oldest(&p->held.link.ring.bytes)
 		? resume

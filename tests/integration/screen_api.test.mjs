@@ -272,3 +272,24 @@ scenario('an ended session still shows its screen', async (server) => {
 	const { json } = await server.api.raw('GET', '/api/session/s/search?q=the-42');
 	assert.equal(json.matches[0].match, 'the-42');
 });
+
+scenario('a screen in a flood: as of the question, and answered also when the session goes', { timeout: 100_000 }, async (server) => {
+	const styles = 'while :; do printf "\\e[38;2;%d;%d;%dmab%.0s" {1..3000}; done';
+	await server.session({ id: 'f', cols: 200, rows: 50 });
+	await server.api.input('f', `${styles}\r`);
+	const head = async () => (await server.api.get('f')).offset;
+	const start = await head();
+	await until('a flood', async () => (await head()) > start + (4 << 20));
+	for (let i = 0; i < 5; i += 1) {
+		const before = await head();
+		const { json } = await server.api.raw('GET', '/api/session/f/screen');
+		assert.ok(json.offset >= before, `${json.offset} is before ${before}`);
+	}
+	const paths = ['screen', 'scrollback?format=html', 'search?q=b', 'screen?format=text'];
+	const answers = Array.from({ length: 20 }, (_, i) => server.api.raw('GET', `/api/session/f/${paths[i % 4]}`));
+	const keys = server.api.raw('POST', '/api/session/f/keys', { keys: ['Up'] });
+	const deleted = server.api.delete('f');
+	const statuses = (await Promise.all([...answers, keys])).map(({ status }) => status);
+	assert.ok(statuses.every((status) => [200, 404, 410].includes(status)), statuses.join());
+	await deleted;
+});

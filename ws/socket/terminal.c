@@ -154,6 +154,7 @@ static void on_changed(void *user)
 static void on_gone(void *user, bool deleted)
 {
 	struct terminal *t = user;
+	terminal_drop_snapshot(t);
 	t->session = NULL;
 	if (deleted)
 		close_transport(t, CLOSE_SESSION_DELETED, "session deleted");

@@ -65,6 +65,8 @@ struct terminal {
 	unsigned lines;    /* of scrollback that it wants in snapshots */
 	uint64_t lag;      /* its backlog is worth a snapshot */
 	enum snapshot_reason snapshot_due;
+	struct look look;         /* for that */
+	bool pictured;            /* and what it has seen is counted as a snapshot */
 	struct snapshot snapshot; /* being sent, while it has bytes */
 	size_t snapshot_sent;
 	bool behind;      /* too slow: it gets snapshots instead of the stream */

@@ -138,20 +138,18 @@ static bool tell_lease(struct terminal *t)
 
 static bool tell_title(struct terminal *t)
 {
-	/* As it is: what it has not drawn yet has not been counted as a title either. */
-	const struct screen *screen = session_screen_as_is(t->session);
+	/* As it was told: what has not been drawn yet has not been counted as a title either. */
+	const struct glance g = pane_glance(&t->session->pane);
 	t->title_told = t->session->title_version;
-	return send_json(t,
-		json_pack("{s:s, s:s, s:s}", "type", "title", "title",
-			screen ? screen_title(screen) : "", "icon",
-			screen ? screen_icon(screen) : ""));
+	return send_json(
+		t, json_pack("{s:s, s:s, s:s}", "type", "title", "title", g.title, "icon", g.icon));
 }
 
 /* Snapshots */
 
 static void start_refresh(struct terminals *all);
 
-void terminal_drop_snapshot(struct terminal *t)
+static void drop_sent(struct terminal *t)
 {
 	t->all->snapshot_bytes -= t->snapshot.length;
 	free(t->snapshot.bytes);
@@ -159,10 +157,27 @@ void terminal_drop_snapshot(struct terminal *t)
 	t->snapshot_sent = 0;
 }
 
+/* The one that is due is not made, or not this way. */
+static void drop_picture(struct terminal *t)
+{
+	if (t->pictured)
+		t->all->snapshot_bytes -= t->look.picture.snapshot.length;
+	t->pictured = false;
+	look_end(&t->look);
+}
+
+void terminal_drop_snapshot(struct terminal *t)
+{
+	drop_picture(t);
+	drop_sent(t);
+}
+
 void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason)
 {
-	if (t->snapshot_due < reason)
+	if (t->snapshot_due < reason) {
+		drop_picture(t);
 		t->snapshot_due = reason;
+	}
 	t->sync_told = false;
 }
 
@@ -174,53 +189,75 @@ static unsigned snapshot_lines(struct terminal *t)
 	return few || t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX ? 0 : t->lines;
 }
 
+static void count_picture(struct terminal *t)
+{
+	t->pictured = true;
+	t->all->snapshot_bytes += t->look.picture.snapshot.length;
+}
+
+static void on_pictured(void *user)
+{
+	struct terminal *t = user;
+	count_picture(t);
+	terminal_pump(t);
+}
+
+/*
+ * Whether what it is to be shown is there, not yet overwritten; otherwise it is made. Who is too slow gets any screen that is
+ * news: to follow all that is left would take long.
+ */
+static bool is_pictured(struct terminal *t)
+{
+	if (t->pictured && t->look.picture.offset < history_oldest(session_history(t->session)))
+		drop_picture(t);
+	if (t->pictured || t->look.state != LOOK_IDLE)
+		return t->pictured;
+	t->look = (struct look){.enough = t->snapshot_due == SNAPSHOT_LAG ? t->cursor.offset + 1 : 0,
+		.paints = true,
+		.lines = snapshot_lines(t),
+		.seen = on_pictured,
+		.user = t};
+	if (pane_look(&t->session->pane, &t->look))
+		count_picture(t);
+	return t->pictured;
+}
+
 /* The client goes on from where the snapshot leaves its terminal. Returns bytes that it will not get. */
-static uint64_t move_behind_snapshot(struct terminal *t, struct screen *screen)
+static uint64_t move_behind(struct terminal *t, const struct picture *picture)
 {
 	struct history *h = session_history(t->session);
-	uint64_t from = t->cursor.offset, to = screen_resume_offset(screen);
+	uint64_t from = t->cursor.offset, to = picture->resume;
 	bool end_told = t->cursor.end_told;
 	if (to < history_oldest(h))
-		to = screen_offset(screen);
+		to = picture->offset;
 	history_place(h, &t->cursor, to);
 	/* The screen may have had a size since, in the middle of what is unfinished there. */
-	t->cursor.sizes = session_live(t->session)->sizes;
+	t->cursor.sizes = picture->sizes;
 	t->cursor.end_told = end_told;
 	return to > from ? to - from : 0;
 }
 
-/* The screen that it is shown; NULL without memory for one. */
-static struct screen *screen_for(struct terminal *t)
-{
-	/* Who is too slow gets it as it is, if that is news: drawing all that is left, for each of many, would take long. */
-	struct screen *screen = t->snapshot_due == SNAPSHOT_LAG ? session_screen_as_is(t->session)
-								: NULL;
-	if (screen && screen_resume_offset(screen) > t->cursor.offset)
-		return screen;
-	return session_screen(t->session);
-}
-
-/* Take a snapshot and announce it; its bytes follow. */
+/* Begin to send what it is to be shown; its bytes follow. */
 static bool tell_snapshot(struct terminal *t)
 {
 	static const char *const reasons[] = {
 		[SNAPSHOT_LAG] = "lag", [SNAPSHOT_REQUEST] = "request", [SNAPSHOT_ATTACH] = "attach"};
 	struct metrics *m = t->all->metrics;
 	enum snapshot_reason reason = t->snapshot_due;
-	struct screen *screen = screen_for(t);
-	unsigned lines = snapshot_lines(t);
+	const struct picture picture = t->look.picture;
+	t->look.picture = (struct picture){0};
+	t->pictured = false;
 	t->snapshot_due = SNAPSHOT_NONE;
-	if (!screen || screen_snapshot(screen, lines, &t->snapshot) < 0) {
+	t->snapshot = picture.snapshot;
+	if (!t->snapshot.bytes) {
 		/* No memory for it: then the history from its oldest byte on, as far as it goes. */
 		t->skipped += history_seek(session_history(t->session), &t->cursor, false, 0);
 		return true;
 	}
-	t->all->snapshot_bytes += t->snapshot.length;
-	unsigned total = screen_scrollback(screen);
-	t->partial = t->snapshot.lines < total && t->snapshot.lines < t->lines;
+	t->partial = t->snapshot.lines < picture.total && t->snapshot.lines < t->lines;
 	if (t->partial)
 		start_refresh(t->all);
-	uint64_t skipped = move_behind_snapshot(t, screen);
+	uint64_t skipped = move_behind(t, &picture);
 	if (reason == SNAPSHOT_ATTACH) {
 		skipped = t->resume && t->cursor.offset > t->offset ? t->cursor.offset - t->offset
 								    : 0;
@@ -233,8 +270,8 @@ static bool tell_snapshot(struct terminal *t)
 	t->skipped = 0;
 	json_t *message = json_pack("{s:s, s:I, s:I, s:i, s:i, s:i, s:i, s:s}", "type", "snapshot",
 		"offset", (json_int_t)t->cursor.offset, "bytes", (json_int_t)t->snapshot.length,
-		"cols", (int)screen_cols(screen), "rows", (int)screen_rows(screen), "lines",
-		(int)t->snapshot.lines, "total", (int)total, "reason", reasons[reason]);
+		"cols", (int)picture.cols, "rows", (int)picture.rows, "lines",
+		(int)t->snapshot.lines, "total", (int)picture.total, "reason", reasons[reason]);
 	if (skipped > 0)
 		json_object_set_new(message, "skipped", json_integer((json_int_t)skipped));
 	return send_json(t, message);
@@ -252,7 +289,7 @@ static long tell_piece(struct terminal *t, size_t room)
 	memcpy(payload, t->snapshot.bytes + t->snapshot_sent, length);
 	t->snapshot_sent += length;
 	if (t->snapshot_sent == t->snapshot.length)
-		terminal_drop_snapshot(t);
+		drop_sent(t);
 	t->all->metrics->bytes_sent += length;
 	return t->transport->send(t->transport_user, payload, length, FRAME_BINARY) ? (long)length
 										    : -1;
@@ -378,6 +415,8 @@ static int tell_message(struct terminal *t)
 	else if (!t->attached_told)
 		sent = tell_attached(t);
 	else if (t->snapshot.bytes)
+		return 0;
+	else if (t->snapshot_due != SNAPSHOT_NONE && !is_pictured(t))
 		return 0;
 	else if (t->snapshot_due != SNAPSHOT_NONE)
 		sent = tell_snapshot(t);

@@ -4,6 +4,7 @@
 #include "shell/session/type.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
+#include "ws/api/session/look_first.h"
 #include "ws/api/later/pending.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
@@ -279,9 +280,9 @@ static bool add_mouse(struct keystrokes *k, const json_t *body)
 
 /* Typing it */
 
-static struct screen_modes modes_of(struct session *s)
+static struct screen_modes modes_of(const struct session *s)
 {
-	const struct screen *screen = session_screen(s);
+	const struct screen *screen = pane_screen_here(&s->pane);
 	return screen ? *screen_modes(screen) : (struct screen_modes){0};
 }
 
@@ -299,6 +300,7 @@ static void reply_typed(
 /* An Enter that is due. */
 struct submit {
 	struct pending pending;
+	struct look look; /* for the modes that it depends on */
 	struct api *api;
 	json_t *body; /* the typist borrows from it */
 	struct typist by;
@@ -322,22 +324,41 @@ static int type_enter(struct session *s, const struct typist *by, struct typing_
 	return 0;
 }
 
-static void on_submit_due(void *user)
+static void end_submit(struct submit *p)
+{
+	json_decref(p->body);
+	pending_end(&p->pending);
+}
+
+static void on_session_gone(void *user)
+{
+	struct submit *p = user;
+	reply_error(p->pending.request, "SESSION_DESTROYED", "The session has been deleted", NULL);
+	end_submit(p);
+}
+
+static void on_modes_seen(void *user)
 {
 	struct submit *p = user;
 	struct request *r = p->pending.request;
 	struct session *s = sessions_find(p->api->sessions, p->session);
-	if (!s || !session_is_readable(s) || session_epoch(s) != p->epoch) {
-		reply_error(r, "SESSION_DESTROYED", "The session has been deleted", NULL);
-	} else {
-		int rc = type_enter(s, &p->by, &p->typed);
-		if (rc < 0)
-			refuse_session(r, s, rc);
-		else
-			reply_typed(p->api, r, s, &p->typed);
-	}
-	json_decref(p->body);
-	pending_end(&p->pending);
+	int rc = type_enter(s, &p->by, &p->typed);
+	if (rc < 0)
+		refuse_session(r, s, rc);
+	else
+		reply_typed(p->api, r, s, &p->typed);
+	end_submit(p);
+}
+
+static void on_submit_due(void *user)
+{
+	struct submit *p = user;
+	struct session *s = sessions_find(p->api->sessions, p->session);
+	p->look = (struct look){.seen = on_modes_seen, .gone = on_session_gone, .user = p};
+	if (!s || !session_is_readable(s) || session_epoch(s) != p->epoch)
+		on_session_gone(p);
+	else if (pane_look(&s->pane, &p->look))
+		on_modes_seen(p);
 }
 
 static void submit_later(struct api *a, struct request *r, struct session *s, json_t *body,
@@ -407,7 +428,13 @@ out:
 	json_decref(body);
 }
 
+/* What keys are in bytes depends on the modes as of now. */
+static void look_and_press(struct request *r, struct session *s)
+{
+	look_first(r, s, press_keys);
+}
+
 const struct route_row api_keys_rows[] = {
-	{METHOD_POST, "/api/session/{}/keys", WHO_DRIVER, .session = press_keys},
+	{METHOD_POST, "/api/session/{}/keys", WHO_DRIVER, .session = look_and_press},
 	{.path = NULL},
 };

@@ -6,6 +6,7 @@
 #include "ring/screen/view/render.h"
 #include "ring/search/search.h"
 #include "ws/api/api.h"
+#include "ws/api/session/look_first.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
@@ -55,9 +56,9 @@ static bool take_view(struct request *r, struct view *v)
 }
 
 /* The session's screen, or NULL: then r is answered. */
-static struct screen *take_screen(struct request *r, struct session *s)
+static const struct screen *take_screen(struct request *r, const struct session *s)
 {
-	struct screen *screen = session_screen(s);
+	const struct screen *screen = pane_screen_here(&s->pane);
 	if (screen)
 		return screen;
 	if (session_is_readable(s))
@@ -288,7 +289,7 @@ static void reply_text(struct request *r, const struct screen *screen, const str
 static void show_screen(struct request *r, struct session *s)
 {
 	struct view v = {0};
-	struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
+	const struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
 	if (!screen)
 		return;
 	v.options.from = base_of(screen);
@@ -313,7 +314,7 @@ static void reply_lines_gone(struct request *r, const struct session *s, const s
 static void show_scrollback(struct request *r, struct session *s)
 {
 	struct view v = {0};
-	struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
+	const struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
 	if (!screen)
 		return;
 	uint64_t first = screen_dropped(screen), base = base_of(screen);
@@ -386,8 +387,8 @@ static json_t *next_json(const struct search *search)
 }
 
 /* First the lines, then what is older; whichever of the two the request wants. */
-static int look(
-	struct search *search, const struct inquiry *q, struct session *s, struct screen *screen)
+static int look(struct search *search, const struct inquiry *q, struct session *s,
+	const struct screen *screen)
 {
 	const struct stream *bytes = session_bytes(s);
 	uint64_t border = search_border(screen);
@@ -408,7 +409,7 @@ static void search_session(struct request *r, struct session *s)
 	struct inquiry q;
 	const char *problem;
 	struct pattern *pattern = NULL;
-	struct screen *screen = take_query(r, &q) ? take_screen(r, s) : NULL;
+	const struct screen *screen = take_query(r, &q) ? take_screen(r, s) : NULL;
 	if (!screen)
 		return;
 	unsigned flags = (q.regex ? PATTERN_REGEX : 0u) | (q.exact_case ? 0u : PATTERN_ANY_CASE);
@@ -436,9 +437,26 @@ static void search_session(struct request *r, struct session *s)
 	pattern_destroy(pattern);
 }
 
+/* As of now */
+
+static void look_at_screen(struct request *r, struct session *s)
+{
+	look_first(r, s, show_screen);
+}
+
+static void look_at_scrollback(struct request *r, struct session *s)
+{
+	look_first(r, s, show_scrollback);
+}
+
+static void look_for(struct request *r, struct session *s)
+{
+	look_first(r, s, search_session);
+}
+
 const struct route_row api_screen_rows[] = {
-	{METHOD_GET, "/api/session/{}/screen", WHO_VIEWER, .session = show_screen},
-	{METHOD_GET, "/api/session/{}/scrollback", WHO_VIEWER, .session = show_scrollback},
-	{METHOD_GET, "/api/session/{}/search", WHO_VIEWER, .session = search_session},
+	{METHOD_GET, "/api/session/{}/screen", WHO_VIEWER, .session = look_at_screen},
+	{METHOD_GET, "/api/session/{}/scrollback", WHO_VIEWER, .session = look_at_scrollback},
+	{METHOD_GET, "/api/session/{}/search", WHO_VIEWER, .session = look_for},
 	{.path = NULL},
 };

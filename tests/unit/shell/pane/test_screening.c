@@ -118,19 +118,31 @@ Test(screening, what_is_old_is_collected_no_longer)
 		gone = m.pane.live.away, gone)));
 }
 
-Test(screening, whoever_looks_has_all_of_it)
+Test(screening, what_is_known_of_it_while_it_is_away_is_as_it_was)
 {
-	say_much(MUCH);
+	memory_pane_say(&m, "\033]2;before\a\033[?1049h");
 	pane_follow(&m.pane, false, true);
-	say_much(MUCH);
-	cr_assert_eq(screen_offset(pane_screen(&m.pane)), head());
-	cr_assert_not(m.pane.live.away);
+	struct glance before = pane_glance(&m.pane);
+	cr_assert(before.exists && before.alternate);
+	cr_assert_str_eq(before.title, "before");
+	memory_pane_say(&m, "\033]2;after\a\033]1;icon\a\033[?1049l");
 	say_much(MUCH);
 	pane_follow(&m.pane, false, true);
 	cr_assert(m.pane.live.away);
-	cr_assert_leq(screen_offset(pane_screen_as_is(&m.pane)), head());
-	cr_assert_not(m.pane.live.away);
+	struct glance away = pane_glance(&m.pane);
+	cr_assert(away.exists && away.alternate);
+	cr_assert_str_eq(away.title, "before");
+	cr_assert_str_eq(away.icon, "");
+	cr_assert_eq(away.version, before.version);
+	cr_assert_eq(away.resume, before.resume);
+	cr_assert_gt(away.memory, 0);
 	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	struct glance after = pane_glance(&m.pane);
+	cr_assert(after.exists && !after.alternate);
+	cr_assert_str_eq(after.title, "after");
+	cr_assert_str_eq(after.icon, "icon");
+	cr_assert_gt(after.version, before.version);
+	cr_assert_eq(after.resume, head());
 }
 
 Test(screening, a_question_is_answered_before_what_comes_behind_it)
@@ -147,7 +159,7 @@ Test(screening, a_checkpoint_is_due_behind_what_was_followed_here)
 {
 	size_t size = m.pane.held.link.ring.bytes.size;
 	say_much(size / 2 - 64);
-	pane_screen(&m.pane);
+	live_screen(&m.pane.live);
 	memory_pane_say(&m, "%0200u\033[6n", 1u);
 	cr_assert(pane_follow(&m.pane, false, true), "there is more to do");
 	cr_assert_str_eq(said, "\033[24;41R");
@@ -182,5 +194,167 @@ Test(screening, without_workers_all_is_done_here)
 	while (pane_follow(&m.pane, true, true))
 		cr_assert_not(m.pane.live.away);
 	cr_assert(is_home_and_done());
+	m.pane.screening.workers = workers;
+}
+
+/* Looks */
+
+#define LINES 1000u /* that are not painted here */
+
+struct onlooker {
+	struct look look;
+	unsigned seen, gone;
+	uint64_t asked, offset; /* head when it asked; the screen's when it saw */
+};
+
+static void on_seen(void *user)
+{
+	struct onlooker *o = user;
+	o->seen++;
+	cr_assert_not(m.pane.live.away);
+	o->offset = screen_offset(pane_screen_here(&m.pane));
+}
+
+static void on_gone(void *user)
+{
+	struct onlooker *o = user;
+	o->gone++;
+}
+
+static bool look(struct onlooker *o, struct look how)
+{
+	*o = (struct onlooker){.look = how, .asked = head()};
+	o->look.seen = on_seen;
+	o->look.gone = on_gone;
+	o->look.user = o;
+	return pane_look(&m.pane, &o->look);
+}
+
+static void have_lines(void)
+{
+	live_finish(&m.pane.live);
+	cr_assert_eq(live_init(&m.pane.live, &m.pane.history,
+			     &(struct live_options){.callbacks = &callbacks, .scrollback = LINES}),
+		0);
+	say_much((size_t)(LINES + 100) * 64);
+	live_screen(&m.pane.live);
+}
+
+Test(screening, whoever_looks_at_little_sees_it_at_once)
+{
+	struct onlooker o;
+	memory_pane_say(&m, "little");
+	cr_assert(look(&o, (struct look){.paints = true}));
+	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), head());
+	cr_assert_eq(o.look.picture.offset, head());
+	cr_assert_gt(o.look.picture.snapshot.length, 0);
+	cr_assert_eq(o.look.picture.cols, 80);
+	look_end(&o.look);
+	cr_assert_eq(o.seen + o.gone, 0);
+}
+
+Test(screening, whoever_looks_at_much_sees_it_when_it_has_been_followed)
+{
+	struct onlooker first, second;
+	say_much(MUCH);
+	cr_assert_not(look(&first, (struct look){0}));
+	pane_follow(&m.pane, true, false);
+	cr_assert(m.pane.live.away, "nobody collects while somebody waits");
+	say_much(MUCH);
+	cr_assert_not(look(&second, (struct look){.paints = true, .lines = 10}));
+	cr_assert(LOOP_UNTIL(&m.loop, second.seen > 0));
+	cr_assert_eq(first.seen, 1);
+	cr_assert_eq(second.seen, 1);
+	cr_assert_geq(first.offset, first.asked);
+	cr_assert_eq(second.offset, head());
+	cr_assert_eq(second.look.picture.snapshot.lines, 10);
+	look_end(&second.look);
+}
+
+Test(screening, an_older_screen_is_enough_for_who_says_so)
+{
+	struct onlooker o;
+	memory_pane_say(&m, "prompt");
+	uint64_t prompt = head();
+	pane_follow(&m.pane, false, true);
+	say_much(MUCH);
+	cr_assert(look(&o, (struct look){.enough = prompt}));
+	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), prompt);
+	cr_assert_not(look(&o, (struct look){.enough = prompt + 1}));
+	cr_assert(LOOP_UNTIL(&m.loop, o.seen > 0));
+}
+
+Test(screening, a_large_picture_is_painted_elsewhere)
+{
+	struct onlooker o;
+	have_lines();
+	cr_assert_not(look(&o, (struct look){.paints = true, .lines = LINES}));
+	pane_follow(&m.pane, false, true);
+	cr_assert(m.pane.live.away);
+	cr_assert_eq(o.seen, 0);
+	say_much(MUCH); /* which is not in it */
+	cr_assert(LOOP_UNTIL(&m.loop, o.seen > 0));
+	cr_assert_eq(o.look.picture.offset, o.asked);
+	cr_assert_eq(o.look.picture.snapshot.lines, LINES);
+	cr_assert_eq(o.look.picture.total, LINES);
+	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	cr_assert_eq(o.seen, 1);
+	look_end(&o.look);
+}
+
+Test(screening, those_who_paint_do_not_keep_it_from_following)
+{
+	struct onlooker many[20];
+	have_lines();
+	for (unsigned i = 0; i < 20; i++)
+		cr_assert_not(look(&many[i], (struct look){.paints = true, .lines = LINES}));
+	say_much(MUCH);
+	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	cr_assert_eq(many[19].seen, 0, "not behind all of them");
+	cr_assert(LOOP_UNTIL(&m.loop, many[19].seen > 0));
+	for (unsigned i = 0; i < 20; i++) {
+		cr_assert_eq(many[i].seen, 1);
+		look_end(&many[i].look);
+	}
+}
+
+Test(screening, whoever_has_left_is_not_told)
+{
+	struct onlooker waits, sits;
+	have_lines();
+	cr_assert_not(look(&sits, (struct look){.paints = true, .lines = LINES}));
+	pane_follow(&m.pane, false, true);
+	cr_assert_eq(sits.look.state, LOOK_SITS);
+	cr_assert_not(look(&waits, (struct look){0}));
+	look_end(&sits.look);
+	look_end(&waits.look);
+	say_much(MUCH);
+	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	cr_assert_eq(sits.seen + sits.gone + waits.seen + waits.gone, 0);
+}
+
+Test(screening, those_who_wait_at_its_end_are_told)
+{
+	struct onlooker waits, sits;
+	have_lines();
+	cr_assert_not(look(&sits, (struct look){.paints = true, .lines = LINES}));
+	pane_follow(&m.pane, false, true);
+	cr_assert_not(look(&waits, (struct look){0}));
+	pane_close_screen(&m.pane);
+	cr_assert_eq(sits.gone, 1);
+	cr_assert_eq(waits.gone, 1);
+	cr_assert_eq(sits.seen + waits.seen, 0);
+}
+
+Test(screening, without_workers_all_is_seen_at_once)
+{
+	struct workers *workers = m.pane.screening.workers;
+	struct onlooker o;
+	m.pane.screening.workers = NULL;
+	have_lines();
+	say_much(MUCH);
+	cr_assert(look(&o, (struct look){.paints = true, .lines = LINES}));
+	cr_assert_eq(o.look.picture.offset, head());
+	look_end(&o.look);
 	m.pane.screening.workers = workers;
 }

@@ -1,0 +1,190 @@
+/*
+ * idle -> waits -> idle, or waits -> sits -> painted -> idle. Whose picture is painted sits alone: the picture is the
+ * screening's until it is back, so that who has left meanwhile leaves nothing behind.
+ */
+#include "shell/pane/look.h"
+
+#include "shell/pane/pane.h"
+
+#include <stdlib.h>
+#include <utlist.h>
+
+#define FOLLOW_HERE (SCREENING_WORK * 4)
+
+/* What can be judged of the output has been followed to its end, or to what was asked for. */
+static bool is_reached(const struct pane *p, const struct look *look)
+{
+	const struct screen *screen = p->live.screen;
+	if (!screen || (look->enough > 0 && screen_resume_offset(screen) >= look->enough))
+		return true;
+	return p->history.scan.offset >= look->offset &&
+		(screen_offset(screen) >= look->offset || live_backlog(&p->live) == 0);
+}
+
+static bool is_small(const struct pane *p, const struct look *look)
+{
+	const struct screen *screen = p->live.screen;
+	if (!screen || !p->screening.workers)
+		return true;
+	uint64_t lines = screen_scrollback(screen);
+	lines = (lines < look->lines ? lines : look->lines) + screen_rows(screen);
+	return lines * screen_cols(screen) <= LOOK_PAINT_HERE;
+}
+
+static void note_screen(const struct pane *p, struct picture *picture)
+{
+	const struct screen *screen = p->live.screen;
+	*picture = (struct picture){.rows = screen_rows(screen),
+		.cols = screen_cols(screen),
+		.total = screen_scrollback(screen),
+		.offset = screen_offset(screen),
+		.resume = screen_resume_offset(screen),
+		.sizes = p->live.sizes};
+}
+
+static void paint_here(struct pane *p, struct look *look)
+{
+	look->picture = (struct picture){0};
+	if (!look->paints || !p->live.screen)
+		return;
+	note_screen(p, &look->picture);
+	if (screen_snapshot(p->live.screen, look->lines, &look->picture.snapshot) < 0)
+		look->picture.snapshot = (struct snapshot){0};
+}
+
+static void wait_for(struct pane *p, struct look *look)
+{
+	look->state = LOOK_WAITS;
+	look->pane = p;
+	DL_APPEND(p->screening.looks, look);
+	held_make_busy(&p->held);
+}
+
+/* What is to be followed is little, as it mostly is: then nobody waits for a turn. */
+static void follow_little(struct pane *p)
+{
+	if (!p->screening.workers)
+		live_screen(&p->live);
+	else if (!p->live.away && live_backlog(&p->live) <= SCREENING_HERE)
+		live_follow(&p->live, FOLLOW_HERE);
+}
+
+bool pane_look(struct pane *p, struct look *look)
+{
+	look->picture = (struct picture){0};
+	if (!p->history_open)
+		return true;
+	look->offset = p->screening.workers ? pane_head(p) : p->history.scan.offset;
+	if (!p->live.away && !is_reached(p, look))
+		follow_little(p);
+	bool here = !p->live.away && (is_reached(p, look) || !p->screening.workers) &&
+		(!look->paints || is_small(p, look));
+	if (here)
+		paint_here(p, look);
+	else
+		wait_for(p, look);
+	return here;
+}
+
+void look_end(struct look *look)
+{
+	if (look->state == LOOK_SITS)
+		look->pane->screening.sitter = NULL;
+	else if (look->state != LOOK_IDLE)
+		DL_DELETE(look->pane->screening.looks, look);
+	free(look->picture.snapshot.bytes);
+	look->picture.snapshot = (struct snapshot){0};
+	look->state = LOOK_IDLE;
+	look->pane = NULL;
+}
+
+static bool is_painted_here(const struct pane *p, const struct look *look)
+{
+	return look->state == LOOK_PAINTED || !look->paints || is_small(p, look);
+}
+
+/* The first who need not wait any longer; paints: also who is to be painted elsewhere. */
+static struct look *first_due(const struct pane *p, bool paints)
+{
+	struct look *look;
+	DL_FOREACH (p->screening.looks, look)
+		if (look->state == LOOK_PAINTED ||
+			(is_reached(p, look) && (paints || is_painted_here(p, look))))
+			return look;
+	return NULL;
+}
+
+static void tell(struct pane *p, struct look *look)
+{
+	DL_DELETE(p->screening.looks, look);
+	if (look->state == LOOK_WAITS)
+		paint_here(p, look);
+	look->state = LOOK_IDLE;
+	look->pane = NULL;
+	look->seen(look->user);
+}
+
+static void sit_down(struct pane *p, struct look *look)
+{
+	DL_DELETE(p->screening.looks, look);
+	look->state = LOOK_SITS;
+	p->screening.sitter = look;
+	p->screening.lines = look->lines;
+	note_screen(p, &p->screening.picture);
+	pane_lend_screen(p);
+}
+
+void pane_tell_looks(struct pane *p, bool sit)
+{
+	struct look *look;
+	while (p->history_open && !p->live.away && (look = first_due(p, sit))) {
+		if (is_painted_here(p, look))
+			tell(p, look);
+		else
+			sit_down(p, look);
+	}
+}
+
+bool pane_has_looks(const struct pane *p)
+{
+	const struct look *look;
+	DL_FOREACH (p->screening.looks, look)
+		if (look->offset <= p->history.scan.offset)
+			return true;
+	return false;
+}
+
+void pane_paint(struct pane *p)
+{
+	struct snapshot snapshot;
+	p->screening.painted = true;
+	if (screen_snapshot(p->live.screen, p->screening.lines, &snapshot) == 0)
+		p->screening.picture.snapshot = snapshot;
+}
+
+void pane_take_picture(struct pane *p)
+{
+	struct screening *s = &p->screening;
+	struct look *look = s->sitter;
+	s->sitter = NULL;
+	if (!look) {
+		free(s->picture.snapshot.bytes);
+	} else {
+		look->state = s->painted ? LOOK_PAINTED : LOOK_WAITS;
+		if (s->painted)
+			look->picture = s->picture;
+		DL_PREPEND(s->looks, look);
+	}
+	s->picture = (struct picture){0};
+	s->painted = false;
+}
+
+void pane_close_looks(struct pane *p)
+{
+	struct look *look;
+	while ((look = p->screening.looks)) {
+		look_end(look);
+		if (look->gone)
+			look->gone(look->user);
+	}
+}

@@ -1,0 +1,12 @@
+/* A request for whose answer the screen of its session has to have come to where the output is now. */
+#pragma once
+
+#include "shell/session/session.h"
+#include "ws/request.h"
+
+/*
+ * Call handle with r and s once pane_screen_here() is as of now, or without a screen if there is none: at once, or later.
+ * When the session is deleted meanwhile r is answered SESSION_DESTROYED; when its peer goes nothing is called.
+ */
+void look_first(
+	struct request *r, struct session *s, void (*handle)(struct request *r, struct session *s));

@@ -1,10 +1,11 @@
 // `ringside attach` in a real terminal emulator: what it shows, what it leaves behind.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { cli, withScreen } from './lib/cli.mjs';
+import { cli, environment, withScreen } from './lib/cli.mjs';
 import { kill, processesNaming, cmdline } from './lib/proc.mjs';
-import { scenario } from './lib/server.mjs';
+import { binary, scenario } from './lib/server.mjs';
 import { stays, until } from './lib/until.mjs';
 
 const attached = (server, id, count = 1) => until(`${count} attached to ${id}`,
@@ -234,4 +235,100 @@ scenario('new --attach; attach without a name takes the last one', async (server
 		await screen.shows(/\[made: detached\]/);
 		await stays('the session', async () => (await server.api.list()).data.includes('made'), 100);
 	});
+});
+
+/** A terminal that is ours to the last byte: what `ringside attach` writes to it, and what it answers. */
+class Terminal {
+	constructor(server, options = [], { answer = () => '' } = {}) {
+		this.server = server;
+		this.shown = '';
+		this.said = '';
+		const command = `stty cols 80 rows 24; exec ${binary} attach ${options.join(' ')} box`;
+		this.child = spawn('script', ['-qfec', command, '/dev/null'], { env: environment(server), stdio: ['pipe', 'pipe', 'inherit'] });
+		this.ended = new Promise((resolve) => { this.child.on('close', resolve); });
+		this.child.stdin.on('error', () => {});
+		this.child.stdout.setEncoding('latin1').on('data', (text) => {
+			this.shown += text;
+			const said = answer(text, this);
+			this.said += said;
+			if (said) this.child.stdin.write(said, 'latin1');
+		});
+	}
+
+	shows(pattern) {
+		return until(() => `${pattern} in ${JSON.stringify(this.shown)}`, () => pattern.exec(this.shown));
+	}
+
+	async detach() {
+		this.child.stdin.write('\x1c');
+		await this.ended;
+	}
+}
+
+const elsewhere = {
+	'OSC 52': '\\033]52;c;aGVsbG8=\\a', 'OSC 52, ST': '\\033]52;;aGVsbG8=\\033\\\\', 'OSC 52, C1': '\\302\\23552;p;aGVsbG8=\\302\\234',
+	'OSC 52, in tmux': '\\033Ptmux;\\033\\033]52;c;aGVsbG8=\\a\\033\\\\', 'a notification': '\\033]9;aGVsbG8=\\a', 'a file': '\\033]1337;File=name=eA==:aGVsbG8=\\a',
+	'the window': '\\033[8;10;10t', printing: '\\033[5i', 'a locked keyboard': '\\033[2h',
+};
+
+scenario('a program in the session reaches the screen of a terminal, and nothing beyond it', async (server) => {
+	await server.session({ id: 'box' });
+	const everything = Object.values(elsewhere).join('-');
+	for (const [options, allowed] of [[[], 0], [['--clipboard'], 4]]) {
+		const terminal = new Terminal(server, options);
+		await terminal.shows(/\x1b\[5n/); // it has been drawn
+		terminal.shown = '';
+		const { offset } = await server.api.get('box');
+		await server.api.input('box', `printf 'be''gin${everything}e''nd\\n'\r`);
+		await terminal.shows(/begin[^]*end\r\n/);
+		// In two pieces, and from a terminal that was away meanwhile.
+		await server.api.input('box', 'printf "tw""o\\033]52;c;aG"; sleep 0.1; printf "VsbG8=\\athr""ee"\r');
+		await terminal.shows(/two[^]*three/);
+		const got = /begin[^]*three/.exec(terminal.shown)[0];
+		assert.equal(got.match(/\x1b\]52;[cp]?;aGVsbG8=\x1b\\/g)?.length ?? 0, allowed && allowed + 1, JSON.stringify(got));
+		assert.equal(got.match(/aGVsbG8=/g)?.length ?? 0, allowed && allowed + 1);
+		assert.doesNotMatch(got, /\x1b\[8;|\x1b\[5i|\x1b\[2h|\x1bP|\x1b\]1337|\x1b\]9/);
+		assert.match((await server.api.text('box', offset)), /\x1b\]52;c;aGVsbG8=/, 'it was printed');
+		await terminal.detach();
+		await attached(server, 'box', 0);
+	}
+});
+
+/** What terminals answer, one or the other: kitty, xterm, iTerm2, those that take bytes for C1 controls, or skip what is broken. */
+const answers = [[/\x1b\[[>=]?0?c/, '\x1b[?62;c'], [/\x1b\[5n/, '\x1b[0n'], [/\x1b\[\??6n/, '\x1b[7;7R'], [/\x1b\[\??\d+\$p/, '\x1b[?1;2$y'],
+	[/\x1b\[>0?q/, '\x1bP>|kitty(1)\x1b\\'], [/\x1b\[\?u/, '\x1b[?0u'], [/\x1b\[(?:14|18|21)t/, '\x1b[8;24;80t'], [/\x1b\[\?2048h/, '\x1b[48;24;80;1;1t'],
+	[/\x1b\](?:1[0-2]|4;1);\?/, '\x1b]11;rgb:0/0/0\x1b\\'], [/\x1b\]52;c;\?/, '\x1b]52;c;cm0K\x1b\\'], [/\x1b\]5522;/, '\x1b]5522;x\x1b\\'],
+	[/\x1b\]99;/, '\x1b]99;i=1:p=?;\x1b\\'], [/\x1b\]1337;Report/, '\x1b]1337;ReportCellSize=1;1\x1b\\'], [/\x1b_G/, '\x1b_Gi=31;OK\x1b\\'],
+	[/\x1bP[$+]q/, '\x1bP1$r0m\x1b\\'], [/\x1bZ/, '\x1b[?62;c'], [/\x05/, 'answerback'], [/\x9b6n|\x1b\[\xc3\xa96n/, '\x1b[7;7R']];
+const answer = (text) => answers.map(([pattern, said]) => said.repeat(text.split(pattern).length - 1)).join('');
+const asked = '\x1b[c \x1b[>c \x1b[5n \x1b[6n \x1b[?6n \x1b[?1$p \x1b[>q \x1b[?u \x1b[18t \x1b[21t \x1b[?2048h \x1b]11;?\x07 \x1b]4;1;?\x1b\\'
+	+ ' \x1b]52;c;?\x07 \x1b]5522;type=read\x07 \x1b]99;i=1:p=?;\x07 \x1b]1337;ReportCellSize\x07 \x1b_Gi=31,a=q;AAAA\x1b\\ \x1bP$qm\x1b\\'
+	+ ' \x1bP+q544e\x1b\\ \x1bZ \x05 \x9b6n \xc2\x9b6n \x1b[\xc3\xa96n \xc2\x9a \x1bPtmux;\x1b\x1b[6n\x1b\\';
+
+scenario('a terminal that answers whatever it is asked types nothing, live, drawn again or resumed', async (server) => {
+	await server.session({ id: 'box' });
+	assert.ok(answer(asked).length > 150, 'this terminal never answers: the test shows nothing');
+	writeFileSync(path.join(server.cwd, 'asked'), Buffer.from(asked, 'latin1'));
+	// What the server answers is read away.
+	writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; printf 'be''gin'; cat asked; perl -e 'for (;;) { my $r = ""; vec($r, 0, 1) = 1; last unless select($r, undef, undef, 0.5) > 0; sysread(STDIN, my $b, 65536) }'; stty sane; echo 'e''nd'\n`);
+	const quiet = async (terminal, how) => {
+		// The one question of attach itself, behind what it has drawn.
+		assert.equal(JSON.stringify(terminal.said.replaceAll('\x1b[0n', '')), '""', how);
+		assert.ok(terminal.said.length / 4 <= terminal.shown.split('\x1b[5n').length - 1);
+		assert.equal(await server.run('box', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n', how);
+	};
+	const live = new Terminal(server, [], { answer });
+	await live.shows(/\x1b\[5n/);
+	await server.api.input('box', '. ./ask\r');
+	await live.shows(/begin[^]*end\r/);
+	await quiet(live, 'live');
+	await live.detach();
+	const again = new Terminal(server, [], { answer });
+	await again.shows(/begin[^]*end[^]*\x1b\[5n/);
+	await quiet(again, 'drawn again');
+	await server.restart();
+	await attached(server, 'box');
+	await server.run('box', 'cat asked; sleep 0.3; read -t 0.1 -n 1000 x; echo');
+	await quiet(again, 'after another server');
+	await again.detach();
 });

@@ -214,6 +214,7 @@ int attach_session(struct cli *cli, const char *session, const struct attach_opt
 	if (a.options.detach_key == 0)
 		a.options.detach_key = KEYBOARD_DETACH;
 	a.keyboard.detach = a.options.detach_key;
+	a.guard.clipboard = a.options.clipboard;
 	/* Whoever asks the terminal socket for a session that is not there gets a new one. */
 	int rc = call_api(cli, "GET", call_path(session, "%s", ""), NULL, &answer);
 	if (rc != 0)
@@ -261,13 +262,14 @@ static char *find_latest_session(struct cli *cli)
 	return id;
 }
 
-enum { OPT_READ_ONLY = 'r', OPT_NO_RESIZE = 256, OPT_NAME, OPT_KEY };
+enum { OPT_READ_ONLY = 'r', OPT_NO_RESIZE = 256, OPT_CLIPBOARD, OPT_NAME, OPT_KEY };
 
 static int take_attach_options(struct cli *cli, struct attach_options *o)
 {
 	static const struct option options[] = {
 		{"read-only", no_argument, NULL, OPT_READ_ONLY},
 		{"no-resize", no_argument, NULL, OPT_NO_RESIZE},
+		{"clipboard", no_argument, NULL, OPT_CLIPBOARD},
 		{"name", required_argument, NULL, OPT_NAME},
 		{"detach-key", required_argument, NULL, OPT_KEY},
 		{0},
@@ -280,6 +282,8 @@ static int take_attach_options(struct cli *cli, struct attach_options *o)
 			o->read_only = true;
 		else if (option == OPT_NO_RESIZE)
 			o->no_resize = true;
+		else if (option == OPT_CLIPBOARD)
+			o->clipboard = true;
 		else if (option == OPT_NAME)
 			o->name = optarg;
 		else if (!keyboard_parse(optarg, &o->detach_key) || o->detach_key == 0)
@@ -311,6 +315,7 @@ const struct command command_attach = {
 	.summary = "Show a session on this terminal, and type into it (C-\\ detaches)",
 	.options = "  -r, --read-only       only watch; this window's size does not count\n"
 		   "  --no-resize           this window's size does not count\n"
+		   "  --clipboard           programs may set this terminal's clipboard (OSC 52)\n"
 		   "  --detach-key KEY      such as C-], or none (default: C-\\)\n"
 		   "  --name NAME           that others see (default: the user's)\n",
 };

@@ -9,6 +9,7 @@ extern const struct command command_attach;
 struct attach_options {
 	bool read_only;
 	bool no_resize;   /* the session keeps its size */
+	bool clipboard;   /* programs may set the terminal's clipboard */
 	const char *name; /* that others see; NULL: the user's */
 	int detach_key;   /* a control character; 0: the default; -1: none */
 };

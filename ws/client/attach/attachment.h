@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ws/client/attach/attach.h"
+#include "ws/client/attach/guard.h"
 #include "ws/client/attach/keyboard.h"
 #include "ws/client/attach/redraw.h"
 
@@ -29,6 +30,7 @@ struct attachment {
 	uint64_t offset;        /* of the next byte */
 	uint64_t snapshot_left; /* bytes of a snapshot that are to come */
 	struct redraw redraw;
+	struct guard guard; /* of what is drawn */
 	struct keyboard keyboard;
 	bool drawn;   /* something has been, since the terminal is ours */
 	bool passed;  /* nothing is drawn: a snapshot of the right size is on its way */

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIZE_MS 300u /* for the session to take our size, before it is drawn as it is */
+#define PIECE ((size_t)4096) /* bytes that go through the guard at once */
+#define SIZE_MS 300u         /* for the session to take our size, before it is drawn as it is */
 
 bool display_may_resize(const struct attachment *a)
 {
@@ -66,6 +67,7 @@ static void begin_snapshot(struct attachment *a, const json_t *message)
 {
 	a->snapshot_left = (uint64_t)json_integer_value(json_object_get(message, "bytes"));
 	a->redraw = (struct redraw){.length = 0};
+	a->guard = (struct guard){.clipboard = a->options.clipboard};
 	take_size(a, message);
 	/* The window that attaches is about to become the session's size: it is not drawn twice for that. */
 	a->passed = !a->drawn && a->differs && display_may_resize(a) && !a->waited;
@@ -150,6 +152,19 @@ void display_take_message(struct attachment *a, const char *text, size_t length)
 	json_decref(message);
 }
 
+/* What comes from the session goes to the terminal by no other way. */
+static void draw(struct attachment *a, const char *bytes, size_t length)
+{
+	char shown[GUARD_ROOM(PIECE)];
+	while (length > 0 && !a->over) {
+		size_t piece = length < PIECE ? length : PIECE;
+		if (!tty_write(shown, guard_take(&a->guard, bytes, piece, shown)))
+			attach_lose_terminal(a);
+		bytes += piece;
+		length -= piece;
+	}
+}
+
 static void draw_snapshot(struct attachment *a, const char *bytes, size_t length)
 {
 	const char *head;
@@ -157,8 +172,8 @@ static void draw_snapshot(struct attachment *a, const char *bytes, size_t length
 	a->snapshot_left -= length;
 	size_t taken = redraw_take(
 		&a->redraw, bytes, length, a->snapshot_left == 0, &head, &head_length);
-	if (!tty_write(head, head_length) || !tty_write(bytes + taken, length - taken))
-		attach_lose_terminal(a);
+	draw(a, head, head_length);
+	draw(a, bytes + taken, length - taken);
 }
 
 void display_take_bytes(struct attachment *a, const void *bytes, size_t length)
@@ -171,8 +186,7 @@ void display_take_bytes(struct attachment *a, const void *bytes, size_t length)
 	} else {
 		if (drawn > 0)
 			draw_snapshot(a, bytes, drawn);
-		if (!tty_write((const char *)bytes + drawn, length - drawn))
-			attach_lose_terminal(a);
+		draw(a, (const char *)bytes + drawn, length - drawn);
 		a->drawn = true;
 	}
 	a->offset += length - drawn;

@@ -1,0 +1,62 @@
+/*
+ * What of a session's output reaches a user's terminal. Input: a byte that decides whether the clipboard may be set and
+ * where the output is cut, then the output.
+ *
+ * Cutting must change nothing; what comes out must be plain UTF-8 without a question or a C1 control, and pass once
+ * more as it is.
+ */
+#include "tests/fuzz/fuzz.h"
+#include "tests/lib/random.h"
+#include "tests/lib/scanned.h"
+#include "ws/client/attach/guard.h"
+
+#include <string.h>
+
+#define OUTPUT_MAX ((size_t)24 << 10)
+
+static size_t take_pieces(
+	bool clipboard, const char *bytes, size_t length, struct random *r, char *out)
+{
+	struct guard g = {.clipboard = clipboard};
+	size_t n = 0;
+	for (size_t at = 0; at < length;) {
+		size_t piece = 1 + (size_t)random_below(r, 64);
+		piece = piece < length - at ? piece : length - at;
+		char *room = (char *)fuzz_alloc(GUARD_ROOM(piece));
+		size_t got = guard_take(&g, bytes + at, piece, room);
+		memcpy(out + n, room, got);
+		free(room);
+		n += got;
+		at += piece;
+	}
+	return n;
+}
+
+static void check_quiet(const char *bytes, size_t length)
+{
+	struct scanned s;
+	scanned_init(&s, 0);
+	scanned_feed(&s, bytes, length);
+	FUZZ_CHECK(s.count == 0);
+	scanned_finish(&s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint8_t output[OUTPUT_MAX];
+	static char whole[2 * GUARD_ROOM(OUTPUT_MAX)], again[2 * GUARD_ROOM(2 * OUTPUT_MAX)];
+	struct fuzz_input in = {data, size};
+	uint8_t seed = fuzz_byte(&in);
+	struct random r = {UINT64_C(0x9e3779b97f4a7c15) + seed};
+	bool clipboard = seed & 1;
+	size_t length = fuzz_unfold(&in, output, sizeof output);
+	struct guard g = {.clipboard = clipboard};
+	size_t n = guard_take(&g, (const char *)output, length, whole);
+	FUZZ_CHECK(n <= GUARD_ROOM(length));
+	FUZZ_CHECK(take_pieces(clipboard, (const char *)output, length, &r, again) == n &&
+		memcmp(whole, again, n) == 0);
+	g = (struct guard){.clipboard = clipboard};
+	FUZZ_CHECK(guard_take(&g, whole, n, again) == n && memcmp(whole, again, n) == 0);
+	check_quiet(whole, n);
+	return 0;
+}

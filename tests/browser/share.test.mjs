@@ -344,3 +344,39 @@ scenario('who has leased the keyboard is shown, and the owner takes it back', { 
 	assert.equal((await server.api.call('GET', `/api/session/${id}/lease`)).lease, null);
 	ada.well();
 });
+
+scenario('the page reaches nobody but its server, and needs nothing more', { skip, timeout: 60_000 }, async (server) => {
+	const ada = await Person.open(server, 'Ada');
+	await ada.runs('printf "\\033]8;;http://x.example/\\033\\\\link\\033]8;;\\033\\\\ \\033[1;3;4;31m\\xe7\\x95\\x8c\\xf0\\x9f\\x8e\\xaa\\033[m drawn\\n"');
+	await ada.shows(/drawn/);
+	ada.well();
+	assert.equal(await ada.page.evaluate(() => document.fonts.size), 0, 'fonts are those of the machine');
+	// Even what somebody gets to run in it.
+	const tried = await ada.page.evaluate(async ({ port }) => {
+		const blocked = [];
+		window.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => blocked.push(effectiveDirective));
+		const failed = (promise) => promise.then(() => 'done', () => 'refused');
+		const other = `127.0.0.1:${port === 65535 ? port - 1 : port + 1}`;
+		const answers = [await failed(fetch(`http://${other}/`, { mode: 'no-cors' })), await failed(fetch('https://elsewhere.example/'))];
+		for (const url of [`ws://${other}/`, 'wss://elsewhere.example/']) {
+			answers.push(await failed(new Promise((resolve, reject) => {
+				try {
+					Object.assign(new WebSocket(url), { onopen: resolve, onerror: reject, onclose: reject });
+				} catch (error) {
+					reject(error);
+				}
+			})));
+		}
+		try {
+			document.createElement('div').innerHTML = '<b>x</b>';
+			answers.push('done');
+		} catch {
+			answers.push('refused');
+		}
+		await new Promise((resolve) => { setTimeout(resolve, 0); });
+		return { answers, blocked, opener: window.opener, isolated: window.originAgentCluster };
+	}, { port: server.port });
+	assert.deepEqual(tried.answers, Array(5).fill('refused'));
+	assert.deepEqual(tried.blocked, [...Array(4).fill('connect-src'), 'require-trusted-types-for']);
+	assert.ok(ada.errors.length >= 5 && ada.errors.every((error) => /CSP|Content Security Policy|TrustedHTML/.test(error)), ada.errors.join('\n'));
+});

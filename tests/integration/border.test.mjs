@@ -1,6 +1,7 @@
 // What comes in before anybody knows who it is: silence, half a request, bodies that drip, and what is no HTTP.
 import assert from 'node:assert/strict';
 import http2 from 'node:http2';
+import https from 'node:https';
 import net from 'node:net';
 import path from 'node:path';
 import tls from 'node:tls';
@@ -241,4 +242,47 @@ scenario('over HTTP/2', { args: [...secure, '--http2'] }, async (server) => {
 		assert.equal(status, 0, target);
 	}
 	assert.equal((await server.api.as(null).raw('GET', '/healthz')).status, 200);
+});
+
+const policies = (headers) => Object.fromEntries(headers['content-security-policy'].split(';').map((each) => each.trim()).map((each) => [each.split(' ', 1)[0], each]));
+
+scenario('what a browser is told about the page', { args: ['--trust-proxy', '127.0.0.1', '--allow-host', 'shell.example', '--allow-host', 'www.localhost', '--allow-origin', 'https://app.example'] }, async (server) => {
+	const get = (where, headers) => server.api.as(null).raw('GET', where, undefined, { headers });
+	const { headers } = await get('/');
+	const csp = policies(headers);
+	assert.equal(csp['connect-src'], "connect-src 'self'");
+	assert.equal(csp['default-src'], "default-src 'none'");
+	assert.equal(csp['script-src'], "script-src 'self'");
+	assert.equal(csp['require-trusted-types-for'], "require-trusted-types-for 'script'");
+	for (const name of ['camera', 'microphone', 'geolocation', 'usb', 'serial', 'display-capture'])
+		assert.match(headers['permissions-policy'], new RegExp(`(^| )${name}=\\(\\)`));
+	const [script] = /assets\/index-\S+\.js/.exec((await get('/')).text);
+	for (const where of ['/', `/${script}`, '/healthz', '/api/session/list', '/nowhere']) {
+		const { headers: told } = await get(where);
+		assert.equal(told['x-content-type-options'], 'nosniff', where);
+		assert.equal(told['referrer-policy'], 'no-referrer', where);
+		assert.equal(told['cross-origin-opener-policy'], 'same-origin', where);
+		assert.equal(told['cross-origin-resource-policy'], 'same-origin', where);
+		assert.equal(told['strict-transport-security'], undefined, where);
+	}
+	assert.equal((await get('/healthz', { Origin: 'https://app.example' })).headers['cross-origin-resource-policy'], 'cross-origin');
+	// Over TLS, which a proxy ends, and for names that are not everybody's.
+	for (const [told, host, proto] of [['max-age=31536000', 'shell.example', 'https'], [undefined, 'shell.example', 'http'], [undefined, undefined, 'https, http'],
+		[undefined, `localhost:${server.port}`, 'https'], [undefined, 'www.localhost', 'https'], [undefined, 'unknown.example', 'https']]) {
+		for (const where of ['/', '/api/session/list'])
+			assert.equal((await get(where, { ...(host ? { Host: host } : {}), 'X-Forwarded-Proto': proto })).headers['strict-transport-security'], told, `${where} of ${host} by ${proto}`);
+	}
+	await server.kill('SIGTERM');
+	await server.start({ args: ['--allow-host', 'shell.example'] });
+	assert.equal((await get('/', { Host: 'shell.example', 'X-Forwarded-Proto': 'https' })).headers['strict-transport-security'], undefined, 'nobody trusts this proxy');
+	await server.kill('SIGTERM');
+	await server.start({ args: [...secure, '--allow-host', 'shell.example'] });
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const strict = (Host) => new Promise((resolve, reject) => {
+		https.get(server.base, { ca, agent: false, checkServerIdentity: () => undefined, headers: { Host } }, (answer) => {
+			answer.resume().on('end', () => resolve(answer.headers['strict-transport-security']));
+		}).on('error', reject);
+	});
+	assert.equal(await strict('shell.example'), 'max-age=31536000');
+	assert.equal(await strict(`localhost:${server.port}`), undefined);
 });

@@ -31,6 +31,7 @@ struct exchange {
 	bool head_only;         /* HEAD */
 	bool options;           /* OPTIONS */
 	bool http_1_0;
+	bool strict; /* it came by TLS to a name that is no loopback's */
 	bool answered, streaming;
 	uint64_t answered_ms; /* loop time */
 	bool head_sent;

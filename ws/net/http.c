@@ -9,17 +9,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <utlist.h>
 
 #define PREFLIGHT_AGE_S "600" /* what a browser may remember */
 #define DISCARD_ROOM ((size_t)32 << 10)
 #define ANSWER_WITHIN_S 60 /* to be sent */
 
-/* xterm.js places its rows by style attributes, so those cannot be restricted to files. */
+/*
+ * xterm.js places its rows by style attributes, so those cannot be restricted to files. The page opens sockets to
+ * whence it comes and nowhere else; nothing in it makes markup of text.
+ */
 static const char content_security_policy[] =
 	"default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
-	"font-src 'self'; connect-src 'self' ws: wss:; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
-	"frame-ancestors 'none'";
+	"font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+/* What a terminal has no use for; the clipboard is for our page alone. */
+static const char permissions_policy[] =
+	"accelerometer=(), autoplay=(), bluetooth=(), camera=(), clipboard-read=(self), clipboard-write=(self), "
+	"display-capture=(), encrypted-media=(), geolocation=(), gyroscope=(), hid=(), idle-detection=(), "
+	"local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), "
+	"screen-wake-lock=(), serial=(), usb=(), web-share=(), xr-spatial-tracking=()";
+
+/* Of the host, on all of its ports; what lies below it is somebody else's. */
+static const char strict_transport_security[] = "max-age=31536000";
 
 /* A stranger's request has failed: who fails too often hears that and no more. */
 static void count_failure(struct exchange *x)
@@ -138,6 +152,12 @@ static void fail_body(struct exchange *x, const char *code)
 			: "The request's body cannot be taken");
 }
 
+static void add_page_headers(struct request *r)
+{
+	reply_header(r, "content-security-policy", content_security_policy);
+	reply_header(r, "permissions-policy", permissions_policy);
+}
+
 /* The page's files need no credentials: there is nothing in them, and the login is one of them. */
 static bool serve_asset(struct exchange *x, const struct head *h)
 {
@@ -163,7 +183,7 @@ static bool serve_asset(struct exchange *x, const struct head *h)
 	if (encoding && !fresh)
 		reply_header(r, "content-encoding", encoding);
 	if (strncmp(a->content_type, "text/html", 9) == 0)
-		reply_header(r, "content-security-policy", content_security_policy);
+		add_page_headers(r);
 	reply_bytes(r, fresh ? 304 : 200, a->content_type, (const char *)body->data,
 		fresh ? 0 : body->length, NULL);
 	return true;
@@ -190,6 +210,17 @@ static void answer_preflight(struct exchange *x)
 		"MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID");
 	reply_header(r, "access-control-max-age", PREFLIGHT_AGE_S);
 	reply_bytes(r, 204, NULL, "", 0, NULL);
+}
+
+/*
+ * Whether browsers shall never again come to this host without TLS. What else is served from localhost is nobody's to
+ * decide here.
+ */
+static bool is_strict(const struct request *r, const struct head *h)
+{
+	size_t length = strcspn(h->host, ":");
+	bool loopback = length >= 9 && strncasecmp(h->host + length - 9, "localhost", 9) == 0;
+	return r->secure && h->has_host && !loopback;
 }
 
 /* Fill the request from the head and decide whether it is served. Returns whether it goes on. */
@@ -219,6 +250,7 @@ static bool admit(
 	memcpy(r->params, h->params, sizeof r->params);
 	r->params_count = h->params_count;
 	h->params_count = 0;
+	x->strict = !problem && !refusal.status && is_strict(r, h);
 	if (problem)
 		fail(x, problem, "The request's head cannot be taken");
 	else if (refusal.status)
@@ -398,7 +430,10 @@ bool exchange_headers(const struct exchange *x, exchange_add_header add, void *u
 	const char *type = x->streaming ? "text/event-stream" : reply->content_type;
 	bool good = (!type || add(user, "content-type", type)) &&
 		add(user, "x-content-type-options", "nosniff") &&
-		add(user, "referrer-policy", "no-referrer") && add_origin(x, add, user);
+		add(user, "referrer-policy", "no-referrer") &&
+		add(user, "cross-origin-opener-policy", "same-origin") && add_origin(x, add, user);
+	if (good && x->strict)
+		good = add(user, "strict-transport-security", strict_transport_security);
 	if (good && !x->asset)
 		good = add(user, "cache-control", "no-store");
 	for (size_t i = 0; good && i < reply->headers_count; i++)

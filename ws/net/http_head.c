@@ -1,4 +1,7 @@
-/* See http_head.h. Lines may end with LF alone, as RFC 9112 2.2 allows; a CR anywhere else is refused. */
+/*
+ * See http_head.h. Lines end with CR LF. RFC 9112 2.2 would let LF alone end one, but a proxy in front of us that takes it
+ * for a part of a value sees other requests than we do; a CR anywhere else is refused for the same reason.
+ */
 #include "ws/net/http_head.h"
 
 #include <errno.h>
@@ -33,14 +36,14 @@ static bool is_token(const char *text)
 	return at > text && !*at;
 }
 
-/* Take the next line off [*at, end) and end it with a NUL. Returns NULL when it has a CR or NUL within. */
+/* Take the next line off [*at, end) and end it with a NUL. Returns NULL when it has no CR, or one or a NUL within. */
 static char *next_line(char **at, char *end)
 {
 	char *line = *at, *newline = memchr(line, '\n', (size_t)(end - line));
-	if (!newline)
+	if (!newline || newline == line || newline[-1] != '\r')
 		return NULL;
 	*at = newline + 1;
-	char *last = newline > line && newline[-1] == '\r' ? newline - 1 : newline;
+	char *last = newline - 1;
 	*last = '\0';
 	return strlen(line) == (size_t)(last - line) && !strchr(line, '\r') ? line : NULL;
 }

@@ -98,7 +98,12 @@ Test(http_head_parse, what_two_readers_could_read_in_two_ways_is_refused, .timeo
 		{"GET / HTTP/1.1\r\nName: x\x7fy\r\n\r\n", -EINVAL},
 		{"GET / HTTP/1.1\r\n\r\nmore", -EINVAL},
 		{"GET / HTTP/1.1\r\nName: \xe4\ty\r\n\r\n", 0},
-		{"GET / HTTP/1.1\nName: x\n\n", 0},
+		{"GET / HTTP/1.1\nName: x\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName: x\nY: z\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName: x\r\n\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName: x\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName\t: x\r\n\r\n", -EINVAL},
+		{"GET / HTTP/1.1\r\nName: x\r\n\tfolded\r\n\r\n", -EINVAL},
 		{"OPTIONS * HTTP/1.1\r\n\r\n", 0},
 	};
 	struct http_head h;

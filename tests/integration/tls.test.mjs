@@ -175,6 +175,16 @@ scenario('--no-auth is only for loopback', { start: false, mayHaveDied: true }, 
 	}
 });
 
+scenario('plain HTTP beyond loopback has to be asked for', { start: false, mayHaveDied: true }, async (server) => {
+	const listen = ['--listen', '0.0.0.0:0', '--runtime-dir', server.dir];
+	const { status, stdout, stderr } = spawnSync(binary, ['serve', ...listen], { encoding: 'utf8', timeout: 10_000 * slowness });
+	assert.equal(status, 2, stderr);
+	assert.match(stderr, /--listen: .*--tls-cert.*--trust-proxy.*--insecure-http/);
+	assert.doesNotMatch(stdout, /Ringside is at/);
+	await server.start({ listen: ['0.0.0.0:0'], args: ['--insecure-http'] });
+	await server.api.call('GET', '/api/session/list');
+});
+
 scenario('--no-auth on loopback: no token, but no foreign site either', { args: ['--no-auth'] }, async (server) => {
 	const { api } = server;
 	assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);

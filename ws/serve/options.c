@@ -45,7 +45,7 @@ static const struct row rows[] = {
 		"the owner's token (default: a random one, kept in the runtime directory;\n"
 		"$RINGSIDE_TOKEN also sets it)"},
 	{"no-auth", NULL, FLAG, FIELD(no_auth), 0, 0, 0,
-		"everybody who can connect is the owner; loopback and unix sockets only"},
+		"everybody of this user who can connect is the owner; loopback and unix sockets only"},
 	{"allow-host", "HOST[:PORT]", LIST, FIELD(hosts), 0, 0, 0,
 		"also serve requests for this host; may be repeated"},
 	{"allow-origin", "ORIGIN", LIST, FIELD(origins), 0, 0, 0,
@@ -57,6 +57,8 @@ static const struct row rows[] = {
 		"serve HTTPS with this certificate chain (PEM)"},
 	{"tls-key", "FILE", TEXT, FIELD(tls_key), 0, 0, 0,
 		"and this key"},
+	{"insecure-http", NULL, FLAG, FIELD(insecure_http), 0, 0, 0,
+		"listen beyond loopback without TLS: passwords and shells can be read on the way"},
 	{"http2", NULL, FLAG, FIELD(http2), 0, 0, 0,
 		"also HTTP/2, as libwebsockets has it, for clients that are trusted"},
 	{"env", "NAME[=VALUE]", LIST, FIELD(environment), 0, 0, 0,
@@ -185,6 +187,21 @@ static void list_for_getopt(struct option names[ROWS + 1])
 	names[ROWS] = (struct option){0};
 }
 
+/* What is typed goes over the wire as it is, unless there is TLS, ours or that of a proxy that was named. */
+static enum serve_request check_wire(const struct serve_options *o)
+{
+	if (o->tls_cert || o->proxies.count > 0 || o->insecure_http)
+		return SERVE_START;
+	for (size_t i = 0; i < o->listen.count; i++) {
+		if (server_address_is_local(o->listen.items[i]))
+			continue;
+		serve_fail("--listen",
+			"plain HTTP is for loopback: give --tls-cert and --tls-key, or --trust-proxy, or --insecure-http");
+		return SERVE_WRONG;
+	}
+	return SERVE_START;
+}
+
 /* What no option shows alone. */
 static enum serve_request check_together(struct serve_options *o)
 {
@@ -214,7 +231,7 @@ static enum serve_request check_together(struct serve_options *o)
 		serve_fail("--no-auth", "only for loopback addresses and unix sockets");
 		return SERVE_WRONG;
 	}
-	return SERVE_START;
+	return check_wire(o);
 }
 
 enum serve_request serve_options_parse(int argc, char **argv, struct serve_options *ret_options)

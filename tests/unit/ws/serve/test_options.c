@@ -96,6 +96,29 @@ Test(serve_options, refused)
 		cr_expect_eq(parse(wrong[i], &o), SERVE_WRONG, "%s", wrong[i]);
 }
 
+Test(serve_options, plain_http_stays_on_the_machine_unless_asked)
+{
+	static const struct {
+		const char *words;
+		enum serve_request want;
+	} cases[] = {
+		{"--listen 0.0.0.0:80", SERVE_WRONG},
+		{"--listen [::]:80", SERVE_WRONG},
+		{"--listen 192.0.2.1:80", SERVE_WRONG},
+		{"--listen 127.0.0.1:80 --listen [2001:db8::1]:80", SERVE_WRONG},
+		{"--listen 10.127.0.1:80", SERVE_WRONG},
+		{"--listen [::ffff:127.0.0.1]:80", SERVE_WRONG},
+		{"--listen 0.0.0.0:80 --insecure-http", SERVE_START},
+		{"--listen 0.0.0.0:80 --trust-proxy 192.0.2.7", SERVE_START},
+		{"--listen 0.0.0.0:80 --tls-cert c --tls-key k", SERVE_START},
+		{"--listen 127.0.0.2:80 --listen [::1]:80 --listen localhost:80 --listen unix:/s",
+			SERVE_START},
+	};
+	struct serve_options o;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		cr_expect_eq(parse(cases[i].words, &o), cases[i].want, "%s", cases[i].words);
+}
+
 Test(serve_options, too_many_of_a_list)
 {
 	char words[2048] = "";

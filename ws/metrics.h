@@ -25,6 +25,7 @@
 	X(control_errors, "Errors told on control sockets")                                         \
 	X(viewer_input_refused, "Input from clients that may only watch")                           \
 	X(host_refused, "Requests with a Host that is not allowed")                                 \
+	X(peers_refused, "Requests from processes of other users, with --no-auth")                  \
 	X(origin_refused, "Requests with an Origin that is not allowed")                            \
 	X(auth_failures, "Requests without valid credentials")                                      \
 	X(auth_limited, "Requests refused because too many had failed before")                      \

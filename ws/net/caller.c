@@ -393,7 +393,7 @@ static void name_peer(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX])
 		uv_ip6_name(v6, peer, LIMITER_PEER_MAX);
 }
 
-void caller_accept(struct server *s, const struct listener *from, bool owner, int fd)
+void caller_accept(struct server *s, const struct listener *from, enum arrival_by by, int fd)
 {
 	char peer[LIMITER_PEER_MAX];
 	struct peer *stranger;
@@ -411,7 +411,7 @@ void caller_accept(struct server *s, const struct listener *from, bool owner, in
 	}
 	c->server = s;
 	c->listener = from;
-	c->arrival = from->arrival[owner];
+	c->arrival = from->arrival[by];
 	c->fd = fd;
 	c->stranger = stranger;
 	memcpy(c->peer, peer, sizeof c->peer);

@@ -64,7 +64,7 @@ void caller_hold(struct caller *c, struct lws *wsi);
 unsigned callers_count(const struct server *s);
 
 /* A connection has been accepted: fd is taken. */
-void caller_accept(struct server *s, const struct listener *from, bool owner, int fd);
+void caller_accept(struct server *s, const struct listener *from, enum arrival_by by, int fd);
 
 /* It is known who asks. */
 void caller_known(struct caller *c);

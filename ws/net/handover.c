@@ -59,7 +59,7 @@ void handover_handshake(struct caller *c)
 /* The connection is libwebsockets': nothing is left of it here. */
 static void give_away(struct caller *c, struct lws *wsi)
 {
-	const struct arrival *arrival = &c->listener->arrival[c->arrival.owner];
+	const struct arrival *arrival = &c->listener->arrival[c->arrival.by];
 	struct peer *stranger = c->stranger;
 	caller_unwatch(c);
 	if (wsi) {
@@ -116,7 +116,7 @@ void handover_websocket(struct caller *c)
 	int fd = c->fd;
 	struct lws_vhost *vhost = c->arrival.unix_socket ? s->local : s->tcp;
 	give_away(c, NULL);
-	s->adopting = &c->listener->arrival[c->arrival.owner];
+	s->adopting = &c->listener->arrival[c->arrival.by];
 	/* It closes the descriptor when it cannot take it. */
 	lws_adopt_socket_vhost_readbuf(vhost, fd, c->in, c->in_length);
 	s->adopting = NULL;

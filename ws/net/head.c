@@ -361,7 +361,8 @@ static struct refusal check_page(
 			403, "HOST_NOT_ALLOWED", "This host is not allowed (see --allow-host)"};
 	}
 	/* No page reaches the command line's socket, unless somebody lays a pipe there. */
-	bool wrong = h->has_origin && (a->owner || !origin_is_allowed(&s->origins, h->origin, host));
+	bool wrong = h->has_origin &&
+		(a->by == ARRIVAL_OWNER || !origin_is_allowed(&s->origins, h->origin, host));
 	if (!wrong && !is_foreign(s, h))
 		return (struct refusal){0};
 	s->options.metrics->origin_refused++;
@@ -369,6 +370,15 @@ static struct refusal check_page(
 		h->has_origin ? h->origin : h->fetch_site, NULL);
 	return (struct refusal){
 		403, "ORIGIN_NOT_ALLOWED", "This origin is not allowed (see --allow-origin)"};
+}
+
+/* With --no-auth, whoever can connect is the owner: that shall be our user and nobody else of this machine. */
+static struct refusal refuse_other(struct server *s, const struct head *h)
+{
+	s->options.metrics->peers_refused++;
+	log_write(LOG_WARN, "http", "a process of another user refused", "peer", h->peer, NULL);
+	return (struct refusal){403, "PEER_NOT_ALLOWED",
+		"With --no-auth only processes of the server's own user and of root are served"};
 }
 
 /* The proxy that we trust is the last that has passed it on: what it says stands last. */
@@ -406,6 +416,8 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 	bool state_changing, struct principal *p, enum auth_result *ret_auth)
 {
 	const char *host = h->has_host ? h->host : NULL;
+	if (a->by == ARRIVAL_OTHER)
+		return refuse_other(s, h);
 	struct refusal refusal = check_page(s, a, h, host);
 	if (refusal.status)
 		return refusal;
@@ -414,7 +426,7 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 		.cookie = h->has_cookie ? h->cookie : NULL,
 		.link = params_find(h->params, h->params_count, "link"),
 		.peer = h->peer,
-		.owner = a->owner,
+		.owner = a->by == ARRIVAL_OWNER,
 		.secure = head_is_secure(s, a, h),
 	};
 	*ret_auth = auth_check(s->options.auth, &credentials, p);

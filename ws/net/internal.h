@@ -9,9 +9,17 @@
 #include <libwebsockets.h>
 
 /* Where a connection came in; libwebsockets keeps it with each of those that it has. */
+/* Who comes that way. */
+enum arrival_by {
+	ARRIVAL_ANYBODY,
+	ARRIVAL_OWNER, /* by the command line's socket, from a process of our user or of root */
+	ARRIVAL_OTHER, /* with --no-auth, from a process that is neither's, or of which nobody knows: it is refused */
+	ARRIVAL_KINDS,
+};
+
 struct arrival {
 	bool unix_socket;
-	bool owner; /* by the command line's socket, from a process of our user or of root */
+	enum arrival_by by;
 	struct caller *caller; /* it does no more than TLS for this one; or NULL */
 	struct peer *stranger; /* until it is known who asks; otherwise NULL */
 	struct lws *of; /* this is the memory of that connection alone; NULL: a listener's, or a caller's */
@@ -19,7 +27,7 @@ struct arrival {
 
 struct listener {
 	struct server *server;
-	struct arrival arrival[2]; /* of its connections: anybody's, and an owner's */
+	struct arrival arrival[ARRIVAL_KINDS]; /* of its connections */
 	uv_poll_t poll;
 	int fd;
 	bool open;
@@ -38,6 +46,7 @@ struct server {
 	struct origin_policy origins;
 	struct listener listeners[SERVER_LISTENERS_MAX];
 	size_t listeners_count;
+	int peer_user;  /* asked whose a connection is, or a negative errno; only with --no-auth */
 	int reserve_fd; /* given up for a moment to turn somebody away when descriptors run out */
 	const struct arrival *adopting; /* of the connection that libwebsockets is being given */
 	unsigned connections;           /* that libwebsockets has, and streams of HTTP/2 */

@@ -6,6 +6,7 @@
 #include "ws/net/internal.h"
 #include "ws/net/caller.h"
 #include "ws/net/local_socket.h"
+#include "ws/net/peer_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,21 +32,22 @@ bool server_address_is_local(const char *address)
 		strncmp(address, "localhost:", 10) == 0 || strncmp(address, "[::1]:", 6) == 0;
 }
 
-/* Whether a process of our user, or of root, is at the other end. */
-static bool is_ours(int fd)
+static enum arrival_by judge_peer(const struct listener *l, int fd)
 {
-	struct ucred peer;
-	socklen_t length = sizeof peer;
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-		(peer.uid == geteuid() || peer.uid == 0);
+	const struct server *s = l->server;
+	bool matters = l->command || s->options.auth->open;
+	bool ours = matters && peer_user_is_ours(s->peer_user, fd);
+	return l->command && ours                ? ARRIVAL_OWNER
+		: s->options.auth->open && !ours ? ARRIVAL_OTHER
+						 : ARRIVAL_ANYBODY;
 }
 
 static void take_connections(struct listener *l, int fd)
 {
 	struct server *s = l->server;
 	int one = 1, size = SERVER_SNDBUF;
-	bool owner = l->command && is_ours(fd);
-	unsigned most = s->options.max_connections + (owner ? OWNER_RESERVE : 0);
+	enum arrival_by by = judge_peer(l, fd);
+	unsigned most = s->options.max_connections + (by == ARRIVAL_OWNER ? OWNER_RESERVE : 0);
 	if (s->stopping || s->connections + callers_count(s) >= most) {
 		s->options.metrics->connections_refused++;
 		close(fd);
@@ -57,7 +59,7 @@ static void take_connections(struct listener *l, int fd)
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 	}
 	s->options.metrics->connections_accepted++;
-	caller_accept(s, l, owner, fd);
+	caller_accept(s, l, by, fd);
 }
 
 static void on_relisten(uv_timer_t *timer);
@@ -209,8 +211,9 @@ static int start_listener(struct listener *l, const char *name, int rc)
 			close(l->dir_fd);
 		return rc;
 	}
-	for (int i = 0; i < 2; i++)
-		l->arrival[i] = (struct arrival){.unix_socket = l->unix_socket, .owner = i == 1};
+	for (int i = 0; i < ARRIVAL_KINDS; i++)
+		l->arrival[i] = (struct arrival){
+			.unix_socket = l->unix_socket, .by = (enum arrival_by)i};
 	l->poll.data = l;
 	l->open = true;
 	s->listeners_count++;
@@ -247,6 +250,8 @@ static int open_command(struct server *s)
 int listen_open(struct server *s)
 {
 	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (s->options.auth->open)
+		s->peer_user = peer_user_open();
 	uv_timer_init(s->options.loop, &s->relisten);
 	s->relisten.data = s;
 	for (size_t i = 0; i < s->options.listen_count; i++) {

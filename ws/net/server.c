@@ -214,6 +214,7 @@ int server_open(const struct server_options *options, struct server **ret_server
 		return -ENOMEM;
 	s->options = *options;
 	s->reserve_fd = -1;
+	s->peer_user = -1;
 	s->scratch = malloc(LWS_PRE + SCRATCH_BYTES);
 	int rc = s->scratch ? add_names(s) : -ENOMEM;
 	if (rc == 0)
@@ -266,6 +267,8 @@ void server_close(struct server *s)
 	lws_context_destroy(s->context);
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
+	if (s->peer_user >= 0)
+		close(s->peer_user);
 }
 
 void server_free(struct server *s)

@@ -20,7 +20,8 @@ struct serve_options {
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
 	const char *isolate;       /* the profile; "": the default one */
 	bool token_in_environment; /* noted before the token is wiped from there */
-	bool share_net, http2, insecure_http, no_auth, clipboard, kill_sessions, log_commands, verbose;
+	bool share_net, http2, insecure_http, no_auth, clipboard, kill_sessions, log_commands,
+		verbose;
 	size_t ring_size, process_ring; /* bytes */
 	unsigned scrollback;            /* lines */
 	unsigned max_sessions, max_connections, max_processes, kept_processes;

@@ -179,7 +179,20 @@ void presence_window(struct presence *p, struct attendee *a, unsigned rows, unsi
 {
 	a->rows = rows;
 	a->cols = cols;
+	a->later_rows = a->later_cols = 0;
 	consider(p, a);
+}
+
+void presence_window_later(struct attendee *a, unsigned rows, unsigned cols)
+{
+	a->later_rows = rows;
+	a->later_cols = cols;
+}
+
+void presence_window_now(struct presence *p, struct attendee *a)
+{
+	if (a->later_rows > 0)
+		presence_window(p, a, a->later_rows, a->later_cols);
 }
 
 void presence_set_policy(struct presence *p, enum size_policy policy)

@@ -41,9 +41,10 @@ struct attendee {
 	char name[NAME_BYTES_MAX + 1]; /* display name */
 	unsigned color;                /* 0 to PRESENCE_COLORS - 1 */
 	enum role role;
-	unsigned rows, cols; /* its window; 0 = unknown */
-	uint64_t typed_ms;   /* wall clock of its last input; 0 = never */
-	bool focused;        /* its terminal has the keyboard's focus; set by presence_focus() */
+	unsigned rows, cols;             /* its window; 0 = unknown */
+	unsigned later_rows, later_cols; /* one that counts once it may; 0 = none */
+	uint64_t typed_ms;               /* wall clock of its last input; 0 = never */
+	bool focused; /* its terminal has the keyboard's focus; set by presence_focus() */
 };
 
 struct presence {
@@ -69,6 +70,13 @@ void presence_type(struct presence *p, struct attendee *a, uint64_t now_ms);
 
 /* a has another window; 0 = unknown. */
 void presence_window(struct presence *p, struct attendee *a, unsigned rows, unsigned cols);
+
+/*
+ * a's window does not count yet, as it may not: presence_window_now() says that it may, and is harmless otherwise. Before
+ * a has joined that is the window that it comes with.
+ */
+void presence_window_later(struct attendee *a, unsigned rows, unsigned cols);
+void presence_window_now(struct presence *p, struct attendee *a);
 
 /* Other windows count from now on. */
 void presence_set_policy(struct presence *p, enum size_policy policy);

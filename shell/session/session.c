@@ -109,6 +109,11 @@ static void tell_focus(struct session *s)
 void session_attach(struct session *s, struct session_viewer *v)
 {
 	uint64_t before = s->presence.version;
+	struct attendee *a = &v->attendee;
+	if (!typing_admits(&s->typing, NULL)) {
+		presence_window_later(a, a->rows, a->cols);
+		a->rows = a->cols = 0;
+	}
 	presence_join(&s->presence, &v->attendee);
 	DL_APPEND(s->viewers, v);
 	settle(s, before);
@@ -151,11 +156,24 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 	struct typist by = {
 		.name = v->attendee.name, .client = v->attendee.id, .lease = lease, .person = true};
 	int rc = session_type_as(s, &by, bytes, length, NULL);
-	if (rc < 0)
+	/* Who only interrupts does not take the size of who has the lease. */
+	if (rc < 0 || !typing_admits(&s->typing, lease))
 		return rc;
 	presence_type(&s->presence, &v->attendee, s->pane.activity_ms);
 	settle(s, before);
 	return 0;
+}
+
+/* Another has it, or nobody: others' windows may count again. */
+static void tell_lease(struct session *s)
+{
+	struct session_viewer *v;
+	uint64_t before = s->presence.version;
+	if (typing_admits(&s->typing, NULL))
+		DL_FOREACH (s->viewers, v)
+			presence_window_now(&s->presence, &v->attendee);
+	settle(s, before);
+	tell_viewers(s);
 }
 
 int session_lease(struct session *s, const struct lease_terms *terms)
@@ -164,7 +182,7 @@ int session_lease(struct session *s, const struct lease_terms *terms)
 		return -ENOTCONN;
 	int rc = lease_take(&s->typing.lease, terms, clock_wall_ms());
 	if (rc == 0)
-		tell_viewers(s);
+		tell_lease(s);
 	return rc;
 }
 
@@ -176,21 +194,28 @@ bool session_give_back(struct session *s, const char *id)
 		return false;
 	if (!id)
 		lease_clear(l);
-	tell_viewers(s);
+	tell_lease(s);
 	return true;
 }
 
 void session_expire_lease(struct session *s)
 {
 	if (lease_expire(&s->typing.lease, clock_wall_ms()))
-		tell_viewers(s);
+		tell_lease(s);
 }
 
-void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols)
+bool session_window(struct session *s, struct session_viewer *v, const char *lease, unsigned rows,
+	unsigned cols)
 {
 	uint64_t before = s->presence.version;
+	/* A viewer's never counts. */
+	if (v->attendee.role != ROLE_VIEWER && !typing_admits(&s->typing, lease)) {
+		presence_window_later(&v->attendee, rows, cols);
+		return false;
+	}
 	presence_window(&s->presence, &v->attendee, rows, cols);
 	settle(s, before);
+	return true;
 }
 
 int session_resize(struct session *s, unsigned rows, unsigned cols)

@@ -149,8 +149,12 @@ void session_expire_lease(struct session *s);
 /* Input from the session itself, unasked. Returns 0, -ENOBUFS, or -ENOTCONN once it has ended. */
 int session_write(struct session *s, const void *bytes, size_t length);
 
-/* An attached client's window has changed (1 to PRESENCE_SIDE_MAX each). */
-void session_window(struct session *s, struct session_viewer *v, unsigned rows, unsigned cols);
+/*
+ * An attached client's window has changed (1 to PRESENCE_SIDE_MAX each). Where it may not type, by the lease that it
+ * shows, it may not size either: then false, and the window counts when that lease is over. So do windows of who comes.
+ */
+bool session_window(struct session *s, struct session_viewer *v, const char *lease, unsigned rows,
+	unsigned cols);
 
 /*
  * Whether it can be asked for what its holder does at some time: 0, -ENOTCONN unless it runs, -EHOSTDOWN when the holder

@@ -192,7 +192,7 @@ static int make_key(struct mcp_call *c)
 static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"command", "timeout_ms", "stdin", "cwd", "env",
-		"streams", "isolate", "queue", "key", NULL};
+		"streams", "isolate", "queue", "key", "lease", NULL};
 	char path[MCP_PATH_MAX];
 	(void)a;
 	if (make_key(c) < 0) {
@@ -377,7 +377,7 @@ static void on_signalled(struct mcp_call *c, const struct mcp_answer *a)
 
 void mcp_exec_signal(struct mcp_call *c, const struct mcp_answer *a)
 {
-	static const char *const names[] = {"signal", "grace_ms", NULL};
+	static const char *const names[] = {"signal", "grace_ms", "lease", NULL};
 	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 32];
 	json_t *body = json_object();
 	(void)a;

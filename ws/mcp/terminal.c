@@ -128,7 +128,7 @@ void mcp_session_close(struct mcp_call *c, const struct mcp_answer *a)
 
 static void start_resize(struct mcp_call *c, const struct mcp_answer *a)
 {
-	static const char *const names[] = {"cols", "rows", NULL};
+	static const char *const names[] = {"cols", "rows", "lease", NULL};
 	char path[MCP_PATH_MAX];
 	json_t *body = json_object();
 	(void)a;

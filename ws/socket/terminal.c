@@ -284,6 +284,21 @@ static bool keep_early(struct terminal *t, const void *bytes, size_t length)
 	return true;
 }
 
+/* The lease that it shows; an id whose lease is over is as good as none. The session is there. */
+static const char *shown_lease(const struct terminal *t)
+{
+	return typing_admits(&t->session->typing, t->lease) ? t->lease : NULL;
+}
+
+static void take_window(struct terminal *t, unsigned rows, unsigned cols)
+{
+	if (!t->session)
+		t->viewer.attendee.rows = rows, t->viewer.attendee.cols = cols;
+	else if (!session_window(t->session, &t->viewer, shown_lease(t), rows, cols))
+		refuse_message(t, "LEASED",
+			"Somebody else has leased the session: the window counts when that is over");
+}
+
 void terminal_input(struct terminal *t, const void *bytes, size_t length)
 {
 	if (t->closing || length == 0)
@@ -295,10 +310,8 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 	}
 	if (t->waiting && keep_early(t, bytes, length))
 		return;
-	/* An id whose lease is over is as good as none. */
-	const char *lease = t->session && typing_admits(&t->session->typing, t->lease) ? t->lease
-										       : NULL;
-	int rc = t->session ? session_type(t->session, &t->viewer, lease, bytes, length) : -EAGAIN;
+	int rc = t->session ? session_type(t->session, &t->viewer, shown_lease(t), bytes, length)
+			    : -EAGAIN;
 	if (rc == -EAGAIN)
 		refuse_message(t, "NOT_READY", "The session is still starting: input is refused");
 	else if (rc == -EACCES)
@@ -336,10 +349,7 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 		refuse_message(t, "VALIDATION_FAILED", "Invalid name");
 		break;
 	case MESSAGE_RESIZE:
-		if (t->session)
-			session_window(t->session, &t->viewer, m.rows, m.cols);
-		else
-			t->viewer.attendee.rows = m.rows, t->viewer.attendee.cols = m.cols;
+		take_window(t, m.rows, m.cols);
 		break;
 	case MESSAGE_PING:
 		t->pong = true;
@@ -359,6 +369,8 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 		break;
 	case MESSAGE_LEASE:
 		memcpy(t->lease, m.lease, sizeof t->lease);
+		if (t->session && shown_lease(t) && t->viewer.attendee.later_rows > 0)
+			take_window(t, t->viewer.attendee.later_rows, t->viewer.attendee.later_cols);
 		break;
 	case MESSAGE_ACK:
 	case MESSAGE_UNKNOWN:

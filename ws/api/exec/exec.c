@@ -8,6 +8,7 @@
 #include "ws/api/json/session.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
+#include "ws/api/read/typist.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 
@@ -124,10 +125,10 @@ static void start_fork(struct api *a, struct request *r, json_t *body, struct se
 			return;
 		}
 	}
-	if (s->state == SESSION_RUNNING)
-		inherit_from(a, r, body, s, api_run_body);
-	else
+	if (s->state != SESSION_RUNNING)
 		refuse_exec(r, s, -ENOTCONN);
+	else if (typist_is_admitted(r, body, s))
+		inherit_from(a, r, body, s, api_run_body);
 }
 
 static void start_exec(struct request *r, struct session *s)
@@ -263,6 +264,8 @@ static void cancel_exec(struct request *r, struct session *s)
 		reply_invalid(r, "signal", "Must be the name of a signal, such as INT", "invalid");
 		goto out;
 	}
+	if (!typist_is_admitted(r, body, s))
+		goto out;
 	exec_cancel(e, signo, (unsigned)grace);
 	/* Until it is over or the ladder has come to its end: what was done is told. */
 	exec_wait(r, e,

@@ -9,6 +9,7 @@
 #include "ws/api/json/session.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
+#include "ws/api/read/typist.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/error.h"
@@ -199,10 +200,10 @@ static void start_beside(
 void api_process_start_body(struct api *a, struct request *r, json_t *body, const char *session)
 {
 	struct session *s = session ? sessions_find(a->sessions, session) : NULL;
-	if (s && s->state == SESSION_RUNNING)
-		inherit_from(a, r, body, s, start_beside);
-	else
+	if (!s || s->state != SESSION_RUNNING)
 		start_beside(a, r, body, NULL);
+	else if (typist_is_admitted(r, body, s))
+		inherit_from(a, r, body, s, start_beside);
 }
 
 static void start_process(struct request *r)

@@ -2,6 +2,7 @@
 #include "ws/api/read/typist.h"
 
 #include "ws/api/read/body.h"
+#include "ws/api/read/refuse.h"
 
 #include <string.h>
 
@@ -31,4 +32,16 @@ bool typist_take(struct request *r, const json_t *body, struct typist *ret_typis
 	if (!ret_typist->name)
 		ret_typist->name = typist_default(r);
 	return true;
+}
+
+bool typist_is_admitted(struct request *r, const json_t *body, const struct session *s)
+{
+	const char *lease;
+	if (!body_text(r, body, "lease", &lease))
+		return false;
+	/* Of one that does not run that is told, as by typing. */
+	if (s->state != SESSION_RUNNING || typing_admits(&s->typing, lease))
+		return true;
+	refuse_leased(r, s);
+	return false;
 }

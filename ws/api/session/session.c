@@ -126,7 +126,7 @@ static void resize_session(struct request *r, struct session *s)
 		if (rows == 0 || cols == 0)
 			reply_invalid(r, cols == 0 ? "cols" : "rows", "cols and rows are required",
 				"required");
-		else
+		else if (typist_is_admitted(r, body, s))
 			resize(r, s, (unsigned)rows, (unsigned)cols);
 	}
 	json_decref(body);
@@ -144,7 +144,7 @@ static void set_size_policy(struct request *r, struct session *s)
 		if (!name || !size_policy_parse(name, &policy))
 			reply_invalid(r, "policy", "Must be latest, smallest, fixed or owner",
 				name ? "invalid" : "required");
-		else
+		else if (typist_is_admitted(r, body, s))
 			reply_result(r, s,
 				session_set_size_policy(s, policy, (unsigned)rows, (unsigned)cols));
 	}
@@ -163,7 +163,7 @@ static void signal_session(struct request *r, struct session *s)
 			name ? "invalid" : "required");
 	else if (target && !shell && strcmp(target, "foreground") != 0)
 		reply_invalid(r, "target", "Must be foreground or shell", "invalid");
-	else
+	else if (typist_is_admitted(r, body, s))
 		reply_result(r, s,
 			session_signal(s, signal_parse(name),
 				shell ? WIRE_TARGET_SHELL : WIRE_TARGET_FOREGROUND));

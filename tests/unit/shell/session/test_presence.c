@@ -127,6 +127,24 @@ Test(presence, window_that_becomes_known_counts)
 	EXPECT_SIZE("80x24");
 }
 
+Test(presence, window_that_may_not_count_yet_waits)
+{
+	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 0, 0);
+	presence_set_policy(&p, SIZE_SMALLEST);
+	presence_join(&p, &a);
+	presence_window_later(&b, 10, 20);
+	presence_join(&p, &b);
+	presence_window_later(&a, 20, 60);
+	EXPECT_SIZE("80x24");
+	presence_window_now(&p, &b);
+	EXPECT_SIZE("20x10");
+	presence_window(&p, &b, 30, 90);
+	presence_window_now(&p, &b);
+	EXPECT_SIZE("80x24");
+	presence_window_now(&p, &a);
+	EXPECT_SIZE("60x20");
+}
+
 Test(presence, viewer_that_types_takes_nothing)
 {
 	struct attendee a = someone(ROLE_OWNER, 24, 80), v = someone(ROLE_VIEWER, 30, 100);

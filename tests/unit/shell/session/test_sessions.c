@@ -617,9 +617,9 @@ Test(session_size, the_first_window_is_it_and_then_that_of_who_types)
 	cr_assert_eq(type(s, &t.b, "x"), 0);
 	cr_expect(has_size(s, 40, 100));
 	cr_expect_gt(t.a.changed, 0);
-	session_window(s, &t.b.viewer, 41, 101);
+	session_window(s, &t.b.viewer, NULL, 41, 101);
 	cr_expect(has_size(s, 41, 101));
-	session_window(s, &t.a.viewer, 10, 10);
+	session_window(s, &t.a.viewer, NULL, 10, 10);
 	cr_expect(has_size(s, 41, 101), "nobody types there");
 	session_detach(s, &t.b.viewer);
 	cr_expect_eq(s->presence.count, 1);
@@ -653,7 +653,7 @@ Test(session_size, fixed_is_nobodys_window)
 	attach(s, &t.a, ROLE_OWNER, 30, 90);
 	cr_assert_eq(session_set_size_policy(s, SIZE_FIXED, 50, 120), 0);
 	cr_expect(has_size(s, 50, 120));
-	session_window(s, &t.a.viewer, 31, 91);
+	session_window(s, &t.a.viewer, NULL, 31, 91);
 	cr_expect(has_size(s, 50, 120));
 	cr_assert_eq(session_resize(s, 51, 121), 0);
 	cr_expect(has_size(s, 51, 121));

@@ -65,7 +65,8 @@ struct request {
 	bool session_hint_wrong;            /* it was there, but is no id */
 	struct mcp_headers *mcp; /* ws/mcp/headers.h, of a request to /mcp; owned, of malloc(); NULL: none */
 	struct principal principal;
-	enum auth_result auth; /* whether principal is valid */
+	char author[NAME_AUTHOR_MAX + 1]; /* of principal, once somebody has asked for it */
+	enum auth_result auth;            /* whether principal is valid */
 	struct route_match match;
 	struct reply reply;
 	bool done;

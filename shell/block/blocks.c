@@ -59,16 +59,19 @@ struct block *block_before(const struct blocks *b, const struct block *block)
 
 _Static_assert(sizeof(struct block) <= 320, "BLOCKS_KEPT of them stay with each session");
 
-void block_set_author(struct block *block, const char *name)
+void block_set_author(struct block *block, const char *author, const char *label)
 {
 	free(block->author);
-	block->author = *name ? strndup(name, BLOCK_AUTHOR_MAX) : NULL;
+	free(block->label);
+	block->author = *author ? strndup(author, BLOCK_AUTHOR_MAX) : NULL;
+	block->label = *label ? strndup(label, BLOCK_AUTHOR_MAX) : NULL;
 }
 
 void block_free(struct block *block)
 {
 	free(block->command);
 	free(block->author);
+	free(block->label);
 	free(block->cwd);
 	free(block->cwd_after);
 	free(block);
@@ -132,7 +135,7 @@ static void take_author(const struct blocks *b, struct block *block, uint64_t st
 	while (e && e->offset > start)
 		e = e == first ? NULL : e->prev;
 	if (e)
-		block_set_author(block, e->by);
+		block_set_author(block, e->author, e->label);
 }
 
 /* Whose command it is that a mark begins. */
@@ -141,7 +144,7 @@ static void take_command(struct blocks *b, struct block *block, const struct mar
 	struct block_exec e;
 	if (mark->id[0] && b->find_exec(b->user, mark->id, &e)) {
 		block->command = keep_text(e.command);
-		block_set_author(block, e.author);
+		block_set_author(block, e.author, e.label);
 	} else if (!mark->id[0]) {
 		char *text = typed_text(b, mark->start);
 		block->command = text ? keep_text(text) : NULL;

@@ -25,11 +25,11 @@
 
 struct block {
 	struct block *prev, *next;
-	uint64_t start, end; /* range of its output; the start is its id: "b" and this number */
-	bool done;           /* otherwise it runs, and has no end yet */
-	bool exact;          /* the end is that of a mark */
-	char *command;       /* its text, or the beginning of it; NULL: not known */
-	char *author;        /* who ran it; NULL = somebody at the keyboard */
+	uint64_t start, end;  /* range of its output; the start is its id: "b" and this number */
+	bool done;            /* otherwise it runs, and has no end yet */
+	bool exact;           /* the end is that of a mark */
+	char *command;        /* its text, or the beginning of it; NULL: not known */
+	char *author, *label; /* who ran it, and calls himself; shell/name.h; NULL = not known */
 	char exec[RECORD_ID_MAX + 1];          /* of a command for a program, or "" */
 	int status;                            /* 0 to 255; -1: not known */
 	uint8_t statuses[RECORD_STATUSES_MAX]; /* PIPESTATUS */
@@ -47,7 +47,7 @@ struct block {
 
 /* What is known of a command for a program that runs or is over. All is borrowed. */
 struct block_exec {
-	const char *id, *command, *author;
+	const char *id, *command, *author, *label;
 	bool over;                     /* otherwise it runs, and has no end yet */
 	bool end_marked;               /* the end is that of a mark */
 	bool interleaved;              /* others typed while it ran */

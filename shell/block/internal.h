@@ -17,8 +17,8 @@ void blocks_tell(struct blocks *b, uint64_t offset);
 /* Everything that will be known of it is. */
 void blocks_settle(struct blocks *b, struct block *block, uint64_t offset);
 
-/* Who ran it; "" is nobody that is known. */
-void block_set_author(struct block *block, const char *name);
+/* Who ran it; "" is nobody that is known, and no label. */
+void block_set_author(struct block *block, const char *author, const char *label);
 
 /* Put behind the others; the oldest may have to go. */
 void blocks_append(struct blocks *b, struct block *block);

@@ -1,6 +1,7 @@
 /*
  * The file "blocks": a line of JSON for each block that is done. A line that makes no sense is left out; what cannot be
- * written is counted, and all of it written anew as soon as there is room.
+ * written is counted, and all of it written anew as soon as there is room. Who ran one is its "principal"; "author" is what
+ * clients called themselves, as it was in the days when nothing else was written down.
  */
 #include "shell/block/internal.h"
 #include "shell/store/lines.h"
@@ -25,31 +26,33 @@ static json_t *make_line(const struct block *b)
 	json_t *statuses = json_array();
 	for (size_t i = 0; i < b->statuses_count; i++)
 		json_array_append_new(statuses, json_integer(b->statuses[i]));
-	return json_pack("{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b}",
+	return json_pack("{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s:s}",
 		"start", (json_int_t)b->start, "end", (json_int_t)b->end, "exact", b->exact,
-		"command", text_or_null(b->command), "author", b->author ? b->author : "", "exec",
+		"command", text_or_null(b->command), "author", b->label ? b->label : "", "exec",
 		b->exec, "status", b->status, "statuses", statuses, "cwd", text_or_null(b->cwd),
 		"cwdAfter", text_or_null(b->cwd_after), "started", (json_int_t)b->started_ms,
-		"ended", (json_int_t)b->ended_ms, "interleaved", b->interleaved);
+		"ended", (json_int_t)b->ended_ms, "interleaved", b->interleaved, "principal",
+		b->author ? b->author : "");
 }
 
 static struct block *read_line(json_t *root)
 {
 	json_int_t start, end, started, ended;
 	int exact, interleaved;
-	const char *author, *exec;
+	const char *label, *exec, *author = "";
 	json_t *command, *statuses, *cwd, *after, *status;
 	struct block *b = calloc(1, sizeof *b);
 	size_t i;
 	if (!b)
 		return NULL;
-	if (json_unpack(root, "{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b}",
+	if (json_unpack(root,
+		    "{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s?:s}",
 		    "start", &start, "end", &end, "exact", &exact, "command", &command, "author",
-		    &author, "exec", &exec, "status", &b->status, "statuses", &statuses, "cwd",
-		    &cwd, "cwdAfter", &after, "started", &started, "ended", &ended, "interleaved",
-		    &interleaved) < 0 ||
-		end < start || start < 0 || strlen(author) > BLOCK_AUTHOR_MAX ||
-		strlen(exec) > RECORD_ID_MAX) {
+		    &label, "exec", &exec, "status", &b->status, "statuses", &statuses, "cwd", &cwd,
+		    "cwdAfter", &after, "started", &started, "ended", &ended, "interleaved",
+		    &interleaved, "principal", &author) < 0 ||
+		end < start || start < 0 || strlen(label) > BLOCK_AUTHOR_MAX ||
+		strlen(author) > BLOCK_AUTHOR_MAX || strlen(exec) > RECORD_ID_MAX) {
 		free(b);
 		return NULL;
 	}
@@ -60,7 +63,7 @@ static struct block *read_line(json_t *root)
 	b->exact = exact;
 	b->interleaved = interleaved;
 	b->done = b->settled = b->stored = b->has_record = true;
-	block_set_author(b, author);
+	block_set_author(b, author, label);
 	snprintf(b->exec, sizeof b->exec, "%s", exec);
 	b->command = json_is_string(command) ? strdup(json_string_value(command)) : NULL;
 	b->cwd = json_is_string(cwd) ? strdup(json_string_value(cwd)) : NULL;

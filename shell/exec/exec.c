@@ -79,19 +79,21 @@ static void free_plan(struct integration_command *plan)
 	*plan = (struct integration_command){.streams = plan->streams};
 }
 
-bool exec_set_names(struct exec *e, const char *key, const char *author, const char *peer)
+bool exec_set_names(struct exec *e, const struct exec_names *given)
 {
-	const char *const texts[] = {key ? key : "", author ? author : "", peer ? peer : ""};
-	const char **const names[] = {&e->key, &e->author, &e->peer};
-	static const size_t max[] = {EXEC_KEY_MAX, EXEC_AUTHOR_MAX, EXEC_PEER_MAX};
-	size_t length = 0, lengths[3];
-	for (int i = 0; i < 3; i++) {
-		lengths[i] = strnlen(texts[i], max[i]);
+	enum { COUNT = 4 };
+	const char *const texts[COUNT] = {given->key, given->author, given->label, given->peer};
+	const char **const names[COUNT] = {&e->key, &e->author, &e->label, &e->peer};
+	static const size_t max[COUNT] = {
+		EXEC_KEY_MAX, EXEC_AUTHOR_MAX, EXEC_AUTHOR_MAX, EXEC_PEER_MAX};
+	size_t length = 0, lengths[COUNT];
+	for (int i = 0; i < COUNT; i++) {
+		lengths[i] = texts[i] ? strnlen(texts[i], max[i]) : 0;
 		length += lengths[i] + 1;
 	}
 	char *at = e->names = calloc(1, length);
-	for (int i = 0; at && i < 3; i++) {
-		*names[i] = memcpy(at, texts[i], lengths[i]);
+	for (int i = 0; at && i < COUNT; i++) {
+		*names[i] = lengths[i] > 0 ? memcpy(at, texts[i], lengths[i]) : at;
 		at += lengths[i] + 1;
 	}
 	return at != NULL;
@@ -174,8 +176,9 @@ static int create_exec(struct executor *x, const struct exec_options *o, struct 
 	e->command = malloc(o->length + 1);
 	if (o->cwd)
 		e->plan.cwd = strdup(o->cwd);
-	if (!exec_set_names(e, o->key, o->author, o->peer) || !e->command ||
-		(o->cwd && !e->plan.cwd) || !copy_environment(&e->plan, o)) {
+	const struct exec_names names = {o->key, o->author, o->label, o->peer};
+	if (!exec_set_names(e, &names) || !e->command || (o->cwd && !e->plan.cwd) ||
+		!copy_environment(&e->plan, o)) {
 		exec_free(e);
 		return -ENOMEM;
 	}
@@ -243,6 +246,7 @@ struct block_exec exec_facts(const struct exec *e)
 	return (struct block_exec){.id = e->id,
 		.command = e->command,
 		.author = e->author,
+		.label = e->label,
 		.over = e->state == EXEC_DONE,
 		.end_marked = e->end_marked,
 		.interleaved = e->interleaved,

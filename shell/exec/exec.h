@@ -61,9 +61,9 @@ struct exec_options {
 	const char *command; /* without NUL */
 	size_t length;
 	const char *key; /* idempotency: another one with this key is the same exec; NULL: none */
-	const char *author; /* who asks */
-	const char *peer;   /* and from where */
-	const char *cwd;    /* absolute and existing, or NULL */
+	const char *author, *label; /* who asks, shell/name.h; label: NULL for none */
+	const char *peer;           /* and from where */
+	const char *cwd;            /* absolute and existing, or NULL */
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
 	bool no_input;     /* standard input is /dev/null */
@@ -105,8 +105,8 @@ struct exec {
 	struct exec *prev, *next;
 	struct executor *executor;
 	char id[RECORD_ID_MAX + 1];
-	char *names;                     /* the memory of these three, of which each may be "" */
-	const char *key, *author, *peer; /* who asks, and from where */
+	char *names; /* the memory of these four, of which each may be "" */
+	const char *key, *author, *label, *peer; /* who asks, and from where */
 	char *command;                   /* ends with a NUL; the beginning once it is done */
 	size_t length;                   /* of all of it */
 	struct integration_command plan; /* owned, until it has been typed */

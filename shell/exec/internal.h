@@ -28,7 +28,10 @@ void exec_forget(struct exec *e);
 void exec_free(struct exec *e);
 
 /* Who asks, as much as is kept of it; each may be NULL. Returns whether there is memory for it. */
-bool exec_set_names(struct exec *e, const char *key, const char *author, const char *peer);
+struct exec_names {
+	const char *key, *author, *label, *peer;
+};
+bool exec_set_names(struct exec *e, const struct exec_names *names);
 
 /* type.c: type it. Returns 0 or a negative errno. */
 int exec_type(struct exec *e);

@@ -3,7 +3,8 @@
  * asked for, before anybody is told of it, and another one when it is done. The header of the script, which is in the
  * holder's memory, names the one that was typed last, and tells when it began. Execs are typed in the order of their
  * numbers: so what was asked for, is not done and has a higher number than the header's was never typed.
- * The file may be missing, and a line that makes no sense is left out.
+ * The file may be missing, and a line that makes no sense is left out. Who asked is "principal"; "author" is what they
+ * called themselves, as it was in the days when nothing else was written down.
  */
 #include "ring/utf8.h"
 #include "shell/clock.h"
@@ -38,11 +39,12 @@ static json_t *command_json(const struct exec *e)
 
 static json_t *common_json(const struct exec *e)
 {
-	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:i, s:I, s:I, s:I, s:I}", "id", e->id, "key",
-		e->key, "author", e->author, "command", command_json(e), "length",
+	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:i, s:I, s:I, s:I, s:I, s:s}", "id", e->id,
+		"key", e->key, "author", e->label, "command", command_json(e), "length",
 		(json_int_t)e->length, "streams", (int)e->plan.streams, "submitted",
 		(json_int_t)e->submitted_ms, "typedOffset", (json_int_t)e->typed_offset,
-		"typedPosition", (json_int_t)e->typed_position, "number", (json_int_t)e->number);
+		"typedPosition", (json_int_t)e->typed_position, "number", (json_int_t)e->number,
+		"principal", e->author);
 }
 
 /* Always of the same length for an exec: its start is put in later, over what is there. */
@@ -137,21 +139,21 @@ void exec_log_done(struct exec *e)
 
 static struct exec *read_common(const json_t *root)
 {
-	const char *id, *key, *author, *command = NULL;
+	const char *id, *key, *label, *command = NULL;
 	json_int_t length, submitted, offset, position;
 	int streams;
 	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s?:s, s:I, s:i, s:I, s:I, s:I}",
-		    "id", &id, "key", &key, "author", &author, "command", &command, "length",
+		    "id", &id, "key", &key, "author", &label, "command", &command, "length",
 		    &length, "streams", &streams, "submitted", &submitted, "typedOffset", &offset,
 		    "typedPosition", &position) < 0 &&
 		json_unpack((json_t *)(uintptr_t)root,
 			"{s:s, s:s, s:s, s:n, s:I, s:i, s:I, s:I, s:I}", "id", &id, "key", &key,
-			"author", &author, "command", "length", &length, "streams", &streams,
+			"author", &label, "command", "length", &length, "streams", &streams,
 			"submitted", &submitted, "typedOffset", &offset, "typedPosition",
 			&position) < 0)
 		return NULL;
 	if (strlen(id) > RECORD_ID_MAX || strlen(key) > EXEC_KEY_MAX ||
-		strlen(author) > EXEC_AUTHOR_MAX || streams < EXEC_TERMINAL ||
+		strlen(label) > EXEC_AUTHOR_MAX || streams < EXEC_TERMINAL ||
 		streams > EXEC_TERMINALS)
 		return NULL;
 	struct exec *e = calloc(1, sizeof *e);
@@ -168,7 +170,8 @@ static struct exec *read_common(const json_t *root)
 	e->status = -1;
 	e->adopted = true;
 	e->output_max = EXEC_OUTPUT_DEFAULT;
-	if (exec_set_names(e, key, author, NULL) && e->command)
+	const char *author = json_string_value(json_object_get(root, "principal"));
+	if (exec_set_names(e, &(struct exec_names){key, author, label, NULL}) && e->command)
 		return e;
 	free(e->names);
 	free(e->command);

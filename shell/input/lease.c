@@ -37,6 +37,7 @@ int lease_take(struct lease *l, const struct lease_terms *terms, uint64_t now_ms
 		l->since_ms = now_ms;
 	}
 	snprintf(l->owner, sizeof l->owner, "%s", terms->owner);
+	snprintf(l->author, sizeof l->author, "%s", terms->author);
 	l->exclusive = terms->exclusive;
 	l->expires_ms = now_ms + terms->ttl_ms;
 	l->version++;

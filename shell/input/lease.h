@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "shell/name.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +19,7 @@
 struct lease {
 	char id[LEASE_ID_LENGTH + 1];    /* "" = nobody has it */
 	char owner[LEASE_OWNER_MAX + 1]; /* a label for people */
+	char author[NAME_AUTHOR_MAX + 1];
 	bool exclusive;
 	uint64_t since_ms, expires_ms;
 	uint64_t version; /* counts changes that others should hear of */
@@ -24,7 +27,7 @@ struct lease {
 
 /* What is asked for. Strings are borrowed. */
 struct lease_terms {
-	const char *owner;
+	const char *owner, *author;
 	bool exclusive;
 	uint64_t ttl_ms;
 	const char *renew; /* id of the lease that goes on by these terms, or NULL */

@@ -7,7 +7,7 @@
 
 static size_t size_of(const struct typed_entry *e)
 {
-	return sizeof *e + strlen(e->by) + 1 + (e->text ? e->bytes : 0);
+	return sizeof *e + strlen(e->author) + strlen(e->label) + 2 + (e->text ? e->bytes : 0);
 }
 
 static void drop_entry(struct typed *t, struct typed_entry *e)
@@ -28,9 +28,10 @@ static bool ends_line(const struct typed_entry *e)
 /* Whether a note goes on with what the same one has typed just before. */
 static bool continues_entry(const struct typed_entry *e, const struct typed_note *n)
 {
-	return e->client == n->client && strcmp(e->by, n->by) == 0 &&
-		(e->text != NULL) == n->shown && n->at_ms - e->at_ms <= TYPED_JOIN_MS &&
-		e->bytes + n->length <= TYPED_JOIN_BYTES && !ends_line(e);
+	return e->client == n->client && strcmp(e->author, n->author) == 0 &&
+		strcmp(e->label, n->label) == 0 && (e->text != NULL) == n->shown &&
+		n->at_ms - e->at_ms <= TYPED_JOIN_MS && e->bytes + n->length <= TYPED_JOIN_BYTES &&
+		!ends_line(e);
 }
 
 static bool join_entry(struct typed *t, struct typed_entry *e, const struct typed_note *n)
@@ -49,8 +50,8 @@ static bool join_entry(struct typed *t, struct typed_entry *e, const struct type
 
 static struct typed_entry *create_entry(const struct typed_note *n)
 {
-	size_t name = strlen(n->by) + 1;
-	struct typed_entry *e = calloc(1, sizeof *e + name);
+	size_t author = strlen(n->author) + 1, label = strlen(n->label) + 1;
+	struct typed_entry *e = calloc(1, sizeof *e + author + label);
 	char *text = e && n->shown ? malloc(n->length) : NULL;
 	if (!e || (n->shown && !text)) {
 		free(e);
@@ -58,7 +59,8 @@ static struct typed_entry *create_entry(const struct typed_note *n)
 	}
 	if (n->shown)
 		memcpy(text, n->bytes, n->length);
-	memcpy(e->by, n->by, name);
+	e->author = memcpy(e->names, n->author, author);
+	e->label = memcpy(e->names + author, n->label, label);
 	e->offset = n->offset;
 	e->at_ms = n->at_ms;
 	e->client = n->client;

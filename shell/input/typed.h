@@ -19,8 +19,9 @@ struct typed_entry {
 	uint64_t at_ms;  /* wall clock */
 	uint64_t client; /* id of the attached client; 0: none */
 	size_t bytes;
-	char *text; /* that many bytes, or NULL: they were not shown */
-	char by[];  /* name */
+	char *text;                 /* that many bytes, or NULL: they were not shown */
+	const char *author, *label; /* in names; shell/name.h */
+	char names[];
 };
 
 /* Zero is an empty one. */
@@ -33,7 +34,7 @@ struct typed {
 /* Something that was typed; all borrowed. */
 struct typed_note {
 	uint64_t offset, at_ms, client;
-	const char *by;
+	const char *author, *label; /* label: "" for none */
 	const void *bytes;
 	size_t length;
 	bool shown; /* whether its text may be kept */

@@ -29,9 +29,9 @@ struct typing {
 
 /* Who types; strings are borrowed. */
 struct typist {
-	const char *name;  /* a label */
-	uint64_t client;   /* id of the attached client; 0: none */
-	const char *lease; /* id of the lease that he shows, or NULL */
+	const char *author, *label; /* shell/name.h; label: "" for none */
+	uint64_t client;            /* id of the attached client; 0: none */
+	const char *lease;          /* id of the lease that he shows, or NULL */
 	bool person; /* at a terminal, who may always interrupt, and whose lines are his own affair */
 };
 

@@ -38,8 +38,9 @@ bool size_policy_parse(const char *name, enum size_policy *ret_policy);
 struct attendee {
 	struct attendee *next;
 	uint64_t id;                   /* unique in the session, never reused */
-	char name[NAME_BYTES_MAX + 1]; /* display name */
-	unsigned color;                /* 0 to PRESENCE_COLORS - 1 */
+	char name[NAME_BYTES_MAX + 1]; /* display name: a label */
+	char author[NAME_AUTHOR_MAX + 1];
+	unsigned color; /* 0 to PRESENCE_COLORS - 1 */
 	enum role role;
 	unsigned rows, cols;             /* its window; 0 = unknown */
 	unsigned later_rows, later_cols; /* one that counts once it may; 0 = none */

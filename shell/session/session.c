@@ -153,8 +153,11 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 		return s->state == SESSION_RUNNING ? 0 : -ENOTCONN;
 	}
 	uint64_t before = s->presence.version;
-	struct typist by = {
-		.name = v->attendee.name, .client = v->attendee.id, .lease = lease, .person = true};
+	struct typist by = {.author = v->attendee.author,
+		.label = v->attendee.name,
+		.client = v->attendee.id,
+		.lease = lease,
+		.person = true};
 	int rc = session_type_as(s, &by, bytes, length, NULL);
 	/* Who only interrupts does not take the size of who has the lease. */
 	if (rc < 0 || !typing_admits(&s->typing, lease))

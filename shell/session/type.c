@@ -49,7 +49,8 @@ static void note_typist(struct typed *t, const struct typist *by, const void *by
 	struct typed_note n = {.offset = offset,
 		.at_ms = clock_wall_ms(),
 		.client = by->client,
-		.by = by->name,
+		.author = by->author,
+		.label = by->label,
 		.bytes = bytes,
 		.length = kept,
 		.shown = true};

@@ -62,16 +62,16 @@ scenario('what people run: text, result, directory, range, output', async (serve
 scenario('what programs run is among them; filters, pages, head and tail', async (server) => {
 	await server.session({ id });
 	await type(server, 'echo typed');
-	const e = await exec(server, 'seq 1000 | cat; (exit 4)', { author: 'robot' });
+	const e = await exec(server, 'seq 1000 | cat; (exit 4)', { label: 'robot' });
 	const b = (await blocks(server)).at(-1);
-	assert.deepEqual([b.command, b.by, b.author, b.execId, b.exitCode, b.start, b.end, b.state],
-		['seq 1000 | cat; (exit 4)', 'exec', 'robot', e.id, 4, e.range.start, e.range.end, 'done']);
+	assert.deepEqual([b.command, b.by, b.author, b.label, b.execId, b.exitCode, b.start, b.end, b.state],
+		['seq 1000 | cat; (exit 4)', 'exec', 'owner', 'robot', e.id, 4, e.range.start, e.range.end, 'done']);
 	const text = await outputOf(server, b);
 	assert.equal(text, e.output);
 	const { json } = await server.api.raw('GET', `/api/session/${id}/blocks/${b.id}/output?format=json&head=10&tail=9`);
 	assert.deepEqual([json.text, json.truncated, json.omitted, json.head, json.lost], ['1\n2\n3\n4\n5\n999\n1000\n', true, text.length - 19, 10, 0]);
-	await exec(server, 'true', { author: 'robot' });
-	assert.deepEqual((await blocks(server, '?author=robot')).map((each) => each.command), ['seq 1000 | cat; (exit 4)', 'true']);
+	await exec(server, 'true', { label: 'robot' });
+	assert.deepEqual((await blocks(server, '?label=robot')).map((each) => each.command), ['seq 1000 | cat; (exit 4)', 'true']);
 	assert.deepEqual((await blocks(server, '?author=owner&text=typed')).map((each) => each.command), ['echo typed']);
 	assert.deepEqual((await blocks(server, '?status=4')).map((each) => each.command), ['seq 1000 | cat; (exit 4)']);
 	const page = await server.api.call('GET', `/api/session/${id}/blocks?limit=1`);
@@ -95,7 +95,7 @@ scenario('what programs run is among them; filters, pages, head and tail', async
 scenario('blocks outlive the server, also those that end without it', async (server) => {
 	await server.session({ id });
 	await type(server, 'echo before');
-	await exec(server, 'echo mine', { author: 'robot' });
+	await exec(server, 'echo mine', { label: 'robot' });
 	await server.api.input(id, 'until [ -e go ]; do sleep 0.02; done; echo after\r');
 	await until('its start', async () => (await blocks(server, '?state=running')).length === 1);
 	const before = await blocks(server);

@@ -379,15 +379,15 @@ scenario('send', async (server) => {
 
 scenario('blocks', async (server) => {
 	await server.session({ id: 'box' });
-	await cli(server, ['exec', '--author', 'robot', 'box', 'echo one; (exit 3)']);
+	await cli(server, ['exec', '--label', 'robot', 'box', 'echo one; (exit 3)']);
 	await good(server, ['exec', 'box', 'printf "\\033[32mgreen\\033[m\\n"']);
 	const list = await until('both blocks', async () => {
 		const told = await json(server, ['blocks', 'box']);
 		return told.blocks.filter(({ by }) => by === 'exec').length === 2 && told.blocks;
 	});
 	const [first, second] = list.filter(({ by }) => by === 'exec');
-	assert.match(await good(server, ['blocks', 'box']), new RegExp(`^${first.id} +3 +robot +echo one; \\(exit 3\\)$`, 'm'));
-	assert.equal((await good(server, ['blocks', '--status', '3', '--author', 'robot', 'box'])).trim().split('\n').length, 1);
+	assert.match(await good(server, ['blocks', 'box']), new RegExp(`^${first.id} +3 +owner +"robot" echo one; \\(exit 3\\)$`, 'm'));
+	assert.equal((await good(server, ['blocks', '--status', '3', '--author', 'owner', '--label', 'robot', 'box'])).trim().split('\n').length, 1);
 	assert.equal(await good(server, ['blocks', '--output', first.id, 'box']), 'one\n');
 	assert.match(await good(server, ['blocks', '--output', second.id, '--ansi', 'box']), /\x1b\[[0-9;]*32mgreen/);
 	assert.equal((await cli(server, ['blocks', '--output', 'b999999', 'box'])).code, FAILED);

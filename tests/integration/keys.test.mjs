@@ -202,13 +202,13 @@ scenario('what was typed is told with its author, and no secrets', async (server
 	await keys(server, 's', { text: 'sesame' });
 	await server.outputMatches('s', /third\r\n/, raw);
 	const entries = await typed(server, 's');
-	const by = (name) => entries.filter((entry) => entry.by === name);
+	const by = (name) => entries.filter((entry) => entry.label === name && entry.author === 'owner');
 	assert.ok(by('robot').some((entry) => entry.text === 'echo visible\r' && entry.client === null && entry.bytes === 13));
 	const hers = by('Ada');
 	assert.ok(hers.every(({ client }) => client === ada.attached.clientId));
 	assert.equal(hers.filter(({ text }) => text !== null).map(({ text }) => text).join(''), 'read -s secret\r');
 	assert.equal(hers.reduce((sum, { bytes }) => sum + bytes, 0), 'read -s secret\rhunter2'.length);
-	assert.ok(entries.some((entry) => entry.text === null && entry.by === 'owner' && entry.bytes >= 'battery-staple'.length));
+	assert.ok(entries.some((entry) => entry.text === null && entry.label === null && entry.bytes >= 'battery-staple'.length));
 	const everything = [JSON.stringify(entries), await server.api.text('s'),
 		...await Promise.all(['', '/state', '/screen', '/scrollback', '/lease', '/exec'].map(async (what) => (await server.api.raw('GET', `/api/session/s${what}`)).text))].join('');
 	for (const secret of ['hunter2', 'correct-horse', 'battery-staple', 'sesame']) assert.ok(!everything.includes(secret), secret);
@@ -281,7 +281,7 @@ scenario('a person and a program type at once: nothing is lost, and all of it at
 	})();
 	for (; its < 200 || hers < 200; its++) await keys(server, 's', { text: `(${its}`, keys: [')'], name: 'robot' });
 	await person;
-	const entries = async (name) => (await typed(server, 's')).filter(({ by }) => by === name);
+	const entries = async (name) => (await typed(server, 's')).filter(({ label }) => label === name);
 	const total = (count) => Array.from({ length: count }, (_, i) => String(i).length + 2).reduce((a, b) => a + b, 0);
 	await until('all that she typed', async () => (await entries('Ada')).reduce((sum, { bytes }) => sum + bytes, 0) === total(hers));
 	assert.equal((await entries('robot')).reduce((sum, { bytes }) => sum + bytes, 0), total(its));

@@ -136,7 +136,7 @@ scenario('2026-07-28: discovery, tools, results', async (server) => {
 	assert.deepEqual({ code, output, state, session, author }, { code: 1, output: 'hi\n', state: 'done', session: 'agent', author: undefined });
 	assert.match(done.json.result.content[0].text, /^exit code 1, .*\nhi\n$/);
 	const [exec] = (await server.api.call('GET', '/api/session/agent/exec')).data;
-	assert.equal(exec.author, 'raw', 'people are told who');
+	assert.deepEqual([exec.author, exec.label], ['owner', 'raw'], 'people are told who');
 });
 
 scenario('2026-07-28: what requests have to be like', async (server) => {

@@ -105,11 +105,11 @@ for (const [name, make] of Object.entries(clients))
 		const newest = (await call('history', { ...work, limit: 1 })).blocks[0];
 		assert.equal((await call('history', { ...work, block_id: newest.id })).output, 'needle in a haystack\n');
 		assert.ok((await call('history', { ...work, search: 'needle' })).matches.length > 0);
-		const filtered = (await call('history', { ...work, exit_code: 130, author: 'sdk', state: 'done' })).blocks;
+		const filtered = (await call('history', { ...work, exit_code: 130, author: 'owner', label: 'sdk', state: 'done' })).blocks;
 		assert.deepEqual(filtered.map(({ command }) => command), ['cat']);
 		const older = await call('history', { ...work, limit: 1, before: newest.start });
 		assert.deepEqual(older.blocks.map(({ command }) => command), ['cat']);
-		assert.match(older.said, /^b\d+ sdk, exit code 130, in .*: cat\nolder ones: before \d+\n$/);
+		assert.match(older.said, /^b\d+ owner "sdk", exit code 130, in .*: cat\nolder ones: before \d+\n$/);
 		const { from_line: from, text: lines } = await call('history', { ...work, from_line: 0 });
 		assert.equal(from, 0);
 		assert.ok(/HTTP/.test(name) || lines.includes('needle in a haystack'), lines);

@@ -314,7 +314,7 @@ scenario('answers about sessions are what the document says', async (server) => 
 
 scenario('answers about commands and processes are what the document says', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
-	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo by id', author: 'a test' });
+	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo by id', label: 'a test' });
 	await check(server, [
 		['post', '/api/session/{id}/exec', '', { command: 'echo hello; cd /', streams: 'pipes' }],
 		['post', '/api/session/{id}/exec', '', { command: 'echo hello; echo err >&2', streams: 'terminals' }],

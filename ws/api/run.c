@@ -11,6 +11,7 @@
 #include "ws/api/json/session.h"
 #include "ws/api/later/output_queue.h"
 #include "ws/api/read/refuse.h"
+#include "ws/api/read/typist.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
 #include "ws/error.h"
@@ -82,9 +83,8 @@ static void write_log(const struct call *c, const struct run_result *result)
 		: result->cancelled         ? "cancelled"
 					    : "exited";
 	log_write(result->survivors > 0 ? LOG_WARN : LOG_INFO, "run", "done", "id", pid, "peer",
-		r->peer, "who", r->principal.link[0] ? r->principal.link : "owner", "command",
-		command, "cwd", c->cwd, "end", end, "exit", code, "ms", ms, "survivors", survivors,
-		NULL);
+		r->peer, "principal", typist_author(c->request), "command", command, "cwd", c->cwd,
+		"end", end, "exit", code, "ms", ms, "survivors", survivors, NULL);
 }
 
 static void format_timeout(const struct call *c, char text[64])

@@ -261,6 +261,14 @@ enum auth_result auth_check(
 	return AUTH_OK;
 }
 
+_Static_assert(NAME_AUTHOR_MAX >= sizeof "viewer/" + LINK_ID_SIZE, "a role and a link");
+
+void auth_author(const struct principal *p, char author[NAME_AUTHOR_MAX + 1])
+{
+	snprintf(author, NAME_AUTHOR_MAX + 1, "%s%s%s", role_name(p->role), p->link[0] ? "/" : "",
+		p->link);
+}
+
 bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch)
 {
 	return !p->session[0] || (strcmp(p->session, session) == 0 && p->epoch == epoch);

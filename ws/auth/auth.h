@@ -85,6 +85,9 @@ void auth_close(struct auth *a);
 enum auth_result auth_check(
 	struct auth *a, const struct credentials *c, struct principal *ret_principal);
 
+/* What a principal is called where it is told who did something, see shell/name.h. */
+void auth_author(const struct principal *p, char author[NAME_AUTHOR_MAX + 1]);
+
 /* Whether a principal may do things in this session at all. */
 bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch);
 

@@ -13,6 +13,7 @@ enum {
 	OPT_STATUS,
 	OPT_STATE,
 	OPT_TEXT,
+	OPT_LABEL,
 	OPT_OUTPUT,
 	OPT_ANSI,
 	OPT_BYTES
@@ -21,6 +22,7 @@ enum {
 static const struct option options[] = {
 	{"limit", required_argument, NULL, OPT_LIMIT},
 	{"author", required_argument, NULL, OPT_AUTHOR},
+	{"label", required_argument, NULL, OPT_LABEL},
 	{"status", required_argument, NULL, OPT_STATUS},
 	{"state", required_argument, NULL, OPT_STATE},
 	{"text", required_argument, NULL, OPT_TEXT},
@@ -53,6 +55,8 @@ static int take_blocks_option(struct cli *cli, struct plan *p, int option)
 		return add_query(cli, p, "limit");
 	case OPT_AUTHOR:
 		return add_query(cli, p, "author");
+	case OPT_LABEL:
+		return add_query(cli, p, "label");
 	case OPT_STATUS:
 		return add_query(cli, p, "status");
 	case OPT_STATE:
@@ -72,13 +76,15 @@ static void print_block(const json_t *b)
 {
 	char status[16] = "-";
 	const json_t *code = json_object_get(b, "exitCode");
-	const char *command = answer_text(b, "command");
+	const char *command = answer_text(b, "command"), *label = answer_text(b, "label");
 	if (strcmp(answer_text(b, "state"), "running") == 0)
 		snprintf(status, sizeof status, "running");
 	else if (json_is_integer(code))
 		snprintf(status, sizeof status, "%d", (int)json_integer_value(code));
 	/* One line a block, whatever the command is. */
 	printf("%-6s %7s  %-12.12s  ", answer_text(b, "id"), status, answer_text(b, "author"));
+	if (*label)
+		printf("\"%s\" ", label);
 	for (; *command; command++) {
 		if (*command == '\n')
 			fputs("\\n", stdout);
@@ -156,6 +162,6 @@ const struct command command_blocks = {
 	.summary = "List the commands that were run in a session, or print what one has printed",
 	.options = "  --output BLOCK        the output of that one\n"
 		   "  --ansi, --bytes       with styles; as it came\n"
-		   "  --limit N, --author NAME, --status STATUS, --state running|done, --text TEXT\n"
-		   "                        only those\n",
+		   "  --limit N, --author WHO, --label NAME, --status STATUS, --state running|done,\n"
+		   "  --text TEXT           only those\n",
 };

@@ -175,7 +175,7 @@ static void on_created(struct mcp_call *c, const struct mcp_answer *a)
 			json_pack("{s:s, s:s, s:s, s:s, s:s}", "TERM", "dumb", "NO_COLOR", "1",
 				"PAGER", "cat", "GIT_PAGER", "cat", "GH_PAGER", "cat"));
 	if (c->author[0])
-		json_object_set_new(body, "author", json_string(c->author));
+		json_object_set_new(body, "label", json_string(c->author));
 	mcp_ask(c, on_exec, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
 }
 

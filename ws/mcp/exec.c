@@ -206,7 +206,7 @@ static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
 	if (c->key[0] && !mcp_text_arg(c, "key"))
 		json_object_set_new(body, "key", json_string(c->key));
 	if (c->author[0])
-		json_object_set_new(body, "author", json_string(c->author));
+		json_object_set_new(body, "label", json_string(c->author));
 	mcp_ask(c, on_exec, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
 }
 

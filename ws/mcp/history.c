@@ -101,8 +101,8 @@ static void ask_blocks(struct mcp_call *c)
 	snprintf(limit, sizeof limit, "%lld", (long long)mcp_number_arg(c, "limit", 20));
 	const char *const params[] = {"limit", limit, "before", number_param(c, "before", before),
 		"after", number_param(c, "after", after), "author", mcp_text_arg(c, "author"),
-		"status", number_param(c, "exit_code", code), "state", mcp_text_arg(c, "state"),
-		"text", mcp_text_arg(c, "text"), NULL};
+		"label", mcp_text_arg(c, "label"), "status", number_param(c, "exit_code", code),
+		"state", mcp_text_arg(c, "state"), "text", mcp_text_arg(c, "text"), NULL};
 	mcp_ask(c, on_list, METHOD_GET, mcp_path(path, c, "/blocks"), NULL, params);
 }
 

@@ -383,6 +383,7 @@ static void say_block(struct words *w, const json_t *block)
 		length = COMMAND_BYTES - utf8_incomplete(command, COMMAND_BYTES);
 	say_text(w, "", text_of(block, "id"), "");
 	say_text(w, " ", text_of(block, "author"), "");
+	say_text(w, " \"", text_of(block, "label"), "\"");
 	if (has_number(block, "exit_code"))
 		count(w, ", exit code ", number_of(block, "exit_code"), "");
 	else

@@ -31,9 +31,10 @@ static void on_executed(void *user, const struct session *s, const struct exec *
 	if (e->started_ms > 0 && e->ended_ms >= e->started_ms)
 		snprintf(ms, sizeof ms, "%llu", (unsigned long long)(e->ended_ms - e->started_ms));
 	log_command(e->command, command);
-	log_write(LOG_INFO, "exec", "ended", "id", e->id, "session", session_id(s), "by", e->author,
-		"peer", e->peer, "command", command, "cwd", e->cwd ? e->cwd : "", "endedBy",
-		exec_end_name(e->end), "exit", exit, "ms", ms, NULL);
+	log_write(LOG_INFO, "exec", "ended", "id", e->id, "session", session_id(s), "principal",
+		e->author, "label", e->label, "peer", e->peer, "command", command, "cwd",
+		e->cwd ? e->cwd : "", "endedBy", exec_end_name(e->end), "exit", exit, "ms", ms,
+		NULL);
 }
 
 static void on_shell_restarted(void *user, const struct session *s, int wait_status)

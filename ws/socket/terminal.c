@@ -241,6 +241,7 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 		.user = t,
 		.attendee = {.role = principal->role, .rows = q->rows, .cols = q->cols},
 	};
+	auth_author(principal, t->viewer.attendee.author);
 	snprintf(t->viewer.attendee.name, sizeof t->viewer.attendee.name, "%s",
 		*q->name ? q->name : "anonymous");
 	DL_APPEND(all->list, t);

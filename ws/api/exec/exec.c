@@ -78,9 +78,12 @@ static bool take_limits(struct request *r, const json_t *body, struct asked *q)
 
 static bool take_names(struct request *r, const json_t *body, struct asked *q)
 {
-	const char *streams, *format;
+	const char *streams, *format, *field = "label";
 	struct exec_options *o = &q->options;
-	if (!body_text(r, body, "key", &o->key) || !body_text(r, body, "author", &o->author) ||
+	/* As clients of the first releases call it, who were believed. */
+	if (!json_object_get(body, field))
+		field = "author";
+	if (!body_text(r, body, "key", &o->key) || !body_text(r, body, field, &o->label) ||
 		!body_text(r, body, "lease", &o->lease) || !body_text(r, body, "cwd", &o->cwd) ||
 		!body_text(r, body, "streams", &streams) || !body_text(r, body, "format", &format))
 		return false;
@@ -90,9 +93,9 @@ static bool take_names(struct request *r, const json_t *body, struct asked *q)
 		reply_invalid(r, "format", "Must be text, raw or base64", "invalid");
 	else if (o->key && (!*o->key || strlen(o->key) > EXEC_KEY_MAX))
 		reply_invalid(r, "key", "A key has 1 to 128 bytes", "invalid");
-	else if (o->author && (!name_is_text(o->author) || strlen(o->author) > EXEC_AUTHOR_MAX))
-		reply_invalid(r, "author", "A name is 1 to 128 bytes without control characters",
-			"invalid");
+	else if (o->label && (!name_is_text(o->label) || strlen(o->label) > EXEC_AUTHOR_MAX))
+		reply_invalid(
+			r, field, "A name is 1 to 128 bytes without control characters", "invalid");
 	else
 		return true;
 	return false;
@@ -149,8 +152,7 @@ static void start_exec(struct request *r, struct session *s)
 	q.options.env_names = q.env.names;
 	q.options.env_values = q.env.values;
 	q.options.env_count = q.env.count;
-	if (!q.options.author)
-		q.options.author = r->principal.link[0] ? r->principal.link : "owner";
+	q.options.author = typist_author(r);
 	q.options.peer = r->peer;
 	struct exec_wait_options wait = {.loop = a->sessions->loop,
 		.limited = q.yields,
@@ -264,7 +266,9 @@ static void cancel_exec(struct request *r, struct session *s)
 		reply_invalid(r, "signal", "Must be the name of a signal, such as INT", "invalid");
 		goto out;
 	}
-	if (!typist_is_admitted(r, body, s))
+	/* What one has asked for oneself, and nobody has been told to run yet, one may take back. */
+	bool own = e->state == EXEC_QUEUED && strcmp(e->author, typist_author(r)) == 0;
+	if (!own && !typist_is_admitted(r, body, s))
 		goto out;
 	exec_cancel(e, signo, (unsigned)grace);
 	/* Until it is over or the ladder has come to its end: what was done is told. */

@@ -9,6 +9,7 @@
 #include "ws/api/json/exec.h"
 #include "ws/api/json/session.h"
 #include "ws/api/read/refuse.h"
+#include "ws/api/read/typist.h"
 #include "ws/api/rows.h"
 #include "ws/error.h"
 
@@ -177,7 +178,7 @@ static bool take_execute(struct request *r, struct execute *x)
 	o->env_names = x->env.names;
 	o->env_values = x->env.values;
 	o->env_count = x->env.count;
-	o->author = "api";
+	o->author = typist_author(r);
 	o->peer = r->peer;
 	o->streams = EXEC_PIPES;
 	o->no_input = true;

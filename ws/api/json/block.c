@@ -29,10 +29,10 @@ json_t *block_json(const struct session *s, const struct block *b)
 	const struct stream *bytes = session_bytes(s);
 	block_id(b, id);
 	return json_pack(
-		"{s:s, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:b, s:b}",
+		"{s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:b, s:b}",
 		"id", id, "command", text_or_null(b->command), "author",
-		b->author ? text_or_null(b->author) : json_string("human"), "by",
-		b->exec[0] ? "exec" : "human", "execId",
+		b->author || b->exec[0] ? text_or_null(b->author) : json_string("human"), "label",
+		text_or_null(b->label), "by", b->exec[0] ? "exec" : "human", "execId",
 		b->exec[0] ? json_string(b->exec) : json_null(), "state",
 		b->done ? "done" : "running", "cwd", text_or_null(b->cwd), "cwdAfter",
 		text_or_null(b->cwd_after), "startedAt", time_json(b->started_ms), "endedAt",

@@ -49,6 +49,11 @@ static json_t *text_or_null(const char *text)
 	return value ? value : json_null();
 }
 
+static json_t *name_or_null(const char *name)
+{
+	return text_or_null(*name ? name : NULL);
+}
+
 static json_t *status_json(int status)
 {
 	return status < 0 ? json_null() : json_integer(status);
@@ -107,10 +112,11 @@ json_t *exec_json(const struct exec *e)
 {
 	bool began = e->start > 0 || e->state == EXEC_RUNNING;
 	bool exact = e->state == EXEC_DONE && e->start_marked && e->end_marked && e->lost == 0;
-	json_t *root = json_pack("{s:s, s:s, s:s, s:o, s:I, s:s, s:s}", "id", e->id, "sessionId",
-		session_id(session_of_exec(e)), "author", e->author, "command",
-		text_or_null(e->command), "commandLength", (json_int_t)e->length, "state",
-		exec_state_name(e->state), "streams", exec_streams_name(e->plan.streams));
+	json_t *root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:s, s:s}", "id", e->id,
+		"sessionId", session_id(session_of_exec(e)), "author", name_or_null(e->author),
+		"label", name_or_null(e->label), "command", text_or_null(e->command),
+		"commandLength", (json_int_t)e->length, "state", exec_state_name(e->state),
+		"streams", exec_streams_name(e->plan.streams));
 	if (!root)
 		return NULL;
 	if (e->key[0])

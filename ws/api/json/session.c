@@ -52,9 +52,9 @@ json_t *lease_json(const struct lease *l)
 {
 	if (!lease_is_held(l, clock_wall_ms()))
 		return json_null();
-	return json_pack("{s:s, s:s, s:o, s:o}", "owner", l->owner, "mode",
-		l->exclusive ? "exclusive" : "advisory", "expiresAt", time_json(l->expires_ms),
-		"sinceAt", time_json(l->since_ms));
+	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "owner", l->owner, "author", l->author,
+		"mode", l->exclusive ? "exclusive" : "advisory", "expiresAt",
+		time_json(l->expires_ms), "sinceAt", time_json(l->since_ms));
 }
 
 json_t *session_restart_json(const struct session *s)

@@ -75,7 +75,8 @@ static void on_started(void *user, struct process *p, enum report_stage stage, i
 	} else {
 		log_command(p->command, command);
 		log_write(LOG_INFO, "process", "started", "id", p->held.id, "peer", r->peer,
-			"session", p->session, "command", command, "cwd", p->cwd, NULL);
+			"principal", typist_author(r), "session", p->session, "command", command,
+			"cwd", p->cwd, NULL);
 		reply_success(r,
 			json_pack("{s:s, s:i, s:s, s:s}", "processId", p->held.id, "pid",
 				(int)p->pid, "command", p->command, "status", process_status(p)));

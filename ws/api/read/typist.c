@@ -1,10 +1,16 @@
-/* Who types: the name that a request gives, or that of whose link it came by, and the lease that it shows. */
+/* Who types: as the server knows, as a request calls itself, and the lease that it shows. */
 #include "ws/api/read/typist.h"
 
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 
 #include <string.h>
+
+const char *typist_author(struct request *r)
+{
+	auth_author(&r->principal, r->author);
+	return r->author;
+}
 
 const char *typist_default(const struct request *r)
 {
@@ -26,11 +32,12 @@ bool typist_label(
 bool typist_take(struct request *r, const json_t *body, struct typist *ret_typist)
 {
 	*ret_typist = (struct typist){0};
-	if (!typist_label(r, body, "name", LEASE_OWNER_MAX, &ret_typist->name) ||
+	if (!typist_label(r, body, "name", LEASE_OWNER_MAX, &ret_typist->label) ||
 		!body_text(r, body, "lease", &ret_typist->lease))
 		return false;
-	if (!ret_typist->name)
-		ret_typist->name = typist_default(r);
+	ret_typist->author = typist_author(r);
+	if (!ret_typist->label)
+		ret_typist->label = "";
 	return true;
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Who types, by the fields name and lease; strings are borrowed from r and body. Otherwise as body_text. */
+/* Who types: the fields name, a label, and lease; strings are borrowed from r and body. Otherwise as body_text. */
 bool typist_take(struct request *r, const json_t *body, struct typist *ret_typist);
 
 /*
@@ -19,5 +19,8 @@ bool typist_is_admitted(struct request *r, const json_t *body, const struct sess
 bool typist_label(struct request *r, const json_t *body, const char *field, size_t max,
 	const char **ret_text);
 
-/* What they are called who do not say. */
+/* Who asks, as the server knows it (shell/name.h); lives as long as r. */
+const char *typist_author(struct request *r);
+
+/* What they are called who do not say: for people, where there is one name. */
 const char *typist_default(const struct request *r);

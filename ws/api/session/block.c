@@ -32,13 +32,14 @@ struct filter {
 	uint64_t limit, before, after; /* offsets */
 	uint64_t status;
 	bool has_status;
-	const char *author, *text, *state;
+	const char *author, *label, *text, *state;
 };
 
 static bool take_filter(struct request *r, struct filter *f)
 {
 	*f = (struct filter){.limit = LIMIT_DEFAULT, .before = UINT64_MAX};
 	f->author = request_param(r, "author");
+	f->label = request_param(r, "label");
 	f->text = request_param(r, "text");
 	f->state = request_param(r, "state");
 	f->has_status = request_param(r, "status") != NULL;
@@ -54,9 +55,10 @@ static bool take_filter(struct request *r, struct filter *f)
 
 static bool passes(const struct filter *f, const struct block *b)
 {
-	const char *author = b->author ? b->author : "human";
+	const char *author = b->author ? b->author : b->exec[0] ? "" : "human";
 	return !b->tentative && b->start < f->before && b->start >= f->after &&
 		(!f->author || strcmp(f->author, author) == 0) &&
+		(!f->label || (b->label && strcmp(f->label, b->label) == 0)) &&
 		(!f->text || (b->command && strstr(b->command, f->text))) &&
 		(!f->state || b->done == (strcmp(f->state, "done") == 0)) &&
 		(!f->has_status || (b->done && b->status == (int)f->status));

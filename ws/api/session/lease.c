@@ -19,8 +19,9 @@ static json_t *typed_json(const struct typed_entry *e)
 {
 	struct text_decoder decoder = {0};
 	json_t *text = e->text ? text_json(&decoder, e->text, e->bytes, true) : json_null();
-	return json_pack("{s:I, s:o, s:s, s:o, s:I, s:o}", "offset", (json_int_t)e->offset, "at",
-		time_json(e->at_ms), "by", e->by, "client",
+	return json_pack("{s:I, s:o, s:s, s:o, s:o, s:I, s:o}", "offset", (json_int_t)e->offset,
+		"at", time_json(e->at_ms), "author", e->author, "label",
+		*e->label ? json_string(e->label) : json_null(), "client",
 		e->client ? json_integer((json_int_t)e->client) : json_null(), "bytes",
 		(json_int_t)e->bytes, "text", text);
 }
@@ -55,6 +56,7 @@ static void take_lease(struct request *r, struct session *s)
 		!body_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))
 		goto out;
 	terms.exclusive = !mode || strcmp(mode, "exclusive") == 0;
+	terms.author = typist_author(r);
 	if (!terms.owner)
 		terms.owner = typist_default(r);
 	if (!terms.exclusive && strcmp(mode, "advisory") != 0) {

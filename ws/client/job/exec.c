@@ -26,7 +26,7 @@ enum {
 	OPT_QUEUE,
 	OPT_ISOLATE,
 	OPT_KEY,
-	OPT_AUTHOR,
+	OPT_LABEL,
 	OPT_DETACH = 'd',
 };
 
@@ -37,7 +37,7 @@ static const struct option options[] = {
 	{"queue", no_argument, NULL, OPT_QUEUE},
 	{"isolate", no_argument, NULL, OPT_ISOLATE},
 	{"key", required_argument, NULL, OPT_KEY},
-	{"author", required_argument, NULL, OPT_AUTHOR},
+	{"label", required_argument, NULL, OPT_LABEL},
 	{"detach", no_argument, NULL, OPT_DETACH},
 	{0},
 };
@@ -70,8 +70,8 @@ static int take_exec_option(struct exec_job *e, int option)
 		return json_object_set_new(body, "isolate", json_true());
 	case OPT_KEY:
 		return job_put_text(&e->job, "key", optarg);
-	case OPT_AUTHOR:
-		return job_put_text(&e->job, "author", optarg);
+	case OPT_LABEL:
+		return job_put_text(&e->job, "label", optarg);
 	case OPT_DETACH:
 		e->detach = true;
 		return 0;
@@ -414,5 +414,5 @@ const struct command command_exec = {
 		"                        for this command alone\n"
 		"  -d, --detach          print its id, and do not wait\n"
 		"  --key KEY             the same key is the same command\n"
-		"  --author NAME         who asks, for the record\n",
+		"  --label NAME          what you call yourself, for the record\n",
 };

@@ -19,7 +19,8 @@ static bool find_exec(void *user, const char *id, struct block_exec *ret_exec)
 	const struct told *t = user;
 	if (!t->exec || strcmp(t->exec, id) != 0)
 		return false;
-	*ret_exec = (struct block_exec){.id = id, .command = "for a program", .author = "agent"};
+	*ret_exec = (struct block_exec){
+		.id = id, .command = "for a program", .author = "agent", .label = ""};
 	return true;
 }
 
@@ -109,7 +110,8 @@ Test(blocks, a_command_begins_with_its_mark_and_ends_with_its_record, .timeout =
 static void type_line(struct told *t, const char *by)
 {
 	const struct typed_note note = {.offset = pane_head(&t->memory.pane),
-		.by = by,
+		.author = by,
+		.label = "",
 		.bytes = "x\r",
 		.length = 2,
 		.shown = true};
@@ -190,6 +192,7 @@ Test(blocks, what_a_program_runs_is_seen_when_it_runs, .timeout = 30)
 	struct block_exec e = {.id = "exec_1",
 		.command = "for a program",
 		.author = "agent",
+		.label = "",
 		.start = 2,
 		.started_ms = 1500,
 		.status = -1,

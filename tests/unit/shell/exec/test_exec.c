@@ -253,7 +253,8 @@ Test(exec, refusals, .timeout = 30)
 	struct exec *e = NULL;
 	make_shell(&s);
 	show_prompt(&s);
-	const struct lease_terms terms = {.owner = "x", .exclusive = true, .ttl_ms = 60000};
+	const struct lease_terms terms = {
+		.owner = "x", .author = "owner", .exclusive = true, .ttl_ms = 60000};
 	cr_assert_eq(lease_take(&s.typing.lease, &terms, clock_wall_ms()), 0);
 	cr_assert_eq(start(&s, "true", &e), -EACCES);
 	lease_clear(&s.typing.lease);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct lease_terms mine = {.owner = "me", .exclusive = true, .ttl_ms = 1000};
-static const struct lease_terms soft = {.owner = "me", .exclusive = false, .ttl_ms = 1000};
+static const struct lease_terms mine = {
+	.owner = "me", .author = "owner", .exclusive = true, .ttl_ms = 1000};
+static const struct lease_terms soft = {
+	.owner = "me", .author = "owner", .exclusive = false, .ttl_ms = 1000};
 
 Test(lease_take, by_one_at_a_time)
 {

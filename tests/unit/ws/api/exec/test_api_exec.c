@@ -135,6 +135,7 @@ Test(api_exec, what_is_none)
 		{EXEC, "{'command':'x','key':1}", INVALID, "key"},
 		{EXEC, "{'command':'x','key':'" LONG_128 "x'}", INVALID, "key"},
 		{EXEC, "{'command':'x','author':''}", INVALID, "author"},
+		{EXEC, "{'command':'x','label':''}", INVALID, "label"},
 		{EXEC, "{'command':'x','author':1}", INVALID, "author"},
 		{EXEC, "{'command':'x','author':'a\\nb'}", INVALID, "author"},
 		{EXEC, "{'command':'x','author':'" LONG_128 "x'}", INVALID, "author"},

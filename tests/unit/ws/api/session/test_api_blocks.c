@@ -11,9 +11,9 @@ static void make_blocks(void)
 {
 	memory_shell_start("s");
 	memory_shell_human("s", "echo hello", "hello\r\n", 0);
-	memory_api_begin("POST /api/session/s/exec", "{'command':'make all','author':'agent'}");
+	memory_api_begin("POST /api/session/s/exec", "{'command':'make all','label':'agent'}");
 	memory_shell_run("s", "\033[31mmade\033[m\r\n", 2);
-	memory_api_begin("POST /api/session/s/exec", "{'command':'sleep','author':'agent'}");
+	memory_api_begin("POST /api/session/s/exec", "{'command':'sleep','label':'agent'}");
 	memory_shell_begin("s");
 	memory_holder_say(memory_api_holder("s"), "so far");
 	memory_api_settle();
@@ -37,7 +37,8 @@ Test(api_blocks, all_of_a_session_oldest_first)
 	cr_expect_eq(json_array_size(call_get(c, "blocks")), 3);
 	cr_expect_str_eq(call_text(c, "blocks.0.command"), "echo hello");
 	cr_expect_eq(call_number(c, "blocks.0.exitCode"), 0);
-	cr_expect_str_eq(call_text(c, "blocks.1.author"), "agent");
+	cr_expect_str_eq(call_text(c, "blocks.1.author"), "owner");
+	cr_expect_str_eq(call_text(c, "blocks.1.label"), "agent");
 	cr_expect_eq(call_number(c, "blocks.1.exitCode"), 2);
 	cr_expect_str_eq(call_text(c, "blocks.2.state"), "running");
 	cr_expect(call_is_null(c, "next"));
@@ -49,12 +50,12 @@ Test(api_blocks, those_that_one_wants)
 	static const struct {
 		const char *query;
 		size_t count;
-	} cases[] = {{"?author=agent", 2}, {"?author=human", 1}, {"?author=nobody", 0},
-		{"?author=", 0}, {"?status=2", 1}, {"?status=0", 1}, {"?state=done", 2},
-		{"?state=running", 1}, {"?text=make", 1}, {"?text=", 3}, {"?text=%c3%a4", 0},
-		{"?limit=1", 1}, {"?limit=0", 0}, {"?after=0", 3}, {"?before=0", 0},
-		{"?before=9223372036854775807", 3}, {"?after=9223372036854775807", 0},
-		{"?author=agent&status=2&state=done&text=all", 1}};
+	} cases[] = {{"?label=agent", 2}, {"?author=owner", 2}, {"?author=agent", 0},
+		{"?author=human", 1}, {"?author=nobody", 0}, {"?author=", 0}, {"?status=2", 1},
+		{"?status=0", 1}, {"?state=done", 2}, {"?state=running", 1}, {"?text=make", 1},
+		{"?text=", 3}, {"?text=%c3%a4", 0}, {"?limit=1", 1}, {"?limit=0", 0},
+		{"?after=0", 3}, {"?before=0", 0}, {"?before=9223372036854775807", 3},
+		{"?after=9223372036854775807", 0}, {"?label=agent&status=2&state=done&text=all", 1}};
 	make_blocks();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect_eq(count(cases[i].query), cases[i].count, "%s", cases[i].query);
@@ -168,6 +169,6 @@ Test(api_blocks, are_there_when_the_next_server_is)
 	memory_shell_end("s", 0);
 	memory_api_restart();
 	cr_expect_eq(count(""), 3);
-	cr_expect_eq(count("?status=2&author=agent"), 1);
+	cr_expect_eq(count("?status=2&label=agent"), 1);
 	MEMORY_API_CLOSE();
 }

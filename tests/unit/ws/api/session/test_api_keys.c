@@ -296,10 +296,11 @@ Test(api_keys, what_was_typed_is_noted_with_who_did)
 	cr_expect_eq(memory_api_status("POST /api/session/s/input", "{'data':'xy'}"), 200);
 	struct call *c = memory_api_call("GET /api/session/s/typed", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "typed")), 2);
-	cr_expect_str_eq(call_text(c, "typed.0.by"), "Ada");
+	cr_expect_str_eq(call_text(c, "typed.0.label"), "Ada");
 	cr_expect_eq(call_number(c, "typed.0.bytes"), 6);
 	cr_expect(call_is_null(c, "typed.0.text"), "nothing tells that it was shown");
-	cr_expect_str_eq(call_text(c, "typed.1.by"), "owner");
+	cr_expect_str_eq(call_text(c, "typed.1.author"), "owner");
+	cr_expect(call_is_null(c, "typed.1.label"));
 	c = memory_api_call("GET /api/session/s/typed?from=1", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "typed")), 0);
 	static const struct refused cases[] = {

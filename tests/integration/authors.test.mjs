@@ -1,0 +1,96 @@
+// Who did something is what the server knows; what they call themselves stands beside it and is believed by nobody.
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { cli } from './lib/cli.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+/** The blocks of s, but for what has waited for the shell, once there are so many that are done. */
+const blocks = (api, count, query = '') => until(`${count} blocks`, async () => {
+	const list = (await api.call('GET', `/api/session/s/blocks${query}`)).blocks.filter(({ state, command }) => state === 'done' && !command.startsWith('echo awake'));
+	return list.length === count && list;
+});
+
+scenario('nobody passes for another', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cwd: server.cwd });
+	const { token, link } = await api.link('s', 'driver', 60_000);
+	const driver = api.as(token);
+	const author = `driver/${link.id}`;
+	const claims = { label: 'owner', author: 'owner', name: 'owner', owner: 'owner' };
+
+	const { data } = await driver.call('POST', '/api/session/s/exec', { command: 'echo asked', ...claims });
+	assert.deepEqual([data.author, data.label], [author, 'owner']);
+	const plain = await api.call('POST', '/api/session/s/exec', { command: 'true' });
+	assert.deepEqual([plain.data.author, plain.data.label], ['owner', null]);
+	const older = await api.call('POST', '/api/session/s/exec', { command: 'true', author: 'robot' });
+	assert.deepEqual([older.data.author, older.data.label], ['owner', 'robot'], 'as older clients call it');
+	await driver.call('POST', '/api/session/s/keys', { text: 'echo typed', submit: true, ...claims });
+	await blocks(api, 4);
+	const client = await server.client({ sessionId: 's', name: 'owner', token }).connect();
+	client.type('echo at a terminal\r');
+	const all = await blocks(api, 5);
+	assert.deepEqual(all.map((b) => [b.by, b.author, b.label]), [
+		['exec', author, 'owner'], ['exec', 'owner', null], ['exec', 'owner', 'robot'], ['human', author, 'owner'], ['human', author, 'owner']]);
+	const typed = (await api.call('GET', '/api/session/s/typed')).typed.filter(({ text }) => text?.startsWith('echo'));
+	assert.deepEqual(typed.map((t) => [t.author, t.label, t.by]), [[author, 'owner', undefined], [author, 'owner', undefined]]);
+	const { lease } = await driver.call('POST', '/api/session/s/lease', { ...claims });
+	assert.deepEqual([lease.author, lease.owner], [author, 'owner']);
+	await api.call('DELETE', '/api/session/s/lease');
+
+	// What is asked for by author are the server's words, what by label their own.
+	assert.deepEqual((await blocks(api, 2, '?author=owner')).map((b) => b.command), ['true', 'true']);
+	assert.deepEqual((await blocks(api, 3, '?label=owner')).map((b) => b.author), [author, author, author]);
+	const told = await cli(server, ['blocks', '--json', '--author', author, 's']);
+	assert.equal(JSON.parse(told.stdout).blocks.length, 3);
+	assert.match((await cli(server, ['blocks', 's'])).stdout, new RegExp(`^\\S+ +0 +${author.slice(0, 12)} +"owner" echo asked$`, 'm'));
+
+	// The log, which has neither the command nor its environment.
+	assert.match(server.stderr, new RegExp(`msg=ended id=${data.id} .*principal=${author} label=owner .*command="10 bytes digest [0-9a-f]{16}"`));
+	assert.ok(!server.stderr.includes('echo asked'));
+
+	// The next server knows the same.
+	await server.restart();
+	assert.deepEqual((await blocks(api, 5)).map((b) => [b.author, b.label]), all.map((b) => [b.author, b.label]));
+	const again = (await api.call('GET', `/api/session/s/exec/${data.id}`)).data;
+	assert.deepEqual([again.author, again.label], [author, 'owner']);
+});
+
+scenario('of what an older release has written down the author is not known', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cwd: server.cwd });
+	const { data } = await api.call('POST', '/api/session/s/exec', { command: 'true', label: 'owner' });
+	await blocks(api, 1);
+	await server.kill('SIGKILL');
+	const sessions = path.join(server.dir, 'sessions');
+	for (const name of ['execs', 'blocks']) {
+		const file = path.join(sessions, readdirSync(sessions)[0], name);
+		const lines = readFileSync(file, 'utf8').trim().split('\n').map((line) => {
+			const { principal, ...rest } = JSON.parse(line);
+			assert.equal(principal, 'owner');
+			return JSON.stringify(rest);
+		});
+		writeFileSync(file, `${lines.join('\n')}\n`);
+	}
+	await server.start();
+	const exec = (await api.call('GET', `/api/session/s/exec/${data.id}`)).data;
+	assert.deepEqual([exec.author, exec.label], [null, 'owner']);
+	const [block] = await blocks(api, 1);
+	assert.deepEqual([block.author, block.label], [null, 'owner']);
+	assert.equal((await api.call('GET', '/api/session/s/blocks?author=owner')).blocks.length, 0);
+});
+
+scenario('whose command waits may take it back, also while somebody else has leased the session', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cwd: server.cwd });
+	const { token } = await api.link('s', 'driver', 60_000);
+	await api.call('POST', '/api/session/s/exec', { command: 'sleep 100', yieldMs: 0 });
+	const queue = async (caller) => (await caller.call('POST', '/api/session/s/exec', { command: 'true', queue: true, yieldMs: 0 })).data.id;
+	const mine = await queue(api.as(token));
+	const others = await queue(api);
+	await api.call('POST', '/api/session/s/lease', {});
+	await api.as(token).refused(409, 'LEASED', 'POST', `/api/session/s/exec/${others}/cancel`, {});
+	const { data } = await api.as(token).call('POST', `/api/session/s/exec/${mine}/cancel`, {});
+	assert.deepEqual([data.state, data.endedBy], ['done', 'cancelled']);
+});

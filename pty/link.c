@@ -269,8 +269,8 @@ static void on_attached(struct link *l, const struct wire_message *m, const int 
 	l->started = 0;
 	l->info = m->u.info;
 	link_find_holder(l);
-	l->tail = atomic_load(&l->control->tail);
-	l->events_tail = atomic_load(&l->control->events_tail);
+	l->tail = control_tail(&l->control, stream_head(&l->ring.bytes));
+	l->events_tail = control_events_tail(&l->control, stream_head(&l->ring.events));
 	l->state = LINK_ATTACHED;
 	l->callbacks->attached(l->user);
 }
@@ -462,7 +462,6 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 	while (l->holds.first)
 		holds_remove(&l->holds, l->holds.first);
 	ring_close(&l->ring);
-	control_close(l->control);
-	l->control = NULL;
+	control_close(&l->control);
 	outbox_drop(&l->input);
 }

@@ -46,9 +46,9 @@ struct link {
 	const struct link_callbacks *callbacks;
 	void *user;
 	enum link_state state;
-	uv_loop_t *loop;  /* not owned */
-	struct ring ring; /* mapped while attached, and after the loss until closed */
-	struct control *control;
+	uv_loop_t *loop;        /* not owned */
+	struct ring ring;       /* mapped while attached, and after the loss until closed */
+	struct control control; /* the same */
 	struct wire_info info; /* what the holder said when attached; its shell as link_follow_shell() found it */
 	pid_t started; /* a holder that we have started and not yet attached to; 0 = none */
 	int dir_fd;    /* the session's directory, O_PATH */

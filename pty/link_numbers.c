@@ -55,6 +55,8 @@ void link_find_holder(struct link *l)
 {
 	struct ucred peer = {0};
 	socklen_t length = sizeof peer;
+	if (l->info.shell_pid < 0)
+		l->info.shell_pid = 0;
 	l->foreign = getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
 		peer.pid > 0 && peer.pid != l->info.holder_pid;
 	if (!l->foreign)
@@ -65,7 +67,10 @@ void link_find_holder(struct link *l)
 
 pid_t link_number(const struct link *l, pid_t parent, pid_t number)
 {
-	return l->foreign && number > 0 ? find_child(parent, number) : number;
+	/* Whoever writes the ring may say any number: none stands for several, as those below 0 do. */
+	if (number <= 0)
+		return 0;
+	return l->foreign ? find_child(parent, number) : number;
 }
 
 void link_kill_started(const struct link *l)

@@ -10,15 +10,16 @@
 /* Let the holder have what is neither needed nor held. */
 static void publish_tail(struct link *l)
 {
+	struct control_page *page = l->control.page;
 	uint64_t one = 1, tail = l->tail, events_tail = l->events_tail;
 	holds_least(&l->holds, &tail, &events_tail);
 	/* Never back: what was given up is gone. */
-	if (tail > atomic_load_explicit(&l->control->tail, memory_order_relaxed))
-		atomic_store_explicit(&l->control->tail, tail, memory_order_release);
-	atomic_store_explicit(&l->control->events_tail, events_tail, memory_order_release);
+	if (tail > atomic_load_explicit(&page->tail, memory_order_relaxed))
+		atomic_store_explicit(&page->tail, tail, memory_order_release);
+	atomic_store_explicit(&page->events_tail, events_tail, memory_order_release);
 	/* The holder raises its flag and then looks at the tail: one of us sees the other. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&l->ring.header->blocked, memory_order_relaxed))
+	if (ring_is_blocked(&l->ring))
 		(void)!write(l->space_fd, &one, sizeof one);
 }
 
@@ -39,7 +40,7 @@ static void on_hold_tick(uv_timer_t *timer)
 		.size = ring->bytes.size,
 		.events = stream_head(&ring->events),
 		.events_size = ring->events.size,
-		.blocked = atomic_load(&ring->header->blocked)};
+		.blocked = ring_is_blocked(ring)};
 	if (holds_tick(&l->holds, &w, uv_now(l->loop)))
 		publish_tail(l);
 	if (!l->holds.first)
@@ -50,7 +51,7 @@ bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t positio
 {
 	if (l->state != LINK_ATTACHED || l->closing)
 		return false;
-	uint64_t events = atomic_load(&l->control->events_tail);
+	uint64_t events = control_events_tail(&l->control, stream_head(&l->ring.events));
 	/* The holder would wait for what it may have overwritten already. */
 	if (!holds_add(&l->holds, h, offset, position < events ? events : position))
 		return false;
@@ -78,11 +79,11 @@ void link_unhold(struct link *l, struct hold *h)
 
 bool link_sleep(struct link *l, uint64_t head, uint64_t events)
 {
-	atomic_store(&l->control->waiting, 1);
+	atomic_store(&l->control.page->waiting, 1);
 	atomic_thread_fence(memory_order_seq_cst);
 	if (stream_head(&l->ring.bytes) == head && stream_head(&l->ring.events) == events)
 		return true;
-	atomic_store(&l->control->waiting, 0);
+	atomic_store(&l->control.page->waiting, 0);
 	return false;
 }
 

@@ -5,6 +5,7 @@
 #include "ring/checkpoint.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PAGE ((size_t)4096)
@@ -30,7 +31,7 @@ static size_t slot_size(const struct control *c)
 
 static struct slot *slot_at(const struct control *c, unsigned i)
 {
-	return (struct slot *)(void *)((char *)c + PAGE + i * slot_size(c));
+	return (struct slot *)(void *)((char *)c->page + PAGE + i * slot_size(c));
 }
 
 size_t checkpoint_room(const struct control *c)
@@ -39,10 +40,10 @@ size_t checkpoint_room(const struct control *c)
 	return size > sizeof(struct slot) ? size - sizeof(struct slot) : 0;
 }
 
-/* Not against malice, only against what a crash may have left. */
-static uint64_t sum_of(const struct slot *slot)
+/* Of a slot and its bytes. Not against malice, only against what a crash may have left. */
+static uint64_t sum_of(const struct slot *slot, const void *bytes)
 {
-	const char *at = (const char *)(slot + 1);
+	const char *at = bytes;
 	uint64_t sum = slot->offset ^ slot->length ^ (uint64_t)slot->rows << 32 ^ slot->cols, word;
 	size_t left = slot->length;
 	for (; left >= sizeof word; left -= sizeof word, at += sizeof word) {
@@ -60,40 +61,69 @@ static uint64_t number_of(const struct slot *slot)
 	return slot->magic == MAGIC ? atomic_load_explicit(&slot->number, memory_order_acquire) : 0;
 }
 
-bool checkpoint_write(struct control *c, const struct checkpoint *checkpoint)
+bool checkpoint_write(const struct control *c, const struct checkpoint *checkpoint)
 {
 	size_t room = checkpoint_room(c);
 	if (room == 0 || checkpoint->length > room)
 		return false;
 	uint64_t a = number_of(slot_at(c, 0)), b = number_of(slot_at(c, 1));
 	struct slot *slot = slot_at(c, a <= b ? 0 : 1);
+	const struct slot said = {.offset = checkpoint->offset,
+		.rows = checkpoint->rows,
+		.cols = checkpoint->cols,
+		.length = checkpoint->length};
 	atomic_store(&slot->number, 0);
 	slot->magic = MAGIC;
-	slot->offset = checkpoint->offset;
-	slot->rows = checkpoint->rows;
-	slot->cols = checkpoint->cols;
-	slot->length = checkpoint->length;
+	slot->offset = said.offset;
+	slot->rows = said.rows;
+	slot->cols = said.cols;
+	slot->length = said.length;
 	memcpy(slot + 1, checkpoint->bytes, checkpoint->length);
-	slot->sum = sum_of(slot);
+	slot->sum = sum_of(&said, checkpoint->bytes);
 	atomic_store(&slot->number, (a > b ? a : b) + 1);
 	return true;
 }
 
-bool checkpoint_find(const struct control *c, struct checkpoint *ret_checkpoint)
+/* A copy of the i-th slot, if it may be whole. Returns whether it was copied as it says itself. */
+static bool read_slot(const struct control *c, unsigned i, struct slot *ret_slot, void **ret_bytes)
+{
+	const struct slot *slot = slot_at(c, i);
+	memcpy(ret_slot, slot, sizeof *ret_slot);
+	atomic_thread_fence(memory_order_acquire); /* what is checked is what is used */
+	if (ret_slot->length > checkpoint_room(c))
+		return false;
+	void *bytes = malloc(ret_slot->length > 0 ? ret_slot->length : 1);
+	if (!bytes)
+		return false;
+	memcpy(bytes, slot + 1, ret_slot->length);
+	atomic_thread_fence(memory_order_acquire);
+	if (ret_slot->sum != sum_of(ret_slot, bytes)) {
+		free(bytes);
+		return false;
+	}
+	*ret_bytes = bytes;
+	return true;
+}
+
+bool checkpoint_find(const struct control *c, struct checkpoint *ret_checkpoint, void **ret_bytes)
 {
 	uint64_t newest = 0;
+	void *found = NULL, *bytes;
 	for (unsigned i = 0; i < SLOTS && checkpoint_room(c) > 0; i++) {
-		const struct slot *slot = slot_at(c, i);
-		uint64_t number = number_of(slot);
-		if (number <= newest || slot->length > checkpoint_room(c) ||
-			slot->sum != sum_of(slot))
+		struct slot slot;
+		uint64_t number = number_of(slot_at(c, i));
+		if (number <= newest || !read_slot(c, i, &slot, &bytes))
 			continue;
+		free(found);
+		found = bytes;
 		newest = number;
-		*ret_checkpoint = (struct checkpoint){.offset = slot->offset,
-			.rows = slot->rows,
-			.cols = slot->cols,
-			.bytes = slot + 1,
-			.length = slot->length};
+		*ret_checkpoint = (struct checkpoint){.offset = slot.offset,
+			.rows = slot.rows,
+			.cols = slot.cols,
+			.bytes = bytes,
+			.length = slot.length};
 	}
-	return newest > 0;
+	if (found)
+		*ret_bytes = found;
+	return found != NULL;
 }

@@ -15,7 +15,7 @@
 struct checkpoint {
 	uint64_t offset;     /* of the session's output that it stands for */
 	unsigned rows, cols; /* of the terminal there */
-	const void *bytes;   /* in the memfd: borrowed until the next one is written */
+	const void *bytes;   /* borrowed, of one that is written */
 	size_t length;
 };
 
@@ -23,7 +23,10 @@ struct checkpoint {
 size_t checkpoint_room(const struct control *c);
 
 /* Write one over the older of the two. Returns false when there is no room for it. */
-bool checkpoint_write(struct control *c, const struct checkpoint *checkpoint);
+bool checkpoint_write(const struct control *c, const struct checkpoint *checkpoint);
 
-/* The newest that is whole. Returns false when there is none. */
-bool checkpoint_find(const struct control *c, struct checkpoint *ret_checkpoint);
+/*
+ * The newest that is whole, copied, for whoever has the memfd can write it. *ret_bytes is the caller's to free, and is what
+ * its bytes are. Returns false when there is none, or no memory for it.
+ */
+bool checkpoint_find(const struct control *c, struct checkpoint *ret_checkpoint, void **ret_bytes);

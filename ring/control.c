@@ -1,18 +1,18 @@
 /* The memfd that goes the other way: written by the server, read by the holder. */
 #include "ring/control.h"
 
+#include "ring/sealed.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGE ((size_t)4096)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-_Static_assert(sizeof(struct control) <= 4096, "the control page is one page");
+_Static_assert(sizeof(struct control_page) <= 4096, "the control page is one page");
 
-int control_create(struct control **ret_control, size_t size, int *ret_fd)
+int control_create(struct control *ret_control, size_t size, int *ret_fd)
 {
 	int rc;
 	int fd = memfd_create("ringside-control", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -22,15 +22,15 @@ int control_create(struct control **ret_control, size_t size, int *ret_fd)
 		rc = -errno;
 		goto err_fd;
 	}
-	struct control *c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (c == MAP_FAILED) {
+	struct control_page *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED) {
 		rc = -errno;
 		goto err_fd;
 	}
-	c->magic = CONTROL_MAGIC;
-	c->version = CONTROL_VERSION;
-	c->size = size;
-	*ret_control = c;
+	page->magic = CONTROL_MAGIC;
+	page->version = CONTROL_VERSION;
+	page->size = size;
+	*ret_control = (struct control){page, size};
 	*ret_fd = fd;
 	return 0;
 err_fd:
@@ -38,30 +38,44 @@ err_fd:
 	return rc;
 }
 
-int control_open(struct control **ret_control, int fd)
+int control_open(struct control *ret_control, int fd)
 {
-	struct stat st;
-	int seals = fcntl(fd, F_GET_SEALS);
-	if (seals < 0 || (seals & SEALS) != SEALS)
+	uint64_t size;
+	int rc = sealed_check(fd, &size);
+	if (rc < 0)
+		return rc;
+	if (size > CONTROL_SIZE_MAX)
 		return -EPROTO;
-	if (fstat(fd, &st) < 0)
+	struct control_page *page = mmap(
+		NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
 		return -errno;
-	if ((size_t)st.st_size < PAGE)
-		return -EPROTO;
-	size_t size = (size_t)st.st_size;
-	struct control *c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (c == MAP_FAILED)
-		return -errno;
-	if (c->magic != CONTROL_MAGIC || c->version != CONTROL_VERSION || c->size != size) {
-		munmap(c, size);
+	if (page->magic != CONTROL_MAGIC || page->version != CONTROL_VERSION || page->size != size) {
+		munmap(page, (size_t)size);
 		return -EPROTO;
 	}
-	*ret_control = c;
+	*ret_control = (struct control){page, (size_t)size};
 	return 0;
 }
 
 void control_close(struct control *c)
 {
-	if (c)
-		munmap(c, c->size);
+	if (c->page)
+		munmap(c->page, c->size);
+	*c = (struct control){0};
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+uint64_t control_tail(const struct control *c, uint64_t head)
+{
+	return at_most(atomic_load_explicit(&c->page->tail, memory_order_acquire), head);
+}
+
+uint64_t control_events_tail(const struct control *c, uint64_t head)
+{
+	return at_most(atomic_load_explicit(&c->page->events_tail, memory_order_acquire), head);
 }

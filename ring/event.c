@@ -32,15 +32,15 @@ int event_read(const struct stream *log, uint64_t *offset, struct event *ret_eve
 		return 0;
 	if (head - *offset < sizeof header)
 		goto damaged;
-	memcpy(&header, stream_at(log, *offset), sizeof header);
-	if (!stream_holds(log, *offset)) {
+	if (!stream_copy(log, *offset, &header, sizeof header)) {
 		*offset = head;
 		return -ENODATA;
 	}
-	if (header.length > EVENT_PAYLOAD_MAX || event_size(header.length) > head - *offset)
+	if (header.length > EVENT_PAYLOAD_MAX || header.offset > STREAM_OFFSET_MAX ||
+		event_size(header.length) > head - *offset)
 		goto damaged;
-	memcpy(ret_event->payload, stream_at(log, *offset) + sizeof header, header.length);
-	if (!stream_holds(log, *offset)) {
+	if (!stream_copy(log, *offset + sizeof header, ret_event->payload, header.length) ||
+		!stream_holds(log, *offset)) {
 		*offset = head;
 		return -ENODATA;
 	}
@@ -50,4 +50,9 @@ int event_read(const struct stream *log, uint64_t *offset, struct event *ret_eve
 damaged:
 	*offset = head;
 	return -EBADMSG;
+}
+
+size_t event_log_most(const struct stream *log)
+{
+	return log->size / sizeof(struct event_header) + 1;
 }

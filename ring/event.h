@@ -69,6 +69,10 @@ void event_append(struct stream *log, const struct event_header *header, const v
  * Read the record at *offset and advance *offset behind it.
  * Returns 1 and fills *ret_event; 0 when there is none yet; -ENODATA when the record has been
  * overwritten, with *offset moved to the head; -EBADMSG when it makes no sense (then the log cannot
- * be read any further, *offset is moved to the head too).
+ * be read any further, *offset is moved to the head too). Whoever means harm can go on writing while it is read: one who
+ * reads until there is none reads at most event_log_most() at once.
  */
 int event_read(const struct stream *log, uint64_t *offset, struct event *ret_event);
+
+/* More records than a log can hold. */
+size_t event_log_most(const struct stream *log);

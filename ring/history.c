@@ -1,14 +1,31 @@
 /*
- * Bytes that are not consumed cannot be overwritten (the overrun rule), so scan reads them in place.
- * Everything older may vanish while it is looked at, which stream_holds() tells afterwards.
+ * Bytes that are not consumed are not overwritten by a writer who keeps to the overrun rule; everything older may vanish
+ * while it is looked at. Nobody has to keep to it, so all that is looked at is a copy, see stream.h.
  */
 #include "ring/history.h"
 
 #include "ring/utf8.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SLICE ((size_t)16 << 10) /* bytes that are consumed at once */
+/* And before them: what has not been settled is no longer than what scan holds, or is not looked at again. */
+#define LOOK_BACK (SCAN_STRING_MAX + SCAN_SEQUENCE_MAX + HISTORY_SECRET_MAX)
+#define RESTART_COST ((size_t)4 << 10) /* of a budget, for beginning anew */
+
+/* A copy of some of the output. */
+struct window {
+	uint64_t start, end;
+	uint8_t bytes[LOOK_BACK + SLICE];
+};
+
+static const uint8_t *window_at(const struct window *w, uint64_t offset)
+{
+	return w->bytes + (offset - w->start);
+}
 
 static size_t cut_spacing(const struct history *h)
 {
@@ -29,7 +46,7 @@ static void add_cut(struct history *h, uint64_t offset)
 	h->cuts[h->cuts_count++ % HISTORY_CUTS] = offset;
 	if (h->control)
 		atomic_store_explicit(
-			&h->control->ground[offset / (size / CONTROL_GROUNDS) % CONTROL_GROUNDS],
+			&h->control->page->ground[offset / (size / CONTROL_GROUNDS) % CONTROL_GROUNDS],
 			offset, memory_order_relaxed);
 }
 
@@ -38,7 +55,8 @@ static uint64_t known_ground(const struct history *h, uint64_t oldest)
 {
 	uint64_t best = UINT64_MAX;
 	for (unsigned i = 0; h->control && i < CONTROL_GROUNDS; i++) {
-		uint64_t ground = atomic_load_explicit(&h->control->ground[i], memory_order_relaxed);
+		uint64_t ground = atomic_load_explicit(
+			&h->control->page->ground[i], memory_order_relaxed);
 		if (ground >= oldest && ground > 0 && ground < best)
 			best = ground;
 	}
@@ -55,14 +73,14 @@ static void hide_range(struct history *h, uint64_t from, uint64_t to)
 /* What is left of the secret where the ring begins in the midst of it. A few characters tell nobody anything. */
 static void hide_start(struct history *h)
 {
-	const struct stream *bytes = &h->ring->bytes;
-	uint64_t at = h->scan.offset, there = stream_head(bytes) - at;
+	uint8_t start[HISTORY_SECRET_MAX];
+	uint64_t at = h->scan.offset;
 	queries_finish(&h->secrets);
 	if (!h->secret || at == 0)
 		return;
 	for (size_t n = h->secret_length - 1; n >= HISTORY_SECRET_MIN / 2; n--) {
 		const char *end = h->secret + h->secret_length - n;
-		if (n <= there && memcmp(stream_at(bytes, at), end, n) == 0) {
+		if (stream_copy(&h->ring->bytes, at, start, n) && memcmp(start, end, n) == 0) {
 			hide_range(h, at, at + n);
 			return;
 		}
@@ -73,16 +91,15 @@ static void hide_start(struct history *h)
  * The secret in what has been settled since `from`. A mark is settled as a whole; of what somebody prints otherwise some
  * may have been shown already.
  */
-static void hide_secret(struct history *h, uint64_t from)
+static void hide_secret(struct history *h, const struct window *w, uint64_t from)
 {
-	const struct stream *bytes = &h->ring->bytes;
-	uint64_t oldest = stream_oldest(bytes), end = h->scan.settled, begin = from;
+	uint64_t end = h->scan.settled, begin = from;
 	if (!h->secret || end <= from)
 		return;
 	begin -= begin < h->secret_length ? begin : h->secret_length - 1;
-	begin = begin > oldest ? begin : oldest;
+	begin = begin > w->start ? begin : w->start;
 	while (end > begin) {
-		const uint8_t *p = stream_at(bytes, begin);
+		const uint8_t *p = window_at(w, begin);
 		const uint8_t *found = memmem(p, (size_t)(end - begin), h->secret, h->secret_length);
 		if (!found)
 			return;
@@ -96,6 +113,7 @@ void history_keep_secret(struct history *h, const char *secret)
 {
 	h->secret = secret;
 	h->secret_length = strlen(secret);
+	assert(h->secret_length >= HISTORY_SECRET_MIN && h->secret_length <= HISTORY_SECRET_MAX);
 	hide_start(h);
 }
 
@@ -124,14 +142,14 @@ static void start_at(struct history *h, uint64_t offset)
  */
 static void start_events(struct history *h)
 {
-	const struct ring_header *header = h->ring->header;
-	uint32_t geometry = (uint32_t)header->rows << 16 | header->cols;
-	if (stream_oldest(&h->ring->events) > 0) {
-		geometry = atomic_load(&header->geometry);
-		h->events_offset = h->control ? atomic_load(&h->control->events_tail)
-					      : stream_head(&h->ring->events);
+	const struct stream *log = &h->ring->events;
+	unsigned rows = h->ring->rows, cols = h->ring->cols;
+	if (stream_oldest(log) > 0) {
+		ring_geometry(h->ring, &rows, &cols);
+		h->events_offset = h->control ? control_events_tail(h->control, stream_head(log))
+					      : stream_head(log);
 	}
-	add_size(h, 0, geometry >> 16, geometry & 0xffff);
+	add_size(h, 0, rows, cols);
 }
 
 /*
@@ -143,7 +161,7 @@ static void start_labels(struct history *h)
 	const struct stream *log = &h->ring->events;
 	struct event e;
 	bool first = true;
-	uint64_t tail = h->control ? atomic_load(&h->control->events_tail) : 0;
+	uint64_t tail = h->control ? control_events_tail(h->control, stream_head(log)) : 0;
 	uint64_t at = labels_log_start(log, tail);
 	labels_init(&h->labels, 0, EVENT_SOURCE_TERMINAL);
 	bool all = at == 0;
@@ -160,7 +178,7 @@ static void start_labels(struct history *h)
 	}
 }
 
-int history_init(struct history *h, const struct ring *ring, struct control *control)
+int history_init(struct history *h, const struct ring *ring, const struct control *control)
 {
 	*h = (struct history){.ring = ring, .control = control};
 	h->sizes = malloc(HISTORY_RESIZES * sizeof *h->sizes);
@@ -199,7 +217,7 @@ static void consume_event(struct history *h, const struct event *e)
 	struct event_shell shell;
 	if (e->header.type == EVENT_RESIZE && e->header.length >= sizeof resize) {
 		memcpy(&resize, e->payload, sizeof resize);
-		add_size(h, e->header.offset, resize.rows, resize.cols);
+		add_size(h, e->header.offset, ring_side(resize.rows), ring_side(resize.cols));
 	} else if (e->header.type == EVENT_SHELL && e->header.length >= sizeof shell) {
 		memcpy(&shell, e->payload, sizeof shell);
 		h->shells_ended++;
@@ -209,11 +227,15 @@ static void consume_event(struct history *h, const struct event *e)
 	}
 }
 
+/* All that there are now. */
 static void consume_events(struct history *h)
 {
+	const struct stream *log = &h->ring->events;
 	struct event e;
-	int rc;
-	while ((rc = event_read(&h->ring->events, &h->events_offset, &e)) != 0) {
+	for (size_t left = event_log_most(log); left > 0; left--) {
+		int rc = event_read(log, &h->events_offset, &e);
+		if (rc == 0)
+			return;
 		if (rc > 0)
 			consume_event(h, &e);
 		else
@@ -243,12 +265,26 @@ static void change_source(struct history *h, enum event_source source)
 }
 
 /* Judge a slice of what a pipe has given, with what was left of the one before. last: another's bytes follow. */
-static void consume_piped(struct history *h, size_t length, bool last)
+static void consume_piped(struct history *h, const struct window *w, bool last)
 {
-	uint64_t at = h->scan.settled, end = h->scan.offset + length;
-	size_t done = piped_feed(
-		&h->piped, at, stream_at(&h->ring->bytes, at), (size_t)(end - at), last);
-	scan_skip(&h->scan, end, at + done);
+	uint64_t at = h->scan.settled;
+	assert(at >= w->start);
+	size_t done = piped_feed(&h->piped, at, window_at(w, at), (size_t)(w->end - at), last);
+	scan_skip(&h->scan, w->end, at + done);
+}
+
+/* Copy length bytes from scan's place on, with what before them is to be looked at again. Returns whether it is all there. */
+static bool fill_window(struct history *h, struct window *w, size_t length)
+{
+	uint64_t from = h->scan.offset, start = h->scan.settled,
+		 oldest = stream_oldest(&h->ring->bytes);
+	w->end = from + length;
+	start -= start < h->secret_length ? start : h->secret_length;
+	start = start > oldest ? start : oldest;
+	if (start > from || (is_pipe(h->source) && start > h->scan.settled))
+		return false;
+	w->start = from - start > LOOK_BACK ? from - LOOK_BACK : start;
+	return stream_copy(&h->ring->bytes, w->start, w->bytes, (size_t)(w->end - w->start));
 }
 
 /*
@@ -257,23 +293,21 @@ static void consume_piped(struct history *h, size_t length, bool last)
  */
 static bool consume_slice(struct history *h, size_t *length)
 {
-	const struct stream *bytes = &h->ring->bytes;
+	struct window w;
 	uint64_t from = h->scan.offset, settled = h->scan.settled, run_end;
-	if (!stream_holds(bytes, from))
-		return false;
 	enum event_source source = labels_find(&h->labels, from, &run_end);
 	if (run_end - from < *length)
 		*length = (size_t)(run_end - from);
 	if (source != h->source)
 		change_source(h, source);
+	if (!fill_window(h, &w, *length))
+		return false;
 	piped_clear(&h->piped, from, *length);
 	if (is_pipe(source))
-		consume_piped(h, *length, from + *length == run_end);
+		consume_piped(h, &w, w.end == run_end);
 	else
-		scan_feed(&h->scan, stream_at(bytes, from), *length, on_query, h);
-	hide_secret(h, settled);
-	if (!stream_holds(bytes, from))
-		return false;
+		scan_feed(&h->scan, window_at(&w, from), *length, on_query, h);
+	hide_secret(h, &w, settled);
 	uint64_t last = h->cuts_count ? h->cuts[(h->cuts_count - 1) % HISTORY_CUTS] : 0;
 	if (h->cuts_count == 0 || h->scan.ground >= last + cut_spacing(h))
 		add_cut(h, h->scan.ground);
@@ -282,18 +316,22 @@ static bool consume_slice(struct history *h, size_t *length)
 
 static void find_end(struct history *h, bool ended)
 {
-	const struct ring_header *header = h->ring->header;
+	struct ring_exit exit;
+	struct window w;
 	if (h->ended)
 		return;
-	if (atomic_load(&header->exited))
-		h->end_offset = header->exit_offset;
+	if (ring_exited(h->ring, &exit))
+		h->end_offset = exit.offset;
 	else if (ended)
 		h->end_offset = stream_head(&h->ring->bytes);
 	else
 		return;
+	/* What readers may have got already is not taken back. */
+	if (h->end_offset < h->scan.settled)
+		h->end_offset = h->scan.settled;
 	h->ended = h->scan.offset >= h->end_offset;
-	if (h->ended && is_pipe(h->source))
-		consume_piped(h, 0, true);
+	if (h->ended && is_pipe(h->source) && fill_window(h, &w, 0))
+		consume_piped(h, &w, true);
 }
 
 bool history_consume(struct history *h, size_t budget, bool ended)
@@ -304,14 +342,15 @@ bool history_consume(struct history *h, size_t budget, bool ended)
 	consume_events(h);
 	while (h->scan.offset < head && budget > 0) {
 		uint64_t length = head - h->scan.offset;
-		if (length > cut_spacing(h))
-			length = cut_spacing(h);
+		size_t most = cut_spacing(h) < SLICE ? cut_spacing(h) : SLICE;
+		if (length > most)
+			length = most;
 		if (length > budget)
 			length = budget;
 		size_t taken = (size_t)length;
 		if (!consume_slice(h, &taken)) {
 			start_at(h, stream_oldest(bytes));
-			continue;
+			taken = budget < RESTART_COST ? budget : RESTART_COST;
 		}
 		budget -= taken;
 	}
@@ -327,9 +366,12 @@ bool history_consume(struct history *h, size_t budget, bool ended)
 
 void history_catch_up(struct history *h)
 {
+	uint64_t before;
 	h->mute_before = stream_head(&h->ring->bytes);
-	while (h->scan.offset < h->mute_before)
+	do {
+		before = h->scan.offset;
 		history_consume(h, h->ring->bytes.size, false);
+	} while (h->scan.offset > before && h->scan.offset < h->mute_before);
 }
 
 uint64_t history_oldest(const struct history *h)
@@ -468,8 +510,7 @@ struct history_read history_read(struct history *h, struct history_cursor *c, vo
 		return (struct history_read){.item = end ? HISTORY_END : HISTORY_NOTHING};
 	}
 	size_t length = limit - c->offset < cap ? (size_t)(limit - c->offset) : cap;
-	memcpy(dst, stream_at(bytes, c->offset), length);
-	if (!stream_holds(bytes, c->offset))
+	if (!stream_copy(bytes, c->offset, dst, length))
 		return gap(h, c);
 	/* The decoder of xterm.js garbles characters that come in two messages, when it is cut behind 80. */
 	if (length < limit - c->offset)

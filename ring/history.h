@@ -27,8 +27,8 @@ struct history_size {
 };
 
 struct history {
-	const struct ring *ring; /* borrowed */
-	struct control *control; /* borrowed; its ground offsets are kept up to date; may be NULL */
+	const struct ring *ring;       /* borrowed */
+	const struct control *control; /* borrowed; its ground offsets are kept up to date; may be NULL */
 	struct scan scan;
 	struct queries queries;
 	struct labels labels;     /* whose the bytes are that have not been consumed yet */
@@ -76,7 +76,7 @@ struct history_read {
 };
 
 /* Begin at the oldest byte of the ring. Returns 0 or -ENOMEM. */
-int history_init(struct history *h, const struct ring *ring, struct control *control);
+int history_init(struct history *h, const struct ring *ring, const struct control *control);
 void history_finish(struct history *h);
 
 /*
@@ -98,10 +98,11 @@ uint64_t history_consumed(const struct history *h);
 uint64_t history_oldest(const struct history *h);
 
 /*
- * Hide a secret (borrowed, at least HISTORY_SECRET_MIN characters) from readers, before anything is consumed: there are
+ * Hide a secret (borrowed, HISTORY_SECRET_MIN to HISTORY_SECRET_MAX characters) from readers, before anything is consumed: there are
  * HISTORY_HIDDEN in its place, wherever it stands.
  */
 #define HISTORY_SECRET_MIN 16u
+#define HISTORY_SECRET_MAX 64u
 #define HISTORY_HIDDEN '*'
 void history_keep_secret(struct history *h, const char *secret);
 

@@ -2,6 +2,7 @@
 #include "ring/labels.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,10 +84,8 @@ enum event_source labels_find(const struct labels *l, uint64_t offset, uint64_t 
 void labels_add(struct labels *l, uint64_t offset, enum event_source source)
 {
 	uint64_t text = offset << SOURCE_BITS | ((uint64_t)source & SOURCE_MASK);
-	if (l->count > 0 && mark_offset(l, l->count - 1) >= offset) {
-		l->marks[(l->start + l->count - 1) % l->capacity] = text;
-		return;
-	}
+	while (l->count > 0 && mark_offset(l, l->count - 1) >= offset)
+		l->count--;
 	if (l->count == 0 && offset <= l->floor) {
 		l->before = source;
 		return;
@@ -131,34 +130,76 @@ int labels_take(struct labels *l, uint64_t *marks, unsigned count)
 	return 0;
 }
 
-/* Whether records from `at` on lead exactly to tail. */
-static bool leads_to(const struct stream *log, uint64_t at, uint64_t tail)
+#define LOG_UNIT 8u /* bytes: records begin at multiples of it */
+
+/*
+ * Where the first record begins of those that lead one to the other exactly to the end of a log's copy, and go forward.
+ * From the end to the beginning, so that each place is looked at once. leads: room for whether there is one at each.
+ */
+static size_t first_leading(const uint8_t *log, size_t length, bool *leads)
 {
-	uint64_t last = 0;
-	while (at < tail) {
-		struct event_header h;
-		if (tail - at < sizeof h)
-			return false;
-		memcpy(&h, stream_at(log, at), sizeof h);
-		if (h.length > EVENT_PAYLOAD_MAX || h.type < EVENT_RESIZE || h.type > EVENT_SHELL ||
-			h.offset < last || event_size(h.length) > tail - at)
-			return false;
-		last = h.offset;
-		at += event_size(h.length);
+	size_t first = length;
+	leads[length / LOG_UNIT] = true;
+	for (size_t at = length; at >= LOG_UNIT;) {
+		struct event_header h, next = {.offset = UINT64_MAX};
+		at -= LOG_UNIT;
+		leads[at / LOG_UNIT] = false;
+		if (length - at < sizeof h)
+			continue;
+		memcpy(&h, log + at, sizeof h);
+		size_t end = h.length > EVENT_PAYLOAD_MAX ? SIZE_MAX : at + event_size(h.length);
+		if (end > length || !leads[end / LOG_UNIT] || h.type < EVENT_RESIZE ||
+			h.type > EVENT_SHELL)
+			continue;
+		if (end < length)
+			memcpy(&next, log + end, sizeof next);
+		if (h.offset > next.offset)
+			continue;
+		leads[at / LOG_UNIT] = true;
+		first = at;
 	}
-	return at == tail;
+	return first;
+}
+
+/* The oldest place from which a log can be read, if it is one where a record may begin. */
+static uint64_t log_oldest(const struct stream *log)
+{
+	return (stream_oldest(log) + LOG_UNIT - 1) & ~(uint64_t)(LOG_UNIT - 1);
+}
+
+/* Of a part of it, which may be overwritten meanwhile, at its beginning first. Returns its end if there is none. */
+static uint64_t find_leading(const struct stream *log, uint64_t start, size_t length)
+{
+	uint64_t end = start + length;
+	size_t there = length;
+	uint8_t *copy = malloc(length);
+	bool *leads = malloc(length / LOG_UNIT + 1);
+	const uint8_t *bytes = stream_lend(log, start, &there);
+	if (copy && leads && there == length) {
+		memcpy(copy, bytes, length);
+		atomic_thread_fence(memory_order_acquire);
+		uint64_t oldest = log_oldest(log);
+		size_t gone = oldest > start ? (size_t)(oldest - start) : 0;
+		start = oldest < end
+			? start + gone + first_leading(copy + gone, length - gone, leads)
+			: end;
+	} else {
+		start = end;
+	}
+	free(copy);
+	free(leads);
+	return start;
 }
 
 uint64_t labels_log_start(const struct stream *log, uint64_t tail)
 {
-	uint64_t oldest = stream_oldest(log);
-	if (tail > stream_head(log))
-		tail = stream_head(log); /* nobody but a confused server has said so */
-	if (oldest == 0)
+	uint64_t head = stream_head(log), start = log_oldest(log);
+	if (tail > head)
+		tail = head; /* nobody but a confused server has said so */
+	if (start == 0)
 		return 0;
-	/* No log holds more than its size, whatever its header says. */
-	for (uint64_t at = (oldest + 7) & ~UINT64_C(7); at < tail && tail - at <= log->size; at += 8)
-		if (leads_to(log, at, tail) && stream_holds(log, at))
-			return at;
-	return tail;
+	/* No log holds more than its size, and where it is not known to be one, no record ends. */
+	if (start >= tail || tail - start > log->size || (tail - start) % LOG_UNIT != 0)
+		return tail;
+	return find_leading(log, start, (size_t)(tail - start));
 }

@@ -24,7 +24,7 @@ struct labels {
 void labels_init(struct labels *l, uint64_t floor, enum event_source source);
 void labels_finish(struct labels *l);
 
-/* The bytes from offset on are source's. Offsets never go back. Cannot fail: it forgets instead. */
+/* The bytes from offset on are source's, whatever has been said of them. Cannot fail: it forgets instead. */
 void labels_add(struct labels *l, uint64_t offset, enum event_source source);
 
 /* The same for an event of the log; those of other types are ignored. */

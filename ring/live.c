@@ -10,8 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE ((size_t)64 << 10)  /* bytes that are fed at once */
-#define COPIED ((size_t)16 << 10) /* of which some are hidden */
+#define SLICE ((size_t)64 << 10) /* bytes that are fed at once */
+#define BULK \
+	((size_t)2 << 20) /* the same elsewhere: what is text in bulk is looked at as a whole */
+#define COPIED ((size_t)16 << 10) /* or when there is no memory for so many */
+
+_Static_assert(SCREEN_SIDE_MAX == RING_SIDE_MAX, "a screen can have any size that a ring tells");
+
+/*
+ * Bytes to be fed, in memory of our own: they are looked at several times, and in the ring they may be others each time.
+ * Allocated for one round, for screens that have nothing to do are many.
+ */
+struct copy {
+	uint8_t *bytes; /* `few`, or allocated */
+	size_t size;
+	uint8_t few[COPIED];
+};
+
+static void copy_open(struct copy *c, size_t size)
+{
+	c->bytes = size > COPIED ? malloc(size) : NULL;
+	c->size = c->bytes ? size : COPIED;
+	if (!c->bytes)
+		c->bytes = c->few;
+}
+
+static void copy_close(struct copy *c)
+{
+	if (c->bytes != c->few)
+		free(c->bytes);
+}
 
 /* How much output may lie behind a checkpoint: the rest of the ring is for a server that is away. */
 static uint64_t interval(const struct live *l)
@@ -63,14 +91,17 @@ static bool restore(struct live *l)
 {
 	const struct stream *bytes = &l->history->ring->bytes;
 	struct checkpoint c;
-	if (!l->history->control || !checkpoint_find(l->history->control, &c) ||
-		!stream_holds(bytes, c.offset) || c.offset > stream_head(bytes))
+	void *copy;
+	if (!l->history->control || !checkpoint_find(l->history->control, &c, &copy))
 		return false;
-	if (create(l, c.offset, c.rows, c.cols) < 0)
-		return false;
-	screen_restore(l->screen, c.bytes, c.length);
-	l->checkpoint = c.offset;
-	return true;
+	bool fits = stream_holds(bytes, c.offset) && c.offset <= stream_head(bytes) &&
+		create(l, c.offset, c.rows, c.cols) == 0;
+	if (fits) {
+		screen_restore(l->screen, c.bytes, c.length);
+		l->checkpoint = c.offset;
+	}
+	free(copy);
+	return fits;
 }
 
 /* Sizes at the very place of the checkpoint have come after it, but for the one that it has. */
@@ -157,47 +188,58 @@ static uint64_t take_sizes(struct live *l)
 	return UINT64_MAX;
 }
 
-/* Feed length bytes from at on, or some of them. */
-static void feed(struct live *l, uint64_t at, size_t length, size_t work)
+/* Feed length bytes from at on, or as many as fit into a copy. Returns whether they were there. */
+static bool feed(struct live *l, struct copy *c, uint64_t at, size_t length, size_t work)
 {
-	const struct stream *bytes = &l->history->ring->bytes;
-	uint8_t copy[COPIED];
-	if (!history_hides(l->history)) {
-		screen_feed(l->screen, stream_at(bytes, at), length, work);
-		return;
-	}
-	length = length < sizeof copy ? length : sizeof copy;
-	memcpy(copy, stream_at(bytes, at), length);
-	history_show(l->history, at, copy, length);
-	screen_feed(l->screen, copy, length, work);
+	length = length < c->size ? length : c->size;
+	if (!stream_copy(&l->history->ring->bytes, at, c->bytes, length))
+		return false;
+	if (history_hides(l->history))
+		history_show(l->history, at, c->bytes, length);
+	screen_feed(l->screen, c->bytes, length, work);
+	return true;
 }
 
-bool live_follow(struct live *l, size_t work)
+/* What is to be fed at `at`, which is before `end`: bytes of one size of the screen, all muted or none. */
+static size_t next_slice(struct live *l, uint64_t at, uint64_t end, uint64_t next_size)
 {
-	const struct stream *bytes = &l->history->ring->bytes;
+	bool muted = at < l->history->mute_before;
+	if (next_size < end)
+		end = next_size;
+	if (muted && l->history->mute_before < end)
+		end = l->history->mute_before;
+	screen_mute(l->screen, muted);
+	return end - at < SLICE ? (size_t)(end - at) : SLICE;
+}
+
+static bool follow(struct live *l, struct copy *c, size_t work)
+{
 	while (l->screen) {
 		uint64_t at = screen_offset(l->screen), end = history_judged(l->history);
 		uint64_t next = take_sizes(l);
 		if (!l->screen || at >= end)
 			return false;
-		bool muted = at < l->history->mute_before;
-		if (next < end)
-			end = next;
-		if (muted && l->history->mute_before < end)
-			end = l->history->mute_before;
-		size_t length = end - at < SLICE ? (size_t)(end - at) : SLICE;
 		if (work == 0)
 			return true;
-		screen_mute(l->screen, muted);
-		if (stream_holds(bytes, at))
-			feed(l, at, length, work);
+		size_t length = next_slice(l, at, end, next);
+		bool held = feed(l, c, at, length, work);
 		tell(l);
 		size_t done = screen_work(l->screen);
 		work = done < work ? work - done : 0;
-		if (!stream_holds(bytes, at))
+		if (!held)
 			restart(l);
 	}
 	return false;
+}
+
+bool live_follow(struct live *l, size_t work)
+{
+	struct copy c;
+	uint64_t backlog = work > 0 ? live_backlog(l) : 0;
+	copy_open(&c, backlog < SLICE ? (size_t)backlog : SLICE);
+	bool more = follow(l, &c, work);
+	copy_close(&c);
+	return more;
 }
 
 /* Elsewhere */
@@ -327,21 +369,35 @@ bool live_owes_checkpoint(const struct live *l)
 	return l->screen && l->history->control && resume_offset(l) >= l->checkpoint + interval(l);
 }
 
-void live_work(struct live *l)
+/*
+ * A piece is as much work as may be done before the screen can be had back. What a copy has left is used up, but for its
+ * last half while there is more: text in bulk is seen through only as far as it is there.
+ */
+static void work_through(struct live *l, struct copy *c)
 {
 	const struct stream *bytes = &l->history->ring->bytes;
-	while (screen_offset(l->screen) < l->away_end && !atomic_load(&l->wanted) &&
+	uint64_t start = 0, end = 0, at;
+	while ((at = screen_offset(l->screen)) < l->away_end && !atomic_load(&l->wanted) &&
 		l->said.length < SAID_MAX / 4) {
-		uint64_t at = screen_offset(l->screen);
-		l->away_lost = !stream_holds(bytes, at);
-		if (!l->away_lost)
-			screen_feed(l->screen, stream_at(bytes, at), (size_t)(l->away_end - at),
-				LIVE_PIECE);
-		l->away_lost = l->away_lost || !stream_holds(bytes, at);
-		if (l->away_lost)
-			return;
+		if (at >= end || (end < l->away_end && end - at < c->size / 2)) {
+			start = at;
+			end = l->away_end - at < c->size ? l->away_end : at + c->size;
+			l->away_lost = !stream_copy(bytes, start, c->bytes, (size_t)(end - start));
+			if (l->away_lost)
+				return;
+		}
+		screen_feed(l->screen, c->bytes + (at - start), (size_t)(end - at), LIVE_PIECE);
 	}
-	if (live_owes_checkpoint(l))
+}
+
+void live_work(struct live *l)
+{
+	struct copy c;
+	uint64_t at = screen_offset(l->screen), left = l->away_end > at ? l->away_end - at : 0;
+	copy_open(&c, left < BULK ? (size_t)left : BULK);
+	work_through(l, &c);
+	copy_close(&c);
+	if (!l->away_lost && live_owes_checkpoint(l))
 		checkpoint(l, resume_offset(l));
 }
 

@@ -1,12 +1,13 @@
 /* Laying out, sealing and checking the memfd. See stream.c for the streams in it. */
 #include "ring/ring.h"
 
+#include "ring/sealed.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,14 +27,26 @@ size_t ring_round_size(size_t size)
 	return rounded;
 }
 
-static int map_streams(struct ring *r, int fd, bool writable)
+unsigned ring_side(unsigned n)
 {
-	int rc = stream_map(&r->bytes, &r->header->bytes, fd, writable);
+	return n < 1 ? 1 : n > RING_SIDE_MAX ? RING_SIDE_MAX : n;
+}
+
+/* Take it from a header that nobody else can write. */
+static int map_streams(struct ring *r, const struct ring_header *h, int fd, bool writable)
+{
+	struct stream_storage storage = {
+		.size = h->bytes.size, .position = h->bytes.position, .fd = fd, .writable = writable};
+	int rc = stream_map(&r->bytes, &r->header->bytes, &storage);
 	if (rc < 0)
 		return rc;
-	rc = stream_map(&r->events, &r->header->events, fd, writable);
+	storage.size = h->events.size;
+	storage.position = h->events.position;
+	rc = stream_map(&r->events, &r->header->events, &storage);
 	if (rc < 0)
 		stream_unmap(&r->bytes);
+	r->rows = ring_side(h->rows);
+	r->cols = ring_side(h->cols);
 	return rc;
 }
 
@@ -78,7 +91,7 @@ int ring_create(struct ring *r, const struct ring_options *options, int *ret_fd)
 	rc = fill_header(r->header, options, size);
 	if (rc < 0)
 		goto err_header;
-	rc = map_streams(r, fd, true);
+	rc = map_streams(r, r->header, fd, true);
 	if (rc < 0)
 		goto err_header;
 	if (fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
@@ -99,39 +112,36 @@ err_fd:
 }
 
 /* A stream's storage lies inside the file, and its size is one that masks and the largest reads work with. */
-static bool stream_is_sane(const struct stream_shared *s, uint64_t least, uint64_t file_size)
+static bool stream_is_sane(
+	const struct stream_shared *s, uint64_t least, uint64_t most, uint64_t file_size)
 {
-	return s->size >= least && s->size <= RING_SIZE_MAX && (s->size & (s->size - 1)) == 0 &&
+	return s->size >= least && s->size <= most && (s->size & (s->size - 1)) == 0 &&
 		s->position % PAGE == 0 && s->position <= file_size &&
 		s->size <= file_size - s->position;
 }
 
 int ring_open(struct ring *r, int fd)
 {
-	struct stat st;
-	int rc;
+	struct ring_header header;
+	uint64_t size;
 	*r = (struct ring){0};
-	int seals = fcntl(fd, F_GET_SEALS);
-	if (seals < 0)
-		return errno == EINVAL ? -EPROTO : -errno;
-	/* Without these two a peer that truncates the file would kill us with SIGBUS. */
-	if ((seals & SEALS) != SEALS)
-		return -EPROTO;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if ((size_t)st.st_size < PAGE)
-		return -EPROTO;
+	int rc = sealed_check(fd, &size);
+	if (rc < 0)
+		return rc;
 	r->header = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	if (r->header == MAP_FAILED) {
 		*r = (struct ring){0};
 		return -errno;
 	}
+	/* What is checked is what is used: the writer may change it in between. */
+	memcpy(&header, r->header, sizeof header);
+	atomic_thread_fence(memory_order_acquire); /* nor does the compiler look there again */
 	rc = -EPROTO;
-	if (r->header->magic != RING_MAGIC || r->header->version != RING_VERSION ||
-		!stream_is_sane(&r->header->bytes, RING_SIZE_MIN, (uint64_t)st.st_size) ||
-		!stream_is_sane(&r->header->events, 2 * PAGE, (uint64_t)st.st_size))
+	if (header.magic != RING_MAGIC || header.version != RING_VERSION ||
+		!stream_is_sane(&header.bytes, RING_SIZE_MIN, RING_SIZE_MAX, size) ||
+		!stream_is_sane(&header.events, 2 * PAGE, RING_EVENTS_SIZE_MAX, size))
 		goto err_header;
-	rc = map_streams(r, fd, false);
+	rc = map_streams(r, &header, fd, false);
 	if (rc < 0)
 		goto err_header;
 	return 0;
@@ -139,6 +149,37 @@ err_header:
 	munmap(r->header, PAGE);
 	*r = (struct ring){0};
 	return rc;
+}
+
+bool ring_exited(const struct ring *r, struct ring_exit *ret_exit)
+{
+	struct ring_header copy;
+	if (ring_is_damaged(r) || !atomic_load_explicit(&r->header->exited, memory_order_acquire))
+		return false;
+	memcpy(&copy, r->header, sizeof copy);
+	atomic_thread_fence(memory_order_acquire);
+	uint64_t head = stream_head(&r->bytes);
+	*ret_exit = (struct ring_exit){.status = copy.exit_status,
+		.offset = copy.exit_offset < head ? copy.exit_offset : head,
+		.time_ms = copy.exit_time_ns / 1000000};
+	return true;
+}
+
+void ring_geometry(const struct ring *r, unsigned *ret_rows, unsigned *ret_cols)
+{
+	uint32_t geometry = atomic_load(&r->header->geometry);
+	*ret_rows = ring_side(geometry >> 16);
+	*ret_cols = ring_side(geometry & 0xffff);
+}
+
+bool ring_is_blocked(const struct ring *r)
+{
+	return atomic_load_explicit(&r->header->blocked, memory_order_relaxed) != 0;
+}
+
+bool ring_is_damaged(const struct ring *r)
+{
+	return stream_is_damaged(&r->bytes) || stream_is_damaged(&r->events);
 }
 
 void ring_close(struct ring *r)

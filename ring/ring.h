@@ -9,6 +9,7 @@
 #include "ring/stream.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,8 @@
 #define RING_SIZE_MAX ((size_t)1 << 30)
 #define RING_SIZE_DEFAULT ((size_t)4 << 20)
 #define RING_EVENTS_SIZE ((size_t)256 << 10)
+#define RING_EVENTS_SIZE_MAX ((size_t)4 << 20) /* a log that is larger is none */
+#define RING_SIDE_MAX 1000u                    /* rows and columns: 1 to this */
 
 /* First page of the memfd. Frozen: fields are only ever appended. */
 struct ring_header {
@@ -42,9 +45,17 @@ struct ring_header {
 };
 
 struct ring {
-	struct ring_header *header; /* first page, mapped */
+	struct ring_header *header; /* first page, mapped; readers ask the functions below */
 	struct stream bytes;
 	struct stream events;
+	unsigned rows, cols; /* geometry at offset 0 */
+};
+
+/* How it has ended. */
+struct ring_exit {
+	int status;       /* of wait(2) */
+	uint64_t offset;  /* at most the head */
+	uint64_t time_ms; /* wall clock */
 };
 
 /* What a new ring is made of. */
@@ -68,6 +79,20 @@ int ring_create(struct ring *r, const struct ring_options *options, int *ret_fd)
  * Returns 0, -errno, or -EPROTO when the file is no ring, is not sealed, or of another version.
  */
 int ring_open(struct ring *r, int fd);
+
+/*
+ * What a reader may ask of the header, which may have changed since to anything: each is read once, and what is told is
+ * within its limits. ring_exited(): whether the shell has ended, and how.
+ */
+bool ring_exited(const struct ring *r, struct ring_exit *ret_exit);
+void ring_geometry(const struct ring *r, unsigned *ret_rows, unsigned *ret_cols);
+bool ring_is_blocked(const struct ring *r);
+
+/* Whether what a reader has seen of it makes no sense: see stream_is_damaged(). */
+bool ring_is_damaged(const struct ring *r);
+
+/* A number of rows or columns, within the limits. */
+unsigned ring_side(unsigned n);
 
 /* Unmap. Cannot fail. */
 void ring_close(struct ring *r);

@@ -5,27 +5,46 @@
 #include "ring/stream.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-int stream_map(struct stream *s, struct stream_shared *shared, int fd, bool writable)
+static int map_twice(const struct stream_storage *storage, uint8_t **ret_data)
 {
-	size_t size = (size_t)shared->size;
-	int prot = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-	int rc;
+	size_t size = (size_t)storage->size;
+	int prot = storage->writable ? PROT_READ | PROT_WRITE : PROT_READ;
 	uint8_t *base = mmap(NULL, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (base == MAP_FAILED)
 		return -errno;
 	for (int half = 0; half < 2; half++) {
 		void *at = base + (half == 0 ? 0 : size);
-		if (mmap(at, size, prot, MAP_SHARED | MAP_FIXED, fd, (off_t)shared->position) ==
-			MAP_FAILED) {
-			rc = -errno;
+		if (mmap(at, size, prot, MAP_SHARED | MAP_FIXED, storage->fd,
+			    (off_t)storage->position) == MAP_FAILED) {
+			int rc = -errno;
 			munmap(base, 2 * size);
 			return rc;
 		}
 	}
-	*s = (struct stream){.shared = shared, .data = base, .size = size};
+	*ret_data = base;
+	return 0;
+}
+
+int stream_map(struct stream *s, struct stream_shared *shared, const struct stream_storage *storage)
+{
+	struct stream_seen *seen = NULL;
+	uint8_t *data = NULL;
+	if (!storage->writable) {
+		seen = calloc(1, sizeof *seen);
+		if (!seen)
+			return -ENOMEM;
+	}
+	int rc = map_twice(storage, &data);
+	if (rc < 0) {
+		free(seen);
+		return rc;
+	}
+	*s = (struct stream){
+		.shared = shared, .data = data, .size = (size_t)storage->size, .seen = seen};
 	return 0;
 }
 
@@ -33,6 +52,7 @@ void stream_unmap(struct stream *s)
 {
 	if (s->data)
 		munmap(s->data, 2 * s->size);
+	free(s->seen);
 	*s = (struct stream){0};
 }
 
@@ -52,20 +72,63 @@ void stream_commit(struct stream *s, size_t n)
 	atomic_store_explicit(&s->shared->head, head + n, memory_order_release);
 }
 
+/* What only grows, whichever thread has seen it. */
+static void raise_to(_Atomic uint64_t *seen, uint64_t to)
+{
+	uint64_t now = atomic_load_explicit(seen, memory_order_relaxed);
+	while (now < to &&
+		!atomic_compare_exchange_weak_explicit(
+			seen, &now, to, memory_order_release, memory_order_relaxed))
+		;
+}
+
+/*
+ * Have a look at the header. No honest writer lets head or reserved go back, reserves less than it has written, or more
+ * than the stream has room for (twice that, for the two need not be seen in the order in which they are written).
+ */
+static void look(const struct stream *s)
+{
+	const struct stream_shared *shared = s->shared;
+	struct stream_seen *seen = s->seen;
+	if (atomic_load_explicit(&seen->damaged, memory_order_relaxed))
+		return;
+	/* In this order: what is read later is not older, and between two reads the writer may have gone on. */
+	uint64_t least = atomic_load_explicit(&seen->head, memory_order_acquire);
+	uint64_t before = atomic_load_explicit(&shared->reserved, memory_order_acquire);
+	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
+	uint64_t reserved = atomic_load_explicit(&shared->reserved, memory_order_acquire);
+	if (head < least || head > reserved || reserved < before || reserved > STREAM_OFFSET_MAX ||
+		before > head + 2 * s->size) {
+		atomic_store_explicit(&seen->damaged, true, memory_order_relaxed);
+		return;
+	}
+	uint64_t oldest = reserved > s->size ? reserved - s->size : 0;
+	/* The oldest first: who sees the head sees no byte that was not there with it. */
+	raise_to(&seen->oldest, oldest < head ? oldest : head);
+	raise_to(&seen->head, head);
+}
+
 uint64_t stream_head(const struct stream *s)
 {
-	return atomic_load_explicit(&s->shared->head, memory_order_acquire);
+	if (!s->seen)
+		return atomic_load_explicit(&s->shared->head, memory_order_acquire);
+	look(s);
+	return atomic_load_explicit(&s->seen->head, memory_order_acquire);
 }
 
 uint64_t stream_oldest(const struct stream *s)
 {
+	if (s->seen) {
+		look(s);
+		return atomic_load_explicit(&s->seen->oldest, memory_order_acquire);
+	}
 	uint64_t reserved = atomic_load_explicit(&s->shared->reserved, memory_order_acquire);
 	return reserved > s->size ? reserved - s->size : 0;
 }
 
-const uint8_t *stream_at(const struct stream *s, uint64_t offset)
+bool stream_is_damaged(const struct stream *s)
 {
-	return s->data + (offset & (s->size - 1));
+	return s->seen && atomic_load_explicit(&s->seen->damaged, memory_order_relaxed);
 }
 
 bool stream_holds(const struct stream *s, uint64_t offset)
@@ -74,18 +137,42 @@ bool stream_holds(const struct stream *s, uint64_t offset)
 	return offset >= stream_oldest(s);
 }
 
+const uint8_t *stream_lend(const struct stream *s, uint64_t offset, size_t *length)
+{
+	uint64_t head = stream_head(s), there = offset < head ? head - offset : 0;
+	if (there > s->size)
+		there = s->size;
+	if (*length > there)
+		*length = (size_t)there;
+	return s->data + (offset & (s->size - 1));
+}
+
+bool stream_copy(const struct stream *s, uint64_t offset, void *dst, size_t length)
+{
+	size_t there = length;
+	const uint8_t *at = stream_lend(s, offset, &there);
+	if (there < length)
+		return false;
+	memcpy(dst, at, length);
+	return stream_holds(s, offset);
+}
+
+uint64_t stream_skip(const struct stream *s, uint64_t offset, uint64_t limit)
+{
+	uint64_t oldest = stream_oldest(s);
+	return oldest > offset && oldest < limit ? oldest : limit;
+}
+
 size_t stream_read(const struct stream *s, uint64_t *offset, void *dst, size_t cap)
 {
 	for (;;) {
 		uint64_t oldest = stream_oldest(s);
 		if (*offset < oldest)
 			*offset = oldest;
-		uint64_t head = stream_head(s);
-		if (*offset >= head)
-			return 0;
-		size_t n = head - *offset < cap ? (size_t)(head - *offset) : cap;
-		memcpy(dst, stream_at(s, *offset), n);
-		if (stream_holds(s, *offset)) {
+		uint64_t head = stream_head(s), there = *offset < head ? head - *offset : 0;
+		size_t most = cap < s->size ? cap : s->size;
+		size_t n = there < most ? (size_t)there : most;
+		if (n == 0 || stream_copy(s, *offset, dst, n)) {
 			*offset += n;
 			return n;
 		}

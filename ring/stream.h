@@ -6,7 +6,11 @@
  * most `size` bytes is one linear piece of memory.
  *
  * Readers never block the writer. Before the writer touches old bytes it publishes `reserved`, so
- * a reader that has copied a range asks afterwards whether the range was whole: stream_holds().
+ * a reader that has copied a range asks afterwards whether the range was whole: stream_copy() does.
+ *
+ * A reader believes the writer nothing: who can write the memory may write anything, at any time. Where the storage lies
+ * is copied once; head and reserved have to grow, and to fit each other, or the stream is damaged and stays as it was seen
+ * last; and bytes are looked at in copies, for they may be others the next time.
  */
 #pragma once
 
@@ -14,6 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* More than any writer has ever written: what is above makes no sense. */
+#define STREAM_OFFSET_MAX (UINT64_C(1) << 60)
 
 /* The part that lives in the shared header. Layout is frozen with RING_VERSION. */
 struct stream_shared {
@@ -23,18 +30,33 @@ struct stream_shared {
 	uint64_t position;         /* where the storage begins in the file */
 };
 
+/* What a reader has seen, in memory of its own. */
+struct stream_seen {
+	_Atomic uint64_t head;   /* never goes back */
+	_Atomic uint64_t oldest; /* nor does this; at most `size` before head */
+	atomic_bool damaged;     /* and this is where it has ended */
+};
+
 struct stream {
 	struct stream_shared *shared; /* in the mapped header; not ours */
 	uint8_t *data;                /* 2 * size bytes; read-only unless mapped writable */
 	size_t size;                  /* bytes kept, copied from shared when mapped */
+	struct stream_seen *seen;     /* of a reader; NULL: the writer's own */
+};
+
+/* The storage, as it was checked against the file. */
+struct stream_storage {
+	uint64_t size, position; /* see struct stream_shared */
+	int fd;                  /* borrowed */
+	bool writable;           /* the writer's */
 };
 
 /*
- * Map the storage that *shared describes from fd, twice in a row.
- * shared: in memory that outlives the stream; its size must have been checked against the file.
+ * Map the storage twice in a row.
+ * shared: in memory that outlives the stream; only its head and its reserved are read.
  * Returns 0 or -errno.
  */
-int stream_map(struct stream *s, struct stream_shared *shared, int fd, bool writable);
+int stream_map(struct stream *s, struct stream_shared *shared, const struct stream_storage *storage);
 
 /* Undo stream_map. Cannot fail. */
 void stream_unmap(struct stream *s);
@@ -48,17 +70,32 @@ uint8_t *stream_reserve(struct stream *s, size_t n);
 /* Publish n of the reserved bytes. Writer only. */
 void stream_commit(struct stream *s, size_t n);
 
-/* Offset just behind the newest byte. */
+/* Offset just behind the newest byte. Of a damaged stream: as it was when that was found. */
 uint64_t stream_head(const struct stream *s);
 
-/* Offset of the oldest byte that is certainly still there. */
+/* Offset of the oldest byte that is certainly still there: at most the head, and at most `size` before it. */
 uint64_t stream_oldest(const struct stream *s);
 
-/* Address of the byte at offset; stream_head() - offset bytes can be read from there. */
-const uint8_t *stream_at(const struct stream *s, uint64_t offset);
+/* Whether its header has made no sense: then what it says is not looked at any more. Cannot be undone. */
+bool stream_is_damaged(const struct stream *s);
 
 /* Whether what was read from offset on, up to now, was not being overwritten meanwhile. */
 bool stream_holds(const struct stream *s, uint64_t offset);
+
+/*
+ * Copy length bytes that begin at offset. Returns false when they are not all there, or were being overwritten
+ * meanwhile: then dst is undefined, and reading goes on at stream_skip().
+ */
+bool stream_copy(const struct stream *s, uint64_t offset, void *dst, size_t length);
+
+/* Where one goes on who could not copy what is at offset and is to read up to limit: behind offset, at most at limit. */
+uint64_t stream_skip(const struct stream *s, uint64_t offset, uint64_t limit);
+
+/*
+ * The bytes at offset in place, for the kernel, which does not mind if they change. *length: as many as are wanted;
+ * becomes how many there are, 0 if none. Ask stream_holds() afterwards.
+ */
+const uint8_t *stream_lend(const struct stream *s, uint64_t offset, size_t *length);
 
 /*
  * Copy bytes at *offset into dst and advance *offset.

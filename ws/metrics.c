@@ -86,6 +86,9 @@ static void print_processes(FILE *f, const struct processes *t)
 		c->start_failures);
 	print(f, "process_holders_lost_total", "counter", "Holders of processes that died",
 		c->holders_lost);
+	print(f, "process_rings_damaged_total", "counter",
+		"Processes that are read no more, for what their holder shows makes no sense",
+		c->rings_damaged);
 	print(f, "process_holders", "gauge", "Processes that have a holder", held(t));
 	print(f, "process_keep_failures_total", "counter",
 		"Times that the output of an ended process could not be moved to a file",
@@ -123,6 +126,9 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "shells_restarted_total", "counter",
 		"Shells that ended and were followed by another", c->shells_restarted);
 	print(f, "holders_lost_total", "counter", "Holders that died", c->holders_lost);
+	print(f, "rings_damaged_total", "counter",
+		"Sessions that have ended because what their holder shows makes no sense",
+		c->rings_damaged);
 	print(f, "session_start_failures_total", "counter", "Sessions that could not be started",
 		c->start_failures);
 	print(f, "output_bytes_total", "counter", "Bytes of terminal output consumed", c->bytes_out);

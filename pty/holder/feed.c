@@ -44,13 +44,13 @@ static size_t room(const struct stream *s, const _Atomic uint64_t *tail)
 
 static size_t bytes_room(struct holder *h)
 {
-	return room(&h->ring.bytes, &h->control->tail);
+	return room(&h->ring.bytes, &h->control.page->tail);
 }
 
 /* Room for the largest record and for the two small ones that may come with it. */
 bool feed_has_event_room(struct holder *h)
 {
-	return room(&h->ring.events, &h->control->events_tail) >=
+	return room(&h->ring.events, &h->control.page->events_tail) >=
 		event_size(EVENT_PAYLOAD_MAX) + 2 * event_size(sizeof(uint64_t));
 }
 
@@ -71,7 +71,7 @@ static void wake_server(struct holder *h)
 {
 	uint64_t one = 1;
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load(&h->control->waiting) && atomic_exchange(&h->control->waiting, 0))
+	if (atomic_load(&h->control.page->waiting) && atomic_exchange(&h->control.page->waiting, 0))
 		(void)!write(h->wake_fd, &one, sizeof one); /* EAGAIN: it is awake anyway */
 }
 

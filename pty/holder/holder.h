@@ -55,7 +55,7 @@ struct source {
 struct holder {
 	struct holder_options options;
 	struct ring ring;
-	struct control *control;
+	struct control control;
 	int ring_fd, control_fd, wake_fd, space_fd;
 	int listen_fd, signal_fd, fifo_fd;
 	struct source sources[HOLDER_SOURCES]; /* by enum event_source; the first is the PTY's master */

@@ -301,8 +301,7 @@ static uint64_t read_piece(struct piece *p, const struct stream *bytes, uint64_t
 		return end;
 	uint64_t from = end - oldest > SEARCH_PIECE ? end - SEARCH_PIECE : oldest;
 	size_t length = (size_t)(end - from);
-	memcpy(p->bytes, stream_at(bytes, from), length);
-	if (!stream_holds(bytes, from))
+	if (!stream_copy(bytes, from, p->bytes, length))
 		return end;
 	size_t skipped = from > oldest ? find_start(p->bytes, length) : 0;
 	p->count = p->lines_count = 0;

@@ -108,15 +108,13 @@ static void finish_block(struct block *block, uint64_t end, bool exact, uint64_t
 static char *typed_text(const struct blocks *b, uint64_t end)
 {
 	const struct stream *bytes = &b->pane->held.link.ring.bytes;
-	if (!b->has_prompt || end <= b->prompt || end - b->prompt > COMMAND_TEXT_SOURCE_MAX ||
-		!stream_holds(bytes, b->prompt))
+	if (!b->has_prompt || end <= b->prompt || end - b->prompt > COMMAND_TEXT_SOURCE_MAX)
 		return NULL;
 	size_t length = (size_t)(end - b->prompt);
 	char *copy = malloc(length);
 	if (!copy)
 		return NULL;
-	memcpy(copy, stream_at(bytes, b->prompt), length);
-	char *text = stream_holds(bytes, b->prompt)
+	char *text = stream_copy(bytes, b->prompt, copy, length)
 		? command_text(b->nonce, copy, length, pane_cols(b->pane))
 		: NULL;
 	free(copy);
@@ -432,7 +430,7 @@ static void read_ring(struct blocks *b, uint64_t limit)
 		free(o);
 		return;
 	}
-	uint64_t tail = atomic_load(&link->control->events_tail);
+	uint64_t tail = control_events_tail(&link->control, stream_head(&link->ring.events));
 	outline_init(o, b->nonce, from, labels_log_start(&link->ring.events, tail),
 		EVENT_SOURCE_TERMINAL);
 	outline_read(o, &link->ring, limit, SIZE_MAX, &callbacks, b);

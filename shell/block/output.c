@@ -14,13 +14,8 @@
 static char *copy_bytes(const struct stream *bytes, uint64_t *from, uint64_t to)
 {
 	char *text = malloc((size_t)(to - *from) + 1);
-	for (uint64_t oldest; text; *from = oldest < to ? oldest : to) {
-		if (*from < to && stream_holds(bytes, *from))
-			memcpy(text, stream_at(bytes, *from), (size_t)(to - *from));
-		oldest = stream_oldest(bytes); /* overwritten meanwhile? */
-		if (oldest <= *from)
-			break;
-	}
+	while (text && *from < to && !stream_copy(bytes, *from, text, (size_t)(to - *from)))
+		*from = stream_skip(bytes, *from, to);
 	return text;
 }
 

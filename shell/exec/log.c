@@ -332,7 +332,8 @@ static void resume(struct executor *x, struct exec *e)
 	e->unsure = e->typed_offset < oldest || e->typed_position < stream_oldest(&ring->events);
 	x->outline.position = e->typed_position >= stream_oldest(&ring->events)
 		? e->typed_position
-		: labels_log_start(&ring->events, atomic_load(&link->control->events_tail));
+		: labels_log_start(&ring->events,
+			  control_events_tail(&link->control, stream_head(&ring->events)));
 	exec_hold_begin(e);
 	executors_attend(x);
 }
@@ -365,5 +366,5 @@ void exec_log_load(struct executor *x)
 	}
 	/* Only where the prompt is matters: that is told in what was printed last. */
 	x->outline.offset = head > oldest + HEADER_MAX ? head - HEADER_MAX : oldest;
-	x->outline.position = atomic_load(&link->control->events_tail);
+	x->outline.position = control_events_tail(&link->control, stream_head(&ring->events));
 }

@@ -57,19 +57,15 @@ static void take_bytes(struct reader *r, const struct stream *s, uint64_t limit)
 	struct outline *o = r->o;
 	const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark, .user = r};
 	while (o->offset < limit) {
-		uint64_t oldest = stream_oldest(s);
-		if (o->offset < oldest) {
-			uint64_t to = oldest < limit ? oldest : limit;
+		uint8_t copy[4096];
+		size_t length = limit - o->offset < sizeof copy ? (size_t)(limit - o->offset)
+								: sizeof copy;
+		if (!stream_copy(s, o->offset, copy, length)) {
+			uint64_t to = stream_skip(s, o->offset, limit);
 			r->callbacks->lost(r->user, to - o->offset);
 			o->offset = to;
 			continue;
 		}
-		uint8_t copy[4096];
-		size_t length = limit - o->offset < sizeof copy ? (size_t)(limit - o->offset)
-								: sizeof copy;
-		memcpy(copy, stream_at(s, o->offset), length);
-		if (!stream_holds(s, o->offset))
-			continue;
 		uint64_t offset = o->offset;
 		o->offset += length;
 		if (o->streams.source == EVENT_SOURCE_TERMINAL)
@@ -108,7 +104,8 @@ bool outline_read(struct outline *o, const struct ring *ring, uint64_t limit, si
 	if (limit < o->offset)
 		return false;
 	uint64_t end = limit - o->offset > budget ? o->offset + budget : limit;
-	for (;;) {
+	/* No more events than there can be now: who means harm may write them as fast as they are read. */
+	for (size_t left = event_log_most(&ring->events); left > 0; left--) {
 		uint64_t next = o->position;
 		int rc = event_read(&ring->events, &next, &e);
 		if (rc < 0) {

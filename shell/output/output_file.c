@@ -133,8 +133,9 @@ int output_file_begin(struct output_file **ret_file, int dir_fd,
 int output_file_write(struct output_file *f, const struct stream *bytes)
 {
 	uint64_t left = f->facts.head - f->written;
-	size_t length = left < OUTPUT_FILE_STEP ? (size_t)left : OUTPUT_FILE_STEP;
-	int rc = write_all(f->fd, stream_at(bytes, f->written), length);
+	size_t length = left < OUTPUT_FILE_STEP ? (size_t)left : OUTPUT_FILE_STEP, there = length;
+	const uint8_t *at = stream_lend(bytes, f->written, &there);
+	int rc = there < length ? -ENODATA : write_all(f->fd, at, length);
 	f->written += length;
 	return rc < 0 ? rc : f->written < f->facts.head;
 }

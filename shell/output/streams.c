@@ -61,17 +61,17 @@ void streams_feed(
 		output(user, s->source, bytes + start, length - start);
 }
 
-/* Copy without the CRs before LFs. Returns the length. */
-static size_t copy_exact(uint8_t *dst, const uint8_t *bytes, size_t length)
+/* Take out the CRs before LFs. Returns the length. */
+static size_t make_exact(uint8_t *bytes, size_t length)
 {
 	size_t done = 0, start = 0;
 	while (start < length) {
 		const uint8_t *cr = memchr(bytes + start, '\r', length - start);
 		size_t stop = cr ? (size_t)(cr - bytes) : length;
-		/* The CR itself is copied unless an LF follows. */
+		/* The CR itself stays unless an LF follows. */
 		bool drop = cr && stop + 1 < length && bytes[stop + 1] == '\n';
 		size_t n = stop - start + (cr && !drop);
-		memcpy(dst + done, bytes + start, n);
+		memmove(bytes + done, bytes + start, n);
 		done += n;
 		start = stop + (cr != NULL);
 	}
@@ -88,28 +88,15 @@ static const struct labels *labels_of(const struct streams_range *r)
 	return r->file ? &r->file->labels : r->labels;
 }
 
-/* So many bytes in a row; NULL when they cannot be read. */
-static const uint8_t *bytes_at(const struct streams_range *r, uint64_t from, uint64_t to)
+/* Copy so many bytes. Returns whether they could be read. */
+static bool copy_at(const struct streams_range *r, uint64_t from, uint8_t *dst, size_t length)
 {
-	return r->file ? output_file_at(r->file, from, (size_t)(to - from))
-		       : stream_at(r->bytes, from);
-}
-
-/* Whether what was read from there on was there. */
-static bool holds(const struct streams_range *r, uint64_t from)
-{
-	return r->file || stream_holds(r->bytes, from);
-}
-
-/*
- * How much to read of length bytes of a run of a pipe that goes on with at least one more: not up to between
- * a CR and its LF.
- */
-static size_t cut(const uint8_t *bytes, size_t length)
-{
-	if (bytes[length - 1] != '\r' || bytes[length] != '\n')
-		return length;
-	return length > 1 ? length - 1 : length + 1;
+	if (!r->file)
+		return stream_copy(r->bytes, from, dst, length);
+	const uint8_t *bytes = output_file_at(r->file, from, length);
+	if (bytes)
+		memcpy(dst, bytes, length);
+	return bytes != NULL;
 }
 
 /* The first byte that is there and has a known writer. */
@@ -130,18 +117,28 @@ static size_t limit(const struct streams_range *r, uint64_t run, size_t cap)
 }
 
 /*
- * Copy piece->length bytes of a range, or about as many when the run goes on. Returns how many of the range that
- * were.
+ * Read piece->length bytes of a run that goes up to run_end, or about as many when it goes on: of a pipe not up to between
+ * a CR and its LF. Returns how many of the range that were; 0 when they could not be read.
  */
-static size_t copy(uint8_t *dst, const uint8_t *bytes, bool goes_on, struct streams_piece *piece)
+static size_t read_run(const struct streams_range *r, uint64_t from, uint64_t run_end, uint8_t *dst,
+	struct streams_piece *piece)
 {
 	size_t length = piece->length;
-	if (is_plain(piece->source)) {
-		memcpy(dst, bytes, length);
+	uint8_t next = 0;
+	if (!copy_at(r, from, dst, length))
+		return 0;
+	if (is_plain(piece->source))
 		return length;
+	if (from + length < run_end && !copy_at(r, from + length, &next, 1))
+		return 0;
+	if (dst[length - 1] == '\r' && next == '\n') {
+		if (length == 1) {
+			dst[0] = '\n';
+			return 2;
+		}
+		length--;
 	}
-	length = goes_on ? cut(bytes, length) : length;
-	piece->length = copy_exact(dst, bytes, length);
+	piece->length = make_exact(dst, length);
 	return length;
 }
 
@@ -164,18 +161,15 @@ bool streams_read(const struct streams_range *r, uint64_t *cursor, uint8_t *dst,
 			continue;
 		}
 		ret_piece->length = limit(r, run_end - *cursor, cap);
-		uint64_t to = *cursor + ret_piece->length;
-		const uint8_t *bytes = bytes_at(r, *cursor, to + (to < run_end));
-		if (!bytes) {
-			ret_piece->lost += ret_piece->length;
-			*cursor = to;
-			continue;
+		size_t done = read_run(r, *cursor, run_end, dst, ret_piece);
+		if (done > 0) {
+			*cursor += done;
+			return true;
 		}
-		size_t done = copy(dst, bytes, to < run_end, ret_piece);
-		if (!holds(r, *cursor))
-			continue; /* it was overwritten meanwhile */
-		*cursor += done;
-		return true;
+		uint64_t next = r->file ? *cursor + ret_piece->length
+					: stream_skip(r->bytes, *cursor, r->end);
+		ret_piece->lost += next - *cursor;
+		*cursor = next;
 	}
 	return false;
 }

@@ -20,11 +20,14 @@ uint64_t process_hold(struct process *p, struct hold *h, uint64_t cursor)
 
 void process_hold_moved(struct process *p, struct hold *h, uint64_t cursor, uint64_t *position)
 {
+	const struct stream *log = &p->held.link.ring.events;
 	struct event e;
 	uint64_t next = *position;
-	while (h->held && event_read(&p->held.link.ring.events, &next, &e) > 0 &&
-		e.header.offset <= cursor)
+	for (size_t left = event_log_most(log); left > 0 && h->held; left--) {
+		if (event_read(log, &next, &e) <= 0 || e.header.offset > cursor)
+			break;
 		*position = next;
+	}
 	link_hold_moved(&p->held.link, h, cursor, *position);
 }
 

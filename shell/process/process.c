@@ -167,8 +167,10 @@ static void note_gone(struct process *p)
 /* The holder's own record. Only when the supervisor was killed is it news how it ended. */
 static void note_exit(struct process *p)
 {
-	const struct ring_header *h = p->held.link.ring.header;
-	note_end(p, h->exit_status, 0, h->exit_offset, h->exit_time_ns / 1000000);
+	struct ring_exit exit;
+	if (!ring_exited(&p->held.link.ring, &exit))
+		return;
+	note_end(p, exit.status, 0, exit.offset, exit.time_ms);
 	note_gone(p);
 }
 
@@ -190,7 +192,7 @@ static void take_record(struct process *p, const struct event *e)
 static void take_event(struct process *p, const struct event *e)
 {
 	/* It may be newer than the head that was read before it: what came before it is labelled too. */
-	if (e->header.offset > p->head)
+	if (e->header.offset > p->head && e->header.offset <= stream_head(&p->held.link.ring.bytes))
 		p->head = e->header.offset;
 	if (e->header.type == EVENT_SOURCE) {
 		if (p->labels.floor == UINT64_MAX) {
@@ -200,25 +202,39 @@ static void take_event(struct process *p, const struct event *e)
 		labels_add_event(&p->labels, e);
 	} else if (e->header.type == EVENT_FIFO) {
 		take_record(p, e);
-	} else if (e->header.type == EVENT_EXIT && atomic_load(&p->held.link.ring.header->exited)) {
+	} else if (e->header.type == EVENT_EXIT) {
 		note_exit(p);
 	}
 }
 
-/* Whether the supervisor ended before it could start the command. */
+/* What its holder shows makes no sense: it is read no more. Its tree is ended as it is removed. */
+static void note_damage(struct process *p)
+{
+	struct processes *t = p->table;
+	p->damaged = true;
+	t->counters.rings_damaged++;
+	t->callbacks->failed(t->user, p->held.id,
+		"what its holder shows makes no sense: it is read no more", -EBADMSG);
+	note_end(p, 0, -EBADMSG, p->head, clock_wall_ms());
+}
+
+/* Whether the supervisor ended before it could start the command, or is not to be believed. */
 static bool has_failed(const struct process *p)
 {
-	return p->state == PROCESS_STARTING && p->gone;
+	return p->state == PROCESS_STARTING && (p->gone || p->damaged);
 }
 
 static void take_events(struct process *p)
 {
 	struct event e;
-	int rc;
-	while (p->ring_open &&
-		(rc = event_read(&p->held.link.ring.events, &p->events_offset, &e)) != 0)
+	for (size_t left = event_log_most(&p->held.link.ring.events); left > 0 && p->ring_open;
+		left--) {
+		int rc = event_read(&p->held.link.ring.events, &p->events_offset, &e);
+		if (rc == 0)
+			return;
 		if (rc > 0)
 			take_event(p, &e);
+	}
 }
 
 static void fail_start(struct process *p, enum report_stage stage, int error)
@@ -243,6 +259,8 @@ enum turn_next process_take_turn(struct held *h)
 	take_events(p);
 	if (!p->ring_open)
 		return TURN_OVER; /* that was the end of it */
+	if (ring_is_damaged(ring) && !p->damaged)
+		note_damage(p);
 	uint64_t head = p->head;
 	t->counters.bytes_out += head - before;
 	labels_forget(&p->labels, stream_oldest(&ring->bytes));
@@ -280,11 +298,12 @@ enum turn_next process_take_turn(struct held *h)
  */
 static void open_ring(struct process *p)
 {
-	const struct stream *log = &p->held.link.ring.events;
-	uint64_t tail = atomic_load(&p->held.link.control->events_tail);
-	p->events_offset = labels_log_start(log, tail);
+	const struct link *link = &p->held.link;
+	const struct stream *log = &link->ring.events;
+	p->events_offset = labels_log_start(
+		log, control_events_tail(&link->control, stream_head(log)));
 	labels_init(&p->labels, p->events_offset == 0 ? 0 : UINT64_MAX, EVENT_SOURCE_TERMINAL);
-	p->head = p->tail = atomic_load(&p->held.link.control->tail);
+	p->head = p->tail = control_tail(&link->control, stream_head(&link->ring.bytes));
 	p->ring_open = true;
 }
 
@@ -301,7 +320,8 @@ void process_on_attached(struct held *h)
 	if (p->state == PROCESS_RUNNING)
 		process_arm(p);
 	held_take_turn(h);
-	if (p->ring_open && atomic_load(&p->held.link.ring.header->exited)) {
+	struct ring_exit exit;
+	if (p->ring_open && ring_exited(&p->held.link.ring, &exit)) {
 		note_exit(p); /* should its event be lost */
 		held_make_busy(&p->held);
 	}

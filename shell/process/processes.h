@@ -53,7 +53,8 @@ struct processes_callbacks {
 
 /* For /metrics. */
 struct processes_counters {
-	uint64_t started, adopted, ended, timed_out, killed, holders_lost, start_failures, removed;
+	uint64_t started, adopted, ended, timed_out, killed, holders_lost, rings_damaged;
+	uint64_t start_failures, removed;
 	uint64_t keep_failures;
 	uint64_t bytes_out, bytes_in;
 };

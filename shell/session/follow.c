@@ -17,13 +17,20 @@ static void note_exit(struct session *session)
 	struct sessions *s = session->table;
 	if (session->state != SESSION_RUNNING || !session->pane.history.ended)
 		return;
-	const struct ring_header *header = session->pane.held.link.ring.header;
-	bool recorded = atomic_load(&header->exited);
-	session->exited_ms = recorded ? header->exit_time_ns / 1000000 : clock_wall_ms();
-	session->exit_status = recorded ? header->exit_status : 0;
-	session->end = !recorded                    ? SESSION_END_HOLDER_DIED
-		: WIFSIGNALED(session->exit_status) ? SESSION_END_SIGNAL
-						    : SESSION_END_EXITED;
+	const struct ring *ring = &session->pane.held.link.ring;
+	struct ring_exit exit = {.status = 0};
+	bool recorded = ring_exited(ring, &exit);
+	session->exited_ms = recorded ? exit.time_ms : clock_wall_ms();
+	session->exit_status = exit.status;
+	session->end = ring_is_damaged(ring) ? SESSION_END_RING_DAMAGED
+		: !recorded                  ? SESSION_END_HOLDER_DIED
+		: WIFSIGNALED(exit.status)   ? SESSION_END_SIGNAL
+					     : SESSION_END_EXITED;
+	if (session->end == SESSION_END_RING_DAMAGED) {
+		s->counters.rings_damaged++;
+		s->callbacks->failed(s->user, session->pane.held.id,
+			"what its holder shows makes no sense: it is read no more", -EBADMSG);
+	}
 	session_move(session, SESSION_EXITED);
 	s->counters.exited++;
 	exec_shell_ended(&session->executor);
@@ -74,11 +81,18 @@ static bool floods(struct session *session, size_t bytes)
 	return session->pace_before + session->pace_bytes >= FLOOD_BYTES;
 }
 
+/* Whether nothing will follow that could be believed. */
+static bool is_over(const struct session *session)
+{
+	const struct held *h = &session->pane.held;
+	return h->holder_lost || ring_is_damaged(&h->link.ring);
+}
+
 /* Whether it had consumed all in this very millisecond, of a flood: the screen may go on, the rest is better collected. */
 static bool collects(const struct session *session)
 {
 	return session->collecting && uv_now(session->table->loop) == session->pace_ms &&
-		!session->pane.held.holder_lost;
+		!is_over(session);
 }
 
 /* Grows with everything that viewers are told in a turn. */
@@ -150,7 +164,7 @@ static bool give_back(struct session *session, uint64_t events)
 {
 	struct link *link = &session->pane.held.link;
 	uint64_t tail = pane_tail(&session->pane), viewed = least_viewed(session);
-	bool waits = viewed < tail && atomic_load(&link->ring.header->blocked);
+	bool waits = viewed < tail && ring_is_blocked(&link->ring);
 	if (!patience_lasts(&session->patience, uv_hrtime(), waits) || viewed > tail)
 		viewed = tail;
 	link_consumed(link, viewed, events);
@@ -166,7 +180,7 @@ enum turn_next session_take_turn(struct held *h)
 		return TURN_OVER;
 	uint64_t before = session->pane.history.scan.offset;
 	bool more = !collects(session) &&
-		history_consume(&session->pane.history, SESSION_TURN, h->holder_lost);
+		history_consume(&session->pane.history, SESSION_TURN, is_over(session));
 	uint64_t now = session->pane.history.scan.offset;
 	if (now != before) {
 		s->counters.bytes_out += now - before;
@@ -187,8 +201,8 @@ enum turn_next session_take_turn(struct held *h)
 	if (session->pane.journal.count != entries)
 		journal_tell(&session->pane.journal);
 	waits_follow(session->waits);
-	bool again = !h->holder_lost && give_back(session, events);
-	if (h->holder_lost)
+	bool over = is_over(session), again = !over && give_back(session, events);
+	if (over)
 		more = more || (session->state == SESSION_RUNNING && !session->pane.history.ended);
 	else if (!more && (session->collecting || again))
 		return TURN_REST;
@@ -267,7 +281,7 @@ static int open_history(struct session *session)
 		.version = clock_wall_ms() * 1000,
 		.callbacks = &screen_callbacks,
 		.user = session};
-	int rc = history_init(&session->pane.history, &link->ring, link->control);
+	int rc = history_init(&session->pane.history, &link->ring, &link->control);
 	if (rc < 0)
 		return rc;
 	if (session->executor.possible)
@@ -302,9 +316,7 @@ void session_on_attached(struct held *h)
 		session_release(session);
 		return;
 	}
-	uint32_t geometry = atomic_load(&h->link.ring.header->geometry);
-	session->pane.rows = geometry >> 16;
-	session->pane.cols = geometry & 0xffff;
+	ring_geometry(&h->link.ring, &session->pane.rows, &session->pane.cols);
 	session_move(session, SESSION_RUNNING);
 	session->pane.activity_ms = clock_wall_ms();
 	session->pane.output_ms = uv_now(s->loop);

@@ -31,7 +31,7 @@ void session_move(struct session *s, enum session_life state)
 	s->state = state;
 	s->pane.life = (struct pane_life){.runs = state == SESSION_RUNNING,
 		.exited = state == SESSION_EXITED,
-		.status_known = s->end != SESSION_END_HOLDER_DIED,
+		.status_known = session_end_is_known(s->end),
 		.status = s->exit_status,
 		.exited_ms = s->exited_ms};
 }

@@ -42,7 +42,18 @@ struct session;
 const char *session_state_name(const struct session *s);
 
 /* How a session ended. */
-enum session_end { SESSION_END_EXITED, SESSION_END_SIGNAL, SESSION_END_HOLDER_DIED };
+enum session_end {
+	SESSION_END_EXITED,
+	SESSION_END_SIGNAL,
+	SESSION_END_HOLDER_DIED,
+	SESSION_END_RING_DAMAGED, /* what the holder shows of itself makes no sense: see ring/stream.h */
+};
+
+/* Whether its shell's status is known then. */
+static inline bool session_end_is_known(enum session_end end)
+{
+	return end == SESSION_END_EXITED || end == SESSION_END_SIGNAL;
+}
 
 /* Someone who follows a session; the memory is the follower's. No callback may detach another viewer. */
 struct session_viewer {

@@ -52,7 +52,8 @@ struct sessions_callbacks {
 
 /* For /metrics. */
 struct sessions_counters {
-	uint64_t created, adopted, ended, exited, shells_restarted, holders_lost, start_failures;
+	uint64_t created, adopted, ended, exited, shells_restarted, holders_lost, rings_damaged;
+	uint64_t start_failures;
 	uint64_t bytes_out;
 	struct pane_counters panes;
 	uint64_t queries_answered, replies_lost;

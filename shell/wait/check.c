@@ -284,18 +284,17 @@ bool wait_feed(struct waits *h, struct condition *c, uint64_t *work)
 	struct finder *f = c->finder;
 	uint8_t piece[PIECE];
 	while (f && !f->found && finder_offset(f) < head(h)) {
-		uint64_t at = finder_offset(f), oldest = stream_oldest(bytes);
+		uint64_t at = finder_offset(f);
 		if (*work == 0)
 			return true;
-		if (at < oldest) {
-			c->lost += oldest - at;
-			finder_skip(f, oldest);
+		size_t length = head(h) - at < PIECE ? (size_t)(head(h) - at) : PIECE;
+		if (!stream_copy(bytes, at, piece, length)) {
+			uint64_t next = stream_skip(bytes, at, head(h));
+			c->lost += next - at;
+			finder_skip(f, next);
 			continue;
 		}
-		size_t length = head(h) - at < PIECE ? (size_t)(head(h) - at) : PIECE;
-		memcpy(piece, stream_at(bytes, at), length);
-		if (stream_holds(bytes, at))
-			finder_feed(f, piece, length, work);
+		finder_feed(f, piece, length, work);
 	}
 	return false;
 }

@@ -21,6 +21,7 @@ struct reader {
 
 struct model {
 	struct ring ring;
+	struct control_page page;
 	struct control control;
 	struct history history;
 	struct scanned scanned; /* of all that history has consumed */
@@ -51,7 +52,8 @@ static void reset(void)
 	}
 	atomic_store(&header->exited, 0);
 	header->exit_offset = 0;
-	m.control = (struct control){.size = 4096};
+	m.page = (struct control_page){.size = 4096};
+	m.control = (struct control){&m.page, sizeof m.page};
 	FUZZ_CHECK(history_init(&m.history, &m.ring, &m.control) == 0);
 	scanned_init(&m.scanned, 0);
 	m.base = m.tail = 0;
@@ -80,8 +82,8 @@ static void follow(void)
 	FUZZ_CHECK(consumed >= m.tail && consumed <= h->scan.offset);
 	FUZZ_CHECK(h->scan.offset - consumed <= RING_SIZE_MIN / 4);
 	m.tail = consumed;
-	atomic_store(&m.control.tail, consumed);
-	atomic_store(&m.control.events_tail, h->events_offset);
+	atomic_store(&m.page.tail, consumed);
+	atomic_store(&m.page.events_tail, h->events_offset);
 }
 
 static void consume(size_t budget)
@@ -195,7 +197,7 @@ static void resize(uint8_t rows, uint8_t cols)
 	struct event_header header = {
 		.offset = m.length, .type = EVENT_RESIZE, .length = sizeof size};
 	event_append(&m.ring.events, &header, &size);
-	m.sizes[m.sizes_count++] = (struct history_size){m.length, rows, cols};
+	m.sizes[m.sizes_count++] = (struct history_size){m.length, ring_side(rows), ring_side(cols)};
 }
 
 static void leave(void)

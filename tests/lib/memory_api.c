@@ -211,7 +211,7 @@ static bool is_read(const struct session *s)
 {
 	return s->state == SESSION_STARTING ||
 		(s->pane.history.scan.offset == session_head(s) &&
-			atomic_load(&s->pane.held.link.control->waiting) == 1);
+			atomic_load(&s->pane.held.link.control.page->waiting) == 1);
 }
 
 static bool is_followed(const struct process *p)
@@ -219,7 +219,7 @@ static bool is_followed(const struct process *p)
 	const struct ring *ring = &p->held.link.ring;
 	return p->ring_open && p->head == stream_head(&ring->bytes) &&
 		p->events_offset == stream_head(&ring->events) &&
-		atomic_load(&p->held.link.control->waiting) == 1;
+		atomic_load(&p->held.link.control.page->waiting) == 1;
 }
 
 void memory_api_settle(void)

@@ -75,8 +75,8 @@ static int map(struct link *l)
 		l->info.holder_pid = getpid();
 		l->master_fd = h->master_fd;
 	}
-	l->tail = rc == 0 ? atomic_load(&l->control->tail) : 0;
-	l->events_tail = rc == 0 ? atomic_load(&l->control->events_tail) : 0;
+	l->tail = rc == 0 ? atomic_load(&l->control.page->tail) : 0;
+	l->events_tail = rc == 0 ? atomic_load(&l->control.page->events_tail) : 0;
 	return rc;
 }
 
@@ -164,7 +164,7 @@ static void leave(struct memory_holder *h)
 	if (h->link)
 		h->link->master_fd = -1;
 	ring_close(&h->ring);
-	control_close(h->control);
+	control_close(&h->control);
 	close(h->ring_fd);
 	close(h->control_fd);
 	close(h->dir_fd);
@@ -215,13 +215,13 @@ void memory_holder_answer(struct memory_holder *h)
 
 static void wake(struct memory_holder *h)
 {
-	if (h->link && atomic_exchange(&h->control->waiting, 0) == 1)
+	if (h->link && atomic_exchange(&h->control.page->waiting, 0) == 1)
 		make_due(h->link, DUE_WAKE);
 }
 
 void memory_holder_put(struct memory_holder *h, const void *bytes, size_t length)
 {
-	uint64_t waits = stream_head(&h->ring.bytes) - atomic_load(&h->control->tail);
+	uint64_t waits = stream_head(&h->ring.bytes) - atomic_load(&h->control.page->tail);
 	cr_assert_leq(waits + length, h->ring.bytes.size, "the ring is full, a holder would wait");
 	memory_ring_put(&h->ring, bytes, length);
 	wake(h);
@@ -453,9 +453,9 @@ static void publish(struct link *l)
 {
 	uint64_t tail = l->tail, events_tail = l->events_tail;
 	holds_least(&l->holds, &tail, &events_tail);
-	if (tail > atomic_load(&l->control->tail))
-		atomic_store(&l->control->tail, tail);
-	atomic_store(&l->control->events_tail, events_tail);
+	if (tail > atomic_load(&l->control.page->tail))
+		atomic_store(&l->control.page->tail, tail);
+	atomic_store(&l->control.page->events_tail, events_tail);
 }
 
 void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
@@ -469,7 +469,7 @@ bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t positio
 {
 	if (l->state != LINK_ATTACHED || l->closing)
 		return false;
-	uint64_t events = atomic_load(&l->control->events_tail);
+	uint64_t events = atomic_load(&l->control.page->events_tail);
 	return holds_add(&l->holds, h, offset, position < events ? events : position);
 }
 
@@ -490,10 +490,10 @@ void link_unhold(struct link *l, struct hold *h)
 
 bool link_sleep(struct link *l, uint64_t head, uint64_t events)
 {
-	atomic_store(&l->control->waiting, 1);
+	atomic_store(&l->control.page->waiting, 1);
 	if (stream_head(&l->ring.bytes) == head && stream_head(&l->ring.events) == events)
 		return true;
-	atomic_store(&l->control->waiting, 0);
+	atomic_store(&l->control.page->waiting, 0);
 	return false;
 }
 
@@ -536,7 +536,6 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 	while (l->holds.first)
 		holds_remove(&l->holds, l->holds.first);
 	ring_close(&l->ring);
-	control_close(l->control);
-	l->control = NULL;
+	control_close(&l->control);
 	uv_close((uv_handle_t *)&l->timer, on_timer_closed);
 }

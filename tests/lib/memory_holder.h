@@ -32,7 +32,7 @@ struct memory_holder {
 	struct link *link; /* who has attached; NULL: nobody */
 	struct ring ring;  /* it writes */
 	int ring_fd, control_fd;
-	struct control *control;
+	struct control control;
 	int master_fd, slave_fd, script_fd; /* of one that is equipped, otherwise -1 */
 	char *input;                        /* what has been typed, NUL-terminated */
 	size_t input_length;

@@ -53,7 +53,7 @@ static inline void memory_pane_make(struct memory_pane *m)
 	l->open_handles++;
 	l->state = LINK_ATTACHED;
 	m->pane.held.directory = m->folder.path;
-	cr_assert_eq(history_init(&m->pane.history, &l->ring, l->control), 0);
+	cr_assert_eq(history_init(&m->pane.history, &l->ring, &l->control), 0);
 	cr_assert_eq(live_init(&m->pane.live, &m->pane.history, &live), 0);
 	m->pane.history_open = true;
 	m->pane.life.runs = true;

@@ -362,7 +362,7 @@ Test(link_sleep, says_no_when_there_is_something)
 	held_type(&h, "echo o''ne\n");
 	held_expect(&h, "one\r\n");
 	cr_assert_not(link_sleep(&h.link, h.tail - 1, h.events_tail));
-	cr_assert_eq(h.link.control->waiting, 0);
+	cr_assert_eq(h.link.control.page->waiting, 0);
 	cr_assert_not(link_sleep(&h.link, h.tail, h.events_tail + 8));
 }
 

@@ -12,7 +12,7 @@
 #define NUMBER ((size_t)8)
 #define LENGTH ((size_t)32)
 
-static struct control *control;
+static struct control control;
 static int fd;
 
 static void make(size_t size)
@@ -27,8 +27,17 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	control_close(control);
+	control_close(&control);
 	close(fd);
+}
+
+/* Its bytes are good until the next call. */
+static bool find_checkpoint(const struct control *of, struct checkpoint *ret_checkpoint)
+{
+	static void *bytes;
+	free(bytes);
+	bytes = NULL;
+	return checkpoint_find(of, ret_checkpoint, &bytes);
 }
 
 TestSuite(checkpoint, .init = set_up, .fini = tear_down);
@@ -36,7 +45,7 @@ TestSuite(checkpoint_torn, .init = set_up, .fini = tear_down);
 
 static bool save(uint64_t offset, const char *text)
 {
-	return checkpoint_write(control,
+	return checkpoint_write(&control,
 		&(struct checkpoint){.offset = offset,
 			.rows = 24,
 			.cols = 80,
@@ -47,7 +56,7 @@ static bool save(uint64_t offset, const char *text)
 /* The first byte of a slot, as it lies in the memfd. */
 static char *slot(unsigned i)
 {
-	return (char *)control + PAGE + i * 2 * PAGE;
+	return (char *)control.page + PAGE + i * 2 * PAGE;
 }
 
 static uint64_t get(const char *at)
@@ -67,7 +76,7 @@ static const char *found(void)
 {
 	static char text[64];
 	struct checkpoint c = {.offset = 7777};
-	if (!checkpoint_find(control, &c)) {
+	if (!find_checkpoint(&control, &c)) {
 		cr_assert_eq(c.offset, 7777, "nothing is found, but written");
 		return NULL;
 	}
@@ -86,7 +95,7 @@ Test(checkpoint, comes_back_as_it_was)
 {
 	struct checkpoint c;
 	cr_assert(save(12345678901, "hello"));
-	cr_assert(checkpoint_find(control, &c));
+	cr_assert(find_checkpoint(&control, &c));
 	cr_assert_eq(c.offset, 12345678901);
 	cr_assert(c.rows == 24 && c.cols == 80);
 	cr_assert_eq(c.length, 5);
@@ -123,44 +132,44 @@ Test(checkpoint, slots_are_written_in_turn)
 
 Test(checkpoint, is_found_by_another_server)
 {
-	struct control *other;
+	struct control other;
 	struct checkpoint c;
 	cr_assert(save(1, "one"));
 	cr_assert(save(2, "two"));
 	cr_assert_eq(control_open(&other, fd), 0);
-	cr_assert(checkpoint_find(other, &c));
+	cr_assert(find_checkpoint(&other, &c));
 	cr_assert_eq(c.offset, 2);
 	cr_assert_arr_eq(c.bytes, "two", 3);
 	/* And it goes on where the one before was. */
-	cr_assert(checkpoint_write(other,
+	cr_assert(checkpoint_write(&other,
 		&(struct checkpoint){
 			.offset = 3, .rows = 1, .cols = 2, .bytes = "three", .length = 5}));
 	cr_assert_str_eq(found(), "three");
-	control_close(other);
+	control_close(&other);
 }
 
 Test(checkpoint, takes_all_the_room_and_not_a_byte_more)
 {
 	struct checkpoint c;
-	size_t room = checkpoint_room(control);
+	size_t room = checkpoint_room(&control);
 	char *bytes = malloc(room + 1);
 	cr_assert_eq(room, 2 * PAGE - HEAD);
 	memset(bytes, 'x', room + 1);
 	cr_assert(save(1, "before"));
-	cr_assert_not(checkpoint_write(control,
+	cr_assert_not(checkpoint_write(&control,
 		&(struct checkpoint){.rows = 1, .cols = 1, .bytes = bytes, .length = room + 1}));
-	cr_assert_not(checkpoint_write(control,
+	cr_assert_not(checkpoint_write(&control,
 		&(struct checkpoint){.rows = 1, .cols = 1, .bytes = bytes, .length = SIZE_MAX}));
 	cr_assert_str_eq(found(), "before", "what is refused touches nothing");
 	for (unsigned i = 0; i < 2; i++)
-		cr_assert(checkpoint_write(control,
+		cr_assert(checkpoint_write(&control,
 			&(struct checkpoint){
 				.offset = i, .rows = 1, .cols = 1, .bytes = bytes, .length = room}));
-	cr_assert(checkpoint_find(control, &c));
+	cr_assert(find_checkpoint(&control, &c));
 	cr_assert(c.offset == 1 && c.length == room);
 	cr_assert_arr_eq(c.bytes, bytes, room);
 	set(slot(0) + NUMBER, 0); /* there the newest is, for "before" was in it */
-	cr_assert(checkpoint_find(control, &c));
+	cr_assert(find_checkpoint(&control, &c));
 	cr_assert(c.offset == 0 && c.length == room, "they do not overlap");
 	cr_assert_arr_eq(c.bytes, bytes, room);
 	free(bytes);
@@ -174,14 +183,14 @@ Test(checkpoint, memfd_without_room)
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		tear_down();
 		make(sizes[i]);
-		cr_expect_eq(checkpoint_room(control), 0);
+		cr_expect_eq(checkpoint_room(&control), 0);
 		cr_expect_not(save(1, "x"));
 		cr_expect_not(save(1, ""));
 		cr_expect_null(found());
 	}
 	tear_down();
 	make(3 * PAGE);
-	cr_assert_eq(checkpoint_room(control), PAGE - HEAD);
+	cr_assert_eq(checkpoint_room(&control), PAGE - HEAD);
 	cr_assert(save(1, "x"));
 }
 
@@ -241,14 +250,14 @@ Test(checkpoint_torn, the_next_is_written_over_it)
 Test(checkpoint_torn, half_of_the_bytes)
 {
 	struct checkpoint c;
-	size_t room = checkpoint_room(control);
+	size_t room = checkpoint_room(&control);
 	char *a = malloc(room), *b = malloc(room);
 	memset(a, 'a', room);
 	memset(b, 'b', room);
 	cr_assert(save(1, "older"));
-	cr_assert(checkpoint_write(control,
+	cr_assert(checkpoint_write(&control,
 		&(struct checkpoint){.offset = 2, .rows = 1, .cols = 1, .bytes = a, .length = room}));
-	cr_assert(checkpoint_find(control, &c));
+	cr_assert(find_checkpoint(&control, &c));
 	cr_assert_eq(c.offset, 2);
 	/* As if the number had reached the memory before the rest. */
 	memcpy(slot(1) + HEAD, b, room / 2);

@@ -11,6 +11,7 @@
 
 struct fixture {
 	struct ring ring;
+	struct control_page page;
 	struct control control;
 	struct history history;
 	struct history_cursor cursor;
@@ -22,7 +23,8 @@ static struct fixture f;
 static void set_up(void)
 {
 	memory_ring_make(&f.ring, RING_SIZE_MIN);
-	f.control = (struct control){.size = 4096};
+	f.page = (struct control_page){.size = 4096};
+	f.control = (struct control){&f.page, sizeof f.page};
 	cr_assert_eq(history_init(&f.history, &f.ring, &f.control), 0);
 }
 
@@ -559,7 +561,7 @@ Test(history_consume, damaged_events_are_counted_and_skipped)
 }
 
 /* A server that finds a session running. */
-static void adopt(struct history *h, struct control *control)
+static void adopt(struct history *h, const struct control *control)
 {
 	cr_assert_eq(history_init(h, &f.ring, control), 0);
 	history_catch_up(h);
@@ -771,7 +773,7 @@ Test(history_catch_up, garbage_in_the_control_page_does_no_harm, .timeout = 30)
 	set_up();
 	say_lines(2 * RING_SIZE_MIN);
 	for (unsigned i = 0; i < CONTROL_GROUNDS; i++)
-		f.control.ground[i] = i % 2 ? UINT64_MAX - i : i;
+		f.page.ground[i] = i % 2 ? UINT64_MAX - i : i;
 	adopt(&h, &f.control);
 	uint64_t oldest = history_oldest(&h), head = stream_head(&f.ring.bytes);
 	history_seek(&h, &f.cursor, false, 0);

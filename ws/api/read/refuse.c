@@ -110,9 +110,9 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 		if (s->state == SESSION_EXITED)
 			reply_error(r, "SESSION_TERMINATED", "The session has ended",
 				json_pack("{s:s, s:o, s:o}", "sessionId", session_id(s), "exitCode",
-					s->end == SESSION_END_HOLDER_DIED
-						? json_null()
-						: json_integer(exec_status_of(s->exit_status)),
+					session_end_is_known(s->end)
+						? json_integer(exec_status_of(s->exit_status))
+						: json_null(),
 					"exit", session_exit_json(s)));
 		else if (session_heeds(s) == -EHOSTDOWN)
 			refuse_session(r, s, -EHOSTDOWN);

@@ -238,8 +238,7 @@ static void show_output(struct request *r, struct session *s)
 		refuse_memory(r);
 		return;
 	}
-	memcpy(copy, stream_at(bytes, from), length);
-	if (!stream_holds(bytes, from)) {
+	if (!stream_copy(bytes, from, copy, length)) {
 		free(copy);
 		reply_range_gone(r, s);
 		return;

@@ -778,7 +778,7 @@ static struct session *start_with_viewer_behind(unsigned ago_ms)
 
 static uint64_t given_back(const struct session *s)
 {
-	return atomic_load(&s->pane.held.link.control->tail);
+	return atomic_load(&s->pane.held.link.control.page->tail);
 }
 
 Test(session_follow, what_a_viewer_that_reads_has_not_got_is_kept)

@@ -264,8 +264,14 @@ scenario('messages of a program that forwards its standard input', async (server
 		const params = { name: 'exec', arguments: { command: `sleep 100 # ${era}`, yield_ms: 60_000, on_cancel: 'interrupt' }, ...(era === 'modern' ? { _meta: meta() } : {}) };
 		const { answer } = post(server, { jsonrpc: '2.0', id: 'same', method: 'tools/call', params }, {}, { query, wait: false });
 		await until('the command runs', () => running(server).catch(() => undefined));
-		const cancel = (key) => post(server, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'same', ...(era === 'modern' ? { _meta: meta() } : {}) } }, {}, { query: key });
+		const cancel = (key, options) => post(server, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'same', ...(era === 'modern' ? { _meta: meta() } : {}) } }, {}, { query: key, ...options });
 		assert.equal((await cancel('?stdio=another')).status, 202);
+		for (const role of ['viewer', 'driver']) {
+			const { token } = await server.api.link('agent', role, 60_000);
+			const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: legacy[0] } };
+			if (era === 'legacy') assert.ok((await post(server, initialize, {}, { query, token })).json.result, 'the key is theirs as well');
+			assert.equal((await cancel(query, { token })).status, 202);
+		}
 		assert.ok(await running(server), "another client's ids are its own");
 		assert.equal((await cancel(query)).status, 202);
 		await until('it is interrupted', async () => !(await running(server)));

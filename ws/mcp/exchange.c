@@ -40,8 +40,8 @@ struct mcp_exchange {
 	struct mcp *mcp;
 	struct request *request; /* our reference */
 	bool modern, batch, streaming, takes_json, takes_stream, busy;
-	char scope[MCP_SCOPE_MAX + 8]; /* of ids for cancelling; "" = none */
-	int status;                    /* of an answer in JSON */
+	char scope[MCP_SESSION_ID_SIZE]; /* of ids for cancelling; "" = none */
+	int status;                      /* of an answer in JSON */
 	uint64_t began_ms;
 	size_t count, open; /* items; those that are not over */
 	struct item items[];

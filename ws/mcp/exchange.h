@@ -13,7 +13,7 @@ extern const char mcp_instructions[]; /* for models: what the server is for */
 
 /* Who sent it, and how it may be answered. */
 struct mcp_sender {
-	char scope[MCP_SCOPE_MAX + 8];
+	char scope[MCP_SESSION_ID_SIZE];
 	const char *client;
 	bool takes_json, takes_stream;
 };

@@ -245,10 +245,17 @@ static bool take_accept(struct request *r, struct mcp_sender *s)
 	return false;
 }
 
-/* The key of ?stdio=, which must be one; otherwise r is answered and false returned. */
+_Static_assert(
+	MCP_SESSION_ID_SIZE > sizeof "stdio::" + NAME_AUTHOR_MAX + MCP_SCOPE_MAX, "a scope fits");
+
+/*
+ * The key of ?stdio=, which must be one; otherwise r is answered and false returned. It is the caller's own: another's may
+ * be the same.
+ */
 static bool take_scope(struct request *r, struct mcp_sender *s)
 {
 	const char *key = request_param(r, "stdio");
+	char author[NAME_AUTHOR_MAX + 1];
 	if (!key)
 		return true;
 	if (!name_is_id(key) || strlen(key) > MCP_SCOPE_MAX) {
@@ -256,7 +263,8 @@ static bool take_scope(struct request *r, struct mcp_sender *s)
 			"stdio must be 1 to 64 of A-Z a-z 0-9 _ -", NULL);
 		return false;
 	}
-	snprintf(s->scope, sizeof s->scope, "stdio:%s", key);
+	auth_author(&r->principal, author);
+	snprintf(s->scope, sizeof s->scope, "stdio:%s:%s", author, key);
 	if (r->mcp)
 		r->mcp->known = false;
 	return true;

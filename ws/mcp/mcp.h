@@ -9,7 +9,7 @@
  * its progress, becomes a stream of events where the client takes one.
  *
  * ?stdio=KEY is for the program that forwards messages from its standard input: what HTTP says in headers is
- * neither there nor looked for, and messages with the same KEY come from one client.
+ * neither there nor looked for, and messages with the same KEY and the same credentials come from one client.
  */
 #pragma once
 

@@ -15,7 +15,7 @@
 #define MCP_SESSIONS_MAX 1024u
 #define MCP_SESSION_IDLE_MS (UINT64_C(24) * 3600 * 1000)
 #define MCP_SESSION_RANDOM 20u /* bytes of an id of ours */
-#define MCP_SESSION_ID_SIZE 80u
+#define MCP_SESSION_ID_SIZE 128u
 #define MCP_CLIENT_SIZE 65u
 
 struct mcp_session {

@@ -3,6 +3,8 @@
  * is written in its room. A part that cannot be opened ends the program, with a word on standard error.
  */
 #include "ring/utf8.h"
+#include "shell/bounds.h"
+#include "shell/cgroup.h"
 #include "shell/environment.h"
 #include "shell/heap_trim.h"
 #include "shell/isolation.h"
@@ -42,6 +44,7 @@ struct program {
 	struct sessions sessions;
 	struct processes processes;
 	struct isolation *isolation;
+	struct bounds bounds;
 	struct heap_trim heap;
 	struct runs *runs;
 	struct auth auth;
@@ -67,7 +70,7 @@ static int open_sessions(struct program *p, long nofile)
 		.runtime_dir = p->runtime_dir,
 		.holder = p->holder,
 		.cwd = p->cwd,
-		.isolation = p->isolation,
+		.bounds = &p->bounds,
 		.environment = p->environment,
 		.ring_size = o->ring_size,
 		.scrollback = o->scrollback,
@@ -88,7 +91,7 @@ static int open_runs(struct program *p, long nofile)
 	struct runs_config config = {.dir = p->runtime_dir,
 		.environment = p->environment,
 		.nofile = nofile,
-		.isolation = p->isolation};
+		.bounds = &p->bounds};
 	int rc = runs_open(&p->loop, &config, &p->runs);
 	p->api.runs = p->runs;
 	return rc < 0 ? serve_fail(p->runtime_dir, strerror(-rc)) : 0;
@@ -101,7 +104,7 @@ static int open_processes(struct program *p, long nofile)
 		.runtime_dir = p->runtime_dir,
 		.holder = p->holder,
 		.cwd = p->cwd,
-		.isolation = p->isolation,
+		.bounds = &p->bounds,
 		.environment = p->environment,
 		.ring_size = o->process_ring,
 		.max = o->max_processes,
@@ -246,6 +249,10 @@ static int open_program(struct program *p)
 		return -1;
 	if (p->isolation)
 		move_inside(p);
+	p->bounds.isolation = p->isolation;
+	p->bounds.holder = p->holder;
+	if (resources_limits(&p->options, &p->bounds) < 0)
+		return -1;
 	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 ||
 		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
 		return -1;
@@ -285,6 +292,7 @@ static void close_program(struct program *p)
 	environment_destroy(p->environment);
 	uv_loop_close(&p->loop);
 	isolation_close(p->isolation);
+	cgroup_close(p->bounds.cgroup);
 	log_flush();
 }
 

@@ -1,4 +1,4 @@
-/* See spawn.h. The numbers of the descriptors in the holder are fixed: 3 and 4. */
+/* See spawn.h. The numbers of the descriptors in the holder are fixed, from 3 on. */
 #include "pty/spawn.h"
 
 #include <errno.h>
@@ -12,11 +12,14 @@
 
 #define HOLDER_REPORT_FD 4
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
-#define FIXED_ARGS 26
+#define FIXED_ARGS 32
 #define SHELL_ARGS_MAX 64
+#define TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) #number
 
 struct numbers {
-	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], mark[24];
+	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], mark[24], tasks[24],
+		memory[24];
 };
 
 int spawn_wrap(char **argv, char *const *wrapper)
@@ -56,6 +59,17 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 		argv[i++] = (char *)(uintptr_t) "--inside";
 		argv[i++] = (char *)(uintptr_t)o->inside;
 	}
+	if (o->group_fd > 0) {
+		argv[i++] = (char *)(uintptr_t) "--group-fd";
+		argv[i++] = (char *)(uintptr_t)TEXT(SPAWN_GROUP_FD);
+	}
+	if (o->tasks > 0 || o->memory > 0) {
+		snprintf(n->tasks, sizeof n->tasks, "%llu", (unsigned long long)o->tasks);
+		snprintf(n->memory, sizeof n->memory, "%llu", (unsigned long long)o->memory);
+		const char *const limits[] = {"--tasks", n->tasks, "--memory", n->memory};
+		for (size_t k = 0; k < sizeof limits / sizeof *limits; k++)
+			argv[i++] = (char *)(uintptr_t)limits[k];
+	}
 	if (o->respawn)
 		argv[i++] = (char *)(uintptr_t) "--respawn";
 	if (o->no_flow)
@@ -70,8 +84,13 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	return 0;
 }
 
-static int fill_actions(posix_spawn_file_actions_t *actions, const struct spawn_options *o,
-	int dir_fd, int report_fd)
+/* Our copies of what the holder gets, above all numbers that it has there. */
+struct lent {
+	int dir, report, group; /* group: 0: none */
+};
+
+static int fill_actions(
+	posix_spawn_file_actions_t *actions, const struct spawn_options *o, const struct lent *lent)
 {
 	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
 	if (rc == 0)
@@ -79,23 +98,31 @@ static int fill_actions(posix_spawn_file_actions_t *actions, const struct spawn_
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, 0, 2);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, dir_fd, SPAWN_DIR_FD);
+		rc = posix_spawn_file_actions_adddup2(actions, lent->dir, SPAWN_DIR_FD);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, report_fd, HOLDER_REPORT_FD);
-	if (rc == 0 && o->wrapper)
-		rc = spawn_open_filter(actions, o->filter_fd);
+		rc = posix_spawn_file_actions_adddup2(actions, lent->report, HOLDER_REPORT_FD);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_addclosefrom_np(
-			actions, (o->wrapper ? SPAWN_FILTER_FD : HOLDER_REPORT_FD) + 1);
+		rc = spawn_lend(
+			actions, HOLDER_REPORT_FD + 1, o->wrapper ? o->filter_fd : 0, lent->group);
 	return -rc;
 }
 
-/* Opened anew, for two that read one file description share its place. */
-int spawn_open_filter(posix_spawn_file_actions_t *actions, int filter_fd)
+/* The filter is opened anew, for two that read one file description share its place. */
+int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd)
 {
 	char path[32];
+	int rc = 0;
+	if (filter_fd <= 0 && group_fd <= 0)
+		return posix_spawn_file_actions_addclosefrom_np(actions, first);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", filter_fd);
-	return posix_spawn_file_actions_addopen(actions, SPAWN_FILTER_FD, path, O_RDONLY, 0);
+	for (int fd = first; rc == 0 && fd <= SPAWN_GROUP_FD; fd++)
+		if (fd == SPAWN_FILTER_FD && filter_fd > 0)
+			rc = posix_spawn_file_actions_addopen(actions, fd, path, O_RDONLY, 0);
+		else if (fd == SPAWN_GROUP_FD && group_fd > 0)
+			rc = posix_spawn_file_actions_adddup2(actions, group_fd, fd);
+		else
+			rc = posix_spawn_file_actions_addclose(actions, fd);
+	return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(actions, SPAWN_GROUP_FD + 1) : rc;
 }
 
 int spawn_attributes(posix_spawnattr_t *attributes)
@@ -110,7 +137,7 @@ int spawn_attributes(posix_spawnattr_t *attributes)
 }
 
 static int spawn(
-	const struct spawn_options *o, char *const *argv, int dir_fd, int report_fd, pid_t *ret_pid)
+	const struct spawn_options *o, char *const *argv, const struct lent *lent, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -120,7 +147,7 @@ static int spawn(
 	rc = -posix_spawnattr_init(&attributes);
 	if (rc < 0)
 		goto err_actions;
-	rc = fill_actions(&actions, o, dir_fd, report_fd);
+	rc = fill_actions(&actions, o, lent);
 	if (rc == 0)
 		rc = spawn_attributes(&attributes);
 	if (rc == 0)
@@ -130,6 +157,19 @@ static int spawn(
 err_actions:
 	posix_spawn_file_actions_destroy(&actions);
 	return rc;
+}
+
+static int lift(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+}
+
+static void drop(const struct lent *lent)
+{
+	const int all[] = {lent->dir, lent->report, lent->group};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i] > 0)
+			close(all[i]);
 }
 
 int spawn_holder(const struct spawn_options *o, pid_t *ret_pid, int *ret_report_fd)
@@ -142,13 +182,10 @@ int spawn_holder(const struct spawn_options *o, pid_t *ret_pid, int *ret_report_
 		return rc;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	int report = fcntl(fds[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	int dir = fcntl(o->dir_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	rc = report < 0 || dir < 0 ? -errno : spawn(o, argv, dir, report, ret_pid);
-	if (report >= 0)
-		close(report);
-	if (dir >= 0)
-		close(dir);
+	struct lent lent = {lift(o->dir_fd), lift(fds[1]), o->group_fd > 0 ? lift(o->group_fd) : 0};
+	bool lifted = lent.dir >= 0 && lent.report >= 0 && lent.group >= 0;
+	rc = lifted ? spawn(o, argv, &lent, ret_pid) : -EMFILE;
+	drop(&lent);
 	close(fds[1]);
 	if (rc < 0) {
 		close(fds[0]);

@@ -14,6 +14,8 @@
 
 #define SPAWN_DIR_FD 3    /* the directory, in the holder */
 #define SPAWN_FILTER_FD 5 /* what a wrapper reads its filter of system calls from */
+#define SPAWN_GROUP_FD \
+	10 /* what a shell writes "0" to, to be in its control group; above enum wire_place */
 
 #define SPAWN_WRAPPER_MAX 400 /* words */
 
@@ -35,10 +37,12 @@ struct spawn_options {
 	long nofile;         /* soft limit of descriptors for the shell; 0 = as the server's */
 	char *const *wrapper; /* what starts the holder, and the holder's path behind it; NULL: nobody does */
 	const char *inside; /* the directory's path as it is for who is wrapped */
-	int filter_fd; /* what the wrapper gets as SPAWN_FILTER_FD, to be read from its beginning */
-	uint64_t mark; /* of all its processes, see pty/wire.h; 0 = none */
-	bool respawn;  /* a new shell when it ends: see pty/wire.h */
-	bool no_flow;  /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
+	int filter_fd; /* what the wrapper gets as SPAWN_FILTER_FD, to be read from its beginning; 0: nothing */
+	int group_fd; /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
+	uint64_t tasks, memory; /* limits of the shell, as ENTER_TASKS and ENTER_MEMORY; 0 = none */
+	uint64_t mark;          /* of all its processes, see pty/wire.h; 0 = none */
+	bool respawn;           /* a new shell when it ends: see pty/wire.h */
+	bool no_flow;           /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
 };
 
 /*
@@ -60,5 +64,8 @@ int spawn_attributes(posix_spawnattr_t *attributes);
  */
 int spawn_wrap(char **argv, char *const *wrapper);
 
-/* Have a child open this file, from its beginning, as SPAWN_FILTER_FD. Returns 0 or an errno, as posix_spawn does. */
-int spawn_open_filter(posix_spawn_file_actions_t *actions, int filter_fd);
+/*
+ * Have a child get what a wrapper wants, and nothing else from first on: the file as SPAWN_FILTER_FD, from its beginning (0: none),
+ * and group_fd (above SPAWN_GROUP_FD; 0: none) as that. Returns 0 or an errno, as posix_spawn does.
+ */
+int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd);

@@ -46,6 +46,7 @@ struct plan {
 	const struct throwaway_options *options;
 	struct sink out, err;
 	int input, script; /* files, or -1 */
+	int group;         /* cgroup.procs, or -1 */
 	int reserve;       /* keeps a descriptor for the pidfd */
 };
 
@@ -158,6 +159,10 @@ static int prepare(struct plan *p)
 		p->script = make_file("command", close_script, o->command, o->command_length);
 		rc = p->script < 0 ? p->script : 0;
 	}
+	if (rc == 0 && o->group_fd > 0) {
+		p->group = fcntl(o->group_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+		rc = p->group < 0 ? -errno : 0;
+	}
 	if (rc == 0) {
 		p->reserve = lift(open("/dev/null", O_RDONLY | O_CLOEXEC));
 		rc = p->reserve < 0 ? p->reserve : 0;
@@ -172,6 +177,7 @@ static void release(struct plan *p, bool failed)
 	close_if(p->err.theirs);
 	close_if(p->input);
 	close_if(p->script);
+	close_if(p->group);
 	close_if(p->reserve);
 	if (failed) {
 		close_if(p->out.ours);
@@ -199,13 +205,10 @@ static int fill_actions(posix_spawn_file_actions_t *actions, const struct plan *
 	if (rc == 0 && script)
 		rc = posix_spawn_file_actions_adddup2(actions, p->script, SCRIPT_FD);
 	int first = script ? SCRIPT_FD + 1 : SCRIPT_FD;
-	for (; rc == 0 && p->options->wrapper && first < SPAWN_FILTER_FD; first++)
-		rc = posix_spawn_file_actions_addclose(actions, first);
-	if (rc == 0 && p->options->wrapper)
-		rc = spawn_open_filter(actions, p->options->filter_fd);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_addclosefrom_np(
-			actions, p->options->wrapper ? SPAWN_FILTER_FD + 1 : first);
+		rc = p->options->wrapper
+			? spawn_lend(actions, first, p->options->filter_fd, p->group)
+			: posix_spawn_file_actions_addclosefrom_np(actions, first);
 	if (rc == 0 && !p->options->wrapper)
 		rc = posix_spawn_file_actions_addchdir_np(actions, p->options->cwd);
 	return -rc;
@@ -286,6 +289,7 @@ int throwaway_start(const struct throwaway_options *o, struct throwaway *ret)
 		.err = {.ours = -1, .theirs = -1},
 		.input = -1,
 		.script = -1,
+		.group = -1,
 		.reserve = -1};
 	pid_t pid = 0;
 	int pidfd = -1;

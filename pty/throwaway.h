@@ -21,7 +21,8 @@ struct throwaway_options {
 	bool secret;           /* it must not be seen among a process's arguments */
 	const char *cwd;       /* absolute; with a wrapper its own business */
 	char *const *wrapper;  /* what starts bash, and bash's path behind it; NULL: nobody does */
-	int filter_fd;         /* see spawn.h */
+	int filter_fd;         /* what that gets, see spawn_lend(); 0: nothing */
+	int group_fd;          /* likewise */
 	char *const *envp;
 	int input_fd;        /* standard input, when it is above 0 */
 	const void *input;   /* or these bytes, a file of its own; NULL: /dev/null */

@@ -36,7 +36,7 @@ judge() {
 		room("pty", "ring")
 		room("pty/holder", "pty ring")
 
-		room("shell", "ring")
+		room("shell", "pty ring")
 		room("shell/store", "shell")
 		room("shell/proc", "")
 		room("shell/output", "shell ring")

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "pty/enter.h"
 #include "pty/wire.h"
 #include "ring/control.h"
 #include "ring/ring.h"
@@ -39,8 +40,9 @@ struct holder_options {
 	bool respawn;       /* a new shell when it ends */
 	bool no_flow;       /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
 	const char *inside; /* the directory's path in a room of its own; NULL: it is in none */
-	const char *cwd;    /* where the shell starts */
-	char **argv;        /* the shell and its arguments */
+	struct enter_limits limits; /* of the shell and all below it */
+	const char *cwd;            /* where the shell starts */
+	char **argv;                /* the shell and its arguments */
 };
 
 /* Something whose bytes go into the ring. */

@@ -1,5 +1,6 @@
 /* ringside-holder: set-up and the loop. See holder.h. Started by the server only. */
 #include "pty/holder/holder.h"
+#include "pty/enter.h"
 #include "pty/supervise.h"
 
 #include <errno.h>
@@ -45,6 +46,9 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		{"respawn", no_argument, NULL, 'a'},
 		{"no-flow", no_argument, NULL, 'f'},
 		{"inside", required_argument, NULL, 'i'},
+		{"group-fd", required_argument, NULL, 'g'},
+		{"tasks", required_argument, NULL, 'T'},
+		{"memory", required_argument, NULL, 'M'},
 		{0},
 	};
 	int c;
@@ -54,6 +58,7 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		.cols = 80,
 		.ring_size = RING_SIZE_DEFAULT,
 		.control_size = 4096,
+		.limits = {.group_fd = -1},
 		.cwd = "/"};
 	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
 		unsigned long n = c == 'w' || c == 'i' || !optarg ? 0 : strtoul(optarg, NULL, 10);
@@ -96,6 +101,15 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 			break;
 		case 'i':
 			o->inside = optarg;
+			break;
+		case 'g':
+			o->limits.group_fd = (int)n;
+			break;
+		case 'T':
+			o->limits.tasks = n;
+			break;
+		case 'M':
+			o->limits.memory = n;
 			break;
 		default:
 			return false;
@@ -198,6 +212,8 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 	*ret_stage = REPORT_SETUP;
 	fcntl(h->options.dir_fd, F_SETFD, FD_CLOEXEC);
 	fcntl(h->options.report_fd, F_SETFD, FD_CLOEXEC);
+	if (h->options.limits.group_fd >= 0)
+		fcntl(h->options.limits.group_fd, F_SETFD, FD_CLOEXEC);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	feed_init(h);
@@ -375,6 +391,8 @@ int main(int argc, char **argv)
 	enum report_stage stage;
 	if (argc > 1 && strcmp(argv[1], SUPERVISE_OPTION) == 0)
 		supervise(argv + 2);
+	if (argc > 1 && strcmp(argv[1], ENTER_OPTION) == 0)
+		enter(argc - 1, argv + 1);
 	if (!parse_options(argc, argv, &h.options)) {
 		static const char text[] = "ringside-holder is started by ringside\n";
 		(void)!write(2, text, sizeof text - 1);

@@ -55,7 +55,7 @@ static int set_size(int fd, unsigned rows, unsigned cols, unsigned width, unsign
 	return ioctl(fd, TIOCSWINSZ, &size) < 0 ? -errno : 0;
 }
 
-/* In the child: tell the parent what failed, and be gone. */
+/* In the child: tell the parent what failed (errno), and be gone. */
 static _Noreturn void child_fail(int report_fd, enum report_stage stage)
 {
 	struct report r = {.stage = (int32_t)stage, .error = -errno};
@@ -93,6 +93,11 @@ static _Noreturn void child_run(
 	if (o->mark > 0 && getrlimit(RLIMIT_LOCKS, &limit) == 0) {
 		limit.rlim_cur = o->mark;
 		setrlimit(RLIMIT_LOCKS, &limit);
+	}
+	int rc = enter_limits(&o->limits);
+	if (rc < 0) {
+		errno = -rc;
+		child_fail(report_fd, REPORT_SETUP);
 	}
 	/* Where the last one was may be gone. */
 	if ((!cwd[0] || chdir(cwd) < 0) && chdir(o->cwd) < 0)

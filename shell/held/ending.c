@@ -49,6 +49,7 @@ void held_remove(struct held *h, unsigned wait_ms, void (*done)(void *held, int 
 	h->removal = (struct removal){.done = done,
 		.user = h,
 		.dir_fd = h->link.dir_fd,
+		.directory = h->directory,
 		.mark = removal_mark(h->directory),
 		.session = h->lost_ticks > 0 ? h->link.info.shell_pid : 0,
 		.lost_ticks = h->lost_ticks,

@@ -4,9 +4,9 @@
  */
 #include "shell/held/held.h"
 
+#include "shell/bounds.h"
 #include "shell/held/ending.h"
 #include "shell/held/table.h"
-#include "shell/isolation.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -77,22 +77,20 @@ int held_init(struct held *h, struct held_table *t, const char *directory, int d
 	return rc;
 }
 
-_Static_assert(ISOLATION_FILTER_FD == SPAWN_FILTER_FD, "the one is asked for, the other is given");
-
-int held_start(struct held *h, const struct isolation *isolation, struct spawn_options *options)
+int held_start(struct held *h, struct spawn_options *options)
 {
-	char **wrapper = NULL, *inside = NULL;
-	if (isolation) {
-		wrapper = isolation_wrap_holder(isolation, options->dir_fd, &inside);
-		if (!wrapper)
-			return -ENOMEM;
-		options->wrapper = wrapper;
-		options->inside = inside;
-		options->filter_fd = isolation_filter(isolation);
-	}
-	int rc = link_start(&h->link, options, &h->table->reaper);
-	isolation_free(wrapper);
-	free(inside);
+	char group[HELD_GROUP_SIZE];
+	struct bounded bounded;
+	held_group(h->table, h->directory, group);
+	int rc = bounds_holder(h->table->bounds, group, options->dir_fd, &bounded);
+	if (rc < 0)
+		return rc;
+	options->wrapper = bounded.wrapper;
+	options->inside = bounded.inside;
+	options->filter_fd = bounded.filter_fd;
+	options->group_fd = bounded.group_fd;
+	rc = link_start(&h->link, options, &h->table->reaper);
+	bounds_release(&bounded);
 	return rc;
 }
 

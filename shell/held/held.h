@@ -21,7 +21,6 @@
 
 struct held;
 struct held_table;
-struct isolation;
 
 /* Someone who waits for a start or an end; the memory is the waiter's. */
 struct held_waiter {
@@ -62,6 +61,7 @@ struct held {
 struct held_kind {
 	const char *folder; /* of its directories, below the runtime directory */
 	const char *const *files; /* what may be in a directory, in the order of their removal; up to NULL */
+	const char *group; /* how the names of their control groups begin; the directory's follows */
 	const char *prefix; /* and whatever begins so; or NULL */
 	/* How complaints begin. */
 	const char *cannot_adopt, *cannot_clear_up, *cannot_remove;
@@ -115,11 +115,8 @@ struct held_kind {
  */
 int held_init(struct held *h, struct held_table *t, const char *directory, int dir_fd);
 
-/*
- * Start its holder, in a room of its own where there is isolation (NULL: in none). The options are completed here.
- * Returns as link_start() does.
- */
-int held_start(struct held *h, const struct isolation *isolation, struct spawn_options *options);
+/* Start its holder, within the bounds of its table. The options are completed here. Returns as link_start() does. */
+int held_start(struct held *h, struct spawn_options *options);
 
 /* Free what it has, but not its own memory. */
 void held_finish(struct held *h);

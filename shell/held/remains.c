@@ -46,6 +46,7 @@ int remains_add(struct removals *t, const char *directory, remains_cleared *clea
 	m->removal = (struct removal){.done = on_done,
 		.user = m,
 		.dir_fd = -1,
+		.directory = m->directory,
 		.holder = -1,
 		.mark = removal_mark(directory)};
 	DL_APPEND(t->remains, m);

@@ -4,6 +4,7 @@
 #include "pty/spawn.h"
 #include "shell/held/orphans.h"
 #include "shell/held/remains.h"
+#include "shell/held/table.h"
 #include "shell/proc/tree.h"
 
 #include <assert.h>
@@ -167,6 +168,8 @@ static void end_all(struct removal **forced, struct orphans *sets, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct removal *r = forced[i];
+		if (r->table->held && r->directory)
+			held_kill_group(r->table->held, r->directory);
 		int below = r->holder > 0 ? tree_end_below(r->holder, 0) : 0;
 		r->survivors = below > 0 ? (unsigned)below : 0;
 		sets[i] = (struct orphans){

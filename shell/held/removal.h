@@ -8,6 +8,8 @@
  * the kernel session of the shell is what is known. Who has taken off the mark and left that session, and
  * whose parents are gone, is not found.
  *
+ * Where it has a control group, all who are in that are killed at once, whatever they have taken off.
+ *
  * All that end at the same time share one walk through /proc.
  */
 #pragma once
@@ -22,20 +24,23 @@
 	3000u                  /* what lives so long after the first SIGKILL cannot be ended now */
 #define REMOVAL_AGAIN_MS 5000u /* between two tries */
 
+struct held_table;
+
 /* What waits for its end, or is being ended. */
 struct removal {
 	struct removal *prev, *next;
 	struct removals *table; /* NULL: not under way */
 	void (*done)(void *user, int error);
 	void *user;
-	int dir_fd;          /* of its directory; not owned */
-	uint64_t mark;       /* 0: none */
-	pid_t session;       /* the kernel session of its shell, 0: not known for certain */
-	uint64_t lost_ticks; /* who is younger than this does not belong to that session */
-	pid_t holder;        /* 0: not known, -1: gone */
-	int holder_fd;       /* pidfd of it, -1: not looked for yet, or gone */
-	bool searched;       /* for the holder, in all of /proc */
-	bool forced;         /* the holder is not waited for any longer */
+	int dir_fd;            /* of its directory; not owned */
+	const char *directory; /* its name; not owned */
+	uint64_t mark;         /* 0: none */
+	pid_t session;         /* the kernel session of its shell, 0: not known for certain */
+	uint64_t lost_ticks;   /* who is younger than this does not belong to that session */
+	pid_t holder;          /* 0: not known, -1: gone */
+	int holder_fd;         /* pidfd of it, -1: not looked for yet, or gone */
+	bool searched;         /* for the holder, in all of /proc */
+	bool forced;           /* the holder is not waited for any longer */
 	uint64_t force_at_ms, give_up_at_ms; /* loop time */
 	unsigned survivors;                  /* of the last look, the holder among them */
 };
@@ -43,6 +48,7 @@ struct removal {
 /* Those of one table. */
 struct removals {
 	uv_loop_t *loop;
+	struct held_table *held; /* whose control groups there are; NULL: none */
 	uv_timer_t timer;
 	struct removal *list;
 	struct remains *remains; /* see shell/held/remains.h */

@@ -4,12 +4,14 @@
  */
 #include "shell/held/table.h"
 
+#include "shell/bounds.h"
 #include "shell/held/adoption.h"
 
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,8 +85,23 @@ static void remove_with_prefix(int fd, const char *prefix)
 	closedir(dir);
 }
 
+void held_group(const struct held_table *t, const char *directory, char ret_name[HELD_GROUP_SIZE])
+{
+	snprintf(ret_name, HELD_GROUP_SIZE, "%s%s", t->kind->group, directory);
+}
+
+void held_kill_group(const struct held_table *t, const char *directory)
+{
+	char group[HELD_GROUP_SIZE];
+	held_group(t, directory, group);
+	bounds_kill(t->bounds, group);
+}
+
 void held_remove_directory(struct held_table *t, const char *directory)
 {
+	char group[HELD_GROUP_SIZE];
+	held_group(t, directory, group);
+	bounds_leave(t->bounds, group, true);
 	int fd = openat(t->dir_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;
@@ -119,13 +136,15 @@ static void on_sweep(uv_timer_t *timer)
 {
 	struct held_table *t = timer->data;
 	t->kind->sweep(t);
+	bounds_sweep(t->bounds);
 	held_look_again(t);
 }
 
 int held_table_open(struct held_table *t, uv_loop_t *loop, const struct held_kind *kind, void *user,
 	int runtime_fd)
 {
-	*t = (struct held_table){.kind = kind, .user = user, .loop = loop, .dir_fd = -1};
+	*t = (struct held_table){
+		.kind = kind, .user = user, .loop = loop, .bounds = &bounds_none, .dir_fd = -1};
 	int rc = open_directory(t, runtime_fd);
 	if (rc < 0)
 		return rc;
@@ -135,6 +154,7 @@ int held_table_open(struct held_table *t, uv_loop_t *loop, const struct held_kin
 		return rc;
 	}
 	removals_open(&t->removals, loop);
+	t->removals.held = t;
 	turns_open(&t->turns, loop, take_turn);
 	/* These cannot fail: they only link themselves into the loop. */
 	uv_timer_init(loop, &t->sweep);

@@ -6,19 +6,25 @@
 
 #include "pty/reaper.h"
 #include "shell/held/held.h"
+#include "shell/store/directory.h"
 
 #include <stdbool.h>
 #include <uv.h>
 
+struct bounds;
+
+#define HELD_GROUP_SIZE (DIRECTORY_NAME_SIZE + 16u) /* of a control group's name, with its NUL */
+
 struct held_table {
 	const struct held_kind *kind;
-	void *user;           /* of its kind */
-	uv_loop_t *loop;      /* not owned */
-	int dir_fd;           /* where the directories are */
-	struct held *listed;  /* uthash, by id, in the order in which they came */
-	struct held *ending;  /* list */
-	struct turns turns;   /* of those with more to consume */
-	struct reaper reaper; /* of holders */
+	void *user;                  /* of its kind */
+	uv_loop_t *loop;             /* not owned */
+	const struct bounds *bounds; /* what all of them live in: nothing, unless set; not owned */
+	int dir_fd;                  /* where the directories are */
+	struct held *listed;         /* uthash, by id, in the order in which they came */
+	struct held *ending;         /* list */
+	struct turns turns;          /* of those with more to consume */
+	struct reaper reaper;        /* of holders */
 	struct removals removals; /* of those in ending, and of holders that have died without a server */
 	uv_timer_t sweep;
 	uv_timer_t rescan; /* looks for holders that were still starting */
@@ -57,5 +63,11 @@ unsigned held_count(const struct held_table *t);
 /* Whether there are none, and none is being ended but those that cannot be ended now. */
 bool held_table_is_idle(const struct held_table *t);
 
-/* Remove a directory with what is in it; what went wrong is said. */
+/* The name of the control group of what has this directory. */
+void held_group(const struct held_table *t, const char *directory, char ret_name[HELD_GROUP_SIZE]);
+
+/* Kill all who are in it. Harmless where there are no control groups. */
+void held_kill_group(const struct held_table *t, const char *directory);
+
+/* Remove a directory and its control group with what is in it; what went wrong is said. */
 void held_remove_directory(struct held_table *t, const char *directory);

@@ -111,6 +111,7 @@ static const char *const files[] = {OUTPUT_FILE, OUTPUT_FILE_NEW, WIRE_SOCKET, W
 	PROCESS_META_NEW, HELD_ENDING_FILE, NULL};
 
 const struct held_kind process_kind = {
+	.group = "process-",
 	.folder = "processes",
 	.files = files,
 	.cannot_adopt = "cannot adopt a process",

@@ -8,6 +8,7 @@
 
 #include "pty/supervise.h"
 #include "ring/utf8.h"
+#include "shell/bounds.h"
 #include "shell/preamble.h"
 #include "shell/clock.h"
 #include "shell/descriptors.h"
@@ -15,7 +16,6 @@
 #include "shell/environment.h"
 #include "shell/held/adoption.h"
 #include "shell/held/ending.h"
-#include "shell/isolation.h"
 #include "shell/store/file.h"
 #include "shell/process/internal.h"
 
@@ -150,8 +150,16 @@ static int spawn(struct process *p, const struct process_options *o)
 	int rc = prepare(p, o, &script);
 	if (rc < 0)
 		return rc;
-	const char *const argv[] = {t->config.isolation ? ISOLATION_HOLDER : t->config.holder,
-		SUPERVISE_OPTION, o->input_pipe ? "pipe" : "none", "bash", "-c", script, NULL};
+	/* The supervisor has no limit of memory: it would not be there when the command has used it up. */
+	struct bounds_numbers numbers;
+	const char *argv[3 + BOUNDS_WORDS + 4] = {bounds_program(t->config.bounds, t->config.holder),
+		SUPERVISE_OPTION, o->input_pipe ? "pipe" : "none"};
+	const char **word = argv + 3;
+	word += bounds_limits(t->config.bounds, &numbers, word);
+	*word++ = "bash";
+	*word++ = "-c";
+	*word++ = script;
+	*word = NULL;
 	char **environment = environment_create(
 		t->config.environment, o->env_names, o->env_values, o->env_count);
 	if (!environment)
@@ -170,7 +178,7 @@ static int spawn(struct process *p, const struct process_options *o)
 		.nofile = t->config.nofile,
 		.mark = removal_mark(p->held.directory),
 	};
-	rc = held_start(&p->held, t->config.isolation, &options);
+	rc = held_start(&p->held, &options);
 	environment_destroy(environment);
 	return rc;
 }
@@ -307,10 +315,13 @@ int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_
 {
 	*t = (struct processes){
 		.config = *config, .callbacks = callbacks, .user = user, .loop = loop};
+	if (!t->config.bounds)
+		t->config.bounds = &bounds_none;
 	int runtime_fd = open(config->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (runtime_fd < 0)
 		return -errno;
 	int rc = held_table_open(&t->held, loop, &process_kind, t, runtime_fd);
+	t->held.bounds = t->config.bounds;
 	close(runtime_fd);
 	return rc;
 }

@@ -29,20 +29,20 @@
 #define PROCESSES_FRESH_MS \
 	60000u /* so young ones are kept beyond the number, if the total allows */
 
-struct isolation;
+struct bounds;
 
 /* All strings are borrowed for the table's life. */
 struct processes_config {
-	const char *runtime_dir;           /* existing, ours, and locked by the sessions */
-	const char *holder;                /* path of ringside-holder */
-	const char *cwd;                   /* default working directory */
-	char *const *environment;          /* what processes inherit */
-	size_t ring_size;                  /* bytes of output kept of each */
-	unsigned max;                      /* that run at once */
-	unsigned kept;                     /* that have ended */
-	unsigned ttl_s;                    /* how long they are kept; 0 = for ever */
-	long nofile;                       /* soft limit of descriptors; 0 = ours */
-	const struct isolation *isolation; /* what they live in; NULL: nothing */
+	const char *runtime_dir;     /* existing, ours, and locked by the sessions */
+	const char *holder;          /* path of ringside-holder */
+	const char *cwd;             /* default working directory */
+	char *const *environment;    /* what processes inherit */
+	size_t ring_size;            /* bytes of output kept of each */
+	unsigned max;                /* that run at once */
+	unsigned kept;               /* that have ended */
+	unsigned ttl_s;              /* how long they are kept; 0 = for ever */
+	long nofile;                 /* soft limit of descriptors; 0 = ours */
+	const struct bounds *bounds; /* what they live in; NULL: nothing */
 };
 
 struct processes_callbacks {

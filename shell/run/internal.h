@@ -10,6 +10,7 @@
 #define RUN_CHUNK ((size_t)64 << 10) /* read in one go */
 #define RUN_MARK "RINGSIDE_RUN="     /* the variable that tells whose a process is */
 #define RUN_MARK_SIZE 33
+#define RUN_GROUP_SIZE 40 /* of its control group's name, with its NUL */
 
 struct runs {
 	uv_loop_t *loop;
@@ -59,6 +60,9 @@ struct run {
 	bool told;           /* those who have left the group have got TERM */
 	unsigned marked;     /* processes seen in the last hunt */
 };
+
+/* The name of the control group of the run with this mark. Returns ret_name. */
+const char *run_group(const char *mark, char ret_name[RUN_GROUP_SIZE]);
 
 /* Over: read what is left, tell, let go. */
 void run_finish(struct run *r);

@@ -1,9 +1,9 @@
 /* See run.h. A run is going until its bash has ended, or ending once it has to go: runs.c looks after those. */
 #include "pty/throwaway.h"
+#include "shell/bounds.h"
 #include "shell/preamble.h"
 #include "shell/clock.h"
 #include "shell/id.h"
-#include "shell/isolation.h"
 #include "shell/store/directory.h"
 #include "shell/environment.h"
 #include "shell/run/internal.h"
@@ -139,8 +139,15 @@ static bool take_status(const struct run *r, int *ret_status)
 	return pid != 0;
 }
 
+const char *run_group(const char *mark, char ret_name[RUN_GROUP_SIZE])
+{
+	snprintf(ret_name, RUN_GROUP_SIZE, "run-%s", mark);
+	return ret_name;
+}
+
 void run_finish(struct run *r)
 {
+	char group[RUN_GROUP_SIZE];
 	struct runs *all = r->all;
 	assert(r->state != RUN_OVER);
 	r->state = RUN_OVER;
@@ -159,6 +166,7 @@ void run_finish(struct run *r)
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		result.output[i] = excerpt_parts(&r->streams[i].kept);
 	close_handles(r);
+	bounds_leave(all->config.bounds, run_group(r->mark, group), r->timed_out || r->cancelled);
 	if (take_status(r, &result.status))
 		close_child(r);
 	else
@@ -306,19 +314,23 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		environment_destroy(environment);
 		return -ENOMEM;
 	}
-	const struct isolation *isolation = all->config.isolation;
-	char **wrapper = NULL;
+	char group[RUN_GROUP_SIZE];
+	struct bounded bounded;
 	int spool = o->spool ? spool_take(all->config.dir, o->spool) : -1;
-	if (o->spool && spool < 0) {
+	int rc = o->spool && spool < 0
+		? -ENXIO
+		: bounds_command(all->config.bounds, run_group(mark, group), o->cwd, &bounded);
+	if (rc < 0) {
+		if (spool >= 0)
+			close(spool);
 		environment_destroy(environment);
 		free(script);
-		return -ENXIO;
+		return rc;
 	}
-	if (isolation)
-		wrapper = isolation_wrap_command(isolation, o->cwd);
 	struct throwaway_options options = {
-		.wrapper = wrapper,
-		.filter_fd = isolation ? isolation_filter(isolation) : -1,
+		.wrapper = bounded.wrapper,
+		.filter_fd = bounded.filter_fd,
+		.group_fd = bounded.group_fd,
 		.input_fd = spool,
 		.bash = all->bash,
 		.command = script ? script : o->command,
@@ -333,8 +345,10 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		.cols = o->cols,
 		.nofile = all->config.nofile,
 	};
-	int rc = isolation && !wrapper ? -ENOMEM : throwaway_start(&options, ret_child);
-	isolation_free(wrapper);
+	rc = throwaway_start(&options, ret_child);
+	bounds_release(&bounded);
+	if (rc < 0)
+		bounds_leave(all->config.bounds, group, true);
 	if (spool >= 0)
 		close(spool);
 	environment_destroy(environment);

@@ -76,13 +76,13 @@ struct run_callbacks {
 	void (*done)(void *user, const struct run_result *result);
 };
 
-struct isolation;
+struct bounds;
 
 struct runs_config {
 	const char *dir;          /* existing; what runs is noted below it, see notes.h; borrowed */
 	char *const *environment; /* what commands inherit; borrowed */
 	long nofile;              /* soft limit of descriptors for them; 0 = ours */
-	const struct isolation *isolation; /* what they live in; borrowed; NULL: nothing */
+	const struct bounds *bounds; /* what they live in; borrowed; NULL: nothing */
 };
 
 /* Kill what an earlier server has left, and begin. Returns 0 or a negative errno. */

@@ -4,6 +4,7 @@
  * any more.
  */
 #include "pty/marked.h"
+#include "shell/bounds.h"
 #include "shell/program.h"
 #include "shell/run/internal.h"
 
@@ -70,10 +71,13 @@ static void on_hunt(uv_timer_t *timer)
 {
 	struct runs *all = timer->data;
 	struct run *r, *next;
+	char group[RUN_GROUP_SIZE];
 	DL_FOREACH (all->list, r) {
 		r->marked = 0;
-		if (r->state == RUN_ENDING && uv_now(all->loop) >= r->kill_at_ms)
-			kill(-r->pid, SIGKILL);
+		if (r->state != RUN_ENDING || uv_now(all->loop) < r->kill_at_ms)
+			continue;
+		kill(-r->pid, SIGKILL);
+		bounds_kill(all->config.bounds, run_group(r->mark, group));
 	}
 	int rc = marked_each(RUN_MARK, on_marked, all);
 	bool more = false;
@@ -116,6 +120,8 @@ int runs_open(uv_loop_t *loop, const struct runs_config *config, struct runs **r
 		return -ENOMEM;
 	all->loop = loop;
 	all->config = *config;
+	if (!all->config.bounds)
+		all->config.bounds = &bounds_none;
 	all->budget = RUNS_MEMORY_MAX;
 	all->turn = TURN_BYTES;
 	int rc = run_notes_open(&all->notes, config->dir, RUN_MARK);

@@ -108,6 +108,7 @@ static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT, WI
 
 const struct held_kind session_kind = {
 	.folder = "sessions",
+	.group = "session-",
 	.files = files,
 	.prefix = "input.", /* what commands have been given as their input */
 	.cannot_adopt = "cannot adopt a session",

@@ -5,6 +5,7 @@
  */
 #include "shell/session/internal.h"
 
+#include "shell/bounds.h"
 #include "shell/clock.h"
 #include "shell/descriptors.h"
 #include "shell/store/directory.h"
@@ -130,10 +131,12 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.ttl_s = s->config.ended_ttl_s,
 		.nofile = s->config.nofile,
 		.mark = removal_mark(session->pane.held.directory),
+		.tasks = s->config.bounds->tasks,
+		.memory = s->config.bounds->memory,
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
 		.no_flow = session->executor.possible, /* a command could not be typed into a stopped one */
 	};
-	int rc = held_start(&session->pane.held, s->config.isolation, &options);
+	int rc = held_start(&session->pane.held, &options);
 	environment_destroy(environment);
 	return rc;
 }
@@ -346,6 +349,8 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 {
 	*s = (struct sessions){
 		.config = *config, .callbacks = callbacks, .user = user, .loop = loop};
+	if (!s->config.bounds)
+		s->config.bounds = &bounds_none;
 	int runtime_fd = open(config->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (runtime_fd < 0)
 		return -errno;
@@ -353,6 +358,7 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	if (rc < 0)
 		goto out;
 	rc = held_table_open(&s->held, loop, &session_kind, s, runtime_fd);
+	s->held.bounds = s->config.bounds;
 	if (rc < 0) {
 		runtime_lock_release(&s->lock);
 		goto out;

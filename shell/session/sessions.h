@@ -21,7 +21,7 @@
 #define SESSIONS_MAX_DEFAULT 256u
 #define SESSIONS_KILL_GRACE_MS 300u
 
-struct isolation;
+struct bounds;
 
 /* All strings are borrowed for the table's life. */
 struct sessions_config {
@@ -36,7 +36,7 @@ struct sessions_config {
 	unsigned ended_ttl_s; /* how long the history of an ended session is kept; 0 = for ever */
 	unsigned threads;     /* that follow screens; 0: those are followed on the loop */
 	long nofile;          /* soft limit of descriptors for shells; 0 = ours */
-	const struct isolation *isolation; /* what shells live in; NULL: nothing */
+	const struct bounds *bounds; /* what shells live in; NULL: nothing */
 };
 
 struct sessions_callbacks {

@@ -73,6 +73,13 @@ static const struct row rows[] = {
 		"let it in there, to be read; may be repeated"},
 	{"share-net", NULL, FLAG, FIELD(share_net), 0, 0, 0,
 		"let the network in there"},
+	{"tasks-max", "N", NUMBER, FIELD(tasks_max), 0, 2, 4194304,
+		"processes and threads of each session, process and run, by cgroup v2"},
+	{"memory-max", "SIZE", SIZE, FIELD(memory_max), 0, (size_t)1 << 20, (size_t)1 << 50,
+		"and memory of each, nothing of which is swapped out"},
+	{"rlimits", NULL, FLAG, FIELD(rlimits), 0, 0, 0,
+		"these by setrlimit(2), where there is no cgroup v2: tasks of the user, all\n"
+		"together (not for root), and address space of each process"},
 	{"ring-size", "SIZE", SIZE, FIELD(ring_size), RING_SIZE_DEFAULT, RING_SIZE_MIN, RING_SIZE_MAX,
 		"history of a session in bytes, or with K, M, G (default 4M)"},
 	{"scrollback", "LINES", NUMBER, FIELD(scrollback), SCREEN_SCROLLBACK_DEFAULT, 0, SCREEN_SCROLLBACK_MAX,
@@ -213,6 +220,10 @@ static enum serve_request check_together(struct serve_options *o)
 	}
 	if (!o->isolate && (o->share_net || o->writable.count > 0 || o->readable.count > 0)) {
 		serve_fail("--bind, --ro-bind, --share-net", "only with --isolate");
+		return SERVE_WRONG;
+	}
+	if (o->rlimits && o->tasks_max == 0 && o->memory_max == 0) {
+		serve_fail("--rlimits", "only with --tasks-max or --memory-max");
 		return SERVE_WRONG;
 	}
 	if (o->isolate && o->share_net && o->no_auth) {

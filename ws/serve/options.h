@@ -22,8 +22,10 @@ struct serve_options {
 	bool token_in_environment; /* noted before the token is wiped from there */
 	bool share_net, http2, insecure_http, no_auth, clipboard, kill_sessions, log_commands,
 		verbose;
-	size_t ring_size, process_ring; /* bytes */
-	unsigned scrollback;            /* lines */
+	bool rlimits;                               /* the limits without control groups */
+	size_t ring_size, process_ring, memory_max; /* bytes; memory_max: 0 = no limit */
+	unsigned tasks_max;                         /* 0 = no limit */
+	unsigned scrollback;                        /* lines */
 	unsigned max_sessions, max_connections, max_processes, kept_processes;
 	unsigned process_ttl_s, ended_ttl_s; /* 0 = for ever */
 	unsigned header_timeout_s, ping_interval_s;

@@ -4,6 +4,7 @@
  */
 #include "ws/serve/resources.h"
 
+#include "shell/cgroup.h"
 #include "ws/net/local_socket.h"
 #include "shell/workers.h"
 #include "ws/serve/fail.h"
@@ -150,4 +151,23 @@ int resources_isolation(const struct serve_options *o, const char *runtime_dir, 
 		.home = given && realpath(given, home) ? home : NULL,
 	};
 	return isolation_open(&options, ret, why, sizeof why) < 0 ? serve_fail("--isolate", why) : 0;
+}
+
+int resources_limits(const struct serve_options *o, struct bounds *ret)
+{
+	const struct cgroup_limits limits = {.tasks = o->tasks_max, .memory = o->memory_max};
+	char why[PATH_MAX + 256], what[PATH_MAX + 512];
+	if (limits.tasks == 0 && limits.memory == 0)
+		return 0;
+	if (o->rlimits && limits.tasks > 0 && geteuid() == 0)
+		return serve_fail("--rlimits", "--tasks-max would bind no process of root");
+	if (o->rlimits) {
+		ret->tasks = limits.tasks;
+		ret->memory = limits.memory;
+		return 0;
+	}
+	if (cgroup_open(&limits, &ret->cgroup, why, sizeof why) == 0)
+		return 0;
+	snprintf(what, sizeof what, "%s; see --rlimits", why);
+	return serve_fail(limits.tasks > 0 ? "--tasks-max" : "--memory-max", what);
 }

@@ -1,6 +1,7 @@
 /* What the server takes from the system before it opens anything of its own. */
 #pragma once
 
+#include "shell/bounds.h"
 #include "shell/isolation.h"
 #include "ws/serve/options.h"
 
@@ -36,3 +37,9 @@ unsigned resources_threads(void);
  */
 int resources_isolation(const struct serve_options *options, const char *runtime_dir,
 	const char *holder, struct isolation **ret);
+
+/*
+ * Within what limits sessions are to live, as asked for, into *ret_bounds. To be called before anything is started, for it may
+ * move this process. Returns 0, or -1 after it has said what is missing.
+ */
+int resources_limits(const struct serve_options *options, struct bounds *ret_bounds);

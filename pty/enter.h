@@ -1,0 +1,27 @@
+/*
+ * What a program is before it begins: in a control group, within limits, of another user. posix_spawn(3) knows none of
+ * this, so the holder's own program does it, when it is started as
+ *
+ *   ringside-holder --enter [--group FD] [--tasks N] [--memory BYTES] [--cwd DIR] -- PROGRAM ARGUMENT...
+ *
+ * and becomes that program, or says why not and ends with ENTER_EXIT.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define ENTER_OPTION "--enter"
+#define ENTER_EXIT 126
+
+/* Limits where there are no control groups, see setrlimit(2). 0 = none. */
+struct enter_limits {
+	int group_fd; /* cgroup.procs of a control group, not closed; -1: stay where we are */
+	uint64_t tasks; /* RLIMIT_NPROC: processes and threads of the user, all together; binds no root */
+	uint64_t memory; /* RLIMIT_AS: bytes of address space, of each process */
+};
+
+/* Have this process and its children within them. Only async-signal-safe calls. Returns 0 or a negative errno. */
+int enter_limits(const struct enter_limits *limits);
+
+/* argv: ENTER_OPTION, and what stands behind it. */
+_Noreturn void enter(int argc, char **argv);

@@ -1,0 +1,158 @@
+/*
+ * See bounds.h. The words come in this order: what enters (pty/enter.h), what makes the room, what is started. A holder stays
+ * outside of its session's group, so that it can go on when the session has used up what it may; its shell enters it.
+ */
+#include "shell/bounds.h"
+
+#include "pty/enter.h"
+#include "pty/spawn.h"
+#include "shell/cgroup.h"
+#include "shell/isolation.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENTER_WORDS_MAX 16
+#define TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) #number
+
+_Static_assert(ISOLATION_FILTER_FD == SPAWN_FILTER_FD, "the one is asked for, the other is given");
+
+const struct bounds bounds_none;
+
+/* Words in front of a list, which is taken; NULL and nothing of it is left when memory is short. */
+static char **prepend(const char *const *words, size_t count, char **list)
+{
+	size_t length = 0;
+	while (list && list[length])
+		length++;
+	char **all = calloc(count + length + 1, sizeof *all);
+	for (size_t i = 0; all && i < count; i++)
+		if (!(all[i] = strdup(words[i]))) {
+			isolation_free(all);
+			all = NULL;
+		}
+	if (all && length > 0)
+		memcpy(all + count, list, length * sizeof *list);
+	if (all)
+		free(list);
+	else
+		isolation_free(list);
+	return all;
+}
+
+static int enter_group(const struct bounds *b, const char *group, struct bounded *ret)
+{
+	return b->cgroup ? cgroup_make(b->cgroup, group, &ret->group_fd) : 0;
+}
+
+int bounds_holder(const struct bounds *b, const char *group, int dir_fd, struct bounded *ret)
+{
+	struct bounded bounded = {0};
+	if (b->isolation) {
+		bounded.wrapper = isolation_wrap_holder(b->isolation, dir_fd, &bounded.inside);
+		bounded.filter_fd = isolation_filter(b->isolation);
+		if (!bounded.wrapper)
+			return -ENOMEM;
+	}
+	int rc = enter_group(b, group, &bounded);
+	if (rc < 0)
+		bounds_release(&bounded);
+	else
+		*ret = bounded;
+	return rc;
+}
+
+unsigned bounds_limits(
+	const struct bounds *b, struct bounds_numbers *numbers, const char **ret_words)
+{
+	if (b->tasks == 0 && b->memory == 0)
+		return 0;
+	snprintf(numbers->tasks, sizeof numbers->tasks, "%llu", (unsigned long long)b->tasks);
+	snprintf(numbers->memory, sizeof numbers->memory, "%llu", (unsigned long long)b->memory);
+	const char *const words[BOUNDS_WORDS] = {bounds_program(b, b->holder), ENTER_OPTION,
+		"--tasks", numbers->tasks, "--memory", numbers->memory, "--"};
+	memcpy(ret_words, words, sizeof words);
+	return BOUNDS_WORDS;
+}
+
+/* The command itself, or its room, behind what enters. */
+static char **wrap_command(const struct bounds *b, const char *cwd)
+{
+	struct bounds_numbers numbers;
+	const char *words[ENTER_WORDS_MAX] = {b->holder, ENTER_OPTION}, *limits[BOUNDS_WORDS];
+	size_t n = 2;
+	unsigned count = bounds_limits(b, &numbers, limits);
+	for (unsigned i = 2; i + 1 < count; i++)
+		words[n++] = limits[i];
+	if (b->cgroup) {
+		words[n++] = "--group";
+		words[n++] = TEXT(SPAWN_GROUP_FD);
+	}
+	bool enters = n > 2;
+	if (!b->isolation) {
+		words[n++] = "--cwd";
+		words[n++] = cwd;
+	}
+	words[n++] = "--";
+	if (!b->isolation)
+		words[n++] = "bash";
+	char **room = b->isolation ? isolation_wrap_command(b->isolation, cwd) : NULL;
+	if (b->isolation && (!room || !enters))
+		return room;
+	return prepend(words, n, room);
+}
+
+int bounds_command(const struct bounds *b, const char *group, const char *cwd, struct bounded *ret)
+{
+	struct bounded bounded = {0};
+	if (!b->isolation && !b->cgroup && b->tasks == 0 && b->memory == 0) {
+		*ret = bounded;
+		return 0;
+	}
+	bounded.wrapper = wrap_command(b, cwd);
+	if (!bounded.wrapper)
+		return -ENOMEM;
+	bounded.filter_fd = b->isolation ? isolation_filter(b->isolation) : 0;
+	int rc = enter_group(b, group, &bounded);
+	if (rc < 0)
+		bounds_release(&bounded);
+	else
+		*ret = bounded;
+	return rc;
+}
+
+void bounds_release(struct bounded *bounded)
+{
+	isolation_free(bounded->wrapper);
+	free(bounded->inside);
+	if (bounded->group_fd > 0)
+		close(bounded->group_fd);
+	*bounded = (struct bounded){0};
+}
+
+const char *bounds_program(const struct bounds *b, const char *holder)
+{
+	return b->isolation ? ISOLATION_HOLDER : holder;
+}
+
+void bounds_leave(const struct bounds *b, const char *group, bool kill_all)
+{
+	if (b->cgroup)
+		cgroup_remove(b->cgroup, group, kill_all);
+}
+
+void bounds_kill(const struct bounds *b, const char *group)
+{
+	if (b->cgroup)
+		cgroup_kill(b->cgroup, group);
+}
+
+void bounds_sweep(const struct bounds *b)
+{
+	cgroup_sweep(b->cgroup);
+}

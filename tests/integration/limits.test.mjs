@@ -1,0 +1,166 @@
+// What a session, a process or a run takes beyond its limits costs nobody else anything: by control groups, where they can
+// be had, and by setrlimit(2) elsewhere.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after } from 'node:test';
+import { Group, noGroups } from './lib/groups.mjs';
+import { noRooms } from './lib/rooms.mjs';
+import { asUser, startAs } from './lib/other_user.mjs';
+import { binary, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const tasks = 40;
+const other = 63_456; // a user that has nothing else here
+const bomb = 'b() { b | b & }; b';
+const many = `import os, time
+children = []
+try:
+	for at in range(2 * ${tasks}):
+		children.append(os.fork())
+		if children[-1] == 0: time.sleep(1000)
+except OSError as error: print(error)
+for child in children: os.kill(child, 9)`;
+const hog = (megabytes) => `python3 -c 'x = bytearray(${megabytes} << 20); print(len(x) >> 20)'`;
+
+const groups = [];
+after(() => groups.forEach((each) => each.remove()));
+
+/** A scenario whose server has a control group to divide. */
+const grouped = (name, args, body, { skip = noGroups } = {}) => {
+	const group = skip ? undefined : new Group();
+	if (group) groups.push(group);
+	return scenario(name, { skip, args, prefix: group?.prefix }, (server) => body(server, group));
+};
+
+/** Run a command in the session: what it printed and how it ended. */
+const ask = async (server, id, command) => {
+	const { data } = await server.api.call('POST', `/api/session/${id}/exec`, { command, waitMs: 20_000, yieldMs: 20_000 });
+	assert.equal(data.state, 'done', JSON.stringify(data));
+	return data;
+};
+const run = async (server, command) => (await server.api.raw('POST', '/api/run', { command })).json;
+
+grouped('a fork bomb in one session leaves the server and the others serving', ['--tasks-max', `${tasks}`], async (server, group) => {
+	await server.session({ id: 'bad' });
+	await server.session({ id: 'good' });
+	const [bad] = group.children('session-bad');
+	assert.equal(group.read(bad, 'pids.max'), `${tasks}`);
+	await server.api.input('bad', `${bomb}\r`);
+	await until('the limit', () => Number(/max (\d+)/.exec(group.read(bad, 'pids.events'))[1]) > 0);
+	for (let at = 0; at < 5; at++) assert.equal((await ask(server, 'good', `echo $((${at} + 1))`)).output, `${at + 1}\n`);
+	assert.equal((await run(server, 'echo here')).stdout, 'here\n');
+	assert.ok(Number(group.read(bad, 'pids.current')) <= tasks);
+	await server.api.delete('bad');
+	await until('the end of all of it', () => group.children('session-bad').length === 0);
+	assert.equal((await ask(server, 'good', 'echo still')).output, 'still\n');
+});
+
+grouped('a memory hog ends, and its shell does not', ['--memory-max', '64M'], async (server, group) => {
+	await server.session({ id: 's' });
+	assert.equal(group.read(group.children('session-s')[0], 'memory.max'), `${64 << 20}`);
+	assert.equal((await ask(server, 's', hog(200))).exitCode, 137);
+	assert.equal((await ask(server, 's', hog(20))).output, '20\n');
+	assert.equal((await run(server, `${hog(200)}; echo $?`)).stdout, '137\n');
+	const { processId } = await server.api.call('POST', '/api/process/start', { command: `exec ${hog(200)}` });
+	await until('its end', async () => (await server.api.call('GET', `/api/process/${processId}`)).process.exitCode === 137);
+	assert.equal((await ask(server, 's', 'echo still')).output, 'still\n');
+});
+
+grouped('groups outlive the server, and end with what is in them', ['--tasks-max', `${tasks}`, '--memory-max', '256M'], async (server, group) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	const [name] = group.children('session-s');
+	const { processId } = await api.call('POST', '/api/process/start', { command: 'cat /proc/self/cgroup; sleep 1000' });
+	await until('its group', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout.includes(`/process-${processId}+`));
+	assert.match((await run(server, 'cat /proc/self/cgroup')).stdout, /\/run-[0-9a-f]{32}\n/);
+	assert.deepEqual(group.children('run-'), []);
+	// What a run leaves behind lives on, and its group with it.
+	await run(server, 'sleep 1000 >/dev/null 2>&1 & echo');
+	const [run1] = group.children('run-');
+	const sleeper = group.read(run1, 'cgroup.procs');
+	assert.equal(group.read('', 'cgroup.procs'), '', 'nobody between the groups');
+	assert.ok(group.read('server', 'cgroup.procs').split('\n').includes(`${server.pid}`));
+	// Somebody leaves all by which he could be found otherwise.
+	await ask(server, 's', 'x=kept; (setsid bash -c "ulimit -Sx unlimited; exec sleep 1000" >/dev/null 2>&1 &)');
+	await server.kill('SIGKILL');
+	await server.start({ args: ['--tasks-max', '50', '--memory-max', '256M'] });
+	assert.equal(group.read(name, 'pids.max'), '50', 'today\'s limit');
+	assert.equal((await ask(server, 's', 'echo "$x"')).output, 'kept\n');
+	assert.ok((await ask(server, 's', 'cat /proc/self/cgroup')).output.includes(name));
+	process.kill(Number(sleeper));
+	await until('the end of the run\'s group', () => group.children('run-').length === 0);
+	await api.delete('s');
+	await api.raw('DELETE', `/api/process/${processId}?remove=true&graceMs=0`);
+	await until('the end of the groups', () => group.children('session-').length + group.children('process-').length === 0);
+	// A session that its holder has left is ended by its group.
+	await server.session({ id: 't' });
+	const { pid } = await api.get('t');
+	const shells = group.read(group.children('session-t')[0], 'cgroup.procs');
+	assert.ok(shells.split('\n').includes(`${pid}`));
+	await api.delete('t');
+	await until('its end', () => group.children('session-').length === 0);
+});
+
+grouped('groups and rooms together', ['--isolate', '--tasks-max', `${tasks}`], async (server, group) => {
+	await server.session({ id: 's' });
+	const [name] = group.children('session-s');
+	const { pid } = await server.api.get('s');
+	assert.ok(group.read(name, 'cgroup.procs').split('\n').includes(`${pid}`));
+	await server.api.input('s', `${bomb}\r`);
+	await until('the limit', () => Number(/max (\d+)/.exec(group.read(name, 'pids.events'))[1]) > 0);
+	assert.match((await run(server, `python3 -c '${many}'`)).stdout, /Resource temporarily unavailable/);
+	await server.api.delete('s');
+	await until('its end', () => group.children('session-').length === 0);
+}, { skip: noGroups || noRooms });
+
+const refused = (server, args, prefix = []) => {
+	const [command, ...rest] = [...prefix, binary, 'serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...args];
+	const { status, stderr } = spawnSync(command, rest, { encoding: 'utf8', timeout: 20_000 });
+	assert.ok(status === 1 || status === 2, `${args}: ${status} ${stderr}`);
+	return stderr;
+};
+
+scenario('limits that cannot be had are refused, and what is missing is said', { start: false, mayHaveDied: true }, async (server) => {
+	assert.match(refused(server, ['--rlimits']), /only with --tasks-max or --memory-max/);
+	assert.match(refused(server, ['--tasks-max', '1']), /makes no sense/);
+	if (process.getuid() === 0) assert.match(refused(server, ['--rlimits', '--tasks-max', '50']), /no process of root/);
+	// We are in the server's group, if there is one.
+	assert.match(refused(server, ['--tasks-max', '50']), /^ringside: --tasks-max: .*(no controller "pids"|not mounted|other processes are in|not this server's to divide).*--rlimits\n$/);
+	assert.match(refused(server, ['--memory-max', '64M']), /^ringside: --memory-max: .*(no controller "memory"|not mounted|other processes are in|not this server's to divide).*--rlimits\n$/);
+});
+
+// The address space of a program with AddressSanitizer knows no bounds; bash and python3 have none.
+scenario('without groups: a memory hog', { args: ['--rlimits', '--memory-max', '1G'] }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	const { exitCode, output } = await ask(server, 's', `${hog(2000)}; ulimit -v`);
+	assert.match(output, /MemoryError/);
+	assert.match(output, /^1048576$/m);
+	assert.equal(exitCode, 0);
+	assert.equal((await ask(server, 's', hog(20))).output, '20\n');
+	assert.match((await run(server, `${hog(2000)} 2>&1`)).stdout, /MemoryError/);
+	const { processId } = await api.call('POST', '/api/process/start', { command: `exec ${hog(2000)} 2>&1` });
+	await until('its end', async () => (await api.call('GET', `/api/process/${processId}`)).process.exitCode === 1);
+	assert.match((await api.call('GET', `/api/process/${processId}/logs`)).stdout, /MemoryError/);
+	assert.equal((await run(server, 'exit 3')).exitCode, 3);
+});
+
+scenario('without groups: a fork bomb, of a user that is not root', { start: false, skip: process.getuid() !== 0 && 'only root can be another user', args: ['--rlimits', '--tasks-max', `${tasks}`], prefix: asUser(other) }, async (server, t) => {
+	if (!await startAs(server, other)) {
+		t.skip('the build is not for everybody to see');
+		return;
+	}
+	await server.session({ id: 'bad' });
+	await server.session({ id: 'good' });
+	await server.api.input('bad', `${bomb}\r`);
+	await server.outputMatches('bad', /Resource temporarily unavailable/);
+	// The server and what does not fork go on; others of the user cannot fork now, for they are counted together.
+	for (const id of ['bad', 'good']) assert.equal((await server.api.get(id)).state, 'running');
+	await server.api.input('good', 'read -r line; echo "<$line>"\r');
+	await until('it waits', async () => (await server.api.call('GET', '/api/session/good/state')).state.status === 'waiting_input');
+	await server.api.input('good', 'typed\r');
+	await server.outputMatches('good', /<typed>/);
+	await server.api.delete('bad');
+	await until('room for others', async () => (await run(server, '/bin/echo here')).stdout === 'here\n');
+});
+

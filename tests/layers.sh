@@ -407,7 +407,7 @@ self_test() {
 	expect 'pty/holder/up.c:4: pty/holder must not include <uv.h> (through "pty/link.h")'
 	expect 'pty/holder/up.c:5: pty/holder must not include "ws/route.h" (only pty/holder pty ring)'
 	put shell/up.c '"ws/route.h"' '"ring/ring.h"' '<libwebsockets.h>' '  "link.h"' '"../pty/link.h"'
-	expect 'shell/up.c:1: shell must not include "ws/route.h" (only shell ring)'
+	expect 'shell/up.c:1: shell must not include "ws/route.h" (only shell pty ring)'
 	expect 'shell/up.c:3: <libwebsockets.h> only in ws/net'
 	expect 'shell/up.c:4: includes are relative to the root: "link.h"'
 	expect 'shell/up.c:5: includes are relative to the root: "../pty/link.h"'

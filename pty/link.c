@@ -3,7 +3,8 @@
  * watched with uv_poll: the socket keeps message boundaries, which libuv's pipes do not, and the master is never read
  * here. What fails before it is attached is told by failed(), what ends afterwards by lost(), each once.
  */
-#include "pty/link.h"
+#include "pty/internal.h"
+#include "pty/packet.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -11,12 +12,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-/* Descriptors that one message may bring: a newer holder may send more than we know. */
-#define RECEIVE_FDS 16u
 
 static void attach_started(struct link *l);
 
@@ -27,6 +26,7 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 		.callbacks = callbacks,
 		.user = user,
 		.loop = loop,
+		.started_fd = -1,
 		.dir_fd = dir_fd,
 		.report_fd = -1,
 		.socket_fd = -1,
@@ -106,12 +106,18 @@ static void unwatch_fd(uv_poll_t *poll, bool *open, int *fd)
 	close_fd(fd);
 }
 
+static void forget_started(struct link *l)
+{
+	l->started = 0;
+	close_fd(&l->started_fd);
+}
+
 /* A holder that cannot be attached to is nobody's: it must not stay. Its shell goes with it. */
 static void drop_started(struct link *l)
 {
 	if (l->started > 0)
 		link_kill_started(l);
-	l->started = 0;
+	forget_started(l);
 }
 
 static void fail_link(struct link *l, enum report_stage stage, int error)
@@ -123,8 +129,7 @@ static void fail_link(struct link *l, enum report_stage stage, int error)
 	l->callbacks->failed(l->user, stage, error);
 }
 
-/* From a callback: the connection is over. */
-static void lose_holder(struct link *l, bool taken)
+static void end_connection(struct link *l, int error, bool taken)
 {
 	bool was_attached = l->state == LINK_ATTACHED;
 	if (l->state == LINK_LOST)
@@ -133,11 +138,34 @@ static void lose_holder(struct link *l, bool taken)
 	/* Nobody reads the terminal any more: let it hang up. */
 	unwatch_fd(&l->master, &l->master_open, &l->master_fd);
 	if (!was_attached) {
-		fail_link(l, REPORT_SETUP, -ECONNRESET);
+		fail_link(l, REPORT_SETUP, error);
 		return;
 	}
 	l->state = LINK_LOST;
 	l->callbacks->lost(l->user, taken);
+}
+
+/* From a callback: the connection is over. */
+static void lose_holder(struct link *l, bool taken)
+{
+	end_connection(l, -ECONNRESET, taken);
+}
+
+/* What came is no message, or there will be none any more. */
+static void refuse_holder(struct link *l, int error)
+{
+	bool hung_up = error != -EPROTO && l->started == 0 && !l->proved;
+	if (hung_up && l->taken) {
+		unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd); /* it is tried again */
+	} else if (!hung_up || l->state != LINK_ATTACHING) {
+		end_connection(l, error == -EPROTO ? error : -ECONNRESET, false);
+	} else if (++l->hangups < LINK_HANGUPS_MAX) {
+		unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
+		l->unanswered = 0;
+		l->state = LINK_IDLE;
+	} else {
+		end_connection(l, -ECONNABORTED, false);
+	}
 }
 
 static void on_timeout(uv_timer_t *timer)
@@ -156,7 +184,7 @@ static void on_report(uv_poll_t *poll, int status, int events)
 		return;
 	unwatch_fd(&l->report, &l->report_open, &l->report_fd);
 	if (n != sizeof report || report.error < 0)
-		l->started = 0; /* it ends, or has ended, by itself */
+		forget_started(l); /* it ends, or has ended, by itself */
 	if (n != sizeof report)
 		fail_link(l, REPORT_SETUP, -ECHILD);
 	else if (report.stage == REPORT_TERMINAL && report.error == -ENOSPC)
@@ -169,22 +197,28 @@ static void on_report(uv_poll_t *poll, int status, int events)
 
 int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper)
 {
+	struct spawn_options o = *options;
 	pid_t pid;
 	assert(l->state == LINK_IDLE);
+	o.key = l->keyed ? &l->key : NULL;
 	int rc = reaper_prepare(reaper);
 	if (rc < 0)
 		return rc;
 	rc = reserve_spare(l);
 	if (rc < 0)
 		return rc;
-	rc = spawn_holder(options, &pid, &l->report_fd);
+	rc = spawn_holder(&o, &pid, &l->report_fd);
 	if (rc < 0) {
 		release_spare(l, LINK_SPARE_FDS);
 		return rc;
 	}
 	l->started = pid;
+	/* Before it may be reaped: the number is its own until then. */
+	l->started_fd = pidfd_open(pid, 0);
+	rc = l->started_fd < 0 ? -errno : 0;
 	reaper_add(reaper, pid);
-	rc = watch_fd(l, &l->report, l->report_fd, &l->report_open);
+	if (rc == 0)
+		rc = watch_fd(l, &l->report, l->report_fd, &l->report_open);
 	if (rc == 0)
 		rc = uv_poll_start(&l->report, UV_READABLE | UV_DISCONNECT, on_report);
 	if (rc < 0) {
@@ -213,9 +247,10 @@ static int connect_holder(const struct link *l, int *ret_fd)
 	return 0;
 }
 
-static int send_request(struct link *l, struct wire_message m)
+int link_ask(struct link *l, struct wire_message m)
 {
-	if (l->socket_fd < 0)
+	bool proof = m.type == WIRE_PROVE || m.type == WIRE_ATTACH;
+	if (l->socket_fd < 0 || (l->taken && !proof))
 		return -ENOTCONN;
 	m.magic = WIRE_MAGIC;
 	m.version = WIRE_VERSION;
@@ -258,48 +293,27 @@ static int take_descriptors(struct link *l, const int *fds)
 	return rc;
 }
 
-static void on_attached(struct link *l, const struct wire_message *m, const int *fds)
+static void on_attached(struct link *l, struct packet *p)
 {
-	int rc = m->status < 0 ? m->status : fds ? take_descriptors(l, fds) : -EPROTO;
+	const struct wire_message *m = &p->message;
+	int rc = m->status < 0 ? m->status : packet_check(p);
+	if (rc == 0) {
+		rc = take_descriptors(l, p->fds);
+		packet_close(p, WIRE_FDS);
+		p->count = 0;
+	}
 	if (rc < 0) {
 		fail_link(l, REPORT_SETUP, rc);
 		return;
 	}
 	uv_timer_stop(&l->timer);
-	l->started = 0;
+	forget_started(l);
 	l->info = m->u.info;
 	link_find_holder(l);
 	l->tail = control_tail(&l->control, stream_head(&l->ring.bytes));
 	l->events_tail = control_events_tail(&l->control, stream_head(&l->ring.events));
 	l->state = LINK_ATTACHED;
 	l->callbacks->attached(l->user);
-}
-
-/* One message, with the descriptors that may come with it. */
-static ssize_t receive_message(int fd, struct wire_message *m, int *fds, size_t *fd_count)
-{
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(RECEIVE_FDS * sizeof(int))];
-	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
-	struct msghdr message = {
-		.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof control,
-	};
-	*fd_count = 0;
-	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	if (n < 0)
-		return -errno;
-	for (struct cmsghdr *h = CMSG_FIRSTHDR(&message); h; h = CMSG_NXTHDR(&message, h)) {
-		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
-			continue;
-		size_t count = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		if (count > RECEIVE_FDS)
-			count = RECEIVE_FDS;
-		memcpy(fds, CMSG_DATA(h), count * sizeof(int));
-		*fd_count = count;
-	}
-	return n;
 }
 
 size_t link_input_queued(const struct link *l)
@@ -324,6 +338,22 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 		link_drop_input(l);
 }
 
+/* What there was of it is still at hand: it only listens to us again. */
+static void on_regained(struct link *l, const struct wire_message *m)
+{
+	if (m->status < 0 || m->u.info.epoch != l->info.epoch) {
+		lose_holder(l, true);
+		return;
+	}
+	l->taken = false;
+	l->resizing = 0; /* what was asked before has been answered, or never will be */
+	if (link_input_queued(l) > 0)
+		uv_poll_start(&l->master, UV_WRITABLE,
+			on_writable); /* can only fail for a closed handle */
+	if (l->callbacks->regained)
+		l->callbacks->regained(l->user);
+}
+
 static void on_resized(struct link *l)
 {
 	if (l->resizing == 0 || --l->resizing > 0 || !l->master_open || link_input_queued(l) == 0)
@@ -337,44 +367,90 @@ static void on_terminal(struct link *l, struct wire_message *m)
 	l->callbacks->terminal(l->user, m->status == 0 ? m->u.text : NULL);
 }
 
+/* Only now the handle may be used again. */
+static void on_taken_closed(uv_handle_t *handle)
+{
+	struct link *l = handle->data;
+	bool tell = !l->closing && l->state == LINK_ATTACHED;
+	on_handle_closed(handle); /* when it is closing l may be freed by it */
+	if (tell)
+		l->callbacks->taken(l->user);
+}
+
+/* Another process has attached. */
+static void on_taken(struct link *l)
+{
+	if (l->state != LINK_ATTACHED) {
+		refuse_holder(l, -EPROTO);
+		return;
+	}
+	if (!l->callbacks->taken) {
+		lose_holder(l, true);
+		return;
+	}
+	l->taken = true;
+	l->unanswered = 0;
+	l->socket_open = false;
+	close_fd(&l->socket_fd);
+	uv_close((uv_handle_t *)&l->socket, on_taken_closed);
+}
+
+/* While it is being attached to: what it answers, or that it is refused. */
+static void on_answer(struct link *l, struct packet *p)
+{
+	const struct wire_message *m = &p->message;
+	int rc = m->type == WIRE_PROVE   ? link_answer_proof(l, m)
+		: m->type != WIRE_ATTACH ? -EPROTO
+		: l->proved              ? 0
+					 : -EKEYREJECTED;
+	if (rc == 0 && m->type == WIRE_ATTACH && l->taken)
+		on_regained(l, m);
+	else if (rc == 0 && m->type == WIRE_ATTACH)
+		on_attached(l, p);
+	else if (rc < 0 && l->taken)
+		lose_holder(l, true);
+	else if (rc < 0)
+		fail_link(l, REPORT_SETUP, rc);
+}
+
+static void on_request_answered(struct link *l, struct wire_message *m)
+{
+	if (m->type == WIRE_STDERR_PTY && m->a != 0 && l->callbacks->terminal)
+		on_terminal(l, m);
+	else if (m->type == WIRE_RESIZE)
+		on_resized(l);
+	else if (m->type == WIRE_END)
+		l->callbacks->ended(l->user, m->status);
+}
+
 static void on_message(uv_poll_t *poll, int status, int events)
 {
 	struct link *l = poll->data;
-	struct wire_message m;
-	int fds[RECEIVE_FDS];
-	size_t count;
+	struct packet p;
 	(void)status;
 	(void)events;
 	if (l->state == LINK_ATTACHING)
 		release_spare(l, LINK_SPARE_FDS); /* for what comes with the answer */
-	ssize_t n = receive_message(l->socket_fd, &m, fds, &count);
-	if (n == -EAGAIN || n == -EINTR)
+	int rc = packet_receive(l->socket_fd, &p);
+	if (rc == -EAGAIN)
 		return;
-	bool whole = n == sizeof m && m.magic == WIRE_MAGIC;
-	bool answer = whole && m.type == WIRE_ATTACH && l->state == LINK_ATTACHING;
-	bool wanted = answer && count >= WIRE_FDS;
-	for (size_t i = wanted ? WIRE_FDS : 0; i < count; i++)
-		close(fds[i]);
-	if (whole && m.type != WIRE_TAKEN && l->unanswered > 0)
+	if (rc == 0 && p.message.type != WIRE_TAKEN && l->unanswered > 0)
 		l->unanswered--;
 	l->unanswered_ms = uv_now(l->loop);
-	if (!whole)
-		lose_holder(l, false);
-	else if (answer)
-		on_attached(l, &m, wanted ? fds : NULL);
-	else if (m.type == WIRE_TAKEN)
-		lose_holder(l, true);
-	else if (m.type == WIRE_STDERR_PTY && m.a != 0 && l->callbacks->terminal)
-		on_terminal(l, &m);
-	else if (m.type == WIRE_RESIZE)
-		on_resized(l);
-	else if (m.type == WIRE_END)
-		l->callbacks->ended(l->user, m.status);
+	if (rc < 0)
+		refuse_holder(l, rc);
+	else if (p.message.type == WIRE_TAKEN)
+		on_taken(l);
+	else if (l->state == LINK_ATTACHING || l->taken)
+		on_answer(l, &p);
+	else
+		on_request_answered(l, &p.message);
+	if (rc == 0)
+		packet_close(&p, 0);
 }
 
-int link_adopt(struct link *l)
+static int connect_and_ask(struct link *l)
 {
-	release_spare(l, 1); /* for the socket */
 	int rc = connect_holder(l, &l->socket_fd);
 	if (rc < 0)
 		return rc;
@@ -382,13 +458,31 @@ int link_adopt(struct link *l)
 	if (rc == 0)
 		rc = uv_poll_start(&l->socket, UV_READABLE | UV_DISCONNECT, on_message);
 	if (rc == 0)
-		rc = send_request(l, (struct wire_message){.type = WIRE_ATTACH});
-	if (rc < 0) {
+		rc = link_introduce(l);
+	if (rc < 0)
 		unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
-		return rc;
-	}
-	l->state = LINK_ATTACHING;
-	return 0;
+	return rc;
+}
+
+int link_adopt(struct link *l)
+{
+	release_spare(l, 1); /* for the socket */
+	int rc = connect_and_ask(l);
+	if (rc == 0)
+		l->state = LINK_ATTACHING;
+	return rc;
+}
+
+int link_take_back(struct link *l)
+{
+	if (l->state != LINK_ATTACHED || !l->taken)
+		return -EINVAL;
+	return l->socket_open ? 0 : connect_and_ask(l);
+}
+
+void link_give_up(struct link *l, bool taken)
+{
+	lose_holder(l, taken);
 }
 
 static void attach_started(struct link *l)
@@ -419,32 +513,6 @@ int link_write(struct link *l, const void *bytes, size_t length)
 	return rc;
 }
 
-int link_resize(struct link *l, unsigned rows, unsigned cols)
-{
-	int rc = send_request(l, (struct wire_message){.type = WIRE_RESIZE, .a = rows, .b = cols});
-	if (rc == 0)
-		l->resizing++;
-	return rc;
-}
-
-int link_open_terminal(struct link *l)
-{
-	/* An answer of -ENOENT to the first is as good. */
-	int rc = send_request(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 0});
-	return rc < 0 ? rc : send_request(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 1});
-}
-
-int link_signal(struct link *l, int signo, enum wire_target target)
-{
-	return send_request(
-		l, (struct wire_message){.type = WIRE_SIGNAL, .a = (uint32_t)signo, .b = target});
-}
-
-int link_end(struct link *l, unsigned grace_ms)
-{
-	return send_request(l, (struct wire_message){.type = WIRE_END, .a = grace_ms});
-}
-
 void link_close(struct link *l, void (*close_cb)(void *user))
 {
 	assert(!l->closing);
@@ -456,6 +524,7 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 	unwatch_fd(&l->wake, &l->wake_open, &l->wake_fd);
 	unwatch_fd(&l->master, &l->master_open, &l->master_fd);
 	close_fd(&l->space_fd);
+	close_fd(&l->started_fd);
 	close_fd(&l->dir_fd);
 	release_spare(l, LINK_SPARE_FDS);
 	uv_close((uv_handle_t *)&l->timer, on_handle_closed);

@@ -2,12 +2,14 @@
  * The server's end of a holder: starting or finding it, attaching to it, its ring and control page,
  * input to its terminal and requests to it. See pty/wire.h.
  *
- * States: idle -> starting (the holder is being executed) -> attaching -> attached -> lost.
+ * States: idle -> starting (the holder is being executed) -> attaching -> attached -> lost. While attached it may be taken
+ * by another process: then it is mapped and can be typed into as before, and takes no requests until it is taken back.
  * The memory of a link is the caller's until link_close()'s callback.
  */
 #pragma once
 
 #include "pty/outbox.h"
+#include "pty/proof.h"
 #include "pty/reaper.h"
 #include "pty/spawn.h"
 #include "ring/control.h"
@@ -27,14 +29,23 @@
 #define LINK_TIMEOUT_MS 10000u
 /* A holder that has not answered for so long is called unresponsive. */
 #define LINK_SILENT_MS 5000u
+/* Who hangs up so often before it has shown who it is, is no holder: one that has died does not listen. */
+#define LINK_HANGUPS_MAX 3u
 
 /* None is called from inside the function that caused it; each may call link_close(). */
 struct link_callbacks {
 	void (*attached)(void *user); /* ring and control are mapped */
-	/* It will not be attached. -ENOSR: there is no terminal left, which the kernel calls a full disk. */
+	/*
+	 * It will not be attached. -ENOSR: there is no terminal left, which the kernel calls a full disk. -EKEYREJECTED: who
+	 * listens there does not know the key; -EACCES, -EPERM: it says so of us, or that we are in its session; -EPROTO: it
+	 * sends what no holder does; -ECONNABORTED: it hangs up again and again.
+	 */
 	void (*failed)(void *user, enum report_stage stage, int error);
 	void (*wake)(void *user);             /* the ring has something new */
 	void (*lost)(void *user, bool taken); /* the holder is gone, or another server has it */
+	/* Another process has attached: may call link_take_back(), at once or later. NULL: then it is lost. */
+	void (*taken)(void *user);
+	void (*regained)(void *user); /* it has been taken back; may be NULL when taken is */
 	/* The terminal of link_open_terminal(); NULL: there is none. May be NULL when that is not called. */
 	void (*terminal)(void *user, const char *path);
 	void (*ended)(void *user, int error); /* link_end() is done; -EBUSY: some processes survive */
@@ -50,8 +61,9 @@ struct link {
 	struct ring ring;       /* mapped while attached, and after the loss until closed */
 	struct control control; /* the same */
 	struct wire_info info; /* what the holder said when attached; its shell as link_follow_shell() found it */
-	pid_t started; /* a holder that we have started and not yet attached to; 0 = none */
-	int dir_fd;    /* the session's directory, O_PATH */
+	pid_t started;  /* a holder that we have started and not yet attached to; 0 = none */
+	int started_fd; /* pidfd of that, -1: none */
+	int dir_fd;     /* the session's directory, O_PATH */
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
 	uv_timer_t timer;           /* until it is attached; then it looks at holds */
@@ -66,6 +78,12 @@ struct link {
 	unsigned unanswered;           /* requests */
 	uint64_t unanswered_ms;        /* loop time of the oldest of them, or of the last answer */
 	unsigned resizing;             /* resizes not yet answered: input waits for them */
+	bool keyed;                    /* the holder has to know the key */
+	struct proof_key key;
+	uint8_t nonce[WIRE_NONCE_SIZE]; /* that it has been asked with */
+	bool proved;      /* who is connected has shown that it knows it, or need not */
+	unsigned hangups; /* of who was connected and had shown nothing, one after the other */
+	bool taken;       /* while attached: by another process */
 	bool foreign; /* it lives in a namespace of its own, and tells numbers that are no good here */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };
@@ -74,15 +92,31 @@ struct link {
 int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_callbacks *callbacks,
 	void *user);
 
+/*
+ * The holder that is started knows this key; one that is adopted must. Without, anybody who listens is believed: so are
+ * those that older servers have started.
+ */
+void link_set_key(struct link *l, const struct proof_key *key);
+
 /* Start a new holder and attach to it. Returns 0 (a callback follows) or a negative errno. */
 int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper);
 
 /*
  * Attach to the holder in the directory, however long it takes to answer: it may be stopped. Returns 0 (a callback
  * follows), -ECONNREFUSED or -ENOENT when there is none, -EAGAIN when it has not taken so many connections that it
- * can be tried again later only, or another negative errno.
+ * can be tried again later only, or another negative errno. Who hangs up before it has shown that it knows the key
+ * leaves the link idle: it is to be tried again.
  */
 int link_adopt(struct link *l);
+
+/*
+ * Attach again to what has been taken. Returns 0 (regained() or lost() follows), or as link_adopt(): then it is still
+ * taken.
+ */
+int link_take_back(struct link *l);
+
+/* What has been taken is not taken back: it is lost, which lost() is told at once. taken: the holder lives. */
+void link_give_up(struct link *l, bool taken);
 
 /*
  * Send bytes to the terminal; what it does not take now is queued, in order.
@@ -152,6 +186,9 @@ pid_t link_number(const struct link *l, pid_t parent, pid_t number);
 
 /* The number of the holder, as soon as it is known; 0: not yet, or not at all. */
 pid_t link_holder(const struct link *l);
+
+/* Whether who listens, as far as that can be seen, has the directory open where a holder has it. */
+bool link_meets_holder(const struct link *l);
 
 /* Whether it has been asked something and has said nothing for LINK_SILENT_MS. */
 bool link_is_silent(const struct link *l);

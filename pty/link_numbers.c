@@ -2,13 +2,16 @@
  * The numbers of a holder's processes. One in a namespace of its own tells those that it sees: it is number 1 there, its
  * shell is 2. The kernel knows the holder's number for us, by the socket; those of its children are found below it.
  */
-#include "pty/link.h"
+#include "pty/internal.h"
+#include "pty/parentage.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define CHILDREN_MAX 4096u /* bytes of a list of children that are read */
 
@@ -73,13 +76,35 @@ pid_t link_number(const struct link *l, pid_t parent, pid_t number)
 	return l->foreign ? find_child(parent, number) : number;
 }
 
+bool link_confirms_number(const struct link *l, pid_t number)
+{
+	struct ucred peer = {0};
+	socklen_t length = sizeof peer;
+	if (getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+		return false;
+	/* 0: it lives in a namespace that we do not see into. */
+	return peer.pid == number || peer.pid == 0 || inner_number(peer.pid) == number;
+}
+
+/* Kill a child of what has been stopped. The descriptor came first: it is that of who was looked at, or of nobody. */
+static void kill_child(pid_t pid, pid_t parent)
+{
+	int fd = pidfd_open(pid, 0);
+	if (fd < 0)
+		return;
+	if (parentage_parent(pid) == parent)
+		(void)pidfd_send_signal(fd, SIGKILL, NULL, 0);
+	close(fd);
+}
+
 void link_kill_started(const struct link *l)
 {
 	char text[CHILDREN_MAX], *at = text, *end;
+	/* Children do not go on without it; one that cannot be stopped has ended, and its number is anybody's. */
+	if (l->started_fd < 0 || pidfd_send_signal(l->started_fd, SIGSTOP, NULL, 0) < 0)
+		return;
 	read_children(l->started, text);
-	kill(l->started,
-		SIGSTOP); /* its children do not go on without it, nor is their number anybody else's */
 	for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end)
-		kill((pid_t)pid, SIGKILL);
-	kill(l->started, SIGKILL);
+		kill_child((pid_t)pid, l->started);
+	(void)pidfd_send_signal(l->started_fd, SIGKILL, NULL, 0);
 }

@@ -1,7 +1,11 @@
 /* What is known of a holder without asking it. */
 #include "pty/link.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 pid_t link_holder(const struct link *l)
 {
@@ -19,4 +23,17 @@ pid_t link_holder(const struct link *l)
 bool link_is_silent(const struct link *l)
 {
 	return l->unanswered > 0 && uv_now(l->loop) - l->unanswered_ms > LINK_SILENT_MS;
+}
+
+bool link_meets_holder(const struct link *l)
+{
+	char path[48];
+	struct stat ours, theirs;
+	pid_t holder = link_holder(l);
+	if (holder <= 0 || fstat(l->dir_fd, &ours) < 0)
+		return true;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)holder, SPAWN_DIR_FD);
+	if (stat(path, &theirs) < 0)
+		return errno != ENOENT || kill(holder, 0) < 0;
+	return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }

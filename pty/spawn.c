@@ -17,6 +17,11 @@
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
 
+/* Our copies of what the holder gets; -1: none. */
+struct ends {
+	int dir, report, key, group;
+};
+
 struct numbers {
 	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], mark[24], tasks[24],
 		memory[24];
@@ -84,26 +89,21 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	return 0;
 }
 
-/* Our copies of what the holder gets, above all numbers that it has there. */
-struct lent {
-	int dir, report, group; /* group: 0: none */
-};
-
 static int fill_actions(
-	posix_spawn_file_actions_t *actions, const struct spawn_options *o, const struct lent *lent)
+	posix_spawn_file_actions_t *actions, const struct spawn_options *o, const struct ends *ours)
 {
-	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
+	int rc = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_RDWR, 0);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, 0, 1);
+		rc = posix_spawn_file_actions_adddup2(actions, 1, 2);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, 0, 2);
+		rc = posix_spawn_file_actions_adddup2(actions, ours->key >= 0 ? ours->key : 1, 0);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, lent->dir, SPAWN_DIR_FD);
+		rc = posix_spawn_file_actions_adddup2(actions, ours->dir, SPAWN_DIR_FD);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, lent->report, HOLDER_REPORT_FD);
+		rc = posix_spawn_file_actions_adddup2(actions, ours->report, HOLDER_REPORT_FD);
 	if (rc == 0)
-		rc = spawn_lend(
-			actions, HOLDER_REPORT_FD + 1, o->wrapper ? o->filter_fd : 0, lent->group);
+		rc = spawn_lend(actions, HOLDER_REPORT_FD + 1, o->wrapper ? o->filter_fd : 0,
+			ours->group > 0 ? ours->group : 0);
 	return -rc;
 }
 
@@ -137,7 +137,7 @@ int spawn_attributes(posix_spawnattr_t *attributes)
 }
 
 static int spawn(
-	const struct spawn_options *o, char *const *argv, const struct lent *lent, pid_t *ret_pid)
+	const struct spawn_options *o, char *const *argv, const struct ends *ours, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -147,7 +147,7 @@ static int spawn(
 	rc = -posix_spawnattr_init(&attributes);
 	if (rc < 0)
 		goto err_actions;
-	rc = fill_actions(&actions, o, lent);
+	rc = fill_actions(&actions, o, ours);
 	if (rc == 0)
 		rc = spawn_attributes(&attributes);
 	if (rc == 0)
@@ -159,33 +159,65 @@ err_actions:
 	return rc;
 }
 
-static int lift(int fd)
+/* A copy that is in the way of none of the holder's numbers. */
+static int copy_of(int fd)
 {
 	return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 }
 
-static void drop(const struct lent *lent)
+static void close_ends(const struct ends *e)
 {
-	const int all[] = {lent->dir, lent->report, lent->group};
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (all[i] > 0)
-			close(all[i]);
+	const int fds[] = {e->dir, e->report, e->key, e->group};
+	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* The end of a pipe that has the key in it, and whose other end is closed. Returns it, or a negative errno. */
+static int open_key(const struct proof_key *key)
+{
+	int fds[2];
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	ssize_t n = write(fds[1], key->bytes, sizeof key->bytes); /* an empty pipe takes it at once */
+	int rc = n == sizeof key->bytes ? copy_of(fds[0]) : -1;
+	int error = -errno;
+	close(fds[0]);
+	close(fds[1]);
+	return rc < 0 ? error : rc;
+}
+
+static int open_ends(const struct spawn_options *o, int report_fd, struct ends *ret)
+{
+	*ret = (struct ends){
+		.report = copy_of(report_fd), .dir = copy_of(o->dir_fd), .key = -1, .group = -1};
+	int rc = ret->report < 0 || ret->dir < 0 ? -errno : 0;
+	if (rc == 0 && o->group_fd > 0) {
+		ret->group = copy_of(o->group_fd);
+		rc = ret->group < 0 ? -errno : 0;
+	}
+	if (rc == 0 && o->key) {
+		ret->key = open_key(o->key);
+		rc = ret->key < 0 ? ret->key : 0;
+	}
+	return rc;
 }
 
 int spawn_holder(const struct spawn_options *o, pid_t *ret_pid, int *ret_report_fd)
 {
 	struct numbers numbers;
 	char *argv[SPAWN_WRAPPER_MAX + FIXED_ARGS + SHELL_ARGS_MAX + 2];
+	struct ends ours;
 	int fds[2], rc;
 	rc = build_argv(o, &numbers, argv);
 	if (rc < 0)
 		return rc;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	struct lent lent = {lift(o->dir_fd), lift(fds[1]), o->group_fd > 0 ? lift(o->group_fd) : 0};
-	bool lifted = lent.dir >= 0 && lent.report >= 0 && lent.group >= 0;
-	rc = lifted ? spawn(o, argv, &lent, ret_pid) : -EMFILE;
-	drop(&lent);
+	rc = open_ends(o, fds[1], &ours);
+	if (rc == 0)
+		rc = spawn(o, argv, &ours, ret_pid);
+	close_ends(&ours);
 	close(fds[1]);
 	if (rc < 0) {
 		close(fds[0]);

@@ -1,9 +1,10 @@
 /*
  * Starting a holder: posix_spawn (a fork of a big server takes tens of ms), everything prepared before,
- * nothing inherited but the directory and the report pipe.
+ * nothing inherited but the directory, the report pipe, and a pipe with the key as standard input.
  */
 #pragma once
 
+#include "pty/proof.h"
 #include "pty/wire.h"
 
 #include <spawn.h>
@@ -40,9 +41,10 @@ struct spawn_options {
 	int filter_fd; /* what the wrapper gets as SPAWN_FILTER_FD, to be read from its beginning; 0: nothing */
 	int group_fd; /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
 	uint64_t tasks, memory; /* limits of the shell, as ENTER_TASKS and ENTER_MEMORY; 0 = none */
-	uint64_t mark;          /* of all its processes, see pty/wire.h; 0 = none */
-	bool respawn;           /* a new shell when it ends: see pty/wire.h */
-	bool no_flow;           /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
+	const struct proof_key *key; /* what the holder is to know, see pty/proof.h; NULL: nothing */
+	uint64_t mark;               /* of all its processes, see pty/wire.h; 0 = none */
+	bool respawn;                /* a new shell when it ends: see pty/wire.h */
+	bool no_flow;                /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
 };
 
 /*

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "pty/enter.h"
+#include "pty/proof.h"
 #include "pty/wire.h"
 #include "ring/control.h"
 #include "ring/ring.h"
@@ -64,12 +65,16 @@ struct holder {
 	enum event_source speaking;            /* whose bytes were the last in the ring */
 	int connections[HOLDER_CONNECTIONS]; /* -1 = free */
 	int owner;                           /* index of the attached connection, or -1 */
-	pid_t shell;                         /* 0 once reaped */
-	bool shell_ended;                    /* exit_status is known */
-	bool exited;                         /* the exit record is published */
-	int exit_status;                     /* wait(2) status */
-	struct termios modes;                /* of the terminal, as it is at first */
-	char cwd[HOLDER_CWD_MAX];            /* where the shell was at its last record, or "" */
+	bool keyed;                          /* who attaches must know the key */
+	struct proof_key key;
+	bool shown[HOLDER_CONNECTIONS]; /* we have shown that we know it, and the peer may */
+	struct proof_exchange exchanges[HOLDER_CONNECTIONS]; /* then: how */
+	pid_t shell;                                         /* 0 once reaped */
+	bool shell_ended;                                    /* exit_status is known */
+	bool exited;                                         /* the exit record is published */
+	int exit_status;                                     /* wait(2) status */
+	struct termios modes;          /* of the terminal, as it is at first */
+	char cwd[HOLDER_CWD_MAX];      /* where the shell was at its last record, or "" */
 	uint64_t ends_ms[HOLDER_ENDS]; /* when the last shells have ended, circular; 0 = none yet */
 	unsigned ends;
 	bool fifo_ready;                   /* poll says that there is a record */
@@ -122,6 +127,15 @@ void feed_event(struct holder *h, enum event_type type, const void *payload, siz
 int tree_signal(int signo);
 /* Stop all of them and their groups, then kill them. Returns false when finding them takes long. */
 bool tree_kill(void);
+
+/* admit.c: who may attach. The key, if standard input has one. */
+void admit_read_key(struct holder *h);
+/* A new connection at this place. */
+void admit_forget(struct holder *h, int index);
+/* Answer WIRE_PROVE in m. Returns 0 or a negative errno. */
+int admit_prove(struct holder *h, int index, struct wire_message *m);
+/* Whether this ATTACH is let in: 0, -EPERM (from inside the session), -EACCES (no proof, or a wrong one). */
+int admit_server(struct holder *h, int index, const struct wire_message *m);
 
 /* serve.c: the socket. */
 int serve_open(struct holder *h);

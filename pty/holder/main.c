@@ -398,6 +398,7 @@ int main(int argc, char **argv)
 		(void)!write(2, text, sizeof text - 1);
 		return 2;
 	}
+	admit_read_key(&h);
 	setsid(); /* fails, harmlessly, when the server has made us a leader already */
 	report.error = set_up(&h, &stage);
 	report.stage = report.error < 0 ? (int32_t)stage : REPORT_READY;

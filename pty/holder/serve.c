@@ -59,6 +59,7 @@ void serve_accept(struct holder *h)
 	for (int i = 0; i < HOLDER_CONNECTIONS && peer_is_allowed(fd); i++) {
 		if (h->connections[i] < 0) {
 			h->connections[i] = fd;
+			admit_forget(h, i);
 			return;
 		}
 	}
@@ -110,6 +111,12 @@ static void send_descriptors(struct holder *h, int index, struct wire_message *m
 		drop(h, index);
 }
 
+/* Whether it changes something: only who has attached may ask for it. */
+static bool is_request(const struct wire_message *m)
+{
+	return m->type != WIRE_HELLO && m->type != WIRE_PROVE && m->type != WIRE_ATTACH;
+}
+
 /* Servers answer for what they have sent here: it is done before another one takes over. */
 static void finish_owner(struct holder *h)
 {
@@ -120,7 +127,7 @@ static void finish_owner(struct holder *h)
 		ssize_t n = recv(h->connections[previous], &m, sizeof m, MSG_DONTWAIT);
 		if (n != sizeof m || m.magic != WIRE_MAGIC)
 			break;
-		if (m.type != WIRE_HELLO && m.type != WIRE_ATTACH)
+		if (is_request(&m))
 			handle(h, previous, &m);
 	}
 	if (h->owner == previous)
@@ -129,8 +136,24 @@ static void finish_owner(struct holder *h)
 		drop(h, previous);
 }
 
+static void tell_info(const struct holder *h, struct wire_message *m)
+{
+	m->u.info = (struct wire_info){
+		.epoch = h->ring.header->epoch,
+		.holder_pid = h->ring.header->holder_pid,
+		.shell_pid = h->ring.header->shell_pid,
+		.head = stream_head(&h->ring.bytes),
+	};
+}
+
 static void attach(struct holder *h, int index, struct wire_message *m)
 {
+	m->status = admit_server(h, index, m);
+	if (m->status < 0) {
+		send_message(h, index, m);
+		return;
+	}
+	tell_info(h, m);
 	if (h->owner >= 0 && h->owner != index)
 		finish_owner(h);
 	h->owner = index;
@@ -181,18 +204,14 @@ static void handle(struct holder *h, int index, struct wire_message *m)
 	m->status = 0;
 	switch (m->type) {
 	case WIRE_HELLO:
-	case WIRE_ATTACH:
-		m->u.info = (struct wire_info){
-			.epoch = h->ring.header->epoch,
-			.holder_pid = h->ring.header->holder_pid,
-			.shell_pid = h->ring.header->shell_pid,
-			.head = stream_head(&h->ring.bytes),
-		};
-		if (m->type == WIRE_ATTACH) {
-			attach(h, index, m);
-			return;
-		}
+		tell_info(h, m);
 		break;
+	case WIRE_PROVE:
+		m->status = admit_prove(h, index, m);
+		break;
+	case WIRE_ATTACH:
+		attach(h, index, m);
+		return;
 	case WIRE_RESIZE:
 		m->status = terminal_resize(h, m->a, m->b, m->c, m->d);
 		break;
@@ -211,18 +230,28 @@ static void handle(struct holder *h, int index, struct wire_message *m)
 	send_message(h, index, m);
 }
 
+/* One message, as far as it is known here. *ret_laden: it brought descriptors, which are gone again. */
+static ssize_t receive(int fd, struct wire_message *m, bool *ret_laden)
+{
+	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
+	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	*ret_laden = n >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+	return n;
+}
+
 void serve_connection(struct holder *h, int index)
 {
 	struct wire_message m = {0};
-	ssize_t n = recv(h->connections[index], &m, sizeof m, MSG_DONTWAIT);
+	bool laden;
+	ssize_t n = receive(h->connections[index], &m, &laden);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n != sizeof m || m.magic != WIRE_MAGIC) {
+	if (n != sizeof m || m.magic != WIRE_MAGIC || laden) {
 		drop(h, index);
 		return;
 	}
-	/* Only who has attached may change anything. */
-	if (m.type != WIRE_HELLO && m.type != WIRE_ATTACH && index != h->owner) {
+	if (is_request(&m) && index != h->owner) {
 		m.status = -EPERM;
 		send_message(h, index, &m);
 		return;

@@ -185,6 +185,8 @@ static inline int held_try(
 	o.cols = o.cols ? o.cols : 80;
 	o.ring_size = o.ring_size ? o.ring_size : 1 << 20;
 	o.control_size = o.control_size ? o.control_size : 4096;
+	if (o.key)
+		link_set_key(&h->link, o.key);
 	return link_start(&h->link, &o, &h->reaper);
 }
 

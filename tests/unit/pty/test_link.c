@@ -15,6 +15,8 @@ static void tear_down(void)
 }
 
 TestSuite(link_start, .fini = tear_down, .timeout = 60);
+TestSuite(link_proof, .fini = tear_down, .timeout = 60);
+TestSuite(link_take_back, .fini = tear_down, .timeout = 60);
 TestSuite(link_adopt, .fini = tear_down, .timeout = 60);
 TestSuite(link_write, .fini = tear_down, .timeout = 60);
 TestSuite(link_resize, .fini = tear_down, .timeout = 60);
@@ -429,7 +431,222 @@ Test(link_adopt, takes_over_from_another_server)
 	free(second.events);
 }
 
-/* Something in the holder's place that answers ATTACH with m and count descriptors. */
+static const struct proof_key right = {{1, 2, 3}}, wrong = {{3, 2, 1}};
+
+static void start_keyed(void)
+{
+	static const char *const argv[] = {"bash", "--norc", "--noprofile", NULL};
+	held_start_with(&h, &(struct spawn_options){.key = &right}, argv);
+}
+
+/* Let go, and find it again, with this key or without. */
+static void adopt_again(const struct proof_key *with)
+{
+	held_close_link(&h);
+	h.attached = h.closed = false;
+	cr_assert_eq(link_init(&h.link, &h.loop, dup(h.folder.fd), &held_callbacks, &h), 0);
+	if (with)
+		link_set_key(&h.link, with);
+	cr_assert_eq(link_adopt(&h.link), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
+}
+
+Test(link_proof, holder_that_knows_the_key)
+{
+	start_keyed();
+	adopt_again(&right);
+	cr_assert(h.attached);
+	held_consume(&h);
+	held_type(&h, "echo again''here\n");
+	held_expect(&h, "againhere\r\n");
+}
+
+Test(link_proof, holder_that_knows_another_key)
+{
+	start_keyed();
+	adopt_again(&wrong);
+	cr_assert(h.failed);
+	cr_assert_eq(h.error, -EKEYREJECTED);
+	cr_assert(held_is_alive(h.holder), "it is somebody's");
+}
+
+Test(link_proof, holder_that_wants_a_proof)
+{
+	start_keyed();
+	adopt_again(NULL);
+	cr_assert(h.failed);
+	cr_assert_eq(h.error, -EACCES);
+}
+
+Test(link_proof, holder_of_before_is_asked_for_none)
+{
+	held_start(&h);
+	adopt_again(NULL);
+	cr_assert(h.attached);
+}
+
+Test(link_proof, holder_of_before_where_one_that_knows_the_key_should_be)
+{
+	held_start(&h);
+	adopt_again(&right);
+	cr_assert(h.failed);
+	cr_assert_eq(h.error, -EKEYREJECTED);
+}
+
+/* Whoever passes on what the holder and we say: it shows what is right, but the kernel knows who it is. */
+Test(link_proof, somebody_in_between_is_seen)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct wire_message m;
+	start_keyed();
+	cr_assert_eq(renameat(h.folder.fd, WIRE_SOCKET, h.folder.fd, "real"), 0);
+	pid_t between = fork();
+	if (between == 0) {
+		snprintf(address.sun_path, sizeof address.sun_path, "%.90s/" WIRE_SOCKET,
+			h.folder.path);
+		int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+		int real = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+		(void)!bind(listener, (struct sockaddr *)&address, sizeof address);
+		(void)!listen(listener, 1);
+		snprintf(address.sun_path, sizeof address.sun_path, "%.90s/real", h.folder.path);
+		(void)!connect(real, (struct sockaddr *)&address, sizeof address);
+		int fd = accept(listener, NULL, NULL);
+		while (recv(fd, &m, sizeof m, 0) == sizeof m && m.type == WIRE_PROVE) {
+			(void)!send(real, &m, sizeof m, 0);
+			(void)!recv(real, &m, sizeof m, 0);
+			(void)!send(fd, &m, sizeof m, 0);
+		}
+		_exit(0);
+	}
+	cr_assert(LOOP_UNTIL(&h.loop, faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0) == 0));
+	struct link other;
+	struct held seen = {.janitor = -1};
+	cr_assert_eq(link_init(&other, &h.loop, dup(h.folder.fd), &held_callbacks, &seen), 0);
+	link_set_key(&other, &right);
+	cr_assert(LOOP_UNTIL(&h.loop, other.state == LINK_ATTACHING || link_adopt(&other) == 0));
+	cr_assert_not(link_meets_holder(&other));
+	cr_assert(LOOP_UNTIL(&h.loop, seen.attached || seen.failed));
+	cr_assert_not(seen.attached);
+	cr_assert_eq(seen.error, -EKEYREJECTED);
+	link_close(&other, held_on_closed);
+	cr_assert(LOOP_UNTIL(&h.loop, seen.closed));
+	waitpid(between, NULL, 0);
+	cr_assert_not(h.lost);
+}
+
+static unsigned takings, regains;
+static bool at_once; /* it is taken back as soon as it is known */
+
+static void on_taken(void *user)
+{
+	struct held *held = user;
+	takings++;
+	if (at_once)
+		cr_assert_eq(link_take_back(&held->link), 0);
+}
+
+static void on_regained(void *user)
+{
+	(void)user;
+	regains++;
+}
+
+/* The same holder, with two links. */
+static struct held thief;
+
+static void steal(void)
+{
+	thief = (struct held){.janitor = -1};
+	cr_assert_eq(link_init(&thief.link, &h.loop, dup(h.folder.fd), &held_callbacks, &thief), 0);
+	link_set_key(&thief.link, &right);
+	cr_assert_eq(link_adopt(&thief.link), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, thief.attached));
+}
+
+static void end_thief(void)
+{
+	link_close(&thief.link, held_on_closed);
+	cr_assert(LOOP_UNTIL(&h.loop, thief.closed));
+}
+
+static void start_guarded(void)
+{
+	static struct link_callbacks callbacks;
+	callbacks = held_callbacks;
+	callbacks.taken = on_taken;
+	callbacks.regained = on_regained;
+	takings = regains = 0;
+	start_keyed();
+	h.link.callbacks = &callbacks;
+}
+
+Test(link_take_back, what_was_taken_is_ours_again)
+{
+	start_guarded();
+	held_type(&h, "read x; echo got$x\n");
+	steal();
+	cr_assert(LOOP_UNTIL(&h.loop, takings == 1));
+	cr_assert_not(h.lost);
+	cr_assert_eq(h.link.state, LINK_ATTACHED);
+	cr_assert_eq(link_resize(&h.link, 30, 90), -ENOTCONN);
+	held_type(&h, "meanwhile\n");
+	cr_assert_eq(link_take_back(&h.link), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, regains == 1 && thief.lost));
+	cr_assert(thief.taken);
+	held_consume(&h);
+	held_expect(&h, "gotmeanwhile\r\n");
+	cr_assert_eq(link_resize(&h.link, 30, 90), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_RESIZE, 0) != NULL));
+	held_type(&h, "echo as''before\n");
+	held_expect(&h, "asbefore\r\n");
+	end_thief();
+	ASSERT_NO_LEAKS();
+}
+
+Test(link_take_back, again_and_again)
+{
+	start_guarded();
+	for (unsigned i = 1; i <= 20; i++) {
+		steal();
+		cr_assert(LOOP_UNTIL(&h.loop, takings == i));
+		cr_assert_eq(link_take_back(&h.link), 0);
+		cr_assert_eq(link_take_back(&h.link), 0, "it is under way");
+		cr_assert(LOOP_UNTIL(&h.loop, regains == i));
+		end_thief();
+	}
+	cr_assert_eq(link_take_back(&h.link), -EINVAL);
+	held_type(&h, "echo still''here\n");
+	held_expect(&h, "stillhere\r\n");
+}
+
+Test(link_take_back, as_soon_as_it_is_known)
+{
+	start_guarded();
+	at_once = true;
+	for (unsigned i = 1; i <= 20; i++) {
+		steal();
+		cr_assert(LOOP_UNTIL(&h.loop, regains == i && thief.lost));
+		end_thief();
+	}
+	cr_assert_eq(takings, 20);
+}
+
+Test(link_take_back, not_from_the_dead)
+{
+	start_guarded();
+	steal();
+	cr_assert(LOOP_UNTIL(&h.loop, takings == 1));
+	kill(h.holder, SIGKILL);
+	cr_assert(LOOP_UNTIL(&h.loop, thief.lost));
+	cr_assert_eq(link_take_back(&h.link), -ECONNREFUSED);
+	link_give_up(&h.link, false);
+	cr_assert(h.lost && !h.taken);
+	end_thief();
+}
+
+static const struct proof_key *fake_key; /* that it should know */
+
+/* Something in the holder's place that answers what it is asked first with m and count descriptors. */
 static void fake_holder(const struct wire_message *m, size_t length, size_t count)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -437,6 +654,8 @@ static void fake_holder(const struct wire_message *m, size_t length, size_t coun
 	char request[200];
 	int fds[16];
 	held_init(&h);
+	if (fake_key)
+		link_set_key(&h.link, fake_key);
 	snprintf(address.sun_path, sizeof address.sun_path, "%.90s/" WIRE_SOCKET, h.folder.path);
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	cr_assert_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
@@ -464,6 +683,46 @@ static void fake_holder(const struct wire_message *m, size_t length, size_t coun
 	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
 	if (length > 0)
 		close(fd);
+	close(listener);
+}
+
+/* Somebody who has the right descriptors and does not know the key says ATTACH before it was asked for. */
+Test(link_proof, answer_to_what_was_not_asked_yet)
+{
+	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_ATTACH};
+	fake_key = &right;
+	fake_holder(&m, sizeof m, WIRE_FDS);
+	cr_assert(h.failed);
+	cr_assert_eq(h.error, -EKEYREJECTED);
+}
+
+Test(link_proof, one_that_says_it_was_taken)
+{
+	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_TAKEN};
+	fake_key = &right;
+	fake_holder(&m, sizeof m, 0);
+	cr_assert(h.failed);
+	cr_assert_eq(h.error, -EPROTO);
+}
+
+/* Not as if it had died: then what belongs to it would be ended. */
+Test(link_proof, one_that_hangs_up_again_and_again)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	held_init(&h);
+	link_set_key(&h.link, &right);
+	snprintf(address.sun_path, sizeof address.sun_path, "%.90s/" WIRE_SOCKET, h.folder.path);
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	cr_assert_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+	cr_assert_eq(listen(listener, 1), 0);
+	for (unsigned i = 0; i < LINK_HANGUPS_MAX; i++) {
+		cr_assert_not(h.failed);
+		cr_assert_eq(link_adopt(&h.link), 0);
+		close(accept(listener, NULL, NULL));
+		cr_assert(LOOP_UNTIL(&h.loop, h.link.state != LINK_ATTACHING));
+	}
+	cr_assert(h.failed);
+	cr_assert_eq(h.error, -ECONNABORTED);
 	close(listener);
 }
 
@@ -499,7 +758,7 @@ Test(link_adopt, answer_with_too_few_descriptors)
 Test(link_adopt, answer_with_descriptors_of_other_things)
 {
 	fake_holder(&answer, sizeof answer, WIRE_FDS);
-	cr_assert(h.failed);
+	cr_assert(h.failed && h.error == -EPROTO);
 }
 
 Test(link_adopt, holder_that_sends_more_descriptors)

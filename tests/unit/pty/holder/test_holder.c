@@ -18,6 +18,7 @@ TestSuite(holder_exit, .fini = tear_down, .timeout = 60);
 TestSuite(holder_respawn, .fini = tear_down, .timeout = 60);
 TestSuite(holder_overrun, .fini = tear_down, .timeout = 60);
 TestSuite(holder_wire, .fini = tear_down, .timeout = 60);
+TestSuite(holder_admit, .fini = tear_down, .timeout = 60);
 TestSuite(holder_end, .fini = tear_down, .timeout = 60);
 TestSuite(holder_signals, .fini = tear_down, .timeout = 60);
 
@@ -612,6 +613,163 @@ Test(holder_wire, more_connections_than_it_serves)
 	int fd = dial();
 	cr_assert_eq(ask(fd, WIRE_HELLO, 0, 0).status, 0);
 	close(fd);
+}
+
+Test(holder_wire, descriptors_are_not_taken)
+{
+	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_HELLO};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec data = {.iov_base = &m, .iov_len = sizeof m};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	held_start(&h);
+	int fd = dial();
+	memcpy(CMSG_DATA(header), &fd, sizeof fd);
+	cr_assert_eq(sendmsg(fd, &message, MSG_NOSIGNAL), (ssize_t)sizeof m);
+	expect_hung_up(fd);
+	expect_still_ours();
+}
+
+static const struct proof_key key = {{7, 7, 7}};
+
+static void start_keyed(void)
+{
+	static const char *const argv[] = {"bash", "--norc", "--noprofile", NULL};
+	held_start_with(&h, &(struct spawn_options){.key = &key}, argv);
+}
+
+/* Ask it to show that it knows the key. */
+static struct proof_exchange ask_proof(int fd)
+{
+	struct wire_message m = {.magic = WIRE_MAGIC,
+		.version = WIRE_VERSION,
+		.type = WIRE_PROVE,
+		.serial = 77,
+		.u.proof.nonce = "fifteen letters"};
+	struct proof_exchange x = {0};
+	memcpy(x.server, m.u.proof.nonce, sizeof x.server);
+	cr_assert_eq(send(fd, &m, sizeof m, MSG_NOSIGNAL), (ssize_t)sizeof m);
+	m = hear(fd, NULL);
+	cr_assert_eq(m.status, 0);
+	x.holder_pid = m.a;
+	memcpy(x.holder, m.u.proof.nonce, sizeof x.holder);
+	cr_assert_eq(m.a, (uint32_t)h.holder);
+	cr_assert(proof_holds(&key, PROOF_OF_HOLDER, &x, m.u.proof.code));
+	return x;
+}
+
+/* Attach with what this key makes of the exchange. Returns the status. */
+static int attach_with(
+	int fd, const struct proof_key *with, const struct proof_exchange *x, size_t *ret_fds)
+{
+	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_ATTACH};
+	proof_make(with, PROOF_OF_SERVER, x, m.u.proof.code);
+	cr_assert_eq(send(fd, &m, sizeof m, MSG_NOSIGNAL), (ssize_t)sizeof m);
+	return hear(fd, ret_fds).status;
+}
+
+Test(holder_admit, who_knows_the_key_may_attach)
+{
+	size_t fds;
+	start_keyed();
+	int fd = dial();
+	struct proof_exchange x = ask_proof(fd);
+	cr_assert_eq(attach_with(fd, &key, &x, &fds), 0);
+	cr_assert_eq(fds, WIRE_FDS);
+	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
+	cr_assert(h.taken);
+	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
+	h.ended = true;
+	close(fd);
+}
+
+Test(holder_admit, nobody_else_may)
+{
+	static const struct proof_key other = {{7, 7, 8}};
+	size_t fds = 0;
+	start_keyed();
+	int fd = dial();
+	say(fd, WIRE_ATTACH, 0, 0);
+	cr_assert_eq(hear(fd, &fds).status, -EACCES, "without a proof");
+	struct proof_exchange x = ask_proof(fd);
+	cr_assert_eq(attach_with(fd, &other, &x, &fds), -EACCES);
+	cr_assert_eq(fds, 0);
+	cr_assert_eq(attach_with(fd, &key, &x, &fds), -EACCES, "there is one try");
+	struct proof_exchange second = ask_proof(fd);
+	cr_assert_neq(memcmp(x.holder, second.holder, sizeof x.holder), 0);
+	cr_assert_eq(attach_with(fd, &key, &x, &fds), -EACCES, "what was said before is over");
+	close(fd);
+	/* Nor with what another connection has been shown. */
+	fd = dial();
+	x = ask_proof(fd);
+	int late = dial();
+	cr_assert_eq(attach_with(late, &key, &x, &fds), -EACCES);
+	cr_assert_eq(fds, 0);
+	close(fd);
+	close(late);
+	expect_still_ours();
+}
+
+Test(holder_admit, one_without_a_key_has_nothing_to_show)
+{
+	held_start(&h);
+	int fd = dial();
+	struct wire_message m = ask(fd, WIRE_PROVE, 0, 0);
+	cr_assert_eq(m.status, -EOPNOTSUPP);
+	expect_still_ours();
+	close(fd);
+}
+
+/* python3 has sockets that keep messages apart. */
+#define ATTACH_FROM_INSIDE                                                      \
+	"import socket, struct\n"                                               \
+	"s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"            \
+	"s.connect('s')\n"                                                      \
+	"s.send(struct.pack('<IHHI', 0x48435352, 2, 2, 1).ljust(96, b'\\0'))\n" \
+	"m, fds, flags, where = socket.recv_fds(s, 96, 16)\n"                   \
+	"print('status', struct.unpack('<i', m[12:16])[0], len(fds), 'end')\n"
+
+Test(holder_admit, nobody_from_inside_may_attach)
+{
+	held_init(&h);
+	folder_put(&h.folder, "attach.py", ATTACH_FROM_INSIDE);
+	char script[600];
+	snprintf(script, sizeof script,
+		"cd %s; python3 attach.py; (setsid -f python3 attach.py >out 2>&1); "
+		"until grep -q end out; do :; done; cat out; echo done; read x",
+		h.folder.path);
+	const char *const argv[] = {"bash", "--norc", "-c", script, NULL};
+	cr_assert_eq(held_try(&h, &(struct spawn_options){0}, argv), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached));
+	h.holder = h.link.info.holder_pid;
+	held_watch(&h);
+	held_consume(&h);
+	held_expect(&h, "done\r\n");
+	char wanted[100];
+	snprintf(wanted, sizeof wanted, "status %d 0 end\r\nstatus %d 0 end\r\n", -EPERM, -EPERM);
+	cr_assert_not_null(strstr(h.text, wanted), "%s", h.text);
+	cr_assert_not(h.lost);
+}
+
+Test(holder_admit, the_key_is_nowhere_in_the_session)
+{
+	char path[64];
+	start_keyed();
+	held_type(&h, "readlink /proc/$PPID/fd/0 /proc/$$/fd/0; echo e''nd\n");
+	held_expect(&h, "\r\nend\r\n");
+	cr_assert_null(strstr(h.text, "pipe:"), "%s", h.text);
+	snprintf(path, sizeof path, "/proc/%d/cmdline", h.holder);
+	FILE *f = fopen(path, "r");
+	char words[4096];
+	size_t length = fread(words, 1, sizeof words, f);
+	fclose(f);
+	cr_assert_null(memmem(words, length, key.bytes, 3));
 }
 
 Test(holder_wire, second_terminal_for_standard_error)

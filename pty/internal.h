@@ -1,0 +1,16 @@
+/* What the files of a link share. */
+#pragma once
+
+#include "pty/link.h"
+
+/* Send a request; nothing but a proof goes to a holder that is not ours. Returns 0 or a negative errno. */
+int link_ask(struct link *l, struct wire_message m);
+
+/* Begin to attach to who has been connected to: with ATTACH, or with PROVE where there is a key. */
+int link_introduce(struct link *l);
+
+/* The answer to PROVE: it is believed, and ATTACH follows, or -EKEYREJECTED, or another negative errno. */
+int link_answer_proof(struct link *l, const struct wire_message *m);
+
+/* Whether the kernel agrees that who listens has this number where it lives. */
+bool link_confirms_number(const struct link *l, pid_t number);

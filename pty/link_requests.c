@@ -1,0 +1,28 @@
+/* What an attached holder is asked for. Its answers come to link.c. */
+#include "pty/internal.h"
+
+int link_resize(struct link *l, unsigned rows, unsigned cols)
+{
+	int rc = link_ask(l, (struct wire_message){.type = WIRE_RESIZE, .a = rows, .b = cols});
+	if (rc == 0)
+		l->resizing++;
+	return rc;
+}
+
+int link_open_terminal(struct link *l)
+{
+	/* An answer of -ENOENT to the first is as good. */
+	int rc = link_ask(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 0});
+	return rc < 0 ? rc : link_ask(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 1});
+}
+
+int link_signal(struct link *l, int signo, enum wire_target target)
+{
+	return link_ask(
+		l, (struct wire_message){.type = WIRE_SIGNAL, .a = (uint32_t)signo, .b = target});
+}
+
+int link_end(struct link *l, unsigned grace_ms)
+{
+	return link_ask(l, (struct wire_message){.type = WIRE_END, .a = grace_ms});
+}

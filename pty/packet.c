@@ -1,0 +1,101 @@
+#include "pty/packet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void packet_close(struct packet *p, size_t first)
+{
+	for (size_t i = first; i < p->count; i++)
+		close(p->fds[i]);
+	p->count = first < p->count ? first : p->count;
+}
+
+/* All that have come are ours to close, however many pieces they come in. */
+static void take_fds(struct packet *p, struct msghdr *message)
+{
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(message); h; h = CMSG_NXTHDR(message, h)) {
+		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
+			continue;
+		size_t count = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+			memcpy(&fd, CMSG_DATA(h) + i * sizeof fd, sizeof fd);
+			if (p->count < PACKET_FDS_MAX)
+				p->fds[p->count++] = fd;
+			else
+				close(fd);
+		}
+	}
+}
+
+static bool is_whole(const struct packet *p, ssize_t length, int flags)
+{
+	const struct wire_message *m = &p->message;
+	bool newer = m->version > WIRE_VERSION;
+	if (length != sizeof *m || m->magic != WIRE_MAGIC || (flags & MSG_CTRUNC))
+		return false;
+	return newer || (!(flags & MSG_TRUNC) && p->count <= WIRE_FDS);
+}
+
+int packet_receive(int fd, struct packet *ret)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(PACKET_FDS_MAX * sizeof(int))];
+	struct iovec data = {.iov_base = &ret->message, .iov_len = sizeof ret->message};
+	struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control,
+	};
+	ret->count = 0;
+	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (n < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	take_fds(ret, &message);
+	if (is_whole(ret, n, message.msg_flags))
+		return 0;
+	packet_close(ret, 0);
+	return n == 0 ? -ECONNRESET : -EPROTO;
+}
+
+static bool is_eventfd(int fd)
+{
+	char path[32], name[32];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(path, name, sizeof name - 1);
+	name[n > 0 ? n : 0] = '\0';
+	return strcmp(name, "anon_inode:[eventfd]") == 0;
+}
+
+static bool is_master(int fd)
+{
+	unsigned number;
+	return ioctl(fd, TIOCGPTN, &number) == 0; /* the other end has none */
+}
+
+/* What the holder opens does not block. Others may have, and would stop all of the server. */
+static bool set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+int packet_check(const struct packet *p)
+{
+	static const int used[] = {WIRE_FD_WAKE, WIRE_FD_SPACE, WIRE_FD_MASTER};
+	if (p->count < WIRE_FDS)
+		return -EPROTO;
+	for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
+		int fd = p->fds[used[i]];
+		bool kind = used[i] == WIRE_FD_MASTER ? is_master(fd) : is_eventfd(fd);
+		if (!kind || !set_nonblocking(fd))
+			return -EPROTO;
+	}
+	return 0;
+}

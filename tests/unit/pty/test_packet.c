@@ -1,0 +1,194 @@
+/* What may come over a holder's socket from somebody who is none. */
+#include "pty/packet.h"
+
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int ours, theirs;
+
+static void set_up(void)
+{
+	int pair[2];
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	ours = pair[0];
+	theirs = pair[1];
+}
+
+static void tear_down(void)
+{
+	close(ours);
+	close(theirs);
+}
+
+TestSuite(packet, .init = set_up, .fini = tear_down, .timeout = 20);
+
+/* Descriptors that are open. */
+static unsigned open_fds(void)
+{
+	unsigned count = 0;
+	DIR *dir = opendir("/proc/self/fd");
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+static struct wire_message whole(unsigned version)
+{
+	return (struct wire_message){
+		.magic = WIRE_MAGIC, .version = (uint16_t)version, .type = WIRE_ATTACH};
+}
+
+/* Send length bytes, with the same descriptor count times. */
+static void say(const void *bytes, size_t length, unsigned count)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(64 * sizeof(int))] = {0};
+	struct iovec data = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = length};
+	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+	if (count > 0) {
+		message.msg_control = control;
+		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(count * sizeof(int));
+		for (unsigned i = 0; i < count; i++)
+			memcpy(CMSG_DATA(header) + i * sizeof(int), &ours, sizeof(int));
+	}
+	cr_assert_eq(sendmsg(theirs, &message, 0), (ssize_t)length);
+}
+
+/* It is refused, and nothing of it stays. */
+static void expect_refused(const void *bytes, size_t length, unsigned count)
+{
+	struct packet p;
+	unsigned before = open_fds();
+	say(bytes, length, count);
+	cr_expect_eq(packet_receive(ours, &p), -EPROTO);
+	cr_expect_eq(p.count, 0);
+	cr_expect_eq(open_fds(), before, "%u descriptors", count);
+}
+
+Test(packet, a_message_with_its_descriptors)
+{
+	struct packet p;
+	struct wire_message m = whole(WIRE_VERSION);
+	unsigned before = open_fds();
+	cr_assert_eq(packet_receive(ours, &p), -EAGAIN);
+	say(&m, sizeof m, WIRE_FDS);
+	cr_assert_eq(packet_receive(ours, &p), 0);
+	cr_assert_eq(p.count, WIRE_FDS);
+	cr_expect(fcntl(p.fds[0], F_GETFD) & FD_CLOEXEC);
+	packet_close(&p, 2);
+	cr_expect_eq(p.count, 2);
+	packet_close(&p, 0);
+	cr_expect_eq(open_fds(), before);
+	close(theirs);
+	cr_expect_eq(packet_receive(ours, &p), -ECONNRESET);
+}
+
+Test(packet, what_is_cut_short_is_refused)
+{
+	struct wire_message m = whole(WIRE_VERSION);
+	struct {
+		struct wire_message m;
+		char more[4];
+	} longer = {.m = m};
+	expect_refused(&m, sizeof m - 1, 0);
+	expect_refused(&m, sizeof m - 1, 3);
+	expect_refused(&longer, sizeof longer, 0);
+	expect_refused(&longer, sizeof longer, WIRE_FDS);
+	m.magic ^= 1;
+	expect_refused(&m, sizeof m, WIRE_FDS);
+}
+
+Test(packet, more_descriptors_than_there_are_are_refused_and_closed)
+{
+	struct wire_message m = whole(WIRE_VERSION), newer = whole(WIRE_VERSION + 1);
+	expect_refused(&m, sizeof m, WIRE_FDS + 1);
+	expect_refused(&m, sizeof m, PACKET_FDS_MAX);
+	expect_refused(&m, sizeof m, PACKET_FDS_MAX + 1);
+	expect_refused(&newer, sizeof newer, 64);
+}
+
+Test(packet, a_newer_holder_may_send_more)
+{
+	struct packet p;
+	struct {
+		struct wire_message m;
+		char more[100];
+	} newer = {.m = whole(WIRE_VERSION + 1)};
+	say(&newer, sizeof newer, WIRE_FDS + 2);
+	cr_assert_eq(packet_receive(ours, &p), 0);
+	cr_expect_eq(p.count, WIRE_FDS + 2);
+	packet_close(&p, 0);
+}
+
+/* What a holder sends; the first two are not looked at here. */
+static struct packet of_a_holder(int *ret_slave)
+{
+	struct packet p = {.count = WIRE_FDS};
+	p.fds[WIRE_FD_RING] = dup(ours);
+	p.fds[WIRE_FD_CONTROL] = dup(ours);
+	p.fds[WIRE_FD_WAKE] = eventfd(0, 0);
+	p.fds[WIRE_FD_SPACE] = eventfd(0, 0);
+	cr_assert_eq(openpty(&p.fds[WIRE_FD_MASTER], ret_slave, NULL, NULL, NULL), 0);
+	return p;
+}
+
+Test(packet, descriptors_of_a_holder_never_block)
+{
+	int slave;
+	struct packet p = of_a_holder(&slave);
+	cr_assert_eq(packet_check(&p), 0);
+	cr_expect(fcntl(p.fds[WIRE_FD_WAKE], F_GETFL) & O_NONBLOCK);
+	cr_expect(fcntl(p.fds[WIRE_FD_SPACE], F_GETFL) & O_NONBLOCK);
+	cr_expect(fcntl(p.fds[WIRE_FD_MASTER], F_GETFL) & O_NONBLOCK);
+	packet_close(&p, 0);
+	close(slave);
+}
+
+Test(packet, descriptors_of_other_things_are_refused)
+{
+	static const enum wire_fd places[] = {WIRE_FD_WAKE, WIRE_FD_SPACE, WIRE_FD_MASTER};
+	char fifo[] = "/tmp/ringside-fifo-XXXXXX";
+	int slave, ends[2];
+	cr_assert_not_null(mkdtemp(fifo));
+	cr_assert_eq(pipe(ends), 0);
+	const int others[] = {open(fifo, O_RDONLY | O_DIRECTORY), ends[0], ends[1],
+		open("/dev/null", O_RDWR), ours};
+	rmdir(fifo);
+	for (size_t place = 0; place < sizeof places / sizeof *places; place++) {
+		for (size_t i = 0; i <= sizeof others / sizeof *others; i++) {
+			struct packet p = of_a_holder(&slave);
+			int other = i < sizeof others / sizeof *others ? others[i] : slave;
+			cr_assert_geq(dup2(other, p.fds[places[place]]), 0);
+			cr_expect_eq(packet_check(&p), -EPROTO, "%zu at %zu", i, place);
+			packet_close(&p, 0);
+			close(slave);
+		}
+	}
+	for (size_t i = 0; i < 4; i++)
+		close(others[i]);
+}
+
+Test(packet, fewer_descriptors_are_refused)
+{
+	int slave;
+	struct packet p = of_a_holder(&slave);
+	p.count--;
+	cr_expect_eq(packet_check(&p), -EPROTO);
+	p.count++;
+	packet_close(&p, 0);
+	close(slave);
+}

@@ -83,6 +83,9 @@ static int open_sessions(struct program *p, long nofile)
 	int rc = sessions_open(&p->sessions, &p->loop, &config, &reports_of_sessions, &p->reports);
 	if (rc == -EBUSY)
 		return serve_fail(p->runtime_dir, "another server uses this runtime directory");
+	if (rc == -EBADMSG || rc == -EACCES)
+		return serve_fail(p->runtime_dir,
+			"what is in holders.key, the secret that its sessions are known by, is damaged or not this user's alone");
 	return rc < 0 ? serve_fail(p->runtime_dir, strerror(-rc)) : 0;
 }
 
@@ -111,6 +114,7 @@ static int open_processes(struct program *p, long nofile)
 		.kept = o->kept_processes,
 		.ttl_s = o->process_ttl_s,
 		.nofile = nofile,
+		.trust = sessions_trust(&p->sessions),
 	};
 	int rc = processes_open(
 		&p->processes, &p->loop, &config, &reports_of_processes, &p->reports);

@@ -89,6 +89,9 @@ static void print_processes(FILE *f, const struct processes *t)
 	print(f, "process_rings_damaged_total", "counter",
 		"Processes that are read no more, for what their holder shows makes no sense",
 		c->rings_damaged);
+	print(f, "process_holders_regained_total", "counter",
+		"Holders of processes that another process had attached to, taken back",
+		c->holders_regained);
 	print(f, "process_holders", "gauge", "Processes that have a holder", held(t));
 	print(f, "process_keep_failures_total", "counter",
 		"Times that the output of an ended process could not be moved to a file",
@@ -129,6 +132,8 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "rings_damaged_total", "counter",
 		"Sessions that have ended because what their holder shows makes no sense",
 		c->rings_damaged);
+	print(f, "holders_regained_total", "counter",
+		"Holders that another process had attached to, taken back", c->holders_regained);
 	print(f, "session_start_failures_total", "counter", "Sessions that could not be started",
 		c->start_failures);
 	print(f, "output_bytes_total", "counter", "Bytes of terminal output consumed", c->bytes_out);

@@ -33,6 +33,8 @@ static int attach(struct held *h)
 {
 	const struct held_kind *kind = h->table->kind;
 	int rc = link_adopt(&h->link);
+	if (rc == 0 && !link_meets_holder(&h->link))
+		rc = -EKEYREJECTED;
 	bool silent = rc == -EAGAIN || removal_is_stopped(link_holder(&h->link));
 	if ((rc < 0 || silent) && kind->spares_holder && kind->spares_holder(h, rc))
 		return 0;
@@ -47,6 +49,11 @@ static int attach(struct held *h)
 	return 0;
 }
 
+static bool is_awaited(const struct held *h)
+{
+	return h->adopted && h->table->kind->is_awaited(h);
+}
+
 static int adopt(void *user, const char *directory, int dir_fd)
 {
 	struct held_table *t = user;
@@ -55,6 +62,12 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	int rc = fd < 0 ? -errno : t->kind->load(t, directory, fd, &h);
 	if (rc < 0 || !h)
 		return rc;
+	/* Which of two that are here to be asked is the one is not known before the first has answered. */
+	const struct held *first = held_find(t, h->id);
+	if (first && is_awaited(first)) {
+		t->kind->release(h);
+		return -EAGAIN;
+	}
 	h->adopted = true;
 	h->found_ms = uv_now(t->loop);
 	/* Two of one id: nobody knows the one whose server was killed before it could say that it exists. */
@@ -73,6 +86,9 @@ static bool is_known(void *user, const char *directory)
 			return true;
 	DL_FOREACH (t->ending, h)
 		if (strcmp(h->directory, directory) == 0)
+			return true;
+	for (size_t i = 0; i < t->refused_count; i++)
+		if (strcmp(t->refused[i], directory) == 0)
 			return true;
 	return remains_has(&t->removals, directory);
 }
@@ -98,7 +114,9 @@ static void clear_up(void *user, const char *directory)
 static void on_failed(void *user, const char *directory, int error)
 {
 	struct held_table *t = user;
-	t->kind->complain(t, directory, t->kind->cannot_adopt, error);
+	held_refuse(t, directory);
+	t->kind->complain(t, directory,
+		error == -EKEYREJECTED ? held_why(error, "") : t->kind->cannot_adopt, error);
 }
 
 static void on_rescan(uv_timer_t *timer)
@@ -122,11 +140,6 @@ int held_adopt(struct held_table *t)
 	return found;
 }
 
-static bool is_awaited(const struct held *h)
-{
-	return h->adopted && h->table->kind->is_awaited(h);
-}
-
 bool held_is_adopting(const struct held_table *t)
 {
 	if (uv_is_active((const uv_handle_t *)&t->rescan))
@@ -141,6 +154,8 @@ void held_look_again(struct held_table *t)
 {
 	struct held *h, *next;
 	HASH_ITER (hh, t->listed, h, next) {
+		if (h->link.taken)
+			held_take_back(h);
 		if (!is_awaited(h))
 			continue;
 		int rc = h->link.state == LINK_IDLE ? link_adopt(&h->link) : 0;

@@ -6,7 +6,9 @@
 
 #include "shell/bounds.h"
 #include "shell/held/ending.h"
+#include "shell/held/secret.h"
 #include "shell/held/table.h"
+#include "shell/store/runtime_lock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +16,17 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#define TAKEN_QUIET_MS 60000u /* after which being taken is news again */
+
 static const struct held_kind *kind_of(const struct held *h)
 {
 	return h->table->kind;
+}
+
+/* Whether it is for us to say who has the holders here. */
+static bool is_server(const struct held_table *t)
+{
+	return t->trust.lock && runtime_lock_holds(t->trust.lock, t->trust.runtime_dir);
 }
 
 static void on_attached(void *user)
@@ -29,6 +39,8 @@ static void on_attached(void *user)
 static void on_failed(void *user, enum report_stage stage, int error)
 {
 	struct held *h = user;
+	if (h->adopted)
+		held_refuse(h->table, h->directory);
 	kind_of(h)->failed(h, stage, error);
 }
 
@@ -44,6 +56,35 @@ static void on_lost(void *user, bool taken)
 	h->holder_lost = true;
 	h->taken = taken;
 	kind_of(h)->lost(h);
+}
+
+/* One that is being ended is not worth it: who is left is ended in any case. */
+static void on_taken(void *user)
+{
+	struct held *h = user;
+	uint64_t now = uv_now(h->table->loop);
+	bool quiet = h->taken_ms == 0 || now > h->taken_ms + TAKEN_QUIET_MS;
+	h->taken_ms = now;
+	if (quiet)
+		h->taken_told = false;
+	if (h->place == HELD_ENDING)
+		link_give_up(&h->link, false);
+	else if (quiet || !is_server(h->table))
+		held_take_back(h);
+	/* Who does that again and again is answered once in a while, see held_look_again(). */
+}
+
+static void on_regained(void *user)
+{
+	struct held *h = user;
+	const struct held_kind *kind = kind_of(h);
+	if (!h->taken_told)
+		kind->complain(h->table, h->id,
+			"another process had attached to its holder: taken back", -EBUSY);
+	h->taken_told = true;
+	if (kind->regained)
+		kind->regained(h);
+	held_make_busy(h);
 }
 
 static void on_terminal(void *user, const char *path)
@@ -63,6 +104,8 @@ static const struct link_callbacks link_callbacks = {
 	.failed = on_failed,
 	.wake = on_wake,
 	.lost = on_lost,
+	.taken = on_taken,
+	.regained = on_regained,
 	.terminal = on_terminal,
 	.ended = on_ended,
 };
@@ -71,9 +114,12 @@ int held_init(struct held *h, struct held_table *t, const char *directory, int d
 {
 	h->table = t;
 	h->directory = strdup(directory);
+	struct proof_key key;
 	int rc = h->directory ? link_init(&h->link, t->loop, dir_fd, &link_callbacks, h) : -ENOMEM;
 	if (rc < 0)
 		close(dir_fd);
+	else if (secret_key(t->trust.secret, t->kind->folder, directory, &key))
+		link_set_key(&h->link, &key);
 	return rc;
 }
 
@@ -92,6 +138,38 @@ int held_start(struct held *h, struct spawn_options *options)
 	rc = link_start(&h->link, options, &h->table->reaper);
 	bounds_release(&bounded);
 	return rc;
+}
+
+void held_take_back(struct held *h)
+{
+	if (!is_server(h->table)) {
+		link_give_up(&h->link, true);
+		return;
+	}
+	int rc = link_take_back(&h->link);
+	if (rc == -ECONNREFUSED || rc == -ENOENT)
+		link_give_up(&h->link, false);
+	/* Whatever else it is may be over soon: it is tried again. */
+}
+
+const char *held_why(int error, const char *otherwise)
+{
+	static const struct {
+		int error;
+		const char *text;
+	} reasons[] = {
+		{-EKEYREJECTED,
+			"refused: what listens in its place does not know the secret of this runtime directory"},
+		{-ECONNABORTED, "refused: what listens in its place hangs up again and again"},
+		{-EPROTO, "refused: what listens in its place is no holder"},
+		{-EACCES,
+			"its holder was started with another secret than this runtime directory has"},
+		{-EPERM, "its holder takes no server that was started inside of its session"},
+	};
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (reasons[i].error == error)
+			return reasons[i].text;
+	return otherwise;
 }
 
 void held_finish(struct held *h)

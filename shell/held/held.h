@@ -47,6 +47,8 @@ struct held {
 	bool holder_lost;         /* nobody writes the ring any more */
 	uint64_t lost_ticks;      /* when, if its shell ran then: see removal.h; otherwise 0 */
 	bool taken;               /* another server has the holder */
+	uint64_t taken_ms;        /* loop time when it was taken last, by whomever; 0: never */
+	bool taken_told;          /* and that has been said */
 	bool stuck; /* being ended, and that some of it could not be ended in time has been said */
 	struct removal removal;       /* its end, or that of those whom its holder has left */
 	unsigned survivors;           /* that could not be ended in time */
@@ -77,6 +79,7 @@ struct held_kind {
 	void (*failed)(struct held *h, enum report_stage stage, int error);
 	void (*lost)(struct held *h);
 	void (*terminal)(struct held *h, const char *path); /* may be NULL */
+	void (*regained)(struct held *h); /* it had been taken, and is ours again; may be NULL */
 	/* The link has been closed: it may be freed, after held_finish(). */
 	void (*closed)(struct held *h);
 
@@ -123,6 +126,12 @@ void held_finish(struct held *h);
 
 /* Close the link, if that has not been done; its kind hears when that is over. What is being ended is left alone. */
 void held_let_go(struct held *h);
+
+/* Take back what another process has attached to, if we are the server still; else it is lost. */
+void held_take_back(struct held *h);
+
+/* Why it cannot be attached to, for people; `otherwise` where the error says enough. */
+const char *held_why(int error, const char *otherwise);
 
 /* The loop that it lives in. */
 uv_loop_t *held_loop(const struct held *h);

@@ -71,6 +71,16 @@ bool held_table_is_idle(const struct held_table *t)
 
 /* Directories */
 
+void held_refuse(struct held_table *t, const char *directory)
+{
+	char **refused = realloc(t->refused, (t->refused_count + 1) * sizeof *refused);
+	char *name = refused ? strdup(directory) : NULL;
+	if (refused)
+		t->refused = refused;
+	if (name)
+		t->refused[t->refused_count++] = name; /* else it is refused again */
+}
+
 /* Closes fd. */
 static void remove_with_prefix(int fd, const char *prefix)
 {
@@ -183,4 +193,7 @@ void held_table_close(struct held_table *t)
 	uv_close((uv_handle_t *)&t->sweep, NULL);
 	uv_close((uv_handle_t *)&t->rescan, NULL);
 	close(t->dir_fd);
+	for (size_t i = 0; i < t->refused_count; i++)
+		free(t->refused[i]);
+	free(t->refused);
 }

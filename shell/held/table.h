@@ -12,8 +12,17 @@
 #include <uv.h>
 
 struct bounds;
+struct secret;
+struct runtime_lock;
 
 #define HELD_GROUP_SIZE (DIRECTORY_NAME_SIZE + 16u) /* of a control group's name, with its NUL */
+
+/* What tells holders and servers from others; each may be NULL, and outlives the table. */
+struct held_trust {
+	const struct secret *secret; /* NULL: whoever listens is a holder */
+	const struct runtime_lock *lock; /* whose owner takes back what is taken from it; NULL: nobody */
+	const char *runtime_dir;         /* that it is of */
+};
 
 struct held_table {
 	const struct held_kind *kind;
@@ -21,6 +30,7 @@ struct held_table {
 	uv_loop_t *loop;             /* not owned */
 	const struct bounds *bounds; /* what all of them live in: nothing, unless set; not owned */
 	int dir_fd;                  /* where the directories are */
+	struct held_trust trust;     /* nothing, unless it is set once the table is open */
 	struct held *listed;         /* uthash, by id, in the order in which they came */
 	struct held *ending;         /* list */
 	struct turns turns;          /* of those with more to consume */
@@ -29,6 +39,8 @@ struct held_table {
 	uv_timer_t sweep;
 	uv_timer_t rescan; /* looks for holders that were still starting */
 	unsigned rescans;
+	char **refused; /* names of directories that were found and not adopted; owned */
+	size_t refused_count;
 	bool closing;
 };
 
@@ -68,6 +80,9 @@ void held_group(const struct held_table *t, const char *directory, char ret_name
 
 /* Kill all who are in it. Harmless where there are no control groups. */
 void held_kill_group(const struct held_table *t, const char *directory);
+
+/* What is in this directory has been refused: it is left alone, and not looked at again. */
+void held_refuse(struct held_table *t, const char *directory);
 
 /* Remove a directory and its control group with what is in it; what went wrong is said. */
 void held_remove_directory(struct held_table *t, const char *directory);

@@ -26,6 +26,11 @@ static void on_sweep(struct held_table *t)
 	processes_sweep(processes_of(t));
 }
 
+static void on_regained(struct held *h)
+{
+	processes_of(h->table)->counters.holders_regained++;
+}
+
 static int load(struct held_table *t, const char *directory, int dir_fd, struct held **ret_held)
 {
 	struct process *p;
@@ -123,6 +128,7 @@ const struct held_kind process_kind = {
 	.attached = process_on_attached,
 	.failed = process_on_failed,
 	.lost = process_on_lost,
+	.regained = on_regained,
 	.closed = process_on_closed,
 	.load = load,
 	.found = on_found,

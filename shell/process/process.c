@@ -242,7 +242,8 @@ static void fail_start(struct process *p, enum report_stage stage, int error)
 	struct processes *t = p->table;
 	t->counters.start_failures++;
 	if (!p->held.starters)
-		t->callbacks->failed(t->user, p->held.id, "could not be started", error);
+		t->callbacks->failed(
+			t->user, p->held.id, held_why(error, "could not be started"), error);
 	held_answer(&p->held.starters, &p->held, stage, error);
 }
 

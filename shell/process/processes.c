@@ -322,6 +322,8 @@ int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_
 		return -errno;
 	int rc = held_table_open(&t->held, loop, &process_kind, t, runtime_fd);
 	t->held.bounds = t->config.bounds;
+	if (rc == 0)
+		t->held.trust = config->trust;
 	close(runtime_fd);
 	return rc;
 }

@@ -43,6 +43,7 @@ struct processes_config {
 	unsigned ttl_s;              /* how long they are kept; 0 = for ever */
 	long nofile;                 /* soft limit of descriptors; 0 = ours */
 	const struct bounds *bounds; /* what they live in; NULL: nothing */
+	struct held_trust trust;     /* of the sessions that have locked the directory */
 };
 
 struct processes_callbacks {
@@ -56,6 +57,7 @@ struct processes_counters {
 	uint64_t started, adopted, ended, timed_out, killed, holders_lost, rings_damaged;
 	uint64_t start_failures, removed;
 	uint64_t keep_failures;
+	uint64_t holders_regained; /* that others had attached to */
 	uint64_t bytes_out, bytes_in;
 };
 

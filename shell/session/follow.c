@@ -345,7 +345,8 @@ void session_on_failed(struct held *h, enum report_stage stage, int error)
 	bool died = error == -ECONNRESET;
 	s->counters.start_failures++;
 	if (!h->starters)
-		s->callbacks->failed(s->user, h->id, "cannot attach to its holder", error);
+		s->callbacks->failed(
+			s->user, h->id, held_why(error, "cannot attach to its holder"), error);
 	held_answer(&h->starters, h, stage, error);
 	if (session->state == SESSION_ENDING || died || error == -ETIMEDOUT)
 		end_orphans(session);

@@ -27,6 +27,11 @@ static void on_sweep(struct held_table *t)
 	sessions_sweep(sessions_of(t));
 }
 
+static void on_regained(struct held *h)
+{
+	sessions_of(h->table)->counters.holders_regained++;
+}
+
 static void on_terminal(struct held *h, const char *path)
 {
 	exec_error_terminal(&session_of_held(h)->executor, path);
@@ -120,6 +125,7 @@ const struct held_kind session_kind = {
 	.attached = session_on_attached,
 	.failed = session_on_failed,
 	.lost = session_on_lost,
+	.regained = on_regained,
 	.terminal = on_terminal,
 	.closed = on_closed,
 	.load = load,

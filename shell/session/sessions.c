@@ -344,6 +344,12 @@ void sessions_sweep(struct sessions *s)
 
 /* Opening and closing the table */
 
+struct held_trust sessions_trust(const struct sessions *s)
+{
+	return (struct held_trust){
+		.secret = &s->secret, .lock = &s->lock, .runtime_dir = s->config.runtime_dir};
+}
+
 int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,
 	const struct sessions_callbacks *callbacks, void *user)
 {
@@ -357,12 +363,16 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	int rc = runtime_lock_take(&s->lock, runtime_fd);
 	if (rc < 0)
 		goto out;
-	rc = held_table_open(&s->held, loop, &session_kind, s, runtime_fd);
+	rc = secret_open(&s->secret, runtime_fd);
+	if (rc == 0)
+		rc = held_table_open(&s->held, loop, &session_kind, s, runtime_fd);
 	s->held.bounds = s->config.bounds;
 	if (rc < 0) {
+		secret_close(&s->secret);
 		runtime_lock_release(&s->lock);
 		goto out;
 	}
+	s->held.trust = sessions_trust(s);
 	executors_open(&s->executors, loop, s->config.runtime_dir, &session_executor_callbacks);
 	s->waits.loop = loop;
 	if (config->threads > 0 && !(s->workers = workers_open(loop, config->threads)))
@@ -379,6 +389,7 @@ void sessions_close(struct sessions *s)
 	workers_close(s->workers);
 	executors_close(&s->executors);
 	runtime_lock_release(&s->lock);
+	secret_close(&s->secret);
 }
 
 int sessions_adopt(struct sessions *s)

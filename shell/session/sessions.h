@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "shell/held/secret.h"
 #include "shell/held/table.h"
 #include "shell/session/session.h"
 #include "shell/workers.h"
@@ -54,6 +55,7 @@ struct sessions_callbacks {
 struct sessions_counters {
 	uint64_t created, adopted, ended, exited, shells_restarted, holders_lost, rings_damaged;
 	uint64_t start_failures;
+	uint64_t holders_regained; /* that others had attached to */
 	uint64_t bytes_out;
 	struct pane_counters panes;
 	uint64_t queries_answered, replies_lost;
@@ -69,6 +71,7 @@ struct sessions {
 	struct executors executors; /* what those of all share */
 	struct waits_all waits;     /* what those of all share */
 	struct runtime_lock lock;
+	struct secret secret;    /* of the runtime directory */
 	struct workers *workers; /* that follow screens; NULL: there are none */
 	bool adopting;           /* nobody is served: screens are left for later */
 	bool few_descriptors;    /* and that has been said */
@@ -76,11 +79,14 @@ struct sessions {
 };
 
 /*
- * Take the runtime directory. Returns 0, -EBUSY when another server has it, or another negative errno;
- * then nothing is left open.
+ * Take the runtime directory. Returns 0, -EBUSY when another server has it, -EBADMSG or -EACCES for its secret (see
+ * shell/held/secret.h), or another negative errno; then nothing is left open.
  */
 int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,
 	const struct sessions_callbacks *callbacks, void *user);
+
+/* What tells our holders from others, for all that is in the same runtime directory; borrowed. */
+struct held_trust sessions_trust(const struct sessions *s);
 
 /* Find the holders of an earlier server and attach to them; each session starts on its own. Returns how
  * many were found, or a negative errno. */

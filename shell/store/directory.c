@@ -56,6 +56,10 @@ static int adopt_or_clear(int parent_fd, const struct directory_owner *o, const 
 	if (fd < 0)
 		return 0;
 	int rc = o->adopt(o->user, name, fd);
+	if (rc == -EAGAIN) {
+		close(fd);
+		return rc;
+	}
 	bool nobody = rc == -ECONNREFUSED || rc == -ENOENT;
 	/* A holder whose server was killed while it started holds the lock but has no socket yet. */
 	bool starting = nobody && flock(fd, LOCK_EX | LOCK_NB) < 0;

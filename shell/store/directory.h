@@ -23,7 +23,7 @@ int directory_check(const char *path);
 /* Those whose directories an earlier server has left. name: that of a directory. */
 struct directory_owner {
 	bool (*is_known)(void *user, const char *name);
-	/* Attach to its holder; fd is borrowed. Returns -ECONNREFUSED or -ENOENT when there is none. */
+	/* Attach to its holder; fd is borrowed. Returns -ECONNREFUSED or -ENOENT when there is none, -EAGAIN for later. */
 	int (*adopt)(void *user, const char *name, int fd);
 	void (*remove)(void *user, const char *name);
 	void (*failed)(void *user, const char *name, int error);

@@ -133,6 +133,19 @@ int runtime_lock_take(struct runtime_lock *l, int runtime_fd)
 	return rc;
 }
 
+bool runtime_lock_holds(const struct runtime_lock *l, const char *runtime_dir)
+{
+	char path[PATH_MAX];
+	struct stat ours, there;
+	struct runtime_lock again = *l;
+	int n = snprintf(path, sizeof path, "%s/lock", runtime_dir);
+	/* Looked at and not opened: to close it would end our lock. */
+	return n > 0 && (size_t)n < sizeof path && lstat(path, &there) == 0 &&
+		fstat(l->fd, &ours) == 0 && ours.st_dev == there.st_dev &&
+		ours.st_ino == there.st_ino && try_record(&again, NULL) == 0 &&
+		try_flock(&again, NULL) == 0;
+}
+
 void runtime_lock_release(struct runtime_lock *l)
 {
 	if (l->name_fd >= 0)

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #define RUNTIME_LOCK_WAIT_MS 1000u /* for a server that is just ending */
 #define RUNTIME_LOCK_CHILD_MS \
 	3000u /* for children that such a server has left between fork and exec */
@@ -19,5 +21,11 @@ struct runtime_lock {
 
 /* Take it; runtime_fd is borrowed. Returns 0, -EBUSY when another server has it, or another negative errno. */
 int runtime_lock_take(struct runtime_lock *l, int runtime_fd);
+
+/*
+ * Whether it is held still, and is that of the directory that is at this path now: whoever replaces a directory, or takes
+ * the lock away from its file, makes somebody else the server.
+ */
+bool runtime_lock_holds(const struct runtime_lock *l, const char *runtime_dir);
 
 void runtime_lock_release(struct runtime_lock *l);

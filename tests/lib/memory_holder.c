@@ -19,7 +19,15 @@
 
 #define CONTROL_SIZE ((size_t)64 << 10)
 
-enum due { DUE_FAILED = 1, DUE_ATTACHED = 2, DUE_WAKE = 4, DUE_ENDED = 8, DUE_LOST = 16 };
+enum due {
+	DUE_FAILED = 1,
+	DUE_ATTACHED = 2,
+	DUE_WAKE = 4,
+	DUE_ENDED = 8,
+	DUE_LOST = 16,
+	DUE_TAKEN = 32,
+	DUE_REGAINED = 64
+};
 
 /* What a link has beside its struct. */
 struct end {
@@ -99,6 +107,12 @@ static void tell_attached(struct link *l)
 	}
 }
 
+static void tell_regained(struct link *l)
+{
+	l->taken = false;
+	l->callbacks->regained(l->user);
+}
+
 /* The one that comes first; another turn of the loop for what is left. */
 static void on_due(uv_timer_t *timer)
 {
@@ -119,6 +133,10 @@ static void on_due(uv_timer_t *timer)
 		l->callbacks->wake(l->user);
 	else if (due == DUE_ENDED)
 		l->callbacks->ended(l->user, e->end_error);
+	else if (due == DUE_TAKEN)
+		l->callbacks->taken(l->user);
+	else if (due == DUE_REGAINED)
+		tell_regained(l);
 	else if (due == DUE_LOST && was_attached)
 		l->callbacks->lost(l->user, e->was_taken);
 	else if (due == DUE_LOST)
@@ -343,6 +361,19 @@ static struct memory_holder *holder_in(int dir_fd)
 	return NULL;
 }
 
+/* It has another link now: that which has it learns so. */
+static void take_over(struct memory_holder *h, struct link *l)
+{
+	struct link *before = h->link;
+	h->link = l;
+	if (!before)
+		return;
+	end_of(before)->was_taken = true;
+	end_of(before)->due &= ~(unsigned)DUE_ATTACHED; /* too late */
+	before->taken = before->state == LINK_ATTACHED && before->callbacks->taken;
+	make_due(before, before->taken ? DUE_TAKEN : DUE_LOST);
+}
+
 int link_adopt(struct link *l)
 {
 	struct memory_holder *h = holder_in(l->dir_fd);
@@ -350,15 +381,29 @@ int link_adopt(struct link *l)
 		return -ENOENT;
 	if (h->backlogged)
 		return -EAGAIN;
-	if (h->link) {
-		end_of(h->link)->was_taken = true;
-		make_due(h->link, DUE_LOST);
-	}
-	h->link = l;
+	take_over(h, l);
 	l->state = LINK_ATTACHING;
 	if (!h->mute)
 		make_due(l, DUE_ATTACHED);
 	return 0;
+}
+
+int link_take_back(struct link *l)
+{
+	struct memory_holder *h = holder_in(l->dir_fd);
+	if (!h || !h->listening)
+		return -ECONNREFUSED;
+	if (h->backlogged)
+		return -EAGAIN;
+	take_over(h, l);
+	make_due(l, DUE_REGAINED);
+	return 0;
+}
+
+void link_give_up(struct link *l, bool taken)
+{
+	l->state = LINK_LOST;
+	l->callbacks->lost(l->user, taken);
 }
 
 /* The holder, if it can be asked for something. */
@@ -506,6 +551,18 @@ pid_t link_holder(const struct link *l)
 {
 	const struct memory_holder *h = memory_holder_of(l);
 	return h ? h->pid : 0;
+}
+
+void link_set_key(struct link *l, const struct proof_key *key)
+{
+	l->key = *key;
+	l->keyed = true;
+}
+
+bool link_meets_holder(const struct link *l)
+{
+	const struct memory_holder *h = memory_holder_of(l);
+	return !h || !h->stranger;
 }
 
 bool link_is_silent(const struct link *l)

@@ -31,7 +31,8 @@ static struct {
 	uv_loop_t loop;
 	uv_timer_t alive; /* what else a server has: without anything a loop does not turn */
 	struct held_table table;
-	unsigned attached, failed, lost, turns, found, unseen, again, ended, freed, sweeps, changed;
+	unsigned attached, failed, lost, regained, turns, found, unseen, again, ended, freed,
+		sweeps, changed;
 	unsigned complaints;
 	char complaint[256]; /* the latest */
 	bool needs_no_holder;
@@ -108,6 +109,12 @@ static inline void things_on_lost(struct held *h)
 		removal_force(&h->removal);
 	else if (!h->taken)
 		things_end(thing_of(h), NULL, 0);
+}
+
+static inline void things_on_regained(struct held *h)
+{
+	(void)h;
+	t.regained++;
 }
 
 static inline void things_on_closed(struct held *h)
@@ -206,6 +213,7 @@ static const struct held_kind things_kind = {
 	.attached = things_on_attached,
 	.failed = things_on_failed,
 	.lost = things_on_lost,
+	.regained = things_on_regained,
 	.closed = things_on_closed,
 	.load = things_load,
 	.found = things_on_found,

@@ -1,4 +1,5 @@
 /* What an earlier server has left: with a holder, without one, and everything between. */
+#include "shell/store/runtime_lock.h"
 #include "tests/lib/things.h"
 
 TestSuite(adoption, .init = things_set_up, .fini = things_tear_down, .timeout = 60);
@@ -91,7 +92,7 @@ Test(adoption, the_second_of_one_id_is_ended)
 {
 	things_leave("a", true);
 	things_leave("a", true);
-	cr_assert_eq(held_adopt(&t.table), 2);
+	cr_assert_eq(held_adopt(&t.table), 1, "the other one waits for the first to answer");
 	cr_expect_eq(held_count(&t.table), 1);
 	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1 && t.attached == 2));
 	cr_expect_eq(held_count(&t.table), 1);
@@ -192,4 +193,141 @@ Test(adoption, another_server_takes_the_holder)
 	cr_expect(thing->held.taken && thing->held.holder_lost);
 	link_close(&other, (void (*)(void *))things_on_changed);
 	cr_assert(LOOP_UNTIL(&t.loop, t.changed == 1));
+}
+
+static unsigned others_lost;
+
+static void on_other_lost(void *user, bool taken)
+{
+	(void)user;
+	others_lost += taken;
+}
+
+/* It was too late for that. */
+static void on_other_failed(void *user, enum report_stage stage, int error)
+{
+	(void)user;
+	(void)stage;
+	(void)error;
+	others_lost++;
+}
+
+static void on_other_attached(void *user)
+{
+	(void)user;
+}
+
+/* Another process attaches to what h has. */
+static void take(const struct memory_holder *h, struct link *other)
+{
+	static const struct link_callbacks callbacks = {
+		.attached = on_other_attached, .failed = on_other_failed, .lost = on_other_lost};
+	cr_assert_eq(link_init(other, &t.loop, dup(h->dir_fd), &callbacks, NULL), 0);
+	cr_assert_eq(link_adopt(other), 0);
+}
+
+static void close_other(struct link *other)
+{
+	unsigned before = t.changed;
+	link_close(other, (void (*)(void *))things_on_changed);
+	cr_assert(LOOP_UNTIL(&t.loop, t.changed == before + 1));
+}
+
+/* This one is the server here, by its lock. */
+static void be_the_server(struct runtime_lock *lock)
+{
+	cr_assert_eq(runtime_lock_take(lock, t.folder.fd), 0);
+	t.table.trust.lock = lock;
+	t.table.trust.runtime_dir = t.folder.path;
+}
+
+Test(adoption, what_is_taken_from_the_server_is_taken_back)
+{
+	struct runtime_lock lock;
+	struct link other;
+	be_the_server(&lock);
+	struct thing *thing = things_start("a");
+	struct memory_holder *h = memory_holder_of(&thing->held.link);
+	others_lost = 0;
+	take(h, &other);
+	cr_assert(LOOP_UNTIL(&t.loop, others_lost == 1 && !thing->held.link.taken));
+	cr_expect_eq(t.lost, 0);
+	cr_expect_eq(t.regained, 1);
+	cr_expect_eq(t.complaints, 1);
+	cr_expect_not_null(strstr(t.complaint, "taken back"), "%s", t.complaint);
+	close_other(&other);
+	/* Who does that again is answered when it is time, and that is no news. */
+	take(h, &other);
+	cr_assert(LOOP_UNTIL(&t.loop, thing->held.link.taken && thing->held.taken_ms > 0));
+	cr_expect_eq(others_lost, 1);
+	held_look_again(&t.table);
+	cr_assert(LOOP_UNTIL(&t.loop, others_lost == 2 && t.regained == 2));
+	cr_expect_eq(t.complaints, 1);
+	close_other(&other);
+	runtime_lock_release(&lock);
+	t.table.trust.lock = NULL;
+}
+
+Test(adoption, who_has_lost_its_lock_takes_nothing_back)
+{
+	struct runtime_lock lock;
+	struct link other;
+	be_the_server(&lock);
+	struct thing *thing = things_start("a");
+	struct memory_holder *h = memory_holder_of(&thing->held.link);
+	cr_assert_eq(unlinkat(t.folder.fd, "lock", 0), 0);
+	others_lost = 0;
+	take(h, &other);
+	cr_assert(LOOP_UNTIL(&t.loop, t.lost == 1));
+	cr_expect(thing->held.taken);
+	cr_expect_eq(others_lost, 0);
+	cr_expect_eq(t.regained, 0);
+	close_other(&other);
+	runtime_lock_release(&lock);
+	t.table.trust.lock = NULL;
+}
+
+Test(adoption, what_is_taken_while_it_is_being_ended_is_ended)
+{
+	struct runtime_lock lock;
+	struct link other;
+	be_the_server(&lock);
+	struct thing *thing = things_start("a");
+	struct memory_holder *h = memory_holder_of(&thing->held.link);
+	h->mute = true;
+	things_end(thing, NULL, 60000);
+	take(h, &other);
+	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1));
+	cr_expect_eq(t.regained, 0);
+	close_other(&other);
+	runtime_lock_release(&lock);
+	t.table.trust.lock = NULL;
+}
+
+Test(adoption, a_stranger_in_its_place_is_refused_once)
+{
+	struct memory_holder *h = things_leave("a", true);
+	h->stranger = true;
+	cr_assert_eq(held_adopt(&t.table), 0);
+	cr_expect_null(held_find(&t.table, "a"));
+	cr_expect_eq(t.complaints, 1);
+	cr_expect_not_null(strstr(t.complaint, "refused"), "%s", t.complaint);
+	cr_assert_eq(held_adopt(&t.table), 0);
+	cr_expect_eq(t.complaints, 1);
+	cr_expect(!held_is_adopting(&t.table));
+	cr_assert(LOOP_UNTIL(&t.loop, t.freed == 1));
+	cr_expect_eq(memory_holders_count(), 1, "it is left alone");
+}
+
+Test(adoption, a_stranger_of_its_id_does_not_end_the_real_one)
+{
+	struct memory_holder *h = things_leave("a", true);
+	h->mute = true; /* whichever is found first */
+	things_leave("a", true)->stranger = true;
+	cr_expect_leq(held_adopt(&t.table), 1);
+	memory_holder_answer(h);
+	cr_assert(LOOP_UNTIL(&t.loop, t.attached == 1 && !held_is_adopting(&t.table)));
+	cr_expect_not_null(held_find(&t.table, "a"));
+	cr_expect_eq(memory_holders_count(), 2);
+	cr_expect_eq(t.ended, 0);
 }

@@ -1,0 +1,147 @@
+"""
+The holder's protocol (pty/wire.h) from outside, for tests: sockets that keep messages apart, which node has not.
+
+	holder.py attach DIRECTORY [KEY] [--hold]   attach; prints "status N, M descriptors"; --hold: stay attached until the
+	                                            standard input ends, and print "taken" when somebody else has it
+	holder.py fake DIRECTORY KIND               listen in a holder's place, until the standard input ends; prints what it is
+	                                            asked for as "asked T"
+	holder.py key SECRET PLACE                  print the key that a session's holder has
+
+KIND: mute, full (nobody is accepted), close, garbage, short, old (as holders of before: no proof), echo (its own proof
+back), wrong-fds, directory-fds, fifo-fds, many-fds; with an "=" in front it has the directory open as a holder has.
+"""
+import hashlib
+import hmac
+import os
+import select
+import socket
+import struct
+import sys
+
+MAGIC, VERSION, HELLO, ATTACH, TAKEN, PROVE = 0x48435352, 2, 1, 2, 7, 8
+SIZE, BODY = 96, 32
+
+
+def message(kind, body=b"", status=0, a=0, version=VERSION):
+	return struct.pack("<IHHIiIIII", MAGIC, version, kind, 1, status, a, 0, 0, 0) .ljust(BODY, b"\0")[:BODY] + body.ljust(SIZE - BODY, b"\0")
+
+
+def type_of(m):
+	return struct.unpack("<H", m[6:8])[0] if len(m) >= 8 else 0
+
+
+def code(key, side, server, holder, pid):
+	text = f"ringside {side}\n".encode() + server + holder + struct.pack("<I", pid)
+	return hmac.new(key, text, hashlib.sha256).digest()
+
+
+def key_of(secret, place):
+	return hmac.new(secret, b"ringside key of a holder\n" + place.encode(), hashlib.sha256).digest()
+
+
+def new_socket():
+	return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
+def attach(directory, key, hold):
+	s = new_socket()
+	os.chdir(directory)
+	s.connect("s")
+	body = b""
+	if key:
+		nonce = os.urandom(16)
+		s.send(message(PROVE, nonce))
+		m = s.recv(SIZE)
+		status, pid = struct.unpack("<iI", m[12:20])
+		theirs = m[BODY:BODY + 16]
+		if status == 0 and m[BODY + 16:BODY + 48] != code(key, "holder", nonce, theirs, pid):
+			print("it does not know the key", flush=True)
+		body = b"\0" * 16 + code(key, "server", nonce, theirs, pid)
+	s.send(message(ATTACH, body))
+	m, fds, _, _ = socket.recv_fds(s, SIZE, 16)
+	print(f"status {struct.unpack('<i', m[12:16])[0]}, {len(fds)} descriptors", flush=True)
+	while hold:
+		ready, _, _ = select.select([s, sys.stdin], [], [])
+		if s in ready:
+			m = s.recv(SIZE)
+			print("taken" if type_of(m) == TAKEN else "gone", flush=True)
+			hold = False
+		if sys.stdin in ready and not os.read(0, 1):
+			hold = False
+
+
+def descriptors(kind):
+	if kind == "directory-fds":
+		return [os.open("/", os.O_RDONLY)] * 5
+	if kind == "fifo-fds":
+		os.mkfifo("fifo", 0o600)
+		return [os.open("fifo", os.O_RDONLY | os.O_NONBLOCK)] * 5
+	if kind == "many-fds":
+		return [os.open("/dev/null", os.O_RDWR)] * 60
+	return [os.open("/dev/null", os.O_RDWR)] * 5
+
+
+def answer(s, kind, m):
+	if kind == "close":
+		s.close()
+	elif kind == "garbage":
+		s.send(os.urandom(SIZE))
+	elif kind == "short":
+		s.send(m[:20])
+	elif kind == "echo":
+		s.send(m)
+	elif kind == "old":
+		s.send(message(type_of(m), status=-1, version=1))
+	elif kind.endswith("-fds"):
+		socket.send_fds(s, [message(ATTACH)], descriptors(kind))
+
+
+def fake(directory, kind):
+	os.chdir(directory)
+	if kind.startswith("="):
+		kind = kind[1:]
+		fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+		os.dup2(fd, 3)
+	listener = new_socket()
+	if listener.fileno() == 3:
+		listener = socket.socket(fileno=os.dup(3))
+	if os.path.exists("s"):
+		os.rename("s", "real")
+	listener.bind("s")
+	listener.listen(0 if kind == "full" else 16)
+	print("ready", flush=True)
+	peers = []
+	while True:
+		ready, _, _ = select.select([sys.stdin, *([] if kind == "full" else [listener]), *peers], [], [])
+		for s in ready:
+			if s is sys.stdin:
+				return
+			if s is listener:
+				peers.append(listener.accept()[0])
+				continue
+			try:
+				m = s.recv(SIZE)
+			except OSError:
+				m = b""
+			if m:
+				print("asked", type_of(m), flush=True)
+				try:
+					answer(s, kind, m)
+				except OSError:
+					pass  # it has been refused already
+			if not m or s.fileno() < 0:
+				peers.remove(s)
+				s.close()
+
+
+def main(command, directory, *rest):
+	if command == "attach":
+		keys = [bytes.fromhex(each) for each in rest if each != "--hold"]
+		attach(directory, keys[0] if keys else b"", "--hold" in rest)
+	elif command == "fake":
+		fake(directory, *rest)
+	elif command == "key":
+		print(key_of(bytes.fromhex(directory), *rest).hex())
+
+
+main(*sys.argv[1:])

@@ -113,6 +113,7 @@ static void remove_input(struct exec *e)
 
 void exec_free(struct exec *e)
 {
+	claim_release(&e->claim);
 	exec_hold_end(e);
 	remove_input(e);
 	free_plan(&e->plan);
@@ -339,6 +340,21 @@ static int make_exec(struct executor *x, const struct exec_options *o, struct ex
 	return 0;
 }
 
+/* Whoever has asked for it has no access any more. What has begun goes on. */
+static void on_withdrawn(struct claim *claim)
+{
+	exec_finish(claim->of, EXEC_END_CANCELLED);
+}
+
+static void take_claim(struct exec *e, struct claim *claim)
+{
+	e->claim = claim;
+	if (!claim)
+		return;
+	claim->of = e;
+	claim->withdraw = on_withdrawn;
+}
+
 int exec_start(struct executor *x, const struct exec_options *o, struct exec_watcher *w,
 	struct exec **ret_exec)
 {
@@ -347,6 +363,8 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 		return -EALREADY;
 	/* Where nothing was run another try runs it once. */
 	if (e && !(e->state == EXEC_DONE && e->end == EXEC_END_NOT_STARTED)) {
+		struct claim *claim = o->claim;
+		claim_release(&claim); /* it has one, or has begun */
 		*ret_exec = e;
 		if (w)
 			exec_watch(e, w);
@@ -360,6 +378,7 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 	e->number = ++x->numbers;
 	DL_APPEND(x->queue, e);
 	x->queued++;
+	take_claim(e, o->claim);
 	exec_log_asked(e);
 	*ret_exec = e;
 	if (w)
@@ -410,6 +429,7 @@ void exec_finish(struct exec *e, enum exec_end end)
 	} else {
 		DL_DELETE(x->queue, e);
 		x->queued--;
+		claim_release(&e->claim);
 	}
 	e->state = EXEC_DONE;
 	e->end = end;

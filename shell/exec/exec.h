@@ -13,6 +13,7 @@
 #pragma once
 
 #include "ring/holds.h"
+#include "shell/claim.h"
 #include "shell/exec/integration.h"
 #include "shell/output/excerpt.h"
 #include "shell/output/outline.h"
@@ -78,6 +79,7 @@ struct exec_options {
 	uint64_t timeout_ms; /* of running; 0: none */
 	size_t output_max;   /* bytes kept of each stream; 0: the default */
 	bool hold;           /* somebody will read all of it as it comes: see exec_hold() */
+	struct claim *claim; /* its place in the queue; taken when exec_start() returns 0; NULL: nobody's */
 };
 
 struct exec;
@@ -104,6 +106,7 @@ struct exec_watcher {
 struct exec {
 	struct exec *prev, *next;
 	struct executor *executor;
+	struct claim *claim; /* while it is queued; or NULL */
 	char id[RECORD_ID_MAX + 1];
 	char *names; /* the memory of these four, of which each may be "" */
 	const char *key, *author, *label, *peer; /* who asks, and from where */

@@ -278,6 +278,7 @@ void exec_next(struct executor *x)
 			return;
 		DL_DELETE(x->queue, e);
 		x->queued--;
+		claim_release(&e->claim);
 		x->current = e;
 		if (exec_type(e) < 0)
 			exec_finish(e, EXEC_END_NOT_STARTED);

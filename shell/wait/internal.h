@@ -7,6 +7,7 @@
 #include <uv.h>
 
 #define WAIT_NEVER UINT64_MAX
+#define WAIT_WHO_MAX 128u
 
 struct condition {
 	struct wait_condition is;
@@ -24,6 +25,8 @@ struct wait {
 	bool has_after;
 	uint64_t from, after, fingerprint;
 	char key[WAIT_KEY_MAX + 1];
+	struct claim *claim;        /* while it is pending; NULL: nobody's */
+	char who[WAIT_WHO_MAX + 1]; /* of the claim, also when that is released */
 	struct wait_waiter *waiters;
 	bool over;
 	struct wait_result result; /* once over */
@@ -40,8 +43,9 @@ struct waits {
 	void *user;
 	bool closed; /* the session is gone */
 	uv_timer_t timer;
-	struct wait *all;       /* the oldest first */
-	unsigned pending, kept; /* of them: not over; over, with a key */
+	struct wait *all; /* the oldest first */
+	unsigned pending; /* of them: not over */
+	unsigned kept[2]; /* over, with a key: of owners, of others */
 	unsigned patterns;
 	uint64_t rows_version, rows_ms; /* the newest of a row, and when that was noticed */
 	uint64_t sample_next_ms;        /* when a program may be looked into again */

@@ -5,6 +5,7 @@
 #include "shell/wait/internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -44,6 +45,7 @@ static void free_patterns(struct wait *w)
 
 static void destroy_wait(struct wait *w)
 {
+	claim_release(&w->claim);
 	free_patterns(w);
 	free(w->text);
 	free(w);
@@ -56,7 +58,7 @@ static void forget_wait(struct wait *w)
 	if (!w->over)
 		h->pending--;
 	else if (w->key[0])
-		h->kept--;
+		h->kept[w->who[0] != '\0']--;
 	destroy_wait(w);
 }
 
@@ -84,8 +86,9 @@ static void settle_wait(struct wait *w)
 	w->result.text = w->text;
 	w->kept_until_ms = h->now + WAIT_KEPT_MS;
 	h->pending--;
-	h->kept += w->key[0] != '\0';
+	h->kept[w->who[0] != '\0'] += w->key[0] != '\0';
 	free_patterns(w);
+	claim_release(&w->claim);
 }
 
 /* Looking */
@@ -142,7 +145,9 @@ static bool is_needless(const struct waits *h, const struct wait *w)
 {
 	if (w->waiters)
 		return false;
-	return !w->key[0] || (w->over && (h->now >= w->kept_until_ms || h->kept > WAITS_KEPT_MAX));
+	return !w->key[0] ||
+		(w->over &&
+			(h->now >= w->kept_until_ms || h->kept[w->who[0] != '\0'] > WAITS_KEPT_MAX));
 }
 
 static void sweep_waits(struct waits *h)
@@ -231,6 +236,16 @@ static void on_closed(uv_handle_t *handle)
 	free(h);
 }
 
+static void tell_gone(struct wait *w)
+{
+	while (w->waiters) {
+		struct wait_waiter *waiter = w->waiters;
+		DL_DELETE(w->waiters, waiter);
+		waiter->wait = NULL;
+		waiter->gone(waiter->user);
+	}
+}
+
 /* Perhaps from inside: who is told may delete the session. So they are freed later. */
 void waits_close(struct waits *h)
 {
@@ -238,13 +253,10 @@ void waits_close(struct waits *h)
 	if (!h)
 		return;
 	h->looking = true;
-	DL_FOREACH (h->all, w)
-		while (w->waiters) {
-			struct wait_waiter *waiter = w->waiters;
-			DL_DELETE(w->waiters, waiter);
-			waiter->wait = NULL;
-			waiter->gone(waiter->user);
-		}
+	DL_FOREACH (h->all, w) {
+		tell_gone(w);
+		claim_release(&w->claim);
+	}
 	h->closed = true;
 	uv_close((uv_handle_t *)&h->timer, on_closed);
 }
@@ -267,12 +279,18 @@ int waits_create(const struct waits_options *o, struct waits **ret_waits)
 	return 0;
 }
 
-static struct wait *find_key(const struct waits *h, const char *key)
+static const char *who_asks(const struct wait_options *o)
+{
+	return o->claim ? o->claim->who : "";
+}
+
+static struct wait *find_key(const struct waits *h, const struct wait_options *o)
 {
 	struct wait *w;
 	uint64_t now = pane_now(h->pane);
 	DL_FOREACH (h->all, w)
-		if (strcmp(w->key, key) == 0 && (!w->over || now < w->kept_until_ms))
+		if (strcmp(w->key, o->key) == 0 && strcmp(w->who, who_asks(o)) == 0 &&
+			(!w->over || now < w->kept_until_ms))
 			return w;
 	return NULL;
 }
@@ -351,6 +369,7 @@ static int create_wait(struct waits *h, const struct wait_options *o, struct wai
 	w->has_after = o->has_after;
 	w->after = o->after;
 	w->fingerprint = o->fingerprint;
+	snprintf(w->who, sizeof w->who, "%s", who_asks(o));
 	memcpy(w->key, o->key ? o->key : "", o->key ? strlen(o->key) : 0);
 	if (take_conditions(w, o) < 0) {
 		for (unsigned i = 0; i < w->count; i++)
@@ -367,14 +386,40 @@ static int create_wait(struct waits *h, const struct wait_options *o, struct wai
 	return 0;
 }
 
+/* Who began it may wait no more. Others who have joined it still may; otherwise it is forgotten, also by its key. */
+static void on_withdrawn(struct claim *claim)
+{
+	struct wait *w = claim->of;
+	struct waits *h = w->waits;
+	if (!w->waiters && !h->looking) {
+		forget_wait(w);
+		return;
+	}
+	claim_release(&w->claim);
+	if (!w->waiters)
+		w->key[0] = '\0';
+	waits_nudge(h);
+}
+
+static void take_claim(struct wait *w, struct claim *claim)
+{
+	w->claim = claim;
+	if (!claim)
+		return;
+	claim->of = w;
+	claim->withdraw = on_withdrawn;
+}
+
 int wait_start(struct waits *h, const struct wait_options *o, struct wait_waiter *waiter)
 {
 	struct wait *w = NULL;
-	if (o->key && (w = find_key(h, o->key))) {
+	if (o->key && (w = find_key(h, o))) {
+		struct claim *claim = o->claim;
 		if (w->fingerprint != o->fingerprint)
 			return -EALREADY;
 		for (unsigned i = 0; i < o->count; i++)
 			pattern_destroy(o->conditions[i].pattern);
+		claim_release(&claim); /* the first one's is enough */
 		join_wait(w, waiter);
 		return 0;
 	}
@@ -389,6 +434,7 @@ int wait_start(struct waits *h, const struct wait_options *o, struct wait_waiter
 	h->prompt_tries = 0;
 	DL_APPEND(h->all, w);
 	h->pending++;
+	take_claim(w, o->claim);
 	join_wait(w, waiter);
 	if (h->looking)
 		waits_nudge(h);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "ring/search/pattern.h"
+#include "shell/claim.h"
 #include "shell/output/record.h"
 #include "shell/wait/state.h"
 #include "shell/wait/waits.h"
@@ -20,7 +21,7 @@
 
 #define WAIT_CONDITIONS_MAX 16u
 #define WAITS_MAX 64u             /* of a session, pending */
-#define WAITS_KEPT_MAX 64u        /* of a session, over */
+#define WAITS_KEPT_MAX 64u        /* of a session, over: of owners, and as many of all others */
 #define WAIT_PATTERNS_MAX 64u     /* of a session */
 #define WAIT_PATTERNS_TOTAL 1024u /* of all sessions */
 #define WAIT_KEY_MAX 128u
@@ -79,8 +80,9 @@ struct wait_options {
 	uint64_t from; /* WAIT_MATCH in the output, WAIT_BYTES */
 	bool has_after; /* WAIT_PROMPT, WAIT_IDLE and WAIT_STABLE do not come before there is output behind */
 	uint64_t after;       /* this */
-	const char *key;      /* or NULL */
+	const char *key;      /* or NULL; those of others are others */
 	uint64_t fingerprint; /* of what is asked for: the same key with another one is refused */
+	struct claim *claim; /* on whose behalf it is; taken when wait_start() returns 0; NULL: the owners' */
 };
 
 /* What a wait came to. */

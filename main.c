@@ -10,6 +10,7 @@
 #include "shell/isolation.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
+#include "ws/access.h"
 #include "ws/api/api.h"
 #include "ws/client/command.h"
 #include "ws/dispatcher.h"
@@ -48,6 +49,7 @@ struct program {
 	struct heap_trim heap;
 	struct runs *runs;
 	struct auth auth;
+	struct access access;
 	struct metrics metrics;
 	struct terminals terminals;
 	struct control_sockets controls;
@@ -241,11 +243,13 @@ static int open_program(struct program *p)
 	p->api = (struct api){.sessions = &p->sessions,
 		.processes = &p->processes,
 		.auth = &p->auth,
+		.access = &p->access,
 		.metrics = &p->metrics,
 		.terminals = &p->terminals,
 		.controls = &p->controls,
 		.version = RINGSIDE_RELEASE};
-	p->dispatcher = (struct dispatcher){.sessions = &p->sessions, .metrics = &p->metrics};
+	p->dispatcher = (struct dispatcher){
+		.sessions = &p->sessions, .metrics = &p->metrics, .access = &p->access};
 	api_register(&p->api, &p->dispatcher.routes);
 	mcp_register(&p->mcp, &p->dispatcher.routes);
 	p->reports = (struct reports){.api = &p->api, .metrics = &p->metrics};
@@ -260,6 +264,9 @@ static int open_program(struct program *p)
 	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 ||
 		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
 		return -1;
+	access_open(&p->access, &p->auth,
+		resources_connections(p->options.max_connections, descriptors));
+	p->metrics.quotas = &p->access.quotas;
 	if (terminals_open(&p->terminals, &p->sessions, &p->metrics) < 0 ||
 		control_sockets_open(&p->controls, &p->dispatcher, &p->metrics) < 0 ||
 		mcp_open(&p->mcp, &p->dispatcher, RINGSIDE_RELEASE, &p->loop) < 0 ||
@@ -292,6 +299,7 @@ static void close_program(struct program *p)
 	control_sockets_close(&p->controls);
 	mcp_close(&p->mcp);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
+	access_close(&p->access);
 	auth_close(&p->auth);
 	environment_destroy(p->environment);
 	uv_loop_close(&p->loop);

@@ -1,6 +1,8 @@
 /* From a request to its handler: route, credentials, role, session. Whatever is refused has been answered here. */
 #include "ws/dispatcher.h"
 
+#include "ws/access.h"
+
 /* Whether the caller may; otherwise r has been answered. */
 static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who who)
 {
@@ -20,6 +22,11 @@ static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who
 			r->auth == AUTH_MISSING ? "Credentials are required"
 						: "The credentials are not valid",
 			NULL);
+	} else if (!access_is_current(d->access, &r->principal)) {
+		/* While its body came, or between two frames. */
+		d->metrics->auth_failures++;
+		reply_error(r, "ACCESS_ENDED",
+			"The link has been revoked or has expired, or the login has ended", NULL);
 	} else if (r->principal.role < least[who]) {
 		bool typing = who == WHO_DRIVER;
 		reply_error(r, typing ? "READ_ONLY" : "PERMISSION_DENIED",
@@ -80,10 +87,13 @@ void dispatcher_handle(struct dispatcher *d, struct request *r)
 	struct session *s;
 	d->metrics->http_requests++;
 	/* Also what has been admitted: a body takes its time, and much may have changed meanwhile. */
-	if (!admit(d, r, &s))
+	if (!admit(d, r, &s) || !access_enter(d->access, r))
 		return;
+	request_ref(r); /* it may be answered, and sent, from inside */
 	if (s)
 		r->match.row->session(r, s);
 	else
 		r->match.row->plain(r);
+	r->waited = !r->done;
+	request_unref(r);
 }

@@ -12,6 +12,7 @@
 struct dispatcher {
 	struct sessions *sessions; /* borrowed, like all here */
 	struct metrics *metrics;
+	struct access *access; /* NULL: everybody keeps what they have */
 	struct routes routes;
 };
 

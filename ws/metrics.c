@@ -4,6 +4,7 @@
 #include "shell/descriptors.h"
 #include "shell/process/processes.h"
 #include "ws/log.h"
+#include "ws/quota.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -101,6 +102,25 @@ static void print_processes(FILE *f, const struct processes *t)
 	print(f, "process_input_bytes_total", "counter", "Bytes of input of processes", c->bytes_in);
 }
 
+/* One of each kind, whether or not there is anything to be told. */
+static void print_quotas(FILE *f, const struct quotas *q)
+{
+	if (!q)
+		return;
+	fputs("# HELP ringside_quota_had What links have of what is counted\n"
+	      "# TYPE ringside_quota_had gauge\n",
+		f);
+	for (int i = 0; i < QUOTA_KINDS; i++)
+		fprintf(f, "ringside_quota_had{kind=\"%s\"} %u\n", quota_name((enum quota_kind)i),
+			q->had[i]);
+	fputs("# HELP ringside_quota_refused_total Times that a link, or all links, had as many as they may\n"
+	      "# TYPE ringside_quota_refused_total counter\n",
+		f);
+	for (int i = 0; i < QUOTA_KINDS; i++)
+		fprintf(f, "ringside_quota_refused_total{kind=\"%s\"} %llu\n",
+			quota_name((enum quota_kind)i), (unsigned long long)q->refused[i]);
+}
+
 char *metrics_format(const struct metrics *m, const struct sessions *s)
 {
 	char *text = NULL;
@@ -156,6 +176,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "max_fds", "gauge", "Descriptors that may be open", descriptors_limit());
 	print_screens(f, s);
 	print_processes(f, m->processes);
+	print_quotas(f, m->quotas);
 	print_heap(f);
 #define METRICS_PRINT(name, help) print(f, #name "_total", "counter", help, m->name);
 	METRICS_LIST(METRICS_PRINT)

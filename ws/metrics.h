@@ -39,9 +39,11 @@
 	X(failures, "Failures that were logged")
 
 struct processes;
+struct quotas;
 
 struct metrics {
 	const struct processes *processes; /* whose counters are shown too, or NULL */
+	const struct quotas *quotas;       /* the same */
 #define METRICS_FIELD(name, help) uint64_t name;
 	METRICS_LIST(METRICS_FIELD)
 #undef METRICS_FIELD

@@ -4,6 +4,7 @@
 #include "ring/utf8.h"
 #include "shell/clock.h"
 #include "shell/name.h"
+#include "ws/access.h"
 #include "ws/error.h"
 
 #include <assert.h>
@@ -38,17 +39,20 @@ void request_unref(struct request *r)
 {
 	if (--r->references > 0)
 		return;
+	access_leave(r);
 	for (size_t i = 0; i < r->params_count; i++)
 		free(r->params[i]);
 	free_reply(r);
 	free(r->mcp);
 	free(r->path);
 	free(r->body);
+	free(r->farewell);
 	free(r);
 }
 
 void request_abandon(struct request *r)
 {
+	access_leave(r);
 	r->transport = NULL;
 	if (r->stream.next) {
 		r->stream.next = NULL;
@@ -168,8 +172,26 @@ int request_take_target(struct request *r, const char *target)
 	return rc;
 }
 
+static const char access_ended[] = "ACCESS_ENDED";
+static const char access_ended_text[] =
+	"The link has been revoked or has expired, or the login has ended";
+
+/* Whether what a handler says is to go anywhere; if not because its caller may have it no more, that is the answer. */
+static bool may_answer(struct request *r)
+{
+	if (r->cut)
+		return false;
+	if (!r->waited || r->outlives_access || access_is_current(r->access, &r->principal))
+		return true;
+	r->gone = NULL; /* it knows */
+	request_cut(r);
+	return false;
+}
+
 void reply_header(struct request *r, const char *name, const char *value)
 {
+	if (r->cut)
+		return;
 	char *copy = strdup(value);
 	assert(r->reply.headers_count < REPLY_HEADERS_MAX);
 	if (!copy)
@@ -181,7 +203,12 @@ void reply_header(struct request *r, const char *name, const char *value)
 void reply_bytes(struct request *r, int status, const char *type, const char *body, size_t length,
 	char *owned)
 {
+	if (!may_answer(r)) {
+		free(owned);
+		return;
+	}
 	assert(!r->done);
+	access_leave(r);
 	r->reply.status = status;
 	r->reply.content_type = type;
 	r->reply.body = body;
@@ -230,14 +257,22 @@ json_t *error_json(const char *code, const char *message, json_t *context)
 
 void reply_error(struct request *r, const char *code, const char *message, json_t *context)
 {
+	/* With the session its links have gone: they hear why. */
+	if (strcmp(code, "SESSION_DESTROYED") == 0)
+		r->outlives_access = true;
 	reply_json(r, error_status(code), error_json(code, message, context));
+}
+
+static char *dump(json_t *json)
+{
+	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+	json_decref(json);
+	return text;
 }
 
 void reply_instead(struct request *r, const char *code, const char *message)
 {
-	json_t *body = error_json(code, message, NULL);
-	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	json_decref(body);
+	char *text = dump(error_json(code, message, NULL));
 	free_reply(r);
 	r->reply = (struct reply){.status = error_status(code),
 		.content_type = "application/json",
@@ -254,9 +289,67 @@ void reply_invalid(struct request *r, const char *field, const char *message, co
 	reply_error(r, "VALIDATION_FAILED", message, context);
 }
 
+/* What takes the place of a stream that has been cut. */
+static char *next_farewell(void *user)
+{
+	struct request *r = user;
+	char *text = r->farewell;
+	r->farewell = NULL;
+	return text;
+}
+
+static void on_farewell_closed(void *user)
+{
+	(void)user;
+}
+
+static void cut_stream(struct request *r)
+{
+	struct event_stream s = r->stream;
+	r->farewell = s.farewell ? s.farewell(s.user)
+				 : dump(json_pack("{s:s, s:s, s:s}", "type", "error", "code",
+					   access_ended, "message", access_ended_text));
+	r->stream = (struct event_stream){
+		.next = next_farewell, .closed = on_farewell_closed, .user = r};
+	r->stream_complete = true;
+	s.closed(s.user);
+	if (r->transport)
+		r->transport->more(r->transport_user);
+}
+
+void request_cut(struct request *r)
+{
+	void (*gone)(void *user) = r->gone;
+	request_ref(r); /* the handler may have had the last one */
+	access_leave(r);
+	r->cut = true;
+	r->gone = NULL;
+	if (r->stream.next) {
+		cut_stream(r);
+	} else if (!r->done) {
+		reply_instead(r, access_ended, access_ended_text);
+		if (gone)
+			gone(r->gone_user);
+		if (r->transport)
+			r->transport->answered(r->transport_user);
+	}
+	request_unref(r);
+}
+
 void reply_stream(struct request *r, const struct event_stream *stream)
 {
+	if (!may_answer(r)) {
+		stream->closed(stream->user);
+		return;
+	}
 	assert(!r->done);
+	if (!stream->placed && !access_stream(r)) {
+		request_ref(r);
+		stream->closed(stream->user);
+		access_refuse(r, QUOTA_STREAMS);
+		request_unref(r);
+		return;
+	}
 	r->done = true;
 	r->stream = *stream;
 	if (r->transport)
@@ -267,13 +360,13 @@ void reply_stream(struct request *r, const struct event_stream *stream)
 
 void reply_stream_more(struct request *r)
 {
-	if (r->transport && r->stream.next)
+	if (r->transport && r->stream.next && !r->cut)
 		r->transport->more(r->transport_user);
 }
 
 void reply_stream_complete(struct request *r)
 {
 	r->stream_complete = true;
-	if (r->transport)
+	if (r->transport && !r->cut)
 		r->transport->more(r->transport_user);
 }

@@ -7,12 +7,14 @@
 #pragma once
 
 #include "ws/auth/auth.h"
+#include "ws/quota.h"
 #include "ws/route.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+struct access;
 struct mcp_headers;
 
 #define REQUEST_PARAMS_MAX 16u
@@ -37,9 +39,12 @@ struct reply {
 struct event_stream {
 	/* The next event's JSON, owned by the caller, or NULL when there is none yet. */
 	char *(*next)(void *user);
-	/* The peer has gone. */
+	/* The peer has gone, or may have no more. */
 	void (*closed)(void *user);
+	/* The last event, if access has ended, owned by the caller; NULL: {type: "error", code, message}. */
+	char *(*farewell)(void *user);
 	void *user;
+	bool placed; /* it counts for no quota of its own */
 };
 
 /* What a transport does with the answer; NULL once the peer has gone. */
@@ -72,8 +77,17 @@ struct request {
 	bool done;
 	struct event_stream stream; /* next is NULL unless streaming */
 	bool stream_complete;       /* no event will be added to those that next still has */
-	void (*gone)(void *user);   /* the peer has gone before the answer; NULL: nobody asks */
+	void (*gone)(void *user);   /* nobody waits for the answer any more; NULL: nobody asks */
 	void *gone_user;
+	/* While a handler has it, see ws/access.h: */
+	struct access *access; /* NULL: it has not entered, or has left */
+	struct request *access_prev, *access_next;
+	struct quota_place place;
+	bool access_stale;    /* it is about to be cut */
+	bool waited;          /* the handler has returned without an answer */
+	bool outlives_access; /* its answer says that its own access has ended */
+	bool cut;       /* it has been answered without its handler, whose answer goes nowhere */
+	char *farewell; /* the last event of a stream that has been cut; owned */
 	const struct request_transport *transport;
 	void *transport_user;
 };
@@ -85,6 +99,9 @@ void request_unref(struct request *r);
 
 /* The transport's peer has gone: nothing more is delivered. Gives the transport's reference back. */
 void request_abandon(struct request *r);
+
+/* Whoever asked has no access any more: it is answered so, or its stream ends so, and its handler hears that it is gone. */
+void request_cut(struct request *r);
 
 /* The value of a query parameter, or NULL. */
 const char *request_param(const struct request *r, const char *name);

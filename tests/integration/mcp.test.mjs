@@ -467,6 +467,7 @@ scenario('there are limits', async (server) => {
 		return answer.status === 429 ? answer : undefined;
 	});
 	refused(refusal, 429, 429);
+	assert.deepEqual([refusal.json.error.data, refusal.headers['retry-after']], [{ code: 'QUOTA_REACHED', kind: 'mcp_calls' }, '1']);
 	assert.equal((await use(server, 'exec_read', { exec_id: exec })).state, 'running', 'others are served');
 	for (const { abort } of calls) abort();
 	await until('there is room', async () => (await tool(server, 'exec_read', { exec_id: exec }, { token })).status === 200);

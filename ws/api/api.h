@@ -8,6 +8,7 @@
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
 #include "shell/wait/state.h"
+#include "ws/access.h"
 #include "ws/auth/auth.h"
 #include "ws/metrics.h"
 #include "ws/request.h"
@@ -27,6 +28,7 @@ struct api {
 	struct processes *processes;
 	unsigned port_watches, process_waits; /* at present */
 	struct auth *auth;
+	struct access *access; /* NULL: nothing is counted, and nothing ends */
 	struct metrics *metrics;
 	struct terminals *terminals;
 	struct runs *runs;

@@ -21,7 +21,9 @@ static void on_state(void *user, const char *cwd, const char *text, size_t lengt
 	struct asking *q = user;
 	const struct inherited state = {
 		.session = q->session, .cwd = cwd, .preamble = text, .preamble_length = length};
-	q->fn(q->api, q->request, q->body, &state);
+	/* Nothing begins for those whose access has ended meanwhile. */
+	if (!q->request->cut)
+		q->fn(q->api, q->request, q->body, &state);
 	request_unref(q->request);
 	json_decref(q->body);
 	free(q);

@@ -114,6 +114,13 @@ static void close_sockets(struct api *a, const char *login)
 	control_sockets_log_out(a->controls, login);
 }
 
+/* What logins that have ended have under way ends too, but for r: its answer says so. */
+static void end_work(struct api *a, struct request *r)
+{
+	r->outlives_access = true;
+	access_sweep(a->access);
+}
+
 static void log_out(struct request *r)
 {
 	struct api *a = api_of(r);
@@ -121,6 +128,7 @@ static void log_out(struct request *r)
 	struct principal p = r->auth == AUTH_OK ? r->principal : (struct principal){0};
 	if (auth_logout(a->auth, &p, r->secure, cookie)) {
 		close_sockets(a, p.login);
+		end_work(a, r);
 		store(r, NULL, cookie, "You are logged out, but that could not be stored");
 	} else {
 		reply_header(r, "Set-Cookie", cookie);
@@ -162,6 +170,7 @@ static void revoke_login(struct request *r)
 		return;
 	}
 	close_sockets(a, r->match.id);
+	end_work(a, r);
 	store(r, json_pack("{s:i}", "revoked", 1), NULL, not_stored);
 }
 
@@ -176,6 +185,7 @@ static void revoke_logins(struct request *r)
 		logins_remove(l, id);
 		close_sockets(a, id);
 	}
+	end_work(a, r);
 	store(r, json_pack("{s:i}", "revoked", count), NULL, not_stored);
 }
 

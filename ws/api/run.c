@@ -42,8 +42,9 @@ enum told { TOLD_NOTHING, TOLD_START, TOLD_ALL };
 /* One command of one request. It lives until the command is over and nobody is left to be told. */
 struct call {
 	struct api *api;
-	struct request *request; /* our reference */
-	struct run *run;         /* NULL once it is over */
+	struct request *request;  /* our reference */
+	struct run *run;          /* NULL once it is over */
+	struct quota_place place; /* until then */
 	bool container, base64;
 	bool stream; /* the answer is a stream that has not been closed */
 	pid_t pid;
@@ -61,6 +62,7 @@ struct call {
 
 static void call_free(struct call *c)
 {
+	quota_give(&c->place);
 	output_queue_finish(&c->queue);
 	json_decref(c->end);
 	free(c->command);
@@ -250,6 +252,7 @@ static void on_done(void *user, const struct run_result *result)
 {
 	struct call *c = user;
 	c->run = NULL;
+	quota_give(&c->place);
 	c->request->gone = NULL;
 	c->api->metrics->runs_active--;
 	c->api->metrics->run_timeouts += result->timed_out;
@@ -315,6 +318,10 @@ static void start_run(struct api *a, struct request *r, const struct asked *aske
 		goto err_reply;
 	c->api = a;
 	c->request = request_ref(r);
+	if (!access_take(a->access, r, QUOTA_FORKS, &c->place)) {
+		call_free(c);
+		return;
+	}
 	c->container = asked->container;
 	c->base64 = asked->base64;
 	c->stream = asked->stream;

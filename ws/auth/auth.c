@@ -221,10 +221,16 @@ static bool take_cookie(struct auth *a, const struct credentials *c, struct prin
 	return true;
 }
 
-bool auth_is_current(const struct auth *a, const struct principal *p)
+bool auth_is_current(const struct auth *a, const struct principal *p, uint64_t now_ms)
 {
-	return (!p->link[0] || links_find(&a->links, p->link)) &&
+	return (p->expires_ms == 0 || p->expires_ms > now_ms) &&
+		(!p->link[0] || links_find(&a->links, p->link)) &&
 		(!p->login[0] || logins_find(&a->logins, p->login));
+}
+
+uint64_t auth_revoked(const struct auth *a)
+{
+	return a->links.removed + a->logins.removed;
 }
 
 static bool take_bearer(const struct auth *a, const char *authorization, struct principal *p)

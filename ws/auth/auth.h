@@ -91,8 +91,11 @@ void auth_author(const struct principal *p, char author[NAME_AUTHOR_MAX + 1]);
 /* Whether a principal may do things in this session at all. */
 bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch);
 
-/* Whether the link and the login that a principal came by are still good: neither has been revoked. */
-bool auth_is_current(const struct auth *a, const struct principal *p);
+/* Whether the link and the login that a principal came by are still good: neither revoked nor expired. now_ms: wall clock. */
+bool auth_is_current(const struct auth *a, const struct principal *p, uint64_t now_ms);
+
+/* A number that changes whenever a link or a login is no longer good for another reason than the time. */
+uint64_t auth_revoked(const struct auth *a);
 
 /*
  * Exchange a token or a link for a cookie: the value of a Set-Cookie header goes to cookie, to be given out once

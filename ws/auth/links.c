@@ -138,6 +138,7 @@ int links_revoke(struct links *l, const char *id)
 	if (!found)
 		return -ENOENT;
 	l->entries[found - l->entries] = l->entries[--l->count];
+	l->removed++;
 	return 0;
 }
 
@@ -151,6 +152,7 @@ void links_prune(struct links *l, uint64_t now_ms, const char *session)
 		else
 			i++;
 	}
+	l->removed += before - l->count;
 	if (l->count != before)
 		links_store(l, NULL,
 			NULL); /* stale entries in the file do no harm: they are pruned again */

@@ -29,6 +29,7 @@ struct link_entry {
 struct links {
 	struct link_entry *entries;
 	size_t count;
+	uint64_t removed;                  /* entries, ever */
 	struct durable file;               /* links.json */
 	unsigned char key[LINKS_KEY_SIZE]; /* signs */
 };

@@ -91,6 +91,7 @@ void logins_close(struct logins *l)
 static void drop(struct logins *l, size_t i)
 {
 	l->entries[i] = l->entries[--l->count];
+	l->removed++;
 }
 
 /* Make room among those of this link, or of all (all_links), or of the owner (NULL): there may be fewer than most. */

@@ -36,6 +36,7 @@ struct login_entry {
 struct logins {
 	struct login_entry *entries;
 	size_t count;
+	uint64_t removed; /* entries, ever */
 	struct durable file;
 };
 

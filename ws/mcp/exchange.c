@@ -39,6 +39,7 @@ struct mcp_exchange {
 	struct mcp_exchange *prev, *next;
 	struct mcp *mcp;
 	struct request *request; /* our reference */
+	struct quota_place place;
 	bool modern, batch, streaming, takes_json, takes_stream, busy;
 	char scope[MCP_SESSION_ID_SIZE]; /* of ids for cancelling; "" = none */
 	int status;                      /* of an answer in JSON */
@@ -52,6 +53,14 @@ struct mcp_exchange {
 void mcp_reply_nothing(struct request *r, int status)
 {
 	reply_bytes(r, status, NULL, "", 0, NULL);
+}
+
+void mcp_refuse_quota(struct request *r, json_t *id, enum quota_kind kind)
+{
+	reply_header(r, "Retry-After", "1");
+	mcp_refuse(r, 429, id, RPC_LIMIT_REACHED,
+		"This link, or all links together, have as many as they may",
+		json_pack("{s:s, s:s}", "code", "QUOTA_REACHED", "kind", quota_name(kind)));
 }
 
 void mcp_refuse(struct request *r, int status, json_t *id, enum rpc_code code, const char *message,
@@ -83,6 +92,7 @@ static void exchange_destroy(struct mcp_exchange *x, bool wanted)
 		uv_timer_stop(&m->tick);
 	for (size_t i = 0; i < x->count; i++)
 		item_finish(&x->items[i], wanted);
+	quota_give(&x->place);
 	free(x);
 	request_unref(r);
 }
@@ -91,7 +101,8 @@ static void exchange_destroy(struct mcp_exchange *x, bool wanted)
 static void on_gone(void *user)
 {
 	struct mcp_exchange *x = user;
-	exchange_destroy(x, x->modern && !x->mcp->stopping);
+	/* Who has no access any more has cancelled nothing. */
+	exchange_destroy(x, x->modern && !x->mcp->stopping && !x->request->cut);
 }
 
 /* Streams */
@@ -116,15 +127,41 @@ static char *on_next(void *user)
 	return NULL;
 }
 
-static void begin_stream(struct mcp_exchange *x)
+/* Of every request that is open, that access has ended. */
+static char *on_farewell(void *user)
+{
+	const struct mcp_exchange *x = user;
+	json_t *all = json_array();
+	for (size_t i = 0; i < x->count; i++)
+		if (!x->items[i].over)
+			json_array_append_new(all,
+				rpc_error(x->items[i].id, RPC_ACCESS_ENDED, "Access has ended",
+					json_pack("{s:s}", "code", "ACCESS_ENDED")));
+	json_t *whole = x->batch ? all : json_array_get(all, 0);
+	char *text = whole ? json_dumps(whole, JSON_COMPACT) : NULL;
+	json_decref(all);
+	return text;
+}
+
+/* Returns whether x is there still: who asked may have no access any more. */
+static bool begin_stream(struct mcp_exchange *x)
 {
 	struct request *r = x->request;
 	if (x->streaming)
-		return;
+		return true;
 	x->streaming = true;
 	r->gone = NULL;
+	request_ref(r);
 	reply_header(r, "X-Accel-Buffering", "no");
-	reply_stream(r, &(struct event_stream){.next = on_next, .closed = on_gone, .user = x});
+	reply_stream(r,
+		&(struct event_stream){.next = on_next,
+			.closed = on_gone,
+			.farewell = on_farewell,
+			.user = x,
+			.placed = true});
+	bool good = !r->cut;
+	request_unref(r);
+	return good;
 }
 
 static void stream_more(struct mcp_exchange *x)
@@ -184,10 +221,8 @@ static void exchange_advance(struct mcp_exchange *x)
 		answer(x);
 	else if (x->streaming)
 		stream_more(x);
-	else if (x->open == 0) {
-		begin_stream(x);
+	else if (x->open == 0 && begin_stream(x))
 		stream_more(x);
-	}
 }
 
 /* A response is there (taken; NULL: none will come). */
@@ -357,8 +392,7 @@ static void exchange_tick(struct mcp_exchange *x, uint64_t now)
 	}
 	if (!told && now - x->began_ms < MCP_STREAM_AFTER_MS)
 		return;
-	begin_stream(x);
-	if (told)
+	if (begin_stream(x) && told)
 		stream_more(x);
 }
 
@@ -427,35 +461,35 @@ void mcp_take_notification(struct mcp *m, const struct rpc_message *message, con
 		cancel(m, scope, json_object_get(message->params, "requestId"));
 }
 
-/* Whether there is room for another exchange: of all, and of those of a link. */
-static bool has_room(const struct mcp *m, const struct principal *p)
+/* Whether there is room for another exchange; otherwise r has been answered. */
+static bool take_room(struct mcp *m, struct request *r, json_t *id, struct quota_place *place)
 {
-	const struct mcp_exchange *x;
-	size_t same = 0;
+	struct access *a = m->dispatcher->access;
 	if (m->exchanges_count >= MCP_EXCHANGES_MAX)
-		return false;
-	if (!p->link[0])
+		mcp_refuse(r, 429, id, RPC_LIMIT_REACHED, "Too many requests are under way", NULL);
+	else if (a && !quota_take(&a->quotas, QUOTA_MCP_CALLS, 1, &r->principal, place))
+		mcp_refuse_quota(r, id, QUOTA_MCP_CALLS);
+	else
 		return true;
-	DL_FOREACH (m->exchanges, x)
-		same += strcmp(x->request->principal.link, p->link) == 0;
-	return same < MCP_EXCHANGES_OF_LINK_MAX;
+	return false;
 }
 
 void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *input, bool modern,
 	const struct mcp_sender *sender)
 {
 	struct rpc_message message;
-	if (!has_room(m, &r->principal)) {
-		rpc_message(input, 0, &message);
-		mcp_refuse(r, 429, message.id, RPC_LIMIT_REACHED, "Too many requests are under way",
-			NULL);
+	struct quota_place place = {0};
+	rpc_message(input, 0, &message);
+	if (!take_room(m, r, message.id, &place))
 		return;
-	}
 	struct mcp_exchange *x = exchange_create(m, r, input, modern);
 	if (!x) {
+		quota_give(&place);
 		mcp_refuse(r, 500, NULL, RPC_INTERNAL_ERROR, "Out of memory", NULL);
 		return;
 	}
+	x->place = place;
+	quota_give(&r->place); /* that one is instead; what its tools ask has places of its own */
 	snprintf(x->scope, sizeof x->scope, "%s", sender->scope);
 	x->takes_json = sender->takes_json;
 	x->takes_stream = sender->takes_stream;

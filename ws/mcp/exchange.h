@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "ws/access.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/rpc.h"
 
@@ -32,6 +33,9 @@ void mcp_exchanges_tick(struct mcp *m);
 void mcp_reply_nothing(struct request *r, int status);
 void mcp_refuse(struct request *r, int status, json_t *id, enum rpc_code code, const char *message,
 	json_t *data);
+
+/* The same: the quota of this kind is used up. */
+void mcp_refuse_quota(struct request *r, json_t *id, enum quota_kind kind);
 
 /* Name and version of the server. Returns a new reference. */
 json_t *mcp_server_info(const struct mcp *m);

@@ -1,6 +1,7 @@
 /* What a request to /mcp has to be like, in either kind of revision, and the sessions of one kind. */
 #include "ws/mcp/mcp.h"
 
+#include "ws/access.h"
 #include "ws/base64.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/exchange.h"
@@ -8,6 +9,7 @@
 #include "ws/mcp/headers.h"
 #include "ws/mcp/version.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,23 +109,43 @@ static void handle_modern(
 
 /* The revisions with sessions */
 
-/* Keep what the client says of itself, under its scope or an id that it is told. Returns false when it cannot be. */
-static bool remember(struct mcp *m, struct request *r, const struct rpc_message *message,
+/* A place for a client: who has as many as there may be gives up the one that was unused for longest. */
+static int claim(struct mcp *m, const struct principal *p, struct claim **ret_claim)
+{
+	static const struct access_want want[ACCESS_PLACES] = {{QUOTA_MCP_SESSIONS, 1}};
+	struct access *a = m->dispatcher->access;
+	int rc = access_claim(a, p, want, ret_claim, NULL);
+	if (rc == -EUSERS && mcp_sessions_evict(&m->sessions, p))
+		rc = access_claim(a, p, want, ret_claim, NULL);
+	return rc;
+}
+
+/*
+ * Keep what the client says of itself, under its scope or an id that it is told. Returns 0, -EUSERS (the quota is used
+ * up, by others), or -ENOMEM.
+ */
+static int remember(struct mcp *m, struct request *r, const struct rpc_message *message,
 	const char *version, const char *scope)
 {
 	bool headers = r->mcp && r->mcp->known;
+	struct claim *place;
 	if (!headers && !*scope) /* where a header could not come back there is none */
-		return true;
+		return 0;
+	int rc = claim(m, &r->principal, &place);
+	if (rc < 0)
+		return rc;
 	struct mcp_session *s = mcp_sessions_create(
-		&m->sessions, &r->principal, headers ? NULL : scope, uv_now(m->loop));
-	if (!s)
-		return false;
+		&m->sessions, &r->principal, headers ? NULL : scope, place, uv_now(m->loop));
+	if (!s) {
+		access_drop(place);
+		return -ENOMEM;
+	}
 	s->batches = strcmp(version, "2025-03-26") == 0;
 	snprintf(s->client, sizeof s->client, "%s",
 		client_name(json_object_get(message->params, "clientInfo")));
 	if (headers)
 		reply_header(r, "Mcp-Session-Id", s->id);
-	return true;
+	return 0;
 }
 
 static void initialize(
@@ -136,7 +158,12 @@ static void initialize(
 			"protocolVersion must be a string", NULL);
 		return;
 	}
-	if (!remember(m, r, message, version, scope)) {
+	int rc = remember(m, r, message, version, scope);
+	if (rc == -EUSERS) {
+		mcp_refuse_quota(r, message->id, QUOTA_MCP_SESSIONS);
+		return;
+	}
+	if (rc < 0) {
 		mcp_refuse(
 			r, 500, message->id, RPC_INTERNAL_ERROR, "The client cannot be kept", NULL);
 		return;

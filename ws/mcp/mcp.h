@@ -20,10 +20,9 @@
 
 #include <uv.h>
 
-#define MCP_EXCHANGES_MAX 512u        /* requests over HTTP that are under way */
-#define MCP_EXCHANGES_OF_LINK_MAX 64u /* of those who have come by one link */
-#define MCP_SCOPE_MAX 64u             /* bytes of the KEY of ?stdio= */
-#define MCP_STREAM_AFTER_MS 5000u     /* an answer that is not there yet becomes a stream */
+#define MCP_EXCHANGES_MAX 512u    /* requests over HTTP that are under way */
+#define MCP_SCOPE_MAX 64u         /* bytes of the KEY of ?stdio= */
+#define MCP_STREAM_AFTER_MS 5000u /* an answer that is not there yet becomes a stream */
 #define MCP_PROGRESS_MS 1000u
 
 struct dispatcher;

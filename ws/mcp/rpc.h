@@ -16,6 +16,7 @@ enum rpc_code {
 	RPC_INTERNAL_ERROR = -32603,
 	RPC_HEADER_MISMATCH = -32020, /* MCP's own, as the next */
 	RPC_UNSUPPORTED_VERSION = -32022,
+	RPC_ACCESS_ENDED = 401,  /* ours, as the next: outside of what JSON-RPC reserves */
 	RPC_LIMIT_REACHED = 429, /* ours: outside of what JSON-RPC reserves */
 };
 

@@ -13,6 +13,7 @@
 void mcp_sessions_end(struct mcp_sessions *all, struct mcp_session *s)
 {
 	HASH_DEL(all->table, s);
+	claim_release(&s->claim);
 	free(s);
 }
 
@@ -21,12 +22,49 @@ static bool is_of(const struct mcp_session *s, const struct principal *p)
 	return s->role == p->role && strcmp(s->link, p->link) == 0;
 }
 
-struct mcp_session *mcp_sessions_create(
-	struct mcp_sessions *all, const struct principal *p, const char *id, uint64_t now_ms)
+bool mcp_sessions_evict(struct mcp_sessions *all, const struct principal *p)
+{
+	for (struct mcp_session *s = all->table; s; s = s->hh.next)
+		if (is_of(s, p)) {
+			mcp_sessions_end(all, s);
+			return true;
+		}
+	return false;
+}
+
+static void on_withdrawn(struct claim *claim)
+{
+	struct mcp_session *s = claim->of;
+	mcp_sessions_end(s->all, s);
+}
+
+static void take_claim(struct mcp_session *s, struct claim *claim)
+{
+	s->claim = claim;
+	if (!claim)
+		return;
+	claim->of = s;
+	claim->withdraw = on_withdrawn;
+}
+
+/* Before another is added: one that has expired goes, or one of p's. */
+static void make_room(struct mcp_sessions *all, const struct principal *p, uint64_t now_ms)
+{
+	struct mcp_session *oldest = all->table;
+	if (oldest && now_ms - oldest->used_ms > MCP_SESSION_IDLE_MS)
+		mcp_sessions_end(all, oldest);
+	else if (HASH_COUNT(all->table) >= MCP_SESSIONS_MAX)
+		(void)mcp_sessions_evict(all, p); /* links have less than all: there is one */
+}
+
+struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct principal *p,
+	const char *id, struct claim *claim, uint64_t now_ms)
 {
 	struct mcp_session *s = NULL;
 	if (id)
 		HASH_FIND_STR(all->table, id, s);
+	if (s && is_of(s, p))
+		claim_release(&claim);
 	if (s)
 		return is_of(s, p) ? s : NULL;
 	s = calloc(1, sizeof *s);
@@ -34,17 +72,15 @@ struct mcp_session *mcp_sessions_create(
 		free(s);
 		return NULL;
 	}
+	make_room(all, p, now_ms);
 	if (id)
 		snprintf(s->id, sizeof s->id, "%s", id);
 	s->role = p->role;
 	memcpy(s->link, p->link, sizeof s->link);
 	s->used_ms = now_ms;
-	struct mcp_session *oldest = all->table;
+	s->all = all;
+	take_claim(s, claim);
 	HASH_ADD_STR(all->table, id, s);
-	if (oldest &&
-		(HASH_COUNT(all->table) > MCP_SESSIONS_MAX ||
-			now_ms - oldest->used_ms > MCP_SESSION_IDLE_MS))
-		mcp_sessions_end(all, oldest);
 	return s;
 }
 
@@ -67,6 +103,7 @@ void mcp_sessions_close(struct mcp_sessions *all)
 	HASH_CLEAR(hh, all->table);
 	for (; s; s = next) {
 		next = s->hh.next;
+		claim_release(&s->claim);
 		free(s);
 	}
 }

@@ -1,11 +1,12 @@
 /*
  * The sessions of MCP's revisions that begin with `initialize`, which have nothing to do with those of
  * terminals: what the client said of itself, and a name under which it can cancel what it has asked for.
- * Bounded: those that are not used expire, and where there are too many, the one that was unused for longest
- * goes.
+ * Bounded: those that are not used expire, and where there are too many, the one that was unused for longest goes, of
+ * those of who wants another.
  */
 #pragma once
 
+#include "shell/claim.h"
 #include "ws/auth/auth.h"
 
 #include <stdbool.h>
@@ -26,6 +27,8 @@ struct mcp_session {
 	enum role role;               /* whose it is */
 	char link[LINK_ID_SIZE];
 	uint64_t used_ms;
+	struct claim *claim; /* its place; owned until it is released; or NULL */
+	struct mcp_sessions *all;
 };
 
 /* Zero is an empty one. Times are those of any steady clock. */
@@ -33,12 +36,16 @@ struct mcp_sessions {
 	struct mcp_session *table; /* the one that was unused for longest is the first */
 };
 
+/* End the one of p's that was unused for longest. Returns whether there was one. */
+bool mcp_sessions_evict(struct mcp_sessions *all, const struct principal *p);
+
 /*
- * Make one for p; one that has expired goes, if there is one. id: how p calls it, then it may be there already;
- * NULL: it gets a random one. Returns NULL when memory is short, or another has one of that id.
+ * Make one for p; one that has expired goes, if there is one, or where there are too many the one of p's that was
+ * unused for longest. id: how p calls it, then it may be there already; NULL: it gets a random one. claim: its place,
+ * taken; may be NULL. Returns NULL when memory is short, or another has one of that id; then the claim is the caller's.
  */
-struct mcp_session *mcp_sessions_create(
-	struct mcp_sessions *all, const struct principal *p, const char *id, uint64_t now_ms);
+struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct principal *p,
+	const char *id, struct claim *claim, uint64_t now_ms);
 
 /* Find one of p's, which is used now. Returns NULL when there is none, or it is another's. */
 struct mcp_session *mcp_sessions_find(

@@ -95,16 +95,26 @@ static void unready(struct caller *c)
 	c->ready = false;
 }
 
-void caller_known(struct caller *c)
+static void leave_strangers(struct caller *c)
 {
 	peers_leave(&c->server->peers, c->stranger);
 	c->stranger = NULL;
 }
 
+bool caller_known(struct caller *c, const struct principal *p)
+{
+	leave_strangers(c);
+	if (quota_is_of(&c->place, p))
+		return true;
+	quota_give(&c->place);
+	return server_has_place(c->server, QUOTA_CONNECTIONS, p, &c->place);
+}
+
 /* It is nobody's connection any more: forget it. */
 void caller_retire(struct caller *c)
 {
-	caller_known(c);
+	leave_strangers(c);
+	quota_give(&c->place);
 	struct callers *t = c->server->callers;
 	struct metrics *m = c->server->options.metrics;
 	unready(c);

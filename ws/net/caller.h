@@ -38,10 +38,11 @@ struct caller {
 	bool served;      /* a request has come */
 	bool at_end;      /* the peer sends no more */
 	char peer[LIMITER_PEER_MAX];
-	struct peer *stranger; /* until it is known who asks; otherwise NULL */
-	uint64_t since_ms;     /* loop time when the state, or the head, began */
-	uint64_t limit_ms;     /* how long that may last; 0 = for ever, or something else decides */
-	char *in;              /* received, and not used; in_length of in_size bytes */
+	struct peer *stranger;    /* until it is known who asks; otherwise NULL */
+	struct quota_place place; /* of who asked last */
+	uint64_t since_ms;        /* loop time when the state, or the head, began */
+	uint64_t limit_ms; /* how long that may last; 0 = for ever, or something else decides */
+	char *in;          /* received, and not used; in_length of in_size bytes */
 	size_t in_length, in_size;
 	char *out; /* to be sent before the body of the answer; owned */
 	size_t out_length, out_sent;
@@ -66,8 +67,8 @@ unsigned callers_count(const struct server *s);
 /* A connection has been accepted: fd is taken. */
 void caller_accept(struct server *s, const struct listener *from, enum arrival_by by, int fd);
 
-/* It is known who asks. */
-void caller_known(struct caller *c);
+/* It is known who asks. Returns whether there is a place for another connection of theirs. */
+bool caller_known(struct caller *c, const struct principal *p);
 
 /* libwebsockets has done a handshake of TLS. Comes from within it. */
 void caller_handshaken(struct caller *c);

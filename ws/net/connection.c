@@ -75,6 +75,13 @@ void connection_kill(struct lws *wsi)
 	lws_cancel_service(lws_get_context(wsi));
 }
 
+bool server_has_place(struct server *s, enum quota_kind kind, const struct principal *p,
+	struct quota_place *place)
+{
+	struct access *a = s->options.dispatcher->access;
+	return !a || quota_take(&a->quotas, kind, 1, p, place);
+}
+
 uint64_t server_now_ms(const struct server *s)
 {
 	return uv_now(s->options.loop);

@@ -19,17 +19,18 @@ struct exchange {
 	struct request *request; /* our reference */
 	char *origin;            /* a page of a configured origin asks; owned; NULL = none */
 	bool wants_body;
-	size_t body_size;       /* bytes of body that were announced */
-	size_t body_got;        /* of those */
-	uint64_t body_since_ms; /* loop time when the first could come */
-	size_t room;            /* taken from the server's for bodies */
-	bool anonymous;         /* taken from that for requests without credentials */
-	const char *refusal;    /* the code, when the body's end has come; NULL = none */
-	bool discard;           /* the body is read, for the client's sake, and not kept */
-	size_t unread;          /* bytes of a body that follow the head, and that nobody wants */
-	bool close_after;       /* the connection cannot be used again */
-	bool head_only;         /* HEAD */
-	bool options;           /* OPTIONS */
+	size_t body_size;         /* bytes of body that were announced */
+	size_t body_got;          /* of those */
+	uint64_t body_since_ms;   /* loop time when the first could come */
+	size_t room;              /* taken from the server's for bodies */
+	struct quota_place place; /* of those who came by a link, for that */
+	bool anonymous;           /* taken from that for requests without credentials */
+	const char *refusal;      /* the code, when the body's end has come; NULL = none */
+	bool discard;             /* the body is read, for the client's sake, and not kept */
+	size_t unread;            /* bytes of a body that follow the head, and that nobody wants */
+	bool close_after;         /* the connection cannot be used again */
+	bool head_only;           /* HEAD */
+	bool options;             /* OPTIONS */
 	bool http_1_0;
 	bool strict; /* it came by TLS to a name that is no loopback's */
 	bool answered, streaming;
@@ -43,6 +44,7 @@ struct exchange {
 	bool over;                 /* the last event has been sent */
 	bool quiet;                /* the stream's reader is to be told that it goes on */
 	unsigned silent;           /* sweeps since something was sent */
+	unsigned cut;              /* sweeps since its stream was cut off */
 	const struct asset *asset; /* instead of a reply */
 };
 

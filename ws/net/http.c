@@ -98,6 +98,7 @@ struct exchange *exchange_create(struct server *s, const struct exchange_carrier
 static void give_room(struct exchange *x)
 {
 	bodies_give(&x->server->bodies, x->room, x->anonymous);
+	quota_give(&x->place);
 	x->room = 0;
 }
 
@@ -139,7 +140,7 @@ static void dispatch(struct exchange *x)
 static void fail(struct exchange *x, const char *code, const char *message)
 {
 	x->close_after = true;
-	if (strcmp(code, "LIMIT_REACHED") == 0)
+	if (strcmp(code, "LIMIT_REACHED") == 0 || strcmp(code, "QUOTA_REACHED") == 0)
 		reply_header(x->request, "Retry-After", "1");
 	reply_error(x->request, code, message, NULL);
 }
@@ -149,6 +150,8 @@ static void fail_body(struct exchange *x, const char *code)
 	fail(x, code,
 		strcmp(code, "LIMIT_REACHED") == 0
 			? "Too many requests are being received at this moment"
+			: strcmp(code, "QUOTA_REACHED") == 0
+			? "Too much is being received of this link at this moment"
 			: "The request's body cannot be taken");
 }
 
@@ -286,6 +289,10 @@ static const char *expect_body(struct exchange *x, size_t length)
 	x->anonymous = r->auth != AUTH_OK;
 	if (x->anonymous && length > BODY_ANONYMOUS_MAX)
 		return "REQUEST_TOO_LARGE";
+	struct access *a = x->server->options.dispatcher->access;
+	if (a && !x->anonymous &&
+		!quota_take(&a->quotas, QUOTA_BODY_BYTES, (unsigned)length, &r->principal, &x->place))
+		return "QUOTA_REACHED";
 	if (!bodies_take(&x->server->bodies, length, x->anonymous)) {
 		x->server->options.metrics->bodies_refused++;
 		return "LIMIT_REACHED";
@@ -354,22 +361,23 @@ static void decide(struct exchange *x, const struct head *h)
 	}
 }
 
-/* Whoever asks, it is no stranger. */
-static void know_peer(struct exchange *x)
+/* Whoever asks, it is no stranger. Returns whether they may have another connection. */
+static bool know_peer(struct exchange *x)
 {
 	if (x->caller)
-		caller_known(x->caller);
-	else
-		connection_known(x->server, x->wsi);
+		return caller_known(x->caller, &x->request->principal);
+	connection_known(x->server, x->wsi);
+	return true;
 }
 
 void exchange_begin(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem)
 {
 	bool served = admit(x, h, arrival, problem);
-	if (served && x->request->auth == AUTH_OK)
-		know_peer(x);
-	if (served)
+	bool place = !served || x->request->auth != AUTH_OK || know_peer(x);
+	if (!place)
+		fail(x, "QUOTA_REACHED", "This link has as many connections as it may");
+	else if (served)
 		decide(x, h);
 	head_free(h);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ws/net/http_head.h"
+#include "ws/access.h"
 #include "ws/net/bodies.h"
 #include "ws/net/peers.h"
 #include "ws/net/server.h"
@@ -54,6 +55,7 @@ struct server {
 	uv_timer_t closer;              /* closes WebSockets outside libwebsockets' callbacks */
 	uv_timer_t relisten;            /* after descriptors ran out */
 	struct socket *sockets;         /* list */
+	uint64_t revoked;               /* auth_revoked(), when they were last looked at for it */
 	struct exchange *exchanges;     /* list */
 	struct callers *callers;        /* connections that libwebsockets does not serve */
 	struct bodies bodies;
@@ -95,6 +97,9 @@ void connection_remember(
 	struct server *s, struct lws *wsi, const struct arrival *a, struct peer *stranger);
 /* After how many seconds of silence the reader of a stream is told that it goes on. */
 unsigned server_quiet_s(const struct server *s);
+/* Take a place for p (ws/quota.h). Returns whether it is had. */
+bool server_has_place(struct server *s, enum quota_kind kind, const struct principal *p,
+	struct quota_place *place);
 /* Milliseconds of the loop. */
 uint64_t server_now_ms(const struct server *s);
 

@@ -120,6 +120,8 @@ static void on_log(int level, const char *line)
 
 static void on_sweep(uv_timer_t *timer)
 {
+	struct server *s = timer->data;
+	access_sweep(s->options.dispatcher->access);
 	socket_sweep(timer->data);
 	stream_sweep(timer->data);
 	log_flush();

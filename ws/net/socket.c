@@ -33,12 +33,14 @@ struct socket {
 	struct server *server;
 	struct lws *wsi;
 	const struct frames_protocol *protocol;
-	void *speaker;              /* what speaks the protocol */
-	bool mux;                   /* a stream of HTTP/2 */
-	bool in_callback;           /* the callback in which a stream may write */
-	bool wrote;                 /* in this callback */
-	bool wanted;                /* a callback has been asked for */
-	enum close_code close_code; /* 0 = open */
+	void *speaker;                  /* what speaks the protocol */
+	struct principal principal;     /* whose it is */
+	struct quota_place place, seat; /* as a connection, and as a terminal */
+	bool mux;                       /* a stream of HTTP/2 */
+	bool in_callback;               /* the callback in which a stream may write */
+	bool wrote;                     /* in this callback */
+	bool wanted;                    /* a callback has been asked for */
+	enum close_code close_code;     /* 0 = open */
 	char close_reason[64];
 	uint64_t closing_ms; /* loop time */
 	uint64_t heard_ms;   /* loop time of the last sign of life */
@@ -167,6 +169,28 @@ static int refuse_upgrade(struct server *s, struct lws *wsi, struct refusal refu
 	return 1;
 }
 
+/* What a socket takes. Returns whether it is had; otherwise nothing is. */
+static bool take_places(struct server *s, const struct upgrade *u, struct quota_place *connection,
+	struct quota_place *terminal)
+{
+	if (!server_has_place(s, QUOTA_CONNECTIONS, &u->principal, connection))
+		return false;
+	if (u->control || server_has_place(s, QUOTA_TERMINALS, &u->principal, terminal))
+		return true;
+	quota_give(connection);
+	return false;
+}
+
+/* Whether it could be had now: it is taken when the socket is open, for until then its end would not be told. */
+static bool has_places(struct server *s, const struct upgrade *u)
+{
+	struct quota_place connection = {0}, terminal = {0};
+	bool good = take_places(s, u, &connection, &terminal);
+	quota_give(&connection);
+	quota_give(&terminal);
+	return good;
+}
+
 static struct refusal check_upgrade(struct server *s, struct lws *wsi, struct head *h,
 	struct upgrade *u, enum auth_result *ret_auth)
 {
@@ -197,6 +221,9 @@ static struct refusal check_upgrade(struct server *s, struct lws *wsi, struct he
 		return (struct refusal){401, "UNAUTHENTICATED", "Valid credentials are required"};
 	}
 	snprintf(u->peer, sizeof u->peer, "%s", h->peer);
+	if (!has_places(s, u))
+		return (struct refusal){429, "QUOTA_REACHED",
+			"This link, or all links together, have as many as they may"};
 	if (u->control)
 		return refusal;
 	refusal = terminal_parse(h->params, h->params_count, &u->query);
@@ -245,6 +272,9 @@ int socket_open(struct server *s, struct lws *wsi, struct connection *c)
 	c->socket = k;
 	DL_APPEND(s->sockets, k);
 	s->options.metrics->websockets_opened++;
+	k->principal = c->upgrade.principal;
+	if (!take_places(s, &c->upgrade, &k->place, &k->seat))
+		begin_close(k, CLOSE_POLICY, "quota reached");
 	k->protocol = c->upgrade.control ? &control_socket_protocol : &terminal_protocol;
 	k->speaker = open_speaker(s, &c->upgrade, k);
 	return k->speaker ? 0 : -1;
@@ -372,6 +402,8 @@ void socket_gone(struct server *s, struct connection *c)
 		s->options.metrics->clients--;
 	if (k->speaker)
 		k->protocol->closed(k->speaker);
+	quota_give(&k->place);
+	quota_give(&k->seat);
 	free(k->text);
 	free(k);
 }
@@ -389,10 +421,24 @@ static void kill_socket(struct socket *k)
 	connection_kill(k->wsi);
 }
 
+/* Whatever has become of their links and logins: a login also ends when newer ones take its place. */
+static void end_access(struct server *s)
+{
+	struct socket *k, *next;
+	const struct auth *a = s->options.auth;
+	if (s->revoked == auth_revoked(a))
+		return;
+	s->revoked = auth_revoked(a);
+	DL_FOREACH_SAFE (s->sockets, k, next)
+		if (!auth_is_current(a, &k->principal, clock_wall_ms()))
+			begin_close(k, CLOSE_ACCESS_ENDED, "access ended");
+}
+
 void socket_sweep(struct server *s)
 {
 	struct socket *k, *next;
 	uint64_t now = now_ms(s);
+	end_access(s);
 	terminals_expire(s->options.terminals, clock_wall_ms());
 	control_sockets_sweep(s->options.controls, server_quiet_s(s), clock_wall_ms());
 	DL_FOREACH_SAFE (s->sockets, k, next) {

@@ -5,7 +5,6 @@
  * A comment breaks every longer silence: proxies and clients do not take the stream for a dead one, and a
  * reader that has vanished is noticed, for it acknowledges nothing.
  */
-#include "shell/clock.h"
 #include "ws/net/exchange.h"
 
 #include <linux/sockios.h>
@@ -16,6 +15,7 @@
 #include <utlist.h>
 
 #define END_WITHIN_S 60    /* for what is left to reach the peer's kernel */
+#define CUT_WITHIN_S 5     /* the same, when the reader may have no more */
 #define CHUNK_FRAME_MAX 24 /* bytes around a chunk */
 
 void stream_open(struct exchange *x)
@@ -98,22 +98,20 @@ static bool is_dead(const struct exchange *x)
 		connection_last_ack_of(fd) > CONNECTION_ACK_WITHIN_MS;
 }
 
-/* Whether the reader's link has expired or been revoked. */
-static bool has_no_access(const struct exchange *x, uint64_t now_ms)
+/* Whether its reader, who may have no more, does not take the end either. */
+static bool is_cut_off(struct exchange *x)
 {
-	const struct principal *p = &x->request->principal;
-	return (p->expires_ms > 0 && p->expires_ms <= now_ms) ||
-		(p->link[0] && !links_find(&x->server->options.auth->links, p->link));
+	return x->request->cut && x->cut++ >= CUT_WITHIN_S;
 }
 
 /* Look at one; it may be gone afterwards. */
-static void look_at(struct exchange *x, uint64_t wall_ms)
+static void look_at(struct exchange *x)
 {
 	struct server *s = x->server;
 	if (exchange_is_slow(x)) {
 		s->options.metrics->body_timeouts++;
 		exchange_kill(x);
-	} else if (x->streaming && (is_dead(x) || has_no_access(x, wall_ms))) {
+	} else if (x->streaming && (is_dead(x) || is_cut_off(x))) {
 		exchange_kill(x);
 	} else if (x->streaming && x->silent++ >= server_quiet_s(s) && !x->event) {
 		x->quiet = true;
@@ -124,7 +122,6 @@ static void look_at(struct exchange *x, uint64_t wall_ms)
 void stream_sweep(struct server *s)
 {
 	struct exchange *x, *next;
-	uint64_t wall = clock_wall_ms();
 	DL_FOREACH_SAFE (s->exchanges, x, next)
-		look_at(x, wall);
+		look_at(x);
 }

@@ -159,9 +159,13 @@ static void start_exec(struct request *r, struct session *s)
 		.limit_ms = q.yield_ms,
 		.done = on_waited,
 		.user = (void *)(uintptr_t)q.format};
+	if (!exec_claim(a->access, r, &q.options))
+		goto out;
 	int rc = exec_wait_start(r, s, &q.options, &wait, &e);
-	if (rc < 0)
+	if (rc < 0) {
+		access_drop(q.options.claim);
 		refuse_exec(r, s, rc);
+	}
 out:
 	free(q.decoded);
 	json_decref(body);

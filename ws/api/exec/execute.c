@@ -123,13 +123,18 @@ static void run(struct execute *x, struct session *s)
 	struct exec *e;
 	struct exec_wait_options wait = {
 		.loop = x->api->sessions->loop, .until_unkillable = true, .done = on_executed};
+	/* Its access may have ended while the session was made. */
+	if (x->request->cut || !exec_claim(x->api->access, x->request, &x->options))
+		return;
 	int rc = x->stream ? exec_start(session_executor(s), &x->options, NULL, &e)
 			   : exec_wait_start(x->request, s, &x->options, &wait, &e);
-	if (rc < 0)
+	if (rc < 0) {
+		access_drop(x->options.claim);
 		refuse_exec(x->request, s, rc);
-	else if (x->stream)
+	} else if (x->stream) {
 		exec_stream_open(
 			x->request, e, &(struct exec_stream_options){.kind = EXEC_STREAM_SANDBOX});
+	}
 }
 
 static void on_session(void *user, struct session *s, enum report_stage stage, int error)

@@ -18,6 +18,12 @@ struct exec_wait {
 	struct exec_watcher watcher;
 };
 
+bool exec_claim(struct access *a, struct request *r, struct exec_options *options)
+{
+	const struct access_want want[ACCESS_PLACES] = {{QUOTA_COMMANDS, 1}};
+	return access_claim_for(a, r, want, &options->claim);
+}
+
 /* The end of waiting; w is freed later. */
 static void end_wait(struct exec_wait *w, bool answer)
 {
@@ -25,6 +31,7 @@ static void end_wait(struct exec_wait *w, bool answer)
 	struct exec *e = w->exec;
 	if (!r)
 		return;
+	r->gone = NULL;
 	w->exec = NULL;
 	if (answer)
 		w->options.done(w->options.user, r, e);
@@ -63,6 +70,16 @@ static void on_gone(void *user)
 	end_wait(user, false);
 }
 
+/* Nobody waits for the answer any more. The command goes on. */
+static void on_client_gone(void *user)
+{
+	struct exec_wait *w = user;
+	if (w->exec)
+		exec_unwatch(w->exec, &w->watcher);
+	w->exec = NULL;
+	pending_end(&w->pending);
+}
+
 static void on_time_up(void *user)
 {
 	struct exec_wait *w = user;
@@ -84,6 +101,9 @@ static struct exec_wait *create_wait(struct request *r, const struct exec_wait_o
 /* It is watched already. */
 static void begin_wait(struct exec_wait *w, struct exec *e)
 {
+	struct request *r = w->pending.request;
+	r->gone = on_client_gone;
+	r->gone_user = w;
 	w->exec = e;
 	if (is_over(w, e))
 		on_changed(w, e);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "shell/exec/exec.h"
-#include "ws/request.h"
+#include "ws/access.h"
 
 #include <uv.h>
 
@@ -17,6 +17,9 @@ struct exec_wait_options {
 	void (*done)(void *user, struct request *r, struct exec *e);
 	void *user;
 };
+
+/* A command takes its place in the queue: options->claim. Returns whether it may; otherwise r has been answered. */
+bool exec_claim(struct access *a, struct request *r, struct exec_options *options);
 
 /* Wait for e. done may be called from inside. */
 void exec_wait(struct request *r, struct exec *e, const struct exec_wait_options *options);

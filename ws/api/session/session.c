@@ -33,6 +33,8 @@ static void on_deleted(void *user, struct session *s, enum report_stage stage, i
 {
 	struct delete *d = user;
 	(void)stage;
+	/* Not before: those who came by them are to hear that it is deleted. */
+	links_prune(&api_of(d->request)->auth->links, clock_wall_ms(), d->id);
 	if (error == -EBUSY)
 		reply_error(d->request, "NOT_ENDED",
 			"Some processes of the session could not be ended yet; that goes on",
@@ -69,7 +71,6 @@ static void delete_session(struct request *r)
 	d->waiter = (struct session_waiter){.done = on_deleted, .user = d};
 	d->request = request_ref(r);
 	snprintf(d->id, sizeof d->id, "%s", id);
-	links_prune(&a->auth->links, clock_wall_ms(), id);
 	sessions_end(a->sessions, s, &d->waiter);
 out:
 	json_decref(body);

@@ -162,6 +162,7 @@ static void delete_link(struct request *r, struct session *s)
 	(void)links_revoke(&a->auth->links, id); /* it is there */
 	terminals_revoke(a->terminals, id);
 	control_sockets_revoke(a->controls, id);
+	access_sweep(a->access);
 	links_store(&a->auth->links, on_revoked, w);
 }
 

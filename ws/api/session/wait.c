@@ -280,10 +280,22 @@ static void begin_wait(struct api *a, struct request *r, struct session *s, stru
 		q->options.count = 0; /* the patterns are taken */
 		return;
 	}
+	access_drop(q->options.claim);
 	r->gone = NULL;
 	if (c)
 		release(c);
 	refuse_start(r, s, rc);
+}
+
+/* A wait takes its place, and its patterns theirs; otherwise r has been answered. */
+static bool claim(struct api *a, struct request *r, struct asked *q)
+{
+	unsigned patterns = 0;
+	for (unsigned i = 0; i < q->options.count; i++)
+		patterns += q->conditions[i].pattern != NULL;
+	const struct access_want want[ACCESS_PLACES] = {
+		{QUOTA_WAITS, 1}, {QUOTA_PATTERNS, patterns}};
+	return access_claim_for(a->access, r, want, &q->options.claim);
 }
 
 static void await_session(struct request *r, struct session *s)
@@ -291,7 +303,7 @@ static void await_session(struct request *r, struct session *s)
 	struct api *a = api_of(r);
 	struct asked q = {0};
 	json_t *body = body_read(r);
-	if (body && take_asked(r, body, &q))
+	if (body && take_asked(r, body, &q) && claim(a, r, &q))
 		begin_wait(a, r, s, &q);
 	for (unsigned i = 0; i < q.options.count; i++)
 		pattern_destroy(q.conditions[i].pattern);

@@ -354,10 +354,10 @@ Test(auth_logout, copied_cookie_is_worth_nothing)
 	snprintf(copied, sizeof copied, "%s", sent_back());
 	cr_assert_eq(check(NULL, copied, NULL), AUTH_OK);
 	struct principal before = who;
-	cr_assert(auth_is_current(&a, &before));
+	cr_assert(auth_is_current(&a, &before, clock_wall_ms()));
 	auth_logout(&a, &who, false, cookie);
 	cr_assert_eq(check(NULL, copied, NULL), AUTH_MISSING);
-	cr_assert_not(auth_is_current(&a, &before));
+	cr_assert_not(auth_is_current(&a, &before, clock_wall_ms()));
 	logins_store(&a.logins, NULL, NULL);
 	auth_close(&a);
 	cr_assert_eq(open_with(TOKEN), 0);
@@ -387,7 +387,7 @@ Test(auth_link, logins_end_with_their_link)
 	login(token);
 	cr_assert_eq(a.logins.count, 2);
 	cr_assert_eq(links_revoke(&a.links, e.id), 0);
-	cr_assert_not(auth_is_current(&a, &who));
+	cr_assert_not(auth_is_current(&a, &who, clock_wall_ms()));
 	auth_prune(&a);
 	cr_assert_eq(a.logins.count, 1);
 	cr_assert_str_eq(a.logins.entries[0].link, "");

@@ -15,7 +15,7 @@ Test(mcp_sessions, belong_to_who_made_them)
 	struct mcp_sessions all = {0};
 	struct principal guest = {.role = ROLE_DRIVER, .link = "l1"},
 			 other = {.role = ROLE_DRIVER, .link = "l2"};
-	const struct mcp_session *s = mcp_sessions_create(&all, &guest, NULL, 1);
+	const struct mcp_session *s = mcp_sessions_create(&all, &guest, NULL, NULL, 1);
 	cr_assert_eq(strlen(s->id), 2 * MCP_SESSION_RANDOM);
 	cr_assert_eq(mcp_sessions_find(&all, s->id, &guest, 2), s);
 	cr_assert_null(mcp_sessions_find(&all, s->id, &other, 2));
@@ -29,10 +29,10 @@ Test(mcp_sessions, may_have_a_name_of_their_own)
 {
 	struct mcp_sessions all = {0};
 	struct principal guest = {.role = ROLE_DRIVER, .link = "l1"};
-	const struct mcp_session *s = mcp_sessions_create(&all, &guest, "stdio:x", 1);
+	const struct mcp_session *s = mcp_sessions_create(&all, &guest, "stdio:x", NULL, 1);
 	cr_assert_str_eq(s->id, "stdio:x");
-	cr_assert_eq(mcp_sessions_create(&all, &guest, "stdio:x", 2), s);
-	cr_assert_null(mcp_sessions_create(&all, &owner, "stdio:x", 2));
+	cr_assert_eq(mcp_sessions_create(&all, &guest, "stdio:x", NULL, 2), s);
+	cr_assert_null(mcp_sessions_create(&all, &owner, "stdio:x", NULL, 2));
 	cr_assert_eq(mcp_sessions_find(&all, "stdio:x", &guest, 2), s);
 	cr_assert_eq(HASH_COUNT(all.table), 1);
 	mcp_sessions_close(&all);
@@ -43,12 +43,12 @@ Test(mcp_sessions, expire_when_nobody_uses_them)
 {
 	struct mcp_sessions all = {0};
 	char used[MCP_SESSION_ID_SIZE], unused[MCP_SESSION_ID_SIZE];
-	snprintf(used, sizeof used, "%s", mcp_sessions_create(&all, &owner, NULL, 0)->id);
-	snprintf(unused, sizeof unused, "%s", mcp_sessions_create(&all, &owner, NULL, 0)->id);
+	snprintf(used, sizeof used, "%s", mcp_sessions_create(&all, &owner, NULL, NULL, 0)->id);
+	snprintf(unused, sizeof unused, "%s", mcp_sessions_create(&all, &owner, NULL, NULL, 0)->id);
 	cr_assert_not_null(mcp_sessions_find(&all, used, &owner, MCP_SESSION_IDLE_MS));
 	cr_assert_not_null(mcp_sessions_find(&all, used, &owner, MCP_SESSION_IDLE_MS + 1));
 	cr_assert_null(mcp_sessions_find(&all, unused, &owner, MCP_SESSION_IDLE_MS + 1));
-	cr_assert_not_null(mcp_sessions_create(&all, &owner, NULL, MCP_SESSION_IDLE_MS + 1));
+	cr_assert_not_null(mcp_sessions_create(&all, &owner, NULL, NULL, MCP_SESSION_IDLE_MS + 1));
 	cr_assert_eq(HASH_COUNT(all.table), 2, "it made room");
 	mcp_sessions_close(&all);
 	ASSERT_NO_LEAKS();
@@ -58,11 +58,11 @@ Test(mcp_sessions, the_one_unused_for_longest_makes_room)
 {
 	struct mcp_sessions all = {0};
 	char first[MCP_SESSION_ID_SIZE], second[MCP_SESSION_ID_SIZE];
-	snprintf(first, sizeof first, "%s", mcp_sessions_create(&all, &owner, NULL, 1)->id);
-	snprintf(second, sizeof second, "%s", mcp_sessions_create(&all, &owner, NULL, 2)->id);
+	snprintf(first, sizeof first, "%s", mcp_sessions_create(&all, &owner, NULL, NULL, 1)->id);
+	snprintf(second, sizeof second, "%s", mcp_sessions_create(&all, &owner, NULL, NULL, 2)->id);
 	cr_assert_not_null(mcp_sessions_find(&all, first, &owner, 3));
 	for (unsigned i = 2; i <= MCP_SESSIONS_MAX; i++)
-		cr_assert_not_null(mcp_sessions_create(&all, &owner, NULL, 4));
+		cr_assert_not_null(mcp_sessions_create(&all, &owner, NULL, NULL, 4));
 	cr_assert_eq(HASH_COUNT(all.table), MCP_SESSIONS_MAX);
 	cr_assert_not_null(mcp_sessions_find(&all, first, &owner, 5));
 	cr_assert_null(mcp_sessions_find(&all, second, &owner, 5));

@@ -1,0 +1,310 @@
+// Fair among principals: whoever came by a link has no more than a share of what there is for all, gives each place back
+// however it ends, and costs the owner nothing.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import net from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { assertError } from './lib/api.mjs';
+import { Refused } from './lib/client.mjs';
+import { ControlClient } from './lib/control.mjs';
+import { scenario } from './lib/server.mjs';
+import { EventStream } from './lib/sse.mjs';
+import { until, within } from './lib/until.mjs';
+
+/** What /metrics tells of a kind: what links have, and how often one was refused. */
+async function quota(server, kind) {
+	const { text } = await server.api.raw('GET', '/metrics');
+	const value = (name) => Number(new RegExp(`^ringside_quota_${name}\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+	return { had: value('had'), refused: value('refused_total') };
+}
+
+const untilHad = (server, kind, count) => until(async () => `${count} ${kind}`, async () => (await quota(server, kind)).had === count);
+
+/** A request that is not waited for; `abort` goes away. */
+function ask(server, token, method, path, body) {
+	const text = body === undefined ? undefined : JSON.stringify(body);
+	const asked = { status: undefined };
+	const request = http.request(`${server.base}${path}`, {
+		method,
+		agent: false,
+		headers: {
+			Authorization: `Bearer ${token}`,
+			...(text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
+			...(path === '/mcp' ? { Accept: 'application/json, text/event-stream' } : {}),
+		},
+	}, (response) => {
+		let whole = '';
+		asked.headers = response.headers;
+		response.setEncoding('utf8').on('data', (piece) => { whole += piece; });
+		response.on('end', () => {
+			asked.text = whole;
+			asked.json = /^\{/.test(whole) ? JSON.parse(whole) : undefined;
+			asked.status = response.statusCode;
+		}).on('error', () => {});
+	});
+	request.on('error', () => {});
+	request.end(text);
+	asked.abort = () => request.destroy();
+	asked.answer = () => until(`answer to ${method} ${path}`, () => asked.status !== undefined && asked);
+	return asked;
+}
+
+const never = { until: [{ type: 'idle', ms: 3_000_000 }], timeoutMs: 3_000_000 };
+const wait = (server, token, more = {}) => ask(server, token, 'POST', '/api/session/s/wait', { ...never, ...more });
+
+async function refusedBy(kind, asked) {
+	const answer = await asked.answer();
+	assertError(answer, 429, 'QUOTA_REACHED', kind);
+	assert.equal(answer.json.context.kind, kind);
+	assert.equal(answer.headers['retry-after'], '1');
+}
+
+const links = (server, count, role = 'viewer') => Promise.all(Array.from({ length: count }, () => server.api.link('s', role)));
+
+scenario('waits: a link has a share, all links leave some to owners, and each comes back however it ends', async (server) => {
+	await server.session({ id: 's' });
+	const [one, two, three, four] = await links(server, 4);
+	const fill = async (link) => {
+		const asked = Array.from({ length: 16 }, () => wait(server, link.token));
+		await untilHad(server, 'waits', 16);
+		await refusedBy('waits', wait(server, link.token));
+		return asked;
+	};
+	// The client goes.
+	for (const each of await fill(one)) each.abort();
+	await untilHad(server, 'waits', 0);
+	// What is waited for comes.
+	const asked = Array.from({ length: 16 }, () => wait(server, one.token, { until: [{ type: 'match', pattern: 'x+yz' }] }));
+	await untilHad(server, 'waits', 16);
+	assert.equal((await quota(server, 'patterns')).had, 16);
+	await server.api.input('s', 'echo xx\'\'yz\r');
+	for (const each of asked) assert.equal((await each.answer()).status, 200);
+	await untilHad(server, 'waits', 0);
+	assert.equal((await quota(server, 'patterns')).had, 0);
+	// Its time is up.
+	for (const each of Array.from({ length: 16 }, () => wait(server, one.token, { timeoutMs: 50 })))
+		assert.equal((await each.answer()).json.type, 'timeout');
+	await untilHad(server, 'waits', 0);
+	// With a key it goes on without its client, and ends with its time.
+	for (let i = 0; i < 16; i += 1) wait(server, one.token, { key: `k${i}`, timeoutMs: 1000 }).abort();
+	const keyed = Array.from({ length: 16 }, (_, i) => wait(server, one.token, { key: `k${i}`, timeoutMs: 2000 }));
+	await untilHad(server, 'waits', 16);
+	for (const each of keyed) each.abort();
+	await untilHad(server, 'waits', 0);
+	// What is wrong takes no place.
+	for (let i = 0; i < 20; i += 1)
+		assert.equal((await wait(server, one.token, { from: 1e9 }).answer()).status, 400);
+	assert.equal((await quota(server, 'waits')).had, 0);
+	// All links: 48 of 64.
+	const full = [one, two, three].flatMap(({ token }) => Array.from({ length: 16 }, () => wait(server, token)));
+	await untilHad(server, 'waits', 48);
+	await refusedBy('waits', wait(server, four.token));
+	const owners = Array.from({ length: 16 }, () => wait(server, server.token));
+	await until('the owner waits', async () => (await server.api.raw('POST', '/api/session/s/wait', never)).json.code === 'LIMIT_REACHED');
+	for (const each of owners) assert.equal(each.status, undefined, each.text);
+	assert.ok((await quota(server, 'waits')).refused >= 2);
+	// The session goes.
+	await server.api.delete('s');
+	for (const each of [...full, ...owners]) assertError(await each.answer(), 410, 'SESSION_DESTROYED');
+	await untilHad(server, 'waits', 0);
+});
+
+scenario('keys of waits are those of who waits', async (server) => {
+	await server.session({ id: 's' });
+	const [viewer] = await links(server, 1);
+	const mine = wait(server, server.token, { key: 'k', until: [{ type: 'match', pattern: 'ab*c' }] });
+	const theirs = wait(server, viewer.token, { key: 'k' });
+	await untilHad(server, 'waits', 1);
+	await server.api.input('s', 'echo ab\'\'bc\r');
+	assert.equal((await mine.answer()).json.type, 'match');
+	assert.equal(theirs.status, undefined);
+	theirs.abort();
+});
+
+scenario('streams of events', async (server) => {
+	await server.session({ id: 's' });
+	const [viewer] = await links(server, 1);
+	const open = () => new EventStream(server, '/api/session/s/stream', { token: viewer.token });
+	const fill = async () => {
+		const streams = Array.from({ length: 32 }, open);
+		await untilHad(server, 'streams', 32);
+		await refusedBy('streams', ask(server, viewer.token, 'GET', '/api/session/s/stream'));
+		return streams;
+	};
+	for (const each of await fill()) each.terminate();
+	await untilHad(server, 'streams', 0);
+	const streams = await fill();
+	const mine = new EventStream(server, '/api/session/s/stream');
+	await mine.until('begin', ({ type }) => type === 'begin');
+	await server.api.delete('s');
+	for (const each of [...streams, mine]) await until('end of the stream', () => each.closed);
+	await untilHad(server, 'streams', 0);
+});
+
+scenario('terminal sockets', async (server) => {
+	await server.session({ id: 's' });
+	const [viewer] = await links(server, 1);
+	const client = () => server.client({ sessionId: 's', token: viewer.token });
+	const fill = async () => {
+		const all = Array.from({ length: 128 }, client);
+		await Promise.all(all.map((each) => each.connect()));
+		assert.equal((await quota(server, 'terminals')).had, 128);
+		await assert.rejects(client().connect(), (error) => error instanceof Refused && error.status === 429 && error.json.code === 'QUOTA_REACHED');
+		return all;
+	};
+	const first = await fill();
+	assert.ok((await quota(server, 'connections')).had >= 128);
+	await server.client({ sessionId: 's' }).connect();
+	first.forEach((each, i) => (i % 2 ? each.terminate() : each.socket.close()));
+	await untilHad(server, 'terminals', 0);
+	await fill();
+	await server.api.delete('s');
+	await untilHad(server, 'terminals', 0);
+	await untilHad(server, 'connections', 0);
+});
+
+scenario('connections, whatever is said on them', { args: ['--max-connections', '64'] }, async (server) => {
+	await server.session({ id: 's' });
+	const [viewer, other] = await links(server, 2);
+	const sockets = [];
+	/** A connection that stays open after a request. */
+	const keep = (token) => new Promise((resolve, reject) => {
+		const socket = net.connect(server.port, '127.0.0.1');
+		sockets.push(socket);
+		socket.on('error', reject).once('data', (data) => resolve({ socket, status: Number(data.toString().split(' ')[1]) }));
+		socket.write(`GET /api/ping HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+	});
+	for (let i = 0; i < 16; i += 1) assert.equal((await keep(viewer.token)).status, 200);
+	assert.equal((await quota(server, 'connections')).had, 16);
+	const refused = await keep(viewer.token);
+	assert.equal(refused.status, 429);
+	await until('end of the connection', () => refused.socket.destroyed || refused.socket.readableEnded);
+	for (let i = 0; i < 16; i += 1) assert.equal((await keep(other.token)).status, 200);
+	assert.equal((await keep(other.token)).status, 429);
+	for (let i = 0; i < 8; i += 1) assert.equal((await keep(server.token)).status, 200, 'the owner');
+	// One connection of a proxy: it counts for who asked last.
+	const [proxy] = sockets;
+	await within('answer', new Promise((resolve) => {
+		proxy.once('data', resolve);
+		proxy.write(`GET /api/ping HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`);
+	}));
+	assert.equal((await quota(server, 'connections')).had, 31);
+	for (const socket of sockets) socket.destroy();
+	await untilHad(server, 'connections', 0);
+	const control = new ControlClient(server, { token: viewer.token });
+	await control.connect();
+	assert.equal((await quota(server, 'connections')).had, 1);
+	await control.close();
+	await untilHad(server, 'connections', 0);
+});
+
+scenario('commands that wait for their turn', async (server) => {
+	await server.session({ id: 's' });
+	const [driver, other] = await links(server, 2, 'driver');
+	const queue = (token, more = {}) => ask(server, token, 'POST', '/api/session/s/exec', { command: 'true', queue: true, yieldMs: 0, ...more });
+	const running = (await server.api.call('POST', '/api/session/s/exec', { command: 'sleep 1000', yieldMs: 0 })).data;
+	const fill = async () => {
+		const asked = Array.from({ length: 16 }, () => queue(driver.token));
+		const ids = [];
+		for (const each of asked) ids.push((await each.answer()).json.data.id);
+		assert.equal((await quota(server, 'commands')).had, 16);
+		await refusedBy('commands', queue(driver.token));
+		return ids;
+	};
+	// Cancelled.
+	for (const id of await fill()) await server.api.call('POST', `/api/session/s/exec/${id}/cancel`, {});
+	await untilHad(server, 'commands', 0);
+	// It was not their turn in time.
+	for (const each of Array.from({ length: 16 }, () => queue(driver.token, { queueMs: 20, yieldMs: undefined })))
+		assert.equal((await each.answer()).json.data.endedBy, 'busy');
+	await untilHad(server, 'commands', 0);
+	// They had their turn.
+	const ids = await fill();
+	assert.equal((await queue(other.token).answer()).status, 200, 'others have theirs');
+	assert.equal((await queue(server.token).answer()).status, 200);
+	await server.api.call('POST', `/api/session/s/exec/${running.id}/cancel`, { graceMs: 50 });
+	for (const id of ids)
+		assert.equal((await server.api.call('GET', `/api/session/s/exec/${id}?waitMs=10000`)).data.exitCode, 0);
+	await untilHad(server, 'commands', 0);
+	// The session goes.
+	await server.api.call('POST', '/api/session/s/exec', { command: 'sleep 1000', yieldMs: 0, queue: true });
+	await fill();
+	await server.api.delete('s');
+	await untilHad(server, 'commands', 0);
+});
+
+scenario('forks', async (server) => {
+	await server.session({ id: 's' });
+	const [driver] = await links(server, 1, 'driver');
+	const fork = (command) => ask(server, driver.token, 'POST', '/api/session/s/exec', { command, fork: true });
+	const asked = Array.from({ length: 8 }, () => fork('sleep 1000'));
+	await untilHad(server, 'forks', 8);
+	await refusedBy('forks', fork('true'));
+	for (const each of asked) each.abort();
+	await untilHad(server, 'forks', 0);
+	assert.equal((await fork('true').answer()).status, 200);
+	await untilHad(server, 'forks', 0);
+});
+
+const initialize = {
+	jsonrpc: '2.0', id: 1, method: 'initialize',
+	params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'many', version: '1' } },
+};
+
+scenario('clients of MCP: a link pushes out its own, and nobody else\'s', async (server) => {
+	await server.session({ id: 's' });
+	const [viewer, other] = await links(server, 2);
+	const begin = async (token) => {
+		const answer = await ask(server, token, 'POST', '/mcp', initialize).answer();
+		assert.equal(answer.status, 200, answer.text);
+		return answer.headers['mcp-session-id'];
+	};
+	const lives = async (token, id) => (await server.api.as(token).raw('POST', '/mcp', { jsonrpc: '2.0', id: 2, method: 'ping' },
+		{ headers: { 'Mcp-Session-Id': id, Accept: 'application/json, text/event-stream' } })).status === 200;
+	const owners = await begin(server.token);
+	const others = await begin(other.token);
+	const first = await begin(viewer.token);
+	const second = await begin(viewer.token);
+	assert.ok(await lives(viewer.token, first));
+	for (let i = 0; i < 200; i += 1) await begin(viewer.token);
+	assert.equal((await quota(server, 'mcp_sessions')).had, 65);
+	assert.ok(await lives(server.token, owners));
+	assert.ok(await lives(other.token, others));
+	assert.ok(!await lives(viewer.token, first));
+	assert.ok(!await lives(viewer.token, second));
+	// An end on request, and by revoking.
+	await server.api.as(other.token).raw('DELETE', '/mcp', undefined, { headers: { 'Mcp-Session-Id': others } });
+	assert.equal((await quota(server, 'mcp_sessions')).had, 64);
+	await server.api.call('DELETE', `/api/session/s/links/${viewer.link.id}`);
+	assert.equal((await quota(server, 'mcp_sessions')).had, 0);
+	assert.ok(await lives(server.token, owners));
+});
+
+scenario('requests under way, and bodies', async (server) => {
+	await server.session({ id: 's' });
+	const [driver] = await links(server, 1, 'driver');
+	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'sleep 1000', yieldMs: 0 });
+	const path = `/api/session/s/exec/${data.id}?waitMs=1000000`;
+	const asked = Array.from({ length: 128 }, () => ask(server, driver.token, 'GET', path));
+	await untilHad(server, 'requests', 128);
+	await refusedBy('requests', ask(server, driver.token, 'GET', '/api/session/s'));
+	await server.api.get('s');
+	for (const each of asked) each.abort();
+	await untilHad(server, 'requests', 0);
+	assert.equal((await ask(server, driver.token, 'GET', '/api/session/s').answer()).status, 200);
+	// Eight bodies of a megabyte may be on their way.
+	const size = 1 << 20;
+	const sockets = [];
+	const send = () => new Promise((resolve) => {
+		const socket = net.connect(server.port, '127.0.0.1');
+		sockets.push(socket);
+		socket.on('error', () => {}).once('data', (text) => resolve(text.toString()));
+		socket.write(`POST /api/session/s/input HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${driver.token}\r\n`
+			+ `Content-Type: application/json\r\nContent-Length: ${size}\r\n\r\n{`);
+	});
+	for (let i = 0; i < 8; i += 1) send();
+	await untilHad(server, 'body_bytes', 8 * size);
+	assert.match(await within('refusal', send()), /^HTTP\/1.1 429 [^]*retry-after: 1\r\n[^]*QUOTA_REACHED/i);
+	for (const socket of sockets) socket.destroy();
+	await untilHad(server, 'body_bytes', 0);
+});

@@ -1,0 +1,215 @@
+// Revoking, expiring and logging out end work as well as sockets: whatever waits is answered, streams end, what has not
+// begun never will, and no text of the session follows.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { assertError } from './lib/api.mjs';
+import { ControlClient } from './lib/control.mjs';
+import { scenario } from './lib/server.mjs';
+import { stays, until } from './lib/until.mjs';
+
+/** A request with these credentials that is not waited for; what has come of it so far. */
+function ask(server, headers, method, path, body) {
+	const text = body === undefined ? undefined : JSON.stringify(body);
+	const asked = { what: `${method} ${path} ${text ?? ''}`, text: '', over: false, whole: false };
+	const request = http.request(`${server.base}${path}`, {
+		method,
+		agent: false,
+		headers: {
+			...headers,
+			...(text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
+			...(path === '/mcp' ? { Accept: 'application/json, text/event-stream' } : {}),
+		},
+	}, (response) => {
+		asked.status = response.statusCode;
+		asked.headers = response.headers;
+		response.setEncoding('utf8').on('data', (piece) => { asked.text += piece; });
+		response.on('end', () => { asked.whole = true; }).on('error', () => {}).on('close', () => { asked.over = true; });
+	});
+	request.on('error', () => { asked.over = true; });
+	request.end(text);
+	asked.abort = () => request.destroy();
+	asked.events = () => asked.text.split('\n\n').filter((each) => each.startsWith('data: ')).map((each) => JSON.parse(each.slice(6)));
+	return asked;
+}
+
+async function had(server, kind) {
+	const { text } = await server.api.raw('GET', '/metrics');
+	return Number(new RegExp(`^ringside_quota_had\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)[1]);
+}
+
+async function logIn(server, token) {
+	const answer = await server.api.as(null).raw('POST', '/api/auth/login', { token }, { headers: { Origin: server.base } });
+	assert.equal(answer.status, 200, answer.text);
+	return answer.headers['set-cookie'][0].split(';')[0];
+}
+
+const bearer = (token) => ({ Authorization: `Bearer ${token}` });
+const cookie = (server, value) => ({ Cookie: value, Origin: server.base });
+
+/** How access is had: its headers, the query of its link, and how it ends. */
+const ways = {
+	async revoked(server) {
+		const { token, link } = await server.api.link('s', 'driver');
+		return { headers: bearer(token), end: () => server.api.call('DELETE', `/api/session/s/links/${link.id}`) };
+	},
+	async expired(server) {
+		const { token } = await server.api.link('s', 'driver', 4000);
+		return { headers: bearer(token), end: async () => {} };
+	},
+	async 'logged out'(server) {
+		const { token, link } = await server.api.link('s', 'driver');
+		const headers = cookie(server, await logIn(server, token));
+		return {
+			headers,
+			query: `link=${link.id}`,
+			end: () => server.api.as(null, headers).call('POST', `/api/auth/logout?link=${link.id}`, {}),
+		};
+	},
+	async 'ended as the owner\'s login'(server) {
+		const headers = cookie(server, await logIn(server, server.token));
+		const { logins } = await server.api.as(null, headers).call('GET', '/api/auth/logins');
+		const { id } = logins.find(({ current }) => current);
+		return { headers, owner: true, end: () => server.api.call('DELETE', `/api/auth/logins/${id}`) };
+	},
+};
+
+const never = { until: [{ type: 'idle', ms: 3_000_000 }], timeoutMs: 3_000_000 };
+const tool = (name, args, meta = {}) => ({
+	jsonrpc: '2.0', id: 7, method: 'tools/call',
+	params: { name, arguments: args, _meta: {
+		'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {}, ...meta,
+	} },
+});
+
+for (const [way, make] of Object.entries(ways)) {
+	scenario(`access that is ${way} ends all that is under way`, async (server) => {
+		await server.session({ id: 's' });
+		const running = (await server.api.call('POST', '/api/session/s/exec', { command: 'read line; echo done', yieldMs: 0, queue: true })).data.id;
+		const { headers, query, owner, end } = await make(server);
+		const begin = (method, path, body, more = {}) =>
+			ask(server, { ...headers, ...more }, method, query ? `${path}${path.includes('?') ? '&' : '?'}${query}` : path, body);
+		const mcp = (message) => begin('POST', '/mcp', message, {
+			'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': message.method, 'Mcp-Name': message.params.name,
+			Accept: 'application/json, text/event-stream',
+		});
+		const waits = {
+			'a wait': begin('POST', '/api/session/s/wait', never),
+			'a wait with a key': begin('POST', '/api/session/s/wait', { ...never, key: 'k' }),
+			'a wait for a command': begin('GET', `/api/session/s/exec/${running}?waitMs=3000000`),
+			'a fork': begin('POST', '/api/session/s/exec', { command: 'sleep 3000', fork: true }),
+			'a command in the queue': begin('POST', '/api/session/s/exec', { command: `touch '${server.cwd}/queued'`, queue: true }),
+			'a tool of MCP': mcp(tool('wait', { session_id: 's', until: [{ type: 'idle', ms: 3_000_000 }], timeout_ms: 500_000 })),
+		};
+		const streams = {
+			'events of the session': begin('GET', '/api/session/s/stream'),
+			'output of a command': begin('GET', `/api/session/s/exec/${running}/stream`),
+			'the list of sessions': begin('GET', '/api/session/events'),
+		};
+		const told = mcp(tool('wait', { session_id: 's', until: [{ type: 'idle', ms: 3_000_000 }], timeout_ms: 500_000 }, { progressToken: 'p' }));
+		const alone = begin('POST', '/api/session/s/wait', { ...never, key: 'alone' });
+		const control = new ControlClient(server, { token: null, headers, origin: headers.Origin, path: query ? `/ws?${query}` : '/ws' });
+		await control.connect();
+		control.ask('POST', '/api/session/s/wait', never);
+		const terminal = server.client({ sessionId: 's', token: null, headers, origin: headers.Origin, link: query?.slice(5) });
+		await terminal.connect();
+		if (!owner) {
+			await until('all waits', async () => await had(server, 'waits') === 6, { interval: 5 });
+			assert.equal(await had(server, 'commands'), 1);
+			await until('a fork', async () => await had(server, 'forks') === 1, { interval: 5 });
+			alone.abort();
+		} else {
+			await until('a queue', async () => (await server.api.call('GET', '/api/session/s/exec')).data.length === 2, { interval: 5 });
+		}
+		for (const each of Object.values(streams)) await until(`a stream: ${each.what}`, () => each.status === 200 && each.events().length > 0);
+		await until('progress', () => told.events().length > 0, { timeout: 30_000 });
+		for (const [name, each] of Object.entries(waits)) assert.equal(each.status, undefined, `${name}: ${each.text}`);
+		await end();
+		for (const [name, each] of Object.entries(waits)) {
+			await until(`end of ${name}`, () => each.over);
+			assertError({ status: each.status, json: JSON.parse(each.text), text: each.text }, 401, 'ACCESS_ENDED', name);
+		}
+		for (const [name, each] of Object.entries(streams)) {
+			await until(`end of ${name}`, () => each.over);
+			const last = each.events().at(-1);
+			assert.deepEqual([last.type, last.code], ['error', 'ACCESS_ENDED'], name);
+			assert.ok(each.whole, `${name}: the end is told`);
+		}
+		await until('end of the tool', () => told.over);
+		assert.deepEqual(told.events().at(-1).error.data, { code: 'ACCESS_ENDED' });
+		await control.untilClosed();
+		assert.equal(control.closed.code, 4401);
+		assert.equal((await terminal.untilClosed()).code, 4401);
+		// Nothing has a place any more, and nothing follows.
+		for (const kind of ['waits', 'patterns', 'commands', 'forks', 'requests', 'streams', 'mcp_calls', 'terminals'])
+			await until(`no ${kind}`, async () => await had(server, kind) === 0);
+		const all = [...Object.values(waits), ...Object.values(streams), told];
+		const before = all.map(({ text }) => text);
+		// What has begun goes on; what had not never does.
+		await server.api.input('s', 'secret\r');
+		const { data } = await server.api.call('GET', `/api/session/s/exec/${running}?waitMs=10000`);
+		assert.deepEqual([data.state, data.exitCode], ['done', 0]);
+		const [queued] = (await server.api.call('GET', '/api/session/s/exec')).data.filter(({ id }) => id !== running);
+		assert.deepEqual([queued.state, queued.endedBy], ['done', 'cancelled']);
+		await server.run('s', 'echo more');
+		assert.ok(!(await server.run('s', 'ls')).includes('queued'));
+		assert.deepEqual(all.map(({ text }) => text), before);
+		assert.ok(!all.some(({ text }) => text.includes('secret')));
+		assertError(await server.api.as(null, headers).raw('GET', `/api/session/s${query ? `?${query}` : ''}`), 401, 'UNAUTHENTICATED');
+	});
+}
+
+scenario('other logins of the same owner go on', async (server) => {
+	await server.session({ id: 's' });
+	const first = cookie(server, await logIn(server, server.token));
+	const second = cookie(server, await logIn(server, server.token));
+	const asked = [first, second, bearer(server.token)].map((headers) => ask(server, headers, 'POST', '/api/session/s/wait', { ...never, key: 'same' }));
+	const follow = ask(server, second, 'GET', '/api/session/s/stream');
+	await until('the stream', () => follow.events().length > 0);
+	await stays('they wait', () => asked.every(({ over }) => !over), 200);
+	await server.api.as(null, first).call('POST', '/api/auth/logout', {});
+	await until('the first one ends', () => asked[0].over);
+	assert.equal(asked[0].status, 401);
+	await stays('the others wait', () => asked.slice(1).every(({ over }) => !over) && !follow.over, 1500);
+	for (const each of [...asked, follow]) each.abort();
+});
+
+scenario('a login that gives way to newer ones takes its sockets along', async (server) => {
+	await server.session({ id: 's' });
+	const { token, link } = await server.api.link('s', 'viewer');
+	const headers = cookie(server, await logIn(server, token));
+	const terminal = server.client({ sessionId: 's', token: null, headers, origin: headers.Origin, link: link.id });
+	await terminal.connect();
+	const asked = ask(server, headers, 'POST', `/api/session/s/wait?link=${link.id}`, never);
+	for (let i = 0; i < 16; i += 1) await logIn(server, token);
+	assert.equal((await terminal.untilClosed()).code, 4401);
+	await until('end of the wait', () => asked.over);
+	assert.equal(asked.status, 401);
+});
+
+scenario('all logins are ended by one of them, which hears so', async (server) => {
+	const headers = cookie(server, await logIn(server, server.token));
+	await logIn(server, server.token);
+	assert.equal((await server.api.as(null, headers).call('DELETE', '/api/auth/logins')).revoked, 2);
+	assertError(await server.api.as(null, headers).raw('GET', '/api/auth/whoami'), 401, 'UNAUTHENTICATED');
+});
+
+scenario('a body that was begun before is not taken after', async (server) => {
+	await server.session({ id: 's' });
+	const { token, link } = await server.api.link('s', 'driver');
+	const text = JSON.stringify({ data: 'echo never\r' });
+	let answer;
+	const request = http.request(`${server.base}/api/session/s/input`, {
+		method: 'POST', agent: false, headers: { ...bearer(token), 'Content-Type': 'application/json', 'Content-Length': text.length },
+	}, (response) => {
+		let whole = '';
+		response.setEncoding('utf8').on('data', (piece) => { whole += piece; })
+			.on('end', () => { answer = { status: response.statusCode, text: whole, json: JSON.parse(whole) }; });
+	});
+	request.on('error', () => {});
+	request.write(text.slice(0, 5));
+	await until('half a body', async () => /^ringside_quota_had\{kind="body_bytes"\} [1-9]/m.test((await server.api.raw('GET', '/metrics')).text));
+	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
+	request.end(text.slice(5));
+	assertError(await until('answer', () => answer), 401, 'ACCESS_ENDED');
+	assert.ok(!(await server.api.text('s')).includes('never'));
+});

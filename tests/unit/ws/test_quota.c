@@ -1,0 +1,132 @@
+#include "tests/lib/leak.h"
+#include "ws/quota.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct quotas all;
+
+static void open_all(void)
+{
+	quotas_init(&all, 4096);
+}
+
+static void close_all(void)
+{
+	quotas_finish(&all);
+}
+
+TestSuite(quota, .init = open_all, .fini = close_all, .timeout = 60);
+
+static const struct principal owner = {.role = ROLE_OWNER};
+
+static struct principal link_of(unsigned n, const char *session)
+{
+	struct principal p = {.role = ROLE_VIEWER};
+	snprintf(p.link, sizeof p.link, "link%u", n);
+	snprintf(p.session, sizeof p.session, "%s", session);
+	return p;
+}
+
+/* Take as many as there are, one by one; the places are not given back. */
+static unsigned fill(enum quota_kind kind, const struct principal *p)
+{
+	unsigned count = 0;
+	struct quota_place place = {0};
+	while (quota_take(&all, kind, 1, p, &place))
+		count++;
+	return count;
+}
+
+Test(quota, limits_leave_something_at_every_level)
+{
+	for (int i = 0; i < QUOTA_KINDS; i++) {
+		const struct quota_limits *l = &all.limits[i];
+		cr_expect_gt(l->link, 0, "%s", quota_name((enum quota_kind)i));
+		cr_expect_lt(l->link, l->session, "%s", quota_name((enum quota_kind)i));
+		cr_expect_leq(l->session, l->server, "%s", quota_name((enum quota_kind)i));
+	}
+}
+
+Test(quota, of_a_link_of_a_session_and_of_all)
+{
+	const struct quota_limits *l = &all.limits[QUOTA_WAITS];
+	struct principal p = link_of(0, "s");
+	cr_assert_eq(fill(QUOTA_WAITS, &p), l->link);
+	unsigned others = 0;
+	for (unsigned i = 1; i < 10; i++) {
+		p = link_of(i, "s");
+		others += fill(QUOTA_WAITS, &p);
+	}
+	cr_assert_eq(others, l->session - l->link);
+	unsigned elsewhere = 0;
+	for (unsigned i = 10; i < 1000; i++) {
+		char session[16];
+		snprintf(session, sizeof session, "s%u", i);
+		p = link_of(i, session);
+		elsewhere += fill(QUOTA_WAITS, &p);
+	}
+	cr_assert_eq(elsewhere, l->server - l->session);
+	cr_assert_eq(all.refused[QUOTA_WAITS], 1000);
+	cr_assert_eq(all.had[QUOTA_WAITS], l->server);
+	p = link_of(0, "s");
+	cr_assert_gt(fill(QUOTA_STREAMS, &p), 0, "other kinds are others");
+}
+
+Test(quota, owners_have_all_they_ask_for)
+{
+	struct quota_place place = {0};
+	for (unsigned i = 0; i < 100000; i++)
+		cr_assert(quota_take(&all, QUOTA_WAITS, 1, &owner, &place));
+	quota_give(&place);
+	cr_assert_eq(all.had[QUOTA_WAITS], 0);
+	cr_assert(quota_is_of(&place, &owner));
+}
+
+Test(quota, what_is_given_back_is_there_again_and_nothing_is_kept)
+{
+	struct quota_place places[64] = {0};
+	struct principal p = link_of(1, "s");
+	for (int round = 0; round < 3; round++) {
+		unsigned n = 0;
+		while (quota_take(&all, QUOTA_WAITS, 1, &p, &places[n]))
+			n++;
+		cr_assert_eq(n, all.limits[QUOTA_WAITS].link);
+		cr_assert(quota_is_of(&places[0], &p));
+		cr_assert_not(quota_is_of(&places[0], &owner));
+		while (n-- > 0) {
+			quota_give(&places[n]);
+			quota_give(&places[n]);
+		}
+		cr_assert_null(all.table, "nobody has anything");
+		cr_assert_eq(all.had[QUOTA_WAITS], 0);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(quota, amounts)
+{
+	struct quota_place big = {0}, small = {0};
+	struct principal p = link_of(1, "s");
+	unsigned most = all.limits[QUOTA_BODY_BYTES].link;
+	cr_assert_not(quota_take(&all, QUOTA_BODY_BYTES, most + 1, &p, &big));
+	cr_assert_not(quota_take(&all, QUOTA_BODY_BYTES, UINT32_MAX, &p, &big));
+	cr_assert_null(all.table);
+	cr_assert(quota_take(&all, QUOTA_BODY_BYTES, most, &p, &big));
+	cr_assert_not(quota_take(&all, QUOTA_BODY_BYTES, 1, &p, &small));
+	cr_assert_not(quota_take(&all, QUOTA_BODY_BYTES, UINT32_MAX, &p, &small));
+	cr_assert(quota_take(&all, QUOTA_BODY_BYTES, 0, &p, &small),
+		"of nothing there is always some");
+	quota_give(&small);
+	quota_give(&big);
+	cr_assert_null(all.table);
+}
+
+Test(quota, connections_are_a_part_of_what_the_server_has)
+{
+	cr_assert_eq(all.limits[QUOTA_CONNECTIONS].link, 512);
+	cr_assert_eq(all.limits[QUOTA_CONNECTIONS].server, 1536);
+	quotas_init(&all, 8);
+	cr_assert_eq(all.limits[QUOTA_CONNECTIONS].link, 16);
+}

@@ -1,0 +1,191 @@
+/* Those whose access is over are gathered first and told one after the other: who is told may end others of them. */
+#include "ws/access.h"
+
+#include "shell/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define RETRY_S "1" /* when it makes sense to ask again */
+
+struct access_claim {
+	struct claim claim; /* the first: what others know of it */
+	struct access_claim *prev, *next;
+	struct access *access;
+	struct principal principal;
+	struct quota_place places[ACCESS_PLACES];
+	bool stale; /* it is among those that are to be withdrawn */
+	char who[LINK_ID_SIZE];
+};
+
+void access_open(struct access *a, const struct auth *auth, unsigned max_connections)
+{
+	*a = (struct access){.auth = auth};
+	quotas_init(&a->quotas, max_connections);
+}
+
+void access_close(struct access *a)
+{
+	struct request *r, *next;
+	DL_FOREACH_SAFE2(a->requests, r, next, access_next)
+	access_leave(r);
+	quotas_finish(&a->quotas);
+}
+
+bool access_is_current(const struct access *a, const struct principal *p)
+{
+	return !a || auth_is_current(a->auth, p, clock_wall_ms());
+}
+
+/* Quotas */
+
+void access_refuse(struct request *r, enum quota_kind kind)
+{
+	reply_header(r, "Retry-After", RETRY_S);
+	reply_error(r, "QUOTA_REACHED", "This link, or all links together, have as many as they may",
+		json_pack("{s:s}", "kind", quota_name(kind)));
+}
+
+bool access_take(
+	struct access *a, struct request *r, enum quota_kind kind, struct quota_place *place)
+{
+	if (!a || quota_take(&a->quotas, kind, 1, &r->principal, place))
+		return true;
+	access_refuse(r, kind);
+	return false;
+}
+
+/* Requests */
+
+bool access_enter(struct access *a, struct request *r)
+{
+	if (!a)
+		return true;
+	if (!access_take(a, r, QUOTA_REQUESTS, &r->place))
+		return false;
+	r->access = a;
+	DL_APPEND2(a->requests, r, access_prev, access_next);
+	return true;
+}
+
+void access_leave(struct request *r)
+{
+	struct access *a = r->access;
+	quota_give(&r->place);
+	if (!a)
+		return;
+	struct request **list = r->access_stale ? &a->stale_requests : &a->requests;
+	r->access = NULL;
+	DL_DELETE2(*list, r, access_prev, access_next);
+}
+
+bool access_stream(struct request *r)
+{
+	struct access *a = r->access;
+	if (!a)
+		return true;
+	quota_give(&r->place);
+	return quota_take(&a->quotas, QUOTA_STREAMS, 1, &r->principal, &r->place);
+}
+
+/* Claims */
+
+static void on_released(struct claim *claim)
+{
+	struct access_claim *c = (struct access_claim *)claim;
+	for (unsigned i = 0; i < ACCESS_PLACES; i++)
+		quota_give(&c->places[i]);
+	struct access_claim **list = c->stale ? &c->access->stale_claims : &c->access->claims;
+	DL_DELETE(*list, c);
+	free(c);
+}
+
+int access_claim(struct access *a, const struct principal *p,
+	const struct access_want want[ACCESS_PLACES], struct claim **ret_claim,
+	enum quota_kind *ret_kind)
+{
+	*ret_claim = NULL;
+	struct access_claim *c = a ? calloc(1, sizeof *c) : NULL;
+	if (!c)
+		return a ? -ENOMEM : 0;
+	c->access = a;
+	c->principal = *p;
+	/* An owner is an owner, whatever he came by; one link is not another. */
+	snprintf(c->who, sizeof c->who, "%s", p->link);
+	c->claim = (struct claim){.released = on_released, .who = c->who};
+	DL_APPEND(a->claims, c);
+	for (unsigned i = 0; i < ACCESS_PLACES; i++) {
+		if (quota_take(&a->quotas, want[i].kind, want[i].amount, p, &c->places[i]))
+			continue;
+		on_released(&c->claim);
+		if (ret_kind)
+			*ret_kind = want[i].kind;
+		return -EUSERS;
+	}
+	*ret_claim = &c->claim;
+	return 0;
+}
+
+bool access_claim_for(struct access *a, struct request *r,
+	const struct access_want want[ACCESS_PLACES], struct claim **ret_claim)
+{
+	enum quota_kind kind;
+	int rc = access_claim(a, &r->principal, want, ret_claim, &kind);
+	if (rc == -EUSERS)
+		access_refuse(r, kind);
+	else if (rc < 0)
+		reply_error(r, "OUT_OF_MEMORY", "Out of memory", NULL);
+	return rc == 0;
+}
+
+void access_drop(struct claim *c)
+{
+	claim_release(&c);
+}
+
+/* The end of access */
+
+/* Whether p has nothing any more. looked: something has been revoked since the last look. */
+static bool is_over(const struct access *a, const struct principal *p, bool looked, uint64_t now_ms)
+{
+	bool expired = p->expires_ms > 0 && p->expires_ms <= now_ms;
+	return expired || (looked && !auth_is_current(a->auth, p, now_ms));
+}
+
+/* Those who are cut off are in a list of their own first: whoever hears of it may end others. */
+static void gather(struct access *a, bool looked, uint64_t now_ms)
+{
+	struct request *r, *next;
+	struct access_claim *c, *next_claim;
+	DL_FOREACH_SAFE2(a->requests, r, next, access_next)
+	{
+		if (r->outlives_access || !is_over(a, &r->principal, looked, now_ms))
+			continue;
+		DL_DELETE2(a->requests, r, access_prev, access_next);
+		DL_APPEND2(a->stale_requests, r, access_prev, access_next);
+		r->access_stale = true;
+	}
+	DL_FOREACH_SAFE (a->claims, c, next_claim) {
+		if (!is_over(a, &c->principal, looked, now_ms))
+			continue;
+		DL_DELETE(a->claims, c);
+		DL_APPEND(a->stale_claims, c);
+		c->stale = true;
+	}
+}
+
+void access_sweep(struct access *a)
+{
+	if (!a)
+		return;
+	uint64_t revoked = auth_revoked(a->auth);
+	gather(a, a->seen != revoked, clock_wall_ms());
+	a->seen = revoked;
+	while (a->stale_requests)
+		request_cut(a->stale_requests);
+	while (a->stale_claims)
+		a->stale_claims->claim.withdraw(&a->stale_claims->claim);
+}

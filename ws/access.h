@@ -1,0 +1,82 @@
+/*
+ * What goes on on behalf of principals: requests that have been handed to a handler and are not over, and claims
+ * (shell/claim.h), which may outlast their request. All of it counts for the quotas of who came by a link, and ends with
+ * what they came by: when a link is revoked or expires, or a login ends, what is pending is answered with ACCESS_ENDED,
+ * streams are told so and end, and what has not begun never will.
+ *
+ * That is looked at once a second, at once where something is revoked, and again before each answer that was not given
+ * at once.
+ */
+#pragma once
+
+#include "shell/claim.h"
+#include "ws/auth/auth.h"
+#include "ws/quota.h"
+#include "ws/request.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ACCESS_PLACES 2u
+
+struct access_claim;
+
+struct access {
+	const struct auth *auth; /* borrowed */
+	struct quotas quotas;
+	struct request *requests;       /* list: under way */
+	struct access_claim *claims;    /* list */
+	struct request *stale_requests; /* lists: of those, what is being ended */
+	struct access_claim *stale_claims;
+	uint64_t seen; /* auth_revoked(), when that was last looked at */
+};
+
+/* auth: borrowed. max_connections: see quotas_init(). */
+void access_open(struct access *a, const struct auth *auth, unsigned max_connections);
+/* No claim is left, and no request that would be answered. */
+void access_close(struct access *a);
+
+/*
+ * A handler is to get r. Returns whether it may; otherwise r has been answered. a: may be NULL, also below: then nothing
+ * is counted, and nothing ends.
+ */
+bool access_enter(struct access *a, struct request *r);
+
+/* r is over. Harmless when it had not entered, or has left. */
+void access_leave(struct request *r);
+
+/* r becomes a stream. Returns whether it may. */
+bool access_stream(struct request *r);
+
+/* Whether whoever has this principal may still ask, and have answers. */
+bool access_is_current(const struct access *a, const struct principal *p);
+
+/* End what goes on on behalf of those who are not current any more. */
+void access_sweep(struct access *a);
+
+/* What is to be claimed: so much of a kind. */
+struct access_want {
+	enum quota_kind kind;
+	unsigned amount; /* 0: nothing */
+};
+
+/*
+ * A claim on behalf of p, to be given to who does it; NULL where nothing is counted. Returns 0, -EUSERS (a quota is used
+ * up: *ret_kind, unless that is NULL) or -ENOMEM. It is released once by who has taken it; one that nobody took by
+ * access_drop().
+ */
+int access_claim(struct access *a, const struct principal *p,
+	const struct access_want want[ACCESS_PLACES], struct claim **ret_claim,
+	enum quota_kind *ret_kind);
+
+/* The same on behalf of r. Returns whether there is one; otherwise r has been answered. */
+bool access_claim_for(struct access *a, struct request *r,
+	const struct access_want want[ACCESS_PLACES], struct claim **ret_claim);
+void access_drop(struct claim *c);
+
+/* Take a place on behalf of r, which is answered where there is none. Returns whether it is had. */
+bool access_take(
+	struct access *a, struct request *r, enum quota_kind kind, struct quota_place *place);
+
+/* Answer r: the quota of this kind is used up. */
+void access_refuse(struct request *r, enum quota_kind kind);

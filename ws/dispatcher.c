@@ -1,7 +1,10 @@
 /* From a request to its handler: route, credentials, role, session. Whatever is refused has been answered here. */
 #include "ws/dispatcher.h"
 
+#include "shell/session/type.h"
 #include "ws/access.h"
+
+#include <string.h>
 
 /* Whether the caller may; otherwise r has been answered. */
 static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who who)
@@ -52,6 +55,29 @@ static struct session *find_session(struct dispatcher *d, struct request *r)
 	return NULL;
 }
 
+/*
+ * Whether a link that is there to answer a prompt may be used for this: what its page looks at, while the prompt waits.
+ * Otherwise r has been answered.
+ */
+static bool admit_answer(struct dispatcher *d, struct request *r)
+{
+	static const char *const seen[] = {"/api/auth/whoami", "/api/session/{}"};
+	const struct principal *p = &r->principal;
+	const struct session *s = sessions_find(d->sessions, p->session);
+	bool may = r->match.row->who == WHO_ANYBODY;
+	if (may || !p->answers)
+		return true;
+	for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+		may |= r->method == METHOD_GET && strcmp(r->match.row->path, seen[i]) == 0;
+	if (may && s && session_epoch(s) == p->epoch && session_asks(s, &p->prompt))
+		return true;
+	reply_error(r, "PERMISSION_DENIED",
+		may ? "The prompt has been answered, or is no more"
+		    : "This link only answers a prompt, at the terminal",
+		NULL);
+	return false;
+}
+
 /* Everything but the body. *ret_session: of a row for sessions. Returns false when r has been answered. */
 static bool admit(struct dispatcher *d, struct request *r, struct session **ret_session)
 {
@@ -66,7 +92,7 @@ static bool admit(struct dispatcher *d, struct request *r, struct session **ret_
 		return false;
 	}
 	const struct route_row *row = r->match.row;
-	if (!admit_caller(d, r, row->who))
+	if (!admit_caller(d, r, row->who) || (r->auth == AUTH_OK && !admit_answer(d, r)))
 		return false;
 	if (row->session)
 		*ret_session = find_session(d, r);

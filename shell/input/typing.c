@@ -88,6 +88,16 @@ bool typing_follow_line(
 	return fits;
 }
 
+size_t typing_answer(const void *bytes, size_t length)
+{
+	static const char ends[] = "\r\n\003\004\032\034"; /* Ctrl-C, Ctrl-D, Ctrl-Z, Ctrl-\ */
+	const char *at = bytes;
+	for (size_t i = 0; i < length; i++)
+		if (at[i] && strchr(ends, at[i]))
+			return i;
+	return length;
+}
+
 void typing_at_prompt(struct typing *t)
 {
 	t->line = (struct typing_line){0};

@@ -25,6 +25,7 @@ struct typing {
 	struct lease lease;
 	struct typed typed;
 	struct typing_line line;
+	uint64_t answers; /* how often something was typed that may answer a prompt */
 };
 
 /* Who types; strings are borrowed. */
@@ -37,6 +38,12 @@ struct typist {
 
 /* Whether one who shows this id of a lease (NULL: none) may type into the session or run commands in it. */
 bool typing_admits(const struct typing *t, const char *lease);
+
+/*
+ * Where the first byte of a text is that may be an answer, or its refusal: the end of a line, or what ends or stops a
+ * program; length when there is none. Pure.
+ */
+size_t typing_answer(const void *bytes, size_t length);
 
 /* The shell is at its prompt: what was typed before it, it has. */
 void typing_at_prompt(struct typing *t);

@@ -56,6 +56,12 @@ static inline bool session_end_is_known(enum session_end end)
 }
 
 /* Someone who follows a session; the memory is the follower's. No callback may detach another viewer. */
+/* A prompt for what is not shown, as long as it waits: what was printed, who reads, and that nobody has answered. */
+struct session_prompt {
+	uint64_t offset, answers;
+	pid_t group;
+};
+
 struct session_viewer {
 	struct session_viewer *prev, *next;
 	void (*more)(void *user);    /* the history has more, or the session has ended */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <termios.h>
+#include <unistd.h>
 
 #define INTERRUPT 0x03
 
@@ -88,9 +89,29 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 	if (before > 0)
 		result.written = 0;
 	s->typing.line = line;
+	s->typing.answers += typing_answer(bytes, length) < length;
 	kept = kept < result.written ? kept : result.written;
 	note_typist(&s->typing.typed, by, bytes, length, result.offset, kept);
 	if (ret_result)
 		*ret_result = result;
 	return 0;
+}
+
+void session_prompt(const struct session *s, struct session_prompt *ret_prompt)
+{
+	*ret_prompt = (struct session_prompt){.offset = session_head(s),
+		.answers = s->typing.answers,
+		.group = tcgetpgrp(s->pane.held.link.master_fd)};
+}
+
+bool session_asks(const struct session *s, const struct session_prompt *prompt)
+{
+	struct session_prompt now;
+	struct termios modes;
+	if (s->state != SESSION_RUNNING)
+		return false;
+	session_prompt(s, &now);
+	return now.offset == prompt->offset && now.answers == prompt->answers &&
+		now.group == prompt->group && tcgetattr(s->pane.held.link.master_fd, &modes) == 0 &&
+		!(modes.c_lflag & ECHO);
 }

@@ -19,3 +19,10 @@ struct typing_result {
  */
 int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
 	struct typing_result *ret_result);
+
+/*
+ * What waits for input that the terminal does not show; whether it still does: nothing was printed, the same program is in
+ * front, and nobody has typed the end of a line or stopped it.
+ */
+void session_prompt(const struct session *s, struct session_prompt *ret_prompt);
+bool session_asks(const struct session *s, const struct session_prompt *prompt);

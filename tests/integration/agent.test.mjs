@@ -193,7 +193,7 @@ Shell().cmdloop()
 		const { exitCode, output } = await agent.ended(exec);
 		assert.deepEqual([exitCode, output.trim().endsWith('13'), output.includes('horse')], [0, true, false]);
 		assert.doesNotMatch(await agent.screen(), /horse/);
-		await person.close();
+		assert.equal((await person.untilClosed()).code, 4401);
 	},
 };
 

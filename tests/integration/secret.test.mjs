@@ -17,17 +17,75 @@ scenario('a link for a person to type a secret', async (server) => {
 	const [address, token] = asked.humanUrl.split('#link=');
 	assert.equal(address, `${server.base}/`);
 	assert.equal((await state()).humanUrl, asked.humanUrl, 'the same link again');
+	await api.as(token).refused(401, 'UNAUTHENTICATED', 'GET', `/api/session/${id}/state`);
 	const person = await server.client({ sessionId: id, token });
 	await person.connect();
-	assert.equal((await state(api.as(token))).humanUrl, undefined, 'only owners give links away');
-	person.type('hunter2\r');
+	assert.equal(person.attached.role, 'driver', 'pages let it type');
+	await assert.rejects(server.client({ sessionId: id, token }).connect(), ({ status }) => status === 401);
+	await api.as(null).refused(401, 'UNAUTHENTICATED', 'POST', '/api/auth/login', { token });
+	assert.equal((await state()).humanUrl, undefined, 'it is spent');
+	const { cols } = await api.get(id);
+	person.control({ type: 'resize', cols: cols + 1, rows: 30 });
+	person.type('hunter2\recho more\r');
+	await person.untilMessage('error', ({ code, message }) => code === 'READ_ONLY' && /one answer/.test(message));
+	assert.equal((await api.get(id)).cols, cols);
+	for (const key of 'hunter2') person.type(key);
+	assert.equal((await state()).input, 'password');
+	person.type('\r');
+	assert.equal((await person.untilClosed()).code, 4401);
 	await until('the end', async () => (await state()).status === 'prompt');
 	assert.match((await api.output(id)).toString(), /7 characters/);
 	assert.doesNotMatch((await api.output(id)).toString(), /hunter2/);
 	assert.doesNotMatch(JSON.stringify(await api.call('GET', `/api/session/${id}/typed`)), /hunter2/);
 	assert.doesNotMatch(JSON.stringify(await api.call('GET', `/api/session/${id}/blocks`)), /hunter2/);
 	assert.equal((await state()).humanUrl, undefined);
-	await person.close();
+	assert.deepEqual((await api.call('GET', `/api/session/${id}/links`)).links.filter(({ role }) => role !== 'viewer'), []);
+});
+
+const asks = async (api, command) => {
+	await api.input(id, `${command}\r`);
+	const { state } = await api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'input', kind: 'password' }], timeoutMs: 15_000 });
+	return state.humanUrl.split('#link=')[1];
+};
+
+scenario('the link for a secret is for one prompt, and for one who opens it', async (server) => {
+	const { api } = server;
+	await server.session({ id });
+	// By the page: a login, and what it looks at.
+	const first = await asks(api, 'read -s -p first: a; read -s -p second: b; echo "${#a} ${#b}"');
+	const login = await api.as(null).raw('POST', '/api/auth/login', { token: first });
+	assert.equal(login.status, 200);
+	assert.equal(login.json.role, 'driver');
+	await api.as(null).refused(401, 'UNAUTHENTICATED', 'POST', '/api/auth/login', { token: first });
+	const page = api.as(null, { Cookie: login.headers['set-cookie'][0].split(';')[0], Origin: server.base, 'Content-Type': 'application/json' });
+	const by = `link=${login.json.link}`;
+	await page.call('GET', `/api/auth/whoami?${by}`);
+	await page.call('GET', `/api/session/${id}?${by}`);
+	const cases = [
+		['POST', 'keys', { text: 'x' }], ['POST', 'input', { data: 'x' }], ['POST', 'exec', { command: 'true' }], ['POST', 'exec', { command: 'true', fork: true }],
+		['POST', 'resize', { cols: 90, rows: 30 }], ['POST', 'signal', { signal: 'INT' }], ['POST', 'lease', {}], ['GET', 'screen'], ['GET', 'output'], ['GET', 'stream'], ['GET', 'typed']];
+	for (const [method, route, body] of cases)
+		assert.equal((await page.raw(method, `/api/session/${id}/${route}?${by}`, body)).status, 403, route);
+	assert.equal((await page.raw('POST', `/mcp?${by}`, {})).status, 403);
+	// Somebody else answers the first: the link is not for the second.
+	await api.input(id, 'one\r');
+	const { state } = await api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'match', pattern: 'second:', regex: false }, { type: 'exit' }], from: 0, timeoutMs: 15_000 });
+	assert.ok(state);
+	assert.ok([401, 403].includes((await page.raw('GET', `/api/session/${id}?${by}`)).status));
+	const second = await until('another link', async () => {
+		const { humanUrl } = (await api.call('GET', `/api/session/${id}/state`)).state;
+		return humanUrl && humanUrl.split('#link=')[1];
+	});
+	assert.notEqual(second, first);
+	const watcher = await server.client({ sessionId: id, token: second }).connect();
+	await api.input(id, 'three\r');
+	assert.equal((await watcher.untilClosed()).code, 4401, 'answered by somebody else');
+	await until('the end', async () => /3 5/.test((await api.output(id)).toString()));
+	// One that nobody has opened in time is for nothing.
+	const third = await asks(api, 'read -s c');
+	await api.input(id, '\x03');
+	await until('the prompt', async () => (await api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
+	await assert.rejects(server.client({ sessionId: id, token: third }).connect(), ({ status }) => status === 401 || status === 403);
 });
 
 const secret = 'a-token-that-nobody-may-read-0123456789';

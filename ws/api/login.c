@@ -56,8 +56,8 @@ static void store(struct request *r, json_t *answer, const char *cookie, const c
 
 static json_t *principal_json(const struct api *a, const struct principal *p)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:b}", "role", role_name(p->role), "sessionId",
-		p->session[0] ? json_string(p->session) : json_null(), "link",
+	return json_pack("{s:s, s:o, s:o, s:o, s:b}", "role", role_name(auth_shown_role(p)),
+		"sessionId", p->session[0] ? json_string(p->session) : json_null(), "link",
 		p->link[0] ? json_string(p->link) : json_null(), "expiresAt",
 		p->link[0] ? time_json(p->expires_ms) : json_null(), "authRequired", !a->auth->open);
 }

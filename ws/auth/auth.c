@@ -169,7 +169,11 @@ static bool is_token(const struct auth *a, const char *text)
 
 static void fill_link(const struct link_entry *e, struct principal *p)
 {
-	*p = (struct principal){.role = e->role, .epoch = e->epoch, .expires_ms = e->expires_ms};
+	*p = (struct principal){.role = e->role,
+		.epoch = e->epoch,
+		.expires_ms = e->expires_ms,
+		.answers = e->answers,
+		.prompt = e->prompt};
 	snprintf(p->session, sizeof p->session, "%s", e->session);
 	snprintf(p->link, sizeof p->link, "%s", e->id);
 }
@@ -233,16 +237,20 @@ uint64_t auth_revoked(const struct auth *a)
 	return a->links.removed + a->logins.removed;
 }
 
-static bool take_bearer(const struct auth *a, const char *authorization, struct principal *p)
+static bool take_bearer(struct auth *a, const struct credentials *c, struct principal *p)
 {
-	if (strncasecmp(authorization, "Bearer ", 7) != 0)
+	if (strncasecmp(c->authorization, "Bearer ", 7) != 0)
 		return false;
-	const char *token = authorization + 7;
+	const char *token = c->authorization + 7;
 	if (is_token(a, token)) {
 		*p = (struct principal){.role = ROLE_OWNER};
 		return true;
 	}
-	return take_link(a, token, p);
+	if (!take_link(a, token, p))
+		return false;
+	if (p->answers && c->terminal)
+		links_spend(&a->links, p->link);
+	return !p->answers || c->terminal;
 }
 
 static enum auth_result count_failure(struct auth *a, const char *peer)
@@ -255,8 +263,11 @@ enum auth_result auth_check(
 {
 	struct principal p = {.role = ROLE_OWNER};
 	if (c->authorization) {
-		if (!take_bearer(a, c->authorization, &p) && !a->open)
-			return count_failure(a, c->peer);
+		if (!take_bearer(a, c, &p)) {
+			if (!a->open)
+				return count_failure(a, c->peer);
+			p = (struct principal){.role = ROLE_OWNER};
+		}
 	} else if (c->cookie && take_cookie(a, c, &p)) {
 		p.by_cookie = true;
 	} else if (!a->open && !c->owner) {
@@ -273,6 +284,11 @@ void auth_author(const struct principal *p, char author[NAME_AUTHOR_MAX + 1])
 {
 	snprintf(author, NAME_AUTHOR_MAX + 1, "%s%s%s", role_name(p->role), p->link[0] ? "/" : "",
 		p->link);
+}
+
+enum role auth_shown_role(const struct principal *p)
+{
+	return p->answers ? ROLE_DRIVER : p->role;
 }
 
 bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch)
@@ -297,12 +313,14 @@ enum auth_result auth_login(struct auth *a, const struct auth_request *r,
 	char name[AUTH_COOKIE_NAME_SIZE], value[LOGIN_VALUE_SIZE];
 	struct login_entry terms = {.created_ms = now,
 		.expires_ms = now + (uint64_t)AUTH_COOKIE_DAYS * 24 * 3600 * 1000};
-	if (take_link(a, r->token, &p))
+	if (take_link(a, r->token, &p)) {
+		links_spend(&a->links, p.link);
 		terms.expires_ms = p.expires_ms;
-	else if (is_token(a, r->token))
+	} else if (is_token(a, r->token)) {
 		p.expires_ms = terms.expires_ms;
-	else
+	} else {
 		return count_failure(a, r->peer);
+	}
 	snprintf(terms.link, sizeof terms.link, "%s", p.link);
 	snprintf(terms.owner, sizeof terms.owner, "%s", p.link[0] ? "" : a->fingerprint);
 	snprintf(terms.peer, sizeof terms.peer, "%s", r->peer);

@@ -28,6 +28,9 @@ struct principal {
 	char link[LINK_ID_SIZE];       /* the share link, or "" */
 	char login[LOGIN_ID_SIZE];     /* the login whose cookie it was, or "" */
 	uint64_t expires_ms;           /* wall clock; 0 = never */
+	/* A viewer who may answer this prompt at the terminal while it waits (session_asks()), and do nothing else. */
+	bool answers;
+	struct session_prompt prompt;
 };
 
 enum auth_result {
@@ -44,7 +47,8 @@ struct credentials {
 	const char *link;          /* the query's "link": which link's cookie counts */
 	const char *peer;          /* address, for the limit of failures */
 	bool owner;                /* the transport knows that it is: none are needed */
-	bool secure; /* it came by TLS: only a cookie that never goes without counts */
+	bool secure;   /* it came by TLS: only a cookie that never goes without counts */
+	bool terminal; /* a terminal socket is opened by it, which spends a link that is good once */
 };
 
 /* A login. */
@@ -87,6 +91,9 @@ enum auth_result auth_check(
 
 /* What a principal is called where it is told who did something, see shell/name.h. */
 void auth_author(const struct principal *p, char author[NAME_AUTHOR_MAX + 1]);
+
+/* The role that a client is told: who may answer a prompt may type, and is told when that is over. */
+enum role auth_shown_role(const struct principal *p);
 
 /* Whether a principal may do things in this session at all. */
 bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch);

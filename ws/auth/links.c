@@ -129,7 +129,14 @@ const struct link_entry *links_check(const struct links *l, const char *token, u
 		strcmp(claims.kind, "link") != 0)
 		return NULL;
 	const struct link_entry *e = links_find(l, claims.id);
-	return e && e->expires_ms > now_ms ? e : NULL;
+	return e && e->expires_ms > now_ms && !e->spent ? e : NULL;
+}
+
+void links_spend(struct links *l, const char *id)
+{
+	const struct link_entry *found = links_find(l, id);
+	if (found)
+		l->entries[found - l->entries].spent = found->answers;
 }
 
 int links_revoke(struct links *l, const char *id)

@@ -24,6 +24,9 @@ struct link_entry {
 	char name[NAME_BYTES_MAX + 1];   /* for whom; may be empty */
 	uint64_t created_ms, expires_ms; /* wall clock */
 	bool passing; /* of this server only: it is not on the disk, and no restart knows it */
+	/* Passing, to answer this prompt and for nothing else: it is good for one login or one terminal socket. */
+	bool answers, spent;
+	struct session_prompt prompt;
 };
 
 struct links {
@@ -52,8 +55,11 @@ int links_issue(struct links *l, struct link_entry *entry, uint64_t now_ms, char
 /* The signed link of an entry of the register; owned by the caller. NULL when memory is short. */
 char *links_sign(const struct links *l, const struct link_entry *entry);
 
-/* The entry that a token stands for, or NULL: forged, expired, revoked. */
+/* The entry that a token stands for, or NULL: forged, expired, revoked, spent. */
 const struct link_entry *links_check(const struct links *l, const char *token, uint64_t now_ms);
+
+/* One that is good once has been used; of others nothing happens. */
+void links_spend(struct links *l, const char *id);
 
 /* The entry of this id, or NULL. */
 const struct link_entry *links_find(const struct links *l, const char *id);

@@ -428,6 +428,7 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 		.peer = h->peer,
 		.owner = a->by == ARRIVAL_OWNER,
 		.secure = head_is_secure(s, a, h),
+		.terminal = h->terminal,
 	};
 	*ret_auth = auth_check(s->options.auth, &credentials, p);
 	if (*ret_auth == AUTH_OK && p->by_cookie)

@@ -106,6 +106,7 @@ uint64_t server_now_ms(const struct server *s);
 /* One request's headers, as far as they decide about anything, whatever they came by. */
 struct head {
 	enum method method;
+	bool terminal;           /* of a terminal socket */
 	bool head_only, options; /* HEAD is served like GET, without the body */
 	char host[ORIGIN_TEXT_MAX], origin[ORIGIN_TEXT_MAX];
 	char authorization[1200], cookie[6000];

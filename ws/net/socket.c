@@ -203,6 +203,7 @@ static struct refusal check_upgrade(struct server *s, struct lws *wsi, struct he
 	if (problem)
 		return (struct refusal){
 			error_status(problem), problem, "The request's headers cannot be taken"};
+	h->terminal = strcmp(path, "/ws/pty") == 0;
 	struct refusal refusal = head_check(
 		s, connection_arrival(wsi), h, true, &u->principal, ret_auth);
 	if (refusal.status)
@@ -221,6 +222,8 @@ static struct refusal check_upgrade(struct server *s, struct lws *wsi, struct he
 		return (struct refusal){401, "UNAUTHENTICATED", "Valid credentials are required"};
 	}
 	snprintf(u->peer, sizeof u->peer, "%s", h->peer);
+	if (u->control && u->principal.answers)
+		return (struct refusal){403, "PERMISSION_DENIED", "This link only answers a prompt"};
 	if (!has_places(s, u))
 		return (struct refusal){429, "QUOTA_REACHED",
 			"This link, or all links together, have as many as they may"};

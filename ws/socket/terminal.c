@@ -2,6 +2,7 @@
 #include "ws/socket/terminal_internal.h"
 
 #include "shell/clock.h"
+#include "shell/session/type.h"
 #include "ws/error.h"
 #include "ws/request.h"
 #include "ws/api/json/session.h"
@@ -119,6 +120,9 @@ struct refusal terminal_check(
 		return (struct refusal){404, "SESSION_NOT_FOUND", "There is no such session"};
 	if (!s && sessions_count(all->sessions) >= all->sessions->config.max_sessions)
 		return (struct refusal){429, "LIMIT_REACHED", "There are too many sessions"};
+	if (principal->answers && !(s && session_asks(s, &principal->prompt)))
+		return (struct refusal){
+			403, "PERMISSION_DENIED", "The prompt has been answered, or is no more"};
 	if (s && session_presence(s)->count >= TERMINAL_CLIENTS_MAX)
 		return (struct refusal){429, "LIMIT_REACHED", "The session has too many clients"};
 	return (struct refusal){0};
@@ -300,11 +304,33 @@ static void take_window(struct terminal *t, unsigned rows, unsigned cols)
 			"Somebody else has leased the session: the window counts when that is over");
 }
 
+/* The prompt that it is there for does not wait any more: that is the end. Returns whether it still does. */
+static bool end_answered(struct terminal *t)
+{
+	if (!t->principal.answers || (t->session && session_asks(t->session, &t->principal.prompt)))
+		return true;
+	close_transport(t, CLOSE_ACCESS_ENDED, "the prompt has been answered, or is no more");
+	return false;
+}
+
+/* One answer, to the prompt that it is there for; otherwise it has been told. */
+static bool may_answer(struct terminal *t, const void *bytes, size_t length)
+{
+	if (!end_answered(t))
+		return false;
+	if (typing_answer(bytes, length) + 1 >= length)
+		return true;
+	refuse_message(t, "READ_ONLY", "This link gives one answer: input behind it is refused");
+	return false;
+}
+
 void terminal_input(struct terminal *t, const void *bytes, size_t length)
 {
 	if (t->closing || length == 0)
 		return;
-	if (t->principal.role == ROLE_VIEWER) {
+	if (t->principal.answers && !may_answer(t, bytes, length))
+		return;
+	if (t->principal.role == ROLE_VIEWER && !t->principal.answers) {
 		t->all->metrics->viewer_input_refused++;
 		refuse_message(t, "READ_ONLY", "This link may only watch: input is refused");
 		return;
@@ -322,6 +348,7 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 		refuse_message(t, "INPUT_OVERFLOW", "Too much input waits for a program to read it");
 	else if (rc < 0)
 		refuse_message(t, "SESSION_TERMINATED", "The session has ended: input is refused");
+	end_answered(t);
 }
 
 void terminal_control(struct terminal *t, const char *text, size_t length)
@@ -445,7 +472,10 @@ void terminals_log_out(struct terminals *all, const char *login)
 void terminals_expire(struct terminals *all, uint64_t now_ms)
 {
 	struct terminal *t, *next;
-	DL_FOREACH_SAFE (all->list, t, next)
+	DL_FOREACH_SAFE (all->list, t, next) {
+		if (!t->waiting)
+			(void)end_answered(t); /* it has told */
 		if (t->principal.expires_ms > 0 && t->principal.expires_ms <= now_ms)
 			close_transport(t, CLOSE_ACCESS_ENDED, "access expired");
+	}
 }

@@ -38,8 +38,8 @@ static bool tell_attached(struct terminal *t)
 		json_pack(
 			"{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I, s:i, s:s, s:b}",
 			"type", "attached", "sessionId", session_id(s), "epoch", epoch, "role",
-			role_name(t->principal.role), "cols", (int)s->pane.cols, "rows",
-			(int)s->pane.rows, "sizePolicy",
+			role_name(auth_shown_role(&t->principal)), "cols", (int)s->pane.cols,
+			"rows", (int)s->pane.rows, "sizePolicy",
 			size_policy_name(session_presence(s)->policy), "clientId",
 			(json_int_t)t->viewer.attendee.id, "name", s->name, "state",
 			session_state_name(s), "oldest", (json_int_t)session_oldest(s), "offset",

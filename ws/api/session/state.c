@@ -1,5 +1,6 @@
 /* What a session is at; and the way for a person to type what no program should know. */
 #include "shell/clock.h"
+#include "shell/session/type.h"
 #include "ws/api/api.h"
 #include "ws/api/json/state.h"
 #include "ws/api/rows.h"
@@ -10,34 +11,36 @@
 
 #define HUMAN_LINK_NAME "to type a secret"
 #define HUMAN_LINK_MS (UINT64_C(15) * 60 * 1000)
-#define HUMAN_LINK_LEFT_MS \
-	(UINT64_C(5) * 60 * 1000) /* one that is valid for so long is given again */
 
-/* A link of the session that has been given for this before. */
-static const struct link_entry *find_link(const struct links *l, const struct session *s)
+/* The link that has been given out for what waits now, or NULL. Those of prompts before are over, and go. */
+static const struct link_entry *find_link(struct links *l, const struct session *s)
 {
-	for (size_t i = 0; i < l->count; i++) {
+	for (size_t i = l->count; i-- > 0;) {
 		const struct link_entry *e = &l->entries[i];
-		if (strcmp(e->session, session_id(s)) == 0 && e->epoch == session_epoch(s) &&
-			e->role == ROLE_DRIVER && strcmp(e->name, HUMAN_LINK_NAME) == 0 &&
-			e->expires_ms > clock_wall_ms() + HUMAN_LINK_LEFT_MS)
+		if (!e->answers || strcmp(e->session, session_id(s)) != 0)
+			continue;
+		if (e->epoch == session_epoch(s) && e->expires_ms > clock_wall_ms() &&
+			session_asks(s, &e->prompt))
 			return e;
+		(void)links_revoke(l, e->id); /* it is there */
 	}
 	return NULL;
 }
 
-/* The signed link, or NULL: there are too many, or it cannot be stored. */
+/* The signed link, or NULL: there are too many, or somebody has opened it already. */
 static char *human_link(struct links *l, const struct session *s)
 {
 	const struct link_entry *e = find_link(l, s);
 	if (e)
-		return links_sign(l, e);
+		return e->spent ? NULL : links_sign(l, e);
 	char *token = NULL;
-	struct link_entry issued = {.role = ROLE_DRIVER,
+	struct link_entry issued = {.role = ROLE_VIEWER,
 		.name = HUMAN_LINK_NAME,
 		.passing = true, /* it is given out at once, and gone long before a restart matters */
+		.answers = true,
 		.epoch = session_epoch(s),
 		.expires_ms = clock_wall_ms() + HUMAN_LINK_MS};
+	session_prompt(s, &issued.prompt);
 	snprintf(issued.session, sizeof issued.session, "%s", session_id(s));
 	return links_issue(l, &issued, clock_wall_ms(), &token) == 0 ? token : NULL;
 }

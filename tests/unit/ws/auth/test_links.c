@@ -142,6 +142,24 @@ Test(links_check, accepts_what_was_issued)
 	free(token);
 }
 
+Test(links_check, one_that_is_good_once_is_spent)
+{
+	char *once, *often;
+	struct link_entry a = fresh("a", ROLE_VIEWER), b = fresh("b", ROLE_DRIVER);
+	a.answers = a.passing = true;
+	cr_assert_eq(links_issue(&l, &a, NOW, &once), 0);
+	cr_assert_eq(links_issue(&l, &b, NOW, &often), 0);
+	cr_expect(links_check(&l, once, NOW));
+	links_spend(&l, a.id);
+	links_spend(&l, b.id);
+	links_spend(&l, "unknown");
+	cr_expect_null(links_check(&l, once, NOW));
+	cr_expect(links_find(&l, a.id), "who has come by it stays");
+	cr_expect(links_check(&l, often, NOW));
+	free(once);
+	free(often);
+}
+
 Test(links_check, expired)
 {
 	struct link_entry e;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 #define VALUE_MAX 128
@@ -79,4 +80,31 @@ int marked_each(
 	}
 	closedir(d);
 	return 0;
+}
+
+/* Whether it is as it was seen. */
+static bool is_still(const char *variable, const struct marked_process *k)
+{
+	struct marked_process now = {0};
+	char mark[VALUE_MAX], name[16];
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return false;
+	snprintf(name, sizeof name, "%d", (int)k->pid);
+	bool same = read_stat(proc, name, &now) && now.session == k->session;
+	if (same)
+		read_mark(proc, name, variable, mark);
+	close(proc);
+	return same && strcmp(mark, k->mark) == 0;
+}
+
+bool marked_signal(const char *variable, const struct marked_process *k, int signo)
+{
+	int fd = pidfd_open(k->pid, 0);
+	if (fd < 0)
+		return false;
+	/* The descriptor came first: it is of who is looked at now, or of nobody. */
+	bool sent = is_still(variable, k) && pidfd_send_signal(fd, signo, NULL, 0) == 0;
+	close(fd);
+	return sent;
 }

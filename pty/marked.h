@@ -16,3 +16,9 @@ struct marked_process {
  * errno. */
 int marked_each(const char *variable, void (*visit)(void *user, const struct marked_process *k),
 	void *user);
+
+/*
+ * Signal one that was seen, if what has its number has its kernel session and its mark still: by pidfd, so that nobody
+ * else ever gets it. Returns whether it was sent.
+ */
+bool marked_signal(const char *variable, const struct marked_process *k, int signo);

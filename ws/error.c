@@ -107,6 +107,8 @@ const char *error_text(int error)
 			return shortages[i].text;
 	if (error == -EHOSTDOWN)
 		return "its holder does not answer: it has been stopped, or waits for the disk";
+	if (error == -ESTALE)
+		return "the server's runtime directory has been replaced or removed";
 	return strerror(-error);
 }
 

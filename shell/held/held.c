@@ -29,6 +29,11 @@ static bool is_server(const struct held_table *t)
 	return t->trust.lock && runtime_lock_holds(t->trust.lock, t->trust.runtime_dir);
 }
 
+int held_check_place(const struct held_table *t)
+{
+	return !t->trust.lock || is_server(t) ? 0 : -ESTALE;
+}
+
 static void on_attached(void *user)
 {
 	struct held *h = user;

@@ -81,6 +81,12 @@ void held_group(const struct held_table *t, const char *directory, char ret_name
 /* Kill all who are in it. Harmless where there are no control groups. */
 void held_kill_group(const struct held_table *t, const char *directory);
 
+/*
+ * Whether the runtime directory is what it was when it was locked: 0, or -ESTALE when it has been replaced or removed.
+ * Nothing is started then: shells are told of files in it by their names.
+ */
+int held_check_place(const struct held_table *t);
+
 /* What is in this directory has been refused: it is left alone, and not looked at again. */
 void held_refuse(struct held_table *t, const char *directory);
 

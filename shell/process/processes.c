@@ -247,7 +247,9 @@ int processes_start(
 		if (!replaced)
 			return -EUSERS;
 	}
-	rc = descriptors_check(t->held.dir_fd);
+	rc = held_check_place(&t->held);
+	if (rc == 0)
+		rc = descriptors_check(t->held.dir_fd);
 	if (rc < 0)
 		return rc;
 	if (replaced)

@@ -27,6 +27,7 @@ struct hunt {
 	char lines[RUNS_MAX * LINE];
 	size_t length;
 	unsigned found;
+	const char *variable; /* that has the mark */
 };
 
 /* Whether the file has it. */
@@ -53,7 +54,7 @@ static void on_marked(void *user, const struct marked_process *k)
 	struct hunt *h = user;
 	if (!has_line(h, k->mark) && !has_file(h, k->mark))
 		return;
-	if (k->pid != getpid() && kill(k->pid, SIGKILL) == 0)
+	if (k->pid != getpid() && marked_signal(h->variable, k, SIGKILL))
 		h->found++;
 }
 
@@ -82,6 +83,7 @@ static unsigned each_file(int files, bool forget)
 /* Kill until nobody is found. */
 static void kill_noted(struct hunt *h, int fd, const char *variable)
 {
+	h->variable = variable;
 	ssize_t n = pread(fd, h->lines, sizeof h->lines, 0);
 	h->length = n > 0 ? (size_t)n : 0;
 	h->found = h->length > 0 || each_file(h->files, false) > 0;

@@ -49,10 +49,10 @@ static void on_marked(void *user, const struct marked_process *k)
 		return;
 	r->marked++;
 	if (uv_now(all->loop) >= r->kill_at_ms) {
-		kill(k->pid, SIGKILL);
+		marked_signal(RUN_MARK, k, SIGKILL);
 	} else if (!r->told && k->group != r->pid) {
-		kill(k->pid, SIGTERM);
-		kill(k->pid, SIGCONT);
+		marked_signal(RUN_MARK, k, SIGTERM);
+		marked_signal(RUN_MARK, k, SIGCONT);
 	}
 }
 

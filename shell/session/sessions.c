@@ -197,7 +197,9 @@ int sessions_create(
 	replaced = session;
 	if (!replaced && sessions_count(s) >= s->config.max_sessions)
 		return -EUSERS;
-	rc = descriptors_check(s->held.dir_fd);
+	rc = held_check_place(&s->held);
+	if (rc == 0)
+		rc = descriptors_check(s->held.dir_fd);
 	if (rc < 0)
 		return rc;
 	if (replaced)

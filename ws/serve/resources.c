@@ -9,6 +9,7 @@
 #include "shell/workers.h"
 #include "ws/serve/fail.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,35 +31,89 @@ void resources_open_standard(void)
 			abort(); /* there is nobody to tell */
 }
 
-/* Shells are told of files in it, wherever they are. */
-static int resolve_dir(char dir[PATH_MAX])
+/* With a slash at its end, or "/.", a link would be followed before anybody could see that it is one. */
+static void cut_slashes(char *path)
 {
-	char *whole = realpath(dir, NULL);
-	if (!whole || strlen(whole) >= PATH_MAX) {
-		free(whole);
-		return serve_fail(dir, "cannot be resolved");
+	size_t length = strlen(path);
+	for (;;) {
+		if (length > 1 && path[length - 1] == '/')
+			length--;
+		else if (length > 2 && path[length - 1] == '.' && path[length - 2] == '/')
+			length--;
+		else
+			break;
 	}
+	path[length] = '\0';
+}
+
+static bool is_empty(const char *path)
+{
+	unsigned entries = 0;
+	DIR *dir = opendir(path);
+	while (dir && entries < 3 && readdir(dir))
+		entries++;
+	if (dir)
+		closedir(dir);
+	return dir && entries <= 2; /* itself and its parent */
+}
+
+/*
+ * Make what has been opened ours alone. Whoever could write there may have: what is in it then is looked at by
+ * people first.
+ */
+static int own_dir(const char *path, int fd)
+{
+	struct stat st;
+	char link[32];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) < 0)
+		return serve_fail(path, strerror(errno));
+	if (st.st_uid != geteuid())
+		return serve_fail(path, "is not a directory of this user");
+	if ((st.st_mode & 022) != 0 && !is_empty(link))
+		return serve_fail(path,
+			"others can write to it: see what is in it, and make it yours alone (chmod 700)");
+	if ((st.st_mode & 077) != 0 && chmod(link, 0700) < 0)
+		return serve_fail(path, strerror(errno));
+	return 0;
+}
+
+/* Shells are told of files in it, wherever they are: by the name of what has been opened, not of what is there by now. */
+static int resolve_dir(char dir[PATH_MAX], int fd)
+{
+	char link[32], whole[PATH_MAX];
+	struct stat opened, there;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, whole, sizeof whole - 1);
+	if (n <= 0 || n == sizeof whole - 1)
+		return serve_fail(dir, "cannot be resolved");
+	whole[n] = '\0';
+	if (fstat(fd, &opened) < 0 || lstat(whole, &there) < 0 || opened.st_dev != there.st_dev ||
+		opened.st_ino != there.st_ino)
+		return serve_fail(dir, "is being replaced");
 	snprintf(dir, PATH_MAX, "%s", whole);
-	free(whole);
 	return 0;
 }
 
 int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 {
-	struct stat st;
 	if (given)
 		snprintf(ret_dir, PATH_MAX, "%s", given);
 	else
 		local_socket_default_dir(ret_dir);
+	cut_slashes(ret_dir);
 	if (mkdir(ret_dir, 0700) < 0 && errno != EEXIST)
 		return serve_fail(ret_dir, strerror(errno));
-	if (lstat(ret_dir, &st) < 0)
-		return serve_fail(ret_dir, strerror(errno));
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-		return serve_fail(ret_dir, "is not a directory of this user");
-	if ((st.st_mode & 077) != 0 && chmod(ret_dir, 0700) < 0)
-		return serve_fail(ret_dir, strerror(errno));
-	return resolve_dir(ret_dir);
+	int fd = open(ret_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return serve_fail(ret_dir,
+			errno == ENOTDIR || errno == ELOOP ? "is not a directory of this user"
+							   : strerror(errno));
+	int rc = own_dir(ret_dir, fd);
+	if (rc == 0)
+		rc = resolve_dir(ret_dir, fd);
+	close(fd);
+	return rc;
 }
 
 int resources_holder(char ret_path[PATH_MAX])

@@ -79,3 +79,23 @@ Test(marked, long_marks_and_large_environments)
 	waitpid(pid, NULL, 0);
 	free(large);
 }
+
+Test(marked, signal_for_who_was_seen_alone)
+{
+	char mark[] = "signalled";
+	pid_t pid = child(mark);
+	cr_assert(UNTIL(find(mark).count > 0 && find(mark).found.session == pid));
+	struct marked_process seen = find(mark).found;
+	seen.mark = "another mark";
+	cr_expect_not(marked_signal(VARIABLE "=", &seen, SIGKILL));
+	seen.mark = mark;
+	seen.session++;
+	cr_expect_not(marked_signal(VARIABLE "=", &seen, SIGKILL));
+	cr_expect_eq(waitpid(pid, NULL, WNOHANG), 0, "it lives");
+	seen.session--;
+	cr_expect(marked_signal(VARIABLE "=", &seen, SIGKILL));
+	int status;
+	cr_expect_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	cr_expect_not(marked_signal(VARIABLE "=", &seen, SIGKILL), "it is no more");
+}

@@ -1,0 +1,64 @@
+// The runtime directory: what is taken for one, and what becomes of a server whose directory is played with.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { binary, scenario } from './lib/server.mjs';
+
+const refused = (dir) => {
+	const { status, stderr } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', dir], { encoding: 'utf8', timeout: 20_000 });
+	assert.equal(status, 1, `${dir}: ${stderr}`);
+	return stderr;
+};
+
+scenario('what is no directory of one\'s own is refused', { start: false, mayHaveDied: true }, async (server) => {
+	const [real, link, file] = ['real', 'link', 'file'].map((name) => path.join(server.root, name));
+	mkdirSync(real, { mode: 0o755 });
+	symlinkSync(real, link);
+	writeFileSync(file, '');
+	for (const dir of [link, `${link}/`, `${link}//`, `${link}/.`, `${link}/./`, file]) assert.match(refused(dir), /is not a directory of this user/, dir);
+	assert.match(refused(`${file}/`), /is not a directory of this user/);
+	assert.deepEqual(readdirSync(real), [], 'nothing was made there');
+	assert.equal(statSync(real).mode & 0o777, 0o755, 'nor changed');
+	if (process.getuid() !== 0) return;
+	chownSync(real, 65534, 65534);
+	assert.match(refused(real), /is not a directory of this user/);
+});
+
+scenario('a directory that others can write to', { start: false }, async (server) => {
+	mkdirSync(server.dir);
+	chmodSync(server.dir, 0o777);
+	mkdirSync(path.join(server.dir, 'sessions'));
+	assert.match(refused(server.dir), /others can write to it/);
+	assert.equal(statSync(server.dir).mode & 0o777, 0o777, 'it is for people to look at');
+	rmSync(path.join(server.dir, 'sessions'), { recursive: true });
+	// There is nothing in it; and one that others can read is made narrower. Slashes do not matter.
+	server.dir = `${server.dir}//`;
+	await server.start();
+	assert.equal(statSync(server.dir).mode & 0o777, 0o700);
+	await server.kill('SIGTERM');
+	chmodSync(server.dir, 0o755);
+	await server.start();
+	assert.equal(statSync(server.dir).mode & 0o777, 0o700);
+	assert.equal(statSync(path.join(server.dir, 'holders.key')).mode & 0o777, 0o600);
+	await server.session({ id: 's' });
+});
+
+scenario('a directory that is replaced under a server', {}, async (server) => {
+	await server.session({ id: 's' });
+	const moved = path.join(server.root, 'moved');
+	renameSync(server.dir, moved);
+	for (const make of [() => {}, () => mkdirSync(server.dir, { mode: 0o700 }), () => writeFileSync(path.join(server.dir, 'lock'), '')]) {
+		make();
+		for (const [where, body] of [['/api/session/create', { id: 'new', cwd: server.cwd }], ['/api/process/start', { command: 'true', cwd: server.cwd }]]) {
+			const { status, json } = await server.api.raw('POST', where, body);
+			assert.equal(status, 500, JSON.stringify(json));
+			assert.match(json.message, /runtime directory has been replaced or removed/);
+		}
+	}
+	assert.equal(await server.run('s', 'echo goes on'), 'goes on\n');
+	rmSync(server.dir, { recursive: true });
+	renameSync(moved, server.dir);
+	await server.session({ id: 'new' });
+	assert.equal(await server.run('s', 'echo still'), 'still\n');
+});

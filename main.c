@@ -126,6 +126,8 @@ static int open_processes(struct program *p, long nofile)
 
 static int open_auth(struct program *p)
 {
+	if (!p->options.token_file && !p->token)
+		p->options.token_file = resources_credential();
 	struct auth_options options = {
 		.runtime_dir = p->runtime_dir,
 		.token_file = p->options.token_file,

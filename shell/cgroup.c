@@ -1,7 +1,7 @@
 /*
  * See cgroup.h. A group with controllers for those below it may have no processes itself (cgroups(7), "no internal
- * processes"): hence BASE/server. systemd before 254 starts a service in BASE again, having taken the controllers
- * away, so the limits are written anew at each start; later ones start it in BASE/server (DelegateSubgroup=).
+ * processes"): hence BASE/server. systemd starts a service in BASE again (in BASE/server, with DelegateSubgroup= of release
+ * 254), so the units take the controllers away in between, and with them the limits: these are written anew at each start.
  */
 #include "shell/cgroup.h"
 

@@ -116,6 +116,15 @@ int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 	return rc;
 }
 
+const char *resources_credential(void)
+{
+	static char path[PATH_MAX];
+	const char *dir = getenv("CREDENTIALS_DIRECTORY");
+	if (!dir || snprintf(path, sizeof path, "%s/ringside.token", dir) >= PATH_MAX)
+		return NULL;
+	return access(path, R_OK) == 0 ? path : NULL;
+}
+
 int resources_holder(char ret_path[PATH_MAX])
 {
 	const char *given = getenv("RINGSIDE_HOLDER");

@@ -16,6 +16,12 @@ void resources_open_standard(void);
  */
 int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX]);
 
+/*
+ * The file with the owner's token that systemd has for us (LoadCredential=ringside.token), or NULL. It lives as long as
+ * the program.
+ */
+const char *resources_credential(void);
+
 /* Find ringside-holder: beside ringside, or where $RINGSIDE_HOLDER says. Returns 0, or -1 after it has said why. */
 int resources_holder(char ret_path[PATH_MAX]);
 

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# The units of systemd: what they tell the server to do it knows, what they promise is in them, and systemd takes them.
+# usage: units.sh options RINGSIDE UNIT… | units.sh verify RINGSIDE UNIT…; 77: there is no systemd here.
+set -euo pipefail
+
+rc=0
+
+complain() {
+	printf '%s\n' "$*"
+	rc=1
+}
+
+check_options() {
+	local help unit option
+	help=$("$1" serve --help)
+	shift
+	for unit; do
+		while read -r option; do
+			grep -qE -- "^  $option( |\$)" <<<"$help" ||
+				complain "${unit##*/}: ringside serve has no $option"
+		done < <(sed -nE 's/^#? *(ExecStart|Environment)=//p' "$unit" | grep -oE -- '--[a-z-]+')
+		# Sessions outlive the server, and have groups.
+		for option in KillMode=process 'Delegate=pids memory' LoadCredential=ringside.token; do
+			grep -qxF "$option" "$unit" || complain "${unit##*/}: has no $option"
+		done
+	done
+}
+
+# As they would be installed: with a program that is there.
+check_verify() {
+	local program=$1 unit said manager
+	shift
+	command -v systemd-analyze >/dev/null || exit 77
+	copies=$(mktemp -d)
+	trap 'rm -rf "$copies"' EXIT
+	for unit; do
+		manager=--user
+		[[ $unit == *@* ]] && manager=--system
+		sed "s|^ExecStart=[^ ]*|ExecStart=$(realpath "$program")|" "$unit" >"$copies/${unit##*/}"
+		said=$(XDG_RUNTIME_DIR=$copies systemd-analyze verify "$manager" --man=no "$copies/${unit##*/}" 2>&1) ||
+			complain "${unit##*/}: $said"
+		! grep -F "$copies" <<<"$said" || complain "${unit##*/}: see above"
+	done
+}
+
+check=$1
+shift
+case $check in
+options) check_options "$@" ;;
+verify) check_verify "$@" ;;
+*) complain "units.sh: options or verify" ;;
+esac
+exit "$rc"

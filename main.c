@@ -140,7 +140,7 @@ static int open_auth(struct program *p)
 	privacy_forget(p->token);
 	p->token = NULL;
 	if (rc == -EINVAL)
-		return serve_fail("token", "must have 16 to 512 characters");
+		return serve_fail("token", "must have 16 to 512 characters, visible ones of ASCII");
 	return rc < 0 ? serve_fail("token", strerror(-rc)) : 0;
 }
 

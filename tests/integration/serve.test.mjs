@@ -1,10 +1,10 @@
 // What the program does with what it is started with, while it starts, and with a log that nobody reads.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readlinkSync, readSync, renameSync, rmSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readlinkSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { Server, scenario } from './lib/server.mjs';
+import { binary, Server, scenario, slowness } from './lib/server.mjs';
 import { pause, until, within } from './lib/until.mjs';
 
 const shell = (script) => ['bash', '-c', `${script}`];
@@ -145,3 +145,83 @@ scenario('a runtime directory that is made again under a server', {}, async (ser
 	renameSync(moved, server.dir);
 	await server.session({ id: 'still' });
 });
+
+const huge = 'x'.repeat(120_000);
+const numbers = ['', huge, '-1', '+5', ' 5', '5 ', '0x10', '1e3', 'nan', '5\n', '99999999999999999999999', '18446744073709551617', ' -18446744073709551611', '%s%n', '\u0665'];
+/** Values that are refused, and by whom; options that take numbers have the same ones. */
+const hostile = {
+	...Object.fromEntries(['ring-size', 'scrollback', 'max-sessions', 'process-ring', 'max-processes', 'kept-processes', 'process-ttl', 'max-connections',
+		'ended-ttl', 'header-timeout', 'ping-interval'].map((name) => [name, numbers])),
+	listen: ['', huge, '127.0.0.1', '127.0.0.1:65536', '127.0.0.1:-1', '127.0.0.1:0x50', '127.0.0.1: 80', '127.0.0.1:', '[::1]', '[::1]:80x', '127.1:80',
+		'localhost:\n80', 'unix:', `unix:/${huge}`, '127.0.0.1\n:80', '*:80', ':80', '%s%n:80'],
+	'runtime-dir': ['', huge, `/tmp/${'./'.repeat(3000)}x`, '/tmp/a\nb', '/tmp/\x1b]0;x\x07', '/dev/null', '/proc/self/mem', '/nonexistent/x', `/tmp/${'y'.repeat(300)}`],
+	'token-file': ['', huge, '/nonexistent', '/dev/zero', '/dev/null', '/etc', '/proc/self/mem', '/tmp/a\nb'],
+	'trust-proxy': ['', huge, 'x', '127.1', '127.0.0.1:80', '127.0.0.1\n', '::0001', '10.0.0.0/8'],
+	'allow-host': ['', 'a b', 'http://x', 'x@y'],
+	'allow-origin': ['', huge, 'x', 'https://', 'https://x/y'],
+	'tls-cert': ['', huge, '/nonexistent', '/dev/null', '/etc', '/dev/zero'],
+	env: ['', huge + '-', '=x', 'a b', 'a\nb', 'RINGSIDE_TOKEN'],
+	isolate: ['nothing', huge, 'a\nb'],
+	bind: ['', huge, '/nonexistent', '/tmp/a\nb'],
+	'ro-bind': ['', huge, '/nonexistent'],
+};
+
+/** What the program says to this, in a directory of its own. Values that it takes make it serve: that is no answer. */
+function refusal(server, args, env = {}) {
+	return new Promise((resolve) => {
+		execFile(binary, ['serve', ...args], { encoding: 'latin1', timeout: 20_000 * slowness, cwd: server.cwd,
+			env: { PATH: process.env.PATH, HOME: server.home, ASAN_OPTIONS: process.env.ASAN_OPTIONS ?? '', ...env } },
+		(error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }));
+	});
+}
+
+scenario('values that make no sense are refused in a line that says so', { start: false, mayHaveDied: true, timeout: 170_000 }, async (server) => {
+	const wrong = [];
+	const cases = Object.entries(hostile).flatMap(([name, values]) => values.map((value) => [name, value]));
+	const judge = async (name, value, args, env) => {
+		const { code, stdout, stderr } = await refusal(server, args, env);
+		const lines = stderr.split('\n').slice(0, -1);
+		const clear = lines.length >= 1 && lines.length <= (name === 'tls-cert' ? 6 : 2) && lines.every((line) => /^ringside: |^ts=/.test(line) && !/[\0-\x08\x0b-\x1f\x7f]/.test(line));
+		if (![1, 2].includes(code) || !clear || stdout || (value === huge && stderr.length > 16_384))
+			wrong.push(`${name} ${JSON.stringify(value.slice(0, 40))}: ${code} ${JSON.stringify(stderr.slice(0, 300))}`);
+	};
+	while (cases.length > 0) {
+		await Promise.all(cases.splice(0, 4).map(([name, value]) => judge(name, value, [
+			...(name === 'listen' ? [] : ['--listen', '127.0.0.1:0']), ...(name === 'runtime-dir' ? [] : ['--runtime-dir', `${server.dir}-${cases.length}-${name}`]),
+			...(/bind$/.test(name) ? ['--isolate'] : []), ...(name === 'tls-cert' ? ['--tls-key', value] : []),
+			...(name === 'isolate' ? [`--isolate=${value}`] : [`--${name}`, value])])));
+	}
+	const start = ['--listen', '127.0.0.1:0', '--runtime-dir', server.dir];
+	for (const [name, value] of [['RINGSIDE_TOKEN', 'x'], ['RINGSIDE_TOKEN', ''], ['RINGSIDE_TOKEN', huge], ['RINGSIDE_TOKEN', 'sixteen characters'],
+		['RINGSIDE_TOKEN', 'x'.repeat(20) + '\n'], ['RINGSIDE_TOKEN', '\u00e9'.repeat(20)], ['RINGSIDE_HOLDER', ''], ['RINGSIDE_HOLDER', huge],
+		['RINGSIDE_HOLDER', '/nonexistent/a\nb'], ['RINGSIDE_HOLDER', '/etc/passwd']])
+		await judge(name, value, start, { [name]: value });
+	assert.deepEqual(wrong, []);
+});
+
+scenario('a directory that is not the server\'s own is left alone', { start: false, mayHaveDied: true }, async (server) => {
+	const place = path.join(server.root, 'place');
+	mkdirSync(place, { mode: 0o755 });
+	writeFileSync(path.join(place, 'diary'), 'dear');
+	const { code, stderr } = await refusal(server, ['--listen', '127.0.0.1:0', '--runtime-dir', place]);
+	assert.equal(code, 1);
+	assert.match(stderr, /is open to others and has files that are not ours/);
+	assert.equal(statSync(place).mode & 0o777, 0o755);
+	assert.deepEqual(readdirSync(place), ['diary']);
+	// One that is empty is taken, and one that a server has had.
+	rmSync(path.join(place, 'diary'));
+	server.dir = place;
+	for (let at = 0; at < 2; at += 1) {
+		await server.start();
+		assert.equal(statSync(place).mode & 0o777, 0o700);
+		await server.kill('SIGTERM');
+		chmodSync(place, 0o755);
+	}
+	await server.start();
+});
+
+for (const threads of ['', 'x', '-1', '+1', ' 1', '17', '99999999999999999999', huge])
+	scenario(`RINGSIDE_THREADS=${JSON.stringify(threads.slice(0, 20))} is taken as not given`, { env: { RINGSIDE_THREADS: threads } }, async (server) => {
+		if (threads) assert.match(server.stderr, /RINGSIDE_THREADS: must be a number from 0 to 16/);
+		await server.session({ id: 's' });
+	});

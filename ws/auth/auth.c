@@ -83,7 +83,11 @@ static int choose_token(struct auth *a, const struct auth_options *o)
 		snprintf(a->token, sizeof a->token, "%s", o->token);
 	else if (!o->token)
 		return load_or_make(a->dir_fd, "token", a->token, sizeof a->token);
-	return rc < 0 ? rc : strlen(a->token) < AUTH_TOKEN_MIN ? -EINVAL : 0;
+	/* What has other bytes no header can say. */
+	bool good = strlen(a->token) >= AUTH_TOKEN_MIN;
+	for (const char *p = a->token; *p; p++)
+		good = good && *p > ' ' && *p < 0x7f;
+	return rc < 0 ? rc : good ? 0 : -EINVAL;
 }
 
 /* Hex of the first n bytes of HMAC-SHA256(key, text). */

@@ -118,7 +118,8 @@ static int parse_address(struct listener *l, const char *text)
 	bool bracketed = text[0] == '[' && colon[-1] == ']';
 	size_t length = (size_t)(colon - text) - (bracketed ? 2 : 0);
 	unsigned long port = strtoul(colon + 1, &end, 10);
-	if (!colon[1] || *end || port > 65535 || length == 0 || length >= sizeof l->address)
+	if (colon[1] < '0' || colon[1] > '9' || *end || port > 65535 || length == 0 ||
+		length >= sizeof l->address)
 		return -EINVAL;
 	memcpy(l->address, text + (bracketed ? 1 : 0), length);
 	l->address[length] = '\0';

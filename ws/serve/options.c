@@ -15,6 +15,7 @@
 #include "ws/net/server.h"
 #include "ws/serve/fail.h"
 
+#include <arpa/inet.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,11 +122,14 @@ static const struct row rows[] = {
 static bool parse_size(const char *text, const struct row *row, size_t *ret_size)
 {
 	char *end;
+	/* strtoull() takes blanks and signs, and "-1" for the largest of all. */
+	if (text[0] < '0' || text[0] > '9')
+		return false;
 	unsigned long long n = strtoull(text, &end, 10);
 	unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
 	if (shift > 0)
 		end++;
-	if (end == text || *end || text[0] == '-' || n > row->maximum >> shift)
+	if (*end || n > row->maximum >> shift)
 		return false;
 	*ret_size = (size_t)n << shift;
 	return *ret_size >= row->minimum;
@@ -134,8 +138,10 @@ static bool parse_size(const char *text, const struct row *row, size_t *ret_size
 static bool parse_number(const char *text, const struct row *row, unsigned *ret_number)
 {
 	char *end;
+	if (text[0] < '0' || text[0] > '9')
+		return false;
 	unsigned long n = strtoul(text, &end, 10);
-	if (end == text || *end || text[0] == '-' || n < row->minimum || n > row->maximum)
+	if (*end || n < row->minimum || n > row->maximum)
 		return false;
 	*ret_number = (unsigned)n;
 	return true;
@@ -171,6 +177,22 @@ static bool take_option(struct serve_options *o, const struct row *row, const ch
 	}
 }
 
+/* Say what the option of this row takes. */
+static void say_wrong(const struct row *row)
+{
+	char name[40], why[120];
+	snprintf(name, sizeof name, "--%s", row->name);
+	if (row->kind == NUMBER)
+		snprintf(why, sizeof why, "takes a number from %zu to %zu", row->minimum,
+			row->maximum);
+	else if (row->kind == SIZE)
+		snprintf(why, sizeof why, "takes a size from %zuK to %zuG, such as 4M",
+			row->minimum >> 10, row->maximum >> 30);
+	else
+		snprintf(why, sizeof why, "is given more than %u times", SERVE_LIST_MAX);
+	serve_fail(name, why);
+}
+
 static void set_defaults(struct serve_options *o)
 {
 	*o = (struct serve_options){0};
@@ -192,6 +214,24 @@ static void list_for_getopt(struct option names[ROWS + 1])
 							  : required_argument,
 			.val = OPTION_FIRST + (int)i};
 	names[ROWS] = (struct option){0};
+}
+
+/* A proxy is known by what the kernel says of its address, which has one spelling. */
+static enum serve_request check_proxies(const struct serve_options *o)
+{
+	char address[INET6_ADDRSTRLEN];
+	unsigned char bytes[sizeof(struct in6_addr)];
+	for (size_t i = 0; i < o->proxies.count; i++) {
+		const char *given = o->proxies.items[i];
+		int family = strchr(given, ':') ? AF_INET6 : AF_INET;
+		if (inet_pton(family, given, bytes) == 1 &&
+			inet_ntop(family, bytes, address, sizeof address) &&
+			strcmp(address, given) == 0)
+			continue;
+		serve_fail("--trust-proxy", "takes an address such as 192.0.2.7 or 2001:db8::7");
+		return SERVE_WRONG;
+	}
+	return SERVE_START;
 }
 
 /* What is typed goes over the wire as it is, unless there is TLS, ours or that of a proxy that was named. */
@@ -242,7 +282,7 @@ static enum serve_request check_together(struct serve_options *o)
 		serve_fail("--no-auth", "only for loopback addresses and unix sockets");
 		return SERVE_WRONG;
 	}
-	return check_wire(o);
+	return check_proxies(o) == SERVE_START ? check_wire(o) : SERVE_WRONG;
 }
 
 enum serve_request serve_options_parse(int argc, char **argv, struct serve_options *ret_options)
@@ -260,7 +300,7 @@ enum serve_request serve_options_parse(int argc, char **argv, struct serve_optio
 		if (row->kind == HELP || row->kind == VERSION)
 			return row->kind == HELP ? SERVE_HELP : SERVE_VERSION;
 		if (!take_option(ret_options, row, optarg)) {
-			serve_fail(row->name, "this value makes no sense");
+			say_wrong(row);
 			return SERVE_WRONG;
 		}
 	}

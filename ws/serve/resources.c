@@ -23,6 +23,7 @@
 #define DESCRIPTORS_MAX 1048576u
 #define DESCRIPTORS_OURS 40u /* not for connections or sessions */
 #define CONNECTIONS_MIN 8u
+#define RUNTIME_NAMES_MAX 256u /* of files below the runtime directory */
 
 void resources_open_standard(void)
 {
@@ -46,33 +47,42 @@ static void cut_slashes(char *path)
 	path[length] = '\0';
 }
 
-static bool is_empty(const char *path)
+/* What is in a directory: whether anything, and whether that is a server's. */
+static void look_into(const char *path, bool *ret_empty, bool *ret_served)
 {
-	unsigned entries = 0;
+	unsigned entries = 0, ours = 0;
 	DIR *dir = opendir(path);
-	while (dir && entries < 3 && readdir(dir))
-		entries++;
+	for (const struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+		entries += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+		ours += strcmp(e->d_name, "lock") == 0 || strcmp(e->d_name, "sessions") == 0;
+	}
+	*ret_empty = dir && entries == 0;
+	*ret_served = ours == 2;
 	if (dir)
 		closedir(dir);
-	return dir && entries <= 2; /* itself and its parent */
 }
 
 /*
  * Make what has been opened ours alone. Whoever could write there may have: what is in it then is looked at by
- * people first.
+ * people first. What others may read and no server has used is not closed to them: it may be / or a home.
  */
 static int own_dir(const char *path, int fd)
 {
 	struct stat st;
 	char link[32];
+	bool empty, served;
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	if (fstat(fd, &st) < 0)
 		return serve_fail(path, strerror(errno));
 	if (st.st_uid != geteuid())
 		return serve_fail(path, "is not a directory of this user");
-	if ((st.st_mode & 022) != 0 && !is_empty(link))
+	look_into(link, &empty, &served);
+	if ((st.st_mode & 022) != 0 && !empty)
 		return serve_fail(path,
 			"others can write to it: see what is in it, and make it yours alone (chmod 700)");
+	if ((st.st_mode & 077) != 0 && !empty && !served)
+		return serve_fail(path,
+			"is open to others and has files that are not ours: take a directory of its own");
 	if ((st.st_mode & 077) != 0 && chmod(link, 0700) < 0)
 		return serve_fail(path, strerror(errno));
 	return 0;
@@ -95,8 +105,20 @@ static int resolve_dir(char dir[PATH_MAX], int fd)
 	return 0;
 }
 
+/* Shells are told of files in it in lines of their own, and sockets by a length that is bounded. */
+static bool is_sound(const char *dir)
+{
+	for (const char *p = dir; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return false;
+	return dir[0] && strlen(dir) < PATH_MAX - RUNTIME_NAMES_MAX;
+}
+
 int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 {
+	if (given && !is_sound(given))
+		return serve_fail(given,
+			"cannot be a runtime directory: its name is empty, too long, or has control characters");
 	if (given)
 		snprintf(ret_dir, PATH_MAX, "%s", given);
 	else
@@ -168,7 +190,7 @@ unsigned resources_threads(void)
 	if (!given || !*given)
 		return workers_suitable();
 	unsigned long threads = strtoul(given, &end, 10);
-	if (*end || *given == '-' || threads > WORKERS_MAX) {
+	if (*end || *given < '0' || *given > '9' || threads > WORKERS_MAX) {
 		serve_fail("RINGSIDE_THREADS", "must be a number from 0 to 16: taken as not given");
 		return workers_suitable();
 	}

@@ -87,6 +87,12 @@ Test(serve_options, refused)
 		"--ring-size 4MB", "--ring-size", "--ring-size 99999999999G", "--scrollback x",
 		"--scrollback 1000001", "--scrollback -1", "--max-sessions 0",
 		"--max-sessions 100001", "--process-ring 1", "--max-processes 0",
+		"--max-sessions +5", "--max-sessions 0x5", "--max-sessions 5.",
+		"--max-sessions 1e3", "--max-sessions 18446744073709551617",
+		"--max-sessions 99999999999999999999999", "--ring-size +4M", "--ring-size 0x400000",
+		"--ring-size 4MM", "--ring-size 18446744073709551617G", "--trust-proxy x",
+		"--trust-proxy 127.1", "--trust-proxy 127.0.0.1:80", "--trust-proxy 2001:DB8::7",
+		"--trust-proxy 0:0:0:0:0:0:0:1", "--trust-proxy proxy.example",
 		"--max-connections 0", "--header-timeout 0", "--header-timeout 3601",
 		"--ping-interval 0", "--tls-cert c", "--tls-key k", "--no-auth --listen 0.0.0.0:80",
 		"--env A-B", "--env =x", "--env RINGSIDE_TOKEN", "--env NOTIFY_SOCKET=x",
@@ -94,6 +100,24 @@ Test(serve_options, refused)
 	struct serve_options o;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		cr_expect_eq(parse(wrong[i], &o), SERVE_WRONG, "%s", wrong[i]);
+}
+
+/* Blanks and signs, which the parser of words above cannot say. */
+Test(serve_options, numbers_are_digits)
+{
+	static char serve[] = "ringside", sessions[] = "--max-sessions", ring[] = "--ring-size";
+	static const char *const wrong[] = {
+		"", " 5", "\t5", "5 ", "\n5", "-0", " -18446744073709551611", "\xd9\xa5"};
+	struct serve_options o;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		char value[32];
+		snprintf(value, sizeof value, "%s", wrong[i]);
+		char *one[] = {serve, sessions, value, NULL}, *two[] = {serve, ring, value, NULL};
+		optind = 0;
+		cr_expect_eq(serve_options_parse(3, one, &o), SERVE_WRONG, "%zu", i);
+		optind = 0;
+		cr_expect_eq(serve_options_parse(3, two, &o), SERVE_WRONG, "%zu", i);
+	}
 }
 
 Test(serve_options, plain_http_stays_on_the_machine_unless_asked)

@@ -80,7 +80,7 @@ struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct p
 	s->used_ms = now_ms;
 	s->all = all;
 	take_claim(s, claim);
-	HASH_ADD_STR(all->table, id, s);
+	HASH_ADD_STR(all->table, id, s); /* NOLINT(clang-analyzer-*): it is uthash's */
 	return s;
 }
 

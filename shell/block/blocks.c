@@ -99,7 +99,7 @@ static void finish_block(struct block *block, uint64_t end, bool exact, uint64_t
 	block->done = true;
 	block->tentative = false;
 	block->end = end > block->start ? end : block->start;
-	block->exact = exact;
+	block->exact = exact && !block->suspect;
 	if (block->ended_ms == 0)
 		block->ended_ms = at_ms;
 }
@@ -188,11 +188,34 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 	blocks_tell(b, mark->end);
 }
 
+/*
+ * A line is over once, with one status: of two the later one is the shell's, unless its prompt is shown again, of which
+ * the record says that it is settled.
+ */
+static void contradict(
+	const struct blocks *b, struct block *block, const struct mark *mark, uint64_t now_ms)
+{
+	if (block->exec[0] || block->settled || b->quiet || mark->status < 0 ||
+		mark->status == block->status)
+		return;
+	block->suspect = true;
+	block->status = mark->status;
+	block->ended_ms = 0;
+	finish_block(block, mark->start, false, now_ms);
+}
+
 static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms)
 {
 	struct block *block = block_last(b);
-	if (!block || block->done || mark->start < block->start)
+	if (!block || mark->start < block->start)
 		return;
+	/* Who runs it knows whether it is over; a mark that names another is a program's. */
+	if (block->exec[0] && strcmp(block->exec, mark->id) != 0)
+		return;
+	if (block->done) {
+		contradict(b, block, mark, now_ms);
+		return;
+	}
 	if (mark->status >= 0)
 		block->status = mark->status;
 	finish_block(block, mark->start, true, now_ms);
@@ -324,6 +347,21 @@ void blocks_record(struct blocks *b, const struct record *record, uint64_t time_
 	blocks_settle(b, block, offset);
 }
 
+bool blocks_awaits_record(const struct blocks *b)
+{
+	const struct block *last = block_last(b);
+	return last && last->done && !last->settled && !last->exec[0];
+}
+
+void blocks_doubt(struct blocks *b)
+{
+	struct block *block = block_last(b);
+	if (!block)
+		return;
+	block->suspect = true;
+	block->exact = false;
+}
+
 static struct block *find_exec(const struct blocks *b, const char *id)
 {
 	struct block *block = block_last(b);
@@ -349,6 +387,8 @@ static void take_exec_end(struct block *block, const struct block_exec *e)
 	memcpy(block->statuses, e->statuses, e->statuses_count * sizeof *e->statuses);
 	block->ended_ms = e->ended_ms;
 	block->interleaved = e->interleaved;
+	block->suspect = e->suspect;
+	block->exact = block->exact && !e->suspect;
 	if (e->cwd && !block->cwd_after)
 		block->cwd_after = strdup(e->cwd);
 }

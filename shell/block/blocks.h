@@ -37,6 +37,7 @@ struct block {
 	char *cwd, *cwd_after;         /* where the shell was, and is afterwards; NULL: not known */
 	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
 	bool interleaved;              /* others typed while it ran */
+	bool suspect;                  /* what tells of its end disagrees */
 	uint64_t marked_us;            /* wall clock of the shell at its start; 0: not told */
 	bool has_record;               /* the prompt behind it has told of it */
 	bool tentative; /* nobody sees it yet: an exec without its record, or perhaps the line that calls its script */
@@ -51,6 +52,7 @@ struct block_exec {
 	bool over;                     /* otherwise it runs, and has no end yet */
 	bool end_marked;               /* the end is that of a mark */
 	bool interleaved;              /* others typed while it ran */
+	bool suspect;                  /* others have told of its end */
 	uint64_t start, end_offset;    /* range of its output */
 	uint64_t over_offset;          /* where it was known to be over */
 	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
@@ -105,6 +107,13 @@ bool blocks_log_catch_up(struct blocks *b, int *ret_error);
  */
 void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed);
 void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset);
+
+/*
+ * Whether there is a command of somebody's that is over and whose record has not come; and one has come of which the
+ * kernel says that it cannot be: the shell still waits for the command.
+ */
+bool blocks_awaits_record(const struct blocks *b);
+void blocks_doubt(struct blocks *b);
 
 /* A command for a program has begun or is over. */
 void blocks_exec(struct blocks *b, const struct block_exec *e);

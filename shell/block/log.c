@@ -26,13 +26,14 @@ static json_t *make_line(const struct block *b)
 	json_t *statuses = json_array();
 	for (size_t i = 0; i < b->statuses_count; i++)
 		json_array_append_new(statuses, json_integer(b->statuses[i]));
-	return json_pack("{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s:s}",
+	return json_pack(
+		"{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s:b, s:s}",
 		"start", (json_int_t)b->start, "end", (json_int_t)b->end, "exact", b->exact,
 		"command", text_or_null(b->command), "author", b->label ? b->label : "", "exec",
 		b->exec, "status", b->status, "statuses", statuses, "cwd", text_or_null(b->cwd),
 		"cwdAfter", text_or_null(b->cwd_after), "started", (json_int_t)b->started_ms,
-		"ended", (json_int_t)b->ended_ms, "interleaved", b->interleaved, "principal",
-		b->author ? b->author : "");
+		"ended", (json_int_t)b->ended_ms, "interleaved", b->interleaved, "suspect",
+		b->suspect, "principal", b->author ? b->author : "");
 }
 
 static struct block *read_line(json_t *root)
@@ -62,6 +63,7 @@ static struct block *read_line(json_t *root)
 	b->ended_ms = (uint64_t)ended;
 	b->exact = exact;
 	b->interleaved = interleaved;
+	b->suspect = json_is_true(json_object_get(root, "suspect"));
 	b->done = b->settled = b->stored = b->has_record = true;
 	block_set_author(b, author, label);
 	snprintf(b->exec, sizeof b->exec, "%s", exec);

@@ -59,7 +59,7 @@ enum exec_stream exec_stream_of(enum exec_streams streams, enum event_source sou
 int exec_make_nonce(struct executor *x)
 {
 	int rc = id_hex(x->nonce, sizeof x->nonce);
-	x->possible = rc == 0;
+	x->possible = x->sealed = rc == 0;
 	return rc;
 }
 
@@ -251,6 +251,7 @@ struct block_exec exec_facts(const struct exec *e)
 		.over = e->state == EXEC_DONE,
 		.end_marked = e->end_marked,
 		.interleaved = e->interleaved,
+		.suspect = e->suspect,
 		.start = e->start,
 		.end_offset = e->end_offset,
 		.over_offset = e->over_offset,

@@ -15,6 +15,7 @@
 #include "ring/holds.h"
 #include "shell/claim.h"
 #include "shell/exec/integration.h"
+#include "shell/exec/seal.h"
 #include "shell/output/excerpt.h"
 #include "shell/output/outline.h"
 
@@ -135,6 +136,12 @@ struct exec {
 	size_t statuses_count;
 	char *cwd; /* afterwards; NULL: not known */
 	bool interleaved, timed_out, unkillable;
+	struct seal seal;        /* by which its shell proves that it is over; none: it cannot */
+	size_t header_length;    /* of the line in front of its script; 0: not known */
+	bool suspect;            /* somebody else has told of it, or what tells of it disagrees */
+	uint64_t claimed_ms;     /* loop time of the last claim that it is over; 0: none */
+	uint64_t claimed_offset; /* and what it says */
+	int claimed_status;
 	uint64_t lost;  /* bytes of output that were gone before they could be read */
 	int signals[8]; /* what cancelling has sent */
 	size_t signals_count;

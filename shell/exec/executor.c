@@ -192,16 +192,16 @@ static void tick_queue(struct executor *x)
 static void tick_current(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
-	if (e->record_due_ms > 0 && now >= e->record_due_ms) {
+	if (e->record_due_ms > 0 && now >= e->record_due_ms && !exec_claims_prompt(e)) {
 		e->state = EXEC_RUNNING; /* it was, whether there was a record of that or not */
 		exec_finish(e, EXEC_END_PROMPT);
 		return;
 	}
-	if (e->state == EXEC_STARTING) {
+	exec_claim_tick(e);
+	if (e->state == EXEC_STARTING)
 		exec_doubt_tick(e);
-		if (e->state == EXEC_DONE)
-			return;
-	}
+	if (e->state == EXEC_DONE)
+		return;
 	if (e->deadline_ms > 0 && now >= e->deadline_ms) {
 		e->deadline_ms = 0;
 		e->timed_out = true;
@@ -221,6 +221,7 @@ void exec_tick(struct executor *x)
 	if (x->held_length > 0 && exec_now(x) >= x->hold_until_ms && !newborn &&
 		!(x->current && x->current->state == EXEC_STARTING))
 		exec_release_input(x);
+	exec_claim_line_tick(x);
 	tick_queue(x);
 	exec_shell_tick(x);
 	exec_ask_sign(x);

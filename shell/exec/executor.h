@@ -34,6 +34,12 @@ enum exec_prompt {
 	EXEC_PROMPT_LEFT,         /* a line has been entered and runs */
 };
 
+/* A mark that tells that somebody's line is over, as long as it may be claimed (claim.c). */
+struct exec_aside {
+	uint64_t start, end; /* of the mark; 0: there is none */
+	int status;
+};
+
 /*
  * The part of a session that runs commands. Who has it fills in the first part before anything else is done with it; all
  * zero otherwise is closed.
@@ -46,6 +52,7 @@ struct executor {
 	void *user;    /* of their callbacks */
 	bool possible; /* the shell has been given the integration */
 	bool first;    /* and that is the one of the first releases */
+	bool sealed;   /* or one that proves what it tells: see shell/exec/seal.h */
 	bool open;
 	char nonce[INTEGRATION_NONCE_LENGTH + 1];
 	int script_fd;
@@ -58,7 +65,8 @@ struct executor {
 	uint64_t prompt_line;   /* where its prompt was drawn first */
 	unsigned prompt_column; /* and the column, from 1 */
 	unsigned entered; /* lines that somebody has entered, and of which the shell has not told yet */
-	bool left;        /* a line has been told of since the last prompt */
+	struct exec_aside aside;
+	bool left; /* a line has been told of since the last prompt */
 	uint64_t entered_ms;
 	unsigned pasting; /* bytes of the begin (or end) of a bracketed paste that have come */
 	bool in_paste;

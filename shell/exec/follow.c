@@ -66,9 +66,13 @@ static void on_lost(void *user, uint64_t bytes)
 
 /* Marks */
 
-/* Its output begins: the mark comes before the record that says so. */
+/* Its output begins: the mark comes before the record that says so. The next server meets it again. */
 static void begin_output(struct exec *e, const struct mark *mark)
 {
+	if (e->start_marked && e->start != mark->end) {
+		exec_note_claim(e, -1, 0);
+		return;
+	}
 	e->start = mark->end;
 	e->start_marked = true;
 }
@@ -94,18 +98,40 @@ static void on_end_mark(struct executor *x, const struct mark *mark)
 {
 	struct exec *e = x->current;
 	set_prompt(x, EXEC_PROMPT_COMING);
-	if (!e || strcmp(mark->id, e->id) != 0 || e->end_marked)
+	if (!e || strcmp(mark->id, e->id) != 0)
 		return;
+	if (e->end_marked) {
+		/* The prompt's, which may come again and again; what is sealed nobody could tell before. */
+		e->suspect |= !e->seal.made && mark->status != e->status;
+		return;
+	}
 	e->end_marked = true;
 	e->end_offset = mark->start;
 	if (mark->status >= 0)
 		e->status = mark->status;
 }
 
+/* Whether a mark tells of what the command that runs does not do: end without its seal, begin another one. */
+static bool is_claim(struct exec *e, const struct mark *mark)
+{
+	bool ours = e && strcmp(mark->id, e->id) == 0;
+	if (ours && mark->kind == MARK_END && !exec_believes_mark(e, mark)) {
+		exec_note_claim(e, mark->status, mark->start);
+		return true;
+	}
+	if (!e || e->state != EXEC_RUNNING || mark->kind != MARK_START)
+		return false;
+	if (ours)
+		begin_output(e, mark);
+	return !ours || e->start != mark->end;
+}
+
 static void on_mark(void *user, const struct mark *mark)
 {
 	struct executor *x = user;
 	struct exec *e = x->current;
+	if (is_claim(e, mark) || exec_sets_aside(x, mark))
+		return;
 	blocks_mark(x->blocks, mark, mark->end > x->past_offset ? clock_wall_ms() : 0,
 		e && e->state == EXEC_STARTING);
 	if (x->blocks->due_ms > 0)
@@ -159,6 +185,11 @@ static void on_started(
 	exec_answered(x);
 	if (!e || strcmp(record->id, e->id) != 0)
 		return;
+	/* Once; the next server meets it again. */
+	if (e->state == EXEC_RUNNING && e->started_ms != event->time_ns / 1000000) {
+		exec_note_claim(e, -1, 0);
+		return;
+	}
 	if (!e->start_marked)
 		e->start = event->offset;
 	exec_running(e, event->time_ns / 1000000);
@@ -192,7 +223,11 @@ static void finish_by_record(struct exec *e, const struct record *record,
 	e->over_offset = event->offset;
 	if (!e->end_marked)
 		e->end_offset = event->offset;
-	e->status = record->status;
+	bool differs = e->end_marked && e->status != record->status;
+	e->suspect |= differs;
+	/* Who saw the seal of the mark may have taken the record out of the FIFO, and put in another. */
+	if (!differs || !e->seal.made)
+		e->status = record->status;
 	e->statuses_count = record->statuses_count;
 	memcpy(e->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
 	note_cwd(e, record);
@@ -203,6 +238,7 @@ static void finish_by_record(struct exec *e, const struct record *record,
 static void begin_anew(struct executor *x)
 {
 	set_prompt(x, EXEC_PROMPT_NONE);
+	x->aside = (struct exec_aside){0};
 	x->entered = 0;
 	x->left = x->in_paste = x->back_due = x->environment_asked = false;
 	x->pasting = x->column = 0;
@@ -241,6 +277,23 @@ static void on_shell(void *user, const struct event_shell *shell, const struct e
 	on_shell_end(x, shell->status, event, false);
 }
 
+/* Whether a record tells of what the shell has not done. */
+static bool is_claimed(
+	struct executor *x, const struct record *record, const struct event_header *event)
+{
+	struct exec *e = x->current;
+	bool ours = e && strcmp(record->id, e->id) == 0;
+	bool ends = record->kind == RECORD_END || record->kind == RECORD_PROMPT;
+	/* A shell that makes place for another tells of what it runs. */
+	bool replaces = e && e->seal.made && e->state == EXEC_RUNNING && record->kind == RECORD_EXIT;
+	if (!(ours && ends) && !replaces)
+		return false;
+	if (ours && exec_believes_record(e, record, event))
+		return false;
+	exec_note_claim(e, record->status, event->offset);
+	return true;
+}
+
 static void on_record(void *user, const struct record *record, const struct event_header *event,
 	uint64_t position)
 {
@@ -248,6 +301,10 @@ static void on_record(void *user, const struct record *record, const struct even
 	struct exec *e = x->current;
 	bool ours = e && strcmp(record->id, e->id) == 0;
 	(void)position;
+	if (is_claimed(x, record, event))
+		return;
+	if (record->kind == RECORD_PROMPT && exec_claims_line(x, event->time_ns / 1000000))
+		return;
 	blocks_record(x->blocks, record, event->time_ns / 1000000, event->offset);
 	if (record->kind == RECORD_STATE) {
 		exec_sign(x);

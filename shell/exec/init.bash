@@ -1,5 +1,5 @@
 # What Ringside needs to know where commands begin and end, and then the user's own file.
-__rs_n=@NONCE@ __rs_f=@PATH@ __rs_id= __rs_d= __rs_u= __rs_ho= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw=
+__rs_n=@NONCE@ __rs_f=@PATH@ __rs_id= __rs_d=() __rs_q=() __rs_u= __rs_ho= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw=
 __rs_no=() __rs_re= __rs_up= __rs_got= __rs_la= __rs_an= __rs_en=1 __rs_ev= __rs_b=${EPOCHREALTIME//[!0-9]/}
 __rs_slow() {
 	FUNCNEST= __rs_sw=1 __rs_po=
@@ -35,7 +35,12 @@ __rs_load() {
 	[[ -n $__rs_fs || -n ${__rs_no-} ]] || \builtin unset -v FUNCNEST
 }
 __rs_take() {
-	__rs_x= __rs_dt= __rs_xt= __rs_u= __rs_st= __rs_got= __rs_sw=
+	__rs_x= __rs_dt= __rs_xt= __rs_u= __rs_st= __rs_got= __rs_sw= __rs_q=()
+	{ \builtin read -t 0 && \builtin read -r -N 34 '__rs_q[0]'; } || \builtin read -r -t 5 -N 34 '__rs_q[0]' || (($? > 128)) || {
+		\builtin enable read
+		\builtin read -r -t 5 -N 34 '__rs_q[0]' || __rs_q=()
+		\builtin enable -n read
+	}
 	if ! \builtin mapfile -t __rs_m <"/proc/$PPID/fd/5"; then
 		\builtin enable mapfile
 		\builtin mapfile -t __rs_m <"/proc/$PPID/fd/5"
@@ -65,7 +70,7 @@ __rs_before() {
 		\builtin set -o history
 		\builtin history -s -- "$__rs_h"
 	fi
-	__rs_ho= __rs_h= __rs_v= __rs_x= __rs_id=$__rs_i __rs_d=$__rs_i __rs_up=1
+	__rs_ho= __rs_h= __rs_v= __rs_x= __rs_id=$__rs_i __rs_d=("$__rs_i;q=${__rs_q:2:16}") __rs_up=1
 	\builtin printf 'C\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i" "${#__rs_sl}" 1<>"/proc/$PPID/fd/7"
 }
 __rs_go() {
@@ -123,8 +128,8 @@ __rs_after() {
 				\builtin read -t 0 <"/proc/$PPID/fd/8" || \builtin read -t 0 <"/proc/$PPID/fd/9" || __rs_t=3000
 			done
 		fi
-		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_rc" "$__rs_n" "$__rs_i" "${__rs_p:+\e[m}" >/dev/tty
-		\builtin printf 'D\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i" "$__rs_rc" "$__rs_st" "$__rs_w" 1<>"/proc/$PPID/fd/7"
+		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_rc" "$__rs_n" "$__rs_i;q=${__rs_q:2:16}" "${__rs_p:+\e[m}" >/dev/tty
+		\builtin printf 'D\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i;q=${__rs_q:18}" "$__rs_rc" "$__rs_st" "$__rs_w" 1<>"/proc/$PPID/fd/7"
 		__rs_id= __rs_d= __rs_got= __rs_an=1
 		FUNCNEST=$__rs_fn
 		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
@@ -152,7 +157,7 @@ __rs_prompt() {
 	FUNCNEST=
 	if [[ -z ${__rs_no-} ]]; then
 		[[ -z $__rs_bind ]] || __rs_bind
-		__rs_d=${__rs_id-} __rs_id= __rs_got=
+		__rs_q[1]=${__rs_id:+$__rs_id;q=${__rs_q:18}} __rs_d=${__rs_id:+$__rs_id;q=${__rs_q:2:16}} __rs_id= __rs_got=
 		\builtin eval "$__rs_u"
 		__rs_u=
 		[[ -z $__rs_ho ]] || \builtin set -o history
@@ -181,7 +186,7 @@ __rs_prompt() {
 			\builtin declare -px >|"/proc/$PPID/fd/6"
 		fi
 		__rs_m=()
-		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "$__rs_d" "$__rs_w" "$__rs_ps" "$__rs_pt" 1<>"/proc/$PPID/fd/7"
+		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "${__rs_q[1]-}" "$__rs_w" "$__rs_ps" "$__rs_pt" 1<>"/proc/$PPID/fd/7"
 		FUNCNEST=$__rs_fn
 		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
 		[[ -z $__rs_xt$__rs_dt ]] || {
@@ -246,9 +251,9 @@ __rs_exit() {
 	if [[ -n $__rs_e && $((__rs_e - ${__rs_b:-__rs_e})) -ge 1000000 && ! -e ${__rs_f%/*}/ending &&
 		-r $__rs_f && -x $BASH && -w $__rs_y ]]; then
 		[[ -z ${__rs_id-} ]] ||
-			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_t" "$__rs_n" "$__rs_id" >"$__rs_y"
+			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_t" "$__rs_n" "$__rs_id;q=${__rs_q:2:16}" >"$__rs_y"
 		\builtin command stty -ixon <"$__rs_y" 2>/dev/null
-		\builtin printf 'X\037%s\037%s\037%s\036' "$__rs_n" "$__rs_t" "${__rs_id-}" 1<>"/proc/$PPID/fd/7" &&
+		\builtin printf 'X\037%s\037%s\037%s\036' "$__rs_n" "$__rs_t" "${__rs_id:+$__rs_id;q=${__rs_q:18}}" 1<>"/proc/$PPID/fd/7" &&
 			\builtin exec "$BASH" --rcfile "$__rs_f" -i <>"$__rs_y" >&0 2>&0
 	fi
 }

@@ -13,7 +13,8 @@
 #include <stddef.h>
 
 #define INTEGRATION_NONCE_LENGTH 32u
-#define INTEGRATION_VERSION 2        /* of the init file; the first releases have none */
+#define INTEGRATION_VERSION 3        /* of the init file; the first releases have none */
+#define INTEGRATION_SEALED 3         /* from that on what is typed has a seal (shell/exec/seal.h) */
 #define INTEGRATION_FILE "init.bash" /* in the session's directory */
 #define INTEGRATION_FILE_NEW "init.bash.new"
 #define INTEGRATION_LOAD "\033[57399;17~"

@@ -22,6 +22,7 @@
 #define LOG_MAX ((size_t)64 << 20)
 #define LOG_COMPACT ((size_t)1 << 20) /* below that it is not worth writing it anew */
 #define HEADER_MAX ((size_t)64 << 10)
+#define BEGINNING_SIZE 80u
 
 static json_t *text_or_null(const char *text)
 {
@@ -47,6 +48,13 @@ static json_t *common_json(const struct exec *e)
 		"principal", e->author);
 }
 
+/* Its start, at the end of the header: always of the same length. */
+static void put_beginning(const struct exec *e, char ret_text[BEGINNING_SIZE])
+{
+	snprintf(ret_text, BEGINNING_SIZE, ",\"began\":%14llu,\"from\":%20llu,\"marked\":%d}\n",
+		(unsigned long long)e->started_ms, (unsigned long long)e->start, e->start_marked);
+}
+
 /* Always of the same length for an exec: its start is put in later, over what is there. */
 char *exec_log_header(const struct exec *e)
 {
@@ -55,15 +63,18 @@ char *exec_log_header(const struct exec *e)
 		json_object_set_new(root, "timeout", json_integer((json_int_t)e->timeout_ms));
 	if (root && e->hold_asked)
 		json_object_set_new(root, "hold", json_true());
+	if (root && e->seal.made) {
+		char seal[SEAL_TEXT + 1];
+		seal_write(&e->seal, seal);
+		json_object_set_new(root, "seal", json_string(seal));
+	}
 	char *text = root ? json_dumps(root, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	json_decref(root);
-	char *header = NULL;
+	char *header = NULL, beginning[BEGINNING_SIZE];
+	put_beginning(e, beginning);
 	if (text)
 		text[strlen(text) - 1] = '\0'; /* the brace */
-	if (text &&
-		asprintf(&header, "# %s,\"began\":%14llu,\"from\":%20llu,\"marked\":%d}\n", text,
-			(unsigned long long)e->started_ms, (unsigned long long)e->start,
-			e->start_marked) < 0)
+	if (text && asprintf(&header, "# %s%s", text, beginning) < 0)
 		header = NULL;
 	free(text);
 	return header;
@@ -71,12 +82,15 @@ char *exec_log_header(const struct exec *e)
 
 void exec_log_began(struct exec *e)
 {
-	char *header = exec_log_header(e);
-	size_t length = header ? strlen(header) : 0;
+	char text[BEGINNING_SIZE];
+	put_beginning(e, text);
+	size_t length = strlen(text);
+	if (e->header_length < length)
+		return; /* one of the first releases has typed it */
 	/* Without it the next server knows it from what the ring has. */
-	if (!header || pwrite(e->executor->script_fd, header, length, 0) != (ssize_t)length)
+	if (pwrite(e->executor->script_fd, text, length, (off_t)(e->header_length - length)) !=
+		(ssize_t)length)
 		e->executor->all->not_kept++;
-	free(header);
 }
 
 static json_t *done_json(const struct exec *e)
@@ -85,13 +99,13 @@ static json_t *done_json(const struct exec *e)
 	for (size_t i = 0; i < e->statuses_count; i++)
 		json_array_append_new(statuses, json_integer(e->statuses[i]));
 	json_t *rest = json_pack(
-		"{s:i, s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:I}", "end",
-		(int)e->end, "status", e->status, "statuses", statuses, "cwd", text_or_null(e->cwd),
-		"started", (json_int_t)e->started_ms, "ended", (json_int_t)e->ended_ms, "from",
-		(json_int_t)e->start, "to", (json_int_t)e->end_offset, "over",
-		(json_int_t)e->over_offset, "startMarked", e->start_marked, "endMarked",
-		e->end_marked, "interleaved", e->interleaved, "timedOut", e->timed_out, "lost",
-		(json_int_t)e->lost);
+		"{s:i, s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:I, s:b}",
+		"end", (int)e->end, "status", e->status, "statuses", statuses, "cwd",
+		text_or_null(e->cwd), "started", (json_int_t)e->started_ms, "ended",
+		(json_int_t)e->ended_ms, "from", (json_int_t)e->start, "to",
+		(json_int_t)e->end_offset, "over", (json_int_t)e->over_offset, "startMarked",
+		e->start_marked, "endMarked", e->end_marked, "interleaved", e->interleaved,
+		"timedOut", e->timed_out, "lost", (json_int_t)e->lost, "suspect", e->suspect);
 	if (root && rest)
 		json_object_update(root, rest);
 	json_decref(rest);
@@ -204,6 +218,7 @@ static bool read_done(const json_t *root, struct exec *e)
 	e->end_marked = end_marked;
 	e->interleaved = interleaved;
 	e->timed_out = timed_out;
+	e->suspect = json_is_true(json_object_get(root, "suspect"));
 	e->lost = (uint64_t)lost;
 	e->cwd = json_is_string(cwd) ? strdup(json_string_value(cwd)) : NULL;
 	json_array_foreach (statuses, i, status)
@@ -284,15 +299,19 @@ static struct exec *load_typed(struct executor *x)
 	char *text = calloc(1, HEADER_MAX + 1);
 	ssize_t n = text ? pread(x->script_fd, text, HEADER_MAX, 0) : -1;
 	char *end = n > 2 ? strchr(text, '\n') : NULL;
+	size_t length = end ? strcspn(text, "\n") + 1 : 0;
 	if (end)
 		*end = '\0';
 	json_t *root = end ? json_loads(text + 2, 0, NULL) : NULL;
 	struct exec *e = root ? read_common(root) : NULL;
 	free(text);
 	if (e) {
+		e->header_length = json_object_get(root, "began") ? length : 0;
 		e->executor = x;
 		e->state = EXEC_STARTING;
 		e->typed_ms = exec_now(x);
+		const char *seal = json_string_value(json_object_get(root, "seal"));
+		seal_read(&e->seal, seal ? seal : "");
 		take_beginning(e, root);
 		e->hold_asked = json_is_true(json_object_get(root, "hold"));
 	}

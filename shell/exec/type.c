@@ -47,7 +47,7 @@ static void place_line(const struct executor *x, struct integration_command *pla
 	plan->up = x->column ? 1 + (unsigned)((x->column - 1 + line) / cols) : 1;
 }
 
-static int write_script(struct executor *x, const struct exec *e)
+static int write_script(struct executor *x, struct exec *e)
 {
 	size_t length;
 	char *header = exec_log_header(e);
@@ -60,6 +60,7 @@ static int write_script(struct executor *x, const struct exec *e)
 			pwrite(x->script_fd, script, length, (off_t)header_length) !=
 				(ssize_t)length))
 		rc = errno ? -errno : -EIO;
+	e->header_length = header_length;
 	free(header);
 	free(script);
 	return rc;
@@ -67,7 +68,7 @@ static int write_script(struct executor *x, const struct exec *e)
 
 int exec_type(struct exec *e)
 {
-	static const char load[] = INTEGRATION_LOAD "\r";
+	char keys[sizeof INTEGRATION_LOAD + SEAL_TYPED + 1], seal[SEAL_TYPED + 1] = "";
 	struct executor *x = e->executor;
 	struct integration_command *plan = &e->plan;
 	e->state = EXEC_STARTING;
@@ -83,9 +84,12 @@ int exec_type(struct exec *e)
 	plan->input = e->input;
 	place_line(x, plan);
 	plan->error_terminal = x->error_terminal;
-	int rc = write_script(x, e);
+	int rc = x->sealed ? seal_make(&e->seal, seal) : 0;
 	if (rc == 0)
-		rc = link_write(&x->pane->held.link, load, sizeof load - 1);
+		rc = write_script(x, e);
+	int length = snprintf(keys, sizeof keys, INTEGRATION_LOAD "%s\r", seal);
+	if (rc == 0)
+		rc = link_write(&x->pane->held.link, keys, (size_t)length);
 	if (rc < 0) {
 		x->all->callbacks->failed(x->user, "cannot type a command", rc);
 		return rc;

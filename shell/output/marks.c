@@ -74,7 +74,7 @@ static bool parse(const char *text, const char *nonce, struct mark *mark)
 	bool ours = false;
 	mark->status = -1;
 	mark->time_us = 0;
-	mark->id[0] = '\0';
+	mark->id[0] = mark->seal[0] = '\0';
 	if (!take_kind(text, mark))
 		return false;
 	for (const char *field = next_field(text); field; field = next_field(field)) {
@@ -84,6 +84,9 @@ static bool parse(const char *text, const char *nonce, struct mark *mark)
 				strncmp(field + 4, nonce, length - 4) == 0;
 		else if (strncmp(field, "id=", 3) == 0 && length - 3 <= RECORD_ID_MAX)
 			snprintf(mark->id, sizeof mark->id, "%.*s", (int)(length - 3), field + 3);
+		else if (strncmp(field, "q=", 2) == 0 && length - 2 <= RECORD_SEAL_MAX)
+			snprintf(mark->seal, sizeof mark->seal, "%.*s", (int)(length - 2),
+				field + 2);
 		else if (strncmp(field, "t=", 2) == 0)
 			mark->time_us = marks_time(field + 2);
 		else if (mark->kind == MARK_END && mark->status < 0)

@@ -23,10 +23,11 @@ enum mark_kind {
 
 struct mark {
 	enum mark_kind kind;
-	uint64_t start, end;        /* offsets of its first byte and behind its last */
-	char id[RECORD_ID_MAX + 1]; /* C, D: of the exec, or "" */
-	int status;                 /* D: 0 to 255; -1 when it has none */
-	uint64_t time_us;           /* C: wall clock; 0 when it has none */
+	uint64_t start, end;            /* offsets of its first byte and behind its last */
+	char id[RECORD_ID_MAX + 1];     /* C, D: of the exec, or "" */
+	char seal[RECORD_SEAL_MAX + 1]; /* D: of the exec, or "" */
+	int status;                     /* D: 0 to 255; -1 when it has none */
+	uint64_t time_us;               /* C: wall clock; 0 when it has none */
 };
 
 struct marks {

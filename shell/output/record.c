@@ -14,6 +14,7 @@
 #define UNIT_SEPARATOR '\x1f'
 #define RECORD_SEPARATOR '\x1e'
 #define FIELDS_MAX 7u
+#define SEAL_FIELD ";q="
 
 static bool parse_number(const char *text, long max, long *ret_number)
 {
@@ -40,9 +41,14 @@ static bool parse_statuses(struct record *record, char *text)
 
 static bool take_id(struct record *record, const char *text)
 {
-	if (strlen(text) > RECORD_ID_MAX)
+	const char *seal = strstr(text, SEAL_FIELD);
+	size_t length = seal ? (size_t)(seal - text) : strlen(text);
+	if (length > RECORD_ID_MAX || (seal && strlen(seal) - strlen(SEAL_FIELD) > RECORD_SEAL_MAX))
 		return false;
-	snprintf(record->id, sizeof record->id, "%s", text);
+	memcpy(record->id, text, length);
+	record->id[length] = '\0';
+	if (seal)
+		snprintf(record->seal, sizeof record->seal, "%s", seal + strlen(SEAL_FIELD));
 	return true;
 }
 

@@ -9,7 +9,8 @@
  *   D nonce id status statuses cwd  it has ended; statuses: PIPESTATUS, separated by spaces
  *   X nonce status id               the shell ends and makes place for a new one (SHELL_EXIT_REEXEC); id: as of P
  *
- * cwd is empty when it cannot be written here: when it is long or has control characters.
+ * cwd is empty when it cannot be written here: when it is long or has control characters. In P, D and X a command's id
+ * has ";q=" and a part of its seal (shell/exec/seal.h) behind it.
  */
 #pragma once
 
@@ -20,15 +21,17 @@
 #define RECORD_MAX 4096u /* bytes: PIPE_BUF, what is written at once */
 #define RECORD_STATUSES_MAX 64u
 #define RECORD_ID_MAX 64u
+#define RECORD_SEAL_MAX 31u /* of what may be a part of a seal */
 #define RECORD_WAIT_MS 500u /* for the record of what the marks have told already */
 
 enum record_kind { RECORD_PROMPT, RECORD_START, RECORD_END, RECORD_STATE, RECORD_EXIT };
 
 struct record {
 	enum record_kind kind;
-	int status;                 /* P, D, X: 0 to 255 */
-	char id[RECORD_ID_MAX + 1]; /* "" when there is none */
-	size_t half_typed;          /* C */
+	int status;                     /* P, D, X: 0 to 255 */
+	char id[RECORD_ID_MAX + 1];     /* "" when there is none */
+	char seal[RECORD_SEAL_MAX + 1]; /* likewise */
+	size_t half_typed;              /* C */
 	uint8_t statuses[RECORD_STATUSES_MAX];
 	size_t statuses_count;
 	uint64_t time_us; /* P: wall clock when what ran before was over; 0: not told */

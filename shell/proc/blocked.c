@@ -214,6 +214,17 @@ static enum blocked guess(struct blocked_process *p, const char *thread)
 	return BLOCKED_UNKNOWN;
 }
 
+bool blocked_for_child(int fd)
+{
+	char text[TEXT_MAX];
+	struct blocked_call call;
+	if (read_text(fd, "syscall", text, sizeof text) > 0)
+		return blocked_parse(text, &call) &&
+			(call.number == SYS_wait4 || call.number == SYS_waitid);
+	/* As in guess(): it may not be traced. */
+	return read_text(fd, "wchan", text, sizeof text) > 0 && strncmp(text, "do_wait", 7) == 0;
+}
+
 enum blocked blocked_look(struct blocked_process *p, const char *thread)
 {
 	char name[NAME_SIZE], text[TEXT_MAX];

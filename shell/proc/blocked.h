@@ -47,5 +47,8 @@ bool blocked_parse(const char *text, struct blocked_call *ret_call);
  */
 bool blocked_parse_epoll(const char *text, bool (*visit)(void *user, int fd), void *user);
 
+/* Whether the process's main thread sleeps until a child ends. fd: its /proc/PID. */
+bool blocked_for_child(int fd);
+
 /* Whether a thread waits. thread: "" for the main one, or "task/TID/". Never blocks, never stops the thread. */
 enum blocked blocked_look(struct blocked_process *p, const char *thread);

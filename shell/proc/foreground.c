@@ -17,8 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PTS_MAJOR 136u     /* devices.txt of Linux: Unix98 PTY slaves */
-#define CHILDREN_MAX 4096u /* bytes of a list of children that are read */
+#define PTS_MAJOR 136u         /* devices.txt of Linux: Unix98 PTY slaves */
+#define CHILDREN_MAX 4096u     /* bytes of a list of children that are read */
+#define START_PRECISION_MS 12u /* of when a process was started: a tick, and reading clocks */
 
 /* proc(5): fields of "stat" behind the name, by number. */
 enum {
@@ -215,14 +216,20 @@ static uint64_t clock_ms(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Wall clock, up to a tick too early. */
+static uint64_t started_ms(const struct foreground_stat *s)
+{
+	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+	return clock_ms(CLOCK_REALTIME) - (clock_ms(CLOCK_BOOTTIME) - s->start_ticks * 1000 / ticks);
+}
+
 static void describe(struct foreground *f, int process_fd, const struct foreground_stat *s)
 {
 	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
-	uint64_t age = clock_ms(CLOCK_BOOTTIME) - s->start_ticks * 1000 / ticks;
 	f->pid = s->pid;
 	memcpy(f->name, s->name, sizeof s->name);
 	f->cpu_ms = s->cpu_ticks * 1000 / ticks;
-	f->started_ms = clock_ms(CLOCK_REALTIME) - age;
+	f->started_ms = started_ms(s);
 	ssize_t n = read_file(process_fd, "cmdline", f->argv, sizeof f->argv);
 	f->argv_length = n > 0 ? (size_t)n : 0;
 	f->argv_cut = f->argv_length == sizeof f->argv;
@@ -348,4 +355,21 @@ pid_t foreground_youngest(pid_t parent)
 	bool more;
 	snprintf(name, sizeof name, "/proc/%d/task/%d/children", (int)parent, (int)parent);
 	return read_children(AT_FDCWD, name, &youngest, 1, &more) == 1 ? youngest : 0;
+}
+
+bool foreground_awaits(pid_t parent, uint64_t time_ms)
+{
+	struct foreground_stat s;
+	pid_t youngest;
+	int fd = open_process(parent);
+	bool waits = fd >= 0 && blocked_for_child(fd);
+	if (fd >= 0)
+		close(fd);
+	if (!waits || (youngest = foreground_youngest(parent)) == 0)
+		return false;
+	fd = open_process(youngest);
+	waits = fd >= 0 && read_stat(fd, &s) && started_ms(&s) + START_PRECISION_MS < time_ms;
+	if (fd >= 0)
+		close(fd);
+	return waits;
 }

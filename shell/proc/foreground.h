@@ -66,3 +66,6 @@ unsigned foreground_stopped_jobs(pid_t shell);
 
 /* The youngest child of a process; 0: none. */
 pid_t foreground_youngest(pid_t parent);
+
+/* Whether a process sleeps until a child ends, and all that it has were there before a time (wall clock). */
+bool foreground_awaits(pid_t parent, uint64_t time_ms);

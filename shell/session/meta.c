@@ -28,7 +28,9 @@ int meta_save(int dir_fd, const struct session *s)
 	if (root && s->executor.possible)
 		json_object_set_new(root, "nonce", json_string(s->executor.nonce));
 	if (root && s->executor.possible && !s->executor.first)
-		json_object_set_new(root, "integration", json_integer(INTEGRATION_VERSION));
+		json_object_set_new(root, "integration",
+			json_integer(
+				s->executor.sealed ? INTEGRATION_VERSION : INTEGRATION_SEALED - 1));
 	return document_save(dir_fd, META_NAME, root);
 }
 
@@ -59,7 +61,9 @@ static int read_meta(struct session *s, const json_t *root)
 	if (strlen(nonce) == INTEGRATION_NONCE_LENGTH) {
 		snprintf(s->executor.nonce, sizeof s->executor.nonce, "%s", nonce);
 		s->executor.possible = true;
-		s->executor.first = !json_object_get(root, "integration");
+		const json_t *version = json_object_get(root, "integration");
+		s->executor.first = !version;
+		s->executor.sealed = json_integer_value(version) >= INTEGRATION_SEALED;
 	}
 	return 0;
 }

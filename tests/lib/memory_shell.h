@@ -52,6 +52,9 @@ static inline struct session *memory_shell_start(const char *id)
 	return s;
 }
 
+/* The seal of what was typed last. */
+static char memory_shell_seal[2 * SEAL_DIGITS + 1];
+
 /* What was typed for it, whose turn it is; waits for that. */
 static inline struct exec *memory_shell_take(const char *session)
 {
@@ -60,8 +63,12 @@ static inline struct exec *memory_shell_take(const char *session)
 	cr_assert(LOOP_UNTIL(&memory_api.loop,
 			  x->current && x->current->state == EXEC_STARTING && h->input_length > 0),
 		"nothing was typed");
-	cr_assert_str_eq(
-		memory_holder_take_input(memory_api_holder(session)), INTEGRATION_LOAD "\r");
+	const char *typed = memory_holder_take_input(memory_api_holder(session));
+	const size_t load = strlen(INTEGRATION_LOAD SEAL_LEAD);
+	cr_assert_eq(strncmp(typed, INTEGRATION_LOAD SEAL_LEAD, load), 0);
+	cr_assert_str_eq(typed + load + 2 * SEAL_DIGITS, "\r");
+	snprintf(memory_shell_seal, sizeof memory_shell_seal, "%.*s", (int)(2 * SEAL_DIGITS),
+		typed + load);
 	return x->current;
 }
 
@@ -86,9 +93,10 @@ static inline void memory_shell_end(const char *session, int status)
 	char text[128], kind[16];
 	cr_assert_not_null(e, "nothing runs");
 	snprintf(kind, sizeof kind, "D;%d", status);
-	snprintf(text, sizeof text, ";id=%s", e->id);
+	snprintf(text, sizeof text, ";id=%s;q=%.*s", e->id, (int)SEAL_DIGITS, memory_shell_seal);
 	memory_shell_mark(session, kind, text);
-	snprintf(text, sizeof text, "%s|%d|%d|/tmp", e->id, status, status);
+	snprintf(text, sizeof text, "%s;q=%s|%d|%d|/tmp", e->id, memory_shell_seal + SEAL_DIGITS,
+		status, status);
 	memory_shell_record(session, 'D', text);
 	memory_api_settle();
 	memory_shell_prompt(session);

@@ -111,9 +111,11 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 	uint64_t start = mcp_offset(range, "start"), end = mcp_offset(range, "end");
 	bool done = mcp_exec_is_done(exec), fresh = c->cursor <= start;
 	if (done) /* a command that was never run has no status */
-		c->kept = json_pack("{s:o}", "exit_code",
+		c->kept = json_pack("{s:o, s:o*}", "exit_code",
 			json_is_integer(status) ? json_copy((json_t *)(uintptr_t)status)
-						: json_integer(-1));
+						: json_integer(-1),
+			"suspect",
+			json_is_true(json_object_get(exec, "suspect")) ? json_true() : NULL);
 	else
 		c->kept = json_pack("{s:I}", "session_id", (json_int_t)c->number);
 	if (done && (fresh || end <= c->cursor)) {

@@ -80,7 +80,7 @@ static json_t *describe(const struct mcp_call *c, const json_t *exec, json_t *st
 		{"endedBy", "ended_by"}, {"timedOut", "timed_out"}, {"cwd", "cwd"},
 		{"durationMs", "duration_ms"}, {"outputExact", "output_exact"},
 		{"unkillable", "unkillable"}, {"interleavedInput", "interleaved_input"},
-		{NULL, NULL}};
+		{"suspect", "suspect"}, {NULL, NULL}};
 	json_t *result = json_pack("{s:o}", "exec_id", json_sprintf("%s/%s", c->session, c->exec));
 	copy(result, exec, names);
 	if (json_is_object(state))

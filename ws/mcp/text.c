@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FORGED " (a program has tried to forge its end)"
 #define COLS 500u
 #define ROWS 60u
 #define LINES_MAX 50000u
@@ -256,6 +257,8 @@ static void say_end(struct words *w, const json_t *exec)
 	say_text(w, " (SIG", text_of(exec, "signal"), ")");
 	if (json_is_true(json_object_get(exec, "timed_out")))
 		say_text(w, "", ", timed out", "");
+	if (json_is_true(json_object_get(exec, "suspect")))
+		say_text(w, "", FORGED, "");
 	if (has_number(exec, "duration_ms") && w->file)
 		fprintf(w->file, ", %.2f s", (double)number_of(exec, "duration_ms") / 1000);
 	say_text(w, ", in ", text_of(exec, "cwd"), "");
@@ -288,7 +291,8 @@ char *mcp_chunk_text(json_t *chunk)
 		fprintf(w.file, "Wall time: %.4f seconds\n",
 			json_number_value(json_object_get(chunk, "wall_time_seconds")));
 	if (has_number(chunk, "exit_code"))
-		count(&w, "Process exited with code ", number_of(chunk, "exit_code"), "\n");
+		count(&w, "Process exited with code ", number_of(chunk, "exit_code"),
+			json_is_true(json_object_get(chunk, "suspect")) ? FORGED "\n" : "\n");
 	if (has_number(chunk, "session_id"))
 		count(&w, "Process running with session ID ", number_of(chunk, "session_id"), "\n");
 	count(&w, "Original token count: ", number_of(chunk, "original_token_count"), "\n");
@@ -388,6 +392,8 @@ static void say_block(struct words *w, const json_t *block)
 		count(w, ", exit code ", number_of(block, "exit_code"), "");
 	else
 		say_text(w, ", ", text_of(block, "state"), "");
+	if (json_is_true(json_object_get(block, "suspect")))
+		say_text(w, "", FORGED, "");
 	say_text(w, ", in ", text_of(block, "cwd"), "");
 	if (w->file)
 		fprintf(w->file, ": %.*s%s\n", command ? (int)length : 9,

@@ -112,6 +112,9 @@ static void on_executed(void *user, struct request *r, struct exec *e)
 		session_id(session_of_exec(e)), "execId", e->id);
 	if (body) {
 		exec_json_add_streams(body, e);
+		if (e->suspect)
+			json_object_update_new(body,
+				json_pack("{s:b, s:b}", "suspect", true, "outputExact", false));
 		json_object_set_new(body, "timestamp", time_json(e->ended_ms));
 	}
 	reply_json(r, 200, body);

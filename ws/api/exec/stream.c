@@ -162,7 +162,9 @@ static void tell_end(struct follower *f)
 				(json_int_t)f->lost, "exitCode",
 				e->status < 0 ? json_null() : json_integer(e->status)));
 	else if (e->end <= EXEC_END_PROMPT || exec_outlived(e))
-		put_event(f, json_pack("{s:s, s:i}", "type", "complete", "exitCode", e->status));
+		put_event(f,
+			json_pack("{s:s, s:i, s:o*}", "type", "complete", "exitCode", e->status,
+				"suspect", e->suspect ? json_true() : NULL));
 	else
 		put_event(f,
 			json_pack("{s:s, s:s, s:o}", "type", "error", "data", exec_end_reason(e),

@@ -29,7 +29,7 @@ json_t *block_json(const struct session *s, const struct block *b)
 	const struct stream *bytes = session_bytes(s);
 	block_id(b, id);
 	return json_pack(
-		"{s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:b, s:b}",
+		"{s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:b, s:b, s:b}",
 		"id", id, "command", text_or_null(b->command), "author",
 		b->author || b->exec[0] ? text_or_null(b->author) : json_string("human"), "label",
 		text_or_null(b->label), "by", b->exec[0] ? "exec" : "human", "execId",
@@ -41,5 +41,5 @@ json_t *block_json(const struct session *s, const struct block *b)
 		statuses_json(b), "start", (json_int_t)b->start, "end",
 		b->done ? json_integer((json_int_t)b->end) : json_null(), "outputExact",
 		b->done && b->exact, "inRing", stream_oldest(bytes) <= b->start, "interleavedInput",
-		b->interleaved);
+		b->interleaved, "suspect", b->suspect);
 }

@@ -111,7 +111,8 @@ static void add_end(json_t *root, const struct exec *e)
 json_t *exec_json(const struct exec *e)
 {
 	bool began = e->start > 0 || e->state == EXEC_RUNNING;
-	bool exact = e->state == EXEC_DONE && e->start_marked && e->end_marked && e->lost == 0;
+	bool exact = e->state == EXEC_DONE && e->start_marked && e->end_marked && e->lost == 0 &&
+		!e->suspect;
 	json_t *root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:s, s:s}", "id", e->id,
 		"sessionId", session_id(session_of_exec(e)), "author", name_or_null(e->author),
 		"label", name_or_null(e->label), "command", text_or_null(e->command),
@@ -138,6 +139,7 @@ json_t *exec_json(const struct exec *e)
 		      : json_null());
 	json_object_set_new(root, "outputExact", json_boolean(exact));
 	json_object_set_new(root, "interleavedInput", json_boolean(e->interleaved));
+	json_object_set_new(root, "suspect", json_boolean(e->suspect));
 	json_object_set_new(root, "timedOut", json_boolean(e->timed_out));
 	json_object_set_new(root, "unkillable", json_boolean(e->unkillable));
 	return root;

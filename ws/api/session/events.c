@@ -122,7 +122,7 @@ static json_t *block_event(const struct follower *f, const struct journal_entry 
 		then.done = false;
 		then.statuses_count = 0;
 		then.cwd_after = NULL;
-		then.interleaved = false;
+		then.interleaved = then.suspect = false;
 	}
 	return json_pack("{s:s, s:s, s:o}", "type", "block", "event", started ? "started" : "ended",
 		"block", block_json(f->session, &then));

@@ -337,6 +337,10 @@ static int find_status(struct exec_job *e)
 			"%llu bytes of its output are lost: they were not read in time",
 			(unsigned long long)j->lost);
 	status = job_end_status(j);
+	if (json_is_true(json_object_get(j->end, "suspect")))
+		return cli_fail(j->cli,
+			"how the command ended cannot be trusted (status %d): a program has tried to forge it",
+			status);
 	if (status >= 0)
 		return status;
 	if (j->interrupt.count > 0 && j->interrupt.signo > 0)

@@ -137,15 +137,48 @@ static void begin_command(struct shell *s, const struct exec *e)
 	follow(s);
 }
 
+/* What tells that a command is over; seals: of the mark and of the record, or "". NULL: that is not written. */
+static void tell_end(
+	struct shell *s, const struct exec *e, int status, const char *mark, const char *record)
+{
+	char text[160], kind[16];
+	snprintf(kind, sizeof kind, "D;%d", status);
+	snprintf(text, sizeof text, ";id=%s%s%s", e->id, mark && *mark ? ";q=" : "",
+		mark ? mark : "");
+	if (mark)
+		memory_pane_mark(&s->memory, kind, text);
+	snprintf(text, sizeof text, "%s%s%s|%d|%d|/tmp", e->id, record && *record ? ";q=" : "",
+		record ? record : "", status, status);
+	if (record)
+		memory_pane_record(&s->memory, 'D', text);
+	follow(s);
+}
+
 static void end_command(struct shell *s, const struct exec *e, int status)
 {
-	char text[100], kind[16];
-	snprintf(kind, sizeof kind, "D;%d", status);
-	snprintf(text, sizeof text, ";id=%s", e->id);
-	memory_pane_mark(&s->memory, kind, text);
-	snprintf(text, sizeof text, "%s|%d|%d|/tmp", e->id, status, status);
-	memory_pane_record(&s->memory, 'D', text);
-	follow(s);
+	tell_end(s, e, status, "", "");
+}
+
+/* The parts of the seal of what has been typed. */
+struct parts {
+	char mark[SEAL_DIGITS + 1], record[SEAL_DIGITS + 1];
+};
+
+static struct exec *begin_sealed(struct shell *s, const char *command, struct parts *ret_parts)
+{
+	static const char lead[] = INTEGRATION_LOAD SEAL_LEAD;
+	struct exec *e;
+	s->executor.sealed = true;
+	show_prompt(s);
+	cr_assert_eq(start(s, command, &e), 0);
+	const char *typed = memory_pane_typed(&s->memory), *seal = typed + sizeof lead - 1;
+	cr_assert_eq(strncmp(typed, lead, sizeof lead - 1), 0);
+	cr_assert_str_eq(seal + 2 * SEAL_DIGITS, "\r");
+	snprintf(ret_parts->mark, sizeof ret_parts->mark, "%.*s", (int)SEAL_DIGITS, seal);
+	snprintf(ret_parts->record, sizeof ret_parts->record, "%.*s", (int)SEAL_DIGITS,
+		seal + SEAL_DIGITS);
+	begin_command(s, e);
+	return e;
 }
 
 Test(exec, a_command_from_its_typing_to_its_end, .timeout = 30)
@@ -177,6 +210,91 @@ Test(exec, a_command_from_its_typing_to_its_end, .timeout = 30)
 	exec_unwatch(e, &s.watcher);
 	finish_shell(&s);
 	ASSERT_NO_LEAKS();
+}
+
+Test(exec, what_is_sealed_is_believed, .timeout = 30)
+{
+	static struct shell s;
+	struct parts parts;
+	make_shell(&s);
+	struct exec *e = begin_sealed(&s, "true", &parts);
+	tell_end(&s, e, 3, parts.mark, parts.record);
+	cr_assert_eq(e->state, EXEC_DONE);
+	cr_assert_eq(e->status, 3);
+	cr_assert(e->end_marked && !e->suspect);
+	finish_shell(&s);
+}
+
+Test(exec, what_others_claim_ends_nothing, .timeout = 30)
+{
+	static struct shell s;
+	struct parts parts;
+	make_shell(&s);
+	struct exec *e = begin_sealed(&s, "make it", &parts);
+	const struct {
+		const char *mark, *record;
+	} claims[] = {{"", NULL}, {NULL, ""}, {"", ""}, {"0123456789abcdef", "0123456789abcdef"},
+		{parts.record, parts.mark}};
+	for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+		e->suspect = false;
+		tell_end(&s, e, 0, claims[i].mark, claims[i].record);
+		cr_assert_eq(e->state, EXEC_RUNNING, "%zu", i);
+		cr_assert(e->suspect && !e->end_marked, "%zu", i);
+		cr_assert_not_null(blocks_running(&s.blocks), "%zu", i);
+	}
+	memory_pane_record(&s.memory, 'X', "0|");
+	follow(&s);
+	cr_assert_eq(e->state, EXEC_RUNNING, "the shell has not made place for another");
+	cr_assert_eq(s.restarted, 0);
+	memory_pane_say(&s.memory, "made\r\n");
+	tell_end(&s, e, 7, parts.mark, parts.record);
+	cr_assert_eq(e->state, EXEC_DONE);
+	cr_assert_eq(e->status, 7);
+	cr_assert(e->suspect);
+	cr_assert(s.blocks.list->prev->suspect && !s.blocks.list->prev->exact);
+	finish_shell(&s);
+}
+
+Test(exec, of_mark_and_record_that_differ_the_mark_is_believed, .timeout = 30)
+{
+	static struct shell s;
+	struct parts parts;
+	make_shell(&s);
+	struct exec *e = begin_sealed(&s, "true", &parts);
+	tell_end(&s, e, 7, parts.mark, NULL);
+	tell_end(&s, e, 0, NULL, parts.record);
+	cr_assert_eq(e->state, EXEC_DONE);
+	cr_assert_eq(e->status, 7);
+	cr_assert(e->suspect);
+	finish_shell(&s);
+}
+
+Test(exec, it_begins_once, .timeout = 30)
+{
+	static struct shell s;
+	struct parts parts;
+	make_shell(&s);
+	struct exec *e = begin_sealed(&s, "true", &parts);
+	uint64_t begun = e->start;
+	memory_pane_say(&s.memory, "output\r\n");
+	begin_command(&s, e);
+	cr_assert_eq(e->start, begun);
+	cr_assert(e->suspect);
+	cr_assert_eq(s.blocks.count, 1);
+	finish_shell(&s);
+}
+
+Test(exec, where_nothing_is_proven_the_prompt_ends_it, .timeout = 30)
+{
+	static struct shell s;
+	struct parts parts;
+	make_shell(&s);
+	struct exec *e = begin_sealed(&s, "true", &parts);
+	tell_end(&s, e, 4, "", "");
+	exec_tick(&s.executor);
+	cr_assert_eq(e->state, EXEC_RUNNING, "there is no prompt");
+	finish_shell(&s);
+	cr_assert_eq(s.end, EXEC_END_LOST);
 }
 
 Test(exec, it_is_a_block_of_its_author, .timeout = 30)

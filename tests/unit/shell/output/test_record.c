@@ -22,8 +22,8 @@ static void note(void *user, const struct record *r)
 		[RECORD_STATE] = 'S',
 		[RECORD_EXIT] = 'X'};
 	s->length += (size_t)snprintf(s->text + s->length, sizeof s->text - s->length,
-		"%c status=%d id=%s half=%zu cwd=%s", kinds[r->kind], r->status, r->id,
-		r->half_typed, r->cwd);
+		"%c status=%d id=%s%s%s half=%zu cwd=%s", kinds[r->kind], r->status, r->id,
+		r->seal[0] ? " sealed " : "", r->seal, r->half_typed, r->cwd);
 	for (size_t i = 0; i < r->statuses_count; i++)
 		s->length += (size_t)snprintf(
 			s->text + s->length, sizeof s->text - s->length, " %d", r->statuses[i]);
@@ -34,14 +34,14 @@ static void note(void *user, const struct record *r)
 }
 
 static const char all[] = "P" US NONCE US "130" US "exec_1" US "/tmp" RS "C" US NONCE US "exec_2" US
-			  "14" RS "D" US NONCE US "exec_2" US "4" US "1 0 4" US "/a b" RS
+			  "14" RS "D" US NONCE US "exec_2;q=0a1b" US "4" US "1 0 4" US "/a b" RS
 			  "P" US NONCE US "0" US US RS "P" US NONCE US "2" US US "/" US "0 2" RS
 			  "S" US NONCE US "state" US RS "X" US NONCE US "3" US "exec_3" RS
 			  "X" US NONCE US "0" US RS "P" US NONCE US "1" US US "/" US "1" US
 			  "1795275017.143295" RS "P" US NONCE US "1" US US "/" US "1" US "noon" RS;
 static const char wanted[] = "P status=130 id=exec_1 half=0 cwd=/tmp\n"
 			     "C status=0 id=exec_2 half=14 cwd=\n"
-			     "D status=4 id=exec_2 half=0 cwd=/a b 1 0 4\n"
+			     "D status=4 id=exec_2 sealed 0a1b half=0 cwd=/a b 1 0 4\n"
 			     "P status=0 id= half=0 cwd=\n"
 			     "P status=2 id= half=0 cwd=/ 0 2\n"
 			     "S status=0 id=state half=0 cwd=\n"

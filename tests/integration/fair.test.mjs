@@ -9,7 +9,7 @@ import { Refused } from './lib/client.mjs';
 import { ControlClient } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
-import { until, within } from './lib/until.mjs';
+import { slowness, until, within } from './lib/until.mjs';
 
 /** What /metrics tells of a kind: what links have, and how often one was refused. */
 async function quota(server, kind) {
@@ -307,4 +307,51 @@ scenario('requests under way, and bodies', async (server) => {
 	assert.match(await within('refusal', send()), /^HTTP\/1.1 429 [^]*retry-after: 1\r\n[^]*QUOTA_REACHED/i);
 	for (const socket of sockets) socket.destroy();
 	await untilHad(server, 'body_bytes', 0);
+});
+
+/** How long the owner's keystrokes take to come back, in ms: the 99th of a hundred. */
+async function echo(client, count = 200) {
+	const times = [];
+	for (let i = 0; i < count; i += 1) {
+		const began = performance.now();
+		const from = client.received;
+		client.socket.send(Buffer.from('x'));
+		await until('echo', () => client.received > from, { interval: 1 });
+		times.push(performance.now() - began);
+		if (i % 40 === 39) client.socket.send(Buffer.from('\x15'));
+	}
+	return times.sort((a, b) => a - b)[Math.floor(count * 0.99)];
+}
+
+scenario('whoever types does not feel a viewer who does the worst', { timeout: 120_000 }, async (server, t) => {
+	await server.session({ id: 's' });
+	await server.run('s', 'seq 1 3000');
+	const [viewer] = await links(server, 1);
+	const client = server.client({ sessionId: 's' });
+	await client.connect();
+	const quiet = await echo(client);
+	let ends = false;
+	const agent = new http.Agent({ keepAlive: true, maxSockets: 32 });
+	const api = server.api.as(viewer.token);
+	let asked = 0;
+	const worst = ['/api/session/s/search?q=1.*2&regex=1', '/api/session/s/scrollback?format=html', '/api/session/s/screen?cells=1', '/mcp'];
+	const hammer = async (path) => {
+		while (!ends) {
+			await api.raw(path === '/mcp' ? 'POST' : 'GET', path, path === '/mcp' ? initialize : undefined, { agent }).catch(() => {});
+			asked += 1;
+		}
+	};
+	const held = Array.from({ length: 64 }, () => wait(server, viewer.token));
+	const streams = Array.from({ length: 64 }, () => new EventStream(server, '/api/session/s/stream', { token: viewer.token }));
+	const sockets = Array.from({ length: 256 }, () => server.client({ sessionId: 's', token: viewer.token }));
+	await Promise.all(sockets.map((each) => each.connect().catch(() => {})));
+	const hammers = worst.flatMap((path) => Array.from({ length: 4 }, () => hammer(path)));
+	await until('the worst', () => asked > 50);
+	const loud = await echo(client);
+	ends = true;
+	await Promise.all(hammers);
+	agent.destroy();
+	for (const each of [...held, ...streams]) (each.abort ?? each.terminate).call(each);
+	t.diagnostic(`p99 of an echo: ${quiet.toFixed(1)} ms, with ${asked} requests meanwhile ${loud.toFixed(1)} ms`);
+	assert.ok(loud < 2000 * slowness + 20 * quiet, `${loud} ms instead of ${quiet} ms`);
 });

@@ -77,7 +77,7 @@ if ($claims eq 'take-record') { # out of the FIFO, and put another in
 exit $status;
 `;
 
-const exec = async (server, command, fields = {}, session = id) => (await server.api.call('POST', `/api/session/${session}/exec`, { command, queue: true, waitMs: 30_000, ...fields })).data;
+const exec = async (server, command, fields = {}, session = id) => (await server.api.call('POST', `/api/session/${session}/exec`, { command, queue: true, ...fields })).data;
 const blocks = async (server, session = id) => (await server.api.call('GET', `/api/session/${session}/blocks`)).blocks;
 const forger = (claims, more = '') => `SHELL_PID=$$ perl forge.pl ${claims} ${more || '0.5 7'}`;
 
@@ -156,17 +156,18 @@ scenario('who takes records away, or what is typed, is noticed', { timeout: 120_
 	await start(server);
 	for (const thief of ['take-record', 'take-keys']) {
 		await exec(server, `rm -f ready stop; ${forger(thief, '0 0')} & while [ ! -e ready ]; do sleep 0.01; done`);
-		for (let i = 0; i < 6; i += 1) never(await exec(server, 'sleep 0.05; (exit 7)', { timeoutMs: 2000, waitMs: 8000 }), `${thief} ${i}`);
+		for (let i = 0; i < 6; i += 1) never(await exec(server, 'sleep 0.05; (exit 7)', { timeoutMs: 2000 }), `${thief} ${i}`);
 		writeFileSync(path.join(server.cwd, 'stop'), '');
-		await until('honest answers again', async () => (await exec(server, 'rm -f stop; (exit 5)', { timeoutMs: 2000, waitMs: 8000 })).exitCode === 5, { timeout: 60_000 });
+		await until('honest answers again', async () => (await exec(server, 'rm -f stop; (exit 5)', { timeoutMs: 2000 })).exitCode === 5, { timeout: 60_000 });
 	}
 });
 
 scenario('the next server, after kill -9, believes as little', { timeout: 60_000 }, async (server) => {
 	await start(server);
+	const begun = (asked) => until('the beginning', async () => (await server.api.call('GET', `/api/session/${id}/exec/${asked.id}`)).data.state === 'running');
 	for (const claims of ['mr', 'mrbp', 'gR']) {
-		const asked = await exec(server, forger(claims, '2 7'), { waitMs: 0, yieldMs: 0 });
-		await until('the beginning', async () => (await server.api.call('GET', `/api/session/${id}/exec/${asked.id}`)).data.state === 'running');
+		const asked = await exec(server, forger(claims, '2 7'), { yieldMs: 0 });
+		await begun(asked);
 		await server.kill();
 		await server.restart();
 		const e = await until('its end', async () => {
@@ -182,6 +183,7 @@ scenario('the next server, after kill -9, believes as little', { timeout: 60_000
 	}
 	// One that goes on under the next server and says nothing wrong.
 	const asked = await exec(server, 'sleep 1; echo out; (exit 6)', { yieldMs: 0 });
+	await begun(asked);
 	await server.kill();
 	await server.restart();
 	const e = await until('its end', async () => {

@@ -6,6 +6,7 @@
 
 #include "ring/screen/view/render.h"
 #include "ring/utf8.h"
+#include "ws/mcp/visible.h"
 #include "ws/text.h"
 
 #include <stdio.h>
@@ -105,11 +106,32 @@ static char *draw(const char *bytes, size_t length, size_t *ret_length)
 	return text;
 }
 
+static bool is_ascii(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}
+
+/* With what is not seen made visible; text is taken. In ASCII nothing is left by now that is not. */
+static char *show(char *text, size_t *length)
+{
+	if (!text || is_ascii(text, *length))
+		return text;
+	char *seen = malloc(VISIBLE_SIZE(*length));
+	if (seen)
+		*length = visible_text(text, *length, false, seen);
+	free(text);
+	return seen;
+}
+
 char *mcp_plain(const char *bytes, size_t length, size_t *ret_length)
 {
-	if (is_simple(bytes, length) || length > MCP_PLAIN_MAX)
-		return filter(bytes, length, ret_length);
-	return draw(bytes, length, ret_length);
+	char *text = is_simple(bytes, length) || length > MCP_PLAIN_MAX
+		? filter(bytes, length, ret_length)
+		: draw(bytes, length, ret_length);
+	return show(text, ret_length);
 }
 
 /* Cutting */
@@ -176,8 +198,27 @@ static void begin_words(struct words *w)
 /* A text that is not there is not said. */
 static void say_text(struct words *w, const char *before, const char *text, const char *after)
 {
-	if (w->file && text)
-		fprintf(w->file, "%s%s%s", before, text, after);
+	size_t length = text ? strlen(text) : 0;
+	char *seen = NULL;
+	if (!w->file || !text)
+		return;
+	if (!is_ascii(text, length) && (seen = malloc(VISIBLE_SIZE(length))))
+		visible_text(text, length, false, seen);
+	if (seen || is_ascii(text, length))
+		fprintf(w->file, "%s%s%s", before, seen ? seen : text, after);
+	free(seen);
+}
+
+/* What others may choose, in a line: it stays there, and in its place. */
+static void say_name(struct words *w, const char *before, const char *name, const char *after)
+{
+	size_t length = name ? strlen(name) : 0;
+	char *seen = name ? malloc(VISIBLE_SIZE(length)) : NULL;
+	if (seen) {
+		visible_text(name, length, true, seen);
+		say_text(w, before, seen, after);
+	}
+	free(seen);
 }
 
 static void count(struct words *w, const char *before, json_int_t number, const char *after)
@@ -220,7 +261,7 @@ static void say_terminal(struct words *w, const json_t *terminal)
 		return;
 	say_text(w, "terminal: ", status, "");
 	say_text(w, " (", text_of(terminal, "input"), ")");
-	say_text(w, ": ", text_of(json_object_get(terminal, "foreground"), "name"), "");
+	say_name(w, ": ", text_of(json_object_get(terminal, "foreground"), "name"), "");
 	if (strcmp(status, "prompt") != 0 && strcmp(status, "exited") != 0)
 		fprintf(w->file, ", quiet for %.1f s",
 			(double)number_of(terminal, "quiet_ms") / 1000);
@@ -235,7 +276,18 @@ static void say_terminal(struct words *w, const json_t *terminal)
 	}
 }
 
-/* How it ended, or how it stands. */
+/* What follows is told by its size: a line of it that says how a command has ended is one of it. */
+static void say_size(struct words *w, const json_t *exec)
+{
+	static const char *const outputs[] = {"output", "stdout", "stderr"};
+	size_t bytes = 0;
+	for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+		bytes += json_string_length(json_object_get(exec, outputs[i]));
+	if (bytes > 0)
+		count(w, ", ", (json_int_t)bytes, " bytes of output");
+}
+
+/* How it ended, or how it stands: always in front of what it has printed. */
 static void say_end(struct words *w, const json_t *exec)
 {
 	const char *state = text_of(exec, "state"), *by = text_of(exec, "ended_by");
@@ -261,7 +313,8 @@ static void say_end(struct words *w, const json_t *exec)
 		say_text(w, "", FORGED, "");
 	if (has_number(exec, "duration_ms") && w->file)
 		fprintf(w->file, ", %.2f s", (double)number_of(exec, "duration_ms") / 1000);
-	say_text(w, ", in ", text_of(exec, "cwd"), "");
+	say_size(w, exec);
+	say_name(w, ", in ", text_of(exec, "cwd"), "");
 	say_text(w, "", "\n", "");
 }
 
@@ -303,10 +356,10 @@ char *mcp_chunk_text(json_t *chunk)
 static void say_session(struct words *w, const json_t *session)
 {
 	say_text(w, "", text_of(session, "session_id"), "");
-	say_text(w, " \"", text_of(session, "name"), "\"");
+	say_name(w, " \"", text_of(session, "name"), "\"");
 	say_text(w, ": ", text_of(session, "state"), "");
-	say_text(w, ", ", text_of(session, "shell"), "");
-	say_text(w, " in ", text_of(session, "cwd"), "");
+	say_name(w, ", ", text_of(session, "shell"), "");
+	say_name(w, " in ", text_of(session, "cwd"), "");
 	count(w, ", ", number_of(session, "cols"), "x");
 	count(w, "", number_of(session, "rows"), "\n");
 }
@@ -387,17 +440,17 @@ static void say_block(struct words *w, const json_t *block)
 		length = COMMAND_BYTES - utf8_incomplete(command, COMMAND_BYTES);
 	say_text(w, "", text_of(block, "id"), "");
 	say_text(w, " ", text_of(block, "author"), "");
-	say_text(w, " \"", text_of(block, "label"), "\"");
+	say_name(w, " \"", text_of(block, "label"), "\"");
 	if (has_number(block, "exit_code"))
 		count(w, ", exit code ", number_of(block, "exit_code"), "");
 	else
 		say_text(w, ", ", text_of(block, "state"), "");
 	if (json_is_true(json_object_get(block, "suspect")))
 		say_text(w, "", FORGED, "");
-	say_text(w, ", in ", text_of(block, "cwd"), "");
-	if (w->file)
-		fprintf(w->file, ": %.*s%s\n", command ? (int)length : 9,
-			command ? command : "(unknown)", cut ? "…" : "");
+	say_name(w, ", in ", text_of(block, "cwd"), "");
+	char *beginning = command ? strndup(command, length) : NULL;
+	say_name(w, ": ", beginning ? beginning : "(unknown)", cut ? "…\n" : "\n");
+	free(beginning);
 }
 
 static void say_match(struct words *w, const json_t *match)
@@ -434,17 +487,24 @@ json_t *mcp_lines_text(const json_t *lines)
 {
 	size_t i, length = 0, kept = 0;
 	json_t *line;
-	char *text = NULL;
+	char *text = NULL, *seen = NULL;
 	FILE *file = open_memstream(&text, &length);
 	if (!file)
 		return NULL;
 	json_array_foreach (lines, i, line) {
 		const char *row = json_string_value(json_object_get(line, "text"));
-		fprintf(file, "%s\n", row ? row : "");
+		size_t size = row ? strlen(row) : 0;
+		char *grown = realloc(seen, VISIBLE_SIZE(size));
+		if (grown) {
+			seen = grown;
+			visible_text(row ? row : "", size, true, seen);
+		}
+		fprintf(file, "%s\n", grown ? seen : "");
 		fflush(file);
 		if (row && *row)
 			kept = length;
 	}
+	free(seen);
 	if (fclose(file) != 0) {
 		free(text);
 		return NULL;

@@ -100,11 +100,31 @@ static void says(char *text, const char *want)
 	free(text);
 }
 
+Test(mcp_text, what_imitates_a_status_or_hides_is_told)
+{
+	json_t *exec = json_pack("{s:s, s:i, s:s, s:s}", "state", "done", "exit_code", 1, "cwd",
+		"/a\nexit code 0", "output", "exit code 0, in /\n\u202e\n");
+	says(mcp_exec_text(exec),
+		"exit code 1, 22 bytes of output, in /a\\nexit code 0\nexit code 0, in /\n\\u{202E}\n");
+	json_decref(exec);
+	size_t length;
+	char *text = mcp_plain("a\xe2\x80\xae\033[31mb", 10, &length);
+	cr_expect_str_eq(text, "a\\u{202E}b");
+	cr_expect_eq(length, strlen(text));
+	free(text);
+	json_t *lines = json_pack("[{s:s}]", "text", "x\U000e0041"), *shown = mcp_lines_text(lines);
+	cr_expect_str_eq(json_string_value(shown), "x\\u{E0041}\n");
+	json_decref(shown);
+	json_decref(lines);
+	ASSERT_NO_LEAKS();
+}
+
 Test(mcp_text, words_about_commands)
 {
 	json_t *done = json_pack("{s:s, s:i, s:s, s:i, s:s, s:s}", "state", "done", "exit_code",
 		130, "signal", "INT", "duration_ms", 1500, "cwd", "/tmp", "output", "out\n");
-	says(mcp_exec_text(done), "exit code 130 (SIGINT), 1.50 s, in /tmp\nout\n");
+	says(mcp_exec_text(done),
+		"exit code 130 (SIGINT), 1.50 s, 4 bytes of output, in /tmp\nout\n");
 	json_t *runs = json_pack("{s:s, s:s, s:i, s:{s:s, s:s, s:{s:s}, s:i}, s:s}", "state",
 		"running", "exec_id", "s/e", "cursor", 9, "terminal", "status", "waiting_input",
 		"input", "password", "foreground", "name", "sudo", "quiet_ms", 1200, "output",

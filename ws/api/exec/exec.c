@@ -159,7 +159,7 @@ static void start_exec(struct request *r, struct session *s)
 		.limit_ms = q.yield_ms,
 		.done = on_waited,
 		.user = (void *)(uintptr_t)q.format};
-	if (!exec_claim(a->access, r, &q.options))
+	if (!exec_wait_claim(a->access, r, &q.options))
 		goto out;
 	int rc = exec_wait_start(r, s, &q.options, &wait, &e);
 	if (rc < 0) {

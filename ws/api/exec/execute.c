@@ -127,7 +127,7 @@ static void run(struct execute *x, struct session *s)
 	struct exec_wait_options wait = {
 		.loop = x->api->sessions->loop, .until_unkillable = true, .done = on_executed};
 	/* Its access may have ended while the session was made. */
-	if (x->request->cut || !exec_claim(x->api->access, x->request, &x->options))
+	if (x->request->cut || !exec_wait_claim(x->api->access, x->request, &x->options))
 		return;
 	int rc = x->stream ? exec_start(session_executor(s), &x->options, NULL, &e)
 			   : exec_wait_start(x->request, s, &x->options, &wait, &e);

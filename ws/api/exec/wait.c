@@ -18,7 +18,7 @@ struct exec_wait {
 	struct exec_watcher watcher;
 };
 
-bool exec_claim(struct access *a, struct request *r, struct exec_options *options)
+bool exec_wait_claim(struct access *a, struct request *r, struct exec_options *options)
 {
 	const struct access_want want[ACCESS_PLACES] = {{QUOTA_COMMANDS, 1}};
 	return access_claim_for(a, r, want, &options->claim);

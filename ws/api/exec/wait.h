@@ -19,7 +19,7 @@ struct exec_wait_options {
 };
 
 /* A command takes its place in the queue: options->claim. Returns whether it may; otherwise r has been answered. */
-bool exec_claim(struct access *a, struct request *r, struct exec_options *options);
+bool exec_wait_claim(struct access *a, struct request *r, struct exec_options *options);
 
 /* Wait for e. done may be called from inside. */
 void exec_wait(struct request *r, struct exec *e, const struct exec_wait_options *options);

@@ -632,7 +632,7 @@ hostile('the limit of descriptors is told in time, and nothing that there is suf
 });
 
 const mountPoint = mkdtempSync(path.join(os.tmpdir(), 'rs-full-'));
-const mounted = process.getuid() === 0 && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'ringside-test', mountPoint]).status === 0;
+const mounted = process.getuid() === 0 && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128k,mode=0700', 'ringside-test', mountPoint]).status === 0;
 const unmount = () => {
 	if (mounted) spawnSync('umount', ['-l', mountPoint]);
 	rmSync(mountPoint, { recursive: true, force: true });

@@ -477,7 +477,7 @@ scenario('the log says who ran what, and nothing that is secret', { args: ['--lo
 		const found = server.stderr.split('\n').filter((line) => line.includes('module=run'));
 		return found.length >= 2 && found;
 	});
-	assert.match(lines[0], / level=info module=run msg=done id=\d+ peer=127\.0\.0\.1 who=owner command="echo é; : x+" cwd=\S+ end=exited exit=0 ms=\d+ /);
+	assert.match(lines[0], / level=info module=run msg=done id=\d+ peer=127\.0\.0\.1 principal=owner command="echo é; : x+" cwd=\S+ end=exited exit=0 ms=\d+ /);
 	assert.ok(lines[0].length < 500);
 	assert.match(lines[1], / command="exit 3" cwd=\/ end=exited exit=3 /);
 	assert.doesNotMatch(server.stderr, /hunter/);

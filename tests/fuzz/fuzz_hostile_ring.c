@@ -145,7 +145,7 @@ static void put_event(struct fuzz_input *in)
 	uint8_t payload[64] = {0};
 	struct event_header h = {.type = fuzz_byte(in) % 7, .length = fuzz_byte(in) % 65};
 	h.offset = take_number(in);
-	for (size_t i = 0; i < h.length; i++)
+	for (size_t i = 0; i < sizeof payload && i < h.length; i++)
 		payload[i] = fuzz_byte(in);
 	event_append(&m.holder.events, &h, payload);
 }

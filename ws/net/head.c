@@ -21,33 +21,35 @@ static int copy(struct lws *wsi, enum lws_token_indexes token, char *text, size_
 }
 
 /*
- * X-Session-Id is none of the headers that libwebsockets knows: those it keeps for HTTP/1.1, and drops for
- * HTTP/2, where ?session= has to do.
+ * Copy a header (its name ends in ':') that is none of those which libwebsockets knows: the others it keeps for HTTP/1.1,
+ * and drops for HTTP/2. Returns as copy() does.
  */
+static int copy_unknown(struct lws *wsi, const char *name, char *text, size_t size)
+{
+	int n = (int)strlen(name), length = lws_hdr_custom_length(wsi, name, n);
+	text[0] = '\0';
+	if (length < 0)
+		return 0;
+	if (length == 0)
+		return 1;
+	return length < (int)size && lws_hdr_custom_copy(wsi, text, (int)size, name, n) >= 0 ? 1
+											     : -1;
+}
+
+/* By HTTP/2 ?session= has to do. */
 static void read_session(struct lws *wsi, struct head *h)
 {
-	static const char name[] = "x-session-id:";
-	int length = lws_hdr_custom_length(wsi, name, sizeof name - 1);
-	h->has_session = length >= 0;
-	if (length <= 0)
-		return;
-	if (length >= (int)sizeof h->session ||
-		lws_hdr_custom_copy(wsi, h->session, sizeof h->session, name, sizeof name - 1) < 0)
+	int found = copy_unknown(wsi, "x-session-id:", h->session, sizeof h->session);
+	h->has_session = found != 0;
+	if (found < 0)
 		memset(h->session, 'x', sizeof h->session - 1);
 }
 
 /* What a proxy says of the request that it passes on: HTTP/1.1 has it all, HTTP/2 goes through none that we trust. */
 static void read_forwarded(struct lws *wsi, struct head *h)
 {
-	static const char proto[] = "x-forwarded-proto:", forwarded[] = "forwarded:";
-	int length = lws_hdr_custom_length(wsi, proto, sizeof proto - 1);
-	if (length > 0 && length < (int)sizeof h->forwarded_proto)
-		lws_hdr_custom_copy(wsi, h->forwarded_proto, sizeof h->forwarded_proto, proto,
-			sizeof proto - 1);
-	length = lws_hdr_custom_length(wsi, forwarded, sizeof forwarded - 1);
-	if (length > 0 && length < (int)sizeof h->forwarded)
-		lws_hdr_custom_copy(
-			wsi, h->forwarded, sizeof h->forwarded, forwarded, sizeof forwarded - 1);
+	copy_unknown(wsi, "x-forwarded-proto:", h->forwarded_proto, sizeof h->forwarded_proto);
+	copy_unknown(wsi, "forwarded:", h->forwarded, sizeof h->forwarded);
 }
 
 /* HTTP/2 drops the headers that libwebsockets does not know, MCP's among them. */
@@ -131,6 +133,8 @@ const char *head_read(struct lws *wsi, const char *path, struct head *h)
 	read_length(wsi, h);
 	read_session(wsi, h);
 	read_forwarded(wsi, h);
+	copy_unknown(wsi, "sec-fetch-site:", h->fetch_site, sizeof h->fetch_site);
+	copy_unknown(wsi, "sec-fetch-mode:", h->fetch_mode, sizeof h->fetch_mode);
 	copy(wsi, WSI_TOKEN_HTTP_USER_AGENT, h->agent, sizeof h->agent);
 	if (lws_get_peer_simple(wsi, h->peer, sizeof h->peer) == NULL || !h->peer[0])
 		snprintf(h->peer, sizeof h->peer, "unix");

@@ -92,7 +92,8 @@ void links_close(struct links *l)
 
 char *links_sign(const struct links *l, const struct link_entry *entry)
 {
-	struct token_claims claims = {.kind = "link", .expires_s = entry->expires_ms / 1000};
+	/* To the millisecond it is the register that says when. */
+	struct token_claims claims = {.kind = "link", .expires_s = (entry->expires_ms + 999) / 1000};
 	snprintf(claims.id, sizeof claims.id, "%s", entry->id);
 	return token_sign(&claims, l->key, sizeof l->key);
 }

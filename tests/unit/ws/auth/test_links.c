@@ -169,6 +169,16 @@ Test(links_check, expired)
 	free(token);
 }
 
+Test(links_check, not_before_its_last_millisecond)
+{
+	struct link_entry e;
+	char *token = issue("demo", ROLE_VIEWER, &e);
+	cr_assert_neq(e.expires_ms % 1000, 0, "NOW is no whole second");
+	cr_expect(links_check(&l, token, e.expires_ms - 1));
+	cr_expect_null(links_check(&l, token, e.expires_ms));
+	free(token);
+}
+
 Test(links_check, token_of_another_kind_or_key)
 {
 	struct link_entry e;

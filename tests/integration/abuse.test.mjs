@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Api } from './lib/api.mjs';
 import { Frames, Http2, http1 } from './lib/askers.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
@@ -68,9 +69,17 @@ async function stateOf(server) {
 
 /** Does what must change nothing. What was typed or signalled would be seen at a fence behind it. */
 async function untouched(server, what, body) {
-	const before = await stateOf(server);
+	let before;
+	let after;
+	// What went on before has to be over: files that are being written, commands that end.
+	await until('rest', async () => {
+		after = before;
+		before = await stateOf(server);
+		return isDeepStrictEqual(before, after);
+	});
 	await body();
-	assert.deepEqual(await stateOf(server), before, `${what} has changed something`);
+	await until('what it was like', async () => isDeepStrictEqual(after = await stateOf(server), before), { timeout: 2000 })
+		.catch(() => assert.deepEqual(after, before, `${what} has changed something`));
 	for (const id of ['s', 'other']) {
 		const { offset } = before.sessions[id][0].data;
 		await server.run(id, 'echo fence');
@@ -158,7 +167,19 @@ async function matrix(server, fixture, how, verdicts) {
 	await untouched(server, `what was refused over ${how}`, () => asks(false));
 	await asks(true);
 	transport.close();
+	await until('the end of the process', async () => (await server.api.call('GET', '/api/process/p')).process.status !== 'running');
 	await startProcess(server);
+}
+
+/** Who may only watch types at the terminal all the same; his windows count for nothing. */
+async function watcher(server, token) {
+	const viewer = await server.client({ sessionId: 's', token }).connect();
+	await untouched(server, 'a viewer at the terminal', async () => {
+		viewer.control({ type: 'resize', cols: 111, rows: 33 });
+		viewer.type('echo abuse > abuse\r');
+		await viewer.untilMessage('error', ({ code }) => code === 'READ_ONLY');
+	});
+	await viewer.close();
 }
 
 const secure = { args: ['--tls-cert', cert, '--tls-key', key, '--http2'], timeout: 240_000 };
@@ -171,6 +192,7 @@ scenario('every route, by everybody, over every transport', secure, async (serve
 	const fixture = await prepare(server);
 	const verdicts = new Verdicts();
 	for (const how of Object.keys(transports)) await matrix(server, fixture, how, verdicts);
+	await watcher(server, fixture.tokens.viewer);
 	verdicts.print(t, routes.map(nameOf), 'HTTP/1.1, HTTP/2 and /ws, where they differ by "/"');
 	assert.deepEqual(verdicts.wrong, []);
 });

@@ -213,3 +213,14 @@ scenario('a body that was begun before is not taken after', async (server) => {
 	assertError(await until('answer', () => answer), 401, 'ACCESS_ENDED');
 	assert.ok(!(await server.api.text('s')).includes('never'));
 });
+
+scenario('an Enter that was due is not typed after', async (server) => {
+	await server.session({ id: 's' });
+	const { token, link } = await server.api.link('s', 'driver');
+	const asked = ask(server, bearer(token), 'POST', '/api/session/s/keys', { text: 'echo nev\'\'er', submit: true });
+	await server.outputMatches('s', /echo nev''er/);
+	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
+	await until('answer', () => asked.over);
+	assertError({ status: asked.status, json: JSON.parse(asked.text), text: asked.text }, 401, 'ACCESS_ENDED');
+	await stays('it is not entered', async () => !(await server.api.text('s')).includes('never'), 600);
+});

@@ -342,8 +342,12 @@ static void on_modes_seen(void *user)
 	struct submit *p = user;
 	struct request *r = p->pending.request;
 	struct session *s = sessions_find(p->api->sessions, p->session);
-	int rc = type_enter(s, &p->by, &p->typed);
-	if (rc < 0)
+	/* Who had access when the text was typed need not have it any more; who has only left is not asked. */
+	bool may = access_is_current(p->api->access, &r->principal);
+	int rc = may ? type_enter(s, &p->by, &p->typed) : 0;
+	if (!may)
+		reply_error(r, "ACCESS_ENDED", "It was typed, but not entered", NULL);
+	else if (rc < 0)
 		refuse_session(r, s, rc);
 	else
 		reply_typed(p->api, r, s, &p->typed);

@@ -46,6 +46,7 @@ struct program {
 	struct processes processes;
 	struct isolation *isolation;
 	struct bounds bounds;
+	struct user user; /* of whom sessions are, where the bounds say so */
 	struct heap_trim heap;
 	struct runs *runs;
 	struct auth auth;
@@ -212,11 +213,10 @@ static void adopt_sessions(struct program *p)
 	uv_timer_stop(&p->tick);
 }
 
-/* What shells get of our environment is chosen, and the secret in it is taken out. */
+/* What shells get of our environment is chosen. */
 static int open_environment(struct program *p)
 {
 	const struct serve_list *asked = &p->options.environment;
-	p->token = privacy_take(environ, "RINGSIDE_TOKEN");
 	p->environment = environment_pass(environ, asked->items, asked->count);
 	return p->environment ? 0 : serve_fail("memory", strerror(ENOMEM));
 }
@@ -234,11 +234,16 @@ static int open_program(struct program *p)
 {
 	long nofile;
 	unsigned descriptors = resources_raise_descriptors(&nofile);
-	if (open_environment(p) < 0 ||
-		resources_runtime_dir(p->options.runtime_dir, p->runtime_dir) < 0 ||
-		resources_holder(p->holder) < 0)
+	p->token = privacy_take(environ, "RINGSIDE_TOKEN");
+	p->bounds.holder = p->holder;
+	if (resources_runtime_dir(p->options.runtime_dir, p->runtime_dir) < 0 ||
+		resources_holder(p->holder) < 0 ||
+		resources_user(&p->options, p->runtime_dir, &p->user, &p->bounds) < 0 ||
+		open_environment(p) < 0)
 		return -1;
-	if (!getcwd(p->cwd, sizeof p->cwd))
+	if (p->bounds.user)
+		snprintf(p->cwd, sizeof p->cwd, "%s", p->user.home);
+	else if (!getcwd(p->cwd, sizeof p->cwd))
 		return serve_fail("working directory", strerror(errno));
 	if (!utf8_is_valid_string(p->cwd) || !utf8_is_valid_string(p->runtime_dir))
 		return serve_fail("working and runtime directory", "their names must be UTF-8");
@@ -255,12 +260,11 @@ static int open_program(struct program *p)
 	api_register(&p->api, &p->dispatcher.routes);
 	mcp_register(&p->mcp, &p->dispatcher.routes);
 	p->reports = (struct reports){.api = &p->api, .metrics = &p->metrics};
-	if (resources_isolation(&p->options, p->runtime_dir, p->holder, &p->isolation) < 0)
+	if (resources_isolation(&p->options, p->runtime_dir, &p->bounds, &p->isolation) < 0)
 		return -1;
 	if (p->isolation)
 		move_inside(p);
 	p->bounds.isolation = p->isolation;
-	p->bounds.holder = p->holder;
 	if (resources_limits(&p->options, &p->bounds) < 0)
 		return -1;
 	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 ||
@@ -307,6 +311,7 @@ static void close_program(struct program *p)
 	uv_loop_close(&p->loop);
 	isolation_close(p->isolation);
 	cgroup_close(p->bounds.cgroup);
+	user_finish(&p->user);
 	log_flush();
 }
 

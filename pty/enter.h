@@ -2,15 +2,18 @@
  * What a program is before it begins: in a control group, within limits, of another user. posix_spawn(3) knows none of
  * this, so the holder's own program does it, when it is started as
  *
- *   ringside-holder --enter [--group FD] [--tasks N] [--memory BYTES] [--cwd DIR] -- PROGRAM ARGUMENT...
+ *   ringside-holder --enter [--group FD] [--tasks N] [--memory BYTES] [--cwd DIR]
+ *       [--user UID --gid GID [--groups GID,...]] -- PROGRAM ARGUMENT...
  *
- * and becomes that program, or says why not and ends with ENTER_EXIT.
+ * and becomes that program, or says why not and ends with ENTER_EXIT. With a user it gets those variables whose names begin
+ * with ENTER_HIDDEN, without that, and no others.
  */
 #pragma once
 
 #include <stdint.h>
 
 #define ENTER_OPTION "--enter"
+#define ENTER_HIDDEN "ringside." /* no loader or library looks for such names */
 #define ENTER_EXIT 126
 
 /* Limits where there are no control groups, see setrlimit(2). 0 = none. */

@@ -184,6 +184,9 @@ void link_kill_started(const struct link *l);
 /* The number here of a child of `parent` (as it is here) that the holder's processes call `number`; 0: it is no more. */
 pid_t link_number(const struct link *l, pid_t parent, pid_t number);
 
+/* Whose the holder is that it is connected to, as the kernel says; ours while that is not known. */
+uid_t link_user(const struct link *l);
+
 /* The number of the holder, as soon as it is known; 0: not yet, or not at all. */
 pid_t link_holder(const struct link *l);
 

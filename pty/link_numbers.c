@@ -60,9 +60,10 @@ void link_find_holder(struct link *l)
 	socklen_t length = sizeof peer;
 	if (l->info.shell_pid < 0)
 		l->info.shell_pid = 0;
-	l->foreign = getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-		peer.pid > 0 && peer.pid != l->info.holder_pid;
-	if (!l->foreign)
+	bool known = getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+		peer.pid > 0;
+	l->foreign = known && peer.pid != l->info.holder_pid;
+	if (!known || (!l->foreign && peer.uid == geteuid()))
 		return;
 	l->info.holder_pid = peer.pid;
 	l->info.shell_pid = link_number(l, peer.pid, l->info.shell_pid);
@@ -73,7 +74,10 @@ pid_t link_number(const struct link *l, pid_t parent, pid_t number)
 	/* Whoever writes the ring may say any number: none stands for several, as those below 0 do. */
 	if (number <= 0)
 		return 0;
-	return l->foreign ? find_child(parent, number) : number;
+	if (l->foreign)
+		return find_child(parent, number);
+	/* We may signal and read processes that another user may not: nobody names us but its own. */
+	return link_user(l) == geteuid() || parentage_parent(number) == parent ? number : 0;
 }
 
 bool link_confirms_number(const struct link *l, pid_t number)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 pid_t link_holder(const struct link *l)
 {
@@ -18,6 +19,16 @@ pid_t link_holder(const struct link *l)
 			getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0
 		? peer.pid
 		: 0;
+}
+
+uid_t link_user(const struct link *l)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+	return l->socket_fd >= 0 &&
+			getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0
+		? peer.uid
+		: geteuid();
 }
 
 bool link_is_silent(const struct link *l)

@@ -8,18 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define HOLDER_REPORT_FD 4
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
-#define FIXED_ARGS 32
+#define FIXED_ARGS 34
 #define SHELL_ARGS_MAX 64
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
 
 /* Our copies of what the holder gets; -1: none. */
 struct ends {
-	int dir, report, key, group;
+	int dir, report, key, group, listen;
 };
 
 struct numbers {
@@ -64,7 +67,11 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 		argv[i++] = (char *)(uintptr_t) "--inside";
 		argv[i++] = (char *)(uintptr_t)o->inside;
 	}
-	if (o->group_fd > 0) {
+	if (o->bind) {
+		argv[i++] = (char *)(uintptr_t) "--listen-fd";
+		argv[i++] = (char *)(uintptr_t)TEXT(SPAWN_LISTEN_FD);
+	}
+	if (o->group_fd > 0 && !o->entered) {
 		argv[i++] = (char *)(uintptr_t) "--group-fd";
 		argv[i++] = (char *)(uintptr_t)TEXT(SPAWN_GROUP_FD);
 	}
@@ -103,26 +110,29 @@ static int fill_actions(
 		rc = posix_spawn_file_actions_adddup2(actions, ours->report, HOLDER_REPORT_FD);
 	if (rc == 0)
 		rc = spawn_lend(actions, HOLDER_REPORT_FD + 1, o->wrapper ? o->filter_fd : 0,
-			ours->group > 0 ? ours->group : 0);
+			ours->group > 0 ? ours->group : 0, ours->listen > 0 ? ours->listen : 0);
 	return -rc;
 }
 
 /* The filter is opened anew, for two that read one file description share its place. */
-int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd)
+int spawn_lend(
+	posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd, int listen_fd)
 {
 	char path[32];
 	int rc = 0;
-	if (filter_fd <= 0 && group_fd <= 0)
+	if (filter_fd <= 0 && group_fd <= 0 && listen_fd <= 0)
 		return posix_spawn_file_actions_addclosefrom_np(actions, first);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", filter_fd);
-	for (int fd = first; rc == 0 && fd <= SPAWN_GROUP_FD; fd++)
+	for (int fd = first; rc == 0 && fd <= SPAWN_LISTEN_FD; fd++)
 		if (fd == SPAWN_FILTER_FD && filter_fd > 0)
 			rc = posix_spawn_file_actions_addopen(actions, fd, path, O_RDONLY, 0);
 		else if (fd == SPAWN_GROUP_FD && group_fd > 0)
 			rc = posix_spawn_file_actions_adddup2(actions, group_fd, fd);
+		else if (fd == SPAWN_LISTEN_FD && listen_fd > 0)
+			rc = posix_spawn_file_actions_adddup2(actions, listen_fd, fd);
 		else
 			rc = posix_spawn_file_actions_addclose(actions, fd);
-	return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(actions, SPAWN_GROUP_FD + 1) : rc;
+	return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(actions, SPAWN_LISTEN_FD + 1) : rc;
 }
 
 int spawn_attributes(posix_spawnattr_t *attributes)
@@ -167,7 +177,7 @@ static int copy_of(int fd)
 
 static void close_ends(const struct ends *e)
 {
-	const int fds[] = {e->dir, e->report, e->key, e->group};
+	const int fds[] = {e->dir, e->report, e->key, e->group, e->listen};
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -187,10 +197,31 @@ static int open_key(const struct proof_key *key)
 	return rc < 0 ? error : rc;
 }
 
+/* The socket of a holder, which will listen there. Returns it, or a negative errno. */
+static int bind_socket(int dir_fd)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int low = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (low < 0)
+		return -errno;
+	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" WIRE_SOCKET, dir_fd);
+	/* Its mode becomes that of the name. */
+	int rc = fchmod(low, 0600) == 0 &&
+			bind(low, (const struct sockaddr *)&address, sizeof address) == 0
+		? copy_of(low)
+		: -1;
+	int error = -errno;
+	close(low);
+	return rc < 0 ? error : rc;
+}
+
 static int open_ends(const struct spawn_options *o, int report_fd, struct ends *ret)
 {
-	*ret = (struct ends){
-		.report = copy_of(report_fd), .dir = copy_of(o->dir_fd), .key = -1, .group = -1};
+	*ret = (struct ends){.report = copy_of(report_fd),
+		.dir = copy_of(o->dir_fd),
+		.key = -1,
+		.group = -1,
+		.listen = -1};
 	int rc = ret->report < 0 || ret->dir < 0 ? -errno : 0;
 	if (rc == 0 && o->group_fd > 0) {
 		ret->group = copy_of(o->group_fd);
@@ -199,6 +230,10 @@ static int open_ends(const struct spawn_options *o, int report_fd, struct ends *
 	if (rc == 0 && o->key) {
 		ret->key = open_key(o->key);
 		rc = ret->key < 0 ? ret->key : 0;
+	}
+	if (rc == 0 && o->bind) {
+		ret->listen = bind_socket(o->dir_fd);
+		rc = ret->listen < 0 ? ret->listen : 0;
 	}
 	return rc;
 }

@@ -18,6 +18,8 @@
 #define SPAWN_GROUP_FD \
 	10 /* what a shell writes "0" to, to be in its control group; above enum wire_place */
 
+#define SPAWN_LISTEN_FD 11 /* a holder's socket, where the server has bound it */
+
 #define SPAWN_WRAPPER_MAX 400 /* words */
 
 /* Marks lie between these, so that none is mistaken for a limit that somebody has set. */
@@ -40,6 +42,8 @@ struct spawn_options {
 	const char *inside; /* the directory's path as it is for who is wrapped */
 	int filter_fd; /* what the wrapper gets as SPAWN_FILTER_FD, to be read from its beginning; 0: nothing */
 	int group_fd; /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
+	bool entered; /* the wrapper takes the holder into that group as well */
+	bool bind; /* its socket is bound here: it is another user's, who may not write to its directory */
 	uint64_t tasks, memory; /* limits of the shell, as ENTER_TASKS and ENTER_MEMORY; 0 = none */
 	const struct proof_key *key; /* what the holder is to know, see pty/proof.h; NULL: nothing */
 	uint64_t mark;               /* of all its processes, see pty/wire.h; 0 = none */
@@ -68,6 +72,8 @@ int spawn_wrap(char **argv, char *const *wrapper);
 
 /*
  * Have a child get what a wrapper wants, and nothing else from first on: the file as SPAWN_FILTER_FD, from its beginning (0: none),
- * and group_fd (above SPAWN_GROUP_FD; 0: none) as that. Returns 0 or an errno, as posix_spawn does.
+ * group_fd as SPAWN_GROUP_FD and listen_fd as SPAWN_LISTEN_FD
+ * (both above that one; 0: none). Returns 0 or an errno, as posix_spawn does.
  */
-int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd);
+int spawn_lend(
+	posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd, int listen_fd);

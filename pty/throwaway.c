@@ -24,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -141,6 +142,35 @@ static int open_sink(const struct throwaway_options *o, struct sink *s)
 	return rc;
 }
 
+static int give(int fd, uid_t owner)
+{
+	return fchown(fd, owner, (gid_t)-1) < 0 ? -errno : 0;
+}
+
+static int give_sink(const struct sink *s, uid_t owner)
+{
+	if (s->theirs >= 0)
+		return give(s->theirs, owner);
+	int fd = ioctl(s->ours, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : give(fd, owner);
+	close_if(fd);
+	return rc;
+}
+
+/* What the child has open it may also open again (/dev/stdout), as another user than we too. */
+static int give_away(const struct plan *p)
+{
+	uid_t owner = p->options->owner;
+	if (owner == 0 || owner == geteuid())
+		return 0;
+	int rc = give_sink(&p->out, owner);
+	if (rc == 0)
+		rc = give_sink(&p->err, owner);
+	if (rc == 0 && p->input >= 0)
+		rc = give(p->input, owner);
+	return rc;
+}
+
 /* Everything that may fail for want of something, before there is a child. */
 static int prepare(struct plan *p)
 {
@@ -159,6 +189,8 @@ static int prepare(struct plan *p)
 		p->script = make_file("command", close_script, o->command, o->command_length);
 		rc = p->script < 0 ? p->script : 0;
 	}
+	if (rc == 0)
+		rc = give_away(p);
 	if (rc == 0 && o->group_fd > 0) {
 		p->group = fcntl(o->group_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 		rc = p->group < 0 ? -errno : 0;
@@ -207,7 +239,7 @@ static int fill_actions(posix_spawn_file_actions_t *actions, const struct plan *
 	int first = script ? SCRIPT_FD + 1 : SCRIPT_FD;
 	if (rc == 0)
 		rc = p->options->wrapper
-			? spawn_lend(actions, first, p->options->filter_fd, p->group)
+			? spawn_lend(actions, first, p->options->filter_fd, p->group, 0)
 			: posix_spawn_file_actions_addclosefrom_np(actions, first);
 	if (rc == 0 && !p->options->wrapper)
 		rc = posix_spawn_file_actions_addchdir_np(actions, p->options->cwd);

@@ -23,6 +23,7 @@ struct throwaway_options {
 	char *const *wrapper;  /* what starts bash, and bash's path behind it; NULL: nobody does */
 	int filter_fd;         /* what that gets, see spawn_lend(); 0: nothing */
 	int group_fd;          /* likewise */
+	uid_t owner;           /* whom the wrapper makes it; 0: nobody else */
 	char *const *envp;
 	int input_fd;        /* standard input, when it is above 0 */
 	const void *input;   /* or these bytes, a file of its own; NULL: /dev/null */

@@ -1,22 +1,28 @@
 /*
  * See bounds.h. The words come in this order: what enters (pty/enter.h), what makes the room, what is started. A holder stays
- * outside of its session's group, so that it can go on when the session has used up what it may; its shell enters it.
+ * outside of its session's group, so that it can go on when the session has used up what it may; its shell enters it. Another
+ * user's holder is in the group too: the descriptor by which root enters would let that user move anybody in there.
  */
 #include "shell/bounds.h"
 
 #include "pty/enter.h"
 #include "pty/spawn.h"
 #include "shell/cgroup.h"
+#include "shell/environment.h"
 #include "shell/isolation.h"
+#include "shell/user.h"
 
 #include <errno.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#define ENTER_WORDS_MAX 16
+#define ENTER_WORDS_MAX 24
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
 
@@ -50,6 +56,36 @@ static int enter_group(const struct bounds *b, const char *group, struct bounded
 	return b->cgroup ? cgroup_make(b->cgroup, group, &ret->group_fd) : 0;
 }
 
+static size_t put_group(const struct bounds *b, const char **words)
+{
+	if (!b->cgroup)
+		return 0;
+	words[0] = "--group";
+	words[1] = TEXT(SPAWN_GROUP_FD);
+	return 2;
+}
+
+static size_t put_user(const struct bounds *b, const char **words)
+{
+	if (!b->user)
+		return 0;
+	user_words(b->user, words);
+	return USER_WORDS;
+}
+
+/* In front of a holder's room, or of itself. Takes the list. */
+static char **wrap_holder(const struct bounds *b, char **room)
+{
+	const char *words[ENTER_WORDS_MAX] = {b->holder, ENTER_OPTION};
+	size_t n = 2;
+	n += put_group(b, words + n);
+	n += put_user(b, words + n);
+	words[n++] = "--";
+	if (!room)
+		words[n++] = b->holder;
+	return prepend(words, n, room);
+}
+
 int bounds_holder(const struct bounds *b, const char *group, int dir_fd, struct bounded *ret)
 {
 	struct bounded bounded = {0};
@@ -59,7 +95,11 @@ int bounds_holder(const struct bounds *b, const char *group, int dir_fd, struct 
 		if (!bounded.wrapper)
 			return -ENOMEM;
 	}
-	int rc = enter_group(b, group, &bounded);
+	if (b->user) {
+		bounded.wrapper = wrap_holder(b, bounded.wrapper);
+		bounded.entered = b->cgroup != NULL;
+	}
+	int rc = b->user && !bounded.wrapper ? -ENOMEM : enter_group(b, group, &bounded);
 	if (rc < 0)
 		bounds_release(&bounded);
 	else
@@ -89,10 +129,8 @@ static char **wrap_command(const struct bounds *b, const char *cwd)
 	unsigned count = bounds_limits(b, &numbers, limits);
 	for (unsigned i = 2; i + 1 < count; i++)
 		words[n++] = limits[i];
-	if (b->cgroup) {
-		words[n++] = "--group";
-		words[n++] = TEXT(SPAWN_GROUP_FD);
-	}
+	n += put_group(b, words + n);
+	n += put_user(b, words + n);
 	bool enters = n > 2;
 	if (!b->isolation) {
 		words[n++] = "--cwd";
@@ -110,7 +148,7 @@ static char **wrap_command(const struct bounds *b, const char *cwd)
 int bounds_command(const struct bounds *b, const char *group, const char *cwd, struct bounded *ret)
 {
 	struct bounded bounded = {0};
-	if (!b->isolation && !b->cgroup && b->tasks == 0 && b->memory == 0) {
+	if (!b->isolation && !b->cgroup && !b->user && b->tasks == 0 && b->memory == 0) {
 		*ret = bounded;
 		return 0;
 	}
@@ -124,6 +162,44 @@ int bounds_command(const struct bounds *b, const char *group, const char *cwd, s
 	else
 		*ret = bounded;
 	return rc;
+}
+
+uid_t bounds_owner(const struct bounds *b)
+{
+	return b->user ? b->user->uid : geteuid();
+}
+
+int bounds_pass(const struct bounds *b, int dir_fd)
+{
+	return b->user && fchmod(dir_fd, 0711) < 0 ? -errno : 0;
+}
+
+/* Only who enters shows again what is hidden. */
+char **bounds_environment(const struct bounds *b, char **environment)
+{
+	if (!b->user || !environment)
+		return environment;
+	char **hidden = user_hide_environment(environment);
+	environment_destroy(environment);
+	return hidden;
+}
+
+bool bounds_reach(const struct bounds *b, const char *directory)
+{
+	const char *words[ENTER_WORDS_MAX] = {b->holder, ENTER_OPTION};
+	char *nothing[] = {NULL};
+	size_t n = 2;
+	int status = -1;
+	pid_t pid;
+	n += put_user(b, words + n);
+	const char *const rest[] = {
+		"--cwd", directory, "--", b->holder, ENTER_OPTION, "--", "/bin/true", NULL};
+	memcpy(words + n, rest, sizeof rest);
+	if (posix_spawn(&pid, b->holder, NULL, NULL, (char *const *)(uintptr_t)words, nothing) != 0)
+		return false;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status == 0;
 }
 
 void bounds_release(struct bounded *bounded)

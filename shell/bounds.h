@@ -1,19 +1,22 @@
 /*
  * What everything lives in that is started here, session, process or run: in a room of its own (isolation), within limits of
- * a control group, or within those of setrlimit(2). What is not asked for costs nothing.
+ * a control group, or within those of setrlimit(2); as another user. What is not asked for costs nothing.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct cgroup;
 struct isolation;
+struct user;
 
 /* Strings and parts are borrowed for its life. */
 struct bounds {
 	const struct isolation *isolation; /* NULL: in no room */
 	struct cgroup *cgroup;             /* NULL: no groups */
+	const struct user *user;           /* whom it belongs to; NULL: ours */
 	uint64_t tasks, memory;            /* limits without groups, see pty/enter.h; 0 = none */
 	const char *holder;                /* path of ringside-holder, which does it */
 };
@@ -27,6 +30,7 @@ struct bounded {
 	char *inside;   /* of a holder: its directory's path in its room; NULL: it is in none */
 	int filter_fd;  /* what bwrap reads its filter from, not owned; 0: none */
 	int group_fd;   /* cgroup.procs of its group; 0: none */
+	bool entered;   /* the wrapper enters that, and whom it starts need not */
 };
 
 #define BOUNDS_WORDS 7 /* of bounds_limits() */
@@ -41,6 +45,18 @@ int bounds_command(
 
 /* Free what is the caller's. The group stays. */
 void bounds_release(struct bounded *bounded);
+
+/* Whose it will be: the server's, or the user's. */
+uid_t bounds_owner(const struct bounds *b);
+
+/* Let the user through a directory of ours, on to what is meant for it. Harmless without one. */
+int bounds_pass(const struct bounds *b, int dir_fd);
+
+/* An environment as the wrapper has to get it: takes it, and returns it or another one. NULL when memory is short. */
+char **bounds_environment(const struct bounds *b, char **environment);
+
+/* Whether the user reaches what it needs, a directory and ringside-holder: tried by one that becomes it. */
+bool bounds_reach(const struct bounds *b, const char *directory);
 
 /* Where ringside-holder, which is at this path, is for those who live in there. */
 const char *bounds_program(const struct bounds *b, const char *holder);

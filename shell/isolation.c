@@ -4,8 +4,11 @@
  */
 #include "shell/isolation.h"
 
+#include "pty/enter.h"
+#include "shell/environment.h"
 #include "shell/isolation_filter.h"
 #include "shell/program.h"
+#include "shell/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX (96u + 3u * 2u * ISOLATION_BINDS_MAX)
+#define WORDS_MAX (112u + 3u * 2u * ISOLATION_BINDS_MAX)
 #define TMPFS_SIZE "268435456" /* bytes; of each empty directory */
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
@@ -141,14 +144,24 @@ static int put_lists(struct words *w, const struct isolation_options *o)
 	return 0;
 }
 
+static bool start(struct words *w)
+{
+	*w = (struct words){.list = calloc(WORDS_MAX, sizeof(char *))};
+	return w->list != NULL;
+}
+
+static void put_common(const struct isolation *i, struct words *w)
+{
+	for (size_t k = 0; k < i->count; k++)
+		put(w, i->words[k]);
+}
+
 /* Begin a list with what all have in common. */
 static bool begin(const struct isolation *i, struct words *w)
 {
-	*w = (struct words){.list = calloc(WORDS_MAX, sizeof(char *))};
-	if (!w->list)
+	if (!start(w))
 		return false;
-	for (size_t k = 0; k < i->count; k++)
-		put(w, i->words[k]);
+	put_common(i, w);
 	return true;
 }
 
@@ -242,7 +255,8 @@ void isolation_close(struct isolation *i)
 }
 
 /* Run a command in such a room, and have what it says. Returns its wait status, or -1. */
-static int run_once(const struct isolation *i, char **words, char *ret_text, size_t size)
+static int run_once(const struct isolation *i, char **words, char *const *environment,
+	char *ret_text, size_t size)
 {
 	posix_spawn_file_actions_t actions;
 	int fds[2], status = -1;
@@ -257,7 +271,7 @@ static int run_once(const struct isolation *i, char **words, char *ret_text, siz
 	posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
 	posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
 	posix_spawn_file_actions_addopen(&actions, ISOLATION_FILTER_FD, filter, O_RDONLY, 0);
-	bool started = posix_spawn(&pid, words[0], &actions, NULL, words, environ) == 0;
+	bool started = posix_spawn(&pid, words[0], &actions, NULL, words, environment) == 0;
 	posix_spawn_file_actions_destroy(&actions);
 	close(fds[1]);
 	for (ssize_t n; started && (n = read(fds[0], ret_text + length, size - 1 - length)) > 0;)
@@ -270,18 +284,34 @@ static int run_once(const struct isolation *i, char **words, char *ret_text, siz
 	return started ? status : -1;
 }
 
+static void put_user(struct words *w, const struct isolation *i, const struct user *user)
+{
+	const char *words[USER_WORDS];
+	user_words(user, words);
+	PUT(w, i->holder, ENTER_OPTION);
+	for (size_t k = 0; k < USER_WORDS; k++)
+		put(w, words[k]);
+	put(w, "--");
+}
+
 /* Whether it can be done at all: the kernel, or who rules this machine, may not let us. */
-static int try_once(const struct isolation *i, char *ret_why, size_t size)
+static int try_once(const struct isolation *i, const struct user *user, char *ret_why, size_t size)
 {
 	struct words w;
 	char text[256] = "";
-	if (!begin(i, &w))
+	if (!start(&w))
 		return -ENOMEM;
+	if (user)
+		put_user(&w, i, user);
+	put_common(i, &w);
 	PUT(&w, "--as-pid-1", "--chdir", "/", "--", "bash", "-c", ":");
 	char **list = finish(&w);
 	if (!list)
 		return -ENOMEM;
-	int status = run_once(i, list, text, sizeof text);
+	char **hidden = user ? user_hide_environment(environ) : NULL;
+	int status = user && !hidden ? -1
+				     : run_once(i, list, user ? hidden : environ, text, sizeof text);
+	environment_destroy(hidden);
 	isolation_free(list);
 	if (status == 0)
 		return 0;
@@ -329,7 +359,7 @@ int isolation_open(
 	i->filter_fd = -1;
 	int rc = prepare(i, o, ret_why, size);
 	if (rc == 0)
-		rc = try_once(i, ret_why, size);
+		rc = try_once(i, o->user, ret_why, size);
 	if (rc == 0)
 		*ret = i;
 	else

@@ -16,6 +16,7 @@
 #define ISOLATION_HOLDER "/run/ringside/ringside-holder" /* the holder, in there */
 
 struct isolation;
+struct user;
 
 /* What is asked for; all is borrowed for the call. */
 struct isolation_options {
@@ -33,6 +34,7 @@ struct isolation_options {
 	const char *runtime_dir; /* hidden but for the session's own directory, which is read-only */
 	const char *holder;      /* path of ringside-holder */
 	const char *home;        /* absolute; NULL: there is none */
+	const struct user *user; /* who will make it, started as pty/enter.h says; NULL: we do */
 };
 
 /*

@@ -1,14 +1,21 @@
-/* See pty/enter.h. In this order: the group while we may, limits, the place, and then the program. */
+/* See pty/enter.h. In this order: the group while we may, limits, the user, the place, and then the program. */
 #include "pty/enter.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <grp.h>
+#include <linux/keyctl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define GROUPS_MAX 256u
+
+extern char **environ;
 
 static int limit(int which, uint64_t most)
 {
@@ -30,6 +37,46 @@ static _Noreturn void give_up(const char *what, int error)
 	_exit(ENTER_EXIT);
 }
 
+/* Words of the command line; NULL: not given. */
+struct who {
+	const char *user, *gid, *groups;
+};
+
+/* Only what was hidden from us, under its own name. */
+static void show_environment(void)
+{
+	char **kept = environ;
+	for (char **v = environ; *v; v++)
+		if (strncmp(*v, ENTER_HIDDEN, sizeof ENTER_HIDDEN - 1) == 0)
+			*kept++ = *v + sizeof ENTER_HIDDEN - 1;
+	*kept = NULL;
+}
+
+/* For good, and with no group but those. Returns 0, or -1 with errno. */
+static int become(const struct who *w)
+{
+	gid_t groups[GROUPS_MAX], gid = w->gid ? (gid_t)strtoul(w->gid, NULL, 10) : 0;
+	uid_t uid = (uid_t)strtoul(w->user, NULL, 10);
+	size_t count = 0;
+	const char *at = w->groups ? w->groups : "";
+	while (*at && count < GROUPS_MAX) {
+		char *end;
+		groups[count++] = (gid_t)strtoul(at, &end, 10);
+		at = end + (*end == ',');
+	}
+	if (uid == 0 || gid == 0 || *at) {
+		errno = EPERM;
+		return -1;
+	}
+	/* Keys of root's login are reached through its keyring by all who have inherited that. */
+	(void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+	if (setgroups(count, groups) < 0 || setresgid(gid, gid, gid) < 0 ||
+		setresuid(uid, uid, uid) < 0)
+		return -1;
+	show_environment();
+	return 0;
+}
+
 void enter(int argc, char **argv)
 {
 	static const struct option names[] = {
@@ -37,9 +84,13 @@ void enter(int argc, char **argv)
 		{"tasks", required_argument, NULL, 't'},
 		{"memory", required_argument, NULL, 'm'},
 		{"cwd", required_argument, NULL, 'w'},
+		{"user", required_argument, NULL, 'u'},
+		{"gid", required_argument, NULL, 'p'},
+		{"groups", required_argument, NULL, 'a'},
 		{0},
 	};
 	struct enter_limits limits = {.group_fd = -1};
+	struct who who = {0};
 	const char *cwd = NULL;
 	int c;
 	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
@@ -51,6 +102,12 @@ void enter(int argc, char **argv)
 			limits.memory = strtoull(optarg, NULL, 10);
 		else if (c == 'w')
 			cwd = optarg;
+		else if (c == 'u')
+			who.user = optarg;
+		else if (c == 'p')
+			who.gid = optarg;
+		else if (c == 'a')
+			who.groups = optarg;
 		else
 			_exit(ENTER_EXIT);
 	}
@@ -60,6 +117,8 @@ void enter(int argc, char **argv)
 		give_up("limits", -rc);
 	if (limits.group_fd >= 0)
 		close(limits.group_fd);
+	if (who.user && become(&who) < 0)
+		give_up("user", errno);
 	if (cwd && chdir(cwd) < 0)
 		give_up(cwd, errno);
 	if (*argv)

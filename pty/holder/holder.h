@@ -41,6 +41,7 @@ struct holder_options {
 	bool respawn;       /* a new shell when it ends */
 	bool no_flow;       /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
 	const char *inside; /* the directory's path in a room of its own; NULL: it is in none */
+	int listen_fd;      /* its socket, bound; -1: it makes that itself */
 	struct enter_limits limits; /* of the shell and all below it */
 	const char *cwd;            /* where the shell starts */
 	char **argv;                /* the shell and its arguments */

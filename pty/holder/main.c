@@ -46,6 +46,7 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		{"respawn", no_argument, NULL, 'a'},
 		{"no-flow", no_argument, NULL, 'f'},
 		{"inside", required_argument, NULL, 'i'},
+		{"listen-fd", required_argument, NULL, 'l'},
 		{"group-fd", required_argument, NULL, 'g'},
 		{"tasks", required_argument, NULL, 'T'},
 		{"memory", required_argument, NULL, 'M'},
@@ -58,6 +59,7 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		.cols = 80,
 		.ring_size = RING_SIZE_DEFAULT,
 		.control_size = 4096,
+		.listen_fd = -1,
 		.limits = {.group_fd = -1},
 		.cwd = "/"};
 	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
@@ -101,6 +103,9 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 			break;
 		case 'i':
 			o->inside = optarg;
+			break;
+		case 'l':
+			o->listen_fd = (int)n;
 			break;
 		case 'g':
 			o->limits.group_fd = (int)n;
@@ -196,7 +201,7 @@ static int open_signals(struct holder *h)
  */
 static int stay_inside(const struct holder_options *o)
 {
-	int fd = open(o->inside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(o->inside, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 || dup3(fd, o->dir_fd, O_CLOEXEC) < 0 ? -errno : 0;
 	if (fd >= 0)
 		close(fd);
@@ -212,13 +217,16 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 	*ret_stage = REPORT_SETUP;
 	fcntl(h->options.dir_fd, F_SETFD, FD_CLOEXEC);
 	fcntl(h->options.report_fd, F_SETFD, FD_CLOEXEC);
+	if (h->options.listen_fd >= 0)
+		fcntl(h->options.listen_fd, F_SETFD, FD_CLOEXEC);
 	if (h->options.limits.group_fd >= 0)
 		fcntl(h->options.limits.group_fd, F_SETFD, FD_CLOEXEC);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	feed_init(h);
 	/* Somebody has it: before there is a shell. */
-	if (faccessat(h->options.dir_fd, WIRE_SOCKET, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (h->options.listen_fd < 0 &&
+		faccessat(h->options.dir_fd, WIRE_SOCKET, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
 	if ((rc = open_places(h)) < 0)
 		return rc;

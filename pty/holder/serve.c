@@ -16,13 +16,12 @@
 
 static void handle(struct holder *h, int index, struct wire_message *m);
 
-int serve_open(struct holder *h)
+/* Returns a socket that has its name, or a negative errno. */
+static int bind_socket(const struct holder *h)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int rc;
-	for (int i = 0; i < HOLDER_CONNECTIONS; i++)
-		h->connections[i] = -1;
-	h->owner = h->end_connection = -1;
+	if (h->options.listen_fd >= 0)
+		return h->options.listen_fd;
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
@@ -30,11 +29,24 @@ int serve_open(struct holder *h)
 	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" WIRE_SOCKET,
 		h->options.dir_fd);
 	mode_t mask = umask(0177);
-	rc = bind(fd, (const struct sockaddr *)&address, sizeof address);
-	rc = rc < 0 ? -errno : 0;
+	int rc = bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ? -errno : fd;
 	umask(mask);
-	if (rc < 0 || listen(fd, HOLDER_CONNECTIONS) < 0) {
-		rc = rc < 0 ? rc : -errno;
+	if (rc < 0)
+		close(fd);
+	return rc;
+}
+
+/* Who listens is who the kernel says is at the other end, whoever has bound it. */
+int serve_open(struct holder *h)
+{
+	for (int i = 0; i < HOLDER_CONNECTIONS; i++)
+		h->connections[i] = -1;
+	h->owner = h->end_connection = -1;
+	int fd = bind_socket(h);
+	if (fd < 0)
+		return fd;
+	if (listen(fd, HOLDER_CONNECTIONS) < 0) {
+		int rc = -errno;
 		close(fd);
 		return rc;
 	}
@@ -42,10 +54,13 @@ int serve_open(struct holder *h)
 	return 0;
 }
 
-static bool peer_is_allowed(int fd)
+/* What the server has bound is root's: nobody else may connect, and root may have no number where we live. */
+static bool peer_is_allowed(const struct holder *h, int fd)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
+	if (h->options.listen_fd >= 0)
+		return true;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
 		return false;
 	return peer.uid == geteuid() || peer.uid == 0;
@@ -56,7 +71,7 @@ void serve_accept(struct holder *h)
 	int fd = accept4(h->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return;
-	for (int i = 0; i < HOLDER_CONNECTIONS && peer_is_allowed(fd); i++) {
+	for (int i = 0; i < HOLDER_CONNECTIONS && peer_is_allowed(h, fd); i++) {
 		if (h->connections[i] < 0) {
 			h->connections[i] = fd;
 			admit_forget(h, i);

@@ -54,7 +54,7 @@ static void open_input(struct supervisor *s, int dir)
 static void open_all(struct supervisor *s, bool input)
 {
 	/* Only the standard streams are open, so this is the number that the command's script expects. */
-	int dir = open_of_holder(s, SUPERVISE_DIRECTORY, O_RDONLY | O_DIRECTORY);
+	int dir = open_of_holder(s, SUPERVISE_DIRECTORY, O_PATH | O_DIRECTORY);
 	if (dir != SUPERVISE_DIRECTORY && dup3(dir, SUPERVISE_DIRECTORY, O_CLOEXEC) < 0)
 		give_up("directory");
 	s->out = open_of_holder(s, WIRE_PLACE_STDOUT, O_WRONLY);

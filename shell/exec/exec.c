@@ -212,12 +212,14 @@ static int store_input(struct exec *e, const struct exec_options *o)
 	if (o->spool) {
 		int moved = spool_move(runtime_dir, o->spool, held->link.dir_fd, name);
 		e->has_input = moved == 0;
+		held_share(held, name);
 		return moved;
 	}
 	int fd = openat(held->link.dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	e->has_input = true;
+	held_share(held, name);
 	int rc = 0;
 	for (size_t at = 0; rc == 0 && at < o->input_length;) {
 		ssize_t done = write(fd, (const char *)o->input + at, o->input_length - at);

@@ -96,19 +96,16 @@ static void tell_past(struct executor *x)
 
 void exec_open(struct executor *x, bool adopted)
 {
-	char path[64];
 	const struct ring *ring = &x->pane->held.link.ring;
 	x->script_fd = -1;
 	if (!x->possible)
 		return;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", x->pane->held.link.info.holder_pid,
-		WIRE_PLACE_SCRIPT);
-	x->script_fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (x->script_fd < 0) {
-		x->all->callbacks->failed(
-			x->user, "cannot open its script: it can run nothing", -errno);
+	int fd = held_open_place(&x->pane->held, WIRE_PLACE_SCRIPT, O_RDWR);
+	if (fd < 0) {
+		x->all->callbacks->failed(x->user, "cannot open its script: it can run nothing", fd);
 		return;
 	}
+	x->script_fd = fd;
 	x->open = true;
 	x->newborn = !adopted;
 	x->born_ms = exec_now(x);

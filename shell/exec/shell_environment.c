@@ -19,12 +19,9 @@
 /* What the shell has written. Owned by the caller; NULL when there is none. */
 static char *read_environment(const struct executor *x, size_t *ret_length)
 {
-	char path[64];
 	struct stat st;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", x->pane->held.link.info.holder_pid,
-		WIRE_PLACE_STATE);
 	/* Programs in the session can put something else there: that must not stop us. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = held_open_place(&x->pane->held, WIRE_PLACE_STATE, O_RDONLY);
 	if (fd < 0)
 		return NULL;
 	size_t size = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0;

@@ -11,8 +11,11 @@
 #include "shell/store/runtime_lock.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -136,12 +139,45 @@ int held_start(struct held *h, struct spawn_options *options)
 	int rc = bounds_holder(h->table->bounds, group, options->dir_fd, &bounded);
 	if (rc < 0)
 		return rc;
+	rc = bounds_pass(h->table->bounds, options->dir_fd);
+	for (const char *const *file = kind_of(h)->shared; rc == 0 && file && *file; file++)
+		held_share(h, *file);
+	options->bind = h->table->bounds->user != NULL;
+	options->entered = bounded.entered;
 	options->wrapper = bounded.wrapper;
 	options->inside = bounded.inside;
 	options->filter_fd = bounded.filter_fd;
 	options->group_fd = bounded.group_fd;
-	rc = link_start(&h->link, options, &h->table->reaper);
+	if (rc == 0)
+		rc = link_start(&h->link, options, &h->table->reaper);
 	bounds_release(&bounded);
+	return rc;
+}
+
+void held_share(const struct held *h, const char *name)
+{
+	uid_t owner = h->link.socket_fd < 0 ? bounds_owner(h->table->bounds) : link_user(&h->link);
+	if (owner != geteuid())
+		(void)!fchownat(h->link.dir_fd, name, owner, (gid_t)-1, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Looked at before it is opened, for to open some is to do something already. */
+int held_open_place(const struct held *h, int place, int flags)
+{
+	char path[64];
+	struct stat st;
+	uid_t owner = link_user(&h->link);
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", h->link.info.holder_pid, place);
+	int seen = open(path, O_PATH | O_CLOEXEC);
+	if (seen < 0)
+		return -errno;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", seen);
+	bool sound = owner == geteuid() ||
+		(fstat(seen, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == owner &&
+			st.st_nlink == 0);
+	int fd = sound ? open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	int rc = fd >= 0 ? fd : sound ? -errno : -EACCES;
+	close(seen);
 	return rc;
 }
 

@@ -63,6 +63,7 @@ struct held {
 struct held_kind {
 	const char *folder; /* of its directories, below the runtime directory */
 	const char *const *files; /* what may be in a directory, in the order of their removal; up to NULL */
+	const char *const *shared; /* those of them that its user reads; up to NULL; or NULL */
 	const char *group; /* how the names of their control groups begin; the directory's follows */
 	const char *prefix; /* and whatever begins so; or NULL */
 	/* How complaints begin. */
@@ -120,6 +121,18 @@ int held_init(struct held *h, struct held_table *t, const char *directory, int d
 
 /* Start its holder, within the bounds of its table. The options are completed here. Returns as link_start() does. */
 int held_start(struct held *h, struct spawn_options *options);
+
+/*
+ * Let whose holder it is read a file in its directory, which stays ours so that nobody puts anything else there. Harmless
+ * where that are we, or when there is no such file.
+ */
+void held_share(const struct held *h, const char *name);
+
+/*
+ * Open what its holder has at this place (enum wire_place). Another user can put anything there: only a file of that user
+ * that has no name is opened then. Returns it or a negative errno.
+ */
+int held_open_place(const struct held *h, int place, int flags);
 
 /* Free what it has, but not its own memory. */
 void held_finish(struct held *h);

@@ -115,7 +115,11 @@ static const char *const files[] = {OUTPUT_FILE, OUTPUT_FILE_NEW, WIRE_SOCKET, W
 	PROCESS_COMMAND_NEW, PROCESS_PREAMBLE_FILE, PROCESS_PREAMBLE_NEW, PROCESS_META_FILE,
 	PROCESS_META_NEW, HELD_ENDING_FILE, NULL};
 
+static const char *const shared[] = {
+	PROCESS_COMMAND_FILE, PROCESS_PREAMBLE_FILE, SUPERVISE_STDIN, NULL};
+
 const struct held_kind process_kind = {
+	.shared = shared,
 	.group = "process-",
 	.folder = "processes",
 	.files = files,

@@ -160,8 +160,8 @@ static int spawn(struct process *p, const struct process_options *o)
 	*word++ = "-c";
 	*word++ = script;
 	*word = NULL;
-	char **environment = environment_create(
-		t->config.environment, o->env_names, o->env_values, o->env_count);
+	char **environment = bounds_environment(t->config.bounds,
+		environment_create(t->config.environment, o->env_names, o->env_values, o->env_count));
 	if (!environment)
 		return -ENOMEM;
 	struct spawn_options options = {
@@ -324,6 +324,8 @@ int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_
 		return -errno;
 	int rc = held_table_open(&t->held, loop, &process_kind, t, runtime_fd);
 	t->held.bounds = t->config.bounds;
+	if (rc == 0)
+		rc = bounds_pass(t->config.bounds, t->held.dir_fd);
 	if (rc == 0)
 		t->held.trust = config->trust;
 	close(runtime_fd);

@@ -280,7 +280,7 @@ static char **make_environment(const struct runs *all, const struct run_options 
 	values[n++] = mark;
 	char **environment = environment_create(all->config.environment, names, values, n);
 	free(names);
-	return environment;
+	return bounds_environment(all->config.bounds, environment);
 }
 
 /* The command behind what it takes over from a session; aliases apply to the lines that follow theirs. */
@@ -331,6 +331,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		.wrapper = bounded.wrapper,
 		.filter_fd = bounded.filter_fd,
 		.group_fd = bounded.group_fd,
+		.owner = bounds_owner(all->config.bounds),
 		.input_fd = spool,
 		.bash = all->bash,
 		.command = script ? script : o->command,

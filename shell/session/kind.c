@@ -111,8 +111,11 @@ static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT, WI
 	"meta.json", "meta.json.new", HELD_ENDING_FILE, INTEGRATION_FILE, INTEGRATION_FILE_NEW,
 	"execs", "execs.new", "blocks", "blocks.new", NULL};
 
+static const char *const shared[] = {INTEGRATION_FILE, NULL};
+
 const struct held_kind session_kind = {
 	.folder = "sessions",
+	.shared = shared,
 	.group = "session-",
 	.files = files,
 	.prefix = "input.", /* what commands have been given as their input */

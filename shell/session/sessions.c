@@ -114,8 +114,8 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		shell_argv[2] = init;
 		shell_argv[3] = interactive;
 	}
-	char **environment = environment_create(
-		s->config.environment, o->env_names, o->env_values, o->env_count);
+	char **environment = bounds_environment(s->config.bounds,
+		environment_create(s->config.environment, o->env_names, o->env_values, o->env_count));
 	if (!environment)
 		return -ENOMEM;
 	struct spawn_options options = {
@@ -369,6 +369,8 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	if (rc == 0)
 		rc = held_table_open(&s->held, loop, &session_kind, s, runtime_fd);
 	s->held.bounds = s->config.bounds;
+	if (rc == 0)
+		rc = bounds_pass(s->config.bounds, s->held.dir_fd);
 	if (rc < 0) {
 		secret_close(&s->secret);
 		runtime_lock_release(&s->lock);

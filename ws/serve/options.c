@@ -64,6 +64,8 @@ static const struct row rows[] = {
 		"also HTTP/2, as libwebsockets has it, for clients that are trusted"},
 	{"env", "NAME[=VALUE]", LIST, FIELD(environment), 0, 0, 0,
 		"pass this variable on to shells and commands, or set it; may be repeated"},
+	{"session-user", "NAME", TEXT, FIELD(session_user), 0, 0, 0,
+		"sessions, processes and runs are this user's; only for root"},
 	{"isolate", "[=PROFILE]", TEXT, FIELD(isolate), 0, 0, 0,
 		"each session, process and run in namespaces of its own, by bubblewrap:\n"
 		"private (default: the system read-only, an empty home), system (all\n"

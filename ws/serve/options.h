@@ -18,6 +18,7 @@ struct serve_options {
 	struct serve_list listen, hosts, origins, proxies, writable, readable;
 	struct serve_list environment; /* what environment_may_ask() takes */
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
+	const char *session_user;  /* whose sessions are to be */
 	const char *isolate;       /* the profile; "": the default one */
 	bool token_in_environment; /* noted before the token is wiped from there */
 	bool share_net, http2, insecure_http, no_auth, clipboard, kill_sessions, log_commands,

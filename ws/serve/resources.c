@@ -214,8 +214,43 @@ static int resolve_list(const struct serve_list *list, const char *runtime_dir, 
 	return 0;
 }
 
-int resources_isolation(const struct serve_options *o, const char *runtime_dir, const char *holder,
-	struct isolation **ret)
+/* Through it, to what is meant for others: nothing can be listed, and what is in there says whose it is. */
+static int let_through(const char *runtime_dir, const struct bounds *b)
+{
+	int fd = open(runtime_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : bounds_pass(b, fd);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+int resources_user(const struct serve_options *o, const char *runtime_dir, struct user *ret_user,
+	struct bounds *ret)
+{
+	if (!o->session_user)
+		return 0;
+	if (geteuid() != 0)
+		return serve_fail("--session-user", "only root may start what is another user's");
+	int rc = user_find(o->session_user, ret_user);
+	if (rc == -ENOENT)
+		return serve_fail("--session-user", "there is no such user");
+	if (rc == -EPERM)
+		return serve_fail("--session-user", "must not be root, nor of root's group");
+	if (rc < 0)
+		return serve_fail("--session-user", strerror(-rc));
+	ret->user = ret_user;
+	user_set_environment(ret_user);
+	rc = let_through(runtime_dir, ret);
+	if (rc < 0)
+		return serve_fail(runtime_dir, strerror(-rc));
+	if (bounds_reach(ret, runtime_dir))
+		return 0;
+	return serve_fail("--session-user",
+		"this user cannot run ringside-holder, or reach the runtime directory");
+}
+
+int resources_isolation(const struct serve_options *o, const char *runtime_dir,
+	const struct bounds *bounds, struct isolation **ret)
 {
 	static const char *writable[SERVE_LIST_MAX], *readable[SERVE_LIST_MAX];
 	char why[512], home[PATH_MAX];
@@ -233,7 +268,8 @@ int resources_isolation(const struct serve_options *o, const char *runtime_dir, 
 		.readable = readable,
 		.readable_count = o->readable.count,
 		.runtime_dir = runtime_dir,
-		.holder = holder,
+		.holder = bounds->holder,
+		.user = bounds->user,
 		.home = given && realpath(given, home) ? home : NULL,
 	};
 	return isolation_open(&options, ret, why, sizeof why) < 0 ? serve_fail("--isolate", why) : 0;
@@ -245,7 +281,7 @@ int resources_limits(const struct serve_options *o, struct bounds *ret)
 	char why[PATH_MAX + 256], what[PATH_MAX + 512];
 	if (limits.tasks == 0 && limits.memory == 0)
 		return 0;
-	if (o->rlimits && limits.tasks > 0 && geteuid() == 0)
+	if (o->rlimits && limits.tasks > 0 && bounds_owner(ret) == 0)
 		return serve_fail("--rlimits", "--tasks-max would bind no process of root");
 	if (o->rlimits) {
 		ret->tasks = limits.tasks;

@@ -3,6 +3,7 @@
 
 #include "shell/bounds.h"
 #include "shell/isolation.h"
+#include "shell/user.h"
 #include "ws/serve/options.h"
 
 #include <limits.h>
@@ -38,11 +39,18 @@ unsigned resources_connections(unsigned wanted, unsigned descriptors);
 unsigned resources_threads(void);
 
 /*
- * What sessions are to live in, as asked for; *ret stays NULL where nothing is asked for. Returns 0, or -1 after it has
+ * What sessions are to live in, as asked for, with the holder and the user of the bounds; *ret stays NULL where nothing is asked for. Returns 0, or -1 after it has
  * said why there is none.
  */
 int resources_isolation(const struct serve_options *options, const char *runtime_dir,
-	const char *holder, struct isolation **ret);
+	const struct bounds *bounds, struct isolation **ret);
+
+/*
+ * Whose sessions are to be, as asked for: into *ret_user, for user_finish(), and *ret_bounds, where the holder is known. Our own
+ * environment becomes that user's, and the runtime directory may be gone through. Returns 0, or -1 after it has said why not.
+ */
+int resources_user(const struct serve_options *options, const char *runtime_dir,
+	struct user *ret_user, struct bounds *ret_bounds);
 
 /*
  * Within what limits sessions are to live, as asked for, into *ret_bounds. To be called before anything is started, for it may

@@ -11,7 +11,10 @@
 /* The processes of directory are gone, or (error -EBUSY) could not be ended: that is left to the next server. */
 typedef void remains_cleared(void *user, const char *directory, int error);
 
-/* Begin to clear up. Returns 0, and cleared is called later, or -ENOMEM. */
+/*
+ * Begin to clear up; processes are known by the mark in the directory's name, unless something that lives has the same:
+ * then it is a name that somebody has made up. Returns 0, and cleared is called later, or -ENOMEM.
+ */
 int remains_add(struct removals *t, const char *directory, remains_cleared *cleared, void *user);
 
 /* Whether that goes on. */

@@ -1,6 +1,6 @@
 // Sessions and processes whose holder is stopped, traced or gone: they end all the same, completely and in time.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { assertError } from './lib/api.mjs';
 import { allPids, cmdline, isAlive, kill, parentOf, processesNaming, status } from './lib/proc.mjs';
@@ -92,6 +92,26 @@ scenario('nor does it when there was no server', async (server) => {
 	await server.start();
 	await until('end of what was left', () => tree.filter(isAlive).length === 0);
 	assert.deepEqual((await server.api.list()).data, []);
+	await nothingLeft(server);
+});
+
+scenario("nor does a directory that somebody has made up end who lives, by the number in another's name", async (server) => {
+	const { pid } = await server.session({ id: 's' });
+	const { pid: dead } = await server.session({ id: 'dead' });
+	const tree = await startStubborn(server, 'dead', 'left');
+	const sessions = path.join(server.dir, 'sessions'), random = /^s\+(\w+)$/;
+	await server.kill('SIGKILL');
+	kill(parentOf(dead));
+	await until('end of the shell', () => !isAlive(dead));
+	const [, number] = readdirSync(sessions).map((name) => random.exec(name)).find(Boolean);
+	const planted = ['sessions', 'processes'].map((folder) => path.join(server.dir, folder, `a+${number}`));
+	for (const directory of planted) mkdirSync(directory, { mode: 0o700 });
+	await server.start();
+	await until('end of what was made up', () => planted.every((directory) => !existsSync(directory)));
+	await until('end of what was left', () => tree.filter(isAlive).length === 0);
+	assert.ok(isAlive(pid));
+	assert.equal((await server.api.get('s')).state, 'running');
+	await server.api.delete('s');
 	await nothingLeft(server);
 });
 

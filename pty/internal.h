@@ -6,11 +6,20 @@
 /* Send a request; nothing but a proof goes to a holder that is not ours. Returns 0 or a negative errno. */
 int link_ask(struct link *l, struct wire_message m);
 
+/*
+ * Its holder, or a program that controls it, has made a descriptor block that it shares with us. Its ring is damaged from
+ * the next turn of the loop on, of which wake() is told, and nothing that it shares is used any more.
+ */
+void link_distrust(struct link *l);
+
 /* Begin to attach to who has been connected to: with ATTACH, or with PROVE where there is a key. */
 int link_introduce(struct link *l);
 
 /* The answer to PROVE: it is believed, and ATTACH follows, or -EKEYREJECTED, or another negative errno. */
 int link_answer_proof(struct link *l, const struct wire_message *m);
+
+/* Note whether the shell that it tells of is its child: it may tell of anybody's. */
+void link_see_shell(struct link *l);
 
 /* Whether the kernel agrees that who listens has this number where it lives. */
 bool link_confirms_number(const struct link *l, pid_t number);

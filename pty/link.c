@@ -263,13 +263,36 @@ int link_ask(struct link *l, struct wire_message m)
 	return 0;
 }
 
+/* As little as may be is done with what is shared; the connection is its own. */
+static void on_distrusted(uv_timer_t *timer)
+{
+	struct link *l = timer->data;
+	if (l->state != LINK_ATTACHED)
+		return;
+	stream_condemn(&l->ring.bytes);
+	unwatch_fd(&l->wake, &l->wake_open, &l->wake_fd);
+	unwatch_fd(&l->master, &l->master_open, &l->master_fd);
+	close_fd(&l->space_fd);
+	outbox_drop(&l->input);
+	l->callbacks->wake(l->user);
+}
+
+void link_distrust(struct link *l)
+{
+	if (l->condemned || l->state != LINK_ATTACHED)
+		return;
+	l->condemned = true;
+	uv_timer_start(&l->timer, on_distrusted, 0, 0); /* can only fail for a closed handle */
+}
+
 static void on_wake(uv_poll_t *poll, int status, int events)
 {
 	struct link *l = poll->data;
 	uint64_t count;
 	(void)status;
 	(void)events;
-	(void)!read(l->wake_fd, &count, sizeof count); /* EAGAIN is as good */
+	if (timed_read(&l->wake_timed, l->wake_fd, &count, sizeof count) == -EDEADLK)
+		link_distrust(l); /* EAGAIN is as good */
 	l->callbacks->wake(l->user);
 }
 
@@ -333,8 +356,11 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	struct link *l = poll->data;
 	(void)status;
 	(void)events;
+	ssize_t done = outbox_flush(&l->input, l->master_fd);
+	if (done == -EDEADLK)
+		link_distrust(l);
 	/* Without a shell (-EIO) there is nobody to read it. */
-	if (outbox_flush(&l->input, l->master_fd) < 0 || link_input_queued(l) == 0)
+	if (done < 0 || link_input_queued(l) == 0)
 		link_drop_input(l);
 }
 
@@ -504,6 +530,8 @@ int link_write(struct link *l, const void *bytes, size_t length)
 		return -ENOBUFS;
 	if (l->resizing == 0)
 		done = outbox_write(&l->input, l->master_fd, bytes, length);
+	if (done == -EDEADLK)
+		link_distrust(l);
 	/* Without a shell (-EIO) there is nobody to read it. */
 	if (done < 0 || (size_t)done == length)
 		return 0;

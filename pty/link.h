@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "pty/timed.h"
 #include "pty/outbox.h"
 #include "pty/proof.h"
 #include "pty/reaper.h"
@@ -84,6 +85,9 @@ struct link {
 	bool proved;      /* who is connected has shown that it knows it, or need not */
 	unsigned hangups; /* of who was connected and had shown nothing, one after the other */
 	bool taken;       /* while attached: by another process */
+	bool condemned;   /* its holder has tried to stop us: see link_distrust() */
+	struct timed wake_timed, space_timed; /* of the eventfds; that of the master is in input */
+	bool shell_seen; /* its shell is a child of the holder, as the kernel says */
 	bool foreign; /* it lives in a namespace of its own, and tells numbers that are no good here */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };

@@ -63,10 +63,17 @@ void link_find_holder(struct link *l)
 	bool known = getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
 		peer.pid > 0;
 	l->foreign = known && peer.pid != l->info.holder_pid;
-	if (!known || (!l->foreign && peer.uid == geteuid()))
-		return;
-	l->info.holder_pid = peer.pid;
-	l->info.shell_pid = link_number(l, peer.pid, l->info.shell_pid);
+	if (known && (l->foreign || peer.uid != geteuid())) {
+		l->info.holder_pid = peer.pid;
+		l->info.shell_pid = link_number(l, peer.pid, l->info.shell_pid);
+	}
+	link_see_shell(l);
+}
+
+void link_see_shell(struct link *l)
+{
+	pid_t shell = l->info.shell_pid;
+	l->shell_seen = shell > 0 && parentage_parent(shell) == l->info.holder_pid;
 }
 
 pid_t link_number(const struct link *l, pid_t parent, pid_t number)

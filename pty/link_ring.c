@@ -3,9 +3,9 @@
  * hold, each for a bounded time; and when the server sleeps until there is more. Nothing of it fails: without a
  * holder nothing is held.
  */
-#include "pty/link.h"
+#include "pty/internal.h"
 
-#include <unistd.h>
+#include <errno.h>
 
 /* Let the holder have what is neither needed nor held. */
 static void publish_tail(struct link *l)
@@ -19,8 +19,9 @@ static void publish_tail(struct link *l)
 	atomic_store_explicit(&page->events_tail, events_tail, memory_order_release);
 	/* The holder raises its flag and then looks at the tail: one of us sees the other. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (ring_is_blocked(&l->ring))
-		(void)!write(l->space_fd, &one, sizeof one);
+	if (ring_is_blocked(&l->ring) && !l->condemned &&
+		timed_write(&l->space_timed, l->space_fd, &one, sizeof one) == -EDEADLK)
+		link_distrust(l);
 }
 
 void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
@@ -43,7 +44,7 @@ static void on_hold_tick(uv_timer_t *timer)
 		.blocked = ring_is_blocked(ring)};
 	if (holds_tick(&l->holds, &w, uv_now(l->loop)))
 		publish_tail(l);
-	if (!l->holds.first)
+	if (!l->holds.first && !l->condemned)
 		uv_timer_stop(&l->timer);
 }
 
@@ -55,7 +56,7 @@ bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t positio
 	/* The holder would wait for what it may have overwritten already. */
 	if (!holds_add(&l->holds, h, offset, position < events ? events : position))
 		return false;
-	if (!uv_is_active((const uv_handle_t *)&l->timer)) {
+	if (!l->condemned && !uv_is_active((const uv_handle_t *)&l->timer)) {
 		l->holds.charged_ms = uv_now(l->loop);
 		uv_timer_start(&l->timer, on_hold_tick, HOLD_TICK_MS, HOLD_TICK_MS);
 	}
@@ -91,4 +92,5 @@ void link_follow_shell(struct link *l)
 {
 	l->info.shell_pid = link_number(
 		l, l->info.holder_pid, atomic_load(&l->ring.header->shell_pid));
+	link_see_shell(l);
 }

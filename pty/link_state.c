@@ -1,9 +1,9 @@
 /* What is known of a holder without asking it. */
 #include "pty/link.h"
+#include "pty/theirs.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,13 +38,10 @@ bool link_is_silent(const struct link *l)
 
 bool link_meets_holder(const struct link *l)
 {
-	char path[48];
-	struct stat ours, theirs;
+	struct stat ours;
 	pid_t holder = link_holder(l);
 	if (holder <= 0 || fstat(l->dir_fd, &ours) < 0)
 		return true;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)holder, SPAWN_DIR_FD);
-	if (stat(path, &theirs) < 0)
-		return errno != ENOENT || kill(holder, 0) < 0;
-	return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+	int rc = theirs_is(holder, SPAWN_DIR_FD, &ours);
+	return rc < 0 ? rc != -ENOENT || kill(holder, 0) < 0 : rc > 0;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CAPACITY_MIN ((size_t)4096)
 
@@ -27,7 +26,10 @@ static int make_room(struct outbox *o, size_t more)
 	if (left > 0)
 		memcpy(bytes, o->bytes + o->start, left);
 	free(o->bytes);
-	*o = (struct outbox){.bytes = bytes, .length = left, .capacity = capacity};
+	o->bytes = bytes;
+	o->start = 0;
+	o->length = left;
+	o->capacity = capacity;
 	return 0;
 }
 
@@ -41,17 +43,16 @@ int outbox_put(struct outbox *o, const void *bytes, size_t length)
 	return 0;
 }
 
-static ssize_t write_some(int fd, const uint8_t *bytes, size_t length)
+static ssize_t write_some(struct timed *timed, int fd, const uint8_t *bytes, size_t length)
 {
 	size_t done = 0;
 	while (done < length) {
-		ssize_t n = write(fd, bytes + done, length - done);
-		if (n > 0)
-			done += (size_t)n;
-		else if (n < 0 && errno == EAGAIN)
+		ssize_t n = timed_write(timed, fd, bytes + done, length - done);
+		if (n == -EAGAIN)
 			break;
-		else if (n < 0 && errno != EINTR)
-			return -errno;
+		if (n < 0)
+			return n;
+		done += (size_t)n;
 	}
 	return (ssize_t)done;
 }
@@ -60,7 +61,7 @@ ssize_t outbox_flush(struct outbox *o, int fd)
 {
 	if (outbox_queued(o) == 0)
 		return 0;
-	ssize_t n = write_some(fd, o->bytes + o->start, outbox_queued(o));
+	ssize_t n = write_some(&o->timed, fd, o->bytes + o->start, outbox_queued(o));
 	if (n > 0)
 		o->start += (size_t)n;
 	if (outbox_queued(o) == 0)
@@ -68,13 +69,13 @@ ssize_t outbox_flush(struct outbox *o, int fd)
 	return n;
 }
 
-ssize_t outbox_write(const struct outbox *o, int fd, const void *bytes, size_t length)
+ssize_t outbox_write(struct outbox *o, int fd, const void *bytes, size_t length)
 {
-	return outbox_queued(o) > 0 ? 0 : write_some(fd, bytes, length);
+	return outbox_queued(o) > 0 ? 0 : write_some(&o->timed, fd, bytes, length);
 }
 
 void outbox_drop(struct outbox *o)
 {
 	free(o->bytes);
-	*o = (struct outbox){0};
+	*o = (struct outbox){.timed = o->timed};
 }

@@ -73,13 +73,26 @@ static bool is_eventfd(int fd)
 	return strcmp(name, "anon_inode:[eventfd]") == 0;
 }
 
+/* A file of a file system of theirs is asked nothing: it might never answer. */
+static bool is_terminal(int fd)
+{
+	char path[32], text[512];
+	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+	int info = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = info < 0 ? -1 : read(info, text, sizeof text - 1);
+	if (info >= 0)
+		close(info);
+	text[n > 0 ? n : 0] = '\0';
+	return strstr(text, "\ntty-index:") != NULL;
+}
+
 static bool is_master(int fd)
 {
 	unsigned number;
-	return ioctl(fd, TIOCGPTN, &number) == 0; /* the other end has none */
+	return is_terminal(fd) && ioctl(fd, TIOCGPTN, &number) == 0; /* the other end has none */
 }
 
-/* What the holder opens does not block. Others may have, and would stop all of the server. */
+/* What the holder opens does not block. Others may have, or will, for it is theirs as well: see timed.h. */
 static bool set_nonblocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);

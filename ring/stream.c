@@ -131,6 +131,12 @@ bool stream_is_damaged(const struct stream *s)
 	return s->seen && atomic_load_explicit(&s->seen->damaged, memory_order_relaxed);
 }
 
+void stream_condemn(const struct stream *s)
+{
+	if (s->seen)
+		atomic_store_explicit(&s->seen->damaged, true, memory_order_relaxed);
+}
+
 bool stream_holds(const struct stream *s, uint64_t offset)
 {
 	atomic_thread_fence(memory_order_acquire);

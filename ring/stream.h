@@ -79,6 +79,9 @@ uint64_t stream_oldest(const struct stream *s);
 /* Whether its header has made no sense: then what it says is not looked at any more. Cannot be undone. */
 bool stream_is_damaged(const struct stream *s);
 
+/* Its writer is not believed any more, for another reason: it is damaged from here on. A reader's. */
+void stream_condemn(const struct stream *s);
+
 /* Whether what was read from offset on, up to now, was not being overwritten meanwhile. */
 bool stream_holds(const struct stream *s, uint64_t offset);
 

@@ -4,6 +4,7 @@
  */
 #include "shell/exec/internal.h"
 
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -4,6 +4,7 @@
  */
 #include "shell/held/held.h"
 
+#include "pty/theirs.h"
 #include "shell/bounds.h"
 #include "shell/held/ending.h"
 #include "shell/held/secret.h"
@@ -161,24 +162,15 @@ void held_share(const struct held *h, const char *name)
 		(void)!fchownat(h->link.dir_fd, name, owner, (gid_t)-1, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Looked at before it is opened, for to open some is to do something already. */
 int held_open_place(const struct held *h, int place, int flags)
 {
-	char path[64];
 	struct stat st;
 	uid_t owner = link_user(&h->link);
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", h->link.info.holder_pid, place);
-	int seen = open(path, O_PATH | O_CLOEXEC);
-	if (seen < 0)
-		return -errno;
-	snprintf(path, sizeof path, "/proc/self/fd/%d", seen);
-	bool sound = owner == geteuid() ||
-		(fstat(seen, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == owner &&
-			st.st_nlink == 0);
-	int fd = sound ? open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-	int rc = fd >= 0 ? fd : sound ? -errno : -EACCES;
-	close(seen);
-	return rc;
+	int fd = theirs_open_memory(h->link.info.holder_pid, place, flags);
+	if (fd < 0 || owner == geteuid() || (fstat(fd, &st) == 0 && st.st_uid == owner))
+		return fd;
+	close(fd);
+	return -EACCES;
 }
 
 void held_take_back(struct held *h)

@@ -129,8 +129,8 @@ int held_start(struct held *h, struct spawn_options *options);
 void held_share(const struct held *h, const char *name);
 
 /*
- * Open what its holder has at this place (enum wire_place). Another user can put anything there: only a file of that user
- * that has no name is opened then. Returns it or a negative errno.
+ * Open what its holder has at this place (enum wire_place), where anything can be put: only a memfd is opened, and, where the
+ * holder is another user's, one of that user. Returns it or a negative errno, as theirs_open_memory().
  */
 int held_open_place(const struct held *h, int place, int flags);
 

@@ -2,6 +2,7 @@
 #include "shell/held/removal.h"
 
 #include "pty/spawn.h"
+#include "pty/theirs.h"
 #include "shell/held/orphans.h"
 #include "shell/held/remains.h"
 #include "shell/held/table.h"
@@ -59,7 +60,6 @@ bool removal_is_stopped(pid_t holder)
 static bool is_holder(pid_t pid, const struct stat *directory)
 {
 	char path[64], name[32];
-	struct stat st;
 	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -69,9 +69,7 @@ static bool is_holder(pid_t pid, const struct stat *directory)
 	name[n > 0 ? n : 0] = '\0';
 	if (strncmp(name, HOLDER_NAME, sizeof HOLDER_NAME - 1) != 0)
 		return false;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, SPAWN_DIR_FD);
-	return stat(path, &st) == 0 && st.st_dev == directory->st_dev &&
-		st.st_ino == directory->st_ino;
+	return theirs_is(pid, SPAWN_DIR_FD, directory) > 0;
 }
 
 /* Open pid if it is the holder. The descriptor came first, so it is that of whom was looked at, or of nobody. */

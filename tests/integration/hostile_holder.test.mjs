@@ -1,7 +1,8 @@
-// A program of the server's user writes into the memory that a holder shares with the server. That session may be lost, with
+// A program of the server's user writes into the memory that a holder shares with the server, or changes its descriptors. That session may be lost, with
 // a reason; the server is not, nor are others.
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
 import { isAlive, kill, parentOf } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
@@ -127,6 +128,41 @@ scenario('what is copied once, or has limits, harms nobody', async (server) => {
 	assert.equal(await counted(server, 'rings_damaged_total'), 0);
 	for (const each of [ring, control]) each.close();
 	kill(holder);
+	await until('end of its shell', () => !isAlive(shell));
+});
+
+/** Whoever may trace a holder has what it has, and its flags: make all block that it shares with the server. */
+async function makeBlock(holder) {
+	const shared = readdirSync(`/proc/${holder}/fd`).filter((fd) => /ptmx|eventfd/.test(readlinkSync(`/proc/${holder}/fd/${fd}`)));
+	assert.ok(shared.length >= 3, `${shared}`);
+	const script = `use Fcntl; my $holder = syscall(434, ${holder}, 0);
+		for my $fd (qw(${shared.join(' ')})) {
+			my $copy = syscall(438, $holder, $fd + 0, 0);
+			open(my $file, '+<&=', $copy) or die "$fd: $!";
+			fcntl($file, F_SETFL, fcntl($file, F_GETFL, 0) & ~O_NONBLOCK) or die $!;
+		}`;
+	execFileSync('perl', ['-e', script]);
+}
+
+scenario('a terminal that is made to block stops nobody but its own session', async (server) => {
+	const { pid } = server;
+	await server.session({ id: 'other' });
+	const other = await server.client({ sessionId: 'other' }).connect();
+	const { pid: shell } = await server.session({ id: 'victim' });
+	const client = await server.client({ sessionId: 'victim' }).connect();
+	const holder = parentOf(shell);
+	client.type('stty raw -echo; echo re""ady; sleep 1000\r');
+	await client.untilText('ready');
+	await makeBlock(holder);
+	const typed = server.api.raw('POST', '/api/session/victim/input', { data: 'x'.repeat(200_000) });
+	await expectServed(server, other, pid);
+	await typed;
+	const exit = await client.untilMessage('exit');
+	assert.deepEqual([exit.code, exit.reason], [null, 'ring_damaged']);
+	await readAll(server, 'victim');
+	await expectServed(server, other, pid);
+	assert.equal(await counted(server, 'rings_damaged_total'), 1);
+	await server.api.delete('victim');
 	await until('end of its shell', () => !isAlive(shell));
 });
 

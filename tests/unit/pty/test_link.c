@@ -580,6 +580,51 @@ static void start_guarded(void)
 	h.link.callbacks = &callbacks;
 }
 
+/* As a program can that controls the holder: the description is its own as well. */
+static void make_block(int fd)
+{
+	cr_assert_eq(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK), 0);
+}
+
+static bool is_damaged(void)
+{
+	return ring_is_damaged(&h.link.ring);
+}
+
+Test(link_write, terminal_that_has_been_made_to_block)
+{
+	static char bytes[1 << 18];
+	memset(bytes, 'x', sizeof bytes);
+	held_start(&h);
+	held_type(&h, "stty raw -echo; echo rea''dy; sleep 1000\n");
+	held_expect(&h, "ready");
+	make_block(h.link.master_fd);
+	cr_assert_eq(link_write(&h.link, bytes, sizeof bytes), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, is_damaged()));
+	cr_expect_eq(h.link.master_fd, -1);
+	cr_expect_eq(link_write(&h.link, "x", 1), -ENOTCONN);
+	cr_expect_eq(link_input_queued(&h.link), 0);
+	link_consumed(&h.link, h.tail, h.events_tail);
+	ASSERT_NO_LEAKS();
+}
+
+Test(link_sleep, holder_that_cannot_be_woken)
+{
+	static const uint64_t full = UINT64_MAX - 1;
+	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN},
+		(const char *const[]){"/bin/sh", NULL});
+	h.idle = true;
+	held_type(&h, "while :; do echo flood; done\n");
+	cr_assert(LOOP_UNTIL(&h.loop, ring_is_blocked(&h.link.ring)));
+	kill(h.holder, SIGSTOP);
+	cr_assert_eq(write(h.link.space_fd, &full, sizeof full), 8);
+	make_block(h.link.space_fd);
+	link_consumed(&h.link, stream_head(&h.link.ring.bytes), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, is_damaged()));
+	link_consumed(&h.link, stream_head(&h.link.ring.bytes), 0);
+	kill(h.holder, SIGCONT);
+}
+
 Test(link_take_back, what_was_taken_is_ours_again)
 {
 	start_guarded();

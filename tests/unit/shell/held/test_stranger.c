@@ -84,7 +84,7 @@ Test(stranger, is_known_by_the_kernel)
 
 Test(stranger, only_a_file_of_its_own_without_a_name_is_opened)
 {
-	cr_expect_eq(held_open_place(&h, NAMED, O_RDONLY), -EACCES);
+	cr_expect_eq(held_open_place(&h, NAMED, O_RDONLY), -EPROTO);
 	cr_expect_eq(held_open_place(&h, OURS, O_RDWR), -EACCES);
 	cr_expect_eq(held_open_place(&h, NONE, O_RDONLY), -ENOENT);
 	int fd = held_open_place(&h, ITS_OWN, O_RDWR);

@@ -187,3 +187,14 @@ scenario('what makes no sense is refused before anything starts', { start: false
 	symlinkSync(server.root, path.join(server.root, 'link'));
 	assert.match(refused([], name, path.join(server.root, 'link')), /is not a directory of this user/);
 });
+
+scenario('a server without the option has these sessions as they are', { start: false, skip }, async (server) => {
+	chmodSync(server.root, 0o755);
+	await server.start({ args: ['--session-user', name] });
+	await server.session({ id: 's' });
+	await server.kill('SIGKILL');
+	await server.start({ args: [] });
+	assert.equal((await ask(server, 'cat; echo "$UID"', { stdin: 'given ' })).output, `given ${idOf('-u', name)}\n`);
+	await server.session({ id: 'new' });
+	assert.equal((await ask(server, 'echo "$UID"', {}, 'new')).output, '0\n');
+});

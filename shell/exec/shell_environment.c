@@ -4,7 +4,6 @@
  */
 #include "shell/exec/internal.h"
 
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

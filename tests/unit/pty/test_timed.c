@@ -84,7 +84,12 @@ Test(timed, terminal_that_takes_no_more)
 	memset(bytes, 'x', sizeof bytes);
 	set_blocking(master, false);
 	cr_expect_gt(timed_write(&g, master, bytes, sizeof bytes), 0);
-	cr_expect_eq(timed_write(&g, master, bytes, sizeof bytes), -EAGAIN);
+	/* The kernel moves what it has taken further in, and then takes a little more. */
+	ssize_t n;
+	do
+		n = timed_write(&g, master, bytes, sizeof bytes);
+	while (n > 0);
+	cr_expect_eq(n, -EAGAIN);
 	cr_expect_not(g.distrusted);
 	set_blocking(master, true);
 	cr_expect_eq(timed_write(&g, master, bytes, sizeof bytes), -EDEADLK);

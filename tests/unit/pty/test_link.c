@@ -1,6 +1,7 @@
 #include "tests/lib/held.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/random.h"
+#include "tests/lib/send_fds.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -695,9 +696,7 @@ static const struct proof_key *fake_key; /* that it should know */
 static void fake_holder(const struct wire_message *m, size_t length, size_t count)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(16 * sizeof(int))] = {0};
 	char request[200];
-	int fds[16];
 	held_init(&h);
 	if (fake_key)
 		link_set_key(&h.link, fake_key);
@@ -708,21 +707,8 @@ static void fake_holder(const struct wire_message *m, size_t length, size_t coun
 	cr_assert_eq(link_adopt(&h.link), 0);
 	int fd = accept(listener, NULL, NULL);
 	cr_assert_geq(read(fd, request, sizeof request), (ssize_t)sizeof(struct wire_message));
-	for (size_t i = 0; i < count; i++)
-		fds[i] = h.folder.fd;
-	struct iovec data = {.iov_base = (void *)(uintptr_t)m, .iov_len = length};
-	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-	if (count > 0) {
-		message.msg_control = control;
-		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(count * sizeof(int));
-		memcpy(CMSG_DATA(header), fds, count * sizeof(int));
-	}
 	if (length > 0)
-		cr_assert_eq(sendmsg(fd, &message, 0), (ssize_t)length);
+		send_fds(fd, m, length, h.folder.fd, count);
 	else
 		close(fd);
 	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));

@@ -2,6 +2,7 @@
 #include "pty/packet.h"
 
 #include "tests/lib/leak.h"
+#include "tests/lib/send_fds.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -49,23 +50,9 @@ static struct wire_message whole(unsigned version)
 		.magic = WIRE_MAGIC, .version = (uint16_t)version, .type = WIRE_ATTACH};
 }
 
-/* Send length bytes, with the same descriptor count times. */
 static void say(const void *bytes, size_t length, unsigned count)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(64 * sizeof(int))] = {0};
-	struct iovec data = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = length};
-	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-	if (count > 0) {
-		message.msg_control = control;
-		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(count * sizeof(int));
-		for (unsigned i = 0; i < count; i++)
-			memcpy(CMSG_DATA(header) + i * sizeof(int), &ours, sizeof(int));
-	}
-	cr_assert_eq(sendmsg(theirs, &message, 0), (ssize_t)length);
+	send_fds(theirs, bytes, length, ours, count);
 }
 
 /* It is refused, and nothing of it stays. */

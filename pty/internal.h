@@ -3,6 +3,9 @@
 
 #include "pty/link.h"
 
+#include <stdbool.h>
+#include <sys/socket.h>
+
 /* Send a request; nothing but a proof goes to a holder that is not ours. Returns 0 or a negative errno. */
 int link_ask(struct link *l, struct wire_message m);
 
@@ -20,6 +23,9 @@ int link_answer_proof(struct link *l, const struct wire_message *m);
 
 /* Note whether the shell that it tells of is its child: it may tell of anybody's. */
 void link_see_shell(struct link *l);
+
+/* Who is at the other end of the connection, as the kernel says. Returns false when there is nobody to ask about. */
+bool link_peer(const struct link *l, struct ucred *ret);
 
 /* Whether the kernel agrees that who listens has this number where it lives. */
 bool link_confirms_number(const struct link *l, pid_t number);

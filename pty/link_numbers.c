@@ -54,14 +54,19 @@ static pid_t find_child(pid_t parent, pid_t inside)
 	return 0;
 }
 
+bool link_peer(const struct link *l, struct ucred *ret)
+{
+	socklen_t length = sizeof *ret;
+	return l->socket_fd >= 0 &&
+		getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, ret, &length) == 0;
+}
+
 void link_find_holder(struct link *l)
 {
 	struct ucred peer = {0};
-	socklen_t length = sizeof peer;
 	if (l->info.shell_pid < 0)
 		l->info.shell_pid = 0;
-	bool known = getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-		peer.pid > 0;
+	bool known = link_peer(l, &peer) && peer.pid > 0;
 	l->foreign = known && peer.pid != l->info.holder_pid;
 	if (known && (l->foreign || peer.uid != geteuid())) {
 		l->info.holder_pid = peer.pid;
@@ -89,9 +94,8 @@ pid_t link_number(const struct link *l, pid_t parent, pid_t number)
 
 bool link_confirms_number(const struct link *l, pid_t number)
 {
-	struct ucred peer = {0};
-	socklen_t length = sizeof peer;
-	if (getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+	struct ucred peer;
+	if (!link_peer(l, &peer))
 		return false;
 	/* 0: it lives in a namespace that we do not see into. */
 	return peer.pid == number || peer.pid == 0 || inner_number(peer.pid) == number;

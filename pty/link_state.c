@@ -1,5 +1,5 @@
 /* What is known of a holder without asking it. */
-#include "pty/link.h"
+#include "pty/internal.h"
 #include "pty/theirs.h"
 
 #include <errno.h>
@@ -11,24 +11,16 @@
 pid_t link_holder(const struct link *l)
 {
 	struct ucred peer;
-	socklen_t length = sizeof peer;
 	if (l->info.holder_pid > 0 || l->started > 0)
 		return l->info.holder_pid > 0 ? l->info.holder_pid : l->started;
 	/* Who listens is known before it answers. */
-	return l->socket_fd >= 0 &&
-			getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0
-		? peer.pid
-		: 0;
+	return link_peer(l, &peer) ? peer.pid : 0;
 }
 
 uid_t link_user(const struct link *l)
 {
 	struct ucred peer;
-	socklen_t length = sizeof peer;
-	return l->socket_fd >= 0 &&
-			getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0
-		? peer.uid
-		: geteuid();
+	return link_peer(l, &peer) ? peer.uid : geteuid();
 }
 
 bool link_is_silent(const struct link *l)

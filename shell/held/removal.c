@@ -18,8 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -75,7 +75,7 @@ static bool is_holder(pid_t pid, const struct stat *directory)
 /* Open pid if it is the holder. The descriptor came first, so it is that of whom was looked at, or of nobody. */
 static bool open_holder(struct removal *r, pid_t pid, const struct stat *directory)
 {
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int fd = pidfd_open(pid, 0);
 	if (fd < 0)
 		return false;
 	if (!is_holder(pid, directory)) {
@@ -111,7 +111,7 @@ static void find_holder(struct removal *r)
 static void signal_holder(const struct removal *r, int signo)
 {
 	if (r->holder_fd >= 0)
-		(void)syscall(SYS_pidfd_send_signal, r->holder_fd, signo, NULL, 0);
+		(void)pidfd_send_signal(r->holder_fd, signo, NULL, 0);
 }
 
 static void signal_found(pid_t holder, int dir_fd, int signo)

@@ -31,6 +31,11 @@ static bool is_small(const struct pane *p, const struct look *look)
 	return lines * screen_cols(screen) <= LOOK_PAINT_HERE;
 }
 
+static bool is_painted_here(const struct pane *p, const struct look *look)
+{
+	return look->state == LOOK_PAINTED || !look->paints || is_small(p, look);
+}
+
 static void note_screen(const struct pane *p, struct picture *picture)
 {
 	const struct screen *screen = p->live.screen;
@@ -78,7 +83,7 @@ bool pane_look(struct pane *p, struct look *look)
 	if (!p->live.away && !is_reached(p, look))
 		follow_little(p);
 	bool here = !p->live.away && (is_reached(p, look) || !p->screening.workers) &&
-		(!look->paints || is_small(p, look));
+		is_painted_here(p, look);
 	if (here)
 		paint_here(p, look);
 	else
@@ -96,11 +101,6 @@ void look_end(struct look *look)
 	look->picture.snapshot = (struct snapshot){0};
 	look->state = LOOK_IDLE;
 	look->pane = NULL;
-}
-
-static bool is_painted_here(const struct pane *p, const struct look *look)
-{
-	return look->state == LOOK_PAINTED || !look->paints || is_small(p, look);
 }
 
 /* The first who need not wait any longer; paints: also who is to be painted elsewhere. */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -232,7 +232,7 @@ int tree_list(pid_t root, pid_t except, struct tree_entry **ret_list, size_t *re
 static int open_entry(const struct tree_entry *e)
 {
 	struct tree_entry now;
-	int fd = (int)syscall(SYS_pidfd_open, e->pid, 0);
+	int fd = pidfd_open(e->pid, 0);
 	if (fd < 0)
 		return -errno;
 	/* It is that of the process we mean if this is still the one that began then. */
@@ -248,7 +248,7 @@ static int signal_entry(const struct tree_entry *e, int signo)
 	int fd = open_entry(e);
 	if (fd < 0)
 		return fd;
-	int rc = syscall(SYS_pidfd_send_signal, fd, signo, NULL, 0) < 0 ? -errno : 0;
+	int rc = pidfd_send_signal(fd, signo, NULL, 0) < 0 ? -errno : 0;
 	close(fd);
 	return rc;
 }
@@ -269,7 +269,7 @@ void tree_call(struct tree_call *c, const struct tree_entry *e)
 		return;
 	pid_t group = getpgid(e->pid);
 	/* That it is still there to be signalled means that the group was its own. */
-	bool sent = syscall(SYS_pidfd_send_signal, fd, c->signo, NULL, 0) == 0;
+	bool sent = pidfd_send_signal(fd, c->signo, NULL, 0) == 0;
 	if (sent && group > 1 && group != getpgrp() &&
 		!holds(c->spared, sizeof c->spared / sizeof *c->spared, group) &&
 		!holds(c->done, remembered, group)) {

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Run `meson test` in a build tree, and run each failed test again, alone.
+
+    tests/suite.py TREE RESULTS [ARGUMENT OF meson test…]
+
+A test that passes in one of its RETRIES counts as passed, and is reported as flaky. Appends one line for each finding to
+RESULTS, in these words:
+
+    passed N | skipped N | flaky NAME LOG | failed NAME LOG
+
+LOG is what the test printed when it failed first, TREE/meson-logs/failed/NAME.log. Exits with 1 if a test failed.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+RETRIES = 2
+RETRIED_MAX = 20  # with more failures the fault is not chance
+GOOD = {"OK", "EXPECTEDFAIL"}
+
+
+class Failure:
+    """A test that has failed, and how to run it again."""
+
+    def __init__(self, record, folder):
+        suites, _, self.test = record["name"].rpartition(" / ")
+        self.suite = suites.split("+")[0]  # project:suite; a name alone may be one of a unit and of an integration test
+        self.name = f"{self.suite.rpartition(':')[2]}/{self.test}"
+        self.log = folder / (self.name.replace("/", "-") + ".log")
+        self.log.write_text(describe(record))
+
+
+def describe(record):
+    """All that is known of one run of a test, as text."""
+    parts = [f"{record['name']}: {record['result']}, status {record['returncode']}, {record['duration']:.1f} s",
+        " ".join(record["command"]), record.get("stdout") or "", record.get("stderr") or ""]
+    return "\n".join(parts) + "\n"
+
+
+def run_meson(tree, logbase, arguments):
+    """The exit status of meson, and a record of each run of a test."""
+    log = tree / "meson-logs" / f"{logbase}.json"
+    log.unlink(missing_ok=True)
+    done = subprocess.run(["meson", "test", "-C", tree, "--no-rebuild", "--print-errorlogs", "--logbase", logbase, *arguments])
+    if not log.exists():
+        return done.returncode, []
+    return done.returncode, [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def passes_alone(tree, failure):
+    """Whether it passes when it is run again; what it printed otherwise is added to its log."""
+    for _ in range(RETRIES):
+        print(f"Running {failure.name} again, alone.", flush=True)
+        status, records = run_meson(tree, "retrylog", ["--num-processes", "1", "--suite", failure.suite, failure.test])
+        if status == 0 and records and all(record["result"] in GOOD for record in records):
+            return True
+        with failure.log.open("a") as log:
+            log.writelines(f"\n--- once more, alone: {describe(record)}" for record in records)
+    return False
+
+
+def collect_failures(tree, records):
+    """The failures among the records, each test once, with their logs written."""
+    folder = tree / "meson-logs" / "failed"
+    folder.mkdir(parents=True, exist_ok=True)
+    failures = {}
+    for record in records:
+        if record["result"] not in GOOD | {"SKIP"} and record["name"] not in failures:
+            failures[record["name"]] = Failure(record, folder)
+    return list(failures.values())
+
+
+def main():
+    tree, results, arguments = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:]
+    status, records = run_meson(tree, "testlog", arguments)
+    failures = collect_failures(tree, records)
+    lines = []
+    passed = sum(record["result"] in GOOD for record in records)
+    broken = False
+    for i, failure in enumerate(failures):
+        if i < RETRIED_MAX and passes_alone(tree, failure):
+            print(f"flaky: {failure.name} (first failure: {failure.log})", flush=True)
+            lines.append(f"flaky {failure.name} {failure.log}")
+            passed += 1
+        else:
+            lines.append(f"failed {failure.name} {failure.log}")
+            broken = True
+    if status != 0 and not failures:
+        print(f"meson test ended with status {status}.", flush=True)
+        lines.append(f"failed meson-test {tree / 'meson-logs'}")
+        broken = True
+    skipped = sum(record["result"] == "SKIP" for record in records)
+    lines += [f"passed {passed}", f"skipped {skipped}"]
+    with open(results, "a", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in lines)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

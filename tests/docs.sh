@@ -96,13 +96,15 @@ check_options() {
 
 # ./run --help of a tree where nothing is built, which it reads from the README.
 check_run() {
-	local bare
+	local bare help
 	bare=$(mktemp -d)
 	mkdir -p "$bare/tests" "$bare/ws/serve"
 	cp run "$bare"
 	cp tests/setup.sh "$bare/tests"
 	cp ws/serve/README.md "$bare/ws/serve"
-	"$bare/run" --help | grep -qF -- '  --ping-interval SECONDS' || complain "./run --help: lacks options of the server"
+	# Not in a pipe: grep goes when it has found it, and whoever writes on is killed.
+	help=$("$bare/run" --help) || complain "./run --help: fails"
+	grep -qF -- '  --ping-interval SECONDS' <<<"$help" || complain "./run --help: lacks options of the server"
 	rm -r "$bare"
 }
 

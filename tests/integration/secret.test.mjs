@@ -59,7 +59,11 @@ scenario('the link for a secret is for one prompt, and for one who opens it', as
 	await api.as(null).refused(401, 'UNAUTHENTICATED', 'POST', '/api/auth/login', { token: first });
 	const page = api.as(null, { Cookie: login.headers['set-cookie'][0].split(';')[0], Origin: server.base, 'Content-Type': 'application/json' });
 	const by = `link=${login.json.link}`;
-	await page.call('GET', `/api/auth/whoami?${by}`);
+	const { answers } = await page.call('GET', `/api/auth/whoami?${by}`);
+	assert.equal(answers.sessionName, id);
+	assert.deepEqual([answers.block.command.slice(0, 7), answers.block.by, answers.block.state], ['read -s', 'human', 'running']);
+	assert.deepEqual(login.json.answers, answers);
+	assert.equal((await api.call('GET', '/api/auth/whoami')).answers, null);
 	await page.call('GET', `/api/session/${id}?${by}`);
 	const cases = [
 		['POST', 'keys', { text: 'x' }], ['POST', 'input', { data: 'x' }], ['POST', 'exec', { command: 'true' }], ['POST', 'exec', { command: 'true', fork: true }],

@@ -81,7 +81,7 @@ everywhere('everything is the user\'s', async (server) => {
 	assert.equal((await api.call('GET', `/api/process/${processId}/logs`)).stdout, is);
 	if (!inRoom) assert.equal((await ask(server, 'id -G')).output.trim(), idOf('-G', name));
 	assert.equal((await ask(server, 'x=from_session; cd /tmp')).exitCode, 0);
-	assert.equal((await api.raw('POST', '/api/execute', { command: 'echo "$UID $PWD"', sessionId: 's' })).json.stdout, `${idOf('-u', name)} /tmp\n`);
+	assert.equal((await api.raw('POST', '/api/execute', { command: 'echo "$UID $PWD"', sessionId: 's' })).json.stdout, `${idOf('-u', name)} /tmp`);
 });
 
 everywhere('commands, their input, states and signals are as without', async (server) => {
@@ -179,11 +179,12 @@ scenario('what makes no sense is refused before anything starts', { start: false
 		return stderr;
 	};
 	assert.match(refused([], 'nobody-of-this-name'), /--session-user: there is no such user/);
+	assert.match(refused([], '54321'), /--session-user: there is no such user/);
 	assert.match(refused([], 'root'), /--session-user: must not be root/);
 	assert.match(refused(asUser(1), 'daemon', path.join('/tmp', `rs-none-${process.pid}`)), /--session-user: only root/);
 	const closed = path.join(server.root, 'closed');
 	mkdirSync(closed, { mode: 0o700 });
-	assert.match(refused([], name, path.join(closed, 'run')), /cannot run ringside-holder, or reach the runtime directory/);
+	assert.match(refused([], name, path.join(closed, 'run')), /closed\/run: the user of --session-user cannot reach it/);
 	symlinkSync(server.root, path.join(server.root, 'link'));
 	assert.match(refused([], name, path.join(server.root, 'link')), /is not a directory of this user/);
 });
@@ -197,4 +198,44 @@ scenario('a server without the option has these sessions as they are', { start: 
 	assert.equal((await ask(server, 'cat; echo "$UID"', { stdin: 'given ' })).output, `given ${idOf('-u', name)}\n`);
 	await server.session({ id: 'new' });
 	assert.equal((await ask(server, 'echo "$UID"', {}, 'new')).output, '0\n');
+});
+
+scenario('a user without home, shell or rights', { start: false, skip }, async (server) => {
+	const { api } = server;
+	chmodSync(server.root, 0o755);
+	await server.start({ args: ['--session-user', 'nobody'] }); // Debian's has a home that does not exist, and nologin
+	const [, , uid, , , home, shell] = execFileSync('getent', ['passwd', 'nobody'], { encoding: 'utf8' }).trim().split(':');
+	assert.match(shell, /nologin/);
+	assert.ok(!existsSync(home));
+	const who = `${uid} / /`;
+	const say = 'echo "$(id -u) $HOME $PWD"';
+	for (const name of ['bash', 'zsh', 'fish']) {
+		await api.create({ id: name, shell: name });
+		assert.equal((await ask(server, name === 'fish' ? 'echo (id -u) $HOME $PWD' : say, {}, name)).output, `${who}\n`, name);
+		const e = await ask(server, 'cat; sh -c "exit 5"', { stdin: 'given\n', streams: 'pipes' }, name);
+		assert.deepEqual([e.stdout, e.exitCode, e.suspect], ['given\n', 5, false], name);
+	}
+	assert.equal((await api.raw('POST', '/api/run', { command: say })).json.stdout, `${who}\n`);
+	// Files are the user's: where it may write, and not where it may not.
+	const place = path.join(server.root, 'place');
+	mkdirSync(place);
+	chmodSync(place, 0o777);
+	await api.call('POST', '/api/write', { path: path.join(place, 'file'), content: 'x' });
+	assert.equal(statSync(path.join(place, 'file')).uid, Number(uid));
+	for (const [route, body] of [['write', { path: '/file-of-nobody', content: 'x' }], ['read', { path: server.tokenFile }]]) {
+		const refused = await api.raw('POST', `/api/${route}`, body);
+		assert.ok(refused.status >= 400 && /ermission/.test(refused.json.message), refused.text);
+	}
+	assert.ok(!existsSync('/file-of-nobody'));
+	// And so are clones, and what an interpreter does.
+	const origin = path.join(place, 'origin');
+	execFileSync('git', ['init', '-q', origin]);
+	execFileSync('git', ['-C', origin, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-q', '--allow-empty', '-m', 'first']);
+	execFileSync('chown', ['-R', uid, origin]);
+	const cloned = await api.raw('POST', '/api/git/checkout', { repoUrl: `file://${origin}`, targetDir: path.join(place, 'clone') });
+	assert.equal(cloned.status, 200, cloned.text);
+	assert.equal(statSync(path.join(place, 'clone', '.git')).uid, Number(uid));
+	const { json } = await api.raw('POST', '/api/contexts', { language: 'python' });
+	const ran = await api.raw('POST', '/api/execute/code', { code: 'import os; print(os.getuid())', context_id: json.id ?? json.contextId });
+	assert.match(ran.text, new RegExp(`"text":"${uid}`));
 });

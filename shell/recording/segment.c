@@ -15,11 +15,13 @@
 #define MAGIC_FRAME 0xfd2fb528u
 #define SKIP_HEAD 8u /* magic and length */
 
-#define HEAD_TEXT "RSREC001"
 #define HEAD_FIXED 60u /* bytes before the id */
-#define INDEX_TEXT "RSINDEX1"
-#define LEVEL_NOW 1  /* while the session runs */
-#define LEVEL_BEST 3 /* once, for as long as it is kept */
+#define LEVEL_NOW 1    /* while the session runs */
+#define LEVEL_BEST 3   /* once, for as long as it is kept */
+
+/* Bytes, not strings: nothing ends them. */
+static const char head_text[8] = {'R', 'S', 'R', 'E', 'C', '0', '0', '1'};
+static const char index_text[8] = {'R', 'S', 'I', 'N', 'D', 'E', 'X', '1'};
 
 uint64_t segment_get(const uint8_t *bytes, unsigned width)
 {
@@ -43,7 +45,7 @@ size_t segment_put_head(const struct segment_head *h, uint8_t *to)
 	size_t id = strlen(h->id);
 	uint8_t *at = segment_put(to, MAGIC_HEAD, 4);
 	at = segment_put(at, HEAD_FIXED + id, 4);
-	memcpy(at, HEAD_TEXT, 8);
+	memcpy(at, head_text, 8);
 	at += 8;
 	at = segment_put(at, h->epoch, 8);
 	at = segment_put(at, h->number, 8);
@@ -61,7 +63,7 @@ int segment_get_head(const uint8_t *part, size_t size, struct segment_head *ret_
 {
 	const uint8_t *at = part + SKIP_HEAD;
 	size_t id = size - SKIP_HEAD - HEAD_FIXED;
-	if (size < SKIP_HEAD + HEAD_FIXED || id > NAME_ID_MAX || memcmp(at, HEAD_TEXT, 8) != 0)
+	if (size < SKIP_HEAD + HEAD_FIXED || id > NAME_ID_MAX || memcmp(at, head_text, 8) != 0)
 		return -EBADMSG;
 	struct segment_head h = {.epoch = segment_get(at + 8, 8),
 		.number = segment_get(at + 16, 8),
@@ -178,13 +180,13 @@ void segment_put_index(const struct segment_entry *entries, size_t count, uint8_
 		to = segment_put(to, entries[i].time_us, 8);
 	}
 	to = segment_put(to, size, 8);
-	memcpy(to, INDEX_TEXT, 8);
+	memcpy(to, index_text, 8);
 }
 
 size_t segment_footer(const uint8_t footer[SEGMENT_FOOTER])
 {
 	uint64_t size = segment_get(footer, 8);
-	bool is_index = memcmp(footer + 8, INDEX_TEXT, 8) == 0 && size >= segment_index_size(0) &&
+	bool is_index = memcmp(footer + 8, index_text, 8) == 0 && size >= segment_index_size(0) &&
 		size <= segment_index_size(SEGMENT_INDEX_MAX) &&
 		(size - segment_index_size(0)) % SEGMENT_ENTRY == 0;
 	return is_index ? (size_t)size : 0;

@@ -1,7 +1,7 @@
 /*
  * The options of `ringside serve`. The table is all there is to say about each: its name, what it takes, where that
  * goes, its default and limits, and its help. Whoever adds a row adds it to the man page and to this room's README.md,
- * which tests/docs.sh holds against the help.
+ * which tests/docs.py holds against the help.
  *
  * A wrong option is said on standard error, once, and nothing is started.
  */

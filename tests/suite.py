@@ -15,6 +15,8 @@ import pathlib
 import subprocess
 import sys
 
+import hang
+
 RETRIES = 2
 RETRIED_MAX = 20  # with more failures the fault is not chance
 GOOD = {"OK", "EXPECTEDFAIL"}
@@ -34,7 +36,7 @@ class Failure:
 def describe(record):
     """All that is known of one run of a test, as text."""
     parts = [f"{record['name']}: {record['result']}, status {record['returncode']}, {record['duration']:.1f} s",
-        " ".join(record["command"]), record.get("stdout") or "", record.get("stderr") or ""]
+        " ".join(record["command"]), record.get("stdout") or "", record.get("stderr") or "", record.get("hung", "")]
     return "\n".join(parts) + "\n"
 
 
@@ -42,10 +44,14 @@ def run_meson(tree, logbase, arguments):
     """The exit status of meson, and a record of each run of a test."""
     log = tree / "meson-logs" / f"{logbase}.json"
     log.unlink(missing_ok=True)
-    done = subprocess.run(["meson", "test", "-C", tree, "--no-rebuild", "--print-errorlogs", "--logbase", logbase, *arguments])
-    if not log.exists():
-        return done.returncode, []
-    return done.returncode, [json.loads(line) for line in log.read_text().splitlines()]
+    meson = subprocess.Popen(["meson", "test", "-C", tree, "--no-rebuild", "--print-errorlogs", "--logbase", logbase, *arguments])
+    watch = hang.Watch(tree, meson.pid)
+    status = meson.wait()
+    hung = watch.stop()
+    records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    for record in records:
+        record["hung"] = hung.get(tuple(record["command"]), "")
+    return status, records
 
 
 def passes_alone(tree, failure):

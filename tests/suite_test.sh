@@ -20,6 +20,7 @@ cat >"$room/source/meson.build" <<-'END'
 	}
 		test('same', bash, args: ['-c', script], suite: suite, env: ['ROOM=' + meson.current_build_dir()])
 	endforeach
+	test('hangs', bash, args: ['-c', 'echo "this far"; sleep 1000 & wait'], suite: 'hanging', timeout: 4)
 END
 
 fail() {
@@ -49,6 +50,11 @@ grep -q '^flaky: second/same (first failure: ' "$room/log" || fail "the flaky te
 suites=(good bad)
 expect 1 'passed 1' 'skipped 0' "failed bad/same $logs/bad-same.log"
 [ "$(grep -cx 'this is why' "$logs/bad-same.log")" -eq 3 ] || fail "the log has not all three runs of what failed"
+
+suites=(hanging)
+expect 1 'passed 0' 'skipped 0' "failed hanging/hangs $logs/hanging-hangs.log"
+grep -q 'this far' "$logs/hanging-hangs.log" || fail "the log lacks what the test printed before it hung"
+grep -Eq '^[0-9]+ S \(sleeping\) in .*: sleep 1000$' "$logs/hanging-hangs.log" || fail "the log lacks the processes of what hung"
 
 rc=0
 "$suite" "$room/nowhere" "$room/results" >"$room/log" 2>&1 || rc=$?

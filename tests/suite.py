@@ -6,16 +6,18 @@
 A test that passes in one of its RETRIES counts as passed, and is reported as flaky. Appends one line for each finding to
 RESULTS, in these words:
 
-    passed N | skipped N | flaky NAME LOG | failed NAME LOG
+    passed N | skipped N | flaky NAME LOG | failed NAME LOG | left WHAT…
 
 LOG is what the test printed when it failed first, TREE/meson-logs/failed/NAME.log. Exits with 1 if a test failed.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
 
 import hang
+import leftovers
 
 RETRIES = 2
 RETRIED_MAX = 20  # with more failures the fault is not chance
@@ -46,6 +48,8 @@ def run_meson(tree, logbase, arguments):
     log.unlink(missing_ok=True)
     meson = subprocess.Popen(["meson", "test", "-C", tree, "--no-rebuild", "--print-errorlogs", "--logbase", logbase, *arguments])
     watch = hang.Watch(tree, meson.pid)
+    while (child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid) != meson.pid:
+        os.waitpid(child, 0)  # what a test has left to us, see leftovers.py
     status = meson.wait()
     hung = watch.stop()
     records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
@@ -79,6 +83,7 @@ def collect_failures(tree, records):
 
 def main():
     tree, results, arguments = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:]
+    folder = leftovers.start()
     status, records = run_meson(tree, "testlog", arguments)
     failures = collect_failures(tree, records)
     lines = []
@@ -97,7 +102,7 @@ def main():
         lines.append(f"failed meson-test {tree / 'meson-logs'}")
         broken = True
     skipped = sum(record["result"] == "SKIP" for record in records)
-    lines += [f"passed {passed}", f"skipped {skipped}"]
+    lines += [f"passed {passed}", f"skipped {skipped}", *(f"left {each}" for each in leftovers.finish(folder))]
     with open(results, "a", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in lines)
     return 1 if broken else 0

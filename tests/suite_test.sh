@@ -5,7 +5,8 @@ set -euo pipefail
 suite=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/suite.py
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
-mkdir "$room/source"
+mkdir "$room/source" "$room/tmp"
+export TMPDIR=$room/tmp
 
 cat >"$room/source/meson.build" <<-'END'
 	project('sample')
@@ -20,6 +21,7 @@ cat >"$room/source/meson.build" <<-'END'
 	}
 		test('same', bash, args: ['-c', script], suite: suite, env: ['ROOM=' + meson.current_build_dir()])
 	endforeach
+	test('untidy', bash, args: ['-c', 'touch "$TMPDIR/file"; setsid sleep 1000 >/dev/null 2>&1 &'], suite: 'untidy')
 	test('hangs', bash, args: ['-c', 'echo "this far"; sleep 1000 & wait'], suite: 'hanging', timeout: 4)
 END
 
@@ -36,6 +38,8 @@ expect() {
 	rm -f "$room/results"
 	"$suite" "$room/tree" "$room/results" "${suites[@]/#/--suite=}" >"$room/log" 2>&1 || rc=$?
 	[ "$rc" -eq "$status" ] || fail "status $rc, not $status"
+	cp "$room/results" "$room/results.raw"
+	sed -i '/^left process /d; s|^left file .*/file$|left file the file|' "$room/results"
 	want=$(printf '%s\n' "$@" | LC_ALL=C sort)
 	[ "$(LC_ALL=C sort "$room/results")" = "$want" ] || fail "not what was expected: $want"
 }
@@ -50,6 +54,11 @@ grep -q '^flaky: second/same (first failure: ' "$room/log" || fail "the flaky te
 suites=(good bad)
 expect 1 'passed 1' 'skipped 0' "failed bad/same $logs/bad-same.log"
 [ "$(grep -cx 'this is why' "$logs/bad-same.log")" -eq 3 ] || fail "the log has not all three runs of what failed"
+
+suites=(untidy)
+expect 0 'passed 1' 'skipped 0' "left file the file"
+[ -z "$(ls -A "$room/tmp")" ] || fail "the file is still there"
+grep -q '^left process [0-9]* S (sleeping) in .*: sleep 1000$' "$room/results.raw" || fail "the process was not found"
 
 suites=(hanging)
 expect 1 'passed 0' 'skipped 0' "failed hanging/hangs $logs/hanging-hangs.log"

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from './lib/api.mjs';
@@ -201,12 +202,16 @@ scenario('exec --json, --detach, --key, --queue', async (server) => {
 	assert.equal(result.code, 3);
 	const told = JSON.parse(result.stdout);
 	assert.deepEqual([told.exitCode, told.output, told.state], [3, 'hi\n', 'done']);
-	const id = (await good(server, ['exec', '-d', '--key', 'k1', 'box', 'sleep 0.3; echo done'])).trim();
+	const gate = path.join(server.root, 'gate');
+	execFileSync('mkfifo', [gate]);
+	const keyed = ['--key', 'k1', 'box', `read -r <${gate}; echo done`];
+	const id = (await good(server, ['exec', '-d', ...keyed])).trim();
 	assert.match(id, /^exec_/);
 	const busy = await cli(server, ['exec', 'box', 'true']);
 	assert.equal(busy.code, FAILED);
 	assert.match(busy.stderr, /RESOURCE_BUSY/);
-	assert.equal((await json(server, ['exec', '--key', 'k1', 'box', 'sleep 0.3; echo done'])).id, id, 'the same command');
+	const [same] = await Promise.all([json(server, ['exec', ...keyed]), writeFile(gate, '\n')]);
+	assert.equal(same.id, id, 'the same command');
 	await good(server, ['exec', '--queue', 'box', 'true']);
 });
 

@@ -489,7 +489,8 @@ scenario('environments and folders that are hostile to the start of a context', 
 
 scenario('a cell that closes its output, or leaves it to others, ends all the same', async (server) => {
 	const id = await create(server);
-	const left = await execute(server, id, 'import subprocess\np = subprocess.Popen("sleep 1000 & exec sleep 1000", shell=True, start_new_session=True, close_fds=False)\nprint("on")');
+	const ours = `1000.${process.pid}`; // a time to sleep that no other process has
+	const left = await execute(server, id, `import subprocess\np = subprocess.Popen("sleep ${ours} & exec sleep ${ours}", shell=True, start_new_session=True, close_fds=False)\nprint("on")`);
 	assert.deepEqual([textOf(left), left.at(-1).type], ['on\n', 'execution_complete'], 'what it leaves behind delays nothing');
 	const forked = await execute(server, id, 'import os, time\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(1000)\nprint("parent")');
 	assert.deepEqual([textOf(forked), forked.at(-1).type], ['parent\n', 'execution_complete']);
@@ -502,7 +503,7 @@ scenario('a cell that closes its output, or leaves it to others, ends all the sa
 	assert.deepEqual((await execute(server, js, 'require("fs").closeSync(1); 7')).map(({ type }) => type), ['result', 'execution_complete']);
 	assert.equal((await execute(server, js, '8'))[0].text, '8');
 	for (const each of [id, js]) await server.api.call('DELETE', `/api/contexts/${each}`);
-	await until('nothing is left', () => processesNaming('sleep 1000').length === 0);
+	await until('nothing is left', () => processesNaming(`sleep ${ours}`).length === 0);
 });
 
 scenario('code that is deaf within one call of C is ended with its context', async (server) => {

@@ -13,7 +13,7 @@ import { driver, given, seen, settled, sha } from './lib/bodies.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
-import { pause, slowness, stays, until, within } from './lib/until.mjs';
+import { pause, stays, until, within } from './lib/until.mjs';
 
 const unixSocket = path.join(os.tmpdir(), `rs-bodies-${process.pid}.sock`);
 const secure = ['--tls-cert', cert, '--tls-key', key];
@@ -36,7 +36,7 @@ function put(server, target, pieces, { length, way = {}, headers = {} } = {}) {
 			for (const piece of pieces) if (!request.write(piece)) await new Promise((drained) => { request.once('drain', drained); });
 			request.end();
 		})();
-	}), 40_000 * slowness);
+	}), 40_000);
 }
 
 const pieces = [randomBytes(1), randomBytes(100_000), randomBytes(7), randomBytes(3 * MiB), randomBytes(65_536), randomBytes(2)];
@@ -76,7 +76,7 @@ for (const [way, options, of] of [
 			for (const query of ['', '&unknown=1', '&pause=1', '&unknown=1&pause=1']) {
 				const target = `/test/give?length=${length}${query}`;
 				const pipe = new LatinPipe(server, connection).send(ask(server, 'GET', target) + ask(server, 'GET', '/test/seen'));
-				const [answer, next] = await pipe.take(2, { timeout: 30_000 * slowness });
+				const [answer, next] = await pipe.take(2, { timeout: 30_000 });
 				assert.equal(answer.status, 200);
 				assert.equal(answer.headers['content-length'], /unknown/.test(query) ? undefined : String(length));
 				assert.equal(answer.headers['transfer-encoding'], /unknown/.test(query) ? 'chunked' : undefined);
@@ -84,7 +84,7 @@ for (const [way, options, of] of [
 				assert.equal(next.json.success, true);
 				pipe.socket.destroy();
 				const old = new LatinPipe(server, connection).send(ask(server, 'GET', target, { version: '1.0' }));
-				assert.equal(sha((await old.take(1, { timeout: 30_000 * slowness }))[0].text), want, `${target} by HTTP/1.0`);
+				assert.equal(sha((await old.take(1, { timeout: 30_000 }))[0].text), want, `${target} by HTTP/1.0`);
 				await old.end();
 			}
 		}
@@ -189,7 +189,7 @@ bodies('clients that go, break or crawl', { args: ['--header-timeout', '1'] }, a
 		const pipe = new Pipe(server).send(options.text ?? `${known}${'x'.repeat(10)}`);
 		await until('bytes', async () => (await seen(server)).taken > (options.taken ?? 0));
 		act?.(pipe);
-		await until(`the end: ${why}`, async () => (await seen(server)).broken === broken + 1, { timeout: 20_000 * slowness });
+		await until(`the end: ${why}`, async () => (await seen(server)).broken === broken + 1, { timeout: 20_000 });
 		assert.equal((await seen(server)).why, why);
 		await pipe.end();
 		return pipe;

@@ -8,7 +8,7 @@ import { Api } from './lib/api.mjs';
 import { driver, given, seen, settled, sha } from './lib/bodies.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
-import { slowness, stays, until, within } from './lib/until.mjs';
+import { stays, until, within } from './lib/until.mjs';
 
 const MiB = 1 << 20;
 const { constants } = http2;
@@ -38,7 +38,7 @@ function open(server, session, method, target, headers = {}, options = {}) {
 	stream.on('data', (data) => { got.pieces.push(data); got.length += data.length; });
 	stream.on('close', () => { got.over = true; }).on('error', (error) => { got.error = error; });
 	got.answer = async () => {
-		await within(`an answer to ${target}`, new Promise((resolve) => { if (got.over) resolve(); else stream.on('close', resolve); }), 40_000 * slowness);
+		await within(`an answer to ${target}`, new Promise((resolve) => { if (got.over) resolve(); else stream.on('close', resolve); }), 40_000);
 		const bytes = Buffer.concat(got.pieces);
 		const json = bytes[0] === 0x7b ? JSON.parse(bytes) : undefined;
 		return { status: got.status, headers: got.headers, bytes, json, code: stream.rstCode };
@@ -249,7 +249,7 @@ secure('hostile frames end their connection, and nobody else hears of them', asy
 		const one = new Frames(server, { hello: name !== 'no preface' });
 		attack(one);
 		assert.equal((await server.api.as(null).raw('GET', '/healthz')).status, 200, name);
-		await within(`the end of: ${name}`, one.closed, 30_000 * slowness);
+		await within(`the end of: ${name}`, one.closed, 30_000);
 	}
 	if (!sanitized()) assert.ok(memory() - before < 16_384, `${memory() - before} KiB more`);
 });

@@ -46,6 +46,8 @@ for (const [name, make] of Object.entries(clients))
 		const cwd = server.cwd;
 		await call('session_create', { session_id: 'work', cwd, cols: 80, rows: 24 });
 		const work = { session_id: 'work' };
+		// The server cannot tell clients of 2026-07-28 over HTTP apart: it does not know what this one has been shown.
+		const known = name !== '2026-07-28 over HTTP';
 		const screen = (what, fits) => until(what, async () => {
 			const shown = await call('snapshot', { ...work, whole: true });
 			return fits(shown.text, shown) ? shown : undefined;
@@ -71,19 +73,21 @@ for (const [name, make] of Object.entries(clients))
 
 		if (/HTTP/.test(name) && has('vi')) {
 			// edit a file in an editor
-			writeFileSync(path.join(cwd, 'poem.txt'), 'roses are red\nviolets are green\n');
+			const verses = Array.from({ length: 12 }, (_, i) => `verse ${i + 1} of a long poem\n`).join(''); // so that what has changed is shorter than all
+			writeFileSync(path.join(cwd, 'poem.txt'), `${verses}violets are green\n`);
 			await call('exec', { ...work, command: 'vi -u NONE poem.txt', yield_ms: 500, queue: true });
 			const opened = await screen('the editor', (text) => text.includes('violets are green'));
 			assert.ok(opened.cursor.row >= 1, opened.said);
 			await call('send_keys', { ...work, keys: ['G', '$', 'b'], text: '' });
 			await call('send_keys', { ...work, text: 'cwblue' });
 			const typed = await call('send_keys', { ...work, keys: 'Escape' });
-			assert.ok(typed.changed.some(({ row, text }) => row === typed.cursor.row && text.includes('violets are')), 'of what has been shown the changed rows');
-			assert.match((await call('snapshot', work)).text, /^roses are red\nviolets are/, 'who looks sees all of an editor');
+			if (!known) assert.match(typed.text, /^verse 1 of a long poem\n[^]*\nviolets are/);
+			else assert.ok(typed.changed.some(({ row, text }) => row === typed.cursor.row && text.includes('violets are')), 'of what has been shown the changed rows');
+			assert.match((await call('snapshot', work)).text, /^verse 1 of a long poem\n[^]*\nviolets are/, 'who looks sees all of an editor');
 			await screen('the other word', (text) => text.includes('violets are blue'));
 			await call('send_keys', { ...work, text: ':wq', submit: true });
 			await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
-			assert.equal(readFileSync(path.join(cwd, 'poem.txt'), 'utf8'), 'roses are red\nviolets are blue\n');
+			assert.equal(readFileSync(path.join(cwd, 'poem.txt'), 'utf8'), `${verses}violets are blue\n`);
 		}
 
 		if (/HTTP/.test(name) && has('less')) {
@@ -139,7 +143,8 @@ for (const [name, make] of Object.entries(clients))
 		await call('exec', { ...work, command: 'echo once' });
 		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
 		const nothing = await call('snapshot', work);
-		assert.deepEqual([nothing.output.includes('once'), nothing.text], [false, undefined], 'what exec has answered is known');
+		if (known) assert.deepEqual([nothing.output.includes('once'), nothing.text], [false, undefined], 'what exec has answered is known');
+		else assert.match(nothing.text, /^once$/m);
 		const { version: since } = await call('snapshot', { ...work, whole: true });
 		await call('exec', { ...work, command: 'tput cup 0 0; printf CHANGED; tput cup 23 0' });
 		const { changed, text } = await call('snapshot', { ...work, since });

@@ -21,6 +21,7 @@ cat >"$room/source/meson.build" <<-'END'
 	}
 		test('same', bash, args: ['-c', script], suite: suite, env: ['ROOM=' + meson.current_build_dir()])
 	endforeach
+	test('kills', bash, args: ['-c', 'kill -KILL $PPID'], suite: 'dying')
 	test('untidy', bash, args: ['-c', 'touch "$TMPDIR/file"; setsid sleep 1000 >/dev/null 2>&1 &'], suite: 'untidy')
 	test('hangs', bash, args: ['-c', 'echo "this far"; sleep 1000 & wait'], suite: 'hanging', timeout: 4)
 END
@@ -52,8 +53,11 @@ expect 0 'passed 3' 'skipped 1' "flaky second/same $logs/second-same.log" "flaky
 grep -q '^flaky: second/same (first failure: ' "$room/log" || fail "the flaky test is not reported at once"
 
 suites=(good bad)
-expect 1 'passed 1' 'skipped 0' "failed bad/same $logs/bad-same.log"
+expect 10 'passed 1' 'skipped 0' "failed bad/same $logs/bad-same.log"
 [ "$(grep -cx 'this is why' "$logs/bad-same.log")" -eq 3 ] || fail "the log has not all three runs of what failed"
+
+suites=(dying)
+expect 10 'passed 0' 'skipped 0' "failed meson-test ${logs%/*}"
 
 suites=(untidy)
 expect 0 'passed 1' 'skipped 0' "left file the file"
@@ -61,10 +65,11 @@ expect 0 'passed 1' 'skipped 0' "left file the file"
 grep -q '^left process [0-9]* S (sleeping) in .*: sleep 1000$' "$room/results.raw" || fail "the process was not found"
 
 suites=(hanging)
-expect 1 'passed 0' 'skipped 0' "failed hanging/hangs $logs/hanging-hangs.log"
+expect 10 'passed 0' 'skipped 0' "failed hanging/hangs $logs/hanging-hangs.log"
 grep -q 'this far' "$logs/hanging-hangs.log" || fail "the log lacks what the test printed before it hung"
 grep -Eq '^[0-9]+ S \(sleeping\) in .*: sleep 1000$' "$logs/hanging-hangs.log" || fail "the log lacks the processes of what hung"
 
 rc=0
 "$suite" "$room/nowhere" "$room/results" >"$room/log" 2>&1 || rc=$?
-[ "$rc" -eq 1 ] || fail "a tree that is not there passes"
+[ "$rc" -ne 0 ] || fail "a tree that is not there passes"
+[ "$rc" -ne 10 ] || fail "a tree that is not there has results"

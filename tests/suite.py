@@ -6,15 +6,21 @@
 A test that passes in one of its RETRIES counts as passed, and is reported as flaky. Appends one line for each finding to
 RESULTS, in these words:
 
-    passed N | skipped N | flaky NAME LOG | failed NAME LOG
+    passed N | skipped N | flaky NAME LOG | failed NAME LOG | left WHAT…
 
-LOG is what the test printed when it failed first, TREE/meson-logs/failed/NAME.log. Exits with 1 if a test failed.
+LOG is what the test printed when it failed first, TREE/meson-logs/failed/NAME.log. Exits with 0 if all passed, with FAILED if
+a test failed; with any other status RESULTS is not complete.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
 
+import hang
+import leftovers
+
+FAILED = 10  # not 1, with which Python ends when this program fails
 RETRIES = 2
 RETRIED_MAX = 20  # with more failures the fault is not chance
 GOOD = {"OK", "EXPECTEDFAIL"}
@@ -34,7 +40,7 @@ class Failure:
 def describe(record):
     """All that is known of one run of a test, as text."""
     parts = [f"{record['name']}: {record['result']}, status {record['returncode']}, {record['duration']:.1f} s",
-        " ".join(record["command"]), record.get("stdout") or "", record.get("stderr") or ""]
+        " ".join(record["command"]), record.get("stdout") or "", record.get("stderr") or "", record.get("hung", "")]
     return "\n".join(parts) + "\n"
 
 
@@ -42,10 +48,16 @@ def run_meson(tree, logbase, arguments):
     """The exit status of meson, and a record of each run of a test."""
     log = tree / "meson-logs" / f"{logbase}.json"
     log.unlink(missing_ok=True)
-    done = subprocess.run(["meson", "test", "-C", tree, "--no-rebuild", "--print-errorlogs", "--logbase", logbase, *arguments])
-    if not log.exists():
-        return done.returncode, []
-    return done.returncode, [json.loads(line) for line in log.read_text().splitlines()]
+    meson = subprocess.Popen(["meson", "test", "-C", tree, "--no-rebuild", "--print-errorlogs", "--logbase", logbase, *arguments])
+    watch = hang.Watch(tree, meson.pid)
+    while (child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid) != meson.pid:
+        os.waitpid(child, 0)  # what a test has left to us, see leftovers.py
+    status = meson.wait()
+    hung = watch.stop()
+    records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    for record in records:
+        record["hung"] = hung.get(tuple(record["command"]), "")
+    return status, records
 
 
 def passes_alone(tree, failure):
@@ -73,6 +85,7 @@ def collect_failures(tree, records):
 
 def main():
     tree, results, arguments = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:]
+    folder = leftovers.start()
     status, records = run_meson(tree, "testlog", arguments)
     failures = collect_failures(tree, records)
     lines = []
@@ -86,15 +99,17 @@ def main():
         else:
             lines.append(f"failed {failure.name} {failure.log}")
             broken = True
-    if status != 0 and not failures:
+    # The status of meson is the number of failures. With any other it ended before all tests had run.
+    bad = sum(record["result"] not in GOOD | {"SKIP"} for record in records)
+    if status != bad % 256:
         print(f"meson test ended with status {status}.", flush=True)
         lines.append(f"failed meson-test {tree / 'meson-logs'}")
         broken = True
     skipped = sum(record["result"] == "SKIP" for record in records)
-    lines += [f"passed {passed}", f"skipped {skipped}"]
+    lines += [f"passed {passed}", f"skipped {skipped}", *(f"left {each}" for each in leftovers.finish(folder))]
     with open(results, "a", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in lines)
-    return 1 if broken else 0
+    return FAILED if broken else 0
 
 
 if __name__ == "__main__":

@@ -3,28 +3,32 @@
 set -euo pipefail
 
 suite=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/suite.py
-room=$(mktemp -d)
-trap 'rm -rf "$room"' EXIT
-mkdir "$room/source"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/source" "$dir/tmp"
+export TMPDIR=$dir/tmp
 
-cat >"$room/source/meson.build" <<-'END'
+cat >"$dir/source/meson.build" <<-'END'
 	project('sample')
 	bash = find_program('bash')
-	# Two have one name: the suite tells them apart.
+	# All have one name: suite.py selects by suite and name.
 	foreach suite, script : {
 		'good': 'exit 0',
 		'skipped': 'exit 77',
-		'second': 'echo "run in $ROOM" >>"$ROOM/second"; [ "$(wc -l <"$ROOM/second")" -ge 2 ]',
-		'third': 'echo "run in $ROOM" >>"$ROOM/third"; [ "$(wc -l <"$ROOM/third")" -ge 3 ]',
+		'second': 'echo "run in $DIR" >>"$DIR/second"; [ "$(wc -l <"$DIR/second")" -ge 2 ]',
+		'third': 'echo "run in $DIR" >>"$DIR/third"; [ "$(wc -l <"$DIR/third")" -ge 3 ]',
 		'bad': 'echo "this is why" >&2; exit 3',
 	}
-		test('same', bash, args: ['-c', script], suite: suite, env: ['ROOM=' + meson.current_build_dir()])
+		test('same', bash, args: ['-c', script], suite: suite, env: ['DIR=' + meson.current_build_dir()])
 	endforeach
+	test('kills', bash, args: ['-c', 'kill -KILL $PPID'], suite: 'dying')
+	test('untidy', bash, args: ['-c', 'touch "$TMPDIR/file"; setsid sleep 1000 >/dev/null 2>&1 &'], suite: 'untidy')
+	test('hangs', bash, args: ['-c', 'echo "this far"; sleep 1000 & wait'], suite: 'hanging', timeout: 4)
 END
 
 fail() {
 	printf '%s\n' "$*" >&2
-	cat "$room/log" "$room/results" >&2
+	cat "$dir/log" "$dir/results" >&2
 	exit 1
 }
 
@@ -32,24 +36,40 @@ fail() {
 expect() {
 	local rc=0 status=$1 want
 	shift
-	rm -f "$room/results"
-	"$suite" "$room/tree" "$room/results" "${suites[@]/#/--suite=}" >"$room/log" 2>&1 || rc=$?
+	rm -f "$dir/results"
+	"$suite" "$dir/tree" "$dir/results" "${suites[@]/#/--suite=}" >"$dir/log" 2>&1 || rc=$?
 	[ "$rc" -eq "$status" ] || fail "status $rc, not $status"
+	cp "$dir/results" "$dir/results.raw"
+	sed -i '/^left process /d; s|^left file .*/file$|left file the file|' "$dir/results"
 	want=$(printf '%s\n' "$@" | LC_ALL=C sort)
-	[ "$(LC_ALL=C sort "$room/results")" = "$want" ] || fail "not what was expected: $want"
+	[ "$(LC_ALL=C sort "$dir/results")" = "$want" ] || fail "not what was expected: $want"
 }
 
-meson setup "$room/tree" "$room/source" >/dev/null
-logs=$room/tree/meson-logs/failed
+meson setup "$dir/tree" "$dir/source" >/dev/null
+logs=$dir/tree/meson-logs/failed
 
 suites=(good skipped second third)
 expect 0 'passed 3' 'skipped 1' "flaky second/same $logs/second-same.log" "flaky third/same $logs/third-same.log"
-grep -q '^flaky: second/same (first failure: ' "$room/log" || fail "the flaky test is not reported at once"
+grep -q '^flaky: second/same (first failure: ' "$dir/log" || fail "the flaky test is not reported at once"
 
 suites=(good bad)
-expect 1 'passed 1' 'skipped 0' "failed bad/same $logs/bad-same.log"
+expect 10 'passed 1' 'skipped 0' "failed bad/same $logs/bad-same.log"
 [ "$(grep -cx 'this is why' "$logs/bad-same.log")" -eq 3 ] || fail "the log has not all three runs of what failed"
 
+suites=(dying)
+expect 10 'passed 0' 'skipped 0' "failed meson-test ${logs%/*}"
+
+suites=(untidy)
+expect 0 'passed 1' 'skipped 0' "left file the file"
+[ -z "$(ls -A "$dir/tmp")" ] || fail "the file is still there"
+grep -q '^left process [0-9]* S (sleeping) in .*: sleep 1000$' "$dir/results.raw" || fail "the process was not found"
+
+suites=(hanging)
+expect 10 'passed 0' 'skipped 0' "failed hanging/hangs $logs/hanging-hangs.log"
+grep -q 'this far' "$logs/hanging-hangs.log" || fail "the log lacks what the test printed before it hung"
+grep -Eq '^[0-9]+ S \(sleeping\) in .*: sleep 1000$' "$logs/hanging-hangs.log" || fail "the log lacks the processes of what hung"
+
 rc=0
-"$suite" "$room/nowhere" "$room/results" >"$room/log" 2>&1 || rc=$?
-[ "$rc" -eq 1 ] || fail "a tree that is not there passes"
+"$suite" "$dir/nowhere" "$dir/results" >"$dir/log" 2>&1 || rc=$?
+[ "$rc" -ne 0 ] || fail "a tree that is not there passes"
+[ "$rc" -ne 10 ] || fail "a tree that is not there has results"

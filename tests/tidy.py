@@ -2,7 +2,9 @@
 """clang-tidy over our sources, by .clang-tidy: as many at once as there are processors, and only those that have
 changed since they were found clean. Needs a tree that is configured, and built: it says what each source includes.
 
-    tests/tidy.py [SOURCE…]    all that are built into the server, its client and its holder, if none is named
+    tests/tidy.py [--deep] [SOURCE…]    all that are built into the server, its client and its holder, if none is named
+
+The analyzer looks at NODES states of each function, at most. --deep leaves it its own limit, which takes four times as long.
 
 What was clean is remembered in TREE/tidy/ by the hash of all that decides: the source and what it includes, how it is
 compiled, .clang-tidy, and clang-tidy itself. Prints what is wrong; exits with 1 if anything is.
@@ -21,6 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OURS = re.compile(r"(ring|pty|shell|ws)/.*\.c|main\.c")
 # The warning options of the tree are gcc's.
 ARGUMENTS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+NODES = 20000  # the analyzer's own limit is 225,000
+BOUNDED = [f"--extra-arg={each}" for each in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={NODES}")]
 FORGET_AFTER = 14 * 86400  # seconds; a branch that is left and taken up again costs nothing
 
 
@@ -56,14 +60,14 @@ def read_includes(tree):
 class Cache:
     """Which sources have been clean, by hash: one empty file each."""
 
-    def __init__(self, tree):
+    def __init__(self, tree, arguments):
         self.folder = tree / "tidy"
         self.folder.mkdir(exist_ok=True)
         self.tree = tree
         self.includes = read_includes(tree)
         self.hashes = {}
         version = subprocess.run(["clang-tidy", "--version"], stdout=subprocess.PIPE, check=True).stdout
-        self.base = hashlib.sha256(version + (ROOT / ".clang-tidy").read_bytes() + repr(ARGUMENTS).encode()).digest()
+        self.base = hashlib.sha256(version + (ROOT / ".clang-tidy").read_bytes() + repr(arguments).encode()).digest()
 
     def hash_file(self, path):
         if path not in self.hashes:
@@ -86,9 +90,9 @@ class Cache:
                 stamp.unlink()
 
 
-def run_tidy(tree, source):
+def run_tidy(tree, arguments, source):
     """What is wrong with it, as text; empty if nothing is."""
-    done = subprocess.run(["clang-tidy", "-p", tree, *ARGUMENTS, ROOT / source], stdout=subprocess.PIPE,
+    done = subprocess.run(["clang-tidy", "-p", tree, *arguments, ROOT / source], stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True)
     if done.returncode == 0:
         return ""
@@ -99,11 +103,14 @@ def run_tidy(tree, source):
 def main():
     tree = find_tree()
     commands = read_commands(tree)
-    sources = [os.path.relpath(name, ROOT) for name in sys.argv[1:]] or sorted(commands)
+    names = sys.argv[1:]
+    deep = names[:1] == ["--deep"]
+    arguments = ARGUMENTS if deep else ARGUMENTS + BOUNDED
+    sources = [os.path.relpath(name, ROOT) for name in names[deep:]] or sorted(commands)
     unknown = [source for source in sources if source not in commands]
     if unknown or not sources:
         sys.exit(f"tidy: not built in {tree.name}: {' '.join(unknown) or 'anything'}")
-    cache = Cache(tree)
+    cache = Cache(tree, arguments)
     stamps = {source: cache.stamp(commands[source]) for source in sources}
     todo = [source for source in sources if not (stamps[source] and stamps[source].exists())]
     # The longest first, so that none is left alone at the end.
@@ -112,7 +119,7 @@ def main():
         stamps[source].touch()
     failed = False
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for source, wrong in zip(todo, pool.map(lambda each: run_tidy(tree, each), todo)):
+        for source, wrong in zip(todo, pool.map(lambda each: run_tidy(tree, arguments, each), todo)):
             if wrong:
                 print(wrong, flush=True)
                 failed = True

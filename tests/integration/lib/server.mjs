@@ -1,7 +1,7 @@
 // The real server, in a runtime directory of its own, watched to its end.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -218,6 +218,12 @@ export class Server {
 			+ `--- its standard error:\n${tail}--- end\n`;
 	}
 
+	/** What its processes are at, with the stacks of ours. */
+	stacks() {
+		const { stdout, error } = spawnSync('python3', [path.join(here, '../../hang.py'), binaries, ...this.leftovers().map(String)], { encoding: 'utf8' });
+		return error ? `${error}\n` : stdout;
+	}
+
 	leftovers() {
 		return processesNaming(this.root);
 	}
@@ -281,6 +287,7 @@ export class Server {
 // A runner that gives up on this file must not leave servers and holders behind.
 function abandon(signal) {
 	for (const server of alive) {
+		writeSync(2, server.report());
 		server.child?.kill('SIGKILL');
 		server.killLeftovers();
 		rmSync(server.root, { recursive: true, force: true });
@@ -310,7 +317,7 @@ export function scenario(name, options, body) {
 		} catch (error) {
 			failure = error;
 		}
-		const unhappy = failure ? server.report() : '';
+		const unhappy = failure ? server.report() + (failure.late ? server.stacks() : '') : '';
 		try {
 			await server.cleanup({ graceful: !failure, mayHaveDied });
 		} catch (error) {

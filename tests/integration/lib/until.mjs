@@ -76,7 +76,7 @@ export async function until(what, probe, { timeout = 15_000, interval = 15, prog
 	}
 }
 
-/** Rejects when `promise` has not settled in time. */
+/** Rejects when `promise` has not settled in time, with an error that is `late`. */
 export async function within(what, promise, timeout = 15_000) {
 	let timer;
 	const deadline = new Promise((_, reject) => {
@@ -84,7 +84,7 @@ export async function within(what, promise, timeout = 15_000) {
 		timer = setInterval(() => {
 			if (!patience.over) return;
 			const text = typeof what === 'function' ? what() : what;
-			reject(new Error(`no ${text} within ${timeout * slowness} ms`));
+			reject(Object.assign(new Error(`no ${text} within ${timeout * slowness} ms`), { late: true }));
 		}, Math.min(200, Math.max(1, timeout * slowness)));
 	});
 	try {

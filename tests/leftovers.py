@@ -1,0 +1,81 @@
+"""What a run of tests leaves behind: processes, mounts, control groups, temporary files.
+
+A process that outlives its parent comes to the nearest subreaper above it, prctl(2): to us. Temporary files of tests are
+in a directory of this run, $TMPDIR. So all that is found is of this run, and of no other on the same machine.
+"""
+import ctypes
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import hang
+
+PR_SET_CHILD_SUBREAPER = 36
+GROUP = re.compile(r"ringside-test-(\d+)-")  # as integration/lib/groups.mjs names them, by a pid
+ENDS_WITHIN = 10  # seconds; a process that has been told to end may take a moment
+
+
+def start():
+    """Become the subreaper of what is run from now on, with a directory for its temporary files."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    folder = tempfile.mkdtemp(prefix="rs-")
+    os.chmod(folder, 0o1777)  # some tests are other users
+    os.environ["TMPDIR"] = folder
+    return folder
+
+
+def reap():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0] != 0:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def find_processes():
+    """Our children that live: when nothing runs any more, those of tests."""
+    reap()
+    return [pid for pid, parent in hang.parents().items() if parent == os.getpid()]
+
+
+def find_mounts(folder):
+    points = [line.split()[4] for line in hang.read("/proc/self/mountinfo").splitlines()]
+    return sorted((point for point in points if point.startswith(f"{folder}/")), reverse=True)
+
+
+def find_groups():
+    """Those of tests that have ended, the inner ones first."""
+    for root, folders, _ in os.walk("/sys/fs/cgroup"):
+        for name in folders:
+            pid = GROUP.match(name)
+            if pid and not os.path.exists(f"/proc/{pid[1]}"):
+                yield from sorted((each[0] for each in os.walk(os.path.join(root, name))), reverse=True)
+
+
+def wait_for_none(act=lambda pid: None):
+    deadline = time.monotonic() + ENDS_WITHIN
+    while (pids := find_processes()) and time.monotonic() < deadline:
+        for pid in pids:
+            act(pid)
+        time.sleep(0.1)
+    return pids
+
+
+def finish(folder):
+    """Remove all that is left, and return a line for each thing."""
+    left = [f"process {hang.describe(pid)}" for pid in wait_for_none()]
+    wait_for_none(lambda pid: os.kill(pid, signal.SIGKILL))  # the children of one come when it has gone
+    for mount in find_mounts(folder):
+        left.append(f"mount {mount}")
+        subprocess.run(["umount", "-l", mount], check=False)
+    for group in list(find_groups()):
+        left.append(f"control group {group}")
+        subprocess.run(["rmdir", group], check=False)
+    left += [f"file {path}" for path in sorted(pathlib.Path(folder).iterdir())]
+    shutil.rmtree(folder, ignore_errors=True)
+    return left

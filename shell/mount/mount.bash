@@ -24,6 +24,12 @@ is_mounted() {
 	return 1
 }
 
+# s3fs mounts first and asks its store afterwards: who is refused there was mounted for a moment. The kernel holds back
+# what is asked of the mount until the store has answered.
+answers() {
+	timeout --kill-after=1 6 stat --file-system -- "$path" >/dev/null 2>&1 && is_mounted
+}
+
 unmount() {
 	local each
 	for each in fusermount3 fusermount; do
@@ -60,6 +66,9 @@ mount_bucket() {
 		[ "$SECONDS" -lt "$deadline" ] || each=3
 		sleep 0.1
 	done
+	if [ "$each" -eq 0 ] && [ "$RINGSIDE_MOUNT_VERIFY" = 1 ] && ! answers; then
+		each=2
+	fi
 	[ "$each" -eq 0 ] || tail -n 20 -- "$log"
 	exit "$each"
 }

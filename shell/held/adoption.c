@@ -36,7 +36,7 @@ static int attach(struct held *h)
 	if (rc == 0 && !link_meets_holder(&h->link))
 		rc = -EKEYREJECTED;
 	bool silent = rc == -EAGAIN || removal_is_stopped(link_holder(&h->link));
-	if ((rc < 0 || silent) && kind->spares_holder && kind->spares_holder(h, rc))
+	if (kind->spares_holder && kind->spares_holder(h, silent ? -EAGAIN : rc))
 		return 0;
 	if (rc < 0 && rc != -EAGAIN) {
 		kind->release(h);

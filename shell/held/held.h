@@ -92,8 +92,8 @@ struct held_kind {
 	/* It has its place now, and is about to be attached to. */
 	void (*found)(struct held *h);
 	/*
-	 * Its holder cannot be attached to (error: 0 if it has been stopped, or why not). Returns whether that is
-	 * no matter, and has been seen to. May be NULL.
+	 * Its holder is being attached to (error: 0), has been stopped (-EAGAIN), or why it cannot be. Returns whether
+	 * it is needed for its end alone, which has been seen to. May be NULL.
 	 */
 	bool (*spares_holder)(struct held *h, int error);
 	/* It was being ended, and goes on with that. */

@@ -53,8 +53,13 @@ void process_end_holder(struct process *p)
 
 void process_await_attach(struct process *p, unsigned grace_ms)
 {
-	if (!p->held.removal.table)
-		held_end(&p->held, grace_ms + REMOVAL_WAIT_MS);
+	unsigned wait_ms = grace_ms + REMOVAL_WAIT_MS;
+	if (p->held.removal.table)
+		return;
+	if (p->state == PROCESS_REMOVING)
+		held_end(&p->held, wait_ms);
+	else
+		held_remove(&p->held, wait_ms, on_holder_ended);
 }
 
 void process_end_orphans(struct process *p)

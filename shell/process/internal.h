@@ -35,7 +35,7 @@ void process_end_holder(struct process *p);
 /* Its holder is not there any more: whoever of its processes still lives is ended. */
 void process_end_orphans(struct process *p);
 
-/* It is removed before its holder has been attached to, which can only then be asked to end. */
+/* Its holder is to end, and can only be asked when it has been attached to; before that it may end by itself. */
 void process_await_attach(struct process *p, unsigned grace_ms);
 
 /* Retention, and outputs that could not be moved. */

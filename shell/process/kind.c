@@ -69,7 +69,10 @@ static bool spares_holder(struct held *h, int error)
 	if (!p->kept)
 		return false;
 	h->holder_lost = error == -ECONNREFUSED || error == -ENOENT;
-	process_end_holder(p);
+	if (error == 0)
+		process_await_attach(p, 0);
+	else
+		process_end_holder(p);
 	return true;
 }
 

@@ -1,9 +1,12 @@
 /* Processes in real holders, followed as the server does. */
 #include "shell/process/processes.h"
 
+#include "pty/spawn.h"
+#include "pty/wire.h"
+#include "shell/held/secret.h"
 #include "shell/output/output_file.h"
-#include "shell/process/internal.h"
 #include "shell/output/streams.h"
+#include "shell/process/internal.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"
@@ -16,7 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -580,6 +585,51 @@ Test(process, server_that_dies_before_the_holder_was_told_tells_it_later)
 	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)));
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
 	cr_assert_eq(directories(), 1);
+}
+
+/* In the place of its holder one that hangs up: it had been told to end by the server before. */
+static void leave_one_that_hangs_up(const struct process *p)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = directory_of(p);
+	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/new", SPAWN_DIR_FD);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct wire_message asked;
+		int listener = fcntl(socket(AF_UNIX, SOCK_SEQPACKET, 0), F_DUPFD, SPAWN_DIR_FD + 1);
+		dup2(fd, SPAWN_DIR_FD);
+		bool listens = bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
+			listen(listener, 1) == 0 &&
+			renameat(SPAWN_DIR_FD, "new", SPAWN_DIR_FD, WIRE_SOCKET) == 0;
+		/* Its end comes after the question. */
+		_exit(!listens || read(accept(listener, NULL, NULL), &asked, sizeof asked) < 0);
+	}
+	close(fd);
+	cr_assert(LOOP_UNTIL(&t.loop, has_file(p, WIRE_SOCKET)));
+}
+
+Test(process, kept_one_whose_holder_ends_as_it_is_attached_to_has_none)
+{
+	struct process *p = start_blocked((struct process_options){.id = "a", .command = "echo x"});
+	pid_t holder = p->held.link.info.holder_pid;
+	unblock(p);
+	name_file(p);
+	kill(holder, SIGKILL);
+	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)));
+	int fd = directory_of(p);
+	unlinkat(fd, WIRE_SOCKET, 0);
+	close(fd);
+	leave_one_that_hangs_up(p);
+	close_table();
+	open_table(2);
+	/* As of any server: before it has proved its key nobody knows whether it is the holder that hangs up. */
+	const struct secret secret = {.known = true};
+	t.processes.held.trust.secret = &secret;
+	cr_assert_eq(processes_adopt(&t.processes), 1);
+	p = processes_find(&t.processes, "a");
+	cr_assert(p->kept && p->held.link.state == LINK_ATTACHING);
+	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
+	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
 }
 
 Test(process, kept_one_whose_holder_hangs_is_removed_all_the_same)

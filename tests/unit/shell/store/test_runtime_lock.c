@@ -50,9 +50,10 @@ static pid_t start_server(unsigned ms)
 	if (pid == 0) {
 		if (take() < 0)
 			_exit(1);
+		pid_t server = getpid();
 		if (ms > 0 && fork() == 0) {
 			/* As one between fork and exec: what is locked by description stays locked. */
-			while (getppid() != 1)
+			while (getppid() == server)
 				usleep(1000);
 			usleep(ms * 1000);
 			_exit(0);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Run `meson test` in a build tree, and run each failed test again, alone.
 
-    tests/suite.py TREE RESULTS [ARGUMENT OF meson test…]
+    tests/suite.py [--after GROUP] TREE RESULTS [ARGUMENT OF meson test…]
 
-A test that passes in one of its RETRIES counts as passed, and is reported as flaky. Appends one line for each finding to
+A test that passes in one of its RETRIES counts as passed, and is reported as flaky. GROUP is of processes that run beside
+the tests: before one is run again they have all they need, and come to their end. Appends one line for each finding to
 RESULTS, in these words:
 
     passed N | skipped N | flaky NAME LOG | failed NAME LOG | left WHAT…
@@ -16,6 +17,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import hang
 import leftovers
@@ -60,6 +62,20 @@ def run_meson(tree, logbase, arguments):
     return status, records
 
 
+def wait_for_group(group):
+    """Let those of a process group have all they need, and wait until all have ended."""
+    try:
+        os.setpriority(os.PRIO_PGRP, group, 0)
+    except OSError:
+        pass  # they have ended, or only root may
+    try:
+        while True:
+            os.killpg(group, 0)
+            time.sleep(0.2)
+    except ProcessLookupError:
+        pass
+
+
 def passes_alone(tree, failure):
     """Whether it passes when it is run again; what it printed otherwise is added to its log."""
     for _ in range(RETRIES):
@@ -84,10 +100,15 @@ def collect_failures(tree, records):
 
 
 def main():
-    tree, results, arguments = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:]
+    words = sys.argv[1:]
+    group = int(words[1]) if words[0] == "--after" else None
+    tree, results, *arguments = words[2:] if group else words
+    tree = pathlib.Path(tree).resolve()
     folder = leftovers.start()
     status, records = run_meson(tree, "testlog", arguments)
     failures = collect_failures(tree, records)
+    if failures and group:
+        wait_for_group(group)
     lines = []
     passed = sum(record["result"] in GOOD for record in records)
     broken = False

@@ -23,6 +23,7 @@ cat >"$dir/source/meson.build" <<-'END'
 	endforeach
 	test('kills', bash, args: ['-c', 'kill -KILL $PPID'], suite: 'dying')
 	test('untidy', bash, args: ['-c', 'touch "$TMPDIR/file"; setsid sleep 1000 >/dev/null 2>&1 &'], suite: 'untidy')
+	test('alone', bash, args: ['-c', 'touch tried; [ -e over ]'], suite: 'beside', workdir: meson.current_build_dir())
 	test('hangs', bash, args: ['-c', 'echo "this far"; sleep 1000 & wait'], suite: 'hanging', timeout: 4)
 END
 
@@ -32,12 +33,14 @@ fail() {
 	exit 1
 }
 
-# expect STATUS LINE…: that suite.py, run for those in $suites, ends with STATUS, and RESULTS has these lines, in any order.
+options=()
+
+# expect STATUS LINE…: that suite.py, run with $options for those in $suites, ends with STATUS, and RESULTS has these lines, in any order.
 expect() {
 	local rc=0 status=$1 want
 	shift
 	rm -f "$dir/results"
-	"$suite" "$dir/tree" "$dir/results" "${suites[@]/#/--suite=}" >"$dir/log" 2>&1 || rc=$?
+	"$suite" "${options[@]}" "$dir/tree" "$dir/results" "${suites[@]/#/--suite=}" >"$dir/log" 2>&1 || rc=$?
 	[ "$rc" -eq "$status" ] || fail "status $rc, not $status"
 	cp "$dir/results" "$dir/results.raw"
 	sed -i '/^left process /d; s|^left file .*/file$|left file the file|' "$dir/results"
@@ -55,6 +58,14 @@ grep -q '^flaky: second/same (first failure: ' "$dir/log" || fail "the flaky tes
 suites=(good bad)
 expect 10 'passed 1' 'skipped 0' "failed bad/same $logs/bad-same.log"
 [ "$(grep -cx 'this is why' "$logs/bad-same.log")" -eq 3 ] || fail "the log has not all three runs of what failed"
+
+# The third try would come too early as well, did it not wait for what runs beside it.
+# shellcheck disable=SC2016 # for that bash
+setsid bash -c 'cd "$1"; until [ -e tried ]; do sleep 0.1; done; sleep 4; touch over' beside "$dir/tree" &
+options=(--after $!)
+suites=(beside)
+expect 0 'passed 1' 'skipped 0' "flaky beside/alone $logs/beside-alone.log"
+options=()
 
 suites=(dying)
 expect 10 'passed 0' 'skipped 0' "failed meson-test ${logs%/*}"

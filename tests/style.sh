@@ -42,7 +42,10 @@ while IFS= read -r -d '' file; do
 	esac
 	case ${file##*/} in
 	*.*) ;;
-	*) [[ "$(head -c 64 "$file" | tr -d '\0' | head -n 1)" =~ ^#!.*sh$ ]] && scripts+=("$file") ;;
+	*)
+		IFS= LC_ALL=C read -r -n 64 first <"$file" || :
+		[[ $first =~ ^#!.*sh$ ]] && scripts+=("$file")
+		;;
 	esac
 done < <(files)
 

@@ -269,7 +269,9 @@ void terminal_drop_snapshot(struct terminal *t)
 
 void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason)
 {
-	if (t->snapshot_due < reason) {
+	/* One that is being made has as many lines as the client wanted before. */
+	bool other = reason == SNAPSHOT_REQUEST && t->look.lines != t->lines;
+	if (t->snapshot_due < reason || other) {
 		drop_picture(t);
 		t->snapshot_due = reason;
 	}

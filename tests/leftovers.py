@@ -4,6 +4,7 @@ A process that outlives its parent comes to the nearest subreaper above it, prct
 in a directory of this run, $TMPDIR. So all that is found is of this run, and of no other on the same machine.
 """
 import ctypes
+import itertools
 import os
 import pathlib
 import re
@@ -20,10 +21,21 @@ GROUP = re.compile(r"ringside-test-(\d+)-")  # as integration/lib/groups.mjs nam
 ENDS_WITHIN = 10  # seconds; a process that has been told to end may take a moment
 
 
+def make_folder():
+    """With a short name: the paths of sockets below it have 107 characters, and rows of terminals 80."""
+    for i in itertools.count():
+        folder = f"{tempfile.gettempdir()}/t{i}"
+        try:
+            os.mkdir(folder, 0o700)
+            return folder
+        except FileExistsError:
+            pass
+
+
 def start():
     """Become the subreaper of what is run from now on, with a directory for its temporary files."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    folder = tempfile.mkdtemp(prefix="rs-")
+    folder = make_folder()
     os.chmod(folder, 0o1777)  # some tests are other users
     os.environ["TMPDIR"] = folder
     return folder

@@ -112,7 +112,8 @@ const git = (server, ...args) => execFileSync('git', ['-C', server.cwd, ...args]
 const works = {
 	'rebases interactively in an editor': async (agent, server) => {
 		await agent.exec('git init -q . && git config user.email a@b && git config user.name a && for i in 1 2 3; do echo $i >f$i; git add .; git commit -qm "commit $i"; done');
-		const exec = await agent.exec("GIT_EDITOR='vim.tiny -u NONE' git rebase -i HEAD~2", { yieldMs: 100 });
+		// Without the line that names the file: one that is longer than a row waits for a key.
+		const exec = await agent.exec("GIT_EDITOR='vim.tiny -u NONE --cmd \"set shortmess+=F\"' git rebase -i HEAD~2", { yieldMs: 100 });
 		await agent.wait(match('^pick .* commit 3'));
 		await agent.keys({ text: 'jcwsquash' });
 		await agent.keys({ keys: ['Escape'] });

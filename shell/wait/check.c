@@ -4,7 +4,6 @@
  */
 #include "ring/search/search.h"
 #include "shell/wait/internal.h"
-#include "shell/wait/wait_port.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,23 +92,12 @@ static bool is_sure(const struct waits *h, const struct pane_state *t)
 	return t->certain || h->now >= quiet_since(h) + needed;
 }
 
-/* What only listens to its terminal among other things, and leaves its lines to be edited there, may have work to do. */
-static bool is_certain(const struct pane_state *t)
-{
-	const struct foreground *f = &t->foreground;
-	if (t->input == STATE_INPUT_PASSWORD)
-		return true;
-	return t->certain && !(t->input == STATE_INPUT_LINE && f->waits == BLOCKED_EVENT);
-}
-
-static bool wants_input(struct waits *h, const struct wait_condition *c)
+static bool wants_input(struct waits *h, enum state_input kind)
 {
 	if (has_ended(h))
 		return false;
 	const struct pane_state *t = sample_quiet(h);
-	if (!t || t->input == STATE_INPUT_NONE || (c->kind && t->input != c->kind))
-		return false;
-	return (!c->certain || is_certain(t)) && is_sure(h, t);
+	return t && t->input != STATE_INPUT_NONE && (!kind || t->input == kind) && is_sure(h, t);
 }
 
 /* The shell has shown its prompt: it is about to read. */
@@ -323,7 +311,7 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 		is = is_at_prompt(h, w);
 		break;
 	case WAIT_INPUT:
-		is = (!c->certain || has_happened(w)) && wants_input(h, c);
+		is = wants_input(h, c->kind);
 		break;
 	case WAIT_MATCH:
 		return c->on_screen ? is_on_screen(h, w, i) : is_in_output(h, w, i);
@@ -338,12 +326,6 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 		break;
 	case WAIT_EXIT:
 		is = has_ended(h);
-		break;
-	case WAIT_PORT:
-		is = w->conditions[i].port && wait_port_is_found(w->conditions[i].port);
-		break;
-	case WAIT_LEASE:
-		is = typing_admits(h->executor->typing, NULL);
 		break;
 	case WAIT_TYPES:
 		break;

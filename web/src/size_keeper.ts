@@ -1,6 +1,5 @@
 import type { Terminal } from '@xterm/xterm';
 import type { Client, PresenceMessage, Role, Size, SizePolicy } from './net/wire';
-import { zoomByPinch } from './term/pinch';
 import { Screen } from './term/screen';
 import { SizeBadge } from './ui/size_badge';
 
@@ -11,8 +10,6 @@ export interface SizeKeeperOptions {
 	readonly mount: HTMLElement;
 	readonly terminal: Terminal;
 	readonly role: Role;
-	/** A phone: it shows a session in the size that it has, and gives it its own only when it is asked to. */
-	readonly passive: boolean;
 	/** Tell the server this window's size. */
 	tell(size: Size): void;
 	/** Make it the session's size, whoever holds that. */
@@ -36,21 +33,13 @@ export class SizeKeeper {
 	#observer: ResizeObserver;
 	#settling: number | undefined;
 	#following: number | undefined;
-	#passive: boolean;
 	#left = false; // we hold the size, but somebody set another through the API
 
 	constructor(options: SizeKeeperOptions) {
 		this.#options = options;
-		this.#passive = options.passive;
-		this.#mine = options.role !== 'viewer' && !this.#passive;
-		this.#screen = new Screen(options.mount, options.terminal, options.passive);
-		if (options.passive)
-			zoomByPinch(options.mount, (zoom) => {
-				this.#screen.zoom = zoom;
-				this.layout();
-			});
-		const mayTake = options.role === 'owner' || (options.passive && options.role === 'driver');
-		this.#badge = new SizeBadge(mayTake ? () => this.#take() : null);
+		this.#mine = options.role !== 'viewer';
+		this.#screen = new Screen(options.mount, options.terminal);
+		this.#badge = new SizeBadge(options.role === 'owner' ? () => this.#take() : null);
 		this.badge = this.#badge.element;
 		// While the window is dragged: look right at once, tell the server when it has settled.
 		this.#observer = new ResizeObserver(() => {
@@ -70,13 +59,8 @@ export class SizeKeeper {
 
 	/** This window's size, which is about to be told as part of connecting. */
 	telling(): Size | null {
-		this.#told = this.#passive ? null : this.wanted();
+		this.#told = this.wanted();
 		return this.#told;
-	}
-
-	/** The size of a session that is made from here; null: any. */
-	forNew(): Size | null {
-		return this.#passive ? null : this.wanted();
 	}
 
 	wanted(): Size | null {
@@ -96,11 +80,6 @@ export class SizeKeeper {
 		if (cols !== terminal.cols || rows !== terminal.rows)
 			terminal.resize(cols, rows);
 		this.layout();
-	}
-
-	useFont(size: number, lineHeight: number): void {
-		this.#screen.useFont(size, lineHeight);
-		this.refit();
 	}
 
 	/** The cells have another size than before. */
@@ -138,7 +117,7 @@ export class SizeKeeper {
 
 	#tell(): void {
 		const size = this.wanted();
-		if (this.#passive || size === null || (size.cols === this.#told?.cols && size.rows === this.#told.rows))
+		if (size === null || (size.cols === this.#told?.cols && size.rows === this.#told.rows))
 			return;
 		this.#told = size;
 		this.#options.tell(size);
@@ -146,13 +125,7 @@ export class SizeKeeper {
 
 	#take(): void {
 		const size = this.wanted();
-		if (size === null)
-			return;
-		if (this.#passive) {
-			this.#passive = false;
-			this.#tell();
-		}
-		if (this.#options.role === 'owner')
+		if (size !== null)
 			this.#options.take(size);
 	}
 }

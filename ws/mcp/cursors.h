@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define MCP_CURSORS_MAX 4096u
+#define MCP_CURSORS_MAX 1024u
 
 struct mcp_cursor;
 

@@ -40,8 +40,7 @@ export function cli(server, args, { input, env, cwd, uid, started } = {}) {
 			const bytes = Buffer.concat(out);
 			resolve({ code, signal, bytes, stdout: bytes.toString('utf8'), stderr });
 		});
-		child.stdin?.on('error', () => {}); // a command may end before it has read it all
-		child.stdin?.end(input);
+		if (input !== undefined) child.stdin.end(input);
 		started?.(child, () => Buffer.concat(out).toString('utf8'));
 	});
 }

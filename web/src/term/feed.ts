@@ -35,12 +35,11 @@ export class Feed {
 		});
 	}
 
-	/** parsed: when they are in the terminal; never for those that are dropped. */
-	bytes(data: Uint8Array, offset: number, parsed?: () => void): void {
+	bytes(data: Uint8Array, offset: number): void {
 		if (this.#dropping === null && this.#pending + data.length > HIGH_WATER)
 			this.#dropping = { from: offset };
 		if (this.#dropping === null)
-			this.#write(data, parsed);
+			this.#write(data);
 	}
 
 	/**

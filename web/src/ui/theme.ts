@@ -1,40 +1,29 @@
 import type { ITheme } from '@xterm/xterm';
 import { recall, remember } from './storage';
-import { isPalette, PALETTES, type PaletteName } from './terminal_themes';
+import { TERMINAL_THEMES } from './terminal_themes';
 
 export type ThemeName = 'dark' | 'light';
 
 const system = window.matchMedia('(prefers-color-scheme: light)');
 
-/** Dark or light: what the system says, until the reader says otherwise; a palette is for one of them. */
+/** Dark or light: what the system says, until the reader says otherwise. */
 export class Theme {
-	#chosen: PaletteName | null;
+	#chosen: ThemeName | null;
 	#listeners = new Set<() => void>();
 
 	constructor() {
-		this.#chosen = kept();
-		// Of another tab.
-		window.addEventListener('storage', ({ key }) => {
-			if (key === 'ringside.theme' || key === null) {
-				this.#chosen = kept();
-				this.#apply();
-			}
-		});
+		const kept = recall('theme');
+		this.#chosen = kept === 'dark' || kept === 'light' ? kept : null;
 		system.addEventListener('change', () => this.#apply());
 		this.#apply();
 	}
 
 	get name(): ThemeName {
-		return PALETTES[this.#palette].base;
-	}
-
-	/** null: the system's. */
-	get chosen(): PaletteName | null {
-		return this.#chosen;
+		return this.#chosen ?? systemTheme();
 	}
 
 	get terminal(): ITheme {
-		return PALETTES[this.#palette].colors;
+		return TERMINAL_THEMES[this.name];
 	}
 
 	/** Programs choose their colours for dark terminals; on paper-white some need help. */
@@ -45,18 +34,9 @@ export class Theme {
 	toggle(): void {
 		const other: ThemeName = this.name === 'dark' ? 'light' : 'dark';
 		// Back at the system's choice, follow the system again.
-		this.choose(other === systemTheme() ? null : other);
-	}
-
-	/** The name of a palette; anything else: what the system says. */
-	choose(name: string | null): void {
-		this.#chosen = name !== null && isPalette(name) ? name : null;
+		this.#chosen = other === systemTheme() ? null : other;
 		remember('theme', this.#chosen);
 		this.#apply();
-	}
-
-	get #palette(): PaletteName {
-		return this.#chosen ?? systemTheme();
 	}
 
 	/** Returns how to stop listening. */
@@ -68,17 +48,11 @@ export class Theme {
 	#apply(): void {
 		document.documentElement.dataset['theme'] = this.name;
 		const background = this.terminal.background ?? '';
-		document.documentElement.style.setProperty('--terminal', background);
 		for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name=theme-color]'))
 			meta.content = background;
 		for (const listener of this.#listeners)
 			listener();
 	}
-}
-
-function kept(): PaletteName | null {
-	const name = recall('theme');
-	return name !== null && isPalette(name) ? name : null;
 }
 
 function systemTheme(): ThemeName {

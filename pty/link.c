@@ -5,6 +5,7 @@
  */
 #include "pty/internal.h"
 #include "pty/packet.h"
+#include "ring/receipts.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -38,8 +39,9 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 	int rc = uv_timer_init(loop, &l->timer);
 	if (rc < 0)
 		return rc;
-	l->timer.data = l;
-	l->open_handles = 1;
+	uv_timer_init(loop, &l->verdict); /* fails as little as the other */
+	l->timer.data = l->verdict.data = l;
+	l->open_handles = 2;
 	return 0;
 }
 
@@ -282,7 +284,7 @@ void link_distrust(struct link *l)
 	if (l->condemned || l->state != LINK_ATTACHED)
 		return;
 	l->condemned = true;
-	uv_timer_start(&l->timer, on_distrusted, 0, 0); /* can only fail for a closed handle */
+	uv_timer_start(&l->verdict, on_distrusted, 0, 0); /* can only fail for a closed handle */
 }
 
 static void on_wake(uv_poll_t *poll, int status, int events)
@@ -335,6 +337,7 @@ static void on_attached(struct link *l, struct packet *p)
 	link_find_holder(l);
 	l->tail = control_tail(&l->control, stream_head(&l->ring.bytes));
 	l->events_tail = control_events_tail(&l->control, stream_head(&l->ring.events));
+	receipts_settle(&l->control);
 	l->state = LINK_ATTACHED;
 	l->callbacks->attached(l->user);
 }
@@ -344,10 +347,16 @@ size_t link_input_queued(const struct link *l)
 	return outbox_queued(&l->input);
 }
 
+uint64_t link_input_end(const struct link *l)
+{
+	return receipts_written(&l->control) + link_input_queued(l);
+}
+
 void link_drop_input(struct link *l)
 {
 	if (l->master_open)
 		uv_poll_stop(&l->master);
+	receipts_wrote(&l->control, link_input_queued(l)); /* nobody is to send it again */
 	outbox_drop(&l->input);
 }
 
@@ -356,7 +365,9 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	struct link *l = poll->data;
 	(void)status;
 	(void)events;
+	receipts_writing(&l->control, link_input_queued(l));
 	ssize_t done = outbox_flush(&l->input, l->master_fd);
+	receipts_wrote(&l->control, done > 0 ? (size_t)done : 0);
 	if (done == -EDEADLK)
 		link_distrust(l);
 	/* Without a shell (-EIO) there is nobody to read it. */
@@ -528,8 +539,11 @@ int link_write(struct link *l, const void *bytes, size_t length)
 	size_t waiting = link_input_queued(l);
 	if (waiting + length > LINK_INPUT_MAX)
 		return -ENOBUFS;
-	if (l->resizing == 0)
+	if (l->resizing == 0 && waiting == 0) {
+		receipts_writing(&l->control, length);
 		done = outbox_write(&l->input, l->master_fd, bytes, length);
+		receipts_wrote(&l->control, done < 0 ? length : (size_t)done);
+	}
 	if (done == -EDEADLK)
 		link_distrust(l);
 	/* Without a shell (-EIO) there is nobody to read it. */
@@ -556,6 +570,7 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 	close_fd(&l->dir_fd);
 	release_spare(l, LINK_SPARE_FDS);
 	uv_close((uv_handle_t *)&l->timer, on_handle_closed);
+	uv_close((uv_handle_t *)&l->verdict, on_handle_closed);
 	while (l->holds.first)
 		holds_remove(&l->holds, l->holds.first);
 	ring_close(&l->ring);

@@ -67,8 +67,9 @@ struct link {
 	int dir_fd;     /* the session's directory, O_PATH */
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
-	uv_timer_t timer;           /* until it is attached; then it looks at holds */
-	struct holds holds;         /* what readers of complete output still need */
+	uv_timer_t timer;   /* until it is attached; then it looks at holds */
+	uv_timer_t verdict; /* its ring is damaged from the next turn on: see link_distrust() */
+	struct holds holds; /* what readers of complete output still need */
 	uint64_t tail, events_tail; /* what link_consumed() has said */
 	int open_handles;           /* that link_close waits for */
 	bool closing;
@@ -133,6 +134,9 @@ void link_drop_input(struct link *l);
 
 /* Bytes of input that wait. */
 size_t link_input_queued(const struct link *l);
+
+/* Place in all input behind what has been written and what waits; see ring/receipts.h. */
+uint64_t link_input_end(const struct link *l);
 
 /*
  * Ask for a new size. Returns 0 or a negative errno; the event in the ring says when it happened. Input

@@ -44,7 +44,7 @@ static void on_hold_tick(uv_timer_t *timer)
 		.blocked = ring_is_blocked(ring)};
 	if (holds_tick(&l->holds, &w, uv_now(l->loop)))
 		publish_tail(l);
-	if (!l->holds.first && !l->condemned)
+	if (!l->holds.first)
 		uv_timer_stop(&l->timer);
 }
 
@@ -56,7 +56,7 @@ bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t positio
 	/* The holder would wait for what it may have overwritten already. */
 	if (!holds_add(&l->holds, h, offset, position < events ? events : position))
 		return false;
-	if (!l->condemned && !uv_is_active((const uv_handle_t *)&l->timer)) {
+	if (!uv_is_active((const uv_handle_t *)&l->timer)) {
 		l->holds.charged_ms = uv_now(l->loop);
 		uv_timer_start(&l->timer, on_hold_tick, HOLD_TICK_MS, HOLD_TICK_MS);
 	}

@@ -79,3 +79,24 @@ uint64_t control_events_tail(const struct control *c, uint64_t head)
 {
 	return at_most(atomic_load_explicit(&c->page->events_tail, memory_order_acquire), head);
 }
+
+void control_note_answered(const struct control *c, uint64_t offset)
+{
+	atomic_store_explicit(&c->page->answered, offset + 1, memory_order_release);
+}
+
+uint64_t control_answered(const struct control *c, uint64_t head)
+{
+	uint64_t answered = atomic_load_explicit(&c->page->answered, memory_order_acquire);
+	return answered > 0 ? at_most(answered - 1, head) : head;
+}
+
+void control_note_active(const struct control *c, uint64_t wall_ms)
+{
+	atomic_store_explicit(&c->page->active_ms, wall_ms, memory_order_relaxed);
+}
+
+uint64_t control_active(const struct control *c, uint64_t now_ms)
+{
+	return at_most(atomic_load_explicit(&c->page->active_ms, memory_order_relaxed), now_ms);
+}

@@ -1,7 +1,8 @@
 /*
  * The control page: the small memfd that the server writes and the holder keeps alive. It says how
- * far the server has consumed the ring, whether it wants to be woken, and where output may safely be
- * cut; behind the first page there is room for checkpoints.
+ * far the server has consumed the ring, whether it wants to be woken, where output may safely be cut,
+ * what of the input the terminal has taken, and how far programs have been answered; behind the first
+ * page there is room for checkpoints.
  */
 #pragma once
 
@@ -12,7 +13,16 @@
 #define CONTROL_MAGIC UINT64_C(0x314c54434b5352) /* "RSKCTL1", little endian */
 #define CONTROL_VERSION 1u
 #define CONTROL_GROUNDS 16u
+#define CONTROL_RECEIPTS 64u
 #define CONTROL_SIZE_MAX ((size_t)64 << 20) /* no server has ever asked for as much */
+
+/* What a client has typed, up to here; see ring/receipts.h. */
+struct control_receipt {
+	_Atomic uint64_t key; /* of the client; 0: none, or it is being written */
+	uint64_t end;         /* place behind it in all input */
+	uint64_t length;      /* bytes of it in front of that */
+	uint64_t taken;       /* bytes of the client up to there */
+};
 
 /* First page of the memfd. Frozen: fields are only ever appended. Whoever has it may have written anything there. */
 struct control_page {
@@ -25,6 +35,12 @@ struct control_page {
 	_Atomic uint32_t waiting; /* 1: the server sleeps until the wake-up eventfd is written */
 	uint32_t reserved2;       /* 0 */
 	_Atomic uint64_t ground[CONTROL_GROUNDS]; /* offsets between two sequences, spread over the ring */
+	_Atomic uint64_t input_written;           /* bytes of input that the terminal has taken */
+	_Atomic uint64_t input_writing;           /* and with those that it is being given */
+	_Atomic uint64_t receipts_count;          /* that there have been; the last are kept */
+	struct control_receipt receipts[CONTROL_RECEIPTS];
+	_Atomic uint64_t answered; /* output before it, less one, asks nothing any more; 0: not known */
+	_Atomic uint64_t active_ms; /* wall clock of the last input and output; 0: not known */
 };
 
 struct control {
@@ -47,3 +63,17 @@ void control_close(struct control *c);
 /* How much of the output, and of the event log, the page says that the server has consumed; at most up to head. */
 uint64_t control_tail(const struct control *c, uint64_t head);
 uint64_t control_events_tail(const struct control *c, uint64_t head);
+
+/*
+ * What programs have asked their terminal in the output before offset has been answered, or never will be: said before the
+ * answers go, so that none goes twice. control_answered(): how far that is, at most head; head when no server has said it.
+ */
+void control_note_answered(const struct control *c, uint64_t offset);
+uint64_t control_answered(const struct control *c, uint64_t head);
+
+/*
+ * When something last happened, wall clock: for the server that comes after this one. control_active(): what the page says,
+ * at most now; 0 when no server has said it.
+ */
+void control_note_active(const struct control *c, uint64_t wall_ms);
+uint64_t control_active(const struct control *c, uint64_t now_ms);

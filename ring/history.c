@@ -14,6 +14,7 @@
 #define SLICE ((size_t)16 << 10) /* bytes that are consumed at once */
 /* And before them: what has not been settled is no longer than what scan holds, or is not looked at again. */
 #define LOOK_BACK (SCAN_STRING_MAX + SCAN_SEQUENCE_MAX + HISTORY_SECRET_MAX)
+#define SIZES_MIN 16u                  /* HISTORY_RESIZES is this times a power of two */
 #define RESTART_COST ((size_t)4 << 10) /* of a budget, for beginning anew */
 
 /* A copy of some of the output. */
@@ -32,9 +33,22 @@ static size_t cut_spacing(const struct history *h)
 	return h->ring->bytes.size / HISTORY_CUTS;
 }
 
+/* Most sessions have few sizes: the circle grows until it is one. Without memory for that it stays as small as it is. */
+static void grow_sizes(struct history *h)
+{
+	if (h->sizes_count != h->sizes_room || h->sizes_room >= HISTORY_RESIZES)
+		return;
+	struct history_size *sizes = realloc(h->sizes, h->sizes_room * 2 * sizeof *sizes);
+	if (!sizes)
+		return;
+	h->sizes = sizes;
+	h->sizes_room *= 2;
+}
+
 static void add_size(struct history *h, uint64_t offset, unsigned rows, unsigned cols)
 {
-	h->sizes[h->sizes_count++ % HISTORY_RESIZES] = (struct history_size){
+	grow_sizes(h);
+	h->sizes[h->sizes_count++ % h->sizes_room] = (struct history_size){
 		.offset = offset, .rows = rows, .cols = cols};
 }
 
@@ -181,7 +195,8 @@ static void start_labels(struct history *h)
 int history_init(struct history *h, const struct ring *ring, const struct control *control)
 {
 	*h = (struct history){.ring = ring, .control = control};
-	h->sizes = malloc(HISTORY_RESIZES * sizeof *h->sizes);
+	h->sizes_room = SIZES_MIN;
+	h->sizes = malloc(SIZES_MIN * sizeof *h->sizes);
 	if (!h->sizes)
 		return -ENOMEM;
 	queries_init(&h->queries);
@@ -368,6 +383,7 @@ void history_catch_up(struct history *h)
 {
 	uint64_t before;
 	h->mute_before = stream_head(&h->ring->bytes);
+	h->answered = h->control ? control_answered(h->control, h->mute_before) : h->mute_before;
 	do {
 		before = h->scan.offset;
 		history_consume(h, h->ring->bytes.size, false);
@@ -428,8 +444,8 @@ static bool find_cut(const struct history *h, uint64_t offset, uint64_t *ret_cut
 static uint64_t sizes_at(const struct history *h, uint64_t offset)
 {
 	uint64_t i = h->sizes_count;
-	while (i > 1 && i + HISTORY_RESIZES > h->sizes_count &&
-		h->sizes[(i - 1) % HISTORY_RESIZES].offset > offset)
+	while (i > 1 && i + h->sizes_room > h->sizes_count &&
+		h->sizes[(i - 1) % h->sizes_room].offset > offset)
 		i--;
 	return i;
 }
@@ -454,9 +470,10 @@ uint64_t history_seek(
 
 struct history_size history_size_number(const struct history *h, uint64_t i)
 {
-	if (h->sizes_count > HISTORY_RESIZES && i < h->sizes_count - HISTORY_RESIZES)
-		i = h->sizes_count - HISTORY_RESIZES;
-	return h->sizes[i % HISTORY_RESIZES];
+	assert(h->sizes_room > 0);
+	if (h->sizes_count > h->sizes_room && i < h->sizes_count - h->sizes_room)
+		i = h->sizes_count - h->sizes_room;
+	return h->sizes[i % h->sizes_room];
 }
 
 struct history_size history_size_at(const struct history *h, const struct history_cursor *c)

@@ -38,18 +38,20 @@ struct history {
 	const char *secret; /* borrowed, or NULL: there is none */
 	size_t secret_length;
 	struct queries secrets; /* where it is */
-	uint64_t mute_before; /* output before this offset has had its effects: nobody answers it any more */
+	uint64_t mute_before;   /* output before this offset has had its effects, */
+	uint64_t answered;      /* and what was asked before this one its answer */
 	uint64_t events_offset; /* events consumed */
 	uint64_t events_lost; /* times that the log was overwritten or damaged; 0 unless something is wrong */
 	uint64_t cuts[HISTORY_CUTS]; /* circular, ascending */
 	uint64_t cuts_count;         /* ever added */
 	uint64_t cut_floor;          /* none before this offset is trusted */
-	struct history_size *sizes;  /* circular, HISTORY_RESIZES of them */
-	uint64_t sizes_count;        /* ever added */
-	uint64_t shells_ended;       /* EVENT_SHELLs consumed */
-	int shell_status;            /* wait(2) status in the last of them */
-	bool ended;                  /* no byte will follow; all have been consumed */
-	uint64_t end_offset;         /* valid once ended */
+	struct history_size *sizes;  /* circular, sizes_room of them, at most HISTORY_RESIZES */
+	unsigned sizes_room;
+	uint64_t sizes_count;  /* ever added */
+	uint64_t shells_ended; /* EVENT_SHELLs consumed */
+	int shell_status;      /* wait(2) status in the last of them */
+	bool ended;            /* no byte will follow; all have been consumed */
+	uint64_t end_offset;   /* valid once ended */
 };
 
 /* A reader's place. */

@@ -13,6 +13,7 @@
 #define SLICE ((size_t)64 << 10) /* bytes that are fed at once */
 #define BULK \
 	((size_t)2 << 20) /* the same elsewhere: what is text in bulk is looked at as a whole */
+#define FREEZE_BLOCKS 4u  /* that are frozen before it can be had back */
 #define COPIED ((size_t)16 << 10) /* or when there is no memory for so many */
 
 _Static_assert(SCREEN_SIDE_MAX == RING_SIDE_MAX, "a screen can have any size that a ring tells");
@@ -56,15 +57,19 @@ static void on_reply(void *user, const char *bytes, size_t length)
 static void on_event(void *user, const struct screen_event *event)
 {
 	struct live *l = user;
-	said_event(&l->said, event);
+	if (!l->late)
+		said_event(&l->said, event);
 }
 
 static const struct screen_callbacks callbacks = {.reply = on_reply, .event = on_event};
 
 static void tell(struct live *l)
 {
-	if (l->said.length > 0)
-		said_tell(&l->said, l->options.callbacks, l->options.user);
+	if (l->said.length == 0)
+		return;
+	if (l->history->control)
+		control_note_answered(l->history->control, screen_offset(l->screen));
+	said_tell(&l->said, l->options.callbacks, l->options.user);
 }
 
 static struct history_size size_at(const struct live *l)
@@ -82,6 +87,8 @@ static int create(struct live *l, uint64_t offset, unsigned rows, unsigned cols)
 			.scrollback = o->scrollback,
 			.offset = offset,
 			.version = o->version,
+			.unicode = o->unicode,
+			.mark_secret = l->history->secret,
 			.callbacks = o->callbacks ? &callbacks : NULL,
 			.user = l});
 }
@@ -139,6 +146,8 @@ int live_init(struct live *l, struct history *history, const struct live_options
 	place(l, found ? l->checkpoint : history->cut_floor);
 	if (found)
 		give_back_sizes(l);
+	if (history->control)
+		control_note_answered(history->control, history->answered);
 	return found ? 0 : begin(l, l->checkpoint);
 }
 
@@ -200,15 +209,18 @@ static bool feed(struct live *l, struct copy *c, uint64_t at, size_t length, siz
 	return true;
 }
 
-/* What is to be fed at `at`, which is before `end`: bytes of one size of the screen, all muted or none. */
+/* What is to be fed at `at`, which is before `end`: bytes of one size of the screen, all of which may say the same. */
 static size_t next_slice(struct live *l, uint64_t at, uint64_t end, uint64_t next_size)
 {
-	bool muted = at < l->history->mute_before;
+	const struct history *h = l->history;
+	bool answered = at < h->answered;
+	uint64_t same = answered ? h->answered : h->mute_before;
+	l->late = at < h->mute_before;
 	if (next_size < end)
 		end = next_size;
-	if (muted && l->history->mute_before < end)
-		end = l->history->mute_before;
-	screen_mute(l->screen, muted);
+	if (l->late && same < end)
+		end = same;
+	screen_mute(l->screen, answered);
 	return end - at < SLICE ? (size_t)(end - at) : SLICE;
 }
 
@@ -281,12 +293,20 @@ bool live_send(struct live *l)
 	if (!live_may_go(l))
 		return false;
 	uint64_t at = screen_offset(l->screen), end = history_judged(l->history);
-	if (at >= end && !live_owes_checkpoint(l))
+	if (at >= end && !live_owes_checkpoint(l) && l->give == 0 && !l->freeze)
 		return false;
 	end = queries_next_end(&l->history->queries, at, end);
 	go(l, next < end ? next : end);
 	screen_mute(l->screen, false);
+	l->late = false;
 	return true;
+}
+
+void live_trim(struct live *l)
+{
+	if (l->give > 0 && l->screen)
+		l->given += screen_trim(l->screen, l->give);
+	l->give = 0;
 }
 
 void live_lend(struct live *l)
@@ -390,6 +410,21 @@ static void work_through(struct live *l, struct copy *c)
 	}
 }
 
+bool live_may_freeze(const struct live *l)
+{
+	/* Without memory it is tried again when there is more output. */
+	return l->screen && screen_version(l->screen) != l->frozen && screen_may_freeze(l->screen);
+}
+
+static void freeze(struct live *l)
+{
+	bool more = true;
+	while (more && !atomic_load(&l->wanted))
+		more = screen_freeze(l->screen, FREEZE_BLOCKS);
+	if (!more)
+		l->frozen = screen_version(l->screen);
+}
+
 void live_work(struct live *l)
 {
 	struct copy c;
@@ -397,8 +432,12 @@ void live_work(struct live *l)
 	copy_open(&c, left < BULK ? (size_t)left : BULK);
 	work_through(l, &c);
 	copy_close(&c);
+	live_trim(l);
 	if (!l->away_lost && live_owes_checkpoint(l))
 		checkpoint(l, resume_offset(l));
+	if (l->freeze)
+		freeze(l);
+	l->freeze = false;
 }
 
 uint64_t live_tail(struct live *l, bool take_checkpoint)

@@ -10,6 +10,7 @@
 #include "ring/history.h"
 #include "ring/screen/said.h"
 #include "ring/screen/screen.h"
+#include "ring/screen/trim.h"
 #include "ring/screen/view/snapshot.h"
 
 #include <stdatomic.h>
@@ -22,6 +23,7 @@
 
 struct live_options {
 	unsigned scrollback; /* lines */
+	enum screen_unicode unicode;
 	uint64_t version; /* where the screen's versions begin: more than an earlier server has counted */
 	const struct screen_callbacks *callbacks; /* borrowed */
 	void *user;
@@ -32,6 +34,7 @@ struct live {
 	struct live_options options;
 	struct screen *screen; /* NULL once memory was short */
 	struct said said;      /* what it has said, and nobody has been told */
+	bool late; /* what it takes was there before this server: it may answer, and tells nothing else */
 	bool away; /* it is another thread's, and so is all that follows but `away_end`, `wanted` and `tail` */
 	uint64_t away_end;   /* as far as it goes there */
 	bool away_lost;      /* what it was to take there had been overwritten */
@@ -39,6 +42,10 @@ struct live {
 	uint64_t tail;       /* the last live_tail() */
 	uint64_t sizes;      /* sizes it has taken, of those ever added to the history */
 	uint64_t checkpoint; /* output before this offset is not needed to find the screen again */
+	bool freeze;         /* old lines are to be frozen, see screen_freeze() */
+	uint64_t frozen;     /* version of the screen in which that was done last; 0 = never */
+	size_t give;         /* bytes of its scrollback to be given up, see live_trim() */
+	uint64_t given;      /* lines that have been; a counter */
 	size_t line_bytes;   /* of a line in the last checkpoint, on average; 0 = none taken */
 	uint64_t checkpoints, checkpoint_failures, restarts; /* counters */
 };
@@ -67,11 +74,20 @@ bool live_follow(struct live *l, size_t work);
  */
 bool live_send(struct live *l);
 
+/* Give up what `give` says, which is 0 then. live_work() does so as well, and live_send() sends it away for that alone. */
+void live_trim(struct live *l);
+
 /* Send it away as it is, for somebody else to look at: the same, but there is nothing to take. There has to be one. */
 void live_lend(struct live *l);
 
 /* What is to be done there; on any thread. */
 void live_work(struct live *l);
+
+/*
+ * Whether lines are old enough to be frozen, which `freeze` asks live_work() for; once there is nothing else to do, for in
+ * a flood they would go before that is worth anything.
+ */
+bool live_may_freeze(const struct live *l);
 
 /* It is to end soon. Before live_take(), whoever works at it has to have ended. */
 void live_want(struct live *l);

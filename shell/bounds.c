@@ -152,6 +152,8 @@ int bounds_command(const struct bounds *b, const char *group, const char *cwd, s
 		*ret = bounded;
 		return 0;
 	}
+	if (b->isolation && !isolation_may_have(b->isolation, cwd))
+		return -EXDEV;
 	bounded.wrapper = wrap_command(b, cwd);
 	if (!bounded.wrapper)
 		return -ENOMEM;

@@ -39,7 +39,7 @@ struct bounded {
 int bounds_holder(
 	const struct bounds *b, const char *group, int dir_fd, struct bounded *ret_bounded);
 
-/* Before a command of bash that will be in cwd: with a wrapper that sees to it. Returns likewise. */
+/* Before a command of bash that will be in cwd: with a wrapper that sees to it. Returns likewise, -EXDEV: its room has no such directory. */
 int bounds_command(
 	const struct bounds *b, const char *group, const char *cwd, struct bounded *ret_bounded);
 

@@ -13,6 +13,9 @@ struct claim {
 	void *of; /* theirs, too */
 	/* Whose it is: claims that are equal here are of one principal, "" the owners'. Never NULL. */
 	const char *who;
+	/* By what it was asked for: claims that are equal here are withdrawn together. Never NULL. */
+	const char *by;
+	struct claim *next; /* theirs, too: another for the same thing */
 };
 
 /* What the claim of something is for is over; *c may be NULL, and is NULL then. */

@@ -159,6 +159,16 @@ err_list:
 	return NULL;
 }
 
+char **environment_with(char *const *base, const char *name, const char *value)
+{
+	size_t used = 0;
+	char **list = allocate(base, 1);
+	if (list && put_all(list, &used, base) && put(list, &used, name, strlen(name), value))
+		return list;
+	environment_destroy(list);
+	return NULL;
+}
+
 void environment_destroy(char **environment)
 {
 	for (size_t i = 0; environment && environment[i]; i++)

@@ -25,6 +25,9 @@ bool environment_may_ask(const char *asked);
 char **environment_create(
 	char *const *base, const char *const *names, const char *const *values, size_t count);
 
+/* A list with one more variable, which wins; the same returns. */
+char **environment_with(char *const *base, const char *name, const char *value);
+
 /* Free a list; NULL is fine. */
 void environment_destroy(char **environment);
 

@@ -240,6 +240,20 @@ const char *isolation_start(const struct isolation *i, const char *directory)
 	return seen ? directory : i->home;
 }
 
+bool isolation_may_have(const struct isolation *i, const char *directory)
+{
+	char *real = realpath(directory, NULL);
+	bool plain = real && strcmp(real, directory) == 0;
+	free(real);
+	if (!plain || isolation_start(i, directory) == directory)
+		return true;
+	/* A place, or the way to one. */
+	for (size_t k = 1; k < i->count; k++)
+		if (i->words[k][0] == '/' && isolation_is_below(i->words[k], directory))
+			return true;
+	return strcmp(directory, "/") == 0;
+}
+
 void isolation_close(struct isolation *i)
 {
 	if (!i)

@@ -59,6 +59,12 @@ char **isolation_wrap_command(const struct isolation *i, const char *cwd);
 /* Whether a path is this directory or below it; both absolute, without links. */
 bool isolation_is_below(const char *path, const char *directory);
 
+/*
+ * Whether a directory (absolute) may be in there, though it need not be the machine's. Only one that certainly is not is
+ * denied: of one that has links in its name it is not known.
+ */
+bool isolation_may_have(const struct isolation *i, const char *directory);
+
 /* Free a list of words; NULL is fine. */
 void isolation_free(char **words);
 

@@ -18,7 +18,7 @@ bool name_is_id(const char *text)
 		strspn(text, allowed) == length;
 }
 
-bool name_is_text(const char *text)
+bool name_is_line(const char *text, size_t most)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t count = 0;
@@ -34,5 +34,10 @@ bool name_is_text(const char *text)
 		p += size;
 		count++;
 	}
-	return count >= 1 && count <= NAME_TEXT_MAX;
+	return count >= 1 && count <= most;
+}
+
+bool name_is_text(const char *text)
+{
+	return name_is_line(text, NAME_TEXT_MAX);
 }

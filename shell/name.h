@@ -17,5 +17,8 @@
 /* An id: 1 to NAME_ID_MAX of [A-Za-z0-9._:@-], not beginning with a dot. It names a directory. */
 bool name_is_id(const char *text);
 
+/* A line of text for people: 1 to `most` characters, as in a display name. */
+bool name_is_line(const char *text, size_t most);
+
 /* A display name: 1 to NAME_TEXT_MAX characters of valid UTF-8 without control characters. */
 bool name_is_text(const char *text);

@@ -29,22 +29,22 @@ if ! grep -q '_FORTIFY_SOURCE' "$build/compile_commands.json"; then
 	exit 77
 fi
 
-for program in ringside ringside-holder; do
+for program in ringside ringside-server ringside-holder; do
 	file=$build/$program
 	expect 'is not position-independent' "$file" '^ *Type: *DYN' -hW
 	expect 'is bound late' "$file" 'FLAGS.*(BIND_NOW|NOW)' -dW
 	expect 'has a table of addresses that can be written' "$file" 'GNU_RELRO' -lW
 	expect 'has a stack that can be executed' "$file" 'GNU_STACK( +0x[0-9a-f]+){5} RW +0x' -lW
 done
-expect 'has no canaries' "$build/ringside" '__stack_chk_fail' --dyn-syms -W
-expect 'has no checked copies' "$build/ringside" '__(memcpy|snprintf|vsnprintf)_chk' --dyn-syms -W
+expect 'has no canaries' "$build/ringside-server" '__stack_chk_fail' --dyn-syms -W
+expect 'has no checked copies' "$build/ringside-server" '__(memcpy|snprintf|vsnprintf)_chk' --dyn-syms -W
 
 # What cannot be seen in a program is in the list of what compiled it.
-compiled=$(grep -E '"command": .*/main\.c"' "$build/compile_commands.json" | grep -v /tests/)
+compiled=$(grep -E '"command": .*ws/serve/main\.c"' "$build/compile_commands.json" | grep -v /tests/)
 for option in -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero; do
-	[[ $compiled == *" $option "* ]] || wrong "main.c is compiled without $option"
+	[[ $compiled == *" $option "* ]] || wrong "ws/serve/main.c is compiled without $option"
 done
 if [ "$(uname -m)" = x86_64 ]; then
-	expect 'has no marks of where calls may go' "$build/ringside.p/main.c.o" 'x86 feature: IBT, SHSTK' -n
+	expect 'has no marks of where calls may go' "$build/ringside-server.p/ws_serve_main.c.o" 'x86 feature: IBT, SHSTK' -n
 fi
 exit "$rc"

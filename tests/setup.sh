@@ -8,11 +8,13 @@ NODE_MAJOR=18
 RUN_PACKAGES=(
 	gcc libc6-dev meson ninja-build pkg-config
 	libuv1-dev libwebsockets-dev libwebsockets-evlib-uv libjansson-dev
-	uthash-dev libssl-dev libjwt-dev
+	libnghttp2-dev uthash-dev libssl-dev libjwt-dev libmagic-dev libarchive-dev
+	libcurl4-openssl-dev libzstd-dev
 )
 TEST_PACKAGES=(
 	libcriterion-dev clang libclang-rt-dev clang-format clang-tidy codespell shellcheck
-	bubblewrap chromium fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 gdb tmux
+	bubblewrap chromium fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 python3-ipython gdb tmux curl
+	squashfs-tools squashfuse fuse-overlayfs fuse3 s3fs zsh fish vttest zstd
 )
 
 say() {
@@ -96,8 +98,8 @@ On Debian 12, as root:
 
 On other distributions install the same under their names there: a C17 compiler, meson, ninja,
 pkg-config, Node.js $NODE_MAJOR or newer with npm, and the development files of libuv, libwebsockets
-(with its libuv event library), jansson, uthash, OpenSSL and libjwt; for ./test also
-Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux and Chromium.
+(with its libuv event library), nghttp2, jansson, uthash, OpenSSL, libjwt, libmagic, libarchive, libcurl and zstd; for ./test also
+Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux, zsh, fish and Chromium.
 Then run this again with RINGSIDE_SKIP_PACKAGES=1 in the environment, which skips this check."
 	exit 1
 }

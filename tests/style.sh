@@ -4,7 +4,7 @@
 set -uo pipefail
 
 # Right, though codespell does not think so: words of code, and halves of words of test data.
-words=fro,hel,nd,ontext,unstall
+words=fro,hel,nd,ontext,te,unstall
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 rc=0

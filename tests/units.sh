@@ -15,12 +15,13 @@ check_options() {
 	help=$("$1" serve --help)
 	shift
 	for unit; do
+		[[ $unit == *.service ]] || continue
 		while read -r option; do
 			grep -qE -- "^  $option( |\$)" <<<"$help" ||
 				complain "${unit##*/}: ringside serve has no $option"
 		done < <(sed -nE 's/^#? *(ExecStart|Environment)=//p' "$unit" | grep -oE -- '--[a-z-]+')
 		# Sessions outlive the server, and have groups.
-		for option in KillMode=process 'Delegate=pids memory' LoadCredential=ringside.token; do
+		for option in KillMode=process Type=notify 'Delegate=pids memory' LoadCredential=ringside.token; do
 			grep -qxF "$option" "$unit" || complain "${unit##*/}: has no $option"
 		done
 	done
@@ -33,10 +34,13 @@ check_verify() {
 	command -v systemd-analyze >/dev/null || exit 77
 	copies=$(mktemp -d)
 	trap 'rm -rf "$copies"' EXIT
+	# A socket is looked at with its service.
+	for unit; do
+		sed "s|^ExecStart=[^ ]*|ExecStart=$(realpath "$program")|" "$unit" >"$copies/${unit##*/}"
+	done
 	for unit; do
 		manager=--user
 		[[ $unit == *@* ]] && manager=--system
-		sed "s|^ExecStart=[^ ]*|ExecStart=$(realpath "$program")|" "$unit" >"$copies/${unit##*/}"
 		said=$(XDG_RUNTIME_DIR=$copies systemd-analyze verify "$manager" --man=no "$copies/${unit##*/}" 2>&1) ||
 			complain "${unit##*/}: $said"
 		! grep -F "$copies" <<<"$said" || complain "${unit##*/}: see above"

@@ -25,6 +25,8 @@ const CONTENT_TYPES = {
 	'.woff2': 'font/woff2',
 };
 const ETAG_HEX_DIGITS = 32;
+// What a browser needs before there is a page: on a bad line every 10 KB of it are a second.
+const FIRST_LOAD_MAX = 150_000;
 // Vite's names under assets/ hold a hash of the content: what such a name means never changes.
 const HASHED = /^\/assets\/.+-[A-Za-z0-9_-]{8}\.[a-z0-9]+$/;
 
@@ -73,6 +75,20 @@ function readAsset(file) {
 /** Code point order, which no locale changes. */
 const byPath = (a, b) => (a.path < b.path ? -1 : 1);
 const assets = listFiles(distDir).map(readAsset).sort(byPath);
+
+/** The page itself and what it names; not what its scripts fetch when they need it. */
+function firstLoad() {
+	const page = assets.find(({ path }) => path === '/index.html');
+	const named = page === undefined ? '' : page.bodies.plain.toString('utf8');
+	return assets.filter(({ path }) => path === '/index.html' || named.includes(`".${path}"`));
+}
+
+const smallest = ({ plain, brotli }) => (brotli ?? plain).length;
+const loaded = firstLoad().reduce((sum, { bodies }) => sum + smallest(bodies), 0);
+if (loaded > FIRST_LOAD_MAX) {
+	console.error(`embed_page.mjs: the page's first load has ${loaded} bytes; more than ${FIRST_LOAD_MAX} are too many`);
+	process.exit(1);
+}
 
 const symbol = (index, kind) => `ringside_asset_${index}_${kind}`;
 const cString = (text) => JSON.stringify(text).replace(/\?/g, '\\?');

@@ -19,6 +19,7 @@ struct access_claim {
 	struct quota_place places[ACCESS_PLACES];
 	bool stale; /* it is among those that are to be withdrawn */
 	char who[LINK_ID_SIZE];
+	char by[LINK_ID_SIZE + LOGIN_ID_SIZE + 24];
 };
 
 void access_open(struct access *a, const struct auth *auth, unsigned max_connections)
@@ -38,6 +39,25 @@ void access_close(struct access *a)
 bool access_is_current(const struct access *a, const struct principal *p)
 {
 	return !a || auth_is_current(a->auth, p, clock_wall_ms());
+}
+
+bool access_may(const struct access *a, const struct principal *p, enum route_who who)
+{
+	static const enum role least[] = {[WHO_ANYBODY] = ROLE_VIEWER,
+		[WHO_VIEWER] = ROLE_VIEWER,
+		[WHO_DRIVER] = ROLE_DRIVER,
+		[WHO_OWNER_OR_TRUSTED] = ROLE_OWNER,
+		[WHO_OWNER] = ROLE_OWNER};
+	bool trusted = who == WHO_OWNER_OR_TRUSTED && a && a->drivers_may_all;
+	return p->role >= (trusted ? ROLE_DRIVER : least[who]);
+}
+
+bool access_session(const struct principal *p, const char *asked, const char **ret_id)
+{
+	if (p->session[0] && asked && strcmp(asked, p->session) != 0)
+		return false;
+	*ret_id = p->session[0] ? p->session : asked;
+	return true;
 }
 
 /* Quotas */
@@ -115,7 +135,9 @@ int access_claim(struct access *a, const struct principal *p,
 	c->principal = *p;
 	/* An owner is an owner, whatever he came by; one link is not another. */
 	snprintf(c->who, sizeof c->who, "%s", p->link);
-	c->claim = (struct claim){.released = on_released, .who = c->who};
+	snprintf(c->by, sizeof c->by, "%s %s %llu", p->link, p->login,
+		(unsigned long long)p->expires_ms);
+	c->claim = (struct claim){.released = on_released, .who = c->who, .by = c->by};
 	DL_APPEND(a->claims, c);
 	for (unsigned i = 0; i < ACCESS_PLACES; i++) {
 		if (quota_take(&a->quotas, want[i].kind, want[i].amount, p, &c->places[i]))
@@ -188,4 +210,9 @@ void access_sweep(struct access *a)
 		request_cut(a->stale_requests);
 	while (a->stale_claims)
 		a->stale_claims->claim.withdraw(&a->stale_claims->claim);
+}
+
+void access_whose(const struct principal *p, const char *of, char *ret_whose, size_t size)
+{
+	snprintf(ret_whose, size, "%s:%s", p->link[0] ? "link" : "owner", p->link[0] ? p->link : of);
 }

@@ -23,6 +23,7 @@ struct access_claim;
 
 struct access {
 	const struct auth *auth; /* borrowed */
+	bool drivers_may_all; /* --drivers-may-all: they are trusted with what is WHO_OWNER_OR_TRUSTED */
 	struct quotas quotas;
 	struct request *requests;       /* list: under way */
 	struct access_claim *claims;    /* list */
@@ -51,6 +52,16 @@ bool access_stream(struct request *r);
 /* Whether whoever has this principal may still ask, and have answers. */
 bool access_is_current(const struct access *a, const struct principal *p);
 
+/* Whether p has the role for what only who may do. Without a, no driver is trusted. */
+bool access_may(const struct access *a, const struct principal *p, enum route_who who);
+
+/*
+ * The session that a request of p is about, which names `asked` (NULL: none): who came by a link has that link's alone, named
+ * or not. Returns false when p may not name it; the caller refuses. *ret_id: `asked`, or borrowed of p; NULL: none. That it
+ * is there, and still the link's, is for auth_may_see() to say.
+ */
+bool access_session(const struct principal *p, const char *asked, const char **ret_id);
+
 /* End what goes on on behalf of those who are not current any more. */
 void access_sweep(struct access *a);
 
@@ -77,6 +88,9 @@ void access_drop(struct claim *c);
 /* Take a place on behalf of r, which is answered where there is none. Returns whether it is had. */
 bool access_take(
 	struct access *a, struct request *r, enum quota_kind kind, struct quota_place *place);
+
+/* On whose behalf something of a session, or whatever that is in, is done: one text for each link, and for the owners in each. */
+void access_whose(const struct principal *p, const char *of, char *ret_whose, size_t size);
 
 /* Answer r: the quota of this kind is used up. */
 void access_refuse(struct request *r, enum quota_kind kind);

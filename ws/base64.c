@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t base64_encode(const void *bytes, size_t length, char *text)
+{
+	return (size_t)EVP_EncodeBlock((unsigned char *)text, bytes, (int)length);
+}
+
 json_t *base64_json(const void *bytes, size_t length)
 {
-	char *text = malloc((length + 2) / 3 * 4 + 1);
+	char *text = malloc(BASE64_SIZE(length));
 	if (!text)
 		return NULL;
-	int n = EVP_EncodeBlock((unsigned char *)text, bytes, (int)length);
-	json_t *json = json_stringn_nocheck(text, (size_t)n);
+	json_t *json = json_stringn_nocheck(text, base64_encode(bytes, length, text));
 	free(text);
 	return json;
 }
@@ -38,5 +42,21 @@ unsigned char *base64_decode(const char *text, size_t *ret_length)
 		return NULL;
 	}
 	*ret_length = (size_t)n - (length - strcspn(text, "="));
+	return bytes;
+}
+
+unsigned char *base64_decode_bare(const char *text, size_t *ret_length)
+{
+	size_t length = strlen(text);
+	/* All of it, or none. */
+	size_t missing = strchr(text, '=') ? 0 : (4 - length % 4) % 4;
+	char *padded = malloc(length + missing + 1);
+	if (!padded)
+		return NULL;
+	memcpy(padded, text, length);
+	memset(padded + length, '=', missing);
+	padded[length + missing] = '\0';
+	unsigned char *bytes = base64_decode(padded, ret_length);
+	free(padded);
 	return bytes;
 }

@@ -7,5 +7,12 @@
 /* Bytes (2^30 at most) as a JSON string. Returns a new reference, NULL when memory is short. */
 json_t *base64_json(const void *bytes, size_t length);
 
+/* Encode bytes (2^30 at most) to text of BASE64_SIZE(length) bytes, its NUL included. Returns its length. */
+#define BASE64_SIZE(length) (((size_t)(length) + 2) / 3 * 4 + 1)
+size_t base64_encode(const void *bytes, size_t length, char *text);
+
 /* Decode text (NUL-terminated). Returns the bytes, owned by the caller, or NULL when it is no base64. */
 unsigned char *base64_decode(const char *text, size_t *ret_length);
+
+/* The same, but the padding may be missing. */
+unsigned char *base64_decode_bare(const char *text, size_t *ret_length);

@@ -9,8 +9,6 @@
 /* Whether the caller may; otherwise r has been answered. */
 static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who who)
 {
-	static const enum role least[] = {
-		[WHO_VIEWER] = ROLE_VIEWER, [WHO_DRIVER] = ROLE_DRIVER, [WHO_OWNER] = ROLE_OWNER};
 	if (who == WHO_ANYBODY)
 		return true;
 	if (r->auth == AUTH_LIMITED) {
@@ -30,7 +28,7 @@ static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who
 		d->metrics->auth_failures++;
 		reply_error(r, "ACCESS_ENDED",
 			"The link has been revoked or has expired, or the login has ended", NULL);
-	} else if (r->principal.role < least[who]) {
+	} else if (!access_may(d->access, &r->principal, who)) {
 		bool typing = who == WHO_DRIVER;
 		reply_error(r, typing ? "READ_ONLY" : "PERMISSION_DENIED",
 			typing ? "This link may only watch" : "Only the owner may do that", NULL);

@@ -11,23 +11,34 @@ static const struct {
 } codes[] = {
 	{"VALIDATION_FAILED", 400},
 	{"INVALID_COMMAND", 400},
+	{"INVALID_BACKUP_CONFIG", 400},
+	{"INVALID_GIT_URL", 400},
 	{"PARSE_ERROR", 400},
 	{"INVALID_REQUEST", 400},
 	{"INVALID_PORT", 400},
+	{"IS_DIRECTORY", 400},
+	{"NOT_DIRECTORY", 400},
 	{"UNAUTHENTICATED", 401},
 	{"ACCESS_ENDED", 401},
+	{"GIT_AUTH_FAILED", 401},
 	{"PERMISSION_DENIED", 403},
 	{"READ_ONLY", 403},
 	{"HOST_NOT_ALLOWED", 403},
 	{"ORIGIN_NOT_ALLOWED", 403},
 	{"PEER_NOT_ALLOWED", 403},
+	{"FILE_NOT_FOUND", 404},
+	{"GIT_REPOSITORY_NOT_FOUND", 404},
+	{"GIT_BRANCH_NOT_FOUND", 404},
 	{"SESSION_NOT_FOUND", 404},
 	{"LINK_NOT_FOUND", 404},
+	{"INVALID_TOKEN", 404},
+	{"TUNNEL_NOT_FOUND", 404},
 	{"LOGIN_NOT_FOUND", 404},
 	{"PROCESS_NOT_FOUND", 404},
 	{"COMMAND_NOT_FOUND", 404},
 	{"EXEC_NOT_FOUND", 404},
 	{"BLOCK_NOT_FOUND", 404},
+	{"CONTEXT_NOT_FOUND", 404},
 	{"UNKNOWN_ERROR", 404},
 	{"METHOD_NOT_ALLOWED", 405},
 	{"PROCESS_READY_TIMEOUT", 408},
@@ -35,6 +46,8 @@ static const struct {
 	{"PROCESS_ALREADY_EXISTS", 409},
 	{"INPUT_CLOSED", 409},
 	{"RESOURCE_BUSY", 409},
+	{"TUNNEL_ALREADY_RUNNING", 409},
+	{"TUNNEL_RUN_CONFLICT", 409},
 	{"OPERATION_INTERRUPTED", 409},
 	{"SESSION_UNRESPONSIVE", 409},
 	{"SIZE_POLICY", 409},
@@ -46,14 +59,25 @@ static const struct {
 	{"EXEC_UNSUPPORTED", 409},
 	{"SESSION_DESTROYED", 410},
 	{"SESSION_TERMINATED", 410},
-	{"LENGTH_REQUIRED", 411},
+	{"PRECONDITION_FAILED", 412},
 	{"REQUEST_TOO_LARGE", 413},
+	{"FILE_TOO_LARGE", 413},
 	{"UNSUPPORTED_MEDIA_TYPE", 415},
 	{"RANGE_GONE", 416},
+	{"EXPECTATION_FAILED", 417},
 	{"LIMIT_REACHED", 429},
+	{"FILES_STUCK", 429},
 	{"QUOTA_REACHED", 429},
 	{"TOO_MANY_ATTEMPTS", 429},
+	{"WATCH_START_ERROR", 500},
+	{"BACKUP_CREATE_FAILED", 500},
+	{"BACKUP_RESTORE_FAILED", 500},
+	{"TUNNEL_START_ERROR", 500},
+	{"GIT_CLONE_FAILED", 500},
+	{"GIT_OPERATION_FAILED", 500},
+	{"FILESYSTEM_ERROR", 500},
 	{"PROCESS_ERROR", 500},
+	{"PROCESS_SPAWN_FAILED", 500},
 	{"PROCESS_EXITED_BEFORE_READY", 500},
 	{"NOT_ENDED", 500},
 	{"NO_SPACE", 500},
@@ -63,8 +87,20 @@ static const struct {
 	{"OUT_OF_MEMORY", 500},
 	{"INTERNAL_ERROR", 500},
 	{"COMMAND_EXECUTION_ERROR", 500},
+	{"CODE_EXECUTION_ERROR", 500},
 	{"STREAM_ERROR", 500},
 	{"NOT_IMPLEMENTED", 501},
+	{"PYTHON_NOT_AVAILABLE", 501},
+	{"JAVASCRIPT_NOT_AVAILABLE", 501},
+	{"CLOUDFLARED_NOT_FOUND", 501},
+	{"GIT_NETWORK_ERROR", 502},
+	{"PORT_NOT_LISTENING", 502},
+	{"PORT_ANSWER_INVALID", 502},
+	{"PORT_TIMEOUT", 504},
+	{"SERVER_DRAINING", 503},
+	{"INTERPRETER_NOT_READY", 503},
+	{"LOOP_DETECTED", 508},
+	{"MISDIRECTED_REQUEST", 421},
 };
 
 int error_status(const char *code)
@@ -107,6 +143,10 @@ const char *error_text(int error)
 			return shortages[i].text;
 	if (error == -EHOSTDOWN)
 		return "its holder does not answer: it has been stopped, or waits for the disk";
+	if (error == -ETIME)
+		return "a disk does not answer, and as many operations wait for it already as may";
+	if (error == -ESHUTDOWN)
+		return "the server is being drained: nothing new begins here";
 	if (error == -ESTALE)
 		return "the server's runtime directory has been replaced or removed";
 	return strerror(-error);
@@ -119,5 +159,9 @@ const char *error_code_of(int error)
 			return shortages[i].code;
 	if (error == -EHOSTDOWN)
 		return "SESSION_UNRESPONSIVE";
+	if (error == -ETIME)
+		return "FILES_STUCK";
+	if (error == -ESHUTDOWN)
+		return "SERVER_DRAINING";
 	return error == -ECANCELED ? "OPERATION_INTERRUPTED" : "INTERNAL_ERROR";
 }

@@ -2,7 +2,9 @@
 #include "ws/metrics.h"
 
 #include "shell/descriptors.h"
+#include "shell/files/crew.h"
 #include "shell/process/processes.h"
+#include "ws/hook/hooks.h"
 #include "ws/log.h"
 #include "ws/quota.h"
 
@@ -38,6 +40,16 @@ static void print_screens(FILE *f, const struct sessions *s)
 	print(f, "screen_events_lost", "gauge",
 		"Answers and events of screens that there was no room for", unheard);
 	print(f, "screen_bytes", "gauge", "Memory of all screens", memory);
+	const struct budget *b = &s->screens;
+	print(f, "screen_bytes_max", "gauge", "What they may take together (--screen-memory)",
+		b->limit);
+	print(f, "screen_bytes_committed", "gauge",
+		"Memory that the sizes of all screens need, without the lines above", b->committed);
+	print(f, "screen_trims_total", "counter",
+		"Times that a screen had to give up lines for others", b->trims);
+	print(f, "screen_lines_given_up_total", "counter", "Lines that were given up so", b->lines);
+	print(f, "screen_sizes_refused_total", "counter",
+		"Sizes of screens that there was no memory for", b->sizes_refused);
 }
 
 /* Sessions of which something is still to be written down. */
@@ -121,6 +133,44 @@ static void print_quotas(FILE *f, const struct quotas *q)
 			quota_name((enum quota_kind)i), (unsigned long long)q->refused[i]);
 }
 
+static void print_crew(FILE *f, struct crew *c)
+{
+	struct crew_counts n;
+	if (!c)
+		return;
+	crew_look(c, &n);
+	print(f, "file_threads", "gauge", "Threads for work at files", n.threads);
+	print(f, "file_threads_busy", "gauge", "Those that are at work", n.at_work);
+	print(f, "file_threads_stuck", "gauge", "Those whose disk has not answered for seconds",
+		n.stuck);
+	print(f, "file_jobs_waiting", "gauge", "Work at files that waits for a thread", n.waiting);
+	print(f, "file_jobs_stuck_total", "counter", "Times that a disk did not answer for seconds",
+		n.stuck_total);
+	print(f, "file_jobs_refused_total", "counter",
+		"Work at files that was refused, for too much waited or was stuck", n.refused_total);
+}
+
+static void print_hooks(FILE *f, struct hooks *h)
+{
+	struct backlog_counts n;
+	if (!hooks_look(h, &n))
+		return;
+	print(f, "webhook_events_waiting", "gauge", "Events that webhooks have not got yet",
+		n.waiting);
+	print(f, "webhook_events_total", "counter", "Events for webhooks, once for each webhook",
+		n.told);
+	print(f, "webhook_events_arrived_total", "counter", "Those that have arrived", n.arrived);
+	print(f, "webhook_events_dropped_total", "counter",
+		"Those that there was no room for, or that were not wanted", n.dropped);
+	print(f, "webhook_events_merged_total", "counter",
+		"Bells and notifications that were told with one before", n.merged);
+	print(f, "webhook_events_given_up_total", "counter",
+		"Those that were refused, or tried too often or for too long", n.given_up);
+	print(f, "webhook_tries_total", "counter", "Requests to webhooks", n.tries);
+	print(f, "webhook_tries_failed_total", "counter", "Requests to webhooks that failed",
+		n.failed);
+}
+
 char *metrics_format(const struct metrics *m, const struct sessions *s)
 {
 	char *text = NULL;
@@ -132,6 +182,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "sessions", "gauge", "Sessions in the table", sessions_count(s));
 	print(f, "clients", "gauge", "Terminal sockets open", m->clients);
 	print(f, "control_sockets", "gauge", "Control sockets open", m->control_sockets);
+	print(f, "rpc_sockets", "gauge", "Sockets of /rpc open", m->rpc_sockets);
 	print(f, "streams", "gauge", "Streams of events open", m->streams);
 	print(f, "http1_connections", "gauge",
 		"Connections of HTTP/1.1, and those that have said nothing yet", m->callers);
@@ -174,9 +225,13 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "open_fds", "gauge", "Descriptors open", descriptors_open());
 	print(f, "few_fds", "gauge", "Whether few descriptors are left", s->few_descriptors);
 	print(f, "max_fds", "gauge", "Descriptors that may be open", descriptors_limit());
+	print(f, "draining", "gauge", "Whether nothing new begins here (ringside drain)",
+		s->draining);
 	print_screens(f, s);
 	print_processes(f, m->processes);
 	print_quotas(f, m->quotas);
+	print_crew(f, m->crew);
+	print_hooks(f, m->hooks);
 	print_heap(f);
 #define METRICS_PRINT(name, help) print(f, #name "_total", "counter", help, m->name);
 	METRICS_LIST(METRICS_PRINT)

@@ -34,22 +34,29 @@
 	X(bytes_skipped, "Bytes that such clients did not get")                                     \
 	X(bytes_sent, "Bytes of terminal output sent to clients")                                   \
 	X(mcp_calls, "Tools called over MCP")                                                       \
+	X(preview_requests, "Requests passed on to ports of this machine")                          \
+	X(preview_failures, "Requests passed on that no program has answered")                      \
 	X(runs, "Commands run on their own")                                                        \
 	X(run_timeouts, "Commands run on their own that took too long")                             \
 	X(failures, "Failures that were logged")
 
 struct processes;
+struct crew;
+struct hooks;
 struct quotas;
 
 struct metrics {
 	const struct processes *processes; /* whose counters are shown too, or NULL */
 	const struct quotas *quotas;       /* the same */
+	struct crew *crew;                 /* the same */
+	struct hooks *hooks;               /* the same */
 #define METRICS_FIELD(name, help) uint64_t name;
 	METRICS_LIST(METRICS_FIELD)
 #undef METRICS_FIELD
 	uint64_t clients;         /* terminal sockets open now */
 	uint64_t runs_active;     /* commands that run on their own now */
 	uint64_t control_sockets; /* open now */
+	uint64_t rpc_sockets;     /* open now */
 	uint64_t streams;         /* streams of events open now */
 	uint64_t callers; /* connections of HTTP/1.1, and those that have not said what they speak */
 	uint64_t callers_silent; /* the latter, and handshakes of TLS */

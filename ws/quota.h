@@ -32,6 +32,8 @@
 	X(COMMANDS, "commands", 16, 48, 2048)                                                       \
 	/* Commands beside a session (fork), of RUNS_MAX. */                                        \
 	X(FORKS, "forks", 8, 32, 192)                                                               \
+	/* Contexts of code, of CONTEXTS_MAX. */                                                    \
+	X(CONTEXTS, "contexts", 8, 24, 48)                                                          \
 	/* Clients of MCP that have initialized, of MCP_SESSIONS_MAX. */                            \
 	X(MCP_SESSIONS, "mcp_sessions", 64, 256, 768)                                               \
 	/* Requests to /mcp under way, of MCP_EXCHANGES_MAX. */                                     \

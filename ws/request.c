@@ -1,11 +1,13 @@
 /* Requests and replies. A reply that there is no memory for becomes a short one that needs none. */
 #include "ws/request.h"
 
+#include "ring/hex.h"
 #include "ring/utf8.h"
 #include "shell/clock.h"
 #include "shell/name.h"
 #include "ws/access.h"
 #include "ws/error.h"
+#include "ws/error_page.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -43,9 +45,12 @@ void request_unref(struct request *r)
 	for (size_t i = 0; i < r->params_count; i++)
 		free(r->params[i]);
 	free_reply(r);
+	for (size_t i = 0; i < REQUEST_HEADERS; i++)
+		free(r->headers[i]);
 	free(r->mcp);
 	free(r->path);
 	free(r->body);
+	json_decref(r->json);
 	free(r->farewell);
 	free(r);
 }
@@ -57,10 +62,18 @@ void request_abandon(struct request *r)
 	if (r->stream.next) {
 		r->stream.next = NULL;
 		r->stream.closed(r->stream.user);
-	} else if (!r->done && r->gone) {
+	} else if (r->download.source.next) {
+		download_close(r);
+	} else if (!upload_break(r, UPLOAD_LOST) && !r->done && r->gone) {
 		r->gone(r->gone_user);
 	}
 	request_unref(r);
+}
+
+size_t request_body_max(const struct request *r)
+{
+	const struct route_row *row = r->match.row;
+	return row && row->body_max > 0 ? row->body_max : REQUEST_BODY_MAX;
 }
 
 const char *params_find(char *const *params, size_t count, const char *name)
@@ -114,14 +127,6 @@ void request_hint_session(struct request *r, const char *id)
 		id && !r->session_hint_wrong ? id : "");
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'    ? c - '0'
-		: c >= 'a' && c <= 'f' ? c - 'a' + 10
-		: c >= 'A' && c <= 'F' ? c - 'A' + 10
-				       : -1;
-}
-
 /* Decode a part of a target. Returns 0, -EINVAL, or -ENOMEM; *ret_text is owned by the caller. */
 static int decode(const char *part, size_t length, bool query, char **ret_text)
 {
@@ -131,8 +136,8 @@ static int decode(const char *part, size_t length, bool query, char **ret_text)
 	for (size_t i = 0; i < length; i++) {
 		int value = (unsigned char)part[i];
 		if (part[i] == '%') {
-			int high = i + 1 < length ? hex_digit(part[i + 1]) : -1;
-			int low = i + 2 < length ? hex_digit(part[i + 2]) : -1;
+			int high = i + 1 < length ? hex_value(part[i + 1]) : -1;
+			int low = i + 2 < length ? hex_value(part[i + 2]) : -1;
 			value = high < 0 || low < 0 ? 0 : high << 4 | low;
 			i += 2;
 		} else if (query && part[i] == '+') {
@@ -176,8 +181,7 @@ static const char access_ended[] = "ACCESS_ENDED";
 static const char access_ended_text[] =
 	"The link has been revoked or has expired, or the login has ended";
 
-/* Whether what a handler says is to go anywhere; if not because its caller may have it no more, that is the answer. */
-static bool may_answer(struct request *r)
+bool request_may_answer(struct request *r)
 {
 	if (r->cut)
 		return false;
@@ -203,7 +207,7 @@ void reply_header(struct request *r, const char *name, const char *value)
 void reply_bytes(struct request *r, int status, const char *type, const char *body, size_t length,
 	char *owned)
 {
-	if (!may_answer(r)) {
+	if (!request_may_answer(r)) {
 		free(owned);
 		return;
 	}
@@ -238,14 +242,19 @@ static json_t *now_json(void)
 	return json_string(now);
 }
 
-void reply_success(struct request *r, json_t *body)
+json_t *success_json(json_t *body)
 {
 	json_t *root = json_pack("{s:b}", "success", 1);
 	if (body)
 		json_object_update(root, body);
 	json_decref(body);
 	json_object_set_new(root, "timestamp", now_json());
-	reply_json(r, 200, root);
+	return root;
+}
+
+void reply_success(struct request *r, json_t *body)
+{
+	reply_json(r, 200, success_json(body));
 }
 
 json_t *error_json(const char *code, const char *message, json_t *context)
@@ -255,12 +264,40 @@ json_t *error_json(const char *code, const char *message, json_t *context)
 		now_json());
 }
 
+/* Clients of the bridge, and of previews, look for "error". */
+static json_t *problem_json(
+	const struct request *r, const char *code, const char *message, json_t *context)
+{
+	json_t *problem = error_json(code, message, context);
+	bool bridge = r->path && strncmp(r->path, "/v1/", 4) == 0;
+	if (problem && (bridge || strcmp(code, "INVALID_TOKEN") == 0))
+		json_object_set_new(problem, "error", json_string(message));
+	return problem;
+}
+
+/* For a person; the context is for programs. Returns false when memory is short. */
+static bool reply_page(struct request *r, const char *code, const char *message)
+{
+	char *page = error_page(error_status(code), code, message);
+	if (!page)
+		return false;
+	reply_header(r, "content-security-policy", ERROR_PAGE_POLICY);
+	reply_bytes(r, error_status(code), "text/html; charset=utf-8", page, strlen(page), page);
+	return true;
+}
+
 void reply_error(struct request *r, const char *code, const char *message, json_t *context)
 {
 	/* With the session its links have gone: they hear why. */
 	if (strcmp(code, "SESSION_DESTROYED") == 0)
 		r->outlives_access = true;
-	reply_json(r, error_status(code), error_json(code, message, context));
+	if (error_status(code) == 503)
+		reply_header(r, "Retry-After", REPLY_RETRY_S);
+	if (r->accepts_page && reply_page(r, code, message)) {
+		json_decref(context);
+		return;
+	}
+	reply_json(r, error_status(code), problem_json(r, code, message, context));
 }
 
 static char *dump(json_t *json)
@@ -272,7 +309,7 @@ static char *dump(json_t *json)
 
 void reply_instead(struct request *r, const char *code, const char *message)
 {
-	char *text = dump(error_json(code, message, NULL));
+	char *text = dump(problem_json(r, code, message, NULL));
 	free_reply(r);
 	r->reply = (struct reply){.status = error_status(code),
 		.content_type = "application/json",
@@ -319,26 +356,27 @@ static void cut_stream(struct request *r)
 
 void request_cut(struct request *r)
 {
-	void (*gone)(void *user) = r->gone;
 	request_ref(r); /* the handler may have had the last one */
 	access_leave(r);
-	r->cut = true;
-	r->gone = NULL;
 	if (r->stream.next) {
+		r->cut = true;
+		r->gone = NULL;
 		cut_stream(r);
-	} else if (!r->done) {
-		reply_instead(r, access_ended, access_ended_text);
-		if (gone)
-			gone(r->gone_user);
+	} else if (r->download.source.next) {
+		/* Of bytes there is no last word: that they end too soon has to do. */
+		download_close(r);
 		if (r->transport)
-			r->transport->answered(r->transport_user);
+			r->transport->more(r->transport_user);
+	} else if (!r->done) {
+		upload_refuse(r, UPLOAD_CUT, access_ended, access_ended_text);
 	}
+	r->cut = true;
 	request_unref(r);
 }
 
 void reply_stream(struct request *r, const struct event_stream *stream)
 {
-	if (!may_answer(r)) {
+	if (!request_may_answer(r)) {
 		stream->closed(stream->user);
 		return;
 	}

@@ -6,9 +6,12 @@
  */
 #pragma once
 
+#include "shell/store/directory.h"
 #include "ws/auth/auth.h"
+#include "ws/download.h"
 #include "ws/quota.h"
 #include "ws/route.h"
+#include "ws/upload.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -18,9 +21,23 @@ struct access;
 struct mcp_headers;
 
 #define REQUEST_PARAMS_MAX 16u
-#define REQUEST_BODY_MAX ((size_t)1 << 20)
+#define REQUEST_BODY_MAX ((size_t)1 << 20) /* bytes, unless the route's row says otherwise */
 #define REPLY_HEADERS_MAX 8u
+#define REPLY_RETRY_S \
+	"30" /* with 503: until somewhere else, or here once more, something may be begun */
 #define STREAM_QUIET_S 15u /* after this much silence a stream's reader is told that it goes on */
+
+/* Headers that ask for a part, or set a condition (RFC 9110 13, 14). */
+enum request_header {
+	HEADER_RANGE,
+	HEADER_IF_RANGE,
+	HEADER_IF_MATCH,
+	HEADER_IF_NONE_MATCH,
+	HEADER_IF_MODIFIED_SINCE,
+	HEADER_IF_UNMODIFIED_SINCE,
+	REQUEST_HEADERS
+};
+#define REQUEST_HEADER_SIZE 256u /* of a value, with its NUL; longer ones are refused */
 
 struct reply {
 	int status;
@@ -52,7 +69,9 @@ struct request_transport {
 	void (*answered)(
 		void *user); /* reply is filled in; may come from inside dispatcher_handle() */
 	void (*streaming)(void *user); /* stream is set; events follow */
-	void (*more)(void *user);      /* the stream has another event */
+	void (*more)(void *user); /* the stream has another event, or the download more bytes */
+	void (*downloading)(void *user); /* download is set; NULL: it has no such answers */
+	void (*uploading)(void *user); /* an upload may be given more; NULL: it gives bodies whole */
 };
 
 struct request {
@@ -63,18 +82,27 @@ struct request {
 	size_t params_count;
 	char *body; /* NUL-terminated */
 	size_t body_length;
+	json_t *json; /* the body, where the transport has it as JSON; owned; NULL: it is in body */
+	char *headers[REQUEST_HEADERS]; /* owned; NULL: not sent, or not by this transport */
+	struct upload upload; /* of a route that takes its body as it comes, which is not in body then */
 	char peer[LIMITER_PEER_MAX];
 	char agent[LOGIN_AGENT_SIZE];       /* User-Agent, cut; "" */
 	bool secure;                        /* the browser, or the program, has come by TLS */
 	char session_hint[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
-	bool session_hint_wrong;            /* it was there, but is no id */
+	bool accepts_events; /* it names text/event-stream in Accept: an answer may come as events */
+	bool accepts_page; /* it names text/html there: who asks is a person, and reads a page rather than JSON */
+	bool accepts_tar, sends_tar; /* Accept names application/x-tar; Content-Type is that */
+	bool session_hint_wrong;     /* it was there, but is no id */
 	struct mcp_headers *mcp; /* ws/mcp/headers.h, of a request to /mcp; owned, of malloc(); NULL: none */
 	struct principal principal;
+	uint64_t caller; /* who of those that come as principal it is, see ws/mcp/own.h; 0: it is not known */
 	char author[NAME_AUTHOR_MAX + 1]; /* of principal, once somebody has asked for it */
 	enum auth_result auth;            /* whether principal is valid */
+	struct directory_found directory; /* of the working directory that it names, see ws/api/directory.h */
 	struct route_match match;
 	struct reply reply;
 	bool done;
+	struct download download;   /* of reply, in place of its body */
 	struct event_stream stream; /* next is NULL unless streaming */
 	bool stream_complete;       /* no event will be added to those that next still has */
 	void (*gone)(void *user);   /* nobody waits for the answer any more; NULL: nobody asks */
@@ -103,6 +131,9 @@ void request_abandon(struct request *r);
 /* Whoever asked has no access any more: it is answered so, or its stream ends so, and its handler hears that it is gone. */
 void request_cut(struct request *r);
 
+/* How long its body may be that comes whole; of a request whose route has been found, or not. */
+size_t request_body_max(const struct request *r);
+
 /* The value of a query parameter, or NULL. */
 const char *request_param(const struct request *r, const char *name);
 
@@ -126,6 +157,12 @@ const char *params_find(char *const *params, size_t count, const char *name);
 
 /* An unsigned decimal number of at most max. Returns false when text is none. Pure. */
 bool params_number(const char *text, uint64_t max, uint64_t *ret_number);
+
+/*
+ * Whether what a handler says is to go anywhere. If not because its caller may have it no more, that has been answered. For
+ * what begins an answer.
+ */
+bool request_may_answer(struct request *r);
 
 /* Add a header to the reply. name: a literal. */
 void reply_header(struct request *r, const char *name, const char *value);
@@ -160,6 +197,9 @@ void reply_stream_more(struct request *r);
  * and calls closed(). Whoever streams calls this once, at the end.
  */
 void reply_stream_complete(struct request *r);
+
+/* {success: true, timestamp, ...body}: what reply_success() answers. body is taken and may be NULL. */
+json_t *success_json(json_t *body);
 
 /* {code, message, context, httpStatus, timestamp}: an error as JSON. context is taken and may be NULL. */
 json_t *error_json(const char *code, const char *message, json_t *context);

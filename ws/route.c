@@ -36,11 +36,14 @@ static bool capture_segment(const char *path, size_t length, char *ret_text)
 	return true;
 }
 
-static bool matches(const char *pattern, const char *path, struct route_match *m)
+static bool matches(const struct route_row *row, const char *path, struct route_match *m)
 {
+	const char *pattern = row->path;
 	char *captures[] = {m->id, m->item};
 	unsigned captured = 0;
 	while (*pattern && *path) {
+		if (pattern[0] == '{' && row->rest && !pattern[2])
+			return true;
 		if (pattern[0] == '{') {
 			size_t length = strcspn(path, "/");
 			assert(captured < sizeof captures / sizeof *captures);
@@ -52,7 +55,7 @@ static bool matches(const char *pattern, const char *path, struct route_match *m
 			return false;
 		}
 	}
-	return !*pattern && !*path;
+	return !*path && (!*pattern || (row->rest && strcmp(pattern, "{}") == 0));
 }
 
 /* Compare with one row. *m becomes what is known now: a match of the method stays, unless this is a better one. */
@@ -60,7 +63,7 @@ static void compare_row(const struct route_row *row, void *module, enum method m
 	const char *path, struct route_match *m)
 {
 	struct route_match found = {.result = ROUTE_FOUND, .row = row, .module = module};
-	if (!matches(row->path, path, &found))
+	if (!matches(row, path, &found))
 		return;
 	if (row->method == method) {
 		if (m->result != ROUTE_FOUND || !found.id[0])
@@ -78,7 +81,8 @@ void route_parse(const struct routes *all, enum method method, const char *path,
 	for (size_t i = 0; i < all->count; i++)
 		for (const struct route_row *row = all->sets[i].rows; row->path; row++)
 			compare_row(row, all->sets[i].module, method, path, &m);
-	if (m.result == ROUTE_NONE && strncmp(path, "/api/", 5) != 0 && strncmp(path, "/ws", 3) != 0)
+	if (m.result == ROUTE_NONE && strncmp(path, "/api/", 5) != 0 &&
+		strncmp(path, "/ws", 3) != 0 && strcmp(path, "/rpc") != 0)
 		m.result = method == METHOD_GET ? ROUTE_PAGE : ROUTE_OTHER_METHOD;
 	*ret_match = m;
 }

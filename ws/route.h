@@ -8,14 +8,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct request;
 struct session;
 
 enum method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_DELETE, METHOD_OTHER };
 
-/* Who may ask: each may also do what those before it may. */
-enum route_who { WHO_ANYBODY, WHO_VIEWER, WHO_DRIVER, WHO_OWNER };
+/*
+ * Who may ask: each may also do what those before it may. WHO_OWNER_OR_TRUSTED is what whoever types into a shell could do
+ * anyway, with the rights of its user: the owner, and drivers where --drivers-may-all trusts them (access_may()), each
+ * with the session of the link (access_session()).
+ */
+enum route_who { WHO_ANYBODY, WHO_VIEWER, WHO_DRIVER, WHO_OWNER_OR_TRUSTED, WHO_OWNER };
 
 /* One route. It has one of the two handlers, which answers r, now or later. */
 struct route_row {
@@ -25,9 +30,18 @@ struct route_row {
 	void (*plain)(struct request *r);
 	/* The first "{}" is the id of a session, which has been found, and which r may see. */
 	void (*session)(struct request *r, struct session *s);
+	/* The last "{}" takes all that follows, slashes too, which is then for the handler to find in r->path. */
+	bool rest;
+	/* The handler is called before the body has come, and takes it as it comes: see ws/upload.h. */
+	bool upload;
+	bool upload_slow;    /* which comes as slowly as its client likes */
+	uint64_t upload_max; /* bytes of that; what is more is 413; 0: as many as come */
+	size_t body_max;     /* bytes of a body that comes whole; 0: REQUEST_BODY_MAX */
+	/* It says nothing of anybody, to those who watch the server: whatever the Host header names, or without one. */
+	bool probe;
 };
 
-#define ROUTES_SETS_MAX 32u
+#define ROUTES_SETS_MAX 64u
 
 /* The table: the rows of all modules. Zero is an empty one. */
 struct routes {

@@ -19,21 +19,34 @@ static void free_rows(struct buffer *b)
 	b->count = b->first = 0;
 }
 
-bool buffer_fill(struct buffer *b, unsigned rows, unsigned cols, struct cell blank)
+static bool make_rows(struct buffer *b, unsigned rows)
 {
 	b->rows = calloc(rows, sizeof *b->rows);
-	if (!b->rows)
-		return false;
 	b->first = 0;
-	b->count = rows;
-	for (unsigned i = 0; i < rows; i++) {
-		b->rows[i] = line_create(cols);
-		if (!b->rows[i]) {
-			free_rows(b);
-			return false;
-		}
-		line_fill(b->rows[i], blank);
+	b->count = b->rows ? rows : 0;
+	return b->rows != NULL;
+}
+
+bool buffer_fill(struct buffer *b, unsigned rows, unsigned cols)
+{
+	bool made = make_rows(b, rows);
+	for (unsigned i = 0; made && i < rows; i++)
+		made = (b->rows[i] = line_create(cols)) != NULL;
+	if (!made)
+		free_rows(b);
+	return made;
+}
+
+bool buffer_fill_shared(struct buffer *b, unsigned rows, unsigned cols)
+{
+	struct line *line = line_create(cols);
+	if (!line || !make_rows(b, rows)) {
+		line_unref(line);
+		return false;
 	}
+	line->shares = rows - 1;
+	for (unsigned i = 0; i < rows; i++)
+		b->rows[i] = line;
 	return true;
 }
 

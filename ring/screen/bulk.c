@@ -391,7 +391,8 @@ bool screen_bulk_may_begin(const struct screen *s)
 	const struct buffer *b = s->active;
 	return s->parser.offset >= s->bulk_at && b == &s->primary && b->x == 0 && b->top == 0 &&
 		b->bottom == s->rows - 1 && b->y == b->bottom && s->charsets.current == 'B' &&
-		s->modes.wraparound && !s->modes.insert && parser_is_ground(&s->parser);
+		s->modes.wraparound && !s->modes.insert && !s->modes.graphemes &&
+		parser_is_ground(&s->parser);
 }
 
 size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length)

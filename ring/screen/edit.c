@@ -33,6 +33,7 @@ static void erase_unprotected(struct screen *s, struct line *line)
 
 static void erase_rows(struct screen *s, unsigned first, unsigned end, bool selective)
 {
+	markers_erase(s, first, end);
 	if (!selective && first < end)
 		screen_fill_rows(s, first, end, screen_blank(s));
 	for (unsigned y = first, next; selective && y < end; y = next) {
@@ -56,6 +57,8 @@ static void erase_below(struct screen *s, bool selective)
 static void unwrap(struct screen *s, unsigned absolute)
 {
 	unsigned base = (unsigned)screen_base(s);
+	if (absolute < s->scrollback.frozen_lines)
+		screen_worked(s, BLOCK_BYTES);
 	if (absolute < base)
 		scrollback_unwrap(&s->scrollback, absolute);
 	else if (absolute - base < s->rows)

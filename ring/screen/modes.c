@@ -109,6 +109,10 @@ static void set_private_mode(struct screen *s, int mode, bool on)
 	case 2026:
 		m->synchronized_output = on;
 		break;
+	case 2027:
+		m->graphemes = on;
+		s->had_graphemes = true;
+		break;
 	case 2031:
 		m->color_scheme = on;
 		break;
@@ -136,6 +140,7 @@ void screen_soft_reset(struct screen *s)
 		.mouse_encoding = old.mouse_encoding,
 		.modify_other_keys = old.modify_other_keys,
 		.kitty_flags = old.kitty_flags,
+		.graphemes = old.graphemes,
 	};
 	b->top = 0;
 	b->bottom = s->rows - 1;

@@ -1,4 +1,5 @@
 /* Operating system commands: titles, links, colours, and what is for the people around the terminal. */
+#include "ring/hex.h"
 #include "ring/screen/screen_internal.h"
 #include "ring/utf8.h"
 
@@ -230,14 +231,6 @@ static void restore_indexed(struct screen *s, const char *data, size_t length)
 
 /* What is for others than the terminal */
 
-static int hex(char c)
-{
-	return c >= '0' && c <= '9'    ? c - '0'
-		: c >= 'a' && c <= 'f' ? c - 'a' + 10
-		: c >= 'A' && c <= 'F' ? c - 'A' + 10
-				       : -1;
-}
-
 /* OSC 7 ; file://host/path */
 static void set_cwd(struct screen *s, const char *data, size_t length)
 {
@@ -249,8 +242,8 @@ static void set_cwd(struct screen *s, const char *data, size_t length)
 	for (; at && at < end && n < SCREEN_CWD_MAX; at++) {
 		int high = -1, low = -1;
 		if (*at == '%' && end - at > 2) {
-			high = hex(at[1]);
-			low = hex(at[2]);
+			high = hex_value(at[1]);
+			low = hex_value(at[2]);
 		}
 		int c = high >= 0 && low >= 0 ? high * 16 + low : (unsigned char)*at;
 		if (c < 0x20 || c == 0x7f)
@@ -328,13 +321,17 @@ static void osc_52(struct screen *s, const char *data, size_t length)
 				.detail_length = selections});
 }
 
-/* Of a checkpoint: "d", lines dropped; or by how much the offset of this line differs from the last one's. */
+/* Of a checkpoint: "d", lines dropped; "m", a marker; or by how much the offset of this line differs from the last one's. */
 static void osc_7007(struct screen *s, const char *data)
 {
 	if (!s->private_sequences)
 		return;
 	if (*data == 'd') {
 		s->scrollback.dropped = strtoull(data + 1, NULL, 10);
+		return;
+	}
+	if (*data == 'm') {
+		markers_restore(s, data + 1);
 		return;
 	}
 	s->line_offset += (uint64_t)strtoll(data, NULL, 10);
@@ -391,6 +388,8 @@ void screen_osc(void *user, uint32_t number, const char *data, size_t length)
 		break;
 	case 133:
 	case 633:
+		if (number == 133)
+			markers_mark(s, data, length);
 		screen_tell(s,
 			(struct screen_event){.type = SCREEN_MARK,
 				.number = (int)number,

@@ -1,4 +1,5 @@
 /* Colours that a program can ask for and set. Where it has set none, they are the page's dark theme's. */
+#include "ring/hex.h"
 #include "ring/screen/screen_internal.h"
 
 #include <stdlib.h>
@@ -57,13 +58,10 @@ static bool parse_hex(const char *text, size_t digits, uint32_t *ret_value)
 {
 	uint32_t value = 0;
 	for (size_t i = 0; i < digits; i++) {
-		char c = text[i];
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint32_t)(c - '0');
-		else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
-			value = value << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
-		else
+		int digit = hex_value(text[i]);
+		if (digit < 0)
 			return false;
+		value = value << 4 | (uint32_t)digit;
 	}
 	*ret_value = value;
 	return true;

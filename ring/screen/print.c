@@ -4,6 +4,7 @@
  * begins or ends in.
  */
 #include "ring/screen/grid/charset.h"
+#include "ring/screen/grid/grapheme.h"
 #include "ring/screen/screen_internal.h"
 #include "ring/utf8.h"
 #include "ring/screen/grid/width.h"
@@ -79,12 +80,80 @@ static void join(struct screen *s, struct line *line, uint32_t code)
 		line_put(line, x - back, cell_make(code, s->join, cell->style));
 		return;
 	}
-	if (count >= SCREEN_CLUSTER_MAX)
-		return;
-	codes[count++] = code;
-	uint32_t cluster = screen_put_cluster(s, codes, count);
-	if (cluster != 0)
-		cell->text = cell_make(CELL_CLUSTER | cluster, s->join, 0).text;
+	uint32_t cluster = 0;
+	if (count < SCREEN_CLUSTER_MAX) {
+		codes[count++] = code;
+		cluster = screen_put_cluster(s, codes, count);
+	}
+	/* What has no room any more still makes it as wide as it does. */
+	uint32_t content = cluster != 0 ? CELL_CLUSTER | cluster : cell->text & CELL_CONTENT;
+	cell->text = cell_make(content, s->join, 0).text;
+}
+
+/* A cluster in the last column becomes wider than that: it goes to the next line. */
+static struct line *wrap_cluster(struct screen *s, struct line *line, unsigned width)
+{
+	struct buffer *b = s->active;
+	b->x -= width;
+	screen_pen_style(s); /* nothing may be forgotten while it is in no line */
+	struct cell moved = b->x < line->length ? line->cells[b->x] : screen_blank(s);
+	bool only = s->rows == 1 && (b == &s->alternate || s->scrollback.max == 0);
+	line = wrap(s, line);
+	/* xterm.js moves it after scrolling: the line that it is in is the new one if there is no other. */
+	line_put(line, 0, only ? screen_blank(s) : moved);
+	b->x = width;
+	return line;
+}
+
+/* What a character makes of what has been printed before the cursor. */
+static struct grapheme behind_cursor(const struct screen *s, uint32_t code)
+{
+	struct grapheme before = {.kind = s->join_kind, .width = (uint8_t)s->join};
+	return grapheme_behind(before, code);
+}
+
+/*
+ * Whether a character joins what is before the cursor, which it may make wider: then it is there. *line: the cursor's, which
+ * may be another one then. Says how wide a character is otherwise.
+ */
+static bool print_joined(
+	struct screen *s, struct line **line, uint32_t code, uint64_t offset, unsigned *ret_width)
+{
+	struct buffer *b = s->active;
+	struct grapheme next = behind_cursor(s, code);
+	unsigned before = s->join;
+	s->join = *ret_width = next.width;
+	s->join_kind = next.kind;
+	if (!next.joins)
+		return false;
+	if (b->x + next.width - before > s->cols && s->modes.wraparound) {
+		*line = wrap_cluster(s, *line, before);
+		(*line)->offset = offset;
+	} else if (b->x + next.width - before > s->cols) {
+		b->x = s->cols - 1;
+		if (next.width == 2)
+			return true;
+	}
+	if (b->x == 0)
+		return false;
+	if (b->x <= (*line)->length)
+		join(s, *line, code);
+	for (unsigned i = before; i < next.width; i++)
+		line_put(*line, b->x++, cell_make(0, 0, screen_pen_style(s)));
+	return true;
+}
+
+/* The same, if it is a mark. */
+static bool print_mark(struct screen *s, struct line *line, uint32_t code, unsigned *ret_width)
+{
+	unsigned x = s->active->x;
+	*ret_width = width_of(code);
+	if (*ret_width == 0 && s->join > 0 && x > 0 && x <= line->length) {
+		join(s, line, code);
+		return true;
+	}
+	s->join = *ret_width;
+	return false;
 }
 
 /* offset: of the character's first byte. */
@@ -92,17 +161,16 @@ static void print(struct screen *s, uint32_t code, uint64_t offset)
 {
 	struct buffer *b = s->active;
 	struct line *line = screen_touch(s, b->y);
+	unsigned width;
 	begin_run(s, line);
 	if (code < 0x7f && s->charsets.current != 'B')
 		code = charset_map(s->charsets.current, code);
-	unsigned width = width_of(code);
 	screen_worked(s, 1);
-	if (width == 0 && s->join > 0 && b->x > 0 && b->x <= line->length) {
-		join(s, line, code);
+	if (s->modes.graphemes ? print_joined(s, &line, code, offset, &width)
+			       : print_mark(s, line, code, &width)) {
 		end_run(s, line);
 		return;
 	}
-	s->join = width;
 	if (b->x + width > s->cols) {
 		if (s->modes.wraparound) {
 			line = wrap(s, line);
@@ -148,7 +216,8 @@ static void put_ascii(
 void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 {
 	struct screen *s = user;
-	if (s->charsets.current != 'B' || s->modes.insert) {
+	bool joins = s->modes.graphemes && behind_cursor(s, ascii[0]).joins;
+	if (s->charsets.current != 'B' || s->modes.insert || joins) {
 		for (size_t i = 0; i < length; i++)
 			print(s, ascii[i], s->parser.offset - (length - i));
 		return;
@@ -175,6 +244,7 @@ void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 		i += n;
 	}
 	s->join = 1;
+	s->join_kind = 0;
 	end_run(s, line);
 	screen_worked(s, length);
 }
@@ -204,6 +274,12 @@ static void print_codes(struct screen *s, const uint32_t *codes, size_t count)
 		return;
 	}
 	for (size_t i = 1; i < count; i++)
+		screen_print(s, codes[i]);
+}
+
+static void print_all(struct screen *s, const uint32_t *codes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
 		screen_print(s, codes[i]);
 }
 
@@ -299,6 +375,36 @@ static void repeat_cell(struct screen *s, struct cell cell, unsigned n, uint64_t
 	end_run(s, screen_touch(s, b->y));
 }
 
+/*
+ * The same of a cluster, which may join what it repeats, and go on to do so: then it is printed as often as makes a
+ * difference to the screen, and an even number of times less than it would be.
+ */
+static void repeat_cluster(struct screen *s, const uint32_t *codes, size_t count, unsigned n)
+{
+	const struct buffer *b = s->active;
+	unsigned done = 0;
+	for (; done < n && done < 2; done++)
+		print_all(s, codes, count);
+	bool joins = behind_cursor(s, codes[0]).joins;
+	unsigned width = s->join, left = n - done;
+	const struct line *line = screen_line(s, b->y);
+	struct cell cell = b->x >= width && b->x <= line->length ? line->cells[b->x - width]
+								 : (struct cell){0};
+	bool narrow = width == 2 && grapheme_behind((struct grapheme){0}, codes[0]).width == 1,
+	     alone = !joins && done == 2 && cell_has_content(cell) && cell_width(cell) == width;
+	if (left > 0 && alone && !narrow && s->modes.wraparound && b->x <= s->cols &&
+		next_are_plain(s)) {
+		repeat_cell(s, cell, left, s->parser.offset - utf8_size(codes[0]));
+		return;
+	}
+	unsigned row = s->cols / width,
+		 most = 2 * ((s->modes.wraparound ? (s->rows + 1) * row : row) + REPEAT_SLOWLY);
+	if (left > most)
+		left = most + (left - most) % (2 * row);
+	for (; left > 0; left--)
+		print_all(s, codes, count);
+}
+
 void screen_repeat(struct screen *s, unsigned n)
 {
 	struct buffer *b = s->active;
@@ -317,6 +423,10 @@ void screen_repeat(struct screen *s, unsigned n)
 	}
 	size_t count = bytes / sizeof *codes;
 	s->in_run = false;
+	if (s->modes.graphemes) {
+		repeat_cluster(s, codes, count, n);
+		return;
+	}
 	print_codes(s, codes, count);
 	unsigned width = s->join;
 	line = screen_line(s, b->y);

@@ -93,6 +93,8 @@ static int private_mode(const struct screen *s, int mode)
 		return set_or_not(m->bracketed_paste);
 	case 2026:
 		return set_or_not(m->synchronized_output);
+	case 2027:
+		return set_or_not(m->graphemes);
 	case 2031:
 		return set_or_not(m->color_scheme);
 	default:

@@ -14,11 +14,14 @@ static void take_lines(struct screen *s, struct flow *f, struct scrollback *ret_
 {
 	struct buffer *b = &s->primary;
 	for (unsigned i = 0; i < s->scrollback.count; i++)
-		flow_append(f, (struct flow_line){.packed = scrollback_get(&s->scrollback, i)});
+		flow_append(f,
+			(struct flow_line){
+				.packed = scrollback_get(&s->scrollback, i), .old = i + 1});
 	for (unsigned y = 0; y < b->count; y++) {
 		unsigned i = b->first + y;
-		flow_append(
-			f, (struct flow_line){.line = b->rows[i >= b->count ? i - b->count : i]});
+		flow_append(f,
+			(struct flow_line){.line = b->rows[i >= b->count ? i - b->count : i],
+				.old = s->scrollback.count + y + 1});
 	}
 	*ret_old = s->scrollback;
 	scrollback_init_behind(&s->scrollback, ret_old);
@@ -58,11 +61,13 @@ static void change_rows(struct flow *f, unsigned old, unsigned cols)
 /* There may be more lines than are kept. */
 static void trim(struct screen *s, struct flow *f)
 {
-	size_t excess = f->count > f->max ? f->count - f->max : 0;
+	if (f->count <= f->max)
+		return;
+	size_t excess = f->count - f->max;
 	for (size_t i = 0; i < excess; i++)
 		flow_drop(&f->lines[i]);
 	f->count -= excess;
-	for (size_t i = 0; excess > 0 && i < f->count; i++)
+	for (size_t i = 0; i < f->count; i++)
 		f->lines[i] = f->lines[i + excess];
 	f->base = f->base > excess ? f->base - excess : 0;
 	f->saved_y = f->saved_y > (int64_t)excess ? f->saved_y - (int64_t)excess : 0;
@@ -121,6 +126,7 @@ static int resize_primary(
 		.y = b->y,
 		.saved_y = b->saved.y};
 	struct scrollback old;
+	uint64_t dropped = s->scrollback.dropped;
 	take_lines(s, &f, &old);
 	change_rows(&f, old_rows, s->cols);
 	trim(s, &f);
@@ -134,7 +140,8 @@ static int resize_primary(
 	/* Without memory there may be fewer than it thinks. */
 	if (f.base > f.count)
 		f.base = f.count;
-	uint64_t dropped = s->scrollback.dropped;
+	markers_flow(s, &f, dropped);
+	dropped = s->scrollback.dropped;
 	give_scrollback(s, &f);
 	s->scrollback.dropped = dropped;
 	give_rows(s, &f, fresh);
@@ -211,9 +218,9 @@ int screen_resize(struct screen *s, unsigned rows, unsigned cols)
 		return 0;
 	struct buffer primary = {0}, alternate = {0};
 	int rc = -ENOMEM;
-	if (!buffer_fill(&primary, rows, cols, (struct cell){0}) ||
-		(s->alternate.rows && !buffer_fill(&alternate, rows, cols, (struct cell){0})) ||
-		!screen_make_pool(s, rows))
+	if (!buffer_fill(&primary, rows, cols) ||
+		(s->alternate.rows && !buffer_fill(&alternate, rows, cols)) ||
+		!scrollback_thaw(&s->scrollback) || !screen_make_pool(s, rows))
 		goto out;
 	s->version++;
 	s->in_run = false;

@@ -20,6 +20,24 @@ static const struct parser_ops ops = {
 	.dcs = screen_dcs,
 };
 
+static const char *const unicodes[] = {
+	[SCREEN_UNICODE_11] = "11", [SCREEN_UNICODE_GRAPHEMES] = "graphemes"};
+
+const char *screen_unicode_name(enum screen_unicode unicode)
+{
+	return unicodes[unicode];
+}
+
+bool screen_unicode_parse(const char *name, enum screen_unicode *ret_unicode)
+{
+	for (size_t i = 0; i < sizeof unicodes / sizeof *unicodes; i++)
+		if (strcmp(name, unicodes[i]) == 0) {
+			*ret_unicode = (enum screen_unicode)i;
+			return true;
+		}
+	return false;
+}
+
 static unsigned clamp(unsigned side, unsigned min)
 {
 	return side < min ? min : side > SCREEN_SIDE_MAX ? SCREEN_SIDE_MAX : side;
@@ -34,7 +52,9 @@ static void set_defaults(struct screen *s)
 		.newline = old.newline,
 		.cursor_blink = old.cursor_blink,
 		.cursor_hidden = old.cursor_hidden,
+		.graphemes = s->unicode == SCREEN_UNICODE_GRAPHEMES,
 	};
+	s->had_graphemes = s->modes.graphemes;
 	s->charsets = (struct charsets){.g = {'B', 'B', 'B', 'B'}, .current = 'B'};
 	s->pen = (struct style){0};
 	s->pen_changed = true;
@@ -59,6 +79,8 @@ int screen_create(struct screen **ret_screen, const struct screen_options *o)
 	s->cols = clamp(o->cols, SCREEN_COLS_MIN);
 	s->callbacks = o->callbacks;
 	s->user = o->user;
+	s->mark_secret = o->mark_secret;
+	s->unicode = o->unicode;
 	s->active = &s->primary;
 	s->version = s->primary.moved = o->version + 1;
 	s->next_link = 1;
@@ -74,8 +96,7 @@ int screen_create(struct screen **ret_screen, const struct screen_options *o)
 	init_buffer(&s->primary, s->rows, s->cols);
 	init_buffer(&s->alternate, s->rows, s->cols);
 	set_defaults(s);
-	if (!screen_make_pool(s, s->rows) ||
-		!buffer_fill(&s->primary, s->rows, s->cols, (struct cell){0})) {
+	if (!screen_make_pool(s, s->rows) || !buffer_fill_shared(&s->primary, s->rows, s->cols)) {
 		screen_destroy(s);
 		return -ENOMEM;
 	}
@@ -97,6 +118,7 @@ void screen_destroy(struct screen *s)
 	buffer_empty(&s->alternate, 0, 0);
 	screen_free_pool(s);
 	scrollback_finish(&s->scrollback);
+	markers_finish(&s->markers);
 	intern_finish(&s->styles);
 	intern_finish(&s->clusters);
 	intern_finish(&s->links);
@@ -116,6 +138,7 @@ void screen_reset(struct screen *s)
 	scrollback_init_behind(&s->scrollback, &old);
 	s->scrollback.dropped = old.dropped + old.count;
 	scrollback_finish(&old);
+	markers_finish(&s->markers);
 	init_buffer(&s->alternate, s->rows, s->cols);
 	s->active = &s->primary;
 	screen_fill_rows(s, 0, s->rows, (struct cell){0});
@@ -204,6 +227,14 @@ static void mark_links(struct screen *s)
 	}
 }
 
+/* What counts rows from the oldest line counts fewer, as in xterm.js when a scrollback gets smaller. */
+void screen_drop_lines(struct screen *s, unsigned n)
+{
+	n = n < s->scrollback.count ? n : s->scrollback.count;
+	scrollback_drop(&s->scrollback, n);
+	s->primary.saved.y = s->primary.saved.y > (int64_t)n ? s->primary.saved.y - (int64_t)n : 0;
+}
+
 /* The cells of the scrollback are not looked at: its lines have said what they use when they came. */
 void screen_collect(struct screen *s)
 {
@@ -219,7 +250,7 @@ void screen_collect(struct screen *s)
 		uint64_t wanted = intern_oldest(tables[i], oldest, end);
 		keep = wanted > keep ? wanted : keep;
 	}
-	scrollback_drop(&s->scrollback, (unsigned)(keep - oldest));
+	screen_drop_lines(s, (unsigned)(keep - oldest));
 	for (unsigned i = 0; i < 3; i++)
 		intern_sweep(tables[i], keep);
 	memset(s->recent, 0, sizeof s->recent);
@@ -252,6 +283,8 @@ size_t screen_feed(struct screen *s, const void *bytes, size_t length, size_t wo
 			at += screen_bulk(s, at, (size_t)(end - at));
 		at += parser_feed(&s->parser, at, (size_t)(end - at), &s->pause);
 	} while (at < end && s->work < s->work_max);
+	/* Of frozen lines that were changed, or have gone. */
+	scrollback_rest(&s->scrollback);
 	return length - (size_t)(end - at);
 }
 
@@ -397,7 +430,7 @@ size_t screen_memory(const struct screen *s)
 {
 	size_t line = sizeof(struct line) + s->cols * sizeof(struct cell);
 	return sizeof *s + buffer_memory(&s->primary) + buffer_memory(&s->alternate) +
-		s->rows * sizeof *s->pool + s->pooled * line + s->scrollback.bytes +
-		s->scrollback.capacity * sizeof *s->scrollback.entries + intern_memory(&s->styles) +
-		intern_memory(&s->clusters) + intern_memory(&s->links) + s->parser.string_capacity;
+		s->rows * sizeof *s->pool + s->pooled * line + scrollback_memory(&s->scrollback) +
+		intern_memory(&s->styles) + intern_memory(&s->clusters) + intern_memory(&s->links) +
+		s->parser.string_capacity + s->markers.room * sizeof *s->markers.items;
 }

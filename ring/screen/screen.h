@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCREEN_UNICODE "11"   /* whose width tables count */
 #define SCREEN_SIDE_MAX 1000u /* rows and columns */
 #define SCREEN_COLS_MIN 2u    /* a wide character has to fit; fewer are taken for as many */
 #define SCREEN_SCROLLBACK_DEFAULT 10000u
@@ -23,9 +22,16 @@
 #define SCREEN_TITLES_MAX 10u  /* of each title stack */
 #define SCREEN_KITTY_MAX 32u   /* of each stack of kitty keyboard flags */
 #define SCREEN_LINK_MAX 8192u  /* bytes of an id and a URI together; longer links are ignored */
-#define SCREEN_CLUSTER_MAX 32u /* code points of one cell; further combining marks are dropped */
+#define SCREEN_CLUSTER_MAX 32u /* code points of one cell; what else would join is dropped */
 
 struct screen;
+
+/* What characters take: columns by Unicode 11's tables, with marks that join; or whole clusters (mode 2027). */
+enum screen_unicode { SCREEN_UNICODE_11, SCREEN_UNICODE_GRAPHEMES };
+
+/* "11" and "graphemes". screen_unicode_parse() returns false for any other name. */
+const char *screen_unicode_name(enum screen_unicode unicode);
+bool screen_unicode_parse(const char *name, enum screen_unicode *ret_unicode);
 
 /* Something that is no picture. */
 enum screen_event_type {
@@ -61,9 +67,11 @@ struct screen_callbacks {
 
 struct screen_options {
 	unsigned rows, cols;
-	unsigned scrollback;                      /* lines kept above the screen */
-	uint64_t offset;                          /* of the first byte that will be fed */
-	uint64_t version;                         /* versions are counted from here on */
+	unsigned scrollback;         /* lines kept above the screen */
+	uint64_t offset;             /* of the first byte that will be fed */
+	uint64_t version;            /* versions are counted from here on */
+	enum screen_unicode unicode; /* until programs set mode 2027, and after a reset */
+	const char *mark_secret; /* borrowed; only marks of OSC 133 that have it are kept; NULL: all */
 	const struct screen_callbacks *callbacks; /* borrowed; NULL: always muted */
 	void *user;
 };
@@ -85,6 +93,7 @@ struct screen_modes {
 	bool bracketed_paste;      /* ?2004 */
 	bool focus;                /* ?1004 */
 	bool synchronized_output;  /* ?2026 */
+	bool graphemes;            /* ?2027 */
 	bool color_scheme;         /* ?2031 */
 	uint8_t cursor_style;      /* DECSCUSR: 0 to 6 */
 	uint8_t modify_other_keys; /* XTMODKEYS 4 */
@@ -144,6 +153,13 @@ uint64_t screen_row_version(const struct screen *s, unsigned row);
 unsigned screen_scrollback(const struct screen *s);
 unsigned screen_scrollback_max(const struct screen *s);
 uint64_t screen_dropped(const struct screen *s);
+
+/*
+ * In which line the cursor was when a mark of OSC 133 came, of a prompt's end (B) or a command's (D): counted from the
+ * session's birth, and true for the screen as it is now. offset: behind the mark's last byte. *ret_left: it was at the left
+ * edge. Returns false when that is not known: the line has been dropped or erased, or the mark has not been taken.
+ */
+bool screen_marked_line(const struct screen *s, uint64_t offset, uint64_t *ret_line, bool *ret_left);
 
 /* Bytes of memory that it takes, about. */
 size_t screen_memory(const struct screen *s);

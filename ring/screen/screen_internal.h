@@ -3,6 +3,7 @@
 
 #include "ring/screen/grid/intern.h"
 #include "ring/screen/grid/line.h"
+#include "ring/screen/markers.h"
 #include "ring/screen/parser.h"
 #include "ring/screen/screen.h"
 #include "ring/screen/grid/scrollback.h"
@@ -81,6 +82,8 @@ struct screen {
 	struct line **pool; /* lines that no row has at the moment, of `cols` cells; up to `rows` of them */
 	unsigned pooled;
 	struct scrollback scrollback;
+	struct markers markers;
+	const char *mark_secret; /* borrowed; marks without it are not kept; NULL: all are */
 	struct intern styles, clusters, links;
 	struct recent_style recent[SCREEN_RECENT];
 	struct style pen;
@@ -89,9 +92,12 @@ struct screen {
 	bool pen_changed;
 	struct charsets charsets;
 	struct screen_modes modes;
-	bool blink_set; /* a program has set or reset ?12, which the viewer decides otherwise */
-	unsigned join;  /* width of the character that a combining mark would join; 0 = none */
-	bool in_run;    /* the last thing that came was printed */
+	bool blink_set;    /* a program has set or reset ?12, which the viewer decides otherwise */
+	unsigned join;     /* width of the character that a combining mark would join; 0 = none */
+	uint8_t join_kind; /* with clusters: of its last character, see struct grapheme */
+	enum screen_unicode unicode; /* what a reset brings back */
+	bool had_graphemes; /* mode 2027 has been set or reset: some of what is there may be clusters */
+	bool in_run;        /* the last thing that came was printed */
 	char *title, *icon, *cwd; /* owned; NULL = never set */
 	struct title_stack titles, icons;
 	struct palette palette;
@@ -176,6 +182,7 @@ static inline unsigned screen_count(const struct params *a, unsigned i)
 
 /* screen.c */
 uint32_t screen_style(struct screen *s, const struct style *style); /* its number */
+void screen_drop_lines(struct screen *s, unsigned n); /* the oldest of the scrollback */
 void screen_collect(struct screen *s); /* forget styles, clusters and links that nobody uses */
 void screen_sweep(
 	struct screen *s, const struct intern *t); /* if that has grown, and it may be now */
@@ -187,7 +194,9 @@ void screen_tell(struct screen *s, struct screen_event event);
 uint32_t screen_put_cluster(struct screen *s, const uint32_t *codes, size_t count);
 
 /* buffer.c */
-bool buffer_fill(struct buffer *b, unsigned rows, unsigned cols, struct cell blank);
+bool buffer_fill(struct buffer *b, unsigned rows, unsigned cols);
+/* The same, but all rows are one line until they are touched: most screens stay nearly empty. */
+bool buffer_fill_shared(struct buffer *b, unsigned rows, unsigned cols);
 void buffer_empty(struct buffer *b, unsigned rows, unsigned cols);
 bool buffer_has_tab(const struct buffer *b, unsigned col);
 void buffer_set_tab(struct buffer *b, unsigned col, bool on);

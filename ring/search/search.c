@@ -164,6 +164,9 @@ int search_screen(struct search *search, const struct screen *s, uint64_t before
 	}
 	free(t);
 	search->next_line = end > oldest ? end : 0;
+	if (rc == 0 && !scrollback_is_whole(&s->scrollback))
+		rc = -ENOMEM;
+	scrollback_rest(&s->scrollback);
 	return rc;
 }
 

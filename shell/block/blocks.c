@@ -52,6 +52,14 @@ struct block *block_last(const struct blocks *b)
 	return b->list ? b->list->prev : NULL;
 }
 
+const struct block *blocks_newest(const struct blocks *b)
+{
+	const struct block *block = block_last(b);
+	while (block && !block->start_told)
+		block = block_before(b, block);
+	return block;
+}
+
 struct block *block_before(const struct blocks *b, const struct block *block)
 {
 	return block == b->list ? NULL : block->prev;
@@ -144,8 +152,10 @@ static void take_command(struct blocks *b, struct block *block, const struct mar
 		block->command = keep_text(e.command);
 		block_set_author(block, e.author, e.label);
 	} else if (!mark->id[0]) {
-		char *text = typed_text(b, mark->start);
+		block->line_told = b->line != NULL;
+		char *text = b->line ? b->line : typed_text(b, mark->start);
 		block->command = text ? keep_text(text) : NULL;
+		b->line = NULL;
 		free(text);
 		take_author(b, block, mark->start);
 	}
@@ -156,6 +166,7 @@ static void finish_unmarked(struct blocks *b, struct block *last, const struct m
 {
 	/* The line that called the script of an exec. */
 	if (mark->id[0] && !last->exec[0] && !last->start_told) {
+		b->input_mark = last->input_mark;
 		drop_block(b, last);
 		return;
 	}
@@ -183,7 +194,9 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 	snprintf(block->exec, sizeof block->exec, "%s", mark->id);
 	block->tentative = typed || mark->id[0];
 	take_command(b, block, mark);
+	block->input_mark = b->input_mark;
 	b->has_prompt = false;
+	b->input_mark = 0;
 	blocks_append(b, block);
 	blocks_tell(b, mark->end);
 }
@@ -209,6 +222,8 @@ static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_
 	struct block *block = block_last(b);
 	if (!block || mark->start < block->start)
 		return;
+	if (mark->start == block->end && block->done && block->end_mark == 0)
+		block->end_mark = mark->end;
 	/* Who runs it knows whether it is over; a mark that names another is a program's. */
 	if (block->exec[0] && strcmp(block->exec, mark->id) != 0)
 		return;
@@ -218,6 +233,7 @@ static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_
 	}
 	if (mark->status >= 0)
 		block->status = mark->status;
+	block->end_mark = mark->end;
 	finish_block(block, mark->start, true, now_ms);
 	blocks_tell(b, mark->start);
 }
@@ -236,6 +252,7 @@ void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, boo
 	case MARK_PROMPT:
 		b->prompt = mark->start;
 		b->has_prompt = true;
+		b->input_mark = 0;
 		break;
 	case MARK_START:
 		begin_block(b, mark, now_ms, typed);
@@ -244,6 +261,7 @@ void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, boo
 		on_end_mark(b, mark, now_ms);
 		break;
 	case MARK_INPUT:
+		b->input_mark = mark->end;
 		on_input_mark(b);
 		break;
 	case MARK_CONTINUATION:
@@ -326,6 +344,7 @@ static struct block *take_record(struct blocks *b, const struct record *record, 
 
 void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
 {
+	blocks_line(b, record);
 	if (record->kind != RECORD_PROMPT)
 		return;
 	struct block *block = take_record(b, record, offset);
@@ -491,5 +510,6 @@ void blocks_close(struct blocks *b)
 	DL_FOREACH_SAFE (b->list, block, next)
 		drop_block(b, block);
 	free(b->cwd);
+	free(b->line);
 	b->cwd = NULL;
 }

@@ -38,9 +38,12 @@ struct block {
 	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
 	bool interleaved;              /* others typed while it ran */
 	bool suspect;                  /* what tells of its end disagrees */
-	uint64_t marked_us;            /* wall clock of the shell at its start; 0: not told */
-	bool has_record;               /* the prompt behind it has told of it */
+	uint64_t input_mark,
+		end_mark; /* behind the marks of its prompt's end and of its own; 0: there is none */
+	uint64_t marked_us; /* wall clock of the shell at its start; 0: not told */
+	bool has_record;    /* the prompt behind it has told of it */
 	bool tentative; /* nobody sees it yet: an exec without its record, or perhaps the line that calls its script */
+	bool line_told;            /* its text is what the shell has said */
 	bool settled;              /* nothing more will be known of it */
 	bool stored;               /* it has been written down */
 	bool start_told, end_told; /* they are in the journal */
@@ -76,9 +79,11 @@ struct blocks {
 	void *user;         /* of find_exec */
 	struct block *list; /* oldest first */
 	unsigned count;
-	uint64_t prompt; /* offset of the last prompt, if has_prompt */
+	uint64_t prompt;     /* offset of the last prompt, if has_prompt */
+	uint64_t input_mark; /* behind the mark of its end; 0: there has been none */
 	bool has_prompt;
 	char *cwd;        /* where the shell was at its last prompt; NULL: not known */
+	char *line;       /* that the shell says it is about to run; NULL: it does not tell */
 	bool quiet;       /* nothing is told: the past is read */
 	struct lines log; /* what outlives the server */
 	uint64_t due_ms; /* loop time until which the record of the last one is waited for; 0: it is not */
@@ -124,9 +129,19 @@ void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t 
 /* Whether what is told by time is still to come; now_ms: loop time. */
 bool blocks_tick(struct blocks *b, uint64_t now_ms);
 
+/*
+ * The line in which it was typed, and the last in which it has printed something (or it was typed), as struct screen counts
+ * them now; false: it is not known, or there is no such line any more. The screen may be without what came last.
+ */
+bool block_line(const struct block *b, const struct screen *screen, uint64_t *ret_line);
+bool block_end_line(const struct block *b, const struct screen *screen, uint64_t *ret_line);
+
 /* Its id. */
 void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1]);
 
 /* By id; NULL if there is none. The one that runs; NULL if none does. */
 struct block *blocks_find(const struct blocks *b, const char *id);
 struct block *blocks_running(const struct blocks *b);
+
+/* The newest that has been told of; NULL if none has. */
+const struct block *blocks_newest(const struct blocks *b);

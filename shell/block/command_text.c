@@ -24,12 +24,15 @@ struct drawing {
 	struct screen *screen;
 	struct start starts[STARTS_MAX];
 	unsigned count;
+	size_t work; /* cells that may still be touched; 0: it is not drawn to its end */
 };
 
 static void feed(struct drawing *d, const char *bytes, size_t length)
 {
-	while (length > 0) {
-		size_t n = screen_feed(d->screen, bytes, length, SIZE_MAX);
+	while (length > 0 && d->work > 0) {
+		size_t n = screen_feed(d->screen, bytes, length, d->work);
+		size_t work = screen_work(d->screen);
+		d->work -= work < d->work ? work : d->work;
 		bytes += n;
 		length -= n;
 	}
@@ -102,7 +105,7 @@ static char *text_of(const struct drawing *d)
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = d->count > 0 ? open_memstream(&text, &length) : NULL;
+	FILE *f = d->count > 0 && d->work > 0 ? open_memstream(&text, &length) : NULL;
 	if (!f)
 		return NULL;
 	put_lines(d, f);
@@ -128,6 +131,7 @@ char *command_text(const char *nonce, const void *bytes, size_t length, unsigned
 	}
 	struct marks marks = {.length = 0};
 	const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark, .user = d};
+	d->work = COMMAND_TEXT_WORK;
 	marks_feed(&marks, nonce, 0, bytes, length, &callbacks);
 	text = text_of(d);
 	screen_destroy(d->screen);

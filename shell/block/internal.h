@@ -17,6 +17,12 @@ void blocks_tell(struct blocks *b, uint64_t offset);
 /* Everything that will be known of it is. */
 void blocks_settle(struct blocks *b, struct block *block, uint64_t offset);
 
+/*
+ * The shell tells of a line that somebody has entered: in the order of the lines, and before their records, but perhaps
+ * behind their marks. The record of its prompt ends what has been told.
+ */
+void blocks_line(struct blocks *b, const struct record *record);
+
 /* Who ran it; "" is nobody that is known, and no label. */
 void block_set_author(struct block *block, const char *author, const char *label);
 

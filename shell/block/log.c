@@ -27,18 +27,19 @@ static json_t *make_line(const struct block *b)
 	for (size_t i = 0; i < b->statuses_count; i++)
 		json_array_append_new(statuses, json_integer(b->statuses[i]));
 	return json_pack(
-		"{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s:b, s:s}",
+		"{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s:b, s:s, s:I, s:I}",
 		"start", (json_int_t)b->start, "end", (json_int_t)b->end, "exact", b->exact,
 		"command", text_or_null(b->command), "author", b->label ? b->label : "", "exec",
 		b->exec, "status", b->status, "statuses", statuses, "cwd", text_or_null(b->cwd),
 		"cwdAfter", text_or_null(b->cwd_after), "started", (json_int_t)b->started_ms,
 		"ended", (json_int_t)b->ended_ms, "interleaved", b->interleaved, "suspect",
-		b->suspect, "principal", b->author ? b->author : "");
+		b->suspect, "principal", b->author ? b->author : "", "inputMark",
+		(json_int_t)b->input_mark, "endMark", (json_int_t)b->end_mark);
 }
 
 static struct block *read_line(json_t *root)
 {
-	json_int_t start, end, started, ended;
+	json_int_t start, end, started, ended, input_mark = 0, end_mark = 0;
 	int exact, interleaved;
 	const char *label, *exec, *author = "";
 	json_t *command, *statuses, *cwd, *after, *status;
@@ -47,11 +48,12 @@ static struct block *read_line(json_t *root)
 	if (!b)
 		return NULL;
 	if (json_unpack(root,
-		    "{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s?:s}",
+		    "{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s?:s, s?:I, s?:I}",
 		    "start", &start, "end", &end, "exact", &exact, "command", &command, "author",
 		    &label, "exec", &exec, "status", &b->status, "statuses", &statuses, "cwd", &cwd,
 		    "cwdAfter", &after, "started", &started, "ended", &ended, "interleaved",
-		    &interleaved, "principal", &author) < 0 ||
+		    &interleaved, "principal", &author, "inputMark", &input_mark, "endMark",
+		    &end_mark) < 0 ||
 		end < start || start < 0 || strlen(label) > BLOCK_AUTHOR_MAX ||
 		strlen(author) > BLOCK_AUTHOR_MAX || strlen(exec) > RECORD_ID_MAX) {
 		free(b);
@@ -61,6 +63,8 @@ static struct block *read_line(json_t *root)
 	b->end = (uint64_t)end;
 	b->started_ms = (uint64_t)started;
 	b->ended_ms = (uint64_t)ended;
+	b->input_mark = input_mark > 0 ? (uint64_t)input_mark : 0;
+	b->end_mark = end_mark > 0 ? (uint64_t)end_mark : 0;
 	b->exact = exact;
 	b->interleaved = interleaved;
 	b->suspect = json_is_true(json_object_get(root, "suspect"));

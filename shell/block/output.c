@@ -1,4 +1,4 @@
-/* See output.h. It reads the ring once and draws what it has got in a screen of its own; memory alone can be short. */
+/* See output.h. It reads the ring once, and is drawn in a screen of its own; memory alone can be short. */
 #include "shell/block/output.h"
 
 #include "ring/screen/view/render.h"
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define ROWS 50u
+#define SLICE ((size_t)64 << 10) /* cells, and bytes, after which the limits are looked at */
 
 /* Bytes [from, to) of the ring, or what is left of them; moves *from. */
 static char *copy_bytes(const struct stream *bytes, uint64_t *from, uint64_t to)
@@ -19,18 +20,43 @@ static char *copy_bytes(const struct stream *bytes, uint64_t *from, uint64_t to)
 	return text;
 }
 
-/* The lines as text; what render_next() gives in pieces, for it is long, is one line all the same. */
-static int put_text(const struct screen *screen, const struct render_options *o, FILE *f)
+/* Where the output of the line began that has this number, or else `none`. */
+static uint64_t begin_of(const struct screen *screen, uint64_t number, uint64_t none)
 {
 	struct render *render;
 	struct render_line line;
+	const struct render_options o = {.from = number, .to = number + 1};
+	if (render_create(&render, screen, &o) < 0)
+		return none;
+	uint64_t begin = render_next(render, &line) == 1 ? line.offset : none;
+	render_destroy(render);
+	return begin;
+}
+
+/*
+ * The lines as text; what render_next() gives in pieces, for it is long, is one line all the same. *ret_end: the line
+ * behind those that are in it.
+ */
+static int put_text(
+	const struct screen *screen, const struct render_options *o, FILE *f, uint64_t *ret_end)
+{
+	struct render *render;
+	struct render_line line;
+	size_t length = 0;
 	int rc = render_create(&render, screen, o);
 	if (rc < 0)
 		return rc;
+	*ret_end = o->to;
 	for (bool first = true; (rc = render_next(render, &line)) == 1; first = false) {
 		if (!first && !line.wrapped)
 			putc('\n', f);
+		if (length >= o->max) {
+			*ret_end = line.number;
+			rc = 0;
+			break;
+		}
 		fwrite(line.text, 1, line.length, f);
+		length += line.length + 1;
 	}
 	render_destroy(render);
 	return rc;
@@ -46,6 +72,31 @@ static void join_end(struct rendered *r)
 	r->length--;
 }
 
+/* Lines up to `end`, which is not ended when the cursor is at this column. *ret_end: up to where it is rendered. */
+static int render_text(const struct screen *screen, const struct render_options *o, bool ended,
+	struct rendered *ret, uint64_t *ret_end)
+{
+	FILE *f = open_memstream(&ret->bytes, &ret->length);
+	if (!f)
+		return -ENOMEM;
+	int rc = put_text(screen, o, f, ret_end);
+	if (ended && o->to > 0 && *ret_end == o->to)
+		putc('\n', f);
+	return fclose(f) == 0 ? rc : -ENOMEM;
+}
+
+static int render_ansi(const struct screen *screen, const struct render_options *o, bool ended,
+	struct rendered *ret, uint64_t *ret_end)
+{
+	int rc = render_lines(screen, RENDER_ANSI, o, ret);
+	if (rc < 0)
+		return rc;
+	*ret_end = ret->to < o->to ? ret->to : o->to;
+	if (!ended && *ret_end == o->to)
+		join_end(ret);
+	return 0;
+}
+
 static int render_screen(
 	const struct screen *screen, enum block_format format, struct block_output *o)
 {
@@ -53,20 +104,10 @@ static int render_screen(
 	struct rendered rendered = {.bytes = NULL};
 	screen_cursor(screen, &row, &column);
 	uint64_t end = screen_dropped(screen) + screen_scrollback(screen) + row + (column > 0);
-	const struct render_options lines = {.to = end, .join = true, .max = SIZE_MAX};
-	int rc = 0;
-	if (format == BLOCK_TEXT) {
-		FILE *f = open_memstream(&rendered.bytes, &rendered.length);
-		rc = f ? put_text(screen, &lines, f) : -ENOMEM;
-		if (f && column == 0 && end > 0)
-			putc('\n', f);
-		if (f && fclose(f) != 0)
-			rc = -ENOMEM;
-	} else {
-		rc = render_lines(screen, RENDER_ANSI, &lines, &rendered);
-		if (rc == 0 && column > 0)
-			join_end(&rendered);
-	}
+	const struct render_options lines = {.to = end, .join = true, .max = BLOCK_OUTPUT_TEXT};
+	uint64_t stop = end;
+	int rc = (format == BLOCK_TEXT ? render_text : render_ansi)(
+		screen, &lines, column == 0, &rendered, &stop);
 	if (rc < 0) {
 		free(rendered.bytes);
 		return rc;
@@ -74,27 +115,52 @@ static int render_screen(
 	free(o->text);
 	o->text = rendered.bytes;
 	o->length = rendered.length;
+	uint64_t to = stop < end ? begin_of(screen, stop, o->to) : o->to;
+	o->to = to > o->from ? to : o->to;
 	return 0;
 }
 
-/* As a terminal of that width shows it. */
-static int draw_output(struct block_output *o, unsigned cols, enum block_format format)
+/* Feed as much as the limits allow. Returns how much that is. */
+static size_t feed(struct screen *screen, const struct block_output *o)
+{
+	size_t at = 0, work = 0;
+	while (at < o->length && work < BLOCK_OUTPUT_WORK &&
+		screen_memory(screen) < BLOCK_OUTPUT_MEMORY) {
+		size_t left = o->length - at;
+		at += screen_feed(screen, o->text + at, left < SLICE ? left : SLICE, SLICE);
+		work += screen_work(screen);
+	}
+	return at;
+}
+
+int block_output_draw(struct block_output *o, enum block_format format)
 {
 	struct screen *screen;
-	const struct screen_options options = {
-		.rows = ROWS, .cols = cols, .scrollback = SCREEN_SCROLLBACK_MAX};
+	const struct screen_options options = {.rows = ROWS,
+		.cols = o->cols,
+		.scrollback = SCREEN_SCROLLBACK_MAX,
+		.offset = o->from,
+		.unicode = o->unicode};
+	if (format == BLOCK_BYTES)
+		return 0;
 	int rc = screen_create(&screen, &options);
 	if (rc < 0)
 		return rc;
-	for (size_t at = 0; at < o->length;)
-		at += screen_feed(screen, o->text + at, o->length - at, SIZE_MAX);
+	uint64_t to = o->to;
+	if (feed(screen, o) < o->length) {
+		/* What is unfinished there has not been drawn, unless that is all of it. */
+		uint64_t whole = screen_resume_offset(screen);
+		o->to = whole > o->from ? whole : screen_offset(screen);
+	}
 	rc = render_screen(screen, format, o);
+	if (rc < 0)
+		o->to = to;
 	screen_destroy(screen);
 	return rc;
 }
 
-int block_output(const struct pane *p, const struct block *b, enum block_format format,
-	uint64_t from, uint64_t to, struct block_output *ret)
+int block_output(const struct pane *p, const struct block *b, uint64_t from, uint64_t to,
+	struct block_output *ret)
 {
 	const struct stream *bytes = &p->held.link.ring.bytes;
 	uint64_t end = b->done ? b->end : p->history.scan.offset, limit = history_limit(&p->history);
@@ -105,18 +171,16 @@ int block_output(const struct pane *p, const struct block *b, enum block_format 
 	start = start < to ? start : to;
 	if (to - start > BLOCK_OUTPUT_MAX)
 		to = start + BLOCK_OUTPUT_MAX;
-	*ret = (struct block_output){.to = to};
-	ret->text = copy_bytes(bytes, &start, to);
-	if (!ret->text)
+	char *text = copy_bytes(bytes, &start, to);
+	if (!text)
 		return -ENOMEM;
-	ret->from = start;
-	ret->lost = start - from;
-	ret->length = (size_t)(to - start);
-	history_hide(&p->history, start, (uint8_t *)ret->text, ret->length);
-	if (format == BLOCK_BYTES)
-		return 0;
-	int rc = draw_output(ret, pane_cols(p), format);
-	if (rc < 0)
-		free(ret->text);
-	return rc;
+	*ret = (struct block_output){.text = text,
+		.length = (size_t)(to - start),
+		.from = start,
+		.to = to,
+		.lost = start - from,
+		.cols = pane_cols(p),
+		.unicode = p->unicode};
+	history_hide(&p->history, start, (uint8_t *)text, ret->length);
+	return 0;
 }

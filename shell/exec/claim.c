@@ -5,7 +5,8 @@
  * earlier release and has none, the kernel does: the shell cannot have told what it still waits for.
  *
  * When the shell is at its prompt again, and has proven nothing, its seal has been lost on its way: somebody else has read
- * the terminal. Then what has been claimed last is all there is, and that is said as well.
+ * the terminal. Then what has been claimed last is all there is, and that is said as well. Where nobody has claimed anything
+ * the shell cannot tell any more, and how the command has ended nobody knows.
  */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
@@ -75,8 +76,12 @@ bool exec_sets_aside(struct executor *x, const struct mark *mark)
 		if (mark->status != x->aside.status)
 			blocks_doubt(x->blocks);
 		x->aside = (struct exec_aside){0};
-	} else if (mark->kind == MARK_START || (mark->kind == MARK_INPUT && !is_doubtful(x))) {
+	} else if (mark->kind == MARK_INPUT && !is_doubtful(x)) {
 		take_line(x);
+	} else if (mark->kind == MARK_START) {
+		if (!x->aside.claimed)
+			take_line(x);
+		x->aside = (struct exec_aside){0};
 	}
 	return false;
 }
@@ -91,7 +96,7 @@ bool exec_claims_line(struct executor *x, uint64_t time_ms)
 			take_line(x);
 		return false;
 	}
-	x->aside = (struct exec_aside){0};
+	x->aside.claimed = true;
 	blocks_doubt(x->blocks);
 	return true;
 }
@@ -116,11 +121,18 @@ void exec_claim_tick(struct exec *e)
 {
 	struct executor *x = e->executor;
 	uint64_t now = exec_now(x);
-	if (e->claimed_ms == 0 || now < e->claimed_ms + EXEC_RECORD_MS ||
-		x->prompt != EXEC_PROMPT_READY || now < x->prompt_ms + EXEC_RECORD_MS ||
+	bool claimed = e->claimed_ms > 0;
+	if (claimed ? now < e->claimed_ms + EXEC_RECORD_MS
+		    : e->state != EXEC_RUNNING || now < x->prompt_ms + EXEC_MUTE_MS)
+		return;
+	if (x->prompt != EXEC_PROMPT_READY || now < x->prompt_ms + EXEC_RECORD_MS ||
 		!exec_shell_in_front(x) || !exec_shell_reads_keys(x) ||
 		exec_awaits_child(x, UINT64_MAX))
 		return;
+	if (!claimed) {
+		exec_finish(e, EXEC_END_UNKNOWN);
+		return;
+	}
 	if (!e->end_marked) {
 		e->status = e->claimed_status;
 		e->end_offset = e->claimed_offset;

@@ -6,7 +6,6 @@
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
 #include "shell/id.h"
-#include "shell/output/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,23 +98,22 @@ bool exec_set_names(struct exec *e, const struct exec_names *given)
 	return at != NULL;
 }
 
-static void remove_input(struct exec *e)
+void exec_release_claims(struct exec *e)
 {
-	char name[RECORD_ID_MAX + 16];
-	free(e->input);
-	e->input = NULL;
-	if (!e->has_input)
-		return;
-	snprintf(name, sizeof name, "input.%s", e->id);
-	unlinkat(e->executor->pane->held.link.dir_fd, name, 0); /* the directory may be gone */
-	e->has_input = false;
+	struct claim *claim;
+	while ((claim = e->claims)) {
+		LL_DELETE(e->claims, claim);
+		claim_release(&claim);
+	}
 }
 
 void exec_free(struct exec *e)
 {
-	claim_release(&e->claim);
+	exec_release_claims(e);
+	if (e->left)
+		e->executor->all->left--;
 	exec_hold_end(e);
-	remove_input(e);
+	exec_remove_input(e);
 	free_plan(&e->plan);
 	for (int i = 0; i < EXEC_STREAMS; i++)
 		excerpt_finish(&e->output[i]);
@@ -168,6 +166,7 @@ static int create_exec(struct executor *x, const struct exec_options *o, struct 
 		return rc;
 	}
 	e->status = -1;
+	e->caller = o->caller;
 	e->timeout_ms = o->timeout_ms;
 	e->output_max = o->output_max ? o->output_max : EXEC_OUTPUT_DEFAULT;
 	e->hold_asked = o->hold;
@@ -187,49 +186,6 @@ static int create_exec(struct executor *x, const struct exec_options *o, struct 
 	e->command[o->length] = '\0';
 	*ret_exec = e;
 	return 0;
-}
-
-/* Standard input is a file in the session's directory: whoever still reads it keeps it. */
-static int store_input(struct exec *e, const struct exec_options *o)
-{
-	char name[RECORD_ID_MAX + 16];
-	const struct held *held = &e->executor->pane->held;
-	const char *runtime_dir = e->executor->all->runtime_dir;
-	if (o->no_input && !o->input && !o->spool) {
-		e->input = strdup("/dev/null");
-		return e->input ? 0 : -ENOMEM;
-	}
-	if (!o->input && !o->spool)
-		return 0;
-	snprintf(name, sizeof name, "input.%s", e->id);
-	char path[EXEC_PATH_MAX];
-	int n = snprintf(path, sizeof path, "%s/sessions/%s/%s", runtime_dir, held->directory, name);
-	if (n < 0 || (size_t)n >= sizeof path)
-		return -ENAMETOOLONG;
-	e->input = strdup(path);
-	if (!e->input)
-		return -ENOMEM;
-	if (o->spool) {
-		int moved = spool_move(runtime_dir, o->spool, held->link.dir_fd, name);
-		e->has_input = moved == 0;
-		held_share(held, name);
-		return moved;
-	}
-	int fd = openat(held->link.dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	e->has_input = true;
-	held_share(held, name);
-	int rc = 0;
-	for (size_t at = 0; rc == 0 && at < o->input_length;) {
-		ssize_t done = write(fd, (const char *)o->input + at, o->input_length - at);
-		if (done > 0)
-			at += (size_t)done;
-		else if (errno != EINTR)
-			rc = -errno;
-	}
-	close(fd);
-	return rc;
 }
 
 /* Following */
@@ -298,7 +254,7 @@ static int check_options(struct executor *x, const struct exec_options *o)
 		return -ENOTCONN;
 	if (!typing_admits(x->typing, o->lease))
 		return -EACCES;
-	if (!x->open || exec_unable(x))
+	if (!x->open || exec_unable(x) || (o->isolated && x->shell == INTEGRATION_FISH))
 		return -ENOTSUP;
 	if (memchr(o->command, '\0', o->length) || o->length > EXEC_COMMAND_MAX)
 		return -EINVAL;
@@ -334,7 +290,7 @@ static int make_exec(struct executor *x, const struct exec_options *o, struct ex
 	rc = create_exec(x, o, &e);
 	if (rc < 0)
 		return rc;
-	rc = store_input(e, o);
+	rc = exec_store_input(e, o);
 	if (rc < 0) {
 		exec_free(e);
 		return rc;
@@ -343,19 +299,36 @@ static int make_exec(struct executor *x, const struct exec_options *o, struct ex
 	return 0;
 }
 
-/* Whoever has asked for it has no access any more. What has begun goes on. */
+/* Whoever has asked for it has no access any more. What has begun goes on, as does what somebody else waits for. */
 static void on_withdrawn(struct claim *claim)
 {
-	exec_finish(claim->of, EXEC_END_CANCELLED);
+	struct exec *e = claim->of;
+	LL_DELETE(e->claims, claim);
+	claim_release(&claim);
+	if (!e->claims)
+		exec_finish(e, EXEC_END_NOT_STARTED);
+}
+
+static bool has_claim_by(const struct exec *e, const char *by)
+{
+	const struct claim *claim;
+	LL_FOREACH (e->claims, claim)
+		if (strcmp(claim->by, by) == 0)
+			return true;
+	return false;
 }
 
 static void take_claim(struct exec *e, struct claim *claim)
 {
-	e->claim = claim;
 	if (!claim)
 		return;
+	if (e->state != EXEC_QUEUED || has_claim_by(e, claim->by)) {
+		claim_release(&claim);
+		return;
+	}
 	claim->of = e;
 	claim->withdraw = on_withdrawn;
+	LL_PREPEND(e->claims, claim);
 }
 
 int exec_start(struct executor *x, const struct exec_options *o, struct exec_watcher *w,
@@ -366,8 +339,7 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 		return -EALREADY;
 	/* Where nothing was run another try runs it once. */
 	if (e && !(e->state == EXEC_DONE && e->end == EXEC_END_NOT_STARTED)) {
-		struct claim *claim = o->claim;
-		claim_release(&claim); /* it has one, or has begun */
+		take_claim(e, o->claim);
 		*ret_exec = e;
 		if (w)
 			exec_watch(e, w);
@@ -432,13 +404,13 @@ void exec_finish(struct exec *e, enum exec_end end)
 	} else {
 		DL_DELETE(x->queue, e);
 		x->queued--;
-		claim_release(&e->claim);
+		exec_release_claims(e);
 	}
 	e->state = EXEC_DONE;
 	e->end = end;
 	if (e->ended_ms == 0)
 		e->ended_ms = clock_wall_ms();
-	remove_input(e);
+	exec_remove_input(e);
 	free_plan(&e->plan);
 	keep_finished(e);
 	if (end != EXEC_END_LOST)

@@ -65,7 +65,8 @@ struct exec_options {
 	const char *key; /* idempotency: another one with this key is the same exec; NULL: none */
 	const char *author, *label; /* who asks, shell/name.h; label: NULL for none */
 	const char *peer;           /* and from where */
-	const char *cwd;            /* absolute and existing, or NULL */
+	uint64_t caller; /* who of them is to be told how it has ended, if it is left running; 0: nobody */
+	const char *cwd; /* absolute and existing, or NULL */
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
 	bool no_input;     /* standard input is /dev/null */
@@ -107,18 +108,21 @@ struct exec_watcher {
 struct exec {
 	struct exec *prev, *next;
 	struct executor *executor;
-	struct claim *claim; /* while it is queued; or NULL */
+	struct claim *claims; /* list, while it is queued: of all who have asked for it */
 	char id[RECORD_ID_MAX + 1];
 	char *names; /* the memory of these four, of which each may be "" */
 	const char *key, *author, *label, *peer; /* who asks, and from where */
+	uint64_t caller;                         /* see struct exec_options */
 	char *command;                   /* ends with a NUL; the beginning once it is done */
 	size_t length;                   /* of all of it */
 	struct integration_command plan; /* owned, until it has been typed */
 	enum exec_state state;
 	enum exec_end end;
-	char *input;          /* path of its standard input until it is over, NULL = the terminal */
-	bool has_input;       /* it is a file of ours */
+	char *input;    /* path of its standard input until it is over, NULL = the terminal */
+	bool has_input; /* it is a file of ours */
+	uint64_t input_due_ms; /* loop time of the next look for who waits for a writer that is gone; 0: none */
 	bool adopted;         /* it was started by an earlier server */
+	bool left;            /* and not over then; its caller has not been told of yet */
 	bool unsure;          /* that nothing tells of its start says nothing */
 	uint64_t number;      /* of the session's, in the order in which they are typed */
 	uint64_t events_lost; /* of the outline, when it was typed */
@@ -179,6 +183,12 @@ int exec_start(struct executor *x, const struct exec_options *options, struct ex
 
 /* Tell of every one that is known: what is done, what runs, what waits, each in the order in which they were asked for. */
 void exec_each(const struct executor *x, void (*tell)(void *user, const struct exec *e), void *user);
+
+/*
+ * Tell of those that were not over when an earlier server ended, and have a caller who is to hear how they end: each is told
+ * of once. executors.left counts those that are to be told of.
+ */
+void exec_each_left(struct executor *x, void (*tell)(void *user, const struct exec *e), void *user);
 
 /* The exec of an id or of a key; NULL if there is none (any more). */
 struct exec *exec_find(struct executor *x, const char *id);

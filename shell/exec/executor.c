@@ -30,6 +30,24 @@ void exec_each(const struct executor *x, void (*tell)(void *user, const struct e
 		tell(user, e);
 }
 
+static void tell_left(struct exec *e, void (*tell)(void *user, const struct exec *e), void *user)
+{
+	if (!e->left)
+		return;
+	e->left = false;
+	e->executor->all->left--;
+	tell(user, e);
+}
+
+void exec_each_left(struct executor *x, void (*tell)(void *user, const struct exec *e), void *user)
+{
+	struct exec *e;
+	DL_FOREACH (x->finished, e)
+		tell_left(e, tell, user);
+	if (x->current)
+		tell_left(x->current, tell, user);
+}
+
 struct exec *exec_find(struct executor *x, const char *id)
 {
 	struct exec *e;
@@ -194,6 +212,7 @@ static void tick_current(struct exec *e)
 		exec_finish(e, EXEC_END_PROMPT);
 		return;
 	}
+	exec_input_tick(e);
 	exec_claim_tick(e);
 	if (e->state == EXEC_STARTING)
 		exec_doubt_tick(e);
@@ -276,7 +295,7 @@ void exec_next(struct executor *x)
 			return;
 		DL_DELETE(x->queue, e);
 		x->queued--;
-		claim_release(&e->claim);
+		exec_release_claims(e);
 		x->current = e;
 		if (exec_type(e) < 0)
 			exec_finish(e, EXEC_END_NOT_STARTED);

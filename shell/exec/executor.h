@@ -20,6 +20,7 @@
 #define EXEC_SIGN_MS 2000u      /* for a sign that it has not */
 #define EXEC_STARTUP_MS 120000u /* for a new shell's first prompt, for what waits for that */
 #define EXEC_PROMPT_MS 10000u   /* for a new shell's first prompt */
+#define EXEC_MUTE_MS 5000u      /* at its prompt without a word of what it has run */
 #define EXEC_SETTLE_MS 100u     /* for a shell to act on a line that somebody has entered */
 #define EXEC_UNMARKED_MS 300u   /* of silence at a prompt that has lost its marks */
 #define EXEC_RECORD_MS RECORD_WAIT_MS
@@ -38,6 +39,7 @@ enum exec_prompt {
 struct exec_aside {
 	uint64_t start, end; /* of the mark; 0: there is none */
 	int status;
+	bool claimed; /* a prompt was told of while the shell seemed to wait for a child; its own may have begun since */
 };
 
 /*
@@ -49,10 +51,11 @@ struct executor {
 	struct blocks *blocks; /* hear of all commands */
 	struct typing *typing; /* who may, and what has been typed */
 	struct executors *all;
-	void *user;    /* of their callbacks */
-	bool possible; /* the shell has been given the integration */
-	bool first;    /* and that is the one of the first releases */
-	bool sealed;   /* or one that proves what it tells: see shell/exec/seal.h */
+	void *user;                   /* of their callbacks */
+	enum integration_shell shell; /* and which it is */
+	bool possible;                /* the shell has been given the integration */
+	bool first;                   /* and that is the one of the first releases */
+	bool sealed;                  /* or one that proves what it tells: see shell/exec/seal.h */
 	bool open;
 	char nonce[INTEGRATION_NONCE_LENGTH + 1];
 	int script_fd;
@@ -76,7 +79,6 @@ struct executor {
 	bool first_due;          /* and its first prompt is being made */
 	bool releasing;          /* what was held is being typed */
 	uint64_t born_ms;        /* loop time of the shell's start */
-	uint64_t reading_ms; /* loop time since when it was seen editing a line, not at a prompt; 0: never */
 	uint64_t looked_ms; /* loop time of the last look at who reads before the first prompt */
 	uint64_t hold_until_ms; /* loop time up to which input of others waits */
 	bool back_due;          /* a half-typed line is to be put back at the next prompt */

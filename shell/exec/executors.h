@@ -34,6 +34,7 @@ struct executors {
 	size_t budget;           /* bytes of output that may still be kept for those who wait */
 	uint64_t ended;          /* commands that are over */
 	uint64_t not_kept;       /* times that one could not be written down */
+	size_t left;             /* see exec_each_left() */
 	struct executor *busy;   /* list: with something to do */
 	uv_timer_t ticker;       /* active while there are any */
 };

@@ -375,9 +375,11 @@ void exec_screen_mark(struct executor *x, const char *text, uint64_t line, unsig
 	} else if (is_our_mark(x, text, 'B')) {
 		/*
 		 * readline takes it that a prompt begins at the left, and draws it there before the line that calls the
-		 * script; what was echoed in front of this one, typed too early, is gone then.
+		 * script; what was echoed in front of this one, typed too early, is gone then. Others know what they
+		 * have in front of it, as fish its mode.
 		 */
-		bool shifted = line == x->prompt_line && column > x->prompt_column;
+		bool shifted = x->shell == INTEGRATION_BASH && line == x->prompt_line &&
+			column > x->prompt_column;
 		x->column = shifted ? column - x->prompt_column + 1 : column;
 	}
 }

@@ -1,6 +1,6 @@
 # What Ringside needs to know where commands begin and end, and then the user's own file.
 __rs_n=@NONCE@ __rs_f=@PATH@ __rs_id= __rs_d=() __rs_q=() __rs_u= __rs_ho= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw=
-__rs_no=() __rs_re= __rs_up= __rs_got= __rs_la= __rs_an= __rs_en=1 __rs_ev= __rs_b=${EPOCHREALTIME//[!0-9]/}
+__rs_no=() __rs_re= __rs_up= __rs_to= __rs_got= __rs_la= __rs_an= __rs_en=1 __rs_ev= __rs_b=${EPOCHREALTIME//[!0-9]/}
 __rs_slow() {
 	FUNCNEST= __rs_sw=1 __rs_po=
 	[[ -o posix ]] || { __rs_po=:$BASHOPTS:; POSIXLY_CORRECT=y; }
@@ -36,11 +36,16 @@ __rs_load() {
 }
 __rs_take() {
 	__rs_x= __rs_dt= __rs_xt= __rs_u= __rs_st= __rs_got= __rs_sw= __rs_q=()
-	{ \builtin read -t 0 && \builtin read -r -N 34 '__rs_q[0]'; } || \builtin read -r -t 5 -N 34 '__rs_q[0]' || (($? > 128)) || {
+	# A queue that is flushed tears it. In less time than the server gives a command, whose next keys this would take.
+	\builtin read -r -t 3 -N 34 '__rs_q[0]' || (($? > 128)) || {
 		\builtin enable read
-		\builtin read -r -t 5 -N 34 '__rs_q[0]' || __rs_q=()
+		\builtin read -r -t 3 -N 34 '__rs_q[0]' || (($? > 128)) || __rs_q=()
 		\builtin enable -n read
 	}
+	# It is there, and who was stopped meanwhile has not seen it.
+	if ((${#__rs_q} < 34)) && \builtin read -t 0 && \builtin read -r -t 1 -N $((34 - ${#__rs_q})) '__rs_q[1]'; then
+		__rs_q=("$__rs_q${__rs_q[1]}")
+	fi
 	if ! \builtin mapfile -t __rs_m <"/proc/$PPID/fd/5"; then
 		\builtin enable mapfile
 		\builtin mapfile -t __rs_m <"/proc/$PPID/fd/5"
@@ -52,16 +57,27 @@ __rs_take() {
 		__rs_dt=${__rs_xt%$'\n'} __rs_xt=
 	fi
 	__rs_m=()
-	\builtin eval "$__rs_ts"
-	if [[ -o history ]]; then
-		__rs_ho=1 __rs_h=$__rs_c
-		\builtin set +o history
+	if [[ ${#__rs_q} != 34 || $__rs_q != ' #'* || ${__rs_q:2} == *[![:alnum:]]* ]]; then
+		# Nobody would believe its end: it is not run. What is left of what was typed goes, and does not enter a line;
+		# the one that was begun comes back when the server asks for a sign, behind all of that.
+		[[ $__rs_q == *[$'\r\n']* ]] || for ((__rs_to = 64; __rs_to-- > 0; )); do
+			\builtin read -t 0 && \builtin read -r -t 1 -N 1 '__rs_q[1]' && [[ ${__rs_q[1]} != [$'\r\n'] ]] || __rs_to=0
+		done
+		READLINE_LINE= READLINE_POINT=0 __rs_x= __rs_q=() __rs_to=x
+		__rs_t=${__rs_dt:+\\builtin $__rs_dt}$'\n'$__rs_bf __rs_dt= __rs_bf=
+		\builtin eval "$__rs_t"
+	else
+		\builtin eval "$__rs_ts"
+		if [[ -o history ]]; then
+			__rs_ho=1 __rs_h=$__rs_c
+			\builtin set +o history
+		fi
+		[[ ! -o xtrace ]] || __rs_xt=x
+		[[ ! -o verbose ]] || __rs_xt+=v
+		[[ -z $__rs_xt ]] || \builtin set +xv
+		if [[ -n $__rs_k && $__rs_xt != *v* ]]; then __rs_c+=$'\n{ __rs_keep; } 2>/dev/null'; fi
+		__rs_c='{ __rs_go "$__rs_la" && { __rs_z() { x; }; }; } 2>/dev/null; '$__rs_c
 	fi
-	[[ ! -o xtrace ]] || __rs_xt=x
-	[[ ! -o verbose ]] || __rs_xt+=v
-	[[ -z $__rs_xt ]] || \builtin set +xv
-	if [[ -n $__rs_k && $__rs_xt != *v* ]]; then __rs_c+=$'\n{ __rs_keep; } 2>/dev/null'; fi
-	__rs_c='{ __rs_go "$__rs_la" && { __rs_z() { x; }; }; } 2>/dev/null; '$__rs_c
 }
 __rs_before() {
 	__rs_rc=$?
@@ -124,8 +140,8 @@ __rs_after() {
 		__rs_u= __rs_c=
 		__rs_where
 		if [[ -n $__rs_p ]]; then
-			for ((__rs_t = 0; __rs_t < 3000; __rs_t++)); do
-				\builtin read -t 0 <"/proc/$PPID/fd/8" || \builtin read -t 0 <"/proc/$PPID/fd/9" || __rs_t=3000
+			for ((__rs_t = 0; __rs_t < 20000; __rs_t++)); do
+				\builtin read -t 0 <"/proc/$PPID/fd/8" || \builtin read -t 0 <"/proc/$PPID/fd/9" || __rs_t=20000
 			done
 		fi
 		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_rc" "$__rs_n" "$__rs_i;q=${__rs_q:2:16}" "${__rs_p:+\e[m}" >/dev/tty
@@ -211,6 +227,10 @@ __rs_state() {
 	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
 	FUNCNEST=
 	if [[ -z ${__rs_no-} ]]; then
+		[[ -z $__rs_to ]] || {
+			__rs_to=
+			__rs_back
+		}
 		{
 			\builtin declare -px
 			\builtin printf 'shopt -s expand_aliases\n'
@@ -237,9 +257,11 @@ for __rs_t in "${__rs_no[@]}"; do { __rs_slow; \builtin trap -p DEBUG >>"/proc/$
 		\builtin bind -m "$__rs_t" -x '"\e[57399;21~": { __rs_state; } 2>/dev/null
 for __rs_t in "${__rs_no[@]}"; do { __rs_slow; __rs_state; } 2>/dev/null; done'
 	done
-	if [[ -n $__rs_f && -z $(\builtin trap -p EXIT) ]] && __rs_y=$(\builtin command tty); then
+	# Not by $(): a new session would wait for that.
+	if [[ -n $__rs_f ]] && \builtin trap -p EXIT >|"/proc/$PPID/fd/6" && \builtin mapfile -t __rs_m <"/proc/$PPID/fd/6" && [[ -z ${__rs_m-} ]]; then
 		\builtin trap '{ __rs_exit; } 2>/dev/null' EXIT
 	fi
+	__rs_m=()
 }
 __rs_exit() {
 	__rs_t=$?
@@ -249,7 +271,7 @@ __rs_exit() {
 	\unset -v POSIXLY_CORRECT
 	__rs_e=${EPOCHREALTIME//[!0-9]/}
 	if [[ -n $__rs_e && $((__rs_e - ${__rs_b:-__rs_e})) -ge 1000000 && ! -e ${__rs_f%/*}/ending &&
-		-r $__rs_f && -x $BASH && -w $__rs_y ]]; then
+		-r $__rs_f && -x $BASH ]] && __rs_y=$(\builtin command tty <&255) && [[ -w $__rs_y ]]; then
 		[[ -z ${__rs_id-} ]] ||
 			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a' "$__rs_t" "$__rs_n" "$__rs_id;q=${__rs_q:2:16}" >"$__rs_y"
 		\builtin command stty -ixon <"$__rs_y" 2>/dev/null
@@ -259,7 +281,7 @@ __rs_exit() {
 }
 __rs_bind=1 __rs_z=
 PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
-[[ ! -r ~/.bashrc ]] || . ~/.bashrc
+@FILES@
 PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
 PROMPT_COMMAND[99]='{ __rs_prompt; } >/dev/null 2>&1
 for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } >/dev/null 2>&1; done'

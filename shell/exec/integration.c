@@ -19,6 +19,7 @@
  */
 #include "ring/utf8.h"
 #include "shell/exec/integration_internal.h"
+#include "shell/exec/shell_arguments.h"
 
 #include "shell/exec/integration_text.h"
 
@@ -30,15 +31,38 @@
 #define LINE \
 	" \\builtin eval \"$__rs_x\"; { __rs_end \"$__rs_la\" && __rs_z() (x); } 2>/dev/null" /* as __rs_load() has it */
 
-bool integration_is_possible(const char *shell)
+/* How zsh and fish have it. */
+#define LINE_ZSH " \\builtin \\eval \"$__rs_x\""
+#define LINE_FISH " builtin eval $__rs_x"
+
+/* What differs. The path of the file is the value of ZDOTDIR for zsh, and an argument of the others. */
+static const struct {
+	const char *name, *file, *text, *line;
+} shells[] = {
+	[INTEGRATION_NONE] = {"", "", "", ""},
+	[INTEGRATION_BASH] = {"bash", "init.bash", integration_text, LINE},
+	[INTEGRATION_ZSH] = {"zsh", ".zshenv", integration_zsh_text, LINE_ZSH},
+	[INTEGRATION_FISH] = {"fish", "init.fish", integration_fish_text, LINE_FISH},
+};
+
+enum integration_shell integration_shell_of(const char *program)
 {
-	const char *slash = strrchr(shell, '/');
-	return strcmp(slash ? slash + 1 : shell, "bash") == 0;
+	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+	for (enum integration_shell s = INTEGRATION_BASH; s <= INTEGRATION_FISH; s++)
+		if (strcmp(shells[s].name, name) == 0)
+			return s;
+	return INTEGRATION_NONE;
 }
 
-size_t integration_line_length(bool first, int holder)
+const char *integration_file(enum integration_shell shell)
 {
-	return first ? (size_t)snprintf(NULL, 0, " . /proc/%d/fd/5", holder) : strlen(LINE);
+	return shells[shell].file;
+}
+
+size_t integration_line_length(enum integration_shell shell, bool first, int holder)
+{
+	return first ? (size_t)snprintf(NULL, 0, " . /proc/%d/fd/5", holder)
+		     : strlen(shells[shell].line);
 }
 
 /* Text */
@@ -88,28 +112,50 @@ void integration_put_shown(FILE *f, const char *command, size_t length)
 
 /* The init file */
 
-static void put_filled(FILE *f, const char *gap, const char *nonce, const char *path)
+static void put_zdotdir(FILE *f, const char *value)
 {
-	if (strncmp(gap, "@NONCE@", 7) == 0)
-		fputs(nonce, f);
-	else if (path)
-		integration_put_text(f, path);
+	fputs(value ? "\\builtin export ZDOTDIR=" : "\\builtin unset ZDOTDIR", f);
+	if (value)
+		integration_put_text(f, value);
 }
 
-char *integration_init(const char *nonce, const char *path)
+static void put_filled(FILE *f, const char *gap, const struct integration_init *init)
 {
-	static const char *const gaps[] = {"@NONCE@", "@PATH@"};
-	const char *rest = integration_text;
+	if (strncmp(gap, "@NONCE@", 7) == 0)
+		fputs(init->nonce, f);
+	else if (strncmp(gap, "@ZDOTDIR@", 9) == 0)
+		put_zdotdir(f, init->path);
+	else if (strncmp(gap, "@FILES@", 7) == 0)
+		shell_arguments_put_files(f, init->shell, init->arguments);
+	else if (init->path)
+		integration_put_text(f, init->path);
+}
+
+/* The next gap of a text, and the length of its name; NULL: there is none. */
+static const char *find_gap(const char *text, size_t *ret_length)
+{
+	static const char *const gaps[] = {"@NONCE@", "@PATH@", "@ZDOTDIR@", "@FILES@"};
+	for (text = strchr(text, '@'); text; text = strchr(text + 1, '@')) {
+		for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
+			*ret_length = strlen(gaps[i]);
+			if (strncmp(text, gaps[i], *ret_length) == 0)
+				return text;
+		}
+	}
+	return NULL;
+}
+
+char *integration_init(const struct integration_init *init)
+{
+	const char *rest = shells[init->shell].text, *gap;
 	char *text = NULL;
-	size_t length;
+	size_t length, name;
 	FILE *f = open_memstream(&text, &length);
 	if (!f)
 		return NULL;
-	for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
-		const char *gap = strstr(rest, gaps[i]);
+	for (; (gap = find_gap(rest, &name)); rest = gap + name) {
 		fprintf(f, "%.*s", (int)(gap - rest), rest);
-		put_filled(f, gap, nonce, path);
-		rest = gap + strlen(gaps[i]);
+		put_filled(f, gap, init);
 	}
 	fputs(rest, f);
 	if (fclose(f) == 0)
@@ -154,11 +200,7 @@ static bool ends_document(const char *at, const char *end)
 	return length > 0 && has_line(at, end, word, length, tabs);
 }
 
-/*
- * Whether a line can be put behind the command, to see its statuses before they become eval's: not when it could
- * become part of a here-document or of a line that goes on.
- */
-static bool takes_a_line(const char *command, size_t length)
+bool integration_takes_a_line(const char *command, size_t length)
 {
 	const char *end = command + length, *at = command;
 	if (length > 0 && end[-1] == '\\')
@@ -190,9 +232,9 @@ static void put_undo(FILE *f, const struct integration_command *c)
 		fputs("; __rs_u+=\"\\\\builtin cd -- ${PWD@Q}; ${OLDPWD+OLDPWD=${OLDPWD@Q};}\"", f);
 }
 
-static void put_variables(FILE *f, const struct integration_command *c)
+void integration_put_command(FILE *f, const struct integration_command *c)
 {
-	bool keeps = !c->isolated && takes_a_line(c->command, c->length);
+	bool keeps = !c->isolated && integration_takes_a_line(c->command, c->length);
 	fputs("__rs_c=", f);
 	integration_put_quoted(f, c->command, c->length);
 	fputs(" __rs_v=", f);
@@ -202,8 +244,6 @@ static void put_variables(FILE *f, const struct integration_command *c)
 			: memchr(c->command, '|', c->length) ? "p"
 							     : "1",
 		c->streams == EXEC_PIPES ? "1" : "");
-	put_undo(f, c);
-	fputc('\n', f);
 }
 
 void integration_put_circumstances(FILE *f, const struct integration_command *c)
@@ -220,7 +260,7 @@ void integration_put_circumstances(FILE *f, const struct integration_command *c)
 	}
 }
 
-static void put_redirections(FILE *f, const struct integration_command *c)
+void integration_put_redirections(FILE *f, const struct integration_command *c)
 {
 	if (c->input) {
 		fputs(" <", f);
@@ -239,15 +279,21 @@ char *integration_script(const struct integration_command *c, size_t *ret_length
 	char *text = NULL;
 	if (c->first)
 		return integration_first_script(c, ret_length);
+	if (c->shell == INTEGRATION_ZSH)
+		return integration_zsh_script(c, ret_length);
+	if (c->shell == INTEGRATION_FISH)
+		return integration_fish_script(c, ret_length);
 	FILE *f = open_memstream(&text, ret_length);
 	if (!f)
 		return NULL;
-	put_variables(f, c);
+	integration_put_command(f, c);
+	put_undo(f, c);
+	fputc('\n', f);
 	fprintf(f, "{ __rs_before %u %u; } 2>/dev/null; { ", c->up, c->column);
 	integration_put_circumstances(f, c);
 	fprintf(f, "%s\\builtin eval -- \"$__rs_c\"%s }", c->isolated ? "( " : "",
 		c->isolated ? " );" : ";");
-	put_redirections(f, c);
+	integration_put_redirections(f, c);
 	fputs("; { __rs_after; } 2>/dev/null\n", f);
 	if (fclose(f) == 0)
 		return text;

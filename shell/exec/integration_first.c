@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define PLACE "/proc/$PPID/fd/"
-#define LOOKS_AT_PIPES 3000u /* of some 15 us, at the most */
+#define LOOKS_AT_PIPES 20000u /* of some 15 us, at the most */
 
 /*
  * What a PIPESTATUS needs: eval's own is only the last status. The line is put behind the command when that

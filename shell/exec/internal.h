@@ -24,6 +24,9 @@ void exec_tell_block(const struct exec *e);
 /* Tell its watchers that it is forgotten, and free it. */
 void exec_forget(struct exec *e);
 
+/* It is over, or about to be typed: it goes on without those who have asked for it. */
+void exec_release_claims(struct exec *e);
+
 /* Free one that is in no list. */
 void exec_free(struct exec *e);
 
@@ -51,6 +54,15 @@ bool exec_believes_record(
 	const struct exec *e, const struct record *record, const struct event_header *event);
 /* Whether the shell waits for a child, and has had all of them since before a time (wall clock). */
 bool exec_awaits_child(const struct executor *x, uint64_t time_ms);
+
+/*
+ * input.c: keep what it reads, until it is over. Returns 0 or a negative errno. What an earlier server has kept is found
+ * again; who waits for that one to write is let go on, at the end of the input.
+ */
+int exec_store_input(struct exec *e, const struct exec_options *o);
+void exec_remove_input(struct exec *e);
+void exec_adopt_input(struct exec *e);
+void exec_input_tick(struct exec *e);
 
 /* type.c: type it. Returns 0 or a negative errno. */
 int exec_type(struct exec *e);

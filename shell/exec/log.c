@@ -40,12 +40,12 @@ static json_t *command_json(const struct exec *e)
 
 static json_t *common_json(const struct exec *e)
 {
-	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:i, s:I, s:I, s:I, s:I, s:s}", "id", e->id,
-		"key", e->key, "author", e->label, "command", command_json(e), "length",
+	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:i, s:I, s:I, s:I, s:I, s:s, s:I}", "id",
+		e->id, "key", e->key, "author", e->label, "command", command_json(e), "length",
 		(json_int_t)e->length, "streams", (int)e->plan.streams, "submitted",
 		(json_int_t)e->submitted_ms, "typedOffset", (json_int_t)e->typed_offset,
 		"typedPosition", (json_int_t)e->typed_position, "number", (json_int_t)e->number,
-		"principal", e->author);
+		"principal", e->author, "caller", (json_int_t)e->caller);
 }
 
 /* Its start, at the end of the header: always of the same length. */
@@ -181,6 +181,7 @@ static struct exec *read_common(const json_t *root)
 	e->typed_offset = (uint64_t)offset;
 	e->typed_position = (uint64_t)position;
 	e->number = (uint64_t)json_integer_value(json_object_get(root, "number"));
+	e->caller = (uint64_t)json_integer_value(json_object_get(root, "caller"));
 	e->status = -1;
 	e->adopted = true;
 	e->output_max = EXEC_OUTPUT_DEFAULT;
@@ -319,6 +320,13 @@ static struct exec *load_typed(struct executor *x)
 	return e;
 }
 
+/* It was not over: whoever has left it running hears of its end. */
+static void mark_left(struct exec *e)
+{
+	e->left = e->caller != 0;
+	e->executor->all->left += e->left;
+}
+
 /* Those that an earlier server has not brought to an end, but for the one that was typed last. */
 static void settle(struct executor *x, struct exec **asked, uint64_t typed)
 {
@@ -328,6 +336,9 @@ static void settle(struct executor *x, struct exec **asked, uint64_t typed)
 		e->state = EXEC_DONE;
 		e->end = e->number > typed ? EXEC_END_NOT_STARTED : EXEC_END_UNKNOWN;
 		e->ended_ms = clock_wall_ms();
+		exec_adopt_input(e);
+		exec_remove_input(e);
+		mark_left(e);
 		DL_APPEND(x->finished, e);
 		x->kept++;
 	}
@@ -353,6 +364,8 @@ static void resume(struct executor *x, struct exec *e)
 		? e->typed_position
 		: labels_log_start(&ring->events,
 			  control_events_tail(&link->control, stream_head(&ring->events)));
+	exec_adopt_input(e);
+	mark_left(e);
 	exec_hold_begin(e);
 	executors_attend(x);
 }

@@ -1,5 +1,5 @@
 /*
- * The shell itself: whether it still is the bash that has the integration, whether it edits lines, whether it has
+ * The shell itself: whether it still is the one that has the integration, whether it edits lines, whether it has
  * come as far as its first prompt. Facts of the kernel, since what would tell otherwise may be gone.
  */
 #include "shell/exec/internal.h"
@@ -7,14 +7,15 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 #include <utlist.h>
 
-#define ARGUMENTS_MAX 4608u /* of the shell: "bash", "--rcfile", a path */
-#define LOOK_MS 60u         /* between two looks at who reads */
+#define START_MAX ((size_t)256 << 10) /* of its arguments, or of its environment */
+#define LOOK_MS 60u                   /* between two looks at who reads */
 
 /* Whether the holder's child has not become the shell yet. */
 static bool is_unborn(const struct link *link)
@@ -29,24 +30,69 @@ static bool is_unborn(const struct link *link)
 		(shell.st_ino == holder.st_ino && shell.st_dev == holder.st_dev);
 }
 
-/* What is done with `exec zsh` has other arguments, and `exec bash` as well. */
-bool exec_shell_is_ours(const struct executor *x)
+/* What /proc tells of the shell's start in a file, in words that end with NULs; the caller's. NULL: it may not be read. */
+static char *start_of(const struct executor *x, const char *file, size_t *ret_length)
 {
-	char path[32], text[ARGUMENTS_MAX];
-	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)x->pane->held.link.info.shell_pid);
+	char path[40];
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)x->pane->held.link.info.shell_pid, file);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	char *text = fd < 0 ? NULL : malloc(START_MAX + 1);
+	size_t length = 0;
+	for (ssize_t n = 1; text && n > 0 && length<START_MAX; length += n> 0 ? (size_t)n : 0)
+		n = read(fd, text + length, START_MAX - length);
 	if (fd >= 0)
 		close(fd);
-	if (n <= 0)
+	if (text && length == 0) {
+		free(text);
+		return NULL;
+	}
+	if (text)
+		text[length] = '\0';
+	*ret_length = length;
+	return text;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), size = strlen(end);
+	return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+/* Whether a word is of those that we start this session's shell with. */
+static bool is_ours(const struct executor *x, const char *word, const char *before)
+{
+	const char *directory = x->pane->held.directory;
+	switch (x->shell) {
+	case INTEGRATION_BASH:
+		return strcmp(before, "--rcfile") == 0 && strstr(word, directory) &&
+			ends_with(word, "/init.bash");
+	case INTEGRATION_FISH:
+		return strcmp(before, "--init-command") == 0 && strstr(word, directory) &&
+			ends_with(word, "/init.fish'");
+	case INTEGRATION_ZSH:
+		return strncmp(word, "ZDOTDIR=", 8) == 0 && ends_with(word, directory);
+	default:
+		return false;
+	}
+}
+
+/*
+ * What is done with `exec zsh` has other arguments, and `exec bash` as well. zsh has none of ours: what leads it to its
+ * init file is gone from its environment before the user can pass that on.
+ */
+bool exec_shell_is_ours(const struct executor *x)
+{
+	size_t length;
+	bool given = false;
+	char *text = start_of(x, x->shell == INTEGRATION_ZSH ? "environ" : "cmdline", &length);
+	if (!text)
 		return true; /* it may not be looked at, or is no more: others will tell */
-	text[n] = '\0';
-	const char *option = text + strlen(text) + 1, *end = text + n;
-	const char *file = option < end ? option + strlen(option) + 1 : end;
-	size_t length = file < end ? strlen(file) : 0, size = sizeof INTEGRATION_FILE;
-	bool given = option < end && strcmp(option, "--rcfile") == 0 && length > size &&
-		strcmp(file + length - size + 1, INTEGRATION_FILE) == 0 &&
-		strstr(file, x->pane->held.directory);
+	const char *before = "";
+	for (const char *word = text; !given && word < text + length; word += strlen(word) + 1) {
+		given = is_ours(x, word, before);
+		before = word;
+	}
+	free(text);
 	return given || is_unborn(&x->pane->held.link);
 }
 

@@ -38,13 +38,19 @@ bool exec_is_ready(struct executor *x)
 	return exec_shell_is_ours(x);
 }
 
-/* How far up, and where, the line begins that calls the script, once it has been accepted. */
+/*
+ * How far up, and where, the line begins that calls the script, once it has been accepted. readline accepts one that has filled
+ * its last row from the row behind that, and ends no other (_rl_update_final()).
+ */
 static void place_line(const struct executor *x, struct integration_command *plan)
 {
-	size_t line = integration_line_length(x->first, x->pane->held.link.info.holder_pid);
+	size_t line = integration_line_length(
+		x->shell, x->first, x->pane->held.link.info.holder_pid);
 	unsigned cols = pane_cols(x->pane);
 	plan->column = x->column;
-	plan->up = x->column ? 1 + (unsigned)((x->column - 1 + line) / cols) : 1;
+	size_t filled = x->column ? x->column - 1 + line : 0;
+	bool joined = x->shell == INTEGRATION_BASH && filled > 0 && filled % cols == 0;
+	plan->up = 1 + (unsigned)(filled / cols) - joined;
 }
 
 static int write_script(struct executor *x, struct exec *e)
@@ -78,6 +84,7 @@ int exec_type(struct exec *e)
 	e->events_lost = x->outline.events_lost;
 	plan->id = e->id;
 	plan->nonce = x->nonce;
+	plan->shell = x->shell;
 	plan->first = x->first;
 	plan->command = e->command;
 	plan->length = e->length;
@@ -201,8 +208,25 @@ int exec_write(struct executor *x, const void *bytes, size_t length)
 	return 0;
 }
 
+/*
+ * The terminal of a command that collects lines takes the beginning of a long one alone. What was typed for the shell's
+ * editor, which a command that began has shut out, is then lost: with it the end of a paste, for which the shell would
+ * wait ever after, whatever is typed.
+ */
+static bool would_be_cut(const struct executor *x)
+{
+	struct termios modes;
+	struct typing_line line = {0};
+	if (x->held_length <= TYPING_LINE_MAX || (x->prompt == EXEC_PROMPT_READY && !x->current))
+		return false;
+	return tcgetattr(x->pane->held.link.master_fd, &modes) == 0 && (modes.c_lflag & ICANON) &&
+		!typing_follow_line(&line, &modes, x->held, x->held_length);
+}
+
 void exec_release_input(struct executor *x)
 {
+	if (would_be_cut(x))
+		return;
 	uint8_t *held = x->held;
 	size_t length = x->held_length;
 	x->held = NULL;

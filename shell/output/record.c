@@ -73,7 +73,7 @@ static bool parse(char *text, const char *nonce, struct record *record)
 	if (count < 4 || fields[0][0] == '\0' || fields[0][1] != '\0' ||
 		strcmp(fields[1], nonce) != 0)
 		return false;
-	*record = (struct record){.cwd = ""};
+	*record = (struct record){.cwd = "", .line = ""};
 	switch (fields[0][0]) {
 	case 'P':
 		record->kind = RECORD_PROMPT;
@@ -94,6 +94,10 @@ static bool parse(char *text, const char *nonce, struct record *record)
 			return false;
 		record->half_typed = (size_t)n;
 		return true;
+	case 'L':
+		record->kind = RECORD_LINE;
+		record->line = count == 4 ? fields[3] : "";
+		return count == 4 && !strchr(record->line, UNIT_SEPARATOR);
 	case 'S':
 		record->kind = RECORD_STATE;
 		return count == 4 && take_id(record, fields[2]);

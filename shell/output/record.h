@@ -7,6 +7,7 @@
  *   C nonce id length               an exec begins; length: characters of the line that somebody had half typed
  *   S nonce id -                    the state of the shell has been written down (WIRE_PLACE_STATE)
  *   D nonce id status statuses cwd  it has ended; statuses: PIPESTATUS, separated by spaces
+ *   L nonce line text               somebody has entered this line: its mark C follows
  *   X nonce status id               the shell ends and makes place for a new one (SHELL_EXIT_REEXEC); id: as of P
  *
  * cwd is empty when it cannot be written here: when it is long or has control characters. In P, D and X a command's id
@@ -24,7 +25,14 @@
 #define RECORD_SEAL_MAX 31u /* of what may be a part of a seal */
 #define RECORD_WAIT_MS 500u /* for the record of what the marks have told already */
 
-enum record_kind { RECORD_PROMPT, RECORD_START, RECORD_END, RECORD_STATE, RECORD_EXIT };
+enum record_kind {
+	RECORD_PROMPT,
+	RECORD_START,
+	RECORD_END,
+	RECORD_STATE,
+	RECORD_EXIT,
+	RECORD_LINE
+};
 
 struct record {
 	enum record_kind kind;
@@ -36,6 +44,7 @@ struct record {
 	size_t statuses_count;
 	uint64_t time_us; /* P: wall clock when what ran before was over; 0: not told */
 	const char *cwd;  /* borrowed for the call, or "" */
+	const char *line; /* L: likewise */
 };
 
 struct record_reader {

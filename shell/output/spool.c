@@ -44,20 +44,23 @@ static int open_file(const char *runtime_dir, const char *id, int flags)
 	int dir = open_directory(runtime_dir);
 	if (dir < 0)
 		return dir;
-	int fd = openat(dir, id, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* A FIFO is not waited for. */
+	int fd = openat(dir, id, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	int rc = fd < 0 ? -errno : fd;
 	close(dir);
 	return rc;
 }
 
-/* Remove those that nobody wants any more. Returns how many are left. Takes dir. */
+/* Remove those that nobody wants any more. Returns how many are left. */
 static unsigned sweep(int dir)
 {
 	struct stat st;
 	unsigned left = 0;
-	DIR *list = fdopendir(dir);
+	int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = again < 0 ? NULL : fdopendir(again);
 	if (!list) {
-		close(dir);
+		if (again >= 0)
+			close(again);
 		return 0;
 	}
 	time_t now = time(NULL);
@@ -73,21 +76,30 @@ static unsigned sweep(int dir)
 	return left;
 }
 
-int spool_create(const char *runtime_dir, char ret_id[SPOOL_ID_SIZE])
+/* Open the directory for one more, whose id is drawn. Returns the caller's descriptor, or a negative errno. */
+static int make_room(const char *runtime_dir, char ret_id[SPOOL_ID_SIZE])
 {
 	int dir = open_directory(runtime_dir);
 	if (dir < 0)
 		return dir;
-	if (sweep(dir) >= SPOOLS_MAX)
-		return -EUSERS;
-	int rc = id_hex(ret_id, SPOOL_ID_SIZE);
-	if (rc < 0)
-		return rc;
-	int fd = open_file(runtime_dir, ret_id, O_WRONLY | O_CREAT | O_EXCL);
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
+	int rc = sweep(dir) >= SPOOLS_MAX ? -EUSERS : id_hex(ret_id, SPOOL_ID_SIZE);
+	if (rc == 0)
+		return dir;
+	close(dir);
+	return rc;
+}
+
+int spool_create(const char *runtime_dir, char ret_id[SPOOL_ID_SIZE])
+{
+	int dir = make_room(runtime_dir, ret_id);
+	if (dir < 0)
+		return dir;
+	int fd = openat(dir, ret_id, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int rc = fd < 0 ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	close(dir);
+	return rc;
 }
 
 static int write_all(int fd, const char *bytes, size_t length, uint64_t offset)
@@ -108,8 +120,8 @@ int spool_add(const char *runtime_dir, const char *id, uint64_t offset, const vo
 	struct stat st;
 	int fd = open_file(runtime_dir, id, O_WRONLY);
 	if (fd < 0)
-		return fd;
-	int rc = fstat(fd, &st) < 0 ? -errno : 0;
+		return fd == -ENXIO ? -ENOENT : fd; /* a FIFO without a reader */
+	int rc = fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -ENOENT;
 	uint64_t size = rc == 0 ? (uint64_t)st.st_size : 0;
 	if (rc == 0 && offset > size)
 		rc = -ESPIPE;
@@ -125,13 +137,60 @@ int spool_add(const char *runtime_dir, const char *id, uint64_t offset, const vo
 	return rc;
 }
 
+int spool_create_pipe(const char *runtime_dir, char ret_id[SPOOL_ID_SIZE], int *ret_place)
+{
+	int dir = make_room(runtime_dir, ret_id);
+	if (dir < 0)
+		return dir;
+	int rc = mkfifoat(dir, ret_id, 0600) < 0 ? -errno : 0;
+	int fd = rc < 0 ? rc : openat(dir, ret_id, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	if (rc == 0 && fd < 0) {
+		rc = -errno;
+		unlinkat(dir, ret_id, 0);
+	}
+	close(dir);
+	if (rc == 0)
+		*ret_place = fd;
+	return rc;
+}
+
+int spool_remove(const char *runtime_dir, const char *id)
+{
+	int dir = is_id(id) ? open_directory(runtime_dir) : -ENOENT;
+	if (dir < 0)
+		return dir;
+	int rc = unlinkat(dir, id, 0) < 0 ? -errno : 0;
+	close(dir);
+	return rc;
+}
+
+void spool_clear_pipes(const char *runtime_dir)
+{
+	struct stat st;
+	int dir = open_directory(runtime_dir);
+	DIR *list = dir < 0 ? NULL : fdopendir(dir);
+	if (!list && dir >= 0)
+		close(dir);
+	for (struct dirent *entry; list && (entry = readdir(list));)
+		if (is_id(entry->d_name) &&
+			fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISFIFO(st.st_mode))
+			unlinkat(dir, entry->d_name, 0);
+	if (list)
+		closedir(list);
+}
+
 int spool_take(const char *runtime_dir, const char *id)
 {
+	struct stat st;
 	int fd = open_file(runtime_dir, id, O_RDONLY);
-	int dir = fd < 0 ? -1 : open_directory(runtime_dir);
-	if (dir >= 0) {
-		unlinkat(dir, id, 0);
-		close(dir);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -ENOENT;
+	}
+	if (fd >= 0) {
+		fcntl(fd, F_SETFL, 0); /* the command is given it as any file */
+		(void)!spool_remove(runtime_dir, id);
 	}
 	return fd;
 }

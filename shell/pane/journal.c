@@ -7,6 +7,9 @@
 #include <string.h>
 #include <utlist.h>
 
+#define ROOM_MIN 8u
+_Static_assert((JOURNAL_MAX & (JOURNAL_MAX - 1)) == 0, "twice ROOM_MIN, and so on, comes to it");
+
 void journal_open(struct journal *j, uint64_t since)
 {
 	*j = (struct journal){.since = since};
@@ -26,10 +29,11 @@ void journal_close(struct journal *j)
 		DL_DELETE(j->watchers, w);
 		w->gone(w->user);
 	}
-	for (unsigned i = 0; j->entries && i < JOURNAL_MAX; i++)
+	for (unsigned i = 0; i < j->room; i++)
 		clear(&j->entries[i]);
 	free(j->entries);
 	j->entries = NULL;
+	j->room = 0;
 	j->count = 0;
 }
 
@@ -49,11 +53,24 @@ static bool is_same_bell(const struct journal *j, const struct journal_entry *en
 		entry->at_ms < last->at_ms + JOURNAL_BELL_MS;
 }
 
+/* See to it that there is a place for one more: most sessions have few, so that the circle grows until it is one. */
+static bool make_room(struct journal *j)
+{
+	if (j->count < j->room || j->room == JOURNAL_MAX)
+		return true;
+	unsigned room = j->room ? j->room * 2 : ROOM_MIN;
+	struct journal_entry *entries = realloc(j->entries, room * sizeof *entries);
+	if (!entries)
+		return false;
+	memset(entries + j->room, 0, (room - j->room) * sizeof *entries);
+	j->entries = entries;
+	j->room = room;
+	return true;
+}
+
 void journal_add(struct journal *j, const struct journal_entry *entry)
 {
-	if (!j->entries)
-		j->entries = calloc(JOURNAL_MAX, sizeof *j->entries);
-	if (!j->entries || is_same_bell(j, entry))
+	if (is_same_bell(j, entry) || !make_room(j))
 		return;
 	struct journal_entry *place = &j->entries[j->count % JOURNAL_MAX];
 	clear(place);
@@ -89,4 +106,13 @@ void journal_watch(struct journal *j, struct journal_watcher *w)
 void journal_unwatch(struct journal *j, struct journal_watcher *w)
 {
 	DL_DELETE(j->watchers, w);
+}
+
+bool journal_is_watched(const struct journal *j)
+{
+	const struct journal_watcher *w;
+	DL_FOREACH (j->watchers, w)
+		if (!w->aside)
+			return true;
+	return false;
 }

@@ -37,12 +37,14 @@ struct journal_watcher {
 	void (*more)(void *user); /* there is another entry, more output, or it is over */
 	void (*gone)(void *user); /* the session is no more; the watcher has been taken away */
 	void *user;
+	bool aside; /* nobody looks at the session for it: see journal_is_watched() */
 };
 
 struct journal {
-	struct journal_entry *entries; /* a circle of JOURNAL_MAX; NULL until there is one */
-	uint64_t count;                /* ever */
-	uint64_t since;                /* the offset from which on it is complete */
+	struct journal_entry *entries; /* room of them; once that is JOURNAL_MAX a circle */
+	unsigned room;
+	uint64_t count; /* ever */
+	uint64_t since; /* the offset from which on it is complete */
 	struct journal_watcher *watchers;
 };
 
@@ -66,3 +68,6 @@ void journal_tell(struct journal *j);
 
 void journal_watch(struct journal *j, struct journal_watcher *w);
 void journal_unwatch(struct journal *j, struct journal_watcher *w);
+
+/* Whether somebody looks at the session, and wants to be told soon: not one who only keeps an eye on all. */
+bool journal_is_watched(const struct journal *j);

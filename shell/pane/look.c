@@ -42,9 +42,18 @@ static void note_screen(const struct pane *p, struct picture *picture)
 	*picture = (struct picture){.rows = screen_rows(screen),
 		.cols = screen_cols(screen),
 		.total = screen_scrollback(screen),
+		.base = screen_dropped(screen) + screen_scrollback(screen),
 		.offset = screen_offset(screen),
 		.resume = screen_resume_offset(screen),
 		.sizes = p->live.sizes};
+}
+
+static void paint(struct screen *screen, unsigned lines, bool marks, struct snapshot *ret_snapshot)
+{
+	int rc = marks ? screen_marked_snapshot(screen, lines, ret_snapshot)
+		       : screen_snapshot(screen, lines, ret_snapshot);
+	if (rc < 0)
+		*ret_snapshot = (struct snapshot){0};
 }
 
 static void paint_here(struct pane *p, struct look *look)
@@ -53,8 +62,7 @@ static void paint_here(struct pane *p, struct look *look)
 	if (!look->paints || !p->live.screen)
 		return;
 	note_screen(p, &look->picture);
-	if (screen_snapshot(p->live.screen, look->lines, &look->picture.snapshot) < 0)
-		look->picture.snapshot = (struct snapshot){0};
+	paint(p->live.screen, look->lines, look->marks, &look->picture.snapshot);
 }
 
 static void wait_for(struct pane *p, struct look *look)
@@ -130,6 +138,7 @@ static void sit_down(struct pane *p, struct look *look)
 	look->state = LOOK_SITS;
 	p->screening.sitter = look;
 	p->screening.lines = look->lines;
+	p->screening.marks = look->marks;
 	note_screen(p, &p->screening.picture);
 	pane_lend_screen(p);
 }
@@ -156,10 +165,9 @@ bool pane_has_looks(const struct pane *p)
 
 void pane_paint(struct pane *p)
 {
-	struct snapshot snapshot;
 	p->screening.painted = true;
-	if (screen_snapshot(p->live.screen, p->screening.lines, &snapshot) == 0)
-		p->screening.picture.snapshot = snapshot;
+	paint(p->live.screen, p->screening.lines, p->screening.marks,
+		&p->screening.picture.snapshot);
 }
 
 void pane_take_picture(struct pane *p)

@@ -21,6 +21,7 @@ struct picture {
 	struct snapshot snapshot; /* without bytes: there was no memory for it, or there is no screen */
 	unsigned rows, cols;
 	unsigned total;          /* lines of scrollback that there were */
+	uint64_t base;           /* lines above the screen since the session's birth */
 	uint64_t offset, resume; /* screen_offset(), screen_resume_offset() */
 	uint64_t sizes;          /* that it had taken, see struct live */
 };
@@ -34,8 +35,9 @@ struct look {
 	struct pane *pane;     /* unless idle */
 	uint64_t offset;       /* output before it is to be seen; set by pane_look() */
 	uint64_t enough; /* a screen that terminals resume from here, or later, will do as well; 0: it will not */
-	bool paints;            /* a picture is wanted */
-	unsigned lines;         /* of scrollback in that */
+	bool paints;    /* a picture is wanted */
+	unsigned lines; /* of scrollback in that */
+	bool marks; /* and in which lines the shell's marks were, see screen_marked_snapshot() */
 	struct picture picture; /* for seen(), which takes its bytes */
 	void (*seen)(
 		void *user); /* pane_screen_here() is what was asked for; in a turn of the pane */

@@ -33,9 +33,16 @@ int pane_heeds(const struct pane *p)
 	return held_heeds(&p->held) ? 0 : -EHOSTDOWN;
 }
 
-void pane_note_typed(struct pane *p)
+void pane_note_active(struct pane *p)
 {
 	p->activity_ms = clock_wall_ms();
+	if (p->held.link.control.page)
+		control_note_active(&p->held.link.control, p->activity_ms);
+}
+
+void pane_note_typed(struct pane *p)
+{
+	pane_note_active(p);
 	p->typed_ms = pane_now(p);
 }
 

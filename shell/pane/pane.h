@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ring/live.h"
+#include "shell/pane/budget.h"
 #include "shell/pane/journal.h"
 #include "shell/pane/screening.h"
 #include "shell/held/held.h"
@@ -36,11 +37,13 @@ struct pane {
 	unsigned rows, cols;          /* now */
 	uint64_t activity_ms;         /* wall clock */
 	uint64_t output_ms, typed_ms; /* loop time of the last output and the last input; 0: none */
+	enum screen_unicode unicode;  /* what its characters take, see struct screen_options */
 	bool history_open;            /* and the screen */
 	struct history history;
-	struct live live;           /* its screen */
-	struct screening screening; /* and who makes that follow */
-	struct journal journal;     /* what has happened besides output */
+	struct live live;                 /* its screen */
+	struct screening screening;       /* and who makes that follow */
+	struct budget_share screen_share; /* what it has of the memory for all screens */
+	struct journal journal;           /* what has happened besides output */
 };
 
 /* Loop time in ms. */
@@ -63,6 +66,9 @@ int pane_heeds(const struct pane *p);
  * link_write().
  */
 int pane_write(struct pane *p, const void *bytes, size_t length);
+
+/* Something happens in it now: that outlives the server. */
+void pane_note_active(struct pane *p);
 
 /* Somebody has typed, whether that is written now or waits. */
 void pane_note_typed(struct pane *p);

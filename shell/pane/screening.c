@@ -118,8 +118,11 @@ static bool is_worth_it(struct pane *p, uint64_t backlog, bool watched)
 static bool follow_here(struct pane *p)
 {
 	struct live *l = &p->live;
+	if (!p->screening.workers || !live_may_go(l))
+		live_trim(l);
 	bool more = live_follow(l, SCREENING_WORK);
-	return more || (p->screening.workers && live_owes_checkpoint(l) && live_may_go(l));
+	return more ||
+		(p->screening.workers && (live_owes_checkpoint(l) || l->give > 0) && live_may_go(l));
 }
 
 static bool follow(struct pane *p, bool coming, bool watched)
@@ -128,7 +131,9 @@ static bool follow(struct pane *p, bool coming, bool watched)
 	if (l->away)
 		return false;
 	uint64_t backlog = live_backlog(l);
-	bool owes = live_owes_checkpoint(l);
+	l->give = p->screen_share.give;
+	l->freeze = p->screening.workers && backlog == 0 && !coming && live_may_freeze(l);
+	bool owes = live_owes_checkpoint(l) || l->give > 0 || l->freeze;
 	if (!p->screening.workers || (backlog <= SCREENING_HERE && !owes) ||
 		live_is_asked(l, SCREENING_ASKED))
 		return follow_here(p);
@@ -144,9 +149,11 @@ static bool follow(struct pane *p, bool coming, bool watched)
 
 bool pane_follow(struct pane *p, bool coming, bool watched)
 {
+	budget_weigh(p, watched); /* it may have come home */
 	pane_tell_looks(p, !p->screening.painted_last);
 	bool more = follow(p, coming, watched);
 	pane_tell_looks(p, true);
+	budget_weigh(p, watched);
 	return more;
 }
 
@@ -180,6 +187,7 @@ void pane_close_screen(struct pane *p)
 {
 	pane_recall_screen(p);
 	pane_close_looks(p);
+	budget_leave(p);
 	live_finish(&p->live);
 	free((char *)p->screening.left.title);
 	free((char *)p->screening.left.icon);

@@ -42,6 +42,7 @@ struct screening {
 	bool paints;         /* it is away for a picture, of which this is: */
 	struct look *sitter; /* who gets it; NULL: nobody any more */
 	unsigned lines;
+	bool marks;
 	bool painted; /* of the worker, like `picture`, while it is away */
 	struct picture picture;
 	struct glance left; /* when it went away; title and icon are owned */

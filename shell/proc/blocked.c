@@ -214,15 +214,23 @@ static enum blocked guess(struct blocked_process *p, const char *thread)
 	return BLOCKED_UNKNOWN;
 }
 
+/* bash waits for a child's end itself, zsh for its signal, fish for a thread of its own that has the signal. */
 bool blocked_for_child(int fd)
 {
+	static const char *const functions[] = {"do_wait", "sigsuspend", "futex_"};
 	char text[TEXT_MAX];
 	struct blocked_call call;
 	if (read_text(fd, "syscall", text, sizeof text) > 0)
 		return blocked_parse(text, &call) &&
-			(call.number == SYS_wait4 || call.number == SYS_waitid);
+			(call.number == SYS_wait4 || call.number == SYS_waitid ||
+				call.number == SYS_rt_sigsuspend || call.number == SYS_futex);
 	/* As in guess(): it may not be traced. */
-	return read_text(fd, "wchan", text, sizeof text) > 0 && strncmp(text, "do_wait", 7) == 0;
+	if (read_text(fd, "wchan", text, sizeof text) <= 0)
+		return false;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (strncmp(text, functions[i], strlen(functions[i])) == 0)
+			return true;
+	return false;
 }
 
 enum blocked blocked_look(struct blocked_process *p, const char *thread)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define PTS_MAJOR 136u         /* devices.txt of Linux: Unix98 PTY slaves */
+#define DESCENT_MAX 8u         /* of children's children */
 #define CHILDREN_MAX 4096u     /* bytes of a list of children that are read */
 #define START_PRECISION_MS 12u /* of when a process was started: a tick, and reading clocks */
 
@@ -326,6 +327,22 @@ void foreground_look(const struct foreground_target *t, struct foreground *f)
 	f->stopped = l.members > 0 && l.members == l.stopped;
 }
 
+void foreground_descend(struct foreground *f)
+{
+	pid_t pid = f->pid, child;
+	for (unsigned depth = 0; depth < DESCENT_MAX && (child = foreground_youngest(pid)) > 0;
+		depth++)
+		pid = child;
+	if (pid == f->pid || pid <= 0)
+		return;
+	struct foreground_stat s;
+	int fd = open_process(pid);
+	if (fd >= 0 && read_stat(fd, &s) && s.state != 'Z' && s.state != 'X')
+		describe(f, fd, &s);
+	if (fd >= 0)
+		close(fd);
+}
+
 unsigned foreground_stopped_jobs(pid_t shell)
 {
 	char name[64];
@@ -355,6 +372,16 @@ pid_t foreground_youngest(pid_t parent)
 	bool more;
 	snprintf(name, sizeof name, "/proc/%d/task/%d/children", (int)parent, (int)parent);
 	return read_children(AT_FDCWD, name, &youngest, 1, &more) == 1 ? youngest : 0;
+}
+
+bool foreground_sleeps(pid_t pid)
+{
+	struct foreground_stat s;
+	int fd = open_process(pid);
+	bool sleeps = fd >= 0 && read_stat(fd, &s) && s.state == 'S';
+	if (fd >= 0)
+		close(fd);
+	return sleeps;
 }
 
 bool foreground_awaits(pid_t parent, uint64_t time_ms)

@@ -61,11 +61,20 @@ bool foreground_parse(const char *text, struct foreground_stat *ret_stat);
 /* Look. */
 void foreground_look(const struct foreground_target *t, struct foreground *ret_foreground);
 
+/*
+ * The same of who starts no group of its own: what a shell runs that has no job control yet. f: of a look at its group; where
+ * the leader has a child, the youngest of the youngest is described in its place.
+ */
+void foreground_descend(struct foreground *f);
+
 /* How many jobs of the shell are stopped: groups among its youngest children. */
 unsigned foreground_stopped_jobs(pid_t shell);
 
 /* The youngest child of a process; 0: none. */
 pid_t foreground_youngest(pid_t parent);
+
+/* Whether a process sleeps until something comes: what had come before has been seen to. False when it is gone. */
+bool foreground_sleeps(pid_t pid);
 
 /* Whether a process sleeps until a child ends, and all that it has were there before a time (wall clock). */
 bool foreground_awaits(pid_t parent, uint64_t time_ms);

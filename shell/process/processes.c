@@ -110,7 +110,7 @@ static int check(const struct processes *t, const struct process_options *o)
 		return -EILSEQ;
 	if (p && p->state != PROCESS_ENDED)
 		return -EEXIST;
-	return directory_check(o->cwd ? o->cwd : t->config.cwd);
+	return o->cwd ? directory_recall(&o->found, o->cwd) : directory_check(t->config.cwd);
 }
 
 /* The preamble, and after it the variables of the request. */
@@ -239,6 +239,8 @@ int processes_start(
 	int rc = check(t, o);
 	if (rc < 0)
 		return rc;
+	if (t->draining)
+		return -ESHUTDOWN;
 	struct process *p, *replaced = processes_find(t, o->id);
 	if (t->running >= t->config.max)
 		return -EUSERS;

@@ -14,6 +14,7 @@
 
 #include "shell/held/table.h"
 #include "shell/process/process.h"
+#include "shell/store/directory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,8 +67,9 @@ struct process_options {
 	const char *id;
 	const char *command; /* UTF-8 without NUL */
 	size_t command_length;
-	const char *cwd;      /* absolute */
-	const char *session;  /* id of the session that it is started from, to be shown */
+	const char *cwd;              /* absolute */
+	struct directory_found found; /* of cwd */
+	const char *session;          /* id of the session that it is started from, to be shown */
 	const char *preamble; /* bash text that restores a session's environment, functions ... */
 	size_t preamble_length;
 	const char *const *env_names, *const *env_values; /* win over both environments */
@@ -86,6 +88,7 @@ struct processes {
 	unsigned running;       /* not ended, of those in the table */
 	bool keep_failing;      /* outputs cannot be moved to files now; it has been said */
 	struct processes_counters counters;
+	bool draining; /* none is begun any more: processes_start() returns -ESHUTDOWN */
 };
 
 /* Open the directory, which is made if need be. Returns 0 or a negative errno; then nothing is left open. */

@@ -46,6 +46,7 @@ struct run {
 	enum run_state state;
 	bool exited, timed_out, cancelled;
 	bool terminals;
+	bool whole;  /* see run_options */
 	bool paused; /* its output is not wanted now: it waits in write(2) */
 	pid_t pid;
 	int pidfd;

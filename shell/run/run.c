@@ -99,6 +99,13 @@ static void drain_stream(struct run *r, enum run_stream which)
 	}
 }
 
+void run_drain(struct run *r)
+{
+	for (unsigned i = 0; i < RUN_STREAMS && r->state != RUN_OVER; i++)
+		if (!r->streams[i].ended)
+			drain_stream(r, (enum run_stream)i);
+}
+
 /* The end */
 
 static void on_run_handle_closed(uv_handle_t *handle)
@@ -166,7 +173,8 @@ void run_finish(struct run *r)
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		result.output[i] = excerpt_parts(&r->streams[i].kept);
 	close_handles(r);
-	bounds_leave(all->config.bounds, run_group(r->mark, group), r->timed_out || r->cancelled);
+	bounds_leave(all->config.bounds, run_group(r->mark, group),
+		r->timed_out || r->cancelled || r->whole);
 	if (take_status(r, &result.status))
 		close_child(r);
 	else
@@ -208,7 +216,9 @@ static void on_exit_readable(uv_poll_t *poll, int status, int events)
 	(void)events;
 	r->exited = true;
 	uv_poll_stop(&r->exit);
-	if (r->state == RUN_ENDING)
+	if (r->state == RUN_GOING && r->whole)
+		end_run(r, 0);
+	else if (r->state == RUN_ENDING)
 		runs_hunt_soon(r->all);
 	else if (r->state == RUN_GOING)
 		run_finish(r);
@@ -332,7 +342,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		.filter_fd = bounded.filter_fd,
 		.group_fd = bounded.group_fd,
 		.owner = bounds_owner(all->config.bounds),
-		.input_fd = spool,
+		.input_fd = spool >= 0 ? spool : o->input_fd,
 		.bash = all->bash,
 		.command = script ? script : o->command,
 		.command_length = length,
@@ -398,7 +408,7 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	if (o->command_length == 0 || o->command_length > RUN_COMMAND_MAX ||
 		memchr(o->command, '\0', o->command_length))
 		return -EINVAL;
-	int rc = directory_check(o->cwd);
+	int rc = directory_recall(&o->found, o->cwd);
 	if (rc < 0)
 		return rc;
 	if (all->count >= RUNS_MAX)
@@ -424,6 +434,7 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	r->callbacks = *callbacks;
 	r->user = user;
 	r->terminals = o->terminals;
+	r->whole = o->whole;
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		excerpt_init(&r->streams[i].kept,
 			o->output_max < RUN_OUTPUT_MAX ? o->output_max : RUN_OUTPUT_MAX);

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "shell/output/excerpt.h"
+#include "shell/store/directory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,12 +43,15 @@ struct run_options {
 	size_t command_length; /* 1 to RUN_COMMAND_MAX */
 	const char *preamble;  /* bash text that goes before it, see shell/preamble.h; NULL: none */
 	size_t preamble_length;
-	const char *cwd; /* absolute, must exist: checked before anything runs */
+	const char *cwd; /* absolute, must exist: checked before anything runs, unless it was: */
+	struct directory_found found;
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
 	const char *spool;   /* standard input that was sent before, see shell/output/spool.h */
 	const void *input;   /* or these bytes; NULL: /dev/null */
 	size_t input_length; /* bytes */
+	int input_fd;        /* or this, when it is above 0 */
+	bool whole;          /* when it has ended by itself, what it has started is ended as well */
 	bool terminals;      /* stdout and stderr are raw PTYs of their own; otherwise pipes */
 	unsigned rows, cols; /* of the terminals */
 	uint64_t timeout_ms; /* 0 = none */
@@ -101,7 +105,7 @@ void runs_close(struct runs *all);
 /*
  * Start one. Returns 0, or a negative errno and nothing has been started: -EINVAL (command or cwd),
  * -ENOENT, -ENOTDIR, -EACCES, -ENAMETOOLONG or -ELOOP (cwd), -EUSERS (RUNS_MAX at once), -E2BIG (an
- * environment that the system does not take), -ENXIO (no such spool), -ENOEXEC (there is no bash), or whatever the system lacks.
+ * environment that the system does not take), -ENXIO (no such spool), -EXDEV (cwd is not where commands live), -ENOEXEC (there is no bash), or whatever the system lacks.
  */
 int run_start(struct runs *all, const struct run_options *options,
 	const struct run_callbacks *callbacks, void *user, struct run **ret_run);
@@ -117,6 +121,9 @@ void run_cancel(struct run *r, unsigned grace_ms);
  * ends is read all the same.
  */
 void run_pause(struct run *r, bool pause);
+
+/* Read what its pipes or terminals have by now, also while it is paused: output() is called for it. */
+void run_drain(struct run *r);
 
 /* 0 to 255: 128 + n when signal n has ended it, RUN_TIMEOUT_CODE when it took too long. */
 int run_exit_code(const struct run_result *result);

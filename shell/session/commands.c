@@ -15,6 +15,7 @@ static void on_executed(void *user, const struct exec *e)
 	const struct sessions *table = s->table;
 	if (table->callbacks->executed)
 		table->callbacks->executed(table->user, s, e);
+	session_follow_lease(s);
 	waits_nudge(s->waits);
 }
 
@@ -39,6 +40,7 @@ void session_init_commands(struct session *s, struct sessions *table)
 	s->table = table;
 	s->pane.counters = &table->counters.panes;
 	s->pane.screening.workers = table->workers;
+	budget_join(&table->screens, &s->pane);
 	s->blocks = (struct blocks){.pane = &s->pane,
 		.nonce = s->executor.nonce,
 		.typed = &s->typing.typed,

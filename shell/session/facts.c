@@ -25,6 +25,11 @@ pid_t session_pid(const struct session *s)
 	return s->pane.history_open ? s->pane.held.link.info.shell_pid : 0;
 }
 
+pid_t session_holder(const struct session *s)
+{
+	return s->pane.history_open ? s->pane.held.link.info.holder_pid : 0;
+}
+
 uint64_t session_end_offset(const struct session *s)
 {
 	return s->pane.history.end_offset;

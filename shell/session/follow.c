@@ -3,6 +3,7 @@
  * See sessions.c for the rest of a session's life.
  */
 #include "shell/clock.h"
+#include "shell/exec/shell.h"
 #include "shell/held/ending.h"
 #include "shell/session/internal.h"
 
@@ -100,7 +101,7 @@ static uint64_t news_of(const struct session *session)
 {
 	const struct history *h = &session->pane.history;
 	return h->scan.offset + h->events_offset + h->ended + session->restarts +
-		session->title_version;
+		session->title_version + session->pane.journal.count;
 }
 
 /* Let viewers have what there is, in turns, until it is time for others. Returns whether some are still to have it. */
@@ -126,7 +127,8 @@ static bool serve_viewers(struct session *session, uint64_t until)
 
 static bool is_watched(const struct session *session)
 {
-	return session->viewers || session->pane.journal.watchers || waits_any(session->waits);
+	return session->viewers || journal_is_watched(&session->pane.journal) ||
+		waits_any(session->waits);
 }
 
 /*
@@ -184,7 +186,7 @@ enum turn_next session_take_turn(struct held *h)
 	uint64_t now = session->pane.history.scan.offset;
 	if (now != before) {
 		s->counters.bytes_out += now - before;
-		session->pane.activity_ms = clock_wall_ms();
+		pane_note_active(&session->pane);
 		session->pane.output_ms = uv_now(s->loop);
 	}
 	uint64_t events = exec_follow(&session->executor, now);
@@ -224,7 +226,9 @@ static void on_reply(void *user, const char *bytes, size_t length)
 {
 	struct session *session = user;
 	struct sessions *s = session->table;
-	if (session->state == SESSION_RUNNING &&
+	/* What was asked while there was no server: whoever asked may have gone, and then it would be typed into the shell. */
+	bool nobody = session->pane.live.late && exec_shell_in_front(&session->executor);
+	if (session->state == SESSION_RUNNING && !nobody &&
 		link_write(&session->pane.held.link, bytes, length) == 0)
 		s->counters.queries_answered++;
 	else
@@ -279,6 +283,7 @@ static int open_history(struct session *session)
 	struct link *link = &session->pane.held.link;
 	const struct live_options o = {.scrollback = session->table->config.scrollback,
 		.version = clock_wall_ms() * 1000,
+		.unicode = session->pane.unicode,
 		.callbacks = &screen_callbacks,
 		.user = session};
 	int rc = history_init(&session->pane.history, &link->ring, &link->control);
@@ -299,6 +304,44 @@ static int open_history(struct session *session)
 	return 0;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* When the holder last wrote down more than another size, from an offset of its log at which a record begins. 0: never. */
+static uint64_t last_event(const struct stream *log, uint64_t from)
+{
+	struct event e;
+	uint64_t last_ns = 0;
+	for (size_t left = event_log_most(log); left > 0; left--) {
+		int rc = event_read(log, &from, &e);
+		if (rc <= 0)
+			break;
+		if (e.header.type != EVENT_RESIZE)
+			last_ns = later(last_ns, e.header.time_ns);
+	}
+	return last_ns / 1000000;
+}
+
+/*
+ * When something last happened in a session that an earlier server had: what that one has noted, and what its holder has
+ * written down since. Output that came while there was no server, with no command that began or ended, has no time.
+ */
+static uint64_t last_active(const struct session *session, uint64_t now)
+{
+	const struct link *link = &session->pane.held.link;
+	const struct stream *log = &link->ring.events;
+	struct ring_exit exit = {.time_ms = 0};
+	uint64_t from = control_events_tail(&link->control, stream_head(log));
+	uint64_t at = later(control_active(&link->control, now), session->created_ms);
+	if (ring_exited(&link->ring, &exit))
+		at = later(at, exit.time_ms);
+	/* One of an earlier release has noted nothing: all of the log counts, if all of it is there. */
+	at = later(at, last_event(log, stream_oldest(log) > 0 ? from : 0));
+	return at > 0 && at < now ? at : now;
+}
+
 void session_on_attached(struct held *h)
 {
 	struct session *session = session_of_held(h);
@@ -317,8 +360,11 @@ void session_on_attached(struct held *h)
 		return;
 	}
 	ring_geometry(&h->link.ring, &session->pane.rows, &session->pane.cols);
+	budget_resized(&session->pane);
 	session_move(session, SESSION_RUNNING);
 	session->pane.activity_ms = clock_wall_ms();
+	if (h->adopted)
+		session->pane.activity_ms = last_active(session, session->pane.activity_ms);
 	session->pane.output_ms = uv_now(s->loop);
 	live_settle(&session->pane.live, session->pane.rows, session->pane.cols);
 	s->counters.adopted += h->adopted;

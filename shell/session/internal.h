@@ -17,6 +17,10 @@ extern const struct held_kind session_kind;
 /* And when their executors do. */
 extern const struct executor_callbacks session_executor_callbacks;
 
+/* A program and its arguments, ended by NULL: a copy, owned, or NULL when memory is short. */
+char **session_argv_copy(const char *const *argv);
+void session_argv_free(char **argv); /* NULL is fine */
+
 /* It is in another state; what has become of its shell is known before. */
 void session_move(struct session *s, enum session_life state);
 

@@ -108,10 +108,11 @@ static void on_release(struct held *h)
 }
 
 static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR,
-	"meta.json", "meta.json.new", HELD_ENDING_FILE, INTEGRATION_FILE, INTEGRATION_FILE_NEW,
-	"execs", "execs.new", "blocks", "blocks.new", NULL};
+	"meta.json", "meta.json.new", HELD_ENDING_FILE, "init.bash", "init.bash.new", ".zshenv",
+	".zshenv.new", "init.fish", "init.fish.new", "execs", "execs.new", "blocks", "blocks.new",
+	NULL};
 
-static const char *const shared[] = {INTEGRATION_FILE, NULL};
+static const char *const shared[] = {"init.bash", ".zshenv", "init.fish", NULL};
 
 const struct held_kind session_kind = {
 	.folder = "sessions",

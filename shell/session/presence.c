@@ -135,11 +135,23 @@ static bool update_focus(struct presence *p)
 	return p->focused != before;
 }
 
+/* Another client of the same person, or NULL. */
+static const struct attendee *find_same(const struct presence *p, const struct attendee *a)
+{
+	for (const struct attendee *other = p->first; other && a->person_key > 0;
+		other = other->next)
+		if (other->person_key == a->person_key)
+			return other;
+	return NULL;
+}
+
 void presence_join(struct presence *p, struct attendee *a)
 {
 	struct attendee **end = &p->first;
-	a->color = pick_color(p);
+	const struct attendee *same = find_same(p, a);
+	a->color = same ? same->color : pick_color(p);
 	a->id = p->next_id++;
+	a->person = same ? same->person : a->id;
 	a->focused = false;
 	a->next = NULL;
 	while (*end)

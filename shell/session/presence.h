@@ -37,7 +37,9 @@ bool size_policy_parse(const char *name, enum size_policy *ret_policy);
 /* One attached client; the memory is the client's own. */
 struct attendee {
 	struct attendee *next;
-	uint64_t id;                   /* unique in the session, never reused */
+	uint64_t id;         /* unique in the session, never reused */
+	uint64_t person_key; /* the same for all clients of somebody; 0: of nobody that is known */
+	uint64_t person;     /* id of the first of them that was there when it came, or its own */
 	char name[NAME_BYTES_MAX + 1]; /* display name: a label */
 	char author[NAME_AUTHOR_MAX + 1];
 	unsigned color; /* 0 to PRESENCE_COLORS - 1 */
@@ -60,7 +62,7 @@ struct presence {
 
 void presence_init(struct presence *p);
 
-/* Add a, with the role and the window that it has; fills its id and colour, and it has no focus. */
+/* Add a, with the role and the window that it has; fills its id, person and colour, and it has no focus. */
 void presence_join(struct presence *p, struct attendee *a);
 
 /* Remove a; harmless when it is not there. Returns whether the session has lost the focus with it. */

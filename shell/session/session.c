@@ -1,6 +1,7 @@
 /* What one session does between its start and its end. See sessions.c for those. */
 #include "shell/session/session.h"
 
+#include "ring/receipts.h"
 #include "shell/clock.h"
 #include "shell/session/internal.h"
 #include "shell/session/meta.h"
@@ -68,11 +69,14 @@ static int resize(struct session *s, unsigned rows, unsigned cols)
 		return -EINVAL;
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
+	if (!budget_admits(&s->table->screens, &s->pane, rows, cols))
+		return -EXFULL;
 	int rc = link_resize(&s->pane.held.link, rows, cols);
 	if (rc < 0)
 		return rc;
 	s->pane.rows = rows;
 	s->pane.cols = cols;
+	budget_resized(&s->pane);
 	sessions_changed(s->table);
 	return 0;
 }
@@ -81,9 +85,9 @@ static int resize(struct session *s, unsigned rows, unsigned cols)
 static void settle(struct session *s, uint64_t before)
 {
 	unsigned rows, cols;
-	if (presence_size(&s->presence, &rows, &cols) &&
-		(rows != s->pane.rows || cols != s->pane.cols))
-		resize(s, rows, cols); /* when it has ended there is nothing to size */
+	s->size_refused = presence_size(&s->presence, &rows, &cols) &&
+		(rows != s->pane.rows || cols != s->pane.cols) &&
+		resize(s, rows, cols) == -EXFULL; /* when it has ended there is nothing to size */
 	if (s->presence.version != before)
 		tell_viewers(s);
 }
@@ -129,7 +133,7 @@ void session_detach(struct session *s, struct session_viewer *v)
 	DL_DELETE(s->viewers, v);
 	if (presence_leave(&s->presence, &v->attendee))
 		tell_focus(s);
-	s->pane.activity_ms = clock_wall_ms();
+	pane_note_active(&s->pane);
 	settle(s, before);
 }
 
@@ -144,7 +148,7 @@ static bool is_focus_report(const void *bytes, size_t length)
 		(memcmp(bytes, FOCUS_IN, length) == 0 || memcmp(bytes, FOCUS_OUT, length) == 0);
 }
 
-int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
+static int type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
 	size_t length)
 {
 	if (is_focus_report(bytes, length)) {
@@ -167,6 +171,37 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 	return 0;
 }
 
+int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
+	size_t length)
+{
+	const struct link *l = &s->pane.held.link;
+	uint64_t begin = link_input_end(l);
+	if (v->key == 0)
+		return type(s, v, lease, bytes, length);
+	v->typed += length;
+	receipts_note(&l->control, v->key, v->typed, begin + length, length);
+	int rc = type(s, v, lease, bytes, length);
+	/* What is refused, or is held for a command to begin, would otherwise wait for others' input. */
+	uint64_t written = link_input_end(l) - begin;
+	if (written < length)
+		receipts_correct(&l->control, begin + written, length - (size_t)written);
+	return rc;
+}
+
+void session_refuse_input(struct session *s, struct session_viewer *v, size_t length)
+{
+	v->typed += length;
+	if (v->key > 0)
+		receipts_note(&s->pane.held.link.control, v->key, v->typed,
+			link_input_end(&s->pane.held.link), 0);
+}
+
+bool session_input_taken(
+	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken)
+{
+	return receipts_find(&s->pane.held.link.control, v->key, ret_taken);
+}
+
 /* Another has it, or nobody: others' windows may count again. */
 static void tell_lease(struct session *s)
 {
@@ -177,6 +212,8 @@ static void tell_lease(struct session *s)
 			presence_window_now(&s->presence, &v->attendee);
 	settle(s, before);
 	tell_viewers(s);
+	sessions_changed(s->table);
+	waits_nudge(s->waits);
 }
 
 int session_lease(struct session *s, const struct lease_terms *terms)
@@ -184,12 +221,14 @@ int session_lease(struct session *s, const struct lease_terms *terms)
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
 	int rc = lease_take(&s->typing.lease, terms, clock_wall_ms());
-	if (rc == 0)
+	if (rc == 0) {
 		tell_lease(s);
+		session_follow_lease(s);
+	}
 	return rc;
 }
 
-bool session_give_back(struct session *s, const char *id)
+bool session_give_back(struct session *s, const char *id, const struct lease_note *note)
 {
 	struct lease *l = &s->typing.lease;
 	uint64_t now = clock_wall_ms();
@@ -197,13 +236,20 @@ bool session_give_back(struct session *s, const char *id)
 		return false;
 	if (!id)
 		lease_clear(l);
+	if (note)
+		lease_leave_note(l, note->text, note->by, note->author, now);
 	tell_lease(s);
 	return true;
 }
 
-void session_expire_lease(struct session *s)
+void session_follow_lease(struct session *s)
 {
-	if (lease_expire(&s->typing.lease, clock_wall_ms()))
+	struct lease *l = &s->typing.lease;
+	uint64_t now = clock_wall_ms();
+	const struct block *b = blocks_running(&s->blocks);
+	/* The block of a command for a program ends a little later than the command. */
+	bool runs = s->executor.current || (b && !b->exec[0]);
+	if (lease_expire(l, now) || (l->heir.id[0] && !runs && lease_hand_over(l, now)))
 		tell_lease(s);
 }
 
@@ -274,6 +320,18 @@ int session_rename(struct session *s, const char *name)
 	s->name_version++;
 	tell_viewers(s);
 	return 0;
+}
+
+void session_notify(struct session *s, const char *title, const char *text)
+{
+	journal_add(&s->pane.journal,
+		&(struct journal_entry){.type = JOURNAL_NOTIFICATION,
+			.offset = history_limit(&s->pane.history),
+			.at_ms = clock_wall_ms(),
+			.text = (char *)(uintptr_t)text,
+			.detail = (char *)(uintptr_t)title});
+	tell_viewers(s);
+	journal_tell(&s->pane.journal);
 }
 
 void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name)

@@ -14,6 +14,7 @@
 #include "shell/exec/executor.h"
 #include "shell/name.h"
 #include "shell/pane/pane.h"
+#include "shell/store/directory.h"
 #include "shell/session/presence.h"
 #include "shell/session/shell_exit.h"
 #include "shell/input/typing.h"
@@ -29,6 +30,9 @@
 
 /* A viewer that has taken nothing for so long does not read: the program does not wait for it. */
 #define SESSION_VIEWER_READS_MS 50u
+
+#define SESSION_ARGV_MAX 256u                 /* a program and its arguments */
+#define SESSION_ARGV_BYTES ((size_t)16 << 10) /* all of them, with their NULs */
 
 struct pane_state;
 struct wait_options;
@@ -72,15 +76,22 @@ struct session_viewer {
 	struct attendee attendee; /* to be filled in (name, role, window) before attaching */
 	/* Kept by itself: where it is in the output, and when it had last taken all that it was given; 0: it needs none. */
 	uint64_t offset, taken_ms; /* loop time */
+	uint64_t key;              /* of the client in ring/receipts.h; 0: it wants none */
+	uint64_t typed; /* bytes that it has typed, and those that were refused, on all its connections */
 };
 
 /* What can be chosen when a session is created. Strings are borrowed; NULL or 0 = the default. */
 struct session_options {
-	const char *id;           /* checked by the table */
-	const char *name;         /* default: the id */
-	const char *cwd;          /* absolute; default: where the server was started */
-	const char *shell;        /* path or name; default: bash */
-	unsigned rows, cols;      /* default 24 x 80 */
+	const char *id;               /* checked by the table */
+	const char *name;             /* default: the id */
+	const char *cwd;              /* absolute; default: where the server was started */
+	struct directory_found found; /* of cwd */
+	const char *shell;            /* path or name; default: bash */
+	const char *const *shell_arguments; /* of the shell, and NULL; NULL: none. As many as SESSION_ARGV_… allow. */
+	/* A program instead of a shell, and its arguments, and NULL; NULL: a shell. As many as SESSION_ARGV_… allow. */
+	const char *const *argv;
+	unsigned rows, cols;         /* default 24 x 80 */
+	enum screen_unicode unicode; /* what its characters take */
 	uint64_t idle_timeout_ms; /* end it when nobody is attached and nothing happens for this long */
 	enum shell_exit on_shell_exit; /* reexec: only with a bash */
 	const char *const *env_names;
@@ -102,7 +113,9 @@ struct session {
 	struct sessions *table;
 	struct pane pane; /* its terminal, in its holder */
 	char name[NAME_BYTES_MAX + 1];
-	uint64_t created_ms; /* wall clock */
+	uint64_t created_ms;    /* wall clock */
+	char **shell_arguments; /* of its shell, ended by NULL; owned; NULL: none */
+	char **argv; /* the program that it has in place of a shell, ended by NULL; owned; NULL: a shell */
 	uint64_t idle_timeout_ms;
 	enum shell_exit on_shell_exit;
 	uint64_t restarts; /* shells that have ended and been followed by another, as far as seen */
@@ -115,6 +128,7 @@ struct session {
 	struct blocks blocks;     /* all commands */
 	uint64_t shells_seen;     /* EVENT_SHELLs that have been acted upon, without an executor */
 	struct presence presence;
+	bool size_refused; /* its windows want a size for which the screens have no memory */
 	struct look focus; /* whether the program wants to hear of that */
 	struct typing typing;
 	uint64_t name_version;          /* counts renames */
@@ -153,15 +167,22 @@ void session_detach(struct session *s, struct session_viewer *v);
 int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
 	size_t length);
 
+/* So much input of a viewer has been refused, and counts as typed. */
+void session_refuse_input(struct session *s, struct session_viewer *v, size_t length);
+
+/* How much of what a viewer with a key has typed the terminal has taken. Returns false when that is not known. */
+bool session_input_taken(
+	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken);
+
 /*
  * The lease of its keyboard: take it, give it back (id NULL: whoever has it), with everybody told. The same returns as
- * in shell/input/lease.h; -ENOTCONN when the session does not run.
+ * in shell/input/lease.h; -ENOTCONN when the session does not run. note: for whoever comes next; NULL: none.
  */
 int session_lease(struct session *s, const struct lease_terms *terms);
-bool session_give_back(struct session *s, const char *id);
+bool session_give_back(struct session *s, const char *id, const struct lease_note *note);
 
-/* Look whether its time is over; called now and then. */
-void session_expire_lease(struct session *s);
+/* Look whether its time is over, or nothing runs that its heir waits for; called now and then. */
+void session_follow_lease(struct session *s);
 
 /* Input from the session itself, unasked. Returns 0, -ENOBUFS, or -ENOTCONN once it has ended. */
 int session_write(struct session *s, const void *bytes, size_t length);
@@ -181,7 +202,7 @@ int session_heeds(const struct session *s);
 
 /*
  * Set the size. Under the policy latest nobody holds it then, until somebody types. Returns 0, -EINVAL,
- * as session_heeds(), or -EPERM when the policy leaves it to the windows alone (smallest, owner).
+ * as session_heeds(), -EXFULL when there is no memory for such a screen, or -EPERM when the policy leaves it to the windows alone (smallest, owner).
  */
 int session_resize(struct session *s, unsigned rows, unsigned cols);
 
@@ -197,6 +218,9 @@ int session_signal(struct session *s, int signo, enum wire_target target);
 
 /* Rename; the name has been checked. Returns 0 or a negative errno (it could not be stored). */
 int session_rename(struct session *s, const char *name);
+
+/* Tell all who watch it, as a program does by OSC 777; the texts have been checked. title: NULL = none. */
+void session_notify(struct session *s, const char *title, const char *text);
 
 /* Name of a viewer has changed. */
 void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name);
@@ -214,6 +238,9 @@ uint64_t session_epoch(const struct session *s);
 
 /* The number of its shell; 0 while it is not readable. */
 pid_t session_pid(const struct session *s);
+
+/* The number of its holder, whose child the shell is; likewise. */
+pid_t session_holder(const struct session *s);
 
 /* The offset behind its last byte, once it has exited. */
 uint64_t session_end_offset(const struct session *s);

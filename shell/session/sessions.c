@@ -10,9 +10,12 @@
 #include "shell/descriptors.h"
 #include "shell/store/directory.h"
 #include "shell/environment.h"
+#include "shell/exec/shell_arguments.h"
+#include "shell/id.h"
 #include "shell/held/adoption.h"
 #include "shell/held/ending.h"
 #include "shell/store/file.h"
+#include "shell/session/launch.h"
 #include "shell/session/meta.h"
 #include "shell/wait/wait.h"
 
@@ -64,8 +67,11 @@ bool sessions_idle(const struct sessions *s)
 void session_free(struct session *session)
 {
 	held_finish(&session->pane.held);
+	budget_leave(&session->pane);
 	free(session->pane.cwd);
 	free(session->pane.shell);
+	session_argv_free(session->argv);
+	session_argv_free(session->shell_arguments);
 	free(session);
 }
 
@@ -84,45 +90,89 @@ static struct held_waiter *held_waiter_of(struct session_waiter *w)
 	return &w->held;
 }
 
+int sessions_incarnation(const struct sessions *s, char ret_text[SESSIONS_INCARNATION_SIZE])
+{
+	struct proof_key key;
+	const uint8_t *b = key.bytes;
+	if (!secret_key(&s->secret, "runtime", "incarnation", &key)) {
+		int rc = id_random(key.bytes, sizeof key.bytes);
+		if (rc < 0)
+			return rc;
+	}
+	/* RFC 9562, version 8: what its bits are is ours to say. */
+	key.bytes[6] = (uint8_t)((b[6] & 0x0fu) | 0x80u);
+	key.bytes[8] = (uint8_t)((b[8] & 0x3fu) | 0x80u);
+	snprintf(ret_text, SESSIONS_INCARNATION_SIZE,
+		"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+		b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
+		b[15]);
+	return 0;
+}
+
+/* Programs in place of shells */
+
+char **session_argv_copy(const char *const *argv)
+{
+	size_t count = 0;
+	while (argv[count])
+		count++;
+	char **copy = calloc(count + 1, sizeof *copy);
+	for (size_t i = 0; copy && i < count; i++) {
+		copy[i] = strdup(argv[i]);
+		if (!copy[i]) {
+			session_argv_free(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+void session_argv_free(char **argv)
+{
+	for (size_t i = 0; argv && argv[i]; i++)
+		free(argv[i]);
+	free(argv);
+}
+
 /* Creating */
 
-/* The file that lets the shell run commands for programs; its path goes to path. */
-static int write_init(struct sessions *s, struct session *session, char *path, size_t size)
+/* What it starts with: whose it is, for what finds us from in there, and what was asked for. NULL: no memory. */
+static char **make_environment(struct sessions *s, const struct session_options *o)
 {
-	int n = snprintf(path, size, "%s/sessions/%s/" INTEGRATION_FILE, s->config.runtime_dir,
-		session->pane.held.directory);
-	bool fits = n >= 0 && (size_t)n < size;
-	bool again = session->on_shell_exit == SHELL_EXIT_REEXEC;
-	char *text = fits ? integration_init(session->executor.nonce, again ? path : NULL) : NULL;
-	int rc = !fits ? -ENAMETOOLONG
-		: text
-		? file_save(session->pane.held.link.dir_fd, INTEGRATION_FILE, text, strlen(text))
-		: -ENOMEM;
-	free(text);
-	return rc;
+	char *const *base = s->config.environment;
+	char **named = environment_with(base, "RINGSIDE_SESSION", o->id), **placed = NULL;
+	char **environment = NULL;
+	if (named && s->config.socket)
+		placed = environment_with(named, "RINGSIDE_SOCKET", s->config.socket);
+	if (placed || (named && !s->config.socket))
+		environment = environment_create(
+			placed ? placed : named, o->env_names, o->env_values, o->env_count);
+	environment_destroy(placed);
+	environment_destroy(named);
+	return environment;
 }
 
 static int spawn(struct sessions *s, struct session *session, const struct session_options *o)
 {
-	char init[PATH_MAX], rcfile[] = "--rcfile", interactive[] = "-i";
-	char *shell_argv[] = {session->pane.shell, NULL, NULL, NULL, NULL};
-	if (session->executor.possible) {
-		int rc = write_init(s, session, init, sizeof init);
-		if (rc < 0)
-			return rc;
-		shell_argv[1] = rcfile;
-		shell_argv[2] = init;
-		shell_argv[3] = interactive;
-	}
-	char **environment = bounds_environment(s->config.bounds,
-		environment_create(s->config.environment, o->env_names, o->env_values, o->env_count));
-	if (!environment)
-		return -ENOMEM;
+	char directory[PATH_MAX];
+	if ((size_t)snprintf(directory, sizeof directory, "%s/sessions/%s", s->config.runtime_dir,
+		    session->pane.held.directory) >= sizeof directory)
+		return -ENAMETOOLONG;
+	char **environment = make_environment(s, o);
+	struct launch *launch = malloc(sizeof *launch);
+	int rc = launch && environment ? session_launch(session, directory, &environment, launch)
+				       : -ENOMEM;
+	if (rc < 0)
+		goto out;
+	environment = bounds_environment(s->config.bounds, environment);
+	rc = environment ? 0 : -ENOMEM;
+	if (rc < 0)
+		goto out;
 	struct spawn_options options = {
 		.holder = s->config.holder,
 		.dir_fd = session->pane.held.link.dir_fd,
 		.cwd = session->pane.cwd,
-		.argv = shell_argv,
+		.argv = session->argv ? session->argv : launch->argv,
 		.envp = environment,
 		.rows = session->pane.rows,
 		.cols = session->pane.cols,
@@ -136,8 +186,10 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
 		.no_flow = session->executor.possible, /* a command could not be typed into a stopped one */
 	};
-	int rc = held_start(&session->pane.held, &options);
+	rc = held_start(&session->pane.held, &options);
+out:
 	environment_destroy(environment);
+	free(launch);
 	return rc;
 }
 
@@ -152,16 +204,26 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	session_init_commands(session, s);
 	session->pane.rows = o->rows ? o->rows : 24;
 	session->pane.cols = o->cols ? o->cols : 80;
+	budget_resized(&session->pane);
 	session->created_ms = session->pane.activity_ms = clock_wall_ms();
 	session->idle_timeout_ms = o->idle_timeout_ms;
 	session->on_shell_exit = o->on_shell_exit;
+	session->pane.unicode = o->unicode;
 	session->pane.cwd = strdup(o->cwd ? o->cwd : s->config.cwd);
-	session->pane.shell = strdup(o->shell ? o->shell : "bash");
+	session->pane.shell = strdup(o->argv ? o->argv[0] : o->shell ? o->shell : "bash");
+	session->argv = o->argv ? session_argv_copy(o->argv) : NULL;
 	snprintf(session->pane.held.id, sizeof session->pane.held.id, "%s", o->id);
 	snprintf(session->name, sizeof session->name, "%s", o->name ? o->name : o->id);
 	presence_init(&session->presence);
-	rc = session->pane.cwd && session->pane.shell ? 0 : -ENOMEM;
-	if (rc == 0 && integration_is_possible(session->pane.shell))
+	session->shell_arguments = o->shell_arguments ? session_argv_copy(o->shell_arguments) : NULL;
+	rc = session->pane.cwd && session->pane.shell && (session->argv || !o->argv) &&
+			(session->shell_arguments || !o->shell_arguments)
+		? 0
+		: -ENOMEM;
+	if (rc == 0 && !session->argv)
+		session->executor.shell = shell_arguments_shell(
+			session->pane.shell, o->shell_arguments);
+	if (rc == 0 && session->executor.shell != INTEGRATION_NONE)
 		rc = exec_make_nonce(&session->executor);
 	if (rc == 0)
 		rc = directory_make(s->held.dir_fd, session->pane.held.id, directory, &dir_fd);
@@ -186,17 +248,24 @@ int sessions_create(
 	struct session *session = sessions_find(s, o->id), *replaced = NULL;
 	if (session && session->state != SESSION_EXITED)
 		return -EEXIST;
+	if (s->draining)
+		return -ESHUTDOWN;
 	if (!name_is_id(o->id) || (o->name && !name_is_text(o->name)) ||
 		o->rows > PRESENCE_SIDE_MAX || o->cols > PRESENCE_SIDE_MAX)
 		return -EINVAL;
-	if (o->on_shell_exit == SHELL_EXIT_REEXEC && o->shell && !integration_is_possible(o->shell))
+	if (o->on_shell_exit == SHELL_EXIT_REEXEC &&
+		(o->argv ||
+			shell_arguments_shell(o->shell ? o->shell : "bash", o->shell_arguments) !=
+				INTEGRATION_BASH))
 		return -ENOTSUP;
-	int rc = directory_check(o->cwd ? o->cwd : s->config.cwd);
+	int rc = o->cwd ? directory_recall(&o->found, o->cwd) : directory_check(s->config.cwd);
 	if (rc < 0)
 		return rc;
 	replaced = session;
 	if (!replaced && sessions_count(s) >= s->config.max_sessions)
 		return -EUSERS;
+	if (!budget_admits(&s->screens, replaced ? &replaced->pane : NULL, o->rows, o->cols))
+		return -EXFULL;
 	rc = held_check_place(&s->held);
 	if (rc == 0)
 		rc = descriptors_check(s->held.dir_fd);
@@ -234,6 +303,16 @@ int sessions_get_or_create(struct sessions *s, const struct session_options *o,
 	else
 		waiter->done(waiter->user, session, REPORT_READY, 0);
 	return 0;
+}
+
+int sessions_get_or_replace(struct sessions *s, const char *id, struct session_waiter *waiter)
+{
+	const struct session *session = sessions_find(s, id);
+	const struct session_options o = {.id = id};
+	bool created;
+	if (session && session->state == SESSION_EXITED)
+		return sessions_create(s, &o, waiter);
+	return sessions_get_or_create(s, &o, waiter, &created);
 }
 
 /* Ending */
@@ -328,12 +407,15 @@ void sessions_sweep(struct sessions *s)
 	while ((session = next)) {
 		next = session_next(s, session);
 		bool running = session->state == SESSION_RUNNING;
+		/* Who was attached to an earlier server has all the time to come back: from when this one has it. */
 		bool idles = running && session->idle_timeout_ms > 0 &&
 			session->presence.count == 0 &&
-			now > session->pane.activity_ms + session->idle_timeout_ms;
+			now > session->pane.activity_ms + session->idle_timeout_ms &&
+			pane_now(&session->pane) - session->pane.output_ms >=
+				session->idle_timeout_ms;
 		bool expired = session->state == SESSION_EXITED && s->config.ended_ttl_s > 0 &&
 			now > session->exited_ms + (uint64_t)s->config.ended_ttl_s * 1000;
-		session_expire_lease(session);
+		session_follow_lease(session);
 		if (idles || expired)
 			sessions_end(s, session, NULL);
 	}
@@ -357,6 +439,7 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 {
 	*s = (struct sessions){
 		.config = *config, .callbacks = callbacks, .user = user, .loop = loop};
+	s->screens.limit = config->screen_memory;
 	if (!s->config.bounds)
 		s->config.bounds = &bounds_none;
 	int runtime_fd = open(config->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -30,11 +30,13 @@ struct sessions_config {
 	const char *holder;       /* path of ringside-holder */
 	const char *cwd;          /* default working directory */
 	char *const *environment; /* what sessions inherit */
+	const char *socket;       /* by which programs in them find the server; NULL: they do not */
 	size_t ring_size;         /* bytes */
 	unsigned scrollback;      /* lines that a screen keeps above itself */
 	bool clipboard;           /* programs may set the clipboards of those who drive */
 	unsigned max_sessions;
 	unsigned ended_ttl_s; /* how long the history of an ended session is kept; 0 = for ever */
+	size_t screen_memory; /* bytes of all screens together, see shell/pane/budget.h; 0 = no limit */
 	unsigned threads;     /* that follow screens; 0: those are followed on the loop */
 	long nofile;          /* soft limit of descriptors for shells; 0 = ours */
 	const struct bounds *bounds; /* what shells live in; NULL: nothing */
@@ -72,9 +74,11 @@ struct sessions {
 	struct waits_all waits;     /* what those of all share */
 	struct runtime_lock lock;
 	struct secret secret;    /* of the runtime directory */
+	struct budget screens;   /* memory of all screens */
 	struct workers *workers; /* that follow screens; NULL: there are none */
 	bool adopting;           /* nobody is served: screens are left for later */
 	bool few_descriptors;    /* and that has been said */
+	bool draining;           /* none is begun any more */
 	struct sessions_counters counters;
 };
 
@@ -104,11 +108,18 @@ bool sessions_adopting(const struct sessions *s);
 /*
  * Create a session. waiter is told when it runs or has failed, possibly before this returns 0.
  * Returns a negative errno and tells nobody when it cannot be begun: -EEXIST (an id that is alive),
- * -EUSERS (too many sessions), -EMFILE (too few descriptors), -EINVAL (id, name, cwd or size), -ENOTSUP (such a shell cannot reexec), -ENOENT/-ENOTDIR/-EACCES (cwd), ...
+ * -ESHUTDOWN (draining), -EUSERS (too many sessions), -EXFULL (no memory for a screen of that size, see shell/pane/budget.h), -EMFILE (too few descriptors), -EINVAL (id, name, cwd or size), -ENOTSUP (such a shell cannot reexec), -ENOENT/-ENOTDIR/-EACCES (cwd), ...
  * An ended session of that id is replaced.
  */
 int sessions_create(
 	struct sessions *s, const struct session_options *options, struct session_waiter *waiter);
+
+/*
+ * What tells this runtime from others, as a UUID: it stays as long as the runtime directory does, for that long what runs in
+ * it goes on, too. Returns 0 or a negative errno.
+ */
+#define SESSIONS_INCARNATION_SIZE 37u
+int sessions_incarnation(const struct sessions *s, char ret_text[SESSIONS_INCARNATION_SIZE]);
 
 /*
  * Find the session of options->id or create it: two callers at once get one. *ret_created says which. Returns as
@@ -116,6 +127,9 @@ int sessions_create(
  */
 int sessions_get_or_create(struct sessions *s, const struct session_options *options,
 	struct session_waiter *waiter, bool *ret_created);
+
+/* The same of an id alone; a session whose shell has ended is replaced. Returns as sessions_get_or_create(). */
+int sessions_get_or_replace(struct sessions *s, const char *id, struct session_waiter *waiter);
 
 /* The session of this id, in any state but ending; NULL if there is none. */
 struct session *sessions_find(const struct sessions *s, const char *id);

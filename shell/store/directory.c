@@ -47,6 +47,11 @@ int directory_check(const char *path)
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
 }
 
+int directory_recall(const struct directory_found *found, const char *path)
+{
+	return found->looked ? found->error : directory_check(path);
+}
+
 /* Returns 1 when a holder was found, 0 when there was none to find, -EAGAIN when it is too early to say. */
 static int adopt_or_clear(int parent_fd, const struct directory_owner *o, const char *name)
 {

@@ -20,6 +20,15 @@ int directory_make(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_S
 /* Whether path (may be NULL) is absolute and a directory that can be entered: 0, or a negative errno. */
 int directory_check(const char *path);
 
+/* What has been found out of a directory before, on a thread: its disk may not answer. Zero: nothing has been. */
+struct directory_found {
+	bool looked;
+	int error; /* what directory_check() returned then */
+};
+
+/* The same as directory_check(), which is asked only where nothing has been found out. */
+int directory_recall(const struct directory_found *found, const char *path);
+
 /* Those whose directories an earlier server has left. name: that of a directory. */
 struct directory_owner {
 	bool (*is_known)(void *user, const char *name);

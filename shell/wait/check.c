@@ -4,6 +4,7 @@
  */
 #include "ring/search/search.h"
 #include "shell/wait/internal.h"
+#include "shell/wait/wait_port.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,12 +93,23 @@ static bool is_sure(const struct waits *h, const struct pane_state *t)
 	return t->certain || h->now >= quiet_since(h) + needed;
 }
 
-static bool wants_input(struct waits *h, enum state_input kind)
+/* What only listens to its terminal among other things, and leaves its lines to be edited there, may have work to do. */
+static bool is_certain(const struct pane_state *t)
+{
+	const struct foreground *f = &t->foreground;
+	if (t->input == STATE_INPUT_PASSWORD)
+		return true;
+	return t->certain && !(t->input == STATE_INPUT_LINE && f->waits == BLOCKED_EVENT);
+}
+
+static bool wants_input(struct waits *h, const struct wait_condition *c)
 {
 	if (has_ended(h))
 		return false;
 	const struct pane_state *t = sample_quiet(h);
-	return t && t->input != STATE_INPUT_NONE && (!kind || t->input == kind) && is_sure(h, t);
+	if (!t || t->input == STATE_INPUT_NONE || (c->kind && t->input != c->kind))
+		return false;
+	return (!c->certain || is_certain(t)) && is_sure(h, t);
 }
 
 /* The shell has shown its prompt: it is about to read. */
@@ -311,7 +323,7 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 		is = is_at_prompt(h, w);
 		break;
 	case WAIT_INPUT:
-		is = wants_input(h, c->kind);
+		is = (!c->certain || has_happened(w)) && wants_input(h, c);
 		break;
 	case WAIT_MATCH:
 		return c->on_screen ? is_on_screen(h, w, i) : is_in_output(h, w, i);
@@ -326,6 +338,12 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 		break;
 	case WAIT_EXIT:
 		is = has_ended(h);
+		break;
+	case WAIT_PORT:
+		is = w->conditions[i].port && wait_port_is_found(w->conditions[i].port);
+		break;
+	case WAIT_LEASE:
+		is = typing_admits(h->executor->typing, NULL);
 		break;
 	case WAIT_TYPES:
 		break;

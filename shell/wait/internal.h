@@ -11,9 +11,10 @@
 
 struct condition {
 	struct wait_condition is;
-	struct finder *finder; /* WAIT_MATCH in the output */
-	uint64_t lost;         /* bytes that it did not get */
-	uint64_t rows_version; /* WAIT_MATCH on the screen: the rows that have been looked at */
+	struct finder *finder;  /* WAIT_MATCH in the output */
+	struct wait_port *port; /* WAIT_PORT, while it is pending; owned */
+	uint64_t lost;          /* bytes that it did not get */
+	uint64_t rows_version;  /* WAIT_MATCH on the screen: the rows that have been looked at */
 };
 
 struct wait {
@@ -46,7 +47,7 @@ struct waits {
 	struct wait *all; /* the oldest first */
 	unsigned pending; /* of them: not over */
 	unsigned kept[2]; /* over, with a key: of owners, of others */
-	unsigned patterns;
+	unsigned patterns, ports;
 	uint64_t rows_version, rows_ms; /* the newest of a row, and when that was noticed */
 	uint64_t sample_next_ms;        /* when a program may be looked into again */
 	uint64_t quiet_since_ms;        /* what that was counted from */

@@ -6,6 +6,7 @@
 
 #include "shell/exec/shell.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -81,9 +82,8 @@ static void judge_reading_shell(const struct state_evidence *e, struct pane_stat
 		 * A command runs: `read`. But a shell that edits lines in poll or select, while nothing that we know of
 		 * runs, may be one that has replaced ours, or has lost its marks.
 		 */
-		if (e->behind ||
-			(!f->line && f->waits == BLOCKED_EVENT && e->executing && !e->settled)) {
-			/* It may be the prompt: what says so is on its way. */
+		if (e->behind || (e->executing && !e->begun)) {
+			/* It may be the prompt: behind the command, or still the one at which that was typed. */
 			t->status = STATE_RUNNING;
 			t->certain = false;
 		} else if (f->line || f->waits == BLOCKED_READ || e->executing)
@@ -189,17 +189,23 @@ static bool is_behind(const struct pane *p, const struct executor *x)
 		(ioctl(p->held.link.master_fd, FIONREAD, &unread) == 0 && unread > 0);
 }
 
-/* Whether the shell has been editing a line for a while, as far as it was looked at, and without output. */
-static bool has_settled(const struct pane *p, struct executor *x, const struct foreground *f)
+/*
+ * Whether what the shell had said of itself before it was seen waiting may not even have reached the ring: poll makes
+ * the kernel hand over what has been written to the terminal, and a holder that sleeps has nothing in its hands.
+ */
+static bool is_coming(const struct pane *p)
 {
-	uint64_t now = pane_now(p);
-	bool edits = f->waiter == p->held.link.info.shell_pid && f->waits == BLOCKED_EVENT &&
-		!f->line;
-	if (!edits || x->prompt != EXEC_PROMPT_LEFT)
-		x->reading_ms = 0;
-	else if (x->reading_ms == 0 || p->output_ms > x->reading_ms)
-		x->reading_ms = now;
-	return x->reading_ms > 0 && now >= x->reading_ms + STATE_SETTLE_MS;
+	struct pollfd terminal = {.fd = p->held.link.master_fd, .events = POLLIN};
+	return poll(&terminal, 1, 0) > 0 || !foreground_sleeps(p->held.link.info.holder_pid);
+}
+
+/* The same of a shell whose prompt would be told, but only if it waits: for this asks more of the kernel. */
+static bool is_behind_shell(
+	const struct pane *p, const struct executor *x, const struct foreground *f)
+{
+	bool asked = x->prompt == EXEC_PROMPT_LEFT && f->waits != BLOCKED_NO &&
+		f->waiter == p->held.link.info.shell_pid;
+	return is_behind(p, x) || (asked && (is_coming(p) || is_behind(p, x)));
 }
 
 static void take_foreground(const struct pane *p, struct executor *x, struct pane_state *t)
@@ -216,11 +222,13 @@ static void take_foreground(const struct pane *p, struct executor *x, struct pan
 		.starting = x->possible && exec_is_newborn(x) && exec_shell_is_ours(x),
 		.executing = x->current != NULL,
 		.alternate = t->alternate,
-		.behind = is_behind(p, x),
-		.settled = has_settled(p, x, &t->foreground),
+		.begun = x->current && x->current->state == EXEC_RUNNING,
+		.behind = is_behind_shell(p, x, &t->foreground),
 		.fresh = p->typed_ms > 0 && now < p->typed_ms + STATE_FRESH_MS,
 		.quiet_ms = t->quiet_ms};
 	state_judge(&evidence, t);
+	if (t->status == STATE_STARTING)
+		foreground_descend(&t->foreground);
 	if (t->status == STATE_PROMPT)
 		t->stopped_jobs = foreground_stopped_jobs(target.shell);
 }

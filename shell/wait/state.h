@@ -23,8 +23,6 @@
 #include <stdint.h>
 
 #define STATE_FRESH_MS 30u /* a program may not have seen yet what was typed so short a time ago */
-#define STATE_SETTLE_MS \
-	100u /* that a shell edits a line before it is taken for a command of its own */
 #define STATE_QUIET_MS \
 	200u /* of a program that cannot be looked into, before it is taken for waiting */
 #define STATE_CWD_MAX 4096u
@@ -71,7 +69,7 @@ const char *state_input_name(enum state_input input);
 
 /*
  * Tell the state of a pane in any state of its life, with the executor that is its. Takes less than half a millisecond,
- * and never blocks.
+ * and waits for nothing but the kernel to hand over what has been written to the terminal.
  */
 void pane_state(struct pane *p, struct executor *x, struct pane_state *ret_state);
 
@@ -83,10 +81,10 @@ struct state_evidence {
 	enum exec_prompt prompt; /* this */
 	bool starting;  /* the shell will give such marks, and has not come to a prompt yet */
 	bool executing; /* a command for a program has been typed, or runs */
+	bool begun;     /* it runs, as the shell has told */
 	bool alternate;
-	bool fresh;   /* something has been typed just now */
-	bool behind;  /* there is output, or a record, that has not been followed yet */
-	bool settled; /* the shell has been seen editing a line for a while, and nothing has come */
+	bool fresh;  /* something has been typed just now */
+	bool behind; /* there is output, or a record, that has not been followed yet */
 	uint64_t quiet_ms;
 };
 

@@ -3,6 +3,7 @@
  * or begin one.
  */
 #include "shell/wait/internal.h"
+#include "shell/wait/wait_port.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,9 @@ const char *wait_type_name(enum wait_type type)
 		[WAIT_STABLE] = "stable",
 		[WAIT_IDLE] = "idle",
 		[WAIT_BYTES] = "bytes",
-		[WAIT_EXIT] = "exit"};
+		[WAIT_EXIT] = "exit",
+		[WAIT_PORT] = "port",
+		[WAIT_LEASE] = "lease"};
 	return names[type];
 }
 
@@ -43,10 +46,21 @@ static void free_patterns(struct wait *w)
 	}
 }
 
+static void close_ports(struct wait *w)
+{
+	for (unsigned i = 0; i < w->count; i++) {
+		struct condition *c = &w->conditions[i];
+		w->waits->ports -= c->port != NULL;
+		wait_port_close(c->port);
+		c->port = NULL;
+	}
+}
+
 static void destroy_wait(struct wait *w)
 {
 	claim_release(&w->claim);
 	free_patterns(w);
+	close_ports(w);
 	free(w->text);
 	free(w);
 }
@@ -88,6 +102,7 @@ static void settle_wait(struct wait *w)
 	h->pending--;
 	h->kept[w->who[0] != '\0'] += w->key[0] != '\0';
 	free_patterns(w);
+	close_ports(w);
 	claim_release(&w->claim);
 }
 
@@ -308,9 +323,10 @@ static void join_wait(struct wait *w, struct wait_waiter *waiter)
 /* Whether there is room and sense in it. Returns 0 or what wait_start() returns. */
 static int check_options(const struct waits *h, const struct wait_options *o)
 {
-	unsigned patterns = 0;
+	unsigned patterns = 0, ports = 0;
 	for (unsigned i = 0; i < o->count; i++) {
 		patterns += o->conditions[i].pattern != NULL;
+		ports += o->conditions[i].type == WAIT_PORT;
 		if (o->conditions[i].type == WAIT_EXEC &&
 			!exec_find(h->executor, o->conditions[i].exec))
 			return -ENOENT;
@@ -321,7 +337,8 @@ static int check_options(const struct waits *h, const struct wait_options *o)
 	if (h->pending >= WAITS_MAX)
 		return -EUSERS;
 	if (h->patterns + patterns > WAIT_PATTERNS_MAX ||
-		h->shared->patterns + patterns > WAIT_PATTERNS_TOTAL)
+		h->shared->patterns + patterns > WAIT_PATTERNS_TOTAL ||
+		h->ports + ports > WAIT_PORTS_MAX)
 		return -EMFILE;
 	return 0;
 }
@@ -356,6 +373,24 @@ static int take_conditions(struct wait *w, const struct wait_options *o)
 	return 0;
 }
 
+static void on_port(void *user)
+{
+	waits_nudge(user);
+}
+
+static int open_ports(struct wait *w)
+{
+	struct waits *h = w->waits;
+	int rc = 0;
+	for (unsigned i = 0; i < w->count && rc == 0; i++) {
+		struct condition *c = &w->conditions[i];
+		if (c->is.type == WAIT_PORT)
+			rc = wait_port_open(h->shared->loop, c->is.port, on_port, h, &c->port);
+		h->ports += c->port != NULL;
+	}
+	return rc;
+}
+
 static int create_wait(struct waits *h, const struct wait_options *o, struct wait **ret_wait)
 {
 	const struct pane *p = h->pane;
@@ -371,9 +406,10 @@ static int create_wait(struct waits *h, const struct wait_options *o, struct wai
 	w->fingerprint = o->fingerprint;
 	snprintf(w->who, sizeof w->who, "%s", who_asks(o));
 	memcpy(w->key, o->key ? o->key : "", o->key ? strlen(o->key) : 0);
-	if (take_conditions(w, o) < 0) {
+	if (take_conditions(w, o) < 0 || open_ports(w) < 0) {
 		for (unsigned i = 0; i < w->count; i++)
 			free(w->conditions[i].finder);
+		close_ports(w);
 		free(w);
 		return -ENOMEM;
 	}

@@ -24,6 +24,7 @@
 #define WAITS_KEPT_MAX 64u        /* of a session, over: of owners, and as many of all others */
 #define WAIT_PATTERNS_MAX 64u     /* of a session */
 #define WAIT_PATTERNS_TOTAL 1024u /* of all sessions */
+#define WAIT_PORTS_MAX 16u        /* of a session: each is probed twice a second */
 #define WAIT_KEY_MAX 128u
 #define WAIT_TIMEOUT_MAX_MS (UINT64_C(3600) * 1000)
 #define WAIT_KEPT_MS (UINT64_C(60) * 1000)
@@ -50,6 +51,8 @@ enum wait_type {
 	WAIT_IDLE,   /* there is no output */
 	WAIT_BYTES,
 	WAIT_EXIT,
+	WAIT_PORT,  /* somebody listens there */
+	WAIT_LEASE, /* nobody has an exclusive one of the keyboard */
 	WAIT_TYPES,
 };
 
@@ -60,16 +63,19 @@ struct wait_condition {
 	enum wait_type type;
 	char exec[RECORD_ID_MAX + 1]; /* WAIT_EXEC: its id */
 	enum state_input kind;        /* WAIT_INPUT: STATE_INPUT_NONE is any */
-	struct pattern *pattern;      /* WAIT_MATCH */
-	bool on_screen;    /* in the screen's rows; otherwise in the output as it comes */
-	bool asks_for_end; /* a line's; see log_match_asks_for_end() */
-	uint64_t ms;       /* WAIT_STABLE, WAIT_IDLE */
+	/* WAIT_INPUT: no guess, but for passwords, and only with output behind `after`. */
+	bool certain;
+	struct pattern *pattern; /* WAIT_MATCH */
+	bool on_screen;          /* in the screen's rows; otherwise in the output as it comes */
+	bool asks_for_end;       /* a line's; see log_match_asks_for_end() */
+	uint64_t ms;             /* WAIT_STABLE, WAIT_IDLE */
 	/*
 	 * WAIT_STABLE: and what runs waits for input again, as far as that can be told. Where nothing at all has been
 	 * printed behind `after` that is enough, after WAIT_SILENT_MS more.
 	 */
 	bool ready;
 	uint64_t count; /* WAIT_BYTES */
+	unsigned port;  /* WAIT_PORT */
 };
 
 struct wait_options {
@@ -113,7 +119,7 @@ struct wait_waiter {
 };
 
 /*
- * Wait. Returns 0, -EUSERS (too many waits), -EMFILE (too many patterns), -EALREADY (the key belongs to another wait),
+ * Wait. Returns 0, -EUSERS (too many waits), -EMFILE (too many patterns, or ports), -EALREADY (the key belongs to another wait),
  * -ERANGE (from or after lies behind the output), -ENOENT (no such command), -ENOMEM. On error the waiter is not told.
  */
 int wait_start(struct waits *all, const struct wait_options *options, struct wait_waiter *waiter);

@@ -339,3 +339,17 @@ size_t stream_make(enum stream_kind kind, uint8_t *dst, size_t cap)
 	}
 	return whole;
 }
+
+size_t stream_without_links(uint8_t *bytes, size_t length)
+{
+	static const char link[] = "\033]8;";
+	uint8_t *to = bytes, *at = bytes, *end = bytes + length, *next;
+	while (at < end && (next = memmem(at, (size_t)(end - at), link, strlen(link)))) {
+		memmove(to, at, (size_t)(next - at));
+		to += next - at;
+		at = memchr(next, '\a', (size_t)(end - next));
+		at = at ? at + 1 : end;
+	}
+	memmove(to, at, (size_t)(end - at));
+	return (size_t)(to - bytes) + (size_t)(end - at);
+}

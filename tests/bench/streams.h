@@ -24,3 +24,6 @@ const char *stream_name(enum stream_kind kind);
  * Returns bytes made: at most cap, and less by at most one line, diagnostic or screenful, since all are whole.
  */
 size_t stream_make(enum stream_kind kind, uint8_t *dst, size_t cap);
+
+/* Leave links (OSC 8) out of it, in place. Returns how many bytes are left. */
+size_t stream_without_links(uint8_t *bytes, size_t length);

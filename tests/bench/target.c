@@ -59,18 +59,19 @@ static void close_all(void)
 
 static _Noreturn void run_server(const struct target *t, int out)
 {
-	char dir[80], log[80], size[32];
+	char dir[80], home[80], log[80], size[32];
 	snprintf(log, sizeof log, "%s/log", t->dir);
 	int err = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (err >= 0)
 		dup2(err, 2);
 	snprintf(dir, sizeof dir, "%s/run", t->dir);
+	snprintf(home, sizeof home, "%s/home", t->dir);
 	snprintf(size, sizeof size, "%lu", t->ring_size);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	dup2(out, 1);
 	execl(t->program, t->program, "serve", "--listen", "127.0.0.1:0", "--runtime-dir", dir,
-		"--no-auth", "--kill-sessions-on-exit", "--max-sessions", "4000",
-		t->ring_size ? "--ring-size" : (char *)NULL, size, (char *)NULL);
+		"--no-auth", "--kill-sessions-on-exit", "--max-sessions", "4000", "--workspace",
+		home, t->ring_size ? "--ring-size" : (char *)NULL, size, (char *)NULL);
 	_exit(127);
 }
 

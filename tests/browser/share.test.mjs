@@ -1,9 +1,12 @@
 // The page in a real browser: two people share a shell, through a crash of the server.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set.
+// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { Api } from '../integration/lib/api.mjs';
+import { ca, cert, key } from '../integration/lib/certificate.mjs';
+import { cli } from '../integration/lib/cli.mjs';
 import { scenario, slowness } from '../integration/lib/server.mjs';
 import { pause, stays, until } from '../integration/lib/until.mjs';
 
@@ -120,6 +123,8 @@ class Person {
 		assert.deepEqual(this.errors, [], `${this.name}: ${this.errors.join('\n')}`);
 	}
 }
+
+const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 
 async function onlySession(server) {
 	const { sessions } = await server.api.list();
@@ -252,9 +257,16 @@ scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
 	const box = await bar.boundingBox();
 	assert.ok(box.x >= 0 && box.x + box.width <= 390.5 && box.y + box.height <= 844.5, `the key bar is at ${JSON.stringify(box)}`);
 	assert.equal(await phone.page.evaluate(() => document.documentElement.scrollWidth), 390, 'the page is wider than the phone');
-	const cols = await phone.page.evaluate(() => window.ringside.terminal.cols);
-	assert.ok(cols >= 30 && cols <= 80, `${cols} columns`);
-	await until('the size of the phone', async () => (await server.api.get(id)).cols === cols);
+	// It shows what there is, as wide as it is, and changes nothing.
+	const size = () => phone.page.evaluate(() => {
+		const { cols, element } = window.ringside.terminal;
+		return { cols, width: element.querySelector('.xterm-screen').getBoundingClientRect().width };
+	});
+	assert.equal((await server.api.get(id)).cols, 80);
+	await until('all columns', async () => {
+		const { cols, width } = await size();
+		return cols === 80 && width > 250 && width <= 390;
+	});
 	const tap = (label) => bar.getByRole('button', { name: label, exact: true }).tap();
 
 	await phone.at('terminal').tap();
@@ -282,6 +294,31 @@ scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
 	await phone.page.keyboard.type('echo ba""ck');
 	await phone.page.keyboard.press('Enter');
 	await phone.shows(/^back$/m);
+	assert.equal((await server.api.get(id)).cols, 80, 'typing has changed its size');
+
+	// Two fingers make it larger.
+	const { width } = await size();
+	const session = await phone.page.context().newCDPSession(phone.page);
+	const fingers = (type, ...xs) => session.send('Input.dispatchTouchEvent', { type, touchPoints: xs.map((x, i) => ({ x, y: 200, id: i })) });
+	await fingers('touchStart', 150, 200);
+	await fingers('touchMove', 100, 250);
+	await fingers('touchMove', 50, 300);
+	await fingers('touchEnd');
+	await until('a larger terminal', async () => (await size()).width > width * 1.5);
+	await shot(phone.page, 'phone-pinch');
+	await fingers('touchStart', 50, 300);
+	await fingers('touchMove', 150, 200);
+	await fingers('touchMove', 180, 185);
+	await fingers('touchEnd');
+	await until('as before', async () => Math.abs((await size()).width - width) < 3);
+	await shot(phone.page, 'phone-fit');
+
+	// The session gets its size only when somebody wants that.
+	await phone.at('size-badge').getByRole('button').tap();
+	await until('the size of the phone', async () => {
+		const { cols } = await server.api.get(id);
+		return cols >= 30 && cols < 80 && (await size()).cols === cols;
+	});
 	phone.well();
 });
 
@@ -311,6 +348,45 @@ scenario('the end of a session is shown, and the list manages them', { skip, tim
 	ada.well();
 });
 
+scenario('what `ringside notify` and `open` say is shown to all who watch, as text', { skip, timeout: 60_000 }, async (server) => {
+	const ada = await Person.open(server, 'Ada');
+	const { id } = await onlySession(server);
+	const { path } = await server.api.link(id, 'viewer');
+	const guest = await Person.open(server, 'Guest', { url: `${server.base}${path}` });
+	await ada.shows(/[$#] $/m);
+	const told = async (...words) => assert.deepEqual(await cli(server, [...words]).then(({ code, stderr }) => [code, stderr]), [0, '']);
+	await told('notify', '-s', id, '--title', 'Tests', 'are', '<b>green</b>');
+	for (const person of [ada, guest]) {
+		const notice = person.page.locator('.toast.notice').filter({ hasText: 'are <b>green</b>' });
+		await notice.waitFor();
+		assert.equal((await notice.innerText()).replace(/\s+/g, ' '), 'Tests are <b>green</b>');
+		assert.deepEqual([await notice.locator('strong').innerText(), await notice.locator('b, a').count()], ['Tests', 0]);
+	}
+	await told('open', '-s', id, 'https://example.com/report?a=1&b=2');
+	const address = guest.page.locator('.toast.notice a');
+	await address.waitFor();
+	assert.deepEqual([await address.getAttribute('href'), await address.getAttribute('rel'), await address.getAttribute('target')],
+		['https://example.com/report?a=1&b=2', 'noopener noreferrer', '_blank']);
+	await told('notify', '-s', id, 'javascript:alert(1)');
+	await ada.page.locator('.toast.notice').filter({ hasText: 'alert(1)' }).waitFor();
+	assert.equal(await ada.page.locator('.toast.notice a[href^="javascript"]').count(), 0);
+	// However many there are, the page is not full of them; and none is left behind.
+	for (let n = 1; n <= 7; n += 1) await told('notify', '-s', id, `number ${n}`);
+	await ada.page.locator('.toast.notice').filter({ hasText: 'number 7' }).waitFor();
+	assert.ok(await ada.page.locator('.toast.notice').count() <= 5);
+	await until('them to go', async () => await ada.page.locator('.toast.notice').count() === 0, { timeout: 25_000 });
+	// So is that the server is being emptied, also to who comes then.
+	const says = (person, text) => person.page.locator('.toast').filter({ hasText: text }).waitFor();
+	await told('drain');
+	await Promise.all([ada, guest].map((person) => says(person, 'nothing new begins here')));
+	await guest.page.reload();
+	await says(guest, 'nothing new begins here');
+	await told('drain', '--cancel');
+	await Promise.all([ada, guest].map((person) => says(person, 'begin here again')));
+	ada.well();
+	guest.well();
+});
+
 scenario('nobody without a token', { skip, timeout: 40_000 }, async (server) => {
 	const page = await (await browserOf(server)).newPage();
 	await page.goto(`${server.base}/`);
@@ -337,10 +413,13 @@ scenario('who has leased the keyboard is shown, and the owner takes it back', { 
 	await ada.types('nothing of this');
 	await ada.page.getByText('input is refused').first().waitFor();
 	assert.equal((await server.api.get(id)).offset, offset);
-	await ada.at('lease-badge').getByRole('button').click();
-	await ada.at('lease-badge').waitFor({ state: 'hidden' });
+	await ada.at('lease-take').click();
+	await ada.at('lease-badge').filter({ hasText: 'You have' }).waitFor();
 	await ada.runs('echo mine again');
 	await ada.shows(/^mine again/m);
+	await ada.at('lease-give-back').click();
+	await ada.at('confirm').click();
+	await ada.at('lease-badge').waitFor({ state: 'hidden' });
 	assert.equal((await server.api.call('GET', `/api/session/${id}/lease`)).lease, null);
 	ada.well();
 });
@@ -379,4 +458,14 @@ scenario('the page reaches nobody but its server, and needs nothing more', { ski
 	assert.deepEqual(tried.answers, Array(5).fill('refused'));
 	assert.deepEqual(tried.blocked, [...Array(4).fill('connect-src'), 'require-trusted-types-for']);
 	assert.ok(ada.errors.length >= 5 && ada.errors.every((error) => /CSP|Content Security Policy|TrustedHTML/.test(error)), ada.errors.join('\n'));
+});
+
+scenario('by HTTP/2, and the terminal beside it', { skip, timeout: 60_000, args: ['--tls-cert', cert, '--tls-key', key, '--http2'] }, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const ada = await Person.open(server, 'Ada', { ignoreHTTPSErrors: true });
+	assert.equal(await ada.page.evaluate(() => performance.getEntriesByType('navigation')[0].nextHopProtocol), 'h2');
+	await ada.runs('echo hello-$((40+2))');
+	await ada.shows(/^hello-42$/m);
+	await ada.at('latency').filter({ hasText: 'ms' }).waitFor();
+	ada.well();
 });

@@ -16,6 +16,19 @@ static bool is_own(const struct origin_policy *p, const char *host)
 	return false;
 }
 
+/* Loopback's names, with any port. */
+static bool is_loopback(const struct origin_policy *p, const char *host)
+{
+	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+	for (size_t i = 0; p->loopback && i < sizeof names / sizeof *names; i++) {
+		size_t length = strlen(names[i]);
+		if (strncasecmp(host, names[i], length) == 0 &&
+			(!host[length] || host[length] == ':'))
+			return !strpbrk(host + length, "/@. ");
+	}
+	return false;
+}
+
 /* Nobody is let in who is not named: whole, or but for a port. */
 static void check_host(const struct origin_policy *p, const char *host, const char *entry)
 {
@@ -23,7 +36,7 @@ static void check_host(const struct origin_policy *p, const char *host, const ch
 		FUZZ_CHECK(!is_own(p, host));
 		return;
 	}
-	if (is_own(p, host))
+	if (is_own(p, host) || is_loopback(p, host))
 		return;
 	size_t length = strlen(entry);
 	FUZZ_CHECK(p->hosts_count > 0 && length > 0 && strncasecmp(host, entry, length) == 0);

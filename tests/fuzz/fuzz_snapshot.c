@@ -9,12 +9,25 @@
 #include "ring/screen/grid/width.h"
 #include "tests/fuzz/screen_input.h"
 
+#include <limits.h>
+
 static struct snapshot take(struct drawn *d, unsigned lines)
 {
 	struct snapshot snapshot;
 	FUZZ_CHECK(screen_snapshot(d->screen, lines, &snapshot) == 0);
 	FUZZ_CHECK(snapshot.lines <= lines && snapshot.lines <= screen_scrollback(d->screen));
 	return snapshot;
+}
+
+/* The character in a cell, without the marks behind it. */
+static uint32_t first_code(const struct screen *s, struct cell cell)
+{
+	size_t size = 0;
+	if (!(cell.text & CELL_CLUSTER))
+		return cell.text & CELL_CODE;
+	const uint32_t *codes = intern_get(&s->clusters, cell.text & CELL_CODE, &size);
+	FUZZ_CHECK(codes && size >= sizeof *codes);
+	return codes[0];
 }
 
 /*
@@ -32,9 +45,13 @@ static bool has_halves(const struct screen *s, const struct line *line, unsigned
 	}
 	for (unsigned x = 0; x < cols && x < line->used; x++) {
 		struct cell cell = line->cells[x];
-		/* A mark that has joined an empty cell: a resize has come between it and its character. */
-		if (cell_has_content(cell) && !(cell.text & CELL_CLUSTER) &&
-			cell_width(cell) != width_of(cell.text & CELL_CODE))
+		/*
+		 * A mark that has joined an empty cell: a resize has come between it and its character. Others may have joined
+		 * it. What follows a character may well make it wider.
+		 */
+		uint32_t code = first_code(s, cell);
+		bool marks = !(cell.text & CELL_CLUSTER) || width_of(code) == 0;
+		if (cell_has_content(cell) && marks && cell_width(cell) != width_of(code))
 			return true;
 		bool head = cell_width(cell) == 2;
 		bool tail = x + 1 < line->length && cell_is_tail(line->cells[x + 1]);
@@ -50,7 +67,7 @@ static bool is_odd(const struct screen *s)
 {
 	const struct buffer *buffers[] = {&s->primary, &s->alternate};
 	/* In a single row what has been wrapped is out of reach. */
-	bool odd = s->rows == 1;
+	bool odd = s->rows == 1 || s->had_graphemes; /* nor is all of a cluster that has been cut */
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned y = 0; buffers[i]->rows && y < s->rows; y++)
 			odd = odd || has_halves(s, drawn_line(buffers[i], y), s->cols);
@@ -117,6 +134,7 @@ static void run(struct fuzz_input *in, struct drawn *d)
 			screen_resize(d->screen, step.rows, step.cols);
 		else
 			drawn_feed(d, step.bytes, step.length, SIZE_MAX);
+		scrollback_freeze(&d->screen->scrollback, 2, 500, UINT_MAX);
 		total += 64 + step.length;
 	}
 }

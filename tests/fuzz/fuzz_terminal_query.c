@@ -10,7 +10,9 @@ static void check_query(const struct terminal_query *q)
 	FUZZ_CHECK(memchr(q->shell, '\0', sizeof q->shell));
 	FUZZ_CHECK(q->rows <= PRESENCE_SIDE_MAX && q->cols <= PRESENCE_SIDE_MAX);
 	FUZZ_CHECK((q->rows == 0) == (q->cols == 0));
-	FUZZ_CHECK(q->offset <= INT64_MAX);
+	FUZZ_CHECK(q->offset <= INT64_MAX && q->typed <= INT64_MAX);
+	FUZZ_CHECK(!q->client[0] || name_is_id(q->client));
+	FUZZ_CHECK(!q->person[0] || name_is_id(q->person));
 	FUZZ_CHECK(q->resume || (q->epoch == 0 && q->offset == 0));
 }
 

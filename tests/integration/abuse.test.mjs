@@ -1,15 +1,17 @@
 // Abuse: every route and every tool, by everybody, over every transport, held against a table of who may (lib/may.mjs). Who
 // may not is refused as the documents say, and nothing of what he has asked for has happened.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Api } from './lib/api.mjs';
-import { Frames, Http2, http1 } from './lib/askers.mjs';
+import { Calls, Frames, Http2, http1 } from './lib/askers.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
-import { mcpHeaders, nobodies, principals, refusal, routes, tools } from './lib/may.mjs';
+import { incarnation } from './lib/control.mjs';
+import { mcpHeaders, methods, methodsNext, nobodies, principals, refusal, routes, tools } from './lib/may.mjs';
 import { operations } from './lib/openapi.mjs';
 import { scenario } from './lib/server.mjs';
+import { Table } from './lib/table.mjs';
 import { until } from './lib/until.mjs';
 
 const canary = 'matrix-canary';
@@ -17,6 +19,7 @@ const canary = 'matrix-canary';
 /** Sessions, a process, and each kind of credentials: the tokens by principal, and the ids of what there is. */
 async function prepare(server) {
 	const { api } = server;
+	writeFileSync(path.join(server.cwd, 'canary'), 'as it was');
 	await server.session({ id: 's', cwd: server.cwd });
 	const earlier = (await api.link('s', 'driver')).token;
 	await api.delete('s');
@@ -36,8 +39,33 @@ async function prepare(server) {
 	const [{ id: loginId }] = (await api.call('GET', '/api/auth/logins')).logins;
 	await until('the end of a link', () => Date.now() > Date.parse(brief.expiresAt));
 	await startProcess(server);
-	return { tokens, ids: { link, loginId, exec: exec.id, block: blocks.at(-1).id } };
+	for (const id of waiting) await server.session({ id, cwd: server.cwd });
+	return { tokens, ids: { link, loginId, exec: exec.id, block: blocks.at(-1).id, incarnation: await incarnation(server) } };
 }
+
+const waiting = ['asks', 'unopened'];
+
+/** A session's program reads a password: the link by which a person may answer. The one before has been answered. */
+async function ask(server, id) {
+	const { api } = server;
+	if ((await api.call('GET', `/api/session/${id}/state`)).state.status !== 'prompt') await api.input(id, '\r');
+	await until('the prompt', async () => (await api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
+	await api.input(id, 'read -s word\r');
+	const { state } = await api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'input', kind: 'password' }], timeoutMs: 15_000 });
+	return state.humanUrl.split('#link=')[1];
+}
+
+/** The credentials of who may answer a prompt, made anew: by a login, and as the link itself, which nobody has opened. */
+async function renewAnswers(server, { tokens, ids }) {
+	const { status, headers, json } = await server.api.as(null).raw('POST', '/api/auth/login', { token: await ask(server, 'asks') });
+	assert.equal(status, 200);
+	tokens.answer = { cookie: headers['set-cookie'][0].split(';')[0], origin: server.base };
+	ids.answer = json.link;
+	tokens.unopened = await ask(server, 'unopened');
+}
+
+/** The path as this one asks for it: which link's cookie counts stands in it. */
+const pathFor = (who, { ids }, where) => (who === 'answer' ? `${where}${where.includes('?') ? '&' : '?'}link=${ids.answer}` : where);
 
 const startProcess = (server) => server.api.call('POST', '/api/process/start', { command: 'echo up; exec sleep 1000', processId: 'p' });
 
@@ -61,7 +89,9 @@ async function stateOf(server) {
 	}
 	const { text } = await server.api.raw('GET', '/metrics');
 	return {
-		sessions, processes: await get('/api/process/list'), logins: await get('/api/auth/logins'),
+		sessions, processes: await get('/api/process/list'),
+		// Who is refused has used his login all the same.
+		logins: (await get('/api/auth/logins')).logins.map(({ lastUsedAt, ...rest }) => rest),
 		places: text.split('\n').filter((line) => /^ringside_quota_had\{kind="(waits|commands|forks|mcp_sessions|streams)"\}/.test(line)),
 		files: [files(server.cwd, true), files(server.home, true), files(server.dir, false)],
 	};
@@ -92,12 +122,13 @@ async function untouched(server, what, body) {
 const fill = (route, ids) => route.replace(/\{(\w+)\}/g, (_, name) => ids[name]);
 
 /** What a row asks for, by somebody who may or may not. */
-function request(server, fixture, each, may) {
+function request(server, fixture, who, each, may) {
 	const { method, route, sent, query, headers, stream, socket } = each;
-	const ids = { id: route.includes('/process/') ? 'p' : 's', ...fixture.ids, ...(may ? each.may?.ids : {}) };
+	const session = who === 'answer' ? 'asks' : 's';
+	const ids = { id: route.includes('/process/') ? 'p' : session, ...fixture.ids, ...(may ? each.may?.ids : {}) };
 	const body = (may ? each.may?.body : undefined) ?? sent;
 	return {
-		method, path: fill(route, ids) + (query ? `?${query}` : ''), headers, stream, socket,
+		method, path: pathFor(who, fixture, fill(route, ids) + (query ? `?${query}` : '')), headers, stream, socket,
 		body: body && JSON.parse(JSON.stringify(body).replace('{owner}', server.token)),
 	};
 }
@@ -108,9 +139,9 @@ const transports = {
 		const client = new Http2(server);
 		return { ask: (who, token, asked) => client.ask(token, asked), serves: ({ socket }) => !socket, close: () => client.close() };
 	},
-	'/ws': async (server, { tokens }) => {
+	'/ws': async (server, fixture) => {
 		const open = {};
-		for (const who of principals) open[who] = await Frames.open(server, tokens[who]);
+		for (const who of principals) open[who] = await Frames.open(server, fixture.tokens[who], pathFor(who, fixture, '/ws'));
 		return {
 			ask: (who, token, asked) => open[who].ask(asked), serves: ({ socket, route }) => !socket && route !== '/',
 			close: () => Object.values(open).forEach((each) => each.close()),
@@ -119,54 +150,54 @@ const transports = {
 };
 
 const shown = ({ status, code }) => (status >= 400 && code ? `${status} ${code}` : `${status}`);
-const short = (got) => got.replace('UNAUTHENTICATED', 'U').replace('PERMISSION_DENIED', 'P').replace('READ_ONLY', 'R').replace(/ [A-Z]\w+$/, '');
+const short = (got) => `${got}`.replace('UNAUTHENTICATED', 'U').replace('PERMISSION_DENIED', 'P').replace('READ_ONLY', 'R').replace(/ [A-Z_]{2,}$/, '');
 
-/** What was got, by row and principal, and what should not have been. */
-class Verdicts {
-	constructor() {
-		this.cells = new Map();
-		this.wrong = [];
+/** Who was answered what: a row for each thing that is asked for, a column for each who asks. */
+class Verdicts extends Table {
+	constructor(t, title) {
+		super(t, { title: `${title}; expected: got, U: UNAUTHENTICATED, P: PERMISSION_DENIED, R: READ_ONLY, !: wrong`, columns: principals, shorten: short });
 	}
 
-	add(name, who, how, expected, { status, code, text }) {
-		const got = shown({ status, code });
-		const right = [expected].flat().some((each) => (typeof each === 'number' ? each === status : each === got));
-		const cell = `${name} ${who}`;
-		this.cells.set(cell, (this.cells.get(cell) ?? new Set()).add(right ? short(got) : `${short(got)}!`));
-		if (!right) this.wrong.push(`${name} by ${who} over ${how}: expected ${expected}, got ${got}`);
+	judge(name, who, how, expected, answer) {
+		// A status that was expected is right whatever its code.
+		const got = [expected].flat().find((each) => each === answer.status || each === shown(answer)) ?? shown(answer);
+		this.add(name, expected, got, { column: who, how });
 		// Whose it is not gets nothing of it, whatever the status.
-		if ([...nobodies, 'other'].includes(who) && text.includes(canary)) this.wrong.push(`${name} by ${who} over ${how} tells what the session shows`);
-	}
-
-	print(t, names, title) {
-		const width = Math.max(...names.map((name) => name.length));
-		const line = (name, cells) => t.diagnostic(`${name.padEnd(width)}  ${cells.map((cell) => cell.padEnd(10)).join('')}`.trimEnd());
-		t.diagnostic(`${title}; U: UNAUTHENTICATED, P: PERMISSION_DENIED, R: READ_ONLY, !: expected otherwise`);
-		line('', principals);
-		for (const name of names) line(name, principals.map((who) => [...this.cells.get(`${name} ${who}`) ?? ['-']].join('/')));
+		if ([...nobodies, 'other', 'answer'].includes(who) && answer.text.includes(canary)) this.fail(`${name} by ${who} over ${how} tells what the session shows`);
 	}
 }
 
 const nameOf = ({ method, route }) => `${method} ${route}`;
 
+/** What somebody is refused with who asks for all by one socket, or by one route, or undefined. */
+const refusedRoute = (who) => (nobodies.includes(who) ? '401 UNAUTHENTICATED' : who === 'answer' ? '403 PERMISSION_DENIED' : undefined);
+const isSession = (each) => each.ofSession || each.sent?.sessionId === 's';
+/** Would end what the next one is known by, or spend a link. */
+const spends = (who, { ends, route }) => (who === 'answer' && ends) || (who === 'unopened' && /\/(pty|terminal)(\?|$)/.test(route));
+
 /** All that one transport refuses, then all that it serves. */
-async function matrix(server, fixture, how, verdicts) {
+async function matrix(server, fixture, how, verdicts, { rows = routes, trusted } = {}) {
+	await renewAnswers(server, fixture);
 	const transport = await transports[how](server, fixture);
 	const asks = async (allowed) => {
 		for (const who of principals) {
-			for (const each of routes) {
-				const refused = refusal(who, each.least, each.ofSession);
+			for (const each of rows) {
+				const refused = refusal(who, each.least, { about: each, names: isSession(each), trusted });
 				// By a socket nobody asks for what anybody may: he does not get as far.
-				const expected = how === '/ws' && nobodies.includes(who) ? '401 UNAUTHENTICATED' : refused;
-				if (!transport.serves(each) || allowed !== !expected) continue;
-				const answer = await transport.ask(who, fixture.tokens[who], request(server, fixture, each, allowed));
-				verdicts.add(nameOf(each), who, how, expected ?? each.status, answer);
+				const expected = (how === '/ws' && refusedRoute(who)) || refused;
+				if (!transport.serves(each) || allowed !== !expected || spends(who, each)) continue;
+				const answer = await transport.ask(who, fixture.tokens[who], request(server, fixture, who, each, allowed));
+				verdicts.judge(nameOf(each), who, how, expected ?? each.status, answer);
 			}
 		}
 	};
 	await untouched(server, `what was refused over ${how}`, () => asks(false));
 	await asks(true);
 	transport.close();
+}
+
+/** What the rows of the matrix have ended. */
+async function restart(server) {
 	await until('the end of the process', async () => (await server.api.call('GET', '/api/process/p')).process.status !== 'running');
 	await startProcess(server);
 }
@@ -183,52 +214,124 @@ async function watcher(server, token) {
 }
 
 const secure = { args: ['--tls-cert', cert, '--tls-key', key, '--http2'], timeout: 240_000 };
+const trusting = { args: [...secure.args, '--drivers-may-all'], timeout: 240_000 };
+
+/** Everything that is asked for, and who asks. */
+function begin(server) {
+	server.ca = ca;
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	return prepare(server);
+}
 
 scenario('every route, by everybody, over every transport', secure, async (server, t) => {
-	server.ca = ca;
-	server.api = new Api(() => server.base, { token: server.token, ca });
 	const described = operations.map(({ method, path: route }) => `${method.toUpperCase()} ${route}`).sort();
 	assert.deepEqual(routes.filter(({ undescribed }) => !undescribed).map(nameOf).sort(), described, 'the table has all that the description has');
-	const fixture = await prepare(server);
-	const verdicts = new Verdicts();
-	for (const how of Object.keys(transports)) await matrix(server, fixture, how, verdicts);
+	const fixture = await begin(server);
+	const verdicts = new Verdicts(t, 'HTTP/1.1, HTTP/2 and /ws, where they differ by "/"');
+	for (const how of Object.keys(transports)) {
+		await matrix(server, fixture, how, verdicts);
+		await restart(server);
+	}
 	await watcher(server, fixture.tokens.viewer);
-	verdicts.print(t, routes.map(nameOf), 'HTTP/1.1, HTTP/2 and /ws, where they differ by "/"');
-	assert.deepEqual(verdicts.wrong, []);
+	verdicts.done();
 });
 
-scenario('every tool of MCP, by everybody', { ...secure, timeout: 120_000 }, async (server, t) => {
-	server.ca = ca;
-	server.api = new Api(() => server.base, { token: server.token, ca });
-	const fixture = await prepare(server);
-	const verdicts = new Verdicts();
+scenario('what drivers are trusted with, by everybody', trusting, async (server, t) => {
+	const fixture = await begin(server);
+	const verdicts = new Verdicts(t, 'with --drivers-may-all');
+	const rows = routes.filter(({ least }) => ['driver', 'trusted', 'owner'].includes(least));
+	await matrix(server, fixture, 'HTTP/1.1', verdicts, { rows, trusted: true });
+	verdicts.done();
+});
+
+/** Whatever an answer is, it is none of those by which somebody hears that he may not. */
+const served = (answer) => (/^(401|403 (PERM|READ|UNAUTH))/.test(shown(answer)) ? answer : { status: 'served', text: answer.text });
+
+/** Tools by MCP: those that are refused, then those that are served. */
+async function askTools(server, t, { trusted, listed }) {
+	const fixture = await begin(server);
+	await renewAnswers(server, fixture);
+	const verdicts = new Verdicts(t, `tools of MCP${trusted ? ' with --drivers-may-all' : ''}`);
+	const { _meta: meta } = routes.find(({ route }) => route === '/mcp').sent.params;
 	const call = async (who, method, params) => {
 		const { status, json, text, code } = await http1(server, fixture.tokens[who], {
-			method: 'POST', path: '/mcp', headers: mcpHeaders(method, params.name),
-			body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: routes.find(({ route }) => route === '/mcp').sent.params._meta } },
+			method: 'POST', path: pathFor(who, fixture, '/mcp'), headers: mcpHeaders(method, params.name),
+			body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: { ...meta, 'io.modelcontextprotocol/clientInfo': { name: 'codex', version: '1' } } } },
 		});
 		const failure = json?.result?.structuredContent?.error;
 		return { status: failure ? 403 : status, code: failure?.code ?? code, text, json };
 	};
+	// Codex is told of every tool.
 	const names = async (who) => (await call(who, 'tools/list', {})).json.result.tools.map(({ name }) => name).sort();
-	assert.deepEqual(await names('owner'), tools.map(([, name]) => name).sort(), 'the table has all tools');
-	for (const who of ['viewer', 'driver', 'other'])
-		assert.deepEqual(await names(who), tools.filter(([least]) => !refusal(who, least, false)).map(([, name]) => name).sort(), `what ${who} is offered`);
+	for (const who of ['owner', 'viewer', 'driver', 'other'])
+		assert.deepEqual(await names(who), tools.filter(([least]) => !refusal(who, least, { trusted })).map(([, name]) => name).sort(), `what ${who} is offered`);
 	const asks = async (allowed) => {
 		for (const who of principals) {
-			for (const [least, name, sent, may] of tools) {
-				const refused = refusal(who, least, name !== 'session_list');
+			for (const [least, name, sent, may] of listed) {
+				const refused = refusedRoute(who) ?? refusal(who, least, { names: name !== 'session_list', trusted });
 				if (allowed !== !refused) continue;
 				const args = JSON.parse(JSON.stringify((allowed && may) || sent).replace('{exec}', fixture.ids.exec));
 				const answer = await call(who, 'tools/call', { name, arguments: args });
-				// Who may is told whatever it is, but not that he must not.
-				const told = /^(401|403 (PERM|READ|UNAUTH))/.test(shown(answer)) ? shown(answer) : 'served';
-				verdicts.add(name, who, 'MCP', refused ?? 'served', refused ? answer : { status: told, text: answer.text });
+				verdicts.judge(name, who, 'MCP', refused ?? 'served', refused ? answer : served(answer));
 			}
 		}
 	};
 	await untouched(server, 'what was refused by MCP', () => asks(false));
 	await asks(true);
-	verdicts.print(t, tools.map(([, name]) => name), 'tools of MCP');
-	assert.deepEqual(verdicts.wrong, []);
+	verdicts.done();
+}
+
+scenario('every tool of MCP, by everybody', { ...secure, timeout: 120_000 }, (server, t) => askTools(server, t, { listed: tools }));
+
+scenario('tools of MCP that drivers are trusted with, by everybody', { ...trusting, timeout: 120_000 }, (server, t) => (
+	askTools(server, t, { listed: tools.filter(([least]) => ['trusted', 'owner'].includes(least)), trusted: true })));
+
+/** The names of the methods in a table of ws/rpc. */
+const methodsIn = (file) => {
+	const text = readFileSync(new URL(`../../ws/rpc/${file}`, import.meta.url), 'utf8');
+	return [...new Set([...text.matchAll(/^\t(?:\{|REFUSED\()"(\w+)", "(\w+)"(?:, METHOD_(?!NULL|NOTHING)|\))/gm)].map(([, space, name]) => `${space}.${name}`))].sort();
+};
+
+/** The methods of one main object: those that are refused, then those that are served. */
+async function askMethods(server, fixture, verdicts, listed, { next, trusted } = {}) {
+	await renewAnswers(server, fixture);
+	const open = {};
+	for (const who of principals) open[who] = await Calls.open(server, fixture.tokens[who], { path: pathFor(who, fixture, '/rpc'), next });
+	const asks = async (allowed) => {
+		for (const who of principals) {
+			for (const [least, name, sent, may] of listed) {
+				const args = ((allowed && may) || sent).map((each) => (typeof each === 'function' ? each() : each));
+				const names = args.some((each) => each === 's' || each?.sessionId === 's');
+				const refused = refusedRoute(who) ?? refusal(who, least, { names, trusted });
+				if (allowed !== !refused) continue;
+				const answer = await open[who].ask(name, args);
+				verdicts.judge(name, who, '/rpc', refused ?? 'served', refused ? answer : served(answer));
+			}
+		}
+	};
+	await untouched(server, 'what was refused by /rpc', () => asks(false));
+	await asks(true);
+	for (const each of Object.values(open)) each.close();
+	if (!next) await restart(server);
+}
+
+scenario('every method of /rpc, by everybody', { ...secure, timeout: 240_000 }, async (server, t) => {
+	const nameOfMethod = ([, name]) => name;
+	assert.deepEqual(methods.map(nameOfMethod).sort(), methodsIn('methods.c'), 'the table has all methods');
+	assert.deepEqual(methodsNext.map(nameOfMethod).sort(), methodsIn('next.c'), 'and all of the preview\'s');
+	const fixture = await begin(server);
+	for (const [title, listed, next] of [['methods of /rpc', methods, false], ['methods of /rpc of the preview', methodsNext, true]]) {
+		const verdicts = new Verdicts(t, title);
+		await askMethods(server, fixture, verdicts, listed, { next });
+		verdicts.done();
+	}
+});
+
+scenario('methods of /rpc that drivers are trusted with, by everybody', trusting, async (server, t) => {
+	const fixture = await begin(server);
+	for (const [title, listed, next] of [['methods of /rpc', methods, false], ['methods of /rpc of the preview', methodsNext, true]]) {
+		const verdicts = new Verdicts(t, `${title}, with --drivers-may-all`);
+		await askMethods(server, fixture, verdicts, listed.filter(([least]) => ['trusted', 'owner'].includes(least)), { next, trusted: true });
+		verdicts.done();
+	}
 });

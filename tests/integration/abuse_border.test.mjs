@@ -5,10 +5,11 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { RawClient } from './lib/client.mjs';
-import { metric } from './lib/control.mjs';
+import { incarnation, metric } from './lib/control.mjs';
 import { rssAnon } from './lib/proc.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
+import { Table } from './lib/table.mjs';
 import { until, within } from './lib/until.mjs';
 
 const MIB = 1 << 20;
@@ -17,26 +18,6 @@ async function logIn(server, token) {
 	const { status, headers } = await server.api.as(null).raw('POST', '/api/auth/login', { token }, { headers: { Origin: server.base } });
 	assert.equal(status, 200);
 	return headers['set-cookie'][0].split(';')[0];
-}
-
-/** Rows of a table: what, what is expected, what was got. Fails when they differ. */
-class Table {
-	constructor(t) {
-		this.t = t;
-		this.wrong = [];
-		this.rows = [];
-	}
-
-	add(name, expected, got) {
-		this.rows.push([name, `${expected}`, `${got}`]);
-		if (![expected].flat().includes(got)) this.wrong.push(`${name}: expected ${expected}, got ${got}`);
-	}
-
-	done() {
-		const width = Math.max(...this.rows.map(([name]) => name.length));
-		for (const [name, expected, got] of this.rows) this.t.diagnostic(`${name.padEnd(width)}  ${expected.padEnd(12)}  ${got}`);
-		assert.deepEqual(this.wrong, []);
-	}
 }
 
 const counts = new Map();
@@ -100,11 +81,12 @@ scenario('handshakes: each kind of credentials, from each kind of page', { args:
 		'another host': [{ Host: 'evil.example' }, false, false], 'another host and its page': [{ Host: 'evil.example', Origin: 'http://evil.example' }, false, false],
 	};
 	await until('the end of a link', async () => await handshake(server, '/ws', bearer(expired)) === 401, { interval: 100 });
+	const follower = `/ws/terminal?terminalId=s&runtimeIncarnationID=${await incarnation(server)}`;
 	const table = new Table(t);
 	for (const [kind, [headers, control, terminal, cookie, query]] of Object.entries(kinds)) {
 		for (const [place, [more, good, goodForCookies]] of Object.entries(places)) {
 			const right = cookie ? goodForCookies : good;
-			for (const [target, expected] of [['/ws', control], ['/ws/pty?sessionId=s', terminal]]) {
+			for (const [target, expected] of [['/ws', control], ['/ws/pty?sessionId=s', terminal], [follower, terminal]]) {
 				const where = query ? `${target}${target.includes('?') ? '&' : '?'}${query}` : target;
 				// Which of two reasons is told first is nobody's business.
 				const refused = expected === 401 ? [401, 403] : 403;

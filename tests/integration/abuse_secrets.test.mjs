@@ -3,18 +3,22 @@
 // and what a viewer can read.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync, lstatSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
+import { request } from './lib/api.mjs';
 import { mcpHeaders, routes } from './lib/may.mjs';
 import { cli } from './lib/cli.mjs';
 import { ControlClient } from './lib/control.mjs';
 import { allPids, parentOf, processesNaming } from './lib/proc.mjs';
+import { args, Receiver } from './lib/receiver.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const id = 's';
 const random = (bytes = 24) => randomBytes(bytes).toString('hex');
 const owner = `canary-${random()}`;
+const webhookKey = randomBytes(24).toString('base64');
 
 const metaOf = (server) => {
 	const sessions = path.join(server.dir, 'sessions');
@@ -41,6 +45,49 @@ async function typePassword(server, password, ask, type) {
 	await type(`${password}\r`);
 	await server.outputMatches(id, /24 characters/);
 	await server.rests(id);
+}
+
+/** What is handed to commands, or to others on somebody's behalf. */
+async function giveThingsAway(server, secrets) {
+	const { api } = server;
+	const env = (what) => ({ CANARY: secrets[`the environment of ${what}`] = random() });
+	await api.call('POST', `/api/session/${id}/exec`, { command: 'true', env: env('a command') });
+	await api.call('POST', `/api/session/${id}/exec`, { command: 'true', fork: true, env: env('a fork') });
+	await api.call('POST', '/api/execute', { command: 'true', sessionId: id, env: env('a command of the SDK') });
+	await api.call('POST', '/api/run', { command: 'true', env: env('a run') });
+	await api.call('POST', '/api/process/start', { command: 'exec sleep 1000', processId: 'e', env: env('a process') });
+	await tool(server, owner, 'exec', { session_id: id, command: 'true', env: env('a command by MCP') });
+	// A repository that asks for a password, and a store that takes nothing.
+	const other = http.createServer((request, response) => response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"', Connection: 'close' }).end());
+	await new Promise((resolve) => { other.listen(0, '127.0.0.1', resolve); });
+	const where = `127.0.0.1:${other.address().port}`;
+	try {
+		const clone = await api.raw('POST', '/api/git/checkout', { repoUrl: `http://ada:${secrets['a password of a repository'] = random()}@${where}/x.git`, timeoutMs: 20_000 });
+		assert.ok(clone.status >= 400 && !clone.text.includes(secrets['a password of a repository']), clone.text);
+		const archivePath = path.join(server.cwd, '.ringside-backups/a.sqsh');
+		mkdirSync(path.dirname(archivePath), { recursive: true });
+		writeFileSync(archivePath, 'x');
+		const url = `https://${where}/bucket/key?partNumber=1&uploadId=u&X-Amz-Signature=${secrets['a signature of an upload'] = random()}`;
+		const upload = await api.raw('POST', '/api/backup/upload-parts', { archivePath, parts: [{ partNumber: 1, url, offset: 0, size: 1 }] });
+		assert.ok(upload.status >= 400 && !upload.text.includes(secrets['a signature of an upload']), upload.text);
+	} finally {
+		other.close();
+	}
+	// A preview, visited; and a client of MCP.
+	const preview = await api.call('POST', '/api/expose-port', { port: 2999, sessionId: id });
+	secrets['the token of a preview'] = preview.token;
+	await request(server.base, { headers: { Host: `${preview.host}:${server.port}` } });
+	const begun = await api.raw('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'initialize',
+		params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'canary', version: '1' } } }, { headers: { Accept: 'application/json, text/event-stream' } });
+	secrets['the id of a session of MCP'] = begun.headers['mcp-session-id'];
+	assert.ok(secrets['the id of a session of MCP'], begun.text);
+	const listed = await api.raw('POST', '/mcp', { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'session_list', arguments: {} } },
+		{ headers: { 'Mcp-Session-Id': secrets['the id of a session of MCP'], Accept: 'application/json, text/event-stream' } });
+	assert.equal(listed.status, 200, listed.text);
+	// Webhooks are told, and so their key has been used.
+	secrets['the key of webhooks'] = webhookKey;
+	await api.call('POST', `/api/session/${id}/notify`, { text: 'look', title: 'here' });
+	await until('a webhook', () => server.receiver.got.length > 0);
 }
 
 /** Works as people and agents do; resolves with the secrets, by what they are. */
@@ -70,6 +117,8 @@ async function work(server) {
 	await tool(server, owner, 'exec', { session_id: id, command: 'echo four' });
 	await tool(server, driver, 'snapshot', {});
 	assert.equal((await cli(server, ['ls'])).code, 0);
+
+	await giveThingsAway(server, secrets);
 
 	// A lease, and what is wrong.
 	const { lease } = await api.as(driver).call('POST', `/api/session/${id}/lease`, { owner: 'robot', ttlMs: 60_000 });
@@ -114,6 +163,10 @@ const meant = {
 	'the key that signs': /^key$/, 'the key of holders': /^holders\.key$/,
 	// What the marks of a shell are known by is where the next server finds it, and in the script that the shell reads.
 	'the nonce of the shell of s': /^sessions\//, 'the nonce of the shell of other': /^sessions\//,
+	// Where somebody has put it: the process itself, with its holder, which starts it in its own environment.
+	'the environment of a process': /^the environment of \d+ \((sleep|ringside-holder|ringside-watch)\)$/,
+	// Previews are there for the next server.
+	'the token of a preview': /^previews\.json$/,
 };
 
 /** Server, holders, shells, and whatever else there is below or names our directory. */
@@ -181,11 +234,17 @@ async function search(server, secrets, viewer, when) {
 	return { found: found.map((each) => `${when}: ${each}`), looked };
 }
 
-scenario('no secret is where it must not be, after a day\'s work', { args: ['--verbose'], env: { RINGSIDE_TOKEN: owner }, timeout: 120_000 }, async (server, t) => {
+scenario('no secret is where it must not be, after a day\'s work', { start: false, env: { RINGSIDE_TOKEN: owner }, timeout: 120_000 }, async (server, t) => {
+	server.receiver = await new Receiver().open();
+	t.after(() => server.receiver.close());
+	const keys = path.join(server.root, 'keys');
+	writeFileSync(keys, `whsec_${webhookKey}\n`, { mode: 0o600 });
+	await server.start({ args: ['--verbose', ...args([server.receiver.url('/hook')], '--webhook-key-file', keys)] });
 	const { secrets, viewer } = await work(server);
 	const first = await search(server, secrets, viewer, 'at work');
 	await server.restart();
 	await until('the session', async () => (await server.api.get(id)).state === 'running');
+	await server.rests(id);
 	await server.api.call('POST', `/api/session/${id}/exec`, { command: 'echo after' });
 	const second = await search(server, secrets, viewer, 'after kill -9');
 	await server.kill('SIGTERM');

@@ -1,5 +1,6 @@
 // Who may ask from where: a browser sends its cookie whoever asks, so it counts for our own page alone.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { scenario } from './lib/server.mjs';
 import { Refused } from './lib/client.mjs';
 
@@ -38,10 +39,14 @@ scenario('a cookie counts for our own page, and not for one that is merely allow
 		['a link on another site', 'GET', '/', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }, undefined, 200],
 		['a form of our own origin', 'POST', '/api/execute', { ...own, 'Content-Type': 'text/plain' }, '{"command":"id"}', '415 UNSUPPORTED_MEDIA_TYPE'],
 		['a form with a type that begins alike', 'POST', '/api/execute', { ...own, 'Content-Type': 'application/jsonp' }, '{"command":"id"}', '415 UNSUPPORTED_MEDIA_TYPE'],
+		['a file of our page', 'PUT', `/api/file/${server.root}/own?sessionId=mine`, { ...own, 'Content-Type': 'image/png' }, 'bytes', 200],
+		['a file of a page of another port', 'PUT', `/api/file/${server.root}/foreign?sessionId=mine`, { Origin: port, 'Sec-Fetch-Site': 'same-site', 'Content-Type': 'image/png' }, 'bytes', refused],
+		['a file of nobody knows which page', 'PUT', `/api/file/${server.root}/foreign?sessionId=mine`, { 'Content-Type': 'image/png' }, 'bytes', refused],
 		['JSON with a charset', 'POST', '/api/session/create', { ...own, 'Content-Type': 'Application/JSON; charset=utf-8' }, '{"id":"charset"}', 200],
 	])
 		assert.equal(await byCookie(server, cookie, method, path, headers, body), expected, what);
 	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data.sort(), ['charset', 'mine']);
+	assert.ok(!existsSync(`${server.root}/foreign`));
 });
 
 scenario('nor does it for sockets', allowed, async (server) => {

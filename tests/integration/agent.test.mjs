@@ -101,7 +101,7 @@ class OverMcp {
 	}
 
 	async screen() {
-		return (await this.call('snapshot', { session_id: id })).text;
+		return (await this.call('snapshot', { session_id: id, whole: true })).text;
 	}
 }
 

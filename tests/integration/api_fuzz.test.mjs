@@ -21,7 +21,7 @@ const known = Object.keys(description['x-error-codes']);
 
 /* What any route may say: that it is none, or that the request is none. */
 const transport = {
-	UNKNOWN_ERROR: 404, METHOD_NOT_ALLOWED: 405, LENGTH_REQUIRED: 411, REQUEST_TOO_LARGE: 413, VALIDATION_FAILED: 400, OPERATION_INTERRUPTED: 409,
+	UNKNOWN_ERROR: 404, METHOD_NOT_ALLOWED: 405, REQUEST_TOO_LARGE: 413, VALIDATION_FAILED: 400, OPERATION_INTERRUPTED: 409,
 };
 
 /** Sends bytes; resolves with {status, type, text}, or undefined when the answer is not waited for any longer. */

@@ -26,8 +26,11 @@ scenario('nobody passes for another', async (server) => {
 	assert.deepEqual([plain.data.author, plain.data.label], ['owner', null]);
 	const older = await api.call('POST', '/api/session/s/exec', { command: 'true', author: 'robot' });
 	assert.deepEqual([older.data.author, older.data.label], ['owner', 'robot'], 'as older clients call it');
+	// What comes while the shell does not read a line yet is not shown, and its text not kept.
+	await server.shellReady('s');
 	await driver.call('POST', '/api/session/s/keys', { text: 'echo typed', submit: true, ...claims });
 	await blocks(api, 4);
+	await server.shellReady('s');
 	const client = await server.client({ sessionId: 's', name: 'owner', token }).connect();
 	client.type('echo at a terminal\r');
 	const all = await blocks(api, 5);

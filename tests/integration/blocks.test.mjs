@@ -156,3 +156,64 @@ scenario('events: in order, with offsets, resumable', async (server) => {
 	await api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/stream?types=nothing`);
 	await api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/stream?from=99999999`);
 });
+
+/** What is in the lines of a block, as the scrollback has them. */
+async function linesOf(server, block) {
+	assert.ok(block.line !== null && block.endLine !== null, JSON.stringify(await blocks(server), null, 1));
+	const { lines } = await server.api.call('GET', `/api/session/${id}/scrollback?from=${block.line}&to=${block.endLine + 1}`);
+	return lines.map(({ text }) => text);
+}
+
+const found = async (server, text) => (await blocks(server, `?text=${encodeURIComponent(text)}`)).at(-1);
+
+scenario('in which lines it is: scrolled, laid out anew, by another server, cleared', async (server) => {
+	await server.session({ id, cols: 80, rows: 24 });
+	await server.api.input(id, "PS1='me$ '\r");
+	await type(server, 'echo alpha');
+	await type(server, "printf '%090d\\n' 7");
+	const quiet = await type(server, 'true # nothing');
+	await exec(server, 'echo program');
+	const resize = async (cols) => {
+		await server.api.call('POST', `/api/session/${id}/resize`, { cols, rows: 24 });
+		await until('that size', async () => (await server.api.call('GET', `/api/session/${id}/screen`)).cols === cols);
+	};
+	const check = async () => {
+		assert.deepEqual(await linesOf(server, await found(server, 'echo alpha')), ['me$ echo alpha', 'alpha']);
+		const program = await linesOf(server, await found(server, 'echo program'));
+		assert.deepEqual([program[0].slice(-12), program.slice(1)], ['echo program', ['program']]);
+		const { line, endLine } = await found(server, 'true # nothing');
+		assert.equal(line, endLine);
+		return (await blocks(server)).map((block) => [block.line, block.endLine]);
+	};
+	const before = await check();
+	assert.ok(before.slice(-4).every(([line, end]) => line !== null && end >= line), JSON.stringify(before));
+	assert.ok(quiet.line > 0);
+	await type(server, 'seq 100');
+	assert.deepEqual((await check()).slice(0, before.length), before, 'scrolling moves none');
+	await resize(40);
+	await check();
+	await server.kill('SIGKILL');
+	await server.start();
+	await resize(80);
+	assert.deepEqual((await check()).slice(0, before.length), before);
+	await server.api.input(id, 'until [ -e go ]; do sleep 0.02; done\r');
+	const running = await until('what runs', async () => (await blocks(server, '?state=running'))[0]);
+	assert.ok(Number.isInteger(running.line) && running.endLine === null);
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	await until('its end', async () => (await blocks(server)).at(-1).cwdAfter);
+	await type(server, "printf '\\e[H\\e[2J\\e[3J'");
+	const after = await type(server, 'echo last');
+	assert.deepEqual(await linesOf(server, after), ['me$ echo last', 'last']);
+	const { line, endLine } = await found(server, 'echo alpha');
+	assert.deepEqual([line, endLine], [null, null], 'what has been cleared has none');
+});
+
+scenario('what has left the scrollback is in no line', { args: ['--scrollback', '50'] }, async (server) => {
+	await server.session({ id });
+	await type(server, 'echo alpha');
+	await type(server, 'seq 300');
+	const { line, endLine } = await found(server, 'echo alpha');
+	assert.deepEqual([line, endLine], [null, null]);
+	assert.equal((await found(server, 'seq 300')).line, null);
+	assert.ok((await found(server, 'seq 300')).endLine > 200);
+});

@@ -132,7 +132,7 @@ scenario('frames that make no sense are answered, and cost nobody else', async (
 scenario('a message that is too large', async (server) => {
 	const control = await new ControlClient(server).connect();
 	const other = await new ControlClient(server).connect();
-	control.ask('POST', '/api/session/create', 'x'.repeat(2 * MiB));
+	control.ask('POST', '/api/session/create', 'x'.repeat(17 * MiB));
 	assert.equal((await control.untilClosed()).code, 1009);
 	assert.equal(control.frames[0].code, 'REQUEST_TOO_LARGE');
 	assert.equal(control.frames[0].status, 413);

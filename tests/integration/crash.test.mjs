@@ -437,7 +437,7 @@ scenario(`a start adopts ${adopted} sessions as they were`, { timeout: 120_000 }
 	await api.call('DELETE', `/api/session/s3/links/${revoked.link.id}`);
 	const state = async () => {
 		const { sessions } = await api.list();
-		return sessions.map(({ lastActivityAt, ...rest }) => rest).sort((a, b) => a.pid - b.pid);
+		return sessions.map(({ lastActivityAt, activity, ...rest }) => rest).sort((a, b) => a.pid - b.pid);
 	};
 	const before = await until('quiet', async () => {
 		const one = await state();
@@ -669,5 +669,25 @@ scenario('what was answered before a crash is not answered again', { args: ['--r
 	console.log(`# asked ${asked}, of which ${lost} got no answer in ${rounds + 1} crashes`);
 	assert.equal(odd, '', 'an answer that nobody waited for');
 	assert.ok(Number(asked) > rounds);
-	assert.ok(Number(lost) <= rounds + 1, `${lost} of ${asked} got no answer`);
+	// Each crash leaves one without, if what was printed before it counts as answered; else only what it was just about to answer.
+	assert.ok(Number(lost) <= rounds / 2, `${lost} of ${asked} got no answer`);
+});
+
+scenario('what was asked of a server that did not look any more is answered by the next', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 80, rows: 24 });
+	writeFileSync(path.join(server.cwd, 'asks.pl'), `$| = 1; sub wait_for { select(undef, undef, undef, 0.02) until -e $_[0] }
+print "re" . "ady\\r\\n"; wait_for("ask"); print "\\e[2;3H\\e[6n"; open my $told, ">", "asked"; close $told;
+my $said = ""; until ($said =~ /R$/) { sysread STDIN, my $b, 100; $said .= $b }
+print "\\e[?15n"; until ($said =~ /13n$/) { sysread STDIN, my $b, 100; $said .= $b }
+print "\\r\\nsaid=[" . unpack("H*", $said) . "]\\r\\n";`);
+	await api.input('s', 'stty raw -echo; perl asks.pl; stty sane\r');
+	await server.outputMatches('s', /ready\r\n/);
+	await server.kill('SIGSTOP');
+	writeFileSync(path.join(server.cwd, 'ask'), '');
+	await until('the question', () => statSync(path.join(server.cwd, 'asked'), { throwIfNoEntry: false }));
+	await server.kill('SIGKILL');
+	await server.start();
+	const [, said] = await server.outputMatches('s', /said=\[(.*?)\]/);
+	assert.equal(said, Buffer.from('\x1b[2;3R\x1b[?13n').toString('hex'), 'once, and before what was asked later');
 });

@@ -30,10 +30,12 @@ const parentOf = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').mat
 const stopped = (pid) => until(`${pid} stopped`, () => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
 
 scenario('the holder dies: what has run is never said not to have been started', { timeout: 90_000 }, async (server) => {
-	for (const command of ['echo ran >>ran; kill -9 $PPID', 'echo ran >>ran; kill -9 $PPID; read -t 60']) {
+	// Without a directory, which would be looked at first, they come in this order.
+	const ran = `${server.cwd}/ran`;
+	for (const command of [`echo ran >>${ran}; kill -9 $PPID`, `echo ran >>${ran}; kill -9 $PPID; read -t 60`]) {
 		await server.session({ id });
 		const before = lines(server, 'ran').length;
-		const [e, queued] = await Promise.all([post(server, command, { cwd: server.cwd }), post(server, 'echo no >>ran')]);
+		const [e, queued] = await Promise.all([post(server, command), post(server, `echo no >>${ran}`)]);
 		assert.equal(lines(server, 'ran').length, before + 1);
 		assert.deepEqual([e.state, e.endedBy, e.exitCode], ['done', 'unknown', null], JSON.stringify(e));
 		// The one behind it was never typed, and that is known.

@@ -185,3 +185,41 @@ scenario('the prompt behind a command is no input', { timeout: 100_000 }, async 
 		for (const child of busy) child.kill('SIGKILL');
 	}
 });
+
+scenario('a command whose seal came in parts is not run, and the keyboard lives', { timeout: 60_000 }, async (server) => {
+	await server.session({ id: 's' });
+	const file = path.join(server.cwd, 'runs');
+	await ask(server, 's', { command: "trap 'debugged=$((debugged + 1))' DEBUG; f() { :; }" });
+	// What is whole, and no seal.
+	await server.api.input('s', `\x1b[57399;17~ #${'0'.repeat(31)}\r`);
+	await server.api.input('s', 'trap -p DEBUG; type -t f\r');
+	await server.outputMatches('s', /debugged \+ 1\)\)' DEBUG\r\nfunction\r\n/);
+	// Somebody flushes the terminal's queue: the key is read, and of what follows it the beginning alone.
+	for (const torn of ['', ' ', ' #abc', ` #${'0'.repeat(31)}`]) {
+		const key = `torn ${torn.length}`;
+		const run = () => ask(server, 's', { command: `echo ${torn.length} >>${file}`, key });
+		await server.api.input('s', `echo "half-${torn.length}-"""`);
+		await server.api.input('s', `\x1b[57399;17~${torn}`);
+		const { json: { data: none } } = await run();
+		assert.deepEqual([none.state, none.endedBy], ['done', 'not_started'], JSON.stringify(none));
+		assert.ok(!existsSync(file) || !readFileSync(file, 'utf8').split('\n').includes(`${torn.length}`));
+		const { json: { data: once } } = await run();
+		assert.deepEqual([once.endedBy, once.exitCode, once.suspect], ['command', 0, false], JSON.stringify(once));
+		const { offset } = await server.api.get('s');
+		await server.api.input('s', '"typed"\r');
+		await until('the line that was half typed', async () => /half-\d+-typed\r\n/.test(await server.api.text('s', offset)));
+	}
+	assert.equal(readFileSync(file, 'utf8'), '0\n1\n5\n33\n');
+});
+
+for (const [shell, prompt] of [['bash', "PS1='$ '"], ['zsh', "PS1='$ '"], ['fish', "function fish_prompt; echo -n '$ '; end"]])
+	scenario(`a command stands in the row of its prompt, however many rows our line has filled: ${shell}`, async (server) => {
+		await server.session({ id: 's', shell, cols: 80, rows: 24 });
+		await ask(server, 's', { command: prompt });
+		for (const cols of [38, 39, 40, 41, 42, 78, 79, 80, 81, 82]) {
+			await server.api.call('POST', '/api/session/s/resize', { cols, rows: 24 });
+			for (const command of ['clear', 'echo first', 'echo second']) await ask(server, 's', { command });
+			const { lines } = await server.api.call('GET', '/api/session/s/screen?format=json');
+			assert.deepEqual(lines.slice(0, 4).map(({ text }) => text), ['$ echo first', 'first', '$ echo second', 'second'], `${cols} columns`);
+		}
+	});

@@ -270,8 +270,10 @@ scenario('clients of MCP: a link pushes out its own, and nobody else\'s', async 
 	assert.equal((await quota(server, 'mcp_sessions')).had, 65);
 	assert.ok(await lives(server.token, owners));
 	assert.ok(await lives(other.token, others));
-	assert.ok(!await lives(viewer.token, first));
-	assert.ok(!await lives(viewer.token, second));
+	// Those that were pushed out are taken up again, and push out others.
+	assert.ok(await lives(viewer.token, first));
+	assert.ok(await lives(viewer.token, second));
+	assert.equal((await quota(server, 'mcp_sessions')).had, 65);
 	// An end on request, and by revoking.
 	await server.api.as(other.token).raw('DELETE', '/mcp', undefined, { headers: { 'Mcp-Session-Id': others } });
 	assert.equal((await quota(server, 'mcp_sessions')).had, 64);
@@ -307,6 +309,30 @@ scenario('requests under way, and bodies', async (server) => {
 	assert.match(await within('refusal', send()), /^HTTP\/1.1 429 [^]*retry-after: 1\r\n[^]*QUOTA_REACHED/i);
 	for (const socket of sockets) socket.destroy();
 	await untilHad(server, 'body_bytes', 0);
+});
+
+scenario('what is dear is done for the links in turn, and at once for the owner', async (server) => {
+	await server.session({ id: 's' });
+	await server.run('s', 'seq 1 20000');
+	const [greedy, modest] = await links(server, 2);
+	const path = '/api/session/s/search?regex=1&q=9.*[0-8]x%24';
+	const asked = Array.from({ length: 100 }, () => ask(server, greedy.token, 'GET', path));
+	const answered = () => asked.filter(({ status }) => status !== undefined).length;
+	await until('the first answer', () => answered() > 0);
+	const behind = async (token) => {
+		assert.equal((await ask(server, token, 'GET', path).answer()).status, 200);
+		return answered();
+	};
+	const counts = await Promise.all([behind(modest.token), behind(server.token)]);
+	for (const each of asked) assert.equal((await each.answer()).status, 200);
+	assert.ok(Math.max(...counts) < 75, `behind ${counts} of 100`);
+	// Those who wait for their turn when the session goes are told so, and those who are gone are not waited for.
+	const late = Array.from({ length: 60 }, () => ask(server, greedy.token, 'GET', path));
+	await until('one more answer', () => late.some(({ status }) => status !== undefined));
+	for (const each of late.slice(40)) each.abort();
+	await server.api.delete('s');
+	for (const each of late.slice(0, 40)) assert.ok([200, 401, 404, 410].includes((await each.answer()).status));
+	await untilHad(server, 'requests', 0);
 });
 
 /** How long the owner's keystrokes take to come back, in ms: the 99th of a hundred. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { cli } from './lib/cli.mjs';
 import { isAlive, processesNaming } from './lib/proc.mjs';
 import { noRooms } from './lib/rooms.mjs';
 import { binary, scenario } from './lib/server.mjs';
@@ -33,7 +34,7 @@ scenario('what is in a room, and what is not', isolated, async (server) => {
 	assert.match(await said(`ls -A ${server.dir} ${server.dir}/sessions`), /^\S+:\nsessions\n\n\S+:\ns\+[0-9a-f]{16}\n$/);
 	assert.equal((await ask(server, `touch ${server.dir}/sessions/*/x 2>/dev/null`)).exitCode, 1);
 	const split = `${server.token.slice(0, 9)}""${server.token.slice(9)}`; // its directory has what it was asked
-	assert.equal(await said(`grep -rsl ${split} ${server.dir} /proc/[0-9]*/environ /tmp /run | wc -l`), '0\n');
+	assert.equal(await said(`grep -rsl -e ${split} ${server.dir} /proc/[0-9]*/environ /tmp /run | wc -l`), '0\n');
 	// No way out over the holder's descriptors.
 	assert.equal(await said('ls /proc/$PPID/fd/3/..'), `${path.basename((await said('echo /proc/$PPID/fd/3/../*')).trim())}\n`);
 	assert.equal((await said('cd -P /proc/$PPID/fd/3/../../../.. && pwd; cd')).includes(server.dir), false);
@@ -72,6 +73,20 @@ scenario('runs and processes live in rooms too', isolated, async (server) => {
 	const many = await Promise.all(Array.from({ length: 20 }, (_, at) => api.call('POST', '/api/process/start', { command: `exit ${at}`, processId: `p${at}` })));
 	assert.equal(many.length, 20);
 	await until('all ends', async () => (await Promise.all(many.map(async (_, at) => (await api.call('GET', `/api/process/p${at}`)).process.exitCode === at))).every(Boolean));
+});
+
+scenario('a run in a directory that is not in there is refused, and told where it may be', isolated, async (server) => {
+	const { api } = server;
+	const outside = path.join(server.root, 'outside');
+	mkdirSync(outside);
+	const { message } = await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/run', { command: 'pwd', cwd: outside });
+	assert.match(message, /not in the room that commands have/);
+	for (const cwd of ['/', '/usr/bin', '/tmp', server.root, server.home, '/etc/../usr'])
+		assert.deepEqual((({ exitCode, stderr }) => [exitCode, stderr])((await api.raw('POST', '/api/run', { command: 'cd .', cwd })).json), [0, ''], cwd);
+	const ran = await cli(server, ['run', 'pwd'], { cwd: outside });
+	assert.deepEqual([ran.code, ran.stdout], [125, '']);
+	assert.match(ran.stderr, /outside is not in the room that commands have \(--isolate\): name another/);
+	assert.equal((await cli(server, ['run', '--cwd', '/usr', 'pwd'], { cwd: outside })).stdout, '/usr\n');
 });
 
 scenario('a room outlives the server, and ends with its session', isolated, async (server) => {

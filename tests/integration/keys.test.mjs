@@ -290,3 +290,33 @@ scenario('a person and a program type at once: nothing is lost, and all of it at
 	assert.deepEqual([...got.matchAll(/\((\d+)\)/g)].map(([, i]) => Number(i)), Array.from({ length: its }, (_, i) => i));
 	assert.equal(got.length, total(hers) + total(its));
 });
+
+scenario('a paste that meets the beginning of a command comes whole, and nobody waits for its end', { timeout: 120_000 }, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cwd: server.cwd });
+	const exec = async (command) => (await api.call('POST', '/api/session/s/exec', { command, waitMs: 20_000 })).data;
+	const paste = (text) => api.raw('POST', '/api/session/s/keys', { paste: text });
+	let met = 0;
+	for (let round = 1; met < 4 && round <= 60; round += 1) {
+		const length = 60_000 + round;
+		// It is for the line that is edited, and has to wait for the command, whose terminal would keep 4095 bytes of it.
+		const [{ exitCode }, { status, json }] = await Promise.all([exec('sleep 0.2'), paste(`v=${'x'.repeat(length)}`)]);
+		assert.equal(exitCode, 0);
+		if (status !== 200) {
+			assert.equal(json.code, 'LINE_TOO_LONG'); // it came a moment too late
+			continue;
+		}
+		met += 1;
+		await until('all of it on its way', async () => (await keys(server, 's', { text: '' })).queued === 0);
+		await keys(server, 's', { keys: ['Enter'] });
+		const { output, state, endedBy } = await exec('echo ${#v}');
+		assert.deepEqual({ output, state, endedBy }, { output: `${length}\n`, state: 'done', endedBy: 'command' });
+	}
+	assert.ok(met > 0, 'it has met none');
+	// An interrupt goes past what waits.
+	const [{ exitCode }] = await Promise.all([exec('sleep 1000'), paste('y'.repeat(60_000)).then(async () => {
+		await until('the command', async () => (await api.call('GET', '/api/session/s/state')).state.foreground?.name === 'sleep');
+		await keys(server, 's', { keys: ['C-c'] });
+	})]);
+	assert.equal(exitCode, 130);
+});

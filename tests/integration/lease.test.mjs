@@ -38,6 +38,7 @@ scenario('what is as good as typing respects a lease', async (server) => {
 	const cases = [
 		['fork', '/api/session/s/exec', { command: 'echo beside', fork: true }],
 		['signal', '/api/session/s/signal', { signal: 'INT' }],
+		['terminate', '/api/session/s/terminate', {}],
 		['signal to the shell', '/api/session/s/signal', { signal: 'WINCH', target: 'shell' }],
 		['cancel', `/api/session/s/exec/${started.data.id}/cancel`, {}],
 		['resize', '/api/session/s/resize', { cols: 91, rows: 31 }],

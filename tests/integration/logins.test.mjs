@@ -53,6 +53,9 @@ scenario('logins are listed, and revoked one by one or all', {}, async (server) 
 	};
 	const listed = ringside('--json');
 	assert.equal(listed.status, 0, listed.stderr);
+	const there = spawnSync('env', ['TZ=JST-9', binary, 'logins', '--socket', path.join(server.dir, 'ringside.sock')], { encoding: 'utf8' });
+	const local = new Date(Date.parse(mine.createdAt) + 9 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ');
+	assert.ok(there.stdout.includes(`since ${local}  used `), there.stdout + there.stderr);
 	assert.equal(ringside('revoke', mine.id).status, 0);
 	await refused(server, first);
 	await browser(server, second).call('GET', '/api/session/list');

@@ -1,6 +1,8 @@
 // The Model Context Protocol at /mcp: its rules, over plain HTTP.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 import { scenario } from './lib/server.mjs';
 import { pause, until, within } from './lib/until.mjs';
 
@@ -103,7 +105,9 @@ async function begin(server, version = legacy[0], options = {}) {
 	};
 }
 
-const running = async (server, session = 'agent') =>
+/** The session that a client who names none has for itself; one that has ids is told by them as well. */
+const own = async (server, like = /^agent-raw$/) => (await server.api.list()).data.find((id) => like.test(id));
+const running = async (server, session = 'agent-raw') =>
 	(await server.api.call('GET', `/api/session/${session}/exec`)).data.find(({ state }) => state === 'running');
 
 scenario('2026-07-28: discovery, tools, results', async (server) => {
@@ -112,18 +116,23 @@ scenario('2026-07-28: discovery, tools, results', async (server) => {
 	const { result } = found.json;
 	assert.equal(result.resultType, 'complete');
 	assert.ok(result.supportedVersions.includes(modern));
-	assert.deepEqual(result.capabilities, { tools: {} });
+	assert.deepEqual(result.capabilities, { tools: {}, resources: { subscribe: true } });
 	assert.equal(result._meta['io.modelcontextprotocol/serverInfo'].name, 'ringside');
 	assert.ok(result.ttlMs >= 0 && result.cacheScope === 'public' && result.instructions.length > 50);
 	const list = (await ask(server, 'tools/list')).json.result;
 	assert.equal(list.resultType, 'complete');
 	assert.ok(list.ttlMs >= 0 && list.cacheScope === 'private');
 	assert.deepEqual(list.tools.map(({ name }) => name), ['session_create', 'session_list', 'session_close', 'exec',
-		'exec_read', 'exec_signal', 'send_keys', 'wait', 'snapshot', 'resize', 'history', 'exec_command', 'write_stdin']);
-	for (const { name, title, description, inputSchema, outputSchema, annotations, ...rest } of list.tools) {
+		'exec_read', 'exec_signal', 'send_keys', 'lease', 'wait', 'snapshot', 'resize', 'history', 'read_file', 'write_file']);
+	// What every model pays for in every conversation: a token is about four characters.
+	const tokens = JSON.stringify(list.tools).length / 4;
+	assert.ok(tokens <= 2000, `${tokens} tokens`);
+	assert.ok(!/"(base64|mouse|hidden|codex|minimum)":/.test(JSON.stringify(list.tools)));
+	const codex = (await ask(server, 'tools/list', {}, { more: { 'io.modelcontextprotocol/clientInfo': { name: 'codex-mcp-client', version: '1' } } })).json.result;
+	assert.deepEqual(codex.tools.slice(14).map(({ name }) => name), ['exec_command', 'write_stdin'], 'who knows them is told of them');
+	for (const { name, title, description, inputSchema, annotations, ...rest } of list.tools) {
 		assert.ok(title && description.length < 500, name);
 		assert.equal(inputSchema.type, 'object', name);
-		assert.equal(outputSchema.type, 'object', name);
 		assert.equal(typeof annotations.readOnlyHint, 'boolean', name);
 		assert.deepEqual(rest, {}, name);
 	}
@@ -132,11 +141,28 @@ scenario('2026-07-28: discovery, tools, results', async (server) => {
 	const done = await tool(server, 'exec', { command: 'echo hi; false' });
 	assert.equal(done.headers['content-type'], 'application/json');
 	assert.equal(done.json.result.resultType, 'complete');
-	const { exit_code: code, output, state, session_id: session, author } = done.json.result.structuredContent;
-	assert.deepEqual({ code, output, state, session, author }, { code: 1, output: 'hi\n', state: 'done', session: 'agent', author: undefined });
+	const { cwd, ...result1 } = done.json.result.structuredContent;
+	assert.deepEqual(result1, { state: 'done', exit_code: 1, output: 'hi\n', also: ['session agent-raw is shared by all clients of this name: session_create makes one of your own'] }, 'what there is to say, and no more');
 	assert.match(done.json.result.content[0].text, /^exit code 1, .*\nhi\n$/);
-	const [exec] = (await server.api.call('GET', '/api/session/agent/exec')).data;
+	assert.equal(done.json.result.content[1].text, 'also: session agent-raw is shared by all clients of this name: session_create makes one of your own');
+	assert.ok(done.json.result.content[0].text.includes(cwd));
+	const all = await use(server, 'exec', { command: 'echo hi; false', verbose: true });
+	assert.deepEqual([all.session_id, all.output_exact, all.pipe_status, typeof all.exec_id], ['agent-raw', true, [1], 'string']);
+	const trivial = await use(server, 'exec', { command: 'true' });
+	assert.ok(JSON.stringify(trivial).length / 4 <= 40, JSON.stringify(trivial));
+	const exec = (await server.api.call('GET', '/api/session/agent-raw/exec')).data.at(-1);
 	assert.deepEqual([exec.author, exec.label], ['owner', 'raw'], 'people are told who');
+});
+
+scenario('2026-07-28: who has no ids is told all, as another may have been told the rest', async (server) => {
+	assert.match((await ask(server, 'server/discover')).json.result.instructions, /share one session/);
+	await use(server, 'session_create', { session_id: 's', shell_args: ['-l'] });
+	assert.deepEqual((await server.api.get('s')).shellArgs, ['-l']);
+	for (let round = 0; round < 2; round += 1) {
+		const { cwd, output } = await use(server, 'exec', { session_id: 's', command: 'echo seen' });
+		assert.deepEqual([cwd, output], [server.cwd, 'seen\n']);
+		assert.match((await use(server, 'snapshot', { session_id: 's' })).text, /seen/);
+	}
 });
 
 scenario('2026-07-28: what requests have to be like', async (server) => {
@@ -165,7 +191,7 @@ scenario('2026-07-28: what requests have to be like', async (server) => {
 	refused(unknown, 400, -32022);
 	assert.deepEqual(unknown.json.error.data, { supported: [modern, ...legacy], requested: '1900-01-01' });
 	assert.equal(unknown.json.id, request.id);
-	for (const method of ['nothing', 'ping', 'resources/list']) refused(await ask(server, method), 404, -32601);
+	for (const method of ['nothing', 'ping', 'resources/subscribe']) refused(await ask(server, method), 404, -32601);
 	refused(await tool(server, 'nothing'), 200, -32602);
 	refused(await ask(server, 'tools/call', { name: 'exec', arguments: [] }), 200, -32602);
 	const told = await post(server, { jsonrpc: '2.0', method: 'notifications/anything', params: { _meta: meta() } }, { 'MCP-Protocol-Version': modern });
@@ -197,7 +223,7 @@ scenario('who may ask: origins, tokens, links', async (server) => {
 	const { token: driver } = await server.api.link('s', 'driver', 60_000);
 	assert.deepEqual(await names(viewer), ['session_list', 'exec_read', 'wait', 'snapshot', 'history']);
 	assert.ok((await names(driver)).includes('exec') && !(await names(driver)).includes('session_create'));
-	const mine = await use(server, 'exec', { command: 'echo driver' }, { token: driver });
+	const mine = await use(server, 'exec', { command: 'echo driver', verbose: true }, { token: driver });
 	assert.equal(mine.session_id, 's', "the link's session");
 	assert.equal((await use(server, 'exec_read', { exec_id: mine.exec_id }, { token: viewer })).output, 'driver\n');
 	assert.deepEqual((await use(server, 'session_list', {}, { token: viewer })).sessions.map((each) => each.session_id), ['s']);
@@ -216,13 +242,15 @@ for (const version of legacy)
 	scenario(`${version}: sessions`, async (server) => {
 		const s = await begin(server, version);
 		assert.equal(s.first.json.result.protocolVersion, version);
-		assert.deepEqual(s.first.json.result.capabilities, { tools: {} });
+		assert.deepEqual(s.first.json.result.capabilities, { tools: {}, logging: {}, resources: { subscribe: true } });
+		assert.deepEqual((await s.ask('logging/setLevel', { level: 'info' })).json.result, {});
 		assert.equal(s.first.json.result.serverInfo.name, 'ringside');
 		assert.deepEqual((await s.ask('ping')).json.result, {});
-		assert.equal((await s.ask('tools/list')).json.result.tools.length, 13);
+		assert.equal((await s.ask('tools/list')).json.result.tools.length, 14);
 		assert.equal((await s.ask('tools/list')).json.result.resultType, undefined);
 		const { result } = (await s.ask('tools/call', { name: 'exec', arguments: { command: 'echo hi' } })).json;
 		assert.equal(result.structuredContent.output, 'hi\n');
+		assert.match(result.structuredContent.also[0], /^session agent-raw-[0-9a-f]{6} is yours$/);
 		refused(await s.ask('nothing'), 200, -32601);
 		refused(await s.ask('server/discover'), 200, -32601);
 		refused(await s.ask('tools/call', { name: 'nothing' }), 200, -32602);
@@ -263,18 +291,19 @@ scenario('messages of a program that forwards its standard input', async (server
 	for (const era of ['modern', 'legacy']) {
 		const params = { name: 'exec', arguments: { command: `sleep 100 # ${era}`, yield_ms: 60_000, on_cancel: 'interrupt' }, ...(era === 'modern' ? { _meta: meta() } : {}) };
 		const { answer } = post(server, { jsonrpc: '2.0', id: 'same', method: 'tools/call', params }, {}, { query, wait: false });
-		await until('the command runs', () => running(server).catch(() => undefined));
+		const session = await until('its session is there', () => own(server, era === 'modern' ? /^agent-raw-[0-9a-f]{6}$/ : /^agent-[0-9a-f]{6}$/));
+		await until('the command runs', () => running(server, session));
 		const cancel = (key, options) => post(server, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'same', ...(era === 'modern' ? { _meta: meta() } : {}) } }, {}, { query: key, ...options });
 		assert.equal((await cancel('?stdio=another')).status, 202);
 		for (const role of ['viewer', 'driver']) {
-			const { token } = await server.api.link('agent', role, 60_000);
+			const { token } = await server.api.link(session, role, 60_000);
 			const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: legacy[0] } };
 			if (era === 'legacy') assert.ok((await post(server, initialize, {}, { query, token })).json.result, 'the key is theirs as well');
 			assert.equal((await cancel(query, { token })).status, 202);
 		}
-		assert.ok(await running(server), "another client's ids are its own");
+		assert.ok(await running(server, session), "another client's ids are its own");
 		assert.equal((await cancel(query)).status, 202);
-		await until('it is interrupted', async () => !(await running(server)));
+		await until('it is interrupted', async () => !(await running(server, session)));
 		const { text, status } = await within('the end of the call', answer);
 		assert.equal(text, '', 'no response');
 		assert.ok([200, 202].includes(status));
@@ -309,29 +338,30 @@ scenario('progress, streams, and what cancelling does', { timeout: 90_000 }, asy
 	const detached = hang('detach');
 	const exec = await until('the command runs', () => running(server));
 	detached.abort();
-	const read = await use(server, 'exec_read', { exec_id: `agent/${exec.id}`, wait_ms: 300 });
+	const read = await use(server, 'exec_read', { exec_id: `agent-raw/${exec.id}`, wait_ms: 300 });
 	assert.equal(read.state, 'running', 'it goes on, to be read later');
 	await until('what runs is told', async () =>
-		(await use(server, 'exec_read', { exec_id: `agent/${exec.id}` })).terminal.foreground?.name === 'sleep');
-	const ended = await use(server, 'exec_signal', { exec_id: `agent/${exec.id}` });
+		(await use(server, 'exec_read', { exec_id: `agent-raw/${exec.id}` })).terminal.foreground?.name === 'sleep');
+	const ended = await use(server, 'exec_signal', { exec_id: `agent-raw/${exec.id}` });
 	assert.deepEqual([ended.state, ended.exit_code, ended.signal], ['done', 130, 'INT']);
 
 	// earlier revisions: it does not, notifications do
 	const s = await begin(server);
 	const params = { name: 'exec', arguments: { command: 'sleep 100', yield_ms: 60_000, on_cancel: 'interrupt' } };
 	const gone = s.post({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params }, {}, { wait: false });
-	const kept = await until('the command runs', () => running(server));
+	const session = await until('its session is there', () => own(server, /^agent-raw-[0-9a-f]{6}$/));
+	const kept = await until('the command runs', () => running(server, session));
 	gone.abort();
-	assert.equal((await use(server, 'exec_read', { exec_id: `agent/${kept.id}`, wait_ms: 500 })).state, 'running');
-	const over = await use(server, 'exec_signal', { exec_id: `agent/${kept.id}` });
+	assert.equal((await use(server, 'exec_read', { exec_id: `${session}/${kept.id}`, wait_ms: 500 })).state, 'running');
+	const over = await use(server, 'exec_signal', { exec_id: `${session}/${kept.id}` });
 	assert.deepEqual([over.state, over.exit_code, over.signal], ['done', 130, 'INT'], JSON.stringify(over));
 	const { answer } = s.post({ jsonrpc: '2.0', id: 'told', method: 'tools/call', params }, {}, { wait: false });
-	await until('the command runs', () => running(server));
+	await until('the command runs', () => running(server, session));
 	const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'told', reason: 'enough' } };
 	await (await begin(server)).post(cancel);
-	assert.ok(await running(server), 'another session has ids of its own');
+	assert.ok(await running(server, session), 'another session has ids of its own');
 	await s.post(cancel);
-	await until('it is interrupted', async () => !(await running(server)));
+	await until('it is interrupted', async () => !(await running(server, session)));
 	assert.equal((await within('the end of the call', answer)).text, '');
 });
 
@@ -349,6 +379,7 @@ scenario('commands: output, cursors, limits, two sessions', async (server) => {
 	assert.equal((await use(server, 'exec_read', { exec_id: part.exec_id })).output, output);
 
 	const many = await use(server, 'exec', { command: 'seq 20000', max_output_tokens: 100 });
+	assert.equal(typeof many.exec_id, 'string', 'what is left out can be read');
 	assert.ok(many.truncated && many.omitted_bytes > 100_000 && many.output.length < 600);
 	assert.match(many.output, /^1\n2\n3\n[^]*… \d+ bytes omitted …[^]*20000\n$/);
 	let whole = '';
@@ -370,20 +401,22 @@ scenario('commands: output, cursors, limits, two sessions', async (server) => {
 	assert.equal((await use(server, 'exec', { command: 'sleep 100', timeout_ms: 300 })).timed_out, true);
 
 	const busy = await use(server, 'exec', { command: 'sleep 100', yield_ms: 100 });
-	const refusal = await tool(server, 'exec', { command: 'true' });
+	const refusal = await tool(server, 'exec', { command: 'true', queue: false });
 	failed(refusal, 'RESOURCE_BUSY');
+	assert.match(refusal.json.result.structuredContent.error.next, /exec_read.*exec_signal/);
+	assert.ok(refusal.json.result.content[0].text.includes('\nnext: wait with exec_read'));
 	assert.equal(refusal.json.result.structuredContent.error.context.exec_id, busy.exec_id);
-	const waits = await use(server, 'exec', { command: 'echo turn', queue: true, yield_ms: 50 });
-	assert.deepEqual([waits.state, waits.exit_code, waits.output], ['queued', null, '']);
+	const waits = await use(server, 'exec', { command: 'echo turn', yield_ms: 50 });
+	assert.deepEqual([waits.state, waits.exit_code, waits.output], ['queued', undefined, '']);
 	const nothing = await use(server, 'exec_read', { exec_id: waits.exec_id, cursor: 0 });
 	assert.deepEqual([nothing.state, nothing.output], ['queued', ''], 'what others have printed is not its output');
 	const two = await use(server, 'session_create', { session_id: 'two', cwd: '/usr', cols: 100, rows: 30 });
 	assert.deepEqual([two.session_id, two.cols, two.rows], ['two', 100, 30]);
 	assert.equal((await use(server, 'exec', { session_id: 'two', command: 'pwd', queue: true })).output, '/usr\n', 'beside the busy one');
 	const page = await use(server, 'session_list', { limit: 1 });
-	assert.deepEqual([page.sessions.map((each) => each.session_id), page.next_cursor], [['agent'], 'agent']);
+	assert.deepEqual([page.sessions.map((each) => each.session_id), page.next_cursor], [['agent-raw'], 'agent-raw']);
 	const rest = await use(server, 'session_list', { limit: 1, cursor: page.next_cursor });
-	assert.deepEqual([rest.sessions.map((each) => each.session_id), rest.next_cursor], [['two'], null]);
+	assert.deepEqual([rest.sessions.map((each) => each.session_id), rest.next_cursor], [['two'], undefined]);
 	assert.equal((await use(server, 'exec_signal', { exec_id: busy.exec_id })).state, 'done');
 	const turn = await use(server, 'exec_read', { exec_id: waits.exec_id, cursor: nothing.cursor, wait_ms: 10_000 });
 	assert.deepEqual([turn.state, turn.output], ['done', 'turn\n']);
@@ -392,7 +425,7 @@ scenario('commands: output, cursors, limits, two sessions', async (server) => {
 	await use(server, 'session_close', { session_id: 'two' });
 	failed(await tool(server, 'session_close', { session_id: 'two' }), 'SESSION_NOT_FOUND');
 	failed(await tool(server, 'exec', { session_id: 'two', command: 'true' }), 'SESSION_NOT_FOUND');
-	failed(await tool(server, 'exec_read', { exec_id: 'agent/nothing' }), 'EXEC_NOT_FOUND');
+	failed(await tool(server, 'exec_read', { exec_id: 'agent-raw/nothing' }), 'EXEC_NOT_FOUND');
 	failed(await tool(server, 'exec', { cmd: 'true' }), 'VALIDATION_FAILED');
 	failed(await tool(server, 'exec', { command: 'true', cwd: 'relative' }), 'VALIDATION_FAILED');
 	failed(await tool(server, 'exec', { command: ' ' }), 'INVALID_COMMAND');
@@ -445,9 +478,9 @@ scenario('the end of the server cancels nothing', async (server) => {
 		await server.kill(end);
 		await assert.rejects(call.answer);
 		await server.start();
-		const read = await use(server, 'exec_read', { exec_id: `agent/${id}` });
+		const read = await use(server, 'exec_read', { exec_id: `agent-raw/${id}` });
 		assert.equal(read.state, 'running', end);
-		assert.equal((await use(server, 'exec_signal', { exec_id: `agent/${id}` })).state, 'done');
+		assert.equal((await use(server, 'exec_signal', { exec_id: `agent-raw/${id}` })).state, 'done');
 	}
 	// what exec_command has left running is found again, from its first byte on
 	const { session_id: session, output } = await use(server, 'exec_command', { cmd: 'echo first; read x; echo second $x', yield_time_ms: 500 });
@@ -473,4 +506,36 @@ scenario('there are limits', async (server) => {
 	await until('there is room', async () => (await tool(server, 'exec_read', { exec_id: exec }, { token })).status === 200);
 	const { text } = await server.api.raw('GET', '/metrics');
 	assert.match(text, /ringside_mcp_calls(_total)? \d{2}/);
+});
+
+scenario('files: who may, what is read of large ones, and whose write counts', { args: ['--drivers-may-all'] }, async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const link = async (role) => (await server.api.call('POST', '/api/session/s/links', { role })).token;
+	const [driver, viewer] = [await link('driver'), await link('viewer')];
+	const names = async (token) => (await ask(server, 'tools/list', {}, { token })).json.result.tools.map(({ name }) => name);
+	assert.ok((await names(driver)).includes('write_file'), 'drivers are trusted here');
+	assert.ok(!(await names(viewer)).includes('read_file'));
+	failed(await tool(server, 'read_file', { path: '/etc/hostname' }, { token: viewer }), 'PERMISSION_DENIED');
+	const { hash } = await use(server, 'write_file', { path: 'one', content: 'first', expected_hash: '' }, { token: driver });
+	failed(await tool(server, 'write_file', { session_id: 's', path: 'one', content: 'x', expected_hash: '' }), 'PRECONDITION_FAILED');
+	failed(await tool(server, 'write_file', { session_id: 's', path: 'none', content: 'x', expected_hash: hash }), 'PRECONDITION_FAILED');
+	// Of twenty who have read the same, one writes.
+	const writes = await Promise.all(Array.from({ length: 20 }, (_, i) => tool(server, 'write_file', { session_id: 's', path: 'one', content: `by ${i}`, expected_hash: hash })));
+	const won = writes.filter(({ json }) => !json.result.isError);
+	assert.equal(won.length, 1, 'one of them counts');
+	for (const each of writes) if (each !== won[0]) failed(each, 'PRECONDITION_FAILED');
+	assert.equal((await use(server, 'read_file', { session_id: 's', path: 'one' })).hash, won[0].json.result.structuredContent.hash);
+	// A line that is longer than what is given at once, and what comes behind it.
+	writeFileSync(path.join(server.cwd, 'long'), `a\n${'x'.repeat(200_000)}\nb`);
+	const a = await use(server, 'read_file', { session_id: 's', path: 'long' });
+	assert.deepEqual([a.content, a.next_offset], ['a\n', 2]);
+	const x = await use(server, 'read_file', { session_id: 's', path: 'long', offset: 2 });
+	assert.deepEqual([x.content.length, x.line_cut, x.next_offset], [65536, true, 3]);
+	const b = await use(server, 'read_file', { session_id: 's', path: 'long', offset: 3 });
+	assert.deepEqual([b.content, b.next_offset, b.line_cut], ['b', undefined, undefined]);
+	assert.equal((await use(server, 'read_file', { session_id: 's', path: 'long', offset: 99 })).content, '');
+	failed(await tool(server, 'read_file', { session_id: 's', path: 'nothing' }), 'FILE_NOT_FOUND');
+	failed(await tool(server, 'read_file', { session_id: 's', path: '.' }), 'FILE_NOT_FOUND');
+	failed(await tool(server, 'write_file', { session_id: 's', path: 'a\0b', content: 'x' }), 'VALIDATION_FAILED');
+	failed(await tool(server, 'read_file', { session_id: 's', path: 'one', offset: 0 }), 'VALIDATION_FAILED');
 });

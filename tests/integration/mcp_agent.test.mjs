@@ -42,29 +42,52 @@ for (const [name, make] of Object.entries(clients))
 		};
 		if (client instanceof ModernClient) assert.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
 		const { tools } = await client.listTools();
-		assert.equal(tools.length, 13);
+		assert.equal(tools.length, 14);
 		const cwd = server.cwd;
 		await call('session_create', { session_id: 'work', cwd, cols: 80, rows: 24 });
 		const work = { session_id: 'work' };
+		// The server cannot tell clients of 2026-07-28 over HTTP apart: it does not know what this one has been shown.
+		const known = name !== '2026-07-28 over HTTP';
 		const screen = (what, fits) => until(what, async () => {
-			const shown = await call('snapshot', work);
+			const shown = await call('snapshot', { ...work, whole: true });
 			return fits(shown.text, shown) ? shown : undefined;
 		});
 
+		// files: read, changed, and not written over what somebody else has changed meanwhile
+		const written = Array.from({ length: 5000 }, (_, i) => `line ${i + 1} ü`);
+		const first = await call('write_file', { ...work, path: 'dir/notes.txt', content: `${written.join('\n')}\n`, expected_hash: '' });
+		assert.equal(first.size, readFileSync(path.join(cwd, 'dir/notes.txt')).length);
+		const page = await call('read_file', { ...work, path: 'dir/notes.txt' });
+		assert.deepEqual([page.content, page.next_offset, page.hash, page.size], [`${written.slice(0, 2000).join('\n')}\n`, 2001, first.hash, first.size]);
+		assert.ok(page.said.endsWith('[there is more: offset 2001]'));
+		const last = await call('read_file', { ...work, path: 'dir/notes.txt', offset: 4999, limit: 10 });
+		assert.deepEqual([last.content, last.next_offset], ['line 4999 ü\nline 5000 ü\n', undefined]);
+		const second = await call('write_file', { ...work, path: path.join(cwd, 'dir/notes.txt'), content: 'mine', expected_hash: first.hash });
+		const lost = await client.callTool({ name: 'write_file', arguments: { ...work, path: 'dir/notes.txt', content: 'theirs', expected_hash: first.hash } });
+		assert.deepEqual([lost.isError, lost.structuredContent.error.code], [true, 'PRECONDITION_FAILED']);
+		assert.equal((await call('read_file', { ...work, path: 'dir/notes.txt' })).hash, second.hash);
+		writeFileSync(path.join(cwd, 'picture'), Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0', 'latin1'));
+		const picture = await call('read_file', { ...work, path: 'picture' });
+		assert.deepEqual([picture.binary, picture.content, picture.mime_type], [true, '', 'image/png']);
+		assert.equal(picture.said, '[image/png, 18 bytes: no text, and not shown]');
+
 		if (/HTTP/.test(name) && has('vi')) {
 			// edit a file in an editor
-			writeFileSync(path.join(cwd, 'poem.txt'), 'roses are red\nviolets are green\n');
+			const verses = Array.from({ length: 12 }, (_, i) => `verse ${i + 1} of a long poem\n`).join(''); // so that what has changed is shorter than all
+			writeFileSync(path.join(cwd, 'poem.txt'), `${verses}violets are green\n`);
 			await call('exec', { ...work, command: 'vi -u NONE poem.txt', yield_ms: 500, queue: true });
 			const opened = await screen('the editor', (text) => text.includes('violets are green'));
-			assert.ok(opened.alternate || opened.rows === 24);
+			assert.ok(opened.cursor.row >= 1, opened.said);
 			await call('send_keys', { ...work, keys: ['G', '$', 'b'], text: '' });
 			await call('send_keys', { ...work, text: 'cwblue' });
 			const typed = await call('send_keys', { ...work, keys: 'Escape' });
-			assert.ok(typed.text.includes('violets are') && typed.cursor.row >= 1 && typed.written === 1, typed.said);
+			if (!known) assert.match(typed.text, /^verse 1 of a long poem\n[^]*\nviolets are/);
+			else assert.ok(typed.changed.some(({ row, text }) => row === typed.cursor.row && text.includes('violets are')), 'of what has been shown the changed rows');
+			assert.match((await call('snapshot', work)).text, /^verse 1 of a long poem\n[^]*\nviolets are/, 'who looks sees all of an editor');
 			await screen('the other word', (text) => text.includes('violets are blue'));
 			await call('send_keys', { ...work, text: ':wq', submit: true });
 			await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
-			assert.equal(readFileSync(path.join(cwd, 'poem.txt'), 'utf8'), 'roses are red\nviolets are blue\n');
+			assert.equal(readFileSync(path.join(cwd, 'poem.txt'), 'utf8'), `${verses}violets are blue\n`);
 		}
 
 		if (/HTTP/.test(name) && has('less')) {
@@ -80,12 +103,13 @@ for (const [name, make] of Object.entries(clients))
 
 		// a REPL
 		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
-		const repl = await call('exec', { ...work, command: 'python3 -q', yield_ms: 300 });
-		const ready = await call('wait', { ...work, until: [{ type: 'match', pattern: '^>>>', on: 'screen' }], timeout_ms: 20_000 });
-		assert.equal(ready.type, 'match', ready.said);
-		await call('send_keys', { ...work, text: 'print(6 * 7)', submit: true });
-		const asked = await screen('the answer', (text) => /^42$/m.test(text));
+		const repl = await call('exec', { ...work, command: 'python3 -q', yield_ms: 600_000 });
+		assert.match(repl.output, />>>/, 'it answers when input is awaited');
+		assert.deepEqual([repl.state, repl.terminal.status], ['running', 'waiting_input'], repl.said);
+		const asked = await call('send_keys', { ...work, text: 'print(6 * 7)', submit: true, timeout_ms: 20_000 });
+		assert.match(asked.output, /print\(6 \* 7\)\n42\n>>> $/, 'only what is new');
 		assert.ok(asked.terminal.foreground.name.startsWith('python3'), asked.said);
+		assert.ok(await screen('the answer', (text) => /^42$/m.test(text)));
 		await call('send_keys', { ...work, keys: ['C-d'] });
 		assert.equal((await call('exec_read', { exec_id: repl.exec_id, wait_ms: 10_000 })).exit_code, 0);
 
@@ -102,12 +126,12 @@ for (const [name, make] of Object.entries(clients))
 		const commands = blocks.map(({ command }) => command);
 		assert.ok(commands.includes('python3 -q') && commands.includes('cat'), JSON.stringify(blocks));
 		await call('exec', { ...work, command: 'echo needle in a haystack' });
-		const newest = (await call('history', { ...work, limit: 1 })).blocks[0];
+		const { blocks: [newest], next } = await call('history', { ...work, limit: 1 });
 		assert.equal((await call('history', { ...work, block_id: newest.id })).output, 'needle in a haystack\n');
 		assert.ok((await call('history', { ...work, search: 'needle' })).matches.length > 0);
 		const filtered = (await call('history', { ...work, exit_code: 130, author: 'owner', label: 'sdk', state: 'done' })).blocks;
 		assert.deepEqual(filtered.map(({ command }) => command), ['cat']);
-		const older = await call('history', { ...work, limit: 1, before: newest.start });
+		const older = await call('history', { ...work, limit: 1, before: next });
 		assert.deepEqual(older.blocks.map(({ command }) => command), ['cat']);
 		assert.match(older.said, /^b\d+ owner "sdk", exit code 130, in .*: cat\nolder ones: before \d+\n$/);
 		const { from_line: from, text: lines } = await call('history', { ...work, from_line: 0 });
@@ -115,7 +139,13 @@ for (const [name, make] of Object.entries(clients))
 		assert.ok(/HTTP/.test(name) || lines.includes('needle in a haystack'), lines);
 
 		// only what has changed
-		const { version: since } = await call('snapshot', work);
+		await call('snapshot', work);
+		await call('exec', { ...work, command: 'echo once' });
+		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
+		const nothing = await call('snapshot', work);
+		if (known) assert.deepEqual([nothing.output.includes('once'), nothing.text], [false, undefined], 'what exec has answered is known');
+		else assert.match(nothing.text, /^once$/m);
+		const { version: since } = await call('snapshot', { ...work, whole: true });
 		await call('exec', { ...work, command: 'tput cup 0 0; printf CHANGED; tput cup 23 0' });
 		const { changed, text } = await call('snapshot', { ...work, since });
 		assert.equal(text, undefined);
@@ -151,14 +181,15 @@ scenario('what is cancelled over stdio is not answered', async (server) => {
 		id, method: 'tools/call',
 		params: { name: 'exec', arguments: { command: `sleep 100 # ${id}`, yield_ms: 60_000, on_cancel: 'interrupt', queue: true }, _meta },
 	});
+	const mine = async () => running(server, (await server.api.list()).data.find((id) => /^agent-[0-9a-f]{6}$/.test(id)));
 	send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } });
 	await until('the answer', () => lines().some(({ id }) => id === 0));
 	for (const [id, _meta] of [['quiet'], ['telling', { progressToken: 'p' }]]) {
 		exec(id, _meta);
-		await until('it runs', () => running(server, 'agent').catch(() => undefined));
+		await until('it runs', () => mine().catch(() => undefined));
 		if (_meta) await until('progress', () => lines().some(({ method }) => method === 'notifications/progress'));
 		send({ method: 'notifications/cancelled', params: { requestId: id } });
-		await until('it is interrupted', async () => !(await running(server, 'agent')));
+		await until('it is interrupted', async () => !(await mine()));
 	}
 	send({ id: 1, method: 'ping' });
 	await until('the answer', () => lines().some(({ id }) => id === 1));

@@ -46,10 +46,13 @@ async function watch(server) {
 	return emulator;
 }
 
-const shows = (server, text) => until(`${text} on the screen`, async () => {
-	const { text: screen } = await server.api.raw('GET', '/api/session/s/screen?format=text');
-	return screen.split('\n').includes(text);
-});
+function shows(server, text) {
+	let screen;
+	return until(() => `${text} on the screen, which is ${JSON.stringify(screen)}`, async () => {
+		({ text: screen } = await server.api.raw('GET', '/api/session/s/screen?format=text'));
+		return screen.split('\n').includes(text);
+	});
+}
 
 /** Prints bytes of a file through a pipe. */
 async function print(server, bytes, to = '') {

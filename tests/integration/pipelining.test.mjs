@@ -3,113 +3,15 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
-import net from 'node:net';
 import path from 'node:path';
 import tls from 'node:tls';
 import { Api } from './lib/api.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
+import { incarnation } from './lib/control.mjs';
+import { ask, Pipe } from './lib/pipe.mjs';
 import { scenario } from './lib/server.mjs';
 import { pause, slowness, until, within } from './lib/until.mjs';
-
-
-/** A connection that takes answers apart: their status, headers and body, one after the other. */
-class Pipe {
-	constructor(server, { secure = false, socketPath } = {}) {
-		this.server = server;
-		this.bytes = Buffer.alloc(0);
-		this.answers = [];
-		this.informed = 0; // answers of 1xx
-		this.closed = false;
-		this.methods = []; // of the requests, when they matter to the answers' framing
-		this.socket = secure ? tls.connect({ port: server.port, host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] })
-			: net.connect(socketPath ? { path: socketPath } : { port: server.port, host: '127.0.0.1' });
-		this.socket.setNoDelay?.(true);
-		this.socket.on('data', (data) => {
-			this.bytes = Buffer.concat([this.bytes, data]);
-			while (this.#take());
-		});
-		this.socket.on('error', (error) => { this.error = error; });
-		this.socket.on('close', () => {
-			this.#take(true);
-			this.closed = true;
-		});
-		server.clients.add({ terminate: () => this.socket.destroy() });
-	}
-
-	#take(ended = false) {
-		const end = this.bytes.indexOf('\r\n\r\n');
-		if (end < 0) return false;
-		const [first, ...lines] = this.bytes.subarray(0, end).toString('latin1').split('\r\n');
-		const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
-		assert.ok(status, `no answer begins so: ${first}`);
-		const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]));
-		let rest = this.bytes.subarray(end + 4);
-		if (status < 200) {
-			this.informed += 1;
-			this.bytes = rest;
-			return true;
-		}
-		let body = Buffer.alloc(0);
-		if (this.methods[this.answers.length] === 'HEAD' || status === 204 || status === 304) {
-			// none
-		} else if (headers['transfer-encoding'] === 'chunked') {
-			for (;;) {
-				const line = rest.indexOf('\r\n');
-				if (line < 0) return false;
-				const size = parseInt(rest.subarray(0, line).toString(), 16);
-				if (rest.length < line + 2 + size + 2) return false;
-				body = Buffer.concat([body, rest.subarray(line + 2, line + 2 + size)]);
-				rest = rest.subarray(line + 2 + size + 2);
-				if (size === 0) break;
-			}
-		} else if (headers['content-length'] !== undefined) {
-			const length = Number(headers['content-length']);
-			if (rest.length < length) return false;
-			body = rest.subarray(0, length);
-			rest = rest.subarray(length);
-		} else {
-			if (!ended) return false;
-			body = rest;
-			rest = Buffer.alloc(0);
-		}
-		const text = body.toString('utf8');
-		let json;
-		try {
-			json = JSON.parse(text);
-		} catch {
-			// not JSON
-		}
-		this.answers.push({ status, headers, text, json });
-		this.bytes = rest;
-		return true;
-	}
-
-	send(data) {
-		this.socket.write(data);
-		return this;
-	}
-
-	/** So many answers, in order. */
-	async take(count, options) {
-		await until(() => `${count} answers; ${this.answers.length} came, closed: ${this.closed}, ${JSON.stringify(this.bytes.subarray(0, 200).toString())}`, () => {
-			if (this.answers.length < count && this.closed) throw Object.assign(new Error(`closed after ${this.answers.length} of ${count}: ${this.error}`), { final: true });
-			return this.answers.length >= count;
-		}, options);
-		return this.answers.slice(0, count);
-	}
-
-	async end() {
-		await until('end of the connection', () => this.closed);
-	}
-}
-
-/** One request as text. */
-const ask = (server, method, route, { body, headers = {}, version = '1.1', token = server.token, host = server.host ?? 'localhost' } = {}) => {
-	const lines = [`${method} ${route} HTTP/${version}`, `Host: ${host}`, ...(token ? [`Authorization: Bearer ${token}`] : []),
-		...(body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]), ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];
-	return `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`;
-};
 
 const rename = (server, name, fill = 0) => ask(server, 'POST', '/api/session/s/rename', { body: JSON.stringify({ name, fill: 'x'.repeat(fill) }) });
 
@@ -468,6 +370,16 @@ scenario('a WebSocket by TLS whose handshake comes in small records', { args: ['
 		pipe.socket.write(Buffer.concat([Buffer.from(head('/ws/pty?sessionId=s') + upgrade), frame]));
 		await until('the upgrade', () => /101 Switching/.test(pipe.text));
 		await server.outputMatches('s', /records\r\n/, offset);
+		pipe.socket.destroy();
+	}
+	// Of each path that takes one.
+	const follower = `/ws/terminal?terminalId=s&runtimeIncarnationID=${await incarnation(server)}`;
+	for (const [target, status] of [['/ws', 101], ['/api/ws', 101], ['/rpc', 101], ['/ws/pty?sessionId=s', 101], [follower, 101], ['/ws/terminal', 400]]) {
+		const pipe = await connect(512);
+		pipe.socket.write(head(target) + upgrade);
+		await until(`an answer at ${target}`, () => /^HTTP\/1.1 \d+/.test(pipe.text));
+		assert.match(pipe.text, new RegExp(`^HTTP/1.1 ${status} `), target);
+		assert.doesNotMatch(pipe.text, /one record/, target);
 		pipe.socket.destroy();
 	}
 	// One that is none, one that is refused, and one that does not end.

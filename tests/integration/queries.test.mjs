@@ -145,6 +145,50 @@ scenario('the answers are those of the present size', async (server) => {
 	}
 });
 
+for (const [when, before] of [['was not read any more', 'SIGSTOP'], ['came when there was no server', 'SIGKILL']]) {
+	scenario(`a question that ${when} is answered once by the next server`, async (server) => {
+		const here = (name) => existsSync(path.join(server.cwd, name));
+		await server.session({ id: 's' });
+		writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; touch ready; until [ -e go ]; do sleep 0.05; done
+printf '\\033[6n'; touch asked; IFS= read -r -d R first; printf '\\033[?15n'; IFS= read -r -d n second
+stty sane; printf 'said %q %q end\\r\\n' "$first" "$second"\n`);
+		await server.api.input('s', 'bash ./ask\r');
+		await until('the program', () => here('ready'));
+		await server.kill(before);
+		writeFileSync(path.join(server.cwd, 'go'), '');
+		await until('the question', () => here('asked'));
+		if (before !== 'SIGKILL') await server.kill('SIGKILL');
+		await server.start();
+		await server.outputMatches('s', /said \$'\\E\[\d+;\d+' \$'\\E\[\?13' end/, 0, { timeout: 30_000 });
+	});
+}
+
+scenario('no answer comes twice, however often the server dies, and none for who has gone', async (server) => {
+	const here = (name) => existsSync(path.join(server.cwd, name));
+	await server.session({ id: 's' });
+	writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; printf '\\033[6n'; IFS= read -r -d R first; touch answered
+IFS= read -r -d q rest; stty sane; printf 'said %q %q end\\r\\n' "$first" "$rest"\n`);
+	await server.api.input('s', 'bash ./ask\r');
+	await until('the answer', () => here('answered'));
+	for (let at = 0; at < 3; at += 1) {
+		await server.kill('SIGKILL');
+		await server.start();
+	}
+	await server.api.input('s', 'q');
+	await server.outputMatches('s', /said \$'\\E\[\d+;\d+' '' end/, 0);
+	writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; touch ready; until [ -e go ]; do sleep 0.05; done; printf '\\033[6n'; stty sane\n`);
+	await server.api.input('s', 'bash ./ask; touch gone\r');
+	await until('the program', () => here('ready'));
+	await server.kill('SIGKILL');
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	await until('its end', () => here('gone'));
+	await server.start();
+	const offset = (await server.api.get('s')).offset;
+	await server.api.input('s', 'echo o""ver\r');
+	await server.outputMatches('s', /over\r\n/, offset);
+	assert.doesNotMatch(await server.api.text('s', offset), /;\d+R/, 'nothing was typed into the shell');
+});
+
 const CANARY = 'canary';
 
 scenario('nothing that a program has sent is ever typed', async (server) => {

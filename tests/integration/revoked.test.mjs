@@ -149,7 +149,7 @@ for (const [way, make] of Object.entries(ways)) {
 		const { data } = await server.api.call('GET', `/api/session/s/exec/${running}?waitMs=10000`);
 		assert.deepEqual([data.state, data.exitCode], ['done', 0]);
 		const [queued] = (await server.api.call('GET', '/api/session/s/exec')).data.filter(({ id }) => id !== running);
-		assert.deepEqual([queued.state, queued.endedBy], ['done', 'cancelled']);
+		assert.deepEqual([queued.state, queued.endedBy], ['done', 'not_started']);
 		await server.run('s', 'echo more');
 		assert.ok(!(await server.run('s', 'ls')).includes('queued'));
 		assert.deepEqual(all.map(({ text }) => text), before);
@@ -223,4 +223,40 @@ scenario('an Enter that was due is not typed after', async (server) => {
 	await until('answer', () => asked.over);
 	assertError({ status: asked.status, json: JSON.parse(asked.text), text: asked.text }, 401, 'ACCESS_ENDED');
 	await stays('it is not entered', async () => !(await server.api.text('s')).includes('never'), 600);
+});
+
+scenario('what waited for a revoked link: its key is good for another try, and what others have asked for stays', async (server) => {
+	await server.session({ id: 's' });
+	const exec = async (token, fields) => (await server.api.as(token).call('POST', '/api/session/s/exec', { queue: true, yieldMs: 0, ...fields })).data;
+	const now = async ({ id }) => (await server.api.call('GET', `/api/session/s/exec/${id}`)).data;
+	const first = await exec(server.token, { command: 'sleep 1000' });
+	const one = await server.api.link('s', 'driver');
+	const other = await server.api.link('s', 'driver');
+	const its = { command: 'echo its >>runs', key: 'its' };
+	const shared = { command: 'echo shared >>runs', key: 'shared' };
+	const mine = { command: 'echo mine >>runs', key: 'mine' };
+	const both = { command: 'echo both >>runs', key: 'both' };
+	const dropped = await exec(one.token, its);
+	const kept = await exec(one.token, shared);
+	assert.equal((await exec(server.token, shared)).id, kept.id);
+	const joined = await exec(server.token, mine);
+	assert.equal((await exec(one.token, mine)).id, joined.id);
+	const gone = await exec(one.token, both);
+	// Asking again takes no other place.
+	for (let i = 0; i < 20; i += 1) assert.equal((await exec(other.token, both)).id, gone.id);
+	assert.equal(await had(server, 'commands'), 5);
+	await server.api.call('DELETE', `/api/session/s/links/${one.link.id}`);
+	assert.deepEqual([(await now(dropped)).state, (await now(dropped)).endedBy], ['done', 'not_started']);
+	for (const each of [kept, joined, gone]) assert.equal((await now(each)).state, 'queued');
+	assert.equal(await had(server, 'commands'), 1);
+	await server.api.call('DELETE', `/api/session/s/links/${other.link.id}`);
+	assert.deepEqual([(await now(gone)).state, (await now(gone)).endedBy], ['done', 'not_started']);
+	assert.equal(await had(server, 'commands'), 0);
+	const again = await exec(server.token, its);
+	assert.deepEqual([again.id !== dropped.id, again.state], [true, 'queued']);
+	await server.api.call('POST', `/api/session/s/exec/${first.id}/cancel`, { graceMs: 50 });
+	for (const { id } of [kept, joined, again])
+		assert.equal((await server.api.call('GET', `/api/session/s/exec/${id}?waitMs=10000`)).data.exitCode, 0);
+	const { output } = await exec(server.token, { command: 'cat runs', yieldMs: undefined });
+	assert.equal(output, 'shared\nmine\nits\n');
 });

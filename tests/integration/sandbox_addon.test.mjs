@@ -1,7 +1,7 @@
 // The published client's terminal addon, on a terminal without a screen: it knows nothing of our extensions.
 import assert from 'node:assert/strict';
 import xterm from '@xterm/headless';
-import { authorize, sdk } from '../sandbox/sdk.mjs';
+import { authorize, sdk, transports } from '../sandbox/sdk.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -55,10 +55,7 @@ class Viewer {
 
 /** Commands in the same session, by the same client. */
 function commandsOf(server) {
-	const { commands } = new sdk.SandboxClient({
-		baseUrl: server.base, retryTimeoutMs: 0, defaultHeaders: { Authorization: `Bearer ${server.token}` },
-	});
-	return commands;
+	return transports.HTTP(server).commands;
 }
 
 scenario('the addon shows output, types and resizes', async (server) => {
@@ -121,7 +118,7 @@ scenario('the terminal and execute share one shell', {}, async (server) => {
 	const commands = commandsOf(server);
 
 	const result = await commands.execute('echo seen-by-people; echo and-errors >&2; variable=set-by-execute', 's');
-	assert.deepEqual([result.stdout, result.stderr, result.exitCode], ['seen-by-people\n', 'and-errors\n', 0]);
+	assert.deepEqual([result.stdout, result.stderr, result.exitCode], ['seen-by-people', 'and-errors', 0]);
 	await viewer.shows(/^seen-by-people$/m);
 	await viewer.shows(/^and-errors$/m);
 	assert.match(viewer.text, /echo seen-by-people; echo and-errors >&2; variable=set-by-execute/, 'the command as if typed');
@@ -130,12 +127,12 @@ scenario('the terminal and execute share one shell', {}, async (server) => {
 
 	viewer.type('cd /usr; export TYPED=yes; echo d\'\'one\r');
 	await viewer.shows(/^done$/m);
-	assert.equal((await commands.execute('pwd; echo $TYPED', 's')).stdout, '/usr\nyes\n');
+	assert.equal((await commands.execute('pwd; echo $TYPED', 's')).stdout, '/usr\nyes');
 
 	// A half-typed line is there again after a command.
 	viewer.type('echo half');
 	await viewer.shows(/echo half$/m);
-	assert.equal((await commands.execute('echo meanwhile', 's')).stdout, 'meanwhile\n');
+	assert.equal((await commands.execute('echo meanwhile', 's')).stdout, 'meanwhile');
 	viewer.type('-typed\r');
 	await viewer.shows(/^half-typed$/m);
 	assert.doesNotMatch(viewer.text, /[\u0000-\u0008]/);

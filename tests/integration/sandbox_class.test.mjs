@@ -1,16 +1,21 @@
 // The whole Sandbox class of the published client, as a Worker uses it, with our server for its container.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
+import { Bucket } from '../sandbox/bucket.mjs';
 import { eventsOf, joined, sdk } from '../sandbox/sdk.mjs';
 import { namespaceOf } from '../sandbox/local.mjs';
+import { pathWithout } from './lib/programs.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 /** A scenario for each transport. */
 function sandboxes(name, body, options = {}) {
-	for (const transport of ['http', 'websocket'])
+	for (const transport of ['http', 'websocket', 'rpc'])
 		scenario(`${name}, over ${transport}`, options, async (server) => {
-			const namespace = namespaceOf(server, { SANDBOX_TRANSPORT: transport });
+			const namespace = namespaceOf(server, { SANDBOX_TRANSPORT: transport, BACKUP_BUCKET: new Bucket() });
 			const sandbox = sdk.getSandbox(namespace, 'box');
 			await namespace.started('box');
 			try {
@@ -42,19 +47,19 @@ async function freePort() {
 sandboxes('exec in the default session', async (sandbox, server) => {
 	const result = await sandbox.exec('echo out; echo err >&2; (exit 4)');
 	assert.deepEqual([result.success, result.exitCode, result.stdout, result.stderr, result.sessionId],
-		[false, 4, 'out\n', 'err\n', 'sandbox-box']);
+		[false, 4, 'out', 'err', 'sandbox-box']);
 	assert.equal(result.command, 'echo out; echo err >&2; (exit 4)');
 	assert.deepEqual((await server.api.list()).data, ['sandbox-box'], 'one session, which it made');
 
 	await sandbox.exec('cd /usr; export SEEN="by the next"');
-	assert.equal((await sandbox.exec('pwd; echo $SEEN')).stdout, '/usr\nby the next\n');
-	assert.equal((await sandbox.exec('pwd; echo $X', { cwd: '/', env: { X: 'once' } })).stdout, '/\nonce\n');
+	assert.equal((await sandbox.exec('pwd; echo $SEEN')).stdout, '/usr\nby the next');
+	assert.equal((await sandbox.exec('pwd; echo $X', { cwd: '/', env: { X: 'once' } })).stdout, '/\nonce');
 
 	// A new object finds its session.
 	const elsewhere = namespaceOf(server);
 	const again = sdk.getSandbox(elsewhere, 'box');
 	await elsewhere.started('box');
-	assert.equal((await again.exec('pwd')).stdout, '/usr\n');
+	assert.equal((await again.exec('pwd')).stdout, '/usr');
 	await assert.rejects(sandbox.deleteSession('sandbox-box'), /default session/);
 });
 
@@ -77,20 +82,20 @@ sandboxes('exec with callbacks, and as a stream', async (sandbox) => {
 
 	const ended = await failure(sandbox.exec('exit 3', { stream: true, onOutput() {} }));
 	assert.match(ended.message, /shell has ended/, 'an event of an error has its text in data');
-	assert.equal((await sandbox.exec('echo again')).stdout, 'again\n');
+	assert.equal((await sandbox.exec('echo again')).stdout, 'again');
 });
 
 sandboxes('sessions of its own', async (sandbox, server) => {
 	const session = await sandbox.createSession({ id: 'mine', cwd: server.cwd, env: { NAME: 'Ada' } });
 	assert.equal(session.id, 'mine');
-	assert.equal((await session.exec('echo $NAME; pwd')).stdout, `Ada\n${server.cwd}\n`);
+	assert.equal((await session.exec('echo $NAME; pwd')).stdout, `Ada\n${server.cwd}`);
 	await session.exec('count=1');
 	const same = await sandbox.getSession('mine');
-	assert.equal((await same.exec('echo $count')).stdout, '1\n');
+	assert.equal((await same.exec('echo $count')).stdout, '1');
 
 	await session.setEnvVars({ TOKEN: 'it\'s "quoted" $HOME', NAME: undefined });
 	assert.equal((await session.exec('printf "%s|%s" "$TOKEN" "${NAME-unset}"')).stdout, 'it\'s "quoted" $HOME|unset');
-	assert.equal((await sandbox.exec('echo "<$NAME$TOKEN$count>"')).stdout, '<>\n', 'apart from the default one');
+	assert.equal((await sandbox.exec('echo "<$NAME$TOKEN$count>"')).stdout, '<>', 'apart from the default one');
 
 	const twice = await failure(sandbox.createSession({ id: 'mine' }));
 	assert.equal(twice.name, 'SessionAlreadyExistsError');
@@ -98,7 +103,7 @@ sandboxes('sessions of its own', async (sandbox, server) => {
 	const ended = await failure(session.exec('exit 3'));
 	assert.ok(ended instanceof sdk.SessionTerminatedError, ended.stack);
 	assert.equal(ended.exitCode, 3);
-	assert.equal((await session.exec('echo again')).stdout, 'again\n');
+	assert.equal((await session.exec('echo again')).stdout, 'again');
 
 	const deleted = await sandbox.deleteSession('mine');
 	assert.deepEqual([deleted.success, deleted.sessionId], [true, 'mine']);
@@ -107,9 +112,9 @@ sandboxes('sessions of its own', async (sandbox, server) => {
 
 sandboxes('variables for all that comes', async (sandbox) => {
 	await sandbox.setEnvVars({ EARLY: 'before the session' });
-	assert.equal((await sandbox.exec('echo $EARLY')).stdout, 'before the session\n');
+	assert.equal((await sandbox.exec('echo $EARLY')).stdout, 'before the session');
 	await sandbox.setEnvVars({ LATE: 'in the session', EARLY: undefined });
-	assert.equal((await sandbox.exec('echo "$LATE|${EARLY-unset}"')).stdout, 'in the session|unset\n');
+	assert.equal((await sandbox.exec('echo "$LATE|${EARLY-unset}"')).stdout, 'in the session|unset');
 });
 
 sandboxes('processes: logs, callbacks, waiting, killing', async (sandbox, server) => {
@@ -199,8 +204,150 @@ sandboxes('its terminal is the shell that exec uses', async (sandbox) => {
 		await until('ready', () => ready);
 		webSocket.send(new TextEncoder().encode('pwd; stty size; cd /etc\r'));
 		await until(() => `the answer in ${JSON.stringify(text)}`, () => /\/usr\r\n30 90\r\n/.test(text));
-		await until('the new directory', async () => (await sandbox.exec('pwd')).stdout === '/etc\n');
+		await until('the new directory', async () => (await sandbox.exec('pwd')).stdout === '/etc');
 	} finally {
 		webSocket.close();
+	}
+});
+
+sandboxes('files, and streams of them', async (sandbox, server) => {
+	const at = (name) => path.join(server.cwd, name);
+	await sandbox.exec(`cd ${server.cwd}`);
+	await sandbox.writeFile('deep/er/text.txt', 'ä €\n');
+	assert.equal(readFileSync(at('deep/er/text.txt'), 'utf8'), 'ä €\n', 'where the shell is');
+	const { content, encoding, isBinary } = await sandbox.readFile('deep/er/text.txt');
+	assert.deepEqual([content, encoding, isBinary], ['ä €\n', 'utf-8', false]);
+	const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, i) => i * 31 % 251));
+	await sandbox.writeFile(at('a.bin'), bytes.toString('base64'), { encoding: 'base64' });
+	assert.ok(readFileSync(at('a.bin')).equals(bytes));
+	const got = await sdk.collectFile(await sandbox.readFileStream(at('a.bin')));
+	assert.ok(Buffer.from(got.content).equals(bytes));
+	assert.deepEqual([got.metadata.size, got.metadata.isBinary], [bytes.length, true]);
+	const pieces = [];
+	for await (const piece of sdk.streamFile(await sandbox.readFileStream(at('deep/er/text.txt')))) pieces.push(piece);
+	assert.equal(pieces.join(''), 'ä €\n');
+	await sandbox.mkdir(at('one/two'), { recursive: true });
+	await sandbox.renameFile(at('a.bin'), at('b.bin'));
+	await sandbox.moveFile(at('b.bin'), at('one/two'));
+	const { files } = await sandbox.listFiles(at('one'), { recursive: true });
+	assert.deepEqual(files.map(({ relativePath, type, size }) => [relativePath, type, type === 'file' ? size : 0]).sort(),
+		[['two', 'directory', 0], ['two/b.bin', 'file', bytes.length]]);
+	assert.equal((await sandbox.exists(at('one/two/b.bin'))).exists, true);
+	await sandbox.deleteFile(at('one/two/b.bin'));
+	assert.equal((await sandbox.exists(at('one/two/b.bin'))).exists, false);
+	const missing = await failure(sandbox.readFile(at('one/two/b.bin')));
+	assert.deepEqual([missing.name, missing.code], ['FileNotFoundError', 'FILE_NOT_FOUND']);
+	const directory = await failure(sandbox.deleteFile(at('one')));
+	assert.match(directory.message, /Cannot delete directory/);
+	// In a session of its own, where that is.
+	const session = await sandbox.createSession({ id: 'own', cwd: at('one') });
+	await session.writeFile('here', 'own');
+	assert.equal(readFileSync(at('one/here'), 'utf8'), 'own');
+	assert.equal((await session.readFile('here')).content, 'own');
+});
+
+sandboxes('watching, and what has changed meanwhile', async (sandbox, server) => {
+	const at = (name) => path.join(server.cwd, name);
+	const seen = [];
+	const stream = await sandbox.watch(server.cwd, { include: ['*.ts'] });
+	const reading = (async () => {
+		for await (const event of sdk.parseSSEStream(stream)) {
+			seen.push(event);
+			if (event.eventType === 'delete') break;
+		}
+	})();
+	await until('watching', () => seen[0]?.type === 'watching');
+	writeFileSync(at('a.js'), '');
+	writeFileSync(at('a.ts'), '');
+	rmSync(at('a.ts'));
+	await until('the deletion', () => seen.at(-1).eventType === 'delete');
+	await reading;
+	assert.deepEqual([...new Set(seen.slice(1).map((event) => event.path))], [at('a.ts')]);
+
+	const first = await sandbox.checkChanges(server.cwd);
+	assert.equal(first.status, 'unchanged');
+	assert.equal((await sandbox.checkChanges(server.cwd, { since: first.version })).status, 'unchanged');
+	writeFileSync(at('b'), '');
+	await until('a change', async () => (await sandbox.checkChanges(server.cwd, { since: first.version })).status === 'changed');
+	const missing = await failure(sandbox.checkChanges(at('none')));
+	assert.equal(missing.code, 'FILE_NOT_FOUND');
+});
+
+sandboxes('a repository', async (sandbox, server) => {
+	execFileSync('bash', ['-ec', `git init -q -b main "$1"; cd "$1"; git config user.email a@b; git config user.name a
+		echo one >file; git add .; git commit -qm one; git checkout -qb other; echo two >file; git commit -qam two; git checkout -q main`,
+	'bash', path.join(server.root, 'from')]);
+	const url = `file://${server.root}/from`;
+	const cloned = await sandbox.gitCheckout(url, { targetDir: path.join(server.cwd, 'repo') });
+	assert.deepEqual([cloned.success, cloned.branch, cloned.targetDir], [true, 'main', path.join(server.cwd, 'repo')]);
+	assert.equal((await sandbox.exec('cat file; git branch --show-current', { cwd: cloned.targetDir })).stdout, 'one\nmain');
+	const other = await sandbox.gitCheckout(url, { branch: 'other', targetDir: path.join(server.cwd, 'other'), depth: 1 });
+	assert.equal(other.branch, 'other');
+	assert.equal((await sandbox.readFile(path.join(other.targetDir, 'file'))).content, 'two\n');
+	const error = await failure(sandbox.gitCheckout(`file://${server.root}/none`, { targetDir: path.join(server.cwd, 'none') }));
+	assert.equal(error.code, 'GIT_OPERATION_FAILED');
+});
+
+sandboxes('code, in contexts', async (sandbox) => {
+	const context = await sandbox.createCodeContext({ language: 'python' });
+	const said = [];
+	const first = await sandbox.runCode('x = 41\nprint("out")\nx + 1', { context, onStdout: ({ text }) => { said.push(text); } });
+	assert.deepEqual([first.logs.stdout.join(''), first.results[0].text, said.join('')], ['out\n', '42', 'out\n']);
+	assert.equal((await sandbox.runCode('x', { context })).results[0].text, '41', 'it keeps what it has made');
+	const failed = await sandbox.runCode('1 / 0', { context });
+	assert.equal(failed.error.name, 'ZeroDivisionError');
+	const events = await eventsOf(await sandbox.runCodeStream('print("streamed")', { context }));
+	assert.equal(events.filter(({ type }) => type === 'stdout').map(({ text }) => text).join(''), 'streamed\n');
+	assert.equal(events.at(-1).type, 'execution_complete');
+	const script = await sandbox.runCode('const a = await Promise.resolve(2); a * 3', { language: 'javascript' });
+	assert.equal(script.results[0].text, '6');
+	assert.deepEqual((await sandbox.listCodeContexts()).map(({ language }) => language).sort(), ['javascript', 'python']);
+	await sandbox.deleteCodeContext(context.id);
+	assert.deepEqual((await sandbox.listCodeContexts()).map(({ language }) => language), ['javascript']);
+	const gone = await failure(sandbox.runCode('x', { context }));
+	assert.match(gone.message, /no context /, 'over a WebSocket a stream has a plain error, which quotes it');
+});
+
+/** The client has its archives there before they go into the bucket. */
+const noArchives = (() => {
+	try {
+		accessSync('/var/backups', constants.W_OK);
+		return existsSync('/usr/bin/unsquashfs') ? false : 'there are no squashfs-tools';
+	} catch {
+		return '/var/backups cannot be written';
+	}
+})();
+
+sandboxes('a backup, by way of its bucket', async (sandbox, server) => {
+	const dir = path.join(server.cwd, 'project'), at = (name) => path.join(dir, name);
+	mkdirSync(at('node_modules'), { recursive: true });
+	writeFileSync(at('file'), 'one');
+	writeFileSync(at('node_modules/x'), '');
+	const backup = await sandbox.createBackup({ dir, name: 'mine', excludes: ['node_modules'], localBucket: true });
+	assert.deepEqual([backup.dir, backup.localBucket], [dir, true]);
+	rmSync(dir, { recursive: true });
+	mkdirSync(dir);
+	const { success } = await sandbox.restoreBackup(backup);
+	assert.equal(success, true);
+	assert.equal(readFileSync(at('file'), 'utf8'), 'one');
+	assert.equal(existsSync(at('node_modules')), false);
+	const missing = await failure(sandbox.restoreBackup({ ...backup, id: '00000000-0000-4000-8000-000000000000' }));
+	assert.equal(missing.code, 'BACKUP_NOT_FOUND');
+	const nowhere = await failure(sandbox.createBackup({ dir: path.join(server.cwd, 'none'), localBucket: true }));
+	assert.equal(nowhere.code, 'BACKUP_CREATE_FAILED');
+	rmSync(`/var/backups/${backup.id}.sqsh`, { force: true });
+}, { skip: noArchives });
+
+scenario('tunnels are not there without cloudflared, and it says so', { env: { PATH: pathWithout('cloudflared') } }, async (server) => {
+	const namespace = namespaceOf(server, { SANDBOX_TRANSPORT: 'rpc' });
+	const sandbox = sdk.getSandbox(namespace, 'box');
+	await namespace.started('box');
+	try {
+		const error = await failure(sandbox.tunnels.get(8080));
+		assert.deepEqual([error.name, error.code], ['SandboxError', process.env.RINGSIDE_ISOLATED === '1' ? 'NOT_IMPLEMENTED' : 'CLOUDFLARED_NOT_FOUND']);
+		assert.deepEqual(await sandbox.tunnels.list(), []);
+		await sandbox.tunnels.destroy(8080);
+	} finally {
+		namespace.disconnect();
 	}
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { assertError } from './lib/api.mjs';
+import { metric } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -212,6 +213,27 @@ scenario('the scrollback by absolute lines', async (server) => {
 	await canvas.refused(416, 'RANGE_GONE', 'scrollback', { from: first });
 });
 
+scenario('old lines are frozen when the session is quiet, and read as ever', { timeout: 100_000 }, async (server) => {
+	const canvas = await Canvas.open(server, 'frozen', { cols: 80, rows: 24 });
+	const count = 4000;
+	const line = (n) => `[${n}/${count}] compiling the object ${(n * 7919) % 1000} of a library that has many of them`;
+	const bytes = () => metric(server, 'screen_bytes');
+	await canvas.show(Array.from({ length: count }, (_, n) => `\u001b[3${n % 8}m${line(n)}\u001b[m\r\n`).join(''));
+	// Packed they would be 110 bytes each.
+	await until('lines that are frozen', async () => await bytes() < count * 60);
+	const whole = async () => (await canvas.text('scrollback', { format: 'text' })).split('\n').slice(0, count - 23);
+	assert.deepEqual(await whole(), Array.from({ length: count - 23 }, (_, n) => line(n)));
+	const { matches } = await canvas.json('search', { q: `[1321/${count}]` });
+	assert.deepEqual(matches.map(({ text }) => text), [line(1321)]);
+	// A new width has all of them laid out anew, and they are frozen again.
+	await canvas.api.call('POST', '/api/session/frozen/resize', { cols: 40, rows: 24 });
+	await until('all lines in two', async () => (await canvas.json('screen')).scrollback.count > count * 1.5);
+	await canvas.show('more\r\n');
+	await until('lines that are frozen anew', async () => await bytes() < count * 80);
+	const found = (await canvas.json('search', { q: `[321/${count}]` })).matches;
+	assert.deepEqual(found.map(({ text }) => text), [line(321)]);
+});
+
 scenario('searching in lines', async (server) => {
 	const canvas = await Canvas.open(server, 's');
 	const screen = await canvas.show('Needle one\r\nhay\r\na soft wrap and a needle in it\r\n\u754c needle needle\r\n1234');
@@ -292,4 +314,18 @@ scenario('a screen in a flood: as of the question, and answered also when the se
 	const statuses = (await Promise.all([...answers, keys])).map(({ status }) => status);
 	assert.ok(statuses.every((status) => [200, 404, 409, 410].includes(status)), statuses.join());
 	await deleted;
+});
+
+scenario('what cannot be looked for is told without a look', { timeout: 100_000 }, async (server) => {
+	await server.session({ id: 's' });
+	const order = [];
+	const ask = async (path) => order.push((await server.api.raw('GET', `/api/session/s/${path}`)).status);
+	await server.api.call('POST', '/api/session/s/exec', { command: "yes 'the screen is far behind' | head -c 3000000", waitMs: 60_000 });
+	// All of it is new to the next server.
+	await server.restart();
+	const good = ask('screen');
+	await Promise.all(['search?q=(&regex=1', 'search', 'screen?format=none', 'scrollback?cells=1&format=text'].map(ask));
+	assert.deepEqual(order, [400, 400, 400, 400]);
+	await good;
+	assert.equal(order[4], 200);
 });

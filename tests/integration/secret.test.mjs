@@ -59,7 +59,11 @@ scenario('the link for a secret is for one prompt, and for one who opens it', as
 	await api.as(null).refused(401, 'UNAUTHENTICATED', 'POST', '/api/auth/login', { token: first });
 	const page = api.as(null, { Cookie: login.headers['set-cookie'][0].split(';')[0], Origin: server.base, 'Content-Type': 'application/json' });
 	const by = `link=${login.json.link}`;
-	await page.call('GET', `/api/auth/whoami?${by}`);
+	const { answers } = await page.call('GET', `/api/auth/whoami?${by}`);
+	assert.equal(answers.sessionName, id);
+	assert.deepEqual([answers.block.command.slice(0, 7), answers.block.by, answers.block.state], ['read -s', 'human', 'running']);
+	assert.deepEqual(login.json.answers, answers);
+	assert.equal((await api.call('GET', '/api/auth/whoami')).answers, null);
 	await page.call('GET', `/api/session/${id}?${by}`);
 	const cases = [
 		['POST', 'keys', { text: 'x' }], ['POST', 'input', { data: 'x' }], ['POST', 'exec', { command: 'true' }], ['POST', 'exec', { command: 'true', fork: true }],
@@ -103,7 +107,7 @@ const other = asUser(uid);
 scenario('a program in a session cannot look into the server', {
 	skip: process.getuid() !== 0 && 'needs another user', start: false, prefix: other,
 }, async (server) => {
-	if (!await startAs(server, uid)) return;
+	await startAs(server, uid);
 	await server.session({ id });
 	const { pid } = server;
 	const look = `for f in environ mem maps fd/0 io; do (exec 3<"/proc/${pid}/$f") 2>/dev/null && echo "$f can be opened"; done; id -u`;

@@ -1,7 +1,7 @@
 // What the program does with what it is started with, while it starts, and with a log that nobody reads.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readlinkSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readlinkSync, readSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { binary, Server, scenario, slowness } from './lib/server.mjs';
@@ -225,3 +225,36 @@ for (const threads of ['', 'x', '-1', '+1', ' 1', '17', '99999999999999999999', 
 		if (threads) assert.match(server.stderr, /RINGSIDE_THREADS: must be a number from 0 to 16/);
 		await server.session({ id: 's' });
 	});
+
+scenario('a workspace, where what names no directory begins', { start: false }, async (server) => {
+	const place = path.join(server.root, 'work space'), link = path.join(server.root, 'link');
+	mkdirSync(place);
+	symlinkSync(place, link);
+	await server.start({ args: ['--workspace', link] });
+	await server.session({ id: 's' });
+	assert.equal(await server.run('s', 'pwd'), `${place}\n`);
+	assert.equal((await server.api.call('POST', '/api/run', { command: 'pwd', streams: 'pipes' })).stdout, `${place}\n`);
+	await server.api.call('POST', '/api/process/start', { command: 'pwd', processId: 'p' });
+	await server.api.call('POST', '/api/process/p/wait', { for: 'exit' });
+	assert.equal((await server.api.call('GET', '/api/process/p/logs')).stdout, `${place}\n`);
+});
+
+scenario('a workspace that cannot be one', { start: false, mayHaveDied: true }, async (server) => {
+	const file = path.join(server.root, 'file'), inside = path.join(server.dir, 'inside');
+	writeFileSync(file, '');
+	mkdirSync(inside, { recursive: true, mode: 0o700 });
+	chmodSync(server.dir, 0o711);
+	mkdirSync(path.join(server.dir, 'sessions'), { mode: 0o700 });
+	writeFileSync(path.join(server.dir, 'lock'), '', { mode: 0o600 });
+	for (const [place, why] of [
+		[path.join(server.root, 'none'), /No such file/], [file, /Not a directory/], [inside, /for the server alone/],
+		['', /No such file/],
+	]) {
+		const error = await new Promise((resolve) => {
+			execFile(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, '--workspace', place],
+				{ timeout: 20_000 * slowness }, (failure, stdout, stderr) => resolve({ failure, stderr }));
+		});
+		assert.equal(error.failure?.code, 1, place);
+		assert.match(error.stderr, why, place);
+	}
+});

@@ -346,7 +346,7 @@ scenario('signals reach the foreground, or the shell when that is asked for', as
 		const [, got] = await server.outputMatches('sig', /status=(\d+)=/, offset);
 		assert.equal(Number(got), status, signal);
 	}
-	for (const signal of ['NONE', 'int', '', 9, 'KILL; rm', 'SIGNAL']) {
+	for (const signal of ['NONE', 'int', '', 0, 65, -9, 1.5, 'KILL; rm', 'SIGNAL']) {
 		assertInvalid(await api.raw('POST', '/api/session/sig/signal', { signal }), 'signal', String(signal));
 	}
 	assertInvalid(await api.raw('POST', '/api/session/sig/signal', {}), 'signal', 'no signal');

@@ -44,7 +44,7 @@ done
 scenario('an answer that comes after a delay', { timeout: 120_000 }, async (server) => {
 	await start(server, 'sleep 0.7');
 	for (const key of ['a', 'b', 'c']) {
-		const { text, terminal } = await keys(server, { text: key });
+		const { output: text, terminal } = await keys(server, { text: key });
 		assert.match(text, new RegExp(`answer ${key}`));
 		assert.equal(terminal.input, 'raw');
 	}
@@ -53,7 +53,7 @@ scenario('an answer that comes after a delay', { timeout: 120_000 }, async (serv
 scenario('at once and silent, by lines and by commands', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	for (let at = 0; at < 20; at += 1) {
-		const { text, terminal } = await keys(server, { text: `sleep 0.${at % 4}; echo $((${at} * 1000 + 7))`, submit: true, settle_ms: at % 3 ? 1 : 150 });
+		const { output: text, terminal } = await keys(server, { text: `sleep 0.${at % 4}; echo $((${at} * 1000 + 7))`, submit: true, settle_ms: at % 3 ? 1 : 150 });
 		assert.match(text, new RegExp(`^${at * 1000 + 7}$`, 'm'), `${JSON.stringify(terminal)}\n${text}`);
 		assert.equal(terminal.status, 'prompt');
 	}
@@ -65,7 +65,7 @@ scenario('at once and silent, by lines and by commands', { timeout: 120_000 }, a
 	assert.ok(Date.now() - began < 50_000);
 	await keys(server, { keys: 'Enter' });
 	// What takes longer than the time: the screen so far.
-	const { text, terminal: busy } = await keys(server, { text: 'echo begun; read -t 600 <>/dev/zero; sleep 600', submit: true, timeout_ms: 1500 });
+	const { output: text, terminal: busy } = await keys(server, { text: 'echo begun; read -t 600 <>/dev/zero; sleep 600', submit: true, timeout_ms: 1500 });
 	assert.match(text, /begun/);
 	assert.equal(busy.status, 'running');
 	await keys(server, { keys: 'C-c' });
@@ -83,7 +83,7 @@ scenario('a server that was held up: what was printed meanwhile comes first', { 
 		await until('its answer', () => !existsSync(file(server, 'go')));
 		await pause(300); // all times that it waited for are over
 		server.child.kill('SIGCONT');
-		assert.match((await typed).text, new RegExp(`answer ${key}`));
+		assert.match((await typed).output, new RegExp(`answer ${key}`));
 	}
 });
 

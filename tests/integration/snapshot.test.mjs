@@ -545,4 +545,7 @@ scenario('snapshots that are asked for while one is being sent', async (server) 
 	await until('the last one', () => slow.client.snapshots.at(-1).lines === 20, { timeout: 30_000 });
 	await settled(server, 's', truth, slow);
 	assertShows(slow, truth, 'the last of them', { lines: 20 });
+	// While one is still being made, too.
+	for (const scrollback of [9000, 30]) slow.client.control({ type: 'snapshot', scrollback });
+	await until('the last of two', () => slow.client.snapshots.at(-1).lines === 30, { timeout: 30_000 });
 });

@@ -425,7 +425,7 @@ scenario('ping, acks, unknown and bad control messages', async (server) => {
 		assert.equal(error.message, 'Invalid dimensions: cols and rows must be positive');
 	}
 	const from = client.messages.length;
-	for (const ignored of ['{"type":"tomorrow"}', '{"type":"ack","offset":5}', '{"type":"ack","offset":-5}', '{"type":"ack"}']) client.control(ignored);
+	for (const ignored of ['{"type":"tomorrow"}', '{"type":"ack","offset":5}', '{"type":"ack","bytes":-5}', '{"type":"ack","bytes":5e18}', '{"type":"ack"}']) client.control(ignored);
 	client.control({ type: 'ping', t: 'end' });
 	await client.untilMessage('pong', ({ t }) => t === 'end');
 	assert.ok(!client.messages.slice(from).some(({ type }) => type === 'error'));

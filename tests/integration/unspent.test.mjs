@@ -165,3 +165,19 @@ scenario('20 strangers hold all there is, and the owner has room', { args: ['--m
 	}
 	all.forEach(({ socket }) => socket.destroy());
 });
+
+scenario('who has gone before he was accepted is nobody, and nothing is done for him', async (server) => {
+	await server.kill('SIGSTOP');
+	const asked = Array.from({ length: 10 }, (_, at) => new Promise((resolve, reject) => {
+		const body = JSON.stringify({ id: `ghost${at}` });
+		const token = at % 2 ? 'x'.repeat(40) : server.token;
+		const socket = net.connect(server.port, '127.0.0.1').on('error', reject).on('close', resolve);
+		const head = `POST /api/session/create HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`;
+		socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`, () => socket.resetAndDestroy());
+	}));
+	await Promise.all(asked);
+	await server.kill('SIGCONT');
+	// They stood before this one.
+	assert.deepEqual((await server.api.list()).data, []);
+	assert.match((await server.api.raw('GET', '/metrics')).text, /^ringside_auth_failures_total 0$/m);
+});

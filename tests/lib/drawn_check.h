@@ -53,9 +53,11 @@ static inline void drawn_check_buffer(const struct screen *s, const struct buffe
 static inline void drawn_check_scrollback(const struct screen *s)
 {
 	const struct scrollback *b = &s->scrollback;
-	size_t bytes = 0, stored = 0;
-	uint64_t number = b->number;
+	size_t bytes = b->frozen ? frozen_bytes(b->frozen) : 0,
+	       stored = b->frozen ? frozen_stored(b->frozen) : 0;
+	uint64_t number = b->number + b->frozen_lines;
 	DRAWN_CHECK(b->count <= b->max && b->used <= b->count && b->used <= b->capacity);
+	DRAWN_CHECK(b->frozen_lines <= b->count && (b->frozen_lines > 0) == (b->frozen != NULL));
 	DRAWN_CHECK(b->count <= 1 || b->bytes <= (size_t)b->max * SCROLLBACK_LINE_BYTES);
 	for (unsigned i = 0; i < b->count; i++) {
 		const struct packed *p = scrollback_get(b, i);
@@ -82,6 +84,8 @@ static inline void drawn_check_scrollback(const struct screen *s)
 		stored += e->size;
 	}
 	DRAWN_CHECK(bytes == b->bytes && stored == b->stored && number == b->number + b->count);
+	DRAWN_CHECK(scrollback_is_whole(b));
+	scrollback_rest(b);
 }
 
 static inline void drawn_check_text(const char *text, size_t max)

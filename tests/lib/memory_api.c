@@ -1,6 +1,7 @@
 /* See memory_api.h. What is opened, and in which order it is closed, is as in main.c. */
 #include "tests/lib/memory_api.h"
 
+#include "shell/files/crew.h"
 #include "ws/log.h"
 
 struct memory_api memory_api;
@@ -72,6 +73,7 @@ void memory_api_open(void)
 	const struct auth_options auth = {.runtime_dir = m->folder.path, .loop = &m->loop};
 	cr_assert_eq(auth_open(&m->auth, &auth), 0);
 	m->api = (struct api){.sessions = &m->sessions,
+		.workspace = m->folder.path,
 		.processes = &m->processes,
 		.auth = &m->auth,
 		.metrics = &m->metrics,
@@ -85,6 +87,8 @@ void memory_api_open(void)
 	cr_assert_eq(terminals_open(&m->terminals, &m->sessions, &m->metrics), 0);
 	cr_assert_eq(control_sockets_open(&m->controls, &m->dispatcher, &m->metrics), 0);
 	cr_assert_eq(api_open(&m->api, &m->loop), 0);
+	m->api.crew = crew_open(&m->loop, &(struct crew_options){.user = NULL});
+	cr_assert_not_null(m->api.crew);
 }
 
 static void close_tables(struct memory_api *m)
@@ -126,6 +130,7 @@ void memory_api_close(void)
 	while (m->calls)
 		call_end(m->calls);
 	close_tables(m);
+	crew_close(m->api.crew);
 	api_close(&m->api);
 	terminals_close(&m->terminals);
 	control_sockets_close(&m->controls);

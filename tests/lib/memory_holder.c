@@ -5,6 +5,7 @@
 #include "tests/lib/memory_holder.h"
 
 #include "pty/wire.h"
+#include "ring/receipts.h"
 #include "tests/lib/memory_ring.h"
 
 #include <errno.h>
@@ -432,11 +433,19 @@ int link_write(struct link *l, const void *bytes, size_t length)
 	h->input[h->input_length] = '\0';
 	if (h->full)
 		l->input.length += length;
+	else
+		receipts_wrote(&l->control, length);
 	return 0;
+}
+
+uint64_t link_input_end(const struct link *l)
+{
+	return receipts_written(&l->control) + l->input.length;
 }
 
 void link_drop_input(struct link *l)
 {
+	receipts_wrote(&l->control, l->input.length);
 	l->input.length = 0;
 }
 

@@ -8,11 +8,13 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import xterm from '@xterm/headless';
+import { followClusters, GRAPHEMES } from './graphemes.mjs';
 
 const BUILD = process.env.RINGSIDE_BIN ?? fileURLToPath(new URL('../../build', import.meta.url));
 const DRIVER = process.env.SCREEN_DRIVER ?? path.join(BUILD, 'tests/screen_driver');
 const SIDE_MIN = 2;
 const TITLE_MAX = 4096; // bytes
+const CLUSTER_MAX = 32; // characters of a cell
 
 /** Our screen, in a process of its own. */
 export class Ours {
@@ -52,7 +54,7 @@ export class Ours {
 		});
 	}
 
-	start(cols, rows, scrollback) { this.#tell(`new ${rows} ${cols} ${scrollback}`); }
+	start(cols, rows, scrollback, unicode = '11') { this.#tell(`new ${rows} ${cols} ${scrollback} ${unicode}`); }
 	feed(bytes) {
 		if (bytes.length > 0)
 			this.#tell(`feed ${Buffer.from(bytes).toString('hex')}`);
@@ -65,9 +67,11 @@ export class Ours {
 
 	async resumeOffset() { return Number(await this.#ask('resume')); }
 	async widths() { return Buffer.from(await this.#ask('widths'), 'latin1').map((width) => width - 48); }
+	graphemes() { return this.#ask('graphemes'); }
 	dump() { return this.#ask('dump', true); }
 	async snapshot(lines) { return Buffer.from(await this.#ask(`snapshot ${lines}`), 'hex'); }
 	async replies() { return Buffer.from(await this.#ask('replies'), 'hex').toString('latin1'); }
+	async events() { return Number(await this.#ask('events')); }
 	end() { this.#child.stdin.end(); }
 }
 
@@ -133,7 +137,7 @@ function mend(buffer) {
 	const lines = Object.getPrototypeOf(buffer.lines);
 	const line = Object.getPrototypeOf(buffer.lines.get(0));
 	const { set } = lines;
-	const { copyCellsFrom } = line;
+	const { addCodepointToCell, copyCellsFrom } = line;
 	if (set.mended)
 		return;
 	/* Where there are too many lines, what no longer fits at the top overwrites what is at the bottom. */
@@ -142,6 +146,13 @@ function mend(buffer) {
 			set.call(this, index, value);
 	};
 	lines.set.mended = true;
+	/* A cell has room for so many, though what else joins may still make it wider. */
+	line.addCodepointToCell = function addWhileThereIsRoom(at, code, width) {
+		const text = this.isCombined(at) ? this._combined[at] : '';
+		addCodepointToCell.call(this, at, code, width);
+		if ([...text].length >= CLUSTER_MAX)
+			this._combined[at] = text;
+	};
 	/* Combined characters are moved without looking where they land, so one may become the other. */
 	line.copyCellsFrom = function copyWithCombined(from, fromCol, toCol, length, inReverse) {
 		const moved = [];
@@ -156,11 +167,11 @@ function mend(buffer) {
 
 /** xterm.js, as the page has it. */
 export class Reference {
-	constructor(cols, rows, scrollback) {
+	constructor(cols, rows, scrollback, unicode = '11') {
 		this.terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true,
 			logLevel: 'off', windowOptions: { pushTitle: true, popTitle: true } });
 		this.terminal.loadAddon(unicode11());
-		this.terminal.unicode.activeVersion = '11';
+		followClusters(this.terminal, unicode);
 		this.core = this.terminal._core;
 		mend(this.core._bufferService.buffers.normal);
 		this.replies = '';
@@ -207,6 +218,104 @@ export class Reference {
 	end() {
 		this.terminal.dispose();
 		return null;
+	}
+
+	/**
+	 * Halves of wide characters that no bytes bring: a second one in the first column or, alone, in the last two; a first one in
+	 * the last, of which the background stays, or before another wide character or one in another style. Before an empty
+	 * cell in another style it has its second half. And an empty cell in the last column of the last row has no style but a
+	 * background.
+	 */
+	#forgetHalves(line, cols, last, blank) {
+		const isTail = (x) => line.getWidth(x) === 0 && !line.hasContent(x);
+		const background = (x) => line.setCell(x, { content: blank.content, fg: 0, bg: line.getBg(x) & 0x3ffffff, extended: blank.extended });
+		const style = (x) => `${line.getFg(x)} ${line.getBg(x)}`;
+		if (isTail(0))
+			line.setCell(0, blank);
+		for (let x = Math.max(cols - 2, 1); x < cols; x++)
+			if (isTail(x) && line.getWidth(x - 1) !== 2)
+				line.setCell(x, blank);
+		if (line.getWidth(cols - 1) === 2)
+			background(cols - 1);
+		for (let x = 0; x + 1 < cols; x++) {
+			if (line.getWidth(x) !== 2 || isTail(x + 1) || (style(x) === style(x + 1) && line.getWidth(x + 1) < 2))
+				continue;
+			if (line.hasContent(x + 1))
+				background(x);
+			else
+				line.setCell(x + 1, { content: 0, fg: line.getFg(x), bg: line.getBg(x), extended: line._extendedAttrs[x] ?? blank.extended });
+		}
+		if (last && line.getWidth(cols - 2) !== 2 && line.getWidth(cols - 1) === 1 && !line.hasContent(cols - 1)
+			&& !this.#edgeStays(line, cols))
+			background(cols - 1);
+	}
+
+	/** Whether the rest of the last row can be drawn behind what its last column is left with. */
+	#edgeStays(line, cols) {
+		if (line.getWidth(cols - 2) === 1 && !line.hasContent(cols - 2)
+			&& (line.getFg(cols - 2) !== 0 || (line.getBg(cols - 2) & ~0x3ffffff) !== 0))
+			return false;
+		for (let x = 0; x + 1 < cols; x++)
+			if (line.getWidth(x) === 2 && line.getWidth(x + 1) === 0 && !line.hasContent(x + 1))
+				x++;
+			else if (line.getWidth(x) === 2 || (line.getWidth(x) === 0 && !line.hasContent(x)))
+				return false;
+		return true;
+	}
+
+	/** A pen that DECRC of the other buffer has brought, as SGR makes what looks like it. */
+	#forgetPen(saved) {
+		const pen = this.core._inputHandler._curAttrData;
+		const [underline, extended] = [0x10000000, 0x10000000];
+		const any = pen.extended.underlineStyle !== 0 || pen.extended.urlId !== 0;
+		const settled = any === ((pen.bg & extended) !== 0);
+		if (((pen.fg ^ saved.fg) & underline) === 0 && (settled || ((pen.bg ^ saved.bg) & extended) === 0))
+			return;
+		const ext = pen.extended.clone();
+		if (pen.fg & underline && !(pen.bg & extended))
+			ext.underlineColor = 0;
+		const link = pen.bg & extended ? ext.urlId : 0;
+		ext.urlId = 0; // as long as there is a link, its own style is told
+		if (!(pen.fg & underline))
+			ext.underlineStyle = 0;
+		else if (!(pen.bg & extended) || (ext.underlineStyle === 0 && link !== 0))
+			ext.underlineStyle = 1;
+		pen.fg = ext.underlineStyle ? pen.fg | underline : pen.fg & ~underline;
+		pen.bg = ext.underlineStyle || link ? pen.bg | extended : pen.bg & ~extended;
+		ext.urlId = link;
+		pen.extended = ext;
+	}
+
+	/**
+	 * Takes away what no bytes bring to another terminal of this size, though it may come to light after a resize: cells
+	 * and tab stops beyond the right edge, some halves, and saved cursors that are outside of where a cursor can be. In the
+	 * alternate buffer the cursor waits behind a blank only.
+	 */
+	forget() {
+		const { cols, rows } = this.terminal;
+		const { normal, alt } = this.core._bufferService.buffers;
+		const blank = alt.getNullCell();
+		for (const buffer of [normal, alt]) {
+			for (let y = 0; y < buffer.lines.length; y++) {
+				const line = buffer.lines.get(y);
+				if (line.length > cols)
+					line.resize(cols, blank);
+				this.#forgetHalves(line, cols, y + 1 === buffer.lines.length, blank);
+			}
+			for (const x of Object.keys(buffer.tabs))
+				if (x >= cols)
+					delete buffer.tabs[x];
+		}
+		const { active } = this.core._bufferService.buffers;
+		const row = active.lines.get(active.ybase + active.y);
+		if (active === alt && active.x >= cols && row.getTrimmedLength() > 0 && !row.hasContent(cols - 1) && row.getWidth(cols - 1) === 1)
+			row.setCell(cols - 1, { content: 1 << 22 | 32, fg: 0, bg: row.getBg(cols - 1) & 0x3ffffff, extended: blank.extended });
+		if (active === alt)
+			this.#forgetPen(alt.savedCurAttrData);
+		alt.savedX = Math.min(alt.savedX, cols);
+		alt.savedY = Math.min(alt.savedY, rows - 1);
+		normal.savedX = Math.min(normal.savedX, cols);
+		normal.savedY = Math.max(normal.savedY, 0);
 	}
 
 	/** Between two sequences and two characters. */
@@ -309,7 +418,8 @@ export class Reference {
 				+ `${charset.glevel} ${this.#charset(charset.charset)}`,
 			`modes ${d(m.applicationCursorKeys, m.applicationKeypad, m.origin, m.wraparound, m.reverseWraparound,
 				core.coreService.modes.insertMode, options.convertEol, core.coreService.isCursorHidden,
-				options.cursorBlink, m.bracketedPasteMode, m.sendFocus, m.synchronizedOutput)} `
+				options.cursorBlink, m.bracketedPasteMode, m.sendFocus, m.synchronizedOutput,
+				terminal.unicode.activeVersion === GRAPHEMES)} `
 				+ `style ${style === 0 ? 0 : style + (m.cursorBlink ? 0 : 1)} `
 				+ `mouse ${['NONE', 'X10', 'VT200', 'DRAG', 'ANY'].indexOf(mouse.activeProtocol)} `
 				+ `${['DEFAULT', 'SGR', 'SGR_PIXELS'].indexOf(mouse.activeEncoding)}`,
@@ -352,7 +462,7 @@ function look(fg, bg, flags, underline = '0', color = '0', link = '') {
  */
 export function restorable(dump) {
 	const [, rows, cols, alternate] = /^size (\d+) (\d+) base \d+ alternate (\d)/.exec(dump[0]);
-	const saved = (line, name, x, y, fg, bg, flags) => `${name} saved ${Math.min(x, name === 'A' ? cols - 1 : cols)} `
+	const saved = (line, name, x, y, fg, bg, flags) => `${name} saved ${Math.min(x, cols)} `
 		+ `${Math.max(0, name === 'A' ? Math.min(y, rows - 1) : y)} ${fg} ${bg} `
 		+ hex(parseInt(flags, 16) | (parseInt(flags, 16) & 8 ? 0x400 : 0));
 	return dump.map((line) => line

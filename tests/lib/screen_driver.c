@@ -1,22 +1,26 @@
 /*
  * Drives a screen for tests in other languages. Commands on stdin, a line each; answers on stdout:
- *   new ROWS COLS SCROLLBACK   a fresh screen
+ *   new ROWS COLS SCROLLBACK [UNICODE]   a fresh screen
  *   feed HEX                   output, in one piece
  *   size ROWS COLS             a resize
  *   grounds HEX                output, byte by byte: whether each leaves the parser in its ground state
  *   resume                     screen_resume_offset()
  *   widths                     a digit for each code point there can be
+ *   graphemes                  the same: two digits of hexadecimal, what kind it is and its width
  *   dump                       the state, see dump(); ends with a line "."
  *   snapshot LINES             the snapshot in hexadecimal, with at most so many lines of scrollback
  *   replies                    what has been replied since the last time, in hexadecimal
+ *   events                     how many events there were since the last time
  */
 #include "ring/screen/screen_internal.h"
 #include "ring/screen/view/snapshot.h"
 #include "ring/utf8.h"
+#include "ring/screen/grid/grapheme.h"
 #include "ring/screen/grid/width.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +28,7 @@
 static struct screen *screen;
 static char *replies;
 static size_t replies_length;
+static unsigned events;
 
 static void on_reply(void *user, const char *bytes, size_t length)
 {
@@ -33,7 +38,14 @@ static void on_reply(void *user, const char *bytes, size_t length)
 	replies_length += length;
 }
 
-static const struct screen_callbacks callbacks = {.reply = on_reply};
+static void on_event(void *user, const struct screen_event *event)
+{
+	(void)user;
+	(void)event;
+	events++;
+}
+
+static const struct screen_callbacks callbacks = {.reply = on_reply, .event = on_event};
 
 static void put_hex(const void *bytes, size_t length)
 {
@@ -77,6 +89,26 @@ static void put_widths(void)
 	for (uint32_t code = 0; code <= 0x10ffff; code++)
 		putchar('0' + (int)width_of(code));
 	putchar('\n');
+}
+
+static void put_graphemes(void)
+{
+	for (uint32_t code = 0; code <= 0x10ffff; code++) {
+		struct grapheme g = grapheme_behind((struct grapheme){0}, code);
+		printf("%x%u", g.kind, g.width);
+	}
+	putchar('\n');
+}
+
+static void create(const char *line, unsigned rows, unsigned cols, unsigned scrollback)
+{
+	char name[16] = "11";
+	struct screen_options o = {
+		.rows = rows, .cols = cols, .scrollback = scrollback, .callbacks = &callbacks};
+	(void)sscanf(line, "%*s %*u %*u %*u %15s", name);
+	screen_destroy(screen);
+	if (!screen_unicode_parse(name, &o.unicode) || screen_create(&screen, &o) < 0)
+		exit(1);
 }
 
 /* Some sets have two names. */
@@ -180,10 +212,11 @@ static void dump(void)
 	printf("charsets %c%c%c%c %u %c\n", charset(s->charsets.g[0]), charset(s->charsets.g[1]),
 		charset(s->charsets.g[2]), charset(s->charsets.g[3]), s->charsets.level,
 		charset(s->charsets.current));
-	printf("modes %d%d%d%d%d%d%d%d%d%d%d%d style %u mouse %d %d\n", m->application_cursor,
+	printf("modes %d%d%d%d%d%d%d%d%d%d%d%d%d style %u mouse %d %d\n", m->application_cursor,
 		m->application_keypad, m->origin, m->wraparound, m->reverse_wraparound, m->insert,
 		m->newline, m->cursor_hidden, m->cursor_blink, m->bracketed_paste, m->focus,
-		m->synchronized_output, m->cursor_style, (int)m->mouse, (int)m->mouse_encoding);
+		m->synchronized_output, m->graphemes, m->cursor_style, (int)m->mouse,
+		(int)m->mouse_encoding);
 	printf("title %s\nicon %s\ntitles ", screen_title(s), screen_icon(s));
 	put_titles(&s->titles);
 	putchar(' ');
@@ -225,21 +258,18 @@ int main(void)
 	unsigned a, b, c;
 	while (getline(&line, &size, stdin) > 0) {
 		if (sscanf(line, "new %u %u %u", &a, &b, &c) == 3) {
-			screen_destroy(screen);
-			if (screen_create(&screen,
-				    &(struct screen_options){.rows = a,
-					    .cols = b,
-					    .scrollback = c,
-					    .callbacks = &callbacks}) < 0)
-				return 1;
+			create(line, a, b, c);
 		} else if (strncmp(line, "feed ", 5) == 0) {
 			feed(line + 5, from_hex(line + 5));
+			scrollback_freeze(&screen->scrollback, 2, 500, UINT_MAX);
 		} else if (strncmp(line, "grounds ", 8) == 0) {
 			put_grounds(line + 8, from_hex(line + 8));
 		} else if (strncmp(line, "resume", 6) == 0) {
 			printf("%" PRIu64 "\n", screen_resume_offset(screen));
 		} else if (strncmp(line, "widths", 6) == 0) {
 			put_widths();
+		} else if (strncmp(line, "graphemes", 9) == 0) {
+			put_graphemes();
 		} else if (sscanf(line, "size %u %u", &a, &b) == 2) {
 			if (screen_resize(screen, a, b) < 0)
 				return 1;
@@ -250,6 +280,9 @@ int main(void)
 		} else if (strncmp(line, "replies", 7) == 0) {
 			put_hex(replies, replies_length);
 			replies_length = 0;
+		} else if (strncmp(line, "events", 6) == 0) {
+			printf("%u\n", events);
+			events = 0;
 		}
 		fflush(stdout);
 	}

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <uv.h>
 
-#define UNTIL_MS 15000
+#define UNTIL_MS 30000
 
 static inline long long until_now_ms(void)
 {

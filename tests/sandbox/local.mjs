@@ -1,6 +1,6 @@
 // The client's Sandbox class outside Workers: a Durable Object whose container is a server of ours.
 import { until } from '../integration/lib/until.mjs';
-import { authorize, sdk } from './sdk.mjs';
+import { authorize, sdk, transports } from './sdk.mjs';
 
 /** The state that a Durable Object has, in memory. */
 class FakeState {
@@ -98,3 +98,9 @@ export function namespaceOf(server, env = {}) {
 		},
 	};
 }
+
+/** The client of a server over each transport, also over that which a Sandbox alone has. */
+export const everyTransport = {
+	...transports,
+	RPC: (server) => namespaceOf(server, { SANDBOX_TRANSPORT: 'rpc' }).get('box').client,
+};

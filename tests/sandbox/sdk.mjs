@@ -29,15 +29,13 @@ const workers = {
 	},
 };
 
-async function bundle() {
+/** A module of these contents, with all that it imports. */
+export async function bundle(contents) {
 	const folder = mkdtempSync(path.join(os.tmpdir(), 'rs-sdk-'));
 	try {
 		const outfile = path.join(folder, 'sdk.mjs');
 		await esbuild.build({
-			stdin: {
-				contents: 'export * from "@cloudflare/sandbox";\nexport { SandboxAddon } from "@cloudflare/sandbox/xterm";',
-				resolveDir: here,
-			},
+			stdin: { contents, resolveDir: here },
 			bundle: true,
 			format: 'esm',
 			platform: 'node',
@@ -52,12 +50,30 @@ async function bundle() {
 	}
 }
 
-export const sdk = await bundle();
+export const sdk = await bundle('export * from "@cloudflare/sandbox";\nexport { SandboxAddon } from "@cloudflare/sandbox/xterm";');
 
 /** Lets sockets to this server carry its token. */
 export function authorize(server) {
 	tokens.set(server.host, server.token);
 }
+
+/** The client of a server with its token, over each transport. */
+export const transports = {
+	HTTP: (server) => new sdk.SandboxClient({
+		baseUrl: server.base,
+		retryTimeoutMs: 0,
+		defaultHeaders: { Authorization: `Bearer ${server.token}` },
+	}),
+	WebSocket(server) {
+		authorize(server);
+		return new sdk.SandboxClient({
+			baseUrl: server.base,
+			transportMode: 'websocket',
+			wsUrl: `${server.base.replace(/^http/, 'ws')}/ws`,
+			retryTimeoutMs: 0,
+		});
+	},
+};
 
 /** Counts the requests that go out over HTTP while `body` runs: whoever retries is found out. */
 export async function countingFetches(body) {

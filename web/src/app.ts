@@ -1,14 +1,23 @@
 /* The page of somebody who is signed in: puts the parts together and passes between them. */
 import { messageOf, type Api, type Identity } from './net/api';
-import { sessionInAddress, showSessionInAddress } from './net/place';
+import { blockInAddress, sessionInAddress, showLinkInAddress, showSessionInAddress, tilesInAddress, wallInAddress } from './net/place';
 import { SessionEvents } from './net/session_events';
 import type { Session, SizePolicy } from './net/wire';
+import { Awaited } from './blocks/awaited';
+import { PanelDoor } from './blocks/panel_door';
+import { tellOfEnd } from './blocks/tell';
+import { chooseFiles } from './files/brought';
+import { Panes } from './panes';
 import { SessionView, type SessionViewEvents } from './session_view';
 import { copyText } from './ui/copy';
 import { h } from './ui/dom';
+import { mayFullScreen, toggleFullScreen } from './ui/full_screen';
 import { setMyName } from './ui/my_name';
+import { NeedsYou } from './ui/needs_you';
+import { newSession } from './ui/new_session';
 import { PageTitle } from './ui/page_title';
 import { LeaseBadge } from './ui/lease_badge';
+import { Ports } from './ui/ports';
 import { Presence } from './ui/presence';
 import {
 	createSessionDialog, endSessionDialog, fixedSizeDialog, renameSessionDialog,
@@ -17,13 +26,18 @@ import { mostRecent, SessionList } from './ui/session_list';
 import { openShareDialog } from './ui/share';
 import { listenForShortcuts, showShortcuts, type Shortcut } from './ui/shortcuts';
 import { Sidebar } from './ui/sidebar';
+import { countWaiting } from './ui/standing';
 import { SizeMenu } from './ui/size_menu';
 import { StatusBar } from './ui/status_bar';
+import { Settings } from './ui/settings';
 import type { Theme } from './ui/theme';
 import { toast } from './ui/toast';
 import { TopBar } from './ui/top_bar';
+import { WallDoor } from './wall/door';
 
 const FIRST_SESSION = 'main';
+/** Commands that are looked through for one that is awaited. */
+const AWAITED_MAX = 1000;
 
 export interface AppOptions {
 	readonly api: Api;
@@ -38,54 +52,95 @@ export class App {
 	#owner: boolean;
 	#view: SessionView | null = null;
 	#events: SessionEvents | null = null;
+	#ports: Ports;
 	#name = '';
 	#place = h('div', { class: 'place' });
 	#title = new PageTitle();
 	#list: SessionList;
+	#needsYou: NeedsYou;
 	#sidebar: Sidebar;
 	#presence: Presence;
 	#lease: LeaseBadge;
 	#topBar: TopBar;
 	#sizeMenu = new SizeMenu((policy) => this.#setSizePolicy(policy));
 	#status: StatusBar;
+	#panel: PanelDoor;
+	#wall: WallDoor;
+	#gone = new AbortController(); // of the page
+	#awaited: Awaited;
+	#panes = new Panes({
+		place: this.#place,
+		make: (parent, id, events) => new SessionView(parent, {
+			api: this.#options.api, id, role: this.#options.identity.role, theme: this.#options.theme, events,
+			name: () => this.#nameOf(id), settings: this.#settings, awaited: this.#awaited,
+			wanted: id === (this.#options.identity.sessionId ?? sessionInAddress()) ? blockInAddress() : null,
+		}),
+		events: (id) => this.#viewEvents(id),
+		wanted: (id) => {
+			this.#show(id);
+			this.#showInAddress('replace');
+		},
+		close: (id) => this.#closePane(id),
+	});
+	#settings = new Settings();
+	#shortcuts: readonly Shortcut[];
 
 	constructor(options: AppOptions) {
 		this.#options = options;
 		this.#owner = options.identity.role === 'owner';
-		const shortcuts = this.#shortcuts();
+		this.#shortcuts = this.#makeShortcuts();
+		this.#awaited = new Awaited({
+			blocks: (session, after) => options.api.blocks(session, AWAITED_MAX, after),
+			tell: (told) => tellOfEnd(told, (session, block) => this.#showBlock(session, block)),
+		});
 		this.#list = new SessionList({
 			choose: (id) => this.#choose(id),
 			rename: (session) => renameSessionDialog(options.api, session),
 			end: (session) => this.#attempt(() => this.#end(session)),
 		});
-		this.#sidebar = new Sidebar(this.#list.element, () => this.#create(),
+		this.#needsYou = new NeedsYou(options.api, (id) => this.#choose(id));
+		this.#ports = new Ports(options.api, (task) => this.#attempt(task));
+		this.#panel = new PanelDoor({
+			api: options.api, only: options.identity.sessionId,
+			show: (session, block) => this.#showBlock(session, block),
+			closed: () => this.#view?.terminal.focus(),
+		});
+		this.#sidebar = new Sidebar(this.#list.element, this.#needsYou.element, () => this.#attempt(() => this.#create()), () => this.#createAs(),
+			() => this.#wall.open(this.#view?.id ?? null),
 			options.identity.authRequired === false ? null : () => this.#attempt(() => this.#signOut()));
 		this.#presence = new Presence((name) => {
 			this.#view?.connection.setName(setMyName(name));
 		});
-		this.#lease = new LeaseBadge(this.#owner ? () => this.#attempt(async () => {
-			if (this.#view !== null)
-				await options.api.endLease(this.#view.id);
-		}) : null);
+		this.#lease = new LeaseBadge(this.#owner ? {
+			take: (when) => void this.#view?.keyboard.take(when),
+			giveBack: (note) => void this.#view?.keyboard.giveBack(note),
+		} : null);
 		this.#topBar = new TopBar({
 			owner: this.#owner, theme: options.theme, presence: this.#presence.element,
 			toggleSidebar: () => this.#sidebar.toggle(),
 			rename: () => this.#withSession((session) => renameSessionDialog(options.api, session)),
+			palette: () => this.#attempt(() => this.#openPalette()),
+			commands: () => this.#attempt(() => this.#panel.toggle()),
 			search: () => this.#view?.search.open(),
+			read: () => this.#view?.read(),
 			share: () => this.#withSession((session) => openShareDialog(options.api, session)),
 		});
-		this.#status = new StatusBar(this.#owner ? this.#sizeMenu.element : null,
-			() => showShortcuts(shortcuts, (on) => {
-				if (this.#view !== null)
-					this.#view.terminal.options.screenReaderMode = on;
-			}));
+		this.#status = new StatusBar(this.#owner ? this.#sizeMenu.element : null, () => this.#showShortcuts(),
+			() => this.#attempt(() => this.#openSettings()));
 		this.#status.lease(this.#lease.element);
-		listenForShortcuts(shortcuts);
+		this.#status.ports(this.#ports.element);
+		listenForShortcuts(this.#shortcuts, (n) => this.#goTo(n), this.#gone.signal);
 		if (!this.#owner)
 			this.#sidebar.close();
+		const main = h('main', { class: 'main' }, this.#topBar.element, this.#place, this.#status.element);
+		this.#wall = new WallDoor({
+			api: options.api, role: options.identity.role, theme: options.theme, main, follow: options.identity.sessionId !== null,
+			open: (id) => this.#choose(id), openTiles: options.identity.sessionId === null ? (ids) => this.#openTiles(ids) : null,
+			leave: () => this.#attempt(() => this.#leaveWall()),
+			refused: () => void this.#stillKnown(), changed: (open) => this.#wallChanged(open),
+		});
 		document.body.replaceChildren(h('div', { class: 'app' },
-			...(this.#owner ? [this.#sidebar.element, this.#sidebar.backdrop] : []),
-			h('main', { class: 'main' }, this.#topBar.element, this.#place, this.#status.element)));
+			...(this.#owner ? [this.#sidebar.element, this.#sidebar.backdrop] : []), main));
 	}
 
 	/** For the browser tests' window.ringside. */
@@ -95,8 +150,12 @@ export class App {
 
 	/** Nothing is fetched, sent or called any more. */
 	dispose(): void {
+		this.#gone.abort();
 		this.#events?.stop();
-		this.#view?.dispose();
+		this.#ports.stop();
+		this.#panel.dispose();
+		this.#wall.close();
+		this.#panes.dispose();
 		this.#view = null;
 	}
 
@@ -104,23 +163,87 @@ export class App {
 		const { api, identity } = this.#options;
 		if (identity.sessionId !== null) {
 			this.#topBar.role(identity.role);
-			this.#show(identity.sessionId);
+			if (wallInAddress())
+				this.#wall.open(identity.sessionId);
+			else
+				this.#show(identity.sessionId);
 			return;
 		}
-		window.addEventListener('popstate', () => {
-			const id = sessionInAddress();
-			if (id !== null && id !== this.#view?.id)
-				this.#show(id);
-		});
-		this.#events = new SessionEvents(api, (sessions) => this.#list.update(sessions), () => void this.#stillKnown());
-		const session = await this.#firstSession(await api.sessions());
-		showSessionInAddress(session.id, 'replace');
-		this.#show(session.id);
+		const { signal } = this.#gone;
+		window.addEventListener('popstate', () => this.#goBack(), { signal });
+		document.addEventListener('visibilitychange', () => this.#noticeNews(), { signal });
+		this.#events = new SessionEvents(api, (sessions) => this.#update(sessions), () => void this.#stillKnown());
+		if (wallInAddress()) {
+			this.#wall.open(null);
+			return;
+		}
+		const sessions = await api.sessions();
+		const session = await this.#firstSession(sessions);
+		this.#showWithTiles(session.id, tilesInAddress().filter((id) => sessions.some((each) => each.id === id)));
+		this.#showInAddress('replace');
+	}
+
+	/** To what the address says now. */
+	#goBack(): void {
+		const id = sessionInAddress();
+		if (wallInAddress()) {
+			this.#wall.open(this.#view?.id ?? null);
+			return;
+		}
+		this.#wall.close();
+		if (id !== null)
+			this.#showWithTiles(id, tilesInAddress());
+	}
+
+	/** Those side by side, if there is more than one, and that one in front. */
+	#showWithTiles(id: string, tiles: readonly string[]): void {
+		const ids = tiles.includes(id) ? tiles : [id];
+		if (String(ids) !== String(this.#panes.tiles))
+			this.#panes.keep(ids);
+		if (id !== this.#view?.id)
+			this.#show(id);
+		this.#namePanes();
+		this.#noticeNews();
+		if (ids.length > 1 && matchMedia('(hover: hover)').matches)
+			this.#view?.terminal.focus();
+	}
+
+	#namePanes(): void {
+		this.#panes.names((id) => this.#nameOf(id));
+	}
+
+	#nameOf(id: string): string {
+		return this.#list.find(id)?.name || id;
+	}
+
+	#showInAddress(how: 'push' | 'replace'): void {
+		if (this.#view !== null && this.#options.identity.sessionId === null)
+			showSessionInAddress(this.#view.id, how, this.#panes.tiles);
+	}
+
+	#nextPane(): void {
+		const { tiles } = this.#panes;
+		const next = tiles[(tiles.indexOf(this.#view?.id ?? '') + 1) % tiles.length];
+		if (next !== undefined && !this.#wall.isOpen)
+			this.#goToPane(next);
+	}
+
+	#goToPane(id: string): void {
+		this.#show(id);
+		this.#showInAddress('replace');
+		this.#view?.terminal.focus();
+	}
+
+	/** Its session goes on. */
+	#closePane(id: string): void {
+		const next = this.#panes.close(id);
+		if (next !== null)
+			this.#goToPane(next);
 	}
 
 	/** The one in the address; else where something last happened; else a new one. */
 	async #firstSession(sessions: readonly Session[]): Promise<Session> {
-		this.#list.update(sessions);
+		this.#update(sessions);
 		const wanted = sessionInAddress();
 		const found = sessions.find((session) => session.id === wanted);
 		if (found === undefined && wanted !== null)
@@ -128,18 +251,33 @@ export class App {
 		return found ?? mostRecent(sessions) ?? await this.#options.api.open({ id: FIRST_SESSION });
 	}
 
+	#update(sessions: readonly Session[]): void {
+		this.#list.update(sessions);
+		this.#wall.update(sessions);
+		this.#awaited.update(sessions);
+		this.#panel.update(sessions);
+		this.#namePanes();
+		this.#title.waiting(countWaiting(sessions));
+		this.#noticeNews();
+	}
+
+	/** What is in front of somebody needs no word. */
+	#noticeNews(): void {
+		const seen = document.visibilityState === 'visible' && !this.#wall.isOpen ? this.#panes.seen : [];
+		this.#needsYou.update(this.#list.sessions, new Set(seen));
+	}
+
 	#show(id: string): void {
-		this.#view?.dispose();
 		this.#presence.clear();
-		this.#lease.show(null);
+		this.#lease.show({ type: 'lease', lease: null });
 		this.#title.clear();
+		if (this.#owner) // nobody else can open them
+			this.#ports.follow(id);
 		this.#setName(this.#list.find(id)?.name ?? id);
 		this.#list.choose(id);
-		this.#view = new SessionView(this.#place, {
-			api: this.#options.api, id, role: this.#options.identity.role, theme: this.#options.theme,
-			events: this.#viewEvents(id),
-		});
+		this.#view = this.#panes.show(id);
 		this.#status.badge(this.#view.sizeBadge);
+		this.#noticeNews();
 	}
 
 	#viewEvents(id: string): SessionViewEvents {
@@ -149,22 +287,89 @@ export class App {
 				if (this.#list.find(id) === undefined)
 					this.#attempt(async () => this.#setName((await this.#options.api.session(id)).name || id));
 			},
-			connection: (state, behind) => this.#status.connection(state, behind),
+			connection: (state, behind, silentMs) => this.#status.connection(state, behind, silentMs),
 			latency: (ms) => this.#status.latency(ms),
 			presence: (message, me) => {
 				this.#presence.update(message, me);
 				this.#sizeMenu.show(message.sizePolicy);
 			},
-			lease: (lease) => this.#lease.show(lease),
+			lease: (message) => this.#lease.show(message),
 			size: (size) => this.#status.size(size),
 			renamed: (name) => this.#setName(name),
 			title: (title) => this.#title.program(title),
 			bell: () => this.#title.bell(),
-			signedOut: () => this.#options.signedOut(this.#options.identity.link === null
-				? 'You are signed out.' : 'This link is no longer valid. Ask for a new one.'),
+			signedOut: () => this.#signedOut(),
 			startAgain: () => this.#attempt(() => this.#startAgain(id)),
 			remove: () => this.#withSession((session) => this.#attempt(() => this.#end(session))),
 		};
+	}
+
+	#toggleWall(): void {
+		if (this.#wall.isOpen)
+			this.#attempt(() => this.#leaveWall());
+		else
+			this.#wall.open(this.#view?.id ?? null);
+	}
+
+	async #openPalette(): Promise<void> {
+		const [{ openPalette }, { actionsFor }] = await Promise.all([import('./palette/palette'), import('./palette/actions')]);
+		if (document.querySelector('dialog[open]') !== null)
+			return;
+		const { api, identity, theme } = this.#options;
+		openPalette({
+			api, only: identity.sessionId, current: this.#view?.id ?? null, sessions: this.#owner ? this.#list.sessions : [],
+			actions: actionsFor(identity, this.#shortcuts, {
+				create: () => this.#attempt(() => this.#create()), createAs: () => this.#createAs(),
+				rename: () => this.#withSession((session) => renameSessionDialog(api, session)),
+				end: () => this.#withSession((session) => this.#attempt(() => this.#end(session))),
+				share: () => this.#withSession((session) => openShareDialog(api, session)),
+				bring: () => chooseFiles((brought) => void this.#view?.bring(brought)), read: () => this.#attempt(() => this.#inFront((view) => view.read())),
+				fullScreen: mayFullScreen() ? () => this.#attempt(toggleFullScreen) : null,
+				toggleTheme: () => theme.toggle(), settings: () => this.#attempt(() => this.#openSettings()),
+				shortcuts: () => this.#showShortcuts(), signOut: () => this.#attempt(() => this.#signOut()),
+			}),
+			choose: (id) => this.#choose(id), show: (session, block) => this.#showBlock(session, block),
+			type: identity.role === 'viewer' ? null : (text) => this.#attempt(() => this.#inFront((view) => {
+				if (!view.paste(text))
+					toast('It cannot be typed now: no shell waits for it.');
+			})),
+		});
+	}
+
+	#showShortcuts(): void {
+		showShortcuts(this.#shortcuts, (on) => {
+			if (this.#view !== null)
+				this.#view.terminal.options.screenReaderMode = on;
+		});
+	}
+
+	async #openSettings(): Promise<void> {
+		const { openSettings } = await import('./ui/settings_dialog');
+		if (document.querySelector('dialog[open]') === null)
+			openSettings(this.#settings, this.#options.theme);
+	}
+
+	/** The n-th of the list, if there is one. */
+	#goTo(n: number): boolean {
+		const session = this.#owner && this.#settings.values.digits === 'sessions' ? this.#list.sessions[n - 1] : undefined;
+		if (session === undefined)
+			return false;
+		this.#choose(session.id);
+		return true;
+	}
+
+	#showBlock(session: string, block: string): void {
+		if (session !== this.#view?.id || this.#wall.isOpen)
+			this.#choose(session);
+		this.#view?.blocks.show(block);
+	}
+
+	/** Where it is seen: what the wall covers comes out first. */
+	async #inFront(use: (view: SessionView) => void): Promise<void> {
+		if (this.#wall.isOpen)
+			await this.#leaveWall();
+		if (this.#view !== null)
+			use(this.#view);
 	}
 
 	#setName(name: string): void {
@@ -175,15 +380,51 @@ export class App {
 
 	#choose(id: string): void {
 		this.#sidebar.chosen();
-		if (id === this.#view?.id) {
-			this.#view.terminal.focus();
-			return;
-		}
-		showSessionInAddress(id, 'push');
-		this.#show(id);
+		this.#wall.close();
+		const there = this.#panes.has(id);
+		if (this.#options.identity.sessionId === null)
+			showSessionInAddress(id, 'push', this.#panes.tilesWith(id));
+		else if (this.#options.api.link !== null)
+			showLinkInAddress(this.#options.api.link);
+		if (id !== this.#view?.id)
+			this.#show(id);
+		if (there)
+			this.#view?.terminal.focus();
 	}
 
-	#create(): void {
+	/** From the wall: those side by side. */
+	#openTiles(ids: readonly string[]): void {
+		this.#wall.close();
+		const first = ids.find((id) => id === this.#view?.id) ?? ids[0];
+		if (first === undefined)
+			return;
+		this.#showWithTiles(first, ids);
+		this.#showInAddress('push');
+	}
+
+	/** To the session that one came from; there may be none, or none any more. */
+	async #leaveWall(): Promise<void> {
+		const id = this.#view?.id ?? this.#options.identity.sessionId;
+		this.#choose(id ?? (await this.#firstSession(await this.#options.api.sessions())).id);
+	}
+
+	#wallChanged(open: boolean): void {
+		this.#sidebar.chosen();
+		if (open)
+			this.#title.session('All sessions');
+		else if (this.#view !== null)
+			this.#setName(this.#name);
+		this.#noticeNews();
+	}
+
+	async #create(): Promise<void> {
+		const view = this.#view;
+		const session = await newSession(this.#options.api, view?.id ?? null, this.#list.freeName(), view?.wantedSize() ?? null);
+		this.#choose(session.id);
+		this.#setName(session.name || session.id);
+	}
+
+	#createAs(): void {
 		const size = this.#view?.wantedSize() ?? null;
 		createSessionDialog(this.#options.api, size, this.#list.freeName(), (session) => {
 			this.#choose(session.id);
@@ -204,7 +445,13 @@ export class App {
 
 	/** End it after a question; if it was in front, go to where something last happened. */
 	async #end(session: Session): Promise<void> {
-		if (!await endSessionDialog(this.#options.api, session) || session.id !== this.#view?.id)
+		if (!await endSessionDialog(this.#options.api, session))
+			return;
+		if (this.#panes.tiles.includes(session.id)) {
+			this.#closePane(session.id);
+			return;
+		}
+		if (session.id !== this.#view?.id)
 			return;
 		const next = this.#list.best(session.id) ?? await this.#options.api.open({ id: FIRST_SESSION });
 		showSessionInAddress(next.id, 'replace');
@@ -236,24 +483,41 @@ export class App {
 	async #stillKnown(): Promise<void> {
 		await this.#options.api.whoami().catch((error: { status?: number }) => {
 			if (error.status === 401)
-				this.#options.signedOut('You are signed out.');
+				this.#signedOut();
 		});
+	}
+
+	#signedOut(): void {
+		this.#options.signedOut(this.#options.identity.link === null
+			? 'You are signed out.' : 'This link is no longer valid. Ask for a new one.');
 	}
 
 	#attempt(task: () => Promise<void>): void {
 		task().catch((error: unknown) => toast(messageOf(error)));
 	}
 
-	#shortcuts(): Shortcut[] {
+	#makeShortcuts(): Shortcut[] {
 		const shortcuts: Shortcut[] = [
 			{ letter: 'C', what: 'Copy the selection', run: () => this.#copy() },
-			{ letter: 'F', what: 'Search the history', run: () => this.#view?.search.open() },
+			{ letter: 'E', what: 'Commands, of all sessions', run: () => this.#attempt(() => this.#panel.toggle()) },
+			{ letter: 'F', what: 'Search the history', run: () => this.#attempt(() => this.#inFront((view) => view.search.open())) },
+			{ letter: 'G', what: 'To the commands beside the terminal: arrows, Enter, Esc', run: () => this.#toBlocks() },
+			{ letter: 'P', what: 'Go to a session or a command, or do something', run: () => this.#attempt(() => this.#openPalette()) },
 		];
 		if (this.#owner)
 			shortcuts.push({
 				letter: 'B', what: 'To the list of sessions and back', run: () => this.#toggleFocus(),
+			}, {
+				letter: 'L', what: 'All sessions at once, and back', run: () => this.#toggleWall(),
+			}, {
+				letter: 'O', what: 'To the other terminals side by side', run: () => this.#nextPane(),
 			});
 		return shortcuts;
+	}
+
+	#toBlocks(): void {
+		if (this.#view !== null && !this.#wall.isOpen && !this.#view.blocks.focus())
+			toast('No command is in sight.');
 	}
 
 	#copy(): void {

@@ -4,20 +4,35 @@
  * For browser tests there are stable handles; nothing else may rely on them:
  *   window.ringside      read-only { terminal, connection } of the session in front, or null each.
  *                        terminal is xterm.js's Terminal; connection has state, epoch, offset.
- *   data-testid          session-list, session-item (data-session-id, data-state), new-session,
+ *   data-testid          session-list, session-item (data-session-id, data-state, data-kind: see ui/standing.ts),
+ *                        session-facts, session-time, new-session, new-session-as,
+ *                        palette, palette-input, palette-list, palette-item (data-kind), palette-count,
+ *                        inbox, inbox-item (data-kind, data-session-id), inbox-drop, inbox-secret, notify,
  *                        session-rename, session-end (session-delete once it has ended),
  *                        session-name, session-cwd, session-shell, confirm (a dialog's main button),
  *                        terminal, status (data-state of the connection, or behind), latency, presence, my-name,
  *                        share, share-dialog, share-role-viewer, share-role-driver, share-expiry,
- *                        share-name, share-create, share-link (an input's value), share-item,
- *                        share-revoke, banner, lease-badge, size-badge, size-policy (a select), size-cols, size-rows,
- *                        key-bar, role-badge (data-role), search, search-input, sign-in, sign-in-token.
+ *                        share-name, share-create, share-qr, share-loopback, share-link (an input's value), share-item,
+ *                        share-revoke, banner, lease-badge, lease-frame, size-badge, size-policy (a select), size-cols, size-rows,
+ *                        gutter, block (data-block-id, data-state, data-rows), block-code, block-card, block-copy-command,
+ *                        block-copy-output, block-rerun, block-copy-link, block-tell, block-header, block-stop,
+ *                        blocks-panel, panel-text, panel-author, panel-kind, panel-session, panel-count, panel-row (data-block-id),
+ *                        wall-button, wall (data-state live or away), wall-close, wall-count, wall-tile (data-session-id, data-kind), wall-open,
+ *                        wall-facts, wall-answer, wall-answer-form, wall-answer-text, wall-send, wall-interrupt, wall-copy, wall-pick, wall-together,
+ *                        pane (data-session-id, data-front), pane-close,
+ *                        uploads, upload (data-state), upload-path, open-settings, settings, setting-NAME (a select),
+ *                        settings-reset, key-bar, role-badge (data-role), search, search-input,
+ *                        answer, answer-command, answer-secret, answer-over,
+ *                        new-output, read, read-text, text, sign-in, sign-in-token.
  */
 import { App } from './app';
 import { Api, isStatus, messageOf, type Identity } from './net/api';
 import { linkInAddress, showLinkInAddress, takeCredential } from './net/place';
 import './styles/main.css';
 import { adoptStyleElements } from './term/style_sheets';
+import { showAnswerPage } from './ui/answer_page';
+import { cameByLink } from './ui/my_name';
+import { keepDropsHere } from './ui/paste';
 import { showSignIn } from './ui/sign_in';
 import { Theme } from './ui/theme';
 import { followVisualViewport } from './ui/viewport';
@@ -68,6 +83,12 @@ async function start(secret: string | null): Promise<void> {
 			waitForServer(secret, messageOf(error));
 		return;
 	}
+	if (identity.answers) {
+		showAnswerPage(api, identity, identity.answers);
+		return;
+	}
+	if (identity.link !== null)
+		cameByLink(identity.link, identity.name);
 	app = new App({ api, identity, theme, signedOut: askToSignIn });
 	await app.start().catch((error: unknown) => waitForServer(null, messageOf(error)));
 }
@@ -111,4 +132,5 @@ window.addEventListener('hashchange', () => {
 });
 
 followVisualViewport();
+keepDropsHere();
 void start(credential);

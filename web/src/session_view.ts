@@ -3,17 +3,22 @@
  * terminal. Made for one session and thrown away with it.
  */
 import type { Terminal } from '@xterm/xterm';
+import type { Awaited } from './blocks/awaited';
+import { Blocks } from './blocks/blocks';
+import type { Brought } from './files/brought';
 import { messageOf, type Api } from './net/api';
 import { browserClock } from './net/clock';
 import { Connection, type ConnectionState, type Position } from './net/connection';
 import { diagnose } from './net/diagnose';
 import { socketUrl } from './net/place';
 import type {
-	AttachedMessage, Client, Lease, PresenceMessage, Role, ServerMessage, Size, SnapshotMessage,
+	AttachedMessage, Client, LeaseMessage, PresenceMessage, Role, ServerMessage, Size, SnapshotMessage,
 } from './net/wire';
+import { LeaseKeeper } from './lease_keeper';
 import { SizeKeeper } from './size_keeper';
+import { Clusters } from './term/clusters';
 import { Feed } from './term/feed';
-import { useGpu } from './term/gpu';
+import { disposeTerminal, useGpu } from './term/gpu';
 import { History } from './term/history';
 import { Input } from './term/input';
 import { keepMouse } from './term/read_only';
@@ -22,25 +27,37 @@ import { createTerminal } from './term/terminal';
 import { scrollByTouch } from './term/touch';
 import { describeRestart } from './ui/banner';
 import { ConnectionBanner } from './ui/connection_banner';
-import { copyText } from './ui/copy';
+import { copyByInterrupt, copyText } from './ui/copy';
 import { h } from './ui/dom';
 import { keyBar } from './ui/key_bar';
+import { LeaseFrame } from './ui/lease_frame';
 import { openLink } from './ui/links';
-import { myName } from './ui/my_name';
+import { myName, personId } from './ui/my_name';
+import { NewOutput } from './ui/new_output';
+import { randomId } from './ui/random_id';
+import { openReadMode } from './ui/read_mode';
 import { SearchBox } from './ui/search_box';
+import type { Settings } from './ui/settings';
 import type { Theme } from './ui/theme';
 import { screenReaderMode } from './ui/shortcuts';
-import { toast } from './ui/toast';
+import { guardPaste, pasteFromClipboard } from './ui/paste';
+import { notice, toast } from './ui/toast';
+import { UndeliveredNote } from './ui/undelivered';
 
 const BELL_FLASH_MS = 180;
+const NO_LEASE: LeaseMessage = { type: 'lease', lease: null };
+const PHONE = '(pointer: coarse) and (max-width: 700px), (pointer: coarse) and (max-height: 500px)';
 
 export interface SessionViewEvents {
 	attached(): void;
-	/** behind: more was put out than this window could show, and it is catching up. */
-	connection(state: ConnectionState, behind: boolean): void;
+	/**
+	 * behind: more was put out than this window could show, and it is catching up; silentMs: the server has not
+	 * answered for so long, 0: it has.
+	 */
+	connection(state: ConnectionState, behind: boolean, silentMs: number): void;
 	latency(ms: number): void;
 	presence(message: PresenceMessage, me: Client['id'] | null): void;
-	lease(lease: Lease | null): void;
+	lease(message: LeaseMessage): void;
 	size(size: Size): void;
 	renamed(name: string): void;
 	title(title: string): void;
@@ -55,7 +72,12 @@ export interface SessionViewOptions {
 	readonly id: string;
 	readonly role: Role;
 	readonly theme: Theme;
+	readonly settings: Settings;
 	readonly events: SessionViewEvents;
+	readonly awaited: Awaited;
+	/** The command to begin at; null: none. */
+	readonly wanted: string | null;
+	name(): string;
 }
 
 export class SessionView {
@@ -63,10 +85,19 @@ export class SessionView {
 	readonly terminal: Terminal;
 	readonly connection: Connection;
 	readonly search: SearchBox;
+	readonly blocks: Blocks;
+	readonly keyboard: LeaseKeeper;
 	#options: SessionViewOptions;
 	#element: HTMLElement;
 	#mount: HTMLElement;
 	#banner: ConnectionBanner;
+	#undelivered = new UndeliveredNote({
+		send: () => this.connection.settle('send'),
+		drop: () => this.connection.settle('drop'),
+	});
+	#clientId = randomId(); // of this page and this session, on all connections
+	#silentMs = 0;
+	#seen = false; // it has been live
 	#sizes: SizeKeeper;
 	#feed: Feed;
 	#history: History;
@@ -75,21 +106,30 @@ export class SessionView {
 	#release: () => void;
 	#me: Client['id'] | null = null;
 	#exitKnown = false;
+	#epoch: AttachedMessage['epoch'] | null = null;
+	#clusters: Clusters;
 	#clipboard = false; // programs may write to it: the server says
 	#live = false; // what is parsed now is happening now
+	#lease: LeaseMessage = NO_LEASE;
+	#frame = new LeaseFrame();
+	#newOutput: NewOutput;
+	#disposed = false;
 	#era = 0; // counts up when what follows is history, so that an earlier `ready` is not taken for its end
 
 	constructor(parent: HTMLElement, options: SessionViewOptions) {
-		const { api, id, role, theme, events } = options;
+		const { api, id, role, theme, events, settings } = options;
 		this.#options = options;
 		this.id = id;
 		const { terminal, search } = createTerminal({
 			theme: theme.terminal, minimumContrast: theme.minimumContrast,
-			fontSize: matchMedia('(max-width: 700px)').matches ? 13 : 14,
+			fontSize: settings.fontSize, lineHeight: settings.lineHeight,
+			cursorStyle: settings.values.cursor, cursorBlink: settings.blinks(role === 'viewer'),
 			readOnly: role === 'viewer', screenReader: screenReaderMode(), openLink,
 			putOnClipboard: (text) => this.#putOnClipboard(text),
 		});
 		this.terminal = terminal;
+		this.#newOutput = new NewOutput(terminal);
+		this.#clusters = new Clusters(terminal, () => toast('What shows flags and families as one character could not be loaded.'));
 		this.search = new SearchBox(search, theme, () => this.#history.fetchAll(), () => terminal.focus());
 		this.#banner = new ConnectionBanner({
 			role,
@@ -103,25 +143,34 @@ export class SessionView {
 			'aria-label': 'Terminal. Control Shift B goes to the list of sessions.',
 		});
 		this.#sizes = new SizeKeeper({
-			mount: this.#mount, terminal, role,
+			mount: this.#mount, terminal, role, passive: matchMedia(PHONE).matches,
 			tell: (size) => this.connection.resize(size),
 			take: (size) => void api.resize(id, size).catch((error: unknown) => toast(messageOf(error))),
 		});
+		let stage: HTMLElement;
 		this.#element = h('section', { class: 'session-view', 'aria-label': `Session ${id}` },
-			h('div', { class: 'stage' },
-				this.#mount, this.search.element, this.#banner.element),
-			role !== 'viewer' && keyBar(terminal, this.#sticky));
+			stage = h('div', { class: 'stage' },
+				this.#mount, this.search.element, this.#banner.element, this.#undelivered.element,
+				this.#newOutput.element, this.#frame.element),
+			role !== 'viewer' && keyBar(terminal, this.#sticky, () => void pasteFromClipboard(terminal)));
 		parent.replaceChildren(this.#element);
+		this.keyboard = new LeaseKeeper({ api, session: id, show: (lease) => this.connection.showLease(lease) });
 
 		terminal.open(this.#mount);
 		if (role === 'viewer')
 			keepMouse(terminal);
 		scrollByTouch(terminal, this.#mount);
+		guardPaste(terminal, this.#mount, role !== 'viewer', (brought) => void this.bring(brought));
+		copyByInterrupt(terminal, () => settings.values.interrupt === 'copy');
+		this.blocks = new Blocks({
+			api, id, terminal, stage, mount: this.#mount, mayType: role !== 'viewer', awaited: options.awaited, wanted: options.wanted,
+			fetchAll: () => this.#history.fetchAll(),
+		});
 		terminal.onTitleChange((title) => events.title(title));
 		terminal.onBell(() => this.#onBell());
 		this.#feed = new Feed(terminal, (offset) => this.connection.resync(offset));
 		this.#history = new History(terminal, (lines) => this.connection.requestSnapshot(lines));
-		this.#input = new Input(terminal, this.#sticky, (data) => this.connection.send(data));
+		this.#input = new Input(terminal, this.#sticky, (data, typed) => void this.connection.send(data, typed));
 		this.connection = this.#newConnection();
 		this.#release = this.#watchSurroundings();
 		void useGpu(terminal, () => this.#sizes.refit()).then(() => this.#begin());
@@ -132,7 +181,44 @@ export class SessionView {
 
 	/** The size this window would like, for a session that is made from here. */
 	wantedSize(): Size | null {
-		return this.#sizes.wanted();
+		return this.#sizes.forNew();
+	}
+
+	/** Its text, to select and to read. All of the history comes meanwhile, for the next time. */
+	read(): void {
+		this.#history.fetchAll();
+		openReadMode(this.terminal);
+	}
+
+	/** Files that are for the session. */
+	async bring(brought: Brought): Promise<void> {
+		const why = this.#whyNoFiles();
+		if (why !== null) {
+			toast(why);
+			return;
+		}
+		try {
+			const { bring } = await import('./files/uploads');
+			const { api, name } = this.#options;
+			bring({ api, session: this.id, name, whyNot: () => this.#whyNoFiles(), paste: (text) => this.paste(text) }, brought);
+		} catch {
+			toast('The server cannot be reached.');
+		}
+	}
+
+	#whyNoFiles(): string | null {
+		if (this.#options.role === 'viewer')
+			return 'You only watch: no files can be brought into this session.';
+		const { lease, yours } = this.#lease;
+		return lease?.mode === 'exclusive' && yours !== true ? `${lease.owner} has the keyboard: no files can be brought meanwhile.` : null;
+	}
+
+	/** Where the program that reads it knows a paste, and nothing in it is a key; says whether. */
+	paste(text: string): boolean {
+		if (this.#disposed || !this.#input.live || !this.terminal.modes.bracketedPasteMode || this.#whyNoFiles() !== null)
+			return false;
+		this.terminal.paste(text);
+		return true;
 	}
 
 	/** Says whose size the session has; for the status bar. */
@@ -141,17 +227,21 @@ export class SessionView {
 	}
 
 	dispose(): void {
+		this.#disposed = true;
 		this.#release();
 		this.#sizes.dispose();
 		this.connection.stop();
+		this.blocks.dispose();
+		this.keyboard.dispose();
+		this.#frame.dispose();
 		this.#banner.dispose();
-		this.terminal.dispose();
+		disposeTerminal(this.terminal);
 		this.#element.remove();
 	}
 
 	/** Only now the cells have their size, and with them the window its columns and rows. */
 	#begin(): void {
-		const size = this.#sizes.wanted();
+		const size = this.#sizes.forNew();
 		if (size !== null)
 			this.terminal.resize(size.cols, size.rows);
 		this.connection.start();
@@ -162,15 +252,17 @@ export class SessionView {
 		return new Connection({
 			clock: browserClock,
 			random: Math.random,
-			open: (position) => this.#open(position),
+			open: (position, typed) => this.#open(position, typed),
 			diagnose: () => diagnose(api, this.id),
 			events: {
 				state: (state) => this.#onState(state),
 				message: (message) => this.#onMessage(message),
-				bytes: (data, offset) => this.#feed.bytes(data, offset),
+				bytes: (data, offset) => this.blocks.pass(data, offset,
+					(piece, at) => this.#feed.bytes(piece, at, () => this.#newOutput.reach(at + piece.length)), (run) => this.#feed.then(run)),
 				snapshot: (snapshot, data) => this.#onSnapshot(snapshot, data),
 				resize: (size) => this.#feed.then(() => this.#resize(size)),
 				ready: () => {
+					this.blocks.refresh();
 					const era = this.#era;
 					this.#feed.then(() => {
 						if (era === this.#era) {
@@ -180,15 +272,21 @@ export class SessionView {
 					});
 				},
 				latency: (ms) => events.latency(ms),
+				silence: (ms) => {
+					this.#silentMs = ms;
+					this.#tellConnection();
+				},
+				undelivered: () => this.#showUndelivered(),
 			},
 		});
 	}
 
-	#open(position: Position | null): WebSocket {
+	#open(position: Position | null, typed: number): WebSocket {
 		const size = this.#sizes.telling();
 		const { lines } = this.#history;
 		return new WebSocket(socketUrl('ws/pty', {
 			sessionId: this.id, name: myName(), ...this.#options.api.query(),
+			client: this.#clientId, typed: String(typed), person: personId(), acks: '1', blocks: '1',
 			...(size === null ? {} : { cols: String(size.cols), rows: String(size.rows) }),
 			...(lines === null ? {} : { scrollback: String(lines) }),
 			...(position === null ? {} : { epoch: String(position.epoch), offset: String(position.offset) }),
@@ -201,8 +299,9 @@ export class SessionView {
 			this.#input.setLive(false);
 			this.#era++;
 		}
+		this.#seen ||= state.kind === 'live';
 		this.#banner.connection(state);
-		this.#options.events.connection(state, this.#history.behind);
+		this.#tellConnection();
 		if (state.kind === 'closed' && state.reason === 'signed-out')
 			this.#options.events.signedOut();
 	}
@@ -210,14 +309,30 @@ export class SessionView {
 	#onSnapshot(snapshot: SnapshotMessage, data: Uint8Array): void {
 		this.#feed.snapshot(data, () => {
 			this.#input.setLive(false);
+			this.blocks.enter();
 			this.#history.enter(() => this.#resize(snapshot));
 		}, () => {
+			this.blocks.left(snapshot);
 			this.#history.left(snapshot);
+			this.#newOutput.reach(snapshot.offset);
 			if (!this.#live)
 				return;
 			this.#input.setLive(this.#options.role !== 'viewer');
-			this.#options.events.connection(this.connection.state, this.#history.behind);
+			this.#tellConnection();
 		});
+	}
+
+	#tellConnection(): void {
+		this.#options.events.connection(this.connection.state, this.#history.behind, this.#silentMs);
+		this.#showUndelivered();
+	}
+
+	/** While all is well, what is under way is not worth a word. */
+	#showUndelivered(): void {
+		const { state, undelivered } = this.connection;
+		const live = state.kind === 'live';
+		const lost = state.kind === 'waiting' || (!live && state.kind !== 'closed' && this.#seen);
+		this.#undelivered.show(lost || undelivered.asks || this.#silentMs > 0 ? undelivered : null, live);
 	}
 
 	/** The session's size from this place of the stream on. */
@@ -241,12 +356,23 @@ export class SessionView {
 			this.#feed.then(() => this.#banner.exit(message));
 			break;
 		case 'lease':
-			events.lease(message.lease);
+			this.keyboard.told(message);
+			this.#showLease(message);
 			break;
 		case 'state':
 			events.renamed(message.name);
 			if (message.shell)
 				toast(describeRestart(message.shell));
+			break;
+		case 'block':
+			this.blocks.told(message);
+			break;
+		case 'drain':
+			toast(message.draining
+				? 'This server is being emptied: what runs goes on, nothing new begins here.' : 'New sessions begin here again.');
+			break;
+		case 'notification':
+			notice(message.title, message.text);
 			break;
 		case 'error':
 			toast(message.message);
@@ -257,10 +383,15 @@ export class SessionView {
 	#onAttached(message: AttachedMessage): void {
 		const { api, events } = this.#options;
 		this.#me = message.clientId;
+		if (this.#epoch !== message.epoch)
+			this.#begun();
+		this.#epoch = message.epoch;
 		this.#exitKnown = false;
 		this.#clipboard = message.clipboard;
 		this.#history.attached(message.scrollback);
-		events.lease(null); // it is told anew
+		this.#clusters.session(message.unicode);
+		this.#showLease(NO_LEASE); // it is told anew
+		this.keyboard.attached();
 		events.attached();
 		if (message.state !== 'exited') {
 			this.#banner.exit(null);
@@ -271,6 +402,18 @@ export class SessionView {
 			if (!this.#exitKnown && exit !== null)
 				this.#banner.exit(exit);
 		}, () => undefined);
+	}
+
+	/** Another session than the one before, if there was one. */
+	#begun(): void {
+		this.blocks.begin();
+		this.#newOutput.begin();
+	}
+
+	#showLease(message: LeaseMessage): void {
+		this.#lease = message;
+		this.#frame.show(message);
+		this.#options.events.lease(message);
 	}
 
 	#onBell(): void {
@@ -289,7 +432,7 @@ export class SessionView {
 
 	/** Returns how to stop watching. */
 	#watchSurroundings(): () => void {
-		const { theme } = this.#options;
+		const { theme, settings, role } = this.#options;
 		const nudge = () => {
 			if (document.visibilityState === 'visible')
 				this.connection.nudge();
@@ -300,7 +443,13 @@ export class SessionView {
 			this.terminal.options.theme = theme.terminal;
 			this.terminal.options.minimumContrastRatio = theme.minimumContrast;
 		});
+		const stopSettings = settings.onChange(() => {
+			this.terminal.options.cursorStyle = settings.values.cursor;
+			this.terminal.options.cursorBlink = settings.blinks(role === 'viewer');
+			this.#sizes.useFont(settings.fontSize, settings.lineHeight);
+		});
 		return () => {
+			stopSettings();
 			window.removeEventListener('online', nudge);
 			document.removeEventListener('visibilitychange', nudge);
 			stopTheme();

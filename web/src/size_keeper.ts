@@ -1,5 +1,6 @@
 import type { Terminal } from '@xterm/xterm';
 import type { Client, PresenceMessage, Role, Size, SizePolicy } from './net/wire';
+import { zoomByPinch } from './term/pinch';
 import { Screen } from './term/screen';
 import { SizeBadge } from './ui/size_badge';
 
@@ -10,6 +11,8 @@ export interface SizeKeeperOptions {
 	readonly mount: HTMLElement;
 	readonly terminal: Terminal;
 	readonly role: Role;
+	/** A phone: it shows a session in the size that it has, and gives it its own only when it is asked to. */
+	readonly passive: boolean;
 	/** Tell the server this window's size. */
 	tell(size: Size): void;
 	/** Make it the session's size, whoever holds that. */
@@ -33,13 +36,21 @@ export class SizeKeeper {
 	#observer: ResizeObserver;
 	#settling: number | undefined;
 	#following: number | undefined;
+	#passive: boolean;
 	#left = false; // we hold the size, but somebody set another through the API
 
 	constructor(options: SizeKeeperOptions) {
 		this.#options = options;
-		this.#mine = options.role !== 'viewer';
-		this.#screen = new Screen(options.mount, options.terminal);
-		this.#badge = new SizeBadge(options.role === 'owner' ? () => this.#take() : null);
+		this.#passive = options.passive;
+		this.#mine = options.role !== 'viewer' && !this.#passive;
+		this.#screen = new Screen(options.mount, options.terminal, options.passive);
+		if (options.passive)
+			zoomByPinch(options.mount, (zoom) => {
+				this.#screen.zoom = zoom;
+				this.layout();
+			});
+		const mayTake = options.role === 'owner' || (options.passive && options.role === 'driver');
+		this.#badge = new SizeBadge(mayTake ? () => this.#take() : null);
 		this.badge = this.#badge.element;
 		// While the window is dragged: look right at once, tell the server when it has settled.
 		this.#observer = new ResizeObserver(() => {
@@ -59,8 +70,13 @@ export class SizeKeeper {
 
 	/** This window's size, which is about to be told as part of connecting. */
 	telling(): Size | null {
-		this.#told = this.wanted();
+		this.#told = this.#passive ? null : this.wanted();
 		return this.#told;
+	}
+
+	/** The size of a session that is made from here; null: any. */
+	forNew(): Size | null {
+		return this.#passive ? null : this.wanted();
 	}
 
 	wanted(): Size | null {
@@ -80,6 +96,11 @@ export class SizeKeeper {
 		if (cols !== terminal.cols || rows !== terminal.rows)
 			terminal.resize(cols, rows);
 		this.layout();
+	}
+
+	useFont(size: number, lineHeight: number): void {
+		this.#screen.useFont(size, lineHeight);
+		this.refit();
 	}
 
 	/** The cells have another size than before. */
@@ -117,7 +138,7 @@ export class SizeKeeper {
 
 	#tell(): void {
 		const size = this.wanted();
-		if (size === null || (size.cols === this.#told?.cols && size.rows === this.#told.rows))
+		if (this.#passive || size === null || (size.cols === this.#told?.cols && size.rows === this.#told.rows))
 			return;
 		this.#told = size;
 		this.#options.tell(size);
@@ -125,7 +146,13 @@ export class SizeKeeper {
 
 	#take(): void {
 		const size = this.wanted();
-		if (size !== null)
+		if (size === null)
+			return;
+		if (this.#passive) {
+			this.#passive = false;
+			this.#tell();
+		}
+		if (this.#options.role === 'owner')
 			this.#options.take(size);
 	}
 }

@@ -228,14 +228,14 @@ test('resync goes back to an offset on a new socket', () => {
 	assert.ok(t.events().includes('bytes 2 cdef'));
 });
 
-test('keystrokes go out when live, never before, in frames of at most 64 KiB', () => {
+test('keystrokes go out when live, in frames of at most 64 KiB', () => {
 	const t = harness();
-	assert.equal(t.connection.send(new Uint8Array(1)), false);
+	assert.equal(t.connection.send(new Uint8Array(1), false), false);
 	t.socket.json({ type: 'attached', epoch: 'e1', cols: 80, rows: 24 });
 	t.socket.json({ type: 'sync', offset: 0, cols: 80, rows: 24 });
-	assert.equal(t.connection.send(new Uint8Array(1)), false);
+	assert.equal(t.connection.send(new Uint8Array(1), false), false);
 	t.socket.json({ type: 'ready' });
-	assert.equal(t.connection.send(new Uint8Array(150000)), true);
+	assert.equal(t.connection.send(new Uint8Array(150000), true), true);
 	const sizes = t.socket.sent.filter((data) => typeof data !== 'string').map((data) => data.length);
 	assert.deepEqual(sizes, [65536, 65536, 18928]);
 });
@@ -244,8 +244,25 @@ test('unknown and broken messages are ignored', () => {
 	const t = harness();
 	t.socket.attach(0);
 	t.events();
-	t.socket.json({ type: 'block', id: 7 });
+	t.socket.json({ type: 'unheard', id: 7 });
 	t.socket.json(['what']);
 	t.socket.onmessage?.({ data: 'not json' } as MessageEvent);
 	assert.deepEqual(t.events(), []);
+});
+
+test('what has come is said after every 2 KiB, of this socket, with snapshots', () => {
+	const t = harness();
+	const said = () => t.socket.sentMessages('ack').map(({ bytes }) => bytes);
+	t.socket.attach(0, { snapshot: 's'.repeat(1500), history: 'h'.repeat(500) });
+	assert.deepEqual(said(), []);
+	t.socket.bytes('b'.repeat(48));
+	assert.deepEqual(said(), [2048]);
+	t.socket.bytes('b'.repeat(65000));
+	t.socket.bytes('b'.repeat(2047));
+	assert.deepEqual(said(), [2048, 67048]);
+	t.socket.end(1006);
+	t.clock.advance(250);
+	t.socket.attach(67595, { history: 'x' });
+	t.socket.bytes('b'.repeat(2047));
+	assert.deepEqual(said(), [2048]);
 });

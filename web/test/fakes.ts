@@ -43,11 +43,12 @@ export class FakeClock implements Clock {
 export class FakeSocket implements Socket {
 	binaryType = '';
 	onmessage: Socket['onmessage'] = null;
+	onopen: Socket['onopen'] = null;
 	onclose: Socket['onclose'] = null;
 	readonly sent: (string | Uint8Array)[] = [];
 	closed = false;
 
-	constructor(readonly position: Position | null) {}
+	constructor(readonly position: Position | null, readonly typed: number) {}
 
 	send(data: string | Uint8Array): void {
 		this.sent.push(data);
@@ -71,8 +72,11 @@ export class FakeSocket implements Socket {
 	}
 
 	/** What the server says up to `ready`. */
-	attach(offset: number, options: { epoch?: string; snapshot?: string; history?: string } = {}): void {
-		this.json({ type: 'attached', epoch: options.epoch ?? 'e1', cols: 80, rows: 24, state: 'running' });
+	attach(offset: number, options: { epoch?: string; snapshot?: string; history?: string; input?: number | null } = {}): void {
+		this.json({
+			type: 'attached', epoch: options.epoch ?? 'e1', cols: 80, rows: 24, state: 'running',
+			input: options.input === undefined ? this.typed : options.input,
+		});
 		if (options.snapshot !== undefined) {
 			this.json(snapshotMessage({ offset, bytes: options.snapshot.length, reason: 'attach' }));
 			this.bytes(options.snapshot);
@@ -81,6 +85,12 @@ export class FakeSocket implements Socket {
 		if (options.history !== undefined)
 			this.bytes(options.history);
 		this.json({ type: 'ready' });
+	}
+
+	/** The bytes of all binary frames, as text. */
+	get sentText(): string {
+		const decoder = new TextDecoder();
+		return this.sent.filter((data) => typeof data !== 'string').map((data) => decoder.decode(data as Uint8Array)).join('');
 	}
 
 	sentMessages(type: string): Record<string, unknown>[] {
@@ -102,10 +112,11 @@ export function harness(diagnosis: () => Promise<Diagnosis> = async () => 'unkno
 	const sockets: FakeSocket[] = [];
 	const log: string[] = [];
 	const latencies: number[] = [];
+	const silences: number[] = [];
 	const connection = new Connection({
 		clock, random: () => 1, diagnose: diagnosis,
-		open: (position) => {
-			const socket = new FakeSocket(position);
+		open: (position, typed) => {
+			const socket = new FakeSocket(position, typed);
 			sockets.push(socket);
 			return socket;
 		},
@@ -119,11 +130,14 @@ export function harness(diagnosis: () => Promise<Diagnosis> = async () => 'unkno
 			bytes: (data, offset) => log.push(`bytes ${offset} ${new TextDecoder().decode(data)}`),
 			ready: () => log.push('ready'),
 			latency: (ms) => latencies.push(ms),
+			silence: (ms) => silences.push(ms),
+			undelivered: () => undefined,
 		},
 	});
 	connection.start();
 	return {
-		clock, sockets, connection, latencies,
+		clock, sockets, connection, latencies, silences,
+		type: (text: string, typed = true) => connection.send(new TextEncoder().encode(text), typed),
 		/** The newest socket. */
 		get socket(): FakeSocket {
 			return sockets[sockets.length - 1] as FakeSocket;

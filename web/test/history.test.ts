@@ -139,7 +139,7 @@ test('a slow window is behind until a full snapshot, which brings the reader bac
 	await t.snapshot(numbered(1, 500));
 	t.terminal.scrollToLine(200);
 	for (const last of [1500, 2500]) {
-		await t.snapshot(numbered(last - 30, last), { total: last - 10, reason: 'lag' });
+		await t.snapshot(numbered(last - 30, last), { total: last - 10, reason: 'lag', partial: true });
 		assert.ok(t.history.behind);
 		assert.ok(t.atEnd);
 		assert.equal(t.history.lines, null);
@@ -161,12 +161,63 @@ test('the full snapshot had not enough: the rest is asked for, then the reader i
 	assert.equal(topRow(t.terminal), 'line 201');
 });
 
+test('a slow line gets less, and no more by itself: the rest is there for who scrolls up', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 500));
+	await t.snapshot(numbered(2200, 2500), { total: 2490, reason: 'lag' });
+	assert.ok(!t.history.behind);
+	assert.deepEqual(t.asked, []);
+	t.terminal.scrollToTop();
+	assert.deepEqual(t.asked, [2490]);
+});
+
 test('scrolling in between is where the reader is from then on', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 500));
 	t.terminal.scrollToLine(200);
-	await t.snapshot(numbered(1470, 1500), { total: 1490, reason: 'lag' });
+	await t.snapshot(numbered(1470, 1500), { total: 1490, reason: 'lag', partial: true });
 	t.terminal.scrollToLine(5);
 	await t.snapshot(numbered(1, 1500), { reason: 'lag' });
 	assert.equal(topRow(t.terminal), 'line 1475');
+});
+
+test('the screen comes first, and what is above it by itself: nobody is behind for that', async () => {
+	const t = reader();
+	await t.snapshot(numbered(4991, 5000), { total: 4990, partial: true });
+	assert.ok(!t.history.behind);
+	await t.output(numbered(5001, 5010));
+	t.terminal.scrollToTop();
+	t.terminal.scrollToBottom();
+	await t.snapshot(numbered(3991, 5000), { total: 4990, reason: 'lag' });
+	assert.deepEqual(t.asked, []);
+	t.terminal.scrollToTop();
+	assert.deepEqual(t.asked, [4990]);
+});
+
+test('who wants all of it does not wait for what follows the screen', async () => {
+	const t = reader();
+	await t.snapshot(numbered(4991, 5000), { total: 4990, partial: true });
+	assert.equal(t.history.fetchAll(), true);
+	assert.deepEqual(t.asked, [4990]);
+	await t.snapshot(numbered(4000, 5000), { total: 4990, partial: true, reason: 'lag' });
+	await t.snapshot(numbered(4991, 5000), { total: 4990, partial: true, reason: 'lag' });
+	assert.equal(t.history.fetchAll(), false, 'in a flood');
+});
+
+test('the screen came first, and the line broke: what is above it is asked for', async () => {
+	const t = reader();
+	await t.snapshot(numbered(4991, 5000), { total: 4990, partial: true });
+	t.history.attached(10_000); // resumed, without a snapshot
+	assert.equal(t.history.fetchAll(), true);
+	assert.deepEqual(t.asked, [4990]);
+});
+
+test('who has scrolled up is brought back when what is above the screen is there', async () => {
+	const t = reader();
+	await t.snapshot(numbered(1, 2000));
+	t.terminal.scrollToLine(200);
+	await t.snapshot(numbered(2491, 2500), { total: 2490, partial: true });
+	await t.snapshot(numbered(1, 2500), { reason: 'lag' });
+	assert.equal(topRow(t.terminal), 'line 201');
+	assert.deepEqual(t.asked, []);
 });

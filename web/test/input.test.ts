@@ -8,7 +8,7 @@ function listener() {
 	const terminal = newTerminal();
 	const sticky = new Sticky();
 	const frames: string[] = [];
-	const input = new Input(terminal, sticky, (data) => frames.push(new TextDecoder().decode(data)));
+	const input = new Input(terminal, sticky, (data) => void frames.push(new TextDecoder().decode(data)));
 	return { terminal, sticky, input, frames };
 }
 
@@ -22,6 +22,16 @@ test('nothing that the terminal answers while it is not live gets out', async ()
 	input.setLive(false);
 	await write(terminal, '\x1b[5n');
 	assert.deepEqual(frames, ['\x1b[0n']);
+});
+
+test('what somebody types while it is not live gets out, but not where the mouse is', async () => {
+	const { terminal, frames } = listener();
+	await write(terminal, '\x1b[5n\x1b[?1004h');
+	terminal.input('x');
+	terminal.input('\x1b[<0;1;1M');
+	terminal.input('\x1b[I', false);
+	await write(terminal, '\x1b[5n');
+	assert.deepEqual(frames, ['x']);
 });
 
 test('the focus is reported in a frame of its own, untouched by held modifiers', async () => {

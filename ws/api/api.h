@@ -4,11 +4,14 @@
  */
 #pragma once
 
+#include "shell/activity/activities.h"
+#include "shell/context/context.h"
 #include "shell/process/processes.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
 #include "shell/wait/state.h"
 #include "ws/access.h"
+#include "ws/rota.h"
 #include "ws/auth/auth.h"
 #include "ws/metrics.h"
 #include "ws/request.h"
@@ -21,7 +24,25 @@ struct list_stream {
 	struct api *api;
 	struct request *request;
 	uint64_t sent; /* version of the list that it has; 0 = none */
+	bool activity; /* it is told what sessions are at, as that changes */
+	uint64_t told; /* version of that, see activities_version() */
+	bool draining; /* as it was told */
 };
+
+#define FILE_STREAMS_MAX 256u
+#define ARCHIVES_MAX 32u      /* directories that are being sent as archives */
+#define UNPACKERS_EACH_MAX 8u /* archives that are being unpacked as they come, on behalf of one */
+#define UNPACKERS_MAX \
+	8u /* archives that are being unpacked as they come: each takes a thread of its own */
+
+struct backup;
+struct bridge;
+struct crew;
+struct hooks;
+struct inlets;
+struct listening_watch;
+struct previews;
+struct tunnels;
 
 struct api {
 	struct sessions *sessions;
@@ -32,7 +53,27 @@ struct api {
 	struct metrics *metrics;
 	struct terminals *terminals;
 	struct runs *runs;
-	struct control_sockets *controls; /* see ws/socket/control_socket.h */
+	struct watches *watches; /* of its own */
+	struct bridge *bridge;   /* see ws/api/bridge/sandbox.h */
+	struct crew *crew;       /* who works at files, see shell/files/crew.h */
+	unsigned file_streams; /* files that are being read as streams, of FILE_STREAMS_MAX: each has a descriptor */
+	struct inlets *inlets;  /* of its own, see shell/output/inlet.h */
+	struct crew *unpackers; /* the same, for archives as they come: they wait for who sends */
+	unsigned archives, unpacking; /* of ARCHIVES_MAX, of UNPACKERS_MAX */
+	struct contexts *contexts;
+	struct activities *activities;     /* of its own: what sessions are at */
+	struct hooks *hooks;               /* who is told of that; NULL: nobody */
+	struct listening_watch *listening; /* see ws/api/listening.h */
+	struct previews *previews;         /* see ws/preview/previews.h */
+	struct tunnels *tunnels;           /* of its own, see shell/tunnel/tunnels.h */
+	struct backup *backups;            /* under way, see backup/backup.c */
+	unsigned transfers;                /* of backups, under way */
+	struct control_sockets *controls;  /* see ws/socket/control_socket.h */
+	const char *workspace;             /* absolute, by its real name: see --workspace */
+	const char *alias; /* what /workspace stands for, see read/workspace.h; NULL: nothing. Its own, as: */
+	const char *code_cwd; /* where contexts are that name no directory */
+	uint64_t drained_ms; /* wall clock; nothing new begins here since then, see drain.c; 0: it does */
+	const bool *ending; /* the server does not serve for long any more; NULL: it never ends */
 	const char *version;
 	const char *url; /* where people find the server, with a "/" at its end; NULL: on unix sockets only */
 	uv_timer_t announce; /* spaces the events of the list of sessions */
@@ -40,6 +81,8 @@ struct api {
 	uint64_t announced_ms;       /* loop time of the last one */
 	uint64_t version_of_list;    /* counts changes of the list */
 	struct list_stream *streams; /* those who follow it */
+	struct rota rota;            /* of links, at what is dear */
+	struct rota drawers; /* the same, at what is drawn by a thread: one of them at a time */
 };
 
 /* Wire up; all pointers are borrowed. Returns 0 or a negative errno. */
@@ -57,6 +100,12 @@ static inline struct api *api_of(const struct request *r)
 
 /* The list of sessions, or what it shows, has changed. */
 void api_sessions_changed(struct api *a);
+
+/* The server is being drained, or not any more: see ws/api/session/list.c. */
+void api_tell_drain(struct api *a);
+
+/* What sessions are at has changed: see ws/api/session/list.c. */
+void api_tell_activity(struct api *a);
 
 /* The sessionless form of POST /api/execute and /api/execute/stream; body is borrowed. */
 void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream);

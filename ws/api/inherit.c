@@ -1,6 +1,7 @@
 /* Commands that run beside a session, from the state of its shell: asking for that state. */
 #include "ws/api/inherit.h"
 
+#include "ws/api/directory.h"
 #include "ws/api/read/refuse.h"
 #include "shell/exec/shell_environment.h"
 
@@ -14,19 +15,47 @@ struct asking {
 	json_t *body;
 	inherit_fn *fn;
 	char session[NAME_ID_MAX + 1];
+	char *cwd, *text; /* as the shell has said; may be NULL */
+	size_t length;
 };
+
+static void on_looked(void *user, bool looked)
+{
+	struct asking *q = user;
+	const struct inherited state = {.session = q->session,
+		.cwd = q->cwd,
+		.preamble = q->text,
+		.preamble_length = q->length};
+	/* Nothing begins for those whose access has ended meanwhile. */
+	if (looked && !q->request->cut)
+		q->fn(q->api, q->request, q->body, &state);
+	request_unref(q->request);
+	json_decref(q->body);
+	free(q->cwd);
+	free(q->text);
+	free(q);
+}
 
 static void on_state(void *user, const char *cwd, const char *text, size_t length)
 {
 	struct asking *q = user;
-	const struct inherited state = {
-		.session = q->session, .cwd = cwd, .preamble = text, .preamble_length = length};
-	/* Nothing begins for those whose access has ended meanwhile. */
-	if (!q->request->cut)
-		q->fn(q->api, q->request, q->body, &state);
-	request_unref(q->request);
-	json_decref(q->body);
-	free(q);
+	bool named = json_is_string(json_object_get(q->body, "cwd")); /* it has been looked at */
+	q->cwd = cwd ? strdup(cwd) : NULL;
+	q->text = text ? malloc(length + 1) : NULL;
+	if ((cwd && !q->cwd) || (text && !q->text)) {
+		refuse_memory(q->request);
+		on_looked(q, false);
+		return;
+	}
+	if (text) {
+		memcpy(q->text, text, length);
+		q->text[length] = '\0';
+		q->length = length;
+	}
+	if (named || q->request->cut)
+		on_looked(q, true);
+	else
+		directory_look(q->api, q->request, q->cwd, on_looked, q);
 }
 
 void inherit_from(struct api *a, struct request *r, json_t *body, struct session *s, inherit_fn *fn)

@@ -3,6 +3,7 @@
  * is on the disk; until then it is so already.
  */
 #include "ws/api/api.h"
+#include "ws/api/json/activity.h"
 #include "ws/api/json/session.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
@@ -54,12 +55,28 @@ static void store(struct request *r, json_t *answer, const char *cookie, const c
 	logins_store(&api_of(r)->auth->logins, on_stored, w);
 }
 
+/* What a link that answers a prompt is for: whose page shows no terminal, but who asks. */
+static json_t *answers_json(const struct api *a, const struct principal *p)
+{
+	struct session *s = p->answers ? sessions_find(a->sessions, p->session) : NULL;
+	if (!p->answers)
+		return json_null();
+	const struct block *b = s && session_epoch(s) == p->epoch ? blocks_running(session_blocks(s))
+								  : NULL;
+	return json_pack("{s:o, s:o}", "sessionName", s ? json_string(s->name) : json_null(),
+		"block", activity_block_json(b));
+}
+
 static json_t *principal_json(const struct api *a, const struct principal *p)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:b}", "role", role_name(auth_shown_role(p)),
-		"sessionId", p->session[0] ? json_string(p->session) : json_null(), "link",
+	const struct link_entry *link = p->link[0] ? links_find(&a->auth->links, p->link) : NULL;
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "role",
+		role_name(auth_shown_role(p)), "name",
+		link && link->name[0] ? json_string(link->name) : json_null(), "sessionId",
+		p->session[0] ? json_string(p->session) : json_null(), "link",
 		p->link[0] ? json_string(p->link) : json_null(), "expiresAt",
-		p->link[0] ? time_json(p->expires_ms) : json_null(), "authRequired", !a->auth->open);
+		p->link[0] ? time_json(p->expires_ms) : json_null(), "authRequired", !a->auth->open,
+		"answers", answers_json(a, p));
 }
 
 static void show_caller(struct request *r)

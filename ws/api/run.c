@@ -4,7 +4,9 @@
  * client that goes away takes its command with it.
  */
 #include "shell/clock.h"
+#include "shell/output/inlet.h"
 #include "ws/api/api.h"
+#include "ws/api/directory.h"
 #include "ws/api/read/body.h"
 #include "ws/api/inherit.h"
 #include "ws/api/json/run.h"
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define ROWS_DEFAULT 24u
@@ -33,6 +36,7 @@ struct asked {
 	struct run_options options;
 	struct body_environment env;
 	unsigned char *input; /* decoded; owned */
+	int input_fd;         /* what is written while it runs, or 0; owned */
 	bool base64, stream;
 	bool container; /* as the container's protocol has it */
 };
@@ -81,12 +85,9 @@ static void write_log(const struct call *c, const struct run_result *result)
 	snprintf(ms, sizeof ms, "%" PRIu64, result->duration_us / 1000);
 	snprintf(pid, sizeof pid, "%d", (int)c->pid);
 	snprintf(survivors, sizeof survivors, "%u", result->survivors);
-	const char *end = result->timed_out ? "timeout"
-		: result->cancelled         ? "cancelled"
-					    : "exited";
 	log_write(result->survivors > 0 ? LOG_WARN : LOG_INFO, "run", "done", "id", pid, "peer",
 		r->peer, "principal", typist_author(c->request), "command", command, "cwd", c->cwd,
-		"end", end, "exit", code, "ms", ms, "survivors", survivors, NULL);
+		"end", run_end_name(result), "exit", code, "ms", ms, "survivors", survivors, NULL);
 }
 
 static void format_timeout(const struct call *c, char text[64])
@@ -287,10 +288,12 @@ static const struct run_callbacks run_callbacks = {
 
 static void reply_refusal(struct request *r, const struct run_options *o, int error)
 {
-	char message[256];
-	if (o->cwd && refuse_if_directory(r, o->cwd, error))
+	if (o->cwd && refuse_if_directory(r, &o->found, o->cwd, error))
 		return;
 	switch (error) {
+	case -EXDEV:
+		refuse_hidden_directory(r, o->cwd);
+		break;
 	case -ENXIO:
 		reply_invalid(
 			r, "stdinFrom", "There is no such input, or it was taken", "not_found");
@@ -298,20 +301,16 @@ static void reply_refusal(struct request *r, const struct run_options *o, int er
 	case -E2BIG:
 		reply_invalid(r, "env", "The environment is too large for the system", "invalid");
 		break;
-	case -EUSERS:
-		reply_error(r, "LIMIT_REACHED", "Too many commands run at once",
-			json_pack("{s:i}", "maxRuns", (int)RUNS_MAX));
-		break;
 	default:
-		snprintf(message, sizeof message, "The command could not be started: %s",
-			error == -ENOEXEC ? "there is no bash" : error_text(error));
-		reply_error(r, error_code_of(error), message, NULL);
+		refuse_run(r, "The command", error);
 	}
 }
 
 static void start_run(struct api *a, struct request *r, const struct asked *asked)
 {
 	const struct run_options *o = &asked->options;
+	if (refuse_if_draining(r, a->sessions))
+		return;
 	struct call *c = calloc(1, sizeof *c);
 	int rc = -ENOMEM;
 	if (!c)
@@ -376,11 +375,28 @@ static bool take_common(struct api *a, struct request *r, const json_t *body, st
 		return false;
 	if (!body_absolute(r, o->cwd))
 		return false;
-	if (!o->cwd)
+	if (o->cwd)
+		o->found = r->directory;
+	else
 		o->cwd = a->sessions->config.cwd;
 	o->env_names = asked->env.names;
 	o->env_values = asked->env.values;
 	o->env_count = asked->env.count;
+	return true;
+}
+
+/* An input that is written while the command runs, where stdinFrom names one. */
+static bool take_stream(struct request *r, struct asked *asked)
+{
+	struct run_options *o = &asked->options;
+	struct inlet *i = inlet_find(api_of(r)->inlets, o->spool);
+	int fd = i ? inlet_reader(i) : 0;
+	if (fd < 0) {
+		reply_refusal(r, o, fd == -ENOENT ? -ENXIO : fd);
+		return false;
+	}
+	o->spool = i ? NULL : o->spool;
+	o->input_fd = asked->input_fd = fd;
 	return true;
 }
 
@@ -396,6 +412,8 @@ static bool take_input(struct request *r, const json_t *body, struct asked *aske
 		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
 		return false;
 	}
+	if (o->spool && !take_stream(r, asked))
+		return false;
 	if (json_is_null(text))
 		text = NULL;
 	if (text && (!json_is_string(text) || base64)) {
@@ -447,20 +465,25 @@ void api_run_body(struct api *a, struct request *r, json_t *body, const struct i
 	}
 	if (take_common(a, r, body, &asked) && take_shape(r, body, &asked) &&
 		take_input(r, body, &asked)) {
-		if (inherited && inherited->cwd && !json_object_get(body, "cwd"))
+		if (inherited && inherited->cwd && !json_object_get(body, "cwd")) {
 			asked.options.cwd = inherited->cwd;
+			asked.options.found = r->directory;
+		}
 		start_run(a, r, &asked);
 	}
 	free(asked.input);
+	if (asked.input_fd > 0)
+		close(asked.input_fd);
+}
+
+static void run_looked(struct api *a, struct request *r, json_t *body)
+{
+	api_run_body(a, r, body, NULL);
 }
 
 static void run_command(struct request *r)
 {
-	struct api *a = api_of(r);
-	json_t *body = body_read(r);
-	if (body)
-		api_run_body(a, r, body, NULL);
-	json_decref(body);
+	directory_ask(api_of(r), r, run_looked);
 }
 
 void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream)

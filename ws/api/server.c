@@ -10,6 +10,27 @@ static void show_health(struct request *r)
 	reply_bytes(r, 200, "text/plain; charset=utf-8", "ok\n", 3, NULL);
 }
 
+/* Why nobody should be sent here now, or NULL. */
+static const char *why_not_ready(const struct api *a)
+{
+	if (a->ending && *a->ending)
+		return "the server ends\n";
+	if (a->sessions->draining)
+		return "the server is being drained\n";
+	if (sessions_adopting(a->sessions))
+		return "sessions of the last server are being adopted\n";
+	if (processes_adopting(a->processes))
+		return "processes of the last server are being adopted\n";
+	return NULL;
+}
+
+static void show_readiness(struct request *r)
+{
+	const char *why = why_not_ready(api_of(r));
+	const char *text = why ? why : "ready\n";
+	reply_bytes(r, why ? 503 : 200, "text/plain; charset=utf-8", text, strlen(text), NULL);
+}
+
 static void show_metrics(struct request *r)
 {
 	struct api *a = api_of(r);
@@ -29,11 +50,12 @@ static void answer_ping(struct request *r)
 static void show_version(struct request *r)
 {
 	struct api *a = api_of(r);
-	reply_success(r, json_pack("{s:s}", "version", a->version));
+	reply_success(r, json_pack("{s:s, s:s?}", "version", a->version, "url", a->url));
 }
 
 const struct route_row api_server_rows[] = {
-	{METHOD_GET, "/healthz", WHO_ANYBODY, .plain = show_health},
+	{METHOD_GET, "/healthz", WHO_ANYBODY, .plain = show_health, .probe = true},
+	{METHOD_GET, "/readyz", WHO_ANYBODY, .plain = show_readiness, .probe = true},
 	{METHOD_GET, "/metrics", WHO_OWNER, .plain = show_metrics},
 	{METHOD_GET, "/api/ping", WHO_VIEWER, .plain = answer_ping},
 	{METHOD_GET, "/api/version", WHO_VIEWER, .plain = show_version},

@@ -90,13 +90,20 @@ static int choose_token(struct auth *a, const struct auth_options *o)
 	return rc < 0 ? rc : good ? 0 : -EINVAL;
 }
 
-/* Hex of the first n bytes of HMAC-SHA256(key, text). */
+/* HMAC-SHA256(key, text) */
+static void digest_text(
+	const unsigned char *key, const char *text, unsigned char digest[EVP_MAX_MD_SIZE])
+{
+	unsigned length = EVP_MAX_MD_SIZE;
+	HMAC(EVP_sha256(), key, (int)LINKS_KEY_SIZE, (const unsigned char *)text, strlen(text),
+		digest, &length);
+}
+
+/* Hex of the first n bytes of that. */
 static void fingerprint(const unsigned char *key, const char *text, char *hex, unsigned n)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
-	unsigned length = sizeof digest;
-	HMAC(EVP_sha256(), key, (int)LINKS_KEY_SIZE, (const unsigned char *)text, strlen(text),
-		digest, &length);
+	digest_text(key, text, digest);
 	for (unsigned i = 0; i < n; i++)
 		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
@@ -132,6 +139,13 @@ int auth_open(struct auth *a, const struct auth_options *o)
 	/* Cookies do not know ports: servers on one host must not overwrite each other's. */
 	snprintf(a->cookie, sizeof a->cookie, "ringside-%s", name);
 	return 0;
+}
+
+void auth_derive(const struct auth *a, const char *purpose, unsigned char key[AUTH_KEY_SIZE])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	digest_text(a->links.key, purpose, digest);
+	memcpy(key, digest, AUTH_KEY_SIZE);
 }
 
 void auth_close(struct auth *a)
@@ -239,6 +253,16 @@ bool auth_is_current(const struct auth *a, const struct principal *p, uint64_t n
 uint64_t auth_revoked(const struct auth *a)
 {
 	return a->links.removed + a->logins.removed;
+}
+
+bool auth_knows(const struct auth *a, const char *authorization)
+{
+	struct principal p;
+	/* Also where it is written so that nobody is let in by it. */
+	if (strncasecmp(authorization, "Bearer", 6) != 0)
+		return false;
+	const char *token = authorization + 6 + strspn(authorization + 6, " \t");
+	return is_token(a, token) || take_link(a, token, &p);
 }
 
 static bool take_bearer(struct auth *a, const struct credentials *c, struct principal *p)

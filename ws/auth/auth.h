@@ -18,6 +18,7 @@
 #define AUTH_COOKIE_DAYS 30u
 #define AUTH_COOKIE_SIZE 512u
 #define AUTH_COOKIE_NAME_SIZE 80u
+#define AUTH_KEY_SIZE 32u
 
 /* On whose behalf a request is made. */
 struct principal {
@@ -85,9 +86,15 @@ struct auth_options {
 int auth_open(struct auth *a, const struct auth_options *options);
 void auth_close(struct auth *a);
 
+/* A key for a purpose (a literal), the same in every server of this runtime directory. */
+void auth_derive(const struct auth *a, const char *purpose, unsigned char key[AUTH_KEY_SIZE]);
+
 /* Find out on whose behalf a request is made. Constant time where secrets are compared. */
 enum auth_result auth_check(
 	struct auth *a, const struct credentials *c, struct principal *ret_principal);
+
+/* Whether the value of an Authorization header is worth something here. Nothing is counted. */
+bool auth_knows(const struct auth *a, const char *authorization);
 
 /* What a principal is called where it is told who did something, see shell/name.h. */
 void auth_author(const struct principal *p, char author[NAME_AUTHOR_MAX + 1]);

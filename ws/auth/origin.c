@@ -2,6 +2,7 @@
 #include "ws/auth/origin.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,6 +27,7 @@ void origin_add_listener(struct origin_policy *p, const char *address, unsigned 
 		add_own(p, address, port);
 	if (!loopback)
 		return;
+	p->loopback = true;
 	add_own(p, "localhost", port);
 	add_own(p, "127.0.0.1", port);
 	add_own(p, "::1", port);
@@ -79,9 +81,35 @@ static bool is_own(const struct origin_policy *p, const char *host)
 	return false;
 }
 
+/* Nothing, or a port as browsers write it. */
+static bool is_port(const char *text)
+{
+	size_t length = strlen(text);
+	if (length == 0)
+		return true;
+	return text[0] == ':' && text[1] != '0' && length > 1 && length <= 6 &&
+		strspn(text + 1, "0123456789") == length - 1 && strtoul(text + 1, NULL, 10) <= 65535;
+}
+
+/*
+ * Whether it is this machine's own name, by which no page of another machine comes: not even one whose name resolves to
+ * us. Its port may be another (ssh -L); what an Origin says has to be the same all the same.
+ */
+static bool is_loopback(const char *host)
+{
+	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		size_t length = strlen(names[i]);
+		if (strncasecmp(host, names[i], length) == 0 && is_port(host + length))
+			return true;
+	}
+	return false;
+}
+
 bool origin_host_is_allowed(const struct origin_policy *p, const char *host)
 {
-	return host && (is_own(p, host) || is_configured(p, host));
+	return host &&
+		(is_own(p, host) || (p->loopback && is_loopback(host)) || is_configured(p, host));
 }
 
 /* Whether origin is scheme://host. */

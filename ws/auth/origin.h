@@ -18,6 +18,7 @@ struct origin_policy {
 	size_t hosts_count;
 	const char *origins[ORIGIN_ENTRIES_MAX]; /* --allow-origin, "https://example.com"; borrowed */
 	size_t origins_count;
+	bool loopback; /* we listen there: its names are right with any port, which may have been forwarded to ours */
 	bool tls; /* our own scheme is https */
 };
 

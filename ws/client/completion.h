@@ -1,7 +1,11 @@
-/* completion.bash, as it was when the program was built. */
+/* completion.bash, .fish and .zsh, as they were when the program was built. */
 #pragma once
 
 #include <stddef.h>
 
 extern const char completion_bash[];
 extern const size_t completion_bash_length;
+extern const char completion_fish[];
+extern const size_t completion_fish_length;
+extern const char completion_zsh[];
+extern const size_t completion_zsh_length;

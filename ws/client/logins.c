@@ -2,6 +2,7 @@
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
+#include "ws/client/connect/local_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ static int list_logins(struct cli *cli)
 	struct answer a;
 	size_t i;
 	json_t *login;
+	char since[LOCAL_TIME_SIZE], used[LOCAL_TIME_SIZE];
 	int rc = call_api(cli, "GET", strdup("/api/auth/logins"), NULL, &a);
 	if (rc != 0)
 		return rc;
@@ -51,7 +53,8 @@ static int list_logins(struct cli *cli)
 		json_array_foreach (logins, i, login)
 			printf("%s  %-6s  since %s  used %s  from %s  %s\n",
 				answer_text(login, "id"), answer_text(login, "role"),
-				answer_text(login, "createdAt"), answer_text(login, "lastUsedAt"),
+				local_time(answer_text(login, "createdAt"), since),
+				local_time(answer_text(login, "lastUsedAt"), used),
 				answer_text(login, "peer"), answer_text(login, "userAgent"));
 		rc = cli_flush(cli);
 	}

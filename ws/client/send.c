@@ -1,14 +1,30 @@
 /* `ringside send`: typing into a session. */
+#include "ws/base64.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
 #include "ws/client/job/input.h"
+#include "ws/client/wait.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_TEXT = 256, OPT_PASTE, OPT_ENTER, OPT_NAME, OPT_LEASE, OPT_INPUT = 'i' };
+#define PIECE ((size_t)64 << 10) /* bytes of standard input that are typed at once */
+#define PAUSE_FIRST_MS 5u        /* for a program to read what was typed */
+#define PAUSE_MAX_MS 200u
+
+enum {
+	OPT_TEXT = 256,
+	OPT_PASTE,
+	OPT_ENTER,
+	OPT_NAME,
+	OPT_LEASE,
+	OPT_WAIT,
+	OPT_INPUT = 'i',
+	OPT_TIMEOUT = 't'
+};
 
 static const struct option options[] = {
 	{"text", required_argument, NULL, OPT_TEXT},
@@ -16,13 +32,16 @@ static const struct option options[] = {
 	{"enter", no_argument, NULL, OPT_ENTER},
 	{"name", required_argument, NULL, OPT_NAME},
 	{"lease", required_argument, NULL, OPT_LEASE},
+	{"wait", no_argument, NULL, OPT_WAIT},
+	{"timeout", required_argument, NULL, OPT_TIMEOUT},
 	{"stdin", no_argument, NULL, OPT_INPUT},
 	{0},
 };
 
 struct plan {
 	json_t *body; /* owned */
-	bool input;
+	bool input, wait;
+	uint64_t timeout_ms;
 };
 
 static int take_send_option(struct cli *cli, struct plan *p, int option)
@@ -39,7 +58,10 @@ static int take_send_option(struct cli *cli, struct plan *p, int option)
 				: cli_usage(cli, "--%s is not UTF-8", texts[i].field);
 	if (option == OPT_ENTER)
 		return json_object_set_new(p->body, "submit", json_true());
-	p->input = true;
+	if (option == OPT_TIMEOUT && !cli_seconds(optarg, &p->timeout_ms))
+		return cli_usage(cli, "--timeout is a number of seconds");
+	p->wait = p->wait || option == OPT_WAIT;
+	p->input = p->input || option == OPT_INPUT;
 	return 0;
 }
 
@@ -59,41 +81,128 @@ static int take_keys(struct cli *cli, struct plan *p)
 	return 0;
 }
 
-static int take_typed_input(struct cli *cli, struct plan *p)
+/* Until the shell is back, or a program wants more, behind what was typed. */
+static int await_answer(
+	struct cli *cli, const char *session, const struct plan *p, const json_t *offset)
 {
-	int rc = input_read(cli, p->body);
-	json_t *bytes = json_object_get(p->body, "stdinBase64");
-	if (rc == 0)
-		json_object_set(p->body, "base64", bytes);
-	json_object_del(p->body, "stdinBase64");
+	json_t *conditions = json_pack("[{s:s}, {s:s}]", "type", "prompt", "type", "input");
+	int rc = conditions ? wait_until(cli, session, conditions, offset, p->timeout_ms)
+			    : cli_fail(cli, "out of memory");
+	json_decref(conditions);
 	return rc;
 }
 
-static int type_keys(struct cli *cli, const char *session, struct plan *p)
+/* Whether this is a refusal because much of what was typed before has not been read yet: nothing of it was typed. */
+static bool is_full(const struct answer *a)
 {
-	struct answer a;
-	int rc = call_api(cli, "POST", call_path(session, "/keys"), json_incref(p->body), &a);
-	if (rc != 0)
-		return rc;
-	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;
+	const json_t *context = json_object_get(a->json, "context");
+	return a->status == 429 && json_object_get(context, "queued") &&
+		strcmp(answer_text(a->json, "code"), "LIMIT_REACHED") == 0;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+static void pause_for(struct cli *cli, unsigned ms)
+{
+	uv_timer_t timer;
+	uv_timer_init(&cli->loop, &timer);
+	uv_timer_start(&timer, on_timer, ms, 0);
+	while (uv_is_active((uv_handle_t *)&timer))
+		uv_run(&cli->loop, UV_RUN_ONCE);
+	uv_close((uv_handle_t *)&timer, NULL);
+	uv_run(&cli->loop, UV_RUN_NOWAIT);
+}
+
+/* Type what a body says, when the session takes it; body is taken. */
+static int type_body(struct cli *cli, const char *session, json_t *body, struct answer *ret_answer)
+{
+	unsigned pause_ms = PAUSE_FIRST_MS;
+	for (;;) {
+		int rc = call_ask(
+			cli, "POST", call_path(session, "/keys"), json_incref(body), ret_answer);
+		bool full = rc == 0 && is_full(ret_answer);
+		if (rc == 0 && !full && ret_answer->status != 200)
+			rc = call_complain(cli, ret_answer);
+		if (rc == 0 && !full) {
+			json_decref(body);
+			return 0;
+		}
+		answer_finish(ret_answer);
+		if (rc != 0) {
+			json_decref(body);
+			return rc;
+		}
+		pause_for(cli, pause_ms);
+		pause_ms = pause_ms * 2 < PAUSE_MAX_MS ? pause_ms * 2 : PAUSE_MAX_MS;
+	}
+}
+
+/* The next body with what standard input has; the last one has what comes behind it. */
+static json_t *next_body(const struct plan *p, bool first, bool last)
+{
+	static const char *const before[] = {"text", "paste", "keys"};
+	json_t *body = json_copy(p->body);
+	for (size_t i = 0; !first && i < sizeof before / sizeof *before; i++)
+		json_object_del(body, before[i]);
+	if (!last)
+		json_object_del(body, "submit");
+	return body;
+}
+
+/* Standard input, piece by piece, as fast as the session takes it. */
+static int type_input(
+	struct cli *cli, const char *session, const struct plan *p, struct answer *ret_answer)
+{
+	char *bytes = malloc(PIECE);
+	bool first = true, whole = false;
+	int rc = 0;
+	while (rc == 0 && !whole) {
+		ssize_t n = bytes ? input_gather(bytes, PIECE, &whole) : -ENOMEM;
+		if (n == 0 && !whole)
+			continue; /* nothing yet */
+		if (n < 0) {
+			rc = cli_fail(cli, "standard input: %s", strerror((int)-n));
+			break;
+		}
+		json_t *body = next_body(p, first, whole);
+		json_object_set_new(body, "base64", base64_json(bytes, (size_t)n));
+		answer_finish(ret_answer);
+		rc = type_body(cli, session, body, ret_answer);
+		first = false;
+	}
+	free(bytes);
+	return rc;
+}
+
+static int type_keys(struct cli *cli, const char *session, const struct plan *p)
+{
+	struct answer a = {0};
+	int rc = p->input
+		? type_input(cli, session, p, &a)
+		: call_api(cli, "POST", call_path(session, "/keys"), json_incref(p->body), &a);
+	if (rc == 0 && p->wait)
+		rc = await_answer(cli, session, p, json_object_get(a.json, "offset"));
+	else if (rc == 0 && cli->json)
+		rc = cli_print_json(cli, json_incref(a.json));
 	answer_finish(&a);
 	return rc;
 }
 
 static int run_send(struct cli *cli)
 {
-	struct plan p = {.body = json_object()};
+	struct plan p = {.body = json_object(), .timeout_ms = WAIT_TIMEOUT_MS};
 	int option, rc = 0;
-	while (rc == 0 && (option = cli_option(cli, ":i", options)) != -1)
+	while (rc == 0 && (option = cli_option(cli, ":it:", options)) != -1)
 		rc = option == '?' ? cli->status : take_send_option(cli, &p, option);
 	const char *session = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc == 0 && !session)
 		rc = cli_usage(cli, "which session?");
 	if (rc == 0)
 		rc = take_keys(cli, &p);
-	if (rc == 0 && p.input)
-		rc = take_typed_input(cli, &p);
-	if (rc == 0 && json_object_size(p.body) == 0)
+	if (rc == 0 && !p.input && json_object_size(p.body) == 0)
 		rc = cli_usage(cli, "what? Keys by their names, such as C-c Enter, or --text TEXT");
 	if (rc == 0)
 		rc = connection_open(cli);
@@ -112,6 +221,8 @@ const struct command command_send = {
 		   "  --paste TEXT          as a paste, bracketed where the program asked for that\n"
 		   "  -i, --stdin           what is on our standard input\n"
 		   "  --enter               and Enter at the end, apart from the rest\n"
+		   "  --wait                until the shell is at its prompt again, or a program wants more\n"
+		   "  -t, --timeout S       for --wait (default: 30); the status is 124 then\n"
 		   "  --name NAME           who types, for the record\n"
 		   "  --lease ID            of the lease that was taken\n",
 };

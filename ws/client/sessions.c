@@ -3,6 +3,7 @@
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
+#include "ws/client/connect/local_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ enum {
 	OPT_NAME = 256,
 	OPT_CWD,
 	OPT_SHELL,
+	OPT_SHELL_ARG,
 	OPT_SHELL_EXIT,
 	OPT_ENV,
 	OPT_SIZE,
@@ -29,6 +31,7 @@ static const struct option new_options[] = {
 	{"name", required_argument, NULL, OPT_NAME},
 	{"cwd", required_argument, NULL, OPT_CWD},
 	{"shell", required_argument, NULL, OPT_SHELL},
+	{"shell-arg", required_argument, NULL, OPT_SHELL_ARG},
 	{"on-shell-exit", required_argument, NULL, OPT_SHELL_EXIT},
 	{"env", required_argument, NULL, OPT_ENV},
 	{"size", required_argument, NULL, OPT_SIZE},
@@ -71,6 +74,14 @@ static int take_new_option(struct cli *cli, struct new_plan *plan, int option)
 						       : "onShellExit";
 		if (json_object_set_new(plan->body, field, json_string(optarg)) < 0)
 			return cli_usage(cli, "--%s is not UTF-8", field);
+		return 0;
+	}
+	case OPT_SHELL_ARG: {
+		json_t *list = json_object_get(plan->body, "shellArgs");
+		if (!list && json_object_set_new(plan->body, "shellArgs", list = json_array()) < 0)
+			return cli_fail(cli, "out of memory");
+		if (json_array_append_new(list, json_string(optarg)) < 0)
+			return cli_usage(cli, "--shell-arg is not UTF-8");
 		return 0;
 	}
 	case OPT_ENV:
@@ -158,6 +169,7 @@ static int run_new(struct cli *cli)
 const struct command command_new = {
 	.name = "new",
 	.run = run_new,
+	.starts = true,
 	.arguments = "[OPTIONS] [SESSION]",
 	.summary = "Start a session, and print its id",
 	.options = "  --attach              attach to it\n"
@@ -165,6 +177,7 @@ const struct command command_new = {
 		   "  --name NAME           for people\n"
 		   "  --cwd DIR             (default: the current one)\n"
 		   "  --shell SHELL         (default: bash)\n"
+		   "  --shell-arg ARG       an argument of it, such as -l; may be repeated\n"
 		   "  --on-shell-exit WHAT  close (default), reexec or respawn\n"
 		   "  --env NAME=VALUE      may be repeated\n"
 		   "  --size COLSxROWS\n"
@@ -196,15 +209,14 @@ static void print_table(const json_t *sessions)
 	}
 	if (json_array_size(sessions) > 0)
 		printf("%-*s  %-12s %9s %8s  %-16s  %s\n", width, "SESSION", "STATE", "SIZE",
-			"ATTACHED", "STARTED (UTC)", "NAME");
+			"ATTACHED", "STARTED", "NAME");
 	json_array_foreach (sessions, i, s) {
 		char state[32], size[32], started[17];
 		describe_state(s, state);
 		snprintf(size, sizeof size, "%dx%d",
 			(int)json_integer_value(json_object_get(s, "cols")),
 			(int)json_integer_value(json_object_get(s, "rows")));
-		snprintf(started, sizeof started, "%s", answer_text(s, "createdAt"));
-		started[strcspn(started, "T")] = started[0] ? ' ' : '\0';
+		local_time(answer_text(s, "createdAt"), started);
 		printf("%-*s  %-12s %9s %8d  %-16s  %s\n", width, answer_text(s, "id"), state, size,
 			(int)json_integer_value(json_object_get(s, "clients")), started,
 			answer_text(s, "name"));

@@ -2,6 +2,7 @@
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
+#include "ws/client/connect/local_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,9 +85,9 @@ static int take_share_line(struct cli *cli, struct plan *p)
 		rc = option == '?' ? cli->status : take_share_option(cli, p, option);
 	if (rc != 0)
 		return rc;
-	p->session = cli_argument(cli);
+	p->session = cli_session(cli);
 	if (!p->session)
-		return cli_usage(cli, "which session?");
+		return cli->status;
 	return cli_done(cli) ? 0 : cli->status;
 }
 
@@ -95,6 +96,7 @@ static int list_links(struct cli *cli, const struct plan *p)
 	struct answer a;
 	size_t i;
 	json_t *link;
+	char until[LOCAL_TIME_SIZE];
 	int rc = call_api(cli, "GET", call_path(p->session, "/links"), NULL, &a);
 	if (rc != 0)
 		return rc;
@@ -104,7 +106,8 @@ static int list_links(struct cli *cli, const struct plan *p)
 	} else {
 		json_array_foreach (links, i, link)
 			printf("%s  %-6s  until %s  %s\n", answer_text(link, "id"),
-				answer_text(link, "role"), answer_text(link, "expiresAt"),
+				answer_text(link, "role"),
+				local_time(answer_text(link, "expiresAt"), until),
 				answer_text(link, "name"));
 		rc = cli_flush(cli);
 	}
@@ -180,7 +183,7 @@ static int run_share(struct cli *cli)
 const struct command command_share = {
 	.name = "share",
 	.run = run_share,
-	.arguments = "[OPTIONS] SESSION",
+	.arguments = "[OPTIONS] [SESSION]",
 	.summary = "Make a link to a session, and print its address; list links, take them back",
 	.options = "  --drive               who has it may type (default: only watch)\n"
 		   "  --expires TIME        such as 90s, 15m, 2h or 7d (default: a day)\n"

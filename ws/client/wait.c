@@ -1,4 +1,6 @@
 /* `ringside wait`: until something happens in a session. */
+#include "ws/client/wait.h"
+
 #include "shell/id.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
@@ -10,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TIMEOUT_MS 30000u
 #define PATIENCE 40u /* times a lost connection is made again, a quarter of a second apart */
 
 enum {
@@ -23,6 +24,8 @@ enum {
 	OPT_STABLE,
 	OPT_BYTES,
 	OPT_EXIT,
+	OPT_PORT,
+	OPT_LEASE,
 	OPT_EXEC,
 	OPT_FROM,
 	OPT_TIMEOUT = 't',
@@ -38,6 +41,8 @@ static const struct option options[] = {
 	{"stable", required_argument, NULL, OPT_STABLE},
 	{"bytes", required_argument, NULL, OPT_BYTES},
 	{"exit", no_argument, NULL, OPT_EXIT},
+	{"port", required_argument, NULL, OPT_PORT},
+	{"lease", no_argument, NULL, OPT_LEASE},
 	{"exec", required_argument, NULL, OPT_EXEC},
 	{"from", required_argument, NULL, OPT_FROM},
 	{"timeout", required_argument, NULL, OPT_TIMEOUT},
@@ -47,6 +52,7 @@ static const struct option options[] = {
 struct plan {
 	json_t *until; /* owned */
 	json_t *from;  /* owned; NULL: now */
+	bool last;     /* from where somebody has typed last */
 	bool ignore_case, screen;
 	uint64_t timeout_ms;
 };
@@ -87,6 +93,10 @@ static int take_wait_option(struct cli *cli, struct plan *p, int option)
 		return add_number(cli, p, "stable", "ms");
 	case OPT_BYTES:
 		return add_number(cli, p, "bytes", "count");
+	case OPT_PORT:
+		return add_number(cli, p, "port", "port");
+	case OPT_LEASE:
+		return add_condition(p, json_pack("{s:s}", "type", "lease"));
 	case OPT_PROMPT:
 		return add_condition(p, json_pack("{s:s}", "type", "prompt"));
 	case OPT_INPUT:
@@ -100,8 +110,11 @@ static int take_wait_option(struct cli *cli, struct plan *p, int option)
 		p->screen = true;
 		return 0;
 	case OPT_FROM:
+		p->last = strcmp(optarg, "last") == 0;
+		if (p->last)
+			return 0;
 		if (!cli_number(optarg, INT64_MAX, &n))
-			return cli_usage(cli, "--from is an offset");
+			return cli_usage(cli, "--from is an offset, or last");
 		json_decref(p->from);
 		p->from = json_integer((json_int_t)n);
 		return 0;
@@ -127,14 +140,15 @@ static void complete_conditions(struct plan *p)
 	}
 }
 
-static json_t *make_body(struct plan *p, const char *key)
+static json_t *make_body(
+	json_t *conditions, const json_t *from, uint64_t timeout_ms, const char *key)
 {
-	json_t *body = json_pack("{s:O, s:I, s:s}", "until", p->until, "timeoutMs",
-		(json_int_t)p->timeout_ms, "key", key);
+	json_t *body = json_pack("{s:O, s:I, s:s}", "until", conditions, "timeoutMs",
+		(json_int_t)timeout_ms, "key", key);
 	/* Where matches and bytes are counted from; and a prompt, or silence, is one behind what was printed there. */
-	if (p->from) {
-		json_object_set(body, "from", p->from);
-		json_object_set(body, "after", p->from);
+	if (from) {
+		json_object_set_new(body, "from", json_deep_copy(from));
+		json_object_set_new(body, "after", json_deep_copy(from));
 	}
 	return body;
 }
@@ -158,14 +172,15 @@ static int print_end(struct cli *cli, const struct answer *a)
 	return type && strcmp(type, "timeout") == 0 ? CLI_TIME_OVER : CLI_GONE;
 }
 
-static int await_condition(struct cli *cli, const char *session, struct plan *p)
+int wait_until(struct cli *cli, const char *session, json_t *conditions, const json_t *from,
+	uint64_t timeout_ms)
 {
 	struct answer a;
 	char key[4 + 17] = "cli-";
 	int rc = id_hex(key + strlen(key), 17);
 	if (rc < 0)
 		return cli_fail(cli, "%s", strerror(-rc));
-	json_t *body = make_body(p, key);
+	json_t *body = make_body(conditions, from, timeout_ms, key);
 	for (unsigned i = 0; i < PATIENCE; i++) {
 		/* The key makes it the same wait. */
 		rc = call_try(cli, "POST", call_path(session, "/wait"), json_incref(body), &a);
@@ -183,9 +198,24 @@ static int await_condition(struct cli *cli, const char *session, struct plan *p)
 	return rc;
 }
 
+/* Where somebody has typed last, by `ringside send` or otherwise; where nobody has, from now on. */
+static int find_last(struct cli *cli, const char *session, struct plan *p)
+{
+	struct answer a;
+	int rc = call_api(cli, "GET", call_path(session, "/typed"), NULL, &a);
+	if (rc != 0)
+		return rc;
+	const json_t *typed = json_object_get(a.json, "typed");
+	const json_t *last = json_array_get(typed, json_array_size(typed) - 1);
+	json_decref(p->from);
+	p->from = json_incref(json_object_get(last, "offset"));
+	answer_finish(&a);
+	return 0;
+}
+
 static int run_wait(struct cli *cli)
 {
-	struct plan p = {.until = json_array(), .timeout_ms = TIMEOUT_MS};
+	struct plan p = {.until = json_array(), .timeout_ms = WAIT_TIMEOUT_MS};
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":t:", options)) != -1)
 		rc = option == '?' ? cli->status : take_wait_option(cli, &p, option);
@@ -198,9 +228,11 @@ static int run_wait(struct cli *cli)
 		rc = cli_usage(cli, "until what? Such as --prompt or --match PATTERN");
 	if (rc == 0)
 		rc = connection_open(cli);
+	if (rc == 0 && p.last)
+		rc = find_last(cli, session, &p);
 	if (rc == 0) {
 		complete_conditions(&p);
-		rc = await_condition(cli, session, &p);
+		rc = wait_until(cli, session, p.until, p.from, p.timeout_ms);
 	}
 	json_decref(p.until);
 	json_decref(p.from);
@@ -223,6 +255,9 @@ const struct command command_wait = {
 		"  --bytes N             so many bytes of output\n"
 		"  --exec EXEC           that command is done\n"
 		"  --exit                the shell has ended\n"
-		"  --from OFFSET         what was there since then counts (default: now)\n"
+		"  --port N              somebody listens at that port of this machine\n"
+		"  --lease               nobody has the keyboard for himself\n"
+		"  --from OFFSET|last    what was there since then, or since somebody has typed last,\n"
+		"                        counts (default: now)\n"
 		"  -t, --timeout S       (default: 30) the status is 124 then, and 3 when the session ended\n",
 };

@@ -5,8 +5,12 @@
  */
 #include "ws/mcp/call.h"
 
+#include "shell/session/sessions.h"
 #include "ws/dispatcher.h"
+#include "ws/mcp/elicit.h"
+#include "ws/mcp/lean.h"
 #include "ws/mcp/mcp.h"
+#include "ws/mcp/own.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,24 +18,35 @@
 #include <string.h>
 #include <uv.h>
 
-#define DEFAULT_SESSION "agent"
-#define DEPTH_MAX 16u /* of JSON that is renamed */
+#define ALSO_MAX 16u
+#define DEPTH_MAX 16u                 /* of JSON that is renamed */
+#define LONG_ANSWER ((size_t)4 << 10) /* bytes: to make a text of it is worth a turn */
+
+/* Its turn is over, if it has one or waits for one. */
+static void end_turn(struct mcp_call *c)
+{
+	shift_end(&c->turn, c->turn_ns ? uv_hrtime() - c->turn_ns : 0);
+	c->turn_ns = 0;
+}
 
 static void destroy(struct mcp_call *c)
 {
+	end_turn(c);
 	if (c->slot)
 		*c->slot = NULL;
 	if (c->request)
 		request_abandon(c->request);
 	json_decref(c->args);
 	json_decref(c->kept);
+	json_decref(c->also);
 	free(c->text);
 	free(c);
 }
 
 /* Asking */
 
-static void deliver(struct mcp_call *c)
+/* The next step, which ends its turn. */
+static void step(struct mcp_call *c)
 {
 	struct request *r = c->request;
 	const struct reply *reply = &r->reply;
@@ -48,6 +63,28 @@ static void deliver(struct mcp_call *c)
 	c->next(c, &a);
 	json_decref(json);
 	request_unref(r);
+}
+
+static void on_turn(void *user)
+{
+	struct mcp_call *c = user;
+	c->turn_ns = uv_hrtime();
+	step(c);
+}
+
+/* What becomes text is drawn on the loop: for who came by a link in turn. */
+static void deliver(struct mcp_call *c)
+{
+	struct rota *rota = c->mcp->rota;
+	int rc = 1;
+	if (rota && c->principal.link[0] && c->request->reply.length >= LONG_ANSWER) {
+		c->turn = (struct shift){.begin = on_turn, .user = c};
+		rc = shift_take(rota, c->principal.link, &c->turn);
+	}
+	if (rc > 0)
+		on_turn(c);
+	else if (rc < 0)
+		mcp_fail(c, "INTERNAL_ERROR", "Out of memory", NULL);
 }
 
 static void on_answered(void *user)
@@ -72,6 +109,7 @@ static struct request *make_request(const struct mcp_call *c, enum method method
 	r->body = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	r->body_length = r->body ? strlen(r->body) : 0;
 	r->principal = c->principal;
+	r->caller = c->leaves ? c->client : 0;
 	r->auth = AUTH_OK;
 	snprintf(r->peer, sizeof r->peer, "%s", c->peer);
 	bool good = r->path && (!body || r->body);
@@ -94,6 +132,7 @@ void mcp_ask(struct mcp_call *c, mcp_step next, enum method method, const char *
 {
 	struct request *r = make_request(c, method, path, body, params);
 	json_decref(body);
+	end_turn(c);
 	if (!r) {
 		mcp_fail(c, "INTERNAL_ERROR", "Out of memory", NULL);
 		return;
@@ -140,16 +179,62 @@ static json_t *content(const char *text)
 		value ? value : json_string("(what there is to say is no text)"));
 }
 
+void mcp_also(struct mcp_call *c, json_t *text)
+{
+	if (!c->also)
+		c->also = json_array();
+	if (text && json_array_size(c->also) < ALSO_MAX)
+		json_array_append_new(c->also, text);
+	else
+		json_decref(text);
+}
+
+/* A text of its own, so that no output can say so. */
+static void add_also(struct mcp_call *c, json_t *result)
+{
+	size_t i, length;
+	json_t *one;
+	char *text = NULL;
+	mcp_left_tell(&c->mcp->left, c);
+	FILE *file = json_array_size(c->also) > 0 ? open_memstream(&text, &length) : NULL;
+	if (!file)
+		return;
+	json_array_foreach (c->also, i, one)
+		fprintf(file, "%salso: %s", i > 0 ? "\n" : "", json_string_value(one));
+	if (fclose(file) == 0) {
+		json_t *said = content(text);
+		json_array_extend(json_object_get(result, "content"), said);
+		json_decref(said);
+		json_object_set(json_object_get(result, "structuredContent"), "also", c->also);
+	}
+	free(text);
+}
+
 void mcp_finish(struct mcp_call *c, json_t *structured, char *text)
 {
-	json_t *result = json_pack(
-		"{s:o, s:o*}", "content", content(text), "structuredContent", structured);
+	if (c->bare) {
+		free(text);
+		end_call(c, structured);
+		return;
+	}
+	json_t *result = json_pack("{s:o, s:o*, s:o*}", "content", content(text),
+		"structuredContent", structured, "isError", c->failed ? json_true() : NULL);
 	free(text);
+	add_also(c, result);
 	end_call(c, result);
 }
 
 void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(json_t *structured))
 {
+	json_t *required = mcp_elicit_required(c, json_object_get(structured, "terminal"));
+	if (required) {
+		json_decref(structured);
+		end_call(c, required);
+		return;
+	}
+	mcp_elicit(c, json_object_get(structured, "terminal"));
+	if (!mcp_flag_arg(c, "verbose", false))
+		mcp_lean(structured);
 	json_incref(structured);
 	mcp_finish(c, structured, words(structured));
 	json_decref(structured);
@@ -160,14 +245,19 @@ void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t 
 	json_t *value = json_string(message);
 	char *more = json_object_size(context) > 0 ? json_dumps(context, JSON_COMPACT) : NULL;
 	char *text = NULL;
-	if (asprintf(&text, "%s: %s%s%s", code, message, more ? "\n" : "", more ? more : "") < 0)
+	const char *next = mcp_next_of(code);
+	if (asprintf(&text, "%s: %s%s%s%s%s", code, message, more ? "\n" : "", more ? more : "",
+		    next ? "\nnext: " : "", next ? next : "") < 0)
 		text = NULL;
-	json_t *error = json_pack(
-		"{s:s, s:o?, s:o*}", "code", code, "message", value, "context", context);
-	json_t *result = json_pack("{s:o, s:{s:o}, s:b}", "content", content(text),
-		"structuredContent", "error", error, "isError", 1);
+	json_t *error = json_pack("{s:s, s:o?, s:o*, s:s*}", "code", code, "message", value,
+		"context", context, "next", next);
+	json_t *result = c->bare ? json_pack("{s:o}", "error", error)
+				 : json_pack("{s:o, s:{s:o}, s:b}", "content", content(text),
+					   "structuredContent", "error", error, "isError", 1);
 	free(more);
 	free(text);
+	if (!c->bare)
+		add_also(c, result);
 	end_call(c, result);
 }
 
@@ -278,30 +368,6 @@ const char *mcp_path(char *path, const struct mcp_call *c, const char *rest)
 	return path;
 }
 
-static void on_opened(struct mcp_call *c, const struct mcp_answer *a)
-{
-	if (mcp_succeeded(c, a))
-		c->first(c, NULL);
-}
-
-void mcp_in_session(struct mcp_call *c, mcp_step first)
-{
-	const char *id = mcp_text_arg(c, "session_id");
-	if (!id && c->principal.session[0])
-		id = c->principal.session;
-	if (id && !name_is_id(id)) {
-		mcp_fail(c, "VALIDATION_FAILED", "session_id is no id of a session", NULL);
-		return;
-	}
-	snprintf(c->session, sizeof c->session, "%s", id ? id : DEFAULT_SESSION);
-	c->first = first;
-	if (id)
-		first(c, NULL);
-	else
-		mcp_ask(c, on_opened, METHOD_POST, "/api/session/open",
-			json_pack("{s:s}", "id", DEFAULT_SESSION), NULL);
-}
-
 /* Progress */
 
 /* What the session's state says, in words. */
@@ -355,7 +421,7 @@ static const char *cut_off(json_t *args)
 /* Whether the arguments are as the tool's schema wants them. */
 static bool check_args(const struct mcp_call *c, char problem[MCP_PROBLEM_SIZE])
 {
-	if (!mcp_schema_check(c->tool->schema, c->args, "arguments", problem))
+	if (c->tool->schema && !mcp_schema_check(c->tool->schema, c->args, "arguments", problem))
 		return false;
 	const char *name = cut_off(c->args);
 	if (name)
@@ -376,10 +442,20 @@ void mcp_call_start(const struct mcp_call_options *o)
 	c->principal = *o->principal;
 	snprintf(c->peer, sizeof c->peer, "%s", o->peer);
 	snprintf(c->author, sizeof c->author, "%s", o->author);
-	snprintf(c->reader, sizeof c->reader, "%s|%s|%s", o->scope, o->principal->link, o->author);
+	mcp_own_reader(c->reader, o->scope, o->principal, o->author);
+	c->client = mcp_own_number(c->reader);
+	c->scoped = *o->scope;
+	c->bare = o->bare;
+	snprintf(c->scope, sizeof c->scope, "%s", o->scope);
+	c->taken_up = o->taken_up;
+	c->asks = o->asks;
+	if (o->resume)
+		c->resume = *o->resume;
+	c->again = o->again;
 	c->tool = o->tool;
 	c->args = o->args;
 	c->done = o->done;
+	c->ask = o->ask;
 	c->user = o->user;
 	c->began_ns = uv_hrtime();
 	c->slot = o->slot;
@@ -416,17 +492,36 @@ static void on_listed(struct mcp_call *c, const struct mcp_answer *a)
 	end_call(c, NULL);
 }
 
+/* Its command goes on, and nobody has been told of it: it may be so new that only its key is known. */
+static void leave(struct mcp_call *c)
+{
+	struct session *s = sessions_find(c->mcp->dispatcher->sessions, c->session);
+	const struct exec *e = s && c->key[0] && !c->exec[0]
+		? exec_find_key(session_executor(s), c->key)
+		: NULL;
+	if (e)
+		snprintf(c->exec, sizeof c->exec, "%s", e->id);
+	if (!c->exec[0])
+		return;
+	mcp_left_note(&c->mcp->left, c);
+	mcp_tick_needed(c->mcp);
+}
+
 void mcp_call_cancel(struct mcp_call *c, bool wanted)
 {
 	const char *on_cancel = mcp_text_arg(c, "on_cancel");
+	bool interrupts = wanted && c->key[0] && on_cancel && strcmp(on_cancel, "interrupt") == 0;
 	char path[MCP_PATH_MAX];
 	c->done = NULL;
+	c->ask = NULL;
 	*c->slot = NULL;
 	c->slot = NULL;
 	if (wanted && c->owns_session)
 		mcp_tell(c, METHOD_POST, "/api/session/delete",
 			json_pack("{s:s}", "sessionId", c->session));
-	if (!wanted || !c->key[0] || !on_cancel || strcmp(on_cancel, "interrupt") != 0) {
+	if (!interrupts) {
+		if (c->leaves)
+			leave(c);
 		destroy(c);
 		return;
 	}

@@ -4,10 +4,12 @@
  * kept with that number (ws/mcp/cursors.h).
  */
 #include "shell/id.h"
+#include "ws/mcp/await.h"
 #include "ws/mcp/cursors.h"
 #include "ws/mcp/exec.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/text.h"
+#include "ws/mcp/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,14 +62,12 @@ static void finish_chunk(struct mcp_call *c, char *text)
 	json_object_set_new(result, "original_token_count", json_integer(tokens));
 	json_object_set_new(result, "output", json_string(text ? text : ""));
 	free(text);
-	if (json_object_get(result, "exit_code"))
+	if (!json_object_get(result, "session_id"))
 		delete_session(c);
 	else
 		mcp_cursors_set(&c->mcp->cursors, c->number, c->cursor);
 	c->owns_session = false;
-	json_t *structured = json_incref(result);
-	mcp_finish(c, structured, mcp_chunk_text(result));
-	json_decref(structured);
+	mcp_finish_words(c, result, mcp_chunk_text);
 }
 
 static void on_output(struct mcp_call *c, const struct mcp_answer *a)
@@ -110,14 +110,15 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 		     *status = json_object_get(exec, "exitCode");
 	uint64_t start = mcp_offset(range, "start"), end = mcp_offset(range, "end");
 	bool done = mcp_exec_is_done(exec), fresh = c->cursor <= start;
-	if (done) /* a command that was never run has no status */
-		c->kept = json_pack("{s:o, s:o*}", "exit_code",
-			json_is_integer(status) ? json_copy((json_t *)(uintptr_t)status)
-						: json_integer(-1),
+	if (!done)
+		c->kept = json_pack("{s:I}", "session_id", (json_int_t)c->number);
+	else if (json_is_integer(status))
+		c->kept = json_pack("{s:I, s:o*}", "exit_code", json_integer_value(status),
 			"suspect",
 			json_is_true(json_object_get(exec, "suspect")) ? json_true() : NULL);
-	else
-		c->kept = json_pack("{s:I}", "session_id", (json_int_t)c->number);
+	else /* a command that was never run has no status */
+		c->kept = json_pack("{s:O*}", "ended_by", json_object_get(exec, "endedBy"));
+	mcp_exec_judge(c, c->kept, exec);
 	if (done && (fresh || end <= c->cursor)) {
 		finish_chunk(c, fresh ? mcp_exec_stream(exec, "output", &omitted) : strdup(""));
 		return;
@@ -163,6 +164,19 @@ static json_t *command_of(const struct mcp_call *c)
 	return command;
 }
 
+static void on_begun(struct mcp_call *c, const struct mcp_answer *a)
+{
+	const json_t *exec = json_object_get(a->json, "data");
+	if (a->status >= 400 || mcp_exec_is_done(exec)) {
+		on_exec(c, a);
+		return;
+	}
+	snprintf(c->exec, sizeof c->exec, "%s", json_string_value(json_object_get(exec, "id")));
+	mcp_await(c,
+		&(struct mcp_await){
+			.ms = yield_ms(c, YIELD_DEFAULT_MS, YIELD_MIN_MS), .next = on_exec});
+}
+
 static void on_created(struct mcp_call *c, const struct mcp_answer *a)
 {
 	char path[MCP_PATH_MAX];
@@ -170,15 +184,14 @@ static void on_created(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	c->owns_session = true;
 	json_t *body = json_pack("{s:o?, s:s, s:I, s:I}", "command", command_of(c), "format", "raw",
-		"yieldMs", yield_ms(c, YIELD_DEFAULT_MS, YIELD_MIN_MS), "maxOutput",
-		(json_int_t)OUTPUT_MAX);
+		"yieldMs", (json_int_t)MCP_FIRST_MS, "maxOutput", (json_int_t)OUTPUT_MAX);
 	if (!mcp_flag_arg(c, "tty", false))
 		json_object_set_new(body, "env",
 			json_pack("{s:s, s:s, s:s, s:s, s:s}", "TERM", "dumb", "NO_COLOR", "1",
 				"PAGER", "cat", "GIT_PAGER", "cat", "GH_PAGER", "cat"));
 	if (c->author[0])
 		json_object_set_new(body, "label", json_string(c->author));
-	mcp_ask(c, on_exec, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
+	mcp_ask(c, on_begun, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
 }
 
 /* The first words of the command, as far as they can be a name. */
@@ -215,13 +228,13 @@ void mcp_exec_command(struct mcp_call *c, const struct mcp_answer *a)
 
 static void ask_exec(struct mcp_call *c)
 {
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 16], wait[24];
 	const char *chars = mcp_text_arg(c, "chars");
 	json_int_t least = chars && *chars ? YIELD_MIN_MS : POLL_MIN_MS;
-	snprintf(rest, sizeof rest, "/exec/%s", c->exec);
-	snprintf(wait, sizeof wait, "%lld", (long long)yield_ms(c, WRITE_YIELD_DEFAULT_MS, least));
-	const char *const params[] = {"waitMs", wait, "format", "raw", NULL};
-	mcp_ask(c, on_exec, METHOD_GET, mcp_path(path, c, rest), NULL, params);
+	mcp_await(c,
+		&(struct mcp_await){.ms = yield_ms(c, WRITE_YIELD_DEFAULT_MS, least),
+			.told = true,
+			.after = c->cursor,
+			.next = on_exec});
 }
 
 static void on_written(struct mcp_call *c, const struct mcp_answer *a)

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define MCP_CURSORS_MAX 1024u
+#define MCP_CURSORS_MAX 4096u
 
 struct mcp_cursor;
 

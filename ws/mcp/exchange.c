@@ -3,50 +3,16 @@
  * open whether the answer will be JSON or a stream of events. What waits to be sent is bounded by the number
  * of calls: a newer progress replaces one that has not been sent.
  */
-#include "ws/mcp/exchange.h"
+#include "ws/mcp/exchange_internal.h"
 
 #include "ws/dispatcher.h"
 #include "ws/mcp/call.h"
-#include "ws/mcp/map.h"
-#include "ws/mcp/version.h"
+#include "ws/mcp/news.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-
-#define LIST_TTL_MS 300000
-#define DISCOVER_TTL_MS 3600000
-
-const char mcp_instructions[] =
-	"Terminals that people and agents share. exec runs a command in a session's shell and gives its exit "
-	"code and output; what still runs is read with exec_read. Drive programs (editors, REPLs, pagers, "
-	"prompts) with send_keys and snapshot. Every answer says what the terminal does.";
-
-/* A request of an exchange. */
-struct item {
-	struct mcp_exchange *exchange;
-	json_t *id;            /* owned */
-	struct mcp_call *call; /* NULL: none is under way */
-	json_t *token;         /* of progress; owned; NULL: none is wanted */
-	uint64_t progress_ms;  /* of the last one */
-	char *progress;        /* waits to be sent; owned */
-	char *response;        /* likewise */
-	bool starting, over;   /* over: its response was made, or it was cancelled */
-};
-
-struct mcp_exchange {
-	struct mcp_exchange *prev, *next;
-	struct mcp *mcp;
-	struct request *request; /* our reference */
-	struct quota_place place;
-	bool modern, batch, streaming, takes_json, takes_stream, busy;
-	char scope[MCP_SESSION_ID_SIZE]; /* of ids for cancelling; "" = none */
-	int status;                      /* of an answer in JSON */
-	uint64_t began_ms;
-	size_t count, open; /* items; those that are not over */
-	struct item items[];
-};
 
 /* Answers that need no exchange */
 
@@ -71,13 +37,14 @@ void mcp_refuse(struct request *r, int status, json_t *id, enum rpc_code code, c
 
 /* The end of exchanges */
 
-static void item_finish(struct item *i, bool wanted)
+static void item_finish(struct mcp_item *i, bool wanted)
 {
 	if (i->call)
 		mcp_call_cancel(i->call, wanted);
 	json_decref(i->id);
 	json_decref(i->token);
 	free(i->progress);
+	free(i->asked);
 	free(i->response);
 }
 
@@ -88,8 +55,7 @@ static void exchange_destroy(struct mcp_exchange *x, bool wanted)
 	struct request *r = x->request;
 	DL_DELETE(m->exchanges, x);
 	m->exchanges_count--;
-	if (!m->exchanges)
-		uv_timer_stop(&m->tick);
+	mcp_tick_needed(m);
 	for (size_t i = 0; i < x->count; i++)
 		item_finish(&x->items[i], wanted);
 	quota_give(&x->place);
@@ -118,9 +84,11 @@ static char *on_next(void *user)
 {
 	struct mcp_exchange *x = user;
 	for (size_t i = 0; i < x->count; i++) {
-		struct item *item = &x->items[i];
+		struct mcp_item *item = &x->items[i];
 		if (item->progress)
 			return take_text(&item->progress);
+		if (item->asked)
+			return take_text(&item->asked);
 		if (item->response)
 			return take_text(&item->response);
 	}
@@ -212,12 +180,12 @@ static void answer(struct mcp_exchange *x)
 	request_unref(r);
 }
 
-/* Something is over: answer, or send it. Nobody looks at x afterwards. */
-static void exchange_advance(struct mcp_exchange *x)
+void mcp_exchange_advance(struct mcp_exchange *x)
 {
 	if (x->busy)
 		return;
-	if (!x->streaming && x->open == 0 && (x->takes_json || x->status >= 400))
+	bool json = !x->asks && (x->takes_json || x->status >= 400);
+	if (!x->streaming && x->open == 0 && json)
 		answer(x);
 	else if (x->streaming)
 		stream_more(x);
@@ -226,7 +194,7 @@ static void exchange_advance(struct mcp_exchange *x)
 }
 
 /* A response is there (taken; NULL: none will come). */
-static void item_end(struct item *i, json_t *response)
+static void item_end(struct mcp_item *i, json_t *response)
 {
 	if (i->over)
 		json_decref(response);
@@ -240,7 +208,7 @@ static void item_end(struct item *i, json_t *response)
 	json_decref(response);
 }
 
-/* Methods */
+/* Responses */
 
 json_t *mcp_server_info(const struct mcp *m)
 {
@@ -253,13 +221,14 @@ static json_t *complete(const struct mcp_exchange *x, json_t *result)
 {
 	if (!x->modern || !result)
 		return result;
-	json_object_set_new(result, "resultType", json_string("complete"));
+	if (!json_object_get(result, "resultType"))
+		json_object_set_new(result, "resultType", json_string("complete"));
 	json_object_set_new(result, "_meta",
 		json_pack("{s:o}", MCP_META "serverInfo", mcp_server_info(x->mcp)));
 	return result;
 }
 
-static void item_result(struct item *i, json_t *result)
+void mcp_item_result(struct mcp_item *i, json_t *result)
 {
 	struct mcp_exchange *x = i->exchange;
 	if (result)
@@ -268,103 +237,17 @@ static void item_result(struct item *i, json_t *result)
 		item_end(i, rpc_error(i->id, RPC_INTERNAL_ERROR, "Out of memory", NULL));
 }
 
-/* status: of HTTP, where there are no sessions. */
-static void item_error(
-	struct item *i, int status, enum rpc_code code, const char *message, json_t *data)
+void mcp_item_error(
+	struct mcp_item *i, int status, enum rpc_code code, const char *message, json_t *data)
 {
 	if (i->exchange->modern)
 		i->exchange->status = status;
 	item_end(i, rpc_error(i->id, code, message, data));
 }
 
-static void on_called(void *user, json_t *result)
-{
-	struct item *i = user;
-	item_result(i, result);
-	if (!i->starting)
-		exchange_advance(i->exchange);
-}
-
-static void list_tools(struct item *i, const struct rpc_message *m)
-{
-	struct mcp_exchange *x = i->exchange;
-	if (json_object_get(m->params, "cursor")) {
-		item_error(
-			i, 200, RPC_INVALID_PARAMS, "There is one page, which has no cursor", NULL);
-		return;
-	}
-	json_t *result = json_pack(
-		"{s:O}", "tools", x->mcp->tools.lists[x->request->principal.role]);
-	if (x->modern) {
-		json_object_set_new(result, "ttlMs", json_integer(LIST_TTL_MS));
-		/* Links may do less. */
-		json_object_set_new(result, "cacheScope", json_string("private"));
-	}
-	item_result(i, result);
-}
-
-static void call_tool(struct item *i, const struct rpc_message *m, const char *client)
-{
-	struct mcp_exchange *x = i->exchange;
-	const json_t *name = json_object_get(m->params, "name");
-	json_t *args = json_object_get(m->params, "arguments");
-	json_t *token = json_object_get(m->meta, "progressToken");
-	if (!json_is_string(name) || (args && !json_is_object(args))) {
-		item_error(i, 200, RPC_INVALID_PARAMS, "name must be a string, arguments an object",
-			NULL);
-		return;
-	}
-	const struct mcp_tool *tool = mcp_tools_find(&x->mcp->tools, json_string_value(name));
-	if (!tool) {
-		char message[160];
-		snprintf(message, sizeof message, "Unknown tool: %.100s", json_string_value(name));
-		item_error(i, 200, RPC_INVALID_PARAMS, message, NULL);
-		return;
-	}
-	if (json_is_string(token) || json_is_integer(token))
-		i->token = json_incref(token);
-	x->mcp->dispatcher->metrics->mcp_calls++;
-	i->starting = true;
-	mcp_call_start(&(struct mcp_call_options){.mcp = x->mcp,
-		.principal = &x->request->principal,
-		.peer = x->request->peer,
-		.author = client,
-		.scope = x->scope,
-		.tool = tool,
-		.begin = mcp_tool_begin(tool->name),
-		.args = args ? json_incref(args) : json_object(),
-		.slot = &i->call,
-		.done = on_called,
-		.user = i});
-	i->starting = false;
-}
-
-static void discover(struct item *i)
-{
-	json_t *result = json_pack("{s:o, s:{s:{}}, s:s, s:I, s:s}", "supportedVersions",
-		mcp_versions_json(), "capabilities", "tools", "instructions", mcp_instructions,
-		"ttlMs", (json_int_t)DISCOVER_TTL_MS, "cacheScope", "public");
-	item_result(i, result);
-}
-
-static void begin_item(struct item *i, const struct rpc_message *m, const char *client)
-{
-	bool modern = i->exchange->modern;
-	if (strcmp(m->method, "tools/call") == 0)
-		call_tool(i, m, client);
-	else if (strcmp(m->method, "tools/list") == 0)
-		list_tools(i, m);
-	else if (modern && strcmp(m->method, "server/discover") == 0)
-		discover(i);
-	else if (!modern && strcmp(m->method, "ping") == 0)
-		item_result(i, json_object());
-	else
-		item_error(i, 404, RPC_METHOD_NOT_FOUND, "There is no such method", NULL);
-}
-
 /* Progress */
 
-static void tell_progress(struct item *i, uint64_t now)
+static void tell_progress(struct mcp_item *i, uint64_t now)
 {
 	char text[MCP_PROGRESS_SIZE];
 	struct mcp_exchange *x = i->exchange;
@@ -384,7 +267,7 @@ static void exchange_tick(struct mcp_exchange *x, uint64_t now)
 	if (!x->takes_stream || x->open == 0)
 		return;
 	for (size_t n = 0; n < x->count; n++) {
-		struct item *i = &x->items[n];
+		struct mcp_item *i = &x->items[n];
 		if (!i->call || !i->token || now - i->progress_ms < MCP_PROGRESS_MS)
 			continue;
 		tell_progress(i, now);
@@ -429,8 +312,8 @@ static struct mcp_exchange *exchange_create(
 		x->items[i].progress_ms = x->began_ms;
 	}
 	DL_APPEND(m->exchanges, x);
-	if (m->exchanges_count++ == 0)
-		uv_timer_again(&m->tick);
+	m->exchanges_count++;
+	mcp_tick_needed(m);
 	r->gone = on_gone;
 	r->gone_user = x;
 	return x;
@@ -444,21 +327,26 @@ static void cancel(struct mcp *m, const char *scope, const json_t *id)
 		if (!scope[0] || strcmp(x->scope, scope) != 0)
 			continue;
 		for (size_t n = 0; n < x->count; n++) {
-			struct item *i = &x->items[n];
+			struct mcp_item *i = &x->items[n];
 			if (i->over || !i->call || !json_equal(i->id, id))
 				continue;
 			mcp_call_cancel(i->call, true);
 			item_end(i, NULL);
-			exchange_advance(x);
+			mcp_exchange_advance(x);
 			return;
 		}
 	}
 }
 
-void mcp_take_notification(struct mcp *m, const struct rpc_message *message, const char *scope)
+void mcp_take_message(struct mcp *m, const struct rpc_message *message, const char *scope)
 {
-	if (strcmp(message->method, "notifications/cancelled") == 0)
+	if (message->kind == RPC_RESPONSE)
+		mcp_elicit_answered(m, message, scope);
+	else if (message->kind == RPC_NOTIFICATION &&
+		strcmp(message->method, "notifications/cancelled") == 0) {
 		cancel(m, scope, json_object_get(message->params, "requestId"));
+		mcp_news_cancel(m, scope, json_object_get(message->params, "requestId"));
+	}
 }
 
 /* Whether there is room for another exchange; otherwise r has been answered. */
@@ -496,17 +384,16 @@ void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *
 	x->busy = true;
 	for (size_t i = 0, n = 0; i < input->count; i++) {
 		rpc_message(input, i, &message);
-		if (message.kind == RPC_NOTIFICATION)
-			mcp_take_notification(m, &message, sender->scope);
+		mcp_take_message(m, &message, sender->scope);
 		if (message.kind != RPC_REQUEST && message.kind != RPC_INVALID)
 			continue;
-		struct item *item = &x->items[n++];
+		struct mcp_item *item = &x->items[n++];
 		item->id = json_incref(message.id);
 		if (message.kind == RPC_INVALID)
-			item_error(item, 400, RPC_INVALID_REQUEST, message.problem, NULL);
+			mcp_item_error(item, 400, RPC_INVALID_REQUEST, message.problem, NULL);
 		else
-			begin_item(item, &message, sender->client);
+			mcp_method_begin(item, &message, sender);
 	}
 	x->busy = false;
-	exchange_advance(x);
+	mcp_exchange_advance(x);
 }

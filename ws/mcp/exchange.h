@@ -9,6 +9,8 @@
 #include "ws/mcp/rpc.h"
 
 #define MCP_META "io.modelcontextprotocol/"
+#define MCP_META_AGAIN \
+	"ringside/again" /* of a call: an earlier server may have got it (ws/client/again.h) */
 
 extern const char mcp_instructions[]; /* for models: what the server is for */
 
@@ -17,14 +19,16 @@ struct mcp_sender {
 	char scope[MCP_SESSION_ID_SIZE];
 	const char *client;
 	bool takes_json, takes_stream;
+	bool elicits;  /* it can have a person open an address */
+	bool taken_up; /* its session is one that this server has not begun */
 };
 
 /* Begin all requests of the input, and answer r when they are over. modern: of the revision without sessions. */
 void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *input, bool modern,
 	const struct mcp_sender *sender);
 
-/* Do what a notification says. scope: who sent it. */
-void mcp_take_notification(struct mcp *m, const struct rpc_message *message, const char *scope);
+/* Do what a notification says, or a response. scope: who sent it. */
+void mcp_take_message(struct mcp *m, const struct rpc_message *message, const char *scope);
 
 /* From time to time: progress is told, answers that take long become streams. */
 void mcp_exchanges_tick(struct mcp *m);

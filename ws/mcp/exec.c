@@ -5,8 +5,13 @@
 #include "shell/id.h"
 #include "shell/session/sessions.h"
 #include "ws/dispatcher.h"
+#include "ws/mcp/await.h"
+#include "ws/mcp/lean.h"
+#include "ws/mcp/look.h"
 #include "ws/mcp/mcp.h"
+#include "ws/mcp/own.h"
 #include "ws/mcp/text.h"
+#include "ws/mcp/words.h"
 #include "ws/text.h"
 
 #include <stdio.h>
@@ -72,8 +77,17 @@ static void copy(json_t *to, const json_t *from, const char *const names[][2])
 	}
 }
 
+void mcp_exec_judge(struct mcp_call *c, json_t *result, const json_t *exec)
+{
+	const char *by = json_string_value(json_object_get(exec, "endedBy"));
+	if (!mcp_exec_is_done(exec) || json_is_integer(json_object_get(exec, "exitCode")))
+		return;
+	c->failed = true;
+	json_object_set_new(result, "next", json_string(mcp_next_of_end(by)));
+}
+
 /* What is said of a command, without what it printed. */
-static json_t *describe(const struct mcp_call *c, const json_t *exec, json_t *state)
+static json_t *describe(struct mcp_call *c, const json_t *exec, json_t *state)
 {
 	static const char *const names[][2] = {{"sessionId", "session_id"}, {"state", "state"},
 		{"exitCode", "exit_code"}, {"signal", "signal"}, {"pipeStatus", "pipe_status"},
@@ -85,6 +99,7 @@ static json_t *describe(const struct mcp_call *c, const json_t *exec, json_t *st
 	copy(result, exec, names);
 	if (json_is_object(state))
 		json_object_set_new(result, "terminal", mcp_snake(state));
+	mcp_exec_judge(c, result, exec);
 	return result;
 }
 
@@ -120,9 +135,22 @@ static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
 	json_object_set_new(result, "truncated", json_boolean(omitted > 0));
 	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)omitted));
 	json_object_set_new(result, "cursor", json_integer((json_int_t)c->cursor));
-	json_t *structured = json_incref(result);
-	mcp_finish(c, structured, mcp_exec_text(result));
-	json_decref(structured);
+	/* What is over, and whole, is not asked for again. */
+	if (mcp_exec_is_done(result) && omitted == 0 && !mcp_flag_arg(c, "verbose", false) &&
+		!json_object_get(c->args, "cursor")) {
+		json_object_del(result, "exec_id");
+		json_object_del(result, "cursor");
+	}
+	const char *cwd = json_string_value(json_object_get(result, "cwd"));
+	if (cwd && mcp_exec_is_done(result) && mcp_told_directory(c, cwd) &&
+		!mcp_flag_arg(c, "verbose", false))
+		json_object_del(result, "cwd");
+	mcp_show_offset(c, c->cursor);
+	if (mcp_exec_is_done(result))
+		mcp_left_forget(&c->mcp->left, c);
+	else
+		mcp_left_note(&c->mcp->left, c);
+	mcp_finish_words(c, result, mcp_exec_text);
 }
 
 static void add_outputs(
@@ -138,6 +166,23 @@ static void add_outputs(
 	json_object_set(result, "lost_bytes", json_object_get(exec, "lost"));
 }
 
+/* Of what draws, one wants to see the picture. */
+static void on_shown(struct mcp_call *c, const struct mcp_answer *a)
+{
+	json_t *result = c->kept;
+	uint64_t omitted = mcp_offset(result, "omitted_bytes");
+	c->kept = NULL;
+	if (a->status < 400) {
+		json_object_del(result, "output");
+		json_object_set_new(
+			result, "screen", mcp_lines_text(json_object_get(a->json, "lines")));
+		mcp_shown(c, a->json);
+		mcp_show_offset(c, mcp_offset(json_object_get(result, "terminal"), "offset"));
+		omitted = 0;
+	}
+	finish_exec(c, result, omitted);
+}
+
 /* A command that still runs, and what the terminal does. */
 static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 {
@@ -145,8 +190,16 @@ static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 	if (!mcp_succeeded(c, a))
 		return;
 	json_t *state = json_object_get(a->json, "state");
-	c->kept = NULL;
+	const char *status = json_string_value(json_object_get(state, "status"));
+	mcp_tell_offset(c, mcp_offset(state, "offset"));
 	json_object_set_new(result, "terminal", mcp_snake(state));
+	if (status && strcmp(status, "fullscreen") == 0 && !json_object_get(c->args, "cursor")) {
+		static const char *const params[] = {"format", "json", NULL};
+		char path[MCP_PATH_MAX];
+		mcp_ask(c, on_shown, METHOD_GET, mcp_path(path, c, "/screen"), NULL, params);
+		return;
+	}
+	c->kept = NULL;
 	finish_exec(c, result, mcp_offset(result, "omitted_bytes"));
 }
 
@@ -177,43 +230,105 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 
 /* exec */
 
-/* The key by which a cancelled call finds its command: the one that was given, or one of ours. */
+/* The key by which a call that is cancelled or lost finds its command: the one that was given, or one of ours. */
 static int make_key(struct mcp_call *c)
 {
-	const char *given = mcp_text_arg(c, "key"), *cancel = mcp_text_arg(c, "on_cancel");
-	if (!cancel || strcmp(cancel, "interrupt") != 0)
-		return 0;
+	const char *given = mcp_text_arg(c, "key");
 	if (!given)
 		return id_hex(c->key, KEY_DIGITS + 1);
 	snprintf(c->key, sizeof c->key, "%s", given);
 	return 0;
 }
 
-static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
+static void on_started(struct mcp_call *c, const struct mcp_answer *a)
+{
+	const json_t *exec = json_object_get(a->json, "data");
+	json_int_t yield = mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS);
+	if (a->status >= 400 || mcp_exec_is_done(exec) || yield <= (json_int_t)MCP_FIRST_MS) {
+		on_exec(c, a);
+		return;
+	}
+	snprintf(c->exec, sizeof c->exec, "%s", json_string_value(json_object_get(exec, "id")));
+	mcp_left_forget(&c->mcp->left, c); /* one that they have asked for before, and wait for now */
+	mcp_await(c, &(struct mcp_await){.ms = yield, .next = on_exec});
+}
+
+static void post_exec(struct mcp_call *c)
 {
 	static const char *const names[] = {"command", "timeout_ms", "stdin", "cwd", "env",
 		"streams", "isolate", "queue", "key", "lease", NULL};
 	char path[MCP_PATH_MAX];
-	(void)a;
 	if (make_key(c) < 0) {
 		mcp_fail(c, "INTERNAL_ERROR", "There are no random numbers", NULL);
 		return;
 	}
-	json_t *body = json_pack("{s:s, s:I, s:I}", "format", "raw", "yieldMs",
-		mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS), "maxOutput",
-		(json_int_t)mcp_output_max(c));
+	json_int_t yield = mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS);
+	json_t *body = json_pack("{s:s, s:I, s:I, s:b}", "format", "raw", "yieldMs",
+		yield < (json_int_t)MCP_FIRST_MS ? yield : (json_int_t)MCP_FIRST_MS, "maxOutput",
+		(json_int_t)mcp_output_max(c), "queue", 1);
 	mcp_copy_args(c, body, names);
 	if (c->key[0] && !mcp_text_arg(c, "key"))
 		json_object_set_new(body, "key", json_string(c->key));
 	if (c->author[0])
 		json_object_set_new(body, "label", json_string(c->author));
-	mcp_ask(c, on_exec, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
+	c->leaves = true;
+	mcp_ask(c, on_started, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
+}
+
+/* By its key it is the same command; one of which nothing is known is not run, as it may have been. */
+static void on_known(struct mcp_call *c, const struct mcp_answer *a)
+{
+	const char *key = mcp_text_arg(c, "key");
+	size_t i;
+	const json_t *exec;
+	if (!mcp_succeeded(c, a))
+		return;
+	json_array_foreach (json_object_get(a->json, "data"), i, exec) {
+		const char *known = json_string_value(json_object_get(exec, "key"));
+		if (key && known && strcmp(key, known) == 0) {
+			post_exec(c);
+			return;
+		}
+	}
+	mcp_fail(c, "ANSWER_LOST",
+		"The server that was asked is gone, and nothing is known of the command here: it may have run, or "
+		"not, or in part",
+		NULL);
+}
+
+static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
+{
+	char path[MCP_PATH_MAX];
+	(void)a;
+	if (c->again)
+		mcp_ask(c, on_known, METHOD_GET, mcp_path(path, c, "/exec"), NULL, NULL);
+	else
+		post_exec(c);
+}
+
+/* It has begun with an earlier call, which had something asked of a person. */
+static void go_on(struct mcp_call *c)
+{
+	snprintf(c->session, sizeof c->session, "%s", c->resume.session);
+	snprintf(c->exec, sizeof c->exec, "%s", c->resume.exec);
+	c->leaves = true;
+	mcp_left_forget(&c->mcp->left, c);
+	mcp_await(c,
+		&(struct mcp_await){.ms = c->resume.accepted
+				? mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS)
+				: 0,
+			.told = true,
+			.after = c->resume.after,
+			.next = on_exec});
 }
 
 void mcp_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
-	mcp_in_session(c, start_exec);
+	if (c->resume.exec[0])
+		go_on(c);
+	else
+		mcp_in_session(c, start_exec);
 }
 
 /* exec_read, exec_signal */
@@ -262,12 +377,19 @@ static uint64_t page_end(const struct mcp_call *c)
 /* The page is there: left bytes are behind it. text is taken. */
 static void finish_page(struct mcp_call *c, char *text, uint64_t left)
 {
+	char path[MCP_PATH_MAX];
 	json_t *result = c->kept;
 	c->kept = NULL;
 	set_text(result, "output", text);
 	json_object_del(result, "end");
 	keep_rest(c);
-	finish_exec(c, result, left);
+	if (mcp_exec_is_done(result)) {
+		finish_exec(c, result, left);
+		return;
+	}
+	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)left));
+	c->kept = result;
+	mcp_ask(c, on_head, METHOD_GET, mcp_path(path, c, "/state"), NULL, NULL);
 }
 
 static void on_page(struct mcp_call *c, const struct mcp_answer *a);
@@ -352,7 +474,6 @@ static void on_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 
 void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 16], wait[24], from[24], bytes[24];
 	(void)a;
 	if (!take_exec(c))
 		return;
@@ -360,13 +481,16 @@ void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 	struct exec *e = pages ? NULL : exec_of(c);
 	if (e)
 		exec_page_wait(e, c->reader);
-	snprintf(rest, sizeof rest, "/exec/%s", c->exec);
-	snprintf(wait, sizeof wait, "%lld", (long long)mcp_number_arg(c, "wait_ms", 0));
-	snprintf(from, sizeof from, "%lld", (long long)mcp_number_arg(c, "cursor", 0));
-	snprintf(bytes, sizeof bytes, "%zu", pages ? mcp_output_max(c) : 0);
-	const char *const params[] = {
-		"waitMs", wait, "format", "raw", "from", from, "bytes", bytes, NULL};
-	mcp_ask(c, on_exec_read, METHOD_GET, mcp_path(path, c, rest), NULL, params);
+	c->cursor = (uint64_t)mcp_number_arg(c, "cursor", 0);
+	bool resumes = c->resume.exec[0] != '\0';
+	uint64_t told = resumes ? c->resume.after : mcp_told(c);
+	json_int_t wait_ms = mcp_number_arg(c, "wait_ms", 0);
+	mcp_await(c,
+		&(struct mcp_await){.ms = resumes && !c->resume.accepted ? 0 : wait_ms,
+			.page = pages ? mcp_output_max(c) : 0,
+			.told = told > 0,
+			.after = told,
+			.next = on_exec_read});
 }
 
 static void on_signalled(struct mcp_call *c, const struct mcp_answer *a)

@@ -19,6 +19,9 @@ size_t mcp_output_max(const struct mcp_call *c);
 /* Whether an exec, as the API writes it, is over. */
 bool mcp_exec_is_done(const json_t *exec);
 
+/* One that is over, of which there is no status, is a failure: its result says so, and what to do next. */
+void mcp_exec_judge(struct mcp_call *c, json_t *result, const json_t *exec);
+
 /*
  * What an exec that the API has given with format=raw has printed to "output", "stdout" or "stderr", as text to
  * be freed; NULL when it has no such stream. *omitted grows by what is missing.

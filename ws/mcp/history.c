@@ -3,7 +3,9 @@
 
 #include "ws/mcp/call.h"
 #include "ws/mcp/exec.h"
+#include "ws/mcp/own.h"
 #include "ws/mcp/text.h"
+#include "ws/mcp/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +47,7 @@ static void on_lines(struct mcp_call *c, const struct mcp_answer *a)
 	finish_history(c, result);
 }
 
-/* What a block has printed; the API has cut it already, and says where. */
-static char *block_text(const json_t *answer)
+char *mcp_block_text(const json_t *answer)
 {
 	const json_t *value = json_object_get(answer, "text");
 	const char *text = json_string_value(value);
@@ -65,7 +66,7 @@ static void on_block_output(struct mcp_call *c, const struct mcp_answer *a)
 	if (!mcp_succeeded(c, a))
 		return;
 	json_t *result = c->kept;
-	char *text = block_text(a->json);
+	char *text = mcp_block_text(a->json);
 	c->kept = NULL;
 	json_object_set_new(result, "output", json_string(text ? text : ""));
 	json_object_set(result, "truncated", json_object_get(a->json, "truncated"));

@@ -2,7 +2,9 @@
 #include "ws/mcp/map.h"
 
 #include "ws/mcp/exec.h"
+#include "ws/mcp/files.h"
 #include "ws/mcp/history.h"
+#include "ws/mcp/look.h"
 #include "ws/mcp/terminal.h"
 
 #include <assert.h>
@@ -19,10 +21,13 @@ static const struct {
 	{"exec_read", mcp_exec_read},
 	{"exec_signal", mcp_exec_signal},
 	{"send_keys", mcp_send_keys},
+	{"lease", mcp_lease},
 	{"wait", mcp_wait},
 	{"snapshot", mcp_snapshot},
 	{"resize", mcp_resize},
 	{"history", mcp_history},
+	{"read_file", mcp_read_file},
+	{"write_file", mcp_write_file},
 	{"exec_command", mcp_exec_command},
 	{"write_stdin", mcp_write_stdin},
 };

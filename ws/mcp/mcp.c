@@ -5,8 +5,9 @@
 #include "ws/base64.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/exchange.h"
-#include "ws/mcp/exec.h"
 #include "ws/mcp/headers.h"
+#include "ws/mcp/legacy.h"
+#include "ws/mcp/news.h"
 #include "ws/mcp/version.h"
 
 #include <errno.h>
@@ -15,12 +16,6 @@
 #include <string.h>
 
 #define TICK_MS 250u
-
-static void refuse_version(struct request *r, json_t *id, const char *asked)
-{
-	mcp_refuse(r, 400, id, RPC_UNSUPPORTED_VERSION, "Unsupported protocol version",
-		json_pack("{s:o, s:s}", "supported", mcp_versions_json(), "requested", asked));
-}
 
 /* Headers */
 
@@ -57,7 +52,9 @@ static const char *mismatch(const struct mcp_headers *h, const struct rpc_messag
 {
 	const char *version = json_string_value(
 		json_object_get(m->meta, MCP_META "protocolVersion"));
-	const char *name = json_string_value(json_object_get(m->params, "name"));
+	bool reads = strcmp(m->method, "resources/read") == 0;
+	bool named = reads || strcmp(m->method, "tools/call") == 0;
+	const char *name = json_string_value(json_object_get(m->params, reads ? "uri" : "name"));
 	if (!h || !h->known)
 		return NULL;
 	if (!h->has_version || !version || strcmp(h->version, version) != 0)
@@ -66,17 +63,31 @@ static const char *mismatch(const struct mcp_headers *h, const struct rpc_messag
 		return NULL;
 	if (!h->has_method || strcmp(h->method, m->method) != 0)
 		return "Header mismatch: Mcp-Method is not the method";
-	if (strcmp(m->method, "tools/call") == 0 && name && !name_matches(h, name))
-		return "Header mismatch: Mcp-Name is not params.name";
+	if (named && name && !name_matches(h, name))
+		return reads ? "Header mismatch: Mcp-Name is not params.uri"
+			     : "Header mismatch: Mcp-Name is not params.name";
 	return NULL;
 }
 
 /* The revision without sessions */
 
-static const char *client_name(const json_t *info)
+/* What each request says of its client. */
+static void take_client(const struct rpc_message *m, struct mcp_sender *sender)
 {
-	const char *name = json_string_value(json_object_get(info, "name"));
-	return name && name_is_text(name) && strlen(name) < MCP_CLIENT_SIZE ? name : "";
+	const json_t *can = json_object_get(m->meta, MCP_META "clientCapabilities");
+	const json_t *elicitation = json_object_get(can, "elicitation");
+	sender->client = mcp_client_name(json_object_get(m->meta, MCP_META "clientInfo"));
+	sender->elicits = json_is_object(json_object_get(elicitation, "url"));
+}
+
+static void begin_listening(struct mcp *m, struct request *r, const struct rpc_message *message,
+	const struct mcp_sender *sender)
+{
+	if (!sender->takes_stream)
+		mcp_refuse(r, 406, message->id, RPC_INVALID_REQUEST,
+			"Accept must list text/event-stream", NULL);
+	else
+		mcp_news_listen(m, r, message, sender->scope);
 }
 
 static void handle_modern(
@@ -94,153 +105,19 @@ static void handle_modern(
 	else if (problem)
 		mcp_refuse(r, 400, message.id, RPC_HEADER_MISMATCH, problem, NULL);
 	else if (strcmp(json_string_value(version), MCP_VERSION) != 0)
-		refuse_version(r, message.id, json_string_value(version));
+		mcp_refuse_version(r, message.id, json_string_value(version));
 	else if (message.kind == RPC_NOTIFICATION) {
-		mcp_take_notification(m, &message, sender->scope);
+		mcp_take_message(m, &message, sender->scope);
 		mcp_reply_nothing(r, 202);
 	} else if (!json_is_object(json_object_get(message.meta, MCP_META "clientCapabilities")))
 		mcp_refuse(r, 400, message.id, RPC_INVALID_PARAMS,
 			"params._meta must have " MCP_META "clientCapabilities", NULL);
 	else {
-		sender->client = client_name(json_object_get(message.meta, MCP_META "clientInfo"));
-		mcp_exchange_run(m, r, input, true, sender);
-	}
-}
-
-/* The revisions with sessions */
-
-/* A place for a client: who has as many as there may be gives up the one that was unused for longest. */
-static int claim(struct mcp *m, const struct principal *p, struct claim **ret_claim)
-{
-	static const struct access_want want[ACCESS_PLACES] = {{QUOTA_MCP_SESSIONS, 1}};
-	struct access *a = m->dispatcher->access;
-	int rc = access_claim(a, p, want, ret_claim, NULL);
-	if (rc == -EUSERS && mcp_sessions_evict(&m->sessions, p))
-		rc = access_claim(a, p, want, ret_claim, NULL);
-	return rc;
-}
-
-/*
- * Keep what the client says of itself, under its scope or an id that it is told. Returns 0, -EUSERS (the quota is used
- * up, by others), or -ENOMEM.
- */
-static int remember(struct mcp *m, struct request *r, const struct rpc_message *message,
-	const char *version, const char *scope)
-{
-	bool headers = r->mcp && r->mcp->known;
-	struct claim *place;
-	if (!headers && !*scope) /* where a header could not come back there is none */
-		return 0;
-	int rc = claim(m, &r->principal, &place);
-	if (rc < 0)
-		return rc;
-	struct mcp_session *s = mcp_sessions_create(
-		&m->sessions, &r->principal, headers ? NULL : scope, place, uv_now(m->loop));
-	if (!s) {
-		access_drop(place);
-		return -ENOMEM;
-	}
-	s->batches = strcmp(version, "2025-03-26") == 0;
-	snprintf(s->client, sizeof s->client, "%s",
-		client_name(json_object_get(message->params, "clientInfo")));
-	if (headers)
-		reply_header(r, "Mcp-Session-Id", s->id);
-	return 0;
-}
-
-static void initialize(
-	struct mcp *m, struct request *r, const struct rpc_message *message, const char *scope)
-{
-	const char *asked = json_string_value(json_object_get(message->params, "protocolVersion"));
-	const char *version = asked && mcp_version_is_legacy(asked) ? asked : MCP_VERSION_LEGACY;
-	if (!asked) {
-		mcp_refuse(r, 200, message->id, RPC_INVALID_PARAMS,
-			"protocolVersion must be a string", NULL);
-		return;
-	}
-	int rc = remember(m, r, message, version, scope);
-	if (rc == -EUSERS) {
-		mcp_refuse_quota(r, message->id, QUOTA_MCP_SESSIONS);
-		return;
-	}
-	if (rc < 0) {
-		mcp_refuse(
-			r, 500, message->id, RPC_INTERNAL_ERROR, "The client cannot be kept", NULL);
-		return;
-	}
-	reply_json(r, 200,
-		rpc_result(message->id,
-			json_pack("{s:s, s:{s:{}}, s:o, s:s}", "protocolVersion", version,
-				"capabilities", "tools", "serverInfo", mcp_server_info(m),
-				"instructions", mcp_instructions)));
-}
-
-/* The session that the headers name; false: r is answered. *ret_session is NULL where there are none. */
-static bool take_session(struct mcp *m, struct request *r, const struct rpc_message *message,
-	struct mcp_session **ret_session)
-{
-	const struct mcp_headers *h = r->mcp;
-	*ret_session = NULL;
-	if (!h || !h->known)
-		return true;
-	if (h->has_version && !mcp_version_is_legacy(h->version)) {
-		refuse_version(r, message->id, h->version);
-		return false;
-	}
-	if (!h->has_session) {
-		mcp_refuse(r, 400, message->id, RPC_INVALID_REQUEST,
-			"Mcp-Session-Id is required: initialize first", NULL);
-		return false;
-	}
-	*ret_session = mcp_sessions_find(&m->sessions, h->session, &r->principal, uv_now(m->loop));
-	if (!*ret_session)
-		mcp_refuse(r, 404, message->id, RPC_INVALID_REQUEST,
-			"There is no such session, or it has ended: initialize again", NULL);
-	return *ret_session != NULL;
-}
-
-static bool has_requests(const struct rpc_input *input)
-{
-	struct rpc_message message;
-	for (size_t i = 0; i < input->count; i++) {
-		rpc_message(input, i, &message);
-		if (message.kind == RPC_REQUEST || message.kind == RPC_INVALID)
-			return true;
-	}
-	return false;
-}
-
-static void handle_legacy(
-	struct mcp *m, struct request *r, const struct rpc_input *input, struct mcp_sender *sender)
-{
-	struct rpc_message message;
-	struct mcp_session *session;
-	rpc_message(input, 0, &message);
-	if (!input->batch && message.kind == RPC_REQUEST &&
-		strcmp(message.method, "initialize") == 0) {
-		initialize(m, r, &message, sender->scope);
-		return;
-	}
-	if (!take_session(m, r, &message, &session))
-		return;
-	if (!session && sender->scope[0])
-		session = mcp_sessions_find(
-			&m->sessions, sender->scope, &r->principal, uv_now(m->loop));
-	if (session) {
-		snprintf(sender->scope, sizeof sender->scope, "%s", session->id);
-		sender->client = session->client;
-	}
-	if (input->batch && session && !session->batches) {
-		mcp_refuse(r, 400, NULL, RPC_INVALID_REQUEST, "This revision has no batches", NULL);
-	} else if (has_requests(input)) {
-		mcp_exchange_run(m, r, input, false, sender);
-	} else {
-		for (size_t i = 0; i < input->count; i++) {
-			rpc_message(input, i, &message);
-			if (message.kind == RPC_NOTIFICATION)
-				mcp_take_notification(m, &message, sender->scope);
-		}
-		mcp_reply_nothing(r, 202);
+		take_client(&message, sender);
+		if (strcmp(message.method, "subscriptions/listen") == 0)
+			begin_listening(m, r, &message, sender);
+		else
+			mcp_exchange_run(m, r, input, true, sender);
 	}
 }
 
@@ -315,33 +192,26 @@ static void take_messages(struct request *r)
 	else if (is_modern(r, &input))
 		handle_modern(m, r, &input, &sender);
 	else
-		handle_legacy(m, r, &input, &sender);
+		mcp_legacy_handle(m, r, &input, &sender);
 	rpc_free(&input);
 }
 
-/* The end of a session. What it has under way goes on. */
+/* The end of a session. */
 static void end_session(struct request *r)
 {
-	struct mcp *m = r->match.module;
-	const struct mcp_headers *h = r->mcp;
-	if (!h || !h->known || !h->has_session) {
-		reply_header(r, "Allow", "POST");
-		mcp_refuse(
-			r, 405, NULL, RPC_INVALID_REQUEST, "There is no session to be ended", NULL);
-		return;
-	}
-	struct mcp_session *s = mcp_sessions_find(
-		&m->sessions, h->session, &r->principal, uv_now(m->loop));
-	if (!s) {
-		mcp_refuse(r, 404, NULL, RPC_INVALID_REQUEST, "There is no such session", NULL);
-		return;
-	}
-	mcp_exec_leave(m, s->id);
-	mcp_sessions_end(&m->sessions, s);
-	mcp_reply_nothing(r, 204);
+	mcp_legacy_end(r->match.module, r);
+}
+
+/* What happens meanwhile, for a client. */
+static void follow(struct request *r)
+{
+	struct mcp_sender sender = {.client = ""};
+	if (take_scope(r, &sender))
+		mcp_legacy_follow(r->match.module, r, &sender);
 }
 
 static const struct route_row rows[] = {
+	{METHOD_GET, "/mcp", WHO_VIEWER, .plain = follow},
 	{METHOD_POST, "/mcp", WHO_VIEWER, .plain = take_messages},
 	{METHOD_DELETE, "/mcp", WHO_VIEWER, .plain = end_session},
 	{.path = NULL},
@@ -355,11 +225,24 @@ void mcp_register(struct mcp *m, struct routes *all)
 static void on_tick(uv_timer_t *timer)
 {
 	mcp_exchanges_tick(timer->data);
+	mcp_news_tick(timer->data);
+	mcp_elicit_tick(timer->data);
+}
+
+void mcp_tick_needed(struct mcp *m)
+{
+	bool news = m->left.count > 0 || m->elicits.count > 0 || m->subscriptions.count > 0;
+	bool needed = m->exchanges || (m->streams && news);
+	if (needed && !uv_is_active((uv_handle_t *)&m->tick))
+		uv_timer_again(&m->tick);
+	else if (!needed)
+		uv_timer_stop(&m->tick);
 }
 
 int mcp_open(struct mcp *m, struct dispatcher *dispatcher, const char *version, uv_loop_t *loop)
 {
 	*m = (struct mcp){.dispatcher = dispatcher, .version = version, .loop = loop};
+	auth_derive(dispatcher->access->auth, "mcp sessions", m->key);
 	int rc = mcp_tools_open(&m->tools);
 	if (rc < 0)
 		return rc;
@@ -378,6 +261,7 @@ int mcp_open(struct mcp *m, struct dispatcher *dispatcher, const char *version, 
 void mcp_stop(struct mcp *m)
 {
 	m->stopping = true;
+	mcp_news_stop(m);
 }
 
 void mcp_close(struct mcp *m)
@@ -385,5 +269,8 @@ void mcp_close(struct mcp *m)
 	uv_close((uv_handle_t *)&m->tick, NULL);
 	mcp_sessions_close(&m->sessions);
 	mcp_cursors_close(&m->cursors);
+	mcp_left_close(&m->left);
+	mcp_elicit_close(&m->elicits);
+	mcp_subscriptions_close(&m->subscriptions);
 	mcp_tools_close(&m->tools);
 }

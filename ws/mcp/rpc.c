@@ -64,11 +64,13 @@ void rpc_message(const struct rpc_input *input, size_t index, struct rpc_message
 	json_t *id = json_object_get(object, "id");
 	json_t *params = json_object_get(object, "params");
 	json_t *meta = json_object_get(params, "_meta");
+	json_t *result = json_object_get(object, "result");
 	const char *method = json_string_value(json_object_get(object, "method"));
 	*m = (struct rpc_message){.id = is_id(id) ? id : NULL,
 		.method = method ? method : "",
 		.params = json_is_object(params) ? params : NULL,
-		.meta = json_is_object(meta) ? meta : NULL};
+		.meta = json_is_object(meta) ? meta : NULL,
+		.result = json_is_object(result) ? result : NULL};
 	m->problem = problem_of(object, m);
 	if (m->problem)
 		m->kind = RPC_INVALID;

@@ -14,7 +14,8 @@ enum rpc_code {
 	RPC_METHOD_NOT_FOUND = -32601,
 	RPC_INVALID_PARAMS = -32602,
 	RPC_INTERNAL_ERROR = -32603,
-	RPC_HEADER_MISMATCH = -32020, /* MCP's own, as the next */
+	RPC_RESOURCE_NOT_FOUND = -32002, /* MCP's own, of its earlier revisions */
+	RPC_HEADER_MISMATCH = -32020,    /* MCP's own, as the next */
 	RPC_UNSUPPORTED_VERSION = -32022,
 	RPC_ACCESS_ENDED = 401,  /* ours, as the next: outside of what JSON-RPC reserves */
 	RPC_LIMIT_REACHED = 429, /* ours: outside of what JSON-RPC reserves */
@@ -38,6 +39,7 @@ struct rpc_message {
 	const char *method;  /* "" of a response */
 	json_t *params;      /* an object, or NULL */
 	json_t *meta;        /* params._meta, an object, or NULL */
+	json_t *result;      /* of a response, an object, or NULL: it is an error */
 	const char *problem; /* RPC_INVALID: literal */
 };
 

@@ -57,16 +57,27 @@ static void make_room(struct mcp_sessions *all, const struct principal *p, uint6
 		(void)mcp_sessions_evict(all, p); /* links have less than all: there is one */
 }
 
+/* It is used now. */
+static void move_last(struct mcp_sessions *all, struct mcp_session *s, uint64_t now_ms)
+{
+	s->used_ms = now_ms;
+	HASH_DEL(all->table, s);
+	HASH_ADD_STR(all->table, id, s); /* NOLINT(clang-analyzer-*): it is uthash's */
+}
+
 struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct principal *p,
 	const char *id, struct claim *claim, uint64_t now_ms)
 {
 	struct mcp_session *s = NULL;
 	if (id)
 		HASH_FIND_STR(all->table, id, s);
-	if (s && is_of(s, p))
+	if (s && !is_of(s, p))
+		return NULL;
+	if (s) {
 		claim_release(&claim);
-	if (s)
-		return is_of(s, p) ? s : NULL;
+		move_last(all, s, now_ms);
+		return s;
+	}
 	s = calloc(1, sizeof *s);
 	if (!s || (!id && id_hex(s->id, 2 * MCP_SESSION_RANDOM + 1) < 0)) {
 		free(s);
@@ -91,10 +102,25 @@ struct mcp_session *mcp_sessions_find(
 	HASH_FIND_STR(all->table, id, s);
 	if (!s || now_ms - s->used_ms > MCP_SESSION_IDLE_MS || !is_of(s, p))
 		return NULL;
-	s->used_ms = now_ms;
-	HASH_DEL(all->table, s);
-	HASH_ADD_STR(all->table, id, s);
+	move_last(all, s, now_ms);
 	return s;
+}
+
+void mcp_sessions_bar(struct mcp_sessions *all, const char *id)
+{
+	if (!all->ended)
+		all->ended = calloc(MCP_ENDED_MAX, sizeof *all->ended);
+	if (all->ended)
+		snprintf(all->ended[all->ended_count++ % MCP_ENDED_MAX], sizeof *all->ended, "%s",
+			id);
+}
+
+bool mcp_sessions_barred(const struct mcp_sessions *all, const char *id)
+{
+	for (size_t i = 0; i < all->ended_count && i < MCP_ENDED_MAX; i++)
+		if (strcmp(all->ended[i], id) == 0)
+			return true;
+	return false;
 }
 
 void mcp_sessions_close(struct mcp_sessions *all)
@@ -106,4 +132,7 @@ void mcp_sessions_close(struct mcp_sessions *all)
 		claim_release(&s->claim);
 		free(s);
 	}
+	free(all->ended);
+	all->ended = NULL;
+	all->ended_count = 0;
 }

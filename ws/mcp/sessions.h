@@ -2,7 +2,8 @@
  * The sessions of MCP's revisions that begin with `initialize`, which have nothing to do with those of
  * terminals: what the client said of itself, and a name under which it can cancel what it has asked for.
  * Bounded: those that are not used expire, and where there are too many, the one that was unused for longest goes, of
- * those of who wants another.
+ * those of who wants another. That is no harm where the id says it all (ws/mcp/ticket.h): its next use makes it anew,
+ * unless the client has ended it, of which the latest MCP_ENDED_MAX are remembered.
  */
 #pragma once
 
@@ -17,6 +18,7 @@
 #define MCP_SESSION_IDLE_MS (UINT64_C(24) * 3600 * 1000)
 #define MCP_SESSION_RANDOM 20u /* bytes of an id of ours */
 #define MCP_SESSION_ID_SIZE 128u
+#define MCP_ENDED_MAX 1024u
 #define MCP_CLIENT_SIZE 65u
 
 struct mcp_session {
@@ -24,6 +26,8 @@ struct mcp_session {
 	char id[MCP_SESSION_ID_SIZE];
 	char client[MCP_CLIENT_SIZE]; /* name of the program, or "" */
 	bool batches;                 /* its revision has them */
+	bool elicits;                 /* it can have a person open an address */
+	bool taken_up;                /* it was begun with another server, or forgotten meanwhile */
 	enum role role;               /* whose it is */
 	char link[LINK_ID_SIZE];
 	uint64_t used_ms;
@@ -34,6 +38,8 @@ struct mcp_session {
 /* Zero is an empty one. Times are those of any steady clock. */
 struct mcp_sessions {
 	struct mcp_session *table; /* the one that was unused for longest is the first */
+	char (*ended)[2 * MCP_SESSION_RANDOM + 1]; /* MCP_ENDED_MAX ids, once there is one; owned */
+	size_t ended_count;                        /* ever */
 };
 
 /* End the one of p's that was unused for longest. Returns whether there was one. */
@@ -52,5 +58,9 @@ struct mcp_session *mcp_sessions_find(
 	struct mcp_sessions *all, const char *id, const struct principal *p, uint64_t now_ms);
 
 void mcp_sessions_end(struct mcp_sessions *all, struct mcp_session *s);
+
+/* An id of ours is no good any more; whether it is so. */
+void mcp_sessions_bar(struct mcp_sessions *all, const char *id);
+bool mcp_sessions_barred(const struct mcp_sessions *all, const char *id);
 
 void mcp_sessions_close(struct mcp_sessions *all);

@@ -3,7 +3,10 @@
 
 #include "ws/mcp/call.h"
 #include "ws/mcp/exec.h"
-#include "ws/mcp/text.h"
+#include "ws/mcp/keynames.h"
+#include "ws/mcp/look.h"
+#include "ws/mcp/own.h"
+#include "ws/mcp/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +44,8 @@ static void on_session(struct mcp_call *c, const struct mcp_answer *a)
 
 void mcp_session_create(struct mcp_call *c, const struct mcp_answer *a)
 {
-	static const char *const names[] = {
-		"name", "cwd", "shell", "env", "cols", "rows", "idle_timeout_ms", NULL};
+	static const char *const names[] = {"name", "cwd", "shell", "shell_args", "env", "cols",
+		"rows", "idle_timeout_ms", NULL};
 	json_t *body = json_object(), *id = json_object_get(c->args, "session_id");
 	(void)a;
 	mcp_copy_args(c, body, names);
@@ -142,123 +145,20 @@ void mcp_resize(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_in_session(c, start_resize);
 }
 
-/* The screen */
-
-static json_t *changed_of(const json_t *lines)
-{
-	size_t i;
-	json_t *line, *changed = json_array();
-	json_array_foreach (lines, i, line)
-		json_array_append_new(changed,
-			json_pack("{s:I, s:O?}", "row",
-				json_integer_value(json_object_get(line, "row")) + 1, "text",
-				json_object_get(line, "text")));
-	return changed;
-}
-
-/* What tools say of the screen: rows and columns count from 1, as in send_keys. */
-static json_t *screen_of(const struct mcp_call *c, const json_t *screen)
-{
-	static const char *const names[] = {"version", "rows", "cols", "alternate", "title", NULL};
-	const json_t *cursor = json_object_get(screen, "cursor");
-	json_t *result = json_pack("{s:s, s:{s:I, s:I, s:O?}}", "session_id", c->session, "cursor",
-		"row", json_integer_value(json_object_get(cursor, "row")) + 1, "column",
-		json_integer_value(json_object_get(cursor, "col")) + 1, "visible",
-		json_object_get(cursor, "visible"));
-	for (size_t i = 0; names[i]; i++)
-		json_object_set(result, names[i], json_object_get(screen, names[i]));
-	return result;
-}
-
-/* What is kept (state, what was typed) joins the screen. */
-static void finish_screen(struct mcp_call *c, json_t *result)
-{
-	json_object_update(result, c->kept);
-	mcp_finish_words(c, result, mcp_screen_text);
-}
-
-static void on_ansi(struct mcp_call *c, const struct mcp_answer *a)
-{
-	json_t *text = a->status < 400 ? json_stringn(a->body, a->length) : NULL;
-	if (!mcp_succeeded(c, a))
-		return;
-	json_object_set_new(c->kept, "text", text);
-	json_t *result = json_incref(c->kept);
-	finish_screen(c, result);
-}
-
-static void on_screen(struct mcp_call *c, const struct mcp_answer *a)
-{
-	char path[MCP_PATH_MAX];
-	const char *format = mcp_text_arg(c, "format");
-	bool since = json_object_get(c->args, "since") != NULL;
-	if (!mcp_succeeded(c, a))
-		return;
-	const json_t *lines = json_object_get(a->json, "lines");
-	json_t *result = screen_of(c, a->json);
-	if (since)
-		json_object_set_new(result, "changed", changed_of(lines));
-	else
-		json_object_set_new(result, "text", mcp_lines_text(lines));
-	if (since || !format || strcmp(format, "ansi") != 0) {
-		finish_screen(c, result);
-		return;
-	}
-	static const char *const params[] = {"format", "ansi", NULL};
-	json_object_update(result, c->kept);
-	json_decref(c->kept);
-	c->kept = result;
-	mcp_ask(c, on_ansi, METHOD_GET, mcp_path(path, c, "/screen"), NULL, params);
-}
-
-static void ask_screen(struct mcp_call *c)
-{
-	char path[MCP_PATH_MAX], since[24];
-	bool some = json_object_get(c->args, "since") != NULL;
-	snprintf(since, sizeof since, "%lld", (long long)mcp_number_arg(c, "since", 0));
-	const char *const params[] = {"format", "json", "since", some ? since : NULL, NULL};
-	mcp_ask(c, on_screen, METHOD_GET, mcp_path(path, c, "/screen"), NULL, params);
-}
-
-static void keep_state(struct mcp_call *c, const struct mcp_answer *a)
-{
-	json_t *state = mcp_snake(json_object_get(a->json, "state"));
-	if (!c->kept)
-		c->kept = json_object();
-	if (json_is_object(state))
-		json_object_set(c->kept, "terminal", state);
-	json_decref(state);
-}
-
-static void on_state(struct mcp_call *c, const struct mcp_answer *a)
-{
-	if (!mcp_succeeded(c, a))
-		return;
-	keep_state(c, a);
-	ask_screen(c);
-}
-
-static void start_snapshot(struct mcp_call *c, const struct mcp_answer *a)
-{
-	char path[MCP_PATH_MAX];
-	(void)a;
-	mcp_ask(c, on_state, METHOD_GET, mcp_path(path, c, "/state"), NULL, NULL);
-}
-
-void mcp_snapshot(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_in_session(c, start_snapshot);
-}
-
 /* Typing */
 
 static void on_settled(struct mcp_call *c, const struct mcp_answer *a)
 {
 	if (!mcp_succeeded(c, a))
 		return;
-	keep_state(c, a);
-	ask_screen(c);
+	uint64_t typed = mcp_offset(c->kept, "offset");
+	json_int_t known = json_integer_value(json_object_get(c->kept, "known"));
+	mcp_keep_state(c, a);
+	json_object_del(c->kept, "known");
+	mcp_look(c,
+		&(struct mcp_look){
+			.known = known > 0 && (uint64_t)known < typed ? (uint64_t)known : typed,
+			.typed = true});
 }
 
 /*
@@ -272,11 +172,14 @@ static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 	json_int_t still = mcp_number_arg(c, "settle_ms", SETTLE_DEFAULT_MS);
 	if (!mcp_succeeded(c, a))
 		return;
-	keep_state(c, a);
+	uint64_t known = mcp_seen(c);
+	mcp_keep_state(c, a);
 	for (size_t i = 0; names[i]; i++)
 		json_object_set(c->kept, names[i], json_object_get(a->json, names[i]));
+	json_object_set_new(c->kept, "known", json_integer((json_int_t)known));
 	json_object_set_new(c->kept, "session_id", json_string(c->session));
 	if (!mcp_flag_arg(c, "snapshot", true)) {
+		json_object_del(c->kept, "known");
 		mcp_finish_words(c, json_incref(c->kept), mcp_screen_text);
 		return;
 	}
@@ -291,11 +194,19 @@ static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 static void start_typing(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {
-		"text", "paste", "keys", "base64", "mouse", "submit", "lease", NULL};
-	char path[MCP_PATH_MAX];
-	json_t *body = json_object();
+		"text", "paste", "base64", "mouse", "submit", "lease", NULL};
+	char path[MCP_PATH_MAX], problem[MCP_KEYS_PROBLEM] = "Out of memory";
+	const json_t *keys = json_object_get(c->args, "keys");
+	json_t *known = keys ? mcp_keynames(keys, problem) : NULL, *body = json_object();
 	(void)a;
+	if (keys && !known) {
+		json_decref(body);
+		mcp_fail(c, "VALIDATION_FAILED", problem, NULL);
+		return;
+	}
 	mcp_copy_args(c, body, names);
+	if (known)
+		json_object_set_new(body, "keys", known);
 	if (c->author[0])
 		json_object_set_new(body, "name", json_string(c->author));
 	mcp_ask(c, on_typed, METHOD_POST, mcp_path(path, c, "/keys"), body, NULL);
@@ -317,6 +228,10 @@ static void on_waited(struct mcp_call *c, const struct mcp_answer *a)
 	json_object_del(result, "success");
 	json_object_del(result, "timestamp");
 	move(result, "state", "terminal");
+	mcp_tell_offset(c,
+		json_is_integer(json_object_get(result, "end"))
+			? mcp_offset(result, "end")
+			: mcp_offset(json_object_get(result, "terminal"), "offset"));
 	json_object_set_new(result, "session_id", json_string(c->session));
 	mcp_finish_words(c, result, mcp_wait_text);
 }
@@ -343,6 +258,8 @@ static void start_wait(struct mcp_call *c, const struct mcp_answer *a)
 	json_t *body = json_pack("{s:o, s:I}", "until", conditions(c), "timeoutMs",
 		mcp_number_arg(c, "timeout_ms", WAIT_DEFAULT_MS));
 	(void)a;
+	if (mcp_told(c) > 0)
+		json_object_set_new(body, "from", json_integer((json_int_t)mcp_told(c)));
 	mcp_copy_args(c, body, names);
 	mcp_ask(c, on_waited, METHOD_POST, mcp_path(path, c, "/wait"), body, NULL);
 }
@@ -351,4 +268,45 @@ void mcp_wait(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
 	mcp_in_session(c, start_wait);
+}
+
+/* The keyboard */
+
+static void on_lease(struct mcp_call *c, const struct mcp_answer *a)
+{
+	if (!mcp_succeeded(c, a))
+		return;
+	const json_t *lease = json_object_get(a->json, "lease");
+	json_t *result = json_is_object(lease) ? mcp_snake(json_object_get(a->json, "lease"))
+					       : json_object();
+	move(result, "id", "lease");
+	if (json_is_object(json_object_get(a->json, "note")))
+		json_object_set_new(result, "note", mcp_snake(json_object_get(a->json, "note")));
+	mcp_finish_words(c, result, mcp_lease_text);
+}
+
+static void start_lease(struct mcp_call *c, const struct mcp_answer *a)
+{
+	static const char *const names[] = {"ttl_ms", NULL};
+	char path[MCP_PATH_MAX];
+	const char *id = mcp_text_arg(c, "lease");
+	(void)a;
+	if (mcp_flag_arg(c, "release", false)) {
+		const char *const params[] = {"id", id, NULL};
+		mcp_ask(c, on_lease, METHOD_DELETE, mcp_path(path, c, "/lease"), NULL, params);
+		return;
+	}
+	json_t *body = json_object();
+	mcp_copy_args(c, body, names);
+	if (id)
+		json_object_set_new(body, "renew", json_string(id));
+	if (c->author[0])
+		json_object_set_new(body, "owner", json_string(c->author));
+	mcp_ask(c, on_lease, METHOD_POST, mcp_path(path, c, "/lease"), body, NULL);
+}
+
+void mcp_lease(struct mcp_call *c, const struct mcp_answer *a)
+{
+	(void)a;
+	mcp_in_session(c, start_lease);
 }

@@ -8,5 +8,5 @@ void mcp_session_list(struct mcp_call *c, const struct mcp_answer *a);
 void mcp_session_close(struct mcp_call *c, const struct mcp_answer *a);
 void mcp_resize(struct mcp_call *c, const struct mcp_answer *a);
 void mcp_send_keys(struct mcp_call *c, const struct mcp_answer *a);
+void mcp_lease(struct mcp_call *c, const struct mcp_answer *a);
 void mcp_wait(struct mcp_call *c, const struct mcp_answer *a);
-void mcp_snapshot(struct mcp_call *c, const struct mcp_answer *a);

@@ -13,12 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORGED " (a program has tried to forge its end)"
 #define COLS 500u
 #define ROWS 60u
 #define LINES_MAX 50000u
-#define COMMAND_BYTES 400u         /* of a command in a list */
-#define WORK_MAX ((size_t)4 << 20) /* cells: output that asks for more is not drawn any further */
+
+/* Cells: output that asks for more is not drawn any further. So many, some for each byte, and never more than that. */
+#define WORK_FIRST ((size_t)64 << 10)
+#define WORK_EACH 32u
+#define WORK_MAX ((size_t)2 << 20)
 
 /* Output as text */
 
@@ -57,11 +59,12 @@ static char *filter(const char *bytes, size_t length, size_t *ret_length)
 /* Feed it all, or as much as can be drawn in decent time. Returns bytes that were not. */
 static size_t feed(struct screen *s, const char *bytes, size_t length)
 {
-	size_t work = 0;
+	size_t most = WORK_FIRST + length * WORK_EACH, work = 0;
+	most = most < WORK_MAX ? most : WORK_MAX;
 	/* LNM: what came through a pipe has no CR before LF. */
-	screen_feed(s, "\033[20h", 5, WORK_MAX);
-	while (length > 0 && work < WORK_MAX) {
-		size_t taken = screen_feed(s, bytes, length, WORK_MAX);
+	screen_feed(s, "\033[20h", 5, most);
+	while (length > 0 && work < most) {
+		size_t taken = screen_feed(s, bytes, length, most - work);
 		work += screen_work(s);
 		bytes += taken;
 		length -= taken;
@@ -106,18 +109,10 @@ static char *draw(const char *bytes, size_t length, size_t *ret_length)
 	return text;
 }
 
-static bool is_ascii(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)text[i] >= 0x80)
-			return false;
-	return true;
-}
-
 /* With what is not seen made visible; text is taken. In ASCII nothing is left by now that is not. */
 static char *show(char *text, size_t *length)
 {
-	if (!text || is_ascii(text, *length))
+	if (!text || visible_is_ascii(text, *length))
 		return text;
 	char *seen = malloc(VISIBLE_SIZE(*length));
 	if (seen)
@@ -179,308 +174,6 @@ char *mcp_join(const char *head, size_t head_length, const char *tail, size_t ta
 	free(first);
 	free(second);
 	return text;
-}
-
-/* Words */
-
-struct words {
-	FILE *file; /* NULL: memory is short */
-	char *text;
-	size_t length;
-};
-
-static void begin_words(struct words *w)
-{
-	*w = (struct words){0};
-	w->file = open_memstream(&w->text, &w->length);
-}
-
-/* A text that is not there is not said. */
-static void say_text(struct words *w, const char *before, const char *text, const char *after)
-{
-	size_t length = text ? strlen(text) : 0;
-	char *seen = NULL;
-	if (!w->file || !text)
-		return;
-	if (!is_ascii(text, length) && (seen = malloc(VISIBLE_SIZE(length))))
-		visible_text(text, length, false, seen);
-	if (seen || is_ascii(text, length))
-		fprintf(w->file, "%s%s%s", before, seen ? seen : text, after);
-	free(seen);
-}
-
-/* What others may choose, in a line: it stays there, and in its place. */
-static void say_name(struct words *w, const char *before, const char *name, const char *after)
-{
-	size_t length = name ? strlen(name) : 0;
-	char *seen = name ? malloc(VISIBLE_SIZE(length)) : NULL;
-	if (seen) {
-		visible_text(name, length, true, seen);
-		say_text(w, before, seen, after);
-	}
-	free(seen);
-}
-
-static void count(struct words *w, const char *before, json_int_t number, const char *after)
-{
-	if (w->file)
-		fprintf(w->file, "%s%lld%s", before, (long long)number, after);
-}
-
-static char *end_words(struct words *w)
-{
-	if (!w->file)
-		return NULL;
-	if (fclose(w->file) != 0) {
-		free(w->text);
-		return NULL;
-	}
-	return w->text;
-}
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	return json_string_value(json_object_get(object, name));
-}
-
-static json_int_t number_of(const json_t *object, const char *name)
-{
-	return json_integer_value(json_object_get(object, name));
-}
-
-static bool has_number(const json_t *object, const char *name)
-{
-	return json_is_integer(json_object_get(object, name));
-}
-
-/* What the terminal does: `waiting_input (password): sudo, quiet for 1.2 s`. */
-static void say_terminal(struct words *w, const json_t *terminal)
-{
-	const char *status = text_of(terminal, "status");
-	if (!status || !w->file)
-		return;
-	say_text(w, "terminal: ", status, "");
-	say_text(w, " (", text_of(terminal, "input"), ")");
-	say_name(w, ": ", text_of(json_object_get(terminal, "foreground"), "name"), "");
-	if (strcmp(status, "prompt") != 0 && strcmp(status, "exited") != 0)
-		fprintf(w->file, ", quiet for %.1f s",
-			(double)number_of(terminal, "quiet_ms") / 1000);
-	say_text(w, "", "\n", "");
-	/* Secrets are none of a model's business. */
-	const char *input = text_of(terminal, "input");
-	if (input && strcmp(input, "password") == 0) {
-		say_text(w, "", "A secret is asked for: have a person type it into this terminal",
-			"");
-		say_text(w, ", at ", text_of(terminal, "human_url"), "");
-		say_text(w, "", ".\n", "");
-	}
-}
-
-/* What follows is told by its size: a line of it that says how a command has ended is one of it. */
-static void say_size(struct words *w, const json_t *exec)
-{
-	static const char *const outputs[] = {"output", "stdout", "stderr"};
-	size_t bytes = 0;
-	for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-		bytes += json_string_length(json_object_get(exec, outputs[i]));
-	if (bytes > 0)
-		count(w, ", ", (json_int_t)bytes, " bytes of output");
-}
-
-/* How it ended, or how it stands: always in front of what it has printed. */
-static void say_end(struct words *w, const json_t *exec)
-{
-	const char *state = text_of(exec, "state"), *by = text_of(exec, "ended_by");
-	if (state && strcmp(state, "done") != 0) {
-		say_text(w, "", state, "");
-		say_text(w, ": exec_id ", text_of(exec, "exec_id"), "");
-		count(w, ", cursor ", number_of(exec, "cursor"), "\n");
-		if (json_is_true(json_object_get(exec, "unkillable")))
-			say_text(w, "", "it cannot be killed\n", "");
-		say_terminal(w, json_object_get(exec, "terminal"));
-		return;
-	}
-	if (has_number(exec, "exit_code"))
-		count(w, "exit code ", number_of(exec, "exit_code"), "");
-	else if (by && strcmp(by, "unknown") == 0)
-		say_text(w, "", "unknown: it may have run, or not, or in part", "");
-	else
-		say_text(w, "not run to its end: ", by ? by : "?", "");
-	say_text(w, " (SIG", text_of(exec, "signal"), ")");
-	if (json_is_true(json_object_get(exec, "timed_out")))
-		say_text(w, "", ", timed out", "");
-	if (json_is_true(json_object_get(exec, "suspect")))
-		say_text(w, "", FORGED, "");
-	if (has_number(exec, "duration_ms") && w->file)
-		fprintf(w->file, ", %.2f s", (double)number_of(exec, "duration_ms") / 1000);
-	say_size(w, exec);
-	say_name(w, ", in ", text_of(exec, "cwd"), "");
-	say_text(w, "", "\n", "");
-}
-
-char *mcp_exec_text(json_t *exec)
-{
-	struct words w;
-	begin_words(&w);
-	say_end(&w, exec);
-	if (number_of(exec, "lost_bytes") > 0)
-		count(&w, "", number_of(exec, "lost_bytes"),
-			" bytes of output are no longer there\n");
-	if (number_of(exec, "lost_in_all") > 0)
-		count(&w, "The output was not read in time: ", number_of(exec, "lost_in_all"),
-			" bytes of it were lost in all\n");
-	say_text(&w, "", text_of(exec, "output"), "");
-	say_text(&w, "--- stdout\n", text_of(exec, "stdout"), "");
-	say_text(&w, "\n--- stderr\n", text_of(exec, "stderr"), "");
-	return end_words(&w);
-}
-
-char *mcp_chunk_text(json_t *chunk)
-{
-	struct words w;
-	begin_words(&w);
-	say_text(&w, "Chunk ID: ", text_of(chunk, "chunk_id"), "\n");
-	if (w.file)
-		fprintf(w.file, "Wall time: %.4f seconds\n",
-			json_number_value(json_object_get(chunk, "wall_time_seconds")));
-	if (has_number(chunk, "exit_code"))
-		count(&w, "Process exited with code ", number_of(chunk, "exit_code"),
-			json_is_true(json_object_get(chunk, "suspect")) ? FORGED "\n" : "\n");
-	if (has_number(chunk, "session_id"))
-		count(&w, "Process running with session ID ", number_of(chunk, "session_id"), "\n");
-	count(&w, "Original token count: ", number_of(chunk, "original_token_count"), "\n");
-	say_text(&w, "Output:\n", text_of(chunk, "output"), "");
-	return end_words(&w);
-}
-
-static void say_session(struct words *w, const json_t *session)
-{
-	say_text(w, "", text_of(session, "session_id"), "");
-	say_name(w, " \"", text_of(session, "name"), "\"");
-	say_text(w, ": ", text_of(session, "state"), "");
-	say_name(w, ", ", text_of(session, "shell"), "");
-	say_name(w, " in ", text_of(session, "cwd"), "");
-	count(w, ", ", number_of(session, "cols"), "x");
-	count(w, "", number_of(session, "rows"), "\n");
-}
-
-char *mcp_session_text(json_t *session)
-{
-	struct words w;
-	begin_words(&w);
-	say_text(&w, "", "session_id ", "");
-	say_session(&w, session);
-	return end_words(&w);
-}
-
-char *mcp_sessions_text(json_t *sessions)
-{
-	struct words w;
-	size_t i;
-	json_t *session;
-	const json_t *list = json_object_get(sessions, "sessions");
-	begin_words(&w);
-	if (json_array_size(list) == 0)
-		say_text(&w, "", "There are no sessions.\n", "");
-	json_array_foreach (list, i, session)
-		say_session(&w, session);
-	say_text(&w, "more with cursor ", text_of(sessions, "next_cursor"), "\n");
-	return end_words(&w);
-}
-
-char *mcp_screen_text(json_t *screen)
-{
-	struct words w;
-	size_t i;
-	json_t *row;
-	const json_t *cursor = json_object_get(screen, "cursor");
-	begin_words(&w);
-	if (has_number(screen, "written"))
-		count(&w, "typed ", number_of(screen, "written"), " bytes");
-	if (number_of(screen, "queued") > 0)
-		count(&w, ", of which the terminal has not taken ", number_of(screen, "queued"), "");
-	if (has_number(screen, "written"))
-		count(&w, "; offset ", number_of(screen, "offset"), "\n");
-	say_terminal(&w, json_object_get(screen, "terminal"));
-	if (cursor) {
-		count(&w, "screen ", number_of(screen, "cols"), "x");
-		count(&w, "", number_of(screen, "rows"), "");
-		count(&w, ", cursor at row ", number_of(cursor, "row"), "");
-		count(&w, ", column ", number_of(cursor, "column"), "");
-		count(&w, ", version ", number_of(screen, "version"), "\n");
-	}
-	say_text(&w, "---\n", text_of(screen, "text"), "");
-	json_array_foreach (json_object_get(screen, "changed"), i, row) {
-		count(&w, "row ", number_of(row, "row"), ": ");
-		say_text(&w, "", text_of(row, "text"), "\n");
-	}
-	return end_words(&w);
-}
-
-char *mcp_wait_text(json_t *wait)
-{
-	struct words w;
-	begin_words(&w);
-	say_text(&w, "", text_of(wait, "type"), "");
-	if (has_number(wait, "fired"))
-		count(&w, " (condition ", number_of(wait, "fired"), ")");
-	count(&w, " after ", number_of(wait, "elapsed_ms"), " ms");
-	count(&w, ", offset ", number_of(wait, "offset"), "\n");
-	say_text(&w, "matched: ", text_of(wait, "text"), "\n");
-	say_terminal(&w, json_object_get(wait, "terminal"));
-	return end_words(&w);
-}
-
-static void say_block(struct words *w, const json_t *block)
-{
-	const char *command = text_of(block, "command");
-	size_t length = command ? strlen(command) : 0;
-	bool cut = length > COMMAND_BYTES;
-	if (cut)
-		length = COMMAND_BYTES - utf8_incomplete(command, COMMAND_BYTES);
-	say_text(w, "", text_of(block, "id"), "");
-	say_text(w, " ", text_of(block, "author"), "");
-	say_name(w, " \"", text_of(block, "label"), "\"");
-	if (has_number(block, "exit_code"))
-		count(w, ", exit code ", number_of(block, "exit_code"), "");
-	else
-		say_text(w, ", ", text_of(block, "state"), "");
-	if (json_is_true(json_object_get(block, "suspect")))
-		say_text(w, "", FORGED, "");
-	say_name(w, ", in ", text_of(block, "cwd"), "");
-	char *beginning = command ? strndup(command, length) : NULL;
-	say_name(w, ": ", beginning ? beginning : "(unknown)", cut ? "…\n" : "\n");
-	free(beginning);
-}
-
-static void say_match(struct words *w, const json_t *match)
-{
-	if (has_number(match, "line"))
-		count(w, "line ", number_of(match, "line"), ": ");
-	else
-		count(w, "offset ", number_of(match, "offset"), ": ");
-	say_text(w, "", text_of(match, "text"), "\n");
-}
-
-char *mcp_history_text(json_t *history)
-{
-	struct words w;
-	size_t i;
-	json_t *one;
-	begin_words(&w);
-	json_array_foreach (json_object_get(history, "blocks"), i, one)
-		say_block(&w, one);
-	json_array_foreach (json_object_get(history, "matches"), i, one)
-		say_match(&w, one);
-	if (json_object_get(history, "block"))
-		say_block(&w, json_object_get(history, "block"));
-	say_text(&w, "", text_of(history, "output"), "");
-	say_text(&w, "", text_of(history, "text"), "");
-	if (has_number(history, "next"))
-		count(&w, "older ones: before ", number_of(history, "next"), "\n");
-	if (has_number(history, "next_line"))
-		count(&w, "more from_line ", number_of(history, "next_line"), "\n");
-	return end_words(&w);
 }
 
 json_t *mcp_lines_text(const json_t *lines)

@@ -1,4 +1,4 @@
-/* What a program's output and the answers of tools look like as text to be read. */
+/* What a program's output looks like as text to be read. */
 #pragma once
 
 #include <jansson.h>
@@ -24,16 +24,6 @@ char *mcp_clip(char *text, size_t max, uint64_t *ret_omitted);
 /* The same of what has been cut already: head and tail bytes of output, and what is missing between. */
 char *mcp_join(const char *head, size_t head_length, const char *tail, size_t tail_length,
 	uint64_t omitted);
-
-/* What a command did, from the structured result of exec; the terminal's state as a few words. */
-char *mcp_exec_text(json_t *exec);
-/* As Codex words it. */
-char *mcp_chunk_text(json_t *chunk);
-char *mcp_session_text(json_t *session);
-char *mcp_sessions_text(json_t *sessions);
-char *mcp_screen_text(json_t *screen);
-char *mcp_wait_text(json_t *wait);
-char *mcp_history_text(json_t *history);
 
 /* Lines of the API as one text, without the blank ones at its end. Returns a new reference, or NULL. */
 json_t *mcp_lines_text(const json_t *lines);

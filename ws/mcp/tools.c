@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define DEPTH_MAX 8u
 
@@ -18,6 +19,50 @@ static enum role role_of(const char *name)
 					      : ROLE_OWNER;
 }
 
+/* What a model need not read: it is told when it matters. */
+static bool is_left_out(const char *key, const json_t *value)
+{
+	static const char *const limits[] = {
+		"minimum", "maximum", "minItems", "maxItems", "additionalProperties", "codex"};
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (strcmp(key, limits[i]) == 0)
+			return !json_is_object(value);
+	return json_is_true(json_object_get(value, "hidden"));
+}
+
+/* A copy without that. Our own document is nested as deeply as we please. */
+static json_t *listed(json_t *value) /* NOLINT(misc-no-recursion) */
+{
+	size_t i;
+	const char *key;
+	json_t *one, *copy;
+	if (json_is_array(value)) {
+		copy = json_array();
+		json_array_foreach (value, i, one)
+			json_array_append_new(copy, listed(one));
+		return copy;
+	}
+	if (!json_is_object(value))
+		return json_incref(value);
+	copy = json_object();
+	json_object_foreach (value, key, one)
+		if (!is_left_out(key, one))
+			json_object_set_new(copy, key, listed(one));
+	return copy;
+}
+
+static void list_tool(struct mcp_tools *t, size_t list, json_t *value, bool codex)
+{
+	if (!codex)
+		json_array_append(t->lists[list][0], value);
+	json_array_append(t->lists[list][1], value);
+}
+
+const json_t *mcp_tools_list(const struct mcp_tools *t, size_t list, const char *client)
+{
+	return t->lists[list][strncasecmp(client, "codex", 5) == 0];
+}
+
 int mcp_tools_open(struct mcp_tools *t)
 {
 	size_t i;
@@ -26,9 +71,12 @@ int mcp_tools_open(struct mcp_tools *t)
 	t->document = json_loadb(mcp_tools_document, mcp_tools_document_length, 0, NULL);
 	t->count = json_array_size(t->document);
 	t->list = calloc(t->count + 1, sizeof *t->list);
-	for (i = 0; i < 3; i++)
-		t->lists[i] = json_array();
-	if (t->count == 0 || !t->list || !t->lists[0] || !t->lists[1] || !t->lists[2]) {
+	bool good = t->count > 0 && t->list;
+	for (i = 0; i < 2 * (size_t)MCP_LISTS; i++) {
+		t->lists[i / 2][i % 2] = json_array();
+		good = good && t->lists[i / 2][i % 2];
+	}
+	if (!good) {
 		mcp_tools_close(t);
 		return -ENOMEM;
 	}
@@ -36,19 +84,26 @@ int mcp_tools_open(struct mcp_tools *t)
 		struct mcp_tool *tool = &t->list[i];
 		tool->name = json_string_value(json_object_get(value, "name"));
 		tool->schema = json_object_get(value, "inputSchema");
-		tool->role = role_of(json_string_value(json_object_get(value, "role")));
+		const char *role_name = json_string_value(json_object_get(value, "role"));
+		bool trusted = strcmp(role_name, "trusted") == 0;
+		tool->role = role_of(role_name);
 		assert(tool->name && tool->schema);
 		json_object_del(value, "role");
+		bool codex = json_is_true(json_object_get(value, "codex"));
+		json_t *shown = listed(value);
 		for (int role = (int)tool->role; role <= (int)ROLE_OWNER; role++)
-			json_array_append(t->lists[role], value);
+			list_tool(t, (size_t)role, shown, codex);
+		if (trusted || tool->role <= ROLE_DRIVER)
+			list_tool(t, MCP_TRUSTED, shown, codex);
+		json_decref(shown);
 	}
 	return 0;
 }
 
 void mcp_tools_close(struct mcp_tools *t)
 {
-	for (size_t i = 0; i < 3; i++)
-		json_decref(t->lists[i]);
+	for (size_t i = 0; i < 2 * (size_t)MCP_LISTS; i++)
+		json_decref(t->lists[i / 2][i % 2]);
 	json_decref(t->document);
 	free(t->list);
 	*t = (struct mcp_tools){0};

@@ -12,20 +12,30 @@
 
 struct mcp_tool {
 	const char *name;
-	const json_t *schema; /* of its arguments */
+	const json_t *schema; /* of its arguments; NULL: it judges of them itself */
 	enum role role;       /* the least that may call it */
 };
+
+#define MCP_TRUSTED 3u
+#define MCP_LISTS 4u
 
 struct mcp_tools {
 	json_t *document; /* owned; every tool, without its role */
 	struct mcp_tool *list;
 	size_t count;
-	json_t *lists[3]; /* by role: those that it may call */
+	/*
+	 * By role: those that it may call; MCP_TRUSTED: drivers who are trusted. [1]: with those that only Codex knows. What
+	 * is "hidden", and limits that are told when they are broken, may be used, but is not listed: a model reads all of it.
+	 */
+	json_t *lists[MCP_LISTS][2];
 };
 
 /* Load the description. Returns 0 or -ENOMEM. */
 int mcp_tools_open(struct mcp_tools *t);
 void mcp_tools_close(struct mcp_tools *t);
+
+/* What a client of this name is told of. Borrowed. */
+const json_t *mcp_tools_list(const struct mcp_tools *t, size_t list, const char *client);
 
 /* The tool of that name, or NULL. */
 const struct mcp_tool *mcp_tools_find(const struct mcp_tools *t, const char *name);

@@ -68,3 +68,11 @@ size_t visible_text(const char *text, size_t length, bool line, char *dst)
 	dst[n] = '\0';
 	return n;
 }
+
+bool visible_is_ascii(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}

@@ -17,3 +17,6 @@
  * length.
  */
 size_t visible_text(const char *text, size_t length, bool line, char *dst);
+
+/* Whether it is ASCII: then there is nothing in it, but for controls, that is not seen. */
+bool visible_is_ascii(const char *text, size_t length);

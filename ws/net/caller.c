@@ -10,7 +10,11 @@
 #include "ws/log.h"
 #include "ws/net/exchange.h"
 #include "ws/net/handover.h"
+#include "ws/net/http2.h"
+#include "ws/net/relay.h"
+#include "ws/net/tls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -121,6 +125,8 @@ void caller_retire(struct caller *c)
 	if (c->exchange)
 		exchange_free(c->exchange);
 	c->exchange = NULL;
+	http2_end(c);
+	relay_gone(c);
 	m->callers--;
 	m->callers_silent -= c->state == CALLER_SILENT || c->state == CALLER_HANDSHAKE;
 	c->state = CALLER_OVER;
@@ -142,6 +148,7 @@ void caller_drop(struct caller *c)
 		shutdown(c->fd, SHUT_RDWR);
 		connection_kill(wsi);
 	} else if (c->fd >= 0) {
+		SSL_free(c->ssl); /* ours, if there is one */
 		close(c->fd);
 	}
 	c->fd = -1;
@@ -219,13 +226,9 @@ long caller_write(struct caller *c, const void *bytes, size_t length)
 	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 }
 
-/* Make room behind what is in c->in: as much as there may be. */
-static long make_room(struct caller *c)
+/* Make c->in larger. */
+static int grow(struct caller *c)
 {
-	if (c->in_length == HTTP_HEAD_MAX)
-		return -ENOBUFS;
-	if (c->in_length < c->in_size)
-		return 0;
 	size_t size = c->in_size ? c->in_size * 2 : IN_SIZE_MIN;
 	char *in = realloc(c->in, size + 1);
 	if (!in)
@@ -233,6 +236,14 @@ static long make_room(struct caller *c)
 	c->in = in;
 	c->in_size = size;
 	return 0;
+}
+
+/* Make room behind what is in c->in: as much as there may be. */
+static long make_room(struct caller *c)
+{
+	if (c->in_length == HTTP_HEAD_MAX)
+		return -ENOBUFS;
+	return c->in_length < c->in_size ? 0 : grow(c);
 }
 
 long caller_fill(struct caller *c)
@@ -255,6 +266,19 @@ void caller_consume(struct caller *c, size_t length)
 	free(c->in);
 	c->in = NULL;
 	c->in_size = 0;
+}
+
+int caller_unread(struct caller *c, const char *bytes, size_t length)
+{
+	if (length == 0)
+		return 0;
+	assert(c->in_length == 0 && length <= HTTP_HEAD_MAX);
+	while (c->in_size < length)
+		if (grow(c) < 0)
+			return -ENOMEM;
+	memcpy(c->in, bytes, length);
+	c->in_length = length;
+	return 0;
 }
 
 void caller_linger(struct caller *c)
@@ -300,7 +324,7 @@ static void on_first_bytes(struct caller *c, uint32_t events)
 	if (!is_tls(c))
 		http1_begin(c);
 	else if (handover_has_hello(c))
-		handover_handshake(c);
+		(tls_offers_http2(c) ? tls_begin : handover_handshake)(c);
 	else if (c->state == CALLER_SILENT && (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
 		caller_drop(c); /* half a ClientHello, and the rest will never come */
 }
@@ -341,10 +365,18 @@ static void on_event(struct caller *c, uint32_t events)
 		else
 			http1_turn(c);
 		return;
+	case CALLER_MUX:
+		http2_turn(c);
+		return;
+	case CALLER_RELAY:
+		relay_on_caller(c, events);
+		return;
 	case CALLER_LINGER:
 		drain(c);
 		return;
 	case CALLER_HANDSHAKE:
+		tls_turn(c);
+		return;
 	case CALLER_OVER:
 		return;
 	}
@@ -374,6 +406,8 @@ static void on_idle(uv_idle_t *idle)
 		unready(c);
 		if (c->state == CALLER_HANDSHAKE)
 			handover_done(c);
+		else if (c->state == CALLER_MUX)
+			http2_turn(c);
 		else
 			http1_turn(c);
 	}
@@ -387,27 +421,36 @@ void caller_handshaken(struct caller *c)
 	caller_wake(c);
 }
 
-/* The peer's address, as the limits on strangers and the log know it. */
-static void name_peer(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX])
+/*
+ * The peer's address, as the limits on strangers and the log know it. Returns false when there is none: it has reset the
+ * connection before that was accepted. What it has sent could still be read, on behalf of nobody.
+ */
+static bool name_peer(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX])
 {
 	struct sockaddr_storage address = {0};
 	socklen_t length = sizeof address;
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
 	snprintf(peer, LIMITER_PEER_MAX, "unix");
-	if (unix_socket || getpeername(fd, (struct sockaddr *)&address, &length) < 0)
-		return;
+	if (unix_socket)
+		return true;
+	if (getpeername(fd, (struct sockaddr *)&address, &length) < 0)
+		return false;
 	if (address.ss_family == AF_INET)
 		uv_ip4_name(v4, peer, LIMITER_PEER_MAX);
 	else if (address.ss_family == AF_INET6)
 		uv_ip6_name(v6, peer, LIMITER_PEER_MAX);
+	return true;
 }
 
 void caller_accept(struct server *s, const struct listener *from, enum arrival_by by, int fd)
 {
 	char peer[LIMITER_PEER_MAX];
 	struct peer *stranger;
-	name_peer(from->unix_socket, fd, peer);
+	if (!name_peer(from->unix_socket, fd, peer)) {
+		close(fd);
+		return;
+	}
 	if (!peers_enter(&s->peers, peer, &stranger)) {
 		s->options.metrics->strangers_refused++;
 		close(fd);
@@ -437,7 +480,7 @@ void caller_accept(struct server *s, const struct listener *from, enum arrival_b
 static bool is_late(const struct caller *c, uint64_t now_ms)
 {
 	const struct exchange *x = c->exchange;
-	if (c->limit_ms == 0 || c->state == CALLER_BODY)
+	if (c->limit_ms == 0 || c->state == CALLER_BODY || (x && x->downloading && !x->over))
 		return false; /* the exchange is looked at */
 	if (c->state == CALLER_ANSWER)
 		return x && (x->answered || x->over) && now_ms - x->answered_ms > c->limit_ms &&
@@ -450,7 +493,11 @@ void callers_sweep(struct server *s)
 	struct caller *c, *next;
 	uint64_t now_ms = server_now_ms(s);
 	DL_FOREACH_SAFE (s->callers->all, c, next)
-		if (is_late(c, now_ms))
+		if (c->state == CALLER_RELAY)
+			relay_look(c, now_ms);
+		else if (is_late(c, now_ms) && c->state == CALLER_MUX)
+			http2_leave(c);
+		else if (is_late(c, now_ms))
 			caller_drop(c);
 }
 

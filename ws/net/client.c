@@ -8,6 +8,7 @@
 #include "ws/net/outgoing.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libwebsockets.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #define RECEIVE_BYTES (32u << 10)
 #define HEADER_BYTES 8192
 #define PIECE_MAX ((size_t)16 << 10)
-#define TEXT_MAX ((size_t)2 << 20)       /* of the server's messages */
+#define TEXT_MAX ((size_t)16 << 20)      /* of the server's messages: a screen of cells has some */
 #define ANSWER_WITHIN_S (40 * 24 * 3600) /* the server's own limits are shorter */
 
 struct peer;
@@ -47,13 +48,22 @@ struct peer {
 	struct outgoing_queue queue;
 };
 
+/* Looks for an answer while a body is streamed, on a descriptor of its own. */
+struct watch {
+	uv_poll_t poll;
+	struct client_call *call;
+	int fd;
+};
+
 struct client_call {
 	struct peer peer;
 	const struct client_call_callbacks *callbacks;
-	bool complete;
+	bool complete, begun; /* its answer is; the server may have got some of it */
 	char accept[128];
 	size_t length; /* of the body */
 	bool has_body;
+	bool streamed, ended; /* its body comes by client_call_send(); no more of it is to be sent */
+	struct watch *watch;
 };
 
 struct client_socket {
@@ -71,6 +81,20 @@ static void peer_init(struct peer *p, enum kind kind, struct client *c, void *us
 	DL_APPEND(c->peers, p);
 }
 
+static void on_watch_closed(uv_handle_t *handle)
+{
+	struct watch *w = handle->data;
+	close(w->fd);
+	free(w);
+}
+
+static void watch_close(struct client_call *k)
+{
+	if (k->watch)
+		uv_close((uv_handle_t *)&k->watch->poll, on_watch_closed);
+	k->watch = NULL;
+}
+
 /* Free a call or a socket; its connection, if there is one, belongs to nobody then. */
 static void peer_free(struct peer *p)
 {
@@ -81,6 +105,8 @@ static void peer_free(struct peer *p)
 		outgoing_drop(&p->queue);
 	if (p->kind == KIND_SOCKET)
 		free(((struct client_socket *)p)->text);
+	else
+		watch_close((struct client_call *)p);
 	free(p); /* the first member of both */
 }
 
@@ -121,6 +147,12 @@ static int call_headers(struct client_call *k, unsigned char **p, unsigned char 
 	bool good = add_token(&k->peer, p, end);
 	if (good && k->accept[0])
 		good = add(wsi, "accept:", k->accept, p, end);
+	if (good && k->streamed) {
+		good = add(wsi, "content-type:", "application/octet-stream", p, end) &&
+			add(wsi, "transfer-encoding:", "chunked", p, end);
+		lws_client_http_body_pending(wsi, 1);
+		lws_callback_on_writable(wsi);
+	}
 	if (good && k->has_body) {
 		snprintf(length, sizeof length, "%zu", k->length);
 		good = add(wsi, "content-type:", "application/json", p, end) &&
@@ -133,10 +165,56 @@ static int call_headers(struct client_call *k, unsigned char **p, unsigned char 
 	return good ? 0 : -1;
 }
 
+/* Nothing more of a body is sent; libwebsockets reads the answer. */
+static void end_body(struct client_call *k)
+{
+	k->ended = true;
+	while (k->peer.queue.first)
+		outgoing_drop(&k->peer.queue);
+	if (k->watch)
+		uv_poll_stop(&k->watch->poll);
+	lws_client_http_body_pending(k->peer.wsi, 0);
+}
+
+static void on_early_answer(uv_poll_t *poll, int status, int events)
+{
+	struct watch *w = poll->data;
+	(void)status; /* whatever it is, libwebsockets sees it as well */
+	(void)events;
+	end_body(w->call);
+}
+
+/*
+ * Before the end of a body libwebsockets reads nothing, but an answer may come before, from a server that does not want it. Over
+ * TLS what comes need not be an answer, so that the body is sent to its end, or to that of the connection.
+ */
+static bool watch_open(struct client_call *k)
+{
+	struct watch *w = calloc(1, sizeof *w);
+	int fd = w ? fcntl(lws_get_socket_fd(k->peer.wsi), F_DUPFD_CLOEXEC, 0) : -1;
+	if (fd < 0 || uv_poll_init(k->peer.client->loop, &w->poll, fd) < 0) {
+		if (fd >= 0)
+			close(fd);
+		free(w);
+		return false;
+	}
+	w->poll.data = w;
+	w->fd = fd;
+	w->call = k;
+	k->watch = w;
+	if (!k->peer.client->target.tls)
+		uv_poll_start(&w->poll, UV_READABLE, on_early_answer);
+	return true;
+}
+
 static int call_write(struct client_call *k)
 {
 	struct outgoing *o = k->peer.queue.first;
 	struct lws *wsi = k->peer.wsi;
+	if (k->streamed && !k->watch && !watch_open(k))
+		return -1;
+	if (!o && k->streamed && !k->ended)
+		k->callbacks->writable(k->peer.user);
 	if (!o)
 		return 0;
 	size_t left = o->length - o->sent, size = left < PIECE_MAX ? left : PIECE_MAX;
@@ -145,7 +223,10 @@ static int call_write(struct client_call *k)
 		    last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < (int)size)
 		return -1;
 	o->sent += size;
-	if (last) {
+	if (last && k->streamed && !k->ended) {
+		outgoing_drop(&k->peer.queue);
+		lws_callback_on_writable(wsi);
+	} else if (last) {
 		outgoing_drop(&k->peer.queue);
 		lws_client_http_body_pending(wsi, 0);
 	} else {
@@ -157,6 +238,8 @@ static int call_write(struct client_call *k)
 static int call_head(struct client_call *k)
 {
 	char type[128];
+	if (k->streamed)
+		end_body(k);
 	if (lws_hdr_copy(k->peer.wsi, type, sizeof type, WSI_TOKEN_HTTP_CONTENT_TYPE) <= 0)
 		type[0] = '\0';
 	k->callbacks->head(k->peer.user, (int)lws_http_client_http_response(k->peer.wsi), type);
@@ -175,7 +258,7 @@ static void call_over(struct client_call *k)
 {
 	const struct client_call_callbacks *callbacks = k->callbacks;
 	void *user = k->peer.user;
-	int error = k->complete ? 0 : -ECONNRESET;
+	int error = k->complete ? 0 : k->begun ? -ECONNRESET : -ECONNREFUSED;
 	peer_free(&k->peer);
 	callbacks->done(user, error);
 }
@@ -185,6 +268,7 @@ static int on_call(struct client_call *k, enum lws_callback_reasons reason, void
 	unsigned char **p = in;
 	switch (reason) {
 	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
+		k->begun = true;
 		return call_headers(k, p, *p + length);
 	case LWS_CALLBACK_CLIENT_HTTP_WRITEABLE:
 		return call_write(k);
@@ -225,7 +309,7 @@ static int socket_write(struct client_socket *k)
 	outgoing_drop(&k->peer.queue);
 	if (k->peer.queue.first)
 		lws_callback_on_writable(k->peer.wsi);
-	else
+	else if (k->callbacks->drained)
 		k->callbacks->drained(k->peer.user);
 	return 0;
 }
@@ -283,7 +367,8 @@ static int on_socket(
 	case LWS_CALLBACK_CLIENT_RECEIVE:
 		if (!lws_frame_is_binary(k->peer.wsi))
 			return take_text(k, in, length);
-		k->callbacks->binary(k->peer.user, in, length);
+		if (k->callbacks->binary)
+			k->callbacks->binary(k->peer.user, in, length);
 		return 0;
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
 		return socket_write(k);
@@ -362,6 +447,7 @@ int client_request(struct client *c, const struct client_request *r,
 	peer_init(&k->peer, KIND_CALL, c, user);
 	k->callbacks = callbacks;
 	k->has_body = r->body != NULL;
+	k->streamed = r->streamed;
 	k->length = r->length;
 	snprintf(k->accept, sizeof k->accept, "%s", r->accept ? r->accept : "");
 	if (r->length > 0 && !outgoing_put(&k->peer.queue, true, r->body, r->length)) {
@@ -372,6 +458,26 @@ int client_request(struct client *c, const struct client_request *r,
 	if (rc == 0)
 		*ret_call = k;
 	return rc;
+}
+
+/* A chunk (RFC 9112 7.1): its length, its bytes. The end is one of no bytes. */
+bool client_call_send(struct client_call *k, const void *bytes, size_t length)
+{
+	char size[24];
+	size_t before = (size_t)snprintf(size, sizeof size, "%zx\r\n", length);
+	if (k->ended)
+		return true;
+	if (!outgoing_put(&k->peer.queue, true, NULL, before + length + 2))
+		return false;
+	uint8_t *chunk = k->peer.queue.first->prev->bytes + LWS_PRE; /* the last */
+	memcpy(chunk, size, before);
+	if (length > 0)
+		memcpy(chunk + before, bytes, length);
+	chunk[before + length] = '\r';
+	chunk[before + length + 1] = '\n';
+	k->ended = length == 0;
+	lws_callback_on_writable(k->peer.wsi);
+	return true;
 }
 
 void client_call_header(struct client_call *k, const char *name, char *value, size_t size)

@@ -36,6 +36,7 @@ struct client_request {
 	const char *body; /* length bytes; NULL = none */
 	size_t length;
 	const char *accept; /* Accept; NULL = none */
+	bool streamed; /* its body, of any size, is what client_call_send() is given; body is NULL */
 };
 
 struct client_call;
@@ -46,13 +47,24 @@ struct client_call_callbacks {
 	void (*head)(void *user, int status, const char *content_type);
 	/* A piece of its body. */
 	void (*body)(void *user, const void *bytes, size_t length);
-	/* It is over: 0 when the answer is complete, otherwise -ECONNRESET. The call is freed afterwards. */
+	/* Streamed: what was given has been sent, and more is wanted. Not once the head has come. */
+	void (*writable)(void *user);
+	/*
+	 * It is over: 0 when the answer is complete, -ECONNREFUSED when nothing of the request was sent, otherwise
+	 * -ECONNRESET. The call is freed afterwards.
+	 */
 	void (*done)(void *user, int error);
 };
 
 /* Begin a request. Returns 0 or a negative errno; then nothing is called. */
 int client_request(struct client *c, const struct client_request *request,
 	const struct client_call_callbacks *callbacks, void *user, struct client_call **ret_call);
+
+/*
+ * Send the next piece of a streamed body, once writable() has come; length 0 is its end. It is copied. What is given after
+ * the answer's head goes nowhere. Returns false when memory is short.
+ */
+bool client_call_send(struct client_call *call, const void *bytes, size_t length);
 
 /* A header of the answer, asked for inside head(). name: lower case, with its colon. "" when it is absent. */
 void client_call_header(struct client_call *call, const char *name, char *value, size_t size);
@@ -62,6 +74,7 @@ void client_call_cancel(struct client_call *call);
 
 struct client_socket;
 
+/* binary and drained may be NULL: they are not wanted. */
 struct client_socket_callbacks {
 	void (*opened)(void *user);
 	/* A whole text; NUL-terminated. */

@@ -74,16 +74,9 @@ static void give_away(struct caller *c, struct lws *wsi)
 
 void handover_done(struct caller *c)
 {
-	const unsigned char *protocol = NULL;
-	unsigned length = 0;
 	SSL *ssl = c->wsi ? lws_get_ssl(c->wsi) : NULL;
 	if (!ssl || !SSL_is_init_finished(ssl))
 		return;
-	SSL_get0_alpn_selected(ssl, &protocol, &length);
-	if (length == 2 && memcmp(protocol, "h2", 2) == 0) {
-		give_away(c, c->wsi);
-		return;
-	}
 	/* It sleeps until the connection ends, or becomes a WebSocket. */
 	lws_rx_flow_control(c->wsi, 0);
 	lws_set_timeout(c->wsi, NO_PENDING_TIMEOUT, 0);
@@ -144,7 +137,8 @@ bool handover_is_sound(const struct http_head *http)
 bool handover_is_begun(const char *bytes, size_t length)
 {
 	static const char *const starts[] = {"GET /ws/pty?", "GET /ws/pty ", "GET /ws ", "GET /ws?",
-		"GET /api/ws ", "GET /api/ws?"};
+		"GET /ws/terminal?", "GET /ws/terminal ", "GET /api/ws ", "GET /api/ws?",
+		"GET /rpc ", "GET /rpc?", "GET /v1/sandbox/"};
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
 		if (length > strlen(starts[i]) && memcmp(bytes, starts[i], strlen(starts[i])) == 0)
 			return true;

@@ -1,6 +1,6 @@
 /*
  * What libwebsockets gets of the connections that are served here: the handshake of TLS, after which it
- * sleeps while HTTP/1.1 is spoken, and for good those that speak HTTP/2 or become WebSockets.
+ * sleeps while HTTP is spoken, and for good those that become WebSockets.
  */
 #pragma once
 

@@ -1,14 +1,18 @@
-/* From a head, libwebsockets' table of one or one that was parsed here, to what decides whether a request is served. */
+/* From a head, libwebsockets' table of a WebSocket's or one that was parsed here, to what decides whether a request is served. */
 #include "ring/utf8.h"
 #include "ws/log.h"
 #include "ws/mcp/headers.h"
 #include "ws/net/internal.h"
+#include "ws/net/relay.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define CONDITIONAL "/api/file/" /* where conditions and ranges are heeded */
+#define BRIDGE "/v1/"            /* clients of these name sessions by another header */
 
 /* Copy a header. Returns -1 when it is too long for size, 0 when it is absent, 1 when it is there. */
 static int copy(struct lws *wsi, enum lws_token_indexes token, char *text, size_t size)
@@ -21,8 +25,7 @@ static int copy(struct lws *wsi, enum lws_token_indexes token, char *text, size_
 }
 
 /*
- * Copy a header (its name ends in ':') that is none of those which libwebsockets knows: the others it keeps for HTTP/1.1,
- * and drops for HTTP/2. Returns as copy() does.
+ * Copy a header (its name ends in ':') that is none of those which libwebsockets knows. Returns as copy() does.
  */
 static int copy_unknown(struct lws *wsi, const char *name, char *text, size_t size)
 {
@@ -36,7 +39,6 @@ static int copy_unknown(struct lws *wsi, const char *name, char *text, size_t si
 											     : -1;
 }
 
-/* By HTTP/2 ?session= has to do. */
 static void read_session(struct lws *wsi, struct head *h)
 {
 	int found = copy_unknown(wsi, "x-session-id:", h->session, sizeof h->session);
@@ -45,20 +47,11 @@ static void read_session(struct lws *wsi, struct head *h)
 		memset(h->session, 'x', sizeof h->session - 1);
 }
 
-/* What a proxy says of the request that it passes on: HTTP/1.1 has it all, HTTP/2 goes through none that we trust. */
+/* What a proxy says of the request that it passes on. */
 static void read_forwarded(struct lws *wsi, struct head *h)
 {
 	copy_unknown(wsi, "x-forwarded-proto:", h->forwarded_proto, sizeof h->forwarded_proto);
 	copy_unknown(wsi, "forwarded:", h->forwarded, sizeof h->forwarded);
-}
-
-/* HTTP/2 drops the headers that libwebsockets does not know, MCP's among them. */
-static struct mcp_headers *read_mcp(struct lws *wsi)
-{
-	struct mcp_headers *m = calloc(1, sizeof *m);
-	if (m)
-		copy(wsi, WSI_TOKEN_HTTP_ACCEPT, m->accept, sizeof m->accept);
-	return m;
 }
 
 static const char *read_params(struct lws *wsi, struct head *h)
@@ -89,34 +82,16 @@ static const char *check_texts(const struct head *h)
 	return good ? NULL : "VALIDATION_FAILED";
 }
 
-/* The method of HTTP/2 is a header of its own; of HTTP/1.1 only WebSockets' GET comes here. */
-static void read_method(struct lws *wsi, struct head *h)
+/* A Content-Encoding that is none. */
+static bool is_identity(const char *encoding)
 {
-	char method[16] = "";
-	lws_hdr_copy(wsi, method, sizeof method, WSI_TOKEN_HTTP_COLON_METHOD);
-	h->head_only = strcmp(method, "HEAD") == 0;
-	h->options = strcmp(method, "OPTIONS") == 0;
-	h->method = h->head_only ? METHOD_GET : method_parse(method);
-}
-
-static void read_length(struct lws *wsi, struct head *h)
-{
-	h->has_coding = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING) > 0;
-	h->has_length = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0;
-	/* Two of them, or one that is too long, are no number. */
-	if (h->has_length &&
-		(lws_hdr_fragment_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, 1) > 0 ||
-			lws_hdr_copy(wsi, h->length, sizeof h->length,
-				WSI_TOKEN_HTTP_CONTENT_LENGTH) < 0))
-		h->length[0] = '\0';
+	return !*encoding || strcasecmp(encoding, "identity") == 0;
 }
 
 const char *head_read(struct lws *wsi, const char *path, struct head *h)
 {
-	*h = (struct head){0};
+	*h = (struct head){.method = METHOD_OTHER}; /* no page can have followed a link */
 	int host = copy(wsi, WSI_TOKEN_HOST, h->host, sizeof h->host);
-	if (host == 0)
-		host = copy(wsi, WSI_TOKEN_HTTP_COLON_AUTHORITY, h->host, sizeof h->host);
 	int origin = copy(wsi, WSI_TOKEN_ORIGIN, h->origin, sizeof h->origin);
 	int authorization = copy(
 		wsi, WSI_TOKEN_HTTP_AUTHORIZATION, h->authorization, sizeof h->authorization);
@@ -125,24 +100,18 @@ const char *head_read(struct lws *wsi, const char *path, struct head *h)
 	h->has_origin = origin > 0;
 	h->has_authorization = authorization > 0;
 	h->has_cookie = cookie > 0;
-	h->has_match = copy(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, h->if_none_match,
-			       sizeof h->if_none_match) > 0;
-	copy(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, h->accept_encoding, sizeof h->accept_encoding);
-	copy(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE, h->content_type, sizeof h->content_type);
-	read_method(wsi, h);
-	read_length(wsi, h);
 	read_session(wsi, h);
 	read_forwarded(wsi, h);
 	copy_unknown(wsi, "sec-fetch-site:", h->fetch_site, sizeof h->fetch_site);
 	copy_unknown(wsi, "sec-fetch-mode:", h->fetch_mode, sizeof h->fetch_mode);
 	copy(wsi, WSI_TOKEN_HTTP_USER_AGENT, h->agent, sizeof h->agent);
-	if (lws_get_peer_simple(wsi, h->peer, sizeof h->peer) == NULL || !h->peer[0])
+	if (connection_arrival(wsi)->unix_socket)
 		snprintf(h->peer, sizeof h->peer, "unix");
+	else if (lws_get_peer_simple(wsi, h->peer, sizeof h->peer) == NULL || !h->peer[0])
+		return "VALIDATION_FAILED"; /* it has gone, and nobody is told */
 	h->path = strdup(path);
 	if (!h->path)
 		return "INTERNAL_ERROR";
-	if (strcmp(path, "/mcp") == 0)
-		h->mcp = read_mcp(wsi);
 	if (host < 0 || origin < 0 || authorization < 0 || cookie < 0)
 		return "REQUEST_TOO_LARGE";
 	const char *problem = read_params(wsi, h);
@@ -161,6 +130,29 @@ static const char *take_value(
 		return "REQUEST_TOO_LARGE";
 	snprintf(text, size, "%s", value ? value : "");
 	return NULL;
+}
+
+/* All of them can be taken, or a refusal is: a condition that is not heeded would do harm. */
+static const char *take_conditions(const struct http_head *http, struct head *h)
+{
+	static const char *const names[REQUEST_HEADERS] = {
+		[HEADER_RANGE] = "range",
+		[HEADER_IF_RANGE] = "if-range",
+		[HEADER_IF_MATCH] = "if-match",
+		[HEADER_IF_NONE_MATCH] = "if-none-match",
+		[HEADER_IF_MODIFIED_SINCE] = "if-modified-since",
+		[HEADER_IF_UNMODIFIED_SINCE] = "if-unmodified-since",
+	};
+	const char *problem = NULL;
+	bool has;
+	for (size_t i = 0; !problem && i < REQUEST_HEADERS; i++) {
+		problem = take_value(
+			http, names[i], h->conditions[i], sizeof h->conditions[i], &has);
+		/* An empty list is one, and nothing is in it: who has lost his tag does not mean any file. */
+		if (!problem && !has && http_head_field(http, names[i]))
+			memcpy(h->conditions[i], ",", sizeof ",");
+	}
+	return problem;
 }
 
 /* Cookies may come in several headers: they are one list. */
@@ -182,11 +174,13 @@ static const char *take_cookies(const struct http_head *http, struct head *h)
 
 static void take_session(const struct http_head *http, struct head *h)
 {
-	const char *value = http_head_field(http, "x-session-id");
+	const char *name = strncmp(http->target, BRIDGE, sizeof BRIDGE - 1) == 0 ? "session-id"
+										 : "x-session-id";
+	const char *value = http_head_field(http, name);
 	h->has_session = value != NULL;
 	if (!value)
 		return;
-	if (strlen(value) < sizeof h->session && http_head_count(http, "x-session-id") == 1)
+	if (strlen(value) < sizeof h->session && http_head_count(http, name) == 1)
 		snprintf(h->session, sizeof h->session, "%s", value);
 	else
 		memset(h->session, 'x', sizeof h->session - 1);
@@ -233,15 +227,32 @@ static void take_wishes(const struct http_head *http, struct head *h)
 	copy_field(http, "user-agent", h->agent, sizeof h->agent);
 	copy_field(http, "forwarded", h->forwarded, sizeof h->forwarded);
 	copy_field(http, "x-forwarded-proto", h->forwarded_proto, sizeof h->forwarded_proto);
+	const char *accept = http_head_field(http, "accept");
+	h->accepts_events = accept && strcasestr(accept, "text/event-stream");
+	h->accepts_page = accept && strcasestr(accept, "text/html");
+	h->accepts_tar = accept && strcasestr(accept, "application/x-tar");
 	h->has_match = h->if_none_match[0];
 	h->head_only = strcmp(http->method, "HEAD") == 0;
 	h->options = strcmp(http->method, "OPTIONS") == 0;
 	h->method = h->head_only ? METHOD_GET : method_parse(http->method);
 	h->http_1_0 = http->minor == 0;
-	h->expects = http->minor > 0 && http_head_lists(http, "expect", "100-continue");
 	bool stays = http_head_lists(http, "connection", "keep-alive");
 	h->close_after = http_head_lists(http, "connection", "close") || (h->http_1_0 && !stays);
-	h->has_coding = http_head_field(http, "transfer-encoding") != NULL;
+}
+
+/* What decides how a body is taken, or that it is not. */
+static void take_body(const struct http_head *http, struct head *h)
+{
+	const char *expect = http_head_field(http, "expect");
+	h->coding = http_head_coding(http);
+	for (size_t i = 0; i < http->fields_count; i++)
+		if (strcmp(http->fields[i].name, "content-encoding") == 0)
+			h->is_encoded |= !is_identity(http->fields[i].value);
+	/* RFC 9110 10.1.1: of HTTP/1.0 it means nothing. */
+	if (!expect || http->minor == 0)
+		return;
+	h->expects = strcasecmp(expect, "100-continue") == 0 && http_head_count(http, "expect") == 1;
+	h->expects_unknown = !h->expects;
 }
 
 /* Path and parameters, by way of a request, which knows how to decode them. */
@@ -278,6 +289,7 @@ const char *head_take(const struct http_head *http, struct head *h)
 	};
 	const char *problem = NULL, *found;
 	take_wishes(http, h);
+	take_body(http, h);
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
 		found = take_value(
 			http, wanted[i].name, wanted[i].text, wanted[i].size, wanted[i].has);
@@ -297,6 +309,8 @@ const char *head_take(const struct http_head *http, struct head *h)
 	problem = problem ? problem : found;
 	if (h->path && strcmp(h->path, "/mcp") == 0)
 		h->mcp = take_mcp(http);
+	if (!problem && strncmp(h->path, CONDITIONAL, sizeof CONDITIONAL - 1) == 0)
+		problem = take_conditions(http, h);
 	return problem;
 }
 
@@ -324,34 +338,52 @@ static bool is_foreign(const struct server *s, const struct head *h)
 	return strcmp(h->fetch_site, "cross-site") == 0 && !configured && !is_navigation(h);
 }
 
+static bool is_of_type(const struct head *h, const char *type)
+{
+	size_t length = strlen(type);
+	char after = strncasecmp(h->content_type, type, length) == 0 ? h->content_type[length] : '?';
+	return after == '\0' || after == ';' || after == ' ' || after == '\t';
+}
+
 static bool is_json(const struct head *h)
 {
-	static const char type[] = "application/json";
-	char after = h->content_type[sizeof type - 1];
-	return strncasecmp(h->content_type, type, sizeof type - 1) == 0 &&
-		(after == '\0' || after == ';' || after == ' ' || after == '\t');
+	return is_of_type(h, "application/json");
+}
+
+bool head_is_tar(const struct head *h)
+{
+	return is_of_type(h, "application/x-tar");
 }
 
 /*
  * A browser sends the cookie whoever asks: also for a page of another port or of a sibling's domain, which SameSite
- * takes for the same site. So it counts for our own page only, which says so by its Origin, and sends JSON: no form can.
+ * takes for the same site. So it counts for our own page only, which says so by its Origin, and sends JSON, or a file by PUT:
+ * no form can.
  */
 static struct refusal check_cookie(
 	const struct server *s, const struct head *h, const char *host, bool state_changing)
 {
 	bool own = h->has_origin && origin_is_own(&s->origins, h->origin, host);
 	bool sibling = strcmp(h->fetch_site, "same-site") == 0 && !is_navigation(h);
-	bool has_body = h->has_coding || (h->has_length && strcmp(h->length, "0") != 0);
+	bool has_body = h->coding != HTTP_CODING_NONE ||
+		(h->has_length && strcmp(h->length, "0") != 0);
 	if (state_changing && !h->has_origin)
 		return (struct refusal){
 			403, "ORIGIN_NOT_ALLOWED", "A request with a cookie needs an Origin"};
 	if ((h->has_origin && !own) || (sibling && !own))
 		return (struct refusal){403, "ORIGIN_NOT_ALLOWED",
 			"A cookie counts for our own page only: send a token or a link"};
-	if (has_body && !is_json(h))
+	if (has_body && !is_json(h) && h->method != METHOD_PUT)
 		return (struct refusal){415, "UNSUPPORTED_MEDIA_TYPE",
 			"A body that comes with a cookie is application/json"};
 	return (struct refusal){0};
+}
+
+/* An origin as it is logged: that of a preview has its secret in it. */
+static const char *told_origin(const struct server *s, const char *origin)
+{
+	const char *host = strstr(origin, "://");
+	return relay_is_host(s, host ? host + 3 : origin) ? "a preview's" : origin;
 }
 
 /* Host and Origin: whether a request may come from there at all. */
@@ -359,7 +391,11 @@ static struct refusal check_page(
 	struct server *s, const struct arrival *a, const struct head *h, const char *host)
 {
 	/* Nobody's name resolves to a unix socket: what Host says there does not matter. */
-	if (!a->unix_socket && !origin_host_is_allowed(&s->origins, host)) {
+	/* By HTTP/2, on a connection for another host: a browser then comes by one of its own (RFC 9110 15.5.20). */
+	if (relay_is_host(s, host))
+		return (struct refusal){
+			421, "MISDIRECTED_REQUEST", "Previews are served by HTTP/1.1 alone"};
+	if (!a->unix_socket && !h->probe && !origin_host_is_allowed(&s->origins, host)) {
 		s->options.metrics->host_refused++;
 		return (struct refusal){
 			403, "HOST_NOT_ALLOWED", "This host is not allowed (see --allow-host)"};
@@ -371,7 +407,7 @@ static struct refusal check_page(
 		return (struct refusal){0};
 	s->options.metrics->origin_refused++;
 	log_write(LOG_WARN, "http", "origin refused", "peer", h->peer, "origin",
-		h->has_origin ? h->origin : h->fetch_site, NULL);
+		h->has_origin ? told_origin(s, h->origin) : h->fetch_site, NULL);
 	return (struct refusal){
 		403, "ORIGIN_NOT_ALLOWED", "This origin is not allowed (see --allow-origin)"};
 }

@@ -13,8 +13,6 @@
 #include <utlist.h>
 
 #define PREFLIGHT_AGE_S "600" /* what a browser may remember */
-#define DISCARD_ROOM ((size_t)32 << 10)
-#define ANSWER_WITHIN_S 60 /* to be sent */
 
 /*
  * xterm.js places its rows by style attributes, so those cannot be restricted to files. The page opens sockets to
@@ -43,29 +41,36 @@ static void count_failure(struct exchange *x)
 	if (!peers_fail(&s->peers, r->peer, server_now_ms(s)))
 		return;
 	s->options.metrics->failures_limited++;
-	x->close_after = true;
+	x->close_after = x->hang_up = true;
 	reply_instead(r, "TOO_MANY_ATTEMPTS", "Too many requests from this address have failed");
 	reply_header(r, "Retry-After", "1");
+}
+
+/* An upload that is answered before its end is not read any more, and what follows it neither. */
+static void leave_body(struct exchange *x)
+{
+	if (x->wants_body && x->is_upload) {
+		x->wants_body = false;
+		x->close_after = true;
+	}
 }
 
 static void on_answered(void *user)
 {
 	struct exchange *x = user;
+	leave_body(x);
 	if (x->request->auth != AUTH_OK && x->request->reply.status >= 400)
 		count_failure(x);
 	x->answered = true;
 	x->answered_ms = server_now_ms(x->server);
-	if (x->wsi)
-		lws_set_timeout(x->wsi, PENDING_TIMEOUT_HTTP_CONTENT, ANSWER_WITHIN_S);
 	x->carrier->wake(x);
 }
 
 static void on_streaming(void *user)
 {
 	struct exchange *x = user;
+	leave_body(x);
 	stream_open(x);
-	if (x->wsi)
-		lws_set_timeout(x->wsi, NO_PENDING_TIMEOUT, 0);
 	x->carrier->wake(x);
 }
 
@@ -75,8 +80,26 @@ static void on_more(void *user)
 	x->carrier->wake(x);
 }
 
-static const struct request_transport transport = {
-	.answered = on_answered, .streaming = on_streaming, .more = on_more};
+static void on_downloading(void *user)
+{
+	struct exchange *x = user;
+	leave_body(x);
+	x->answered = x->downloading = true;
+	x->answered_ms = x->pulled_ms = server_now_ms(x->server);
+	x->carrier->wake(x);
+}
+
+static void on_uploading(void *user)
+{
+	struct exchange *x = user;
+	x->carrier->wake(x);
+}
+
+static const struct request_transport transport = {.answered = on_answered,
+	.streaming = on_streaming,
+	.more = on_more,
+	.downloading = on_downloading,
+	.uploading = on_uploading};
 
 struct exchange *exchange_create(struct server *s, const struct exchange_carrier *carrier)
 {
@@ -95,17 +118,10 @@ struct exchange *exchange_create(struct server *s, const struct exchange_carrier
 	return x;
 }
 
-static void give_room(struct exchange *x)
-{
-	bodies_give(&x->server->bodies, x->room, x->anonymous);
-	quota_give(&x->place);
-	x->room = 0;
-}
-
 void exchange_free(struct exchange *x)
 {
 	DL_DELETE(x->server->exchanges, x);
-	give_room(x);
+	exchange_body_release(x);
 	if (x->streaming)
 		stream_gone(x);
 	request_abandon(x->request);
@@ -116,7 +132,7 @@ void exchange_free(struct exchange *x)
 
 bool exchange_is_mux(const struct exchange *x)
 {
-	return x->wsi != NULL;
+	return x->stream != NULL;
 }
 
 int exchange_fd(const struct exchange *x)
@@ -129,10 +145,8 @@ void exchange_kill(struct exchange *x)
 	x->carrier->kill(x);
 }
 
-static void dispatch(struct exchange *x)
+void exchange_dispatch(struct exchange *x)
 {
-	if (x->wsi)
-		lws_set_timeout(x->wsi, NO_PENDING_TIMEOUT, 0);
 	dispatcher_handle(x->server->options.dispatcher, x->request);
 }
 
@@ -145,14 +159,27 @@ static void fail(struct exchange *x, const char *code, const char *message)
 	reply_error(x->request, code, message, NULL);
 }
 
-static void fail_body(struct exchange *x, const char *code)
+/* What is told of a refusal. */
+static const char *refusal_text(const char *code)
 {
-	fail(x, code,
-		strcmp(code, "LIMIT_REACHED") == 0
-			? "Too many requests are being received at this moment"
-			: strcmp(code, "QUOTA_REACHED") == 0
-			? "Too much is being received of this link at this moment"
-			: "The request's body cannot be taken");
+	static const struct {
+		const char *code, *text;
+	} texts[] = {{"LIMIT_REACHED", "Too many requests are being received at this moment"},
+		{"QUOTA_REACHED", "Too much is being received of this link at this moment"},
+		{"EXPECTATION_FAILED", "Nothing but 100-continue can be expected"},
+		{"UNSUPPORTED_MEDIA_TYPE", "A body is taken as it is, without a Content-Encoding"},
+		{"NOT_IMPLEMENTED", "No Transfer-Encoding but chunked is served"}};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (strcmp(texts[i].code, code) == 0)
+			return texts[i].text;
+	return "The request's body cannot be taken";
+}
+
+void exchange_refuse_body(struct exchange *x, const char *code)
+{
+	if (strcmp(code, "UNSUPPORTED_MEDIA_TYPE") == 0)
+		reply_header(x->request, "accept-encoding", "identity"); /* RFC 9110 12.5.3 */
+	fail(x, code, refusal_text(code));
 }
 
 static void add_page_headers(struct request *r)
@@ -226,6 +253,16 @@ static bool is_strict(const struct request *r, const struct head *h)
 	return r->secure && h->has_host && !loopback;
 }
 
+/* The row of the route that the request is for; one of zeros when it is for none. */
+static const struct route_row *row_of(const struct exchange *x)
+{
+	static const struct route_row none = {0};
+	const struct routes *all = &x->server->options.dispatcher->routes;
+	struct route_match m;
+	route_parse(all, x->request->method, x->request->path, &m);
+	return m.result == ROUTE_FOUND ? m.row : &none;
+}
+
 /* Fill the request from the head and decide whether it is served. Returns whether it goes on. */
 static bool admit(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem)
@@ -239,7 +276,14 @@ static bool admit(
 	request_hint_session(r, h->has_session ? h->session : NULL);
 	snprintf(r->peer, sizeof r->peer, "%s", h->peer);
 	snprintf(r->agent, sizeof r->agent, "%s", h->agent);
+	r->accepts_events = h->accepts_events;
+	r->accepts_page = h->accepts_page;
+	r->accepts_tar = h->accepts_tar;
+	r->sends_tar = head_is_tar(h);
 	r->secure = head_is_secure(x->server, arrival, h);
+	for (size_t i = 0; !problem && i < REQUEST_HEADERS; i++)
+		if (h->conditions[i][0] && !(r->headers[i] = strdup(h->conditions[i])))
+			problem = "INTERNAL_ERROR";
 	r->path = h->path;
 	r->mcp = h->mcp;
 	h->path = NULL;
@@ -247,6 +291,7 @@ static bool admit(
 	struct refusal refusal = {0};
 	r->auth = problem ? AUTH_OK
 			  : AUTH_MISSING; /* what is no request is not counted as a stranger's */
+	h->probe = !problem && row_of(x)->probe;
 	if (!problem)
 		refusal = head_check(
 			x->server, arrival, h, r->method != METHOD_GET, &r->principal, &r->auth);
@@ -268,155 +313,116 @@ static const char *read_length(struct exchange *x, const struct head *h, size_t 
 {
 	uint64_t length = 0;
 	*ret_length = 0;
-	if (h->has_coding)
-		return h->has_length ? "VALIDATION_FAILED" : "LENGTH_REQUIRED";
-	if (!h->has_length) {
-		/* libwebsockets would wait for a body until the connection ends. */
-		if (exchange_is_mux(x) && h->method != METHOD_GET)
-			x->close_after = true;
+	x->in_chunks = h->coding == HTTP_CODING_CHUNKED;
+	x->is_unsized = x->in_chunks || h->is_unsized;
+	if (h->coding == HTTP_CODING_WRONG || (h->coding != HTTP_CODING_NONE && h->has_length))
+		return "VALIDATION_FAILED";
+	if (h->coding == HTTP_CODING_UNKNOWN)
+		return "NOT_IMPLEMENTED";
+	if (!h->has_length)
 		return NULL;
-	}
 	if (!params_number(h->length, INT64_MAX, &length))
 		return "VALIDATION_FAILED";
 	*ret_length = (size_t)length;
-	return length > REQUEST_BODY_MAX ? "REQUEST_TOO_LARGE" : NULL;
+	return NULL;
 }
 
-/* Make room for a body of this length. Returns a refusal's code. */
-static const char *expect_body(struct exchange *x, size_t length)
+/* Whether what follows the head can be taken, by whomever it is sent. Returns a refusal's code. */
+static const char *check_body(const struct head *h)
 {
-	struct request *r = x->request;
-	x->anonymous = r->auth != AUTH_OK;
-	if (x->anonymous && length > BODY_ANONYMOUS_MAX)
+	return h->expects_unknown ? "EXPECTATION_FAILED"
+		: h->is_encoded   ? "UNSUPPORTED_MEDIA_TYPE"
+				  : NULL;
+}
+
+/* Its handler takes the body as it comes. Returns a refusal's code. */
+static const char *begin_upload(struct exchange *x, const struct route_row *row, size_t length)
+{
+	struct upload *u = &x->request->upload;
+	if (row->upload_max > 0 && length > row->upload_max)
 		return "REQUEST_TOO_LARGE";
-	struct access *a = x->server->options.dispatcher->access;
-	if (a && !x->anonymous &&
-		!quota_take(&a->quotas, QUOTA_BODY_BYTES, (unsigned)length, &r->principal, &x->place))
-		return "QUOTA_REACHED";
-	if (!bodies_take(&x->server->bodies, length, x->anonymous)) {
-		x->server->options.metrics->bodies_refused++;
-		return "LIMIT_REACHED";
-	}
-	x->room = length;
-	r->body = malloc(length + 1);
-	return r->body ? NULL : "INTERNAL_ERROR";
-}
-
-/*
- * libwebsockets has no stream of HTTP/2 that is answered while it is sent to: there the decision waits for the end of the
- * body, of which nothing is kept where it is clear already that nobody wants it.
- */
-static bool admit_stream(struct exchange *x, size_t length, const char *problem)
-{
-	if (length > DISCARD_MAX) {
-		fail_body(x, problem);
-		return false;
-	}
-	if (!problem)
-		problem = expect_body(x, length);
-	x->anonymous = x->request->auth != AUTH_OK;
-	x->discard = problem != NULL;
-	/* Who may send so much is no question before it is known who asks. */
-	if (problem && !x->anonymous)
-		x->refusal = problem;
-	return true;
+	x->is_upload = u->live = true;
+	u->length = x->is_unsized ? UPLOAD_UNKNOWN : length;
+	return NULL;
 }
 
 /* Whether its body is to be received: what its head decides has been decided, in this order. */
 static bool admit_body(struct exchange *x, size_t length, const char *problem)
 {
-	if (exchange_is_mux(x))
-		return admit_stream(x, length, problem);
-	bool asked = dispatcher_admit(x->server->options.dispatcher, x->request);
-	if (asked && !problem)
-		problem = expect_body(x, length);
-	if (asked && problem)
-		fail_body(x, problem);
-	return asked && !problem;
+	if (!dispatcher_admit(x->server->options.dispatcher, x->request))
+		return false;
+	const struct route_row *row = x->request->match.row;
+	if (!problem && row->upload)
+		problem = begin_upload(x, row, length);
+	else if (!problem)
+		problem = length > request_body_max(x->request) ? "REQUEST_TOO_LARGE"
+								: exchange_body_expect(x, length);
+	if (problem)
+		exchange_refuse_body(x, problem);
+	return !problem;
+}
+
+/* There is a body: it is received, or the request is answered without. */
+static void decide_body(struct exchange *x, const struct head *h, size_t length)
+{
+	x->body_size = length;
+	x->body_since_ms = server_now_ms(x->server);
+	x->wants_body = admit_body(x, length, check_body(h));
+	if (!x->wants_body) {
+		/* HTTP/1.1 sends the answer, and reads over a short body or ends the connection. */
+		exchange_body_release(x);
+		x->unread = length;
+		x->close_after |= x->in_chunks; /* its end is not looked for */
+	} else if (x->is_upload) {
+		exchange_dispatch(x);
+	}
 }
 
 static void decide(struct exchange *x, const struct head *h)
 {
 	size_t length;
 	const char *problem = read_length(x, h, &length);
-	x->body_size = length;
-	x->body_since_ms = server_now_ms(x->server);
-	if (length > 0) {
-		x->wants_body = admit_body(x, length, problem);
-		if (!x->wants_body) {
-			/* HTTP/1.1 sends the answer, and reads over a short body or ends the connection. */
-			give_room(x);
-			x->unread = length;
-		}
-	} else if (problem) {
-		fail_body(x, problem);
+	if (!problem && (length > 0 || x->is_unsized)) {
+		decide_body(x, h, length);
+	} else if (problem || h->expects_unknown) {
+		exchange_refuse_body(x, problem ? problem : "EXPECTATION_FAILED");
 	} else if (x->options && x->origin) {
 		x->close_after = h->close_after;
 		answer_preflight(x);
-	} else if (exchange_is_mux(x) && h->has_length && x->request->method == METHOD_POST) {
-		/* libwebsockets calls back for the end of a body of zero bytes. */
-		x->wants_body = true;
 	} else if (!serve_asset(x, h)) {
-		dispatch(x);
+		exchange_dispatch(x);
 	}
 }
 
-/* Whoever asks, it is no stranger. Returns whether they may have another connection. */
-static bool know_peer(struct exchange *x)
+/* Whoever is served is no stranger. Returns whether they may have the connection; otherwise that is answered. */
+static bool take_place(struct exchange *x, bool served)
 {
-	if (x->caller)
-		return caller_known(x->caller, &x->request->principal);
-	connection_known(x->server, x->wsi);
-	return true;
+	if (!served || x->request->auth != AUTH_OK ||
+		caller_known(x->caller, &x->request->principal))
+		return true;
+	fail(x, "QUOTA_REACHED", "This link has as many connections as it may");
+	return false;
 }
 
 void exchange_begin(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem)
 {
 	bool served = admit(x, h, arrival, problem);
-	bool place = !served || x->request->auth != AUTH_OK || know_peer(x);
-	if (!place)
-		fail(x, "QUOTA_REACHED", "This link has as many connections as it may");
-	else if (served)
+	if (take_place(x, served) && served)
 		decide(x, h);
 	head_free(h);
 }
 
-char *exchange_body_room(struct exchange *x, size_t *ret_room)
+bool exchange_admit(
+	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem)
 {
-	size_t left = x->body_size - x->body_got;
-	if (!x->discard) {
-		*ret_room = left;
-		return x->request->body + x->body_got;
-	}
-	*ret_room = left < DISCARD_ROOM ? left : DISCARD_ROOM;
-	return (char *)x->server->scratch;
-}
-
-bool exchange_body_add(struct exchange *x, size_t length)
-{
-	struct request *r = x->request;
-	x->body_got += length;
-	if (x->body_got < x->body_size)
-		return false;
-	x->wants_body = false;
-	if (!x->discard && r->body) {
-		r->body_length = x->body_size;
-		r->body[r->body_length] = '\0';
-	}
-	give_room(x);
-	if (x->refusal)
-		fail_body(x, x->refusal);
-	else
-		dispatch(x);
-	return true;
-}
-
-bool exchange_is_slow(const struct exchange *x)
-{
-	uint64_t ms = server_now_ms(x->server) - x->body_since_ms;
-	uint64_t grace_ms = (uint64_t)x->server->options.header_timeout_s * 1000;
-	return x->wants_body && (ms > BODY_WITHIN_MS || bodies_is_slow(ms, grace_ms, x->body_got));
+	bool served = admit(x, h, arrival, problem);
+	bool place = take_place(x, served);
+	head_free(h);
+	x->close_after = true;
+	/* All methods are the program's to judge: who may is the same. */
+	x->request->method = METHOD_GET;
+	return served && place && dispatcher_admit(x->server->options.dispatcher, x->request);
 }
 
 /* What pages of other origins may do with the answer: those that are configured may read it. */
@@ -457,7 +463,13 @@ int exchange_status(const struct exchange *x)
 bool exchange_tells_length(const struct exchange *x)
 {
 	int status = exchange_status(x);
-	return !x->streaming && status != 204 && status != 304;
+	return !x->streaming && status != 204 && status != 304 &&
+		!(x->downloading && x->request->download.length == DOWNLOAD_UNKNOWN);
+}
+
+uint64_t exchange_told_length(const struct exchange *x)
+{
+	return x->downloading ? x->request->download.length : x->request->reply.length;
 }
 
 size_t exchange_length(const struct exchange *x)

@@ -3,8 +3,11 @@
  * when the answer to this one has been handed to the kernel; what has come behind it waits in the
  * connection's buffer, and then in the kernel's.
  */
-#include "ws/net/exchange.h"
 #include "ws/net/handover.h"
+#include "ws/net/http1.h"
+#include "ws/net/relay.h"
+
+#include "ws/error.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -15,200 +18,12 @@
 #include <strings.h>
 #include <sys/epoll.h>
 
-#define KEEP_ALIVE_MS 30000u
 #define ANSWER_WITHIN_MS 60000u /* to be sent, for as long as less than BODY_RATE_MIN is taken */
-#define HEAD_SIZE 8192u         /* of an answer */
-#define TOGETHER_MAX ((size_t)16 << 10) /* bytes of a body that go out with the head */
-#define PIECE_MAX ((size_t)64 << 10)
-#define TURN_MAX ((size_t)256 << 10) /* bytes sent before others have their turn */
-#define EMPTY_LINES_MAX 4u           /* bytes of empty lines in front of a request, RFC 9112 2.2 */
+#define EMPTY_LINES_MAX 4u      /* bytes of empty lines in front of a request, RFC 9112 2.2 */
 
-static uint64_t head_within_ms(const struct caller *c)
+uint64_t http1_head_within_ms(const struct caller *c)
 {
 	return (uint64_t)c->server->options.header_timeout_s * 1000;
-}
-
-/* Add text to what is sent before the answer's body. Returns false when memory is short. */
-static bool add_out(struct caller *c, const char *text, size_t length)
-{
-	char *out = realloc(c->out, c->out_length + length);
-	if (!out)
-		return false;
-	memcpy(out + c->out_length, text, length);
-	c->out = out;
-	c->out_length += length;
-	return true;
-}
-
-/* Send that. Returns 1 when all has gone, 0 when the peer has to read first, or -1. */
-static int send_out(struct caller *c)
-{
-	while (c->out_sent < c->out_length) {
-		long n = caller_write(c, c->out + c->out_sent, c->out_length - c->out_sent);
-		if (n <= 0)
-			return n < 0 ? -1 : 0;
-		c->out_sent += (size_t)n;
-	}
-	free(c->out);
-	c->out = NULL;
-	c->out_length = c->out_sent = 0;
-	return 1;
-}
-
-/* A head being written. */
-struct place {
-	char *at, *end;
-};
-
-static bool add_header(void *user, const char *name, const char *value)
-{
-	struct place *p = user;
-	size_t room = (size_t)(p->end - p->at);
-	int n = snprintf(p->at, room, "%s: %s\r\n", name, value);
-	if (n < 0 || (size_t)n >= room)
-		return false;
-	p->at += n;
-	return true;
-}
-
-static const char *reason(int status)
-{
-	static const struct {
-		int status;
-		const char *text;
-	} reasons[] = {{200, "OK"}, {201, "Created"}, {202, "Accepted"}, {204, "No Content"},
-		{206, "Partial Content"}, {304, "Not Modified"}, {400, "Bad Request"},
-		{401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
-		{405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"},
-		{410, "Gone"}, {411, "Length Required"}, {413, "Content Too Large"},
-		{415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
-		{429, "Too Many Requests"}, {500, "Internal Server Error"},
-		{501, "Not Implemented"}, {503, "Service Unavailable"}};
-	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-		if (reasons[i].status == status)
-			return reasons[i].text;
-	return "Answer";
-}
-
-static bool add_framing(struct exchange *x, struct place *p)
-{
-	char length[24];
-	snprintf(length, sizeof length, "%zu", x->request->reply.length);
-	if (x->streaming && x->http_1_0)
-		x->close_after = true;
-	else if (x->streaming && !add_header(p, "transfer-encoding", "chunked"))
-		return false;
-	if (exchange_tells_length(x) && !add_header(p, "content-length", length))
-		return false;
-	if (x->close_after)
-		return add_header(p, "connection", "close");
-	return !x->http_1_0 || add_header(p, "connection", "keep-alive");
-}
-
-/* Write the answer's head to c->out, and the body's beginning with it. */
-static bool write_head(struct caller *c, struct exchange *x)
-{
-	char head[HEAD_SIZE];
-	struct place p = {head, head + sizeof head};
-	int status = exchange_status(x);
-	p.at += snprintf(p.at, sizeof head, "HTTP/1.1 %d %s\r\n", status, reason(status));
-	if (!add_header(&p, "server", "ringside") || !exchange_headers(x, add_header, &p) ||
-		!add_framing(x, &p))
-		return false;
-	if (p.end - p.at < 3)
-		return false;
-	memcpy(p.at, "\r\n", 2);
-	p.at += 2;
-	if (!add_out(c, head, (size_t)(p.at - head)))
-		return false;
-	size_t together = x->streaming ? 0 : exchange_length(x);
-	if (together > TOGETHER_MAX)
-		together = TOGETHER_MAX;
-	if (together > 0 && !add_out(c, x->request->reply.body, together))
-		return false;
-	x->sent = together;
-	x->head_sent = true;
-	if (status >= 400)
-		x->server->options.metrics->http_errors++;
-	return true;
-}
-
-/* The answer has been sent: on to the next request, or to the end. */
-static void finish_exchange(struct caller *c)
-{
-	bool close_after = c->exchange->close_after;
-	exchange_free(c->exchange);
-	c->exchange = NULL;
-	if (close_after) {
-		caller_linger(c);
-		return;
-	}
-	caller_move(c, CALLER_HEAD, c->in_length > 0 ? head_within_ms(c) : KEEP_ALIVE_MS);
-	/* There may be more in the buffers, and others have their turn first. */
-	caller_wake(c);
-}
-
-/*
- * Send a piece of the answer. Returns 1 when there may be more at once, 0 when the peer has to read
- * first or there is nothing, -1 when it is lost; or 2: all has been sent.
- */
-static int send_piece(struct caller *c, struct exchange *x, size_t *sent)
-{
-	int rc = x->over ? 2 : x->streaming && !x->event ? stream_next(x) : 1;
-	if (rc != 1)
-		return rc;
-	const char *bytes = x->streaming ? x->event : x->request->reply.body;
-	size_t length = x->streaming ? x->event_length : exchange_length(x);
-	if (x->sent < length) {
-		size_t size = length - x->sent < PIECE_MAX ? length - x->sent : PIECE_MAX;
-		long n = caller_write(c, bytes + x->sent, size);
-		if (n <= 0)
-			return n < 0 ? -1 : 0;
-		x->sent += (size_t)n;
-		x->sent_total += (size_t)n;
-		*sent += (size_t)n;
-	}
-	if (x->sent < length)
-		return 1;
-	if (!x->streaming)
-		return 2;
-	stream_sent(x);
-	return 1;
-}
-
-/* What to be told of while an answer waits: for the peer to read, for more of it, or for all. */
-static void await(struct caller *c, const struct exchange *x, bool blocked)
-{
-	if (blocked)
-		caller_watch(c, EPOLLOUT);
-	else
-		caller_watch(c, x->answered || c->at_end ? 0 : EPOLLRDHUP);
-}
-
-static void answer(struct caller *c, struct exchange *x)
-{
-	size_t sent = 0;
-	if (!x->answered && !x->streaming) {
-		await(c, x, false);
-		return;
-	}
-	if (x->streaming && !x->over && !x->request->stream.next) {
-		caller_drop(c);
-		return;
-	}
-	if (!x->head_sent && !write_head(c, x)) {
-		caller_drop(c);
-		return;
-	}
-	int rc = send_out(c);
-	while (rc == 1 && sent < TURN_MAX)
-		rc = send_piece(c, x, &sent);
-	if (rc < 0)
-		caller_drop(c);
-	else if (rc == 2)
-		finish_exchange(c);
-	else
-		await(c, x, rc == 1 || c->out || x->event || !x->streaming);
 }
 
 static void wake_caller(struct exchange *x)
@@ -229,22 +44,45 @@ static int fd_of_caller(const struct exchange *x)
 static const struct exchange_carrier carrier = {
 	.wake = wake_caller, .kill = drop_caller, .fd = fd_of_caller};
 
-/* An answer to what is no request, by the way of those that are. */
-static void refuse_caller(struct caller *c, const char *code, const char *message)
+struct exchange *http1_exchange(struct caller *c)
 {
 	struct exchange *x = exchange_create(c->server, &carrier);
 	c->served = true;
+	if (!x)
+		return NULL;
+	x->caller = c;
+	c->exchange = x;
+	x->close_after = true;
+	caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
+	return x;
+}
+
+/* By the way of answers to what is a request. */
+void http1_refuse(
+	struct caller *c, const char *code, const char *message, const struct http1_refusal *how)
+{
+	struct exchange *x = http1_exchange(c);
 	if (!x) {
 		caller_drop(c);
 		return;
 	}
-	x->caller = c;
-	c->exchange = x;
-	x->close_after = true;
 	x->server->options.metrics->http_requests++;
 	caller_consume(c, c->in_length);
-	caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
-	reply_error(x->request, code, message, NULL);
+	x->request->auth = how && how->known ? AUTH_OK : AUTH_MISSING;
+	x->head_only = how && how->head_only;
+	char *text = how && how->plain ? malloc(strlen(message) + 3) : NULL;
+	if (text) {
+		sprintf(text, "%s.\n", message);
+		reply_bytes(x->request, error_status(code), "text/plain; charset=utf-8", text,
+			strlen(text), text);
+	} else {
+		reply_error(x->request, code, message, NULL);
+	}
+}
+
+static void refuse_caller(struct caller *c, const char *code, const char *message)
+{
+	http1_refuse(c, code, message, NULL);
 }
 
 /* Put what has come of a body where it belongs. Returns whether it is whole. */
@@ -264,44 +102,85 @@ static bool take_buffered(struct caller *c, struct exchange *x)
 /* Wait for more of a body; the leave to send it may wait itself, for the peer to read an answer before. */
 static void await_body(struct caller *c)
 {
-	if (send_out(c) < 0)
+	if (http1_send_out(c) < 0)
 		caller_drop(c);
 	else
 		caller_watch(c, EPOLLIN | (c->out ? (uint32_t)EPOLLOUT : 0));
 }
 
+/* Say that the body may come, to who waits for that (RFC 9110 10.1.1) and has not begun. */
+static bool say_continue(struct caller *c)
+{
+	return c->in_length > 0 || http1_send_continue(c);
+}
+
+/* Read a body that is kept in its place. Returns 1; 0 when nothing has come; or -1. */
+static int read_whole(struct caller *c, struct exchange *x, size_t *got)
+{
+	size_t room;
+	if (take_buffered(c, x))
+		return 1;
+	char *to = exchange_body_room(x, &room);
+	long n = caller_read(c, to, room);
+	if (n <= 0)
+		return n < 0 ? -1 : 0;
+	*got += (size_t)n;
+	exchange_body_add(x, (size_t)n);
+	return 1;
+}
+
+/* Read a piece of a body that comes in pieces: what has come already is first. The same results. */
+static int read_piece(struct caller *c, struct exchange *x, size_t *got)
+{
+	char *bytes = (char *)c->server->scratch;
+	size_t most = exchange_body_most(x), used;
+	if (most == 0 || c->in_length > 0) {
+		exchange_body_take(x, c->in, most > 0 ? c->in_length : 0, &used);
+		if (used > 0)
+			caller_consume(c, used);
+		*got += used;
+		return 1;
+	}
+	long n = caller_read(c, bytes, most);
+	if (n <= 0)
+		return n < 0 ? -1 : 0;
+	*got += (size_t)n;
+	exchange_body_take(x, bytes, (size_t)n, &used);
+	/* What is behind the body's end is the next request's, unless there is none. */
+	return caller_unread(c, bytes + used, (size_t)n - used) < 0 ? -1 : 1;
+}
+
+/* The body is not read any more: the answer is awaited, or to be sent. */
+static void leave_body(struct caller *c)
+{
+	caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
+	caller_wake(c);
+}
+
+/* Read what has come of the body, until nothing has, or it is not to be read now. */
 static void receive_body(struct caller *c)
 {
 	struct exchange *x = c->exchange;
 	size_t got = 0;
-	bool whole = take_buffered(c, x);
-	while (!whole && got < TURN_MAX) {
-		size_t room;
-		char *to = exchange_body_room(x, &room);
-		long n = caller_read(c, to, room);
-		if (n < 0) {
-			caller_drop(c);
-			return;
-		}
-		if (n == 0) {
-			await_body(c);
-			return;
-		}
-		got += (size_t)n;
-		whole = exchange_body_add(x, (size_t)n);
+	int rc = 1;
+	if (x->expects && exchange_body_is_due(x)) {
+		x->expects = false;
+		rc = say_continue(c) ? 1 : -1;
 	}
-	if (!whole)
+	while (rc == 1 && c->state == CALLER_BODY && exchange_body_is_due(x) && got < HTTP1_TURN_MAX)
+		rc = exchange_body_in_pieces(x) ? read_piece(c, x, &got) : read_whole(c, x, &got);
+	if (rc < 0)
+		caller_drop(c);
+	if (c->state != CALLER_BODY)
+		return;
+	if (!x->wants_body)
+		leave_body(c);
+	else if (!exchange_body_is_due(x))
+		caller_unwatch(c); /* who has paused it wakes it up */
+	else if (rc == 0)
+		await_body(c);
+	else
 		caller_wake(c); /* TLS may hold bytes that nobody would tell of */
-	else if (c->state == CALLER_BODY)
-		caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
-	if (whole && c->state == CALLER_ANSWER)
-		caller_wake(c);
-}
-
-static bool send_continue(struct caller *c)
-{
-	static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	return add_out(c, text, sizeof text - 1) && send_out(c) >= 0;
 }
 
 void http1_probe(struct caller *c)
@@ -313,15 +192,9 @@ void http1_probe(struct caller *c)
 	} else if (x->streaming) {
 		x->quiet = true;
 		caller_wake(c);
-	} else if (!x->answered && !x->http_1_0 && !send_continue(c)) {
+	} else if (!x->answered && !x->http_1_0 && !http1_send_continue(c)) {
 		caller_drop(c);
 	}
-}
-
-/* Say that the body may come, to who waits for that (RFC 9110 10.1.1) and has not begun. */
-static bool say_continue(struct caller *c)
-{
-	return c->in_length > 0 || send_continue(c);
 }
 
 static const char *code_of(int rc)
@@ -345,7 +218,7 @@ static void serve(struct caller *c, const struct http_head *http)
 	c->served = true;
 	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
 	const char *problem = head_take(http, h);
-	bool expects = h->expects;
+	bool expects = x->expects = h->expects;
 	caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
 	exchange_begin(x, h, &c->arrival, problem);
 	free(h);
@@ -360,10 +233,7 @@ static void serve(struct caller *c, const struct http_head *http)
 		return;
 	}
 	caller_move(c, CALLER_BODY, 0);
-	if (expects && !say_continue(c))
-		caller_drop(c);
-	else
-		receive_body(c);
+	receive_body(c);
 }
 
 /* Whether a WebSocket's target can be read by libwebsockets, which answers in its own words if not. */
@@ -412,7 +282,12 @@ static bool take_head(struct caller *c)
 		return false;
 	int rc = parse(c->in + skip, length, &http, &text);
 	caller_consume(c, skip);
-	if (rc == 0 && handover_is_wanted(&http)) {
+	if (rc == 0 && relay_is_loop(c->server, &http)) {
+		refuse_caller(c, "LOOP_DETECTED", "This request has come from this server itself");
+	} else if (rc == 0 && relay_is_wanted(c->server, &http)) {
+		caller_consume(c, length);
+		relay_begin(c, &http);
+	} else if (rc == 0 && handover_is_wanted(&http)) {
 		upgrade(c, &http, !c->wsi);
 	} else if (rc == 0) {
 		caller_consume(c, length);
@@ -437,10 +312,12 @@ static bool peek_upgrade(struct caller *c)
 	int n = SSL_peek(c->ssl, bytes, (int)HTTP_HEAD_MAX);
 	size_t length = n > 0 ? http_head_length(bytes, (size_t)n) : 0;
 	bool found = length > 0 && parse(bytes, length, &http, &text) == 0 &&
-		handover_is_wanted(&http);
+		handover_is_wanted(&http) && !relay_is_wanted(c->server, &http);
 	if (found)
 		upgrade(c, &http, true);
-	bool begun = n > 0 && length == 0 && handover_is_begun(bytes, (size_t)n);
+	/* What has been found is libwebsockets' already. */
+	bool begun = n > 0 && length == 0 && handover_is_begun(bytes, (size_t)n) &&
+		!relay_is_host(c->server, SSL_get_servername(c->ssl, TLSEXT_NAMETYPE_host_name));
 	if (begun)
 		handover_websocket(c);
 	free(text);
@@ -481,7 +358,7 @@ static void resume(struct caller *c)
 			return;
 		}
 		if (was_empty)
-			caller_move(c, CALLER_HEAD, head_within_ms(c));
+			caller_move(c, CALLER_HEAD, http1_head_within_ms(c));
 	}
 }
 
@@ -496,13 +373,15 @@ void http1_readable(struct caller *c)
 void http1_turn(struct caller *c)
 {
 	if (c->state == CALLER_ANSWER && c->exchange)
-		answer(c, c->exchange);
+		http1_answer(c, c->exchange);
+	else if (c->state == CALLER_RELAY)
+		relay_turn(c->relay);
 	else if (c->state == CALLER_HEAD || c->state == CALLER_BODY)
 		http1_readable(c);
 }
 
 void http1_begin(struct caller *c)
 {
-	caller_move(c, CALLER_HEAD, head_within_ms(c));
+	caller_move(c, CALLER_HEAD, http1_head_within_ms(c));
 	resume(c);
 }

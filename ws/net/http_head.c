@@ -10,30 +10,7 @@
 
 size_t http_head_length(const char *bytes, size_t length)
 {
-	const char *at = bytes, *end = bytes + length;
-	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
-		at++;
-		if (end - at >= 1 && at[0] == '\n')
-			return (size_t)(at - bytes) + 1;
-		if (end - at >= 2 && at[0] == '\r' && at[1] == '\n')
-			return (size_t)(at - bytes) + 2;
-	}
-	return 0;
-}
-
-/* RFC 9110 5.6.2 */
-static bool is_token_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		(c && strchr("!#$%&'*+-.^_`|~", c));
-}
-
-static bool is_token(const char *text)
-{
-	const char *at = text;
-	while (is_token_char(*at))
-		at++;
-	return at > text && !*at;
+	return http_fields_end(bytes, length);
 }
 
 /* Take the next line off [*at, end) and end it with a NUL. Returns NULL when it has no CR, or one or a NUL within. */
@@ -79,7 +56,7 @@ static int parse_request_line(char *line, struct http_head *h)
 		return -EINVAL;
 	*target++ = '\0';
 	*version++ = '\0';
-	if (!is_token(line) || !*target)
+	if (!http_is_token(line) || !*target)
 		return -EINVAL;
 	for (const char *p = target; *p; p++)
 		if (*p <= ' ' || *p >= 0x7f)
@@ -96,36 +73,6 @@ static int parse_request_line(char *line, struct http_head *h)
 	return plain ? 0 : split_absolute(target, h);
 }
 
-/* RFC 9110 5.5: visible characters, spaces, tabs, and what is above ASCII. */
-static bool is_value(const char *text)
-{
-	for (; *text; text++)
-		if (((unsigned char)*text < ' ' && *text != '\t') || *text == 0x7f)
-			return false;
-	return true;
-}
-
-static int parse_field(char *line, struct http_head *h)
-{
-	char *colon = strchr(line, ':');
-	if (!colon)
-		return -EINVAL;
-	*colon = '\0';
-	char *value = colon + 1 + strspn(colon + 1, " \t");
-	if (!is_token(line) || !is_value(value))
-		return -EINVAL;
-	for (char *p = line; *p; p++)
-		if (*p >= 'A' && *p <= 'Z')
-			*p = (char)(*p + 32);
-	size_t length = strlen(value);
-	while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
-		value[--length] = '\0';
-	if (h->fields_count == HTTP_FIELDS_MAX)
-		return -E2BIG;
-	h->fields[h->fields_count++] = (struct http_field){line, value};
-	return 0;
-}
-
 int http_head_parse(char *text, size_t length, struct http_head *h)
 {
 	char *at = text, *end = text + length;
@@ -138,17 +85,17 @@ int http_head_parse(char *text, size_t length, struct http_head *h)
 			return -EINVAL;
 		if (!*line)
 			return at == end ? 0 : -EINVAL;
-		rc = parse_field(line, h);
+		if (h->fields_count == HTTP_FIELDS_MAX)
+			return -E2BIG;
+		if (!http_field_parse(line, &h->fields[h->fields_count++]))
+			return -EINVAL;
 	}
 	return rc;
 }
 
 const char *http_head_field(const struct http_head *h, const char *name)
 {
-	for (size_t i = 0; i < h->fields_count; i++)
-		if (strcmp(h->fields[i].name, name) == 0)
-			return h->fields[i].value;
-	return NULL;
+	return http_fields_find(h->fields, h->fields_count, name);
 }
 
 size_t http_head_count(const struct http_head *h, const char *name)
@@ -159,26 +106,43 @@ size_t http_head_count(const struct http_head *h, const char *name)
 	return count;
 }
 
-static bool lists(const char *value, const char *token)
-{
-	size_t length = strlen(token);
-	while (*value) {
-		value += strspn(value, " \t,");
-		size_t size = strcspn(value, ",");
-		size_t trimmed = size;
-		while (trimmed > 0 && (value[trimmed - 1] == ' ' || value[trimmed - 1] == '\t'))
-			trimmed--;
-		if (trimmed == length && strncasecmp(value, token, length) == 0)
-			return true;
-		value += size;
-	}
-	return false;
-}
-
 bool http_head_lists(const struct http_head *h, const char *name, const char *token)
 {
-	for (size_t i = 0; i < h->fields_count; i++)
-		if (strcmp(h->fields[i].name, name) == 0 && lists(h->fields[i].value, token))
+	return http_fields_list(h->fields, h->fields_count, name, token);
+}
+
+/* Count the codings of one field. Returns false when an element is empty. */
+static bool count_codings(const char *value, unsigned *count, unsigned *chunked, bool *last)
+{
+	for (;;) {
+		value += strspn(value, " \t");
+		size_t length = strcspn(value, ",");
+		const char *next = value + length;
+		while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
+			length--;
+		if (length == 0)
+			return false;
+		*last = length == 7 && strncasecmp(value, "chunked", 7) == 0;
+		*count += 1;
+		*chunked += *last;
+		if (!*next)
 			return true;
-	return false;
+		value = next + 1;
+	}
+}
+
+enum http_coding http_head_coding(const struct http_head *h)
+{
+	unsigned count = 0, chunked = 0;
+	bool last = false;
+	for (size_t i = 0; i < h->fields_count; i++)
+		if (strcmp(h->fields[i].name, "transfer-encoding") == 0 &&
+			!count_codings(h->fields[i].value, &count, &chunked, &last))
+			return HTTP_CODING_WRONG;
+	if (count == 0)
+		return HTTP_CODING_NONE;
+	/* HTTP/1.0 has none: who sends one to it has not understood the other. */
+	if (!last || chunked > 1 || h->minor == 0)
+		return HTTP_CODING_WRONG;
+	return count == 1 ? HTTP_CODING_CHUNKED : HTTP_CODING_UNKNOWN;
 }

@@ -6,18 +6,14 @@
  */
 #pragma once
 
+#include "ws/http_field.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 #define HTTP_HEAD_MAX ((size_t)8192) /* bytes of a head, with the empty line */
 #define HTTP_FIELDS_MAX 64u
 
-struct http_field {
-	const char *name; /* lower case */
-	const char *value;
-};
-
-/* All texts point into what was parsed. */
 struct http_head {
 	const char *method;
 	const char *target;    /* "/path?query", or "*"; for CONNECT what came */
@@ -45,3 +41,12 @@ size_t http_head_count(const struct http_head *h, const char *name);
 
 /* Whether a comma separated field, or several, list a token; whatever its case. */
 bool http_head_lists(const struct http_head *h, const char *name, const char *token);
+
+/* How the length of a body is told, by Transfer-Encoding (RFC 9112 6.1). */
+enum http_coding {
+	HTTP_CODING_NONE,    /* there is no such field */
+	HTTP_CODING_CHUNKED, /* it says "chunked", and nothing else */
+	HTTP_CODING_UNKNOWN, /* in chunks, of something that is not served */
+	HTTP_CODING_WRONG, /* where the body ends cannot be told, or two could tell it differently */
+};
+enum http_coding http_head_coding(const struct http_head *h);

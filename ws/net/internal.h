@@ -35,8 +35,9 @@ struct listener {
 	char address[300]; /* host part, or the path of a unix socket */
 	unsigned port;
 	bool unix_socket;
-	bool command; /* the command line's: its URL is nobody's business */
-	int dir_fd;   /* of a path that is too long for an address; otherwise -1 */
+	bool command;   /* the command line's: its URL is nobody's business */
+	bool inherited; /* its file is not ours to remove */
+	int dir_fd;     /* of a path that is too long for an address; otherwise -1 */
 	char url[340];
 };
 
@@ -60,22 +61,25 @@ struct server {
 	struct callers *callers;        /* connections that libwebsockets does not serve */
 	struct bodies bodies;
 	struct peers peers;
+	struct tls *tls;  /* of HTTP/2; NULL = it is not served */
 	uint8_t *scratch; /* LWS_PRE and one piece of a body */
 	bool stopping;
 };
 
 /* A request for a WebSocket that has been admitted, between its two callbacks. */
 struct upgrade {
-	bool control; /* a control socket; otherwise a terminal's */
+	bool control; /* a control socket */
+	bool rpc;     /* a socket of /rpc */
+	bool follows; /* of a terminal, by cursors; none of them: a terminal's */
 	struct terminal_query query;
+	struct follower_query follower;
 	struct principal principal;
 	char peer[LIMITER_PEER_MAX];
 };
 
 /* libwebsockets' memory for each connection. */
 struct connection {
-	struct exchange *exchange; /* an HTTP request under way */
-	struct socket *socket;     /* a WebSocket */
+	struct socket *socket; /* a WebSocket */
 	struct upgrade upgrade;
 };
 
@@ -112,16 +116,25 @@ struct head {
 	char authorization[1200], cookie[6000];
 	char session[NAME_ID_MAX + 2]; /* X-Session-Id; one that is too long is no id */
 	char accept_encoding[256], if_none_match[128];
-	char content_type[64];               /* cut where it is longer */
+	char conditions[REQUEST_HEADERS][REQUEST_HEADER_SIZE]; /* "" where there is none */
+	char content_type[64];                                 /* cut where it is longer */
 	char fetch_site[16], fetch_mode[16]; /* Sec-Fetch-Site and -Mode, which no page can choose */
 	char agent[LOGIN_AGENT_SIZE];        /* User-Agent, cut */
 	char forwarded[256];                 /* Forwarded, cut; believed of trusted peers alone */
 	char forwarded_proto[32];            /* X-Forwarded-Proto, the same */
 	char length[32];                     /* Content-Length, as it came */
 	bool has_host, has_origin, has_authorization, has_cookie, has_session, has_match;
-	bool has_length, has_coding; /* Content-Length, Transfer-Encoding */
-	bool expects;                /* 100-continue */
+	bool has_length;
+	bool is_unsized; /* HTTP/2: there is a body, of a length that is not told */
+	enum http_coding coding;
+	bool is_encoded;      /* Content-Encoding: the body is not what it is */
+	bool expects;         /* 100-continue */
+	bool expects_unknown; /* something else */
+	bool accepts_events;  /* Accept names text/event-stream */
+	bool accepts_page;    /* Accept names text/html */
+	bool accepts_tar;     /* Accept names application/x-tar */
 	bool http_1_0;
+	bool probe;       /* what it asks for answers whatever Host says; not from the head */
 	bool close_after; /* the peer will send no other request */
 	char peer[LIMITER_PEER_MAX];
 	char *path;                       /* decoded; owned */
@@ -135,26 +148,22 @@ int listen_open(struct server *s);
 void listen_close(struct server *s);
 
 /*
- * head.c: read the headers that libwebsockets has, and path, which it has decoded.
+ * head.c: read the headers of a WebSocket's handshake that libwebsockets has, and path, which it has decoded.
  * Returns NULL, or the code of a refusal.
  */
 const char *head_read(struct lws *wsi, const char *path, struct head *h);
 /* The same from a head that was parsed here; what h says of the peer is there already. */
 const char *head_take(const struct http_head *http, struct head *h);
 void head_free(struct head *h);
+/* Whether what comes is said to be a tar archive. */
+bool head_is_tar(const struct head *h);
 /* Whether it came by TLS: to us, or to a proxy that we trust and that says so. */
 bool head_is_secure(const struct server *s, const struct arrival *a, const struct head *h);
 /* Check Host, Origin and credentials; fills *p. state_changing: the method is no GET, or it is a socket. */
 struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
 	bool state_changing, struct principal *p, enum auth_result *ret_auth);
 
-/* http2.c and socket.c: libwebsockets' callbacks by subject. They return what the callback shall return. */
-int http2_request(
-	struct server *s, struct lws *wsi, struct connection *c, const char *path, size_t length);
-int http2_body(struct connection *c, const void *bytes, size_t length);
-int http2_body_done(struct connection *c);
-int http2_writable(struct lws *wsi, struct connection *c);
-void http2_gone(struct connection *c);
+/* socket.c: libwebsockets' callbacks. They return what the callback shall return. */
 int socket_filter(struct server *s, struct lws *wsi, struct connection *c);
 int socket_open(struct server *s, struct lws *wsi, struct connection *c);
 int socket_receive(

@@ -7,6 +7,7 @@
 #include "ws/net/caller.h"
 #include "ws/net/local_socket.h"
 #include "ws/net/peer_user.h"
+#include "ws/preview/previews.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,6 +130,15 @@ static int parse_address(struct listener *l, const char *text)
 	return 0;
 }
 
+static void name_tcp(struct listener *l)
+{
+	bool any = strcmp(l->address, "0.0.0.0") == 0 || strcmp(l->address, "::") == 0;
+	bool bracketed = strchr(l->address, ':') && !any;
+	snprintf(l->url, sizeof l->url, "%s://%s%s%s:%u/",
+		l->server->options.tls_cert ? "https" : "http", bracketed ? "[" : "",
+		any ? "127.0.0.1" : l->address, bracketed ? "]" : "", l->port);
+}
+
 static int bind_tcp(struct listener *l, const char *text)
 {
 	struct sockaddr_storage address;
@@ -151,11 +161,7 @@ static int bind_tcp(struct listener *l, const char *text)
 		return -errno;
 	l->port = ntohs(v6 ? ((const struct sockaddr_in6 *)&address)->sin6_port
 			   : ((const struct sockaddr_in *)&address)->sin_port);
-	bool any = strcmp(l->address, "0.0.0.0") == 0 || strcmp(l->address, "::") == 0;
-	bool bracketed = v6 && !any;
-	snprintf(l->url, sizeof l->url, "%s://%s%s%s:%u/",
-		l->server->options.tls_cert ? "https" : "http", bracketed ? "[" : "",
-		any ? "127.0.0.1" : l->address, bracketed ? "]" : "", l->port);
+	name_tcp(l);
 	return 0;
 }
 
@@ -174,15 +180,20 @@ static bool is_stale(const struct sockaddr_un *address)
 	return refused;
 }
 
+static void name_unix(struct listener *l, const char *path)
+{
+	l->unix_socket = true;
+	snprintf(l->address, sizeof l->address, "%s", path);
+	snprintf(l->url, sizeof l->url, "unix:%s", path);
+}
+
 static int bind_unix(struct listener *l, const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	l->unix_socket = true;
+	name_unix(l, path);
 	if (strlen(path) >= sizeof address.sun_path || !*path)
 		return -ENAMETOOLONG;
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-	snprintf(l->address, sizeof l->address, "%s", path);
-	snprintf(l->url, sizeof l->url, "unix:%s", path);
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0)
 		return -errno;
@@ -220,6 +231,8 @@ static int start_listener(struct listener *l, const char *name, int rc)
 	s->listeners_count++;
 	if (!l->unix_socket)
 		origin_add_listener(&s->origins, l->address, l->port);
+	if (!l->unix_socket && s->options.previews)
+		previews_add_own(s->options.previews, l->port);
 	return uv_poll_start(&l->poll, UV_READABLE, on_connection);
 }
 
@@ -235,6 +248,24 @@ static int open_one(struct server *s, const char *text)
 	struct listener *l = next_listener(s);
 	bool local = strncmp(text, "unix:", 5) == 0;
 	return start_listener(l, text, local ? bind_unix(l, text + 5) : bind_tcp(l, text));
+}
+
+/* What it is has been looked at; listening once more changes nothing but how many may wait. */
+static int open_inherited(struct server *s, const struct server_inherited *i)
+{
+	struct listener *l = next_listener(s);
+	bool local = strncmp(i->address, "unix:", 5) == 0;
+	int rc = 0;
+	l->fd = i->fd;
+	l->inherited = true;
+	l->command = i->command;
+	if (local)
+		name_unix(l, i->address + 5);
+	else
+		rc = parse_address(l, i->address);
+	if (rc == 0 && !local)
+		name_tcp(l);
+	return start_listener(l, i->address, rc);
 }
 
 /* The command line's socket. Whoever reaches it as our user, or as root, is the owner. */
@@ -255,12 +286,19 @@ int listen_open(struct server *s)
 		s->peer_user = peer_user_open();
 	uv_timer_init(s->options.loop, &s->relisten);
 	s->relisten.data = s;
+	bool commanded = false;
+	for (size_t i = 0; i < s->options.inherited_count; i++) {
+		int rc = open_inherited(s, &s->options.inherited[i]);
+		if (rc < 0)
+			return rc;
+		commanded = commanded || s->options.inherited[i].command;
+	}
 	for (size_t i = 0; i < s->options.listen_count; i++) {
 		int rc = open_one(s, s->options.listen[i]);
 		if (rc < 0)
 			return rc;
 	}
-	return open_command(s);
+	return commanded ? 0 : open_command(s);
 }
 
 void listen_close(struct server *s)
@@ -272,7 +310,7 @@ void listen_close(struct server *s)
 		l->open = false;
 		uv_close((uv_handle_t *)&l->poll, NULL);
 		close(l->fd);
-		if (l->unix_socket)
+		if (l->unix_socket && !l->inherited)
 			unlink(l->address);
 		if (l->dir_fd >= 0)
 			close(l->dir_fd);

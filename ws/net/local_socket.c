@@ -9,15 +9,64 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void local_socket_default_dir(char dir[PATH_MAX])
+#define DIR_MAX (PATH_MAX - 512) /* leaves room for what is in it */
+
+/*
+ * Where nobody has logged in, as in containers, it often names what is not there; under su and sudo, what is another
+ * user's. Returns why it is not for us, or NULL.
+ */
+static const char *judge(const char *xdg)
+{
+	struct stat st;
+	if (xdg[0] != '/')
+		return "is no absolute path";
+	if (strlen(xdg) >= DIR_MAX)
+		return "is too long";
+	if (lstat(xdg, &st) < 0)
+		return strerror(errno);
+	if (!S_ISDIR(st.st_mode))
+		return S_ISLNK(st.st_mode) ? "is a symbolic link" : "is no directory";
+	if (st.st_uid != geteuid())
+		return "is another user's";
+	if ((st.st_mode & 022) != 0)
+		return "can be written to by others";
+	return access(xdg, W_OK | X_OK) < 0 ? strerror(errno) : NULL;
+}
+
+const char *local_socket_default_dir(char dir[PATH_MAX])
 {
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
-	struct stat st;
-	/* Where nobody has logged in, as in containers and under su, it often names what is not there. */
-	if (xdg && xdg[0] == '/' && stat(xdg, &st) == 0 && S_ISDIR(st.st_mode))
+	bool given = xdg && *xdg;
+	const char *why = given ? judge(xdg) : NULL;
+	if (given && !why)
 		snprintf(dir, PATH_MAX, "%s/ringside", xdg);
 	else
 		snprintf(dir, PATH_MAX, "/tmp/ringside-%u", (unsigned)geteuid());
+	return why;
+}
+
+/* Whether a server has its socket there; a directory that others could have prepared does not count. */
+static bool is_served(const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	if (stat(dir, &st) < 0 || !S_ISDIR(st.st_mode) ||
+		(st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022) != 0)
+		return false;
+	return snprintf(path, sizeof path, "%s/" LOCAL_SOCKET_NAME, dir) < PATH_MAX &&
+		access(path, F_OK) == 0;
+}
+
+const char *local_socket_find_dir(char dir[PATH_MAX])
+{
+	char others[2][64];
+	const char *why = local_socket_default_dir(dir);
+	snprintf(others[0], sizeof others[0], "/run/user/%u/ringside", (unsigned)geteuid());
+	snprintf(others[1], sizeof others[1], "/tmp/ringside-%u", (unsigned)geteuid());
+	for (size_t i = 0; i < sizeof others / sizeof *others && !is_served(dir); i++)
+		if (is_served(others[i]))
+			snprintf(dir, PATH_MAX, "%s", others[i]);
+	return why;
 }
 
 int local_socket_address(const char *path, char name[LOCAL_SOCKET_PATH_MAX], int *ret_dir_fd)

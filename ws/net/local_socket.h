@@ -9,9 +9,16 @@
 
 /*
  * The runtime directory of a server that is told none: where secrets of this user may be. In $XDG_RUNTIME_DIR if that
- * exists, otherwise in /tmp.
+ * is this user's alone to write, otherwise in /tmp. Returns NULL, or why the variable, which is set, has not been followed.
  */
-void local_socket_default_dir(char dir[PATH_MAX]);
+const char *local_socket_default_dir(char dir[PATH_MAX]);
+
+/*
+ * The runtime directory in which a server of this user has its socket, of those that it may have found by default, with the
+ * variable or without: that of local_socket_default_dir(), /run/user/UID/ringside, /tmp/ringside-UID. The first one where none
+ * has. Returns as above.
+ */
+const char *local_socket_find_dir(char dir[PATH_MAX]);
 
 /*
  * How a socket is named in an address: by its path, or where that is too long by a descriptor of its

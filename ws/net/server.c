@@ -1,6 +1,7 @@
 /* Setting libwebsockets up, and sorting its callbacks. */
 #include "ws/log.h"
 #include "ws/net/caller.h"
+#include "ws/net/tls.h"
 #include "ws/net/internal.h"
 
 #include <errno.h>
@@ -61,19 +62,7 @@ static int on_event(
 			caller_handshaken(caller_of(wsi));
 		return 0;
 	case LWS_CALLBACK_HTTP:
-		/* HTTP/1.1 is served by http1.c: what has come here is no WebSocket's handshake. */
-		return lws_get_network_wsi(wsi) == wsi ? -1 : http2_request(s, wsi, c, in, length);
-	case LWS_CALLBACK_HTTP_BODY:
-		return http2_body(c, in, length);
-	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-		return http2_body_done(c);
-	case LWS_CALLBACK_HTTP_WRITEABLE:
-		return http2_writable(wsi, c);
-	case LWS_CALLBACK_CLOSED_HTTP:
-	case LWS_CALLBACK_HTTP_DROP_PROTOCOL:
-		if (c)
-			http2_gone(c);
-		return 0;
+		return -1; /* it is served elsewhere: what has come here is no WebSocket's handshake */
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
 		return socket_filter(s, wsi, c);
 	case LWS_CALLBACK_ESTABLISHED:
@@ -180,7 +169,7 @@ static int open_context(struct server *s)
 	if (o->tls_cert) {
 		info.ssl_cert_filepath = o->tls_cert;
 		info.ssl_private_key_filepath = o->tls_key;
-		info.alpn = o->http2 ? "h2,http/1.1" : "http/1.1";
+		info.alpn = "http/1.1";
 		info.ssl_info_event_mask = SSL_CB_HANDSHAKE_DONE;
 		info.ssl_options_set = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
 		s->tcp = open_vhost(s, &info, "tls");
@@ -221,6 +210,8 @@ int server_open(const struct server_options *options, struct server **ret_server
 	int rc = s->scratch ? add_names(s) : -ENOMEM;
 	if (rc == 0)
 		rc = open_context(s);
+	if (rc == 0 && options->tls_cert && options->http2)
+		rc = tls_open(s);
 	s->bodies.gauge = &options->metrics->body_bytes;
 	s->peers.connections_max = options->max_connections;
 	s->peers.gauge = &options->metrics->strangers;
@@ -229,6 +220,7 @@ int server_open(const struct server_options *options, struct server **ret_server
 	if (rc == 0)
 		rc = listen_open(s);
 	if (rc < 0) {
+		tls_close(s);
 		/* The program ends: what libwebsockets holds goes with it. */
 		free(s->scratch);
 		free(s);
@@ -244,8 +236,10 @@ int server_open(const struct server_options *options, struct server **ret_server
 
 const char *server_url(const struct server *s, size_t i)
 {
-	/* The command line's is the last. */
-	return i < s->listeners_count && !s->listeners[i].command ? s->listeners[i].url : NULL;
+	for (size_t n = 0; n < s->listeners_count; n++)
+		if (!s->listeners[n].command && i-- == 0)
+			return s->listeners[n].url;
+	return NULL;
 }
 
 void server_stop(struct server *s)
@@ -278,6 +272,7 @@ void server_free(struct server *s)
 	/* With a loop of ours libwebsockets is destroyed in two steps, before and after its handles close. */
 	lws_context_destroy(s->context);
 	callers_free(s);
+	tls_close(s);
 	peers_finish(&s->peers);
 	free(s->scratch);
 	free(s);

@@ -1,11 +1,13 @@
 /*
  * The server: HTTP/1.1, HTTP/2 and WebSocket by libwebsockets on the libuv loop. It checks Host and
  * Origin, turns HTTP exchanges into requests (ws/request.h) and WebSockets into terminals (ws/socket/terminal.h)
- * or requests (ws/socket/control_socket.h).
+ * or requests (ws/socket/control_socket.h, ws/rpc/socket.h).
  */
 #pragma once
 
 #include "ws/dispatcher.h"
+#include "ws/rpc/socket.h"
+#include "ws/socket/follower.h"
 #include "ws/socket/control_socket.h"
 #include "ws/metrics.h"
 #include "ws/auth/origin.h"
@@ -13,8 +15,16 @@
 
 #include <uv.h>
 
-#define SERVER_LISTENERS_MAX 33u  /* SERVE_LIST_MAX, and the command line's */
+#define SERVER_LISTENERS_MAX \
+	49u /* SERVE_LIST_MAX, SUPERVISOR_SOCKETS_MAX, and the command line's */
 #define SERVER_SNDBUF (128 << 10) /* what a client that never reads can make the kernel hold */
+
+/* A socket that listens already, as somebody else has opened it: it stays where it is when the server ends. */
+struct server_inherited {
+	int fd;
+	bool command;      /* the command line's, LOCAL_SOCKET_NAME in the runtime directory */
+	char address[128]; /* as --listen has it */
+};
 
 /* All is borrowed for the server's life. */
 struct server_options {
@@ -23,9 +33,14 @@ struct server_options {
 	struct auth *auth;
 	struct terminals *terminals;
 	struct control_sockets *controls;
+	struct rpc_sockets *rpcs;
+	struct followers *followers;
 	struct metrics *metrics;
+	struct previews *previews; /* NULL: there are none */
 	const char *const *listen; /* "ADDRESS:PORT", "[V6]:PORT" or "unix:PATH" */
 	size_t listen_count;
+	const struct server_inherited *inherited; /* before those; descriptors: taken */
+	size_t inherited_count;
 	const char *runtime_dir;  /* where the command line's socket is */
 	const char *const *hosts; /* --allow-host */
 	size_t hosts_count;
@@ -40,6 +55,7 @@ struct server_options {
 	unsigned max_connections;
 };
 
+struct previews;
 struct server;
 
 /*

@@ -1,9 +1,8 @@
 /*
  * WebSockets: the transport of terminals and of requests.
  *
- * On HTTP/1.1 frames are written at once, as long as the last one has left libwebsockets completely; that
- * is several times faster than waiting for a callback for each. Streams of HTTP/2 have windows and must
- * be written from their callback.
+ * Frames are written at once, as long as the last one has left libwebsockets completely; that is several times
+ * faster than waiting for a callback for each.
  *
  * A dead peer is one that is idle and does not answer a ping, or one that is being sent to and has not
  * acknowledged a byte for minutes. One that merely does not read acknowledges window probes: it lives.
@@ -12,6 +11,7 @@
 #include "ws/error.h"
 #include "ws/log.h"
 #include "ws/net/internal.h"
+#include "ws/net/socket_text.h"
 
 #include <linux/sockios.h>
 #include <stdio.h>
@@ -23,8 +23,10 @@
 
 #define PONG_WITHIN_MS 5000u /* beyond the interval of pings */
 #define CLOSE_WITHIN_MS 5000u
-#define H2_FRAME_MAX ((size_t)12 << 10)
-#define TEXT_KEPT ((size_t)4 << 10) /* bytes of memory for texts that a silent socket keeps */
+#define RETRY_S 1u /* when a handshake that was refused for the time being is worth another try */
+#define RETRY_GUESSES_S 60u              /* of who has guessed */
+#define OWN_PATH_MAX (NAME_ID_MAX + 32u) /* of the longest path that is served */
+#define TEXT_KEPT ((size_t)4 << 10)      /* bytes of memory for texts that a silent socket keeps */
 
 _Static_assert(LWS_PRE <= FRAMES_HEADROOM, "libwebsockets puts its headers in front of the payload");
 
@@ -36,9 +38,6 @@ struct socket {
 	void *speaker;                  /* what speaks the protocol */
 	struct principal principal;     /* whose it is */
 	struct quota_place place, seat; /* as a connection, and as a terminal */
-	bool mux;                       /* a stream of HTTP/2 */
-	bool in_callback;               /* the callback in which a stream may write */
-	bool wrote;                     /* in this callback */
 	bool wanted;                    /* a callback has been asked for */
 	enum close_code close_code;     /* 0 = open */
 	char close_reason[64];
@@ -46,9 +45,9 @@ struct socket {
 	uint64_t heard_ms;   /* loop time of the last sign of life */
 	uint64_t pinged_ms;  /* loop time of a ping that has not been answered; 0 = none */
 	bool ping_due;
-	size_t message_length; /* of the message that is being received */
-	char *text;            /* what is kept of it */
-	size_t text_size;
+	size_t message_length;      /* of the message that is being received */
+	struct socket_text text;    /* what is kept of it */
+	struct socket_ahead *ahead; /* a thread reads one, and nothing else is received; or NULL */
 };
 
 static uint64_t now_ms(const struct server *s)
@@ -74,11 +73,8 @@ static size_t frame_room(void *user)
 	struct socket *k = user;
 	if (k->close_code)
 		return 0;
-	if (!k->mux && !lws_partial_buffered(k->wsi))
+	if (!lws_partial_buffered(k->wsi))
 		return FRAMES_PAYLOAD_MAX;
-	/* libwebsockets calls back only while the stream's window is open, but does not say how far. */
-	if (k->mux && k->in_callback && !k->wrote)
-		return H2_FRAME_MAX;
 	ask_writable(k);
 	return 0;
 }
@@ -132,7 +128,6 @@ static bool send_frame(void *user, uint8_t *payload, size_t length, enum frame_k
 		[FRAME_CONTINUATION] = LWS_WRITE_CONTINUATION,
 	};
 	struct socket *k = user;
-	k->wrote = true;
 	if (lws_write(k->wsi, payload, length, (enum lws_write_protocol)kinds[kind]) >= (int)length)
 		return true;
 	begin_close(k, CLOSE_INTERNAL, "connection lost");
@@ -147,20 +142,25 @@ static void want(void *user)
 static const struct frames_transport frames_transport = {
 	.room = frame_room, .queued = queued, .send = send_frame, .want = want, .close = begin_close};
 
-/* Answer a refused upgrade: the role is WebSocket's already, so the answer is written as it is. */
-static int refuse_upgrade(struct server *s, struct lws *wsi, struct refusal refusal)
+/* Answer a refused upgrade: the role is WebSocket's already, so the answer is written as it is. retry_s: for 429 and 503. */
+static int refuse_upgrade(
+	struct server *s, struct lws *wsi, struct refusal refusal, unsigned retry_s)
 {
-	char text[LWS_PRE + 1024];
+	char text[LWS_PRE + 1024], field[48] = "";
 	json_t *body = error_json(refusal.code, refusal.message, NULL);
 	char *json = json_dumps(body, JSON_COMPACT);
 	json_decref(body);
 	s->options.metrics->websockets_refused++;
 	s->options.metrics->http_errors++;
-	if (json && lws_get_network_wsi(wsi) == wsi) {
+	if (refusal.status == 401)
+		snprintf(field, sizeof field, "WWW-Authenticate: Bearer\r\n");
+	else if (refusal.status == 429 || refusal.status == 503)
+		snprintf(field, sizeof field, "Retry-After: %u\r\n", retry_s);
+	if (json) {
 		int n = snprintf(text + LWS_PRE, sizeof text - LWS_PRE,
 			"HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
-			"Connection: close\r\n\r\n%s",
-			refusal.status, strlen(json), json);
+			"%sConnection: close\r\n\r\n%s",
+			refusal.status, strlen(json), field, json);
 		if (n > 0 && (size_t)n < sizeof text - LWS_PRE)
 			lws_write(wsi, (unsigned char *)text + LWS_PRE, (size_t)n,
 				LWS_WRITE_HTTP_FINAL);
@@ -169,13 +169,18 @@ static int refuse_upgrade(struct server *s, struct lws *wsi, struct refusal refu
 	return 1;
 }
 
+static bool is_terminal(const struct upgrade *u)
+{
+	return !u->control && !u->rpc;
+}
+
 /* What a socket takes. Returns whether it is had; otherwise nothing is. */
 static bool take_places(struct server *s, const struct upgrade *u, struct quota_place *connection,
 	struct quota_place *terminal)
 {
 	if (!server_has_place(s, QUOTA_CONNECTIONS, &u->principal, connection))
 		return false;
-	if (u->control || server_has_place(s, QUOTA_TERMINALS, &u->principal, terminal))
+	if (!is_terminal(u) || server_has_place(s, QUOTA_TERMINALS, &u->principal, terminal))
 		return true;
 	quota_give(connection);
 	return false;
@@ -191,25 +196,47 @@ static bool has_places(struct server *s, const struct upgrade *u)
 	return good;
 }
 
+/* Whether a path is that of a terminal in a sandbox, which is what is between the two ends. */
+static bool is_own(const char *path, char ret_sandbox[OWN_PATH_MAX])
+{
+	static const char before[] = "/v1/sandbox/", behind[] = "/pty";
+	size_t length = strlen(path), ends = sizeof before - 1 + sizeof behind - 1;
+	if (length <= ends || strncmp(path, before, sizeof before - 1) != 0 ||
+		strcmp(path + length - (sizeof behind - 1), behind) != 0)
+		return false;
+	snprintf(ret_sandbox, OWN_PATH_MAX, "%.*s", (int)(length - ends), path + sizeof before - 1);
+	return true;
+}
+
+static struct refusal check_follower(const struct server *s, const struct head *h, struct upgrade *u)
+{
+	const struct followers *all = s->options.followers;
+	struct refusal refusal = follower_parse(
+		h->params, h->params_count, all->incarnation, &u->follower);
+	return refusal.status ? refusal : follower_check(all, &u->follower, &u->principal);
+}
+
 static struct refusal check_upgrade(struct server *s, struct lws *wsi, struct head *h,
 	struct upgrade *u, enum auth_result *ret_auth)
 {
-	char path[64];
-	if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0 &&
-		lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_HTTP_COLON_PATH) <= 0)
+	char path[OWN_PATH_MAX], sandbox[OWN_PATH_MAX] = "";
+	if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0)
 		path[0] = '\0';
 	path[strcspn(path, "?")] = '\0';
 	const char *problem = head_read(wsi, path, h);
 	if (problem)
 		return (struct refusal){
 			error_status(problem), problem, "The request's headers cannot be taken"};
-	h->terminal = strcmp(path, "/ws/pty") == 0;
+	bool own = is_own(path, sandbox);
+	u->follows = strcmp(path, "/ws/terminal") == 0;
+	h->terminal = own || u->follows || strcmp(path, "/ws/pty") == 0;
 	struct refusal refusal = head_check(
 		s, connection_arrival(wsi), h, true, &u->principal, ret_auth);
 	if (refusal.status)
 		return refusal;
 	u->control = strcmp(path, "/ws") == 0 || strcmp(path, "/api/ws") == 0;
-	if (!u->control && strcmp(path, "/ws/pty") != 0)
+	u->rpc = strcmp(path, "/rpc") == 0;
+	if (is_terminal(u) && !h->terminal)
 		return (struct refusal){
 			404, "UNKNOWN_ERROR", "The requested endpoint was not found"};
 	if (*ret_auth == AUTH_LIMITED) {
@@ -222,14 +249,17 @@ static struct refusal check_upgrade(struct server *s, struct lws *wsi, struct he
 		return (struct refusal){401, "UNAUTHENTICATED", "Valid credentials are required"};
 	}
 	snprintf(u->peer, sizeof u->peer, "%s", h->peer);
-	if (u->control && u->principal.answers)
+	if (!is_terminal(u) && u->principal.answers)
 		return (struct refusal){403, "PERMISSION_DENIED", "This link only answers a prompt"};
 	if (!has_places(s, u))
 		return (struct refusal){429, "QUOTA_REACHED",
 			"This link, or all links together, have as many as they may"};
-	if (u->control)
+	if (!is_terminal(u))
 		return refusal;
-	refusal = terminal_parse(h->params, h->params_count, &u->query);
+	if (u->follows)
+		return check_follower(s, h, u);
+	refusal = own ? terminal_parse_own(sandbox, h->params, h->params_count, &u->query)
+		      : terminal_parse(h->params, h->params_count, &u->query);
 	return refusal.status ? refusal
 			      : terminal_check(s->options.terminals, &u->query, &u->principal);
 }
@@ -240,18 +270,20 @@ int socket_filter(struct server *s, struct lws *wsi, struct connection *c)
 	enum auth_result auth = AUTH_MISSING;
 	s->options.metrics->http_requests++;
 	struct refusal refusal = check_upgrade(s, wsi, &h, &c->upgrade, &auth);
+	unsigned retry_s = auth == AUTH_LIMITED ? RETRY_GUESSES_S : RETRY_S;
 	if (auth == AUTH_OK)
 		connection_known(s, wsi);
 	else if (refusal.status && peers_fail(&s->peers, h.peer, server_now_ms(s))) {
 		s->options.metrics->failures_limited++;
 		refusal = (struct refusal){429, "TOO_MANY_ATTEMPTS",
 			"Too many requests from this address have failed"};
+		retry_s = RETRY_S;
 	}
 	if (refusal.status)
 		log_write(LOG_DEBUG, "socket", "refused", "peer", h.peer, "code", refusal.code,
 			"reason", refusal.message, NULL);
 	head_free(&h);
-	return refusal.status ? refuse_upgrade(s, wsi, refusal) : 0;
+	return refusal.status ? refuse_upgrade(s, wsi, refusal, retry_s) : 0;
 }
 
 static void *open_speaker(struct server *s, const struct upgrade *u, struct socket *k)
@@ -259,7 +291,13 @@ static void *open_speaker(struct server *s, const struct upgrade *u, struct sock
 	if (u->control)
 		return control_socket_open(
 			s->options.controls, &u->principal, u->peer, &frames_transport, k);
+	if (u->rpc)
+		return rpc_socket_open(
+			s->options.rpcs, &u->principal, u->peer, &frames_transport, k);
 	s->options.metrics->clients++;
+	if (u->follows)
+		return follower_open(s->options.followers, &u->follower, &u->principal, u->peer,
+			&frames_transport, k);
 	return terminal_open(s->options.terminals, &u->query, &u->principal, &frames_transport, k);
 }
 
@@ -270,58 +308,66 @@ int socket_open(struct server *s, struct lws *wsi, struct connection *c)
 		return -1;
 	k->server = s;
 	k->wsi = wsi;
-	k->mux = lws_get_network_wsi(wsi) != wsi;
 	k->heard_ms = now_ms(s);
 	c->socket = k;
 	DL_APPEND(s->sockets, k);
 	s->options.metrics->websockets_opened++;
 	k->principal = c->upgrade.principal;
+	k->text = (struct socket_text){.server = s, .principal = &k->principal};
 	if (!take_places(s, &c->upgrade, &k->place, &k->seat))
 		begin_close(k, CLOSE_POLICY, "quota reached");
-	k->protocol = c->upgrade.control ? &control_socket_protocol : &terminal_protocol;
+	k->protocol = c->upgrade.control ? &control_socket_protocol
+		: c->upgrade.rpc         ? &rpc_socket_protocol
+		: c->upgrade.follows     ? &follower_protocol
+					 : &terminal_protocol;
 	k->speaker = open_speaker(s, &c->upgrade, k);
 	return k->speaker ? 0 : -1;
 }
 
-/* Keep a piece of a text. Returns false when memory is short. */
-static bool keep_text(struct socket *k, size_t at, const void *bytes, size_t length)
+/* A thread has read a long text. */
+static void on_ahead(void *user, void *sense, const char *text, size_t length)
 {
-	size_t needed = at + length;
-	if (needed > k->protocol->text_max)
-		return true;
-	if (needed > k->text_size) {
-		size_t size = needed * 2 < k->protocol->text_max ? needed * 2
-								 : k->protocol->text_max;
-		char *text = realloc(k->text, size);
-		if (!text)
-			return false;
-		k->text = text;
-		k->text_size = size;
-	}
-	if (length > 0)
-		memcpy(k->text + at, bytes, length);
-	return true;
+	struct socket *k = user;
+	k->ahead = NULL;
+	if (k->close_code)
+		k->protocol->forget(sense);
+	else
+		k->protocol->take(k->speaker, sense, text, length);
+	lws_rx_flow_control(k->wsi, 1);
+	/* What it has kept meanwhile is looked at only after something has happened. */
+	lws_cancel_service(lws_get_context(k->wsi));
+}
+
+/* Have a thread read a whole text, if it is long. Returns whether that is so. */
+static bool read_ahead(struct socket *k)
+{
+	if (!k->protocol->read || k->message_length <= FRAMES_READ_MAX ||
+		k->message_length > k->protocol->text_max)
+		return false;
+	k->ahead = socket_ahead_begin(&k->text, k->message_length, k->protocol, on_ahead, k);
+	if (k->ahead)
+		lws_rx_flow_control(k->wsi, 0);
+	return k->ahead;
 }
 
 static void receive_text(struct socket *k, size_t at, const void *bytes, size_t length, bool last)
 {
-	if (!keep_text(k, at, bytes, length)) {
-		begin_close(k, CLOSE_INTERNAL, "out of memory");
+	const char *problem = socket_text_keep(&k->text, k->protocol->text_max, at, bytes, length);
+	if (problem) {
+		socket_text_drop(&k->text);
+		begin_close(k, CLOSE_INTERNAL, problem);
 		return;
 	}
-	if (!last)
+	if (!last || read_ahead(k))
 		return;
 	bool kept = k->message_length <= k->protocol->text_max;
 	k->protocol->text(k->speaker,
 		k->message_length == 0 ? ""
-			: kept         ? k->text
+			: kept         ? k->text.bytes
 				       : NULL,
 		k->message_length);
-	if (k->text_size > TEXT_KEPT) {
-		free(k->text);
-		k->text = NULL;
-		k->text_size = 0;
-	}
+	if (k->text.size > TEXT_KEPT)
+		socket_text_drop(&k->text);
 }
 
 int socket_receive(
@@ -356,7 +402,6 @@ static void send_ping(struct socket *k)
 {
 	uint8_t payload[LWS_PRE + 1] = {0};
 	k->ping_due = false;
-	k->wrote = true;
 	/* A lost peer shows by its silence. */
 	lws_write(k->wsi, payload + LWS_PRE, sizeof payload - LWS_PRE, LWS_WRITE_PING);
 }
@@ -375,12 +420,9 @@ int socket_writable(struct connection *c)
 		uv_timer_start(&k->server->closer, on_closer, 0, 0);
 		return 0;
 	}
-	k->in_callback = true;
-	k->wrote = false;
 	if (k->ping_due)
 		send_ping(k);
 	k->protocol->writable(k->speaker);
-	k->in_callback = false;
 	return 0;
 }
 
@@ -401,13 +443,14 @@ void socket_gone(struct server *s, struct connection *c)
 	c->socket = NULL;
 	k->close_code = CLOSE_NORMAL;
 	DL_DELETE(s->sockets, k);
-	if (k->protocol == &terminal_protocol)
+	if (k->protocol == &terminal_protocol || k->protocol == &follower_protocol)
 		s->options.metrics->clients--;
 	if (k->speaker)
 		k->protocol->closed(k->speaker);
 	quota_give(&k->place);
 	quota_give(&k->seat);
-	free(k->text);
+	socket_ahead_forget(k->ahead);
+	socket_text_drop(&k->text);
 	free(k);
 }
 
@@ -444,6 +487,8 @@ void socket_sweep(struct server *s)
 	end_access(s);
 	terminals_expire(s->options.terminals, clock_wall_ms());
 	control_sockets_sweep(s->options.controls, server_quiet_s(s), clock_wall_ms());
+	followers_expire(s->options.followers, clock_wall_ms());
+	rpc_sockets_sweep(s->options.rpcs, server_quiet_s(s), clock_wall_ms());
 	DL_FOREACH_SAFE (s->sockets, k, next) {
 		if (k->close_code) {
 			if (now - k->closing_ms > CLOSE_WITHIN_MS)

@@ -14,9 +14,10 @@
 #include <sys/ioctl.h>
 #include <utlist.h>
 
-#define END_WITHIN_S 60    /* for what is left to reach the peer's kernel */
-#define CUT_WITHIN_S 5     /* the same, when the reader may have no more */
-#define CHUNK_FRAME_MAX 24 /* bytes around a chunk */
+#define END_WITHIN_MS 60000u      /* for what is left of a stream of HTTP/2 to be taken */
+#define CUT_WITHIN_S 5            /* the same, when the reader may have no more */
+#define DOWNLOAD_WINDOW_MS 60000u /* how long is looked how much is taken, on average */
+#define CHUNK_FRAME_MAX 24        /* bytes around a chunk */
 
 void stream_open(struct exchange *x)
 {
@@ -86,8 +87,6 @@ void stream_sent(struct exchange *x)
 	if (!x->over)
 		return;
 	x->answered_ms = server_now_ms(x->server);
-	if (x->wsi)
-		lws_set_timeout(x->wsi, PENDING_TIMEOUT_HTTP_CONTENT, END_WITHIN_S);
 }
 
 /* Whether something is on its way that the peer's kernel has not acknowledged for long. */
@@ -104,12 +103,36 @@ static bool is_cut_off(struct exchange *x)
 	return x->request->cut && x->cut++ >= CUT_WITHIN_S;
 }
 
+/* Whether the reader of a download takes less than the least. It is not his fault when there is nothing to be taken. */
+static bool is_stuck(struct exchange *x)
+{
+	uint64_t now_ms = server_now_ms(x->server), ms = now_ms - x->pulled_ms;
+	if (!x->downloading || x->over || (x->piece && ms < DOWNLOAD_WINDOW_MS))
+		return false;
+	bool stuck = x->piece && bodies_is_slow(ms, 0, x->sent_total - x->pulled_sent);
+	x->pulled_ms = now_ms;
+	x->pulled_sent = x->sent_total;
+	return stuck;
+}
+
+/* Whether the end of an answer is not taken; of HTTP/1.1 the connection is looked at. */
+static bool is_left(const struct exchange *x)
+{
+	uint64_t ms = server_now_ms(x->server) - x->answered_ms;
+	bool is_whole = x->over || (x->answered && !x->downloading);
+	return exchange_is_mux(x) && is_whole && ms > END_WITHIN_MS &&
+		bodies_is_slow(ms, END_WITHIN_MS, x->sent_total);
+}
+
 /* Look at one; it may be gone afterwards. */
 static void look_at(struct exchange *x)
 {
 	struct server *s = x->server;
-	if (exchange_is_slow(x)) {
+	if (exchange_body_is_slow(x)) {
 		s->options.metrics->body_timeouts++;
+		upload_break(x->request, UPLOAD_SLOW);
+		exchange_kill(x);
+	} else if (is_stuck(x) || is_left(x)) {
 		exchange_kill(x);
 	} else if (x->streaming && (is_dead(x) || is_cut_off(x))) {
 		exchange_kill(x);

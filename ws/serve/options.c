@@ -1,7 +1,7 @@
 /*
  * The options of `ringside serve`. The table is all there is to say about each: its name, what it takes, where that
  * goes, its default and limits, and its help. Whoever adds a row adds it to the man page and to this room's README.md,
- * which tests/docs.sh holds against the help.
+ * which tests/docs.py holds against the help.
  *
  * A wrong option is said on standard error, once, and nothing is started.
  */
@@ -12,7 +12,9 @@
 #include "shell/environment.h"
 #include "shell/process/processes.h"
 #include "shell/session/sessions.h"
+#include "ws/hook/courier.h"
 #include "ws/net/server.h"
+#include "ws/preview/preview_name.h"
 #include "ws/serve/fail.h"
 
 #include <arpa/inet.h>
@@ -47,6 +49,9 @@ static const struct row rows[] = {
 		"$RINGSIDE_TOKEN also sets it)"},
 	{"no-auth", NULL, FLAG, FIELD(no_auth), 0, 0, 0,
 		"everybody of this user who can connect is the owner; loopback and unix sockets only"},
+	{"drivers-may-all", NULL, FLAG, FIELD(drivers_may_all), 0, 0, 0,
+		"who drives a session by a link may also read and write files and the like\n"
+		"there, as they could by typing; viewers never"},
 	{"allow-host", "HOST[:PORT]", LIST, FIELD(hosts), 0, 0, 0,
 		"also serve requests for this host; may be repeated"},
 	{"allow-origin", "ORIGIN", LIST, FIELD(origins), 0, 0, 0,
@@ -54,6 +59,9 @@ static const struct row rows[] = {
 	{"trust-proxy", "ADDR", LIST, FIELD(proxies), 0, 0, 0,
 		"believe this address, besides unix sockets, when it says that it was asked over\n"
 		"TLS (X-Forwarded-Proto, Forwarded); may be repeated"},
+	{"preview-domain", "DOMAIN", TEXT, FIELD(preview_domain), 0, 0, 0,
+		"previews of ports are PORT-ID-TOKEN.DOMAIN; may have a scheme in front and a\n"
+		"port behind; none: there are none (default localhost)"},
 	{"tls-cert", "FILE", TEXT, FIELD(tls_cert), 0, 0, 0,
 		"serve HTTPS with this certificate chain (PEM)"},
 	{"tls-key", "FILE", TEXT, FIELD(tls_key), 0, 0, 0,
@@ -61,7 +69,10 @@ static const struct row rows[] = {
 	{"insecure-http", NULL, FLAG, FIELD(insecure_http), 0, 0, 0,
 		"listen beyond loopback without TLS: passwords and shells can be read on the way"},
 	{"http2", NULL, FLAG, FIELD(http2), 0, 0, 0,
-		"also HTTP/2, as libwebsockets has it, for clients that are trusted"},
+		"also HTTP/2, over TLS"},
+	{"workspace", "DIR", TEXT, FIELD(workspace), 0, 0, 0,
+		"where sessions, processes and runs begin that name no directory, and what is watched\n"
+		"has to be (default: where the server is started, or the home of --session-user)"},
 	{"env", "NAME[=VALUE]", LIST, FIELD(environment), 0, 0, 0,
 		"pass this variable on to shells and commands, or set it; may be repeated"},
 	{"session-user", "NAME", TEXT, FIELD(session_user), 0, 0, 0,
@@ -87,6 +98,16 @@ static const struct row rows[] = {
 		"history of a session in bytes, or with K, M, G (default 4M)"},
 	{"scrollback", "LINES", NUMBER, FIELD(scrollback), SCREEN_SCROLLBACK_DEFAULT, 0, SCREEN_SCROLLBACK_MAX,
 		"that a screen keeps above itself (default 10000)"},
+	{"screen-memory", "SIZE", SIZE, FIELD(screen_memory), BUDGET_DEFAULT, BUDGET_MIN, BUDGET_MAX,
+		"of all screens together: beyond it those that nobody watches lose\n"
+		"lines above, and large sizes are refused (default 512M)"},
+	{"record", "DIR", TEXT, FIELD(record), 0, 0, 0,
+		"record what sessions print, with times, in this directory, which is made if need be\n"
+		"and outlives them (default off)"},
+	{"record-size", "SIZE", SIZE, FIELD(record_size), (size_t)1 << 30, (size_t)1 << 20, (size_t)1 << 50,
+		"of all recordings together, beyond which the oldest go (default 1G)"},
+	{"record-age", "SECONDS", NUMBER, FIELD(record_age_s), 2592000, 0, 1u << 30,
+		"after which what is recorded goes (default 2592000, 30 days; 0 = never)"},
 	{"clipboard", NULL, FLAG, FIELD(clipboard), 0, 0, 0,
 		"programs may set the clipboards of those who drive (OSC 52)"},
 	{"max-sessions", "N", NUMBER, FIELD(max_sessions), SESSIONS_MAX_DEFAULT, 1, 100000,
@@ -107,6 +128,15 @@ static const struct row rows[] = {
 		"for a client to send its request (default 10)"},
 	{"ping-interval", "SECONDS", NUMBER, FIELD(ping_interval_s), 15, 1, 3600,
 		"ping terminal sockets that have been silent for this long (default 15)"},
+	{"webhook", "URL", LIST, FIELD(webhooks), 0, 0, 0,
+		"tell that address when a session waits for somebody, a long command has ended or\n"
+		"an agent's has failed, and of bells and notifications; up to 8 times"},
+	{"webhook-key-file", "FILE", TEXT, FIELD(webhook_key_file), 0, 0, 0,
+		"sign that with the keys in there, one a line, 24 to 64 bytes in base64"},
+	{"webhook-wait", "SECONDS", NUMBER, FIELD(webhook_wait_s), 15, 1, 120,
+		"for a webhook to answer, before it is asked again (default 15)"},
+	{"webhook-insecure-http", NULL, FLAG, FIELD(webhook_http), 0, 0, 0,
+		"webhooks of other machines may be http, which others can read and forge"},
 	{"kill-sessions-on-exit", NULL, FLAG, FIELD(kill_sessions), 0, 0, 0,
 		"end all sessions and processes when the server is asked to end"},
 	{"log-commands", NULL, FLAG, FIELD(log_commands), 0, 0, 0,
@@ -207,15 +237,38 @@ static void set_defaults(struct serve_options *o)
 	}
 }
 
-static void list_for_getopt(struct option names[ROWS + 1])
+#define OPPOSITE_SIZE 40u
+
+/* --no-NAME of a flag --NAME, and the other way round, where there is no option of that name: then "". */
+static void name_opposites(char opposites[ROWS][OPPOSITE_SIZE])
 {
+	for (size_t i = 0; i < ROWS; i++) {
+		const char *name = rows[i].name;
+		bool negative = strncmp(name, "no-", 3) == 0, known = rows[i].kind != FLAG;
+		snprintf(opposites[i], OPPOSITE_SIZE, "%s%s", negative ? "" : "no-",
+			negative ? name + 3 : name);
+		for (size_t k = 0; k < ROWS; k++)
+			known |= strcmp(rows[k].name, opposites[i]) == 0;
+		if (known)
+			opposites[i][0] = '\0';
+	}
+}
+
+static void list_for_getopt(struct option names[2 * ROWS + 1], char opposites[ROWS][OPPOSITE_SIZE])
+{
+	size_t n = ROWS;
 	for (size_t i = 0; i < ROWS; i++)
 		names[i] = (struct option){.name = rows[i].name,
 			.has_arg = !rows[i].value         ? no_argument
 				: rows[i].value[0] == '[' ? optional_argument
 							  : required_argument,
 			.val = OPTION_FIRST + (int)i};
-	names[ROWS] = (struct option){0};
+	name_opposites(opposites);
+	for (size_t i = 0; i < ROWS; i++)
+		if (opposites[i][0])
+			names[n++] = (struct option){
+				.name = opposites[i], .val = OPTION_FIRST + (int)ROWS + (int)i};
+	names[n] = (struct option){0};
 }
 
 /* A proxy is known by what the kernel says of its address, which has one spelling. */
@@ -239,22 +292,56 @@ static enum serve_request check_proxies(const struct serve_options *o)
 /* What is typed goes over the wire as it is, unless there is TLS, ours or that of a proxy that was named. */
 static enum serve_request check_wire(const struct serve_options *o)
 {
-	if (o->tls_cert || o->proxies.count > 0 || o->insecure_http)
-		return SERVE_START;
-	for (size_t i = 0; i < o->listen.count; i++) {
-		if (server_address_is_local(o->listen.items[i]))
-			continue;
-		serve_fail("--listen",
-			"plain HTTP is for loopback: give --tls-cert and --tls-key, or --trust-proxy, or --insecure-http");
-		return SERVE_WRONG;
-	}
+	for (size_t i = 0; i < o->listen.count; i++)
+		if (serve_options_check_address(o, o->listen.items[i]) < 0)
+			return SERVE_WRONG;
 	return SERVE_START;
+}
+
+int serve_options_check_address(const struct serve_options *o, const char *address)
+{
+	if (server_address_is_local(address))
+		return 0;
+	if (o->no_auth)
+		return serve_fail("--no-auth", "only for loopback addresses and unix sockets");
+	if (o->tls_cert || o->proxies.count > 0 || o->insecure_http)
+		return 0;
+	return serve_fail("--listen",
+		"plain HTTP is for loopback: give --tls-cert and --tls-key, or --trust-proxy, or --insecure-http");
+}
+
+/* Why an address may not be one of a webhook; NULL: it may. */
+static const char *refuse_webhook(const struct serve_options *o, const char *address)
+{
+	struct hook_url url;
+	enum hook_url_verdict v = hook_url_judge(address, &url);
+	if (v == HOOK_URL_INVALID)
+		return "takes an address of https or http";
+	return v == HOOK_URL_PLAIN && !o->webhook_http
+		? "http is for this machine: others take https, or --webhook-insecure-http"
+		: NULL;
+}
+
+/* An address may have a secret in it, so it is not said which. */
+static enum serve_request check_webhooks(const struct serve_options *o)
+{
+	const char *wrong = o->webhooks.count > HOOKS_MAX ? "is given more than 8 times" : NULL;
+	for (size_t i = 0; !wrong && i < o->webhooks.count; i++)
+		wrong = refuse_webhook(o, o->webhooks.items[i]);
+	if (wrong)
+		serve_fail("--webhook", wrong);
+	else if (o->webhooks.count > 0 || !(o->webhook_key_file || o->webhook_http))
+		return SERVE_START;
+	else
+		serve_fail("--webhook-key-file, --webhook-insecure-http", "only with --webhook");
+	return SERVE_WRONG;
 }
 
 /* What no option shows alone. */
 static enum serve_request check_together(struct serve_options *o)
 {
-	if (o->listen.count == 0)
+	o->listens_by_default = o->listen.count == 0;
+	if (o->listens_by_default)
 		add_to_list(&o->listen, SERVE_LISTEN_DEFAULT);
 	if (!o->tls_cert != !o->tls_key) {
 		serve_fail("TLS", "--tls-cert and --tls-key go together");
@@ -278,27 +365,36 @@ static enum serve_request check_together(struct serve_options *o)
 		serve_fail("--env", "no variable has this name, or it is one that nobody gets");
 		return SERVE_WRONG;
 	}
-	for (size_t i = 0; o->no_auth && i < o->listen.count; i++) {
-		if (server_address_is_local(o->listen.items[i]))
-			continue;
-		serve_fail("--no-auth", "only for loopback addresses and unix sockets");
+	struct preview_place place;
+	if (o->preview_domain && strcmp(o->preview_domain, "none") != 0 &&
+		!preview_place_parse(o->preview_domain, &place)) {
+		serve_fail("--preview-domain",
+			"takes a domain, such as preview.example.com or https://preview.example.com:8443");
 		return SERVE_WRONG;
 	}
-	return check_proxies(o) == SERVE_START ? check_wire(o) : SERVE_WRONG;
+	if (check_webhooks(o) != SERVE_START || check_proxies(o) != SERVE_START)
+		return SERVE_WRONG;
+	return check_wire(o);
 }
 
 enum serve_request serve_options_parse(int argc, char **argv, struct serve_options *ret_options)
 {
-	struct option names[ROWS + 1];
+	struct option names[2 * ROWS + 1];
+	char opposites[ROWS][OPPOSITE_SIZE];
 	int option;
 	set_defaults(ret_options);
-	list_for_getopt(names);
+	list_for_getopt(names, opposites);
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
 		if (option == '?') {
-			serve_fail("options", "see ringside --help");
+			serve_fail("options", "see ringside serve --help");
 			return SERVE_WRONG;
 		}
-		const struct row *row = &rows[option - OPTION_FIRST];
+		size_t place = (size_t)(option - OPTION_FIRST);
+		if (place >= ROWS) {
+			*(bool *)((char *)ret_options + rows[place - ROWS].field) = false;
+			continue;
+		}
+		const struct row *row = &rows[place];
 		if (row->kind == HELP || row->kind == VERSION)
 			return row->kind == HELP ? SERVE_HELP : SERVE_VERSION;
 		if (!take_option(ret_options, row, optarg)) {
@@ -307,7 +403,7 @@ enum serve_request serve_options_parse(int argc, char **argv, struct serve_optio
 		}
 	}
 	if (argc - optind > 1 || (argc - optind == 1 && strcmp(argv[optind], "serve") != 0)) {
-		serve_fail("usage", "ringside serve [OPTIONS], see ringside --help");
+		serve_fail("usage", "ringside serve [OPTIONS], see ringside serve --help");
 		return SERVE_WRONG;
 	}
 	return check_together(ret_options);

@@ -1,5 +1,5 @@
 /*
- * What sessions and processes report: who ran what, when, from where, with what result; never its environment or its
+ * What sessions, processes and webhooks report: who ran what, when, from where, with what result; never its environment or its
  * input. One line each; a log that nobody reads loses lines and delays nothing.
  */
 #include "ws/serve/reports.h"
@@ -12,6 +12,7 @@
 static void on_sessions_changed(void *user)
 {
 	struct reports *r = user;
+	recorders_sync(r->recorders);
 	api_sessions_changed(r->api);
 }
 
@@ -78,4 +79,22 @@ static void on_process_failed(void *user, const char *id, const char *what, int 
 const struct processes_callbacks reports_of_processes = {
 	.ended = on_process_ended,
 	.failed = on_process_failed,
+};
+
+static void on_hook_failed(void *user, const char *name, const char *what, const char *why)
+{
+	struct reports *r = user;
+	r->metrics->failures++;
+	log_write(LOG_WARN, "webhook", what, "to", name, "error", why, NULL);
+}
+
+static void on_hook_recovered(void *user, const char *name)
+{
+	(void)user;
+	log_write(LOG_INFO, "webhook", "answers again", "to", name, NULL);
+}
+
+const struct courier_callbacks reports_of_hooks = {
+	.failed = on_hook_failed,
+	.recovered = on_hook_recovered,
 };

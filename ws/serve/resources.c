@@ -4,7 +4,9 @@
  */
 #include "ws/serve/resources.h"
 
+#include "ring/utf8.h"
 #include "shell/cgroup.h"
+#include "shell/store/directory.h"
 #include "ws/net/local_socket.h"
 #include "shell/workers.h"
 #include "ws/serve/fail.h"
@@ -24,13 +26,6 @@
 #define DESCRIPTORS_OURS 40u /* not for connections or sessions */
 #define CONNECTIONS_MIN 8u
 #define RUNTIME_NAMES_MAX 256u /* of files below the runtime directory */
-
-void resources_open_standard(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd)
-			abort(); /* there is nobody to tell */
-}
 
 /* With a slash at its end, or "/.", a link would be followed before anybody could see that it is one. */
 static void cut_slashes(char *path)
@@ -117,6 +112,17 @@ static bool is_sound(const char *dir)
 	return dir[0] && strlen(dir) < PATH_MAX - RUNTIME_NAMES_MAX;
 }
 
+/* In the way of what is meant is no reason not to serve, but to be said. */
+static void find_default_dir(char ret_dir[PATH_MAX])
+{
+	char text[256];
+	const char *why = local_socket_default_dir(ret_dir);
+	if (!why)
+		return;
+	snprintf(text, sizeof text, "%s: taken as not given", why);
+	serve_fail("XDG_RUNTIME_DIR", text);
+}
+
 int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 {
 	if (given && !is_sound(given))
@@ -125,7 +131,7 @@ int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 	if (given)
 		snprintf(ret_dir, PATH_MAX, "%s", given);
 	else
-		local_socket_default_dir(ret_dir);
+		find_default_dir(ret_dir);
 	cut_slashes(ret_dir);
 	if (mkdir(ret_dir, 0700) < 0 && errno != EEXIST)
 		return serve_fail(ret_dir, strerror(errno));
@@ -153,14 +159,16 @@ const char *resources_credential(void)
 int resources_holder(char ret_path[PATH_MAX])
 {
 	const char *given = getenv("RINGSIDE_HOLDER");
-	if (given) {
+	ssize_t n = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
+	if (n < 0 && !given)
+		return serve_fail("/proc/self/exe", strerror(errno));
+	ret_path[n < 0 ? 0 : n] = '\0';
+	char *name = strrchr(ret_path, '/');
+	size_t room = PATH_MAX - (size_t)(name ? name + 1 - ret_path : 0);
+	if (given)
 		snprintf(ret_path, PATH_MAX, "%s", given);
-	} else {
-		ssize_t n = readlink("/proc/self/exe", ret_path, PATH_MAX - sizeof "-holder");
-		if (n < 0)
-			return serve_fail("/proc/self/exe", strerror(errno));
-		snprintf(ret_path + n, PATH_MAX - (size_t)n, "-holder");
-	}
+	else if (!name || (size_t)snprintf(name + 1, room, "ringside-holder") >= room)
+		return serve_fail(ret_path, strerror(ENAMETOOLONG));
 	return access(ret_path, X_OK) < 0 ? serve_fail(ret_path, strerror(errno)) : 0;
 }
 
@@ -236,7 +244,8 @@ int resources_user(const struct serve_options *o, const char *runtime_dir, struc
 		return serve_fail("--session-user", "only root may start what is another user's");
 	int rc = user_find(o->session_user, ret_user);
 	if (rc == -ENOENT)
-		return serve_fail("--session-user", "there is no such user");
+		return serve_fail("--session-user",
+			"there is no such user: it takes a name that getent passwd knows");
 	if (rc == -EPERM)
 		return serve_fail("--session-user", "must not be root, nor of root's group");
 	if (rc < 0)
@@ -248,8 +257,37 @@ int resources_user(const struct serve_options *o, const char *runtime_dir, struc
 		return serve_fail(runtime_dir, strerror(-rc));
 	if (bounds_reach(ret, runtime_dir))
 		return 0;
-	return serve_fail("--session-user",
-		"this user cannot run ringside-holder, or reach the runtime directory");
+	return bounds_reach(ret, "/")
+		? serve_fail(runtime_dir,
+			  "the user of --session-user cannot reach it: each directory on the way "
+			  "has to let others through (chmod o+x), or take another one by "
+			  "--runtime-dir")
+		: serve_fail(ret->holder,
+			  "the user of --session-user cannot run it: each directory on the way has "
+			  "to let others through (chmod o+x)");
+}
+
+int resources_workspace(const struct serve_options *o, const char *runtime_dir,
+	const struct bounds *bounds, char ret_dir[PATH_MAX])
+{
+	if (!o->workspace && bounds->user)
+		snprintf(ret_dir, PATH_MAX, "%s", bounds->user->home);
+	else if (!o->workspace && !getcwd(ret_dir, PATH_MAX))
+		return serve_fail("working directory", strerror(errno));
+	if (o->workspace) {
+		if (!realpath(o->workspace, ret_dir))
+			return serve_fail(o->workspace, strerror(errno));
+		int rc = directory_check(ret_dir);
+		if (rc < 0)
+			return serve_fail(o->workspace, strerror(-rc));
+		if (isolation_is_below(ret_dir, runtime_dir))
+			return serve_fail(
+				o->workspace, "what is kept there is for the server alone");
+	}
+	if (utf8_is_valid_string(ret_dir))
+		return 0;
+	return serve_fail(
+		o->workspace ? "--workspace" : "working directory", "its name must be UTF-8");
 }
 
 int resources_isolation(const struct serve_options *o, const char *runtime_dir,

@@ -8,9 +8,6 @@
 
 #include <limits.h>
 
-/* Standard descriptors that were closed at start become /dev/null; otherwise a socket could be taken for one. */
-void resources_open_standard(void);
-
 /*
  * Make the runtime directory, or refuse one that others could have prepared for us. given: NULL = the default one.
  * ret_dir: its path, resolved. Returns 0, or -1 after it has said why.
@@ -23,7 +20,7 @@ int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX]);
  */
 const char *resources_credential(void);
 
-/* Find ringside-holder: beside ringside, or where $RINGSIDE_HOLDER says. Returns 0, or -1 after it has said why. */
+/* Find ringside-holder: beside ringside-server, or where $RINGSIDE_HOLDER says. Returns 0, or -1 after it has said why. */
 int resources_holder(char ret_path[PATH_MAX]);
 
 /* Use as many descriptors as we may; *ret_before: the limit that we were started with, 0 if unknown. */
@@ -51,6 +48,13 @@ int resources_isolation(const struct serve_options *options, const char *runtime
  */
 int resources_user(const struct serve_options *options, const char *runtime_dir,
 	struct user *ret_user, struct bounds *ret_bounds);
+
+/*
+ * Where those begin that name no directory, as asked for, into ret_dir, by its real name: --workspace, or the user's home, or where
+ * we are. Returns 0, or -1 after it has said why not.
+ */
+int resources_workspace(const struct serve_options *options, const char *runtime_dir,
+	const struct bounds *bounds, char ret_dir[PATH_MAX]);
 
 /*
  * Within what limits sessions are to live, as asked for, into *ret_bounds. To be called before anything is started, for it may

@@ -128,6 +128,9 @@ static void parse_headers(json_t *headers, struct control_frame *f)
 	json_object_foreach (headers, name, value) {
 		if (strcasecmp(name, "x-session-id") == 0)
 			f->session = json_string_value(value);
+		else if (strcasecmp(name, "accept") == 0 && json_is_string(value))
+			f->accepts_events = strcasestr(json_string_value(value),
+						    "text/event-stream") != NULL;
 	}
 }
 

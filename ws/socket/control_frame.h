@@ -19,6 +19,7 @@ struct control_frame {
 	enum method method;          /* CONTROL_REQUEST, like all that follows */
 	char target[CONTROL_TARGET_MAX + 1];
 	const char *session; /* the header X-Session-Id, or NULL; lives as long as `root` */
+	bool accepts_events; /* the header Accept names text/event-stream */
 	const char *body;    /* JSON, in the text that was parsed; NULL: none */
 	size_t body_length;
 	void *root; /* to be given to control_frame_free() */

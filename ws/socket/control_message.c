@@ -40,7 +40,7 @@ static void set_whole(struct control_message *m, json_t *object)
 
 static bool has_type(const struct reply *reply, const char *prefix)
 {
-	return strncasecmp(reply->content_type, prefix, strlen(prefix)) == 0;
+	return reply->content_type && strncasecmp(reply->content_type, prefix, strlen(prefix)) == 0;
 }
 
 /* A body that is not JSON, as JSON. */

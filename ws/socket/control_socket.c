@@ -310,15 +310,26 @@ static struct call *create_call(struct control_socket *c, const struct control_f
 	r->transport_user = call;
 	snprintf(r->peer, sizeof r->peer, "%s", c->peer);
 	request_hint_session(r, f->session);
+	r->accepts_events = f->accepts_events;
 	call->control = c;
 	call->request = r;
 	snprintf(call->id, sizeof call->id, "%s", f->id);
 	return call;
 }
 
+/* How long its body may be. */
+static size_t body_most(const struct control_socket *c, const struct control_frame *f)
+{
+	struct route_match m = {0};
+	char path[128];
+	snprintf(path, sizeof path, "%.*s", (int)strcspn(f->target, "?"), f->target);
+	route_parse(&c->all->dispatcher->routes, f->method, path, &m);
+	return m.row && m.row->body_max > 0 ? m.row->body_max : REQUEST_BODY_MAX;
+}
+
 static void receive_request(struct control_socket *c, const struct control_frame *f)
 {
-	if (f->body_length > REQUEST_BODY_MAX) {
+	if (f->body_length > REQUEST_BODY_MAX && f->body_length > body_most(c, f)) {
 		tell_error(c, f->id, "REQUEST_TOO_LARGE", "The request's body is too large");
 		return;
 	}
@@ -362,28 +373,60 @@ static void receive_cancel(struct control_socket *c, const struct control_frame 
 		call_line_up(call);
 }
 
+static void receive(struct control_socket *c, const struct control_frame *f)
+{
+	c->busy = true;
+	/* The id of one that is under way is left out: an error with an id is the end of that request. */
+	bool taken = f->type != CONTROL_CANCEL && find_call(c, f->id);
+	if (f->type == CONTROL_INVALID)
+		tell_error(c, taken ? "" : f->id, f->code, f->message);
+	else if (f->type == CONTROL_CANCEL)
+		receive_cancel(c, f);
+	else if (taken)
+		tell_error(c, "", "INVALID_REQUEST", "A request with this id is under way");
+	else
+		receive_request(c, f);
+	begin_waiting(c);
+	pump(c);
+	c->busy = false;
+}
+
 static void on_text(void *self, const char *text, size_t length)
 {
 	struct control_socket *c = self;
 	struct control_frame f;
 	if (c->closing)
 		return;
-	c->busy = true;
 	control_frame_parse(text, length, &f);
-	/* The id of one that is under way is left out: an error with an id is the end of that request. */
-	bool taken = f.type != CONTROL_CANCEL && find_call(c, f.id);
-	if (f.type == CONTROL_INVALID)
-		tell_error(c, taken ? "" : f.id, f.code, f.message);
-	else if (f.type == CONTROL_CANCEL)
-		receive_cancel(c, &f);
-	else if (taken)
-		tell_error(c, "", "INVALID_REQUEST", "A request with this id is under way");
-	else
-		receive_request(c, &f);
+	receive(c, &f);
 	control_frame_free(&f);
-	begin_waiting(c);
-	pump(c);
-	c->busy = false;
+}
+
+static void *on_read(const char *text, size_t length)
+{
+	struct control_frame *f = malloc(sizeof *f);
+	if (f)
+		control_frame_parse(text, length, f);
+	return f;
+}
+
+static void on_forget(void *sense)
+{
+	if (sense)
+		control_frame_free(sense);
+	free(sense);
+}
+
+static void on_take(void *self, void *sense, const char *text, size_t length)
+{
+	struct control_socket *c = self;
+	(void)text; /* it is still there: the body lies in it */
+	(void)length;
+	if (!sense)
+		close_transport(c, CLOSE_INTERNAL, "out of memory");
+	else if (!c->closing)
+		receive(c, sense);
+	on_forget(sense);
 }
 
 static void on_too_big(void *self)
@@ -416,6 +459,9 @@ const struct frames_protocol control_socket_protocol = {
 	.text_max = CONTROL_MESSAGE_MAX,
 	.writable = on_writable,
 	.text = on_text,
+	.read = on_read,
+	.take = on_take,
+	.forget = on_forget,
 	.too_big = on_too_big,
 	.closed = on_closed,
 };

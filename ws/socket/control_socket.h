@@ -15,10 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CONTROL_ENVELOPE_MAX ((size_t)64 << 10) /* bytes of a message besides the request's body */
-#define CONTROL_MESSAGE_MAX (REQUEST_BODY_MAX + CONTROL_ENVELOPE_MAX)
-#define CONTROL_PENDING_MAX 128u             /* requests of one connection that are not answered */
-#define CONTROL_BODIES_MAX ((size_t)8 << 20) /* bytes of their bodies */
+#define CONTROL_MESSAGE_MAX ((size_t)16 << 20) /* as many as the container takes */
+#define CONTROL_PENDING_MAX 128u /* requests of one connection that are not answered */
+#define CONTROL_BODIES_MAX CONTROL_MESSAGE_MAX /* bytes of their bodies */
 #define CONTROL_REPLIES_MAX \
 	((size_t)4 << 20)          /* bytes of answers that wait, to begin another request */
 #define CONTROL_REFUSALS_MAX 1024u /* refusals that wait */

@@ -11,6 +11,9 @@
 #define FRAMES_HEADROOM 32u /* bytes in front of each payload that the transport may overwrite */
 #define FRAMES_PAYLOAD_MAX 65535u /* bytes of a frame: those have the short header */
 
+#define FRAMES_READ_MAX \
+	((size_t)64 << 10) /* bytes of a text that the loop itself reads, where a thread can */
+
 /* Close codes (RFC 6455, 7.4; 4000 and up are ours). */
 enum close_code {
 	CLOSE_NORMAL = 1000,
@@ -19,6 +22,7 @@ enum close_code {
 	CLOSE_TOO_BIG = 1009,
 	CLOSE_INTERNAL = 1011,
 	CLOSE_ACCESS_ENDED = 4401,
+	CLOSE_REPLACED = 4409, /* another connection of the same client has taken its place */
 	CLOSE_SESSION_DELETED = 4410,
 };
 
@@ -54,6 +58,13 @@ struct frames_protocol {
 	void (*binary)(void *self, const void *bytes, size_t length);
 	/* A whole text; one of more than text_max bytes is NULL. */
 	void (*text)(void *self, const char *text, size_t length);
+	/*
+	 * Make sense of a text of more than FRAMES_READ_MAX bytes, on a thread: so it knows nothing else. NULL: text() has all.
+	 * What it returns goes to take(), in place of text() and before anything else that comes, or to forget().
+	 */
+	void *(*read)(const char *text, size_t length);
+	void (*take)(void *self, void *sense, const char *text, size_t length);
+	void (*forget)(void *sense);
 	/* A message of more than message_max bytes comes: say so and close. */
 	void (*too_big)(void *self);
 	/* The connection is over; self is freed. */

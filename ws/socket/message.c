@@ -48,7 +48,8 @@ static void parse_object(const json_t *root, struct message *m)
 			snprintf(m->name, sizeof m->name, "%s", name);
 	} else if (strcmp(type, "ack") == 0) {
 		m->type = MESSAGE_ACK;
-		m->offset = (uint64_t)json_integer_value(json_object_get(root, "offset"));
+		json_int_t bytes = json_integer_value(json_object_get(root, "bytes"));
+		m->bytes = bytes > 0 ? (uint64_t)bytes : 0;
 	} else if (strcmp(type, "snapshot") == 0) {
 		json_int_t lines = json_integer_value(json_object_get(root, "scrollback"));
 		m->type = MESSAGE_SNAPSHOT;

@@ -20,7 +20,7 @@ enum message_type {
 	MESSAGE_PING,
 	MESSAGE_NAME,
 	MESSAGE_BAD_NAME,
-	MESSAGE_ACK,
+	MESSAGE_ACK,      /* so many bytes of binary frames have come */
 	MESSAGE_SNAPSHOT, /* a new snapshot is wanted */
 	MESSAGE_LEASE,    /* the lease that it has, so that it may type */
 };
@@ -30,7 +30,7 @@ struct message {
 	unsigned rows, cols;             /* MESSAGE_RESIZE */
 	char time[MESSAGE_TIME_MAX];     /* MESSAGE_PING: the JSON of its `t`, to be echoed */
 	char name[NAME_BYTES_MAX + 1];   /* MESSAGE_NAME */
-	uint64_t offset;                 /* MESSAGE_ACK */
+	uint64_t bytes;                  /* MESSAGE_ACK; 0: it does not say */
 	unsigned lines;                  /* MESSAGE_SNAPSHOT: of scrollback */
 	char lease[LEASE_ID_LENGTH + 1]; /* MESSAGE_LEASE: its id, "" for none */
 };

@@ -30,7 +30,16 @@ void terminals_close(struct terminals *all)
 	uv_close((uv_handle_t *)&all->refresh, NULL);
 }
 
+void terminals_tell_drain(struct terminals *all)
+{
+	struct terminal *t, *next;
+	DL_FOREACH_SAFE (all->list, t, next)
+		terminal_pump(t);
+}
+
 /* The query */
+
+#define CLIENT_TYPED_MAX (INT64_MAX / 2) /* JSON has room for what is added to it */
 
 static struct refusal invalid(const char *message)
 {
@@ -72,12 +81,14 @@ struct refusal terminal_parse(char *const *params, size_t count, struct terminal
 	struct terminal_query q = {.rows = parse_side(params_find(params, count, "rows")),
 		.cols = parse_side(params_find(params, count, "cols")),
 		.lag = TERMINAL_LAG};
-	uint64_t lines = SCREEN_SCROLLBACK_MAX;
+	uint64_t lines = SCREEN_SCROLLBACK_MAX, acks = 0, blocks = 0;
 	const char *id = params_find(params, count, "sessionId");
 	const char *name = params_find(params, count, "name");
 	const char *shell = params_find(params, count, "shell");
 	const char *epoch = params_find(params, count, "epoch");
 	const char *offset = params_find(params, count, "offset");
+	const char *client = params_find(params, count, "client");
+	const char *person = params_find(params, count, "person");
 	if (!id || !*id)
 		return invalid("sessionId query parameter required");
 	if (!name_is_id(id))
@@ -90,23 +101,69 @@ struct refusal terminal_parse(char *const *params, size_t count, struct terminal
 		(!offset || !parse_epoch(epoch, &q.epoch) ||
 			!params_number(offset, INT64_MAX, &q.offset)))
 		return invalid("epoch and offset must both be given, as they were received");
+	if ((client && !name_is_id(client)) || (person && !name_is_id(person)))
+		return invalid("client and person must be valid ids");
 	if (!parse_count(params, count, "scrollback", SCREEN_SCROLLBACK_MAX, &lines) ||
-		!parse_count(params, count, "lag", INT64_MAX, &q.lag))
-		return invalid("scrollback and lag must be numbers");
+		!parse_count(params, count, "lag", INT64_MAX, &q.lag) ||
+		!parse_count(params, count, "acks", 1, &acks) ||
+		!parse_count(params, count, "blocks", 1, &blocks) ||
+		!parse_count(params, count, "typed", CLIENT_TYPED_MAX, &q.typed))
+		return invalid("scrollback, lag, acks, blocks and typed must be numbers");
+	q.blocks = blocks > 0;
 	q.lines = (unsigned)lines;
+	q.acks = acks > 0;
 	if (q.rows == 0 || q.cols == 0)
 		q.rows = q.cols = 0;
 	q.resume = epoch != NULL;
 	snprintf(q.session, sizeof q.session, "%s", id);
 	snprintf(q.name, sizeof q.name, "%s", name ? name : "");
 	snprintf(q.shell, sizeof q.shell, "%s", shell ? shell : "");
+	snprintf(q.client, sizeof q.client, "%s", client ? client : "");
+	snprintf(q.person, sizeof q.person, "%s", person ? person : "");
 	*ret_query = q;
 	return (struct refusal){0};
+}
+
+struct refusal terminal_parse_own(
+	const char *sandbox, char *const *params, size_t count, struct terminal_query *ret_query)
+{
+	struct terminal_query q = {.rows = parse_side(params_find(params, count, "rows")),
+		.cols = parse_side(params_find(params, count, "cols")),
+		.lag = TERMINAL_LAG};
+	const char *shell = params_find(params, count, "shell");
+	const char *session = params_find(params, count, "session");
+	if (!*sandbox || strlen(sandbox) > NAME_ID_MAX)
+		return invalid("Invalid sandbox ID format");
+	if (session && (!*session || strlen(session) > NAME_ID_MAX))
+		return invalid("Invalid session ID format");
+	if (shell && strlen(shell) >= sizeof q.shell)
+		return invalid("shell is too long");
+	if (q.rows == 0 || q.cols == 0)
+		q.rows = q.cols = 0;
+	snprintf(q.sandbox, sizeof q.sandbox, "%s", sandbox);
+	snprintf(q.session, sizeof q.session, "%s", session ? session : "");
+	snprintf(q.shell, sizeof q.shell, "%s", shell ? shell : "");
+	*ret_query = q;
+	return (struct refusal){0};
+}
+
+static struct refusal check_own(
+	struct terminals *all, const struct terminal_query *q, const struct principal *principal)
+{
+	if (principal->role != ROLE_OWNER || principal->session[0])
+		return (struct refusal){403, "PERMISSION_DENIED", "Only the owner may do that"};
+	if (!all->maker.check)
+		return (struct refusal){501, "NOT_IMPLEMENTED", "There are no sandboxes"};
+	if (sessions_count(all->sessions) >= all->sessions->config.max_sessions)
+		return (struct refusal){429, "LIMIT_REACHED", "There are too many sessions"};
+	return all->maker.check(all->maker.user, q);
 }
 
 struct refusal terminal_check(
 	struct terminals *all, const struct terminal_query *q, const struct principal *principal)
 {
+	if (q->sandbox[0])
+		return check_own(all, q, principal);
 	const struct session *s = sessions_find(all->sessions, q->session);
 	uint64_t epoch = s ? session_epoch(s) : 0;
 	if (principal->session[0] && strcmp(principal->session, q->session) != 0)
@@ -160,19 +217,65 @@ static void on_gone(void *user, bool deleted)
 	struct terminal *t = user;
 	terminal_drop_snapshot(t);
 	t->session = NULL;
+	/* With the server the table goes: what is its own ends by itself, for nobody is attached. */
+	if (!deleted)
+		t->own_id[0] = '\0';
 	if (deleted)
 		close_transport(t, CLOSE_SESSION_DELETED, "session deleted");
 	else
 		close_transport(t, CLOSE_GOING_AWAY, "server going away");
 }
 
+static void refuse_message(struct terminal *t, const char *code, const char *message)
+{
+	t->error_code = code;
+	t->error_message = message;
+	terminal_pump(t);
+}
+
+/* The session keeps the size that it has. */
+static void tell_size_refused(struct terminal *t)
+{
+	if (t->session->size_refused)
+		refuse_message(t, "LIMIT_REACHED",
+			"There is no memory for a screen of that size: the screens of all sessions together have as much as they may");
+}
+
+/*
+ * A client that comes again, while its connection before still seems to live, has left that: what is yet to arrive by it
+ * would come twice.
+ */
+static void replace_before(struct terminal *t, struct session *s)
+{
+	struct terminal *other, *next;
+	DL_FOREACH_SAFE (t->all->list, other, next) {
+		if (other == t || other->session != s || other->viewer.key != t->viewer.key)
+			continue;
+		terminal_drop_snapshot(other);
+		session_detach(s, &other->viewer);
+		other->session = NULL;
+		close_transport(other, CLOSE_REPLACED, "the client has connected again");
+	}
+}
+
+/* What it has typed before, as far as anybody knows; otherwise as far as it says. */
+static void take_up_input(struct terminal *t, struct session *s)
+{
+	replace_before(t, s);
+	(void)session_input_taken(s, &t->viewer, &t->viewer.typed);
+	t->input_told = t->viewer.typed;
+}
+
 static void follow(struct terminal *t, struct session *s)
 {
+	if (t->viewer.key > 0)
+		take_up_input(t, s);
 	bool resume = t->resume && t->epoch == session_epoch(s);
 	t->session = s;
 	t->name_told = s->name_version;
 	t->title_told = s->title_version;
 	t->lease_told = 0;
+	t->journal_told = session_journal(s)->count;
 	t->restarts_told = s->restarts;
 	t->resume = resume;
 	/* Exactly the rest, if the ring still has it; otherwise the screen. */
@@ -184,6 +287,8 @@ static void follow(struct terminal *t, struct session *s)
 		t->lines = s->table->config.scrollback;
 	session_attach(s, &t->viewer);
 	terminal_pump(t);
+	if (t->session)
+		tell_size_refused(t);
 	uint8_t *early = t->early;
 	t->early = NULL;
 	if (early)
@@ -191,8 +296,22 @@ static void follow(struct terminal *t, struct session *s)
 	free(early);
 }
 
+/* A session that is its own ends with it. */
+static void end_own(struct terminal *t)
+{
+	struct session *s = t->own && t->own_id[0] ? sessions_find(t->all->sessions, t->own_id)
+						   : NULL;
+	if (s)
+		sessions_end(t->all->sessions, s, NULL);
+	if (t->own && t->own_id[0])
+		t->all->maker.over(t->all->maker.user, t->own, t->own_id);
+	free(t->own);
+	t->own = NULL;
+}
+
 static void forget(struct terminal *t)
 {
+	end_own(t);
 	terminal_drop_snapshot(t);
 	DL_DELETE(t->all->list, t);
 	free(t->early);
@@ -221,6 +340,36 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 
 /* The transport's side */
 
+static int create_own(struct terminal *t, const struct terminal_query *q)
+{
+	struct terminals *all = t->all;
+	struct terminal_own *own = calloc(1, sizeof *own);
+	int rc = -ENOMEM;
+	t->own = malloc(sizeof *t->own);
+	if (own && t->own) {
+		*t->own = *q;
+		rc = all->maker.make(all->maker.user, q, own) ? 0 : -EUSERS;
+	}
+	if (rc == 0) {
+		memcpy(t->own_id, own->id, sizeof t->own_id);
+		rc = sessions_create(all->sessions, &own->options, &t->waiter);
+	}
+	free(own);
+	return rc;
+}
+
+/* Clients and persons of other credentials cannot have the same. FNV-1a; never 0. */
+static uint64_t key_of(const char *author, const char *id)
+{
+	uint64_t key = UINT64_C(0xcbf29ce484222325);
+	for (const char *at = author; *at; at++)
+		key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+	key = (key ^ (unsigned char)'\n') * UINT64_C(0x100000001b3);
+	for (const char *at = id; *at; at++)
+		key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+	return key > 0 ? key : 1;
+}
+
 struct terminal *terminal_open(struct terminals *all, const struct terminal_query *q,
 	const struct principal *principal, const struct frames_transport *transport,
 	void *transport_user)
@@ -238,6 +387,8 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 	t->offset = q->offset;
 	t->lines = q->lines;
 	t->lag = q->lag;
+	pace_init(&t->pace, q->acks);
+	t->blocks = q->blocks && !principal->answers;
 	t->viewer = (struct session_viewer){
 		.more = on_more,
 		.changed = on_changed,
@@ -246,6 +397,11 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 		.attendee = {.role = principal->role, .rows = q->rows, .cols = q->cols},
 	};
 	auth_author(principal, t->viewer.attendee.author);
+	if (*q->client)
+		t->viewer.key = key_of(t->viewer.attendee.author, q->client);
+	if (*q->person)
+		t->viewer.attendee.person_key = key_of(t->viewer.attendee.author, q->person);
+	t->viewer.typed = q->typed;
 	snprintf(t->viewer.attendee.name, sizeof t->viewer.attendee.name, "%s",
 		*q->name ? q->name : "anonymous");
 	DL_APPEND(all->list, t);
@@ -255,24 +411,18 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 		.shell = *q->shell ? q->shell : NULL,
 		.rows = q->rows,
 		.cols = q->cols};
-	int rc = sessions_get_or_create(all->sessions, &o, &t->waiter, &created);
+	int rc = q->sandbox[0] ? create_own(t, q)
+			       : sessions_get_or_create(all->sessions, &o, &t->waiter, &created);
 	if (rc < 0) {
 		t->waiting = false;
 		t->error_code = error_code_of(rc);
-		t->error_message = rc == -EHOSTDOWN || rc == -EMFILE
+		t->error_message = rc == -EHOSTDOWN || rc == -EMFILE || rc == -ESHUTDOWN
 			? error_text(rc)
 			: "The session could not be started";
 		terminal_pump(t);
 		close_transport(t, CLOSE_INTERNAL, t->error_message);
 	}
 	return t;
-}
-
-static void refuse_message(struct terminal *t, const char *code, const char *message)
-{
-	t->error_code = code;
-	t->error_message = message;
-	terminal_pump(t);
 }
 
 /* Until the session has started it waits here. Returns whether there was room. */
@@ -302,6 +452,8 @@ static void take_window(struct terminal *t, unsigned rows, unsigned cols)
 	else if (!session_window(t->session, &t->viewer, shown_lease(t), rows, cols))
 		refuse_message(t, "LEASED",
 			"Somebody else has leased the session: the window counts when that is over");
+	else
+		tell_size_refused(t);
 }
 
 /* The prompt that it is there for does not wait any more: that is the end. Returns whether it still does. */
@@ -328,8 +480,11 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 {
 	if (t->closing || length == 0)
 		return;
-	if (t->principal.answers && !may_answer(t, bytes, length))
+	if (t->principal.answers && !may_answer(t, bytes, length)) {
+		if (t->session)
+			session_refuse_input(t->session, &t->viewer, length);
 		return;
+	}
 	if (t->principal.role == ROLE_VIEWER && !t->principal.answers) {
 		t->all->metrics->viewer_input_refused++;
 		refuse_message(t, "READ_ONLY", "This link may only watch: input is refused");
@@ -348,6 +503,8 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 		refuse_message(t, "INPUT_OVERFLOW", "Too much input waits for a program to read it");
 	else if (rc < 0)
 		refuse_message(t, "SESSION_TERMINATED", "The session has ended: input is refused");
+	else if (t->viewer.key > 0)
+		terminal_owe_receipt(t);
 	end_answered(t);
 }
 
@@ -397,10 +554,17 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 		break;
 	case MESSAGE_LEASE:
 		memcpy(t->lease, m.lease, sizeof t->lease);
+		t->lease_told = UINT64_MAX; /* whether it is theirs */
+		if (t->session)
+			terminal_pump(t);
 		if (t->session && shown_lease(t) && t->viewer.attendee.later_rows > 0)
 			take_window(t, t->viewer.attendee.later_rows, t->viewer.attendee.later_cols);
 		break;
 	case MESSAGE_ACK:
+		pace_reached(&t->pace, m.bytes, uv_now(t->all->sessions->loop));
+		if (t->pace.active)
+			terminal_pump(t);
+		break;
 	case MESSAGE_UNKNOWN:
 		break;
 	}

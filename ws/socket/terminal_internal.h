@@ -9,6 +9,9 @@ void terminal_pump(struct terminal *t);
 /* Let the client have a snapshot of the screen before anything else of the session. */
 void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason);
 
+/* It has typed: tell it, once for all that has come, when the terminal has taken that. */
+void terminal_owe_receipt(struct terminal *t);
+
 /* Prepare the timer for those who are too slow. Returns 0 or a negative errno. */
 int terminal_refresh_init(struct terminals *all);
 

@@ -7,13 +7,22 @@
 #include "ws/socket/terminal_internal.h"
 
 #include "ws/request.h"
+#include "ws/api/json/block.h"
 #include "ws/api/json/session.h"
+#include "ws/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
+
+static void start_refresh(struct terminals *all);
+
+static uint64_t now_ms(const struct terminal *t)
+{
+	return uv_now(t->all->sessions->loop);
+}
 
 static bool send_json(struct terminal *t, json_t *message)
 {
@@ -34,24 +43,30 @@ static bool tell_attached(struct terminal *t)
 	struct session *s = t->session;
 	t->attached_told = true;
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, session_epoch(s));
-	return send_json(t,
-		json_pack(
-			"{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I, s:i, s:s, s:b}",
-			"type", "attached", "sessionId", session_id(s), "epoch", epoch, "role",
-			role_name(auth_shown_role(&t->principal)), "cols", (int)s->pane.cols,
-			"rows", (int)s->pane.rows, "sizePolicy",
-			size_policy_name(session_presence(s)->policy), "clientId",
-			(json_int_t)t->viewer.attendee.id, "name", s->name, "state",
-			session_state_name(s), "oldest", (json_int_t)session_oldest(s), "offset",
-			(json_int_t)session_head(s), "scrollback", (int)s->table->config.scrollback,
-			"unicode", SCREEN_UNICODE, "clipboard",
-			(int)(s->table->config.clipboard && t->principal.role != ROLE_VIEWER)));
+	json_t *m = json_pack(
+		"{s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:I, s:s, s:s, s:I, s:I, s:i, s:s, s:b}",
+		"type", "attached", "sessionId", session_id(s), "epoch", epoch, "role",
+		role_name(auth_shown_role(&t->principal)), "cols", (int)s->pane.cols, "rows",
+		(int)s->pane.rows, "sizePolicy", size_policy_name(session_presence(s)->policy),
+		"clientId", (json_int_t)t->viewer.attendee.id, "name", s->name, "state",
+		session_state_name(s), "oldest", (json_int_t)session_oldest(s), "offset",
+		(json_int_t)session_head(s), "scrollback", (int)s->table->config.scrollback,
+		"unicode", screen_unicode_name(s->pane.unicode), "clipboard",
+		(int)(s->table->config.clipboard && t->principal.role != ROLE_VIEWER));
+	uint64_t taken;
+	if (t->viewer.key > 0)
+		json_object_set_new(m, "input",
+			session_input_taken(s, &t->viewer, &taken) ? json_integer((json_int_t)taken)
+								   : json_null());
+	return send_json(t, m);
 }
 
 /* From here on the client counts bytes. */
 static bool tell_sync(struct terminal *t, struct history_size size)
 {
-	t->sync_told = true;
+	/* What is yet to be shown has one of its own. */
+	t->sync_told = t->snapshot_due == SNAPSHOT_NONE;
+	t->sync_due = false;
 	json_t *m = json_pack("{s:s, s:I, s:i, s:i}", "type", "sync", "offset",
 		(json_int_t)t->cursor.offset, "cols", (int)size.cols, "rows", (int)size.rows);
 	if (t->skipped > 0)
@@ -72,9 +87,9 @@ static bool tell_presence(struct terminal *t)
 	t->presence_told = p->version;
 	for (const struct attendee *a = p->first; a; a = a->next)
 		json_array_append_new(clients,
-			json_pack("{s:I, s:s, s:i, s:s, s:o}", "id", (json_int_t)a->id, "name",
-				a->name, "color", (int)a->color, "role", role_name(a->role),
-				"typedAt", time_json(a->typed_ms)));
+			json_pack("{s:I, s:I, s:s, s:i, s:s, s:o}", "id", (json_int_t)a->id, "person",
+				(json_int_t)a->person, "name", a->name, "color", (int)a->color,
+				"role", role_name(a->role), "typedAt", time_json(a->typed_ms)));
 	return send_json(t,
 		json_pack("{s:s, s:o, s:o, s:s}", "type", "presence", "clients", clients, "sizeBy",
 			attendee_id(p->size_by), "sizePolicy", size_policy_name(p->policy)));
@@ -93,6 +108,14 @@ static bool tell_exit(struct terminal *t)
 	json_t *m = session_exit_json(t->session);
 	json_object_set_new(m, "type", json_string("exit"));
 	return send_json(t, m);
+}
+
+/* The server begins nothing new any more, or does again. */
+static bool tell_drain(struct terminal *t)
+{
+	t->draining_told = t->all->sessions->draining;
+	return send_json(
+		t, json_pack("{s:s, s:b}", "type", "drain", "draining", (int)t->draining_told));
 }
 
 static bool tell_ready(struct terminal *t)
@@ -133,7 +156,28 @@ static bool tell_lease(struct terminal *t)
 {
 	const struct lease *lease = session_keyboard(t->session);
 	t->lease_told = lease->version;
-	return send_json(t, json_pack("{s:s, s:o}", "type", "lease", "lease", lease_json(lease)));
+	bool yours = t->lease[0] && typing_admits(&t->session->typing, t->lease);
+	return send_json(t,
+		json_pack("{s:s, s:o, s:o, s:o}", "type", "lease", "lease", lease_json(lease),
+			"yours", t->lease[0] ? json_boolean(yours) : json_null(), "note",
+			lease_note_json(lease)));
+}
+
+/* Whether more of its input has been taken than it knows. */
+static bool owes_receipt(const struct terminal *t, uint64_t *ret_taken)
+{
+	if (t->viewer.key == 0 || t->input_told == t->viewer.typed)
+		return false;
+	/* Where others' receipts have gone over its own, nothing waited for long. */
+	if (!session_input_taken(t->session, &t->viewer, ret_taken))
+		*ret_taken = t->viewer.typed;
+	return *ret_taken != t->input_told;
+}
+
+static bool tell_input(struct terminal *t, uint64_t taken)
+{
+	t->input_told = taken;
+	return send_json(t, json_pack("{s:s, s:I}", "type", "input", "taken", (json_int_t)taken));
 }
 
 static bool tell_title(struct terminal *t)
@@ -145,9 +189,60 @@ static bool tell_title(struct terminal *t)
 		t, json_pack("{s:s, s:s, s:s}", "type", "title", "title", g.title, "icon", g.icon));
 }
 
-/* Snapshots */
+static bool is_block(const struct journal_entry *e)
+{
+	return e->type == JOURNAL_BLOCK_STARTED || e->type == JOURNAL_BLOCK_ENDED;
+}
 
-static void start_refresh(struct terminals *all);
+/* The next of its news that it has not been told, or NULL; of many only the latest are. */
+static const struct journal_entry *next_news(struct terminal *t)
+{
+	const struct journal *j = session_journal(t->session);
+	const struct journal_entry *e = NULL;
+	if (j->count - t->journal_told > TERMINAL_NEWS_MAX) {
+		t->journal_told = j->count - TERMINAL_NEWS_MAX;
+		t->blocks_missed = t->blocks;
+	}
+	for (; t->journal_told < j->count; t->journal_told++) {
+		e = journal_get(j, t->journal_told);
+		if (e && ((e->type == JOURNAL_NOTIFICATION && e->text) || (t->blocks && is_block(e))))
+			return e;
+	}
+	return NULL;
+}
+
+static bool tell_blocks_missed(struct terminal *t)
+{
+	t->blocks_missed = false;
+	return send_json(t, json_pack("{s:s, s:s}", "type", "block", "event", "missed"));
+}
+
+/* One that does not fit into a frame is asked for otherwise, as one that is forgotten by now. */
+static bool tell_block(struct terminal *t, const struct journal_entry *e)
+{
+	json_t *m = block_event_json(t->session, e);
+	t->journal_told++;
+	if (m && json_dumpb(m, NULL, 0, JSON_COMPACT) <= FRAMES_PAYLOAD_MAX)
+		return send_json(t, m);
+	json_decref(m);
+	return tell_blocks_missed(t);
+}
+
+static bool tell_notification(struct terminal *t, const struct journal_entry *e)
+{
+	t->journal_told++;
+	return send_json(t,
+		json_pack("{s:s, s:o, s:o}", "type", "notification", "title",
+			e->detail ? text_string_json(e->detail) : json_null(), "text",
+			text_string_json(e->text)));
+}
+
+static bool tell_news(struct terminal *t, const struct journal_entry *e)
+{
+	return is_block(e) ? tell_block(t, e) : tell_notification(t, e);
+}
+
+/* Snapshots */
 
 static void drop_sent(struct terminal *t)
 {
@@ -174,19 +269,46 @@ void terminal_drop_snapshot(struct terminal *t)
 
 void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason)
 {
-	if (t->snapshot_due < reason) {
+	/* One that is being made has as many lines as the client wanted before. */
+	bool other = reason == SNAPSHOT_REQUEST && t->look.lines != t->lines;
+	if (t->snapshot_due < reason || other) {
 		drop_picture(t);
 		t->snapshot_due = reason;
 	}
 	t->sync_told = false;
 }
 
+/* How many lines it gets of the scrollback once it keeps up: what a slow line takes long for, it has to ask for. */
+static unsigned refill_lines(const struct terminal *t)
+{
+	uint64_t most = t->pace.slow ? t->pace.window * 2 / TERMINAL_LINE_BYTES : t->lines;
+	return most < t->lines ? (unsigned)most : t->lines;
+}
+
+/*
+ * Whether it sees the screen before what is above it, which a slow line takes long for: who says what has reached it can be
+ * given the rest behind that. Of a screen that is elsewhere it is not known how much there is.
+ */
+static bool sees_screen_first(const struct terminal *t)
+{
+	const struct screen *screen = pane_screen_here(&t->session->pane);
+	unsigned lines = t->lines;
+	if (screen && screen_scrollback(screen) < lines)
+		lines = screen_scrollback(screen);
+	return t->snapshot_due == SNAPSHOT_ATTACH && t->pace.active &&
+		lines > TERMINAL_BESIDE / TERMINAL_LINE_BYTES;
+}
+
 /* How many lines of scrollback the next snapshot has. */
 static unsigned snapshot_lines(struct terminal *t)
 {
+	t->screen_first = t->screen_first || sees_screen_first(t);
 	/* Whoever is too slow gets the screen; whoever does not read must not cost us memory. */
-	bool few = t->behind || (t->snapshot_due == SNAPSHOT_LAG && !t->calm);
-	return few || t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX ? 0 : t->lines;
+	bool few = t->behind || (t->snapshot_due == SNAPSHOT_LAG && !t->calm) ||
+		(t->snapshot_due == SNAPSHOT_ATTACH && t->screen_first);
+	if (few || t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX)
+		return 0;
+	return t->snapshot_due == SNAPSHOT_LAG ? refill_lines(t) : t->lines;
 }
 
 static void count_picture(struct terminal *t)
@@ -214,6 +336,7 @@ static bool is_pictured(struct terminal *t)
 		return t->pictured;
 	t->look = (struct look){.enough = t->snapshot_due == SNAPSHOT_LAG ? t->cursor.offset + 1 : 0,
 		.paints = true,
+		.marks = t->blocks,
 		.lines = snapshot_lines(t),
 		.seen = on_pictured,
 		.user = t};
@@ -254,26 +377,32 @@ static bool tell_snapshot(struct terminal *t)
 		t->skipped += history_seek(session_history(t->session), &t->cursor, false, 0);
 		return true;
 	}
-	t->partial = t->snapshot.lines < picture.total && t->snapshot.lines < t->lines;
+	t->partial = t->snapshot.lines < picture.total && t->snapshot.lines < refill_lines(t);
 	if (t->partial)
 		start_refresh(t->all);
+	bool fills = t->screen_first && reason == SNAPSHOT_LAG;
+	t->screen_first = t->screen_first && t->partial && reason == SNAPSHOT_ATTACH;
 	uint64_t skipped = move_behind(t, &picture);
 	if (reason == SNAPSHOT_ATTACH) {
 		skipped = t->resume && t->cursor.offset > t->offset ? t->cursor.offset - t->offset
 								    : 0;
 		t->ready_at = t->cursor.offset;
-	} else if (reason == SNAPSHOT_LAG) {
+	} else if (reason == SNAPSHOT_LAG && !fills) {
 		m->resyncs++;
 		m->bytes_skipped += skipped;
 	}
 	m->snapshots++;
 	t->skipped = 0;
-	json_t *message = json_pack("{s:s, s:I, s:I, s:i, s:i, s:i, s:i, s:s}", "type", "snapshot",
-		"offset", (json_int_t)t->cursor.offset, "bytes", (json_int_t)t->snapshot.length,
-		"cols", (int)picture.cols, "rows", (int)picture.rows, "lines",
-		(int)t->snapshot.lines, "total", (int)picture.total, "reason", reasons[reason]);
+	t->sync_due = true;
+	json_t *message = json_pack("{s:s, s:I, s:I, s:i, s:i, s:i, s:i, s:I, s:s}", "type",
+		"snapshot", "offset", (json_int_t)t->cursor.offset, "bytes",
+		(json_int_t)t->snapshot.length, "cols", (int)picture.cols, "rows",
+		(int)picture.rows, "lines", (int)t->snapshot.lines, "total", (int)picture.total,
+		"line", (json_int_t)(picture.base - t->snapshot.lines), "reason", reasons[reason]);
 	if (skipped > 0)
 		json_object_set_new(message, "skipped", json_integer((json_int_t)skipped));
+	if (t->partial)
+		json_object_set_new(message, "partial", json_true());
 	return send_json(t, message);
 }
 
@@ -291,11 +420,25 @@ static long tell_piece(struct terminal *t, size_t room)
 	if (t->snapshot_sent == t->snapshot.length)
 		drop_sent(t);
 	t->all->metrics->bytes_sent += length;
+	pace_sent(&t->pace, length, now_ms(t));
 	return t->transport->send(t->transport_user, payload, length, FRAME_BINARY) ? (long)length
 										    : -1;
 }
 
 /* Too slow */
+
+/* The backlog that is worth a snapshot. Who has asked for more than the usual has it. */
+static uint64_t lag_of(const struct terminal *t)
+{
+	return t->lag > TERMINAL_LAG ? t->lag : pace_lag(&t->pace, t->lag);
+}
+
+/* Whether it has, about, what it was sent. */
+static bool is_drained(const struct terminal *t)
+{
+	return (!t->pace.slow || pace_is_empty(&t->pace)) &&
+		t->transport->queued(t->transport_user) <= TERMINAL_DRAINED;
+}
 
 /*
  * A client that has fallen behind gets no backlog. A few times a second, when it has taken the last one,
@@ -310,8 +453,7 @@ static void refresh(struct terminal *t)
 	t->limit_seen = limit;
 	if (!t->behind && ++t->kept >= TERMINAL_KEPT_TIMES)
 		t->patience = 0;
-	if (t->snapshot.bytes || t->snapshot_due != SNAPSHOT_NONE ||
-		t->transport->queued(t->transport_user) > TERMINAL_DRAINED) {
+	if (t->snapshot.bytes || t->snapshot_due != SNAPSHOT_NONE || !is_drained(t)) {
 		t->drained = t->thin = 0;
 		return;
 	}
@@ -331,10 +473,27 @@ static void refresh(struct terminal *t)
 	terminal_pump(t);
 }
 
+/* Who sees the screen first gets what is above it as soon as it has that. Returns whether that is due now. */
+static bool fill_up(struct terminal *t)
+{
+	if (!t->screen_first || !t->ready || !pace_is_empty(&t->pace) ||
+		t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX)
+		return false;
+	t->calm = true;
+	terminal_want_snapshot(t, SNAPSHOT_LAG);
+	return true;
+}
+
 /* Whether it has to be looked at from time to time. */
 static bool needs_refresh(const struct terminal *t)
 {
 	return t->session && !t->closing && (t->behind || t->partial || t->patience > 0);
+}
+
+/* Whether a program has yet to read what it has typed. */
+static bool waits_for_receipt(const struct terminal *t)
+{
+	return t->session && !t->closing && t->viewer.key > 0 && t->input_told != t->viewer.typed;
 }
 
 static void on_refresh(uv_timer_t *timer)
@@ -345,7 +504,9 @@ static void on_refresh(uv_timer_t *timer)
 	DL_FOREACH_SAFE (all->list, t, next) {
 		if (needs_refresh(t))
 			refresh(t);
-		again = again || needs_refresh(t);
+		else if (waits_for_receipt(t))
+			terminal_pump(t);
+		again = again || needs_refresh(t) || waits_for_receipt(t);
 	}
 	if (!again)
 		uv_timer_stop(timer);
@@ -360,18 +521,13 @@ static void start_refresh(struct terminals *all)
 static void fall_behind(struct terminal *t)
 {
 	t->behind = true;
-	t->calm = false;
+	t->calm = t->screen_first = false;
 	t->drained = t->thin = 0;
 	t->patience = t->patience == 0            ? TERMINAL_DRAINED_TIMES
 		: t->patience < TERMINAL_PATIENCE ? t->patience * 2
 						  : TERMINAL_PATIENCE;
 	terminal_want_snapshot(t, SNAPSHOT_LAG);
 	start_refresh(t->all);
-}
-
-static uint64_t now_ms(const struct terminal *t)
-{
-	return uv_now(t->all->sessions->loop);
 }
 
 /* Since when the next byte that it is to get has been there, in whole pieces of what it has got at once. */
@@ -392,8 +548,14 @@ static bool lags(const struct terminal *t)
 	const struct history *h = session_history(t->session);
 	uint64_t limit = history_limit(h), at = t->cursor.offset;
 	return at < history_oldest(h) ||
-		(t->ready && limit > at && limit - at > t->lag &&
+		(t->ready && limit > at && limit - at > lag_of(t) &&
 			now_ms(t) - t->waiting_ms > TERMINAL_LAG_MS);
+}
+
+void terminal_owe_receipt(struct terminal *t)
+{
+	t->transport->want(t->transport_user);
+	start_refresh(t->all);
 }
 
 int terminal_refresh_init(struct terminals *all)
@@ -405,6 +567,8 @@ int terminal_refresh_init(struct terminals *all)
 /* One message, if one is due. Returns 1 when one was sent, 0 when none is due, -1 when the peer is lost. */
 static int tell_message(struct terminal *t)
 {
+	const struct journal_entry *e;
+	uint64_t taken;
 	bool sent;
 	if (t->error_code)
 		sent = tell_error(t);
@@ -414,8 +578,12 @@ static int tell_message(struct terminal *t)
 		return 0;
 	else if (!t->attached_told)
 		sent = tell_attached(t);
+	else if (owes_receipt(t, &taken))
+		sent = tell_input(t, taken);
 	else if (t->snapshot.bytes)
 		return 0;
+	else if (t->sync_due)
+		sent = tell_sync(t, history_size_at(session_history(t->session), &t->cursor));
 	else if (t->snapshot_due != SNAPSHOT_NONE && !is_pictured(t))
 		return 0;
 	else if (t->snapshot_due != SNAPSHOT_NONE)
@@ -430,10 +598,16 @@ static int tell_message(struct terminal *t)
 		(t->name_told != t->session->name_version ||
 			t->restarts_told != t->session->restarts))
 		sent = tell_state(t);
+	else if (t->ready && t->draining_told != t->all->sessions->draining)
+		sent = tell_drain(t);
 	else if (t->ready && t->lease_told != session_keyboard(t->session)->version)
 		sent = tell_lease(t);
 	else if (t->ready && t->title_told != t->session->title_version)
 		sent = tell_title(t);
+	else if (t->ready && t->blocks_missed)
+		sent = tell_blocks_missed(t);
+	else if (t->ready && (e = next_news(t)))
+		sent = tell_news(t, e);
 	else
 		return 0;
 	return sent ? 1 : -1;
@@ -461,6 +635,7 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 		return 0;
 	case HISTORY_BYTES:
 		m->bytes_sent += r.length;
+		pace_sent(&t->pace, r.length, now_ms(t));
 		sent = t->transport->send(t->transport_user, payload, r.length, FRAME_BINARY);
 		break;
 	case HISTORY_SIZE:
@@ -500,14 +675,17 @@ static void pump(struct terminal *t)
 			return;
 		if (told > 0)
 			continue;
+		if (t->snapshot_due == SNAPSHOT_NONE && !t->snapshot.bytes && fill_up(t))
+			continue;
 		if (!t->session || !(t->sync_told || t->snapshot.bytes))
 			return;
 		if (sent >= FRAMES_PAYLOAD_MAX) {
 			t->transport->want(t->transport_user);
 			return;
 		}
-		if (room > FRAMES_PAYLOAD_MAX)
-			room = FRAMES_PAYLOAD_MAX;
+		room = pace_room(&t->pace, room > FRAMES_PAYLOAD_MAX ? FRAMES_PAYLOAD_MAX : room);
+		if (room == 0)
+			return; /* it will say when more has reached it */
 		long n = t->snapshot.bytes ? tell_piece(t, room) : tell_history(t, room, &more);
 		if (n < 0 || !more)
 			return;
@@ -518,7 +696,7 @@ static void pump(struct terminal *t)
 /* Send what is due while there is room; one full frame at most, then others have their turn. */
 void terminal_pump(struct terminal *t)
 {
-	bool all = !t->closing && t->transport->room(t->transport_user) > 0;
+	bool all = !t->closing && pace_room(&t->pace, t->transport->room(t->transport_user)) > 0;
 	if (t->session)
 		note_waiting(t);
 	pump(t);

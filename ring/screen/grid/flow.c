@@ -66,9 +66,10 @@ static struct group group_of(
 		.new_cols = new_cols};
 }
 
-static struct flow_line owned(struct packed *packed)
+/* old: of the line that it takes the place of. */
+static struct flow_line owned(struct packed *packed, uint32_t old)
 {
-	return (struct flow_line){.packed = packed, .owned = true};
+	return (struct flow_line){.packed = packed, .owned = true, .old = old};
 }
 
 /* Wider */
@@ -91,9 +92,10 @@ static void join(struct flow *f, size_t first, size_t end, unsigned old_cols, un
 	while (count > 1 && lines[count - 1]->trimmed == 0)
 		free(lines[--count]);
 	for (size_t i = 0; i < end - first && count > 0; i++) {
+		uint32_t old = f->lines[first + i].old;
 		flow_drop(&f->lines[first + i]);
 		if (i < count)
-			f->lines[first + i] = owned(lines[i]);
+			f->lines[first + i] = owned(lines[i], old);
 	}
 	for (size_t i = end - first; i < count; i++)
 		free(lines[i]);
@@ -135,7 +137,8 @@ void flow_widen(struct flow *f, unsigned old_cols, unsigned new_cols)
 		if (f->count < f->rows)
 			flow_append(f, (struct flow_line){.line = line_create(new_cols)});
 	}
-	f->saved_y = f->saved_y > (int64_t)removed ? f->saved_y - (int64_t)removed : 0;
+	if (removed > 0)
+		f->saved_y = f->saved_y > (int64_t)removed ? f->saved_y - (int64_t)removed : 0;
 }
 
 /* Narrower */
@@ -216,8 +219,9 @@ static bool split(
 		return false;
 	}
 	for (size_t i = skip; i < count && i < old; i++) {
+		uint32_t was = f->lines[first + i].old;
 		flow_drop(&f->lines[first + i]);
-		f->lines[first + i] = owned(lines[i - skip]);
+		f->lines[first + i] = owned(lines[i - skip], was);
 	}
 	size_t from = old > skip ? old - skip : 0,
 	       more = count - skip > from ? count - skip - from : 0;
@@ -270,7 +274,7 @@ static void insert_all(struct flow *f, struct insertions *all)
 			struct insertion *item = &all->items[--next];
 			for (size_t k = 0; k < item->count; k++, at++)
 				if (lines && at >= skip)
-					lines[at - skip] = owned(item->lines[k]);
+					lines[at - skip] = owned(item->lines[k], 0);
 				else
 					free(item->lines[k]);
 			free(item->lines);

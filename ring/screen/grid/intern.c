@@ -5,6 +5,7 @@
  */
 #include "ring/screen/grid/intern.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,4 +295,43 @@ void intern_sweep(struct intern *t, uint64_t oldest)
 	hash_all(t);
 	t->next = 1;
 	plan_sweep(t);
+}
+
+/* The smallest power of two that is more than `most`, and at least min. */
+static uint32_t fitting(uint32_t most, uint32_t min)
+{
+	while (min <= most)
+		min *= 2;
+	return min;
+}
+
+static void shrink_slots(struct intern *t)
+{
+	uint32_t count = fitting(t->count * 2, SLOTS_MIN);
+	struct intern_slot *slots = count < t->slot_count ? malloc(count * sizeof *slots) : NULL;
+	if (!slots)
+		return;
+	free(t->slots);
+	t->slots = slots;
+	t->slot_count = count;
+	hash_all(t);
+}
+
+void intern_shrink(struct intern *t)
+{
+	uint32_t last = t->capacity > 0 ? t->capacity - 1 : 0;
+	shrink_slots(t);
+	while (last > 0 && !t->items[last])
+		last--;
+	uint32_t capacity = fitting(last, CAPACITY_MIN);
+	assert(capacity > last);
+	if (capacity >= t->capacity)
+		return;
+	struct intern_item **items = realloc(t->items, capacity * sizeof *items);
+	t->items = items ? items : t->items;
+	uint64_t *uses = realloc(t->uses, capacity * sizeof *uses);
+	t->uses = uses ? uses : t->uses;
+	t->capacity = capacity;
+	if (t->next > capacity)
+		t->next = capacity;
 }

@@ -63,5 +63,8 @@ void intern_use_like(struct intern *t, uint32_t to, const struct intern *of, uin
  */
 uint64_t intern_oldest(const struct intern *t, uint64_t oldest, uint64_t end);
 
+/* Give back what is kept for more strings; numbers stay. Without memory some of it stays. */
+void intern_shrink(struct intern *t);
+
 /* Forget all that are neither marked nor used by the line `oldest` or a newer one, and all marks. */
 void intern_sweep(struct intern *t, uint64_t oldest);

@@ -44,17 +44,29 @@ static struct cell first_cell(const struct flow_line *at)
 	return at->packed->extent > 0 ? packed_next(&text, &cells) : (struct cell){0};
 }
 
-/* Whether there is nothing in the last column, not even half a wide character. */
+/* Whether a packed line has no wide character for sure. */
+static bool is_narrow(const struct flow_line *at)
+{
+	if (at->line)
+		return false;
+	const struct packed *p = at->packed;
+	const uint8_t *text = packed_text(p);
+	return !p->odd ||
+		(!memchr(text, PACKED_WIDE, p->bytes) && !memchr(text, PACKED_RAW, p->bytes));
+}
+
+/* Whether there is nothing in the last column, not even half a wide character. A first half alone counts for two columns. */
 static bool ends_blank(struct walk *w, size_t i)
 {
 	unsigned cols = w->group->old_cols;
 	const struct flow_line *at = &w->group->lines[i];
-	if (flow_line_trimmed(at) >= cols)
+	if (is_narrow(at) && flow_line_trimmed(at) >= cols)
 		return false;
 	if (!at->line && at->packed->extent < cols)
 		return true;
 	const struct line *line = source(w, i);
-	return line && cell_width(line->cells[cols - 1]) == 1;
+	struct cell last = line ? line->cells[cols - 1] : (struct cell){0};
+	return line && !cell_has_content(last) && cell_width(last) == 1;
 }
 
 /* Columns of a line that count: all, but for the one that a wide character left free. */
@@ -65,17 +77,6 @@ static unsigned extent_of(struct walk *w, size_t i)
 		return flow_line_trimmed(&g->lines[i]);
 	bool free = cell_width(first_cell(&g->lines[i + 1])) == 2 && ends_blank(w, i);
 	return free ? g->old_cols - 1 : g->old_cols;
-}
-
-/* Whether a packed line has no wide character for sure. */
-static bool is_narrow(const struct flow_line *at)
-{
-	if (at->line)
-		return false;
-	const struct packed *p = at->packed;
-	const uint8_t *text = packed_text(p);
-	return !p->odd ||
-		(!memchr(text, PACKED_WIDE, p->bytes) && !memchr(text, PACKED_RAW, p->bytes));
 }
 
 /* Half a wide character in the last column counts as two: behind the edge is a second half without looks. */

@@ -15,6 +15,7 @@ struct flow_line {
 	struct line *line;     /* a reference of ours, or NULL while it is packed */
 	struct packed *packed; /* or NULL */
 	bool owned;            /* packed is ours, and on the heap */
+	uint32_t old;          /* its place until now, from 1 on; 0: it had none */
 };
 
 /* One line, and those that continue it. */

@@ -1,9 +1,9 @@
 /*
  * Packed lines lie one behind the other in chunks, which go with their last line; a circular table of entries finds
- * them, each of which may stand for many lines.
+ * them, each of which may stand for many lines. Those that are frozen come before them, and have neither.
  * A line for which there is no memory counts as dropped.
  */
-#include "ring/screen/grid/scrollback.h"
+#include "ring/screen/grid/scrollback_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,26 +39,15 @@ void scrollback_init_behind(struct scrollback *b, const struct scrollback *old)
 		.clusters = old->clusters};
 }
 
-static struct scrollback_entry *slot(const struct scrollback *b, size_t i)
-{
-	return &b->entries[(b->first + i) & (b->capacity - 1)];
-}
-
-/* How many lines there are up to the end of an entry. */
-static uint32_t lines_until(const struct scrollback *b, const struct scrollback_entry *entry)
-{
-	return entry->end - (uint32_t)b->number;
-}
-
-/* Index of the entry that line i is in. */
+/* Index of the entry that line i is in, counted likewise. */
 static size_t find(const struct scrollback *b, size_t i)
 {
-	if (b->used == b->count)
+	if (b->used == b->count - b->frozen_lines)
 		return i;
 	size_t low = 0, high = b->used;
 	while (low + 1 < high) {
 		size_t middle = (low + high) / 2;
-		if (lines_until(b, slot(b, middle - 1)) > i)
+		if (scrollback_until(b, scrollback_slot(b, middle - 1)) > i)
 			high = middle;
 		else
 			low = middle;
@@ -68,11 +57,27 @@ static size_t find(const struct scrollback *b, size_t i)
 
 struct packed *scrollback_get(const struct scrollback *b, size_t i)
 {
-	return slot(b, find(b, i))->line;
+	static _Thread_local struct packed none; /* what cannot be read; nothing is written to it */
+	if (i >= b->frozen_lines)
+		return scrollback_slot(b, find(b, i - b->frozen_lines))->line;
+	struct packed *p = frozen_get(b->frozen, b->number + i, NULL);
+	return p ? p : &none;
+}
+
+bool scrollback_is_whole(const struct scrollback *b)
+{
+	return !b->frozen || !frozen_failed(b->frozen);
+}
+
+void scrollback_rest(const struct scrollback *b)
+{
+	if (b->frozen)
+		frozen_rest(b->frozen);
 }
 
 void scrollback_finish(struct scrollback *b)
 {
+	frozen_destroy(b->frozen);
 	while (b->oldest) {
 		struct scrollback_chunk *chunk = b->oldest;
 		b->oldest = chunk->next;
@@ -115,38 +120,117 @@ static void release(struct scrollback *b, struct scrollback_chunk *chunk)
 	b->spare = chunk;
 }
 
+void scrollback_forget(struct scrollback *b)
+{
+	const struct scrollback_entry *oldest = scrollback_slot(b, 0);
+	b->stored -= oldest->size;
+	release(b, chunk_of(b, oldest));
+	b->first++;
+	b->used--;
+}
+
+static void count_dropped(struct scrollback *b, unsigned n)
+{
+	b->number += n;
+	b->dropped += n;
+	b->count -= n;
+}
+
+/* A block's bytes go with its last line; before that they can be counted only by reading it. */
+static void drop_frozen(struct scrollback *b, unsigned n)
+{
+	count_dropped(b, n);
+	b->frozen_lines -= n;
+	struct frozen_weight gone = frozen_drop(b->frozen, b->number);
+	b->bytes -= gone.bytes;
+	b->stored -= gone.memory;
+	if (b->frozen_lines > 0)
+		return;
+	frozen_destroy(b->frozen);
+	b->frozen = NULL;
+}
+
 void scrollback_drop(struct scrollback *b, unsigned n)
 {
+	unsigned frozen = n < b->frozen_lines ? n : b->frozen_lines;
+	if (frozen > 0)
+		drop_frozen(b, frozen);
+	n -= frozen;
 	while (n > 0 && b->count > 0) {
-		struct scrollback_entry *oldest = slot(b, 0);
-		uint32_t lines = lines_until(b, oldest), gone = lines > n ? n : lines;
+		struct scrollback_entry *oldest = scrollback_slot(b, 0);
+		uint32_t lines = scrollback_until(b, oldest), gone = lines > n ? n : lines;
 		b->bytes -= (size_t)gone * oldest->size;
-		if (gone == lines) {
-			b->stored -= oldest->size;
-			release(b, chunk_of(b, oldest));
-			b->first++;
-			b->used--;
-		}
-		b->number += gone;
-		b->dropped += gone;
-		b->count -= gone;
+		if (gone == lines)
+			scrollback_forget(b);
+		count_dropped(b, gone);
 		n -= gone;
 	}
 }
 
-static bool grow(struct scrollback *b)
+/* The oldest lines take so many bytes too many; they are frozen. Without memory to look into it the oldest block goes. */
+static void drop_frozen_bytes(struct scrollback *b, size_t excess)
 {
-	size_t capacity = b->capacity ? b->capacity * 2 : CAPACITY_MIN;
+	size_t counted = frozen_count(b->frozen, b->number);
+	b->bytes -= counted;
+	if (counted >= excess)
+		return;
+	uint64_t end, lines = frozen_first_end(b->frozen) - b->number;
+	const struct packed *p = frozen_look(b->frozen, b->number, &end);
+	if (p) {
+		size_t each = packed_size(p), gone = (excess - counted + each - 1) / each;
+		lines = gone < end - b->number ? gone : end - b->number;
+	}
+	drop_frozen(b, (unsigned)lines);
+}
+
+/* The same of lines that may be frozen or not: some of them go, and maybe not enough. */
+static void drop_bytes(struct scrollback *b, size_t excess)
+{
+	if (b->frozen_lines > 0) {
+		drop_frozen_bytes(b, excess);
+		return;
+	}
+	size_t each = scrollback_slot(b, 0)->size;
+	uint64_t lines = scrollback_until(b, scrollback_slot(b, 0)),
+		 gone = (excess + each - 1) / each;
+	scrollback_drop(b, (unsigned)(gone < lines ? gone : lines));
+}
+
+/* Room for so many entries, a power of two and enough for those that there are. */
+static bool set_capacity(struct scrollback *b, size_t capacity)
+{
 	struct scrollback_entry *entries = malloc(capacity * sizeof *entries);
 	if (!entries)
 		return false;
 	for (unsigned i = 0; i < b->used; i++)
-		entries[i] = *slot(b, i);
+		entries[i] = *scrollback_slot(b, i);
 	free(b->entries);
 	b->entries = entries;
 	b->capacity = capacity;
 	b->first = 0;
 	return true;
+}
+
+static bool grow(struct scrollback *b)
+{
+	return set_capacity(b, b->capacity ? b->capacity * 2 : CAPACITY_MIN);
+}
+
+size_t scrollback_memory(const struct scrollback *b)
+{
+	size_t blocks = b->frozen ? frozen_beside(b->frozen) : 0;
+	return b->stored + b->capacity * sizeof *b->entries + blocks;
+}
+
+void scrollback_shrink(struct scrollback *b)
+{
+	size_t capacity = CAPACITY_MIN;
+	while (capacity < b->used)
+		capacity *= 2;
+	if (capacity < b->capacity)
+		(void)set_capacity(b, capacity); /* what is larger than it need be does no harm */
+	free(b->spare);
+	b->spare = NULL;
 }
 
 /* Room behind the newest line; NULL when memory is short. */
@@ -171,8 +255,7 @@ static struct packed *allocate(struct scrollback *b, size_t size)
 	return p;
 }
 
-/* Append n lines of this size, to be filled in. The oldest give way. NULL: they are dropped. */
-static struct packed *append(struct scrollback *b, size_t size, uint64_t n)
+struct packed *scrollback_append(struct scrollback *b, size_t size, uint64_t n)
 {
 	unsigned more = n < b->max ? (unsigned)n : b->max;
 	size_t limit = (size_t)b->max * SCROLLBACK_LINE_BYTES;
@@ -180,11 +263,8 @@ static struct packed *append(struct scrollback *b, size_t size, uint64_t n)
 		more = (unsigned)(limit / size);
 	if (b->count + more > b->max)
 		scrollback_drop(b, b->count + more - b->max);
-	while (b->count > 0 && b->bytes + size * more > limit) {
-		size_t excess = b->bytes + size * more - limit, each = slot(b, 0)->size;
-		uint64_t lines = lines_until(b, slot(b, 0)), gone = (excess + each - 1) / each;
-		scrollback_drop(b, (unsigned)(gone < lines ? gone : lines));
-	}
+	while (b->count > 0 && b->bytes + size * more > limit)
+		drop_bytes(b, b->bytes + size * more - limit);
 	struct packed *p = NULL;
 	if (b->max > 0 && (b->used < b->capacity || grow(b)))
 		p = allocate(b, size);
@@ -194,7 +274,7 @@ static struct packed *append(struct scrollback *b, size_t size, uint64_t n)
 	}
 	b->dropped += n - more;
 	b->count += more;
-	*slot(b, b->used++) = (struct scrollback_entry){
+	*scrollback_slot(b, b->used++) = (struct scrollback_entry){
 		.line = p, .end = (uint32_t)b->number + b->count, .size = (uint32_t)size};
 	b->bytes += size * more;
 	b->stored += size;
@@ -210,7 +290,7 @@ static bool open_gap(struct scrollback *b, size_t at, unsigned n)
 	b->first = (b->first + b->capacity - n) & (b->capacity - 1);
 	b->used += n;
 	for (size_t i = 0; i < at; i++)
-		*slot(b, i) = *slot(b, i + n);
+		*scrollback_slot(b, i) = *scrollback_slot(b, i + n);
 	return true;
 }
 
@@ -236,15 +316,27 @@ static struct scrollback_chunk *copy_apart(
 	return chunk;
 }
 
+static void unwrap_frozen(struct scrollback *b, size_t i)
+{
+	struct frozen_weight more = frozen_unwrap(b->frozen, b->number + i);
+	b->bytes += more.bytes;
+	b->stored += more.memory;
+}
+
 void scrollback_unwrap(struct scrollback *b, size_t i)
 {
-	size_t at = find(b, i);
-	struct scrollback_entry old = *slot(b, at);
+	if (i < b->frozen_lines) {
+		unwrap_frozen(b, i);
+		return;
+	}
+	size_t at = find(b, i - b->frozen_lines);
+	struct scrollback_entry old = *scrollback_slot(b, at);
 	uint32_t number = (uint32_t)(b->number + i),
-		 start = at > 0 ? slot(b, at - 1)->end : (uint32_t)b->number;
+		 start = at > 0 ? scrollback_slot(b, at - 1)->end : (uint32_t)scrollback_warm(b);
 	if (!old.line->wrapped)
 		return;
-	if (old.end - start == 1) {
+	/* Others may be in the same place: those that it was split from. */
+	if (old.end - start == 1 && chunk_of(b, &old)->single) {
 		old.line->wrapped = false;
 		return;
 	}
@@ -257,15 +349,18 @@ void scrollback_unwrap(struct scrollback *b, size_t i)
 		return;
 	}
 	if (number != start) {
-		*slot(b, at) = old;
-		slot(b, at++)->end = number;
+		*scrollback_slot(b, at) = old;
+		scrollback_slot(b, at++)->end = number;
 	}
-	*slot(b, at) = (struct scrollback_entry){
+	*scrollback_slot(b, at) = (struct scrollback_entry){
 		.line = (struct packed *)(void *)chunk->bytes, .end = number + 1, .size = old.size};
-	slot(b, at)->line->wrapped = false;
+	scrollback_slot(b, at)->line->wrapped = false;
 	if (number + 1 != old.end)
-		*slot(b, at + 1) = old;
-	chunk->next->entries += more - 1;
+		*scrollback_slot(b, at + 1) = old;
+	if (more == 0)
+		release(b, chunk->next);
+	else
+		chunk->next->entries += more - 1;
 	b->stored += (size_t)more * old.size;
 }
 
@@ -294,7 +389,7 @@ static void use_clusters(struct scrollback *b, const struct packed *p)
 
 bool scrollback_put(struct scrollback *b, const struct packed *p)
 {
-	struct packed *copy = append(b, packed_size(p), 1);
+	struct packed *copy = scrollback_append(b, packed_size(p), 1);
 	if (copy) {
 		memcpy(copy, p, packed_size(p));
 		use_styles(b, p);
@@ -306,7 +401,7 @@ bool scrollback_put(struct scrollback *b, const struct packed *p)
 /* Append what has been packed n times. Returns the line; NULL when it is dropped. */
 static struct packed *put(struct scrollback *b, const struct packing *from, uint64_t n)
 {
-	struct packed *p = n > 0 ? append(b, packing_size(from), n) : NULL;
+	struct packed *p = n > 0 ? scrollback_append(b, packing_size(from), n) : NULL;
 	if (!p)
 		return NULL;
 	packing_copy(from, p);

@@ -2,14 +2,14 @@
  * Cells and lines. A cell that no printing leaves is made the way it came about: half of a wide character, one in the
  * last column, the first cell of a line that was wrapped. What is out of memory is told by the output.
  */
-#include "ring/screen/view/paint.h"
+#include "ring/screen/view/paint_half.h"
 
 #include "ring/screen/grid/charset.h"
+#include "ring/screen/grid/grapheme.h"
+#include "ring/screen/grid/width.h"
 #include "ring/utf8.h"
 
 #include <string.h>
-
-#define WIDE "\xe3\x80\x80" /* a wide character */
 
 static const struct style plain;
 
@@ -52,35 +52,96 @@ static void put_code(struct painter *p, uint32_t code)
 	output_put(&p->out, bytes, utf8_encode(code, bytes));
 }
 
-void paint_text(struct painter *p, struct cell cell)
+const uint32_t *paint_codes_of(
+	const struct painter *p, struct cell cell, uint32_t *single, size_t *ret_count)
 {
-	if (!(cell.text & CELL_CLUSTER)) {
-		put_code(p, cell.text & CELL_CODE);
-		return;
-	}
+	*single = cell.text & CELL_CODE;
+	*ret_count = 1;
+	if (!(cell.text & CELL_CLUSTER))
+		return single;
 	size_t length = 0;
-	const uint32_t *codes = intern_get(&p->s->clusters, cell.text & CELL_CODE, &length);
-	for (size_t i = 0; i < length / sizeof *codes; i++)
+	const uint32_t *codes = intern_get(&p->s->clusters, *single, &length);
+	*ret_count = codes ? length / sizeof *codes : 0;
+	return codes;
+}
+
+void paint_codes(struct painter *p, const uint32_t *codes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
 		put_code(p, codes[i]);
 }
 
-/* Whether erasing leaves such a cell. */
-static bool is_erased(const struct style *style)
+void paint_clusters(struct painter *p, bool on)
 {
-	const struct style erased = {.bg = style->bg};
-	return memcmp(style, &erased, sizeof erased) == 0;
+	if (p->clusters != on)
+		output_text(&p->out, on ? "\033[?2027h" : "\033[?2027l");
+	p->clusters = on;
 }
 
-/*
- * An empty cell in a style that no erasing leaves: it was the half of a wide character. So is this one: one
- * is put there and its second half overwritten.
- */
-static void paint_half(struct painter *p, const struct style *style, unsigned at)
+void paint_apart(struct painter *p)
 {
-	paint_pen(p, style);
-	output_format(&p->out, WIDE "\033[%uGx\033[%uG", at + 2, at + 2);
-	paint_pen(p, &plain);
-	output_text(&p->out, "\033[X");
+	output_put(&p->out, "", 1); /* NUL */
+}
+
+/* What a terminal that joins clusters has behind these. */
+static struct grapheme cluster_of(const uint32_t *codes, size_t count, bool *ret_whole)
+{
+	struct grapheme last = {0};
+	*ret_whole = true;
+	for (size_t i = 0; i < count; i++) {
+		last = grapheme_behind(last, codes[i]);
+		*ret_whole = *ret_whole && (i == 0 || last.joins);
+	}
+	return last;
+}
+
+/* Whether such a terminal makes this cell of them, or one that does not. */
+static bool is_made(const uint32_t *codes, size_t count, unsigned width, bool clusters)
+{
+	bool whole = count > 0 && width_of(codes[0]) == width;
+	if (clusters)
+		return cluster_of(codes, count, &whole).width == width && whole;
+	for (size_t i = 1; i < count; i++)
+		whole = whole && width > 0 && width_of(codes[i]) == 0;
+	return whole;
+}
+
+bool paint_is_printed(struct painter *p, struct cell cell)
+{
+	uint32_t single;
+	size_t count;
+	unsigned width = cell_width(cell);
+	const uint32_t *codes = paint_codes_of(p, cell, &single, &count);
+	if (is_made(codes, count, width, p->clusters))
+		return true;
+	if (!p->mixed || !is_made(codes, count, width, !p->clusters))
+		return false;
+	paint_clusters(p, !p->clusters);
+	return true;
+}
+
+void paint_text(struct painter *p, struct cell cell)
+{
+	uint32_t single;
+	size_t count;
+	const uint32_t *codes = paint_codes_of(p, cell, &single, &count);
+	if (p->mixed)
+		paint_is_printed(p, cell);
+	paint_codes(p, codes, count);
+}
+
+/* Whether a cell is not to follow another one at once: it would be drawn into that. */
+static bool joins(const struct painter *p, struct cell before, struct cell cell)
+{
+	uint32_t single;
+	size_t count;
+	bool whole;
+	if (!p->mixed || !cell_has_content(before) || !cell_has_content(cell))
+		return false;
+	const uint32_t *codes = paint_codes_of(p, before, &single, &count);
+	struct grapheme last = cluster_of(codes, count, &whole);
+	codes = paint_codes_of(p, cell, &single, &count);
+	return count > 0 && grapheme_behind(last, codes[0]).joins;
 }
 
 static void skip_cells(struct painter *p, unsigned *pending)
@@ -100,7 +161,7 @@ static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsign
 	const struct style *style = style_of(p, cells[at]);
 	while (at + n < extent && cells[at + n].text == 0 && cells[at + n].style == cells[at].style)
 		n++;
-	if (is_erased(style)) {
+	if (paint_half_is_erased(style)) {
 		if (style->bg != COLOR_DEFAULT) {
 			skip_cells(p, pending);
 			paint_pen(p, style);
@@ -112,49 +173,11 @@ static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsign
 	for (unsigned i = 0; i < n; i++) {
 		skip_cells(p, pending);
 		if (at + i + 1 < cols)
-			paint_half(p, style, at + i);
+			paint_half_blank(p, style, at + i);
 		else
 			*pending += 1;
 	}
 	return n;
-}
-
-/*
- * The second half of a wide character whose first is gone, as inserting between them leaves it; before it
- * there is an empty cell. Where it is the first or last of a row, it is left out.
- */
-static void paint_tail(struct painter *p, const struct cell *cells, unsigned at, unsigned cols)
-{
-	if (at == 0 || at + 1 >= cols || cell_has_content(cells[at - 1]))
-		return;
-	paint_pen(p, style_of(p, cells[at]));
-	output_format(&p->out, WIDE "\033[%uG", at + 2);
-	paint_pen(p, style_of(p, cells[at - 1]));
-	output_format(&p->out, "\033[@\033[%uG", at);
-	paint_pen(p, &plain);
-	output_text(&p->out, "\033[2P\033[C");
-}
-
-/* The first half of a wide character, and then an empty cell in its style. */
-static bool is_lone_head(const struct cell *cells, unsigned at, unsigned extent)
-{
-	struct cell next = at + 1 < extent ? cells[at + 1] : (struct cell){0};
-	return cell_width(cells[at]) == 2 && next.text == 0 && next.style == cells[at].style;
-}
-
-/* There is no room for the second half of a wide character: the edge or another character is in its place. */
-static bool is_cut(const struct cell *cells, unsigned at, unsigned extent, unsigned cols)
-{
-	return cell_width(cells[at]) == 2 &&
-		(at + 1 >= cols || (at + 1 < extent && cell_has_content(cells[at + 1])));
-}
-
-/* The first half of a wide character before the last column, as not wrapping leaves it. */
-static void paint_head(struct painter *p, struct cell cell)
-{
-	output_text(&p->out, "\033[?7l");
-	paint_text(p, cell);
-	output_text(&p->out, "\033[?7h");
 }
 
 /* Printable ASCII in the style of the first cell, which is the pen's. Returns how many cells that were. */
@@ -172,6 +195,18 @@ static unsigned paint_ascii(struct painter *p, const struct cell *cells, unsigne
 	return n;
 }
 
+/* What is left of a character that has no room: its background. */
+static void paint_background(struct painter *p, struct cell cell, unsigned *pending)
+{
+	struct style style = {.bg = style_of(p, cell)->bg};
+	if (style.bg != COLOR_DEFAULT) {
+		skip_cells(p, pending);
+		paint_pen(p, &style);
+		output_text(&p->out, "\033[X");
+	}
+	++*pending;
+}
+
 /* Cells [at, extent), the cursor being at `at`. Returns the column where it is then. */
 static unsigned paint_cells(
 	struct painter *p, const struct cell *cells, unsigned at, unsigned extent, unsigned cols)
@@ -183,31 +218,36 @@ static unsigned paint_cells(
 			at += paint_blanks(p, cells, at, extent, cols, &pending);
 			continue;
 		}
-		if (is_cut(cells, at, extent, cols)) {
-			pending++;
+		if (at + 1 < cols && paint_half_is_head(cells, at, extent)) {
+			skip_cells(p, &pending);
+			pending = paint_half_head(p, cells, at, extent, cols);
+			at += 2;
+			continue;
+		}
+		if (paint_half_is_cut(cells, at, extent, cols)) {
+			paint_background(p, cell, &pending);
 			at++;
 			continue;
 		}
 		if (!cell_has_content(cell)) { /* a second half without a first */
 			skip_cells(p, &pending);
-			paint_tail(p, cells, at++, cols);
+			paint_half_tail(p, cells, at++, cols);
 			pending++;
 			continue;
 		}
 		skip_cells(p, &pending);
 		paint_pen(p, style_of(p, cell));
+		if (at > 0 &&
+			joins(p, cells[at - (at > 1 && cell_is_tail(cells[at - 1]) ? 2 : 1)], cell))
+			paint_apart(p);
 		unsigned ascii = paint_ascii(p, cells + at, extent - at);
 		if (ascii > 0) {
 			at += ascii;
 			continue;
 		}
 		if (cell_width(cell) == 0)
-			output_put(&p->out, "", 1); /* or the mark would join what is before it */
+			paint_apart(p);
 		paint_text(p, cell);
-		if (is_lone_head(cells, at, extent) && at + 2 == cols) {
-			paint_head(p, cell);
-			pending++;
-		}
 		at += cell_width(cell) == 2 ? 2 : 1;
 	}
 	return at - pending;
@@ -247,10 +287,14 @@ static void paint_offset(struct painter *p, struct painted from)
 	p->offset = offset;
 }
 
-/* What comes in at the bottom when the screen scrolls has the pen's background. */
+/*
+ * What comes in at the bottom when the screen scrolls has the pen's background; in libvterm, all of the pen that a blank shows.
+ */
 static void paint_default_background(struct painter *p)
 {
-	if (p->pen.bg != COLOR_DEFAULT)
+	const uint16_t shown = STYLE_INVERSE | STYLE_UNDERLINE | STYLE_STRIKE | STYLE_OVERLINE |
+		STYLE_BLINK;
+	if (p->pen.bg != COLOR_DEFAULT || (p->pen.flags & shown))
 		paint_pen(p, &plain);
 }
 
@@ -265,26 +309,70 @@ static void bring_back(struct painter *p, struct cell first, unsigned at, unsign
 }
 
 /*
+ * The last column stays empty, in that cell's style: a wide character does not fit there, and its place in the next line is
+ * cleared, where the cursor is then.
+ */
+static void paint_wrap_blank(struct painter *p, struct cell last, unsigned cols)
+{
+	struct style style = {0};
+	if (last.text == 0)
+		style = *style_of(p, last);
+	else if (cell_has_content(last))
+		style.bg = style_of(p, last)->bg;
+	output_format(&p->out, "\033[%uG", cols);
+	paint_pen(p, &style);
+	output_text(&p->out, PAINT_WIDE);
+	paint_pen(p, &plain);
+	output_text(&p->out, "\033[K\r\033[2X");
+}
+
+/* Such a half before the last column would go when there is a wrap behind it: it comes when one is there. */
+static void paint_wrap_head(
+	struct painter *p, const struct cell *cells, unsigned extent, unsigned cols)
+{
+	paint_wrap_blank(p, (struct cell){0}, cols);
+	output_format(&p->out, "\033[A\033[%uG", cols - 1);
+	paint_half_head(p, cells, cols - 2, extent, cols);
+	output_text(&p->out, "\033[B\r");
+}
+
+/* To the next line, which does not continue this one. */
+static void paint_end(struct painter *p, const struct cell *cells, unsigned extent, unsigned cols)
+{
+	if (paint_half_is_edge(p, cells, extent, cols) &&
+		!paint_half_is_head(cells, cols - 2, extent)) {
+		paint_wrap_blank(p, cells[cols - 1], cols);
+		output_text(&p->out,
+			"\033[K"); /* from the first column on: it is not wrapped any more */
+		return;
+	}
+	paint_default_background(p);
+	output_text(&p->out, "\r\n");
+}
+
+/*
  * Wrap into the next line, by printing its first cell behind the last column of this one. last: the cell in
  * that column; col: where the cursor is. Returns the column where it is then.
  */
-static unsigned paint_wrap(struct painter *p, struct cell last, unsigned col, struct painted next,
-	unsigned cols, unsigned rows)
+static unsigned paint_wrap(
+	struct painter *p, struct cell last, unsigned col, struct painted next, unsigned cols)
 {
 	struct cell cells[SCREEN_SIDE_MAX];
 	unsigned extent = paint_cells_of(next, cells);
 	struct cell first = extent > 0 ? cells[0] : (struct cell){0};
-	bool cut = extent > 0 && is_cut(cells, 0, extent, cols),
+	bool cut = extent > 0 &&
+		(paint_half_is_cut(cells, 0, extent, cols) || paint_half_is_head(cells, 0, extent)),
 	     wide = cell_width(first) == 2 && !cut;
-	bool natural = col == cols || (wide && col == cols - 1 && last.style == first.style);
-	if (!natural) {
-		output_format(&p->out, "\033[%uG", cols);
-		paint_pen(p, &plain);
-		output_text(&p->out, " ");
+	bool fits = wide && col == cols - 1 && last.text == 0 && last.style == first.style;
+	if (col != cols && !fits) {
+		paint_wrap_blank(p, last, cols);
+		return 0;
 	}
 	unsigned at = cell_has_content(first) && !cut ? cell_width(first) : 0;
 	if (at > 0) {
 		paint_pen(p, style_of(p, first));
+		if (p->mixed)
+			paint_apart(p);
 		paint_text(p, first);
 	} else {
 		paint_pen(p, &plain);
@@ -294,30 +382,14 @@ static unsigned paint_wrap(struct painter *p, struct cell last, unsigned col, st
 		paint_pen(p, &plain);
 		output_text(&p->out, "\033[K");
 	}
-	if (!natural && rows > 1) {
-		struct style blank = {.bg = style_of(p, last)->bg};
-		output_format(&p->out, "\033[A\033[%uG", cols);
-		paint_pen(p, &blank);
-		output_text(&p->out, "\033[X\033[B");
-		bring_back(p, first, at, cols);
-	}
 	return at;
 }
 
-/* The first line continues one that is not drawn: such a one is, and goes again. Returns the column. */
-static unsigned paint_continued(struct painter *p, struct painted line, unsigned cols, unsigned rows)
+/* The first line continues one that is not drawn: such a one is, and goes again. */
+static void paint_continued(struct painter *p, unsigned cols, unsigned rows)
 {
-	unsigned at = paint_wrap(p, (struct cell){0}, 0, line, cols, rows);
-	if (rows == 1) {
-		output_text(&p->out, "\033[3J");
-		return at;
-	}
-	output_text(&p->out, "\033[A\033[M");
-	if (at >= cols)
-		return 0;
-	if (at > 0)
-		output_format(&p->out, "\033[%uG", at + 1);
-	return at;
+	paint_wrap_blank(p, (struct cell){0}, cols);
+	output_text(&p->out, rows == 1 ? "\033[3J" : "\033[A\033[M");
 }
 
 static void call_on_mark(struct painter *p, struct cell first, unsigned at, unsigned cols)
@@ -330,7 +402,7 @@ static void call_on_mark(struct painter *p, struct cell first, unsigned at, unsi
 void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
 	const void *user, size_t count, unsigned cols, unsigned rows)
 {
-	struct cell cells[SCREEN_SIDE_MAX];
+	struct cell cells[SCREEN_SIDE_MAX] = {0};
 	unsigned at = 0;
 	for (size_t i = 0; i < count; i++) {
 		struct painted line = get(user, i);
@@ -338,30 +410,39 @@ void paint_lines(struct painter *p, struct painted (*get)(const void *user, size
 		struct painted next = last ? (struct painted){0} : get(user, i + 1);
 		bool wraps = !last && is_wrapped(next);
 		if (i == 0 && is_wrapped(line))
-			at = paint_continued(p, line, cols, rows);
+			paint_continued(p, cols, rows);
 		paint_offset(p, line);
 		if (p->on_mark && p->mark == i) {
 			bool empty = paint_cells_of(line, cells) == 0;
 			call_on_mark(p, empty ? (struct cell){0} : cells[0], at, cols);
 		}
-		if (line.packed && !line.packed->odd && at == 0 && !wraps) {
+		unsigned extent = 0;
+		if (line.packed && !line.packed->odd && at == 0 && !wraps && !p->mixed) {
 			paint_packed(p, line.packed);
 		} else {
-			unsigned extent = paint_cells_of(line, cells);
+			extent = paint_cells_of(line, cells);
 			if (extent > cols)
 				extent = cols;
+			if (wraps && rows > 1 && extent + 1 >= cols &&
+				paint_half_is_head(cells, cols - 2, extent)) {
+				paint_cells(p, cells, at, cols - 2, cols);
+				paint_wrap_head(p, cells, extent, cols);
+				at = 0;
+				continue;
+			}
+			/* It is not left by a wrap into the next line. */
+			if (last && paint_half_is_edge(p, cells, extent, cols))
+				paint_half_edge(p, cells, at, cols);
 			at = paint_cells(p, cells, at, extent, cols);
 			if (wraps) {
 				struct cell edge = extent == cols ? cells[cols - 1]
 								  : (struct cell){0};
-				at = paint_wrap(p, edge, at, next, cols, rows);
+				at = paint_wrap(p, edge, at, next, cols);
 				continue;
 			}
 		}
-		if (!last) {
-			paint_default_background(p);
-			output_text(&p->out, "\r\n");
-		}
+		if (!last)
+			paint_end(p, cells, extent, cols);
 		at = 0;
 	}
 }
@@ -374,12 +455,10 @@ unsigned paint_pending_column(const struct line *line, unsigned cols)
 
 bool paint_has_text(const struct painter *p, struct cell cell)
 {
-	size_t length = sizeof(uint32_t);
-	uint32_t code = cell.text & CELL_CODE;
-	const uint32_t *codes = cell.text & CELL_CLUSTER
-		? intern_get(&p->s->clusters, cell.text & CELL_CODE, &length)
-		: &code;
-	for (size_t i = 0; p->charset != 0 && codes && i < length / sizeof *codes; i++)
+	uint32_t single;
+	size_t count;
+	const uint32_t *codes = paint_codes_of(p, cell, &single, &count);
+	for (size_t i = 0; p->charset != 0 && i < count; i++)
 		if (codes[i] != 0 && charset_unmap(p->charset, codes[i]) == 0)
 			return false;
 	return true;
@@ -388,16 +467,24 @@ bool paint_has_text(const struct painter *p, struct cell cell)
 void paint_pending_wrap(struct painter *p, const struct line *line, unsigned cols)
 {
 	struct cell cell = line->cells[paint_pending_column(line, cols)];
+	if (cell_has_content(cell) && paint_half_is_head(line->cells, cols - 2, cols)) {
+		output_text(&p->out, "\033[D");
+		paint_half_head(p, line->cells, cols - 2, cols, cols);
+		return;
+	}
 	if (cell_has_content(cell)) {
 		paint_pen(p, style_of(p, cell));
 		if (cell_width(cell) == 0)
-			output_put(&p->out, "", 1);
+			paint_apart(p);
 		paint_text(p, cell);
 		return;
 	}
 	struct style blank = {.bg = style_of(p, cell)->bg};
 	paint_pen(p, &blank);
 	output_text(&p->out, " ");
-	if (line_trimmed(line) == 0)
+	bool empty = true;
+	for (unsigned x = 0; x < cols && x < line->used; x++)
+		empty = empty && !cell_has_content(line->cells[x]);
+	if (empty)
 		output_text(&p->out, "\033[1K"); /* which leaves the cursor where it waits */
 }

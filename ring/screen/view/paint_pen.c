@@ -8,18 +8,43 @@
 
 static const struct style plain;
 
-static void put_color(struct output *o, uint32_t color, unsigned base)
+#define SGR_MAX 15u /* parameters in one: there are terminals that have room for 16 */
+
+/* A sequence of SGR, or several of them, as it is written. */
+struct sgr {
+	struct output *out;
+	unsigned count; /* of parameters in it; 0: none is begun */
+};
+
+/* What separates so many parameters from those before them, or begins another one. */
+static void put_next(struct sgr *g, unsigned count)
+{
+	bool another = g->count == 0 || g->count + count > SGR_MAX;
+	output_text(g->out, !another ? ";" : g->count > 0 ? "m\033[" : "\033[");
+	g->count = (another ? 0 : g->count) + count;
+}
+
+static void end_sgr(struct sgr *g)
+{
+	output_text(g->out, g->count > 0 ? "m" : "");
+	g->count = 0;
+}
+
+static void put_color(struct sgr *g, uint32_t color, unsigned base)
 {
 	uint32_t value = color & COLOR_VALUE;
 	switch (color & COLOR_MODE) {
 	case COLOR_BASIC:
-		output_format(o, ";%u", value < 8 ? base + value : base + 52 + value);
+		put_next(g, 1);
+		output_format(g->out, "%u", value < 8 ? base + value : base + 52 + value);
 		break;
 	case COLOR_INDEXED:
-		output_format(o, ";%u;5;%u", base + 8, value);
+		put_next(g, 3);
+		output_format(g->out, "%u;5;%u", base + 8, value);
 		break;
 	case COLOR_RGB:
-		output_format(o, ";%u;2;%u;%u;%u", base + 8, value >> 16, value >> 8 & 0xff,
+		put_next(g, 5);
+		output_format(g->out, "%u;2;%u;%u;%u", base + 8, value >> 16, value >> 8 & 0xff,
 			value & 0xff);
 		break;
 	default:
@@ -27,35 +52,45 @@ static void put_color(struct output *o, uint32_t color, unsigned base)
 	}
 }
 
+/* What has colons, of which terminals that do not know them leave out all: in sequences of its own. */
 static void put_underline(struct output *o, const struct style *style)
 {
 	uint32_t value = style->underline_color & COLOR_VALUE;
-	if (style->flags & STYLE_UNDERLINE)
-		output_format(
-			o, style->underline > UNDERLINE_SINGLE ? ";4:%u" : ";4", style->underline);
+	if (style->flags & STYLE_UNDERLINE && style->underline > UNDERLINE_SINGLE)
+		output_format(o, "\033[4:%um", style->underline);
 	if ((style->underline_color & COLOR_MODE) == COLOR_INDEXED)
-		output_format(o, ";58:5:%u", value);
+		output_format(o, "\033[58:5:%um", value);
 	else if ((style->underline_color & COLOR_MODE) == COLOR_RGB)
-		output_format(o, ";58:2::%u:%u:%u", value >> 16, value >> 8 & 0xff, value & 0xff);
+		output_format(
+			o, "\033[58:2::%u:%u:%um", value >> 16, value >> 8 & 0xff, value & 0xff);
 }
 
 static const struct {
 	uint16_t flag;
 	const char *sgr;
-} flags[] = {{STYLE_BOLD, ";1"}, {STYLE_DIM, ";2"}, {STYLE_ITALIC, ";3"}, {STYLE_BLINK, ";5"},
-	{STYLE_INVERSE, ";7"}, {STYLE_CONCEAL, ";8"}, {STYLE_STRIKE, ";9"}, {STYLE_OVERLINE, ";53"}};
+} flags[] = {{STYLE_BOLD, "1"}, {STYLE_DIM, "2"}, {STYLE_ITALIC, "3"}, {STYLE_UNDERLINE, "4"},
+	{STYLE_BLINK, "5"}, {STYLE_INVERSE, "7"}, {STYLE_CONCEAL, "8"}, {STYLE_STRIKE, "9"},
+	{STYLE_OVERLINE, "53"}};
+
+static void put_flags(struct sgr *g, uint16_t which)
+{
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (which & flags[i].flag) {
+			put_next(g, 1);
+			output_text(g->out, flags[i].sgr);
+		}
+}
 
 /* SGR that turns the default pen, or any, into this style: 0 first, then what it has. */
 static void put_sgr(struct output *o, const struct style *style)
 {
+	struct sgr g = {.out = o, .count = 1};
 	output_text(o, "\033[");
-	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-		if (style->flags & flags[i].flag)
-			output_text(o, flags[i].sgr);
+	put_flags(&g, style->flags);
+	put_color(&g, style->fg, 30);
+	put_color(&g, style->bg, 40);
+	end_sgr(&g);
 	put_underline(o, style);
-	put_color(o, style->fg, 30);
-	put_color(o, style->bg, 40);
-	output_text(o, "m");
 }
 
 /* A link without an id of its own gets one, or its parts would become links apart. */
@@ -92,9 +127,11 @@ static struct style sound(struct style style)
 	bool underline = style.flags & STYLE_UNDERLINE, extended = style.flags & STYLE_EXTENDED;
 	if (!extended)
 		style.link = 0;
-	if (underline && !extended)
+	if (underline && !extended) {
 		style.underline = UNDERLINE_SINGLE;
-	else if (!underline)
+		style.underline_color = 0;
+	}
+	if (!underline)
 		style.underline = UNDERLINE_NONE;
 	else if (style.underline == UNDERLINE_NONE && style.link != 0)
 		style.underline = UNDERLINE_SINGLE;
@@ -130,6 +167,60 @@ void paint_pen(struct painter *p, const struct style *as_it_is)
 	if (pen->link != style->link)
 		put_link(p, style->link);
 	*pen = *style;
+}
+
+/* Whether it counts what is kept about underlines and links just if there is any, as it does behind each link's end. */
+static bool is_settled(const struct style *style)
+{
+	bool any = style->underline != UNDERLINE_NONE || style->link != 0;
+	return any == ((style->flags & STYLE_EXTENDED) != 0);
+}
+
+/*
+ * The slot that has what only DECRC brings of the pen. An end of a link takes back that there is anything extended. Its charset
+ * comes with it: other: it may be another one.
+ */
+static const struct saved_cursor *slot_of(const struct screen *s, bool other)
+{
+	const struct saved_cursor *slots[] = {&s->active->saved, &s->alternate.saved};
+	uint16_t marks = STYLE_UNDERLINE | STYLE_EXTENDED;
+	if (is_settled(&s->pen))
+		marks = STYLE_UNDERLINE;
+	for (unsigned i = 0; i < (screen_is_alternate(s) ? 1 : 2); i++)
+		if (((slots[i]->flags ^ s->pen.flags) & marks) == 0 &&
+			(other || slots[i]->charset == s->charsets.current))
+			return slots[i];
+	return NULL;
+}
+
+bool paint_restored_pen(struct painter *p, bool charset)
+{
+	const struct screen *s = p->s;
+	struct style usual = sound(s->pen),
+		     kept = {.underline = s->pen.underline,
+			     .underline_color = s->pen.underline_color,
+			     .link = s->pen.link};
+	const struct saved_cursor *slot = slot_of(s, !charset);
+	if (memcmp(&usual, &s->pen, sizeof usual) == 0 || !slot)
+		return false;
+	kept.flags = (uint16_t)((kept.underline ? STYLE_UNDERLINE : 0) |
+		(kept.underline || kept.link ? STYLE_EXTENDED : 0));
+	paint_pen(p, &kept);
+	output_text(&p->out, slot == &s->active->saved ? "\0338" : "\033[?1047h\0338\033[?1047l");
+	if (slot->charset != 'B' && !charset)
+		paint_charset(p, '(', 'B');
+	if (is_settled(&s->pen))
+		put_link(p, s->pen.link);
+	/* What says nothing about underlines and links is what it is in any case. */
+	struct sgr g = {.out = &p->out, .count = 9};
+	output_text(&p->out, "\033[22;23;25;27;28;29;55;39;49");
+	put_flags(&g, s->pen.flags & (uint16_t)~STYLE_UNDERLINE);
+	put_color(&g, s->pen.fg, 30);
+	put_color(&g, s->pen.bg, 40);
+	end_sgr(&g);
+	output_text(&p->out, s->pen.flags & STYLE_PROTECTED ? "\033[1\"q" : "\033[0\"q");
+	p->pen = s->pen;
+	return true;
 }
 
 const struct style *paint_style(const struct painter *p, uint32_t number)

@@ -161,7 +161,9 @@ int render_lines(const struct screen *s, enum render_format format, const struct
 	else if (format == RENDER_ANSI)
 		output_text(out, "\033[0m");
 	output_put(out, "", 1); /* there is memory even for no bytes */
-	if (out->failed) {
+	bool whole = scrollback_is_whole(&s->scrollback);
+	scrollback_rest(&s->scrollback);
+	if (out->failed || !whole) {
 		free(out->bytes);
 		return -ENOMEM;
 	}
@@ -199,6 +201,7 @@ void render_destroy(struct render *r)
 {
 	if (!r)
 		return;
+	scrollback_rest(&r->text.s->scrollback);
 	free(r->text.out.bytes);
 	free(r->runs);
 	free(r);
@@ -295,7 +298,7 @@ int render_next(struct render *r, struct render_line *ret_line)
 	for (unsigned i = 0; i < line.count; i++)
 		take_line(r, r->next + i, i + 1 < line.count);
 	output_put(out, "", 1);
-	if (out->failed)
+	if (out->failed || !scrollback_is_whole(&s->scrollback))
 		return -ENOMEM;
 	size_t at = 0;
 	for (size_t i = 0; i < r->run_count; i++) {

@@ -10,15 +10,19 @@
 static const struct style plain;
 
 /*
- * Reset: CAN for whatever the terminal is in the middle of; RIS; and what RIS leaves in xterm.js: newline
- * mode, colours, and titles that have been put aside.
+ * Reset: CAN for whatever the terminal is in the middle of; RIS; the primary buffer, which RIS brings back neither in tmux nor
+ * in libvterm, emptied so that nothing of it goes into a scrollback; and what RIS leaves in xterm.js: newline mode, colours,
+ * and titles that have been put aside.
  */
 static void reset(struct painter *p)
 {
-	output_text(&p->out,
-		"\030\033c\033[20l\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
+	output_text(&p->out, "\030\033c\033[?1047l\033[9999;1H\033[1J\033[2K\033[H");
+	output_text(&p->out, "\033[20l\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
 	for (unsigned i = 0; i < SCREEN_TITLES_MAX; i++)
 		output_text(&p->out, "\033[23;0t");
+	/* What a reset brings back is not the same everywhere. */
+	if (p->mixed)
+		output_text(&p->out, p->clusters ? "\033[?2027h" : "\033[?2027l");
 }
 
 static void put_rgb(struct output *o, uint32_t rgb)
@@ -56,11 +60,16 @@ static void put_tabs(struct painter *p, const struct buffer *b)
 	output_text(&p->out, "\r");
 }
 
+static bool has_kitty(const struct kitty_stack *k)
+{
+	return k->count > 0 || k->flags != 0;
+}
+
 static void put_kitty(struct painter *p, const struct kitty_stack *k)
 {
 	for (unsigned i = 0; i < k->count; i++)
 		output_format(&p->out, "\033[=%u;1u\033[>0u", k->saved[i]);
-	if (k->count > 0 || k->flags != 0)
+	if (has_kitty(k))
 		output_format(&p->out, "\033[=%u;1u", k->flags);
 }
 
@@ -114,12 +123,25 @@ static void put_position(struct painter *p, unsigned x, unsigned y)
 	output_format(&p->out, "\033[%u;%uH", y + 1, (x < p->s->cols ? x : p->s->cols - 1) + 1);
 }
 
+/* A lone mark takes a cursor that waits behind the edge one column further. */
+static void put_beyond(struct painter *p, unsigned x)
+{
+	static const char mark[] = "\0\xcc\x81";
+	if (x <= p->s->cols)
+		return;
+	paint_clusters(p, false);
+	output_put(&p->out, mark, sizeof mark - 1);
+}
+
 /* Where a cursor that is taken along from the alternate buffer may be, and no sequence brings it. */
 static void put_from_alternate(struct painter *p, unsigned x, unsigned y)
 {
 	output_text(&p->out, "\033[?1047h");
 	put_position(p, x, y);
-	output_text(&p->out, x >= p->s->cols ? " \033[?1047l" : "\033[?1047l");
+	if (x >= p->s->cols)
+		output_text(&p->out, " ");
+	put_beyond(p, x);
+	output_text(&p->out, "\033[?1047l");
 }
 
 /* In origin mode there is no way to a row outside of the region. */
@@ -140,8 +162,14 @@ static void put_column(struct painter *p, unsigned x)
 		put_position(p, x, b->y - (s->modes.origin ? b->top : 0));
 }
 
-/* The cursor of the buffer in use. */
-static void put_cursor(struct painter *p)
+/* Whatever is drawn behind half a wide character blanks it. */
+static bool is_behind_half(const struct line *line, unsigned x)
+{
+	return x > 0 && x <= line->length && cell_width(line->cells[x - 1]) == 2;
+}
+
+/* The cursor of the buffer in use. draws: something may be drawn, which changes the pen. */
+static void put_cursor(struct painter *p, bool draws)
 {
 	const struct screen *s = p->s;
 	const struct buffer *b = s->active;
@@ -152,19 +180,15 @@ static void put_cursor(struct painter *p)
 	}
 	/* Behind a column that has nothing in it, or nothing that the charset has, none can be made to wait here. */
 	unsigned x = paint_pending_column(line, s->cols);
-	bool elsewhere = line->cells[s->cols - 1].text == 0 || !paint_has_text(p, line->cells[x]);
-	if (elsewhere && !screen_is_alternate(s)) {
+	bool elsewhere = line->cells[s->cols - 1].text == 0 || is_behind_half(line, x) ||
+		!paint_has_text(p, line->cells[x]);
+	if ((elsewhere || !draws) && !screen_is_alternate(s)) {
 		put_from_alternate(p, b->x, b->y);
 		return;
 	}
 	put_column(p, x);
 	paint_pending_wrap(p, line, s->cols);
-}
-
-static void put_charset(struct painter *p, char slot, uint8_t final)
-{
-	const char sequence[3] = {'\033', slot, (char) final};
-	output_put(&p->out, sequence, sizeof sequence);
+	put_beyond(p, b->x);
 }
 
 /* DECSC, with the pen and the charset that were saved. */
@@ -179,10 +203,10 @@ static void save(struct painter *p, const struct saved_cursor *saved, const char
 	output_text(&p->out, before);
 	output_text(&p->out, marked ? "\033]8;;x\033\\" : "");
 	if (saved->charset != 'B')
-		put_charset(p, '(', saved->charset);
+		paint_charset(p, '(', saved->charset);
 	output_text(&p->out, "\0337");
 	if (saved->charset != 'B')
-		put_charset(p, '(', 'B');
+		paint_charset(p, '(', 'B');
 	output_text(&p->out, marked ? "\033]8;;\033\\" : "");
 	paint_pen(p, &plain);
 }
@@ -229,13 +253,29 @@ static void put_saved_and_lines(struct painter *p, const struct buffer *b, unsig
 	p->on_mark = NULL;
 }
 
+/*
+ * Whether the cursor of the primary buffer was saved where it is, as DECSET 1049 does, with a pen that has no background, which
+ * would fill the other buffer. What 1049 brings back tmux has apart from what DECSC saves.
+ */
+static bool is_saved_there(const struct screen *s)
+{
+	const struct saved_cursor *saved = &s->primary.saved;
+	return saved->x == s->primary.x && saved->x < s->cols &&
+		saved->y == (int64_t)s->scrollback.count + s->primary.y && !saved->fg &&
+		!saved->bg && !saved->flags && saved->charset == 'B';
+}
+
 static void put_buffers(struct painter *p, unsigned lines)
 {
 	const struct screen *s = p->s;
-	if (!screen_is_alternate(s) && is_saved(&s->alternate)) {
-		p->user = &s->alternate.saved;
-		output_format(&p->out, "\033[?1047h\033[%ud", (unsigned)s->alternate.saved.y + 1);
-		save_here(p, 0);
+	if (!screen_is_alternate(s) && (is_saved(&s->alternate) || has_kitty(&s->alternate.kitty))) {
+		output_text(&p->out, "\033[?1047h");
+		put_kitty(p, &s->alternate.kitty);
+		if (is_saved(&s->alternate)) {
+			p->user = &s->alternate.saved;
+			output_format(&p->out, "\033[%ud", (unsigned)s->alternate.saved.y + 1);
+			save_here(p, 0);
+		}
 		output_text(&p->out, "\033[?1047l\033[H");
 	}
 	put_tabs(p, &s->primary);
@@ -246,49 +286,11 @@ static void put_buffers(struct painter *p, unsigned lines)
 		return;
 	/* The cursor of the primary buffer counts when its lines are laid out anew. */
 	put_position(p, s->primary.x, s->primary.y);
-	output_text(&p->out, "\033[?1047h\033[H");
+	output_text(&p->out, is_saved_there(s) ? "\033[?1049h\033[H" : "\033[?1047h\033[H");
 	put_tabs(p, &s->alternate);
 	put_kitty(p, &s->alternate.kitty);
 	put_saved_and_lines(p, &s->alternate, 0);
 	put_margins(p, &s->alternate);
-}
-
-/* restored: the one in use comes from a saved cursor; otherwise it has to be in the place that is invoked. */
-static void put_charsets(struct painter *p, bool restored)
-{
-	static const char slots[] = "()*+";
-	static const char *const invoke[] = {"", "\016", "\033n", "\033o"};
-	const struct charsets *c = &p->s->charsets;
-	for (unsigned i = 0; i < 4; i++) {
-		uint8_t final = i == c->level && !restored ? c->current : c->g[i];
-		if (final != 'B')
-			put_charset(p, slots[i], final);
-	}
-	output_text(&p->out, invoke[c->level]);
-}
-
-/*
- * DECRC has brought a charset back that is in none of its places: so it does here, from the slot of either
- * buffer. Returns whether that was so.
- */
-static bool put_restored_charset(struct painter *p)
-{
-	const struct screen *s = p->s;
-	const struct saved_cursor *saved = &s->active->saved;
-	bool other = saved->charset != s->charsets.current;
-	if (s->charsets.current == s->charsets.g[s->charsets.level])
-		return false;
-	if (other)
-		saved = &s->alternate.saved;
-	if (saved->charset != s->charsets.current || (other && screen_is_alternate(s)))
-		return false;
-	put_charsets(p, true);
-	output_text(&p->out, other ? "\033[?1047h\0338\033[?1047l" : "\0338");
-	/* The pen is another one, too: it has to be known again. */
-	output_text(&p->out, "\033[m\033[0\"q");
-	p->charset = s->charsets.current;
-	p->pen = plain;
-	return true;
 }
 
 /*
@@ -304,6 +306,8 @@ static bool is_joinable(const struct painter *p, struct cell *ret_cell)
 	if (s->join == 0 || b->x < s->join || b->x - s->join >= line->length)
 		return false;
 	struct cell cell = line->cells[b->x - s->join];
+	if (is_behind_half(line, b->x - s->join))
+		return false;
 	if (!(pen.flags & STYLE_EXTENDED))
 		pen.underline_color = pen.link = pen.underline = 0;
 	*ret_cell = cell;
@@ -337,6 +341,7 @@ static void put_modes(struct painter *p)
 		"", "\033[?9h", "\033[?1000h", "\033[?1002h", "\033[?1003h"};
 	static const char *const encoding[] = {"", "\033[?1006h", "\033[?1016h"};
 	const struct screen_modes *m = &p->s->modes;
+	paint_clusters(p, m->graphemes);
 	put_mode(p, m->insert, "\033[4h");
 	put_mode(p, m->newline, "\033[20h");
 	put_mode(p, m->application_cursor, "\033[?1h");
@@ -366,12 +371,14 @@ static void put_cursor_pen_and_modes(struct painter *p, bool checkpoint)
 	struct cell cell;
 	bool joinable = is_joinable(p, &cell);
 	put_mode(p, s->modes.origin, "\033[?6h");
-	bool restored = put_restored_charset(p);
+	bool restored = paint_restored_charset(p), pen = paint_restored_pen(p, restored);
 	if (!joinable)
-		put_cursor(p);
-	paint_pen(p, &s->pen);
+		put_cursor(p, !pen);
+	/* Where drawing was the only way, it looks like it at least. */
+	if (!pen || memcmp(&p->pen, &s->pen, sizeof s->pen) != 0)
+		paint_pen(p, &s->pen);
 	if (!restored)
-		put_charsets(p, false);
+		paint_charsets(p, false);
 	put_modes(p);
 	/* To clients it is never sent: they would show nothing until the program ends it. */
 	put_mode(p, checkpoint && s->modes.synchronized_output, "\033[?2026h");
@@ -412,9 +419,28 @@ static void put_titles(struct painter *p)
 	}
 }
 
-static int take(struct screen *s, unsigned lines, bool checkpoint, struct snapshot *ret_snapshot)
+/* In which lines the shell's marks were. Lines that are not in it have none. */
+static void put_markers(struct painter *p, uint64_t oldest)
 {
-	struct painter p = {.s = s, .offsets = checkpoint};
+	const struct markers *all = &p->s->markers;
+	for (unsigned i = 0; i < all->count; i++) {
+		const struct marker *m = &all->items[i];
+		if (m->line >= oldest)
+			output_format(&p->out, "\033]7007;m%c%c%llu,%llu\a", m->kind,
+				m->left ? '0' : '1', (unsigned long long)m->offset,
+				(unsigned long long)m->line);
+	}
+}
+
+enum kind { PLAIN, MARKED, CHECKPOINT };
+
+static int take(struct screen *s, unsigned lines, enum kind kind, struct snapshot *ret_snapshot)
+{
+	bool checkpoint = kind == CHECKPOINT;
+	struct painter p = {.s = s,
+		.offsets = checkpoint,
+		.mixed = s->had_graphemes,
+		.clusters = s->modes.graphemes};
 	if (lines > s->scrollback.count)
 		lines = s->scrollback.count;
 	reset(&p);
@@ -424,8 +450,14 @@ static int take(struct screen *s, unsigned lines, bool checkpoint, struct snapsh
 	put_palette(&p);
 	put_titles(&p);
 	put_buffers(&p, lines);
+	if (checkpoint && s->markers.runs)
+		output_text(&p.out, "\033]7007;mC\a");
+	if (kind != PLAIN)
+		put_markers(&p, s->scrollback.dropped + s->scrollback.count - lines);
 	put_cursor_pen_and_modes(&p, checkpoint);
-	if (p.out.failed) {
+	bool whole = scrollback_is_whole(&s->scrollback);
+	scrollback_rest(&s->scrollback);
+	if (p.out.failed || !whole) {
 		free(p.out.bytes);
 		return -ENOMEM;
 	}
@@ -436,12 +468,17 @@ static int take(struct screen *s, unsigned lines, bool checkpoint, struct snapsh
 
 int screen_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot)
 {
-	return take(s, lines, false, ret_snapshot);
+	return take(s, lines, PLAIN, ret_snapshot);
+}
+
+int screen_marked_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot)
+{
+	return take(s, lines, MARKED, ret_snapshot);
 }
 
 int screen_checkpoint(struct screen *s, unsigned lines, struct snapshot *ret_snapshot)
 {
-	return take(s, lines, true, ret_snapshot);
+	return take(s, lines, CHECKPOINT, ret_snapshot);
 }
 
 void screen_restore(struct screen *s, const void *bytes, size_t length)

@@ -26,6 +26,12 @@ struct snapshot {
 int screen_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot);
 
 /*
+ * The same with the lines in which the shell's marks were (see ring/screen/markers.h), those in it: for each OSC 7007 with
+ * "m", B or D, 0 when the cursor was at the left edge or 1, the offset behind the mark, ",", the number of the line.
+ */
+int screen_marked_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot);
+
+/*
  * The same for a screen of ours: it also says what terminals have no use for, such as where in the output
  * each line began. screen_restore() takes it, into a fresh screen of the same size that was created with
  * the offset of screen_resume_offset().

@@ -24,6 +24,16 @@ void row_execute(struct scene *s);
 void row_exec(struct scene *s);
 void row_run(struct scene *s);
 
+/* Files: small ones, a large one down and up, a directory with much in it; what is told of them. */
+void row_small(struct scene *s);
+void row_download(struct scene *s);
+void row_upload(struct scene *s);
+void row_list(struct scene *s);
+void row_watch(struct scene *s);
+
+/* Code that keeps what it has made. */
+void row_code(struct scene *s);
+
 /* Many: what an idle session weighs, clients that look on, a thousand sessions, clients that come during a flood. */
 void row_memory(struct scene *s);
 void row_viewers(struct scene *s);

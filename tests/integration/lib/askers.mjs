@@ -1,9 +1,15 @@
-// Asking by HTTP/1.1, HTTP/2 and the control socket, as anybody: {status, code, text}. Those who are refused come from
-// ever other addresses, so that none of them runs into the limits of guessing.
+// Asking by HTTP/1.1, HTTP/2, the control socket and /rpc, as anybody: {status, code, text}. Those who are refused come from
+// ever other addresses, so that none of them runs into the limits of guessing. What somebody is known by is a token, or the
+// headers of who has logged in.
 import http2 from 'node:http2';
 import https from 'node:https';
+import { newWebSocketRpcSession } from 'capnweb';
+import WebSocket from 'ws';
 import { ControlClient } from './control.mjs';
 import { within } from './until.mjs';
+
+// capnweb asks the global one what its states are called.
+globalThis.WebSocket ??= WebSocket;
 
 const EACH = 4; // requests of an address
 let asked = 0;
@@ -22,7 +28,7 @@ function answer(status, text) {
 	return { status, text, json, code: json?.code };
 }
 
-const bearer = (token) => (token ? { authorization: `Bearer ${token}` } : {});
+const credentials = (known) => (typeof known === 'object' ? known : known ? { authorization: `Bearer ${known}` } : {});
 const bodyHeaders = (payload) => (payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) });
 const handshake = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
 
@@ -32,7 +38,7 @@ export function http1(server, token, { method, path, body, headers = {}, stream,
 	return within(`answer to ${method} ${path}`, new Promise((resolve, reject) => {
 		const request = https.request({
 			host: '127.0.0.1', port: server.port, ca: server.ca, agent: false, localAddress: address(), method, path,
-			headers: { ...bearer(token), ...bodyHeaders(payload), ...(socket ? handshake : {}), ...headers },
+			headers: { ...credentials(token), ...bodyHeaders(payload), ...(socket ? handshake : {}), ...headers },
 		}, (response) => {
 			let text = '';
 			const end = () => {
@@ -75,7 +81,7 @@ export class Http2 {
 		const payload = body === undefined ? undefined : JSON.stringify(body);
 		const session = this.connection();
 		return within(`answer to ${method} ${path} by HTTP/2`, new Promise((resolve, reject) => {
-			const stream = session.request({ ':method': method, ':path': path, ...bearer(token), ...bodyHeaders(payload), ...headers }, { endStream: payload === undefined });
+			const stream = session.request({ ':method': method, ':path': path, ...credentials(token), ...bodyHeaders(payload), ...headers }, { endStream: payload === undefined });
 			let status;
 			let text = '';
 			stream.on('response', (head) => { status = head[':status']; });
@@ -97,8 +103,8 @@ export class Http2 {
 
 /** The same by a control socket; of one that is refused, its answer stands for that to every request. */
 export class Frames {
-	static async open(server, token) {
-		const control = new ControlClient(server, { token: token ?? null });
+	static async open(server, token, path = '/ws') {
+		const control = new ControlClient(server, { path, token: null, headers: credentials(token) });
 		const refused = await control.connect().then(() => undefined, (error) => error);
 		if (refused && !refused.status) throw refused;
 		return Object.assign(new Frames(), { control, refused: refused && answer(refused.status, refused.text) });
@@ -119,5 +125,40 @@ export class Frames {
 
 	close() {
 		this.control.terminate();
+	}
+}
+
+const statuses = { UNAUTHENTICATED: 401, ACCESS_ENDED: 401, PERMISSION_DENIED: 403, READ_ONLY: 403 };
+
+/** Methods by /rpc; of a socket that is refused, its answer stands for that to every call. */
+export class Calls {
+	/** next: the methods of the preview's main object. */
+	static async open(server, token, { path = '/rpc', next } = {}) {
+		const socket = new WebSocket(`${server.base.replace(/^http/, 'ws')}${path}`, { ca: server.ca, localAddress: address(), headers: credentials(token) });
+		server.clients.add({ terminate: () => socket.terminate() });
+		const refused = await within('answer to the handshake', new Promise((resolve, reject) => {
+			socket.on('open', () => resolve(undefined)).on('error', reject).on('unexpected-response', (_, response) => {
+				let text = '';
+				response.setEncoding('utf8').on('data', (piece) => { text += piece; }).on('end', () => resolve(answer(response.statusCode, text)));
+			});
+		}));
+		const main = refused ? undefined : newWebSocketRpcSession(socket);
+		if (next && main) await main.utils.activateControlSession((await main.utils.getRuntimeMetadata()).runtimeIncarnationID);
+		return Object.assign(new Calls(), { socket, refused, main });
+	}
+
+	async ask(method, args) {
+		if (this.refused) return this.refused;
+		const [space, name] = method.split('.');
+		try {
+			const value = await within(`answer to ${method}`, Promise.resolve(this.main[space][name](...args)));
+			return { status: 200, text: typeof value === 'object' ? JSON.stringify(value) : `${typeof value}` };
+		} catch (error) {
+			return { status: statuses[error.code] ?? 400, code: error.code, text: error.message };
+		}
+	}
+
+	close() {
+		this.socket.terminate();
 	}
 }

@@ -40,7 +40,8 @@ export function cli(server, args, { input, env, cwd, uid, started } = {}) {
 			const bytes = Buffer.concat(out);
 			resolve({ code, signal, bytes, stdout: bytes.toString('utf8'), stderr });
 		});
-		if (input !== undefined) child.stdin.end(input);
+		child.stdin?.on('error', () => {}); // a command may end before it has read it all
+		child.stdin?.end(input);
 		started?.(child, () => Buffer.concat(out).toString('utf8'));
 	});
 }

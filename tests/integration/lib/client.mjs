@@ -37,8 +37,8 @@ export class TerminalClient extends EventEmitter {
 		this.sessionId = sessionId;
 		this.sink = sink;
 		this.keepLog = keepLog;
-		const { token, headers, origin, cols, rows, name, link, path, agent, scrollback, lag } = query;
-		this.query = { cols, rows, name, link, scrollback, lag };
+		const { token, headers, origin, cols, rows, name, link, path, agent, scrollback, lag, client, typed, person, blocks } = query;
+		this.query = { cols, rows, name, link, scrollback, lag, client, typed, person, blocks };
 		this.token = token;
 		this.headers = headers;
 		this.origin = origin;

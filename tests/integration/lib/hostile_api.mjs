@@ -47,6 +47,10 @@ const RIGHT = {
 /** Routes that may take their time: who asks does not wait for the answer. */
 const MAY_WAIT = /wait$|exec|execute|run$|port-watch|stream$|events$|output|process|mcp|delete$|open$|create$/;
 
+/** Of the machine's own files none is taken away: what would name one names nothing. */
+const PLACES = /^"(\/|\.\.|\.\.\/.*)"$/;
+const harmless = (name, value) => (/path$/i.test(name) && PLACES.test(value) ? Buffer.from('"none/../../none"') : value);
+
 /** What harms nothing but the session itself is left out: the others want it alive. */
 const schemaOf = (operation) => followed(operation.requestBody?.content?.['application/json']?.schema);
 function fieldsOf(schema) {
@@ -96,16 +100,16 @@ export class Hostile {
 	object(names, wrong) {
 		const { random } = this;
 		const parts = names.flatMap((name) => {
-			const value = wrong.has(name) ? random.pick(VALUES) : Buffer.from(RIGHT[name] ?? '"x"');
+			const value = wrong.has(name) ? harmless(name, random.pick(VALUES)) : Buffer.from(RIGHT[name] ?? '"x"');
 			const part = Buffer.concat([Buffer.from(`${JSON.stringify(name)}:`), value]);
 			return wrong.has(name) && random.below(8) === 0 ? [part, part] : [part];
 		});
 		return Buffer.concat([Buffer.from('{'), ...parts.flatMap((part, at) => (at ? [Buffer.from(','), part] : [part])), Buffer.from('}')]);
 	}
 
-	/** So many of every route, in no order. */
+	/** So many of every route, in no order; but of draining, after which most would be refused alike. */
 	*requests(each) {
-		const all = operations.flatMap((operation) => Array.from({ length: each }, () => operation));
+		const all = operations.filter(({ path: route }) => route !== '/api/drain').flatMap((operation) => Array.from({ length: each }, () => operation));
 		for (let at = all.length - 1; at > 0; at -= 1) {
 			const other = this.random.below(at + 1);
 			[all[at], all[other]] = [all[other], all[at]];

@@ -9,10 +9,11 @@
  *   stream  the answer is a stream of events, which is left
  *   headers of the request
  *   socket  it is a handshake for a WebSocket
+ *   ends    it ends the login by which it comes
  */
 const row = (least, where, sent, more = {}) => {
 	const [method, route] = where.split(' ');
-	return { least, method, route, sent, status: more.socket ? 101 : 200, ...more, ofSession: /^\/api\/session\/\{id\}|^\/ws\/pty/.test(route) };
+	return { least, method, route, sent, status: more.socket ? 101 : 200, ...more, ofSession: /^\/api\/session\/\{id\}|^\/ws\/(pty|terminal)/.test(route) };
 };
 
 const ran = (field = 'command') => ({ [field]: 'echo abuse > abuse' });
@@ -24,25 +25,40 @@ export const mcpHeaders = (method, name) => ({
 });
 const none = (name) => ({ ids: { [name]: 'none' } });
 const session = '/api/session/{id}';
-const notServed = (where, sent = {}) => row('owner', where, where.startsWith('POST') ? sent : undefined, { status: 501 });
+const sandbox = '/v1/sandbox/abuse';
 
 /** In an order in which one after the other can be asked by somebody who may. */
 export const routes = [
 	row('anybody', 'GET /', undefined, { undescribed: true }),
 	row('anybody', 'GET /healthz'),
+	row('anybody', 'GET /readyz'),
+	row('owner', 'GET /api/drain'),
+	row('owner', 'POST /api/drain'),
+	row('owner', 'DELETE /api/drain'),
 	row('viewer', 'GET /ws', undefined, { undescribed: true, socket: true }),
 	row('viewer', 'GET /api/ws', undefined, { undescribed: true, socket: true }),
+	row('viewer', 'GET /rpc', undefined, { undescribed: true, socket: true }),
 	row('viewer', 'GET /ws/pty?sessionId={id}', undefined, { undescribed: true, socket: true }),
+	row('viewer', 'GET /ws/terminal?terminalId={id}&runtimeIncarnationID={incarnation}', undefined, { undescribed: true, socket: true }),
 	row('viewer', 'POST /mcp', rpc, { headers: mcpHeaders('tools/list') }),
-	// No such client; by HTTP/2 and the control socket its header is not heard, so none is named.
+	row('viewer', 'GET /mcp', undefined, { status: 405 }),
+	// No such client; by the control socket its header is not heard, so none is named.
 	row('viewer', 'DELETE /mcp', undefined, { headers: { 'Mcp-Session-Id': 'x'.repeat(32), 'MCP-Protocol-Version': '2025-11-25' }, status: [404, 405] }),
 	row('owner', 'GET /metrics'),
+	row('anybody', 'GET /health', undefined, { undescribed: true }),
+	row('viewer', 'GET /v1/openapi.json', undefined, { undescribed: true }),
+	...[['GET', '/v1/pool/stats'], ['POST', '/v1/sandbox', {}], ['GET', `${sandbox}/running`], ['GET', `${sandbox}/pty`, undefined, { socket: true }], ['POST', `${sandbox}/exec`, { argv: ['touch', 'abuse'] }, { stream: true, status: [200, 501] }],
+		['PUT', `${sandbox}/file/workspace/abuse`, 'abuse'], ['GET', `${sandbox}/file/workspace/abuse`], ['POST', `${sandbox}/persist`, {}, { stream: true, status: [200, 501] }],
+		['POST', `${sandbox}/hydrate`, 'abuse', { status: 400 }], ['POST', `${sandbox}/session`, {}], ['DELETE', `${sandbox}/session/none`, undefined, { status: 502 }],
+		['POST', `${sandbox}/mount`, {}, { status: 501 }], ['POST', `${sandbox}/unmount`, {}, { status: 501 }], ['POST', `${sandbox}/tunnel/1`, {}, { status: 501 }],
+		['DELETE', `${sandbox}/tunnel/1`, undefined, { status: 501 }], ['DELETE', sandbox, undefined, { status: 204 }]]
+		.map(([method, route, sent, more]) => row('owner', `${method} ${route}`, sent, { undescribed: true, ...more })),
 	row('viewer', 'GET /api/ping'),
 	row('viewer', 'GET /api/version'),
 	row('viewer', 'GET /api/commands'),
 	row('viewer', 'GET /api/openapi.json'),
 	row('anybody', 'POST /api/auth/login', { token: '{owner}' }),
-	row('anybody', 'POST /api/auth/logout', {}),
+	row('anybody', 'POST /api/auth/logout', {}, { ends: true }),
 	row('viewer', 'GET /api/auth/whoami'),
 	row('owner', 'GET /api/auth/logins'),
 	row('owner', 'DELETE /api/auth/logins/{loginId}', undefined, { may: none('loginId'), status: 404 }),
@@ -54,9 +70,11 @@ export const routes = [
 	row('owner', 'POST /api/session/delete', { sessionId: 's' }, { may: { body: { sessionId: 'none' } }, status: 500 }),
 	row('viewer', `GET ${session}`),
 	row('owner', `POST ${session}/rename`, { name: 'abuse' }, { may: { body: { name: 'matrix-name' } } }),
+	row('driver', `POST ${session}/notify`, { text: 'abuse' }),
 	row('driver', `POST ${session}/resize`, { cols: 111, rows: 33 }),
 	row('owner', `POST ${session}/size`, { policy: 'fixed', cols: 111, rows: 33 }, { may: { body: { policy: 'latest' } } }),
 	row('driver', `POST ${session}/signal`, { signal: 'INT' }),
+	row('driver', `POST ${session}/terminate`, { graceMs: 0 }, { may: { body: { graceMs: 'abuse' } }, status: 400 }),
 	row('driver', `POST ${session}/input`, { data: 'echo abuse > abuse\r' }),
 	row('driver', `POST ${session}/keys`, { text: 'echo abuse > abuse', submit: true }),
 	row('viewer', `GET ${session}/typed`),
@@ -85,6 +103,7 @@ export const routes = [
 	row('owner', 'POST /api/execute', ran()),
 	row('owner', 'POST /api/execute/stream', ran(), { stream: true }),
 	row('owner', 'POST /api/stdin', { base64: 'eA==' }),
+	row('owner', 'PUT /api/stdin/{inputId}', { abuse: true }, { may: none('inputId'), status: 400 }),
 	row('owner', 'POST /api/run', ran()),
 	row('owner', 'POST /api/process/start', ran()),
 	row('owner', 'GET /api/process/list'),
@@ -98,17 +117,44 @@ export const routes = [
 	row('owner', 'DELETE /api/process/{id}', undefined, { may: none('id'), status: 404 }),
 	row('owner', 'POST /api/port-watch', { port: 1, processId: 'p' }, { stream: true }),
 	row('owner', 'DELETE /api/process/kill-all'),
-	...['read', 'read/stream', 'write', 'delete', 'rename', 'move', 'mkdir', 'list-files', 'exists', 'watch', 'watch/check'].map((each) =>
-		notServed(`POST /api/${each}`, { path: '/etc/passwd', content: 'abuse' })),
-	notServed('POST /api/git/checkout'),
-	notServed('GET /api/interpreter/health'),
-	notServed('POST /api/contexts'),
-	notServed('GET /api/contexts'),
-	notServed('DELETE /api/contexts/{id}'),
-	notServed('POST /api/execute/code', ran('code')),
-	notServed('POST /api/backup/create'),
-	notServed('POST /api/backup/restore'),
-	notServed('POST /api/backup/upload-parts'),
+	row('trusted', 'GET /api/file/{path}', undefined, { may: none('path'), status: [200, 404, 501] }),
+	row('trusted', 'PUT /api/file/{path}', { abuse: true }, { may: none('path'), status: [200, 501] }),
+	row('trusted', 'POST /api/read', { path: '/etc/passwd', sessionId: 's' }),
+	row('trusted', 'POST /api/read/stream', { path: '/etc/passwd', sessionId: 's' }, { stream: true }),
+	row('trusted', 'POST /api/write', { path: 'abuse', content: 'abuse', sessionId: 's' }, { may: { body: { path: '/dev/null', content: '', sessionId: 's' } } }),
+	row('trusted', 'POST /api/delete', { path: 'abuse', sessionId: 's' }, { status: [200, 404] }),
+	row('trusted', 'POST /api/rename', { oldPath: '.', newPath: 'abuse', sessionId: 's' }, { status: 500 }),
+	row('trusted', 'POST /api/move', { sourcePath: '.', destinationPath: 'abuse', sessionId: 's' }, { status: 500 }),
+	row('trusted', 'POST /api/mkdir', { path: 'abuse', sessionId: 's' }, { may: { body: { path: '.', recursive: true, sessionId: 's' } } }),
+	row('trusted', 'POST /api/list-files', { path: '.', sessionId: 's' }),
+	row('trusted', 'POST /api/exists', { path: '.', sessionId: 's' }),
+	row('trusted', 'POST /api/expose-port', { port: 1999 }),
+	row('trusted', 'GET /api/exposed-ports'),
+	row('trusted', 'DELETE /api/exposed-ports/{port}', undefined, { may: { ids: { port: '1999' } } }),
+	row('trusted', 'GET /api/ports'),
+	row('trusted', 'GET /api/ports/events', undefined, { stream: true }),
+	...['GET', 'POST', 'PUT', 'DELETE'].map((method) => row('trusted', `${method} /proxy/{path}`, ['POST', 'PUT'].includes(method) ? {} : undefined, { may: { ids: { path: '1999' } }, status: [501, 502] })),
+	row('trusted', 'POST /api/watch', { path: '.' }, { stream: true }),
+	row('trusted', 'POST /api/watch/check', { path: '.' }),
+	row('trusted', 'POST /api/git/checkout', { repoUrl: 'file:///nonexistent/abuse' }, { status: 500 }),
+	row('trusted', 'GET /api/interpreter/health'),
+	row('trusted', 'POST /api/contexts', { cwd: '/' }, { may: { body: { language: 5 } }, status: 400 }),
+	row('trusted', 'GET /api/contexts'),
+	row('trusted', 'POST /api/contexts/{id}/interrupt', {}, { status: 404 }),
+	row('trusted', 'DELETE /api/contexts/{id}', undefined, { status: 404 }),
+	row('trusted', 'POST /api/execute/code', { context_id: 'none', ...ran('code') }, { status: 404 }),
+	row('trusted', 'POST /api/backup/create', { dir: '/home/nonexistent/abuse' }, { status: 500 }),
+	row('trusted', 'POST /api/backup/restore', { dir: '/home/nonexistent/abuse', archivePath: '/var/backups/nonexistent/abuse' }, { status: 500 }),
+	row('owner', 'POST /api/workspace/archive', { root: '/workspace', excludes: [] }, { may: { body: { root: '/workspace/absent' } }, status: [404, 501] }),
+	row('owner', 'POST /api/workspace/extract', { archivePath: '/tmp/sandbox-abuse.tar' }, { status: [404, 501] }),
+	row('owner', 'POST /api/tunnels', { port: 1 }, { may: { body: { port: 0 } }, status: [400, 501] }),
+	row('owner', 'GET /api/tunnels'),
+	row('owner', 'POST /api/tunnels/stop', { tunnelId: 'none' }, { status: 404 }),
+	row('owner', 'POST /api/mounts', { action: 'check', path: '/nonexistent/abuse' }),
+	row('trusted', 'POST /api/backup/prepare', { dir: '/home/nonexistent/abuse', archivePath: '/var/backups/nonexistent/abuse' }, { status: [200, 500] }),
+	row('owner', 'POST /api/backup/upload', { archivePath: '/var/backups/nonexistent/abuse', url: 'https://127.0.0.1:1/' }, { status: 500 }),
+	row('owner', 'POST /api/backup/download', { archivePath: '/var/backups/nonexistent/abuse', expectedSize: 1, parts: [{ url: 'https://127.0.0.1:1/', offset: 0 }] }, { status: 500 }),
+	row('owner', 'POST /api/backup/upload-parts', { archivePath: '/var/backups/nonexistent/abuse', parts: [{ partNumber: 1, url: 'https://127.0.0.1:1/', offset: 0, size: 1 }] }, { status: 500 }),
 ];
 
 /** The tools of MCP, with what they would do: [least role, name, arguments of those who must not, of those who may]. */
@@ -120,23 +166,148 @@ export const tools = [
 	['viewer', 'exec_read', { exec_id: 's/{exec}' }],
 	['driver', 'exec_signal', { exec_id: 's/{exec}' }],
 	['driver', 'send_keys', { session_id: 's', text: 'echo abuse > abuse', submit: true }],
+	['driver', 'lease', { session_id: 's', ttl_ms: 60_000 }, { session_id: 's', ttl_ms: 1 }],
 	['viewer', 'wait', { session_id: 's', until: [{ type: 'exit' }], timeout_ms: 1 }],
 	['viewer', 'snapshot', { session_id: 's' }],
 	['driver', 'resize', { session_id: 's', cols: 111, rows: 33 }],
 	['viewer', 'history', { session_id: 's' }],
+	['trusted', 'read_file', { session_id: 's', path: '/etc/hostname' }],
+	['trusted', 'write_file', { session_id: 's', path: 'abuse', content: 'x' }, { session_id: 's', path: '/nowhere/of/abuse/\0', content: 'x' }],
 	['owner', 'exec_command', ran('cmd')],
 	['owner', 'write_stdin', { session_id: 1, chars: 'abuse\n' }],
 ];
 
-/** Of whom nothing is known, as far as the server goes. */
-export const nobodies = ['none', 'expired', 'revoked', 'earlier'];
-export const principals = ['none', 'viewer', 'driver', 'other', 'expired', 'revoked', 'earlier', 'owner'];
+/** A stream of bytes that would become a file. */
+const stream = () => new ReadableStream({ start: (controller) => { controller.enqueue(new TextEncoder().encode('abuse')); controller.close(); } });
+const nowhere = '/home/nonexistent/abuse';
+const archive = '/var/backups/nonexistent/abuse';
+const unknown = ['none'];
 
-/** What somebody is refused with, or undefined: he may. ofSession: it is about the session that the links are for. */
-export function refusal(who, least, ofSession) {
-	const ranks = { viewer: 1, driver: 2, other: 2, owner: 3 };
+const tunnelRuns = [
+	['owner', 'tunnels.ensureTunnelRun', [{ tunnelId: 'abuse', runId: 'abuse', mode: 'quick', port: 1999 }],
+		[{ tunnelId: 'abuse', runId: 'abuse', mode: 'quick', port: 0 }]],
+	['owner', 'tunnels.stopTunnelRun', [{ tunnelId: 'abuse', runId: 'abuse' }]],
+];
+
+/** The methods of the main object at /rpc: [least role, name, arguments of those who must not, of those who may]. */
+export const methods = [
+	['owner', 'commands.execute', ['echo abuse > abuse', 's'], ['true', 's']],
+	['owner', 'commands.executeStream', ['echo abuse > abuse', 's'], ['true', 's']],
+	['trusted', 'files.readFile', ['/etc/hostname', 's', { encoding: 'none' }]],
+	['trusted', 'files.readFileStream', ['/etc/hostname', 's']],
+	['trusted', 'files.writeFile', ['abuse', 'abuse', 's'], ['/dev/null', '', 's']],
+	['trusted', 'files.writeFileStream', ['abuse', stream, 's'], [nowhere, 'no stream', 's']],
+	['trusted', 'files.deleteFile', ['canary', 's'], [nowhere, 's']],
+	['trusted', 'files.renameFile', ['canary', 'abuse', 's'], [nowhere, 'abuse', 's']],
+	['trusted', 'files.moveFile', ['canary', 'abuse', 's'], [nowhere, 'abuse', 's']],
+	['trusted', 'files.mkdir', ['abuse', 's'], ['.', 's', { recursive: true }]],
+	['trusted', 'files.listFiles', ['.', 's']],
+	['trusted', 'files.exists', ['.', 's']],
+	['owner', 'processes.startProcess', ['echo abuse > abuse', 's'], ['', 's']],
+	['owner', 'processes.listProcesses', []],
+	['owner', 'processes.getProcess', ['p']],
+	['owner', 'processes.getProcessLogs', ['p']],
+	['owner', 'processes.streamProcessLogs', ['p']],
+	['owner', 'processes.killProcess', ['p'], unknown],
+	['owner', 'ports.watchPort', [{ port: 1, processId: 'p' }], [{ port: 0 }]],
+	['trusted', 'ports.exposePort', [1999, 's', 'abuse']],
+	['trusted', 'ports.getExposedPorts', []],
+	['trusted', 'ports.unexposePort', [1999]],
+	['trusted', 'git.checkout', [`file://${nowhere}`, 's', { targetDir: 'abuse' }], ['none', 's']],
+	['trusted', 'interpreter.createCodeContext', [{ cwd: '/' }], [{ language: 'none' }]],
+	['trusted', 'interpreter.listCodeContexts', []],
+	['trusted', 'interpreter.streamCode', ['none', 'open("abuse", "w")', 'python']],
+	['trusted', 'interpreter.runCodeStream', ['none', 'open("abuse", "w")', 'python', {}, 1000]],
+	['trusted', 'interpreter.deleteCodeContext', unknown],
+	['viewer', 'utils.ping', []],
+	['viewer', 'utils.getVersion', []],
+	['viewer', 'utils.getCommands', []],
+	['owner', 'utils.createSession', [{ id: 'abuse' }], [{ id: 's' }]],
+	['owner', 'utils.deleteSession', ['s'], unknown],
+	['viewer', 'utils.listSessions', []],
+	['trusted', 'backup.createArchive', [nowhere, archive, 's']],
+	['trusted', 'backup.restoreArchive', [nowhere, archive, 's']],
+	['owner', 'backup.uploadParts', [{ archivePath: archive, parts: [{ partNumber: 1, url: 'https://127.0.0.1:1/', offset: 0, size: 1 }] }]],
+	['trusted', 'watch.watch', [{ path: '.' }]],
+	['trusted', 'watch.checkChanges', [{ path: '.' }]],
+	['owner', 'tunnels.runQuickTunnel', ['abuse', 1999], ['abuse', 0]],
+	['owner', 'tunnels.runNamedTunnel', ['abuse', 'token', 1999], ['abuse', 'token', 0]],
+	['owner', 'tunnels.destroyTunnel', ['abuse']],
+	['owner', 'tunnels.listTunnels', []],
+	...tunnelRuns,
+	['owner', 'processes.killAllProcesses', []],
+];
+
+/** Those of the preview's. Its files are of no session: of who came by a link, of the link's. */
+export const methodsNext = [
+	['viewer', 'utils.ping', []],
+	['viewer', 'utils.getRuntimeMetadata', []],
+	['viewer', 'utils.activateControlSession', unknown],
+	['trusted', 'files.readFile', ['/etc/hostname', { encoding: 'none' }]],
+	['trusted', 'files.readFileStream', ['/etc/hostname']],
+	['trusted', 'files.writeFile', ['abuse', 'abuse'], ['/dev/null', '']],
+	['trusted', 'files.writeFileStream', ['abuse', stream], [nowhere, 'no stream']],
+	...['files.deleteFile', 'backup.cleanupArchive', 'mounts.deleteFile'].map((name) => ['trusted', name, ['canary'], [nowhere]]),
+	['trusted', 'files.renameFile', ['canary', 'abuse'], [nowhere, 'abuse']],
+	['trusted', 'files.moveFile', ['canary', 'abuse'], [nowhere, 'abuse']],
+	['trusted', 'files.mkdir', ['abuse'], ['.', { recursive: true }]],
+	['trusted', 'files.listFiles', ['.']],
+	['trusted', 'files.exists', ['.']],
+	['owner', 'processes.start', [['touch', 'abuse'], {}], ['no words', {}]],
+	['owner', 'processes.get', ['p']],
+	['owner', 'processes.list', []],
+	['owner', 'processes.hasActive', []],
+	['owner', 'processes.openLogs', ['p', {}]],
+	['owner', 'processes.kill', ['p', 9], unknown],
+	['owner', 'terminals.create', [{ command: ['touch', 'abuse'] }], [{ command: 'no words' }]],
+	['viewer', 'terminals.get', ['s']],
+	['viewer', 'terminals.list', []],
+	['viewer', 'terminals.hasActive', []],
+	['driver', 'terminals.write', ['s', { data: 'echo abuse > abuse\r' }], ['s', { data: '' }]],
+	['driver', 'terminals.resize', ['s', 111, 33], ['s', 0, 0]],
+	['driver', 'terminals.interrupt', ['s']],
+	['viewer', 'terminals.output', ['s', {}]],
+	['driver', 'terminals.terminate', ['s'], ['no id']],
+	['owner', 'ports.openWatch', [1, { processId: 'p' }], [0, {}]],
+	['trusted', 'watch.watch', [{ path: '.' }]],
+	['trusted', 'watch.checkChanges', [{ path: '.' }]],
+	['trusted', 'backup.createArchive', [nowhere, archive]],
+	...['restoreArchive', 'extractArchive'].map((name) => ['trusted', `backup.${name}`, [nowhere, archive]]),
+	['owner', 'backup.uploadParts', [{ archivePath: archive, parts: [{ partNumber: 1, url: 'https://127.0.0.1:1/', offset: 0, size: 1 }] }]],
+	['trusted', 'mounts.pathExists', ['.']],
+	['trusted', 'mounts.ensureDirectory', ['abuse'], ['.']],
+	['owner', 'backup.uploadArchive', [{ archivePath: archive, url: 'https://127.0.0.1:1/' }]],
+	['trusted', 'backup.prepareRestore', [{ dir: nowhere, backupId: 'abuse', archivePath: archive }]],
+	['owner', 'backup.downloadArchive', [{ archivePath: archive, expectedSize: 1, parts: [{ url: 'https://127.0.0.1:1/', offset: 0 }] }]],
+	...['mounts.chmodOwnerOnly', 'mounts.isMountpoint', 'mounts.unmountFuse', 'mounts.unmountFuseIfMounted'].map((name) => ['owner', name, [nowhere]]),
+	...['mounts.mountS3FS', 'mounts.mountS3FSAndVerify'].map((name) => ['owner', name,
+		[{ bucket: 'abuse', mountPath: nowhere, options: ['url=https://127.0.0.1:1'], source: 'abuse' }], [{}]]),
+	['owner', 'mounts.removeMountDirectory', [{ path: nowhere, onlyIfNotMountpoint: true }]],
+	['owner', 'workspace.createArchive', [{ root: '/workspace', excludes: [] }], [{ root: '/workspace/absent', excludes: [] }]],
+	['owner', 'workspace.extractArchive', [{ archivePath: '/tmp/sandbox-abuse.tar' }]],
+	['trusted', 'workspace.cleanupArchive', ['canary'], [nowhere]],
+	...tunnelRuns,
+	...['extensions.connect', 'extensions.health', 'extensions.stop'].map((name) => ['viewer', name, []]),
+];
+
+/** Of whom nothing is known, as far as the server goes. unopened: the link to answer a prompt, as a token, which is for the terminal alone. */
+export const nobodies = ['none', 'expired', 'revoked', 'earlier', 'unopened'];
+/** answer: who has logged in by such a link, and is asked about the session that waits. */
+export const principals = ['none', 'viewer', 'driver', 'other', 'answer', 'expired', 'revoked', 'earlier', 'unopened', 'owner'];
+/** What that looks at, while the prompt waits. */
+const seenToAnswer = ['GET /api/auth/whoami', 'GET /api/session/{id}', 'GET /ws/pty?sessionId={id}'];
+
+/**
+ * What somebody is refused with, or undefined: he may. about: {method, route}; names: the session that the links are for is named, in the
+ * path or otherwise; trusted: the server runs with --drivers-may-all.
+ */
+export function refusal(who, least, { about = {}, names = false, trusted = false } = {}) {
+	const driver = trusted ? 3 : 2;
+	const ranks = { viewer: 1, answer: 1, driver, other: driver, trusted: 3, owner: 4 };
+	const needed = { viewer: 1, driver: 2, trusted: 3, owner: 4 };
 	if (least === 'anybody') return undefined;
 	if (nobodies.includes(who)) return '401 UNAUTHENTICATED';
-	if (ranks[who] < ranks[least]) return least === 'driver' ? '403 READ_ONLY' : '403 PERMISSION_DENIED';
-	return who === 'other' && ofSession ? '403 PERMISSION_DENIED' : undefined;
+	if (ranks[who] < needed[least]) return least === 'driver' ? '403 READ_ONLY' : '403 PERMISSION_DENIED';
+	if (who === 'answer') return seenToAnswer.includes(`${about.method} ${about.route}`) ? undefined : '403 PERMISSION_DENIED';
+	return who === 'other' && names ? '403 PERMISSION_DENIED' : undefined;
 }

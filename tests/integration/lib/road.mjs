@@ -5,22 +5,32 @@ import { until } from './until.mjs';
 
 const BUFFER = 64 << 10;
 
-/* Arguments: port of the server, bytes per 10 ms at first (0: none). Lines on stdin change the pace. */
+/*
+ * Arguments: port of the server, bytes per 10 ms at first (0: none), whether there is more than one connection. Lines on stdin
+ * change the pace. Of a browser, with its many connections, only terminals are slow, each by itself.
+ */
 const relay = `use strict; use Socket; use IO::Select; use Time::HiRes "time";
 $SIG{PIPE} = "IGNORE"; $| = 1;
-my ($port, $pace) = @ARGV;
+my ($port, $pace, $many) = @ARGV;
 sub small { my $s; socket($s, PF_INET, SOCK_STREAM, 0) or die; setsockopt($s, SOL_SOCKET, SO_RCVBUF, ${BUFFER / 2}); $s }
 my $listener = small();
-bind($listener, sockaddr_in(0, INADDR_LOOPBACK)) or die; listen($listener, 1) or die;
+bind($listener, sockaddr_in(0, INADDR_LOOPBACK)) or die; listen($listener, $many ? 64 : 1) or die;
 print((sockaddr_in(getsockname($listener)))[0], "\\n");
-accept(my $client, $listener) or die;
+my $client;
+if ($many) { $SIG{CHLD} = "IGNORE" }
+do { accept($client, $listener) or die } while ($many && fork);
 my $server = small();
 connect($server, sockaddr_in($port, INADDR_LOOPBACK)) or die;
+if ($many) {
+	exit unless sysread($client, my $head, 65536);
+	$pace = 1 << 20 unless $head =~ m{^GET /ws/pty};
+	syswrite($server, $head);
+}
 my $due = time;
 for (;;) {
 	my $now = time;
 	my $open = $pace > 0 && $now >= $due;
-	my $select = IO::Select->new($client, \\*STDIN, $open ? $server : ());
+	my $select = IO::Select->new($client, $many ? () : \\*STDIN, $open ? $server : ());
 	my $wait = $pace > 0 ? ($open ? 1 : $due - $now) : undef;
 	for my $ready ($select->can_read($wait)) {
 		if ($ready == \\*STDIN) {
@@ -39,11 +49,20 @@ for (;;) {
 
 export class Road {
 	/** pace: bytes a second; 0: nothing comes through, Infinity: everything. */
-	static async build(server, pace) {
+	static build(server, pace) {
+		return Road.#lay(server, pace, false);
+	}
+
+	/** For a browser: any number of connections, of which those of terminals have that pace, which stays. */
+	static buildWide(server, pace) {
+		return Road.#lay(server, pace, true);
+	}
+
+	static async #lay(server, pace, wide) {
 		const road = new Road();
 		road.server = server;
-		road.child = spawn('perl', ['-e', relay, String(server.port), String(Road.#perStep(pace))],
-			{ stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, RINGSIDE_TEST_ROOT: server.root } });
+		road.child = spawn('perl', ['-e', relay, String(server.port), String(Road.#perStep(pace)), wide ? '1' : ''],
+			{ detached: true, stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, RINGSIDE_TEST_ROOT: server.root } });
 		server.clients.add(road);
 		let port = '';
 		road.child.stdout.setEncoding('latin1').on('data', (text) => { port += text; });
@@ -70,6 +89,10 @@ export class Road {
 	}
 
 	terminate() {
-		this.child.kill('SIGKILL');
+		try {
+			process.kill(-this.child.pid, 'SIGKILL');
+		} catch {
+			// it has ended
+		}
 	}
 }

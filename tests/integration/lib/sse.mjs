@@ -3,7 +3,7 @@ import http from 'node:http';
 import { until } from './until.mjs';
 
 export class EventStream {
-	constructor(server, path, { token = server.token, method = 'GET', body } = {}) {
+	constructor(server, path, { token = server.token, method = 'GET', body, headers = {} } = {}) {
 		this.events = [];
 		this.status = undefined;
 		this.closed = false;
@@ -13,6 +13,7 @@ export class EventStream {
 			agent: false,
 			method,
 			headers: {
+				...headers,
 				...(token ? { Authorization: `Bearer ${token}` } : {}),
 				...(payload === undefined ? {} : {
 					'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload),

@@ -609,6 +609,28 @@ Test(link_write, terminal_that_has_been_made_to_block)
 	ASSERT_NO_LEAKS();
 }
 
+static bool is_not_looked_at(void)
+{
+	return !uv_is_active((const uv_handle_t *)&h.link.timer);
+}
+
+Test(link_write, who_holds_the_ring_of_such_a_terminal_is_looked_at_until_it_lets_go)
+{
+	static char bytes[1 << 18];
+	struct hold hold = {0};
+	held_start(&h);
+	held_type(&h, "stty raw -echo; echo rea''dy; sleep 1000\n");
+	held_expect(&h, "ready");
+	cr_assert(link_hold(&h.link, &hold, h.tail, UINT64_MAX));
+	make_block(h.link.master_fd);
+	cr_assert_eq(link_write(&h.link, bytes, sizeof bytes), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, is_damaged()));
+	cr_expect_not(is_not_looked_at());
+	link_unhold(&h.link, &hold);
+	cr_assert(LOOP_UNTIL(&h.loop, is_not_looked_at()));
+	ASSERT_NO_LEAKS();
+}
+
 Test(link_sleep, holder_that_cannot_be_woken)
 {
 	static const uint64_t full = UINT64_MAX - 1;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,17 +37,26 @@ static struct sought find(const char *mark)
 
 TestSuite(marked, .timeout = 60);
 
-/* Its name has all that could be taken for the end of a name. */
+/*
+ * A process with this mark, in a session of its own, that starts no other. Its name has all that could be taken for the
+ * end of a name. It reads from a pipe that never has anything.
+ */
 static pid_t child(const char *mark)
 {
+	int never[2];
+	cr_assert_eq(pipe(never), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
+		/* It ends with a test that fails. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(never[0], STDIN_FILENO);
 		setenv(VARIABLE, mark, 1);
 		setsid();
 		execl("/bin/bash", ") Z 1 2", "-c",
-			"echo -n ') Z 1 2 (' >/proc/self/comm; read -r x <><(:); :", (char *)NULL);
+			"echo -n ') Z 1 2 (' >/proc/self/comm; read -r x", (char *)NULL);
 		_exit(1);
 	}
+	close(never[0]);
 	return pid;
 }
 
@@ -84,8 +94,9 @@ Test(marked, signal_for_who_was_seen_alone)
 {
 	char mark[] = "signalled";
 	pid_t pid = child(mark);
-	cr_assert(UNTIL(find(mark).count > 0 && find(mark).found.session == pid));
-	struct marked_process seen = find(mark).found;
+	struct sought s;
+	cr_assert(UNTIL((s = find(mark)).found.pid == pid && s.found.session == pid));
+	struct marked_process seen = s.found;
 	seen.mark = "another mark";
 	cr_expect_not(marked_signal(VARIABLE "=", &seen, SIGKILL));
 	seen.mark = mark;

@@ -63,6 +63,9 @@ Test(control_create, layout_is_frozen)
 	cr_assert_eq(offsetof(struct control_page, events_tail), 32);
 	cr_assert_eq(offsetof(struct control_page, waiting), 40);
 	cr_assert_eq(offsetof(struct control_page, ground), 48);
+	cr_assert_eq(offsetof(struct control_page, answered), 2248);
+	cr_assert_eq(offsetof(struct control_page, active_ms), 2256);
+	cr_assert_leq(sizeof(struct control_page), 4096);
 }
 
 Test(control_open, copy_is_accepted)

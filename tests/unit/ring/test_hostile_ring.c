@@ -316,6 +316,7 @@ Test(hostile_control, any_tails_are_at_most_the_head)
 		atomic_store(&f.held.page->events_tail, numbers[i]);
 		cr_expect_leq(control_tail(&f.control, 100), 100);
 		cr_expect_leq(control_events_tail(&f.control, 100), 100);
+		cr_expect_leq(control_answered(&f.control, 100), 100);
 		for (size_t j = 0; j < CONTROL_GROUNDS; j++)
 			atomic_store(&f.held.page->ground[j], numbers[(i + j) % NUMBERS]);
 		say_lines(1000);

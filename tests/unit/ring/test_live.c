@@ -163,14 +163,23 @@ static void say_lines(size_t bytes)
 	}
 }
 
-static struct screen *plain(unsigned rows, unsigned cols)
+/* heard: what it says; may be NULL. */
+static struct screen *plain_heard(unsigned rows, unsigned cols, struct heard *heard)
 {
 	struct screen *s;
 	cr_assert_eq(screen_create(&s,
-			     &(struct screen_options){
-				     .rows = rows, .cols = cols, .scrollback = SCROLLBACK}),
+			     &(struct screen_options){.rows = rows,
+				     .cols = cols,
+				     .scrollback = SCROLLBACK,
+				     .callbacks = heard ? &callbacks : NULL,
+				     .user = heard}),
 		0);
 	return s;
+}
+
+static struct screen *plain(unsigned rows, unsigned cols)
+{
+	return plain_heard(rows, cols, NULL);
 }
 
 static void feed(struct screen *s, const char *text)
@@ -341,6 +350,43 @@ Test(live_mute, what_an_earlier_server_has_seen_is_not)
 	consume(&other);
 	live_screen(&other.live);
 	expect_heard(&other, "\x1b[0n", "21:0: ");
+	stop(&other);
+}
+
+/* It was read, or not even that, but not drawn when the server died: the program still waits. */
+Test(live_mute, what_nobody_has_answered_is)
+{
+	struct server other, last;
+	say("\x1b[6n\a");
+	expect_heard(&f.s, "\x1b[1;1R", "5:0: ");
+	memory_ring_say(&f.ring, "ab\x1b[6n\a");
+	consume(&f.s);
+	memory_ring_say(&f.ring, "\x1b[5n");
+	serve(&other, true, &f.control, SCROLLBACK);
+	live_screen(&other.live);
+	expect_heard(&other, "\x1b[1;3R\x1b[0n", "");
+	stop(&other);
+	serve(&last, true, &f.control, SCROLLBACK);
+	live_screen(&last.live);
+	expect_heard(&last, "", "");
+	stop(&last);
+}
+
+/* An earlier release has not said how far it had answered: it is taken for all. */
+Test(live_mute, all_is_answered_where_nobody_says)
+{
+	struct server other;
+	say("a");
+	memory_ring_say(&f.ring, "\x1b[6n");
+	consume(&f.s);
+	atomic_store(&f.control.page->answered, 0);
+	serve(&other, true, &f.control, SCROLLBACK);
+	live_screen(&other.live);
+	expect_heard(&other, "", "");
+	memory_ring_say(&f.ring, "\x1b[5n");
+	consume(&other);
+	live_screen(&other.live);
+	expect_heard(&other, "\x1b[0n", "");
 	stop(&other);
 }
 
@@ -749,13 +795,21 @@ static const char *some_output(struct random *r)
 	return parts[random_below(r, sizeof parts / sizeof *parts)];
 }
 
+/* The answers to all that was asked since the last time, by whichever server. */
+static void expect_answers(struct server *s, struct heard *answers)
+{
+	cr_assert_str_eq(s->heard.replies, answers->replies);
+	answers->replies[0] = answers->events[0] = s->heard.replies[0] = '\0';
+}
+
 /* A server dies after any byte, again and again, and the next one goes on as if nothing had been. */
 Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 {
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		struct random r = {seed * 7919};
 		uint64_t restarts = 0, with_checkpoint = 0;
-		struct screen *want = plain(24, 80);
+		struct heard answers = {0};
+		struct screen *want = plain_heard(24, 80, &answers);
 		set_up();
 		for (unsigned step = 0; step < 12000; step++) {
 			const char *part = some_output(&r);
@@ -776,6 +830,7 @@ Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 				if (random_below(&r, 30) == 0) {
 					consume(&f.s);
 					live_screen(&f.s.live);
+					expect_answers(&f.s, &answers);
 					f.s.heard = (struct heard){0};
 					tell();
 				}
@@ -785,7 +840,8 @@ Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 					restarts++;
 					with_checkpoint += f.s.live.checkpoint > 0;
 					expect_same(live_screen(&f.s.live), want);
-					expect_heard(&f.s, "", "");
+					expect_answers(&f.s, &answers);
+					cr_expect_str_eq(f.s.heard.events, "");
 				}
 			}
 		}
@@ -936,6 +992,35 @@ Test(live_away, one_that_is_owed_is_an_errand_of_its_own)
 	cr_assert_eq(l->checkpoints, 1);
 	cr_assert_not(live_send(l));
 	cr_assert_eq(live_tail(l, false), HALF);
+}
+
+Test(live_away, old_lines_are_frozen_when_that_is_asked_for)
+{
+	struct server other;
+	serve(&other, true, NULL, 5000);
+	struct live *l = &other.live;
+	for (unsigned i = 0; i < 300; i++) {
+		memory_ring_say(&f.ring, "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n10\r\n");
+		consume(&other);
+		live_screen(l);
+	}
+	cr_assert(live_may_freeze(l));
+	cr_assert_not(live_send(l), "there is nothing else to do");
+	l->freeze = true;
+	cr_assert(live_send(l));
+	live_want(l);
+	work_elsewhere(l);
+	cr_assert(live_may_freeze(l), "the screen was wanted back");
+	l->freeze = true;
+	cr_assert(live_send(l));
+	size_t before = screen_memory(l->screen);
+	uint64_t version = screen_version(l->screen);
+	work_elsewhere(l);
+	cr_assert_not(l->freeze);
+	cr_assert_lt(screen_memory(l->screen), before);
+	cr_assert_eq(screen_version(l->screen), version, "nothing is to be seen of it");
+	cr_assert_not(live_may_freeze(l));
+	stop(&other);
 }
 
 Test(live_away, what_an_earlier_server_has_seen_is_taken_here)

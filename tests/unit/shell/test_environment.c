@@ -151,6 +151,21 @@ Test(environment_create, empty_base)
 	environment_destroy(list);
 }
 
+Test(environment_with, one_more_which_wins)
+{
+	char a[] = "A=1", b[] = "AB=2", *base[] = {a, b, NULL};
+	char **list = environment_with(base, "A", "3");
+	cr_assert_str_eq(value_of(list, "A"), "3");
+	cr_assert_str_eq(value_of(list, "AB"), "2");
+	cr_assert_eq(count(list), 2);
+	environment_destroy(list);
+	list = environment_with(base, "C", "");
+	cr_assert_str_eq(value_of(list, "C"), "");
+	cr_assert_eq(count(list), 3);
+	environment_destroy(list);
+	ASSERT_NO_LEAKS();
+}
+
 Test(environment_destroy, null_is_fine)
 {
 	environment_destroy(NULL);

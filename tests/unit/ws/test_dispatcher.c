@@ -1,5 +1,6 @@
 /* Who is let through to which handler. The table of sessions is empty: what is in it, integration tests ask. */
 #include "tests/lib/leak.h"
+#include "ws/access.h"
 #include "ws/dispatcher.h"
 
 #include <criterion/criterion.h>
@@ -25,6 +26,7 @@ static const struct route_row rows[] = {
 	{METHOD_GET, "/healthz", WHO_ANYBODY, .plain = count_call},
 	{METHOD_GET, "/api/look", WHO_VIEWER, .plain = count_call},
 	{METHOD_POST, "/api/type", WHO_DRIVER, .plain = count_call},
+	{METHOD_POST, "/api/trust", WHO_OWNER_OR_TRUSTED, .plain = count_call},
 	{METHOD_POST, "/api/own", WHO_OWNER, .plain = count_call},
 	{METHOD_GET, "/api/session/{}", WHO_VIEWER, .session = count_session_call},
 	{.path = NULL},
@@ -65,6 +67,7 @@ Test(dispatcher, each_role_may_what_those_before_it_may)
 		const char *code;
 	} cases[] = {{METHOD_GET, "/healthz", 0, NULL}, {METHOD_GET, "/api/look", 0, NULL},
 		{METHOD_POST, "/api/type", 1, "READ_ONLY"},
+		{METHOD_POST, "/api/trust", 2, "PERMISSION_DENIED"},
 		{METHOD_POST, "/api/own", 2, "PERMISSION_DENIED"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (unsigned n = 0; n < 3; n++) {
@@ -77,6 +80,44 @@ Test(dispatcher, each_role_may_what_those_before_it_may)
 		}
 	cr_assert_eq(module_seen, &module);
 	ASSERT_NO_LEAKS();
+}
+
+Test(dispatcher, drivers_are_trusted_where_they_may_all)
+{
+	static const struct {
+		const char *path;
+		enum role role;
+		int trusted, otherwise;
+	} cases[] = {{"/api/trust", ROLE_VIEWER, 403, 403}, {"/api/trust", ROLE_DRIVER, 200, 403},
+		{"/api/trust", ROLE_OWNER, 200, 200}, {"/api/own", ROLE_DRIVER, 403, 403},
+		{"/api/own", ROLE_OWNER, 200, 200}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (unsigned trusted = 0; trusted < 2; trusted++) {
+			const struct access a = {.drivers_may_all = trusted};
+			const struct principal p = {.role = cases[i].role};
+			cr_expect_eq(access_may(&a, &p,
+					     strcmp(cases[i].path, "/api/own") == 0
+						     ? WHO_OWNER
+						     : WHO_OWNER_OR_TRUSTED),
+				(trusted ? cases[i].trusted : cases[i].otherwise) == 200, "%zu", i);
+		}
+}
+
+Test(access_session, of_a_link_is_its_own)
+{
+	const struct principal owner = {.role = ROLE_OWNER};
+	const struct principal link = {.role = ROLE_DRIVER, .session = "mine"};
+	const char *id = "unset";
+	cr_assert(access_session(&owner, NULL, &id));
+	cr_assert_null(id);
+	cr_assert(access_session(&owner, "any", &id));
+	cr_assert_str_eq(id, "any");
+	cr_assert(access_session(&link, NULL, &id));
+	cr_assert_str_eq(id, "mine");
+	cr_assert(access_session(&link, "mine", &id));
+	cr_assert_not(access_session(&link, "other", &id));
+	cr_assert_not(access_session(&link, "", &id));
+	cr_assert_str_eq(id, "mine", "untouched");
 }
 
 Test(dispatcher, without_credentials_nothing_but_what_anybody_may)

@@ -37,6 +37,31 @@ static const struct route_row fixed[] = {
 	{.path = NULL},
 };
 
+static const struct route_row with_rest[] = {
+	{.method = METHOD_GET, .path = "/api/file/{}", .rest = true},
+	{.path = NULL},
+};
+
+Test(route_parse, a_rest_has_slashes_and_may_be_empty)
+{
+	static const struct {
+		const char *path;
+		enum method method;
+		enum route_result want;
+	} cases[] = {{"/api/file/a", METHOD_GET, ROUTE_FOUND},
+		{"/api/file/a/b//c/", METHOD_GET, ROUTE_FOUND},
+		{"/api/file//etc", METHOD_GET, ROUTE_FOUND}, {"/api/file/", METHOD_GET, ROUTE_FOUND},
+		{"/api/file", METHOD_GET, ROUTE_NONE}, {"/api/files/a", METHOD_GET, ROUTE_NONE},
+		{"/api/file/a/b", METHOD_PUT, ROUTE_OTHER_METHOD}};
+	struct routes all = {.count = 0};
+	struct route_match m;
+	routes_add(&all, with_rest, NULL);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		route_parse(&all, cases[i].method, cases[i].path, &m);
+		cr_expect_eq(m.result, cases[i].want, "%s", cases[i].path);
+	}
+}
+
 static int one, two;
 
 static const struct routes *table(void)

@@ -8,30 +8,36 @@
  *
  * Who comes anew, or is far behind, gets a snapshot instead: the terminal as it is, whole.
  *
+ * Keys: see outbox.ts. What is typed before the first `ready`, or into a connection that is lost, is kept.
+ *
  * Back-pressure: a browser's WebSocket cannot be paused. Whoever consumes the bytes may fall
  * behind, drop what follows, and call resync() with the offset of the first byte it dropped.
  */
 import { backoffDelay } from './backoff';
 import type { Clock } from './clock';
 import { Heartbeat } from './heartbeat';
+import { Outbox, type Undelivered } from './outbox';
 import {
-	CLOSE_ACCESS_ENDED, CLOSE_SESSION_DELETED, parseServerMessage,
+	CLOSE_ACCESS_ENDED, CLOSE_REPLACED, CLOSE_SESSION_DELETED, parseServerMessage,
 	type ServerMessage, type Size, type SnapshotMessage, type SyncMessage,
 } from './wire';
 
 const CONNECT_TIMEOUT_MS = 10000;
 const MAX_FRAME_BYTES = 64 * 1024;
+const ACK_EVERY = 2048; // bytes: the server paces itself by what has reached us
+const LONG_MS = 3000; // without an answer: what was typed since is not sent without asking
 
 /** The part of WebSocket that is used, so that a test can play it. */
 export interface Socket {
 	binaryType: string;
 	onmessage: ((event: MessageEvent) => void) | null;
+	onopen?: ((event: Event) => void) | null;
 	onclose: ((event: CloseEvent) => void) | null;
 	send(data: string | Uint8Array<ArrayBuffer>): void;
 	close(): void;
 }
 
-export type ClosedReason = 'stopped' | 'signed-out' | 'access-ended' | 'deleted';
+export type ClosedReason = 'stopped' | 'signed-out' | 'access-ended' | 'deleted' | 'replaced';
 
 export type ConnectionState =
 	| { readonly kind: 'idle' | 'connecting' | 'replaying' | 'live' }
@@ -60,11 +66,18 @@ export interface ConnectionEvents {
 	/** History is complete, live bytes follow. */
 	ready(): void;
 	latency(ms: number): void;
+	/** The server has not answered for so long; 0: it has. */
+	silence(ms: number): void;
+	/** More or less of what was typed has yet to arrive: look at `undelivered`. */
+	undelivered(): void;
 }
 
 export interface ConnectionOptions {
-	/** Open a socket to the session; position: to resume from, null for the first time. */
-	open(position: Position | null): Socket;
+	/**
+	 * Open a socket to the session; position: to resume from, null for the first time; typed: bytes of this page's
+	 * input that are known to have arrived.
+	 */
+	open(position: Position | null, typed: number): Socket;
 	/** Called after a connect that failed before `attached`. */
 	diagnose(): Promise<Diagnosis>;
 	readonly clock: Clock;
@@ -89,6 +102,11 @@ export class Connection {
 	#epoch: Position['epoch'] = ''; // of this socket's session
 	#position: Position | null = null;
 	#arriving: ArrivingSnapshot | null = null;
+	#reached = 0; // bytes of this socket's binary frames
+	#acked = 0; // of these, that the server knows of
+	#outbox = new Outbox();
+	#lostAt: number | null = null; // since when nothing was heard, when it was live last
+	#unsettled = false; // there was something undelivered when it was last told
 
 	constructor(options: ConnectionOptions) {
 		this.#options = options;
@@ -96,11 +114,26 @@ export class Connection {
 			ping: (t) => this.#sendJson({ type: 'ping', t }),
 			latency: options.events.latency,
 			dead: () => this.#lost(),
+			silence: options.events.silence,
 		});
 	}
 
 	get state(): ConnectionState {
 		return this.#state;
+	}
+
+	/** What was typed and has not arrived. */
+	get undelivered(): Undelivered {
+		return this.#outbox.undelivered;
+	}
+
+	/** Send what has not arrived, if that is possible now, or forget it. */
+	settle(how: 'send' | 'drop'): void {
+		if (how === 'drop')
+			this.#outbox.drop();
+		else if (this.#state.kind === 'live')
+			this.#sendKept();
+		this.#tellUndelivered();
 	}
 
 	/** The offset of the next byte, or null before the first `sync`. */
@@ -127,6 +160,9 @@ export class Connection {
 		this.#drop();
 		this.#position = null;
 		this.#attempt = 0;
+		this.#outbox.clear();
+		this.#lostAt = null;
+		this.#tellUndelivered();
 		this.#connect();
 	}
 
@@ -150,13 +186,40 @@ export class Connection {
 		this.#connect();
 	}
 
-	/** Keystrokes. Dropped while not live: nobody can see what they type into. */
-	send(data: Uint8Array<ArrayBuffer>): boolean {
-		if (this.#state.kind !== 'live' || this.#socket === null)
+	/**
+	 * Keystrokes; typed: by somebody, and kept until they have arrived. What the terminal says by itself is for now, and
+	 * dropped while there is no connection. Returns false when they were dropped.
+	 */
+	send(data: Uint8Array<ArrayBuffer>, typed: boolean): boolean {
+		if (this.#state.kind === 'closed')
 			return false;
+		if (this.#state.kind === 'live' && !(typed && this.#outbox.asks)) {
+			this.#transmit(data, typed);
+			this.#heartbeat.expect();
+			return true;
+		}
+		const kept = typed && this.#outbox.keep(data);
+		this.#tellUndelivered();
+		return kept;
+	}
+
+	#transmit(data: Uint8Array<ArrayBuffer>, typed: boolean): void {
+		this.#outbox.sent(data, typed);
 		for (let at = 0; at < data.length; at += MAX_FRAME_BYTES)
-			this.#socket.send(data.subarray(at, at + MAX_FRAME_BYTES));
-		return true;
+			this.#socket?.send(data.subarray(at, at + MAX_FRAME_BYTES));
+	}
+
+	#sendKept(): void {
+		for (const data of this.#outbox.take())
+			this.#transmit(data, true);
+		this.#heartbeat.expect();
+	}
+
+	#tellUndelivered(): void {
+		const unsettled = this.#outbox.undelivered.keys > 0;
+		if (unsettled || this.#unsettled)
+			this.#options.events.undelivered();
+		this.#unsettled = unsettled;
 	}
 
 	/** Ask for a snapshot with so many lines of history. Returns false if that is not possible now. */
@@ -171,6 +234,11 @@ export class Connection {
 		this.#sendJson({ type: 'resize', cols, rows });
 	}
 
+	/** The id of the lease that this page has, '' for none. */
+	showLease(id: string): void {
+		this.#sendJson({ type: 'lease', id });
+	}
+
 	setName(name: string): void {
 		this.#sendJson({ type: 'name', name });
 	}
@@ -178,8 +246,9 @@ export class Connection {
 	#connect(): void {
 		this.#attached = false;
 		this.#arriving = null;
+		this.#reached = this.#acked = 0;
 		this.#move({ kind: 'connecting' });
-		const socket = this.#socket = this.#options.open(this.#position);
+		const socket = this.#socket = this.#options.open(this.#position, this.#outbox.taken);
 		socket.binaryType = 'arraybuffer';
 		socket.onmessage = (event) => {
 			this.#heartbeat.heard();
@@ -201,6 +270,7 @@ export class Connection {
 			this.#options.clock.clearTimeout(this.#timer);
 			this.#attached = true;
 			this.#epoch = message.epoch;
+			this.#outbox.attached(message.input ?? null, this.#lostAt !== null && this.#options.clock.now() - this.#lostAt > LONG_MS);
 			this.#move({ kind: 'replaying' });
 			this.#heartbeat.start();
 			break;
@@ -215,9 +285,18 @@ export class Connection {
 			break;
 		case 'ready':
 			this.#attempt = 0;
+			this.#lostAt = null;
 			this.#heartbeat.start(); // answers so far have stood behind the history
 			this.#move({ kind: 'live' });
 			this.#options.events.ready();
+			if (!this.#outbox.asks)
+				this.#sendKept();
+			this.#tellUndelivered();
+			return;
+		case 'input':
+			this.#outbox.receipt(message.taken);
+			if (this.#unsettled)
+				this.#tellUndelivered();
 			return;
 		case 'pong':
 			this.#heartbeat.pong(message.t);
@@ -251,6 +330,11 @@ export class Connection {
 	}
 
 	#onBytes(data: Uint8Array): void {
+		this.#reached += data.length;
+		if (this.#reached - this.#acked >= ACK_EVERY) {
+			this.#acked = this.#reached;
+			this.#sendJson({ type: 'ack', bytes: this.#reached });
+		}
 		if (this.#arriving !== null) {
 			this.#onSnapshotBytes(this.#arriving, data);
 		} else if (this.#position !== null) {
@@ -265,6 +349,8 @@ export class Connection {
 			this.#close('access-ended');
 		else if (code === CLOSE_SESSION_DELETED)
 			this.#close('deleted');
+		else if (code === CLOSE_REPLACED)
+			this.#close('replaced');
 		else
 			this.#lost();
 	}
@@ -276,10 +362,13 @@ export class Connection {
 
 	#lost(): void {
 		const refused = !this.#attached;
+		if (this.#state.kind === 'live')
+			this.#lostAt = this.#heartbeat.heardAt;
 		const delay = backoffDelay(this.#attempt++, this.#options.random());
 		this.#drop();
 		this.#timer = this.#options.clock.setTimeout(() => this.#connect(), delay);
 		this.#move({ kind: 'waiting', delay });
+		this.#tellUndelivered();
 		if (refused)
 			void this.#options.diagnose().then((diagnosis) => {
 				// Success, restart() and nudge() in the meantime set the count to 0: then it is an

@@ -4,6 +4,8 @@ const PING_EVERY_MS = 5000;
 const SILENCE_MS = 12000;
 const GRACE_MS = 5000; // at least this long for an answer, however long it was quiet before
 const WINDOW = 5;
+const SILENT_MS = 3000; // without an answer: worth a word
+const SILENT_STEP_MS = 1000;
 
 export interface HeartbeatEvents {
 	/** Send a ping that carries t. */
@@ -12,6 +14,8 @@ export interface HeartbeatEvents {
 	latency(ms: number): void;
 	/** Nothing was heard for 12 s although we asked: the connection is dead. */
 	dead(): void;
+	/** No answer for so long, told every second from the third on; 0: there is one again. */
+	silence(ms: number): void;
 }
 
 /**
@@ -29,6 +33,9 @@ export class Heartbeat {
 	#startedAt = 0;
 	#heardAt = 0;
 	#roundTrips: number[] = [];
+	#expectedAt = 0; // since when an answer is due
+	#quietTimer: unknown = null;
+	#silent = false;
 
 	constructor(clock: Clock, events: HeartbeatEvents) {
 		this.#clock = clock;
@@ -49,6 +56,34 @@ export class Heartbeat {
 		this.#clock.clearTimeout(this.#deadline);
 		this.#pingTimer = null;
 		this.#deadline = null;
+		this.#answered();
+	}
+
+	/** When something was heard last. */
+	get heardAt(): number {
+		return this.#heardAt;
+	}
+
+	/** Something was said that is answered. */
+	expect(): void {
+		if (this.#quietTimer !== null || this.#pingTimer === null)
+			return;
+		this.#expectedAt = this.#clock.now();
+		this.#quietTimer = this.#clock.setTimeout(() => this.#tellSilence(), SILENT_MS);
+	}
+
+	#tellSilence(): void {
+		this.#silent = true;
+		this.#quietTimer = this.#clock.setTimeout(() => this.#tellSilence(), SILENT_STEP_MS);
+		this.#events.silence(this.#clock.now() - this.#expectedAt);
+	}
+
+	#answered(): void {
+		this.#clock.clearTimeout(this.#quietTimer);
+		this.#quietTimer = null;
+		if (this.#silent)
+			this.#events.silence(0);
+		this.#silent = false;
 	}
 
 	/** Ask at once, and give up sooner: the page came back from sleep or from another network. */
@@ -66,6 +101,7 @@ export class Heartbeat {
 		this.#heardAt = this.#clock.now();
 		this.#clock.clearTimeout(this.#deadline);
 		this.#deadline = null;
+		this.#answered();
 	}
 
 	/** The answer to a ping; t is what the ping carried. */
@@ -87,6 +123,7 @@ export class Heartbeat {
 		}
 		this.#pingTimer = this.#clock.setTimeout(() => this.#beat(), PING_EVERY_MS);
 		this.#events.ping(now);
+		this.expect();
 	}
 }
 

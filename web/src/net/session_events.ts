@@ -1,12 +1,14 @@
 import type { Api } from './api';
 import { httpUrl } from './place';
+import { nextSessions, type SessionEvent } from './session_news';
 import type { Session } from './wire';
 
 const RETRY_MS = 5000;
+const GLANCE_MS = 10_000; // between two looks while the tab is hidden; browsers make it a minute
 
 /**
- * The list of sessions, live. Only while the tab can be seen: over HTTP/1.1 a browser has six
- * connections to a server for all its tabs, and six hidden tabs would starve the seventh.
+ * The list of sessions, live while the tab can be seen: over HTTP/1.1 a browser has six connections to
+ * a server for all its tabs, and six hidden tabs would starve the seventh. A hidden one asks now and then.
  */
 export class SessionEvents {
 	#api: Api;
@@ -14,39 +16,61 @@ export class SessionEvents {
 	#refused: () => void;
 	#source: EventSource | null = null;
 	#retry: number | undefined;
-	#stopped = false;
+	#sessions: readonly Session[] = [];
+	#stopped = new AbortController();
 
 	/** refused: the server does not want us (any more), or is away; asked again in 5 s. */
 	constructor(api: Api, changed: (sessions: readonly Session[]) => void, refused: () => void) {
 		this.#api = api;
 		this.#changed = changed;
 		this.#refused = refused;
-		document.addEventListener('visibilitychange', () => this.#follow());
+		document.addEventListener('visibilitychange', () => this.#follow(), { signal: this.#stopped.signal });
 		this.#follow();
 	}
 
 	stop(): void {
-		this.#stopped = true;
+		this.#stopped.abort();
 		this.#close();
 	}
 
 	#follow(): void {
-		if (this.#stopped)
+		if (this.#stopped.signal.aborted)
 			return;
-		if (document.visibilityState === 'hidden')
+		if (document.visibilityState === 'hidden') {
 			this.#close();
-		else if (this.#source === null)
+			this.#glanceLater();
+		} else if (this.#source === null) {
+			this.#close();
 			this.#open();
+		}
+	}
+
+	#glanceLater(): void {
+		this.#retry = window.setTimeout(() => void this.#glance(), GLANCE_MS);
+	}
+
+	async #glance(): Promise<void> {
+		const mine = this.#retry;
+		const sessions = await this.#api.sessions().catch(() => null);
+		if (mine !== this.#retry)
+			return; // the tab is seen again, or this is over
+		if (sessions !== null)
+			this.#take({ type: 'sessions', sessions });
+		this.#glanceLater();
+	}
+
+	#take(event: SessionEvent): void {
+		const sessions = nextSessions(this.#sessions, event);
+		if (sessions === this.#sessions)
+			return;
+		this.#sessions = sessions;
+		this.#changed(sessions);
 	}
 
 	#open(): void {
-		const source = new EventSource(httpUrl('api/session/events', this.#api.query()));
+		const source = new EventSource(httpUrl('api/session/events', { ...this.#api.query(), activity: '1' }));
 		this.#source = source;
-		source.onmessage = (event: MessageEvent<string>) => {
-			const message = JSON.parse(event.data) as { type: string; sessions: Session[] };
-			if (message.type === 'sessions')
-				this.#changed(message.sessions);
-		};
+		source.onmessage = (event: MessageEvent<string>) => this.#take(JSON.parse(event.data) as SessionEvent);
 		source.onerror = () => {
 			// A lost stream reconnects by itself; one that was refused does not.
 			if (source.readyState !== EventSource.CLOSED)
@@ -59,6 +83,7 @@ export class SessionEvents {
 
 	#close(): void {
 		window.clearTimeout(this.#retry);
+		this.#retry = undefined;
 		this.#source?.close();
 		this.#source = null;
 	}

@@ -2,6 +2,7 @@
  * What the page and the server say to each other, as types. One message is one JSON text frame;
  * binary frames are the PTY's bytes and are not described here.
  */
+import type { Block } from '../blocks/block';
 
 export type Role = 'owner' | 'driver' | 'viewer';
 
@@ -21,6 +22,33 @@ export interface ExitStatus {
 	readonly offset?: number;
 }
 
+/** What a session is at, in short. Every text in it is a program's or somebody's. */
+export interface Activity {
+	readonly status: 'prompt' | 'starting' | 'running' | 'waiting_input' | 'stopped' | 'fullscreen' | 'exited';
+	readonly input: 'line' | 'password' | 'raw' | null;
+	readonly since: string;
+	readonly foreground: { readonly name: string; readonly startedAt: string | null } | null;
+	readonly cwd: string | null;
+	readonly cwdCut: boolean; // it has lost its beginning
+	readonly block: {
+		readonly id: string;
+		readonly command: string | null;
+		readonly author: string | null;
+		readonly label: string | null;
+		readonly by: 'exec' | 'human';
+		readonly state: 'running' | 'done';
+		readonly startedAt: string | null;
+		readonly endedAt: string | null;
+		readonly exitCode: number | null;
+	} | null;
+	readonly lease: Lease | null;
+	readonly bells: number;
+	readonly notification: {
+		readonly text: string; readonly title: string | null; readonly at: string; readonly count: number;
+	} | null;
+	readonly unread: boolean;
+}
+
 export interface Session extends Size {
 	readonly id: string;
 	readonly name: string;
@@ -33,11 +61,13 @@ export interface Session extends Size {
 	readonly lastActivityAt: string;
 	readonly clients: number;
 	readonly exit: ExitStatus | null;
+	readonly activity: Activity | null; // null: the server has yet to look
 }
 
 /** Somebody attached to the session. */
 export interface Client {
 	readonly id: string | number;
+	readonly person: string | number; // the same for all tabs of somebody
 	readonly name: string;
 	readonly color: number; // 0…7
 	readonly role: Role;
@@ -54,7 +84,9 @@ export interface AttachedMessage extends Size {
 	readonly state: Session['state'];
 	readonly offset: number;
 	readonly scrollback: number; // lines of history that the server keeps
+	readonly unicode: string; // what characters take after a reset
 	readonly clipboard: boolean; // programs may write to the clipboard
+	readonly input: number | null; // bytes of this page's input that have arrived; null: nobody knows
 }
 
 /** The next binary byte is that byte of the session. */
@@ -70,7 +102,9 @@ export interface SnapshotMessage extends Size {
 	readonly bytes: number; // in the next binary frames
 	readonly lines: number; // of history in it
 	readonly total: number; // of history at the server
+	readonly line?: number; // the number of its first one
 	readonly reason: 'attach' | 'lag' | 'request';
+	readonly partial?: boolean; // one with more lines follows by itself
 }
 
 export interface PresenceMessage {
@@ -86,6 +120,14 @@ export interface Lease {
 	readonly mode: 'exclusive' | 'advisory';
 	readonly expiresAt: string;
 	readonly sinceAt: string;
+	readonly heir?: string | null; // who has it next
+}
+
+/** yours: by the id that this connection shows; null: it shows none. */
+export interface LeaseMessage {
+	readonly type: 'lease';
+	readonly lease: Lease | null;
+	readonly yours?: boolean | null;
 }
 
 /** Another shell has taken the place of one that has ended. */
@@ -96,21 +138,33 @@ export interface ShellRestart {
 	readonly signal: string | null;
 }
 
+/** A command has begun or ended; missed: some have, of which there was too much to tell. */
+export interface BlockMessage {
+	readonly type: 'block';
+	readonly event: 'started' | 'ended' | 'missed';
+	readonly block?: Block;
+}
+
 export type ServerMessage =
 	| AttachedMessage
 	| SyncMessage
 	| SnapshotMessage
 	| PresenceMessage
+	| BlockMessage
 	| { readonly type: 'ready' }
 	| { readonly type: 'resize'; readonly cols: number; readonly rows: number; readonly offset: number }
 	| ({ readonly type: 'exit' } & ExitStatus)
-	| { readonly type: 'lease'; readonly lease: Lease | null }
+	| { readonly type: 'input'; readonly taken: number }
+	| LeaseMessage
 	| { readonly type: 'state'; readonly name: string; readonly state: Session['state']; readonly shell?: ShellRestart }
+	| { readonly type: 'drain'; readonly draining: boolean } // nothing new begins at this server, or does again
+	| { readonly type: 'notification'; readonly title: string | null; readonly text: string }
 	| { readonly type: 'error'; readonly code?: string; readonly message: string }
 	| { readonly type: 'pong'; readonly t: unknown };
 
 const KNOWN = new Set<string>([
-	'attached', 'sync', 'snapshot', 'presence', 'ready', 'resize', 'exit', 'state', 'lease', 'error', 'pong',
+	'attached', 'sync', 'snapshot', 'presence', 'ready', 'resize', 'exit', 'state', 'lease',
+	'notification', 'error', 'pong', 'input', 'block', 'drain',
 ]);
 
 /** The message of a text frame, or null for one that this page does not know: those are ignored. */
@@ -128,4 +182,5 @@ export function parseServerMessage(text: string): ServerMessage | null {
 
 /** Close codes of the terminal socket that mean more than "connect again". */
 export const CLOSE_ACCESS_ENDED = 4401;
+export const CLOSE_REPLACED = 4409; // this page has connected again
 export const CLOSE_SESSION_DELETED = 4410;

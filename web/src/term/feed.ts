@@ -35,11 +35,12 @@ export class Feed {
 		});
 	}
 
-	bytes(data: Uint8Array, offset: number): void {
+	/** parsed: when they are in the terminal; never for those that are dropped. */
+	bytes(data: Uint8Array, offset: number, parsed?: () => void): void {
 		if (this.#dropping === null && this.#pending + data.length > HIGH_WATER)
 			this.#dropping = { from: offset };
 		if (this.#dropping === null)
-			this.#write(data);
+			this.#write(data, parsed);
 	}
 
 	/**

@@ -25,6 +25,20 @@ export async function useGpu(terminal: Terminal, lost: () => void): Promise<void
 }
 
 /**
+ * The end of a terminal. A browser has sixteen contexts for a page and takes the oldest away for another, so this one's
+ * is given back rather than left to the garbage collector; afterwards, for a terminal that loses it draws otherwise.
+ */
+export function disposeTerminal(terminal: Terminal): void {
+	const contexts = [...terminal.element?.querySelectorAll('canvas') ?? []].map((canvas) => canvas.getContext('webgl2'));
+	// Addon 0.19 lets the timers of a blinking cursor run on, and they hold all the rest.
+	terminal.options.cursorBlink = false;
+	terminal.blur();
+	terminal.dispose();
+	for (const context of contexts)
+		context?.getExtension('WEBGL_lose_context')?.loseContext();
+}
+
+/**
  * The WebGL renderer believes what the browser says about the pixels of its canvas. For an
  * emulated phone (developer tools, Playwright) Chromium says something else than it paints, and
  * most of the terminal would be missing.

@@ -24,6 +24,7 @@ export class History {
 	#total = 0; // lines that the server has, if that is more than we were given
 	#asked = false;
 	#place: Place | null = null; // to be found again
+	#follows = false; // more lines come by themselves
 	#behind = false;
 
 	/** ask: for a snapshot with so many lines; false if that is not possible now. */
@@ -31,7 +32,7 @@ export class History {
 		this.#terminal = terminal;
 		this.#ask = ask;
 		terminal.onScroll(() => {
-			if (this.#total > 0 && this.#scrolled && terminal.buffer.active.viewportY < terminal.rows)
+			if (!this.#follows && this.#scrolled && terminal.buffer.active.viewportY < terminal.rows)
 				this.fetchAll();
 		});
 		// Who types wants to be at the end, and not to be taken back to where they were before.
@@ -53,13 +54,13 @@ export class History {
 	/** On a new socket. keeps: how many lines the server keeps. */
 	attached(keeps: number): void {
 		this.#asked = false;
-		this.#behind = false;
+		this.#follows = this.#behind = false;
 		this.#terminal.options.scrollback = keeps;
 	}
 
-	/** Ask for all there is. Returns false if it is here, or is not to be had. */
+	/** Ask for all there is. Returns false if it is here, or is not to be had, or not now. */
 	fetchAll(): boolean {
-		if (this.#total === 0)
+		if (this.#total === 0 || this.#behind)
 			return false;
 		this.#asked ||= this.#ask(this.#total);
 		return this.#asked;
@@ -73,16 +74,17 @@ export class History {
 	}
 
 	/** The snapshot is in the terminal. */
-	left({ lines, total, reason }: SnapshotMessage): void {
+	left({ lines, total, reason, partial }: SnapshotMessage): void {
 		this.#asked = false;
-		this.#behind = reason === 'lag' && lines < Math.min(total, FIRST_LINES);
-		this.#total = total > lines && reason !== 'request' && !this.#behind ? total : 0;
+		this.#follows = partial === true && lines < Math.min(total, FIRST_LINES);
+		this.#behind = this.#follows && reason === 'lag';
+		this.#total = total > lines && reason !== 'request' ? total : 0;
 		const place = this.#place;
 		this.#place = null;
 		if (place === null || this.#goBack(place) || !place.scrolled)
 			return;
 		// What is not in this one may be in the next. Until then the end is in sight.
-		if (this.#behind || this.fetchAll())
+		if (this.#follows || this.fetchAll())
 			this.#place = place;
 		else
 			this.#terminal.scrollToTop();

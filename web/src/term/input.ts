@@ -1,5 +1,15 @@
 import type { Terminal } from '@xterm/xterm';
 
+const MOUSE = /^\x1b\[(?:M|<)/;
+
+/** xterm.js says of each input whether it comes from somebody, but not to the public. */
+function onUserInput(terminal: Terminal, heard: () => void): void {
+	const { _core } = terminal as unknown as {
+		readonly _core: { readonly coreService: { onUserInput(listener: () => void): unknown } };
+	};
+	_core.coreService.onUserInput(heard);
+}
+
 /** Modifier keys that the phone's key bar holds for the next key. */
 export interface StickyModifiers {
 	/** The key with the held modifiers; lets go of them. */
@@ -8,25 +18,34 @@ export interface StickyModifiers {
 
 /**
  * What xterm.js has to say goes to the session, each utterance in a frame of its own: keys, pastes,
- * the mouse, its focus. Nothing passes while history or a snapshot is being read in: what the
- * terminal says then is said to the past, and would be typed into the shell.
+ * the mouse, its focus. While history or a snapshot is being read in, only what somebody types
+ * passes: what the terminal says by itself is said to the past, and would be typed into the shell.
  */
 export class Input {
 	#terminal: Terminal;
 	#live = false;
+	#typed = false; // what is said next comes from somebody
 
+	/** typed: somebody means it, at any time; otherwise it is for now alone. */
 	constructor(terminal: Terminal, sticky: StickyModifiers,
-		send: (data: Uint8Array<ArrayBuffer>) => void) {
+		send: (data: Uint8Array<ArrayBuffer>, typed: boolean) => void) {
 		this.#terminal = terminal;
+		onUserInput(terminal, () => {
+			this.#typed = true;
+		});
 		const encoder = new TextEncoder();
 		terminal.onData((data) => {
-			if (this.#live)
-				send(encoder.encode(sticky.apply(data)));
+			// The mouse points at what is on the screen now.
+			const typed = this.#typed && !MOUSE.test(data);
+			this.#typed = false;
+			if (this.#live || (typed && !terminal.options.disableStdin))
+				send(encoder.encode(sticky.apply(data)), typed);
 		});
 		// Old mouse protocols: each character is one byte.
 		terminal.onBinary((data) => {
+			this.#typed = false;
 			if (this.#live)
-				send(Uint8Array.from(data, (character) => character.charCodeAt(0)));
+				send(Uint8Array.from(data, (character) => character.charCodeAt(0)), false);
 		});
 	}
 

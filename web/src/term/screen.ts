@@ -10,7 +10,8 @@ const LIMIT = { least: 2, most: 1000 } as const;
  * Fits the terminal and the window to each other. The session has one size; this knows which
  * size the window would like it to be, and shows the one it is: centred if it is smaller than
  * the window, in a smaller font if it is larger (not by a CSS transform: text stays sharp and
- * the mouse points at the right cell). Below 6 px it is no longer made smaller, but panned.
+ * the mouse points at the right cell). Below 6 px it is no longer made smaller, but panned. On a
+ * phone the width alone counts, and fingers may make it larger: what does not fit is panned too.
  */
 export class Screen {
 	#mount: HTMLElement;
@@ -18,10 +19,25 @@ export class Screen {
 	#fontSize: number;
 	#cell = { width: 0, height: 0 }; // at the normal font size, in CSS pixels
 
-	constructor(mount: HTMLElement, terminal: Terminal) {
+	#byWidth: boolean;
+	/** Of what fits. */
+	zoom = 1;
+
+	/** byWidth: the width is to fit, the height need not. */
+	constructor(mount: HTMLElement, terminal: Terminal, byWidth: boolean) {
+		this.#byWidth = byWidth;
 		this.#mount = mount;
 		this.#terminal = terminal;
 		this.#fontSize = terminal.options.fontSize ?? 14;
+	}
+
+	/** Another font than before, for all that follows. */
+	useFont(size: number, lineHeight: number): void {
+		this.#fontSize = size;
+		// At its normal size, so that its cells can be measured.
+		this.#terminal.options.fontSize = size;
+		this.#terminal.options.lineHeight = lineHeight;
+		this.#measure();
 	}
 
 	/** The size that fills the window at the normal font size; null while it cannot be measured. */
@@ -42,9 +58,10 @@ export class Screen {
 		const { element, cols, rows } = this.#terminal;
 		if (wanted === null || element === undefined)
 			return;
-		const ratio = mine ? 1 : Math.min(1, this.#space().width / (cols * this.#cell.width),
-			this.#space().height / (rows * this.#cell.height));
-		this.#useFont(ratio);
+		const space = this.#space();
+		const ratio = mine ? 1 : Math.min(1, space.width / (cols * this.#cell.width),
+			this.#byWidth ? 1 : space.height / (rows * this.#cell.height));
+		this.#fitFont(ratio, mine ? 1 : this.zoom);
 		const foreign = !mine && (cols !== wanted.cols || rows !== wanted.rows);
 		this.#mount.classList.toggle('letterbox', foreign);
 		const screen = this.#screenSize();
@@ -52,21 +69,22 @@ export class Screen {
 		element.style.height = foreign ? `${screen.height}px` : '';
 		const { clientWidth, clientHeight } = this.#mount;
 		const pan = foreign && (screen.width > clientWidth || screen.height > clientHeight);
+		const before = this.#mount.classList.contains('pan');
 		this.#mount.classList.toggle('pan', pan);
-		if (pan)
+		if (pan && !before)
 			this.#mount.scrollTop = screen.height; // the end is where things happen
 	}
 
-	#useFont(ratio: number): void {
-		let size = Math.floor(this.#fontSize * ratio / FONT_STEP) * FONT_STEP;
-		size = ratio === 1 ? this.#fontSize : Math.max(SMALLEST_FONT, size);
+	#fitFont(ratio: number, zoom: number): void {
+		let size = Math.floor(this.#fontSize * ratio * zoom / FONT_STEP) * FONT_STEP;
+		size = ratio === 1 && zoom === 1 ? this.#fontSize : Math.max(SMALLEST_FONT, size);
 		if (this.#terminal.options.fontSize !== size)
 			this.#terminal.options.fontSize = size;
 		// Cells are whole device pixels, so the font may still be a step too large.
 		const space = this.#space();
-		while (ratio < 1 && size > SMALLEST_FONT) {
+		while (ratio < 1 && zoom === 1 && size > SMALLEST_FONT) {
 			const screen = this.#screenSize();
-			if (screen.width <= space.width && screen.height <= space.height)
+			if (screen.width <= space.width && (this.#byWidth || screen.height <= space.height))
 				break;
 			size -= FONT_STEP;
 			this.#terminal.options.fontSize = size;

@@ -13,6 +13,9 @@ export const SCROLLBAR_WIDTH = 12;
 export interface TerminalOptions {
 	readonly theme: ITheme;
 	readonly fontSize: number;
+	readonly lineHeight: number;
+	readonly cursorStyle: 'block' | 'bar' | 'underline';
+	readonly cursorBlink: boolean;
 	readonly readOnly: boolean;
 	readonly minimumContrast: number;
 	readonly screenReader: boolean;
@@ -25,12 +28,13 @@ export interface TerminalOptions {
 export function createTerminal(options: TerminalOptions): { terminal: Terminal; search: SearchAddon } {
 	const terminal = new Terminal({
 		allowProposedApi: true, // unicode11, and the search's decorations
-		cursorBlink: !options.readOnly,
+		cursorBlink: options.cursorBlink,
 		cursorInactiveStyle: 'outline',
+		cursorStyle: options.cursorStyle,
 		disableStdin: options.readOnly,
 		fontFamily: FONT_FAMILY,
 		fontSize: options.fontSize,
-		lineHeight: 1.15,
+		lineHeight: options.lineHeight,
 		linkHandler: { activate: (_event, uri) => options.openLink(uri, false) },
 		minimumContrastRatio: options.minimumContrast,
 		overviewRuler: { width: SCROLLBAR_WIDTH },

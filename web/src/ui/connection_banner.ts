@@ -56,7 +56,7 @@ export class ConnectionBanner {
 		if (this.#state.kind === 'closed')
 			this.#showClosed(this.#state.reason, role === 'owner' ? again : { label: 'Try again', run: restart });
 		else if (this.#waitedEnough && this.#state.kind !== 'replaying')
-			this.#banner.show('wait', 'The connection was lost. Reconnecting; nothing will be missing.',
+			this.#banner.show('wait', 'The connection was lost. Reconnecting; no output will be missing, and what you type is kept.',
 				[{ label: 'Try now', run: retry }]);
 		else if (this.#exit !== null)
 			this.#banner.show('ended', `${describeExit(this.#exit)}.`,

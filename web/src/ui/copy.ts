@@ -1,3 +1,4 @@
+import type { Terminal } from '@xterm/xterm';
 import { toast } from './toast';
 
 /**
@@ -28,4 +29,18 @@ function copyByCommand(text: string): boolean {
 	} finally {
 		document.removeEventListener('copy', intercept, { capture: true });
 	}
+}
+
+/** Ctrl-C copies what is selected, and lets go of it: the next one interrupts. wanted: whether somebody wants it so. */
+export function copyByInterrupt(terminal: Terminal, wanted: () => boolean): void {
+	terminal.attachCustomKeyEventHandler((event) => {
+		const copies = event.type === 'keydown' && event.key === 'c' && event.ctrlKey && !event.shiftKey && !event.altKey
+			&& !event.metaKey && terminal.hasSelection() && wanted();
+		if (!copies)
+			return true;
+		event.preventDefault();
+		void copyText(terminal.getSelection(), 'Copied.');
+		terminal.clearSelection();
+		return false;
+	});
 }

@@ -83,13 +83,14 @@ export interface Field {
 	readonly required?: boolean;
 	readonly mono?: boolean;
 	readonly testId?: string;
+	readonly maxLength?: number;
 }
 
 /** A labelled text field. */
 export function textField(field: Field): { row: HTMLElement; input: HTMLInputElement } {
 	const input = h('input', {
 		type: 'text', value: field.value, placeholder: field.placeholder, required: field.required,
-		maxlength: 128, autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off',
+		maxlength: field.maxLength ?? 128, autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off',
 		class: field.mono ? 'mono' : null, 'data-testid': field.testId,
 	});
 	const row = h('label', { class: 'field' }, h('span', {}, field.label), input,
@@ -127,4 +128,30 @@ export function formDialog(options: {
 		},
 	});
 	fields[0]?.input.select();
+}
+
+/** Ask for text of any number of lines; null if there is none to be had. */
+export function textDialog(options: {
+	readonly title: string; readonly label: string; readonly hint: string; readonly action: string;
+}): Promise<string | null> {
+	return new Promise((resolve) => {
+		let answer: string | null = null;
+		const area = h('textarea', {
+			rows: 6, class: 'mono', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off', autofocus: true,
+			'data-testid': 'text',
+		});
+		const dialog = openDialog({
+			title: options.title,
+			body: [h('label', { class: 'field' }, h('span', {}, options.label), area, h('small', {}, options.hint))],
+			actions: [
+				h('button', { type: 'button', class: 'button', click: () => dialog.close() }, 'Cancel'),
+				h('button', { type: 'submit', class: 'button primary', 'data-testid': 'confirm' }, options.action),
+			],
+			submit: () => {
+				answer = area.value === '' ? null : area.value;
+				dialog.close();
+			},
+			closed: () => resolve(answer),
+		});
+	});
 }

@@ -7,7 +7,7 @@ const REPEAT_AFTER_MS = 400;
 const REPEAT_EVERY_MS = 70;
 
 /** The keys that a phone's keyboard has not, in a bar above it. */
-export function keyBar(terminal: Terminal, sticky: Sticky): HTMLElement {
+export function keyBar(terminal: Terminal, sticky: Sticky, paste: () => void): HTMLElement {
 	const text = (label: string, data = label, name = label) =>
 		key(label, name, () => terminal.input(sticky.apply(data)));
 	const cursor = (label: string, which: CursorKey) =>
@@ -25,12 +25,21 @@ export function keyBar(terminal: Terminal, sticky: Sticky): HTMLElement {
 	text('Esc', '\x1b'), text('Tab', '\t'), modifier('Ctrl', 'ctrl'), modifier('Alt', 'alt'),
 	text('|', '|', 'Pipe'), text('/', '/', 'Slash'), text('-', '-', 'Minus'), text('~', '~', 'Tilde'),
 	cursor('←', 'Left'), cursor('↓', 'Down'), cursor('↑', 'Up'), cursor('→', 'Right'),
-	cursor('Home', 'Home'), cursor('End', 'End'), cursor('PgUp', 'PgUp'), cursor('PgDn', 'PgDn'));
+	cursor('Home', 'Home'), cursor('End', 'End'), cursor('PgUp', 'PgUp'), cursor('PgDn', 'PgDn'),
+	text('^C', '\x03', 'Interrupt'), clickKey('Paste', paste));
 	sticky.onChange(() => {
 		for (const button of bar.querySelectorAll<HTMLElement>('[data-modifier]'))
 			button.setAttribute('aria-pressed', String(sticky.holds(button.dataset['modifier'] as Modifier)));
 	});
 	return bar;
+}
+
+/** What needs the click itself: browsers give the clipboard to nothing less. */
+function clickKey(label: string, click: () => void): HTMLButtonElement {
+	return h('button', {
+		type: 'button', class: 'key word', 'aria-label': label, click,
+		pointerdown: (event: PointerEvent) => event.preventDefault(),
+	}, label);
 }
 
 /** repeats: goes on while it is held. */

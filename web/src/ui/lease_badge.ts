@@ -1,25 +1,66 @@
-import type { Lease } from '../net/wire';
+import type { LeaseMessage } from '../net/wire';
+import { openDialog, textField } from './dialog';
 import { fill, h, keepFocusOutside } from './dom';
 
-/** Says who has leased the keyboard. */
+export interface LeaseActions {
+	take(when: 'now' | 'after'): void;
+	giveBack(note: string): void;
+}
+
+/** Says who has leased the keyboard, and what can be done about it. */
 export class LeaseBadge {
 	readonly element = h('div', { class: 'lease-badge', hidden: true, 'data-testid': 'lease-badge', role: 'status' });
-	#end: (() => void) | null;
+	#actions: LeaseActions | null;
 
-	/** end: take it back, for those who may. */
-	constructor(end: (() => void) | null) {
-		this.#end = end;
+	/** actions: of those who may. */
+	constructor(actions: LeaseActions | null) {
+		this.#actions = actions;
 		keepFocusOutside(this.element);
 	}
 
-	show(lease: Lease | null): void {
+	show({ lease, yours }: LeaseMessage): void {
 		this.element.hidden = lease === null;
 		if (lease === null)
 			return;
 		const exclusive = lease.mode === 'exclusive';
-		this.element.title = exclusive
-			? 'Only they type for now; Ctrl-C still interrupts.' : 'They type for now; nobody is kept from it.';
-		fill(this.element, h('span', { class: 'holder' }, `${lease.owner} ${exclusive ? 'has the keyboard' : 'is typing'}`),
-			this.#end !== null && h('button', { type: 'button', click: this.#end }, 'Take it back'));
+		this.element.title = !exclusive ? 'They type for now; nobody is kept from it.'
+			: yours ? 'Only you type for now.' : 'Only they type for now; Ctrl-C still interrupts.';
+		const words = yours ? 'You have the keyboard' : `${lease.owner} ${exclusive ? 'has the keyboard' : 'is typing'}`;
+		fill(this.element, h('span', { class: 'holder' }, lease.heir == null ? words : `${words}; ${lease.heir} is next`),
+			...this.#buttons(yours === true, lease.heir != null));
 	}
+
+	#buttons(yours: boolean, waits: boolean): readonly (HTMLElement | false)[] {
+		const actions = this.#actions;
+		if (actions === null)
+			return [];
+		if (yours)
+			return [button('Give back…', 'lease-give-back', 'Whoever had it may go on', () => askForNote((note) => actions.giveBack(note)))];
+		return [
+			button('Take over', 'lease-take', 'It is yours at once', () => actions.take('now')),
+			!waits && button('Let finish', 'lease-after', 'It is yours when the command that runs has ended', () => actions.take('after')),
+		];
+	}
+}
+
+function button(label: string, testId: string, title: string, click: () => void): HTMLElement {
+	return h('button', { type: 'button', title, click, 'data-testid': testId }, label);
+}
+
+function askForNote(done: (note: string) => void): void {
+	const note = textField({
+		label: 'A note for whoever had it', placeholder: 'I have fixed the path; go on with the tests.', testId: 'lease-note',
+		hint: 'A program reads it with its next call, or when its wait for the keyboard ends. It may be left empty.', maxLength: 160,
+	});
+	const dialog = openDialog({
+		title: 'Give the keyboard back',
+		body: [note.row],
+		actions: [h('button', { type: 'button', class: 'button', click: () => dialog.close() }, 'Cancel'),
+			h('button', { type: 'submit', class: 'button primary', 'data-testid': 'confirm' }, 'Give back')],
+		submit: () => {
+			dialog.close();
+			done(note.input.value.trim());
+		},
+	});
+	note.input.focus();
 }

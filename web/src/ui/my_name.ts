@@ -1,3 +1,4 @@
+import { randomId } from './random_id';
 import { recall, remember } from './storage';
 
 const QUALITIES = ['Brave', 'Bright', 'Calm', 'Clever', 'Gentle', 'Jolly', 'Keen', 'Lively', 'Lucky',
@@ -5,13 +6,23 @@ const QUALITIES = ['Brave', 'Bright', 'Calm', 'Clever', 'Gentle', 'Jolly', 'Keen
 const ANIMALS = ['Badger', 'Beaver', 'Crane', 'Dolphin', 'Falcon', 'Finch', 'Fox', 'Hare', 'Heron',
 	'Ibex', 'Kestrel', 'Lynx', 'Marten', 'Otter', 'Owl', 'Puffin', 'Robin', 'Seal', 'Stork', 'Wren'];
 
+let key = 'name'; // where it is remembered
+let given: string | null = null;
+
+/** The page came by this share link, which was made for somebody: so they are called there, until they say otherwise. */
+export function cameByLink(link: string, name: string | null): void {
+	given = name;
+	if (name !== null)
+		key = `name.${link}`;
+}
+
 /** The name others see. A friendly one by chance until the reader chooses. */
 export function myName(): string {
-	const known = recall('name');
+	const known = recall(key) ?? given;
 	if (known !== null)
 		return known;
 	const name = `${pick(QUALITIES)} ${pick(ANIMALS)}`;
-	remember('name', name);
+	remember(key, name);
 	return name;
 }
 
@@ -19,8 +30,18 @@ export function myName(): string {
 export function setMyName(name: string): string {
 	const clean = [...name.replace(/\p{Cc}/gu, '').trim()].slice(0, 128).join('');
 	if (clean !== '')
-		remember('name', clean);
+		remember(key, clean);
 	return myName();
+}
+
+/** An id that is the same in all tabs of this browser, by which others see one person. */
+export function personId(): string {
+	const known = recall('person');
+	if (known !== null && /^[a-z0-9]{8,64}$/.test(known))
+		return known;
+	const id = randomId();
+	remember('person', id);
+	return id;
 }
 
 function pick(words: readonly string[]): string {

@@ -1,10 +1,13 @@
+import { showCount } from './favicon';
+
 const BELL_MS = 3000;
 
-/** The tab's title: what the program says, which session, and whether it rang. */
+/** The tab's title: how many sessions wait for somebody, what the program says, which session, and whether it rang. */
 export class PageTitle {
 	#session = '';
 	#program = '';
 	#rang = false;
+	#waiting = 0;
 	#timer: number | undefined;
 
 	constructor() {
@@ -22,6 +25,15 @@ export class PageTitle {
 
 	session(name: string): void {
 		this.#session = name;
+		this.#show();
+	}
+
+	/** So many sessions wait for somebody. */
+	waiting(count: number): void {
+		if (count === this.#waiting)
+			return;
+		this.#waiting = count;
+		showCount(count);
 		this.#show();
 	}
 
@@ -44,6 +56,6 @@ export class PageTitle {
 
 	#show(): void {
 		const parts = [this.#program, this.#session].filter((part) => part !== '');
-		document.title = (this.#rang ? '● ' : '') + (parts.length > 0 ? parts.join(' · ') : 'Ringside');
+		document.title = (this.#waiting > 0 ? `(${this.#waiting}) ` : '') + (this.#rang ? '● ' : '') + (parts.length > 0 ? parts.join(' · ') : 'Ringside');
 	}
 }

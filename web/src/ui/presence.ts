@@ -35,7 +35,7 @@ export class Presence {
 	}
 
 	update(message: PresenceMessage, me: Client['id'] | null): void {
-		this.#message = message;
+		this.#message = { ...message, clients: persons(message, me) };
 		this.#me = me;
 		const typedAt = lastTypist(message.clients)?.typedAt ?? null;
 		if (typedAt !== null && this.#lastTyped !== null && typedAt !== this.#lastTyped) {
@@ -99,6 +99,18 @@ export class Presence {
 			},
 		});
 	}
+}
+
+/** One client for each person: this page's own, or whose window is the size, or else the first; it typed when any of theirs did. */
+export function persons({ clients, sizeBy }: PresenceMessage, me: Client['id'] | null): Client[] {
+	const found = new Map<Client['id'], Client>();
+	for (const client of clients) {
+		const before = found.get(client.person);
+		const shown = before === undefined || client.id === me || (client.id === sizeBy && before.id !== me) ? client : before;
+		const typedAt = [client.typedAt, before?.typedAt ?? null].filter((at) => at !== null).sort().pop() ?? null;
+		found.set(client.person, { ...shown, typedAt });
+	}
+	return [...found.values()];
 }
 
 function lastTypist(clients: readonly Client[]): Client | undefined {

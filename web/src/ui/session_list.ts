@@ -3,6 +3,7 @@ import { h } from './dom';
 import { SessionRow, type SessionRowEvents } from './session_row';
 
 const REDRAW_MS = 30_000; // for the "3 min. ago"
+const TICK_MS = 1000; // for "1:12"
 
 /** All sessions in the order of their making: a list that jumps about cannot be clicked. */
 export class SessionList {
@@ -15,6 +16,7 @@ export class SessionList {
 	constructor(events: SessionRowEvents) {
 		this.#events = events;
 		window.setInterval(() => this.#draw(), REDRAW_MS);
+		window.setInterval(() => this.#tick(), TICK_MS);
 	}
 
 	update(sessions: readonly Session[]): void {
@@ -26,6 +28,10 @@ export class SessionList {
 	choose(id: string | null): void {
 		this.#current = id;
 		this.#draw();
+	}
+
+	get sessions(): readonly Session[] {
+		return this.#sessions;
 	}
 
 	find(id: string): Session | undefined {
@@ -49,6 +55,12 @@ export class SessionList {
 	focus(): void {
 		const row = this.#rows.get(this.#current ?? '') ?? this.#rows.values().next().value;
 		row?.focus();
+	}
+
+	#tick(): void {
+		if (document.visibilityState === 'visible')
+			for (const row of this.#rows.values())
+				row.tick();
 	}
 
 	#draw(): void {

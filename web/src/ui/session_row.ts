@@ -2,7 +2,12 @@ import { sessionHref } from '../net/place';
 import type { Session } from '../net/wire';
 import { fill, h } from './dom';
 import { icon } from './icons';
+import { standing, type Kind, type Standing } from './standing';
 import { relativeTime } from './time';
+
+export const KIND_WORDS: Readonly<Record<Kind, string>> = {
+	waits: 'waits for somebody', failed: 'failed', works: 'working', idle: 'idle', ended: 'ended', unknown: 'running',
+};
 
 export interface SessionRowEvents {
 	choose(id: string): void;
@@ -21,8 +26,11 @@ export class SessionRow {
 	#link: HTMLAnchorElement;
 	#dot = h('span', { class: 'dot', role: 'img' });
 	#name = h('span', { class: 'session-name' });
-	#facts = h('span', { class: 'session-facts' });
-	#watchers = h('span', { class: 'watchers' });
+	#mark = h('span', { class: 'session-mark', 'aria-hidden': 'true' });
+	#what = h('bdi', { class: 'session-what' });
+	#time = h('span', { class: 'session-time', 'data-testid': 'session-time' });
+	#clients = h('span');
+	#watchers = h('span', { class: 'watchers' }, icon('people'), this.#clients);
 	#rename: HTMLButtonElement;
 	#end: HTMLButtonElement;
 
@@ -37,7 +45,7 @@ export class SessionRow {
 				event.preventDefault();
 				events.choose(session.id);
 			},
-		}, this.#dot, this.#name, this.#facts);
+		}, this.#dot, this.#name, h('span', { class: 'session-facts', 'data-testid': 'session-facts' }, this.#mark, this.#what, this.#time));
 		this.#rename = button('edit', () => events.rename(this.#session));
 		this.#end = button('close', () => events.end(this.#session));
 		this.element = h('li', { 'data-testid': 'session-item', 'data-session-id': session.id },
@@ -50,25 +58,61 @@ export class SessionRow {
 		const ended = session.state === 'exited';
 		const name = session.name || session.id;
 		this.element.dataset['state'] = session.state;
-		this.#link.title = `${session.shell} in ${session.cwd}`;
 		if (current)
 			this.#link.setAttribute('aria-current', 'page');
 		else
 			this.#link.removeAttribute('aria-current');
-		this.#dot.ariaLabel = ended ? 'ended' : 'running';
-		this.#name.textContent = name;
-		this.#facts.textContent =
-			`${session.cols}×${session.rows} · ${ended ? 'ended ' : ''}${relativeTime(session.lastActivityAt)}`;
+		setText(this.#name, name);
+		this.#show(standing(session, Date.now()), session);
 		this.#watchers.hidden = session.clients === 0;
 		this.#watchers.title = `${session.clients} attached`;
-		fill(this.#watchers, icon('people'), String(session.clients));
+		setText(this.#clients, String(session.clients));
 		describe(this.#rename, 'Rename', name);
 		describe(this.#end, ended ? 'Delete' : 'End', name);
+	}
+
+	/** Time goes on. */
+	tick(): void {
+		setText(this.#time, standing(this.#session, Date.now()).time);
+	}
+
+	#show(what: Standing, session: Session): void {
+		this.element.dataset['kind'] = what.kind;
+		this.element.dataset['unread'] = String(session.activity?.unread ?? false);
+		this.#dot.ariaLabel = KIND_WORDS[what.kind];
+		showMark(this.#mark, what.mark);
+		setText(this.#what, what.text);
+		setText(this.#time, what.time);
+		this.#link.title = describeSession(session);
 	}
 
 	focus(): void {
 		this.#link.focus();
 	}
+}
+
+/** What there is no room for. */
+export function describeSession({ activity, cols, cwd, lastActivityAt, rows, shell }: Session): string {
+	const block = activity?.block;
+	const who = block?.label ?? block?.author;
+	return [
+		block?.command, who && `by ${who}`, activity?.lease && `${activity.lease.owner} has the keyboard`,
+		activity?.cwd ?? cwd, `${shell}, ${cols}×${rows}, ${relativeTime(lastActivityAt)}`,
+	].filter(Boolean).join('\n');
+}
+
+/** Emoji look as they like, or not at all: those marks are drawn. */
+export function showMark(element: HTMLElement, mark: string): void {
+	if (element.dataset['mark'] === mark)
+		return;
+	element.dataset['mark'] = mark;
+	fill(element, mark === '🔒' ? icon('lock') : mark === '⌨' ? icon('keyboard') : mark);
+}
+
+/** The same text again would still be a change, to who reads the page aloud. */
+export function setText(element: HTMLElement, text: string): void {
+	if (element.textContent !== text)
+		element.textContent = text;
 }
 
 function button(name: Parameters<typeof icon>[0], click: () => void): HTMLButtonElement {

@@ -1,4 +1,5 @@
 import { messageOf, type Api, type ShareLink } from '../net/api';
+import { isLoopback } from '../net/loopback';
 import { shareUrl } from '../net/place';
 import { copyText } from './copy';
 import { openDialog, textField } from './dialog';
@@ -78,9 +79,22 @@ function showMade(area: HTMLElement, url: string): void {
 	});
 	const copy = () => void copyText(url, 'Link copied.');
 	area.hidden = false;
+	const picture = h('div', { class: 'made-picture', hidden: true });
 	fill(area, field, h('button', { type: 'button', class: 'button', click: copy }, icon('copy'), 'Copy'),
-		h('small', {}, 'The link is shown only now. It is its own key: give it to nobody else.'));
+		h('small', {}, 'The link is shown only now. It is its own key: give it to nobody else.'),
+		isLoopback(new URL(url).hostname) && h('small', { class: 'warning', role: 'alert', 'data-testid': 'share-loopback' },
+			'This address leads nowhere from another machine: it is this one’s own. Open this page by the name that others reach it by, '
+			+ 'or through a tunnel, and share from there.'), picture);
 	copy();
+	void showPicture(picture, url);
+}
+
+/** Without it the link is enough. */
+async function showPicture(area: HTMLElement, url: string): Promise<void> {
+	const made = await import('./qr_picture').catch(() => null);
+	const picture = made?.qrPicture(url, 'QR code of the link') ?? null;
+	area.hidden = picture === null;
+	fill(area, picture);
 }
 
 function linkRow(link: ShareLink, revoke: () => void): HTMLElement {

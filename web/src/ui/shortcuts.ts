@@ -12,9 +12,18 @@ export interface Shortcut {
 	run(): void;
 }
 
-/** Before xterm.js and the browser see the key. A dialog has the keyboard to itself. */
-export function listenForShortcuts(shortcuts: readonly Shortcut[]): void {
+/**
+ * Before xterm.js and the browser see the key. A dialog has the keyboard to itself. go: to the n-th session, by Alt and a digit;
+ * false: there is none, and the key is the shell's. Until signal is aborted.
+ */
+export function listenForShortcuts(shortcuts: readonly Shortcut[], go: (n: number) => boolean, signal: AbortSignal): void {
 	document.addEventListener('keydown', (event) => {
+		const digit = event.altKey && !event.ctrlKey && !event.shiftKey && !event.metaKey ? /^Digit([1-9])$/.exec(event.code)?.[1] : undefined;
+		if (digit !== undefined && document.querySelector('dialog[open]') === null && go(Number(digit))) {
+			event.preventDefault();
+			event.stopPropagation();
+			return;
+		}
 		if (!event.ctrlKey || !event.shiftKey || event.altKey || event.metaKey)
 			return;
 		const shortcut = shortcuts.find((each) => event.code === `Key${each.letter}`);
@@ -23,7 +32,7 @@ export function listenForShortcuts(shortcuts: readonly Shortcut[]): void {
 		event.preventDefault();
 		event.stopPropagation();
 		shortcut.run();
-	}, { capture: true });
+	}, { capture: true, signal });
 }
 
 export function screenReaderMode(): boolean {
@@ -34,6 +43,8 @@ export function screenReaderMode(): boolean {
 export function showShortcuts(shortcuts: readonly Shortcut[], changed: (on: boolean) => void): void {
 	const rows = [...shortcuts.map(({ letter, what }) => [`Ctrl+Shift+${letter}`, what] as const),
 		['Ctrl+Shift+V', 'Paste'] as const,
+		['Alt+1…9', 'To a session of the list'] as const,
+		['Alt+Up', 'To the command before; Alt and Down: after'] as const,
 		['Shift+drag', 'Select text while a program uses the mouse'] as const];
 	openDialog({
 		title: 'Keyboard and reading',

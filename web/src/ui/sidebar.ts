@@ -2,14 +2,16 @@ import { h, keepFocusOutside } from './dom';
 import { icon, mark } from './icons';
 import { recall, remember } from './storage';
 
-const narrow = window.matchMedia('(max-width: 700px)');
+/** A window that has no room for both, or a phone on its side: as in sidebar.css. */
+const narrow = window.matchMedia('(max-width: 700px), (pointer: coarse) and (max-height: 500px)');
 
 /** The list's place: beside the terminal, or on a phone a drawer over it. */
 export class Sidebar {
 	readonly element: HTMLElement;
 	readonly backdrop = h('div', { class: 'backdrop', click: () => this.close() });
 
-	constructor(list: HTMLElement, create: () => void, signOut: (() => void) | null) {
+	constructor(list: HTMLElement, inbox: HTMLElement, create: () => void, createAs: () => void, wall: () => void,
+		signOut: (() => void) | null) {
 		this.element = h('aside', {
 			id: 'sidebar', class: 'sidebar', 'aria-label': 'Sessions',
 			keydown: (event: KeyboardEvent) => {
@@ -18,11 +20,19 @@ export class Sidebar {
 			},
 		},
 		h('div', { class: 'brand' }, mark(), h('span', {}, 'Ringside')),
-		h('div', { class: 'sidebar-head' }, h('h2', {}, 'Sessions'),
+		inbox,
+		h('div', { class: 'sidebar-head' }, h('h2', {}, 'Sessions'), h('span', { class: 'spring' }),
 			h('button', {
+				type: 'button', class: 'icon-button small', click: wall, 'data-testid': 'wall-button',
+				title: 'All sessions at once (Ctrl+Shift+L)', 'aria-label': 'All sessions at once',
+			}, icon('tiles')),
+			h('span', { class: 'split-button' }, h('button', {
 				type: 'button', class: 'button small', click: create, 'data-testid': 'new-session',
-				'aria-haspopup': 'dialog',
-			}, icon('add'), 'New')),
+				title: 'New session, in the folder of this one',
+			}, icon('add'), 'New'), h('button', {
+				type: 'button', class: 'button small', click: createAs, 'data-testid': 'new-session-as',
+				'aria-label': 'New session: name, folder, shell', 'aria-haspopup': 'dialog', title: 'Name, folder, shell',
+			}, icon('down')))),
 		list,
 		signOut !== null && h('button', { type: 'button', class: 'quiet', click: signOut },
 			icon('exit'), 'Sign out'));

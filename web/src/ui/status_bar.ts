@@ -14,29 +14,37 @@ export class StatusBar {
 		class: 'latency', 'data-testid': 'latency', title: 'Round trip to the server, median of the last five',
 	});
 	#lease = h('span', { class: 'size-place' });
+	#ports = h('span', { class: 'ports-place' });
 	#badge = h('span', { class: 'size-place' });
 	#size = h('span', { class: 'size', title: 'Size of the session' });
 
 	/** sizeMenu: for those who may choose whose size it is. */
-	constructor(sizeMenu: HTMLElement | null, showShortcuts: () => void) {
+	constructor(sizeMenu: HTMLElement | null, showShortcuts: () => void, openSettings: () => void) {
 		this.element = h('footer', { class: 'status-bar' },
-			this.#state, this.#latency, h('span', { class: 'spring' }), this.#lease, this.#badge, this.#size,
+			this.#state, this.#latency, this.#ports, h('span', { class: 'spring' }), this.#lease, this.#badge, this.#size,
 			sizeMenu, h('button', {
+				type: 'button', class: 'icon-button small in-palette', 'aria-label': 'Settings', title: 'Settings', 'aria-haspopup': 'dialog',
+				'data-testid': 'open-settings', click: openSettings,
+			}, icon('settings')), h('button', {
 				type: 'button', class: 'icon-button small', 'aria-label': 'Keyboard shortcuts',
 				title: 'Keyboard shortcuts', click: showShortcuts,
 			}, icon('keyboard')));
 		keepFocusOutside(this.element);
 	}
 
-	/** behind: it shows less than what is put out, until that slows down. */
-	connection(state: ConnectionState, behind: boolean): void {
+	/**
+	 * behind: it shows less than what is put out, until that slows down; silentMs: the server has not answered for so
+	 * long.
+	 */
+	connection(state: ConnectionState, behind: boolean, silentMs: number): void {
+		const silent = silentMs > 0 && state.kind === 'live';
 		const catchingUp = behind && state.kind === 'live';
-		const text = catchingUp ? 'Catching up…' : describe(state);
+		const text = silent ? `No answer for ${Math.floor(silentMs / 1000)} s` : catchingUp ? 'Catching up…' : describe(state);
 		// Only real changes, or a screen reader reads the same word over and over.
 		if (this.#state.textContent !== text)
 			this.#state.textContent = text;
-		this.#state.dataset['state'] = catchingUp ? 'behind' : state.kind;
-		if (state.kind !== 'live')
+		this.#state.dataset['state'] = silent ? 'silent' : catchingUp ? 'behind' : state.kind;
+		if (state.kind !== 'live' || silent)
 			this.#latency.textContent = '';
 	}
 
@@ -48,6 +56,10 @@ export class StatusBar {
 	/** While it shows, it stands in for the size. */
 	badge(badge: HTMLElement): void {
 		this.#badge.replaceChildren(badge);
+	}
+
+	ports(offers: HTMLElement): void {
+		this.#ports.replaceChildren(offers);
 	}
 
 	lease(badge: HTMLElement): void {

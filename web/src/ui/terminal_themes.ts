@@ -1,4 +1,4 @@
-/* The terminal's colours. Backgrounds are those of the stage in styles/tokens.css. */
+/* The terminal's colours. Backgrounds of dark and light are those of the stage in styles/tokens.css. */
 import type { ISearchOptions } from '@xterm/addon-search';
 import type { ITheme } from '@xterm/xterm';
 import type { ThemeName } from './theme';
@@ -29,6 +29,50 @@ export const TERMINAL_THEMES: Readonly<Record<ThemeName, ITheme>> = {
 		brightBlue: '#2f76cf', brightMagenta: '#a053c6', brightCyan: '#178589', brightWhite: '#f7f3e9',
 	},
 };
+
+interface Palette {
+	readonly label: string;
+	readonly base: ThemeName; // of the page around it
+	readonly colors: ITheme;
+}
+
+export type PaletteName = 'dark' | 'light' | 'solarized-dark' | 'solarized-light' | 'gruvbox-dark' | 'nord' | 'contrast';
+
+const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white',
+	'brightBlack', 'brightRed', 'brightGreen', 'brightYellow', 'brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite'] as const;
+
+/** colors: background, foreground, cursor, selection, and the sixteen, as hexadecimal digits. */
+function known(label: string, base: ThemeName, colors: string): Palette {
+	const [background = '', foreground = '', cursor = '', selection = '', ...sixteen] = colors.split(' ').map((each) => `#${each}`);
+	return {
+		label, base, colors: {
+			...TERMINAL_THEMES[base], background, foreground, cursor, cursorAccent: background,
+			selectionBackground: selection, selectionInactiveBackground: selection,
+			...Object.fromEntries(NAMES.map((name, n) => [name, sixteen[n]])),
+		},
+	};
+}
+
+/* Its greys are not among the bright ones, as which bold text is drawn. */
+const SOLARIZED = '073642 dc322f 859900 b58900 268bd2 d33682 2aa198 eee8d5 586e75 cb4b16 859900 b58900 268bd2 6c71c4 2aa198 fdf6e3';
+
+/** What can be chosen. */
+export const PALETTES: Readonly<Record<PaletteName, Palette>> = {
+	dark: { label: 'Dark', base: 'dark', colors: TERMINAL_THEMES.dark },
+	light: { label: 'Light', base: 'light', colors: TERMINAL_THEMES.light },
+	'solarized-dark': known('Solarized dark', 'dark', `002b36 93a1a1 93a1a1 073642 ${SOLARIZED}`),
+	'solarized-light': known('Solarized light', 'light', `fdf6e3 4a5f66 4a5f66 e4dec5 ${SOLARIZED}`),
+	'gruvbox-dark': known('Gruvbox dark', 'dark', '282828 ebdbb2 ebdbb2 504945 '
+		+ '282828 cc241d 98971a d79921 458588 b16286 689d6a a89984 928374 fb4934 b8bb26 fabd2f 83a598 d3869b 8ec07c ebdbb2'),
+	nord: known('Nord', 'dark', '2e3440 d8dee9 d8dee9 4c566a '
+		+ '3b4252 bf616a a3be8c ebcb8b 81a1c1 b48ead 88c0d0 e5e9f0 616e88 bf616a a3be8c ebcb8b 81a1c1 b48ead 8fbcbb eceff4'),
+	contrast: known('Black, high contrast', 'dark', '000000 ffffff ffff00 264f78 '
+		+ '000000 ff6b6b 5af78e f3f99d 7ab8ff ff92d0 9aedfe ffffff 9a9a9a ff8c8c 8affb0 ffffb0 a5d0ff ffb5e0 c0f5ff ffffff'),
+};
+
+export function isPalette(name: string): name is PaletteName {
+	return Object.hasOwn(PALETTES, name);
+}
 
 /** The search marks its current match by selecting it, so that is the selection's colour. */
 export const SEARCH_COLORS: Readonly<Record<ThemeName, SearchColors>> = {

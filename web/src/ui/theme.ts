@@ -1,29 +1,40 @@
 import type { ITheme } from '@xterm/xterm';
 import { recall, remember } from './storage';
-import { TERMINAL_THEMES } from './terminal_themes';
+import { isPalette, PALETTES, type PaletteName } from './terminal_themes';
 
 export type ThemeName = 'dark' | 'light';
 
 const system = window.matchMedia('(prefers-color-scheme: light)');
 
-/** Dark or light: what the system says, until the reader says otherwise. */
+/** Dark or light: what the system says, until the reader says otherwise; a palette is for one of them. */
 export class Theme {
-	#chosen: ThemeName | null;
+	#chosen: PaletteName | null;
 	#listeners = new Set<() => void>();
 
 	constructor() {
-		const kept = recall('theme');
-		this.#chosen = kept === 'dark' || kept === 'light' ? kept : null;
+		this.#chosen = kept();
+		// Of another tab.
+		window.addEventListener('storage', ({ key }) => {
+			if (key === 'ringside.theme' || key === null) {
+				this.#chosen = kept();
+				this.#apply();
+			}
+		});
 		system.addEventListener('change', () => this.#apply());
 		this.#apply();
 	}
 
 	get name(): ThemeName {
-		return this.#chosen ?? systemTheme();
+		return PALETTES[this.#palette].base;
+	}
+
+	/** null: the system's. */
+	get chosen(): PaletteName | null {
+		return this.#chosen;
 	}
 
 	get terminal(): ITheme {
-		return TERMINAL_THEMES[this.name];
+		return PALETTES[this.#palette].colors;
 	}
 
 	/** Programs choose their colours for dark terminals; on paper-white some need help. */
@@ -34,9 +45,18 @@ export class Theme {
 	toggle(): void {
 		const other: ThemeName = this.name === 'dark' ? 'light' : 'dark';
 		// Back at the system's choice, follow the system again.
-		this.#chosen = other === systemTheme() ? null : other;
+		this.choose(other === systemTheme() ? null : other);
+	}
+
+	/** The name of a palette; anything else: what the system says. */
+	choose(name: string | null): void {
+		this.#chosen = name !== null && isPalette(name) ? name : null;
 		remember('theme', this.#chosen);
 		this.#apply();
+	}
+
+	get #palette(): PaletteName {
+		return this.#chosen ?? systemTheme();
 	}
 
 	/** Returns how to stop listening. */
@@ -48,11 +68,17 @@ export class Theme {
 	#apply(): void {
 		document.documentElement.dataset['theme'] = this.name;
 		const background = this.terminal.background ?? '';
+		document.documentElement.style.setProperty('--terminal', background);
 		for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name=theme-color]'))
 			meta.content = background;
 		for (const listener of this.#listeners)
 			listener();
 	}
+}
+
+function kept(): PaletteName | null {
+	const name = recall('theme');
+	return name !== null && isPalette(name) ? name : null;
 }
 
 function systemTheme(): ThemeName {

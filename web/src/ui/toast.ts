@@ -1,13 +1,42 @@
 import { h } from './dom';
 
 const SHOWN_MS = 4000;
+/** What programs say is not about what somebody has just done: there is more time to see it. */
+const NOTICE_MS = 12_000;
+const NOTICES_MAX = 5;
 let area: HTMLElement | null = null;
 
-/** A short message in passing; screen readers say it. */
+const timers = new Map<string, number>(); // of those that are shown, by their text
+
+/** A short message in passing; screen readers say it. The same again, while it is shown, is shown longer. */
 export function toast(text: string): void {
-	const message = h('div', { class: 'toast' }, text);
-	window.setTimeout(() => message.remove(), SHOWN_MS);
-	openArea().append(message);
+	const before = timers.get(text);
+	window.clearTimeout(before);
+	const message = before === undefined ? h('div', { class: 'toast' }, text) : findToast(text);
+	timers.set(text, window.setTimeout(() => {
+		timers.delete(text);
+		message?.remove();
+	}, SHOWN_MS));
+	if (before === undefined && message !== undefined)
+		openArea().append(message);
+}
+
+function findToast(text: string): HTMLElement | undefined {
+	return [...area?.querySelectorAll<HTMLElement>('.toast:not(.notice)') ?? []].find((shown) => shown.textContent === text);
+}
+
+/** What a program in the session wants people to know; an address by itself is a link. */
+export function notice(title: string | null, text: string): void {
+	const message = h('div', { class: 'toast notice' });
+	if (title)
+		message.append(h('strong', {}, title), ' ');
+	message.append(/^https?:\/\/\S+$/.test(text)
+		? h('a', { href: text, target: '_blank', rel: 'noopener noreferrer' }, text) : text);
+	window.setTimeout(() => message.remove(), NOTICE_MS);
+	const all = openArea();
+	all.append(message);
+	for (const old of [...all.querySelectorAll('.notice')].slice(0, -NOTICES_MAX))
+		old.remove();
 }
 
 /** Opened anew each time, it lies above a dialog that was opened since. Older browsers keep it below. */

@@ -10,7 +10,10 @@ export interface TopBarOptions {
 	readonly presence: HTMLElement;
 	toggleSidebar(): void;
 	rename(): void;
+	palette(): void;
+	commands(): void;
 	search(): void;
+	read(): void;
 	share(): void;
 }
 
@@ -25,6 +28,9 @@ export class TopBar {
 			? h('button', { type: 'button', class: 'session-title', title: 'Rename', click: options.rename })
 			: h('span', { class: 'session-title' });
 		const themeButton = button('Switch between dark and light', 'moon', () => options.theme.toggle());
+		const commands = button('Commands (Ctrl+Shift+E)', 'commands', options.commands);
+		for (const other of [themeButton, commands])
+			other.classList.add('in-palette');
 		const showTheme = () =>
 			themeButton.replaceChildren(icon(options.theme.name === 'dark' ? 'sun' : 'moon'));
 		options.theme.onChange(showTheme);
@@ -39,7 +45,10 @@ export class TopBar {
 		this.element = h('header', { class: 'top-bar' },
 			options.owner && menu, h('h1', {}, this.#name), this.#role, h('span', { class: 'spring' }),
 			options.presence,
-			button('Search the history (Ctrl+Shift+F)', 'search', options.search), themeButton,
+			button('Go to, or do (Ctrl+Shift+P)', 'go', options.palette),
+			commands,
+			button('Search the history (Ctrl+Shift+F)', 'search', options.search),
+			button('Read and select the text', 'text', options.read), themeButton,
 			options.owner && share);
 		keepFocusOutside(this.element);
 	}

@@ -1,5 +1,6 @@
 /* Commands in the shell of a session: asked for, awaited, read, cancelled. */
 #include "ws/api/api.h"
+#include "ws/api/directory.h"
 #include "ws/api/read/body.h"
 #include "ws/api/exec/stream.h"
 #include "ws/api/exec/wait.h"
@@ -134,18 +135,16 @@ static void start_fork(struct api *a, struct request *r, json_t *body, struct se
 		inherit_from(a, r, body, s, api_run_body);
 }
 
-static void start_exec(struct request *r, struct session *s)
+static void start_in(struct api *a, struct request *r, json_t *body, struct session *s)
 {
-	struct api *a = api_of(r);
 	struct asked q = {0};
 	struct exec *e;
 	bool fork = false;
-	json_t *body = body_read(r);
-	if (!body || !body_flag(r, body, "fork", &fork))
-		goto out;
+	if (!body_flag(r, body, "fork", &fork))
+		return;
 	if (fork) {
 		start_fork(a, r, body, s);
-		goto out;
+		return;
 	}
 	if (!take_asked(r, body, &q))
 		goto out;
@@ -154,6 +153,7 @@ static void start_exec(struct request *r, struct session *s)
 	q.options.env_count = q.env.count;
 	q.options.author = typist_author(r);
 	q.options.peer = r->peer;
+	q.options.caller = r->caller;
 	struct exec_wait_options wait = {.loop = a->sessions->loop,
 		.limited = q.yields,
 		.limit_ms = q.yield_ms,
@@ -168,7 +168,23 @@ static void start_exec(struct request *r, struct session *s)
 	}
 out:
 	free(q.decoded);
-	json_decref(body);
+}
+
+/* The session may have gone while its directory was looked at. */
+static void start_looked(struct api *a, struct request *r, json_t *body)
+{
+	struct session *s = sessions_find(a->sessions, r->match.id);
+	if (s && auth_may_see(&r->principal, session_id(s), session_epoch(s)))
+		start_in(a, r, body, s);
+	else
+		reply_error(r, "SESSION_DESTROYED", "The session has been deleted",
+			json_pack("{s:s}", "sessionId", r->match.id));
+}
+
+static void start_exec(struct request *r, struct session *s)
+{
+	(void)s;
+	directory_ask(api_of(r), r, start_looked);
 }
 
 static void append_exec(void *user, const struct exec *e)

@@ -3,6 +3,7 @@
  * terminal; a session that does not exist is made. Without one they run on their own (ws/api/run.c).
  */
 #include "ws/api/api.h"
+#include "ws/api/directory.h"
 #include "ws/api/read/body.h"
 #include "ws/api/exec/stream.h"
 #include "ws/api/exec/wait.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_SESSION "__DISABLE_SESSION__"  /* what the published client sends for none */
 #define EXECUTE_OUTPUT ((size_t)32 << 20) /* bytes kept of each stream */
 #define EXECUTE_QUEUE_MS \
 	60000u /* behind what people have started; behind other commands without limit */
@@ -143,32 +143,17 @@ static void run(struct execute *x, struct session *s)
 static void on_session(void *user, struct session *s, enum report_stage stage, int error)
 {
 	struct execute *x = user;
-	char message[300];
-	if (error == 0) {
+	if (error == 0)
 		run(x, s);
-	} else if (error == -EUSERS) {
-		refuse_sessions(x->request, x->api->sessions);
-	} else {
-		snprintf(message, sizeof message, "The session '%s' cannot be made: %s%s",
-			x->session, stage == REPORT_CHDIR ? "its directory: " : "",
-			error_text(error));
-		reply_error(x->request, error_code_of(error), message,
-			json_pack("{s:s}", "sessionId", x->session));
-	}
+	else
+		refuse_session_start(x->request, x->api->sessions, x->session, stage, error);
 	destroy(x);
 }
 
 static void with_session(struct execute *x)
 {
-	struct sessions *all = x->api->sessions;
-	struct session *s = sessions_find(all, x->session);
-	struct session_options o = {.id = x->session};
-	bool created;
 	x->waiter = (struct session_waiter){.done = on_session, .user = x};
-	/* One whose shell has ended is replaced. */
-	int rc = s && s->state == SESSION_EXITED
-		? sessions_create(all, &o, &x->waiter)
-		: sessions_get_or_create(all, &o, &x->waiter, &created);
+	int rc = sessions_get_or_replace(x->api->sessions, x->session, &x->waiter);
 	if (rc < 0)
 		on_session(x, NULL, REPORT_SETUP, rc);
 }
@@ -215,15 +200,14 @@ static void execute_in(struct api *a, struct request *r, json_t *body, const cha
 		destroy(x);
 }
 
-static void execute(struct api *a, struct request *r, bool stream)
+static void execute(struct api *a, struct request *r, json_t *body, bool stream)
 {
 	const char *id;
 	bool background = false;
-	json_t *body = body_read(r);
-	if (!body || !body_text(r, body, "sessionId", &id) ||
+	if (!body_text(r, body, "sessionId", &id) ||
 		!body_flag(r, body, "background", &background) || (!id && !request_session(r, &id)))
-		goto out;
-	if (id && strcmp(id, NO_SESSION) == 0)
+		return;
+	if (id && strcmp(id, BODY_NO_SESSION) == 0)
 		id = NULL;
 	if (id && !name_is_id(id))
 		reply_invalid(r, "sessionId",
@@ -235,20 +219,26 @@ static void execute(struct api *a, struct request *r, bool stream)
 		execute_in(a, r, body, id, stream);
 	else
 		api_execute_run(a, r, body, stream);
-out:
-	json_decref(body);
+}
+
+static void execute_whole(struct api *a, struct request *r, json_t *body)
+{
+	execute(a, r, body, false);
+}
+
+static void execute_as_stream(struct api *a, struct request *r, json_t *body)
+{
+	execute(a, r, body, true);
 }
 
 static void execute_command(struct request *r)
 {
-	struct api *a = api_of(r);
-	execute(a, r, false);
+	directory_ask(api_of(r), r, execute_whole);
 }
 
 static void execute_streaming(struct request *r)
 {
-	struct api *a = api_of(r);
-	execute(a, r, true);
+	directory_ask(api_of(r), r, execute_as_stream);
 }
 
 const struct route_row api_execute_rows[] = {

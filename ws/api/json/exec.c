@@ -242,8 +242,19 @@ void exec_json_add_output(json_t *object, struct exec *e, enum exec_format forma
 	add_streams(object, e, e->plan.streams == EXEC_TERMINAL ? one : two, format);
 }
 
+/* The container reads line by line and puts line ends between lines, so that the last one has none. */
+static void drop_last_newline(json_t *text)
+{
+	size_t length = json_string_length(text);
+	if (length > 0 && json_string_value(text)[length - 1] == '\n')
+		(void)json_string_setn_nocheck(
+			text, json_string_value(text), length - 1); /* without memory it has it */
+}
+
 void exec_json_add_streams(json_t *object, struct exec *e)
 {
 	static const char *const names[EXEC_STREAMS] = {"stdout", "stderr"};
 	add_streams(object, e, names, EXEC_FORMAT_RAW);
+	for (unsigned i = 0; i < EXEC_STREAMS; i++)
+		drop_last_newline(json_object_get(object, names[i]));
 }

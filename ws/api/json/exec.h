@@ -31,5 +31,8 @@ const char *exec_end_reason(const struct exec *e);
  */
 void exec_json_add_output(json_t *object, struct exec *e, enum exec_format format);
 
-/* Standard output and standard error apart, as text: for the container's protocol. */
+/*
+ * Standard output and standard error apart, as text, as the container's protocol has those of a session's command: without
+ * the newline that each ends with.
+ */
 void exec_json_add_streams(json_t *object, struct exec *e);

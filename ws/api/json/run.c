@@ -81,6 +81,38 @@ bool run_output_json(json_t *body, const struct run_result *result, bool base64)
 	return good;
 }
 
+char *run_output_text(const struct excerpt_parts *parts)
+{
+	static const char gap[] = "\n...\n";
+	char *text = malloc(parts->head_length + parts->tail_length + sizeof gap);
+	if (!text)
+		return NULL;
+	size_t length = parts->head_length;
+	if (length > 0)
+		memcpy(text, parts->head, length);
+	if (parts->omitted > 0) {
+		memcpy(text + length, gap, sizeof gap - 1);
+		length += sizeof gap - 1;
+	}
+	if (parts->tail_length > 0)
+		memcpy(text + length, parts->tail, parts->tail_length);
+	length += parts->tail_length;
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == '\0')
+			text[i] = ' ';
+	while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+const char *run_end_name(const struct run_result *result)
+{
+	if (result->timed_out)
+		return "timeout";
+	return result->cancelled ? "cancelled" : "exited";
+}
+
 void run_end_json(json_t *body, const struct run_result *result)
 {
 	json_object_set_new(body, "exitCode", json_integer(run_exit_code(result)));

@@ -17,6 +17,12 @@ const char *run_stream_name(unsigned stream);
  */
 bool run_output_json(json_t *body, const struct run_result *result, bool base64);
 
+/* What a program has said, as one text for people: dots for what is missing, no NUL, no newline at its end. Owned; NULL: memory. */
+char *run_output_text(const struct excerpt_parts *parts);
+
+/* "timeout", "cancelled" or "exited", as the log has it. */
+const char *run_end_name(const struct run_result *result);
+
 /* Put into body how it ended: exitCode, signal?, timedOut, cancelled?, durationMs, startedAt, endedAt, survivors?. */
 void run_end_json(json_t *body, const struct run_result *result);
 

@@ -53,9 +53,19 @@ json_t *lease_json(const struct lease *l)
 {
 	if (!lease_is_held(l, clock_wall_ms()))
 		return json_null();
-	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "owner", l->owner, "author", l->author,
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "owner", l->owner, "author", l->author,
 		"mode", l->exclusive ? "exclusive" : "advisory", "expiresAt",
-		time_json(l->expires_ms), "sinceAt", time_json(l->since_ms));
+		time_json(l->expires_ms), "sinceAt", time_json(l->since_ms), "heir",
+		l->heir.id[0] ? json_string(l->heir.owner) : json_null());
+}
+
+json_t *lease_note_json(const struct lease *l)
+{
+	const struct lease_note *n = &l->note;
+	if (!n->text[0])
+		return json_null();
+	return json_pack("{s:s, s:s, s:s, s:o}", "text", n->text, "by", n->by, "author", n->author,
+		"at", time_json(n->at_ms));
 }
 
 json_t *session_restart_json(const struct session *s)
@@ -66,13 +76,22 @@ json_t *session_restart_json(const struct session *s)
 		"signal", WIFSIGNALED(status) ? signal_json(WTERMSIG(status)) : json_null());
 }
 
+/* The program in place of a shell. */
+static json_t *argv_json(char *const *argv)
+{
+	json_t *list = json_array();
+	for (; *argv; argv++)
+		json_array_append_new(list, json_string(*argv));
+	return list;
+}
+
 json_t *session_json(const struct session *s)
 {
 	char epoch[17];
 	bool exited = s->state == SESSION_EXITED;
 	snprintf(epoch, sizeof epoch, "%016" PRIx64, session_epoch(s));
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:s, s:I, s:o}",
+	json_t *json = json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:o, s:o, s:I, s:I, s:I, s:i, s:I, s:s, s:s, s:I, s:o}",
 		"id", session_id(s), "name", s->name, "epoch", epoch, "state",
 		session_state_name(s), "shell", s->pane.shell, "cwd", s->pane.cwd, "pid",
 		session_pid(s), "cols", (int)s->pane.cols, "rows", (int)s->pane.rows, "sizePolicy",
@@ -81,8 +100,23 @@ json_t *session_json(const struct session *s)
 		"offset", (json_int_t)session_head(s), "oldest", (json_int_t)session_oldest(s),
 		"ringSize", (json_int_t)session_bytes(s)->size, "clients",
 		(int)session_presence(s)->count, "idleTimeoutMs", (json_int_t)s->idle_timeout_ms,
-		"onShellExit", shell_exit_name(s->on_shell_exit), "shellRestarts",
-		(json_int_t)s->restarts, "exit", exited ? session_exit_json(s) : json_null());
+		"unicode", screen_unicode_name(s->pane.unicode), "onShellExit",
+		shell_exit_name(s->on_shell_exit), "shellRestarts", (json_int_t)s->restarts, "exit",
+		exited ? session_exit_json(s) : json_null());
+	if (json && s->argv)
+		json_object_set_new(json, "argv", argv_json(s->argv));
+	if (json && s->shell_arguments)
+		json_object_set_new(json, "shellArgs", argv_json(s->shell_arguments));
+	return json;
+}
+
+int signal_number(const json_t *signal)
+{
+	const char *name = json_string_value(signal);
+	json_int_t number = json_integer_value(signal);
+	if (name && strlen(name) == json_string_length(signal))
+		return signal_parse(name);
+	return json_is_integer(signal) && number >= 1 && number < NSIG ? (int)number : -1;
 }
 
 int signal_parse(const char *name)

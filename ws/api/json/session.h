@@ -23,5 +23,11 @@ json_t *signal_json(int number);
 /* The number of a signal named "INT" or "SIGINT"; -1 for another text. */
 int signal_parse(const char *name);
 
+/* A name or a number, as JSON. Returns -1 when it is none. */
+int signal_number(const json_t *signal);
+
 /* The lease as all may see it, null when nobody has it. Returns a new reference. */
 json_t *lease_json(const struct lease *l);
+
+/* What was left by who has given it back, null when nothing was. Returns a new reference. */
+json_t *lease_note_json(const struct lease *l);

@@ -1,8 +1,11 @@
 /* Processes: commands with a life of their own. Starting, listing, signalling, ending them. */
 #include "ws/api/process/process.h"
 
+#include "shell/bounds.h"
 #include "shell/clock.h"
 #include "shell/id.h"
+#include "shell/program.h"
+#include "ws/api/directory.h"
 #include "ws/api/read/body.h"
 #include "ws/api/inherit.h"
 #include "ws/api/json/process.h"
@@ -19,9 +22,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define GRACE_MAX_MS 60000u
+#define ARGV_MAX 4096u /* a program and its arguments */
 
 struct process *api_process_find(struct api *a, struct request *r)
 {
@@ -78,8 +83,9 @@ static void on_started(void *user, struct process *p, enum report_stage stage, i
 			"principal", typist_author(r), "session", p->session, "command", command,
 			"cwd", p->cwd, NULL);
 		reply_success(r,
-			json_pack("{s:s, s:i, s:s, s:s}", "processId", p->held.id, "pid",
-				(int)p->pid, "command", p->command, "status", process_status(p)));
+			json_pack("{s:s, s:i, s:s, s:s, s:s, s:o}", "processId", p->held.id, "pid",
+				(int)p->pid, "command", p->command, "status", process_status(p),
+				"cwd", p->cwd, "startTime", time_json(p->created_ms)));
 	}
 	request_unref(r);
 	free(s);
@@ -91,7 +97,7 @@ static void reply_refusal(
 {
 	char message[256];
 	const char *cwd = o->cwd ? o->cwd : a->processes->config.cwd;
-	if (refuse_if_directory(r, cwd, error))
+	if (refuse_if_directory(r, &o->found, cwd, error))
 		return;
 	switch (error) {
 	case -EEXIST:
@@ -170,13 +176,88 @@ static void start_command(struct api *a, struct request *r, const struct process
 	}
 }
 
+/* A word as bash has it, whatever is in it. */
+static void put_quoted(FILE *f, const char *word)
+{
+	fputs(" '", f);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", f);
+		else
+			fputc(*word, f);
+	fputc('\'', f);
+}
+
+/* A program and its arguments as a command, which bash becomes at once. Returns owned; NULL: memory is short. */
+static char *command_of(const char *const *argv)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	if (!f)
+		return NULL;
+	fputs("exec --", f);
+	for (; *argv; argv++)
+		put_quoted(f, *argv);
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Whether a program is there, as far as that can be told from here; in rooms, and to another user, it may look different. */
+static bool is_program(const struct api *a, const json_t *body, const char *name)
+{
+	const struct processes_config *c = &a->processes->config;
+	const char *cwd = json_string_value(json_object_get(body, "cwd"));
+	const char *list = json_string_value(json_object_get(json_object_get(body, "env"), "PATH"));
+	char path[PATH_MAX];
+	for (char *const *e = c->environment; !list && *e; e++)
+		if (strncmp(*e, "PATH=", 5) == 0)
+			list = *e + 5;
+	if (c->bounds && (c->bounds->isolation || c->bounds->user))
+		return true;
+	if (!strchr(name, '/'))
+		return program_find(list, name, path);
+	int n = snprintf(path, sizeof path, "%s%s%s",
+		*name == '/'  ? ""
+			: cwd ? cwd
+			      : c->cwd,
+		*name == '/' ? "" : "/", name);
+	return n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0;
+}
+
+/* `argv` becomes `command`. Returns false when r has been answered. */
+static bool take_program(struct api *a, struct request *r, json_t *body)
+{
+	const char **argv;
+	char message[256];
+	if (!body_argv(r, body, ARGV_MAX, PROCESS_COMMAND_MAX, &argv))
+		return false;
+	if (!argv)
+		return true;
+	char *command = command_of(argv);
+	bool there = is_program(a, body, argv[0]);
+	snprintf(message, sizeof message, "%.200s: there is no such program", argv[0]);
+	free(argv);
+	if (there && command)
+		json_object_set_new(body, "command", json_string(command));
+	else if (command)
+		reply_error(r, "PROCESS_SPAWN_FAILED", message, NULL);
+	else
+		refuse_memory(r);
+	free(command);
+	return there && command;
+}
+
 static void start_beside(
 	struct api *a, struct request *r, json_t *body, const struct inherited *inherited)
 {
 	struct process_options o = {0};
 	struct body_environment env;
 	char id[ID_STAMPED_SIZE];
-	if (!take_options(r, body, &o) || !body_environment(r, body, &env))
+	if (!take_program(a, r, body) || !take_options(r, body, &o) ||
+		!body_environment(r, body, &env))
 		return;
 	if (!o.id) {
 		/* As the container names them. */
@@ -195,6 +276,8 @@ static void start_beside(
 		o.preamble = inherited->preamble;
 		o.preamble_length = inherited->preamble_length;
 	}
+	if (o.cwd)
+		o.found = r->directory;
 	start_command(a, r, &o);
 }
 
@@ -207,15 +290,16 @@ void api_process_start_body(struct api *a, struct request *r, json_t *body, cons
 		inherit_from(a, r, body, s, start_beside);
 }
 
+static void start_looked(struct api *a, struct request *r, json_t *body)
+{
+	const char *session;
+	if (body_text(r, body, "sessionId", &session) && (session || request_session(r, &session)))
+		api_process_start_body(a, r, body, session);
+}
+
 static void start_process(struct request *r)
 {
-	struct api *a = api_of(r);
-	const char *session;
-	json_t *body = body_read(r);
-	if (body && body_text(r, body, "sessionId", &session) &&
-		(session || request_session(r, &session)))
-		api_process_start_body(a, r, body, session);
-	json_decref(body);
+	directory_ask(api_of(r), r, start_looked);
 }
 
 /* Looking */
@@ -392,19 +476,20 @@ static void kill_all_processes(struct request *r)
 static void signal_process(struct request *r)
 {
 	struct api *a = api_of(r);
-	const char *name;
 	struct process *p = api_process_find(a, r);
 	json_t *body = p ? body_read(r) : NULL;
-	if (!body || !body_text(r, body, "signal", &name))
-		goto out;
-	const json_t *tree = json_object_get(body, "tree");
-	if (!name || signal_parse(name) < 0) {
-		reply_invalid(r, "signal", "Must be the name of a signal, such as INT",
-			name ? "invalid" : "required");
+	if (!body)
+		return;
+	const json_t *tree = json_object_get(body, "tree"),
+		     *signal = json_object_get(body, "signal");
+	if (signal_number(signal) < 0) {
+		reply_invalid(r, "signal",
+			"Must be the name of a signal, such as INT, or its number",
+			signal ? "invalid" : "required");
 	} else if (tree && !json_is_boolean(tree)) {
 		reply_invalid(r, "tree", "Must be true or false", "invalid");
 	} else {
-		int rc = process_signal(p, signal_parse(name), json_is_true(tree));
+		int rc = process_signal(p, signal_number(signal), json_is_true(tree));
 		if (rc == -ESRCH)
 			reply_not_running(r, p);
 		else if (rc < 0)
@@ -413,7 +498,6 @@ static void signal_process(struct request *r)
 		else
 			reply_success(r, json_pack("{s:s}", "processId", p->held.id));
 	}
-out:
 	json_decref(body);
 }
 

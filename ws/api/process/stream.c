@@ -7,15 +7,18 @@
 #include "ring/utf8.h"
 #include "shell/output/streams.h"
 #include "ws/api/json/process.h"
+#include "ws/api/json/session.h"
 #include "ws/api/process/process.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
+#include "ws/base64.h"
 #include "ws/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define EVENT_PIECE ((size_t)16 << 10) /* bytes in one event */
 
@@ -30,6 +33,9 @@ struct follower {
 	struct hold hold; /* what it has not read yet */
 	uint64_t position; /* in the log of events: labels from here on are of bytes behind the cursor */
 	struct text_decoder decoders[API_STREAMS];
+	bool base64;
+	bool follow; /* beyond `end`, which is what there was when it began */
+	uint64_t end;
 	char *pending; /* an event whose turn comes after a notice of loss */
 	char id[NAME_ID_MAX + 1];
 };
@@ -62,6 +68,13 @@ static char *data_event(const struct follower *f, int stream, json_t *data)
 		"cursor", (json_int_t)f->cursor));
 }
 
+static char *bytes_event(const struct follower *f, int stream, const uint8_t *bytes, size_t length)
+{
+	return event_text(json_pack("{s:s, s:o, s:s, s:I}", "type",
+		stream == API_STDOUT ? "stdout" : "stderr", "base64", base64_json(bytes, length),
+		"processId", f->id, "cursor", (json_int_t)f->cursor));
+}
+
 static char *exit_event(const struct follower *f)
 {
 	const struct process *p = f->process;
@@ -76,6 +89,10 @@ static char *exit_event(const struct follower *f)
 		process_status(p));
 	if (event && p->timed_out)
 		json_object_set_new(event, "timedOut", json_true());
+	if (event && process_exit_code(p, &code) && WIFSIGNALED(p->wait_status))
+		json_object_set_new(event, "signal", signal_json(WTERMSIG(p->wait_status)));
+	if (event)
+		json_object_set_new(event, "cursor", json_integer((json_int_t)f->cursor));
 	if (event)
 		json_object_set_new(event, "lost", json_integer((json_int_t)f->lost));
 	return event_text(event);
@@ -94,6 +111,8 @@ static char *piece_event(struct follower *f, const struct streams_piece *piece, 
 	int stream = api_process_stream_of(piece->source);
 	struct text_decoder *decoder = &f->decoders[stream];
 	size_t skip = 0;
+	if (f->base64)
+		return bytes_event(f, stream, bytes, piece->length);
 	if (piece->lost > 0) {
 		memset(f->decoders, 0, sizeof f->decoders);
 		skip = utf8_orphaned(bytes, piece->length, 3);
@@ -106,7 +125,9 @@ static char *next_output(struct follower *f)
 	struct process *p = f->process;
 	struct streams_piece piece;
 	uint8_t bytes[EVENT_PIECE];
-	struct streams_range range = process_range(p, process_command_end(p), STREAMS_COMMAND);
+	uint64_t end = process_command_end(p);
+	struct streams_range range = process_range(
+		p, f->follow || end < f->end ? end : f->end, STREAMS_COMMAND);
 	while (streams_read(&range, &f->cursor, bytes, sizeof bytes, &piece)) {
 		char *event = piece_event(f, &piece, bytes);
 		if (piece.lost > 0) {
@@ -116,8 +137,10 @@ static char *next_output(struct follower *f)
 		if (event)
 			return event;
 	}
-	if (p->ended_ms > 0)
+	if (p->ended_ms > 0 && (f->follow || end <= f->end))
 		f->stage = FOLLOW_EXIT;
+	else if (!f->follow)
+		f->stage = FOLLOW_DONE;
 	return piece.lost > 0 ? lost_event(f, piece.lost) : NULL;
 }
 
@@ -154,6 +177,7 @@ static char *next_event(void *user)
 	}
 	if (f->stage == FOLLOW_OUTPUT) {
 		event = next_output(f);
+		f->request->stream_complete = f->stage == FOLLOW_DONE;
 		process_hold_moved(f->process, &f->hold, f->cursor, &f->position);
 	}
 	if (!event && f->stage == FOLLOW_EXIT) {
@@ -197,13 +221,30 @@ static void on_follow_closed(void *user)
 	request_unref(r);
 }
 
+static bool take_encoding(struct request *r, bool *ret_base64)
+{
+	const char *encoding = request_param(r, "encoding");
+	*ret_base64 = encoding && strcmp(encoding, "base64") == 0;
+	if (!encoding || *ret_base64 || strcmp(encoding, "text") == 0)
+		return true;
+	reply_invalid(r, "encoding", "Must be text or base64", "invalid");
+	return false;
+}
+
 static void stream_process(struct request *r)
 {
 	struct api *a = api_of(r);
 	uint64_t cursor = 0;
-	if (!query_number(r, "cursor", INT64_MAX, &cursor))
+	bool follow = true, replay = true, base64;
+	if (!query_number(r, "cursor", INT64_MAX, &cursor) || !query_flag(r, "follow", &follow) ||
+		!query_flag(r, "replay", &replay) || !take_encoding(r, &base64))
 		return;
 	struct process *p = api_process_open(a, r);
+	if (p && cursor > p->head) {
+		process_close_output(p);
+		reply_invalid(r, "cursor", "It is not one of this process yet", "invalid");
+		return;
+	}
 	struct follower *f = p ? calloc(1, sizeof *f) : NULL;
 	if (!f) {
 		if (!p)
@@ -214,12 +255,15 @@ static void stream_process(struct request *r)
 	}
 	f->request = request_ref(r);
 	f->process = p;
-	f->cursor = cursor;
+	f->cursor = replay ? cursor : p->head;
+	f->base64 = base64;
+	f->follow = follow;
+	f->end = p->head;
 	f->viewer = (struct process_viewer){
 		.more = on_follow_more, .gone = on_follow_gone, .user = f};
 	snprintf(f->id, sizeof f->id, "%s", p->held.id);
 	process_attach(p, &f->viewer);
-	f->position = process_hold(p, &f->hold, cursor);
+	f->position = process_hold(p, &f->hold, f->cursor);
 	reply_stream(r,
 		&(struct event_stream){.next = next_event, .closed = on_follow_closed, .user = f});
 }

@@ -7,15 +7,19 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+json_t *body_parse(const char *text, size_t length)
+{
+	return json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+}
 
 json_t *body_read(struct request *r)
 {
-	json_error_t error;
-	if (r->body_length == 0)
+	if (r->body_length == 0 && !r->json)
 		return json_object();
-	json_t *body = json_loadb(
-		r->body, r->body_length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+	json_t *body = r->json ? json_incref(r->json) : body_parse(r->body, r->body_length);
 	if (json_is_object(body))
 		return body;
 	reply_invalid(r, "body",
@@ -24,20 +28,26 @@ json_t *body_read(struct request *r)
 	return NULL;
 }
 
-bool body_text(struct request *r, const json_t *body, const char *field, const char **ret_text)
+bool body_find_text(const json_t *body, const char *field, const char **ret_text)
 {
 	const json_t *value = json_object_get(body, field);
-	*ret_text = NULL;
-	if (!value || json_is_null(value))
-		return true;
 	const char *text = json_string_value(value);
-	if (!text || strlen(text) != json_string_length(value)) {
-		reply_invalid(
-			r, field, text ? "Must not contain NUL" : "Must be a string", "invalid");
-		return false;
-	}
 	*ret_text = text;
-	return true;
+	if (!value || json_is_null(value) || (text && strlen(text) == json_string_length(value)))
+		return true;
+	*ret_text = NULL;
+	return false;
+}
+
+bool body_text(struct request *r, const json_t *body, const char *field, const char **ret_text)
+{
+	if (body_find_text(body, field, ret_text))
+		return true;
+	reply_invalid(r, field,
+		json_is_string(json_object_get(body, field)) ? "Must not contain NUL"
+							     : "Must be a string",
+		"invalid");
+	return false;
 }
 
 bool body_number(struct request *r, const json_t *body, const char *field, uint64_t min,
@@ -56,22 +66,23 @@ bool body_number(struct request *r, const json_t *body, const char *field, uint6
 	return true;
 }
 
-bool body_environment(struct request *r, const json_t *body, struct body_environment *e)
+bool body_environment_of(
+	struct request *r, const json_t *body, const char *field, struct body_environment *e)
 {
-	json_t *env = json_object_get(body, "env"), *value;
+	json_t *env = json_object_get(body, field), *value;
 	const char *name;
 	e->count = 0;
 	if (!env || json_is_null(env))
 		return true;
 	if (!json_is_object(env) || json_object_size(env) > BODY_ENV_MAX) {
-		reply_invalid(r, "env", "Must be an object of at most 256 strings", "invalid");
+		reply_invalid(r, field, "Must be an object of at most 256 strings", "invalid");
 		return false;
 	}
 	json_object_foreach (env, name, value) {
 		const char *text = json_string_value(value);
 		if (!environment_name_is_valid(name) || !text ||
 			strlen(text) != json_string_length(value)) {
-			reply_invalid(r, "env",
+			reply_invalid(r, field,
 				"Must map names of variables to strings without NUL", "invalid");
 			return false;
 		}
@@ -79,6 +90,11 @@ bool body_environment(struct request *r, const json_t *body, struct body_environ
 		e->values[e->count++] = text;
 	}
 	return true;
+}
+
+bool body_environment(struct request *r, const json_t *body, struct body_environment *e)
+{
+	return body_environment_of(r, body, "env", e);
 }
 
 bool body_flag(struct request *r, const json_t *body, const char *field, bool *ret_flag)
@@ -112,6 +128,57 @@ bool body_command(
 	return false;
 }
 
+/* A list of words, ended by NULL; it is the caller's, the words are not. NULL: it is none. */
+static const char **words_of(const json_t *list, size_t max, size_t bytes)
+{
+	size_t count = json_array_size(list), taken = 0;
+	const char **words = count > 0 && count <= max ? calloc(count + 1, sizeof *words) : NULL;
+	for (size_t i = 0; words && i < count; i++) {
+		const json_t *value = json_array_get(list, i);
+		words[i] = json_string_value(value);
+		taken += json_string_length(value) + 1;
+		if (!words[i] || strlen(words[i]) != json_string_length(value) || taken > bytes) {
+			free(words);
+			words = NULL;
+		}
+	}
+	return words;
+}
+
+bool body_shell_arguments(
+	struct request *r, const json_t *body, size_t max, size_t bytes, const char ***ret_words)
+{
+	const json_t *list = json_object_get(body, "shellArgs");
+	*ret_words = NULL;
+	if (!list || json_is_null(list) || (json_is_array(list) && json_array_size(list) == 0))
+		return true;
+	*ret_words = words_of(list, max, bytes);
+	if (!*ret_words)
+		reply_invalid(r, "shellArgs",
+			"The arguments of the shell must be strings without NUL, and not too many or too long",
+			"invalid");
+	return *ret_words;
+}
+
+bool body_argv(
+	struct request *r, const json_t *body, size_t max, size_t bytes, const char ***ret_argv)
+{
+	const json_t *list = json_object_get(body, "argv");
+	*ret_argv = NULL;
+	if (!list || json_is_null(list))
+		return true;
+	const char **argv = words_of(list, max, bytes);
+	if (argv && argv[0][0]) {
+		*ret_argv = argv;
+		return true;
+	}
+	free(argv);
+	reply_error(r, "INVALID_COMMAND",
+		"argv must be a program and its arguments: strings without NUL, and not too many or too long",
+		NULL);
+	return false;
+}
+
 bool body_absolute(struct request *r, const char *cwd)
 {
 	if (!cwd || (cwd[0] == '/' && strlen(cwd) < BODY_PATH_MAX))
@@ -123,7 +190,7 @@ bool body_absolute(struct request *r, const char *cwd)
 bool body_directory(struct request *r, const char *cwd)
 {
 	char message[4400];
-	int rc = cwd ? directory_check(cwd) : 0;
+	int rc = cwd ? directory_recall(&r->directory, cwd) : 0;
 	if (rc == 0)
 		return true;
 	const char *problem = rc == -EINVAL ? "it is not absolute" : error_text(rc);

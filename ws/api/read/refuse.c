@@ -4,6 +4,7 @@
 #include "shell/store/directory.h"
 #include "ws/api/read/body.h"
 #include "ws/api/json/exec.h"
+#include "ws/api/json/run.h"
 #include "ws/api/json/session.h"
 #include "ws/error.h"
 
@@ -16,6 +17,19 @@ void refuse_memory(struct request *r)
 	reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
 }
 
+void refuse_run(struct request *r, const char *what, int error)
+{
+	char message[256];
+	if (error == -EUSERS) {
+		reply_error(r, "LIMIT_REACHED", "Too many commands run at once",
+			json_pack("{s:i}", "maxRuns", (int)RUNS_MAX));
+		return;
+	}
+	snprintf(message, sizeof message, "%s could not be started: %s", what,
+		error == -ENOEXEC ? "there is no bash" : error_text(error));
+	reply_error(r, error_code_of(error), message, NULL);
+}
+
 void refuse_directory(struct request *r, const char *cwd, int error)
 {
 	char message[BODY_PATH_MAX + 128];
@@ -24,18 +38,68 @@ void refuse_directory(struct request *r, const char *cwd, int error)
 	reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
 }
 
-bool refuse_if_directory(struct request *r, const char *cwd, int error)
+void refuse_look(struct request *r, const char *cwd, int error)
 {
-	if (error_is_shortage(error) || directory_check(cwd) != error)
+	char message[BODY_PATH_MAX + 128];
+	bool busy = error == -EUSERS;
+	snprintf(message, sizeof message, "%s: %s", cwd,
+		busy ? "too much waits for the disks already" : error_text(error));
+	reply_error(r, busy ? "RESOURCE_BUSY" : error_code_of(error), message,
+		json_pack("{s:s}", "path", cwd));
+}
+
+void refuse_hidden_directory(struct request *r, const char *cwd)
+{
+	char message[BODY_PATH_MAX + 160];
+	snprintf(message, sizeof message,
+		"The working directory %s is not in the room that commands have (--isolate): name another "
+		"(cwd), or have the server let it in (--bind, --ro-bind)",
+		cwd);
+	reply_invalid(r, "cwd", message, "not_found");
+}
+
+bool refuse_if_directory(
+	struct request *r, const struct directory_found *found, const char *cwd, int error)
+{
+	if (error_is_shortage(error) || directory_recall(found, cwd) != error)
 		return false;
 	refuse_directory(r, cwd, error);
 	return true;
+}
+
+bool refuse_if_draining(struct request *r, const struct sessions *all)
+{
+	if (all->draining)
+		reply_error(r, error_code_of(-ESHUTDOWN),
+			"The server is being drained: nothing new begins here", NULL);
+	return all->draining;
 }
 
 void refuse_sessions(struct request *r, const struct sessions *all)
 {
 	reply_error(r, "LIMIT_REACHED", "There are too many sessions",
 		json_pack("{s:i}", "maxSessions", (int)all->config.max_sessions));
+}
+
+void refuse_size(struct request *r, const struct sessions *all, const char *id)
+{
+	reply_error(r, "LIMIT_REACHED",
+		"There is no memory for a screen of that size: the screens of all sessions together have as much as they may",
+		json_pack("{s:s, s:I}", "sessionId", id, "screenMemory",
+			(json_int_t)all->screens.limit));
+}
+
+void refuse_session_start(struct request *r, const struct sessions *all, const char *id,
+	enum report_stage stage, int error)
+{
+	char message[300];
+	if (error == -EUSERS) {
+		refuse_sessions(r, all);
+		return;
+	}
+	snprintf(message, sizeof message, "The session '%s' cannot be made: %s%s", id,
+		stage == REPORT_CHDIR ? "its directory: " : "", error_text(error));
+	reply_error(r, error_code_of(error), message, json_pack("{s:s}", "sessionId", id));
 }
 
 void refuse_session(struct request *r, const struct session *s, int rc)
@@ -53,6 +117,8 @@ void refuse_session(struct request *r, const struct session *s, int rc)
 		reply_error(r, "LIMIT_REACHED", "Too much input waits for a program to read it",
 			json_pack("{s:s, s:I}", "sessionId", session_id(s), "queued",
 				(json_int_t)session_queued(s)));
+	else if (rc == -EXFULL)
+		refuse_size(r, s->table, session_id(s));
 	else if (rc == -EACCES)
 		refuse_leased(r, s);
 	else if (rc == -EMSGSIZE)
@@ -71,13 +137,16 @@ void refuse_leased(struct request *r, const struct session *s)
 	reply_error(r, "LEASED",
 		json_is_null(lease) ? "The lease that was shown is over: others may have typed since"
 				    : "Somebody else has leased the session",
-		json_pack("{s:s, s:o}", "sessionId", session_id(s), "lease", lease));
+		json_pack("{s:s, s:o, s:o}", "sessionId", session_id(s), "lease", lease, "note",
+			lease_note_json(session_keyboard(s))));
 }
 
 void refuse_exec(struct request *r, struct session *s, int rc)
 {
 	struct executor *x = session_executor(s);
-	const char *why = rc == -ENOTSUP && x->open ? exec_unable(x) : exec_busy(x);
+	const char *why = rc != -ENOTSUP ? exec_busy(x) : x->open ? exec_unable(x) : NULL;
+	if (rc == -ENOTSUP && x->open && !why)
+		why = "fish has no subshell to isolate a command in";
 	switch (rc) {
 	case -EBUSY:
 		reply_error(r, "RESOURCE_BUSY", why ? why : "The shell is not at its prompt",
@@ -96,7 +165,7 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 	case -ENOTSUP:
 		reply_error(r, "EXEC_UNSUPPORTED",
 			why ? why
-			    : "The shell of this session cannot run commands for programs: it is no bash, or older than this server",
+			    : "The shell of this session cannot run commands for programs: it is no bash, zsh or fish, has arguments that leave its init file out, or is older than this server",
 			json_pack("{s:s, s:s}", "sessionId", session_id(s), "shell", s->pane.shell));
 		break;
 	case -ENOENT:

@@ -2,6 +2,7 @@
 #include "shell/clock.h"
 #include "shell/id.h"
 #include "ws/api/api.h"
+#include "ws/api/directory.h"
 #include "ws/api/read/body.h"
 #include "ws/api/json/session.h"
 #include "ws/api/read/refuse.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define IDLE_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 
@@ -23,7 +23,9 @@ struct create {
 	struct request *request;
 	bool open; /* get-or-create */
 	bool created;
-	char cwd[BODY_PATH_MAX]; /* for the message */
+	bool program;                 /* in place of a shell */
+	char cwd[BODY_PATH_MAX];      /* for the message */
+	struct directory_found found; /* of that */
 	char shell[BODY_PATH_MAX];
 };
 
@@ -41,7 +43,7 @@ static void reply_start_failure(
 	} else if (stage == REPORT_EXEC && !shortage) {
 		snprintf(message, sizeof message, "The shell %s cannot be executed: %s", c->shell,
 			strerror(-error));
-		reply_invalid(r, "shell", message, "invalid");
+		reply_invalid(r, c->program ? "argv" : "shell", message, "invalid");
 	} else {
 		snprintf(message, sizeof message, "The session could not be started: %s",
 			error_text(error));
@@ -74,7 +76,7 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 static void reply_refusal(struct request *r, const struct create *c, const char *id, int error)
 {
 	char message[BODY_PATH_MAX + 128];
-	if (refuse_if_directory(r, c->cwd, error))
+	if (refuse_if_directory(r, &c->found, c->cwd, error))
 		return;
 	switch (error) {
 	case -EEXIST:
@@ -85,8 +87,12 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 	case -EUSERS:
 		refuse_sessions(r, c->api->sessions);
 		break;
+	case -EXFULL:
+		refuse_size(r, c->api->sessions, id);
+		break;
 	case -ENOTSUP:
-		reply_invalid(r, "onShellExit", "Only a bash can reexec", "unsupported");
+		reply_invalid(r, "onShellExit", "Only a bash with its init file can reexec",
+			"unsupported");
 		break;
 	default:
 		snprintf(message, sizeof message, "The session could not be started: %s",
@@ -95,30 +101,20 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 	}
 }
 
-/*
- * The Sandbox's client wants its sessions where its container's image has its files. Where there is no such
- * place, the server's own directory stands for it.
- */
-static bool is_missing_workspace(const char *cwd)
-{
-	return cwd && strcmp(cwd, "/workspace") == 0 && access(cwd, F_OK) < 0;
-}
-
 static bool take_options(struct request *r, json_t *body, struct session_options *o)
 {
 	uint64_t rows = 0, cols = 0;
-	const char *on_exit;
+	const char *on_exit, *unicode;
 	if (!body_text(r, body, "id", &o->id) || !body_text(r, body, "name", &o->name) ||
 		!body_text(r, body, "cwd", &o->cwd) || !body_text(r, body, "shell", &o->shell) ||
 		!body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
 		!body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
 		!body_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms) ||
-		!body_text(r, body, "onShellExit", &on_exit))
+		!body_text(r, body, "onShellExit", &on_exit) ||
+		!body_text(r, body, "unicode", &unicode))
 		return false;
 	o->rows = (unsigned)rows;
 	o->cols = (unsigned)cols;
-	if (is_missing_workspace(o->cwd))
-		o->cwd = NULL;
 	if (o->id && !name_is_id(o->id))
 		reply_invalid(r, "id",
 			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
@@ -132,6 +128,8 @@ static bool take_options(struct request *r, json_t *body, struct session_options
 		reply_invalid(r, "shell", "The shell must be a path or a name", "invalid");
 	else if (on_exit && !shell_exit_parse(on_exit, &o->on_shell_exit))
 		reply_invalid(r, "onShellExit", "Must be close, reexec or respawn", "invalid");
+	else if (unicode && !screen_unicode_parse(unicode, &o->unicode))
+		reply_invalid(r, "unicode", "Must be 11 or graphemes", "invalid");
 	else
 		return true;
 	return false;
@@ -150,13 +148,22 @@ static bool refuse_policy(
 	return true;
 }
 
-static void create(struct api *a, struct request *r, json_t *body, bool open)
+/* What is started: a program and its arguments, or those of a shell; each may be NULL. */
+struct words {
+	const char *const *argv, *const *shell_arguments;
+};
+
+static void create_with(
+	struct api *a, struct request *r, json_t *body, struct words words, bool open)
 {
+	const char *const *argv = words.argv;
 	struct session_options o = {0};
 	struct body_environment env;
 	char id[ID_STAMPED_SIZE];
 	if (!take_options(r, body, &o) || !body_environment(r, body, &env))
 		return;
+	o.argv = argv;
+	o.shell_arguments = words.shell_arguments;
 	if (!o.id && open) {
 		reply_invalid(r, "id", "An id is required", "required");
 		return;
@@ -183,8 +190,11 @@ static void create(struct api *a, struct request *r, json_t *body, bool open)
 	c->api = a;
 	c->request = request_ref(r);
 	c->open = open;
+	c->program = argv != NULL;
+	if (o.cwd)
+		c->found = o.found = r->directory;
 	snprintf(c->cwd, sizeof c->cwd, "%s", o.cwd ? o.cwd : a->sessions->config.cwd);
-	snprintf(c->shell, sizeof c->shell, "%s", o.shell ? o.shell : "bash");
+	snprintf(c->shell, sizeof c->shell, "%s", argv ? argv[0] : o.shell ? o.shell : "bash");
 	int rc = open ? sessions_get_or_create(a->sessions, &o, &c->waiter, &c->created)
 		      : sessions_create(a->sessions, &o, &c->waiter);
 	if (rc < 0) {
@@ -194,22 +204,39 @@ static void create(struct api *a, struct request *r, json_t *body, bool open)
 	}
 }
 
+static void create(struct api *a, struct request *r, json_t *body, bool open)
+{
+	const char **argv = NULL, **arguments = NULL;
+	if (body_argv(r, body, SESSION_ARGV_MAX, SESSION_ARGV_BYTES, &argv) &&
+		body_shell_arguments(r, body, SESSION_ARGV_MAX, SESSION_ARGV_BYTES, &arguments)) {
+		if (argv && arguments)
+			reply_invalid(r, "shellArgs", "A program in place of a shell has argv",
+				"invalid");
+		else
+			create_with(a, r, body, (struct words){argv, arguments}, open);
+	}
+	free(argv);
+	free(arguments);
+}
+
+static void create_new(struct api *a, struct request *r, json_t *body)
+{
+	create(a, r, body, false);
+}
+
+static void create_or_get(struct api *a, struct request *r, json_t *body)
+{
+	create(a, r, body, true);
+}
+
 static void create_session(struct request *r)
 {
-	struct api *a = api_of(r);
-	json_t *body = body_read(r);
-	if (body)
-		create(a, r, body, false);
-	json_decref(body);
+	directory_ask(api_of(r), r, create_new);
 }
 
 static void open_session(struct request *r)
 {
-	struct api *a = api_of(r);
-	json_t *body = body_read(r);
-	if (body)
-		create(a, r, body, true);
-	json_decref(body);
+	directory_ask(api_of(r), r, create_or_get);
 }
 
 const struct route_row api_session_create_rows[] = {

@@ -10,6 +10,7 @@
 #include "ws/api/json/session.h"
 #include "ws/api/json/state.h"
 #include "ws/api/later/pending.h"
+#include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/base64.h"
@@ -55,6 +56,7 @@ struct follower {
 	struct journal_watcher watcher;
 	unsigned types; /* bits of enum topic */
 	bool base64;
+	bool stops; /* at what there is, instead of waiting for more */
 	struct history_cursor cursor;
 	uint64_t entry; /* of the journal, the next one */
 	uint64_t from;  /* where it began: entries before are not told */
@@ -107,27 +109,6 @@ static void put_output(struct follower *f, const uint8_t *bytes, size_t length, 
 			offset);
 }
 
-static json_t *block_event(const struct follower *f, const struct journal_entry *e)
-{
-	char id[BLOCK_ID_MAX + 1];
-	snprintf(id, sizeof id, "b%" PRIu64, e->block);
-	const struct block *b = blocks_find(session_blocks(f->session), id);
-	bool started = e->type == JOURNAL_BLOCK_STARTED;
-	struct block then;
-	if (!b)
-		return NULL;
-	then = *b;
-	if (started) {
-		/* As it was; by now it may be over. */
-		then.done = false;
-		then.statuses_count = 0;
-		then.cwd_after = NULL;
-		then.interleaved = then.suspect = false;
-	}
-	return json_pack("{s:s, s:s, s:o}", "type", "block", "event", started ? "started" : "ended",
-		"block", block_json(f->session, &then));
-}
-
 static void put_entry(struct follower *f, const struct journal_entry *e)
 {
 	static const enum topic types[] = {[JOURNAL_BLOCK_STARTED] = TOPIC_BLOCK,
@@ -139,7 +120,7 @@ static void put_entry(struct follower *f, const struct journal_entry *e)
 	enum topic type = types[e->type];
 	if (!wants(f, type) || e->offset < f->from)
 		return;
-	json_t *event = type == TOPIC_BLOCK ? block_event(f, e)
+	json_t *event = type == TOPIC_BLOCK ? block_event_json(f->session, e)
 					    : json_pack("{s:s}", "type", names[type]);
 	if (event && (type == TOPIC_TITLE || type == TOPIC_CWD))
 		json_object_set_new(event, names[type], text_string_json(e->text));
@@ -273,6 +254,10 @@ static bool step_on(struct follower *f)
 		put_presence(f);
 	if (f->state_due)
 		put_state(f);
+	if (f->stops) {
+		f->over = true;
+		reply_stream_complete(f->pending.request);
+	}
 	return false;
 }
 
@@ -374,6 +359,10 @@ static bool take_place(struct request *r, struct session *s, struct follower *f)
 		reply_invalid(r, "encoding", "Must be text or base64", "invalid");
 		return false;
 	}
+	bool follow = true;
+	if (!query_flag(r, "follow", &follow))
+		return false;
+	f->stops = !follow;
 	f->base64 = encoding && strcmp(encoding, "base64") == 0;
 	f->from = offset;
 	history_place(session_history(s), &f->cursor, offset);

@@ -10,6 +10,7 @@
 #include "ws/text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <utlist.h>
 
@@ -43,7 +44,39 @@ static void list_typed(struct request *r, struct session *s)
 
 static void show_lease(struct request *r, struct session *s)
 {
-	reply_success(r, json_pack("{s:o}", "lease", lease_json(session_keyboard(s))));
+	reply_success(r,
+		json_pack("{s:o, s:o}", "lease", lease_json(session_keyboard(s)), "note",
+			lease_note_json(session_keyboard(s))));
+}
+
+/* Whether what becomes of another's lease is said, and may be said by r; otherwise r has been answered. */
+static bool take_of_others(struct request *r, const json_t *body, enum lease_take *ret_take)
+{
+	const char *take;
+	if (!body_text(r, body, "take", &take))
+		return false;
+	if (!take)
+		return true;
+	if (strcmp(take, "now") != 0 && strcmp(take, "after") != 0) {
+		reply_invalid(r, "take", "Must be now or after", "invalid");
+		return false;
+	}
+	if (r->principal.role != ROLE_OWNER) {
+		reply_error(r, "PERMISSION_DENIED", "Only the owner takes a lease of others", NULL);
+		return false;
+	}
+	*ret_take = strcmp(take, "now") == 0 ? LEASE_TAKE_NOW : LEASE_TAKE_AFTER;
+	return true;
+}
+
+/* What who asked has: it, or the place behind who has it; with the secret that proves it. */
+static json_t *taken_json(const struct lease *l, const struct lease_terms *terms)
+{
+	bool waits = terms->take == LEASE_TAKE_AFTER && l->heir.id[0];
+	json_t *lease = lease_json(l);
+	json_object_set_new(lease, "id", json_string(waits ? l->heir.id : l->id));
+	return json_pack(
+		"{s:o, s:b, s:o}", "lease", lease, "waits", (int)waits, "note", lease_note_json(l));
 }
 
 static void take_lease(struct request *r, struct session *s)
@@ -53,6 +86,7 @@ static void take_lease(struct request *r, struct session *s)
 	json_t *body = body_read(r);
 	if (!body || !typist_label(r, body, "owner", LEASE_OWNER_MAX, &terms.owner) ||
 		!body_text(r, body, "mode", &mode) || !body_text(r, body, "renew", &terms.renew) ||
+		!take_of_others(r, body, &terms.take) ||
 		!body_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))
 		goto out;
 	terms.exclusive = !mode || strcmp(mode, "exclusive") == 0;
@@ -68,22 +102,47 @@ static void take_lease(struct request *r, struct session *s)
 		refuse_session(r, s, rc == -EBUSY ? -EACCES : rc);
 		goto out;
 	}
-	json_t *lease = lease_json(session_keyboard(s));
-	json_object_set_new(lease, "id", json_string(session_keyboard(s)->id));
-	reply_success(r, json_pack("{s:o}", "lease", lease));
+	reply_success(r, taken_json(session_keyboard(s), &terms));
 out:
 	json_decref(body);
 }
 
+/* A note for who comes next, if there is one: text of a few lines. Otherwise r has been answered. */
+static bool take_note(struct request *r, const struct session *s, struct lease_note *ret_note)
+{
+	const struct lease *l = session_keyboard(s);
+	const char *text = request_param(r, "note");
+	*ret_note = (struct lease_note){0};
+	if (!text)
+		return true;
+	json_t *valid = json_string(text); /* NULL: it is no UTF-8 */
+	bool fits = valid && *text && strlen(text) <= LEASE_NOTE_MAX;
+	json_decref(valid);
+	if (!fits) {
+		reply_invalid(r, "note", "A note is 1 to 500 bytes of text", "invalid");
+		return false;
+	}
+	snprintf(ret_note->text, sizeof ret_note->text, "%s", text);
+	snprintf(ret_note->by, sizeof ret_note->by, "%s",
+		request_param(r, "id") && lease_is_held(l, clock_wall_ms()) ? l->owner
+									    : typist_default(r));
+	snprintf(ret_note->author, sizeof ret_note->author, "%s", typist_author(r));
+	return true;
+}
+
 static void give_back_lease(struct request *r, struct session *s)
 {
+	struct lease_note note;
 	const char *id = request_param(r, "id");
+	if (!take_note(r, s, &note))
+		return;
 	if (!id && r->principal.role != ROLE_OWNER)
 		reply_invalid(r, "id", "The id of the lease is required", "required");
-	else if (lease_is_held(session_keyboard(s), clock_wall_ms()) && !session_give_back(s, id))
+	else if (lease_is_held(session_keyboard(s), clock_wall_ms()) &&
+		!session_give_back(s, id, note.text[0] ? &note : NULL))
 		refuse_session(r, s, -EACCES);
 	else
-		reply_success(r, json_pack("{s:n}", "lease"));
+		reply_success(r, json_pack("{s:o}", "lease", lease_json(session_keyboard(s))));
 }
 
 const struct route_row api_lease_rows[] = {

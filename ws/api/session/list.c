@@ -1,11 +1,25 @@
-/* The list of sessions, once or as a stream of events: each event is the whole list. */
+/*
+ * The list of sessions, once or as a stream of events: each event is the whole list, or, for who wants that, what those
+ * sessions are at whose activity has changed.
+ */
 #include "ws/api/api.h"
+#include "ws/api/json/activity.h"
 #include "ws/api/json/session.h"
+#include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 
 #include <stdlib.h>
 #include <utlist.h>
+
+static json_t *item_json(const struct api *a, const struct session *s)
+{
+	json_t *item = session_json(s);
+	if (item)
+		json_object_set_new(
+			item, "activity", activity_json(activities_find(a->activities, s)));
+	return item;
+}
 
 static json_t *list_json(const struct api *a, const struct principal *p, bool ids)
 {
@@ -13,7 +27,7 @@ static json_t *list_json(const struct api *a, const struct principal *p, bool id
 	for (struct session *s = NULL; (s = session_next(a->sessions, s));)
 		if (auth_may_see(p, session_id(s), session_epoch(s)))
 			json_array_append_new(
-				list, ids ? json_string(session_id(s)) : session_json(s));
+				list, ids ? json_string(session_id(s)) : item_json(a, s));
 	return list;
 }
 
@@ -25,17 +39,64 @@ static void list_sessions(struct request *r)
 			list_json(a, &r->principal, false)));
 }
 
+/* Those that have changed since this one was told, and that it may see; NULL: none. */
+static json_t *news_json(const struct list_stream *l)
+{
+	const struct api *a = l->api;
+	json_t *list = json_array();
+	for (struct session *s = NULL; (s = session_next(a->sessions, s));) {
+		const struct activity *it = activities_find(a->activities, s);
+		if (it && it->looked && it->version > l->told &&
+			auth_may_see(&l->request->principal, session_id(s), session_epoch(s)))
+			json_array_append_new(list,
+				json_pack("{s:s, s:o}", "id", session_id(s), "activity",
+					activity_json(it)));
+	}
+	if (json_array_size(list) > 0)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+static json_t *next_event(struct list_stream *l)
+{
+	uint64_t version = activities_version(l->api->activities);
+	if (l->sent != l->api->version_of_list) {
+		l->sent = l->api->version_of_list;
+		l->told = version;
+		return json_pack("{s:s, s:o}", "type", "sessions", "sessions",
+			list_json(l->api, &l->request->principal, false));
+	}
+	if (l->draining != l->api->sessions->draining) {
+		l->draining = l->api->sessions->draining;
+		return json_pack("{s:s, s:b}", "type", "drain", "draining", (int)l->draining);
+	}
+	json_t *news = l->activity && l->told != version ? news_json(l) : NULL;
+	l->told = version;
+	return news ? json_pack("{s:s, s:o}", "type", "activity", "activities", news) : NULL;
+}
+
 static char *next_list(void *user)
 {
-	struct list_stream *l = user;
-	if (l->sent == l->api->version_of_list)
-		return NULL;
-	l->sent = l->api->version_of_list;
-	json_t *event = json_pack("{s:s, s:o}", "type", "sessions", "sessions",
-		list_json(l->api, &l->request->principal, false));
+	json_t *event = next_event(user);
 	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
 	json_decref(event);
 	return text;
+}
+
+void api_tell_drain(struct api *a)
+{
+	struct list_stream *l, *next;
+	DL_FOREACH_SAFE (a->streams, l, next)
+		reply_stream_more(l->request);
+}
+
+void api_tell_activity(struct api *a)
+{
+	struct list_stream *l, *next;
+	DL_FOREACH_SAFE (a->streams, l, next)
+		if (l->activity)
+			reply_stream_more(l->request);
 }
 
 static void on_stream_closed(void *user)
@@ -50,12 +111,16 @@ static void on_stream_closed(void *user)
 static void follow_sessions(struct request *r)
 {
 	struct api *a = api_of(r);
+	bool activity = false;
+	if (!query_flag(r, "activity", &activity))
+		return;
 	struct list_stream *l = calloc(1, sizeof *l);
 	if (!l) {
 		refuse_memory(r);
 		return;
 	}
 	l->api = a;
+	l->activity = activity;
 	l->request = request_ref(r);
 	DL_APPEND(a->streams, l);
 	reply_stream(r,

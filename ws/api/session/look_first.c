@@ -1,22 +1,29 @@
 #include "ws/api/session/look_first.h"
 
+#include "ws/api/api.h"
 #include "ws/api/read/refuse.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+/* waits for its turn (its session is known by id and epoch alone) -> looks -> over; who came by no link looks at once. */
 struct looking {
 	struct look look;
+	struct shift shift;
 	struct request *request;
-	struct session *session;
+	struct session *session; /* NULL until it looks */
+	char id[NAME_ID_MAX + 1];
+	uint64_t epoch;
 	void (*handle)(struct request *r, struct session *s);
 };
 
-/* The request, whose reference is the caller's now. */
+/* Nobody waits for it any more; returns the request, whose reference is the caller's now. */
 static struct request *end(struct looking *l)
 {
 	struct request *r = l->request;
 	r->gone = NULL;
 	look_end(&l->look);
+	shift_end(&l->shift, 0);
 	free(l);
 	return r;
 }
@@ -24,18 +31,26 @@ static struct request *end(struct looking *l)
 static void on_seen(void *user)
 {
 	struct looking *l = user;
-	struct session *s = l->session;
-	void (*handle)(struct request *, struct session *) = l->handle;
+	struct request *r = l->request;
+	uint64_t began = uv_hrtime();
+	r->gone = NULL; /* what the handler sets stays */
+	look_end(&l->look);
+	l->handle(r, l->session);
+	shift_end(&l->shift, uv_hrtime() - began);
+	free(l);
+	request_unref(r);
+}
+
+static void refuse_destroyed(struct looking *l)
+{
 	struct request *r = end(l);
-	handle(r, s);
+	reply_error(r, "SESSION_DESTROYED", "The session has been deleted", NULL);
 	request_unref(r);
 }
 
 static void on_session_gone(void *user)
 {
-	struct request *r = end(user);
-	reply_error(r, "SESSION_DESTROYED", "The session has been deleted", NULL);
-	request_unref(r);
+	refuse_destroyed(user);
 }
 
 static void on_peer_gone(void *user)
@@ -43,22 +58,63 @@ static void on_peer_gone(void *user)
 	request_unref(end(user));
 }
 
-void look_first(
+static void look_at(struct looking *l, struct session *s)
+{
+	l->session = s;
+	if (pane_look(&s->pane, &l->look))
+		on_seen(l);
+}
+
+static void on_shift(void *user)
+{
+	struct looking *l = user;
+	struct session *s = sessions_find(api_of(l->request)->sessions, l->id);
+	if (s && session_epoch(s) == l->epoch)
+		look_at(l, s);
+	else
+		refuse_destroyed(l);
+}
+
+static struct looking *create(
 	struct request *r, struct session *s, void (*handle)(struct request *r, struct session *s))
 {
 	struct looking *l = malloc(sizeof *l);
 	if (!l) {
 		refuse_memory(r);
-		return;
+		return NULL;
 	}
-	*l = (struct looking){.look = {.seen = on_seen, .gone = on_session_gone, .user = l},
+	*l = (struct looking){.shift = {.begin = on_shift, .user = l},
+		.look = {.seen = on_seen, .gone = on_session_gone, .user = l},
 		.request = request_ref(r),
-		.session = s,
+		.epoch = session_epoch(s),
 		.handle = handle};
-	if (pane_look(&s->pane, &l->look)) {
-		on_seen(l);
-		return;
-	}
+	snprintf(l->id, sizeof l->id, "%s", session_id(s));
 	r->gone = on_peer_gone;
 	r->gone_user = l;
+	return l;
+}
+
+void look_first(
+	struct request *r, struct session *s, void (*handle)(struct request *r, struct session *s))
+{
+	struct looking *l = create(r, s, handle);
+	if (l)
+		look_at(l, s);
+}
+
+void look_in_turn(
+	struct request *r, struct session *s, void (*handle)(struct request *r, struct session *s))
+{
+	struct looking *l = create(r, s, handle);
+	int rc = 1;
+	if (!l)
+		return;
+	if (r->principal.link[0])
+		rc = shift_take(&api_of(r)->rota, r->principal.link, &l->shift);
+	if (rc > 0) {
+		look_at(l, s);
+	} else if (rc < 0) {
+		request_unref(end(l));
+		refuse_memory(r);
+	}
 }

@@ -10,3 +10,10 @@
  */
 void look_first(
 	struct request *r, struct session *s, void (*handle)(struct request *r, struct session *s));
+
+/*
+ * The same, for what is dear: who came by a link waits for a turn first, see ws/rota.h. What s is may have
+ * gone meanwhile, which is answered in the same way.
+ */
+void look_in_turn(
+	struct request *r, struct session *s, void (*handle)(struct request *r, struct session *s));

@@ -404,25 +404,33 @@ static int look(struct search *search, const struct inquiry *q, struct session *
 	return 0;
 }
 
-static void search_session(struct request *r, struct session *s)
+/* What is asked for, and its pattern, owned by the caller. Returns whether it is good; otherwise r is answered. */
+static bool take_inquiry(struct request *r, struct inquiry *q, struct pattern **ret_pattern)
 {
-	struct inquiry q;
 	const char *problem;
-	struct pattern *pattern = NULL;
-	const struct screen *screen = take_query(r, &q) ? take_screen(r, s) : NULL;
-	if (!screen)
-		return;
-	unsigned flags = (q.regex ? PATTERN_REGEX : 0u) | (q.exact_case ? 0u : PATTERN_ANY_CASE);
-	int rc = pattern_create(&pattern, q.text, strlen(q.text), flags, &problem);
+	if (!take_query(r, q))
+		return false;
+	unsigned flags = (q->regex ? PATTERN_REGEX : 0u) | (q->exact_case ? 0u : PATTERN_ANY_CASE);
+	int rc = pattern_create(ret_pattern, q->text, strlen(q->text), flags, &problem);
 	if (rc == -EINVAL) {
 		char message[128];
 		snprintf(message, sizeof message, "That cannot be searched for: %s", problem);
 		reply_invalid(r, "q", message, "invalid");
-		return;
+	} else if (rc < 0) {
+		reply_memory(r);
 	}
+	return rc == 0;
+}
+
+static void search_session(struct request *r, struct session *s)
+{
+	struct inquiry q;
+	struct pattern *pattern;
+	const struct screen *screen = take_screen(r, s);
+	if (!screen || !take_inquiry(r, &q, &pattern))
+		return;
 	struct search found = {.pattern = pattern, .limit = (unsigned)q.limit, .work = SEARCH_WORK};
-	if (rc == 0)
-		rc = look(&found, &q, s, screen);
+	int rc = look(&found, &q, s, screen);
 	json_t *matches = json_array();
 	for (size_t i = 0; rc == 0 && i < found.count; i++)
 		json_array_append_new(matches, match_json(&found.matches[i]));
@@ -437,21 +445,30 @@ static void search_session(struct request *r, struct session *s)
 	pattern_destroy(pattern);
 }
 
-/* As of now */
+/* As of now; what is wrong costs no look. */
 
 static void look_at_screen(struct request *r, struct session *s)
 {
-	look_first(r, s, show_screen);
+	struct view v = {0};
+	if (take_view(r, &v))
+		look_in_turn(r, s, show_screen);
 }
 
 static void look_at_scrollback(struct request *r, struct session *s)
 {
-	look_first(r, s, show_scrollback);
+	struct view v = {0};
+	if (take_view(r, &v))
+		look_in_turn(r, s, show_scrollback);
 }
 
 static void look_for(struct request *r, struct session *s)
 {
-	look_first(r, s, search_session);
+	struct inquiry q;
+	struct pattern *pattern;
+	if (!take_inquiry(r, &q, &pattern))
+		return;
+	pattern_destroy(pattern);
+	look_in_turn(r, s, search_session);
 }
 
 const struct route_row api_screen_rows[] = {

@@ -3,6 +3,7 @@
 #include "shell/session/type.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
+#include "ws/api/json/activity.h"
 #include "ws/api/json/session.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
@@ -19,6 +20,7 @@
 #define OUTPUT_MAX ((size_t)1 << 20)
 #define IDLE_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define ANNOUNCE_MS 200u
+#define NOTICE_MAX 1000u /* characters */
 
 /* Deleting */
 
@@ -80,7 +82,11 @@ out:
 
 static void show_session(struct request *r, struct session *s)
 {
-	reply_success(r, json_pack("{s:o}", "data", session_json(s)));
+	json_t *data = session_json(s);
+	if (data)
+		json_object_set_new(
+			data, "activity", activity_json(activities_find(api_of(r)->activities, s)));
+	reply_success(r, json_pack("{s:o}", "data", data));
 }
 
 /* Answer by what a request to the session returned. */
@@ -103,6 +109,27 @@ static void rename_session(struct request *r, struct session *s)
 				name ? "invalid" : "required");
 		else
 			reply_result(r, s, session_rename(s, name));
+	}
+	json_decref(body);
+}
+
+static void notify_watchers(struct request *r, struct session *s)
+{
+	const char *title = NULL, *text = NULL;
+	json_t *body = body_read(r);
+	if (body && body_text(r, body, "title", &title) && body_text(r, body, "text", &text)) {
+		if (title && !name_is_text(title)) {
+			reply_invalid(r, "title",
+				"A title is 1 to 128 characters without control characters",
+				"invalid");
+		} else if (!text || !name_is_line(text, NOTICE_MAX)) {
+			reply_invalid(r, "text",
+				"A text is 1 to 1000 characters without control characters",
+				text ? "invalid" : "required");
+		} else {
+			session_notify(s, title, text);
+			reply_result(r, s, 0);
+		}
 	}
 	json_decref(body);
 }
@@ -154,19 +181,21 @@ static void set_size_policy(struct request *r, struct session *s)
 
 static void signal_session(struct request *r, struct session *s)
 {
-	const char *name, *target;
+	const char *target;
 	json_t *body = body_read(r);
-	if (!body || !body_text(r, body, "signal", &name) || !body_text(r, body, "target", &target))
+	if (!body || !body_text(r, body, "target", &target))
 		goto out;
+	const json_t *signal = json_object_get(body, "signal");
 	bool shell = target && strcmp(target, "shell") == 0;
-	if (!name || signal_parse(name) < 0)
-		reply_invalid(r, "signal", "Must be the name of a signal, such as INT",
-			name ? "invalid" : "required");
+	if (signal_number(signal) < 0)
+		reply_invalid(r, "signal",
+			"Must be the name of a signal, such as INT, or its number",
+			signal ? "invalid" : "required");
 	else if (target && !shell && strcmp(target, "foreground") != 0)
 		reply_invalid(r, "target", "Must be foreground or shell", "invalid");
 	else if (typist_is_admitted(r, body, s))
 		reply_result(r, s,
-			session_signal(s, signal_parse(name),
+			session_signal(s, signal_number(signal),
 				shell ? WIRE_TARGET_SHELL : WIRE_TARGET_FOREGROUND));
 out:
 	json_decref(body);
@@ -261,6 +290,7 @@ const struct route_row api_session_rows[] = {
 	{METHOD_POST, "/api/session/delete", WHO_OWNER, .plain = delete_session},
 	{METHOD_GET, "/api/session/{}", WHO_VIEWER, .session = show_session},
 	{METHOD_POST, "/api/session/{}/rename", WHO_OWNER, .session = rename_session},
+	{METHOD_POST, "/api/session/{}/notify", WHO_DRIVER, .session = notify_watchers},
 	{METHOD_POST, "/api/session/{}/resize", WHO_DRIVER, .session = resize_session},
 	{METHOD_POST, "/api/session/{}/size", WHO_OWNER, .session = set_size_policy},
 	{METHOD_POST, "/api/session/{}/signal", WHO_DRIVER, .session = signal_session},

@@ -3,6 +3,7 @@
 #include "shell/wait/log_match.h"
 #include "shell/wait/wait.h"
 #include "ws/api/api.h"
+#include "ws/api/json/session.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
@@ -48,6 +49,8 @@ static json_t *result_json(const struct call *c, const struct wait_result *w)
 		w->timed_out ? "timeout" : wait_type_name(w->type), "offset", (json_int_t)w->offset,
 		"elapsedMs", (json_int_t)w->elapsed_ms, "state",
 		api_state_json(c->api, c->request, c->session, &state));
+	if (root && !w->timed_out && w->type == WAIT_LEASE)
+		json_object_set_new(root, "note", lease_note_json(session_keyboard(c->session)));
 	if (root && w->has_end)
 		json_object_set_new(root, "end", json_integer((json_int_t)w->end));
 	if (root && w->has_place) {
@@ -131,6 +134,22 @@ static bool take_kind(struct request *r, const json_t *body, size_t i, struct wa
 				: refuse_condition(r, i, "kind", "Must be line, password or raw");
 }
 
+/* Ports are the machine's: who may wait for them may see who listens. */
+static bool take_port(struct request *r, const json_t *body, size_t i, struct wait_condition *c)
+{
+	uint64_t port = 0;
+	if (!body_number(r, body, "port", 1, 65535, &port))
+		return false;
+	c->port = (unsigned)port;
+	if (port == 0)
+		return refuse_condition(r, i, "port", "A number from 1 to 65535 is required");
+	if (access_may(api_of(r)->access, &r->principal, WHO_OWNER_OR_TRUSTED))
+		return true;
+	reply_error(r, "PERMISSION_DENIED",
+		"Only owners, and drivers who are trusted, may wait for ports", NULL);
+	return false;
+}
+
 static bool take_details(struct request *r, const json_t *body, size_t i, struct wait_condition *c)
 {
 	const char *id;
@@ -143,7 +162,7 @@ static bool take_details(struct request *r, const json_t *body, size_t i, struct
 		memcpy(c->exec, id, strlen(id) + 1);
 		return true;
 	case WAIT_INPUT:
-		return take_kind(r, body, i, c);
+		return take_kind(r, body, i, c) && body_flag(r, body, "certain", &c->certain);
 	case WAIT_MATCH:
 		return take_pattern(r, body, i, c);
 	case WAIT_STABLE:
@@ -158,6 +177,8 @@ static bool take_details(struct request *r, const json_t *body, size_t i, struct
 		return body_number(r, body, "count", 1, INT64_MAX, &c->count) &&
 			(c->count > 0 ||
 				refuse_condition(r, i, "count", "A number of bytes is required"));
+	case WAIT_PORT:
+		return take_port(r, body, i, c);
 	default:
 		return true;
 	}
@@ -171,8 +192,8 @@ static bool take_condition(struct request *r, const json_t *body, size_t i, stru
 			c->type = (enum wait_type)k;
 			return take_details(r, body, i, c);
 		}
-	return refuse_condition(
-		r, i, "type", "Must be exec, prompt, input, match, stable, idle, bytes or exit");
+	return refuse_condition(r, i, "type",
+		"Must be exec, prompt, input, match, stable, idle, bytes, exit, port or lease");
 }
 
 static bool take_conditions(struct request *r, const json_t *body, struct asked *q)
@@ -241,7 +262,8 @@ static void refuse_start(struct request *r, const struct session *s, int rc)
 		reply_error(r, "LIMIT_REACHED", "Too many wait for this session", context);
 		break;
 	case -EMFILE:
-		reply_error(r, "LIMIT_REACHED", "Too many patterns are waited for", context);
+		reply_error(
+			r, "LIMIT_REACHED", "Too many patterns or ports are waited for", context);
 		break;
 	case -EALREADY:
 		reply_error(r, "KEY_IN_USE", "This key belongs to another wait", context);

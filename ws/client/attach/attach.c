@@ -1,245 +1,18 @@
 /*
- * `ringside attach`: a session on the user's own terminal, on its ordinary screen, so that its scrollback, its selection and
- * its alternate screen are what they are with any program. Here is what the terminal sends, what signals do, and that the
- * terminal is given back as it was, however it ends.
+ * `ringside attach`: which session, of which server, and how it is to be shown.
  */
-#include "ws/client/attach/attachment.h"
+#include "ws/client/attach/attach.h"
 
-#include "ws/client/attach/tty.h"
+#include "ws/client/attach/keyboard.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/connection.h"
+#include "ws/client/connect/link.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define QUEUE_MAX ((size_t)256 << 10) /* typed bytes that wait for the server */
-#define INPUT_MAX ((size_t)4096)      /* bytes of one read */
-
-void attach_end(struct attachment *a, int status, const char *how)
-{
-	a->over = true;
-	a->status = status;
-	a->how = how;
-}
-
-void attach_lose_terminal(struct attachment *a)
-{
-	snprintf(a->reason, sizeof a->reason, "the terminal is gone");
-	attach_end(a, CLI_FAILED, "hangup");
-}
-
-static bool has_room(const struct attachment *a)
-{
-	return a->begun || a->early_length <= sizeof a->early - INPUT_MAX;
-}
-
-/* Before there is anything to see, what is typed waits: nobody has to look whether a command has begun. */
-static void keep_early(struct attachment *a, const char *bytes, size_t length)
-{
-	memcpy(a->early + a->early_length, bytes, length);
-	a->early_length += length;
-	if (!has_room(a))
-		uv_poll_stop(&a->input);
-}
-
-static void send_input(struct attachment *a, const char *bytes, size_t length)
-{
-	if (length == 0 || a->options.read_only)
-		return;
-	if (!a->begun)
-		keep_early(a, bytes, length);
-	else if (a->socket && a->synced)
-		client_socket_send(a->socket, true, bytes, length);
-	/* Without a connection it is lost: nobody can see what it would do. */
-}
-
-void attach_begin(struct attachment *a)
-{
-	if (a->begun)
-		return;
-	a->begun = true;
-	send_input(a, a->early, a->early_length);
-	attach_read_input(a);
-}
-
-static void on_input(uv_poll_t *poll, int status, int events)
-{
-	struct attachment *a = poll->data;
-	char bytes[INPUT_MAX];
-	bool detach;
-	(void)events;
-	int fd;
-	uv_fileno((const uv_handle_t *)poll, &fd);
-	ssize_t n = status < 0 ? 0 : read(fd, bytes, sizeof bytes);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		uv_poll_stop(poll);
-		attach_lose_terminal(a);
-		return;
-	}
-	size_t length = keyboard_filter(&a->keyboard, bytes, (size_t)n, &detach);
-	if (!a->keyboard.fenced)
-		uv_timer_stop(&a->fence);
-	send_input(a, bytes, length);
-	if (a->socket && client_socket_queued(a->socket) > QUEUE_MAX)
-		uv_poll_stop(poll);
-	if (detach)
-		attach_end(a, 0, "detached");
-}
-
-void attach_read_input(struct attachment *a)
-{
-	if (has_room(a))
-		uv_poll_start(&a->input, UV_READABLE, on_input);
-}
-
-static void stop_ourselves(void)
-{
-	tty_suspend();
-	kill(getpid(), SIGSTOP);
-}
-
-static void on_signal(uv_signal_t *handle, int signo)
-{
-	struct attachment *a = handle->data;
-	switch (signo) {
-	case SIGWINCH:
-		display_send_size(a);
-		break;
-	case SIGTSTP:
-		stop_ourselves();
-		break;
-	case SIGCONT:
-		/* The shell had it meanwhile. */
-		tty_suspend();
-		tty_resume();
-		a->foreign = true;
-		display_send_size(a);
-		display_ask_snapshot(a);
-		break;
-	default:
-		attach_end(a, 128 + signo, "signal");
-	}
-}
-
-static void open_handles(struct attachment *a, int fd)
-{
-	static const int numbers[ATTACH_SIGNALS] = {
-		SIGWINCH, SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT};
-	uv_loop_t *loop = &a->cli->loop;
-	uv_poll_init(loop, &a->input, fd);
-	uv_timer_init(loop, &a->retry);
-	uv_timer_init(loop, &a->fence);
-	uv_timer_init(loop, &a->notice);
-	uv_timer_init(loop, &a->size);
-	a->input.data = a->retry.data = a->fence.data = a->notice.data = a->size.data = a;
-	for (size_t i = 0; i < ATTACH_SIGNALS; i++) {
-		uv_signal_init(loop, &a->signals[i]);
-		a->signals[i].data = a;
-		uv_signal_start(&a->signals[i], on_signal, numbers[i]);
-	}
-	attach_read_input(a);
-}
-
-static void close_handles(struct attachment *a)
-{
-	uv_close((uv_handle_t *)&a->input, NULL);
-	uv_close((uv_handle_t *)&a->retry, NULL);
-	uv_close((uv_handle_t *)&a->fence, NULL);
-	uv_close((uv_handle_t *)&a->notice, NULL);
-	uv_close((uv_handle_t *)&a->size, NULL);
-	for (size_t i = 0; i < ATTACH_SIGNALS; i++)
-		uv_close((uv_handle_t *)&a->signals[i], NULL);
-	if (a->socket)
-		client_socket_close(a->socket);
-	/* They are part of what is on the stack. */
-	uv_run(&a->cli->loop, UV_RUN_NOWAIT);
-	uv_run(&a->cli->loop, UV_RUN_NOWAIT);
-}
-
-/*
- * Let the terminal come to rest: what it still says, to us or by its mouse, must not be typed into the shell
- * that gets it back. Behind a last question nothing comes any more.
- */
-static void settle_terminal(struct attachment *a)
-{
-	char bytes[512];
-	bool detach;
-	uint64_t now = uv_hrtime(), end = now + (uint64_t)ATTACH_FENCE_MS * 1000000;
-	ssize_t n = 0;
-	if (!tty_reset())
-		return;
-	a->keyboard.detach = -1;
-	a->keyboard.fenced = false;
-	tty_write(KEYBOARD_FENCE, sizeof KEYBOARD_FENCE - 1);
-	a->keyboard.asked++;
-	for (; a->keyboard.asked > 0 && now < end; now = uv_hrtime()) {
-		size_t kept = (size_t)n;
-		if (kept > sizeof bytes / 2)
-			kept = 0;
-		n = tty_read(bytes + kept, sizeof bytes - kept, (int)((end - now) / 1000000) + 1);
-		if (n < 0)
-			return;
-		/* An answer may come in pieces. */
-		n = (ssize_t)keyboard_filter(&a->keyboard, bytes, kept + (size_t)n, &detach);
-	}
-}
-
-static int say_goodbye(struct attachment *a)
-{
-	struct cli *cli = a->cli;
-	if (cli->json)
-		cli_print_json(cli,
-			json_pack("{s:s, s:s, s:s}", "session", a->session, "end", a->how, "reason",
-				a->reason));
-	else if (a->reason[0])
-		printf("\r\n[%s: %s]\n", a->session, a->reason);
-	else
-		printf("\r\n[%s: detached]\n", a->session);
-	fflush(stdout);
-	return a->status;
-}
-
-int attach_session(struct cli *cli, const char *session, const struct attach_options *options)
-{
-	struct attachment a = {.cli = cli, .session = session, .options.detach_key = 0};
-	struct answer answer;
-	if (options)
-		a.options = *options;
-	if (a.options.detach_key == 0)
-		a.options.detach_key = KEYBOARD_DETACH;
-	a.keyboard.detach = a.options.detach_key;
-	a.guard.clipboard = a.options.clipboard;
-	/* Whoever asks the terminal socket for a session that is not there gets a new one. */
-	int rc = call_api(cli, "GET", call_path(session, "%s", ""), NULL, &answer);
-	if (rc != 0)
-		return rc;
-	const json_t *data = json_object_get(answer.json, "data");
-	const char *state = json_string_value(json_object_get(data, "state"));
-	a.waited = state && strcmp(state, "running") != 0; /* its size is what it is */
-	answer_finish(&answer);
-	int fd = tty_open();
-	if (fd < 0)
-		return cli_fail(cli, "%s",
-			fd == -ENOTTY ? "standard input and output must be a terminal"
-				      : strerror(-fd));
-	open_handles(&a, fd);
-	socket_connect(&a);
-	while (!a.over)
-		uv_run(&cli->loop, UV_RUN_ONCE);
-	close_handles(&a);
-	settle_terminal(&a);
-	tty_close();
-	return say_goodbye(&a);
-}
-
-/* The session that somebody used last. */
-static char *find_latest_session(struct cli *cli)
+/* The session that somebody used last; of a link the one that it is for, also when that has ended. */
+static char *find_latest_session(struct cli *cli, bool by_link)
 {
 	struct answer a;
 	size_t i;
@@ -250,7 +23,8 @@ static char *find_latest_session(struct cli *cli)
 	json_array_foreach (json_object_get(a.json, "sessions"), i, s) {
 		const char *at = json_string_value(json_object_get(s, "lastActivityAt"));
 		const char *state = json_string_value(json_object_get(s, "state"));
-		if (!state || strcmp(state, "running") != 0 || strcmp(at ? at : "", when) < 0)
+		bool runs = state && strcmp(state, "running") == 0;
+		if ((!runs && !by_link) || strcmp(at ? at : "", when) < 0)
 			continue;
 		best = json_string_value(json_object_get(s, "id"));
 		when = at ? at : "";
@@ -258,11 +32,104 @@ static char *find_latest_session(struct cli *cli)
 	char *id = best ? strdup(best) : NULL;
 	answer_finish(&a);
 	if (!id)
-		cli_fail(cli, "no session is running; start one: ringside new --attach");
+		cli_fail(cli, "%s",
+			by_link ? "the session of this link is no more"
+				: "no session is running; start one: ringside new --attach");
 	return id;
 }
 
-enum { OPT_READ_ONLY = 'r', OPT_NO_RESIZE = 256, OPT_CLIPBOARD, OPT_NAME, OPT_KEY };
+/*
+ * A word that is a link says which server, and what opens it; *given is then the session, or NULL. That is blotted out of the
+ * command line, for whoever lists processes, as is what stands before an @.
+ */
+static int take_link(struct cli *cli, struct link *link, const char **given)
+{
+	char *word = cli->argv[optind - 1];
+	if (!*given || !link_is_meant(*given))
+		return 0;
+	int rc = link_read(word, link);
+	char *secret = word + strcspn(word, "#"), *host = strstr(word, "//") + 2;
+	memset(secret, '#', strlen(secret));
+	char *at = strrchr(host, '@');
+	if (at)
+		memset(host, '*', (size_t)(at - host));
+	if (rc < 0)
+		return cli_usage(cli,
+			"a link is an address with #link=... at its end, as `ringside share` "
+			"prints it");
+	if (cli->url || cli->socket || cli->token_file)
+		return cli_usage(
+			cli, "a link says by itself which server it is for, and what opens it");
+	cli->url = link->base;
+	memcpy(cli->token, link->token, sizeof cli->token);
+	*given = link->session[0] ? link->session : NULL;
+	return 0;
+}
+
+/* Who may only watch does not type in vain, and their window's size is nobody else's business. */
+static int take_role(struct cli *cli, struct attach_options *o)
+{
+	struct answer a;
+	int rc = call_api(cli, "GET", strdup("/api/auth/whoami"), NULL, &a);
+	if (rc != 0)
+		return rc;
+	o->read_only = o->read_only || strcmp(answer_text(a.json, "role"), "viewer") == 0;
+	answer_finish(&a);
+	return 0;
+}
+
+enum {
+	OPT_READ_ONLY = 'r',
+	OPT_NO_RESIZE = 256,
+	OPT_CLIPBOARD,
+	OPT_NAME,
+	OPT_KEY,
+	OPT_PREFIX,
+	OPT_ON_END,
+	OPT_STATUS
+};
+
+static int take_key(struct cli *cli, const char *option, int *ret_key)
+{
+	if (keyboard_parse(optarg, ret_key) && *ret_key != 0)
+		return 0;
+	return cli_usage(cli, "--%s is a control key such as C-], or none", option);
+}
+
+static int take_on_end(struct cli *cli, struct attach_options *o)
+{
+	o->next = strcmp(optarg, "next") == 0;
+	return o->next || strcmp(optarg, "detach") == 0
+		? 0
+		: cli_usage(cli, "--on-end is detach or next");
+}
+
+static int take_attach_option(struct cli *cli, struct attach_options *o, int option)
+{
+	switch (option) {
+	case OPT_READ_ONLY:
+		o->read_only = true;
+		return 0;
+	case OPT_NO_RESIZE:
+		o->no_resize = true;
+		return 0;
+	case OPT_CLIPBOARD:
+		o->clipboard = true;
+		return 0;
+	case OPT_STATUS:
+		o->status = true;
+		return 0;
+	case OPT_NAME:
+		o->name = optarg;
+		return 0;
+	case OPT_KEY:
+		return take_key(cli, "detach-key", &o->detach_key);
+	case OPT_PREFIX:
+		return take_key(cli, "prefix", &o->prefix_key);
+	default:
+		return take_on_end(cli, o);
+	}
+}
 
 static int take_attach_options(struct cli *cli, struct attach_options *o)
 {
@@ -272,37 +139,45 @@ static int take_attach_options(struct cli *cli, struct attach_options *o)
 		{"clipboard", no_argument, NULL, OPT_CLIPBOARD},
 		{"name", required_argument, NULL, OPT_NAME},
 		{"detach-key", required_argument, NULL, OPT_KEY},
+		{"prefix", required_argument, NULL, OPT_PREFIX},
+		{"status", no_argument, NULL, OPT_STATUS},
+		{"on-end", required_argument, NULL, OPT_ON_END},
 		{0},
 	};
-	int option;
-	while ((option = cli_option(cli, ":r", options)) != -1) {
-		if (option == '?')
-			return cli->status;
-		if (option == OPT_READ_ONLY)
-			o->read_only = true;
-		else if (option == OPT_NO_RESIZE)
-			o->no_resize = true;
-		else if (option == OPT_CLIPBOARD)
-			o->clipboard = true;
-		else if (option == OPT_NAME)
-			o->name = optarg;
-		else if (!keyboard_parse(optarg, &o->detach_key) || o->detach_key == 0)
-			return cli_usage(cli, "--detach-key is a control key such as C-], or none");
-	}
-	return 0;
+	int option, rc = 0;
+	while (rc == 0 && (option = cli_option(cli, ":r", options)) != -1)
+		rc = option == '?' ? cli->status : take_attach_option(cli, o, option);
+	if (rc == 0 && o->prefix_key > 0 && o->prefix_key == o->detach_key)
+		rc = cli_usage(cli, "--prefix and --detach-key are the same key");
+	return rc;
+}
+
+/* What it prints would be printed there again, for ever. */
+const char *attach_here(const struct cli *cli)
+{
+	const char *ours = getenv("RINGSIDE_SESSION");
+	return ours && *ours && !cli->url && !cli->socket ? ours : NULL;
 }
 
 static int run_attach(struct cli *cli)
 {
 	struct attach_options o = {.detach_key = KEYBOARD_DETACH};
+	struct link link = {.owner = true};
 	int rc = take_attach_options(cli, &o);
 	const char *given = cli_argument(cli);
 	if (rc != 0 || !cli_done(cli))
 		return cli->status;
-	rc = connection_open(cli);
+	rc = take_link(cli, &link, &given);
+	if (rc == 0)
+		rc = connection_open(cli);
+	if (rc == 0 && !link.owner)
+		rc = take_role(cli, &o);
 	if (rc != 0)
 		return rc;
-	char *id = given ? strdup(given) : find_latest_session(cli);
+	const char *here = attach_here(cli);
+	if (given && here && strcmp(given, here) == 0)
+		return cli_fail(cli, "this is session %s: it cannot be shown within itself", here);
+	char *id = given ? strdup(given) : find_latest_session(cli, !link.owner);
 	rc = id ? attach_session(cli, id, &o) : cli->status;
 	free(id);
 	return rc;
@@ -311,11 +186,17 @@ static int run_attach(struct cli *cli)
 const struct command command_attach = {
 	.name = "attach",
 	.run = run_attach,
-	.arguments = "[OPTIONS] [SESSION]",
+	.starts = true,
+	.arguments = "[OPTIONS] [SESSION|LINK]",
 	.summary = "Show a session on this terminal, and type into it (C-\\ detaches)",
-	.options = "  -r, --read-only       only watch; this window's size does not count\n"
-		   "  --no-resize           this window's size does not count\n"
-		   "  --clipboard           programs may set this terminal's clipboard (OSC 52)\n"
-		   "  --detach-key KEY      such as C-], or none (default: C-\\)\n"
-		   "  --name NAME           that others see (default: the user's)\n",
+	.options =
+		"  -r, --read-only       only watch; this window's size does not count\n"
+		"  --no-resize           this window's size does not count\n"
+		"  --clipboard           programs may set this terminal's clipboard (OSC 52)\n"
+		"  --detach-key KEY      such as C-], or none (default: C-\\)\n"
+		"  --prefix KEY          such as C-b: behind it d detaches, n and p show the next session and the one\n"
+		"                        before, s a list of them, ? says more (default: none)\n"
+		"  --status              with a status line below it, which t behind the prefix switches on and off\n"
+		"  --on-end WHAT         when the session ends: detach (default), or show the next one\n"
+		"  --name NAME           that others see (default: the user's)\n",
 };

@@ -12,7 +12,13 @@ struct attach_options {
 	bool clipboard;   /* programs may set the terminal's clipboard */
 	const char *name; /* that others see; NULL: the user's */
 	int detach_key;   /* a control character; 0: the default; -1: none */
+	int prefix_key;   /* likewise; 0 or -1: none */
+	bool status;      /* with a line of ours below it */
+	bool next;        /* when the session ends, the next one is shown */
 };
+
+/* The session that this command line is in, of the server that it is for, or NULL: it cannot be shown within itself. */
+const char *attach_here(const struct cli *cli);
 
 /* Attach until it is over. The connection is open. options may be NULL. Returns the exit status. */
 int attach_session(struct cli *cli, const char *session, const struct attach_options *options);

@@ -19,10 +19,17 @@ bool display_may_resize(const struct attachment *a)
 	return !a->options.read_only && !a->options.no_resize;
 }
 
+void display_size(const struct attachment *a, unsigned *ret_cols, unsigned *ret_rows)
+{
+	tty_size(ret_cols, ret_rows);
+	if (a->mirror.on && *ret_rows > 1)
+		(*ret_rows)--;
+}
+
 void display_send_size(struct attachment *a)
 {
 	unsigned cols, rows;
-	tty_size(&cols, &rows);
+	display_size(a, &cols, &rows);
 	if (display_may_resize(a))
 		socket_send(a,
 			json_pack("{s:s, s:i, s:i}", "type", "resize", "cols", (int)cols, "rows",
@@ -32,6 +39,10 @@ void display_send_size(struct attachment *a)
 void display_ask_snapshot(struct attachment *a)
 {
 	a->dirty = false;
+	if (a->mirror.on) {
+		mirror_touch(a);
+		return;
+	}
 	socket_send(a,
 		json_pack("{s:s, s:i}", "type", "snapshot", "scrollback",
 			a->drawn ? 0 : ATTACH_LINES));
@@ -49,12 +60,19 @@ static void on_size(uv_timer_t *timer)
 static void take_size(struct attachment *a, const json_t *message)
 {
 	unsigned cols, rows;
-	tty_size(&cols, &rows);
+	display_size(a, &cols, &rows);
 	bool differed = a->differs;
 	a->differs = json_integer_value(json_object_get(message, "cols")) != (json_int_t)cols ||
 		json_integer_value(json_object_get(message, "rows")) != (json_int_t)rows;
-	if (differed && !a->differs && a->ready)
+	if (differed && !a->differs && a->ready && !a->covered)
 		display_ask_snapshot(a);
+}
+
+void display_draw_anew(struct attachment *a)
+{
+	a->drawn = a->waited = false;
+	a->passed = true;
+	uv_timer_start(&a->size, on_size, SIZE_MS, 0);
 }
 
 static void on_fence(uv_timer_t *timer)
@@ -63,33 +81,22 @@ static void on_fence(uv_timer_t *timer)
 	a->keyboard.fenced = false;
 }
 
-static void begin_snapshot(struct attachment *a, const json_t *message)
+/* What a picture is drawn on. */
+static void begin_drawing(struct attachment *a)
 {
-	a->snapshot_left = (uint64_t)json_integer_value(json_object_get(message, "bytes"));
 	a->redraw = (struct redraw){.length = 0};
 	a->guard = (struct guard){.clipboard = a->options.clipboard};
-	take_size(a, message);
-	/* The window that attaches is about to become the session's size: it is not drawn twice for that. */
-	a->passed = !a->drawn && a->differs && display_may_resize(a) && !a->waited;
-	if (a->passed) {
-		uv_timer_start(&a->size, on_size, SIZE_MS, 0);
-		return;
-	}
-	uv_timer_stop(&a->size);
 	a->keyboard.fenced = true;
 	a->keyboard.matched = 0;
 	a->keyboard.state = KEYBOARD_TEXT;
 	uv_timer_stop(&a->fence);
 	tty_clear(!a->drawn || a->foreign);
 	a->drawn = true;
-	a->dirty = a->foreign = false;
+	a->dirty = a->noticed = a->foreign = false;
 }
 
-static void take_sync(struct attachment *a, const json_t *message)
+static void end_drawing(struct attachment *a)
 {
-	a->offset = (uint64_t)json_integer_value(json_object_get(message, "offset"));
-	a->synced = true;
-	attach_begin(a);
 	if (!a->keyboard.fenced)
 		return;
 	tty_write(KEYBOARD_FENCE, sizeof KEYBOARD_FENCE - 1);
@@ -97,9 +104,53 @@ static void take_sync(struct attachment *a, const json_t *message)
 	uv_timer_start(&a->fence, on_fence, ATTACH_FENCE_MS, 0);
 }
 
+static void begin_snapshot(struct attachment *a, const json_t *message)
+{
+	a->snapshot_left = (uint64_t)json_integer_value(json_object_get(message, "bytes"));
+	take_size(a, message);
+	if (a->mirror.on) {
+		mirror_touch(a);
+		return;
+	}
+	if (a->covering || a->covered) {
+		cover_begin_kept(a, message);
+		return;
+	}
+	/* The window that attaches is about to become the session's size: it is not drawn twice for that. */
+	a->passed = !a->drawn && a->differs && display_may_resize(a) && !a->waited;
+	if (a->passed) {
+		uv_timer_start(&a->size, on_size, SIZE_MS, 0);
+		return;
+	}
+	uv_timer_stop(&a->size);
+	begin_drawing(a);
+}
+
+static void take_sync(struct attachment *a, const json_t *message)
+{
+	a->live = (uint64_t)json_integer_value(json_object_get(message, "offset"));
+	if (a->mirror.on) {
+		a->offset = a->live;
+		a->synced = true;
+		attach_begin(a);
+		mirror_touch(a);
+		return;
+	}
+	if (a->covering || a->covered) {
+		cover_take_sync(a, a->live);
+		return;
+	}
+	a->offset = a->live;
+	a->synced = true;
+	attach_begin(a);
+	end_drawing(a);
+}
+
 static void take_ready(struct attachment *a)
 {
 	a->ready = true;
+	if (a->covered || a->mirror.on)
+		return;
 	if (a->dirty || (a->passed && (!a->differs || a->waited)))
 		display_ask_snapshot(a);
 }
@@ -115,7 +166,11 @@ static void take_exit(struct attachment *a, const json_t *message)
 			(int)json_integer_value(code));
 	else
 		snprintf(a->reason, sizeof a->reason, "ended");
-	attach_end(a, 0, "ended");
+	/* What it has said last is to be seen: then this comes again. */
+	if (!a->mirror.on && (a->covered || a->covering))
+		a->uncovered = true;
+	else
+		attach_lose_session(a, 0, "ended");
 }
 
 static void take_attached(struct attachment *a, const json_t *message)
@@ -123,11 +178,15 @@ static void take_attached(struct attachment *a, const json_t *message)
 	const char *epoch = json_string_value(json_object_get(message, "epoch"));
 	bool other = a->synced && epoch && strcmp(epoch, a->epoch) != 0;
 	snprintf(a->epoch, sizeof a->epoch, "%s", epoch ? epoch : "");
+	const json_t *input = json_object_get(message, "input");
 	a->pause_ms = 0;
 	uv_timer_stop(&a->notice);
+	socket_take_back_notice(a);
+	socket_settle(a);
+	socket_take_up(a, json_is_integer(input) ? (int64_t)json_integer_value(input) : -1);
 	if (other) {
 		snprintf(a->reason, sizeof a->reason, "was deleted");
-		attach_end(a, CLI_GONE, "deleted");
+		attach_lose_session(a, CLI_GONE, "deleted");
 	}
 }
 
@@ -137,6 +196,7 @@ void display_take_message(struct attachment *a, const char *text, size_t length)
 	const char *type = json_string_value(json_object_get(message, "type"));
 	if (!type)
 		type = "";
+	mirror_take_message(a, message);
 	if (strcmp(type, "attached") == 0)
 		take_attached(a, message);
 	else if (strcmp(type, "snapshot") == 0)
@@ -149,6 +209,11 @@ void display_take_message(struct attachment *a, const char *text, size_t length)
 		take_ready(a);
 	else if (strcmp(type, "exit") == 0)
 		take_exit(a, message);
+	else if (strcmp(type, "input") == 0)
+		socket_take_receipt(
+			a, (int64_t)json_integer_value(json_object_get(message, "taken")));
+	if (strcmp(type, "resize") == 0)
+		mirror_touch(a);
 	json_decref(message);
 }
 
@@ -165,29 +230,52 @@ static void draw(struct attachment *a, const char *bytes, size_t length)
 	}
 }
 
-static void draw_snapshot(struct attachment *a, const char *bytes, size_t length)
+static void draw_snapshot(struct attachment *a, const char *bytes, size_t length, bool last)
 {
 	const char *head;
 	size_t head_length;
-	a->snapshot_left -= length;
-	size_t taken = redraw_take(
-		&a->redraw, bytes, length, a->snapshot_left == 0, &head, &head_length);
+	size_t taken = redraw_take(&a->redraw, bytes, length, last, &head, &head_length);
 	draw(a, head, head_length);
 	draw(a, bytes + taken, length - taken);
 }
 
+void display_draw_kept(struct attachment *a)
+{
+	begin_drawing(a);
+	draw_snapshot(a, a->kept.bytes, a->kept.length, true);
+	end_drawing(a);
+}
+
+static void take_snapshot(struct attachment *a, const char *bytes, size_t length)
+{
+	a->snapshot_left -= length;
+	if (a->mirror.on)
+		return;
+	if (a->covering || a->covered)
+		cover_take_kept(a, bytes, length);
+	else if (!a->passed)
+		draw_snapshot(a, bytes, length, a->snapshot_left == 0);
+}
+
 void display_take_bytes(struct attachment *a, const void *bytes, size_t length)
 {
-	size_t drawn = a->snapshot_left < length ? (size_t)a->snapshot_left : length;
+	size_t first = a->snapshot_left < length ? (size_t)a->snapshot_left : length;
 	if (a->over)
 		return;
-	if (a->passed) {
-		a->snapshot_left -= drawn;
-	} else {
-		if (drawn > 0)
-			draw_snapshot(a, bytes, drawn);
-		draw(a, (const char *)bytes + drawn, length - drawn);
+	if (first > 0)
+		take_snapshot(a, bytes, first);
+	a->live += length - first;
+	if (a->mirror.on) {
+		a->offset = a->live;
+		mirror_touch(a);
+		return;
+	}
+	/* What comes while the terminal is ours comes again. */
+	if (a->covered)
+		return;
+	if (!a->passed) {
+		draw(a, (const char *)bytes + first, length - first);
 		a->drawn = true;
 	}
-	a->offset += length - drawn;
+	a->offset += length - first;
 }

@@ -28,7 +28,7 @@ static void put(struct feed *f, const void *bytes, size_t length)
 	f->length += length;
 }
 
-static void begin(struct guard *g, int state)
+static void begin(struct guard *g, enum guard_state state)
 {
 	g->state = state;
 	g->length = 0;
@@ -181,7 +181,7 @@ static bool may_osc(const struct guard *g)
 }
 
 /* A string has come to its end. */
-static void end_string(struct feed *f, int state)
+static void end_string(struct feed *f, enum guard_state state)
 {
 	struct guard *g = f->g;
 	if (state == GUARD_CLIPBOARD) {

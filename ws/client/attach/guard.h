@@ -13,22 +13,23 @@
 
 #define GUARD_HELD_MAX 8000u /* of a sequence; one that is longer is left out */
 
+enum guard_state {
+	GUARD_GROUND,
+	GUARD_ESCAPE,
+	GUARD_CSI,
+	GUARD_OSC,        /* this and those that follow are strings */
+	GUARD_CLIPBOARD,  /* an OSC 52 that passes as it comes */
+	GUARD_DCS,        /* left out, as all that are no OSC; */
+	GUARD_STRING,     /* it ends at other characters than those of ASCII */
+	GUARD_STRING_END, /* ESC inside a string */
+};
+
 /* Zeroed: between two sequences. */
 struct guard {
-	bool clipboard; /* programs may set it: OSC 52 with data passes */
-	enum {
-		GUARD_GROUND,
-		GUARD_ESCAPE,
-		GUARD_CSI,
-		GUARD_OSC,        /* this and those that follow are strings */
-		GUARD_CLIPBOARD,  /* an OSC 52 that passes as it comes */
-		GUARD_DCS,        /* left out, as all that are no OSC; */
-		GUARD_STRING,     /* it ends at other characters than those of ASCII */
-		GUARD_STRING_END, /* ESC inside a string */
-	} state,
-		string;            /* string: in which that ESC came */
-	bool refused;              /* the sequence is left out */
-	char held[GUARD_HELD_MAX]; /* of it, behind its introducer */
+	bool clipboard;                 /* programs may set it: OSC 52 with data passes */
+	enum guard_state state, string; /* string: in which that ESC came */
+	bool refused;                   /* the sequence is left out */
+	char held[GUARD_HELD_MAX];      /* of it, behind its introducer */
 	size_t length;
 	uint8_t character[4]; /* of UTF-8 that is not whole */
 	uint8_t have, due;    /* bytes of it that are there, and all */

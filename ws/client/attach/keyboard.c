@@ -48,37 +48,67 @@ static unsigned take_number(const char **p)
 	return n;
 }
 
-/* The key in the words of kitty's protocol, CSI code[:…];modifiers[:event][;…]u, or xterm's, CSI 27;modifiers;code~ */
-static bool is_encoded(const char *bytes, size_t length, int key)
+/* A key in the words of a keyboard protocol. */
+struct encoded {
+	unsigned code, shifted; /* of the key; of what it is with Shift, 0: not told */
+	unsigned modifiers;     /* and 1 */
+	unsigned event;         /* 1: pressed, 2: again, 3: released */
+	size_t length;          /* bytes */
+};
+
+/* In those of kitty, CSI code[:shifted[:base]][;modifiers[:event][;text]]u, or of xterm, CSI 27;modifiers;code~ */
+static bool read_encoded(const char *bytes, size_t length, struct encoded *ret)
 {
-	char text[48];
-	unsigned upper = (unsigned)key + '@', event = 1;
-	unsigned lower = upper >= 'A' && upper <= 'Z' ? upper + 32 : upper;
+	char text[KEYBOARD_SEQUENCE_MAX];
+	struct encoded e = {.modifiers = 1, .event = 1};
 	snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1),
 		bytes);
 	if (strncmp(text, "\033[", 2) != 0)
 		return false;
 	const char *p = text + 2;
-	unsigned code = take_number(&p);
-	p += strspn(p, ":0123456789"); /* shifted, and as on other layouts */
-	if (*p++ != ';')
-		return false;
-	unsigned modifiers = take_number(&p);
-	if (code == 27 && *p == ';') {
+	e.code = take_number(&p);
+	if (*p == ':') {
 		p++;
-		code = take_number(&p);
-		return *p == '~' && is_control(modifiers) && (code == upper || code == lower);
+		e.shifted = take_number(&p);
+	}
+	p += strspn(p, ":0123456789"); /* as on other layouts */
+	if (*p == ';') {
+		p++;
+		e.modifiers = take_number(&p);
+	}
+	if (e.code == 27 && *p == ';') {
+		p++;
+		e.code = take_number(&p);
+		e.length = (size_t)(p + 1 - text);
+		*ret = e;
+		return *p == '~';
 	}
 	if (*p == ':') {
 		p++;
-		event = take_number(&p);
+		e.event = take_number(&p);
 	}
 	p += *p == ';' ? strspn(p, ";:0123456789") : 0; /* the text of the key */
-	return *p == 'u' && event == 1 && is_control(modifiers) && (code == upper || code == lower);
+	e.length = (size_t)(p + 1 - text);
+	*ret = e;
+	return *p == 'u';
+}
+
+/* The bytes of the key at the beginning of these; 0: it is another. */
+static size_t measure_key(const char *bytes, size_t length, int key)
+{
+	struct encoded e;
+	unsigned upper = (unsigned)key + '@';
+	unsigned lower = upper >= 'A' && upper <= 'Z' ? upper + 32 : upper;
+	if (bytes[0] == key)
+		return 1;
+	if (bytes[0] != '\033' || !read_encoded(bytes, length, &e))
+		return 0;
+	bool pressed = e.event == 1 && is_control(e.modifiers);
+	return pressed && (e.code == upper || e.code == lower) ? e.length : 0;
 }
 
 /* The state behind a byte that is part of a sequence, or begins one. */
-static int next_state(int state, char c)
+static enum keyboard_state next_state(enum keyboard_state state, char c)
 {
 	if (c == '\033')
 		return KEYBOARD_ESCAPE;
@@ -137,20 +167,160 @@ static size_t drop_answers(struct keyboard *k, char *bytes, size_t length)
 	return length;
 }
 
-size_t keyboard_filter(struct keyboard *k, char *bytes, size_t length, bool *ret_detach)
+/* The key behind the prefix */
+
+enum progress {
+	MORE,   /* it is not whole */
+	PASSED, /* it was no key: the key is yet to come */
+	KEY,
+};
+
+/* Modifiers and locks by themselves, which kitty's protocol can tell as well. */
+static bool is_modifier(unsigned code)
 {
-	size_t kept = 0;
-	*ret_detach = false;
-	for (size_t i = 0; i < length && k->detach >= 0; i++) {
-		*ret_detach = bytes[i] == k->detach ||
-			(bytes[i] == '\033' && is_encoded(bytes + i, length - i, k->detach));
-		if (*ret_detach)
-			length = i;
+	return (code >= 57358 && code <= 57360) || (code >= 57441 && code <= 57454);
+}
+
+static enum progress end_encoded(const struct encoded *e, int *ret_key)
+{
+	unsigned modifiers = (e->modifiers > 0 ? e->modifiers - 1 : 0) & 0x3fu;
+	bool shift = modifiers == 1, lower = e->code >= 'a' && e->code <= 'z';
+	unsigned code = !shift ? e->code : e->shifted > 0 ? e->shifted : e->code - (lower ? 32 : 0);
+	if (e->event == 3 || is_modifier(e->code))
+		return PASSED;
+	if (modifiers == 4 && code >= '@' && code <= 'z')
+		*ret_key = (int)(code & 0x1f);
+	else if (modifiers <= 1 && code < 0x7f)
+		*ret_key = (int)code;
+	return KEY;
+}
+
+/* What a terminal says of itself, the mouse and the focus among it. */
+static bool is_report(const char *sequence, size_t length)
+{
+	return strchr("IOMmRncyt", sequence[length - 1]) != NULL;
+}
+
+static enum progress end_csi(const char *sequence, size_t length, int *ret_key)
+{
+	struct encoded e;
+	if (length < 3 || sequence[length - 1] < '@' || sequence[length - 1] > '~')
+		return MORE;
+	if (read_encoded(sequence, length, &e) && e.length == length)
+		return end_encoded(&e, ret_key);
+	return is_report(sequence, length) ? PASSED : KEY;
+}
+
+/* Of a key that begins with this byte. */
+static size_t measure_character(char c)
+{
+	unsigned char byte = (unsigned char)c;
+	return byte < 0xc2 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+}
+
+/* What there is of it; last: nothing has come behind it yet. */
+static enum progress look_at(const char *sequence, size_t length, bool last, int *ret_key)
+{
+	*ret_key = KEYBOARD_UNKNOWN;
+	if (sequence[0] != '\033') {
+		if (measure_character(sequence[0]) == 1)
+			*ret_key = (unsigned char)sequence[0];
+		return length < measure_character(sequence[0]) ? MORE : KEY;
 	}
-	size_t taken = 0;
+	if (length == 1 && last)
+		*ret_key = '\033'; /* Escape: what is a sequence comes at once */
+	if (length == 1)
+		return last ? KEY : MORE;
+	if (sequence[1] == '[')
+		return end_csi(sequence, length, ret_key);
+	return sequence[1] == 'O' && length == 2 ? MORE : KEY;
+}
+
+/* Take bytes behind the prefix; returns how many, and in *ret_found the key, once it is there. */
+static size_t take_command(
+	struct keyboard *k, const char *bytes, size_t length, struct keyboard_found *ret_found)
+{
+	for (size_t i = 0; i < length;) {
+		int key;
+		k->sequence[k->sequence_length++] = bytes[i++];
+		enum progress p = look_at(k->sequence, k->sequence_length, i == length, &key);
+		if (p == MORE && k->sequence_length == sizeof k->sequence)
+			p = KEY;
+		if (p == MORE)
+			continue;
+		k->sequence_length = 0;
+		if (p == PASSED)
+			continue;
+		k->prefixed = false;
+		ret_found->what = KEYBOARD_COMMAND;
+		ret_found->key = key;
+		return i;
+	}
+	return length;
+}
+
+/* Text */
+
+/* Whether we are in a paste, as a terminal frames it for programs that want that. */
+static void note_paste(struct keyboard *k, char c)
+{
+	static const char mark[] = "\033[200~";
+	bool ends = k->bracketed == 4 && c == '1';
+	if (k->bracketed == 4 && (c == '0' || c == '1'))
+		k->bracketed = ends ? 14 : 5;
+	else if (k->bracketed % 9 == 5 && c == '~')
+		k->pasted = k->bracketed == 5, k->bracketed = 0;
+	else
+		k->bracketed = k->bracketed < 4 && c == mark[k->bracketed] ? k->bracketed + 1
+			: c == mark[0]                                     ? 1
+									   : 0;
+}
+
+/* Where the first key of ours begins, or the end; *ret_length: its bytes. */
+static size_t find_key(struct keyboard *k, const char *bytes, size_t length, size_t *ret_length,
+	enum keyboard_what *ret_what)
+{
+	for (size_t i = 0; i < length; i++) {
+		size_t n = k->detach >= 0 ? measure_key(bytes + i, length - i, k->detach) : 0;
+		bool is_prefix = n == 0 && k->prefix > 0 && !k->pasted &&
+			(n = measure_key(bytes + i, length - i, k->prefix)) > 0;
+		if (n > 0) {
+			*ret_length = n;
+			*ret_what = is_prefix ? KEYBOARD_COMMAND : KEYBOARD_DETACHED;
+			return i;
+		}
+		note_paste(k, bytes[i]);
+	}
+	*ret_length = 0;
+	*ret_what = KEYBOARD_NOTHING;
+	return length;
+}
+
+static size_t keep(struct keyboard *k, char *bytes, size_t length)
+{
+	size_t kept = 0, taken = 0;
 	if (k->fenced)
 		kept = pass_fence(k, bytes, length, &taken);
 	memmove(bytes + kept, bytes + taken, length - taken);
-	kept += length - taken;
-	return drop_answers(k, bytes, kept);
+	return drop_answers(k, bytes, kept + length - taken);
+}
+
+size_t keyboard_filter(
+	struct keyboard *k, char *bytes, size_t length, struct keyboard_found *ret_found)
+{
+	enum keyboard_what what;
+	size_t n;
+	*ret_found = (struct keyboard_found){.what = KEYBOARD_NOTHING};
+	if (k->prefixed && length > 0 && k->detach >= 0 && k->sequence_length == 0 &&
+		bytes[0] == k->detach)
+		k->prefixed = false; /* it detaches wherever it is */
+	if (k->prefixed) {
+		ret_found->rest = length - take_command(k, bytes, length, ret_found);
+		return 0;
+	}
+	size_t at = find_key(k, bytes, length, &n, &what);
+	k->prefixed = what == KEYBOARD_COMMAND;
+	ret_found->what = what == KEYBOARD_DETACHED ? what : KEYBOARD_NOTHING;
+	ret_found->rest = length - at - n;
+	return keep(k, bytes, at);
 }

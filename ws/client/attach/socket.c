@@ -19,6 +19,9 @@
 #define PAUSE_FIRST_MS 50u /* before a lost connection is made again */
 #define PAUSE_MAX_MS 2000u
 #define NOTICE_MS 400u /* an absence that is shorter is not worth a word */
+#define LONG_MS \
+	3000u /* without a connection: what was typed in that time is not sent, nobody has seen what it would do */
+#define FLUSH_MS 3000u /* for all that was typed to arrive */
 
 void socket_send(struct attachment *a, json_t *message)
 {
@@ -29,26 +32,38 @@ void socket_send(struct attachment *a, json_t *message)
 	json_decref(message);
 }
 
+/* The attachment of a line, or NULL: another one is in its place. */
+static struct attachment *owner(const struct attach_line *line)
+{
+	return line == line->a->line ? line->a : NULL;
+}
+
 static void on_drained(void *user)
 {
-	struct attachment *a = user;
-	attach_read_input(a);
+	struct attachment *a = owner(user);
+	if (a)
+		attach_read_input(a);
 }
 
 static void on_text(void *user, const char *text, size_t length)
 {
-	display_take_message(user, text, length);
+	struct attachment *a = owner(user);
+	if (a)
+		display_take_message(a, text, length);
 }
 
 static void on_binary(void *user, const void *bytes, size_t length)
 {
-	display_take_bytes(user, bytes, length);
+	struct attachment *a = owner(user);
+	if (a)
+		display_take_bytes(a, bytes, length);
 }
 
 static void on_opened(void *user)
 {
-	struct attachment *a = user;
-	display_send_size(a); /* it may have changed since the request was made */
+	struct attachment *a = owner(user);
+	if (a)
+		display_send_size(a); /* it may have changed since the request was made */
 }
 
 static void on_retry(uv_timer_t *timer);
@@ -59,11 +74,19 @@ static void on_notice(uv_timer_t *timer)
 	struct attachment *a = timer->data;
 	unsigned cols, rows;
 	char text[256], key[8] = "";
+	a->away = true;
+	if (a->mirror.on) {
+		mirror_miss_server(a);
+		return;
+	}
+	if (a->covered)
+		return;
 	tty_size(&cols, &rows);
 	if (a->options.detach_key >= 0)
 		keyboard_name(a->options.detach_key, key);
-	int n = snprintf(text, sizeof text, "\030\033\\\033[m\033[%u;1H\033[7m %.*s \033[m\033[K",
-		rows, (int)(cols > 3 ? cols - 3 : 1),
+	int n = snprintf(text, sizeof text,
+		"\030\033\\\0337\033[m\033[%u;1H\033[7m %.*s \033[m\033[K", rows,
+		(int)(cols > 3 ? cols - 3 : 1),
 		a->options.detach_key >= 0
 			? "ringside: the server is away; trying again"
 			: "ringside: the server is away; trying again; kill me to leave");
@@ -73,7 +96,22 @@ static void on_notice(uv_timer_t *timer)
 		n = snprintf(text, sizeof text, "\033[7m(%s detaches) \033[m", key);
 		tty_write(text, (size_t)n);
 	}
-	a->dirty = true;
+	a->dirty = a->noticed = true;
+}
+
+void socket_take_back_notice(struct attachment *a)
+{
+	unsigned cols, rows;
+	char text[32];
+	if (!a->noticed)
+		return;
+	a->noticed = false;
+	if (a->covered)
+		return;
+	tty_size(&cols, &rows);
+	int n = snprintf(text, sizeof text, "\033[%u;1H\033[2K\0338", rows);
+	if (n > 0 && n < (int)sizeof text)
+		tty_write(text, (size_t)n);
 }
 
 static void try_later(struct attachment *a)
@@ -86,26 +124,86 @@ static void try_later(struct attachment *a)
 		uv_timer_start(&a->notice, on_notice, NOTICE_MS, 0);
 }
 
+/* What is typed */
+
+static bool is_long(const struct attachment *a)
+{
+	return a->missing_ms > 0 && uv_now(&a->cli->loop) - a->missing_ms > LONG_MS;
+}
+
+static void bell(void)
+{
+	tty_write("\a", 1);
+}
+
+void socket_type(struct attachment *a, const char *bytes, size_t length)
+{
+	/* Who has been told so types for nobody. */
+	if (is_long(a) || a->away)
+		return;
+	delivery_add(&a->delivery, bytes, length);
+	if (a->socket && a->heard)
+		client_socket_send(a->socket, true, bytes, length);
+}
+
+void socket_take_up(struct attachment *a, int64_t taken)
+{
+	struct delivery *d = &a->delivery;
+	bool lost = delivery_resume(d, taken >= 0, taken >= 0 ? (uint64_t)taken : 0);
+	if (is_long(a))
+		lost = delivery_forget(d) || lost;
+	if (lost)
+		bell();
+	a->heard = true;
+	a->away = false;
+	a->missing_ms = 0;
+	if (d->length > 0)
+		client_socket_send(a->socket, true, d->bytes, d->length);
+}
+
+void socket_take_receipt(struct attachment *a, int64_t taken)
+{
+	if (taken >= 0)
+		delivery_receipt(&a->delivery, (uint64_t)taken);
+}
+
+/* There is no connection. */
+static void lose(struct attachment *a)
+{
+	a->socket = NULL;
+	a->heard = false;
+	if (a->missing_ms == 0)
+		a->missing_ms = uv_now(&a->cli->loop);
+	a->ready = false;
+	a->synced = a->synced && (a->drawn || a->mirror.on || a->passed);
+	a->snapshot_left = 0;
+}
+
 static void on_closed(void *user, int code, const char *reason)
 {
-	struct attachment *a = user;
-	a->socket = NULL;
-	a->ready = false;
-	a->synced = a->synced && a->drawn;
-	a->snapshot_left = 0;
+	struct attach_line *line = user;
+	struct attachment *a = owner(line);
+	line->socket = NULL;
+	if (!a)
+		return;
+	lose(a);
 	if (a->over)
 		return;
 	switch (code) {
 	case 4410:
 	case -404:
 		snprintf(a->reason, sizeof a->reason, "was deleted");
-		attach_end(a, CLI_GONE, "deleted");
+		attach_lose_session(a, CLI_GONE, "deleted");
 		return;
 	case 4401:
 	case -401:
 	case -403:
 		snprintf(a->reason, sizeof a->reason, "may not be seen any more");
 		attach_end(a, CLI_FAILED, "refused");
+		return;
+	case 4409:
+		snprintf(a->reason, sizeof a->reason, "is shown by another connection now");
+		attach_end(a, CLI_FAILED, "replaced");
 		return;
 	case 1008:
 	case 1011:
@@ -132,27 +230,46 @@ static const char *find_user_name(void)
 	return entry && entry->pw_name[0] ? entry->pw_name : "terminal";
 }
 
+static void hang_up(struct attach_line *line)
+{
+	if (line->socket)
+		client_socket_close(line->socket);
+	line->socket = NULL;
+}
+
 static int open_socket(struct attachment *a)
 {
+	struct attach_line *line = &a->lines[a->line == &a->lines[0]];
+	line->a = a;
+	hang_up(line);
 	unsigned cols, rows;
 	char size[64] = "", resume[64] = "";
 	char *path = NULL, *id = call_encode(a->session);
 	char *name = call_encode(a->options.name ? a->options.name : find_user_name());
-	tty_size(&cols, &rows);
+	display_size(a, &cols, &rows);
 	if (display_may_resize(a))
 		snprintf(size, sizeof size, "&cols=%u&rows=%u", cols, rows);
 	if (a->synced)
 		snprintf(resume, sizeof resume, "&epoch=%s&offset=%" PRIu64, a->epoch, a->offset);
-	/* As far behind as the history goes: a terminal is no place to leave something out. */
+	/* As far behind as the history goes: a terminal is no place to leave something out. Screens need no bytes. */
+	const char *lag = a->mirror.on ? "65536" : "1099511627776";
 	int rc = -ENOMEM;
 	if (id && name &&
-		asprintf(&path, "/ws/pty?sessionId=%s&name=%s&scrollback=%d&lag=1099511627776%s%s",
-			id, name, a->synced ? 0 : ATTACH_LINES, size, resume) >= 0)
-		rc = client_socket_open(a->cli->client, path, &callbacks, a, &a->socket);
+		asprintf(&path,
+			"/ws/pty?sessionId=%s&name=%s&client=%s&typed=%" PRIu64
+			"&scrollback=%d&lag=%s%s%s",
+			id, name, a->client, a->delivery.taken,
+			a->synced || a->mirror.on ? 0 : ATTACH_LINES, lag, size, resume) >= 0)
+		rc = client_socket_open(a->cli->client, path, &callbacks, line, &line->socket);
 	free(path);
 	free(id);
 	free(name);
-	return rc;
+	if (rc < 0)
+		return rc;
+	lose(a);
+	a->line = line;
+	a->socket = line->socket;
+	return 0;
 }
 
 static void on_retry(uv_timer_t *timer)
@@ -164,6 +281,40 @@ static void on_retry(uv_timer_t *timer)
 
 void socket_connect(struct attachment *a)
 {
-	if (open_socket(a) < 0)
-		try_later(a);
+	if (open_socket(a) == 0)
+		return;
+	socket_drop(a);
+	try_later(a);
+}
+
+void socket_settle(struct attachment *a)
+{
+	for (size_t i = 0; i < 2; i++)
+		if (&a->lines[i] != a->line)
+			hang_up(&a->lines[i]);
+}
+
+void socket_drop(struct attachment *a)
+{
+	hang_up(&a->lines[0]);
+	hang_up(&a->lines[1]);
+	lose(a);
+	uv_timer_stop(&a->retry);
+	uv_timer_stop(&a->notice);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+	struct attachment *a = timer->data;
+	a->cover_late = true;
+}
+
+void socket_flush(struct attachment *a)
+{
+	bool over = a->over;
+	a->cover_late = false;
+	uv_timer_start(&a->cover, on_late, FLUSH_MS, 0);
+	while (a->socket && a->delivery.length > 0 && !a->cover_late && a->over == over)
+		uv_run(&a->cli->loop, UV_RUN_ONCE);
+	uv_timer_stop(&a->cover);
 }

@@ -4,6 +4,8 @@
  */
 #include "ws/client/attach/tty.h"
 
+#include "ws/client/attach/modest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -38,16 +40,23 @@ static const char push_title[] = "\033[22;0t";
 static const char reset_text[] = RESET;
 static const char leave[] = RESET
 	"\033[999;1H\033[23;0t"; /* below everything, with the title from before */
+/* Margins take the cursor along: it is kept, and what is kept with it is set again. */
+static const char leave_inline[] = "\030\033\\\033[?1047l\0337" RESET "\0338\033[m\033(B\017";
 
 /* One terminal, one process: the handler of a crash has nothing else to go by. */
 static struct {
 	struct termios before, raw;
 	int fd;
 	bool open, ours; /* it is raw now */
+	bool is_inline;
+	struct modest modest;            /* what passes to it */
+	char crash[sizeof leave_inline]; /* what gives it back, as it takes that */
+	size_t crash_length;
 } tty = {.fd = -1};
 
-bool tty_write(const void *bytes, size_t length)
+static bool write_all(void *user, const void *bytes, size_t length)
 {
+	(void)user;
 	const char *p = bytes;
 	while (length > 0) {
 		ssize_t n = write(STDOUT_FILENO, p, length);
@@ -65,34 +74,71 @@ bool tty_write(const void *bytes, size_t length)
 	return true;
 }
 
+bool tty_write(const void *bytes, size_t length)
+{
+	return tty.modest.kind ? modest_write(&tty.modest, bytes, length)
+			       : write_all(NULL, bytes, length);
+}
+
+static const char *leaving(size_t *ret_length)
+{
+	*ret_length = tty.is_inline ? sizeof leave_inline - 1 : sizeof leave - 1;
+	return tty.is_inline ? leave_inline : leave;
+}
+
 static void give_back(void)
 {
+	size_t length;
 	if (!tty.ours)
 		return;
 	tty.ours = false;
-	tty_write(leave, sizeof leave - 1);
+	const char *text = leaving(&length);
+	tty_write(text, length);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &tty.before);
 }
 
 static void on_crash(int signo)
 {
 	/* The same, by what a signal's handler may do; what cannot be written is not written. */
-	if (tty.ours && write(STDOUT_FILENO, leave, sizeof leave - 1) >= 0)
+	if (tty.ours && write(STDOUT_FILENO, tty.crash, tty.crash_length) >= 0)
 		tcsetattr(STDIN_FILENO, TCSAFLUSH, &tty.before);
 	signal(signo, SIG_DFL);
 	raise(signo);
+}
+
+static bool keep_for_crash(void *user, const void *bytes, size_t length)
+{
+	(void)user;
+	if (length > sizeof tty.crash - tty.crash_length)
+		return false;
+	memcpy(tty.crash + tty.crash_length, bytes, length);
+	tty.crash_length += length;
+	return true;
+}
+
+/* What the terminal takes, and what it is given back with. */
+static void know_terminal(void)
+{
+	size_t length;
+	const char *text = leaving(&length);
+	modest_init(&tty.modest, getenv("TERM"), keep_for_crash, NULL);
+	tty.crash_length = 0;
+	modest_write(&tty.modest, text, length);
+	modest_init(&tty.modest, getenv("TERM"), write_all, NULL);
 }
 
 static void take_terminal(void)
 {
 	tty.ours = true;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &tty.raw);
-	tty_write(push_title, sizeof push_title - 1);
+	if (!tty.is_inline)
+		tty_write(push_title, sizeof push_title - 1);
 }
 
-int tty_open(void)
+static int open_tty(bool is_inline)
 {
 	static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	static bool prepared;
 	char name[64];
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
 		tcgetattr(STDIN_FILENO, &tty.before) < 0)
@@ -109,11 +155,25 @@ int tty_open(void)
 	tty.raw.c_cc[VMIN] = 1;
 	tty.raw.c_cc[VTIME] = 0;
 	tty.open = true;
-	for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+	tty.is_inline = is_inline;
+	know_terminal();
+	for (size_t i = 0; !prepared && i < sizeof crashes / sizeof *crashes; i++)
 		signal(crashes[i], on_crash);
-	atexit(tty_close);
+	if (!prepared)
+		atexit(tty_close);
+	prepared = true;
 	take_terminal();
 	return tty.fd;
+}
+
+int tty_open(void)
+{
+	return open_tty(false);
+}
+
+int tty_open_inline(void)
+{
+	return open_tty(true);
 }
 
 void tty_close(void)

@@ -10,6 +10,9 @@
  */
 int tty_open(void);
 
+/* The same for what goes on where the cursor is, and leaves it where it has come to; the title is not minded. */
+int tty_open_inline(void);
+
 /* Give it back: modes, screen, cursor, title, and what it has not read of our reports. Idempotent. */
 void tty_close(void);
 

@@ -17,10 +17,10 @@ struct asking {
 	bool over;
 };
 
-char *call_encode(const char *text)
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@"
+
+static char *encode(const char *text, const char *plain)
 {
-	static const char plain[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@";
 	char *encoded = malloc(strlen(text) * 3 + 1), *p = encoded;
 	for (; p && *text; text++) {
 		if (strchr(plain, *text))
@@ -31,6 +31,16 @@ char *call_encode(const char *text)
 	if (p)
 		*p = '\0';
 	return encoded;
+}
+
+char *call_encode(const char *text)
+{
+	return encode(text, PLAIN);
+}
+
+char *call_encode_path(const char *text)
+{
+	return encode(text, PLAIN "/");
 }
 
 char *call_path(const char *session, const char *format, ...)
@@ -60,20 +70,31 @@ static void on_head(void *user, int status, const char *content_type)
 	client_call_header(k->call, "ringside-omitted:", a->omitted, sizeof a->omitted);
 }
 
-static void on_body(void *user, const void *bytes, size_t length)
+int answer_add(struct answer *a, const void *bytes, size_t length)
 {
-	struct asking *k = user;
-	struct answer *a = k->answer;
 	char *body = a->length + length <= CALL_ANSWER_MAX ? realloc(a->body, a->length + length + 1)
 							   : NULL;
-	if (!body) {
-		k->error = -ENOMEM;
-		return;
-	}
+	if (!body)
+		return -ENOMEM;
 	memcpy(body + a->length, bytes, length);
 	a->body = body;
 	a->length += length;
 	body[a->length] = '\0';
+	return 0;
+}
+
+void answer_read(struct answer *a)
+{
+	if (a->body && strncmp(a->type, "application/json", 16) == 0)
+		a->json = json_loadb(a->body, a->length, JSON_DECODE_ANY, NULL);
+}
+
+static void on_body(void *user, const void *bytes, size_t length)
+{
+	struct asking *k = user;
+	int rc = answer_add(k->answer, bytes, length);
+	if (rc < 0)
+		k->error = rc;
 }
 
 static void on_done(void *user, int error)
@@ -87,13 +108,40 @@ static void on_done(void *user, int error)
 static const struct client_call_callbacks callbacks = {
 	.head = on_head, .body = on_body, .done = on_done};
 
+static void on_late(uv_timer_t *timer)
+{
+	struct asking *k = timer->data;
+	client_call_cancel(k->call);
+	k->error = -ETIMEDOUT;
+	k->over = true;
+}
+
+static void on_timer_closed(uv_handle_t *timer)
+{
+	timer->data = NULL;
+}
+
 static int perform_call(struct cli *cli, const struct client_request *r, struct answer *a)
 {
 	struct asking k = {.answer = a};
+	uv_timer_t timer;
 	int rc = client_request(cli->client, r, &callbacks, &k, &k.call);
-	while (rc == 0 && !k.over)
+	if (rc < 0)
+		return rc;
+	uv_timer_init(&cli->loop, &timer);
+	timer.data = &k;
+	if (cli->patience_ms > 0)
+		uv_timer_start(&timer, on_late, cli->patience_ms, 0);
+	while (!k.over && !(cli->give_up && *cli->give_up))
 		uv_run(&cli->loop, UV_RUN_ONCE);
-	return rc < 0 ? rc : k.error;
+	if (!k.over) {
+		client_call_cancel(k.call);
+		k.error = -ECANCELED;
+	}
+	uv_close((uv_handle_t *)&timer, on_timer_closed);
+	while (timer.data)
+		uv_run(&cli->loop, UV_RUN_NOWAIT);
+	return k.error;
 }
 
 int call_try(
@@ -117,10 +165,23 @@ int call_try(
 	free(path);
 	if (rc < 0)
 		answer_finish(ret_answer);
-	else if (ret_answer->body && strncmp(ret_answer->type, "application/json", 16) == 0)
-		ret_answer->json = json_loadb(
-			ret_answer->body, ret_answer->length, JSON_DECODE_ANY, NULL);
+	else
+		answer_read(ret_answer);
 	return rc;
+}
+
+int call_lost(struct cli *cli, int error)
+{
+	if (error == -ECONNREFUSED || error == -ECONNRESET)
+		cli->status = CLI_NO_SERVER;
+	const char *doubt = cli->target.tls ? ", or its certificate is not trusted" : "";
+	if (error == -ECONNREFUSED)
+		cli_fail(cli, "the server cannot be reached%s", doubt);
+	else if (error == -ECONNRESET)
+		cli_fail(cli, "the server has closed the connection%s", doubt);
+	else
+		cli_fail(cli, "%s", strerror(-error));
+	return cli->status != 0 ? cli->status : CLI_FAILED;
 }
 
 int call_ask(
@@ -129,16 +190,8 @@ int call_ask(
 	int rc = call_try(cli, method, path, body, ret_answer);
 	if (rc == 0)
 		return 0;
-	if (rc == -ECONNREFUSED || rc == -ECONNRESET)
-		cli->status = CLI_NO_SERVER;
-	if (rc == -ECONNREFUSED)
-		cli_fail(cli, "the server cannot be reached");
-	else if (rc == -ECONNRESET)
-		cli_fail(cli, "the server has closed the connection%s",
-			cli->target.tls ? ", or its certificate is not trusted" : "");
-	else
-		cli_fail(cli, "%s", strerror(-rc));
-	return cli->status != 0 ? cli->status : CLI_FAILED;
+	rc = call_lost(cli, rc);
+	return rc != 0 ? rc : CLI_FAILED; /* with an error there is no answer */
 }
 
 int call_complain(struct cli *cli, const struct answer *a)

@@ -19,6 +19,8 @@ char *call_path(const char *session, const char *format, ...) __attribute__((for
 
 /* A text as it is written in a path or a query; owned; NULL: no memory. */
 char *call_encode(const char *text);
+/* The same, where slashes stay what they are. */
+char *call_encode_path(const char *text);
 
 /*
  * Ask, and wait for the answer. path and body are taken; body may be NULL. Returns 0 when there is an answer,
@@ -35,10 +37,17 @@ int call_ask(
 int call_api(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
+/* Complain of there being no answer, for which error is the reason; returns the status to end with. */
+int call_lost(struct cli *cli, int error);
+
 /* Complain of an answer that is an error; returns the status to end with. */
 int call_complain(struct cli *cli, const struct answer *a);
 
 /* A text of an object in an answer; "" where there is none. */
 const char *answer_text(const json_t *object, const char *field);
+
+/* Of an answer that is being received: add bytes of its body, and read it when it is whole. Returns 0 or -ENOMEM. */
+int answer_add(struct answer *a, const void *bytes, size_t length);
+void answer_read(struct answer *a);
 
 void answer_finish(struct answer *a);

@@ -4,6 +4,8 @@
  */
 #include "ws/client/connect/cli.h"
 
+#include "ws/client/connect/opposite.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,20 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_SOCKET = 1000, OPT_URL, OPT_TOKEN_FILE, OPT_JSON, OPT_HELP };
+_Static_assert(OPPOSITES_MAX >= CLI_OPTIONS_MAX, "all have their opposites");
+
+enum { OPT_SOCKET = 1000, OPT_URL, OPT_TOKEN_FILE, OPT_NO_START, OPT_JSON, OPT_HELP };
 
 static const struct option common[] = {
 	{"socket", required_argument, NULL, OPT_SOCKET},
 	{"url", required_argument, NULL, OPT_URL},
 	{"token-file", required_argument, NULL, OPT_TOKEN_FILE},
+	{"no-start", no_argument, NULL, OPT_NO_START},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"help", no_argument, NULL, OPT_HELP},
 	{0},
 };
 
-static void print_complaint(const struct cli *cli, const char *format, va_list list)
+static void __attribute__((format(printf, 2, 0)))
+print_complaint(const struct cli *cli, const char *format, va_list list)
 {
 	char text[1024];
+	if (cli->quiet)
+		return;
 	vsnprintf(text, sizeof text, format, list);
 	if (cli->json) {
 		json_t *error = json_pack("{s:s, s:i}", "message", text, "status", cli->status);
@@ -58,42 +66,94 @@ int cli_fail(struct cli *cli, const char *format, ...)
 	return cli->status;
 }
 
-static void print_help(const struct command *c)
+size_t cli_common_words(const char *word)
 {
-	printf("Usage: ringside %s %s\n\n%s\n\n%s"
-	       "  --help\n"
-	       "  --json                print JSON\n"
-	       "  --socket PATH         the server's socket (default: $RINGSIDE_SOCKET, or ringside.sock in the\n"
-	       "                        runtime directory of `ringside serve`)\n"
-	       "  --url URL             a server elsewhere: http://HOST:PORT or https://HOST[:PORT]\n"
-	       "  --token-file FILE     its token (default: $RINGSIDE_TOKEN)\n",
-		c->name, c->arguments, c->summary, c->options);
+	size_t length = strcspn(word, "=");
+	for (const struct option *o = common; o->name && strncmp(word, "--", 2) == 0; o++)
+		if (strlen(o->name) == length - 2 && strncmp(word + 2, o->name, length - 2) == 0)
+			return o->has_arg == required_argument && !word[length] ? 2 : 1;
+	return 0;
+}
+
+void cli_print_help(FILE *out, const struct command *c)
+{
+	fprintf(out,
+		"Usage: ringside %s%s%s\n\n%s\n\n%s%s"
+		"  --help\n"
+		"  --json                print JSON\n"
+		"  --socket PATH         the server's socket (default: $RINGSIDE_SOCKET, or ringside.sock in the\n"
+		"                        runtime directory of `ringside serve`)\n"
+		"  --url URL             a server elsewhere: http://HOST:PORT or https://HOST[:PORT]\n"
+		"  --token-file FILE     its token (default: $RINGSIDE_TOKEN)\n",
+		c->name, c->arguments[0] ? " " : "", c->arguments, c->summary, c->options,
+		c->starts ? "  --no-start            start no server where none runs\n" : "");
+}
+
+void cli_take_config(struct cli *cli)
+{
+	const char *socket = getenv("RINGSIDE_SOCKET"), *token = getenv("RINGSIDE_TOKEN");
+	cli->no_start = cli->no_start || cli->config.no_start;
+	if (cli->configured || cli->url || cli->socket || (socket && *socket))
+		return;
+	cli->configured = true;
+	cli->url = cli->config.url;
+	cli->socket = cli->config.socket;
+	/* A token is for the server that it stands beside. */
+	if (!cli->token_file && !(token && *token))
+		cli->token_file = cli->config.token_file;
+}
+
+/* Another server is named after all. */
+static void drop_config(struct cli *cli)
+{
+	if (!cli->configured)
+		return;
+	cli->url = cli->socket = NULL;
+	if (cli->token_file == cli->config.token_file)
+		cli->token_file = NULL;
+	cli->configured = false;
 }
 
 static bool take_common(struct cli *cli, int option)
 {
 	switch (option) {
 	case OPT_SOCKET:
+		drop_config(cli);
 		cli->socket = optarg;
 		return true;
 	case OPT_URL:
+		drop_config(cli);
 		cli->url = optarg;
 		return true;
 	case OPT_TOKEN_FILE:
 		cli->token_file = optarg;
 		return true;
+	case OPT_NO_START:
+		cli->no_start = true;
+		return true;
 	case OPT_JSON:
 		cli->json = true;
 		return true;
 	case OPT_HELP:
-		print_help(cli->command);
+		cli_print_help(stdout, cli->command);
 		exit(fflush(stdout) == 0 ? 0 : CLI_FAILED);
 	default:
 		return false;
 	}
 }
 
-static void merge_options(struct cli *cli, const struct option *own)
+/* What the config file says, and the command line takes back. */
+static void take_back(struct cli *cli, const char *shorts)
+{
+	bool taken[OPPOSITES_MAX];
+	cli->argc = opposite_take_back(cli->argc, cli->argv, shorts, cli->options, taken);
+	for (size_t i = 0; cli->options[i].name; i++)
+		if (cli->options[i].val == OPT_NO_START && taken[i])
+			cli->config.no_start = false;
+}
+
+/* Once, before the first is looked at. */
+static void merge_options(struct cli *cli, const char *shorts, const struct option *own)
 {
 	size_t n = 0;
 	if (cli->options[0].name)
@@ -102,12 +162,13 @@ static void merge_options(struct cli *cli, const struct option *own)
 		cli->options[n++] = *o;
 	for (const struct option *o = common; o->name; o++)
 		cli->options[n++] = *o;
+	take_back(cli, shorts);
 }
 
 int cli_option(struct cli *cli, const char *shorts, const struct option *own)
 {
 	int option;
-	merge_options(cli, own);
+	merge_options(cli, shorts, own);
 	opterr = 0;
 	do
 		option = getopt_long(cli->argc, cli->argv, shorts, cli->options, NULL);
@@ -117,12 +178,24 @@ int cli_option(struct cli *cli, const char *shorts, const struct option *own)
 	else if (option == '?')
 		cli_usage(cli, "there is no option %s; see ringside %s --help",
 			cli->argv[optind - 1], cli->command->name);
+	else if (option == -1)
+		cli_take_config(cli);
 	return option == ':' ? '?' : option;
 }
 
 const char *cli_argument(struct cli *cli)
 {
 	return optind < cli->argc ? cli->argv[optind++] : NULL;
+}
+
+const char *cli_session(struct cli *cli)
+{
+	const char *given = cli_argument(cli), *ours = getenv("RINGSIDE_SESSION");
+	if (!given && ours && *ours)
+		given = ours;
+	if (!given)
+		cli_usage(cli, "which session?");
+	return given;
 }
 
 bool cli_done(struct cli *cli)

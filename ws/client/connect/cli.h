@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <uv.h>
 
 /*
@@ -29,12 +30,30 @@ enum {
 
 struct command;
 
+/* What a config file says of the server: see ws/client/config.h. */
+struct cli_server {
+	const char *socket, *url, *token_file; /* at most one of the first two */
+	bool no_start;
+	bool listens; /* [serve] says where a server listens */
+};
+
 struct cli {
 	const struct command *command;
 	int argc;
 	char **argv; /* argv[0] is the command's name */
 	bool json;   /* --json */
 	const char *socket, *url, *token_file;
+	struct cli_server config;      /* where neither command line nor environment name one */
+	bool configured;               /* socket, url and token_file are those of config */
+	bool no_start;                 /* --no-start */
+	bool starts;                   /* it starts a server where none runs */
+	const char *strange;           /* why XDG_RUNTIME_DIR is not followed, or NULL */
+	bool named;                    /* the server is: by an option, or in the environment */
+	unsigned patience_ms;          /* with an answer; 0: as long as it takes */
+	const bool *give_up;           /* once it is set an answer is not waited for; NULL: it is */
+	bool quiet;                    /* what goes wrong is told by the status alone */
+	void (*serve_help)(FILE *out); /* what `ringside serve --help` says */
+	const char *commit;            /* that the program was built from; NULL: not known */
 	struct option options[CLI_OPTIONS_MAX]; /* those of the command, and those that all have */
 	/* The server: */
 	uv_loop_t loop;
@@ -54,6 +73,7 @@ struct command {
 	const char *summary;         /* one line */
 	const char *options;         /* their descriptions, each line ended; "" = none of its own */
 	bool passes;                 /* ends as what it has run */
+	bool starts;                 /* starts a server where none runs */
 };
 
 /*
@@ -63,8 +83,26 @@ struct command {
  */
 int cli_option(struct cli *cli, const char *shorts, const struct option *own);
 
+/*
+ * Take the server of the config file, where no other is named. For what looks at which one it is; cli_option() and connecting
+ * have done it.
+ */
+void cli_take_config(struct cli *cli);
+
+/* How many words of a command line a word takes that is an option of all commands: 0 where it is none. */
+size_t cli_common_words(const char *word);
+
+/* What `ringside COMMAND --help` says. */
+void cli_print_help(FILE *out, const struct command *c);
+
 /* The next argument that is no option; NULL if there is none. */
 const char *cli_argument(struct cli *cli);
+
+/*
+ * The session that is meant: the next argument, or where there is none the one that we are in ($RINGSIDE_SESSION). NULL: there
+ * is neither, which has been complained of.
+ */
+const char *cli_session(struct cli *cli);
 
 /* Check that no argument is left. Otherwise complains, and returns false. */
 bool cli_done(struct cli *cli);

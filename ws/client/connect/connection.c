@@ -1,9 +1,11 @@
 /*
- * The way to the server: --url, --socket, $RINGSIDE_SOCKET, or the default runtime directory. Whether somebody is there
- * shows with the first request; what makes no sense is complained of before.
+ * The way to the server: --url, --socket, $RINGSIDE_SOCKET, or the default runtime directory, where one is started for
+ * commands that want that. Whether somebody is there at a URL shows with the first request; what makes no sense is
+ * complained of before.
  */
 #include "ws/client/connect/connection.h"
 
+#include "ws/client/connect/start.h"
 #include "ws/net/local_socket.h"
 
 #include <errno.h>
@@ -16,71 +18,117 @@
 #include <unistd.h>
 
 /* A directory that others could have prepared is nobody to talk to. */
-static bool is_ours(const char *dir)
+bool connection_is_ours(const char *dir)
 {
 	struct stat st;
 	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
 		(st.st_uid == geteuid() || st.st_uid == 0) && (st.st_mode & 022) == 0;
 }
 
-/* The default: where `ringside serve` would be; it may have been started without XDG_RUNTIME_DIR, or with. */
-static void find_socket(struct cli *cli)
-{
-	char dir[PATH_MAX], plain[64];
-	local_socket_default_dir(dir);
-	snprintf(plain, sizeof plain, "/tmp/ringside-%u", (unsigned)geteuid());
-	snprintf(cli->path, sizeof cli->path, "%s/" LOCAL_SOCKET_NAME, dir);
-	if (access(cli->path, F_OK) == 0 || !is_ours(plain))
-		return;
-	char other[sizeof plain + sizeof LOCAL_SOCKET_NAME];
-	snprintf(other, sizeof other, "%s/" LOCAL_SOCKET_NAME, plain);
-	if (access(other, F_OK) == 0)
-		snprintf(cli->path, sizeof cli->path, "%s", other);
-}
-
-int connection_probe(const struct cli *cli)
+/* Connect to the socket. Returns a descriptor or a negative errno. */
+static int reach_socket(const struct cli *cli)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int dir_fd, rc = 0;
-	if (!cli->target.socket)
-		return 0;
-	rc = local_socket_address(cli->path, address.sun_path, &dir_fd);
+	int dir_fd;
+	int rc = local_socket_address(cli->path, address.sun_path, &dir_fd);
 	if (rc < 0)
 		return rc;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof address) < 0)
 		rc = -errno;
-	if (fd >= 0)
+	if (rc < 0 && fd >= 0)
 		close(fd);
 	if (dir_fd >= 0)
 		close(dir_fd);
+	return rc < 0 ? rc : fd;
+}
+
+int connection_probe(const struct cli *cli)
+{
+	if (!cli->target.socket)
+		return 0;
+	int fd = reach_socket(cli);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+int connection_peer(const struct cli *cli, pid_t *ret_pid)
+{
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+	int fd = reach_socket(cli), rc = fd < 0 ? fd : 0;
+	if (rc == 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		rc = -errno;
+	if (fd >= 0)
+		close(fd);
+	if (rc == 0 && peer.pid <= 0)
+		rc = -ESRCH; /* it is not in our namespace of processes */
+	if (rc == 0)
+		*ret_pid = peer.pid;
 	return rc;
 }
 
 static int choose_socket(struct cli *cli)
 {
 	const char *given = cli->socket ? cli->socket : getenv("RINGSIDE_SOCKET");
-	if (given && *given) {
+	cli->named = given && *given;
+	if (cli->named) {
 		if (strlen(given) >= sizeof cli->path)
 			return cli_usage(cli, "the socket's path is too long");
 		snprintf(cli->path, sizeof cli->path, "%s", given);
 	} else {
-		find_socket(cli);
-		char *slash = strrchr(cli->path, '/');
-		*slash = '\0';
-		bool strange = access(cli->path, F_OK) == 0 && !is_ours(cli->path);
-		if (strange)
-			return cli_fail(cli, "%s is not a directory of this user", cli->path);
-		*slash = '/';
+		char dir[PATH_MAX];
+		cli->strange = local_socket_find_dir(dir);
+		if (access(dir, F_OK) == 0 && !connection_is_ours(dir))
+			return cli_fail(cli, "%s is not a directory of this user", dir);
+		snprintf(cli->path, sizeof cli->path, "%s/" LOCAL_SOCKET_NAME, dir);
 	}
 	cli->target.socket = cli->path;
+	return 0;
+}
+
+/* Where a server that is started has its socket, whatever was looked at before. */
+static int start_default(struct cli *cli)
+{
+	char dir[PATH_MAX];
+	(void)local_socket_default_dir(dir); /* as the server does, which says why */
+	snprintf(cli->path, sizeof cli->path, "%s/" LOCAL_SOCKET_NAME, dir);
+	return start_server(cli);
+}
+
+/* Whether somebody is there, after having started a server where that is wanted. */
+static int check_socket(struct cli *cli)
+{
 	int rc = connection_probe(cli);
+	bool nobody = rc == -ENOENT || rc == -ECONNREFUSED || rc == -ENOTDIR;
 	if (rc == 0)
 		return 0;
 	cli->status = CLI_NO_SERVER;
-	if (rc == -ENOENT || rc == -ECONNREFUSED || rc == -ENOTDIR)
+	if (nobody && cli->starts && !cli->no_start && !cli->named) {
+		rc = start_default(cli);
+		cli->status = rc;
+		return rc;
+	}
+	if (cli->strange && rc == -ENOENT)
+		return cli_fail(cli, "no server is running at %s (XDG_RUNTIME_DIR %s)", cli->path,
+			cli->strange);
+	if (nobody && cli->named && !cli->socket && getenv("RINGSIDE_SESSION"))
+		return cli_fail(cli,
+			"no server is running at %s; or it cannot be seen from in here (--isolate)",
+			cli->path);
+	if (nobody)
 		return cli_fail(cli, "no server is running at %s", cli->path);
 	return cli_fail(cli, "%s: %s", cli->path, strerror(-rc));
+}
+
+/* Complain of the address; what stands before an @ may be a password, and is shown to nobody. */
+static int refuse_url(struct cli *cli, const char *why)
+{
+	const char *url = cli->url, *at = strrchr(url, '@'), *slashes = strstr(url, "//");
+	bool hides = at && slashes && slashes < at;
+	return cli_usage(cli, "%.*s%s%s%s", hides ? (int)(slashes + 2 - url) : 0, url,
+		hides ? "***" : "", hides ? at : url, why);
 }
 
 /* http://HOST[:PORT][/…] */
@@ -90,21 +138,22 @@ static int take_url(struct cli *cli)
 	const char *p = cli->url;
 	cli->target.tls = strncmp(p, "https://", 8) == 0;
 	if (!cli->target.tls && strncmp(p, "http://", 7) != 0)
-		return cli_usage(cli, "%s is no http:// or https:// address", cli->url);
+		return refuse_url(cli, " is no http:// or https:// address");
 	p += cli->target.tls ? 8 : 7;
 	cli->target.port = cli->target.tls ? 443 : 80;
 	bool bracketed = *p == '[';
 	size_t length = bracketed ? strcspn(++p, "]") : strcspn(p, ":/?#");
 	if (length == 0 || length >= sizeof cli->host)
-		return cli_usage(cli, "%s names no host", cli->url);
+		return refuse_url(cli, " names no host");
 	snprintf(cli->host, sizeof cli->host, "%.*s", (int)length, p);
 	p += length + (bracketed && p[length] == ']' ? 1 : 0);
 	if (*p == ':') {
 		cli->target.port = (unsigned)strtoul(p + 1, &end, 10);
 		p = end;
 	}
-	if (cli->target.port == 0 || cli->target.port > 65535 || p[strspn(p, "/")] != '\0')
-		return cli_usage(cli, "%s: an address has a host and a port", cli->url);
+	if (cli->target.port == 0 || cli->target.port > 65535 || p[strspn(p, "/")] != '\0' ||
+		strchr(cli->host, '@'))
+		return refuse_url(cli, ": an address has a host and a port");
 	cli->target.host = cli->host;
 	return 0;
 }
@@ -112,7 +161,9 @@ static int take_url(struct cli *cli)
 static int take_token(struct cli *cli)
 {
 	const char *given = getenv("RINGSIDE_TOKEN");
-	if (cli->token_file) {
+	if (cli->token[0]) {
+		/* It came with the address. */
+	} else if (cli->token_file) {
 		FILE *f = fopen(cli->token_file, "re");
 		if (!f || !fgets(cli->token, sizeof cli->token, f)) {
 			int error = errno;
@@ -132,9 +183,13 @@ static int take_token(struct cli *cli)
 
 int connection_open(struct cli *cli)
 {
+	cli_take_config(cli);
 	int rc = take_token(cli);
+	cli->starts = cli->starts || cli->command->starts;
 	if (rc == 0)
 		rc = cli->url ? take_url(cli) : choose_socket(cli);
+	if (rc == 0 && !cli->url)
+		rc = check_socket(cli);
 	if (rc != 0)
 		return rc;
 	rc = uv_loop_init(&cli->loop);

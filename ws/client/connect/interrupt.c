@@ -15,8 +15,8 @@ static void on_signal(uv_signal_t *handle, int signo)
 
 void interrupt_open(struct interrupt *i, struct cli *cli)
 {
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	for (size_t n = 0; n < 3; n++) {
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	for (size_t n = 0; n < 4; n++) {
 		uv_signal_init(&cli->loop, &i->signals[n]);
 		i->signals[n].data = i;
 		uv_signal_start(&i->signals[n], on_signal, numbers[n]);
@@ -25,7 +25,7 @@ void interrupt_open(struct interrupt *i, struct cli *cli)
 
 void interrupt_close(struct interrupt *i, struct cli *cli)
 {
-	for (size_t n = 0; n < 3; n++)
+	for (size_t n = 0; n < 4; n++)
 		uv_close((uv_handle_t *)&i->signals[n], NULL);
 	uv_run(&cli->loop, UV_RUN_NOWAIT);
 }

@@ -4,7 +4,7 @@
 #include "ws/client/connect/cli.h"
 
 struct interrupt {
-	uv_signal_t signals[3]; /* INT, TERM, HUP */
+	uv_signal_t signals[4]; /* INT, TERM, HUP, QUIT */
 	unsigned count;         /* how often */
 	int signo;              /* the last */
 	void (*interrupted)(void *user, int signo);

@@ -7,6 +7,9 @@
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/connection.h"
 #include "ws/client/connect/event_stream.h"
+#include "ws/client/attach/tty.h"
+#include "ws/client/job/advice.h"
+#include "ws/client/job/interactive.h"
 #include "ws/client/job/job.h"
 
 #include <errno.h>
@@ -27,6 +30,7 @@ enum {
 	OPT_ISOLATE,
 	OPT_KEY,
 	OPT_LABEL,
+	OPT_INTERACTIVE,
 	OPT_DETACH = 'd',
 };
 
@@ -38,6 +42,7 @@ static const struct option options[] = {
 	{"isolate", no_argument, NULL, OPT_ISOLATE},
 	{"key", required_argument, NULL, OPT_KEY},
 	{"label", required_argument, NULL, OPT_LABEL},
+	{"interactive", no_argument, NULL, OPT_INTERACTIVE},
 	{"detach", no_argument, NULL, OPT_DETACH},
 	{0},
 };
@@ -45,11 +50,15 @@ static const struct option options[] = {
 struct exec_job {
 	struct job job;
 	const char *session;
-	bool detach;
-	char id[160];               /* "": not known yet */
-	bool asking;                /* the request that tells it is under way */
-	char cursor[80];            /* behind what has come: from there on another stream goes on */
-	struct client_call *cancel; /* under way */
+	bool detach, interactive;
+	bool advises;    /* once it runs */
+	char id[160];    /* "": not known yet */
+	bool asking;     /* the request that tells it is under way */
+	bool leaving;    /* as soon as it has an id */
+	char cursor[80]; /* behind what has come: from there on another stream goes on */
+	struct advice advice;
+	struct interactive terminal;
+	struct client_call *cancel;     /* under way */
 	struct event_stream *following; /* NULL: nothing is */
 	bool server_lost;               /* and found again */
 };
@@ -72,6 +81,9 @@ static int take_exec_option(struct exec_job *e, int option)
 		return job_put_text(&e->job, "key", optarg);
 	case OPT_LABEL:
 		return job_put_text(&e->job, "label", optarg);
+	case OPT_INTERACTIVE:
+		e->interactive = true;
+		return 0;
 	case OPT_DETACH:
 		e->detach = true;
 		return 0;
@@ -84,7 +96,7 @@ static int take_exec_options(struct exec_job *e)
 {
 	struct cli *cli = e->job.cli;
 	int option, rc = 0;
-	while (rc == 0 && (option = cli_option(cli, "+:t:id", options)) != -1)
+	while (job_spell_out(cli), rc == 0 && (option = cli_option(cli, "+:t:id", options)) != -1)
 		rc = option == '?' ? cli->status : take_exec_option(e, option);
 	return rc;
 }
@@ -107,6 +119,10 @@ static int take_exec_line(void *user)
 		rc = job_take_command(&e->job);
 	if (rc != 0)
 		return rc;
+	if (e->interactive &&
+		(e->detach || cli->json || e->job.reads_stdin || json_object_get(body, "streams")))
+		return cli_usage(cli,
+			"--interactive goes with none of --stdin, --pipes, --terminals, --detach, --json");
 	if (!json_object_get(body, "key")) {
 		rc = id_hex(key + strlen(key), 33);
 		if (rc < 0)
@@ -139,13 +155,6 @@ static bool try_again(struct cli *cli, struct patience *p, int rc)
 		uv_run(&cli->loop, UV_RUN_NOWAIT); /* Ctrl-C */
 	} while (connection_probe(cli) < 0 && p->waited_ms < PATIENCE_MS);
 	return true;
-}
-
-static bool wait_for_server(struct exec_job *e, struct patience *p, int rc)
-{
-	bool again = try_again(e->job.cli, p, rc);
-	e->server_lost = e->server_lost || again;
-	return again;
 }
 
 static int complain_lost(struct cli *cli, int rc)
@@ -199,14 +208,38 @@ static void send_cancel(struct exec_job *e, bool at_once)
 	free(path);
 }
 
+static bool wait_for_server(struct exec_job *e, struct patience *p, int rc)
+{
+	bool again = try_again(e->job.cli, p, rc);
+	e->server_lost = e->server_lost || again;
+	/* What it has got is not what was meant for it. */
+	if (again && input_is_cut(&e->job.input, true))
+		send_cancel(e, false);
+	return again;
+}
+
+/* The command runs on without us. */
+static void leave(const struct exec_job *e)
+{
+	tty_close();
+	advice_left(e->session, e->id);
+	_exit(128 + SIGQUIT);
+}
+
 static void on_interrupted(void *user, int signo)
 {
 	struct exec_job *e = user;
 	unsigned count = e->job.interrupt.count;
 	/* Once it has an id it is cancelled: what is asked for may run already. */
 	bool soon = !e->id[0] && e->asking && !e->detach;
-	if (count >= 3 || (!e->id[0] && (!soon || count >= 2)))
+	if (signo == SIGQUIT && e->id[0])
+		leave(e);
+	/* What is left has a name, which is not told yet. */
+	e->leaving = signo == SIGQUIT && soon;
+	if (count >= 3 || (!e->id[0] && (!soon || count >= 2))) {
+		tty_close();
 		_exit(128 + signo);
+	}
 	if (!soon)
 		send_cancel(e, count == 2);
 }
@@ -223,6 +256,9 @@ static void on_event(void *user, const json_t *event)
 		return;
 	if (!job_take_output(j, event) && strcmp(type, "end") == 0)
 		j->end = json_incref(json_object_get(event, "data"));
+	/* Before that it is another one that waits. */
+	if (e->advises && !e->advice.open && strcmp(type, "start") == 0)
+		advice_open(&e->advice, j->cli, e->session, e->id);
 	if (cursor) {
 		snprintf(e->cursor, sizeof e->cursor, "%s", cursor);
 		output_mark(&e->job.output);
@@ -313,12 +349,15 @@ static int submit_exec(struct exec_job *e)
 		json_t *data = json_object_get(a.json, "data");
 		const char *id = json_string_value(json_object_get(data, "id"));
 		snprintf(e->id, sizeof e->id, "%s", id ? id : "");
+		if (e->leaving && e->id[0])
+			leave(e);
 		if (e->detach && cli->json)
 			rc = cli_print_json(cli, json_incref(data));
 		else if (e->detach && puts(e->id) >= 0)
 			rc = cli_flush(cli);
 	} else {
 		rc = call_complain(cli, &a);
+		advice_busy(cli, &a);
 	}
 	answer_finish(&a);
 	return rc;
@@ -336,6 +375,8 @@ static int find_status(struct exec_job *e)
 		return cli_fail(j->cli,
 			"%llu bytes of its output are lost: they were not read in time",
 			(unsigned long long)j->lost);
+	if (input_is_cut(&j->input, e->server_lost))
+		return input_complain(&j->input);
 	status = job_end_status(j);
 	if (json_is_true(json_object_get(j->end, "suspect")))
 		return cli_fail(j->cli,
@@ -354,12 +395,23 @@ static int find_status(struct exec_job *e)
 static bool is_to_be_asked_again(struct exec_job *e)
 {
 	const char *by = json_string_value(json_object_get(e->job.end, "endedBy"));
-	if (!e->server_lost || e->job.interrupt.count > 0 || !by || strcmp(by, "not_started") != 0)
+	if (!e->server_lost || e->job.interrupt.count > 0 || e->job.input.stream || !by ||
+		strcmp(by, "not_started") != 0)
 		return false;
 	e->server_lost = false;
 	json_decref(e->job.end);
 	e->job.end = NULL;
 	return true;
+}
+
+/* Its input goes as far as we do. */
+static void feed(struct exec_job *e)
+{
+	struct job *j = &e->job;
+	while (!input_is_over(&j->input) && j->interrupt.count == 0)
+		uv_run(&j->cli->loop, UV_RUN_ONCE);
+	if (input_is_cut(&j->input, true))
+		j->cli->status = input_complain(&j->input);
 }
 
 static int ask_and_follow(struct exec_job *e)
@@ -368,11 +420,16 @@ static int ask_and_follow(struct exec_job *e)
 	int rc;
 	do {
 		rc = submit_exec(e);
+		if (rc == 0 && e->detach)
+			feed(e);
 		if (rc != 0 || e->detach)
-			return rc;
+			return rc != 0 ? rc : j->cli->status;
 		if (j->interrupt.count > 0)
 			send_cancel(e, false);
+		interactive_begin(&e->terminal);
+		e->advises = !j->cli->json && !j->reads_stdin && !e->interactive;
 		rc = j->cli->json ? await_end(e) : follow_exec(e);
+		advice_close(&e->advice);
 		if (rc != 0)
 			return rc;
 	} while (is_to_be_asked_again(e));
@@ -381,10 +438,33 @@ static int ask_and_follow(struct exec_job *e)
 	return find_status(e);
 }
 
+static void on_left(void *user)
+{
+	struct exec_job *e = user;
+	tty_close();
+	advice_left(e->session, e->id);
+	_exit(0);
+}
+
+static bool on_terminal_output(void *user, const char *bytes, size_t length)
+{
+	return interactive_write(user, bytes, length);
+}
+
 static int perform_exec(void *user)
 {
 	struct exec_job *e = user;
-	int rc = ask_and_follow(e);
+	int rc = 0;
+	if (e->interactive) {
+		e->terminal.left = on_left;
+		e->terminal.user = e;
+		e->job.output.sink = on_terminal_output;
+		e->job.output.sink_user = &e->terminal;
+		rc = interactive_open(&e->terminal, e->job.cli, e->session);
+	}
+	if (rc == 0)
+		rc = ask_and_follow(e);
+	interactive_close(&e->terminal);
 	if (e->cancel)
 		client_call_cancel(e->cancel);
 	return rc;
@@ -411,6 +491,8 @@ const struct command command_exec = {
 		"  --pipes               its stdout and stderr apart, neither a terminal\n"
 		"  --terminals           apart, each a terminal (default: one stream, as typed)\n"
 		"  -i, --stdin           it reads our standard input (default: the session's terminal)\n"
+		"  -it, --interactive    what is typed here is typed there, and the session has this window's\n"
+		"                        size; C-\\ leaves it\n"
 		"  -t, --timeout S       end it after so long; the status is 124\n"
 		"  --queue               wait for what runs in the session (default: that is an error)\n"
 		"  --isolate             in a fork of the shell: what it changes is gone afterwards\n"

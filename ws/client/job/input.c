@@ -1,86 +1,122 @@
 /*
- * Standard input, for a command or to be typed: read to its end, and sent with the request where that can hold it,
- * otherwise before, in pieces. What cannot be read or sent is said on standard error, and nothing is run.
+ * What ends at once goes with the request, so that a command that is asked for again, of a server that came back, has it again.
+ * What does not is streamed from then on: see PUT /api/stdin/ID. A server that is lost takes the rest along, which is told.
  */
 #include "ws/client/job/input.h"
 
 #include "ws/base64.h"
-#include "ws/client/connect/call.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-/* Read until there are `most` bytes, or it ends. Returns how many, or a negative errno. */
-static ssize_t read_stdin(char *bytes, size_t most)
+static int64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+ssize_t input_gather(char *bytes, size_t most, bool *ret_whole)
 {
 	size_t length = 0;
-	while (length < most) {
+	int64_t until = now_ms() + INPUT_GATHER_MS, left;
+	*ret_whole = false;
+	while (length < most && (left = until - now_ms()) > 0) {
+		struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+		int ready = poll(&in, 1, (int)left);
+		if (ready == 0 || (ready < 0 && errno == EINTR))
+			continue;
 		ssize_t n = read(STDIN_FILENO, bytes + length, most - length);
-		if (n == 0)
-			break;
-		if (n > 0)
-			length += (size_t)n;
-		else if (errno != EINTR)
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return -errno;
+		if (n == 0) {
+			*ret_whole = true;
+			break;
+		}
+		length += n > 0 ? (size_t)n : 0;
 	}
 	return (ssize_t)length;
 }
 
-int input_read(struct cli *cli, json_t *body)
-{
-	char *bytes = malloc(INPUT_PIECE_MAX + 1);
-	ssize_t n = bytes ? read_stdin(bytes, INPUT_PIECE_MAX + 1) : -ENOMEM;
-	size_t length = n < 0 ? 0 : (size_t)n;
-	int rc = 0;
-	if (n < 0)
-		rc = cli_fail(cli, "standard input: %s", strerror((int)-n));
-	else if (length > INPUT_PIECE_MAX)
-		rc = cli_fail(cli, "standard input: more than %zu KiB", INPUT_PIECE_MAX >> 10);
-	else
-		json_object_set_new(body, "stdinBase64", base64_json(bytes, length));
-	free(bytes);
-	return rc;
-}
-
-/* Send a piece; id is the input's, "" before the first. Returns 0, or the status to end with. */
-static int send_piece(
-	struct cli *cli, char id[64], uint64_t offset, const char *bytes, size_t length)
+/* Have the server make an input that is written while it is read; first: what of it is there. */
+static int begin_stream(struct input *i, json_t *body, size_t length)
 {
 	struct answer a;
-	json_t *body = json_pack(
-		"{s:I, s:o}", "offset", (json_int_t)offset, "base64", base64_json(bytes, length));
-	if (body && id[0])
-		json_object_set_new(body, "id", json_string(id));
-	int rc = call_api(cli, "POST", strdup("/api/stdin"), body, &a);
+	char *path = NULL;
+	json_t *stream = json_pack("{s:b}", "stream", 1);
+	int rc = call_api(i->cli, "POST", strdup("/api/stdin"), stream, &a);
 	if (rc != 0)
 		return rc;
-	const char *made = json_string_value(json_object_get(a.json, "id"));
-	snprintf(id, 64, "%s", made ? made : "");
+	const char *id = answer_text(a.json, "id");
+	json_object_set_new(body, "stdinFrom", json_string(id));
+	if (asprintf(&path, "/api/stdin/%s", id) < 0)
+		path = NULL;
 	answer_finish(&a);
+	i->stream = calloc(1, sizeof *i->stream);
+	if (!i->stream) {
+		free(path);
+		return cli_fail(i->cli, "%s", strerror(ENOMEM));
+	}
+	*i->stream = (struct body_stream){.cli = i->cli,
+		.fd = STDIN_FILENO,
+		.first = i->first,
+		.first_length = length,
+		.answer = &i->answer};
+	body_stream_open(i->stream, "PUT", path);
 	return 0;
 }
 
-int input_upload(struct cli *cli, json_t *body)
+int input_open(struct input *i, struct cli *cli, json_t *body)
 {
-	char id[64] = "", *bytes = malloc(INPUT_PIECE_MAX);
-	uint64_t offset = 0;
-	int rc = 0;
-	ssize_t n = bytes ? read_stdin(bytes, INPUT_PIECE_MAX) : -ENOMEM;
-	bool whole = n >= 0 && (size_t)n < INPUT_PIECE_MAX;
-	if (whole)
-		json_object_set_new(body, "stdinBase64", base64_json(bytes, (size_t)n));
-	while (!whole && n > 0 && rc == 0) {
-		rc = send_piece(cli, id, offset, bytes, (size_t)n);
-		offset += (uint64_t)n;
-		n = rc == 0 ? read_stdin(bytes, INPUT_PIECE_MAX) : 0;
-	}
+	bool whole;
+	i->cli = cli;
+	i->first = malloc(INPUT_PIECE_MAX);
+	ssize_t n = i->first ? input_gather(i->first, INPUT_PIECE_MAX, &whole) : -ENOMEM;
 	if (n < 0)
-		rc = cli_fail(cli, "standard input: %s", strerror((int)-n));
-	if (!whole && rc == 0)
-		json_object_set_new(body, "stdinFrom", json_string(id));
-	free(bytes);
-	return rc;
+		return cli_fail(cli, "standard input: %s", strerror((int)-n));
+	if (!whole)
+		return begin_stream(i, body, (size_t)n);
+	json_object_set_new(body, "stdinBase64", base64_json(i->first, (size_t)n));
+	return 0;
+}
+
+bool input_is_over(const struct input *i)
+{
+	return !i->stream || i->stream->over;
+}
+
+bool input_is_cut(const struct input *i, bool server_lost)
+{
+	const struct body_stream *s = i->stream;
+	if (!s || !s->over)
+		return false;
+	/* Over TLS an answer before the end of the input is not heard: see ws/net/client.c. */
+	if (s->error < 0)
+		return server_lost || !i->cli->target.tls;
+	return s->read_error < 0 || i->answer.status != 200;
+}
+
+int input_complain(const struct input *i)
+{
+	const struct body_stream *s = i->stream;
+	if (s->read_error < 0)
+		return cli_fail(i->cli, "standard input: %s; the command has got what was before",
+			strerror(-s->read_error));
+	return cli_fail(i->cli,
+		"the server was lost: the command has got a part of its input, and nothing after it");
+}
+
+void input_close(struct input *i)
+{
+	if (i->stream)
+		body_stream_close(i->stream);
+	free(i->stream);
+	free(i->first);
+	answer_finish(&i->answer);
+	*i = (struct input){0};
 }

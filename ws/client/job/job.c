@@ -6,7 +6,6 @@
 #include "ws/client/job/job.h"
 
 #include "ws/client/connect/connection.h"
-#include "ws/client/job/input.h"
 #include "ws/client/job/quoting.h"
 
 #include <errno.h>
@@ -51,6 +50,14 @@ int job_take_option(struct job *j, int option)
 	}
 }
 
+void job_spell_out(struct cli *cli)
+{
+	static char interactive[] = "--interactive";
+	const char *word = optind < cli->argc ? cli->argv[optind] : "";
+	if (strcmp(word, "-it") == 0 || strcmp(word, "-ti") == 0)
+		cli->argv[optind] = interactive;
+}
+
 int job_take_command(struct job *j)
 {
 	char *command = quoting_command(j->cli);
@@ -86,7 +93,7 @@ int job_run(struct job *j, const struct job_callbacks *callbacks, void *user)
 	if (rc == 0)
 		rc = connection_open(j->cli);
 	if (rc == 0 && j->reads_stdin)
-		rc = input_upload(j->cli, j->body);
+		rc = input_open(&j->input, j->cli, j->body);
 	if (rc == 0) {
 		j->interrupt.interrupted = callbacks->interrupted;
 		j->interrupt.user = user;
@@ -94,6 +101,7 @@ int job_run(struct job *j, const struct job_callbacks *callbacks, void *user)
 		rc = callbacks->perform(user);
 		interrupt_close(&j->interrupt, j->cli);
 	}
+	input_close(&j->input);
 	close_job(j);
 	return rc;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ws/client/connect/interrupt.h"
+#include "ws/client/job/input.h"
 #include "ws/client/job/output.h"
 
 /* `ringside exec` and `ringside run`. */
@@ -11,10 +12,12 @@ struct job {
 	struct cli *cli;
 	json_t *body, *env; /* of the request; owned */
 	bool reads_stdin;   /* --stdin */
+	struct input input; /* then */
 	struct output output;
 	uint64_t lost; /* bytes of output that have not come */
 	json_t *end;   /* how it ended, NULL: it has not; owned */
 	struct interrupt interrupt;
+	struct terminal_job *terminal; /* of `run -it`, while it runs; see terminal.h */
 };
 
 /* The options of both; the rest of them is each command's own, with values from JOB_OPTION_OWN on. */
@@ -33,6 +36,9 @@ void job_open(struct job *j, struct cli *cli);
 /* Take one of JOB_OPTIONS, whose value is getopt's optarg. Returns 0, or the status to end with. */
 int job_take_option(struct job *j, int option);
 
+/* Before each option: -it, docker's word, which getopt would take apart, is spelled out. */
+void job_spell_out(struct cli *cli);
+
 /* Put a text into the request. Returns 0, or the status to end with when it is not UTF-8: field is the option's name. */
 int job_put_text(struct job *j, const char *field, const char *text);
 
@@ -46,7 +52,7 @@ bool job_take_output(struct job *j, const json_t *event);
 struct job_callbacks {
 	int (*take)(void *user); /* the command line */
 	int (*perform)(
-		void *user); /* connected, with standard input sent and Ctrl-C and its like caught */
+		void *user); /* connected, with standard input on its way and Ctrl-C and its like caught */
 	void (*interrupted)(void *user, int signo); /* while it is performed; see struct interrupt */
 };
 

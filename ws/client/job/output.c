@@ -67,7 +67,10 @@ void output_write(struct output *s, int stream, const json_t *base64, bool termi
 	s->seen[stream] += length;
 	if (s->seen[stream] > s->written[stream])
 		s->written[stream] = s->seen[stream];
-	if (terminal && s->plain)
+	if (s->sink && s->error == 0)
+		s->error = s->sink(s->sink_user, (const char *)bytes + skip, length - skip) ? 0
+											    : -EIO;
+	else if (terminal && s->plain)
 		write_plain(s, stream, (const char *)bytes + skip, length - skip);
 	else
 		write_all(s, stream, bytes + skip, length - skip);

@@ -12,7 +12,10 @@ struct output {
 	uint64_t written[OUTPUT_STREAMS]; /* how far what was written goes; what comes again is dropped */
 	bool plain;       /* a terminal's CR LF is LF: it does not go to a terminal */
 	bool return_held; /* a CR waits for what is behind it */
-	int error;        /* 0, or why nothing can be written any more: a negative errno */
+	bool (*sink)(void *user, const char *bytes,
+		size_t length); /* where a terminal's goes instead; NULL: ours */
+	void *sink_user;
+	int error; /* 0, or why nothing can be written any more: a negative errno */
 };
 
 /* From here on it can go on after a restart. */

@@ -4,6 +4,7 @@
  */
 #include "ws/client/connect/event_stream.h"
 #include "ws/client/job/job.h"
+#include "ws/client/job/terminal.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,18 +12,20 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { OPT_PIPES = JOB_OPTION_OWN, OPT_TERMINALS };
+enum { OPT_PIPES = JOB_OPTION_OWN, OPT_TERMINALS, OPT_INTERACTIVE };
 
 static const struct option options[] = {
 	JOB_OPTIONS,
 	{"pipes", no_argument, NULL, OPT_PIPES},
 	{"terminals", no_argument, NULL, OPT_TERMINALS},
+	{"interactive", no_argument, NULL, OPT_INTERACTIVE},
 	{0},
 };
 
 struct run_job {
 	struct job job;
-	bool terminals;
+	bool terminals, streams; /* what they are to be; it was said */
+	bool interactive;
 	struct event_stream stream;
 };
 
@@ -45,21 +48,34 @@ static void add_surroundings(struct run_job *r)
 	}
 }
 
+static int take_run_option(struct run_job *r, int option)
+{
+	switch (option) {
+	case OPT_PIPES:
+	case OPT_TERMINALS:
+		r->terminals = option == OPT_TERMINALS;
+		r->streams = true;
+		return 0;
+	case OPT_INTERACTIVE:
+		r->interactive = true;
+		return 0;
+	default:
+		return job_take_option(&r->job, option);
+	}
+}
+
 static int take_run_line(void *user)
 {
 	struct run_job *r = user;
 	struct cli *cli = r->job.cli;
 	int option, rc = 0;
-	while (rc == 0 && (option = cli_option(cli, "+:t:i", options)) != -1) {
-		if (option == '?')
-			rc = cli->status;
-		else if (option == OPT_PIPES || option == OPT_TERMINALS)
-			r->terminals = option == OPT_TERMINALS;
-		else
-			rc = job_take_option(&r->job, option);
-	}
+	while (job_spell_out(cli), rc == 0 && (option = cli_option(cli, "+:t:i", options)) != -1)
+		rc = option == '?' ? cli->status : take_run_option(r, option);
 	if (rc == 0)
 		rc = job_take_command(&r->job);
+	if (rc == 0 && r->interactive && (r->streams || r->job.reads_stdin || cli->json))
+		return cli_usage(cli,
+			"--interactive goes with none of --stdin, --pipes, --terminals, --json");
 	if (rc == 0)
 		add_surroundings(r);
 	return rc;
@@ -70,6 +86,7 @@ static void on_interrupted(void *user, int signo)
 {
 	struct run_job *r = user;
 	(void)signo;
+	terminal_interrupted(&r->job);
 	if (r->stream.call)
 		client_call_cancel(r->stream.call);
 	r->stream.call = NULL;
@@ -110,6 +127,8 @@ static int find_status(struct run_job *r, int rc)
 	if (j->lost > 0)
 		return cli_fail(
 			cli, "%llu bytes of its output are lost", (unsigned long long)j->lost);
+	if (input_is_cut(&j->input, false))
+		return input_complain(&j->input);
 	return job_end_status(j);
 }
 
@@ -117,6 +136,9 @@ static int perform_run(void *user)
 {
 	struct run_job *r = user;
 	struct event_stream *stream = &r->stream;
+	if (r->interactive)
+		return terminal_run(&r->job,
+			(uint64_t)json_integer_value(json_object_get(r->job.body, "timeoutMs")));
 	*stream = (struct event_stream){.cli = r->job.cli, .event = on_event, .user = r};
 	int rc = event_stream_start(stream, "POST", strdup("/api/run"), json_incref(r->job.body));
 	if (rc == 0)
@@ -140,9 +162,12 @@ const struct command command_run = {
 	.name = "run",
 	.run = run_run,
 	.passes = true,
+	.starts = true,
 	.arguments = "[OPTIONS] COMMAND...",
 	.summary = "Run a command on its own, and end as it does",
 	.options = "  --pipes, --terminals  what its stdout and stderr are (default: as ours)\n"
+		   "  -it, --interactive    in a terminal of its own, which has this keyboard and this size; C-\\ leaves\n"
+		   "                        it, and it runs on as a session\n"
 		   "  -i, --stdin           it reads our standard input (default: nothing)\n"
 		   "  -t, --timeout S       end it after so long; the status is 124\n"
 		   "  --cwd DIR             (default: the current one)\n"

@@ -1,12 +1,17 @@
 /* What a screen takes of memory at most, and what becomes of it when there is none. */
 #include "tests/lib/drawn_check.h"
+#include "tests/lib/drawn_same.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/shortage.h"
 
+#include "ring/screen/trim.h"
+#include "ring/screen/view/render.h"
 #include "ring/screen/view/snapshot.h"
+#include "ring/search/search.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -65,6 +70,8 @@ Test(screen_shortage, a_resize_without_memory_is_told, .timeout = 100)
 			drawn_init(&d, 24, 20, 40);
 			fill(&d, "\x1b[31mx\xe4\xbd\xa0 and so on, for more than a line\x1b[m\r\n");
 			drawn_type(&d, k % 2 ? "\x1b[?1049h\x1b[5;5Hhello" : "hello");
+			if (k % 2)
+				scrollback_freeze(&d.screen->scrollback, 2, 300, UINT_MAX);
 			shortage_after(n);
 			int rc = screen_resize(d.screen, sides[k / 2][0], sides[k / 2][1]);
 			refused = shortage_over();
@@ -95,6 +102,9 @@ Test(screen_shortage, what_few_bytes_can_do_to_a_large_screen, .timeout = 100)
 		struct drawn d;
 		drawn_init(&d, SIDE, SIDE, 3000);
 		screen_mute(d.screen, true);
+		/* Each row has had a line of its own, which is kept for another. */
+		for (unsigned y = 0; y < SIDE; y++)
+			drawn_type(&d, "x\n");
 		drawn_type(&d, "\x1b#8\x1b[H");
 		drawn_type(&d, floods[i]);
 		shortage_count();
@@ -138,6 +148,141 @@ Test(screen_shortage, output_without_memory, .timeout = 100)
 			free(snapshot.bytes);
 		free(copy);
 		finish(&d);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+/* A screen with lines that are frozen; without memory for that they are not. */
+static void init_frozen(struct drawn *d, size_t n)
+{
+	drawn_init(d, 24, 20, 60);
+	fill(d, "\x1b[31mx\xe4\xbd\xa0 and so on, for more than a line\x1b[m\r\n");
+	shortage_after(n);
+	scrollback_freeze(&d->screen->scrollback, 2, 300, UINT_MAX);
+}
+
+Test(screen_shortage, freezing_without_memory_leaves_all_as_it_is)
+{
+	size_t refused = 1;
+	for (size_t n = 0; refused > 0; n++) {
+		struct drawn d, whole;
+		init_frozen(&d, n);
+		refused = shortage_over();
+		init_frozen(&whole, SIZE_MAX);
+		shortage_over();
+		drawn_check(&d);
+		drawn_same_scrollback(d.screen, whole.screen, true);
+		finish(&d);
+		finish(&whole);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+enum reading { SNAPSHOT, TEXT, LINES, SEARCH, READINGS };
+
+static int read_lines(const struct screen *s)
+{
+	struct render *r;
+	struct render_line line;
+	int rc = render_create(&r, s, &(struct render_options){.to = UINT64_MAX});
+	if (rc < 0)
+		return rc;
+	do
+		rc = render_next(r, &line);
+	while (rc > 0);
+	render_destroy(r);
+	return rc;
+}
+
+static int read_frozen(struct screen *s, enum reading how, struct pattern *pattern)
+{
+	struct snapshot snapshot = {0};
+	struct rendered rendered = {0};
+	struct search search = {.pattern = pattern, .limit = 1000, .work = UINT64_MAX};
+	int rc = 0;
+	switch (how) {
+	case SNAPSHOT:
+		rc = screen_snapshot(s, 100, &snapshot);
+		free(snapshot.bytes);
+		break;
+	case TEXT:
+		rc = render_lines(s, RENDER_TEXT,
+			&(struct render_options){.to = UINT64_MAX, .max = SIZE_MAX}, &rendered);
+		free(rendered.bytes);
+		break;
+	case LINES:
+		return read_lines(s);
+	default:
+		rc = search_screen(&search, s, SEARCH_NO_LINE);
+		cr_expect(rc < 0 || search.count > 40);
+		search_finish(&search);
+	}
+	return rc;
+}
+
+/* Nobody takes lines that could not be read for empty ones. */
+Test(screen_shortage, frozen_lines_are_there_or_it_is_told, .timeout = 60)
+{
+	struct pattern *pattern;
+	const char *problem;
+	cr_assert_eq(pattern_create(&pattern, "so on", 5, 0, &problem), 0);
+	for (enum reading how = 0; how < READINGS; how++) {
+		size_t refused = 1;
+		for (size_t n = 0; refused > 0; n++) {
+			struct drawn d;
+			init_frozen(&d, SIZE_MAX);
+			cr_assert_gt(d.screen->scrollback.frozen_lines, 30);
+			shortage_after(n);
+			int rc = read_frozen(d.screen, how, pattern);
+			refused = shortage_over();
+			cr_expect_eq(rc, refused > 0 ? -ENOMEM : 0, "%d, %zu", (int)how, n);
+			cr_expect_eq(read_frozen(d.screen, how, pattern), 0);
+			finish(&d);
+		}
+	}
+	pattern_destroy(pattern);
+	ASSERT_NO_LEAKS();
+}
+
+/* Output that changes frozen lines, or makes them go: it reads blocks for that. */
+static const struct reaching {
+	const char *what;
+	unsigned cols;
+	const char *before, *text;
+} reaching[] = {
+	{"ED 1", 20, "\x1b[31mx\xe4\xbd\xa0 and so on, for more than a line\x1b[m\r\n",
+		"\x1b[2;20Hx\x1b[1J\x1b[3;20Hx\x1b[1J\x1b[4;20Hx\x1b[1J"},
+	{"more bytes than there may be", 400, "\x1b[31ma\x1b[32mb\x1b[33mc\x1b[34md",
+		"\x1b[31ma\x1b[32mb\x1b[33mc\x1b[34md\r\n\x1b[99b\r\n\x1b[500b\r\n"
+		"\x1b[24;400Hx\x1b[10S"},
+};
+
+/* What was read for that does not stay, and that it could not be read concerns nobody who asks for lines later. */
+Test(screen_shortage, output_that_reaches_frozen_lines_leaves_nothing_read, .timeout = 60)
+{
+	for (size_t i = 0; i < sizeof reaching / sizeof *reaching; i++) {
+		size_t refused = 1;
+		for (size_t n = 0; refused > 0; n++) {
+			struct drawn d;
+			drawn_init(&d, 24, reaching[i].cols, 60);
+			fill(&d, reaching[i].before);
+			cr_assert_gt(scrollback_freeze(&d.screen->scrollback, 2, 300, UINT_MAX), 2);
+			scrollback_rest(&d.screen->scrollback);
+			char *copy = strdup(reaching[i].text);
+			shortage_after(n);
+			for (size_t at = 0, end = strlen(copy); at < end;)
+				at += screen_feed(d.screen, copy + at, end - at, SIZE_MAX);
+			refused = shortage_over();
+			size_t held = scrollback_memory(&d.screen->scrollback);
+			free(copy);
+			cr_expect_gt(d.screen->scrollback.frozen_lines, 0);
+			cr_expect(scrollback_is_whole(&d.screen->scrollback), "%s, %zu",
+				reaching[i].what, n);
+			scrollback_rest(&d.screen->scrollback);
+			cr_expect_eq(scrollback_memory(&d.screen->scrollback), held, "%s, %zu",
+				reaching[i].what, n);
+			finish(&d);
+		}
 	}
 	ASSERT_NO_LEAKS();
 }

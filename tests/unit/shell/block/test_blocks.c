@@ -97,7 +97,7 @@ Test(blocks, a_command_begins_with_its_mark_and_ends_with_its_record, .timeout =
 	cr_assert_eq(journal_type_of(&t, 0), JOURNAL_BLOCK_STARTED);
 	cr_assert_eq(journal_type_of(&t, 1), JOURNAL_CWD);
 	cr_assert_eq(journal_type_of(&t, 2), JOURNAL_BLOCK_ENDED);
-	cr_assert_eq(block_output(&t.memory.pane, b, BLOCK_BYTES, 0, UINT64_MAX, &o), 0);
+	cr_assert_eq(block_output(&t.memory.pane, b, 0, UINT64_MAX, &o), 0);
 	cr_assert_eq(o.length, strlen("hello\r\n"));
 	cr_assert_eq(memcmp(o.text, "hello\r\n", o.length), 0);
 	free(o.text);

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define AID ";aid=n\a"
 #define A "\033]133;A" AID
@@ -71,5 +72,21 @@ Test(command_text, bounded)
 	cr_assert_not_null(text);
 	cr_assert_leq(strlen(text), COMMAND_TEXT_MAX);
 	free(text);
+	free(bytes);
+}
+
+/* A screen that is cleared in four bytes makes minutes of what may be looked for a command in. */
+Test(command_text, what_takes_too_long_to_draw_is_not_known, .timeout = 60)
+{
+	static const char again[] = "\033[2J";
+	const size_t each = sizeof again - 1, count = (COMMAND_TEXT_SOURCE_MAX - 100) / each;
+	char *bytes = malloc(COMMAND_TEXT_SOURCE_MAX + 1), *end;
+	cr_assert_not_null(bytes);
+	end = stpcpy(bytes, A "$ " B "ls ");
+	for (size_t i = 0; i < count; i++)
+		end = stpcpy(end, again);
+	clock_t begun = clock();
+	cr_assert_null(command_text("n", bytes, (size_t)(end - bytes), 1000));
+	cr_assert_lt((double)(clock() - begun) / CLOCKS_PER_SEC, 5.0);
 	free(bytes);
 }

@@ -9,11 +9,11 @@
 
 #define NONCE "0123456789abcdef0123456789abcdef"
 
-/* The exit status of bash for this text on its standard input. */
-static int run(const char *arguments, const char *text, size_t length)
+/* The exit status of a shell for this text on its standard input. */
+static int run_in(const char *shell, const char *arguments, const char *text, size_t length)
 {
 	char command[200];
-	snprintf(command, sizeof command, "bash %s", arguments);
+	snprintf(command, sizeof command, "%s %s", shell, arguments);
 	FILE *f = popen(command, "w");
 	cr_assert(f);
 	cr_assert_eq(fwrite(text, 1, length, f), length);
@@ -21,9 +21,21 @@ static int run(const char *arguments, const char *text, size_t length)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static int run(const char *arguments, const char *text, size_t length)
+{
+	return run_in("bash", arguments, text, length);
+}
+
+static char *init_of(enum integration_shell shell, const char *path)
+{
+	const struct integration_init init = {.shell = shell, .nonce = NONCE, .path = path};
+	return integration_init(&init);
+}
+
 static struct integration_command plain(const char *command)
 {
-	return (struct integration_command){.id = "exec_1",
+	return (struct integration_command){.shell = INTEGRATION_BASH,
+		.id = "exec_1",
 		.nonce = NONCE,
 		.command = command,
 		.length = strlen(command),
@@ -33,16 +45,20 @@ static struct integration_command plain(const char *command)
 
 Test(integration, which_shells)
 {
-	cr_assert(integration_is_possible("bash"));
-	cr_assert(integration_is_possible("/usr/bin/bash"));
-	cr_assert_not(integration_is_possible("sh"));
-	cr_assert_not(integration_is_possible("/bin/bash/zsh"));
-	cr_assert_not(integration_is_possible("rbash"));
+	cr_assert_eq(integration_shell_of("bash"), INTEGRATION_BASH);
+	cr_assert_eq(integration_shell_of("/usr/bin/bash"), INTEGRATION_BASH);
+	cr_assert_eq(integration_shell_of("/bin/zsh"), INTEGRATION_ZSH);
+	cr_assert_eq(integration_shell_of("fish"), INTEGRATION_FISH);
+	cr_assert_eq(integration_shell_of("sh"), INTEGRATION_NONE);
+	cr_assert_eq(integration_shell_of("dash"), INTEGRATION_NONE);
+	cr_assert_eq(integration_shell_of("/bin/bash/zsh5"), INTEGRATION_NONE);
+	cr_assert_eq(integration_shell_of("rbash"), INTEGRATION_NONE);
+	cr_assert_eq(integration_shell_of(""), INTEGRATION_NONE);
 }
 
 Test(integration, the_init_file_is_bash_and_has_the_nonce)
 {
-	char *text = integration_init(NONCE, NULL);
+	char *text = init_of(INTEGRATION_BASH, NULL);
 	cr_assert(text);
 	cr_assert_eq(run("-n", text, strlen(text)), 0);
 	cr_assert(strstr(text, "__rs_n=" NONCE " "));
@@ -52,16 +68,18 @@ Test(integration, the_init_file_is_bash_and_has_the_nonce)
 
 Test(integration, the_file_of_a_shell_that_makes_place_for_another)
 {
-	char *text = integration_init(NONCE, "/run/a 'b'\n$c/init.bash");
+	char *text = init_of(INTEGRATION_BASH, "/run/a 'b'\n$c/init.bash");
 	cr_assert(text);
 	cr_assert_eq(run("-n", text, strlen(text)), 0);
 	cr_assert(strstr(text, "__rs_f=$'/run/a \\'b\\'\\012$c/init.bash' "));
 	free(text);
-	/* Without a terminal there is no trap. */
-	text = integration_init(NONCE, "/nowhere");
+	/* Without a holder, which tells whose trap there is, that is left alone. */
+	text = init_of(INTEGRATION_BASH, "/nowhere");
 	char *longer = malloc(strlen(text) + 100);
 	sprintf(longer, "%s\n__rs_prompt; [ -z \"$(trap -p EXIT)\" ]\n", text);
 	cr_assert_eq(run("--norc 2>/dev/null", longer, strlen(longer)), 0);
+	sprintf(longer, "%s\ntrap 'exit 7' EXIT; __rs_prompt; exit 0\n", text);
+	cr_assert_eq(run("--norc 2>/dev/null", longer, strlen(longer)), 7);
 	free(longer);
 	free(text);
 }
@@ -164,14 +182,15 @@ Test(integration, where_a_line_can_follow)
 
 Test(integration, the_length_of_the_line_that_is_typed)
 {
-	char *text = integration_init(NONCE, NULL), check[200];
+	char *text = init_of(INTEGRATION_BASH, NULL), check[200];
 	int n = snprintf(check, sizeof check,
 		"\nREADLINE_LINE=half; __rs_load; [ ${#READLINE_LINE} = %zu ] && [ \"$__rs_sl\" = half ]\n",
-		integration_line_length(false, 7));
+		integration_line_length(INTEGRATION_BASH, false, 7));
 	text = realloc(text, strlen(text) + (size_t)n + 1);
 	strcat(text, check);
 	cr_assert_eq(run("--norc 2>/dev/null", text, strlen(text)), 0);
 	free(text);
-	cr_assert_eq(integration_line_length(true, 7), strlen(" . /proc/7/fd/5"));
-	cr_assert_eq(integration_line_length(true, 4194304), strlen(" . /proc/4194304/fd/5"));
+	cr_assert_eq(integration_line_length(INTEGRATION_BASH, true, 7), strlen(" . /proc/7/fd/5"));
+	cr_assert_eq(integration_line_length(INTEGRATION_BASH, true, 4194304),
+		strlen(" . /proc/4194304/fd/5"));
 }

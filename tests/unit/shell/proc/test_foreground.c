@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -54,12 +56,27 @@ static struct terminal run(const char *script)
 	return open_terminal((const char *const[]){"bash", "--norc", "-c", script, NULL});
 }
 
+/* Kill our children, and theirs, which come to us then. */
+static void kill_children(void)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+	do {
+		int pid;
+		FILE *f = fopen(path, "re");
+		while (f && fscanf(f, "%d", &pid) == 1)
+			kill(pid, SIGKILL);
+		if (f)
+			fclose(f);
+	} while (waitpid(-1, NULL, 0) > 0);
+}
+
+/* Its jobs have groups of their own, so that killing the shell's leaves them. */
 static void close_terminal(struct terminal *t)
 {
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	close(t->target.master_fd);
-	kill(-t->target.shell, SIGKILL);
-	kill(t->target.shell, SIGKILL);
-	waitpid(t->target.shell, NULL, 0);
+	kill_children();
 }
 
 /* Whether text has come. */
@@ -293,11 +310,11 @@ static double look_at_many(const char *command, bool truncated)
 }
 
 /* How many there are does not matter. */
-Test(foreground, crowd_is_looked_at_in_part, .timeout = 60)
+Test(foreground, crowd_is_looked_at_in_part, .timeout = 150)
 {
 	double few = look_at_many("for i in {1..100}; do sleep 1000 & done; echo R; wait", true);
-	double many = look_at_many("for i in {1..600}; do sleep 1000 & done; echo R; wait", true);
-	fprintf(stderr, "100 processes: %.0f us, 600: %.0f us\n", few, many);
+	double many = look_at_many("for i in {1..400}; do sleep 1000 & done; echo R; wait", true);
+	fprintf(stderr, "100 processes: %.0f us, 400: %.0f us\n", few, many);
 	cr_expect_lt(many, 3 * few); /* of those that are looked at there are as many */
 }
 

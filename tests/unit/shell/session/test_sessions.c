@@ -1,4 +1,5 @@
 /* Sessions whose holders are in memory: nobody's shell runs here. */
+#include "shell/clock.h"
 #include "shell/session/internal.h"
 
 #include "tests/lib/folder.h"
@@ -372,6 +373,70 @@ Test(sessions_adopt, the_next_server_knows_what_this_one_knew)
 	cr_expect_eq(session_head(s), 5);
 	cr_expect_eq(t.sessions.counters.adopted, 1);
 	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
+}
+
+#define HOUR_MS 3600000u
+
+/* A session that is older than the hour for which nothing has happened in it. */
+static struct session *start_old(struct session_options o, uint64_t *ret_active_ms)
+{
+	struct session *s = start_with(o);
+	*ret_active_ms = clock_wall_ms() - HOUR_MS;
+	s->created_ms = *ret_active_ms - HOUR_MS;
+	cr_assert_eq(session_rename(s, "old"), 0); /* so that it is written down */
+	holder(s)->control.page->active_ms = *ret_active_ms;
+	return s;
+}
+
+static struct session *adopt_again(void)
+{
+	close_table();
+	open_table();
+	cr_assert_eq(sessions_adopt(&t.sessions), 1);
+	struct session *s = sessions_find(&t.sessions, "s");
+	cr_assert_not_null(s);
+	cr_assert(LOOP_UNTIL(&t.loop, s->state == SESSION_RUNNING || s->state == SESSION_EXITED));
+	return s;
+}
+
+Test(sessions_adopt, being_adopted_is_nothing_that_happens_in_a_session)
+{
+	uint64_t active;
+	start_old((struct session_options){.id = "s"}, &active);
+	struct session *s = adopt_again();
+	cr_expect_eq(s->pane.activity_ms, active);
+	uint64_t now = clock_wall_ms();
+	memory_holder_say(holder(s), "more");
+	cr_assert(LOOP_UNTIL(&t.loop, s->pane.activity_ms >= now));
+	cr_expect_eq(holder(s)->control.page->active_ms, s->pane.activity_ms);
+}
+
+Test(sessions_adopt, what_happened_while_there_was_no_server_counts)
+{
+	uint64_t active, now = clock_wall_ms();
+	memory_holder_record(holder(start_old((struct session_options){.id = "s"}, &active)), "x");
+	cr_expect_geq(adopt_again()->pane.activity_ms, now);
+}
+
+Test(sessions_adopt, a_time_in_the_future_is_none)
+{
+	uint64_t active;
+	struct session *s = start_old((struct session_options){.id = "s"}, &active);
+	holder(s)->control.page->active_ms = UINT64_MAX;
+	cr_expect_leq(adopt_again()->pane.activity_ms, clock_wall_ms());
+}
+
+Test(sessions_adopt, nobody_is_idle_before_there_was_time_to_come_back)
+{
+	uint64_t active;
+	start_old((struct session_options){.id = "s", .idle_timeout_ms = 60000}, &active);
+	struct session *s = adopt_again();
+	sessions_sweep(&t.sessions);
+	cr_expect_eq(s->state, SESSION_RUNNING);
+	s->pane.output_ms -= 60000;
+	sessions_sweep(&t.sessions);
+	cr_expect_eq(s->state, SESSION_ENDING);
+	cr_assert(LOOP_UNTIL(&t.loop, t.sessions.counters.ended == 1));
 }
 
 Test(sessions_adopt, one_whose_holder_does_not_answer_is_unresponsive)

@@ -57,14 +57,25 @@ static const json_t *find_operation(json_t *document, const struct route_row *ro
 	return NULL;
 }
 
+/* The bridge has a description of its own, which bridge.test.mjs asks for. */
+static bool is_of_bridge(const struct route_row *row)
+{
+	return strncmp(row->path, "/v1/", 4) == 0 || strcmp(row->path, "/health") == 0;
+}
+
 Test(routes, each_is_described_with_who_may)
 {
-	static const char *const roles[] = {
-		[WHO_ANYBODY] = "anybody", [WHO_VIEWER] = "viewer", [WHO_DRIVER] = "driver", [WHO_OWNER] = "owner"};
+	static const char *const roles[] = {[WHO_ANYBODY] = "anybody",
+		[WHO_VIEWER] = "viewer",
+		[WHO_DRIVER] = "driver",
+		[WHO_OWNER_OR_TRUSTED] = "trusted",
+		[WHO_OWNER] = "owner"};
 	json_t *document = load_document();
 	unsigned count = 0;
 	for (size_t i = 0; i < table()->count; i++) {
 		for (const struct route_row *row = table()->sets[i].rows; row->path; row++, count++) {
+			if (is_of_bridge(row))
+				continue;
 			const json_t *operation = find_operation(document, row);
 			cr_expect_not_null(operation, "%s %s is not described",
 				method_name(row->method), row->path);

@@ -27,9 +27,11 @@ static void expect_hosts(const char *const *allowed, const char *const *refused)
 Test(origin_host, loopback_listener)
 {
 	origin_add_listener(&p, "127.0.0.1", 7070);
-	expect_hosts(LIST("127.0.0.1:7070", "localhost:7070", "LOCALHOST:7070", "[::1]:7070"),
-		LIST("127.0.0.1", "localhost", "localhost:7071", "127.0.0.1:707", "127.0.0.1:70700",
-			"evil.com", "evil.com:7070", "localhost.evil.com:7070",
+	expect_hosts(LIST("127.0.0.1:7070", "localhost:7070", "LOCALHOST:7070", "[::1]:7070",
+			     "127.0.0.1", "localhost", "localhost:7071", "127.0.0.1:707", "[::1]:1"),
+		LIST("127.0.0.1:70700", "localhost:", "localhost:0", "localhost:+80",
+			"localhost:80:80", "localhost:8080x", "[::1]8080", "127.0.0.2:7070",
+			"localhosts:7070", "evil.com", "evil.com:7070", "localhost.evil.com:7070",
 			"127.0.0.1.evil.com:7070", "", "localhost.:7070", "user@localhost:7070",
 			"localhost:7070 ", " localhost:7070", "localhost:07070", "127.1:7070",
 			"0.0.0.0:7070", "::1:7070"));
@@ -47,7 +49,7 @@ Test(origin_host, port_of_the_scheme_may_be_left_out)
 {
 	p.tls = true;
 	origin_add_listener(&p, "127.0.0.1", 443);
-	expect_hosts(LIST("localhost", "localhost:443", "[::1]"), LIST("localhost:80"));
+	expect_hosts(LIST("localhost", "localhost:443", "[::1]"), LIST("localhost.example"));
 }
 
 Test(origin_host, any_address_allows_loopback_only)

@@ -54,6 +54,35 @@ Test(mcp_sessions, expire_when_nobody_uses_them)
 	ASSERT_NO_LEAKS();
 }
 
+Test(mcp_sessions, asked_for_again_are_used_again)
+{
+	struct mcp_sessions all = {0};
+	const struct mcp_session *s = mcp_sessions_create(&all, &owner, "x", NULL, 0);
+	cr_assert_null(mcp_sessions_find(&all, "x", &owner, MCP_SESSION_IDLE_MS + 1));
+	cr_assert_eq(mcp_sessions_create(&all, &owner, "x", NULL, MCP_SESSION_IDLE_MS + 1), s);
+	cr_assert_eq(mcp_sessions_find(&all, "x", &owner, MCP_SESSION_IDLE_MS + 2), s);
+	mcp_sessions_close(&all);
+	ASSERT_NO_LEAKS();
+}
+
+Test(mcp_sessions, what_was_ended_is_remembered_up_to_a_limit)
+{
+	struct mcp_sessions all = {0};
+	char id[16];
+	cr_assert(!mcp_sessions_barred(&all, "0"));
+	cr_assert(!mcp_sessions_barred(&all, ""));
+	for (unsigned i = 0; i <= MCP_ENDED_MAX; i++) {
+		snprintf(id, sizeof id, "%u", i);
+		mcp_sessions_bar(&all, id);
+		cr_assert(mcp_sessions_barred(&all, id));
+	}
+	cr_assert(!mcp_sessions_barred(&all, "0"), "the first one of them");
+	cr_assert(mcp_sessions_barred(&all, "1"));
+	mcp_sessions_close(&all);
+	cr_assert(!mcp_sessions_barred(&all, "1"));
+	ASSERT_NO_LEAKS();
+}
+
 Test(mcp_sessions, the_one_unused_for_longest_makes_room)
 {
 	struct mcp_sessions all = {0};

@@ -72,6 +72,21 @@ Test(mcp_text, output_that_redraws_the_screen_all_the_time_ends_soon)
 	ASSERT_NO_LEAKS();
 }
 
+Test(mcp_text, a_few_bytes_are_worth_little_work)
+{
+	/* Each line scrolls all but the first one. */
+	static const char first[] = "\033[2;60r\033[60H", again[] = "\033[31m\n";
+	char in[sizeof first + 600 * sizeof again], *end = stpcpy(in, first);
+	size_t length;
+	for (unsigned i = 0; i < 600; i++)
+		end = stpcpy(end, again);
+	char *text = mcp_plain(in, strlen(in), &length);
+	cr_assert_not_null(text);
+	cr_expect(strstr(text, "[31m"), "it is drawn to its end");
+	free(text);
+	ASSERT_NO_LEAKS();
+}
+
 Test(mcp_text, clipping_keeps_head_and_tail_and_whole_characters)
 {
 	uint64_t omitted;
@@ -94,19 +109,8 @@ Test(mcp_text, clipping_keeps_head_and_tail_and_whole_characters)
 	ASSERT_NO_LEAKS();
 }
 
-static void says(char *text, const char *want)
+Test(mcp_text, what_hides_is_written_out)
 {
-	cr_assert_str_eq(text, want);
-	free(text);
-}
-
-Test(mcp_text, what_imitates_a_status_or_hides_is_told)
-{
-	json_t *exec = json_pack("{s:s, s:i, s:s, s:s}", "state", "done", "exit_code", 1, "cwd",
-		"/a\nexit code 0", "output", "exit code 0, in /\n\u202e\n");
-	says(mcp_exec_text(exec),
-		"exit code 1, 22 bytes of output, in /a\\nexit code 0\nexit code 0, in /\n\\u{202E}\n");
-	json_decref(exec);
 	size_t length;
 	char *text = mcp_plain("a\xe2\x80\xae\033[31mb", 10, &length);
 	cr_expect_str_eq(text, "a\\u{202E}b");
@@ -116,46 +120,5 @@ Test(mcp_text, what_imitates_a_status_or_hides_is_told)
 	cr_expect_str_eq(json_string_value(shown), "x\\u{E0041}\n");
 	json_decref(shown);
 	json_decref(lines);
-	ASSERT_NO_LEAKS();
-}
-
-Test(mcp_text, words_about_commands)
-{
-	json_t *done = json_pack("{s:s, s:i, s:s, s:i, s:s, s:s}", "state", "done", "exit_code",
-		130, "signal", "INT", "duration_ms", 1500, "cwd", "/tmp", "output", "out\n");
-	says(mcp_exec_text(done),
-		"exit code 130 (SIGINT), 1.50 s, 4 bytes of output, in /tmp\nout\n");
-	json_t *runs = json_pack("{s:s, s:s, s:i, s:{s:s, s:s, s:{s:s}, s:i}, s:s}", "state",
-		"running", "exec_id", "s/e", "cursor", 9, "terminal", "status", "waiting_input",
-		"input", "password", "foreground", "name", "sudo", "quiet_ms", 1200, "output",
-		"Password: ");
-	says(mcp_exec_text(runs),
-		"running: exec_id s/e, cursor 9\nterminal: waiting_input (password): sudo, quiet for 1.2 s\n"
-		"A secret is asked for: have a person type it into this terminal.\nPassword: ");
-	json_t *never = json_pack(
-		"{s:s, s:n, s:s}", "state", "done", "exit_code", "ended_by", "busy");
-	says(mcp_exec_text(never), "not run to its end: busy\n");
-	json_decref(done);
-	json_decref(runs);
-	json_decref(never);
-	ASSERT_NO_LEAKS();
-}
-
-Test(mcp_text, long_commands_are_cut_in_lists)
-{
-	char *long_one = malloc(1001);
-	memset(long_one, 'x', 1000);
-	long_one[1000] = '\0';
-	memcpy(long_one + 399, "\xe2\x82\xac", 3);
-	json_t *history = json_pack("{s:[{s:s, s:s, s:i, s:s}, {s:s, s:n, s:s}]}", "blocks", "id",
-		"b1", "author", "human", "exit_code", 1, "command", long_one, "id", "b2", "command",
-		"state", "running");
-	char *text = mcp_history_text(history);
-	cr_assert_eq(strncmp(text, "b1 human, exit code 1: xxx", 26), 0, "%s", text);
-	cr_assert_not_null(strstr(text, "xxx…\nb2, running: (unknown)\n"), "%s", text);
-	cr_assert_lt(strlen(text), 480);
-	free(text);
-	free(long_one);
-	json_decref(history);
 	ASSERT_NO_LEAKS();
 }

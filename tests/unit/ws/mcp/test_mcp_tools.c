@@ -4,6 +4,7 @@
 #include "ws/mcp/tools.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(mcp_tools, .timeout = 60);
@@ -24,7 +25,7 @@ static bool offers(enum role role, const char *name)
 {
 	size_t i;
 	const json_t *tool;
-	json_array_foreach (tools.lists[role], i, tool)
+	json_array_foreach (mcp_tools_list(&tools, (size_t)role, "codex-mcp-client"), i, tool)
 		if (strcmp(json_string_value(json_object_get(tool, "name")), name) == 0)
 			return true;
 	return false;
@@ -36,7 +37,8 @@ Test(mcp_tools, roles_are_offered_what_they_may_call, .init = setup, .fini = tea
 	cr_assert(!offers(ROLE_VIEWER, "exec") && !offers(ROLE_VIEWER, "send_keys"));
 	cr_assert(offers(ROLE_DRIVER, "exec") && !offers(ROLE_DRIVER, "session_create"));
 	cr_assert(offers(ROLE_OWNER, "session_create") && offers(ROLE_OWNER, "exec_command"));
-	cr_assert_eq(json_array_size(tools.lists[ROLE_OWNER]), tools.count);
+	cr_assert_eq(json_array_size(mcp_tools_list(&tools, ROLE_OWNER, "Codex")), tools.count);
+	cr_assert_eq(json_array_size(mcp_tools_list(&tools, ROLE_OWNER, "")), tools.count - 2);
 	cr_assert_null(mcp_tools_find(&tools, "nothing"));
 }
 
@@ -49,12 +51,42 @@ Test(mcp_tools, every_tool_does_something_and_says_what, .init = setup, .fini = 
 		cr_assert(json_is_string(json_object_get(tool, "description")));
 		cr_assert(json_is_false(
 			json_object_get(tools.list[i].schema, "additionalProperties")));
-		cr_assert(json_is_object(json_object_get(tool, "outputSchema")));
 		cr_assert_null(json_object_get(tool, "role"));
-		/* Who may only watch is offered what only reads, and nothing else is called so. */
+		/* Who may only watch is offered what only reads, and nothing else is called so but for reading files. */
 		cr_assert_eq(json_is_true(json_object_get(hints, "readOnlyHint")),
-			tools.list[i].role == ROLE_VIEWER, "%s", tools.list[i].name);
+			tools.list[i].role == ROLE_VIEWER ||
+				strcmp(tools.list[i].name, "read_file") == 0,
+			"%s", tools.list[i].name);
 	}
+}
+
+Test(mcp_tools, what_a_model_is_told_of_is_short, .init = setup, .fini = teardown)
+{
+	for (size_t list = 0; list < MCP_LISTS; list++) {
+		char *text = json_dumps(mcp_tools_list(&tools, list, "claude-code"), JSON_COMPACT);
+		cr_expect_leq(strlen(text) / 4, 2000, "%zu tokens", strlen(text) / 4);
+		cr_expect_null(strstr(text, "\"base64\""));
+		cr_expect_null(strstr(text, "exec_command"));
+		cr_expect_null(strstr(text, "hidden"));
+		free(text);
+	}
+	/* What goes wrong with those who have not read it. */
+	const json_t *exec = NULL, *one;
+	size_t i;
+	json_array_foreach (mcp_tools_list(&tools, MCP_TRUSTED, ""), i, one)
+		if (strcmp(json_string_value(json_object_get(one, "name")), "exec") == 0)
+			exec = one;
+	static const char *const told[] = {"yield_ms", "only timeout_ms ends it",
+		"Busy:", "After exit", "password", "Default: your own"};
+	char *all = json_dumps(exec, JSON_COMPACT);
+	for (i = 0; i < sizeof told / sizeof *told; i++)
+		cr_expect_not_null(strstr(all, told[i]), "%s", told[i]);
+	free(all);
+	char problem[MCP_PROBLEM_SIZE];
+	json_t *args = json_loads("{\"base64\":\"YQ==\"}", 0, NULL);
+	cr_expect(mcp_schema_check(
+		mcp_tools_find(&tools, "send_keys")->schema, args, "arguments", problem));
+	json_decref(args);
 }
 
 static const struct {

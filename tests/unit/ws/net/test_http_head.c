@@ -125,3 +125,43 @@ Test(http_head_parse, too_many_fields, .timeout = 10)
 	memcpy(head + length, "c: d\r\n\r\n", 9);
 	cr_assert_eq(parse(head, length + 8, &h), -E2BIG);
 }
+
+Test(http_head_coding, table, .timeout = 10)
+{
+	static const struct {
+		const char *fields;
+		enum http_coding want;
+	} cases[] = {
+		{"", HTTP_CODING_NONE},
+		{"X-Transfer-Encoding: chunked\r\n", HTTP_CODING_NONE},
+		{"Transfer-Encoding: chunked\r\n", HTTP_CODING_CHUNKED},
+		{"transfer-encoding:\tChunKed \r\n", HTTP_CODING_CHUNKED},
+		{"Transfer-Encoding: gzip, chunked\r\n", HTTP_CODING_UNKNOWN},
+		{"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", HTTP_CODING_UNKNOWN},
+		{"Transfer-Encoding: identity, chunked\r\n", HTTP_CODING_UNKNOWN},
+		{"Transfer-Encoding:\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: ,\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: gzip\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: identity\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: xchunked\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: chunked;a=b\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: \"chunked\"\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: chunked, gzip\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: chunked,\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: , chunked\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: chunked, chunked\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding: chunked chunked\r\n", HTTP_CODING_WRONG},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char head[256];
+		struct http_head h;
+		snprintf(head, sizeof head, "PUT / HTTP/1.1\r\n%s\r\n", cases[i].fields);
+		cr_assert_eq(parse_text(head, &h), 0, "%s", head);
+		cr_expect_eq(http_head_coding(&h), cases[i].want, "%s", head);
+	}
+	struct http_head h;
+	cr_assert_eq(parse_text("PUT / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", &h), 0);
+	cr_assert_eq(http_head_coding(&h), HTTP_CODING_WRONG);
+}

@@ -3,9 +3,12 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char dir[PATH_MAX], plain[64];
+static const char *why;
 
 static const char *default_with(const char *xdg)
 {
@@ -14,20 +17,97 @@ static const char *default_with(const char *xdg)
 		setenv("XDG_RUNTIME_DIR", xdg, 1);
 	else
 		unsetenv("XDG_RUNTIME_DIR");
-	local_socket_default_dir(dir);
+	why = local_socket_default_dir(dir);
 	return dir;
 }
 
-Test(local_socket_default_dir, in_the_systems_if_that_is_there)
+/* What is made here goes with the test. */
+static char place[] = "/tmp/ringside-xdg-XXXXXX";
+
+static void make_place(mode_t mode)
 {
-	cr_assert_str_eq(default_with("/var/tmp"), "/var/tmp/ringside");
+	cr_assert_not_null(mkdtemp(place));
+	cr_assert_eq(chmod(place, mode), 0);
+}
+
+Test(local_socket_default_dir, in_the_systems_if_that_is_ours)
+{
+	char want[64];
+	make_place(0755);
+	snprintf(want, sizeof want, "%s/ringside", place);
+	cr_assert_str_eq(default_with(place), want);
+	cr_assert_null(why);
+	rmdir(place);
 }
 
 Test(local_socket_default_dir, otherwise_in_tmp)
 {
-	static const char *const others[] = {NULL, "", "relative", "/nowhere/at/all", "/etc/passwd"};
+	static const struct {
+		const char *xdg, *why;
+	} others[] = {
+		{NULL, NULL},
+		{"", NULL},
+		{"relative", "absolute"},
+		{"/nowhere/at/all", "No such file"},
+		{"/etc/passwd", "no directory"},
+		{"/proc/self/exe", "symbolic link"},
+		{"/var/tmp", "others"},
+	};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		const char *got = default_with(others[i]);
+		const char *got = default_with(others[i].xdg);
 		cr_assert_str_eq(got, plain);
+		if (others[i].why)
+			cr_assert(why && (strstr(why, others[i].why) || strstr(why, "another user")),
+				"%s: %s", others[i].xdg, why);
+		else
+			cr_assert_null(why);
 	}
+}
+
+Test(local_socket_default_dir, not_where_others_may_write)
+{
+	make_place(0770);
+	cr_assert_str_eq(default_with(place), plain);
+	cr_assert_str_eq(why, "can be written to by others");
+	rmdir(place);
+}
+
+Test(local_socket_default_dir, not_in_what_is_too_long)
+{
+	static char text[PATH_MAX];
+	memset(text, '/', sizeof text - 1);
+	cr_assert_str_eq(default_with(text), plain);
+	cr_assert_str_eq(why, "is too long");
+}
+
+Test(local_socket_find_dir, where_none_is_served_the_default)
+{
+	char want[64];
+	make_place(0700);
+	snprintf(want, sizeof want, "%s/ringside", place);
+	default_with(place);
+	local_socket_find_dir(dir);
+	/* Unless this user has a server, which is found then. */
+	cr_assert(strcmp(dir, want) == 0 || strcmp(dir, plain) == 0 ||
+			strncmp(dir, "/run/user/", 10) == 0,
+		"%s", dir);
+	rmdir(place);
+}
+
+Test(local_socket_find_dir, the_one_that_is_served)
+{
+	char sock[96], inner[64];
+	make_place(0700);
+	snprintf(inner, sizeof inner, "%s/ringside", place);
+	snprintf(sock, sizeof sock, "%s/" LOCAL_SOCKET_NAME, inner);
+	cr_assert_eq(mkdir(inner, 0700), 0);
+	FILE *f = fopen(sock, "we");
+	cr_assert_not_null(f);
+	fclose(f);
+	default_with(place);
+	cr_assert_null(local_socket_find_dir(dir));
+	cr_assert_str_eq(dir, inner);
+	unlink(sock);
+	rmdir(inner);
+	rmdir(place);
 }

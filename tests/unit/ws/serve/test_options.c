@@ -41,8 +41,31 @@ Test(serve_options, nothing_given)
 	cr_assert_str_eq(o.listen.items[0], SERVE_LISTEN_DEFAULT);
 	cr_assert_eq(o.ring_size, RING_SIZE_DEFAULT);
 	cr_assert_null(o.runtime_dir);
-	cr_assert_not(o.no_auth || o.clipboard || o.kill_sessions || o.log_commands || o.verbose);
+	cr_assert_not(o.no_auth || o.drivers_may_all || o.clipboard || o.kill_sessions ||
+		o.log_commands || o.verbose);
 	cr_assert_eq(parse("", &o), SERVE_START);
+}
+
+Test(serve_options, webhooks)
+{
+	static const struct {
+		const char *words;
+		enum serve_request want;
+	} cases[] = {
+		{"--webhook https://a/ --webhook http://127.0.0.1/x --webhook-wait 1", SERVE_START},
+		{"--webhook http://a/", SERVE_WRONG},
+		{"--webhook http://a/ --webhook-insecure-http", SERVE_START},
+		{"--webhook a", SERVE_WRONG},
+		{"--webhook-key-file k", SERVE_WRONG},
+		{"--webhook-insecure-http", SERVE_WRONG},
+		{"--webhook https://a/ --webhook-wait 0", SERVE_WRONG},
+		{"--webhook https://a/ --webhook-wait 121", SERVE_WRONG},
+	};
+	struct serve_options o;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		cr_expect_eq(parse(cases[i].words, &o), cases[i].want, "%s", cases[i].words);
+	cr_assert_eq(parse("serve", &o), SERVE_START);
+	cr_assert_eq(o.webhook_wait_s, 15);
 }
 
 Test(serve_options, everything_given)
@@ -50,24 +73,26 @@ Test(serve_options, everything_given)
 	struct serve_options o;
 	cr_assert_eq(
 		parse("serve --listen 127.0.0.1:0 --listen unix:/s --runtime-dir /d --token-file /t "
-		      "--no-auth --allow-host h --allow-origin http://o --tls-cert c --tls-key k "
-		      "--env A --env B=c=d --ring-size 64K --scrollback 5 --clipboard --max-sessions 6 --process-ring 1G",
+		      "--no-auth --drivers-may-all --allow-host h --allow-origin http://o --tls-cert c --tls-key k "
+		      "--workspace /w --env A --env B=c=d --ring-size 64K --scrollback 5 --screen-memory 2G --clipboard --max-sessions 6 --process-ring 1G",
 			&o),
 		SERVE_START);
 	cr_assert_eq(o.listen.count, 2);
 	cr_assert_str_eq(o.listen.items[1], "unix:/s");
 	cr_assert_str_eq(o.runtime_dir, "/d");
 	cr_assert_str_eq(o.token_file, "/t");
+	cr_assert_str_eq(o.workspace, "/w");
 	cr_assert_str_eq(o.hosts.items[0], "h");
 	cr_assert_str_eq(o.origins.items[0], "http://o");
 	cr_assert_eq(o.environment.count, 2);
 	cr_assert_str_eq(o.environment.items[1], "B=c=d");
 	cr_assert_str_eq(o.tls_cert, "c");
 	cr_assert_str_eq(o.tls_key, "k");
-	cr_assert(o.no_auth && o.clipboard);
+	cr_assert(o.no_auth && o.drivers_may_all && o.clipboard);
 	cr_assert_eq(o.ring_size, 64 << 10);
 	cr_assert_eq(o.process_ring, 1 << 30);
 	cr_assert_eq(o.scrollback, 5);
+	cr_assert_eq(o.screen_memory, (size_t)2 << 30);
 	cr_assert_eq(o.max_sessions, 6);
 	cr_assert_eq(
 		parse("--max-processes 7 --kept-processes 8 --process-ttl 9 --max-connections 10 "
@@ -81,13 +106,25 @@ Test(serve_options, everything_given)
 	cr_assert(o.kill_sessions && o.log_commands && o.verbose);
 }
 
+Test(serve_options, flags_are_taken_back)
+{
+	struct serve_options o;
+	cr_assert_eq(parse("serve --verbose --no-verbose --no-auth --auth", &o), SERVE_START);
+	cr_expect_not(o.verbose);
+	cr_expect_not(o.no_auth);
+	cr_assert_eq(parse("serve --no-verbose --verbose", &o), SERVE_START);
+	cr_expect(o.verbose);
+	cr_expect_eq(parse("serve --no-scrollback", &o), SERVE_WRONG);
+	cr_expect_eq(parse("serve --no-help", &o), SERVE_WRONG);
+}
+
 Test(serve_options, refused)
 {
 	static const char *const wrong[] = {"--ring-size 0", "--ring-size -1", "--ring-size 4X",
 		"--ring-size 4MB", "--ring-size", "--ring-size 99999999999G", "--scrollback x",
-		"--scrollback 1000001", "--scrollback -1", "--max-sessions 0",
-		"--max-sessions 100001", "--process-ring 1", "--max-processes 0",
-		"--max-sessions +5", "--max-sessions 0x5", "--max-sessions 5.",
+		"--scrollback 1000001", "--screen-memory 15M", "--scrollback -1",
+		"--max-sessions 0", "--max-sessions 100001", "--process-ring 1",
+		"--max-processes 0", "--max-sessions +5", "--max-sessions 0x5", "--max-sessions 5.",
 		"--max-sessions 1e3", "--max-sessions 18446744073709551617",
 		"--max-sessions 99999999999999999999999", "--ring-size +4M", "--ring-size 0x400000",
 		"--ring-size 4MM", "--ring-size 18446744073709551617G", "--trust-proxy x",
@@ -180,6 +217,6 @@ Test(serve_options, defaults_are_those_of_the_help)
 		cr_expect_eq(memcmp(&plain, &given, sizeof plain), 0, "%s", words);
 		checked++;
 	}
-	cr_assert_eq(checked, 11);
+	cr_assert_eq(checked, 14);
 	free(text);
 }

@@ -178,6 +178,7 @@ void dispatcher_handle(struct dispatcher *d, struct request *r)
 /* The connection under test */
 
 static struct metrics metrics;
+static struct dispatcher dispatcher; /* without routes */
 static struct control_sockets all;
 static struct control_socket *c;
 static const struct frames_protocol *const p = &control_socket_protocol;
@@ -186,7 +187,7 @@ static void setup(void)
 {
 	struct principal owner = {.role = ROLE_OWNER};
 	peer = (struct peer){.credit = SIZE_MAX / 2, .frame_max = FRAMES_PAYLOAD_MAX};
-	cr_assert_eq(control_sockets_open(&all, NULL, &metrics), 0);
+	cr_assert_eq(control_sockets_open(&all, &dispatcher, &metrics), 0);
 	c = control_socket_open(&all, &owner, "10.0.0.1", &transport, NULL);
 	cr_assert_not_null(c);
 }

@@ -63,7 +63,8 @@ Test(message_parse, types)
 		{"{\"type\":\"name\",\"name\":\"\"}", MESSAGE_BAD_NAME},
 		{"{\"type\":\"name\",\"name\":7}", MESSAGE_BAD_NAME},
 		{"{\"type\":\"name\",\"name\":\"\\u001b[31m\"}", MESSAGE_BAD_NAME},
-		{"{\"type\":\"ack\",\"offset\":7}", MESSAGE_ACK},
+		{"{\"type\":\"ack\",\"bytes\":7}", MESSAGE_ACK},
+		{"{\"type\":\"ack\",\"bytes\":-7}", MESSAGE_ACK},
 		{"{\"type\":\"ack\"}", MESSAGE_ACK},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

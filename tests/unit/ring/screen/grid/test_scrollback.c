@@ -222,8 +222,8 @@ Test(scrollback_push_many, more_than_there_is_room_for)
 /* Each line but those that have been unwrapped goes on, whichever they are and in which order. */
 Test(scrollback_unwrap, one_of_many)
 {
-	static const size_t orders[][4] = {
-		{1, 2, 3, 4}, {10, 9, 8, 7}, {5, 1, 10, 6}, {3, 8, 2, 9}, {4, 4, 4, 4}};
+	static const size_t orders[][4] = {{1, 2, 3, 4}, {10, 9, 8, 7}, {5, 1, 10, 6}, {3, 8, 2, 9},
+		{4, 4, 4, 4}, {1, 3, 2, 9}, {10, 8, 9, 1}};
 	for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
 		struct scrollback b;
 		bool want[12] = {0};

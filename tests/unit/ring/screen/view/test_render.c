@@ -210,8 +210,8 @@ Test(render_lines, line_longer_than_the_screen_is_cut)
 Test(render_lines, ansi_says_styles_once_and_ends_them_with_the_line)
 {
 	feed("a\033[1;31mbc\033[0m d\r\n\033[44m  \033[m\r\n\033[4:3;58:5:9mu");
-	cr_expect_str_eq(
-		ansi(), "a\033[;1;31mbc\033[m d\n\033[;44m  \033[m\n\033[;4:3;58:5:9mu\033[m");
+	cr_expect_str_eq(ansi(),
+		"a\033[;1;31mbc\033[m d\n\033[;44m  \033[m\n\033[;4m\033[4:3m\033[58:5:9mu\033[m");
 }
 
 Test(render_lines, ansi_links_are_closed)

@@ -21,7 +21,8 @@ static void expect_alike(const struct screen *a, const struct screen *b)
 	cr_expect_eq(a->active->top, b->active->top);
 	cr_expect_eq(a->active->bottom, b->active->bottom);
 	drawn_same_tabs(&a->primary, &b->primary, a->cols);
-	drawn_same_kitty(&a->active->kitty, &b->active->kitty);
+	drawn_same_kitty(&a->primary.kitty, &b->primary.kitty);
+	drawn_same_kitty(&a->alternate.kitty, &b->alternate.kitty);
 	drawn_same_style(a, &a->pen, b, &b->pen, false);
 	drawn_same_modes(&a->modes, &b->modes);
 	drawn_same_palette(&a->palette, &b->palette);
@@ -115,6 +116,21 @@ static const struct example examples[] = {
 	{"reverse wrap", "\x1b[?45h", "\r\n\b\bx"},
 	{"newline mode", "\x1b[20h", "ab\ncd"},
 	{"modes", "\x1b[?1h\x1b=\x1b[?2004h\x1b[?1003;1006h\x1b[?2031h\x1b[>4;2m\x1b[4 q", "x"},
+	{"clusters", "\x1b[?2027hx\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa\xe2\x9d\xa4\xef\xb8\x8f",
+		"\xcc\x81x"},
+	{"half a cluster at the end", "\x1b[?2027h\xf0\x9f\x87\xa9", "\xf0\x9f\x87\xaax"},
+	{"a mark apart among clusters",
+		"\x1b[?2027h"
+		"a\x1b[m\xcc\x81",
+		"x"},
+	{"a cluster that wraps",
+		"\x1b[?2027h"
+		"012345678\xe2\x9d\xa4\xef\xb8\x8f",
+		"x"},
+	{"clusters and none",
+		"e\xcc\x81\xe2\x9d\xa4\xef\xb8\x8f\x1b[?2027h\xe2\x9d\xa4\xef\xb8\x8f", "x"},
+	{"clusters that there were", "\x1b[?2027h\xe2\x9d\xa4\xef\xb8\x8f\x1b[?2027l",
+		"\xe2\x9d\xa4\xef\xb8\x8f"},
 	{"hidden cursor", "\x1b[?25l\x1b[?12h", "x"},
 	{"focus reports", "\x1b[?1004h", "x"},
 	{"alternate buffer", "main\x1b[31m\x1b[?1049h\x1b[2;2Hother", "x\x1b[?1049ly"},
@@ -122,6 +138,9 @@ static const struct example examples[] = {
 	{"alternate buffer with margins", "\x1b[2;3r\x1b[?1049h\x1b[1;2r\x1b[?6h",
 		"x\n\n\ny\x1b[?1049l\n\n\n\nz"},
 	{"kitty flags", "\x1b[=1;1u\x1b[>5u\x1b[?1049h\x1b[>3u", "\x1b[<u\x1b[?1049l\x1b[<u"},
+	{"kitty flags of the buffer that is not in use",
+		"\x1b[>1u\x1b[?1049h\x1b[>3u\x1b[>7u\x1b[?1049l",
+		"\x1b[?1049h\x1b[<u\x1b[?1049l\x1b[<u"},
 	{"palette", "\x1b]4;1;#123456\a\x1b]11;#fff\a", "\x1b]104\a"},
 	{"titles", "\x1b]2;a\a\x1b[22;2t\x1b]2;b\a\x1b]1;c\a", "\x1b[23;2t"},
 	{"folder", "\x1b]7;file:///tmp/a%20b%25\a", "x"},

@@ -551,8 +551,8 @@ Test(api_execute, in_a_session)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_not(call_is_true(c, "success"));
 	cr_expect_eq(call_number(c, "exitCode"), 2);
-	cr_expect_str_eq(call_text(c, "stdout"), "a\n", "as it was written");
-	cr_expect_str_eq(call_text(c, "stderr"), "b\n");
+	cr_expect_str_eq(call_text(c, "stdout"), "a", "without its last newline");
+	cr_expect_str_eq(call_text(c, "stderr"), "b");
 	cr_expect_str_eq(call_text(c, "sessionId"), "s");
 	MEMORY_API_CLOSE();
 }
@@ -587,6 +587,23 @@ Test(api_execute, a_session_that_is_not_there_is_made)
 	c = memory_api_call(EXECUTE, "{'command':'ls','sessionId':'newer'}");
 	cr_expect_eq(call_status(c), 500);
 	cr_expect_str_eq(call_code(c), "TOO_MANY_TERMINALS");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_execute, a_session_that_has_ended_is_replaced)
+{
+	memory_shell_start("s");
+	const struct session *s = memory_api_session("s");
+	memory_holder_exit(memory_api_holder("s"), 0);
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
+	memory_holder_equip_next();
+	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'s'}");
+	s = memory_api_session("s");
+	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_RUNNING));
+	memory_shell_prompt("s");
+	memory_shell_run("s", "", 0);
+	call_await(c);
+	cr_expect_eq(call_status(c), 200);
 	MEMORY_API_CLOSE();
 }
 

@@ -85,6 +85,8 @@ Test(api_process_start, is_answered_once_it_runs)
 {
 	struct call *c = memory_api_begin(
 		START, "{'command':'serve -p 1','processId':'p','cwd':'/tmp','timeoutMs':0}");
+	/* Its directory is looked at before. */
+	cr_assert(LOOP_UNTIL(&memory_api.loop, processes_find(&memory_api.processes, "p")));
 	memory_api_settle();
 	cr_expect_not(c->answered);
 	struct call *show = memory_api_call("GET /api/process/p", NULL);
@@ -486,7 +488,7 @@ Test(api_process, signals_that_are_none)
 {
 	static const struct refused cases[] = {
 		{"POST /api/process/p/signal", NULL, INVALID, "signal"},
-		{"POST /api/process/p/signal", "{'signal':9}", INVALID, "signal"},
+		{"POST /api/process/p/signal", "{'signal':999}", INVALID, "signal"},
 		{"POST /api/process/p/signal", "{'signal':'nine'}", INVALID, "signal"},
 		{"POST /api/process/p/signal", "{'signal':''}", INVALID, "signal"},
 		{"POST /api/process/p/signal", "{'signal':'TERM','tree':1}", INVALID, "tree"},

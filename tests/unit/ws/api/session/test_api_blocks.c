@@ -126,6 +126,70 @@ Test(api_blocks, the_output_of_one)
 	MEMORY_API_CLOSE();
 }
 
+/* What a program prints so that each byte scrolls the better part of a wide screen; returns its block. */
+static const char *make_dear_block(void)
+{
+	static char text[((size_t)36 << 10) + 1];
+	static const char scrolled[] = "\033[2;24r\033[24H";
+	memset(text, '\n', sizeof text - 1);
+	memcpy(text, scrolled, sizeof scrolled - 1);
+	memory_shell_start("s");
+	cr_assert_eq(
+		memory_api_status("POST /api/session/s/resize", "{'cols':1000,'rows':24}"), 200);
+	memory_shell_human("s", "dear", text, 0);
+	return id_of(0);
+}
+
+Test(api_blocks, drawing_that_stops_says_where_to_go_on)
+{
+	char line[160];
+	snprintf(line, sizeof line, BLOCKS "/%s/output?format=json", make_dear_block());
+	struct call *c = memory_api_call(line, NULL);
+	cr_assert_eq(call_status(c), 200);
+	cr_expect(call_is_true(c, "truncated"));
+	cr_expect_eq(call_number(c, "omitted"), 0);
+	cr_expect_gt(call_number(c, "to"), call_number(c, "from"));
+	cr_expect_lt(call_number(c, "to"), call_number(c, "block.end"));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_blocks, links_have_output_drawn_in_turn_and_owners_at_once)
+{
+	char line[160];
+	snprintf(line, sizeof line, BLOCKS "/%s/output", make_dear_block());
+	struct call *first = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
+	struct call *second = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
+	struct call *gone = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
+	cr_assert_eq(memory_api.api.drawers.busy, 1);
+	call_await(first);
+	cr_assert_not(second->answered);
+	cr_assert_eq(memory_api_status(line, NULL), 200);
+	call_end(gone);
+	call_await(second);
+	cr_assert_eq(call_status(second), 200);
+	/* Whoever goes while a thread draws keeps the turn until that is through. */
+	struct call *out = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
+	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.drawers.busy == 1));
+	call_end(out);
+	cr_assert_eq(memory_api.api.drawers.busy, 1);
+	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.drawers.busy == 0));
+	MEMORY_API_CLOSE();
+}
+
+Test(api_blocks, whoever_waits_for_a_turn_hears_that_the_session_is_gone)
+{
+	char line[160];
+	snprintf(line, sizeof line, BLOCKS "/%s/output", make_dear_block());
+	struct call *first = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
+	struct call *second = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
+	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	call_await(first);
+	call_await(second);
+	cr_expect_eq(call_status(first), 200, "it had been copied");
+	cr_expect_str_eq(call_code(second), "SESSION_DESTROYED");
+	MEMORY_API_CLOSE();
+}
+
 Test(api_blocks, queries_that_are_none)
 {
 	char lines[9][160];

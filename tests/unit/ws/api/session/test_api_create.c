@@ -414,10 +414,19 @@ Test(api_create, what_happens_at_the_end_of_its_shell_is_not_chosen_anew)
 
 Test(api_create, the_containers_workspace_need_not_be_there)
 {
+	struct api *a = &memory_api.api;
+	a->alias = a->workspace;
 	struct call *c = memory_api_call(CREATE, "{'id':'s','cwd':'/workspace'}");
 	cr_assert_eq(call_status(c), 200);
+	cr_expect_str_eq(call_text(c, "data.cwd"), a->workspace);
+	cr_assert_eq(mkdirat(memory_api.folder.fd, "sub", 0700), 0);
+	c = memory_api_call(CREATE, "{'id':'t','cwd':'/workspace/sub'}");
+	cr_assert_eq(call_status(c), 200);
+	cr_expect_eq(strncmp(call_text(c, "data.cwd"), a->workspace, strlen(a->workspace)), 0);
+	/* On a machine that has it, it is itself. */
+	a->alias = NULL;
 	if (access("/workspace", F_OK) < 0)
-		cr_expect_str_eq(call_text(c, "data.cwd"), "/");
+		cr_expect_eq(memory_api_status(CREATE, "{'id':'u','cwd':'/workspace'}"), 400);
 	MEMORY_API_CLOSE();
 }
 

@@ -116,7 +116,7 @@ Test(api_session, each_role_may_what_it_may)
 			expect_served(i, ask_as(i, BY_VIEWER, "s"));
 		if (!requests[i].owner)
 			expect_served(i, ask_as(i, BY_DRIVER, "s"));
-		session_give_back(s, NULL);
+		session_give_back(s, NULL, NULL);
 		expect_served(i, ask_as(i, BY_OWNER, NULL));
 	}
 	MEMORY_API_CLOSE();
@@ -449,6 +449,7 @@ Test(api_session, is_signalled)
 	} cases[] = {{"{'signal':'INT'}", SIGINT, WIRE_TARGET_FOREGROUND},
 		{"{'signal':'SIGINT','target':'foreground'}", SIGINT, WIRE_TARGET_FOREGROUND},
 		{"{'signal':'KILL','target':null}", SIGKILL, WIRE_TARGET_FOREGROUND},
+		{"{'signal':9}", SIGKILL, WIRE_TARGET_FOREGROUND},
 		{"{'signal':'SIGWINCH','target':'shell'}", SIGWINCH, WIRE_TARGET_SHELL}};
 	memory_api_start("s");
 	const struct memory_holder *h = memory_api_holder("s");
@@ -464,7 +465,7 @@ Test(api_session, is_signalled)
 		{SIGNAL, "{'signal':'SIGSIGINT'}", INVALID, "signal"},
 		{SIGNAL, "{'signal':'int'}", INVALID, "signal"},
 		{SIGNAL, "{'signal':'9'}", INVALID, "signal"},
-		{SIGNAL, "{'signal':9}", INVALID, "signal"},
+		{SIGNAL, "{'signal':999}", INVALID, "signal"},
 		{SIGNAL, "{'signal':'INT\\u0000'}", INVALID, "signal"},
 		{SIGNAL, "{'signal':'INT','target':'all'}", INVALID, "target"},
 		{SIGNAL, "{'signal':'INT','target':''}", INVALID, "target"},

@@ -12,10 +12,10 @@ static char kept[256];
 /* Filter a text; what is kept goes to `kept`. Returns whether the key was in it. */
 static bool filter(struct keyboard *k, const char *text)
 {
-	bool detach;
+	struct keyboard_found found;
 	snprintf(kept, sizeof kept, "%s", text);
-	kept[keyboard_filter(k, kept, strlen(text), &detach)] = '\0';
-	return detach;
+	kept[keyboard_filter(k, kept, strlen(text), &found)] = '\0';
+	return found.what == KEYBOARD_DETACHED;
 }
 
 Test(keyboard_parse, names_and_what_is_none)
@@ -98,4 +98,90 @@ Test(keyboard_filter, a_fences_answer_in_pieces_and_the_key_behind_a_fence)
 	cr_assert_str_eq(all, "x");
 	k = (struct keyboard){.detach = CTRL_BACKSLASH, .fenced = true};
 	cr_assert(filter(&k, "\033[I\x1c"), "nobody is locked in");
+}
+
+/* All that is kept of a text, and the commands in it in angle brackets, given in pieces of so many bytes. */
+static const char *steer(struct keyboard *k, const char *text, size_t piece)
+{
+	static char seen[512];
+	size_t n = 0;
+	for (size_t at = 0, length = strlen(text); at < length;) {
+		char bytes[256];
+		struct keyboard_found found = {.rest = piece < length - at ? piece : length - at};
+		const char *from = text + at;
+		at += found.rest;
+		while (found.rest > 0) {
+			size_t left = found.rest;
+			memcpy(bytes, from, left);
+			size_t got = keyboard_filter(k, bytes, left, &found);
+			from += left - found.rest;
+			cr_assert_lt(found.rest, left);
+			memcpy(seen + n, bytes, got);
+			n += got;
+			if (found.what == KEYBOARD_DETACHED)
+				n += (size_t)sprintf(seen + n, "<detached>");
+			else if (found.what == KEYBOARD_COMMAND)
+				n += (size_t)sprintf(
+					seen + n, found.key >= ' ' ? "<%c>" : "<%d>", found.key);
+		}
+	}
+	seen[n] = '\0';
+	return seen;
+}
+
+Test(keyboard_filter, commands_behind_the_prefix)
+{
+	static const struct {
+		const char *typed, *seen;
+	} cases[] = {
+		{"ab\x02"
+		 "dcd",
+			"ab<d>cd"},
+		{"\x02n\x02p", "<n><p>"},
+		{"\x02\x02", "<2>"},
+		{"\x02\x1c", "<detached>"},
+		{"\x02\033[Ax", "<0>x"},
+		{"\x02\033OPx", "<0>x"},
+		{"\x02\033xy", "<0>y"},
+		{"\x02\xe6\xbc\xa2x", "<0>x"},
+		{"\033[98;5ux", "<x>"},
+		{"\033[98;5u\033[98;5:3u\033[57442;5:3ud", "<d>"},
+		{"\033[98;5u\033[57:40;2u", "<(>"},
+		{"\033[98;5u\033[98;5u", "<2>"},
+		{"\033[27;5;98~\033[27;2;40~", "<(>"},
+		{"\x02\033[I\033[<35;3;4M\033[0n[", "<[>"},
+		{"\033[200~a\x02n\033[201~\x02n", "\033[200~a\x02n\033[201~<n>"},
+		{"\033[200\033[200~\x02", "\033[200\033[200~\x02"},
+		{"\033[A\033[99;5u", "\033[A\033[99;5u"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct keyboard k = {.detach = CTRL_BACKSLASH, .prefix = 2};
+		const char *seen = steer(&k, cases[i].typed, 200);
+		cr_expect_str_eq(seen, cases[i].seen, "%zu: %s", i, seen + (seen[0] == '\033'));
+	}
+	struct keyboard none = {.detach = CTRL_BACKSLASH};
+	cr_expect_str_eq(steer(&none, "\x02nx", 200), "\x02nx");
+}
+
+Test(keyboard_filter, a_command_in_pieces)
+{
+	for (size_t piece = 1; piece < 8; piece++) {
+		struct keyboard k = {.detach = CTRL_BACKSLASH, .prefix = 2};
+		cr_expect_str_eq(
+			steer(&k, "ab\x02nc\x02\x02\x02\xe6\xbc\xa2x", piece), "ab<n>c<2><0>x");
+	}
+	/* Nothing of it is ever typed; Escape by itself is a key. */
+	struct keyboard k = {.detach = CTRL_BACKSLASH, .prefix = 2};
+	cr_expect_str_eq(steer(&k, "\x02", 1), "");
+	cr_expect_str_eq(steer(&k, "\033", 1), "<27>");
+	cr_expect_str_eq(steer(&k, "[Ax", 3), "[Ax");
+	cr_expect_str_eq(steer(&k, "\x02", 1), "");
+	cr_expect_str_eq(steer(&k, "\033[1;", 4), "");
+	cr_expect_str_eq(steer(&k, "2Ax", 3), "<0>x");
+	char endless[256];
+	memset(endless, '1', sizeof endless);
+	memcpy(endless, "\x02\033[", 3);
+	endless[sizeof endless - 1] = '\0';
+	steer(&k, endless, 200);
+	cr_expect_not(k.prefixed);
 }

@@ -1,0 +1,361 @@
+/*
+ * See activities.h. Each session has a time at which it is looked at next, or none: one that is at its prompt, has ended or
+ * waits for somebody changes by nothing that the journal or its output would not tell of, but for what types ahead of it. A
+ * tick sees to those that are due, going on behind the last one of the tick before, and turns only while something is due.
+ * Short memory leaves sessions out until the next activities_sync().
+ */
+#include "shell/activity/activities.h"
+
+#include "ring/utf8.h"
+#include "shell/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct activities {
+	struct sessions *sessions;
+	const struct activities_callbacks *callbacks;
+	void *user;
+	uv_timer_t tick;
+	struct activity *table; /* uthash */
+	struct activity *last;  /* that was looked at; NULL: none, or it is gone */
+	struct pane_state *state;
+	uint64_t version, told; /* of what has changed; of what was told */
+	uint64_t told_ms;       /* loop time */
+	uint64_t looks;
+	uint64_t opened_ms; /* wall clock */
+};
+
+static void on_tick(uv_timer_t *timer);
+
+static uint64_t now_of(const struct activities *a)
+{
+	return uv_now(a->tick.loop);
+}
+
+static void keep_ticking(struct activities *a)
+{
+	if (!uv_is_active((const uv_handle_t *)&a->tick) &&
+		!uv_is_closing((const uv_handle_t *)&a->tick))
+		uv_timer_start(&a->tick, on_tick, ACTIVITY_TICK_MS, ACTIVITY_TICK_MS);
+}
+
+static void note_change(struct activity *it)
+{
+	it->version = ++it->all->version;
+	keep_ticking(it->all);
+}
+
+/* Look in so long, unless it is due before. */
+static void look_in(struct activity *it, uint64_t ms)
+{
+	uint64_t due = now_of(it->all) + ms;
+	if (it->due_ms == 0 || due < it->due_ms)
+		it->due_ms = due;
+	keep_ticking(it->all);
+}
+
+/* What it is known to be at, from now on. */
+static void move(struct activity *it, enum state_status status, enum state_input input)
+{
+	if (it->looked && it->status == status && it->input == input)
+		return;
+	it->status = status;
+	it->input = input;
+	it->since_ms = clock_wall_ms();
+	note_change(it);
+	if (it->all->callbacks->moved)
+		it->all->callbacks->moved(it->all->user, it);
+}
+
+/* The journal */
+
+static void copy_text(char dst[ACTIVITY_TEXT_MAX + 1], const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+	if (length > 0)
+		length = utf8_cut(text, length, ACTIVITY_TEXT_MAX);
+	memcpy(dst, text ? text : "", length);
+	dst[length] = '\0';
+}
+
+static void take_entry(struct activity *it, const struct journal_entry *e)
+{
+	switch (e->type) {
+	case JOURNAL_BLOCK_STARTED:
+		/* A look says more of it, once it has had the time to wait for something. */
+		move(it, STATE_RUNNING, STATE_INPUT_NONE);
+		it->name[0] = '\0';
+		break;
+	case JOURNAL_BLOCK_ENDED:
+		look_in(it, 0);
+		break;
+	case JOURNAL_BELL:
+		it->bells++;
+		it->bell_ms = e->at_ms;
+		break;
+	case JOURNAL_NOTIFICATION:
+		it->notified++;
+		it->notified_ms = e->at_ms;
+		copy_text(it->text, e->text);
+		copy_text(it->title, e->detail);
+		break;
+	case JOURNAL_TITLE:
+	case JOURNAL_CWD:
+		return;
+	}
+	note_change(it);
+}
+
+static void take_entries(struct activity *it)
+{
+	const struct journal *j = session_journal(it->session);
+	const struct journal_entry *e;
+	if (it->entry < journal_oldest(j))
+		it->entry = journal_oldest(j);
+	for (; (e = journal_get(j, it->entry)); it->entry++) {
+		take_entry(it, e);
+		/* What an earlier server has seen is in there as well. */
+		if (it->all->callbacks->happened && e->at_ms >= it->all->opened_ms)
+			it->all->callbacks->happened(it->all->user, it, e);
+	}
+}
+
+/* Who is there has seen what there is. */
+static void take_presence(struct activity *it)
+{
+	uint64_t head = session_head(it->session);
+	if (session_presence(it->session)->count > 0 || head < it->seen)
+		it->seen = head;
+	if (it->unread != (head > it->seen)) {
+		it->unread = head > it->seen;
+		note_change(it);
+	}
+}
+
+static void take_lease(struct activity *it)
+{
+	const struct lease *l = session_keyboard(it->session);
+	bool held = lease_is_held(l, clock_wall_ms());
+	if (it->lease == l->version && it->leased == held)
+		return;
+	it->lease = l->version;
+	it->leased = held;
+	note_change(it);
+}
+
+/* Looks */
+
+static void take_cwd(struct activity *it, const char *cwd)
+{
+	size_t length = strlen(cwd),
+	       from = length > ACTIVITY_TEXT_MAX ? length - ACTIVITY_TEXT_MAX : 0;
+	it->cwd_cut = from > 0;
+	while (from > 0 && ((unsigned char)cwd[from] & 0xc0) == 0x80)
+		from++;
+	memcpy(it->cwd, cwd + from, length - from + 1);
+}
+
+static void take_state(struct activity *it, const struct pane_state *t)
+{
+	size_t length = strlen(t->cwd), kept = strlen(it->cwd);
+	const char *name = t->status == STATE_PROMPT || t->status == STATE_EXITED
+		? ""
+		: t->foreground.name;
+	bool same = it->looked && it->status == t->status && it->input == t->input &&
+		it->certain == t->certain && strcmp(it->name, name) == 0 && kept <= length &&
+		strcmp(it->cwd, t->cwd + length - kept) == 0 && (it->cwd_cut || kept == length);
+	it->pause_ms = same && it->pause_ms ? it->pause_ms * 2 : ACTIVITY_LOOK_MS;
+	if (it->pause_ms > ACTIVITY_PAUSE_MAX_MS)
+		it->pause_ms = ACTIVITY_PAUSE_MAX_MS;
+	if (same)
+		return;
+	move(it, t->status, t->input);
+	it->looked = true;
+	it->certain = t->certain;
+	snprintf(it->name, sizeof it->name, "%s", name);
+	it->started_ms = t->foreground.started_ms;
+	take_cwd(it, t->cwd);
+	note_change(it);
+}
+
+/* A program may begin to wait, and one that waits go on, without having said so. */
+static bool may_change_silently(const struct activity *it)
+{
+	return (it->status != STATE_PROMPT && it->status != STATE_EXITED) || !it->certain;
+}
+
+static void look(struct activity *it)
+{
+	struct activities *a = it->all;
+	a->looks++;
+	a->last = it;
+	it->due_ms = 0;
+	it->stirred_ms = 0;
+	session_state(it->session, a->state);
+	take_state(it, a->state);
+	if (may_change_silently(it))
+		look_in(it, it->pause_ms);
+}
+
+/* Look at those that are due, in turn. Returns whether some are still to come. */
+static bool look_around(struct activities *a)
+{
+	uint64_t now = now_of(a);
+	unsigned left = ACTIVITY_LOOKS_MAX, count = HASH_COUNT(a->table);
+	struct activity *it = a->last && a->last->hh.next ? a->last->hh.next : a->table;
+	bool more = false;
+	for (unsigned i = 0; i < count; i++, it = it->hh.next ? it->hh.next : a->table) {
+		if (it->due_ms > 0 && it->due_ms <= now && left > 0) {
+			left--;
+			look(it);
+		}
+		more = more || it->due_ms > 0;
+	}
+	return more;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct activities *a = timer->data;
+	bool more = look_around(a);
+	if (a->told != a->version) {
+		more = true;
+		if (now_of(a) - a->told_ms >= ACTIVITY_TELL_MS) {
+			a->told = a->version;
+			a->told_ms = now_of(a);
+			a->callbacks->changed(a->user);
+		}
+	}
+	if (!more)
+		uv_timer_stop(&a->tick);
+}
+
+/* Those that are followed */
+
+static void on_more(void *user)
+{
+	struct activity *it = user;
+	uint64_t quiet = now_of(it->all) + ACTIVITY_QUIET_MS;
+	take_entries(it);
+	take_presence(it);
+	/* A look once it is quiet, and one now and then when it never is. */
+	if (it->stirred_ms == 0)
+		it->stirred_ms = now_of(it->all);
+	it->due_ms = it->stirred_ms + ACTIVITY_LOOK_MS < quiet ? it->stirred_ms + ACTIVITY_LOOK_MS
+							       : quiet;
+	it->pause_ms = 0;
+	keep_ticking(it->all);
+}
+
+static void forget(struct activity *it)
+{
+	struct activities *a = it->all;
+	if (a->last == it)
+		a->last = NULL;
+	HASH_DEL(a->table, it);
+	free(it);
+}
+
+static void on_gone(void *user)
+{
+	forget(user);
+}
+
+static void follow(struct activities *a, struct session *s)
+{
+	struct activity *it = calloc(1, sizeof *it);
+	if (!it)
+		return;
+	it->session = s;
+	it->all = a;
+	it->status = STATE_RUNNING;
+	it->since_ms = clock_wall_ms();
+	it->seen = session_head(s);
+	it->watcher = (struct journal_watcher){
+		.more = on_more, .gone = on_gone, .user = it, .aside = true};
+	HASH_ADD_PTR(a->table, session, it);
+	journal_watch(session_journal(s), &it->watcher);
+	take_entries(it);
+	look_in(it, ACTIVITY_QUIET_MS);
+}
+
+void activities_sync(struct activities *a)
+{
+	for (struct session *s = NULL; (s = session_next(a->sessions, s));) {
+		struct activity *it = NULL;
+		HASH_FIND_PTR(a->table, &s, it);
+		if (it) {
+			take_presence(it);
+			take_lease(it);
+			if (s->state == SESSION_EXITED && it->status != STATE_EXITED)
+				look_in(it, 0);
+		} else if (session_is_readable(s) && s->state != SESSION_ENDING) {
+			follow(a, s);
+		}
+	}
+}
+
+const struct activity *activities_find(const struct activities *a, const struct session *s)
+{
+	struct activity *it = NULL;
+	if (a)
+		HASH_FIND_PTR(a->table, &s, it);
+	return it;
+}
+
+uint64_t activities_version(const struct activities *a)
+{
+	return a->version;
+}
+
+uint64_t activities_looks(const struct activities *a)
+{
+	return a->looks;
+}
+
+/* Its life */
+
+static void on_closed(uv_handle_t *timer)
+{
+	struct activities *a = timer->data;
+	free(a->state);
+	free(a);
+}
+
+int activities_open(uv_loop_t *loop, struct sessions *sessions,
+	const struct activities_callbacks *callbacks, void *user, struct activities **ret_activities)
+{
+	struct activities *a = calloc(1, sizeof *a);
+	struct pane_state *state = malloc(sizeof *state);
+	if (!a || !state) {
+		free(a);
+		free(state);
+		return -ENOMEM;
+	}
+	*a = (struct activities){.sessions = sessions,
+		.callbacks = callbacks,
+		.user = user,
+		.state = state,
+		.opened_ms = clock_wall_ms(),
+		.version = 1};
+	uv_timer_init(loop, &a->tick); /* cannot fail */
+	a->tick.data = a;
+	uv_unref((uv_handle_t *)&a->tick);
+	*ret_activities = a;
+	return 0;
+}
+
+void activities_close(struct activities *a)
+{
+	struct activity *it, *next;
+	if (!a)
+		return;
+	HASH_ITER (hh, a->table, it, next) {
+		journal_unwatch(session_journal(it->session), &it->watcher);
+		forget(it);
+	}
+	uv_close((uv_handle_t *)&a->tick, on_closed);
+}

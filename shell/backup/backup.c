@@ -1,0 +1,75 @@
+/* What somebody has chosen reaches the scripts by variables and standard input only. */
+#include "shell/backup/backup.h"
+
+#include "shell/backup/script_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define NUMBER_SIZE 24u
+#define VARIABLES_MAX 8u
+
+struct variables {
+	const char *names[VARIABLES_MAX], *values[VARIABLES_MAX];
+	size_t count;
+};
+
+static void add(struct variables *v, const char *name, const char *value)
+{
+	v->names[v->count] = name;
+	v->values[v->count++] = value;
+}
+
+static void add_paths(struct variables *v, const struct backup_options *o)
+{
+	add(v, "RINGSIDE_BACKUP_DIR", o->dir);
+	add(v, "RINGSIDE_BACKUP_ARCHIVE", o->archive ? o->archive : "");
+	add(v, "RINGSIDE_BACKUP_KEEP", o->keep);
+}
+
+static struct run_options run_of(const struct variables *v, const struct backup_options *o)
+{
+	return (struct run_options){.cwd = o->cwd,
+		.env_names = v->names,
+		.env_values = v->values,
+		.env_count = v->count,
+		.timeout_ms = BACKUP_TIMEOUT_MS,
+		.output_max = BACKUP_TEXT_MAX};
+}
+
+int backup_create(struct runs *all, const struct backup_options *o,
+	const struct run_callbacks *callbacks, void *user, struct run **ret_run)
+{
+	char threads[NUMBER_SIZE];
+	struct variables v = {.count = 0};
+	add_paths(&v, o);
+	snprintf(threads, sizeof threads, "%u", o->threads);
+	add(&v, "RINGSIDE_BACKUP_FORMAT", o->format);
+	add(&v, "RINGSIDE_BACKUP_THREADS", threads);
+	add(&v, "RINGSIDE_BACKUP_GITIGNORE", o->gitignore ? "1" : "0");
+	struct run_options run = run_of(&v, o);
+	run.command = backup_create_script;
+	run.command_length = backup_create_script_length;
+	run.input = o->excluded_length > 0 ? o->excluded : NULL;
+	run.input_length = o->excluded_length;
+	return run_start(all, &run, callbacks, user, ret_run);
+}
+
+int backup_restore(struct runs *all, const struct backup_options *o,
+	const struct run_callbacks *callbacks, void *user, struct run **ret_run)
+{
+	char bytes[NUMBER_SIZE], entries[NUMBER_SIZE], memory[NUMBER_SIZE];
+	struct variables v = {.count = 0};
+	add_paths(&v, o);
+	snprintf(bytes, sizeof bytes, "%" PRIu64, BACKUP_BYTES_MAX);
+	snprintf(entries, sizeof entries, "%u", BACKUP_ENTRIES_MAX);
+	snprintf(memory, sizeof memory, "%" PRIu64, BACKUP_MEMORY_MAX_KIB);
+	add(&v, "RINGSIDE_BACKUP_BYTES", bytes);
+	add(&v, "RINGSIDE_BACKUP_ENTRIES", entries);
+	add(&v, "RINGSIDE_BACKUP_MEMORY_KIB", memory);
+	add(&v, "RINGSIDE_BACKUP_MOUNT", o->mount ? "1" : "0");
+	struct run_options run = run_of(&v, o);
+	run.command = backup_restore_script;
+	run.command_length = backup_restore_script_length;
+	return run_start(all, &run, callbacks, user, ret_run);
+}

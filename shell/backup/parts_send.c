@@ -1,0 +1,127 @@
+/* Sending: each part is put where its address says, and the store says by an ETag that it has it. */
+#include "shell/backup/parts_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *open_archive(struct parts *p)
+{
+	int rc = content_open(&p->place, p->path, &p->archive);
+	if (rc < 0)
+		return rc == -ENOENT || rc == -ENOTDIR ? "There is no such archive"
+						       : "The archive cannot be opened";
+	uint64_t size = (uint64_t)p->archive.st.st_size;
+	if (p->whole)
+		p->all[0].size = p->total = size;
+	if (p->whole && size > PARTS_SIZE_MAX)
+		parts_fail(p, NULL, 0, "The archive is larger than what is sent at once");
+	for (size_t i = 0; i < p->count; i++)
+		if (p->all[i].offset > size || p->all[i].size > size - p->all[i].offset)
+			parts_fail(p, &p->pieces[i], 0, "The archive has less than that part");
+	return NULL;
+}
+
+static void close_archive(struct parts *p, bool good)
+{
+	(void)good;
+	content_close(&p->archive);
+}
+
+static size_t on_read(char *to, size_t size, size_t count, void *user)
+{
+	struct piece *piece = user;
+	struct parts *p = piece->parts;
+	uint64_t left = piece->part->size - piece->at;
+	size_t want = size * count < left ? size * count : (size_t)left, length = 0;
+	if (atomic_load(&p->cancelled))
+		return CURL_READFUNC_ABORT;
+	if (want == 0)
+		return 0;
+	int rc = content_read(&p->archive, piece->part->offset + piece->at, to, want, &length);
+	if (rc < 0 || length == 0) {
+		parts_fail(p, piece, 0,
+			rc < 0 ? "The archive cannot be read" : "The archive has become shorter");
+		return CURL_READFUNC_ABORT;
+	}
+	piece_advance(piece, length);
+	return length;
+}
+
+/* A connection that was kept may turn out to be dead: the same try begins again. */
+static int on_seek(void *user, curl_off_t offset, int origin)
+{
+	struct piece *piece = user;
+	if (origin != SEEK_SET || offset != 0)
+		return CURL_SEEKFUNC_FAIL;
+	piece_rewind(piece);
+	return CURL_SEEKFUNC_OK;
+}
+
+static void take_etag(struct part *part, const char *value, size_t length)
+{
+	while (length > 0 && (*value == ' ' || *value == '\t')) {
+		value++;
+		length--;
+	}
+	while (length > 0 && strchr(" \t\r\n", value[length - 1]))
+		length--;
+	bool good = length <= PARTS_ETAG_MAX;
+	for (size_t i = 0; good && i < length; i++)
+		good = value[i] > ' ' && value[i] < 0x7f;
+	if (good)
+		memcpy(part->etag, value, length);
+	part->etag[good ? length : 0] = '\0';
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *user)
+{
+	static const char name[] = "etag:";
+	struct piece *piece = user;
+	size_t length = size * count;
+	if (length >= 5 && strncmp(line, "HTTP/", 5) == 0)
+		piece->part->etag[0] = '\0'; /* of another answer, to the same request */
+	else if (length >= sizeof name - 1 && strncasecmp(line, name, sizeof name - 1) == 0)
+		take_etag(piece->part, line + sizeof name - 1, length - (sizeof name - 1));
+	return length;
+}
+
+static size_t on_answer(char *bytes, size_t size, size_t count, void *user)
+{
+	return piece_take_answer(user, bytes, size * count);
+}
+
+static int set_up(struct piece *piece)
+{
+	struct parts *p = piece->parts;
+	CURL *e = piece->easy;
+	piece->part->etag[0] = '\0';
+	CURLcode rc = curl_easy_setopt(e, CURLOPT_UPLOAD, 1L);
+	rc |= curl_easy_setopt(e, CURLOPT_INFILESIZE_LARGE, (curl_off_t)piece->part->size);
+	rc |= curl_easy_setopt(e, CURLOPT_HTTPHEADER, p->headers);
+	rc |= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, PARTS_BUFFER_SIZE);
+	rc |= curl_easy_setopt(e, CURLOPT_READFUNCTION, on_read);
+	rc |= curl_easy_setopt(e, CURLOPT_READDATA, piece);
+	rc |= curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, on_seek);
+	rc |= curl_easy_setopt(e, CURLOPT_SEEKDATA, piece);
+	rc |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
+	rc |= curl_easy_setopt(e, CURLOPT_HEADERDATA, piece);
+	rc |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_answer);
+	rc |= curl_easy_setopt(e, CURLOPT_WRITEDATA, piece);
+	return (int)rc;
+}
+
+/* An answer may come before all is sent. */
+static const char *judge(const struct piece *piece, long status)
+{
+	(void)status;
+	if (piece->at != piece->part->size)
+		return "The store has answered before it had all";
+	/* Whoever puts parts together has to name them by their tags; the whole needs none. */
+	return piece->parts->whole || piece->part->etag[0]
+		? NULL
+		: "The store has not said what it has got (no ETag)";
+}
+
+const struct parts_way parts_sending = {
+	.open = open_archive, .close = close_archive, .set_up = set_up, .judge = judge};

@@ -1,0 +1,45 @@
+/*
+ * Lines, as shells tell of them that know (zsh, fish): better than what the terminal has shown of them, where a prompt may
+ * stand on the right as well. The holder may have read the marks of a short command before the record of its line.
+ */
+#include "shell/block/internal.h"
+
+#include "ring/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The oldest of those at the end whose prompt has not told of them, and whose line is not known. */
+static struct block *find_untold(const struct blocks *b)
+{
+	struct block *block = block_last(b), *found = NULL;
+	for (; block && !block->has_record && !block->stored; block = block_before(b, block))
+		if (!block->exec[0] && !block->line_told)
+			found = block;
+	return found;
+}
+
+static void take_line(struct blocks *b, const char *line)
+{
+	struct block *block = find_untold(b);
+	size_t length = utf8_is_valid_string(line) ? utf8_cut(line, strlen(line), BLOCK_COMMAND_KEPT)
+						   : 0;
+	char *text = length > 0 ? strndup(line, length) : NULL;
+	if (!text)
+		return;
+	char **place = block ? &block->command : &b->line;
+	free(*place);
+	*place = text;
+	if (block)
+		block->line_told = true;
+}
+
+void blocks_line(struct blocks *b, const struct record *record)
+{
+	if (record->kind == RECORD_LINE)
+		take_line(b, record->line);
+	if (record->kind != RECORD_PROMPT)
+		return;
+	free(b->line);
+	b->line = NULL;
+}

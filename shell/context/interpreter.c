@@ -1,0 +1,337 @@
+/*
+ * See interpreter.h. The executor is known by the credentials that the kernel puts to what it sends, for a wrapper may stand
+ * between it and us, and it may live in a namespace of process numbers of its own.
+ */
+#include "shell/context/interpreter.h"
+
+#include "pty/outbox.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CHUNK ((size_t)32 << 10)         /* read in one go */
+#define ANSWERS_MAX ((size_t)2 << 20)    /* bytes that wait for it to read them */
+#define WAKEUP_BYTES ((size_t)256 << 10) /* read before others have their turn */
+
+struct interpreter {
+	const struct interpreter_callbacks *callbacks;
+	void *user;
+	struct run *run; /* NULL once it is over */
+	int fd;          /* our end */
+	uv_poll_t poll;
+	struct executor_records in;
+	struct outbox out;
+	pid_t pid; /* its own, as we see it; 0: not known yet */
+	int pidfd; /* or -1 */
+	bool paused, killed, broken;
+};
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+static void watch(struct interpreter *e)
+{
+	int events = e->paused ? 0 : UV_READABLE;
+	if (outbox_queued(&e->out) > 0)
+		events |= UV_WRITABLE;
+	if (events == 0 || e->killed)
+		uv_poll_stop(&e->poll);
+	else
+		uv_poll_start(&e->poll, events, on_poll);
+}
+
+void interpreter_kill(struct interpreter *e)
+{
+	if (e->killed)
+		return;
+	e->killed = true;
+	watch(e);
+	if (e->run)
+		run_cancel(e->run, 0);
+}
+
+static void fail(struct interpreter *e)
+{
+	e->broken = true;
+	interpreter_kill(e);
+}
+
+static int put(
+	struct interpreter *e, enum executor_record_type type, const char *body, size_t length)
+{
+	uint8_t header[EXECUTOR_RECORD_HEADER];
+	executor_record_header(type, length, header);
+	int rc = outbox_put(&e->out, header, sizeof header);
+	return rc < 0 ? rc : outbox_put(&e->out, body, length);
+}
+
+static void flush(struct interpreter *e)
+{
+	ssize_t rc = outbox_queued(&e->out) > 0 ? outbox_flush(&e->out, e->fd) : 0;
+	if (rc < 0 && rc != -EAGAIN)
+		interpreter_kill(e); /* it has gone */
+	else
+		watch(e);
+}
+
+/* It may go on. Who shows things without end and does not read that ends itself. */
+static void answer(struct interpreter *e)
+{
+	if (outbox_queued(&e->out) > ANSWERS_MAX || put(e, EXECUTOR_TAKEN, "", 0) < 0)
+		fail(e);
+	else
+		flush(e);
+}
+
+/* What comes from it */
+
+static bool on_record(void *user, enum executor_record_type type, const char *body, size_t length)
+{
+	struct interpreter *e = user;
+	if (type == EXECUTOR_HELLO) {
+		e->callbacks->ready(e->user);
+		return !e->killed;
+	}
+	run_drain(e->run);
+	if (e->killed)
+		return false;
+	json_t *record = json_loadb(body, length, JSON_ALLOW_NUL, NULL);
+	if (record && !json_is_object(record)) {
+		json_decref(record);
+		record = NULL;
+	}
+	e->callbacks->record(e->user, type, record);
+	json_decref(record);
+	if (!e->killed && type == EXECUTOR_RESULT)
+		answer(e);
+	return !e->killed;
+}
+
+/* Whoever speaks first is the executor: nobody else has its end before it runs code. */
+static void know(struct interpreter *e, struct msghdr *message)
+{
+	struct ucred credentials;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c && e->pid == 0;
+		c = CMSG_NXTHDR(message, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+			memcpy(&credentials, CMSG_DATA(c), sizeof credentials);
+			e->pid = credentials.pid;
+			e->pidfd = e->pid > 0 ? pidfd_open(e->pid, 0) : -1;
+		}
+}
+
+/* Descriptors that somebody sends us are not wanted. */
+static void close_sent(struct msghdr *message)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t at = CMSG_LEN(0); at + sizeof(int) <= c->cmsg_len; at += sizeof(int)) {
+			int fd;
+			memcpy(&fd, (char *)c + at, sizeof fd);
+			close(fd);
+		}
+	}
+}
+
+/* Returns bytes, 0 when there are none now, or a negative errno: -EPIPE at the end. */
+static ssize_t receive(struct interpreter *e, uint8_t chunk[CHUNK])
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = {.iov_base = chunk, .iov_len = CHUNK};
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof control};
+	ssize_t n;
+	do
+		n = recvmsg(e->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	close_sent(&message);
+	know(e, &message);
+	return n == 0 ? -EPIPE : n;
+}
+
+static void read_records(struct interpreter *e)
+{
+	uint8_t chunk[CHUNK];
+	for (size_t left = WAKEUP_BYTES; left >= CHUNK && !e->paused && !e->killed; left -= CHUNK) {
+		ssize_t n = receive(e, chunk);
+		if (n == 0)
+			return;
+		if (n < 0) {
+			interpreter_kill(e); /* it has gone, or can say nothing any more */
+			return;
+		}
+		int rc = executor_records_feed(&e->in, chunk, (size_t)n, on_record, e);
+		if (rc < 0 && rc != -ECANCELED)
+			fail(e);
+	}
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+	struct interpreter *e = poll->data;
+	(void)status; /* what is read or written says it better */
+	if (events & UV_WRITABLE)
+		flush(e);
+	if (!e->killed && (events & UV_READABLE || status < 0))
+		read_records(e);
+}
+
+static void on_output(void *user, enum run_stream stream, const void *bytes, size_t length)
+{
+	struct interpreter *e = user;
+	e->callbacks->output(e->user, stream, bytes, length);
+}
+
+/* The end */
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+static void close_all(struct interpreter *e)
+{
+	uv_close((uv_handle_t *)&e->poll, on_poll_closed);
+	close(e->fd);
+	if (e->pidfd >= 0)
+		close(e->pidfd);
+	executor_records_finish(&e->in);
+	outbox_drop(&e->out);
+}
+
+static void on_done(void *user, const struct run_result *result)
+{
+	struct interpreter *e = user;
+	e->run = NULL;
+	e->killed = true;
+	e->callbacks->ended(e->user, run_exit_code(result), e->broken);
+	close_all(e);
+}
+
+/* The beginning */
+
+static int put_sources(struct interpreter *e, enum language language)
+{
+	size_t length;
+	const char *source = language_source(language, &length);
+	int rc = put(e, EXECUTOR_SOURCE, source, length);
+	const char *more = language_more(language, &length);
+	return rc == 0 && more ? put(e, EXECUTOR_SOURCE, more, length) : rc;
+}
+
+/* Both ends; the other's is still to be given away. */
+static int open_pair(int *ret_ours, int *ret_theirs)
+{
+	int fds[2], on = 1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return -errno;
+	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0 ||
+		setsockopt(fds[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0) {
+		int rc = -errno;
+		close(fds[0]);
+		close(fds[1]);
+		return rc;
+	}
+	*ret_ours = fds[0];
+	*ret_theirs = fds[1];
+	return 0;
+}
+
+static int start_run(
+	struct interpreter *e, struct runs *runs, const struct interpreter_options *o, int theirs)
+{
+	static const struct run_callbacks callbacks = {.output = on_output, .done = on_done};
+	const char *command = language_command(o->language);
+	const struct run_options options = {.command = command,
+		.command_length = strlen(command),
+		.cwd = o->cwd,
+		.found = o->found,
+		.env_names = o->env_names,
+		.env_values = o->env_values,
+		.env_count = o->env_count,
+		.input_fd = theirs,
+		.whole = true};
+	return run_start(runs, &options, &callbacks, e, &e->run);
+}
+
+int interpreter_start(uv_loop_t *loop, struct runs *runs, const struct interpreter_options *o,
+	const struct interpreter_callbacks *callbacks, void *user, struct interpreter **ret)
+{
+	struct interpreter *e = calloc(1, sizeof *e);
+	int theirs = -1;
+	if (!e)
+		return -ENOMEM;
+	e->callbacks = callbacks;
+	e->user = user;
+	e->pidfd = -1;
+	int rc = put_sources(e, o->language);
+	if (rc == 0)
+		rc = open_pair(&e->fd, &theirs);
+	if (rc < 0)
+		goto err_memory;
+	rc = start_run(e, runs, o, theirs);
+	close(theirs);
+	if (rc < 0)
+		goto err_fd;
+	/* Only memory could be wanting for epoll to take it, and libuv ends the program then. */
+	rc = uv_poll_init(loop, &e->poll, e->fd);
+	assert(rc == 0);
+	e->poll.data = e;
+	watch(e);
+	*ret = e;
+	return 0;
+err_fd:
+	close(e->fd);
+err_memory:
+	outbox_drop(&e->out);
+	free(e);
+	return rc;
+}
+
+int interpreter_execute(struct interpreter *e, uint64_t run, const char *code, size_t length)
+{
+	json_t *request = json_pack(
+		"{s:I, s:o}", "run", (json_int_t)run, "code", json_stringn(code, length));
+	char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
+	json_decref(request);
+	int rc = text ? put(e, EXECUTOR_EXECUTE, text, strlen(text)) : -ENOMEM;
+	free(text);
+	if (rc == 0 && !e->killed)
+		flush(e);
+	return rc;
+}
+
+void interpreter_interrupt(struct interpreter *e)
+{
+	/* Its number is its own as long as it has not been waited for, or the pidfd says so. */
+	if (e->killed || e->pidfd < 0 || pidfd_send_signal(e->pidfd, 0, NULL, 0) < 0)
+		return;
+	if (getpgid(e->pid) == e->pid)
+		kill(-e->pid, SIGINT);
+	else
+		pidfd_send_signal(e->pidfd, SIGINT, NULL, 0);
+}
+
+void interpreter_pause(struct interpreter *e, bool pause)
+{
+	if (e->paused == pause || !e->run)
+		return;
+	e->paused = pause;
+	run_pause(e->run, pause);
+	if (!e->killed)
+		watch(e);
+}

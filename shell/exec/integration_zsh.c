@@ -1,0 +1,65 @@
+/*
+ * The script for zsh: its header, variables, and what the line that is entered runs. See init.zsh, whose functions have
+ * the options of a plain zsh whatever the user has set; the three lines are read with the user's, and so are made of
+ * what no option changes.
+ */
+#include "shell/exec/integration_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a variable of the command was before, as something to evaluate afterwards in a function. */
+static void put_undo(FILE *f, const struct integration_command *c)
+{
+	for (size_t i = 0; i < c->env_count; i++) {
+		const char *name = c->env_names[i];
+		fprintf(f,
+			"; __rs_u+='builtin unset %s;'; if (( $+%s )); then builtin typeset -p %s "
+			">|\"/proc/$PPID/fd/6\"; __rs_u+=\"$(<\"/proc/$PPID/fd/6\")\"$'\\n'; fi",
+			name, name, name);
+	}
+	if (c->cwd)
+		fputs("; __rs_u+=\"builtin cd -q -- ${(q)PWD}; ${OLDPWD+OLDPWD=${(q)OLDPWD};}\"", f);
+}
+
+static void put_circumstances(FILE *f, const struct integration_command *c)
+{
+	if (c->cwd) {
+		fputs("__rs_cd ", f);
+		integration_put_text(f, c->cwd);
+		fputs(" && ", f);
+	}
+	for (size_t i = 0; i < c->env_count; i++) {
+		fprintf(f, "\\builtin export %s=", c->env_names[i]);
+		integration_put_text(f, c->env_values[i]);
+		fputs(" && ", f);
+	}
+}
+
+char *integration_zsh_script(const struct integration_command *c, size_t *ret_length)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, ret_length);
+	if (!f)
+		return NULL;
+	integration_put_command(f, c);
+	fputs(" __rs_u=", f);
+	put_undo(f, c);
+	fputc('\n', f);
+	fprintf(f,
+		"{ __rs_before %u %u \"${__rs_la[@]}\" || \\builtin :; } 2>/dev/null; __rs_hooks; ",
+		c->up, c->column);
+	fputs("{ __rs_begin \"${__rs_la[@]}\" || \\builtin :; } 2>/dev/null; { { ", f);
+	put_circumstances(f, c);
+	fprintf(f, "%s\\builtin eval \"$__rs_c\"%s }", c->isolated ? "( " : "",
+		c->isolated ? " );" : ";");
+	integration_put_redirections(f, c);
+	/* An assignment takes $_ away. */
+	fputs("; } always { { __rs_w=(\"$?\") __rs_la=(\"$_\"); [[ $FUNCNEST = 100 ]] || __rs_fn=(\"$FUNCNEST\"); "
+	      "FUNCNEST=100; __rs_after || \\builtin :; FUNCNEST=${__rs_fn[@]}; __rs_yes \"${__rs_la[@]}\"; } >/dev/null 2>&1; }\n",
+		f);
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,109 @@
+/* First a descriptor that opens nothing, then a look at what it is, and only then the file itself: by that descriptor. */
+#include "shell/files/content.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#define GROW ((size_t)64 << 10)
+
+int content_open(const struct place *p, const char *path, struct content *ret)
+{
+	struct content c;
+	int path_fd = place_open(p, path, O_PATH, 0), rc = 0;
+	if (path_fd < 0)
+		return path_fd;
+	if (fstat(path_fd, &c.st) < 0)
+		rc = -errno;
+	else if (!S_ISREG(c.st.st_mode))
+		rc = S_ISDIR(c.st.st_mode) ? -EISDIR : -EINVAL;
+	if (rc == 0)
+		rc = c.fd = place_reopen(path_fd, O_RDONLY);
+	close(path_fd);
+	if (rc < 0)
+		return rc;
+	*ret = c;
+	return 0;
+}
+
+void content_close(struct content *c)
+{
+	close(c->fd);
+	c->fd = -1;
+}
+
+int content_read(struct content *c, uint64_t offset, void *bytes, size_t size, size_t *ret_length)
+{
+	size_t length = 0;
+	while (length < size) {
+		ssize_t n = pread(
+			c->fd, (char *)bytes + length, size - length, (off_t)(offset + length));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) /* what would wait has nothing, which is no shortage of ours */
+			return errno == EAGAIN ? -EBUSY : -errno;
+		if (n == 0)
+			break;
+		length += (size_t)n;
+	}
+	*ret_length = length;
+	return 0;
+}
+
+int content_load(struct content *c, size_t max, char **ret_bytes, size_t *ret_length)
+{
+	uint64_t told = (uint64_t)c->st.st_size;
+	if (told > max) {
+		*ret_length = (size_t)told;
+		return -EFBIG;
+	}
+	/* One more than there should be tells that there is no more. */
+	size_t capacity = (size_t)told + 1 > GROW ? (size_t)told + 1 : GROW, length = 0, n = 0;
+	char *bytes = malloc(capacity + 1);
+	int rc = bytes ? 0 : -ENOMEM;
+	while (rc == 0) {
+		rc = content_read(c, length, bytes + length, capacity - length, &n);
+		if (rc < 0)
+			break;
+		length += n;
+		if (length < capacity)
+			break;
+		capacity *= 2;
+		char *more = length <= max ? realloc(bytes, capacity + 1) : NULL;
+		if (more)
+			bytes = more;
+		else
+			rc = length <= max ? -ENOMEM : -EFBIG;
+	}
+	if (rc == 0 && length > max)
+		rc = -EFBIG;
+	if (rc == 0) {
+		bytes[length] = '\0';
+		*ret_bytes = bytes;
+	} else {
+		free(bytes);
+	}
+	if (rc == 0 || rc == -EFBIG)
+		*ret_length = length;
+	return rc;
+}
+
+bool content_exists(const struct place *p, const char *path)
+{
+	int fd = place_open(p, path, O_PATH, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+void content_hash(const void *bytes, size_t length, char ret_hash[CONTENT_HASH_SIZE])
+{
+	unsigned char digest[32];
+	bool made = EVP_Digest(bytes, length, digest, NULL, EVP_sha256(), NULL) == 1;
+	assert(made); /* there is always SHA-256 */
+	for (size_t i = 0; i < sizeof digest; i++)
+		snprintf(ret_hash + 2 * i, 3, "%02x", digest[i]);
+}

@@ -1,0 +1,165 @@
+/* Depth first, by descriptors of directories, so that nobody leads it elsewhere by a link meanwhile. */
+#include "shell/files/copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE ((size_t)256 << 10)
+
+static int copy_bytes(int from, int to)
+{
+	char *piece = malloc(PIECE);
+	int rc = piece ? 0 : -ENOMEM;
+	while (rc == 0) {
+		ssize_t n = read(from, piece, PIECE);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			rc = n < 0 ? -errno : 0;
+			break;
+		}
+		for (ssize_t done = 0; rc == 0 && done < n;) {
+			ssize_t m = write(to, piece + done, (size_t)(n - done));
+			if (m >= 0)
+				done += m;
+			else if (errno != EINTR)
+				rc = -errno;
+		}
+	}
+	free(piece);
+	return rc;
+}
+
+static int copy_file(int from_fd, const char *from, int to_fd, const char *to)
+{
+	int in = openat(from_fd, from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (in < 0)
+		return -errno;
+	int out = openat(to_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int rc = out < 0 ? -errno : copy_bytes(in, out);
+	if (rc == 0 && fsync(out) < 0)
+		rc = -errno;
+	if (out >= 0)
+		close(out);
+	close(in);
+	return rc;
+}
+
+static int copy_link(int from_fd, const char *from, int to_fd, const char *to)
+{
+	char text[PATH_MAX];
+	ssize_t n = readlinkat(from_fd, from, text, sizeof text - 1);
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return symlinkat(text, to_fd, to) < 0 ? -errno : 0;
+}
+
+/* Owner, mode and times; what may not be had is left. */
+static void take_over(const struct stat *st, int to_fd, const char *to)
+{
+	const struct timespec times[2] = {st->st_atim, st->st_mtim};
+	bool owned = fchownat(to_fd, to, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!S_ISLNK(st->st_mode) &&
+		fchmodat(to_fd, to, st->st_mode & (owned ? 07777u : 01777u), 0) < 0)
+		return;
+	(void)!utimensat(to_fd, to, times, AT_SYMLINK_NOFOLLOW);
+}
+
+static DIR *open_directory(int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (fd >= 0 && !dir)
+		close(fd);
+	return dir;
+}
+
+static bool is_self(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static int copy_at(int from_fd, const char *from, int to_fd, const char *to, unsigned depth);
+
+static int copy_directory(int from_fd, const char *from, int to_fd, const char *to, unsigned depth)
+{
+	int rc = depth < COPY_DEPTH_MAX ? 0 : -ELOOP;
+	if (rc == 0 && mkdirat(to_fd, to, 0700) < 0)
+		rc = -errno;
+	if (rc < 0)
+		return rc;
+	DIR *dir = open_directory(from_fd, from);
+	int inside = dir ? openat(to_fd, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	if (inside < 0)
+		rc = -errno;
+	while (dir && rc == 0) {
+		errno = 0;
+		const struct dirent *e = readdir(dir);
+		if (!e) {
+			rc = -errno;
+			break;
+		}
+		if (!is_self(e->d_name))
+			rc = copy_at(dirfd(dir), e->d_name, inside, e->d_name, depth + 1);
+	}
+	if (rc == 0 && fsync(inside) < 0 && errno != EINVAL)
+		rc = -errno;
+	if (inside >= 0)
+		close(inside);
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+static int copy_at(int from_fd, const char *from, int to_fd, const char *to, unsigned depth)
+{
+	struct stat st;
+	int rc;
+	if (fstatat(from_fd, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		rc = copy_directory(from_fd, from, to_fd, to, depth);
+	else if (S_ISREG(st.st_mode))
+		rc = copy_file(from_fd, from, to_fd, to);
+	else if (S_ISLNK(st.st_mode))
+		rc = copy_link(from_fd, from, to_fd, to);
+	else
+		rc = mknodat(to_fd, to, st.st_mode & (S_IFMT | 0600), st.st_rdev) < 0 ? -errno : 0;
+	if (rc == 0)
+		take_over(&st, to_fd, to);
+	return rc;
+}
+
+int copy_tree(int from_fd, const char *from, int to_fd, const char *to)
+{
+	return copy_at(from_fd, from, to_fd, to, 0);
+}
+
+static int remove_at(int dir_fd, const char *name, unsigned depth)
+{
+	if (unlinkat(dir_fd, name, 0) == 0)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	DIR *dir = depth < COPY_DEPTH_MAX ? open_directory(dir_fd, name) : NULL;
+	int rc = dir ? 0 : depth < COPY_DEPTH_MAX ? -errno : -ELOOP;
+	for (const struct dirent *e; dir && rc == 0 && (e = readdir(dir));)
+		if (!is_self(e->d_name))
+			rc = remove_at(dirfd(dir), e->d_name, depth + 1);
+	if (dir)
+		closedir(dir);
+	return rc == 0 && unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 ? -errno : rc;
+}
+
+int copy_remove_tree(int dir_fd, const char *name)
+{
+	return remove_at(dir_fd, name, 0);
+}

@@ -1,0 +1,417 @@
+/*
+ * queued -> at work (-> stuck) -> finished -> done. One lock; whoever is at work does not hold it. A thread takes its rights once, at
+ * its start, and never gives them up: by the system calls themselves, which are about the calling thread alone, where those
+ * of libc are about all of them. The real and the saved user stay ours, so that the user cannot signal the server by such a
+ * thread; what the kernel lets it do is decided by the effective one.
+ */
+#include "shell/files/crew.h"
+
+#include "shell/user.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define TICK_MS 500u
+#define STACK_SIZE ((size_t)1 << 20) /* libmagic likes a deep one */
+
+struct crew {
+	uv_async_t async; /* something is finished */
+	uv_mutex_t lock;
+	uv_cond_t more, less; /* a job is there; one is finished, or a thread has ended */
+	uv_timer_t tick; /* whether somebody has got stuck; while there is something to be done */
+	struct job *queue, *busy, *finished; /* lists */
+	unsigned queued, threads, idle, stuck,
+		going; /* going: jobs that are not done; of the loop alone */
+	uint64_t stuck_total, refused_total;
+	bool ending;
+	unsigned open_handles;
+	struct crew_options options;
+};
+
+/* Rights */
+
+static int take_groups(const struct user *u)
+{
+	gid_t groups[USER_GROUPS_MAX];
+	size_t count = 0;
+	for (const char *p = u->groups; *p && count < USER_GROUPS_MAX;) {
+		char *end;
+		groups[count++] = (gid_t)strtoul(p, &end, 10);
+		p = *end == ',' ? end + 1 : end;
+	}
+	return syscall(SYS_setgroups, count, groups) < 0 ? -errno : 0;
+}
+
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
+}
+
+/* Of the calling thread. */
+static int take_rights(const struct crew_options *o)
+{
+	if (o->user) {
+		int rc = take_groups(o->user);
+		if (rc < 0 || syscall(SYS_setresgid, -1, o->user->gid, -1) < 0 ||
+			syscall(SYS_setresuid, -1, o->user->uid, -1) < 0)
+			return rc < 0 ? rc : -errno;
+	}
+	return o->user || o->bare ? drop_capabilities() : 0;
+}
+
+/* Who may begin */
+
+/* How many are at work on a behalf, and how many of them are stuck; whose: of one letter: of all who begin with it. */
+static unsigned count_busy(const struct crew *c, const char *whose, unsigned *ret_stuck)
+{
+	unsigned count = 0, stuck = 0;
+	const struct job *job;
+	bool all = !whose[1];
+	DL_FOREACH (c->busy, job)
+		if (all ? job->whose[0] == whose[0] : strcmp(job->whose, whose) == 0) {
+			count++;
+			stuck += job->stuck;
+		}
+	*ret_stuck = stuck;
+	return count;
+}
+
+/* Whether a job has to wait for others on its behalf; *ret_stuck: for nothing that is known to end. */
+static bool is_held(const struct crew *c, const struct job *job, bool *ret_stuck)
+{
+	static const char guests[] = {CREW_GUEST, '\0'};
+	unsigned stuck;
+	*ret_stuck = false;
+	if (c->options.patient || !job->whose[0])
+		return false;
+	bool held = count_busy(c, job->whose, &stuck) >= CREW_EACH_MAX;
+	*ret_stuck = held && stuck >= CREW_EACH_MAX;
+	if (held || job->whose[0] != CREW_GUEST)
+		return held;
+	held = count_busy(c, guests, &stuck) >= CREW_GUESTS_MAX;
+	*ret_stuck = held && stuck >= CREW_GUESTS_MAX;
+	return held;
+}
+
+static unsigned threads_max(const struct crew *c)
+{
+	return c->options.threads + (c->stuck < CREW_SPARE ? c->stuck : CREW_SPARE);
+}
+
+/* Whether nothing but what is stuck would come before it. */
+static bool is_hopeless(const struct crew *c, const struct job *job)
+{
+	bool stuck;
+	if (job->owed)
+		return false;
+	return (is_held(c, job, &stuck) && stuck) ||
+		(c->stuck >= c->options.threads + CREW_SPARE && !c->options.patient);
+}
+
+/* The first that may begin; NULL: none. */
+static struct job *pick(const struct crew *c)
+{
+	struct job *job;
+	bool stuck;
+	DL_FOREACH (c->queue, job)
+		if (!is_held(c, job, &stuck))
+			return job;
+	return NULL;
+}
+
+/* Threads */
+
+static uint64_t now_ms(void)
+{
+	return uv_hrtime() / 1000000u;
+}
+
+static void work(struct crew *c, struct job *job, int rights)
+{
+	job->error = rights;
+	job->begun_ms = now_ms();
+	DL_APPEND(c->busy, job);
+	uv_mutex_unlock(&c->lock);
+	if (rights == 0)
+		job->work(job);
+	uv_mutex_lock(&c->lock);
+	/* Nobody waits for who was left behind. */
+	if (c->ending)
+		return;
+	DL_DELETE(c->busy, job); /* NOLINT(clang-analyzer-*): it is in there */
+	c->stuck -= job->stuck;
+	DL_APPEND(c->finished, job);
+	uv_async_send(&c->async);
+	uv_cond_signal(&c->less);
+}
+
+static void *run(void *user)
+{
+	struct crew *c = user;
+	int rights = take_rights(&c->options) < 0 ? -EPERM : 0;
+	uv_mutex_lock(&c->lock);
+	while (!c->ending) {
+		struct job *job = pick(c);
+		if (job) {
+			DL_DELETE(c->queue, job);
+			c->queued--;
+			work(c, job, rights);
+		} else if (c->threads > threads_max(c)) {
+			break; /* it was a spare one */
+		} else {
+			c->idle++;
+			uv_cond_wait(&c->more, &c->lock);
+			c->idle--;
+		}
+	}
+	c->threads--;
+	uv_cond_signal(&c->less);
+	uv_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+/* Threads take no signals, and nobody waits for their end: one that is stuck has none. */
+static int start_thread(struct crew *c)
+{
+	sigset_t all, old;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	if (pthread_attr_init(&attributes) != 0)
+		return -EAGAIN;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int rc = pthread_create(&thread, &attributes, run, c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attributes);
+	if (rc == 0)
+		c->threads++;
+	return rc == 0 ? 0 : -EAGAIN;
+}
+
+/* The loop's end of it */
+
+static void finish(struct crew *c, struct job *job)
+{
+	if (--c->going == 0) {
+		uv_unref((uv_handle_t *)&c->async);
+		uv_timer_stop(&c->tick);
+	}
+	job->done(job, job->error);
+}
+
+static void on_finished(uv_async_t *async)
+{
+	struct crew *c = async->data;
+	for (;;) {
+		uv_mutex_lock(&c->lock);
+		struct job *job = c->finished;
+		if (job)
+			DL_DELETE(c->finished, job);
+		uv_mutex_unlock(&c->lock);
+		if (!job)
+			return;
+		finish(c, job);
+	}
+}
+
+/* Find one more that has been at work for long. *ret_whose: on whose behalf; returns on how many of that. */
+static unsigned note_stuck(struct crew *c, char ret_whose[CREW_WHOSE_SIZE])
+{
+	unsigned count = 0;
+	struct job *job;
+	uv_mutex_lock(&c->lock);
+	uint64_t now = now_ms(); /* none has begun later */
+	DL_FOREACH (c->busy, job) {
+		bool other = count > 0 && strcmp(job->whose, ret_whose) != 0;
+		if (job->stuck || other || now - job->begun_ms < CREW_STUCK_MS)
+			continue;
+		memcpy(ret_whose, job->whose, CREW_WHOSE_SIZE);
+		job->stuck = true;
+		count++;
+	}
+	c->stuck += count;
+	c->stuck_total += count;
+	uv_mutex_unlock(&c->lock);
+	return count;
+}
+
+/* What waits for nothing but what is stuck is told so; for the rest there may be spare threads now. */
+static void move_on(struct crew *c)
+{
+	struct job *job, *next;
+	uv_mutex_lock(&c->lock);
+	DL_FOREACH_SAFE (c->queue, job, next) {
+		if (!is_hopeless(c, job))
+			continue;
+		DL_DELETE(c->queue, job);
+		c->queued--;
+		c->refused_total++;
+		job->error = -ETIME;
+		DL_APPEND(c->finished, job);
+		uv_async_send(&c->async);
+	}
+	if (pick(c) && c->idle == 0 && c->threads < threads_max(c))
+		(void)start_thread(c); /* the next turn tries again */
+	uv_mutex_unlock(&c->lock);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct crew *c = timer->data;
+	char whose[CREW_WHOSE_SIZE];
+	unsigned count;
+	while ((count = note_stuck(c, whose)) > 0)
+		if (c->options.stuck)
+			c->options.stuck(c->options.stuck_user, whose, count);
+	move_on(c);
+}
+
+struct crew *crew_open(uv_loop_t *loop, const struct crew_options *options)
+{
+	struct crew *c = calloc(1, sizeof *c);
+	if (!c || uv_async_init(loop, &c->async, on_finished) < 0) {
+		free(c);
+		return NULL;
+	}
+	/* These fail only where a process cannot have a lock. */
+	if (uv_mutex_init(&c->lock) < 0 || uv_cond_init(&c->more) < 0 || uv_cond_init(&c->less) < 0)
+		abort();
+	c->options = *options;
+	if (c->options.threads == 0)
+		c->options.threads = CREW_MAX;
+	c->async.data = c->tick.data = c;
+	uv_timer_init(loop, &c->tick);
+	c->open_handles = 2;
+	uv_unref((uv_handle_t *)&c->async);
+	uv_unref((uv_handle_t *)&c->tick);
+	return c;
+}
+
+/* Returns 0, or why not: nobody waits for it then. */
+static int judge(struct crew *c, const struct job *job)
+{
+	int rc = 0;
+	if (job->owed)
+		return 0;
+	if (c->queued >= CREW_QUEUE)
+		rc = -EUSERS;
+	else if (is_hopeless(c, job))
+		rc = -ETIME;
+	c->refused_total += rc < 0;
+	return rc;
+}
+
+int crew_send(struct crew *c, struct job *job)
+{
+	uv_mutex_lock(&c->lock);
+	int rc = c->ending ? -ECANCELED : judge(c, job);
+	if (rc == 0 && c->queued >= c->idle && c->threads < threads_max(c) && start_thread(c) < 0 &&
+		c->threads == 0)
+		rc = -EAGAIN;
+	if (rc == 0) {
+		job->error = 0;
+		job->stuck = false;
+		DL_APPEND(c->queue, job);
+		c->queued++;
+		if (c->going++ == 0) {
+			uv_ref((uv_handle_t *)&c->async);
+			if (!c->options.patient)
+				uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
+		}
+		uv_cond_signal(&c->more);
+	}
+	uv_mutex_unlock(&c->lock);
+	return rc;
+}
+
+void crew_owe(struct crew *c, struct job *job)
+{
+	job->owed = true;
+	if (crew_send(c, job) == 0)
+		return;
+	job->work(job);
+	job->done(job, 0);
+}
+
+unsigned crew_count(struct crew *c, const char *whose)
+{
+	unsigned stuck;
+	const struct job *job;
+	uv_mutex_lock(&c->lock);
+	unsigned count = count_busy(c, whose, &stuck);
+	DL_FOREACH (c->queue, job)
+		count += strcmp(job->whose, whose) == 0;
+	uv_mutex_unlock(&c->lock);
+	return count;
+}
+
+void crew_look(struct crew *c, struct crew_counts *ret)
+{
+	uv_mutex_lock(&c->lock);
+	*ret = (struct crew_counts){.threads = c->threads,
+		.at_work = c->threads - c->idle,
+		.waiting = c->queued,
+		.stuck = c->stuck,
+		.stuck_total = c->stuck_total,
+		.refused_total = c->refused_total};
+	uv_mutex_unlock(&c->lock);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct crew *c = handle->data;
+	if (--c->open_handles > 0)
+		return;
+	uv_mutex_lock(&c->lock);
+	bool alone = c->threads == 0;
+	uv_mutex_unlock(&c->lock);
+	if (!alone)
+		return; /* it belongs to those who are left */
+	uv_cond_destroy(&c->less);
+	uv_cond_destroy(&c->more);
+	uv_mutex_destroy(&c->lock);
+	free(c);
+}
+
+/* Give those at work their time. */
+static void say_farewell(struct crew *c)
+{
+	uint64_t end = uv_hrtime() + CREW_FAREWELL_MS * UINT64_C(1000000);
+	uv_mutex_lock(&c->lock);
+	for (uint64_t now; c->threads > c->idle && (now = uv_hrtime()) < end;)
+		uv_cond_timedwait(&c->less, &c->lock, end - now);
+	c->ending = true;
+	uv_cond_broadcast(&c->more);
+	while (c->idle > 0)
+		uv_cond_wait(&c->less, &c->lock);
+	uv_mutex_unlock(&c->lock);
+}
+
+void crew_close(struct crew *c)
+{
+	if (!c)
+		return;
+	struct job *left;
+	uv_mutex_lock(&c->lock);
+	DL_FOREACH (c->queue, left)
+		left->error = -ECANCELED;
+	DL_CONCAT(c->finished, c->queue);
+	c->queue = NULL;
+	c->queued = 0;
+	uv_mutex_unlock(&c->lock);
+	say_farewell(c);
+	on_finished(&c->async);
+	uv_close((uv_handle_t *)&c->async, on_closed);
+	uv_close((uv_handle_t *)&c->tick, on_closed);
+}

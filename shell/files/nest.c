@@ -1,0 +1,76 @@
+/* The usual name, unless somebody has it just now; see beside.h. */
+#include "shell/files/nest.h"
+
+#include "shell/files/beside.h"
+#include "shell/files/copy.h"
+#include "shell/files/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whether what has been opened still has that name. */
+static bool is_there(int dir_fd, const char *name, int fd)
+{
+	struct stat by_name, by_fd;
+	return fstat(fd, &by_fd) == 0 && fstatat(dir_fd, name, &by_name, AT_SYMLINK_NOFOLLOW) == 0 &&
+		by_name.st_ino == by_fd.st_ino && by_name.st_dev == by_fd.st_dev;
+}
+
+static bool lock(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* Take away what has been left by that name. Returns whether it is free now. */
+static bool clear_left(int dir_fd, const char *name)
+{
+	int fd = place_open_in(dir_fd, name, O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return fd == -ENOENT;
+	bool free = lock(fd) && is_there(dir_fd, name, fd) && copy_remove_tree(dir_fd, name) == 0;
+	close(fd);
+	return free;
+}
+
+/* By the name that it has now. Returns 0, -EEXIST, also where somebody has taken it for left behind, or a negative errno. */
+static int make(int dir_fd, struct nest *n)
+{
+	struct stat st;
+	if (mkdirat(dir_fd, n->name, 0777) < 0)
+		return -errno;
+	/* To be read: a lock cannot be had on a path alone. */
+	int rc = 0, fd = place_open_in(dir_fd, n->name, O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return fd == -ENOENT ? -EEXIST : fd;
+	if (!lock(fd) || !is_there(dir_fd, n->name, fd))
+		rc = -EEXIST;
+	else if (fstat(fd, &st) < 0 || fchmod(fd, 0700) < 0)
+		rc = -errno;
+	if (rc < 0) {
+		close(fd);
+		return rc;
+	}
+	n->mode = st.st_mode & 0777;
+	n->fd = fd;
+	return 0;
+}
+
+int nest_make(int dir_fd, const char *target, const char *suffix, struct nest *ret)
+{
+	struct nest n = {.fd = -1};
+	beside_name(target, suffix, false, n.name, sizeof n.name);
+	if (!clear_left(dir_fd, n.name))
+		beside_name(target, suffix, true, n.name, sizeof n.name);
+	int rc = make(dir_fd, &n);
+	if (rc == -EEXIST) {
+		beside_name(target, suffix, true, n.name, sizeof n.name);
+		rc = make(dir_fd, &n);
+	}
+	if (rc == 0)
+		*ret = n;
+	return rc;
+}

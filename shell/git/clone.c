@@ -1,0 +1,147 @@
+/* The command is text for bash, in which every word that somebody has chosen is quoted. */
+#include "shell/git/clone.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names and values of what git is not to do; of a name and a password, which everybody sees in arguments, and others do not here. */
+static const char *const names[] = {"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_ASKPASS",
+	"SSH_ASKPASS_REQUIRE", "GCM_INTERACTIVE", "GIT_ALLOW_PROTOCOL", "LC_ALL",
+	"RINGSIDE_GIT_USER", "RINGSIDE_GIT_PASSWORD", "RINGSIDE_GIT_URL"};
+#define PLAIN_NAMES 7u
+#define NAMES (sizeof names / sizeof *names)
+
+/* What git asks for them: a helper that bash has as text, which names them only. */
+#define HELPER                                                                      \
+	" -c credential.helper= -c credential.helper='!f() { test \"$1\" = get && " \
+	"printf \"username=%s\\npassword=%s\\n\" \"$RINGSIDE_GIT_USER\" \"$RINGSIDE_GIT_PASSWORD\"; }; f'"
+
+/*
+ * The clone knows its origin by the whole address, as if git had been given that, so that it can be asked again. Nothing but bash
+ * itself sees it.
+ */
+#define KEEP_URL                                                                                 \
+	"case $RINGSIDE_GIT_URL in *[\\\\\\\"\\;\\#]*) ;; *)\n"                                  \
+	"config=$target/.git/config\n"                                                           \
+	"[[ -f $config ]] && text=$(<\"$config\") &&\n"                                          \
+	"printf '%s\\n' \"${text/\"url = $plain\"/\"url = $RINGSIDE_GIT_URL\"}\" >\"$config\"\n" \
+	"esac\n"
+
+/* Write a word as bash reads it back. */
+static void put_quoted(FILE *out, const char *word)
+{
+	fputc('\'', out);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*word, out);
+	fputc('\'', out);
+}
+
+/* The caller's; NULL when memory is short. */
+static char *make_command(
+	const struct clone_options *o, const struct git_login *login, size_t *ret_length)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, ret_length);
+	if (!out)
+		return NULL;
+	/* The user's own ssh, if there is one, but it asks nobody. */
+	fputs("GIT_SSH_COMMAND=\"${GIT_SSH_COMMAND:-$(git config --get core.sshCommand || echo ssh)} -o BatchMode=yes\"\n"
+	      "export GIT_SSH_COMMAND\n"
+	      "git -c http.lowSpeedLimit=1024 -c http.lowSpeedTime=30",
+		out);
+	fprintf(out, "%s clone --filter=blob:none", login ? HELPER : "");
+	if (o->progress)
+		fputs(" --progress", out);
+	if (o->branch) {
+		fputs(" --branch=", out);
+		put_quoted(out, o->branch);
+	}
+	if (o->depth > 0)
+		fprintf(out, " --depth=%" PRIu64, o->depth);
+	fputs(" -- ", out);
+	put_quoted(out, login ? login->plain : o->url);
+	fputc(' ', out);
+	put_quoted(out, o->target);
+	fputs(" >&2 || exit\n", out);
+	if (login) {
+		fputs("target=", out);
+		put_quoted(out, o->target);
+		fputs(" plain=", out);
+		put_quoted(out, login->plain);
+		fputs("\n" KEEP_URL, out);
+	}
+	fputs("git -C ", out);
+	put_quoted(out, o->target);
+	fputs(" branch --show-current || :\n", out);
+	bool good = !ferror(out);
+	if (fclose(out) == 0 && good)
+		return text;
+	free(text);
+	return NULL;
+}
+
+int clone_start(struct runs *all, const struct clone_options *o,
+	const struct run_callbacks *callbacks, void *user, struct run **ret_run)
+{
+	size_t length;
+	struct git_login *login = malloc(sizeof *login);
+	bool has_login = login && git_url_login(o->url, login);
+	char *command = login ? make_command(o, has_login ? login : NULL, &length) : NULL;
+	if (!command) {
+		free(login);
+		return -ENOMEM;
+	}
+	const char *const values[NAMES] = {"0", "", "", "never", "never", GIT_PROTOCOLS, "C",
+		login->user, login->password, o->url};
+	const struct run_options run = {.command = command,
+		.command_length = length,
+		.cwd = o->cwd,
+		.env_names = names,
+		.env_values = values,
+		.env_count = has_login ? NAMES : PLAIN_NAMES,
+		.timeout_ms = o->timeout_ms,
+		.output_max = CLONE_TEXT_MAX};
+	int rc = run_start(all, &run, callbacks, user, ret_run);
+	explicit_bzero(login, sizeof *login);
+	free(login);
+	free(command);
+	return rc;
+}
+
+static bool says(const char *said, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcasestr(said, *words))
+			return true;
+	return false;
+}
+
+/* As the container's protocol has it, but for a git that is not there. */
+enum clone_end clone_judge(int code, const char *said)
+{
+	static const char *const not_allowed[] = {
+		"permission denied", "access denied", "authentication", "credentials", NULL};
+	static const char *const nowhere[] = {"not found", "does not exist", NULL};
+	if (code == 0)
+		return CLONE_DONE;
+	if (code == RUN_TIMEOUT_CODE)
+		return CLONE_NETWORK;
+	if (code == 127)
+		return CLONE_NO_GIT;
+	if (code == 128)
+		return strcasestr(said, "repository not found") ? CLONE_NO_REPOSITORY
+								: CLONE_REFUSED;
+	if (says(said, not_allowed))
+		return CLONE_NOT_ALLOWED;
+	if (says(said, nowhere))
+		return CLONE_NO_REPOSITORY;
+	if (strcasestr(said, "already exists"))
+		return CLONE_FAILED;
+	return strcasestr(said, "pathspec") ? CLONE_NO_BRANCH : CLONE_FAILED;
+}

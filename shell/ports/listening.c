@@ -1,0 +1,163 @@
+/* See listening.h; the format is that of proc(5): "N: ADDRESS:PORT ADDRESS:PORT STATE … UID TIMEOUT INODE …". */
+#include "shell/ports/listening.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#define STATE_LISTEN 10u       /* TCP_LISTEN */
+#define FIELDS_BEFORE_INODE 5u /* behind the state: queues, timer, retransmissions, user, timeout */
+
+struct line {
+	const char *at, *end;
+};
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9'    ? c - '0'
+		: c >= 'A' && c <= 'F' ? c - 'A' + 10
+		: c >= 'a' && c <= 'f' ? c - 'a' + 10
+				       : -1;
+}
+
+/* Take count hexadecimal digits. */
+static bool take_hex(struct line *l, unsigned count, uint32_t *ret_value)
+{
+	uint32_t value = 0;
+	for (unsigned i = 0; i < count; i++, l->at++) {
+		int digit = l->at < l->end ? hex_digit(*l->at) : -1;
+		if (digit < 0)
+			return false;
+		value = value << 4 | (uint32_t)digit;
+	}
+	*ret_value = value;
+	return true;
+}
+
+static bool take_char(struct line *l, char c)
+{
+	if (l->at == l->end || *l->at != c)
+		return false;
+	l->at++;
+	return true;
+}
+
+static bool skip_field(struct line *l)
+{
+	const char *from = l->at;
+	while (l->at < l->end && *l->at != ' ')
+		l->at++;
+	bool any = l->at > from;
+	while (l->at < l->end && *l->at == ' ')
+		l->at++;
+	return any;
+}
+
+static bool take_number(struct line *l, uint64_t *ret_value)
+{
+	const char *from = l->at;
+	uint64_t value = 0;
+	for (; l->at < l->end && *l->at >= '0' && *l->at <= '9'; l->at++) {
+		if (value > (UINT64_MAX - 9) / 10)
+			return false;
+		value = value * 10 + (uint64_t)(*l->at - '0');
+	}
+	*ret_value = value;
+	return l->at > from;
+}
+
+/* Words are as the kernel has them in memory, in the order of the network. */
+static bool is_local4(uint32_t word)
+{
+	return word == htonl(INADDR_ANY) || word == htonl(INADDR_LOOPBACK);
+}
+
+static bool take_address(struct line *l, bool v6, bool *ret_local4, bool *ret_local6)
+{
+	struct in6_addr a;
+	uint32_t words[4];
+	for (unsigned i = 0; i < (v6 ? 4u : 1u); i++)
+		if (!take_hex(l, 8, &words[i]))
+			return false;
+	*ret_local4 = !v6 && is_local4(words[0]);
+	*ret_local6 = false;
+	if (!v6)
+		return true;
+	memcpy(&a, words, sizeof a);
+	bool any = IN6_IS_ADDR_UNSPECIFIED(&a);
+	*ret_local6 = any || IN6_IS_ADDR_LOOPBACK(&a);
+	/* A socket for all addresses takes both kinds, unless it says otherwise, which nothing tells: then one of them fails. */
+	*ret_local4 = any || (IN6_IS_ADDR_V4MAPPED(&a) && is_local4(words[3]));
+	return true;
+}
+
+/* Where the port is, or is to be. */
+static struct listening_port *find_port(struct listening *l, uint16_t port)
+{
+	size_t i = 0;
+	while (i < l->count && l->ports[i].port < port)
+		i++;
+	if (i < l->count && l->ports[i].port == port)
+		return &l->ports[i];
+	if (l->count == LISTENING_MAX) {
+		l->truncated = true;
+		return NULL;
+	}
+	memmove(&l->ports[i + 1], &l->ports[i], (l->count - i) * sizeof *l->ports);
+	l->count++;
+	l->ports[i] = (struct listening_port){.port = port};
+	return &l->ports[i];
+}
+
+static void add_line(struct listening *all, struct line l, bool v6)
+{
+	uint32_t port, state;
+	uint64_t number;
+	bool local4, local6;
+	while (take_char(&l, ' '))
+		;
+	if (!take_number(&l, &number) || !take_char(&l, ':') || !take_char(&l, ' ') ||
+		!take_address(&l, v6, &local4, &local6) || !take_char(&l, ':') ||
+		!take_hex(&l, 4, &port) || !take_char(&l, ' ') || !skip_field(&l) ||
+		!take_hex(&l, 2, &state) || state != STATE_LISTEN || !take_char(&l, ' '))
+		return;
+	for (unsigned i = 0; i < FIELDS_BEFORE_INODE; i++)
+		if (!skip_field(&l))
+			return;
+	if (!take_number(&l, &number) || port == 0 || !(local4 || local6))
+		return;
+	struct listening_port *p = find_port(all, (uint16_t)port);
+	if (!p)
+		return;
+	p->v4 |= local4;
+	p->v6 |= local6;
+	if (p->inodes_count < LISTENING_SOCKETS)
+		p->inodes[p->inodes_count++] = number;
+}
+
+void listening_add(struct listening *all, const char *text, size_t length, bool v6)
+{
+	const char *end = text + length;
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		/* Half a line is none. */
+		if (!newline)
+			return;
+		add_line(all, (struct line){text, newline}, v6);
+		text = newline + 1;
+	}
+}
+
+bool listening_is_same(const struct listening *a, const struct listening *b)
+{
+	if (a->count != b->count || a->truncated != b->truncated)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct listening_port *p = &a->ports[i], *q = &b->ports[i];
+		if (p->port != q->port || p->v4 != q->v4 || p->v6 != q->v6 ||
+			p->inodes_count != q->inodes_count ||
+			memcmp(p->inodes, q->inodes, p->inodes_count * sizeof *p->inodes) != 0)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,215 @@
+/* See ports_look.h. A process belongs to the root that it is below; whoever changes parents meanwhile may be missed until the next look. */
+#include "shell/ports/ports_look.h"
+
+#include "shell/proc/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_MIN ((size_t)16 << 10)
+#define DEPTH_MAX 64u /* of a process below its root */
+
+/* Read a file of /proc, whose size nobody knows, up to LOOK_TABLE_MAX. *ret_text is owned by the caller. */
+static int read_table(const char *path, char **ret_text, size_t *ret_length, bool *ret_cut)
+{
+	size_t size = TEXT_MIN, length = 0;
+	char *text = malloc(size);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	if (fd < 0)
+		rc = -errno;
+	while (rc == 0 && text) {
+		ssize_t n = read(fd, text + length, size - length);
+		if (n < 0)
+			rc = errno == EINTR ? 0 : -errno;
+		if (n == 0)
+			break;
+		length += n > 0 ? (size_t)n : 0;
+		if (length < size)
+			continue;
+		if (size == LOOK_TABLE_MAX) {
+			*ret_cut = true;
+			break;
+		}
+		size *= 2;
+		char *grown = realloc(text, size);
+		if (!grown)
+			rc = -ENOMEM;
+		else
+			text = grown;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!text)
+		rc = -ENOMEM;
+	if (rc < 0) {
+		free(text);
+		return rc;
+	}
+	*ret_text = text;
+	*ret_length = length;
+	return 0;
+}
+
+static int add_table(struct ports_look *l, const char *path, bool v6)
+{
+	char *text;
+	size_t length;
+	int rc = read_table(path, &text, &length, &l->truncated);
+	if (rc < 0)
+		return rc;
+	listening_add(&l->found, text, length, v6);
+	free(text);
+	return 0;
+}
+
+/* Those of the machine, by number. */
+struct family {
+	struct tree_entry *all;
+	size_t count, size;
+};
+
+static bool add_process(struct family *f, pid_t pid)
+{
+	if (f->count == f->size) {
+		size_t size = f->size ? f->size * 2 : 512;
+		struct tree_entry *grown = size <= LOOK_PROCESSES_MAX
+			? realloc(f->all, size * sizeof *grown)
+			: NULL;
+		if (!grown)
+			return false;
+		f->all = grown;
+		f->size = size;
+	}
+	if (tree_read(pid, &f->all[f->count]))
+		f->count++;
+	return true;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct tree_entry *p = a, *q = b;
+	return p->pid < q->pid ? -1 : p->pid > q->pid;
+}
+
+/* Returns false when not all of them have been looked at. */
+static bool read_family(struct family *f)
+{
+	bool whole = true;
+	DIR *dir = opendir("/proc");
+	const struct dirent *e;
+	while (dir && whole && (e = readdir(dir))) {
+		long pid = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? strtol(e->d_name, NULL, 10)
+								      : 0;
+		if (pid > 0)
+			whole = add_process(f, (pid_t)pid);
+	}
+	if (dir)
+		closedir(dir);
+	if (f->count > 0)
+		qsort(f->all, f->count, sizeof *f->all, compare_pids);
+	return dir && whole;
+}
+
+/* The root that pid is below, or roots_count. */
+static size_t root_of(const struct ports_look *l, const struct family *f, pid_t pid)
+{
+	for (unsigned depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
+		for (size_t i = 0; i < l->roots_count; i++)
+			if (l->roots[i] == pid)
+				return i;
+		const struct tree_entry key = {.pid = pid};
+		const struct tree_entry *e = bsearch(
+			&key, f->all, f->count, sizeof *f->all, compare_pids);
+		pid = e ? e->parent : 0;
+	}
+	return l->roots_count;
+}
+
+static void read_name(pid_t pid, char name[LOOK_NAME])
+{
+	char path[40];
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, name, LOOK_NAME - 1);
+	if (fd >= 0)
+		close(fd);
+	name[n > 0 ? n : 0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+}
+
+/* A process below a root has this socket: where it is one that listens, it is the owner, unless a younger one has been found. */
+static void note_socket(struct ports_look *l, uint64_t inode, pid_t pid, size_t root)
+{
+	for (size_t i = 0; i < l->found.count; i++) {
+		struct look_owner *o = &l->owners[i];
+		const struct listening_port *p = &l->found.ports[i];
+		for (unsigned s = 0; s < p->inodes_count; s++) {
+			if (p->inodes[s] != inode || o->pid != 0)
+				continue;
+			o->pid = pid;
+			o->root = root;
+			read_name(pid, o->name);
+		}
+	}
+}
+
+static void look_at_files(struct ports_look *l, pid_t pid, size_t root)
+{
+	char path[40], target[64];
+	unsigned count = 0;
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+	DIR *dir = opendir(path);
+	const struct dirent *e;
+	while (dir && (e = readdir(dir))) {
+		if (count++ == LOOK_FILES_MAX) {
+			l->truncated = true;
+			break;
+		}
+		ssize_t n = readlinkat(dirfd(dir), e->d_name, target, sizeof target - 1);
+		if (n <= 8 || memcmp(target, "socket:[", 8) != 0)
+			continue;
+		target[n] = '\0';
+		note_socket(l, strtoull(target + 8, NULL, 10), pid, root);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* The oldest come first: who has opened a socket, and not those that have it from there. */
+static void find_owners(struct ports_look *l)
+{
+	struct family f = {0};
+	if (!read_family(&f))
+		l->truncated = true;
+	for (size_t i = 0; i < f.count; i++) {
+		size_t root = root_of(l, &f, f.all[i].pid);
+		if (root < l->roots_count && f.all[i].pid != l->roots[root])
+			look_at_files(l, f.all[i].pid, root);
+	}
+	free(f.all);
+}
+
+void ports_look(struct ports_look *l)
+{
+	memset(&l->found, 0, sizeof l->found);
+	l->truncated = l->same = false;
+	l->error = add_table(l, "/proc/net/tcp", false);
+	/* A kernel without IPv6 has no such file. */
+	int rc = l->error == 0 ? add_table(l, "/proc/net/tcp6", true) : 0;
+	if (rc < 0 && rc != -ENOENT)
+		l->error = rc;
+	l->truncated |= l->found.truncated;
+	if (l->error < 0)
+		return;
+	l->same = l->known && listening_is_same(l->known, &l->found);
+	if (l->same)
+		return;
+	memset(l->owners, 0, sizeof l->owners);
+	if (l->found.count > 0 && l->roots_count > 0)
+		find_owners(l);
+}

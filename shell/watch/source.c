@@ -1,0 +1,633 @@
+/*
+ * A directory is opened, watched by its descriptor, and read by the same descriptor: whatever is renamed meanwhile, what is
+ * watched and what is read are one. While one is being read the kernel's queue waits, so that what is found in it comes before
+ * what happens in it.
+ *
+ * inotify knows directories, not names: who is renamed within the tree keeps its watch, and so do all below it. A
+ * rename is told in two halves, which need not be neighbours. One whose second half does not come has left the tree.
+ */
+#include "shell/watch/source.h"
+
+#include "shell/clock.h"
+#include "shell/isolation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_SIZE 8192u  /* of the kernel's queue at a time */
+#define LOOKED_MAX 256u  /* entries of directories, in a step */
+#define MOVE_WAIT_MS 20u /* for the second half of a rename */
+#define DIRECTORIES_STEP 64u
+
+struct watch_event *watch_event_create(
+	enum watch_type type, bool is_directory, const char *path, size_t length)
+{
+	struct watch_event *e = malloc(sizeof *e + length + 1);
+	if (!e)
+		return NULL;
+	*e = (struct watch_event){.references = 1,
+		.type = type,
+		.is_directory = is_directory,
+		.at_ms = clock_wall_ms(),
+		.length = length};
+	memcpy(e->path, path, length);
+	e->path[length] = '\0';
+	return e;
+}
+
+void watch_event_unref(struct watch_event *e)
+{
+	if (--e->references == 0)
+		free(e);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void fail(struct source *s, int error)
+{
+	if (s->end == SOURCE_GOES_ON) {
+		s->end = SOURCE_FAILED;
+		s->error = error;
+	}
+}
+
+/* Events */
+
+static void add_event(
+	struct source *s, enum watch_type type, bool is_directory, const char *path, size_t length)
+{
+	/* A step never has so many: see READ_SIZE and LOOKED_MAX. */
+	if (s->events_count == SOURCE_EVENTS_MAX) {
+		fail(s, -EOVERFLOW);
+		return;
+	}
+	struct watch_event *e = watch_event_create(type, is_directory, path, length);
+	if (e)
+		s->events[s->events_count++] = e;
+	else
+		fail(s, -ENOMEM);
+}
+
+/* The path of name in a directory, as it is told. Returns its length, 0 when it is too long. */
+static size_t told_path(const struct source *s, const struct directory *d, const char *name,
+	char path[2 * PATH_MAX])
+{
+	size_t root = strlen(s->path);
+	if (s->filter.name[0])
+		return (size_t)snprintf(path, PATH_MAX, "%s", s->path);
+	/* "/" has its slash already. */
+	if (root == 1)
+		root = 0;
+	memcpy(path, s->path, root);
+	size_t length = tree_path(d, name, path + root, PATH_MAX);
+	path[root + length] = '\0';
+	return length > 0 ? root + length : 0;
+}
+
+static void lose(struct source *s)
+{
+	add_event(s, WATCH_RESYNC, false, "", 0);
+}
+
+static void tell(struct source *s, enum watch_type type, const struct directory *d,
+	const char *name, bool is_directory)
+{
+	char path[2 * PATH_MAX];
+	if (s->filter.name[0] && strcmp(name, s->filter.name) != 0)
+		return;
+	size_t length = told_path(s, d, name, path);
+	if (length == 0)
+		lose(s);
+	else if (watch_filter_tells(&s->filter, type, path, length, strlen(s->path)))
+		add_event(s, type, is_directory, path, length);
+}
+
+/* Directories */
+
+static void forget_wd(void *user, int wd)
+{
+	const struct source *s = user;
+	/* It fails for what is gone already. */
+	(void)inotify_rm_watch(s->fd, wd);
+}
+
+static void stop_looking(struct source *s)
+{
+	if (s->dir)
+		closedir(s->dir);
+	s->dir = NULL;
+	s->looking = NULL;
+}
+
+static void forget_move(struct source *s, unsigned i)
+{
+	s->moves[i] = s->moves[--s->moves_count];
+}
+
+/* A directory, and all below it, is not in the tree any more. */
+static void remove_directory(struct source *s, struct directory *d)
+{
+	size_t before = s->tree.count;
+	if (s->looking && tree_is_below(s->looking, d))
+		stop_looking(s);
+	for (unsigned i = s->moves_count; i-- > 0;)
+		if (tree_is_below(s->moves[i].directory, d))
+			forget_move(s, i);
+	tree_remove(&s->tree, d, forget_wd, s);
+	atomic_fetch_sub(s->total, (unsigned)(before - s->tree.count));
+}
+
+static bool is_told_of(struct source *s, const struct directory *parent, const char *name)
+{
+	char path[2 * PATH_MAX];
+	size_t length = told_path(s, parent, name, path);
+	return length > 0 && !watch_filter_prunes(&s->filter, path, length, strlen(s->path));
+}
+
+/* A directory is there. fresh: what is in it is news. */
+static void meet_directory(struct source *s, struct directory *parent, const char *name, bool fresh)
+{
+	size_t length = strlen(name);
+	struct directory *d = tree_find(&s->tree, parent, name, length);
+	if (!s->filter.recursive || !is_told_of(s, parent, name))
+		return;
+	if (!d) {
+		if (s->tree.count >= SOURCE_DIRECTORIES_MAX ||
+			atomic_load(s->total) >= SOURCE_DIRECTORIES_TOTAL_MAX) {
+			fail(s, -EUSERS);
+			return;
+		}
+		d = tree_add(&s->tree, parent, name, length);
+		if (!d) {
+			fail(s, -ENOMEM);
+			return;
+		}
+		atomic_fetch_add(s->total, 1);
+		d->fresh = fresh;
+		tree_queue(&s->tree, d);
+	} else if (s->again) {
+		tree_queue(&s->tree, d);
+	}
+	d->seen = s->sweep;
+}
+
+static uint32_t mask_of(const struct source *s)
+{
+	uint32_t mask = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF |
+		IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK;
+	if (s->filter.types & 1u << WATCH_MODIFY)
+		mask |= IN_MODIFY;
+	if (s->filter.types & 1u << WATCH_ATTRIB)
+		mask |= IN_ATTRIB;
+	return mask;
+}
+
+/* Have inotify watch what is open. Returns 0 or a negative errno. */
+static int watch_descriptor(struct source *s, struct directory *d, int fd)
+{
+	char link[32];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	int wd = inotify_add_watch(s->fd, link, mask_of(s));
+	if (wd < 0)
+		return -errno;
+	struct directory *other = tree_find_wd(&s->tree, wd);
+	if (other && other != d) {
+		/* It was here under another name, or is so still. That is looked at anew. */
+		tree_set_wd(&s->tree, other, TREE_UNWATCHED);
+		other->fresh = true;
+		if (++other->tries < TREE_TRIES_MAX)
+			tree_queue(&s->tree, other);
+		else
+			s->unwatched++;
+	}
+	tree_set_wd(&s->tree, d, wd);
+	return 0;
+}
+
+static bool is_gone(int error)
+{
+	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP || error == -ESTALE;
+}
+
+/* Open a directory, through no links, wherever they may have been put. Returns it, or a negative errno. */
+static int open_below(int root_fd, const char *path)
+{
+	const struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH};
+	long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+	/* Linux before 5.6 does not have it, nor do some filters of system calls. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = openat(root_fd, path, (int)how.flags | O_NOFOLLOW);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* Begin with a directory of the line. */
+static void look_at(struct source *s, struct directory *d)
+{
+	char path[PATH_MAX];
+	tree_unqueue(&s->tree, d);
+	if (d->parent && tree_path(d, "", path, sizeof path) == 0) {
+		s->unwatched++;
+		return;
+	}
+	int fd = open_below(s->root_fd, d->parent ? path + 1 : ".");
+	int rc = fd < 0 ? fd : watch_descriptor(s, d, fd);
+	if (rc == 0 && !(s->dir = fdopendir(fd)))
+		rc = -errno;
+	if (rc == 0) {
+		s->looking = d;
+		s->sweep++;
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (rc == -EACCES || rc == -EPERM)
+		s->unwatched++;
+	/* What is gone was renamed or deleted: that is in the kernel's queue. */
+	else if (!is_gone(rc))
+		fail(s, rc);
+	if (!d->parent && s->end == SOURCE_GOES_ON)
+		fail(s, rc);
+}
+
+static bool is_directory_entry(const struct source *s, const struct dirent *e)
+{
+	struct stat st;
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type == DT_DIR;
+	return fstatat(dirfd(s->dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISDIR(st.st_mode);
+}
+
+/* The directory has been read: what is known of it and was not there is there no more. */
+static void end_look(struct source *s)
+{
+	struct directory *d = s->looking, *each, *next;
+	d->fresh = false;
+	closedir(s->dir);
+	s->dir = NULL;
+	s->looking = NULL;
+	for (each = d->children; each; each = next) {
+		next = each->next;
+		if (s->again && each->seen != s->sweep)
+			remove_directory(s, each);
+	}
+}
+
+/* Read on in a directory. Returns how many entries that were. */
+static unsigned look_on(struct source *s, unsigned most)
+{
+	unsigned count = 0;
+	while (count < most && s->end == SOURCE_GOES_ON) {
+		errno = 0;
+		const struct dirent *e = readdir(s->dir);
+		if (!e) {
+			if (errno != 0 && !is_gone(-errno))
+				s->unwatched++;
+			end_look(s);
+			return count;
+		}
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		bool directory = is_directory_entry(s, e);
+		count++;
+		if (s->looking->fresh)
+			tell(s, WATCH_CREATE, s->looking, e->d_name, directory);
+		if (directory)
+			meet_directory(s, s->looking, e->d_name, s->looking->fresh);
+	}
+	return count;
+}
+
+/*
+ * Have the root open for as long as there is to be looked: who keeps it open is not told when it is deleted. Returns whether it
+ * is; otherwise it has been renamed, or something above it.
+ */
+static bool open_root(struct source *s)
+{
+	struct stat st;
+	s->root_fd = open(s->real, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->root_fd >= 0 && fstat(s->root_fd, &st) == 0 && st.st_dev == s->device &&
+		st.st_ino == s->inode)
+		return true;
+	if (s->root_fd < 0 && !is_gone(-errno))
+		fail(s, -errno);
+	else if (s->tree.root->wd == TREE_UNWATCHED)
+		fail(s, -ENOENT);
+	else if (s->end == SOURCE_GOES_ON)
+		s->end = SOURCE_MOVED;
+	return false;
+}
+
+static void close_root(struct source *s)
+{
+	if (s->root_fd >= 0)
+		close(s->root_fd);
+	s->root_fd = -1;
+}
+
+static void look_through(struct source *s)
+{
+	unsigned entries = 0, directories = 0;
+	if (s->end != SOURCE_GOES_ON || (!s->dir && !s->tree.line) || !open_root(s)) {
+		close_root(s);
+		return;
+	}
+	while (s->end == SOURCE_GOES_ON && entries < LOOKED_MAX && directories < DIRECTORIES_STEP &&
+		(s->dir || s->tree.line)) {
+		if (s->dir) {
+			entries += look_on(s, LOOKED_MAX - entries);
+			continue;
+		}
+		look_at(s, s->tree.line);
+		directories++;
+	}
+	close_root(s);
+}
+
+/* The kernel's queue */
+
+/* Below a directory that has another name now: what could not be found by the old one is looked for again. */
+static void queue_unwatched(struct source *s, struct directory *top)
+{
+	struct directory *d = top;
+	for (;;) {
+		if (d->wd == TREE_UNWATCHED) {
+			d->fresh = true;
+			tree_queue(&s->tree, d);
+		}
+		if (d->children) {
+			d = d->children;
+			continue;
+		}
+		while (d != top && !d->next)
+			d = d->parent;
+		if (d == top)
+			return;
+		d = d->next;
+	}
+}
+
+static void begin_move(struct source *s, struct directory *d, uint32_t cookie)
+{
+	if (s->moves_count == SOURCE_MOVES_MAX) {
+		remove_directory(s, d); /* for us it leaves, and another comes */
+		return;
+	}
+	s->moves[s->moves_count++] = (struct source_move){
+		.cookie = cookie, .since_ms = now_ms(), .directory = d};
+}
+
+/* The second half. Returns whether the first was here. */
+static bool end_move(struct source *s, struct directory *parent, const char *name, uint32_t cookie)
+{
+	unsigned i = 0;
+	while (i < s->moves_count && s->moves[i].cookie != cookie)
+		i++;
+	if (i == s->moves_count)
+		return false;
+	struct directory *d = s->moves[i].directory;
+	forget_move(s, i);
+	if (tree_is_below(parent, d) || !s->filter.recursive || !is_told_of(s, parent, name)) {
+		remove_directory(s, d);
+		return true;
+	}
+	int rc = tree_move(&s->tree, d, parent, name, strlen(name));
+	if (rc < 0)
+		fail(s, rc);
+	else
+		queue_unwatched(s, d);
+	return true;
+}
+
+/* Those who have left the tree. */
+static void end_moves(struct source *s)
+{
+	uint64_t now = s->moves_count > 0 ? now_ms() : 0;
+	for (unsigned i = s->drained ? s->moves_count : 0; i-- > 0;)
+		if (i < s->moves_count && now - s->moves[i].since_ms >= MOVE_WAIT_MS)
+			remove_directory(s, s->moves[i].directory);
+	s->wait_ms = s->moves_count > 0 ? MOVE_WAIT_MS : 0;
+}
+
+static bool is_moving(const struct source *s, const struct directory *d)
+{
+	for (unsigned i = 0; i < s->moves_count; i++)
+		if (s->moves[i].directory == d)
+			return true;
+	return false;
+}
+
+/* What an event says of a directory that is in one of ours. */
+static void take_directory(struct source *s, struct directory *parent, const struct inotify_event *e)
+{
+	struct directory *d = tree_find(&s->tree, parent, e->name, strlen(e->name));
+	if (e->mask & IN_MOVED_FROM) {
+		if (d)
+			begin_move(s, d, e->cookie);
+		return;
+	}
+	if (!(e->mask & (IN_CREATE | IN_MOVED_TO | IN_DELETE)))
+		return;
+	/* One that is created and known already was found by reading its parent, unless it was on its way elsewhere. */
+	if (d && (!(e->mask & IN_CREATE) || is_moving(s, d))) {
+		remove_directory(s, d);
+		/* It took the place of another, or was found there before: what happened in it may have been missed. */
+		if (e->mask & IN_MOVED_TO)
+			lose(s);
+	}
+	if ((e->mask & IN_MOVED_TO) && end_move(s, parent, e->name, e->cookie))
+		return;
+	if (!(e->mask & IN_DELETE))
+		meet_directory(s, parent, e->name, true);
+}
+
+static const struct {
+	uint32_t bit;
+	enum watch_type type;
+} told[] = {
+	{IN_CREATE, WATCH_CREATE},
+	{IN_MODIFY, WATCH_MODIFY},
+	{IN_DELETE, WATCH_DELETE},
+	{IN_MOVED_FROM, WATCH_MOVE_FROM},
+	{IN_MOVED_TO, WATCH_MOVE_TO},
+	{IN_ATTRIB, WATCH_ATTRIB},
+};
+
+static void end_root(struct source *s, enum source_end end)
+{
+	if (end == SOURCE_DELETED && !s->filter.name[0] &&
+		watch_filter_tells(
+			&s->filter, WATCH_DELETE, s->path, strlen(s->path), strlen(s->path)))
+		add_event(s, WATCH_DELETE, true, s->path, strlen(s->path));
+	s->end = end;
+}
+
+/* The directories have to be found again: what appeared has not been told. */
+static void take_overflow(struct source *s)
+{
+	lose(s);
+	s->again = true;
+	tree_queue(&s->tree, s->tree.root);
+}
+
+static void take(struct source *s, const struct inotify_event *e)
+{
+	if (e->mask & IN_Q_OVERFLOW) {
+		take_overflow(s);
+		return;
+	}
+	struct directory *d = tree_find_wd(&s->tree, e->wd);
+	if (!d)
+		return;
+	bool root = !d->parent;
+	if (e->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
+		if (root)
+			end_root(s,
+				e->mask & IN_DELETE_SELF       ? SOURCE_DELETED
+					: e->mask & IN_UNMOUNT ? SOURCE_UNMOUNTED
+							       : SOURCE_MOVED);
+		return;
+	}
+	if (e->mask & IN_IGNORED) {
+		tree_set_wd(&s->tree, d, TREE_UNWATCHED);
+		return;
+	}
+	if (e->len == 0)
+		return;
+	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+		if (e->mask & told[i].bit)
+			tell(s, told[i].type, d, e->name, (e->mask & IN_ISDIR) != 0);
+	if (e->mask & IN_ISDIR)
+		take_directory(s, d, e);
+}
+
+/* Returns whether there may be more. */
+static bool read_queue(struct source *s)
+{
+	_Alignas(struct inotify_event) char buffer[READ_SIZE];
+	ssize_t n = read(s->fd, buffer, sizeof buffer);
+	s->drained = n < 0 && errno == EAGAIN;
+	if (n < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			fail(s, -errno);
+		return errno == EINTR;
+	}
+	for (ssize_t at = 0; at < n && s->end == SOURCE_GOES_ON;) {
+		const struct inotify_event *e = (const void *)(buffer + at);
+		take(s, e);
+		at += (ssize_t)(sizeof *e + e->len);
+	}
+	return n > 0;
+}
+
+/* Steps */
+
+static bool is_idle(const struct source *s)
+{
+	return !s->dir && !s->tree.line;
+}
+
+void source_step(struct source *s)
+{
+	bool more = false;
+	s->drained = false;
+	if (!s->dir)
+		more = read_queue(s);
+	look_through(s);
+	end_moves(s);
+	if (is_idle(s) && s->again && s->end == SOURCE_GOES_ON) {
+		/* What was made in a directory that was not watched is not known: they look once more. */
+		s->again = false;
+		lose(s);
+	}
+	s->ready |= is_idle(s) && s->end == SOURCE_GOES_ON;
+	s->more = s->end == SOURCE_GOES_ON && (more || !is_idle(s));
+}
+
+int source_init(struct source *s, const struct watch_filter *filter, const char *path,
+	const char *place, const char *within, atomic_uint *total)
+{
+	*s = (struct source){.filter = *filter, .total = total, .fd = -1, .root_fd = -1};
+	s->path = strdup(path);
+	s->place = strdup(place);
+	s->within = strdup(within);
+	if (s->path && s->place && s->within)
+		return 0;
+	source_finish(s);
+	return -ENOMEM;
+}
+
+/* Where the path leads; of a file, its directory. */
+static int find_root(struct source *s)
+{
+	struct stat st;
+	if (!realpath(s->place, s->real) || stat(s->real, &st) < 0)
+		return -errno;
+	if (strcmp(s->within, "/") != 0 && !isolation_is_below(s->real, s->within))
+		return -EPERM;
+	if (S_ISDIR(st.st_mode)) {
+		s->device = st.st_dev;
+		s->inode = st.st_ino;
+		return 0;
+	}
+	char *slash = strrchr(s->real, '/');
+	if (strlen(slash + 1) >= sizeof s->filter.name)
+		return -ENAMETOOLONG;
+	snprintf(s->filter.name, sizeof s->filter.name, "%s", slash + 1);
+	s->filter.recursive = false;
+	slash[slash == s->real] = '\0';
+	if (stat(s->real, &st) < 0)
+		return -errno;
+	s->device = st.st_dev;
+	s->inode = st.st_ino;
+	return 0;
+}
+
+int source_open(struct source *s)
+{
+	int rc = find_root(s);
+	if (rc < 0)
+		return rc;
+	rc = tree_init(&s->tree);
+	if (rc < 0)
+		return rc;
+	atomic_fetch_add(s->total, 1);
+	s->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (s->fd < 0)
+		return -errno;
+	tree_queue(&s->tree, s->tree.root);
+	return 0;
+}
+
+void source_finish(struct source *s)
+{
+	stop_looking(s);
+	if (s->tree.count > 0)
+		atomic_fetch_sub(s->total, (unsigned)s->tree.count);
+	tree_finish(&s->tree);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	for (unsigned i = 0; i < s->events_count; i++)
+		watch_event_unref(s->events[i]);
+	s->events_count = 0;
+	free(s->path);
+	free(s->place);
+	free(s->within);
+	s->path = s->place = s->within = NULL;
+}

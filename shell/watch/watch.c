@@ -1,0 +1,617 @@
+/*
+ * A watch: opening (a worker looks for its root), going on, ended (its followers know, or take what is left), closing. What
+ * its source does is done on a worker, an errand at a time; in between the loop waits for inotify's descriptor. The loop
+ * owns the source only while the errand is at home.
+ *
+ * Who reads quickly loses nothing: the next step waits, for a short time, for those who have not taken what came of the last.
+ */
+#include "shell/watch/watch.h"
+
+#include "shell/clock.h"
+#include "shell/workers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define THREADS 2u
+#define BREATH_MS 50u /* for followers to take what they have, before there is more */
+#define BREATH_PENDING 200u
+#define RECENT_MAX 4096u /* paths of which equal events are merged */
+
+/* The last event of a path, for WATCH_MERGE_MS. */
+struct recent {
+	UT_hash_handle hh;
+	struct recent *prev, *next;
+	uint64_t until_ms; /* of the loop */
+	bool held;         /* there was another one, to be told then */
+	struct watch_event *event;
+};
+
+struct watch {
+	struct watch *prev, *next;
+	struct watches *all;
+	struct errand errand;
+	struct source source;
+	struct watch_filter filter; /* these two are what makes watches the same */
+	char *path;
+	char id[WATCH_ID_SIZE];
+	uint64_t version;
+	unsigned unwatched;
+	struct watch_follower *followers;
+	struct recent *recents, *recents_line; /* table; list, the oldest first */
+	uv_poll_t poll;
+	uv_timer_t step, merge, keep;
+	unsigned handles; /* that are not closed */
+	bool opened, polls, ready, breathing, ended, closing, kept;
+	int error; /* of opening */
+};
+
+struct watches {
+	uv_loop_t *loop;
+	const char *within;
+	struct workers *workers; /* once there is work */
+	struct watch *list;      /* what can be shared */
+	struct watch *dying;     /* list: what is not */
+	atomic_uint directories;
+	unsigned count, followers;
+	uint64_t ids;
+};
+
+static void step(struct watch *w);
+
+static struct watch *watch_of(struct errand *errand)
+{
+	return (struct watch *)(void *)((char *)errand - offsetof(struct watch, errand));
+}
+
+/* Telling */
+
+static void push(struct watch_follower *f, struct watch_event *e)
+{
+	if (e->type == WATCH_RESYNC || f->count == WATCH_PENDING_MAX)
+		f->lost = true;
+	if (f->lost)
+		return;
+	e->references++;
+	f->pending[(f->first + f->count++) % WATCH_PENDING_MAX] = e;
+}
+
+static void tell_all(struct watch *w, struct watch_event *e)
+{
+	struct watch_follower *f;
+	w->version++;
+	DL_FOREACH (w->followers, f)
+		push(f, e);
+}
+
+static void wake_all(struct watch *w)
+{
+	struct watch_follower *f, *next;
+	DL_FOREACH_SAFE (w->followers, f, next)
+		f->more(f->user);
+}
+
+static void drop_recent(struct watch *w, struct recent *r)
+{
+	HASH_DEL(w->recents, r); /* NOLINT(clang-analyzer-*): it is uthash's */
+	DL_DELETE(w->recents_line, r);
+	watch_event_unref(r->event);
+	free(r);
+}
+
+static void on_merge_due(uv_timer_t *timer);
+
+static void time_merge(struct watch *w)
+{
+	uint64_t now = uv_now(w->all->loop);
+	const struct recent *r = w->recents_line;
+	if (r)
+		uv_timer_start(
+			&w->merge, on_merge_due, r->until_ms > now ? r->until_ms - now : 0, 0);
+}
+
+static void on_merge_due(uv_timer_t *timer)
+{
+	struct watch *w = timer->data;
+	uint64_t now = uv_now(timer->loop);
+	bool any = false;
+	while (w->recents_line && w->recents_line->until_ms <= now) {
+		struct recent *r = w->recents_line;
+		if (!r->held) {
+			drop_recent(w, r);
+			continue;
+		}
+		tell_all(w, r->event);
+		any = true;
+		r->held = false;
+		r->until_ms = now + WATCH_MERGE_MS;
+		DL_DELETE(w->recents_line, r);
+		DL_APPEND(w->recents_line, r);
+	}
+	time_merge(w);
+	if (any)
+		wake_all(w);
+}
+
+/* What says that something has come or gone is as true the second time. */
+static bool says_more_again(const struct watch_event *e)
+{
+	return e->type == WATCH_MODIFY || e->type == WATCH_ATTRIB || e->type == WATCH_MOVE_TO;
+}
+
+/* Whether it is equal to the last one of its path, and is told later, or has been. */
+static bool merge(struct watch *w, struct watch_event *e)
+{
+	struct recent *r;
+	HASH_FIND(hh, w->recents, e->path, e->length, r);
+	if (r && r->event->type == e->type && r->event->is_directory == e->is_directory) {
+		if (says_more_again(e)) {
+			e->references++;
+			watch_event_unref(r->event);
+			/* The key is the event's path. */
+			HASH_DEL(w->recents, r);
+			r->event = e;
+			r->held = true;
+			HASH_ADD_KEYPTR(hh, w->recents, e->path, e->length, r);
+		}
+		return true;
+	}
+	if (r && r->held)
+		tell_all(w, r->event);
+	if (r)
+		drop_recent(w, r);
+	if (HASH_COUNT(w->recents) >= RECENT_MAX || !(r = calloc(1, sizeof *r)))
+		return false;
+	e->references++;
+	r->event = e;
+	r->until_ms = uv_now(w->all->loop) + WATCH_MERGE_MS;
+	HASH_ADD_KEYPTR(hh, w->recents, e->path, e->length, r);
+	DL_APPEND(w->recents_line, r);
+	return false;
+}
+
+/* What a step has brought. */
+static void take_events(struct watch *w)
+{
+	struct source *s = &w->source;
+	bool none = !w->recents_line;
+	uv_update_time(w->all->loop);
+	for (unsigned i = 0; i < s->events_count; i++) {
+		struct watch_event *e = s->events[i];
+		if (e->type == WATCH_RESYNC || !merge(w, e))
+			tell_all(w, e);
+		watch_event_unref(e);
+	}
+	s->events_count = 0;
+	w->unwatched = s->unwatched;
+	w->ready |= s->ready;
+	if (none)
+		time_merge(w);
+}
+
+/* Its end */
+
+static void free_watch(struct watch *w)
+{
+	while (w->recents_line)
+		drop_recent(w, w->recents_line);
+	source_finish(&w->source);
+	free(w->path);
+	free(w);
+}
+
+static void on_finished(struct errand *errand)
+{
+	struct watch *w = watch_of(errand);
+	DL_DELETE(w->all->dying, w);
+	free_watch(w);
+}
+
+/* To close an inotify with many directories takes time. */
+static void finish_source(struct errand *errand)
+{
+	struct watch *w = watch_of(errand);
+	source_finish(&w->source);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+	struct watch *w = handle->data;
+	if (--w->handles > 0)
+		return;
+	if (!w->all) {
+		free_watch(w);
+		return;
+	}
+	w->errand.work = finish_source;
+	w->errand.back = on_finished;
+	workers_send(w->all->workers, &w->errand);
+}
+
+static void close_handles(struct watch *w)
+{
+	w->handles = w->polls ? 4 : 3;
+	if (w->polls)
+		uv_close((uv_handle_t *)&w->poll, on_handle_closed);
+	uv_close((uv_handle_t *)&w->step, on_handle_closed);
+	uv_close((uv_handle_t *)&w->merge, on_handle_closed);
+	uv_close((uv_handle_t *)&w->keep, on_handle_closed);
+}
+
+/* Nobody finds it any more. */
+static void retire(struct watch *w)
+{
+	if (w->ended)
+		return;
+	w->ended = true;
+	DL_DELETE(w->all->list, w);
+	DL_APPEND(w->all->dying, w);
+	w->all->count--;
+}
+
+/* It has no followers. Not before its errand is at home. */
+static void close_watch(struct watch *w)
+{
+	retire(w);
+	if (w->closing || w->errand.state != ERRAND_HOME)
+		return;
+	w->closing = true;
+	close_handles(w);
+}
+
+static void close_if_unwanted(struct watch *w)
+{
+	if (!w->followers && !w->kept)
+		close_watch(w);
+}
+
+/* Nothing more will come: each follower takes what it has, and then this. */
+static void detach(struct watch *w, struct watch_follower *f, enum source_end end, int error)
+{
+	DL_DELETE(w->followers, f);
+	w->all->followers--;
+	f->version = w->version;
+	f->watch = NULL;
+	f->end = end;
+	f->error = error;
+}
+
+static void end_watch(struct watch *w, enum source_end end, int error)
+{
+	retire(w);
+	w->kept = false;
+	while (w->followers) {
+		struct watch_follower *f = w->followers;
+		bool found = f->told_found;
+		detach(w, f, end, error);
+		f->told_found = true;
+		if (found)
+			f->more(f->user);
+		else
+			f->found(f->user, error ? error : -ENOENT, w->source.real);
+	}
+	close_watch(w);
+}
+
+static void on_keep_due(uv_timer_t *timer)
+{
+	struct watch *w = timer->data;
+	w->kept = false;
+	close_if_unwanted(w);
+}
+
+/* Going on */
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	step(poll->data);
+}
+
+static void on_step_due(uv_timer_t *timer)
+{
+	step(timer->data);
+}
+
+static bool is_behind(const struct watch *w)
+{
+	const struct watch_follower *f;
+	DL_FOREACH (w->followers, f)
+		if (!f->lost && f->told_watching && f->count > BREATH_PENDING)
+			return true;
+	return false;
+}
+
+static void go_on(struct watch *w)
+{
+	const struct source *s = &w->source;
+	w->breathing = is_behind(w);
+	if (w->breathing)
+		uv_timer_start(&w->step, on_step_due, BREATH_MS, 0);
+	else if (s->more)
+		step(w);
+	else {
+		if (s->wait_ms > 0)
+			uv_timer_start(&w->step, on_step_due, s->wait_ms, 0);
+		uv_poll_start(&w->poll, UV_READABLE, on_readable);
+	}
+}
+
+static void on_stepped(struct errand *errand)
+{
+	struct watch *w = watch_of(errand);
+	take_events(w);
+	if (w->ended) {
+		close_watch(w);
+		return;
+	}
+	if (w->source.end != SOURCE_GOES_ON) {
+		end_watch(w, w->source.end, w->source.error);
+		return;
+	}
+	go_on(w);
+	wake_all(w);
+}
+
+static void work_step(struct errand *errand)
+{
+	struct watch *w = watch_of(errand);
+	source_step(&w->source);
+}
+
+static void step(struct watch *w)
+{
+	if (w->ended || w->errand.state != ERRAND_HOME)
+		return;
+	uv_timer_stop(&w->step);
+	uv_poll_stop(&w->poll);
+	w->breathing = false;
+	w->errand.work = work_step;
+	w->errand.back = on_stepped;
+	workers_send(w->all->workers, &w->errand);
+}
+
+/* Its beginning */
+
+static void tell_found(struct watch *w)
+{
+	struct watch_follower *f, *next;
+	DL_FOREACH_SAFE (w->followers, f, next) {
+		if (f->told_found)
+			continue;
+		f->told_found = true;
+		f->found(f->user, 0, NULL);
+	}
+}
+
+static void on_opened(struct errand *errand)
+{
+	struct watch *w = watch_of(errand);
+	if (w->error == 0 && w->source.end == SOURCE_FAILED)
+		w->error = w->source.error;
+	if (w->ended) {
+		close_watch(w);
+		return;
+	}
+	if (w->error == 0)
+		w->error = uv_poll_init(w->all->loop, &w->poll, w->source.fd);
+	if (w->error < 0) {
+		end_watch(w, SOURCE_FAILED, w->error);
+		return;
+	}
+	w->polls = true;
+	w->poll.data = w;
+	uv_unref((uv_handle_t *)&w->poll);
+	w->opened = true;
+	tell_found(w);
+	on_stepped(errand);
+}
+
+static void work_open(struct errand *errand)
+{
+	struct watch *w = watch_of(errand);
+	w->error = source_open(&w->source);
+	if (w->error == 0)
+		source_step(&w->source);
+}
+
+static void open_timers(struct watch *w)
+{
+	uv_timer_t *const timers[] = {&w->step, &w->merge, &w->keep};
+	for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
+		uv_timer_init(w->all->loop, timers[i]);
+		timers[i]->data = w;
+		uv_unref((uv_handle_t *)timers[i]);
+	}
+}
+
+static struct watch *create_watch(
+	struct watches *all, const struct watch_filter *filter, const char *path, const char *place)
+{
+	struct watch *w = calloc(1, sizeof *w);
+	if (!w)
+		return NULL;
+	w->path = strdup(path);
+	if (!w->path ||
+		source_init(&w->source, filter, path, place, all->within, &all->directories) < 0) {
+		free(w->path);
+		free(w);
+		return NULL;
+	}
+	w->all = all;
+	w->filter = *filter;
+	snprintf(w->id, sizeof w->id, "watch-%" PRIu64 "-%" PRIu64, ++all->ids, clock_wall_ms());
+	open_timers(w);
+	DL_APPEND(all->list, w);
+	all->count++;
+	w->errand.work = work_open;
+	w->errand.back = on_opened;
+	workers_send(all->workers, &w->errand);
+	return w;
+}
+
+static struct watch *find_watch(
+	const struct watches *all, const struct watch_filter *filter, const char *path)
+{
+	struct watch *w;
+	DL_FOREACH (all->list, w)
+		if (strcmp(w->path, path) == 0 && watch_filter_is(&w->filter, filter))
+			return w;
+	return NULL;
+}
+
+/* One that nobody follows is let go, for another: of those that are kept, that which nobody has asked for the longest. */
+static void make_room(struct watches *all)
+{
+	struct watch *w, *oldest = NULL;
+	DL_FOREACH (all->list, w)
+		if (!w->followers && w->kept &&
+			(!oldest ||
+				uv_timer_get_due_in(&w->keep) < uv_timer_get_due_in(&oldest->keep)))
+			oldest = w;
+	if (!oldest)
+		return;
+	oldest->kept = false;
+	uv_timer_stop(&oldest->keep);
+	close_watch(oldest);
+}
+
+int watches_follow(struct watches *all, const struct watch_filter *filter, const char *path,
+	const char *place, struct watch_follower *f)
+{
+	struct watch *w = find_watch(all, filter, path);
+	if (!w && all->count >= WATCHES_MAX)
+		make_room(all);
+	if (all->followers >= WATCH_FOLLOWERS_MAX || (!w && all->count >= WATCHES_MAX))
+		return -EUSERS;
+	if (!all->workers && !(all->workers = workers_open(all->loop, THREADS)))
+		return -ENOMEM;
+	f->pending = calloc(WATCH_PENDING_MAX, sizeof *f->pending);
+	f->first_of_all = !w;
+	if (f->pending && !w)
+		w = create_watch(all, filter, path, place);
+	if (!f->pending || !w) {
+		free(f->pending);
+		f->pending = NULL;
+		return -ENOMEM;
+	}
+	f->watch = w;
+	f->first = f->count = 0;
+	DL_APPEND(w->followers, f);
+	all->followers++;
+	f->told_found = w->opened;
+	return w->opened ? 1 : 0;
+}
+
+void watch_unfollow(struct watch_follower *f)
+{
+	struct watch *w = f->watch;
+	if (w)
+		detach(w, f, SOURCE_GOES_ON, 0);
+	for (; f->count > 0; f->count--, f->first++)
+		watch_event_unref(f->pending[f->first % WATCH_PENDING_MAX]);
+	free(f->pending);
+	f->pending = NULL;
+	if (w)
+		close_if_unwanted(w);
+}
+
+static enum follow_kind take_next(struct watch_follower *f, struct watch_event **ret_event)
+{
+	*ret_event = f->pending[f->first];
+	f->first = (f->first + 1) % WATCH_PENDING_MAX;
+	f->count--;
+	if (f->watch && f->watch->breathing && !is_behind(f->watch))
+		step(f->watch);
+	return FOLLOW_EVENT;
+}
+
+enum follow_kind follow_next(struct watch_follower *f, struct watch_event **ret_event)
+{
+	if (f->watch && !f->told_watching) {
+		f->told_watching = f->watch->ready;
+		return f->told_watching ? FOLLOW_WATCHING : FOLLOW_NOTHING;
+	}
+	if (f->count > 0)
+		return take_next(f, ret_event);
+	if (f->lost) {
+		f->lost = false;
+		return FOLLOW_RESYNC;
+	}
+	if (f->watch || f->told_end)
+		return FOLLOW_NOTHING;
+	f->told_end = true;
+	return FOLLOW_END;
+}
+
+const char *watch_id(const struct watch *w)
+{
+	return w->id;
+}
+
+uint64_t watch_version(const struct watch *w)
+{
+	return w->version;
+}
+
+unsigned watch_unwatched(const struct watch *w)
+{
+	return w->unwatched;
+}
+
+bool watch_is_first(const struct watch_follower *f)
+{
+	return f->first_of_all;
+}
+
+void watch_keep(struct watch *w, uint64_t ms)
+{
+	if (w->ended)
+		return;
+	w->kept = true;
+	uv_timer_start(&w->keep, on_keep_due, ms, 0);
+}
+
+int watches_open(uv_loop_t *loop, const char *within, struct watches **ret_watches)
+{
+	struct watches *all = calloc(1, sizeof *all);
+	if (!all)
+		return -ENOMEM;
+	all->loop = loop;
+	all->within = within;
+	*ret_watches = all;
+	return 0;
+}
+
+/* Its errand is brought home; its handles may be closing, or be closed already. */
+static void abandon(struct watches *all, struct watch *w)
+{
+	bool closed = w->closing && w->handles == 0;
+	while (w->followers)
+		detach(w, w->followers, SOURCE_FAILED, -ECANCELED);
+	workers_recall(all->workers, &w->errand);
+	DL_DELETE(all->dying, w);
+	if (!w->closing)
+		close_handles(w);
+	source_finish(&w->source); /* it counts in what goes now */
+	w->all = NULL;
+	if (closed)
+		free_watch(w);
+}
+
+void watches_close(struct watches *all)
+{
+	if (!all)
+		return;
+	while (all->list)
+		retire(all->list);
+	while (all->dying)
+		abandon(all, all->dying);
+	workers_close(all->workers);
+	free(all);
+}

@@ -1,0 +1,259 @@
+// The page for everyone: what axe finds, what is read as text, and the way to the end.
+//
+// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { typeLine } from '../integration/lib/blocks.mjs';
+import { scenario, slowness } from '../integration/lib/server.mjs';
+import { until } from '../integration/lib/until.mjs';
+import { findings } from './lib/axe.mjs';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
+const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+async function open(server, options = {}) {
+	const browser = await chromium.launch({ executablePath, args });
+	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
+	// axe is put into the page, which the page's own policy is there to prevent.
+	const context = await browser.newContext({ viewport: { width: 1000, height: 600 }, reducedMotion: 'reduce', bypassCSP: true, ...options });
+	const page = await context.newPage();
+	page.setDefaultTimeout(15_000 * slowness);
+	await page.goto(server.loginUrl);
+	await live(page);
+	return page;
+}
+
+const live = (page) => until('connection', () => page.evaluate(
+	() => window.ringside?.connection?.state.kind === 'live'), { timeout: 30_000 });
+
+const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
+
+async function sound(page, what) {
+	const found = await findings(page);
+	await shot(page, `accessible-${what.replaceAll(' ', '-')}`);
+	assert.deepEqual(found, [], `${what}:\n${found.join('\n')}`);
+}
+
+for (const [name, colours] of [['light', { colorScheme: 'light' }], ['dark', { colorScheme: 'dark' }],
+	['forced colours', { colorScheme: 'dark', forcedColors: 'active' }]])
+	scenario(`axe finds nothing in ${name}`, { skip, timeout: 90_000 }, async (server) => {
+		await server.session({ id: 'main' });
+		await server.session({ id: 'ended', name: 'Has ended' });
+		await server.api.input('ended', 'exit 3\r');
+		const page = await open(server, colours);
+		const closed = (id) => page.getByTestId(id).waitFor({ state: 'detached' });
+		const escape = () => page.keyboard.press('Escape');
+		await until('the other session’s end', async () => (await server.api.get('ended')).state === 'exited');
+		await sound(page, `${name} main`);
+		await page.getByTestId('share').click();
+		await page.locator('dialog[open]').waitFor();
+		await sound(page, `${name} share`);
+		await escape();
+		await page.locator('dialog[open]').waitFor({ state: 'detached' });
+		await page.getByTestId('new-session-as').click();
+		await page.locator('dialog[open]').waitFor();
+		await sound(page, `${name} new session`);
+		await escape();
+		await page.locator('dialog[open]').waitFor({ state: 'detached' });
+		await page.getByTestId('session-item').first().hover();
+		await page.getByTestId('session-end').or(page.getByTestId('session-delete')).first().click();
+		await page.locator('dialog[open]').waitFor();
+		await sound(page, `${name} end`);
+		await escape();
+		await page.locator('dialog[open]').waitFor({ state: 'detached' });
+		await page.getByRole('button', { name: 'Read and select the text' }).click();
+		await sound(page, `${name} read`);
+		await escape();
+		await closed('read');
+		await page.getByRole('button', { name: 'Sign out' }).click();
+		await page.getByTestId('sign-in').waitFor();
+		await sound(page, `${name} sign in`);
+	});
+
+scenario('the text of the terminal is text of the page, and the end is one press away', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const page = await open(server);
+	await page.getByTestId('terminal').click();
+	await server.run('main', `printf '%s-' {1..60}; echo; seq 300`);
+	await until('the output', () => page.evaluate(() => window.ringside.terminal.buffer.active.baseY > 250));
+	await page.getByRole('button', { name: 'Read and select the text' }).click();
+	const text = page.getByTestId('read-text');
+	const read = await text.textContent();
+	assert.match(read, /\n1\n2\n3\n[^]*\n300\n/);
+	assert.ok(read.includes('\n1-2-3-4-5-6-7-8-9-10-11-12-13-14-15-16-17-18-19-20-21-22-23-24-25-26-27-28-29-30-31-32-33-34-35-36-37-38-39-40-41-42'
+		+ '-43-44-45-46-47-48-49-50-51-52-53-54-55-56-57-58-59-60-\n'), 'a wrapped line is whole');
+	assert.ok(await text.evaluate((element) => element.scrollTop > 0 && element.scrollTop + element.clientHeight >= element.scrollHeight - 2), 'it begins at the end');
+	await text.click();
+	await page.keyboard.press('Control+a');
+	assert.equal((await page.evaluate(() => String(getSelection()))).trim(), read.trim(), 'all of it can be selected, and nothing else');
+	await shot(page, 'read-mode');
+	await page.keyboard.press('Escape');
+	await page.getByTestId('read').waitFor({ state: 'detached' });
+
+	const button = page.getByTestId('new-output');
+	assert.ok(await button.isHidden());
+	await page.evaluate(() => window.ringside.terminal.scrollToLine(50));
+	assert.ok(await button.isHidden(), 'there is nothing new');
+	await server.run('main', 'echo more');
+	await button.waitFor();
+	await shot(page, 'new-output');
+	assert.equal(await page.evaluate(() => window.ringside.terminal.buffer.active.viewportY), 50);
+	await button.click();
+	await button.waitFor({ state: 'hidden' });
+	assert.ok(await page.evaluate(() => {
+		const { viewportY, baseY } = window.ringside.terminal.buffer.active;
+		return viewportY === baseY;
+	}));
+	await page.evaluate(() => window.ringside.terminal.scrollToLine(50));
+	await server.run('main', 'echo again');
+	await button.waitFor();
+	await page.evaluate(() => window.ringside.terminal.scrollToBottom());
+	await button.waitFor({ state: 'hidden' });
+});
+
+scenario('the commands beside the terminal by keys alone', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	for (const line of [': first', '(exit 3)', ': third']) await typeLine(server, 'main', line);
+	const page = await open(server);
+	const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
+	const at = (pattern) => until(() => `focus at ${pattern}`, async () => pattern.test(await focused()));
+	await page.getByTestId('block').nth(2).waitFor();
+	await page.getByTestId('terminal').click();
+	await page.keyboard.press('Control+Shift+G');
+	await at(/^: third: succeeded/);
+	await page.keyboard.press('ArrowUp');
+	await at(/^\(exit 3\): failed with 3/);
+	assert.equal(await page.locator('[data-testid=block][tabindex="0"]').count(), 1, 'one of them is where Tab goes');
+	await page.keyboard.press('Enter');
+	await at(/^Copy command$/);
+	assert.match(await page.getByTestId('block-card').innerText(), /Failed with 3/);
+	await sound(page, 'card by keys');
+	await page.keyboard.press('Escape');
+	await page.getByTestId('block-card').waitFor({ state: 'hidden' });
+	await at(/^\(exit 3\): failed with 3/);
+	await page.keyboard.press('Escape');
+	await at(/Terminal input/);
+	await page.emulateMedia({ forcedColors: 'active' });
+	const colours = await page.getByTestId('block').evaluateAll((all) => all.map((each) => getComputedStyle(each, '::before').backgroundColor));
+	const canvas = await page.evaluate(() => {
+		const probe = document.body.appendChild(document.createElement('i'));
+		probe.style.color = 'Canvas';
+		const { color } = getComputedStyle(probe);
+		probe.remove();
+		return color;
+	});
+	assert.ok(colours.length > 0 && colours.every((colour) => colour !== canvas), `${colours} on ${canvas}`);
+});
+
+scenario('axe finds nothing in what comes and goes', { skip, timeout: 180_000 }, async (server) => {
+	for (const id of ['main', 'asks', 'robot']) await server.session({ id });
+	const page = await open(server, { colorScheme: 'light' });
+	const each = async (what) => {
+		for (const [name, media] of [['light', { colorScheme: 'light', forcedColors: 'none' }], ['dark', { colorScheme: 'dark', forcedColors: 'none' }],
+			['forced colours', { colorScheme: 'dark', forcedColors: 'active' }]]) {
+			await page.emulateMedia(media);
+			await sound(page, `${name} ${what}`);
+		}
+	};
+	await page.locator('[data-testid=session-item][data-session-id=main] a').click();
+	await until('the others out of sight', () => new URL(page.url()).searchParams.get('s') === 'main');
+	await page.locator('[data-session-id=robot][data-kind=idle]').waitFor();
+	await server.api.call('POST', '/api/session/robot/exec', { command: 'false', label: 'Robot' });
+	await server.api.input('asks', 'read -s word\r');
+	await page.locator('[data-testid=inbox-item][data-kind=password]').waitFor();
+	await page.locator('[data-testid=inbox-item][data-kind=failed]').waitFor();
+	await each('inbox');
+	await page.keyboard.press('Control+Shift+E');
+	await page.getByTestId('panel-row').first().waitFor();
+	await each('panel');
+	await page.keyboard.press('Control+Shift+E');
+	await page.getByTestId('blocks-panel').waitFor({ state: 'detached' });
+	await page.getByTestId('open-settings').click();
+	await page.getByTestId('settings').waitFor();
+	await each('settings');
+	await page.keyboard.press('Escape');
+	await page.getByTestId('settings').waitFor({ state: 'detached' });
+	await page.evaluate(() => {
+		const data = new DataTransfer();
+		data.items.add(new File(['text'], 'note.txt', { type: 'text/plain' }));
+		document.querySelector('.xterm-helper-textarea').dispatchEvent(
+			new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+	});
+	await page.getByTestId('upload').waitFor();
+	await sound(page, 'uploads');
+	await page.keyboard.press('Control+Shift+L');
+	await page.locator('.wall[data-state="live"]').waitFor();
+	await page.getByTestId('wall-tile').first().waitFor();
+	await each('wall');
+});
+
+/** What of the page's controls is cut off, or lies on another. */
+const squeezed = (page) => page.evaluate(() => {
+	// What lies over all else is looked at alone.
+	const scope = document.querySelector('dialog[open]') ?? document.querySelector('.blocks-panel') ?? document;
+	const all = [...scope.querySelectorAll('button, a[href], input, select')].filter((each) => {
+		const { width, height } = each.getBoundingClientRect();
+		return width > 1 && height > 1 && each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+			&& each.closest('[inert], .xterm, .gutter') === null;
+	});
+	/** Whether one can scroll to it. */
+	const scrolls = (each) => {
+		for (let up = each.parentElement; up !== null; up = up.parentElement)
+			if (/auto|scroll/.test(getComputedStyle(up).overflowY) && up.scrollHeight > up.clientHeight) return true;
+		return false;
+	};
+	const name = (each) => each.getAttribute('aria-label') || each.dataset.testid || each.textContent.trim().slice(0, 30);
+	const problems = [];
+	if (document.documentElement.scrollWidth > innerWidth) problems.push(`the page is ${document.documentElement.scrollWidth} wide`);
+	for (const [index, one] of all.entries()) {
+		const a = one.getBoundingClientRect();
+		if (!scrolls(one) && (a.left < -1 || a.top < -1 || a.right > innerWidth + 1 || a.bottom > innerHeight + 1))
+			problems.push(`${name(one)} is outside: ${[a.left, a.top, a.right, a.bottom].map(Math.round)}`);
+		if (one.matches('button') && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).textOverflow !== 'ellipsis')
+			problems.push(`${name(one)} is cut`);
+		for (const other of all.slice(index + 1)) {
+			const b = other.getBoundingClientRect();
+			const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left), high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+			if (wide > 2 && high > 2 && !one.contains(other) && !other.contains(one) && one.closest('li') === null && !scrolls(one) && !scrolls(other))
+				problems.push(`${name(one)} and ${name(other)} overlap`);
+		}
+	}
+	return problems;
+});
+
+// At 200 % a window has half as many pixels of style sheets in either direction.
+scenario('at 200 % nothing lies on another, and nothing is cut', { skip, timeout: 120_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	await server.session({ id: 'asks', name: 'A session with a rather long name' });
+	const page = await open(server, { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2, colorScheme: 'light' });
+	const fits = async (what) => {
+		const found = await squeezed(page);
+		await shot(page, `zoom-${what.replaceAll(' ', '-')}`);
+		assert.deepEqual(found, [], `${what}:\n${found.join('\n')}`);
+	};
+	const escape = async () => {
+		await page.keyboard.press('Escape');
+		await page.locator('dialog[open]').waitFor({ state: 'detached' });
+	};
+	await fits('main');
+	await page.getByTestId('share').click();
+	await page.locator('dialog[open]').waitFor();
+	await fits('share');
+	await escape();
+	await page.getByTestId('open-settings').click();
+	await page.locator('dialog[open]').waitFor();
+	await fits('settings');
+	await escape();
+	await page.keyboard.press('Control+Shift+E');
+	await page.getByTestId('blocks-panel').waitFor();
+	await fits('panel');
+	await page.keyboard.press('Control+Shift+E');
+	await page.keyboard.press('Control+Shift+B');
+	await until('the drawer', () => page.evaluate(() => document.documentElement.classList.contains('sidebar-open')));
+	await page.getByRole('button', { name: 'Sign out' }).click();
+	await page.getByTestId('sign-in').waitFor();
+	await fits('sign in');
+});

@@ -1,0 +1,79 @@
+// Where the page is opened: by a port that is forwarded, and by a name that is wrong.
+//
+// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import net from 'node:net';
+import { chromium } from 'playwright-core';
+import { scenario, slowness } from '../integration/lib/server.mjs';
+import { until } from '../integration/lib/until.mjs';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
+const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+	'--disable-background-networking', '--disable-component-update', '--disable-sync',
+	'--host-resolver-rules=MAP evil.example 127.0.0.1'];
+
+async function newPage(server) {
+	const browser = await chromium.launch({ executablePath, args });
+	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
+	const page = await browser.newPage();
+	page.setDefaultTimeout(15_000 * slowness);
+	page.errors = [];
+	page.on('console', (message) => message.type() === 'error' && page.errors.push(message.text()));
+	return page;
+}
+
+/** As `ssh -L` does it: another port of this machine, behind which is the server's. */
+async function forward(server) {
+	const sockets = new Set();
+	const forwarder = net.createServer((from) => {
+		const to = net.connect(server.port, '127.0.0.1');
+		for (const [one, other] of [[from, to], [to, from]]) {
+			sockets.add(one);
+			one.on('error', () => other.destroy()).on('close', () => other.destroy());
+			one.pipe(other);
+		}
+	});
+	await new Promise((resolve) => { forwarder.listen(0, '127.0.0.1', resolve); });
+	server.clients.add({ terminate: () => { forwarder.close(); for (const socket of sockets) socket.destroy(); } });
+	return forwarder.address().port;
+}
+
+scenario('through another local port the page works', { skip, timeout: 60_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const port = await forward(server);
+	for (const name of ['localhost', '127.0.0.1']) {
+		const page = await newPage(server);
+		await page.goto(server.loginUrl.replace(/127\.0\.0\.1:\d+/, `${name}:${port}`));
+		await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+		await page.getByTestId('terminal').click();
+		await page.keyboard.type(`echo by-"${name}"`);
+		await page.keyboard.press('Enter');
+		await server.outputMatches('main', new RegExp(`by-${name}\\r\\n`));
+		assert.deepEqual(page.errors, []);
+	}
+	// A page of one port is still another origin than one of another.
+	const page = await newPage(server);
+	await page.goto(`http://localhost:${port}/healthz`);
+	assert.equal(await page.evaluate((to) => fetch(`http://localhost:${to}/api/session/list`, { credentials: 'include' })
+		.then(({ status }) => status, () => 'refused'), server.port), 'refused');
+});
+
+scenario('what a browser gets for an error is a page, and programs get JSON', { skip, timeout: 60_000 }, async (server) => {
+	const page = await newPage(server);
+	const answer = await page.goto(`http://evil.example:${server.port}/`);
+	assert.equal(answer.status(), 403);
+	assert.match(answer.headers()['content-type'], /^text\/html/);
+	assert.match(answer.headers()['content-security-policy'], /default-src 'none'/);
+	await page.getByRole('heading', { name: 'This host is not allowed' }).waitFor();
+	assert.match(await page.locator('main').textContent(), /--allow-host/);
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/error-page.png` });
+	const other = await page.goto(`${server.base}/api/nothing`);
+	assert.match(other.headers()['content-type'], /^text\/html/);
+	await page.goto(server.base);
+	const asked = await page.evaluate(() => fetch('/api/nothing').then((response) => response.json()));
+	assert.equal(typeof asked.code, 'string');
+	// By a name without TLS browsers do without one of our headers, and say so.
+	assert.deepEqual(page.errors.filter((text) => !/status of 40|Cross-Origin-Opener-Policy/.test(text)), []);
+});

@@ -1,0 +1,82 @@
+// The list of sessions says what each is at, and the tab how many of them wait for somebody.
+//
+// SHOTS: a directory for screenshots.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { scenario } from '../integration/lib/server.mjs';
+import { until } from '../integration/lib/until.mjs';
+import { launch, open, skip } from './lib/browser.mjs';
+
+const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: path.join(process.env.SHOTS, `list-${name}.png`) });
+
+/** Until the row says that, and is of that kind. */
+async function says(page, id, kind, fits) {
+	const row = page.getByTestId('session-item').and(page.locator(`[data-session-id="${id}"]`));
+	let last;
+	await until(() => `${id}: ${kind} ${fits}, but ${JSON.stringify(last)}`, async () => {
+		last = [await row.getAttribute('data-kind'), await row.getByTestId('session-facts').innerText()];
+		return last[0] === kind && fits.test(last[1].replace(/\s+/g, ' '));
+	}, { timeout: 30_000 });
+}
+
+const titled = (page, pattern) => until(() => `a title like ${pattern}`, async () => pattern.test(await page.title()), { timeout: 30_000 });
+const picture = (page) => page.locator('link[rel=icon]').getAttribute('href');
+
+scenario('rows, title and picture tell what sessions are at, to all pages, and by the next server', { skip, timeout: 120_000 }, async (server) => {
+	for (const id of ['front', 'works', 'fails', 'asks', 'hostile']) await server.session({ id });
+	const browser = await launch(server);
+	const context = await browser.newContext({ colorScheme: 'light', reducedMotion: 'reduce' });
+	const one = await open(context, `${server.base}/?s=front${server.loginUrl.slice(server.loginUrl.indexOf('#'))}`);
+	const other = await open(context, `${server.base}/?s=front`);
+	for (const id of ['front', 'works', 'fails', 'asks', 'hostile']) await says(one, id, 'idle', /idle$/);
+	assert.match(await picture(one), /\.svg$/);
+	await server.api.input('works', 'sleep 1000\r');
+	await server.api.input('fails', 'false\r');
+	await server.api.input('asks', 'read -s word\r');
+	await server.api.input('hostile', ": '<img src=x onerror=\"document.title=1\">'; false\r");
+	for (const page of [one, other]) {
+		await says(page, 'works', 'works', /^▶ ?sleep 1000 ?0:\d\d$/);
+		await says(page, 'fails', 'failed', /^✗ ?1 false$/);
+		await says(page, 'asks', 'waits', /^password · read -s word$/);
+		await says(page, 'hostile', 'failed', /^✗ ?1 : '<img src=x/);
+		await titled(page, /^\(1\) /);
+		assert.match(await picture(page), /^data:image\/svg\+xml,/);
+		assert.equal(await page.locator('img').count(), 0);
+	}
+	const time = one.getByTestId('session-item').and(one.locator('[data-session-id="works"]')).getByTestId('session-time');
+	const before = await time.textContent();
+	await until('time to go on', async () => await time.textContent() !== before, { timeout: 20_000 });
+	await shot(one, 'light');
+	await one.emulateMedia({ colorScheme: 'dark' });
+	await shot(one, 'dark');
+	await server.api.input('asks', 'secret\r');
+	await says(one, 'asks', 'idle', /idle$/);
+	await titled(other, /^(?!\()/);
+	assert.match(await picture(other), /\.svg$/);
+	await server.kill();
+	await server.start();
+	await says(one, 'works', 'works', /^▶ ?sleep 1000 ?\d+:\d\d$/);
+	await server.api.input('works', '\x03');
+	await says(one, 'works', 'idle', /idle$/);
+});
+
+scenario('fifty sessions: a row for each, and those that are told of alone change', { skip, timeout: 120_000 }, async (server) => {
+	const ids = Array.from({ length: 50 }, (_, i) => `s${i}`);
+	for (const id of ids) await server.api.call('POST', '/api/session/create', { id, shell: '/bin/sh' });
+	const context = await (await launch(server)).newContext();
+	const page = await open(context, `${server.base}/?s=s0${server.loginUrl.slice(server.loginUrl.indexOf('#'))}`);
+	await until('fifty that are idle', async () => await page.locator('[data-testid="session-item"][data-kind="idle"]').count() === 50, { timeout: 60_000 });
+	await page.evaluate(() => {
+		window.changed = new Set();
+		new MutationObserver((records) => {
+			for (const { target } of records) {
+				const row = (target.nodeType === 1 ? target : target.parentElement)?.closest('[data-session-id]');
+				if (row) window.changed.add(row.dataset.sessionId);
+			}
+		}).observe(document.querySelector('[data-testid="session-list"]'), { childList: true, characterData: true, subtree: true });
+	});
+	await server.api.input('s49', 'cat\r');
+	await says(page, 's49', 'waits', /^a line · cat$/);
+	await titled(page, /^\(1\) /);
+	assert.ok(await page.evaluate(() => window.changed.has('s49') && !window.changed.has('s7')));
+});

@@ -1,0 +1,113 @@
+// The clipboard and what is dropped: nothing runs or leads away unasked.
+//
+// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { scenario, slowness } from '../integration/lib/server.mjs';
+import { until } from '../integration/lib/until.mjs';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
+const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+scenario('lines are asked about, Ctrl-C copies, and a lease is one toast', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const browser = await chromium.launch({ executablePath, args });
+	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
+	const context = await browser.newContext({ viewport: { width: 900, height: 500 }, permissions: ['clipboard-read', 'clipboard-write'] });
+	const page = await context.newPage();
+	page.setDefaultTimeout(15_000 * slowness);
+	await page.goto(server.loginUrl);
+	await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+	await page.getByTestId('terminal').click();
+	const happens = (type, items) => page.evaluate(([kind, list]) => {
+		const data = new DataTransfer();
+		for (const { text } of list) data.setData('text/plain', text);
+		const target = document.querySelector('.xterm-helper-textarea');
+		const event = kind === 'paste' ? new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
+			: new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true });
+		return !target.dispatchEvent(event);
+	}, [type, items]);
+
+	// bash takes a paste as one; cat does not.
+	await server.api.input('main', 'cat -v\r');
+	await until('cat', () => page.evaluate(() => !window.ringside.terminal.modes.bracketedPasteMode));
+	await happens('paste', [{ text: 'one\ntwo\nthree' }]);
+	await page.getByRole('dialog').filter({ hasText: 'Paste 3 lines?' }).waitFor();
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/paste-asks.png` });
+	await page.keyboard.press('Escape');
+	await happens('paste', [{ text: 'a line\n' }]);
+	await server.outputMatches('main', /a line\r\na line\r\n/);
+	assert.ok(!(await server.api.text('main')).includes('two'), 'it was pasted unasked');
+	await happens('paste', [{ text: 'four\nfive\n' }]);
+	await page.getByTestId('confirm').click();
+	await server.outputMatches('main', /four\r\n[^]*five\r\n/);
+
+	assert.equal(await happens('dragover', []), true, 'the browser would open what is dropped');
+	await page.evaluate(() => window.ringside.terminal.selectAll());
+	await page.keyboard.press('Control+c');
+	await until('the copy', async () => (await page.evaluate(() => navigator.clipboard.readText())).includes('a line'));
+	assert.ok(!(await server.api.text('main')).includes('^C'), 'it has interrupted');
+	await page.keyboard.press('Control+c');
+	await server.outputMatches('main', /\^C/);
+	await server.rests('main');
+
+	await server.api.call('POST', '/api/session/main/lease', { owner: 'agent', ttlMs: 60_000 });
+	await page.getByTestId('lease-badge').filter({ hasText: 'agent' }).waitFor();
+	await page.keyboard.type('many keys');
+	const refused = page.locator('.toast').filter({ hasText: 'leased' });
+	await refused.first().waitFor();
+	await page.keyboard.type('more');
+	assert.equal(await refused.count(), 1);
+});
+
+scenario('the key bar pastes, from a field where the clipboard is not to be had, and interrupts', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const browser = await chromium.launch({ executablePath, args });
+	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
+	const phone = { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true };
+	const context = await browser.newContext({ ...phone, permissions: ['clipboard-read', 'clipboard-write'] });
+	const page = await context.newPage();
+	page.setDefaultTimeout(15_000 * slowness);
+	await page.goto(server.loginUrl);
+	await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+	const bar = page.getByTestId('key-bar');
+	const key = (name) => bar.getByRole('button', { name, exact: true });
+	for (const button of await bar.getByRole('button').all()) {
+		const { inside, wide } = await button.evaluate((element) => ({
+			inside: element.scrollWidth <= element.clientWidth, wide: element.getBoundingClientRect().right <= window.innerWidth,
+		}));
+		assert.ok(inside && wide, `no room for ${await button.getAttribute('aria-label')}`);
+	}
+
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/key-bar-first.png` });
+	await page.evaluate(() => navigator.clipboard.writeText('echo pa""sted'));
+	await key('Paste').tap();
+	await server.outputMatches('main', /echo pa""sted/);
+	await key('Interrupt').tap();
+	await server.outputMatches('main', /\^C/);
+	assert.ok(!(await server.api.text('main')).includes('pasted'));
+
+	await page.evaluate(() => navigator.clipboard.writeText(''));
+	await key('Paste').tap();
+	await page.locator('.toast').filter({ hasText: 'no text on the clipboard' }).waitFor();
+
+	// As without TLS, or where somebody has said no.
+	await context.clearPermissions();
+	await page.evaluate(() => { navigator.clipboard.readText = () => Promise.reject(new Error('denied')); });
+	await key('Paste').tap();
+	const field = page.getByTestId('text');
+	await field.waitFor();
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/paste-field.png` });
+	await page.getByRole('button', { name: 'Cancel' }).tap();
+	await field.waitFor({ state: 'detached' });
+	await key('Paste').tap();
+	await field.fill('echo by-$((40+2))-hand');
+	await page.getByTestId('confirm').tap();
+	await server.outputMatches('main', /echo by-\$/);
+	await page.keyboard.press('Enter');
+	await server.outputMatches('main', /by-42-hand/);
+	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/key-bar.png` });
+});

@@ -1,0 +1,52 @@
+// Who is there: a link's name comes with its visitor, tabs of somebody are one person, and nobody is their own ghost.
+import assert from 'node:assert/strict';
+import { scenario } from '../integration/lib/server.mjs';
+import { until } from '../integration/lib/until.mjs';
+import { launch, open, skip } from './lib/browser.mjs';
+
+const here = (page) => page.getByTestId('presence').getAttribute('title');
+const people = (page, count, pattern) => until(() => `${count} people, ${pattern}`, async () => {
+	const lines = (await here(page) ?? '').split('\n').filter(Boolean);
+	return lines.length === count && pattern.test(lines.join('\n'));
+}, { timeout: 20_000 });
+
+scenario('a link for Grace is Grace, two tabs are one person, and a lost connection leaves nobody', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const { path } = await server.api.call('POST', '/api/session/main/links', { role: 'driver', name: 'Grace' });
+	const browser = await launch(server);
+	const owner = await browser.newContext();
+	const ada = await open(owner, server.loginUrl);
+	const context = await browser.newContext();
+	const grace = await open(context, `${server.base}${path}`);
+	await people(ada, 2, /^Grace, can type$/m);
+	await people(grace, 2, /^Grace \(you\), can type$/m);
+
+	const second = await open(owner, server.base);
+	await until('both tabs', async () => (await server.api.get('main')).clients === 3);
+	await people(grace, 2, /^Grace \(you\)/m);
+	await people(second, 2, /\(you\), owner/);
+	await second.getByTestId('terminal').click();
+	await second.keyboard.type('x');
+	await people(grace, 2, /, owner, typ/);
+	await second.close();
+
+	// Grace calls herself otherwise, and stays that when she comes again.
+	await grace.getByTestId('presence').click();
+	await grace.getByTestId('my-name').fill('Grace H.');
+	await grace.getByTestId('confirm').click();
+	await people(ada, 2, /^Grace H\., can type$/m);
+	await grace.reload();
+	await people(ada, 2, /^Grace H\., can type$/m);
+
+	// As when a laptop changes networks: the server has not noticed, the page comes again.
+	await ada.evaluate(() => {
+		const { close } = WebSocket.prototype;
+		WebSocket.prototype.close = () => {};
+		const { connection } = window.ringside;
+		connection.resync(connection.offset);
+		WebSocket.prototype.close = close;
+	});
+	await until('connection', () => ada.evaluate(() => window.ringside.connection.state.kind === 'live'));
+	await until('no ghost', async () => (await server.api.get('main')).clients === 2);
+	assert.match(await here(ada), /\(you\), owner/);
+});

@@ -1,0 +1,67 @@
+// Switching sessions, many times: what was in front is gone, with its GPU context and its elements.
+//
+// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { scenario, slowness } from '../integration/lib/server.mjs';
+import { times } from '../integration/lib/soak.mjs';
+import { until } from '../integration/lib/until.mjs';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
+// With WebGL, drawn by the CPU.
+const args = ['--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-quic', '--no-first-run',
+	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const SWITCHES = times(10, 120);
+
+scenario('many switches of sessions leak no GPU contexts and no elements', { skip, timeout: 180_000 }, async (server) => {
+	await server.session({ id: 'one' });
+	await server.session({ id: 'two' });
+	const browser = await chromium.launch({ executablePath, args });
+	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
+	const page = await browser.newPage();
+	page.setDefaultTimeout(15_000 * slowness);
+	const said = [];
+	page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
+	page.on('pageerror', (error) => said.push(String(error)));
+	await page.addInitScript(() => {
+		// Contexts that are neither lost nor collected count against the browser's sixteen.
+		window.contexts = [];
+		const { getContext } = HTMLCanvasElement.prototype;
+		HTMLCanvasElement.prototype.getContext = function made(kind, ...rest) {
+			const context = getContext.call(this, kind, ...rest);
+			if (kind === 'webgl2' && context && !window.contexts.some((known) => known.deref() === context))
+				window.contexts.push(new WeakRef(context));
+			return context;
+		};
+	});
+	await page.setViewportSize({ width: 900, height: 420 });
+	await page.goto(server.loginUrl);
+	const items = page.getByTestId('session-item');
+	const showing = (id) => until(`session ${id}`, () => page.evaluate((wanted) => window.ringside.connection?.state.kind === 'live'
+		&& new URLSearchParams(location.search).get('s') === wanted, id), { timeout: 20_000 });
+	const choose = async (id) => {
+		await items.and(page.locator(`[data-session-id="${id}"]`)).click();
+		await showing(id);
+	};
+	const session = await page.context().newCDPSession(page);
+	const count = async () => {
+		await session.send('HeapProfiler.collectGarbage');
+		const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters');
+		const contexts = await page.evaluate(() => window.contexts.filter((context) => context.deref()?.isContextLost() === false).length);
+		return { nodes, jsEventListeners, contexts };
+	};
+	for (const id of ['one', 'two', 'one', 'two']) await choose(id);
+	const before = await count();
+	assert.equal(before.contexts, 1);
+	for (let i = 0; i < SWITCHES; i += 1) await choose(i % 2 === 0 ? 'one' : 'two');
+	// What the browser holds for a moment (an animation, a message on its way) it lets go of by itself.
+	let after;
+	await until(() => `no more than before: ${JSON.stringify({ before, after })}`, async () => {
+		after = await count();
+		return after.contexts === 1 && after.nodes <= before.nodes * 1.2 && after.jsEventListeners <= before.jsEventListeners * 1.2;
+	}, { timeout: 20_000 });
+	if (process.env.SHOTS) console.log(JSON.stringify({ before, after }));
+	assert.deepEqual(said.filter((text) => /WebGL|^error|exception/i.test(text)), []);
+});

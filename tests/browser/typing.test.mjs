@@ -1,0 +1,131 @@
+// Typing in a real browser: early, into a connection that is lost, and what the page says of it.
+//
+// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { scenario, slowness } from '../integration/lib/server.mjs';
+import { until } from '../integration/lib/until.mjs';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
+const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+async function open(server, options = {}) {
+	const browser = await chromium.launch({ executablePath, args });
+	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
+	const page = await (await browser.newContext({ viewport: { width: 1000, height: 600 }, ...options })).newPage();
+	page.setDefaultTimeout(15_000 * slowness);
+	await page.goto(server.loginUrl);
+	await live(page);
+	return page;
+}
+
+const live = (page) => until('connection', () => page.evaluate(
+	() => window.ringside?.connection?.state.kind === 'live'), { timeout: 30_000 });
+
+const text = (page) => page.evaluate(() => {
+	const { terminal } = window.ringside;
+	const { active } = terminal.buffer;
+	return Array.from({ length: active.length }, (_, row) => active.getLine(row).translateToString(true)).join('\n');
+});
+
+const shows = (page, pattern) => until(() => `${pattern}`, async () => pattern.test(await text(page)), { timeout: 30_000 });
+
+const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
+
+scenario('a session is created, and what is typed at once is not lost', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const page = await open(server);
+	// As a slow line has it: the terminal is there, its connection is not.
+	await page.evaluate(() => {
+		const Slow = class extends WebSocket {
+			#held = [];
+			set onmessage(listener) {
+				this.listener = listener;
+				super.onmessage = listener && ((event) => {
+					if (window.go) this.listener?.(event);
+					else this.#held.push(event);
+				});
+				window.release = () => {
+					window.go = true;
+					for (const event of this.#held.splice(0)) this.listener?.(event);
+				};
+			}
+		};
+		window.WebSocket = Slow;
+	});
+	await page.getByTestId('new-session').click();
+	await until('the new session', () => page.evaluate(() => window.ringside.connection?.state.kind === 'connecting'));
+	await page.keyboard.type('echo ear""ly-$((40+2))');
+	await page.keyboard.press('Enter');
+	assert.ok(!(await text(page)).includes('early'));
+	await page.evaluate(() => window.release());
+	await shows(page, /^early-42$/m);
+});
+
+scenario('keys that were not delivered are kept, shown, and sent once or dropped', { skip, timeout: 120_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const page = await open(server);
+	const note = page.getByTestId('undelivered');
+	await page.getByTestId('terminal').click();
+	await page.keyboard.type('echo se');
+	await shows(page, /echo se$/m);
+	// A server that answers no more has not even got them; it does not come back.
+	await server.kill('SIGSTOP');
+	await page.keyboard.type('cret');
+	await page.getByTestId('status').filter({ hasText: /^No answer for \d+ s$/ }).waitFor();
+	await note.filter({ hasText: '4 keys not delivered' }).waitFor();
+	assert.equal(await page.getByTestId('undelivered-send').count(), 0, 'it cannot be sent now');
+	await shot(page, 'typing-silent');
+	await server.kill('SIGKILL');
+	await page.getByTestId('banner').filter({ hasText: 'connection was lost' }).waitFor();
+	await page.keyboard.type('-');
+	await note.filter({ hasText: '5 keys not delivered' }).waitFor();
+	await shot(page, 'typing-lost');
+	await server.start();
+	await live(page);
+	await note.filter({ hasText: '5 keys not delivered:' }).waitFor();
+	assert.ok(!(await text(page)).includes('secret'));
+	assert.ok(!(await note.locator('code').isVisible()), 'it may be a password');
+	// What is typed now does not overtake them.
+	await page.keyboard.type('$((40+2))');
+	await note.filter({ hasText: '14 keys not delivered:' }).waitFor();
+	await shot(page, 'typing-asks');
+	await page.getByTestId('undelivered-send').click();
+	await note.waitFor({ state: 'hidden' });
+	await page.keyboard.press('Enter');
+	await shows(page, /^secret-42$/m);
+
+	await server.rests('main');
+	await server.kill('SIGSTOP');
+	await page.keyboard.type('dropped');
+	await page.getByTestId('status').filter({ hasText: 'No answer' }).waitFor();
+	await server.kill('SIGKILL');
+	await server.start();
+	await live(page);
+	await note.filter({ hasText: '7 keys not delivered:' }).waitFor();
+	await page.getByTestId('undelivered-drop').click();
+	await note.waitFor({ state: 'hidden' });
+	await page.keyboard.type('echo af""ter');
+	await page.keyboard.press('Enter');
+	await shows(page, /^after$/m);
+	assert.ok(!(await text(page)).includes('dropped'));
+});
+
+scenario('a short interruption asks nothing, and nothing is lost', { skip, timeout: 90_000 }, async (server) => {
+	await server.session({ id: 'main' });
+	const page = await open(server);
+	await page.getByTestId('terminal').click();
+	await page.keyboard.type('echo on');
+	await shows(page, /echo on$/m);
+	await page.evaluate(() => {
+		const { connection } = window.ringside;
+		connection.resync(connection.offset);
+	});
+	await page.keyboard.type('ce-$((1+1))');
+	await page.keyboard.press('Enter');
+	await shows(page, /^once-2$/m);
+	assert.ok(await page.getByTestId('undelivered').isHidden());
+});

@@ -1,0 +1,31 @@
+/*
+ * Links that ringside attach is given. Input: the link. What is sent must be fit for a header and a request, and the address that
+ * is told to others must have nothing of what stands behind its # or ?, whatever was given.
+ */
+#include "tests/fuzz/fuzz.h"
+#include "ws/client/connect/link.h"
+
+static void check_plain(const char *text)
+{
+	for (const char *p = text; *p; p++)
+		FUZZ_CHECK((unsigned char)*p > ' ' && (unsigned char)*p < 0x7f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = {data, size};
+	struct link *l = fuzz_alloc(sizeof *l);
+	char *text = fuzz_text(&in, '\0');
+	if (link_read(text, l) == 0) {
+		size_t base = strlen(l->base);
+		FUZZ_CHECK(link_is_meant(text) && link_is_meant(l->base));
+		FUZZ_CHECK(strncmp(text, l->base, base) == 0 && !strpbrk(l->base, "?#"));
+		FUZZ_CHECK(text[base] == '?' || text[base] == '#');
+		FUZZ_CHECK(l->token[0] && strlen(l->session) <= LINK_SESSION_MAX);
+		check_plain(l->token);
+		check_plain(l->session);
+	}
+	free(text);
+	free(l);
+	return 0;
+}

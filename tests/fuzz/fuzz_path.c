@@ -1,0 +1,245 @@
+/*
+ * Paths of requests: what their texts are made into, and what is opened by them. Input: a directory, LF and a path, with long runs
+ * written short, see fuzz_unfold().
+ *
+ * What is joined says what it would say name by name, and joined again it stays. Nothing outside of a place is found, opened or made by a path,
+ * whatever links it goes through.
+ */
+#include "shell/files/copy.h"
+#include "shell/files/place.h"
+#include "tests/fuzz/fuzz.h"
+#include "ws/api/bridge/sandbox.h"
+#include "ws/api/read/workspace.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define TEXT_MAX ((size_t)3 * BODY_PATH_MAX)
+#define MADE_MAX ((size_t)2 * COPY_DEPTH_MAX) /* bytes: what is made can be removed */
+#define NAMES_MAX ((size_t)TEXT_MAX / 2 + 1)
+
+/* The texts */
+
+/* The names of a path behind those that are there. Returns how many there are. */
+static size_t split(char *text, char *names[NAMES_MAX], size_t count)
+{
+	char *state = NULL;
+	for (char *name = strtok_r(text, "/", &state); name; name = strtok_r(NULL, "/", &state)) {
+		if (strcmp(name, "..") == 0)
+			count -= count > 0;
+		else if (strcmp(name, ".") != 0)
+			names[count++] = name;
+	}
+	return count;
+}
+
+/* What base and path are together. */
+static void model_join(const char *base, const char *path, char *ret)
+{
+	static char *names[2 * NAMES_MAX];
+	char *texts[2] = {strdup(base), strdup(path)};
+	FUZZ_CHECK(texts[0] && texts[1]);
+	size_t count = path[0] == '/' ? 0 : split(texts[0], names, 0);
+	count = split(texts[1], names, count);
+	char *at = ret;
+	for (size_t i = 0; i < count; i++)
+		at += sprintf(at, "/%s", names[i]);
+	if (count == 0)
+		memcpy(ret, "/", 2);
+	free(texts[0]);
+	free(texts[1]);
+}
+
+/* Whether there is nothing in an absolute path that would be left out, or lead back. */
+static bool is_joined(const char *path)
+{
+	size_t length = strlen(path);
+	return path[0] == '/' && length < BODY_PATH_MAX && !strstr(path, "//") &&
+		!strstr(path, "/./") && !strstr(path, "/../") &&
+		(length < 2 || path[length - 1] != '/') &&
+		(length < 2 || strcmp(path + length - 2, "/.") != 0) &&
+		(length < 3 || strcmp(path + length - 3, "/..") != 0);
+}
+
+/* Returns whether it fits. */
+static bool check_join(const char *base, const char *path, char joined[BODY_PATH_MAX])
+{
+	static char model[2 * TEXT_MAX];
+	char again[BODY_PATH_MAX];
+	if (!workspace_join(base, path, joined)) {
+		FUZZ_CHECK(strlen(base) + strlen(path) + 2 >= BODY_PATH_MAX);
+		return false;
+	}
+	model_join(base, path, model);
+	FUZZ_CHECK(is_joined(joined) && strcmp(joined, model) == 0);
+	FUZZ_CHECK(workspace_join("/", joined, again) && strcmp(joined, again) == 0);
+	FUZZ_CHECK(workspace_has("/", joined) && workspace_has(joined, joined));
+	return true;
+}
+
+/* root: joined. */
+static void check_place(const char *root, const char *path)
+{
+	char place[BODY_PATH_MAX], joined[BODY_PATH_MAX];
+	bool dots = false;
+	for (const char *at = path; (at = strstr(at, "/..")); at += 3)
+		dots |= at[3] == '/' || !at[3];
+	if (!workspace_place_strict(root, path, place))
+		return;
+	FUZZ_CHECK(path[0] == '/' && !dots && is_joined(place));
+	for (const char *at = path; *at; at++)
+		FUZZ_CHECK((unsigned char)*at >= ' ' && *at != 0x7f);
+	FUZZ_CHECK(workspace_join("/", path, joined));
+	bool stands_for = workspace_has(WORKSPACE_ALIAS, joined);
+	FUZZ_CHECK(strcmp(place, joined) == 0 || (stands_for && workspace_has(root, place)));
+}
+
+static bool check_sandbox(const char *path, char below[PLACE_PATH_MAX])
+{
+	char whole[BODY_PATH_MAX], joined[BODY_PATH_MAX];
+	bool fits = workspace_join(WORKSPACE_ALIAS, path, whole);
+	bool inside = fits &&
+		(strcmp(whole, WORKSPACE_ALIAS) == 0 ||
+			strncmp(whole, WORKSPACE_ALIAS "/", sizeof WORKSPACE_ALIAS) == 0);
+	FUZZ_CHECK(sandbox_path(path, below) == inside);
+	if (!inside)
+		return false;
+	FUZZ_CHECK(below[0] && below[0] != '/' && strcmp(below, "..") != 0);
+	FUZZ_CHECK(workspace_join(WORKSPACE_ALIAS, below, joined) && strcmp(joined, whole) == 0);
+	return true;
+}
+
+/* The files */
+
+static char base[] = "/tmp/fuzz-path-XXXXXX";
+static int base_fd = -1;
+
+static void remove_base(void)
+{
+	int fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	copy_remove_tree(fd, base + sizeof "/tmp/" - 1);
+	close(fd);
+}
+
+/* A place with ways out of it, if links were followed. */
+static void make_place(void)
+{
+	static const char *const links[][2] = {{"..", "up"}, {"/", "root"}, {"a", "in"},
+		{"loop", "loop"}, {"../outside", "out"}, {"../../outside", "a/out"},
+		{"/proc/self/root", "proc"}, {".", "here"}};
+	FUZZ_CHECK(mkdirat(base_fd, "place", 0700) == 0);
+	int fd = openat(base_fd, "place", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FUZZ_CHECK(fd >= 0 && mkdirat(fd, "a", 0700) == 0 && mkdirat(fd, "a/b", 0700) == 0);
+	for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+		FUZZ_CHECK(symlinkat(links[i][0], fd, links[i][1]) == 0);
+	close(fd);
+}
+
+static void begin(void)
+{
+	if (base_fd >= 0)
+		return;
+	FUZZ_CHECK(mkdtemp(base));
+	atexit(remove_base);
+	base_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FUZZ_CHECK(base_fd >= 0 && mkdirat(base_fd, "outside", 0700) == 0);
+	make_place();
+}
+
+static void expect_inside(int fd)
+{
+	char link[32], path[2 * PLACE_PATH_MAX], root[64];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	FUZZ_CHECK(n > 0);
+	path[n] = '\0';
+	snprintf(root, sizeof root, "%s/place", base);
+	FUZZ_CHECK(workspace_has(root, path));
+}
+
+/* Whatever it leads through, it is in the place. */
+static void check_open(const struct place *p, const char *path)
+{
+	struct place_entry e;
+	int fd = place_open(p, path, O_PATH, 0);
+	if (fd >= 0) {
+		expect_inside(fd);
+		close(fd);
+	}
+	if (place_find(p, path, &e) != 0)
+		return;
+	FUZZ_CHECK(e.name[0] && !strchr(e.name, '/') && strcmp(e.name, ".") != 0 &&
+		strcmp(e.name, "..") != 0);
+	expect_inside(e.dir_fd);
+	place_entry_close(&e);
+}
+
+/* Beside the place there is what was there, and nothing in it. */
+static void check_outside(void)
+{
+	const struct dirent *e;
+	unsigned count = 0;
+	FUZZ_CHECK(unlinkat(base_fd, "outside", AT_REMOVEDIR) == 0);
+	FUZZ_CHECK(mkdirat(base_fd, "outside", 0700) == 0);
+	DIR *folder = opendir(base);
+	FUZZ_CHECK(folder);
+	while ((e = readdir(folder)))
+		count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+	closedir(folder);
+	FUZZ_CHECK(count == 2);
+}
+
+static void check_files(const char *path)
+{
+	struct place p;
+	char root[64];
+	snprintf(root, sizeof root, "%s/place", base);
+	FUZZ_CHECK(sandbox_place(root, &p) && place_enter(&p) == 0);
+	check_open(&p, path);
+	/* A room: its root is that of all paths, and who asks is somewhere in it. */
+	struct place room = {.root_fd = p.cwd_fd, .cwd_fd = -1, .inside = "/a"};
+	check_open(&room, path);
+	place_leave(&p);
+}
+
+/* Directories that are missing are made inside, or nowhere. */
+static void check_parents(const char *path)
+{
+	struct place p;
+	char root[64];
+	snprintf(root, sizeof root, "%s/place", base);
+	FUZZ_CHECK(sandbox_place(root, &p) && place_enter(&p) == 0);
+	int rc = place_make_parents(&p, path);
+	place_leave(&p);
+	FUZZ_CHECK(rc <= 0);
+	check_outside();
+	/* Some may have been made before one that cannot be. */
+	FUZZ_CHECK(copy_remove_tree(base_fd, "place") == 0);
+	make_place();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint8_t bytes[TEXT_MAX];
+	struct fuzz_input in = {data, size};
+	size_t length = fuzz_unfold(&in, bytes, sizeof bytes);
+	struct fuzz_input text = {bytes, length};
+	char *from = fuzz_text(&text, '\n'), *path = fuzz_text(&text, '\0');
+	char root[BODY_PATH_MAX], joined[BODY_PATH_MAX], below[PLACE_PATH_MAX];
+	begin();
+	if (check_join("/", from, root)) {
+		check_join(root, path, joined);
+		check_place(root, path);
+	}
+	if (check_sandbox(path, below)) {
+		check_files(below);
+		if (strchr(below, '/') && strlen(below) < MADE_MAX)
+			check_parents(below);
+	}
+	if (strlen(path) < PLACE_PATH_MAX)
+		check_files(path);
+	free(from);
+	free(path);
+	return 0;
+}

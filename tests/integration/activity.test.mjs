@@ -1,0 +1,113 @@
+// What all sessions are at, in lists and their events: told by the real server about real programs.
+import assert from 'node:assert/strict';
+import { scenario } from './lib/server.mjs';
+import { EventStream } from './lib/sse.mjs';
+import { until } from './lib/until.mjs';
+
+const PATH = '/api/session/events?activity=1';
+
+/** Follows a list as a page does, and keeps what it has been told. */
+class Follower {
+	constructor(server, token = server.token) {
+		this.stream = new EventStream(server, PATH, { token });
+	}
+
+	/** What is known of each session by now. */
+	get activities() {
+		let known = new Map();
+		for (const event of this.stream.events) {
+			if (event.type === 'sessions') known = new Map(event.sessions.map(({ id, activity }) => [id, activity]));
+			else for (const { id, activity } of event.activities) known.set(id, activity);
+		}
+		return known;
+	}
+
+	reaches(what, id, fits) {
+		let last;
+		return until(() => `${what}, but ${JSON.stringify(last)}`, () => {
+			last = this.activities.get(id);
+			return last && fits(last) ? last : false;
+		}, { timeout: 30_000 });
+	}
+}
+
+const isIdle = ({ status, block }) => status === 'prompt' && block?.state !== 'running';
+
+scenario('what people and programs do is told as it happens', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const list = new Follower(server);
+	const idle = await list.reaches('a prompt', 's', isIdle);
+	assert.deepEqual([idle.input, idle.foreground, idle.lease, idle.bells, idle.notification], [null, null, null, 0, null]);
+	assert.equal(idle.cwd, server.cwd);
+	await server.api.input('s', 'sleep 1000\r');
+	const works = await list.reaches('work', 's', ({ status, foreground }) => status === 'running' && foreground?.name === 'sleep');
+	assert.deepEqual([works.block.command, works.block.by, works.block.author, works.block.exitCode], ['sleep 1000', 'human', 'owner', null]);
+	assert.ok(Date.parse(works.foreground.startedAt) <= Date.now());
+	await server.api.input('s', '\x03');
+	const failed = await list.reaches('a failure', 's', isIdle);
+	assert.deepEqual([failed.block.state, failed.block.exitCode], ['done', 130]);
+	await server.api.input('s', 'read -s word\r');
+	const asks = await list.reaches('a password', 's', ({ input }) => input === 'password');
+	assert.ok(Date.parse(asks.since) >= Date.parse(failed.since));
+	assert.ok(!JSON.stringify(list.stream.events).includes('humanUrl'), 'which is given to who asks for it');
+	await server.api.input('s', 'hunter2\r');
+	await list.reaches('the prompt again', 's', isIdle);
+	assert.doesNotMatch(JSON.stringify(list.stream.events), /hunter2/);
+	await server.api.call('POST', '/api/session/s/exec', { command: 'printf "\\a"; printf "\\033]9;built\\007"; cd /; false' });
+	const rang = await list.reaches('a bell', 's', (it) => it.bells > 0 && it.notification && isIdle(it) && it.cwd === '/');
+	assert.deepEqual([rang.block.by, rang.block.exitCode, rang.notification.text, rang.notification.count], ['exec', 1, 'built', 1]);
+	await server.api.call('POST', '/api/session/s/lease', { owner: 'robot' });
+	assert.equal((await list.reaches('a lease', 's', ({ lease }) => lease)).lease.owner, 'robot');
+	await server.api.call('DELETE', '/api/session/s/lease', {});
+	await list.reaches('its end', 's', ({ lease }) => lease === null);
+	assert.equal((await server.api.call('GET', '/api/session/list')).sessions.find(({ id }) => id === 's').activity.cwd, '/');
+	assert.equal((await server.api.get('s')).activity.block.exitCode, 1);
+	// Those who have not asked for it are told of the list alone.
+	const plain = new EventStream(server, '/api/session/events');
+	await plain.until('the list', ({ type }) => type === 'sessions');
+	await server.api.input('s', 'exit 3\r');
+	await list.reaches('the end', 's', ({ status }) => status === 'exited');
+	assert.ok(plain.events.every(({ type }) => type === 'sessions'));
+});
+
+scenario('what nobody has seen, and what a link may not', async (server) => {
+	await server.session({ id: 's' });
+	await server.session({ id: 'other' });
+	const { token } = (await server.api.call('POST', '/api/session/s/links', { role: 'viewer' }));
+	const list = new Follower(server), theirs = new Follower(server, token);
+	await list.reaches('a prompt', 's', isIdle);
+	await list.reaches('a prompt', 'other', isIdle);
+	await server.api.call('POST', '/api/session/s/exec', { command: 'echo hello' });
+	await list.reaches('something unread', 's', ({ unread }) => unread);
+	const viewer = await server.client({ sessionId: 's', token }).connect();
+	await list.reaches('it read', 's', ({ unread }) => !unread);
+	viewer.terminate();
+	await server.api.call('POST', '/api/session/other/exec', { command: 'echo secret-of-others' });
+	await list.reaches('the other', 'other', ({ block }) => /secret-of-others/.test(block?.command));
+	await server.api.call('POST', '/api/session/s/exec', { command: 'echo seen' });
+	await theirs.reaches('its own', 's', ({ block }) => block?.command === 'echo seen');
+	assert.deepEqual([...theirs.activities.keys()], ['s']);
+	assert.doesNotMatch(JSON.stringify(theirs.stream.events), /secret-of-others|"other"/);
+	await server.kill();
+	await server.start();
+	const after = new Follower(server);
+	const again = await after.reaches('what it was, by the next server', 's', isIdle);
+	assert.equal(again.block.command, 'echo seen');
+	assert.equal(again.unread, false);
+});
+
+scenario('hostile texts are text, and short', async (server) => {
+	await server.session({ id: 's' });
+	const list = new Follower(server);
+	await list.reaches('a prompt', 's', isIdle);
+	await server.api.call('POST', '/api/session/s/exec', {
+		command: `: '${'<img src=x>'.repeat(300)}'; printf '\\033]9;%s\\377\\007' "$(printf 'ä%.0s' {1..900})"`,
+	});
+	const told = await list.reaches('a notification', 's', ({ notification }) => notification);
+	assert.ok(Buffer.byteLength(told.notification.text) <= 256 && told.notification.text.startsWith('ää'), told.notification.text);
+	assert.ok(Buffer.byteLength(told.block.command) <= 256 && told.block.command.startsWith(": '<img"));
+	await server.api.call('POST', '/api/session/s/exec', { command: 'd=$(printf "ä%.0s" {1..100}); for i in 1 2 3; do mkdir -p "$d" && cd "$d"; done' });
+	const deep = await list.reaches('a deep place', 's', ({ cwdCut }) => cwdCut);
+	assert.ok(Buffer.byteLength(deep.cwd) <= 256 && !deep.cwd.includes('\ufffd'), deep.cwd);
+	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', '/api/session/events?activity=x');
+});

@@ -1,0 +1,60 @@
+// `ringside attach` on terminals that take less than xterm does: every byte that reaches them.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { withScreen } from './lib/cli.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const attached = (server, count) => until(`${count} attached`, async () => (await server.api.get('box')).clients === count);
+
+/** What a terminal of that name gets, from attaching to leaving; `red` is how its red is written. */
+async function bytesFor(server, screen, term, red) {
+	const place = path.join(server.root, `${term}.bytes`);
+	await screen.line(`clear; TERM=${term} ringside attach box; echo status=$?`);
+	await screen.tmux('pipe-pane', '-O', `cat > ${place}`);
+	await attached(server, 1);
+	await screen.line(`clear; printf '\\033[38;2;250;0;0mr%s\\033[m \\033]0;title\\a\\033[>4;2m\\033[4:3mcurl\\033[m\\n' ed-${term}`);
+	await screen.shows(new RegExp(`^red-${term} curl$`, 'm'));
+	await screen.line(`printf '\\033[?1049h\\033[HF%s' ull-${term}; read -r; printf '\\033[?1049l\\033[2JB%s\\n' ack-${term}`);
+	await screen.shows(new RegExp(`Full-${term}`));
+	await screen.type('', 'Enter');
+	await screen.shows(new RegExp(`Back-${term}`));
+	// It is drawn from a snapshot, too.
+	await screen.tmux('resize-window', '-x', '81');
+	await until('the new size', async () => (await server.api.get('box')).cols === 81);
+	await screen.shows(new RegExp(`Back-${term}`));
+	await screen.tmux('resize-window', '-x', '80');
+	await screen.type('', 'C-\\');
+	await screen.shows(/status=0/);
+	await screen.tmux('pipe-pane');
+	const bytes = await until('all of its bytes', () => {
+		const text = readFileSync(place, 'latin1');
+		return text.includes('status=0') ? text.slice(0, text.indexOf('status=0')) : undefined;
+	});
+	assert.ok(bytes.includes(`${red}red-${term}`), JSON.stringify(bytes.slice(0, 3000)));
+	return bytes;
+}
+
+const STRANGE = /\x1b\][^]|\x1bP|\x1b\[[<=>]|\x1b\[[\d;?]*[ -/:]/;
+
+scenario('each gets its nearest colours, and nothing that it would print', { timeout: 120_000 }, async (server) => {
+	await server.session({ id: 'box' });
+	await withScreen(server, {}, async (screen) => {
+		for (const [term, red, strange, other] of [
+			['linux', '\x1b[1;31m', STRANGE, /\x1b\[\?(1049|1047|47)[hl]|\x1b[*+]/],
+			['vt220', '', STRANGE, /\x1b\[\?(1049|1047|47)[hl]|\x1b\[[\d;]*3\d[;m]/],
+			['dumb', '', /\x1b/, /[\x0e\x0f]/],
+			['screen', '\x1b[1;31m', /\x1b\](?![012];)|\x1bP|\x1b\[[<=>]|\x1b\[[\d;?]*[ -/:]/, /\x1b\[[\d;]*[34]8;[25];/],
+			['screen-256color', '\x1b[38;5;196m', /\x1b\](?![012];)|\x1b\[[<=>]/, /\x1b\[[\d;]*[34]8;2;/],
+		]) {
+			const bytes = await bytesFor(server, screen, term, red);
+			for (const pattern of [strange, other]) {
+				const found = pattern.exec(bytes);
+				assert.equal(found, null, `${term}: ${JSON.stringify(found?.[0])} at ${JSON.stringify(bytes.slice(Math.max(0, found?.index - 100), found?.index + 50))}`);
+			}
+		}
+		const all = await bytesFor(server, screen, 'xterm-256color', '\x1b[38;2;250;0;0m');
+		assert.match(all, STRANGE, 'what takes all gets all');
+	});
+});

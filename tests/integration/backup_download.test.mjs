@@ -1,0 +1,241 @@
+// Archives that come from a store: by what the preview's published client does of its own, and from stores that misbehave.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { next, nextNamespace } from '../sandbox/next.mjs';
+import * as certificate from './lib/certificate.mjs';
+import { scenario } from './lib/server.mjs';
+import { EventStream } from './lib/sse.mjs';
+import { Store } from './lib/store.mjs';
+import { until } from './lib/until.mjs';
+
+// The client's log of what it does is none of ours.
+console.debug = console.info = () => {};
+
+const trusting = { env: { SSL_CERT_FILE: certificate.cert } };
+const SIGNATURE = 'X-Amz-Signature=5ec7e7';
+
+function stored(name, misbehave, body, options = {}) {
+	scenario(name, { ...trusting, ...options }, async (server) => {
+		const store = await new Store({ certificate, misbehave }).open();
+		try {
+			await body(server, store);
+			assert.ok(!(server.stderr + server.stdout).includes('5ec7e7'), 'nothing that is signed is logged');
+		} finally {
+			await store.close();
+		}
+	});
+}
+
+const archiveOf = (server) => path.join(server.cwd, '.ringside-backups', 'a.sqsh');
+function kept(store, size) {
+	const bytes = randomBytes(size);
+	store.objects.set('bucket/key', { bytes, meta: {}, modified: new Date() });
+	return bytes;
+}
+const address = (store) => `${store.origin}/bucket/key?${SIGNATURE}`;
+/** Ranges of so many bytes each, the last with what is left. */
+const cut = (store, total, size) => Array.from({ length: Math.ceil(total / size) }, (_, i) => ({
+	url: address(store), offset: i * size, range: `bytes=${i * size}-${Math.min(total, (i + 1) * size) - 1}`,
+}));
+const download = (server, body) => server.api.raw('POST', '/api/backup/download', body);
+const prepare = (server, body) => server.api.raw('POST', '/api/backup/prepare', body);
+const answer = (response, status, body = '', headers = {}) => {
+	response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers });
+	response.end(body);
+	return true;
+};
+const nothingLeft = (server) => assert.deepEqual(readdirSync(path.dirname(archiveOf(server))).filter((name) => name !== 'a.sqsh'), []);
+
+stored('ranges of a large archive are there as a whole, in any order', undefined, async (server, store) => {
+	const bytes = kept(store, (9 << 20) + 12345), archivePath = archiveOf(server);
+	const { status, json, text } = await download(server, { archivePath, expectedSize: bytes.length, parts: cut(store, bytes.length, 100_000).reverse() });
+	assert.deepEqual([status, json.sizeBytes], [200, bytes.length], text);
+	assert.ok(bytes.equals(readFileSync(archivePath)));
+	assert.equal(statSync(archivePath).mode & 0o777, 0o600);
+	assert.ok(store.most > 1 && store.most <= 16, `${store.most} at once`);
+	for (const { method, headers } of store.requests) assert.deepEqual([method, headers.authorization], ['GET', undefined]);
+	// As a whole, over what is there.
+	const other = kept(store, 1234);
+	assert.equal((await prepare(server, { dir: path.join(server.cwd, 'x'), archivePath })).json.existingSize, bytes.length);
+	assert.equal((await download(server, { archivePath, expectedSize: other.length, parts: [{ url: address(store), offset: 0 }], timeoutMs: 1_810_000 })).status, 200);
+	assert.ok(other.equals(readFileSync(archivePath)));
+	nothingLeft(server);
+});
+
+stored('tries again what fails for a while, each range from its beginning', (request, count, response) => {
+	const first = Number(/bytes=(\d+)/.exec(request.headers.range)[1]), n = first / 600_000;
+	tries[n] = (tries[n] ?? 0) + 1;
+	if (n === 0 && tries[n] < 3) return answer(response, 500);
+	if (n === 1 && tries[n] === 1) return request.socket.destroy() && true;
+	if (n === 2 && tries[n] === 1) return answer(response, 429);
+	if (n === 3 && tries[n] < 3) { // in the middle of it
+		response.writeHead(206, { 'Content-Length': 600_000, 'Content-Range': `bytes ${first}-${first + 599_999}/3000000` });
+		response.write(randomBytes(100_000), () => request.socket.destroy());
+		return true;
+	}
+	return false;
+}, async (server, store) => {
+	tries = [];
+	const bytes = kept(store, 3_000_000), archivePath = archiveOf(server);
+	const { status, text } = await download(server, { archivePath, expectedSize: bytes.length, parts: cut(store, bytes.length, 600_000) });
+	assert.equal(status, 200, text);
+	assert.ok(bytes.equals(readFileSync(archivePath)));
+	assert.deepEqual(tries, [3, 2, 2, 3, 1]);
+});
+let tries = [];
+
+const failures = {
+	'a store that always fails': [(request, count, response) => answer(response, 503), /answered 503/, 3],
+	'one that has no such object': [(request, count, response) => answer(response, 404, '<Error><Code>NoSuchKey</Code></Error>'), /answered 404 NoSuchKey$/, 1],
+	'one that leads elsewhere': [(request, count, response) => answer(response, 302, '', { Location: `https://${request.headers.host}/elsewhere` }), /answered 302/, 1],
+	'one that heeds no range': [(request, count, response) => answer(response, 200, 'x'.repeat(1000)), /does not give a part alone/, 1],
+	'one that gives another range': [(request, count, response) => answer(response, 206, 'x'.repeat(1000), { 'Content-Range': 'bytes 1-1000/2000' }), /given another part/, 1],
+	'one that does not say which': [(request, count, response) => answer(response, 206, 'x'.repeat(1000)), /given another part/, 1],
+	'one that gives more': [(request, count, response) => answer(response, 206, 'x'.repeat(1001), { 'Content-Range': 'bytes 0-999/2000' }), /has more than that part/, 1],
+	'one that gives less': [(request, count, response) => answer(response, 206, 'x'.repeat(999), { 'Content-Range': 'bytes 0-999/2000' }), /has less than that part/, 1],
+	'one that hangs up': [(request) => { request.socket.destroy(); return true; }, /could not be downloaded/, 3],
+};
+for (const [name, [misbehave, why, count]] of Object.entries(failures))
+	stored(`${name}: what was there is there still`, misbehave, async (server, store) => {
+		const archivePath = archiveOf(server);
+		mkdirSync(path.dirname(archivePath));
+		writeFileSync(archivePath, 'as it was');
+		const { status, json, text } = await download(server, { archivePath, expectedSize: 1000, parts: cut(store, 1000, 1000) });
+		assert.deepEqual([status, json.code, json.context.operation, json.context.archivePath, json.context.partNumber],
+			[500, 'BACKUP_RESTORE_FAILED', 'backup.download', archivePath, 1], text);
+		assert.match(json.message, why);
+		assert.ok(!text.includes('5ec7e7'), text);
+		assert.equal(store.requests.length, count);
+		assert.equal(readFileSync(archivePath, 'utf8'), 'as it was');
+		nothingLeft(server);
+	});
+
+stored('it takes no longer than it may, and a stream tells how far it is', (request) => /=0-/.test(request.headers.range) && request.pause() && true, async (server, store) => {
+	const bytes = kept(store, 200_000), archivePath = archiveOf(server);
+	const body = { archivePath, expectedSize: bytes.length, parts: cut(store, bytes.length, 100_000), timeoutMs: 4000 };
+	const stream = new EventStream(server, '/api/backup/download', { method: 'POST', body, headers: { Accept: 'text/event-stream' } });
+	await stream.until('progress', (e) => e.type === 'progress' && e.bytes === 100_000 && e.totalBytes === 200_000);
+	const end = await stream.until('its end', (e) => e.type === 'error');
+	assert.match(end.error, /could not be downloaded: It took too long$/);
+	assert.ok(!existsSync(archivePath));
+	const stop = new AbortController();
+	const pending = fetch(`${server.base}/api/backup/download`, {
+		method: 'POST', body: JSON.stringify({ ...body, timeoutMs: undefined }), signal: stop.signal, headers: { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json' },
+	}).catch(() => {});
+	await until('it is under way', () => store.requests.filter(({ headers }) => /=0-/.test(headers.range)).length === 2);
+	stop.abort();
+	await pending;
+	await until('it is given up', () => /downloaded.*error="It was given up"/.test(server.stderr));
+});
+
+stored('nothing else is asked for, or written', undefined, async (server, store) => {
+	const archivePath = archiveOf(server), expectedSize = 1000, part = cut(store, 1000, 1000)[0];
+	kept(store, 1000);
+	const wrong = [
+		[{ expectedSize, parts: [part] }, 'archivePath'], [{ archivePath: '/etc/passwd', expectedSize, parts: [part] }, 'archivePath'],
+		[{ archivePath: '/var/backups/../../etc/passwd', expectedSize, parts: [part] }, 'archivePath'],
+		...[undefined, 0, -1, 1.5, '1', 256 * 2 ** 30 + 1].map((size) => [{ archivePath, expectedSize: size, parts: [part] }, 'expectedSize']),
+		...[0, -1, 1.5, '1', 86_400_001].map((timeoutMs) => [{ archivePath, expectedSize, parts: [part], timeoutMs }, 'timeoutMs']),
+		...[undefined, [], {}, Array(1001).fill(part), [part, part], [null], [{}]].map((parts) => [{ archivePath, expectedSize, parts }, 'parts']),
+		...[{ offset: 1 }, { offset: -1 }, { offset: null }, { range: 'bytes=0-998' }, { range: 'bytes=0-1000' }, { range: 'bytes=1-1000' }, { range: 'bytes=0-' }, { range: 'bytes=-1000' }, { range: '0-999' },
+			{ range: 'bytes=0-999,0-1' }, { range: 'bytes=9-1' }, { range: 'bytes=0-18446744073709551615' }, { range: 5 }, { url: part.url.replace('https', 'http') }, { url: 'file:///etc/passwd' },
+			{ url: part.url.replace('//', '//user:secret@') }, { url: undefined }].map((each) => [{ archivePath, expectedSize, parts: [{ ...part, ...each }] }, 'parts']),
+	];
+	for (const [body, field] of wrong) {
+		const { status, json, text } = await download(server, body);
+		assert.deepEqual([status, json.code, json.context.validationErrors[0].field], [400, 'INVALID_BACKUP_CONFIG', field], `${JSON.stringify(body).slice(0, 200)}: ${text}`);
+		assert.ok(!text.includes('5ec7e7') && !text.includes('secret'));
+	}
+	for (const host of ['169.254.169.254', '[fe80::1]', '0.0.0.0']) {
+		const { status, json } = await download(server, { archivePath, expectedSize, parts: [{ ...part, url: `https://${host}/latest` }] });
+		assert.deepEqual([status, json.code], [500, 'BACKUP_RESTORE_FAILED'], host);
+		assert.match(json.message, /Nothing is sent to the address of that host/, host);
+	}
+	assert.deepEqual(store.requests, []);
+	// What is in the workspace is others': a link there leads nowhere else.
+	const elsewhere = path.join(path.dirname(server.cwd), `${path.basename(server.cwd)}-elsewhere`);
+	mkdirSync(path.dirname(archivePath), { recursive: true });
+	symlinkSync(elsewhere, path.join(path.dirname(archivePath), 'out'));
+	symlinkSync(elsewhere, `${archivePath}.link`);
+	for (const name of ['out/a.sqsh', 'a.sqsh.link']) {
+		const { status, json } = await download(server, { archivePath: path.join(path.dirname(archivePath), name), expectedSize, parts: [part] });
+		assert.deepEqual([status, json.code, existsSync(elsewhere)], [500, 'BACKUP_RESTORE_FAILED', false], name);
+	}
+	const looked = await prepare(server, { dir: path.join(server.cwd, 'x'), archivePath });
+	assert.deepEqual([looked.status, looked.json.existingSize], [200, 0]);
+	for (const body of [{ archivePath }, { dir: '/etc', archivePath }, { dir: server.cwd }, { dir: server.cwd, archivePath: '/etc/passwd' }])
+		assert.equal((await prepare(server, body)).json.code, 'INVALID_BACKUP_CONFIG');
+});
+
+stored('a whole archive is sent to one address', undefined, async (server, store) => {
+	const bytes = randomBytes(500_000), archivePath = archiveOf(server), url = address(store);
+	const send = (body) => server.api.raw('POST', '/api/backup/upload', { archivePath, url, ...body });
+	assert.match((await send()).json.message, /no such archive/);
+	mkdirSync(path.dirname(archivePath), { recursive: true });
+	for (const content of [bytes, Buffer.alloc(0)]) {
+		writeFileSync(archivePath, content);
+		const { status, json, text } = await send({ timeoutMs: 1_810_000 });
+		assert.deepEqual([status, json.sizeBytes], [200, content.length], text);
+		assert.match(json.etag, /^"[0-9a-f]{32}"$/);
+		assert.ok(content.equals(store.objects.get('bucket/key').bytes));
+	}
+	// A store that names no tag has it all the same.
+	store.misbehave = async (request, count, response) => {
+		for await (const chunk of request) void chunk;
+		return answer(response, 200);
+	};
+	assert.equal((await send()).status, 200);
+	for (const body of [{ url: undefined }, { url: 'http://localhost/' }, { url: 5 }, { timeoutMs: 0 }]) assert.equal((await send(body)).json.code, 'INVALID_BACKUP_CONFIG');
+});
+
+/** What Workers have: the store as a binding. */
+const bindingOf = (store) => {
+	const name = (key) => `saved/${key}`;
+	const tell = (object) => object && { size: object.bytes.length, json: async () => JSON.parse(object.bytes.toString()), body: new Blob([object.bytes]).stream() };
+	return {
+		put: async (key, value) => {
+			store.objects.set(name(key), { bytes: Buffer.from(await new Response(value).arrayBuffer()), meta: {}, modified: new Date() });
+		},
+		get: async (key) => tell(store.objects.get(name(key))) ?? null,
+		head: async (key) => tell(store.objects.get(name(key))) ?? null,
+		delete: async (key) => { store.objects.delete(name(key)); },
+		list: async () => ({ objects: [] }),
+	};
+};
+globalThis.FixedLengthStream ??= class { constructor() { Object.assign(this, (({ readable, writable }) => ({ readable, writable }))(new TransformStream())); } };
+
+const isRoot = process.getuid() === 0 && process.env.RINGSIDE_ISOLATED !== '1';
+for (const [where, localBucket, size] of [['by signed addresses', false, 300_000], ['by signed addresses, in ranges', false, 11 << 20], ['by its binding', true, 300_000]])
+	stored(`createBackup() and restoreBackup() of the preview's client, ${where}`, undefined, async (server, store) => {
+		const env = {
+			BACKUP_BUCKET: bindingOf(store), BACKUP_BUCKET_NAME: 'saved', BACKUP_BUCKET_ENDPOINT: store.origin,
+			CLOUDFLARE_R2_ACCOUNT_ID: 'account', R2_ACCESS_KEY_ID: 'key', R2_SECRET_ACCESS_KEY: '5ec7e7',
+		};
+		const sandbox = next.getSandbox(nextNamespace(server, env), 'box'), dir = path.join(server.cwd, 'project');
+		const content = randomBytes(size);
+		mkdirSync(path.join(dir, 'deep'), { recursive: true });
+		writeFileSync(path.join(dir, 'deep/file'), content);
+		const backup = await sandbox.createBackup({ dir, multipart: false, ...(localBucket ? { localBucket } : {}) });
+		const archive = `/var/backups/${backup.id}.sqsh`;
+		try {
+			assert.ok(!existsSync(archive), 'the client takes it away');
+			assert.ok(store.objects.get(`saved/backups/${backup.id}/data.sqsh`).bytes.length > size / 2);
+			for (const round of [1, 2]) {
+				rmSync(path.join(dir, 'deep/file'));
+				writeFileSync(path.join(dir, `new ${round}`), '');
+				assert.equal((await sandbox.restoreBackup(backup)).success, true);
+				assert.ok(content.equals(readFileSync(path.join(dir, 'deep/file'))), `round ${round}`);
+				assert.deepEqual(readdirSync(dir), ['deep']);
+			}
+			const asked = store.requests.filter(({ method }) => method === 'GET');
+			assert.equal(asked.length, localBucket ? 0 : size > 10 << 20 ? 8 : 1, 'once: it is there the second time');
+			if (localBucket) {
+				assert.ok(!existsSync(archive), 'the client takes it away');
+				assert.ok(!readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${dir} `), 'and nothing needs it');
+			}
+		} finally {
+			await server.api.raw('POST', '/api/run', { command: `fusermount3 -uz '${dir}'; for each in /var/backups/mounts/${backup.id}_*; do fusermount3 -uz "$each/lower"; rm -rf "$each"; done; rm -f ${archive}` });
+		}
+	}, { skip: isRoot ? false : 'nobody but root writes in /var/backups' });

@@ -1,0 +1,239 @@
+// Bodies as clients really send them: in chunks, with Expect, with what we do not take; and what is wrong with them.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import http from 'node:http';
+import { ask, Pipe } from './lib/pipe.mjs';
+import { scenario } from './lib/server.mjs';
+import { slowness, until, within } from './lib/until.mjs';
+
+const chunksOf = (text, size = text.length) => {
+	const pieces = [];
+	for (let at = 0; at < text.length; at += size) {
+		const piece = text.slice(at, at + size);
+		pieces.push(`${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`);
+	}
+	return `${pieces.join('')}0\r\n\r\n`;
+};
+
+const chunkedHead = (server, method, route, options = {}) =>
+	ask(server, method, route, { ...options, headers: { 'Transfer-Encoding': 'chunked', ...options.headers } });
+
+const rename = (server, name, size) => chunkedHead(server, 'POST', '/api/session/s/rename') + chunksOf(JSON.stringify({ name }), size);
+
+const gauge = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
+const nothingHeld = (server) => until('no room for bodies is held', async () => await gauge(server, 'body_bytes') === 0);
+
+scenario('clients that do not tell how long their bodies are', async (server) => {
+	await server.session({ id: 's' });
+	const headers = { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json' };
+	// undici
+	const body = new ReadableStream({
+		start(to) {
+			for (const piece of ['{"na', 'me":', '"undici"}']) to.enqueue(new TextEncoder().encode(piece));
+			to.close();
+		},
+	});
+	const fetched = await fetch(`${server.base}/api/session/s/rename`, { method: 'POST', headers, body, duplex: 'half' });
+	assert.equal(fetched.status, 200);
+	assert.equal((await fetched.json()).data.name, 'undici');
+	// node:http, with trailers
+	const answered = await within('an answer', new Promise((resolve, reject) => {
+		const request = http.request(`${server.base}/api/session/s/rename`, { method: 'POST', headers: { ...headers, Trailer: 'X-Sum' } }, (answer) => resolve(answer.resume()));
+		request.on('error', reject);
+		request.write('{"name":');
+		request.addTrailers({ 'X-Sum': '1' });
+		request.end('"node"}');
+	}));
+	assert.equal(answered.statusCode, 200);
+	assert.equal((await server.api.get('s')).name, 'node');
+	// curl, which also waits for leave when it does not know how much it will send
+	const curl = spawn('curl', ['-q', '-sS', '-X', 'POST', '-H', `Authorization: Bearer ${server.token}`, '-H', 'Expect: 100-continue', '-T', '-', '-w', '%{http_code}', '-o', '/dev/null', `${server.base}/api/session/s/rename`]);
+	let text = '';
+	curl.stdout.on('data', (data) => { text += data; });
+	curl.stdin.write('{"name"');
+	curl.stdin.end(':"curl"}');
+	await within('the end of curl', new Promise((resolve) => { curl.on('close', resolve); }));
+	assert.equal(text, '200');
+	assert.equal((await server.api.get('s')).name, 'curl');
+	await nothingHeld(server);
+});
+
+scenario('bodies in chunks, behind one another', async (server) => {
+	await server.session({ id: 's' });
+	const text = rename(server, 'one', 3) + rename(server, 'two', 1) + ask(server, 'GET', '/api/session/s') + rename(server, 'three')
+		+ chunkedHead(server, 'POST', '/api/session/s/rename').replace('chunked\r\n', 'Chunked\r\n') + '00a;x=y;z="\xe4"\r\n{"name":1}\r\n0\r\nA: b\r\nC: d\r\n\r\n' + ask(server, 'GET', '/healthz');
+	const check = (answers) => {
+		assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 400, 200]);
+		assert.deepEqual(answers.slice(0, 4).map(({ json }) => json.data.name), ['one', 'two', 'two', 'three']);
+	};
+	check(await new Pipe(server).send(text).take(6));
+	// However they are cut.
+	for (let at = 1; at < text.length; at += 17) {
+		const pipe = new Pipe(server);
+		pipe.socket.write(text.slice(0, at), () => setImmediate(() => pipe.send(text.slice(at))));
+		check(await pipe.take(6));
+		pipe.socket.destroy();
+	}
+	const pipe = new Pipe(server);
+	for (const byte of Buffer.from(rename(server, 'slowly', 2) + rename(server, 'again', 2), 'latin1')) pipe.socket.write(Buffer.of(byte));
+	assert.deepEqual((await pipe.take(2)).map(({ json }) => json.data.name), ['slowly', 'again']);
+	await nothingHeld(server);
+});
+
+scenario('the head decides, before a byte of the body', { args: ['--max-sessions', '5'] }, async (server) => {
+	await server.session({ id: 's' });
+	await server.session({ id: 't' });
+	const viewer = (await server.api.link('t', 'viewer')).token;
+	const refused = {
+		'nobody knows who': [{ token: null }, '/api/session/s/rename', 401], 'wrong credentials': [{ token: 'x'.repeat(30) }, '/api/session/s/rename', 401],
+		'no route': [{}, '/api/nothing', 404], 'another method': [{}, '/api/session/list', 405], 'no session': [{}, '/api/session/none/rename', 404],
+		'another host': [{ host: 'evil.example' }, '/api/session/s/rename', 403],
+		'an encoding': [{ headers: { 'Content-Encoding': 'gzip' } }, '/api/session/s/rename', 415, 'UNSUPPORTED_MEDIA_TYPE'],
+		'two encodings': [{ headers: { 'Content-Encoding': 'identity, br' } }, '/api/session/s/rename', 415],
+		'an expectation': [{ headers: { Expect: 'miracles' } }, '/api/session/s/rename', 417, 'EXPECTATION_FAILED'],
+		'two expectations': [{ headers: { Expect: '100-continue, more' } }, '/api/session/s/rename', 417],
+		'an encoding, of who may not': [{ token: null, headers: { 'Content-Encoding': 'gzip' } }, '/api/session/s/rename', 401],
+		'a length as well': [{ headers: { 'Content-Length': 3 } }, '/api/session/s/rename', 400], 'HTTP/1.0': [{ version: '1.0' }, '/api/session/s/rename', 400],
+		'chunks in chunks': [{ headers: { 'Transfer-Encoding': 'chunked, chunked' } }, '/api/session/s/rename', 400],
+		'chunks that are zipped': [{ headers: { 'Transfer-Encoding': 'gzip, chunked' } }, '/api/session/s/rename', 501, 'NOT_IMPLEMENTED'],
+		'what is zipped': [{ headers: { 'Transfer-Encoding': 'gzip' } }, '/api/session/s/rename', 400],
+		'what has no chunks': [{ headers: { 'Transfer-Encoding': 'identity' } }, '/api/session/s/rename', 400],
+		'who may only watch': [{ token: viewer }, '/api/session/t/input', 403, 'READ_ONLY'],
+	};
+	for (const expects of [{}, { Expect: '100-continue' }]) {
+		for (const [name, [options, route, status, code]] of Object.entries(refused)) {
+			const pipe = new Pipe(server).send(chunkedHead(server, 'POST', route, { ...options, headers: { ...expects, ...options.headers } }));
+			const [answer] = await pipe.take(1);
+			assert.equal(answer.status, status, name);
+			assert.equal(pipe.informed, 0, name);
+			if (code) assert.equal(answer.json.code, code, name);
+			await pipe.end();
+		}
+	}
+	const expected = await new Pipe(server).send(ask(server, 'GET', '/api/ping', { headers: { Expect: 'miracles' } })).take(1);
+	assert.equal(expected[0].status, 417);
+	const encoded = await new Pipe(server).send(ask(server, 'POST', '/api/session/s/rename', { body: '{"name":"x"}', headers: { 'Content-Encoding': 'gzip' } })).take(1);
+	assert.equal(encoded[0].headers['accept-encoding'], 'identity');
+	assert.equal(encoded[0].status, 415);
+	const plain = await new Pipe(server).send(ask(server, 'POST', '/api/session/s/rename', { body: '{"name":"x"}', headers: { 'Content-Encoding': 'identity' } })).take(1);
+	assert.equal(plain[0].status, 200);
+	assert.equal(await gauge(server, 'body_bytes'), 0);
+});
+
+scenario('leave to send, once the head has been admitted', async (server) => {
+	await server.session({ id: 's' });
+	const pipe = new Pipe(server).send(chunkedHead(server, 'POST', '/api/session/s/rename', { headers: { Expect: '100-continue' } }));
+	await until('100 Continue', () => pipe.informed === 1);
+	assert.equal(pipe.answers.length, 0);
+	pipe.send(chunksOf('{"name":"allowed"}') + ask(server, 'GET', '/healthz'));
+	assert.equal((await pipe.take(2))[0].json.data.name, 'allowed');
+	assert.equal(pipe.informed, 1);
+});
+
+scenario('chunks that are none', async (server) => {
+	await server.session({ id: 's' });
+	const hidden = ask(server, 'POST', '/api/session/s/rename', { body: '{"name":"smuggled"}' });
+	const good = '8\r\n{"name":\r\n';
+	const wrong = {
+		'LF alone behind the size': ['8\n{"name":\r\n', 400], 'LF alone behind the chunk': ['8\r\n{"name":\n', 400], 'CR alone': ['8\r{"name":', 400],
+		'no size': [`${good}\r\n`, 400], 'a sign': ['+8\r\n', 400], 'base 16 with a prefix': ['0x8\r\n', 400], 'a blank behind the size': ['8 \r\n', 400], 'no digit': ['z\r\n', 400],
+		'a size beyond 64 bits': ['10000000000000008\r\n', 413], 'the largest size': ['ffffffffffffffff\r\n', undefined], 'more than was said': ['8\r\n{"name":1}\r\n', 400], 'less than was said': ['9\r\n{"name":\r\n0\r\n\r\n', 400],
+		'a long extension': [`8;${'x'.repeat(300)}\r\n`, 413], 'many extensions': [`1;${'x'.repeat(200)}\r\n \r\n`.repeat(100), 413],
+		'trailers without an end': [`${good}0\r\n${'A: b\r\n'.repeat(3000)}`, 413], 'a trailer without an end': [`${good}0\r\nA: ${'b'.repeat(10_000)}`, 413],
+		'a folded trailer': [`${good}0\r\nA: b\r\n c\r\n\r\n`, 400], 'an end by LF': [`${good}0\n\n`, 400], 'a NUL': ['8\0\r\n', 400],
+	};
+	for (const [name, [text, status]] of Object.entries(wrong)) {
+		const pipe = new Pipe(server).send(Buffer.from(chunkedHead(server, 'POST', '/api/session/s/rename') + text + hidden, 'latin1'));
+		if (status === undefined) {
+			// What follows is the chunk, until it is too much.
+			pipe.send('x'.repeat(2 << 20));
+		}
+		const [answer] = await pipe.take(1);
+		assert.equal(answer.status, status ?? 413, name);
+		await pipe.end();
+		assert.equal(pipe.answers.length, 1, name);
+	}
+	assert.notEqual((await server.api.get('s')).name, 'smuggled');
+	await nothingHeld(server);
+});
+
+scenario('bodies in chunks are bounded, one and all', { args: ['--header-timeout', '60'] }, async (server) => {
+	await server.session({ id: 's' });
+	const large = JSON.stringify({ name: 'large' }).padEnd(1 << 20);
+	const pipe = new Pipe(server).send(chunkedHead(server, 'POST', '/api/session/s/rename') + chunksOf(large, 60_000));
+	assert.equal((await pipe.take(1))[0].json.data.name, 'large');
+	const larger = new Pipe(server).send(chunkedHead(server, 'POST', '/api/session/s/rename') + chunksOf(`${large} `, 60_000));
+	assert.equal((await larger.take(1))[0].json.code, 'REQUEST_TOO_LARGE');
+	const stranger = new Pipe(server).send(chunkedHead(server, 'POST', '/api/auth/login', { token: null }) + chunksOf('x'.repeat(17 << 10), 1000));
+	assert.equal((await stranger.take(1))[0].status, 413);
+	await nothingHeld(server);
+	// All together: each has half of the most, and waits.
+	const many = Array.from({ length: 140 }, () => new Pipe(server).send(`${chunkedHead(server, 'POST', '/api/session/s/rename')}80000\r\n${'x'.repeat(0x7fff0)}`));
+	await until('refusals', () => many.some(({ answers }) => answers[0]?.status === 429), { timeout: 20_000 });
+	assert.ok(await gauge(server, 'body_bytes') <= 64 << 20);
+	assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
+	for (const each of many) each.socket.destroy();
+	await nothingHeld(server);
+});
+
+scenario('who sends too slowly, or never', { args: ['--header-timeout', '1'] }, async (server) => {
+	await server.session({ id: 's' });
+	const head = (headers) => chunkedHead(server, 'POST', '/api/session/s/rename', { headers });
+	const before = await gauge(server, 'body_timeouts_total');
+	const pipes = [head({ Expect: '100-continue' }), head(), `${head()}8\r\n`, `${head()}0\r\n`, `${head()}0\r\nA: `].map((text) => new Pipe(server).send(text));
+	const drip = new Pipe(server).send(head());
+	const timer = setInterval(() => drip.socket.write('1\r\nx\r\n'), 20);
+	try {
+		await until('end of all', () => [...pipes, drip].every(({ closed }) => closed), { timeout: 30_000 });
+	} finally {
+		clearInterval(timer);
+	}
+	assert.equal(await gauge(server, 'body_timeouts_total') - before, 6);
+	await nothingHeld(server);
+});
+
+scenario('a million chunks of one byte', async (server) => {
+	await server.session({ id: 's' });
+	const body = JSON.stringify({ name: 'crumbs' }).padEnd(1_000_000);
+	const bytes = Buffer.from(chunkedHead(server, 'POST', '/api/session/s/rename') + chunksOf(body, 1));
+	const began = Date.now();
+	const pipe = new Pipe(server);
+	pipe.socket.write(bytes);
+	let slowest = 0;
+	while (pipe.answers.length === 0 && !pipe.closed) {
+		const asked = Date.now();
+		await server.api.raw('GET', '/healthz');
+		slowest = Math.max(slowest, Date.now() - asked);
+	}
+	assert.equal((await pipe.take(1))[0].json.data.name, 'crumbs');
+	console.log(`# a million chunks: ${Date.now() - began} ms; others waited ${slowest} ms`);
+	assert.ok(slowest < 1000 * slowness, `others waited ${slowest} ms`);
+});
+
+scenario('who leaves in the middle of a chunk', async (server) => {
+	await server.session({ id: 's' });
+	for (let at = 0; at < 60; at += 1) {
+		const text = rename(server, `left${at}`, 5);
+		const pipe = new Pipe(server);
+		pipe.socket.write(text.slice(0, text.length - 1 - at), () => [() => pipe.socket.destroy(), () => pipe.socket.resetAndDestroy(), () => pipe.socket.end()][at % 3]());
+		await pipe.end();
+	}
+	assert.doesNotMatch((await server.api.get('s')).name ?? '', /left/);
+	await nothingHeld(server);
+});
+
+scenario('probes answer whatever the Host header says, and nothing else does', async (server) => {
+	const lines = (target, host, method = 'GET') => `${method} ${target} HTTP/1.1\r\n${host === undefined ? '' : `Host: ${host}\r\n`}Connection: close\r\n\r\n`;
+	for (const host of [undefined, '', 'evil.example', '10.0.0.1:80', 'x'.repeat(200)]) {
+		for (const [target, text] of [['/healthz', 'ok\n'], ['/readyz', 'ready\n'], ['/readyz?x=y', 'ready\n']]) {
+			const [answer] = await new Pipe(server).send(lines(target, host)).take(1);
+			assert.deepEqual([answer.status, answer.text], [200, text], `${target} of ${host}`);
+		}
+		for (const target of ['/', '/api/ping', '/metrics', '/healthz/', '/readyz/x', '//readyz', '/nothing', '/api/openapi.json']) {
+			const [answer] = await new Pipe(server).send(lines(target, host)).take(1);
+			assert.deepEqual([answer.status, answer.json.code], [403, 'HOST_NOT_ALLOWED'], `${target} of ${host}`);
+		}
+		const [posted] = await new Pipe(server).send(lines('/readyz', host, 'POST')).take(1);
+		assert.equal(posted.status, 403);
+	}
+});

@@ -1,0 +1,106 @@
+// `ringside` within a session: it knows its server and which session it is in; what is told to all who watch.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { request } from './lib/api.mjs';
+import { cli, socketOf } from './lib/cli.mjs';
+import { binaries, scenario } from './lib/server.mjs';
+import { EventStream } from './lib/sse.mjs';
+import { until } from './lib/until.mjs';
+
+const USAGE = 2, FAILED = 125;
+const noRooms = process.env.RINGSIDE_ISOLATED === '1';
+
+scenario('it finds its server and its session', { skip: noRooms && 'a room hides the socket' }, async (server) => {
+	await server.session({ id: 'box' });
+	const inside = async (words) => {
+		const { code, stdout, stderr } = await cli(server, ['exec', '--pipes', '--env', `PATH=${binaries}:${process.env.PATH}`, 'box', words]);
+		return { code, stdout, stderr };
+	};
+	assert.equal((await inside('echo "$RINGSIDE_SESSION $RINGSIDE_SOCKET"')).stdout, `box ${socketOf(server)}\n`);
+	assert.equal((await inside('ringside ls --names')).stdout, 'box\n');
+	assert.deepEqual(await inside('ringside rename "Ein Name"'), { code: 0, stdout: '', stderr: '' });
+	assert.equal((await server.api.get('box')).name, 'Ein Name');
+	assert.match((await inside('ringside share')).stdout, /#link=/);
+	const within = await inside('ringside attach box');
+	assert.match(within.stderr, /this is session box: it cannot be shown within itself/);
+	await server.api.open({ id: 'other' });
+	assert.equal((await inside('ringside rename other Anders')).code, 0);
+	assert.equal((await server.api.get('other')).name, 'Anders');
+	assert.equal((await cli(server, ['run', 'echo "<$RINGSIDE_SESSION>$RINGSIDE_SOCKET"'])).stdout, '<>\n', 'a run is on its own');
+	assert.equal((await cli(server, ['rename', 'x'])).code, USAGE, 'outside there is no such session');
+	assert.equal((await cli(server, ['share'])).code, USAGE);
+});
+
+scenario('notify and open: an event, and a message to all who watch', async (server) => {
+	await server.session({ id: 'box' });
+	const client = await server.client({ sessionId: 'box' }).connect();
+	await client.untilReady();
+	const events = new EventStream(server, '/api/session/box/stream?types=notification');
+	const env = { RINGSIDE_SESSION: 'box' };
+	const good = async (...args) => {
+		const { code, stdout, stderr } = await cli(server, args, { env });
+		assert.deepEqual([code, stdout, stderr], [0, '', ''], args.join(' '));
+	};
+	await good('notify', 'tests', 'are', 'green');
+	await good('notify', '--title', 'Bau', '-s', 'box', 'ferti\u{1f44d}g');
+	await good('open', 'https://example.com/x?a=1#b');
+	await server.api.input('box', 'printf "\\033]777;notify;Prog;said\\007"\r');
+	const told = await until('all four', () => {
+		const found = client.messages.filter(({ type }) => type === 'notification');
+		return found.length >= 4 && found;
+	});
+	assert.deepEqual(told.map(({ title, text }) => [title, text]), [
+		[null, 'tests are green'], ['Bau', 'ferti\u{1f44d}g'], [null, 'https://example.com/x?a=1#b'], ['Prog', 'said']]);
+	const seen = await until(() => `the events ${JSON.stringify([events.status, events.events])}`, () => {
+		const found = events.events.filter(({ type }) => type === 'notification');
+		return found.length >= 4 && found;
+	});
+	assert.deepEqual(seen.map(({ title, text }) => [title, text]), told.map(({ title, text }) => [title, text]));
+	events.terminate();
+	// Who comes later is not told again what is over.
+	const late = await server.client({ sessionId: 'box' }).connect();
+	await late.untilReady();
+	await good('notify', 'another');
+	const first = await until('a notification', () => late.messages.find(({ type }) => type === 'notification'));
+	assert.equal(first.text, 'another');
+	// Of a flood the latest are told, and the last one is.
+	for (let i = 0; i < 3; i += 1)
+		await Promise.all(Array.from({ length: 20 }, (_, n) => server.api.call('POST', '/api/session/box/notify', { text: `flood ${i} ${n}` })));
+	await good('notify', 'the last');
+	await until('the last', () => late.messages.some(({ text }) => text === 'the last'));
+
+	for (const args of [['notify'], ['notify', '--title', 'x'], ['open'], ['open', 'javascript:alert(1)'], ['open', 'http://a', 'b']])
+		assert.equal((await cli(server, args, { env })).code, USAGE, args.join(' '));
+	for (const text of ['', 'two\nlines', '\x1b[31m', 'x'.repeat(1001), '\u202e'])
+		assert.equal((await cli(server, ['notify', '--', text], { env })).code, FAILED, JSON.stringify(text));
+	assert.equal((await cli(server, ['notify', 'x'], { env: { RINGSIDE_SESSION: '' } })).code, USAGE);
+	assert.equal((await cli(server, ['notify', '-s', 'none', 'x'])).code, FAILED);
+});
+
+scenario('url and token', async (server) => {
+	const token = await cli(server, ['token']);
+	assert.equal(token.stdout, `${server.token}\n`);
+	assert.equal((await cli(server, ['url'])).stdout, `${server.base}/\n`);
+	const whole = new URL((await cli(server, ['url', '--token'])).stdout.trim());
+	const who = await request(server.base, { path: '/api/auth/whoami', headers: { Authorization: `Bearer ${whole.hash.replace('#token=', '')}` } });
+	assert.equal(who.json.role, 'owner');
+	await server.kill('SIGTERM');
+	writeFileSync(path.join(server.root, 'elsewhere'), 'of-the-owner-elsewhere\n', { mode: 0o600 });
+	await server.start({ args: ['--token-file', path.join(server.root, 'elsewhere')] });
+	const stale = await cli(server, ['token']);
+	assert.deepEqual([stale.code, stale.stdout], [FAILED, '']);
+	assert.match(stale.stderr, /see --token-file/);
+});
+
+scenario('in a room that hides the socket it says so', {
+	args: ['--isolate'], skip: (noRooms || spawnSync('bwrap', ['--ro-bind', '/', '/', 'true']).status !== 0) && 'needs bubblewrap',
+}, async (server) => {
+	await server.api.open({ id: 'box' });
+	const bound = path.join(binaries, 'ringside');
+	const { code, stderr } = await cli(server, ['exec', '--pipes', 'box', `${bound} ls`]);
+	if (code === 127) return; // the room hides the program as well
+	assert.equal(code, 69);
+	assert.match(stderr, /cannot be seen from in here \(--isolate\)/);
+});

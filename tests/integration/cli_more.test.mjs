@@ -1,0 +1,170 @@
+// The command line beside its commands: typing that is waited for, completion by every shell, times, manual pages.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { cli, environment } from './lib/cli.mjs';
+import { binaries, binary, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const USAGE = 2, TIME_OVER = 124;
+const missing = (program) => spawnSync(program, ['--version']).error !== undefined && `${program} is not installed`;
+
+async function good(server, args, options) {
+	const result = await cli(server, args, options);
+	assert.equal(result.code, 0, `${args.join(' ')}: ${result.stderr}`);
+	return result.stdout;
+}
+
+scenario('send --wait, and wait --from last', async (server) => {
+	await server.session({ id: 'box' });
+	await good(server, ['send', '--wait', '--text', 'sleep 0.3; echo do""ne', 'box', 'Enter']);
+	assert.match(await server.api.text('box', 0), /done\r/, 'it has waited for the end of the command');
+	await good(server, ['send', '--wait', '--text', 'read -p "name? " x; echo "<$x>"', '--enter', 'box']);
+	assert.match(await server.api.text('box', 0), /name\? $/, 'or for a question');
+	await good(server, ['send', '--wait', '--text', 'Ada', '--enter', 'box']);
+	assert.match(await server.api.text('box', 0), /<Ada>\r/);
+	assert.equal((await cli(server, ['send', '--wait', '-t', '0.3', '--text', 'sleep 1000', '--enter', 'box'])).code, TIME_OVER);
+	await good(server, ['send', '--wait', 'box', 'C-c']);
+	assert.equal((await cli(server, ['send', '--wait', '-t', 'soon', 'box', 'a'])).code, USAGE);
+
+	await good(server, ['send', '--text', 'echo ma""rk', '--enter', 'box']);
+	assert.equal(await good(server, ['wait', '--match', 'mark', '--from', 'last', 'box']), 'mark\n');
+	assert.equal((await cli(server, ['wait', '-t', '0.2', '--match', 'done', '--from', 'last', 'box'])).code, TIME_OVER);
+	assert.equal((await cli(server, ['wait', '--prompt', '--from', 'first', 'box'])).code, USAGE);
+	await server.api.open({ id: 'untouched' });
+	await good(server, ['wait', '--prompt', '--from', 'last', 'untouched']);
+});
+
+scenario('exec: what is in its way, an answer that is awaited, and Ctrl-\\', async (server) => {
+	await server.session({ id: 'box' });
+	const id = (await good(server, ['exec', '-d', 'box', 'sleep 1000; echo one'])).trim();
+	const busy = await cli(server, ['exec', 'box', 'true']);
+	assert.equal(busy.code, 125);
+	assert.match(busy.stderr, new RegExp(`RESOURCE_BUSY.*\\n.*what runs there is ${id}: sleep 1000; echo one\\n.*--queue`));
+	const told = await cli(server, ['exec', '--json', 'box', 'true']);
+	assert.equal(JSON.parse(told.stderr).context.exec.id, id, 'with --json it is in the refusal');
+	await good(server, ['kill', '-s', 'INT', 'box']);
+	await good(server, ['wait', '--prompt', 'box']);
+
+	const asked = await cli(server, ['exec', 'box', 'read -p "who? " x; echo "<$x>"'], {
+		started: (child) => {
+			let text = '';
+			child.stderr.on('data', (more) => {
+				text += more;
+				if (/to answer: ringside send --text TEXT --enter box/.test(text) && !child.answered)
+					child.answered = cli(server, ['send', '--text', 'Ada', '--enter', 'box']);
+			});
+		},
+	});
+	assert.equal(asked.code, 0);
+	assert.match(asked.stdout, /<Ada>\n$/);
+	assert.equal(asked.stderr.split('\n').length, 2, 'it is said once');
+
+	// What waits for input while it is queued is another.
+	const other = (await good(server, ['exec', '-d', 'box', 'read -t 2 x; echo "[$x]"'])).trim();
+	const next = await cli(server, ['exec', '--queue', 'box', 'read -p "who? " x; echo "<$x>"'], {
+		started: (child) => {
+			child.stderr.on('data', () => {
+				child.answered ??= cli(server, ['send', '--text', 'Bob', '--enter', 'box']);
+			});
+		},
+	});
+	assert.match(next.stdout, /<Bob>\n$/);
+	assert.equal(next.stderr.split('\n').length, 2, next.stderr);
+	assert.match((await server.api.call('GET', `/api/session/box/exec/${other}`)).data.output, /\[\]/);
+
+	const marker = path.join(server.root, 'runs');
+	const left = await cli(server, ['exec', 'box', `echo > ${marker}; read x; exit_with() { return $x; }; exit_with`], {
+		started: (child) => { until('the command', () => existsSync(marker)).then(() => child.kill('SIGQUIT')); },
+	});
+	assert.equal(left.code, 131);
+	const [, name] = /the command runs on, as (exec_\w+); to wait for its end: ringside wait --exec/.exec(left.stderr);
+	await good(server, ['send', '--text', '3', '--enter', 'box']);
+	await good(server, ['wait', '--exec', name, 'box']);
+	const quiet = await cli(server, ['exec', 'box', 'sleep 1; echo over']);
+	assert.deepEqual([quiet.stdout, quiet.stderr], ['over\n', '']);
+});
+
+scenario('times are those of this machine\'s clock', async (server) => {
+	await server.api.open({ id: 'box' });
+	const { createdAt } = await server.api.get('box');
+	const shown = (zone) => new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(new Date(createdAt));
+	for (const [tz, zone] of [['UTC0', 'UTC'], ['XXX-5:30', 'Asia/Kolkata'], ['XXX+7', 'Etc/GMT+7']])
+		assert.ok((await good(server, ['ls'], { env: { TZ: tz } })).includes(shown(zone)), tz);
+});
+
+scenario('candidates: what a command line can become', async (server) => {
+	await server.api.open({ id: 'alpha', name: 'A b' });
+	await server.api.open({ id: 'beta' });
+	const words = async (...line) => (await good(server, ['completion', '--words', '--', ...line])).split('\n').filter(Boolean);
+	const names = async (...line) => (await words(...line)).map((each) => each.split('\t')[0]);
+	const all = (await good(server, ['completion', '--commands'])).trim().split('\n');
+	assert.deepEqual((await names('')).sort(), [...all, 'serve'].sort());
+	assert.deepEqual(await names(), await names(''));
+	assert.deepEqual(await words('at'), ['attach\tShow a session on this terminal, and type into it (C-\\ detaches)']);
+	assert.deepEqual(await words('attach', 'al'), ['alpha\tA b']);
+	assert.deepEqual(await names('exec', '--pipes', '--cwd', '/', ''), ['alpha', 'beta']);
+	assert.deepEqual(await names('kill', 'alpha', 'b'), ['beta']);
+	assert.deepEqual(await names('cat', '-s', 'a'), ['alpha']);
+	assert.deepEqual(await names('ls', '--s'), ['--socket']);
+	assert.deepEqual(await names('attach', '--socket', '/nowhere', '').catch(() => []), [], 'the server that the line names');
+	assert.deepEqual(await names('serve', '--token'), ['--token-file']);
+	assert.deepEqual(await names('run', '--cwd', ''), [':dirs']);
+	assert.deepEqual(await names('ls', '--token-file', ''), [':files']);
+	assert.deepEqual(await names('help', 'sc'), ['screen']);
+	assert.deepEqual(await names('completion', ''), ['bash', 'fish', 'zsh']);
+	for (const line of [['nonsense', ''], ['ls', '--nothing', ''], ['exec', '-', ''], ['exec', '--', ''], ['new', '--name', '']])
+		assert.deepEqual((await names(...line)).filter((each) => each === 'ls'), [], line.join(' '));
+	// Every option of every help is offered.
+	for (const command of all) {
+		const help = await good(server, [command, '--help']);
+		const listed = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map((found) => found[1]);
+		const offered = await names(command, '--');
+		for (const option of listed) assert.ok(offered.includes(option), `${command} ${option}`);
+	}
+});
+
+scenario('fish completes', { skip: missing('fish') }, async (server) => {
+	await server.api.open({ id: 'alpha' });
+	const script = path.join(server.root, 'ringside.fish');
+	writeFileSync(script, await good(server, ['completion', 'fish']));
+	const complete = (line) => spawnSync('fish', ['--no-config', '-c', `source ${script}; complete -C "${line}"`], {
+		env: { ...environment(server), PATH: `${binaries}:${process.env.PATH}` }, encoding: 'utf8',
+	}).stdout.split('\n').filter(Boolean).map((each) => each.split('\t')[0]);
+	assert.deepEqual(complete('ringside atta'), ['attach']);
+	assert.deepEqual(complete('ringside attach '), ['alpha']);
+	assert.deepEqual(complete('ringside screen --ht'), ['--html']);
+});
+
+scenario('zsh completes', { skip: missing('zsh') }, async (server) => {
+	await server.api.open({ id: 'alpha' });
+	writeFileSync(path.join(server.root, '_ringside'), await good(server, ['completion', 'zsh']));
+	// What would be offered is told instead: _describe is what hands it over.
+	const complete = (...words) => spawnSync('zsh', ['-f', '-c', `
+		compdef() { :; }
+		_describe() { print -l -- "\${(@P)3}"; }
+		_files() { print -l files "$@"; }
+		source ${path.join(server.root, '_ringside')}
+		words=(${binary} ${words.map((word) => `'${word}'`).join(' ')}); CURRENT=$#words; _ringside`], {
+		env: environment(server), encoding: 'utf8',
+	}).stdout.split('\n').filter(Boolean);
+	assert.match(complete('atta').join(), /^attach:Show a session/);
+	assert.match(complete('attach', '').join(), /^alpha:/);
+	assert.deepEqual(complete('run', '--cwd', ''), ['files', '-/']);
+});
+
+scenario('each command has a manual page, which is well-formed', { start: false, mayHaveDied: true }, async (server) => {
+	const pages = path.join(binaries, 'ws/client/man');
+	if (!existsSync(pages)) return; // only the programs were built
+	const commands = (await good(server, ['completion', '--commands'])).trim().split('\n');
+	assert.deepEqual(readdirSync(pages).filter((name) => name.endsWith('.1')).sort(), commands.map((name) => `ringside-${name}.1`).sort());
+	for (const command of commands) {
+		const file = path.join(pages, `ringside-${command}.1`);
+		const text = readFileSync(file, 'utf8').replaceAll('\\-', '-');
+		for (const [, option] of (await good(server, [command, '--help'])).matchAll(/(--[a-z-]{2,})/g))
+			assert.ok(text.includes(option), `${command} ${option}`);
+		const checked = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-z', file], { encoding: 'utf8' });
+		if (!checked.error) assert.equal(checked.stderr, '', command);
+	}
+});

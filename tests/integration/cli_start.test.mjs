@@ -1,0 +1,124 @@
+// `ringside` alone, commands that are mistyped, and servers that commands start for themselves.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { cli } from './lib/cli.mjs';
+import { kill, processesNaming } from './lib/proc.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const USAGE = 2, NO_SERVER = 69, FAILED = 125;
+const bare = { start: false, mayHaveDied: true };
+
+/** A machine where no server runs: each server in it has the scenario's root as its runtime directory. */
+async function alone(server, body) {
+	const env = { RINGSIDE_SOCKET: '', XDG_RUNTIME_DIR: server.root, RINGSIDE_TEST_ROOT: server.root };
+	const run = (args, options = {}) => cli(server, args, { ...options, env: { ...env, ...options.env } });
+	const dir = path.join(server.root, 'ringside');
+	try {
+		return await body(run, dir);
+	} finally {
+		if (existsSync(path.join(dir, 'ringside.sock'))) {
+			const { code, stderr } = await run(['stop', '--kill']);
+			if (code !== NO_SERVER) assert.equal(code, 0, stderr);
+		}
+	}
+}
+
+const servers = (server) => processesNaming(server.root)
+	.filter((pid) => /^(\S*\/)?ringside\0serve\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
+
+scenario('ringside alone, help, version, and words before the command', bare, (server) => alone(server, async (run) => {
+	const said = await run([]);
+	assert.equal(said.code, 0);
+	assert.match(said.stdout, /^Ringside \d/);
+	assert.ok(said.stdout.split('\n').length < 20, 'it is short');
+	for (const name of said.stdout.matchAll(/^ {2}ringside (\w+)/gm))
+		assert.equal((await run(['help', name[1]])).code, 0, name[1]);
+	assert.equal(servers(server).length, 0, 'nothing is started by that');
+
+	const { stdout: overview } = await run(['help']);
+	assert.match(overview, /^ {2}serve +/m);
+	assert.match(overview, /^ {2}attach +Show a session/m);
+	assert.equal((await run(['--help'])).stdout, overview);
+	assert.equal((await run(['help', 'ls'])).stdout, (await run(['ls', '--help'])).stdout);
+	assert.equal((await run(['help', 'serve'])).stdout, (await run(['serve', '--help'])).stdout);
+	assert.match((await run(['serve', '--help'])).stdout, /^Usage: ringside serve/);
+	assert.match((await run(['version'])).stdout, /^ringside \d+\.\d+/);
+	// With the commit, where there was git to tell it.
+	assert.equal((await run(['--version'])).stdout, (await run(['version'])).stdout);
+	const { version, commit } = JSON.parse((await run(['version', '--json'])).stdout);
+	assert.equal((await run(['version'])).stdout, `ringside ${version}${commit ? ` (${commit})` : ''}\n`);
+	assert.ok(commit === null || /^(v[0-9.]+(-\d+-g[0-9a-f]+)?|[0-9a-f]{7,40})(-dirty)?$/.test(commit), commit);
+	assert.match(JSON.parse((await run(['--json', 'version'])).stdout).version, /^\d/);
+	const elsewhere = path.join(server.root, 'no.sock');
+	for (const args of [['--socket', elsewhere, 'ls'], [`--socket=${elsewhere}`, 'ls'], ['ls', '--socket', elsewhere],
+		['--no-start', '--socket', elsewhere, '--json', 'ls', '--names']])
+		assert.match((await run(args)).stderr, /no server is running at .*no\.sock/, args.join(' '));
+}));
+
+scenario('what is no command is named, with the nearest', bare, (server) => alone(server, async (run) => {
+	for (const [args, words] of [
+		[['attch'], /no command 'attch': did you mean 'attach'\?/],
+		[['servr'], /did you mean 'serve'\?/],
+		[['help', 'scren'], /did you mean 'screen'\?/],
+		[['quite-another'], /no command 'quite-another'; ringside help/],
+		[['a\x1b]0;x\x07'], /no command 'a\?\]0;x\?'/],
+		[['x'.repeat(5000)], /no command 'x{80}'/],
+		[[''], /no command ''/],
+		[['--listen', '127.0.0.1:0'], /no option '--listen' before a command/],
+		[['--socket'], /no value for '--socket'/],
+		[['--json'], /^$/],
+	]) {
+		const { code, stdout, stderr } = await run(args);
+		assert.match(stderr, words, args.join(' '));
+		assert.equal(code, args[0] === '--json' ? 0 : USAGE, args.join(' '));
+		if (code !== 0) assert.equal(stdout, '');
+	}
+	assert.equal(servers(server).length, 0);
+}));
+
+scenario('a server is started by who needs one, once, in the background', bare, (server) => alone(server, async (run, dir) => {
+	for (const args of [['ls'], ['new', '--no-start'], ['--no-start', 'new'], ['new', '--socket', path.join(dir, 'ringside.sock')]])
+		assert.equal((await run(args)).code, NO_SERVER, args.join(' '));
+	assert.equal((await run(['run', '--no-start', 'true'])).code, FAILED);
+	assert.equal((await run(['new', '--url', 'http://127.0.0.1:1'])).code, NO_SERVER);
+	assert.equal(servers(server).length, 0);
+
+	const made = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => run(['new', id])));
+	assert.deepEqual(made.map(({ code, stderr }) => [code, stderr]), Array(6).fill([0, '']));
+	assert.equal(servers(server).length, 1, 'there is exactly one');
+	assert.deepEqual((await run(['ls', '--names'])).stdout.trim().split('\n').sort(), ['a', 'b', 'c', 'd', 'e', 'f']);
+	const [pid] = servers(server);
+	assert.equal(Number(/^\d+ \(.*\) \S \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))[1]), pid, 'a session of its own');
+	assert.match(readFileSync(path.join(dir, 'server.log'), 'utf8'), /^Ringside is at http/m);
+	assert.equal(statSync(path.join(dir, 'server.log')).mode & 0o777, 0o600);
+	assert.equal((await run(['new', 'g'])).code, 0);
+	assert.deepEqual(servers(server), [pid]);
+
+	// Its sessions are there again when the next one is started, whoever needs it.
+	kill(pid, 'SIGKILL');
+	await until('its end', () => servers(server).length === 0);
+	assert.equal((await run(['ls'])).code, NO_SERVER);
+	const done = await run(['run', 'echo here; exit 4']);
+	assert.deepEqual([done.code, done.stdout], [4, 'here\n']);
+	assert.match((await run(['ls', '--names'])).stdout, /^g$/m);
+
+	assert.equal((await run(['stop'])).code, 0);
+	assert.equal(servers(server).length, 0);
+	assert.equal((await run(['stop'])).code, NO_SERVER);
+	const hello = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`;
+	assert.equal(JSON.parse((await run(['mcp'], { input: hello })).stdout).id, 1);
+}));
+
+scenario('a server that cannot start is complained of, in its words', bare, (server) => alone(server, async (run, dir) => {
+	mkdirSync(dir, { mode: 0o700 });
+	writeFileSync(path.join(dir, 'holders.key'), 'damaged', { mode: 0o600 });
+	writeFileSync(path.join(dir, 'server.log'), 'old words\n'.repeat(500_000), { mode: 0o600 });
+	const { code, stderr } = await run(['new']);
+	assert.equal(code, NO_SERVER);
+	assert.match(stderr, /the server that was started has ended: .*holders\.key.*damaged/);
+	assert.equal((await run(['run', 'true'])).code, FAILED);
+	assert.match(readFileSync(path.join(dir, 'server.log'), 'utf8'), /^ringside: [^\n]*\nringside: [^\n]*\n$/, 'what was too long is put aside');
+	assert.match(readFileSync(path.join(dir, 'server.log.1'), 'utf8'), /^old words/);
+}));

@@ -1,0 +1,135 @@
+// A server that is drained: nothing new begins, what there is is served until it has ended, and everybody is told.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import http from 'node:http';
+import { assertError } from './lib/api.mjs';
+import { cli, environment } from './lib/cli.mjs';
+import { binary, scenario } from './lib/server.mjs';
+import { EventStream } from './lib/sse.mjs';
+import { until } from './lib/until.mjs';
+
+const LONG = { timeout: 30_000 };
+
+/** A probe as a load balancer has it: without credentials, by whatever name. */
+function probe(server, path, host = '10.1.2.3') {
+	return new Promise((resolve, reject) => {
+		http.get(`${server.base}${path}`, { headers: { Host: host }, agent: false }, (answer) => {
+			let text = '';
+			answer.setEncoding('utf8').on('data', (data) => { text += data; }).on('end', () => resolve([answer.statusCode, text]));
+		}).on('error', reject);
+	});
+}
+
+const refused = async (server, ...call) => {
+	const answer = await server.api.raw(...call);
+	assertError(answer, 503, 'SERVER_DRAINING');
+	assert.match(answer.headers['retry-after'], /^\d+$/);
+	return answer;
+};
+
+scenario('nothing new begins, and everything else goes on', async (server) => {
+	await server.session({ id: 's' });
+	await server.api.call('POST', '/api/process/start', { command: 'cat', processId: 'p', stdin: 'pipe' });
+	const list = new EventStream(server, '/api/session/events');
+	await list.until('the list', ({ type }) => type === 'sessions');
+	const client = await server.client({ sessionId: 's' }).connect();
+	assert.deepEqual(await probe(server, '/readyz'), [200, 'ready\n']);
+	const before = await server.api.call('GET', '/api/drain');
+	assert.deepEqual([before.draining, before.since, before.sessions, before.processes, before.runs], [false, null, 1, 1, 0]);
+
+	const drained = await server.api.call('POST', '/api/drain');
+	assert.deepEqual([drained.draining, drained.sessions, drained.processes], [true, 1, 1]);
+	assert.ok(Date.parse(drained.since) <= Date.now());
+	assert.equal((await server.api.call('POST', '/api/drain')).since, drained.since, 'once more changes nothing');
+	await list.until('the event', ({ type, draining }) => type === 'drain' && draining);
+	await client.untilMessage('drain', ({ draining }) => draining);
+	assert.deepEqual(await probe(server, '/readyz'), [503, 'the server is being drained\n']);
+	assert.deepEqual(await probe(server, '/healthz'), [200, 'ok\n']);
+	assert.match((await server.api.raw('GET', '/metrics')).text, /^ringside_draining 1$/m);
+
+	await refused(server, 'POST', '/api/session/create', { id: 'new' });
+	await refused(server, 'POST', '/api/session/open', { id: 'new' });
+	await refused(server, 'POST', '/api/process/start', { command: 'true' });
+	await refused(server, 'POST', '/api/run', { command: 'true' });
+	await refused(server, 'POST', '/api/run', { command: 'true', stream: true });
+	await refused(server, 'POST', '/api/execute', { command: 'true' });
+	await refused(server, 'POST', '/api/execute', { command: 'true', sessionId: 'new' });
+	await refused(server, 'POST', '/api/contexts', { language: 'python' });
+	const sandbox = await server.api.raw('POST', '/v1/sandbox/box/exec', { argv: ['true'] });
+	assert.equal(sandbox.status, 502);
+	const stranger = server.client({ sessionId: 'new' });
+	await stranger.connect().catch(() => {});
+	await until('its refusal', () => stranger.messages.some(({ type, code }) => type === 'error' && code === 'SERVER_DRAINING'), LONG);
+	assert.equal((await server.api.list()).data.join(), 's');
+
+	assert.equal(await server.run('s', 'echo still here'), 'still here\n');
+	assert.equal((await server.api.call('POST', '/api/session/open', { id: 's' })).created, false);
+	assert.equal((await server.api.call('POST', '/api/execute', { command: 'echo here', sessionId: 's' })).stdout, 'here');
+	await server.api.call('POST', '/api/process/p/input', { data: 'x\n' });
+	const late = await server.client({ sessionId: 's' }).connect();
+	await late.untilMessage('drain', ({ draining }) => draining);
+	const lateList = new EventStream(server, '/api/session/events');
+	await lateList.until('the event', ({ type, draining }) => type === 'drain' && draining);
+
+	const again = await server.api.call('DELETE', '/api/drain');
+	assert.deepEqual([again.draining, again.since], [false, null]);
+	await list.until('the event', ({ type, draining }) => type === 'drain' && !draining);
+	await client.untilMessage('drain', ({ draining }) => !draining);
+	assert.deepEqual(await probe(server, '/readyz'), [200, 'ready\n']);
+	await server.session({ id: 'new' });
+	assert.match(server.stderr, /module=drain msg="nothing new begins here" peer=\S+/);
+});
+
+scenario('probes say nothing but that, and the owner alone drains', async (server) => {
+	await server.session({ id: 's' });
+	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
+	for (const method of ['GET', 'POST', 'DELETE']) {
+		assertError(await server.api.as(token).raw(method, '/api/drain'), 403, 'PERMISSION_DENIED');
+		assertError(await server.api.as(null).raw(method, '/api/drain'), 401, 'UNAUTHENTICATED');
+	}
+	for (const host of ['evil.example', '127.0.0.1:1', 'x'.repeat(200)]) {
+		assert.deepEqual(await probe(server, '/readyz', host), [200, 'ready\n']);
+		assert.deepEqual(await probe(server, '/healthz', host), [200, 'ok\n']);
+	}
+	await server.api.call('POST', '/api/drain');
+	await server.restart();
+	assert.deepEqual(await probe(server, '/readyz'), [200, 'ready\n'], 'a new server is not drained');
+	await server.session({ id: 'new' });
+});
+
+scenario('the command waits for what runs to end, and takes it back', async (server) => {
+	const good = async (...args) => {
+		const { code, stdout, stderr } = await cli(server, ['drain', ...args]);
+		assert.equal(code, 0, stderr);
+		return stdout;
+	};
+	await server.session({ id: 's' });
+	assert.equal(await good(), 'nothing new begins; left: 1 sessions, 0 processes, 0 runs\n');
+	assert.equal(await good('--cancel'), '');
+	assert.equal((await cli(server, ['drain', '--wait', '--cancel'])).code, 2);
+	await server.api.call('POST', '/api/process/start', { command: 'sleep 1000', processId: 'p' });
+	const child = spawn(binary, ['drain', '--wait', '--json'], { env: environment(server), stdio: ['ignore', 'pipe', 'pipe'] });
+	let text = '', ended = false;
+	child.stdout.setEncoding('utf8').on('data', (data) => { text += data; });
+	const over = new Promise((resolve) => { child.on('close', (code) => { ended = true; resolve(code); }); });
+	await until('it is drained', async () => (await server.api.call('GET', '/api/drain')).draining, LONG);
+	const refusal = await cli(server, ['new', 'other']);
+	assert.notEqual(refusal.code, 0);
+	assert.match(refusal.stderr, /being drained/);
+	await server.api.input('s', 'exit\r');
+	await until('the end of the session', async () => (await server.api.call('GET', '/api/drain')).sessions === 0, LONG);
+	assert.ok(!ended, 'a process is left');
+	await server.api.call('DELETE', '/api/process/p');
+	assert.equal(await over, 0);
+	const { draining, sessions, processes, runs } = JSON.parse(text);
+	assert.deepEqual([draining, sessions, processes, runs], [true, 0, 0, 0]);
+	// Somebody takes it back meanwhile: then nobody waits for ever.
+	await good('--cancel');
+	await server.session({ id: 'third' });
+	const waits = cli(server, ['drain', '--wait']);
+	await until('it is drained', async () => (await server.api.call('GET', '/api/drain')).draining, LONG);
+	await good('--cancel');
+	const { code, stderr } = await waits;
+	assert.notEqual(code, 0);
+	assert.match(stderr, /not being drained any more/);
+});

@@ -1,0 +1,225 @@
+// Files as they are, over GET and PUT of /api/file: parts, conditions, what breaks off, and files larger than memory.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { rssAnon } from './lib/proc.mjs';
+import { sanitized, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const url = (name, query = '') => `/api/file/${name.split('/').map(encodeURIComponent).join('/')}?sessionId=s${query}`;
+const get = (server, name, headers = {}, method = 'GET') => server.api.raw(method, url(name), undefined, { headers });
+const put = (server, name, body, headers = {}, query = '') => server.api.raw('PUT', url(name, query), Buffer.from(body), { headers: { 'Content-Type': 'application/octet-stream', ...headers } });
+const said = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
+
+const ready = async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	return (...names) => path.join(server.cwd, ...names);
+};
+
+/** A request whose body is written by hand. */
+function raw(server, name, headers = {}, method = 'PUT') {
+	const request = http.request(`${server.base}${url(name)}`, { method, agent: false, headers: { Authorization: `Bearer ${server.token}`, ...headers } });
+	request.answer = new Promise((resolve, reject) => {
+		request.on('error', reject);
+		request.on('response', resolve);
+	});
+	request.answer.catch(() => {});
+	return request;
+}
+
+scenario('a file as it is, and parts of it', async (server) => {
+	const at = await ready(server);
+	const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i * 31 % 257));
+	writeFileSync(at('a ü.bin'), bytes);
+	const whole = await get(server, 'a ü.bin');
+	assert.equal(whole.status, 200);
+	assert.ok(whole.body.equals(bytes));
+	const { etag, 'last-modified': modified } = whole.headers;
+	assert.match(etag, /^"[0-9a-f-]+"$/);
+	assert.equal(Date.parse(modified), Math.floor(statSync(at('a ü.bin')).mtimeMs / 1000) * 1000);
+	assert.deepEqual([whole.headers['accept-ranges'], whole.headers['content-type'], whole.headers['content-length'], whole.headers['content-disposition'], whole.headers['x-content-type-options']],
+		['bytes', 'application/octet-stream', '300000', 'attachment; filename*=UTF-8\'\'a%20%C3%BC.bin', 'nosniff']);
+	const head = await get(server, 'a ü.bin', {}, 'HEAD');
+	assert.deepEqual([head.status, head.headers['content-length'], head.headers.etag, head.body.length], [200, '300000', etag, 0]);
+	for (const [range, first, end] of [['bytes=0-0', 0, 1], ['bytes=5-9', 5, 10], ['bytes=299999-', 299_999, 300_000], ['bytes=-7', 299_993, 300_000], ['bytes=10-999999999', 10, 300_000], ['bytes=-999999', 0, 300_000]]) {
+		const part = await get(server, 'a ü.bin', { Range: range });
+		assert.deepEqual([range, part.status, part.headers['content-range']], [range, 206, `bytes ${first}-${end - 1}/300000`]);
+		assert.ok(part.body.equals(bytes.subarray(first, end)), range);
+	}
+	for (const range of ['bytes=9-5', 'bytes=a-b', 'lines=1-2', 'bytes=', 'bytes=0-1,3-4', 'bytes=99999999999999999999-', 'bytes=--1'])
+		assert.deepEqual([range, (await get(server, 'a ü.bin', { Range: range })).status], [range, 200]);
+	for (const range of ['bytes=300000-', 'bytes=-0']) {
+		const none = await get(server, 'a ü.bin', { Range: range });
+		assert.deepEqual([said(none), none.headers['content-range']], ['416 RANGE_GONE', 'bytes */300000']);
+	}
+	assert.equal((await get(server, 'a ü.bin', { Range: 'bytes=1-2', 'If-Range': etag })).status, 206);
+	assert.equal((await get(server, 'a ü.bin', { Range: 'bytes=1-2', 'If-Range': modified })).status, 206);
+	assert.equal((await get(server, 'a ü.bin', { Range: 'bytes=1-2', 'If-Range': '"other"' })).status, 200);
+	for (const [headers, expected] of [[{ 'If-None-Match': etag }, '304'], [{ 'If-None-Match': `"x", W/${etag}` }, '304'], [{ 'If-None-Match': '*' }, '304'], [{ 'If-None-Match': '"x"' }, '200'],
+		[{ 'If-Modified-Since': modified }, '304'], [{ 'If-Modified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }, '200'], [{ 'If-Modified-Since': 'some day' }, '200'],
+		[{ 'If-Match': etag }, '200'], [{ 'If-Match': '"x"' }, '412 PRECONDITION_FAILED'], [{ 'If-Match': '' }, '412 PRECONDITION_FAILED'], [{ 'If-None-Match': '' }, '200'], [{ 'If-Match': `W/${etag}` }, '412 PRECONDITION_FAILED'],
+		[{ 'If-Unmodified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }, '412 PRECONDITION_FAILED'], [{ 'If-Match': 'x'.repeat(300) }, '413 REQUEST_TOO_LARGE']])
+		assert.equal(said(await get(server, 'a ü.bin', headers)), expected, JSON.stringify(headers));
+	writeFileSync(at('empty'), '');
+	assert.deepEqual([(await get(server, 'empty')).status, (await get(server, 'empty')).headers['content-length']], [200, '0']);
+	assert.equal((await get(server, at('empty'))).status, 200, 'absolute, with a slash of its own');
+	assert.match((await get(server, '/proc/1/status')).text, /^Name:/, 'what has no size');
+	mkdirSync(at('dir'));
+	execFileSync('mkfifo', [at('fifo')]);
+	for (const [name, expected] of [['none', '404 FILE_NOT_FOUND'], ['fifo', '404 FILE_NOT_FOUND'], ['dir', '400 IS_DIRECTORY'], ['', '400 IS_DIRECTORY'], ['/proc/self/mem', '500 FILESYSTEM_ERROR'], ['x'.repeat(255), '404 FILE_NOT_FOUND']])
+		assert.equal(said(await get(server, name)), expected, name);
+});
+
+scenario('a file is written as it comes', async (server) => {
+	const at = await ready(server);
+	const first = await put(server, 'a', 'one');
+	assert.deepEqual([first.status, first.json.size, first.json.created, first.json.path], [200, 3, true, 'a']);
+	assert.equal((await get(server, 'a')).headers.etag, first.headers.etag, 'the tag of what was written');
+	const second = await put(server, 'a', '');
+	assert.deepEqual([second.json.created, second.json.size, readFileSync(at('a')).length], [false, 0, 0]);
+	assert.equal(said(await put(server, 'x/y/z', 'deep')), '404 FILE_NOT_FOUND');
+	assert.equal((await put(server, 'x/y/z', 'deep', {}, '&parents=1')).status, 200);
+	assert.equal(readFileSync(at('x/y/z'), 'utf8'), 'deep');
+	mkdirSync(at('dir'));
+	assert.equal(said(await put(server, 'dir', 'x')), '400 IS_DIRECTORY');
+	assert.equal(said(await put(server, '/proc/self/mem', 'x')), '500 FILESYSTEM_ERROR');
+	// In chunks, and nothing is seen of it before the end.
+	writeFileSync(at('chunks'), 'old');
+	const request = raw(server, 'chunks', { 'Transfer-Encoding': 'chunked' });
+	request.write('n'.repeat(200_000));
+	request.write('e');
+	assert.equal(readFileSync(at('chunks'), 'utf8'), 'old');
+	request.end('w');
+	const answer = await request.answer;
+	answer.resume();
+	assert.equal(answer.statusCode, 200);
+	assert.equal(readFileSync(at('chunks'), 'utf8').length, 200_002);
+	assert.deepEqual(readdirSync(server.cwd).sort(), ['a', 'chunks', 'dir', 'x']);
+});
+
+scenario('what breaks off leaves what was there, and no litter', async (server) => {
+	const at = await ready(server);
+	writeFileSync(at('kept'), 'old');
+	const open = () => readdirSync(`/proc/${server.pid}/fd`).filter((fd) => {
+		try {
+			return readlinkSync(`/proc/${server.pid}/fd/${fd}`).startsWith(server.cwd);
+		} catch {
+			return false;
+		}
+	}).length;
+	for (let i = 0; i < 5; i++) {
+		const request = raw(server, 'kept', { 'Content-Length': 1_000_000 });
+		request.write('x'.repeat(300_000));
+		await until('the file that is being written', () => open() > 0);
+		request.destroy();
+		await until('that it is given up', () => open() === 0);
+	}
+	assert.equal(readFileSync(at('kept'), 'utf8'), 'old');
+	const request = raw(server, 'kept', { 'Content-Length': 1_000_000 });
+	request.write('x'.repeat(300_000));
+	await until('the file that is being written', () => open() > 0);
+	await server.kill('SIGKILL');
+	assert.equal(readFileSync(at('kept'), 'utf8'), 'old');
+	assert.deepEqual(readdirSync(server.cwd), ['kept']);
+	await server.start();
+});
+
+scenario('updates are not lost', { timeout: 90_000 }, async (server) => {
+	const at = await ready(server);
+	assert.equal((await put(server, 'n', '0', { 'If-None-Match': '*' })).status, 200);
+	assert.equal(said(await put(server, 'n', 'x', { 'If-None-Match': '*' })), '412 PRECONDITION_FAILED');
+	assert.equal(said(await put(server, 'n', 'x', { 'If-Match': '"other"' })), '412 PRECONDITION_FAILED');
+	assert.equal(said(await put(server, 'n', 'x', { 'If-Match': '' })), '412 PRECONDITION_FAILED', 'a list with nothing in it');
+	assert.equal(said(await put(server, 'none', 'x', { 'If-Match': '*' })), '412 PRECONDITION_FAILED');
+	assert.equal(existsSync(at('none')), false);
+	// Eight count in one file: each success is one more, none is lost.
+	let won = 0;
+	await Promise.all(Array.from({ length: 8 }, async () => {
+		for (let i = 0; i < 12; i++) {
+			const { text, headers } = await get(server, 'n');
+			const { status } = await put(server, 'n', String(Number(text) + 1), { 'If-Match': headers.etag });
+			won += status === 200;
+		}
+	}));
+	assert.equal(Number(readFileSync(at('n'), 'utf8')), won);
+	assert.ok(won >= 12, String(won));
+	// Of twenty who make one file, one does.
+	const made = await Promise.all(Array.from({ length: 20 }, (_, i) => put(server, 'once', `by ${i}`, { 'If-None-Match': '*' })));
+	assert.equal(made.filter(({ status }) => status === 200).length, 1);
+	assert.ok(made.every(({ status }) => [200, 412].includes(status)));
+	assert.equal(readFileSync(at('once'), 'utf8'), `by ${made.findIndex(({ status }) => status === 200)}`);
+	// One that was changed while the body came.
+	const { headers: { etag } } = await get(server, 'n');
+	const request = raw(server, 'n', { 'If-Match': etag, 'Content-Length': 10 });
+	request.write('12345');
+	await until('that it is taken', () => readdirSync(`/proc/${server.pid}/fd`).some((fd) => {
+		try {
+			return readlinkSync(`/proc/${server.pid}/fd/${fd}`).startsWith(`${server.cwd}/`);
+		} catch {
+			return false;
+		}
+	}));
+	assert.equal((await put(server, 'n', 'by another')).status, 200);
+	request.end('67890');
+	const answer = await request.answer;
+	answer.resume();
+	assert.equal(answer.statusCode, 412);
+	assert.equal(readFileSync(at('n'), 'utf8'), 'by another');
+	assert.deepEqual(readdirSync(server.cwd).sort(), ['n', 'once']);
+});
+
+scenario('links are written through, and 100 is waited for', async (server) => {
+	const at = await ready(server);
+	writeFileSync(at('target'), 'old');
+	symlinkSync('target', at('link'));
+	assert.equal((await put(server, 'link', 'new')).status, 200);
+	assert.ok(lstatSync(at('link')).isSymbolicLink());
+	assert.equal(readFileSync(at('target'), 'utf8'), 'new');
+	const request = raw(server, 'target', { Expect: '100-continue', 'Content-Length': 3 });
+	await new Promise((resolve, reject) => {
+		request.on('continue', resolve);
+		request.on('error', reject);
+		request.flushHeaders();
+	});
+	request.end('yes');
+	(await request.answer).resume();
+	await until('what was sent', () => readFileSync(at('target'), 'utf8') === 'yes');
+});
+
+const size = 2 * 1024 ** 3;
+scenario('two gigabytes go up and down in the memory of little', { timeout: 300_000, memory: true }, async (server, t) => {
+	const at = await ready(server);
+	if (sanitized()) return; // what is freed is kept
+	const block = Buffer.alloc(1 << 20, 'ringside');
+	const before = rssAnon(server.pid);
+	let most = before;
+	const watch = setInterval(() => { most = Math.max(most, rssAnon(server.pid)); }, 50);
+	try {
+		const request = raw(server, 'large', { 'Content-Length': size });
+		const sent = createHash('sha1');
+		const began = Date.now();
+		for (let n = 0; n < size; n += block.length) {
+			block.writeUInt32LE(n / block.length, 0);
+			sent.update(block);
+			if (!request.write(Buffer.from(block))) await new Promise((resolve) => { request.once('drain', resolve); });
+		}
+		request.end();
+		const answer = await request.answer;
+		answer.resume();
+		assert.equal(answer.statusCode, 200);
+		const up = Date.now();
+		assert.equal(statSync(at('large')).size, size);
+		const download = raw(server, 'large', {}, 'GET');
+		download.end();
+		const got = createHash('sha1');
+		for await (const piece of await download.answer) got.update(piece);
+		assert.equal(got.digest('hex'), sent.digest('hex'));
+		t.diagnostic(`up ${up - began} ms, down ${Date.now() - up} ms, memory ${before} to ${most} bytes at most`);
+	} finally {
+		clearInterval(watch);
+	}
+	assert.ok(most - before < 16 << 20, `${before} to ${most}`);
+});

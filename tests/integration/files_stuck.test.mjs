@@ -1,0 +1,131 @@
+// Disks that do not answer: who asks them takes so many threads and no more, is told, and everybody else goes on.
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { hang, noHung } from './lib/hung.mjs';
+import { sanitized, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const skip = noHung();
+const each = 4;
+
+/** The numbers of files in /metrics. */
+async function numbers(server) {
+	const { text } = await server.api.raw('GET', '/metrics');
+	return Object.fromEntries([...text.matchAll(/^ringside_(file_\w+) (\d+)$/gm)].map(([, name, value]) => [name, Number(value)]));
+}
+
+const said = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
+const read = (api, sessionId, file) => api.raw('POST', '/api/read', { sessionId, path: file }, { timeout: 60_000 });
+
+scenario('who asks a disk that does not answer holds four threads, and is told', { skip, args: ['--drivers-may-all'] }, async (server, t) => {
+	const hung = path.join(server.cwd, 'hung'), fine = path.join(server.cwd, 'fine');
+	mkdirSync(hung);
+	writeFileSync(fine, 'text');
+	for (const id of ['s', 't']) await server.session({ id, cwd: server.cwd });
+	const letGo = await hang(hung);
+	if (!letGo) return t.skip('nothing can be mounted');
+	try {
+		const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
+		const driver = server.api.as(token);
+		const waiting = [];
+		const ask = (api, count) => Array.from({ length: count }, () => waiting.push(read(api, 's', path.join(hung, 'file'))));
+		ask(driver, each);
+		await until('they are stuck', async () => (await numbers(server)).file_threads_stuck === each);
+		await until('the log says so', () => /msg="a disk does not answer" threads=\d+ for=link:/.test(server.stderr));
+		assert.equal(said(await read(driver, 's', fine)), '429 FILES_STUCK');
+		assert.equal(said(await driver.raw('GET', '/api/file/fine?sessionId=s')), '429 FILES_STUCK');
+		// The owner is somebody else, and so is another session.
+		assert.equal(said(await read(server.api, 's', fine)), '200');
+		ask(server.api, each + 3);
+		const late = waiting.slice(-3);
+		assert.deepEqual((await Promise.all(late)).map(said), Array(3).fill('429 FILES_STUCK'), 'those that waited for a thread are told');
+		assert.equal(said(await read(server.api, 's', fine)), '429 FILES_STUCK');
+		assert.equal(said(await read(server.api, 't', fine)), '200');
+		assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
+		const n = await numbers(server);
+		assert.deepEqual([n.file_threads_stuck, n.file_jobs_stuck_total, n.file_jobs_refused_total], [2 * each, 2 * each, 6]);
+		await letGo();
+		for (const answer of await Promise.all(waiting)) assert.match(said(answer), /^(500 FILESYSTEM_ERROR|404 FILE_NOT_FOUND|429 FILES_STUCK)$/);
+		await until('nothing is stuck', async () => (await numbers(server)).file_threads_stuck === 0);
+		assert.equal(said(await read(driver, 's', fine)), '200');
+	} finally {
+		await letGo();
+	}
+});
+
+scenario('as many sessions as there are threads have disks that do not answer, and the next one works', { skip, timeout: 100_000 }, async (server, t) => {
+	const hung = path.join(server.cwd, 'hung'), fine = path.join(server.cwd, 'fine');
+	mkdirSync(hung);
+	writeFileSync(fine, 'text');
+	const ids = Array.from({ length: 6 }, (_, i) => `s${i}`);
+	for (const id of [...ids, 'free']) await server.session({ id, cwd: server.cwd });
+	const letGo = await hang(hung);
+	if (!letGo) return t.skip('nothing can be mounted');
+	try {
+		const waiting = ids.flatMap((id) => Array.from({ length: each }, (_, i) => (i % 2 ? read(server.api, id, path.join(hung, 'x'))
+			: server.api.raw('PUT', `/api/file/${encodeURIComponent('/')}${hung.slice(1)}/y?sessionId=${id}`, Buffer.from('x'), { timeout: 60_000 }))));
+		await until('more are stuck than there are threads', async () => (await numbers(server)).file_threads_stuck > 16, { timeout: 30_000 });
+		assert.equal(said(await read(server.api, 'free', fine)), '200');
+		await letGo();
+		await Promise.all(waiting);
+		await until('the spare ones have gone', async () => (await numbers(server)).file_threads <= 16 + 1);
+		assert.equal(said(await read(server.api, 's0', fine)), '200');
+	} finally {
+		await letGo();
+	}
+});
+
+scenario('a server ends while a disk does not answer', { skip: skip || (sanitized && 'LeakSanitizer waits for all threads') }, async (server, t) => {
+	const hung = path.join(server.cwd, 'hung');
+	mkdirSync(hung);
+	await server.session({ id: 's', cwd: server.cwd });
+	const letGo = await hang(hung);
+	if (!letGo) return t.skip('nothing can be mounted');
+	try {
+		const waiting = Array.from({ length: 3 }, () => read(server.api, 's', path.join(hung, 'x')).catch(() => {}));
+		await until('they are at work', async () => (await numbers(server)).file_threads_busy >= 3);
+		server.child.kill('SIGTERM');
+		await server.ended;
+		await Promise.all(waiting);
+		await server.start();
+	} finally {
+		await letGo();
+	}
+});
+
+scenario('a working directory whose disk does not answer holds up who names it, and nobody else', { skip, timeout: 100_000 }, async (server, t) => {
+	const hung = path.join(server.cwd, 'hung');
+	mkdirSync(hung);
+	await server.session({ id: 's', cwd: server.cwd });
+	const { contextId } = await server.api.call('POST', '/api/contexts', { language: 'python', cwd: hung });
+	const code = (text) => server.api.raw('POST', '/api/execute/code', { context_id: contextId, code: text }, { timeout: 60_000 });
+	// Its executor has ended: the next code begins one, there.
+	await code('import os; os._exit(1)');
+	const letGo = await hang(hung);
+	if (!letGo) return t.skip('nothing can be mounted');
+	const cwd = path.join(hung, 'below');
+	const post = (route, body) => server.api.raw('POST', route, body, { timeout: 60_000 });
+	const named = [
+		['/api/session/create', { id: 't', cwd }], ['/api/session/open', { id: 'u', cwd }],
+		['/api/execute', { command: 'pwd', sessionId: 's', cwd }], ['/api/execute', { command: 'pwd', cwd }],
+		['/api/execute/stream', { command: 'pwd', cwd }], ['/api/run', { command: 'pwd', cwd }],
+		['/api/process/start', { command: 'pwd', cwd }], ['/api/process/start', { argv: ['pwd'], cwd }],
+		['/api/contexts', { language: 'python', cwd }], ['/api/execute/code', { context_id: contextId, code: '1' }],
+	];
+	try {
+		const waiting = [...Array.from({ length: each }, () => post('/api/run', { command: 'pwd', cwd })), post('/api/session/s/exec', { command: 'pwd', cwd })];
+		await until('they are stuck', async () => (await numbers(server)).file_threads_stuck === each + 1);
+		for (const [route, body] of named) assert.equal(said(await post(route, body)), '429 FILES_STUCK', route);
+		// Where nothing is named, or something else, all is well.
+		assert.equal((await post('/api/run', { command: 'echo here' })).json.stdout, 'here\n');
+		assert.equal(said(await post('/api/session/s/exec', { command: 'true', cwd: server.cwd })), '200');
+		assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
+		await letGo();
+		for (const answer of await Promise.all(waiting)) assert.match(said(answer), /^(400 VALIDATION_FAILED|429 FILES_STUCK|200)$/);
+		await until('nothing is stuck', async () => (await numbers(server)).file_threads_stuck === 0);
+		assert.equal(said(await server.api.raw('POST', '/api/run', { command: 'pwd', cwd: server.cwd })), '200');
+	} finally {
+		await letGo();
+	}
+});

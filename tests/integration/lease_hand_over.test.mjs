@@ -1,0 +1,91 @@
+// A lease goes from a program to a person and back: at once, or when its command has ended, with a note.
+import assert from 'node:assert/strict';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const lease = '/api/session/s/lease';
+const TTL = { ttlMs: 60_000 };
+const noted = (note) => `${lease}?${new URLSearchParams(note)}`;
+
+scenario('an owner takes a lease over, and gives it back with a note', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cwd: server.cwd });
+	const { token } = await api.link('s', 'driver', 60_000);
+	const agent = api.as(token);
+	const theirs = (await agent.call('POST', lease, { owner: 'robot', ...TTL })).lease.id;
+	for (const take of ['now', 'after'])
+		await agent.refused(403, 'PERMISSION_DENIED', 'POST', lease, { take, ...TTL });
+	for (const take of ['soon', '', 7])
+		await api.refused(400, 'VALIDATION_FAILED', 'POST', lease, { take, ...TTL });
+	await api.refused(409, 'LEASED', 'POST', lease, TTL);
+	const taken = await api.call('POST', lease, { owner: 'Ada', take: 'now', ...TTL });
+	assert.deepEqual([taken.waits, taken.note, taken.lease.owner], [false, null, 'Ada']);
+	assert.notEqual(taken.lease.id, theirs);
+	const held = await agent.refused(409, 'LEASED', 'POST', '/api/session/s/exec', { command: 'true', lease: theirs });
+	assert.deepEqual([held.context.lease.owner, held.context.note], ['Ada', null]);
+	const waiting = agent.call('POST', '/api/session/s/wait', { until: [{ type: 'lease' }], timeoutMs: 30_000 });
+	for (const note of ['', 'x'.repeat(501)])
+		await api.refused(400, 'VALIDATION_FAILED', 'DELETE', noted({ note }));
+	await agent.refused(409, 'LEASED', 'DELETE', noted({ id: theirs, note: 'mine' }));
+	const text = 'the path was wrong: é\nnow go on "as" before\u0007';
+	assert.equal((await api.call('DELETE', noted({ id: taken.lease.id, note: text }))).lease, null);
+	const told = await waiting;
+	assert.deepEqual([told.type, told.note.text, told.note.by, told.note.author], ['lease', text, 'Ada', 'owner']);
+	const over = await agent.refused(409, 'LEASED', 'POST', '/api/session/s/keys', { text: 'x', lease: theirs });
+	assert.deepEqual([over.context.lease, over.context.note.text], [null, text]);
+	const again = await agent.call('POST', lease, { owner: 'robot', renew: theirs, ...TTL });
+	assert.equal(again.note.text, text);
+	await agent.call('DELETE', noted({ id: again.lease.id }));
+	assert.equal((await api.call('GET', lease)).note, null, 'it was for once');
+});
+
+scenario('a command is let finish, and what would come after it is not begun', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cwd: server.cwd });
+	const theirs = (await api.call('POST', lease, { owner: 'robot', ...TTL })).lease.id;
+	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
+	const running = await api.call('POST', '/api/session/s/exec', { command: 'cat', yieldMs: 0, lease: theirs });
+	await until('it runs', async () => (await api.call('GET', `/api/session/s/exec/${running.data.id}`)).data.state === 'running');
+	const taken = await api.call('POST', lease, { owner: 'Ada', take: 'after', ...TTL });
+	assert.deepEqual([taken.waits, taken.lease.owner, taken.lease.heir], [true, 'robot', 'Ada']);
+	ada.control({ type: 'lease', id: taken.lease.id });
+	const before = await ada.untilMessage('lease', ({ yours }) => yours === false);
+	assert.equal(before.lease.heir, 'Ada');
+	await api.refused(409, 'LEASED', 'POST', '/api/session/s/keys', { text: 'early', submit: true, lease: taken.lease.id });
+	await api.call('POST', '/api/session/s/keys', { keys: ['C-d'], lease: theirs });
+	const end = await api.call('GET', `/api/session/s/exec/${running.data.id}?waitMs=30000`);
+	assert.equal(end.data.state, 'done');
+	const late = await api.refused(409, 'LEASED', 'POST', '/api/session/s/exec', { command: 'echo late', lease: theirs });
+	assert.equal(late.context.lease.owner, 'Ada', 'at once, whoever is quick');
+	await ada.untilMessage('lease', ({ yours }) => yours === true);
+	ada.type('echo by-$((40+2))\r');
+	await server.outputMatches('s', /by-42/);
+	// Who waits may think better of it; and where nothing runs there is nothing to wait for.
+	const now = await api.call('POST', lease, { owner: 'Bob', take: 'after', ...TTL });
+	if (now.waits) // the prompt is not there yet
+		await until('it is his', async () => (await api.call('GET', lease)).lease.owner === 'Bob');
+	await api.call('DELETE', noted({ id: now.lease.id }));
+	assert.equal((await api.call('GET', lease)).lease, null);
+});
+
+scenario('an agent is told the note over MCP', async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cwd: server.cwd });
+	const client = new Client({ name: 'robot', version: '1' });
+	await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token}` } } }));
+	server.clients.add({ terminate: () => client.close() });
+	const call = (name, args) => client.callTool({ name, arguments: { session_id: 's', ...args } }, undefined, { timeout: 60_000 });
+	const theirs = (await call('lease', { ttl_ms: 60_000 })).structuredContent.lease;
+	const { id } = (await api.call('POST', lease, { owner: 'Ada', take: 'now', ...TTL })).lease;
+	assert.equal((await call('exec', { command: 'true', lease: theirs })).structuredContent.error.context.lease.owner, 'Ada');
+	const waiting = call('wait', { until: [{ type: 'lease' }], timeout_ms: 30_000 });
+	await api.call('DELETE', noted({ id, note: 'use make check' }));
+	assert.match((await waiting).content[0].text, /note of Ada: use make check/);
+	const refused = await call('exec', { command: 'true', lease: theirs });
+	assert.match(refused.content[0].text, /use make check/);
+	const again = await call('lease', { lease: theirs });
+	assert.match(again.content[0].text, /the keyboard is yours[^]*note of Ada: use make check/);
+	assert.equal((await call('exec', { command: 'echo on', lease: again.structuredContent.lease })).structuredContent.output, 'on\n');
+});

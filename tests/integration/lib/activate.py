@@ -1,0 +1,110 @@
+"""
+What systemd does for a service with sockets (sd_listen_fds(3), sd_notify(3)), for tests.
+
+	activate.py once  WHAT… -- COMMAND…   open what is named from descriptor 3 on, and become the command
+	activate.py serve WHAT… -- COMMAND…   the same in a child, once somebody connects, again when it has ended; SIGTERM ends it and
+	                                      this, with its status. Says "started PID", "told WORDS" and "ended STATUS" on standard error
+
+WHAT: tcp:ADDRESS:PORT, unix:PATH, abstract:NAME, udp, silent (not listened at), connected, file, closed; or NAME=VALUE, a variable
+that is set last, "PID" for the process's number.
+"""
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+
+
+def open_one(what):
+	kind, _, rest = what.partition(":")
+	if kind == "tcp":
+		host, _, port = rest.rpartition(":")
+		host = host.strip("[]")
+		s = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		s.bind((host, int(port)))
+	elif kind in ("unix", "abstract"):
+		s = socket.socket(socket.AF_UNIX)
+		s.bind(rest if kind == "unix" else "\0" + rest)
+	elif kind == "udp":
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("127.0.0.1", 0))
+		return s
+	elif kind == "connected":
+		return socket.socketpair()[0]
+	elif kind == "file":
+		return open("/dev/null", "rb")
+	else:
+		s = socket.socket()
+		s.bind(("127.0.0.1", 0))
+		if kind == "silent":
+			return s
+	s.listen(64)
+	return s
+
+
+def hand_over(sockets, variables):
+	"""In the process that becomes the command: 3, 4, … are the sockets."""
+	high = [os.dup2(s.fileno(), 100 + n) if s else -1 for n, s in enumerate(sockets)]
+	for n, fd in enumerate(high):
+		if fd >= 0:
+			os.dup2(fd, 3 + n)
+			os.close(fd)
+		else:
+			os.closerange(3 + n, 4 + n)
+	environment = {"LISTEN_PID": "PID", "LISTEN_FDS": str(len(sockets)), "LISTEN_FDNAMES": ":".join(["ringside"] * len(sockets)), **variables}
+	for name, value in environment.items():
+		os.environ[name] = str(os.getpid()) if value == "PID" else value
+
+
+def say(*words):
+	os.write(2, (" ".join(map(str, words)) + "\n").encode())
+
+
+def serve(sockets, variables, command):
+	child = None
+	told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	told.bind("\0ringside-test-%d" % os.getpid())
+	asked, ask = os.pipe()
+	os.set_blocking(ask, False)
+	signal.set_wakeup_fd(ask)
+	ending = []
+	signal.signal(signal.SIGTERM, lambda *_: ending.append(1))
+	signal.signal(signal.SIGCHLD, lambda *_: None)
+	while True:
+		idle = sockets if child is None and not ending else []
+		ready = select.select([asked, told, *idle], [], [])[0]
+		if told in ready:
+			say("told", told.recv(4096).decode())
+			continue
+		if asked in ready:
+			os.read(asked, 4096)
+			if ending and child is None:
+				sys.exit(0)
+			if ending:
+				child.send_signal(signal.SIGTERM)
+			if child and child.poll() is not None:
+				say("ended", child.returncode)
+				if ending:
+					sys.exit(child.returncode % 256)
+				child = None
+			continue
+		environment = {**variables, "NOTIFY_SOCKET": "@ringside-test-%d" % os.getpid()}
+		child = subprocess.Popen(command, close_fds=False, preexec_fn=lambda: hand_over(sockets, environment), env=None)
+		say("started", child.pid)
+
+
+def main():
+	mode, rest = sys.argv[1], sys.argv[2:]
+	split = rest.index("--")
+	words, command = rest[:split], rest[split + 1:]
+	variables = dict(w.split("=", 1) for w in words if "=" in w.split(":")[0])
+	sockets = [None if w == "closed" else open_one(w) for w in words if "=" not in w.split(":")[0]]
+	if mode == "serve":
+		serve(sockets, variables, command)
+	hand_over(sockets, variables)
+	os.execvp(command[0], command)
+
+
+main()

@@ -1,0 +1,14 @@
+// Commands that people type, as blocks.
+import { until } from './until.mjs';
+
+export const blocksOf = async (server, id) => (await server.api.call('GET', `/api/session/${id}/blocks?limit=1000`)).blocks;
+
+/** Somebody types a line; the block when it is over. */
+export async function typeLine(server, id, line) {
+	const before = (await blocksOf(server, id)).length;
+	await server.api.input(id, `${line}\r`);
+	return until(`the end of ${line}`, async () => {
+		const all = await blocksOf(server, id);
+		return all.length > before && all.at(-1).state === 'done' && all.at(-1).cwdAfter && all.at(-1);
+	});
+}

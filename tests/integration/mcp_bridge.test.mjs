@@ -1,0 +1,46 @@
+// `ringside mcp`, the other way round: what the server says without having been asked.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { binary, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+/** The published client by `ringside mcp`: {client, use, said}, said being what it was told meanwhile. */
+async function bridge(server, name = 'bridged') {
+	const client = new Client({ name, version: '1' });
+	const said = [];
+	client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => said.push(params.data));
+	await client.connect(new StdioClientTransport({ command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } }));
+	server.clients.add({ terminate: () => client.close() });
+	const use = async (tool, args = {}) => {
+		const { content, structuredContent, isError } = await client.callTool({ name: tool, arguments: args }, undefined, { timeout: 60_000 });
+		assert.ok(!isError, `${tool}: ${content[0].text}`);
+		return structuredContent;
+	};
+	return { client, use, said };
+}
+
+const left = async ({ use }, status) => {
+	const { exec_id: id } = await use('exec', { command: `sleep 0.4; (exit ${status})`, yield_ms: 0 });
+	return `${id} has ended: exit code ${status}`;
+};
+
+scenario('ringside mcp passes on what the server says of itself, also the next one', async (server) => {
+	const [a, b] = [await bridge(server), await bridge(server, 'other')];
+	const first = await left(a, 3);
+	await until('its end is told', () => a.said.includes(first));
+	await server.restart();
+	await a.use('session_list');
+	const second = await left(a, 4);
+	await until('it is told by the next server', () => a.said.includes(second));
+	await server.kill();
+	await server.start();
+	const third = await left(a, 5);
+	await until('and by the one after that', () => a.said.includes(third));
+	assert.deepEqual([a.said.length, b.said.length], [3, 0], 'once, and to who has left it');
+	const { pid } = a.client.transport;
+	await a.client.close();
+	await until('its end', () => { try { process.kill(pid, 0); return false; } catch { return true; } });
+});

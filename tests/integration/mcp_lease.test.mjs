@@ -1,0 +1,94 @@
+// Two conditions of waits, over the API and as agents use them: that somebody listens at a port, and that nobody has the keyboard.
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+async function connect(server, name) {
+	const client = new Client({ name, version: '1' });
+	await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${server.token}` } } }));
+	server.clients.add({ terminate: () => client.close() });
+	const call = (tool, args) => client.callTool({ name: tool, arguments: args }, undefined, { timeout: 60_000 });
+	return {
+		call,
+		use: async (tool, args = {}) => {
+			const { content, structuredContent, isError } = await call(tool, args);
+			assert.ok(!isError, `${tool}: ${content[0].text}`);
+			return { ...structuredContent, said: content[0].text };
+		},
+	};
+}
+
+/** A port at which nobody listens. */
+const free = () => new Promise((resolve) => {
+	const listener = net.createServer().listen(0, '127.0.0.1', () => {
+		const { port } = listener.address();
+		listener.close(() => resolve(port));
+	});
+});
+
+const wait = (server, until, more = {}) => server.api.call('POST', '/api/session/s/wait', { until, ...more });
+
+scenario('a wait for a port', async (server) => {
+	await server.session({ id: 's' });
+	const a = await connect(server, 'porter');
+	const port = await free();
+	const none = await wait(server, [{ type: 'port', port }], { timeoutMs: 50 });
+	assert.deepEqual([none.type, none.fired], ['timeout', null]);
+	const waiting = a.use('wait', { session_id: 's', until: [{ type: 'port', port }, { type: 'exit' }], timeout_ms: 60_000 });
+	const program = `import socket,time; s=socket.socket(); s.bind(('127.0.0.1',${port})); s.listen(); print('up'); time.sleep(1000)`;
+	const serving = await a.use('exec', { session_id: 's', command: `python3 -uc "${program}"`, yield_ms: 0 });
+	const met = await waiting;
+	assert.deepEqual([met.type, met.fired], ['port', 0], met.said);
+	assert.match((await a.use('snapshot', { session_id: 's' })).said, /up\n/, 'what was printed meanwhile has not been seen');
+	await a.use('exec_signal', { exec_id: serving.exec_id });
+	// Their number is limited, and each place comes back.
+	for (let round = 0; round < 2; round += 1) {
+		const many = Array.from({ length: 16 }, () => ({ type: 'port', port }));
+		const abort = new AbortController();
+		const held = fetch(`${server.base}/api/session/s/wait`, { method: 'POST', signal: abort.signal, headers: { Authorization: `Bearer ${server.token}` }, body: JSON.stringify({ until: many, timeoutMs: 60_000 }) });
+		held.catch(() => {});
+		await until('that there is no room', async () => (await server.api.raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }], timeoutMs: 1 })).status === 429);
+		abort.abort();
+		await until('that there is', async () => (await server.api.raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }], timeoutMs: 1 })).status === 200);
+	}
+	for (const bad of [0, -1, 65_536, '80', 1.5, null, undefined])
+		await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/s/wait', { until: [{ type: 'port', port: bad }] });
+	for (const role of ['viewer', 'driver']) {
+		const { token } = await server.api.link('s', role, 60_000);
+		assert.equal((await server.api.as(token).raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }] })).status, 403, role);
+	}
+	// The session goes while somebody waits.
+	const gone = server.api.raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }], timeoutMs: 60_000 });
+	await server.api.delete('s');
+	assert.ok([410, 404, 200].includes((await gone).status));
+});
+
+scenario('a lease, and a wait for its end', async (server) => {
+	await server.session({ id: 's' });
+	const [a, b] = [await connect(server, 'first'), await connect(server, 'second')];
+	const s = { session_id: 's' };
+	const free_ = await b.use('wait', { ...s, until: [{ type: 'lease' }] });
+	assert.equal(free_.type, 'lease', 'nobody has it');
+	const { lease, said, owner } = await a.use('lease', { ...s, ttl_ms: 60_000 });
+	assert.match(said, /^the keyboard is yours: lease [0-9a-f]{32}, until 2/);
+	assert.equal(owner, 'first');
+	const refused = await b.call('exec', { ...s, command: 'true' });
+	assert.equal(refused.structuredContent.error.code, 'LEASED');
+	assert.match(refused.content[0].text, /wait until lease/);
+	assert.equal((await b.call('lease', s)).structuredContent.error.code, 'LEASED');
+	assert.equal((await a.use('exec', { ...s, command: 'echo mine', lease })).output, 'mine\n');
+	assert.equal((await a.use('lease', { ...s, lease, ttl_ms: 50_000 })).lease, lease, 'it is the same, renewed');
+	const waiting = b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 60_000 });
+	const timed = await b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 100 });
+	assert.equal(timed.type, 'timeout');
+	assert.match((await a.use('lease', { ...s, lease, release: true })).said, /nobody has the keyboard/);
+	assert.equal((await waiting).type, 'lease');
+	assert.equal((await b.use('exec', { ...s, command: 'echo theirs' })).output, 'theirs\n');
+	// One that is over by itself is over for who waits.
+	await a.use('lease', { ...s, ttl_ms: 1000 });
+	assert.equal((await b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 60_000 })).type, 'lease');
+	await b.use('exec', { ...s, command: 'true' });
+});

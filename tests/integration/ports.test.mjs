@@ -1,0 +1,128 @@
+// Which ports are listened at, and by whose processes: once, and as events.
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { newWebSocketRpcSession } from 'capnweb';
+import WebSocket from 'ws';
+import { assertError } from './lib/api.mjs';
+import { cli } from './lib/cli.mjs';
+import { scenario } from './lib/server.mjs';
+import { EventStream } from './lib/sse.mjs';
+import { until } from './lib/until.mjs';
+
+// Older versions of Node.js have none; capnweb looks for its constants.
+globalThis.WebSocket ??= WebSocket;
+
+const listen = (listener, host = '127.0.0.1') => new Promise((resolve, reject) => {
+	listener.once('error', reject).listen(0, host, () => resolve(listener.address().port));
+});
+const script = (host = '127.0.0.1') => `import socket, time; s = socket.create_server(("${host}", 0)${host.includes(':') ? ', family=socket.AF_INET6' : ''}); print("at", s.getsockname()[1], flush=True); time.sleep(1000)`;
+
+/** Starts something that listens in a session; resolves with its port. */
+async function listening(server, id, { host } = {}) {
+	const { offset } = await server.api.get(id);
+	await server.api.input(id, `python3 -c '${script(host)}' &\r`);
+	return Number((await server.outputMatches(id, /at (\d+)\r\n/, offset))[1]);
+}
+const find = (ports, port) => ports.find((each) => each.port === port);
+
+scenario('a port is told with its session and its process', async (server) => {
+	await server.session({ id: 'a' });
+	await server.session({ id: 'b' });
+	const mine = net.createServer();
+	const outside = await listen(mine);
+	const [first, second] = [await listening(server, 'a'), await listening(server, 'b')];
+	const { ports, truncated } = await server.api.call('GET', '/api/ports');
+	assert.equal(truncated, false);
+	assert.deepEqual({ ...find(ports, first), pid: undefined }, { port: first, addresses: ['127.0.0.1'], sessionId: 'a', previewable: true, process: 'python3', pid: undefined });
+	assert.equal(find(ports, second).sessionId, 'b');
+	assert.deepEqual(find(ports, outside), { port: outside, addresses: ['127.0.0.1'], previewable: true });
+	assert.equal(find(ports, server.port), undefined, 'Ringside itself');
+	assert.deepEqual((await server.api.call('GET', '/api/ports?sessionId=a')).ports.map(({ port }) => port), [first]);
+	await server.api.refused(404, 'SESSION_NOT_FOUND', 'GET', '/api/ports?sessionId=none');
+	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', '/api/ports?sessionId=a/b');
+	await new Promise((resolve) => { mine.close(resolve); });
+});
+
+scenario('events tell the list, and then what has become of it', async (server) => {
+	await server.session({ id: 'a' });
+	await server.session({ id: 'b' });
+	const stream = new EventStream(server, '/api/ports/events?sessionId=a'), all = new EventStream(server, '/api/ports/events');
+	await stream.until('the first', ({ type }) => type === 'ports');
+	assert.deepEqual(stream.events[0].ports, []);
+	const port = await listening(server, 'a');
+	await stream.until('the port', ({ ports }) => find(ports, port)?.sessionId === 'a');
+	await listening(server, 'b');
+	await all.until('both', ({ ports }) => ports.filter(({ sessionId }) => sessionId).length === 2);
+	assert.equal(stream.events.length, 2, 'what is another session\'s has been told');
+	await server.api.input('a', 'kill %1\r');
+	await stream.until('its end', ({ ports }) => ports.length === 0);
+	const many = Array.from({ length: 20 }, () => new EventStream(server, '/api/ports/events?sessionId=b'));
+	await Promise.all(many.map((each) => each.until('the first', ({ ports }) => ports.length === 1)));
+	[stream, all, ...many].forEach((each) => each.terminate());
+});
+
+scenario('drivers see their session\'s, where they are trusted', { args: ['--drivers-may-all'] }, async (server) => {
+	await server.session({ id: 'a' });
+	await server.session({ id: 'b' });
+	const port = await listening(server, 'a');
+	await listening(server, 'b');
+	const { token } = await server.api.call('POST', '/api/session/a/links', { role: 'driver' }), driver = server.api.as(token);
+	assert.deepEqual((await driver.call('GET', '/api/ports')).ports.map((each) => each.port), [port]);
+	assertError(await driver.raw('GET', '/api/ports?sessionId=b'), 403, 'PERMISSION_DENIED');
+	const { token: watcher } = await server.api.call('POST', '/api/session/a/links', { role: 'viewer' });
+	assertError(await server.api.as(watcher).raw('GET', '/api/ports'), 403, 'PERMISSION_DENIED');
+});
+
+scenario('a server that ends while it looks', async (server) => {
+	await server.session({ id: 'a' });
+	const streams = Array.from({ length: 10 }, () => new EventStream(server, '/api/ports/events'));
+	await until('all', () => streams.every(({ events }) => events.length > 0));
+	await Promise.all([server.api.call('GET', '/api/ports'), server.api.call('GET', '/api/ports')]);
+	const asked = Array.from({ length: 10 }, () => server.api.raw('GET', '/api/ports').catch(() => {}));
+	await server.kill('SIGTERM');
+	await Promise.all(asked);
+	await server.start();
+});
+
+scenario('the command line lists, gives addresses and revokes them', async (server) => {
+	await server.session({ id: 'a' });
+	const port = await listening(server, 'a');
+	const good = async (...args) => {
+		const { code, stdout, stderr } = await cli(server, ['ports', ...args]);
+		assert.equal(code, 0, stderr);
+		return stdout;
+	};
+	assert.match(await good('--session', 'a'), new RegExp(`^${port} {2}python3 +a\n$`));
+	const url = (await good('expose', String(port), '--session', 'a', '--name', 'web')).trim();
+	assert.match(url, new RegExp(`^http://${port}-a-\\w{16}\\.localhost:${server.port}/$`));
+	assert.ok((await good()).includes(`${url}  web\n`));
+	const { ports, previews } = JSON.parse(await good('--json', '--session', 'a'));
+	assert.equal(ports[0].port, port);
+	assert.equal(previews[0].url, url);
+	const named = (await good('expose', '--token', 'chosen_token', '2999')).trim();
+	assert.match(named, /^http:\/\/2999-s-chosen_token\.localhost/);
+	assert.match(await good(), /2999 {2}nobody listens\n/);
+	await good('revoke', '2999', '--token', 'chosen_token');
+	await good('revoke', String(port));
+	assert.equal((await server.api.call('GET', '/api/exposed-ports')).count, 0);
+	for (const wrong of [['none'], ['expose'], ['expose', 'x'], ['expose', '70000'], ['revoke', '1', '--name', 'x'], ['--token', 'x'], ['expose', '1', '2']]) assert.equal((await cli(server, ['ports', ...wrong])).code, 2, wrong.join(' '));
+	const refused = await cli(server, ['ports', 'expose', '80']);
+	assert.equal(refused.code, 125);
+	assert.match(refused.stderr, /INVALID_PORT/);
+});
+
+scenario('by the calls of the Sandbox SDK, too', async (server) => {
+	await server.session({ id: 'a' });
+	const socket = new WebSocket(`ws://127.0.0.1:${server.port}/rpc`, { headers: { Authorization: `Bearer ${server.token}` } });
+	socket.on('error', () => {});
+	server.clients.add({ terminate: () => socket.terminate() });
+	const main = newWebSocketRpcSession(socket), ports = main.ports;
+	const made = await ports.exposePort(2999, 'a', 'web');
+	assert.equal(made.port, 2999);
+	assert.equal(made.name, 'web');
+	assert.deepEqual((await ports.getExposedPorts('a')).ports.map(({ token }) => token), [made.token]);
+	assert.equal((await ports.unexposePort(2999, 'a')).removed, 1);
+	assert.equal((await ports.getExposedPorts('a')).count, 0);
+	await assert.rejects(async () => ports.exposePort(80, 'a'), /from 1024/);
+	await assert.rejects(async () => ports.unexposePort('../session/delete', 'a'), /id/);
+});

@@ -1,0 +1,693 @@
+// Previews of ports: by host name and by path, what passes and what does not, and what happens when one side stops.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import http from 'node:http';
+import http2 from 'node:http2';
+import https from 'node:https';
+import net from 'node:net';
+import tls from 'node:tls';
+import WebSocket, { WebSocketServer } from 'ws';
+import { Api, assertError, request } from './lib/api.mjs';
+import { ca, cert, key } from './lib/certificate.mjs';
+import { RawClient } from './lib/client.mjs';
+import { descriptors } from './lib/proc.mjs';
+import { readText, sanitized, scenario } from './lib/server.mjs';
+import { stays, until, within } from './lib/until.mjs';
+
+const listen = (listener, host = '127.0.0.1') => new Promise((resolve, reject) => {
+	listener.once('error', reject).listen(0, host, () => resolve(listener.address().port));
+});
+
+/** Runs body with what listens on a port, which is closed afterwards. */
+async function serving(listener, body, host) {
+	const sockets = new Set();
+	listener.on('connection', (socket) => {
+		sockets.add(socket.on('error', () => {}));
+		socket.on('close', () => sockets.delete(socket));
+	});
+	const port = await listen(listener, host);
+	try {
+		return await body(port, sockets);
+	} finally {
+		sockets.forEach((socket) => socket.destroy());
+		await new Promise((resolve) => { listener.close(resolve); });
+	}
+}
+
+/** Tells what it was asked, as JSON. */
+const echo = () => http.createServer((asked, answer) => {
+	const hash = createHash('sha256');
+	let bytes = 0;
+	asked.on('data', (data) => { bytes += data.length; hash.update(data); });
+	asked.on('end', () => answer.end(JSON.stringify({ url: asked.url, method: asked.method, headers: asked.headers, bytes, digest: hash.digest('hex') })));
+});
+
+/** What says this to whoever connects and has sent a head, and then, unless it is to go on, ends. */
+const saying = (text, { end = true } = {}) => net.createServer((socket) => socket.on('error', () => {}).once('data', () => {
+	socket.write(text);
+	if (end) socket.end();
+}));
+
+const expose = (server, port, more = {}) => server.api.call('POST', '/api/expose-port', { port, ...more });
+
+/** Asks by a preview's host name. */
+const visit = (server, preview, path = '/', { headers = {}, ...options } = {}) =>
+	request(server.base, { path, headers: { Host: `${preview.host}:${server.port}`, ...headers }, ...options });
+
+/** How a connection ends, which Node.js does not tell reliably: "reset" or "end". */
+const ending = (port, text) => within('the end', new Promise((resolve, reject) => {
+	execFile('python3', ['-c', `import socket, sys
+c = socket.create_connection(("127.0.0.1", ${port}))
+c.sendall(sys.argv[1].encode())
+try:
+	while c.recv(65536): pass
+	print("end")
+except ConnectionResetError: print("reset")`, text], (error, stdout) => (error ? reject(error) : resolve(stdout)));
+}));
+
+const raw = (server, preview, text) => new RawClient(server).send(text.replaceAll('HOST', `${preview.host}:${server.port}`));
+
+scenario('a preview is reached by its host name, without credentials', async (server) => {
+	await serving(echo(), async (port) => {
+		const preview = await expose(server, port, { name: 'web' });
+		assert.match(preview.host, new RegExp(`^${port}-s-[a-z0-9]{16}\\.localhost$`));
+		assert.equal(preview.url, `http://${preview.host}:${server.port}/`);
+		const answer = await visit(server, preview, '/a%20b/../c?x=1&y=%00', { method: 'PATCH', body: 'some', headers: { 'Content-Type': 'text/plain', 'X-Mine': 'yes' } });
+		assert.equal(answer.status, 200);
+		assert.equal(answer.json.url, '/a%20b/../c?x=1&y=%00');
+		assert.equal(answer.json.method, 'PATCH');
+		assert.equal(answer.json.bytes, 4);
+		assert.equal(answer.json.headers['x-mine'], 'yes');
+		assert.equal(answer.json.headers.host, `localhost:${port}`);
+		assert.equal(answer.json.headers['x-forwarded-host'], `${preview.host}:${server.port}`);
+		assert.equal(answer.headers['referrer-policy'], 'same-origin');
+		for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PROPFIND']) assert.equal((await visit(server, preview, '/', { method })).status, 200, method);
+	});
+});
+
+scenario('only its own name reaches it, and its name reaches nothing else', async (server) => {
+	await serving(echo(), async (port) => {
+		const preview = await expose(server, port);
+		const { token } = preview;
+		for (const host of [`${port}-s-${'a'.repeat(16)}.localhost`, `${port + 1}-s-${token}.localhost`, `${port}-t-${token}.localhost`, `${port}-s-${token.slice(1)}.localhost`]) {
+			const answer = await visit(server, { host });
+			assertError(answer, 404, 'INVALID_TOKEN', host);
+			assert.equal(answer.json.error, answer.json.message, 'clients of the container look for that');
+		}
+		for (const host of [`80-s-${token}.localhost`, `x${port}-s-${token}.localhost`, `${port}-s-${token}.localhost.evil.example`, `a.${preview.host}`, `${port}-s-${token}.localhosted`, `${port}-${token}.localhost`, 'x.localhost']) {
+			assertError(await visit(server, { host }), 403, 'HOST_NOT_ALLOWED', host);
+		}
+		// All of the API's paths are the program's there, whatever credentials come with them.
+		for (const path of ['/api/session/list', '/metrics', '/mcp', '/healthz', '/', `/proxy/${port}/x`]) {
+			const answer = await visit(server, preview, path, { headers: { Authorization: `Bearer ${server.token}` } });
+			assert.equal(answer.json.url, path);
+			assert.equal(answer.json.headers.authorization, undefined, 'the token of Ringside has gone to a program');
+		}
+		// Upper case is the same name.
+		assert.equal((await visit(server, { host: preview.host.toUpperCase() })).status, 200);
+	});
+});
+
+scenario('by path for owners: what comes has no rights here', async (server) => {
+	const program = http.createServer((asked, answer) => {
+		answer.setHeader('Set-Cookie', ['ringside-1234=stolen; Path=/', 'other=1']);
+		answer.setHeader('Clear-Site-Data', '"cookies"');
+		answer.setHeader('Service-Worker-Allowed', '/');
+		answer.setHeader('Access-Control-Allow-Origin', '*');
+		answer.setHeader('Content-Security-Policy', 'sandbox allow-same-origin allow-scripts');
+		answer.setHeader('Strict-Transport-Security', 'max-age=1');
+		answer.setHeader('X-Accel-Redirect', '/etc/passwd');
+		answer.setHeader('Content-Type', 'text/html');
+		if (asked.url.startsWith('/to')) answer.setHeader('Location', asked.url.slice(4));
+		answer.end(JSON.stringify(asked.headers));
+	});
+	await serving(program, async (port) => {
+		const answer = await server.api.raw('GET', `/proxy/${port}/x`, undefined, { headers: { Cookie: 'mine=1' } });
+		assert.equal(answer.status, 200);
+		for (const name of ['set-cookie', 'clear-site-data', 'service-worker-allowed', 'access-control-allow-origin', 'strict-transport-security', 'x-accel-redirect']) assert.equal(answer.headers[name], undefined, name);
+		const policies = answer.headers['content-security-policy'].split(', ');
+		assert.ok(policies.some((policy) => /^sandbox /.test(policy) && !policy.includes('allow-same-origin')), policies);
+		assert.equal(answer.json.cookie, undefined);
+		assert.equal(answer.json.authorization, undefined);
+		for (const [to, expected] of [['/a', `/proxy/${port}/a`], [`http://localhost:${port}/b?c`, `/proxy/${port}/b?c`], ['https://example.com/', 'https://example.com/'], ['//example.com/', '//example.com/']]) {
+			assert.equal((await server.api.raw('GET', `/proxy/${port}/to/${to}`)).headers.location, expected);
+		}
+		const as = (token, headers) => server.api.as(token, headers).raw('GET', `/proxy/${port}/`);
+		assertError(await as(null), 401, 'UNAUTHENTICATED');
+		assertError(await as('wrong-wrong-wrong-wrong'), 401, 'UNAUTHENTICATED');
+		await server.session({ id: 's' });
+		for (const role of ['viewer', 'driver']) {
+			const { token } = await server.api.call('POST', '/api/session/s/links', { role });
+			assertError(await as(token), 403, 'PERMISSION_DENIED', role);
+			assertError(await server.api.as(token).raw('POST', '/api/expose-port', { port }), 403, 'PERMISSION_DENIED');
+			assertError(await server.api.as(token).raw('GET', '/api/exposed-ports'), 403, 'PERMISSION_DENIED');
+		}
+		assertError(await as(server.token, { Origin: 'https://evil.example' }), 403, 'ORIGIN_NOT_ALLOWED');
+		assertError(await as(server.token, { 'Sec-Fetch-Dest': 'script' }), 403, 'PERMISSION_DENIED');
+		assertError(await as(server.token, { 'Service-Worker': 'script' }), 403, 'PERMISSION_DENIED');
+		for (const wrong of ['80', '0', '65536', '99999999999', '-1', `${port}@evil.example`, `${port}.evil`, `0${port}`, '%33000', String(server.port)]) {
+			assertError(await server.api.raw('GET', `/proxy/${wrong}/`), 400, 'INVALID_PORT', wrong);
+		}
+	});
+});
+
+scenario('the browser gets a cookie of a preview for its host alone', async (server) => {
+	const program = http.createServer((asked, answer) => {
+		answer.setHeader('Set-Cookie', ['a=1; Domain=localhost; Path=/', 'domain=2; secure;DOMAIN = .localhost ; HttpOnly', 'c=3']);
+		answer.setHeader('Clear-Site-Data', '"cookies"');
+		answer.end(asked.headers.cookie ?? '');
+	});
+	await serving(program, async (port) => {
+		const preview = await expose(server, port);
+		const answer = await visit(server, preview, '/', { headers: { Cookie: 'a=1; ringside-abcd=secret; b=2;__Host-ringside-abcd-x=secret' } });
+		assert.deepEqual(answer.headers['set-cookie'], ['a=1; Path=/', 'domain=2; secure; HttpOnly', 'c=3']);
+		assert.equal(answer.headers['clear-site-data'], undefined);
+		assert.equal(answer.text, 'a=1; b=2');
+	});
+});
+
+scenario('origin, referer and redirects are told as each side knows them', async (server) => {
+	const program = http.createServer((asked, answer) => {
+		answer.setHeader('Location', asked.headers['x-to'] ?? '/');
+		answer.end(JSON.stringify({ origin: asked.headers.origin, referer: asked.headers.referer }));
+	});
+	await serving(program, async (port) => {
+		const preview = await expose(server, port);
+		const own = `http://${preview.host}:${server.port}`;
+		const ask = async (headers) => visit(server, preview, '/', { headers });
+		assert.deepEqual((await ask({ Origin: own, Referer: `${own}/x?y` })).json, { origin: `http://localhost:${port}`, referer: `http://localhost:${port}/x?y` });
+		for (const origin of ['https://evil.example', `${own}.evil.example`, `${own}1`, 'null']) assert.equal((await ask({ Origin: origin })).json.origin, origin);
+		assert.equal((await ask({ 'X-To': `http://localhost:${port}/a?b` })).headers.location, '/a?b');
+		assert.equal((await ask({ 'X-To': `http://127.0.0.1:${port}` })).headers.location, '/');
+		assert.equal((await ask({ 'X-To': `http://localhost:${port}1/a` })).headers.location, `http://localhost:${port}1/a`);
+		assert.equal((await ask({ 'X-To': 'https://example.com/' })).headers.location, 'https://example.com/');
+	});
+});
+
+scenario('nothing that listens, and nothing that answers, is said plainly', async (server) => {
+	const listener = net.createServer();
+	const port = await listen(listener);
+	const preview = await expose(server, port);
+	await new Promise((resolve) => { listener.close(resolve); });
+	assertError(await visit(server, preview), 502, 'PORT_NOT_LISTENING');
+	const page = await visit(server, preview, '/', { headers: { Accept: 'text/html,*/*' } });
+	assert.equal(page.text, `Nothing listens on port ${port} of this machine.\n`);
+	assert.equal(page.headers['content-type'], 'text/plain; charset=utf-8');
+	assert.equal((await visit(server, preview, '/', { method: 'HEAD' })).text, '');
+	const answers = {
+		nothing: '', 'no HTTP': 'SSH-2.0-OpenSSH\r\n', 'half a head': 'HTTP/1.1 200 OK\r\nA: b\r\n', 'a folded line': 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n',
+		'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'length and chunks': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+		'an unknown coding': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n', 'a negative length': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n',
+		'a switch that nobody asked for': 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n', 'endless interim answers': 'HTTP/1.1 103 Early\r\n\r\n'.repeat(100),
+		'too much of a head': `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(70_000)}\r\n\r\n`, 'a split answer': 'HTTP/1.1 200 OK\r\nA: b\rSet-Cookie: c\r\n\r\n',
+	};
+	for (const [what, text] of Object.entries(answers)) {
+		await serving(saying(text), async (there) => {
+			const said = await visit(server, await expose(server, there), '/');
+			assertError(said, 502, 'PORT_ANSWER_INVALID', what);
+		});
+	}
+});
+
+scenario('answers of every framing arrive whole, on one connection', async (server) => {
+	const answers = [
+		['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef', 'abc'], ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n2;x=y\r\nbc\r\n0\r\nTrailer: x\r\n\r\n', 'abc'],
+		['HTTP/1.1 200 OK\n\nabc', 'abc'], ['HTTP/1.0 200 OK\r\n\r\nabc', 'abc'], ['HTTP/1.1 204 No\r\n\r\n', ''], ['HTTP/1.1 304 No\r\nContent-Length: 7\r\n\r\n', ''],
+		['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', ''], ['HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc', 'abc'], ['HTTP/1.1 404\r\nContent-Length: 3\r\n\r\nabc', 'abc'],
+	];
+	const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+	let connections = 0;
+	for (const [text, expected] of answers) {
+		await serving(saying(text), async (port) => {
+			const preview = await expose(server, port);
+			await new Promise((resolve, reject) => {
+				http.get({ agent, port: server.port, host: '127.0.0.1', headers: { Host: `${preview.host}:${server.port}` } }, (answer) => {
+					let got = '';
+					connections += answer.socket.counted ? 0 : 1;
+					answer.socket.counted = true;
+					answer.on('data', (data) => { got += data; }).on('error', reject).on('end', () => {
+						assert.equal(got, expected, text);
+						resolve();
+					});
+				}).on('error', reject);
+			});
+		});
+	}
+	agent.destroy();
+	assert.equal(connections, 1);
+});
+
+scenario('what ends too soon does not look whole', async (server) => {
+	for (const text of ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n0\r\n\r\n']) {
+		await serving(saying(text), async (port) => {
+			const preview = await expose(server, port);
+			await assert.rejects(visit(server, preview), /aborted|ECONNRESET|hang up/, text);
+			// Of HTTP/1.0 the end alone tells: that is a reset.
+			assert.match(await ending(server.port, `GET / HTTP/1.0\r\nHost: ${preview.host}\r\n\r\n`), /reset/, text);
+		});
+	}
+});
+
+scenario('requests that could be read in two ways go nowhere', async (server) => {
+	let asked = 0;
+	await serving(http.createServer((incoming, answer) => { asked += 1; answer.end(); }), async (port) => {
+		const preview = await expose(server, port);
+		for (const lines of ['Content-Length: 3\r\nContent-Length: 3', 'Content-Length: 3\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', 'Content-Length: +3', 'Transfer-Encoding : chunked', 'Content-Length: 3\r\n folded']) {
+			const client = raw(server, preview, `POST / HTTP/1.1\r\nHost: HOST\r\n${lines}\r\n\r\nabcGET /smuggled HTTP/1.1\r\nHost: HOST\r\n\r\n`);
+			assert.equal(await client.status(), 400, lines);
+			await client.untilClosed();
+		}
+		assert.equal(await raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n').status(), 400);
+		assert.equal(asked, 0);
+		// A broken chunk is told while nothing has been answered.
+		assert.equal(await raw(server, preview, 'POST / HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n').status(), 400);
+	});
+	// What is listed by Connection is of one connection.
+	await serving(echo(), async (port) => {
+		const preview = await expose(server, port);
+		const client = raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\nProxy-Authorization: x\r\nX-Stays: 1\r\n\r\n');
+		await client.untilClosed();
+		assert.match(client.text, /"x-stays":"1"/);
+		assert.doesNotMatch(client.text, /x-hop|keep-alive|"te"|proxy-auth/);
+	});
+});
+
+scenario('requests behind one another are answered in their order', async (server) => {
+	await serving(echo(), async (port) => {
+		const preview = await expose(server, port);
+		const client = raw(server, preview, ['POST /1 HTTP/1.1\r\nHost: HOST\r\nContent-Length: 3\r\n\r\nabc', 'POST /2 HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+			'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', 'GET /3 HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n'].join(''));
+		await client.untilClosed();
+		assert.deepEqual(client.text.match(/"url":"\/\d"|^ok|ok$/gm)?.filter((each) => each.startsWith('"')), ['"url":"/1"', '"url":"/2"', '"url":"/3"']);
+		assert.equal(client.text.match(/HTTP\/1\.1 200/g).length, 4);
+		assert.equal(client.text.match(/"bytes":3/g).length, 2);
+	});
+});
+
+scenario('WebSockets and other upgrades pass, both ways, by host and by path', async (server) => {
+	const program = http.createServer();
+	const sockets = new WebSocketServer({ server: program });
+	const origins = [];
+	sockets.on('connection', (socket, asked) => {
+		origins.push(asked.headers.origin);
+		assert.equal(asked.headers.authorization, undefined);
+		socket.on('message', (data, binaryData) => socket.send(data, { binary: binaryData }));
+	});
+	await serving(program, async (port) => {
+		const preview = await expose(server, port);
+		const own = `http://${preview.host}:${server.port}`;
+		const open = (path, options) => new WebSocket(`ws://127.0.0.1:${server.port}${path}`, options);
+		const echoes = async (socket) => {
+			await within('open', new Promise((resolve, reject) => { socket.once('open', resolve).once('error', reject); }));
+			for (const size of [1, 70_000, 3_000_000]) {
+				const sent = Buffer.alloc(size, size);
+				const back = new Promise((resolve) => { socket.once('message', resolve); });
+				socket.send(sent);
+				assert.ok((await within('echo', back)).equals(sent));
+			}
+			const closed = new Promise((resolve) => { socket.once('close', resolve); });
+			socket.close(4321);
+			assert.equal(await within('close', closed), 4321);
+		};
+		for (const path of ['/', '/ws', '/ws/pty?sessionId=s', '/rpc']) await echoes(open(path, { headers: { Host: `${preview.host}:${server.port}` }, origin: own }));
+		assert.deepEqual(new Set(origins), new Set([`http://localhost:${port}`]));
+		await echoes(open(`/proxy/${port}/ws`, { headers: { Authorization: `Bearer ${server.token}` } }));
+		await assert.rejects(echoes(open(`/proxy/${port}/ws`)), /401/);
+		await until('end of all', async () => (await server.api.call('GET', '/api/exposed-ports')).ports[0].connections === 0);
+	});
+	// What says nothing of WebSockets does not become one.
+	await serving(echo(), async (port) => {
+		const preview = await expose(server, port);
+		await assert.rejects(within('refusal', new Promise((resolve, reject) => {
+			new WebSocket(`ws://127.0.0.1:${server.port}/`, { headers: { Host: `${preview.host}:${server.port}` } }).once('open', resolve).once('error', reject);
+		})), /200/);
+	});
+});
+
+scenario('events stream without being held back, and who has gone ends the program\'s side', async (server) => {
+	const answers = [];
+	let gone = 0;
+	const program = http.createServer((asked, answer) => {
+		answer.writeHead(200, { 'Content-Type': 'text/event-stream' });
+		answer.flushHeaders();
+		answer.on('close', () => { gone += 1; });
+		answers.push(answer);
+	});
+	await serving(program, async (port) => {
+		const preview = await expose(server, port);
+		const client = raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n');
+		await until('the head', () => client.text.includes('event-stream'));
+		for (let i = 0; i < 5; i += 1) {
+			answers[0].write(`data: ${i}\n\n`);
+			await until(`event ${i}`, () => client.text.includes(`data: ${i}\n`), { interval: 2 });
+		}
+		client.socket.destroy();
+		await until('the program hears', () => gone === 1);
+	});
+});
+
+scenario('a revoked preview ends what goes on by it', async (server) => {
+	const open = new Set();
+	const program = http.createServer((asked, answer) => {
+		answer.write('x');
+		open.add(answer);
+		answer.on('close', () => open.delete(answer));
+	});
+	await serving(program, async (port) => {
+		const preview = await expose(server, port), other = await expose(server, port, { token: 'another_token' });
+		assert.notEqual(other.token, preview.token);
+		assert.equal((await expose(server, port)).token, preview.token, 'asked for again, it is the same');
+		const client = raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'), stays2 = raw(server, other, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n');
+		await until('both', () => open.size === 2);
+		assert.equal((await server.api.call('DELETE', `/api/exposed-ports/${port}?token=${preview.token}`)).removed, 1);
+		await client.untilClosed();
+		assert.equal(stays2.closed, false);
+		assertError(await visit(server, preview), 404, 'INVALID_TOKEN');
+		assert.equal((await server.api.call('DELETE', `/api/exposed-ports/${port}`)).removed, 1);
+		assert.equal((await server.api.call('DELETE', `/api/exposed-ports/${port}`)).removed, 0);
+		await stays2.untilClosed();
+		await until('the program hears', () => open.size === 0);
+	});
+});
+
+scenario('previews outlive the server, and end with their session', async (server) => {
+	await serving(echo(), async (port) => {
+		await server.session({ id: 'My.Session' });
+		const lasting = await expose(server, port), bound = await expose(server, port, { sessionId: 'My.Session' });
+		assert.match(bound.host, new RegExp(`^${port}-my-session-`));
+		await server.restart();
+		for (const preview of [lasting, bound]) assert.equal((await visit(server, preview)).status, 200);
+		const brief = await expose(server, port, { sessionId: (await server.session({ id: 'brief' })).id });
+		await server.api.input('brief', 'exit\r');
+		await until('its end', async () => (await visit(server, brief)).status === 404);
+		await server.api.refused(409, 'RESOURCE_BUSY', 'POST', '/api/expose-port', { port, sessionId: 'brief' });
+		await server.api.call('POST', '/api/session/delete', { sessionId: 'My.Session' });
+		assertError(await visit(server, bound), 404, 'INVALID_TOKEN');
+		assert.deepEqual((await server.api.call('GET', '/api/exposed-ports')).ports.map(({ token }) => token), [lasting.token]);
+		await server.kill('SIGTERM');
+		await server.start();
+		assert.equal((await visit(server, lasting)).status, 200);
+		assertError(await visit(server, bound), 404, 'INVALID_TOKEN');
+		await server.api.refused(404, 'SESSION_NOT_FOUND', 'POST', '/api/expose-port', { port, sessionId: 'none' });
+		for (const body of [{}, { port: 1023 }, { port: 65_536 }, { port: '8080' }, { port: 8080.5 }, { port: server.port }]) await server.api.refused(400, 'INVALID_PORT', 'POST', '/api/expose-port', body);
+		for (const body of [{ token: 'short' }, { token: 'UPPERCASE' }, { token: 'a-hyphen-there' }, { token: 'x'.repeat(17) }, { name: 'a\nb' }, { token: lasting.token, sessionId: '__DISABLE_SESSION__', port: port - 1 }]) await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/expose-port', { port, ...body });
+	});
+});
+
+scenario('what drivers make ends with their link', { args: ['--drivers-may-all'] }, async (server) => {
+	await serving(echo(), async (port) => {
+		await server.session({ id: 's' });
+		const { token, link } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
+		const driver = server.api.as(token);
+		const owners = await expose(server, port);
+		const preview = await driver.call('POST', '/api/expose-port', { port });
+		assert.equal(preview.sessionId, 's');
+		assert.deepEqual((await driver.call('GET', '/api/exposed-ports')).ports.map((each) => each.token), [preview.token]);
+		assert.equal((await server.api.call('GET', '/api/exposed-ports')).count, 2);
+		assert.equal((await driver.call('DELETE', `/api/exposed-ports/${port}?token=${owners.token}`)).removed, 0);
+		assert.equal((await driver.raw('GET', `/proxy/${port}/`)).status, 200);
+		const { token: watcher } = await server.api.call('POST', '/api/session/s/links', { role: 'viewer' });
+		assertError(await server.api.as(watcher).raw('GET', `/proxy/${port}/`), 403, 'PERMISSION_DENIED');
+		assert.equal((await visit(server, preview)).status, 200);
+		await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
+		assertError(await visit(server, preview), 404, 'INVALID_TOKEN');
+		assertError(await driver.raw('GET', `/proxy/${port}/`), 401, 'UNAUTHENTICATED');
+		assert.equal((await visit(server, owners)).status, 200);
+	});
+});
+
+scenario('it never reaches itself, not even by a way round', async (server) => {
+	const round = net.createServer((socket) => {
+		const there = net.connect(server.port, '127.0.0.1').on('error', () => socket.destroy());
+		socket.on('error', () => there.destroy()).pipe(there).pipe(socket);
+	});
+	await serving(round, async (port) => {
+		const preview = await expose(server, port);
+		assertError(await visit(server, preview, '/api/ping'), 508, 'LOOP_DETECTED');
+		assertError(await server.api.raw('GET', `/proxy/${port}/healthz`), 508, 'LOOP_DETECTED');
+	});
+});
+
+scenario('what listens on ::1 alone is found', async (server, t) => {
+	try {
+		await serving(echo(), async (port) => {
+			assert.equal((await visit(server, await expose(server, port))).status, 200);
+		}, '::1');
+	} catch (error) {
+		if (error.code !== 'EADDRNOTAVAIL' && error.code !== 'EAFNOSUPPORT') throw error;
+		t.skip('there is no ::1');
+	}
+});
+
+scenario('bodies of any size go up and come down in little memory, with leave where it is asked for', { timeout: 100_000 }, async (server) => {
+	const size = 300 << 20;
+	const down = Buffer.alloc(1 << 20, 'd');
+	const program = http.createServer((asked, answer) => {
+		let bytes = 0;
+		asked.on('data', (data) => { bytes += data.length; }).on('end', () => {
+			answer.setHeader('X-Bytes', String(bytes));
+			if (asked.method === 'POST') { answer.end(); return; }
+			let left = size / down.length;
+			const more = () => {
+				while (left > 0) {
+					left -= 1;
+					if (!answer.write(down)) { answer.once('drain', more); return; }
+				}
+				answer.end();
+			};
+			more();
+		});
+	});
+	const memory = () => Number(/VmRSS:\s+(\d+) kB/.exec(readText(`/proc/${server.pid}/status`))[1]) << 10;
+	await serving(program, async (port) => {
+		const preview = await expose(server, port);
+		const before = memory();
+		for (const headers of [{ 'Content-Length': size }, { 'Transfer-Encoding': 'chunked', Expect: '100-continue' }]) {
+			const answer = await within('upload', new Promise((resolve, reject) => {
+				const outgoing = http.request({ port: server.port, host: '127.0.0.1', method: 'POST', headers: { Host: preview.host, ...headers } }, (incoming) => incoming.resume().on('end', () => resolve(incoming))).on('error', reject);
+				let left = size / down.length;
+				const more = () => {
+					while (left > 0) {
+						left -= 1;
+						if (!outgoing.write(down)) { outgoing.once('drain', more); return; }
+					}
+					outgoing.end();
+				};
+				if (headers.Expect) outgoing.once('continue', more).flushHeaders();
+				else more();
+			}), 40_000);
+			assert.equal(answer.headers['x-bytes'], String(size));
+		}
+		const got = await within('download', new Promise((resolve, reject) => {
+			http.get({ port: server.port, host: '127.0.0.1', headers: { Host: preview.host } }, (incoming) => {
+				let bytes = 0;
+				incoming.on('data', (data) => { bytes += data.length; }).on('error', reject).on('end', () => resolve(bytes));
+			}).on('error', reject);
+		}), 40_000);
+		assert.equal(got, size);
+		if (!sanitized()) assert.ok(memory() - before < 8 << 20, `it has grown by ${memory() - before}`);
+	});
+});
+
+scenario('who stops reading holds up the other side, and nobody else', async (server) => {
+	let written = 0;
+	const program = http.createServer((asked, answer) => {
+		if (asked.url === '/quick') { answer.end('quick'); return; }
+		if (asked.method === 'POST') { asked.pause(); return; }
+		const piece = Buffer.alloc(64 << 10);
+		const more = () => {
+			let goes = true;
+			while (goes && !answer.destroyed) {
+				goes = answer.write(piece);
+				written += piece.length;
+			}
+		};
+		answer.on('drain', more);
+		more();
+	});
+	await serving(program, async (port, sockets) => {
+		const preview = await expose(server, port);
+		const readers = Array.from({ length: 20 }, () => {
+			const client = raw(server, preview, 'GET /flood HTTP/1.1\r\nHost: HOST\r\n\r\n');
+			client.socket.pause();
+			return client;
+		});
+		const writers = Array.from({ length: 20 }, () => raw(server, preview, 'POST /sink HTTP/1.1\r\nHost: HOST\r\nContent-Length: 1000000000\r\n\r\n').send(Buffer.alloc(8 << 20)));
+		let last = -1;
+		await until('a stop', async () => {
+			const before = last;
+			last = written;
+			return before === written && written > 0;
+		}, { interval: 300 });
+		await stays('stopped', () => written === last, 300);
+		assert.ok(written < 20 * (24 << 20), `${written} bytes were taken`);
+		for (let i = 0; i < 20; i += 1) assert.equal((await visit(server, preview, '/quick')).text, 'quick');
+		const connections = async () => (await server.api.call('GET', '/api/exposed-ports')).ports[0].connections;
+		[...readers, ...writers].forEach(({ socket }) => socket.destroy());
+		// The end of who has sent more than anybody takes stands behind that.
+		await until('end of the readers', async () => await connections() <= 20);
+		sockets.forEach((socket) => socket.destroy());
+		await until('end of all', async () => await connections() === 0);
+	});
+});
+
+scenario('a program that dies, a server that is killed: nobody waits', async (server) => {
+	const program = http.createServer((asked, answer) => {
+		if (asked.url === '/begun') answer.write('x');
+		if (asked.url === '/ends') answer.end('yes');
+	});
+	await serving(program, async (port, sockets) => {
+		const preview = await expose(server, port);
+		const waiting = visit(server, preview, '/'), begun = visit(server, preview, '/begun');
+		begun.catch(() => {});
+		await until('both', () => sockets.size === 2);
+		sockets.forEach((socket) => socket.destroy());
+		assertError(await waiting, 502, 'PORT_ANSWER_INVALID');
+		// Broken off, or not begun yet: but never as if it were whole.
+		const outcome = await begun.catch((error) => error);
+		if (!(outcome instanceof Error)) assertError(outcome, 502, 'PORT_ANSWER_INVALID');
+		const client = raw(server, preview, 'GET /begun HTTP/1.1\r\nHost: HOST\r\n\r\n');
+		await until('the answer begins', () => client.text.includes('\r\n\r\n'));
+		await server.kill('SIGKILL');
+		await client.untilClosed();
+		await until('the program hears', () => sockets.size === 0);
+		await server.start();
+		assert.equal((await visit(server, preview, '/ends')).text, 'yes');
+		const last = raw(server, preview, 'GET /begun HTTP/1.1\r\nHost: HOST\r\n\r\n');
+		await until('the answer begins', () => last.text.includes('\r\n\r\n'));
+		assert.equal((await server.kill('SIGTERM')).code, 0);
+		await last.untilClosed();
+		await server.start();
+	});
+});
+
+scenario('an early answer to a large body is passed on', async (server) => {
+	const program = net.createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 413 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno')));
+	await serving(program, async (port) => {
+		const preview = await expose(server, port);
+		const client = raw(server, preview, 'POST / HTTP/1.1\r\nHost: HOST\r\nContent-Length: 100000000\r\n\r\n').send(Buffer.alloc(100_000));
+		assert.equal(await client.status(), 413);
+		await client.untilClosed();
+	});
+});
+
+scenario('twenty at once, and nothing is left of them', async (server) => {
+	await serving(echo(), async (port) => {
+		const preview = await expose(server, port);
+		await visit(server, preview);
+		const count = () => Object.keys(descriptors(server.pid)).length, before = count();
+		for (let round = 0; round < 5; round += 1) {
+			const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => visit(server, preview, `/${i}`, { method: 'POST', body: 'x'.repeat(i * 1000) })));
+			answers.forEach(({ json }, i) => assert.deepEqual([json.url, json.bytes], [`/${i}`, i * 1000]));
+		}
+		await until('descriptors', () => count() <= before + 1);
+	});
+});
+
+scenario('a limit on connections of a preview is said', async (server) => {
+	await serving(net.createServer((socket) => socket.resume()), async (port, sockets) => {
+		const preview = await expose(server, port);
+		const all = Array.from({ length: 256 }, () => raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'));
+		await until('all of them', () => sockets.size === 256);
+		assertError(await visit(server, preview), 429, 'LIMIT_REACHED');
+		all.forEach(({ socket }) => socket.destroy());
+		await until('an end', () => sockets.size === 0);
+	});
+});
+
+scenario('without a domain there are no hosts of previews', { args: ['--preview-domain', 'none'] }, async (server) => {
+	await serving(echo(), async (port) => {
+		const preview = await expose(server, port);
+		assert.equal(preview.url, null);
+		assertError(await visit(server, { host: `${port}-s-${preview.token}.localhost` }), 403, 'HOST_NOT_ALLOWED');
+		assert.equal((await server.api.raw('GET', preview.path)).status, 200);
+	});
+});
+
+scenario('over TLS, also where HTTP/2 is offered to others', { args: ['--tls-cert', cert, '--tls-key', key, '--http2'] }, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const program = echo();
+	const sockets = new WebSocketServer({ server: program });
+	sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
+	await serving(program, async (port) => {
+		const preview = await expose(server, port);
+		assert.match(preview.url, /^https:/);
+		const options = { port: server.port, host: '127.0.0.1', servername: preview.host, ca, checkServerIdentity: () => undefined };
+		const chosen = (servername) => within('handshake', new Promise((resolve, reject) => {
+			const socket = tls.connect({ ...options, servername, ALPNProtocols: ['h2', 'http/1.1'] }, () => {
+				resolve(socket.alpnProtocol);
+				socket.destroy();
+			}).on('error', reject);
+		}));
+		assert.equal(await chosen(preview.host), 'http/1.1');
+		assert.equal(await chosen('localhost'), 'h2');
+		const body = Buffer.alloc(5 << 20, 'x');
+		const answer = await within('answer', new Promise((resolve, reject) => {
+			https.request({ ...options, method: 'POST', headers: { Host: `${preview.host}:${server.port}` } }, (incoming) => {
+				let text = '';
+				incoming.on('data', (data) => { text += data; }).on('end', () => resolve(JSON.parse(text)));
+			}).on('error', reject).end(body);
+		}));
+		assert.equal(answer.digest, createHash('sha256').update(body).digest('hex'));
+		assert.equal(answer.headers['x-forwarded-proto'], 'https');
+		// A path of Ringside's sockets, and a head in many records of TLS, which nobody may take for libwebsockets'.
+		for (const [path, headers] of [['/', {}], ['/ws/pty?sessionId=s', { 'X-Long': 'y'.repeat(6000) }]]) {
+			const socket = new WebSocket(`wss://127.0.0.1:${server.port}${path}`, { ...options, headers: { Host: `${preview.host}:${server.port}`, ...headers } });
+			await within('open', new Promise((resolve, reject) => { socket.once('open', resolve).once('error', reject); }));
+			const back = new Promise((resolve) => { socket.once('message', resolve); });
+			const sent = Buffer.alloc(300_000, 'z');
+			socket.send(sent);
+			assert.ok((await within('echo', back)).equals(sent));
+			socket.terminate();
+		}
+		const halves = tls.connect({ ...options }).on('error', () => {});
+		let text = '';
+		halves.on('data', (data) => { text += data; });
+		await within('handshake', new Promise((resolve) => { halves.once('secureConnect', resolve); }));
+		halves.write('GET /ws HTTP/1.1\r\nUpgrade: websocket\r\nConnection: upgrade\r\nX: ');
+		halves.write(`y\r\nSec-WebSocket-Key: ${'a'.repeat(22)}==\r\nSec-WebSocket-Version: 13\r\nHost: ${preview.host}\r\n\r\n`);
+		await until('the switch', () => text.startsWith('HTTP/1.1 101'));
+		halves.destroy();
+		// On a connection of HTTP/2 that is another host's the browser is sent away.
+		const session = http2.connect(server.base, { ca });
+		const status = (headers) => within('answer', new Promise((resolve, reject) => {
+			session.request(headers).on('response', (head) => resolve(head[':status'])).on('error', reject).resume();
+		}));
+		assert.equal(await status({ ':path': '/', ':authority': `${preview.host}:${server.port}` }), 421);
+		assert.equal(await status({ ':path': `/proxy/${port}/`, authorization: `Bearer ${server.token}` }), 501);
+		session.destroy();
+	});
+});
+
+scenario('a program that takes no connection is waited for, and not for ever', async (server) => {
+	await server.session({ id: 's' });
+	const { offset } = await server.api.get('s');
+	// Its queue is full, and nobody takes from it.
+	await server.api.input('s', `python3 -c 'import socket, time; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(0); p = s.getsockname(); c = []; exec("for i in range(4):\\n x = socket.socket(); x.setblocking(False); x.connect_ex(p); c.append(x)"); print("at", p[1], flush=True); time.sleep(1000)' &\r`);
+	const port = Number((await server.outputMatches('s', /at (\d+)\r\n/, offset))[1]);
+	const preview = await expose(server, port);
+	assertError(await visit(server, preview), 504, 'PORT_TIMEOUT');
+});
+
+scenario('links have a share of the previews', { args: ['--drivers-may-all'] }, async (server) => {
+	await server.session({ id: 's' });
+	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' }), driver = server.api.as(token);
+	for (let i = 0; i < 32; i += 1) await driver.call('POST', '/api/expose-port', { port: 3000 + i });
+	assertError(await driver.raw('POST', '/api/expose-port', { port: 4000 }), 429, 'LIMIT_REACHED');
+	for (let i = 0; i < 224; i += 1) await expose(server, 5000 + i);
+	await server.api.refused(429, 'LIMIT_REACHED', 'POST', '/api/expose-port', { port: 6000 });
+	assert.equal((await server.api.call('GET', '/api/exposed-ports')).count, 256);
+	await server.restart();
+	assert.equal((await server.api.call('GET', '/api/exposed-ports')).count, 224);
+});
+
+scenario('those who have an address keep nobody out', { args: ['--max-connections', '120'] }, async (server) => {
+	await serving(net.createServer((socket) => socket.resume()), async (port, sockets) => {
+		const preview = await expose(server, port);
+		const all = Array.from({ length: 110 }, () => raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'));
+		await until('as many as there may be', () => sockets.size === 31 && all.filter(({ closed, text }) => closed || / 429 /.test(text)).length === 79);
+		assert.equal((await server.api.raw('GET', '/api/ping')).status, 200);
+		all.forEach(({ socket }) => socket.destroy());
+	});
+});

@@ -1,0 +1,186 @@
+// --record: what sessions print is on disk, with times, sizes, commands and their ends, whatever becomes of the server.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { printed, read, segments, tapes } from './lib/recording.mjs';
+import { binary, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+/** A scenario of a server that records into `record` beside its working directory. */
+const recorded = (name, body, more = []) => scenario(name, {}, async (server) => {
+	const dir = path.join(server.root, 'record');
+	await server.kill('SIGTERM');
+	await server.start({ args: ['--record', dir, ...more] });
+	await body(server, dir);
+});
+
+const text = (tape) => printed(read(tape)).toString();
+
+const exec = (server, command) => server.api.call('POST', '/api/session/s/exec', { command });
+
+/** The one tape of a session, once it says so. */
+const tapeWith = async (dir, id, what) => {
+	await until(() => `${what} in the recording of ${id}`, () => tapes(dir, id).some((tape) => text(tape).includes(what)));
+	return tapes(dir, id).find((tape) => text(tape).includes(what));
+};
+
+/** The recording of s has its end, and is sealed. */
+const sealed = (dir) => until('the end is sealed', () => tapes(dir, 's').some((tape) => segments(tape).every((file) => file.endsWith('.zst'))
+	&& read(tape).at(-1)?.type === 'exit'));
+
+recorded('output, sizes, blocks and the end, with times', async (server, dir) => {
+	const { api } = server;
+	await server.session({ id: 's', cols: 91, rows: 21 });
+	const before = Date.now() / 1000;
+	await exec(server, 'printf "one%s\\n" two; false');
+	await api.resize('s', 100, 30);
+	await exec(server, 'echo after the resize');
+	await api.input('s', 'exit 7\r');
+	await sealed(dir);
+	const [tape] = tapes(dir, 's'), list = read(tape);
+	assert.equal(statSync(tape).mode & 0o777, 0o700);
+	for (const file of segments(tape)) assert.equal(statSync(file).mode & 0o777, 0o600);
+	assert.deepEqual(list[0], { ...list[0], type: 'size', rows: 21, cols: 91 });
+	assert.ok(list.some(({ type, rows, cols }) => type === 'size' && rows === 30 && cols === 100), 'the other size');
+	const begin = list.findIndex(({ type, command }) => type === 'begin' && command.includes('two; false'));
+	const out = list.findIndex(({ type, bytes }) => type === 'output' && bytes.includes('onetwo'));
+	const end = list.findIndex(({ type, start }) => type === 'end' && start === list[begin].offset);
+	assert.ok(begin >= 0 && begin < out && out < end, `in their order: ${begin} ${out} ${end}`);
+	assert.equal(list[end].status, 1);
+	assert.deepEqual(list.at(-1), { ...list.at(-1), type: 'exit', status: 7 << 8, known: true });
+	assert.equal(list.filter(({ type }) => type === 'exit').length, 1);
+	for (const [i, { time }] of list.entries()) assert.ok(i === 0 || time >= list[i - 1].time, 'times go on');
+	assert.ok(list[begin].time >= before - 1 && list.at(-1).time <= Date.now() / 1000 + 1, 'of this clock');
+});
+
+recorded('what is not echoed, and the secret of the marks, are in no recording', async (server, dir) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	await api.input('s', 'read -s -p "word: "; echo; echo d""one\r');
+	await tapeWith(dir, 's', 'word: ');
+	await api.input('s', 'correct horse\r');
+	const tape = await tapeWith(dir, 's', 'done');
+	const all = Buffer.concat(read(tape).map(({ bytes, command }) => bytes ?? Buffer.from(command ?? '')));
+	assert.ok(!all.includes('correct horse'), 'what was typed is not there');
+	assert.ok(!/133;C;[^\x07\x1b]*[0-9a-f]{32}/.test(all.toString('latin1')), 'no nonce');
+});
+
+recorded('kill -9 in the middle of output: every byte once, after a torn tail too', async (server, dir) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	writeFileSync(path.join(server.cwd, 'counter.pl'), `$| = 1; my $i = 0;
+until (-e "stop") { for (1 .. 20) { printf "line %09d of the counter\\n", $i++ } select undef, undef, undef, 0.001 }
+print "last $i\\n";`);
+	await api.input('s', 'perl counter.pl\r');
+	const size = () => (tapes(dir, 's').length ? printed(read(tapes(dir, 's')[0])).length : 0);
+	for (let i = 0; i < 5; i++) {
+		const now = size();
+		await until('the recording grows', () => size() > now + 2000);
+		await server.kill();
+		// As a crash of the machine would leave it.
+		const open = segments(tapes(dir, 's')[0]).find((file) => file.endsWith('.open'));
+		if (i % 2 && open) writeFileSync(open, Buffer.from('28b52ffd04587506002a', 'hex'), { flag: 'a' });
+		await server.start();
+	}
+	writeFileSync(path.join(server.cwd, 'stop'), '');
+	const tape = await tapeWith(dir, 's', '\nlast ');
+	const list = read(tape), shown = text(tape);
+	assert.equal(tapes(dir, 's').length, 1);
+	assert.ok(!list.some(({ type }) => type === 'gap'), 'nothing is missing');
+	const lines = shown.match(/line \d{9} of the counter/g);
+	const [, last] = /\nlast (\d+)/.exec(shown);
+	assert.equal(lines.length, Number(last));
+	lines.forEach((line, i) => assert.equal(Number(line.slice(5, 14)), i));
+	assert.equal(list.filter(({ type, command }) => type === 'begin' && command.includes('counter.pl')).length, 1, 'a block begins once');
+});
+
+recorded('what was printed while there was no server is recorded by the next one; an end too', async (server, dir) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	await api.input('s', 'until [ -e go ]; do sleep .05; done; echo alone; echo >gone; exit 3\r');
+	await tapeWith(dir, 's', 'alone; echo');
+	await server.kill('SIGTERM');
+	writeFileSync(path.join(server.cwd, 'go'), '');
+	await until('it has ended', () => readdirSync(server.cwd).includes('gone'));
+	await server.start();
+	await sealed(dir);
+	const [tape] = tapes(dir, 's'), list = read(tape);
+	assert.match(text(tape), /\x07alone\r\n/);
+	assert.equal(list.at(-1).status, 3 << 8);
+	const files = segments(tape).join();
+	await server.kill('SIGTERM');
+	await server.start();
+	await server.session({ id: 'other' });
+	await tapeWith(dir, 'other', 'awake');
+	assert.equal(segments(tape).join(), files, 'what has ended is not recorded again');
+	assert.equal(read(tape).length, list.length);
+});
+
+recorded('a deleted session keeps its recording; another of that id has its own', async (server, dir) => {
+	const { api } = server;
+	await server.session({ id: 's' });
+	await exec(server, 'echo fi""rst');
+	await api.delete('s');
+	await sealed(dir);
+	await server.session({ id: 's' });
+	await exec(server, 'echo sec""ond');
+	const tape = await tapeWith(dir, 's', 'second');
+	assert.equal(tapes(dir, 's').length, 2);
+	assert.ok(tapes(dir, 's').some((other) => other !== tape && text(other).includes('first')));
+});
+
+recorded('segments are sealed as they grow, and the oldest go', async (server, dir) => {
+	await server.session({ id: 's' });
+	// What zstd cannot make much smaller: beyond the limit, of which what is written now is left.
+	await exec(server, 'head -c 12000000 /dev/urandom | base64 -w 100');
+	await exec(server, 'echo the""end');
+	const tape = tapes(dir, 's')[0];
+	const bytes = () => segments(tape).reduce((sum, file) => sum + statSync(file).size, 0);
+	await until(() => `the oldest are removed: ${segments(tape)}`, () => {
+		try {
+			return !segments(tape)[0].endsWith('00000001.zst') && bytes() < 9 << 20;
+		} catch {
+			return false; // one has just been removed
+		}
+	}, { timeout: 60_000 });
+	await until('the rest', () => read(tape).some(({ bytes: b }) => b?.includes('theend')));
+	const list = read(tape);
+	const first = list.find(({ type }) => type === 'output').offset;
+	printed(list, first);
+	assert.ok(first > 1 << 20 && !list.some(({ type }) => type === 'gap'));
+}, ['--record-size', '1M']);
+
+scenario('what is too old goes when a server starts; what is no recording stays', { args: [] }, async (server) => {
+	const dir = path.join(server.root, 'record'), old = path.join(dir, 's+0123456789abcdef');
+	mkdirSync(old, { recursive: true, mode: 0o700 });
+	chmodSync(dir, 0o700);
+	const past = Date.now() / 1000 - 90 * 86400;
+	for (const name of ['00000001.zst', '00000002.open', 'notes.txt']) {
+		writeFileSync(path.join(old, name), 'x');
+		utimesSync(path.join(old, name), past, past);
+	}
+	await server.kill('SIGTERM');
+	await server.start({ args: ['--record', dir] });
+	await until('they are gone', () => readdirSync(old).join() === 'notes.txt');
+});
+
+scenario('a directory that is open to others is refused; off is none', { args: ['--record', 'off'] }, async (server) => {
+	const dir = path.join(server.root, 'open');
+	mkdirSync(dir);
+	chmodSync(dir, 0o755);
+	const { status, stderr } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', path.join(server.root, 'r2'),
+		'--record', dir], { encoding: 'utf8' });
+	assert.equal(status, 1);
+	assert.match(stderr, /chmod 700/);
+	assert.deepEqual(readdirSync(dir), []);
+});
+
+recorded('a recording that is removed meanwhile goes on anew', async (server, dir) => {
+	await server.session({ id: 's' });
+	await exec(server, 'echo be""fore');
+	const tape = await tapeWith(dir, 's', 'before');
+	rmSync(tape, { recursive: true });
+	await exec(server, 'echo af""ter');
+	await until('what comes next', () => tapes(dir, 's').length > 0 && read(tape).some(({ bytes }) => bytes?.includes('after')));
+});

@@ -1,0 +1,480 @@
+// /rpc: the Sandbox SDK's calls, by the published capnweb client, and by hand. The SDK itself is in sandbox_class.test.mjs.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { newWebSocketRpcSession } from 'capnweb';
+import WebSocket from 'ws';
+import { eventsOf, joined } from '../sandbox/sdk.mjs';
+import { RawClient, Refused, frame } from './lib/client.mjs';
+import { ControlClient, metric, untilMetric } from './lib/control.mjs';
+import { allPids, cmdline, isAlive, rssAnon } from './lib/proc.mjs';
+import { Road } from './lib/road.mjs';
+import { sanitized, scenario } from './lib/server.mjs';
+import { stays, until, within } from './lib/until.mjs';
+
+const MiB = 1 << 20;
+
+/** The main object, by a socket of its own, which is its `socket`. */
+function session(server, { token = server.token, base = server.base, headers = {} } = {}) {
+	const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/rpc`, {
+		headers: { Authorization: `Bearer ${token}`, ...headers },
+	});
+	server.clients.add({ terminate: () => socket.terminate() });
+	const closed = new Promise((resolve) => { socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })); });
+	return { socket, closed, main: newWebSocketRpcSession(socket) };
+}
+
+/** A client of capnweb for a scenario. */
+function rpc(name, options, body) {
+	if (typeof options === 'function') [options, body] = [{}, options];
+	scenario(name, options, async (server) => {
+		const own = session(server);
+		try {
+			await body(own.main, server, own);
+		} finally {
+			own.socket.terminate();
+		}
+	});
+}
+
+/** Frames by hand. */
+const byHand = (server, options) => new ControlClient(server, { path: '/rpc', ...options }).connect();
+const answerTo = (control, id) => control.until(`answer to ${id}`, ([type, of]) => /^(resolve|reject)$/.test(type) && of === id);
+
+async function fails(promise, code, message) {
+	let value;
+	try {
+		value = await within('answer', Promise.resolve(promise));
+	} catch (error) {
+		assert.equal(error.code, code, `${error.code}: ${error.message}`);
+		assert.match(error.message, message);
+		assert.equal(typeof error.details, 'object');
+		return error;
+	}
+	return assert.fail(`it did not fail: ${JSON.stringify(value)}`);
+}
+
+rpc('methods, their results and their errors', async (main, server) => {
+	assert.equal(await main.utils.ping(), 'healthy');
+	assert.match(await main.utils.getVersion(), /^\d+\.\d+\.\d+/);
+	assert.ok((await main.utils.getCommands()).includes('bash'));
+	const made = await main.utils.createSession({ id: 's', env: { WHO: 'me', NOT: undefined }, cwd: server.cwd });
+	assert.deepEqual([made.success, made.id, typeof made.message, made.containerPlacementId], [true, 's', 'string', null]);
+	assert.deepEqual(await main.utils.listSessions(), { sessions: ['s'] });
+	const twice = await fails(main.utils.createSession({ id: 's' }), 'SESSION_ALREADY_EXISTS', /s/);
+	assert.equal(twice.details.sessionId, 's');
+	const result = await main.commands.execute('echo $WHO; echo $X >&2; pwd; (exit 3)', 's', { env: { X: 'x' }, cwd: '/usr' });
+	assert.deepEqual([result.success, result.exitCode, result.stdout, result.stderr], [false, 3, 'me\n/usr', 'x']);
+	assert.equal((await main.commands.execute('printf "ä 🚀 \\0\\001"', 's')).stdout, 'ä 🚀 \0\u0001', 'text of all kinds');
+	assert.equal((await main.commands.execute('printf %s "\ud800x"', 's')).stdout, '\ufffdx', 'half a pair');
+	assert.equal((await main.utils.deleteSession('s')).success, true);
+	const gone = await fails(main.utils.deleteSession('s'), 'INTERNAL_ERROR', /^Session not found$/);
+	assert.equal(gone.details.originalError, 'Session not found');
+	await fails(main.commands.execute('', 's'), 'INVALID_COMMAND', /./);
+	await fails(main.commands.execute('true', 's', 'no object'), 'VALIDATION_FAILED', /./);
+	await fails(main.processes.getProcess('../kill-all'), 'VALIDATION_FAILED', /./);
+	await fails(main.processes.getProcess('nothing'), 'PROCESS_NOT_FOUND', /./);
+	const later = await fails(main.tunnels.destroyTunnel('t'), 'TUNNEL_NOT_FOUND', /no such tunnel/);
+	assert.equal(JSON.parse(later.message).code, 'TUNNEL_NOT_FOUND', 'the SDK takes codes that it does not know from the text');
+	await assert.rejects(async () => await main.utils.nothing(), { name: 'TypeError', message: '\'utils.nothing\' is not a function.' });
+	await assert.rejects(async () => await main.nothing.at.all(), TypeError);
+	await assert.rejects(async () => await main.utils.map((x) => x), /not supported/);
+	assert.equal(await main.utils.ping(), 'healthy', 'and the session goes on');
+});
+
+rpc('calls on what is not there yet', async (main) => {
+	const made = main.utils.createSession({ id: 'p' });
+	assert.equal((await main.commands.execute('echo hi', made.id)).stdout, 'hi', 'a result’s property as an argument');
+	assert.equal(await main.commands.execute('echo more', 'p').stdout, 'more');
+	const failed = main.utils.createSession({ id: 'p' });
+	await assert.rejects(async () => await main.commands.execute('echo never', failed.id), { code: 'SESSION_ALREADY_EXISTS' });
+	await assert.rejects(async () => await failed.id.and.so.on(), { code: 'SESSION_ALREADY_EXISTS' });
+	const { commands } = main;
+	const again = commands.dup();
+	assert.equal((await again.execute('echo dup', 'p')).stdout, 'dup', 'a part of the main object has a number of its own');
+	again[Symbol.dispose]();
+	// Many at once, more than may be under way: each is answered.
+	const many = await Promise.allSettled(Array.from({ length: 300 }, () => main.utils.ping()));
+	assert.ok(many.every(({ status, value, reason }) => value === 'healthy' || (status === 'rejected' && reason.code === 'LIMIT_REACHED')));
+});
+
+rpc('streams are whole, beside each other', async (main, server) => {
+	await main.utils.createSession({ id: 's' });
+	const streams = await Promise.all([1, 2, 3, 4].map((n) => main.commands.executeStream(`seq 1 ${n}0000`, '__DISABLE_SESSION__')));
+	const all = await Promise.all(streams.map((stream) => eventsOf(stream)));
+	for (const [at, events] of all.entries()) {
+		assert.equal(joined(events, 'stdout').split('\n').length, (at + 1) * 10_000 + 1);
+		assert.deepEqual([events[0].type, events.at(-1).type, events.at(-1).exitCode], ['start', 'complete', 0]);
+	}
+	const raw = await new Response(await main.commands.executeStream('echo x', 's')).text();
+	assert.match(raw, /^event: start\ndata: \{"type":"start"/);
+	assert.match(raw, /\nevent: stdout\ndata: .*\n\nevent: complete\ndata: /);
+	await fails(main.commands.executeStream('', 's'), 'INVALID_COMMAND', /./);
+
+	const { processId } = await main.processes.startProcess('echo one; echo two >&2; exit 5', 's', { processId: 'p' });
+	const logs = await eventsOf(await main.processes.streamProcessLogs(processId));
+	assert.deepEqual([...new Set(logs.map(({ type }) => type))].sort(), ['exit', 'stderr', 'stdout'], 'without process_info');
+	assert.equal(logs.at(-1).exitCode, 5);
+	assert.deepEqual([(await main.processes.getProcessLogs('p')).stdout, (await main.processes.listProcesses()).processes.length], ['one\n', 1]);
+	await untilMetric(server, 'streams', 0);
+});
+
+rpc('a reader that cancels, and a socket that closes, end streams and not processes', { args: ['--ping-interval', '1'] }, async (main, server, own) => {
+	await main.processes.startProcess('while :; do echo tick; sleep 0.02; done', '__DISABLE_SESSION__', { processId: 'p' });
+	const first = await main.processes.streamProcessLogs('p');
+	const second = await main.processes.streamProcessLogs('p');
+	await untilMetric(server, 'streams', 2);
+	await first.cancel();
+	await untilMetric(server, 'streams', 1);
+	assert.match(new TextDecoder().decode((await second.getReader().read()).value), /tick/);
+	own.socket.terminate();
+	await untilMetric(server, 'streams', 0);
+	await untilMetric(server, 'rpc_sockets', 0);
+	const { process } = (await server.api.call('GET', '/api/process/p'));
+	assert.equal(process.status, 'running');
+	assert.ok(isAlive(process.pid));
+	await server.api.call('DELETE', '/api/process/p');
+});
+
+rpc('a silent stream says that it goes on', { args: ['--ping-interval', '1'] }, async (main) => {
+	await main.processes.startProcess('sleep 1000', '__DISABLE_SESSION__', { processId: 'p' });
+	const reader = (await main.processes.streamProcessLogs('p')).getReader();
+	assert.equal(new TextDecoder().decode((await within('comment', reader.read(), 30_000)).value), ':\n\n');
+	await reader.cancel();
+	await main.processes.killProcess('p');
+});
+
+/** A stream of so many pieces, each made when it is asked for. */
+function pieces(count, size, { end = (controller) => controller.close() } = {}) {
+	let n = 0;
+	return new ReadableStream({
+		pull(controller) {
+			if (n < count) controller.enqueue(new Uint8Array(size).fill(97 + (n++ % 26)));
+			else return end(controller);
+			return undefined;
+		},
+	});
+}
+
+const whole = async (stream) => Buffer.from(await new Response(stream).arrayBuffer());
+
+rpc('files as streams of bytes, both ways', { memory: true, timeout: 100_000 }, async (main, server) => {
+	await main.utils.createSession({ id: 's', cwd: server.cwd });
+	const written = await main.files.writeFileStream('deep/er/file', pieces(300, 100_001), 's');
+	assert.deepEqual([written.success, written.path, written.bytesWritten, typeof written.timestamp], [true, 'deep/er/file', 30_000_300, 'string']);
+	const expected = await whole(pieces(300, 100_001));
+	assert.ok(readFileSync(`${server.cwd}/deep/er/file`).equals(expected));
+	assert.deepEqual(readdirSync(`${server.cwd}/deep/er`), ['file'], 'nothing is left beside it');
+	const before = sanitized() ? 0 : rssAnon(server.pid);
+	const read = await main.files.readFile(`${server.cwd}/deep/er/file`, 's', { encoding: 'none' });
+	assert.deepEqual([read.success, read.path, read.size, read.mimeType, typeof read.timestamp],
+		[true, `${server.cwd}/deep/er/file`, 30_000_300, 'application/octet-stream', 'string']);
+	assert.ok((await whole(read.content)).equals(expected));
+	await main.files.writeFileStream(`${server.cwd}/big`, pieces(2000, 65_536), 's');
+	assert.equal(statSync(`${server.cwd}/big`).size, 2000 * 65_536);
+	if (!sanitized()) assert.ok(rssAnon(server.pid) - before < 40 * MiB, `memory grew by ${rssAnon(server.pid) - before}`);
+
+	await main.files.writeFileStream('empty.txt', pieces(0), 's');
+	const empty = await main.files.readFile('empty.txt', 's', { encoding: 'none' });
+	assert.deepEqual([empty.size, empty.mimeType, (await whole(empty.content)).length], [0, 'text/plain', 0]);
+	assert.equal((await whole((await main.files.readFile('/proc/version', 's', { encoding: 'none' })).content)).length > 10, true, 'what says that it is empty');
+
+	await fails(main.files.readFile('nothing', 's', { encoding: 'none' }), 'FILE_NOT_FOUND', /nothing/);
+	await fails(main.files.readFile(server.cwd, 's', { encoding: 'none' }), 'FILE_NOT_FOUND', /./);
+	await fails(main.files.writeFileStream(`${server.cwd}/deep`, pieces(50, 100_000), 's'), 'IS_DIRECTORY', /./);
+	await fails(main.files.writeFileStream('empty.txt/x', pieces(50, 100_000), 's'), 'FILE_NOT_FOUND', /./);
+	await fails(main.files.writeFileStream('', pieces(1, 1), 's'), 'VALIDATION_FAILED', /./);
+	await fails(main.files.writeFileStream('a\0b', pieces(1, 1), 's'), 'VALIDATION_FAILED', /./);
+	await fails(main.files.writeFileStream('x'.repeat(5000), pieces(1, 1), 's'), 'VALIDATION_FAILED', /./);
+	await fails(main.files.writeFileStream('x', 'no stream', 's'), 'VALIDATION_FAILED', /./);
+	await fails(main.files.writeFileStream('x', pieces(1, 1), '../s'), 'VALIDATION_FAILED', /./);
+	assert.ok(!existsSync(`${server.cwd}/x`));
+	assert.equal(await main.utils.ping(), 'healthy', 'and the session goes on');
+});
+
+rpc('streams of bytes that break off leave nothing', { timeout: 100_000 }, async (main, server, own) => {
+	await main.utils.createSession({ id: 's', cwd: server.cwd });
+	const kept = () => readdirSync(server.cwd).filter((name) => !name.startsWith('.')).sort();
+	await main.files.writeFile('old', 'as it was', 's');
+	const list = kept();
+	await fails(main.files.writeFileStream('old', pieces(3, 200_000, { end: (controller) => controller.error(new Error('mine')) }), 's'), 'STREAM_ERROR', /broken off/);
+	assert.deepEqual(kept(), list);
+	assert.equal(readFileSync(`${server.cwd}/old`, 'utf8'), 'as it was');
+	// A stream that never ends, on a socket that is closed.
+	const other = session(server);
+	const never = other.main.files.writeFileStream(`${server.cwd}/old`, pieces(3, 200_000, { end: () => new Promise(() => {}) }), 's');
+	never.catch(() => {});
+	await until('something beside it', () => allPids().length && readdirSync(server.cwd).length >= list.length && metric(server, 'rpc_sockets').then((n) => n === 2));
+	other.socket.terminate();
+	await untilMetric(server, 'rpc_sockets', 1);
+	await until('nothing beside it', () => kept().join() === list.join());
+	assert.equal(readFileSync(`${server.cwd}/old`, 'utf8'), 'as it was');
+	// A reader that cancels, and one whose file is cut meanwhile.
+	await main.files.writeFileStream('big', pieces(300, 100_000), 's');
+	const { content } = await main.files.readFile('big', 's', { encoding: 'none' });
+	const reader = content.getReader();
+	assert.ok((await reader.read()).value.length > 0);
+	await reader.cancel();
+	await untilMetric(server, 'streams', 0);
+	const cut = (await main.files.readFile('big', 's', { encoding: 'none' })).content;
+	truncateSync(`${server.cwd}/big`, 10);
+	await assert.rejects(whole(cut), /any further/);
+	// Twenty at once, each whole.
+	const all = await Promise.all(Array.from({ length: 20 }, (_, n) => main.files.writeFileStream(`n${n}`, pieces(20 + n, 50_000), 's')));
+	assert.deepEqual(all.map(({ bytesWritten }) => bytesWritten), Array.from({ length: 20 }, (_, n) => (20 + n) * 50_000));
+	const back = await Promise.all(all.map(async (_, n) => (await whole((await main.files.readFile(`n${n}`, 's', { encoding: 'none' })).content)).length));
+	assert.deepEqual(back, all.map(({ bytesWritten }) => bytesWritten));
+	await untilMetric(server, 'streams', 0);
+	own.socket.terminate();
+	await untilMetric(server, 'rpc_sockets', 0);
+});
+
+scenario('a stream of a client that stops holds nobody up, and costs no memory', { memory: true, timeout: 100_000 }, async (server) => {
+	const control = await byHand(server);
+	control.send(['pipe']);
+	control.send(['push', ['pipeline', 0, ['files', 'writeFileStream'], [`${server.cwd}/stuck`, ['readable', 1], '__DISABLE_SESSION__']]]);
+	control.send(['pull', 2]);
+	const piece = Buffer.alloc(60_000, 'x').toString('base64').replace(/=+$/, '');
+	for (let n = 0; n < 5; n += 1) control.send(['stream', ['pipeline', 1, ['write'], [['bytes', piece]]]]);
+	await until('five that are taken', () => control.frames.filter(([type]) => type === 'resolve').length === 5);
+	assert.ok(!existsSync(`${server.cwd}/stuck`), 'not before it is whole');
+	assert.equal((await server.api.raw('GET', '/api/ping')).status, 200);
+	control.send(['stream', ['pipeline', 1, ['close'], []]]);
+	assert.equal((await answerTo(control, 2))[2].bytesWritten, 300_000);
+	assert.equal(statSync(`${server.cwd}/stuck`).size, 300_000);
+	// The readable end of a pipe that is closed at once, of one that is released, of one that is taken twice.
+	for (const [n, frames] of [
+		[['pipe'], ['stream', ['pipeline', 10, ['close'], []]]], [['pipe'], ['release', 10, 1]],
+	].entries()) {
+		const other = await byHand(server);
+		for (const frame of frames) other.send(JSON.parse(JSON.stringify(frame).replace('10', '1')));
+		if (n === 0) {
+			other.send(['push', ['pipeline', 0, ['files', 'writeFileStream'], [`${server.cwd}/nothing`, ['readable', 1], '__DISABLE_SESSION__']]]);
+			other.send(['pull', 3]);
+			assert.equal((await answerTo(other, 3))[2].bytesWritten, 0);
+		}
+		other.terminate();
+	}
+	control.terminate();
+	await untilMetric(server, 'rpc_sockets', 0);
+});
+
+rpc('files of several megabytes in one message', { timeout: 100_000 }, async (main, server) => {
+	const text = 'ä "quoted"\n'.repeat(400_000);
+	const written = await main.files.writeFile(`${server.cwd}/text`, text, '__DISABLE_SESSION__');
+	assert.equal(written.bytesWritten, Buffer.byteLength(text));
+	assert.equal(readFileSync(`${server.cwd}/text`, 'utf8'), text);
+	const bytes = Buffer.from(Array.from({ length: 9 * MiB }, (_, n) => n * 7 % 256));
+	await main.files.writeFile(`${server.cwd}/bytes`, bytes.toString('base64'), '__DISABLE_SESSION__', { encoding: 'base64' });
+	assert.ok(readFileSync(`${server.cwd}/bytes`).equals(bytes));
+	assert.equal((await main.files.readFile(`${server.cwd}/bytes`, '__DISABLE_SESSION__')).content, bytes.toString('base64'));
+});
+
+scenario('whoever asks has no more than over HTTP', async (server) => {
+	await server.session({ id: 's' });
+	await server.session({ id: 'other' });
+	const { token: driver } = await server.api.link('s', 'driver', 600_000);
+	const { token: viewer, link: watching } = await server.api.link('s', 'viewer', 600_000);
+	const drives = session(server, { token: driver });
+	await fails(drives.main.commands.execute('echo not mine', 'other'), 'PERMISSION_DENIED', /./);
+	await fails(drives.main.utils.createSession({ id: 'x' }), 'PERMISSION_DENIED', /./);
+	const watches = session(server, { token: viewer });
+	await fails(watches.main.commands.execute('echo', 's'), 'PERMISSION_DENIED', /./);
+	assert.equal(await watches.main.utils.ping(), 'healthy');
+	await server.api.call('DELETE', `/api/session/s/links/${watching.id}`);
+	assert.equal((await within('close', watches.closed)).code, 4401);
+	assert.equal(await drives.main.utils.ping(), 'healthy');
+	drives.socket.terminate();
+
+	for (const [headers, status] of [[{ Origin: 'http://evil.example' }, 403], [{ Host: 'evil.example' }, 403],
+		[{ Authorization: 'Bearer wrong' }, 401], [{ Authorization: undefined }, 401]]) {
+		const raw = new RawClient(server).upgrade('/rpc', headers);
+		assert.equal(await raw.status(), status, JSON.stringify(headers));
+		raw.terminate();
+	}
+	assert.equal((await server.api.raw('GET', '/rpc')).status, 404);
+});
+
+const nested = (depth, inner) => '{"a":'.repeat(depth) + inner + '}'.repeat(depth);
+/** What ends a session, and what is said of it. */
+const hostile = {
+	'a depth bomb': [[`["push",${nested(5000, '1')}]`], /too deep/],
+	'a bomb that is cut': [['['.repeat(100_000)], /too deep/],
+	'values in values': [['["push",{"a":"0123456789"}]', ...Array.from({ length: 60 }, (_, n) => `["push",[[["pipeline",${n + 1}],["pipeline",${n + 1}]]]]`)],
+		/too large|too much/],
+	'references in parts of values': [[['push', { a: { b: 1 }, c: [Array(15_000).fill(['import', 0])] }], ['push', ['pipeline', 1, ['a']]],
+		['push', [Array(15_000).fill(['pipeline', 2])]]].map((message) => JSON.stringify(message)), /too large|too much/],
+	'a release of what was never given': [['["release",77,1]'], /no such export/],
+	'a release of more than there is': [['["push",1]', '["release",1,2]'], /refcount/],
+	'a release of the main object': [['["release",0,1]'], /no such export/],
+	'a pull of nothing': [['["pull",5]'], /no such export/],
+	'pushes without end': [Array.from({ length: 100_000 }, () => '["push",1]'), /not released/],
+	'calls without end': [Array.from({ length: 40_000 }, () => '["push",["pipeline",0,["utils","ping"],[]]]'), /not released/],
+	'what is no JSON': [['nonsense'], /not JSON/],
+	'what is no message': [['{"type":"request"}'], /bad RPC message/],
+	'what is no value': [['["push",["ref",1]]'], /unknown special value/],
+	'a stream that nobody reads': [['["pipe"]', ...Array.from({ length: 40 }, () => JSON.stringify(['stream', ['pipeline', 1, ['write'], ['x'.repeat(MiB / 2)]]]))], /stream/],
+	'what is kept without end': [Array.from({ length: 100 }, () => JSON.stringify(['push', 'x'.repeat(MiB)])), /too much is held/],
+	'a message that is too big': [[JSON.stringify(['push', 'x'.repeat(17 * MiB)])], /too large/],
+	'bytes': [[Buffer.from('["push",1]')], /text/],
+};
+for (const [name, [messages, why]] of Object.entries(hostile))
+	scenario(`${name} ends the session, and nothing else`, { memory: true, timeout: 60_000 }, async (server) => {
+		const good = session(server);
+		assert.equal(await good.main.utils.ping(), 'healthy');
+		const before = sanitized() ? 0 : rssAnon(server.pid);
+		const control = await byHand(server);
+		for (const message of messages) control.send(message);
+		await control.untilClosed({ timeout: 30_000 });
+		assert.equal(control.closed.code, 1008);
+		assert.match(control.closed.reason, why);
+		const abort = control.frames.find(([type]) => type === 'abort');
+		if (abort) assert.match(abort[1][2], why);
+		assert.equal(await good.main.utils.ping(), 'healthy');
+		if (!sanitized()) assert.ok(rssAnon(server.pid) - before < 200 * MiB, `memory grew by ${rssAnon(server.pid) - before}`);
+		await untilMetric(server, 'rpc_sockets', 1);
+		good.socket.terminate();
+	});
+
+scenario('a chain of promises is walked once', { timeout: 120_000 }, async (server) => {
+	/** How long it takes to look at what a chain of so many promises leads to, very often. */
+	const took = async (length) => {
+		const control = await byHand(server);
+		control.send(['push', ['promise', -1]]);
+		for (let n = 1; n < length; n += 1) control.send(['resolve', -n, ['promise', -n - 1]]);
+		const ask = async (id) => {
+			control.send(['pull', id]);
+			await control.until('answer', ([type, of]) => type === 'resolve' && of === id, { timeout: 60_000 });
+		};
+		control.send(['push', 0]);
+		await ask(2);
+		const began = performance.now();
+		for (let id = 3; id < 163; id += 1) {
+			control.send(['push', [Array(2500).fill(['pipeline', 1])]]);
+			control.send(['release', id, 1]);
+		}
+		control.send(['push', 0]);
+		await ask(163);
+		control.terminate();
+		return performance.now() - began;
+	};
+	const short = await took(1);
+	const long = await took(15_000);
+	assert.ok(long < 5 * short + 500, `${long} ms, and ${short} ms without the chain`);
+});
+
+scenario('frames that are cut', async (server) => {
+	for (const sent of [frame({ payload: '["push",' , fin: false }), frame({ payload: '["push",1]', length: 5000 }),
+		Buffer.concat([frame({ payload: '["push",["pipel', fin: false }), frame({ opcode: 0, payload: 'ine",0,["utils","ping"],[]]]' }), frame({ payload: '["pull",1]' })])]) {
+		const raw = new RawClient(server).upgrade('/rpc');
+		assert.equal(await raw.status(), 101);
+		raw.send(sent);
+		if (sent.length > 60) await until('answer', () => raw.text.includes('["resolve",1,"healthy"]'));
+		raw.terminate();
+	}
+	await untilMetric(server, 'rpc_sockets', 0);
+	assert.equal((await server.api.raw('GET', '/api/ping')).status, 200);
+});
+
+scenario('a client that never reads costs no memory, and holds nobody up', { memory: true, timeout: 100_000 }, async (server) => {
+	const road = await Road.build(server, Infinity);
+	const control = await byHand(server, { base: road.base, headers: { Host: server.host } });
+	control.send(['push', ['pipeline', 0, ['utils', 'ping'], []]]);
+	control.send(['pull', 1]);
+	await answerTo(control, 1);
+	const before = sanitized() ? 0 : rssAnon(server.pid);
+	road.pace = 0;
+	// Answers of 1 MiB, and streams of all there is.
+	const big = 'head -c 1000000 /dev/zero | tr "\\0" x';
+	for (let n = 2; n < 60; n += 1) {
+		control.send(['push', ['pipeline', 0, ['commands', n % 2 ? 'execute' : 'executeStream'], [n % 2 ? big : 'yes', '__DISABLE_SESSION__']]]);
+		control.send(['pull', n]);
+	}
+	let highest = 0;
+	await stays('serving others, in bounded memory', async () => {
+		highest = Math.max(highest, sanitized() ? 0 : rssAnon(server.pid) - before);
+		return (await server.api.raw('GET', '/api/ping')).status === 200;
+	}, 3000);
+	assert.ok(highest < 64 * MiB, `memory grew by ${highest}`);
+	control.terminate();
+	await untilMetric(server, 'rpc_sockets', 0);
+	await untilMetric(server, 'streams', 0);
+	await until('the commands to end', () => !allPids().some((pid) => cmdline(pid) === 'yes'), { timeout: 30_000 });
+});
+
+scenario('connections that end in the middle leave nothing', { timeout: 100_000 }, async (server) => {
+	await server.session({ id: 's' });
+	for (let n = 0; n < 40; n += 1) {
+		const control = await byHand(server);
+		const calls = [['commands', 'executeStream', ['seq 1 100000', '__DISABLE_SESSION__']], ['commands', 'execute', ['sleep 0.05', '__DISABLE_SESSION__']],
+			['utils', 'createSession', [{ id: `n${n}` }]], ['commands', 'execute', ['echo', ['pipeline', 3, ['id']]]]];
+		for (const [at, [space, method, args]] of calls.entries()) {
+			control.send(['push', ['pipeline', 0, [space, method], args]]);
+			control.send(['pull', at + 1]);
+		}
+		control.send(['push', [[['pipeline', 1], ['promise', -1], ['export', -2]]]]);
+		control.send(['pull', 5]);
+		if (n % 3 === 0) control.socket.pause();
+		else if (n % 4) await control.until('frame', () => true);
+		if (n % 2) control.terminate();
+		else control.socket.close();
+		if (n % 3 === 0) control.terminate();
+	}
+	await untilMetric(server, 'streams', 0);
+	await untilMetric(server, 'rpc_sockets', 0);
+	assert.ok(await metric(server, 'http_requests_total') > 0);
+});
+
+scenario('the server ends', async (server) => {
+	const own = session(server);
+	const stream = await own.main.commands.executeStream('echo up; sleep 1000', '__DISABLE_SESSION__');
+	await stream.getReader().read();
+	const stalled = await byHand(server);
+	stalled.socket.pause();
+	const { code } = await server.kill('SIGTERM');
+	assert.equal(code, 0);
+	assert.equal((await own.closed).code, 1001);
+	await server.start();
+});
+
+scenario('a refused upgrade is told as one', async (server) => {
+	await assert.rejects(byHand(server, { token: 'wrong' }), (error) => error instanceof Refused && error.status === 401);
+});
+
+/** What a run tells the functions of its caller. */
+async function told(main, id, code, language) {
+	const all = { stdout: '', stderr: '', results: [], errors: [] };
+	const value = await main.interpreter.runCodeStream(id, code, language, {
+		onStdout({ text, timestamp }) {
+			assert.ok(timestamp > 0);
+			all.stdout += text;
+		},
+		async onStderr({ text }) { all.stderr += text; },
+		onResult(result) { all.results.push(result); },
+		onError(error) { all.errors.push(error); },
+	});
+	assert.equal(value, undefined);
+	return all;
+}
+
+rpc('code runs, and is told to functions of the caller', async (main) => {
+	const context = await main.interpreter.createCodeContext({ language: 'python', cwd: '/tmp', envVars: { WHO: 'me' } });
+	assert.deepEqual([context.language, context.cwd, context.createdAt instanceof Date], ['python', '/tmp', true]);
+	const { stdout, stderr, results, errors } = await told(main, context.id,
+		'import os, sys\nprint("out", os.environ["WHO"])\nprint("err", file=sys.stderr)\n[1, {"a": [2]}]', 'python');
+	assert.deepEqual([stdout, stderr, errors], ['out me\n', 'err\n', []]);
+	assert.deepEqual(results.map(({ json }) => json), [[1, { a: [2] }]]);
+	const failed = await told(main, context.id, '1/0', 'python');
+	assert.equal(failed.errors[0].name, 'ZeroDivisionError');
+	assert.ok(Array.isArray(failed.errors[0].traceback));
+	const events = await eventsOf(await main.interpreter.streamCode(context.id, 'print(6 * 7)', 'python'));
+	assert.deepEqual([joined(events.map(({ type, text }) => ({ type, data: text })), 'stdout'), events.at(-1).type], ['42\n', 'execution_complete']);
+	// A function that throws ends nothing, nor does one that is not there.
+	await main.interpreter.runCodeStream(context.id, 'print(1)', 'python', { onStdout() { throw new Error('mine'); } });
+	await main.interpreter.runCodeStream(context.id, 'print(1)', 'python', {});
+	const listed = await main.interpreter.listCodeContexts();
+	assert.deepEqual(listed.map(({ id }) => id), [context.id]);
+	assert.ok(listed[0].lastUsed instanceof Date);
+	assert.equal(await main.interpreter.deleteCodeContext(context.id), undefined);
+	await fails(main.interpreter.runCodeStream(context.id, '1', 'python', {}), 'CONTEXT_NOT_FOUND', /./);
+	await fails(main.interpreter.deleteCodeContext(context.id), 'CONTEXT_NOT_FOUND', /./);
+});

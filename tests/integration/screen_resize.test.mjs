@@ -1,0 +1,126 @@
+// Resizes: the server's screen stays xterm.js' screen, and a snapshot brings a terminal to it, with resizes before and
+// behind where it is taken, which may be in the middle of a sequence. What differs is told as short as it can be.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { loadCorpus } from '../corpus/load.mjs';
+import { step } from '../lib/grammar.mjs';
+import { all, differs, told } from '../lib/rounds.mjs';
+import { Ours } from '../lib/screen.mjs';
+import { times } from './lib/soak.mjs';
+
+const ROUNDS = times(80, 20000, 'SCREEN_RESIZE_ROUNDS'); // at random, of each kind
+const POINTS = times(200, 20000, 'SCREEN_RESIZE_POINTS'); // of the corpus
+
+const ours = new Ours();
+after(() => ours.end());
+
+/* Each of these has differed. [columns, rows, steps]: output, sizes, and null where there is a snapshot. */
+const ONCE = {
+	'half a wide character in the last column, and a wide one behind it':
+		[4, 1, ['\0世', '\x1b[3b', [3, 1], '\0xxxxxxxx', "\x1b[79'~", [2, 1], [5, 1]]],
+	'fewer lines than there were, below a cursor that was saved above them':
+		[12, 2, ['\0ghijklmnopqrstuvwxyz0123', '\x1b[?1K', '\x1b[S', [2, 1], [2, 2]]],
+	'half a wide character and what is left of the other, in colour, above another line':
+		[6, 2, ['\x1b[4m', '\x1b[?7l世世世世', '\x1bD', '\0x', null]],
+	'a mark that takes what is before the last column for wide':
+		[12, 2, ['\0世世世世世', '\x1b[?7l', '\0xxxxxxxx\u{1f468}\u200d', null]],
+	'nothing but a mark there':
+		[2, 1, ['\x1b[80C', '\x1b[?7l', '\0世\u0301', null]],
+	'a mark that takes a narrow character for wide before an empty column':
+		[6, 2, ['\x1b[?7l', '\0aaaaa', '\0世\u0301', null]],
+	'what a wide character left in the last column of the last line drawn':
+		[15, 2, ['\0世', '\x1b[3b', '\x1b[1m', '\0世世世', '\b\b\b', '\x1b[@', '\0abc', null]],
+	'what it left in the last column of the last row':
+		[3, 1, ['\x1b[2m', '\x1b[48;5;17m', '\x1b[?1047h', '\x1b[999C', '\0世', null]],
+	'half a link in the last column, and a wide character behind it':
+		[3, 1, ['\x1b]8;id=x;http://a/2\x07', '\0abfg\u{1f468}\u{1f469}', [2, 1], null]],
+	'half a wide character and a wrap, with no other row':
+		[21, 1, ['\0\x1b[?7l世世世世世世世世世世世世世世世世', '\n', [2, 1], null]],
+	'a cursor that waits behind half a wide character':
+		[18, 1, ['\x1b[?7l', '\0世世世世世世世', '\0xxxx', '\x1b[4 A', '\0x', null]],
+	'a cursor that waits in the alternate buffer, over what a larger size had':
+		[2, 1, [[12, 3], '\x1b[?1047h', [2, 1], '\x1b[11;22H', '\0\u0301', '\x1b[2 A', null]],
+	'a cursor behind a lone mark behind the edge': [5, 1, ['\0abcde', '\0\u0301', null, "\x1b['~"]],
+	'an underline that is kept, and not had': [2, 1, ['\x1b[4m', '\x1b8', '\x1b]8;;\x1b\\', null, '\x1b7']],
+	'the colour of an underline that does not count':
+		[2, 1, ['\x1b[4m', '\x1b7', '\x1b[m', '\x1b8', '\x1b[58;2;1;2;3m', '\x1b]8;;\x1b\\', '\x1b[?47h', '\0x', null]],
+};
+
+for (const [name, [cols, rows, list]] of Object.entries(ONCE))
+	test(`once: ${name}`, async () => {
+		const round = { cols, rows, scrollback: 50, steps: list.map((item) => {
+			if (item === null)
+				return { cut: true };
+			return Array.isArray(item) ? { resize: item } : { bytes: Buffer.from(item) };
+		}) };
+		const found = await differs(ours, round);
+		assert.ok(!found, found && told(round, found));
+	});
+
+const beginning = (random) => ({ cols: 2 + random.below(24), rows: 1 + random.below(12), scrollback: random.pick([50, 1000]) });
+const steps = (random, count) => Array.from({ length: count }, () => step(random, true));
+
+/* One sequence, or one character: a NUL before it is another stretch of text. */
+const WHOLE = /^(?:\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x1b\x07]*\x07|\0[\xc2-\xf4][\x80-\xbf]+)$/;
+
+/** Now and then there is a resize in the middle of a sequence, or of a character. */
+function interrupted(list, random) {
+	return list.flatMap((next) => {
+		const { bytes } = next;
+		if (!bytes || !WHOLE.test(bytes.toString('latin1')) || random.below(8) > 0)
+			return [next];
+		const at = 1 + random.below(bytes.length - 1);
+		return [{ bytes: bytes.subarray(0, at) }, { resize: [2 + random.below(30), 1 + random.below(14)] }, { bytes: bytes.subarray(at) }];
+	});
+}
+
+test('output at random and resizes', async (t) => {
+	await all(t, ours, ROUNDS, (i, random) => ({ ...beginning(random), steps: interrupted(steps(random, 50), random) }), 1);
+});
+
+/* Some of what is at random no bytes bring: see the end of ring/screen/README.md. */
+const MOSTLY = 0.998;
+
+test('a snapshot between them', async (t) => {
+	await all(t, ours, ROUNDS, (i, random) => ({ ...beginning(random),
+		steps: [...steps(random, 1 + random.below(40)), { cut: true }, ...steps(random, 14)] }), MOSTLY);
+});
+
+/* The scrollback has fewer of what this one repeats. */
+const corpus = loadCorpus().filter(({ name }) => name !== 'csi-huge-numbers');
+const NEAR = 30; // by how much a size changes, half of the time
+
+/** A stream of the corpus with resizes at random places, and a snapshot at another. */
+function resized(stream, random) {
+	const total = stream.steps.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
+	const places = Array.from({ length: 3 + random.below(4) }, () => random.below(total + 1)).sort((a, b) => a - b);
+	const snapshot = random.below(places.length);
+	const size = () => (random.below(2) === 0 ? [2 + random.below(140), 1 + random.below(60)]
+		: [Math.max(2, stream.cols - NEAR / 2 + random.below(NEAR)), Math.max(1, stream.rows - NEAR / 2 + random.below(NEAR))]);
+	const list = [];
+	let [at, next] = [0, 0];
+	for (const { bytes, resize } of stream.steps) {
+		if (resize)
+			list.push({ resize });
+		for (let from = 0; bytes && from < bytes.length;) {
+			const to = Math.min(bytes.length, next < places.length ? places[next] - at : bytes.length);
+			if (to > from)
+				list.push({ bytes: bytes.subarray(from, to) });
+			from = Math.max(from, to);
+			if (next < places.length && at + from === places[next])
+				list.push(next++ === snapshot ? { cut: true } : { resize: size() });
+		}
+		at += bytes?.length ?? 0;
+	}
+	list.push({ resize: size() }, { resize: size() });
+	return list;
+}
+
+test('recordings and streams by hand with resizes, and a snapshot between them', async (t) => {
+	const { name, ...first } = corpus[0];
+	assert.ok(name && first.steps.length > 0);
+	await all(t, ours, POINTS, (i, random) => {
+		const stream = corpus[i % corpus.length];
+		return { name: stream.name, sparse: true, cols: stream.cols, rows: stream.rows, scrollback: random.pick([100, 1000]), steps: resized(stream, random) };
+	}, MOSTLY);
+});

@@ -1,0 +1,169 @@
+// What users of zsh and fish define does not touch what runs commands for programs, as exec_untouched has it for bash: true
+// statuses and whole output, or it is said that a command has not been run.
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { scenario } from './lib/server.mjs';
+import { inEach, statusOf } from './lib/shells.mjs';
+import { until } from './lib/until.mjs';
+
+const shells = ['zsh', 'fish'];
+const exec = (server, id, command, fields = {}) => server.api.call('POST', `/api/session/${id}/exec`,
+	{ command, queue: true, timeoutMs: 20_000, ...fields }).then(({ data }) => data);
+const screenOf = async (server, id) => (await server.api.raw('GET', `/api/session/${id}/screen?format=text&scrollback=1000`)).text;
+const litter = /__rs_[^u]|builtin eval|\\eval|\/proc\//;
+
+/** Commands that need nothing that could have been taken away */
+async function works(server, id, about, shown = true) {
+	for (const [command, status, stdout] of [['/bin/echo ok', 0, 'ok\n'], ['/bin/sh -c "exit 7"', 7, ''], ['/usr/bin/env | /bin/grep -c __rs', 1, '0\n']]) {
+		const e = await exec(server, id, command, { streams: 'pipes', stdin: null });
+		assert.deepEqual([e.exitCode, e.stdout, e.endedBy, e.suspect, e.timedOut], [status, stdout, 'command', false, false], `${about}: ${command}: ${JSON.stringify(e)}`);
+	}
+	const e = await exec(server, id, '/bin/echo out; /usr/bin/test x = y');
+	assert.deepEqual([e.exitCode, e.output, e.endedBy, e.outputExact], [1, 'out\n', 'command', true], `${about}: ${JSON.stringify(e)}`);
+	const text = await screenOf(server, id);
+	if (shown) assert.doesNotMatch(text, litter, `${about}: ${text}`);
+}
+
+const settings = {
+	zsh: ['setopt nounset errreturn', 'setopt verbose', 'setopt noclobber extendedglob nullglob', 'setopt cshnullglob globsubst shwordsplit', 'setopt ksharrays kshtypeset', 'setopt ignoreclosebraces rcquotes',
+		'setopt posixbuiltins posixaliases posixidentifiers posixtraps', 'setopt allexport warncreateglobal warnnestedvar', 'setopt localoptions localtraps localpatterns',
+		'setopt correctall promptbang singlelinezle', 'setopt noaliases noequals noglob nomultios', 'unsetopt monitor promptsp promptcr promptpercent', 'unsetopt debugbeforecmd; trap : DEBUG', 'emulate sh', 'emulate ksh', 'emulate csh',
+		'IFS=/rs_0123456789', 'IFS=', 'readonly PS1 PS2 PROMPT_EOL_MARK REPLY reply', 'typeset -r preexec_functions', 'readonly precmd_functions', 'typeset -r zshaddhistory_functions', 'LC_ALL=nonsense', 'FUNCNEST=1', 'TMOUT=1000 KEYTIMEOUT=1 NULLCMD=false READNULLCMD=false',
+		'HISTSIZE=0 SAVEHIST=0', 'PATH= cdpath=(/) fpath=()', 'trap : EXIT ZERR DEBUG', 'TRAPZERR() { :; }; TRAPDEBUG() { :; }; TRAPEXIT() { :; }', 'precmd() { return 3; }; preexec() { false; }', 'precmd_functions=(none) preexec_functions=()',
+		'bindkey -v', 'disable read print trap eval emulate; disable -r if', 'zmodload -u zsh/parameter zsh/sched', 'alias -g 2=3', 'ulimit -n 20', 'mkdir -p z; cd z; rmdir ../z', 'COLUMNS=5 LINES=1', 'set -- a b; chpwd() { :; }'],
+	fish: ['set -g IFS 0', 'function fish_prompt; false; end', 'functions -e fish_prompt', 'function fish_right_prompt; echo right; end; function fish_mode_prompt; echo m; end', 'function x --on-event fish_preexec; false; end',
+		'function x --on-event fish_postexec; false; end; function y --on-event fish_prompt; false; end', 'function x --on-variable PWD; echo moved; end', 'trap : EXIT', 'fish_vi_key_bindings', 'set -g fish_sequence_key_delay_ms 1000', 'set -gx LC_ALL nonsense', 'set -gx PATH /nowhere',
+		'set -ge HOME; set -g CDPATH /', 'function cd; false; end', 'alias echo=false', 'abbr -a builtin false', 'status job-control none', 'status job-control full', 'umask 777', 'mkdir -p f; cd f; rmdir ../f', 'set -g argv a b; set -g history x', 'stty -icrnl'],
+};
+
+scenario('options, variables and traps of the user', { timeout: 120_000 }, (server) => inEach(async (shell) => {
+	let next = 0;
+	const work = async () => {
+		while (next < settings[shell].length) {
+			const id = `${shell}-${next}`, setting = settings[shell][next++];
+			await server.api.create({ id, shell, cols: 120 });
+			const set = await exec(server, id, setting);
+			assert.equal(set.endedBy, 'command', `${setting}: ${JSON.stringify(set)}`);
+			await works(server, id, setting);
+			await server.api.delete(id);
+		}
+	};
+	await Promise.all([work(), work()]);
+}, shells));
+
+const names = {
+	zsh: ('. : [ alias autoload bg bindkey break builtin cd command declare dirs disable disown echo emulate enable eval exec exit export false fc fg float functions getln getopts hash history integer jobs kill let limit '
+		+ 'local log logout noglob popd print printf pushd pushln pwd r read readonly rehash return sched set setopt shift source suspend test times trap true ttyctl type typeset ulimit umask unalias unfunction unhash '
+		+ 'unlimit unset unsetopt vared wait whence where which zcompile zle zmodload zparseopts zselect zstyle sysopen').split(' '),
+	fish: 'abbr alias bg bind block cd commandline complete contains count disown echo emit false fg fish_title functions help history isatty jobs math printf prompt_pwd psub pwd random realpath source string true trap type ulimit umask wait'.split(' '),
+};
+const lying = { zsh: (name) => `function '${name}' { /bin/echo lie; return 9; }`, fish: (name) => `function ${name}; /bin/echo lie; return 9; end` };
+
+scenario('functions and aliases that are named as the builtins, all at once', { timeout: 60_000 }, (server) => inEach(async (shell) => {
+	// Where all that could take functions away are functions, or return is, nothing is run in zsh, and it is said. Debian's
+	// own hooks of the line print what printf and emulate do.
+	const few = names[shell].filter((name) => shell === 'fish' || !['unset', 'unfunction', 'unhash', 'command', 'return', 'printf', 'emulate'].includes(name));
+	for (const kind of ['functions', 'aliases']) {
+		const id = `${shell}-${kind}`, file = path.join(server.cwd, id);
+		writeFileSync(file, (kind === 'functions' ? few.map(lying[shell])
+			: names[shell].filter((name) => !/^[.[:]$/.test(name)).map((name) => `\\builtin alias ${name}='/bin/echo lie;'`)).join('\n').replaceAll(shell === 'fish' ? '\\builtin' : '\0', 'builtin'));
+		await server.api.create({ id, shell, cols: 120 });
+		assert.equal((await exec(server, id, `. ${file}`)).endedBy, 'command', id);
+		await works(server, id, id, shell !== 'fish'); // of whose prompt they print traces
+	}
+	if (shell === 'zsh') {
+		await server.api.create({ id: 'no-way', shell });
+		const e = await exec(server, 'no-way', ['builtin', 'unset', 'unfunction', 'unhash', 'command'].map(lying.zsh).join('; '));
+		assert.deepEqual([e.exitCode, e.endedBy], [null, 'unknown'], JSON.stringify(e));
+	}
+}, shells));
+
+scenario('a DEBUG trap of zsh\'s sees the command alone, and stays', async (server) => {
+	for (const [set, list, gone] of [['trap \'echo "D $ZSH_DEBUG_CMD $?"\' DEBUG', 'trap', 'trap - DEBUG'],
+		['TRAPDEBUG() { echo "D $ZSH_DEBUG_CMD $?"; }', 'functions TRAPDEBUG', 'unfunction TRAPDEBUG']]) {
+		const id = await server.api.create({ shell: 'zsh', cols: 200 }).then((data) => data.id);
+		await exec(server, id, 'setopt localtraps');
+		await exec(server, id, set);
+		const said = async (command, output, status = 0) => {
+			const e = await exec(server, id, command);
+			assert.deepEqual([e.output, e.exitCode, e.endedBy, e.outputExact], [output, status, 'command', true], `${set}: ${command}`);
+			return e;
+		};
+		for (let i = 0; i < 2; i += 1) {
+			await said('/bin/echo one', 'D /bin/echo one 0\none\n');
+			await said('sh -c "exit 3"', 'D sh -c "exit 3" 0\n', 3);
+			assert.deepEqual((await said('true | sh -c "exit 4"', 'D true | sh -c "exit 4" 3\n', 4)).pipeStatus, [4]);
+			await said('true', 'D true 4\n');
+		}
+		assert.match((await exec(server, id, list)).output, /ZSH_DEBUG_CMD \$\?/);
+		await exec(server, id, gone);
+		await said('echo none', 'none\n');
+		// Of what is typed it sees what it sees without us, and the one call that makes the prompt.
+		await exec(server, id, set);
+		await server.api.input(id, 'echo by hand\r');
+		await until('the line', async () => /^D echo by hand 0\nby hand$/m.test((await screenOf(server, id)).replaceAll(/ +$/gm, '')));
+	}
+});
+
+// In the manner of oh-my-zsh, powerlevel10k and starship: an async prompt by zle -F, a prompt of a program's, hooks of all kinds.
+const zshrc = `
+autoload -Uz add-zsh-hook vcs_info
+setopt prompt_subst auto_cd multios correct extended_glob hist_verify inc_append_history noclobber
+typeset -gF started=0; zmodload zsh/datetime
+git_prompt_info() { local ref; ref=$(command git symbolic-ref HEAD 2>/dev/null) || return 0; print -n "($ref)"; }
+_started() { started=$EPOCHREALTIME; print -Pn "\\e]2;\${(V)1}\\a"; }
+_ended() { local s=$? p=("\${pipestatus[@]}"); took=$(( EPOCHREALTIME - started )); PROMPT="$(printf '%s' '%(?..%F{red}[%?]%f)')\${p[*]} %F{cyan}%~%f $(git_prompt_info)%# "; RPROMPT='%D{%H}'; return 4; }
+_vcs() { vcs_info }
+add-zsh-hook preexec _started; add-zsh-hook precmd _ended; add-zsh-hook precmd _vcs; add-zsh-hook zshaddhistory _kept
+_kept() { return 2; }
+_async() { local fd; exec {fd}< <(print later); zle -F $fd _ready; }
+_ready() { local line; read -r line <&$1; zle -F $1; exec {1}<&-; zle && zle reset-prompt; }
+add-zsh-hook precmd _async
+_wrapped() { BUFFER=$BUFFER; zle .accept-line; }
+zle -N accept-line _wrapped
+zle-line-init() { echoti smkx 2>/dev/null; POSTDISPLAY=' suggested'; region_highlight=('0 1 fg=red'); }
+zle-line-finish() { echoti rmkx 2>/dev/null; POSTDISPLAY=; }
+zle -N zle-line-init; zle -N zle-line-finish
+TRAPWINCH() { zle && zle reset-prompt; }
+TMOUT=5; TRAPALRM() { zle && zle reset-prompt; }
+bindkey -v; export LS_COLORS=x; alias ls='ls --color' grep='grep --color' ..='cd ..'; alias -g G='| grep'; hash -d here=/tmp
+`;
+const fishrc = `
+function starship_job --on-event fish_postexec; set -g took $CMD_DURATION; end
+function fish_prompt
+    set -l s $status; set -l p $pipestatus
+    printf '%s %s %s> ' $s (string join '|' $p) (command date +%H)
+    test -n "$async"; or begin; set -g async 1; commandline -f repaint; end
+end
+function fish_right_prompt; command printf right; end
+function later --on-variable __done; commandline -f repaint; end
+function ls; command ls --color $argv; end
+function z --on-variable PWD; command true; end
+function fish_preexec_hook --on-event fish_preexec; printf '\\e]2;%s\\a' $argv[1]; end
+function multi --on-event fish_prompt; set -g last $status; false; end
+fish_hybrid_key_bindings
+bind \\r 'commandline -f execute'
+abbr -a g git; set -g fish_greeting; set -gx STARSHIP_SHELL fish
+`;
+
+scenario('rich startup files', { timeout: 60_000 }, async (server) => {
+	writeFileSync(path.join(server.home, '.zshrc'), zshrc);
+	mkdirSync(path.join(server.home, '.config', 'fish'), { recursive: true });
+	writeFileSync(path.join(server.home, '.config', 'fish', 'config.fish'), fishrc);
+	await inEach(async (shell) => {
+		await server.api.create({ id: shell, shell, cols: 120 });
+		for (let i = 0; i < 3; i += 1) {
+			// A prompt that draws itself anew while our line is read shows that line for a moment: known, and said in the README.
+			await works(server, shell, shell, shell !== 'zsh');
+			const { exitCode, pipeStatus, output } = await exec(server, shell, `sh -c "exit 5" | true; echo ${statusOf[shell]}; sh -c "exit 6"`);
+			assert.deepEqual([exitCode, pipeStatus, output], [6, [6], '0\n'], shell);
+			assert.equal((await exec(server, shell, `echo ${statusOf[shell]}`)).output, '6\n', shell);
+		}
+		const e = await exec(server, shell, 'sleep 30', { timeoutMs: 300 });
+		assert.deepEqual([e.exitCode, e.timedOut], [130, true], shell);
+		await server.api.input(shell, 'echo typed; sh -c "exit 8"\r');
+		await until(`its block in ${shell}`, async () => (await server.api.call('GET', `/api/session/${shell}/blocks`)).blocks
+			.some(({ command, exitCode, suspect }) => command === 'echo typed; sh -c "exit 8"' && exitCode === 8 && !suspect));
+	}, shells);
+});

@@ -1,0 +1,228 @@
+// vttest through its menus, in real sessions: at each of its pauses the server's screen is xterm.js' screen, and it has been
+// answered as xterm.js answers. Clients do not see what is asked, so script(1) notes both directions beside vttest itself.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { difference, Ours, Reference } from '../lib/screen.mjs';
+import { TerminalClient } from './lib/client.mjs';
+import { scenario } from './lib/server.mjs';
+import { Patience, until } from './lib/until.mjs';
+
+const [COLS, ROWS, SCROLLBACK] = [80, 24, 100];
+const QUIET = 30; // ms in which nothing has come: it has drawn what it draws
+/* ms, more on a busy machine, in which nothing has come though nothing is asked: it waits for what no terminal like ours answers. */
+const STALL = 700;
+const STALLS_MAX = 8; // of an item
+const STEPS_MAX = 60; // of an item, and of a menu of it
+const CHOICE = /(?:Enter choice number \(0 - \d+\)|Bad choice, try again): *$/;
+const CHOICES = /Enter choice number \(0 - (\d+)\)/;
+const PAUSE = /<RETURN>/;
+/* What somebody has to press or to type, what belongs to a printer, and what is in the menus of other terminals too. */
+const SKIPPED = /keyboard|send.receive|user-defined|locator|mouse|printer|VT\d+ features|Tek ?tronix|macro|terminal test|self-test|title|font|reporting/i;
+/* What is chosen in one menu behind the other, and how many screens there are to be seen. */
+const ITEMS = {
+	1: 7, 2: 16, 3: 2, 4: 7, 6: 19, 7: 4, 8: 15, 9: 41, 10: 3, '11 1': 20, '11 1 1': 8, '11 2': 56, '11 3': 86, '11 5': 20, '11 6': 81, '11 7': 17, '11 8': 32,
+};
+
+/* What is answered otherwise, or by one of both alone: [what is asked, ours, theirs, why]. Each is to be met. */
+const OTHERWISE = [
+	['\x1bZ', '\x1b[?1;2c', '', 'DECID: as DA1'],
+	['\x1b[=c', '\x1bP!|00000000\x1b\\', '', 'DA3: a terminal without a number'],
+	['\x1b[0x', '\x1b[2;1;1;128;128;1;0x', '', 'DECREQTPARM: a line as fast as any'],
+	['\x1b[1x', '\x1b[3;1;1;128;128;1;0x', '', 'the same'],
+	['\x1b[?25n', '\x1b[?20n', '', 'no user-defined keys to be locked'],
+	['\x1b[11t', '\x1b[1t', '', 'xterm.js tells of its window only what windowOptions allows, and that is nothing here: it is open'],
+	['\x1b[13t', '\x1b[3;0;0t', '', 'and in the corner'],
+	['\x1b[14t', '\x1b[4;384;640t', '', 'in cells of 8 by 16'],
+	['\x1b[18t', '\x1b[8;24;80t', '', 'the same in cells'],
+	['\x1b[20t', '\x1b]L\x1b\\', '', 'titles are nobody\'s business'],
+	['\x1b[21t', '\x1b]l\x1b\\', '', 'the same'],
+];
+const ALIKE = 30; // answers, of 34
+const SEQUENCE = /\x1b\[[0-?]*[ -/]*[@-~]|\x1bP[^\x1b]*\x1b\\|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z^-~\\]|\x05/g;
+
+/** What script(1) has noted, without its first and last lines. */
+function noted(file) {
+	const text = readFileSync(file, 'latin1');
+	return text.slice(text.indexOf('\n') + 1, text.lastIndexOf('\nScript done'));
+}
+
+/** Text in sequences and what is between them. */
+function pieces(text) {
+	const all = [];
+	let from = 0;
+	for (const { 0: sequence, index } of text.matchAll(SEQUENCE)) {
+		all.push(text.slice(from, index), sequence);
+		from = index + sequence.length;
+	}
+	return [...all, text.slice(from)].filter((piece) => piece !== '');
+}
+
+/** [asked, ours, theirs] for all that either of both answers in this output. */
+async function answersTo(output) {
+	const ours = new Ours();
+	const theirs = new Reference(COLS, ROWS, SCROLLBACK);
+	try {
+		ours.start(COLS, ROWS, SCROLLBACK);
+		const answers = await Promise.all(pieces(output).map(async (piece) => {
+			ours.feed(Buffer.from(piece, 'latin1'));
+			theirs.replies = '';
+			theirs.feed(Buffer.from(piece, 'latin1'));
+			const { replies } = theirs;
+			return [piece, await ours.replies(), replies];
+		}));
+		return answers.filter(([, our, their]) => our !== '' || their !== '');
+	} finally {
+		ours.end();
+		theirs.end();
+	}
+}
+
+/** vttest in a session, and both screens of what it has printed. */
+class Walk {
+	looks = 0;
+	#keys = ''; // typed into vttest
+	#ours = new Ours();
+	#theirs = new Reference(COLS, ROWS, SCROLLBACK);
+	#printed = 0; // bytes
+	#last = 0; // when something was printed
+	#silence; // since then, or since something was typed
+
+	async begin(server, item) {
+		const id = `vt-${item.replaceAll(' ', '-')}`;
+		this.item = item;
+		this.#ours.start(COLS, ROWS, SCROLLBACK);
+		await server.session({ id, cols: COLS, rows: ROWS });
+		this.client = new TerminalClient({ server, sessionId: id, sink: (bytes) => this.#take(bytes) });
+		await this.client.connect({ history: true });
+		this.files = ['in', 'out'].map((name) => path.join(server.cwd, `${id}.${name}`));
+		await this.#type(`script -q -f -I ${this.files[0]} -O ${this.files[1]} -c vttest\r`, CHOICE);
+		this.#keys = '';
+	}
+
+	async end() {
+		await this.client?.close();
+		this.#ours.end();
+		this.#theirs.end();
+	}
+
+	#take(bytes) {
+		this.#ours.feed(bytes);
+		this.#theirs.feed(bytes);
+		this.#printed += bytes.length;
+		this.#last = Date.now();
+		this.#silence = new Patience(STALL);
+	}
+
+	#rows() {
+		const { active } = this.#theirs.terminal.buffer;
+		return Array.from({ length: ROWS }, (_, y) => active.getLine(active.baseY + y).translateToString(true));
+	}
+
+	/** What is left of the cursor. */
+	#asked() {
+		const { cursorX, cursorY } = this.#theirs.terminal.buffer.active;
+		return this.#rows()[cursorY].slice(0, cursorX);
+	}
+
+	/** Types it, and waits until it is behind that and has asked for more, or has fallen silent. */
+	async #type(keys, wanted = undefined) {
+		const before = this.#printed;
+		this.#silence = new Patience(STALL);
+		this.client.type(keys);
+		this.#keys += keys;
+		await until(() => `vttest ${this.item} at ${keys}, which shows\n${this.#rows().join('\n')}`, () => {
+			const asks = this.#printed > before && (wanted?.test(this.#asked()) ?? (CHOICE.test(this.#asked()) || PAUSE.test(this.#asked())));
+			return (asks && Date.now() - this.#last > QUIET) || (this.#silence.over && !wanted);
+		});
+	}
+
+	async #look() {
+		this.looks += 1;
+		const ours = this.#ours.dump(); // of the same bytes: more may come until it is there
+		const found = difference(...await Promise.all([ours, this.#theirs.dump()]));
+		if (found)
+			assert.fail(`vttest ${this.item}\n${this.#rows().join('\n')}\n  ${JSON.stringify(found.ours)}\n  ${JSON.stringify(found.theirs)}`);
+	}
+
+	/** On from page to page, to the menu that has `title`; of a menu on the way, each item. */
+	async #through(title) {
+		for (let step = 0, stalls = 0; step < STEPS_MAX; step++) {
+			await this.#look();
+			const items = this.#items();
+			if (items && this.#title() === title)
+				return;
+			if (items)
+				await this.#menu(items);
+			else if (!PAUSE.test(this.#asked()))
+				assert.ok((stalls += 1) <= STALLS_MAX, `vttest ${this.item} goes on behind ${this.#asked()}\n${this.#rows().join('\n')}`);
+			await this.#type(items ? '0\r' : '\r');
+		}
+		assert.fail(`vttest ${this.item} comes to an end`);
+	}
+
+	/** How many there are to choose from; 0: nothing is to be chosen. */
+	#items() {
+		const [, items] = CHOICE.test(this.#asked()) ? CHOICES.exec(this.#rows().join('\n')) : [];
+		return Number(items ?? 0);
+	}
+
+	#title() { return this.#rows().find((row) => row.trim() !== ''); }
+
+	async #menu(items) {
+		const title = this.#title();
+		const names = this.#rows();
+		for (let i = 1; i <= items; i++)
+			if (!SKIPPED.test(names.find((name) => name.trim().startsWith(`${i}.`)) ?? ''))
+				await this.choose(i, title);
+	}
+
+	/** The item of the menu that is shown, whose title that is. */
+	async choose(item, title = this.#title()) {
+		await this.#type(`${item}\r`);
+		await this.#through(title);
+	}
+
+	/** A menu within the menu that is shown. */
+	async enter(item) { await this.#type(`${item}\r`, CHOICE); }
+
+	/** Out of all menus. Returns what has been answered as answersTo() says it; that is what the server has typed, too. */
+	async leave(depth) {
+		for (let i = 0; i < depth; i++)
+			await this.#type('0\r', CHOICE);
+		this.client.type('0\r');
+		this.#keys += '0\r';
+		await until('the end of script', () => readFileSync(this.files[1], 'latin1').includes('\nScript done'));
+		const answers = await answersTo(noted(this.files[1]));
+		const typed = pieces(noted(this.files[0]));
+		assert.equal(typed.filter((piece) => !piece.startsWith('\x1b')).join(''), this.#keys);
+		assert.deepEqual(typed.filter((piece) => piece.startsWith('\x1b')), answers.flatMap(([, ours]) => pieces(ours)),
+			`what vttest ${this.item} has been answered`);
+		return answers;
+	}
+}
+
+async function walk(server, item, screens) {
+	const through = new Walk();
+	let answers;
+	try {
+		await through.begin(server, item);
+		const way = item.split(' ');
+		for (const menu of way.slice(0, -1))
+			await through.enter(menu);
+		await through.choose(way.at(-1));
+		answers = await through.leave(way.length - 1);
+	} finally {
+		await through.end();
+	}
+	assert.ok(through.looks >= screens, `vttest ${item} has shown ${through.looks} screens`);
+	return answers;
+}
+
+scenario('vttest, in all that draws or reports', { timeout: 120_000 }, async (server) => {
+	const answers = (await Promise.all(Object.entries(ITEMS).map(([item, screens]) => walk(server, item, screens)))).flat();
+	const alike = answers.filter(([, ours, theirs]) => ours === theirs);
+	const otherwise = new Set(answers.filter(([, ours, theirs]) => ours !== theirs).map((row) => JSON.stringify(row)));
+	assert.deepEqual([...otherwise].sort(), OTHERWISE.map((row) => JSON.stringify(row.slice(0, 3))).sort());
+	assert.ok(alike.length >= ALIKE, `vttest has been answered alike ${alike.length} times`);
+});

@@ -1,0 +1,317 @@
+// Watching files, by the published client over HTTP and its WebSocket, and by hand.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync, appendFileSync, chmodSync } from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { everyTransport } from '../sandbox/local.mjs';
+import { sdk } from '../sandbox/sdk.mjs';
+import { scenario } from './lib/server.mjs';
+import { EventStream } from './lib/sse.mjs';
+import { until, within } from './lib/until.mjs';
+
+const watch = (server, place, more = {}) =>
+	new EventStream(server, '/api/watch', { method: 'POST', body: { path: place, ...more } });
+
+async function watching(server, place, more) {
+	const stream = watch(server, place, more);
+	await stream.until('watching', (e) => e.type === 'watching');
+	return stream;
+}
+const told = (stream, type, place) => stream.until(`${type} ${place}`,
+	(e) => (e.eventType === type && e.path === place) || e.type === 'resync');
+const quiet = async (server, stream, place) => {
+	// What comes after everything else says that nothing else came.
+	const mark = path.join(place, `mark-${Math.random()}`);
+	writeFileSync(mark, '');
+	await told(stream, 'create', mark);
+};
+const rss = (server) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]) / 1024;
+const inotifies = (server) => Number(execFileSync('bash', ['-c',
+	`ls -l /proc/${server.pid}/fd | grep -c inotify || true`], { encoding: 'utf8' }));
+
+for (const [transport, make] of Object.entries(everyTransport))
+	scenario(`the published client watches and checks, over ${transport}`, {}, async (server) => {
+		const client = make(server);
+		try {
+			const stream = await client.watch.watch({ path: '.', recursive: true });
+			const events = [];
+			const reading = (async () => {
+				for await (const event of sdk.parseSSEStream(stream)) {
+					events.push(event);
+					if (event.eventType === 'delete') break;
+				}
+			})();
+			await until('watching', () => events.find((e) => e.type === 'watching'));
+			assert.match(events[0].watchId, /^watch-\d+-\d+$/);
+			assert.equal(events[0].path, server.cwd);
+			const file = path.join(server.cwd, 'file');
+			writeFileSync(file, 'x');
+			rmSync(file);
+			await within('the deletion', reading);
+			assert.deepEqual(events.slice(1).map((e) => [e.eventType, e.path, e.isDirectory]).filter(([type]) => type !== 'modify'),
+				[['create', file, false], ['delete', file, false]]);
+
+			const first = await client.watch.checkChanges({ path: '.', recursive: true });
+			assert.equal(first.success, true);
+			assert.equal(first.status, 'unchanged');
+			const other = await client.watch.checkChanges({ path: '.', recursive: true, include: ['*.ts'] });
+			assert.match(other.version, /^watch-\d+-\d+:0$/);
+			writeFileSync(path.join(server.cwd, 'a.js'), '');
+			writeFileSync(path.join(server.cwd, 'a.ts'), '');
+			await until('a change', async () => (await client.watch.checkChanges({
+				path: '.', recursive: true, include: ['*.ts'], since: other.version })).status === 'changed');
+			const missing = await client.watch.checkChanges({ path: 'none' }).catch((error) => error);
+			assert.equal(missing.code, 'FILE_NOT_FOUND');
+			assert.equal(missing.httpStatus, 404);
+		} finally {
+			client.disconnect();
+		}
+	});
+
+scenario('an event is told soon after the system call', {}, async (server) => {
+	const stream = await watching(server, '.');
+	const times = [];
+	for (let n = 0; n < 50; n++) {
+		const place = path.join(server.cwd, `f${n}`);
+		const at = performance.now();
+		writeFileSync(place, '');
+		while (!stream.events.some((e) => e.path === place)) await new Promise(setImmediate);
+		times.push(performance.now() - at);
+	}
+	times.sort((a, b) => a - b);
+	console.log(`# watch: p50 ${times[25].toFixed(2)} ms, p90 ${times[45].toFixed(2)} ms`);
+	assert.ok(times[25] < 75, 'nothing waits for others to be merged with');
+});
+
+scenario('trees that appear at once, deep ones, and directories that move', {}, async (server) => {
+	const at = (...names) => path.join(server.cwd, ...names);
+	const outside = path.join(server.root, 'outside');
+	mkdirSync(path.join(outside, 'in/ner'), { recursive: true });
+	writeFileSync(path.join(outside, 'in/ner/file'), '');
+	const stream = await watching(server, server.cwd);
+	for (let n = 0; n < 20; n++) {
+		execFileSync('bash', ['-c', `mkdir -p "$1/t${n}/b/c/d" && touch "$1/t${n}/b/c/d/"{1..20} "$1/t${n}/b/x"`, 'bash', server.cwd]);
+		await told(stream, 'create', at(`t${n}/b/x`));
+		for (let k = 1; k <= 20; k++) await told(stream, 'create', at(`t${n}/b/c/d/${k}`));
+	}
+	// From elsewhere: what is in it is news. Within: it goes on by its new name.
+	renameSync(path.join(outside, 'in'), at('in'));
+	await told(stream, 'move_to', at('in'));
+	await told(stream, 'create', at('in/ner/file'));
+	renameSync(at('in'), at('t0/moved'));
+	await told(stream, 'move_from', at('in'));
+	await told(stream, 'move_to', at('t0/moved'));
+	writeFileSync(at('t0/moved/ner/more'), '');
+	await told(stream, 'create', at('t0/moved/ner/more'));
+	renameSync(at('t0/moved'), path.join(outside, 'gone'));
+	await told(stream, 'move_from', at('t0/moved'));
+	const before = stream.events.length;
+	// It has left: the server has no watch on it any more, which the kernel tells.
+	await until('it is left alone', () => {
+		const ino = execFileSync('stat', ['-c', '%i', path.join(outside, 'gone/ner')], { encoding: 'utf8' }).trim();
+		const hex = BigInt(ino).toString(16);
+		return !execFileSync('bash', ['-c', `cat /proc/${server.pid}/fdinfo/* 2>/dev/null`], { encoding: 'utf8' }).includes(`ino:${hex} `);
+	});
+	writeFileSync(path.join(outside, 'gone/ner/unseen'), '');
+	await quiet(server, stream, server.cwd);
+	assert.ok(!stream.events.slice(before).some((e) => e.path?.includes('unseen')));
+	// A deep tree, and its end.
+	const deep = Array.from({ length: 200 }, (_, n) => `d${n}`).join('/');
+	mkdirSync(at(deep), { recursive: true });
+	writeFileSync(at(deep, 'bottom'), '');
+	await told(stream, 'create', at(deep, 'bottom'));
+	rmSync(at('d0'), { recursive: true });
+	await told(stream, 'delete', at('d0'));
+	assert.ok(!stream.events.some((e) => e.type === 'resync'), 'nothing was lost');
+});
+
+scenario('100,000 files: none is missed, or that is said', { timeout: 180_000 }, async (server) => {
+	const stream = await watching(server, '.', { events: ['create'] });
+	execFileSync('bash', ['-c', 'cd "$1"; mkdir d{1..100}; for d in d{1..100}; do (cd $d; seq 1 1000 | xargs touch); done; touch last', 'bash', server.cwd]);
+	const wanted = 100_000;
+	await until('the last or a resync', () => stream.events.find((e) => e.path?.endsWith('/last') || e.type === 'resync'));
+	const resyncs = () => stream.events.filter((e) => e.type === 'resync').length;
+	if (resyncs() === 0)
+		assert.equal(new Set(stream.events.map((e) => e.path).filter((p) => /\/d\d+\/\d+$/.test(p ?? ''))).size, wanted);
+	console.log(`# 100,000 files: ${stream.events.length} events, ${resyncs()} resyncs`);
+	// And it goes on.
+	const again = path.join(server.cwd, 'd1/again');
+	await until('what happens later', () => {
+		rmSync(again, { force: true });
+		writeFileSync(again, '');
+		return stream.events.some((e) => e.path === again);
+	}, { interval: 100 });
+});
+
+scenario('who does not read costs little, and is told', { timeout: 120_000 }, async (server) => {
+	const lazy = await new Promise((resolve, reject) => {
+		const body = JSON.stringify({ path: '.' });
+		http.request(`${server.base}/api/watch`, { agent: false, method: 'POST', headers: {
+			Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json', 'Content-Length': body.length } }, (response) => {
+			response.once('data', () => { response.pause(); resolve(response); });
+		}).on('error', reject).end(body);
+	});
+	const stream = await watching(server, '.');
+	const before = rss(server);
+	// 30,000 events of long names, without as many files: disks are slow at these.
+	const names = ['a', 'b'].map((name) => path.join(server.cwd, name.repeat(200)));
+	writeFileSync(names[0], '');
+	for (let round = 0; round < 15_000; round++) renameSync(names[round % 2], names[(round + 1) % 2]);
+	await quiet(server, stream, server.cwd).catch(() => {});
+	assert.ok(rss(server) - before < 150, `${before} MB became ${rss(server)}`);
+	let text = '';
+	lazy.setEncoding('utf8').on('data', (more) => { text += more; });
+	lazy.resume();
+	await until('a resync', () => text.includes('"type":"resync"'));
+	lazy.destroy();
+});
+
+scenario('the end of the root, and what cannot be watched', {}, async (server) => {
+	const root = path.join(server.cwd, 'root');
+	mkdirSync(root);
+	const stream = await watching(server, root);
+	rmSync(root, { recursive: true });
+	await told(stream, 'delete', root);
+	assert.match((await stream.until('stopped', (e) => e.type === 'stopped')).reason, /deleted/);
+	await until('the end of the stream', () => stream.closed);
+	mkdirSync(root);
+	const moved = await watching(server, root);
+	renameSync(root, `${root}2`);
+	assert.match((await moved.until('stopped', (e) => e.type === 'stopped')).reason, /moved/);
+
+	const refused = async (body, status, code, route = '/api/watch') => {
+		const { status: got, json } = await server.api.raw('POST', route, body);
+		assert.equal(got, status, JSON.stringify([body, json]));
+		assert.equal(json.code, code, JSON.stringify(body));
+		return json;
+	};
+	symlinkSync('/etc', path.join(server.cwd, 'etc'));
+	for (const [body, status, code] of [
+		[{}, 400, 'VALIDATION_FAILED'], [{ path: '' }, 400, 'VALIDATION_FAILED'], [{ path: ' \n' }, 400, 'VALIDATION_FAILED'],
+		[{ path: 1 }, 400, 'VALIDATION_FAILED'], [{ path: 'a\0b' }, 400, 'VALIDATION_FAILED'], [{ path: 'x'.repeat(5000) }, 400, 'VALIDATION_FAILED'],
+		[{ path: '.', include: ['a'], exclude: ['b'] }, 400, 'VALIDATION_FAILED'], [{ path: '.', include: 'a' }, 400, 'VALIDATION_FAILED'],
+		[{ path: '.', exclude: [1] }, 400, 'VALIDATION_FAILED'], [{ path: '.', exclude: [' '] }, 400, 'VALIDATION_FAILED'],
+		[{ path: '.', exclude: ['[a]'] }, 400, 'VALIDATION_FAILED'], [{ path: '.', exclude: ['{a,b}'] }, 400, 'VALIDATION_FAILED'],
+		[{ path: '.', include: ['a\0'] }, 400, 'VALIDATION_FAILED'], [{ path: '.', include: ['x'.repeat(300)] }, 400, 'VALIDATION_FAILED'],
+		[{ path: '.', include: Array(40).fill('a') }, 400, 'VALIDATION_FAILED'], [{ path: '.', recursive: 1 }, 400, 'VALIDATION_FAILED'],
+		[{ path: '.', events: ['open'] }, 400, 'VALIDATION_FAILED'],
+		[{ path: 'none' }, 404, 'FILE_NOT_FOUND'], [{ path: '/etc' }, 403, 'PERMISSION_DENIED'], [{ path: '..' }, 403, 'PERMISSION_DENIED'],
+		[{ path: '/nonexistent' }, 403, 'PERMISSION_DENIED'], [{ path: 'etc' }, 403, 'PERMISSION_DENIED'],
+	]) {
+		await refused(body, status, code);
+		await refused(body, status, code, '/api/watch/check');
+	}
+	const json = await refused({ path: 'etc' }, 403, 'PERMISSION_DENIED');
+	assert.deepEqual(json.context, { path: path.join(server.cwd, 'etc'), resolvedPath: realpathSync('/etc'), workspaceRoot: realpathSync(server.cwd) });
+	for (const since of ['x', 'watch-1-1', 'watch-1-1:-1', ':', 'watch-:x', 'watch-1-1:99999999999999999999', 'a'.repeat(500)])
+		await refused({ path: '.', since }, 400, 'VALIDATION_FAILED', '/api/watch/check');
+});
+
+scenario('versions', {}, async (server) => {
+	const check = (since) => server.api.call('POST', '/api/watch/check', { path: '.', ...since ? { since } : {} });
+	const expired = await check('watch-99-99:5');
+	assert.equal(expired.status, 'resync');
+	assert.equal(expired.reason, 'expired');
+	const restarted = await check('watch-99-99:5');
+	assert.deepEqual([restarted.status, restarted.reason, restarted.version], ['resync', 'restarted', expired.version]);
+	assert.equal((await check(expired.version)).status, 'unchanged');
+	const future = await server.api.raw('POST', '/api/watch/check', { path: '.', since: expired.version.replace(/\d+$/, '7') });
+	assert.equal(future.status, 400);
+	writeFileSync(path.join(server.cwd, 'x'), '');
+	await until('changed', async () => (await check(expired.version)).status === 'changed');
+	assert.equal((await check()).status, 'unchanged');
+	await server.restart();
+	const after = await check(expired.version);
+	assert.deepEqual([after.status, after.reason], ['resync', 'expired']);
+});
+
+scenario('what is left out, what is alone of interest', {}, async (server) => {
+	const at = (...names) => path.join(server.cwd, ...names);
+	for (const name of ['.git', 'node_modules', 'src']) mkdirSync(at(name));
+	const usual = await watching(server, '.'), all = await watching(server, '.', { exclude: [] });
+	const typed = await watching(server, '.', { include: ['*.ts'] }), flat = await watching(server, '.', { recursive: false });
+	const file = at('src/one.ts');
+	writeFileSync(file, '1');
+	const single = await watching(server, 'src/one.ts', { events: ['modify', 'attrib'] });
+	for (const name of ['.git/index', 'node_modules/x', 'src/two.js']) writeFileSync(at(name), '');
+	appendFileSync(file, '2');
+	chmodSync(file, 0o600);
+	await told(single, 'modify', file);
+	await told(single, 'attrib', file);
+	for (const stream of [usual, all, flat]) await quiet(server, stream, server.cwd);
+	writeFileSync(at('end.ts'), '');
+	await told(typed, 'create', at('end.ts'));
+	const names = (stream) => new Set(stream.events.map((e) => e.path ?? ''));
+	assert.ok(names(usual).has(at('src/two.js')) && !names(usual).has(at('.git/index')) && !names(usual).has(at('node_modules/x')));
+	assert.ok(names(all).has(at('.git/index')) && names(all).has(at('node_modules/x')));
+	assert.ok([...names(typed)].every((name) => name.endsWith('.ts') || name === server.cwd));
+	assert.ok(!names(flat).has(at('src/two.js')));
+	assert.ok(!usual.events.some((e) => e.eventType === 'attrib'), 'only on request');
+});
+
+scenario('twenty equal watches are one', {}, async (server) => {
+	const before = inotifies(server);
+	const streams = [];
+	for (let n = 0; n < 20; n++) streams.push(await watching(server, '.'));
+	assert.equal(new Set(streams.map((each) => each.events[0].watchId)).size, 1);
+	assert.equal(inotifies(server), before + 1);
+	const place = path.join(server.cwd, 'x');
+	writeFileSync(place, '');
+	for (const each of streams) await told(each, 'create', place);
+	for (const each of streams) each.terminate();
+	await until('its end', () => inotifies(server) === before);
+	// All at once, and gone at once.
+	for (let round = 0; round < 5; round++) {
+		const many = Array.from({ length: 40 }, (_, n) => watch(server, '.', { exclude: [`p${n}`] }));
+		if (round % 2) await Promise.all(many.map((each) => each.until('watching', (e) => e.type === 'watching')));
+		for (const each of many) each.terminate();
+	}
+	await until('the end of all', () => inotifies(server) === before);
+	const held = [];
+	// What was only checked makes room: the one first that nobody has asked for the longest.
+	const kept = (name) => server.api.call('POST', '/api/watch/check', { path: '.', exclude: [name] });
+	const { version } = await kept('first');
+	for (let n = 0; n < 63; n++) await kept(`k${n}`);
+	assert.equal((await server.api.call('POST', '/api/watch/check', { path: '.', exclude: ['first'], since: version })).status, 'unchanged');
+	await kept('one more');
+	assert.equal((await server.api.call('POST', '/api/watch/check', { path: '.', exclude: ['first'], since: version })).status, 'unchanged');
+	for (let n = 0; n < 64; n++) held.push(await watching(server, '.', { exclude: [`q${n}`] }));
+	const { status, json } = await server.api.raw('POST', '/api/watch', { path: '.' });
+	assert.equal(status, 429);
+	assert.equal(json.code, 'LIMIT_REACHED');
+	for (const each of held) each.terminate();
+});
+
+scenario('writes in a row are one event now and one later', {}, async (server) => {
+	const place = path.join(server.cwd, 'busy');
+	writeFileSync(place, '');
+	const stream = await watching(server, '.');
+	const begin = Date.now();
+	// One that is told at once; those in a row behind it may all have been made before the server looks.
+	appendFileSync(place, 'x');
+	await until('the first', () => stream.events.some((e) => e.path === place));
+	for (let n = 0; n < 500; n++) appendFileSync(place, 'x');
+	await quiet(server, stream, server.cwd);
+	const last = Date.now();
+	await until('the last', () => stream.events.some((e) => e.path === place && e.at >= last) || Date.now() - last > 500);
+	const count = stream.events.filter((e) => e.path === place).length;
+	assert.ok(count >= 2 && count < 5 + (Date.now() - begin) / 75, `${count} events`);
+});
+
+scenario('the server is killed while it watches', { mayHaveDied: true }, async (server) => {
+	await server.session({ id: 's' });
+	const stream = await watching(server, '.');
+	writeFileSync(path.join(server.cwd, 'x'), '');
+	await told(stream, 'create', path.join(server.cwd, 'x'));
+	await server.kill('SIGKILL');
+	await until('the end of the stream', () => stream.closed);
+	await server.start();
+	assert.equal(await server.run('s', 'echo here'), 'here\n');
+	(await watching(server, '.')).terminate();
+	const busy = await watching(server, '.', { exclude: [] });
+	const noise = execFileSync('bash', ['-c', 'cd "$1"; (for n in {1..3000}; do : >f$n; done) >/dev/null 2>&1 & ', 'bash', server.cwd]);
+	assert.ok(noise !== undefined && busy.status === 200);
+	const { code } = await server.kill('SIGTERM');
+	assert.equal(code, 0);
+});

@@ -1,0 +1,142 @@
+// Webhooks: what is told, how it is signed, and what nobody else hears of.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as certificate from './lib/certificate.mjs';
+import { description } from './lib/openapi.mjs';
+import { args, fail, Receiver, signature, told } from './lib/receiver.mjs';
+import { binary, scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const LONG = { timeout: 30_000 };
+const KEYS = ['AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'];
+
+const schema = description.components.schemas.WebhookEvent.properties;
+
+scenario('what somebody is needed for is told, signed, without what the terminal shows', { start: false }, async (server) => {
+	const receiver = await new Receiver().open(), keys = path.join(server.root, 'keys');
+	writeFileSync(keys, `whsec_${KEYS[0]}\n${KEYS[1]}\n`);
+	const secret = receiver.url('/SECRETPATH?key=SECRETQUERY').replace('://', '://user:SECRETUSER@');
+	try {
+		await server.start({ args: args([secret], '--webhook-key-file', keys) });
+		await server.session({ id: 's' });
+		const comes = (kind) => until(() => `${kind}, but there is ${receiver.kinds('s')}`, () => receiver.events.find(({ type, data }) => type === kind && data.session === 's'), LONG);
+		await server.api.input('s', 'read -s WORDSECRET\r');
+		const password = await comes('password');
+		await server.api.input('s', 'hunter2\r');
+		await server.api.input('s', 'read -p QUESTION WORDSECRET\r');
+		await comes('line');
+		await server.api.input('s', 'hunter3\r');
+		await server.api.input('s', 'bash -c "stty -icanon -echo; head -c1 >/dev/null; stty sane"\r');
+		await comes('key');
+		await server.api.input('s', 'x');
+		await until('the prompt', async () => (await server.api.call('GET', '/api/session/s/state')).state.status === 'prompt', LONG);
+		const { data: exec } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo OUTPUTSECRET; (exit 7)', queue: true });
+		const failed = await comes('failed');
+		assert.deepEqual([failed.data.exitCode, failed.data.author, failed.data.clients], [7, 'owner', 0]);
+		await server.api.call('POST', '/api/session/s/exec', { command: 'printf "\\a\\033]9;TEXTSECRET\\007"', queue: true });
+		await comes('bell');
+		const said = await comes('notification');
+		assert.deepEqual([said.data.exitCode, said.data.author, said.data.block], [null, null, null]);
+		await server.api.call('POST', '/api/session/s/notify', { text: 'TEXTSECRET', title: 'TITLESECRET' });
+		await until('another', () => receiver.kinds('s').filter((kind) => kind === 'notification').length === 2, LONG);
+		// As it is addressed, and as it looks.
+		for (const request of receiver.got) {
+			const { id, type, timestamp, data, ...rest } = JSON.parse(request.body);
+			assert.deepEqual([rest, Object.keys(data).sort()], [{}, Object.keys(schema.data.properties).sort()]);
+			assert.ok(schema.type.enum.includes(type) && new RegExp(schema.id.pattern).test(id), request.body);
+			assert.deepEqual([request.method, request.url, request.headers['content-type'], request.headers['webhook-id']], ['POST', '/SECRETPATH?key=SECRETQUERY', 'application/json', id]);
+			assert.equal(request.headers.authorization, `Basic ${Buffer.from('user:SECRETUSER').toString('base64')}`);
+			assert.match(request.headers['user-agent'], /^ringside\//);
+			assert.equal(request.headers['webhook-signature'], KEYS.map((key) => signature(request, key)).join(' '), type);
+			assert.ok(Math.abs(request.headers['webhook-timestamp'] * 1000 - request.at) < 30_000 && Date.parse(timestamp) <= request.at + 1000);
+			assert.ok(!/SECRET|hunter|QUESTION/.test(request.body), request.body);
+			assert.ok(!request.body.includes(server.token));
+			assert.ok(data.humanUrl.startsWith(`${server.base}/?s=s`), data.humanUrl);
+		}
+		assert.equal(receiver.events.length, receiver.got.length, 'each was told once');
+		assert.ok(password.data.humanUrl.endsWith(`&block=${password.data.block}`));
+		assert.equal(exec.exitCode, 7);
+		// Nobody else hears of the address.
+		assert.ok(!/SECRET/.test(readFileSync(`/proc/${server.pid}/cmdline`, 'latin1')));
+		assert.ok(!/SECRET/.test((await server.api.raw('GET', '/metrics')).text));
+		receiver.misbehave = (request, count, response) => response.writeHead(404).end() && true;
+		await fail(server);
+		await until('a refusal in the log', () => /module=webhook .*refuses an event.* to=http:\/\/127\.0\.0\.1:\d+ error="it has answered 404"/.test(server.stderr), LONG);
+		assert.ok(!/SECRET/.test(server.stderr + server.stdout));
+	} finally {
+		await receiver.close();
+	}
+});
+
+told('a server that is killed: what waits is told anew by the next, what was told is not', [undefined], async (server, receiver) => {
+	await fail(server);
+	await server.api.input('s', 'read -s WORD\r');
+	await until('both', () => receiver.kinds('s').join() === 'failed,password', LONG);
+	const { url } = receiver.got[0];
+	await server.kill('SIGKILL');
+	await server.start({ args: args([receiver.url()]) });
+	await until('the password once more', () => receiver.kinds('s').join() === 'failed,password,password', LONG);
+	assert.equal(url, '/hook');
+	assert.ok(receiver.events[2].data.humanUrl.startsWith(server.base), 'with an address that works');
+	assert.notEqual(receiver.events[1].id, receiver.events[2].id);
+	await server.api.input('s', 'x\r');
+	await fail(server);
+	await until('the next', () => receiver.kinds('s').join() === 'failed,password,password,failed', LONG);
+});
+
+scenario('over TLS a certificate has to be good', { start: false, env: { SSL_CERT_FILE: certificate.cert } }, async (server) => {
+	const receiver = await new Receiver({ certificate }).open();
+	try {
+		await server.start({ args: args([receiver.url()]) });
+		await server.session({ id: 's' });
+		await fail(server);
+		await until('an event', () => receiver.events.length === 1, LONG);
+		await server.kill('SIGTERM');
+		server.options.env = {};
+		await server.start();
+		await fail(server);
+		await until('a failure', () => /module=webhook msg="is tried again" to=https\S+ error="[^"]*certificate/.test(server.stderr), LONG);
+		assert.equal(receiver.got.length, 1);
+	} finally {
+		await receiver.close();
+	}
+});
+
+scenario('what is asked for in the wrong way, and that in the config file', { start: false, mayHaveDied: true }, async (server) => {
+	const keys = path.join(server.root, 'keys');
+	writeFileSync(keys, 'short\n');
+	const SECRET = 'SECRETURL';
+	for (const [words, why] of [
+		[['--webhook', `http://example.com/${SECRET}`], /--webhook: http is for this machine/],
+		[['--webhook', `ftp://127.0.0.1/${SECRET}`], /--webhook: takes an address/],
+		[['--webhook', SECRET], /--webhook: takes an address/],
+		[args(Array(9).fill(`http://127.0.0.1/${SECRET}`)), /--webhook: is given more than 8 times/],
+		[['--webhook-insecure-http'], /only with --webhook/],
+		[['--webhook-key-file', keys], /only with --webhook/],
+		[['--webhook', `http://127.0.0.1/${SECRET}`, '--webhook-key-file', keys], /--webhook-key-file: has to have/],
+		[['--webhook', `http://127.0.0.1/${SECRET}`, '--webhook-key-file', '/nonexistent'], /--webhook-key-file: No such file/],
+		[['--webhook', `http://127.0.0.1/${SECRET}`, '--webhook-wait', '0'], /--webhook-wait/],
+	]) {
+		const { stderr, status } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...words], { encoding: 'utf8', timeout: 30_000 });
+		assert.ok([1, 2].includes(status), `${words}: ${status} ${stderr}`);
+		assert.match(stderr, why);
+		assert.ok(!stderr.includes(SECRET), stderr);
+	}
+	const receiver = await new Receiver().open(), config = path.join(server.root, 'config');
+	try {
+		writeFileSync(keys, `${KEYS[0]}\n`);
+		writeFileSync(config, `[serve]\nwebhook = ${receiver.url('/one')}\nwebhook = ${receiver.url('/two')}\nwebhook-key-file = ${keys}\n`, { mode: 0o600 });
+		server.options.env = { RINGSIDE_CONFIG: config };
+		await server.start();
+		await server.session({ id: 's' });
+		await fail(server);
+		await until('both', () => receiver.got.length === 2, LONG);
+		assert.deepEqual(receiver.got.map(({ url }) => url).sort(), ['/one', '/two']);
+		for (const request of receiver.got) assert.equal(request.headers['webhook-signature'], signature(request, KEYS[0]));
+		assert.equal(JSON.parse(receiver.got[0].body).id, JSON.parse(receiver.got[1].body).id);
+	} finally {
+		await receiver.close();
+	}
+});

@@ -1,0 +1,9 @@
+// In a terminal that is to be painted: what comes by the socket goes to it as it is, and what it says goes back.
+import net from 'node:net';
+
+process.stdin.setRawMode(true);
+const socket = net.connect(process.argv[2]);
+socket.on('data', (bytes) => process.stdout.write(bytes));
+socket.on('error', () => process.exit(1));
+socket.on('close', () => process.exit(0));
+process.stdin.on('data', (bytes) => socket.write(bytes));

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Build the image of Containerfile with the package that package.sh has left, and run it. The base is made from Debian's packages, as no
+# registry may be reachable; images and containers are in a place of their own, which goes at the end.
+# usage: image.sh SOURCE-ROOT OUT; OUT has the package. 77: it cannot be done here, and why.
+set -euo pipefail
+
+root=$1
+out=$2
+
+skip() {
+	printf 'image.sh: skipped: %s\n' "$*"
+	exit 77
+}
+
+fail() {
+	printf 'image.sh: %s\n' "$*"
+	pod logs ringside 2>&1 | tail -n 20 || :
+	exit 1
+}
+
+pod() {
+	podman --root "$scratch/storage" --runroot "$scratch/runroot" --storage-driver vfs --cgroup-manager cgroupfs \
+		--events-backend file --log-level error "$@"
+}
+
+inside() {
+	pod exec ringside "$@"
+}
+
+clean_up() {
+	pod rm -f -t 0 ringside >/dev/null 2>&1 || :
+	rm -rf "$scratch"
+}
+
+# wait_for WHAT COMMAND…
+wait_for() {
+	local what=$1
+	shift
+	for _ in $(seq 300); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	fail "no $what"
+}
+
+# Where control groups of both versions are mixed, crun refuses to run: it gets to see the second alone, in a place of its own.
+prepare_groups() {
+	mount --make-rprivate /
+	[ -e /sys/fs/cgroup/cgroup.controllers ] || {
+		umount -R /sys/fs/cgroup
+		mount -t cgroup2 cgroup2 /sys/fs/cgroup
+	}
+}
+
+start() {
+	pod run -d --no-healthcheck --name ringside --cgroups=disabled --network=host --ulimit=nofile=1024:1024 --ulimit=nproc=4096:4096 \
+		-v ringside:/run/ringside ringside >/dev/null
+	wait_for "server" inside ringside ls
+}
+
+if [ "${3:-}" != inside ]; then
+	[ "$(id -u)" -eq 0 ] || skip "only root"
+	for tool in podman mmdebstrap unshare ip curl; do
+		command -v "$tool" >/dev/null || skip "$tool is not installed"
+	done
+	ls "$out"/ringside_*.deb >/dev/null 2>&1 || skip "there is no package: packaging-package makes it"
+	scratch=$(mktemp -d)
+	export scratch
+	trap clean_up EXIT
+	mmdebstrap --quiet --variant=minbase bookworm "$scratch/base.tar" >"$scratch/log" 2>&1 ||
+		skip "no base: $(tail -n 1 "$scratch/log")"
+	pod import -q "$scratch/base.tar" localhost/base >/dev/null || skip "podman import fails"
+	rm "$scratch/base.tar"
+	mkdir "$scratch/context"
+	cp "$out"/ringside_*.deb "$scratch/context/"
+	pod build --isolation=chroot --squash --format docker --build-arg BASE=localhost/base -t ringside -f "$root/Containerfile" \
+		"$scratch/context" >"$scratch/log" 2>&1 || {
+		tail -n 40 "$scratch/log"
+		exit 1
+	}
+	# With a network of its own, where its port is free.
+	unshare --mount --net bash "$0" "$root" "$out" inside
+	exit
+fi
+
+: "${scratch:?}"
+ip link set lo up
+prepare_groups
+pod run --rm --cgroups=disabled --network=host --ulimit=nofile=1024:1024 --ulimit=nproc=4096:4096 --entrypoint true ringside \
+	>"$scratch/log" 2>&1 || skip "podman runs nothing here: $(tail -n 1 "$scratch/log")"
+
+start
+[ "$(curl -sS http://127.0.0.1:7070/healthz)" = ok ] || fail "its port does not answer"
+[ "$(inside cat /proc/1/comm)" = tini ] || fail "the server is the first process"
+inside ringside new work >/dev/null
+[ "$(inside ringside exec work 'id -un; pwd')" = $'ringside\n/home/ringside' ] || fail "a session is not that user's"
+token=$(inside cat /run/ringside/token)
+curl -sS -H "Authorization: Bearer $token" http://127.0.0.1:7070/api/session/work/exec -d '{"command":"echo hello"}' |
+	grep -q '"exitCode":0' || fail "no command over HTTP"
+# Who looks after containers asks for this; start() has asked as well.
+health=$(pod image inspect --format '{{json .HealthCheck.Test}}' ringside)
+[ "$health" = '["CMD","ringside","ls"]' ] || fail "its health is asked for by $health"
+# What a session leaves behind is reaped when it ends.
+inside ringside exec work '(setsid sh -c "sleep 0.2" &)' >/dev/null
+inside ringside kill work
+wait_for "end of the session" inside bash -c '! ringside ls | grep work'
+wait_for "reaping" inside bash -c '! grep -l "^State:.Z" /proc/[0-9]*/status'
+# A server that is killed takes the container with it, and the volume has what is to be kept.
+pod stop -t 20 ringside >/dev/null
+code=$(pod inspect --format '{{.State.ExitCode}}' ringside)
+[ "$code" -eq 0 ] || fail "it ends with $code when it is stopped"
+pod rm ringside >/dev/null
+start
+[ "$(inside cat /run/ringside/token)" = "$token" ] || fail "the token is another one"
+# The package's own test, installed as it is; it is the container's user.
+pod cp "$root/debian/tests/session" ringside:/tmp/session
+inside bash -c 'cd /tmp && env -u RINGSIDE_SOCKET /tmp/session' || fail "debian/tests/session"
+pod rm -f -t 0 ringside >/dev/null

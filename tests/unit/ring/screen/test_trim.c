@@ -1,0 +1,134 @@
+/* Lines that are given up, and what stays as it was. */
+#include "ring/screen/trim.h"
+
+#include "ring/screen/view/snapshot.h"
+#include "tests/bench/streams.h"
+#include "tests/lib/drawn_check.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES 5000u
+
+static struct drawn d;
+
+/* Numbered lines, each with styles and a combined character of its own. */
+static void say_lines(unsigned from, unsigned to)
+{
+	char line[160];
+	for (unsigned i = from; i < to; i++) {
+		snprintf(line, sizeof line,
+			"\x1b[38;2;%u;%u;1mab\x1b[48;2;%u;%u;2mcd\x1b[m%u e\xcc%c\xcc%c\r\n",
+			i >> 8, i & 255, i >> 8, i & 255, i, 0x80 + (int)(i & 31),
+			0x80 + (int)(i >> 5 & 31));
+		drawn_type(&d, line);
+	}
+}
+
+static void set_up(void)
+{
+	drawn_init(&d, 24, 80, 10000);
+	say_lines(0, LINES);
+}
+
+/* In a screen of its own nothing can be left over, so each test ends here. */
+static void finish(void)
+{
+	drawn_check(&d);
+	drawn_finish(&d);
+	ASSERT_NO_LEAKS();
+}
+
+static struct snapshot picture(unsigned lines)
+{
+	struct snapshot s;
+	cr_assert_eq(screen_snapshot(d.screen, lines, &s), 0);
+	return s;
+}
+
+static void expect_same(struct snapshot *a, struct snapshot *b)
+{
+	cr_expect(a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0);
+	free(a->bytes);
+	free(b->bytes);
+}
+
+Test(screen_trim, gives_up_about_as_much_as_is_asked_for_and_nothing_else, .init = set_up)
+{
+	struct screen_weight before = screen_weigh(d.screen);
+	uint64_t version = screen_version(d.screen);
+	struct snapshot was = picture(1000);
+	uint64_t gone = screen_trim(d.screen, before.lines / 2);
+	struct screen_weight after = screen_weigh(d.screen);
+	struct snapshot is = picture(1000);
+	cr_expect(gone > LINES / 3 && gone < LINES * 2 / 3, "%u", (unsigned)gone);
+	cr_expect_eq(screen_dropped(d.screen), gone);
+	cr_expect_eq(screen_scrollback(d.screen), LINES - 23 - gone);
+	cr_expect_lt(after.all, before.all * 3 / 4, "%zu of %zu", after.all, before.all);
+	cr_expect_gt(screen_version(d.screen), version);
+	expect_same(&was, &is);
+	finish();
+}
+
+Test(screen_trim, to_nothing_leaves_what_is_on_the_screen, .init = set_up)
+{
+	struct snapshot was = picture(0);
+	cr_expect_eq(screen_trim(d.screen, SIZE_MAX), LINES - 23);
+	struct snapshot is = picture(0);
+	expect_same(&was, &is);
+	cr_expect_eq(screen_weigh(d.screen).lines, 0);
+	cr_expect_lt(screen_memory(d.screen), 400 << 10, "%zu", screen_memory(d.screen));
+	cr_expect_eq(screen_trim(d.screen, SIZE_MAX), 0, "there is no more");
+	finish();
+}
+
+Test(screen_trim, little_is_one_line_at_least, .init = set_up)
+{
+	cr_expect_geq(screen_trim(d.screen, 1), 1);
+	finish();
+}
+
+Test(screen_trim, what_comes_after_is_as_in_any_other, .init = set_up)
+{
+	screen_trim(d.screen, SIZE_MAX);
+	say_lines(LINES, 2 * LINES);
+	cr_expect_eq(screen_dropped(d.screen) + screen_scrollback(d.screen), 2 * LINES - 23);
+	struct snapshot is = picture(LINES - 23);
+	drawn_finish(&d);
+	drawn_init(&d, 24, 80, 10000);
+	say_lines(0, 2 * LINES);
+	struct snapshot was = picture(LINES - 23);
+	expect_same(&was, &is);
+	finish();
+}
+
+Test(screen_trim, a_screen_in_its_other_buffer_keeps_both, .init = set_up)
+{
+	drawn_type(&d, "\x1b[?1049h\x1b[31mfull\x1b[5;5Hscreen");
+	struct snapshot was = picture(0);
+	screen_trim(d.screen, SIZE_MAX);
+	struct snapshot is = picture(0);
+	expect_same(&was, &is);
+	drawn_type(&d, "\x1b[?1049l");
+	cr_expect_eq(screen_scrollback(d.screen), 0);
+	finish();
+}
+
+/* What a session with much behind it costs, all of it: the figure of the room's README.md, with some room. */
+Test(screen_freeze, ten_thousand_lines_of_a_build_with_colours_take_little)
+{
+	static uint8_t log[2 << 20];
+	size_t length = stream_without_links(log, stream_make(STREAM_COMPILER, log, sizeof log));
+	drawn_init(&d, 24, 80, 10000);
+	drawn_feed(&d, log, length, SIZE_MAX);
+	cr_assert_eq(screen_scrollback(d.screen), 10000);
+	size_t plain = screen_memory(d.screen);
+	while (screen_freeze(d.screen, 4))
+		;
+	cr_expect_leq(screen_memory(d.screen), 300000, "%zu of %zu", screen_memory(d.screen), plain);
+	cr_expect_gt(plain, 3 * screen_memory(d.screen));
+	finish();
+}

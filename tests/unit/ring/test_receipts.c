@@ -1,0 +1,120 @@
+#include "ring/receipts.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <unistd.h>
+
+static struct control control;
+static int fd;
+
+static void set_up(void)
+{
+	cr_assert_eq(control_create(&control, 4096, &fd), 0);
+}
+
+static void tear_down(void)
+{
+	control_close(&control);
+	close(fd);
+}
+
+static uint64_t taken(uint64_t key)
+{
+	uint64_t n = UINT64_MAX;
+	cr_assert(receipts_find(&control, key, &n));
+	return n;
+}
+
+TestSuite(receipts, .init = set_up, .fini = tear_down);
+
+Test(receipts, who_has_none_has_typed_nothing_as_long_as_all_are_kept)
+{
+	uint64_t n = 7;
+	cr_assert_not(receipts_find(&(struct control){0}, 1, &n));
+	cr_assert_eq(n, 7);
+	cr_assert_eq(taken(1), 0);
+	receipts_note(&control, 2, 5, 5, 5);
+	cr_assert_eq(taken(1), 0);
+	atomic_store(&control.page->receipts[0].key, 0); /* torn by a crash */
+	cr_assert_not(receipts_find(&control, 1, &n));
+}
+
+Test(receipts, what_is_written_in_part_is_taken_in_part)
+{
+	receipts_note(&control, 1, 100, 100, 100);
+	cr_assert_eq(taken(1), 0);
+	receipts_writing(&control, 100);
+	receipts_wrote(&control, 30);
+	cr_assert_eq(taken(1), 30);
+	receipts_wrote(&control, 70);
+	cr_assert_eq(taken(1), 100);
+}
+
+Test(receipts, others_bytes_between_count_for_nobody_else)
+{
+	receipts_note(&control, 1, 10, 10, 10);
+	receipts_note(&control, 2, 5, 15, 5);
+	receipts_note(&control, 1, 20, 25, 10);
+	receipts_wrote(&control, 12);
+	cr_assert_eq(taken(1), 10);
+	cr_assert_eq(taken(2), 2);
+	receipts_wrote(&control, 8);
+	cr_assert_eq(taken(1), 15);
+	cr_assert_eq(taken(2), 5);
+}
+
+Test(receipts, a_server_that_dies_while_it_writes_counts_that_as_taken)
+{
+	receipts_note(&control, 1, 10, 10, 10);
+	receipts_settle(&control);
+	cr_assert_eq(taken(1), 0, "it had not begun");
+	receipts_writing(&control, 4);
+	receipts_settle(&control);
+	cr_assert_eq(taken(1), 4);
+}
+
+Test(receipts, what_is_refused_counts_as_taken)
+{
+	receipts_note(&control, 1, 10, 10, 10);
+	receipts_correct(&control, 0, 10);
+	cr_assert_eq(taken(1), 10);
+	receipts_note(&control, 1, 30, 20, 20);
+	receipts_correct(&control, 5, 15);
+	cr_assert_eq(taken(1), 25);
+}
+
+Test(receipts, one_that_types_on_while_nothing_is_read_needs_no_more_room)
+{
+	for (unsigned i = 1; i <= 3 * CONTROL_RECEIPTS; i++)
+		receipts_note(&control, 1, i * 10, i * 10, 10);
+	cr_assert_eq(atomic_load(&control.page->receipts_count), 1);
+	receipts_wrote(&control, 15);
+	cr_assert_eq(taken(1), 15);
+}
+
+Test(receipts, of_whoever_has_not_typed_for_long_nothing_is_known)
+{
+	uint64_t n;
+	for (unsigned i = 1; i <= CONTROL_RECEIPTS + 1; i++)
+		receipts_note(&control, i, 1, i, 1);
+	cr_assert_not(receipts_find(&control, 1, &n));
+	cr_assert(receipts_find(&control, 2, &n));
+}
+
+Test(receipts, a_page_full_of_nonsense_harms_nobody)
+{
+	uint64_t n;
+	for (size_t i = 0; i < CONTROL_RECEIPTS; i++) {
+		atomic_store(&control.page->receipts[i].key, 1);
+		control.page->receipts[i].end = UINT64_MAX - i;
+		control.page->receipts[i].length = UINT64_MAX;
+		control.page->receipts[i].taken = i;
+	}
+	atomic_store(&control.page->receipts_count, UINT64_MAX);
+	atomic_store(&control.page->input_writing, UINT64_MAX);
+	cr_assert(receipts_find(&control, 1, &n));
+	receipts_note(&control, 2, 1, 0, UINT64_MAX);
+	receipts_correct(&control, 1, UINT64_MAX);
+	receipts_settle(&control);
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,218 @@
+#include "shell/files/crew.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct task {
+	struct job job;
+	uv_sem_t *gate; /* it waits for that, if it is not NULL */
+	atomic_int worked;
+	int done, error;
+};
+
+static uv_loop_t loop;
+static struct crew *crew;
+
+static atomic_uint begun;
+
+static void on_work(struct job *job)
+{
+	struct task *t = (struct task *)job;
+	atomic_fetch_add(&begun, 1);
+	if (t->gate)
+		uv_sem_wait(t->gate);
+	atomic_fetch_add(&t->worked, 1);
+}
+
+static void on_done(struct job *job, int error)
+{
+	struct task *t = (struct task *)job;
+	t->done++;
+	t->error = error;
+}
+
+static void open_crew(void)
+{
+	cr_assert_eq(uv_loop_init(&loop), 0);
+	crew = crew_open(&loop, &(struct crew_options){.user = NULL});
+	cr_assert_not_null(crew);
+}
+
+static void close_crew(void)
+{
+	crew_close(crew);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	cr_assert_eq(uv_loop_close(&loop), 0);
+}
+
+Test(crew, all_is_done_once, .timeout = 30)
+{
+	static struct task tasks[300];
+	open_crew();
+	for (size_t i = 0; i < 300; i++) {
+		tasks[i].job = (struct job){.work = on_work, .done = on_done};
+		cr_assert_eq(crew_send(crew, &tasks[i].job), 0);
+	}
+	uv_run(&loop, UV_RUN_DEFAULT); /* ends when nothing is out */
+	for (size_t i = 0; i < 300; i++)
+		cr_assert(tasks[i].done == 1 && tasks[i].worked == 1 && tasks[i].error == 0);
+	close_crew();
+	ASSERT_NO_LEAKS();
+}
+
+Test(crew, who_is_stuck_takes_a_thread_and_no_more, .timeout = 30)
+{
+	static struct task stuck[CREW_MAX - 1], other;
+	uv_sem_t gate;
+	uv_sem_init(&gate, 0);
+	open_crew();
+	for (size_t i = 0; i < CREW_MAX - 1; i++) {
+		stuck[i] = (struct task){.job = {.work = on_work, .done = on_done}, .gate = &gate};
+		cr_assert_eq(crew_send(crew, &stuck[i].job), 0);
+	}
+	other.job = (struct job){.work = on_work, .done = on_done};
+	cr_assert_eq(crew_send(crew, &other.job), 0);
+	while (!other.done)
+		uv_run(&loop, UV_RUN_ONCE);
+	cr_assert_eq(stuck[0].done, 0);
+	for (size_t i = 0; i < CREW_MAX - 1; i++)
+		uv_sem_post(&gate);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	for (size_t i = 0; i < CREW_MAX - 1; i++)
+		cr_assert_eq(stuck[i].done, 1);
+	close_crew();
+	uv_sem_destroy(&gate);
+	ASSERT_NO_LEAKS();
+}
+
+Test(crew, what_waits_is_bounded, .timeout = 30)
+{
+	static struct task tasks[CREW_MAX + CREW_QUEUE + 1];
+	uv_sem_t gate;
+	unsigned sent = 0;
+	uv_sem_init(&gate, 0);
+	open_crew();
+	for (; sent < CREW_MAX + CREW_QUEUE + 1; sent++) {
+		tasks[sent] = (struct task){
+			.job = {.work = on_work, .done = on_done}, .gate = &gate};
+		if (crew_send(crew, &tasks[sent].job) < 0)
+			break;
+	}
+	cr_assert_geq(sent, CREW_QUEUE);
+	cr_assert_lt(sent, CREW_MAX + CREW_QUEUE + 1);
+	for (unsigned i = 0; i < sent; i++)
+		uv_sem_post(&gate);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	close_crew();
+	uv_sem_destroy(&gate);
+	ASSERT_NO_LEAKS();
+}
+
+Test(crew_close, does_not_wait_for_who_is_stuck, .timeout = 30)
+{
+	static struct task stuck, waiting[CREW_MAX];
+	static uv_sem_t gate; /* never posted */
+	uv_sem_init(&gate, 0);
+	open_crew();
+	stuck = (struct task){.job = {.work = on_work, .done = on_done}, .gate = &gate};
+	cr_assert_eq(crew_send(crew, &stuck.job), 0);
+	for (unsigned i = 0; i < CREW_MAX; i++) {
+		waiting[i] = (struct task){.job = {.work = on_work, .done = on_done}, .gate = &gate};
+		cr_assert_eq(crew_send(crew, &waiting[i].job), 0);
+	}
+	while (atomic_load(&begun) < CREW_MAX)
+		usleep(1000); /* the test's own time limit ends it */
+	close_crew();
+	cr_assert_eq(stuck.done, 0);
+	unsigned cancelled = 0;
+	for (unsigned i = 0; i < CREW_MAX; i++)
+		cancelled += waiting[i].done == 1 && waiting[i].error == -ECANCELED;
+	cr_assert_eq(cancelled, 1);
+}
+
+static unsigned told;
+
+static void on_stuck(void *user, const char *whose, unsigned count)
+{
+	(void)user;
+	cr_assert(strcmp(whose, "owner:a") == 0 || strcmp(whose, "link:b") == 0);
+	told += count;
+}
+
+static struct task *send_for(const char *whose, uv_sem_t *gate, int want)
+{
+	struct task *t = calloc(1, sizeof *t);
+	t->gate = gate;
+	t->job = (struct job){.work = on_work, .done = on_done};
+	snprintf(t->job.whose, sizeof t->job.whose, "%s", whose);
+	cr_assert_eq(crew_send(crew, &t->job), want);
+	return t;
+}
+
+Test(crew, one_behalf_holds_so_many_threads_and_is_told_when_they_are_stuck, .timeout = 60)
+{
+	uv_sem_t gate;
+	struct task *held[CREW_EACH_MAX], *guests[CREW_EACH_MAX];
+	struct crew_counts n;
+	uv_sem_init(&gate, 0);
+	cr_assert_eq(uv_loop_init(&loop), 0);
+	crew = crew_open(&loop, &(struct crew_options){.stuck = on_stuck});
+	for (unsigned i = 0; i < CREW_EACH_MAX; i++) {
+		held[i] = send_for("owner:a", &gate, 0);
+		guests[i] = send_for("link:b", &gate, 0);
+	}
+	struct task *waits = send_for("owner:a", NULL, 0), *other = send_for("owner:c", NULL, 0);
+	struct task *nobodys = send_for("", NULL, 0);
+	while (!(other->done == 1 && nobodys->done == 1))
+		uv_run(&loop, UV_RUN_ONCE);
+	cr_assert_eq(waits->done, 0);
+	cr_assert_eq(crew_count(crew, "owner:a"), CREW_EACH_MAX + 1);
+	/* Its time comes to nothing. */
+	while (!(waits->done == 1))
+		uv_run(&loop, UV_RUN_ONCE);
+	cr_assert_eq(waits->error, -ETIME);
+	/* The guests may have begun after a turn of the clock that the owner's had begun before. */
+	while (told < 2 * CREW_EACH_MAX)
+		uv_run(&loop, UV_RUN_ONCE);
+	cr_assert_eq(told, 2 * CREW_EACH_MAX);
+	struct task *refused = send_for("owner:a", NULL, -ETIME);
+	crew_look(crew, &n);
+	cr_assert_eq(n.stuck, 2 * CREW_EACH_MAX);
+	cr_assert_eq(n.stuck_total, 2 * CREW_EACH_MAX);
+	cr_assert_eq(n.refused_total, 2);
+	/* What is owed waits all the same. */
+	struct task *owed = calloc(1, sizeof *owed);
+	owed->job = (struct job){.work = on_work, .done = on_done, .whose = "owner:a"};
+	crew_owe(crew, &owed->job);
+	for (unsigned i = 0; i < 2 * CREW_EACH_MAX; i++)
+		uv_sem_post(&gate);
+	while (!(owed->done == 1 && held[0]->done == 1 && guests[0]->done == 1))
+		uv_run(&loop, UV_RUN_ONCE);
+	struct task *again = send_for("owner:a", NULL, 0);
+	while (!(again->done == 1))
+		uv_run(&loop, UV_RUN_ONCE);
+	for (unsigned i = 0; i < CREW_EACH_MAX; i++) {
+		while (!(held[i]->done == 1 && guests[i]->done == 1))
+			uv_run(&loop, UV_RUN_ONCE);
+		free(held[i]);
+		free(guests[i]);
+	}
+	crew_look(crew, &n);
+	cr_assert_eq(n.stuck, 0);
+	free(waits);
+	free(other);
+	free(nobodys);
+	free(refused);
+	free(owed);
+	free(again);
+	close_crew();
+	uv_sem_destroy(&gate);
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,199 @@
+#include "shell/files/beside.h"
+#include "shell/files/pack.h"
+#include "shell/files/stage.h"
+#include "shell/files/unpack.h"
+#include "tests/lib/placed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct folder folder;
+static struct place place;
+
+static void make(const char *name, const char *text)
+{
+	int fd = openat(folder.fd, name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	cr_assert(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+struct text {
+	char *bytes;
+	size_t length, at, piece;
+};
+
+static struct text pack(const char *path, const struct pack_options *options)
+{
+	struct text all = {0};
+	struct pack *k;
+	const char *bytes;
+	size_t length;
+	bool over = false;
+	cr_assert_eq(pack_open(&place, path, options, &k), 0);
+	while (!over) {
+		cr_assert_eq(pack_next(k, &bytes, &length, &over), 0);
+		cr_assert(length < 2 * PACK_PIECE);
+		all.bytes = realloc(all.bytes, all.length + length + 1);
+		memcpy(all.bytes + all.length, bytes, length);
+		all.length += length;
+	}
+	cr_assert_eq(pack_losses(k)->count, 0);
+	pack_close(k);
+	return all;
+}
+
+/* However small the pieces are in which it comes. */
+static ssize_t take(void *user, const void **ret_bytes)
+{
+	struct text *t = user;
+	size_t left = t->length - t->at, n = left < t->piece ? left : t->piece;
+	*ret_bytes = t->bytes + t->at;
+	t->at += n;
+	return (ssize_t)n;
+}
+
+static int put(struct text *archive, const char *path, const struct stage_options *options)
+{
+	struct stage s;
+	struct unpack_result result;
+	const struct unpack_options how = {.read = take, .user = archive, .bytes_max = 1 << 20};
+	char name[STAGE_NAME_MAX];
+	int fd, rc = stage_open(&place, path, options, &s);
+	if (rc < 0)
+		return rc;
+	rc = unpack(&s.place, &how, &result);
+	if (rc == 0)
+		rc = stage_commit(&s, &fd, name);
+	if (rc == 0) {
+		unpack_settle(fd, &result, true);
+		close(fd);
+	}
+	unpack_finish(&result);
+	stage_abort(&s);
+	return rc;
+}
+
+static bool leaves_out(void *user, const char *name)
+{
+	return strcmp(name, user) == 0;
+}
+
+Test(pack, there_and_back_in_pieces_of_any_size)
+{
+	static const size_t pieces[] = {1, 7, 512, 10000, 1 << 20};
+	const struct stage_options options = {.replace = true};
+	struct stat st;
+	placed_enter(&place, &folder);
+	cr_assert_eq(mkdirat(folder.fd, "from", 0750), 0);
+	cr_assert_eq(mkdirat(folder.fd, "from/shut", 0700), 0);
+	make("from/a", "text");
+	make("from/shut/b", "more");
+	cr_assert_eq(linkat(folder.fd, "from/a", folder.fd, "from/shut/same", 0), 0);
+	cr_assert_eq(fchmodat(folder.fd, "from/shut", 0500, 0), 0);
+	struct text archive = pack("from", NULL);
+	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+		archive.at = 0;
+		archive.piece = pieces[i];
+		cr_assert_eq(put(&archive, "to", &options), 0);
+		cr_assert_eq(fstatat(folder.fd, "to", &st, 0), 0);
+		cr_assert_eq(st.st_mode & 0777, 0750);
+		cr_assert_eq(fstatat(folder.fd, "to/shut", &st, 0), 0);
+		cr_assert_eq(st.st_mode & 0777, 0500);
+		cr_assert_eq(fstatat(folder.fd, "to/shut/same", &st, 0), 0);
+		cr_assert_eq(st.st_nlink, 2);
+	}
+	fchmodat(folder.fd, "from/shut", 0700, 0);
+	fchmodat(folder.fd, "to/shut", 0700, 0);
+	free(archive.bytes);
+	placed_leave(&place, &folder);
+}
+
+Test(pack, what_is_excluded_is_left_out_with_all_below)
+{
+	char excluded[] = "e";
+	placed_enter(&place, &folder);
+	cr_assert_eq(mkdirat(folder.fd, "d", 0700), 0);
+	cr_assert_eq(mkdirat(folder.fd, "d/e", 0700), 0);
+	make("d/e/f", "x");
+	make("d/.ringside-0123456789abcdef", "x");
+	make("d/.ringside-other", "x");
+	struct text archive = pack(
+		"d", &(struct pack_options){.excludes = leaves_out, .user = excluded});
+	cr_assert_null(memmem(archive.bytes, archive.length, "./e", 3));
+	cr_assert_null(memmem(archive.bytes, archive.length, "0123456789abcdef", 16));
+	cr_assert_not_null(memmem(archive.bytes, archive.length, ".ringside-other", 15));
+	free(archive.bytes);
+	placed_leave(&place, &folder);
+}
+
+Test(pack, of_what_is_no_directory_there_is_none)
+{
+	struct pack *k;
+	placed_enter(&place, &folder);
+	make("file", "x");
+	cr_assert_eq(pack_open(&place, "file", NULL, &k), -ENOTDIR);
+	cr_assert_eq(pack_open(&place, "none", NULL, &k), -ENOENT);
+	placed_leave(&place, &folder);
+}
+
+/* What a piece says in the middle is what unpacking says, and nothing is left. */
+static ssize_t fail(void *user, const void **ret_bytes)
+{
+	struct text *t = user;
+	return t->at > 0 ? -ECANCELED : take(t, ret_bytes);
+}
+
+Test(stage, what_breaks_off_leaves_nothing)
+{
+	struct stage s;
+	struct unpack_result result;
+	placed_enter(&place, &folder);
+	cr_assert_eq(mkdirat(folder.fd, "from", 0700), 0);
+	make("from/a", "text");
+	struct text archive = pack("from", NULL);
+	archive.piece = 1600;
+	const struct unpack_options how = {.read = fail, .user = &archive, .bytes_max = 1 << 20};
+	cr_assert_eq(stage_open(&place, "to", &(struct stage_options){.replace = false}, &s), 0);
+	cr_assert(beside_is_name(s.entry.name));
+	cr_assert_eq(unpack(&s.place, &how, &result), -ECANCELED);
+	unpack_finish(&result);
+	stage_abort(&s);
+	cr_assert_eq(faccessat(folder.fd, "to", F_OK, 0), -1);
+	cr_assert_eq(faccessat(folder.fd, s.entry.name, F_OK, 0), -1);
+	free(archive.bytes);
+	placed_leave(&place, &folder);
+}
+
+Test(stage, what_was_left_behind_goes_and_what_is_in_use_stays)
+{
+	struct stage a, b;
+	char name[NAME_MAX + 1];
+	placed_enter(&place, &folder);
+	cr_assert_eq(stage_open(&place, "to", &(struct stage_options){.replace = false}, &a), 0);
+	memcpy(name, a.entry.name, sizeof name);
+	cr_assert_eq(stage_open(&place, "to", &(struct stage_options){.replace = false}, &b), 0);
+	cr_assert_str_neq(b.entry.name, name);
+	cr_assert_eq(faccessat(folder.fd, name, F_OK, 0), 0);
+	stage_abort(&a);
+	stage_abort(&b);
+	/* As after kill -9: there is nobody who has a lock on it. */
+	cr_assert_eq(mkdirat(folder.fd, name, 0700), 0);
+	cr_assert_eq(stage_open(&place, "to", &(struct stage_options){.replace = false}, &a), 0);
+	cr_assert_str_eq(a.entry.name, name);
+	stage_abort(&a);
+	cr_assert_eq(faccessat(folder.fd, name, F_OK, 0), -1);
+	placed_leave(&place, &folder);
+}
+
+Test(stage, its_names_are_told_from_others)
+{
+	cr_assert(beside_is_name(".ringside-0123456789abcdef"));
+	cr_assert(beside_is_name(".ringside-0123456789abcdef-stage"));
+	cr_assert_not(beside_is_name(".ringside-0123456789abcde"));
+	cr_assert_not(beside_is_name(".ringside-0123456789abcdefg"));
+	cr_assert_not(beside_is_name(".ringside-backups"));
+	cr_assert_not(beside_is_name("ringside"));
+}

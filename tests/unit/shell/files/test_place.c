@@ -1,0 +1,104 @@
+/* Paths of no session; those of rooms are in tests/integration/files.test.mjs. */
+#include "shell/files/place.h"
+#include "tests/lib/placed.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static struct folder folder;
+static struct place place;
+
+Test(place_open, relative_to_the_directory_or_absolute)
+{
+	char path[300];
+	placed_enter(&place, &folder);
+	int fd = place_open(&place, "made", O_WRONLY | O_CREAT, 0600);
+	cr_assert_geq(fd, 0);
+	close(fd);
+	snprintf(path, sizeof path, "%s/made", folder.path);
+	fd = place_open(&place, path, O_PATH, 0);
+	cr_assert_geq(fd, 0);
+	close(fd);
+	cr_assert_eq(place_open(&place, "none", O_RDONLY, 0), -ENOENT);
+	placed_leave(&place, &folder);
+}
+
+Test(place_open, nothing_of_our_own_process)
+{
+	char path[64];
+	placed_enter(&place, &folder);
+	static const char *const own[] = {"/proc/self/maps", "/proc/self", "/proc/thread-self/stat",
+		"/proc/self/fd", "/proc/self/task"};
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		cr_expect_lt(place_open(&place, own[i], O_RDONLY, 0), 0, "%s", own[i]);
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)getpid());
+	cr_assert_eq(place_open(&place, path, O_RDWR, 0), -EACCES);
+	cr_assert_eq(place_open(&place, "/proc/self/cwd", O_RDONLY, 0), -ELOOP);
+	int fd = place_open(&place, "/proc/1/stat", O_RDONLY, 0);
+	cr_assert_geq(fd, 0, "of others there is what the kernel shows");
+	close(fd);
+	placed_leave(&place, &folder);
+}
+
+Test(place_find, the_last_name)
+{
+	static const struct {
+		const char *path, *name; /* NULL: -EBUSY */
+	} cases[] = {{"a", "a"}, {"a/", "a"}, {"./a///", "a"}, {"/", NULL}, {"..", NULL},
+		{".", NULL}, {"a/..", NULL}, {"///", NULL}, {"/tmp", "tmp"}};
+	struct place_entry e;
+	placed_enter(&place, &folder);
+	cr_assert_eq(mkdirat(folder.fd, "a", 0700), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		int rc = place_find(&place, cases[i].path, &e);
+		cr_assert_eq(rc, cases[i].name ? 0 : -EBUSY, "%s: %d", cases[i].path, rc);
+		if (rc < 0)
+			continue;
+		cr_expect_str_eq(e.name, cases[i].name);
+		place_entry_close(&e);
+	}
+	cr_assert_eq(place_find(&place, "none/a", &e), -ENOENT);
+	placed_leave(&place, &folder);
+}
+
+Test(place_make_parents, what_is_missing)
+{
+	static const struct {
+		const char *path, *made; /* "": nothing */
+	} cases[] = {{"one", ""}, {"x/one", "x"}, {"p/q//r/one", "p/q/r"}, {"u/../v/one", "v"},
+		{"p/q/one", ""}};
+	struct stat st;
+	placed_enter(&place, &folder);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		cr_assert_eq(place_make_parents(&place, cases[i].path), 0, "%s", cases[i].path);
+		if (cases[i].made[0])
+			cr_assert_eq(
+				fstatat(folder.fd, cases[i].made, &st, 0), 0, "%s", cases[i].made);
+	}
+	cr_assert_lt(fstatat(folder.fd, "one", &st, 0), 0);
+	cr_assert_eq(symlinkat("nowhere", folder.fd, "dangling"), 0);
+	cr_assert_lt(place_make_parents(&place, "dangling/x/one"), 0);
+	placed_leave(&place, &folder);
+}
+
+Test(place_enter, who_is_not_the_holders_child_is_not_the_shell)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	place_of_shell(&place, child, getpid());
+	cr_assert_eq(place_enter(&place), 0);
+	cr_assert_lt(place.root_fd, 0, "it is in no room");
+	place_leave(&place);
+	place_of_shell(&place, child, getppid());
+	cr_assert_eq(place_enter(&place), -ESRCH);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	place_of_shell(&place, child, getpid());
+	cr_assert_eq(place_enter(&place), -ESRCH);
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,135 @@
+#include "shell/recording/recorder.h"
+#include "shell/session/internal.h"
+#include "tests/lib/folder.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/memory_holder.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A table with one session, and its recorder, whose disk refuses everything. */
+static struct {
+	uv_loop_t loop;
+	uv_timer_t alive;
+	struct folder folder;
+	struct sessions_config config;
+	struct sessions sessions;
+	struct recorder_shared shared;
+	struct recorder *recorder;
+	struct session *session;
+	unsigned complaints;
+	char complaint[100];
+} t;
+
+static void on_changed(void *user)
+{
+	(void)user;
+}
+
+static void on_failed(void *user, const char *id, const char *what, int error)
+{
+	(void)user;
+	cr_expect_str_eq(id, "s");
+	cr_expect_lt(error, 0);
+	t.complaints++;
+	snprintf(t.complaint, sizeof t.complaint, "%s", what);
+}
+
+static const struct sessions_callbacks callbacks = {.changed = on_changed, .failed = on_failed};
+
+static void on_alive(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+static void on_started(void *user, struct session *session, enum report_stage stage, int error)
+{
+	(void)user;
+	(void)stage;
+	cr_assert_eq(error, 0);
+	t.session = session;
+}
+
+static struct session_waiter waiter = {.done = on_started};
+
+static void set_up(void)
+{
+	static char path[] = "PATH=/usr/bin:/bin";
+	static char *const environment[] = {path, NULL};
+	folder_make(&t.folder);
+	cr_assert_eq(uv_loop_init(&t.loop), 0);
+	uv_timer_init(&t.loop, &t.alive);
+	uv_timer_start(&t.alive, on_alive, 10, 10);
+	t.config = (struct sessions_config){.runtime_dir = t.folder.path,
+		.holder = "/nonexistent",
+		.cwd = "/",
+		.environment = environment,
+		.ring_size = RING_SIZE_MIN,
+		.scrollback = 100,
+		.max_sessions = 3};
+	cr_assert_eq(sessions_open(&t.sessions, &t.loop, &t.config, &callbacks, &t), 0);
+	const struct session_options o = {.id = "s", .shell = "/bin/sh"};
+	cr_assert_eq(sessions_create(&t.sessions, &o, &waiter), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, t.session));
+	t.shared = (struct recorder_shared){.root_fd = -1,
+		.workers = workers_open(&t.loop, 1),
+		.codec = segment_codec_create(),
+		.loop = &t.loop,
+		.failed = on_failed};
+	t.recorder = recorder_create(&t.shared, t.session);
+	cr_assert_not_null(t.recorder);
+}
+
+static void tear_down(void)
+{
+	recorder_destroy(t.recorder);
+	workers_close(t.shared.workers);
+	segment_codec_destroy(t.shared.codec);
+	sessions_close(&t.sessions);
+	uv_close((uv_handle_t *)&t.alive, NULL);
+	uv_run(&t.loop, UV_RUN_DEFAULT);
+	cr_assert_eq(uv_loop_close(&t.loop), 0);
+	memory_holders_free();
+	folder_remove(&t.folder);
+	ASSERT_NO_LEAKS();
+}
+
+TestSuite(recorder_tick, .init = set_up, .fini = tear_down, .timeout = 60);
+
+static void wait_for_disk(void)
+{
+	cr_assert(LOOP_UNTIL(&t.loop, t.recorder->errand.state == ERRAND_HOME));
+}
+
+Test(recorder_tick, a_disk_that_fails_is_tried_again_as_long_as_the_session_is_there)
+{
+	wait_for_disk();
+	cr_expect_eq(t.complaints, 1);
+	for (int tries = 0; tries < 3; tries++) {
+		cr_expect(recorder_tick(t.recorder));
+		cr_expect_neq(t.recorder->errand.state, ERRAND_HOME);
+		wait_for_disk();
+	}
+	t.recorder->gone_ms = 0;
+	uv_update_time(&t.loop);
+	cr_expect(recorder_tick(t.recorder));
+	wait_for_disk();
+	cr_expect_eq(t.complaints, 1, "it is said once: %s", t.complaint);
+}
+
+Test(recorder_tick, of_a_session_that_is_gone_it_is_not_tried_for_ever)
+{
+	wait_for_disk();
+	sessions_end(&t.sessions, t.session, NULL);
+	cr_assert(LOOP_UNTIL(&t.loop, t.recorder->gone));
+	wait_for_disk();
+	cr_expect(recorder_tick(t.recorder), "there may be room in a moment");
+	wait_for_disk();
+	t.recorder->gone_ms -= RECORDER_LAST_MS;
+	cr_expect(!recorder_tick(t.recorder));
+	cr_expect_eq(t.recorder->errand.state, ERRAND_HOME);
+	cr_expect_eq(t.complaints, 2);
+	cr_expect_str_eq(t.complaint, "the end of its recording is given up");
+}

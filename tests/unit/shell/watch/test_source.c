@@ -1,0 +1,173 @@
+/* What is told of a real tree; time passes only as long as the kernel needs. */
+#include "shell/watch/source.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/lib/folder.h"
+
+static atomic_uint total;
+
+static void begin(struct source *s, struct folder *folder, const char *place)
+{
+	struct watch_filter filter;
+	memset(&filter, 0, sizeof filter);
+	filter.recursive = true;
+	filter.types = WATCH_TYPES_DEFAULT;
+	watch_filter_default(&filter);
+	folder_make(folder);
+	cr_assert_eq(source_init(s, &filter, place ? place : folder->path,
+			     place ? place : folder->path, folder->path, &total),
+		0);
+}
+
+static void drop_events(struct source *s)
+{
+	for (unsigned i = 0; i < s->events_count; i++)
+		watch_event_unref(s->events[i]);
+	s->events_count = 0;
+}
+
+/* Step until an event of this type and path below the root comes. Others are dropped. */
+static bool comes(struct source *s, enum watch_type type, const char *path)
+{
+	bool found = false;
+	for (int n = 0; n < 200 && !found && s->end == SOURCE_GOES_ON; n++) {
+		drop_events(s);
+		source_step(s);
+		for (unsigned i = 0; i < s->events_count; i++)
+			found |= s->events[i]->type == type &&
+				strcmp(s->events[i]->path +
+						(s->events[i]->length ? strlen(s->path) : 0),
+					path) == 0;
+		if (!found && !s->more)
+			usleep(1000);
+	}
+	return found;
+}
+
+static void settle(struct source *s)
+{
+	do {
+		drop_events(s);
+		source_step(s);
+		usleep(s->wait_ms * 1000); /* for the other half of a rename, which does not come */
+	} while ((s->more || s->wait_ms > 0) && s->end == SOURCE_GOES_ON);
+	drop_events(s);
+}
+
+static void make(const struct folder *folder, const char *name, bool directory)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%s", folder->path, name);
+	if (directory)
+		cr_assert_eq(mkdir(path, 0700), 0);
+	else
+		close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+}
+
+static void move(const struct folder *folder, const char *from, const char *to)
+{
+	char a[4096], b[4096];
+	snprintf(a, sizeof a, "%s/%s", folder->path, from);
+	snprintf(b, sizeof b, "%s/%s", folder->path, to);
+	cr_assert_eq(rename(a, b), 0);
+}
+
+Test(source, new_directories_and_what_was_in_them)
+{
+	struct folder folder;
+	struct source s;
+	begin(&s, &folder, NULL);
+	cr_assert_eq(source_open(&s), 0);
+	settle(&s);
+	cr_assert(s.ready);
+	make(&folder, "a", true);
+	make(&folder, "a/b", true);
+	make(&folder, "a/b/c", false);
+	cr_assert(comes(&s, WATCH_CREATE, "/a/b/c"));
+	settle(&s);
+	cr_assert_eq(s.tree.count, 3);
+	make(&folder, "a/b/d", false);
+	cr_assert(comes(&s, WATCH_CREATE, "/a/b/d"));
+	source_finish(&s);
+	cr_assert_eq(atomic_load(&total), 0);
+	folder_remove(&folder);
+}
+
+Test(source, renames_before_anybody_looked)
+{
+	struct folder folder;
+	struct source s;
+	begin(&s, &folder, NULL);
+	cr_assert_eq(source_open(&s), 0);
+	settle(&s);
+	make(&folder, "a", true);
+	make(&folder, "a/f", false);
+	move(&folder, "a", "b");
+	make(&folder, "a", true);
+	make(&folder, "a/g", false);
+	move(&folder, "b", "a/h");
+	cr_assert(comes(&s, WATCH_CREATE, "/a/h/f"));
+	settle(&s);
+	make(&folder, "a/h/i", false);
+	cr_assert(comes(&s, WATCH_CREATE, "/a/h/i"));
+	cr_assert_eq(s.tree.count, 3);
+	source_finish(&s);
+	folder_remove(&folder);
+}
+
+Test(source, overflow_is_said_and_mended)
+{
+	struct folder folder;
+	struct source s;
+	char name[64];
+	begin(&s, &folder, NULL);
+	cr_assert_eq(source_open(&s), 0);
+	settle(&s);
+	for (int i = 0; i < 20000; i++) {
+		snprintf(name, sizeof name, "f%d", i);
+		make(&folder, name, false);
+	}
+	make(&folder, "late", true);
+	cr_assert(comes(&s, WATCH_RESYNC, ""), "unless fs.inotify.max_queued_events is large");
+	settle(&s);
+	make(&folder, "late/x", false);
+	cr_assert(comes(&s, WATCH_CREATE, "/late/x"));
+	source_finish(&s);
+	folder_remove(&folder);
+}
+
+Test(source, outside_and_nowhere)
+{
+	struct folder folder;
+	struct source s;
+	begin(&s, &folder, "/etc");
+	cr_assert_eq(source_open(&s), -EPERM);
+	source_finish(&s);
+	folder_remove(&folder);
+	begin(&s, &folder, "/none/of/these");
+	cr_assert_eq(source_open(&s), -ENOENT);
+	source_finish(&s);
+	folder_remove(&folder);
+}
+
+Test(source, end_of_the_root)
+{
+	struct folder folder;
+	struct source s;
+	begin(&s, &folder, NULL);
+	cr_assert_eq(source_open(&s), 0);
+	settle(&s);
+	folder_remove(&folder);
+	for (int n = 0; n < 200 && s.end == SOURCE_GOES_ON; n++)
+		settle(&s);
+	cr_assert_eq(s.end, SOURCE_DELETED);
+	source_finish(&s);
+}

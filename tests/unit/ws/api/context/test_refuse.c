@@ -1,0 +1,64 @@
+/* Why there is no executor, in both forms: {code, message ...}, and {error, code, details} of POST /api/execute/code. */
+#include "ws/api/context/refuse.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+static const char *header_of(const struct request *r, const char *name)
+{
+	for (size_t i = 0; i < r->reply.headers_count; i++)
+		if (strcmp(r->reply.headers[i].name, name) == 0)
+			return r->reply.headers[i].value;
+	return NULL;
+}
+
+static json_t *refusal(struct request *r, int error, bool code)
+{
+	r->directory.looked = true;
+	api_context_refuse_start(r, LANGUAGE_PYTHON, "/", error, code);
+	json_t *body = json_loadb(r->reply.body, r->reply.length, 0, NULL);
+	cr_assert_not_null(body);
+	return body;
+}
+
+Test(context_refuse, one_that_takes_too_long_is_asked_for_again)
+{
+	for (int code = 0; code < 2; code++) {
+		struct request *r = request_create();
+		json_t *body = refusal(r, -ETIMEDOUT, code);
+		cr_expect_eq(r->reply.status, 503);
+		cr_expect_str_eq(header_of(r, "Retry-After"), REPLY_RETRY_S);
+		cr_expect_str_eq(
+			json_string_value(json_object_get(body, "code")), "INTERPRETER_NOT_READY");
+		const json_t *context = json_object_get(body, code ? "details" : "context");
+		cr_expect_eq(json_integer_value(json_object_get(context, "retryAfter")), 30);
+		cr_expect_str_eq(json_string_value(json_object_get(context, "language")), "python");
+		json_decref(body);
+		request_unref(r);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(context_refuse, what_will_not_be_there_later_either_is_not)
+{
+	static const struct {
+		int error, status;
+		const char *code, *code_of_code;
+	} cases[] = {{-EIO, 500, "INTERNAL_ERROR", "CODE_EXECUTION_ERROR"},
+		{-ENOEXEC, 501, "PYTHON_NOT_AVAILABLE", "PYTHON_NOT_AVAILABLE"},
+		{-EUSERS, 429, "LIMIT_REACHED", "LIMIT_REACHED"}};
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		bool code = i % 2;
+		struct request *r = request_create();
+		json_t *body = refusal(r, cases[i / 2].error, code);
+		cr_expect_eq(r->reply.status, cases[i / 2].status);
+		cr_expect_null(header_of(r, "Retry-After"));
+		cr_expect_str_eq(json_string_value(json_object_get(body, "code")),
+			code ? cases[i / 2].code_of_code : cases[i / 2].code);
+		json_decref(body);
+		request_unref(r);
+	}
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,77 @@
+/* What sessions are at, in the list and in its events. */
+#include "tests/lib/memory_api.h"
+
+#include <string.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_activity, SUITE);
+
+#define EVENTS "GET /api/session/events?activity=1"
+
+static void say(const char *id, const char *text)
+{
+	memory_holder_say(memory_api_holder(id), text);
+	memory_api_settle();
+}
+
+/* The next of those events, which must be about one session alone. */
+static void expect_news(struct call *c, const char *id)
+{
+	cr_assert(call_event(c, "activity"));
+	cr_assert_str_eq(call_text(c, "activities.0.id"), id);
+	cr_assert_null(call_get(c, "activities.1"));
+}
+
+/* Until it has been looked at, and all of that has been told. */
+static void await_first_look(struct call *c)
+{
+	expect_news(c, "s");
+	cr_expect_str_eq(call_text(c, "activities.0.activity.status"), "running");
+}
+
+Test(api_activity, bells_and_notifications_are_told)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(EVENTS, NULL);
+	cr_assert(call_event(c, "sessions"));
+	await_first_look(c);
+	say("s", "\a\033]9;built\a");
+	do
+		expect_news(c, "s");
+	while (call_number(c, "activities.0.activity.bells") == 0 ||
+		call_is_null(c, "activities.0.activity.notification"));
+	cr_expect_str_eq(call_text(c, "activities.0.activity.notification.text"), "built");
+	cr_expect(call_is_true(c, "activities.0.activity.unread"));
+	struct call *list = memory_api_call("GET /api/session/list", NULL);
+	cr_expect_eq(call_number(list, "sessions.0.activity.bells"), 1);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_activity, a_session_that_goes_is_forgotten)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(EVENTS, NULL);
+	cr_assert(call_event(c, "sessions"));
+	await_first_look(c);
+	memory_api_status("POST /api/session/delete", "{'sessionId':'s'}");
+	memory_api_start("s");
+	do
+		cr_assert(call_event(c, NULL));
+	while (strcmp(call_text(c, "type"), "activity") != 0);
+	cr_expect_eq(call_number(c, "activities.0.activity.bells"), 0);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_activity, who_has_not_asked_is_told_of_the_list_alone)
+{
+	memory_api_start("s");
+	struct call *all = memory_api_call(EVENTS, NULL),
+		    *c = memory_api_call("GET /api/session/events", NULL);
+	cr_assert(call_event(all, "sessions"));
+	cr_assert(call_event(c, "sessions"));
+	await_first_look(all);
+	memory_api_start("t");
+	cr_assert(call_event(c, NULL));
+	cr_expect_str_eq(call_text(c, "type"), "sessions");
+	MEMORY_API_CLOSE();
+}

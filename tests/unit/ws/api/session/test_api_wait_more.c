@@ -1,0 +1,155 @@
+/* POST /api/session/ID/wait for what is outside of the session's output: a port, and the keyboard. */
+#include "tests/lib/memory_api.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+TestSuite(api_wait_port, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+TestSuite(api_wait_lease, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
+
+#define WAIT "POST /api/session/s/wait"
+#define LEASE "POST /api/session/s/lease"
+#define INVALID 400, "VALIDATION_FAILED"
+#define UNTIL_1(rest) "{'until':[{" rest "}]}"
+#define UNTIL_LEASE UNTIL_1("'type':'lease'")
+#define MANY 17 /* ports, one more than a session may wait for */
+
+/* A port of one's own, at which nobody listens yet. */
+static int bind_port(unsigned *ret_port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof at;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	cr_assert_eq(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+	cr_assert_eq(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+static struct call *wait_for_port(unsigned port)
+{
+	char body[128];
+	snprintf(body, sizeof body, "{'until':[{'type':'exit'},{'type':'port','port':%u}]}", port);
+	return memory_api_begin(WAIT, body);
+}
+
+Test(api_wait_port, what_is_none)
+{
+	static const struct refused cases[] = {
+		{WAIT, UNTIL_1("'type':'port'"), INVALID, "until[0].port"},
+		{WAIT, UNTIL_1("'type':'port','port':null"), INVALID, "until[0].port"},
+		{WAIT, UNTIL_1("'type':'port','port':0"), INVALID, "port"},
+		{WAIT, UNTIL_1("'type':'port','port':65536"), INVALID, "port"},
+		{WAIT, UNTIL_1("'type':'port','port':-1"), INVALID, "port"},
+		{WAIT, UNTIL_1("'type':'port','port':'80'"), INVALID, "port"},
+		{WAIT, UNTIL_1("'type':'port','port':80.5"), INVALID, "port"},
+		{WAIT, UNTIL_1("'type':'port','port':80"), 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
+		{WAIT, UNTIL_1("'type':'port','port':80"), 403, "PERMISSION_DENIED", NULL,
+			BY_VIEWER}};
+	memory_api_start("s");
+	EXPECT_REFUSED(cases);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait_port, until_somebody_listens)
+{
+	unsigned port;
+	int fd = bind_port(&port);
+	memory_api_start("s");
+	struct call *c = wait_for_port(port), *none = wait_for_port(port);
+	memory_api_settle();
+	cr_expect_not(c->answered);
+	call_end(none);
+	cr_assert_eq(listen(fd, 1), 0);
+	call_await(c);
+	cr_expect_eq(call_number(c, "fired"), 1);
+	cr_expect_str_eq(call_text(c, "type"), "port");
+	call_await(c = wait_for_port(port));
+	cr_expect_str_eq(call_text(c, "type"), "port", "one that is there already");
+	close(fd);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait_port, what_else_ends_it)
+{
+	unsigned port;
+	int fd = bind_port(&port);
+	memory_api_start("s");
+	struct call *ends = wait_for_port(port);
+	memory_holder_exit(memory_api_holder("s"), 0);
+	call_await(ends);
+	cr_expect_str_eq(call_text(ends, "type"), "exit");
+	memory_api_start("t");
+	char line[] = "POST /api/session/t/wait", body[128];
+	snprintf(body, sizeof body, UNTIL_1("'type':'port','port':%u"), port);
+	struct call *deleted = memory_api_begin(line, body);
+	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'t'}"), 200);
+	call_await(deleted);
+	cr_expect_str_eq(call_code(deleted), "SESSION_DESTROYED");
+	close(fd);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait_port, so_many_of_a_session)
+{
+	struct call *all[MANY];
+	unsigned port;
+	int fd = bind_port(&port);
+	memory_api_start("s");
+	for (unsigned i = 0; i < MANY; i++)
+		all[i] = wait_for_port(port);
+	call_await(all[MANY - 1]);
+	cr_expect_eq(call_status(all[MANY - 1]), 429);
+	cr_expect_str_eq(call_code(all[MANY - 1]), "LIMIT_REACHED");
+	cr_expect_not(all[MANY - 2]->answered);
+	call_end(all[0]);
+	struct call *next = wait_for_port(port);
+	memory_api_settle();
+	cr_expect_not(next->answered, "one who has gone leaves a place");
+	close(fd);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait_lease, when_nobody_has_the_keyboard)
+{
+	memory_api_start("s");
+	struct call *c = memory_api_call(WAIT, UNTIL_LEASE);
+	cr_expect_str_eq(call_text(c, "type"), "lease");
+	cr_expect_eq(memory_api_status(LEASE, "{'mode':'advisory'}"), 200);
+	c = memory_api_call(WAIT, UNTIL_LEASE);
+	cr_expect_str_eq(call_text(c, "type"), "lease", "one that keeps nobody away");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait_lease, until_it_is_given_back)
+{
+	char line[256];
+	memory_api_start("s");
+	struct call *lease = memory_api_call(LEASE, "{}");
+	struct call *c = memory_api_begin(WAIT, UNTIL_LEASE);
+	memory_api_settle();
+	cr_expect_not(c->answered);
+	struct call *tried = memory_api_call(WAIT, "{'until':[{'type':'lease'}],'timeoutMs':0}");
+	cr_expect_str_eq(call_text(tried, "type"), "timeout");
+	snprintf(line, sizeof line, "DELETE /api/session/s/lease?id=%s",
+		call_text(lease, "lease.id"));
+	cr_expect_eq(memory_api_status(line, NULL), 200);
+	call_await(c);
+	cr_expect_eq(call_number(c, "fired"), 0);
+	cr_expect_str_eq(call_text(c, "type"), "lease");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_wait_lease, until_it_has_run_out)
+{
+	memory_api_start("s");
+	cr_assert_eq(memory_api_status(LEASE, "{'ttlMs':1000}"), 200);
+	struct call *c = memory_api_begin(WAIT, UNTIL_LEASE);
+	memory_api_settle();
+	cr_expect_not(c->answered);
+	call_await(c);
+	cr_expect_str_eq(call_text(c, "type"), "lease");
+	MEMORY_API_CLOSE();
+}

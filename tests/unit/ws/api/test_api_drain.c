@@ -1,0 +1,69 @@
+/* A server that is drained: what it refuses, what it still does, and who hears of it. */
+#include "tests/lib/memory_api.h"
+
+#include <string.h>
+
+#define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
+TestSuite(api_drain, SUITE);
+
+#define DRAINING 503, "SERVER_DRAINING"
+
+Test(api_drain, nothing_new_begins)
+{
+	static const struct refused cases[] = {{"POST /api/session/create", "{'id':'t'}", DRAINING},
+		{"POST /api/session/create", NULL, DRAINING},
+		{"POST /api/session/open", "{'id':'t'}", DRAINING},
+		{"POST /api/process/start", "{'command':'x'}", DRAINING},
+		{"POST /api/run", "{'command':'x'}", DRAINING},
+		{"POST /api/execute", "{'command':'x'}", DRAINING},
+		{"POST /api/contexts", "{}", DRAINING},
+		/* What is wrong, or there already, is said as always. */
+		{"POST /api/session/create", "{'id':'s'}", 409, "SESSION_ALREADY_EXISTS"},
+		{"POST /api/session/create", "{'id':'/'}", 400, "VALIDATION_FAILED", "id"},
+		{"POST /api/run", "{}", 400, "VALIDATION_FAILED", "command"}};
+	memory_api_start("s");
+	cr_assert_eq(memory_api_status("POST /api/drain", NULL), 200);
+	EXPECT_REFUSED(cases);
+	cr_assert_eq(memory_api_status("POST /api/session/open", "{'id':'s'}"), 200);
+	cr_assert_eq(memory_api_status("GET /api/session/s", NULL), 200);
+	struct call *c = memory_api_call("POST /api/session/create", "{'id':'t'}");
+	cr_assert_str_eq(call_header(c, "Retry-After"), "30");
+	cr_assert_eq(memory_api_status("DELETE /api/drain", NULL), 200);
+	memory_api_start("t");
+	MEMORY_API_CLOSE();
+}
+
+Test(api_drain, what_is_left_is_counted)
+{
+	memory_api_start("s");
+	memory_api_start("t");
+	struct call *c = memory_api_call("GET /api/drain", NULL);
+	cr_assert_not(call_is_true(c, "draining"));
+	cr_assert(call_is_null(c, "since"));
+	cr_assert_eq(call_number(c, "sessions"), 2);
+	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'t'}"), 200);
+	memory_api_start_ended("u", 0);
+	c = memory_api_call("POST /api/drain", NULL);
+	cr_assert(call_is_true(c, "draining"));
+	cr_assert_eq(call_number(c, "sessions"), 1);
+	cr_assert_eq(call_number(c, "processes"), 0);
+	cr_assert_eq(call_number(c, "runs"), 0);
+	/* One that has ended is not begun anew. */
+	static const struct refused again[] = {{"POST /api/session/create", "{'id':'u'}", DRAINING}};
+	EXPECT_REFUSED(again);
+	MEMORY_API_CLOSE();
+}
+
+Test(api_drain, those_who_follow_the_list_are_told_once)
+{
+	struct call *c = memory_api_call("GET /api/session/events", NULL);
+	cr_assert(call_event(c, "sessions"));
+	memory_api_status("POST /api/drain", NULL);
+	memory_api_status("POST /api/drain", NULL);
+	cr_assert(call_event(c, "drain"));
+	cr_assert(call_is_true(c, "draining"));
+	memory_api_status("DELETE /api/drain", NULL);
+	cr_assert(call_event(c, "drain"));
+	cr_assert_not(call_is_true(c, "draining"));
+	MEMORY_API_CLOSE();
+}

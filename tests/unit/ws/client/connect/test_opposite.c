@@ -1,0 +1,67 @@
+#include "ws/client/connect/opposite.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(opposite, .timeout = 60);
+
+static const struct option options[] = {{"queue", no_argument, NULL, 256},
+	{"label", required_argument, NULL, 257}, {"color", optional_argument, NULL, 258},
+	{"no-start", no_argument, NULL, 259}, {"read-only", no_argument, NULL, 'r'}, {0}};
+enum { QUEUE, LABEL, COLOR, NO_START, READ_ONLY };
+
+/* What is left of words with blanks between them. */
+static const char *left(const char *line, const char *shorts, bool taken[OPPOSITES_MAX])
+{
+	static char copy[256], joined[256];
+	char *argv[32], *rest = copy;
+	int argc = 0;
+	snprintf(copy, sizeof copy, "exec %s", line);
+	while (rest && argc < 31)
+		argv[argc++] = strsep(&rest, " ");
+	argv[argc] = NULL;
+	argc = opposite_take_back(argc, argv, shorts, options, taken);
+	cr_expect_null(argv[argc]);
+	joined[0] = '\0';
+	for (int i = 1; i < argc; i++)
+		sprintf(joined + strlen(joined), "%s%s", i > 1 ? " " : "", argv[i]);
+	return joined;
+}
+
+Test(opposite, the_later_word_counts)
+{
+	static const struct {
+		const char *line, *want;
+	} cases[] = {{"", ""}, {"--queue s", "--queue s"}, {"--queue --no-queue s", "s"},
+		{"--queue --queue --no-queue", ""}, {"--no-queue --queue", "--queue"},
+		{"--queue s --no-queue t", "s t"}, {"--no-start --start", ""},
+		{"--read-only --no-read-only", ""}, {"--read-only --no-read", ""},
+		/* Values, and what is no option, stay. */
+		{"--label --no-queue --queue", "--label --no-queue --queue"},
+		{"--label --queue --no-queue", "--label --queue"},
+		{"--queue -- --no-queue", "--queue -- --no-queue"}, {"--no-label x", "--no-label x"},
+		{"--no-color", "--no-color"}, {"--queue --nonsense --no-queue", "--nonsense"},
+		{"-r s", "-r s"}, {"--label", "--label"}};
+	bool taken[OPPOSITES_MAX];
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		cr_expect_str_eq(left(cases[i].line, ":r", taken), cases[i].want, "%s: %s",
+			cases[i].line, left(cases[i].line, ":r", taken));
+}
+
+Test(opposite, words_of_what_is_run_are_its_own)
+{
+	bool taken[OPPOSITES_MAX];
+	cr_expect_str_eq(left("--queue s cmd --no-queue", "+:r", taken), "--queue s cmd --no-queue");
+	cr_expect_str_eq(
+		left("--queue --no-queue s cmd --no-queue", "+:r", taken), "s cmd --no-queue");
+}
+
+Test(opposite, says_what_was_taken_back)
+{
+	bool taken[OPPOSITES_MAX];
+	left("--start --no-queue", ":r", taken);
+	cr_expect(taken[NO_START] && taken[QUEUE] && !taken[READ_ONLY]);
+	left("--start --no-start", ":r", taken);
+	cr_expect_not(taken[NO_START]);
+}

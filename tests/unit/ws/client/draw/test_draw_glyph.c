@@ -1,0 +1,92 @@
+/* Characters that may be drawn, and those that never are. */
+#include "ws/client/draw/glyph.h"
+
+#include <criterion/criterion.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void use_utf8(void)
+{
+	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
+}
+
+/* All of a text's, with a bar behind each and a > behind those that are wide. */
+static void take_all(const char *text, size_t length, char *seen)
+{
+	struct glyph g;
+	const char *end = text + length;
+	*seen = '\0';
+	while (glyph_take(&text, end, &g)) {
+		strncat(seen, g.text, g.length);
+		strcat(seen, g.width == 2 ? ">" : "|");
+	}
+	cr_assert_eq(text, end);
+}
+
+Test(glyph_take, texts, .init = use_utf8)
+{
+	static const struct {
+		const char *text, *seen;
+	} cases[] = {
+		{"", ""},
+		{"ab", "a|b|"},
+		{"\xc3\xa9", "\xc3\xa9|"},
+		{"e\xcc\x81x", "e\xcc\x81|x|"},
+		{"\xcc\x81x", "x|"},
+		{"\xe6\xbc\xa2!", "\xe6\xbc\xa2>!|"},
+		{"a\033[2Jb", "a|[|2|J|b|"},
+		{"a\x7f\r\n\tb", "a|b|"},
+		{"a\xc2\x9bm", "a|m|"},
+		{"a\x9bm\xff", "a|m|"},
+		{"\xe2\x80\xae"
+		 "a\xe2\x80\x8b\xe2\x80\xa8",
+			"a|"},
+		{"\xc0\x9b\xe0\x80\x9b"
+		 "a",
+			"a|"},
+		{"\xed\xa0\x80"
+		 "a\xf4\x90\x80\x80",
+			"a|"},
+		{"a\xe6\xbc", "a|"},
+		{"\xf3\xa0\x81\x81"
+		 "a",
+			"a|"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char seen[64];
+		take_all(cases[i].text, strlen(cases[i].text), seen);
+		cr_expect_str_eq(seen, cases[i].seen, "case %zu: %s", i, seen);
+	}
+}
+
+Test(glyph_take, marks_beyond_all_measure_are_left_out, .init = use_utf8)
+{
+	char text[202] = "e";
+	struct glyph g;
+	for (size_t i = 1; i + 1 < sizeof text; i += 2)
+		memcpy(text + i, "\xcc\x81", 2);
+	const char *p = text, *end = text + strlen(text);
+	cr_assert(glyph_take(&p, end, &g));
+	cr_assert_eq(p, end);
+	cr_assert_leq(g.length, GLYPH_BYTES_MAX);
+	cr_assert_eq(g.width, 1);
+}
+
+Test(glyph_take, no_bytes_are_a_control, .init = use_utf8)
+{
+	srand(1);
+	for (unsigned round = 0; round < 20000; round++) {
+		char text[12];
+		struct glyph g;
+		for (size_t i = 0; i < sizeof text; i++)
+			text[i] = (char)(rand() >> 8);
+		const char *p = text;
+		while (glyph_take(&p, text + sizeof text, &g))
+			for (unsigned i = 0; i < g.length; i++) {
+				unsigned char c = (unsigned char)g.text[i];
+				cr_assert(c >= 0x20 && c != 0x7f);
+				cr_assert(c != 0xc2 || (unsigned char)g.text[i + 1] >= 0xa0);
+			}
+	}
+}

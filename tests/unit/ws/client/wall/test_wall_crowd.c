@@ -1,0 +1,121 @@
+/* Who is there, and who comes first. */
+#include "ws/client/wall/crowd.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static unsigned left;
+
+static void on_gone(void *user, struct tile *t)
+{
+	(void)user;
+	cr_assert(t->id[0]);
+	left++;
+}
+
+static void take(struct crowd *c, const char *text)
+{
+	json_t *list = json_loads(text, 0, NULL);
+	cr_assert(list, "%s", text);
+	left = 0;
+	cr_assert(crowd_take_list(c, list, on_gone, NULL));
+	json_decref(list);
+	crowd_sort(c);
+}
+
+static void tell(struct crowd *c, size_t at, const char *text)
+{
+	json_t *state = json_loads(text, 0, NULL);
+	cr_assert(state, "%s", text);
+	crowd_take_state(c->tiles[at], state);
+	json_decref(state);
+}
+
+static void expect(const struct crowd *c, const char *ids)
+{
+	char seen[256] = "";
+	for (size_t i = 0; i < c->count; i++)
+		snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s ", c->tiles[i]->id);
+	cr_expect_str_eq(seen, ids, "%s", seen);
+}
+
+#define SESSION(id, epoch) \
+	"{\"id\":\"" id "\",\"epoch\":\"" epoch "\",\"state\":\"running\",\"clients\":0}"
+
+Test(crowd_take_list, comings_and_goings)
+{
+	struct crowd c = {.left_out = "here"};
+	take(&c, "[" SESSION("b", "1") "," SESSION("a", "1") "," SESSION("here", "1") "]");
+	expect(&c, "a b ");
+	uint64_t serial = c.tiles[0]->serial;
+	take(&c, "[" SESSION("a", "1") "," SESSION("c", "1") "]");
+	expect(&c, "a c ");
+	cr_expect_eq(left, 1);
+	cr_expect_eq(c.tiles[0]->serial, serial);
+	take(&c, "[" SESSION("a", "2") "]");
+	expect(&c, "a ");
+	cr_expect_eq(left, 2);
+	cr_expect_neq(c.tiles[0]->serial, serial, "it has begun anew");
+	cr_expect_null(crowd_find(&c, serial));
+	take(&c,
+		"[7, {}, {\"id\":5}, {\"id\":\"\"}, {\"id\":\"x\",\"epoch\":\"12345678901234567\"}]");
+	expect(&c, "");
+	crowd_finish(&c);
+}
+
+Test(crowd_sort, who_needs_somebody_comes_first)
+{
+	struct crowd c = {0};
+	take(&c,
+		"[" SESSION("a", "1") "," SESSION("b", "1") "," SESSION("c", "1") "," SESSION("d",
+			"1") ","
+			     "{\"id\":\"e\",\"epoch\":\"1\",\"state\":\"exited\",\"exit\":{\"code\":3}},"
+			     "{\"id\":\"f\",\"epoch\":\"1\",\"state\":\"unresponsive\"}]");
+	expect(&c, "f a b c d e ");
+	tell(&c, 1, "{\"status\":\"prompt\"}");
+	tell(&c, 2, "{\"status\":\"running\",\"foreground\":{\"name\":\"make\"}}");
+	tell(&c, 3,
+		"{\"status\":\"waiting_input\",\"certain\":true,\"input\":\"line\",\"foreground\":{\"name\":\"python3\"}}");
+	crowd_call(c.tiles[4], true);
+	cr_assert(crowd_sort(&c));
+	expect(&c, "c d f b a e ");
+	cr_expect_str_eq(c.tiles[0]->words, "python3 waits for input");
+	cr_expect_str_eq(c.tiles[5]->words, "ended: 3");
+	cr_expect_eq(crowd_count(&c, STANDING_ASKS), 1);
+	cr_expect_not(crowd_sort(&c), "nothing moves when nothing is new");
+	cr_expect_eq(crowd_place(&c, c.tiles[2]->serial), 2);
+	crowd_finish(&c);
+}
+
+Test(standing_of, states)
+{
+	static const struct {
+		const char *state;
+		enum standing standing;
+	} cases[] = {
+		{"{\"status\":\"prompt\"}", STANDING_IDLE},
+		{"{\"status\":\"running\"}", STANDING_RUNS},
+		{"{\"status\":\"starting\"}", STANDING_RUNS},
+		{"{\"status\":\"fullscreen\",\"input\":\"raw\",\"certain\":true}", STANDING_RUNS},
+		{"{\"status\":\"waiting_input\",\"input\":\"line\",\"certain\":false}",
+			STANDING_RUNS},
+		{"{\"status\":\"waiting_input\",\"input\":\"line\",\"certain\":true}", STANDING_ASKS},
+		{"{\"status\":\"waiting_input\",\"input\":\"password\",\"certain\":false}",
+			STANDING_ASKS},
+		{"{\"status\":\"stopped\"}", STANDING_STUCK},
+		{"{\"status\":7,\"foreground\":[]}", STANDING_RUNS},
+	};
+	json_t *session = json_loads("{\"state\":\"running\"}", 0, NULL);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char words[STANDING_WORDS_MAX];
+		json_t *state = json_loads(cases[i].state, 0, NULL);
+		cr_expect_eq(standing_of(session, state, false, words), cases[i].standing,
+			"case %zu", i);
+		enum standing called = standing_of(session, state, true, words);
+		cr_expect_eq(called,
+			cases[i].standing < STANDING_CALLS ? cases[i].standing : STANDING_CALLS);
+		json_decref(state);
+	}
+	json_decref(session);
+}

@@ -1,0 +1,227 @@
+/* What waits for a webhook: order, trying again, and what there is no room for. */
+#include "tests/lib/leak.h"
+#include "ws/hook/backlog.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hook_event *event(const char *session, enum hook_kind kind, const char *id)
+{
+	struct hook_event *e = calloc(1, sizeof *e + 1);
+	e->references = 1;
+	e->kind = kind;
+	snprintf(e->id, sizeof e->id, "%s", id);
+	snprintf(e->session, sizeof e->session, "%s", session);
+	return e;
+}
+
+static void add(struct backlog *b, const char *session, enum hook_kind kind, const char *id)
+{
+	struct hook_event *e = event(session, kind, id);
+	backlog_add(b, e, 1);
+	hook_event_unref(e);
+}
+
+/* The id of the one that is tried now, which is answered so; "" when none is. */
+static const char *try_once(
+	struct backlog *b, uint64_t now, int status, enum backlog_outcome *ret_outcome)
+{
+	static char id[HOOK_ID_SIZE];
+	uint64_t wait;
+	const struct hook_event *e = backlog_take(b, now, &wait);
+	snprintf(id, sizeof id, "%s", e ? e->id : "");
+	if (e)
+		*ret_outcome = backlog_answered(b, &(struct backlog_answer){.status = status}, now);
+	return id;
+}
+
+Test(backlog, arrives_in_order)
+{
+	struct backlog b = {0};
+	enum backlog_outcome outcome;
+	uint64_t wait;
+	cr_assert_null(backlog_take(&b, 1, &wait));
+	cr_assert_eq(wait, UINT64_MAX);
+	add(&b, "s", HOOK_LINE, "1");
+	add(&b, "s", HOOK_LINE, "2");
+	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "1");
+	cr_assert_eq(outcome, BACKLOG_ARRIVED);
+	cr_assert_str_eq(try_once(&b, 1, 299, &outcome), "2");
+	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "");
+	cr_assert_eq(b.counts.arrived, 2);
+	cr_assert_eq(b.counts.waiting, 0);
+	cr_assert_eq(backlog_finish(&b), 0);
+	ASSERT_NO_LEAKS();
+}
+
+Test(backlog, tried_again_after_pauses_that_double_and_then_given_up)
+{
+	struct backlog b = {0};
+	enum backlog_outcome outcome;
+	uint64_t now = 1, wait, pause = HOOK_PAUSE_MS;
+	add(&b, "s", HOOK_LINE, "1");
+	add(&b, "s", HOOK_LINE, "2");
+	for (unsigned i = 1; i < HOOK_TRIES; i++) {
+		cr_assert_str_eq(try_once(&b, now, i % 2 ? 500 : 0, &outcome), "1");
+		cr_assert_eq(outcome, BACKLOG_AGAIN);
+		cr_assert_null(backlog_take(&b, now + pause - 1, &wait));
+		cr_assert_eq(wait, 1);
+		now += pause;
+		pause = pause * 2 < HOOK_PAUSE_MAX_MS ? pause * 2 : HOOK_PAUSE_MAX_MS;
+	}
+	cr_assert_str_eq(try_once(&b, now, 503, &outcome), "1");
+	cr_assert_eq(outcome, BACKLOG_GIVEN_UP);
+	cr_assert_eq(b.counts.given_up, 1);
+	/* The receiver is left alone for as long, whatever is next. */
+	cr_assert_null(backlog_take(&b, now + HOOK_PAUSE_MAX_MS - 1, &wait));
+	cr_assert_str_eq(try_once(&b, now + HOOK_PAUSE_MAX_MS, 200, &outcome), "2");
+	/* And then it is as if nothing had been. */
+	add(&b, "s", HOOK_LINE, "3");
+	cr_assert_str_eq(try_once(&b, now + HOOK_PAUSE_MAX_MS, 500, &outcome), "3");
+	cr_assert_not_null(backlog_take(&b, now + HOOK_PAUSE_MAX_MS + HOOK_PAUSE_MS, &wait));
+	cr_assert_eq(backlog_finish(&b), 1);
+	ASSERT_NO_LEAKS();
+}
+
+Test(backlog, what_the_receiver_asks_for_is_heeded_up_to_a_limit)
+{
+	static const struct {
+		uint64_t asked, pause;
+		unsigned random;
+	} cases[] = {{0, HOOK_PAUSE_MS, 0}, {1, HOOK_PAUSE_MS, 0}, {7000, 7000, 0},
+		{0, HOOK_PAUSE_MS + HOOK_PAUSE_MS * 255 / 1024, 255},
+		{HOOK_RETRY_AFTER_MAX_MS, HOOK_RETRY_AFTER_MAX_MS, 0},
+		{UINT64_MAX, HOOK_RETRY_AFTER_MAX_MS, 0}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct backlog b = {0};
+		uint64_t wait;
+		add(&b, "s", HOOK_LINE, "1");
+		cr_assert_not_null(backlog_take(&b, 1, &wait));
+		backlog_answered(&b,
+			&(struct backlog_answer){.status = 429,
+				.retry_after_ms = cases[i].asked,
+				.random = cases[i].random},
+			1);
+		cr_assert_null(backlog_take(&b, 1, &wait));
+		cr_expect_eq(wait, cases[i].pause, "%zu: %llu", i, (unsigned long long)wait);
+		backlog_finish(&b);
+	}
+}
+
+Test(backlog, statuses)
+{
+	static const struct {
+		int status;
+		enum backlog_outcome outcome;
+	} cases[] = {{0, BACKLOG_AGAIN}, {200, BACKLOG_ARRIVED}, {204, BACKLOG_ARRIVED},
+		{301, BACKLOG_REFUSED}, {304, BACKLOG_REFUSED}, {400, BACKLOG_REFUSED},
+		{404, BACKLOG_REFUSED}, {408, BACKLOG_AGAIN}, {410, BACKLOG_UNWANTED},
+		{413, BACKLOG_REFUSED}, {425, BACKLOG_AGAIN}, {429, BACKLOG_AGAIN},
+		{500, BACKLOG_AGAIN}, {503, BACKLOG_AGAIN}, {999, BACKLOG_AGAIN},
+		{100, BACKLOG_AGAIN}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct backlog b = {0};
+		enum backlog_outcome outcome = BACKLOG_ARRIVED;
+		add(&b, "s", HOOK_LINE, "1");
+		try_once(&b, 1, cases[i].status, &outcome);
+		cr_expect_eq(outcome, cases[i].outcome, "%d", cases[i].status);
+		cr_expect_eq(b.counts.waiting, outcome == BACKLOG_AGAIN, "%d", cases[i].status);
+		backlog_finish(&b);
+	}
+	ASSERT_NO_LEAKS();
+}
+
+Test(backlog, one_that_refuses_is_asked_with_the_next_at_once)
+{
+	struct backlog b = {0};
+	enum backlog_outcome outcome;
+	add(&b, "s", HOOK_LINE, "1");
+	add(&b, "s", HOOK_LINE, "2");
+	try_once(&b, 1, 422, &outcome);
+	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "2");
+}
+
+Test(backlog, one_that_wants_no_more_gets_nothing)
+{
+	struct backlog b = {0};
+	enum backlog_outcome outcome;
+	add(&b, "s", HOOK_LINE, "1");
+	add(&b, "s", HOOK_LINE, "2");
+	try_once(&b, 1, 410, &outcome);
+	add(&b, "s", HOOK_LINE, "3");
+	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "");
+	cr_assert_eq(b.counts.dropped, 3);
+	cr_assert_eq(b.counts.told, 3);
+	ASSERT_NO_LEAKS();
+}
+
+Test(backlog, what_is_too_old_is_given_up)
+{
+	struct backlog b = {0};
+	enum backlog_outcome outcome;
+	add(&b, "s", HOOK_LINE, "1");
+	cr_assert_str_eq(try_once(&b, 1 + HOOK_AGE_MAX_MS, 500, &outcome), "1");
+	cr_assert_str_eq(try_once(&b, 2 * HOOK_AGE_MAX_MS, 200, &outcome), "");
+	cr_assert_eq(b.counts.given_up, 1);
+}
+
+Test(backlog, oldest_goes_when_it_is_full_but_not_the_one_under_way)
+{
+	struct backlog b = {0};
+	uint64_t wait;
+	char session[16], id[16];
+	enum backlog_outcome outcome;
+	add(&b, "0", HOOK_LINE, "first");
+	cr_assert_str_eq(backlog_take(&b, 1, &wait)->id, "first");
+	for (unsigned i = 1; i < HOOK_WAITING_MAX + 3; i++) {
+		snprintf(session, sizeof session, "%u", i);
+		snprintf(id, sizeof id, "%u", i);
+		add(&b, session, HOOK_LINE, id);
+	}
+	cr_assert_eq(b.counts.waiting, HOOK_WAITING_MAX);
+	cr_assert_eq(b.counts.dropped, 3);
+	cr_assert_eq(
+		backlog_answered(&b, &(struct backlog_answer){.status = 200}, 1), BACKLOG_ARRIVED);
+	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "4");
+	cr_assert_eq(b.counts.told, b.counts.arrived + b.counts.dropped + backlog_finish(&b));
+	ASSERT_NO_LEAKS();
+}
+
+Test(backlog, a_session_has_a_share)
+{
+	struct backlog b = {0};
+	enum backlog_outcome outcome;
+	char id[16];
+	add(&b, "quiet", HOOK_PASSWORD, "quiet");
+	for (unsigned i = 0; i < 2 * HOOK_WAITING_MAX; i++) {
+		snprintf(id, sizeof id, "%u", i);
+		add(&b, "loud", HOOK_FAILED, id);
+	}
+	cr_assert_eq(b.counts.waiting, HOOK_SESSION_WAITING_MAX + 1);
+	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "quiet");
+	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "896");
+	backlog_finish(&b);
+}
+
+Test(backlog, bells_that_wait_are_one)
+{
+	struct backlog b = {0};
+	uint64_t wait;
+	add(&b, "s", HOOK_BELL, "1");
+	add(&b, "s", HOOK_BELL, "2");
+	add(&b, "s", HOOK_NOTIFICATION, "3");
+	add(&b, "other", HOOK_BELL, "4");
+	add(&b, "s", HOOK_NOTIFICATION, "5");
+	add(&b, "s", HOOK_LINE, "6");
+	add(&b, "s", HOOK_LINE, "7");
+	cr_assert_eq(b.counts.merged, 2);
+	cr_assert_eq(b.counts.waiting, 5);
+	/* One that is under way may have been read already. */
+	cr_assert_str_eq(backlog_take(&b, 1, &wait)->id, "1");
+	add(&b, "s", HOOK_BELL, "8");
+	cr_assert_eq(b.counts.waiting, 6);
+	backlog_finish(&b);
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,212 @@
+/* Commands that were left running when a server ended, and what the next one tells of them. */
+#include "tests/lib/memory_shell.h"
+#include "ws/mcp/call.h"
+#include "ws/mcp/exec.h"
+#include "ws/mcp/mcp.h"
+#include "ws/mcp/own.h"
+
+#define ME 7
+
+static struct mcp mcp;
+
+static void on_tick(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+static void open_all(void)
+{
+	memory_api_open();
+	mcp = (struct mcp){.dispatcher = &memory_api.dispatcher, .loop = &memory_api.loop};
+	cr_assert_eq(uv_timer_init(&memory_api.loop, &mcp.tick), 0);
+	uv_timer_start(&mcp.tick, on_tick, 1, 1);
+	uv_timer_stop(&mcp.tick);
+}
+
+TestSuite(api_mcp_left, .init = open_all, .fini = memory_api_clear_up, .timeout = 60);
+
+#define CLOSE_ALL()                                       \
+	do {                                              \
+		mcp_left_close(&mcp.left);                \
+		mcp_cursors_close(&mcp.cursors);          \
+		uv_close((uv_handle_t *)&mcp.tick, NULL); \
+		MEMORY_API_CLOSE();                       \
+	} while (0)
+
+/* A command of a caller's that runs. */
+static const struct exec *begin(const char *session, uint64_t caller)
+{
+	struct exec *e;
+	const struct exec_options o = {.command = "slow", .length = 4, .caller = caller};
+	struct executor *x = session_executor(memory_api_session(session));
+	cr_assert_eq(exec_start(x, &o, NULL, &e), 0);
+	return memory_shell_begin(session);
+}
+
+/* What this caller is told: "" if nothing. */
+static const char *told(uint64_t caller)
+{
+	static char text[256];
+	json_t *news = mcp_left_news(&mcp, caller);
+	snprintf(text, sizeof text, "%s", news ? json_string_value(news) : "");
+	json_decref(news);
+	return text;
+}
+
+Test(api_mcp_left, the_next_server_tells_of_their_end)
+{
+	char want[256];
+	memory_shell_start("s");
+	const struct exec *e = begin("s", ME);
+	snprintf(want, sizeof want, "s/%s has ended: exit code 3", e->id);
+	memory_api_restart();
+	cr_expect_eq(memory_api.sessions.executors.left, 1);
+	cr_expect_str_eq(told(ME), "", "it still runs");
+	cr_expect_eq(memory_api.sessions.executors.left, 0, "it is known now");
+	memory_shell_end("s", 3);
+	cr_expect_str_eq(told(ME + 1), "", "another has not left it");
+	cr_expect_str_eq(told(ME), want);
+	cr_expect_str_eq(told(ME), "", "once");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_left, one_that_has_ended_while_there_was_none)
+{
+	char want[256];
+	memory_shell_start("s");
+	memory_shell_start("t");
+	begin("t", ME);
+	const struct exec *e = begin("s", ME);
+	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);
+	memory_api_restart();
+	memory_shell_end("s", 0);
+	cr_expect_str_eq(told(ME), want);
+	cr_expect_str_eq(told(ME), "");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_left, of_what_was_over_and_of_what_is_nobodys_nothing_is_told)
+{
+	memory_shell_start("s");
+	begin("s", ME);
+	memory_shell_end("s", 0);
+	begin("s", 0);
+	memory_api_restart();
+	cr_expect_eq(memory_api.sessions.executors.left, 0);
+	memory_shell_end("s", 0);
+	cr_expect_str_eq(told(ME), "");
+	cr_expect_str_eq(told(0), "");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_left, one_is_forgotten_with_its_session)
+{
+	memory_shell_start("s");
+	begin("s", ME);
+	memory_api_restart();
+	cr_expect_eq(memory_api.sessions.executors.left, 1);
+	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	cr_expect_eq(memory_api.sessions.executors.left, 0);
+	cr_expect_str_eq(told(ME), "");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_left, what_was_queued_is_told_to_have_been_run_not_at_all)
+{
+	char want[256];
+	struct exec *e;
+	const struct exec_options next = {
+		.command = "next", .length = 4, .caller = ME, .queue = true};
+	memory_shell_start("s");
+	begin("s", 0);
+	struct executor *x = session_executor(memory_api_session("s"));
+	cr_assert_eq(exec_start(x, &next, NULL, &e), 0);
+	snprintf(want, sizeof want, "s/%s has ended: not_started", e->id);
+	memory_api_restart();
+	cr_expect_str_eq(told(ME), want);
+	CLOSE_ALL();
+}
+
+/* A client's call of exec, in session "s"; who makes it, as a number, is in *ret_client. Nothing of it is waited for. */
+static struct mcp_call *call_exec(struct mcp_call **slot, const char *scope, uint64_t *ret_client)
+{
+	static const struct principal owner = {.role = ROLE_OWNER};
+	static const struct mcp_tool tool = {.name = "exec", .role = ROLE_DRIVER};
+	mcp_call_start(&(struct mcp_call_options){.mcp = &mcp,
+		.principal = &owner,
+		.peer = "127.0.0.1",
+		.author = "test",
+		.scope = scope,
+		.tool = &tool,
+		.begin = mcp_exec,
+		.args = json_pack(
+			"{s:s, s:s, s:i}", "session_id", "s", "command", "slow", "yield_ms", 60000),
+		.slot = slot,
+		.done = NULL});
+	cr_assert_not_null(*slot, "it is answered");
+	*ret_client = (*slot)->client;
+	return *slot;
+}
+
+Test(api_mcp_left, a_call_that_is_lost_leaves_its_command)
+{
+	char want[256];
+	uint64_t client;
+	struct mcp_call *call;
+	memory_shell_start("s");
+	call_exec(&call, "one", &client);
+	const struct exec *e = memory_shell_begin("s");
+	cr_assert(LOOP_UNTIL(&memory_api.loop, call->exec[0]));
+	mcp_call_cancel(call, false);
+	cr_expect_null(call);
+	snprintf(want, sizeof want, "s/%s has ended: exit code 3", e->id);
+	cr_expect_str_eq(told(client), "");
+	memory_shell_end("s", 3);
+	cr_expect_str_eq(told(client), want);
+	cr_expect_str_eq(told(client + 1), "");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_left, and_so_does_one_that_is_cancelled_at_its_beginning)
+{
+	char want[256];
+	uint64_t client;
+	struct mcp_call *call;
+	memory_shell_start("s");
+	call_exec(&call, "one", &client);
+	cr_assert_str_eq(call->exec, "", "it is known already");
+	mcp_call_cancel(call, true);
+	const struct exec *e = memory_shell_begin("s");
+	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);
+	memory_shell_end("s", 0);
+	cr_expect_str_eq(told(client), want);
+	CLOSE_ALL();
+}
+
+/* Notes that a client has left a command of this number, of which there is none. */
+static void note(uint64_t client, unsigned number)
+{
+	struct mcp_call c = {.mcp = &mcp, .client = client, .session = "s"};
+	snprintf(c.exec, sizeof c.exec, "exec_%u", number);
+	mcp_left_note(&mcp.left, &c);
+}
+
+Test(api_mcp_left, who_leaves_many_takes_nobody_elses_place)
+{
+	char want[256];
+	memory_shell_start("s");
+	const struct exec *e = begin("s", ME);
+	struct mcp_call mine = {.mcp = &mcp, .client = ME, .session = "s"};
+	snprintf(mine.exec, sizeof mine.exec, "%s", e->id);
+	mcp_left_note(&mcp.left, &mine);
+	for (unsigned i = 0; i < 2 * MCP_LEFT_TOTAL; i++)
+		note(ME + 1, i);
+	cr_expect_eq(mcp.left.count, MCP_LEFT_MAX + 1);
+	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);
+	memory_shell_end("s", 0);
+	cr_expect_str_eq(told(ME), want);
+	for (unsigned i = 0; i < 2 * MCP_LEFT_TOTAL; i++)
+		note(ME + 2 + i, i);
+	cr_expect_eq(mcp.left.count, MCP_LEFT_TOTAL);
+	CLOSE_ALL();
+}

@@ -1,0 +1,214 @@
+/* What callers are shown of a terminal: by the real handlers, of a session whose holder is the test. */
+#include "tests/lib/memory_api.h"
+#include "ws/mcp/look.h"
+#include "ws/mcp/mcp.h"
+#include "ws/mcp/own.h"
+
+#include <string.h>
+
+#define LINE "a line of some length, of which there are many"
+
+static struct mcp mcp;
+static json_t *answer; /* of the last call */
+
+static void open_all(void)
+{
+	memory_api_open();
+	mcp = (struct mcp){.dispatcher = &memory_api.dispatcher, .loop = &memory_api.loop};
+	cr_assert_eq(mcp_tools_open(&mcp.tools), 0);
+	memory_api_start("s");
+}
+
+#define CLOSE_ALL()                              \
+	do {                                     \
+		json_decref(answer);             \
+		answer = NULL;                   \
+		mcp_tools_close(&mcp.tools);     \
+		mcp_cursors_close(&mcp.cursors); \
+		MEMORY_API_CLOSE();              \
+	} while (0)
+
+TestSuite(api_mcp_look, .init = open_all, .fini = memory_api_clear_up, .timeout = 60);
+
+static void on_done(void *user, json_t *result)
+{
+	(void)user;
+	json_decref(answer);
+	answer = result;
+}
+
+/* A call that begins so, by one of several callers; its structured content. */
+static const json_t *call(mcp_step begin, const char *caller, const char *args)
+{
+	static const struct principal owner = {.role = ROLE_OWNER};
+	struct mcp_call *slot;
+	json_t *parsed = json_loads(args, 0, NULL);
+	cr_assert_not_null(parsed, "%s", args);
+	json_object_set_new(parsed, "session_id", json_string("s"));
+	json_decref(answer);
+	answer = NULL;
+	mcp_call_start(&(struct mcp_call_options){.mcp = &mcp,
+		.principal = &owner,
+		.peer = "127.0.0.1",
+		.author = "test",
+		.scope = caller,
+		.tool = mcp_tools_find(&mcp.tools, "snapshot"),
+		.begin = begin,
+		.args = parsed,
+		.slot = &slot,
+		.done = on_done});
+	cr_assert(LOOP_UNTIL(&memory_api.loop, answer));
+	cr_assert_null(json_object_get(answer, "isError"));
+	return json_object_get(answer, "structuredContent");
+}
+
+static const json_t *look(const char *caller, const char *args)
+{
+	return call(mcp_snapshot, caller, args);
+}
+
+static const char *text_of(const json_t *result, const char *name)
+{
+	const char *text = json_string_value(json_object_get(result, name));
+	return text ? text : "(none)";
+}
+
+static void say(const char *text)
+{
+	memory_holder_say(memory_api_holder("s"), text);
+	memory_api_settle();
+}
+
+/* As who has typed, and is shown what came of it. */
+static void on_typed_state(struct mcp_call *c, const struct mcp_answer *a)
+{
+	uint64_t known = mcp_seen(c);
+	cr_assert(mcp_succeeded(c, a));
+	mcp_keep_state(c, a);
+	mcp_look(c, &(struct mcp_look){.known = known, .typed = true});
+}
+
+static void ask_typed(struct mcp_call *c, const struct mcp_answer *a)
+{
+	char path[MCP_PATH_MAX];
+	(void)a;
+	mcp_ask(c, on_typed_state, METHOD_GET, mcp_path(path, c, "/state"), NULL, NULL);
+}
+
+static void start_typed(struct mcp_call *c, const struct mcp_answer *a)
+{
+	(void)a;
+	mcp_in_session(c, ask_typed);
+}
+
+Test(api_mcp_look, the_screen_at_first_and_then_what_is_new)
+{
+	say("one\r\ntwo\r\n");
+	cr_expect_str_eq(text_of(look("a", "{}"), "text"), "one\ntwo\n");
+	say("\033[32mthree\033[m\r\n");
+	const json_t *result = look("a", "{}");
+	cr_expect_str_eq(text_of(result, "output"), "three\n");
+	cr_expect_null(json_object_get(result, "text"));
+	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "");
+	cr_expect_str_eq(
+		text_of(look("b", "{}"), "text"), "one\ntwo\nthree\n", "another knows nothing");
+	cr_expect_str_eq(text_of(look("a", "{\"whole\":true}"), "text"), "one\ntwo\nthree\n");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_look, what_is_put_in_a_place_is_seen_there)
+{
+	static const char *const places[] = {"\033[3;5Hplaced", "\033[3;5fplaced", "\033[3dplaced",
+		"\033[Aplaced", "\033[2Jplaced"};
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		look("a", "{}");
+		say(places[i]);
+		cr_expect(strstr(text_of(look("a", "{}"), "text"), "placed"), "%zu", i);
+	}
+	say("\033[K\033[1Gin its line\033[J");
+	cr_expect(strstr(text_of(look("a", "{}"), "output"), "in its line"));
+	CLOSE_ALL();
+}
+
+Test(api_mcp_look, of_more_than_a_screen_the_screen)
+{
+	say("begin\r\n");
+	look("a", "{}");
+	for (unsigned i = 0; i < 200; i++)
+		say(LINE "\r\n");
+	say("end\r\n");
+	const char *text = text_of(look("a", "{}"), "text");
+	cr_expect(strstr(text, "\nend\n"));
+	cr_expect_lt(strlen(text), 2000);
+	CLOSE_ALL();
+}
+
+Test(api_mcp_look, who_has_typed_gets_more_of_it_than_a_screen)
+{
+	const json_t *result;
+	say("begin\r\n");
+	look("a", "{}");
+	for (unsigned i = 0; i < 200; i++)
+		say(LINE "\r\n");
+	result = call(start_typed, "a", "{}");
+	cr_expect_eq(strlen(text_of(result, "output")), 200 * sizeof LINE);
+	for (unsigned i = 0; i < 600; i++)
+		say(LINE "\r\n");
+	result = call(start_typed, "a", "{}");
+	cr_expect(strstr(text_of(result, "output"), " bytes omitted …"));
+	cr_expect_gt(json_integer_value(json_object_get(result, "omitted_bytes")), 10000);
+	CLOSE_ALL();
+}
+
+Test(api_mcp_look, a_full_screen_program_that_has_ended_is_not_shown_again)
+{
+	say("begin\r\n");
+	look("a", "{}");
+	say("before\r\n\033[?1049h\033[Hpicture\033[?1049lbehind\r\n");
+	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "behind\n");
+	say("\033[?47h\033[Hone\033[?47l\033[?1049h\033[Htwo\033[?1049llast\r\n");
+	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "last\n");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_look, of_one_that_runs_who_has_typed_gets_the_rows_that_have_changed)
+{
+	char row[32];
+	say("\033[?1049h\033[H");
+	for (int i = 1; i <= 20; i++) {
+		snprintf(row, sizeof row, "row %d of the program\r\n", i);
+		say(row);
+	}
+	cr_expect(strstr(text_of(look("a", "{}"), "text"), "row 20 of the program"));
+	say("\033[3;1Hnews\033[K\033[10;1H");
+	const json_t *result = call(start_typed, "a", "{}"),
+		     *changed = json_object_get(result, "changed");
+	cr_assert_eq(json_array_size(changed), 4, "that one, and those around the cursor");
+	static const int rows[] = {3, 9, 10, 11};
+	for (size_t i = 0; i < 4; i++)
+		cr_expect_eq(json_integer_value(json_object_get(json_array_get(changed, i), "row")),
+			rows[i]);
+	cr_expect_str_eq(text_of(json_array_get(changed, 0), "text"), "news");
+	cr_expect_eq(json_integer_value(json_object_get(json_object_get(result, "cursor"), "row")),
+		10, "they count from 1");
+	cr_expect_null(json_object_get(result, "text"));
+	cr_expect(strstr(text_of(call(start_typed, "b", "{}"), "text"), "row 20"),
+		"who has not seen it gets all");
+	/* Where all is shorter than what has changed. */
+	say("\033[2J\033[Hx\r\ny");
+	cr_expect_str_eq(text_of(call(start_typed, "a", "{}"), "text"), "x\ny\n");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_look, as_it_was_asked_for)
+{
+	say("\033[1mbold\033[m\r\n");
+	cr_expect(strstr(text_of(look("a", "{\"format\":\"ansi\"}"), "text"), "\033["));
+	const json_t *result = look("a", "{\"since\":0,\"verbose\":true}");
+	cr_expect_str_eq(
+		text_of(json_array_get(json_object_get(result, "changed"), 0), "text"), "bold");
+	cr_expect_eq(json_integer_value(json_object_get(result, "cols")), 80);
+	cr_expect_eq(json_integer_value(json_object_get(result, "rows")), 24);
+	cr_expect(json_is_true(json_object_get(json_object_get(result, "cursor"), "visible")));
+	CLOSE_ALL();
+}

@@ -1,0 +1,152 @@
+/* How often subscribers are told: their clock is a loop that turns only when the test lets it. */
+#include "tests/lib/memory_api.h"
+#include "ws/mcp/mcp.h"
+
+#include <errno.h>
+
+static struct mcp mcp;
+static uv_loop_t own_clock;
+static const struct principal owner = {.role = ROLE_OWNER};
+static const struct mcp_uri screen = {.session = "s"};
+
+static void open_all(void)
+{
+	memory_api_open();
+	cr_assert_eq(uv_loop_init(&own_clock), 0);
+	mcp = (struct mcp){.dispatcher = &memory_api.dispatcher, .loop = &own_clock};
+	uv_timer_init(&own_clock, &mcp.tick);
+	memory_api_start("s");
+	memory_api_start("other");
+}
+
+static void close_all(void)
+{
+	mcp_subscriptions_close(&mcp.subscriptions);
+	uv_close((uv_handle_t *)&mcp.tick, NULL);
+	uv_run(&own_clock, UV_RUN_DEFAULT);
+	cr_expect_eq(uv_loop_close(&own_clock), 0);
+}
+#define CLOSE_ALL()                 \
+	do {                        \
+		close_all();        \
+		MEMORY_API_CLOSE(); \
+	} while (0)
+
+TestSuite(api_mcp_subscriptions, .init = open_all, .fini = memory_api_clear_up, .timeout = 60);
+
+static void say(const char *session)
+{
+	memory_holder_say(memory_api_holder(session), "more");
+	memory_api_settle();
+}
+
+/* What the client of this scope is told next: "" if nothing. */
+static const char *told(const char *scope)
+{
+	static char text[MCP_URI_SIZE];
+	json_t *news = mcp_subscriptions_news(&mcp, scope);
+	const char *uri = json_string_value(json_object_get(json_object_get(news, "params"), "uri"));
+	snprintf(text, sizeof text, "%s", uri ? uri : "");
+	json_decref(news);
+	return text;
+}
+
+/* Until so much has passed since `since`. */
+static void pass(uint64_t since, uint64_t ms)
+{
+	while (uv_now(&own_clock) - since < ms) {
+		uv_sleep(10);
+		uv_update_time(&own_clock);
+	}
+}
+
+Test(api_mcp_subscriptions, the_first_change_is_told_at_once_and_others_later_as_one)
+{
+	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
+	cr_expect_str_eq(told("a"), "", "nothing has changed");
+	say("s");
+	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
+	uint64_t first = uv_now(&own_clock);
+	for (int i = 0; i < 3; i++) {
+		say("s");
+		cr_expect_str_eq(told("a"), "");
+	}
+	pass(first, MCP_UPDATED_MS);
+	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
+	cr_expect_str_eq(told("a"), "");
+	pass(uv_now(&own_clock), MCP_UPDATED_MS);
+	cr_expect_str_eq(told("a"), "", "nothing since");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_subscriptions, clients_are_told_of_theirs_each_by_itself)
+{
+	static const struct mcp_uri other = {.session = "other"};
+	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
+	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0, "twice is once");
+	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &screen), 0);
+	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &other), 0);
+	cr_expect_eq(mcp.subscriptions.count, 3);
+	say("s");
+	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
+	cr_expect_str_eq(told("b"), "ringside://session/s/screen");
+	say("other");
+	cr_expect_str_eq(told("a"), "");
+	cr_expect_str_eq(
+		told("b"), "ringside://session/other/screen", "one does not hold up another");
+	mcp_unsubscribe_all(&mcp, "b");
+	cr_expect_str_eq(told("b"), "");
+	mcp_unsubscribe(&mcp, "a", &other);
+	mcp_unsubscribe(&mcp, "a", &screen);
+	mcp_unsubscribe(&mcp, "a", &screen);
+	cr_expect_eq(mcp.subscriptions.count, 0);
+	cr_expect_null(mcp.subscriptions.table);
+	CLOSE_ALL();
+}
+
+Test(api_mcp_subscriptions, a_size_and_an_end_are_changes)
+{
+	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
+	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &screen), 0);
+	cr_assert_eq(memory_api_status("POST /api/session/s/resize", "{'cols':91,'rows':31}"), 200);
+	memory_api_settle();
+	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
+	cr_expect_str_eq(told("b"), "ringside://session/s/screen");
+	pass(uv_now(&own_clock), MCP_UPDATED_MS);
+	cr_expect_str_eq(told("a"), "");
+	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
+	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
+	CLOSE_ALL();
+}
+
+Test(api_mcp_subscriptions, a_client_has_so_many)
+{
+	struct mcp_uri uri = {.session = "s"};
+	for (unsigned i = 0; i < MCP_SUBSCRIPTIONS_MAX; i++) {
+		snprintf(uri.block, sizeof uri.block, "b%u", i);
+		cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &uri), 0);
+	}
+	cr_expect_eq(mcp_subscribe(&mcp, "a", &owner, &screen), -EUSERS);
+	mcp_unsubscribe(&mcp, "a", &uri);
+	cr_expect_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
+	CLOSE_ALL();
+}
+
+Test(api_mcp_subscriptions, of_a_link_that_has_too_many_the_first_client_goes)
+{
+	static const struct principal link = {.role = ROLE_VIEWER, .link = "link"};
+	struct mcp_uri uri = {.session = "s"};
+	char scope[16];
+	cr_assert_eq(mcp_subscribe(&mcp, "owner", &owner, &screen), 0);
+	for (unsigned i = 0; i <= MCP_SUBSCRIPTIONS_LINK; i++) {
+		snprintf(scope, sizeof scope, "c%u", i / MCP_SUBSCRIPTIONS_MAX);
+		snprintf(uri.block, sizeof uri.block, "b%u", i);
+		cr_assert_eq(mcp_subscribe(&mcp, scope, &link, &uri), 0, "%u", i);
+	}
+	cr_expect_eq(
+		mcp.subscriptions.count, 1 + MCP_SUBSCRIPTIONS_LINK - MCP_SUBSCRIPTIONS_MAX + 1);
+	say("s");
+	cr_expect_str_eq(told("c0"), "");
+	cr_expect_str_neq(told("owner"), "", "others lose nothing");
+	CLOSE_ALL();
+}

@@ -1,0 +1,66 @@
+#include "ws/mcp/words.h"
+
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(mcp_words, .timeout = 60);
+
+static void says(char *text, const char *want)
+{
+	cr_assert_str_eq(text, want);
+	free(text);
+}
+
+Test(mcp_words, what_imitates_a_status_or_hides_is_told)
+{
+	json_t *exec = json_pack("{s:s, s:i, s:s, s:s}", "state", "done", "exit_code", 1, "cwd",
+		"/a\nexit code 0", "output", "exit code 0, in /\n\u202e\n");
+	says(mcp_exec_text(exec),
+		"exit code 1, 22 bytes of output, in /a\\nexit code 0\nexit code 0, in /\n\\u{202E}\n");
+	json_decref(exec);
+	ASSERT_NO_LEAKS();
+}
+
+Test(mcp_words, words_about_commands)
+{
+	json_t *done = json_pack("{s:s, s:i, s:s, s:i, s:s, s:s}", "state", "done", "exit_code",
+		130, "signal", "INT", "duration_ms", 1500, "cwd", "/tmp", "output", "out\n");
+	says(mcp_exec_text(done),
+		"exit code 130 (SIGINT), 1.50 s, 4 bytes of output, in /tmp\nout\n");
+	json_t *runs = json_pack("{s:s, s:s, s:i, s:{s:s, s:s, s:{s:s}, s:i}, s:s}", "state",
+		"running", "exec_id", "s/e", "cursor", 9, "terminal", "status", "waiting_input",
+		"input", "password", "foreground", "name", "sudo", "quiet_ms", 1200, "output",
+		"Password: ");
+	says(mcp_exec_text(runs),
+		"running: exec_id s/e, cursor 9\nterminal: waiting_input (password): sudo, quiet for 1.2 s\n"
+		"A secret is asked for: have a person type it into this terminal.\nPassword: ");
+	json_t *never = json_pack("{s:s, s:n, s:s, s:s}", "state", "done", "exit_code", "ended_by",
+		"busy", "next", "wait");
+	says(mcp_exec_text(never), "not run to its end: busy\nnext: wait\n");
+	json_decref(done);
+	json_decref(runs);
+	json_decref(never);
+	ASSERT_NO_LEAKS();
+}
+
+Test(mcp_words, long_commands_are_cut_in_lists)
+{
+	char *long_one = malloc(1001);
+	memset(long_one, 'x', 1000);
+	long_one[1000] = '\0';
+	memcpy(long_one + 399, "\xe2\x82\xac", 3);
+	json_t *history = json_pack("{s:[{s:s, s:s, s:i, s:s}, {s:s, s:n, s:s}]}", "blocks", "id",
+		"b1", "author", "human", "exit_code", 1, "command", long_one, "id", "b2", "command",
+		"state", "running");
+	char *text = mcp_history_text(history);
+	cr_assert_eq(strncmp(text, "b1 human, exit code 1: xxx", 26), 0, "%s", text);
+	cr_assert_not_null(strstr(text, "xxx…\nb2, running: (unknown)\n"), "%s", text);
+	cr_assert_lt(strlen(text), 480);
+	free(text);
+	free(long_one);
+	json_decref(history);
+	ASSERT_NO_LEAKS();
+}

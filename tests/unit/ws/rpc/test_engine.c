@@ -1,0 +1,853 @@
+/* The engine, told messages and asked for its own; methods answer as they like. */
+#include "tests/lib/leak.h"
+#include "ws/rpc/engine.h"
+#include "ws/rpc/wire.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LATER_MAX 200u
+
+static struct rpc_engine *e;
+static struct {
+	struct rpc_call *later[LATER_MAX];
+	size_t later_count, called, cancelled, returned;
+	struct rpc_flow *flow;
+	size_t objects, released;
+	void *called_on;
+	size_t pieces, closed; /* of the stream of x.stream */
+	size_t piece_size;
+	bool wait, broken;
+	char *read; /* what x.read has got */
+	size_t read_length, completes, breaks;
+	struct rpc_reader *reader;
+	bool slow;
+} api;
+
+static enum rpc_member on_member(void *user, const char *space, const char *method)
+{
+	(void)user;
+	return strcmp(space, "x") != 0 && strcmp(space, "(o)") != 0 ? RPC_NOTHING
+		: !method                                           ? RPC_SPACE
+		: *method == '_'                                    ? RPC_NOTHING
+								    : RPC_METHOD;
+}
+
+static enum rpc_piece on_next(void *user, json_t **ret_piece, size_t *ret_size)
+{
+	(void)user;
+	if (api.wait)
+		return RPC_WAIT;
+	if (api.broken) {
+		*ret_piece = json_string("oops");
+		return RPC_BROKEN;
+	}
+	if (api.pieces == 0)
+		return RPC_END;
+	api.pieces--;
+	char *bytes = malloc(api.piece_size);
+	memset(bytes, 'z', api.piece_size);
+	*ret_piece = wire_of_bytes(bytes, api.piece_size);
+	*ret_size = api.piece_size;
+	free(bytes);
+	return RPC_PIECE;
+}
+
+static void on_source_closed(void *user)
+{
+	(void)user;
+	api.closed++;
+	api.flow = NULL;
+}
+
+static void on_returned(void *user)
+{
+	(void)user;
+	api.returned++;
+}
+
+static void on_piece(void *user, const uint8_t *bytes, size_t length)
+{
+	(void)user;
+	api.read = realloc(api.read, api.read_length + length + 1);
+	memcpy(api.read + api.read_length, bytes, length);
+	api.read_length += length;
+	api.read[api.read_length] = '\0';
+	if (!api.slow)
+		rpc_reader_resume(api.reader);
+}
+
+static void on_complete(void *user)
+{
+	(void)user;
+	api.completes++;
+	api.reader = NULL;
+}
+
+static void on_broken(void *user)
+{
+	(void)user;
+	api.breaks++;
+	api.reader = NULL;
+}
+
+static void read_argument(struct rpc_call *c)
+{
+	static const struct rpc_sink sink = {
+		.piece = on_piece, .complete = on_complete, .broken = on_broken};
+	api.reader = rpc_call_read(c, 0, &sink);
+	cr_assert_null(rpc_call_read(c, 0, &sink), "read twice");
+	api.later[api.later_count++] = c;
+	if (api.reader)
+		rpc_reader_resume(api.reader);
+}
+
+static void on_call(void *user, struct rpc_call *c)
+{
+	static const struct rpc_source source = {.next = on_next, .closed = on_source_closed};
+	const char *method = rpc_call_method(c);
+	const json_t *argument = rpc_call_argument(c, 0);
+	(void)user;
+	api.called++;
+	api.called_on = rpc_call_object_of(c);
+	if (strcmp(method, "echo") == 0) {
+		json_t *plain = argument ? wire_plain(argument) : NULL;
+		rpc_call_resolve(c, plain ? wire_of(plain) : wire_undefined());
+		json_decref(plain);
+	} else if (strcmp(method, "fail") == 0) {
+		rpc_call_reject(c, wire_error("Error", "no", "CODE", json_pack("{s:i}", "a", 1)));
+	} else if (strcmp(method, "stream") == 0) {
+		rpc_call_stream(c, &source, NULL, NULL, &api.flow);
+	} else if (strcmp(method, "file") == 0) {
+		rpc_call_stream(c, &source, json_pack("{s:i}", "size", 3), "content", &api.flow);
+	} else if (strcmp(method, "object") == 0) {
+		api.objects++;
+		rpc_call_object(c, "(o)", &api.objects);
+	} else if (strcmp(method, "back") == 0) {
+		bool there = rpc_call_back(
+			c, 0, "f", json_pack("[[s]]", "hello"), on_returned, NULL);
+		rpc_call_resolve(c, json_boolean(there));
+	} else if (strcmp(method, "read") == 0) {
+		read_argument(c);
+	} else {
+		cr_assert_lt(api.later_count, LATER_MAX);
+		api.later[api.later_count++] = c;
+	}
+}
+
+static void on_released(void *user, void *object)
+{
+	(void)user;
+	cr_assert_eq(object, &api.objects);
+	api.released++;
+}
+
+static void on_cancelled(void *user, struct rpc_call *c)
+{
+	(void)user;
+	(void)c;
+	api.cancelled++;
+}
+
+static const struct rpc_callbacks callbacks = {
+	.member = on_member, .call = on_call, .cancelled = on_cancelled, .released = on_released};
+
+static void setup(void)
+{
+	e = rpc_engine_create(&callbacks, NULL);
+	cr_assert_not_null(e);
+}
+
+static void finish(void)
+{
+	rpc_engine_destroy(e);
+	free(api.read);
+	ASSERT_NO_LEAKS();
+}
+
+static void tell(const char *text)
+{
+	rpc_engine_receive(e, text, strlen(text));
+}
+
+/* The next message is this. */
+static void expect(const char *want)
+{
+	size_t length;
+	char *text = rpc_engine_next(e, &length);
+	if (!want)
+		cr_assert_null(text, "%s", text);
+	else
+		cr_assert_str_eq(text ? text : "(nothing)", want);
+	free(text);
+}
+
+static void expect_abort(const char *reason)
+{
+	char want[300];
+	cr_assert_str_eq(rpc_engine_aborted(e) ? rpc_engine_aborted(e) : "(no)", reason);
+	snprintf(want, sizeof want, "[\"abort\",[\"error\",\"Error\",\"%s\"]]", reason);
+	expect(want);
+	expect(NULL);
+	cr_assert_not(rpc_engine_has_next(e));
+	tell("[\"push\",1]");
+	expect(NULL);
+}
+
+TestSuite(rpc_engine, .init = setup, .fini = finish, .timeout = 60);
+
+Test(rpc_engine, call_and_its_result)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"a\":[[1,\"\xc3\xa4\",[[]]]]}]]]");
+	expect(NULL);
+	tell("[\"pull\",1]");
+	expect("[\"resolve\",1,{\"a\":[[1,\"\xc3\xa4\",[[]]]]}]");
+	tell("[\"pull\",1]");
+	expect(NULL);
+	tell("[\"release\",1,1]");
+	expect(NULL);
+	tell("[\"pull\",1]");
+	expect_abort("no such export ID in pull");
+}
+
+Test(rpc_engine, answer_that_comes_later)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	tell("[\"pull\",1]");
+	expect(NULL);
+	rpc_call_resolve(api.later[0], json_integer(7));
+	expect("[\"resolve\",1,7]");
+}
+
+Test(rpc_engine, error_with_what_it_has)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"fail\"],[]]]");
+	tell("[\"pull\",1]");
+	expect("[\"reject\",1,[\"error\",\"Error\",\"no\",null,{\"code\":\"CODE\",\"details\":{\"a\":1}}]]");
+}
+
+Test(rpc_engine, values_that_are_no_json)
+{
+	static const char *const values[][2] = {
+		{"[\"undefined\"]", "[\"undefined\"]"},
+		{"[\"date\",1749342170815]", "[\"date\",1749342170815]"},
+		{"[\"bytes\",\"AAEC\"]", "[\"bytes\",\"AAEC\"]"},
+		{"[\"bigint\",\"123456789012345678901\"]", "[\"bigint\",\"123456789012345678901\"]"},
+		{"[\"inf\"]", "[\"inf\"]"},
+		{"[\"-inf\"]", "[\"-inf\"]"},
+		{"[\"nan\"]", "[\"nan\"]"},
+		{"1e3", "1000"},
+		{"0.5", "0.5"},
+		{"100000000000000000000", "1e20"},
+		{"9007199254740991", "9007199254740991"},
+		{"\"a\\ud800b\"",
+			"\"a\xef\xbf\xbd"
+			"b\""},
+		{"\"\\ud83d\\ude80\"", "\"\xf0\x9f\x9a\x80\""},
+		{"\"\\\\ud800\"", "\"\\\\ud800\""},
+		{"[[[\"date\",1],[[2]]]]", "[[[\"date\",1],[[2]]]]"},
+		{"[\"error\",\"TypeError\",\"m\"]", "[\"error\",\"TypeError\",\"m\"]"},
+		{"[\"error\",\"E\",\"m\",null,{\"a\":[[1]]}]",
+			"[\"error\",\"E\",\"m\",null,{\"a\":[[1]]}]"},
+	};
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		char text[200];
+		snprintf(text, sizeof text, "[\"push\",{\"v\":%s}]", values[i][0]);
+		tell(text);
+		snprintf(text, sizeof text, "[\"pull\",%zu]", i + 1);
+		tell(text);
+		snprintf(text, sizeof text, "[\"resolve\",%zu,{\"v\":%s}]", i + 1, values[i][1]);
+		expect(text);
+	}
+}
+
+Test(rpc_engine, pipelining)
+{
+	/* A property of a result that is to come, an element of it, and a call with it. */
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	tell("[\"push\",[\"pipeline\",1,[\"a\",\"b\",1]]]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"of\":[\"pipeline\",1,[\"a\"]]}]]]");
+	tell("[\"push\",[\"pipeline\",1,[\"nothing\",\"there\"]]]");
+	tell("[\"push\",[\"pipeline\",1,[\"a\",\"b\"],[1]]]");
+	for (int i = 2; i <= 5; i++) {
+		char text[40];
+		snprintf(text, sizeof text, "[\"pull\",%d]", i);
+		tell(text);
+	}
+	expect(NULL);
+	cr_assert_eq(api.called, 1);
+	rpc_call_resolve(api.later[0], json_loads("{\"a\":{\"b\":[[5,6]]}}", 0, NULL));
+	expect("[\"resolve\",2,6]");
+	expect("[\"resolve\",4,[\"undefined\"]]");
+	expect("[\"reject\",5,[\"error\",\"TypeError\",\"'a.b' is not a function.\"]]");
+	expect("[\"resolve\",3,{\"of\":{\"b\":[[5,6]]}}]");
+	expect(NULL);
+}
+
+Test(rpc_engine, pipelining_on_what_has_failed)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	tell("[\"push\",[\"pipeline\",1,[\"a\"]]]");
+	tell("[\"push\",[\"pipeline\",2,[\"b\"],[]]]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[[\"pipeline\",1]]]]");
+	tell("[\"pull\",3]");
+	tell("[\"pull\",4]");
+	rpc_call_reject(api.later[0], wire_error("Error", "gone", NULL, NULL));
+	expect("[\"reject\",3,[\"error\",\"Error\",\"gone\"]]");
+	expect("[\"reject\",4,[\"error\",\"Error\",\"gone\"]]");
+	cr_assert_eq(api.called, 1, "the call with it is not made");
+}
+
+Test(rpc_engine, long_chain)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	for (int i = 1; i < 5000; i++) {
+		char text[60];
+		snprintf(text, sizeof text, "[\"push\",[\"pipeline\",%d,[]]]", i);
+		tell(text);
+	}
+	tell("[\"pull\",5000]");
+	rpc_call_resolve(api.later[0], json_integer(1));
+	expect("[\"resolve\",5000,1]");
+}
+
+Test(rpc_engine, parts_of_the_main_object)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\"]]]");
+	tell("[\"push\",[\"pipeline\",1,[\"echo\"],[3]]]");
+	tell("[\"push\",[\"pipeline\",0,[\"y\"]]]");
+	tell("[\"push\",[\"pipeline\",0,[\"y\",\"z\"],[]]]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"_z\"],[]]]");
+	tell("[\"push\",[\"import\",0,[\"x\"]]]");
+	for (int i = 1; i <= 6; i++) {
+		char text[40];
+		snprintf(text, sizeof text, "[\"pull\",%d]", i);
+		tell(text);
+	}
+	expect("[\"resolve\",1,[\"export\",-1]]");
+	expect("[\"resolve\",2,3]");
+	expect("[\"resolve\",3,[\"undefined\"]]");
+	expect("[\"reject\",4,[\"error\",\"TypeError\",\"'y.z' is not a function.\"]]");
+	expect("[\"reject\",5,[\"error\",\"TypeError\",\"'x._z' is not a function.\"]]");
+	expect("[\"resolve\",6,[\"export\",-2]]");
+	tell("[\"push\",[\"pipeline\",-1,[\"echo\"],[4]]]");
+	tell("[\"pull\",7]");
+	expect("[\"resolve\",7,4]");
+	tell("[\"release\",-1,1]");
+	tell("[\"push\",[\"pipeline\",-1,[\"echo\"],[4]]]");
+	expect_abort("no such entry on exports table");
+}
+
+Test(rpc_engine, messages_that_end_the_session)
+{
+	static const char *const messages[][2] = {
+		{"", "a message is not JSON"},
+		{"[\"push\"", "a message is not JSON"},
+		{"[\"push\",1]x", "a message is not JSON"},
+		{"\"push\"", "a message is not JSON"},
+		{"{}", "bad RPC message"},
+		{"[]", "bad RPC message"},
+		{"[1]", "bad RPC message"},
+		{"[\"push\"]", "bad RPC message"},
+		{"[\"nothing\",1]", "bad RPC message"},
+		{"[\"push\",[]]", "unknown special value"},
+		{"[\"push\",[1,2]]", "unknown special value"},
+		{"[\"push\",[\"what\"]]", "unknown special value"},
+		{"[\"push\",[\"ref\",1]]", "unknown special value"},
+		{"[\"push\",[\"wait\",1]]", "unknown special value"},
+		{"[\"push\",{\"a\":[[[\"ref\",1]]]}]", "unknown special value"},
+		{"[\"push\",[\"date\",\"x\"]]", "unknown special value"},
+		{"[\"push\",[\"error\",1,2]]", "an error is not well-formed"},
+		{"[\"push\",[\"pipeline\"]]", "a reference is not well-formed"},
+		{"[\"push\",[\"pipeline\",0,\"x\"]]", "a reference is not well-formed"},
+		{"[\"push\",[\"pipeline\",0,[{}]]]", "a reference is not well-formed"},
+		{"[\"push\",[\"pipeline\",0,[],{}]]", "a reference is not well-formed"},
+		{"[\"push\",[\"pipeline\",0.5]]", "a reference is not well-formed"},
+		{"[\"push\",[\"pipeline\",1]]", "no such entry on exports table"},
+		{"[\"push\",[\"pipeline\",-1]]", "no such entry on exports table"},
+		{"[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[[\"pipeline\",9]]]]",
+			"no such entry on exports table"},
+		{"[\"push\",[\"export\",1]]", "an export is not well-formed"},
+		{"[\"push\",[\"export\"]]", "an export is not well-formed"},
+		{"[\"push\",[[[\"promise\",-1],[\"promise\",-1]]]]", "a promise is exported again"},
+		{"[\"push\",[\"readable\",1]]",
+			"an export is not a pipe, or its readable end was already consumed"},
+		{"[\"push\",[\"remap\",0,[],[1],[]]]", "a remap is not well-formed"},
+		{"[\"push\",[\"remap\",0]]", "a remap is not well-formed"},
+		{"[\"pull\",1]", "no such export ID in pull"},
+		{"[\"pull\"]", "no such export ID in pull"},
+		{"[\"release\",1,1]", "no such export ID in release"},
+		{"[\"release\",0,1]", "no such export ID in release"},
+		{"[\"release\"]", "no such export ID in release"},
+		{"[\"resolve\",1]", "a result is not well-formed"},
+		{"[\"abort\",1]", "the peer has ended the session"},
+	};
+	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+		tell(messages[i][0]);
+		expect_abort(messages[i][1]);
+		rpc_engine_destroy(e);
+		e = rpc_engine_create(&callbacks, NULL);
+	}
+}
+
+Test(rpc_engine, release_of_more_than_there_is)
+{
+	tell("[\"push\",1]");
+	tell("[\"release\",1,2]");
+	expect_abort("refcount would go negative");
+}
+
+Test(rpc_engine, results_of_what_was_never_asked)
+{
+	tell("[\"resolve\",7,1]");
+	tell("[\"reject\",-7,[\"error\",\"Error\",\"x\"]]");
+	tell("[\"resolve\",7,[\"export\",-3]]");
+	expect("[\"release\",-3,1]");
+	cr_assert_null(rpc_engine_aborted(e));
+}
+
+Test(rpc_engine, too_deep)
+{
+	char text[4000] = "[\"push\",";
+	for (int i = 0; i < 200; i++)
+		strcat(text, "{\"a\":");
+	tell(text);
+	expect_abort("a message is too deep, or has too much in it");
+}
+
+Test(rpc_engine, values_in_values_are_bounded)
+{
+	char text[100];
+	tell("[\"push\",{\"a\":\"0123456789012345678901234567890123456789\"}]");
+	for (int i = 1; i < 60 && !rpc_engine_aborted(e); i++) {
+		snprintf(text, sizeof text, "[\"push\",[[[\"pipeline\",%d],[\"pipeline\",%d]]]]", i,
+			i);
+		tell(text);
+	}
+	expect_abort("a value is too large, or too deep");
+}
+
+Test(rpc_engine, pushes_without_release)
+{
+	for (int i = 0; i < 100000 && !rpc_engine_aborted(e); i++)
+		tell("[\"push\",1]");
+	expect_abort("too many results are not released");
+}
+
+Test(rpc_engine, bytes_that_are_held)
+{
+	char *text = malloc((1 << 20) + 20);
+	strcpy(text, "[\"push\",\"");
+	memset(text + 9, 'x', 1 << 20);
+	strcpy(text + 9 + (1 << 20), "\"]");
+	for (int i = 0; i < 100 && !rpc_engine_aborted(e); i++)
+		tell(text);
+	free(text);
+	expect_abort("too much is held");
+}
+
+Test(rpc_engine, calls_under_way_are_bounded)
+{
+	char text[40];
+	for (unsigned i = 0; i < RPC_CALLS_MAX + 1; i++)
+		tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	cr_assert_eq(api.called, RPC_CALLS_MAX);
+	snprintf(text, sizeof text, "[\"pull\",%u]", RPC_CALLS_MAX + 1);
+	tell(text);
+	snprintf(text, sizeof text, "[\"reject\",%u,", RPC_CALLS_MAX + 1);
+	size_t length;
+	char *said = rpc_engine_next(e, &length);
+	cr_assert_eq(strncmp(said, text, strlen(text)), 0);
+	cr_assert_not_null(strstr(said, "LIMIT_REACHED"));
+	free(said);
+	rpc_call_resolve(api.later[0], json_null());
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	cr_assert_eq(api.called, RPC_CALLS_MAX + 1);
+	rpc_engine_destroy(e);
+	cr_assert_eq(api.cancelled, RPC_CALLS_MAX);
+	setup();
+}
+
+Test(rpc_engine, answers_that_are_not_read_hold_calls_back)
+{
+	char text[80];
+	size_t length, answered = 0;
+	char *said;
+	for (int i = 1; i <= 20; i++) {
+		tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+		snprintf(text, sizeof text, "[\"pull\",%d]", i);
+		tell(text);
+		/* As long as it is called, a megabyte is its answer. */
+		if (api.later_count == (size_t)i) {
+			json_t *big = json_sprintf("%*s", 1 << 20, "y");
+			rpc_call_resolve(api.later[i - 1], big);
+			answered++;
+		}
+	}
+	cr_assert_eq(answered, 4);
+	said = rpc_engine_next(e, &length);
+	cr_assert_gt(length, 1 << 20);
+	free(said);
+	cr_assert_eq(api.later_count, 20, "with room again, they begin: %zu", api.later_count);
+	while ((said = rpc_engine_next(e, &length)))
+		free(said);
+}
+
+Test(rpc_engine, stream_of_ours)
+{
+	api.pieces = 2;
+	api.piece_size = 3;
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	tell("[\"pull\",1]");
+	expect("[\"pipe\"]");
+	expect("[\"resolve\",1,[\"readable\",1]]");
+	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"enp6\"]]]]");
+	tell("[\"release\",1,1]");
+	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"enp6\"]]]]");
+	expect("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
+	cr_assert_eq(api.closed, 1);
+	expect(NULL);
+	tell("[\"resolve\",2,[\"undefined\"]]");
+	tell("[\"resolve\",3,[\"undefined\"]]");
+	expect(NULL);
+	tell("[\"resolve\",4,[\"undefined\"]]");
+	expect("[\"release\",1,1]");
+	expect(NULL);
+}
+
+Test(rpc_engine, stream_in_an_object)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"file\"],[]]]");
+	tell("[\"pull\",1]");
+	expect("[\"pipe\"]");
+	expect("[\"resolve\",1,{\"size\":3,\"content\":[\"readable\",1]}]");
+	expect("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
+}
+
+Test(rpc_engine, stream_waits_for_its_reader)
+{
+	size_t length, sent = 0;
+	char *said;
+	api.pieces = 1000;
+	api.piece_size = 10000;
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	tell("[\"pull\",1]");
+	expect("[\"pipe\"]");
+	expect("[\"resolve\",1,[\"readable\",1]]");
+	for (; (said = rpc_engine_next(e, &length)); sent++)
+		free(said);
+	cr_assert_geq(sent, RPC_WINDOW / 10200);
+	cr_assert_leq(sent, RPC_WINDOW / 10000 + 1);
+	cr_assert_not(rpc_engine_has_next(e));
+	tell("[\"resolve\",2,[\"undefined\"]]");
+	cr_assert(rpc_engine_has_next(e));
+}
+
+Test(rpc_engine, stream_that_is_not_wanted_any_more)
+{
+	api.pieces = 5;
+	api.piece_size = 1;
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	tell("[\"pull\",1]");
+	expect("[\"pipe\"]");
+	expect("[\"resolve\",1,[\"readable\",1]]");
+	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"eg\"]]]]");
+	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"eg\"]]]]");
+	tell("[\"reject\",2,[\"error\",\"Error\",\"cancelled\"]]");
+	cr_assert_eq(api.closed, 1);
+	expect("[\"release\",1,1]");
+	tell("[\"reject\",3,[\"error\",\"Error\",\"cancelled\"]]");
+	expect(NULL);
+}
+
+Test(rpc_engine, stream_that_breaks_off)
+{
+	api.broken = true;
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	tell("[\"pull\",1]");
+	expect("[\"pipe\"]");
+	expect("[\"resolve\",1,[\"readable\",1]]");
+	expect("[\"stream\",[\"pipeline\",1,[\"abort\"],[[\"error\",\"Error\",\"oops\"]]]]");
+	tell("[\"resolve\",2,[\"undefined\"]]");
+	expect("[\"release\",1,1]");
+}
+
+Test(rpc_engine, stream_that_waits)
+{
+	api.wait = true;
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	tell("[\"pull\",1]");
+	expect("[\"pipe\"]");
+	expect("[\"resolve\",1,[\"readable\",1]]");
+	expect(NULL);
+	cr_assert_not(rpc_engine_has_next(e));
+	rpc_flow_more(api.flow);
+	api.wait = false;
+	cr_assert(rpc_engine_has_next(e));
+	expect("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
+}
+
+Test(rpc_engine, stream_that_nobody_takes)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	cr_assert_eq(api.closed, 0);
+	tell("[\"release\",1,1]");
+	cr_assert_eq(api.closed, 1);
+	/* And one whose session ends. */
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	tell("[\"pull\",3]");
+	expect("[\"pipe\"]");
+	rpc_engine_destroy(e);
+	cr_assert_eq(api.closed, 3);
+	setup();
+}
+
+Test(rpc_engine, streams_are_bounded)
+{
+	for (unsigned i = 0; i < RPC_STREAMS_MAX + 1; i++)
+		tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	cr_assert_eq(api.closed, 1);
+	char text[40];
+	snprintf(text, sizeof text, "[\"pull\",%u]", RPC_STREAMS_MAX + 1);
+	tell(text);
+	size_t length;
+	char *said = rpc_engine_next(e, &length);
+	cr_assert_not_null(strstr(said, "LIMIT_REACHED"));
+	free(said);
+}
+
+Test(rpc_engine, call_to_the_peer)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":[\"export\",-1]}]]]");
+	tell("[\"pull\",1]");
+	expect("[\"push\",[\"pipeline\",-1,[],[\"hello\"]]]");
+	expect("[\"pull\",1]");
+	expect("[\"resolve\",1,true]");
+	cr_assert_eq(api.returned, 0);
+	tell("[\"resolve\",1,[\"undefined\"]]");
+	cr_assert_eq(api.returned, 1);
+	tell("[\"release\",1,1]");
+	expect("[\"release\",-1,1]");
+	expect("[\"release\",1,1]");
+	expect(NULL);
+}
+
+Test(rpc_engine, call_to_the_peer_that_fails)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":[\"export\",-1],\"g\":[\"export\",-1]}]]]");
+	expect("[\"push\",[\"pipeline\",-1,[],[\"hello\"]]]");
+	expect("[\"pull\",1]");
+	tell("[\"reject\",1,[\"error\",\"Error\",\"x\"]]");
+	cr_assert_eq(api.returned, 1);
+	expect("[\"release\",-1,2]");
+	expect("[\"release\",1,1]");
+	/* None to be called. */
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":1}]]]");
+	tell("[\"pull\",2]");
+	expect("[\"resolve\",2,false]");
+}
+
+Test(rpc_engine, method_of_the_peers_main_object)
+{
+	rpc_engine_call_main(e, "told", json_pack("[[s, n]]", "a"));
+	expect("[\"push\",[\"pipeline\",0,[\"told\"],[\"a\",null]]]");
+	expect("[\"pull\",1]");
+	expect(NULL);
+	tell("[\"resolve\",1,[\"undefined\"]]");
+	expect("[\"release\",1,1]");
+	/* There may be no such method: nobody is told. */
+	rpc_engine_call_main(e, "told", json_pack("[[]]"));
+	expect("[\"push\",[\"pipeline\",0,[\"told\"],[]]]");
+	expect("[\"pull\",2]");
+	tell("[\"reject\",2,[\"error\",\"TypeError\",\"x\"]]");
+	expect("[\"release\",2,1]");
+	expect(NULL);
+	cr_assert_null(rpc_engine_aborted(e));
+}
+
+Test(rpc_engine, promise_of_the_peer)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"p\":[\"promise\",-1]}]]]");
+	tell("[\"pull\",1]");
+	expect(NULL);
+	tell("[\"resolve\",-1,[[8]]]");
+	expect("[\"release\",-1,1]");
+	expect("[\"resolve\",1,{\"p\":[[8]]}]");
+}
+
+Test(rpc_engine, promises_that_wait_for_each_other)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[[\"promise\",-1]]]]");
+	tell("[\"pull\",1]");
+	tell("[\"resolve\",-1,[\"pipeline\",1]]");
+	expect("[\"release\",-1,1]");
+	expect(NULL);
+	tell("[\"push\",{\"a\":[\"promise\",-2]}]");
+	tell("[\"resolve\",-2,[\"pipeline\",2]]");
+	expect("[\"release\",-2,1]");
+}
+
+Test(rpc_engine, promise_that_is_itself)
+{
+	tell("[\"push\",[\"promise\",-1]]");
+	tell("[\"resolve\",-1,[\"pipeline\",1]]");
+	tell("[\"pull\",1]");
+	expect("[\"release\",-1,1]");
+	expect("[\"reject\",1,[\"error\",\"TypeError\",\"A promise cannot be resolved with itself\"]]");
+}
+
+Test(rpc_engine, map_is_refused)
+{
+	tell("[\"push\",[\"remap\",0,[],[[\"export\",-1]],[[\"pipeline\",0]]]]");
+	tell("[\"pull\",1]");
+	expect("[\"release\",-1,1]");
+	expect("[\"reject\",1,[\"error\",\"Error\",\"map() is not supported by this server\",null,"
+	       "{\"code\":\"NOT_IMPLEMENTED\",\"details\":{}}]]");
+	cr_assert_null(rpc_engine_aborted(e));
+}
+
+Test(rpc_engine, stream_of_the_peer)
+{
+	tell("[\"pipe\"]");
+	tell("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"YWI\"]]]]");
+	expect(NULL);
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+	cr_assert_str_eq(api.read, "ab");
+	expect("[\"resolve\",2,[\"undefined\"]]");
+	tell("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"Y2Q=\"]]]]");
+	tell("[\"stream\",[\"pipeline\",1,[\"write\"],[\"ef\"]]]");
+	cr_assert_str_eq(api.read, "abcdef");
+	tell("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
+	cr_assert_eq(api.completes, 1);
+	expect("[\"resolve\",4,[\"undefined\"]]");
+	expect("[\"resolve\",5,[\"undefined\"]]");
+	expect("[\"resolve\",6,[\"undefined\"]]");
+	tell("[\"release\",1,1]");
+	tell("[\"stream\",[\"pipeline\",1,[\"write\"],[\"x\"]]]");
+	expect_abort("no such entry on exports table");
+}
+
+Test(rpc_engine, stream_of_the_peer_to_a_slow_reader)
+{
+	api.slow = true;
+	tell("[\"pipe\"]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+	for (int i = 0; i < 3; i++)
+		tell("[\"stream\",[\"pipeline\",1,[\"write\"],[\"x\"]]]");
+	tell("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
+	cr_assert_eq(api.read_length, 1);
+	expect(NULL);
+	rpc_reader_resume(api.reader);
+	expect("[\"resolve\",3,[\"undefined\"]]");
+	expect(NULL);
+	cr_assert_eq(api.read_length, 2);
+	rpc_reader_close(api.reader);
+	expect("[\"reject\",4,[\"error\",\"Error\",\"The stream is not read any more\"]]");
+	expect("[\"reject\",5,[\"error\",\"Error\",\"The stream is not read any more\"]]");
+	expect("[\"reject\",6,[\"error\",\"Error\",\"The stream is not read any more\"]]");
+}
+
+Test(rpc_engine, stream_of_the_peer_that_breaks_off)
+{
+	static const char *const ends[] = {
+		"[\"stream\",[\"pipeline\",1,[\"abort\"],[[\"error\",\"Error\",\"x\"]]]]",
+		"[\"release\",1,1]"};
+	for (size_t i = 0; i < 2; i++) {
+		tell("[\"pipe\"]");
+		tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+		tell("[\"stream\",[\"pipeline\",1,[\"write\"],[\"x\"]]]");
+		tell(ends[i]);
+		cr_assert_eq(api.breaks, i + 1);
+		rpc_engine_destroy(e);
+		setup();
+	}
+	/* Neither does it go on with the session. */
+	tell("[\"pipe\"]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+	rpc_engine_destroy(e);
+	cr_assert_eq(api.breaks, 3);
+	setup();
+}
+
+Test(rpc_engine, stream_of_the_peer_that_nobody_reads)
+{
+	char *text = malloc((1 << 20) + 60);
+	size_t n = (size_t)sprintf(text, "[\"stream\",[\"pipeline\",1,[\"write\"],[\"");
+	memset(text + n, 'x', 1 << 20);
+	strcpy(text + n + (1 << 20), "\"]]]");
+	tell("[\"pipe\"]");
+	for (int i = 0; i < 100 && !rpc_engine_aborted(e); i++)
+		tell(text);
+	free(text);
+	expect_abort("too much of a stream is on its way");
+}
+
+Test(rpc_engine, what_is_no_stream_cannot_be_read)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[1]]]");
+	cr_assert_null(api.reader);
+	tell("[\"pipe\"]");
+	tell("[\"push\",[\"pipeline\",2,[\"push\"],[1]]]");
+	tell("[\"pull\",3]");
+	expect("[\"reject\",3,[\"error\",\"TypeError\",\"A pipe takes write, close and abort\"]]");
+}
+
+Test(rpc_engine, object_is_called_and_let_go)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"object\"],[]]]");
+	tell("[\"pull\",1]");
+	expect("[\"resolve\",1,[\"export\",-1]]");
+	tell("[\"release\",1,1]");
+	cr_assert_eq(api.released, 0, "the peer has it");
+	tell("[\"push\",[\"pipeline\",-1,[\"echo\"],[7]]]");
+	tell("[\"pull\",2]");
+	expect("[\"resolve\",2,7]");
+	cr_assert_eq(api.called_on, &api.objects);
+	tell("[\"release\",2,1]");
+	tell("[\"release\",-1,1]");
+	cr_assert_eq(api.released, 1);
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[]]]");
+	cr_assert_null(api.called_on);
+}
+
+Test(rpc_engine, object_is_there_until_its_calls_are_over)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"object\"],[]]]");
+	tell("[\"push\",[\"pipeline\",1,[\"later\"],[]]]");
+	tell("[\"release\",1,1]");
+	cr_assert_eq(api.released, 0);
+	rpc_call_resolve(api.later[--api.later_count], json_null());
+	cr_assert_eq(api.released, 1);
+	tell("[\"pull\",2]");
+	expect("[\"resolve\",2,null]");
+}
+
+Test(rpc_engine, object_goes_with_the_session)
+{
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"object\"],[]]]");
+	tell("[\"push\",{\"a\":[\"pipeline\",1],\"b\":[\"pipeline\",1,[\"later\"]]}]");
+	tell("[\"push\",[\"pipeline\",1,[\"later\"],[]]]");
+	tell("[\"pull\",1]");
+	expect("[\"resolve\",1,[\"export\",-1]]");
+	rpc_engine_destroy(e);
+	cr_assert_eq(api.released, 1);
+	setup();
+}
+
+Test(rpc_engine, end_with_everything_under_way)
+{
+	api.wait = true;
+	tell("[\"pipe\"]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[{\"f\":[\"export\",-1]}]]]");
+	tell("[\"push\",[\"pipeline\",3,[\"a\"],[[\"pipeline\",3]]]]");
+	tell("[\"push\",[[[\"pipeline\",3],[\"promise\",-2]]]]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	tell("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":[\"export\",-1]}]]]");
+	tell("[\"pull\",4]");
+	tell("[\"pull\",5]");
+	tell("[\"pull\",6]");
+}

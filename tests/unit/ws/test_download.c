@@ -1,0 +1,155 @@
+#include "tests/lib/leak.h"
+#include "ws/request.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static struct {
+	unsigned answered, downloading, more, closed;
+	const char *text; /* given in pieces of 4; NULL: none yet */
+	bool fails;
+} seen;
+
+static void on_answered(void *user)
+{
+	(void)user;
+	seen.answered++;
+}
+
+static void on_downloading(void *user)
+{
+	(void)user;
+	seen.downloading++;
+}
+
+static void on_more(void *user)
+{
+	(void)user;
+	seen.more++;
+}
+
+static const struct request_transport transport = {
+	.answered = on_answered, .downloading = on_downloading, .more = on_more};
+static const struct request_transport without = {.answered = on_answered};
+
+static enum download_state on_next(void *user, const char **ret_bytes, size_t *ret_length)
+{
+	(void)user;
+	if (seen.fails || !seen.text)
+		return seen.fails ? DOWNLOAD_FAILED : DOWNLOAD_WAIT;
+	if (!*seen.text)
+		return DOWNLOAD_END;
+	*ret_bytes = seen.text;
+	*ret_length = strlen(seen.text) < 4 ? strlen(seen.text) : 4;
+	seen.text += *ret_length;
+	return DOWNLOAD_PIECE;
+}
+
+static void on_closed(void *user)
+{
+	(void)user;
+	seen.closed++;
+}
+
+static const struct download_source source = {.next = on_next, .closed = on_closed};
+
+static struct request *begin(const struct request_transport *t, uint64_t length)
+{
+	struct request *r = request_create();
+	cr_assert_not_null(r);
+	r->transport = t;
+	download_reply(r, 206, "text/plain", length, &source);
+	return r;
+}
+
+/* All that is given. Returns what ended it. */
+static enum download_state read_all(struct request *r, char *text)
+{
+	enum download_state state;
+	const char *bytes;
+	size_t length;
+	*text = '\0';
+	while ((state = download_next(r, &bytes, &length)) == DOWNLOAD_PIECE)
+		strncat(text, bytes, length);
+	return state;
+}
+
+Test(download, bytes_of_unknown_length_go_on_until_their_end)
+{
+	char text[32];
+	struct request *r = begin(&transport, DOWNLOAD_UNKNOWN);
+	cr_assert_eq(seen.downloading, 1);
+	cr_assert_eq(r->reply.status, 206);
+	cr_assert_eq(read_all(r, text), DOWNLOAD_WAIT);
+	seen.text = "one two three";
+	download_more(r);
+	cr_assert_eq(seen.more, 1);
+	cr_assert_eq(read_all(r, text), DOWNLOAD_END);
+	cr_assert_str_eq(text, "one two three");
+	download_close(r);
+	download_more(r);
+	cr_assert_eq(seen.more, 1);
+	request_abandon(r);
+	cr_assert_eq(seen.closed, 1);
+	cr_assert_eq(seen.answered, 0);
+	ASSERT_NO_LEAKS();
+}
+
+Test(download, of_a_known_length_no_more_is_given)
+{
+	char text[32];
+	struct request *r = begin(&transport, 6);
+	seen.text = "one two three";
+	cr_assert_eq(read_all(r, text), DOWNLOAD_END);
+	cr_assert_str_eq(text, "one tw");
+	request_abandon(r);
+	cr_assert_eq(seen.closed, 1);
+	ASSERT_NO_LEAKS();
+}
+
+Test(download, too_few_bytes_are_a_failure)
+{
+	char text[32];
+	struct request *r = begin(&transport, 14);
+	seen.text = "one two three";
+	cr_assert_eq(read_all(r, text), DOWNLOAD_FAILED);
+	request_abandon(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(download, access_that_ends_closes_it)
+{
+	char text[32];
+	struct request *r = begin(&transport, 14);
+	seen.text = "one two three!";
+	request_cut(r);
+	cr_assert_eq(seen.closed, 1);
+	cr_assert_eq(seen.more, 1);
+	cr_assert_eq(read_all(r, text), DOWNLOAD_FAILED);
+	request_abandon(r);
+	cr_assert_eq(seen.closed, 1);
+	ASSERT_NO_LEAKS();
+}
+
+Test(download, a_transport_without_them_answers_so)
+{
+	struct request *r = begin(&without, 14);
+	cr_assert_eq(seen.closed, 1);
+	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(r->reply.status, 501);
+	request_abandon(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(download, when_nobody_is_there_any_more_it_is_closed)
+{
+	struct request *r = request_create();
+	request_ref(r);
+	r->transport = &transport;
+	request_abandon(r);
+	download_reply(r, 200, NULL, 1, &source);
+	cr_assert_eq(seen.closed, 1);
+	cr_assert_eq(seen.downloading, 0);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}

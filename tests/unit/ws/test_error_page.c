@@ -1,0 +1,29 @@
+#include "ws/error_page.h"
+#include "tests/lib/leak.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+Test(error_page, says_what_is_wrong_and_what_may_help)
+{
+	char *page = error_page(403, "HOST_NOT_ALLOWED", "This host is not allowed");
+	cr_assert(strstr(page, "<h1>This host is not allowed</h1>"));
+	cr_assert(strstr(page, "--allow-host"));
+	cr_assert(strstr(page, "403 HOST_NOT_ALLOWED"));
+	free(page);
+	page = error_page(404, "UNKNOWN_ERROR", "Not found");
+	cr_assert(strstr(page, "<a href=\"/\">"));
+	free(page);
+	ASSERT_NO_LEAKS();
+}
+
+Test(error_page, text_is_text)
+{
+	char *page = error_page(500, "A<b>", "<script>alert(\"x\")</script> & more");
+	cr_assert_not(strstr(page, "<script"));
+	cr_assert(strstr(page, "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; more"));
+	cr_assert(strstr(page, "A&lt;b&gt;"));
+	free(page);
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,41 @@
+#include "ws/http_field.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+Test(http_field, where_a_head_ends)
+{
+	cr_assert_eq(http_fields_end("a\r\n\r\nb", 6), 5);
+	cr_assert_eq(http_fields_end("a\n\nb", 4), 3);
+	cr_assert_eq(http_fields_end("a\r\n\r", 4), 0);
+	cr_assert_eq(http_fields_end("", 0), 0);
+}
+
+Test(http_field, is_parsed_or_none)
+{
+	struct http_field f;
+	char good[] = "X-Name:\t a b \t", empty[] = "a:";
+	cr_assert(http_field_parse(good, &f));
+	cr_assert_str_eq(f.name, "x-name");
+	cr_assert_str_eq(f.value, "a b");
+	cr_assert(http_field_parse(empty, &f));
+	cr_assert_str_eq(f.value, "");
+	static const char *const wrong[] = {"a", ":b", "a :b", "a b:c", "a:\x01", "a:b\x7f", " a:b"};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		char line[16];
+		strcpy(line, wrong[i]);
+		cr_assert_not(http_field_parse(line, &f), "%s", wrong[i]);
+	}
+}
+
+Test(http_field, lists_and_names)
+{
+	const struct http_field fields[] = {{"a", "x, Y"}, {"b", "1"}, {"a", "z"}};
+	cr_assert_str_eq(http_fields_find(fields, 3, "a"), "x, Y");
+	cr_assert_null(http_fields_find(fields, 3, "c"));
+	cr_assert(http_fields_list(fields, 3, "a", "y") && http_fields_list(fields, 3, "a", "Z"));
+	cr_assert_not(
+		http_fields_list(fields, 3, "a", "x, Y") || http_fields_list(fields, 3, "b", "x"));
+	cr_assert(http_value_lists(" ,, chunked ,", "chunked") &&
+		!http_value_lists("chunkedx", "chunked"));
+}

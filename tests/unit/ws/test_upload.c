@@ -1,0 +1,272 @@
+#include "tests/lib/leak.h"
+#include "ws/request.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A transport, and a handler that takes what comes. */
+static struct {
+	unsigned answered, asked; /* the transport has been told */
+	char got[64];
+	size_t length;
+	unsigned pieces, completed, broken, gone;
+	enum upload_end why;
+	bool pause, answer, resume; /* from inside the next piece */
+	struct request *request;
+} seen;
+
+static void on_answered(void *user)
+{
+	(void)user;
+	seen.answered++;
+}
+
+static void on_uploading(void *user)
+{
+	(void)user;
+	seen.asked++;
+}
+
+static const struct request_transport live = {.answered = on_answered, .uploading = on_uploading};
+static const struct request_transport whole = {.answered = on_answered};
+
+static void on_piece(void *user, const char *bytes, size_t length)
+{
+	cr_assert_eq(user, &seen);
+	memcpy(seen.got + seen.length, bytes, length);
+	seen.length += length;
+	seen.pieces++;
+	if (seen.pause)
+		upload_pause(seen.request);
+	if (seen.resume)
+		upload_resume(seen.request);
+	if (seen.answer)
+		reply_error(seen.request, "NO_SPACE", "full", NULL);
+}
+
+static void on_complete(void *user)
+{
+	(void)user;
+	seen.completed++;
+}
+
+static void on_broken(void *user, enum upload_end why)
+{
+	(void)user;
+	seen.broken++;
+	seen.why = why;
+}
+
+static void on_gone(void *user)
+{
+	(void)user;
+	seen.gone++;
+}
+
+static const struct upload_sink sink = {
+	.piece = on_piece, .complete = on_complete, .broken = on_broken, .user = &seen};
+
+static struct request *make(const struct request_transport *transport, const char *body)
+{
+	struct request *r = request_create();
+	cr_assert_not_null(r);
+	r->transport = transport;
+	r->upload.live = transport == &live;
+	r->upload.length = UPLOAD_UNKNOWN;
+	r->gone = on_gone;
+	if (body) {
+		r->body = strdup(body);
+		r->body_length = strlen(body);
+	}
+	seen.request = r;
+	return r;
+}
+
+Test(upload, nothing_is_wanted_before_it_is_taken)
+{
+	struct request *r = make(&live, NULL);
+	cr_assert_eq(upload_length(r), UPLOAD_UNKNOWN);
+	cr_assert_not(upload_is_wanted(r));
+	upload_take(r, &sink);
+	cr_assert(upload_is_wanted(r));
+	cr_assert_eq(seen.asked, 1);
+	upload_give(r, "ab", 2);
+	upload_give(r, "c", 1);
+	cr_assert_eq(seen.completed, 0);
+	upload_finish(r);
+	cr_assert_str_eq(seen.got, "abc");
+	cr_assert_eq(seen.pieces, 2);
+	cr_assert_eq(seen.completed, 1);
+	cr_assert_not(upload_is_wanted(r));
+	reply_success(r, NULL);
+	request_abandon(r);
+	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(seen.broken + seen.gone, 0);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, who_pauses_is_asked_for_nothing_until_he_resumes)
+{
+	struct request *r = make(&live, NULL);
+	upload_take(r, &sink);
+	upload_resume(r); /* it had not paused */
+	cr_assert_eq(seen.asked, 1);
+	seen.pause = true;
+	upload_give(r, "a", 1);
+	cr_assert_not(upload_is_wanted(r));
+	upload_resume(r);
+	cr_assert(upload_is_wanted(r));
+	cr_assert_eq(seen.asked, 2);
+	request_abandon(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, a_client_that_goes_is_told_once)
+{
+	struct request *r = make(&live, NULL);
+	upload_take(r, &sink);
+	upload_give(r, "a", 1);
+	request_ref(r);
+	request_abandon(r);
+	cr_assert_eq(seen.broken, 1);
+	cr_assert_eq(seen.why, UPLOAD_LOST);
+	cr_assert_eq(seen.gone, 0);
+	reply_success(r, NULL); /* goes nowhere */
+	cr_assert_eq(seen.answered, 0);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, between_the_end_and_the_answer_gone_tells)
+{
+	struct request *r = make(&live, NULL);
+	upload_take(r, &sink);
+	upload_finish(r);
+	request_abandon(r);
+	cr_assert_eq(seen.completed, 1);
+	cr_assert_eq(seen.broken, 0);
+	cr_assert_eq(seen.gone, 1);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, who_goes_before_it_is_taken_is_told_by_gone_and_by_taking)
+{
+	struct request *r = make(&live, NULL);
+	request_ref(r);
+	request_abandon(r);
+	cr_assert_eq(seen.gone, 1);
+	cr_assert_eq(seen.broken, 0);
+	upload_take(r, &sink);
+	cr_assert_eq(seen.broken, 1);
+	cr_assert_eq(seen.why, UPLOAD_LOST);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, an_answer_from_inside_a_piece_is_the_end)
+{
+	struct request *r = make(&live, NULL);
+	upload_take(r, &sink);
+	seen.answer = true;
+	upload_give(r, "a", 1);
+	cr_assert_eq(seen.answered, 1);
+	cr_assert_not(upload_is_wanted(r));
+	cr_assert_not(upload_break(r, UPLOAD_SLOW));
+	request_abandon(r);
+	cr_assert_eq(seen.completed + seen.broken + seen.gone, 0);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, what_the_transport_refuses_is_answered_once)
+{
+	struct request *r = make(&live, NULL);
+	upload_take(r, &sink);
+	request_ref(r);
+	upload_refuse(r, UPLOAD_TOO_LARGE, "REQUEST_TOO_LARGE", "too large");
+	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(seen.broken, 1);
+	cr_assert_eq(seen.why, UPLOAD_TOO_LARGE);
+	cr_assert_eq(r->reply.status, 413);
+	reply_success(r, NULL); /* a handler that does not listen */
+	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(r->reply.status, 413);
+	request_abandon(r);
+	cr_assert_eq(seen.broken + seen.gone, 1);
+	request_unref(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, access_that_ends_is_told)
+{
+	struct request *r = make(&live, NULL);
+	upload_take(r, &sink);
+	request_cut(r);
+	cr_assert_eq(seen.answered, 1);
+	cr_assert_eq(seen.broken, 1);
+	cr_assert_eq(seen.why, UPLOAD_CUT);
+	cr_assert_eq(r->reply.status, 401);
+	request_abandon(r);
+	cr_assert_eq(seen.broken + seen.gone, 1);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, access_that_ends_before_it_is_taken)
+{
+	struct request *r = make(&live, NULL);
+	request_cut(r);
+	cr_assert_eq(seen.gone, 1);
+	upload_take(r, &sink);
+	cr_assert_eq(seen.why, UPLOAD_CUT);
+	cr_assert_eq(seen.broken, 1);
+	request_abandon(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, what_has_come_whole_is_one_piece)
+{
+	struct request *r = make(&whole, "hello");
+	cr_assert_eq(upload_length(r), 5);
+	upload_take(r, &sink);
+	cr_assert_str_eq(seen.got, "hello");
+	cr_assert_eq(seen.pieces, 1);
+	cr_assert_eq(seen.completed, 1);
+	reply_success(r, NULL);
+	request_abandon(r);
+	cr_assert_eq(seen.broken + seen.gone, 0);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, what_has_come_whole_and_is_nothing_ends_at_once)
+{
+	struct request *r = make(&whole, NULL);
+	upload_take(r, &sink);
+	cr_assert_eq(seen.pieces, 0);
+	cr_assert_eq(seen.completed, 1);
+	request_abandon(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, the_end_of_what_has_come_whole_waits_while_it_is_paused)
+{
+	struct request *r = make(&whole, "x");
+	seen.pause = true;
+	upload_take(r, &sink);
+	cr_assert_eq(seen.completed, 0);
+	upload_resume(r);
+	cr_assert_eq(seen.completed, 1);
+	cr_assert_eq(seen.pieces, 1);
+	request_abandon(r);
+	ASSERT_NO_LEAKS();
+}
+
+Test(upload, who_resumes_inside_a_piece_is_not_called_inside_it)
+{
+	struct request *r = make(&whole, "x");
+	seen.pause = seen.resume = true;
+	upload_take(r, &sink);
+	cr_assert_eq(seen.completed, 1);
+	cr_assert_eq(seen.pieces, 1);
+	request_abandon(r);
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,50 @@
+import type { Terminal } from '@xterm/xterm';
+import { messageOf, type Api } from '../net/api';
+import { copyText } from '../ui/copy';
+import { toast } from '../ui/toast';
+import type { Block } from './block';
+import { typeable } from './typeable';
+
+export function copyCommand(block: Block): void {
+	if (block.command !== null)
+		void copyText(block.command, 'The command has been copied.');
+}
+
+/** From the server, which also has what the terminal does not keep any more. */
+export async function copyOutput(api: Api, sessionId: string, block: { readonly id: string }): Promise<void> {
+	try {
+		const { text, omitted, lost } = await api.blockOutput(sessionId, block.id);
+		await copyText(text, omitted > 0 ? `The beginning of the output has been copied; ${omitted} bytes have not.`
+			: lost > 0 ? `What is left of the output has been copied; ${lost} bytes are gone.` : 'The output has been copied.');
+	} catch (error) {
+		toast(messageOf(error));
+	}
+}
+
+export function copyLink(block: Block): void {
+	const url = new URL(window.location.href);
+	url.hash = '';
+	url.searchParams.set('block', block.id);
+	void copyText(url.href, 'A link to the command has been copied: for those who may see the session.');
+}
+
+/** Types it, for somebody to look at and to send. */
+export function rerun(terminal: Terminal, block: Block): void {
+	const text = typeable(block.command);
+	if (text === null)
+		return;
+	terminal.scrollToBottom();
+	terminal.paste(text);
+	terminal.focus();
+}
+
+/** Why it cannot be typed now; null: it can. */
+export function whyNotRerun(terminal: Terminal, running: Block | null, block: Block): string | null {
+	const text = typeable(block.command);
+	if (text === null)
+		return 'Its text is not known';
+	if (running !== null || terminal.buffer.active.type !== 'normal')
+		return 'Something else runs';
+	// Each line would be run as it is typed.
+	return text.includes('\n') && !terminal.modes.bracketedPasteMode ? 'The shell does not take several lines' : null;
+}

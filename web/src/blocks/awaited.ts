@@ -1,0 +1,104 @@
+/* Commands whose ends somebody waits for, wherever they look meanwhile. No DOM: all of it is tested. */
+import type { Session } from '../net/wire';
+import { oneLine } from '../ui/standing';
+import { kindOf, type Block } from './block';
+
+/** What is told of a command's end. */
+export interface Told {
+	readonly session: string;
+	readonly block: string;
+	readonly title: string;
+	readonly text: string;
+}
+
+export interface AwaitedOptions {
+	/** The session's commands from this offset on. */
+	blocks(session: string, after: number): Promise<readonly Block[]>;
+	tell(told: Told): void;
+}
+
+/** What is to be known of a command to tell of its end. */
+type Ended = Pick<Block, 'id' | 'command' | 'state' | 'exitCode'>;
+
+const TEXT_MAX = 200;
+
+interface Wait {
+	readonly session: string;
+	readonly block: Block;
+	readonly epoch: Session['epoch'] | null; // null: not known, as for who came by a link
+	asking: boolean;
+}
+
+export class Awaited {
+	#options: AwaitedOptions;
+	#waits = new Map<string, Wait>();
+	#sessions = new Map<string, Session>();
+
+	constructor(options: AwaitedOptions) {
+		this.#options = options;
+	}
+
+	has(session: string, block: string): boolean {
+		return this.#waits.has(keyOf(session, block));
+	}
+
+	add(session: string, block: Block): void {
+		if (block.state === 'running')
+			this.#waits.set(keyOf(session, block.id),
+				{ session, block, epoch: this.#sessions.get(session)?.epoch ?? null, asking: false });
+	}
+
+	/** News of a command. */
+	told(session: string, block: Ended): void {
+		const key = keyOf(session, block.id);
+		if (block.state === 'running' || !this.#waits.delete(key))
+			return;
+		const title = kindOf(block) === 'failed' ? `Failed with ${block.exitCode}` : 'Done';
+		const name = this.#sessions.get(session)?.name;
+		this.#options.tell({ session, block: block.id, title: name ? `${title} in ${name}` : title, text: textOf(block) });
+	}
+
+	/** All sessions, and what each is at. */
+	update(sessions: readonly Session[]): void {
+		this.#sessions = new Map(sessions.map((session) => [session.id, session]));
+		for (const wait of [...this.#waits.values()])
+			this.#look(wait, this.#sessions.get(wait.session));
+	}
+
+	#look(wait: Wait, session: Session | undefined): void {
+		const { block } = wait;
+		if (session === undefined || (wait.epoch !== null && session.epoch !== wait.epoch)) {
+			this.#waits.delete(keyOf(wait.session, block.id));
+			this.#options.tell({ session: wait.session, block: block.id, title: 'Its session has been ended', text: textOf(block) });
+			return;
+		}
+		const now = session.activity?.block;
+		if (now?.id === block.id)
+			this.told(wait.session, now);
+		else if (now || session.state === 'exited')
+			void this.#ask(wait); // another has come after it, or none can
+	}
+
+	async #ask(wait: Wait): Promise<void> {
+		if (wait.asking)
+			return;
+		wait.asking = true;
+		try {
+			const found = (await this.#options.blocks(wait.session, wait.block.start)).find(({ id }) => id === wait.block.id);
+			if (found !== undefined)
+				this.told(wait.session, found);
+		} catch {
+			// The next news of the session ask again.
+		} finally {
+			wait.asking = false;
+		}
+	}
+}
+
+function keyOf(session: string, block: string): string {
+	return `${session} ${block}`;
+}
+
+function textOf({ command }: Pick<Block, 'command'>): string {
+	return oneLine(command ?? '').slice(0, TEXT_MAX) || 'A command';
+}

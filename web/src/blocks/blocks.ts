@@ -1,0 +1,252 @@
+import type { Terminal } from '@xterm/xterm';
+import type { Api } from '../net/api';
+import { browserClock } from '../net/clock';
+import { Paced } from '../net/paced';
+import type { BlockMessage, SnapshotMessage } from '../net/wire';
+import { toast } from '../ui/toast';
+import { copyCommand, copyLink, copyOutput, rerun, whyNotRerun } from './actions';
+import type { Awaited } from './awaited';
+import { BlockList, durationOf, type Block } from './block';
+import { Card } from './card';
+import { Gutter } from './gutter';
+import { Header } from './header';
+import { Marks } from './marks';
+import { headOf, neighbour, placeBlocks, segmentsOf, type PlacedBlock } from './place';
+import { askToNotify } from './tell';
+import { Ticks } from './ticks';
+
+const AGAIN_MS = 1000;
+/** What is over sooner needs no header at the end of the output. */
+const LONG_MS = 2000;
+
+export interface BlocksOptions {
+	readonly api: Api;
+	readonly id: string;
+	readonly terminal: Terminal;
+	readonly stage: HTMLElement;
+	readonly mount: HTMLElement;
+	readonly mayType: boolean;
+	/** Of all sessions. */
+	readonly awaited: Awaited;
+	/** A command to be shown once it is there; null: none. */
+	readonly wanted: string | null;
+	/** Ask for all lines; false: they are here, or are not to be had. */
+	fetchAll(): boolean;
+}
+
+/** The commands of the session in front: what is known of them, and what the page shows beside the terminal. */
+export class Blocks {
+	#options: BlocksOptions;
+	#list = new BlockList();
+	#marks: Marks;
+	#gutter: Gutter;
+	#card: Card;
+	#header: Header;
+	#ticks: Ticks;
+	#wanted: string | null; // to be shown once it is there
+	#placed: readonly PlacedBlock[] | null = null;
+	#frame = 0;
+	#restored = false; // the terminal has been filled
+	#asking = new Paced(browserClock, AGAIN_MS, () => void this.#fetch());
+	#later: number | undefined;
+	#disposed = false;
+
+	constructor(options: BlocksOptions) {
+		this.#options = options;
+		const { api, awaited, id, terminal, stage, mount, mayType } = options;
+		this.#wanted = options.wanted;
+		this.#marks = new Marks(terminal, () => this.#changed());
+		this.#card = new Card({
+			copyCommand,
+			copyOutput: (block) => void copyOutput(api, id, block),
+			copyLink,
+			rerun: mayType ? (block) => rerun(terminal, block) : null,
+			whyNotRerun: (block) => whyNotRerun(terminal, this.#list.running, block),
+			tellWhenDone: (block) => {
+				awaited.add(id, block);
+				askToNotify();
+				toast('You will be told.');
+			},
+			isAwaited: (block) => awaited.has(id, block.id),
+		});
+		this.#gutter = new Gutter({
+			point: (block, at) => this.#card.point(block, at),
+			open: (block, at, byKey) => this.#card.open(block, at, byKey),
+			beyond: (where) => this.#step(where),
+			leave: () => terminal.focus(),
+		});
+		this.#header = new Header((block) => void this.#goTo(block.id), mayType ? () => terminal.input('\x03', true) : null);
+		this.#ticks = new Ticks(terminal);
+		stage.append(this.#gutter.element, this.#gutter.codes, this.#header.element, this.#card.element);
+		mount.addEventListener('keydown', (event) => this.#onKey(event), { capture: true });
+		// Rows have moved, or may have.
+		terminal.onRender(() => this.#changed());
+		terminal.onScroll(() => this.#changed());
+		terminal.onResize(() => this.#changed());
+		terminal.buffer.onBufferChange(() => this.#changed());
+		mount.addEventListener('scroll', () => this.#changed());
+	}
+
+	dispose(): void {
+		this.#disposed = true;
+		this.#asking.dispose();
+		window.clearTimeout(this.#later);
+		cancelAnimationFrame(this.#frame);
+		this.#card.dispose();
+		this.#header.dispose();
+	}
+
+	/** Bytes of the session on their way to the terminal: pass them on. */
+	pass(data: Uint8Array, offset: number, pass: (data: Uint8Array, offset: number) => void,
+		then: (run: () => void) => void): void {
+		this.#marks.pass(data, offset, pass, then);
+	}
+
+	enter(): void {
+		this.#marks.enter();
+	}
+
+	left(snapshot: SnapshotMessage): void {
+		this.#restored ||= snapshot.partial !== true;
+		this.#marks.left(snapshot);
+	}
+
+	/** Another session of the same name: its offsets mean something else. */
+	begin(): void {
+		this.#list.clear();
+		this.#marks.clear();
+	}
+
+	told({ event, block }: BlockMessage): void {
+		if (event === 'missed' || block === undefined) {
+			this.refresh();
+			return;
+		}
+		this.#list.put(block);
+		this.#options.awaited.told(this.#options.id, block);
+		this.#card.update(block);
+		this.#changed();
+	}
+
+	/** The keyboard goes to the commands beside the terminal; false: none is in sight. */
+	focus(): boolean {
+		return !this.#gutter.element.hidden && this.#gutter.focus();
+	}
+
+	/** Go to a command, once it is there. */
+	show(id: string): void {
+		this.#wanted = id;
+		this.#changed();
+	}
+
+	/** Ask for all of them: news of some may have been missed. */
+	refresh(): void {
+		this.#asking.ask();
+	}
+
+	async #fetch(): Promise<void> {
+		const { api, awaited, id } = this.#options;
+		const blocks = await api.blocks(id).catch(() => null);
+		if (blocks === null || this.#disposed)
+			return; // when the connection is back it is asked again
+		this.#list.replace(blocks);
+		for (const block of blocks)
+			awaited.told(id, block);
+		this.#changed();
+	}
+
+	#changed(): void {
+		this.#placed = null;
+		if (this.#frame === 0 && !this.#disposed)
+			this.#frame = requestAnimationFrame(() => {
+				this.#frame = 0;
+				this.#draw();
+			});
+	}
+
+	get placed(): readonly PlacedBlock[] {
+		const { normal } = this.#options.terminal.buffer;
+		this.#placed ??= placeBlocks(this.#list.all, (offset) => this.#marks.find(offset), normal.baseY + normal.cursorY);
+		return this.#placed;
+	}
+
+	#draw(): void {
+		const { terminal, stage } = this.#options;
+		const { active } = terminal.buffer;
+		const screen = terminal.element?.querySelector('.xterm-screen');
+		const full = active.type === 'alternate' || screen === null || screen === undefined;
+		this.#gutter.element.hidden = this.#gutter.codes.hidden = full;
+		if (full) {
+			this.#card.close();
+			this.#header.show(null);
+			return;
+		}
+		const outer = stage.getBoundingClientRect();
+		const inner = screen.getBoundingClientRect();
+		this.#gutter.frame(inner.left - outer.left, inner.top - outer.top, inner.width, inner.height);
+		this.#gutter.draw(segmentsOf(this.placed, { top: active.viewportY, rows: terminal.rows }), inner.height / terminal.rows);
+		this.#header.frame(inner.left - outer.left, inner.top - outer.top, inner.width, inner.height / terminal.rows);
+		this.#header.show(this.#head());
+		this.#ticks.update(this.placed, (offset) => this.#marks.markerAt(offset));
+		this.#showWanted();
+	}
+
+	#head(): Block | null {
+		const { viewportY, baseY } = this.#options.terminal.buffer.active;
+		const head = headOf(this.placed, viewportY)?.block ?? null;
+		if (viewportY < baseY || head?.state !== 'running')
+			return viewportY < baseY ? head : null;
+		const left = LONG_MS - (durationOf(head, Date.now()) ?? 0);
+		if (left <= 0)
+			return head;
+		window.clearTimeout(this.#later);
+		this.#later = window.setTimeout(() => this.#changed(), Math.min(left, LONG_MS));
+		return null;
+	}
+
+	/** Alt and an arrow: to the command before, or after. */
+	#onKey(event: KeyboardEvent): void {
+		const { terminal } = this.#options;
+		const arrow = event.key === 'ArrowUp' || event.key === 'ArrowDown';
+		if (!arrow || !event.altKey || event.ctrlKey || event.shiftKey || event.metaKey
+			|| terminal.buffer.active.type !== 'normal' || this.placed.length === 0)
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		this.#step(event.key === 'ArrowUp' ? 'before' : 'after');
+	}
+
+	/** To the command before what is in sight, or after. */
+	#step(where: 'before' | 'after'): void {
+		const { terminal, fetchAll } = this.#options;
+		const row = neighbour(this.placed, terminal.buffer.active.viewportY, where);
+		if (row !== null)
+			terminal.scrollToLine(row);
+		else if (where === 'after')
+			terminal.scrollToBottom();
+		else if (!fetchAll())
+			terminal.scrollToTop();
+	}
+
+	/** Returns false if its first line is not there. */
+	#goTo(id: string): boolean {
+		const { terminal } = this.#options;
+		const found = this.placed.find(({ block, begins }) => begins && block.id === id);
+		if (found !== undefined)
+			terminal.scrollToLine(found.row);
+		return found !== undefined;
+	}
+
+	/** The one that a link leads to, once: it may be in lines that have to be asked for. */
+	#showWanted(): void {
+		const wanted = this.#wanted;
+		if (wanted === null || this.#list.find(wanted) === undefined)
+			return;
+		if (this.#goTo(wanted)) {
+			this.#wanted = null;
+		} else if (this.#restored && !this.#options.fetchAll()) {
+			this.#wanted = null;
+			toast('Its lines are not in the terminal any more.');
+		}
+	}
+}

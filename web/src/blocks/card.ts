@@ -1,0 +1,137 @@
+import { fill, h, keepFocusOutside } from '../ui/dom';
+import { authorOf, colorOf, durationOf, showDuration, type Block } from './block';
+
+const OPEN_MS = 120;
+const CLOSE_MS = 300;
+
+export interface CardActions {
+	copyCommand(block: Block): void;
+	copyOutput(block: Block): void;
+	copyLink(block: Block): void;
+	/** Types it. null: not for who only watches. */
+	readonly rerun: ((block: Block) => void) | null;
+	/** Why it cannot be typed now; null: it can. */
+	whyNotRerun(block: Block): string | null;
+	tellWhenDone(block: Block): void;
+	isAwaited(block: Block): boolean;
+}
+
+/** What one command was, and what can be done with it: beside its stretch of the gutter, while the pointer is there. */
+export class Card {
+	readonly element = h('div', {
+		class: 'block-card', hidden: true, 'data-testid': 'block-card', role: 'dialog', 'aria-label': 'Command',
+		pointerenter: () => window.clearTimeout(this.#timer),
+		pointerleave: () => this.point(null, null),
+		keydown: (event: KeyboardEvent) => {
+			if (event.key !== 'Escape')
+				return;
+			event.stopPropagation();
+			this.close();
+		},
+		focusout: ({ relatedTarget }: FocusEvent) => {
+			if (relatedTarget instanceof Node && !this.element.contains(relatedTarget))
+				this.close();
+		},
+	});
+	#actions: CardActions;
+	#timer: number | undefined;
+	#block: Block | null = null;
+	#at: HTMLElement | null = null; // whose it is, and where the focus goes back to
+
+	constructor(actions: CardActions) {
+		this.#actions = actions;
+		keepFocusOutside(this.element);
+	}
+
+	dispose(): void {
+		window.clearTimeout(this.#timer);
+	}
+
+	/** The pointer is at a stretch of the gutter, or has left it. */
+	point(block: Block | null, at: HTMLElement | null): void {
+		window.clearTimeout(this.#timer);
+		if (this.#hasFocus)
+			return;
+		this.#timer = window.setTimeout(() => {
+			if (block === null || at === null)
+				this.close();
+			else
+				this.open(block, at);
+		}, block === null ? CLOSE_MS : this.element.hidden ? OPEN_MS : 0);
+	}
+
+	/** byKey: the focus goes into it, and back when it is closed. */
+	open(block: Block, at: HTMLElement, byKey = false): void {
+		window.clearTimeout(this.#timer);
+		this.#at = at;
+		this.#block = block;
+		this.#fill(block);
+		this.element.hidden = false;
+		const stage = this.element.parentElement;
+		if (stage === null)
+			return;
+		const outer = stage.getBoundingClientRect();
+		const inner = at.getBoundingClientRect();
+		const room = outer.height - this.element.offsetHeight - 4;
+		this.element.style.top = `${Math.max(4, Math.min(inner.top - outer.top, room))}px`;
+		this.element.style.left = `${inner.right - outer.left + 4}px`;
+		if (byKey)
+			this.element.querySelector<HTMLElement>('button:enabled')?.focus();
+	}
+
+	close(): void {
+		window.clearTimeout(this.#timer);
+		const back = this.#hasFocus ? this.#at : null;
+		this.#block = null;
+		this.#at = null;
+		this.element.hidden = true;
+		back?.focus();
+	}
+
+	get #hasFocus(): boolean {
+		return this.element.contains(document.activeElement);
+	}
+
+	/** More is known of a command. */
+	update(block: Block): void {
+		if (this.#block?.id !== block.id)
+			return;
+		this.#block = block;
+		const focused = this.#hasFocus ? (document.activeElement as HTMLElement).dataset['testid'] : undefined;
+		this.#fill(block);
+		if (focused !== undefined)
+			(this.element.querySelector<HTMLElement>(`[data-testid="${focused}"]:enabled`)
+				?? this.element.querySelector<HTMLElement>('button:enabled'))?.focus();
+	}
+
+	#fill(block: Block): void {
+		const actions = this.#actions;
+		const duration = durationOf(block, Date.now());
+		const result = block.state === 'running' ? 'Running' : block.exitCode === null ? 'Ended'
+			: block.exitCode === 0 ? 'Succeeded' : `Failed with ${block.exitCode}`;
+		const whyNot = actions.whyNotRerun(block);
+		const { rerun } = actions;
+		fill(this.element,
+			h('code', { class: 'block-command' }, block.command ?? 'A command'),
+			h('p', { class: 'block-facts' }, h('b', { 'data-state': block.state }, result),
+				duration === null || block.state === 'running' ? null : ` after ${showDuration(duration)}`, ' · ',
+				h('span', { class: 'block-author', 'data-color': block.by === 'exec' ? colorOf(block) : null }, authorOf(block))),
+			h('div', { class: 'block-actions' },
+				this.#button('Copy command', 'copy-command', () => actions.copyCommand(block), block.command === null),
+				this.#button('Copy output', 'copy-output', () => actions.copyOutput(block)),
+				rerun !== null && this.#button('Type again', 'rerun', () => rerun(block), whyNot !== null, whyNot),
+				this.#button('Copy link', 'copy-link', () => actions.copyLink(block)),
+				block.state === 'running' && this.#button('Tell me when it is done', 'tell', () => actions.tellWhenDone(block),
+					actions.isAwaited(block))));
+	}
+
+	#button(label: string, name: string, click: () => void, disabled = false, title: string | null = null): HTMLElement {
+		return h('button', {
+			type: 'button', class: 'button small', 'data-testid': `block-${name}`, disabled, title,
+			click: () => {
+				click();
+				this.close();
+			},
+		}, label);
+	}
+}

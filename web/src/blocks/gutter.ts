@@ -1,0 +1,168 @@
+import { h } from '../ui/dom';
+import { durationOf, showDuration, wasInterrupted, type Block } from './block';
+import type { Segment } from './place';
+
+export interface GutterEvents {
+	/** The pointer or the focus is at a command's stretch; null: it has left. */
+	point(block: Block | null, at: HTMLElement | null): void;
+	/** byKey: the focus is to go into what opens. */
+	open(block: Block, at: HTMLElement, byKey: boolean): void;
+	/** By the arrows, over the edge of what is in sight. */
+	beyond(where: 'before' | 'after'): void;
+	/** Somebody is through with it: the keyboard is the terminal's again. */
+	leave(): void;
+}
+
+/** The strip beside the terminal: a stretch for each command in sight, and the code of those that have failed. */
+export class Gutter {
+	readonly element = h('div', {
+		class: 'gutter', 'data-testid': 'gutter', role: 'group', 'aria-label': 'Commands',
+		keydown: (event: KeyboardEvent) => this.#onKey(event),
+	});
+	readonly codes = h('div', { class: 'block-codes', 'aria-hidden': 'true' });
+	#events: GutterEvents;
+	#drawn = new Map<string, { segment: Segment; stretch: HTMLElement; code: HTMLElement | null }>();
+	#rowHeight = 0;
+	#stop: string | null = null; // the one that Tab goes to
+
+	constructor(events: GutterEvents) {
+		this.#events = events;
+	}
+
+	/** left and top: of the terminal's first cell, in the stage; width: of its rows. */
+	frame(left: number, top: number, width: number, height: number): void {
+		const room = Math.max(3, Math.min(6, left - 2));
+		Object.assign(this.element.style, {
+			left: `${Math.max(0, left - room - 2)}px`, top: `${top}px`, width: `${room}px`, height: `${height}px`,
+		});
+		Object.assign(this.codes.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+	}
+
+	draw(segments: readonly Segment[], rowHeight: number): void {
+		const stay = new Set(segments.map(({ id }) => id));
+		const focused = this.element.contains(document.activeElement);
+		for (const [id, { stretch, code }] of this.#drawn) {
+			if (stay.has(id))
+				continue;
+			stretch.remove();
+			code?.remove();
+			this.#drawn.delete(id);
+		}
+		for (const segment of segments) {
+			const before = this.#drawn.get(segment.id);
+			if (before === undefined || rowHeight !== this.#rowHeight || !isSame(before.segment, segment))
+				this.#drawOne(segment, rowHeight);
+		}
+		this.#rowHeight = rowHeight;
+		this.#settle(focused);
+	}
+
+	/** To the newest command in sight, by the keyboard. Returns false if there is none. */
+	focus(): boolean {
+		const last = this.#inOrder().at(-1);
+		if (last === undefined)
+			return false;
+		this.#moveTo(last.segment.id);
+		return true;
+	}
+
+	/** From above to below. */
+	#inOrder(): { segment: Segment; stretch: HTMLElement }[] {
+		return [...this.#drawn.values()].sort((a, b) => a.segment.top - b.segment.top);
+	}
+
+	/** One of them, and no other, is where Tab goes. focused: what had the focus may be gone. */
+	#settle(focused: boolean): void {
+		const all = this.#inOrder();
+		const gone = this.#stop === null || !this.#drawn.has(this.#stop);
+		const stop = gone ? all.at(-1) : this.#drawn.get(this.#stop ?? '');
+		this.#stop = stop?.segment.id ?? null;
+		for (const { stretch } of all)
+			stretch.tabIndex = stretch === stop?.stretch ? 0 : -1;
+		if (focused && !this.element.contains(document.activeElement))
+			stop === undefined ? this.#events.leave() : stop.stretch.focus();
+	}
+
+	#moveTo(id: string): void {
+		this.#stop = id;
+		this.#settle(false);
+		this.#drawn.get(id)?.stretch.focus();
+	}
+
+	#onKey(event: KeyboardEvent): void {
+		if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey)
+			return;
+		const all = this.#inOrder();
+		const at = all.findIndex(({ stretch }) => stretch === document.activeElement);
+		const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+		if (event.key === 'Escape') {
+			this.#events.leave();
+		} else if (step !== undefined && at >= 0) {
+			const next = all[at + step];
+			if (next === undefined)
+				this.#events.beyond(step < 0 ? 'before' : 'after');
+			else
+				this.#moveTo(next.segment.id);
+		} else {
+			return;
+		}
+		event.preventDefault();
+		event.stopPropagation();
+	}
+
+	#drawOne(segment: Segment, rowHeight: number): void {
+		const { id, block, kind, color } = segment;
+		const before = this.#drawn.get(id);
+		before?.code?.remove();
+		const stretch = before?.stretch ?? this.#newStretch(id);
+		stretch.setAttribute('aria-label', describe(block));
+		stretch.dataset['state'] = kind;
+		stretch.dataset['rows'] = `${segment.top}+${segment.height}`;
+		stretch.classList.toggle('interrupted', wasInterrupted(block));
+		stretch.classList.toggle('begins', segment.begins);
+		if (color === null)
+			delete stretch.dataset['color'];
+		else
+			stretch.dataset['color'] = String(color);
+		stretch.style.top = `${segment.top * rowHeight}px`;
+		stretch.style.height = `${segment.height * rowHeight}px`;
+		let code: HTMLElement | null = null;
+		if (kind === 'failed' && segment.begins) {
+			code = h('span', { class: 'block-code', 'data-testid': 'block-code' }, String(block.exitCode));
+			code.classList.toggle('interrupted', wasInterrupted(block));
+			code.style.top = `${segment.top * rowHeight}px`;
+			code.style.lineHeight = `${rowHeight}px`;
+			this.codes.append(code);
+		}
+		this.#drawn.set(id, { segment, stretch, code });
+	}
+
+	#newStretch(id: string): HTMLElement {
+		const block = () => this.#drawn.get(id)?.segment.block ?? null;
+		const stretch = h('button', {
+			type: 'button', tabindex: -1, class: 'stretch', 'data-testid': 'block', 'data-block-id': id, 'aria-haspopup': 'dialog',
+			pointerenter: () => this.#events.point(block(), stretch),
+			pointerleave: () => this.#events.point(null, null),
+			mousedown: (event: MouseEvent) => event.preventDefault(), // the focus stays in the terminal
+			click: (event: MouseEvent) => {
+				const clicked = block();
+				if (clicked !== null)
+					this.#events.open(clicked, stretch, event.detail === 0);
+			},
+		});
+		this.element.append(stretch);
+		return stretch;
+	}
+}
+
+function isSame(a: Segment, b: Segment): boolean {
+	return a.block === b.block && a.top === b.top && a.height === b.height && a.begins === b.begins;
+}
+
+export function describe(block: Block): string {
+	const duration = durationOf(block, Date.now());
+	const took = duration === null ? '' : `, ${showDuration(duration)}`;
+	const ended = block.state === 'running' ? 'running'
+		: block.exitCode === null ? 'ended' : block.exitCode === 0 ? 'succeeded' : `failed with ${block.exitCode}`;
+	return `${block.command ?? 'A command'}: ${ended}${block.state === 'running' ? '' : took}`;
+}

@@ -1,0 +1,137 @@
+import { messageOf, type Api } from '../net/api';
+import { browserClock } from '../net/clock';
+import { Paced } from '../net/paced';
+import type { Session } from '../net/wire';
+import { fill, h } from '../ui/dom';
+import { icon } from '../ui/icons';
+import type { BlockKind } from './block';
+import { FollowedEntries } from './entries';
+import { PanelList } from './panel_list';
+import { authorsOf, filterEntries, type Entry, type PanelFilter } from './panel_rows';
+
+const SOON_MS = 1000; // between two questions, however much happens
+const AGAIN_MS = 10_000; // times are shown anew; and who has no list of sessions asks
+const SESSIONS_MAX = 50;
+const COMMANDS_MAX = 1000; // of each
+
+export interface PanelOptions {
+	readonly api: Api;
+	/** null: of all sessions. */
+	readonly only: string | null;
+	readonly sessions: readonly Session[];
+	show(session: string, block: string): void;
+	closed(): void;
+}
+
+/** The commands of all sessions, newest first, at the side. Loaded when it is first opened. */
+export class Panel {
+	readonly element: HTMLElement;
+	#options: PanelOptions;
+	#entries: readonly Entry[] = [];
+	#sessions: readonly Session[];
+	#known: FollowedEntries;
+	#asking = new Paced(browserClock, SOON_MS, () => void this.#fetch());
+	#text = h('input', {
+		type: 'text', placeholder: 'Filter commands', 'aria-label': 'Filter commands', autocomplete: 'off', spellcheck: 'false',
+		'data-testid': 'panel-text', input: () => this.#filter(),
+	});
+	#author = h('select', { 'aria-label': 'Author', 'data-testid': 'panel-author', change: () => this.#filter() });
+	#kind = h('select', { 'aria-label': 'Result', 'data-testid': 'panel-kind', change: () => this.#filter() },
+		...[['', 'Any result'], ['running', 'Running'], ['failed', 'Failed'], ['done', 'Succeeded']].map(([value, name]) =>
+			h('option', { value }, name)));
+	#session = h('select', { 'aria-label': 'Session', 'data-testid': 'panel-session', change: () => this.#filter() });
+	#count = h('p', { class: 'block-facts', role: 'status', 'data-testid': 'panel-count' });
+	#list: PanelList;
+	#fetching = false;
+	#timer = window.setInterval(() => this.#onTime(), AGAIN_MS);
+
+	constructor(options: PanelOptions) {
+		this.#options = options;
+		this.#sessions = options.sessions;
+		this.#known = new FollowedEntries(options.api, SESSIONS_MAX, COMMANDS_MAX);
+		this.#list = new PanelList({ named: options.only === null, show: (session, block) => options.show(session, block) });
+		this.element = h('aside', {
+			class: 'blocks-panel', 'aria-label': 'Commands', 'data-testid': 'blocks-panel',
+			keydown: (event: KeyboardEvent) => {
+				if (event.key === 'Escape')
+					options.closed();
+			},
+		}, h('div', { class: 'panel-head' }, h('h2', {}, 'Commands'), h('button', {
+			type: 'button', class: 'icon-button', 'aria-label': 'Close', click: () => options.closed(),
+		}, icon('close'))), h('div', { class: 'panel-filters' }, this.#text, this.#author, this.#kind,
+			options.only === null && this.#session), this.#count, this.#list.element);
+		this.#asking.ask();
+	}
+
+	focus(): void {
+		this.#text.focus();
+	}
+
+	dispose(): void {
+		window.clearInterval(this.#timer);
+		this.#asking.dispose();
+		this.#list.dispose();
+		this.element.remove();
+	}
+
+	/** News of the sessions. */
+	update(sessions: readonly Session[]): void {
+		this.#sessions = sessions;
+		if (document.visibilityState === 'visible')
+			this.#asking.ask();
+	}
+
+	#onTime(): void {
+		if (document.visibilityState !== 'visible')
+			return;
+		this.#list.draw();
+		if (this.#options.only !== null)
+			this.#asking.ask();
+	}
+
+	/** One after the other. */
+	async #fetch(): Promise<void> {
+		const { only } = this.#options;
+		if (this.#fetching) {
+			this.#asking.ask();
+			return;
+		}
+		this.#fetching = true;
+		try {
+			this.#entries = only === null ? await this.#known.refresh(this.#sessions)
+				: await this.#known.refreshThese([{ id: only, name: only }]);
+			this.#offer();
+			this.#filter();
+		} catch (error) {
+			this.#count.textContent = messageOf(error);
+		} finally {
+			this.#fetching = false;
+		}
+	}
+
+	#offer(): void {
+		const sessions = new Map(this.#entries.map(({ session, name }) => [session, name]));
+		offer(this.#author, [['', 'Any author'], ...authorsOf(this.#entries).map((name) => [name, name] as const)]);
+		offer(this.#session, [['', 'All sessions'], ...sessions]);
+	}
+
+	#filter(): void {
+		const filter: PanelFilter = {
+			text: this.#text.value, author: this.#author.value, kind: this.#kind.value as BlockKind | '', session: this.#session.value,
+		};
+		const shown = filterEntries(this.#entries, filter);
+		const count = `${shown.length} of ${this.#entries.length}`;
+		if (this.#count.textContent !== count)
+			this.#count.textContent = count;
+		this.#list.show(shown);
+	}
+}
+
+/** The same choices again change nothing: somebody may have them open. */
+function offer(select: HTMLSelectElement, choices: readonly (readonly [string, string])[]): void {
+	const { value } = select;
+	if (JSON.stringify([...select.options].map((option) => [option.value, option.text])) === JSON.stringify(choices))
+		return;
+	fill(select, ...choices.map(([choice, name]) => h('option', { value: choice }, name)));
+	select.value = choices.some(([choice]) => choice === value) ? value : '';
+}

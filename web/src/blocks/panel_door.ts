@@ -1,0 +1,55 @@
+/* The panel of all sessions' commands, which is fetched when it is opened. */
+import type { Api } from '../net/api';
+import type { Session } from '../net/wire';
+import type { Panel } from './panel';
+
+interface PanelDoorOptions {
+	readonly api: Api;
+	/** The one session that may be seen; null: all of them. */
+	readonly only: string | null;
+	show(session: string, block: string): void;
+	/** It is gone, and the keyboard wants a place. */
+	closed(): void;
+}
+
+export class PanelDoor {
+	#options: PanelDoorOptions;
+	#panel: Panel | null = null;
+	#sessions: readonly Session[] = [];
+
+	constructor(options: PanelDoorOptions) {
+		this.#options = options;
+	}
+
+	async toggle(): Promise<void> {
+		if (this.#panel !== null) {
+			this.#close();
+			return;
+		}
+		const { Panel } = await import('./panel');
+		if (this.#panel !== null)
+			return;
+		const { api, only, show } = this.#options;
+		this.#panel = new Panel({
+			api, only, sessions: this.#sessions, show: (session, block) => show(session, block), closed: () => this.#close(),
+		});
+		document.querySelector('.app')?.append(this.#panel.element);
+		this.#panel.focus();
+	}
+
+	/** News of the sessions. */
+	update(sessions: readonly Session[]): void {
+		this.#sessions = sessions;
+		this.#panel?.update(sessions);
+	}
+
+	dispose(): void {
+		this.#panel?.dispose();
+		this.#panel = null;
+	}
+
+	#close(): void {
+		this.dispose();
+		this.#options.closed();
+	}
+}

@@ -1,0 +1,117 @@
+import { h } from '../ui/dom';
+import { setText } from '../ui/session_row';
+import { relativeTime } from '../ui/time';
+import { authorOf, colorOf, durationOf, kindOf, showDuration } from './block';
+import { windowOf, type Entry } from './panel_rows';
+
+const ROW_HEIGHT = 46; // as in blocks.css
+
+/** One command. It stays the same element for as long as it is shown: somebody may be at it, or press it just now. */
+class Row {
+	readonly element: HTMLElement;
+	#command = h('code', {});
+	#facts = h('span', { class: 'block-facts' });
+	#button: HTMLElement;
+
+	constructor({ session, block }: Entry, show: (session: string, block: string) => void) {
+		this.#button = h('button', {
+			type: 'button', 'data-testid': 'panel-row', 'data-block-id': block.id, 'data-color': block.by === 'exec' ? colorOf(block) : null,
+			click: () => show(session, block.id),
+		}, this.#command, this.#facts);
+		this.element = h('li', {}, this.#button);
+	}
+
+	/** at: its place among count of them; named: say of which session it is. */
+	update({ name, block }: Entry, at: number, count: number, named: boolean): void {
+		const duration = durationOf(block, Date.now());
+		const kind = kindOf(block);
+		const facts = [
+			kind === 'failed' ? `failed with ${block.exitCode}` : kind === 'running' ? 'running' : null,
+			duration === null ? null : showDuration(duration), authorOf(block), named ? name : null,
+			block.startedAt === null ? null : relativeTime(block.startedAt),
+		].filter((fact) => fact !== null);
+		this.#button.dataset['state'] = kind;
+		setText(this.#command, block.command ?? 'A command');
+		setText(this.#facts, facts.join(' · '));
+		this.element.ariaSetSize = String(count);
+		this.element.ariaPosInSet = String(at + 1);
+		this.element.style.top = `${at * ROW_HEIGHT}px`;
+	}
+
+	get hasFocus(): boolean {
+		return this.element.contains(document.activeElement);
+	}
+}
+
+export interface PanelListOptions {
+	/** Whether there are several sessions. */
+	readonly named: boolean;
+	show(session: string, block: string): void;
+}
+
+/** Commands, however many: rows are there for those in sight, and for the one that has the focus. */
+export class PanelList {
+	readonly element: HTMLElement;
+	#options: PanelListOptions;
+	#entries: readonly Entry[] = [];
+	#made = new Map<string, Row>();
+	#rows = h('ol', { class: 'panel-rows' });
+	#observer = new ResizeObserver(() => this.draw());
+
+	constructor(options: PanelListOptions) {
+		this.#options = options;
+		this.element = h('div', { class: 'panel-list', tabindex: 0, role: 'group', 'aria-label': 'Commands', scroll: () => this.draw() }, this.#rows);
+		this.#observer.observe(this.element);
+	}
+
+	dispose(): void {
+		this.#observer.disconnect();
+	}
+
+	show(entries: readonly Entry[]): void {
+		this.#entries = entries;
+		this.draw();
+	}
+
+	/** Time goes on, or other rows are in sight. */
+	draw(): void {
+		const { named, show } = this.#options;
+		const count = this.#entries.length;
+		const { first, end } = windowOf(count, ROW_HEIGHT, this.element.scrollTop, this.element.clientHeight);
+		this.#rows.style.height = `${count * ROW_HEIGHT}px`;
+		const focused = [...this.#made].find(([, row]) => row.hasFocus)?.[0];
+		const wanted = new Map<string, Row>();
+		for (const at of this.#places(first, end, focused)) {
+			const entry = this.#entries[at] as Entry;
+			const key = keyOf(entry);
+			const row = this.#made.get(key) ?? new Row(entry, show);
+			row.update(entry, at, count, named);
+			wanted.set(key, row);
+		}
+		if (focused !== undefined && !wanted.has(focused))
+			this.element.focus();
+		for (const [key, row] of this.#made)
+			if (!wanted.has(key))
+				row.element.remove();
+		this.#made = wanted;
+		// Those that are in their places are not touched: moving takes focus and clicks away.
+		for (const [place, { element }] of [...wanted.values()].entries())
+			if (this.#rows.children[place] !== element)
+				this.#rows.insertBefore(element, this.#rows.children[place] ?? null);
+	}
+
+	/** Those from first to end, and the one that has the focus, in their order. */
+	#places(first: number, end: number, focused: string | undefined): number[] {
+		const places = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
+		const at = focused === undefined ? -1 : this.#entries.findIndex((entry) => keyOf(entry) === focused);
+		if (at >= 0 && at < first)
+			places.unshift(at);
+		else if (at >= end)
+			places.push(at);
+		return places;
+	}
+}
+
+function keyOf({ session, block }: Entry): string {
+	return `${session} ${block.id}`;
+}

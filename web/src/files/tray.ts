@@ -1,0 +1,111 @@
+/* What is on its way, in a corner of the page: it stays while one looks at another session. */
+import { copyText } from '../ui/copy';
+import { fill, h, keepFocusOutside } from '../ui/dom';
+import { toast } from '../ui/toast';
+import { sizeText } from './names';
+import './files.css';
+
+const SHOWN_MS = 6000;
+const ROWS_MAX = 200;
+
+/** One file in the tray. */
+export class TrayRow {
+	readonly element = h('li', { 'data-testid': 'upload' });
+	#name: string;
+	#size: number;
+	#gone: () => void;
+	#facts = h('span', { class: 'upload-facts' });
+	#bar: HTMLProgressElement;
+	#buttons = h('span', { class: 'upload-buttons' });
+
+	constructor(name: string, size: number, session: string, gone: () => void) {
+		this.#name = name;
+		this.#size = size;
+		this.#gone = gone;
+		this.#bar = h('progress', { max: Math.max(size, 1), value: 0, 'aria-label': `Sent of ${name}` });
+		this.element.append(h('bdi', { class: 'upload-name', title: `To ${session}` }, name), this.#facts, this.#bar, this.#buttons);
+	}
+
+	waits(cancel: () => void): void {
+		this.element.dataset['state'] = 'waiting';
+		this.#facts.textContent = sizeText(this.#size);
+		fill(this.#buttons, button('Cancel', this.#name, cancel));
+	}
+
+	progress(sent: number): void {
+		this.element.dataset['state'] = 'sending';
+		this.#bar.value = sent;
+		this.#facts.textContent = `${sizeText(sent)} of ${sizeText(this.#size)}`;
+	}
+
+	arrived(path: string): void {
+		this.element.dataset['state'] = 'arrived';
+		this.#bar.remove();
+		fill(this.#facts, 'Is at ', h('bdi', {}, path));
+		fill(this.#buttons, button('Dismiss', this.#name, () => this.remove()));
+		window.setTimeout(() => this.remove(), SHOWN_MS);
+	}
+
+	failed(why: string, again: () => void): void {
+		this.element.dataset['state'] = 'failed';
+		this.#bar.remove();
+		fill(this.#facts, h('span', { role: 'alert' }, why));
+		fill(this.#buttons, button('Try again', this.#name, again), button('Dismiss', this.#name, () => this.remove()));
+	}
+
+	remove(): void {
+		this.element.remove();
+		this.#gone();
+	}
+}
+
+export class Tray {
+	readonly element: HTMLElement;
+	#rows = h('ul', {});
+
+	constructor() {
+		this.element = h('section', { class: 'uploads', 'aria-label': 'Files', hidden: true, 'data-testid': 'uploads' }, this.#rows);
+		keepFocusOutside(this.element);
+	}
+
+	add(name: string, size: number, session: string): TrayRow {
+		const row = new TrayRow(name, size, session, () => this.#tidy());
+		this.#append(row.element);
+		return row;
+	}
+
+	/** Paths that could not be typed: whoever wants them, says so. type: true if it could be. */
+	offer(count: number, text: string, type: () => boolean): void {
+		const what = count === 1 ? 'The path' : `${count} paths`;
+		const close = () => {
+			row.remove();
+			this.#tidy();
+		};
+		const row = h('li', { 'data-testid': 'upload-path', 'data-state': 'offered' },
+			h('bdi', { class: 'upload-name mono' }, text.trim()),
+			h('span', { class: 'upload-facts' }, `${what} cannot be typed now: no shell waits for it here.`),
+			h('span', { class: 'upload-buttons' },
+				button('Type', what, () => (type() ? close() : toast('It still cannot be typed.'))),
+				button('Copy', what, () => void copyText(text.trim(), 'Copied.')), button('Dismiss', what, close)));
+		this.#append(row);
+	}
+
+	#append(row: HTMLElement): void {
+		if (!this.element.isConnected)
+			(document.querySelector('.main') ?? document.body).append(this.element);
+		this.#rows.append(row);
+		// Those that are told of, but not those that are still to do something.
+		const told = [...this.#rows.querySelectorAll<HTMLElement>('[data-state=failed], [data-state=offered]')];
+		for (const old of told.slice(0, Math.max(0, told.length - ROWS_MAX)))
+			old.remove();
+		this.#tidy();
+	}
+
+	#tidy(): void {
+		this.element.hidden = this.#rows.childElementCount === 0;
+	}
+}
+
+function button(label: string, of: string, click: () => void): HTMLButtonElement {
+	return h('button', { type: 'button', class: 'button small', 'aria-label': `${label}: ${of}`, click }, label);
+}

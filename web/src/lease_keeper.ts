@@ -1,0 +1,113 @@
+/*
+ * The keyboard of one session, as this page has it: taken over from whoever had it, kept while the page is there, given
+ * back. Its id is a secret; it outlives a reload, not the tab.
+ */
+import { messageOf, type Api } from './net/api';
+import type { LeaseMessage } from './net/wire';
+import { leaseLabel } from './ui/lease_words';
+import { myName } from './ui/my_name';
+import { toast } from './ui/toast';
+
+const TTL_MS = 120_000;
+const RENEW_MS = 40_000;
+
+export interface LeaseKeeperOptions {
+	readonly api: Api;
+	readonly session: string;
+	/** Show this id on the connection, '' for none. */
+	show(id: string): void;
+}
+
+export class LeaseKeeper {
+	#options: LeaseKeeperOptions;
+	#id: string | null;
+	#timer: number;
+
+	constructor(options: LeaseKeeperOptions) {
+		this.#options = options;
+		this.#id = read(this.#key);
+		this.#timer = window.setInterval(() => void this.#renew(), RENEW_MS);
+	}
+
+	dispose(): void {
+		window.clearInterval(this.#timer);
+	}
+
+	/** A new connection knows of nothing. */
+	attached(): void {
+		if (this.#id !== null)
+			this.#options.show(this.#id);
+	}
+
+	/** One that is over is shown no longer: it would be refused. */
+	told({ lease, yours }: LeaseMessage): void {
+		this.#mine = yours === true;
+		if (this.#id !== null && yours === false && (lease === null || lease.heir == null))
+			this.#keep(null);
+	}
+
+	/** after: when the command that runs has ended. */
+	take(take: 'now' | 'after'): Promise<void> {
+		return this.#attempt(async () => {
+			const { api, session } = this.#options;
+			const { lease } = await api.takeLease(session, { owner: leaseLabel(myName()), ttlMs: TTL_MS, take });
+			this.#keep(lease.id);
+		});
+	}
+
+	/** note: for whoever had it before; '' for none. */
+	giveBack(note: string): Promise<void> {
+		return this.#attempt(async () => {
+			const { api, session } = this.#options;
+			await api.endLease(session, this.#id, note);
+			this.#keep(null);
+		});
+	}
+
+	#mine = false;
+
+	async #renew(): Promise<void> {
+		if (this.#id === null || !this.#mine)
+			return;
+		const { api, session } = this.#options;
+		// It fails where the connection fails as well, which is said.
+		await api.takeLease(session, { owner: leaseLabel(myName()), ttlMs: TTL_MS, renew: this.#id }).catch(() => undefined);
+	}
+
+	#keep(id: string | null): void {
+		this.#id = id;
+		write(this.#key, id);
+		this.#options.show(id ?? '');
+	}
+
+	get #key(): string {
+		return `ringside.lease.${this.#options.session}`;
+	}
+
+	async #attempt(task: () => Promise<void>): Promise<void> {
+		try {
+			await task();
+		} catch (error) {
+			toast(messageOf(error));
+		}
+	}
+}
+
+function read(key: string): string | null {
+	try {
+		return sessionStorage.getItem(key);
+	} catch {
+		return null;
+	}
+}
+
+function write(key: string, value: string | null): void {
+	try {
+		if (value === null)
+			sessionStorage.removeItem(key);
+		else
+			sessionStorage.setItem(key, value);
+	} catch {
+		// Storage is off: a reload forgets the lease, which ends by itself then.
+	}
+}

@@ -1,0 +1,166 @@
+/*
+ * The control socket: any number of requests on one WebSocket, made again whenever it is lost. What is under way then is
+ * forgotten: who has asked hears of the loss, and asks again. No DOM: all of it is tested.
+ */
+import { backoffDelay } from './backoff';
+import type { Clock } from './clock';
+import type { Socket } from './connection';
+import { Heartbeat } from './heartbeat';
+import { CLOSE_ACCESS_ENDED } from './wire';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** status: of HTTP; 0 if the connection was lost before the answer. body: null if it has none. */
+export interface Answer {
+	readonly status: number;
+	readonly body: unknown;
+	readonly message: string; // what an error says; '' of what is none
+}
+
+export interface ControlOptions {
+	open(): Socket;
+	readonly clock: Clock;
+	random(): number;
+	/** There is a connection, or none any more: requests can be made, or are over without an answer. */
+	changed(open: boolean): void;
+	/** Whoever asked may do so no longer. */
+	ended(): void;
+}
+
+interface Frame {
+	readonly type?: unknown;
+	readonly id?: unknown;
+	readonly status?: unknown;
+	readonly body?: unknown;
+	readonly message?: unknown;
+}
+
+export class Control {
+	#options: ControlOptions;
+	#socket: Socket | null = null;
+	#open = false;
+	#stopped = true;
+	#attempt = 0;
+	#timer: unknown = null;
+	#next = 0;
+	#asked = new Map<string, (answer: Answer) => void>();
+	#heartbeat: Heartbeat;
+
+	constructor(options: ControlOptions) {
+		this.#options = options;
+		this.#heartbeat = new Heartbeat(options.clock, {
+			ping: () => void this.request('GET', '/api/ping', null, () => undefined),
+			latency: () => undefined,
+			dead: () => this.#lost(),
+			silence: () => undefined,
+		});
+	}
+
+	get open(): boolean {
+		return this.#open;
+	}
+
+	start(): void {
+		if (!this.#stopped)
+			return;
+		this.#stopped = false;
+		this.#attempt = 0;
+		this.#connect();
+	}
+
+	stop(): void {
+		this.#stopped = true;
+		this.#drop();
+	}
+
+	/** There is reason to believe that it could work now. */
+	nudge(): void {
+		if (this.#open)
+			this.#heartbeat.hurry();
+		else if (!this.#stopped && this.#socket === null) {
+			this.#attempt = 0;
+			this.#connect();
+		}
+	}
+
+	/** Returns what it is cancelled by; null: there is no connection, and `done` is never called. */
+	request(method: string, path: string, body: object | null, done: (answer: Answer) => void): string | null {
+		if (!this.#open || this.#socket === null)
+			return null;
+		const id = String(++this.#next);
+		this.#asked.set(id, done);
+		this.#socket.send(JSON.stringify({ type: 'request', id, method, path, ...(body === null ? {} : { body }) }));
+		return id;
+	}
+
+	/** Nobody waits for it any more; its `done` is not called. */
+	cancel(id: string): void {
+		if (this.#asked.delete(id))
+			this.#socket?.send(JSON.stringify({ type: 'cancel', id }));
+	}
+
+	#connect(): void {
+		this.#options.clock.clearTimeout(this.#timer);
+		const socket = this.#socket = this.#options.open();
+		socket.onopen = () => {
+			this.#options.clock.clearTimeout(this.#timer);
+			this.#open = true;
+			this.#attempt = 0;
+			this.#heartbeat.start();
+			this.#options.changed(true);
+		};
+		socket.onmessage = ({ data }) => {
+			this.#heartbeat.heard();
+			if (typeof data === 'string')
+				this.#take(data);
+		};
+		socket.onclose = ({ code }) => {
+			this.#lost();
+			if (code === CLOSE_ACCESS_ENDED)
+				this.#options.ended();
+		};
+		this.#timer = this.#options.clock.setTimeout(() => this.#lost(), CONNECT_TIMEOUT_MS);
+	}
+
+	#take(text: string): void {
+		let frame: Frame;
+		try {
+			frame = JSON.parse(text) as Frame;
+		} catch {
+			return;
+		}
+		if ((frame.type !== 'response' && frame.type !== 'error') || typeof frame.id !== 'string')
+			return;
+		const done = this.#asked.get(frame.id);
+		this.#asked.delete(frame.id);
+		const said = frame.type === 'error' ? frame.message : (frame.body as { message?: unknown } | null | undefined)?.message;
+		const status = typeof frame.status === 'number' ? frame.status : 0;
+		done?.({ status, body: frame.body ?? null, message: status === 200 ? '' : typeof said === 'string' ? said : `The server answered with status ${status}.` });
+	}
+
+	#lost(): void {
+		const { clock, random } = this.#options;
+		this.#drop();
+		this.#timer = clock.setTimeout(() => this.#connect(), backoffDelay(this.#attempt++, random()));
+	}
+
+	#drop(): void {
+		this.#options.clock.clearTimeout(this.#timer);
+		this.#heartbeat.stop();
+		if (this.#socket !== null) {
+			this.#socket.onopen = null;
+			this.#socket.onmessage = null;
+			this.#socket.onclose = null;
+			this.#socket.close();
+			this.#socket = null;
+		}
+		const asked = [...this.#asked.values()];
+		this.#asked.clear();
+		const was = this.#open;
+		this.#open = false;
+		for (const done of asked)
+			done({ status: 0, body: null, message: 'The server cannot be reached.' });
+		if (was)
+			this.#options.changed(false);
+	}
+}

@@ -1,0 +1,19 @@
+/* What the stream of the list of sessions says, and what becomes of the list by it. */
+import type { Activity, Session } from './wire';
+
+export type SessionEvent =
+	| { readonly type: 'sessions'; readonly sessions: readonly Session[] }
+	| { readonly type: 'activity'; readonly activities: readonly { readonly id: string; readonly activity: Activity }[] };
+
+/** The list after an event; those of kinds that this page does not know change nothing. */
+export function nextSessions(sessions: readonly Session[], event: SessionEvent): readonly Session[] {
+	if (event.type === 'sessions')
+		return event.sessions;
+	if (event.type !== 'activity')
+		return sessions;
+	const news = new Map(event.activities.map(({ id, activity }) => [id, activity]));
+	return sessions.map((session) => {
+		const activity = news.get(session.id);
+		return activity === undefined ? session : { ...session, activity };
+	});
+}

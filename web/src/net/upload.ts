@@ -1,0 +1,60 @@
+/* Files to the server: their bytes as they are, read by the browser piece by piece while they are sent. */
+import { ApiError, type Api } from './api';
+import { httpUrl } from './place';
+
+export interface Upload {
+	readonly session: string;
+	/** Absolute, or relative to where the session's shell is. */
+	readonly path: string;
+	readonly body: Blob;
+	/** It is an archive, for a directory at the path. */
+	readonly archive?: boolean;
+	readonly signal: AbortSignal;
+	progress?(sent: number): void;
+}
+
+/**
+ * A new file, or a directory; what is there already is never touched: 412. A file is there whole or not at all. Fails with an
+ * ApiError, ABORTED if it was given up.
+ */
+export function upload(api: Api, { session, path, body, archive, signal, progress }: Upload): Promise<void> {
+	return new Promise((resolve, reject) => {
+		// fetch() tells nothing of how much has been sent.
+		const request = new XMLHttpRequest();
+		const fail = (status: number, code: string, message: string) => reject(new ApiError(status, code, message));
+		request.open('PUT', httpUrl(`api/file/${path.split('/').map(encodeURIComponent).join('/')}`, {
+			...api.query(), sessionId: session, ...(archive === true ? { format: 'tar' } : {}),
+		}));
+		request.setRequestHeader('If-None-Match', '*');
+		request.setRequestHeader('Content-Type', 'application/octet-stream');
+		request.upload.onprogress = ({ loaded }) => progress?.(Math.min(loaded, body.size));
+		request.onerror = () => fail(0, 'UNREACHABLE', 'The connection was lost, or the file could not be read.');
+		request.onabort = () => fail(0, 'ABORTED', 'It was cancelled.');
+		request.onload = () => {
+			if (request.status >= 200 && request.status < 300)
+				resolve();
+			else
+				fail(request.status, ...whyNot(request));
+		};
+		signal.addEventListener('abort', () => request.abort(), { once: true });
+		if (signal.aborted)
+			request.onabort(new ProgressEvent('abort'));
+		else
+			request.send(body);
+	});
+}
+
+function whyNot({ status, responseText }: XMLHttpRequest): [code: string, message: string] {
+	let error: { code?: unknown; message?: unknown } = {};
+	try {
+		error = JSON.parse(responseText) as typeof error ?? {};
+	} catch {
+		// Of something between here and the server.
+	}
+	const code = typeof error.code === 'string' ? error.code : 'UNKNOWN_ERROR';
+	if (status === 413)
+		return [code, 'It is larger than the server, or what is in front of it, takes.'];
+	if (code === 'NO_SPACE')
+		return [code, 'There is no room for it on the server’s disk.'];
+	return [code, typeof error.message === 'string' ? error.message : `The server answered with status ${status}.`];
+}

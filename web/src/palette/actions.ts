@@ -1,0 +1,44 @@
+/* What the palette can do, by who asks for it. */
+import type { Identity } from '../net/api';
+import type { Shortcut } from '../ui/shortcuts';
+import type { Action } from './palette';
+
+/** What it is done by. */
+export interface Doer {
+	create(): void;
+	createAs(): void;
+	rename(): void;
+	end(): void;
+	share(): void;
+	signOut(): void;
+	bring(): void;
+	read(): void;
+	/** null: the browser has none. */
+	readonly fullScreen: (() => void) | null;
+	toggleTheme(): void;
+	settings(): void;
+	shortcuts(): void;
+}
+
+/** What a link does not allow is not there. */
+export function actionsFor({ role, authRequired }: Identity, shortcuts: readonly Shortcut[], doer: Doer): Action[] {
+	const { fullScreen } = doer;
+	const owners: Action[] = [
+		{ what: 'New session here', run: () => doer.create() },
+		{ what: 'New session …', run: () => doer.createAs() },
+		{ what: 'Rename this session', run: () => doer.rename() },
+		{ what: 'End this session', run: () => doer.end() },
+		{ what: 'Share this session', run: () => doer.share() },
+	];
+	return [
+		...shortcuts.filter(({ letter }) => letter !== 'P').map(({ letter, what, run }) => ({ what, run, keys: `Ctrl+Shift+${letter}` })),
+		...(role === 'owner' ? owners : []),
+		...(role === 'viewer' ? [] : [{ what: 'Bring files', run: () => doer.bring() }]),
+		{ what: 'Read and select the text', run: () => doer.read() },
+		...(fullScreen === null ? [] : [{ what: 'Full screen with all keys, and back', run: () => fullScreen() }]),
+		{ what: 'Switch between dark and light', run: () => doer.toggleTheme() },
+		{ what: 'Settings', run: () => doer.settings() },
+		{ what: 'Keyboard and reading', run: () => doer.shortcuts() },
+		...(role === 'owner' && authRequired !== false ? [{ what: 'Sign out', run: () => doer.signOut() }] : []),
+	];
+}

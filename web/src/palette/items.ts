@@ -1,0 +1,56 @@
+/* What the palette offers, and in which order. No DOM. */
+import { match, searched, type Match, type Searched } from './match';
+
+export type ItemKind = 'session' | 'action' | 'command' | 'again';
+
+export const KIND_WORDS: Readonly<Record<ItemKind, string>> = {
+	session: 'Session', action: 'Do', command: 'Command', again: 'Type again',
+};
+
+export interface Item {
+	readonly kind: ItemKind;
+	readonly text: Searched;
+	/** In smaller letters; it can be looked for as well, but counts less. */
+	readonly facts: Searched;
+	readonly keys: string;
+	run(): void;
+}
+
+export interface Found {
+	readonly item: Item;
+	readonly at: Match['at']; // of its text
+}
+
+/** That are shown; of one kind, while nothing is looked for. */
+const SHOWN_MAX = 50;
+const KIND_MAX = 15;
+
+export function item(kind: ItemKind, text: string, facts: string, run: () => void, keys = ''): Item {
+	return { kind, text: searched(text), facts: searched(facts), keys, run };
+}
+
+/** In the order in which they are given where nothing tells them apart. all: how many there are. */
+export function find(items: readonly Item[], query: string): { shown: readonly Found[]; all: number } {
+	if (query.trim() === '') {
+		const shown = new Map<ItemKind, number>();
+		const first = items.filter(({ kind }) => {
+			shown.set(kind, (shown.get(kind) ?? 0) + 1);
+			return (shown.get(kind) ?? 0) <= KIND_MAX;
+		});
+		return { shown: first.slice(0, SHOWN_MAX).map((each) => ({ item: each, at: new Set() })), all: items.length };
+	}
+	const found = items.flatMap((each) => {
+		const direct = match(query, each.text);
+		const other = direct === null ? match(query, join(each)) : null;
+		const best = direct ?? other;
+		return best === null ? [] : [{ item: each, at: best.at, score: best.score - (direct === null ? 50 : 0) + WEIGHT[each.kind] }];
+	});
+	found.sort((a, b) => b.score - a.score);
+	return { shown: found.slice(0, SHOWN_MAX), all: found.length };
+}
+
+const WEIGHT: Readonly<Record<ItemKind, number>> = { session: 6, action: 4, command: 0, again: -1 };
+
+function join({ text, facts }: Item): Searched {
+	return { characters: [...text.characters, ' ', ...facts.characters], lower: [...text.lower, ' ', ...facts.lower] };
+}

@@ -1,0 +1,92 @@
+/* What was meant by a few letters. Pure, and in time proportional to the text. */
+
+/** More of either is not looked at. */
+const QUERY_MAX = 100;
+const TEXT_MAX = 300;
+
+export interface Match {
+	readonly score: number;
+	/** Which characters of the text (code points) have been asked for. */
+	readonly at: ReadonlySet<number>;
+}
+
+/** A text that is searched again and again. */
+export interface Searched {
+	readonly characters: readonly string[];
+	readonly lower: readonly string[];
+}
+
+/** One line; what is drawn as nothing, or turns the direction of what is around it, is a dot. */
+export function searched(text: string): Searched {
+	const characters = [...text.slice(0, 2 * TEXT_MAX).replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '·').trim()]
+		.slice(0, TEXT_MAX);
+	// One by one: as a whole it could become longer.
+	return { characters, lower: characters.map((character) => [...character.toLowerCase()][0] ?? character) };
+}
+
+/** All its words have to be there, each as a part or with letters left out; null: they are not. */
+export function match(query: string, text: Searched): Match | null {
+	const at = new Set<number>();
+	let score = 0;
+	for (const word of query.slice(0, QUERY_MAX).toLowerCase().split(/\s+/)) {
+		if (word === '')
+			continue;
+		const found = matchWord([...word], text);
+		if (found === null)
+			return null;
+		score += found.score;
+		for (const place of found.places)
+			at.add(place);
+	}
+	return { score: score - text.characters.length / TEXT_MAX, at };
+}
+
+function matchWord(word: readonly string[], text: Searched): { score: number; places: number[] } | null {
+	const part = findPart(word, text);
+	if (part !== null)
+		return { score: (part === 0 ? 100 : startsWord(text, part) ? 80 : 60) + word.length, places: word.map((_, n) => part + n) };
+	const places = findLetters(word, text);
+	if (places === null)
+		return null;
+	const starts = places.filter((place) => startsWord(text, place)).length;
+	const span = (places.at(-1) ?? 0) - (places[0] ?? 0) + 1;
+	// Letters all over the text are an accident, unless they are those that words begin with.
+	return span > 6 * word.length && starts < word.length ? null
+		: { score: 20 + 20 * (starts / word.length) + 20 * (word.length / span), places };
+}
+
+/** Where the word is; best, where a word begins. */
+function findPart(word: readonly string[], text: Searched): number | null {
+	let found: number | null = null;
+	for (let start = 0; start + word.length <= text.lower.length; start++) {
+		if (!word.every((letter, n) => text.lower[start + n] === letter))
+			continue;
+		if (startsWord(text, start))
+			return start;
+		found ??= start;
+	}
+	return found;
+}
+
+/** Its letters in their order, as near to the last one as they come. */
+function findLetters(word: readonly string[], { lower }: Searched): number[] | null {
+	let next = 0;
+	let end = 0;
+	for (; end < lower.length && next < word.length; end++)
+		if (lower[end] === word[next])
+			next++;
+	if (next < word.length)
+		return null;
+	const places: number[] = [];
+	for (let place = end - 1; next > 0; place--)
+		if (lower[place] === word[next - 1]) {
+			places.unshift(place);
+			next--;
+		}
+	return places;
+}
+
+function startsWord({ characters }: Searched, place: number): boolean {
+	return place === 0 || /[^\p{L}\p{N}]/u.test(characters[place - 1] ?? '')
+		|| (/\p{Lu}/u.test(characters[place] ?? '') && /\p{Ll}/u.test(characters[place - 1] ?? ''));
+}

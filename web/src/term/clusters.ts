@@ -1,0 +1,65 @@
+import type { Terminal } from '@xterm/xterm';
+
+const MODE = 2027;
+const COLUMNS = '11';
+const CLUSTERS = '15-graphemes'; // what the addon calls them
+
+/**
+ * What characters take: columns by Unicode 11's tables, or whole clusters. The session says which a reset brings back, and
+ * programs change it. The addon comes when it is needed first; what follows in the stream waits for it.
+ */
+export class Clusters {
+	#terminal: Terminal;
+	#failed: () => void;
+	#ofSession = false;
+	#loading: Promise<void> | null = null;
+
+	/** failed: the addon did not come, so characters take columns, and lines may look wrong. */
+	constructor(terminal: Terminal, failed: () => void) {
+		this.#terminal = terminal;
+		this.#failed = failed;
+		for (const [final, on] of [['h', true], ['l', false]] as const)
+			terminal.parser.registerCsiHandler({ prefix: '?', final }, (params) => (params.includes(MODE) ? this.#use(on) : false));
+		terminal.parser.registerEscHandler({ final: 'c' }, () => this.#use(this.#ofSession));
+	}
+
+	/** What the session has, from the next reset on. */
+	session(unicode: string): void {
+		this.#ofSession = unicode === 'graphemes';
+		if (this.#ofSession)
+			void this.#load();
+	}
+
+	/** Others handle the sequence too: false, now or later. */
+	#use(on: boolean): boolean | Promise<boolean> {
+		const { unicode } = this.#terminal;
+		if (on && !unicode.versions.includes(CLUSTERS))
+			return this.#load().then(() => this.#choose(on));
+		return this.#choose(on);
+	}
+
+	#choose(on: boolean): false {
+		const { unicode } = this.#terminal;
+		const version = on && unicode.versions.includes(CLUSTERS) ? CLUSTERS : COLUMNS;
+		if (unicode.activeVersion !== version)
+			unicode.activeVersion = version;
+		return false;
+	}
+
+	#load(): Promise<void> {
+		this.#loading ??= this.#fetch();
+		return this.#loading;
+	}
+
+	async #fetch(): Promise<void> {
+		try {
+			const { UnicodeGraphemesAddon } = await import('@xterm/addon-unicode-graphemes');
+			const before = this.#terminal.unicode.activeVersion;
+			this.#terminal.loadAddon(new UnicodeGraphemesAddon());
+			this.#terminal.unicode.activeVersion = before;
+		} catch {
+			this.#loading = null;
+			this.#failed();
+		}
+	}
+}

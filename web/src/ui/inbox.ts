@@ -1,0 +1,119 @@
+/*
+ * What somebody is needed for, or wants to know: sessions that wait, and what has happened in those that nobody looked at.
+ * A function of what was and what is, without DOM: all of it is tested.
+ */
+import type { Activity, Session } from '../net/wire';
+import { INTERRUPTED, oneLine, waitedFor, waits } from './standing';
+
+const LONG_MS = 10_000; // a command that takes longer is not sat out
+const ITEMS_MAX = 50;
+
+export interface Item {
+	readonly key: string; // the same as long as it is the same matter
+	readonly sessionId: string;
+	readonly name: string; // of the session
+	readonly kind: 'password' | 'waits' | 'failed' | 'finished' | 'bell' | 'notification';
+	readonly text: string;
+	readonly by: string; // who has started the command; "": a person
+	readonly block: string | null; // the command that runs
+}
+
+/** What has been noticed of a session. */
+interface Mark {
+	readonly bells: number;
+	readonly notified: number;
+	readonly block: string | null; // the newest command that is over
+}
+
+export interface Inbox {
+	readonly items: readonly Item[];
+	readonly marks: ReadonlyMap<string, Mark>;
+	readonly dropped: ReadonlySet<string>; // keys of those that wait still
+}
+
+export const EMPTY: Inbox = { items: [], marks: new Map(), dropped: new Set() };
+
+/** The inbox after news of the sessions; seen: those that somebody looks at. What was there at first is no news. */
+export function nextInbox(inbox: Inbox, sessions: readonly Session[], seen: ReadonlySet<string>): Inbox {
+	const marks = new Map<string, Mark>();
+	const waiting: Item[] = [], events: Item[] = [];
+	const wanted = new Set<string>();
+	for (const session of sessions) {
+		const { activity, id } = session;
+		const before = inbox.marks.get(id);
+		if (!activity) {
+			if (before !== undefined)
+				marks.set(id, before);
+			continue;
+		}
+		marks.set(id, markOf(activity, before));
+		if (seen.has(id))
+			continue;
+		if (waits(activity)) {
+			const item = waitingItem(session, activity);
+			wanted.add(item.key);
+			if (!inbox.dropped.has(item.key))
+				waiting.push(item);
+		}
+		if (before !== undefined)
+			events.push(...newItems(session, activity, before));
+	}
+	const kept = inbox.items.filter(({ key, kind, sessionId }) => !isWaiting(kind) && !seen.has(sessionId)
+		&& marks.has(sessionId) && !events.some((item) => item.key === key));
+	return {
+		items: [...waiting, ...[...kept, ...events].slice(-ITEMS_MAX)], marks,
+		dropped: new Set([...inbox.dropped].filter((key) => wanted.has(key))),
+	};
+}
+
+/** Without what somebody has put aside. */
+export function dropItem(inbox: Inbox, key: string): Inbox {
+	return { ...inbox, items: inbox.items.filter((item) => item.key !== key), dropped: new Set([...inbox.dropped, key]) };
+}
+
+/** Those of the second that the first does not have. */
+export function newsOf(before: Inbox, after: Inbox): Item[] {
+	const known = new Set(before.items.map(({ key }) => key));
+	return after.items.filter(({ key }) => !known.has(key));
+}
+
+function isWaiting(kind: Item['kind']): boolean {
+	return kind === 'password' || kind === 'waits';
+}
+
+function markOf({ bells, notification, block }: Activity, before: Mark | undefined): Mark {
+	return { bells, notified: notification?.count ?? 0, block: block?.state === 'done' ? block.id : before?.block ?? null };
+}
+
+function itemOf(session: Session, kind: Item['kind'], what: string, text: string): Item {
+	const block = session.activity?.block;
+	return {
+		key: `${session.id} ${what}`, sessionId: session.id, name: session.name || session.id, kind, text,
+		block: block?.state === 'running' ? block.id : null,
+		by: oneLine(block?.label ?? (block?.by === 'exec' ? block.author ?? 'a program' : '')),
+	};
+}
+
+function waitingItem(session: Session, activity: Activity): Item {
+	return itemOf(session, activity.input === 'password' ? 'password' : 'waits', `waits ${activity.since} ${activity.block?.id ?? ''}`, waitedFor(activity));
+}
+
+function newItems(session: Session, activity: Activity, before: Mark): Item[] {
+	const found: Item[] = [];
+	const { bells, block, notification } = activity;
+	if (block?.state === 'done' && block.id !== before.block) {
+		const failed = block.exitCode !== null && block.exitCode !== 0 && block.exitCode !== INTERRUPTED;
+		const lasted = Date.parse(block.endedAt ?? '') - Date.parse(block.startedAt ?? '');
+		const command = oneLine(block.command ?? '') || 'a command';
+		if (failed && (block.by === 'exec' || lasted >= LONG_MS))
+			found.push(itemOf(session, 'failed', `block ${block.id}`, `✗ ${block.exitCode} ${command}`));
+		else if (lasted >= LONG_MS)
+			found.push(itemOf(session, 'finished', `block ${block.id}`, `✓ ${command}`));
+	}
+	if (notification !== null && notification.count > before.notified)
+		found.push(itemOf(session, 'notification', `said ${notification.at}`,
+			oneLine([notification.title, notification.text].filter(Boolean).join(': '))));
+	if (bells > before.bells)
+		found.push(itemOf(session, 'bell', 'bell', 'rang'));
+	return found;
+}

@@ -1,0 +1,37 @@
+/* Who needs somebody: the inbox, its panel, and the browser's notifications of what is new in it. */
+import { answerPrompt } from '../net/answer';
+import type { Api } from '../net/api';
+import type { Session } from '../net/wire';
+import { dropItem, EMPTY, newsOf, nextInbox, type Inbox } from './inbox';
+import { InboxPanel } from './inbox_panel';
+import { Notifier } from './notifier';
+
+export class NeedsYou {
+	#inbox = EMPTY;
+	#notifier: Notifier;
+	#panel: InboxPanel;
+
+	constructor(api: Api, choose: (id: string) => void) {
+		this.#notifier = new Notifier(choose);
+		this.#panel = new InboxPanel({
+			choose,
+			drop: (key) => this.#show(dropItem(this.#inbox, key)),
+			answer: (item, secret) => answerPrompt(api, item.sessionId, item.block, secret),
+		}, this.#notifier.element);
+	}
+
+	get element(): HTMLElement {
+		return this.#panel.element;
+	}
+
+	/** seen: those that are before somebody's eyes, which need no word. */
+	update(sessions: readonly Session[], seen: ReadonlySet<string>): void {
+		this.#show(nextInbox(this.#inbox, sessions, seen));
+	}
+
+	#show(inbox: Inbox): void {
+		this.#notifier.tell(newsOf(this.#inbox, inbox));
+		this.#inbox = inbox;
+		this.#panel.show(inbox.items);
+	}
+}

@@ -1,0 +1,55 @@
+import { h } from './dom';
+import type { Item } from './inbox';
+import { recall, remember } from './storage';
+
+const TITLES: Readonly<Record<Item['kind'], string>> = {
+	password: 'waits for a password', waits: 'waits for you', failed: 'has failed', finished: 'is done',
+	bell: 'rang', notification: 'says',
+};
+
+/** The system's notifications, for who has asked for them: the browser's question comes from a button, never unbidden. */
+export class Notifier {
+	readonly element = h('button', { type: 'button', class: 'inbox-notify', 'data-testid': 'notify', click: () => void this.#toggle() });
+	#open: (sessionId: string) => void;
+
+	constructor(open: (sessionId: string) => void) {
+		this.#open = open;
+		this.element.hidden = !('Notification' in window) || !window.isSecureContext;
+		this.#show();
+	}
+
+	/** Tells of what is new, while nobody looks at the page. */
+	tell(items: readonly Item[]): void {
+		if (!this.#on || document.visibilityState === 'visible')
+			return;
+		for (const { key, kind, name, sessionId, text } of items) {
+			try {
+				const shown = new Notification(`${name} ${TITLES[kind]}`, { body: text, tag: key });
+				shown.onclick = () => {
+					window.focus();
+					this.#open(sessionId);
+					shown.close();
+				};
+			} catch {
+				return; // phones have them for service workers alone
+			}
+		}
+	}
+
+	get #on(): boolean {
+		return 'Notification' in window && Notification.permission === 'granted' && recall('notify') === 'on';
+	}
+
+	async #toggle(): Promise<void> {
+		if (this.#on)
+			remember('notify', null);
+		else if (await Notification.requestPermission() === 'granted')
+			remember('notify', 'on');
+		this.#show();
+	}
+
+	#show(): void {
+		this.element.textContent = this.#on ? 'Notify me no more'
+			: 'Notification' in window && Notification.permission === 'denied' ? 'The browser blocks notifications' : 'Notify me when I am elsewhere';
+	}
+}

@@ -1,0 +1,43 @@
+/* The ports that programs of a session listen on: they are offered, and opened through a preview. */
+import type { Api } from '../net/api';
+import { previewUrl } from '../net/place';
+import { PortEvents } from '../net/port_events';
+import { PortOffers } from './port_offers';
+
+export class Ports {
+	#api: Api;
+	#id: string | null = null;
+	#events: PortEvents | null = null;
+	#offers: PortOffers;
+
+	/** attempt: what may fail is done by it, and said. */
+	constructor(api: Api, attempt: (task: () => Promise<void>) => void) {
+		this.#api = api;
+		this.#offers = new PortOffers((port) => attempt(() => this.#open(port)));
+	}
+
+	get element(): HTMLElement {
+		return this.#offers.element;
+	}
+
+	/** Those of that session from now on; owners alone are told of them. */
+	follow(id: string): void {
+		this.stop();
+		this.#id = id;
+		this.#offers.clear();
+		this.#events = new PortEvents(this.#api, id, (ports) => this.#offers.show(ports));
+	}
+
+	stop(): void {
+		this.#events?.stop();
+		this.#events = null;
+	}
+
+	async #open(port: number): Promise<void> {
+		if (this.#id === null)
+			return;
+		const preview = await this.#api.exposePort(port, this.#id);
+		// It has no handle on this page, and does not hear where it was opened from.
+		window.open(previewUrl(preview), '_blank', 'noopener,noreferrer');
+	}
+}

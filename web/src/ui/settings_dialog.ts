@@ -1,0 +1,58 @@
+import { openDialog } from './dialog';
+import { h } from './dom';
+import { DEFAULTS, SETTINGS, type SettingName, type Settings } from './settings';
+import { PALETTES } from './terminal_themes';
+import type { Theme } from './theme';
+import './settings.css';
+
+const LABELS: Readonly<Record<SettingName, string>> = {
+	fontSize: 'Font size', lineHeight: 'Line height', cursor: 'Cursor', blink: 'Cursor blinks',
+	interrupt: 'Ctrl+C where text is selected', digits: 'Alt+1…9',
+};
+const WORDS: Readonly<Record<string, string>> = {
+	'fontSize auto': 'By the screen', 'cursor block': 'Block', 'cursor bar': 'Bar', 'cursor underline': 'Underline',
+	'blink auto': 'As the system', 'blink on': 'Always', 'blink off': 'Never',
+	'interrupt copy': 'Copies it', 'interrupt interrupt': 'Interrupts', 'digits sessions': 'Go to sessions', 'digits shell': 'Are the shell’s',
+};
+
+/** Whatever is chosen counts at once, also for what can be seen behind. Loaded when it is first opened. */
+export function openSettings(settings: Settings, theme: Theme): void {
+	const colours = select('theme', [['', 'As the system'], ...Object.entries(PALETTES).map(([name, { label }]) => [name, label] as const)],
+		(value) => theme.choose(value));
+	const rows = Object.entries(SETTINGS).map(([key, values]) => {
+		const name = key as SettingName;
+		const choices = values.map((value) => {
+			const word = WORDS[`${name} ${value}`] ?? value;
+			return [value, value === DEFAULTS[name] && word === value ? `${word} (usual)` : word] as const;
+		});
+		return { name, field: select(name, choices, (value) => settings.set(name, value)) };
+	});
+	const show = () => {
+		colours.value = theme.chosen ?? '';
+		for (const { name, field } of rows)
+			field.value = settings.values[name];
+	};
+	show();
+	openDialog({
+		title: 'Settings', testId: 'settings',
+		body: [h('div', { class: 'settings' }, row('Colours', colours), ...rows.map(({ name, field }) => row(LABELS[name], field)))],
+		actions: [h('button', {
+			type: 'button', class: 'button', 'data-testid': 'settings-reset',
+			click: () => {
+				settings.reset();
+				theme.choose(null);
+				show();
+			},
+		}, 'Reset')],
+	}).classList.add('settings-dialog');
+}
+
+function select(name: string, choices: readonly (readonly [string, string])[], chosen: (value: string) => void): HTMLSelectElement {
+	const field = h('select', { 'data-testid': `setting-${name}`, change: () => chosen(field.value) },
+		...choices.map(([value, label]) => h('option', { value }, label)));
+	return field;
+}
+
+function row(label: string, field: HTMLElement): HTMLElement {
+	return h('label', { class: 'field' }, h('span', {}, label), field);
+}

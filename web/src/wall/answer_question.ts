@@ -1,0 +1,41 @@
+import { answerPrompt } from '../net/answer';
+import type { Api } from '../net/api';
+import type { Answer, Control } from '../net/control';
+import type { Session } from '../net/wire';
+
+const OVER = 'It is answered already, or somebody is about to. See the terminal.';
+
+interface State {
+	readonly input?: string;
+	readonly block?: string | null;
+}
+
+/** Type what a session waits for: to the question that was seen, and not to what has come since. Fails with what to tell. */
+export async function answerQuestion(api: Api, control: Control, { id, activity }: Session, text: string): Promise<void> {
+	const block = activity?.block?.state === 'running' ? activity.block.id : null;
+	if (activity?.input === 'password') {
+		await answerPrompt(api, id, block, text);
+		return;
+	}
+	const { state } = await ask(control, 'GET', id, 'state') as { state?: State };
+	if (state?.input !== activity?.input || (state?.block ?? null) !== block)
+		throw new Error(OVER);
+	// Keys are waited for one by one: they are sent as they are.
+	await ask(control, 'POST', id, 'keys', activity?.input === 'raw' && text !== '' ? { text } : { text, submit: true });
+}
+
+/** Ctrl-C, as if it were typed there. */
+export async function interrupt(control: Control, id: string): Promise<void> {
+	await ask(control, 'POST', id, 'keys', { keys: ['C-c'] });
+}
+
+async function ask(control: Control, method: string, id: string, what: string, body: object | null = null): Promise<object> {
+	const answer = await new Promise<Answer>((resolve) => {
+		const asked = control.request(method, `/api/session/${encodeURIComponent(id)}/${what}`, body, resolve);
+		if (asked === null)
+			resolve({ status: 0, body: null, message: 'The server cannot be reached.' });
+	});
+	if (answer.status !== 200)
+		throw new Error(answer.message);
+	return answer.body as object;
+}

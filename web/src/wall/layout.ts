@@ -1,0 +1,83 @@
+/* Where tiles stand. Pixels of the page, from the upper left corner of what is scrolled. No DOM: all of it is tested. */
+
+export interface Layout {
+	readonly count: number;
+	readonly columns: number;
+	readonly tileWidth: number;
+	readonly tileHeight: number;
+	readonly height: number; // of all
+}
+
+export interface Place {
+	readonly x: number;
+	readonly y: number;
+	readonly width: number;
+	readonly height: number;
+}
+
+export const HEAD_HEIGHT = 30; // of a tile, as in wall.css
+const GAP = 10;
+const MARGIN = 12;
+const TILE_MIN = 250;
+const TILE_MAX = 720;
+const PHONE_MAX = 560; // a window that is no wider has one column
+const SHAPE = 0.6; // of a picture: its height to its width, as 80 by 24 cells have it
+
+/** Tiles as large as they can be with all of them in sight, or as small as they can be read. */
+export function layOut(count: number, width: number, height: number): Layout {
+	const most = width <= PHONE_MAX ? 1 : Math.max(1, Math.floor((width - 2 * MARGIN + GAP) / (TILE_MIN + GAP)));
+	for (let columns = 1; columns < most; columns++) {
+		const layout = withColumns(count, columns, width);
+		if (layout.height <= height)
+			return layout;
+	}
+	return withColumns(count, most, width);
+}
+
+function withColumns(count: number, columns: number, width: number): Layout {
+	const tileWidth = Math.min(TILE_MAX, Math.floor((width - 2 * MARGIN - (columns - 1) * GAP) / columns));
+	const tileHeight = HEAD_HEIGHT + Math.round(tileWidth * SHAPE);
+	const rows = Math.ceil(count / columns);
+	return { count, columns, tileWidth, tileHeight, height: 2 * MARGIN + rows * tileHeight + Math.max(0, rows - 1) * GAP };
+}
+
+export function placeOf({ columns, tileWidth, tileHeight }: Layout, at: number): Place {
+	return {
+		x: MARGIN + (at % columns) * (tileWidth + GAP), y: MARGIN + Math.floor(at / columns) * (tileHeight + GAP),
+		width: tileWidth, height: tileHeight,
+	};
+}
+
+/** The tiles of which something is between top and bottom: from first on, up to but without end. */
+export function tilesBetween({ count, columns, tileHeight }: Layout, top: number, bottom: number): { first: number; end: number } {
+	const row = tileHeight + GAP;
+	const first = Math.max(0, Math.floor((top - MARGIN + GAP) / row)) * columns;
+	const end = Math.max(0, Math.ceil((bottom - MARGIN) / row)) * columns;
+	return { first: Math.min(count, first), end: Math.max(Math.min(count, first), Math.min(count, end)) };
+}
+
+/** Where a key leads from a tile; null: the key is none of those. page: rows that are in sight. */
+export function moveBy(key: string, at: number, { count, columns }: Layout, page: number): number | null {
+	const last = count - 1;
+	switch (key) {
+	case 'ArrowLeft':
+		return Math.max(0, at - 1);
+	case 'ArrowRight':
+		return Math.min(last, at + 1);
+	case 'ArrowUp':
+		return at - columns >= 0 ? at - columns : at;
+	case 'ArrowDown':
+		// Below the last row but one there may be nothing: then the last one.
+		return at + columns <= last ? at + columns : Math.floor(at / columns) < Math.floor(last / columns) ? last : at;
+	case 'PageUp':
+		return at - page * columns >= 0 ? at - page * columns : at % columns;
+	case 'PageDown':
+		return Math.min(last, at + page * columns);
+	case 'Home':
+		return 0;
+	case 'End':
+		return last;
+	default:
+		return null;
+	}
+}

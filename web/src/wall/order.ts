@@ -1,0 +1,47 @@
+/* Who stands where on the wall: first who needs somebody. No DOM: all of it is tested. */
+import type { Session } from '../net/wire';
+import { standing, type Kind } from '../ui/standing';
+
+const RANKS: Readonly<Record<Kind, number>> = { waits: 0, failed: 1, works: 2, idle: 3, unknown: 3, ended: 4 };
+const SETTLE_MS = 2000; // what is over sooner moves nothing: a command that takes no time, a question that is answered by itself
+
+/** Where a session stands, and where it would stand if it stays as it is. */
+interface Rank {
+	readonly rank: number;
+	readonly next: number;
+	readonly since: number; // when next became that
+}
+
+export interface Order {
+	readonly ids: readonly string[];
+	readonly ranks: ReadonlyMap<string, Rank>;
+}
+
+export const NO_ORDER: Order = { ids: [], ranks: new Map() };
+
+/**
+ * The order after news; now: milliseconds of any clock. Among equals those made first come first. Who needs somebody, or has
+ * failed, comes forward at once; who does no longer goes back after a moment, so that nothing jumps to and fro.
+ */
+export function nextOrder(order: Order, sessions: readonly Session[], now: number): Order {
+	const ranks = new Map(sessions.map((session) => [session.id, nextRank(order.ranks.get(session.id), RANKS[standing(session, 0).kind], now)]));
+	const rank = ({ id }: Session) => ranks.get(id)?.rank ?? 0;
+	const sorted = [...sessions].sort((a, b) =>
+		rank(a) - rank(b) || a.createdAt.localeCompare(b.createdAt) || (a.id < b.id ? -1 : 1));
+	return { ids: sorted.map(({ id }) => id), ranks };
+}
+
+function nextRank(before: Rank | undefined, wanted: number, now: number): Rank {
+	if (before === undefined || wanted === before.rank)
+		return { rank: wanted, next: wanted, since: now };
+	if (wanted <= RANKS.failed && wanted < before.rank)
+		return { rank: wanted, next: wanted, since: now };
+	const since = before.next === wanted ? before.since : now;
+	return now - since >= SETTLE_MS ? { rank: wanted, next: wanted, since: now } : { rank: before.rank, next: wanted, since };
+}
+
+/** When it is to be looked at again though there are no news; null: never. */
+export function dueAt(order: Order): number | null {
+	const waiting = [...order.ranks.values()].filter(({ rank, next }) => rank !== next).map(({ since }) => since + SETTLE_MS);
+	return waiting.length === 0 ? null : Math.min(...waiting);
+}

@@ -1,0 +1,120 @@
+/* What is to be drawn of a picture, in cells from the upper left corner of its tile. No DOM: all of it is tested. */
+import type { Colors } from './colors';
+import type { Picture, Run } from './picture';
+import { widthOf } from './widths';
+
+export interface Rect {
+	readonly column: number;
+	readonly row: number;
+	readonly columns: number;
+	readonly color: string;
+}
+
+/** Text of which every character has one column, or a single character. */
+export interface Text {
+	readonly column: number;
+	readonly row: number;
+	readonly columns: number;
+	readonly text: string;
+	readonly color: string;
+	readonly bold: boolean;
+	readonly italic: boolean;
+	readonly dim: boolean;
+}
+
+export interface Painting {
+	readonly rects: readonly Rect[];
+	readonly texts: readonly Text[];
+}
+
+/** Which part of a picture a tile shows, and how large, in pixels of the device. */
+export interface Frame {
+	readonly cellWidth: number;
+	readonly cellHeight: number; // whole: no seams between rows
+	readonly columns: number; // those that are cut at the edge included
+	readonly top: number; // the first row
+	readonly rows: number;
+}
+
+const CELL_MIN = 2.2; // pixels of the page that a cell is wide: less cannot be read at all
+const CELL_MAX = 8;
+const RATIO = 2; // of a cell's height to its width
+
+/** All columns if that can be read, and the rows down to the cursor's. ratio: pixels of the device to one of the page. */
+export function frameOf(picture: Picture, width: number, height: number, ratio: number): Frame {
+	const cellWidth = Math.min(CELL_MAX * ratio, Math.max(CELL_MIN * ratio, width / picture.cols));
+	const cellHeight = Math.max(1, Math.round(cellWidth * RATIO));
+	const rows = Math.min(picture.rows.length, Math.max(1, Math.floor(height / cellHeight)));
+	return {
+		cellWidth, cellHeight, rows, columns: Math.min(picture.cols, Math.ceil(width / cellWidth)),
+		top: Math.max(0, Math.min(lastRow(picture) + 1, picture.rows.length) - rows),
+	};
+}
+
+/** The cursor's, or where it is hidden the last that has something. */
+function lastRow({ cursor, rows }: Picture): number {
+	if (cursor !== null)
+		return cursor.row;
+	let last = rows.length - 1;
+	while (last > 0 && !rows[last]?.some(({ text, bg }) => bg !== null || text.trim() !== ''))
+		last--;
+	return last;
+}
+
+/** even: whether a character beyond ASCII has the same width as those of it, so that they may be drawn together. */
+export function paintPicture(picture: Picture, frame: Frame, colors: Colors, even: (character: string) => boolean): Painting {
+	const rects: Rect[] = [], texts: Text[] = [];
+	for (let row = 0; row < frame.rows; row++) {
+		for (const run of picture.rows[frame.top + row] ?? []) {
+			if (run.column >= frame.columns)
+				continue;
+			const color = colors.behind(run.bg);
+			if (color !== null)
+				rects.push({ column: run.column, row, columns: Math.min(run.columns, frame.columns - run.column), color });
+			if (run.text !== '')
+				pushTexts(texts, run, row, frame.columns, colors.text(run.fg, run.bg), even);
+		}
+	}
+	const { cursor } = picture;
+	if (cursor !== null && cursor.row >= frame.top && cursor.row < frame.top + frame.rows && cursor.column < frame.columns)
+		rects.push({ column: cursor.column, row: cursor.row - frame.top, columns: 1, color: colors.cursor });
+	return { rects, texts };
+}
+
+function pushTexts(texts: Text[], run: Run, row: number, columns: number, color: string, even: (character: string) => boolean): void {
+	const { bold, italic, dim } = run;
+	const end = Math.min(columns, run.column + run.columns);
+	let column = run.column, from = column, together = '';
+	const flush = () => {
+		const text = together.trimEnd();
+		if (text !== '')
+			texts.push({ column: from, row, columns: column - from, text, color, bold, italic, dim });
+		together = '';
+		from = column;
+	};
+	for (const character of run.text) {
+		if (character >= ' ' && character <= '~') {
+			if (column >= end)
+				break;
+			together += character;
+			column++;
+			continue;
+		}
+		// Controls, and what turns the direction of writing, are not drawn; nor what stands on the character before: it is too small.
+		const width = /\p{C}/u.test(character) ? 0 : widthOf(character);
+		if (width === 0)
+			continue;
+		if (column + width > end)
+			break;
+		if (width === 1 && even(character)) {
+			together += character;
+			column++;
+			continue;
+		}
+		flush();
+		column += width;
+		texts.push({ column: from, row, columns: width, text: character, color, bold, italic, dim });
+		from = column;
+	}
+	flush();
+}

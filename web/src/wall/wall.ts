@@ -1,0 +1,410 @@
+import { copyOutput } from '../blocks/actions';
+import { messageOf, type Api } from '../net/api';
+import { browserClock } from '../net/clock';
+import { Control } from '../net/control';
+import { sessionHref, socketUrl, TILES_MAX } from '../net/place';
+import type { Session } from '../net/wire';
+import '../styles/wall.css';
+import { h } from '../ui/dom';
+import { icon } from '../ui/icons';
+import { setText } from '../ui/session_row';
+import { countWaiting } from '../ui/standing';
+import type { Theme } from '../ui/theme';
+import { toast } from '../ui/toast';
+import { answerQuestion, interrupt } from './answer_question';
+import { WallCanvas } from './canvas';
+import { Colors } from './colors';
+import { Feed } from './feed';
+import { HEAD_HEIGHT, layOut, moveBy, placeOf, tilesBetween, type Layout } from './layout';
+import { dueAt, nextOrder, NO_ORDER } from './order';
+import { Tile } from './tile';
+
+const TICK_MS = 1000; // for "1:12"
+const DRAW_MS = 60; // pictures that come together are drawn together
+const REST_MS = 700; // of the pointer: until then somebody is about to press something
+
+export interface WallOptions {
+	readonly api: Api;
+	readonly theme: Theme;
+	/** Whether what is typed here may reach the sessions. */
+	readonly mayType: boolean;
+	open(id: string): void;
+	/** Two or more side by side; null: there are no others. */
+	readonly openTiles: ((ids: readonly string[]) => void) | null;
+	/** Back to where one came from. */
+	leave(): void;
+	/** The server will not have us any more, or so it seems. */
+	refused(): void;
+}
+
+/** All sessions, live and small, those first that need somebody. Loaded when it is first opened. It attaches to none: no size changes. */
+export class Wall {
+	readonly element: HTMLElement;
+	#options: WallOptions;
+	#control: Control;
+	#feed: Feed;
+	#canvas = new WallCanvas();
+	#colors: Colors;
+	#sessions: readonly Session[] = [];
+	#order = NO_ORDER;
+	#ids: readonly string[] = []; // as they stand; the order waits while somebody is about to press something
+	#tiles = new Map<string, Tile>();
+	#layout: Layout = layOut(0, 0, 0);
+	#current: string | null;
+	#pressed = false;
+	#movedAt = -REST_MS; // the pointer, over tiles
+	#dirty = new Set<string>();
+	#told = false; // the sessions are known
+	#wasOpen = false; // there has been a connection
+	#drawTimer: number | undefined;
+	#orderTimer: number | undefined;
+	#tickTimer: number;
+	#count = h('p', { class: 'wall-count', role: 'status', 'data-testid': 'wall-count' });
+	#picked: readonly string[] = []; // to be side by side
+	#together = h('button', {
+		type: 'button', class: 'button small primary', hidden: true, 'data-testid': 'wall-together', click: () => this.#options.openTiles?.(this.#picked),
+	});
+	#list = h('ul', { class: 'wall-tiles', 'aria-label': 'Sessions' });
+	#scroller = h('div', { class: 'wall-scroller', tabindex: -1, scroll: () => this.#lookAround() });
+	#space = h('div', { class: 'wall-space' });
+	#observer = new ResizeObserver(() => this.#arrange());
+	#release: () => void;
+
+	/** first: the session that is chosen to begin with. */
+	constructor(options: WallOptions, first: string | null) {
+		this.#options = options;
+		this.#current = first;
+		this.#colors = this.#newColors();
+		this.#control = new Control({
+			clock: browserClock, random: Math.random, changed: () => {
+				this.#feed.connection();
+				this.#tell();
+			},
+			open: () => new WebSocket(socketUrl('ws', options.api.query())), ended: () => options.refused(),
+		});
+		this.#feed = new Feed(this.#control, browserClock, (id) => this.#drawSoon(id));
+		this.#space.append(this.#canvas.element, this.#list);
+		this.#scroller.append(this.#space);
+		this.element = h('section', {
+			class: 'wall', 'aria-label': 'All sessions', 'data-testid': 'wall', keydown: (event: KeyboardEvent) => this.#onKey(event),
+			pointerdown: () => { this.#pressed = true; }, pointermove: () => { this.#movedAt = performance.now(); },
+		}, h('header', { class: 'wall-head' }, h('h1', {}, 'All sessions'), this.#count, h('span', { class: 'spring' }), this.#together, h('button', {
+			type: 'button', class: 'icon-button', title: 'Back (Escape)', 'aria-label': 'Back', 'data-testid': 'wall-close',
+			click: () => options.leave(),
+		}, icon('close'))), this.#scroller);
+		this.#release = this.#watchSurroundings();
+		this.#tickTimer = window.setInterval(() => this.#tick(), TICK_MS);
+		this.#tell();
+		if (document.visibilityState === 'visible')
+			this.#control.start();
+	}
+
+	dispose(): void {
+		this.#release();
+		window.clearInterval(this.#tickTimer);
+		window.clearTimeout(this.#drawTimer);
+		window.clearTimeout(this.#orderTimer);
+		this.#observer.disconnect();
+		this.#feed.stop();
+		this.#control.stop();
+		this.element.remove();
+	}
+
+	/** Those that there are, and what they are at. */
+	update(sessions: readonly Session[]): void {
+		const began = !this.#told;
+		this.#told = true;
+		this.#sessions = sessions;
+		for (const session of sessions) {
+			const tile = this.#tiles.get(session.id);
+			if (tile?.session !== session)
+				tile?.update(session);
+		}
+		this.#feed.update(sessions);
+		this.#sort();
+		this.#tell();
+		if (began)
+			this.focus();
+	}
+
+	/** The one that is chosen, where there is any. */
+	focus(): void {
+		const tile = this.#tiles.get(this.#current ?? '');
+		if (tile === undefined) {
+			this.#scroller.focus();
+			return;
+		}
+		this.#reveal(this.#ids.indexOf(tile.session.id));
+		tile.focus();
+	}
+
+	#sort(): void {
+		const now = performance.now();
+		this.#order = nextOrder(this.#order, this.#sessions, now);
+		window.clearTimeout(this.#orderTimer);
+		const due = dueAt(this.#order);
+		if (due !== null)
+			this.#orderTimer = window.setTimeout(() => this.#sort(), due - now);
+		this.#place();
+	}
+
+	/** While somebody points, presses or writes, tiles stay: only those that are gone go, and new ones come last. */
+	#place(): void {
+		const moving = this.#movedAt + REST_MS - performance.now();
+		const held = this.#pressed || moving > 0 || [...this.#tiles.values()].some((tile) => tile.held);
+		if (moving > 0) {
+			window.clearTimeout(this.#orderTimer);
+			this.#orderTimer = window.setTimeout(() => this.#sort(), moving);
+		}
+		const { ids } = this.#order;
+		const next = held ? [...this.#ids.filter((id) => ids.includes(id)), ...ids.filter((id) => !this.#ids.includes(id))] : ids;
+		const same = next.length === this.#ids.length && next.every((id, at) => id === this.#ids[at]);
+		if (same)
+			return;
+		const at = this.#ids.indexOf(this.#current ?? '');
+		const focused = this.#list.contains(document.activeElement);
+		this.#ids = next;
+		this.#makeTiles();
+		if (this.#current === null || !next.includes(this.#current))
+			this.#choose(next[Math.max(0, Math.min(at, next.length - 1))] ?? null);
+		this.#arrange();
+		if (focused && !this.#list.contains(document.activeElement))
+			this.focus();
+	}
+
+	#makeTiles(): void {
+		const ids = new Set(this.#ids);
+		for (const [id, tile] of this.#tiles) {
+			if (!ids.has(id)) {
+				tile.element.remove();
+				this.#tiles.delete(id);
+			}
+		}
+		if (this.#picked.some((id) => !ids.has(id)))
+			this.#showPicked(this.#picked.filter((id) => ids.has(id)));
+		const known = new Map(this.#sessions.map((session) => [session.id, session]));
+		for (const [at, id] of this.#ids.entries()) {
+			let tile = this.#tiles.get(id);
+			const session = known.get(id);
+			if (tile === undefined && session !== undefined) {
+				tile = this.#newTile(session);
+				this.#tiles.set(id, tile);
+			}
+			if (tile !== undefined && this.#list.children[at] !== tile.element)
+				this.#putAt(tile, at);
+		}
+	}
+
+	/** Being moved takes the focus away. */
+	#putAt(tile: Tile, at: number): void {
+		const focused = tile.element.contains(document.activeElement) ? document.activeElement as HTMLElement : null;
+		this.#list.insertBefore(tile.element, this.#list.children[at] ?? null);
+		focused?.focus({ preventScroll: true });
+	}
+
+	#newTile(session: Session): Tile {
+		const { api, mayType, open, openTiles } = this.#options;
+		const href = api.link === null ? sessionHref(session.id) : `?${new URLSearchParams({ link: api.link })}`;
+		const tile = new Tile(session, href, mayType, {
+			open, chosen: (id) => this.#choose(id),
+			interrupt: ({ id }) => void interrupt(this.#control, id).catch((error: unknown) => toast(messageOf(error))),
+			copy: ({ id, activity }) => {
+				if (activity?.block)
+					void copyOutput(api, id, activity.block);
+			},
+			answer: (asked, text) => answerQuestion(api, this.#control, asked, text),
+			pick: openTiles === null ? null : (id) => this.#pick(id),
+		});
+		tile.current = session.id === this.#current;
+		return tile;
+	}
+
+	#pick(id: string): void {
+		if (this.#picked.includes(id))
+			this.#showPicked(this.#picked.filter((each) => each !== id));
+		else if (this.#picked.length < TILES_MAX)
+			this.#showPicked([...this.#picked, id]);
+		else
+			toast(`No more than ${TILES_MAX} can be side by side.`);
+	}
+
+	#showPicked(ids: readonly string[]): void {
+		this.#picked = ids;
+		for (const [id, tile] of this.#tiles)
+			tile.picked = ids.includes(id);
+		this.#together.hidden = ids.length < 2;
+		setText(this.#together, `Open ${ids.length} side by side`);
+	}
+
+	#choose(id: string | null): void {
+		if (id === this.#current)
+			return;
+		const before = this.#tiles.get(this.#current ?? ''), now = this.#tiles.get(id ?? '');
+		this.#current = id;
+		if (before !== undefined)
+			before.current = false;
+		if (now !== undefined)
+			now.current = true;
+	}
+
+	/** Everything where it belongs, for this window and these sessions. */
+	#arrange(): void {
+		const { clientWidth, clientHeight } = this.#scroller;
+		this.#layout = layOut(this.#ids.length, clientWidth, clientHeight);
+		this.#space.style.height = `${Math.max(this.#layout.height, clientHeight)}px`;
+		for (const [at, id] of this.#ids.entries())
+			this.#tiles.get(id)?.place(placeOf(this.#layout, at));
+		const tile = this.#tiles.get(this.#current ?? '');
+		if (tile !== undefined)
+			tile.current = true;
+		this.#ask();
+		this.#drawAll();
+	}
+
+	#inSight(): { top: number; bottom: number } {
+		const { scrollTop, clientHeight } = this.#scroller;
+		return { top: scrollTop, bottom: scrollTop + clientHeight };
+	}
+
+	/** What is in sight is asked for, and drawn. */
+	#lookAround(): void {
+		this.#ask();
+		if (this.#cover())
+			this.#drawAll();
+	}
+
+	#ask(): void {
+		const { top, bottom } = this.#inSight();
+		const { first, end } = tilesBetween(this.#layout, top, bottom);
+		this.#feed.show(document.visibilityState === 'visible' ? this.#ids.slice(first, end) : []);
+	}
+
+	#cover(): boolean {
+		const { top, bottom } = this.#inSight();
+		const { clientWidth, clientHeight } = this.#scroller;
+		if (clientWidth === 0 || clientHeight === 0)
+			return false;
+		return this.#canvas.cover(top, bottom, clientWidth, Math.max(this.#layout.height, clientHeight));
+	}
+
+	#drawAll(): void {
+		this.#cover();
+		this.#canvas.clear(getComputedStyle(this.element).backgroundColor);
+		this.#draw(this.#ids);
+	}
+
+	#drawSoon(id: string): void {
+		this.#dirty.add(id);
+		this.#drawTimer ??= window.setTimeout(() => {
+			this.#drawTimer = undefined;
+			this.#draw([...this.#dirty]);
+		}, DRAW_MS);
+	}
+
+	#draw(ids: Iterable<string>): void {
+		const { top, bottom } = this.#canvas.reach;
+		const places = new Map(this.#ids.map((id, at) => [id, at]));
+		for (const id of ids) {
+			this.#dirty.delete(id);
+			const at = places.get(id);
+			if (at === undefined)
+				continue;
+			const place = placeOf(this.#layout, at);
+			if (place.y < bottom && place.y + place.height > top)
+				this.#canvas.draw({ place, picture: this.#feed.picture(id) }, this.#colors);
+		}
+	}
+
+	#newColors(): Colors {
+		const { theme } = this.#options;
+		return new Colors(theme.terminal, theme.minimumContrast);
+	}
+
+	#tell(): void {
+		const count = this.#sessions.length, waiting = countWaiting(this.#sessions);
+		const text = !this.#told ? '' : count === 0 ? 'No session is there.'
+			: `${count} session${count === 1 ? '' : 's'}${waiting === 0 ? '' : `, ${waiting} need${waiting === 1 ? 's' : ''} you`}`;
+		setText(this.#count, this.#told && !this.#control.open && this.#wasOpen ? 'The server is away; trying again…' : text);
+		this.#wasOpen ||= this.#control.open;
+		this.element.dataset['state'] = this.#control.open ? 'live' : 'away';
+	}
+
+	#tick(): void {
+		if (document.visibilityState !== 'visible')
+			return;
+		const { top, bottom } = this.#inSight();
+		const { first, end } = tilesBetween(this.#layout, top, bottom);
+		for (const id of this.#ids.slice(first, end))
+			this.#tiles.get(id)?.tick();
+	}
+
+	#onKey(event: KeyboardEvent): void {
+		if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.defaultPrevented)
+			return;
+		const { clientHeight } = this.#scroller;
+		const page = Math.max(1, Math.floor(clientHeight / this.#layout.tileHeight));
+		const at = this.#ids.indexOf(this.#current ?? '');
+		const next = at < 0 ? null : moveBy(event.key, at, this.#layout, page);
+		if (event.key === 'Escape')
+			this.#options.leave();
+		else if (next !== null) {
+			this.#choose(this.#ids[next] ?? null);
+			this.focus();
+		} else {
+			return;
+		}
+		event.preventDefault();
+	}
+
+	/** Scroll no further than it takes. */
+	#reveal(at: number): void {
+		const { y, height } = placeOf(this.#layout, at);
+		const { top, bottom } = this.#inSight();
+		const around = HEAD_HEIGHT / 2;
+		if (y < top)
+			this.#scroller.scrollTop = y - around;
+		else if (y + height > bottom)
+			this.#scroller.scrollTop = y + height + around - (bottom - top);
+	}
+
+	/** Returns how to stop watching. */
+	#watchSurroundings(): () => void {
+		const { theme } = this.#options;
+		const looked = () => {
+			if (document.visibilityState === 'visible')
+				this.#control.start();
+			else
+				this.#control.stop();
+			this.#lookAround();
+		};
+		const nudge = () => this.#control.nudge();
+		const released = () => {
+			this.#pressed = false;
+			// Behind the click, which is for what was pressed.
+			window.setTimeout(() => this.#place());
+		};
+		// Only the page that is shown has the key; a dialog and the list of sessions have it before.
+		const escape = (event: KeyboardEvent) => {
+			if (event.key === 'Escape' && event.target === document.body && document.querySelector('dialog[open]') === null)
+				this.#options.leave();
+		};
+		const stopTheme = theme.onChange(() => {
+			this.#colors = this.#newColors();
+			this.#drawAll();
+		});
+		document.addEventListener('visibilitychange', looked);
+		document.addEventListener('keydown', escape);
+		window.addEventListener('online', nudge);
+		for (const event of ['pointerup', 'pointercancel'])
+			window.addEventListener(event, released);
+		this.#observer.observe(this.#scroller);
+		return () => {
+			stopTheme();
+			document.removeEventListener('visibilitychange', looked);
+			document.removeEventListener('keydown', escape);
+			window.removeEventListener('online', nudge);
+			for (const event of ['pointerup', 'pointercancel'])
+				window.removeEventListener(event, released);
+		};
+	}
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEFAULTS, parseSettings } from '../src/ui/settings';
+import { isPalette, PALETTES } from '../src/ui/terminal_themes';
+
+test('what is kept counts as far as it is known', () => {
+	for (const kept of [null, '', 'null', '7', '"x"', '[]', '{', '\0', '{"fontSize":14}', '{"fontSize":"1e9"}', '{"fontSize":"-1"}', '{"fontSize":null}',
+		'{"lineHeight":"NaN","cursor":["bar"],"blink":{"toString":1}}', '{"__proto__":{"cursor":"bar"}}', '{"constructor":"block","toString":"on"}',
+		`{"cursor":"${'x'.repeat(100_000)}"}`, '['.repeat(5000)])
+		assert.deepEqual(parseSettings(kept), DEFAULTS, kept?.slice(0, 60));
+	assert.deepEqual(parseSettings('{"fontSize":"18","cursor":"skull","interrupt":"interrupt","extra":1}'),
+		{ ...DEFAULTS, fontSize: '18', interrupt: 'interrupt' });
+	assert.equal(Object.getPrototypeOf(parseSettings('{"__proto__":{"cursor":"bar"}}')), Object.prototype);
+});
+
+/** WCAG 2.1. */
+function contrast(a: string, b: string): number {
+	const luminance = (color: string) => {
+		const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255)
+			.map((value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+		return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+	};
+	const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+	return (light + 0.05) / (dark + 0.05);
+}
+
+test('every palette is whole, and its text can be read, also where it is selected', () => {
+	for (const [name, { colors, label }] of Object.entries(PALETTES)) {
+		assert.ok(isPalette(name) && label !== '');
+		const { background = '', foreground = '', selectionBackground = '', cursor = '' } = colors;
+		for (const [key, color] of Object.entries(colors))
+			assert.match(String(color), /^#[0-9a-f]{6}([0-9a-f]{2})?$/, `${name} ${key}`);
+		assert.equal(Object.keys(colors).length, Object.keys(PALETTES.dark.colors).length, name);
+		assert.ok(contrast(background, foreground) >= 4.5, `${name}: ${contrast(background, foreground)}`);
+		assert.ok(contrast(selectionBackground, foreground) >= 4.5, `${name}, selected: ${contrast(selectionBackground, foreground)}`);
+		assert.ok(contrast(cursor, background) >= 3, `${name}, cursor`);
+	}
+	for (const name of ['', 'constructor', '__proto__', 'Dark'])
+		assert.ok(!isPalette(name));
+});

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Control, type Answer } from '../src/net/control';
+import { Feed } from '../src/wall/feed';
+import type { Session } from '../src/net/wire';
+import { FakeClock, FakeSocket } from './fakes';
+import { session } from './sessions';
+
+interface Request {
+	readonly type: string;
+	readonly id: string;
+	readonly path: string;
+	readonly body?: { readonly from?: number };
+}
+
+class Server {
+	readonly clock = new FakeClock();
+	readonly sockets: FakeSocket[] = [];
+	readonly states: boolean[] = [];
+	readonly changed: string[] = [];
+	version = 1;
+	answersPings = true;
+	ended = 0;
+	readonly control = new Control({
+		clock: this.clock, random: () => 0,
+		open: () => {
+			const socket = new FakeSocket(null, 0);
+			const send = socket.send.bind(socket);
+			socket.send = (text) => {
+				const { id, path } = JSON.parse(text as string) as Request;
+				if (path !== '/api/ping')
+					send(text);
+				else if (this.answersPings)
+					this.answer(id, {});
+			};
+			this.sockets.push(socket);
+			this.#taken = 0;
+			return socket;
+		},
+		changed: (open) => {
+			this.states.push(open);
+			this.feed.connection();
+		},
+		ended: () => { this.ended++; },
+	});
+	readonly feed = new Feed(this.control, this.clock, (id) => this.changed.push(id));
+	#taken = 0;
+
+	get socket(): FakeSocket {
+		return this.sockets.at(-1)!;
+	}
+
+	open(): void {
+		this.control.start();
+		this.socket.onopen?.({} as Event);
+	}
+
+	/** What has been asked since the last call. */
+	take(): Request[] {
+		const asked = this.socket.sent.slice(this.#taken).map((text) => JSON.parse(text as string) as Request);
+		this.#taken = this.socket.sent.length;
+		return asked;
+	}
+
+	/** The next that is asked, as soon as it is. */
+	next(within = 3000): Request | undefined {
+		for (let passed = 0; ; passed += 10) {
+			const asked = this.take().filter(({ type }) => type === 'request');
+			if (asked.length > 0 || passed >= within)
+				return asked[0];
+			this.clock.advance(10);
+		}
+	}
+
+	paths(): string[] {
+		return this.take().map(({ type, path }) => type === 'cancel' ? 'cancel' : path);
+	}
+
+	answer(id: string, body: object, status = 200): void {
+		this.socket.json({ type: 'response', id, status, body, done: true });
+	}
+
+	screen(id: string, more: object = {}): void {
+		this.answer(id, { rows: 2, cols: 10, version: ++this.version, offset: 50, next: null, cursor: {}, lines: [{ row: 0, cells: [] }], ...more });
+	}
+}
+
+function opened(...sessions: Session[]): Server {
+	const server = new Server();
+	server.open();
+	server.feed.update(sessions);
+	server.feed.show(sessions.map(({ id }) => id));
+	return server;
+}
+
+test('a screen is asked for, then waited for, then only what has changed is asked for, four times a second at most', () => {
+	const server = opened(session({}, { id: 'a/b' }));
+	const [first] = server.take();
+	assert.equal(first?.path, '/api/session/a%2Fb/screen?format=json&cells=1&since=0');
+	server.screen(first!.id);
+	const [wait] = server.take();
+	assert.deepEqual([wait?.path, wait?.body?.from], ['/api/session/a%2Fb/wait', 50]);
+	assert.deepEqual(server.changed, ['a/b']);
+	server.clock.advance(100_000);
+	assert.deepEqual(server.paths(), [], 'a quiet session costs nothing');
+	server.answer(wait!.id, { type: 'bytes' });
+	for (let i = 0; i < 8; i++) { // of a loud one
+		const [screen, ...more] = server.take();
+		assert.match(screen?.path ?? 'none', /screen\?format=json&cells=1&since=[2-9]\d*$/);
+		assert.deepEqual(more, []);
+		server.screen(screen!.id);
+		const [again] = server.take();
+		server.answer(again!.id, { type: 'bytes' });
+		assert.deepEqual(server.paths(), []);
+		server.clock.advance(250);
+	}
+});
+
+test('a screen that takes long is asked for less often', () => {
+	const server = opened(session({}, { id: 'a' }));
+	const [first] = server.take();
+	server.clock.advance(1000);
+	server.screen(first!.id);
+	server.answer(server.take()[0]!.id, { type: 'bytes' });
+	server.clock.advance(2500);
+	assert.deepEqual(server.paths(), []);
+	server.clock.advance(750);
+	assert.match(server.paths().join(), /screen/);
+});
+
+test('what is out of sight is not asked for, and what was waited for is given up', () => {
+	const [a, b] = [session({}, { id: 'a' }), session({}, { id: 'b' })];
+	const server = opened(a, b);
+	for (const { id } of server.take())
+		server.screen(id);
+	assert.deepEqual(server.paths().length, 2);
+	server.feed.show(['b']);
+	server.clock.advance(1000);
+	assert.deepEqual(server.paths(), ['cancel']);
+	server.feed.update([a]);
+	server.clock.advance(1000);
+	assert.deepEqual(server.paths(), ['cancel'], 'one that is gone');
+	server.feed.show(['a', 'b']);
+	server.clock.advance(1000);
+	assert.match(String(server.paths()), /^\/api\/session\/a\/screen/, 'what it shows may be another by now');
+});
+
+test('one that ends, another of its name, another size: each is looked at, and an end once', () => {
+	const server = opened(session({}, { id: 'a' }));
+	const screened = (pattern: RegExp, more: object = {}) => {
+		const screen = server.next();
+		assert.match(screen?.path ?? 'none', pattern);
+		server.screen(screen!.id, more);
+	};
+	screened(/since=0$/);
+	server.take();
+	server.feed.update([session({}, { id: 'a', cols: 10, rows: 3 })]);
+	screened(/since=2$/, { rows: 3 });
+	screened(/since=0$/, { rows: 3 });
+	assert.equal(server.feed.picture('a')?.rows.length, 3);
+	server.take();
+	server.feed.update([session({}, { id: 'a', cols: 10, rows: 3, epoch: 2 })]);
+	assert.equal(server.feed.picture('a'), null);
+	screened(/since=0$/);
+	server.take();
+	server.feed.update([session(null, { id: 'a', cols: 10, rows: 3, epoch: 2, state: 'exited' })]);
+	screened(/since=\d+$/);
+	server.clock.advance(10_000);
+	assert.deepEqual(server.paths(), []);
+});
+
+test('refusals are tried again later, and too many styles are not asked for again', () => {
+	const server = opened(session({}, { id: 'a' }));
+	let asked = server.next()!;
+	server.answer(asked.id, { code: 'RESOURCE_BUSY', message: 'no' }, 409);
+	assert.equal(server.next(1500), undefined);
+	asked = server.next()!;
+	server.screen(asked.id, { next: 1 });
+	asked = server.next()!;
+	assert.equal(asked.path, '/api/session/a/screen?format=json&since=0');
+	server.answer(asked.id, { what: 'nonsense' });
+	assert.equal(server.next(1500), undefined);
+	assert.match(server.next()!.path, /since=0$/);
+});
+
+test('after a loss everything is asked for anew, and pictures stay meanwhile', () => {
+	const server = opened(session({}, { id: 'a' }));
+	server.screen(server.take()[0]!.id);
+	let lost: Answer | null = null;
+	server.control.request('POST', '/x', {}, (answer) => { lost = answer; });
+	server.socket.end(1006);
+	assert.deepEqual(lost, { status: 0, body: null, message: 'The server cannot be reached.' });
+	assert.equal(server.control.request('GET', '/x', null, () => undefined), null);
+	assert.ok(server.feed.picture('a') !== null);
+	server.clock.advance(1000);
+	assert.equal(server.sockets.length, 2);
+	server.socket.onopen?.({} as Event);
+	assert.match(server.paths().join(), /since=0$/, 'versions of before may mean something else');
+	assert.deepEqual(server.states, [true, false, true]);
+	server.socket.json({ type: 'response', id: 'none' });
+	server.socket.onmessage?.({ data: 'no JSON' } as MessageEvent);
+	server.answersPings = false;
+	server.clock.advance(30_000);
+	assert.equal(server.states.at(-1), false, 'a line that is dead is given up');
+	assert.equal(server.ended, 0);
+	server.clock.advance(10_000);
+	server.socket.end(4401);
+	assert.equal(server.ended, 1);
+	server.control.stop();
+	server.clock.advance(100_000);
+	const made = server.sockets.length;
+	server.clock.advance(100_000);
+	assert.equal(server.sockets.length, made);
+});
+
+test('three hundred in sight: never more than the server takes at once, and each has its turn', () => {
+	const server = opened(...Array.from({ length: 300 }, (_, i) => session({}, { id: `s${i}` })));
+	const under = new Map<string, Request>();
+	for (let round = 0; round < 60; round++) {
+		for (const request of server.take()) {
+			if (request.type === 'cancel')
+				under.delete(request.id);
+			else
+				under.set(request.id, request);
+		}
+		assert.ok(under.size <= 100);
+		for (const [id, { path }] of [...under]) {
+			under.delete(id);
+			if (path.includes('/screen'))
+				server.screen(id);
+			else
+				server.answer(id, { type: 'timeout' });
+		}
+		server.clock.advance(250);
+	}
+	assert.equal(new Set(server.changed).size, 300);
+});

@@ -1,0 +1,350 @@
+/*
+ * Backups: POST /api/backup/create makes an archive of a directory, POST /api/backup/restore puts one in a directory's place. Both run
+ * beside every session, BACKUPS_MAX at once, one restoration of a directory. A client that goes away takes its own with it.
+ */
+#include "shell/backup/backup.h"
+#include "shell/backup/excluded.h"
+#include "shell/bounds.h"
+#include "ws/api/api.h"
+#include "ws/api/backup/fields.h"
+#include "ws/api/json/run.h"
+#include "ws/api/read/body.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/read/typist.h"
+#include "ws/api/read/workspace.h"
+#include "ws/api/rows.h"
+#include "ws/error.h"
+#include "ws/log.h"
+#include "ws/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define BACKUPS_MAX 4u
+#define EXCLUDES_MAX 1000u /* patterns */
+#define THREADS_DEFAULT 8u
+#define THREADS_MAX 64u
+
+struct backup {
+	struct backup *prev, *next;
+	struct api *api;
+	struct request *request; /* a reference of ours */
+	struct run *run;
+	struct quota_place place;
+	char *dir;     /* owned */
+	char *archive; /* that was asked for, or NULL; owned */
+	bool restores;
+};
+
+/* What is asked for, in the request's body and beside it. */
+struct wanted {
+	struct backup_options options;
+	char dir[BODY_PATH_MAX], archive[BODY_PATH_MAX], keep[BODY_PATH_MAX];
+	char *excluded; /* owned */
+	bool restores;
+};
+
+static void backup_free(struct backup *b)
+{
+	quota_give(&b->place);
+	free(b->dir);
+	free(b->archive);
+	request_unref(b->request);
+	free(b);
+}
+
+/* What it came to */
+
+static const char *operation(const struct backup *b)
+{
+	return b->restores ? "backup.restore" : "backup.create";
+}
+
+static void fail(struct backup *b, const struct run_result *result)
+{
+	char message[1024];
+	char *said = run_output_text(&result->output[RUN_STDERR]);
+	const char *text = said ? said : "";
+	const char *line = strrchr(text, '\n');
+	line = line ? line + 1 : text;
+	const char *why = result->timed_out ? "It took too long" : *line ? line : "It was ended";
+	snprintf(message, sizeof message, "%s: %s",
+		b->restores ? "The backup could not be restored" : "The backup could not be created",
+		why);
+	json_t *printable = text_string_json(message);
+	json_t *context = json_pack("{s:s, s:s, s:s*, s:i, s:o}", "operation", operation(b), "dir",
+		b->dir, "archivePath", b->archive, "exitCode", run_exit_code(result), "stderr",
+		text_string_json(text));
+	reply_error(b->request, b->restores ? "BACKUP_RESTORE_FAILED" : "BACKUP_CREATE_FAILED",
+		printable ? json_string_value(printable) : "The backup failed", context);
+	json_decref(printable);
+	free(said);
+}
+
+/* What a creation has printed: the size and the path of the archive. */
+static json_t *created(const struct run_result *result)
+{
+	const struct excerpt_parts *printed = &result->output[RUN_STDOUT];
+	char text[BODY_PATH_MAX + 64], *end;
+	size_t length = printed->head_length;
+	if (length == 0 || length >= sizeof text || printed->tail_length > 0)
+		return NULL;
+	memcpy(text, printed->head, length);
+	text[length] = '\0';
+	long long size = strtoll(text, &end, 10);
+	char *newline = strrchr(end, '\n');
+	if (*end != '\n' || newline == end)
+		return NULL;
+	*newline = '\0';
+	return json_pack("{s:I, s:o}", "sizeBytes", (json_int_t)size, "archivePath",
+		text_string_json(end + 1));
+}
+
+static json_t *restored(const struct backup *b, const struct run_result *result)
+{
+	bool mounted = result->output[RUN_STDOUT].head_length > 0;
+	return json_pack("{s:s, s:b}", "dir", b->dir, "mounted", mounted);
+}
+
+static void conclude(struct backup *b, const struct run_result *result)
+{
+	json_t *body = NULL;
+	if (run_exit_code(result) == 0)
+		body = b->restores ? restored(b, result) : created(result);
+	if (body)
+		reply_success(b->request, body);
+	else
+		fail(b, result);
+}
+
+static void write_log(const struct backup *b, const struct run_result *result)
+{
+	char code[16];
+	snprintf(code, sizeof code, "%d", run_exit_code(result));
+	log_write(LOG_INFO, "backup", "done", "peer", b->request->peer, "principal",
+		typist_author(b->request), "operation", operation(b), "dir", b->dir, "end",
+		run_end_name(result), "exit", code, NULL);
+}
+
+/* The run */
+
+static void on_done(void *user, const struct run_result *result)
+{
+	struct backup *b = user;
+	DL_DELETE(b->api->backups, b);
+	quota_give(&b->place);
+	b->request->gone = NULL;
+	write_log(b, result);
+	if (!b->request->done)
+		conclude(b, result);
+	backup_free(b);
+}
+
+static void on_gone(void *user)
+{
+	struct backup *b = user;
+	run_cancel(b->run, BACKUP_GRACE_MS);
+}
+
+static const struct run_callbacks run_callbacks = {.done = on_done};
+
+/* Whether there is room for one more, and no restoration of what it is about. */
+static bool may_start(const struct api *a, struct request *r, const struct wanted *w)
+{
+	const struct backup *b;
+	unsigned count = 0;
+	DL_FOREACH (a->backups, b) {
+		count++;
+		if ((b->restores || w->restores) &&
+			(workspace_has(b->dir, w->dir) || workspace_has(w->dir, b->dir))) {
+			reply_error(r, "RESOURCE_BUSY",
+				"The directory is being saved or restored already",
+				json_pack("{s:s, s:s}", "operation", operation(b), "dir", b->dir));
+			return false;
+		}
+	}
+	if (count < BACKUPS_MAX)
+		return true;
+	reply_error(r, "LIMIT_REACHED", "Too many backups are under way",
+		json_pack("{s:i}", "maxBackups", (int)BACKUPS_MAX));
+	return false;
+}
+
+static struct backup *create(struct api *a, struct request *r, const struct wanted *w)
+{
+	const char *archive = w->options.archive;
+	struct backup *b = calloc(1, sizeof *b);
+	if (!b)
+		return NULL;
+	b->api = a;
+	b->request = request_ref(r);
+	b->restores = w->restores;
+	b->dir = strdup(w->dir);
+	b->archive = archive ? strdup(archive) : NULL;
+	if (b->dir && !b->archive == !archive)
+		return b;
+	backup_free(b);
+	return NULL;
+}
+
+static void start(struct api *a, struct request *r, const struct wanted *w)
+{
+	if (!may_start(a, r, w))
+		return;
+	struct backup *b = create(a, r, w);
+	if (!b) {
+		refuse_memory(r);
+		return;
+	}
+	if (!access_take(a->access, r, QUOTA_FORKS, &b->place)) {
+		backup_free(b);
+		return;
+	}
+	int rc = (w->restores ? backup_restore : backup_create)(
+		a->runs, &w->options, &run_callbacks, b, &b->run);
+	if (rc < 0) {
+		backup_free(b);
+		refuse_run(r, "The backup", rc);
+		return;
+	}
+	DL_APPEND(a->backups, b);
+	r->gone = on_gone;
+	r->gone_user = b;
+}
+
+/* The request */
+
+static bool take_compression(struct request *r, const json_t *body, struct backup_options *o)
+{
+	static const char *const formats[] = {"gzip", "lz4", "zstd"};
+	const json_t *compression = json_object_get(body, "compression");
+	const json_t *threads = json_object_get(compression, "threads");
+	const char *format;
+	o->format = "lz4";
+	o->threads = THREADS_DEFAULT;
+	if (compression && !json_is_null(compression) && !json_is_object(compression))
+		return backup_refuse(r, "compression", "Must be an object");
+	if (!body_find_text(compression, "format", &format))
+		return backup_refuse(r, "compression.format", "Must be gzip, lz4 or zstd");
+	bool good = !format;
+	for (size_t i = 0; format && i < sizeof formats / sizeof *formats; i++)
+		if (strcmp(format, formats[i]) == 0) {
+			o->format = formats[i];
+			good = true;
+		}
+	if (!good)
+		return backup_refuse(r, "compression.format", "Must be gzip, lz4 or zstd");
+	if (threads && !json_is_null(threads)) {
+		json_int_t n = json_integer_value(threads);
+		if (!json_is_integer(threads) || n < 1)
+			return backup_refuse(
+				r, "compression.threads", "Must be a positive whole number");
+		o->threads = n < (json_int_t)THREADS_MAX ? (unsigned)n : THREADS_MAX;
+	}
+	return true;
+}
+
+static bool take_excludes(struct request *r, const json_t *body, struct wanted *w)
+{
+	const json_t *list = json_object_get(body, "excludes"), *each;
+	const json_t *gitignore = json_object_get(body, "gitignore");
+	size_t i;
+	if (gitignore && !json_is_null(gitignore) && !json_is_boolean(gitignore))
+		return backup_refuse(r, "gitignore", "Must be true or false");
+	w->options.gitignore = json_is_true(gitignore);
+	if (!list || json_is_null(list))
+		return true;
+	if (!json_is_array(list) || json_array_size(list) > EXCLUDES_MAX)
+		return backup_refuse(r, "excludes", "Must be a list of at most 1000 patterns");
+	FILE *out = open_memstream(&w->excluded, &w->options.excluded_length);
+	bool good = true;
+	json_array_foreach (list, i, each) {
+		const char *pattern = json_string_value(each);
+		good = good && pattern && strlen(pattern) == json_string_length(each) &&
+			excluded_is_valid(pattern);
+		if (out && good)
+			excluded_write(out, pattern);
+	}
+	bool written = out && !ferror(out);
+	if (out && fclose(out) != 0)
+		written = false;
+	w->options.excluded = w->excluded;
+	if (!good)
+		return backup_refuse(r, "excludes",
+			"Each must be a path with wildcards, of 1 to 1024 bytes, without \"..\" and "
+			"control characters");
+	if (!written)
+		refuse_memory(r);
+	return written;
+}
+
+/* As the container does with its own archives; those that people make here without naming a place are extracted. */
+static bool take_mount(const struct api *a, struct request *r, const json_t *body, struct wanted *w)
+{
+	const json_t *mount = json_object_get(body, "mount");
+	if (mount && !json_is_null(mount) && !json_is_boolean(mount))
+		return backup_refuse(r, "mount", "Must be true or false");
+	bool theirs = workspace_has(BACKUP_ARCHIVES, w->archive) &&
+		!workspace_has(BACKUP_OWN_ARCHIVES, w->archive);
+	/* What is mounted in a room is gone with it. */
+	w->options.mount = !a->sessions->config.bounds->isolation &&
+		(json_is_boolean(mount) ? json_is_true(mount) : theirs);
+	return true;
+}
+
+static bool take(const struct api *a, struct request *r, const json_t *body, struct wanted *w)
+{
+	const struct backup_fields fields = {a, r, body};
+	const char *given;
+	w->options.cwd = a->sessions->config.cwd;
+	w->options.keep = w->keep;
+	if (!backup_keep(a, r, w->keep) || !backup_may_ask(&fields) ||
+		!backup_dir(&fields, w->restores, w->dir) ||
+		!backup_text(&fields, "archivePath", &given))
+		return false;
+	w->options.dir = w->dir;
+	if (given || w->restores) {
+		if (!backup_archive(&fields, w->keep, w->archive))
+			return false;
+		w->options.archive = w->archive;
+	}
+	if (w->restores)
+		return take_mount(a, r, body, w);
+	return take_compression(r, body, &w->options) && take_excludes(r, body, w);
+}
+
+static void serve(struct request *r, bool restores)
+{
+	struct api *a = api_of(r);
+	struct wanted *w = calloc(1, sizeof *w);
+	if (!w) {
+		refuse_memory(r);
+		return;
+	}
+	w->restores = restores;
+	json_t *body = body_read(r);
+	if (body && take(a, r, body, w))
+		start(a, r, w);
+	json_decref(body);
+	free(w->excluded);
+	free(w);
+}
+
+static void create_backup(struct request *r)
+{
+	serve(r, false);
+}
+
+static void restore_backup(struct request *r)
+{
+	serve(r, true);
+}
+
+const struct route_row api_backup_rows[] = {
+	{METHOD_POST, "/api/backup/create", WHO_OWNER_OR_TRUSTED, .plain = create_backup},
+	{METHOD_POST, "/api/backup/restore", WHO_OWNER_OR_TRUSTED, .plain = restore_backup},
+	{.path = NULL},
+};

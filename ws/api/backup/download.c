@@ -1,0 +1,144 @@
+/*
+ * POST /api/backup/download: an archive is fetched from a store, in ranges of what an address gives that somebody has signed.
+ */
+#include "ws/api/backup/fields.h"
+#include "ws/api/backup/transfer.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *tell_size(const struct parts_result *result)
+{
+	return json_pack("{s:I}", "sizeBytes", (json_int_t)result->total);
+}
+
+/* A number of a range, at *at, which goes behind it. */
+static bool take_number(const char **at, uint64_t *ret_number)
+{
+	char *end;
+	if (**at < '0' || **at > '9')
+		return false;
+	errno = 0;
+	*ret_number = strtoull(*at, &end, 10);
+	*at = end;
+	return errno == 0;
+}
+
+/* "bytes=FIRST-LAST", from the part's offset on. Sets its size. */
+static bool take_range(const char *text, struct part *p)
+{
+	static const char unit[] = "bytes=";
+	uint64_t first, last;
+	if (strncmp(text, unit, sizeof unit - 1) != 0)
+		return false;
+	text += sizeof unit - 1;
+	if (!take_number(&text, &first) || *text++ != '-' || !take_number(&text, &last) || *text ||
+		first != p->offset || last < first || last - first >= PARTS_TOTAL_MAX)
+		return false;
+	p->ranged = true;
+	p->size = last - first + 1;
+	return true;
+}
+
+/* One of them; *p is zeroed. Returns why it is wrong, or NULL. */
+static const char *take_part(const json_t *value, uint64_t total, struct part *p)
+{
+	const json_t *offset = json_object_get(value, "offset");
+	const char *url, *range;
+	if (!json_is_integer(offset) || json_integer_value(offset) < 0)
+		return "Each offset must be a whole number, 0 or more";
+	p->offset = (uint64_t)json_integer_value(offset);
+	p->size = total;
+	if (!body_find_text(value, "range", &range) || (range && !take_range(range, p)))
+		return "Each range must be bytes=FIRST-LAST, from its offset on";
+	if (!body_find_text(value, "url", &url) || !url || !parts_url_is_valid(url))
+		return BACKUP_URLS_RULE;
+	p->url = strdup(url);
+	return NULL;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Whether they are all of it, each byte once. Puts them in order. */
+static bool follow_each_other(struct part *all, size_t count, uint64_t total)
+{
+	uint64_t at = 0;
+	qsort(all, count, sizeof *all, by_offset);
+	for (size_t i = 0; i < count; i++) {
+		if (all[i].offset != at || all[i].size > total - at)
+			return false;
+		all[i].number = (unsigned)i + 1;
+		at += all[i].size;
+	}
+	return at == total;
+}
+
+static bool take_total(const struct backup_fields *f, uint64_t *ret_total)
+{
+	const json_t *size = json_object_get(f->body, "expectedSize");
+	if (!json_is_integer(size) || json_integer_value(size) < 1 ||
+		json_integer_value(size) > (json_int_t)PARTS_TOTAL_MAX)
+		return backup_refuse(f->request, "expectedSize", "Must be from 1 byte to 256 GiB");
+	*ret_total = (uint64_t)json_integer_value(size);
+	return true;
+}
+
+/* The field "parts". Returns the array, owned, or NULL: then the request has been answered. */
+static struct part *take_parts(const struct backup_fields *f, uint64_t total, size_t *ret_count)
+{
+	const json_t *list = json_object_get(f->body, "parts");
+	size_t count = json_array_size(list);
+	const char *wrong = NULL;
+	if (!json_is_array(list) || count == 0 || count > PARTS_MAX) {
+		backup_refuse(f->request, "parts", "Must be a list of 1 to 1000 parts");
+		return NULL;
+	}
+	struct part *all = calloc(count, sizeof *all);
+	bool good = all != NULL;
+	for (size_t i = 0; good && !wrong && i < count; i++) {
+		wrong = take_part(json_array_get(list, i), total, &all[i]);
+		good = wrong || all[i].url;
+	}
+	if (good && !wrong && !follow_each_other(all, count, total))
+		wrong = "They must be all of expectedSize, each byte once";
+	if (good && !wrong) {
+		*ret_count = count;
+		return all;
+	}
+	transfer_free_parts(all, count);
+	if (wrong)
+		backup_refuse(f->request, "parts", wrong);
+	else
+		refuse_memory(f->request);
+	return NULL;
+}
+
+static void download(struct request *r)
+{
+	static const struct transfer_kind kind = {.operation = "backup.download",
+		.event = "downloaded",
+		.code = "BACKUP_RESTORE_FAILED",
+		.failed = "The backup could not be downloaded",
+		.result = tell_size};
+	struct parts_options o = {.fetch = true};
+	char archive[BODY_PATH_MAX];
+	uint64_t total = 0;
+	json_t *body = body_read(r);
+	const struct backup_fields fields = {api_of(r), r, body};
+	if (body && backup_transfer(&fields, archive, &o.timeout_ms) &&
+		take_total(&fields, &total) && (o.all = take_parts(&fields, total, &o.count)))
+		transfer_start(r, &kind, archive, &o);
+	json_decref(body);
+}
+
+const struct route_row api_backup_download_rows[] = {
+	{METHOD_POST, "/api/backup/download", WHO_OWNER, .plain = download},
+	{.path = NULL},
+};

@@ -1,0 +1,110 @@
+#include "ws/api/backup/fields.h"
+
+#include "shell/backup/parts.h"
+
+#include "shell/backup/backup.h"
+#include "ws/api/read/workspace.h"
+#include "ws/error.h"
+
+#include <string.h>
+
+bool backup_refuse(struct request *r, const char *field, const char *why)
+{
+	reply_error(r, "INVALID_BACKUP_CONFIG", why,
+		json_pack("{s:[{s:s, s:s, s:s}]}", "validationErrors", "field", field, "message",
+			why, "code", "INVALID_BACKUP_CONFIG"));
+	return false;
+}
+
+bool backup_keep(const struct api *a, struct request *r, char ret_keep[BODY_PATH_MAX])
+{
+	if (workspace_join(a->workspace, BACKUP_DIRECTORY, ret_keep))
+		return true;
+	reply_error(r, "INTERNAL_ERROR", "The workspace's path is too long", NULL);
+	return false;
+}
+
+bool backup_text(const struct backup_fields *f, const char *field, const char **ret_text)
+{
+	return body_find_text(f->body, field, ret_text) ||
+		backup_refuse(f->request, field, "Must be text, without NUL");
+}
+
+bool backup_dir(const struct backup_fields *f, bool replaced, char ret_dir[BODY_PATH_MAX])
+{
+	static const char *const roots[] = {WORKSPACE_ALIAS, "/home", "/tmp", "/var/tmp", "/app"};
+	static const char *const shared[] = {"/", "/home", "/tmp", "/var/tmp"};
+	const char *given;
+	if (!body_find_text(f->body, "dir", &given) || !given ||
+		!workspace_place_strict(f->api->alias, given, ret_dir))
+		return backup_refuse(f->request, "dir", "Must be an absolute path without \"..\"");
+	bool good = workspace_has(f->api->workspace, ret_dir);
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+		good |= workspace_has(roots[i], ret_dir);
+	if (!good)
+		return backup_refuse(f->request, "dir",
+			"Must be in the workspace, /home, /tmp, /var/tmp, /app or /workspace");
+	for (size_t i = 0; replaced && i < sizeof shared / sizeof *shared; i++)
+		if (strcmp(ret_dir, shared[i]) == 0)
+			return backup_refuse(f->request, "dir",
+				"What many have things in is not replaced: name a directory in it");
+	return true;
+}
+
+bool backup_archive(const struct backup_fields *f, const char *keep, char ret_archive[BODY_PATH_MAX])
+{
+	const char *given;
+	char named[BODY_PATH_MAX];
+	if (!backup_text(f, "archivePath", &given))
+		return false;
+	if (given && *given && !strchr(given, '/') && workspace_join(keep, given, named))
+		given = named;
+	size_t length = given ? strlen(given) : 0;
+	if (length > 0 && given[length - 1] != '/' &&
+		workspace_place_strict(f->api->alias, given, ret_archive) &&
+		((workspace_has(BACKUP_ARCHIVES, ret_archive) &&
+			 strcmp(BACKUP_ARCHIVES, ret_archive) != 0) ||
+			(workspace_has(keep, ret_archive) && strcmp(keep, ret_archive) != 0)))
+		return true;
+	return backup_refuse(f->request, "archivePath",
+		"Must be in /var/backups, or in " BACKUP_DIRECTORY " in the workspace");
+}
+
+bool backup_may_ask(const struct backup_fields *f)
+{
+	struct request *r = f->request;
+	const char *id, *hint;
+	if (!body_text(r, f->body, "sessionId", &id) || !request_session(r, &hint))
+		return false;
+	id = id ? id : hint;
+	if (id && strcmp(id, BODY_NO_SESSION) == 0)
+		id = NULL;
+	if (access_session(&r->principal, id, &id))
+		return true;
+	reply_error(r, "PERMISSION_DENIED", "The link is for another session", NULL);
+	return false;
+}
+
+const char *backup_root(const struct api *a, const char *archive)
+{
+	return workspace_has(BACKUP_ARCHIVES, archive) ? BACKUP_ARCHIVES : a->workspace;
+}
+
+bool backup_transfer(
+	const struct backup_fields *f, char ret_archive[BODY_PATH_MAX], uint64_t *ret_timeout_ms)
+{
+	const json_t *timeout = json_object_get(f->body, "timeoutMs");
+	char keep[BODY_PATH_MAX];
+	*ret_timeout_ms = 0;
+	if (!backup_may_ask(f) || !backup_keep(f->api, f->request, keep) ||
+		!backup_archive(f, keep, ret_archive))
+		return false;
+	if (!timeout || json_is_null(timeout))
+		return true;
+	if (!json_is_integer(timeout) || json_integer_value(timeout) < 1 ||
+		json_integer_value(timeout) > (json_int_t)PARTS_TIMEOUT_MAX_MS)
+		return backup_refuse(f->request, "timeoutMs",
+			"Must be a whole number of milliseconds, of at most a day");
+	*ret_timeout_ms = (uint64_t)json_integer_value(timeout);
+	return true;
+}

@@ -1,0 +1,386 @@
+/*
+ * POST /v1/sandbox/ID/exec: words that are run in a sandbox, and what they write as server-sent events with names: stdout and
+ * stderr in base64, then exit. A client that goes away takes its command with it; one that reads slowly holds it back.
+ */
+#include "shell/run/run.h"
+#include "ws/api/bridge/sandbox.h"
+#include "ws/api/json/run.h"
+#include "ws/api/later/output_queue.h"
+#include "ws/api/read/body.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/read/typist.h"
+#include "ws/api/rows.h"
+#include "ws/base64.h"
+#include "ws/download.h"
+#include "ws/error.h"
+#include "ws/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS_MAX 65536u
+#define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
+#define QUIET_MS 15000u /* after so much silence the reader is told that it goes on */
+#define EVENT_SIZE (BASE64_SIZE(OUTPUT_PIECE_MAX) + 64)
+
+/* One command of one request. It lives until it is over, nobody is left to be told, and the timer is closed. */
+struct call {
+	struct sandbox_run entry;
+	struct api *api;
+	struct request *request;  /* our reference */
+	struct run *run;          /* NULL once it is over */
+	struct quota_place place; /* until then */
+	uv_timer_t quiet;
+	bool open, ended, told; /* the answer goes on; it is over; that has been told */
+	int code;
+	bool timed_out;
+	uint64_t timeout_ms, lost;
+	bool hush; /* a comment is due */
+	struct output_queue queue;
+	char *command;            /* the script and its words; owned */
+	const char *words;        /* in there */
+	char id[NAME_ID_MAX + 1]; /* of the sandbox */
+	char event[EVENT_SIZE];
+};
+
+static void on_quiet_closed(uv_handle_t *handle)
+{
+	struct call *c = handle->data;
+	quota_give(&c->place);
+	output_queue_finish(&c->queue);
+	request_unref(c->request);
+	free(c->command);
+	free(c);
+}
+
+/* The record for operators, as of every command (ws/api/run.c). */
+static void write_log(const struct call *c, const struct run_result *result)
+{
+	char command[LOG_COMMAND_SIZE], code[16], ms[24];
+	log_command(c->words, command);
+	snprintf(code, sizeof code, "%d", run_exit_code(result));
+	snprintf(ms, sizeof ms, "%" PRIu64, result->duration_us / 1000);
+	log_write(result->survivors > 0 ? LOG_WARN : LOG_INFO, "bridge", "exec", "sandbox", c->id,
+		"peer", c->request->peer, "principal", typist_author(c->request), "command",
+		command, "end", run_end_name(result), "exit", code, "ms", ms, NULL);
+}
+
+static void maybe_free(struct call *c)
+{
+	if (c->run || c->open || uv_is_closing((uv_handle_t *)&c->quiet))
+		return;
+	sandbox_leave(&c->entry);
+	uv_close((uv_handle_t *)&c->quiet, on_quiet_closed);
+}
+
+/* The answer */
+
+static enum download_state give(
+	struct call *c, const char **ret_bytes, size_t *ret_length, int length)
+{
+	*ret_bytes = c->event;
+	*ret_length = (size_t)length;
+	uv_timer_again(&c->quiet);
+	return DOWNLOAD_PIECE;
+}
+
+static int format_output(struct call *c, unsigned stream, const void *bytes, size_t length)
+{
+	int n = snprintf(c->event, sizeof c->event,
+		"event: %s\ndata: ", stream == RUN_STDERR ? "stderr" : "stdout");
+	n += (int)base64_encode(bytes, length, c->event + n);
+	return n + snprintf(c->event + n, sizeof c->event - (size_t)n, "\n\n");
+}
+
+static int format_end(struct call *c)
+{
+	char line[64];
+	if (c->timed_out) {
+		c->timed_out = false;
+		int n = snprintf(line, sizeof line, "Command timed out after %" PRIu64 "ms\n",
+			c->timeout_ms);
+		return format_output(c, RUN_STDERR, line, (size_t)n);
+	}
+	c->told = true;
+	if (c->lost > 0)
+		return snprintf(c->event, sizeof c->event,
+			"event: error\ndata: {\"error\":\"%" PRIu64
+			" bytes of the output are lost\",\"code\":\"exec_error\"}\n\n",
+			c->lost);
+	return snprintf(
+		c->event, sizeof c->event, "event: exit\ndata: {\"exit_code\":%d}\n\n", c->code);
+}
+
+static enum download_state next(void *user, const char **ret_bytes, size_t *ret_length)
+{
+	struct call *c = user;
+	struct output_piece *p = output_queue_take(&c->queue);
+	int length;
+	while (p && p->dropped > 0) {
+		c->lost += p->dropped;
+		free(p);
+		p = output_queue_take(&c->queue);
+	}
+	if (p) {
+		length = format_output(c, p->stream, p->bytes, p->length);
+		free(p);
+		if (c->run && c->queue.size <= OUTPUT_QUEUE_LOW)
+			run_pause(c->run, false);
+		return give(c, ret_bytes, ret_length, length);
+	}
+	if (c->told)
+		return DOWNLOAD_END;
+	if (c->ended)
+		return give(c, ret_bytes, ret_length, format_end(c));
+	if (!c->hush)
+		return DOWNLOAD_WAIT;
+	c->hush = false;
+	return give(c, ret_bytes, ret_length, snprintf(c->event, sizeof c->event, ":\n\n"));
+}
+
+static void on_closed(void *user)
+{
+	struct call *c = user;
+	c->open = false;
+	output_queue_finish(&c->queue);
+	if (c->run)
+		run_cancel(c->run, RUN_GRACE_MS);
+	maybe_free(c);
+}
+
+static void on_quiet(uv_timer_t *timer)
+{
+	struct call *c = timer->data;
+	c->hush = c->open;
+	if (c->open)
+		download_more(c->request);
+}
+
+/* The run */
+
+static void on_output(void *user, enum run_stream stream, const void *bytes, size_t length)
+{
+	struct call *c = user;
+	if (!c->open)
+		return;
+	output_queue_put(&c->queue, stream, bytes, length);
+	if (c->queue.size >= OUTPUT_QUEUE_HIGH)
+		run_pause(c->run, true);
+	download_more(c->request);
+}
+
+static void on_done(void *user, const struct run_result *result)
+{
+	struct call *c = user;
+	c->run = NULL;
+	quota_give(&c->place);
+	c->api->metrics->runs_active--;
+	c->api->metrics->run_timeouts += result->timed_out;
+	c->ended = true;
+	c->code = run_exit_code(result);
+	c->timed_out = result->timed_out;
+	write_log(c, result);
+	sandbox_leave(&c->entry);
+	if (c->open)
+		download_more(c->request);
+	maybe_free(c);
+}
+
+/* The sandbox is being deleted. */
+static void end_run(struct sandbox_run *entry)
+{
+	struct call *c = (struct call *)entry;
+	if (c->run)
+		run_cancel(c->run, RUN_GRACE_MS);
+}
+
+/* What is to be run */
+
+static void put_quoted(FILE *to, const char *word)
+{
+	putc('\'', to);
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", to);
+		else
+			putc(*word, to);
+	putc('\'', to);
+}
+
+/*
+ * The script that enters the sandbox, with the words behind it, which begin at *ret_words. Returns it, to be freed, or NULL when
+ * memory is short.
+ */
+static char *command_of(
+	const struct sandbox *s, const json_t *words, size_t *ret_length, size_t *ret_words)
+{
+	char *text = NULL;
+	FILE *to = open_memstream(&text, ret_length);
+	if (!to)
+		return NULL;
+	char enter[PLACE_PATH_MAX + 8];
+	snprintf(enter, sizeof enter, "%s.enter", s->root);
+	fputs("exec bash ", to);
+	put_quoted(to, enter);
+	*ret_words = (size_t)ftell(to) + 1;
+	size_t i;
+	const json_t *word;
+	json_array_foreach (words, i, word) {
+		putc(' ', to);
+		put_quoted(to, json_string_value(word));
+	}
+	if (fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Returns whether the words are such; otherwise r has been answered. */
+static bool check_words(struct request *r, const json_t *words)
+{
+	size_t i;
+	const json_t *word;
+	const char *wrong = json_array_size(words) == 0 ? "argv must be a non-empty array"
+		: json_array_size(words) > WORDS_MAX    ? "argv has too many words"
+							: NULL;
+	json_array_foreach (words, i, word)
+		if (!json_string_value(word) ||
+			strlen(json_string_value(word)) != json_string_length(word))
+			wrong = "argv must be strings without NUL";
+	if (wrong)
+		sandbox_refuse(r, 400, "invalid_request", wrong);
+	return !wrong;
+}
+
+struct asked {
+	json_t *body;
+	struct body_environment env;
+	const char *names[BODY_ENV_MAX + 1], *values[BODY_ENV_MAX + 1];
+	char cwd[PLACE_PATH_MAX];
+	struct run_options options;
+};
+
+/* Where, and with which variables: what the request says, else what its session has. */
+static bool take_place(struct request *r, const struct sandbox_session *session, struct asked *asked)
+{
+	const char *cwd;
+	size_t n = 0;
+	const char *key;
+	json_t *value;
+	if (!body_text(r, asked->body, "cwd", &cwd))
+		return false;
+	snprintf(asked->cwd, sizeof asked->cwd, "%s", session ? session->cwd : ".");
+	if (cwd && !sandbox_path(cwd, asked->cwd)) {
+		sandbox_refuse(r, 403, "invalid_request",
+			"cwd must resolve to a location within /workspace");
+		return false;
+	}
+	if (session)
+		json_object_foreach (session->env, key, value) {
+			if (n == BODY_ENV_MAX)
+				break;
+			asked->names[n] = key;
+			asked->values[n++] = json_string_value(value);
+		}
+	asked->names[n] = "RINGSIDE_SANDBOX_AT";
+	asked->values[n++] = asked->cwd;
+	asked->options.env_names = asked->names;
+	asked->options.env_values = asked->values;
+	asked->options.env_count = n;
+	return true;
+}
+
+static void refuse_start(struct request *r, int error)
+{
+	if (error == -EUSERS)
+		sandbox_refuse(r, 429, "capacity_exceeded", "Too many commands run at once");
+	else if (error == -E2BIG || error == -EINVAL)
+		sandbox_refuse(r, 400, "invalid_request", "The command is too long");
+	else
+		sandbox_refuse_error(r, "The command cannot be started", error);
+}
+
+/* command: taken; words: where those begin in there. */
+static void start(struct request *r, struct sandbox *s, const struct asked *asked, char *command,
+	size_t words)
+{
+	static const struct run_callbacks callbacks = {.output = on_output, .done = on_done};
+	struct api *a = api_of(r);
+	struct call *c = calloc(1, sizeof *c);
+	if (!c) {
+		refuse_memory(r);
+		free(command);
+		return;
+	}
+	c->api = a;
+	c->command = command;
+	c->words = command + words;
+	memcpy(c->id, s->id, sizeof c->id);
+	c->request = request_ref(r);
+	c->timeout_ms = asked->options.timeout_ms;
+	uv_timer_init(a->sessions->loop, &c->quiet);
+	c->quiet.data = c;
+	if (!access_take(a->access, r, QUOTA_FORKS, &c->place)) {
+		maybe_free(c);
+		return;
+	}
+	int rc = run_start(a->runs, &asked->options, &callbacks, c, &c->run);
+	if (rc < 0) {
+		c->run = NULL;
+		refuse_start(r, rc);
+		maybe_free(c);
+		return;
+	}
+	a->metrics->runs++;
+	a->metrics->runs_active++;
+	sandbox_enter(s, &c->entry, end_run);
+	uv_timer_start(&c->quiet, on_quiet, QUIET_MS, QUIET_MS);
+	c->open = true;
+	reply_header(r, "Cache-Control", "no-cache");
+	download_reply(r, 200, "text/event-stream", DOWNLOAD_UNKNOWN,
+		&(struct download_source){.next = next, .closed = on_closed, .user = c});
+}
+
+static void exec_in(struct request *r, struct sandbox *s, void *user)
+{
+	struct asked *asked = user;
+	const struct sandbox_session *session;
+	size_t at;
+	asked->body = body_read(r);
+	const json_t *words = json_object_get(asked->body, "argv");
+	if (!asked->body || !check_words(r, words) || !sandbox_session_of(r, s, &session) ||
+		!body_number(r, asked->body, "timeout_ms", 0, TIMEOUT_MAX_MS,
+			&asked->options.timeout_ms) ||
+		!take_place(r, session, asked))
+		goto out;
+	char *command = command_of(s, words, &asked->options.command_length, &at);
+	if (!command) {
+		refuse_memory(r);
+		goto out;
+	}
+	asked->options.command = command;
+	asked->options.cwd = s->root;
+	start(r, s, asked, command, at);
+out:
+	json_decref(asked->body);
+	free(asked);
+}
+
+static void exec_words(struct request *r)
+{
+	if (!sandbox_has_way(r))
+		return;
+	struct asked *asked = calloc(1, sizeof *asked);
+	if (asked)
+		sandbox_use(r, exec_in, asked);
+	else
+		refuse_memory(r);
+}
+
+const struct route_row api_bridge_exec_rows[] = {
+	{METHOD_POST, "/v1/sandbox/{}/exec", WHO_OWNER, .plain = exec_words},
+	{.path = NULL},
+};

@@ -1,0 +1,550 @@
+/* See sandbox.h. Directories are made and removed by threads (shell/files/crew.h), with the rights of those whose they are. */
+#include "ws/api/bridge/sandbox.h"
+
+#include "shell/bounds.h"
+#include "shell/files/copy.h"
+#include "shell/files/crew.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/read/workspace.h"
+#include "ws/error.h"
+#include "ws/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define FOLDER ".sandboxes" /* of the workspace */
+#define ENTER_SUFFIX ".enter"
+#define ENTER_SIZE (2 * PLACE_PATH_MAX + 2048)
+
+/*
+ * What starts everything in a sandbox: a command, or a shell. Among mounts of its own, where bubblewrap can make them, the directory
+ * is at /workspace; elsewhere words that are paths in there are given by their real name.
+ */
+static const char enter_text[] =
+	"at=${RINGSIDE_SANDBOX_AT-} shell=${RINGSIDE_SANDBOX_SHELL:-bash}\n"
+	"[[ $at != . ]] || at=\n"
+	"unset RINGSIDE_SANDBOX_AT RINGSIDE_SANDBOX_SHELL\n"
+	"view=(bwrap --die-with-parent)\n"
+	"((EUID)) || view+=(--cap-add ALL)\n"
+	"for each in /*; do\n"
+	"	[[ $each == /workspace ]] || view+=(--dev-bind \"$each\" \"$each\")\n"
+	"done\n"
+	"view+=(--bind \"$root\" /workspace)\n"
+	"if \"${view[@]}\" true 2>/dev/null; then\n"
+	"	view+=(--chdir \"/workspace${at:+/$at}\")\n"
+	"	(($#)) || exec \"${view[@]}\" \"$shell\"\n"
+	"	exec \"${view[@]}\" bash -c '\"$@\"' bash \"$@\"\n"
+	"fi\n"
+	"cd -- \"$root/$at\" || exit 1\n"
+	"(($#)) || exec \"$shell\"\n"
+	"words=()\n"
+	"for each; do\n"
+	"	[[ $each == /workspace || $each == /workspace/* ]] && each=$root${each#/workspace}\n"
+	"	words+=(\"$each\")\n"
+	"done\n"
+	"exec bash -c '\"$@\"' bash \"${words[@]}\"\n";
+
+void sandbox_refuse(struct request *r, int status, const char *code, const char *message)
+{
+	reply_json(r, status, json_pack("{s:s, s:s}", "error", message, "code", code));
+}
+
+void sandbox_refuse_error(struct request *r, const char *what, int error)
+{
+	char message[PLACE_PATH_MAX + 128];
+	int status = error == -EXDEV ? 403 : error == -EUSERS ? 429 : 502;
+	snprintf(message, sizeof message, "%s: %s", what,
+		error == -EXDEV            ? "it leads out of /workspace"
+			: error == -EUSERS ? "too much is under way already"
+					   : error_text(error));
+	sandbox_refuse(
+		r, status, error == -EXDEV ? "invalid_request" : "exec_transport_error", message);
+}
+
+bool sandbox_has_way(struct request *r)
+{
+	bool has = !r->transport || r->transport->downloading;
+	if (!has)
+		sandbox_refuse(r, 501, "not_implemented", "This is served by HTTP alone");
+	return has;
+}
+
+bool sandbox_is_id(const char *text)
+{
+	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz234567");
+	return length > 0 && length <= NAME_ID_MAX && !text[length];
+}
+
+bool sandbox_is_session(const char *text)
+{
+	size_t length = strspn(
+		text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+	return length > 0 && length <= NAME_ID_MAX && !text[length] && !strstr(text, "..");
+}
+
+bool sandbox_path(const char *path, char ret_path[PLACE_PATH_MAX])
+{
+	char joined[BODY_PATH_MAX];
+	if (!workspace_join(WORKSPACE_ALIAS, path, joined) ||
+		!workspace_has(WORKSPACE_ALIAS, joined))
+		return false;
+	const char *below = joined + sizeof WORKSPACE_ALIAS - 1;
+	snprintf(ret_path, PLACE_PATH_MAX, "%s", below[0] ? below + 1 : ".");
+	return true;
+}
+
+bool sandbox_place(const char *root, struct place *p)
+{
+	bool fits = place_of_directory(p, root);
+	p->beneath = true;
+	return fits;
+}
+
+struct sandbox *sandbox_find(const struct bridge *b, const char *id)
+{
+	struct sandbox *s;
+	DL_FOREACH (b->list, s)
+		if (strcmp(s->id, id) == 0)
+			return s;
+	return NULL;
+}
+
+static void refuse_deleted(struct request *r)
+{
+	sandbox_refuse(r, 409, "exec_transport_error", "The sandbox is being deleted");
+}
+
+struct sandbox *sandbox_again(struct bridge *b, struct request *r)
+{
+	struct sandbox *s = sandbox_find(b, r->match.id);
+	if (s && !s->removing)
+		return s;
+	refuse_deleted(r);
+	return NULL;
+}
+
+bool sandbox_session_of(
+	struct request *r, struct sandbox *s, const struct sandbox_session **ret_session)
+{
+	const char *id = r->session_hint[0] ? r->session_hint : request_param(r, "session");
+	struct sandbox_session *each;
+	*ret_session = NULL;
+	if (!id && !r->session_hint_wrong)
+		return true;
+	if (r->session_hint_wrong || !sandbox_is_session(id)) {
+		sandbox_refuse(r, 400, "invalid_request", "Invalid session ID format");
+		return false;
+	}
+	DL_FOREACH (s->sessions, each)
+		if (strcmp(each->id, id) == 0)
+			*ret_session = each;
+	return true;
+}
+
+/* A deletion. */
+struct removing {
+	struct job job;
+	struct removing *prev, *next;
+	struct api *api;
+	struct request *request; /* our reference */
+	struct sandbox *sandbox; /* NULL: nobody has used it since the server was started */
+	char id[NAME_ID_MAX + 1];
+	char folder[PLACE_PATH_MAX];
+	struct session_waiter waiters[SANDBOX_TERMINALS_MAX];
+	unsigned awaited; /* terminals that have not ended yet, and those who are making it */
+	bool begun;
+	int error;
+};
+
+static void maybe_remove(struct removing *m);
+
+/* Making one */
+
+struct making {
+	struct job job;
+	struct making *prev, *next;
+	struct removing *overtaken; /* by a deletion, which waits for it; or NULL */
+	struct api *api;
+	struct request *request; /* our reference */
+	sandbox_fn *fn;
+	void *user;
+	char id[NAME_ID_MAX + 1];
+	char folder[PLACE_PATH_MAX];
+	int error;
+};
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = write(fd, text, length);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		text += n > 0 ? n : 0;
+		length -= n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* The script, written anew each time, for nobody else's may take its place, and whole: commands read it meanwhile. */
+static int write_enter(int dir_fd, const struct making *m)
+{
+	char name[NAME_ID_MAX + sizeof ENTER_SUFFIX], beside[sizeof name + 4], text[ENTER_SIZE];
+	size_t at = (size_t)snprintf(text, sizeof text, "#!/bin/bash\nroot='");
+	for (const char *c = m->folder; *c; c++)
+		at += (size_t)snprintf(text + at, sizeof text - at, *c == '\'' ? "'\\''" : "%c", *c);
+	at += (size_t)snprintf(text + at, sizeof text - at, "/%s'\n%s", m->id, enter_text);
+	if (at >= sizeof text)
+		return -ENAMETOOLONG;
+	snprintf(name, sizeof name, "%s%s", m->id, ENTER_SUFFIX);
+	snprintf(beside, sizeof beside, "%s.new", name);
+	unlinkat(dir_fd, beside, 0);
+	int fd = openat(dir_fd, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	if (fd < 0)
+		return -errno;
+	int rc = write_all(fd, text, at);
+	close(fd);
+	if (rc == 0 && renameat(dir_fd, beside, dir_fd, name) < 0)
+		rc = -errno;
+	if (rc < 0)
+		unlinkat(dir_fd, beside, 0);
+	return rc;
+}
+
+static bool has_enter(int dir_fd, const char *id)
+{
+	char name[NAME_ID_MAX + sizeof ENTER_SUFFIX];
+	snprintf(name, sizeof name, "%s%s", id, ENTER_SUFFIX);
+	return faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int make(const struct making *m)
+{
+	struct stat st;
+	if (mkdir(m->folder, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	int rc = 0, fd = open(m->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (mkdirat(fd, m->id, 0755) == 0)
+		rc = write_enter(fd, m);
+	else if (errno != EEXIST)
+		rc = -errno;
+	else if (fstatat(fd, m->id, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		rc = -errno;
+	else if (!S_ISDIR(st.st_mode) || !has_enter(fd, m->id))
+		rc = -EEXIST; /* somebody else's */
+	else
+		rc = write_enter(fd, m);
+	close(fd);
+	return rc;
+}
+
+/* One at a time: who finds a directory without its script takes it for somebody else's. */
+static void on_make(struct job *job)
+{
+	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+	struct making *m = (struct making *)job;
+	pthread_mutex_lock(&making);
+	m->error = make(m);
+	pthread_mutex_unlock(&making);
+}
+
+static struct sandbox *add(struct bridge *b, const struct making *m)
+{
+	struct sandbox *s = calloc(1, sizeof *s);
+	if (!s)
+		return NULL;
+	s->bridge = b;
+	snprintf(s->id, sizeof s->id, "%s", m->id);
+	int n = snprintf(s->root, sizeof s->root, "%s/%s", m->folder, m->id);
+	if (n < 0 || (size_t)n >= sizeof s->root) {
+		free(s);
+		return NULL;
+	}
+	DL_APPEND(b->list, s);
+	b->count++;
+	return s;
+}
+
+static void on_made(struct job *job, int error)
+{
+	struct making *m = (struct making *)job;
+	struct request *r = m->request;
+	struct bridge *b = m->api->bridge;
+	struct removing *overtaken = m->overtaken;
+	struct sandbox *s = sandbox_find(b, m->id);
+	DL_DELETE(b->makings, m);
+	if (error == 0)
+		error = m->error;
+	if (error == 0 && !s && !overtaken)
+		s = add(b, m);
+	/* Nothing begins for those whose access has ended meanwhile. */
+	bool good = error == 0 && s && !overtaken && !r->cut;
+	if (good)
+		m->fn(r, s, m->user);
+	else if (!r->done && overtaken)
+		refuse_deleted(r);
+	else if (!r->done && error < 0)
+		sandbox_refuse_error(r, "The sandbox cannot be made", error);
+	else if (!r->done)
+		sandbox_refuse(r, 502, "exec_transport_error", "There is no memory");
+	if (!good)
+		free(m->user);
+	if (overtaken) {
+		overtaken->awaited--;
+		maybe_remove(overtaken);
+	}
+	request_unref(r);
+	free(m);
+}
+
+/* Whether there can be any. With --isolate the workspace has to be let in. Otherwise r has been answered. */
+static bool are_possible(struct api *a, struct request *r)
+{
+	if (!sandbox_is_id(r->match.id)) {
+		sandbox_refuse(r, 400, "invalid_request", "Invalid sandbox ID format");
+		return false;
+	}
+	if (!a->sessions->config.bounds->isolation ||
+		strcmp(a->workspace, a->sessions->config.cwd) == 0)
+		return true;
+	sandbox_refuse(r, 501, "not_implemented",
+		"With --isolate the workspace has to be let in: see --bind");
+	return false;
+}
+
+static struct removing *find_removing(const struct bridge *b, const char *id)
+{
+	struct removing *m;
+	DL_FOREACH (b->removings, m)
+		if (strcmp(m->id, id) == 0)
+			return m;
+	return NULL;
+}
+
+void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
+{
+	struct api *a = api_of(r);
+	struct sandbox *s;
+	struct making *m = NULL;
+	if (!are_possible(a, r))
+		goto err_user;
+	if (find_removing(a->bridge, r->match.id)) {
+		refuse_deleted(r);
+		goto err_user;
+	}
+	s = sandbox_find(a->bridge, r->match.id);
+	if (s) {
+		fn(r, s, user);
+		return;
+	}
+	if (a->sessions->draining) {
+		sandbox_refuse_error(r, "The sandbox cannot be made", -ESHUTDOWN);
+		goto err_user;
+	}
+	if (a->bridge->count >= SANDBOXES_MAX) {
+		sandbox_refuse(r, 429, "capacity_exceeded", "There are too many sandboxes");
+		goto err_user;
+	}
+	m = calloc(1, sizeof *m);
+	if (!m) {
+		refuse_memory(r);
+		goto err_user;
+	}
+	*m = (struct making){.job = {.work = on_make, .done = on_made},
+		.api = a,
+		.request = request_ref(r),
+		.fn = fn,
+		.user = user};
+	memcpy(m->id, r->match.id, sizeof m->id);
+	int n = snprintf(m->folder, sizeof m->folder, "%s/%s", a->workspace, FOLDER);
+	int rc = n < 0 || (size_t)n >= sizeof m->folder - NAME_ID_MAX - sizeof ENTER_SUFFIX
+		? -ENAMETOOLONG
+		: crew_send(a->crew, &m->job);
+	if (rc == 0) {
+		DL_APPEND(a->bridge->makings, m);
+		return;
+	}
+	sandbox_refuse_error(r, "The sandbox cannot be made", rc);
+	request_unref(r);
+	free(m);
+err_user:
+	free(user);
+}
+
+/* The end */
+
+static void on_remove(struct job *job)
+{
+	struct removing *m = (struct removing *)job;
+	char name[NAME_ID_MAX + sizeof ENTER_SUFFIX];
+	int fd = open(m->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* What is not ours stays. */
+	if (has_enter(fd, m->id)) {
+		m->error = copy_remove_tree(fd, m->id);
+		snprintf(name, sizeof name, "%s%s", m->id, ENTER_SUFFIX);
+		if (m->error == 0 || m->error == -ENOENT)
+			unlinkat(fd, name, 0);
+	}
+	close(fd);
+}
+
+static void forget(struct bridge *b, struct sandbox *s)
+{
+	struct sandbox_session *each, *next;
+	DL_FOREACH_SAFE (s->sessions, each, next) {
+		json_decref(each->env);
+		free(each);
+	}
+	DL_DELETE(b->list, s);
+	b->count--;
+	free(s);
+}
+
+static void end_removing(struct removing *m, int error)
+{
+	if (error < 0 && error != -ENOENT)
+		log_write(LOG_WARN, "bridge", "a sandbox cannot be removed", "id", m->id, "error",
+			error_text(error), NULL);
+	if (m->sandbox)
+		forget(m->api->bridge, m->sandbox);
+	DL_DELETE(m->api->bridge->removings, m);
+	if (!m->request->done)
+		reply_bytes(m->request, 204, NULL, "", 0, NULL);
+	request_unref(m->request);
+	free(m);
+}
+
+static void on_removed(struct job *job, int error)
+{
+	struct removing *m = (struct removing *)job;
+	end_removing(m, error < 0 ? error : m->error);
+}
+
+/* What still runs could make files while they are removed. */
+static void maybe_remove(struct removing *m)
+{
+	if (m->begun || m->awaited > 0 || (m->sandbox && m->sandbox->runs))
+		return;
+	m->begun = true;
+	m->job = (struct job){.work = on_remove, .done = on_removed};
+	int rc = crew_send(m->api->crew, &m->job);
+	if (rc < 0)
+		end_removing(m, rc);
+}
+
+static void on_terminal_ended(
+	void *user, struct session *session, enum report_stage stage, int error)
+{
+	struct removing *m = user;
+	(void)session;
+	(void)stage;
+	(void)error; /* what cannot be ended is not waited for */
+	m->awaited--;
+	maybe_remove(m);
+}
+
+static void end_all(struct removing *m)
+{
+	struct sandbox *s = m->sandbox;
+	struct sandbox_run *run, *next;
+	m->awaited++; /* what ends at once does not end all of it */
+	DL_FOREACH_SAFE (s->runs, run, next)
+		if (run->end)
+			run->end(run);
+	for (unsigned i = 0; i < SANDBOX_TERMINALS_MAX; i++) {
+		struct session *terminal = s->terminals[i][0]
+			? sessions_find(m->api->sessions, s->terminals[i])
+			: NULL;
+		if (!terminal)
+			continue;
+		m->awaited++;
+		m->waiters[i] = (struct session_waiter){.done = on_terminal_ended, .user = m};
+		sessions_end(m->api->sessions, terminal, &m->waiters[i]);
+	}
+	m->awaited--;
+}
+
+void sandbox_enter(struct sandbox *s, struct sandbox_run *run, void (*end)(struct sandbox_run *run))
+{
+	run->sandbox = s;
+	run->end = end;
+	DL_APPEND(s->runs, run);
+}
+
+void sandbox_leave(struct sandbox_run *run)
+{
+	struct sandbox *s = run->sandbox;
+	if (!s)
+		return;
+	run->sandbox = NULL;
+	DL_DELETE(s->runs, run);
+	if (s->removing)
+		maybe_remove(s->removing);
+}
+
+void sandbox_delete(struct request *r)
+{
+	struct api *a = api_of(r);
+	struct removing *m;
+	if (!are_possible(a, r))
+		return;
+	struct sandbox *s = sandbox_find(a->bridge, r->match.id);
+	struct making *making;
+	if (find_removing(a->bridge, r->match.id)) {
+		reply_bytes(r, 204, NULL, "", 0, NULL);
+		return;
+	}
+	m = calloc(1, sizeof *m);
+	if (!m) {
+		refuse_memory(r);
+		return;
+	}
+	m->api = a;
+	m->request = request_ref(r);
+	m->sandbox = s;
+	memcpy(m->id, r->match.id, sizeof m->id);
+	snprintf(m->folder, sizeof m->folder, "%s/%s", a->workspace, FOLDER);
+	DL_APPEND(a->bridge->removings, m);
+	DL_FOREACH (a->bridge->makings, making) {
+		if (strcmp(making->id, m->id) != 0)
+			continue;
+		making->overtaken = m;
+		m->awaited++;
+	}
+	if (s) {
+		s->removing = m;
+		end_all(m);
+	}
+	maybe_remove(m);
+}
+
+struct bridge *bridge_create(void)
+{
+	return calloc(1, sizeof(struct bridge));
+}
+
+void bridge_destroy(struct bridge *b)
+{
+	struct sandbox *s, *next;
+	if (!b)
+		return;
+	DL_FOREACH_SAFE (b->list, s, next) {
+		/* A thread that is stuck has it for ever. */
+		if (s->removing && !s->removing->begun) {
+			request_unref(s->removing->request);
+			free(s->removing);
+		}
+		forget(b, s);
+	}
+	free(b);
+}

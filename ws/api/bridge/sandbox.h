@@ -1,0 +1,110 @@
+/*
+ * The sandboxes of the bridge (/v1/sandbox): each is a directory below the workspace, .sandboxes/ID, which what runs in it
+ * sees as /workspace. They are made when they are first named, outlive the server, and end when they are deleted. Beside the
+ * directory lies ID.enter, by which everything in there is started, and which says that the directory is ours to remove.
+ */
+#pragma once
+
+#include "shell/files/place.h"
+#include "shell/name.h"
+#include "ws/api/api.h"
+
+#include <jansson.h>
+
+#define SANDBOXES_MAX 256u
+#define SANDBOX_SESSIONS_MAX 64u  /* of one */
+#define SANDBOX_TERMINALS_MAX 64u /* of one */
+#define SANDBOX_TERMINAL_SIZE 40u /* of a terminal's session id, with its NUL */
+
+/* A session: a directory and variables, for commands that name it. */
+struct sandbox_session {
+	struct sandbox_session *prev, *next;
+	char id[NAME_ID_MAX + 1];
+	char cwd[PLACE_PATH_MAX]; /* below the root, without a slash in front */
+	json_t *env;              /* object of strings, or NULL; owned */
+};
+
+/* A command that runs in there, or a thread that writes there; embedded in what it is about. */
+struct sandbox_run {
+	struct sandbox_run *prev, *next;
+	struct sandbox *sandbox; /* NULL: of none */
+	/* The sandbox is being deleted, which waits until it has left. NULL: it ends soon. */
+	void (*end)(struct sandbox_run *run);
+};
+
+struct making;
+struct removing;
+
+struct sandbox {
+	struct sandbox *prev, *next;
+	struct bridge *bridge;
+	char id[NAME_ID_MAX + 1];
+	char root[PLACE_PATH_MAX]; /* its directory */
+	struct sandbox_session *sessions;
+	unsigned sessions_count;
+	struct sandbox_run *runs;
+	char terminals[SANDBOX_TERMINALS_MAX][SANDBOX_TERMINAL_SIZE]; /* ids of sessions; "": free */
+	struct removing *removing; /* NULL: it is not being deleted */
+};
+
+struct bridge {
+	struct sandbox *list;
+	unsigned count;
+	unsigned bodies;            /* that are being received, see body.h */
+	struct making *makings;     /* list: who waits for a sandbox to be made */
+	struct removing *removings; /* list: what is being deleted */
+};
+
+/* Answer r in the bridge's form: {error, code}. */
+void sandbox_refuse(struct request *r, int status, const char *code, const char *message);
+
+/* The same for an error of the system. */
+void sandbox_refuse_error(struct request *r, const char *what, int error);
+
+/* Whether r comes by what carries answers of bytes as they come; otherwise it has been answered, and nothing is begun. */
+bool sandbox_has_way(struct request *r);
+
+/* Whether text is a sandbox's id. Pure. */
+bool sandbox_is_id(const char *text);
+
+/* Whether text is a session's id. Pure. */
+bool sandbox_is_session(const char *text);
+
+/*
+ * Where a path of a client is below the root: /workspace, or what is relative to it, without ".", ".." and doubled slashes; "." for
+ * the root itself. Returns false when it leads out, or is too long. Pure.
+ */
+bool sandbox_path(const char *path, char ret_path[PLACE_PATH_MAX]);
+
+/* Make p the files of the sandbox whose root this is, and no others. Returns false when that is too long. */
+bool sandbox_place(const char *root, struct place *p);
+
+/*
+ * Find the sandbox that the path of r names, or make it: fn gets it, at once or later, or r has been answered. user: free()d where
+ * fn is not called.
+ */
+typedef void sandbox_fn(struct request *r, struct sandbox *s, void *user);
+void sandbox_use(struct request *r, sandbox_fn *fn, void *user);
+
+/* The one of this id that is there already; NULL: there is none that is known. */
+struct sandbox *sandbox_find(const struct bridge *b, const char *id);
+
+/* The one that the path of r names, after r's body has come; NULL: it is being deleted, or has been, and r has been answered. */
+struct sandbox *sandbox_again(struct bridge *b, struct request *r);
+
+/*
+ * The session that r names by its header Session-Id, or by ?session=: *ret_session, NULL for none, and for one that nobody has made. Returns
+ * false when it is no id: then r has been answered.
+ */
+bool sandbox_session_of(
+	struct request *r, struct sandbox *s, const struct sandbox_session **ret_session);
+
+/* It begins in there, and is over; harmless when it has not begun. */
+void sandbox_enter(struct sandbox *s, struct sandbox_run *run, void (*end)(struct sandbox_run *run));
+void sandbox_leave(struct sandbox_run *run);
+
+/* End all that runs in there and remove it, once that has ended; r is answered 204. */
+void sandbox_delete(struct request *r);
+
+struct bridge *bridge_create(void);
+void bridge_destroy(struct bridge *b);

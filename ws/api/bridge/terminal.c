@@ -1,0 +1,89 @@
+/* A terminal's place in its sandbox is its session's id, by which it is ended when the sandbox is deleted. */
+#include "ws/api/bridge/terminal.h"
+
+#include "shell/id.h"
+#include "ws/api/bridge/sandbox.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <utlist.h>
+
+#define PREFIX "pty."
+#define ORPHANED_MS 60000u /* for one whose server was killed: nobody comes back to it */
+
+static char *free_place(struct sandbox *s)
+{
+	for (unsigned i = 0; i < SANDBOX_TERMINALS_MAX; i++)
+		if (!s->terminals[i][0])
+			return s->terminals[i];
+	return NULL;
+}
+
+static struct refusal check(void *user, const struct terminal_query *q)
+{
+	const struct api *a = user;
+	struct sandbox *s = sandbox_find(a->bridge, q->sandbox);
+	if (!sandbox_is_id(q->sandbox))
+		return (struct refusal){400, "VALIDATION_FAILED", "Invalid sandbox ID format"};
+	if (q->session[0] && !sandbox_is_session(q->session))
+		return (struct refusal){400, "VALIDATION_FAILED", "Invalid session ID format"};
+	if (!s || s->removing)
+		return (struct refusal){
+			404, "UNKNOWN_ERROR", "There is no such sandbox: ask for /running first"};
+	if (!free_place(s))
+		return (struct refusal){429, "LIMIT_REACHED", "The sandbox has too many terminals"};
+	return (struct refusal){0};
+}
+
+static const struct sandbox_session *find_session(const struct sandbox *s, const char *id)
+{
+	const struct sandbox_session *each;
+	DL_FOREACH (s->sessions, each)
+		if (strcmp(each->id, id) == 0)
+			return each;
+	return NULL;
+}
+
+static bool make(void *user, const struct terminal_query *q, struct terminal_own *ret)
+{
+	const struct api *a = user;
+	struct sandbox *s = sandbox_find(a->bridge, q->sandbox);
+	char *place = s && !s->removing ? free_place(s) : NULL;
+	char digits[27];
+	if (!place || id_digits(digits, sizeof digits - 1, 36) < 0)
+		return false;
+	const struct sandbox_session *session = find_session(s, q->session);
+	snprintf(place, SANDBOX_TERMINAL_SIZE, PREFIX "%s", digits);
+	snprintf(ret->id, sizeof ret->id, "%s", place);
+	snprintf(ret->program, sizeof ret->program, "%s.enter", s->root);
+	snprintf(ret->at, sizeof ret->at, "%s", session ? session->cwd : ".");
+	snprintf(ret->shell, sizeof ret->shell, "%s", q->shell);
+	ret->names[0] = "RINGSIDE_SANDBOX_AT";
+	ret->values[0] = ret->at;
+	ret->names[1] = "RINGSIDE_SANDBOX_SHELL";
+	ret->values[1] = ret->shell;
+	ret->options = (struct session_options){.id = ret->id,
+		.cwd = s->root,
+		.shell = ret->program,
+		.rows = q->rows,
+		.cols = q->cols,
+		.idle_timeout_ms = ORPHANED_MS,
+		.env_names = ret->names,
+		.env_values = ret->values,
+		.env_count = ret->shell[0] ? 2 : 1};
+	return true;
+}
+
+static void over(void *user, const struct terminal_query *q, const char *id)
+{
+	const struct api *a = user;
+	struct sandbox *s = sandbox_find(a->bridge, q->sandbox);
+	for (unsigned i = 0; s && i < SANDBOX_TERMINALS_MAX; i++)
+		if (strcmp(s->terminals[i], id) == 0)
+			s->terminals[i][0] = '\0';
+}
+
+struct terminal_maker bridge_terminals(struct api *a)
+{
+	return (struct terminal_maker){.check = check, .make = make, .over = over, .user = a};
+}

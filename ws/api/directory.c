@@ -1,0 +1,126 @@
+/* asked -> on a thread -> told. Who has gone meanwhile is not told, and the thread is left alone: it comes back when it can. */
+#include "ws/api/directory.h"
+
+#include "shell/files/crew.h"
+#include "ws/access.h"
+#include "ws/api/read/body.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/read/workspace.h"
+#include "ws/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct looking {
+	struct job job;
+	struct request *request; /* our reference */
+	void (*fn)(void *user, bool looked);
+	void *user;
+	bool gone; /* nobody waits for the answer */
+	int error; /* of the directory */
+	char cwd[BODY_PATH_MAX];
+};
+
+static void on_gone(void *user)
+{
+	struct looking *l = user;
+	l->gone = true;
+}
+
+static void on_work(struct job *job)
+{
+	struct looking *l = (struct looking *)job;
+	l->error = directory_check(l->cwd);
+}
+
+static void on_done(struct job *job, int error)
+{
+	struct looking *l = (struct looking *)job;
+	struct request *r = l->request;
+	bool goes_on = !l->gone && !r->cut;
+	r->gone = NULL;
+	r->directory = (struct directory_found){.looked = true, .error = l->error};
+	if (goes_on && error < 0) {
+		refuse_look(r, l->cwd, error);
+		goes_on = false;
+	}
+	l->fn(l->user, goes_on);
+	request_unref(r);
+	free(l);
+}
+
+void directory_look(struct api *a, struct request *r, const char *cwd,
+	void (*fn)(void *user, bool looked), void *user)
+{
+	size_t length = cwd ? strlen(cwd) : 0;
+	bool is_path = length > 0 && cwd[0] == '/';
+	r->directory = (struct directory_found){
+		.looked = cwd, .error = is_path ? -ENAMETOOLONG : -EINVAL};
+	if (!is_path || length >= BODY_PATH_MAX) {
+		fn(user, true);
+		return;
+	}
+	struct looking *l = calloc(1, sizeof *l);
+	if (!l) {
+		refuse_memory(r);
+		fn(user, false);
+		return;
+	}
+	l->request = request_ref(r);
+	l->fn = fn;
+	l->user = user;
+	memcpy(l->cwd, cwd, length + 1);
+	l->job.work = on_work;
+	l->job.done = on_done;
+	access_whose(&r->principal, r->match.id, l->job.whose, sizeof l->job.whose);
+	r->gone = on_gone;
+	r->gone_user = l;
+	int rc = crew_send(a->crew, &l->job);
+	if (rc < 0)
+		on_done(&l->job, rc);
+}
+
+/* The field of a body */
+
+struct asking {
+	struct api *api;
+	struct request *request; /* our reference */
+	json_t *body;            /* likewise */
+	directory_fn *fn;
+};
+
+static void on_looked(void *user, bool looked)
+{
+	struct asking *q = user;
+	if (looked)
+		q->fn(q->api, q->request, q->body);
+	request_unref(q->request);
+	json_decref(q->body);
+	free(q);
+}
+
+void directory_ask_for(
+	struct api *a, struct request *r, json_t *body, const char *cwd, directory_fn *fn)
+{
+	struct asking *q = calloc(1, sizeof *q);
+	if (!q) {
+		refuse_memory(r);
+		return;
+	}
+	*q = (struct asking){
+		.api = a, .request = request_ref(r), .body = json_incref(body), .fn = fn};
+	directory_look(a, r, cwd, on_looked, q);
+}
+
+void directory_ask(struct api *a, struct request *r, directory_fn *fn)
+{
+	const char *cwd = NULL;
+	json_t *body = body_read(r);
+	if (body) {
+		workspace_take_cwd(a->alias, a->sessions, body);
+		(void)body_find_text(body, "cwd", &cwd); /* what is wrong with it is for fn to say */
+		directory_ask_for(a, r, body, cwd, fn);
+	}
+	json_decref(body);
+}

@@ -1,0 +1,61 @@
+/*
+ * Draining: nothing new begins on this server, no session, process, context or command on its own, and what there is is served until
+ * it has ended. For those who send clients here, and for whoever wants to end the machine. It is the server's alone: the next one
+ * on this runtime directory is not drained. There is nothing that can fail.
+ */
+#include "shell/clock.h"
+#include "ws/api/api.h"
+#include "ws/api/json/session.h"
+#include "ws/api/rows.h"
+#include "ws/log.h"
+
+/* Sessions with something that runs, or is about to. */
+static unsigned count_sessions(const struct sessions *all)
+{
+	unsigned count = 0;
+	for (struct session *s = NULL; (s = session_next(all, s));)
+		count += s->state != SESSION_EXITED;
+	return count;
+}
+
+static void reply_drain(struct request *r)
+{
+	const struct api *a = api_of(r);
+	reply_success(r,
+		json_pack("{s:b, s:o, s:i, s:i, s:i}", "draining", (int)a->sessions->draining,
+			"since", time_json(a->drained_ms), "sessions",
+			(int)count_sessions(a->sessions), "processes", (int)a->processes->running,
+			"runs", (int)a->metrics->runs_active));
+}
+
+static void set_draining(struct request *r, bool draining)
+{
+	struct api *a = api_of(r);
+	if (a->sessions->draining != draining) {
+		a->sessions->draining = a->processes->draining = draining;
+		a->drained_ms = draining ? clock_wall_ms() : 0;
+		log_write(LOG_INFO, "drain",
+			draining ? "nothing new begins here" : "what is new may begin again",
+			"peer", r->peer, NULL);
+		api_tell_drain(a);
+		terminals_tell_drain(a->terminals);
+	}
+	reply_drain(r);
+}
+
+static void start_drain(struct request *r)
+{
+	set_draining(r, true);
+}
+
+static void cancel_drain(struct request *r)
+{
+	set_draining(r, false);
+}
+
+const struct route_row api_drain_rows[] = {
+	{METHOD_GET, "/api/drain", WHO_OWNER, .plain = reply_drain},
+	{METHOD_POST, "/api/drain", WHO_OWNER, .plain = start_drain},
+	{METHOD_DELETE, "/api/drain", WHO_OWNER, .plain = cancel_drain},
+	{.path = NULL},
+};

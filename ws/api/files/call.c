@@ -1,0 +1,347 @@
+/*
+ * read -> whose files -> (a session is made) -> on a thread -> answered. A session is asked for nothing but the number of its
+ * shell: where that is, the kernel says, so nobody waits for what runs in it.
+ */
+#include "ws/api/files/call.h"
+
+#include "shell/bounds.h"
+#include "shell/files/pack.h"
+#include "ws/api/read/body.h"
+#include "ws/api/read/refuse.h"
+#include "ws/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_SESSION "default"
+#define FILE_URL "/api/file/"
+
+static void free_call(struct file_call *c)
+{
+	reply_text_finish(&c->answer);
+	json_decref(c->body);
+	request_unref(c->request);
+	free(c);
+}
+
+static void on_close(struct job *job)
+{
+	struct file_call *c = (struct file_call *)job;
+	if (c->content.fd > 0)
+		content_close(&c->content);
+	pack_close(c->pack);
+}
+
+static void on_close_done(struct job *job, int error)
+{
+	if (error < 0)
+		on_close(job);
+	free_call((struct file_call *)job);
+}
+
+void file_call_free(struct file_call *c)
+{
+	/* Some file systems are asked when a file is closed, and may not answer. */
+	if (c->content.fd > 0 || c->pack) {
+		c->job.work = on_close;
+		c->job.done = on_close_done;
+		crew_owe(c->api->crew, &c->job);
+	} else {
+		free_call(c);
+	}
+}
+
+json_t *file_context(const struct file_call *c)
+{
+	return json_pack("{s:s, s:s}", "path", c->path, "operation", c->action->operation);
+}
+
+void file_answer_begin(struct file_call *c)
+{
+	reply_text_raw(&c->answer, "{\"success\":true,\"path\":");
+	reply_text_text(&c->answer, c->path);
+}
+
+void file_answer_end(struct file_call *c)
+{
+	reply_text_raw(&c->answer, ",\"timestamp\":");
+	reply_text_now(&c->answer);
+	reply_text_raw(&c->answer, "}");
+}
+
+/* The answer */
+
+void file_call_refuse(struct file_call *c, int error)
+{
+	struct request *r = c->request;
+	char message[PLACE_PATH_MAX + 128];
+	json_t *context = file_context(c);
+	const char *code = error == -ENOENT || error == -ENOTDIR  ? "FILE_NOT_FOUND"
+		: error == -EUSERS                                ? "RESOURCE_BUSY"
+		: error == -ETIME                                 ? "FILES_STUCK"
+		: error == -ESRCH                                 ? "SESSION_TERMINATED"
+		: error == -ECANCELED || error_is_shortage(error) ? error_code_of(error)
+								  : "FILESYSTEM_ERROR";
+	if (strcmp(code, "FILE_NOT_FOUND") == 0)
+		snprintf(message, sizeof message, "File not found: %s", c->path);
+	else if (error == -EUSERS)
+		snprintf(message, sizeof message, "Too much waits for the disks already");
+	else if (error == -ETIME)
+		snprintf(message, sizeof message, "%s: %s", c->path, error_text(error));
+	else if (error == -ESRCH)
+		snprintf(message, sizeof message, "The session's shell has ended");
+	else
+		snprintf(message, sizeof message, "%s: %s: %s", c->action->operation, c->path,
+			error_text(error));
+	if (context && strcmp(code, "FILESYSTEM_ERROR") == 0)
+		json_object_update_new(context,
+			json_pack("{s:s, s:i}", "stderr", error_text(error), "exitCode", 1));
+	if (context && error == -ESRCH)
+		json_object_set_new(context, "sessionId", json_string(c->session));
+	reply_error(r, code, message, context);
+}
+
+static void refuse(struct file_call *c, int error)
+{
+	if (!c->action->refuse || !c->action->refuse(c, error))
+		file_call_refuse(c, error);
+}
+
+static void on_done(struct job *job, int error)
+{
+	struct file_call *c = (struct file_call *)job;
+	struct request *r = c->request;
+	r->gone = NULL;
+	if (error == 0 && c->action->reply && (c->error == 0 || c->action->replies_errors)) {
+		c->action->reply(c);
+		return;
+	}
+	if (error < 0 || c->error < 0) {
+		refuse(c, error < 0 ? error : c->error);
+	} else if (c->answer.failed) {
+		refuse_memory(r);
+	} else {
+		char *text = c->answer.text;
+		c->answer.text = NULL;
+		reply_bytes(r, 200, "application/json", text, c->answer.length, text);
+	}
+	file_call_free(c);
+}
+
+/* The work */
+
+static void on_work(struct job *job)
+{
+	struct file_call *c = (struct file_call *)job;
+	if (atomic_load(&c->gone)) {
+		c->error = -ECANCELED;
+		return;
+	}
+	c->error = place_enter(&c->place);
+	if (c->error < 0)
+		return;
+	c->error = c->action->work(c);
+	place_leave(&c->place);
+}
+
+static void on_gone(void *user)
+{
+	struct file_call *c = user;
+	atomic_store(&c->gone, true);
+}
+
+static void send_out(struct file_call *c)
+{
+	struct request *r = c->request;
+	c->job.work = on_work;
+	c->job.done = on_done;
+	access_whose(&r->principal, c->session, c->job.whose, sizeof c->job.whose);
+	int rc = crew_send(c->api->crew, &c->job);
+	if (rc < 0) {
+		file_call_refuse(c, rc);
+		file_call_free(c);
+		return;
+	}
+	r->gone = on_gone;
+	r->gone_user = c;
+}
+
+/* Whose files */
+
+static void in_shell(struct file_call *c, const struct session *s)
+{
+	place_of_shell(&c->place, session_pid(s), session_holder(s));
+	c->place.workspace = c->api->alias;
+	send_out(c);
+}
+
+static void on_session(void *user, struct session *s, enum report_stage stage, int error)
+{
+	struct file_call *c = user;
+	/* Its access may have ended while the session was made. */
+	if (error == 0 && !c->request->cut) {
+		in_shell(c, s);
+		return;
+	}
+	if (error < 0)
+		refuse_session_start(c->request, c->api->sessions, c->session, stage, error);
+	file_call_free(c);
+}
+
+/* A session that is not there yet, or not running, is waited for. */
+static void make_session(struct file_call *c)
+{
+	c->waiter = (struct session_waiter){.done = on_session, .user = c};
+	int rc = sessions_get_or_replace(c->api->sessions, c->session, &c->waiter);
+	if (rc < 0)
+		on_session(c, NULL, REPORT_SETUP, rc);
+}
+
+/* Files of no session: those that the server has, and in rooms there are none. */
+static void in_no_session(struct file_call *c)
+{
+	if (c->api->sessions->config.bounds->isolation) {
+		reply_invalid(c->request, "sessionId",
+			"With --isolate each session has files of its own: name one", "required");
+		file_call_free(c);
+		return;
+	}
+	if (!place_of_directory(&c->place, c->api->sessions->config.cwd)) {
+		file_call_free(c);
+		return;
+	}
+	c->place.workspace = c->api->alias;
+	send_out(c);
+}
+
+/* Who came by a link has a session, which is there. Returns whether it is; otherwise c has been answered. */
+static bool admit_guest(struct file_call *c, const struct session *s)
+{
+	const struct principal *p = &c->request->principal;
+	if (!p->session[0])
+		return true;
+	if (!s || !auth_may_see(p, session_id(s), session_epoch(s)))
+		reply_error(c->request, "SESSION_DESTROYED", "The session has been deleted",
+			json_pack("{s:s}", "sessionId", c->session));
+	else if (s->state != SESSION_RUNNING)
+		reply_error(c->request, "SESSION_TERMINATED", "The session's shell has ended",
+			json_pack("{s:s}", "sessionId", c->session));
+	else
+		return true;
+	return false;
+}
+
+static bool is_relative(const char *path)
+{
+	return path && path[0] != '/';
+}
+
+static void find_place(struct file_call *c)
+{
+	const struct session *s = sessions_find(c->api->sessions, c->session);
+	bool needed = c->api->sessions->config.bounds->isolation || is_relative(c->path) ||
+		is_relative(c->to);
+	if (!admit_guest(c, s))
+		file_call_free(c);
+	else if (s && s->state == SESSION_RUNNING)
+		in_shell(c, s);
+	else if (needed)
+		make_session(c);
+	else
+		in_no_session(c);
+}
+
+/* The request */
+
+static bool take_path(struct file_call *c, const char *field, const char **ret_path)
+{
+	const json_t *value = json_object_get(c->body, field);
+	const char *path = json_string_value(value), *wrong = NULL;
+	if (!path || !*path)
+		wrong = "Must be a path";
+	else if (strlen(path) != json_string_length(value))
+		wrong = "Must not contain NUL";
+	else if (strlen(path) >= PLACE_PATH_MAX)
+		wrong = "Must be shorter than 4096 bytes";
+	if (wrong)
+		reply_invalid(c->request, field, wrong, "INVALID_PATH");
+	*ret_path = path;
+	return !wrong;
+}
+
+/* The session that is named, id; NULL: none is. Returns false when c has been answered. */
+static bool take_session(struct file_call *c, const char *id, bool *ret_none)
+{
+	struct request *r = c->request;
+	if (!access_session(&r->principal, id, &id)) {
+		reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
+		return false;
+	}
+	*ret_none = id && strcmp(id, BODY_NO_SESSION) == 0 && !r->principal.session[0];
+	if (id && !name_is_id(id)) {
+		reply_invalid(r, "sessionId",
+			"An id is 1 to 128 of A-Z a-z 0-9 . _ : @ - and does not begin with a dot",
+			"invalid");
+		return false;
+	}
+	snprintf(c->session, sizeof c->session, "%s", id ? id : DEFAULT_SESSION);
+	return true;
+}
+
+static bool take_body(struct file_call *c, bool *ret_none)
+{
+	const struct file_action *action = c->action;
+	const char *id;
+	c->body = body_read(c->request);
+	return c->body && take_path(c, action->path, &c->path) &&
+		(!action->to || take_path(c, action->to, &c->to)) &&
+		body_text(c->request, c->body, "sessionId", &id) && take_session(c, id, ret_none) &&
+		(!action->take || action->take(c));
+}
+
+static bool take_url(struct file_call *c, bool *ret_none)
+{
+	struct request *r = c->request;
+	const char *id;
+	c->path = r->path[strlen(FILE_URL)] ? r->path + strlen(FILE_URL) : ".";
+	if (strlen(c->path) >= PLACE_PATH_MAX) {
+		reply_invalid(r, "path", "Must be shorter than 4096 bytes", "INVALID_PATH");
+		return false;
+	}
+	return request_session(r, &id) && take_session(c, id, ret_none) &&
+		(!c->action->take || c->action->take(c));
+}
+
+static void begin(struct request *r, const struct file_action *action,
+	bool (*take)(struct file_call *c, bool *ret_none))
+{
+	struct file_call *c = calloc(1, sizeof *c);
+	bool none = false;
+	if (!c) {
+		refuse_memory(r);
+		return;
+	}
+	c->api = api_of(r);
+	c->request = request_ref(r);
+	c->action = action;
+	if (!take(c, &none))
+		file_call_free(c);
+	else if (none)
+		in_no_session(c);
+	else
+		find_place(c);
+}
+
+void file_call(struct request *r, const struct file_action *action)
+{
+	begin(r, action, take_body);
+}
+
+void file_call_of_url(struct request *r, const struct file_action *action)
+{
+	begin(r, action, take_url);
+}

@@ -1,0 +1,139 @@
+/* What is in a directory. */
+#include "shell/clock.h"
+#include "shell/files/listing.h"
+#include "ws/api/files/call.h"
+#include "ws/api/read/body.h"
+#include "ws/api/rows.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct told {
+	struct file_call *call;
+	struct listing_result result;
+	char absolute[3 * PLACE_PATH_MAX]; /* what is told of one: the directory, and behind it the rest */
+	size_t directory;                  /* bytes of the former, once it is there; 0: not yet */
+	size_t count;
+};
+
+static const char *type_of(mode_t mode)
+{
+	return S_ISREG(mode)    ? "file"
+		: S_ISDIR(mode) ? "directory"
+		: S_ISLNK(mode) ? "symlink"
+				: "other";
+}
+
+static void tell_mode(struct reply_text *a, mode_t mode)
+{
+	char text[] = "rwxrwxrwx";
+	for (unsigned i = 0; i < 9; i++)
+		if ((mode & (0400u >> i)) == 0)
+			text[i] = '-';
+	reply_text_raw(a, ",\"mode\":\"");
+	reply_text_raw(a, text);
+	reply_text_raw(a, "\",\"permissions\":{\"readable\":");
+	reply_text_flag(a, mode & S_IRUSR);
+	reply_text_raw(a, ",\"writable\":");
+	reply_text_flag(a, mode & S_IWUSR);
+	reply_text_raw(a, ",\"executable\":");
+	reply_text_flag(a, mode & S_IXUSR);
+	reply_text_raw(a, "}}");
+}
+
+static void tell_time(struct reply_text *a, const struct timespec *time)
+{
+	char text[CLOCK_TEXT_SIZE];
+	int64_t ms = (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
+	clock_format(ms > 0 ? (uint64_t)ms : 0, text);
+	reply_text_raw(a, ",\"modifiedAt\":");
+	reply_text_text(a, text);
+}
+
+static void note_directory(struct told *t)
+{
+	const char *directory = t->result.directory;
+	size_t length = strlen(directory);
+	bool slash = length == 0 || directory[length - 1] != '/';
+	t->directory = (size_t)snprintf(
+		t->absolute, sizeof t->absolute, "%s%s", directory, slash ? "/" : "");
+}
+
+static bool on_entry(void *user, const struct listing_entry *e)
+{
+	struct told *t = user;
+	struct reply_text *a = &t->call->answer;
+	if (t->directory == 0)
+		note_directory(t);
+	snprintf(t->absolute + t->directory, sizeof t->absolute - t->directory, "%s", e->relative);
+	reply_text_raw(a, t->count++ > 0 ? ",{\"name\":" : "{\"name\":");
+	reply_text_text(a, e->name);
+	reply_text_raw(a, ",\"absolutePath\":");
+	reply_text_text(a, t->absolute);
+	reply_text_raw(a, ",\"relativePath\":");
+	reply_text_text(a, e->relative);
+	reply_text_raw(a, ",\"type\":\"");
+	reply_text_raw(a, type_of(e->st->st_mode));
+	reply_text_raw(a, "\",\"size\":");
+	reply_text_number(a, (unsigned long long)e->st->st_size);
+	tell_time(a, &e->st->st_mtim);
+	tell_mode(a, e->st->st_mode);
+	return !a->failed && !atomic_load(&t->call->gone);
+}
+
+static int list(struct file_call *c)
+{
+	const struct listing_options options = {.recursive = c->recursive, .hidden = c->hidden};
+	struct told t = {.call = c};
+	file_answer_begin(c);
+	reply_text_raw(&c->answer, ",\"files\":[");
+	int rc = listing_walk(&c->place, c->path, &options, on_entry, &t, &t.result);
+	reply_text_raw(&c->answer, "],\"count\":");
+	reply_text_number(&c->answer, t.count);
+	if (t.result.cut)
+		reply_text_raw(&c->answer, ",\"truncated\":true");
+	file_answer_end(c);
+	return rc;
+}
+
+static bool take_options(struct file_call *c)
+{
+	json_t *options = json_object_get(c->body, "options");
+	if (!options || json_is_null(options))
+		return true;
+	if (!json_is_object(options)) {
+		reply_invalid(c->request, "options", "Must be an object", "invalid");
+		return false;
+	}
+	return body_flag(c->request, options, "recursive", &c->recursive) &&
+		body_flag(c->request, options, "includeHidden", &c->hidden);
+}
+
+static bool refuse(struct file_call *c, int error)
+{
+	char message[PLACE_PATH_MAX + 64];
+	if (error != -ENOENT && error != -ENOTDIR)
+		return false;
+	bool missing = error == -ENOENT;
+	snprintf(message, sizeof message,
+		missing ? "Directory not found: %s" : "Path is not a directory: %s", c->path);
+	reply_error(
+		c->request, missing ? "FILE_NOT_FOUND" : "NOT_DIRECTORY", message, file_context(c));
+	return true;
+}
+
+static void list_files(struct request *r)
+{
+	static const struct file_action action = {.operation = "directory.list",
+		.path = "path",
+		.take = take_options,
+		.work = list,
+		.refuse = refuse};
+	file_call(r, &action);
+}
+
+const struct route_row api_file_list_rows[] = {
+	{METHOD_POST, "/api/list-files", WHO_OWNER_OR_TRUSTED, .plain = list_files},
+	{.path = NULL},
+};

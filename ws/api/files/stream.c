@@ -1,0 +1,258 @@
+/*
+ * A file as a stream of events, of any size: metadata, chunks, complete. The next chunk is read while the last one is on its
+ * way, and no more: a reader that stops costs one chunk. A file that cannot be read is a stream as well, of one error.
+ */
+#include "ws/api/files/call.h"
+#include "ws/api/files/type.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/error.h"
+#include "ws/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK \
+	65535u /* bytes of the file: a multiple of 3, so that base64 has no padding but at the end */
+
+enum stream_state { STREAM_CHUNKS, STREAM_LAST, STREAM_OVER };
+
+struct file_stream {
+	struct job job;
+	struct file_call *call;
+	enum stream_state state;
+	struct reply_text event; /* waits for the transport, if it has a length */
+	bool out, closed;        /* a thread is at work; the transport has gone */
+	bool binary;
+	char type[MIME_SIZE];
+	uint64_t offset;
+	struct text_decoder decoder;
+	int error;
+	char bytes[CHUNK];
+};
+
+static void destroy(struct file_stream *s)
+{
+	s->call->api->file_streams--;
+	reply_text_finish(&s->event);
+	file_call_free(s->call);
+	free(s);
+}
+
+/* Events, in the words of the container */
+
+static void begin(struct file_stream *s, const char *type)
+{
+	s->event.length = 0;
+	reply_text_raw(&s->event, "{\"type\":\"");
+	reply_text_raw(&s->event, type);
+	reply_text_raw(&s->event, "\"");
+}
+
+static void put_error(struct file_stream *s, int error)
+{
+	char text[PLACE_PATH_MAX + 128];
+	bool missing = error == -ENOENT || error == -ENOTDIR || error == -EISDIR || error == -EINVAL;
+	snprintf(text, sizeof text, missing ? "File not found: %s" : "%s: %s", s->call->path,
+		error_text(error));
+	begin(s, "error");
+	reply_text_raw(&s->event, ",\"error\":");
+	reply_text_text(&s->event, text);
+	reply_text_raw(&s->event, "}");
+}
+
+static void put_metadata(struct file_stream *s)
+{
+	begin(s, "metadata");
+	reply_text_raw(&s->event, ",\"mimeType\":");
+	reply_text_text(&s->event, s->type);
+	reply_text_raw(&s->event, ",\"size\":");
+	reply_text_number(&s->event, (unsigned long long)s->call->content.st.st_size);
+	reply_text_raw(&s->event, ",\"isBinary\":");
+	reply_text_flag(&s->event, s->binary);
+	reply_text_raw(
+		&s->event, s->binary ? ",\"encoding\":\"base64\"}" : ",\"encoding\":\"utf-8\"}");
+}
+
+static void put_complete(struct file_stream *s)
+{
+	begin(s, "complete");
+	reply_text_raw(&s->event, ",\"bytesRead\":");
+	reply_text_number(&s->event, s->offset);
+	reply_text_raw(&s->event, "}");
+}
+
+/* A chunk of text; returns whether it has any: a character may not be complete yet. */
+static bool put_text(struct file_stream *s, size_t mark, size_t length)
+{
+	char text[TEXT_SIZE(CHUNK)];
+	size_t n = length > 0 ? text_decode(&s->decoder, s->bytes + mark, length - mark, text)
+			      : text_decode_end(&s->decoder, text);
+	begin(s, "chunk");
+	reply_text_raw(&s->event, ",\"data\":\"");
+	reply_text_escaped(&s->event, text, n);
+	reply_text_raw(&s->event, "\"}");
+	if (n == 0)
+		s->event.length = 0;
+	return n > 0;
+}
+
+/* The work: one event */
+
+static int read_chunk(struct file_stream *s)
+{
+	size_t length;
+	bool told = false;
+	while (!told) {
+		int rc = content_read(&s->call->content, s->offset, s->bytes, CHUNK, &length);
+		if (rc < 0)
+			return rc;
+		bool begins = s->offset == 0;
+		s->offset += length;
+		if (length > 0 && s->binary) {
+			begin(s, "chunk");
+			reply_text_raw(&s->event, ",\"data\":");
+			reply_text_base64(&s->event, s->bytes, length);
+			reply_text_raw(&s->event, "}");
+			told = true;
+		} else if (length > 0 || s->decoder.held_count > 0) {
+			told = put_text(s, begins ? file_type_mark(s->bytes, length) : 0, length);
+		} else {
+			put_complete(s);
+			s->state = STREAM_LAST;
+			told = true;
+		}
+	}
+	return 0;
+}
+
+static void on_work(struct job *job)
+{
+	struct file_stream *s = (struct file_stream *)job;
+	s->error = read_chunk(s);
+}
+
+/* The loop's side */
+
+static void on_done(struct job *job, int error)
+{
+	struct file_stream *s = (struct file_stream *)job;
+	s->out = false;
+	if (s->closed) {
+		destroy(s);
+		return;
+	}
+	error = error < 0 ? error : s->event.failed ? -ENOMEM : s->error;
+	if (error < 0) {
+		reply_text_finish(&s->event);
+		put_error(s, error);
+		s->state = STREAM_LAST;
+	}
+	if (s->state == STREAM_LAST)
+		reply_stream_complete(s->call->request);
+	else
+		reply_stream_more(s->call->request);
+}
+
+static void read_on(struct file_stream *s)
+{
+	int rc = crew_send(s->call->api->crew, &s->job);
+	s->out = rc == 0;
+	if (rc < 0) {
+		put_error(s, rc);
+		s->state = STREAM_LAST;
+		reply_stream_complete(s->call->request);
+	}
+}
+
+static char *next(void *user)
+{
+	struct file_stream *s = user;
+	if (s->out || s->event.length == 0)
+		return NULL;
+	char *text = malloc(s->event.length + 1);
+	if (text) {
+		memcpy(text, s->event.text, s->event.length);
+		text[s->event.length] = '\0';
+	}
+	s->event.length = 0;
+	if (s->state == STREAM_LAST)
+		s->state = STREAM_OVER;
+	else
+		read_on(s);
+	return text;
+}
+
+static void on_closed(void *user)
+{
+	struct file_stream *s = user;
+	s->closed = true;
+	if (!s->out)
+		destroy(s);
+}
+
+/* The answer begins: with what is known of the file, or why there is none. */
+static void open_stream(struct file_call *c)
+{
+	int error = c->error;
+	struct request *r = request_ref(c->request);
+	bool room = c->api->file_streams < FILE_STREAMS_MAX;
+	struct file_stream *s = room ? calloc(1, sizeof *s) : NULL;
+	if (!s) {
+		if (room)
+			refuse_memory(r);
+		else
+			reply_error(
+				r, "LIMIT_REACHED", "As many files as may be are being read", NULL);
+		file_call_free(c);
+		request_unref(r);
+		return;
+	}
+	c->api->file_streams++;
+	s->call = c;
+	s->job = (struct job){.work = on_work, .done = on_done};
+	memcpy(s->job.whose, c->job.whose, sizeof s->job.whose);
+	memcpy(s->type, c->type, sizeof s->type);
+	s->binary = file_type_is_binary(s->type, NULL);
+	s->state = error < 0 ? STREAM_LAST : STREAM_CHUNKS;
+	if (error < 0)
+		put_error(s, error);
+	else
+		put_metadata(s);
+	reply_stream(r, &(struct event_stream){.next = next, .closed = on_closed, .user = s});
+	if (error < 0)
+		reply_stream_complete(r);
+	request_unref(r);
+}
+
+static int look(struct file_call *c)
+{
+	struct content content;
+	int rc = content_open(&c->place, c->path, &content);
+	if (rc < 0)
+		return rc;
+	rc = file_type_find(&content, c->path, NULL, 0, c->type);
+	if (rc < 0)
+		content_close(&content);
+	else
+		c->content = content;
+	return rc;
+}
+
+static void read_streaming(struct request *r)
+{
+	static const struct file_action action = {.operation = "file.read",
+		.path = "path",
+		.work = look,
+		.reply = open_stream,
+		.replies_errors = true};
+	file_call(r, &action);
+}
+
+const struct route_row api_file_stream_rows[] = {
+	{METHOD_POST, "/api/read/stream", WHO_OWNER_OR_TRUSTED, .plain = read_streaming},
+	{.path = NULL},
+};

@@ -1,0 +1,285 @@
+/*
+ * PUT /api/file/PATH: a file of any size, written as it comes, in the memory of one piece. What was there stays until all of
+ * it has come and the disk has it; conditions are looked at before the body is read, and again in the moment of the change.
+ */
+#include "shell/files/replace.h"
+#include "ws/api/files/call.h"
+#include "ws/api/files/condition.h"
+#include "ws/api/files/unpack.h"
+#include "ws/api/read/query.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/rows.h"
+#include "ws/error.h"
+#include "ws/upload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct file_upload {
+	struct job job;
+	struct file_call *call;
+	struct replace to;
+	char *bytes; /* the piece that is being written; owned */
+	size_t length, capacity;
+	uint64_t total;
+	struct stat st; /* of what has been written */
+	int error;
+	bool out, complete, ended; /* a thread is at work; all has come; nobody wants it any more */
+};
+
+static void destroy(struct file_upload *u)
+{
+	u->call->api->file_streams--;
+	free(u->bytes);
+	file_call_free(u->call);
+	free(u);
+}
+
+/* Before the body */
+
+static bool take_parents(struct file_call *c)
+{
+	return query_flag(c->request, "parents", &c->recursive);
+}
+
+/* What the conditions are about: what the path leads to, links followed. */
+static int look(struct file_call *c, struct stat *st, bool *ret_there)
+{
+	int fd = place_open(&c->place, c->path, O_PATH, 0);
+	*ret_there = fd >= 0;
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return fd;
+	int rc = fstat(fd, st) < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+static int open_target(struct file_call *c)
+{
+	const struct request *r = c->request;
+	struct stat st;
+	bool there;
+	struct replace_options options = {.parents = c->recursive};
+	struct file_upload *u = calloc(1, sizeof *u);
+	int rc = u ? look(c, &st, &there) : -ENOMEM;
+	if (rc == 0 && condition_check(r, there ? &st : NULL, false) != CONDITION_MET)
+		rc = -ESTALE;
+	if (rc == 0 && (r->headers[HEADER_IF_MATCH] || r->headers[HEADER_IF_UNMODIFIED_SINCE]))
+		options.only = REPLACE_SAME;
+	else if (rc == 0 && r->headers[HEADER_IF_NONE_MATCH])
+		options.only = there ? REPLACE_SAME : REPLACE_NEW;
+	if (rc == 0)
+		rc = replace_open(&c->place, c->path, &options, &u->to);
+	if (rc < 0) {
+		free(u);
+		return rc;
+	}
+	if (options.only == REPLACE_SAME && !u->to.in_place && !replace_is_same(&st, &u->to.old)) {
+		replace_abort(&u->to);
+		free(u);
+		return -ESTALE;
+	}
+	c->upload = u;
+	return 0;
+}
+
+static bool refuse(struct file_call *c, int error)
+{
+	char message[PLACE_PATH_MAX + 64];
+	bool changed = error == -ESTALE || error == -EEXIST;
+	if (!changed && error != -EISDIR)
+		return false;
+	snprintf(message, sizeof message, changed ? "%s is not what it was" : "%s is a directory",
+		c->path);
+	reply_error(c->request, changed ? "PRECONDITION_FAILED" : "IS_DIRECTORY", message,
+		file_context(c));
+	return true;
+}
+
+/* The end */
+
+static void on_abort(struct job *job)
+{
+	struct file_upload *u = (struct file_upload *)job;
+	replace_abort(&u->to);
+}
+
+static void on_destroyed(struct job *job, int error)
+{
+	struct file_upload *u = (struct file_upload *)job;
+	if (error < 0)
+		replace_abort(&u->to);
+	destroy(u);
+}
+
+/* What has come is given up, by a thread: to free a large file takes time. */
+static void give_up(struct file_upload *u)
+{
+	u->job.work = on_abort;
+	u->job.done = on_destroyed;
+	crew_owe(u->call->api->crew, &u->job);
+}
+
+static void fail(struct file_upload *u, int error)
+{
+	if (!refuse(u->call, error))
+		file_call_refuse(u->call, error);
+	give_up(u);
+}
+
+static void on_commit(struct job *job)
+{
+	struct file_upload *u = (struct file_upload *)job;
+	if (fstat(u->to.fd, &u->st) < 0) {
+		u->error = -errno;
+		replace_abort(&u->to);
+	} else {
+		u->error = replace_commit(&u->to);
+	}
+}
+
+static void on_committed(struct job *job, int error)
+{
+	struct file_upload *u = (struct file_upload *)job;
+	struct request *r = u->call->request;
+	char tag[CONDITION_TAG_SIZE];
+	if (error < 0)
+		replace_abort(&u->to);
+	else
+		error = u->error;
+	if (error == 0) {
+		condition_tag(&u->st, tag);
+		if (!u->to.in_place)
+			reply_header(r, "ETag", tag);
+		reply_success(r,
+			json_pack("{s:s, s:I, s:b}", "path", u->call->path, "size",
+				(json_int_t)u->total, "created", !u->to.existed));
+	} else if (!refuse(u->call, error)) {
+		file_call_refuse(u->call, error);
+	}
+	destroy(u);
+}
+
+static void commit(struct file_upload *u)
+{
+	u->job.work = on_commit;
+	u->job.done = on_committed;
+	int rc = crew_send(u->call->api->crew, &u->job);
+	if (rc < 0)
+		fail(u, rc);
+}
+
+/* The body */
+
+static void on_write(struct job *job)
+{
+	struct file_upload *u = (struct file_upload *)job;
+	u->error = replace_write(&u->to, u->bytes, u->length);
+}
+
+static void on_wrote(struct job *job, int error)
+{
+	struct file_upload *u = (struct file_upload *)job;
+	u->out = false;
+	u->total += u->length;
+	if (error == 0)
+		error = u->error == -EAGAIN ? -ENOBUFS : u->error;
+	if (u->ended)
+		give_up(u);
+	else if (error < 0)
+		fail(u, error);
+	else if (u->complete)
+		commit(u);
+	else
+		upload_resume(u->call->request);
+}
+
+static void on_piece(void *user, const char *bytes, size_t length)
+{
+	struct file_upload *u = user;
+	int rc = 0;
+	if (length > u->capacity) {
+		char *more = realloc(u->bytes, length);
+		rc = more ? 0 : -ENOMEM;
+		u->bytes = more ? more : u->bytes;
+		u->capacity = more ? length : u->capacity;
+	}
+	if (rc == 0) {
+		memcpy(u->bytes, bytes, length);
+		u->length = length;
+		u->job.work = on_write;
+		u->job.done = on_wrote;
+		rc = crew_send(u->call->api->crew, &u->job);
+	}
+	u->out = rc == 0;
+	if (rc < 0)
+		fail(u, rc);
+	else
+		upload_pause(u->call->request);
+}
+
+static void on_complete(void *user)
+{
+	struct file_upload *u = user;
+	u->complete = true;
+	if (!u->out)
+		commit(u);
+}
+
+static void on_broken(void *user, enum upload_end why)
+{
+	struct file_upload *u = user;
+	(void)why;
+	u->ended = true;
+	if (!u->out)
+		give_up(u);
+}
+
+static void take_file(struct file_call *c)
+{
+	struct file_upload *u = c->upload;
+	c->upload = NULL;
+	u->call = c;
+	memcpy(u->job.whose, c->job.whose, sizeof u->job.whose);
+	c->api->file_streams++;
+	if (c->api->file_streams > FILE_STREAMS_MAX) {
+		reply_error(c->request, "LIMIT_REACHED",
+			"As many files as may be are being read or written", NULL);
+		give_up(u);
+		return;
+	}
+	upload_take(c->request,
+		&(struct upload_sink){
+			.piece = on_piece, .complete = on_complete, .broken = on_broken, .user = u});
+}
+
+static void put_file(struct request *r)
+{
+	static const struct file_action action = {.operation = "file.write",
+		.take = take_parents,
+		.work = open_target,
+		.reply = take_file,
+		.refuse = refuse};
+	bool archive;
+	/* Conditions do not come that way, and what is no file's bytes would become them. */
+	if (r->transport && !r->transport->downloading)
+		reply_error(r, "NOT_IMPLEMENTED", "This is served by HTTP alone", NULL);
+	else if (!unpack_is_meant(r, &archive))
+		return;
+	else if (archive)
+		unpack_upload(r);
+	else
+		file_call_of_url(r, &action);
+}
+
+const struct route_row api_file_upload_rows[] = {
+	{METHOD_PUT, "/api/file/{}", WHO_OWNER_OR_TRUSTED, .plain = put_file, .rest = true,
+		.upload = true},
+	{.path = NULL},
+};

@@ -1,0 +1,101 @@
+/*
+ * Ending what a session runs, and keeping what it has printed: TERM, and KILL where that was not enough. The answer comes when
+ * its shell, or the program in place of one, has ended.
+ */
+#include "ws/api/api.h"
+#include "ws/api/later/pending.h"
+#include "ws/api/read/body.h"
+#include "ws/api/read/refuse.h"
+#include "ws/api/read/typist.h"
+#include "ws/api/json/session.h"
+#include "ws/api/rows.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define GRACE_MS 500u
+#define GRACE_MAX_MS 60000u
+#define KILL_WITHIN_MS 5000u /* after KILL it is not waited for longer */
+#define LOOK_MS 20u
+
+struct ending {
+	struct pending pending;
+	struct api *api;
+	char id[NAME_ID_MAX + 1];
+	uint64_t epoch;
+	uint64_t kill_ms; /* loop time */
+	bool killed;
+};
+
+/* Whom a terminal is for: what is in its foreground, and its first process. */
+static int signal_both(struct session *s, int signo)
+{
+	int rc = session_signal(s, signo, WIRE_TARGET_FOREGROUND);
+	int first = session_signal(s, signo, WIRE_TARGET_SHELL);
+	return first < 0 ? first : rc;
+}
+
+/* The session, while it still runs. */
+static struct session *find(const struct ending *e)
+{
+	struct session *s = sessions_find(e->api->sessions, e->id);
+	return s && s->state == SESSION_RUNNING && session_epoch(s) == e->epoch ? s : NULL;
+}
+
+static void on_look(void *user)
+{
+	struct ending *e = user;
+	struct session *s = find(e);
+	uint64_t now = uv_now(e->pending.timer.loop);
+	if (s && !e->killed && now >= e->kill_ms) {
+		e->killed = true;
+		(void)signal_both(s, SIGKILL); /* whether it has ended is looked at anyway */
+	}
+	if (s && now < e->kill_ms + KILL_WITHIN_MS) {
+		pending_after(&e->pending, LOOK_MS, on_look);
+		return;
+	}
+	if (s)
+		reply_error(e->pending.request, "SESSION_UNRESPONSIVE",
+			"The session's shell could not be ended",
+			json_pack("{s:s}", "sessionId", e->id));
+	else
+		reply_success(e->pending.request, json_pack("{s:s}", "sessionId", e->id));
+	pending_end(&e->pending);
+}
+
+static void begin(struct api *a, struct request *r, struct session *s, uint64_t grace_ms)
+{
+	int rc = s->state == SESSION_RUNNING ? signal_both(s, SIGTERM) : 0;
+	if (rc < 0) {
+		refuse_session(r, s, rc);
+		return;
+	}
+	struct ending *e = calloc(1, sizeof *e);
+	if (!e) {
+		refuse_memory(r);
+		return;
+	}
+	e->api = a;
+	e->epoch = session_epoch(s);
+	e->kill_ms = uv_now(a->sessions->loop) + grace_ms;
+	snprintf(e->id, sizeof e->id, "%s", session_id(s));
+	pending_open(&e->pending, a->sessions->loop, r, e, NULL);
+	on_look(e);
+}
+
+static void terminate_session(struct request *r, struct session *s)
+{
+	uint64_t grace_ms = GRACE_MS;
+	json_t *body = body_read(r);
+	if (body && body_number(r, body, "graceMs", 0, GRACE_MAX_MS, &grace_ms) &&
+		typist_is_admitted(r, body, s))
+		begin(api_of(r), r, s, grace_ms);
+	json_decref(body);
+}
+
+const struct route_row api_terminate_rows[] = {
+	{METHOD_POST, "/api/session/{}/terminate", WHO_DRIVER, .session = terminate_session},
+	{.path = NULL},
+};

@@ -1,0 +1,132 @@
+/*
+ * `ringside url` and `ringside token`: where a server is, and its owner's token, which is in the runtime directory unless
+ * the server was told another place. It is tried before it is printed: a file may be left over from another time.
+ */
+#include "ws/client/command.h"
+#include "ws/client/connect/call.h"
+#include "ws/client/connect/connection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_TOKEN = 256 };
+
+#define TOKEN_NAME "token" /* beside the socket */
+
+static int read_token(struct cli *cli)
+{
+	char path[PATH_MAX + sizeof TOKEN_NAME + 1];
+	const char *slash = strrchr(cli->path, '/');
+	if (cli->target.token)
+		return 0;
+	if (cli->url)
+		return cli_fail(cli, "the token of a server elsewhere is known there alone");
+	snprintf(path, sizeof path, "%.*s" TOKEN_NAME, slash ? (int)(slash + 1 - cli->path) : 0,
+		cli->path);
+	FILE *f = fopen(path, "re");
+	bool read = f && fgets(cli->token, sizeof cli->token, f);
+	int error = errno;
+	if (f)
+		fclose(f);
+	if (!read)
+		return cli_fail(
+			cli, "%s: %s", path, f ? "there is no token in it" : strerror(error));
+	cli->token[strcspn(cli->token, "\r\n")] = '\0';
+	return 0;
+}
+
+/* Connect, and find the token. The server knows whether it is the one. */
+static int find_token(struct cli *cli)
+{
+	struct answer a;
+	int rc = read_token(cli);
+	if (rc != 0)
+		return rc;
+	client_close(cli->client);
+	cli->client = NULL;
+	cli->target.token = cli->token;
+	rc = client_open(&cli->loop, &cli->target, &cli->client);
+	if (rc < 0)
+		return cli_fail(cli, "%s", strerror(-rc));
+	rc = call_ask(cli, "GET", strdup("/api/auth/whoami"), NULL, &a);
+	if (rc != 0)
+		return rc;
+	if (a.status == 401)
+		rc = cli_fail(cli,
+			"the token is not where it is usually: see --token-file of the server");
+	else if (a.status != 200)
+		rc = call_complain(cli, &a);
+	answer_finish(&a);
+	return rc;
+}
+
+static int run_token(struct cli *cli)
+{
+	static const struct option none[] = {{0}};
+	if (cli_option(cli, ":", none) == '?' || !cli_done(cli))
+		return cli->status;
+	int rc = connection_open(cli);
+	if (rc == 0)
+		rc = find_token(cli);
+	if (rc != 0)
+		return rc;
+	if (cli->json)
+		return cli_print_json(cli, json_pack("{s:s}", "token", cli->token));
+	puts(cli->token);
+	return cli_flush(cli);
+}
+
+const struct command command_token = {
+	.name = "token",
+	.run = run_token,
+	.arguments = "",
+	.summary = "Print the owner's token of the server that is here",
+	.options = "",
+};
+
+static int print_url(struct cli *cli, const char *url, bool with_token)
+{
+	if (cli->json)
+		return cli_print_json(cli,
+			with_token ? json_pack("{s:s, s:s}", "url", url, "token", cli->token)
+				   : json_pack("{s:s}", "url", url));
+	printf("%s%s%s\n", url, with_token ? "#token=" : "", with_token ? cli->token : "");
+	return cli_flush(cli);
+}
+
+static int run_url(struct cli *cli)
+{
+	static const struct option options[] = {{"token", no_argument, NULL, OPT_TOKEN}, {0}};
+	struct answer a;
+	int option;
+	bool with_token = false;
+	while ((option = cli_option(cli, ":", options)) != -1) {
+		if (option == '?')
+			return cli->status;
+		with_token = true;
+	}
+	if (!cli_done(cli))
+		return cli->status;
+	int rc = connection_open(cli);
+	if (rc == 0 && with_token)
+		rc = find_token(cli);
+	if (rc == 0)
+		rc = call_api(cli, "GET", strdup("/api/version"), NULL, &a);
+	if (rc != 0)
+		return rc;
+	const char *url = cli->url ? cli->url : answer_text(a.json, "url");
+	rc = *url ? print_url(cli, url, with_token)
+		  : cli_fail(cli, "the server listens where no browser can reach it");
+	answer_finish(&a);
+	return rc;
+}
+
+const struct command command_url = {
+	.name = "url",
+	.run = run_url,
+	.arguments = "[OPTIONS]",
+	.summary = "Print where browsers reach the server",
+	.options = "  --token               with the owner's token: who has the address is the owner\n",
+};

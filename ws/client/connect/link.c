@@ -1,0 +1,79 @@
+/*
+ * http(s)://HOST[:PORT]/[?s=ID]#link=TOKEN, as the page has it. What opens it stands behind the # alone, which browsers send
+ * nobody; here it is taken apart from the address before that is told to anybody. Other fields are not minded.
+ */
+#include "ws/client/connect/link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int hex_of(char c)
+{
+	const char *digits = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Decode length bytes of a field; 0 where they do not fit, or hold what no id and no token does. */
+static size_t decode(const char *text, size_t length, char *ret, size_t size)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < length; i++) {
+		int c = (unsigned char)text[i];
+		if (c == '%') {
+			bool whole = i + 2 < length;
+			int high = whole ? hex_of(text[i + 1]) : -1;
+			int low = whole ? hex_of(text[i + 2]) : -1;
+			c = high < 0 || low < 0 ? 0 : high * 16 + low;
+			i += 2;
+		}
+		if (c <= 0x20 || c >= 0x7f || n + 1 >= size)
+			return 0;
+		ret[n++] = (char)c;
+	}
+	ret[n] = '\0';
+	return n;
+}
+
+/* The value of a field among those of a text that & parts. */
+static const char *find_field(const char *text, size_t length, const char *name, size_t *ret_length)
+{
+	size_t n = strlen(name);
+	for (const char *p = text, *end = text + length; p < end;) {
+		const char *stop = memchr(p, '&', (size_t)(end - p));
+		size_t field = (size_t)((stop ? stop : end) - p);
+		if (field > n && strncmp(p, name, n) == 0 && p[n] == '=') {
+			*ret_length = field - n - 1;
+			return p + n + 1;
+		}
+		p += field + 1;
+	}
+	return NULL;
+}
+
+bool link_is_meant(const char *word)
+{
+	return strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0;
+}
+
+int link_read(const char *text, struct link *ret_link)
+{
+	size_t base = strcspn(text, "?#"), before = strcspn(text, "#"), length;
+	const char *hash = text + before, *query = text + base + (base < before);
+	*ret_link = (struct link){.owner = false};
+	if (!link_is_meant(text) || base > LINK_BASE_MAX || !*hash)
+		return -EINVAL;
+	memcpy(ret_link->base, text, base);
+	const char *session = find_field(query, (size_t)(hash - query), "s", &length);
+	if (session && decode(session, length, ret_link->session, sizeof ret_link->session) == 0)
+		return -EINVAL;
+	hash++;
+	const char *token = find_field(hash, strlen(hash), "link", &length);
+	ret_link->owner = !token;
+	if (!token)
+		token = find_field(hash, strlen(hash), "token", &length);
+	if (!token || decode(token, length, ret_link->token, sizeof ret_link->token) == 0)
+		return -EINVAL;
+	return 0;
+}

@@ -1,0 +1,64 @@
+/*
+ * The order of tiles. A full-screen program that waits for keys is at work with nobody in need: editors and pagers always
+ * do. What is only guessed to wait counts less than what has been seen to. It cannot fail.
+ */
+#include "ws/client/draw/standing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+	return text ? text : "";
+}
+
+static enum standing say(enum standing standing, char words[STANDING_WORDS_MAX], const char *text)
+{
+	snprintf(words, STANDING_WORDS_MAX, "%s", text);
+	return standing;
+}
+
+static enum standing say_end(const json_t *session, char words[STANDING_WORDS_MAX])
+{
+	const json_t *exit = json_object_get(session, "exit"), *code = json_object_get(exit, "code");
+	const char *signal = text_of(exit, "signal");
+	if (*signal)
+		snprintf(words, STANDING_WORDS_MAX, "ended by %s", signal);
+	else if (json_is_integer(code))
+		snprintf(words, STANDING_WORDS_MAX, "ended: %d", (int)json_integer_value(code));
+	else
+		snprintf(words, STANDING_WORDS_MAX, "ended");
+	return STANDING_ENDED;
+}
+
+static enum standing say_state(const json_t *state, char words[STANDING_WORDS_MAX])
+{
+	const char *status = text_of(state, "status"), *input = text_of(state, "input");
+	const char *name = text_of(json_object_get(state, "foreground"), "name");
+	bool certain = json_is_true(json_object_get(state, "certain"));
+	if (strcmp(input, "password") == 0)
+		return say(STANDING_ASKS, words, "wants a password");
+	if (strcmp(status, "waiting_input") == 0 && certain) {
+		snprintf(words, STANDING_WORDS_MAX, "%.40s waits for input", *name ? name : "it");
+		return STANDING_ASKS;
+	}
+	if (strcmp(status, "stopped") == 0)
+		return say(STANDING_STUCK, words, "stopped");
+	if (strcmp(status, "prompt") == 0)
+		return say(STANDING_IDLE, words, "at its prompt");
+	snprintf(words, STANDING_WORDS_MAX, "%.40s", *name ? name : status);
+	return STANDING_RUNS;
+}
+
+enum standing standing_of(
+	const json_t *session, const json_t *state, bool called, char words[STANDING_WORDS_MAX])
+{
+	const char *life = text_of(session, "state");
+	if (strcmp(life, "exited") == 0 || strcmp(life, "deleting") == 0)
+		return say_end(session, words);
+	if (strcmp(life, "unresponsive") == 0)
+		return say(STANDING_STUCK, words, "does not answer");
+	enum standing standing = state ? say_state(state, words) : say(STANDING_IDLE, words, life);
+	return called && standing > STANDING_CALLS ? STANDING_CALLS : standing;
+}

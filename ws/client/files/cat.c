@@ -1,0 +1,63 @@
+/* `ringside cat`: files of a session, byte for byte, on standard output. */
+#include "ws/client/connect/connection.h"
+#include "ws/client/files/download.h"
+#include "ws/client/files/files.h"
+#include "ws/client/files/target.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const struct option options[] = {
+	{"session", required_argument, NULL, 's'},
+	{0},
+};
+
+int files_print(void *user, const void *bytes, size_t length)
+{
+	int rc = target_put(STDOUT_FILENO, bytes, length);
+	return rc < 0 ? cli_fail(user, "standard output: %s", strerror(-rc)) : 0;
+}
+
+/* One after the other; those that cannot be read do not keep the rest back. */
+static int print_files(struct cli *cli, const char *session)
+{
+	struct place from;
+	const char *path;
+	int first = 0;
+	while ((path = cli_argument(cli))) {
+		struct download d = {.cli = cli, .take = files_print, .user = cli};
+		cli->status = 0;
+		if (!place_of_session(path, session, &from))
+			return cli_usage(
+				cli, "a session's id has at most %u bytes", PLACE_SESSION_MAX);
+		int rc = download_file(&d, &from);
+		if (first == 0)
+			first = rc;
+		if (rc == CLI_NO_SERVER || d.status != 0)
+			break;
+	}
+	return first;
+}
+
+static int run_cat(struct cli *cli)
+{
+	const char *session = NULL;
+	int option;
+	while ((option = cli_option(cli, ":s:", options)) != -1) {
+		if (option == '?')
+			return cli->status;
+		session = optarg;
+	}
+	if (optind >= cli->argc)
+		return cli_usage(cli, "which file?");
+	int rc = connection_open(cli);
+	return rc != 0 ? rc : print_files(cli, session);
+}
+
+const struct command command_cat = {
+	.name = "cat",
+	.run = run_cat,
+	.arguments = "[OPTIONS] PATH...",
+	.summary = "Print files as a session's shell sees them, byte for byte",
+	.options = "  -s, --session SESSION whose files, and where paths begin (default: those of the default session)\n",
+};

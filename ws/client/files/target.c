@@ -1,0 +1,136 @@
+/*
+ * opened -> written -> committed or aborted. A link is followed, and what it leads to is replaced; devices, pipes and the like
+ * cannot be, and are written as they are. Whoever may not write a file does not replace it either.
+ */
+#include "ws/client/files/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int fail(struct target *t, int error)
+{
+	return cli_fail(t->cli, "%s: %s", t->name, strerror(-error));
+}
+
+/* Every directory above path, which ends as it began. */
+static int make_parents(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		int rc = mkdir(path, 0777) < 0 && errno != EEXIST ? -errno : 0;
+		*slash = '/';
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* What is to be replaced, if anything is. */
+static int find(struct target *t, bool parents)
+{
+	struct stat link;
+	if (strlen(t->name) >= sizeof t->path)
+		return -ENAMETOOLONG;
+	snprintf(t->path, sizeof t->path, "%s", t->name);
+	t->exists = stat(t->name, &t->old) == 0;
+	if (!t->exists && errno != ENOENT)
+		return -errno;
+	if (!t->exists && lstat(t->name, &link) == 0) /* a link that leads nowhere */
+		return -ENOENT;
+	if (!t->exists)
+		return parents ? make_parents(t->path) : 0;
+	t->whole_only = S_ISREG(t->old.st_mode);
+	if (!t->whole_only)
+		return 0;
+	return realpath(t->name, t->path) && access(t->path, W_OK) == 0 ? 0 : -errno;
+}
+
+static int open_beside(struct target *t)
+{
+	const char *slash = strrchr(t->path, '/');
+	int length = slash ? (int)(slash - t->path) : 0;
+	t->whole_only = true;
+	snprintf(t->beside, sizeof t->beside, "%.*s%s", slash ? length : 1, slash ? t->path : ".",
+		TARGET_BESIDE);
+	t->fd = mkostemp(t->beside, O_CLOEXEC);
+	return t->fd < 0 ? -errno : 0;
+}
+
+int target_open(struct target *t, struct cli *cli, const char *name, bool parents)
+{
+	*t = (struct target){.cli = cli, .name = name, .fd = -1};
+	int rc = find(t, parents);
+	if (rc == 0 && t->exists && !t->whole_only) {
+		t->fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+		rc = t->fd < 0 ? -errno : 0;
+	} else if (rc == 0) {
+		rc = open_beside(t);
+	}
+	return rc < 0 ? fail(t, rc) : 0;
+}
+
+int target_put(int fd, const void *bytes, size_t length)
+{
+	for (const char *p = bytes; length > 0;) {
+		ssize_t n = write(fd, p, length);
+		if (n >= 0) {
+			p += n;
+			length -= (size_t)n;
+		} else if (errno == EAGAIN) {
+			poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+		} else if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return 0;
+}
+
+int target_write(struct target *t, const void *bytes, size_t length)
+{
+	int rc = target_put(t->fd, bytes, length);
+	return rc < 0 ? fail(t, rc) : 0;
+}
+
+/* It gets the rights of what it replaces, or those that a new file has. */
+static int take_rights(const struct target *t)
+{
+	mode_t mask = umask(0), mode = 0666 & ~mask;
+	umask(mask);
+	if (t->exists) {
+		/* Only root gives files away; without that, programs do not get another's rights. */
+		bool owned = fchown(t->fd, t->old.st_uid, t->old.st_gid) == 0;
+		mode = t->old.st_mode & (owned ? 07777 : 0777);
+	}
+	return fchmod(t->fd, mode) < 0 ? -errno : 0;
+}
+
+int target_commit(struct target *t)
+{
+	int rc = t->whole_only ? take_rights(t) : 0;
+	if (rc == 0 && t->whole_only && fsync(t->fd) < 0)
+		rc = -errno;
+	if (rc == 0 && t->whole_only && rename(t->beside, t->path) < 0)
+		rc = -errno;
+	if (rc < 0) {
+		target_abort(t);
+		return fail(t, rc);
+	}
+	rc = close(t->fd) < 0 && !t->whole_only ? -errno : 0;
+	t->fd = -1;
+	return rc < 0 ? fail(t, rc) : 0;
+}
+
+void target_abort(struct target *t)
+{
+	if (t->fd < 0)
+		return;
+	close(t->fd);
+	t->fd = -1;
+	if (t->whole_only)
+		unlink(t->beside);
+}

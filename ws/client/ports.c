@@ -1,0 +1,202 @@
+/* `ringside ports`: who listens, and addresses for that. */
+#include "ws/client/connect/call.h"
+#include "ws/client/command.h"
+#include "ws/client/connect/connection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_SESSION = 256, OPT_NAME, OPT_TOKEN };
+
+static const struct option options[] = {
+	{"session", required_argument, NULL, OPT_SESSION},
+	{"name", required_argument, NULL, OPT_NAME},
+	{"token", required_argument, NULL, OPT_TOKEN},
+	{0},
+};
+
+struct plan {
+	const char *session, *name, *token;
+	bool expose, revoke; /* neither: list */
+	uint64_t port;
+};
+
+static int take_words(struct cli *cli, struct plan *p)
+{
+	const char *word = cli_argument(cli);
+	p->expose = word && strcmp(word, "expose") == 0;
+	p->revoke = word && strcmp(word, "revoke") == 0;
+	if (word && !p->expose && !p->revoke)
+		return cli_usage(cli, "there is ports, ports expose PORT, and ports revoke PORT");
+	const char *port = word ? cli_argument(cli) : NULL;
+	if (word && (!port || !cli_number(port, 65535, &p->port)))
+		return cli_usage(cli, "which port?");
+	if ((p->name && !p->expose) || (p->token && !word))
+		return cli_usage(cli, "--name is for expose, --token for expose and revoke");
+	if (p->session && p->revoke)
+		return cli_usage(cli, "--session is not for revoke");
+	return cli_done(cli) ? 0 : cli->status;
+}
+
+static int take_line(struct cli *cli, struct plan *p)
+{
+	int option;
+	while ((option = cli_option(cli, ":", options)) != -1) {
+		if (option == '?')
+			return cli->status;
+		const char **field = option == OPT_SESSION ? &p->session
+			: option == OPT_NAME               ? &p->name
+							   : &p->token;
+		*field = optarg;
+	}
+	return take_words(cli, p);
+}
+
+/* A path of the API with a query, of which value is encoded; owned; NULL: no memory. */
+static char *path_with(const char *path, const char *query, const char *value)
+{
+	char *text = NULL, *encoded = call_encode(value ? value : "");
+	if (!encoded ||
+		asprintf(&text, "%s%s%s", path, value ? query : "", value ? encoded : "") < 0)
+		text = NULL;
+	free(encoded);
+	return text;
+}
+
+/* The addresses of a port, below it. */
+static void print_previews(const json_t *previews, json_int_t port)
+{
+	size_t i;
+	json_t *preview;
+	json_array_foreach (previews, i, preview)
+		if (json_integer_value(json_object_get(preview, "port")) == port)
+			printf("       %s  %s\n",
+				json_is_null(json_object_get(preview, "url"))
+					? answer_text(preview, "path")
+					: answer_text(preview, "url"),
+				answer_text(preview, "name"));
+}
+
+static bool is_listed(const json_t *ports, json_int_t port)
+{
+	size_t i;
+	json_t *each;
+	json_array_foreach (ports, i, each)
+		if (json_integer_value(json_object_get(each, "port")) == port)
+			return true;
+	return false;
+}
+
+static void print_ports(const json_t *ports, const json_t *previews)
+{
+	size_t i;
+	json_t *port, *preview;
+	json_array_foreach (ports, i, port) {
+		json_int_t number = json_integer_value(json_object_get(port, "port"));
+		printf("%5lld  %-15s %s\n", (long long)number, answer_text(port, "process"),
+			answer_text(port, "sessionId"));
+		print_previews(previews, number);
+	}
+	/* Of those that nobody listens at, once for each port. */
+	json_array_foreach (previews, i, preview) {
+		json_int_t number = json_integer_value(json_object_get(preview, "port"));
+		bool again = false;
+		for (size_t before = 0; before < i; before++)
+			again |= json_integer_value(json_object_get(
+					 json_array_get(previews, before), "port")) == number;
+		if (again || is_listed(ports, number))
+			continue;
+		printf("%5lld  nobody listens\n", (long long)number);
+		print_previews(previews, number);
+	}
+}
+
+static int list_ports(struct cli *cli, const struct plan *p)
+{
+	struct answer ports, previews;
+	int rc = call_api(
+		cli, "GET", path_with("/api/ports", "?sessionId=", p->session), NULL, &ports);
+	if (rc != 0)
+		return rc;
+	rc = call_api(cli, "GET", strdup("/api/exposed-ports"), NULL, &previews);
+	if (rc != 0) {
+		answer_finish(&ports);
+		return rc;
+	}
+	const json_t *listening = json_object_get(ports.json, "ports");
+	const json_t *exposed = json_object_get(previews.json, "ports");
+	json_t *mine = json_array(), *each;
+	size_t i;
+	json_array_foreach (exposed, i, each)
+		if (!p->session || strcmp(answer_text(each, "sessionId"), p->session) == 0)
+			json_array_append(mine, each);
+	if (cli->json) {
+		rc = cli_print_json(
+			cli, json_pack("{s:O, s:O}", "ports", listening, "previews", mine));
+	} else {
+		print_ports(listening, mine);
+		rc = cli_flush(cli);
+	}
+	json_decref(mine);
+	answer_finish(&ports);
+	answer_finish(&previews);
+	return rc;
+}
+
+static int expose_port(struct cli *cli, const struct plan *p)
+{
+	struct answer a;
+	json_t *body = json_pack("{s:I, s:s*, s:s*, s:s*}", "port", (json_int_t)p->port,
+		"sessionId", p->session, "name", p->name, "token", p->token);
+	if (!body)
+		return cli_usage(cli, "what is given is not UTF-8");
+	int rc = call_api(cli, "POST", strdup("/api/expose-port"), body, &a);
+	if (rc != 0)
+		return rc;
+	if (cli->json) {
+		rc = cli_print_json(cli, json_incref(a.json));
+	} else {
+		puts(json_is_null(json_object_get(a.json, "url")) ? answer_text(a.json, "path")
+								  : answer_text(a.json, "url"));
+		rc = cli_flush(cli);
+	}
+	answer_finish(&a);
+	return rc;
+}
+
+static int revoke_port(struct cli *cli, const struct plan *p)
+{
+	struct answer a;
+	char path[64];
+	snprintf(path, sizeof path, "/api/exposed-ports/%u", (unsigned)p->port);
+	int rc = call_api(cli, "DELETE", path_with(path, "?token=", p->token), NULL, &a);
+	if (rc != 0)
+		return rc;
+	rc = cli->json ? cli_print_json(cli, json_incref(a.json)) : 0;
+	answer_finish(&a);
+	return rc;
+}
+
+static int run_ports(struct cli *cli)
+{
+	struct plan plan = {0};
+	int rc = take_line(cli, &plan);
+	if (rc == 0)
+		rc = connection_open(cli);
+	if (rc == 0)
+		rc = plan.expose      ? expose_port(cli, &plan)
+			: plan.revoke ? revoke_port(cli, &plan)
+				      : list_ports(cli, &plan);
+	return rc;
+}
+
+const struct command command_ports = {
+	.name = "ports",
+	.run = run_ports,
+	.arguments = "[OPTIONS] [expose PORT | revoke PORT]",
+	.summary = "Which ports are listened at; give one an address, or revoke it",
+	.options = "  --session SESSION     those of its processes; expose: ends with it\n"
+		   "  --name NAME           expose: what it is called\n"
+		   "  --token TOKEN         expose: of its address; revoke: that one alone\n",
+};

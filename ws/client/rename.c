@@ -1,0 +1,43 @@
+/* `ringside rename`: another name for a session, for people. */
+#include "ws/client/command.h"
+#include "ws/client/connect/call.h"
+#include "ws/client/connect/connection.h"
+
+#include <stdlib.h>
+
+static int run_rename(struct cli *cli)
+{
+	static const struct option none[] = {{0}};
+	struct answer a;
+	if (cli_option(cli, ":", none) == '?')
+		return cli->status;
+	const char *session = getenv("RINGSIDE_SESSION");
+	if (cli->argc - optind != 1)
+		session = cli_argument(cli);
+	const char *name = cli_argument(cli);
+	if (!name || !session || !*session)
+		return cli_usage(cli, name ? "which session?" : "what is its name to be?");
+	if (!cli_done(cli))
+		return cli->status;
+	json_t *body = json_pack("{s:s}", "name", name);
+	if (!body)
+		return cli_usage(cli, "the name is not UTF-8");
+	int rc = connection_open(cli);
+	if (rc != 0)
+		json_decref(body);
+	else
+		rc = call_api(cli, "POST", call_path(session, "/rename"), body, &a);
+	if (rc != 0)
+		return rc;
+	rc = cli->json ? cli_print_json(cli, json_incref(json_object_get(a.json, "data"))) : 0;
+	answer_finish(&a);
+	return rc;
+}
+
+const struct command command_rename = {
+	.name = "rename",
+	.run = run_rename,
+	.arguments = "[SESSION] NAME",
+	.summary = "Give a session another name; within a session, that one",
+	.options = "",
+};

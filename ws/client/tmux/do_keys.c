@@ -1,0 +1,161 @@
+/*
+ * send-keys: arguments that are names of keys, and text for all others. What follows one another goes in one request, so
+ * that nobody types in between.
+ */
+#include "ws/client/tmux/commands.h"
+#include "ws/client/tmux/format.h"
+#include "ws/client/tmux/key_name.h"
+#include "ws/client/tmux/settings.h"
+#include "ws/client/tmux/world.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define REPEAT_MAX 10000
+#define KEYS_MAX 4000u /* of one request: the server takes 4096 */
+
+/* Text, and then keys: what one request types. */
+struct typing {
+	struct arena *arena;
+	json_t *requests; /* array of bodies; owned */
+	struct text text;
+	json_t *keys; /* owned; NULL: none */
+};
+
+static void finish_request(struct typing *y)
+{
+	json_t *body = json_object();
+	if (y->text.length > 0)
+		json_object_set_new(body, "text", json_string(text_get(&y->text)));
+	if (y->keys)
+		json_object_set_new(body, "keys", y->keys);
+	if (json_object_size(body) > 0)
+		json_array_append_new(y->requests, body);
+	else
+		json_decref(body);
+	y->text = (struct text){.arena = y->arena};
+	y->keys = NULL;
+}
+
+static void add_text(struct typing *y, const char *text, size_t length)
+{
+	if (y->keys)
+		finish_request(y);
+	text_add(&y->text, text, length);
+}
+
+static void add_key(struct typing *y, const char *name)
+{
+	if (json_array_size(y->keys) >= KEYS_MAX)
+		finish_request(y);
+	if (!y->keys)
+		y->keys = json_array();
+	json_array_append_new(y->keys, json_string(name));
+}
+
+/* A byte that is no text: as the server takes any. */
+static void add_byte(struct typing *y, unsigned byte)
+{
+	char text = (char)byte;
+	if (byte > 0 && byte < 0x80) {
+		add_text(y, &text, 1);
+		return;
+	}
+	finish_request(y);
+	/* One byte, in base64. */
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char base64[] = {digits[byte >> 2], digits[(byte & 3) << 4], '=', '=', '\0'};
+	json_array_append_new(y->requests, json_pack("{s:s}", "base64", base64));
+}
+
+/* Returns false, having complained. */
+static bool take_word(struct call *c, struct typing *y, const char *word)
+{
+	char *end;
+	if (args_has(&c->args, 'H')) {
+		unsigned long n = strtoul(word, &end, 16);
+		if (end != word && !*end && n <= 0xff)
+			add_byte(y, (unsigned)n);
+		return true; /* tmux passes over what is no number */
+	}
+	char *key = args_has(&c->args, 'l') ? NULL : key_name_find(y->arena, word);
+	if (key)
+		add_key(y, key);
+	else
+		add_text(y, word, strlen(word));
+	return true;
+}
+
+static int type(struct call *c, struct pane *p, const json_t *requests)
+{
+	size_t i;
+	json_t *body;
+	struct answer a;
+	json_array_foreach (requests, i, body) {
+		if (p->dead || !p->info || p->input_off)
+			return 0;
+		int rc = world_ask(
+			c->t, "POST", call_path(p->session, "/keys"), json_incref(body), &a);
+		if (rc != 0)
+			return rc;
+		answer_finish(&a);
+	}
+	return 0;
+}
+
+static int refuse_others(struct call *c)
+{
+	static const char others[] = "MX";
+	for (const char *o = others; *o; o++)
+		if (args_has(&c->args, *o))
+			return tmux_error(c->t, "send-keys -%c: not available here%s", *o,
+				*o == 'X' ? ": there is no copy mode" : "");
+	return 0;
+}
+
+/* -R: the terminal is as new. It is whoever writes to a terminal that resets it, which may be anybody who can open it. */
+static int reset(struct call *c, const struct place *at)
+{
+	const char *path = format_at(c->t, at, "#{pane_tty}");
+	int fd = *path ? open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+	bool done = fd >= 0 && write(fd, "\033c", 2) == 2;
+	if (fd >= 0)
+		close(fd);
+	return done ? 0
+		    : tmux_error(c->t, "send-keys -R: the terminal of %%%u cannot be written to",
+			      at->pane->id);
+}
+
+int do_send_keys(struct call *c)
+{
+	struct place at;
+	struct pane *p;
+	int repeat = 1;
+	const char *count = args_value(&c->args, 'N');
+	int rc = commands_target(c, TARGET_PANE, &at);
+	if (rc != 0 || (rc = refuse_others(c)) != 0)
+		return rc;
+	if (count &&
+		!commands_number(c, "repeat count", count, (const int[]){1, REPEAT_MAX}, &repeat))
+		return 1;
+	struct typing y = {
+		.arena = &c->t->arena, .requests = json_array(), .text = {.arena = &c->t->arena}};
+	for (int n = 0; n < repeat; n++)
+		for (unsigned i = 0; i < c->args.count; i++)
+			take_word(c, &y,
+				args_has(&c->args, 'F') ? format_at(c->t, &at, c->args.items[i])
+							: c->args.items[i]);
+	finish_request(&y);
+	bool all = strcmp(settings_of_pane(c->t, at.pane, "synchronize-panes"), "on") == 0;
+	DL_FOREACH (at.window->panes, p)
+		if (p == at.pane || all)
+			rc |= type(c, p, y.requests);
+	json_decref(y.requests);
+	if (rc == 0 && args_has(&c->args, 'R'))
+		rc = reset(c, &at);
+	return rc;
+}

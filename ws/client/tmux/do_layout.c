@@ -1,0 +1,338 @@
+/* Where panes are: select-layout, resize-pane, swap-pane, rotate-window, break-pane, join-pane. */
+#include "ws/client/tmux/commands.h"
+#include "ws/client/tmux/format.h"
+#include "ws/client/tmux/layout_set.h"
+#include "ws/client/tmux/layout_text.h"
+#include "ws/client/tmux/quote.h"
+#include "ws/client/tmux/settings.h"
+#include "ws/client/tmux/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <utlist.h>
+
+#define OLD_LAYOUT \
+	"ringside-layout" /* what select-layout -o goes back to, among a window's options */
+
+static int apply_set(struct call *c, struct window *w, int which)
+{
+	struct tmux *t = c->t;
+	const struct layout_set_sizes sizes = {
+		.main_rows = settings_of_window(t, w, "main-pane-height"),
+		.main_cols = settings_of_window(t, w, "main-pane-width"),
+		.other_rows = settings_of_window(t, w, "other-pane-height"),
+		.other_cols = settings_of_window(t, w, "other-pane-width")};
+	layout_set_apply(&t->model, w, which, &sizes);
+	return 0;
+}
+
+/* A window whose size somebody has set keeps it. */
+static int apply_text(struct call *c, struct window *w, const char *text)
+{
+	int cols = (int)w->cols, rows = (int)w->rows;
+	if (!layout_text_apply(&c->t->model, w, text))
+		return tmux_error(c->t, "invalid layout: %s", text);
+	if (strcmp(settings_of_window(c->t, w, "window-size"), "manual") == 0) {
+		layout_resize(w, cols, rows);
+		w->cols = (unsigned)cols;
+		w->rows = (unsigned)rows;
+	}
+	return 0;
+}
+
+static int next_set(const struct window *w, bool back)
+{
+	int n = w->preset < 0 ? (back ? LAYOUT_SET_COUNT - 1 : 0)
+			      : w->preset + (back ? LAYOUT_SET_COUNT - 1 : 1);
+	return n % LAYOUT_SET_COUNT;
+}
+
+/* next-layout and previous-layout as well. */
+int do_select_layout(struct call *c)
+{
+	struct tmux *t = c->t;
+	struct place at;
+	bool own = c->row->name[0] == 's';
+	bool next = own ? args_has(&c->args, 'n') : c->row->name[0] == 'n';
+	bool back = own ? args_has(&c->args, 'p') : c->row->name[0] == 'p';
+	int rc = commands_target(c, own ? TARGET_PANE : TARGET_WINDOW, &at), which = -1;
+	if (rc != 0)
+		return rc;
+	struct window *w = at.window;
+	const char *name = c->args.count > 0 ? c->args.items[0] : NULL;
+	char *old = layout_text_write(&t->arena, w->layout);
+	w->zoomed = false;
+	if (args_has(&c->args, 'E')) {
+		layout_spread_out(w, at.pane);
+	} else if (next || back) {
+		apply_set(c, w, next_set(w, back));
+	} else {
+		if (!name && args_has(&c->args, 'o'))
+			name = json_string_value(json_object_get(w->options, OLD_LAYOUT));
+		else if (!name)
+			which = w->preset;
+		else
+			which = layout_set_find(name);
+		if (which >= 0)
+			apply_set(c, w, which);
+		else if (name && apply_text(c, w, name) != 0)
+			return 1;
+	}
+	json_object_set_new(w->options, OLD_LAYOUT, json_string(old));
+	return world_fit(t, w);
+}
+
+static int zoom(struct call *c, const struct place *at)
+{
+	struct window *w = at->window;
+	if (w->zoomed) {
+		w->zoomed = false;
+	} else if (w->panes->next) {
+		model_activate(w, at->pane);
+		w->zoomed = true;
+	}
+	return world_fit(c->t, w);
+}
+
+/* -x 10, -y 30%. Returns false, having complained. */
+static bool resize_to(struct call *c, const struct place *at, char letter)
+{
+	const char *text = args_value(&c->args, letter);
+	char *end;
+	if (!text)
+		return true;
+	long n = strtol(text, &end, 10);
+	int all = (int)(letter == 'x' ? at->window->cols : at->window->rows);
+	bool percent = strcmp(end, "%") == 0;
+	const char *wrong = end == text || (*end && !percent) ? "invalid"
+		: n < (percent ? 0 : 1)                       ? "too small"
+		: n > (percent ? 100 : INT_MAX)               ? "too large"
+							      : NULL;
+	if (wrong) {
+		tmux_error(c->t, "%s %s", letter == 'x' ? "width" : "height", wrong);
+		return false;
+	}
+	long size = percent ? all * n / 100 : n;
+	layout_resize_pane_to(at->window, at->pane, letter == 'x' ? CELL_ROW : CELL_COLUMN,
+		size > (long)MODEL_SIDE_MAX ? (int)MODEL_SIDE_MAX : (int)size);
+	return true;
+}
+
+int do_resize_pane(struct call *c)
+{
+	struct place at;
+	int rc = commands_target(c, TARGET_PANE, &at), step = 1;
+	if (rc != 0)
+		return rc;
+	if (args_has(&c->args, 'M') || args_has(&c->args, 'T'))
+		return tmux_error(c->t, "resize-pane -%c: not available here",
+			args_has(&c->args, 'M') ? 'M' : 'T');
+	if (args_has(&c->args, 'Z'))
+		return zoom(c, &at);
+	at.window->zoomed = false;
+	if (c->args.count > 0 &&
+		!commands_number(c, "adjustment", c->args.items[0],
+			(const int[]){1, (int)MODEL_SIDE_MAX}, &step))
+		return 1;
+	if (!resize_to(c, &at, 'x') || !resize_to(c, &at, 'y'))
+		return 1;
+	if (args_has(&c->args, 'L'))
+		layout_resize_pane(at.window, at.pane, CELL_ROW, -step);
+	else if (args_has(&c->args, 'R'))
+		layout_resize_pane(at.window, at.pane, CELL_ROW, step);
+	else if (args_has(&c->args, 'U'))
+		layout_resize_pane(at.window, at.pane, CELL_COLUMN, -step);
+	else if (args_has(&c->args, 'D'))
+		layout_resize_pane(at.window, at.pane, CELL_COLUMN, step);
+	return world_fit(c->t, at.window);
+}
+
+/* Two panes of one window, or of two, change places. */
+static void exchange(struct pane *a, struct pane *b)
+{
+	struct window *wa = a->window, *wb = b->window;
+	struct cell *cell = a->cell;
+	struct pane mark_a = {0}, mark_b = {0};
+	bool active_a = wa->active == a, active_b = wb->active == b;
+	DL_REPLACE_ELEM(wa->panes, a, &mark_a);
+	DL_REPLACE_ELEM(wb->panes, b, &mark_b);
+	DL_REPLACE_ELEM(wa->panes, &mark_a, b);
+	DL_REPLACE_ELEM(wb->panes, &mark_b, a);
+	layout_make_leaf(cell, NULL);
+	layout_make_leaf(b->cell, a);
+	layout_make_leaf(cell, b);
+	a->window = wb;
+	b->window = wa;
+	if (wa != wb) {
+		wa->active = active_a ? b : wa->active;
+		wb->active = active_b ? a : wb->active;
+		wa->last = wa->last == a ? NULL : wa->last;
+		wb->last = wb->last == b ? NULL : wb->last;
+	}
+}
+
+int do_swap_pane(struct call *c)
+{
+	struct place from, to;
+	if (target_find(c->t, args_value(&c->args, 't'), TARGET_PANE, 0, &to) != 0)
+		return 1;
+	from = to;
+	if (args_has(&c->args, 'D'))
+		from.pane = to.pane->next ? to.pane->next : to.window->panes;
+	else if (args_has(&c->args, 'U'))
+		from.pane = to.pane->prev;
+	else if (args_value(&c->args, 's')) {
+		if (target_find(c->t, args_value(&c->args, 's'), TARGET_PANE, 0, &from) != 0)
+			return 1;
+	} else if (c->t->model.marked >= 0) {
+		from.pane = model_pane_by_id(&c->t->model, (unsigned)c->t->model.marked);
+	} else {
+		return 0;
+	}
+	if (!from.pane || from.pane == to.pane)
+		return 0;
+	struct window *a = from.pane->window, *b = to.pane->window;
+	a->zoomed = b->zoomed = false;
+	exchange(from.pane, to.pane);
+	if (!args_has(&c->args, 'd') && a == b)
+		model_activate(a, to.pane);
+	return world_fit(c->t, a) | (a == b ? 0 : world_fit(c->t, b));
+}
+
+int do_rotate_window(struct call *c)
+{
+	struct place at;
+	struct pane *p;
+	int rc = commands_target(c, TARGET_WINDOW, &at);
+	if (rc != 0)
+		return rc;
+	struct window *w = at.window;
+	unsigned n = model_count_panes(w), k = 0;
+	struct cell **cells = arena_alloc(&c->t->arena, n * sizeof *cells);
+	DL_FOREACH (w->panes, p)
+		cells[k++] = p->cell;
+	struct pane *moved = args_has(&c->args, 'D') ? w->panes->prev : w->panes;
+	DL_DELETE(w->panes, moved);
+	if (args_has(&c->args, 'D'))
+		DL_PREPEND(w->panes, moved);
+	else
+		DL_APPEND(w->panes, moved);
+	k = 0;
+	DL_FOREACH (w->panes, p)
+		layout_make_leaf(cells[k++], p);
+	w->zoomed = w->zoomed && args_has(&c->args, 'Z');
+	p = w->active;
+	model_activate(w, args_has(&c->args, 'D') ? p->prev : p->next ? p->next : w->panes);
+	return world_fit(c->t, w);
+}
+
+/* Out of its window, which goes when it was the last; the pane stays what it is. */
+static void take_out(struct call *c, struct pane *p)
+{
+	struct window *w = p->window;
+	json_t *options = json_incref(p->options), *argv = json_incref(p->argv),
+	       *env = json_incref(p->env);
+	int pipe = p->pipe;
+	uint64_t began = p->pipe_began;
+	p->pipe = 0; /* its pipe goes on */
+	world_drop_pane(c->t, p);
+	(void)w;
+	p->options = options;
+	p->argv = argv;
+	p->env = env;
+	p->pipe = pipe;
+	p->pipe_began = began;
+	p->prev = p->next = NULL;
+}
+
+int do_break_pane(struct call *c)
+{
+	struct tmux *t = c->t;
+	struct place from, to;
+	const char *name = args_value(&c->args, 'n');
+	if (target_find(t, args_value(&c->args, 's'), TARGET_PANE, 0, &from) != 0 ||
+		target_find(t, args_value(&c->args, 't'), TARGET_WINDOW, TARGET_INDEX, &to) != 0)
+		return 1;
+	struct session *s = args_value(&c->args, 't') ? to.session : from.session;
+	int index = args_value(&c->args, 't') && to.index >= 0
+		? to.index
+		: atoi(settings_get(t, s, "base-index")); // NOLINT(cert-err34-c)
+	while (!args_value(&c->args, 't') && model_link_at(s, index))
+		index++;
+	if (args_has(&c->args, 'a') || args_has(&c->args, 'b'))
+		return tmux_error(t, "break-pane -%c: not available here",
+			args_has(&c->args, 'a') ? 'a' : 'b');
+	if (!from.window->panes->next)
+		return tmux_error(t, "can't break with only one pane");
+	if (model_link_at(s, index))
+		return tmux_error(t, "index in use: %d", index);
+	unsigned cols = from.window->cols, rows = from.window->rows;
+	take_out(c, from.pane);
+	struct window *w = model_add_window(&t->model, t->model.next_window++, "");
+	w->named = name != NULL;
+	w->cols = cols;
+	w->rows = rows;
+	w->activity = time(NULL);
+	DL_APPEND(w->panes, from.pane);
+	from.pane->window = w;
+	w->active = from.pane;
+	w->name = name ? quote_visible(&t->arena, name, false) : world_command(t, from.pane);
+	layout_init(&t->model, w, from.pane);
+	struct link *l = model_add_link(&t->model, s, index, w);
+	if (!args_has(&c->args, 'd'))
+		model_select(&t->model, l);
+	if (args_has(&c->args, 'P'))
+		commands_print(c,
+			&(struct place){.session = s, .link = l, .window = w, .pane = from.pane},
+			"#{session_name}:#{window_index}.#{pane_index}");
+	return world_fit(t, w);
+}
+
+/* join-pane and move-pane. */
+int do_join_pane(struct call *c)
+{
+	struct tmux *t = c->t;
+	struct place from, to;
+	const char *size = args_value(&c->args, 'l') ? args_value(&c->args, 'l')
+						     : args_value(&c->args, 'p');
+	struct layout_split split = {.type = args_has(&c->args, 'h') ? CELL_ROW : CELL_COLUMN,
+		.size = -1,
+		.before = args_has(&c->args, 'b'),
+		.full = args_has(&c->args, 'f')};
+	if (target_find(t, args_value(&c->args, 't'), TARGET_PANE, 0, &to) != 0 ||
+		target_find(t,
+			args_value(&c->args, 's')      ? args_value(&c->args, 's')
+				: t->model.marked >= 0 ? "{marked}"
+						       : NULL,
+			TARGET_PANE, 0, &from) != 0)
+		return 1;
+	if (from.pane == to.pane)
+		return tmux_error(t, "source and target panes must be different");
+	if (size) {
+		char *end;
+		long n = strtol(size, &end, 10);
+		int all = split.type == CELL_ROW ? to.pane->cell->cols : to.pane->cell->rows;
+		if (end == size || (*end && strcmp(end, "%") != 0) || n < 0 ||
+			n > (long)MODEL_SIDE_MAX)
+			return tmux_error(t, "size invalid");
+		split.size = *end || !args_value(&c->args, 'l') ? (int)(all * n / 100) : (int)n;
+	}
+	to.window->zoomed = false;
+	struct cell *cell = layout_split(&t->model, to.pane, &split);
+	if (!cell)
+		return tmux_error(t, "create pane failed: pane too small");
+	take_out(c, from.pane);
+	if (split.before)
+		DL_PREPEND_ELEM(to.window->panes, to.pane, from.pane);
+	else
+		DL_APPEND_ELEM(to.window->panes, to.pane, from.pane);
+	from.pane->window = to.window;
+	layout_make_leaf(cell, from.pane);
+	if (!args_has(&c->args, 'd')) {
+		model_activate(to.window, from.pane);
+		if (to.link)
+			model_select(&t->model, to.link);
+	}
+	return world_fit(t, to.window);
+}

@@ -1,0 +1,271 @@
+/* Panes: split-window, kill-pane, select-pane, last-pane, respawn-pane and -window. */
+#include "ws/client/tmux/commands.h"
+#include "ws/client/tmux/format.h"
+#include "ws/client/tmux/layout.h"
+#include "ws/client/tmux/spawn.h"
+#include "ws/client/tmux/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* A size in cells or as "30%"; all is what a percentage is of. Returns false, having complained. */
+static bool read_size(struct call *c, const char *text, int all, int *ret_size)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+	bool percent = end != text && strcmp(end, "%") == 0;
+	if (end == text || (*end && !percent) || n < 0 || (percent && n > 100)) {
+		tmux_error(c->t, "size invalid");
+		return false;
+	}
+	*ret_size = percent                ? (int)(all * n / 100)
+		: n > (long)MODEL_SIDE_MAX ? (int)MODEL_SIDE_MAX
+					   : (int)n;
+	return true;
+}
+
+static bool take_split(struct call *c, const struct place *at, struct layout_split *split)
+{
+	const char *size = args_value(&c->args, 'l'), *percent = args_value(&c->args, 'p');
+	const struct cell *base = args_has(&c->args, 'f') ? at->window->layout : at->pane->cell;
+	*split = (struct layout_split){.type = args_has(&c->args, 'h') ? CELL_ROW : CELL_COLUMN,
+		.size = -1,
+		.before = args_has(&c->args, 'b'),
+		.full = args_has(&c->args, 'f')};
+	int all = split->type == CELL_ROW ? base->cols : base->rows;
+	if (size)
+		return read_size(c, size, all, &split->size);
+	if (percent) {
+		int n;
+		if (!commands_number(c, "percentage", percent, (const int[]){0, INT_MAX}, &n))
+			return false;
+		split->size = (int)((long long)all * n / 100);
+	}
+	return true;
+}
+
+/* A new pane behind or before another, in the list as in the layout. */
+static struct pane *add_pane(
+	struct call *c, const struct place *at, const struct layout_split *split)
+{
+	struct window *w = at->window;
+	struct pane *after = at->pane;
+	bool before = split->before;
+	w->zoomed = false;
+	struct cell *cell = layout_split(&c->t->model, at->pane, split);
+	if (!cell) {
+		tmux_error(c->t, "no space for new pane");
+		return NULL;
+	}
+	int id = spawn_next_pane(c);
+	if (id < 0) {
+		struct pane none = {.cell = cell};
+		layout_close(w, &none);
+		return NULL;
+	}
+	if (split->full)
+		after = before ? w->panes : NULL;
+	struct pane *p = model_add_pane(w, &c->t->model, (unsigned)id, after, before);
+	layout_make_leaf(cell, p);
+	return p;
+}
+
+int do_split_window(struct call *c)
+{
+	struct place at;
+	struct layout_split split;
+	int rc = commands_target(c, TARGET_PANE, &at);
+	if (rc != 0)
+		return rc;
+	if (args_has(&c->args, 'I'))
+		return tmux_error(c->t, "split-window -I: not available here");
+	if (!take_split(c, &at, &split))
+		return 1;
+	struct pane *p = add_pane(c, &at, &split);
+	if (!p)
+		return 1;
+	if (spawn_pane(c, p, at.session) != 0) {
+		world_drop_pane(c->t, p);
+		return 1;
+	}
+	if (!args_has(&c->args, 'd'))
+		model_activate(at.window, p);
+	at.window->zoomed = args_has(&c->args, 'Z');
+	rc = world_fit(c->t, at.window);
+	at.pane = p;
+	if (args_has(&c->args, 'P'))
+		commands_print(c, &at, "#{session_name}:#{window_index}.#{pane_index}");
+	return rc;
+}
+
+int do_kill_pane(struct call *c)
+{
+	struct place at;
+	struct pane *p, *next;
+	int rc = commands_target(c, TARGET_PANE, &at);
+	if (rc != 0)
+		return rc;
+	if (!args_has(&c->args, 'a')) {
+		rc = world_end(c->t, at.pane);
+		world_drop_pane(c->t, at.pane);
+		return rc;
+	}
+	DL_FOREACH_SAFE (at.window->panes, p, next) {
+		if (p == at.pane)
+			continue;
+		rc |= world_end(c->t, p);
+		world_drop_pane(c->t, p);
+	}
+	return rc;
+}
+
+/* -d and -e: keys that are sent reach it no more, or again. Returns whether one of them was given. */
+static bool switch_input(const struct call *c, struct pane *p)
+{
+	bool on = args_has(&c->args, 'e'), off = args_has(&c->args, 'd');
+	if (on || off)
+		p->input_off = !on;
+	return on || off;
+}
+
+static void set_title(struct call *c, const struct place *at, const char *title)
+{
+	struct pane *p = at->pane;
+	const char *own = json_string_value(json_object_get(world_screen(c->t, p), "title"));
+	p->title = format_at(c->t, at, title);
+	p->title_then = arena_copy(&c->t->arena, own ? own : "");
+}
+
+/* -L, -R, -U, -D: the neighbour on that side. */
+static int find_neighbour(struct call *c, struct place *at)
+{
+	static const char letters[] = "LRUD";
+	static const char *const words[] = {"{left-of}", "{right-of}", "{up-of}", "{down-of}"};
+	for (size_t i = 0; letters[i]; i++) {
+		if (!args_has(&c->args, letters[i]))
+			continue;
+		struct pane *active = at->window->active;
+		at->window->active = at->pane;
+		struct place found;
+		int rc = target_find(c->t,
+			arena_print(&c->t->arena, "@%u.%s", at->window->id, words[i]), TARGET_PANE,
+			TARGET_QUIET, &found);
+		at->window->active = active;
+		if (rc == 0)
+			at->pane = found.pane;
+	}
+	return 0;
+}
+
+int do_last_pane(struct call *c)
+{
+	struct place at;
+	int rc = commands_target(c, TARGET_WINDOW, &at);
+	if (rc != 0)
+		return rc;
+	if (!at.window->last)
+		return tmux_error(c->t, "no last pane");
+	if (switch_input(c, at.window->last))
+		return 0;
+	at.window->zoomed = at.window->zoomed && args_has(&c->args, 'Z');
+	model_activate(at.window, at.window->last);
+	return world_fit(c->t, at.window);
+}
+
+int do_select_pane(struct call *c)
+{
+	struct place at;
+	int rc = commands_target(c, TARGET_PANE, &at);
+	const char *title = args_value(&c->args, 'T'), *style = args_value(&c->args, 'P');
+	if (rc != 0)
+		return rc;
+	if (args_has(&c->args, 'l')) {
+		if (!at.window->last)
+			return tmux_error(c->t, "no last pane");
+		at.pane = at.window->last;
+	}
+	if (args_has(&c->args, 'm') || args_has(&c->args, 'M')) {
+		bool same = c->t->model.marked == (int)at.pane->id;
+		c->t->model.marked = args_has(&c->args, 'M') || same ? -1 : (int)at.pane->id;
+		return 0;
+	}
+	if (style) {
+		json_object_set_new(at.pane->options, "window-style", json_string(style));
+		json_object_set_new(at.pane->options, "window-active-style", json_string(style));
+	}
+	if (title && !args_has(&c->args, 'd') && !args_has(&c->args, 'e')) {
+		set_title(c, &at, title);
+		return 0;
+	}
+	if (style || args_has(&c->args, 'g'))
+		return 0;
+	find_neighbour(c, &at);
+	if (switch_input(c, at.pane))
+		return 0;
+	at.window->zoomed = at.window->zoomed &&
+		(args_has(&c->args, 'Z') || at.pane == at.window->active);
+	model_activate(at.window, at.pane);
+	return world_fit(c->t, at.window);
+}
+
+/* What ran before runs again, unless something else is asked for. */
+static int respawn(struct call *c, struct pane *p, struct session *s)
+{
+	json_t *argv = json_incref(p->argv), *env = json_incref(p->env);
+	char *command = p->command, *cwd = p->cwd;
+	bool same = c->args.count == 0;
+	int rc = world_end(c->t, p);
+	world_end_pipe(p);
+	json_decref(p->screen);
+	p->screen = NULL;
+	if (rc == 0 && same) {
+		bool given = args_value(&c->args, 'c') != NULL;
+		spawn_variables(c, env);
+		rc = world_start(c->t, p,
+			&(struct world_start){.cwd = given
+					? spawn_directory(c, &(struct place){.session = s, .pane = p})
+					: cwd,
+				.argv = argv,
+				.env = env,
+				.place = s});
+		p->command = command;
+	} else if (rc == 0) {
+		rc = spawn_pane(c, p, s);
+	}
+	json_decref(argv);
+	json_decref(env);
+	return rc;
+}
+
+int do_respawn(struct call *c)
+{
+	struct place at;
+	struct pane *p, *next;
+	bool window = strcmp(c->row->name, "respawn-window") == 0;
+	int rc = commands_target(c, window ? TARGET_WINDOW : TARGET_PANE, &at);
+	if (rc != 0)
+		return rc;
+	bool alive = !at.pane->dead;
+	if (window) {
+		alive = false;
+		DL_FOREACH (at.window->panes, p)
+			alive = alive || !p->dead;
+	}
+	if (alive && !args_has(&c->args, 'k'))
+		return tmux_error(c->t, "%s failed: %s %s:%d%s still active",
+			window ? "respawn window" : "respawn pane", window ? "window" : "pane",
+			at.session->name, at.link->index,
+			window ? ""
+			       : arena_print(&c->t->arena, ".%u", target_pane_index(c->t, at.pane)));
+	if (window) {
+		at.pane = at.window->panes;
+		DL_FOREACH_SAFE (at.window->panes, p, next) {
+			if (p == at.pane)
+				continue;
+			rc |= world_end(c->t, p);
+			world_drop_pane(c->t, p);
+		}
+	}
+	return rc != 0 ? rc : respawn(c, at.pane, at.session);
+}

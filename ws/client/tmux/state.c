@@ -1,0 +1,209 @@
+/*
+ * The state file. It is written beside its place and renamed, under the lock, so that a call that dies leaves what was
+ * there. A file that cannot be read is complained of, and nothing is overwritten.
+ */
+#include "ws/client/tmux/state.h"
+
+#include "ws/client/tmux/state_json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define LOCK_WITHIN_S 120u /* whoever has it: commands_pause(), PATIENCE_MS */
+
+char *state_name(struct tmux *t, const char *suffix)
+{
+	return arena_print(&t->arena, "%s%s", t->path, suffix);
+}
+
+/* What interrupts a wait for the lock. */
+static void on_alarm(int signo)
+{
+	(void)signo;
+}
+
+/* Whoever has the lock gives it back soon: nothing that may last is done with it. Returns 0 or a negative errno. */
+static int wait_lock(int fd)
+{
+	struct sigaction action = {.sa_handler = on_alarm}, before;
+	const struct itimerval each = {{.tv_sec = 1}, {.tv_sec = 1}}, none = {0};
+	int rc = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno;
+	if (rc != -EWOULDBLOCK)
+		return rc;
+	sigaction(SIGALRM, &action, &before);
+	setitimer(ITIMER_REAL, &each, NULL);
+	for (unsigned i = 0; rc < 0 && i < LOCK_WITHIN_S; i++) {
+		rc = flock(fd, LOCK_EX) == 0 ? 0 : -errno;
+		if (rc < 0 && rc != -EINTR)
+			break;
+	}
+	setitimer(ITIMER_REAL, &none, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	return rc == -EINTR ? -ETIMEDOUT : rc;
+}
+
+static int lock_path(struct tmux *t)
+{
+	struct stat held, named;
+	for (;;) {
+		int fd = open(t->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+		if (fd < 0)
+			return -errno;
+		if (fstat(fd, &held) < 0 || !S_ISREG(held.st_mode) || held.st_uid != geteuid() ||
+			held.st_size != 0) {
+			close(fd);
+			return -EEXIST;
+		}
+		int rc = wait_lock(fd);
+		if (rc < 0) {
+			close(fd);
+			return rc;
+		}
+		/* Whoever had it may have removed it. */
+		if (stat(t->path, &named) == 0 && named.st_ino == held.st_ino &&
+			named.st_dev == held.st_dev) {
+			t->lock = fd;
+			return 0;
+		}
+		close(fd);
+	}
+}
+
+static int read_state(struct tmux *t, const char *name, size_t size)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), rc = fd < 0 ? -errno : 0;
+	size_t length = 0;
+	char *bytes = arena_alloc(&t->arena, size + 1);
+	while (rc == 0 && length < size) {
+		ssize_t n = read(fd, bytes + length, size - length);
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR)
+			rc = -errno;
+		length += n > 0 ? (size_t)n : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	t->state = bytes;
+	t->state_length = length;
+	return rc;
+}
+
+int state_open(struct tmux *t)
+{
+	json_error_t error;
+	int rc = lock_path(t);
+	model_init(&t->model, &t->arena);
+	t->damaged = true;
+	t->state = NULL;
+	if (rc == -EEXIST || rc == -ENXIO || rc == -ELOOP)
+		return tmux_error(t,
+			"error connecting to %s (it is something else, or another user's)", t->path);
+	if (rc == -ETIMEDOUT)
+		return tmux_error(t,
+			"error connecting to %s (another command has not ended for %u s)", t->path,
+			LOCK_WITHIN_S);
+	if (rc < 0)
+		return tmux_error(t, "error connecting to %s (%s)", t->path, strerror(-rc));
+	const char *name = state_name(t, STATE_SUFFIX);
+	struct stat st;
+	if (stat(name, &st) < 0) {
+		t->damaged = errno != ENOENT;
+		return t->damaged ? tmux_error(t, "%s: %s", name, strerror(errno)) : 0;
+	}
+	if (st.st_uid != geteuid() || (st.st_mode & 022) != 0 ||
+		(size_t)st.st_size > STATE_BYTES_MAX)
+		return tmux_error(t, "%s: not this user's alone, or too large", name);
+	json_t *o = NULL;
+	rc = read_state(t, name, (size_t)st.st_size);
+	if (rc < 0)
+		return tmux_error(t, "%s: %s", name, strerror(-rc));
+	o = json_loadb(t->state, t->state_length, 0, &error);
+	const char *wrong = o ? state_json_read(&t->model, o) : error.text;
+	json_decref(o);
+	if (wrong)
+		return tmux_error(t,
+			"%s: damaged: %s; without that file tmux begins anew, and what runs goes on",
+			name, wrong);
+	t->damaged = false;
+	return 0;
+}
+
+static int save(struct tmux *t, const char *name)
+{
+	char *draft = state_name(t, STATE_SUFFIX ".new");
+	json_t *o = state_json_write(&t->model);
+	char *bytes = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	json_decref(o);
+	if (!bytes || strlen(bytes) > STATE_BYTES_MAX) {
+		free(bytes);
+		return bytes ? -EFBIG : -EILSEQ;
+	}
+	size_t length = strlen(bytes);
+	/* Most commands change nothing. */
+	if (t->state && t->state_length == length && memcmp(t->state, bytes, length) == 0) {
+		free(bytes);
+		return 0;
+	}
+	int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600),
+	    rc = fd < 0 ? -errno : 0;
+	for (size_t done = 0; rc == 0 && done < length;) {
+		ssize_t n = write(fd, bytes + done, length - done);
+		if (n < 0)
+			rc = errno == EINTR ? 0 : -errno;
+		else
+			done += (size_t)n;
+	}
+	if (fd >= 0 && close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && rename(draft, name) < 0)
+		rc = -errno;
+	if (rc < 0)
+		unlink(draft);
+	t->state = NULL; /* it is another now */
+	free(bytes);
+	return rc;
+}
+
+int state_keep(struct tmux *t)
+{
+	const char *name = state_name(t, STATE_SUFFIX);
+	int rc = save(t, name);
+	return rc == 0 ? 0 : tmux_error(t, "%s: %s", name, strerror(-rc));
+}
+
+int state_close(struct tmux *t)
+{
+	int rc = 0;
+	json_t *begun = t->model.begun;
+	if (t->lock < 0)
+		return 0;
+	const char *name = state_name(t, STATE_SUFFIX);
+	if (t->damaged) {
+		/* What could not be read is left as it is. */
+	} else if (t->model.sessions) {
+		t->model.begun = json_array();
+		rc = save(t, name);
+		json_decref(t->model.begun);
+		t->model.begun = begun;
+	} else {
+		unlink(name);
+		unlink(t->path);
+	}
+	close(t->lock);
+	t->lock = -1;
+	if (rc < 0) {
+		json_decref(t->lost);
+		t->lost = json_incref(begun);
+	}
+	model_finish(&t->model);
+	return rc == 0 ? 0 : tmux_error(t, "%s: %s", name, strerror(-rc));
+}

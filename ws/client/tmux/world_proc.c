@@ -1,0 +1,105 @@
+/* What runs in a pane, as the kernel tells. Processes come and go: what cannot be read is "". */
+#include "ws/client/tmux/world.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_MAX 4096u
+
+/* A file of a process, NUL-terminated; returns its length. */
+static size_t read_proc(int pid, const char *what, char text[TEXT_MAX])
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", pid, what);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, TEXT_MAX - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* A field behind the name of a program in its stat: 1 is its state. */
+static long long read_stat(int pid, unsigned field)
+{
+	char text[TEXT_MAX];
+	if (read_proc(pid, "stat", text) == 0)
+		return 0;
+	char *p = strrchr(text, ')');
+	for (unsigned i = 0; p && i < field; i++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoll(p + 1, NULL, 10) : 0;
+}
+
+uint64_t world_birth(int pid)
+{
+	return pid > 0 ? (uint64_t)read_stat(pid, 20) : 0;
+}
+
+/* The leader of the foreground of its terminal. */
+static int find_front(const struct pane *p)
+{
+	int pid = (int)json_integer_value(json_object_get(p->info, "pid"));
+	int front = pid > 0 && !p->dead ? (int)read_stat(pid, 6) : 0;
+	return front > 0 ? front : pid;
+}
+
+char *world_program(struct tmux *t, const char *command)
+{
+	char *name, *end;
+	while (*command == '"' || *command == '\'')
+		command++;
+	if (strncmp(command, "exec ", 5) == 0)
+		command += 5;
+	while (*command == ' ' || *command == '-')
+		command++;
+	name = arena_copy_n(&t->arena, command, strcspn(command, " "));
+	end = name + strlen(name);
+	while (end > name && !isalnum((unsigned char)end[-1]) && !ispunct((unsigned char)end[-1]))
+		*--end = '\0';
+	while (end > name && (end[-1] == '"' || end[-1] == '\''))
+		*--end = '\0';
+	const char *slash = *name == '/' ? strrchr(name, '/') : NULL;
+	return slash ? arena_copy(&t->arena, slash + 1) : name;
+}
+
+char *world_command(struct tmux *t, const struct pane *p)
+{
+	char text[TEXT_MAX];
+	if (p->dead || !p->info || read_proc(find_front(p), "cmdline", text) == 0)
+		return world_program(t, p->command);
+	return world_program(t, text);
+}
+
+char *world_directory(struct tmux *t, const struct pane *p)
+{
+	char path[64], text[PATH_MAX];
+	int pid = find_front(p);
+	snprintf(path, sizeof path, "/proc/%d/cwd", pid);
+	ssize_t n = pid > 0 ? readlink(path, text, sizeof text - 1) : -1;
+	return arena_copy_n(&t->arena, text, n > 0 ? (size_t)n : 0);
+}
+
+char *world_window_name(struct tmux *t, const struct window *w)
+{
+	if (w->named || !w->active)
+		return w->name;
+	char *name = world_command(t, w->active);
+	if (w->active->dead)
+		name = arena_print(&t->arena, "%s[dead]", name);
+	return *name ? name : w->name;
+}
+
+void world_end_pipe(struct pane *p)
+{
+	if (p->pipe > 0 && world_birth(p->pipe) == p->pipe_began && p->pipe_began != 0)
+		kill(p->pipe, SIGTERM);
+	p->pipe = 0;
+	p->pipe_began = 0;
+}

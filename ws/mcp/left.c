@@ -1,0 +1,153 @@
+/* A list; a command is looked up when there is something to be answered, and not followed in between. */
+#include "ws/mcp/left.h"
+
+#include "shell/session/sessions.h"
+#include "ws/dispatcher.h"
+#include "ws/mcp/call.h"
+#include "ws/mcp/mcp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+struct mcp_left_one {
+	struct mcp_left_one *prev, *next;
+	uint64_t client;
+	bool announced; /* its end, on a stream */
+	char session[NAME_ID_MAX + 1], exec[NAME_ID_MAX + 1];
+};
+
+static void drop(struct mcp_left *all, struct mcp_left_one *one)
+{
+	DL_DELETE(all->all, one);
+	all->count--;
+	free(one);
+}
+
+static struct mcp_left_one *find(
+	struct mcp_left *all, uint64_t client, const char *session, const char *exec)
+{
+	struct mcp_left_one *one;
+	DL_FOREACH (all->all, one)
+		if (one->client == client && strcmp(one->exec, exec) == 0 &&
+			strcmp(one->session, session) == 0)
+			return one;
+	return NULL;
+}
+
+/* Who leaves many is forgotten theirs, and nobody else's, unless all together leave too many. */
+static void make_room(struct mcp_left *all, uint64_t client)
+{
+	struct mcp_left_one *one, *oldest = NULL;
+	size_t count = 0;
+	DL_FOREACH (all->all, one) {
+		if (one->client != client)
+			continue;
+		oldest = oldest ? oldest : one;
+		count++;
+	}
+	if (count >= MCP_LEFT_MAX)
+		drop(all, oldest);
+	else if (all->count >= MCP_LEFT_TOTAL)
+		drop(all, all->all);
+}
+
+static void note(struct mcp_left *all, uint64_t client, const char *session, const char *exec)
+{
+	struct mcp_left_one *one = find(all, client, session, exec) ? NULL : calloc(1, sizeof *one);
+	if (!one)
+		return;
+	one->client = client;
+	snprintf(one->session, sizeof one->session, "%s", session);
+	snprintf(one->exec, sizeof one->exec, "%s", exec);
+	make_room(all, client);
+	DL_APPEND(all->all, one);
+	all->count++;
+}
+
+void mcp_left_note(struct mcp_left *all, const struct mcp_call *c)
+{
+	note(all, c->client, c->session, c->exec);
+}
+
+void mcp_left_forget(struct mcp_left *all, const struct mcp_call *c)
+{
+	struct mcp_left_one *one = find(all, c->client, c->session, c->exec);
+	if (one)
+		drop(all, one);
+}
+
+/* What is being taken up. */
+struct taking_up {
+	struct mcp_left *all;
+	const char *session;
+};
+
+static void on_left(void *user, const struct exec *e)
+{
+	const struct taking_up *t = user;
+	note(t->all, e->caller, t->session, e->id);
+}
+
+void mcp_left_take_up(struct mcp *m)
+{
+	struct sessions *sessions = m->dispatcher->sessions;
+	if (sessions->executors.left == 0)
+		return;
+	for (struct session *s = NULL; (s = session_next(sessions, s));) {
+		struct taking_up t = {.all = &m->left, .session = session_id(s)};
+		exec_each_left(session_executor(s), on_left, &t);
+	}
+}
+
+static json_t *words(const struct mcp_left_one *one, const struct exec *e)
+{
+	if (e->status < 0)
+		return json_sprintf(
+			"%s/%s has ended: %s", one->session, one->exec, exec_end_name(e->end));
+	return json_sprintf("%s/%s has ended: exit code %d", one->session, one->exec, e->status);
+}
+
+static const struct exec *exec_of(const struct mcp *m, const struct mcp_left_one *one)
+{
+	struct session *s = sessions_find(m->dispatcher->sessions, one->session);
+	return s ? exec_find(session_executor(s), one->exec) : NULL;
+}
+
+json_t *mcp_left_news(struct mcp *m, uint64_t client)
+{
+	struct mcp_left_one *one;
+	mcp_left_take_up(m);
+	DL_FOREACH (m->left.all, one) {
+		const struct exec *e = one->client == client && !one->announced ? exec_of(m, one)
+										: NULL;
+		if (!e || e->state != EXEC_DONE)
+			continue;
+		one->announced = true;
+		return words(one, e);
+	}
+	return NULL;
+}
+
+void mcp_left_tell(struct mcp_left *all, struct mcp_call *c)
+{
+	struct mcp_left_one *one, *next;
+	mcp_left_take_up(c->mcp);
+	DL_FOREACH_SAFE (all->all, one, next) {
+		if (one->client != c->client)
+			continue;
+		const struct exec *e = exec_of(c->mcp, one);
+		if (e && e->state != EXEC_DONE)
+			continue;
+		if (e)
+			mcp_also(c, words(one, e));
+		drop(all, one);
+	}
+}
+
+void mcp_left_close(struct mcp_left *all)
+{
+	while (all->all)
+		drop(all, all->all);
+}

@@ -1,0 +1,278 @@
+/*
+ * The revisions that begin with `initialize`. Over HTTP a client is known by the id that it is given then, which says all
+ * there is to be known of it; where a program forwards messages of a standard input, by its key.
+ */
+#include "ws/mcp/legacy.h"
+
+#include "ws/access.h"
+#include "ws/dispatcher.h"
+#include "ws/mcp/exec.h"
+#include "ws/mcp/headers.h"
+#include "ws/mcp/news.h"
+#include "ws/mcp/own.h"
+#include "ws/mcp/ticket.h"
+#include "ws/mcp/version.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void mcp_refuse_version(struct request *r, json_t *id, const char *asked)
+{
+	mcp_refuse(r, 400, id, RPC_UNSUPPORTED_VERSION, "Unsupported protocol version",
+		json_pack("{s:o, s:s}", "supported", mcp_versions_json(), "requested", asked));
+}
+
+static const char *client_name_of(const char *name)
+{
+	return name && name_is_text(name) && strlen(name) < MCP_CLIENT_SIZE ? name : "";
+}
+
+const char *mcp_client_name(const json_t *info)
+{
+	return client_name_of(json_string_value(json_object_get(info, "name")));
+}
+
+/* A place for a client: who has as many as there may be gives up the one that was unused for longest. */
+static int claim(struct mcp *m, const struct principal *p, struct claim **ret_claim)
+{
+	static const struct access_want want[ACCESS_PLACES] = {{QUOTA_MCP_SESSIONS, 1}};
+	struct access *a = m->dispatcher->access;
+	int rc = access_claim(a, p, want, ret_claim, NULL);
+	if (rc == -EUSERS && mcp_sessions_evict(&m->sessions, p))
+		rc = access_claim(a, p, want, ret_claim, NULL);
+	return rc;
+}
+
+/* Keep that. Returns 0, -EUSERS (the quota is used up, by others), or -ENOMEM. */
+static int keep(struct mcp *m, const struct principal *p, const struct mcp_ticket *t,
+	struct mcp_session **ret_session)
+{
+	struct claim *place;
+	int rc = claim(m, p, &place);
+	if (rc < 0)
+		return rc;
+	struct mcp_session *s = mcp_sessions_create(&m->sessions, p, t->id, place, uv_now(m->loop));
+	if (!s) {
+		access_drop(place);
+		return -ENOMEM;
+	}
+	s->batches = t->batches;
+	s->elicits = t->elicits;
+	memcpy(s->client, t->client, sizeof s->client);
+	*ret_session = s;
+	return 0;
+}
+
+/*
+ * Keep what the client says of itself, under its scope or an id that it is told. Returns 0, -EUSERS (the quota is used
+ * up, by others), or another negative errno.
+ */
+static int remember(struct mcp *m, struct request *r, const struct rpc_message *message,
+	const char *version, const char *scope)
+{
+	bool headers = r->mcp && r->mcp->known;
+	const json_t *capabilities = json_object_get(message->params, "capabilities");
+	const json_t *elicitation = json_object_get(capabilities, "elicitation");
+	struct mcp_ticket ticket = {.batches = strcmp(version, "2025-03-26") == 0,
+		.elicits = json_is_object(json_object_get(elicitation, "url"))};
+	struct mcp_session *s;
+	char id[MCP_TICKET_SIZE];
+	if (!headers && !*scope) /* where a header could not come back there is none */
+		return 0;
+	snprintf(ticket.client, sizeof ticket.client, "%s",
+		mcp_client_name(json_object_get(message->params, "clientInfo")));
+	snprintf(ticket.id, sizeof ticket.id, "%s", scope);
+	int rc = headers ? mcp_ticket_draw(&ticket) : 0;
+	if (rc == 0)
+		rc = keep(m, &r->principal, &ticket, &s);
+	if (rc < 0 || !headers)
+		return rc;
+	mcp_ticket_sign(&ticket, &r->principal, m->key, id);
+	reply_header(r, "Mcp-Session-Id", id);
+	return 0;
+}
+
+static void initialize(
+	struct mcp *m, struct request *r, const struct rpc_message *message, const char *scope)
+{
+	const char *asked = json_string_value(json_object_get(message->params, "protocolVersion"));
+	const char *version = asked && mcp_version_is_legacy(asked) ? asked : MCP_VERSION_LEGACY;
+	if (!asked) {
+		mcp_refuse(r, 200, message->id, RPC_INVALID_PARAMS,
+			"protocolVersion must be a string", NULL);
+		return;
+	}
+	int rc = remember(m, r, message, version, scope);
+	if (rc == -EUSERS) {
+		mcp_refuse_quota(r, message->id, QUOTA_MCP_SESSIONS);
+		return;
+	}
+	if (rc < 0) {
+		mcp_refuse(
+			r, 500, message->id, RPC_INTERNAL_ERROR, "The client cannot be kept", NULL);
+		return;
+	}
+	reply_json(r, 200,
+		rpc_result(message->id,
+			json_pack("{s:s, s:{s:{}, s:{}, s:{s:b}}, s:o, s:s}", "protocolVersion",
+				version, "capabilities", "tools", "logging", "resources",
+				"subscribe", *scope || (r->mcp && r->mcp->known), "serverInfo",
+				mcp_server_info(m), "instructions", mcp_instructions)));
+}
+
+/*
+ * The session of an id, which is begun anew where this server does not know it. Returns 0, -ENOENT (it is none of p's, or
+ * has ended), -EUSERS or -ENOMEM.
+ */
+static int find_session(
+	struct mcp *m, const struct principal *p, const char *id, struct mcp_session **ret_session)
+{
+	struct mcp_ticket ticket;
+	if (!mcp_ticket_read(id, p, m->key, &ticket) || mcp_sessions_barred(&m->sessions, ticket.id))
+		return -ENOENT;
+	*ret_session = mcp_sessions_find(&m->sessions, ticket.id, p, uv_now(m->loop));
+	if (*ret_session)
+		return 0;
+	int rc = keep(m, p, &ticket, ret_session);
+	if (rc == 0)
+		(*ret_session)->taken_up = true;
+	return rc;
+}
+
+/* The session that the headers name; false: r is answered. *ret_session is NULL where there are none. */
+static bool take_session(struct mcp *m, struct request *r, const struct rpc_message *message,
+	struct mcp_session **ret_session)
+{
+	const struct mcp_headers *h = r->mcp;
+	*ret_session = NULL;
+	if (!h || !h->known)
+		return true;
+	if (h->has_version && !mcp_version_is_legacy(h->version)) {
+		mcp_refuse_version(r, message->id, h->version);
+		return false;
+	}
+	if (!h->has_session) {
+		mcp_refuse(r, 400, message->id, RPC_INVALID_REQUEST,
+			"Mcp-Session-Id is required: initialize first", NULL);
+		return false;
+	}
+	int rc = find_session(m, &r->principal, h->session, ret_session);
+	if (rc == -EUSERS)
+		mcp_refuse_quota(r, message->id, QUOTA_MCP_SESSIONS);
+	else if (rc == -ENOENT)
+		mcp_refuse(r, 404, message->id, RPC_INVALID_REQUEST,
+			"There is no such session, or it has ended: initialize again", NULL);
+	else if (rc < 0)
+		mcp_refuse(
+			r, 500, message->id, RPC_INTERNAL_ERROR, "The client cannot be kept", NULL);
+	return rc == 0;
+}
+
+static bool has_requests(const struct rpc_input *input)
+{
+	struct rpc_message message;
+	for (size_t i = 0; i < input->count; i++) {
+		rpc_message(input, i, &message);
+		if (message.kind == RPC_REQUEST || message.kind == RPC_INVALID)
+			return true;
+	}
+	return false;
+}
+
+/* Who sent it, by the session or the key that it names; false: r is answered. *ret_session is NULL where there is none. */
+static bool take_sender(struct mcp *m, struct request *r, const struct rpc_message *message,
+	struct mcp_sender *sender, struct mcp_session **ret_session)
+{
+	struct mcp_session *session;
+	if (!take_session(m, r, message, &session))
+		return false;
+	if (!session && sender->scope[0])
+		session = mcp_sessions_find(
+			&m->sessions, sender->scope, &r->principal, uv_now(m->loop));
+	if (!session && sender->scope[0]) {
+		sender->client = client_name_of(request_param(r, "client"));
+		const char *elicits = request_param(r, "elicits");
+		sender->elicits = elicits && strcmp(elicits, "url") == 0;
+	}
+	if (session) {
+		snprintf(sender->scope, sizeof sender->scope, "%s", session->id);
+		sender->client = session->client;
+		sender->taken_up = session->taken_up;
+		sender->elicits = session->elicits;
+	}
+	*ret_session = session;
+	return true;
+}
+
+void mcp_legacy_handle(
+	struct mcp *m, struct request *r, const struct rpc_input *input, struct mcp_sender *sender)
+{
+	struct rpc_message message;
+	struct mcp_session *session;
+	rpc_message(input, 0, &message);
+	if (!input->batch && message.kind == RPC_REQUEST &&
+		strcmp(message.method, "initialize") == 0) {
+		initialize(m, r, &message, sender->scope);
+		return;
+	}
+	if (!take_sender(m, r, &message, sender, &session))
+		return;
+	if (input->batch && session && !session->batches) {
+		mcp_refuse(r, 400, NULL, RPC_INVALID_REQUEST, "This revision has no batches", NULL);
+	} else if (has_requests(input)) {
+		mcp_exchange_run(m, r, input, false, sender);
+	} else {
+		for (size_t i = 0; i < input->count; i++) {
+			rpc_message(input, i, &message);
+			mcp_take_message(m, &message, sender->scope);
+		}
+		mcp_reply_nothing(r, 202);
+	}
+}
+
+void mcp_legacy_end(struct mcp *m, struct request *r)
+{
+	const struct mcp_headers *h = r->mcp;
+	if (!h || !h->known || !h->has_session) {
+		reply_header(r, "Allow", "POST");
+		mcp_refuse(
+			r, 405, NULL, RPC_INVALID_REQUEST, "There is no session to be ended", NULL);
+		return;
+	}
+	struct mcp_ticket ticket;
+	if (!mcp_ticket_read(h->session, &r->principal, m->key, &ticket) ||
+		mcp_sessions_barred(&m->sessions, ticket.id)) {
+		mcp_refuse(r, 404, NULL, RPC_INVALID_REQUEST, "There is no such session", NULL);
+		return;
+	}
+	struct mcp_session *s = mcp_sessions_find(
+		&m->sessions, ticket.id, &r->principal, uv_now(m->loop));
+	mcp_exec_leave(m, ticket.id);
+	mcp_sessions_bar(&m->sessions, ticket.id);
+	mcp_elicit_forget(m, ticket.id);
+	mcp_unsubscribe_all(m, ticket.id);
+	mcp_news_end(m, ticket.id);
+	if (s)
+		mcp_sessions_end(&m->sessions, s);
+	mcp_reply_nothing(r, 204);
+}
+
+void mcp_legacy_follow(struct mcp *m, struct request *r, struct mcp_sender *sender)
+{
+	const struct mcp_headers *h = r->mcp;
+	struct rpc_message none = {.kind = RPC_NOTIFICATION};
+	struct mcp_session *session;
+	char caller[EXEC_READER_SIZE];
+	bool named = h && (sender->scope[0] || (h->known && h->has_session));
+	if (!named || !strstr(h->accept, "text/event-stream")) {
+		reply_header(r, "Allow", "POST");
+		mcp_refuse(r, 405, NULL, RPC_INVALID_REQUEST,
+			"There are streams of events for sessions alone", NULL);
+		return;
+	}
+	if (!take_sender(m, r, &none, sender, &session))
+		return;
+	mcp_own_reader(caller, sender->scope, &r->principal, sender->client);
+	mcp_news_open(m, r, sender->scope, mcp_own_number(caller));
+}

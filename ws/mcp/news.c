@@ -1,0 +1,221 @@
+/* A list of streams, each with what waits to be sent. What has ended is looked up on the tick that exchanges have as well. */
+#include "ws/mcp/news.h"
+
+#include "shell/id.h"
+#include "ws/mcp/exchange.h"
+#include "ws/mcp/left.h"
+#include "ws/mcp/mcp.h"
+#include "ws/mcp/rpc.h"
+#include "ws/mcp/subscriptions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define LISTENER \
+	"listen:" /* what the scopes of those who listen begin with: each has one of its own */
+
+struct mcp_stream {
+	struct mcp_stream *prev, *next;
+	struct mcp *mcp;
+	struct request *request; /* our reference */
+	char scope[MCP_SESSION_ID_SIZE];
+	uint64_t client;
+	json_t *listen_id; /* of the request to listen; owned; NULL: it is a session's */
+	char owner[MCP_SESSION_ID_SIZE]; /* and the scope of that, or "" */
+	json_t *waiting;                 /* texts, the oldest first; owned */
+	bool ending;
+};
+
+static char *on_next(void *user)
+{
+	struct mcp_stream *n = user;
+	const char *text = json_string_value(json_array_get(n->waiting, 0));
+	char *copy = text ? strdup(text) : NULL;
+	json_array_remove(n->waiting, 0);
+	return copy;
+}
+
+static void on_closed(void *user)
+{
+	struct mcp_stream *n = user;
+	struct mcp *m = n->mcp;
+	DL_DELETE(m->streams, n);
+	m->streams_count--;
+	if (n->listen_id)
+		mcp_unsubscribe_all(m, n->scope);
+	mcp_tick_needed(m);
+	json_decref(n->listen_id);
+	json_decref(n->waiting);
+	request_unref(n->request);
+	free(n);
+}
+
+static void end_stream(struct mcp_stream *n)
+{
+	if (n->ending)
+		return;
+	n->ending = true;
+	reply_stream_complete(n->request);
+}
+
+void mcp_news_end(struct mcp *m, const char *scope)
+{
+	struct mcp_stream *n, *next;
+	DL_FOREACH_SAFE (m->streams, n, next)
+		if (strcmp(n->scope, scope) == 0)
+			end_stream(n);
+}
+
+/* NULL: r has been answered. id: of its message. */
+static struct mcp_stream *create_stream(
+	struct mcp *m, struct request *r, json_t *id, const char *scope)
+{
+	struct mcp_stream *n = m->streams_count < MCP_NEWS_MAX ? calloc(1, sizeof *n) : NULL;
+	if (!n) {
+		mcp_refuse(r, 429, id, RPC_LIMIT_REACHED, "There are too many streams", NULL);
+		return NULL;
+	}
+	snprintf(n->scope, sizeof n->scope, "%s", scope);
+	n->mcp = m;
+	n->waiting = json_array();
+	n->request = request_ref(r);
+	return n;
+}
+
+static void begin_stream(struct mcp_stream *n)
+{
+	struct mcp *m = n->mcp;
+	DL_APPEND(m->streams, n);
+	m->streams_count++;
+	mcp_tick_needed(m);
+	reply_header(n->request, "X-Accel-Buffering", "no");
+	reply_stream(n->request,
+		&(struct event_stream){.next = on_next, .closed = on_closed, .user = n});
+}
+
+void mcp_news_open(struct mcp *m, struct request *r, const char *scope, uint64_t client)
+{
+	struct mcp_stream *n = create_stream(m, r, NULL, scope);
+	if (!n)
+		return;
+	mcp_news_end(m, n->scope);
+	n->client = client;
+	mcp_left_take_up(m);
+	begin_stream(n);
+}
+
+/* message is taken. Whether there was room for it. */
+static bool tell(struct mcp_stream *n, json_t *message)
+{
+	char *line = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	bool room = line && json_array_size(n->waiting) < MCP_NEWS_WAITING &&
+		json_array_append_new(n->waiting, json_string(line)) == 0;
+	free(line);
+	json_decref(message);
+	if (room)
+		reply_stream_more(n->request);
+	return room;
+}
+
+bool mcp_news_send(struct mcp *m, const char *scope, json_t *message)
+{
+	struct mcp_stream *n;
+	DL_FOREACH (m->streams, n)
+		if (!n->ending && strcmp(n->scope, scope) == 0)
+			return tell(n, message);
+	json_decref(message);
+	return false;
+}
+
+/* By which a client knows what it listens with. */
+static json_t *meta_of(const struct mcp_stream *n)
+{
+	return json_pack("{s:O}", MCP_META "subscriptionId", n->listen_id);
+}
+
+void mcp_news_listen(
+	struct mcp *m, struct request *r, const struct rpc_message *message, const char *scope)
+{
+	const json_t *wanted = json_object_get(message->params, "notifications");
+	char own[sizeof LISTENER + 2 * MCP_SESSION_RANDOM] = LISTENER;
+	if (!json_is_object(wanted)) {
+		mcp_refuse(r, 400, message->id, RPC_INVALID_PARAMS,
+			"notifications must say what is to be heard of", NULL);
+		return;
+	}
+	if (id_hex(own + strlen(own), 2 * MCP_SESSION_RANDOM + 1) < 0) {
+		mcp_refuse(r, 500, message->id, RPC_INTERNAL_ERROR, "There are no random numbers",
+			NULL);
+		return;
+	}
+	struct mcp_stream *n = create_stream(m, r, message->id, own);
+	if (!n)
+		return;
+	const json_t *uris = json_object_get(wanted, "resourceSubscriptions");
+	json_t *heard = json_object();
+	if (json_is_array(uris))
+		json_object_set_new(heard, "resourceSubscriptions",
+			mcp_subscribe_all(m, own, &r->principal, uris));
+	n->listen_id = json_incref(message->id);
+	snprintf(n->owner, sizeof n->owner, "%s", scope);
+	json_t *first = rpc_notification("notifications/subscriptions/acknowledged",
+		json_pack("{s:o, s:o}", "_meta", meta_of(n), "notifications", heard));
+	char *text = first ? json_dumps(first, JSON_COMPACT) : NULL;
+	json_array_append_new(n->waiting, json_string(text ? text : ""));
+	free(text);
+	json_decref(first);
+	begin_stream(n);
+}
+
+void mcp_news_cancel(struct mcp *m, const char *scope, const json_t *id)
+{
+	struct mcp_stream *n, *next;
+	DL_FOREACH_SAFE (m->streams, n, next)
+		if (n->listen_id && scope[0] && strcmp(n->owner, scope) == 0 &&
+			json_equal(n->listen_id, id))
+			end_stream(n);
+}
+
+void mcp_news_stop(struct mcp *m)
+{
+	struct mcp_stream *n, *next;
+	DL_FOREACH_SAFE (m->streams, n, next) {
+		if (!n->listen_id || n->ending)
+			continue;
+		tell(n,
+			rpc_result(n->listen_id,
+				json_pack("{s:s, s:o}", "resultType", "complete", "_meta",
+					meta_of(n))));
+		end_stream(n);
+	}
+}
+
+/* Who does not read them is told no more of what changes than this; it may have changed again by then. */
+static void tell_changes(struct mcp *m, struct mcp_stream *n)
+{
+	while (json_array_size(n->waiting) < MCP_NEWS_CHANGES) {
+		json_t *change = mcp_subscriptions_news(m, n->scope);
+		if (change && n->listen_id)
+			json_object_set_new(json_object_get(change, "params"), "_meta", meta_of(n));
+		if (!change || !tell(n, change))
+			return;
+	}
+}
+
+void mcp_news_tick(struct mcp *m)
+{
+	struct mcp_stream *n, *next;
+	DL_FOREACH_SAFE (m->streams, n, next) {
+		bool room = !n->ending && json_array_size(n->waiting) < MCP_NEWS_WAITING;
+		json_t *text = room && !n->listen_id ? mcp_left_news(m, n->client) : NULL;
+		if (text)
+			tell(n,
+				rpc_notification("notifications/message",
+					json_pack("{s:s, s:s, s:o}", "level", "info", "logger",
+						"ringside", "data", text)));
+		if (room)
+			tell_changes(m, n);
+	}
+}

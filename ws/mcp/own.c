@@ -1,0 +1,178 @@
+/*
+ * The name of a caller's session follows from who calls, so it needs no table, and the next server knows it. What they have
+ * been told is kept with the cursors, by who they are and by the session with its epoch.
+ */
+#include "ws/mcp/own.h"
+
+#include "shell/session/sessions.h"
+#include "ws/dispatcher.h"
+#include "ws/mcp/mcp.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OWN_SESSION "agent" /* what the names of callers' own sessions begin with */
+#define OWN_NAME 24         /* bytes of the caller's name in them */
+#define OWN_IDLE_MS ((json_int_t)7 * 24 * 3600 * 1000)
+
+/* FNV-1a */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* Of this very session, and beside the numbers that exec_command gives. */
+static uint64_t told_key(const struct mcp_call *c)
+{
+	const struct session *s = sessions_find(c->mcp->dispatcher->sessions, c->session);
+	uint64_t key = hash_text(c->client, c->session);
+	return (s ? key ^ session_epoch(s) : key) | UINT64_C(1) << 63;
+}
+
+/* Other things that they are told of it: by numbers of their own. */
+#define OF_SCREEN UINT64_C(0x53637265656e5363)
+#define OF_DIRECTORY UINT64_C(0x4469726563746f72)
+
+#define OF_OUTPUT UINT64_C(0x4f7574707574536e)
+
+/* What has been shown to who calls. Those without ids are told apart by nothing: what another was shown counts for none. */
+static uint64_t shown(const struct mcp_call *c, uint64_t of)
+{
+	return c->scoped ? mcp_cursors_get(&c->mcp->cursors, told_key(c) ^ of) : 0;
+}
+
+uint64_t mcp_seen(const struct mcp_call *c)
+{
+	return shown(c, OF_OUTPUT);
+}
+
+void mcp_show_offset(struct mcp_call *c, uint64_t offset)
+{
+	mcp_tell_offset(c, offset);
+	if (offset > mcp_seen(c))
+		mcp_cursors_set(&c->mcp->cursors, told_key(c) ^ OF_OUTPUT, offset);
+}
+
+uint64_t mcp_told_screen(const struct mcp_call *c)
+{
+	return shown(c, OF_SCREEN);
+}
+
+void mcp_tell_screen(struct mcp_call *c, uint64_t version)
+{
+	mcp_cursors_set(&c->mcp->cursors, told_key(c) ^ OF_SCREEN, version);
+}
+
+bool mcp_told_directory(struct mcp_call *c, const char *cwd)
+{
+	uint64_t key = told_key(c) ^ OF_DIRECTORY, number = mcp_own_number(cwd);
+	bool told = shown(c, OF_DIRECTORY) == number;
+	mcp_cursors_set(&c->mcp->cursors, key, number);
+	return told;
+}
+
+uint64_t mcp_told(const struct mcp_call *c)
+{
+	return mcp_cursors_get(&c->mcp->cursors, told_key(c));
+}
+
+void mcp_tell_offset(struct mcp_call *c, uint64_t offset)
+{
+	if (offset > mcp_told(c))
+		mcp_cursors_set(&c->mcp->cursors, told_key(c), offset);
+}
+
+uint64_t mcp_own_number(const char *caller)
+{
+	return hash_text(UINT64_C(0xcbf29ce484222325), caller);
+}
+
+void mcp_own_reader(char reader[EXEC_READER_SIZE], const char *scope, const struct principal *p,
+	const char *author)
+{
+	snprintf(reader, EXEC_READER_SIZE, "%s|%s|%s", scope, p->link, author);
+}
+
+static void open_own(struct mcp_call *c);
+
+/* What the shell that is there no more has ended with. */
+static void on_removed(struct mcp_call *c, const struct mcp_answer *a)
+{
+	if (mcp_succeeded(c, a))
+		open_own(c);
+}
+
+static void on_opened(struct mcp_call *c, const struct mcp_answer *a)
+{
+	if (!mcp_succeeded(c, a))
+		return;
+	const json_t *session = json_object_get(a->json, "data");
+	const char *state = json_string_value(json_object_get(session, "state"));
+	bool ended = state && strcmp(state, "exited") == 0;
+	/* What may have ended it is not done in a new one. */
+	bool again = ended && !c->renewed && !c->again && c->tool->role > ROLE_VIEWER;
+	if (c->renewed)
+		mcp_also(c,
+			json_sprintf("the shell of %s had ended: this is a new one", c->session));
+	else if (json_is_true(json_object_get(a->json, "created")))
+		mcp_also(c,
+			c->scoped
+				? json_sprintf("session %s is yours%s", c->session,
+					  c->taken_up ? ", and new: if you had one before it is gone"
+						      : "")
+				: json_sprintf("session %s is shared by all clients of this name: "
+					       "session_create makes one of your own",
+					  c->session));
+	if (!again) {
+		c->first(c, NULL);
+		return;
+	}
+	c->renewed = true;
+	mcp_ask(c, on_removed, METHOD_POST, "/api/session/delete",
+		json_pack("{s:s}", "sessionId", c->session), NULL);
+}
+
+static void open_own(struct mcp_call *c)
+{
+	json_t *body = json_pack("{s:s, s:I}", "id", c->session, "idleTimeoutMs", OWN_IDLE_MS);
+	if (c->author[0])
+		json_object_set_new(body, "name", json_string(c->author));
+	mcp_ask(c, on_opened, METHOD_POST, "/api/session/open", body, NULL);
+}
+
+/* The same for the same client, also of the next server. */
+static void name_own(struct mcp_call *c)
+{
+	char name[OWN_NAME + 1];
+	size_t n = 0;
+	for (const char *at = c->author; *at && n < OWN_NAME; at++)
+		name[n++] = isalnum((unsigned char)*at) ? *at : '-';
+	name[n] = '\0';
+	int length = snprintf(
+		c->session, sizeof c->session, OWN_SESSION "%s%s", n > 0 ? "-" : "", name);
+	if (c->scoped)
+		snprintf(c->session + length, sizeof c->session - (size_t)length, "-%06x",
+			(unsigned)(c->client & 0xffffff));
+}
+
+void mcp_in_session(struct mcp_call *c, mcp_step first)
+{
+	const char *id = mcp_text_arg(c, "session_id");
+	if (!id && c->principal.session[0])
+		id = c->principal.session;
+	if (id && !name_is_id(id)) {
+		mcp_fail(c, "VALIDATION_FAILED", "session_id is no id of a session", NULL);
+		return;
+	}
+	c->first = first;
+	if (id) {
+		snprintf(c->session, sizeof c->session, "%s", id);
+		first(c, NULL);
+	} else {
+		name_own(c);
+		open_own(c);
+	}
+}

@@ -1,0 +1,208 @@
+/*
+ * The body of a request while it comes: kept until it is whole, or handed on as an upload. What is kept has been taken from
+ * the room for all bodies before there is memory for it: all of it where its length is known, otherwise as it grows.
+ */
+#include "ws/net/exchange.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROWN_MIN ((size_t)16 << 10) /* bytes of a body in chunks that are taken at first */
+/* How long is looked how much comes, in terms of the time for a head; on average, since its client may stop for a while. */
+#define UPLOAD_WINDOW 3u
+
+void exchange_body_release(struct exchange *x)
+{
+	bodies_give(&x->server->bodies, x->room, x->anonymous);
+	quota_give(&x->place);
+	x->room = 0;
+}
+
+/* Take room for length bytes, in place of what there is. Returns a refusal's code. */
+static const char *take_room(struct exchange *x, size_t length)
+{
+	struct request *r = x->request;
+	struct access *a = x->server->options.dispatcher->access;
+	exchange_body_release(x);
+	if (a && !x->anonymous &&
+		!quota_take(&a->quotas, QUOTA_BODY_BYTES, (unsigned)length, &r->principal, &x->place))
+		return "QUOTA_REACHED";
+	if (!bodies_take(&x->server->bodies, length, x->anonymous)) {
+		x->server->options.metrics->bodies_refused++;
+		return "LIMIT_REACHED";
+	}
+	x->room = length;
+	char *body = realloc(r->body, length + 1);
+	if (!body)
+		return "OUT_OF_MEMORY";
+	r->body = body;
+	return NULL;
+}
+
+const char *exchange_body_expect(struct exchange *x, size_t length)
+{
+	x->anonymous = x->request->auth != AUTH_OK;
+	if (x->anonymous && length > BODY_ANONYMOUS_MAX)
+		return "REQUEST_TOO_LARGE";
+	return take_room(x, x->is_unsized ? GROWN_MIN : length);
+}
+
+/* It is whole: on with it. */
+static void finish_body(struct exchange *x)
+{
+	struct request *r = x->request;
+	x->wants_body = false;
+	if (r->body) {
+		r->body_length = x->body_size;
+		r->body[r->body_length] = '\0';
+	}
+	/* A long one is given its room back when it has been answered: until then it takes memory. */
+	if (x->body_size <= REQUEST_BODY_MAX)
+		exchange_body_release(x);
+	exchange_dispatch(x);
+}
+
+char *exchange_body_room(struct exchange *x, size_t *ret_room)
+{
+	*ret_room = x->body_size - x->body_got;
+	return x->request->body + x->body_got;
+}
+
+bool exchange_body_add(struct exchange *x, size_t length)
+{
+	x->body_got += length;
+	if (x->body_got < x->body_size)
+		return false;
+	finish_body(x);
+	return true;
+}
+
+bool exchange_body_in_pieces(const struct exchange *x)
+{
+	return x->in_chunks || x->is_upload;
+}
+
+bool exchange_body_is_due(const struct exchange *x)
+{
+	return x->wants_body && (!x->is_upload || upload_is_wanted(x->request));
+}
+
+static bool is_whole(const struct exchange *x)
+{
+	return exchange_is_mux(x) ? x->body_ended
+		: x->in_chunks    ? chunked_is_over(&x->chunks)
+				  : x->body_got == x->body_size;
+}
+
+size_t exchange_body_most(const struct exchange *x)
+{
+	if (is_whole(x))
+		return 0;
+	uint64_t most = x->in_chunks ? chunked_left(&x->chunks) : x->body_size - x->body_got;
+	/* The rest of a chunk, and what frames it and those behind it. */
+	most += x->in_chunks && most < UPLOAD_PIECE_MAX ? HTTP_HEAD_MAX : 0;
+	return most < UPLOAD_PIECE_MAX ? (size_t)most : UPLOAD_PIECE_MAX;
+}
+
+static void refuse(struct exchange *x, enum upload_end why, const char *code)
+{
+	x->wants_body = false;
+	exchange_body_release(x);
+	if (!x->is_upload) {
+		exchange_refuse_body(x, code);
+		return;
+	}
+	x->close_after = true;
+	upload_refuse(x->request, why, code, "The request's body cannot be taken");
+}
+
+/* Keep bytes of a body in chunks. Returns a refusal's code. */
+static const char *keep(struct exchange *x, const char *bytes, size_t length)
+{
+	size_t most = x->anonymous ? BODY_ANONYMOUS_MAX : request_body_max(x->request);
+	if (length > most - x->body_got)
+		return "REQUEST_TOO_LARGE";
+	size_t room = x->room;
+	while (room < x->body_got + length)
+		room *= 2;
+	const char *problem = room > x->room ? take_room(x, room) : NULL;
+	if (problem)
+		return problem;
+	memcpy(x->request->body + x->body_got, bytes, length);
+	x->body_got += length;
+	x->body_size = x->body_got;
+	return NULL;
+}
+
+/* Hand bytes of an upload on. Returns a refusal's code. */
+static const char *hand_on(struct exchange *x, const char *bytes, size_t length)
+{
+	const struct request *r = x->request;
+	uint64_t most = r->match.row->upload_max;
+	if (most > 0 && length > most - r->upload.got)
+		return "REQUEST_TOO_LARGE";
+	x->body_got += length;
+	upload_give(x->request, bytes, length);
+	return NULL;
+}
+
+/* Which of the bytes are the body's: they are in front. Returns 0, or what chunked_take() says. */
+static int take_apart(
+	struct exchange *x, char *bytes, size_t length, size_t *ret_used, size_t *ret_size)
+{
+	/* By HTTP/2 a frame has nothing else. */
+	size_t left = exchange_is_mux(x) ? length : x->body_size - x->body_got;
+	if (x->in_chunks)
+		return chunked_take(&x->chunks, bytes, length, ret_used, ret_size);
+	*ret_used = *ret_size = length < left ? length : left;
+	return 0;
+}
+
+void exchange_body_take(struct exchange *x, char *bytes, size_t length, size_t *ret_used)
+{
+	const char *problem = NULL;
+	size_t size = 0;
+	*ret_used = 0;
+	int rc = take_apart(x, bytes, length, ret_used, &size);
+	if (rc < 0) {
+		refuse(x, rc == -E2BIG ? UPLOAD_TOO_LARGE : UPLOAD_BROKEN,
+			rc == -E2BIG ? "REQUEST_TOO_LARGE" : "VALIDATION_FAILED");
+		return;
+	}
+	if (size > 0)
+		problem = x->is_upload ? hand_on(x, bytes, size) : keep(x, bytes, size);
+	if (problem)
+		refuse(x, UPLOAD_TOO_LARGE, problem);
+	else if (exchange_body_is_due(x) && is_whole(x) && x->is_upload) {
+		x->wants_body = false;
+		upload_finish(x->request);
+	} else if (exchange_body_is_due(x) && is_whole(x)) {
+		finish_body(x);
+	}
+}
+
+/* Whether less than the least has come of an upload since it was looked at; it is not its client's fault when it is paused. */
+static bool is_upload_slow(struct exchange *x, uint64_t ms, uint64_t grace_ms)
+{
+	uint64_t got = x->body_got - x->body_since_got;
+	bool due = exchange_body_is_due(x);
+	if (x->request->match.row->upload_slow)
+		return false;
+	if (due && ms < grace_ms * UPLOAD_WINDOW)
+		return false;
+	x->body_since_ms = server_now_ms(x->server);
+	x->body_since_got = x->body_got;
+	return due && bodies_is_slow(ms, 0, got);
+}
+
+bool exchange_body_is_slow(struct exchange *x)
+{
+	uint64_t ms = server_now_ms(x->server) - x->body_since_ms;
+	uint64_t grace_ms = (uint64_t)x->server->options.header_timeout_s * 1000;
+	if (!x->wants_body)
+		return false;
+	if (x->is_upload)
+		return is_upload_slow(x, ms, grace_ms);
+	return ms > BODY_WITHIN_MS || bodies_is_slow(ms, grace_ms, x->body_got);
+}

@@ -1,0 +1,443 @@
+/*
+ * The life of a relay: who may have one, what the request's head says, when it turns, and its end. See relay.h.
+ *
+ * Whoever closes their connection while an answer is awaited wants it no more, as with other reverse proxies: the program is
+ * told by the end of its connection.
+ */
+#include "ws/net/relay.h"
+
+#include "ws/net/http1.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#define PATH_FORM "/proxy/"
+#define KEEP_ALIVE_S 30
+#define TUNNEL_HALF_MS 60000u /* of silence, when one side of a tunnel has ended */
+
+static struct previews *previews_of(const struct server *s)
+{
+	return s->options.previews;
+}
+
+/* The host of a request, whose target counts for more than its field (RFC 9112 3.2.2); NULL: none, or several. */
+static const char *host_of(const struct http_head *http)
+{
+	if (http->authority)
+		return http->authority;
+	return http_head_count(http, "host") == 1 ? http_head_field(http, "host") : NULL;
+}
+
+static bool is_by_path(const struct http_head *http)
+{
+	return strncmp(http->target, PATH_FORM, sizeof PATH_FORM - 1) == 0;
+}
+
+bool relay_is_host(const struct server *s, const char *host)
+{
+	struct preview_name name;
+	const struct previews *all = previews_of(s);
+	return all && host && preview_name_parse(host, all->place.domain, &name);
+}
+
+bool relay_is_wanted(const struct server *s, const struct http_head *http)
+{
+	return previews_of(s) && (relay_is_host(s, host_of(http)) || is_by_path(http));
+}
+
+bool relay_is_loop(const struct server *s, const struct http_head *http)
+{
+	const struct previews *all = previews_of(s);
+	for (size_t i = 0; all && i < http->fields_count; i++)
+		if (strcmp(http->fields[i].name, "via") == 0 &&
+			strstr(http->fields[i].value, all->instance))
+			return true;
+	return false;
+}
+
+/* Refusals of what has not begun. */
+
+struct relay_refusal {
+	const char *code, *message;
+};
+
+static const struct relay_refusal wrong_port = {
+	"INVALID_PORT", "Ports are from 1024 to 65535, and none of Ringside's own"};
+
+/* How the request's body is told: as strictly as that of a request to us. Returns NULL, or the code of a refusal. */
+static const char *read_framing(struct relay *r, const struct http_head *http)
+{
+	const char *length = http_head_field(http, "content-length");
+	const char *expect = http->minor > 0 ? http_head_field(http, "expect") : NULL;
+	enum http_coding coding = http_head_coding(http);
+	/* What is behind the answer to CONNECT is told by no length. */
+	if (strcmp(http->method, "CONNECT") == 0)
+		return "METHOD_NOT_ALLOWED";
+	if (coding == HTTP_CODING_WRONG || (coding != HTTP_CODING_NONE && length) ||
+		http_head_count(http, "content-length") > 1 ||
+		(length && !params_number(length, INT64_MAX, &r->in_left)))
+		return "VALIDATION_FAILED";
+	if (coding == HTTP_CODING_UNKNOWN)
+		return "NOT_IMPLEMENTED";
+	if (expect &&
+		(strcasecmp(expect, "100-continue") != 0 || http_head_count(http, "expect") > 1))
+		return "EXPECTATION_FAILED";
+	r->in = coding == HTTP_CODING_CHUNKED ? RELAY_CHUNKED
+		: r->in_left > 0              ? RELAY_LENGTH
+					      : RELAY_NONE;
+	r->in_over = r->in == RELAY_NONE;
+	r->expects = expect && !r->in_over;
+	return NULL;
+}
+
+/* What the head says of the connection. */
+static void read_connection(struct relay *r, const struct http_head *http)
+{
+	const char *to = http_head_field(http, "upgrade"), *accept = http_head_field(http, "accept");
+	bool stays = http_head_lists(http, "connection", "keep-alive");
+	r->http_1_0 = http->minor == 0;
+	r->close_after = http_head_lists(http, "connection", "close") || (r->http_1_0 && !stays);
+	r->head_only = strcmp(http->method, "HEAD") == 0;
+	r->plain = accept && strstr(accept, "text/html");
+	/* HTTP/2 on a connection of HTTP/1.1 would be nobody's to look at. */
+	r->upgrade = to && http_head_count(http, "upgrade") == 1 && !http_value_lists(to, "h2c") &&
+		http->minor > 0 && r->in == RELAY_NONE &&
+		http_head_lists(http, "connection", "upgrade");
+}
+
+/* By a path a browser gets whole documents, and nothing that would be a part of Ringside's own page. */
+static bool is_part(const struct http_head *http)
+{
+	const char *to = http_head_field(http, "sec-fetch-dest");
+	return http_head_field(http, "service-worker") ||
+		(to && strcmp(to, "document") != 0 && strcmp(to, "empty") != 0);
+}
+
+/* Whether whoever asks by a path may; otherwise they have been answered. */
+static bool admit_path(struct caller *c, const struct http_head *http, struct relay *r)
+{
+	struct server *s = c->server;
+	struct access *a = s->options.dispatcher->access;
+	static const struct access_want want[ACCESS_PLACES] = {{QUOTA_STREAMS, 1}};
+	struct head *h = calloc(1, sizeof *h);
+	struct exchange *x = h ? http1_exchange(c) : NULL;
+	if (!x) {
+		free(h);
+		caller_drop(c);
+		return false;
+	}
+	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
+	const char *problem = head_take(http, h);
+	/* A handshake for a WebSocket changes as much as any other method. */
+	if (r->upgrade)
+		h->method = METHOD_OTHER;
+	bool good = exchange_admit(x, h, &c->arrival, problem);
+	free(h);
+	struct request *q = x->request;
+	if (good && is_part(http)) {
+		reply_error(q, "PERMISSION_DENIED",
+			"By its path a port shows whole documents to browsers: use a preview", NULL);
+		good = false;
+	} else if (good && previews_of(s)->owners_only && q->principal.role != ROLE_OWNER) {
+		reply_error(q, "PERMISSION_DENIED", "Only the owner may do that", NULL);
+		good = false;
+	} else if (good) {
+		good = access_claim_for(a, q, want, &r->claim);
+	}
+	if (!good)
+		return false;
+	c->exchange = NULL;
+	exchange_free(x);
+	return true;
+}
+
+/* The preview that a host names, or NULL. */
+static struct preview *find_preview(struct server *s, const char *host)
+{
+	struct preview_name name;
+	struct previews *all = previews_of(s);
+	return preview_name_parse(host, all->place.domain, &name) ? previews_find(all, &name) : NULL;
+}
+
+static void on_ended(void *user)
+{
+	struct relay *r = user;
+	caller_drop(r->caller);
+}
+
+static void on_withdrawn(struct claim *claim)
+{
+	struct relay *r = claim->of;
+	caller_drop(r->caller);
+}
+
+/* Where a path leads: "/proxy/PORT/rest". */
+static bool take_path(struct relay *r, const char **target)
+{
+	size_t length;
+	const char *at = *target + sizeof PATH_FORM - 1;
+	if (!preview_name_port(at, "/?", &r->pass.port, &length))
+		return false;
+	*target = at + length;
+	return true;
+}
+
+/* Find what is asked for. Returns whether it may be had; otherwise it has been answered. */
+static bool find_target(struct relay *r, const struct http_head *http, const char **target)
+{
+	struct caller *c = r->caller;
+	const struct http1_refusal how = {.known = true, .head_only = r->head_only};
+	r->pass.by_path = !relay_is_host(r->server, r->host);
+	*target = http->target;
+	if (r->pass.by_path) {
+		if (!admit_path(c, http, r))
+			return false;
+		if (take_path(r, target) && !previews_is_own(previews_of(r->server), r->pass.port))
+			return true;
+		http1_refuse(c, wrong_port.code, wrong_port.message, &how);
+		return false;
+	}
+	struct preview *p = c->arrival.by == ARRIVAL_OTHER ? NULL : find_preview(r->server, r->host);
+	if (!p || previews_is_own(previews_of(r->server), p->name.port)) {
+		http1_refuse(c, "INVALID_TOKEN", "There is no such preview",
+			&(struct http1_refusal){.head_only = r->head_only, .plain = r->plain});
+		return false;
+	}
+	r->pass.port = p->name.port;
+	r->user.preview = p;
+	/* Who comes stays a stranger, of whom there is a limit for each address: the name of a host is no credential. */
+	return true;
+}
+
+static bool is_secure(const struct caller *c, const struct http_head *http)
+{
+	struct head h = {0};
+	const char *proto = http_head_field(http, "x-forwarded-proto");
+	const char *forwarded = http_head_field(http, "forwarded");
+	snprintf(h.peer, sizeof h.peer, "%s", c->peer);
+	snprintf(h.forwarded_proto, sizeof h.forwarded_proto, "%s", proto ? proto : "");
+	snprintf(h.forwarded, sizeof h.forwarded, "%s", forwarded ? forwarded : "");
+	return head_is_secure(c->server, &c->arrival, &h);
+}
+
+/* Nothing may be sent for hours: the system asks whether the peer is still there. */
+static void keep_alive(const struct caller *c)
+{
+	int seconds = KEEP_ALIVE_S;
+	if (c->arrival.unix_socket)
+		return;
+	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+}
+
+/* The relay is all right: it begins. */
+static void start(struct relay *r)
+{
+	struct caller *c = r->caller;
+	keep_alive(c);
+	c->relay = r;
+	r->user.ended = on_ended;
+	r->user.user = r;
+	if (r->claim) {
+		r->claim->of = r;
+		r->claim->withdraw = on_withdrawn;
+	}
+	r->moved_ms = server_now_ms(r->server);
+	caller_move(c, CALLER_RELAY, 0);
+	r->server->options.metrics->preview_requests++;
+	r->server->options.metrics->http_requests++;
+	int rc = relay_connect(r);
+	if (rc == 0)
+		relay_turn(r);
+	else
+		relay_refused(r, rc);
+}
+
+static void discard(struct relay *r)
+{
+	claim_release(&r->claim);
+	relay_rest_free(&r->up_rest);
+	free(r);
+}
+
+void relay_begin(struct caller *c, const struct http_head *http)
+{
+	struct relay *r = calloc(1, sizeof *r);
+	const char *target, *host = host_of(http);
+	c->served = true;
+	if (!r) {
+		caller_drop(c);
+		return;
+	}
+	r->caller = c;
+	r->server = c->server;
+	snprintf(r->host, sizeof r->host, "%s", host ? host : "");
+	r->pass.host = r->host;
+	r->pass.scheme = is_secure(c, http) ? "https" : "http";
+	const char *problem = read_framing(r, http);
+	read_connection(r, http);
+	const struct http1_refusal how = {
+		.known = true, .head_only = r->head_only, .plain = r->plain};
+	if (problem) {
+		http1_refuse(c, problem, "The request's head cannot be taken", &how);
+		discard(r);
+		return;
+	}
+	if (!find_target(r, http, &target)) {
+		discard(r);
+		return;
+	}
+	struct preview *p = r->user.preview;
+	r->user.preview = NULL;
+	if (!preview_attach(previews_of(r->server), p, &r->user)) {
+		http1_refuse(c, "LIMIT_REACHED", "Too many connections to previews are open", &how);
+		discard(r);
+	} else if (!relay_write_request(r, http, target)) {
+		preview_detach(&r->user);
+		http1_refuse(c, "REQUEST_TOO_LARGE", "The request's head is too large", &how);
+		discard(r);
+	} else {
+		start(r);
+	}
+}
+
+void relay_gone(struct caller *c)
+{
+	struct relay *r = c->relay;
+	if (!r)
+		return;
+	c->relay = NULL;
+	preview_detach(&r->user);
+	relay_close_up(r);
+	relay_rest_free(&r->down_rest);
+	free(r->head);
+	discard(r);
+}
+
+void relay_break(struct relay *r)
+{
+	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
+	if (r->http_1_0 && r->begun)
+		(void)setsockopt(r->caller->fd, SOL_SOCKET, SO_LINGER, &reset,
+			sizeof reset); /* a unix socket has no such end */
+	caller_drop(r->caller);
+}
+
+void relay_fail(struct relay *r, const char *code, const char *message)
+{
+	struct caller *c = r->caller;
+	const struct http1_refusal how = {
+		.known = true, .head_only = r->head_only, .plain = r->plain};
+	r->server->options.metrics->preview_failures++;
+	if (r->begun) {
+		relay_break(r);
+		return;
+	}
+	relay_gone(c);
+	http1_refuse(c, code, message, &how);
+}
+
+void relay_finish(struct relay *r)
+{
+	struct caller *c = r->caller;
+	bool close_after = r->close_after, tunnel = r->state == RELAY_TUNNEL;
+	relay_gone(c);
+	if (tunnel)
+		caller_drop(c);
+	else if (close_after)
+		caller_linger(c);
+	else
+		http1_next(c);
+}
+
+/* What each side is watched for. */
+static void watch(struct relay *r)
+{
+	struct caller *c = r->caller;
+	bool reads = !r->in_over && !r->up_rest.bytes && r->state != RELAY_CONNECTING;
+	bool ended = r->state == RELAY_TUNNEL && r->in_over;
+	uint32_t down = r->down_rest.bytes ? (uint32_t)EPOLLOUT : 0;
+	int up = r->state == RELAY_CONNECTING || r->up_rest.bytes ? UV_WRITABLE : 0;
+	if (reads)
+		down |= EPOLLIN;
+	else if (r->in_over && !ended)
+		down |= EPOLLRDHUP;
+	if (r->state != RELAY_CONNECTING && !r->out_over && !r->down_rest.bytes)
+		up |= UV_READABLE;
+	relay_watch_up(r, up);
+	caller_watch(c, down);
+}
+
+/* The leave to send the body, once somebody is there to take it. */
+static int say_continue(struct relay *r)
+{
+	static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	if (!r->expects || r->state == RELAY_CONNECTING)
+		return 0;
+	r->expects = false;
+	if (r->caller->in_length > 0)
+		return 0;
+	int rc = relay_send_down(r, text, sizeof text - 1);
+	r->begun = false;
+	return rc;
+}
+
+static bool is_over(const struct relay *r)
+{
+	bool flushed = !r->down_rest.bytes;
+	if (r->state == RELAY_TUNNEL)
+		return flushed && r->out_over && r->in_over && !r->up_rest.bytes;
+	return flushed && r->state == RELAY_BODY && r->out_over;
+}
+
+void relay_turn(struct relay *r)
+{
+	size_t up = HTTP1_TURN_MAX, down = HTTP1_TURN_MAX;
+	struct caller *c = r->caller;
+	if (say_continue(r) < 0) {
+		caller_drop(c);
+		return;
+	}
+	if (!relay_pump_up(r, &up) || !relay_pump_down(r, &down))
+		return;
+	if (is_over(r)) {
+		relay_finish(r);
+		return;
+	}
+	/* TLS may hold bytes that nobody would tell of; and others have their turn first. */
+	if (up == 0 || down == 0)
+		caller_wake(c);
+	watch(r);
+}
+
+void relay_on_caller(struct caller *c, uint32_t events)
+{
+	if (events & (EPOLLHUP | EPOLLERR) || c->watched & events & EPOLLRDHUP)
+		caller_drop(c);
+	else
+		relay_turn(c->relay);
+}
+
+void relay_look(struct caller *c, uint64_t now_ms)
+{
+	struct relay *r = c->relay;
+	uint64_t ms = now_ms - r->moved_ms;
+	bool half = r->state == RELAY_TUNNEL && r->in_over != r->out_over;
+	if (r->state == RELAY_CONNECTING && ms > RELAY_CONNECT_MS)
+		relay_fail(r, "PORT_TIMEOUT", "The program does not take the connection");
+	else if ((r->up_rest.bytes || r->down_rest.bytes) && ms > RELAY_STALL_MS)
+		relay_fail(r, "PORT_TIMEOUT", "The program does not take the request");
+	else if (r->state == RELAY_HEAD && !r->in_over && !r->up_rest.bytes && ms > RELAY_BODY_MS)
+		caller_drop(c);
+	else if (r->state == RELAY_HEAD && ms > RELAY_HEAD_MS)
+		relay_fail(r, "PORT_TIMEOUT", "The program does not answer");
+	else if (half && ms > TUNNEL_HALF_MS)
+		caller_drop(c);
+}

@@ -1,0 +1,369 @@
+/*
+ * What moves between the two connections of a relay. Each piece is read when all of the one before it has been written, so
+ * that who does not take it holds up who sends it.
+ */
+#include "ws/net/relay.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define PIECE_MAX ((size_t)48 << 10)
+#define FRAME_MAX 24u /* bytes in front of a chunk */
+
+_Static_assert(FRAME_MAX + PIECE_MAX + HTTP_HEAD_MAX < ((size_t)64 << 10),
+	"scratch holds a piece and its frame");
+
+void relay_rest_free(struct relay_rest *rest)
+{
+	free(rest->bytes);
+	*rest = (struct relay_rest){0};
+}
+
+/* Where a piece is read to: there is room for a frame around it. */
+static char *scratch_of(const struct relay *r)
+{
+	return (char *)r->server->scratch + FRAME_MAX;
+}
+
+static void note_move(struct relay *r)
+{
+	r->moved_ms = server_now_ms(r->server);
+}
+
+static long write_up(struct relay *r, const char *bytes, size_t length)
+{
+	ssize_t n = send(r->up->fd, bytes, length, MSG_NOSIGNAL);
+	if (n >= 0)
+		return n;
+	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}
+
+static long write_down(struct relay *r, const char *bytes, size_t length)
+{
+	return caller_write(r->caller, bytes, length);
+}
+
+static int send_some(struct relay *r, struct relay_rest *rest,
+	long (*write)(struct relay *r, const char *bytes, size_t length), const char *bytes,
+	size_t length)
+{
+	while (length > 0 && !rest->bytes) {
+		long n = write(r, bytes, length);
+		if (n < 0)
+			return (int)n;
+		if (n == 0)
+			break;
+		note_move(r);
+		bytes += n;
+		length -= (size_t)n;
+	}
+	if (length == 0)
+		return 0;
+	char *kept = realloc(rest->bytes, rest->length + length);
+	if (!kept)
+		return -ENOMEM;
+	memcpy(kept + rest->length, bytes, length);
+	rest->bytes = kept;
+	rest->length += length;
+	return 0;
+}
+
+static int flush(struct relay *r, struct relay_rest *rest,
+	long (*write)(struct relay *r, const char *bytes, size_t length))
+{
+	while (rest->sent < rest->length) {
+		long n = write(r, rest->bytes + rest->sent, rest->length - rest->sent);
+		if (n <= 0)
+			return (int)n;
+		note_move(r);
+		rest->sent += (size_t)n;
+	}
+	relay_rest_free(rest);
+	return 1;
+}
+
+/* The program does not take the request any more, and may have said why. */
+static void lose_up(struct relay *r)
+{
+	r->in_lost = r->in_over = true;
+	r->close_after = true;
+	relay_rest_free(&r->up_rest);
+}
+
+int relay_send_up(struct relay *r, const char *bytes, size_t length)
+{
+	if (r->in_lost)
+		return 0;
+	int rc = send_some(r, &r->up_rest, write_up, bytes, length);
+	if (rc < 0 && rc != -ENOMEM) {
+		lose_up(r);
+		rc = 0;
+	}
+	return rc;
+}
+
+int relay_flush_up(struct relay *r)
+{
+	int rc = flush(r, &r->up_rest, write_up);
+	if (rc < 0)
+		lose_up(r);
+	return rc < 0 ? 1 : rc;
+}
+
+int relay_send_down(struct relay *r, const char *bytes, size_t length)
+{
+	r->begun |= length > 0;
+	return send_some(r, &r->down_rest, write_down, bytes, length);
+}
+
+int relay_flush_down(struct relay *r)
+{
+	return flush(r, &r->down_rest, write_down);
+}
+
+/* Put a chunk's frame around bytes in the scratch; what follows them is its end, and that of the body. */
+static char *frame(char *bytes, size_t *length, bool over)
+{
+	static const char last[] = {'0', '\r', '\n', '\r', '\n'};
+	char size[FRAME_MAX];
+	if (*length > 0) {
+		int n = snprintf(size, sizeof size, "%zx\r\n", *length);
+		bytes[*length] = '\r';
+		bytes[*length + 1] = '\n';
+		bytes -= n;
+		memcpy(bytes, size, (size_t)n);
+		*length += (size_t)n + 2;
+	}
+	if (over) {
+		memcpy(bytes + *length, last, sizeof last);
+		*length += sizeof last;
+	}
+	return bytes;
+}
+
+/* Read what has come of the request, at most size bytes: first what has been read with the head. */
+static long read_down(struct relay *r, char *bytes, size_t size)
+{
+	struct caller *c = r->caller;
+	if (c->in_length == 0)
+		return caller_read(c, bytes, size);
+	size_t n = c->in_length < size ? c->in_length : size;
+	memcpy(bytes, c->in, n);
+	caller_consume(c, n);
+	return (long)n;
+}
+
+/* What comes behind the end of a body goes back, in front of what is there. */
+static int unread(struct relay *r, const char *bytes, size_t length)
+{
+	struct caller *c = r->caller;
+	if (length == 0)
+		return 0;
+	size_t all = length + c->in_length;
+	char *text = all <= HTTP_HEAD_MAX ? malloc(all) : NULL;
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, bytes, length);
+	if (c->in_length > 0) {
+		memcpy(text + length, c->in, c->in_length);
+		caller_consume(c, c->in_length);
+	}
+	int rc = caller_unread(c, text, all);
+	free(text);
+	return rc;
+}
+
+/* How much of a body in chunks may be read at once: no more than a head's worth is behind its end. */
+static size_t chunked_most(const struct chunked *c)
+{
+	uint64_t left = chunked_left(c);
+	return left < PIECE_MAX ? (left < HTTP_HEAD_MAX ? HTTP_HEAD_MAX : (size_t)left) : PIECE_MAX;
+}
+
+/* A piece of the request's body, or of a tunnel. Returns 1, 0 when nothing has come, or a negative errno. */
+static int take_piece(struct relay *r, size_t *budget)
+{
+	char *bytes = scratch_of(r);
+	size_t most = r->in == RELAY_LENGTH
+		? (r->in_left < PIECE_MAX ? (size_t)r->in_left : PIECE_MAX)
+		: r->in == RELAY_CHUNKED ? chunked_most(&r->in_chunks)
+					 : PIECE_MAX;
+	size_t size;
+	long n = read_down(r, bytes, most);
+	if (n <= 0)
+		return (int)n;
+	*budget -= (size_t)n < *budget ? (size_t)n : *budget;
+	note_move(r);
+	size = (size_t)n;
+	if (r->in == RELAY_LENGTH) {
+		r->in_left -= size;
+		r->in_over = r->in_left == 0;
+	} else if (r->in == RELAY_CHUNKED) {
+		size_t used;
+		if (chunked_take(&r->in_chunks, bytes, (size_t)n, &used, &size) < 0)
+			return -EBADMSG;
+		r->in_over = chunked_is_over(&r->in_chunks);
+		int rc = unread(r, bytes + used, (size_t)n - used);
+		if (rc < 0)
+			return rc;
+		bytes = frame(bytes, &size, r->in_over);
+	}
+	int rc = relay_send_up(r, bytes, size);
+	return rc < 0 ? rc : 1;
+}
+
+/* The peer sends no more on a tunnel: so is the program told. */
+static void shut_up(struct relay *r)
+{
+	if (r->state != RELAY_TUNNEL || !r->in_over || r->in_shut || r->up_rest.bytes || !r->up)
+		return;
+	r->in_shut = true;
+	shutdown(r->up->fd, SHUT_WR);
+}
+
+/* The request cannot go on. */
+static void fail_in(struct relay *r, int error)
+{
+	if (error == -EBADMSG && !r->begun)
+		relay_fail(r, "VALIDATION_FAILED", "The request's body is no body in chunks");
+	else if (error == -ENOMEM && !r->begun)
+		relay_fail(r, "OUT_OF_MEMORY", "Out of memory");
+	else
+		caller_drop(r->caller);
+}
+
+bool relay_pump_up(struct relay *r, size_t *budget)
+{
+	while (*budget > 0 && r->up) {
+		if (r->state == RELAY_CONNECTING || relay_flush_up(r) == 0 || r->in_over)
+			break;
+		int rc = take_piece(r, budget);
+		if (rc == 0)
+			break;
+		if (rc == -ENOTCONN && r->state == RELAY_TUNNEL) {
+			r->in_over = true;
+		} else if (rc < 0) {
+			fail_in(r, rc);
+			return false;
+		}
+	}
+	shut_up(r);
+	return true;
+}
+
+/* A piece of the answer's body. Returns 0, or a negative errno: it makes no sense. */
+static int take_answer(struct relay *r, char *bytes, size_t length)
+{
+	size_t used = length, size = length;
+	if (r->out == ANSWER_LENGTH) {
+		/* What is more than it has announced is nobody's. */
+		size = length < r->out_left ? length : (size_t)r->out_left;
+		r->out_left -= size;
+		r->out_over = r->out_left == 0;
+	} else if (r->out == ANSWER_CHUNKED) {
+		int rc = chunked_take(&r->out_chunks, bytes, length, &used, &size);
+		if (rc < 0)
+			return rc;
+		r->out_over = chunked_is_over(&r->out_chunks);
+	}
+	if (r->out_framed)
+		bytes = frame(bytes, &size, r->out_over);
+	return size > 0 ? relay_send_down(r, bytes, size) : 0;
+}
+
+/* The program has said all. Returns 0, or a negative errno: it has ended too soon. */
+static int end_answer(struct relay *r)
+{
+	if (r->state == RELAY_TUNNEL) {
+		r->out_over = true;
+		return 0;
+	}
+	if (r->state != RELAY_BODY || r->out != ANSWER_CLOSE)
+		return -ECONNRESET;
+	r->out_over = true;
+	return r->out_framed ? relay_send_down(r, "0\r\n\r\n", 5) : 0;
+}
+
+/* Read from the program. Returns 1, 0 when nothing has come, or a negative errno. */
+static int read_answer(struct relay *r, size_t *budget)
+{
+	char *bytes = scratch_of(r), *rest = bytes;
+	ssize_t n = recv(r->up->fd, bytes, PIECE_MAX, 0);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (n == 0) {
+		int rc = end_answer(r);
+		return rc < 0 ? rc : 1;
+	}
+	note_move(r);
+	size_t length = (size_t)n;
+	*budget -= length < *budget ? length : *budget;
+	int rc = r->state == RELAY_HEAD ? relay_take_head(r, bytes, length, &rest, &length) : 1;
+	if (rc == 0)
+		return 1;
+	/* What has come with the head may be more than a piece. */
+	while (rc == 1 && length > 0 && !r->out_over) {
+		size_t piece = length < PIECE_MAX ? length : PIECE_MAX;
+		memmove(bytes, rest, piece);
+		int taken = r->state == RELAY_TUNNEL ? relay_send_down(r, bytes, piece)
+						     : take_answer(r, bytes, piece);
+		rc = taken < 0 ? taken : 1;
+		rest += piece;
+		length -= piece;
+	}
+	if (r->state != RELAY_HEAD) {
+		free(r->head);
+		r->head = NULL;
+		r->head_length = 0;
+	}
+	return rc;
+}
+
+/* The peer of a tunnel hears that the program has ended. */
+static void shut_down(struct relay *r)
+{
+	if (r->state != RELAY_TUNNEL || !r->out_over || r->out_shut || r->down_rest.bytes)
+		return;
+	r->out_shut = true;
+	shutdown(r->caller->fd, SHUT_WR);
+}
+
+static void fail_out(struct relay *r, int error)
+{
+	if (error == -ENOTCONN || r->begun)
+		relay_break(r);
+	else if (error == -EPROTO || error == -EINVAL || error == -E2BIG)
+		relay_fail(r, "PORT_ANSWER_INVALID",
+			error == -E2BIG ? "The program's answer has a head that is too large"
+					: "What listens there gives no answer of HTTP/1.1");
+	else if (error == -ENOMEM)
+		relay_fail(r, "OUT_OF_MEMORY", "Out of memory");
+	else
+		relay_fail(r, "PORT_ANSWER_INVALID",
+			"The program has ended the connection without an answer");
+}
+
+bool relay_pump_down(struct relay *r, size_t *budget)
+{
+	while (*budget > 0) {
+		int rc = relay_flush_down(r);
+		if (rc < 0) {
+			caller_drop(r->caller);
+			return false;
+		}
+		if (rc == 0 || r->out_over || !r->up || r->state == RELAY_CONNECTING)
+			break;
+		rc = read_answer(r, budget);
+		if (rc == 0)
+			break;
+		if (rc < 0) {
+			fail_out(r, rc);
+			return false;
+		}
+	}
+	shut_down(r);
+	return true;
+}

@@ -1,0 +1,283 @@
+/* The list in memory and in a file. Tokens stand in the file as they are: it is the owner's alone, as the token of all is. */
+#include "ws/preview/previews.h"
+
+#include "shell/clock.h"
+#include "shell/id.h"
+#include "shell/store/document.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define FILE_NAME "previews.json"
+#define FILE_MAX ((size_t)1 << 20)
+
+static json_t *to_json(const struct preview *p)
+{
+	return json_pack("{s:i, s:s, s:s, s:s, s:I, s:s, s:s, s:I}", "port", (int)p->name.port,
+		"id", p->name.id, "token", p->name.token, "session", p->session, "epoch",
+		(json_int_t)p->epoch, "title", p->title, "author", p->author, "created",
+		(json_int_t)p->created_ms);
+}
+
+static bool put(char *text, size_t size, const char *value)
+{
+	return snprintf(text, size, "%s", value) < (int)size;
+}
+
+/* What the file says of one. Its name has to be one that a host can have. */
+static bool from_json(json_t *value, struct preview *p)
+{
+	const char *id, *token, *session, *title, *author;
+	int port;
+	json_int_t epoch, created;
+	if (json_unpack(value, "{s:i, s:s, s:s, s:s, s:I, s:s, s:s, s:I}", "port", &port, "id", &id,
+		    "token", &token, "session", &session, "epoch", &epoch, "title", &title,
+		    "author", &author, "created", &created) < 0)
+		return false;
+	*p = (struct preview){.epoch = (uint64_t)epoch, .created_ms = (uint64_t)created};
+	p->name.port = (unsigned)port;
+	return port >= (int)PREVIEW_PORT_MIN && port <= (int)PREVIEW_PORT_MAX &&
+		preview_name_is_token(token) && put(p->name.id, sizeof p->name.id, id) &&
+		put(p->name.token, sizeof p->name.token, token) &&
+		put(p->session, sizeof p->session, session) &&
+		put(p->title, sizeof p->title, title) && put(p->author, sizeof p->author, author);
+}
+
+static void link_in(struct previews *all, struct preview *p)
+{
+	p->previews = all;
+	DL_APPEND(all->list, p);
+	all->count++;
+}
+
+static int load(struct previews *all, int dir_fd)
+{
+	json_t *list, *value;
+	size_t i;
+	int rc = document_load(dir_fd, FILE_NAME, FILE_MAX, &list);
+	/* What makes no sense lets nobody in, and is no reason to serve nobody. */
+	if (rc == -ENOENT || rc == -EBADMSG)
+		return 0;
+	if (rc < 0)
+		return rc;
+	json_array_foreach (list, i, value) {
+		struct preview terms, *p;
+		if (all->count == PREVIEWS_MAX || !from_json(value, &terms) ||
+			!(p = malloc(sizeof *p)))
+			continue;
+		*p = terms;
+		link_in(all, p);
+	}
+	json_decref(list);
+	return 0;
+}
+
+int previews_open(struct previews *all, struct sessions *sessions, uv_loop_t *loop, int dir_fd)
+{
+	all->sessions = sessions;
+	if (all->users_max == 0 || all->users_max > PREVIEWS_USERS_MAX)
+		all->users_max = PREVIEWS_USERS_MAX;
+	durable_init(&all->file, loop, dir_fd, FILE_NAME);
+	int rc = id_hex(all->instance, sizeof all->instance);
+	return rc < 0 ? rc : load(all, dir_fd);
+}
+
+static void forget(struct preview *p)
+{
+	struct previews *all = p->previews;
+	struct preview_user *u, *next;
+	DL_DELETE(all->list, p);
+	all->count--;
+	DL_FOREACH_SAFE (p->users, u, next) {
+		preview_detach(u);
+		u->ended(u->user);
+	}
+	claim_release(&p->claim);
+	free(p);
+}
+
+void previews_close(struct previews *all)
+{
+	while (all->list)
+		forget(all->list);
+	durable_finish(&all->file);
+}
+
+void previews_add_own(struct previews *all, unsigned port)
+{
+	if (all->own_ports_count < PREVIEW_OWN_PORTS_MAX)
+		all->own_ports[all->own_ports_count++] = port;
+}
+
+bool previews_is_own(const struct previews *all, unsigned port)
+{
+	for (size_t i = 0; i < all->own_ports_count; i++)
+		if (all->own_ports[i] == port)
+			return true;
+	return false;
+}
+
+/* Whose access is over: what they have made is, too. */
+static void on_withdrawn(struct claim *claim)
+{
+	preview_revoke(claim->of);
+}
+
+static bool has_token(const struct previews *all, const char *token)
+{
+	const struct preview *p;
+	DL_FOREACH (all->list, p)
+		if (strcmp(p->name.token, token) == 0)
+			return true;
+	return false;
+}
+
+/* Whether there may be another one that was made by this link, or ("") by an owner. */
+static bool has_room(const struct previews *all, const char *link)
+{
+	const struct preview *p;
+	size_t same = 0, links = 0;
+	DL_FOREACH (all->list, p) {
+		same += strcmp(p->link, link) == 0;
+		links += p->link[0] != '\0';
+	}
+	if (all->count == PREVIEWS_MAX)
+		return false;
+	return !link[0] || (same < PREVIEWS_OF_LINK && links < PREVIEWS_OF_LINKS);
+}
+
+int previews_add(struct previews *all, const struct preview *terms, struct preview **ret_preview)
+{
+	struct claim *claim = terms->claim;
+	struct preview *p = NULL;
+	int rc = -EUSERS;
+	previews_prune(all);
+	if (!has_room(all, terms->link))
+		goto err_claim;
+	rc = -EEXIST;
+	if (terms->name.token[0] && has_token(all, terms->name.token))
+		goto err_claim;
+	rc = -ENOMEM;
+	p = malloc(sizeof *p);
+	if (!p)
+		goto err_claim;
+	*p = *terms;
+	p->users = NULL;
+	p->users_count = 0;
+	p->created_ms = clock_wall_ms();
+	preview_name_id(p->session[0] ? p->session : "s", p->name.id);
+	rc = p->name.token[0] ? 0 : id_digits(p->name.token, PREVIEW_TOKEN_MAX, 36);
+	if (rc < 0)
+		goto err_claim;
+	link_in(all, p);
+	if (claim) {
+		claim->of = p;
+		claim->withdraw = on_withdrawn;
+	}
+	*ret_preview = p;
+	return 0;
+err_claim:
+	free(p);
+	claim_release(&claim);
+	return rc;
+}
+
+/* Whether the session that it ends with is still there. */
+static bool is_over(const struct previews *all, const struct preview *p)
+{
+	if (!p->session[0] || !all->sessions)
+		return false;
+	const struct session *s = sessions_find(all->sessions, p->session);
+	return !s || session_epoch(s) != p->epoch || s->state == SESSION_EXITED;
+}
+
+void previews_prune(struct previews *all)
+{
+	struct preview *p = all->list;
+	while (p) {
+		struct preview *next = p->next;
+		if (is_over(all, p))
+			preview_revoke(p);
+		p = next;
+	}
+}
+
+struct preview *previews_find(struct previews *all, const struct preview_name *name)
+{
+	struct preview *p, *found = NULL;
+	DL_FOREACH (all->list, p)
+		if (p->name.port == name->port && strcmp(p->name.id, name->id) == 0 &&
+			CRYPTO_memcmp(p->name.token, name->token, sizeof p->name.token) == 0)
+			found = p;
+	if (found && is_over(all, found)) {
+		preview_revoke(found);
+		return NULL;
+	}
+	return found;
+}
+
+struct preview *previews_same(
+	struct previews *all, unsigned port, const char *session, const char *link)
+{
+	struct preview *p;
+	DL_FOREACH (all->list, p)
+		if (p->name.port == port && strcmp(p->session, session) == 0 &&
+			strcmp(p->link, link) == 0 && !is_over(all, p))
+			return p;
+	return NULL;
+}
+
+void preview_revoke(struct preview *p)
+{
+	struct previews *all = p->previews;
+	bool stored = !p->link[0];
+	forget(p);
+	if (stored)
+		previews_store(all, NULL, NULL);
+}
+
+void previews_store(struct previews *all, durable_done done, void *user)
+{
+	json_t *list = json_array();
+	const struct preview *p;
+	DL_FOREACH (all->list, p)
+		if (!p->link[0])
+			json_array_append_new(list, to_json(p));
+	durable_save(&all->file, list, done, user);
+}
+
+bool preview_attach(struct previews *all, struct preview *p, struct preview_user *u)
+{
+	if (all->users_count >= all->users_max || (p && p->users_count == PREVIEW_USERS_MAX))
+		return false;
+	u->previews = all;
+	u->preview = p;
+	if (p) {
+		DL_APPEND(p->users, u);
+		p->users_count++;
+	} else {
+		DL_APPEND(all->path_users, u);
+	}
+	all->users_count++;
+	return true;
+}
+
+void preview_detach(struct preview_user *u)
+{
+	struct previews *all = u->previews;
+	if (!all)
+		return;
+	if (u->preview) {
+		DL_DELETE(u->preview->users, u);
+		u->preview->users_count--;
+	} else {
+		DL_DELETE(all->path_users, u);
+	}
+	all->users_count--;
+	u->previews = NULL;
+	u->preview = NULL;
+}

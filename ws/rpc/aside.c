@@ -1,0 +1,104 @@
+/* See aside.h. What a thread has is held by references of its own: jansson counts them so that threads may. */
+#include "ws/rpc/aside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct aside {
+	uv_work_t work;
+	struct request *request; /* is read; our reference; or NULL */
+	json_t *json;            /* has been read, or is written; ours */
+	char *text;              /* has been written; owned */
+	size_t length;
+	aside_read_done read; /* one of them; NULL both: nobody waits */
+	aside_written_done written;
+	void *user;
+};
+
+json_t *aside_read_now(const struct reply *reply)
+{
+	if (reply->length == 0)
+		return NULL;
+	return json_loadb(reply->body, reply->length, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+}
+
+char *aside_write_now(const json_t *message, size_t *ret_length)
+{
+	char *text = json_dumps(message, JSON_COMPACT);
+	*ret_length = text ? strlen(text) : 0;
+	return text;
+}
+
+static void on_work(uv_work_t *work)
+{
+	struct aside *a = work->data;
+	if (a->request)
+		a->json = aside_read_now(&a->request->reply);
+	else
+		a->text = aside_write_now(a->json, &a->length);
+}
+
+static void on_done(uv_work_t *work, int status)
+{
+	struct aside *a = work->data;
+	(void)status; /* nothing cancels it */
+	if (a->request)
+		request_unref(a->request);
+	if (a->read) {
+		a->read(a->user, a->json);
+	} else {
+		json_decref(a->json);
+		if (a->written)
+			a->written(a->user, a->text, a->length);
+		else
+			free(a->text);
+	}
+	free(a);
+}
+
+/* Begin. a: taken, unless that fails. */
+static bool begin(uv_loop_t *loop, struct aside *a)
+{
+	a->work.data = a;
+	return uv_queue_work(loop, &a->work, on_work, on_done) == 0;
+}
+
+struct aside *aside_read(uv_loop_t *loop, struct request *r, aside_read_done done, void *user)
+{
+	struct aside *a = calloc(1, sizeof *a);
+	if (!a)
+		return NULL;
+	a->read = done;
+	a->user = user;
+	a->request = r;
+	if (!begin(loop, a)) {
+		free(a);
+		return NULL;
+	}
+	request_ref(r);
+	return a;
+}
+
+struct aside *aside_write(uv_loop_t *loop, json_t *message, aside_written_done done, void *user)
+{
+	struct aside *a = calloc(1, sizeof *a);
+	if (!a)
+		return NULL;
+	a->written = done;
+	a->user = user;
+	a->json = message;
+	if (!begin(loop, a)) {
+		free(a);
+		return NULL;
+	}
+	json_incref(message);
+	return a;
+}
+
+void aside_forget(struct aside *a)
+{
+	if (!a)
+		return;
+	a->read = NULL;
+	a->written = NULL;
+}

@@ -1,0 +1,362 @@
+/*
+ * A job lives as long as its call, and, where that is answered with a stream, as long as that is read. Events and bytes are
+ * asked for when they can be sent.
+ */
+#include "ws/rpc/job_internal.h"
+
+#include "ws/rpc/callback.h"
+#include "ws/rpc/wire.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#define CALLBACKS_ARGUMENT 3u /* of runCodeStream, with its functions */
+
+#define NO_SESSION "__DISABLE_SESSION__" /* what the SDK calls none */
+
+void job_end(struct job *j)
+{
+	struct request *r = j->request;
+	struct rpc_reader *reader = j->reader;
+	/* The first one has a next, or is alone. */
+	assert(j != j->all->list || j->next || j->prev == j);
+	DL_DELETE(j->all->list, j);
+	if (j->counted)
+		j->all->dispatcher->metrics->streams--;
+	job_subscription_forget(j);
+	aside_forget(j->aside);
+	free(j->id);
+	free(j);
+	request_abandon(r);
+	if (reader)
+		rpc_reader_close(reader);
+}
+
+/* Answers */
+
+void job_answer(struct job *j, json_t *value, json_t *error)
+{
+	struct jobs *all = j->all;
+	struct rpc_call *c = j->call;
+	job_end(j);
+	if (error)
+		rpc_call_reject(c, error);
+	else
+		rpc_call_resolve(c, value);
+	all->due(all->user);
+}
+
+json_t *job_arguments(const struct rpc_call *c)
+{
+	json_t *list = json_array();
+	const json_t *argument;
+	for (size_t i = 0; (argument = rpc_call_argument(c, i)); i++) {
+		json_t *plain = wire_plain(argument);
+		json_t *bytes = plain ? NULL : wire_base64(argument);
+		json_array_append_new(list,
+			plain           ? plain
+				: bytes ? json_pack("{s:o}", "base64", bytes)
+					: json_null());
+	}
+	return list;
+}
+
+static json_t *result_of(const struct job *j, const json_t *body)
+{
+	json_t *arguments = job_arguments(j->call);
+	json_t *result = j->row->result ? j->row->result(body, arguments) : wire_of(body);
+	json_decref(arguments);
+	return result;
+}
+
+void job_fail(struct job *j, const json_t *body, int status)
+{
+	json_t *result = NULL, *arguments = job_arguments(j->call);
+	json_t *error = methods_failure(
+		j->row, json_string_value(json_array_get(arguments, 0)), body, status, &result);
+	json_decref(arguments);
+	job_answer(j, result, error);
+}
+
+/* The answer, as JSON, taken; NULL: it is none. */
+static void on_body(void *user, json_t *body)
+{
+	struct job *j = user;
+	const struct reply *reply = &j->request->reply;
+	j->aside = NULL;
+	if (reply->status >= 400)
+		job_fail(j, body, reply->status);
+	else if (!body)
+		job_answer(j, NULL,
+			wire_error("Error", "The answer is no JSON", "INVALID_JSON_RESPONSE", NULL));
+	else
+		job_answer(j, result_of(j, body), NULL);
+	json_decref(body);
+}
+
+static void on_answered(void *user)
+{
+	struct job *j = user;
+	if (j->request->reply.length >= ASIDE_MIN)
+		j->aside = aside_read(j->all->dispatcher->sessions->loop, j->request, on_body, j);
+	if (!j->aside)
+		on_body(j, aside_read_now(&j->request->reply));
+}
+
+static void on_more(void *user)
+{
+	struct job *j = user;
+	if (j->flow)
+		rpc_flow_more(j->flow);
+	j->due = j->row->answer == METHOD_CALLBACK;
+	if (j->flow || j->due)
+		j->all->due(j->all->user);
+}
+
+static void on_streaming(void *user)
+{
+	struct job *j = user;
+	if (j->row->answer == METHOD_CALLBACK)
+		on_more(j);
+	else
+		job_stream_events(j);
+}
+
+static void on_downloading(void *user)
+{
+	job_stream_download(user);
+}
+
+static void on_uploading(void *user)
+{
+	job_body_feed(user);
+}
+
+static const struct request_transport transport = {.answered = on_answered,
+	.streaming = on_streaming,
+	.more = on_more,
+	.downloading = on_downloading,
+	.uploading = on_uploading};
+
+/* Functions of the caller's */
+
+static void on_told(void *user)
+{
+	struct job *j = user;
+	j->telling = false;
+	on_more(j);
+}
+
+/* Tell what there is, one event after the other: the next when the function has returned. j may be over afterwards. */
+static void tell(struct job *j)
+{
+	struct request *r = j->request;
+	char *event = NULL;
+	j->due = false;
+	while (!j->telling && (event = r->stream.next(r->stream.user))) {
+		json_t *arguments;
+		const char *function = callback_of(event, &arguments);
+		free(event);
+		if (function)
+			j->telling = rpc_call_back(
+				j->call, CALLBACKS_ARGUMENT, function, arguments, on_told, j);
+	}
+	if (!j->telling && r->stream_complete)
+		job_answer(j, wire_undefined(), NULL);
+}
+
+void jobs_run(struct jobs *all)
+{
+	struct job *j;
+	do {
+		/* From the beginning: one that is over may take others with it. */
+		DL_FOREACH (all->list, j)
+			if (j->due) /* NOLINT(clang-analyzer-*): the list has no freed one */
+				break;
+		if (j)
+			tell(j);
+	} while (j);
+}
+
+/* Requests */
+
+/* Put the members of an object into the query. */
+static bool take_query(struct request *r, const char *fixed, const json_t *members)
+{
+	const char *name;
+	json_t *value;
+	if (fixed)
+		r->params[r->params_count++] = strdup(fixed);
+	json_object_foreach ((json_t *)members, name, value) {
+		char *text = NULL;
+		int rc = json_is_string(value) && r->params_count < REQUEST_PARAMS_MAX
+			? asprintf(&text, "%s=%s", name, json_string_value(value))
+			: 0;
+		if (rc < 0)
+			return false;
+		if (text)
+			r->params[r->params_count++] = text;
+	}
+	return !fixed || r->params[0];
+}
+
+static struct request *make_request(
+	const struct jobs *all, const struct method_row *row, const char *path, json_t *body)
+{
+	struct request *r = request_create();
+	if (!r)
+		return NULL;
+	r->method = row->verb;
+	r->path = strdup(path);
+	r->body = strdup("");
+	r->principal = *all->principal;
+	r->auth = AUTH_OK;
+	snprintf(r->peer, sizeof r->peer, "%s", all->peer);
+	bool good = r->path && r->body;
+	if (row->verb == METHOD_POST)
+		r->json = json_incref(body);
+	else
+		good = take_query(r, row->query, body) && good;
+	if (good)
+		return r;
+	request_unref(r);
+	return NULL;
+}
+
+static void refuse(struct rpc_call *c, const char *code, const char *message, json_t *context)
+{
+	json_t *body = json_pack("{s:s, s:s, s:o}", "code", code, "message", message, "context",
+		context ? context : json_object());
+	rpc_call_reject(c, methods_error(body, 0));
+	json_decref(body);
+}
+
+static void refuse_argument(
+	struct rpc_call *c, const struct method_row *row, const char *id, const char *field)
+{
+	json_t *result = NULL,
+	       *body = json_pack("{s:s, s:s, s:{s:[{s:s, s:s, s:s}]}}", "code", "VALIDATION_FAILED",
+		       "message", "An argument is not valid", "context", "validationErrors",
+		       "field", field, "message", "An argument is not valid", "code", "invalid");
+	json_t *error = methods_failure(row, id, body, 400, &result);
+	json_decref(body);
+	if (error)
+		rpc_call_reject(c, error);
+	else
+		rpc_call_resolve(c, result);
+}
+
+/* What a request is for. */
+struct target {
+	const char *path;
+	json_t *body;
+	const char *id; /* or NULL */
+};
+
+static void begin(struct jobs *all, struct rpc_call *c, const struct method_row *row,
+	const struct target *target)
+{
+	struct job *j = calloc(1, sizeof *j);
+	char *id = j && row->event ? strdup(target->id ? target->id : "") : NULL;
+	bool good = j && (id || !row->event);
+	/* About no session, but for whoever has one alone. */
+	if (row->sessionless && !all->principal->session[0])
+		json_object_set_new(target->body, "sessionId", json_string(NO_SESSION));
+	struct request *r = good ? make_request(all, row, target->path, target->body) : NULL;
+	if (!r) {
+		free(id);
+		free(j);
+		refuse(c, "OUT_OF_MEMORY", "There is not enough memory", NULL);
+		return;
+	}
+	*j = (struct job){.all = all, .call = c, .row = row, .id = id, .request = r};
+	r->transport = &transport;
+	r->transport_user = j;
+	rpc_call_keep(c, j);
+	DL_APPEND(all->list, j);
+	if (row->stream > 0 && !job_body_take(j)) {
+		job_end(j);
+		refuse_argument(c, row, target->id, "stream");
+		return;
+	}
+	dispatcher_handle(all->dispatcher, r);
+}
+
+/* What is done without a request. Returns whether c has been answered. */
+static bool answer_alone(
+	struct jobs *all, struct rpc_call *c, const struct method_row *row, const json_t *arguments)
+{
+	char message[96];
+	json_t *error = NULL, *value;
+	if (row->next && !all->self.active) {
+		refuse(c, "CONTROL_PROTOCOL_INCOMPATIBLE", "Control session is not activated", NULL);
+		return true;
+	}
+	switch (row->answer) {
+	case METHOD_NONE:
+		snprintf(message, sizeof message, "%s.%s is not served", row->space, row->name);
+		refuse(c, "NOT_IMPLEMENTED", message, NULL);
+		return true;
+	case METHOD_STREAM:
+		job_subscription_stream(all, c);
+		return true;
+	case METHOD_CANCEL:
+		job_subscription_cancel(all, c);
+		return true;
+	case METHOD_OWN:
+		value = row->own(&all->self, arguments, &error);
+		if (error)
+			rpc_call_reject(c, error);
+		else
+			rpc_call_resolve(c, value);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void job_start(struct jobs *all, struct rpc_call *c)
+{
+	char path[METHODS_PATH_SIZE];
+	json_t *body = NULL, *arguments = job_arguments(c);
+	const struct method_row *row = methods_choose(
+		all->self.active, rpc_call_space(c), rpc_call_method(c), arguments);
+	all->self.tunnels |= strcmp(row->space, "tunnels") == 0 && !all->principal->session[0];
+	if (!answer_alone(all, c, row, arguments)) {
+		const char *problem = methods_request(row, arguments, path, &body);
+		const char *id = json_string_value(json_array_get(arguments, 0));
+		if (problem)
+			refuse_argument(c, row, id, problem);
+		else
+			begin(all, c, row, &(struct target){.path = path, .body = body, .id = id});
+	}
+	json_decref(body);
+	json_decref(arguments);
+}
+
+void job_cancel(struct job *j)
+{
+	job_end(j);
+}
+
+static void say_that_it_goes_on(struct job *j)
+{
+	j->quiet = true;
+	rpc_flow_more(j->flow);
+	j->all->due(j->all->user);
+}
+
+void jobs_sweep(struct jobs *all, unsigned quiet_s)
+{
+	struct job *j, *next;
+	DL_FOREACH_SAFE (all->list, j, next) {
+		if (upload_is_wanted(j->request) && j->silent++ >= JOB_SILENT_S)
+			job_body_break(j, "Nothing has come of the stream for too long");
+		else if (j->flow && j->request->stream.next && !j->row->event &&
+			j->silent++ >= quiet_s)
+			say_that_it_goes_on(j);
+	}
+}

@@ -1,0 +1,89 @@
+/*
+ * A stream of the caller's, as the body of a request: a piece of it is handed on as the handler takes it, and the next one is
+ * asked for, which acknowledges it, when that has been taken.
+ */
+#include "ws/rpc/job_internal.h"
+
+void job_body_break(struct job *j, const char *why)
+{
+	json_t *body = json_pack("{s:s, s:s}", "code", "STREAM_ERROR", "message", why);
+	upload_break(j->request, UPLOAD_BROKEN);
+	job_fail(j, body, 0);
+	json_decref(body);
+}
+
+/* Hand on what there is, as long as it is wanted. j may be over afterwards. */
+static void feed(struct job *j)
+{
+	struct request *r = request_ref(j->request);
+	struct jobs *all = j->all;
+	j->feeding = true;
+	/* Without its transport the request has been answered, and j is over. */
+	while (r->transport && upload_is_wanted(r) && !j->body_broken) {
+		size_t n = j->piece_length < UPLOAD_PIECE_MAX ? j->piece_length : UPLOAD_PIECE_MAX;
+		const uint8_t *bytes = j->piece;
+		if (n > 0) {
+			j->piece += n;
+			j->piece_length -= n;
+			upload_give(r, (const char *)bytes, n);
+		} else if (j->body_over) {
+			upload_finish(r);
+		} else if (!j->asked) {
+			j->asked = true;
+			rpc_reader_resume(j->reader);
+		} else {
+			break;
+		}
+	}
+	if (r->transport) {
+		j->feeding = false;
+		if (j->body_broken)
+			job_body_break(j, "The stream has broken off");
+	}
+	request_unref(r);
+	all->due(all->user);
+}
+
+void job_body_feed(struct job *j)
+{
+	if (!j->feeding)
+		feed(j);
+}
+
+static void on_piece(void *user, const uint8_t *bytes, size_t length)
+{
+	struct job *j = user;
+	j->piece = bytes;
+	j->piece_length = length;
+	j->asked = false;
+	j->silent = 0;
+	job_body_feed(j);
+}
+
+static void on_body_over(void *user)
+{
+	struct job *j = user;
+	j->reader = NULL;
+	j->body_over = true;
+	job_body_feed(j);
+}
+
+static void on_body_broken(void *user)
+{
+	struct job *j = user;
+	j->reader = NULL;
+	j->body_broken = true;
+	job_body_feed(j);
+}
+
+bool job_body_take(struct job *j)
+{
+	static const struct rpc_sink sink = {
+		.piece = on_piece, .complete = on_body_over, .broken = on_body_broken};
+	struct rpc_sink own = sink;
+	own.user = j;
+	j->reader = rpc_call_read(j->call, j->row->stream - 1, &own);
+	j->request->upload.live = true;
+	j->request->upload.length = UPLOAD_UNKNOWN;
+	return j->reader != NULL;
+}

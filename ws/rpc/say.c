@@ -1,0 +1,240 @@
+/*
+ * What is said to the peer. An answer becomes text in its turn, not before: what waits for a slow reader is no larger than
+ * the values that are held anyway.
+ */
+#include "ws/rpc/internal.h"
+#include "ws/rpc/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rpc_saying *say(struct rpc_engine *e, enum saying_kind kind, int64_t id)
+{
+	struct rpc_saying *s = calloc(1, sizeof *s);
+	if (!s) {
+		rpc_engine_abort(e, "out of memory");
+		return NULL;
+	}
+	s->kind = kind;
+	s->id = id;
+	if (e->sayings)
+		e->sayings_last->next = s;
+	else
+		e->sayings = s;
+	e->sayings_last = s;
+	return s;
+}
+
+static void forget_first(struct rpc_engine *e)
+{
+	struct rpc_saying *s = e->sayings;
+	e->sayings = s->next;
+	e->unsent -= s->cost;
+	node_unref(s->node);
+	node_unref(s->result);
+	node_unref(s->stub);
+	json_decref(s->path);
+	free(s);
+}
+
+void say_forget_all(struct rpc_engine *e)
+{
+	while (e->sayings)
+		forget_first(e);
+}
+
+/* Part of what is said */
+
+static json_t *said(struct rpc_engine *e, json_t *tree);
+
+/* The main object, or a part of it, under a number. */
+static json_t *said_target(struct rpc_engine *e, struct rpc_node *n)
+{
+	struct rpc_export *x = n->id < 0 ? export_find(e, n->id) : NULL;
+	if (x) {
+		x->references++;
+	} else {
+		x = export_add(e, --e->next_export, node_ref(n));
+		if (!x)
+			return NULL;
+		n->id = x->id;
+	}
+	return json_pack("[s, I]", "export", (json_int_t)n->id);
+}
+
+static json_t *said_node(struct rpc_engine *e, struct rpc_node *n)
+{
+	n = node_real(n);
+	if (n->kind == NODE_STUB)
+		return json_pack("[s, I]", "import", (json_int_t)n->id);
+	if (n->kind == NODE_READABLE && n->id > 0)
+		return json_pack("[s, I]", "readable", (json_int_t)n->id);
+	if (n->kind == NODE_TARGET)
+		return said_target(e, n);
+	return wire_error("TypeError", "What stands here cannot be sent", NULL, NULL);
+}
+
+static json_t *said_array(struct rpc_engine *e, const json_t *elements)
+{
+	json_t *copy = json_array(), *value;
+	size_t i;
+	json_array_foreach (elements, i, value)
+		json_array_append_new(copy, said(e, value));
+	return json_pack("[o]", copy);
+}
+
+static json_t *said(struct rpc_engine *e, json_t *tree)
+{
+	const json_t *elements = wire_array(tree);
+	struct rpc_node *n;
+	json_t *copy, *value;
+	const char *key;
+	if (elements)
+		return said_array(e, elements);
+	if (json_is_array(tree))
+		return (n = node_of(e, tree)) ? said_node(e, n) : json_incref(tree);
+	if (!json_is_object(tree))
+		return json_incref(tree);
+	copy = json_object();
+	json_object_foreach (tree, key, value)
+		json_object_set_new_nocheck(copy, key, said(e, value));
+	return copy;
+}
+
+static json_t *said_value(struct rpc_engine *e, const struct rpc_value *v)
+{
+	return v->refs_count > 0 ? said(e, v->tree) : json_incref(v->tree);
+}
+
+/* Messages */
+
+/* A pipe for a stream that has none yet; NULL: it is no stream, or has one. */
+static json_t *pipe_for(struct rpc_engine *e, struct rpc_node *n)
+{
+	if (n->kind != NODE_READABLE || !n->flow)
+		return NULL;
+	n->id = e->next_to_peer++;
+	outflow_send(n->flow, n->id);
+	n->flow = NULL;
+	return json_pack("[s]", "pipe");
+}
+
+/* The same for the first in a value; NULL when all have theirs. */
+static json_t *next_pipe(struct rpc_engine *e, struct rpc_node *n)
+{
+	json_t *pipe = pipe_for(e, n);
+	for (size_t i = 0; i < n->value.refs_count && !pipe; i++)
+		pipe = pipe_for(e, node_real(n->value.refs[i]));
+	return pipe;
+}
+
+/* An answer is said once, and implies the release of what a stream's message was. */
+static json_t *next_answer(struct rpc_engine *e, struct rpc_saying *s)
+{
+	struct rpc_export *x = export_find(e, s->id);
+	struct rpc_node *n = s->node;
+	json_t *pipe, *message;
+	if (!x)
+		return NULL; /* released meanwhile */
+	if ((pipe = next_pipe(e, n)))
+		return pipe;
+	if (n->kind == NODE_VALUE || n->kind == NODE_FAILED) {
+		message = json_pack("[s, I, o]", n->kind == NODE_FAILED ? "reject" : "resolve",
+			(json_int_t)s->id, said_value(e, &n->value));
+	} else {
+		/* Alone, as value: a part of the main object, or a stub. */
+		message = json_pack("[s, I, o]", "resolve", (json_int_t)s->id, said_node(e, n));
+	}
+	if (x->released_by_answer)
+		export_remove(e, x);
+	return message;
+}
+
+/* A call of the peer's, and that its result is wanted. */
+static json_t *next_push(struct rpc_engine *e, struct rpc_saying *s)
+{
+	json_t *pipe = s->node ? next_pipe(e, node_real(s->node)) : NULL;
+	if (pipe)
+		return pipe;
+	struct rpc_import *i = import_add(e, e->next_to_peer++, IMPORT_CALL);
+	if (!i)
+		return NULL;
+	i->node = node_ref(s->result);
+	json_t *call = json_pack("[s, I, O]", "pipeline", (json_int_t)s->stub->id, s->path);
+	if (s->node) {
+		/* [[...]] without its escape */
+		json_t *args = said_value(e, &node_real(s->node)->value);
+		json_array_append(call, wire_array(args));
+		json_decref(args);
+	}
+	s->kind = SAY_PULL;
+	s->id = i->id;
+	return json_pack("[s, o]", "push", call);
+}
+
+/* The next message of what is first in line; *ret_more: it has another. */
+static json_t *next_of(struct rpc_engine *e, struct rpc_saying *s, bool *ret_more)
+{
+	json_t *message;
+	*ret_more = false;
+	switch (s->kind) {
+	case SAY_ANSWER:
+		message = next_answer(e, s);
+		*ret_more = message && strcmp(wire_head(message), "pipe") == 0;
+		return message;
+	case SAY_PUSH:
+		message = next_push(e, s);
+		*ret_more = message != NULL;
+		return message;
+	case SAY_PULL:
+		return json_pack("[s, I]", "pull", (json_int_t)s->id);
+	case SAY_RELEASE:
+		break;
+	}
+	return json_pack("[s, I, I]", "release", (json_int_t)s->id, (json_int_t)s->count);
+}
+
+static json_t *next_message(struct rpc_engine *e)
+{
+	while (e->sayings && !e->aborted) {
+		bool more;
+		json_t *message = next_of(e, e->sayings, &more);
+		if (!more)
+			forget_first(e);
+		if (message)
+			return message;
+	}
+	return e->aborted ? NULL : outflow_next(e);
+}
+
+bool rpc_engine_has_next(const struct rpc_engine *e)
+{
+	return e->aborted ? !e->abort_said : e->sayings || outflow_has_next(e);
+}
+
+json_t *rpc_engine_message(struct rpc_engine *e)
+{
+	json_t *message = e->aborted ? NULL : next_message(e);
+	if (e->aborted) {
+		json_decref(message);
+		if (e->abort_said)
+			return NULL;
+		e->abort_said = true;
+		message = json_pack("[s, o]", "abort", wire_error("Error", e->reason, NULL, NULL));
+	}
+	if (!e->aborted)
+		call_begin_waiting(e);
+	engine_run(e);
+	return message;
+}
+
+char *rpc_engine_next(struct rpc_engine *e, size_t *ret_length)
+{
+	json_t *message = rpc_engine_message(e);
+	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	if (message && !text)
+		rpc_engine_abort(e, "out of memory");
+	json_decref(message);
+	*ret_length = text ? strlen(text) : 0;
+	return text;
+}

@@ -1,0 +1,117 @@
+/*
+ * A body is handed on while its sink wants it. Where the transport has it whole, that is done here, in one piece. The sink is
+ * forgotten before its last callback, so that it hears nothing after it.
+ */
+#include "ws/upload.h"
+
+#include "ws/access.h"
+#include "ws/request.h"
+
+#include <assert.h>
+
+uint64_t upload_length(const struct request *r)
+{
+	return r->upload.live ? r->upload.length : r->body_length;
+}
+
+bool upload_is_wanted(const struct request *r)
+{
+	const struct upload *u = &r->upload;
+	return u->taken && !u->paused && !u->over && !r->done;
+}
+
+void upload_give(struct request *r, const char *bytes, size_t length)
+{
+	struct upload *u = &r->upload;
+	assert(upload_is_wanted(r) && length > 0);
+	u->got += length;
+	request_ref(r); /* it may be answered from inside */
+	u->sink.piece(u->sink.user, bytes, length);
+	request_unref(r);
+}
+
+void upload_finish(struct request *r)
+{
+	struct upload *u = &r->upload;
+	assert(upload_is_wanted(r));
+	u->over = true;
+	u->sink.complete(u->sink.user);
+}
+
+bool upload_break(struct request *r, enum upload_end why)
+{
+	struct upload *u = &r->upload;
+	if (!u->taken || u->over || r->done)
+		return false;
+	u->over = true;
+	r->cut = true;
+	r->gone = NULL;
+	u->sink.broken(u->sink.user, why);
+	return true;
+}
+
+void upload_refuse(struct request *r, enum upload_end why, const char *code, const char *message)
+{
+	void (*gone)(void *user) = r->gone;
+	request_ref(r); /* the handler may have had the last one */
+	access_leave(r);
+	bool told = upload_break(r, why);
+	r->cut = true;
+	r->gone = NULL;
+	reply_instead(r, code, message);
+	if (!told && gone)
+		gone(r->gone_user);
+	if (r->transport)
+		r->transport->answered(r->transport_user);
+	request_unref(r);
+}
+
+/* Give what came whole. */
+static void give_whole(struct request *r)
+{
+	request_ref(r);
+	r->upload.giving = true;
+	if (r->upload.got < r->body_length)
+		upload_give(r, r->body, r->body_length);
+	if (upload_is_wanted(r))
+		upload_finish(r);
+	r->upload.giving = false;
+	request_unref(r);
+}
+
+static void go_on(struct request *r)
+{
+	if (!upload_is_wanted(r) || r->upload.giving)
+		return;
+	if (!r->upload.live)
+		give_whole(r);
+	else if (r->transport)
+		r->transport->uploading(r->transport_user);
+}
+
+void upload_take(struct request *r, const struct upload_sink *sink)
+{
+	assert(!r->upload.taken);
+	r->upload.sink = *sink;
+	r->upload.taken = true;
+	if (!r->transport || r->cut) {
+		/* It has ended while the handler was getting ready. */
+		r->upload.over = true;
+		sink->broken(sink->user, r->cut ? UPLOAD_CUT : UPLOAD_LOST);
+		return;
+	}
+	go_on(r);
+}
+
+void upload_pause(struct request *r)
+{
+	r->upload.paused = true;
+}
+
+void upload_resume(struct request *r)
+{
+	if (!r->upload.paused)
+		return;
+	r->upload.paused = false;
+	go_on(r);
+}

@@ -297,6 +297,10 @@ function abandon(signal) {
 process.on('SIGTERM', abandon);
 process.on('SIGINT', abandon);
 
+/** Why tests are left out of this run, if they are; see scenario(). */
+export const leftOut = ({ memory = false, numbers = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it measures no memory')
+	|| (isolated && (noRooms || (numbers && 'numbers of processes are others in there')));
+
 /**
  * A test with a server of its own. options: those of Server, and timeout (ms), skip, start (false:
  * the body starts it), mayHaveDied (the body may leave without a running server), numbers (it does something to processes by the numbers that
@@ -305,9 +309,8 @@ process.on('SIGINT', abandon);
  */
 export function scenario(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
-	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, memory = false, numbers = false, ...rest } = options;
-	const left = (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it measures no memory') || (isolated && (noRooms || (numbers && 'numbers of processes are others in there')));
-	test(name, { skip: skip || left }, async (t) => {
+	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, memory, numbers, ...rest } = options;
+	test(name, { skip: skip || leftOut({ memory, numbers }) }, async (t) => {
 		if (!existsSync(binary)) throw new Error(`${binary} does not exist (set RINGSIDE_BIN)`);
 		const server = new Server(rest);
 		let failure;

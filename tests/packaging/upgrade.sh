@@ -48,6 +48,6 @@ for name in keyless last; do
 		exit 1
 	}
 	echo "From ${commits[$name]} ($name)"
-	RINGSIDE_BIN=$build RINGSIDE_EARLIER=$scratch/$name/build/ringside node --test "$root/tests/packaging/upgrade.mjs"
+	RINGSIDE_BIN=$build RINGSIDE_EARLIER=$scratch/$name/build/ringside node "$root/tests/packaging/upgrade.mjs"
 	rm -rf "${scratch:?}/$name"
 done

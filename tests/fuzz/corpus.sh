@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The corpora of the fuzz targets are thousands of tiny files: the repository has them as one archive for each target,
-# corpus/TARGET.tar, the same bytes whoever packs it. The build unpacks them for the tests.
+# corpus/TARGET.tar, the same bytes whoever packs it. The tests read it as it is, see fuzz_main.c.
 #
 # usage: corpus.sh unpack TARGET FOLDER    makes FOLDER anew, with the target's inputs
 #        corpus.sh pack TARGET FOLDER      makes the archive of all the files in FOLDER

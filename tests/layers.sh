@@ -349,26 +349,27 @@ judge() {
 known=
 
 check_tree() {
-	local found entry
+	local found entry included
 	cd "$1"
 	while IFS= read -r entry; do
 		[ -z "$entry" ] || printf 'known: %s\n' "$entry"
 	done <<<"$2"
-	if [ -z "$(includes)" ]; then
+	included=$(includes)
+	if [ -z "$included" ]; then
 		echo "layers.sh: no sources in $1" >&2
 		return 2
 	fi
-	found=$(includes | judge "$2")
+	found=$(judge "$2" <<<"$included")
 	[ -z "$found" ] || printf '%s\n' "$found"
 	[ -z "$found" ]
 }
 
 # put FILE INCLUDE…: a file of the self-test's tree, one include a line.
 put() {
-	local file=$1
+	local file=$tree/$1
 	shift
-	mkdir -p "$(dirname "$tree/$file")"
-	printf '#include %s\n' "$@" >"$tree/$file"
+	[ -d "${file%/*}" ] || mkdir -p "${file%/*}"
+	printf '#include %s\n' "$@" >"$file"
 }
 
 # expect LINE: what the next run of the check must print, among the others.

@@ -11,18 +11,19 @@ complain() {
 }
 
 check_options() {
-	local help unit option
-	help=$("$1" serve --help)
+	local help unit option lines
+	help=$'\n'$("$1" serve --help)$'\n'
 	shift
 	for unit; do
 		[[ $unit == *.service ]] || continue
 		while read -r option; do
-			grep -qE -- "^  $option( |\$)" <<<"$help" ||
+			[[ $help == *$'\n'"  $option"[\ $'\n']* ]] ||
 				complain "${unit##*/}: ringside serve has no $option"
 		done < <(sed -nE 's/^#? *(ExecStart|Environment)=//p' "$unit" | grep -oE -- '--[a-z-]+')
+		lines=$'\n'$(<"$unit")$'\n'
 		# Sessions outlive the server, and have groups.
 		for option in KillMode=process Type=notify 'Delegate=pids memory' LoadCredential=ringside.token; do
-			grep -qxF "$option" "$unit" || complain "${unit##*/}: has no $option"
+			[[ $lines == *$'\n'"$option"$'\n'* ]] || complain "${unit##*/}: has no $option"
 		done
 	done
 }

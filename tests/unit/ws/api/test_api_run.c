@@ -1,5 +1,6 @@
 /* Commands on their own, standard input sent ahead, and what the server says of itself. Nothing is run here. */
 #include "shell/output/spool.h"
+#include "shell/run/internal.h"
 #include "tests/lib/memory_api.h"
 #include "ws/api/openapi.h"
 
@@ -90,6 +91,24 @@ Test(api_run, hostile_values_are_refused_by_their_field)
 			json_decref(body);
 		}
 	}
+	MEMORY_API_CLOSE();
+}
+
+/* That there are no more of them: as_many_as_may_be_at_once in tests/unit/shell/run/test_run.c. */
+Test(api_run, as_many_as_may_run_at_once)
+{
+	static const char *const bodies[] = {
+		"{'command':'true'}", "{'command':'true','stream':true,'streams':'pipes'}"};
+	memory_api.runs->count = RUNS_MAX;
+	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+		struct call *c = memory_api_call(RUN, bodies[i]);
+		cr_expect_eq(call_status(c), 429, "%s", call_body(c));
+		cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
+		cr_expect_eq(call_number(c, "context.maxRuns"), RUNS_MAX);
+		call_end(c);
+	}
+	memory_api.runs->count = 0;
+	cr_expect_eq(memory_api.metrics.runs, 0);
 	MEMORY_API_CLOSE();
 }
 

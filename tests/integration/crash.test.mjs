@@ -11,14 +11,16 @@ import { RawClient, Refused, sha256 } from './lib/client.mjs';
 import { cmdline, isAlive, kill, parentOf, processesNaming } from './lib/proc.mjs';
 import { binary, readText, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { pause, slowness, until } from './lib/until.mjs';
 import { assertShows, Watcher } from './lib/watcher.mjs';
 import { piece, Random } from '../lib/grammar.mjs';
 import { Reference } from '../lib/screen.mjs';
 
-const kills = times(60, 500, 'RINGSIDE_TEST_KILLS');
-const chaos = times(6, 40, 'RINGSIDE_TEST_CHAOS');
-const adopted = times(50, 50, 'RINGSIDE_TEST_ADOPT');
+const kills = times(12, 500, 'RINGSIDE_TEST_KILLS');
+const chaos = times(2, 40, 'RINGSIDE_TEST_CHAOS');
+const adopted = times(8, 50, 'RINGSIDE_TEST_ADOPT');
+const shared = together();
 const random = (limit) => Math.floor(Math.random() * limit);
 
 // Numbered lines, a few every millisecond: continuous, but no flood. Ends when "stop" exists.
@@ -74,7 +76,7 @@ scenario(`${kills} kill -9 under a counter stream: every byte once, in order`, {
 			await server.kill('SIGKILL');
 			await server.start();
 		}
-		if (round % 50 === 25) { // frozen for a while
+		if (round % 50 === 5) { // frozen for a while
 			await server.kill('SIGSTOP');
 			await pause(300);
 			await server.kill('SIGCONT');
@@ -113,13 +115,13 @@ scenario(`${kills} kill -9 under a counter stream: every byte once, in order`, {
 	assert.ok(lines.length > kills * 5, 'this was no stream');
 });
 
-scenario('a frozen server loses nothing and goes on', async (server) => {
+shared('a frozen server loses nothing and goes on', async (server) => {
 	await server.session({ id: 's' });
 	writeFileSync(path.join(server.cwd, 'counter.pl'), counter);
 	const client = await server.client({ sessionId: 's' }).connect();
 	client.type('perl counter.pl\r');
 	await client.untilText('line 000000100');
-	for (let round = 0; round < 5; round += 1) {
+	for (let round = 0; round < 2; round += 1) {
 		await server.kill('SIGSTOP');
 		await pause(250);
 		await server.kill('SIGCONT');
@@ -134,7 +136,7 @@ scenario('a frozen server loses nothing and goes on', async (server) => {
 	assert.equal(client.connections, 1);
 });
 
-scenario('killed while it creates sessions', { timeout: 120_000 }, async (server) => {
+shared('killed while it creates sessions', { timeout: 120_000 }, async (server) => {
 	for (let round = 0; round < chaos; round += 1) {
 		const asked = [0, 1, 2].map((at) => server.api.raw('POST', '/api/session/create', { id: `r${round}-${at}`, name: `name ${at}`, cols: 90 + at })
 			.then(({ status }) => status, () => 0));
@@ -163,18 +165,18 @@ scenario('killed while it creates sessions', { timeout: 120_000 }, async (server
 	}
 });
 
-scenario('killed while clients attach, type and resize', { timeout: 120_000 }, async (server) => {
+shared('killed while clients attach, type and resize', { timeout: 120_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
-	await server.run('s', 'seq 1 3000');
+	await server.run('s', 'seq 1 500');
 	const { pid, epoch } = await api.get('s');
 	const witness = await server.client({ sessionId: 's' }).connect({ history: true });
 	await witness.close();
 	for (let round = 0; round < chaos; round += 1) {
-		const clients = Array.from({ length: 6 }, (_, at) => server.client({ sessionId: 's', cols: 60 + round + at, rows: 20 + at }));
+		const clients = Array.from({ length: 3 }, (_, at) => server.client({ sessionId: 's', cols: 60 + round + at, rows: 20 + at }));
 		const attached = clients.map(async (client, at) => {
 			await client.connect();
-			for (let step = 0; step < 20; step += 1) {
+			for (let step = 0; step < 10; step += 1) {
 				client.control({ type: 'resize', cols: 60 + step + at, rows: 20 + at });
 				client.type(`: ${round}-${at}-${step}\r`);
 				await pause(1);
@@ -212,7 +214,7 @@ scenario('killed while clients attach, type and resize', { timeout: 120_000 }, a
 	assert.deepEqual([sizes.at(-1).cols, sizes.at(-1).rows], [session.cols, session.rows]);
 });
 
-scenario('killed while it deletes sessions', { timeout: 120_000 }, async (server) => {
+shared('killed while it deletes sessions', { timeout: 120_000 }, async (server) => {
 	await server.session({ id: 'keep' });
 	for (let round = 0; round < chaos; round += 1) {
 		const ids = [0, 1, 2].map((at) => `d${round}-${at}`);
@@ -240,7 +242,7 @@ scenario('killed while it deletes sessions', { timeout: 120_000 }, async (server
 	assert.equal(await server.run('keep', 'echo kept'), 'kept\n');
 });
 
-scenario('a killed holder ends its session, and only its own', async (server) => {
+shared('a killed holder ends its session, and only its own', async (server) => {
 	const { api } = server;
 	const victim = await server.session({ id: 'victim' });
 	const other = await server.session({ id: 'other' });
@@ -279,7 +281,7 @@ scenario('a killed holder ends its session, and only its own', async (server) =>
 	await tidy(server);
 });
 
-scenario('what a stopped holder was asked for is done when it goes on, whoever the server is then', async (server) => {
+shared('what a stopped holder was asked for is done when it goes on, whoever the server is then', async (server) => {
 	const { api } = server;
 	const { pid } = await server.session({ id: 's' });
 	await api.input('s', 'trap "echo us""r1" USR1\r');
@@ -305,7 +307,7 @@ scenario('what a stopped holder was asked for is done when it goes on, whoever t
 
 scenario('a full ring stops the program, not the count: it goes on after the restart', { args: ['--ring-size', '64K'] }, async (server) => {
 	const { api } = server;
-	const lines = 40_000;
+	const lines = 12_000;
 	await server.session({ id: 's' });
 	const { stdout } = spawnSync('seq', ['-f', 'number %09.0f of a finite stream', '1', String(lines)], { maxBuffer: 1 << 24 });
 	const expected = Buffer.from(stdout.toString().replaceAll('\n', '\r\n'));
@@ -358,12 +360,12 @@ scenario('a full ring stops the program, not the count: it goes on after the res
 	assert.equal(sum + skipped, expected.length);
 });
 
-scenario('what fits into the ring while the server is down reaches the client whole', { args: ['--ring-size', '8M'] }, async (server) => {
+scenario('what fits into the ring while the server is down reaches the client whole', { args: ['--ring-size', '1M'] }, async (server) => {
 	await server.session({ id: 's' });
-	const { stdout } = spawnSync('seq', ['1', '500000'], { maxBuffer: 1 << 24 });
+	const { stdout } = spawnSync('seq', ['1', '100000'], { maxBuffer: 1 << 24 });
 	const expected = Buffer.from(`begin${stdout.toString().replaceAll('\n', '\r\n')}end`);
 	const client = await server.client({ sessionId: 's', lag: 1e12 }).connect();
-	client.type('printf "be""gin"; until [ -e go ]; do sleep 0.02; done; seq 1 500000; printf "en""d"; touch done\r');
+	client.type('printf "be""gin"; until [ -e go ]; do sleep 0.02; done; seq 1 100000; printf "en""d"; touch done\r');
 	await client.untilText('begin');
 	await server.kill('SIGKILL');
 	writeFileSync(path.join(server.cwd, 'go'), '');
@@ -382,7 +384,7 @@ scenario('what fits into the ring while the server is down reaches the client wh
 	assert.equal(sha256(client.bytes.subarray(at, at + expected.length)), sha256(expected));
 });
 
-scenario('a second server on the same runtime directory refuses', async (server) => {
+shared('a second server on the same runtime directory refuses', async (server) => {
 	await server.session({ id: 's' });
 	const second = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir],
 		{ timeout: 10_000 * slowness, encoding: 'utf8', env: { ...process.env, RINGSIDE_TEST_ROOT: server.root } });
@@ -396,7 +398,7 @@ scenario('a second server on the same runtime directory refuses', async (server)
 	assert.equal(await server.run('s', 'echo un""touched'), 'untouched\n');
 });
 
-scenario('SIGTERM and SIGINT end the server and leave the sessions', async (server) => {
+shared('SIGTERM and SIGINT end the server and leave the sessions', async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const { token } = server;
 	for (const signal of ['SIGTERM', 'SIGINT']) {
@@ -412,7 +414,7 @@ scenario('SIGTERM and SIGINT end the server and leave the sessions', async (serv
 });
 
 scenario('--kill-sessions-on-exit ends the sessions with the server', { args: ['--kill-sessions-on-exit'], mayHaveDied: true }, async (server) => {
-	for (const id of ['a', 'b', 'c']) {
+	for (const id of ['a', 'b']) {
 		await server.session({ id });
 		await server.run(id, 'setsid sleep 5002 & true');
 	}
@@ -422,7 +424,7 @@ scenario('--kill-sessions-on-exit ends the sessions with the server', { args: ['
 	assert.deepEqual((await server.api.list()).data, []);
 });
 
-scenario(`a start adopts ${adopted} sessions as they were`, { timeout: 120_000 }, async (server) => {
+shared(`a start adopts ${adopted} sessions as they were`, { timeout: 120_000 }, async (server) => {
 	const { api } = server;
 	for (let at = 0; at < adopted; at += 1) {
 		await api.create({ id: `s${at}`, name: `Session ${at} ü`, cols: 80 + at, rows: 24 + at, idleTimeoutMs: 7_200_000 + at });
@@ -561,23 +563,23 @@ async function crashes(server, { bytes, pace, rounds, scrollback }) {
 }
 
 scenario('a screen outlives the server, and what the ring has lost', { args: ['--ring-size', '256K', '--scrollback', '1000'], timeout: 200_000 }, async (server) => {
-	const bytes = mixture(new Random(7), times(1.5e6, 6e6));
-	const { oldest, lines } = await crashes(server, { bytes, pace: 3000, rounds: times(8, 30), scrollback: 1000 });
-	assert.ok(oldest > bytes.length - 1e6, 'the ring has lost nothing');
+	const bytes = mixture(new Random(7), times(6e5, 6e6));
+	const { oldest, lines } = await crashes(server, { bytes, pace: 3000, rounds: times(4, 30), scrollback: 1000 });
+	assert.ok(oldest > bytes.length - 3e5, 'the ring has lost nothing');
 	assert.equal(lines, 1000);
 });
 
 scenario('a torn checkpoint is never seen', { args: ['--ring-size', '64K', '--scrollback', '150'], timeout: 300_000 }, async (server) => {
-	const bytes = mixture(new Random(11), times(6e6, 24e6));
-	const { oldest } = await crashes(server, { bytes, pace: 60_000, rounds: times(10, 40), scrollback: 150 });
-	assert.ok(oldest > bytes.length - 4e6);
+	const bytes = mixture(new Random(11), times(2e6, 24e6));
+	const { oldest } = await crashes(server, { bytes, pace: 60_000, rounds: times(5, 40), scrollback: 150 });
+	assert.ok(oldest > bytes.length - 1e6);
 });
 
 scenario('killed under full-screen programs and resizes: whoever comes sees what one sees who was there', { args: ['--ring-size', '64M'], timeout: 200_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	// Prints as long as there is a file that says so, and says when it rests.
-	writeFileSync(path.join(server.cwd, 'stream'), mixture(new Random(3), 3e6));
+	writeFileSync(path.join(server.cwd, 'stream'), mixture(new Random(3), 1e6));
 	writeFileSync(path.join(server.cwd, 'player.pl'), `use Time::HiRes "sleep"; $| = 1; open my $file, "<:raw", "stream"; print "<begin>"; my $part = 0;
 for (;;) { until (-e "run") { if ($part) { open my $rest, ">", "rests-$part"; $part = 0 } exit if -e "leave"; sleep 0.005 }
 if (!$part) { open my $run, "<", "run"; $part = <$run> } read($file, my $bytes, 2500) or seek($file, 0, 0); print $bytes; sleep 0.001 }`);
@@ -588,11 +590,11 @@ if (!$part) { open my $run, "<", "run"; $part = <$run> } read($file, my $bytes, 
 	await witness.client.close();
 	const followed = witness.client.follow();
 	followed.catch((error) => { witness.client.failure ??= error; });
-	for (let round = 1; round <= times(6, 30); round += 1) {
+	for (let round = 1; round <= times(4, 30); round += 1) {
 		writeFileSync(path.join(server.cwd, 'run.new'), String(round));
 		renameSync(path.join(server.cwd, 'run.new'), path.join(server.cwd, 'run'));
 		await pause(30 + random(60));
-		if (round % 3 === 0) {
+		if (round % 2 === 0) {
 			await api.resize('s', 40 + random(80), 10 + random(30));
 			await pause(random(20));
 		}
@@ -648,7 +650,7 @@ scenario('what was answered before a crash is not answered again', { args: ['--r
 	};
 	alive(0);
 	await api.input('s', 'stty raw -echo; perl inquirer.pl; stty sane\r');
-	const rounds = times(8, 40);
+	const rounds = times(6, 40);
 	for (let round = 0; round < rounds; round += 1) {
 		const { offset } = await api.get('s');
 		await until('progress', async () => (await api.get('s')).offset > offset + 50_000);
@@ -673,7 +675,7 @@ scenario('what was answered before a crash is not answered again', { args: ['--r
 	assert.ok(Number(lost) <= rounds / 2, `${lost} of ${asked} got no answer`);
 });
 
-scenario('what was asked of a server that did not look any more is answered by the next', async (server) => {
+shared('what was asked of a server that did not look any more is answered by the next', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	writeFileSync(path.join(server.cwd, 'asks.pl'), `$| = 1; sub wait_for { select(undef, undef, undef, 0.02) until -e $_[0] }

@@ -14,7 +14,8 @@ const kept = (name, options, body) => {
 
 const holders = async (server) => Number(/ringside_process_holders (\d+)/.exec(
 	(await server.api.raw('GET', '/metrics')).text)[1]);
-const letGo = (server, count = 0) => until(`${count} holders`, async () => await holders(server) === count);
+// It is tried again after seconds: who asks more often makes work.
+const letGo = (server, count = 0) => until(`${count} holders`, async () => await holders(server) === count, { interval: 100 });
 const directoryOf = (server, id) => path.join(server.dir, 'processes',
 	readdirSync(path.join(server.dir, 'processes')).find((name) => name.startsWith(`${id}+`)));
 /** Beside sockets, of which clients have as many as they like. */
@@ -152,18 +153,19 @@ kept('a holder that is killed when its process has ended takes nothing along', a
 	assert.deepEqual(await told(p, 'a'), live);
 });
 
-kept('a hundred ended processes cost next to nothing', { timeout: 120_000, memory: true }, async (p, server) => {
-	const count = 100;
+kept('many ended processes cost next to nothing', { timeout: 120_000, memory: true }, async (p, server) => {
+	// With the sanitizers their memory tells nothing, and descriptors and holders are none after fewer, too.
+	const [first, count] = sanitized() ? [10, 10] : [40, 100];
 	const run = async (from, to) => {
 		for (let i = from; i < to; i += 10) {
 			await Promise.all(Array.from({ length: 10 }, (_, k) => p.start('seq 1 20000', { processId: `p${i + k}` })));
 		}
 		await letGo(server);
 	};
-	await run(0, 40); // what the first ones make the server allocate once
+	await run(0, first); // what the first ones make the server allocate once
 	const fds = opened(server);
 	const before = rssAnon(server.pid);
-	await run(40, 40 + count);
+	await run(first, first + count);
 	assert.ok(opened(server) <= fds);
 	const each = (rssAnon(server.pid) - before) / count;
 	assert.ok(sanitized() || each < 4096, `${each} bytes each`);

@@ -9,13 +9,15 @@ import path from 'node:path';
 import { randomCommand, randomOf } from './lib/commands.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const id = 's';
 const seed = Number(process.env.RINGSIDE_SEED ?? 1);
-const count = times(200, 2000, 'RINGSIDE_TEST_COMMANDS');
-const kills = times(30, 200, 'RINGSIDE_TEST_EXEC_KILLS');
+const count = times(50, 2000, 'RINGSIDE_TEST_COMMANDS');
+const kills = times(8, 200, 'RINGSIDE_TEST_EXEC_KILLS');
 
+const shared = together();
 const exec = (server, command, fields = {}, session = id) => server.api.call('POST', `/api/session/${session}/exec`,
 	{ command, queue: true, ...fields }).then(({ data }) => data);
 
@@ -23,7 +25,7 @@ const exec = (server, command, fields = {}, session = id) => server.api.call('PO
 const descriptors = (pid) => readdirSync(`/proc/${pid}/fd`).length;
 
 // `bash -c` itself, not its eval, gives another status when a quote is open at the end.
-scenario('commands of random shape, as bash has them', { timeout: 600_000 }, async (server) => {
+shared('commands of random shape, as bash has them', { timeout: 600_000 }, async (server) => {
 	const random = randomOf(seed);
 	const env = { PATH: process.env.PATH, HOME: server.home, LANG: 'C.UTF-8', TERM: 'xterm-256color' };
 	const reference = (command) => new Promise((resolve, reject) => {
@@ -58,7 +60,7 @@ scenario('commands of random shape, as bash has them', { timeout: 600_000 }, asy
 	await Promise.all(['a', 'b', 'c'].map(worker));
 });
 
-scenario('several clients at once, while somebody types', { timeout: 120_000 }, async (server) => {
+shared('several clients at once, while somebody types', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	const watcher = await server.client({ sessionId: id }).connect();
 	let typing = true;
@@ -76,7 +78,7 @@ scenario('several clients at once, while somebody types', { timeout: 120_000 }, 
 	})();
 	const results = await Promise.all(Array.from({ length: 4 }, async (_, client) => {
 		const mine = [];
-		for (let at = 0; at < 15; at += 1) {
+		for (let at = 0; at < times(5, 15); at += 1) {
 			const e = await exec(server, `echo ${client}-${at}; (exit ${at})`, { streams: 'pipes', stdin: null });
 			mine.push([e.exitCode, e.stdout, e.endedBy]);
 		}
@@ -89,7 +91,7 @@ scenario('several clients at once, while somebody types', { timeout: 120_000 }, 
 	await until(() => `these in ${JSON.stringify(watcher.text)}: ${typed.filter((text) => !watcher.text.includes(`${text}\r\n`))}`, () => typed.every((text) => watcher.text.includes(`${text}\r\n`)));
 });
 
-scenario('the server is killed in the middle, again and again', { timeout: 600_000 }, async (server) => {
+shared('the server is killed in the middle, again and again', { timeout: 600_000 }, async (server) => {
 	await server.session({ id });
 	const shell = (await server.api.get(id)).pid;
 	const holderDescriptors = async () => descriptors(Number(readFileSync(`/proc/${shell}/status`, 'utf8').match(/^PPid:\s+(\d+)/m)[1]));
@@ -149,12 +151,12 @@ scenario('the disk is full', { skip: process.getuid() !== 0 && 'needs a mount', 
 		.filter((name) => name.startsWith('input.')), []);
 });
 
-scenario('twenty sessions at once, and nothing is left behind', { timeout: 120_000 }, async (server) => {
-	const ids = Array.from({ length: 20 }, (_, at) => `s${at}`);
+scenario('several sessions at once, and nothing is left behind', { timeout: 120_000 }, async (server) => {
+	const ids = Array.from({ length: times(5, 20) }, (_, at) => `s${at}`);
 	await Promise.all(ids.map((each) => server.session({ id: each })));
 	const before = descriptors(server.pid);
 	await Promise.all(ids.map(async (each) => {
-		for (let at = 0; at < 20; at += 1) {
+		for (let at = 0; at < times(8, 20); at += 1) {
 			const e = await exec(server, `echo ${each} ${at} | cat; echo e >&2`, { streams: at % 2 ? 'pipes' : 'terminal', stdin: null }, each);
 			assert.equal(e.stdout ?? e.output, at % 2 ? `${each} ${at}\n` : `${each} ${at}\ne\n`);
 		}

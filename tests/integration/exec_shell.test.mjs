@@ -4,18 +4,29 @@ import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cmdline } from './lib/proc.mjs';
-import { scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { stays, until } from './lib/until.mjs';
 
 const ask = (server, session, fields) => server.api.raw('POST', `/api/session/${session}/exec`, { queue: true, ...fields });
 const rc = (server, text) => writeFileSync(path.join(server.home, '.bashrc'), text);
 const count = (text, word) => text.split(word).length - 1;
 
-scenario('what is typed before the first prompt reaches the shell, once and in order', { timeout: 100_000 }, async (server) => {
+const group = together();
+/** They share a server; bash's startup file is the usual one at first. */
+function shared(name, options, body) {
+	if (typeof options === 'function') [options, body] = [{}, options];
+	group(name, options, (server) => {
+		rc(server, "PS1='\\$ '\nunset HISTFILE\n");
+		return body(server);
+	});
+}
+
+shared('what is typed before the first prompt reaches the shell, once and in order', { timeout: 100_000 }, async (server) => {
 	// Startup files that read what they find at the terminal, and change its modes.
 	rc(server, "sleep 0.3; stty -echo -icanon; timeout 0.1 cat </dev/null; stty sane; PS1='> '\n");
 	const file = path.join(server.cwd, 'typed');
-	await Promise.all(Array.from({ length: 8 }, async (_, at) => {
+	await Promise.all(Array.from({ length: times(4, 8) }, async (_, at) => {
 		const session = `s${at}`;
 		if (at % 2) {
 			const client = server.client({ sessionId: session });
@@ -39,7 +50,7 @@ scenario('what is typed before the first prompt reaches the shell, once and in o
 	}));
 });
 
-scenario('what is typed while the first prompt is made is shown once', async (server) => {
+shared('what is typed while the first prompt is made is shown once', async (server) => {
 	const put = (name) => writeFileSync(path.join(server.cwd, name), '');
 	rc(server, `until [ -e begin ]; do sleep 0.01; done; PS1='$(touch made; until [ -e go ]; do sleep 0.01; done)> '\n`);
 	await server.api.create({ id: 's', cwd: server.cwd });
@@ -54,7 +65,7 @@ scenario('what is typed while the first prompt is made is shown once', async (se
 	assert.equal(count(text, 'echo one'), 1, JSON.stringify(text));
 });
 
-scenario('startup files that read from the terminal get what is typed', async (server) => {
+shared('startup files that read from the terminal get what is typed', async (server) => {
 	rc(server, "read -p 'name? ' name; echo \"it is $name\"; PS1='> '\n");
 	await server.api.create({ id: 's' });
 	const waiting = ask(server, 's', { command: 'echo "$name"' });
@@ -75,7 +86,7 @@ scenario('startup files that read from the terminal get what is typed', async (s
 const state = async (server, id) => (await server.api.call('GET', `/api/session/${id}/state`)).state;
 const wait = (server, id, conditions, timeoutMs = 30_000) => server.api.call('POST', `/api/session/${id}/wait`, { until: conditions, timeoutMs }, { timeout: 60_000 });
 
-scenario('Ctrl-S stops no terminal of ours, and no program is run for that before the first prompt', async (server) => {
+shared('Ctrl-S stops no terminal of ours, and no program is run for that before the first prompt', async (server) => {
 	const ran = path.join(server.cwd, 'ran');
 	const flow = async (id) => (await server.run(id, '/bin/stty -a')).match(/-?ixon/)[0];
 	writeFileSync(path.join(server.home, 'stty'), `#!/bin/sh\necho "$@" >>${ran}\nexec /bin/stty "$@"\n`, { mode: 0o755 });
@@ -96,14 +107,14 @@ scenario('Ctrl-S stops no terminal of ours, and no program is run for that befor
 	await server.outputMatches('sh', / ixon/);
 });
 
-scenario('a shell is starting up to its first prompt, and tells what its startup files wait for', async (server) => {
+shared('a shell is starting up to its first prompt, and tells what its startup files wait for', async (server) => {
 	const go = path.join(server.cwd, 'go');
 	rc(server, `echo begins; until [ -e ${go} ]; do sleep 0.05; done
 read -p 'name? ' name; read -sp 'secret? ' secret; read -n1 -p 'key? ' key; echo "it is $name $secret $key"; PS1='> '\n`);
 	await server.api.create({ id: 's' });
 	await server.outputMatches('s', /begins/);
 	const prompt = wait(server, 's', [{ type: 'prompt' }]);
-	for (let i = 0; i < 20; i++) assert.deepEqual([(await state(server, 's')).status, (await state(server, 's')).input], ['starting', undefined]);
+	for (let i = 0; i < 5; i++) assert.deepEqual([(await state(server, 's')).status, (await state(server, 's')).input], ['starting', undefined]);
 	writeFileSync(go, '');
 	for (const [kind, text] of [['line', 'Ada\r'], ['password', 'x\r'], ['raw', 'y']]) {
 		const { state: seen } = await wait(server, 's', [{ type: 'input', kind }]);
@@ -121,7 +132,7 @@ read -p 'name? ' name; read -sp 'secret? ' secret; read -n1 -p 'key? ' key; echo
 	}
 });
 
-scenario('nothing is typed into what is not our bash', { timeout: 100_000 }, async (server) => {
+shared('nothing is typed into what is not our bash', { timeout: 100_000 }, async (server) => {
 	const other = path.join(server.cwd, 'othershell');
 	copyFileSync('/bin/bash', other);
 	const commands = ['exec dash', 'exec sh', 'exec bash --norc', `exec ${other} --norc`, 'exec python3'].filter((command) => !/python3/.test(command) || existsSync('/usr/bin/python3'));
@@ -156,7 +167,7 @@ scenario('nothing is typed into what is not our bash', { timeout: 100_000 }, asy
 	assert.doesNotMatch(await server.api.text('plain'), /7399|17~/);
 });
 
-scenario('a shell in the shell is busy, not typed into', async (server) => {
+shared('a shell in the shell is busy, not typed into', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', "PS1='nested> ' bash --norc\r");
 	await server.outputMatches('s', /nested> $|nested> \x1b/);
@@ -168,11 +179,11 @@ scenario('a shell in the shell is busy, not typed into', async (server) => {
 });
 
 // The shell edits its next line before what it has said of the last command has been read.
-scenario('the prompt behind a command is no input', { timeout: 100_000 }, async (server) => {
+shared('the prompt behind a command is no input', { timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const busy = [1, 2].map(() => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
 	try {
-		for (let at = 0; at < 40; at += 1) {
+		for (let at = 0; at < times(8, 40); at += 1) {
 			const { json: { data } } = await ask(server, 's', { command: `sleep 0.${10 + at % 10}`, yieldMs: 0 });
 			const got = await server.api.call('POST', '/api/session/s/wait', { until: [{ type: 'input' }, { type: 'exec', id: data.id }], timeoutMs: 15_000 });
 			assert.equal(got.type, 'exec', `${at}: ${JSON.stringify(got)}`);
@@ -186,7 +197,7 @@ scenario('the prompt behind a command is no input', { timeout: 100_000 }, async 
 	}
 });
 
-scenario('a command whose seal came in parts is not run, and the keyboard lives', { timeout: 60_000 }, async (server) => {
+shared('a command whose seal came in parts is not run, and the keyboard lives', { timeout: 60_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const file = path.join(server.cwd, 'runs');
 	await ask(server, 's', { command: "trap 'debugged=$((debugged + 1))' DEBUG; f() { :; }" });
@@ -213,7 +224,7 @@ scenario('a command whose seal came in parts is not run, and the keyboard lives'
 });
 
 for (const [shell, prompt] of [['bash', "PS1='$ '"], ['zsh', "PS1='$ '"], ['fish', "function fish_prompt; echo -n '$ '; end"]])
-	scenario(`a command stands in the row of its prompt, however many rows our line has filled: ${shell}`, async (server) => {
+	shared(`a command stands in the row of its prompt, however many rows our line has filled: ${shell}`, async (server) => {
 		await server.session({ id: 's', shell, cols: 80, rows: 24 });
 		await ask(server, 's', { command: prompt });
 		for (const cols of [38, 39, 40, 41, 42, 78, 79, 80, 81, 82]) {

@@ -2,12 +2,23 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { scenario } from './lib/server.mjs';
+import { long } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const id = 's';
 const exec = (server, command, fields = {}, session = id) => server.api.call('POST', `/api/session/${session}/exec`,
 	{ command, queue: true, timeoutMs: 20_000, ...fields }).then(({ data }) => data);
+
+const group = together();
+/** They share a server; the startup file is the usual one at first. */
+function shared(name, options, body) {
+	if (typeof options === 'function') [options, body] = [{}, options];
+	group(name, options, (server) => {
+		writeFileSync(path.join(server.home, '.bashrc'), "PS1='\\$ '\nunset HISTFILE\n");
+		return body(server);
+	});
+}
 
 /** What people see has nothing of ours. */
 async function clean(server, session = id) {
@@ -23,8 +34,7 @@ const builtins = ('. : [ alias bg bind break builtin caller cd command compgen c
 
 /** Commands that need nothing that could have been taken away. */
 async function works(server, about, { statuses = true } = {}, session = id) {
-	for (const [command, status, output] of [['/bin/echo ok', 0, 'ok\n'], ['/bin/false', 1, ''], ['(/bin/false) | /bin/true', 0, ''],
-		['/bin/sh -c "exit 7"', 7, '']]) {
+	for (const [command, status, output] of [['/bin/echo ok; /bin/sh -c "exit 7"', 7, 'ok\n'], ['(/bin/false) | /bin/true', 0, '']]) {
 		const e = await exec(server, command, {}, session);
 		const what = `${about}: ${command}: ${JSON.stringify(e)}`;
 		assert.deepEqual([e.exitCode, e.output, e.endedBy, e.outputExact, e.timedOut], [status, output, 'command', true, false], what);
@@ -37,27 +47,33 @@ async function works(server, about, { statuses = true } = {}, session = id) {
 	}
 }
 
-scenario('functions that are named as the builtins, one at a time', { timeout: 200_000 }, async (server) => {
+// Those that ours call, and what takes their place; the others are looked at together, and each by itself in the suite soak.
+const special = ('. : [ builtin cd command declare enable eval exit export history local mapfile printf read return set shopt trap '
+	+ 'unset').split(' ');
+
+shared('functions that are named as the builtins, one at a time', { timeout: 200_000 }, async (server) => {
 	await server.session({ id, rows: 40 });
-	const called = path.join(server.cwd, 'called');
-	for (const name of builtins) {
+	const log = path.join(server.cwd, 'called');
+	const read = () => existsSync(log) && readFileSync(log, 'utf8');
+	const rest = builtins.filter((name) => !special.includes(name));
+	for (const names of [...special.map((name) => [name]), ...(long ? rest.map((name) => [name]) : [rest])]) {
 		// Those that a shell without job control has no use for still are functions like others.
-		await exec(server, `function ${name} { /bin/echo ${name} "$@" >>${called}; }`);
-		const e = await exec(server, '(/bin/sh -c "exit 7")');
-		assert.deepEqual([e.exitCode, e.endedBy], [7, 'command'], name);
-		assert.equal((await exec(server, '/bin/echo ok')).output, 'ok\n', name);
-		assert.ok(!existsSync(called), `${name} was called: ${existsSync(called) && readFileSync(called)}`);
-		const kept = await exec(server, `\\${name} mine`);
-		assert.equal(kept.endedBy, 'command', name);
-		assert.equal(readFileSync(called, 'utf8'), `${name} mine\n`, `${name} is the user's still`);
-		await exec(server, name === 'unset' ? `/bin/rm ${called}; builtin unset -f unset` : `/bin/rm ${called}; unset -f ${name}`);
-		assert.ok(!existsSync(called), `${name} was called`);
-		assert.equal((await exec(server, 'echo as before')).output, 'as before\n', name);
+		await exec(server, names.map((name) => `function ${name} { /bin/echo ${name} "$@" >>${log}; }`).join('\n'));
+		const e = await exec(server, '/bin/echo ok; (/bin/sh -c "exit 7")');
+		assert.deepEqual([e.exitCode, e.endedBy, e.output], [7, 'command', 'ok\n'], `${names}`);
+		assert.equal(read(), false, `called were ${read()}`);
+		const kept = await exec(server, names.map((name) => `\\${name} mine`).join('\n'));
+		assert.equal(kept.endedBy, 'command', `${names}`);
+		assert.equal(read(), names.map((name) => `${name} mine\n`).join(''), 'they are the user\'s still');
+		const after = await exec(server, `/bin/rm ${log}; ${names.length === 1 && names[0] !== 'unset' ? '' : 'builtin '}unset -f ${names.join(' ')}; echo as before`);
+		assert.equal(after.output, 'as before\n', `${names}`);
+		assert.equal(read(), false, `called were ${read()}`);
 	}
+	assert.equal((await exec(server, 'echo as before')).output, 'as before\n');
 	await clean(server);
 });
 
-scenario('functions and aliases that are named as the builtins, all at once', { timeout: 100_000 }, async (server) => {
+shared('functions and aliases that are named as the builtins, all at once', { timeout: 100_000 }, async (server) => {
 	const called = path.join(server.cwd, 'called');
 	const all = (kind) => builtins.map((name) => (kind === 'alias' ? `\\alias ${name}='/bin/echo alias ${name} >>${called};'`
 		: `function ${name} { /bin/echo function ${name} "$@" >>${called}; }`)).join('\n');
@@ -78,45 +94,60 @@ scenario('functions and aliases that are named as the builtins, all at once', { 
 	assert.ok(!existsSync(called), existsSync(called) && readFileSync(called, 'utf8'));
 });
 
-scenario('builtins that are switched off', { timeout: 100_000 }, async (server) => {
+shared('builtins that are switched off', { timeout: 100_000 }, async (server) => {
 	await server.session({ id, rows: 40 });
-	for (const name of ['printf', 'eval', 'read', 'mapfile', 'builtin', 'unset', 'trap', 'history', 'declare', 'return', '[', ':', '.']) {
-		await exec(server, `enable -n ${name}`);
-		await works(server, name, { statuses: name !== 'declare' });
-		assert.equal((await exec(server, 'enable -n')).output, `enable -n ${name}\n`);
-		await exec(server, `enable ${name}`);
+	const others = '. : [ history return trap unset'.split(' ');
+	for (const names of [...['printf', 'eval', 'read', 'mapfile', 'builtin', 'declare'].map((name) => [name]), ...(long ? others.map((name) => [name]) : [others])]) {
+		await exec(server, `enable -n ${names.join(' ')}`);
+		await works(server, `${names}`, { statuses: names[0] !== 'declare' });
+		const { output } = await exec(server, `enable -n; enable ${names.join(' ')}`);
+		assert.deepEqual(output.split('\n').filter(Boolean).sort(), names.map((name) => `enable -n ${name}`).sort());
 	}
 	await clean(server);
 });
 
-const options = ['set -u', 'set -f', 'set -o pipefail', 'set -o posix', 'set -o noclobber', 'set -E', 'set -T', 'set -k', 'set -B', 'set +B', 'set +m',
-	'set -v', 'set -x', 'IFS=0123456789', 'IFS=/rs_', 'IFS=', 'shopt -s failglob', 'shopt -s nullglob', 'shopt -u expand_aliases', 'shopt -s xpg_echo', 'shopt -s lastpipe',
-	'shopt -s extdebug', 'shopt -u promptvars', 'LC_ALL=C', 'LC_ALL=nonsense', 'FUNCNEST=1', 'FUNCNEST=5', 'PS4="+ "', 'PS0="zero "', 'PS1="one> "', 'PS2=', 'PROMPT_COMMAND="PS1=again"',
-	'PROMPT_COMMAND=(/bin/true /bin/true)', 'HISTCONTROL=ignoreboth:erasedups', 'HISTIGNORE="*"', 'readonly PS1', 'readonly HISTCONTROL', 'TMOUT=1000', 'POSIXLY_CORRECT=y',
-	'READLINE_LINE=x', 'CDPATH=/', 'TIMEFORMAT=x', 'trap : RETURN', 'trap : DEBUG', 'trap : ERR', 'trap : EXIT', 'set -e'];
+// What is set, and what takes it back.
+const usualIfs = "IFS=$' \\t\\n'";
+const options = [
+	...['-u', '-f', '-o pipefail', '-o posix', '-o noclobber', '-E', '-T', '-k', '-v', '-x', '-e'].map((each) => [`set ${each}`, `set +${each.slice(1)}`]),
+	['set -B', 'set -B'], ['set +B', 'set -B'], ['set +m', 'set -m'],
+	...['failglob', 'nullglob', 'xpg_echo', 'lastpipe', 'extdebug'].map((each) => [`shopt -s ${each}`, `shopt -u ${each}`]),
+	...['expand_aliases', 'promptvars'].map((each) => [`shopt -u ${each}`, `shopt -s ${each}`]),
+	...['IFS=0123456789', 'IFS=/rs_', 'IFS='].map((each) => [each, usualIfs]),
+	...['LC_ALL=C', 'LC_ALL=nonsense', 'FUNCNEST=1', 'FUNCNEST=5', 'HISTCONTROL=ignoreboth:erasedups', 'HISTIGNORE="*"', 'TMOUT=1000', 'READLINE_LINE=x', 'CDPATH=/',
+		'TIMEFORMAT=x'].map((each) => [each, `unset ${each.split('=')[0]}`]),
+	['POSIXLY_CORRECT=y', 'unset POSIXLY_CORRECT'], ['PS4="+ "', ':'], ['PS0="zero "', 'PS0='], ['PS1="one> "', "PS1='\\$ '"], ['PS2=', "PS2='> '"],
+	['PROMPT_COMMAND="PS1=again"', "PROMPT_COMMAND=; PS1='\\$ '"],
+	...['RETURN', 'DEBUG', 'ERR', 'EXIT'].map((each) => [`trap : ${each}`, `trap - ${each}`]),
+	['readonly HISTCONTROL', ':'],
+];
+const lasting = ['readonly PS1', 'PROMPT_COMMAND=(/bin/true /bin/true)'];
 
-scenario('options, variables and traps of the user', { timeout: 200_000 }, async (server) => {
-	for (const [at, option] of options.entries()) {
-		const session = `option-${at}`;
-		await server.session({ id: session });
-		const set = await exec(server, option, {}, session);
+shared('options, variables and traps of the user', { timeout: 200_000 }, async (server) => {
+	const obeys = async (session, option, command) => {
+		const set = await exec(server, command, {}, session);
 		assert.equal(set.endedBy, 'command', `${option}: ${JSON.stringify(set)}`);
-		const outputs = [];
-		for (const command of ['/bin/echo ok', 'if /bin/false; then :; fi', '(exit 5) || (exit 6) || :', '/bin/true | /bin/cat']) {
-			const e = await exec(server, command, { streams: 'pipes', stdin: null }, session);
-			assert.deepEqual([e.exitCode, e.endedBy], [0, 'command'], `${option}: ${command}: ${JSON.stringify(e)}`);
-			outputs.push(e.stdout);
+		for (const [asked, output] of [['/bin/echo ok; if /bin/false; then :; fi', 'ok\n'], ['/bin/true | /bin/cat; (exit 5) || (exit 6) || :', '']]) {
+			const e = await exec(server, asked, { streams: 'pipes', stdin: null }, session);
+			assert.deepEqual([e.exitCode, e.endedBy, e.stdout], [0, 'command', output], `${option}: ${asked}: ${JSON.stringify(e)}`);
 		}
-		assert.deepEqual(outputs, ['ok\n', '', '', ''], option);
-		if (!/-e/.test(option)) {
-			const e = await exec(server, '(exit 7)', {}, session);
-			assert.deepEqual([e.exitCode, e.endedBy], [7, 'command'], option);
-		}
-		await server.api.delete(session);
+		if (option === 'set -e') return;
+		const e = await exec(server, '(exit 7)', {}, session);
+		assert.deepEqual([e.exitCode, e.endedBy], [7, 'command'], option);
+	};
+	await server.session({ id });
+	let before = ':';
+	for (const [option, back] of options) {
+		await obeys(id, option, `${before}\n${option}`);
+		before = back;
+	}
+	for (const [at, option] of lasting.entries()) {
+		await server.session({ id: `lasting-${at}` });
+		await obeys(`lasting-${at}`, option, option);
 	}
 });
 
-scenario('what a command finds is what it finds when it is typed', { timeout: 100_000 }, async (server) => {
+shared('what a command finds is what it finds when it is typed', { timeout: 100_000 }, async (server) => {
 	const commands = ['/bin/echo a b', 'false', 'echo $? $_', '(exit 3)', 'echo $?', 'f() { return 4; }; f x y', 'echo "$? $_ ${FUNCNAME[*]} ${BASH_SOURCE[*]} $-"',
 		'! true', 'return 5', 'echo $?', 'x=1', 'echo ${x}', 'declare y=2; echo $y', 'sleep 0 & wait $!; echo $?',
 		'history | tail -n 2 | sed "s/^ *[0-9]* *//"', 'true | false | true; echo ${PIPESTATUS[*]}', '-x', 'set -o | grep history'];
@@ -183,7 +214,7 @@ __bp_install() {
 PROMPT_COMMAND=__bp_install
 `;
 
-scenario('bash-preexec is handed the commands', async (server) => {
+shared('bash-preexec is handed the commands', async (server) => {
 	const log = path.join(server.cwd, 'log');
 	writeFileSync(path.join(server.home, '.bashrc'), preexec(log));
 	await server.api.create({ id });

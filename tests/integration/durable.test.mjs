@@ -8,9 +8,12 @@ import path from 'node:path';
 import { cli } from './lib/cli.mjs';
 import { mounted } from './lib/mounted.mjs';
 import { scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 const id = 's';
+const shared = together();
 
 const post = (server, command, fields = {}) => server.api.call('POST', `/api/session/${id}/exec`,
 	{ command, queue: true, ...fields }).then(({ data }) => data);
@@ -29,7 +32,7 @@ const atPrompt = (server) => until('the prompt', async () => (await server.api.c
 const parentOf = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/^PPid:\s+(\d+)/m)[1]);
 const stopped = (pid) => until(`${pid} stopped`, () => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
 
-scenario('the holder dies: what has run is never said not to have been started', { timeout: 90_000 }, async (server) => {
+shared('the holder dies: what has run is never said not to have been started', { timeout: 90_000 }, async (server) => {
 	// Without a directory, which would be looked at first, they come in this order.
 	const ran = `${server.cwd}/ran`;
 	for (const command of [`echo ran >>${ran}; kill -9 $PPID`, `echo ran >>${ran}; kill -9 $PPID; read -t 60`]) {
@@ -55,7 +58,7 @@ scenario('the holder dies: what has run is never said not to have been started',
 	assert.equal(refused.context.endedBy, 'unknown');
 });
 
-scenario('the holder is stopped: the command runs, and nobody can tell', { timeout: 90_000 }, async (server) => {
+shared('the holder is stopped: the command runs, and nobody can tell', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	await post(server, 'true');
 	const holder = parentOf((await server.api.get(id)).pid);
@@ -70,7 +73,7 @@ scenario('the holder is stopped: the command runs, and nobody can tell', { timeo
 	assert.deepEqual(lines(server, 'ran'), ['ran', 'next']);
 });
 
-scenario('a shell that is stopped: what was given up never runs, and the next one once', { timeout: 120_000 }, async (server) => {
+shared('a shell that is stopped: what was given up never runs, and the next one once', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	await post(server, 'true', { cwd: server.cwd });
 	const shell = (await server.api.get(id)).pid;
@@ -94,7 +97,7 @@ scenario('a shell that is stopped: what was given up never runs, and the next on
 	assert.equal(lines(server, 'ran').length, 4);
 });
 
-scenario('a shell that takes no line: it is proven that nothing was started', { timeout: 90_000 }, async (server) => {
+shared('a shell that takes no line: it is proven that nothing was started', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	// Its key types a line that calls nothing; the key that asks for the state is as it was.
 	await post(server, `bind -x '"\\e[57399;17~": READLINE_LINE=": "'`);
@@ -108,12 +111,12 @@ scenario('a shell that takes no line: it is proven that nothing was started', { 
 	assert.deepEqual(lines(server, 'ran'), ['ran']);
 });
 
-scenario('what was queued or had been typed is known after kill -9, and a key runs nothing twice', { timeout: 120_000 }, async (server) => {
+shared('what was queued or had been typed is known after kill -9, and a key runs nothing twice', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
-	const first = await post(server, 'echo first >>ran; until [ -e go ]; do sleep 0.02; done; (exit 7)', { yieldMs: 0, cwd: server.cwd, key: 'first' });
+	const first = await post(server, 'echo first >>ran; until [ -e go ]; do sleep 0.1; done; (exit 7)', { yieldMs: 0, cwd: server.cwd, key: 'first' });
 	await running(server, first);
 	const queued = [];
-	for (let at = 0; at < 60; at += 1)
+	for (let at = 0; at < times(12, 60); at += 1)
 		queued.push(await post(server, `echo ${at} >>ran`, { yieldMs: 0, ...at % 2 ? { key: `key ${at}` } : {} }));
 	const cancelled = await post(server, 'echo no >>ran', { yieldMs: 0 });
 	await server.api.call('POST', `/api/session/${id}/exec/${cancelled.id}/cancel`, {});
@@ -194,11 +197,11 @@ scenario('what could not be written down on a full disk is, as soon as it can be
 	await known(server, execs);
 });
 
-scenario('kill -9 between typing and taking', { timeout: 120_000 }, async (server) => {
+shared('kill -9 between typing and taking', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	await post(server, 'true', { cwd: server.cwd });
 	const shell = (await server.api.get(id)).pid;
-	for (let round = 0; round < 3; round += 1) {
+	for (let round = 0; round < 2; round += 1) {
 		const file = `ran${round}`;
 		await atPrompt(server);
 		process.kill(shell, 'SIGSTOP');
@@ -222,12 +225,12 @@ scenario('kill -9 between typing and taking', { timeout: 120_000 }, async (serve
 
 scenario('a command that has run for long is running for the next server, whatever the ring has forgotten', { timeout: 120_000, args: ['--ring-size', '64K'] }, async (server) => {
 	await server.session({ id });
-	const e = await post(server, 'for i in 1 2 3 4 5 6 7 8; do seq 20000; seq 2000 >&2; done; until [ -e go ]; do sleep 0.02; done; (exit 3)', { yieldMs: 0, cwd: server.cwd, streams: 'pipes' });
+	const e = await post(server, 'for i in 1 2; do seq 20000; seq 2000 >&2; done; until [ -e go ]; do sleep 0.1; done; (exit 3)', { yieldMs: 0, cwd: server.cwd, streams: 'pipes' });
 	await running(server, e);
 	const before = await find(server, e);
 	await until('quiet', async () => {
 		const { offset } = await server.api.get(id);
-		return offset > 500_000 && (await server.api.call('GET', `/api/session/${id}/state`)).state.status !== 'prompt';
+		return offset > 250_000 && (await server.api.call('GET', `/api/session/${id}/state`)).state.status !== 'prompt';
 	});
 	await server.restart();
 	const now = await find(server, e);
@@ -237,9 +240,9 @@ scenario('a command that has run for long is running for the next server, whatev
 	assert.deepEqual([last.exitCode, last.endedBy], [3, 'command']);
 });
 
-scenario('the command line asks again for what was not started when the server was killed', { timeout: 90_000 }, async (server) => {
+shared('the command line asks again for what was not started when the server was killed', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
-	const first = await post(server, 'until [ -e go ]; do sleep 0.02; done', { yieldMs: 0, cwd: server.cwd });
+	const first = await post(server, 'until [ -e go ]; do sleep 0.1; done', { yieldMs: 0, cwd: server.cwd });
 	await running(server, first);
 	const asked = cli(server, ['exec', '--queue', id, 'echo ran >>ran; echo mine; exit_is() { return 9; }; exit_is']);
 	await until('its being queued', async () => (await list(server)).some((e) => e.state === 'queued'));

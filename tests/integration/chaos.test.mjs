@@ -15,12 +15,13 @@ import { scenario } from './lib/server.mjs';
 import { long, times } from './lib/soak.mjs';
 import { pause, until } from './lib/until.mjs';
 
+const sessions = times(2, 3);
 const patience = long ? 1_800_000 : 120_000;
 const root = process.getuid() === 0;
 
 scenario('mixed work under kill -9: what was acknowledged is there, true, and done once', { args: ['--ring-size', '16M'], timeout: patience }, async (server) => {
-	const oracle = await new Oracle(server).begin();
-	for (let round = 0; round < times(10, 300); round += 1) {
+	const oracle = await new Oracle(server, { sessions }).begin();
+	for (let round = 0; round < times(4, 300); round += 1) {
 		const work = oracle.work(4 + oracle.random.below(16));
 		work.catch(() => {}); // looked at below
 		await pause(oracle.random.below(160));
@@ -35,7 +36,7 @@ scenario('mixed work under kill -9: what was acknowledged is there, true, and do
 
 scenario('started again at once, with children between fork and exec', { timeout: patience }, async (server) => {
 	const oracle = await new Oracle(server, { sessions: 1, viewers: 0 }).begin();
-	for (let round = 0; round < times(15, 400); round += 1) {
+	for (let round = 0; round < times(5, 400); round += 1) {
 		const work = Promise.all(Array.from({ length: 6 }, () => {
 			oracle.count += 1;
 			return oracle.process();
@@ -59,8 +60,8 @@ scenario('asked to end in the middle of work, with a log that nobody reads', {
 	prefix: ['bash', '-c', 'mkfifo "$RINGSIDE_TEST_ROOT/log" 2>/dev/null; exec "$0" "$@" 2<>"$RINGSIDE_TEST_ROOT/log" 0<&-'],
 	args: ['--verbose', '--ring-size', '16M'], timeout: patience,
 }, async (server) => {
-	const oracle = await new Oracle(server).begin();
-	for (let round = 0; round < times(6, 150); round += 1) {
+	const oracle = await new Oracle(server, { sessions }).begin();
+	for (let round = 0; round < times(3, 150); round += 1) {
 		const work = oracle.work(4 + oracle.random.below(10));
 		work.catch(() => {});
 		await pause(oracle.random.below(120));
@@ -74,9 +75,9 @@ scenario('asked to end in the middle of work, with a log that nobody reads', {
 });
 
 scenario('holders that are stopped for a while, and go on', { args: ['--ring-size', '16M'], timeout: patience }, async (server) => {
-	const oracle = await new Oracle(server).begin();
+	const oracle = await new Oracle(server, { sessions }).begin();
 	const holders = [...oracle.sessions.values()].map(({ pid }) => parentOf(pid));
-	for (let round = 0; round < times(5, 100); round += 1) {
+	for (let round = 0; round < times(2, 100); round += 1) {
 		const stopped = holders.filter(() => oracle.random.below(2));
 		const work = oracle.work(8);
 		work.catch(() => {});
@@ -95,8 +96,8 @@ scenario('holders that are stopped for a while, and go on', { args: ['--ring-siz
 const most = 140;
 
 scenario('no descriptors, again and again', { prefix: ['prlimit', `--nofile=${most}:${most}`], timeout: patience }, async (server) => {
-	const oracle = await new Oracle(server, { viewers: 0, mayRefuse: true }).begin();
-	for (let round = 0; round < times(4, 60); round += 1) {
+	const oracle = await new Oracle(server, { sessions, viewers: 0, mayRefuse: true }).begin();
+	for (let round = 0; round < times(2, 60); round += 1) {
 		const work = oracle.work(12);
 		work.catch(() => {});
 		await pause(oracle.random.below(40));
@@ -122,8 +123,8 @@ const disk = mounted('tmpfs', 'size=512k,mode=0700');
 scenario('the disk is full, again and again', {
 	skip: disk ? false : 'a small file system cannot be mounted here', dir: disk, timeout: patience,
 }, async (server) => {
-	const oracle = await new Oracle(server, { viewers: 0, mayRefuse: true }).begin();
-	for (let round = 0; round < times(4, 40); round += 1) {
+	const oracle = await new Oracle(server, { sessions, viewers: 0, mayRefuse: true }).begin();
+	for (let round = 0; round < times(2, 40); round += 1) {
 		const fill = path.join(disk, 'fill');
 		const work = oracle.work(10);
 		work.catch(() => {});

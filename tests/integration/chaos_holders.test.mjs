@@ -8,8 +8,8 @@ import { long, times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
 
 scenario('holders that die take nothing along but their own session', { timeout: long ? 1_800_000 : 120_000 }, async (server) => {
-	const oracle = await new Oracle(server, { viewers: 0 }).begin();
-	for (let round = 0; round < times(4, 80); round += 1) {
+	const oracle = await new Oracle(server, { sessions: times(1, 3), viewers: 0 }).begin();
+	for (let round = 0; round < times(2, 80); round += 1) {
 		const id = `victim${round}`;
 		const { pid } = await server.session({ id, cwd: server.cwd });
 		const key = `victim-${round}`;

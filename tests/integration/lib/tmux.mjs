@@ -51,6 +51,9 @@ export class Tmux {
 	}
 }
 
+/** Several commands for one program, which begins once. */
+export const chain = (...commands) => commands.flatMap((command, i) => (i > 0 ? [';', ...command] : command));
+
 /** A test with a tmux of ours, which is gone behind it. */
 export function withTmux(name, body) {
 	scenario(name, async (server) => {

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { binary } from './lib/server.mjs';
-import { Tmux, withTmux } from './lib/tmux.mjs';
+import { times } from './lib/soak.mjs';
+import { chain, Tmux, withTmux } from './lib/tmux.mjs';
 import { until } from './lib/until.mjs';
 
-const patience = { timeout: 25_000 };
+const patience = { timeout: 25_000, interval: 50 };
 
 withTmux('a team of agents: panes beside the first, each with its title', async (tmux, server) => {
 	await tmux.good(['-V']);
@@ -16,24 +17,23 @@ withTmux('a team of agents: panes beside the first, each with its title', async 
 	assert.equal(await tmux.good(['split-window', '-t', '%0', '-h', '-l', '70%', '-P', '-F', '#{pane_id}']), '%1');
 	assert.equal(await tmux.good(['split-window', '-t', '%1', '-v', '-P', '-F', '#{pane_id}']), '%2');
 	for (const [pane, colour] of [['%1', 'blue'], ['%2', 'green']]) {
-		await tmux.good(['select-pane', '-t', pane, '-P', `bg=default,fg=${colour}`]);
-		await tmux.good(['set-option', '-p', '-t', pane, 'pane-border-style', `fg=${colour}`]);
-		await tmux.good(['set-option', '-p', '-t', pane, 'pane-active-border-style', `fg=${colour}`]);
-		await tmux.good(['select-pane', '-t', pane, '-T', `agent ${colour}`]);
-		await tmux.good(['set-option', '-p', '-t', pane, 'pane-border-format', `#[fg=${colour},bold] #{pane_title} #[default]`]);
+		await tmux.good(chain(['select-pane', '-t', pane, '-P', `bg=default,fg=${colour}`],
+			['set-option', '-p', '-t', pane, 'pane-border-style', `fg=${colour}`],
+			['set-option', '-p', '-t', pane, 'pane-active-border-style', `fg=${colour}`],
+			['select-pane', '-t', pane, '-T', `agent ${colour}`],
+			['set-option', '-p', '-t', pane, 'pane-border-format', `#[fg=${colour},bold] #{pane_title} #[default]`]));
 	}
-	await tmux.good(['set-option', '-w', '-t', 'claude-swarm:swarm-view', 'pane-border-status', 'top']);
-	await tmux.good(['select-layout', '-t', 'claude-swarm:swarm-view', 'main-vertical']);
-	await tmux.good(['resize-pane', '-t', '%0', '-x', '30%']);
-	assert.equal(await tmux.good(['list-panes', '-t', 'claude-swarm:swarm-view', '-F', '#{pane_id} #{pane_width} #{pane_title}']),
+	assert.equal(await tmux.good(chain(['set-option', '-w', '-t', 'claude-swarm:swarm-view', 'pane-border-status', 'top'],
+		['select-layout', '-t', 'claude-swarm:swarm-view', 'main-vertical'],
+		['resize-pane', '-t', '%0', '-x', '30%'],
+		['list-panes', '-t', 'claude-swarm:swarm-view', '-F', '#{pane_id} #{pane_width} #{pane_title}'])),
 		`%0 24 ${await tmux.good(['display-message', '-p', '#{host}'])}\n%1 55 agent blue\n%2 55 agent green`);
 	await tmux.good(['send-keys', '-t', '%1', `cd ${server.root} && echo in $TMUX_PANE of $(tmux() { ${binary} tmux "$@"; }; tmux display-message -p '#{pane_id}#{session_name}')`, 'Enter']);
 	await until('what was typed', async () => /in %1 of %1claude-swarm/.test((await tmux.good(['capture-pane', '-p', '-J', '-t', '%1'])).replaceAll('\n', '')), patience);
 	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data.sort(), ['tmux-0', 'tmux-1', 'tmux-2'], 'people see them');
 	const { cols } = await server.api.call('GET', '/api/session/tmux-1').then((r) => r.data ?? r);
 	assert.equal(cols, 55, 'the terminal has the size of its cell');
-	await tmux.good(['kill-pane', '-t', '%2']);
-	assert.equal(await tmux.good(['display-message', '-t', '%0', '-p', '#{window_panes}']), '2');
+	assert.equal(await tmux.good(chain(['kill-pane', '-t', '%2'], ['display-message', '-t', '%0', '-p', '#{window_panes}'])), '2');
 	await tmux.good(['kill-session', '-t', 'claude-swarm']);
 	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data, []);
 });
@@ -86,18 +86,17 @@ withTmux('OpenHands and libtmux: formats with separators, one window after anoth
 	assert.match((await tmux.run(['list-sessions'])).stderr, /no server running on/);
 });
 
-withTmux('twenty at once, names, and a link of that name', async (tmux, server) => {
-	const results = await Promise.all(Array.from({ length: 20 }, () => tmux.run(['new-session', '-d', '-s', 'same', 'sleep 100'])));
+withTmux('many at once, names, and a link of that name', async (tmux, server) => {
+	const results = await Promise.all(Array.from({ length: times(8, 20) }, () => tmux.run(['new-session', '-d', '-s', 'same', 'sleep 100'])));
 	assert.equal(results.filter((r) => r.status === 0).length, 1);
 	for (const r of results) assert.ok(r.status === 0 || r.stderr === 'duplicate session: same\n', r.stderr);
 	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data, ['tmux-0']);
-	const split = await Promise.all(Array.from({ length: 8 }, () => tmux.run(['new-window', '-d', '-t', 'same', '-P', '-F', '#{pane_id}#{window_index}', 'sleep 100'])));
-	assert.equal(new Set(split.map((r) => r.stdout)).size, 8, 'ids and indices of their own');
+	const split = await Promise.all(Array.from({ length: 4 }, () => tmux.run(['new-window', '-d', '-t', 'same', '-P', '-F', '#{pane_id}#{window_index}', 'sleep 100'])));
+	assert.equal(new Set(split.map((r) => r.stdout)).size, 4, 'ids and indices of their own');
 	const deep = `${'#{?1,'.repeat(8_000)}x${',}'.repeat(8_000)}`;
-	for (const format of [deep, '#{'.repeat(50_000), '#{E:#{E:'.repeat(5_000), '#{=99999999999:pane_id}', '#{e|/|:1,0}', '#{s/(/x/:pane_id}', '#{m/r:(,x}', '#{p-99999:pane_id}'])
-		assert.ok([0, 1].includes((await tmux.run(['display-message', '-p', format])).status), format.slice(0, 20));
-	for (const layout of [`b25d,${'{'.repeat(90_000)}`, 'b25d,80x24', '0000,999999999999x1,0,0', 'zzzz,80x24,0,0,0'])
-		assert.deepEqual((await tmux.run(['select-layout', layout])).status, 1, layout.slice(0, 20));
+	const formats = [deep, '#{'.repeat(50_000), '#{E:#{E:'.repeat(5_000), '#{=99999999999:pane_id}', '#{e|/|:1,0}', '#{s/(/x/:pane_id}', '#{m/r:(,x}', '#{p-99999:pane_id}'];
+	assert.match(await tmux.good(chain(...formats.map((format) => ['display-message', '-p', format]), ['display-message', '-p', 'alive'])), /^alive$/m);
+	assert.equal((await tmux.run(['select-layout', `b25d,${'{'.repeat(90_000)}`])).status, 1);
 	for (const args of [['send-keys', '-X', 'cancel'], ['copy-mode'], ['bind-key', 'x', 'y'], ['new-session', '-t', 'same', '-d'], ['split-window', '-I']]) {
 		const { status, stderr } = await tmux.run(args);
 		assert.equal(status, 1, args.join(' '));

@@ -6,7 +6,8 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { kill, processesNaming } from './lib/proc.mjs';
 import { binary } from './lib/server.mjs';
-import { withTmux } from './lib/tmux.mjs';
+import { times } from './lib/soak.mjs';
+import { chain, withTmux } from './lib/tmux.mjs';
 import { until } from './lib/until.mjs';
 
 /** A script of the shell, in which `tmux` is ours. */
@@ -53,30 +54,32 @@ async function noStrays(tmux, server) {
 	return panes.length;
 }
 
-withTmux('twenty programs on one state, and the sudden death of some', async (tmux, server) => {
+withTmux('many programs on one state, and the sudden death of some', async (tmux, server) => {
+	const count = times(8, 20);
 	await tmux.good(['new-session', '-d', '-s', 'one', 'sleep 100']);
-	const each = await Promise.all(Array.from({ length: 20 }, async (_, i) => {
+	const each = await Promise.all(Array.from({ length: count }, async (_, i) => {
 		const window = await tmux.good(['new-window', '-d', '-t', 'one', '-P', '-F', '#{window_id}', '-n', `w${i}`, 'cat']);
 		await tmux.good(['set-option', '-w', '-t', window, '@mine', String(i), ';', 'send-keys', '-t', window, `line ${i}`, 'Enter', ';', 'set-buffer', '-b', `b${i}`, String(i),
 			...i % 2 ? [';', 'kill-window', '-t', window] : []]);
 		return window;
 	}));
-	assert.equal(new Set(each).size, 20);
+	assert.equal(new Set(each).size, count);
 	const left = await tmux.good(['list-windows', '-t', 'one', '-F', '#{window_id} #W #{@mine}']);
 	assert.deepEqual(left.split('\n').slice(1).sort(), each.map((w, i) => `${w} w${i} ${i}`).filter((_, i) => i % 2 === 0).sort());
-	assert.equal((await tmux.good(['list-buffers', '-F', '#{buffer_name}'])).split('\n').length, 20);
-	assert.equal(await noStrays(tmux, server), 11);
+	assert.equal((await tmux.good(['list-buffers', '-F', '#{buffer_name}'])).split('\n').length, count);
+	assert.equal(await noStrays(tmux, server), 1 + count / 2);
 	// At any moment: whatever is left, the next one finds a state, and ends what nobody was told of.
 	const [command, ...first] = tmux.command;
-	for (let i = 0; i < 15; i++) {
+	const deaths = times(6, 15);
+	for (let i = 0; i < deaths; i++) {
 		const child = spawn(command, [...first, ...(i % 3 ? ['new-window', '-d', '-t', 'one', 'cat'] : ['set-buffer', 'x'.repeat(1000)])], { ...tmux.options, stdio: 'ignore' });
 		const ended = new Promise((resolve) => { child.on('close', resolve); });
-		await new Promise((resolve) => { setTimeout(resolve, 5 * i); });
+		await new Promise((resolve) => { setTimeout(resolve, 75 * i / deaths); });
 		child.kill('SIGKILL');
 		await ended;
 	}
 	await tmux.good(['new-window', '-d', '-t', 'one', 'cat']);
-	assert.ok(await noStrays(tmux, server) >= 12);
+	assert.ok(await noStrays(tmux, server) >= 2 + count / 2);
 });
 
 withTmux('a state that cannot be read or written', async (tmux, server) => {
@@ -89,7 +92,7 @@ withTmux('a state that cannot be read or written', async (tmux, server) => {
 	assert.match(out, /^(.*File too large\n?)+$/);
 	assert.equal(readFileSync(file, 'utf8'), state, 'what was there is there');
 	assert.equal(await noStrays(tmux, server), 1);
-	for (const damaged of ['', state.slice(0, state.length / 2), '\0'.repeat(100), 'garbage', '{"started":1,"windows":[{"id":0}]}', '['.repeat(100_000)]) {
+	for (const damaged of ['', state.slice(0, state.length / 2), '['.repeat(100_000)]) {
 		writeFileSync(file, damaged);
 		for (const args of damaged ? [['list-sessions']] : [['list-sessions'], ['new-session', '-d'], ['kill-server']]) {
 			const { status: failed, stderr } = await tmux.run(args);
@@ -127,10 +130,9 @@ withTmux('a server that is begun anew, and values without measure', async (tmux,
 	const buffer = await tmux.run(['load-buffer', '-b', 'huge', '/dev/zero']);
 	assert.match(buffer.stderr, /buffer too large/);
 	assert.equal((await tmux.run(['show-buffer', '-b', 'huge'])).status, 1);
-	for (const name of ['a\nb\tc', '%1', '$0', '=x', '@2', '-', '{last}', '!', ' ', '#{session_id}', 'ü😀\u200b']) {
-		const id = await tmux.good(['new-window', '-d', '-t', 'one', '-n', name, '-P', '-F', '#{window_id}', 'cat']);
-		const all = await tmux.good(['rename-window', '-t', id, '--', `${name}${name}`, ';', 'set-option', '-w', '-t', id, '@x', name, ';', 'list-windows', '-t', 'one', '-F', '#{window_id}', ';',
-			'kill-window', '-t', id]);
-		assert.equal(all.split('\n').at(-1), id);
-	}
+	const names = ['a\nb\tc', '%1', '$0', '=x', '@2', '-', '{last}', '!', ' ', '#{session_id}', 'ü😀\u200b'];
+	const all = await tmux.good(chain(...names.flatMap((name, i) => [['new-window', '-d', '-t', 'one', '-n', name, '-P', '-F', '#{window_id}', 'cat'],
+		['rename-window', '-t', `@${i + 1}`, '--', `${name}${name}`], ['set-option', '-w', '-t', `@${i + 1}`, '@x', name], ['list-windows', '-t', 'one', '-F', '#{window_id}'],
+		['kill-window', '-t', `@${i + 1}`]])));
+	assert.deepEqual(all.split('\n'), names.flatMap((_, i) => [`@${i + 1}`, '@0', `@${i + 1}`]));
 });

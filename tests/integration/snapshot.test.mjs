@@ -1,11 +1,12 @@
 // What a client gets that does not resume, or has fallen behind: the screen as it is, to the last attribute.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Refused } from './lib/client.mjs';
 import { rssAnon } from './lib/proc.mjs';
 import { Road } from './lib/road.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
 import { pause, until } from './lib/until.mjs';
 import { assertShows, PlainWatcher, settled, watch, Watcher, witness } from './lib/watcher.mjs';
 import { Reference } from '../lib/screen.mjs';
@@ -13,6 +14,8 @@ import { Reference } from '../lib/screen.mjs';
 const LAG_MS = 250; // TERMINAL_LAG_MS of ws/socket/terminal.h
 const SCROLLBACK = 10_000; // the server's default
 const types = (client) => client.log.map(({ type }) => type);
+
+const SHORT = 1000; // where most of it is about the screen
 
 /* What is printed, piece by piece; after each of them the screen is compared. */
 const pieces = Object.entries({
@@ -48,7 +51,7 @@ const pieces = Object.entries({
 	'the title before': '\x1b[23;0t',
 	'a cleared scrollback': '\x1b[3J\x1b[4lnew',
 	'a full reset': '\x1bcafter the reset',
-	'more than the scrollback has': `${Array.from({ length: SCROLLBACK + 500 }, (_, line) => `${line}`).join('\r\n')}\r\n`,
+	'more than the scrollback has': `${Array.from({ length: SHORT + 500 }, (_, line) => `${line}`).join('\r\n')}\r\n`,
 }).map(([name, text]) => [name, /[^\0-\xff]/.test(text) ? Buffer.from(text) : Buffer.from(text, 'latin1')]);
 
 /** A program that prints a piece for each byte that is typed. Returns how to make it. */
@@ -80,19 +83,20 @@ async function together(server, id, ...watchers) {
 	});
 }
 
-scenario('an attach shows exactly the screen, whatever is on it', { timeout: 100_000 }, async (server) => {
+scenario('an attach shows exactly the screen, whatever is on it; so does one that leaves and comes back', { args: ['--scrollback', String(SHORT)], timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.run('s', 'seq 100');
 	const truth = await witness(server, 's');
 	const print = await begin(server, 's', pieces);
 	const early = await watch(server, 's');
+	const coming = await watch(server, 's');
 	for (const [at, [name]] of pieces.entries()) {
 		const head = await print(at);
 		const late = await watch(server, 's');
 		const plainClient = server.client({ sessionId: 's' });
-		const plain = new PlainWatcher(plainClient, 80, 24, SCROLLBACK);
+		const plain = new PlainWatcher(plainClient, 80, 24, SHORT);
 		await plainClient.connect();
-		await together(server, 's', truth, early, late, plain);
+		await together(server, 's', truth, early, coming, late, plain);
 		const [snapshot] = late.client.snapshots;
 		assert.ok(snapshot.offset <= head && head - snapshot.offset < 16, `${name}: a snapshot of ${snapshot.offset} at ${head}`);
 		assert.deepEqual([snapshot.cols, snapshot.rows, snapshot.reason, snapshot.skipped], [80, 24, 'attach', undefined]);
@@ -102,31 +106,20 @@ scenario('an attach shows exactly the screen, whatever is on it', { timeout: 100
 		assertShows(late, truth, `${name}, seen by one that comes`);
 		assertShows(plain, truth, `${name}, seen by one that ignores messages`);
 		assertShows(early, truth, `${name}, seen by one that was there`);
+		assertShows(coming, truth, `${name}, seen by one that comes and goes`);
 		late.client.terminate();
 		plainClient.terminate();
+		await coming.client.close();
 		await until('only two left', async () => (await server.api.get('s')).clients === 2);
+		await coming.client.connect();
 	}
 	await server.api.input('s', 'x');
 	await server.shellReady('s');
 	assert.equal(early.client.snapshots.length, 1);
 	assert.deepEqual(early.client.gaps, []);
+	assert.equal(coming.client.snapshots.length, 1, 'it could have resumed');
 	await settled(server, 's', truth, early);
 	assertShows(early, truth, 'the end');
-});
-
-scenario('one that leaves and comes back shows the same as one that stayed', async (server) => {
-	await server.session({ id: 's', cols: 80, rows: 24 });
-	const truth = await witness(server, 's');
-	const print = await begin(server, 's', pieces);
-	const coming = await watch(server, 's');
-	for (const [at, [name]] of pieces.entries()) {
-		await print(at);
-		await together(server, 's', truth, coming);
-		assertShows(coming, truth, name);
-		await coming.client.close();
-		await coming.client.connect();
-	}
-	assert.equal(coming.client.snapshots.length, 1, 'it could have resumed');
 });
 
 scenario('scrollback=N: so many lines of history, and no more', async (server) => {
@@ -192,13 +185,13 @@ scenario('a snapshot on request, as often as one likes', async (server) => {
 
 	// While output comes, and faster than they can be sent.
 	const watcher = await watch(server, 's');
-	await api.input('s', 'for i in {1..3000}; do echo "number $i $RANDOM"; done\r');
-	for (let round = 0; round < 60; round += 1) {
+	await api.input('s', 'for i in {1..1000}; do echo "number $i $RANDOM"; done\r');
+	for (let round = 0; round < 20; round += 1) {
 		watcher.client.control({ type: 'snapshot', scrollback: round % 2 ? 10_000 : 3 });
 		if (round % 5 === 0) await pause(3);
 	}
 	watcher.client.control({ type: 'snapshot', scrollback: 10_000 });
-	await server.outputMatches('s', /number 3000 /);
+	await server.outputMatches('s', /number 1000 /);
 	await settled(server, 's', truth, watcher);
 	await until('the last one', () => watcher.client.snapshots.at(-1).lines > 3);
 	await settled(server, 's', truth, watcher);
@@ -222,11 +215,11 @@ scenario('one whose place has left the ring gets a snapshot that says what it mi
 	const truth = await witness(server, 's');
 	const away = await watch(server, 's');
 	await settled(server, 's', truth, away);
-	for (let round = 0; round < 3; round += 1) {
+	for (let round = 0; round < 2; round += 1) {
 		await away.client.close();
 		const left = away.client.offset;
 		// Less at a time than would leave the witness behind.
-		for (let part = 0; part < 10; part += 1) {
+		for (let part = 0; part < 4; part += 1) {
 			await server.run('s', `seq -f 'round ${round} part ${part} number %g' 1000`);
 			await settled(server, 's', truth);
 		}
@@ -298,9 +291,11 @@ class Ages {
 	}
 }
 
-/* Numbered lines without end, as fast as they are taken, until a file says stop. */
+const FLOOD = times(20e6, 100e6); // bytes: more than the ring and the kernel have
+
+/* Numbered lines without end, as fast as they are taken, until a file says stop; a file has them come more slowly, yet faster than any road here. */
 const flood = String.raw`$| = 1; my $n = 0; my $pad = "x" x 60;
-until (-e "stop") { my $text = ""; $text .= sprintf("\e[3%dmline %09d\e[m of the flood %s\n", $n % 8, $n, substr($pad, 0, $n % 60)), $n++ for 1 .. 2000; print $text }
+until (-e "stop") { select undef, undef, undef, 0.02 if -e "calmly"; my $text = ""; $text .= sprintf("\e[3%dmline %09d\e[m of the flood %s\n", $n % 8, $n, substr($pad, 0, $n % 60)), $n++ for 1 .. 2000; print $text }
 print "the last of $n\n";`;
 
 /** The terminal that the ring's bytes draw, whose beginning has scrolled out of it. */
@@ -328,7 +323,8 @@ scenario('a slow client sees the present a few times a second, and at last every
 	road.pace = 0;
 	const { offset: begun } = await api.get('s');
 	await api.input('s', 'perl flood.pl\r');
-	await until('100 MB while it reads nothing', async () => (await api.get('s')).offset > begun + 100e6, { timeout: 60_000 });
+	await until('a flood while it reads nothing', async () => (await api.get('s')).offset > begun + FLOOD, { timeout: 60_000 });
+	writeFileSync(path.join(server.cwd, 'calmly'), '');
 	assert.ok(slow.client.socket, 'it was disconnected');
 	assert.ok(slow.client.offset < begun + 1e6);
 
@@ -390,12 +386,12 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 		let best = 0;
 		for (let look = 0; look < 3; look += 1) {
 			const [from, at] = [(await api.get('s')).offset, performance.now()];
-			await pause(700);
+			await pause(times(250, 700));
 			best = Math.max(best, ((await api.get('s')).offset - from) / (performance.now() - at) / 1000);
 		}
 		return best;
 	};
-	await until('30 MB', async () => (await api.get('s')).offset > 30e6, { timeout: 30_000 });
+	await until('a flood', async () => (await api.get('s')).offset > FLOOD / 3, { timeout: 30_000 });
 	const alone = await speed();
 	const echo = async (word) => {
 		const began = performance.now();
@@ -404,7 +400,8 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 		return performance.now() - began;
 	};
 	const before = [];
-	for (let at = 0; at < 30; at += 1) before.push(await echo(`alone${at}`));
+	const echoes = times(12, 30);
+	for (let at = 0; at < echoes; at += 1) before.push(await echo(`alone${at}`));
 	const base = rssAnon(server.pid);
 	const stalled = [];
 	for (let at = 0; at < 10; at += 1) {
@@ -419,18 +416,19 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 		return crowded > alone / 3;
 	}, { timeout: 40_000 });
 	let peak = 0;
-	const times = [];
-	for (let at = 0; at < 30; at += 1) {
-		times.push(await echo(`crowded${at}`));
+	const took = [];
+	for (let at = 0; at < echoes; at += 1) {
+		took.push(await echo(`crowded${at}`));
 		peak = Math.max(peak, rssAnon(server.pid));
 	}
 	const median = (of) => of.sort((a, b) => a - b)[of.length >> 1];
-	const [lonely, together] = [median(before), median(times)];
+	const [lonely, together] = [median(before), median(took)];
 	const { received } = fast;
 	await until('progress of the one that reads', () => fast.received > received + 1e6);
 	console.log(`# ${alone.toFixed(0)} MB/s, with ten that do not read ${crowded.toFixed(0)} MB/s; echo beside it ${lonely.toFixed(1)} and ${together.toFixed(1)} ms; RssAnon ${(base / 1048576).toFixed(1)} MiB, at most ${(peak / 1048576).toFixed(1)} MiB`);
 	assert.ok(together < 5 * lonely + 50, `median echo ${together} ms instead of ${lonely}`);
 	if (!sanitized()) assert.ok(peak - base < 16 << 20, `RssAnon grew from ${base} to ${peak}`);
+	writeFileSync(path.join(server.cwd, 'calmly'), '');
 	stalled.forEach((client) => client.unstall());
 	await until('the present for all', async () => {
 		const { offset } = await api.get('s');
@@ -487,7 +485,8 @@ scenario('sizes that change while a client is too slow', { timeout: 100_000 }, a
 	await slow.client.connect();
 	road.pace = 0;
 	await api.input('s', 'perl flood.pl\r');
-	await until('flood', async () => (await api.get('s')).offset > 20e6, { timeout: 30_000 });
+	await until('flood', async () => (await api.get('s')).offset > FLOOD / 2, { timeout: 30_000 });
+	writeFileSync(path.join(server.cwd, 'calmly'), '');
 	road.pace = 100_000;
 	for (const [cols, rows] of [[100, 30], [60, 20], [132, 43], [70, 22]]) {
 		await api.resize('s', cols, rows);
@@ -498,8 +497,9 @@ scenario('sizes that change while a client is too slow', { timeout: 100_000 }, a
 		});
 		assert.deepEqual([slow.reference.terminal.cols, slow.reference.terminal.rows], [cols, rows]);
 	}
+	rmSync(path.join(server.cwd, 'calmly'));
 	const { offset } = await api.get('s');
-	await until('50 MB of that size', async () => (await api.get('s')).offset > offset + 50e6, { timeout: 30_000 });
+	await until('more of that size than the ring has', async () => (await api.get('s')).offset > offset + FLOOD / 2, { timeout: 30_000 });
 	writeFileSync(path.join(server.cwd, 'stop'), '');
 	await server.outputMatches('s', /the last of \d+\r\n/, Math.max(0, (await api.get('s')).offset - 2000), { timeout: 30_000 });
 	await server.shellReady('s');
@@ -516,7 +516,7 @@ scenario('one that is slow when the session ends sees all of the end', { timeout
 	const slow = new Watcher(road.client({ sessionId: 's' }));
 	await slow.client.connect();
 	road.pace = 0;
-	await api.input('s', 'seq 2000000; printf "\\e[31mgood bye"; exit 4\r');
+	await api.input('s', `seq ${times(800_000, 2_000_000)}; printf "\\e[31mgood bye"; exit 4\r`);
 	await until('the end', async () => (await api.get('s')).state === 'exited', { timeout: 30_000 });
 	road.pace = 200_000;
 	const exit = await slow.client.untilMessage('exit', () => true, { timeout: 30_000 });

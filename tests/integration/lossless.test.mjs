@@ -14,7 +14,7 @@ import { times } from './lib/soak.mjs';
 import { until, within } from './lib/until.mjs';
 
 /** Through each way; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
-const megabytes = times(5, 128, 'RINGSIDE_LOSSLESS_MB'); // a ring has a quarter of one
+const megabytes = times(2, 128, 'RINGSIDE_LOSSLESS_MB'); // a ring has a quarter of one
 const long = megabytes > 12;
 const MiB = 1 << 20;
 const timeout = 60_000 * slowness + megabytes * 3000;
@@ -156,7 +156,7 @@ const exec = (server, id, body) => server.api.call('POST', `/api/session/${id}/e
 	.then(({ data }) => data.id);
 const streamOf = (server, id, name, query = 'format=base64') => events(server, 'GET', `/api/session/${id}/exec/${name}/stream?${query}`);
 
-scenario('the command line', { args: small, timeout: 4 * timeout }, async (server) => {
+scenario('the command line: output, both streams in small pieces, and standard input', { args: small, timeout: 8 * timeout }, async (server) => {
 	await server.session({ id: 's' });
 	const { bytes, text } = await sources(server);
 	await flat(server, async () => {
@@ -173,13 +173,12 @@ scenario('the command line', { args: small, timeout: 4 * timeout }, async (serve
 			same(sum, source.sum, args.join(' '));
 		}
 	});
-});
 
-scenario('both streams of a command, in small pieces', { args: small, timeout }, async (server) => {
-	await server.session({ id: 's' });
-	const loop = 'for ((i = 0; i < 40000; i++)); do echo $i; echo $i >&2; done';
+	// Both streams, in small pieces.
+	const pieces = times(8_000, 40_000);
+	const loop = `for ((i = 0; i < ${pieces}; i++)); do echo $i; echo $i >&2; done`;
 	const want = new Sum();
-	for (let i = 0; i < 40000; i += 1) want.add(Buffer.from(`${i}\n`));
+	for (let i = 0; i < pieces; i += 1) want.add(Buffer.from(`${i}\n`));
 	for (const args of [['exec', '--pipes', 's'], ['run', '--pipes']]) {
 		const err = new Sum();
 		const { code, sum } = await command(server, [...args, loop], {
@@ -189,17 +188,42 @@ scenario('both streams of a command, in small pieces', { args: small, timeout },
 		same(sum, want, `${args[0]}: stdout`);
 		same(err, want, `${args[0]}: stderr`);
 	}
-	const id = await server.api.call('POST', '/api/process/start', { command: loop, hold: true }).then((json) => json.processId);
+	const { processId } = await server.api.call('POST', '/api/process/start', { command: loop, hold: true });
 	const out = { stdout: new Sum(), stderr: new Sum() };
-	for await (const event of events(server, 'GET', `/api/process/${id}/stream`)) {
+	for await (const event of events(server, 'GET', `/api/process/${processId}/stream`)) {
 		assert.notEqual(event.type, 'truncated');
 		out[event.type]?.add(Buffer.from(event.data));
 	}
 	same(out.stdout, want, 'process: stdout');
 	same(out.stderr, want, 'process: stderr');
+
+	// Standard input.
+	await flat(server, async () => {
+		for (const args of [['exec', '-i', '--pipes', 's', 'cat'], ['run', '-i', 'cat']]) {
+			const { code, sum, stderr } = await command(server, args, { input: createReadStream(bytes.name) });
+			assert.equal(stderr, '');
+			assert.equal(code, 0);
+			same(sum, bytes.sum, args.join(' '));
+		}
+	});
+	assert.deepEqual(readdirSync(path.join(server.dir, 'stdin')), [], 'nothing is left');
+	// Pieces: twice, with a hole, of nobody, and taken once.
+	const send = (fields) => server.api.raw('POST', '/api/stdin', fields);
+	const base64 = (text) => Buffer.from(text).toString('base64');
+	const { id } = (await send({ base64: base64('abc') })).json;
+	for (let i = 0; i < 2; i += 1) assert.equal((await send({ id, offset: 3, base64: base64('def') })).json.size, 6);
+	const hole = await send({ id, offset: 9, base64: base64('x') });
+	assert.deepEqual([hole.status, hole.json.context.size], [400, 6]);
+	for (const wrong of ['../meta.json', '0'.repeat(32), 'x', '']) assert.equal((await send({ id: wrong, base64: '' })).status, 400);
+	assert.equal((await send({ id, base64: '*' })).status, 400);
+	const run = (fields) => server.api.raw('POST', '/api/run', { command: 'cat', ...fields });
+	assert.equal((await run({ stdinFrom: id, stdin: 'x' })).status, 400);
+	assert.equal((await run({ stdinFrom: id })).json.stdout, 'abcdef');
+	assert.equal((await run({ stdinFrom: id })).status, 400);
+	await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/s/exec', { command: 'cat', stdinFrom: id });
 });
 
-scenario('events over HTTP', { args: small, timeout: 6 * timeout }, async (server) => {
+scenario('events over HTTP, and over the control socket', { args: small, timeout: 8 * timeout }, async (server) => {
 	await server.session({ id: 's' });
 	const { bytes, text } = await sources(server);
 	const utf8 = [['stdout'], 'utf8'];
@@ -229,11 +253,8 @@ scenario('events over HTTP', { args: small, timeout: 6 * timeout }, async (serve
 		}, utf8);
 		assert.equal(last.lost, 0);
 	});
-});
 
-scenario('the control socket', { args: small, timeout: 2 * timeout }, async (server) => {
-	await server.session({ id: 's' });
-	const { bytes, text } = await sources(server);
+	// The control socket.
 	const socket = new WebSocket(`${server.base.replace(/^http/, 'ws')}/ws`, {
 		perMessageDeflate: false, headers: { Authorization: `Bearer ${server.token}` },
 	});
@@ -320,7 +341,7 @@ async function pages(client, begun, { between, ...more } = {}) {
 	return { sum, last, lost };
 }
 
-scenario('pages over MCP', { args: small, timeout: 3 * timeout }, async (server) => {
+scenario('pages over MCP; of one that thinks for long, and of many at once', { args: small, timeout: 5 * timeout }, async (server) => {
 	const { text } = await sources(server);
 	await flat(server, async () => {
 		for (const session of [false, true]) {
@@ -335,9 +356,7 @@ scenario('pages over MCP', { args: small, timeout: 3 * timeout }, async (server)
 			assert.deepEqual([last.state, last.exit_code, last.lost_in_all], ['done', 0, undefined]);
 		}
 	});
-});
 
-scenario('pages over MCP: who thinks for long, twenty at once', { args: small, timeout: 2 * timeout }, async (server) => {
 	await server.session({ id: 's' });
 	const thinker = await agent(server);
 	// Two portions, each of less than the ring holds; the second goes on into the next command's output.
@@ -351,7 +370,7 @@ scenario('pages over MCP: who thinks for long, twenty at once', { args: small, t
 	await flood;
 
 	const block = `${'z'.repeat(79)}\n`;
-	const every = await Promise.all(Array.from({ length: 20 }, async (_, i) => {
+	const every = await Promise.all(Array.from({ length: times(5, 20) }, async (_, i) => {
 		await server.session({ id: `t${i}` });
 		const client = await agent(server, { session: i % 2 === 0 });
 		return pages(client, await begin(server, client, `t${i}`, `for ((i = 0; i < 10; i++)); do printf '%s\\n' ${`${'z'.repeat(79)} `.repeat(1000)}; done`));
@@ -359,11 +378,11 @@ scenario('pages over MCP: who thinks for long, twenty at once', { args: small, t
 	const one = new Sum().add(Buffer.from(block.repeat(10_000)));
 	for (const each of every) {
 		assert.equal(each.lost, 0);
-		same(each.sum, one, 'one of twenty');
+		same(each.sum, one, 'one of many');
 	}
 });
 
-scenario('pages over MCP: who stops', { args: small, timeout: 3 * timeout + 60_000 }, async (server) => {
+scenario('a reader that stops is told what it has lost, and stops nobody for long', { args: small, timeout: 3 * timeout + 150_000 }, async (server) => {
 	const { text } = await sources(server);
 	await server.session({ id: 's' });
 	const done = (id) => until('it is over', async () => (await server.api.call('GET', `/api/session/${id}/exec`)).data.at(-1).state === 'done', { timeout: 60_000, interval: 250 });
@@ -384,50 +403,20 @@ scenario('pages over MCP: who stops', { args: small, timeout: 3 * timeout + 60_0
 	assert.equal((await leaving.close()).status, 204);
 	await done('l');
 	assert.equal((await server.api.call('GET', '/api/session/l/exec')).data.at(-1).exitCode, 0);
-});
 
-scenario('a reader that stops is told what it has lost, and stops nobody for long', { args: small, timeout: 90_000 }, async (server) => {
-	await server.session({ id: 's' });
-	const { text: bytes } = await sources(server);
 	// Its standard output is a pipe that nobody reads until the command is over.
-	const { code, sum, stderr } = await command(server, ['exec', '--pipes', 's', `cat ${bytes.name}`], {
+	const { data: before } = await server.api.call('GET', '/api/session/s/exec');
+	const stopped = await command(server, ['exec', '--pipes', 's', `cat ${text.name}`], {
 		gate: () => until('the end of the command', async () => {
 			const { data } = await server.api.call('GET', '/api/session/s/exec');
-			return data.at(-1)?.state === 'done';
+			return data.length > before.length && data.at(-1).state === 'done';
 		}, { timeout: 40_000, interval: 250 }),
 	});
-	assert.equal(code, 125);
-	const lost = Number(/(\d+) bytes of its output are lost/.exec(stderr)[1]);
-	assert.ok(lost > 0 && sum.length < bytes.sum.length && sum.length + lost >= bytes.sum.length, `${lost} and ${sum.length}`);
+	assert.equal(stopped.code, 125);
+	const gone = Number(/(\d+) bytes of its output are lost/.exec(stopped.stderr)[1]);
+	const { length } = stopped.sum;
+	assert.ok(gone > 0 && length < text.sum.length && length + gone >= text.sum.length, `${gone} and ${length}`);
 	assert.equal(await server.run('s', 'echo alive'), 'alive\n');
-});
-
-scenario('standard input', { args: small, timeout: 3 * timeout }, async (server) => {
-	await server.session({ id: 's' });
-	const { bytes } = await sources(server);
-	await flat(server, async () => {
-		for (const args of [['exec', '-i', '--pipes', 's', 'cat'], ['run', '-i', 'cat']]) {
-			const { code, sum, stderr } = await command(server, args, { input: createReadStream(bytes.name) });
-			assert.equal(stderr, '');
-			assert.equal(code, 0);
-			same(sum, bytes.sum, args.join(' '));
-		}
-	});
-	assert.deepEqual(readdirSync(path.join(server.dir, 'stdin')), [], 'nothing is left');
-	// Pieces: twice, with a hole, of nobody, and taken once.
-	const send = (fields) => server.api.raw('POST', '/api/stdin', fields);
-	const base64 = (text) => Buffer.from(text).toString('base64');
-	const { id } = (await send({ base64: base64('abc') })).json;
-	for (let i = 0; i < 2; i += 1) assert.equal((await send({ id, offset: 3, base64: base64('def') })).json.size, 6);
-	const hole = await send({ id, offset: 9, base64: base64('x') });
-	assert.deepEqual([hole.status, hole.json.context.size], [400, 6]);
-	for (const wrong of ['../meta.json', '0'.repeat(32), 'x', '']) assert.equal((await send({ id: wrong, base64: '' })).status, 400);
-	assert.equal((await send({ id, base64: '*' })).status, 400);
-	const run = (fields) => server.api.raw('POST', '/api/run', { command: 'cat', ...fields });
-	assert.equal((await run({ stdinFrom: id, stdin: 'x' })).status, 400);
-	assert.equal((await run({ stdinFrom: id })).json.stdout, 'abcdef');
-	assert.equal((await run({ stdinFrom: id })).status, 400);
-	await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/s/exec', { command: 'cat', stdinFrom: id });
 });
 
 scenario('a server that is killed meanwhile', { args: small, timeout: 3 * timeout }, async (server) => {
@@ -436,8 +425,8 @@ scenario('a server that is killed meanwhile', { args: small, timeout: 3 * timeou
 	for (const [args, source] of [[['exec', '--pipes', 's', `cat ${bytes.name}`], bytes], [['exec', 's', `cat ${text.name}`], text]]) {
 		let come = 0;
 		const running = command(server, args, { started: (child) => child.stdout.on('data', (piece) => { come += piece.length; }) });
-		for (let kills = 1; kills <= 3; kills += 1) {
-			await until('some output', () => come > kills * MiB, { timeout });
+		for (let kills = 1; kills <= times(2, 3); kills += 1) {
+			await until('some output', () => come > kills * megabytes * MiB / 4, { timeout });
 			await server.restart();
 		}
 		const { code, sum, stderr } = await running;

@@ -5,9 +5,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Refused, sha256 } from './lib/client.mjs';
 import { scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
 import { stays, until } from './lib/until.mjs';
 
-const rounds = Number(process.env.RINGSIDE_TEST_EXITS ?? 20);
+const exits = times(2, 20, 'RINGSIDE_TEST_EXITS');
 const types = (client) => client.log.map(({ type }) => type);
 const refusedWith = (status) => (error) => error instanceof Refused && error.status === status;
 
@@ -20,7 +21,7 @@ async function quiet(server, id) {
 	});
 }
 
-scenario('attach: attached, snapshot, sync, ready, live', async (server) => {
+scenario('attach: attached, snapshot, sync, ready, live; resume from the first byte: attached, sync, history, ready, live', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', name: 'Session', cols: 80, rows: 24 });
 	await server.run('s', 'echo before');
@@ -52,34 +53,32 @@ scenario('attach: attached, snapshot, sync, ready, live', async (server) => {
 	const { offset } = await quiet(server, 's');
 	await client.untilOffset(offset);
 	assert.deepEqual(client.bytes, await api.output('s', snapshot.offset));
+
+	// From the first byte.
+	{
+		const session = await quiet(server, 's');
+		const client = await server.client({ sessionId: 's', cols: 90, rows: 30, name: 'Ada' }).connect({ history: true });
+		const [attached, sync] = client.log;
+		assert.deepEqual([attached.type, attached.epoch], ['attached', session.epoch]);
+		assert.deepEqual({ ...sync, at: 0 }, { type: 'sync', offset: 0, cols: 80, rows: 24, at: 0 });
+		const ready = types(client).indexOf('ready');
+		for (const type of types(client).slice(2, ready)) assert.ok(['bytes', 'resize'].includes(type), type);
+		const history = client.log.slice(0, ready).filter(({ type }) => type === 'bytes')
+			.reduce((sum, { length }) => sum + length, 0);
+		assert.ok(history >= session.offset, `history of ${history} bytes instead of ${session.offset}`);
+		assert.match(client.text, /before\r\n/);
+
+		client.type('echo la""ter\r');
+		await client.untilText('later\r\n');
+		assert.ok(types(client).lastIndexOf('bytes') > ready);
+		const { offset } = await quiet(server, 's');
+		await client.untilOffset(offset);
+		assert.deepEqual(client.bytes, await api.output('s'));
+		assert.deepEqual(client.snapshots, []);
+	}
 });
 
-scenario('resume from the first byte: attached, sync, history, ready, live', async (server) => {
-	const { api } = server;
-	await server.session({ id: 's', name: 'Session', cols: 80, rows: 24 });
-	await server.run('s', 'echo before');
-	const session = await quiet(server, 's');
-	const client = await server.client({ sessionId: 's', cols: 90, rows: 30, name: 'Ada' }).connect({ history: true });
-	const [attached, sync] = client.log;
-	assert.deepEqual([attached.type, attached.epoch], ['attached', session.epoch]);
-	assert.deepEqual({ ...sync, at: 0 }, { type: 'sync', offset: 0, cols: 80, rows: 24, at: 0 });
-	const ready = types(client).indexOf('ready');
-	for (const type of types(client).slice(2, ready)) assert.ok(['bytes', 'resize'].includes(type), type);
-	const history = client.log.slice(0, ready).filter(({ type }) => type === 'bytes')
-		.reduce((sum, { length }) => sum + length, 0);
-	assert.ok(history >= session.offset, `history of ${history} bytes instead of ${session.offset}`);
-	assert.match(client.text, /before\r\n/);
-
-	client.type('echo li""ve\r');
-	await client.untilText('live\r\n');
-	assert.ok(types(client).lastIndexOf('bytes') > ready);
-	const { offset } = await quiet(server, 's');
-	await client.untilOffset(offset);
-	assert.deepEqual(client.bytes, await api.output('s'));
-	assert.deepEqual(client.snapshots, []);
-});
-
-scenario('attach to nothing: created for the owner, 404 for a resume, 400 for nonsense', async (server) => {
+scenario('attach to nothing: created for the owner, 404 for a resume, 400 for nonsense; a delete closes with 4410', async (server) => {
 	const client = await server.client({ sessionId: 'fresh', cols: 71, rows: 19 }).connect();
 	const session = await server.api.get('fresh');
 	assert.ok(client.since <= session.offset); // what its shell has printed before is in the snapshot
@@ -109,17 +108,41 @@ scenario('attach to nothing: created for the owner, 404 for a resume, 400 for no
 	await assert.rejects(server.client({ sessionId: 'fresh', token, link: link.id }).connect(),
 		(error) => error instanceof Refused && [401, 403, 404].includes(error.status));
 	assert.deepEqual((await server.api.list()).data, []);
+
+	// Deleted, or replaced when it has ended.
+	{
+		await server.session({ id: 's' });
+		const [one, two] = [server.client({ sessionId: 's' }), server.client({ sessionId: 's' })];
+		await one.connect();
+		await two.connect();
+		two.stall();
+		await server.api.delete('s');
+		assert.equal((await one.untilClosed()).code, 4410);
+		two.unstall();
+		assert.equal((await two.untilClosed()).code, 4410);
+		await assert.rejects(one.connect(), refusedWith(404));
+
+		await server.session({ id: 's' });
+		const third = await server.client({ sessionId: 's' }).connect();
+		third.type('exit\r');
+		await third.untilMessage('exit');
+		await server.api.create({ id: 's' });
+		assert.equal((await third.untilClosed()).code, 4410);
+	}
 });
 
-scenario('resume at every kind of place gives exactly the bytes from there', async (server) => {
+scenario('resume at every kind of place gives exactly the bytes from there, and misses nothing; from where nobody was it begins anew', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	await server.run('s', "printf '\\033[1;31mred\\033[0m \\xe7\\x95\\x8c\\xf0\\x9f\\x8e\\xaa\\n'");
 	const { offset: head, epoch } = await quiet(server, 's');
 	const whole = await api.output('s');
 	assert.equal(whole.length, head);
-	const tail = Math.max(0, head - 120);
-	for (let offset = tail; offset <= head; offset += 1) {
+	// Each place in what was printed, and some behind it.
+	const begin = whole.lastIndexOf('\x1b[1;31mred');
+	const end = whole.indexOf('\n', begin) + 1;
+	assert.ok(begin > 0 && end > begin + 20);
+	for (let offset = begin - 2; offset <= head; offset += offset < end ? 1 : Math.min(7, Math.max(1, head - offset))) {
 		const client = await server.client({ sessionId: 's' }).connect({ resume: { epoch, offset } });
 		const sync = client.messages.find(({ type }) => type === 'sync');
 		assert.equal(sync.offset, offset);
@@ -128,50 +151,49 @@ scenario('resume at every kind of place gives exactly the bytes from there', asy
 		assert.equal(client.bytes.toString('latin1'), whole.subarray(offset).toString('latin1'), `from ${offset}`);
 		client.terminate();
 	}
-});
 
-scenario('a client that leaves and comes back misses nothing and gets nothing twice', async (server) => {
-	const { api } = server;
-	await server.session({ id: 's' });
-	const client = await server.client({ sessionId: 's' }).connect({ history: true });
-	for (let round = 0; round < 10; round += 1) {
-		client.type(`for i in {1..300}; do echo ${round}-$i; done\r`);
-		await client.untilText(`${round}-${20 * round + 1}\r\n`);
-		if (round % 2) await client.close();
-		else client.terminate();
-		if (round % 3 === 0) await server.outputMatches('s', new RegExp(`${round}-300\r\n`));
-		await client.connect();
+	// With another epoch, or from beyond the head.
+	{
+		const { offset: head, epoch } = await quiet(server, 's');
+		const other = epoch.replace(/^./, (digit) => (digit === '1' ? '2' : '1'));
+		for (const resume of [{ epoch: other, offset: 0 }, { epoch: other, offset: 5 }, { epoch: other, offset: head }, { epoch, offset: head + 1 },
+			{ epoch, offset: 2 ** 52 }]) {
+			const client = await server.client({ sessionId: 's' }).connect({ resume });
+			assert.equal(client.attached.epoch, epoch);
+			assert.equal(client.snapshots.length, 1, JSON.stringify(resume));
+			const [{ reason, offset, skipped }] = client.snapshots;
+			assert.deepEqual([reason, offset, skipped], ['attach', head, undefined], JSON.stringify(resume));
+			assert.equal(client.since, head);
+			client.terminate();
+		}
+		const client = await server.client({ sessionId: 's' }).connect({ resume: { epoch: other, offset: 5 } });
+		client.type('echo af""ter\r');
+		await client.untilText('after\r\n');
+		const { offset } = await quiet(server, 's');
+		await client.untilOffset(offset);
+		assert.deepEqual(client.bytes, await api.output('s', head));
 	}
-	await client.untilText('9-300\r\n');
-	const { offset } = await quiet(server, 's');
-	await client.untilOffset(offset);
-	assert.deepEqual(client.gaps, []);
-	assert.equal(client.connections, 11);
-	assert.equal(client.offset, offset);
-	assert.deepEqual(client.bytes, await api.output('s'));
-});
 
-scenario('resume with another epoch, or from beyond the head, begins anew', async (server) => {
-	const { api } = server;
-	await server.session({ id: 's' });
-	const { offset: head, epoch } = await quiet(server, 's');
-	const other = epoch.replace(/^./, (digit) => (digit === '1' ? '2' : '1'));
-	for (const resume of [{ epoch: other, offset: 0 }, { epoch: other, offset: 5 }, { epoch: other, offset: head }, { epoch, offset: head + 1 },
-		{ epoch, offset: 2 ** 52 }]) {
-		const client = await server.client({ sessionId: 's' }).connect({ resume });
-		assert.equal(client.attached.epoch, epoch);
-		assert.equal(client.snapshots.length, 1, JSON.stringify(resume));
-		const [{ reason, offset, skipped }] = client.snapshots;
-		assert.deepEqual([reason, offset, skipped], ['attach', head, undefined], JSON.stringify(resume));
-		assert.equal(client.since, head);
-		client.terminate();
+	// By one that leaves and comes back.
+	{
+		const client = await server.client({ sessionId: 's' }).connect({ history: true });
+		const rounds = times(4, 10);
+		for (let round = 0; round < rounds; round += 1) {
+			client.type(`for i in {1..300}; do echo ${round}-$i; done\r`);
+			await client.untilText(`${round}-${20 * round + 1}\r\n`);
+			if (round % 2) await client.close();
+			else client.terminate();
+			if (round % 3 === 0) await server.outputMatches('s', new RegExp(`${round}-300\r\n`));
+			await client.connect();
+		}
+		await client.untilText(`${rounds - 1}-300\r\n`);
+		const { offset } = await quiet(server, 's');
+		await client.untilOffset(offset);
+		assert.deepEqual(client.gaps, []);
+		assert.equal(client.connections, rounds + 1);
+		assert.equal(client.offset, offset);
+		assert.deepEqual(client.bytes, await api.output('s'));
 	}
-	const client = await server.client({ sessionId: 's' }).connect({ resume: { epoch: other, offset: 5 } });
-	client.type('echo af""ter\r');
-	await client.untilText('after\r\n');
-	const { offset } = await quiet(server, 's');
-	await client.untilOffset(offset);
-	assert.deepEqual(client.bytes, await api.output('s', head));
 });
 
 scenario('resume from before the ring: a snapshot that says what was skipped', { args: ['--ring-size', '64K'] }, async (server) => {
@@ -204,7 +226,7 @@ scenario('resume from before the ring: a snapshot that says what was skipped', {
 	assert.deepEqual(near.bytes, await api.output('s', from));
 });
 
-scenario('two clients see the same and both type', async (server) => {
+scenario('two clients see the same and both type; what is typed arrives whole and in order, whoever does not read', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	const one = await server.client({ sessionId: 's' }).connect();
@@ -224,38 +246,54 @@ scenario('two clients see the same and both type', async (server) => {
 	await until('one client', async () => (await api.get('s')).clients === 1);
 	two.type('echo al""one\r');
 	await two.untilText('alone\r\n');
-});
 
-scenario('keystrokes of one client keep their order and arrive whole', async (server) => {
-	await server.session({ id: 's' });
-	const client = await server.client({ sessionId: 's' }).connect();
-	const bytes = randomBytes(30_000);
-	client.type("stty raw -echo; echo rea''dy; head -c 30000 | sha256sum; stty sane\r");
-	await client.untilText('ready');
-	for (let at = 0; at < bytes.length; at += 7) client.type(bytes.subarray(at, at + 7));
-	await client.untilText(sha256(bytes), { timeout: 30_000 });
-});
+	// In small pieces.
+	{
+		const client = await server.client({ sessionId: 's' }).connect();
+		const bytes = randomBytes(10_000);
+		client.type("stty raw -echo; echo rea''dy; head -c 10000 | sha256sum; stty sane\r");
+		await client.untilText('ready');
+		for (let at = 0; at < bytes.length; at += 7) client.type(bytes.subarray(at, at + 7));
+		await client.untilText(sha256(bytes), { timeout: 30_000 });
+	}
 
-scenario('input for a program that does not read arrives whole, later, and stops nobody', async (server) => {
-	const { api } = server;
-	await server.session({ id: 's' });
-	await server.session({ id: 'other' });
-	const go = path.join(server.root, 'go');
-	const bytes = randomBytes(200_000);
-	const client = await server.client({ sessionId: 's' }).connect();
-	client.type(`stty raw -echo; echo rea''dy; until [ -e ${go} ]; do sleep 0.1; done; head -c 200000 | sha256sum; stty sane\r`);
-	await client.untilText('ready');
-	client.type(bytes.subarray(0, 100_000));
-	for (let at = 100_000; at < bytes.length; at += 10_000) client.type(bytes.subarray(at, at + 10_000));
-	client.control({ type: 'ping', t: 'after' });
-	await client.untilMessage('pong', ({ t }) => t === 'after');
-	assert.equal(await server.run('other', 'echo $((6*7))'), '42\n', 'another session was stopped');
-	assert.equal((await api.get('s')).state, 'running');
-	writeFileSync(go, '');
-	await client.untilText(createHash('sha256').update(bytes).digest('hex'), { timeout: 30_000 });
-	assert.ok(existsSync(go));
-	client.type('echo su""re\r');
-	await client.untilText('sure\r\n');
+	// For a program that does not read: later, and it stops nobody.
+	{
+		await server.session({ id: 'other' });
+		const go = path.join(server.root, 'go');
+		const bytes = randomBytes(200_000);
+		const client = await server.client({ sessionId: 's' }).connect();
+		client.type(`stty raw -echo; echo rea''dy; until [ -e ${go} ]; do sleep 0.1; done; head -c 200000 | sha256sum; stty sane\r`);
+		await client.untilText('ready');
+		client.type(bytes.subarray(0, 100_000));
+		for (let at = 100_000; at < bytes.length; at += 10_000) client.type(bytes.subarray(at, at + 10_000));
+		client.control({ type: 'ping', t: 'after' });
+		await client.untilMessage('pong', ({ t }) => t === 'after');
+		assert.equal(await server.run('other', 'echo $((6*7))'), '42\n', 'another session was stopped');
+		assert.equal((await api.get('s')).state, 'running');
+		writeFileSync(go, '');
+		await client.untilText(createHash('sha256').update(bytes).digest('hex'), { timeout: 30_000 });
+		assert.ok(existsSync(go));
+		client.type('echo su""re\r');
+		await client.untilText('sure\r\n');
+	}
+
+	// A message of a megabyte is taken; a larger one closes with 1009.
+	{
+		const client = await server.client({ sessionId: 's' }).connect();
+		client.type("stty raw -echo; echo rea''dy; head -c 1048576 | sha256sum; stty sane\r");
+		await client.untilText('ready');
+		const bytes = randomBytes(1 << 20);
+		client.type(bytes);
+		await client.untilText(sha256(bytes), { timeout: 30_000 });
+		client.type(Buffer.alloc((1 << 20) + 1, 0x78));
+		assert.equal((await client.untilClosed()).code, 1009);
+		await client.connect();
+		assert.deepEqual(client.gaps, []);
+		client.type('\x03\recho a""fter\r');
+		await client.untilText('after\r\n');
+		assert.ok(!client.text.includes('xxxxxxxxxxxx'), 'a refused message reached the shell');
+	}
 });
 
 scenario('a viewer sees, but nothing it does reaches the shell', async (server) => {
@@ -287,7 +325,7 @@ scenario('a viewer sees, but nothing it does reaches the shell', async (server) 
 	await viewer.untilText('driver\r\n');
 });
 
-scenario('resize messages stand at their offsets, live and in the history', async (server) => {
+scenario('resize messages stand at their offsets, live and in the history; the size is that of who holds it, or who typed last', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const live = await server.client({ sessionId: 's' }).connect({ history: true });
@@ -331,42 +369,42 @@ scenario('resize messages stand at their offsets, live and in the history', asyn
 	const shown = await server.client({ sessionId: 's' }).connect();
 	assert.deepEqual([shown.snapshots[0].cols, shown.snapshots[0].rows], [132, 43]);
 	assert.ok(!shown.messages.some(({ type }) => type === 'resize'), 'a resize from before the snapshot');
+
+	// Whose window it is.
+	{
+		const size = async () => {
+			const { cols, rows } = await api.get('sized');
+			return `${cols}x${rows}`;
+		};
+		const sized = (expected) => until(`size ${expected}`, async () => await size() === expected);
+		await server.session({ id: 'sized', cols: 80, rows: 24 });
+		const one = await server.client({ sessionId: 'sized', cols: 90, rows: 25, name: 'One' }).connect();
+		await sized('90x25');
+		const two = await server.client({ sessionId: 'sized', cols: 100, rows: 30, name: 'Two' }).connect();
+		two.control({ type: 'resize', cols: 101, rows: 31 });
+		two.control({ type: 'ping', t: 1 });
+		await two.untilMessage('pong');
+		await stays('the size of the holder', async () => await size() === '90x25');
+		one.control({ type: 'resize', cols: 91, rows: 26 });
+		await sized('91x26');
+		two.type(':\r');
+		await sized('101x31');
+		await one.untilMessage('presence', ({ sizeBy }) => sizeBy === two.attached.clientId);
+		const resize = await one.untilMessage('resize', ({ cols }) => cols === 101);
+		assert.equal(resize.by, two.attached.clientId);
+		two.control({ type: 'resize', cols: 70, rows: 20 });
+		await sized('70x20');
+		one.control({ type: 'resize', cols: 50, rows: 15 });
+		one.control({ type: 'ping', t: 2 });
+		await one.untilMessage('pong');
+		assert.equal(await size(), '70x20');
+		await two.close();
+		one.control({ type: 'resize', cols: 51, rows: 16 });
+		await sized('51x16');
+	}
 });
 
-scenario('whose window is the size: who holds it, or who typed last', async (server) => {
-	const { api } = server;
-	const size = async () => {
-		const { cols, rows } = await api.get('s');
-		return `${cols}x${rows}`;
-	};
-	const sized = (expected) => until(`size ${expected}`, async () => await size() === expected);
-	await server.session({ id: 's', cols: 80, rows: 24 });
-	const one = await server.client({ sessionId: 's', cols: 90, rows: 25, name: 'One' }).connect();
-	await sized('90x25');
-	const two = await server.client({ sessionId: 's', cols: 100, rows: 30, name: 'Two' }).connect();
-	two.control({ type: 'resize', cols: 101, rows: 31 });
-	two.control({ type: 'ping', t: 1 });
-	await two.untilMessage('pong');
-	await stays('the size of the holder', async () => await size() === '90x25');
-	one.control({ type: 'resize', cols: 91, rows: 26 });
-	await sized('91x26');
-	two.type(':\r');
-	await sized('101x31');
-	await one.untilMessage('presence', ({ sizeBy }) => sizeBy === two.attached.clientId);
-	const resize = await one.untilMessage('resize', ({ cols }) => cols === 101);
-	assert.equal(resize.by, two.attached.clientId);
-	two.control({ type: 'resize', cols: 70, rows: 20 });
-	await sized('70x20');
-	one.control({ type: 'resize', cols: 50, rows: 15 });
-	one.control({ type: 'ping', t: 2 });
-	await one.untilMessage('pong');
-	assert.equal(await size(), '70x20');
-	await two.close();
-	one.control({ type: 'resize', cols: 51, rows: 16 });
-	await sized('51x16');
-});
-
-scenario('presence tells who is there, what they are called, and who typed', async (server) => {
+scenario('presence tells who is there, what they are called, and who typed; ping, acks, unknown and bad control messages', async (server) => {
 	await server.session({ id: 's' });
 	const ada = await server.client({ sessionId: 's', cols: 80, rows: 24, name: 'Ada Ä🎪' }).connect();
 	const first = await ada.untilMessage('presence');
@@ -401,50 +439,51 @@ scenario('presence tells who is there, what they are called, and who typed', asy
 	await server.api.call('POST', '/api/session/s/rename', { name: 'New name' });
 	const state = await ada.untilMessage('state', ({ name }) => name === 'New name');
 	assert.equal(state.state, 'running');
+
+	// Control messages.
+	{
+		await server.session({ id: 'pinged', cols: 80, rows: 24 });
+		const client = await server.client({ sessionId: 'pinged', cols: 80, rows: 24 }).connect();
+		for (const t of [0, 1.5, 'text ü', null, { a: [1, 2] }, true]) {
+			const from = client.messages.length;
+			client.control({ type: 'ping', t });
+			assert.deepEqual((await client.untilMessage('pong', () => true, { from })).t, t);
+		}
+		for (const bad of ['no json', '', '{', '\0', 'nul', '{"type":']) {
+			const from = client.messages.length;
+			client.control(bad);
+			const error = await client.untilMessage('error', () => true, { from });
+			assert.equal(error.message, 'Invalid control message', JSON.stringify(bad));
+			assert.equal(typeof error.code, 'string');
+		}
+		for (const size of [{ cols: 0, rows: 24 }, { cols: 80, rows: -1 }, { cols: -5, rows: 0 }]) {
+			const from = client.messages.length;
+			client.control({ type: 'resize', ...size });
+			const error = await client.untilMessage('error', () => true, { from });
+			assert.equal(error.message, 'Invalid dimensions: cols and rows must be positive');
+		}
+		const from = client.messages.length;
+		for (const ignored of ['{"type":"tomorrow"}', '{"type":"ack","offset":5}', '{"type":"ack","bytes":-5}', '{"type":"ack","bytes":5e18}', '{"type":"ack"}']) client.control(ignored);
+		client.control({ type: 'ping', t: 'end' });
+		await client.untilMessage('pong', ({ t }) => t === 'end');
+		assert.ok(!client.messages.slice(from).some(({ type }) => type === 'error'));
+		for (const odd of ['[]', '5', 'null', '"x"', '{}', '{"type":5}', '{"type":"resize"}', '{"type":"resize","cols":5000,"rows":5000}',
+			'{"type":"resize","cols":"80","rows":"24"}', '{"type":"resize","cols":1e400,"rows":1}', '{"type":"ping"}', `${'['.repeat(50_000)}`]) {
+			client.control(odd);
+		}
+		client.control({ type: 'ping', t: 'alive' });
+		await client.untilMessage('pong', ({ t }) => t === 'alive');
+		const { cols, rows } = await server.api.get('pinged');
+		assert.deepEqual([cols, rows], [80, 24]);
+		client.type('');
+		client.type('echo fi""ne\r');
+		await client.untilText('fine\r\n');
+	}
 });
 
-scenario('ping, acks, unknown and bad control messages', async (server) => {
-	await server.session({ id: 's', cols: 80, rows: 24 });
-	const client = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
-	for (const t of [0, 1.5, 'text ü', null, { a: [1, 2] }, true]) {
-		const from = client.messages.length;
-		client.control({ type: 'ping', t });
-		assert.deepEqual((await client.untilMessage('pong', () => true, { from })).t, t);
-	}
-	for (const bad of ['no json', '', '{', '\0', 'nul', '{"type":']) {
-		const from = client.messages.length;
-		client.control(bad);
-		const error = await client.untilMessage('error', () => true, { from });
-		assert.equal(error.message, 'Invalid control message', JSON.stringify(bad));
-		assert.equal(typeof error.code, 'string');
-	}
-	for (const size of [{ cols: 0, rows: 24 }, { cols: 80, rows: -1 }, { cols: -5, rows: 0 }]) {
-		const from = client.messages.length;
-		client.control({ type: 'resize', ...size });
-		const error = await client.untilMessage('error', () => true, { from });
-		assert.equal(error.message, 'Invalid dimensions: cols and rows must be positive');
-	}
-	const from = client.messages.length;
-	for (const ignored of ['{"type":"tomorrow"}', '{"type":"ack","offset":5}', '{"type":"ack","bytes":-5}', '{"type":"ack","bytes":5e18}', '{"type":"ack"}']) client.control(ignored);
-	client.control({ type: 'ping', t: 'end' });
-	await client.untilMessage('pong', ({ t }) => t === 'end');
-	assert.ok(!client.messages.slice(from).some(({ type }) => type === 'error'));
-	for (const odd of ['[]', '5', 'null', '"x"', '{}', '{"type":5}', '{"type":"resize"}', '{"type":"resize","cols":5000,"rows":5000}',
-		'{"type":"resize","cols":"80","rows":"24"}', '{"type":"resize","cols":1e400,"rows":1}', '{"type":"ping"}', `${'['.repeat(50_000)}`]) {
-		client.control(odd);
-	}
-	client.control({ type: 'ping', t: 'alive' });
-	await client.untilMessage('pong', ({ t }) => t === 'alive');
-	const { cols, rows } = await server.api.get('s');
-	assert.deepEqual([cols, rows], [80, 24]);
-	client.type('');
-	client.type('echo fi""ne\r');
-	await client.untilText('fine\r\n');
-});
-
-scenario('exit comes after the last byte, for the fast and for the slow', { timeout: 120_000 }, async (server) => {
+scenario('exit comes after the last byte, for the fast, for the slow, and for who comes later', { timeout: 120_000 }, async (server) => {
 	const { api } = server;
-	for (let round = 0; round < rounds; round += 1) {
+	for (let round = 0; round < exits; round += 1) {
 		await server.session({ id: 's' });
 		const fast = await server.client({ sessionId: 's', lag: 1e9 }).connect({ history: true });
 		const slow = await server.client({ sessionId: 's', lag: 1e9 }).connect({ history: true });
@@ -478,55 +517,35 @@ scenario('exit comes after the last byte, for the fast and for the slow', { time
 		for (const client of [fast, slow, shown]) client.terminate();
 		await api.delete('s');
 	}
-});
 
-scenario('attach and resume to an ended session: snapshot or history, ready, exit', async (server) => {
-	await server.session({ id: 's' });
-	const witness = await server.client({ sessionId: 's' }).connect({ history: true });
-	witness.type('echo last wo""rds; kill -9 $$\r');
-	await witness.untilMessage('exit');
-	const half = Math.floor(witness.offset / 2);
-	await witness.close();
-	const { epoch } = witness;
-	for (const resume of [false, { epoch, offset: 0 }, { epoch, offset: half }, { epoch, offset: witness.offset }]) {
-		const client = await server.client({ sessionId: 's' }).connect({ resume });
-		const exit = await client.untilMessage('exit');
-		assert.deepEqual([exit.code, exit.signal, exit.reason, exit.offset], [null, 'KILL', 'signal', witness.offset]);
-		assert.equal(client.attached.state, 'exited');
-		assert.ok(types(client).indexOf('exit') > types(client).indexOf('ready'));
-		const from = resume ? resume.offset : witness.offset;
-		assert.equal(client.since, from);
-		assert.deepEqual(client.bytes, witness.bytes.subarray(from));
-		assert.equal(client.snapshots.length, resume ? 0 : 1);
-		if (!resume) assert.match(client.snapshots[0].data.toString(), /last words/);
-		client.type('ls\r');
-		client.control({ type: 'resize', cols: 50, rows: 10 });
-		client.control({ type: 'ping', t: 1 });
-		await client.untilMessage('pong');
-		assert.equal(client.offset, witness.offset);
-		await client.close();
+	// Snapshot or history, ready, exit.
+	{
+		await server.session({ id: 'over' });
+		const witness = await server.client({ sessionId: 'over' }).connect({ history: true });
+		witness.type('echo last wo""rds; kill -9 $$\r');
+		await witness.untilMessage('exit');
+		const half = Math.floor(witness.offset / 2);
+		await witness.close();
+		const { epoch } = witness;
+		for (const resume of [false, { epoch, offset: 0 }, { epoch, offset: half }, { epoch, offset: witness.offset }]) {
+			const client = await server.client({ sessionId: 'over' }).connect({ resume });
+			const exit = await client.untilMessage('exit');
+			assert.deepEqual([exit.code, exit.signal, exit.reason, exit.offset], [null, 'KILL', 'signal', witness.offset]);
+			assert.equal(client.attached.state, 'exited');
+			assert.ok(types(client).indexOf('exit') > types(client).indexOf('ready'));
+			const from = resume ? resume.offset : witness.offset;
+			assert.equal(client.since, from);
+			assert.deepEqual(client.bytes, witness.bytes.subarray(from));
+			assert.equal(client.snapshots.length, resume ? 0 : 1);
+			if (!resume) assert.match(client.snapshots[0].data.toString(), /last words/);
+			client.type('ls\r');
+			client.control({ type: 'resize', cols: 50, rows: 10 });
+			client.control({ type: 'ping', t: 1 });
+			await client.untilMessage('pong');
+			assert.equal(client.offset, witness.offset);
+			await client.close();
+		}
 	}
-});
-
-scenario('delete closes with 4410, replacing an ended session too', async (server) => {
-	const { api } = server;
-	await server.session({ id: 's' });
-	const [one, two] = [server.client({ sessionId: 's' }), server.client({ sessionId: 's' })];
-	await one.connect();
-	await two.connect();
-	two.stall();
-	await api.delete('s');
-	assert.equal((await one.untilClosed()).code, 4410);
-	two.unstall();
-	assert.equal((await two.untilClosed()).code, 4410);
-	await assert.rejects(one.connect(), refusedWith(404));
-
-	await server.session({ id: 's' });
-	const third = await server.client({ sessionId: 's' }).connect();
-	third.type('exit\r');
-	await third.untilMessage('exit');
-	await api.create({ id: 's' });
-	assert.equal((await third.untilClosed()).code, 4410);
 });
 
 scenario('SIGTERM of the server closes with 1001', async (server) => {
@@ -540,23 +559,6 @@ scenario('SIGTERM of the server closes with 1001', async (server) => {
 	client.type('echo sti""ll\r');
 	await client.untilText('still\r\n');
 	assert.deepEqual(client.gaps, []);
-});
-
-scenario('a message of a megabyte is taken, a larger one closes with 1009', async (server) => {
-	await server.session({ id: 's' });
-	const client = await server.client({ sessionId: 's' }).connect();
-	client.type("stty raw -echo; echo rea''dy; head -c 1048576 | sha256sum; stty sane\r");
-	await client.untilText('ready');
-	const bytes = randomBytes(1 << 20);
-	client.type(bytes);
-	await client.untilText(sha256(bytes), { timeout: 30_000 });
-	client.type(Buffer.alloc((1 << 20) + 1, 0x78));
-	assert.equal((await client.untilClosed()).code, 1009);
-	await client.connect();
-	assert.deepEqual(client.gaps, []);
-	client.type('\x03\recho a""fter\r');
-	await client.untilText('after\r\n');
-	assert.ok(!client.text.includes('xxxxxxxxxxxx'), 'a refused message reached the shell');
 });
 
 scenario('a client that answers no pings is closed, one that does stays', { args: ['--ping-interval', '1'] }, async (server) => {

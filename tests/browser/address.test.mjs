@@ -1,22 +1,13 @@
 // Where the page is opened: by a port that is forwarded, and by a name that is wrong.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+// SHOTS: a folder for pictures.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import net from 'node:net';
-import { chromium } from 'playwright-core';
 import { scenario, slowness } from '../integration/lib/server.mjs';
-import { until } from '../integration/lib/until.mjs';
-
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync',
-	'--host-resolver-rules=MAP evil.example 127.0.0.1'];
+import { launch, live, skip } from './lib/browser.mjs';
 
 async function newPage(server) {
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
+	const browser = await launch(server, { more: ['--host-resolver-rules=MAP evil.example 127.0.0.1'] });
 	const page = await browser.newPage();
 	page.setDefaultTimeout(15_000 * slowness);
 	page.errors = [];
@@ -46,7 +37,7 @@ scenario('through another local port the page works', { skip, timeout: 60_000 },
 	for (const name of ['localhost', '127.0.0.1']) {
 		const page = await newPage(server);
 		await page.goto(server.loginUrl.replace(/127\.0\.0\.1:\d+/, `${name}:${port}`));
-		await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+		await live(page);
 		await page.getByTestId('terminal').click();
 		await page.keyboard.type(`echo by-"${name}"`);
 		await page.keyboard.press('Enter');

@@ -1,32 +1,16 @@
 // Commands beside the terminal: where they are, live and after a reload, and what can be done with them.
-//
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
 import { blocksOf, typeLine } from '../integration/lib/blocks.mjs';
-import { scenario, slowness } from '../integration/lib/server.mjs';
+import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
+import { launch, live, open as openPage, skip } from './lib/browser.mjs';
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const id = 'main';
 
 async function open(server, viewport = { width: 1100, height: 700 }, url = server.loginUrl) {
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
-	const context = await browser.newContext({ viewport, permissions: ['clipboard-read', 'clipboard-write'] });
-	const page = await context.newPage();
-	page.setDefaultTimeout(15_000 * slowness);
-	await page.goto(url);
-	await live(page);
-	return page;
+	const context = await (await launch(server)).newContext({ viewport, permissions: ['clipboard-read', 'clipboard-write'] });
+	return openPage(context, url);
 }
-
-const live = (page) => until('connection', () => page.evaluate(
-	() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
 
 const list = (server) => blocksOf(server, id);
 

@@ -42,7 +42,7 @@ async function begin(server) {
 	await server.session({ id: 'main', cwd: dir });
 	const browser = await launch(server);
 	const context = await browser.newContext({ viewport: { width: 1000, height: 560 }, reducedMotion: 'reduce' });
-	return { dir, context, page: await open(context, server.loginUrl) };
+	return { dir, browser, context, page: await open(context, server.loginUrl) };
 }
 
 scenario('files go where the shell is, under names of their own, and their paths wait to be sent', { skip, timeout: 90_000 }, async (server) => {
@@ -101,7 +101,7 @@ scenario('files go where the shell is, under names of their own, and their paths
 });
 
 scenario('what cannot be brought is said: cancelled, lost, too large, leased, nobody there to read it', { skip, timeout: 90_000 }, async (server) => {
-	const { dir, page, context } = await begin(server);
+	const { dir, browser, page, context } = await begin(server);
 	const row = page.getByTestId('upload');
 	const cdp = await context.newCDPSession(page);
 	const speed = (bytes) => cdp.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: bytes });
@@ -155,13 +155,13 @@ scenario('what cannot be brought is said: cancelled, lost, too large, leased, no
 	await bring(page, 'drop', [{ name: 'leased', text: 'x' }]);
 	await toast(page, 'agent has the keyboard: no files');
 	const { path: link } = await server.api.call('POST', '/api/session/main/links', { role: 'viewer', expiresInMs: 60_000 });
-	const watcher = await open(await context.browser().newContext(), `${server.base}${link}`);
+	const watcher = await open(await browser.newContext(), `${server.base}${link}`);
 	await bring(watcher, 'paste', [{ name: 'watched.png', text: 'x', mime: 'image/png' }]);
 	await toast(watcher, 'You only watch');
 	await bring(watcher, 'drop', [{ name: 'watched', text: 'x' }]);
 	const { path: driving } = await server.api.call('POST', '/api/session/main/links', { role: 'driver', expiresInMs: 60_000 });
 	await server.api.call('DELETE', '/api/session/main/lease');
-	const driver = await open(await context.browser().newContext(), `${server.base}${driving}`);
+	const driver = await open(await browser.newContext(), `${server.base}${driving}`);
 	await bring(driver, 'drop', [{ name: 'driven', text: 'x' }]);
 	await driver.getByTestId('upload').filter({ hasText: 'Only the owner may do that' }).waitFor();
 	assert.deepEqual(readdirSync(dir).sort(), ['big', 'next', 'offered']);

@@ -1,26 +1,16 @@
 // The clipboard and what is dropped: nothing runs or leads away unasked.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+// SHOTS: a folder for pictures.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
-import { scenario, slowness } from '../integration/lib/server.mjs';
+import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
-
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
+import { launch, open, skip } from './lib/browser.mjs';
 
 scenario('lines are asked about, Ctrl-C copies, and a lease is one toast', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
+	const browser = await launch(server);
 	const context = await browser.newContext({ viewport: { width: 900, height: 500 }, permissions: ['clipboard-read', 'clipboard-write'] });
-	const page = await context.newPage();
-	page.setDefaultTimeout(15_000 * slowness);
-	await page.goto(server.loginUrl);
-	await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+	const page = await open(context, server.loginUrl);
 	await page.getByTestId('terminal').click();
 	const happens = (type, items) => page.evaluate(([kind, list]) => {
 		const data = new DataTransfer();
@@ -65,14 +55,10 @@ scenario('lines are asked about, Ctrl-C copies, and a lease is one toast', { ski
 
 scenario('the key bar pastes, from a field where the clipboard is not to be had, and interrupts', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
+	const browser = await launch(server);
 	const phone = { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true };
 	const context = await browser.newContext({ ...phone, permissions: ['clipboard-read', 'clipboard-write'] });
-	const page = await context.newPage();
-	page.setDefaultTimeout(15_000 * slowness);
-	await page.goto(server.loginUrl);
-	await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+	const page = await open(context, server.loginUrl);
 	const bar = page.getByTestId('key-bar');
 	const key = (name) => bar.getByRole('button', { name, exact: true });
 	for (const button of await bar.getByRole('button').all()) {

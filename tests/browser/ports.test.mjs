@@ -1,14 +1,9 @@
 // Ports in the page: what begins to listen in a session is offered to the owner, and opens in an origin of its own.
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
-import { chromium } from 'playwright-core';
+import { writeFileSync } from 'node:fs';
 import { scenario, slowness } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
-
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
+import { launch, skip } from './lib/browser.mjs';
 
 /** A program with a page that tries what it may, and a WebSocket. */
 const program = `
@@ -22,9 +17,7 @@ http.createServer((q, a) => { a.setHeader("Content-Type", "text/html"); a.setHea
 `;
 
 async function open(server, url) {
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
-	const context = await browser.newContext({ viewport: { width: 1100, height: 700 } });
+	const context = await (await launch(server)).newContext({ viewport: { width: 1100, height: 700 } });
 	const page = await context.newPage();
 	page.setDefaultTimeout(15_000 * slowness);
 	const errors = [];

@@ -1,31 +1,14 @@
 // The page comes back: snapshots in a real browser, the reader's place, and whose size it is.
-//
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
-import { scenario, slowness } from '../integration/lib/server.mjs';
+import { scenario } from '../integration/lib/server.mjs';
 import { stays, until } from '../integration/lib/until.mjs';
+import { launch, live, open as openPage, skip } from './lib/browser.mjs';
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const id = 'main';
 
-/** A page of its own browser, closed with the server. */
-async function open(server, viewport = { width: 1100, height: 700 }) {
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
-	const page = await (await browser.newContext({ viewport })).newPage();
-	page.setDefaultTimeout(15_000 * slowness);
-	await page.goto(server.loginUrl);
-	await live(page);
-	return page;
-}
-
-const live = (page) => until('connection', () => page.evaluate(
-	() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+/** A page of somebody's own. */
+const open = async (server, viewport = { width: 1100, height: 700 }) =>
+	openPage(await (await launch(server)).newContext({ viewport }), server.loginUrl);
 
 /** What there is to see, and how much there is to scroll; after scrolling, if a line is given. */
 const view = (page, scrollTo) => page.evaluate((to) => {

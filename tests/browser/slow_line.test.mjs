@@ -1,17 +1,12 @@
 // A page at the other end of a slow line: what is typed shows soon, however much is printed.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+// SHOTS: a folder for pictures.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
 import { Road } from '../integration/lib/road.mjs';
 import { scenario, slowness } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
+import { launch, live, skip } from './lib/browser.mjs';
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const PACE = 20_000; // bytes a second
 
 const text = (page) => page.evaluate(() => {
@@ -22,9 +17,7 @@ const text = (page) => page.evaluate(() => {
 /** A page at the end of such a line. came(): bytes of its terminal so far; before(): those that came until this text had. */
 async function openSlowly(server, awaited = undefined) {
 	const road = await Road.buildWide(server, PACE);
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
-	const page = await (await browser.newContext({ viewport: { width: 900, height: 500 } })).newPage();
+	const page = await (await launch(server)).newPage({ viewport: { width: 900, height: 500 } });
 	page.setDefaultTimeout(15_000 * slowness);
 	let [came, before, seen] = [0, undefined, ''];
 	page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => {
@@ -64,7 +57,7 @@ scenario('on a slow line the prompt comes before what is above it', { skip, time
 scenario('on a slow line an interrupt overtakes a flood', { skip, timeout: 120_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	const { page, came } = await openSlowly(server);
-	await until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 30_000 });
+	await live(page, 30_000);
 	await page.getByTestId('terminal').click();
 	await page.keyboard.type('yes "a line of a flood"');
 	await page.keyboard.press('Enter');

@@ -1,26 +1,19 @@
 // Switching sessions, many times: what was in front is gone, with its GPU context and its elements.
-//
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
 import { scenario, slowness } from '../integration/lib/server.mjs';
 import { times } from '../integration/lib/soak.mjs';
 import { until } from '../integration/lib/until.mjs';
+import { launch, skip } from './lib/browser.mjs';
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
 // With WebGL, drawn by the CPU.
-const args = ['--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-quic', '--no-first-run',
+const flags = ['--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-quic', '--no-first-run',
 	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const SWITCHES = times(10, 120);
 
 scenario('many switches of sessions leak no GPU contexts and no elements', { skip, timeout: 180_000 }, async (server) => {
 	await server.session({ id: 'one' });
 	await server.session({ id: 'two' });
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
-	const page = await browser.newPage();
+	const page = await (await launch(server, { flags })).newPage();
 	page.setDefaultTimeout(15_000 * slowness);
 	const said = [];
 	page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));

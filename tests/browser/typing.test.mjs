@@ -1,29 +1,12 @@
 // Typing in a real browser: early, into a connection that is lost, and what the page says of it.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+// SHOTS: a folder for pictures.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
-import { scenario, slowness } from '../integration/lib/server.mjs';
+import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
+import { launch, live, open as openPage, skip } from './lib/browser.mjs';
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
-
-async function open(server, options = {}) {
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
-	const page = await (await browser.newContext({ viewport: { width: 1000, height: 600 }, ...options })).newPage();
-	page.setDefaultTimeout(15_000 * slowness);
-	await page.goto(server.loginUrl);
-	await live(page);
-	return page;
-}
-
-const live = (page) => until('connection', () => page.evaluate(
-	() => window.ringside?.connection?.state.kind === 'live'), { timeout: 30_000 });
+const open = async (server) => openPage(await (await launch(server)).newContext({ viewport: { width: 1000, height: 600 } }), server.loginUrl);
 
 const text = (page) => page.evaluate(() => {
 	const { terminal } = window.ringside;

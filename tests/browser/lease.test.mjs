@@ -15,7 +15,13 @@ scenario('taken over, kept over a reload, given back with a note; and let finish
 	assert.equal(await frame.isVisible(), false);
 	const theirs = (await api.call('POST', lease, { owner: 'robot', ttlMs: 600_000 })).lease.id;
 	await frame.filter({ hasText: /robot\s*\d+:\d\d/ }).waitFor();
+	assert.match(await badge.innerText(), /robot has the keyboard/);
 	await shot(page, 'lease-theirs-dark');
+	const { offset } = await api.get('main');
+	await page.getByTestId('terminal').click();
+	await page.keyboard.type('nothing of this');
+	await page.getByText('input is refused').first().waitFor();
+	assert.equal((await api.get('main')).offset, offset);
 	await page.setViewportSize({ width: 390, height: 740 });
 	await page.getByRole('button', { name: /^Sessions/ }).waitFor();
 	await until('the buttons are there to be pressed', async () => (await page.getByTestId('lease-after').boundingBox())?.x > 0);
@@ -39,6 +45,8 @@ scenario('taken over, kept over a reload, given back with a note; and let finish
 	await page.getByTestId('confirm').click();
 	assert.equal((await waiting).note.text, 'the path was wrong');
 	await frame.waitFor({ state: 'hidden' });
+	await badge.waitFor({ state: 'hidden' });
+	assert.equal((await api.call('GET', lease)).lease, null);
 
 	const id = (await api.call('POST', lease, { owner: 'robot', ttlMs: 600_000 })).lease.id;
 	const { data } = await api.call('POST', '/api/session/main/exec', { command: 'cat', yieldMs: 0, lease: id });

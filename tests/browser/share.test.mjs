@@ -2,29 +2,13 @@
 //
 // CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { Api } from '../integration/lib/api.mjs';
 import { ca, cert, key } from '../integration/lib/certificate.mjs';
-import { cli } from '../integration/lib/cli.mjs';
 import { scenario, slowness } from '../integration/lib/server.mjs';
 import { pause, stays, until } from '../integration/lib/until.mjs';
-
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
-const browsers = new WeakMap();
-
-/** One browser a scenario, closed with its server. */
-async function browserOf(server) {
-	if (!browsers.has(server)) {
-		const launched = chromium.launch({ executablePath, args });
-		server.clients.add({ terminate: () => launched.then((browser) => browser.close(), () => {}) });
-		browsers.set(server, launched);
-	}
-	return browsers.get(server);
-}
+import { launch, live, skip } from './lib/browser.mjs';
 
 /** What a dead server makes a browser say; only looked over while there is none. */
 const awayErrors = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_SOCKET|ERR_NETWORK|WebSocket connection to/;
@@ -38,9 +22,10 @@ class Person {
 		this.away = false;
 	}
 
-	static async open(server, name, { url = server.loginUrl, ...options } = {}) {
+	/** enter: what it takes until the page is live. */
+	static async open(server, name, { url = server.loginUrl, enter, ...options } = {}) {
 		const person = new Person(server, name);
-		const browser = await browserOf(server);
+		const browser = await launch(server);
 		const context = await browser.newContext({ viewport: { width: 1100, height: 700 }, ...options });
 		await context.addInitScript(() => {
 			window.addEventListener('securitypolicyviolation', (event) => {
@@ -61,6 +46,7 @@ class Person {
 		});
 		person.page = page;
 		person.answer = await page.goto(url);
+		await enter?.(person);
 		await person.live();
 		return person;
 	}
@@ -88,12 +74,11 @@ class Person {
 		return until(() => `${pattern} at ${this.name}, where there is:\n${text.trimEnd().slice(-3000)}\nerrors: ${this.errors}`, async () => {
 			text = await this.text();
 			return pattern.exec(text);
-		}, options);
+		}, { interval: 50, ...options });
 	}
 
 	live() {
-		return until(() => `connection of ${this.name}; errors: ${this.errors}`,
-			() => this.page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
+		return live(this.page).catch((error) => { throw new Error(`${this.name}; errors: ${this.errors}`, { cause: error }); });
 	}
 
 	offset() {
@@ -157,13 +142,14 @@ scenario('two people open the address, share a shell, and live through a crash o
 	await ada.at('latency').filter({ hasText: 'ms' }).waitFor();
 
 	for (const { page } of everyone) await page.evaluate(() => { window.notReloaded = true; });
-	await ada.runs("for i in {1..600}; do echo line-$i-of-the-counter; sleep 0.01; done; echo ov''er");
-	for (const lines of [40, 150, 300]) {
+	writeFileSync(path.join(server.cwd, 'count'), '$| = 1; for (1 .. 400) { print "line-$_-of-the-counter\\n"; select undef, undef, undef, 0.01 }');
+	await ada.runs("perl count; echo ov''er");
+	for (const lines of [40, 200]) {
 		for (const person of everyone) await person.shows(new RegExp(`^line-${lines}-of`, 'm'));
 		everyone.forEach((person) => { person.away = true; });
 		await server.kill('SIGKILL');
-		await pause(lines === 300 ? 1500 : 150); // long enough for the page to say so, or not
-		if (lines === 300) {
+		await pause(lines === 200 ? 1500 : 150); // long enough for the page to say so, or not
+		if (lines === 200) {
 			await until('word of it', async () => /reconnect|lost/i.test(await ada.at('banner').innerText()));
 		}
 		await server.start();
@@ -175,7 +161,7 @@ scenario('two people open the address, share a shell, and live through a crash o
 		await person.caughtUp(id);
 		assert.equal(await person.page.evaluate(() => window.notReloaded), true, 'the page was loaded again');
 		const numbers = [...(await person.text()).matchAll(/^line-(\d+)-of-the-counter$/gm)].map(([, number]) => Number(number));
-		assert.deepEqual(numbers, Array.from({ length: 600 }, (_, at) => at + 1), `${person.name}: lines are lost or doubled`);
+		assert.deepEqual(numbers, Array.from({ length: 400 }, (_, at) => at + 1), `${person.name}: lines are lost or doubled`);
 		await until('no banner', () => person.at('banner').isHidden());
 	}
 	assert.equal(await ada.text(), await bob.text());
@@ -190,7 +176,7 @@ scenario('two people open the address, share a shell, and live through a crash o
 	everyone.forEach((person) => person.well());
 });
 
-scenario('a viewer watches, and cannot type', { skip, timeout: 80_000 }, async (server) => {
+scenario('a viewer watches, and cannot type; a driver types, and nothing else', { skip, timeout: 80_000 }, async (server) => {
 	const { api } = server;
 	const ada = await Person.open(server, 'Ada');
 	const { id } = await onlySession(server);
@@ -224,9 +210,17 @@ scenario('a viewer watches, and cannot type', { skip, timeout: 80_000 }, async (
 	assert.equal(await server.run(id, 'ls'), '');
 	await vi.shows(/m\d+>$/m);
 
+	const { path: fragment } = await api.link(id, 'driver', 600_000);
+	const dora = await Person.open(server, 'Dora', { url: `${server.base}${fragment}` });
+	await dora.runs('echo dri-$((5+5))-ven');
+	for (const person of [dora, vi]) await person.shows(/^dri-10-ven$/m);
+	assert.equal(await dora.at('new-session').count(), 0);
+	assert.equal(await dora.at('share').count(), 0);
+	dora.well();
+
 	// Taken back: the viewer is told, and coming again is no use.
 	const { links } = await api.call('GET', `/api/session/${id}/links`);
-	await api.call('DELETE', `/api/session/${id}/links/${links[0].id}`);
+	await api.call('DELETE', `/api/session/${id}/links/${links.find(({ role }) => role === 'viewer').id}`);
 	await vi.at('banner').filter({ hasText: /ended|revoked|taken back|expired/i }).waitFor();
 	vi.well();
 	await vi.page.reload();
@@ -234,17 +228,6 @@ scenario('a viewer watches, and cannot type', { skip, timeout: 80_000 }, async (
 	vi.errors = vi.errors.filter((each) => !/401/.test(each));
 	vi.well();
 	ada.well();
-});
-
-scenario('a driver types, and nothing else', { skip, timeout: 60_000 }, async (server) => {
-	const { id } = await server.session({ id: 'driven' });
-	const { path: fragment } = await server.api.link(id, 'driver', 600_000);
-	const dora = await Person.open(server, 'Dora', { url: `${server.base}${fragment}` });
-	await dora.runs('echo dri-$((5+5))-ven');
-	await dora.shows(/^dri-10-ven$/m);
-	assert.equal(await dora.at('new-session').count(), 0);
-	assert.equal(await dora.at('share').count(), 0);
-	dora.well();
 });
 
 scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
@@ -322,110 +305,58 @@ scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
 	phone.well();
 });
 
-scenario('the end of a session is shown, and the list manages them', { skip, timeout: 60_000 }, async (server) => {
-	const ada = await Person.open(server, 'Ada');
-	await ada.runs('exit 3');
-	await ada.at('banner').filter({ hasText: /exit status 3|status:? 3|code:? 3/i }).waitFor();
-	await ada.page.reload();
-	await ada.live();
-	await ada.at('banner').filter({ hasText: /3/ }).waitFor();
-	await ada.shows(/exit 3/);
-	await ada.at('banner').getByRole('button', { name: 'Start again' }).click();
-	await ada.live();
-	await until('no banner', () => ada.at('banner').isHidden());
-	await ada.runs('echo ag""ain; kill -9 $$');
-	await ada.shows(/^again$/m);
-	await ada.at('banner').filter({ hasText: /KILL/ }).waitFor();
-
-	await server.session({ id: 'by-api', name: 'Made by a program' });
-	await ada.at('session-item').filter({ hasText: 'Made by a program' }).getByRole('link').click();
-	await ada.live();
-	await ada.runs('echo in-$((6*7))');
-	await ada.shows(/^in-42$/m);
-	await server.api.delete('by-api');
-	await until('one session in the list', async () => await ada.at('session-item').count() === 1);
-	await ada.at('banner').filter({ hasText: /deleted/i }).waitFor();
-	ada.well();
-});
-
 scenario('what `ringside notify` and `open` say is shown to all who watch, as text', { skip, timeout: 60_000 }, async (server) => {
 	const ada = await Person.open(server, 'Ada');
 	const { id } = await onlySession(server);
-	const { path } = await server.api.link(id, 'viewer');
-	const guest = await Person.open(server, 'Guest', { url: `${server.base}${path}` });
+	const { path: fragment } = await server.api.link(id, 'viewer');
+	const guest = await Person.open(server, 'Guest', { url: `${server.base}${fragment}` });
 	await ada.shows(/[$#] $/m);
-	const told = async (...words) => assert.deepEqual(await cli(server, [...words]).then(({ code, stderr }) => [code, stderr]), [0, '']);
-	await told('notify', '-s', id, '--title', 'Tests', 'are', '<b>green</b>');
+	const told = (text, title) => server.api.call('POST', `/api/session/${id}/notify`, { text, title });
+	await told('are <b>green</b>', 'Tests');
 	for (const person of [ada, guest]) {
 		const notice = person.page.locator('.toast.notice').filter({ hasText: 'are <b>green</b>' });
 		await notice.waitFor();
 		assert.equal((await notice.innerText()).replace(/\s+/g, ' '), 'Tests are <b>green</b>');
 		assert.deepEqual([await notice.locator('strong').innerText(), await notice.locator('b, a').count()], ['Tests', 0]);
 	}
-	await told('open', '-s', id, 'https://example.com/report?a=1&b=2');
+	await told('https://example.com/report?a=1&b=2');
 	const address = guest.page.locator('.toast.notice a');
 	await address.waitFor();
 	assert.deepEqual([await address.getAttribute('href'), await address.getAttribute('rel'), await address.getAttribute('target')],
 		['https://example.com/report?a=1&b=2', 'noopener noreferrer', '_blank']);
-	await told('notify', '-s', id, 'javascript:alert(1)');
+	await told('javascript:alert(1)');
 	await ada.page.locator('.toast.notice').filter({ hasText: 'alert(1)' }).waitFor();
 	assert.equal(await ada.page.locator('.toast.notice a[href^="javascript"]').count(), 0);
 	// However many there are, the page is not full of them; and none is left behind.
-	for (let n = 1; n <= 7; n += 1) await told('notify', '-s', id, `number ${n}`);
+	for (let n = 1; n <= 7; n += 1) await told(`number ${n}`);
 	await ada.page.locator('.toast.notice').filter({ hasText: 'number 7' }).waitFor();
 	assert.ok(await ada.page.locator('.toast.notice').count() <= 5);
-	await until('them to go', async () => await ada.page.locator('.toast.notice').count() === 0, { timeout: 25_000 });
 	// So is that the server is being emptied, also to who comes then.
 	const says = (person, text) => person.page.locator('.toast').filter({ hasText: text }).waitFor();
-	await told('drain');
+	await server.api.call('POST', '/api/drain');
 	await Promise.all([ada, guest].map((person) => says(person, 'nothing new begins here')));
 	await guest.page.reload();
 	await says(guest, 'nothing new begins here');
-	await told('drain', '--cancel');
+	await server.api.call('DELETE', '/api/drain');
 	await Promise.all([ada, guest].map((person) => says(person, 'begin here again')));
+	await until('the notices to go', async () => await ada.page.locator('.toast.notice').count() === 0, { timeout: 25_000, interval: 250 });
 	ada.well();
 	guest.well();
 });
 
-scenario('nobody without a token', { skip, timeout: 40_000 }, async (server) => {
-	const page = await (await browserOf(server)).newPage();
-	await page.goto(`${server.base}/`);
-	await page.getByTestId('sign-in').waitFor();
-	await page.getByTestId('sign-in-token').fill('wrong-token');
-	await page.keyboard.press('Enter');
-	await pause(300);
-	assert.equal(await page.getByTestId('terminal').count(), 0);
-	assert.deepEqual((await server.api.list()).data, []);
-	await page.getByTestId('sign-in-token').fill(server.token);
-	await page.keyboard.press('Enter');
-	await page.getByTestId('terminal').waitFor();
-});
-
-scenario('who has leased the keyboard is shown, and the owner takes it back', { skip, timeout: 40_000 }, async (server) => {
-	const ada = await Person.open(server, 'Ada');
-	await ada.shows(/[$#] $/m);
-	const { id } = await onlySession(server);
-	assert.equal(await ada.at('lease-badge').isVisible(), false);
-	await server.api.call('POST', `/api/session/${id}/lease`, { owner: 'robot' });
-	await ada.at('lease-badge').waitFor();
-	assert.match(await ada.at('lease-badge').innerText(), /robot has the keyboard/);
-	const { offset } = await server.api.get(id);
-	await ada.types('nothing of this');
-	await ada.page.getByText('input is refused').first().waitFor();
-	assert.equal((await server.api.get(id)).offset, offset);
-	await ada.at('lease-take').click();
-	await ada.at('lease-badge').filter({ hasText: 'You have' }).waitFor();
-	await ada.runs('echo mine again');
-	await ada.shows(/^mine again/m);
-	await ada.at('lease-give-back').click();
-	await ada.at('confirm').click();
-	await ada.at('lease-badge').waitFor({ state: 'hidden' });
-	assert.equal((await server.api.call('GET', `/api/session/${id}/lease`)).lease, null);
-	ada.well();
-});
-
-scenario('the page reaches nobody but its server, and needs nothing more', { skip, timeout: 60_000 }, async (server) => {
-	const ada = await Person.open(server, 'Ada');
+scenario('nobody comes in without a token; the page reaches nobody but its server, and needs nothing more', { skip, timeout: 60_000 }, async (server) => {
+	const ada = await Person.open(server, 'Ada', { url: `${server.base}/`, enter: async (person) => {
+		const token = person.at('sign-in-token');
+		await token.fill('wrong-token');
+		await person.page.keyboard.press('Enter');
+		await person.page.getByRole('alert').filter({ hasText: 'That token is not right' }).waitFor();
+		assert.equal(await person.at('terminal').count(), 0);
+		assert.deepEqual((await server.api.list()).data, []);
+		person.errors = person.errors.filter((each) => !/401/.test(each));
+		person.well();
+		await token.fill(server.token);
+		await person.page.keyboard.press('Enter');
+	} });
 	await ada.runs('printf "\\033]8;;http://x.example/\\033\\\\link\\033]8;;\\033\\\\ \\033[1;3;4;31m\\xe7\\x95\\x8c\\xf0\\x9f\\x8e\\xaa\\033[m drawn\\n"');
 	await ada.shows(/drawn/);
 	ada.well();
@@ -460,12 +391,34 @@ scenario('the page reaches nobody but its server, and needs nothing more', { ski
 	assert.ok(ada.errors.length >= 5 && ada.errors.every((error) => /CSP|Content Security Policy|TrustedHTML/.test(error)), ada.errors.join('\n'));
 });
 
-scenario('by HTTP/2, and the terminal beside it', { skip, timeout: 60_000, args: ['--tls-cert', cert, '--tls-key', key, '--http2'] }, async (server) => {
+scenario('by HTTP/2: the terminal, the end of a session, and the list that manages them', { skip, timeout: 60_000, args: ['--tls-cert', cert, '--tls-key', key, '--http2'] }, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const ada = await Person.open(server, 'Ada', { ignoreHTTPSErrors: true });
 	assert.equal(await ada.page.evaluate(() => performance.getEntriesByType('navigation')[0].nextHopProtocol), 'h2');
 	await ada.runs('echo hello-$((40+2))');
 	await ada.shows(/^hello-42$/m);
 	await ada.at('latency').filter({ hasText: 'ms' }).waitFor();
+
+	await ada.runs('exit 3');
+	await ada.at('banner').filter({ hasText: /exit status 3|status:? 3|code:? 3/i }).waitFor();
+	await ada.page.reload();
+	await ada.live();
+	await ada.at('banner').filter({ hasText: /3/ }).waitFor();
+	await ada.shows(/exit 3/);
+	await ada.at('banner').getByRole('button', { name: 'Start again' }).click();
+	await ada.live();
+	await until('no banner', () => ada.at('banner').isHidden());
+	await ada.runs('echo ag""ain; kill -9 $$');
+	await ada.shows(/^again$/m);
+	await ada.at('banner').filter({ hasText: /KILL/ }).waitFor();
+
+	await server.session({ id: 'by-api', name: 'Made by a program' });
+	await ada.at('session-item').filter({ hasText: 'Made by a program' }).getByRole('link').click();
+	await ada.live();
+	await ada.runs('echo in-$((6*7))');
+	await ada.shows(/^in-42$/m);
+	await server.api.delete('by-api');
+	await until('one session in the list', async () => await ada.at('session-item').count() === 1);
+	await ada.at('banner').filter({ hasText: /deleted/i }).waitFor();
 	ada.well();
 });

@@ -1,33 +1,18 @@
 // The page for everyone: what axe finds, what is read as text, and the way to the end.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+// SHOTS: a folder for pictures.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
 import { typeLine } from '../integration/lib/blocks.mjs';
-import { scenario, slowness } from '../integration/lib/server.mjs';
+import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
 import { findings } from './lib/axe.mjs';
-
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
-const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
+import { launch, open as openPage, skip } from './lib/browser.mjs';
 
 async function open(server, options = {}) {
-	const browser = await chromium.launch({ executablePath, args });
-	server.clients.add({ terminate: () => browser.close().catch(() => {}) });
 	// axe is put into the page, which the page's own policy is there to prevent.
-	const context = await browser.newContext({ viewport: { width: 1000, height: 600 }, reducedMotion: 'reduce', bypassCSP: true, ...options });
-	const page = await context.newPage();
-	page.setDefaultTimeout(15_000 * slowness);
-	await page.goto(server.loginUrl);
-	await live(page);
-	return page;
+	const context = await (await launch(server)).newContext({ viewport: { width: 1000, height: 600 }, reducedMotion: 'reduce', bypassCSP: true, ...options });
+	return openPage(context, server.loginUrl);
 }
-
-const live = (page) => until('connection', () => page.evaluate(
-	() => window.ringside?.connection?.state.kind === 'live'), { timeout: 30_000 });
 
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 
@@ -37,45 +22,40 @@ async function sound(page, what) {
 	assert.deepEqual(found, [], `${what}:\n${found.join('\n')}`);
 }
 
-for (const [name, colours] of [['light', { colorScheme: 'light' }], ['dark', { colorScheme: 'dark' }],
-	['forced colours', { colorScheme: 'dark', forcedColors: 'active' }]])
-	scenario(`axe finds nothing in ${name}`, { skip, timeout: 90_000 }, async (server) => {
-		await server.session({ id: 'main' });
-		await server.session({ id: 'ended', name: 'Has ended' });
-		await server.api.input('ended', 'exit 3\r');
-		const page = await open(server, colours);
-		const closed = (id) => page.getByTestId(id).waitFor({ state: 'detached' });
-		const escape = () => page.keyboard.press('Escape');
-		await until('the other session’s end', async () => (await server.api.get('ended')).state === 'exited');
-		await sound(page, `${name} main`);
-		await page.getByTestId('share').click();
-		await page.locator('dialog[open]').waitFor();
-		await sound(page, `${name} share`);
-		await escape();
-		await page.locator('dialog[open]').waitFor({ state: 'detached' });
-		await page.getByTestId('new-session-as').click();
-		await page.locator('dialog[open]').waitFor();
-		await sound(page, `${name} new session`);
-		await escape();
-		await page.locator('dialog[open]').waitFor({ state: 'detached' });
-		await page.getByTestId('session-item').first().hover();
-		await page.getByTestId('session-end').or(page.getByTestId('session-delete')).first().click();
-		await page.locator('dialog[open]').waitFor();
-		await sound(page, `${name} end`);
-		await escape();
-		await page.locator('dialog[open]').waitFor({ state: 'detached' });
-		await page.getByRole('button', { name: 'Read and select the text' }).click();
-		await sound(page, `${name} read`);
-		await escape();
-		await closed('read');
-		await page.getByRole('button', { name: 'Sign out' }).click();
-		await page.getByTestId('sign-in').waitFor();
-		await sound(page, `${name} sign in`);
-	});
-
-scenario('the text of the terminal is text of the page, and the end is one press away', { skip, timeout: 90_000 }, async (server) => {
+scenario('the commands beside the terminal by keys alone; the text of the terminal is text of the page, and the end is one press away', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
+	for (const line of [': first', '(exit 3)', ': third']) await typeLine(server, 'main', line);
 	const page = await open(server);
+	const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
+	const at = (pattern) => until(() => `focus at ${pattern}`, async () => pattern.test(await focused()));
+	await page.getByTestId('block').nth(2).waitFor();
+	await page.getByTestId('terminal').click();
+	await page.keyboard.press('Control+Shift+G');
+	await at(/^: third: succeeded/);
+	await page.keyboard.press('ArrowUp');
+	await at(/^\(exit 3\): failed with 3/);
+	assert.equal(await page.locator('[data-testid=block][tabindex="0"]').count(), 1, 'one of them is where Tab goes');
+	await page.keyboard.press('Enter');
+	await at(/^Copy command$/);
+	assert.match(await page.getByTestId('block-card').innerText(), /Failed with 3/);
+	await sound(page, 'card by keys');
+	await page.keyboard.press('Escape');
+	await page.getByTestId('block-card').waitFor({ state: 'hidden' });
+	await at(/^\(exit 3\): failed with 3/);
+	await page.keyboard.press('Escape');
+	await at(/Terminal input/);
+	await page.emulateMedia({ forcedColors: 'active' });
+	const colours = await page.getByTestId('block').evaluateAll((all) => all.map((each) => getComputedStyle(each, '::before').backgroundColor));
+	const canvas = await page.evaluate(() => {
+		const probe = document.body.appendChild(document.createElement('i'));
+		probe.style.color = 'Canvas';
+		const { color } = getComputedStyle(probe);
+		probe.remove();
+		return color;
+	});
+	assert.ok(colours.length > 0 && colours.every((colour) => colour !== canvas), `${colours} on ${canvas}`);
+	await page.emulateMedia({ forcedColors: 'none' });
+
 	await page.getByTestId('terminal').click();
 	await server.run('main', `printf '%s-' {1..60}; echo; seq 300`);
 	await until('the output', () => page.evaluate(() => window.ringside.terminal.buffer.active.baseY > 250));
@@ -114,43 +94,15 @@ scenario('the text of the terminal is text of the page, and the end is one press
 	await button.waitFor({ state: 'hidden' });
 });
 
-scenario('the commands beside the terminal by keys alone', { skip, timeout: 90_000 }, async (server) => {
-	await server.session({ id: 'main' });
-	for (const line of [': first', '(exit 3)', ': third']) await typeLine(server, 'main', line);
-	const page = await open(server);
-	const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent);
-	const at = (pattern) => until(() => `focus at ${pattern}`, async () => pattern.test(await focused()));
-	await page.getByTestId('block').nth(2).waitFor();
-	await page.getByTestId('terminal').click();
-	await page.keyboard.press('Control+Shift+G');
-	await at(/^: third: succeeded/);
-	await page.keyboard.press('ArrowUp');
-	await at(/^\(exit 3\): failed with 3/);
-	assert.equal(await page.locator('[data-testid=block][tabindex="0"]').count(), 1, 'one of them is where Tab goes');
-	await page.keyboard.press('Enter');
-	await at(/^Copy command$/);
-	assert.match(await page.getByTestId('block-card').innerText(), /Failed with 3/);
-	await sound(page, 'card by keys');
-	await page.keyboard.press('Escape');
-	await page.getByTestId('block-card').waitFor({ state: 'hidden' });
-	await at(/^\(exit 3\): failed with 3/);
-	await page.keyboard.press('Escape');
-	await at(/Terminal input/);
-	await page.emulateMedia({ forcedColors: 'active' });
-	const colours = await page.getByTestId('block').evaluateAll((all) => all.map((each) => getComputedStyle(each, '::before').backgroundColor));
-	const canvas = await page.evaluate(() => {
-		const probe = document.body.appendChild(document.createElement('i'));
-		probe.style.color = 'Canvas';
-		const { color } = getComputedStyle(probe);
-		probe.remove();
-		return color;
-	});
-	assert.ok(colours.length > 0 && colours.every((colour) => colour !== canvas), `${colours} on ${canvas}`);
-});
-
-scenario('axe finds nothing in what comes and goes', { skip, timeout: 180_000 }, async (server) => {
-	for (const id of ['main', 'asks', 'robot']) await server.session({ id });
+scenario('axe finds nothing in any colours, in what is there and what comes and goes', { skip, timeout: 240_000 }, async (server) => {
+	for (const id of ['main', 'ended', 'asks', 'robot']) await server.session({ id });
+	await server.api.input('ended', 'exit 3\r');
 	const page = await open(server, { colorScheme: 'light' });
+	const escape = async (what) => {
+		await page.keyboard.press('Escape');
+		await what.waitFor({ state: 'detached' });
+	};
+	const dialog = page.locator('dialog[open]');
 	const each = async (what) => {
 		for (const [name, media] of [['light', { colorScheme: 'light', forcedColors: 'none' }], ['dark', { colorScheme: 'dark', forcedColors: 'none' }],
 			['forced colours', { colorScheme: 'dark', forcedColors: 'active' }]]) {
@@ -161,6 +113,25 @@ scenario('axe finds nothing in what comes and goes', { skip, timeout: 180_000 },
 	await page.locator('[data-testid=session-item][data-session-id=main] a').click();
 	await until('the others out of sight', () => new URL(page.url()).searchParams.get('s') === 'main');
 	await page.locator('[data-session-id=robot][data-kind=idle]').waitFor();
+	await page.locator('[data-session-id=ended][data-kind=ended]').waitFor();
+	await each('main');
+	await page.getByTestId('share').click();
+	await dialog.waitFor();
+	await each('share');
+	await escape(dialog);
+	await page.getByTestId('new-session-as').click();
+	await dialog.waitFor();
+	await each('new session');
+	await escape(dialog);
+	await page.getByTestId('session-item').first().hover();
+	await page.getByTestId('session-end').or(page.getByTestId('session-delete')).first().click();
+	await dialog.waitFor();
+	await each('end');
+	await escape(dialog);
+	await page.getByRole('button', { name: 'Read and select the text' }).click();
+	await each('read');
+	await escape(page.getByTestId('read'));
+
 	await server.api.call('POST', '/api/session/robot/exec', { command: 'false', label: 'Robot' });
 	await server.api.input('asks', 'read -s word\r');
 	await page.locator('[data-testid=inbox-item][data-kind=password]').waitFor();
@@ -174,8 +145,7 @@ scenario('axe finds nothing in what comes and goes', { skip, timeout: 180_000 },
 	await page.getByTestId('open-settings').click();
 	await page.getByTestId('settings').waitFor();
 	await each('settings');
-	await page.keyboard.press('Escape');
-	await page.getByTestId('settings').waitFor({ state: 'detached' });
+	await escape(page.getByTestId('settings'));
 	await page.evaluate(() => {
 		const data = new DataTransfer();
 		data.items.add(new File(['text'], 'note.txt', { type: 'text/plain' }));
@@ -188,6 +158,10 @@ scenario('axe finds nothing in what comes and goes', { skip, timeout: 180_000 },
 	await page.locator('.wall[data-state="live"]').waitFor();
 	await page.getByTestId('wall-tile').first().waitFor();
 	await each('wall');
+	await escape(page.getByTestId('wall'));
+	await page.getByRole('button', { name: 'Sign out' }).click();
+	await page.getByTestId('sign-in').waitFor();
+	await each('sign in');
 });
 
 /** What of the page's controls is cut off, or lies on another. */

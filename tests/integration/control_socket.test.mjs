@@ -5,55 +5,13 @@ import { RawClient, frame } from './lib/client.mjs';
 import { allPids, cmdline, isAlive, rssAnon } from './lib/proc.mjs';
 import { Road } from './lib/road.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
 import { stays, until } from './lib/until.mjs';
 
 const MiB = 1 << 20;
 const pendingMax = 128;
 
-scenario('requests and their answers', async (server) => {
-	for (const path of ['/ws', '/api/ws']) {
-		const control = await new ControlClient(server, { path }).connect();
-		const pong = await control.request('GET', '/api/ping');
-		assert.deepEqual(Object.keys(pong).sort(), ['body', 'done', 'id', 'status', 'type']);
-		assert.equal(pong.type, 'response');
-		assert.equal(pong.status, 200);
-		assert.equal(pong.done, true);
-		assert.equal(pong.body.status, 'healthy');
-		await control.close();
-	}
-	const control = await new ControlClient(server).connect();
-	const created = await control.request('POST', '/api/session/create', { id: 's' }, { 'content-type': 'application/json' });
-	assert.equal(created.status, 200);
-	assert.equal(created.body.data.id, 's');
-	assert.equal((await server.api.get('s')).id, 's');
-	const again = await control.request('POST', '/api/session/create', { id: 's' });
-	assert.equal(again.status, 409);
-	assert.equal(again.body.code, 'SESSION_ALREADY_EXISTS');
-	assert.equal((await control.request('GET', '/api/nothing')).status, 404);
-	assert.equal((await control.request('DELETE', '/api/session/list')).status, 405);
-	const wrong = await control.request('POST', '/api/session/create', { id: 'a\0b' });
-	assert.equal(wrong.status, 400, 'NUL is the handler’s to refuse, with the id of the request');
-	await server.shellReady('s');
-	assert.equal(await server.run('s', 'printf "a b+c%%"'), 'a b+c%');
-	const found = await control.request('GET', '/api/session/s/search?q=a+b%2Bc%25&limit=1');
-	assert.equal(found.body.matches?.length ?? found.body.data?.matches?.length, 1, JSON.stringify(found));
-	const output = await control.request('GET', '/api/session/s/output?from=0');
-	const same = await server.api.output('s');
-	assert.deepEqual(Buffer.from(output.body.base64, 'base64'), same.subarray(0, Number(output.headers['ringside-to'])));
-	assert.equal((await control.request('GET', '/healthz')).body, 'ok\n');
-	assert.equal((await control.request('POST', '/api/session/delete', { sessionId: 's' })).body.success, true);
-});
-
-scenario('answers come as they are ready, many at a time', async (server) => {
-	const control = await new ControlClient(server).connect();
-	const ids = Array.from({ length: 100 }, () => control.ask('GET', '/api/session/list'));
-	for (const id of ids) assert.equal((await control.end(id)).status, 200);
-	const opened = await Promise.all(Array.from({ length: 10 }, (_, n) => control.request('POST', '/api/session/open', { id: `s${n}` })));
-	assert.ok(opened.every(({ body }) => body.success));
-	assert.equal((await control.request('GET', '/api/session/list')).body.data.length, 10);
-});
-
-scenario('a session is named by a header or the query, on either transport', async (server) => {
+scenario('requests and their answers, many at a time; a session is named by a header or the query, on either transport', async (server) => {
 	await server.session({ id: 's' });
 	const control = await new ControlClient(server).connect();
 	const body = { command: 'echo $$' };
@@ -72,9 +30,54 @@ scenario('a session is named by a header or the query, on either transport', asy
 		assert.equal((await ask('/api/execute', { 'X-Session-Id': 'x'.repeat(500) })).code, 'VALIDATION_FAILED', name);
 	}
 	assert.deepEqual((await server.api.list()).data, ['s']);
+
+	// Requests and their answers.
+	{
+		for (const path of ['/ws', '/api/ws']) {
+			const control = await new ControlClient(server, { path }).connect();
+			const pong = await control.request('GET', '/api/ping');
+			assert.deepEqual(Object.keys(pong).sort(), ['body', 'done', 'id', 'status', 'type']);
+			assert.equal(pong.type, 'response');
+			assert.equal(pong.status, 200);
+			assert.equal(pong.done, true);
+			assert.equal(pong.body.status, 'healthy');
+			await control.close();
+		}
+		const control = await new ControlClient(server).connect();
+		const created = await control.request('POST', '/api/session/create', { id: 'made' }, { 'content-type': 'application/json' });
+		assert.equal(created.status, 200);
+		assert.equal(created.body.data.id, 'made');
+		assert.equal((await server.api.get('made')).id, 'made');
+		const again = await control.request('POST', '/api/session/create', { id: 'made' });
+		assert.equal(again.status, 409);
+		assert.equal(again.body.code, 'SESSION_ALREADY_EXISTS');
+		assert.equal((await control.request('GET', '/api/nothing')).status, 404);
+		assert.equal((await control.request('DELETE', '/api/session/list')).status, 405);
+		const wrong = await control.request('POST', '/api/session/create', { id: 'a\0b' });
+		assert.equal(wrong.status, 400, 'NUL is the handler’s to refuse, with the id of the request');
+		await server.shellReady('made');
+		assert.equal(await server.run('made', 'printf "a b+c%%"'), 'a b+c%');
+		const found = await control.request('GET', '/api/session/made/search?q=a+b%2Bc%25&limit=1');
+		assert.equal(found.body.matches?.length ?? found.body.data?.matches?.length, 1, JSON.stringify(found));
+		const output = await control.request('GET', '/api/session/made/output?from=0');
+		const same = await server.api.output('made');
+		assert.deepEqual(Buffer.from(output.body.base64, 'base64'), same.subarray(0, Number(output.headers['ringside-to'])));
+		assert.equal((await control.request('GET', '/healthz')).body, 'ok\n');
+		assert.equal((await control.request('POST', '/api/session/delete', { sessionId: 'made' })).body.success, true);
+	}
+
+	// As they are ready, many at a time.
+	{
+		const control = await new ControlClient(server).connect();
+		const ids = Array.from({ length: 100 }, () => control.ask('GET', '/api/session/list'));
+		for (const id of ids) assert.equal((await control.end(id)).status, 200);
+		const opened = await Promise.all(Array.from({ length: 3 }, (_, n) => control.request('POST', '/api/session/open', { id: `s${n}` })));
+		assert.ok(opened.every(({ body }) => body.success));
+		assert.equal((await control.request('GET', '/api/session/list')).body.data.length, 4);
+	}
 });
 
-scenario('who may come', async (server) => {
+scenario('who may come, and the end of the server', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.create({ id: 'other' });
 	const refused = (status, options) => assert.rejects(new ControlClient(server, options).connect(), (error) => error.status === status, `${status} for ${JSON.stringify(options)}`);
@@ -100,9 +103,23 @@ scenario('who may come', async (server) => {
 	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
 	assert.equal((await guest.untilClosed()).code, 4401);
 	assert.equal(page.closed, undefined);
+
+	// The server ends.
+	{
+		const control = await new ControlClient(server).connect();
+		const stalled = await new ControlClient(server).connect();
+		await control.event(control.ask('GET', '/api/session/events'));
+		stalled.ask('GET', '/api/session/events');
+		stalled.socket.pause();
+		const { code } = await server.kill('SIGTERM');
+		assert.equal(code, 0);
+		assert.equal((await control.untilClosed()).code, 1001);
+		stalled.terminate();
+		await server.start();
+	}
 });
 
-scenario('frames that make no sense are answered, and cost nobody else', async (server) => {
+scenario('frames that make no sense, and what is too large or too much, are answered, and cost nobody else', async (server) => {
 	const control = await new ControlClient(server).connect();
 	const deep = `{"type":"request","id":"x","body":${'['.repeat(100_000)}`;
 	const cases = [
@@ -127,43 +144,45 @@ scenario('frames that make no sense are answered, and cost nobody else', async (
 	}
 	control.send(Buffer.from('{"type":"request","id":"bytes","method":"GET","path":"/api/ping"}'));
 	assert.equal((await control.end('bytes')).status, 200);
+
+	// A message that is too large.
+	{
+		const control = await new ControlClient(server).connect();
+		const other = await new ControlClient(server).connect();
+		control.ask('POST', '/api/session/create', 'x'.repeat(17 * MiB));
+		assert.equal((await control.untilClosed()).code, 1009);
+		assert.equal(control.frames[0].code, 'REQUEST_TOO_LARGE');
+		assert.equal(control.frames[0].status, 413);
+		assert.equal((await other.request('GET', '/api/ping')).status, 200);
+		// One that announces more than anybody has is refused before it has come.
+		const raw = new RawClient(server).upgrade('/ws');
+		assert.equal(await raw.status(), 101);
+		raw.send(frame({ opcode: 1, payload: '{"', length: 2 ** 40 }));
+		await until('close frame', () => raw.closeCode() === 1009);
+	}
+
+	// As many at once as the limit says.
+	{
+		const control = await new ControlClient(server).connect();
+		const ids = Array.from({ length: pendingMax }, () => control.ask('GET', '/api/session/events'));
+		const refused = await control.request('GET', '/api/ping');
+		assert.equal(refused.type, 'error');
+		assert.equal(refused.code, 'LIMIT_REACHED');
+		assert.equal(refused.status, 429);
+		for (const id of ids) await control.event(id);
+		assert.equal(await metric(server, 'streams'), pendingMax);
+		control.send({ type: 'request', id: ids[0], method: 'GET', path: '/api/ping' });
+		const duplicate = await control.until('error', (each) => each.type === 'error' && !each.id);
+		assert.equal(duplicate.code, 'INVALID_REQUEST');
+		control.cancel(ids[0]);
+		assert.deepEqual(await control.end(ids[0]), { type: 'response', id: ids[0], status: 200, done: true });
+		assert.equal((await control.request('GET', '/api/ping')).status, 200);
+		const other = await new ControlClient(server).connect();
+		assert.equal((await other.request('GET', '/api/ping')).status, 200, 'the limit is each connection’s own');
+	}
 });
 
-scenario('a message that is too large', async (server) => {
-	const control = await new ControlClient(server).connect();
-	const other = await new ControlClient(server).connect();
-	control.ask('POST', '/api/session/create', 'x'.repeat(17 * MiB));
-	assert.equal((await control.untilClosed()).code, 1009);
-	assert.equal(control.frames[0].code, 'REQUEST_TOO_LARGE');
-	assert.equal(control.frames[0].status, 413);
-	assert.equal((await other.request('GET', '/api/ping')).status, 200);
-	// One that announces more than anybody has is refused before it has come.
-	const raw = new RawClient(server).upgrade('/ws');
-	assert.equal(await raw.status(), 101);
-	raw.send(frame({ opcode: 1, payload: '{"', length: 2 ** 40 }));
-	await until('close frame', () => raw.closeCode() === 1009);
-});
-
-scenario('as many requests at once as the limit says', async (server) => {
-	const control = await new ControlClient(server).connect();
-	const ids = Array.from({ length: pendingMax }, () => control.ask('GET', '/api/session/events'));
-	const refused = await control.request('GET', '/api/ping');
-	assert.equal(refused.type, 'error');
-	assert.equal(refused.code, 'LIMIT_REACHED');
-	assert.equal(refused.status, 429);
-	for (const id of ids) await control.event(id);
-	assert.equal(await metric(server, 'streams'), pendingMax);
-	control.send({ type: 'request', id: ids[0], method: 'GET', path: '/api/ping' });
-	const duplicate = await control.until('error', (each) => each.type === 'error' && !each.id);
-	assert.equal(duplicate.code, 'INVALID_REQUEST');
-	control.cancel(ids[0]);
-	assert.deepEqual(await control.end(ids[0]), { type: 'response', id: ids[0], status: 200, done: true });
-	assert.equal((await control.request('GET', '/api/ping')).status, 200);
-	const other = await new ControlClient(server).connect();
-	assert.equal((await other.request('GET', '/api/ping')).status, 200, 'the limit is each connection’s own');
-});
-
-scenario('streams: events, cancel, and the end of the connection', async (server) => {
+scenario('streams: events, cancel, and the end of the connection', { timeout: 150_000 }, async (server) => {
 	const [a, b] = [await new ControlClient(server).connect(), await new ControlClient(server).connect()];
 	const [first, second] = [a.ask('GET', '/api/session/events'), a.ask('GET', '/api/session/events')];
 	const same = b.ask('GET', '/api/session/events');
@@ -191,55 +210,78 @@ scenario('streams: events, cancel, and the end of the connection', async (server
 	assert.equal((await server.api.get('s')).state, 'running');
 	await b.close();
 	await untilMetric(server, 'control_sockets', 0);
-});
 
-scenario('streams that complete give all of it, and then the end', async (server) => {
-	const control = await new ControlClient(server).connect();
-	const command = (n) => `i=0; while [ $i -lt ${n} ]; do echo line $i; i=$((i + 1)); done`;
-	const ids = Array.from({ length: 20 }, (_, n) => control.ask('POST', '/api/run', { command: command(n * 100), stream: true }));
-	for (const [n, id] of ids.entries()) {
-		assert.deepEqual(await control.end(id), { type: 'response', id, status: 200, done: true });
-		assert.equal(control.of(id).at(-1).type, 'response', 'something came after the end');
-		const events = control.of(id).slice(0, -1).map(({ data }) => JSON.parse(data));
-		assert.equal(events.at(-1).type, 'complete');
-		assert.equal(events.filter(({ type }) => type === 'stdout').map(({ data }) => data).join(''),
-			Array.from({ length: n * 100 }, (__, i) => `line ${i}\n`).join(''));
+	// Those that complete give all of it, and then the end.
+	{
+		const control = await new ControlClient(server).connect();
+		const command = (n) => `i=0; while [ $i -lt ${n} ]; do echo line $i; i=$((i + 1)); done`;
+		const ids = Array.from({ length: times(6, 20) }, (_, n) => control.ask('POST', '/api/run', { command: command(n * 100), stream: true }));
+		for (const [n, id] of ids.entries()) {
+			assert.deepEqual(await control.end(id), { type: 'response', id, status: 200, done: true });
+			assert.equal(control.of(id).at(-1).type, 'response', 'something came after the end');
+			const events = control.of(id).slice(0, -1).map(({ data }) => JSON.parse(data));
+			assert.equal(events.at(-1).type, 'complete');
+			assert.equal(events.filter(({ type }) => type === 'stdout').map(({ data }) => data).join(''),
+				Array.from({ length: n * 100 }, (__, i) => `line ${i}\n`).join(''));
+		}
+		await untilMetric(server, 'streams', 0);
+		// One that cannot stream says so instead.
+		const wrong = await control.request('POST', '/api/run', { command: 'true', cwd: '/nowhere', stream: true });
+		assert.ok(wrong.status >= 400);
+		assert.equal(wrong.done, true);
+		await control.close();
 	}
-	await untilMetric(server, 'streams', 0);
-	// One that cannot stream says so instead.
-	const wrong = await control.request('POST', '/api/run', { command: 'true', cwd: '/nowhere', stream: true });
-	assert.ok(wrong.status >= 400);
-	assert.equal(wrong.done, true);
+
+	// A cancel ends what the stream is of; so does the end of the connection.
+	{
+		const control = await new ControlClient(server).connect();
+		const mark = `3${Math.floor(Math.random() * 1e8)}`;
+		const running = () => allPids().filter((pid) => cmdline(pid) === `sleep ${mark}`).length;
+		const ids = [1, 2].map(() => control.ask('POST', '/api/run', { command: `echo up; sleep ${mark}`, stream: true }));
+		await until('both to run', () => running() === 2);
+		control.cancel(ids[0]);
+		await control.end(ids[0]);
+		await until('one to end', () => running() === 1);
+		control.terminate();
+		await until('the other to end', () => running() === 0);
+	}
+
+	// Connections that end in the middle leave nothing.
+	{
+		await server.run('s', 'head -c 2000000 /dev/zero | tr "\\0" x');
+		for (let n = 0; n < times(12, 40); n += 1) {
+			const control = await new ControlClient(server).connect();
+			control.ask('GET', '/api/session/events');
+			control.ask('GET', '/api/session/s/output?from=1');
+			control.ask('POST', '/api/session/open', { id: `n${n % times(3, 40)}` });
+			if (n % 3 === 0) control.socket.pause();
+			else if (n % 4) await control.until('frame', () => true);
+			if (n % 2) control.terminate();
+			else control.socket.close();
+			if (n % 3 === 0) control.terminate();
+		}
+		await untilMetric(server, 'streams', 0);
+		await untilMetric(server, 'control_sockets', 0);
+		assert.equal((await server.api.get('s')).state, 'running');
+	}
 });
 
-scenario('cancel ends what the stream is of; so does the end of the connection', async (server) => {
-	const control = await new ControlClient(server).connect();
-	const mark = `3${Math.floor(Math.random() * 1e8)}`;
-	const running = () => allPids().filter((pid) => cmdline(pid) === `sleep ${mark}`).length;
-	const ids = [1, 2].map(() => control.ask('POST', '/api/run', { command: `echo up; sleep ${mark}`, stream: true }));
-	await until('both to run', () => running() === 2);
-	control.cancel(ids[0]);
-	await control.end(ids[0]);
-	await until('one to end', () => running() === 1);
-	control.terminate();
-	await until('the other to end', () => running() === 0);
-});
-
-scenario('a quiet stream is kept alive', { args: ['--ping-interval', '1'] }, async (server) => {
+scenario('a quiet stream is kept alive; a peer that answers no ping is dead', { args: ['--ping-interval', '1'] }, async (server) => {
 	const control = await new ControlClient(server).connect();
 	const id = control.ask('GET', '/api/session/events');
 	await control.event(id);
 	const kept = await control.until('sign of life', (each) => each.id === id && each.data === '');
 	assert.deepEqual(kept, { type: 'stream', id, data: '' });
-});
 
-scenario('a peer that answers no ping is dead', { args: ['--ping-interval', '1'] }, async (server) => {
-	const dead = await new ControlClient(server, { mute: true }).connect();
-	const alive = await new ControlClient(server).connect();
-	alive.ask('GET', '/api/session/list');
-	await dead.untilClosed({ timeout: 20_000 });
-	await untilMetric(server, 'control_sockets', 1);
-	assert.equal(alive.closed, undefined);
+	// A peer that answers no ping is dead.
+	{
+		const dead = await new ControlClient(server, { mute: true }).connect();
+		const alive = await new ControlClient(server).connect();
+		alive.ask('GET', '/api/session/list');
+		await dead.untilClosed({ timeout: 20_000 });
+		await untilMetric(server, 'control_sockets', 2);
+		assert.equal(alive.closed, undefined);
+	}
 });
 
 scenario('a reader that stops costs no memory, and gets everything later', { timeout: 100_000, memory: true }, async (server) => {
@@ -254,7 +296,7 @@ scenario('a reader that stops costs no memory, and gets everything later', { tim
 	assert.equal((await control.request('GET', '/api/session/s/output?from=1')).status, 200);
 	const before = measure();
 	road.pace = 0;
-	const ids = Array.from({ length: pendingMax - 1 }, () => control.ask('GET', '/api/session/s/output?from=1'));
+	const ids = Array.from({ length: sanitized() ? 24 : pendingMax - 1 }, () => control.ask('GET', '/api/session/s/output?from=1'));
 	let highest = 0;
 	await until('the requests to have come', async () => await metric(server, 'http_requests_total') > 0);
 	await stays('serving others, in bounded memory', async () => {
@@ -278,7 +320,7 @@ scenario('streams that nobody reads are not made', { memory: true }, async (serv
 	const control = await new ControlClient(server, { base: road.base, headers: { Host: server.host } }).connect();
 	for (let n = 0; n < 50; n += 1) control.ask('GET', '/api/session/events');
 	await untilMetric(server, 'streams', 50);
-	for (let n = 0; n < 20; n += 1) await server.api.create({ id: `session-${n}-${'x'.repeat(40)}` });
+	for (let n = 0; n < (sanitized() ? 3 : 20); n += 1) await server.api.create({ id: `session-${n}-${'x'.repeat(40)}` });
 	road.pace = 0;
 	const before = sanitized() ? 0 : rssAnon(server.pid);
 	for (let n = 0; n < 60; n += 1) await server.api.call('POST', '/api/session/session-0-' + 'x'.repeat(40) + '/rename', { name: `${n}-${'y'.repeat(100)}` });
@@ -301,34 +343,3 @@ scenario('whoever floods and reads nothing is closed', { memory: true }, async (
 	if (!sanitized()) assert.ok(rssAnon(server.pid) - before < 8 * MiB, `memory grew by ${rssAnon(server.pid) - before}`);
 });
 
-scenario('connections that end in the middle leave nothing', { timeout: 100_000 }, async (server) => {
-	await server.session({ id: 's' });
-	await server.run('s', 'head -c 2000000 /dev/zero | tr "\\0" x');
-	for (let n = 0; n < 40; n += 1) {
-		const control = await new ControlClient(server).connect();
-		control.ask('GET', '/api/session/events');
-		control.ask('GET', '/api/session/s/output?from=1');
-		control.ask('POST', '/api/session/open', { id: `n${n}` });
-		if (n % 3 === 0) control.socket.pause();
-		else if (n % 4) await control.until('frame', () => true);
-		if (n % 2) control.terminate();
-		else control.socket.close();
-		if (n % 3 === 0) control.terminate();
-	}
-	await untilMetric(server, 'streams', 0);
-	await untilMetric(server, 'control_sockets', 0);
-	assert.equal((await server.api.get('s')).state, 'running');
-});
-
-scenario('the server ends', async (server) => {
-	const control = await new ControlClient(server).connect();
-	const stalled = await new ControlClient(server).connect();
-	await control.event(control.ask('GET', '/api/session/events'));
-	stalled.ask('GET', '/api/session/events');
-	stalled.socket.pause();
-	const { code } = await server.kill('SIGTERM');
-	assert.equal(code, 0);
-	assert.equal((await control.untilClosed()).code, 1001);
-	stalled.terminate();
-	await server.start();
-});

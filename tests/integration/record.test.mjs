@@ -5,31 +5,33 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeF
 import path from 'node:path';
 import { printed, read, segments, tapes } from './lib/recording.mjs';
 import { binary, scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
 
 /** A scenario of a server that records into `record` beside its working directory. */
-const recorded = (name, body, more = []) => scenario(name, {}, async (server) => {
+const recorded = (name, body, more = []) => scenario(name, { start: false }, async (server) => {
 	const dir = path.join(server.root, 'record');
-	await server.kill('SIGTERM');
 	await server.start({ args: ['--record', dir, ...more] });
 	await body(server, dir);
 });
 
 const text = (tape) => printed(read(tape)).toString();
 
-const exec = (server, command) => server.api.call('POST', '/api/session/s/exec', { command });
+const exec = (server, command, id = 's') => server.api.call('POST', `/api/session/${id}/exec`, { command });
+
+const often = { interval: 100 }; // for each look begins a zstd
 
 /** The one tape of a session, once it says so. */
 const tapeWith = async (dir, id, what) => {
-	await until(() => `${what} in the recording of ${id}`, () => tapes(dir, id).some((tape) => text(tape).includes(what)));
+	await until(() => `${what} in the recording of ${id}`, () => tapes(dir, id).some((tape) => text(tape).includes(what)), often);
 	return tapes(dir, id).find((tape) => text(tape).includes(what));
 };
 
-/** The recording of s has its end, and is sealed. */
-const sealed = (dir) => until('the end is sealed', () => tapes(dir, 's').some((tape) => segments(tape).every((file) => file.endsWith('.zst'))
-	&& read(tape).at(-1)?.type === 'exit'));
+/** The recording of a session has its end, and is sealed. */
+const sealed = (dir, id = 's') => until('the end is sealed', () => tapes(dir, id).some((tape) => segments(tape).every((file) => file.endsWith('.zst'))
+	&& read(tape).at(-1)?.type === 'exit'), often);
 
-recorded('output, sizes, blocks and the end, with times', async (server, dir) => {
+recorded('output, sizes, blocks and the end, with times; of a session that is deleted, too, and no secrets', async (server, dir) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 91, rows: 21 });
 	const before = Date.now() / 1000;
@@ -52,18 +54,41 @@ recorded('output, sizes, blocks and the end, with times', async (server, dir) =>
 	assert.equal(list.filter(({ type }) => type === 'exit').length, 1);
 	for (const [i, { time }] of list.entries()) assert.ok(i === 0 || time >= list[i - 1].time, 'times go on');
 	assert.ok(list[begin].time >= before - 1 && list.at(-1).time <= Date.now() / 1000 + 1, 'of this clock');
-});
 
-recorded('what is not echoed, and the secret of the marks, are in no recording', async (server, dir) => {
-	const { api } = server;
-	await server.session({ id: 's' });
-	await api.input('s', 'read -s -p "word: "; echo; echo d""one\r');
-	await tapeWith(dir, 's', 'word: ');
-	await api.input('s', 'correct horse\r');
-	const tape = await tapeWith(dir, 's', 'done');
-	const all = Buffer.concat(read(tape).map(({ bytes, command }) => bytes ?? Buffer.from(command ?? '')));
-	assert.ok(!all.includes('correct horse'), 'what was typed is not there');
-	assert.ok(!/133;C;[^\x07\x1b]*[0-9a-f]{32}/.test(all.toString('latin1')), 'no nonce');
+	// What is not echoed, and the secret of the marks, are in no recording.
+	{
+		await server.session({ id: 'quiet' });
+		await api.input('quiet', 'read -s -p "word: "; echo; echo d""one\r');
+		await tapeWith(dir, 'quiet', 'word: ');
+		await api.input('quiet', 'correct horse\r');
+		const tape = await tapeWith(dir, 'quiet', 'done');
+		const all = Buffer.concat(read(tape).map(({ bytes, command }) => bytes ?? Buffer.from(command ?? '')));
+		assert.ok(!all.includes('correct horse'), 'what was typed is not there');
+		assert.ok(!/133;C;[^\x07\x1b]*[0-9a-f]{32}/.test(all.toString('latin1')), 'no nonce');
+	}
+
+	// A deleted session keeps its recording; another of that id has its own.
+	{
+		await server.session({ id: 'twice' });
+		await exec(server, 'echo fi""rst', 'twice');
+		await api.delete('twice');
+		await sealed(dir, 'twice');
+		await server.session({ id: 'twice' });
+		await exec(server, 'echo sec""ond', 'twice');
+		const tape = await tapeWith(dir, 'twice', 'second');
+		assert.equal(tapes(dir, 'twice').length, 2);
+		assert.ok(tapes(dir, 'twice').some((other) => other !== tape && text(other).includes('first')));
+	}
+
+	// A recording that is removed meanwhile goes on anew.
+	{
+		await server.session({ id: 'removed' });
+		await exec(server, 'echo be""fore', 'removed');
+		const tape = await tapeWith(dir, 'removed', 'before');
+		rmSync(tape, { recursive: true });
+		await exec(server, 'echo af""ter', 'removed');
+		await until('what comes next', () => tapes(dir, 'removed').length > 0 && read(tape).some(({ bytes }) => bytes?.includes('after')), often);
+	}
 });
 
 recorded('kill -9 in the middle of output: every byte once, after a torn tail too', async (server, dir) => {
@@ -74,9 +99,9 @@ until (-e "stop") { for (1 .. 20) { printf "line %09d of the counter\\n", $i++ }
 print "last $i\\n";`);
 	await api.input('s', 'perl counter.pl\r');
 	const size = () => (tapes(dir, 's').length ? printed(read(tapes(dir, 's')[0])).length : 0);
-	for (let i = 0; i < 5; i++) {
+	for (let i = 0; i < times(3, 5); i++) {
 		const now = size();
-		await until('the recording grows', () => size() > now + 2000);
+		await until('the recording grows', () => size() > now + 2000, often);
 		await server.kill();
 		// As a crash of the machine would leave it.
 		const open = segments(tapes(dir, 's')[0]).find((file) => file.endsWith('.open'));
@@ -117,23 +142,10 @@ recorded('what was printed while there was no server is recorded by the next one
 	assert.equal(read(tape).length, list.length);
 });
 
-recorded('a deleted session keeps its recording; another of that id has its own', async (server, dir) => {
-	const { api } = server;
-	await server.session({ id: 's' });
-	await exec(server, 'echo fi""rst');
-	await api.delete('s');
-	await sealed(dir);
-	await server.session({ id: 's' });
-	await exec(server, 'echo sec""ond');
-	const tape = await tapeWith(dir, 's', 'second');
-	assert.equal(tapes(dir, 's').length, 2);
-	assert.ok(tapes(dir, 's').some((other) => other !== tape && text(other).includes('first')));
-});
-
 recorded('segments are sealed as they grow, and the oldest go', async (server, dir) => {
 	await server.session({ id: 's' });
 	// What zstd cannot make much smaller: beyond the limit, of which what is written now is left.
-	await exec(server, 'head -c 12000000 /dev/urandom | base64 -w 100');
+	await exec(server, 'head -c 7000000 /dev/urandom | base64 -w 100');
 	await exec(server, 'echo the""end');
 	const tape = tapes(dir, 's')[0];
 	const bytes = () => segments(tape).reduce((sum, file) => sum + statSync(file).size, 0);
@@ -143,15 +155,15 @@ recorded('segments are sealed as they grow, and the oldest go', async (server, d
 		} catch {
 			return false; // one has just been removed
 		}
-	}, { timeout: 60_000 });
-	await until('the rest', () => read(tape).some(({ bytes: b }) => b?.includes('theend')));
+	}, { timeout: 60_000, ...often });
+	await until('the rest', () => read(tape).some(({ bytes: b }) => b?.includes('theend')), often);
 	const list = read(tape);
 	const first = list.find(({ type }) => type === 'output').offset;
 	printed(list, first);
 	assert.ok(first > 1 << 20 && !list.some(({ type }) => type === 'gap'));
 }, ['--record-size', '1M']);
 
-scenario('what is too old goes when a server starts; what is no recording stays', { args: [] }, async (server) => {
+scenario('what is too old goes when a server starts, and what is no recording stays; a directory that is open to others is refused; off is none', { args: ['--record', 'off'] }, async (server) => {
 	const dir = path.join(server.root, 'record'), old = path.join(dir, 's+0123456789abcdef');
 	mkdirSync(old, { recursive: true, mode: 0o700 });
 	chmodSync(dir, 0o700);
@@ -163,24 +175,17 @@ scenario('what is too old goes when a server starts; what is no recording stays'
 	await server.kill('SIGTERM');
 	await server.start({ args: ['--record', dir] });
 	await until('they are gone', () => readdirSync(old).join() === 'notes.txt');
+
+	// A directory that is open to others is refused.
+	{
+		const dir = path.join(server.root, 'open');
+		mkdirSync(dir);
+		chmodSync(dir, 0o755);
+		const { status, stderr } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', path.join(server.root, 'r2'),
+			'--record', dir], { encoding: 'utf8' });
+		assert.equal(status, 1);
+		assert.match(stderr, /chmod 700/);
+		assert.deepEqual(readdirSync(dir), []);
+	}
 });
 
-scenario('a directory that is open to others is refused; off is none', { args: ['--record', 'off'] }, async (server) => {
-	const dir = path.join(server.root, 'open');
-	mkdirSync(dir);
-	chmodSync(dir, 0o755);
-	const { status, stderr } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', path.join(server.root, 'r2'),
-		'--record', dir], { encoding: 'utf8' });
-	assert.equal(status, 1);
-	assert.match(stderr, /chmod 700/);
-	assert.deepEqual(readdirSync(dir), []);
-});
-
-recorded('a recording that is removed meanwhile goes on anew', async (server, dir) => {
-	await server.session({ id: 's' });
-	await exec(server, 'echo be""fore');
-	const tape = await tapeWith(dir, 's', 'before');
-	rmSync(tape, { recursive: true });
-	await exec(server, 'echo af""ter');
-	await until('what comes next', () => tapes(dir, 's').length > 0 && read(tape).some(({ bytes }) => bytes?.includes('after')));
-});

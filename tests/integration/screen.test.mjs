@@ -95,7 +95,7 @@ async function fuzz(seed, resizes, milliseconds) {
 }
 
 const seed = Number(process.env.SCREEN_SEED ?? 1);
-const seconds = times(3, 60, 'SCREEN_SECONDS');
+const seconds = times(1, 60, 'SCREEN_SECONDS');
 
 test('output at random draws what it draws in xterm.js', async (t) => {
 	t.diagnostic(`${await fuzz(seed, false, seconds * 1000)} rounds`);
@@ -151,8 +151,8 @@ class Tally {
 	}
 }
 
-const SMALL = 300;
-const CUTS = times(4, 40, 'SCREEN_CUTS');
+const SMALL = times(12, 300);
+const CUTS = times(6, 40, 'SCREEN_CUTS');
 
 /** Offsets of the stream's output at which to cut it: all, or some at random. */
 function cutsOf(length, random) {

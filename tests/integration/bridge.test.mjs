@@ -9,6 +9,7 @@ import WebSocket from 'ws';
 import { request } from './lib/api.mjs';
 import { cmdline } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
 import { until, within } from './lib/until.mjs';
 
 const limit = 32 << 20;
@@ -84,7 +85,7 @@ const tar = (args, options) => {
 	return made.stdout;
 };
 
-scenario('what an agent does: a sandbox, commands, files, its end', async (server) => {
+scenario('what an agent does: a sandbox, commands, files, its end; one outlives its server', async (server) => {
 	const health = await request(server.base, { path: '/health' });
 	assert.deepEqual([health.status, health.json], [200, { ok: true }]);
 	const box = await Sandbox.create(server), other = await Sandbox.create(server);
@@ -122,9 +123,21 @@ scenario('what an agent does: a sandbox, commands, files, its end', async (serve
 	assert.ok(!existsSync(box.dir) && existsSync(other.dir));
 	assert.equal((await box.ask('DELETE', '')).status, 204, 'always');
 	assert.deepEqual(readdirSync(path.dirname(box.dir)).sort(), [other.id, `${other.id}.enter`]);
+
+	// A sandbox outlives its server.
+	{
+		const box = await Sandbox.create(server);
+		await box.put('workspace/kept', 'kept');
+		await server.restart();
+		const again = new Sandbox(server, box.id);
+		assert.deepEqual((await again.ask('GET', '/running')).json, { running: true });
+		assert.equal((await again.get('workspace/kept')).text, 'kept');
+		assert.equal((await again.ask('DELETE', '')).status, 204);
+		assert.ok(!existsSync(box.dir));
+	}
 });
 
-scenario('sessions have a directory and variables', async (server) => {
+scenario('sessions have a directory and variables; sizes; what is not ours is neither used nor removed; ends', { timeout: 100_000 }, async (server) => {
 	const box = await Sandbox.create(server);
 	await box.sh('mkdir sub');
 	const made = await box.ask('POST', '/session', { body: { id: 'one.A_-', cwd: '/workspace/sub', env: { WHO: 'it is\n"me"' } } });
@@ -143,9 +156,68 @@ scenario('sessions have a directory and variables', async (server) => {
 	await box.refused(502, 'session_error', 'DELETE', '/session/one.A_-');
 	for (let i = 1; i < 64; i++) assert.equal((await box.ask('POST', '/session')).status, 200);
 	await box.refused(429, 'capacity_exceeded', 'POST', '/session');
+
+	// Sizes.
+	{
+		const box = await Sandbox.create(server);
+		const most = Buffer.alloc(limit, 'x');
+		assert.equal((await box.put('workspace/most', most)).status, 200);
+		assert.ok((await box.get('workspace/most')).body.equals(most));
+		await box.sh('echo >>most');
+		await box.refused(413, 'payload_too_large', 'GET', '/file/workspace/most');
+		const answer = await box.put('workspace/more', Buffer.alloc(limit + 1)).catch((error) => error);
+		assert.ok(answer.status === 413 || answer.code === 'ECONNRESET' || answer.code === 'EPIPE', String(answer.status ?? answer));
+		assert.ok(!existsSync(path.join(box.dir, 'more')));
+	}
+
+	// What is not ours is neither used nor removed.
+	{
+		const box = new Sandbox(server, 'mine');
+		mkdirSync(box.dir, { recursive: true });
+		writeFileSync(path.join(box.dir, 'kept'), '');
+		assert.equal((await box.ask('POST', '/exec', { body: { argv: ['true'] } })).status, 502);
+		assert.equal((await box.ask('DELETE', '')).status, 204);
+		assert.ok(existsSync(path.join(box.dir, 'kept')));
+		const link = new Sandbox(server, 'link');
+		symlinkSync(server.cwd, link.dir);
+		assert.equal((await link.put('workspace/x', 'x')).status, 502);
+		assert.equal((await link.ask('DELETE', '')).status, 204);
+		assert.ok(existsSync(box.dir) && !existsSync(path.join(server.cwd, 'x')));
+	}
+
+	// A command ends with its time, with its client, and with its sandbox.
+	{
+		const box = await Sandbox.create(server);
+		const late = await box.sh('echo before; sleep 300', { timeout_ms: 300 });
+		assert.deepEqual([late.stdout, late.exit_code], ['before\n', 124]);
+		const sleeps = () => server.leftovers().some((pid) => cmdline(pid).startsWith('sleep'));
+		const begin = () => new Promise((resolve, reject) => {
+			const outgoing = http.request(`${server.base}${box.url}/exec`, { method: 'POST', headers: { ...box.auth, 'Content-Type': 'application/json' } }, (incoming) => {
+				incoming.on('error', () => {});
+				incoming.once('data', () => resolve({ outgoing, incoming }));
+			});
+			outgoing.on('error', reject);
+			outgoing.end(JSON.stringify({ argv: ['sh', '-c', 'echo begun; sleep 300'] }));
+		});
+		await until('end after the time', () => !sleeps());
+		const { outgoing } = await begin();
+		await until('a sleep', sleeps);
+		outgoing.on('error', () => {});
+		outgoing.destroy();
+		await until('end after the client', () => !sleeps());
+		const { incoming } = await begin();
+		await until('a sleep', sleeps);
+		let text = '';
+		incoming.on('data', (data) => { text += data; });
+		const ended = new Promise((resolve) => { incoming.on('end', resolve); });
+		assert.equal((await box.ask('DELETE', '')).status, 204);
+		await within('end of the stream', ended);
+		assert.match(text, /event: exit\ndata: \{"exit_code":\d+\}\n\n$/);
+		await until('end after the sandbox', () => !sleeps());
+	}
 });
 
-scenario('nothing leads out of a sandbox', async (server) => {
+scenario('nothing leads out of a sandbox; all files go into an archive and come back', { timeout: 100_000 }, async (server) => {
 	const box = await Sandbox.create(server);
 	const secret = path.join(server.cwd, 'secret');
 	writeFileSync(secret, 'secret');
@@ -176,126 +248,73 @@ scenario('nothing leads out of a sandbox', async (server) => {
 	const unknown = await request(server.base, { method: 'POST', path: '/v1/sandbox', headers: { Authorization: 'Bearer no' } });
 	assert.equal(unknown.status, 401);
 	assert.equal(typeof unknown.json.error, 'string');
-});
 
-scenario('what is not ours is neither used nor removed', async (server) => {
-	const box = new Sandbox(server, 'mine');
-	mkdirSync(box.dir, { recursive: true });
-	writeFileSync(path.join(box.dir, 'kept'), '');
-	assert.equal((await box.ask('POST', '/exec', { body: { argv: ['true'] } })).status, 502);
-	assert.equal((await box.ask('DELETE', '')).status, 204);
-	assert.ok(existsSync(path.join(box.dir, 'kept')));
-	const link = new Sandbox(server, 'link');
-	symlinkSync(server.cwd, link.dir);
-	assert.equal((await link.put('workspace/x', 'x')).status, 502);
-	assert.equal((await link.ask('DELETE', '')).status, 204);
-	assert.ok(existsSync(box.dir) && !existsSync(path.join(server.cwd, 'x')));
-});
-
-scenario('sizes', async (server) => {
-	const box = await Sandbox.create(server);
-	const most = Buffer.alloc(limit, 'x');
-	assert.equal((await box.put('workspace/most', most)).status, 200);
-	assert.ok((await box.get('workspace/most')).body.equals(most));
-	await box.sh('echo >>most');
-	await box.refused(413, 'payload_too_large', 'GET', '/file/workspace/most');
-	const answer = await box.put('workspace/more', Buffer.alloc(limit + 1)).catch((error) => error);
-	assert.ok(answer.status === 413 || answer.code === 'ECONNRESET' || answer.code === 'EPIPE', String(answer.status ?? answer));
-	assert.ok(!existsSync(path.join(box.dir, 'more')));
-});
-
-scenario('all files go into an archive and come back', async (server) => {
-	const box = await Sandbox.create(server), other = await Sandbox.create(server);
-	await box.sh('mkdir -p a/b skip "it\'s, x"; echo one >a/b/one; chmod 750 a/b/one; ln -s b/one a/link; ln a/b/one a/hard; touch skip/x a/skip "*"');
-	const packed = await box.ask('POST', '/persist?excludes=skip,./nothing,%27%24(id)%27');
-	assert.equal(packed.status, 200, packed.text.slice(0, 300));
-	const names = tar(['-t'], { input: packed.body }).toString().split('\n').filter(Boolean).sort();
-	assert.deepEqual(names, ['./', './*', './a/', './a/b/', './a/b/one', './a/hard', './a/link', './a/skip', './it\'s, x/'].sort());
-	assert.deepEqual((await other.ask('POST', '/hydrate', { body: packed.body, octets: true })).json, { ok: true });
-	assert.equal((await other.sh('cat a/link a/hard; stat -c %a a/b/one; ls')).stdout, 'one\none\n750\n*\na\nit\'s, x\n');
-	assert.deepEqual((await other.ask('POST', '/hydrate', { body: packed.body, octets: true })).json, { ok: true }, 'over what is there');
-	// Who names a file twice gets a link to itself.
-	writeFileSync(path.join(server.root, 'twice'), 'once');
-	const twice = tar(['-c', '-C', server.root, 'twice', 'twice']);
-	assert.deepEqual((await other.ask('POST', '/hydrate', { body: twice, octets: true })).json, { ok: true });
-	assert.equal((await other.sh('cat twice')).stdout, 'once');
-	await box.refused(400, 'invalid_request', 'POST', '/persist?excludes=a/../b');
-	await box.refused(400, 'invalid_request', 'POST', '/hydrate', { body: '', octets: true });
-	await box.refused(400, 'invalid_request', 'POST', '/hydrate', { body: 'no archive at all', octets: true });
-	await box.refused(400, 'invalid_request', 'POST', '/hydrate', { body: packed.body.subarray(0, 700), octets: true });
-});
-
-scenario('archives that want out', async (server) => {
-	const from = path.join(server.root, 'from'), secret = path.join(server.cwd, 'secret');
-	const pack = (...args) => tar(['-c', '-P', '-C', from, ...args]);
-	mkdirSync(path.join(from, 'd'), { recursive: true });
-	writeFileSync(path.join(from, 'x'), 'abuse');
-	writeFileSync(path.join(from, 'd/secret'), 'abuse');
-	writeFileSync(secret, 'secret');
-	spawnSync('mkfifo', [path.join(from, 'fifo')]);
-	symlinkSync('../..', path.join(from, 'l'));
-	spawnSync('ln', [path.join(from, 'x'), path.join(from, 'y')]);
-	const hostile = {
-		'a name with ..': pack('--transform=s,x,../../secret,', 'x'),
-		'one in the middle': pack('--transform=s,x,d/../../../secret,', 'x'),
-		'an absolute one': pack(`--transform=s,x,${secret},`, 'x'),
-		'through a link of its own': pack('--transform=s,^d,l,', 'l', 'd/secret'),
-		'a hard link to elsewhere': pack(`--transform=flags=h;s,^x,${secret},`, 'x', 'y'),
-		'a FIFO': pack('fifo'),
-	};
-	for (const [name, body] of Object.entries(hostile)) {
-		const box = await Sandbox.create(server);
-		const answer = await box.ask('POST', '/hydrate', { body, octets: true });
-		assert.equal(answer.status, 400, `${name}: ${answer.status} ${answer.text}`);
-		assert.equal(readFileSync(secret, 'utf8'), 'secret', name);
+	// All files go into an archive and come back.
+	{
+		const box = await Sandbox.create(server), other = await Sandbox.create(server);
+		await box.sh('mkdir -p a/b skip "it\'s, x"; echo one >a/b/one; chmod 750 a/b/one; ln -s b/one a/link; ln a/b/one a/hard; touch skip/x a/skip "*"');
+		const packed = await box.ask('POST', '/persist?excludes=skip,./nothing,%27%24(id)%27');
+		assert.equal(packed.status, 200, packed.text.slice(0, 300));
+		const names = tar(['-t'], { input: packed.body }).toString().split('\n').filter(Boolean).sort();
+		assert.deepEqual(names, ['./', './*', './a/', './a/b/', './a/b/one', './a/hard', './a/link', './a/skip', './it\'s, x/'].sort());
+		assert.deepEqual((await other.ask('POST', '/hydrate', { body: packed.body, octets: true })).json, { ok: true });
+		assert.equal((await other.sh('cat a/link a/hard; stat -c %a a/b/one; ls')).stdout, 'one\none\n750\n*\na\nit\'s, x\n');
+		assert.deepEqual((await other.ask('POST', '/hydrate', { body: packed.body, octets: true })).json, { ok: true }, 'over what is there');
+		// Who names a file twice gets a link to itself.
+		writeFileSync(path.join(server.root, 'twice'), 'once');
+		const twice = tar(['-c', '-C', server.root, 'twice', 'twice']);
+		assert.deepEqual((await other.ask('POST', '/hydrate', { body: twice, octets: true })).json, { ok: true });
+		assert.equal((await other.sh('cat twice')).stdout, 'once');
+		await box.refused(400, 'invalid_request', 'POST', '/persist?excludes=a/../b');
+		await box.refused(400, 'invalid_request', 'POST', '/hydrate', { body: '', octets: true });
+		await box.refused(400, 'invalid_request', 'POST', '/hydrate', { body: 'no archive at all', octets: true });
+		await box.refused(400, 'invalid_request', 'POST', '/hydrate', { body: packed.body.subarray(0, 700), octets: true });
 	}
-	// A link that was there is not followed either, and one at the place of a file is replaced.
-	const box = await Sandbox.create(server);
-	await box.sh('ln -s ../.. d; ln -s ../../secret x');
-	assert.equal((await box.ask('POST', '/hydrate', { body: pack('d/secret'), octets: true })).status, 400);
-	assert.deepEqual((await box.ask('POST', '/hydrate', { body: pack('x'), octets: true })).json, { ok: true });
-	assert.equal((await box.get('workspace/x')).text, 'abuse');
-	assert.equal(readFileSync(secret, 'utf8'), 'secret');
+
+	// Archives that want out.
+	{
+		const from = path.join(server.root, 'from'), secret = path.join(server.cwd, 'secret');
+		const pack = (...args) => tar(['-c', '-P', '-C', from, ...args]);
+		mkdirSync(path.join(from, 'd'), { recursive: true });
+		writeFileSync(path.join(from, 'x'), 'abuse');
+		writeFileSync(path.join(from, 'd/secret'), 'abuse');
+		writeFileSync(secret, 'secret');
+		spawnSync('mkfifo', [path.join(from, 'fifo')]);
+		symlinkSync('../..', path.join(from, 'l'));
+		spawnSync('ln', [path.join(from, 'x'), path.join(from, 'y')]);
+		const hostile = {
+			'a name with ..': pack('--transform=s,x,../../secret,', 'x'),
+			'one in the middle': pack('--transform=s,x,d/../../../secret,', 'x'),
+			'an absolute one': pack(`--transform=s,x,${secret},`, 'x'),
+			'through a link of its own': pack('--transform=s,^d,l,', 'l', 'd/secret'),
+			'a hard link to elsewhere': pack(`--transform=flags=h;s,^x,${secret},`, 'x', 'y'),
+			'a FIFO': pack('fifo'),
+		};
+		for (const [name, body] of Object.entries(hostile)) {
+			const box = await Sandbox.create(server);
+			const answer = await box.ask('POST', '/hydrate', { body, octets: true });
+			assert.equal(answer.status, 400, `${name}: ${answer.status} ${answer.text}`);
+			assert.equal(readFileSync(secret, 'utf8'), 'secret', name);
+		}
+		// A link that was there is not followed either, and one at the place of a file is replaced.
+		const box = await Sandbox.create(server);
+		await box.sh('ln -s ../.. d; ln -s ../../secret x');
+		assert.equal((await box.ask('POST', '/hydrate', { body: pack('d/secret'), octets: true })).status, 400);
+		assert.deepEqual((await box.ask('POST', '/hydrate', { body: pack('x'), octets: true })).json, { ok: true });
+		assert.equal((await box.get('workspace/x')).text, 'abuse');
+		assert.equal(readFileSync(secret, 'utf8'), 'secret');
+	}
 });
 
-scenario('a command ends with its time, with its client, and with its sandbox', async (server) => {
-	const box = await Sandbox.create(server);
-	const late = await box.sh('echo before; sleep 300', { timeout_ms: 300 });
-	assert.deepEqual([late.stdout, late.exit_code], ['before\n', 124]);
-	const sleeps = () => server.leftovers().some((pid) => cmdline(pid).startsWith('sleep'));
-	const begin = () => new Promise((resolve, reject) => {
-		const outgoing = http.request(`${server.base}${box.url}/exec`, { method: 'POST', headers: { ...box.auth, 'Content-Type': 'application/json' } }, (incoming) => {
-			incoming.on('error', () => {});
-			incoming.once('data', () => resolve({ outgoing, incoming }));
-		});
-		outgoing.on('error', reject);
-		outgoing.end(JSON.stringify({ argv: ['sh', '-c', 'echo begun; sleep 300'] }));
-	});
-	await until('end after the time', () => !sleeps());
-	const { outgoing } = await begin();
-	await until('a sleep', sleeps);
-	outgoing.on('error', () => {});
-	outgoing.destroy();
-	await until('end after the client', () => !sleeps());
-	const { incoming } = await begin();
-	await until('a sleep', sleeps);
-	let text = '';
-	incoming.on('data', (data) => { text += data; });
-	const ended = new Promise((resolve) => { incoming.on('end', resolve); });
-	assert.equal((await box.ask('DELETE', '')).status, 204);
-	await within('end of the stream', ended);
-	assert.match(text, /event: exit\ndata: \{"exit_code":\d+\}\n\n$/);
-	await until('end after the sandbox', () => !sleeps());
-});
-
-scenario('each terminal is its own, and ends with its socket', async (server) => {
+scenario('each terminal is its own, and ends with its socket; what is deleted is gone; many at once, and those who stop', { timeout: 150_000 }, async (server) => {
 	const box = await Sandbox.create(server);
 	await box.put('workspace/file', 'in here');
-	const ptys = await Promise.all(Array.from({ length: 20 }, () => box.pty()));
+	const many = times(6, 20);
+	const ptys = await Promise.all(Array.from({ length: many }, () => box.pty()));
 	ptys.forEach((pty, i) => pty.ws.send(Buffer.from(`sh -c 'cat file; X=${i}; echo " mine-$X-"; stty size'\n`)));
 	await until('output of all', () => ptys.every((pty, i) => pty.text.includes(`in here mine-${i}-\r\n24 80`)));
 	for (const [i, pty] of ptys.entries()) assert.ok(!ptys.some((other, k) => k !== i && other.text.includes(`mine-${i}-`)));
-	assert.equal((await server.api.list()).data.length, 20);
+	assert.equal((await server.api.list()).data.length, many);
 	ptys[0].ws.send(Buffer.from('exit 5\n'));
 	await until('exit of one', () => ptys[0].exit === 5);
 	for (const pty of ptys) pty.ws.close();
@@ -308,83 +327,75 @@ scenario('each terminal is its own, and ends with its socket', async (server) =>
 	await within('close', closed);
 	await assert.rejects(new Sandbox(server, 'none').pty(), /status 404/);
 	await assert.rejects(new Sandbox(server, 'NO').pty(), /status 400/);
-});
 
-scenario('a sandbox outlives its server', async (server) => {
-	const box = await Sandbox.create(server);
-	await box.put('workspace/kept', 'kept');
-	await server.restart();
-	const again = new Sandbox(server, box.id);
-	assert.deepEqual((await again.ask('GET', '/running')).json, { running: true });
-	assert.equal((await again.get('workspace/kept')).text, 'kept');
-	assert.equal((await again.ask('DELETE', '')).status, 204);
-	assert.ok(!existsSync(box.dir));
-});
+	// What is deleted is gone, whoever makes or fills it meanwhile.
+	{
+		const from = path.join(server.root, 'from');
+		mkdirSync(from);
+		for (let i = 0; i < times(1500, 3000); i += 1) writeFileSync(path.join(from, `f${i}`), '');
+		const full = tar(['-c', '-C', from, '.']);
+		const box = new Sandbox(server, 'filled');
+		assert.equal((await box.sh('pwd')).stdout, (await box.sh('cd -P . && pwd')).stdout, 'a directory without a dot');
+		const filling = box.ask('POST', '/hydrate', { body: full, octets: true });
+		await until('files', () => readdirSync(box.dir).length > 0);
+		assert.equal((await box.ask('DELETE', '')).status, 204);
+		assert.match(String((await filling).status), /^(200|409|502)$/);
+		assert.equal(existsSync(box.dir), false);
+		for (let round = 0; round < times(2, 5); round += 1) {
+			const made = new Sandbox(server, `made${'abcde'[round]}`);
+			const statuses = await Promise.all(Array.from({ length: times(10, 20) }, async (_, i) => (await (i % 2 ? made.ask('DELETE', '') : made.ask('POST', '/exec', { body: { argv: ['true'] } }))).status));
+			for (const [i, status] of statuses.entries()) assert.ok(i % 2 ? status === 204 : status === 200 || status === 409, `${i}: ${statuses}`);
+			await until('the end of it', async () => (await made.ask('POST', '/exec', { body: { argv: ['true'] } })).status !== 409);
+			assert.deepEqual(await made.sh('echo on'), { stdout: 'on\n', stderr: '', exit_code: 0 }, 'it is made again');
+			assert.equal((await made.ask('DELETE', '')).status, 204);
+			assert.equal(existsSync(made.dir), false);
+		}
+	}
 
-scenario('what is deleted is gone, whoever makes or fills it meanwhile', { timeout: 100_000 }, async (server) => {
-	const from = path.join(server.root, 'from');
-	mkdirSync(from);
-	for (let i = 0; i < 3000; i += 1) writeFileSync(path.join(from, `f${i}`), '');
-	const full = tar(['-c', '-C', from, '.']);
-	const box = new Sandbox(server, 'filled');
-	assert.equal((await box.sh('pwd')).stdout, (await box.sh('cd -P . && pwd')).stdout, 'a directory without a dot');
-	const filling = box.ask('POST', '/hydrate', { body: full, octets: true });
-	await until('files', () => readdirSync(box.dir).length > 0);
-	assert.equal((await box.ask('DELETE', '')).status, 204);
-	assert.match(String((await filling).status), /^(200|409|502)$/);
-	assert.equal(existsSync(box.dir), false);
-	for (let round = 0; round < 5; round += 1) {
-		const made = new Sandbox(server, `made${'abcde'[round]}`);
-		const statuses = await Promise.all(Array.from({ length: 20 }, async (_, i) => (await (i % 2 ? made.ask('DELETE', '') : made.ask('POST', '/exec', { body: { argv: ['true'] } }))).status));
-		for (const [i, status] of statuses.entries()) assert.ok(i % 2 ? status === 204 : status === 200 || status === 409, `${i}: ${statuses}`);
-		await until('the end of it', async () => (await made.ask('POST', '/exec', { body: { argv: ['true'] } })).status !== 409);
-		assert.deepEqual(await made.sh('echo on'), { stdout: 'on\n', stderr: '', exit_code: 0 }, 'it is made again');
-		assert.equal((await made.ask('DELETE', '')).status, 204);
-		assert.equal(existsSync(made.dir), false);
+	// Many at once, and those who stop.
+	{
+		const box = await Sandbox.create(server);
+		// All of them make it, and it is made once.
+		const all = await Promise.all(Array.from({ length: times(8, 20) }, (_, i) => box.sh(`echo ${i}; exit ${i}`)));
+		all.forEach((result, i) => assert.deepEqual(result, { stdout: `${i}\n`, stderr: '', exit_code: i }));
+		await Promise.all(Array.from({ length: times(8, 20) }, async (_, i) => {
+			let answer;
+			do answer = await box.put('workspace/same', String(i).repeat(10_000)); while (answer.status === 429);
+			assert.equal(answer.status, 200);
+		}));
+		assert.match((await box.get('workspace/same')).text, /^(1?\d)\1{9999}$/);
+		// A reader that stops holds its command back, and no other; then all of it is there.
+		const stopped = await new Promise((resolve, reject) => {
+			const outgoing = http.request(`${server.base}${box.url}/exec`, { method: 'POST', headers: { ...box.auth, 'Content-Type': 'application/json' } }, resolve);
+			outgoing.on('error', reject);
+			outgoing.end(JSON.stringify({ argv: ['sh', '-c', 'head -c 16000000 /dev/zero; touch over'] }));
+		});
+		stopped.pause();
+		assert.equal((await box.sh('sleep 0.3; ls over')).exit_code, 2);
+		let bytes = 0, rest = '';
+		for await (const data of stopped) {
+			const lines = (rest + data).split('\n');
+			rest = lines.pop();
+			for (const line of lines)
+				if (line.startsWith('data: A')) bytes += Buffer.from(line.slice(6), 'base64').length;
+		}
+		assert.equal(bytes, 16_000_000);
+		assert.equal((await box.sh('ls over')).exit_code, 0);
+		// A client that goes while it sends, or packs; and an end in the middle of everything.
+		for (let i = 0; i < times(5, 20); i++) {
+			const outgoing = http.request(`${server.base}${box.url}/file/workspace/half`, { method: 'PUT', headers: { ...box.auth, 'Content-Length': 1_000_000 } });
+			outgoing.on('error', () => {});
+			await new Promise((resolve) => { outgoing.write(Buffer.alloc(100_000), resolve); });
+			outgoing.destroy();
+		}
+		assert.equal((await box.get('workspace/half')).status, 404);
+		await until('a place for a body', async () => (await box.put('workspace/whole', 'x')).status === 200);
+		const busy = [box.sh('while :; do mkdir -p x/y; touch x/y/$RANDOM; done'), box.ask('POST', '/persist'), box.put('workspace/late', 'late')]
+			.map((each) => each.catch(() => {}));
+		await until('work', () => existsSync(path.join(box.dir, 'x/y')));
+		assert.equal((await box.ask('DELETE', '')).status, 204);
+		await Promise.all(busy);
+		assert.ok(!existsSync(path.join(box.dir, 'x')), 'nobody makes files any more');
 	}
 });
 
-scenario('many at once, and those who stop', async (server) => {
-	const box = await Sandbox.create(server);
-	// All of them make it, and it is made once.
-	const all = await Promise.all(Array.from({ length: 20 }, (_, i) => box.sh(`echo ${i}; exit ${i}`)));
-	all.forEach((result, i) => assert.deepEqual(result, { stdout: `${i}\n`, stderr: '', exit_code: i }));
-	await Promise.all(Array.from({ length: 20 }, async (_, i) => {
-		let answer;
-		do answer = await box.put('workspace/same', String(i).repeat(10_000)); while (answer.status === 429);
-		assert.equal(answer.status, 200);
-	}));
-	assert.match((await box.get('workspace/same')).text, /^(1?\d)\1{9999}$/);
-	// A reader that stops holds its command back, and no other; then all of it is there.
-	const stopped = await new Promise((resolve, reject) => {
-		const outgoing = http.request(`${server.base}${box.url}/exec`, { method: 'POST', headers: { ...box.auth, 'Content-Type': 'application/json' } }, resolve);
-		outgoing.on('error', reject);
-		outgoing.end(JSON.stringify({ argv: ['sh', '-c', 'head -c 30000000 /dev/zero; touch over'] }));
-	});
-	stopped.pause();
-	assert.equal((await box.sh('sleep 0.3; ls over')).exit_code, 2);
-	let bytes = 0, rest = '';
-	for await (const data of stopped) {
-		const lines = (rest + data).split('\n');
-		rest = lines.pop();
-		for (const line of lines)
-			if (line.startsWith('data: A')) bytes += Buffer.from(line.slice(6), 'base64').length;
-	}
-	assert.equal(bytes, 30_000_000);
-	assert.equal((await box.sh('ls over')).exit_code, 0);
-	// A client that goes while it sends, or packs; and an end in the middle of everything.
-	for (let i = 0; i < 20; i++) {
-		const outgoing = http.request(`${server.base}${box.url}/file/workspace/half`, { method: 'PUT', headers: { ...box.auth, 'Content-Length': 1_000_000 } });
-		outgoing.on('error', () => {});
-		await new Promise((resolve) => { outgoing.write(Buffer.alloc(100_000), resolve); });
-		outgoing.destroy();
-	}
-	assert.equal((await box.get('workspace/half')).status, 404);
-	await until('a place for a body', async () => (await box.put('workspace/whole', 'x')).status === 200);
-	const busy = [box.sh('while :; do mkdir -p x/y; touch x/y/$RANDOM; done'), box.ask('POST', '/persist'), box.put('workspace/late', 'late')]
-		.map((each) => each.catch(() => {}));
-	await until('work', () => existsSync(path.join(box.dir, 'x/y')));
-	assert.equal((await box.ask('DELETE', '')).status, 204);
-	await Promise.all(busy);
-	assert.ok(!existsSync(path.join(box.dir, 'x')), 'nobody makes files any more');
-});

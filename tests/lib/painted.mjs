@@ -149,17 +149,54 @@ function paneStyle(style, parameters) {
 /** tmux's, in a window of its own, on a server of its own. */
 export class Pane {
 	#root = mkdtempSync(path.join(os.tmpdir(), 'rs-paint-'));
+	#place = ['-S', path.join(this.#root, 'tmux'), '-f', '/dev/null'];
+	#env = { PATH: process.env.PATH, HOME: this.#root, LANG: 'C.UTF-8', TERM: 'xterm-256color' };
 	#heard = '';
 	#waiting = null;
+	#asked = []; // of the client that stays
 
 	tmux(...args) {
 		return new Promise((resolve, reject) => {
-			execFile('tmux', ['-S', path.join(this.#root, 'tmux'), '-f', '/dev/null', ...args],
-				{ env: { PATH: process.env.PATH, HOME: this.#root, LANG: 'C.UTF-8', TERM: 'xterm-256color' }, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-					if (error) reject(new Error(`tmux ${args[0]}: ${stderr || error.message}`));
-					else resolve(stdout);
-				});
+			execFile('tmux', [...this.#place, ...args], { env: this.#env }, (error, stdout, stderr) => {
+				if (error) reject(new Error(`tmux ${args[0]}: ${stderr || error.message}`));
+				else resolve(stdout);
+			});
 		});
+	}
+
+	/** Begins a client that takes commands on its standard input: to begin one for each takes longer than what it does. */
+	async #attach() {
+		this.control = spawn('tmux', [...this.#place, '-C', 'attach-session', '-f', 'no-output,ignore-size'], { env: this.#env, stdio: ['pipe', 'pipe', 'inherit'] });
+		let rest = '';
+		let answer;
+		this.control.stdout.setEncoding('utf8').on('data', (text) => {
+			const lines = (rest + text).split('\n');
+			rest = lines.pop();
+			for (const line of lines) {
+				const [word, , number] = line.split(' ', 3);
+				if (answer === undefined) {
+					if (word === '%begin') answer = { number, lines: [] };
+				} else if ((word === '%end' || word === '%error') && number === answer.number) {
+					const { resolve, reject } = this.#asked.shift();
+					if (word === '%end') resolve(answer.lines);
+					else reject(new Error(`tmux: ${answer.lines.join(' ')}`));
+					answer = undefined;
+				} else answer.lines.push(line);
+			}
+		});
+		this.control.stdin.on('error', () => {}); // its end is told below
+		this.control.on('exit', (code, signal) => this.#asked.splice(0).forEach(({ reject }) => reject(new Error(`tmux has ended: ${signal ?? code}`))));
+		await this.#answer(); // to the attach
+	}
+
+	#answer() {
+		return new Promise((resolve, reject) => { this.#asked.push({ resolve, reject }); });
+	}
+
+	/** The lines that a command prints. */
+	#ask(command) {
+		this.control.stdin.write(`${command}\n`);
+		return this.#answer();
 	}
 
 	async open() {
@@ -178,6 +215,7 @@ export class Pane {
 			if (this.#waiting && this.#heard.includes('\x1b[0n')) this.#waiting();
 		});
 		this.socket.on('error', () => {});
+		await this.#attach();
 		return this;
 	}
 
@@ -203,9 +241,8 @@ export class Pane {
 	}
 
 	async look() {
-		const text = await this.tmux('display-message', '-p', '#{cursor_y} #{cursor_x}', ';', 'capture-pane', '-epN');
-		const [first, ...lines] = text.split('\n').slice(0, -1);
-		const [y, x] = first.split(' ').map(Number);
+		const [[position], lines] = await Promise.all(["display-message -p '#{cursor_y} #{cursor_x}'", 'capture-pane -epN'].map((command) => this.#ask(command)));
+		const [y, x] = position.split(' ').map(Number);
 		let style = PLAIN;
 		let charset = false;
 		const rows = lines.map((line) => {
@@ -222,7 +259,7 @@ export class Pane {
 
 	async paint(cols, rows, bytes) {
 		if (this.cols !== cols || this.rows !== rows)
-			await this.tmux('resize-window', '-x', String(cols), '-y', String(rows));
+			await this.#ask(`resize-window -x ${cols} -y ${rows}`);
 		[this.cols, this.rows] = [cols, rows];
 		this.heard = await this.feed(bytes);
 		return this.look();

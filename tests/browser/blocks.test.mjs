@@ -33,71 +33,6 @@ async function shows(page, block) {
 	}));
 }
 
-scenario('the gutter: failures with their codes, and the same after a reload and another width', { skip, timeout: 90_000 }, async (server) => {
-	await server.session({ id });
-	const page = await open(server);
-	await type(server, 'clear');
-	await type(server, 'echo fine');
-	await type(server, "printf '%0300d\\n' 7; (exit 3)");
-	const { data } = await server.api.call('POST', `/api/session/${id}/exec`, { command: 'echo program', queue: true });
-	const last = await until('its block', async () => (await list(server)).find(({ execId, state }) => execId === data.id && state === 'done'));
-	await shows(page, last);
-	const before = await gutter(page);
-	assert.ok(before.stretches.length >= 3, JSON.stringify(before));
-	assert.deepEqual(before.codes.map(([code]) => code), ['3']);
-	// The row of a stretch is that of its command.
-	const rows = await page.evaluate(() => {
-		const { terminal } = window.ringside;
-		const { viewportY } = terminal.buffer.active;
-		return Object.fromEntries([...document.querySelectorAll('[data-testid=block]')].map(({ dataset }) => {
-			const [top, height] = dataset.rows.split('+').map(Number);
-			const text = (row) => terminal.buffer.active.getLine(viewportY + row).translateToString(true);
-			return [dataset.blockId, [text(top), text(top + height - 1)]];
-		}));
-	});
-	assert.match(rows[last.id][0], /echo program$/);
-	assert.match(rows[last.id][1], /^program/);
-	await page.reload();
-	await live(page);
-	await shows(page, last);
-	await until('the same gutter', async () => JSON.stringify(await gutter(page)) === JSON.stringify(before)).catch(async () =>
-		assert.deepEqual(await gutter(page), before));
-
-	const size = () => page.evaluate(() => [window.ringside.terminal.cols, window.ringside.terminal.rows]);
-	const [wide] = await size();
-	await page.setViewportSize({ width: 800, height: 600 });
-	await until('another size, of both', async () => {
-		const { cols, rows: high } = await server.api.get(id);
-		return cols < wide && JSON.stringify(await size()) === JSON.stringify([cols, high]);
-	});
-	const running = 'sleep 0.2; seq 60; (exit 7)';
-	const long = await type(server, running);
-	await shows(page, long);
-	const narrow = async () => (await gutter(page)).stretches;
-	const resized = await narrow();
-	await page.reload();
-	await live(page);
-	await shows(page, long);
-	await until('the same gutter', async () => JSON.stringify(await narrow()) === JSON.stringify(resized)).catch(async () =>
-		assert.deepEqual(await narrow(), resized));
-
-	// Full screen programs have the terminal to themselves.
-	await server.api.input(id, 'printf "\\e[?1049h"; read; printf "\\e[?1049l"\r');
-	await page.getByTestId('gutter').waitFor({ state: 'hidden' });
-	await server.api.input(id, '\r');
-	await page.getByTestId('gutter').waitFor({ state: 'visible' });
-});
-
-const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
-const hover = async (page, block) => {
-	await page.locator(`[data-testid=block][data-block-id=${block.id}]`).hover();
-	await page.getByTestId('block-card').waitFor();
-};
-const topLine = (page) => page.evaluate(() => {
-	const { active } = window.ringside.terminal.buffer;
-	return active.getLine(active.viewportY).translateToString(true);
-});
-
 scenario('the card: copies what has left the scrollback, types again without sending', { skip, args: ['--scrollback', '200'], timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	const page = await open(server);
@@ -135,7 +70,7 @@ scenario('the card: copies what has left the scrollback, types again without sen
 	await until('the output', async () => (await clipboard(viewer)).trim() === 'last');
 });
 
-scenario('from command to command; the header, and its Stop; ticks; a link', { skip, timeout: 90_000 }, async (server) => {
+scenario('from command to command; the header, and its Stop; ticks; a link; the gutter, and the same after a reload and another width', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	const page = await open(server);
 	for (const name of ['one', 'two', 'three']) await type(server, `: ${name}; seq 60; (exit 5)`);
@@ -166,9 +101,65 @@ scenario('from command to command; the header, and its Stop; ticks; a link', { s
 	await page.goto(`${server.url.replace(/\/$/, '')}/?s=${id}&block=${second.id}`);
 	await live(page);
 	await until('the one of the link', async () => (await topLine(page)).includes(': two;'));
+	await page.close();
+
+	// The gutter: failures with their codes, and the same after a reload and another width.
+	{
+		const page = await open(server);
+		await type(server, 'clear');
+		await type(server, 'echo fine');
+		await type(server, "printf '%0300d\\n' 7; (exit 3)");
+		const { data } = await server.api.call('POST', `/api/session/${id}/exec`, { command: 'echo program', queue: true });
+		const last = await until('its block', async () => (await list(server)).find(({ execId, state }) => execId === data.id && state === 'done'));
+		await shows(page, last);
+		const before = await gutter(page);
+		assert.ok(before.stretches.length >= 3, JSON.stringify(before));
+		assert.deepEqual(before.codes.map(([code]) => code), ['3']);
+		// The row of a stretch is that of its command.
+		const rows = await page.evaluate(() => {
+			const { terminal } = window.ringside;
+			const { viewportY } = terminal.buffer.active;
+			return Object.fromEntries([...document.querySelectorAll('[data-testid=block]')].map(({ dataset }) => {
+				const [top, height] = dataset.rows.split('+').map(Number);
+				const text = (row) => terminal.buffer.active.getLine(viewportY + row).translateToString(true);
+				return [dataset.blockId, [text(top), text(top + height - 1)]];
+			}));
+		});
+		assert.match(rows[last.id][0], /echo program$/);
+		assert.match(rows[last.id][1], /^program/);
+		await page.reload();
+		await live(page);
+		await shows(page, last);
+		await until('the same gutter', async () => JSON.stringify(await gutter(page)) === JSON.stringify(before)).catch(async () =>
+			assert.deepEqual(await gutter(page), before));
+
+		const size = () => page.evaluate(() => [window.ringside.terminal.cols, window.ringside.terminal.rows]);
+		const [wide] = await size();
+		await page.setViewportSize({ width: 800, height: 600 });
+		await until('another size, of both', async () => {
+			const { cols, rows: high } = await server.api.get(id);
+			return cols < wide && JSON.stringify(await size()) === JSON.stringify([cols, high]);
+		});
+		const running = 'sleep 0.2; seq 60; (exit 7)';
+		const long = await type(server, running);
+		await shows(page, long);
+		const narrow = async () => (await gutter(page)).stretches;
+		const resized = await narrow();
+		await page.reload();
+		await live(page);
+		await shows(page, long);
+		await until('the same gutter', async () => JSON.stringify(await narrow()) === JSON.stringify(resized)).catch(async () =>
+			assert.deepEqual(await narrow(), resized));
+
+		// Full screen programs have the terminal to themselves.
+		await server.api.input(id, 'printf "\\e[?1049h"; read; printf "\\e[?1049l"\r');
+		await page.getByTestId('gutter').waitFor({ state: 'hidden' });
+		await server.api.input(id, '\r');
+		await page.getByTestId('gutter').waitFor({ state: 'visible' });
+	}
 });
 
-scenario('the panel: commands of all sessions, filtered; a click leads there', { skip, timeout: 90_000 }, async (server) => {
+scenario('the panel: commands of all sessions, filtered; a click leads there; a row stays where somebody is at it', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'other' });
 	await server.api.input('other', ': elsewhere; (exit 9)\r');
 	await server.session({ id });
@@ -193,46 +184,57 @@ scenario('the panel: commands of all sessions, filtered; a click leads there', {
 	await until('the other session', async () => new URL(page.url()).searchParams.get('s') === 'other');
 	await page.keyboard.press('Control+Shift+E');
 	await page.getByTestId('blocks-panel').waitFor({ state: 'detached' });
+	await page.close();
+
+	// A row stays where somebody is at it, and only what is new is asked for.
+	{
+		for (let at = 0; at < 30; at += 1) await server.api.input(id, `: number ${at}\r`);
+		await type(server, ': the last');
+		const page = await open(server, undefined, server.loginUrl.replace('#', '?s=main#'));
+		await page.keyboard.press('Control+Shift+E');
+		const rows = page.getByTestId('panel-row');
+		const found = rows.filter({ hasText: ': the last' });
+		await found.waitFor();
+		await found.focus();
+		await found.evaluate((row) => {
+			window.row = row;
+			row.addEventListener('click', () => row.dataset.clicked = 'true');
+		});
+		const same = () => page.evaluate(() => window.row.isConnected && document.activeElement === window.row);
+		const asked = [];
+		page.on('request', (request) => asked.push(new URL(request.url())));
+		// Pressed, and not let go while news come.
+		await found.hover();
+		await page.mouse.down();
+		await type(server, ': news');
+		await rows.filter({ hasText: ': news' }).waitFor();
+		assert.ok(await same(), 'it is the same row');
+		const [box, moved] = [await found.boundingBox(), asked.filter(({ pathname }) => pathname.endsWith('/blocks'))];
+		assert.ok(moved.length > 0);
+		for (const { pathname, searchParams } of moved) {
+			assert.equal(pathname, `/api/session/${id}/blocks`);
+			assert.ok(Number(searchParams.get('after')) > 0);
+		}
+		await page.mouse.move(box.x + 20, box.y + box.height / 2);
+		await page.mouse.up();
+		await until('the click', () => page.evaluate(() => window.row.dataset.clicked === 'true'));
+		await page.locator('.panel-list').evaluate((element) => {
+			element.scrollTop = element.scrollHeight;
+		});
+		await rows.filter({ hasText: /^: number 0(?!;)/ }).waitFor();
+		assert.ok(await page.evaluate(() => window.row.isConnected), 'nor is it gone when it is out of sight');
+		await page.getByTestId('panel-text').fill('number');
+		await until('it is filtered away', () => page.evaluate(() => !window.row.isConnected));
+	}
 });
 
-scenario('the panel: a row stays where somebody is at it, and only what is new is asked for', { skip, timeout: 90_000 }, async (server) => {
-	await server.session({ id: 'other' });
-	await server.session({ id });
-	for (let at = 0; at < 30; at += 1) await server.api.input(id, `: number ${at}\r`);
-	await type(server, ': the last');
-	const page = await open(server, undefined, server.loginUrl.replace('#', '?s=main#'));
-	await page.keyboard.press('Control+Shift+E');
-	const rows = page.getByTestId('panel-row');
-	const found = rows.filter({ hasText: ': the last' });
-	await found.waitFor();
-	await found.focus();
-	await found.evaluate((row) => {
-		window.row = row;
-		row.addEventListener('click', () => row.dataset.clicked = 'true');
-	});
-	const same = () => page.evaluate(() => window.row.isConnected && document.activeElement === window.row);
-	const asked = [];
-	page.on('request', (request) => asked.push(new URL(request.url())));
-	// Pressed, and not let go while news come.
-	await found.hover();
-	await page.mouse.down();
-	await type(server, ': news');
-	await rows.filter({ hasText: ': news' }).waitFor();
-	assert.ok(await same(), 'it is the same row');
-	const [box, moved] = [await found.boundingBox(), asked.filter(({ pathname }) => pathname.endsWith('/blocks'))];
-	assert.ok(moved.length > 0);
-	for (const { pathname, searchParams } of moved) {
-		assert.equal(pathname, `/api/session/${id}/blocks`);
-		assert.ok(Number(searchParams.get('after')) > 0);
-	}
-	await page.mouse.move(box.x + 20, box.y + box.height / 2);
-	await page.mouse.up();
-	await until('the click', () => page.evaluate(() => window.row.dataset.clicked === 'true'));
-	await page.locator('.panel-list').evaluate((element) => {
-		element.scrollTop = element.scrollHeight;
-	});
-	await rows.filter({ hasText: /^: number 0/ }).waitFor();
-	assert.ok(await page.evaluate(() => window.row.isConnected), 'nor is it gone when it is out of sight');
-	await page.getByTestId('panel-text').fill('number');
-	await until('it is filtered away', () => page.evaluate(() => !window.row.isConnected));
+const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
+const hover = async (page, block) => {
+	await page.locator(`[data-testid=block][data-block-id=${block.id}]`).hover();
+	await page.getByTestId('block-card').waitFor();
+};
+const topLine = (page) => page.evaluate(() => {
+	const { active } = window.ringside.terminal.buffer;
+	return active.getLine(active.viewportY).translateToString(true);
 });
+

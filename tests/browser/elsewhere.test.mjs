@@ -33,7 +33,7 @@ scenario('the end of a command is told wherever one looks by then', { skip, time
 	assert.equal(await told.count(), 1);
 });
 
-scenario('what the wall covers comes out before something is done with it', { skip, timeout: 90_000 }, async (server) => {
+scenario('what the wall covers comes out before something is done with it; a page that was signed out does nothing more', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	await typeLine(server, 'main', ': wanted; seq 100');
 	const page = await open(await newContext(server), at(server, 's=main'));
@@ -66,9 +66,28 @@ scenario('what the wall covers comes out before something is done with it', { sk
 	await palette('again', ': wanted');
 	await gone();
 	await server.outputMatches('main', /: wanted; seq 100/, offset);
+
+	// Signed out, it does nothing more.
+	await page.getByRole('button', { name: 'Sign out' }).click();
+	await page.getByTestId('sign-in').waitFor();
+	const asked = [];
+	page.on('websocket', (socket) => asked.push(socket.url()));
+	page.on('request', (request) => asked.push(request.url()));
+	const errors = [];
+	page.on('pageerror', (error) => errors.push(String(error)));
+	await page.evaluate(() => {
+		history.pushState(null, '', '?s=another');
+		window.dispatchEvent(new PopStateEvent('popstate'));
+		document.dispatchEvent(new Event('visibilitychange'));
+	});
+	await page.keyboard.press('Control+Shift+E');
+	await page.evaluate(() => fetch('healthz').then((answer) => answer.text()));
+	assert.deepEqual(asked.filter((url) => !/favicon|\/healthz$/.test(url)), []);
+	assert.equal(await page.getByTestId('blocks-panel').count(), 0);
+	assert.deepEqual(errors, []);
 });
 
-scenario('a link to a command is for its session, not for the one beside it', { skip, timeout: 90_000 }, async (server) => {
+scenario('a link to a command is for its session, not for the one beside it; what is seen in a tile is not told of', { skip, timeout: 90_000 }, async (server) => {
 	// The same in both, so that their commands are called the same.
 	for (const id of ['one', 'two']) {
 		await server.api.create({ id });
@@ -94,38 +113,18 @@ scenario('a link to a command is for its session, not for the one beside it', { 
 	});
 	assert.ok(baseY > 100);
 	assert.equal(viewportY, baseY, 'it is at its end');
+
+	// What is seen in a tile is not told of.
+	{
+		for (const id of ['front', 'beside', 'hidden']) await server.session({ id });
+		const page = await open(await newContext(server), at(server, 's=front&tile=front&tile=beside'));
+		const items = () => page.getByTestId('inbox-item').evaluateAll((all) => all.map((each) => each.dataset.sessionId));
+		await page.locator('[data-session-id="beside"][data-kind="idle"]').first().waitFor();
+		for (const id of ['beside', 'hidden'])
+			await server.api.call('POST', `/api/session/${id}/exec`, { command: 'false' });
+		await page.locator('[data-session-id="hidden"][data-testid="inbox-item"]').waitFor();
+		await row(page, 'beside').and(page.locator('[data-kind="failed"]')).waitFor();
+		assert.deepEqual(await items(), ['hidden']);
+	}
 });
 
-scenario('what is seen in a tile is not told of', { skip, timeout: 90_000 }, async (server) => {
-	for (const id of ['front', 'beside', 'hidden']) await server.session({ id });
-	const page = await open(await newContext(server), at(server, 's=front&tile=front&tile=beside'));
-	const items = () => page.getByTestId('inbox-item').evaluateAll((all) => all.map((each) => each.dataset.sessionId));
-	await page.locator('[data-session-id="beside"][data-kind="idle"]').first().waitFor();
-	for (const id of ['beside', 'hidden'])
-		await server.api.call('POST', `/api/session/${id}/exec`, { command: 'false' });
-	await page.locator('[data-session-id="hidden"][data-testid="inbox-item"]').waitFor();
-	await row(page, 'beside').and(page.locator('[data-kind="failed"]')).waitFor();
-	assert.deepEqual(await items(), ['hidden']);
-});
-
-scenario('a page that was signed out does nothing more', { skip, timeout: 90_000 }, async (server) => {
-	await server.session({ id: 'main' });
-	const page = await open(await newContext(server), at(server, 's=main'));
-	await page.getByRole('button', { name: 'Sign out' }).click();
-	await page.getByTestId('sign-in').waitFor();
-	const asked = [];
-	page.on('websocket', (socket) => asked.push(socket.url()));
-	page.on('request', (request) => asked.push(request.url()));
-	const errors = [];
-	page.on('pageerror', (error) => errors.push(String(error)));
-	await page.evaluate(() => {
-		history.pushState(null, '', '?s=another');
-		window.dispatchEvent(new PopStateEvent('popstate'));
-		document.dispatchEvent(new Event('visibilitychange'));
-	});
-	await page.keyboard.press('Control+Shift+E');
-	await page.evaluate(() => fetch('healthz').then((answer) => answer.text()));
-	assert.deepEqual(asked.filter((url) => !/favicon|\/healthz$/.test(url)), []);
-	assert.equal(await page.getByTestId('blocks-panel').count(), 0);
-	assert.deepEqual(errors, []);
-});

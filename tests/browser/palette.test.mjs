@@ -17,7 +17,7 @@ scenario('sessions, actions and commands are found by some letters', { skip, tim
 	const here = path.join(server.root, 'here');
 	mkdirSync(here);
 	await server.session({ id: 'main', cwd: here });
-	for (let n = 0; n < 10; n++) await server.api.create({ id: `s${n}`, name: `work <b>${n}</b>`, argv: ['sleep', '1000'] });
+	for (const n of [6, 7, 8]) await server.api.create({ id: `s${n}`, name: `work <b>${n}</b>`, argv: ['sleep', '1000'] });
 	await server.run('main', 'echo a-long-command');
 	const browser = await launch(server);
 	const context = await browser.newContext({ viewport: { width: 1000, height: 600 }, reducedMotion: 'reduce', bypassCSP: true });

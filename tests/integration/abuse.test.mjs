@@ -1,11 +1,12 @@
 // Abuse: every route and every tool, by everybody, over every transport, held against a table of who may (lib/may.mjs). Who
 // may not is refused as the documents say, and nothing of what he has asked for has happened.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import https from 'node:https';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Api } from './lib/api.mjs';
-import { Calls, Frames, Http2, http1 } from './lib/askers.mjs';
+import { Calls, Frames, Http1, Http2 } from './lib/askers.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { incarnation } from './lib/control.mjs';
 import { mcpHeaders, methods, methodsNext, nobodies, principals, refusal, routes, tools } from './lib/may.mjs';
@@ -52,6 +53,8 @@ async function ask(server, id) {
 	await until('the prompt', async () => (await api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
 	await api.input(id, 'read -s word\r');
 	const { state } = await api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'input', kind: 'password' }], timeoutMs: 15_000 });
+	// Who asks is found out a little later.
+	await until('the program that asks', async () => (await api.call('GET', `/api/session/${id}/state`)).state.foreground);
 	return state.humanUrl.split('#link=')[1];
 }
 
@@ -97,12 +100,16 @@ async function stateOf(server) {
 	};
 }
 
+/** What those who may have made of the file that nobody else may make. */
+const forget = (server) => rmSync(path.join(server.cwd, 'abuse'), { recursive: true, force: true });
+
 /** Does what must change nothing. What was typed or signalled would be seen at a fence behind it. */
 async function untouched(server, what, body) {
 	let before;
 	let after;
 	// What went on before has to be over: files that are being written, commands that end.
 	await until('rest', async () => {
+		forget(server);
 		after = before;
 		before = await stateOf(server);
 		return isDeepStrictEqual(before, after);
@@ -134,7 +141,10 @@ function request(server, fixture, who, each, may) {
 }
 
 const transports = {
-	'HTTP/1.1': async (server) => ({ ask: (who, token, asked) => http1(server, token, asked), serves: () => true, close() {} }),
+	'HTTP/1.1': async (server) => {
+		const client = new Http1(server);
+		return { ask: (who, token, asked) => client.ask(token, asked), serves: () => true, close: () => client.close() };
+	},
 	'HTTP/2': async (server) => {
 		const client = new Http2(server);
 		return { ask: (who, token, asked) => client.ask(token, asked), serves: ({ socket }) => !socket, close: () => client.close() };
@@ -213,48 +223,38 @@ async function watcher(server, token) {
 	await viewer.close();
 }
 
-const secure = { args: ['--tls-cert', cert, '--tls-key', key, '--http2'], timeout: 240_000 };
-const trusting = { args: [...secure.args, '--drivers-may-all'], timeout: 240_000 };
+const secure = { args: ['--tls-cert', cert, '--tls-key', key, '--http2'], timeout: 400_000 };
+const trusting = { ...secure, args: [...secure.args, '--drivers-may-all'] };
+
+/** On connections that are kept: this server is never killed. */
+class KeptApi extends Api {
+	raw(method, route, body, options) {
+		return super.raw(method, route, body, { agent: this.agent, ...options });
+	}
+}
 
 /** Everything that is asked for, and who asks. */
 function begin(server) {
 	server.ca = ca;
-	server.api = new Api(() => server.base, { token: server.token, ca });
+	server.api = new KeptApi(() => server.base, { token: server.token, ca });
+	server.api.agent = new https.Agent({ keepAlive: true });
 	return prepare(server);
 }
 
-scenario('every route, by everybody, over every transport', secure, async (server, t) => {
-	const described = operations.map(({ method, path: route }) => `${method.toUpperCase()} ${route}`).sort();
-	assert.deepEqual(routes.filter(({ undescribed }) => !undescribed).map(nameOf).sort(), described, 'the table has all that the description has');
-	const fixture = await begin(server);
-	const verdicts = new Verdicts(t, 'HTTP/1.1, HTTP/2 and /ws, where they differ by "/"');
-	for (const how of Object.keys(transports)) {
-		await matrix(server, fixture, how, verdicts);
-		await restart(server);
-	}
-	await watcher(server, fixture.tokens.viewer);
-	verdicts.done();
-});
-
-scenario('what drivers are trusted with, by everybody', trusting, async (server, t) => {
-	const fixture = await begin(server);
-	const verdicts = new Verdicts(t, 'with --drivers-may-all');
-	const rows = routes.filter(({ least }) => ['driver', 'trusted', 'owner'].includes(least));
-	await matrix(server, fixture, 'HTTP/1.1', verdicts, { rows, trusted: true });
-	verdicts.done();
-});
+/** What only those may who are trusted, and whoever is trusted with it. */
+const entrusted = (least) => ['trusted', 'owner'].includes(least);
 
 /** Whatever an answer is, it is none of those by which somebody hears that he may not. */
 const served = (answer) => (/^(401|403 (PERM|READ|UNAUTH))/.test(shown(answer)) ? answer : { status: 'served', text: answer.text });
 
 /** Tools by MCP: those that are refused, then those that are served. */
-async function askTools(server, t, { trusted, listed }) {
-	const fixture = await begin(server);
+async function askTools(server, t, fixture, { trusted, listed }) {
 	await renewAnswers(server, fixture);
 	const verdicts = new Verdicts(t, `tools of MCP${trusted ? ' with --drivers-may-all' : ''}`);
 	const { _meta: meta } = routes.find(({ route }) => route === '/mcp').sent.params;
+	const client = new Http1(server);
 	const call = async (who, method, params) => {
-		const { status, json, text, code } = await http1(server, fixture.tokens[who], {
+		const { status, json, text, code } = await client.ask(fixture.tokens[who], {
 			method: 'POST', path: pathFor(who, fixture, '/mcp'), headers: mcpHeaders(method, params.name),
 			body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: { ...meta, 'io.modelcontextprotocol/clientInfo': { name: 'codex', version: '1' } } } },
 		});
@@ -278,13 +278,9 @@ async function askTools(server, t, { trusted, listed }) {
 	};
 	await untouched(server, 'what was refused by MCP', () => asks(false));
 	await asks(true);
+	client.close();
 	verdicts.done();
 }
-
-scenario('every tool of MCP, by everybody', { ...secure, timeout: 120_000 }, (server, t) => askTools(server, t, { listed: tools }));
-
-scenario('tools of MCP that drivers are trusted with, by everybody', { ...trusting, timeout: 120_000 }, (server, t) => (
-	askTools(server, t, { listed: tools.filter(([least]) => ['trusted', 'owner'].includes(least)), trusted: true })));
 
 /** The names of the methods in a table of ws/rpc. */
 const methodsIn = (file) => {
@@ -293,7 +289,7 @@ const methodsIn = (file) => {
 };
 
 /** The methods of one main object: those that are refused, then those that are served. */
-async function askMethods(server, fixture, verdicts, listed, { next, trusted } = {}) {
+async function askMain(server, fixture, verdicts, listed, { next, trusted } = {}) {
 	await renewAnswers(server, fixture);
 	const open = {};
 	for (const who of principals) open[who] = await Calls.open(server, fixture.tokens[who], { path: pathFor(who, fixture, '/rpc'), next });
@@ -312,26 +308,43 @@ async function askMethods(server, fixture, verdicts, listed, { next, trusted } =
 	await untouched(server, 'what was refused by /rpc', () => asks(false));
 	await asks(true);
 	for (const each of Object.values(open)) each.close();
-	if (!next) await restart(server);
 }
 
-scenario('every method of /rpc, by everybody', { ...secure, timeout: 240_000 }, async (server, t) => {
+/** Methods of both main objects. */
+async function askMethods(server, t, fixture, { trusted, fits = () => true } = {}) {
+	for (const [title, listed, next] of [['methods of /rpc', methods, false], ['methods of /rpc of the preview', methodsNext, true]]) {
+		const verdicts = new Verdicts(t, trusted ? `${title}, with --drivers-may-all` : title);
+		await askMain(server, fixture, verdicts, listed.filter(([least]) => fits(least)), { next, trusted });
+		if (!next) await restart(server);
+		verdicts.done();
+	}
+}
+
+scenario('by everybody: every route over every transport, every tool of MCP, every method of /rpc', secure, async (server, t) => {
+	const described = operations.map(({ method, path: route }) => `${method.toUpperCase()} ${route}`).sort();
+	assert.deepEqual(routes.filter(({ undescribed }) => !undescribed).map(nameOf).sort(), described, 'the table has all that the description has');
 	const nameOfMethod = ([, name]) => name;
 	assert.deepEqual(methods.map(nameOfMethod).sort(), methodsIn('methods.c'), 'the table has all methods');
 	assert.deepEqual(methodsNext.map(nameOfMethod).sort(), methodsIn('next.c'), 'and all of the preview\'s');
 	const fixture = await begin(server);
-	for (const [title, listed, next] of [['methods of /rpc', methods, false], ['methods of /rpc of the preview', methodsNext, true]]) {
-		const verdicts = new Verdicts(t, title);
-		await askMethods(server, fixture, verdicts, listed, { next });
-		verdicts.done();
+	const verdicts = new Verdicts(t, 'HTTP/1.1, HTTP/2 and /ws, where they differ by "/"');
+	for (const how of Object.keys(transports)) {
+		await matrix(server, fixture, how, verdicts);
+		await restart(server);
 	}
+	await watcher(server, fixture.tokens.viewer);
+	verdicts.done();
+	await askTools(server, t, fixture, { listed: tools });
+	await askMethods(server, t, fixture);
 });
 
-scenario('methods of /rpc that drivers are trusted with, by everybody', trusting, async (server, t) => {
+scenario('by everybody, what drivers are trusted with: routes, tools of MCP, methods of /rpc', trusting, async (server, t) => {
 	const fixture = await begin(server);
-	for (const [title, listed, next] of [['methods of /rpc', methods, false], ['methods of /rpc of the preview', methodsNext, true]]) {
-		const verdicts = new Verdicts(t, `${title}, with --drivers-may-all`);
-		await askMethods(server, fixture, verdicts, listed.filter(([least]) => ['trusted', 'owner'].includes(least)), { next, trusted: true });
-		verdicts.done();
-	}
+	const verdicts = new Verdicts(t, 'with --drivers-may-all');
+	const rows = routes.filter(({ least }) => least === 'driver' || entrusted(least));
+	await matrix(server, fixture, 'HTTP/1.1', verdicts, { rows, trusted: true });
+	await restart(server);
+	verdicts.done();
+	await askTools(server, t, fixture, { listed: tools.filter(([least]) => entrusted(least)), trusted: true });
+	await askMethods(server, t, fixture, { fits: entrusted, trusted: true });
 });

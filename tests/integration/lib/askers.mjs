@@ -1,5 +1,5 @@
-// Asking by HTTP/1.1, HTTP/2, the control socket and /rpc, as anybody: {status, code, text}. Those who are refused come from
-// ever other addresses, so that none of them runs into the limits of guessing. What somebody is known by is a token, or the
+// Asking by HTTP/1.1, HTTP/2, the control socket and /rpc, as anybody: {status, code, text}. Those of whom nothing is known come
+// from ever other addresses, so that none of them runs into the limits of guessing. What somebody is known by is a token, or the
 // headers of who has logged in.
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -11,11 +11,11 @@ import { within } from './until.mjs';
 // capnweb asks the global one what its states are called.
 globalThis.WebSocket ??= WebSocket;
 
-const EACH = 4; // requests of an address
-let asked = 0;
+const EACH = 8; // wrong guesses from an address
+let addresses = 0;
 const address = () => {
-	const number = Math.floor((asked += 1) / EACH);
-	return `127.77.${(number >> 8) & 255}.${number & 255}`;
+	addresses += 1;
+	return `127.77.${(addresses >> 8) & 255}.${addresses & 255}`;
 };
 
 function answer(status, text) {
@@ -32,55 +32,75 @@ const credentials = (known) => (typeof known === 'object' ? known : known ? { au
 const bodyHeaders = (payload) => (payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) });
 const handshake = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
 
-/** One request, on a connection of its own. */
-export function http1(server, token, { method, path, body, headers = {}, stream, socket }) {
-	const payload = body === undefined ? undefined : JSON.stringify(body);
-	return within(`answer to ${method} ${path}`, new Promise((resolve, reject) => {
-		const request = https.request({
-			host: '127.0.0.1', port: server.port, ca: server.ca, agent: false, localAddress: address(), method, path,
-			headers: { ...credentials(token), ...bodyHeaders(payload), ...(socket ? handshake : {}), ...headers },
-		}, (response) => {
-			let text = '';
-			const end = () => {
-				request.destroy();
-				resolve(answer(response.statusCode, text));
-			};
-			response.setEncoding('utf8').on('data', (piece) => {
-				text += piece;
-				if (stream && response.statusCode === 200) end();
-			}).on('end', end).on('error', reject);
-		});
-		request.on('upgrade', (response, socket_) => {
-			socket_.destroy();
-			resolve(answer(response.statusCode, ''));
-		});
-		request.on('error', reject);
-		request.end(payload);
-	}));
-}
-
-/** The same by HTTP/2; a connection carries a few requests, one after the other. */
-export class Http2 {
+/** By HTTP/1.1. A connection carries the requests of all, until so many of them are taken for guesses. */
+export class Http1 {
 	constructor(server) {
 		this.server = server;
-		this.count = 0;
+		this.wrong = 0;
 		server.clients.add({ terminate: () => this.close() });
 	}
 
 	connection() {
-		if (!this.session || this.session.destroyed || (this.count += 1) > EACH) {
-			this.close();
-			this.count = 1;
-			this.session = http2.connect(this.server.base, { ca: this.server.ca, localAddress: `127.78.${asked >> 8 & 255}.${(asked += 1) & 255}` });
+		if (this.wrong >= EACH) this.close();
+		this.agent ??= new https.Agent({ keepAlive: true, maxSockets: 1, localAddress: address(), ca: this.server.ca });
+		return this.agent;
+	}
+
+	async ask(token, { method, path, body, headers = {}, stream, socket }) {
+		const payload = body === undefined ? undefined : JSON.stringify(body);
+		const got = await within(`answer to ${method} ${path}`, new Promise((resolve, reject) => {
+			const request = https.request({
+				host: '127.0.0.1', port: this.server.port, agent: this.connection(), method, path,
+				headers: { ...credentials(token), ...bodyHeaders(payload), ...(socket ? handshake : {}), ...headers },
+			}, (response) => {
+				let text = '';
+				const end = () => resolve(answer(response.statusCode, text));
+				response.setEncoding('utf8').on('data', (piece) => {
+					text += piece;
+					if (!stream || response.statusCode !== 200) return;
+					end();
+					request.destroy(); // and with it the stream
+				}).on('end', end).on('error', reject);
+			});
+			request.on('upgrade', (response, socket_) => {
+				socket_.destroy();
+				resolve(answer(response.statusCode, ''));
+			});
+			request.on('error', reject);
+			request.end(payload);
+		}));
+		if (got.status === 401) this.wrong += 1;
+		return got;
+	}
+
+	close() {
+		this.agent?.destroy();
+		this.agent = undefined;
+		this.wrong = 0;
+	}
+}
+
+/** By HTTP/2, likewise; one request after the other. */
+export class Http2 {
+	constructor(server) {
+		this.server = server;
+		this.wrong = 0;
+		server.clients.add({ terminate: () => this.close() });
+	}
+
+	connection() {
+		if (this.wrong >= EACH) this.close();
+		if (!this.session || this.session.destroyed || this.session.closed) {
+			this.session = http2.connect(this.server.base, { ca: this.server.ca, localAddress: address() });
 			this.session.on('error', () => {});
 		}
 		return this.session;
 	}
 
-	ask(token, { method, path, body, headers = {}, stream: events }) {
+	async ask(token, { method, path, body, headers = {}, stream: events }) {
 		const payload = body === undefined ? undefined : JSON.stringify(body);
 		const session = this.connection();
-		return within(`answer to ${method} ${path} by HTTP/2`, new Promise((resolve, reject) => {
+		const got = await within(`answer to ${method} ${path} by HTTP/2`, new Promise((resolve, reject) => {
 			const stream = session.request({ ':method': method, ':path': path, ...credentials(token), ...bodyHeaders(payload), ...headers }, { endStream: payload === undefined });
 			let status;
 			let text = '';
@@ -89,15 +109,18 @@ export class Http2 {
 				text += piece;
 				if (!events || status !== 200) return;
 				resolve(answer(status, text));
-				this.close(); // and with it the stream
+				stream.close(http2.constants.NGHTTP2_CANCEL);
 			}).on('end', () => resolve(answer(status, text))).on('error', reject).on('close', () => reject(new Error(`no answer to ${method} ${path}`)));
 			if (payload !== undefined) stream.end(payload);
 		}));
+		if (got.status === 401) this.wrong += 1;
+		return got;
 	}
 
 	close() {
 		this.session?.destroy();
 		this.session = undefined;
+		this.wrong = 0;
 	}
 }
 

@@ -36,6 +36,12 @@ Test(place_open, nothing_of_our_own_process)
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)getpid());
 	cr_assert_eq(place_open(&place, path, O_RDWR, 0), -EACCES);
 	cr_assert_eq(place_open(&place, "/proc/self/cwd", O_RDONLY, 0), -ELOOP);
+	int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cr_assert_geq(proc, 0);
+	snprintf(path, sizeof path, "%d", (int)getpid());
+	cr_assert_eq(place_open_in(proc, path, O_RDONLY | O_DIRECTORY), -EACCES,
+		"nor from above, as a listing of all below goes on");
+	close(proc);
 	int fd = place_open(&place, "/proc/1/stat", O_RDONLY, 0);
 	cr_assert_geq(fd, 0, "of others there is what the kernel shows");
 	close(fd);

@@ -139,22 +139,27 @@ Test(serve_options, refused)
 		cr_expect_eq(parse(wrong[i], &o), SERVE_WRONG, "%s", wrong[i]);
 }
 
-/* Blanks and signs, which the parser of words above cannot say. */
+/* With blanks as well, which the parser of words above cannot say. */
 Test(serve_options, numbers_are_digits)
 {
-	static char serve[] = "ringside", sessions[] = "--max-sessions", ring[] = "--ring-size";
-	static const char *const wrong[] = {
-		"", " 5", "\t5", "5 ", "\n5", "-0", " -18446744073709551611", "\xd9\xa5"};
+	static const char *const names[] = {"ring-size", "scrollback", "max-sessions",
+		"process-ring", "max-processes", "kept-processes", "process-ttl", "max-connections",
+		"ended-ttl", "header-timeout", "ping-interval"};
+	static const char *const wrong[] = {"", " 5", "\t5", "5 ", "\n5", "5\n", "-0", "-1", "+5",
+		"0x10", "1e3", "nan", "99999999999999999999999", "18446744073709551617",
+		" -18446744073709551611", "%s%n", "\xd9\xa5"};
+	static char serve[] = "ringside";
 	struct serve_options o;
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		char value[32];
-		snprintf(value, sizeof value, "%s", wrong[i]);
-		char *one[] = {serve, sessions, value, NULL}, *two[] = {serve, ring, value, NULL};
-		optind = 0;
-		cr_expect_eq(serve_options_parse(3, one, &o), SERVE_WRONG, "%zu", i);
-		optind = 0;
-		cr_expect_eq(serve_options_parse(3, two, &o), SERVE_WRONG, "%zu", i);
-	}
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+			char name[32], value[32];
+			snprintf(name, sizeof name, "--%s", names[i]);
+			snprintf(value, sizeof value, "%s", wrong[k]);
+			char *words[] = {serve, name, value, NULL};
+			optind = 0;
+			cr_expect_eq(
+				serve_options_parse(3, words, &o), SERVE_WRONG, "%s %zu", name, k);
+		}
 }
 
 Test(serve_options, plain_http_stays_on_the_machine_unless_asked)

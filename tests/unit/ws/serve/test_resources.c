@@ -1,0 +1,32 @@
+/* What the environment says of resources. */
+#include "shell/workers.h"
+#include "ws/serve/resources.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+Test(resources_threads, as_many_as_it_says)
+{
+	setenv("RINGSIDE_THREADS", "0", 1);
+	cr_assert_eq(resources_threads(), 0);
+	setenv("RINGSIDE_THREADS", "3", 1);
+	cr_assert_eq(resources_threads(), 3);
+	setenv("RINGSIDE_THREADS", "16", 1);
+	cr_assert_eq(resources_threads(), 16);
+}
+
+Test(resources_threads, what_is_no_number_is_taken_as_not_given)
+{
+	static char huge[100000];
+	static const char *const wrong[] = {
+		"", "x", "-1", "+1", " 1", "1 ", "17", "99999999999999999999", huge};
+	memset(huge, 'x', sizeof huge - 1);
+	unsigned suitable = workers_suitable();
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		setenv("RINGSIDE_THREADS", wrong[i], 1);
+		cr_expect_eq(resources_threads(), suitable, "%.20s", wrong[i]);
+	}
+	unsetenv("RINGSIDE_THREADS");
+	cr_expect_eq(resources_threads(), suitable);
+}

@@ -1,0 +1,347 @@
+/*
+ * Command lines, up to what a server answers: those that are wrong, those for which there is no server, what they can be
+ * completed to, the config file, and whether the manual ($RINGSIDE_SOURCE is where it is) has all that the help has.
+ */
+#include "tests/lib/folder.h"
+#include "ws/client/command.h"
+#include "ws/client/program.h"
+#include "ws/serve/options.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <regex.h>
+#include <string.h>
+
+#define WORDS 24
+#define TEXT_MAX_BYTES ((size_t)256 << 10)
+
+static char shown[TEXT_MAX_BYTES]; /* what the last one has printed, or complained of */
+
+static void read_shown(FILE *file)
+{
+	rewind(file);
+	size_t n = fread(shown, 1, sizeof shown - 1, file);
+	shown[n] = '\0';
+	fclose(file);
+}
+
+/* Carry out a line, whose words have one blank between them; what goes to this descriptor is shown. Returns its status. */
+static int run(int fd, const char *line)
+{
+	static const struct program_about about = {serve_options_help, NULL};
+	char text[512], *rest = text, *argv[WORDS + 1] = {(char *)"ringside"}, **all = argv;
+	int argc = 1;
+	snprintf(text, sizeof text, "%s", line);
+	while (rest && argc < WORDS)
+		argv[argc++] = strsep(&rest, " ");
+	argv[argc] = NULL;
+	FILE *file = tmpfile();
+	cr_assert_not_null(file);
+	fflush(fd == STDOUT_FILENO ? stdout : stderr);
+	int kept = dup(fd);
+	dup2(fileno(file), fd);
+	optind = 0;
+	int status = program_main(&argc, &all, &about);
+	fflush(fd == STDOUT_FILENO ? stdout : stderr);
+	dup2(kept, fd);
+	close(kept);
+	read_shown(file);
+	return status;
+}
+
+static const char *printed(const char *line)
+{
+	cr_expect_eq(run(STDOUT_FILENO, line), 0, "%s", line);
+	return shown;
+}
+
+/* No config file, and a server that is named and is not there: none is started then. */
+static void alone(void)
+{
+	setenv("RINGSIDE_CONFIG", "", 1);
+	setenv("RINGSIDE_SOCKET", "/nonexistent/ringside.sock", 1);
+	unsetenv("RINGSIDE_SESSION");
+	unsetenv("RINGSIDE_TOKEN");
+}
+
+TestSuite(program, .init = alone, .timeout = 60);
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* What is told of a wrong line begins with its command. */
+static void expect_wrong(const char *line, int status)
+{
+	char begin[80];
+	snprintf(begin, sizeof begin, "ringside %.*s: ", (int)strcspn(line, " "), line);
+	cr_expect_eq(run(STDERR_FILENO, line), status, "%s", line);
+	cr_expect(begins(shown, begin), "%s: %s", line, shown);
+}
+
+Test(program, lines_that_are_wrong)
+{
+	static const char *const lines[] = {"ls --nothing", "ls one", "kill", "screen",
+		"screen a b", "log", "new --size 80", "new a b", "completion tcsh", "new --name",
+		"screen --scrollback x a", "share --expires soon a", "attach --detach-key x a",
+		"wait box", "send box", "send --wait -t soon box a",
+		"wait --prompt --from first box", "ls --url ftp://x"};
+	static const char *const passing[] = {
+		"exec", "exec a", "run", "run --nothing x", "exec -t x a b"};
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		expect_wrong(lines[i], CLI_USAGE);
+	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+		expect_wrong(passing[i], CLI_FAILED);
+	cr_expect_eq(run(STDERR_FILENO, "nonsense"), CLI_USAGE);
+}
+
+Test(program, where_there_is_no_server)
+{
+	static const char *const lines[] = {"ls", "new", "kill a", "screen a", "log a", "share a",
+		"attach a", "cat a", "cp a:b c", "exec a true", "run true"};
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		bool passes = begins(lines[i], "exec") || begins(lines[i], "run");
+		cr_expect_eq(run(STDERR_FILENO, lines[i]), passes ? CLI_FAILED : CLI_NO_SERVER,
+			"%s", lines[i]);
+		cr_expect_not_null(
+			strstr(shown, "no server is running at /nonexistent/ringside.sock"),
+			"%s: %s", lines[i], shown);
+	}
+	run(STDERR_FILENO, "ls --json");
+	json_t *told = json_loads(shown, 0, NULL);
+	cr_expect_eq(
+		json_integer_value(json_object_get(told, "status")), CLI_NO_SERVER, "%s", shown);
+	json_decref(told);
+}
+
+/* What needs no server to be completed. A blank at the end is an empty word. */
+Test(program, what_a_line_can_become)
+{
+	static const struct {
+		const char *line, *want;
+	} cases[] = {
+		{"at", "attach\tShow a session on this terminal, and type into it (C-\\ detaches)\n"},
+		{"ls --s", "--socket"}, {"serve --token", "--token-file"},
+		{"run --cwd ", ":dirs\n"}, {"ls --token-file ", ":files\n"}, {"help sc", "screen"},
+		{"completion ", "bash\nfish\nzsh\n"}, {"logins ", "revoke\n"},
+		{"kill -s U", "USR1\nUSR2\n"}, {"screen --h", "--html"}};
+	static const char *const nothing[] = {
+		"nonsense ", "ls --nothing ", "exec -", "exec -- ", "new --name "};
+	char line[80];
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(line, sizeof line, "completion --words -- %s", cases[i].line);
+		cr_expect(begins(printed(line), cases[i].want), "%s: %s", line, shown);
+	}
+	for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) {
+		snprintf(line, sizeof line, "completion --words -- %s", nothing[i]);
+		run(STDOUT_FILENO, line);
+		cr_expect_null(strstr(shown, "ls\t"), "%s: %s", line, shown);
+	}
+	char *one = strdup(printed("completion --words -- "));
+	cr_expect(begins(one, "serve\t"), "%s", one);
+	cr_expect_str_eq(printed("completion --words --"), one);
+	free(one);
+}
+
+/* Whether a line begins with this word, and a tab behind it. */
+static bool is_offered(const char *word)
+{
+	for (const char *at = shown; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (begins(at, word) && at[strlen(word)] == '\t')
+			return true;
+	}
+	return false;
+}
+
+/* The manual as it is read: its backslashes only make letters what they are. */
+static char *read_manual(void)
+{
+	const char *source = getenv("RINGSIDE_SOURCE");
+	char path[512];
+	if (!source)
+		cr_skip_test("RINGSIDE_SOURCE is not set");
+	snprintf(path, sizeof path, "%s/ws/client/ringside.1", source);
+	FILE *file = fopen(path, "r");
+	cr_assert_not_null(file, "%s", path);
+	read_shown(file);
+	char *text = strdup(shown), *to = text;
+	for (const char *from = text; *from; from++) {
+		bool escaped = from[0] == '\\' && (from[1] == '-' || from[1] == 'e');
+		from += escaped;
+		*to++ = escaped && *from == 'e' ? '\\' : *from;
+	}
+	*to = '\0';
+	return text;
+}
+
+static bool matches(const char *text, const char *pattern)
+{
+	regex_t compiled;
+	cr_assert_eq(regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE | REG_NOSUB), 0);
+	bool found = regexec(&compiled, text, 0, NULL, 0) == 0;
+	regfree(&compiled);
+	return found;
+}
+
+/* Call for each --option that a text has; first: it stands where options are listed. */
+static void each_option(const char *text,
+	void (*found)(const char *command, const char *option, bool first), const char *command)
+{
+	for (const char *at = text; (at = strstr(at, "--")); at += 2) {
+		char option[64];
+		size_t length = strspn(at + 2, "abcdefghijklmnopqrstuvwxyz-");
+		const char *line = at;
+		while (line > text && line[-1] != '\n')
+			line--;
+		bool listed = begins(line, "  -") && at - line <= 6;
+		snprintf(option, sizeof option, "--%.*s", (int)length, at + 2);
+		if (length > 1 && isalpha((unsigned char)at[2]))
+			found(command, option, listed);
+		at += length;
+	}
+}
+
+static void expect_offered(const char *command, const char *option, bool listed)
+{
+	cr_expect(!listed || is_offered(option), "%s %s", command, option);
+}
+
+static const char *manual;
+
+static void expect_in_manual(const char *command, const char *option, bool listed)
+{
+	(void)listed;
+	/* The scripts for shells ask by it, and nobody else. */
+	cr_expect(strcmp(option, "--commands") == 0 || strstr(manual, option), "%s %s", command,
+		option);
+}
+
+/* What `ringside COMMAND --help` says, owned. */
+static char *help_of(const char *name)
+{
+	char *text;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	cli_print_help(file, command_find(name));
+	fclose(file);
+	return text;
+}
+
+static void check_command(const char *name)
+{
+	char *help = help_of(name), line[80];
+	cr_expect(begins(help, "Usage: ringside "), "%s", name);
+	snprintf(line, sizeof line, "completion --words -- %s --", name);
+	printed(line);
+	each_option(help, expect_offered, name);
+	each_option(help, expect_in_manual, name);
+	snprintf(line, sizeof line, "^\\.BR? \"?%s([^[:alnum:]_]|$)", name);
+	cr_expect(matches(manual, line), "%s", line);
+	free(help);
+}
+
+Test(program, every_option_is_offered_and_in_the_manual)
+{
+	char *text = read_manual(), *names = strdup(printed("completion --commands")), *rest = names;
+	unsigned count = 0;
+	manual = text;
+	for (const char *name; (name = strsep(&rest, "\n")) && *name; count++)
+		check_command(name);
+	cr_expect_geq(count, 14);
+	free(names);
+	free(text);
+}
+
+/* The config file */
+
+static struct folder folder;
+static char file[300];
+
+static void configure(const char *text)
+{
+	folder_put(&folder, "config", text);
+	snprintf(file, sizeof file, "%s/config", folder.path);
+	setenv("RINGSIDE_CONFIG", file, 1);
+}
+
+/* A complaint of one line, with the file, where in it, and why. */
+static void expect_complaint(const char *line, int status, const char *begin, const char *why)
+{
+	cr_expect_eq(run(STDERR_FILENO, line), status, "%s", line);
+	cr_expect(begins(shown, begin) && strstr(shown, why), "not %s…%s: %s", begin, why, shown);
+	const char *end = strchr(shown, '\n');
+	cr_expect(end && end[1] == '\0', "one line: %s", shown);
+}
+
+Test(program, a_config_file_that_is_wrong)
+{
+	static const struct {
+		const char *text;
+		unsigned line;
+		const char *why;
+	} cases[] = {{"jso = yes\n", 1, "no option of all commands is called jso"},
+		{"\nsokcet = /x\n", 2, "did you mean socket?"}, {"socket\n", 1, "needs a value"},
+		{"[exce]\nqueue\n", 2, "there is no command exce (did you mean [exec]?)"},
+		{"[exec]\n# x\nqueu\n", 3, "ringside exec has no option queu"},
+		{"[exec]\nqueu\n", 2, "did you mean queue?"},
+		{"[exec]\nqueue = perhaps\n", 2, "yes or no"},
+		{"[serve]\nring-siez = 4M\n", 2, "did you mean ring-size?"},
+		{"[serve]\nhelp\n", 2, "no option help"}, {"[exec\n", 1, "no [section]"},
+		{"what is this\n", 1, "NAME = VALUE"}, {"a\x1b[31m=b\n", 1, "control characters"}};
+	folder_make(&folder);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char begin[340];
+		configure(cases[i].text);
+		snprintf(begin, sizeof begin, "ringside: %s:%u: ", file, cases[i].line);
+		expect_complaint("ls s true", CLI_USAGE, begin, cases[i].why);
+		expect_complaint("exec s true", CLI_FAILED, begin, cases[i].why);
+		expect_complaint("serve s true", CLI_USAGE, begin, cases[i].why);
+	}
+	cr_expect_eq(run(STDOUT_FILENO, "help"), 0);
+	cr_expect_eq(run(STDOUT_FILENO, "version"), 0);
+	folder_remove(&folder);
+}
+
+Test(program, a_config_file_that_is_none)
+{
+	static char large[70002];
+	char begin[340];
+	folder_make(&folder);
+	memset(large, '#', sizeof large - 2);
+	large[sizeof large - 2] = '\n';
+	configure(large);
+	snprintf(begin, sizeof begin, "ringside: %s", file);
+	expect_complaint("ls", CLI_USAGE, begin, "64 KiB");
+	setenv("RINGSIDE_CONFIG", "/nowhere/at/all", 1);
+	expect_complaint("ls", CLI_USAGE, "ringside: /nowhere/at/all", ": No such file");
+	setenv("RINGSIDE_CONFIG", "/", 1);
+	expect_complaint("ls", CLI_USAGE, "ringside: /", "is no file");
+	configure("url = http://x\nsocket = /x\n");
+	expect_complaint("ls", CLI_USAGE, begin, "a server twice");
+	folder_remove(&folder);
+}
+
+/* Who may write it chooses the server. */
+Test(program, a_config_file_that_others_may_write)
+{
+	static const mode_t modes[] = {0620, 0602, 0666};
+	folder_make(&folder);
+	configure("no-start\n");
+	cr_expect_eq(run(STDERR_FILENO, "ls"), CLI_NO_SERVER, "%s", shown);
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		chmod(file, modes[i]);
+		expect_complaint("ls", CLI_USAGE,
+			"ringside: ", "may be written by others, who could choose the server");
+	}
+	chmod(file, 0600);
+	chmod(folder.path, 0777);
+	expect_complaint("ls", CLI_USAGE, "ringside: ", "others may put another in its place");
+	chmod(folder.path, 0700);
+	if (getuid() == 0) {
+		cr_assert_eq(chown(file, 12345, 12345), 0);
+		expect_complaint("ls", CLI_USAGE, "ringside: ", "belongs to somebody else");
+	}
+	folder_remove(&folder);
+}

@@ -9,21 +9,34 @@ import { eventsOf, joined, sdk } from '../sandbox/sdk.mjs';
 import { namespaceOf } from '../sandbox/local.mjs';
 import { pathWithout } from './lib/programs.mjs';
 import { scenario } from './lib/server.mjs';
+import { long } from './lib/soak.mjs';
+import { tidy, together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
-/** A scenario for each transport. */
-function sandboxes(name, body, options = {}) {
-	for (const transport of ['http', 'websocket', 'rpc'])
-		scenario(`${name}, over ${transport}`, options, async (server) => {
+const kept = ['sandbox-box']; // the default session of the sandbox
+const shared = together({}, { keep: kept });
+
+/**
+ * A test over each transport. fresh: the default session is a new one; only: over this transport, and over the others in ./test --all,
+ * where what is asked for is dear and known to come over each (sandbox_client, context, rpc).
+ */
+function sandboxes(name, body, { fresh, only, ...options } = {}) {
+	shared(name, options, async (server) => {
+		for (const transport of ['http', 'websocket', 'rpc']) {
+			if (only && !long && only !== transport) continue;
+			await tidy(server, fresh ? [] : kept);
 			const namespace = namespaceOf(server, { SANDBOX_TRANSPORT: transport, BACKUP_BUCKET: new Bucket() });
 			const sandbox = sdk.getSandbox(namespace, 'box');
 			await namespace.started('box');
 			try {
 				await body(sandbox, server, namespace);
+			} catch (error) {
+				throw new Error(`over ${transport}`, { cause: error });
 			} finally {
 				namespace.disconnect();
 			}
-		});
+		}
+	});
 }
 
 async function failure(promise) {
@@ -61,7 +74,7 @@ sandboxes('exec in the default session', async (sandbox, server) => {
 	await elsewhere.started('box');
 	assert.equal((await again.exec('pwd')).stdout, '/usr');
 	await assert.rejects(sandbox.deleteSession('sandbox-box'), /default session/);
-});
+}, { fresh: true });
 
 sandboxes('exec with callbacks, and as a stream', async (sandbox) => {
 	const pieces = { stdout: '', stderr: '' };
@@ -115,7 +128,7 @@ sandboxes('variables for all that comes', async (sandbox) => {
 	assert.equal((await sandbox.exec('echo $EARLY')).stdout, 'before the session');
 	await sandbox.setEnvVars({ LATE: 'in the session', EARLY: undefined });
 	assert.equal((await sandbox.exec('echo "$LATE|${EARLY-unset}"')).stdout, 'in the session|unset');
-});
+}, { fresh: true });
 
 sandboxes('processes: logs, callbacks, waiting, killing', async (sandbox, server) => {
 	const output = { stdout: '', stderr: '' };
@@ -174,7 +187,7 @@ sandboxes('a process that serves a port', async (sandbox, server) => {
 	await until('end', async () => await web.getStatus() === 'killed');
 	const early = await failure(web.waitForPort(port, { timeout: 10_000 }));
 	assert.ok(early instanceof sdk.ProcessExitedBeforeReadyError, early.stack);
-});
+}, { only: 'http' });
 
 sandboxes('without the default session nothing is shared', async (sandbox, server, namespace) => {
 	const bare = sdk.getSandbox(namespace, 'bare', { enableDefaultSession: false });
@@ -185,7 +198,7 @@ sandboxes('without the default session nothing is shared', async (sandbox, serve
 	const started = await bare.startProcess('echo hi');
 	assert.deepEqual(await started.waitForExit(10_000), { exitCode: 0 });
 	assert.equal((await started.getLogs()).stdout, 'hi\n');
-});
+}, { fresh: true });
 
 sandboxes('its terminal is the shell that exec uses', async (sandbox) => {
 	await sandbox.exec('cd /usr');
@@ -276,8 +289,8 @@ sandboxes('watching, and what has changed meanwhile', async (sandbox, server) =>
 sandboxes('a repository', async (sandbox, server) => {
 	execFileSync('bash', ['-ec', `git init -q -b main "$1"; cd "$1"; git config user.email a@b; git config user.name a
 		echo one >file; git add .; git commit -qm one; git checkout -qb other; echo two >file; git commit -qam two; git checkout -q main`,
-	'bash', path.join(server.root, 'from')]);
-	const url = `file://${server.root}/from`;
+	'bash', path.join(server.cwd, 'from')]);
+	const url = `file://${server.cwd}/from`;
 	const cloned = await sandbox.gitCheckout(url, { targetDir: path.join(server.cwd, 'repo') });
 	assert.deepEqual([cloned.success, cloned.branch, cloned.targetDir], [true, 'main', path.join(server.cwd, 'repo')]);
 	assert.equal((await sandbox.exec('cat file; git branch --show-current', { cwd: cloned.targetDir })).stdout, 'one\nmain');
@@ -286,7 +299,7 @@ sandboxes('a repository', async (sandbox, server) => {
 	assert.equal((await sandbox.readFile(path.join(other.targetDir, 'file'))).content, 'two\n');
 	const error = await failure(sandbox.gitCheckout(`file://${server.root}/none`, { targetDir: path.join(server.cwd, 'none') }));
 	assert.equal(error.code, 'GIT_OPERATION_FAILED');
-});
+}, { only: 'websocket' });
 
 sandboxes('code, in contexts', async (sandbox) => {
 	const context = await sandbox.createCodeContext({ language: 'python' });
@@ -306,7 +319,7 @@ sandboxes('code, in contexts', async (sandbox) => {
 	assert.deepEqual((await sandbox.listCodeContexts()).map(({ language }) => language), ['javascript']);
 	const gone = await failure(sandbox.runCode('x', { context }));
 	assert.match(gone.message, /no context /, 'over a WebSocket a stream has a plain error, which quotes it');
-});
+}, { only: 'rpc' });
 
 /** The client has its archives there before they go into the bucket. */
 const noArchives = (() => {
@@ -336,7 +349,7 @@ sandboxes('a backup, by way of its bucket', async (sandbox, server) => {
 	const nowhere = await failure(sandbox.createBackup({ dir: path.join(server.cwd, 'none'), localBucket: true }));
 	assert.equal(nowhere.code, 'BACKUP_CREATE_FAILED');
 	rmSync(`/var/backups/${backup.id}.sqsh`, { force: true });
-}, { skip: noArchives });
+}, { skip: noArchives, only: 'rpc' });
 
 scenario('tunnels are not there without cloudflared, and it says so', { env: { PATH: pathWithout('cloudflared') } }, async (server) => {
 	const namespace = namespaceOf(server, { SANDBOX_TRANSPORT: 'rpc' });

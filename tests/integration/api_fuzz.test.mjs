@@ -10,12 +10,16 @@ import { Hostile, VALUES } from './lib/hostile_api.mjs';
 import { description, documented } from './lib/openapi.mjs';
 import { seed } from './lib/oracle.mjs';
 import { rssAnon } from './lib/proc.mjs';
-import { sanitized, scenario } from './lib/server.mjs';
-import { long, times } from './lib/soak.mjs';
+import { sanitized } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 import { Random } from '../lib/grammar.mjs';
 
-const many = times(30, 400);
+/** Requests of each route, frames of each, and calls of tools. Without sanitizers they cost less, and memory is measured. */
+const many = times(sanitized() ? 8 : 30, 400);
+const frames = times(3, 400);
+const calls = times(300, 20_000);
 const abandonAfter = 200;
 const known = Object.keys(description['x-error-codes']);
 
@@ -130,9 +134,10 @@ const idsFor = (hostile, route) => {
 	return hostile;
 };
 
-const limits = ['--max-sessions', '12', '--max-processes', '16', '--ring-size', '256K', '--process-ring', '64K', '--kept-processes', '16'];
+const shared = together({ args: ['--max-sessions', '12', '--max-processes', '16', '--ring-size', '256K', '--process-ring', '64K', '--kept-processes', '16'] });
+const timeout = times(100_000, 1_800_000);
 
-scenario('over HTTP', { args: limits, timeout: long ? 1_800_000 : 100_000, memory: true }, async (server) => {
+shared('over HTTP', { timeout, memory: true }, async (server) => {
 	const hostile = await prepared(server);
 	const tally = {};
 	const wrong = [];
@@ -162,13 +167,13 @@ scenario('over HTTP', { args: limits, timeout: long ? 1_800_000 : 100_000, memor
 	if (!sanitized()) assert.ok(rssAnon(server.pid) - base < 24 << 20, `RssAnon grew from ${base} to ${rssAnon(server.pid)}`);
 });
 
-scenario('over the control socket', { args: limits, timeout: long ? 1_800_000 : 100_000 }, async (server) => {
+shared('over the control socket', { timeout }, async (server) => {
 	const hostile = await prepared(server);
 	const tally = {};
 	const wrong = [];
 	let count = 0;
 	let client = await new ControlClient(server).connect();
-	for (const request of hostile.requests(long ? many : 12)) {
+	for (const request of hostile.requests(frames)) {
 		const about = () => `SEED=${seed}, frame ${count}: ${frame.toString('latin1').slice(0, 800)}`;
 		const id = `f${count += 1}`;
 		const frame = Buffer.concat([Buffer.from(`{"type":"request","id":"${id}","method":"${request.method}","path":${JSON.stringify(request.path)}`),
@@ -200,7 +205,7 @@ scenario('over the control socket', { args: limits, timeout: long ? 1_800_000 : 
 	await assertAlive(server);
 });
 
-scenario('over MCP', { args: limits, timeout: long ? 1_800_000 : 100_000 }, async (server) => {
+shared('over MCP', { timeout }, async (server) => {
 	const hostile = await prepared(server);
 	const { random } = hostile;
 	const version = '2025-11-25';
@@ -222,7 +227,7 @@ scenario('over MCP', { args: limits, timeout: long ? 1_800_000 : 100_000 }, asyn
 	assert.ok(tools.length >= 10);
 	const tally = {};
 	const wrong = [];
-	for (let count = 0; count < (long ? 20_000 : 1200); count += 1) {
+	for (let count = 0; count < calls; count += 1) {
 		const { name, inputSchema } = random.pick(tools);
 		const names = Object.keys(inputSchema.properties ?? {});
 		const wrong = new Set(Array.from({ length: 1 + random.below(2) }, () => random.pick([...names, 'unknown'])));

@@ -13,11 +13,16 @@ import { ca, cert, key } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
 import { descriptors } from './lib/proc.mjs';
 import { readText, sanitized, scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { stays, until, within } from './lib/until.mjs';
 
 const listen = (listener, host = '127.0.0.1') => new Promise((resolve, reject) => {
 	listener.once('error', reject).listen(0, host, () => resolve(listener.address().port));
 });
+
+const shared = together();
+const trusting = together({ args: ['--drivers-may-all'] });
 
 /** Runs body with what listens on a port, which is closed afterwards. */
 async function serving(listener, body, host) {
@@ -68,7 +73,7 @@ except ConnectionResetError: print("reset")`, text], (error, stdout) => (error ?
 
 const raw = (server, preview, text) => new RawClient(server).send(text.replaceAll('HOST', `${preview.host}:${server.port}`));
 
-scenario('a preview is reached by its host name, without credentials', async (server) => {
+shared('a preview is reached by its host name, without credentials', async (server) => {
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port, { name: 'web' });
 		assert.match(preview.host, new RegExp(`^${port}-s-[a-z0-9]{16}\\.localhost$`));
@@ -86,7 +91,7 @@ scenario('a preview is reached by its host name, without credentials', async (se
 	});
 });
 
-scenario('only its own name reaches it, and its name reaches nothing else', async (server) => {
+shared('only its own name reaches it, and its name reaches nothing else', async (server) => {
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
 		const { token } = preview;
@@ -109,7 +114,7 @@ scenario('only its own name reaches it, and its name reaches nothing else', asyn
 	});
 });
 
-scenario('by path for owners: what comes has no rights here', async (server) => {
+shared('by path for owners: what comes has no rights here', async (server) => {
 	const program = http.createServer((asked, answer) => {
 		answer.setHeader('Set-Cookie', ['ringside-1234=stolen; Path=/', 'other=1']);
 		answer.setHeader('Clear-Site-Data', '"cookies"');
@@ -152,7 +157,7 @@ scenario('by path for owners: what comes has no rights here', async (server) => 
 	});
 });
 
-scenario('the browser gets a cookie of a preview for its host alone', async (server) => {
+shared('the browser gets a cookie of a preview for its host alone', async (server) => {
 	const program = http.createServer((asked, answer) => {
 		answer.setHeader('Set-Cookie', ['a=1; Domain=localhost; Path=/', 'domain=2; secure;DOMAIN = .localhost ; HttpOnly', 'c=3']);
 		answer.setHeader('Clear-Site-Data', '"cookies"');
@@ -167,7 +172,7 @@ scenario('the browser gets a cookie of a preview for its host alone', async (ser
 	});
 });
 
-scenario('origin, referer and redirects are told as each side knows them', async (server) => {
+shared('origin, referer and redirects are told as each side knows them', async (server) => {
 	const program = http.createServer((asked, answer) => {
 		answer.setHeader('Location', asked.headers['x-to'] ?? '/');
 		answer.end(JSON.stringify({ origin: asked.headers.origin, referer: asked.headers.referer }));
@@ -185,7 +190,7 @@ scenario('origin, referer and redirects are told as each side knows them', async
 	});
 });
 
-scenario('nothing that listens, and nothing that answers, is said plainly', async (server) => {
+shared('nothing that listens, and nothing that answers, is said plainly', async (server) => {
 	const listener = net.createServer();
 	const port = await listen(listener);
 	const preview = await expose(server, port);
@@ -210,7 +215,7 @@ scenario('nothing that listens, and nothing that answers, is said plainly', asyn
 	}
 });
 
-scenario('answers of every framing arrive whole, on one connection', async (server) => {
+shared('answers of every framing arrive whole, on one connection', async (server) => {
 	const answers = [
 		['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef', 'abc'], ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n2;x=y\r\nbc\r\n0\r\nTrailer: x\r\n\r\n', 'abc'],
 		['HTTP/1.1 200 OK\n\nabc', 'abc'], ['HTTP/1.0 200 OK\r\n\r\nabc', 'abc'], ['HTTP/1.1 204 No\r\n\r\n', ''], ['HTTP/1.1 304 No\r\nContent-Length: 7\r\n\r\n', ''],
@@ -238,7 +243,7 @@ scenario('answers of every framing arrive whole, on one connection', async (serv
 	assert.equal(connections, 1);
 });
 
-scenario('what ends too soon does not look whole', async (server) => {
+shared('what ends too soon does not look whole', async (server) => {
 	for (const text of ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n0\r\n\r\n']) {
 		await serving(saying(text), async (port) => {
 			const preview = await expose(server, port);
@@ -249,7 +254,7 @@ scenario('what ends too soon does not look whole', async (server) => {
 	}
 });
 
-scenario('requests that could be read in two ways go nowhere', async (server) => {
+shared('requests that could be read in two ways go nowhere', async (server) => {
 	let asked = 0;
 	await serving(http.createServer((incoming, answer) => { asked += 1; answer.end(); }), async (port) => {
 		const preview = await expose(server, port);
@@ -273,7 +278,7 @@ scenario('requests that could be read in two ways go nowhere', async (server) =>
 	});
 });
 
-scenario('requests behind one another are answered in their order', async (server) => {
+shared('requests behind one another are answered in their order', async (server) => {
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
 		const client = raw(server, preview, ['POST /1 HTTP/1.1\r\nHost: HOST\r\nContent-Length: 3\r\n\r\nabc', 'POST /2 HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
@@ -285,7 +290,7 @@ scenario('requests behind one another are answered in their order', async (serve
 	});
 });
 
-scenario('WebSockets and other upgrades pass, both ways, by host and by path', async (server) => {
+shared('WebSockets and other upgrades pass, both ways, by host and by path', async (server) => {
 	const program = http.createServer();
 	const sockets = new WebSocketServer({ server: program });
 	const origins = [];
@@ -325,7 +330,7 @@ scenario('WebSockets and other upgrades pass, both ways, by host and by path', a
 	});
 });
 
-scenario('events stream without being held back, and who has gone ends the program\'s side', async (server) => {
+shared('events stream without being held back, and who has gone ends the program\'s side', async (server) => {
 	const answers = [];
 	let gone = 0;
 	const program = http.createServer((asked, answer) => {
@@ -347,7 +352,7 @@ scenario('events stream without being held back, and who has gone ends the progr
 	});
 });
 
-scenario('a revoked preview ends what goes on by it', async (server) => {
+shared('a revoked preview ends what goes on by it', async (server) => {
 	const open = new Set();
 	const program = http.createServer((asked, answer) => {
 		answer.write('x');
@@ -371,7 +376,7 @@ scenario('a revoked preview ends what goes on by it', async (server) => {
 	});
 });
 
-scenario('previews outlive the server, and end with their session', async (server) => {
+shared('previews outlive the server, and end with their session', async (server) => {
 	await serving(echo(), async (port) => {
 		await server.session({ id: 'My.Session' });
 		const lasting = await expose(server, port), bound = await expose(server, port, { sessionId: 'My.Session' });
@@ -395,7 +400,7 @@ scenario('previews outlive the server, and end with their session', async (serve
 	});
 });
 
-scenario('what drivers make ends with their link', { args: ['--drivers-may-all'] }, async (server) => {
+trusting('what drivers make ends with their link', async (server) => {
 	await serving(echo(), async (port) => {
 		await server.session({ id: 's' });
 		const { token, link } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
@@ -417,7 +422,7 @@ scenario('what drivers make ends with their link', { args: ['--drivers-may-all']
 	});
 });
 
-scenario('it never reaches itself, not even by a way round', async (server) => {
+shared('it never reaches itself, not even by a way round', async (server) => {
 	const round = net.createServer((socket) => {
 		const there = net.connect(server.port, '127.0.0.1').on('error', () => socket.destroy());
 		socket.on('error', () => there.destroy()).pipe(there).pipe(socket);
@@ -429,7 +434,7 @@ scenario('it never reaches itself, not even by a way round', async (server) => {
 	});
 });
 
-scenario('what listens on ::1 alone is found', async (server, t) => {
+shared('what listens on ::1 alone is found', async (server, t) => {
 	try {
 		await serving(echo(), async (port) => {
 			assert.equal((await visit(server, await expose(server, port))).status, 200);
@@ -440,8 +445,8 @@ scenario('what listens on ::1 alone is found', async (server, t) => {
 	}
 });
 
-scenario('bodies of any size go up and come down in little memory, with leave where it is asked for', { timeout: 100_000 }, async (server) => {
-	const size = 300 << 20;
+shared('bodies of any size go up and come down in little memory, with leave where it is asked for', { timeout: 100_000 }, async (server) => {
+	const size = times(24, 300) << 20;
 	const down = Buffer.alloc(1 << 20, 'd');
 	const program = http.createServer((asked, answer) => {
 		let bytes = 0;
@@ -490,7 +495,8 @@ scenario('bodies of any size go up and come down in little memory, with leave wh
 	});
 });
 
-scenario('who stops reading holds up the other side, and nobody else', async (server) => {
+shared('who stops reading holds up the other side, and nobody else', async (server) => {
+	const count = times(6, 20);
 	let written = 0;
 	const program = http.createServer((asked, answer) => {
 		if (asked.url === '/quick') { answer.end('quick'); return; }
@@ -508,12 +514,12 @@ scenario('who stops reading holds up the other side, and nobody else', async (se
 	});
 	await serving(program, async (port, sockets) => {
 		const preview = await expose(server, port);
-		const readers = Array.from({ length: 20 }, () => {
+		const readers = Array.from({ length: count }, () => {
 			const client = raw(server, preview, 'GET /flood HTTP/1.1\r\nHost: HOST\r\n\r\n');
 			client.socket.pause();
 			return client;
 		});
-		const writers = Array.from({ length: 20 }, () => raw(server, preview, 'POST /sink HTTP/1.1\r\nHost: HOST\r\nContent-Length: 1000000000\r\n\r\n').send(Buffer.alloc(8 << 20)));
+		const writers = Array.from({ length: count }, () => raw(server, preview, 'POST /sink HTTP/1.1\r\nHost: HOST\r\nContent-Length: 1000000000\r\n\r\n').send(Buffer.alloc(8 << 20)));
 		let last = -1;
 		await until('a stop', async () => {
 			const before = last;
@@ -521,18 +527,18 @@ scenario('who stops reading holds up the other side, and nobody else', async (se
 			return before === written && written > 0;
 		}, { interval: 300 });
 		await stays('stopped', () => written === last, 300);
-		assert.ok(written < 20 * (24 << 20), `${written} bytes were taken`);
-		for (let i = 0; i < 20; i += 1) assert.equal((await visit(server, preview, '/quick')).text, 'quick');
+		assert.ok(written < count * (24 << 20), `${written} bytes were taken`);
+		for (let i = 0; i < count; i += 1) assert.equal((await visit(server, preview, '/quick')).text, 'quick');
 		const connections = async () => (await server.api.call('GET', '/api/exposed-ports')).ports[0].connections;
 		[...readers, ...writers].forEach(({ socket }) => socket.destroy());
 		// The end of who has sent more than anybody takes stands behind that.
-		await until('end of the readers', async () => await connections() <= 20);
+		await until('end of the readers', async () => await connections() <= count);
 		sockets.forEach((socket) => socket.destroy());
 		await until('end of all', async () => await connections() === 0);
 	});
 });
 
-scenario('a program that dies, a server that is killed: nobody waits', async (server) => {
+shared('a program that dies, a server that is killed: nobody waits', async (server) => {
 	const program = http.createServer((asked, answer) => {
 		if (asked.url === '/begun') answer.write('x');
 		if (asked.url === '/ends') answer.end('yes');
@@ -562,7 +568,7 @@ scenario('a program that dies, a server that is killed: nobody waits', async (se
 	});
 });
 
-scenario('an early answer to a large body is passed on', async (server) => {
+shared('an early answer to a large body is passed on', async (server) => {
 	const program = net.createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 413 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno')));
 	await serving(program, async (port) => {
 		const preview = await expose(server, port);
@@ -572,7 +578,7 @@ scenario('an early answer to a large body is passed on', async (server) => {
 	});
 });
 
-scenario('twenty at once, and nothing is left of them', async (server) => {
+shared('twenty at once, and nothing is left of them', async (server) => {
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
 		await visit(server, preview);
@@ -585,7 +591,7 @@ scenario('twenty at once, and nothing is left of them', async (server) => {
 	});
 });
 
-scenario('a limit on connections of a preview is said', async (server) => {
+shared('a limit on connections of a preview is said', async (server) => {
 	await serving(net.createServer((socket) => socket.resume()), async (port, sockets) => {
 		const preview = await expose(server, port);
 		const all = Array.from({ length: 256 }, () => raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'));
@@ -660,7 +666,7 @@ scenario('over TLS, also where HTTP/2 is offered to others', { args: ['--tls-cer
 	});
 });
 
-scenario('a program that takes no connection is waited for, and not for ever', async (server) => {
+shared('a program that takes no connection is waited for, and not for ever', async (server) => {
 	await server.session({ id: 's' });
 	const { offset } = await server.api.get('s');
 	// Its queue is full, and nobody takes from it.
@@ -670,7 +676,7 @@ scenario('a program that takes no connection is waited for, and not for ever', a
 	assertError(await visit(server, preview), 504, 'PORT_TIMEOUT');
 });
 
-scenario('links have a share of the previews', { args: ['--drivers-may-all'] }, async (server) => {
+trusting('links have a share of the previews', async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' }), driver = server.api.as(token);
 	for (let i = 0; i < 32; i += 1) await driver.call('POST', '/api/expose-port', { port: 3000 + i });

@@ -7,7 +7,8 @@ import WebSocket from 'ws';
 import { next, nextNamespace } from '../sandbox/next.mjs';
 import { untilMetric } from './lib/control.mjs';
 import { isAlive } from './lib/proc.mjs';
-import { scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
 
 // Its log of what it does is none of ours.
@@ -55,9 +56,11 @@ async function active(server, options) {
 	return own;
 }
 
-function raw(name, options, body) {
-	if (typeof options === 'function') [options, body] = [{}, options];
-	scenario(name, options, async (server) => {
+const shared = together();
+const brief = together({ args: ['--ring-size', '64K'] });
+
+function raw(name, body, group = shared) {
+	group(name, { timeout: 100_000 }, async (server) => {
 		const own = await active(server);
 		try {
 			await body(own.main, server, own);
@@ -67,14 +70,9 @@ function raw(name, options, body) {
 	});
 }
 
-function sandboxes(name, options, body) {
-	if (typeof options === 'function') [options, body] = [{}, options];
-	scenario(name, options, async (server) => {
-		await body(next.getSandbox(nextNamespace(server), 'box'), server);
-	});
-}
+const sandboxes = (name, body) => shared(name, { timeout: 100_000 }, (server) => body(next.getSandbox(nextNamespace(server), 'box'), server));
 
-scenario('whoever activates it has the main object of the preview, and nobody else', async (server) => {
+shared('whoever activates it has the main object of the preview, and nobody else', async (server) => {
 	const { main, socket } = open(server);
 	const metadata = await main.utils.getRuntimeMetadata();
 	assert.match(metadata.runtimeIncarnationID, /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
@@ -104,7 +102,7 @@ scenario('whoever activates it has the main object of the preview, and nobody el
 	again.socket.terminate();
 });
 
-sandboxes('processes of the published client', { timeout: 100_000 }, async (sandbox, server) => {
+sandboxes('processes of the published client', async (sandbox, server) => {
 	const quick = await sandbox.exec(['sh', '-c', 'echo out; echo "it\'s $1" >&2; exit 5', 'x', 'an "argument"\n$HOME \'quoted\'']);
 	assert.deepEqual(await quick.waitForExit(), { code: 5, timedOut: false });
 	const output = await quick.output({ encoding: 'utf8' });
@@ -159,7 +157,7 @@ sandboxes('a port that a process serves', async (sandbox, server) => {
 	assert.equal((await failure(web.waitForPort(port, { timeout: 10_000 }))).name, 'ProcessExitedBeforeReadyError');
 });
 
-sandboxes('files of the published client', { timeout: 100_000 }, async (sandbox, server) => {
+sandboxes('files of the published client', async (sandbox, server) => {
 	const at = (name) => `${server.cwd}/${name}`;
 	await sandbox.mkdir(at('a/b'), { recursive: true });
 	await sandbox.writeFile(at('a/b/text'), 'ä text');
@@ -201,7 +199,7 @@ sandboxes('watches of the published client', async (sandbox, server) => {
 	await untilMetric(server, 'streams', 0);
 });
 
-sandboxes('terminals of the published client', { timeout: 100_000 }, async (sandbox, server) => {
+sandboxes('terminals of the published client', async (sandbox, server) => {
 	const terminal = await sandbox.createTerminal({ command: ['bash', '--norc', '--noprofile'], cwd: '/usr', env: { PS1: '$ ', WHO: 'me' }, cols: 90, rows: 30 });
 	const snapshot = await terminal.getSnapshot();
 	assert.deepEqual([snapshot.status, snapshot.command, snapshot.cwd, typeof snapshot.pid], ['running', ['bash', '--norc', '--noprofile'], '/usr', 'number']);
@@ -286,8 +284,8 @@ raw('cursors: where to go on, and what is none', async (main, server) => {
 	assert.equal(await server.api.raw('GET', `/api/process/${id}/stream?cursor=99999999`).then(({ status }) => status), 400);
 });
 
-raw('what has fallen out of the log is told once', { args: ['--ring-size', '64K'], timeout: 100_000 }, async (main) => {
-	const { id } = await main.terminals.create({ command: ['sh', '-c', 'head -c 3000000 /dev/zero | tr "\\0" x; echo; echo last; sleep 300'] });
+raw('what has fallen out of the log is told once', async (main) => {
+	const { id } = await main.terminals.create({ command: ['sh', '-c', 'head -c 300000 /dev/zero | tr "\\0" x; echo; echo last; sleep 300'] });
 	await until('the last line', async () => joined(await eventsOf(await (await main.terminals.output(id)).stream()), 'data').includes('last'));
 	for (const since of [undefined, forged(id, 0), forged(id, 5)]) {
 		const events = await eventsOf(await (await main.terminals.output(id, { since })).stream());
@@ -300,10 +298,13 @@ raw('what has fallen out of the log is told once', { args: ['--ring-size', '64K'
 	await fails(main.terminals.output('nobody'), 'TERMINAL_NOT_FOUND');
 	await main.terminals.terminate(id);
 	assert.equal((await main.terminals.get(id)).status, 'exited');
-});
+}, brief);
 
-raw('subscriptions: opened once, cancelled, let go', { timeout: 100_000 }, async (main, server, own) => {
-	const { id } = await main.processes.start(['sh', '-c', 'while :; do echo tick; sleep 0.02; done']);
+/** Says something all the time, and starts nothing. */
+const ticking = ['perl', '-e', '$| = 1; while (1) { print "tick\\n"; select undef, undef, undef, 0.02 }'];
+
+raw('subscriptions: opened once, cancelled, let go', async (main, server, own) => {
+	const { id } = await main.processes.start(ticking);
 	const first = await main.processes.openLogs(id, { follow: true });
 	const reader = (await first.stream()).getReader();
 	assert.equal((await reader.read()).value.type, 'stdout');
@@ -352,7 +353,7 @@ raw('subscriptions: opened once, cancelled, let go', { timeout: 100_000 }, async
 	again.socket.terminate();
 });
 
-scenario('roles at the main object of the preview', async (server) => {
+shared('roles at the main object of the preview', async (server) => {
 	const { main, socket } = await active(server);
 	const { id } = await main.terminals.create({ command: ['cat'] });
 	const { id: hidden } = await main.terminals.create({ command: ['cat'] });
@@ -416,7 +417,7 @@ class Terminal {
 	of(type) { return this.messages.find((message) => message.type === type); }
 }
 
-raw('the terminal socket of the preview', { timeout: 100_000 }, async (main, server, own) => {
+raw('the terminal socket of the preview', async (main, server, own) => {
 	const runtimeIncarnationID = own.metadata.runtimeIncarnationID;
 	const { id } = await main.terminals.create({ command: ['bash', '--norc', '--noprofile'], env: { PS1: '$ ' } });
 	const connect = (query = {}, token) => new Terminal(server, { terminalId: id, runtimeIncarnationID, ...query }, token);
@@ -478,11 +479,12 @@ raw('the terminal socket of the preview', { timeout: 100_000 }, async (main, ser
 	await untilMetric(server, 'clients', 0);
 });
 
-raw('followers that are slow, twenty at once, and who may', { args: ['--ring-size', '64K'], timeout: 100_000 }, async (main, server, own) => {
+raw('followers that are slow, several at once, and who may', async (main, server, own) => {
 	const runtimeIncarnationID = own.metadata.runtimeIncarnationID;
-	const { id } = await main.terminals.create({ command: ['bash', '-c', 'read; head -c 20000000 /dev/zero | tr "\\0" x; echo; echo last; read'] });
+	const length = 12_000_000; // more than sockets take for somebody who does not read
+	const { id } = await main.terminals.create({ command: ['bash', '-c', `read; head -c ${length} /dev/zero | tr "\\0" x; echo; echo last; read`] });
 	const connect = (token) => new Terminal(server, { terminalId: id, runtimeIncarnationID }, token);
-	const many = Array.from({ length: 20 }, () => connect());
+	const many = Array.from({ length: times(3, 20) }, () => connect());
 	const stopped = connect();
 	await Promise.all([...many, stopped].map(({ opened }) => opened));
 	await until('ready', () => [...many, stopped].every((each) => each.of('ready')));
@@ -492,7 +494,7 @@ raw('followers that are slow, twenty at once, and who may', { args: ['--ring-siz
 	assert.equal((await server.api.raw('GET', '/api/ping')).status, 200);
 	stopped.socket.resume();
 	await until('the end for who had stopped', () => stopped.text.endsWith('last\r\n'), { timeout: 60_000 });
-	assert.ok(stopped.text.length < 20_000_000 ? stopped.of('truncated') : true, 'what is missing is told');
+	assert.ok(stopped.text.length < length ? stopped.of('truncated') : true, 'what is missing is told');
 	assert.equal(stopped.socket.readyState, WebSocket.OPEN, 'and nobody is closed for it');
 	for (const each of many) each.socket.terminate();
 
@@ -511,4 +513,4 @@ raw('followers that are slow, twenty at once, and who may', { args: ['--ring-siz
 	await server.api.call('POST', '/api/session/delete', { sessionId: id });
 	assert.equal(await within('close', stopped.closed), 4410);
 	await untilMetric(server, 'clients', 0);
-});
+}, brief);

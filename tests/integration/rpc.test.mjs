@@ -124,7 +124,7 @@ rpc('streams are whole, beside each other', async (main, server) => {
 });
 
 rpc('a reader that cancels, and a socket that closes, end streams and not processes', {}, async (main, server, own) => {
-	await main.processes.startProcess('while :; do echo tick; sleep 0.02; done', '__DISABLE_SESSION__', { processId: 'p' });
+	await main.processes.startProcess('exec perl -e \'$| = 1; while (1) { print "tick\\n"; select undef, undef, undef, 0.02 }\'', '__DISABLE_SESSION__', { processId: 'p' });
 	const first = await main.processes.streamProcessLogs('p');
 	const second = await main.processes.streamProcessLogs('p');
 	await untilMetric(server, 'streams', 2);

@@ -1,6 +1,7 @@
 // The client's Sandbox class outside Workers: a Durable Object whose container is a server of ours.
 import { until } from '../integration/lib/until.mjs';
-import { authorize, sdk, transports } from './sdk.mjs';
+import { authorize } from './bundle.mjs';
+import { sdk, transports } from './sdk.mjs';
 
 /** The state that a Durable Object has, in memory. */
 class FakeState {

@@ -1,5 +1,5 @@
 // The Sandbox class of the preview of its next release, as it is published: a Durable Object whose container is a server of ours.
-import { authorize, bundle } from './sdk.mjs';
+import { authorize, bundle } from './bundle.mjs';
 
 export const next = await bundle('export * from "sandbox-next";\nexport { SandboxAddon } from "sandbox-next/xterm";');
 

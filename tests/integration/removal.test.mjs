@@ -5,7 +5,11 @@ import path from 'node:path';
 import { assertError } from './lib/api.mjs';
 import { allPids, cmdline, isAlive, kill, parentOf, processesNaming, status } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { until, within } from './lib/until.mjs';
+
+const shared = together();
 
 const isOurs = (text) => (pid) => isAlive(pid) && cmdline(pid).includes(text);
 const stop = async (pid) => {
@@ -24,7 +28,7 @@ async function startStubborn(server, id, mark) {
 		`env -i setsid -f perl ${script} 4 </dev/null >/dev/null 2>&1`,
 		`(trap "" HUP; setsid sh -c 'perl ${script} 5 & perl ${script} 6 & wait' & )`,
 	];
-	for (const command of commands) await server.run(id, `${command}${command.endsWith('&') ? '' : ';'} true`);
+	await server.run(id, `${commands.map((command) => command + (command.endsWith('&') ? '' : ';')).join(' ')} true`);
 	return until('the stubborn', () => {
 		const found = allPids().filter(isOurs(script)).filter((pid) => /^perl/.test(cmdline(pid)));
 		return found.length === 6 && found;
@@ -34,7 +38,7 @@ async function startStubborn(server, id, mark) {
 const nothingLeft = (server) => until(() => `end of ${processesNaming(server.root).map(cmdline)}`,
 	() => processesNaming(server.root).length === (server.child ? 1 : 0));
 
-scenario('a session whose holder is stopped is deleted, with its whole tree', async (server) => {
+shared('a session whose holder is stopped is deleted, with its whole tree', async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const tree = await startStubborn(server, 's', 'stopped');
 	const holder = parentOf(pid);
@@ -45,7 +49,7 @@ scenario('a session whose holder is stopped is deleted, with its whole tree', as
 	await nothingLeft(server);
 });
 
-scenario('so is one whose holder is stopped whenever it goes on', async (server) => {
+shared('so is one whose holder is stopped whenever it goes on', async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const tree = await startStubborn(server, 's', 'again');
 	const holder = parentOf(pid);
@@ -62,7 +66,7 @@ scenario('so is one whose holder is stopped whenever it goes on', async (server)
 	await nothingLeft(server);
 });
 
-scenario('what outlives a killed holder does not outlive the session', async (server) => {
+shared('what outlives a killed holder does not outlive the session', async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const other = await server.session({ id: 'other' });
 	const tree = await startStubborn(server, 's', 'killed');
@@ -82,7 +86,7 @@ scenario('what outlives a killed holder does not outlive the session', async (se
 	await nothingLeft(server);
 });
 
-scenario('nor does it when there was no server', async (server) => {
+shared('nor does it when there was no server', async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const tree = await startStubborn(server, 's', 'nobody');
 	await server.kill('SIGKILL');
@@ -95,7 +99,7 @@ scenario('nor does it when there was no server', async (server) => {
 	await nothingLeft(server);
 });
 
-scenario("nor does a directory that somebody has made up end who lives, by the number in another's name", async (server) => {
+shared("nor does a directory that somebody has made up end who lives, by the number in another's name", async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const { pid: dead } = await server.session({ id: 'dead' });
 	const tree = await startStubborn(server, 'dead', 'left');
@@ -115,7 +119,7 @@ scenario("nor does a directory that somebody has made up end who lives, by the n
 	await nothingLeft(server);
 });
 
-scenario('a stopped holder keeps nobody else waiting at a restart, and is adopted when it goes on', async (server) => {
+shared('a stopped holder keeps nobody else waiting at a restart, and is adopted when it goes on', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'fine' });
 	const { pid } = await server.session({ id: 's' });
@@ -148,13 +152,13 @@ scenario('a stopped holder keeps nobody else waiting at a restart, and is adopte
 	assert.equal((await api.get('s')).pid, pid);
 });
 
-scenario('one that is not adopted can be deleted, and is by the next server if this one dies', async (server) => {
+shared('one that is not adopted can be deleted, and is by the next server if this one dies', async (server) => {
 	for (const id of ['a', 'b']) {
 		const { pid } = await server.session({ id });
 		const tree = await startStubborn(server, id, `late-${id}`);
 		const holder = parentOf(pid);
 		await stop(holder);
-		for (let i = 0; i < (id === 'a' ? 1 : 12); i++) await server.restart();
+		for (let i = 0; i < (id === 'a' ? 1 : times(2, 12)); i++) await server.restart();
 		assert.equal((await server.api.get(id)).state, 'unresponsive');
 		if (id === 'a') {
 			await server.api.delete(id);
@@ -173,7 +177,7 @@ scenario('one that is not adopted can be deleted, and is by the next server if t
 	await nothingLeft(server);
 });
 
-scenario('requests to a running session whose holder stops are answered', async (server) => {
+shared('requests to a running session whose holder stops are answered', async (server) => {
 	const { api } = server;
 	const { pid } = await server.session({ id: 's' });
 	const holder = parentOf(pid);
@@ -194,9 +198,9 @@ scenario('requests to a running session whose holder stops are answered', async 
 	assert.equal(await server.run('s', 'stty size'), '30 100\n');
 });
 
-scenario('many at once, stopped and killed', { args: ['--max-sessions', '64'] }, async (server) => {
+shared('many at once, stopped and killed', async (server) => {
 	const pids = [];
-	for (let i = 0; i < 24; i++) pids.push((await server.session({ id: `m${i}` })).pid);
+	for (let i = 0; i < times(6, 24); i++) pids.push((await server.session({ id: `m${i}` })).pid);
 	const trees = await startStubborn(server, 'm0', 'many');
 	const holders = pids.map(parentOf);
 	for (const [i, holder] of holders.entries()) {
@@ -241,7 +245,7 @@ async function startProcess(server, processId) {
 	return { pids, holder: parentOf(watch) };
 }
 
-scenario('processes whose holder is stopped or killed are killed and removed', async (server) => {
+shared('processes whose holder is stopped or killed are killed and removed', async (server) => {
 	const { api } = server;
 	const remove = (id) => api.call('DELETE', `/api/process/${id}?remove=true&graceMs=0`);
 	for (const [id, how] of [['p1', 'stop'], ['p2', 'always'], ['p3', 'kill'], ['p4', 'restart'], ['p5', 'nobody']]) {

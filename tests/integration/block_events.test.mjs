@@ -4,18 +4,20 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ControlClient } from './lib/control.mjs';
-import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
+import { long, times } from './lib/soak.mjs';
+import { together } from './lib/together.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const id = 's';
+const shared = together();
 
-const exec = (server, command, fields = {}) => server.api.call('POST', `/api/session/${id}/exec`, { command, queue: true, ...fields }).then(({ data }) => data);
+const exec = (server, command, fields = {}, of = id) => server.api.call('POST', `/api/session/${of}/exec`, { command, queue: true, ...fields }).then(({ data }) => data);
 const blocks = async (server) => (await server.api.call('GET', `/api/session/${id}/blocks?limit=1000`)).blocks;
 /** Lines are those of now: events have none. */
 const unplaced = (list) => list.map(({ line, endLine, ...block }) => block);
 const types = 'types=block';
-const follow = (server, query = `${types}&from=0`) => new EventStream(server, `/api/session/${id}/stream?${query}`);
+const follow = (server, query = `${types}&from=0`, of = id) => new EventStream(server, `/api/session/${of}/stream?${query}`);
 const told = ({ events }) => events.filter((e) => e.type === 'block');
 const shown = (events) => events.map(({ event, block }) => `${event} ${block.command ?? block.start} ${block.exitCode}`);
 const file = (server, name) => path.join(server.cwd, name);
@@ -51,10 +53,12 @@ function check(events) {
 const untilEnd = (stream, fits) => until(() => `that end in ${shown(told(stream)).join('\n')}`,
 	() => told(stream).find(({ event, block }) => event === 'ended' && fits(block)));
 
-scenario('programs and people: one beginning, one end, in order, and the same again', { timeout: 120_000 }, async (server) => {
+shared('programs and people: one beginning, one end, in order, and the same again', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	const live = follow(server);
-	for (let at = 0; at < 10; at += 1) {
+	const count = times(5, 10);
+	const counted = Array.from({ length: count }, (_, at) => at);
+	for (const at of counted) {
 		await exec(server, `echo ${at} | cat; (exit ${at})`, at % 2 ? { streams: 'pipes', stdin: null } : {});
 		await server.api.input(id, `(exit ${100 + at})\r`);
 	}
@@ -64,9 +68,9 @@ scenario('programs and people: one beginning, one end, in order, and the same ag
 	const all = told(live);
 	assert.equal(check(all), undefined);
 	assert.deepEqual(all.filter(({ event }) => event === 'ended').map(({ block }) => block), unplaced(await blocks(server)));
-	assert.deepEqual(all.filter(({ event, block }) => event === 'ended' && block.by === 'exec').map(({ block }) => block.exitCode), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+	assert.deepEqual(all.filter(({ event, block }) => event === 'ended' && block.by === 'exec').map(({ block }) => block.exitCode), counted);
 	assert.deepEqual(all.filter(({ event, block }) => event === 'ended' && block.by === 'human' && block.exitCode >= 100).map(({ block }) => block.exitCode),
-		[100, 101, 102, 103, 104, 105, 106, 107, 108, 109], shown(all).join('\n'));
+		counted.map((at) => 100 + at), shown(all).join('\n'));
 	const again = async (from, wanted) => {
 		const stream = follow(server, `${types}&from=${from}`);
 		const socket = await new ControlClient(server).connect();
@@ -89,8 +93,8 @@ scenario('programs and people: one beginning, one end, in order, and the same ag
 	}
 });
 
-scenario('a newborn session: what is typed ahead of its first prompt', { timeout: 120_000 }, async (server) => {
-	for (let round = 0; round < 6; round += 1) {
+shared('a newborn session: what is typed ahead of its first prompt', { timeout: 120_000 }, async (server) => {
+	for (let round = 0; round < times(3, 6); round += 1) {
 		await server.api.open({ id });
 		const stream = follow(server);
 		const lines = [`cd /; (exit ${round})`, 'cd /usr', 'sleep 0.3; (exit 9)', 'true'];
@@ -112,7 +116,7 @@ scenario('a newborn session: what is typed ahead of its first prompt', { timeout
 	}
 });
 
-scenario('a running one has no status and no end; Ctrl-C, signals, Ctrl-Z, empty lines', { timeout: 120_000 }, async (server) => {
+shared('a running one has no status and no end; Ctrl-C, signals, Ctrl-Z, empty lines', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	const stream = follow(server);
 	const run = async (line, wanted, stop) => {
@@ -170,7 +174,7 @@ scenario('a running one has no status and no end; Ctrl-C, signals, Ctrl-Z, empty
 	assert.equal(check(told(stream)), undefined);
 });
 
-scenario('several lines, and several commands in one paste', { timeout: 60_000 }, async (server) => {
+shared('several lines, and several commands in one paste', { timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	const stream = follow(server);
 	await server.api.input(id, 'for i in 1 2; do\r  echo $i\rdone | (cat; exit 5)\r');
@@ -183,35 +187,34 @@ scenario('several lines, and several commands in one paste', { timeout: 60_000 }
 
 // Its command, status; a shell that ends within a second of its start is not replaced by itself.
 const ends = [['exit 3', 3], ['exec sh -c "exit 7"', 7], ['kill -9 $$', 137], ['set -e; (exit 5)', 5]];
+/** What follows, and which of these ends are looked at in an ordinary run, and in a long one. */
+const follows = { respawn: [[0, 2], [0, 1, 2, 3]], reexec: [[0], [0, 3]], close: [[1, 3], [0, 1, 2, 3]] };
 
-for (const onShellExit of ['respawn', 'reexec', 'close']) {
-	scenario(`the shell ends: with exit, exec, a signal; then: ${onShellExit}`, { timeout: 120_000 }, async (server) => {
-		const lived = onShellExit === 'reexec' ? 2500 : 1100; // a busy machine may take a second to start it
-		for (const [line, status] of ends) {
-			if (onShellExit === 'reexec' && !/exit [35]/.test(line)) continue;
-			await server.session({ id, onShellExit });
+shared('the shell ends: with exit, exec, a signal; then another comes, itself again, or none', { timeout: 120_000 }, async (server) => {
+	const lived = 2500; // a busy machine may take a second to start it
+	const all = Object.entries(follows).flatMap(([onShellExit, which]) => which[long ? 1 : 0].map((at) => ({ of: `${onShellExit}${at}`, onShellExit, line: ends[at][0], status: ends[at][1] })));
+	await Promise.all(all.map(({ of, onShellExit }) => server.session({ id: of, onShellExit })));
+	await pause(lived);
+	await Promise.all(all.map(async ({ of, onShellExit, line, status }) => {
+		const stream = follow(server, undefined, of);
+		await server.api.input(of, `${line}\r`);
+		const { block } = await untilEnd(stream, ({ command }) => command === line);
+		assert.deepEqual([block.exitCode, block.state], [status, 'done'], `${of}: ${JSON.stringify(block)}`);
+		assert.ok(block.endedAt, JSON.stringify(block));
+		if (onShellExit !== 'close') {
 			await pause(lived);
-			const stream = follow(server);
-			await server.api.input(id, `${line}\r`);
-			const { block } = await untilEnd(stream, ({ command }) => command === line);
-			assert.deepEqual([block.exitCode, block.state], [status, 'done'], JSON.stringify(block));
-			assert.ok(block.endedAt, JSON.stringify(block));
-			if (onShellExit !== 'close') {
-				await pause(lived);
-				const e = await exec(server, 'exit 4');
-				assert.deepEqual([e.exitCode, e.endedBy], [4, 'shell'], line);
-				assert.equal((await untilEnd(stream, ({ execId }) => execId === e.id)).block.exitCode, 4);
-				const next = await exec(server, '(exit 6)');
-				assert.equal((await untilEnd(stream, ({ execId }) => execId === next.id)).block.exitCode, 6);
-			}
-			assert.equal(check(told(stream)), undefined);
-			stream.terminate();
-			await server.api.delete(id);
+			const e = await exec(server, 'exit 4', {}, of);
+			assert.deepEqual([e.exitCode, e.endedBy], [4, 'shell'], `${of}: ${line}`);
+			assert.equal((await untilEnd(stream, ({ execId }) => execId === e.id)).block.exitCode, 4);
+			const next = await exec(server, '(exit 6)', {}, of);
+			assert.equal((await untilEnd(stream, ({ execId }) => execId === next.id)).block.exitCode, 6);
 		}
-	});
-}
+		assert.equal(check(told(stream)), undefined, of);
+		stream.terminate();
+	}));
+});
 
-scenario('marks are missing: what is not known is not said', { timeout: 60_000 }, async (server) => {
+shared('marks are missing: what is not known is not said', { timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	const stream = follow(server);
 	// The hook is gone: no record, and the end comes all the same.
@@ -228,7 +231,7 @@ scenario('marks are missing: what is not known is not said', { timeout: 60_000 }
 	assert.equal(check(told(stream)), undefined);
 });
 
-scenario('while no server is there', { timeout: 60_000 }, async (server) => {
+shared('while no server is there', { timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	await exec(server, 'true', { cwd: server.cwd });
 	await server.api.input(id, `cd ${server.cwd}; until [ -e go ]; do sleep 0.02; done; echo after; (exit 3)\r(exit 4)\r`);

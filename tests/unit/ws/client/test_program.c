@@ -86,7 +86,7 @@ Test(program, lines_that_are_wrong)
 		"screen a b", "log", "new --size 80", "new a b", "completion tcsh", "new --name",
 		"screen --scrollback x a", "share --expires soon a", "attach --detach-key x a",
 		"wait box", "send box", "send --wait -t soon box a",
-		"wait --prompt --from first box", "ls --url ftp://x"};
+		"wait --prompt --from first box", "ls --url ftp://x", "ls --no-nonsense"};
 	static const char *const passing[] = {
 		"exec", "exec a", "run", "run --nothing x", "exec -t x a b"};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -320,6 +320,36 @@ Test(program, a_config_file_that_is_none)
 	expect_complaint("ls", CLI_USAGE, "ringside: /", "is no file");
 	configure("url = http://x\nsocket = /x\n");
 	expect_complaint("ls", CLI_USAGE, begin, "a server twice");
+	folder_remove(&folder);
+}
+
+/* Which server is meant: the command line wins over the environment, and that over the file. */
+Test(program, which_server_is_meant)
+{
+	static const struct {
+		const char *socket, *line, *want;
+	} cases[] = {{"", "ls", "/nonexistent/file"},
+		{"", "ls --socket /nonexistent/line", "/nonexistent/line"},
+		{"", "--socket /nonexistent/line ls", "/nonexistent/line"},
+		{"/nonexistent/environment", "ls", "/nonexistent/environment"},
+		{"/nonexistent/environment", "ls --socket /nonexistent/line", "/nonexistent/line"},
+		{"", "ls --url http://127.0.0.1:1", "127.0.0.1:1"}};
+	folder_make(&folder);
+	configure("# words\nsocket = /nonexistent/file\nno-start\n");
+	setenv("RINGSIDE_TOKEN", "a token of that server", 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		setenv("RINGSIDE_SOCKET", cases[i].socket, 1);
+		cr_expect_eq(run(STDERR_FILENO, cases[i].line), CLI_NO_SERVER, "%s", cases[i].line);
+		cr_expect_not_null(strstr(shown, cases[i].want), "%s: %s", cases[i].line, shown);
+	}
+	/* A token goes to the server that it stands beside, and to no other. */
+	unsetenv("RINGSIDE_TOKEN");
+	setenv("RINGSIDE_SOCKET", "", 1);
+	configure("url = http://127.0.0.1:1\ntoken-file = /nowhere\n");
+	run(STDERR_FILENO, "ls");
+	cr_expect_not_null(strstr(shown, "/nowhere"), "%s", shown);
+	run(STDERR_FILENO, "ls --socket /nonexistent/line");
+	cr_expect_null(strstr(shown, "/nowhere"), "%s", shown);
 	folder_remove(&folder);
 }
 

@@ -5,19 +5,20 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, sym
 import path from 'node:path';
 import { next, nextNamespace } from '../sandbox/next.mjs';
 import * as certificate from './lib/certificate.mjs';
-import { scenario } from './lib/server.mjs';
+import { times } from './lib/soak.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { Store } from './lib/store.mjs';
+import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
 // The client's log of what it does is none of ours.
 console.debug = console.info = () => {};
 
-const trusting = { env: { SSL_CERT_FILE: certificate.cert } };
+const trusting = together({ env: { SSL_CERT_FILE: certificate.cert } });
 const SIGNATURE = 'X-Amz-Signature=5ec7e7';
 
 function stored(name, misbehave, body, options = {}) {
-	scenario(name, { ...trusting, ...options }, async (server) => {
+	trusting(name, options, async (server) => {
 		const store = await new Store({ certificate, misbehave }).open();
 		try {
 			await body(server, store);
@@ -49,7 +50,7 @@ const answer = (response, status, body = '', headers = {}) => {
 const nothingLeft = (server) => assert.deepEqual(readdirSync(path.dirname(archiveOf(server))).filter((name) => name !== 'a.sqsh'), []);
 
 stored('ranges of a large archive are there as a whole, in any order', undefined, async (server, store) => {
-	const bytes = kept(store, (9 << 20) + 12345), archivePath = archiveOf(server);
+	const bytes = kept(store, (times(2, 9) << 20) + 12345), archivePath = archiveOf(server);
 	const { status, json, text } = await download(server, { archivePath, expectedSize: bytes.length, parts: cut(store, bytes.length, 100_000).reverse() });
 	assert.deepEqual([status, json.sizeBytes], [200, bytes.length], text);
 	assert.ok(bytes.equals(readFileSync(archivePath)));

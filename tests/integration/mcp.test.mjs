@@ -4,8 +4,10 @@ import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { scenario } from './lib/server.mjs';
+import { together } from './lib/together.mjs';
 import { pause, until, within } from './lib/until.mjs';
 
+const shared = together();
 const modern = '2026-07-28';
 const legacy = ['2025-11-25', '2025-06-18', '2025-03-26'];
 const meta = (more = {}) => ({
@@ -110,7 +112,7 @@ const own = async (server, like = /^agent-raw$/) => (await server.api.list()).da
 const running = async (server, session = 'agent-raw') =>
 	(await server.api.call('GET', `/api/session/${session}/exec`)).data.find(({ state }) => state === 'running');
 
-scenario('2026-07-28: discovery, tools, results', async (server) => {
+shared('2026-07-28: discovery, tools, results', async (server) => {
 	const found = await ask(server, 'server/discover');
 	assert.equal(found.status, 200, found.text);
 	const { result } = found.json;
@@ -154,7 +156,7 @@ scenario('2026-07-28: discovery, tools, results', async (server) => {
 	assert.deepEqual([exec.author, exec.label], ['owner', 'raw'], 'people are told who');
 });
 
-scenario('2026-07-28: who has no ids is told all, as another may have been told the rest', async (server) => {
+shared('2026-07-28: who has no ids is told all, as another may have been told the rest', async (server) => {
 	assert.match((await ask(server, 'server/discover')).json.result.instructions, /share one session/);
 	await use(server, 'session_create', { session_id: 's', shell_args: ['-l'] });
 	assert.deepEqual((await server.api.get('s')).shellArgs, ['-l']);
@@ -165,7 +167,7 @@ scenario('2026-07-28: who has no ids is told all, as another may have been told 
 	}
 });
 
-scenario('2026-07-28: what requests have to be like', async (server) => {
+shared('2026-07-28: what requests have to be like', async (server) => {
 	const request = message('tools/call', { name: 'session_list', arguments: {} });
 	const good = headersOf(request);
 	assert.equal((await post(server, request, good)).status, 200);
@@ -210,7 +212,7 @@ scenario('2026-07-28: what requests have to be like', async (server) => {
 	assert.equal(large.status, 413);
 });
 
-scenario('who may ask: origins, tokens, links', async (server) => {
+shared('who may ask: origins, tokens, links', async (server) => {
 	const evil = await ask(server, 'tools/list', {}, { headers: { Origin: 'http://evil.example' } });
 	assert.equal(evil.status, 403, evil.text);
 	assert.equal((await ask(server, 'tools/list', {}, { headers: { Origin: server.base } })).status, 200);
@@ -239,7 +241,7 @@ scenario('who may ask: origins, tokens, links', async (server) => {
 });
 
 for (const version of legacy)
-	scenario(`${version}: sessions`, async (server) => {
+	shared(`${version}: sessions`, async (server) => {
 		const s = await begin(server, version);
 		assert.equal(s.first.json.result.protocolVersion, version);
 		assert.deepEqual(s.first.json.result.capabilities, { tools: {}, logging: {}, resources: { subscribe: true } });
@@ -280,7 +282,7 @@ for (const version of legacy)
 		assert.equal(newest.first.json.result.protocolVersion, legacy[0]);
 	});
 
-scenario('messages of a program that forwards its standard input', async (server) => {
+shared('messages of a program that forwards its standard input', async (server) => {
 	const query = '?stdio=client-1';
 	const first = await post(server, { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: legacy[0] } }, {}, { query });
 	assert.equal(first.headers['mcp-session-id'], undefined);
@@ -310,7 +312,7 @@ scenario('messages of a program that forwards its standard input', async (server
 	}
 });
 
-scenario('progress, streams, and what cancelling does', { timeout: 90_000 }, async (server) => {
+shared('progress, streams, and what cancelling does', { timeout: 90_000 }, async (server) => {
 	const told = await tool(server, 'exec', { command: 'sleep 2.5' }, { more: { progressToken: 'p' } });
 	assert.ok(told.streams, told.text);
 	const progress = told.events.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);
@@ -365,7 +367,7 @@ scenario('progress, streams, and what cancelling does', { timeout: 90_000 }, asy
 	assert.equal((await within('the end of the call', answer)).text, '');
 });
 
-scenario('commands: output, cursors, limits, two sessions', async (server) => {
+shared('commands: output, cursors, limits, two sessions', async (server) => {
 	const part = await use(server, 'exec', { command: 'for i in 1 2 3; do echo part $i; sleep 0.4; done', yield_ms: 200 });
 	assert.equal(part.state, 'running');
 	assert.match(part.output, /^part 1\n/);
@@ -433,7 +435,7 @@ scenario('commands: output, cursors, limits, two sessions', async (server) => {
 	failed(await tool(server, 'session_create', { session_id: 'a\0b' }), 'VALIDATION_FAILED');
 });
 
-scenario('exec_command and write_stdin', async (server) => {
+shared('exec_command and write_stdin', async (server) => {
 	const sessions = async () => (await server.api.list()).data.filter((each) => each.startsWith('exec-'));
 	const done = await tool(server, 'exec_command', { cmd: 'echo $TERM; tty >/dev/null && echo tty; pwd; exit 3', workdir: '/usr' });
 	const { chunk_id: chunk, ...rest } = done.json.result.structuredContent;
@@ -471,7 +473,7 @@ scenario('exec_command and write_stdin', async (server) => {
 	await until('its terminal is gone', async () => (await sessions()).length === 0);
 });
 
-scenario('the end of the server cancels nothing', async (server) => {
+shared('the end of the server cancels nothing', async (server) => {
 	for (const end of ['SIGTERM', 'SIGKILL']) {
 		const call = tool(server, 'exec', { command: `sleep 100 # ${end}`, yield_ms: 60_000, on_cancel: 'interrupt', queue: true }, { wait: false });
 		const { id } = await until('the command runs', () => running(server).catch(() => undefined));
@@ -490,7 +492,7 @@ scenario('the end of the server cancels nothing', async (server) => {
 	assert.deepEqual([code, all], [0, 'first\nword\nsecond word\n']);
 });
 
-scenario('there are limits', async (server) => {
+shared('there are limits', async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.link('s', 'driver', 60_000);
 	const { exec_id: exec } = await use(server, 'exec', { command: 'sleep 100', yield_ms: 100, queue: true }, { token });

@@ -3,8 +3,8 @@ The holder's protocol (pty/wire.h) from outside, for tests: sockets that keep me
 
 	holder.py attach DIRECTORY [KEY] [--hold]   attach; prints "status N, M descriptors"; --hold: stay attached until the
 	                                            standard input ends, and print "taken" when somebody else has it
-	holder.py fake DIRECTORY KIND               listen in a holder's place, until the standard input ends; prints what it is
-	                                            asked for as "asked T"
+	holder.py fake DIRECTORY KIND...            listen in a holder's place, until the standard input ends; prints "ready", and
+	                                            what it is asked for as "asked T"; of several each is a process of its own
 	holder.py key SECRET PLACE                  print the key that a session's holder has
 
 KIND: mute, full (nobody is accepted), close, garbage, short, old (as holders of before: no proof), echo (its own proof
@@ -96,6 +96,10 @@ def answer(s, kind, m):
 		socket.send_fds(s, [message(ATTACH)], descriptors(kind))
 
 
+def say(text):
+	os.write(1, f"{text}\n".encode())  # at once: others say something there as well
+
+
 def fake(directory, kind):
 	os.chdir(directory)
 	if kind.startswith("="):
@@ -109,7 +113,7 @@ def fake(directory, kind):
 		os.rename("s", "real")
 	listener.bind("s")
 	listener.listen(0 if kind == "full" else 16)
-	print("ready", flush=True)
+	say("ready")
 	peers = []
 	while True:
 		ready, _, _ = select.select([sys.stdin, *([] if kind == "full" else [listener]), *peers], [], [])
@@ -124,7 +128,7 @@ def fake(directory, kind):
 			except OSError:
 				m = b""
 			if m:
-				print("asked", type_of(m), flush=True)
+				say(f"asked {type_of(m)}")
 				try:
 					answer(s, kind, m)
 				except OSError:
@@ -134,12 +138,20 @@ def fake(directory, kind):
 				s.close()
 
 
+def fakes(pairs):
+	for at in range(0, len(pairs), 2):
+		if os.fork() == 0:
+			return fake(*pairs[at:at + 2])
+	for _ in range(0, len(pairs), 2):
+		os.wait()
+
+
 def main(command, directory, *rest):
 	if command == "attach":
 		keys = [bytes.fromhex(each) for each in rest if each != "--hold"]
 		attach(directory, keys[0] if keys else b"", "--hold" in rest)
 	elif command == "fake":
-		fake(directory, *rest)
+		fakes([directory, *rest])
 	elif command == "key":
 		print(key_of(bytes.fromhex(directory), *rest).hex())
 

@@ -164,7 +164,11 @@ __rs_prompt() {
 	__rs_t=$? __rs_ts="${PIPESTATUS[@]}"
 	if [[ -z $__rs_re ]]; then
 		__rs_pr=$__rs_t __rs_ps=$__rs_ts __rs_pt=${EPOCHREALTIME-}
-		[[ -z ${__rs_id-} || -z $__rs_got ]] || __rs_pr=$__rs_rc __rs_ps=$__rs_st
+		# An interrupted hook runs again, behind another status.
+		if [[ -n ${__rs_id-} ]]; then
+			[[ -n $__rs_got ]] || __rs_rc=$__rs_t __rs_st=$__rs_ts __rs_got=1
+			__rs_pr=$__rs_rc __rs_ps=$__rs_st
+		fi
 	fi
 	__rs_re=
 	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
@@ -173,7 +177,7 @@ __rs_prompt() {
 	FUNCNEST=
 	if [[ -z ${__rs_no-} ]]; then
 		[[ -z $__rs_bind ]] || __rs_bind
-		__rs_q[1]=${__rs_id:+$__rs_id;q=${__rs_q:18}} __rs_d=${__rs_id:+$__rs_id;q=${__rs_q:2:16}} __rs_id= __rs_got=
+		__rs_q[1]=${__rs_id:+$__rs_id;q=${__rs_q:18}} __rs_d=${__rs_id:+$__rs_id;q=${__rs_q:2:16}}
 		\builtin eval "$__rs_u"
 		__rs_u=
 		[[ -z $__rs_ho ]] || \builtin set -o history
@@ -203,6 +207,7 @@ __rs_prompt() {
 		fi
 		__rs_m=()
 		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "${__rs_q[1]-}" "$__rs_w" "$__rs_ps" "$__rs_pt" 1<>"/proc/$PPID/fd/7"
+		__rs_id= __rs_got=
 		FUNCNEST=$__rs_fn
 		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
 		[[ -z $__rs_xt$__rs_dt ]] || {

@@ -314,6 +314,21 @@ shared('interrupted at any moment, on a busy machine', { timeout: 120_000 }, asy
 	}
 });
 
+// Two signals that come for one command: the second interrupts the hook of the prompt, which bash then runs again.
+shared('interrupted while the shell tells how a command has ended', async (server) => {
+	await server.session({ id });
+	for (const at of ['133;D;', 'declare -px']) {
+		await exec(server, `set -T; armed=; trap '[[ -n $armed && $BASH_COMMAND == *"${at}"* ]] && armed= && kill -INT $$' DEBUG`);
+		const e = await exec(server, 'armed=1; sleep 30', { yieldMs: 0 });
+		await until('its start', async () => (await find(server, e.id)).state === 'running');
+		await server.api.input(id, '\x03');
+		let now;
+		await until(() => `the end of ${JSON.stringify(now)}`, async () => (now = await find(server, e.id)).state === 'done');
+		assert.deepEqual([now.exitCode, now.endedBy], [130, 'prompt'], at);
+		assert.equal((await exec(server, 'trap - DEBUG; echo "armed:$armed"')).output, 'armed:\n');
+	}
+});
+
 shared('one at a time: busy, the queue, keys', async (server) => {
 	const { api } = server;
 	await server.session({ id });

@@ -16,6 +16,7 @@ TEST_PACKAGES=(
 	bubblewrap chromium fonts-dejavu-core procps openssl libvterm-dev less vim-tiny git python3 python3-ipython gdb tmux curl
 	squashfs-tools squashfuse fuse-overlayfs fuse3 s3fs zsh fish vttest zstd
 )
+ALL_PACKAGES=(mmdebstrap)
 
 say() {
 	printf '%s\n' "$*" >&2

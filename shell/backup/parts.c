@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define GIVEN_UP "It was given up"
 #define WAIT_MS 1000
 
 static uint64_t now_ms(void)
@@ -204,6 +205,11 @@ static void judge_failure(struct piece *piece, CURLcode rc, long status)
 {
 	char why[256];
 	const char *name = rc == CURLE_OK ? error_name(piece) : "";
+	/* What is given up in the middle of a write ends with an error of libcurl's. */
+	if (atomic_load(&piece->parts->cancelled)) {
+		parts_fail(piece->parts, NULL, 0, GIVEN_UP);
+		return;
+	}
 	if (!piece->refused && may_change(rc, status) && piece->tries < PARTS_TRIES) {
 		piece->retry_ms = now_ms() +
 			(piece->tries == 1 ? PARTS_RETRY_MS : 4 * PARTS_RETRY_MS);
@@ -281,7 +287,7 @@ static void move_all(struct parts *p)
 		if (!judge_all(p))
 			curl_multi_poll(p->multi, NULL, 0, wait, NULL);
 		if (atomic_load(&p->cancelled))
-			parts_fail(p, NULL, 0, "It was given up");
+			parts_fail(p, NULL, 0, GIVEN_UP);
 		else if (now_ms() >= p->deadline_ms)
 			parts_fail(p, NULL, 0, "It took too long");
 	}

@@ -103,6 +103,9 @@ async function stateOf(server) {
 /** What those who may have made of the file that nobody else may make. */
 const forget = (server) => rmSync(path.join(server.cwd, 'abuse'), { recursive: true, force: true });
 
+/** Whether what a session is at has been found out: that is looked at only once it has been quiet for a moment. */
+const isJudged = ({ activity }) => activity && (activity.status !== 'running' || Date.now() - Date.parse(activity.since) > 1000);
+
 /** Does what must change nothing. What was typed or signalled would be seen at a fence behind it. */
 async function untouched(server, what, body) {
 	let before;
@@ -112,7 +115,7 @@ async function untouched(server, what, body) {
 		forget(server);
 		after = before;
 		before = await stateOf(server);
-		return isDeepStrictEqual(before, after);
+		return isDeepStrictEqual(before, after) && Object.values(before.sessions).every(([{ data }]) => isJudged(data));
 	});
 	await body();
 	await until('what it was like', async () => isDeepStrictEqual(after = await stateOf(server), before), { timeout: 2000 })

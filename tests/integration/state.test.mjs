@@ -68,7 +68,7 @@ scenario('the rest of it', async (server) => {
 	assert.ok(s.foreground.cpuMs < 5000);
 	await server.api.input('s', '\x1a');
 	await reaches(server, { ...prompt, stoppedJobs: 1 });
-	await server.api.input('s', 'kill %1; wait; cd /; printf "\\033]2;a title\\a"\r');
+	await server.api.input('s', 'kill -KILL %1; until [ -z "$(jobs -p)" ]; do sleep 0.01; done; cd /; printf "\\033]2;a title\\a"\r');
 	await reaches(server, { ...prompt, title: 'a title', cwd: '/', stoppedJobs: 0 });
 	const { offset } = await server.api.get('s');
 	s = await state(server);

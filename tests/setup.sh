@@ -8,8 +8,7 @@ NODE_MAJOR=18
 RUN_PACKAGES=(
 	gcc libc6-dev meson ninja-build pkg-config
 	libuv1-dev libwebsockets-dev libwebsockets-evlib-uv libjansson-dev
-	libnghttp2-dev uthash-dev libssl-dev libjwt-dev libmagic-dev libarchive-dev
-	libcurl4-openssl-dev libzstd-dev
+	uthash-dev libssl-dev libjwt-dev libmagic-dev libarchive-dev libcurl4-openssl-dev libzstd-dev
 )
 TEST_PACKAGES=(
 	libcriterion-dev clang libclang-rt-dev clang-format clang-tidy codespell shellcheck
@@ -99,7 +98,7 @@ On Debian 12, as root:
 
 On other distributions install the same under their names there: a C17 compiler, meson, ninja,
 pkg-config, Node.js $NODE_MAJOR or newer with npm, and the development files of libuv, libwebsockets
-(with its libuv event library), nghttp2, jansson, uthash, OpenSSL, libjwt, libmagic, libarchive, libcurl and zstd; for ./test also
+(with its libuv event library), jansson, uthash, OpenSSL, libjwt, libmagic, libarchive, libcurl and zstd; for ./test also
 Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux, zsh, fish and Chromium.
 Then run this again with RINGSIDE_SKIP_PACKAGES=1 in the environment, which skips this check."
 	exit 1

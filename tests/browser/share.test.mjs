@@ -4,8 +4,6 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Api } from '../integration/lib/api.mjs';
-import { ca, cert, key } from '../integration/lib/certificate.mjs';
 import { scenario, slowness } from '../integration/lib/server.mjs';
 import { pause, stays, until } from '../integration/lib/until.mjs';
 import { launch, live, skip } from './lib/browser.mjs';
@@ -389,36 +387,4 @@ scenario('nobody comes in without a token; the page reaches nobody but its serve
 	assert.deepEqual(tried.answers, Array(5).fill('refused'));
 	assert.deepEqual(tried.blocked, [...Array(4).fill('connect-src'), 'require-trusted-types-for']);
 	assert.ok(ada.errors.length >= 5 && ada.errors.every((error) => /CSP|Content Security Policy|TrustedHTML/.test(error)), ada.errors.join('\n'));
-});
-
-scenario('by HTTP/2: the terminal, the end of a session, and the list that manages them', { skip, timeout: 60_000, args: ['--tls-cert', cert, '--tls-key', key, '--http2'] }, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
-	const ada = await Person.open(server, 'Ada', { ignoreHTTPSErrors: true });
-	assert.equal(await ada.page.evaluate(() => performance.getEntriesByType('navigation')[0].nextHopProtocol), 'h2');
-	await ada.runs('echo hello-$((40+2))');
-	await ada.shows(/^hello-42$/m);
-	await ada.at('latency').filter({ hasText: 'ms' }).waitFor();
-
-	await ada.runs('exit 3');
-	await ada.at('banner').filter({ hasText: /exit status 3|status:? 3|code:? 3/i }).waitFor();
-	await ada.page.reload();
-	await ada.live();
-	await ada.at('banner').filter({ hasText: /3/ }).waitFor();
-	await ada.shows(/exit 3/);
-	await ada.at('banner').getByRole('button', { name: 'Start again' }).click();
-	await ada.live();
-	await until('no banner', () => ada.at('banner').isHidden());
-	await ada.runs('echo ag""ain; kill -9 $$');
-	await ada.shows(/^again$/m);
-	await ada.at('banner').filter({ hasText: /KILL/ }).waitFor();
-
-	await server.session({ id: 'by-api', name: 'Made by a program' });
-	await ada.at('session-item').filter({ hasText: 'Made by a program' }).getByRole('link').click();
-	await ada.live();
-	await ada.runs('echo in-$((6*7))');
-	await ada.shows(/^in-42$/m);
-	await server.api.delete('by-api');
-	await until('one session in the list', async () => await ada.at('session-item').count() === 1);
-	await ada.at('banner').filter({ hasText: /deleted/i }).waitFor();
-	ada.well();
 });

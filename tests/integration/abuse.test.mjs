@@ -6,7 +6,7 @@ import https from 'node:https';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Api } from './lib/api.mjs';
-import { Calls, Frames, Http1, Http2 } from './lib/askers.mjs';
+import { Calls, Frames, Http1 } from './lib/askers.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { incarnation } from './lib/control.mjs';
 import { mcpHeaders, methods, methodsNext, nobodies, principals, refusal, routes, tools } from './lib/may.mjs';
@@ -148,10 +148,6 @@ const transports = {
 		const client = new Http1(server);
 		return { ask: (who, token, asked) => client.ask(token, asked), serves: () => true, close: () => client.close() };
 	},
-	'HTTP/2': async (server) => {
-		const client = new Http2(server);
-		return { ask: (who, token, asked) => client.ask(token, asked), serves: ({ socket }) => !socket, close: () => client.close() };
-	},
 	'/ws': async (server, fixture) => {
 		const open = {};
 		for (const who of principals) open[who] = await Frames.open(server, fixture.tokens[who], pathFor(who, fixture, '/ws'));
@@ -226,7 +222,7 @@ async function watcher(server, token) {
 	await viewer.close();
 }
 
-const secure = { args: ['--tls-cert', cert, '--tls-key', key, '--http2'], timeout: 400_000 };
+const secure = { args: ['--tls-cert', cert, '--tls-key', key], timeout: 400_000 };
 const trusting = { ...secure, args: [...secure.args, '--drivers-may-all'] };
 
 /** On connections that are kept: this server is never killed. */
@@ -330,7 +326,7 @@ scenario('by everybody: every route over every transport, every tool of MCP, eve
 	assert.deepEqual(methods.map(nameOfMethod).sort(), methodsIn('methods.c'), 'the table has all methods');
 	assert.deepEqual(methodsNext.map(nameOfMethod).sort(), methodsIn('next.c'), 'and all of the preview\'s');
 	const fixture = await begin(server);
-	const verdicts = new Verdicts(t, 'HTTP/1.1, HTTP/2 and /ws, where they differ by "/"');
+	const verdicts = new Verdicts(t, 'HTTP/1.1 and /ws, where they differ by "/"');
 	for (const how of Object.keys(transports)) {
 		await matrix(server, fixture, how, verdicts);
 		await restart(server);

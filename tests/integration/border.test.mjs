@@ -1,6 +1,5 @@
 // What comes in before anybody knows who it is: silence, half a request, bodies that drip, and what is no HTTP.
 import assert from 'node:assert/strict';
-import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
 import path from 'node:path';
@@ -225,34 +224,6 @@ scenario('every refusal is ours', { args: ['--header-timeout', '2'] }, async (se
 		assert.equal(await raw.status(), 200, name);
 		raw.terminate();
 	}
-});
-
-scenario('over HTTP/2', { args: [...secure, '--http2'] }, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
-	const session = http2.connect(server.base, { ca });
-	session.on('error', () => {});
-	server.clients.add({ terminate: () => session.destroy() });
-	const ask = (target) => within(`answer to ${target}`, new Promise((resolve, reject) => {
-		const stream = session.request({ ':method': 'GET', ':path': target, authorization: `Bearer ${server.token}` });
-		let [status, text] = [0, ''];
-		stream.on('response', (headers) => { status = headers[':status']; });
-		stream.setEncoding('utf8').on('data', (data) => { text += data; });
-		stream.on('end', () => resolve({ status, text }));
-		stream.on('error', reject);
-		stream.end();
-	}));
-	for (const part of ['%ff', 'x%fe', '%c0%ae']) {
-		for (const target of [`/api/session/${part}`, `/api/session/list?x=${part}`, `/${part}`]) {
-			const { status, text } = await ask(target);
-			assert.equal(status, 400, `${target}: ${text}`);
-			assert.equal(JSON.parse(text).code, 'VALIDATION_FAILED');
-		}
-	}
-	// What is in front of a NUL is another path.
-	for (const target of ['/%00', '/%00x', '/api/session/%00', '/api/session/s/%00']) assert.equal((await ask(target)).status, 400, target);
-	assert.equal((await ask('/healthz')).status, 200);
-	for (const target of ['/%zz', '/healthz%00', '/healthz?x=%zz', '/healthz?x=%00']) assert.equal((await ask(target)).status, 400, target);
-	assert.equal((await server.api.as(null).raw('GET', '/healthz')).status, 200);
 });
 
 const policies = (headers) => Object.fromEntries(headers['content-security-policy'].split(';').map((each) => each.trim()).map((each) => [each.split(' ', 1)[0], each]));

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import http2 from 'node:http2';
 import path from 'node:path';
 import tls from 'node:tls';
 import { Api } from './lib/api.mjs';
@@ -11,7 +10,7 @@ import { RawClient } from './lib/client.mjs';
 import { incarnation } from './lib/control.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
 import { scenario } from './lib/server.mjs';
-import { pause, slowness, until, within } from './lib/until.mjs';
+import { pause, slowness, until } from './lib/until.mjs';
 
 const rename = (server, name, fill = 0) => ask(server, 'POST', '/api/session/s/rename', { body: JSON.stringify({ name, fill: 'x'.repeat(fill) }) });
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import http from 'node:http';
-import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
@@ -611,7 +610,7 @@ scenario('without a domain there are no hosts of previews', { args: ['--preview-
 	});
 });
 
-scenario('over TLS, also where HTTP/2 is offered to others', { args: ['--tls-cert', cert, '--tls-key', key, '--http2'] }, async (server) => {
+scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const program = echo();
 	const sockets = new WebSocketServer({ server: program });
@@ -620,14 +619,6 @@ scenario('over TLS, also where HTTP/2 is offered to others', { args: ['--tls-cer
 		const preview = await expose(server, port);
 		assert.match(preview.url, /^https:/);
 		const options = { port: server.port, host: '127.0.0.1', servername: preview.host, ca, checkServerIdentity: () => undefined };
-		const chosen = (servername) => within('handshake', new Promise((resolve, reject) => {
-			const socket = tls.connect({ ...options, servername, ALPNProtocols: ['h2', 'http/1.1'] }, () => {
-				resolve(socket.alpnProtocol);
-				socket.destroy();
-			}).on('error', reject);
-		}));
-		assert.equal(await chosen(preview.host), 'http/1.1');
-		assert.equal(await chosen('localhost'), 'h2');
 		const body = Buffer.alloc(5 << 20, 'x');
 		const answer = await within('answer', new Promise((resolve, reject) => {
 			https.request({ ...options, method: 'POST', headers: { Host: `${preview.host}:${server.port}` } }, (incoming) => {
@@ -655,14 +646,6 @@ scenario('over TLS, also where HTTP/2 is offered to others', { args: ['--tls-cer
 		halves.write(`y\r\nSec-WebSocket-Key: ${'a'.repeat(22)}==\r\nSec-WebSocket-Version: 13\r\nHost: ${preview.host}\r\n\r\n`);
 		await until('the switch', () => text.startsWith('HTTP/1.1 101'));
 		halves.destroy();
-		// On a connection of HTTP/2 that is another host's the browser is sent away.
-		const session = http2.connect(server.base, { ca });
-		const status = (headers) => within('answer', new Promise((resolve, reject) => {
-			session.request(headers).on('response', (head) => resolve(head[':status'])).on('error', reject).resume();
-		}));
-		assert.equal(await status({ ':path': '/', ':authority': `${preview.host}:${server.port}` }), 421);
-		assert.equal(await status({ ':path': `/proxy/${port}/`, authorization: `Bearer ${server.token}` }), 501);
-		session.destroy();
 	});
 });
 

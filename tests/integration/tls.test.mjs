@@ -1,9 +1,8 @@
-// TLS, HTTP/2, unix sockets, and running without authentication.
+// TLS, unix sockets, and running without authentication.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import http2 from 'node:http2';
 import path from 'node:path';
 import tls from 'node:tls';
 import WebSocket from 'ws';
@@ -14,7 +13,6 @@ import { binary, scenario } from './lib/server.mjs';
 import { slowness, until, within } from './lib/until.mjs';
 
 const secure = { args: ['--tls-cert', cert, '--tls-key', key] };
-const both = { args: [...secure.args, '--http2'] };
 
 scenario('https and wss over HTTP/1.1', secure, async (server) => {
 	assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+\/$/);
@@ -37,7 +35,7 @@ scenario('https and wss over HTTP/1.1', secure, async (server) => {
 	assert.ok(!clear.text.includes('"sessions"'));
 });
 
-scenario('HTTP/2 is for those who ask for it', secure, async (server) => {
+scenario('nothing but HTTP/1.1 is offered', secure, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const chosen = (ALPNProtocols) => new Promise((resolve, reject) => {
 		const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca, ALPNProtocols }, () => {
@@ -46,9 +44,27 @@ scenario('HTTP/2 is for those who ask for it', secure, async (server) => {
 		}).on('error', reject);
 	});
 	assert.equal(await chosen(['h2', 'http/1.1']), 'http/1.1');
-	await server.kill('SIGTERM');
-	await server.start({ args: both.args });
-	assert.equal(await chosen(['h2', 'http/1.1']), 'h2');
+});
+
+scenario('half of a handshake, and then another upgrade', secure, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	const settings = 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n';
+	for (const [what, rest] of Object.entries({
+		h2c: `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n${settings}`, 'h2c in capitals': `Connection: Upgrade\r\nUpgrade: H2C\r\n${settings}`,
+		'two of them': `Connection: Upgrade\r\nUpgrade: h2c\r\nUpgrade: websocket\r\n${settings}`, 'an unknown one': 'Connection: Upgrade\r\nUpgrade: foo\r\n', none: '',
+	})) {
+		const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca }).on('error', () => {});
+		let text = '', closed = false;
+		socket.setEncoding('latin1').on('data', (data) => { text += data; }).on('close', () => { closed = true; });
+		await within('handshake', new Promise((resolve) => { socket.once('secureConnect', resolve); }));
+		// Two records: the first has the beginning of what may become a WebSocket.
+		socket.write('GET /ws?x');
+		await new Promise((resolve) => { socket.write(` HTTP/1.1\r\nHost: ${server.host}\r\n${rest}\r\n`, resolve); });
+		await until(`the end of ${what}`, () => closed);
+		assert.doesNotMatch(text, /^HTTP\/1.1 101/, what);
+		socket.destroy();
+	}
+	await server.api.list();
 });
 
 scenario('old TLS is refused', secure, async (server) => {
@@ -67,62 +83,6 @@ scenario('old TLS is refused', secure, async (server) => {
 		assert.equal(socket.getProtocol(), version);
 		socket.destroy();
 	}
-});
-
-scenario('the API over HTTP/2, many requests on one connection', both, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
-	const session = http2.connect(server.base, { ca });
-	session.on('error', () => {});
-	server.clients.add({ terminate: () => session.destroy() });
-	await within('the settings of the server', new Promise((resolve) => { session.once('remoteSettings', resolve); }));
-	const ask = (method, route, body, headers = {}) => within(`answer to ${method} ${route} over HTTP/2`, new Promise((resolve, reject) => {
-		const payload = body === undefined ? undefined : JSON.stringify(body);
-		const stream = session.request({
-			':method': method, ':path': route, authorization: `Bearer ${server.token}`,
-			...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }), ...headers,
-		});
-		const chunks = [];
-		let status;
-		stream.on('response', (answer) => { status = answer[':status']; });
-		stream.on('data', (chunk) => chunks.push(chunk));
-		stream.on('end', () => {
-			const bytes = Buffer.concat(chunks);
-			let json;
-			try {
-				json = JSON.parse(bytes.toString());
-			} catch {
-				// not JSON
-			}
-			resolve({ status, bytes, json });
-		});
-		stream.on('error', reject);
-		stream.end(payload);
-	}));
-	const created = await ask('POST', '/api/session/create', { id: 's' });
-	assert.equal(session.alpnProtocol, 'h2', 'this is not HTTP/2');
-	assert.equal(created.status, 200);
-	assert.equal(created.json.data.id, 's');
-	const answers = await Promise.all(Array.from({ length: 50 }, () => ask('GET', '/api/session/s')));
-	assert.ok(answers.every(({ status, json }) => status === 200 && json.data.id === 's'));
-	await Promise.all(Array.from({ length: 20 }, async (_, at) => {
-		const renamed = await ask('POST', '/api/session/s/rename', { name: `name ${at}` });
-		assert.equal(renamed.json.data.name, `name ${at}`);
-	}));
-	await ask('POST', '/api/session/s/input', { data: 'head -c 1500000 /dev/zero | tr "\\0" x; echo e""nd\r' });
-	await server.outputMatches('s', /end\r\n/);
-	const big = await ask('GET', '/api/session/s/output?from=0');
-	assert.equal(big.bytes.length, 1 << 20);
-	assert.equal((await ask('GET', '/api/session/list', undefined, { origin: 'https://evil.example' })).status, 403);
-	assert.equal((await ask('GET', '/api/session/list', undefined, { ':authority': 'evil.example' })).status, 403);
-	assert.equal((await ask('GET', '/api/session/list', undefined, { authorization: 'Bearer no' })).status, 401);
-	assert.equal((await ask('GET', '/nothing')).status, 404);
-	assert.equal((await ask('POST', '/api/session/delete', { sessionId: 's' })).json.success, true);
-	session.destroy();
-	// A WebSocket beside it, where the client speaks HTTP/1.1 by ALPN.
-	server.ca = ca;
-	const client = await server.client({ sessionId: 't' }).connect();
-	client.type('echo bes""ide\r');
-	await client.untilText('beside\r\n');
 });
 
 scenario('a wrong certificate or key is told at the start', { start: false, mayHaveDied: true }, async (server) => {
@@ -227,97 +187,4 @@ scenario('the token from a file or from the environment', { start: false }, asyn
 		http.get(`${server.base}/healthz`, { agent: false }, (answer) => resolve(answer.resume())).on('error', reject);
 	});
 	assert.ok(headers);
-});
-
-scenario('streams over HTTP/2: alive, completed, and left with the connection', { args: [...both.args, '--ping-interval', '1', '--allow-origin', 'https://app.example'] }, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
-	const session = http2.connect(server.base, { ca });
-	session.on('error', () => {});
-	server.clients.add({ terminate: () => session.destroy() });
-	const open = (headers, body) => {
-		const stream = session.request({ authorization: `Bearer ${server.token}`, ...headers, ...(body ? { 'content-length': Buffer.byteLength(body) } : {}) }, { endStream: !body });
-		const seen = { stream, text: '', headers: undefined, ended: false, closed: false };
-		stream.on('response', (answer) => { seen.headers = answer; });
-		stream.setEncoding('utf8').on('data', (piece) => { seen.text += piece; });
-		stream.on('end', () => { seen.ended = true; }).on('close', () => { seen.closed = true; }).on('error', () => {});
-		if (body) stream.end(body);
-		return seen;
-	};
-	const followers = Array.from({ length: 5 }, () => open({ ':path': '/api/session/events' }));
-	for (const each of followers) await until('event and comment', () => each.text.includes('data: {') && each.text.includes('\n\n:\n\n'));
-	assert.equal(followers[0].headers['transfer-encoding'], undefined);
-	const streams = async () => Number(/^ringside_streams (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]);
-	assert.equal(await streams(), 5);
-	const preflight = open({ ':method': 'OPTIONS', ':path': '/api/ping', origin: 'https://app.example', 'access-control-request-method': 'GET' });
-	await until('answer', () => preflight.ended);
-	assert.equal(preflight.headers[':status'], 204);
-	assert.equal(preflight.headers['access-control-allow-origin'], 'https://app.example');
-	const page = open({ ':path': '/' });
-	await until('the page', () => page.ended);
-	for (const [status, headers] of [[200, { ':method': 'HEAD', ':path': '/api/session/events' }], [200, { ':method': 'HEAD', ':path': '/api/ping' }],
-		[304, { ':path': '/', 'if-none-match': page.headers.etag }]]) {
-		const empty = open(headers);
-		await until(`end of an answer without a body to ${JSON.stringify(headers)}`, () => empty.ended && empty.closed);
-		assert.equal(empty.headers[':status'], status);
-		assert.equal(empty.text, '');
-	}
-	for (let n = 0; n < 5; n += 1) {
-		const run = open({ ':method': 'POST', ':path': '/api/run' }, JSON.stringify({ command: `seq 1 ${n * 5000}; echo done`, stream: true }));
-		await until(`end of run ${n}`, () => run.ended);
-		assert.equal(run.headers[':status'], 200);
-		assert.match(run.text, /"type":"complete"[^\n]*\n\n$/);
-	}
-	assert.ok(!followers[0].closed, 'the connection did not last');
-	session.destroy();
-	await until('end of all streams', async () => await streams() === 0);
-});
-
-scenario('MCP over HTTP/2', both, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
-	const session = http2.connect(server.base, { ca });
-	session.on('error', () => {});
-	const old = {};
-	const modern = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
-	const send = (message) => {
-		const said = message.params?._meta
-			? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': message.method, 'mcp-name': message.params.name } : old;
-		const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...message });
-		const stream = session.request({
-			':method': 'POST', ':path': '/mcp', authorization: `Bearer ${server.token}`,
-			'content-type': 'application/json', 'content-length': Buffer.byteLength(body), accept: 'application/json, text/event-stream', ...said,
-		});
-		const answer = new Promise((resolve, reject) => {
-			let headers;
-			let text = '';
-			stream.on('response', (got) => { headers = got; });
-			stream.setEncoding('utf8').on('data', (data) => { text += data; }).on('end', () => resolve({ headers, text })).on('error', reject);
-		});
-		stream.end(body);
-		return { stream, answer: within('answer over HTTP/2', answer) };
-	};
-	const call = async (message) => {
-		const { headers, text } = await send(message).answer;
-		assert.equal(headers[':status'], 200, text);
-		return { headers, ...JSON.parse(text) };
-	};
-	try {
-		const first = await call({ method: 'initialize', params: { protocolVersion: '2025-06-18' } });
-		assert.equal(first.result.protocolVersion, '2025-06-18');
-		assert.match(first.headers['mcp-session-id'], /./);
-		Object.assign(old, { 'mcp-session-id': first.headers['mcp-session-id'], 'mcp-protocol-version': '2025-06-18' });
-		assert.deepEqual((await call({ method: 'ping' })).result, {});
-		const exec = (args, _meta) => ({ method: 'tools/call', params: { name: 'exec', arguments: args, _meta } });
-		assert.equal((await call(exec({ command: 'echo hi' }))).result.structuredContent.output, 'hi\n');
-		assert.equal((await call(exec({ command: 'echo hi' }, modern))).result.resultType, 'complete');
-		const told = await send(exec({ command: 'sleep 1.5' }, { ...modern, progressToken: 1 })).answer;
-		assert.match(told.text, /^data: .*notifications\/progress.*\n\ndata: .*"exit_code":0.*\n\n$/);
-		const { stream, answer } = send(exec({ command: 'sleep 100', yield_ms: 60_000, on_cancel: 'interrupt' }, modern));
-		answer.catch(() => {});
-		const running = async () => (await server.api.call('GET', '/api/session/agent/exec')).data.some(({ state }) => state === 'running');
-		await until('it runs', running);
-		stream.close(http2.constants.NGHTTP2_CANCEL);
-		await until('it is interrupted', async () => !(await running()));
-	} finally {
-		session.destroy();
-	}
 });

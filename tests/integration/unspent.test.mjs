@@ -1,14 +1,12 @@
 // Nothing is spent before who asks is known: what a head decides is answered before the body, and one address of
 // strangers cannot take what is there for all.
 import assert from 'node:assert/strict';
-import http2 from 'node:http2';
 import net from 'node:net';
 import { Api } from './lib/api.mjs';
-import { ca, cert, key } from './lib/certificate.mjs';
 import { cli, socketOf } from './lib/cli.mjs';
 import { RawClient } from './lib/client.mjs';
 import { scenario } from './lib/server.mjs';
-import { until, within } from './lib/until.mjs';
+import { until } from './lib/until.mjs';
 
 const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
 
@@ -104,24 +102,6 @@ scenario('one address of strangers has a part of all connections', { args: ['--m
 	await until('end of the strangers', async () => await metric(server, 'strangers') === 0);
 	const again = connect(server, '127.0.0.2', `GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
 	await until('an answer to the same address', () => again.text.endsWith('ok\n'));
-});
-
-scenario('strangers by HTTP/2 are strangers until they have said who they are', { args: ['--tls-cert', cert, '--tls-key', key, '--http2'] }, async (server) => {
-	server.api = new Api(() => server.base, { token: server.token, ca });
-	const open = async (headers) => {
-		const session = http2.connect(server.base, { ca });
-		session.on('error', () => {});
-		server.clients.add({ terminate: () => session.destroy() });
-		const stream = session.request({ ':path': '/api/version', ...headers });
-		const answer = await within('an answer', new Promise((resolve, reject) => { stream.on('response', resolve).on('error', reject); }));
-		return { session, status: answer[':status'] };
-	};
-	const strangers = [await open(), await open()];
-	const owner = await open({ authorization: `Bearer ${server.token}` });
-	assert.deepEqual([strangers[0].status, owner.status], [401, 200]);
-	assert.equal(await metric(server, 'strangers'), 2);
-	[...strangers, owner].forEach(({ session }) => session.destroy());
-	await until('end of the strangers', async () => await metric(server, 'strangers') === 0);
 });
 
 scenario('requests of strangers fail so often, and no oftener', async (server) => {

@@ -259,7 +259,6 @@ static int open_border(void)
 		.runtime_dir = o->runtime_dir,
 		.tls_cert = o->tls_cert,
 		.tls_key = o->tls_key,
-		.http2 = o->http2,
 		.header_timeout_s = o->header_timeout_s,
 		.ping_interval_s = o->ping_interval_s,
 		.max_connections = 256,

@@ -4,7 +4,7 @@
  * names its revision in params._meta is of the first kind.
  *
  * A client's connection that ends while a call is under way cancels it in the first kind, and means nothing in
- * the second, where notifications/cancelled does; over HTTP/2 it is the stream. Answers are JSON; what takes long, or
+ * the second, where notifications/cancelled does. Answers are JSON; what takes long, or
  * was asked to tell its progress, becomes a stream of events where the client takes one.
  *
  * What would be asked of a client while a call is under way is asked with the result in the first kind, and the call goes on with

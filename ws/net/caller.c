@@ -10,9 +10,7 @@
 #include "ws/log.h"
 #include "ws/net/exchange.h"
 #include "ws/net/handover.h"
-#include "ws/net/http2.h"
 #include "ws/net/relay.h"
-#include "ws/net/tls.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -125,7 +123,6 @@ void caller_retire(struct caller *c)
 	if (c->exchange)
 		exchange_free(c->exchange);
 	c->exchange = NULL;
-	http2_end(c);
 	relay_gone(c);
 	m->callers--;
 	m->callers_silent -= c->state == CALLER_SILENT || c->state == CALLER_HANDSHAKE;
@@ -148,7 +145,6 @@ void caller_drop(struct caller *c)
 		shutdown(c->fd, SHUT_RDWR);
 		connection_kill(wsi);
 	} else if (c->fd >= 0) {
-		SSL_free(c->ssl); /* ours, if there is one */
 		close(c->fd);
 	}
 	c->fd = -1;
@@ -324,7 +320,7 @@ static void on_first_bytes(struct caller *c, uint32_t events)
 	if (!is_tls(c))
 		http1_begin(c);
 	else if (handover_has_hello(c))
-		(tls_offers_http2(c) ? tls_begin : handover_handshake)(c);
+		handover_handshake(c);
 	else if (c->state == CALLER_SILENT && (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
 		caller_drop(c); /* half a ClientHello, and the rest will never come */
 }
@@ -365,18 +361,13 @@ static void on_event(struct caller *c, uint32_t events)
 		else
 			http1_turn(c);
 		return;
-	case CALLER_MUX:
-		http2_turn(c);
-		return;
 	case CALLER_RELAY:
 		relay_on_caller(c, events);
 		return;
 	case CALLER_LINGER:
 		drain(c);
 		return;
-	case CALLER_HANDSHAKE:
-		tls_turn(c);
-		return;
+	case CALLER_HANDSHAKE: /* libwebsockets watches it */
 	case CALLER_OVER:
 		return;
 	}
@@ -406,8 +397,6 @@ static void on_idle(uv_idle_t *idle)
 		unready(c);
 		if (c->state == CALLER_HANDSHAKE)
 			handover_done(c);
-		else if (c->state == CALLER_MUX)
-			http2_turn(c);
 		else
 			http1_turn(c);
 	}
@@ -495,8 +484,6 @@ void callers_sweep(struct server *s)
 	DL_FOREACH_SAFE (s->callers->all, c, next)
 		if (c->state == CALLER_RELAY)
 			relay_look(c, now_ms);
-		else if (is_late(c, now_ms) && c->state == CALLER_MUX)
-			http2_leave(c);
 		else if (is_late(c, now_ms))
 			caller_drop(c);
 }

@@ -1,6 +1,6 @@
 /*
  * Connections that libwebsockets does not serve: those that have said nothing yet, and those that speak
- * HTTP. What comes in by HTTP/1.1 is read here, a request at a time, so that libwebsockets never sees what stands
+ * HTTP. What comes in is read here, a request at a time, so that libwebsockets never sees what stands
  * behind one: 4.1.6 takes the head of a second request for its body, and goes round in circles.
  *
  * It gets a connection for good when that becomes a WebSocket; and before, of a TLS connection, the handshake.
@@ -13,11 +13,10 @@
 
 enum caller_state {
 	CALLER_SILENT,    /* nothing has come, or half a ClientHello */
-	CALLER_HANDSHAKE, /* of TLS: libwebsockets does it, or tls.c */
+	CALLER_HANDSHAKE, /* of TLS: libwebsockets does it */
 	CALLER_HEAD,      /* a request is awaited, or a part of it has come */
 	CALLER_BODY,
 	CALLER_ANSWER, /* is awaited, or being sent */
-	CALLER_MUX,    /* speaks HTTP/2 */
 	CALLER_RELAY,  /* what comes goes on to a program, see relay.h */
 	CALLER_LINGER, /* all is sent, and no more is served */
 	CALLER_OVER,   /* waits to be freed */
@@ -32,8 +31,8 @@ struct caller {
 	struct arrival arrival;
 	enum caller_state state;
 	int fd;           /* ours, or that of wsi; -1 = none */
-	struct lws *wsi;  /* holds the TLS of HTTP/1.1; NULL = there is none */
-	SSL *ssl;         /* its, or ours without one; NULL = not yet, or none */
+	struct lws *wsi;  /* holds the TLS; NULL = there is none */
+	SSL *ssl;         /* its; NULL = not yet, or none */
 	uint32_t watched; /* events of epoll */
 	bool polled;      /* it is in the set */
 	bool served;      /* a request has come */
@@ -50,8 +49,7 @@ struct caller {
 	size_t skip;         /* bytes of a body that nobody wants, in front of the next head */
 	size_t drained;      /* read while lingering, */
 	uint64_t lingers_ms; /* which began then; loop time */
-	struct exchange *exchange; /* HTTP/1.1: the request that is served */
-	struct http2 *http2;       /* or all there are */
+	struct exchange *exchange; /* the request that is served */
 	struct relay *relay;       /* of CALLER_RELAY */
 };
 
@@ -81,7 +79,7 @@ void caller_lost(struct caller *c);
 /* End whoever has been too slow. */
 void callers_sweep(struct server *s);
 
-/* For http1.c and http2.c: what is read and written. Bytes; 0 = would block; -ENOTCONN at the end; or another error. */
+/* For http1.c: what is read and written. Bytes; 0 = would block; -ENOTCONN at the end; or another error. */
 long caller_read(struct caller *c, void *bytes, size_t size);
 long caller_write(struct caller *c, const void *bytes, size_t length);
 /* Take more of what has come to c->in; the same results, and -ENOBUFS when that is full. */
@@ -94,7 +92,7 @@ int caller_unread(struct caller *c, const char *bytes, size_t length);
 void caller_move(struct caller *c, enum caller_state state, uint64_t limit_ms);
 /* Be told when one of these events has come: EPOLLIN, EPOLLOUT, EPOLLRDHUP. */
 void caller_watch(struct caller *c, uint32_t events);
-/* Call http1_turn(), or http2_turn(), in the next turn of the loop. */
+/* Call http1_turn() in the next turn of the loop. */
 void caller_wake(struct caller *c);
 /* It is not ours to watch any more. */
 void caller_unwatch(struct caller *c);

@@ -4,37 +4,26 @@
 #include "ws/net/chunked.h"
 #include "ws/net/internal.h"
 
-/* What an exchange comes by: a connection of HTTP/1.1, or a stream of HTTP/2. */
-struct exchange_carrier {
-	void (*wake)(struct exchange *x); /* there is something to be sent */
-	void (*kill)(struct exchange *x); /* end it at once; x may be gone afterwards */
-	int (*fd)(const struct exchange *x);
-};
-
 struct exchange {
 	struct exchange *prev, *next; /* of its server */
 	struct server *server;
-	const struct exchange_carrier *carrier;
-	struct caller *caller;       /* the connection */
-	struct http2_stream *stream; /* HTTP/2: which of its streams; otherwise NULL */
-	struct request *request;     /* our reference */
-	char *origin;                /* a page of a configured origin asks; owned; NULL = none */
+	struct caller *caller;   /* the connection */
+	struct request *request; /* our reference */
+	char *origin;            /* a page of a configured origin asks; owned; NULL = none */
 	bool wants_body;
 	size_t body_size;       /* bytes of body that were announced, or that have come in chunks */
 	size_t body_got;        /* of those */
 	uint64_t body_since_ms; /* loop time when the first could come, or those that are looked at now */
 	uint64_t body_since_got; /* bytes that had come then */
-	bool is_unsized;         /* its length is not announced */
-	bool in_chunks;          /* HTTP/1.1: so it comes */
+	bool in_chunks;          /* its length is not announced */
 	struct chunked chunks;
-	bool body_ended;          /* HTTP/2: all that is not taken is here */
 	bool is_upload;           /* the handler takes it as it comes */
 	bool expects;             /* the client waits for leave to send it */
 	size_t room;              /* taken from the server's for bodies */
 	struct quota_place place; /* of those who came by a link, for that */
 	bool anonymous;           /* taken from that for requests without credentials */
 	size_t unread;            /* bytes of a body that follow the head, and that nobody wants */
-	bool close_after;         /* HTTP/1.1: the connection cannot be used again */
+	bool close_after;         /* the connection cannot be used again */
 	bool hang_up;             /* it shall not be */
 	bool head_only;           /* HEAD */
 	bool options;             /* OPTIONS */
@@ -59,8 +48,8 @@ struct exchange {
 	const struct asset *asset; /* instead of a reply */
 };
 
-/* A new one for a request that has come; NULL when memory is short. Then caller is to be set, and stream. */
-struct exchange *exchange_create(struct server *s, const struct exchange_carrier *carrier);
+/* A new one for a request that has come by this connection; NULL when memory is short. */
+struct exchange *exchange_create(struct caller *c);
 
 /* The exchange is over, or its peer has gone. */
 void exchange_free(struct exchange *x);
@@ -79,22 +68,13 @@ void exchange_begin(
 bool exchange_admit(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem);
 
-/* Whether this is a stream of HTTP/2. */
-bool exchange_is_mux(const struct exchange *x);
-
-/* The file descriptor under it. */
-int exchange_fd(const struct exchange *x);
-
 /* Refuse a body, and the connection with it. */
 void exchange_refuse_body(struct exchange *x, const char *code);
 
 /* Hand the request to its handler. */
 void exchange_dispatch(struct exchange *x);
 
-/* End the connection, or the stream, at once. x may be gone afterwards. */
-void exchange_kill(struct exchange *x);
-
-/* The headers of an answer, whatever it goes by: add() for each until it returns false. */
+/* The headers of an answer: add() for each until it returns false. */
 typedef bool (*exchange_add_header)(void *user, const char *name, const char *value);
 bool exchange_headers(const struct exchange *x, exchange_add_header add, void *user);
 int exchange_status(const struct exchange *x);

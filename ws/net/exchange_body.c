@@ -45,7 +45,7 @@ const char *exchange_body_expect(struct exchange *x, size_t length)
 	x->anonymous = x->request->auth != AUTH_OK;
 	if (x->anonymous && length > BODY_ANONYMOUS_MAX)
 		return "REQUEST_TOO_LARGE";
-	return take_room(x, x->is_unsized ? GROWN_MIN : length);
+	return take_room(x, x->in_chunks ? GROWN_MIN : length);
 }
 
 /* It is whole: on with it. */
@@ -90,9 +90,7 @@ bool exchange_body_is_due(const struct exchange *x)
 
 static bool is_whole(const struct exchange *x)
 {
-	return exchange_is_mux(x) ? x->body_ended
-		: x->in_chunks    ? chunked_is_over(&x->chunks)
-				  : x->body_got == x->body_size;
+	return x->in_chunks ? chunked_is_over(&x->chunks) : x->body_got == x->body_size;
 }
 
 size_t exchange_body_most(const struct exchange *x)
@@ -151,8 +149,7 @@ static const char *hand_on(struct exchange *x, const char *bytes, size_t length)
 static int take_apart(
 	struct exchange *x, char *bytes, size_t length, size_t *ret_used, size_t *ret_size)
 {
-	/* By HTTP/2 a frame has nothing else. */
-	size_t left = exchange_is_mux(x) ? length : x->body_size - x->body_got;
+	size_t left = x->body_size - x->body_got;
 	if (x->in_chunks)
 		return chunked_take(&x->chunks, bytes, length, ret_used, ret_size);
 	*ret_used = *ret_size = length < left ? length : left;

@@ -391,7 +391,7 @@ static struct refusal check_page(
 	struct server *s, const struct arrival *a, const struct head *h, const char *host)
 {
 	/* Nobody's name resolves to a unix socket: what Host says there does not matter. */
-	/* By HTTP/2, on a connection for another host: a browser then comes by one of its own (RFC 9110 15.5.20). */
+	/* A WebSocket's handshake in several records of TLS, which libwebsockets had before Host was known. */
 	if (relay_is_host(s, host))
 		return (struct refusal){
 			421, "MISDIRECTED_REQUEST", "Previews are served by HTTP/1.1 alone"};

@@ -1,6 +1,6 @@
 /*
- * HTTP exchanges, whatever they come by: a request's head decides whether it is served, its body is
- * received, the API answers it, the answer has headers. http1.c and http2.c move the bytes.
+ * HTTP exchanges: a request's head decides whether it is served, its body is
+ * received, the API answers it, the answer has headers. http1.c moves the bytes.
  */
 #include "ws/asset.h"
 #include "ws/net/caller.h"
@@ -63,7 +63,7 @@ static void on_answered(void *user)
 		count_failure(x);
 	x->answered = true;
 	x->answered_ms = server_now_ms(x->server);
-	x->carrier->wake(x);
+	caller_wake(x->caller);
 }
 
 static void on_streaming(void *user)
@@ -71,13 +71,13 @@ static void on_streaming(void *user)
 	struct exchange *x = user;
 	leave_body(x);
 	stream_open(x);
-	x->carrier->wake(x);
+	caller_wake(x->caller);
 }
 
 static void on_more(void *user)
 {
 	struct exchange *x = user;
-	x->carrier->wake(x);
+	caller_wake(x->caller);
 }
 
 static void on_downloading(void *user)
@@ -86,13 +86,13 @@ static void on_downloading(void *user)
 	leave_body(x);
 	x->answered = x->downloading = true;
 	x->answered_ms = x->pulled_ms = server_now_ms(x->server);
-	x->carrier->wake(x);
+	caller_wake(x->caller);
 }
 
 static void on_uploading(void *user)
 {
 	struct exchange *x = user;
-	x->carrier->wake(x);
+	caller_wake(x->caller);
 }
 
 static const struct request_transport transport = {.answered = on_answered,
@@ -101,7 +101,7 @@ static const struct request_transport transport = {.answered = on_answered,
 	.downloading = on_downloading,
 	.uploading = on_uploading};
 
-struct exchange *exchange_create(struct server *s, const struct exchange_carrier *carrier)
+struct exchange *exchange_create(struct caller *c)
 {
 	struct exchange *x = calloc(1, sizeof *x);
 	struct request *r = x ? request_create() : NULL;
@@ -109,12 +109,13 @@ struct exchange *exchange_create(struct server *s, const struct exchange_carrier
 		free(x);
 		return NULL;
 	}
-	x->server = s;
-	x->carrier = carrier;
+	x->server = c->server;
+	x->caller = c;
 	x->request = r;
 	r->transport = &transport;
 	r->transport_user = x;
-	DL_APPEND(s->exchanges, x);
+	DL_APPEND(c->server->exchanges, x);
+	c->exchange = x;
 	return x;
 }
 
@@ -128,21 +129,6 @@ void exchange_free(struct exchange *x)
 	free(x->origin);
 	free(x->event);
 	free(x);
-}
-
-bool exchange_is_mux(const struct exchange *x)
-{
-	return x->stream != NULL;
-}
-
-int exchange_fd(const struct exchange *x)
-{
-	return x->carrier->fd(x);
-}
-
-void exchange_kill(struct exchange *x)
-{
-	x->carrier->kill(x);
 }
 
 void exchange_dispatch(struct exchange *x)
@@ -314,7 +300,6 @@ static const char *read_length(struct exchange *x, const struct head *h, size_t 
 	uint64_t length = 0;
 	*ret_length = 0;
 	x->in_chunks = h->coding == HTTP_CODING_CHUNKED;
-	x->is_unsized = x->in_chunks || h->is_unsized;
 	if (h->coding == HTTP_CODING_WRONG || (h->coding != HTTP_CODING_NONE && h->has_length))
 		return "VALIDATION_FAILED";
 	if (h->coding == HTTP_CODING_UNKNOWN)
@@ -342,7 +327,7 @@ static const char *begin_upload(struct exchange *x, const struct route_row *row,
 	if (row->upload_max > 0 && length > row->upload_max)
 		return "REQUEST_TOO_LARGE";
 	x->is_upload = u->live = true;
-	u->length = x->is_unsized ? UPLOAD_UNKNOWN : length;
+	u->length = x->in_chunks ? UPLOAD_UNKNOWN : length;
 	return NULL;
 }
 
@@ -382,7 +367,7 @@ static void decide(struct exchange *x, const struct head *h)
 {
 	size_t length;
 	const char *problem = read_length(x, h, &length);
-	if (!problem && (length > 0 || x->is_unsized)) {
+	if (!problem && (length > 0 || x->in_chunks)) {
 		decide_body(x, h, length);
 	} else if (problem || h->expects_unknown) {
 		exchange_refuse_body(x, problem ? problem : "EXPECTATION_FAILED");

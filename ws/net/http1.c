@@ -26,32 +26,12 @@ uint64_t http1_head_within_ms(const struct caller *c)
 	return (uint64_t)c->server->options.header_timeout_s * 1000;
 }
 
-static void wake_caller(struct exchange *x)
-{
-	caller_wake(x->caller);
-}
-
-static void drop_caller(struct exchange *x)
-{
-	caller_drop(x->caller);
-}
-
-static int fd_of_caller(const struct exchange *x)
-{
-	return x->caller->fd;
-}
-
-static const struct exchange_carrier carrier = {
-	.wake = wake_caller, .kill = drop_caller, .fd = fd_of_caller};
-
 struct exchange *http1_exchange(struct caller *c)
 {
-	struct exchange *x = exchange_create(c->server, &carrier);
+	struct exchange *x = exchange_create(c);
 	c->served = true;
 	if (!x)
 		return NULL;
-	x->caller = c;
-	c->exchange = x;
 	x->close_after = true;
 	caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
 	return x;
@@ -205,16 +185,13 @@ static const char *code_of(int rc)
 /* A request whose head is parsed. */
 static void serve(struct caller *c, const struct http_head *http)
 {
-	struct server *s = c->server;
 	struct head *h = calloc(1, sizeof *h);
-	struct exchange *x = h ? exchange_create(s, &carrier) : NULL;
+	struct exchange *x = h ? exchange_create(c) : NULL;
 	if (!x) {
 		free(h);
 		caller_drop(c);
 		return;
 	}
-	x->caller = c;
-	c->exchange = x;
 	c->served = true;
 	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
 	const char *problem = head_take(http, h);

@@ -51,7 +51,7 @@ struct server {
 	int peer_user;  /* asked whose a connection is, or a negative errno; only with --no-auth */
 	int reserve_fd; /* given up for a moment to turn somebody away when descriptors run out */
 	const struct arrival *adopting; /* of the connection that libwebsockets is being given */
-	unsigned connections;           /* that libwebsockets has, and streams of HTTP/2 */
+	unsigned connections;           /* that libwebsockets has */
 	uv_timer_t sweep;               /* pings, expiry, dead peers */
 	uv_timer_t closer;              /* closes WebSockets outside libwebsockets' callbacks */
 	uv_timer_t relisten;            /* after descriptors ran out */
@@ -61,7 +61,6 @@ struct server {
 	struct callers *callers;        /* connections that libwebsockets does not serve */
 	struct bodies bodies;
 	struct peers peers;
-	struct tls *tls;  /* of HTTP/2; NULL = it is not served */
 	uint8_t *scratch; /* LWS_PRE and one piece of a body */
 	bool stopping;
 };
@@ -125,7 +124,6 @@ struct head {
 	char length[32];                     /* Content-Length, as it came */
 	bool has_host, has_origin, has_authorization, has_cookie, has_session, has_match;
 	bool has_length;
-	bool is_unsized; /* HTTP/2: there is a body, of a length that is not told */
 	enum http_coding coding;
 	bool is_encoded;      /* Content-Encoding: the body is not what it is */
 	bool expects;         /* 100-continue */

@@ -106,7 +106,7 @@ static void read_connection(struct relay *r, const struct http_head *http)
 	r->close_after = http_head_lists(http, "connection", "close") || (r->http_1_0 && !stays);
 	r->head_only = strcmp(http->method, "HEAD") == 0;
 	r->plain = accept && strstr(accept, "text/html");
-	/* HTTP/2 on a connection of HTTP/1.1 would be nobody's to look at. */
+	/* What comes by h2c would be nobody's to look at. */
 	r->upgrade = to && http_head_count(http, "upgrade") == 1 && !http_value_lists(to, "h2c") &&
 		http->minor > 0 && r->in == RELAY_NONE &&
 		http_head_lists(http, "connection", "upgrade");

@@ -1,7 +1,6 @@
 /* Setting libwebsockets up, and sorting its callbacks. */
 #include "ws/log.h"
 #include "ws/net/caller.h"
-#include "ws/net/tls.h"
 #include "ws/net/internal.h"
 
 #include <errno.h>
@@ -9,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define SWEEP_MS 1000u
@@ -61,6 +61,8 @@ static int on_event(
 		if (caller_of(wsi))
 			caller_handshaken(caller_of(wsi));
 		return 0;
+	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+		return strcasecmp(in, "websocket") == 0 ? 0 : -1; /* it would speak h2c by itself */
 	case LWS_CALLBACK_HTTP:
 		return -1; /* it is served elsewhere: what has come here is no WebSocket's handshake */
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
@@ -210,8 +212,6 @@ int server_open(const struct server_options *options, struct server **ret_server
 	int rc = s->scratch ? add_names(s) : -ENOMEM;
 	if (rc == 0)
 		rc = open_context(s);
-	if (rc == 0 && options->tls_cert && options->http2)
-		rc = tls_open(s);
 	s->bodies.gauge = &options->metrics->body_bytes;
 	s->peers.connections_max = options->max_connections;
 	s->peers.gauge = &options->metrics->strangers;
@@ -220,7 +220,6 @@ int server_open(const struct server_options *options, struct server **ret_server
 	if (rc == 0)
 		rc = listen_open(s);
 	if (rc < 0) {
-		tls_close(s);
 		/* The program ends: what libwebsockets holds goes with it. */
 		free(s->scratch);
 		free(s);
@@ -272,7 +271,6 @@ void server_free(struct server *s)
 	/* With a loop of ours libwebsockets is destroyed in two steps, before and after its handles close. */
 	lws_context_destroy(s->context);
 	callers_free(s);
-	tls_close(s);
 	peers_finish(&s->peers);
 	free(s->scratch);
 	free(s);

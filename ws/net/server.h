@@ -1,5 +1,5 @@
 /*
- * The server: HTTP/1.1, HTTP/2 and WebSocket by libwebsockets on the libuv loop. It checks Host and
+ * The server: HTTP/1.1, and WebSocket by libwebsockets, on the libuv loop. It checks Host and
  * Origin, turns HTTP exchanges into requests (ws/request.h) and WebSockets into terminals (ws/socket/terminal.h)
  * or requests (ws/socket/control_socket.h, ws/rpc/socket.h).
  */
@@ -49,7 +49,6 @@ struct server_options {
 	const char *const *proxies; /* --trust-proxy: addresses whose word on TLS is believed */
 	size_t proxies_count;
 	const char *tls_cert, *tls_key; /* NULL = no TLS */
-	bool http2;                     /* clients over TLS may choose HTTP/2 */
 	unsigned header_timeout_s;      /* for a complete request */
 	unsigned ping_interval_s;       /* after this much silence a WebSocket is pinged */
 	unsigned max_connections;

@@ -1,10 +1,11 @@
 /*
- * Server-sent events: an answer that goes on until its handler says that it is complete. HTTP/1.1 gets it
- * in chunks and HTTP/2 in a stream, so that a client can tell its end from a server's that has died.
+ * Server-sent events: an answer that goes on until its handler says that it is complete. It comes in chunks, so that a
+ * client can tell its end from a server's that has died.
  *
  * A comment breaks every longer silence: proxies and clients do not take the stream for a dead one, and a
  * reader that has vanished is noticed, for it acknowledges nothing.
  */
+#include "ws/net/caller.h"
 #include "ws/net/exchange.h"
 
 #include <linux/sockios.h>
@@ -14,8 +15,7 @@
 #include <sys/ioctl.h>
 #include <utlist.h>
 
-#define END_WITHIN_MS 60000u      /* for what is left of a stream of HTTP/2 to be taken */
-#define CUT_WITHIN_S 5            /* the same, when the reader may have no more */
+#define CUT_WITHIN_S 5 /* for what is left to be taken, when the reader may have no more */
 #define DOWNLOAD_WINDOW_MS 60000u /* how long is looked how much is taken, on average */
 #define CHUNK_FRAME_MAX 24        /* bytes around a chunk */
 
@@ -34,7 +34,7 @@ void stream_gone(struct exchange *x)
 /* Make `before text after` what is sent next, in a chunk if those are used. Returns 0 or -1. */
 static int set_event(struct exchange *x, const char *before, const char *text, const char *after)
 {
-	bool chunk = !exchange_is_mux(x) && !x->http_1_0;
+	bool chunk = !x->http_1_0;
 	size_t length = strlen(before) + strlen(text) + strlen(after);
 	size_t size = length + CHUNK_FRAME_MAX;
 	char frame[CHUNK_FRAME_MAX] = "";
@@ -49,10 +49,10 @@ static int set_event(struct exchange *x, const char *before, const char *text, c
 	return 0;
 }
 
-/* What tells the end: of a chunked body, of a stream (an empty last piece), or the close alone. */
+/* What tells the end: of a chunked body, or the close alone. */
 static int set_end(struct exchange *x)
 {
-	bool chunked = !exchange_is_mux(x) && !x->http_1_0 && !x->head_only;
+	bool chunked = !x->http_1_0 && !x->head_only;
 	x->event = strdup(chunked ? "0\r\n\r\n" : "");
 	x->event_length = x->event ? strlen(x->event) : 0;
 	x->event_is_last = true;
@@ -92,7 +92,7 @@ void stream_sent(struct exchange *x)
 /* Whether something is on its way that the peer's kernel has not acknowledged for long. */
 static bool is_dead(const struct exchange *x)
 {
-	int bytes = 0, fd = exchange_fd(x);
+	int bytes = 0, fd = x->caller->fd;
 	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 &&
 		connection_last_ack_of(fd) > CONNECTION_ACK_WITHIN_MS;
 }
@@ -115,15 +115,6 @@ static bool is_stuck(struct exchange *x)
 	return stuck;
 }
 
-/* Whether the end of an answer is not taken; of HTTP/1.1 the connection is looked at. */
-static bool is_left(const struct exchange *x)
-{
-	uint64_t ms = server_now_ms(x->server) - x->answered_ms;
-	bool is_whole = x->over || (x->answered && !x->downloading);
-	return exchange_is_mux(x) && is_whole && ms > END_WITHIN_MS &&
-		bodies_is_slow(ms, END_WITHIN_MS, x->sent_total);
-}
-
 /* Look at one; it may be gone afterwards. */
 static void look_at(struct exchange *x)
 {
@@ -131,11 +122,9 @@ static void look_at(struct exchange *x)
 	if (exchange_body_is_slow(x)) {
 		s->options.metrics->body_timeouts++;
 		upload_break(x->request, UPLOAD_SLOW);
-		exchange_kill(x);
-	} else if (is_stuck(x) || is_left(x)) {
-		exchange_kill(x);
-	} else if (x->streaming && (is_dead(x) || is_cut_off(x))) {
-		exchange_kill(x);
+		caller_drop(x->caller);
+	} else if (is_stuck(x) || (x->streaming && (is_dead(x) || is_cut_off(x)))) {
+		caller_drop(x->caller);
 	} else if (x->streaming && x->silent++ >= server_quiet_s(s) && !x->event) {
 		x->quiet = true;
 		x->request->transport->more(x);

@@ -247,7 +247,6 @@ static int open_server(struct program *p, unsigned descriptors)
 		.proxies_count = o->proxies.count,
 		.tls_cert = o->tls_cert,
 		.tls_key = o->tls_key,
-		.http2 = o->http2,
 		.header_timeout_s = o->header_timeout_s,
 		.ping_interval_s = o->ping_interval_s,
 		.max_connections = resources_connections(o->max_connections, descriptors),

@@ -68,8 +68,6 @@ static const struct row rows[] = {
 		"and this key"},
 	{"insecure-http", NULL, FLAG, FIELD(insecure_http), 0, 0, 0,
 		"listen beyond loopback without TLS: passwords and shells can be read on the way"},
-	{"http2", NULL, FLAG, FIELD(http2), 0, 0, 0,
-		"also HTTP/2, over TLS"},
 	{"workspace", "DIR", TEXT, FIELD(workspace), 0, 0, 0,
 		"where sessions, processes and runs begin that name no directory, and what is watched\n"
 		"has to be (default: where the server is started, or the home of --session-user)"},

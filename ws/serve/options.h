@@ -28,7 +28,7 @@ struct serve_options {
 	unsigned webhook_wait_s;
 	const char *isolate;       /* the profile; "": the default one */
 	bool token_in_environment; /* noted before the token is wiped from there */
-	bool share_net, http2, insecure_http, no_auth, drivers_may_all, clipboard, kill_sessions,
+	bool share_net, insecure_http, no_auth, drivers_may_all, clipboard, kill_sessions,
 		log_commands, verbose;
 	bool rlimits;                               /* the limits without control groups */
 	size_t ring_size, process_ring, memory_max; /* bytes; memory_max: 0 = no limit */

@@ -1,7 +1,6 @@
-// Asking by HTTP/1.1, HTTP/2, the control socket and /rpc, as anybody: {status, code, text}. Those of whom nothing is known come
+// Asking by HTTP/1.1, the control socket and /rpc, as anybody: {status, code, text}. Those of whom nothing is known come
 // from ever other addresses, so that none of them runs into the limits of guessing. What somebody is known by is a token, or the
 // headers of who has logged in.
-import http2 from 'node:http2';
 import https from 'node:https';
 import { newWebSocketRpcSession } from 'capnweb';
 import WebSocket from 'ws';
@@ -77,50 +76,6 @@ export class Http1 {
 	close() {
 		this.agent?.destroy();
 		this.agent = undefined;
-		this.wrong = 0;
-	}
-}
-
-/** By HTTP/2, likewise; one request after the other. */
-export class Http2 {
-	constructor(server) {
-		this.server = server;
-		this.wrong = 0;
-		server.clients.add({ terminate: () => this.close() });
-	}
-
-	connection() {
-		if (this.wrong >= EACH) this.close();
-		if (!this.session || this.session.destroyed || this.session.closed) {
-			this.session = http2.connect(this.server.base, { ca: this.server.ca, localAddress: address() });
-			this.session.on('error', () => {});
-		}
-		return this.session;
-	}
-
-	async ask(token, { method, path, body, headers = {}, stream: events }) {
-		const payload = body === undefined ? undefined : JSON.stringify(body);
-		const session = this.connection();
-		const got = await within(`answer to ${method} ${path} by HTTP/2`, new Promise((resolve, reject) => {
-			const stream = session.request({ ':method': method, ':path': path, ...credentials(token), ...bodyHeaders(payload), ...headers }, { endStream: payload === undefined });
-			let status;
-			let text = '';
-			stream.on('response', (head) => { status = head[':status']; });
-			stream.setEncoding('utf8').on('data', (piece) => {
-				text += piece;
-				if (!events || status !== 200) return;
-				resolve(answer(status, text));
-				stream.close(http2.constants.NGHTTP2_CANCEL);
-			}).on('end', () => resolve(answer(status, text))).on('error', reject).on('close', () => reject(new Error(`no answer to ${method} ${path}`)));
-			if (payload !== undefined) stream.end(payload);
-		}));
-		if (got.status === 401) this.wrong += 1;
-		return got;
-	}
-
-	close() {
-		this.session?.destroy();
-		this.session = undefined;
 		this.wrong = 0;
 	}
 }

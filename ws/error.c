@@ -50,6 +50,7 @@ static const struct {
 	{"TUNNEL_RUN_CONFLICT", 409},
 	{"OPERATION_INTERRUPTED", 409},
 	{"SESSION_UNRESPONSIVE", 409},
+	{"STALE_TERMINAL_HANDLE", 409},
 	{"SIZE_POLICY", 409},
 	{"SHELL_EXIT_POLICY", 409},
 	{"KEY_IN_USE", 409},
@@ -100,7 +101,6 @@ static const struct {
 	{"SERVER_DRAINING", 503},
 	{"INTERPRETER_NOT_READY", 503},
 	{"LOOP_DETECTED", 508},
-	{"MISDIRECTED_REQUEST", 421},
 };
 
 int error_status(const char *code)

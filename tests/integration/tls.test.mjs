@@ -46,25 +46,73 @@ scenario('nothing but HTTP/1.1 is offered', secure, async (server) => {
 	assert.equal(await chosen(['h2', 'http/1.1']), 'http/1.1');
 });
 
-scenario('half of a handshake, and then another upgrade', secure, async (server) => {
+/** What comes back for texts, each of which is sent as a record of its own. */
+async function inRecords(server, texts) {
+	const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca }).on('error', () => {});
+	server.clients.add({ terminate: () => socket.destroy() });
+	const got = { text: '', socket };
+	socket.setNoDelay(true).setEncoding('latin1').on('data', (data) => { got.text += data; });
+	await within('handshake', new Promise((resolve) => { socket.once('secureConnect', resolve); }));
+	for (const text of texts) await new Promise((resolve) => { socket.write(text, resolve); });
+	await until(`an answer to ${texts[0]}`, () => got.text.includes('\r\n\r\n') || socket.destroyed);
+	return got;
+}
+
+const websocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+
+scenario('an upgrade that is no WebSocket, in two records', secure, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const settings = 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n';
 	for (const [what, rest] of Object.entries({
 		h2c: `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n${settings}`, 'h2c in capitals': `Connection: Upgrade\r\nUpgrade: H2C\r\n${settings}`,
-		'two of them': `Connection: Upgrade\r\nUpgrade: h2c\r\nUpgrade: websocket\r\n${settings}`, 'an unknown one': 'Connection: Upgrade\r\nUpgrade: foo\r\n', none: '',
+		'two of them': `${websocket}Upgrade: h2c\r\n${settings}`, 'an unknown one': 'Connection: Upgrade\r\nUpgrade: foo\r\n', none: '',
+		'no key': websocket.replace(/Sec-WebSocket-Key.*\r\n/, ''), 'a key that is none': websocket.replace('ZQ==', '\x01\x02=='), 'no credentials': websocket,
 	})) {
-		const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca }).on('error', () => {});
-		let text = '', closed = false;
-		socket.setEncoding('latin1').on('data', (data) => { text += data; }).on('close', () => { closed = true; });
-		await within('handshake', new Promise((resolve) => { socket.once('secureConnect', resolve); }));
-		// Two records: the first has the beginning of what may become a WebSocket.
-		socket.write('GET /ws?x');
-		await new Promise((resolve) => { socket.write(` HTTP/1.1\r\nHost: ${server.host}\r\n${rest}\r\n`, resolve); });
-		await until(`the end of ${what}`, () => closed);
-		assert.doesNotMatch(text, /^HTTP\/1.1 101/, what);
+		const { text, socket } = await inRecords(server, ['GET /ws?x', ` HTTP/1.1\r\nHost: ${server.host}\r\n${rest}\r\n`]);
+		assert.match(text, /^HTTP\/1.1 4\d\d /, what);
 		socket.destroy();
 	}
 	await server.api.list();
+});
+
+scenario('a WebSocket whose handshake comes in many records, with a frame behind it', secure, async (server) => {
+	server.api = new Api(() => server.base, { token: server.token, ca });
+	await server.session({ id: 's' });
+	const head = `GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n${websocket}\r\n`;
+	// "echo my""frame\r", masked by zeros.
+	const typed = 'echo my""frame\r';
+	const frame = Buffer.concat([Buffer.from([0x82, 0x80 | typed.length, 0, 0, 0, 0]), Buffer.from(typed)]);
+	const pieces = head.match(/[^]{1,40}/g);
+	const got = await inRecords(server, [...pieces.slice(0, -1), Buffer.concat([Buffer.from(pieces.at(-1)), frame])]);
+	assert.match(got.text, /^HTTP\/1.1 101 /);
+	assert.match(got.text, /^Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r$/im);
+	await until('what was typed', () => got.text.includes('myframe\r\n'));
+	got.socket.destroy();
+	await until('no client', async () => (await server.api.get('s')).clients === 0);
+});
+
+scenario('WebSockets over TLS: floods, those who do not read, and ends', { ...secure, timeout: 90_000 }, async (server) => {
+	server.ca = ca;
+	const api = server.api = new Api(() => server.base, { token: server.token, ca });
+	await server.session({ id: 's' });
+	const open = () => server.client({ sessionId: 's', origin: server.base, sink: () => {}, keepLog: false }).connect();
+	const clients = await Promise.all(Array.from({ length: 5 }, open));
+	const stalled = await open();
+	stalled.stall();
+	assert.equal(await server.run('s', 'head -c 6000000 /dev/zero | tr "\\0" x | fold -w 79 | tail -n 1 | cut -c 1-3', { timeout: 60_000 }), 'xxx\n');
+	await api.input('s', 'seq 200000; echo the""end\r');
+	await server.outputMatches('s', /theend\r\n/, 0, { timeout: 60_000 });
+	const { offset } = await api.get('s');
+	for (const client of clients) await client.untilOffset(offset, { timeout: 60_000 });
+	stalled.unstall();
+	await stalled.untilOffset(offset, { timeout: 60_000 });
+	// One that goes is gone, however it does.
+	await clients[0].close();
+	clients[1].terminate();
+	await until('four clients', async () => (await api.get('s')).clients === 4);
+	await api.delete('s');
+	await Promise.all(clients.slice(2).map((client) => client.untilClosed()));
+	assert.equal((await api.list()).data.length, 0);
 });
 
 scenario('old TLS is refused', secure, async (server) => {

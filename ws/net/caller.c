@@ -1,7 +1,6 @@
 /*
  * Connections from their first byte on; see caller.h. They are watched by an epoll instance of their own,
- * which is one descriptor to the loop: there may be thousands, and libwebsockets' handles for the same
- * descriptors (of TLS) are in the loop's.
+ * which is one descriptor to the loop: there may be thousands.
  *
  * Who is dropped lives until the next turn: the events of one turn may name it.
  */
@@ -9,8 +8,8 @@
 
 #include "ws/log.h"
 #include "ws/net/exchange.h"
-#include "ws/net/handover.h"
 #include "ws/net/relay.h"
+#include "ws/net/tls.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -37,7 +36,6 @@ struct callers {
 	struct server *server;
 	struct caller *all, *over; /* lists */
 	struct caller *ready;      /* list, by ready_next */
-	unsigned held;             /* of all, whose TLS libwebsockets does */
 	int epoll_fd;
 	uv_poll_t poll;
 	uv_idle_t idle;
@@ -45,16 +43,7 @@ struct callers {
 
 unsigned callers_count(const struct server *s)
 {
-	return (unsigned)s->options.metrics->callers - s->callers->held;
-}
-
-void caller_hold(struct caller *c, struct lws *wsi)
-{
-	struct callers *t = c->server->callers;
-	t->held += wsi != NULL;
-	t->held -= c->wsi != NULL;
-	c->wsi = wsi;
-	c->ssl = NULL;
+	return (unsigned)s->options.metrics->callers - s->tunnels;
 }
 
 void caller_watch(struct caller *c, uint32_t events)
@@ -124,6 +113,8 @@ void caller_retire(struct caller *c)
 		exchange_free(c->exchange);
 	c->exchange = NULL;
 	relay_gone(c);
+	SSL_free(c->ssl);
+	c->ssl = NULL;
 	m->callers--;
 	m->callers_silent -= c->state == CALLER_SILENT || c->state == CALLER_HANDSHAKE;
 	c->state = CALLER_OVER;
@@ -133,30 +124,14 @@ void caller_retire(struct caller *c)
 
 void caller_drop(struct caller *c)
 {
-	struct lws *wsi = c->wsi;
 	if (c->state == CALLER_OVER)
 		return;
 	caller_unwatch(c);
 	if (!c->served)
 		c->server->options.metrics->header_timeouts++;
 	caller_retire(c);
-	if (wsi) {
-		lws_set_opaque_user_data(wsi, (void *)(uintptr_t)&c->listener->arrival[0]);
-		shutdown(c->fd, SHUT_RDWR);
-		connection_kill(wsi);
-	} else if (c->fd >= 0) {
-		close(c->fd);
-	}
+	close(c->fd);
 	c->fd = -1;
-	caller_hold(c, NULL);
-}
-
-void caller_lost(struct caller *c)
-{
-	caller_hold(c, NULL);
-	caller_unwatch(c);
-	c->fd = -1;
-	caller_drop(c);
 }
 
 static void bury(struct callers *t)
@@ -277,13 +252,18 @@ int caller_unread(struct caller *c, const char *bytes, size_t length)
 	return 0;
 }
 
-void caller_linger(struct caller *c)
+void caller_shut(struct caller *c)
 {
 	if (c->ssl) {
 		ERR_clear_error();
 		SSL_shutdown(c->ssl);
 	}
 	shutdown(c->fd, SHUT_WR);
+}
+
+void caller_linger(struct caller *c)
+{
+	caller_shut(c);
 	caller_move(c, CALLER_LINGER, LINGER_MS);
 	c->lingers_ms = c->since_ms;
 	if (c->at_end)
@@ -315,16 +295,6 @@ static bool is_tls(const struct caller *c)
 	return !c->arrival.unix_socket && c->server->options.tls_cert;
 }
 
-static void on_first_bytes(struct caller *c, uint32_t events)
-{
-	if (!is_tls(c))
-		http1_begin(c);
-	else if (handover_has_hello(c))
-		handover_handshake(c);
-	else if (c->state == CALLER_SILENT && (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
-		caller_drop(c); /* half a ClientHello, and the rest will never come */
-}
-
 /*
  * The peer sends no more: it has gone, or waits for its answer only (nc -N). TCP does not tell which, but
  * who has gone resets the connection when something is sent. Where nothing can be, the system asks: a
@@ -346,7 +316,13 @@ static void on_event(struct caller *c, uint32_t events)
 {
 	switch (c->state) {
 	case CALLER_SILENT:
-		on_first_bytes(c, events);
+		if (is_tls(c))
+			tls_begin(c);
+		else
+			http1_begin(c);
+		return;
+	case CALLER_HANDSHAKE:
+		tls_turn(c);
 		return;
 	case CALLER_HEAD:
 	case CALLER_BODY:
@@ -367,7 +343,6 @@ static void on_event(struct caller *c, uint32_t events)
 	case CALLER_LINGER:
 		drain(c);
 		return;
-	case CALLER_HANDSHAKE: /* libwebsockets watches it */
 	case CALLER_OVER:
 		return;
 	}
@@ -395,19 +370,11 @@ static void on_idle(uv_idle_t *idle)
 	for (; count > 0 && t->ready; count--) {
 		c = t->ready;
 		unready(c);
-		if (c->state == CALLER_HANDSHAKE)
-			handover_done(c);
-		else
-			http1_turn(c);
+		http1_turn(c);
 	}
 	bury(t);
 	if (!t->ready)
 		uv_idle_stop(idle);
-}
-
-void caller_handshaken(struct caller *c)
-{
-	caller_wake(c);
 }
 
 /*
@@ -452,8 +419,7 @@ void caller_accept(struct server *s, const struct listener *from, enum arrival_b
 		return;
 	}
 	c->server = s;
-	c->listener = from;
-	c->arrival = from->arrival[by];
+	c->arrival = (struct arrival){.unix_socket = from->unix_socket, .by = by};
 	c->fd = fd;
 	c->stranger = stranger;
 	memcpy(c->peer, peer, sizeof c->peer);
@@ -461,8 +427,7 @@ void caller_accept(struct server *s, const struct listener *from, enum arrival_b
 	DL_APPEND(s->callers->all, c);
 	s->options.metrics->callers++;
 	caller_move(c, CALLER_SILENT, (uint64_t)s->options.header_timeout_s * 1000);
-	/* Half a ClientHello stays where it is, and shall not wake us again. */
-	caller_watch(c, EPOLLIN | (is_tls(c) ? EPOLLRDHUP | (uint32_t)EPOLLET : 0));
+	caller_watch(c, EPOLLIN);
 }
 
 /* Whether it has been in its state for too long. */

@@ -1,9 +1,6 @@
 /*
- * Connections that libwebsockets does not serve: those that have said nothing yet, and those that speak
- * HTTP. What comes in is read here, a request at a time, so that libwebsockets never sees what stands
- * behind one: 4.1.6 takes the head of a second request for its body, and goes round in circles.
- *
- * It gets a connection for good when that becomes a WebSocket; and before, of a TLS connection, the handshake.
+ * Connections from their first byte on: TLS, and HTTP a request at a time. One that becomes a WebSocket goes to libwebsockets
+ * (handover.h).
  */
 #pragma once
 
@@ -12,8 +9,8 @@
 #include <openssl/types.h>
 
 enum caller_state {
-	CALLER_SILENT,    /* nothing has come, or half a ClientHello */
-	CALLER_HANDSHAKE, /* of TLS: libwebsockets does it */
+	CALLER_SILENT,    /* nothing has come */
+	CALLER_HANDSHAKE, /* of TLS */
 	CALLER_HEAD,      /* a request is awaited, or a part of it has come */
 	CALLER_BODY,
 	CALLER_ANSWER, /* is awaited, or being sent */
@@ -27,12 +24,10 @@ struct caller {
 	struct caller *ready_prev, *ready_next; /* of those that have something to do */
 	bool ready;
 	struct server *server;
-	const struct listener *listener;
 	struct arrival arrival;
 	enum caller_state state;
-	int fd;           /* ours, or that of wsi; -1 = none */
-	struct lws *wsi;  /* holds the TLS; NULL = there is none */
-	SSL *ssl;         /* its; NULL = not yet, or none */
+	int fd;           /* -1 = none */
+	SSL *ssl;         /* NULL = no TLS, or not yet */
 	uint32_t watched; /* events of epoll */
 	bool polled;      /* it is in the set */
 	bool served;      /* a request has come */
@@ -59,9 +54,6 @@ void callers_close(struct server *s);
 /* The loop has turned, and libwebsockets has ended. */
 void callers_free(struct server *s);
 
-/* libwebsockets does the TLS of this one from now on; NULL: it does not any more. */
-void caller_hold(struct caller *c, struct lws *wsi);
-
 /* Connections that libwebsockets knows nothing of. */
 unsigned callers_count(const struct server *s);
 
@@ -70,11 +62,6 @@ void caller_accept(struct server *s, const struct listener *from, enum arrival_b
 
 /* It is known who asks. Returns whether there is a place for another connection of theirs. */
 bool caller_known(struct caller *c, const struct principal *p);
-
-/* libwebsockets has done a handshake of TLS. Comes from within it. */
-void caller_handshaken(struct caller *c);
-/* libwebsockets has ended the connection that it holds. */
-void caller_lost(struct caller *c);
 
 /* End whoever has been too slow. */
 void callers_sweep(struct server *s);
@@ -100,6 +87,8 @@ void caller_unwatch(struct caller *c);
 void caller_retire(struct caller *c);
 /* End it at once. c lives until the next turn of the loop. */
 void caller_drop(struct caller *c);
+/* Tell the peer that no more is sent. */
+void caller_shut(struct caller *c);
 /* No more is served: let what has been sent reach the peer, then end. */
 void caller_linger(struct caller *c);
 

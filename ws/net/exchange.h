@@ -56,7 +56,7 @@ void exchange_free(struct exchange *x);
 
 /*
  * Decide about a request whose head has come: it is answered, handed to the API, or wants_body is set.
- * h: what it holds is taken, and freed. problem: of head_read() or head_take().
+ * h: what it holds is taken, and freed. problem: of head_take().
  */
 void exchange_begin(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem);

@@ -1,5 +1,4 @@
-/* From a head, libwebsockets' table of a WebSocket's or one that was parsed here, to what decides whether a request is served. */
-#include "ring/utf8.h"
+/* From a parsed head to what decides whether a request is served. */
 #include "ws/log.h"
 #include "ws/mcp/headers.h"
 #include "ws/net/internal.h"
@@ -14,108 +13,10 @@
 #define CONDITIONAL "/api/file/" /* where conditions and ranges are heeded */
 #define BRIDGE "/v1/"            /* clients of these name sessions by another header */
 
-/* Copy a header. Returns -1 when it is too long for size, 0 when it is absent, 1 when it is there. */
-static int copy(struct lws *wsi, enum lws_token_indexes token, char *text, size_t size)
-{
-	int length = lws_hdr_total_length(wsi, token);
-	text[0] = '\0';
-	if (length <= 0)
-		return 0;
-	return lws_hdr_copy(wsi, text, (int)size, token) >= 0 ? 1 : -1;
-}
-
-/*
- * Copy a header (its name ends in ':') that is none of those which libwebsockets knows. Returns as copy() does.
- */
-static int copy_unknown(struct lws *wsi, const char *name, char *text, size_t size)
-{
-	int n = (int)strlen(name), length = lws_hdr_custom_length(wsi, name, n);
-	text[0] = '\0';
-	if (length < 0)
-		return 0;
-	if (length == 0)
-		return 1;
-	return length < (int)size && lws_hdr_custom_copy(wsi, text, (int)size, name, n) >= 0 ? 1
-											     : -1;
-}
-
-static void read_session(struct lws *wsi, struct head *h)
-{
-	int found = copy_unknown(wsi, "x-session-id:", h->session, sizeof h->session);
-	h->has_session = found != 0;
-	if (found < 0)
-		memset(h->session, 'x', sizeof h->session - 1);
-}
-
-/* What a proxy says of the request that it passes on. */
-static void read_forwarded(struct lws *wsi, struct head *h)
-{
-	copy_unknown(wsi, "x-forwarded-proto:", h->forwarded_proto, sizeof h->forwarded_proto);
-	copy_unknown(wsi, "forwarded:", h->forwarded, sizeof h->forwarded);
-}
-
-static const char *read_params(struct lws *wsi, struct head *h)
-{
-	char text[2048];
-	int length;
-	for (int i = 0; (length = lws_hdr_copy_fragment(
-				 wsi, text, sizeof text, WSI_TOKEN_HTTP_URI_ARGS, i)) > 0;
-		i++) {
-		if (h->params_count == REQUEST_PARAMS_MAX)
-			return "REQUEST_TOO_LARGE";
-		if (strlen(text) != (size_t)length)
-			return "VALIDATION_FAILED"; /* a NUL has been decoded */
-		h->params[h->params_count] = strdup(text);
-		if (!h->params[h->params_count])
-			return "INTERNAL_ERROR";
-		h->params_count++;
-	}
-	return length < -1 ? "REQUEST_TOO_LARGE" : NULL;
-}
-
-/* What is no UTF-8 is no name of anything, and could not be told in an answer. */
-static const char *check_texts(const struct head *h)
-{
-	bool good = utf8_is_valid_string(h->path);
-	for (size_t i = 0; good && i < h->params_count; i++)
-		good = utf8_is_valid_string(h->params[i]);
-	return good ? NULL : "VALIDATION_FAILED";
-}
-
 /* A Content-Encoding that is none. */
 static bool is_identity(const char *encoding)
 {
 	return !*encoding || strcasecmp(encoding, "identity") == 0;
-}
-
-const char *head_read(struct lws *wsi, const char *path, struct head *h)
-{
-	*h = (struct head){.method = METHOD_OTHER}; /* no page can have followed a link */
-	int host = copy(wsi, WSI_TOKEN_HOST, h->host, sizeof h->host);
-	int origin = copy(wsi, WSI_TOKEN_ORIGIN, h->origin, sizeof h->origin);
-	int authorization = copy(
-		wsi, WSI_TOKEN_HTTP_AUTHORIZATION, h->authorization, sizeof h->authorization);
-	int cookie = copy(wsi, WSI_TOKEN_HTTP_COOKIE, h->cookie, sizeof h->cookie);
-	h->has_host = host > 0;
-	h->has_origin = origin > 0;
-	h->has_authorization = authorization > 0;
-	h->has_cookie = cookie > 0;
-	read_session(wsi, h);
-	read_forwarded(wsi, h);
-	copy_unknown(wsi, "sec-fetch-site:", h->fetch_site, sizeof h->fetch_site);
-	copy_unknown(wsi, "sec-fetch-mode:", h->fetch_mode, sizeof h->fetch_mode);
-	copy(wsi, WSI_TOKEN_HTTP_USER_AGENT, h->agent, sizeof h->agent);
-	if (connection_arrival(wsi)->unix_socket)
-		snprintf(h->peer, sizeof h->peer, "unix");
-	else if (lws_get_peer_simple(wsi, h->peer, sizeof h->peer) == NULL || !h->peer[0])
-		return "VALIDATION_FAILED"; /* it has gone, and nobody is told */
-	h->path = strdup(path);
-	if (!h->path)
-		return "INTERNAL_ERROR";
-	if (host < 0 || origin < 0 || authorization < 0 || cookie < 0)
-		return "REQUEST_TOO_LARGE";
-	const char *problem = read_params(wsi, h);
-	return problem ? problem : check_texts(h);
 }
 
 /* A header that may be there once. Returns NULL, or the code of a refusal. */
@@ -391,10 +292,6 @@ static struct refusal check_page(
 	struct server *s, const struct arrival *a, const struct head *h, const char *host)
 {
 	/* Nobody's name resolves to a unix socket: what Host says there does not matter. */
-	/* A WebSocket's handshake in several records of TLS, which libwebsockets had before Host was known. */
-	if (relay_is_host(s, host))
-		return (struct refusal){
-			421, "MISDIRECTED_REQUEST", "Previews are served by HTTP/1.1 alone"};
 	if (!a->unix_socket && !h->probe && !origin_host_is_allowed(&s->origins, host)) {
 		s->options.metrics->host_refused++;
 		return (struct refusal){

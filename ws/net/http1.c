@@ -6,12 +6,11 @@
 #include "ws/net/handover.h"
 #include "ws/net/http1.h"
 #include "ws/net/relay.h"
+#include "ws/net/upgrade.h"
 
 #include "ws/error.h"
 
 #include <errno.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,26 +212,11 @@ static void serve(struct caller *c, const struct http_head *http)
 	receive_body(c);
 }
 
-/* Whether a WebSocket's target can be read by libwebsockets, which answers in its own words if not. */
-static bool target_is_sound(const struct http_head *http)
+static void upgrade(struct caller *c, const struct http_head *http)
 {
-	struct request *r = request_create();
-	bool sound = r && request_take_target(r, http->target) == 0;
-	if (r)
-		request_unref(r);
-	return sound;
-}
-
-/* in_one: the whole handshake is libwebsockets' to read. */
-static void upgrade(struct caller *c, const struct http_head *http, bool in_one)
-{
-	if (!handover_is_sound(http) || !target_is_sound(http))
-		refuse_caller(c, "VALIDATION_FAILED", "This is no proper handshake of a WebSocket");
-	else if (!in_one)
-		refuse_caller(c, "VALIDATION_FAILED",
-			"A WebSocket's handshake has to come in one record of TLS");
-	else
-		handover_websocket(c);
+	struct upgrade *u = upgrade_admit(c, http);
+	if (u)
+		handover_websocket(c, u, http_head_field(http, "sec-websocket-key"));
 }
 
 /* Parse a copy of a head. *ret_text is owned by the caller; NULL when memory is short. */
@@ -264,8 +248,9 @@ static bool take_head(struct caller *c)
 	} else if (rc == 0 && relay_is_wanted(c->server, &http)) {
 		caller_consume(c, length);
 		relay_begin(c, &http);
-	} else if (rc == 0 && handover_is_wanted(&http)) {
-		upgrade(c, &http, !c->wsi);
+	} else if (rc == 0 && upgrade_is_wanted(&http)) {
+		caller_consume(c, length);
+		upgrade(c, &http);
 	} else if (rc == 0) {
 		caller_consume(c, length);
 		serve(c, &http);
@@ -276,30 +261,6 @@ static bool take_head(struct caller *c)
 	}
 	free(text);
 	return true;
-}
-
-/* Look at what TLS has decrypted: a WebSocket's handshake stays there, for libwebsockets to read. */
-static bool peek_upgrade(struct caller *c)
-{
-	struct http_head http;
-	char *text = NULL, *bytes = malloc(HTTP_HEAD_MAX);
-	if (!bytes)
-		return false;
-	ERR_clear_error();
-	int n = SSL_peek(c->ssl, bytes, (int)HTTP_HEAD_MAX);
-	size_t length = n > 0 ? http_head_length(bytes, (size_t)n) : 0;
-	bool found = length > 0 && parse(bytes, length, &http, &text) == 0 &&
-		handover_is_wanted(&http) && !relay_is_wanted(c->server, &http);
-	if (found)
-		upgrade(c, &http, true);
-	/* What has been found is libwebsockets' already. */
-	bool begun = n > 0 && length == 0 && handover_is_begun(bytes, (size_t)n) &&
-		!relay_is_host(c->server, SSL_get_servername(c->ssl, TLSEXT_NAMETYPE_host_name));
-	if (begun)
-		handover_websocket(c);
-	free(text);
-	free(bytes);
-	return found || begun;
 }
 
 /* Take the rest of a body that nobody wants out of what has come. */
@@ -317,8 +278,6 @@ static void resume(struct caller *c)
 	while (c->state == CALLER_HEAD) {
 		skip_body(c);
 		if (c->in_length > 0 && take_head(c))
-			return;
-		if (c->ssl && c->in_length == 0 && c->skip == 0 && peek_upgrade(c))
 			return;
 		bool was_empty = c->in_length == 0;
 		long n = caller_fill(c);

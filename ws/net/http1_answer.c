@@ -68,10 +68,9 @@ static const char *reason(int status)
 		{405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"},
 		{410, "Gone"}, {411, "Length Required"}, {413, "Content Too Large"},
 		{415, "Unsupported Media Type"}, {416, "Range Not Satisfiable"},
-		{417, "Expectation Failed"}, {421, "Misdirected Request"},
-		{429, "Too Many Requests"}, {500, "Internal Server Error"},
-		{501, "Not Implemented"}, {502, "Bad Gateway"}, {503, "Service Unavailable"},
-		{504, "Gateway Timeout"}, {508, "Loop Detected"}};
+		{417, "Expectation Failed"}, {429, "Too Many Requests"},
+		{500, "Internal Server Error"}, {501, "Not Implemented"}, {502, "Bad Gateway"},
+		{503, "Service Unavailable"}, {504, "Gateway Timeout"}, {508, "Loop Detected"}};
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].status == status)
 			return reasons[i].text;

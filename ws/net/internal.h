@@ -8,27 +8,23 @@
 #include "ws/net/server.h"
 
 #include <libwebsockets.h>
+#include <openssl/types.h>
 
-/* Where a connection came in; libwebsockets keeps it with each of those that it has. */
-/* Who comes that way. */
+/* Who comes by a listener. */
 enum arrival_by {
 	ARRIVAL_ANYBODY,
 	ARRIVAL_OWNER, /* by the command line's socket, from a process of our user or of root */
 	ARRIVAL_OTHER, /* with --no-auth, from a process that is neither's, or of which nobody knows: it is refused */
-	ARRIVAL_KINDS,
 };
 
+/* Where a connection came in. */
 struct arrival {
 	bool unix_socket;
 	enum arrival_by by;
-	struct caller *caller; /* it does no more than TLS for this one; or NULL */
-	struct peer *stranger; /* until it is known who asks; otherwise NULL */
-	struct lws *of; /* this is the memory of that connection alone; NULL: a listener's, or a caller's */
 };
 
 struct listener {
 	struct server *server;
-	struct arrival arrival[ARRIVAL_KINDS]; /* of its connections */
 	uv_poll_t poll;
 	int fd;
 	bool open;
@@ -44,60 +40,40 @@ struct listener {
 struct server {
 	struct server_options options;
 	struct lws_context *context;
-	struct lws_vhost *tcp, *local; /* the second without TLS, for unix sockets */
+	struct lws_vhost *vhost;
+	SSL_CTX *tls; /* NULL = there is no TLS */
 	struct origin_policy origins;
 	struct listener listeners[SERVER_LISTENERS_MAX];
 	size_t listeners_count;
 	int peer_user;  /* asked whose a connection is, or a negative errno; only with --no-auth */
 	int reserve_fd; /* given up for a moment to turn somebody away when descriptors run out */
-	const struct arrival *adopting; /* of the connection that libwebsockets is being given */
-	unsigned connections;           /* that libwebsockets has */
-	uv_timer_t sweep;               /* pings, expiry, dead peers */
-	uv_timer_t closer;              /* closes WebSockets outside libwebsockets' callbacks */
-	uv_timer_t relisten;            /* after descriptors ran out */
-	struct socket *sockets;         /* list */
-	uint64_t revoked;               /* auth_revoked(), when they were last looked at for it */
-	struct exchange *exchanges;     /* list */
-	struct callers *callers;        /* connections that libwebsockets does not serve */
+	struct upgrade *adopting;   /* of the connection that libwebsockets is being given */
+	unsigned connections;       /* that libwebsockets has */
+	unsigned tunnels;           /* of those, which are callers as well */
+	uv_timer_t sweep;           /* pings, expiry, dead peers */
+	uv_timer_t closer;          /* closes WebSockets outside libwebsockets' callbacks */
+	uv_timer_t relisten;        /* after descriptors ran out */
+	struct socket *sockets;     /* list */
+	uint64_t revoked;           /* auth_revoked(), when they were last looked at for it */
+	struct exchange *exchanges; /* list */
+	struct callers *callers;    /* connections that libwebsockets does not serve */
 	struct bodies bodies;
 	struct peers peers;
 	uint8_t *scratch; /* LWS_PRE and one piece of a body */
 	bool stopping;
 };
 
-/* A request for a WebSocket that has been admitted, between its two callbacks. */
-struct upgrade {
-	bool control; /* a control socket */
-	bool rpc;     /* a socket of /rpc */
-	bool follows; /* of a terminal, by cursors; none of them: a terminal's */
-	struct terminal_query query;
-	struct follower_query follower;
-	struct principal principal;
-	char peer[LIMITER_PEER_MAX];
-};
-
 /* libwebsockets' memory for each connection. */
 struct connection {
 	struct socket *socket; /* a WebSocket */
-	struct upgrade upgrade;
 };
 
 #define CONNECTION_ACK_WITHIN_MS 300000u /* while something is on its way to a living peer */
 
 /* connection.c: end a connection in the next turn of the loop, whatever it has not sent yet. */
 void connection_kill(struct lws *wsi);
-/* How long ago the peer's kernel acknowledged anything; 0 when that cannot be told. */
-uint64_t connection_last_ack_ms(struct lws *wsi);
-/* The same of a socket. */
+/* How long ago the kernel of a socket's peer acknowledged anything, in ms; 0 when that cannot be told. */
 uint64_t connection_last_ack_of(int fd);
-/* Where a connection came in. The vhost does not tell: libwebsockets chooses that by Host. */
-const struct arrival *connection_arrival(struct lws *wsi);
-/* It is known who asks on a connection that libwebsockets has; or it has ended: what is remembered of it goes. */
-void connection_known(struct server *s, struct lws *wsi);
-void connection_forget(struct server *s, struct lws *wsi);
-/* Remember of a connection, which is libwebsockets' from now on, that nobody knows who asks. stranger: taken. */
-void connection_remember(
-	struct server *s, struct lws *wsi, const struct arrival *a, struct peer *stranger);
 /* After how many seconds of silence the reader of a stream is told that it goes on. */
 unsigned server_quiet_s(const struct server *s);
 /* Take a place for p (ws/quota.h). Returns whether it is had. */
@@ -146,11 +122,9 @@ int listen_open(struct server *s);
 void listen_close(struct server *s);
 
 /*
- * head.c: read the headers of a WebSocket's handshake that libwebsockets has, and path, which it has decoded.
- * Returns NULL, or the code of a refusal.
+ * head.c: take what counts from a parsed head; what h says of the peer is there already. Returns NULL, or the code of a
+ * refusal.
  */
-const char *head_read(struct lws *wsi, const char *path, struct head *h);
-/* The same from a head that was parsed here; what h says of the peer is there already. */
 const char *head_take(const struct http_head *http, struct head *h);
 void head_free(struct head *h);
 /* Whether what comes is said to be a tar archive. */
@@ -162,8 +136,7 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 	bool state_changing, struct principal *p, enum auth_result *ret_auth);
 
 /* socket.c: libwebsockets' callbacks. They return what the callback shall return. */
-int socket_filter(struct server *s, struct lws *wsi, struct connection *c);
-int socket_open(struct server *s, struct lws *wsi, struct connection *c);
+int socket_open(struct server *s, struct lws *wsi, struct connection *c, const struct upgrade *u);
 int socket_receive(
 	struct server *s, struct lws *wsi, struct connection *c, const void *bytes, size_t length);
 int socket_writable(struct connection *c);

@@ -223,9 +223,6 @@ static int start_listener(struct listener *l, const char *name, int rc)
 			close(l->dir_fd);
 		return rc;
 	}
-	for (int i = 0; i < ARRIVAL_KINDS; i++)
-		l->arrival[i] = (struct arrival){
-			.unix_socket = l->unix_socket, .by = (enum arrival_by)i};
 	l->poll.data = l;
 	l->open = true;
 	s->listeners_count++;

@@ -7,8 +7,10 @@
 #include "ws/net/relay.h"
 
 #include "ws/net/http1.h"
+#include "ws/net/upgrade.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -16,7 +18,9 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define PATH_FORM "/proxy/"
 #define KEEP_ALIVE_S 30
@@ -314,11 +318,48 @@ void relay_gone(struct caller *c)
 	if (!r)
 		return;
 	c->relay = NULL;
+	r->server->tunnels -= r->inner;
+	if (r->socket)
+		r->socket->tunnel = NULL;
 	preview_detach(&r->user);
 	relay_close_up(r);
 	relay_rest_free(&r->down_rest);
 	free(r->head);
 	discard(r);
+}
+
+bool relay_tunnel(struct caller *c, int fd, struct upgrade *u)
+{
+	struct relay *r = calloc(1, sizeof *r);
+	if (!r) {
+		close(fd);
+		return false;
+	}
+	r->caller = c;
+	r->server = c->server;
+	r->state = RELAY_TUNNEL;
+	r->begun = true;
+	if (relay_adopt(r, fd) < 0) {
+		free(r);
+		return false;
+	}
+	r->inner = true;
+	r->server->tunnels++;
+	r->socket = u;
+	u->tunnel = r;
+	c->relay = r;
+	r->moved_ms = server_now_ms(r->server);
+	caller_move(c, CALLER_RELAY, 0);
+	caller_wake(c);
+	return true;
+}
+
+size_t relay_unsent(const struct relay *r)
+{
+	int bytes = 0;
+	size_t kept = r->down_rest.length - r->down_rest.sent;
+	return ioctl(r->caller->fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? kept + (size_t)bytes
+									: kept;
 }
 
 void relay_break(struct relay *r)
@@ -347,7 +388,8 @@ void relay_fail(struct relay *r, const char *code, const char *message)
 void relay_finish(struct relay *r)
 {
 	struct caller *c = r->caller;
-	bool close_after = r->close_after, tunnel = r->state == RELAY_TUNNEL;
+	bool close_after = r->close_after || r->inner;
+	bool tunnel = r->state == RELAY_TUNNEL && !r->inner;
 	relay_gone(c);
 	if (tunnel)
 		caller_drop(c);
@@ -392,6 +434,8 @@ static int say_continue(struct relay *r)
 static bool is_over(const struct relay *r)
 {
 	bool flushed = !r->down_rest.bytes;
+	if (r->inner)
+		return flushed && r->out_over;
 	if (r->state == RELAY_TUNNEL)
 		return flushed && r->out_over && r->in_over && !r->up_rest.bytes;
 	return flushed && r->state == RELAY_BODY && r->out_over;
@@ -432,7 +476,7 @@ void relay_look(struct caller *c, uint64_t now_ms)
 	bool half = r->state == RELAY_TUNNEL && r->in_over != r->out_over;
 	if (r->state == RELAY_CONNECTING && ms > RELAY_CONNECT_MS)
 		relay_fail(r, "PORT_TIMEOUT", "The program does not take the connection");
-	else if ((r->up_rest.bytes || r->down_rest.bytes) && ms > RELAY_STALL_MS)
+	else if (!r->inner && (r->up_rest.bytes || r->down_rest.bytes) && ms > RELAY_STALL_MS)
 		relay_fail(r, "PORT_TIMEOUT", "The program does not take the request");
 	else if (r->state == RELAY_HEAD && !r->in_over && !r->up_rest.bytes && ms > RELAY_BODY_MS)
 		caller_drop(c);

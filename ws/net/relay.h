@@ -51,6 +51,8 @@ struct relay {
 	struct server *server;
 	struct relay_up *up; /* NULL: there is none any more */
 	enum relay_state state;
+	struct upgrade *socket; /* a WebSocket of ours that this connects to its peer; NULL = none */
+	bool inner;             /* it is, or was, such a one */
 	struct preview_user user;
 	struct claim *claim; /* by the path form, of who asks; or NULL */
 	struct pass pass;
@@ -91,6 +93,14 @@ bool relay_is_loop(const struct server *s, const struct http_head *http);
 /* Begin, or answer why not. The head is not in c->in any more. */
 void relay_begin(struct caller *c, const struct http_head *http);
 
+/*
+ * Connect c with a descriptor of this program, which is taken: what is decrypted goes there, and what comes from there is
+ * encrypted. u->tunnel is it from then on. Returns whether that could be begun; otherwise fd is closed.
+ */
+bool relay_tunnel(struct caller *c, int fd, struct upgrade *u);
+/* Bytes on their way to the caller that its kernel has not acknowledged. */
+size_t relay_unsent(const struct relay *r);
+
 /* Move what can be moved; r may be gone afterwards. */
 void relay_turn(struct relay *r);
 
@@ -114,6 +124,8 @@ void relay_finish(struct relay *r);
 
 /* relay_up.c */
 
+/* A connection that is there already: fd is taken. Returns 0 or a negative errno; then fd is closed. */
+int relay_adopt(struct relay *r, int fd);
 /* Begin to connect. Returns 0, or a negative errno: nobody listens. */
 int relay_connect(struct relay *r);
 /* Be told when one of these is so: UV_READABLE, UV_WRITABLE. */

@@ -328,7 +328,7 @@ static void shut_down(struct relay *r)
 	if (r->state != RELAY_TUNNEL || !r->out_over || r->out_shut || r->down_rest.bytes)
 		return;
 	r->out_shut = true;
-	shutdown(r->caller->fd, SHUT_WR);
+	caller_shut(r->caller);
 }
 
 static void fail_out(struct relay *r, int error)

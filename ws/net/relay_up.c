@@ -110,31 +110,40 @@ static int connect_to(int fd, bool v6, unsigned port)
 	return rc == 0 || errno == EINPROGRESS ? 0 : -errno;
 }
 
-static int connect_one(struct relay *r)
+int relay_adopt(struct relay *r, int fd)
 {
-	int fd = -1;
 	struct relay_up *u = calloc(1, sizeof *u);
-	int rc = u ? open_socket(r->v6, &fd) : -ENOMEM;
-	if (rc < 0)
-		goto err_memory;
-	rc = connect_to(fd, r->v6, r->pass.port);
-	if (rc < 0)
-		goto err_fd;
-	rc = uv_poll_init(r->server->options.loop, &u->poll, fd);
-	if (rc < 0)
-		goto err_fd;
+	int rc = u ? uv_poll_init(r->server->options.loop, &u->poll, fd) : -ENOMEM;
+	if (rc < 0) {
+		free(u);
+		close(fd);
+		return rc;
+	}
 	u->fd = fd;
 	u->poll.data = u;
 	u->relay = r;
+	u->ready = true;
 	r->up = u;
+	return 0;
+}
+
+static int connect_one(struct relay *r)
+{
+	int fd = -1, rc = open_socket(r->v6, &fd);
+	if (rc < 0)
+		return rc;
+	rc = connect_to(fd, r->v6, r->pass.port);
+	if (rc < 0) {
+		close(fd);
+		return rc;
+	}
+	rc = relay_adopt(r, fd);
+	if (rc < 0)
+		return rc;
+	r->up->ready = false;
 	r->state = RELAY_CONNECTING;
 	relay_watch_up(r, UV_WRITABLE);
 	return 0;
-err_fd:
-	close(fd);
-err_memory:
-	free(u);
-	return rc;
 }
 
 int relay_connect(struct relay *r)

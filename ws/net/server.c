@@ -1,10 +1,10 @@
 /* Setting libwebsockets up, and sorting its callbacks. */
 #include "ws/log.h"
 #include "ws/net/caller.h"
-#include "ws/net/internal.h"
+#include "ws/net/tls.h"
+#include "ws/net/upgrade.h"
 
 #include <errno.h>
-#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,27 +19,23 @@
 #define WRITE_BYTES (128u << 10) /* the default of 4 KB cuts every larger frame: six times slower */
 #define SCRATCH_BYTES ((size_t)64 << 10)
 
-/* The line whose TLS a connection does, or NULL. */
-static struct caller *caller_of(struct lws *wsi)
+/* What a connection is for; NULL once it has ended. */
+static struct upgrade *upgrade_of(struct lws *wsi)
 {
-	const struct arrival *a = lws_get_opaque_user_data(wsi);
-	return a ? a->caller : NULL;
+	return lws_get_opaque_user_data(wsi);
 }
 
 static void on_created(struct server *s, struct lws *wsi)
 {
-	if (s->adopting)
-		lws_set_opaque_user_data(wsi, (void *)(uintptr_t)s->adopting);
+	lws_set_opaque_user_data(wsi, s->adopting);
+	s->adopting = NULL;
 }
 
 static void on_destroyed(struct server *s, struct lws *wsi)
 {
-	struct caller *l = caller_of(wsi);
 	s->connections--;
-	if (l)
-		caller_lost(l);
-	else
-		connection_forget(s, wsi);
+	upgrade_free(upgrade_of(wsi));
+	lws_set_opaque_user_data(wsi, NULL);
 }
 
 static int on_event(
@@ -57,18 +53,12 @@ static int on_event(
 	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
 		on_created(s, wsi);
 		return 0;
-	case LWS_CALLBACK_SSL_INFO:
-		if (caller_of(wsi))
-			caller_handshaken(caller_of(wsi));
-		return 0;
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
 		return strcasecmp(in, "websocket") == 0 ? 0 : -1; /* it would speak h2c by itself */
 	case LWS_CALLBACK_HTTP:
-		return -1; /* it is served elsewhere: what has come here is no WebSocket's handshake */
-	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-		return socket_filter(s, wsi, c);
+		return -1; /* the handshake that it reads is ours, and no request */
 	case LWS_CALLBACK_ESTABLISHED:
-		return socket_open(s, wsi, c);
+		return upgrade_of(wsi) ? socket_open(s, wsi, c, upgrade_of(wsi)) : -1;
 	case LWS_CALLBACK_RECEIVE:
 		return socket_receive(s, wsi, c, in, length);
 	case LWS_CALLBACK_SERVER_WRITEABLE:
@@ -125,16 +115,6 @@ static const lws_retry_bo_t idle_policy = {
 	.secs_since_valid_hangup = 0xffff,
 };
 
-static struct lws_vhost *open_vhost(
-	struct server *s, struct lws_context_creation_info *info, const char *name)
-{
-	info->vhost_name = name;
-	struct lws_vhost *v = lws_create_vhost(s->context, info);
-	if (!v)
-		log_write(LOG_ERROR, "server", "cannot set up", "what", name, NULL);
-	return v;
-}
-
 static int open_context(struct server *s)
 {
 	const struct server_options *o = &s->options;
@@ -143,13 +123,13 @@ static int open_context(struct server *s)
 		.port = CONTEXT_PORT_NO_LISTEN_SERVER,
 		.protocols = protocols,
 		.options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
-			LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS |
-			(o->tls_cert ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
+			LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS,
 		.foreign_loops = loops,
 		.user = s,
 		.gid = -1,
 		.uid = -1,
 		.server_string = "ringside",
+		.vhost_name = "ringside",
 		.max_http_header_data = HEADER_BYTES,
 		.max_http_header_pool = HEADER_TABLES,
 		.pt_serv_buf_size = RECEIVE_BYTES,
@@ -165,20 +145,10 @@ static int open_context(struct server *s)
 			"is the package libwebsockets-evlib-uv installed?", NULL);
 		return -EIO;
 	}
-	s->local = open_vhost(s, &info, "local");
-	if (!s->local)
-		return -EIO;
-	if (o->tls_cert) {
-		info.ssl_cert_filepath = o->tls_cert;
-		info.ssl_private_key_filepath = o->tls_key;
-		info.alpn = "http/1.1";
-		info.ssl_info_event_mask = SSL_CB_HANDSHAKE_DONE;
-		info.ssl_options_set = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
-		s->tcp = open_vhost(s, &info, "tls");
-	} else {
-		s->tcp = open_vhost(s, &info, "tcp");
-	}
-	return s->tcp ? 0 : -EIO;
+	s->vhost = lws_create_vhost(s->context, &info);
+	if (!s->vhost)
+		log_write(LOG_ERROR, "server", "cannot set up libwebsockets", NULL);
+	return s->vhost ? 0 : -EIO;
 }
 
 static int add_names(struct server *s)
@@ -211,6 +181,8 @@ int server_open(const struct server_options *options, struct server **ret_server
 	s->scratch = malloc(LWS_PRE + SCRATCH_BYTES);
 	int rc = s->scratch ? add_names(s) : -ENOMEM;
 	if (rc == 0)
+		rc = tls_open(s);
+	if (rc == 0)
 		rc = open_context(s);
 	s->bodies.gauge = &options->metrics->body_bytes;
 	s->peers.connections_max = options->max_connections;
@@ -221,6 +193,7 @@ int server_open(const struct server_options *options, struct server **ret_server
 		rc = listen_open(s);
 	if (rc < 0) {
 		/* The program ends: what libwebsockets holds goes with it. */
+		tls_close(s);
 		free(s->scratch);
 		free(s);
 		return rc;
@@ -272,6 +245,7 @@ void server_free(struct server *s)
 	lws_context_destroy(s->context);
 	callers_free(s);
 	peers_finish(&s->peers);
+	tls_close(s);
 	free(s->scratch);
 	free(s);
 }

@@ -8,10 +8,10 @@
  * acknowledged a byte for minutes. One that merely does not read acknowledges window probes: it lives.
  */
 #include "shell/clock.h"
-#include "ws/error.h"
 #include "ws/log.h"
-#include "ws/net/internal.h"
+#include "ws/net/relay.h"
 #include "ws/net/socket_text.h"
+#include "ws/net/upgrade.h"
 
 #include <linux/sockios.h>
 #include <stdio.h>
@@ -23,10 +23,7 @@
 
 #define PONG_WITHIN_MS 5000u /* beyond the interval of pings */
 #define CLOSE_WITHIN_MS 5000u
-#define RETRY_S 1u /* when a handshake that was refused for the time being is worth another try */
-#define RETRY_GUESSES_S 60u              /* of who has guessed */
-#define OWN_PATH_MAX (NAME_ID_MAX + 32u) /* of the longest path that is served */
-#define TEXT_KEPT ((size_t)4 << 10)      /* bytes of memory for texts that a silent socket keeps */
+#define TEXT_KEPT ((size_t)4 << 10) /* bytes of memory for texts that a silent socket keeps */
 
 _Static_assert(LWS_PRE <= FRAMES_HEADROOM, "libwebsockets puts its headers in front of the payload");
 
@@ -35,11 +32,10 @@ struct socket {
 	struct server *server;
 	struct lws *wsi;
 	const struct frames_protocol *protocol;
-	void *speaker;                  /* what speaks the protocol */
-	struct principal principal;     /* whose it is */
-	struct quota_place place, seat; /* as a connection, and as a terminal */
-	bool wanted;                    /* a callback has been asked for */
-	enum close_code close_code;     /* 0 = open */
+	void *speaker;                 /* what speaks the protocol */
+	const struct upgrade *upgrade; /* as what it was admitted; it lives longer */
+	bool wanted;                   /* a callback has been asked for */
+	enum close_code close_code;    /* 0 = open */
 	char close_reason[64];
 	uint64_t closing_ms; /* loop time */
 	uint64_t heard_ms;   /* loop time of the last sign of life */
@@ -79,15 +75,20 @@ static size_t frame_room(void *user)
 	return 0;
 }
 
+/* Bytes that have been written to a socket, and that its peer has not taken. */
+static size_t unsent(int fd)
+{
+	int bytes = 0;
+	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (size_t)bytes : 0;
+}
+
 static size_t queued(void *user)
 {
 	struct socket *k = user;
-	int bytes = 0;
+	const struct relay *tunnel = k->upgrade->tunnel;
 	if (lws_partial_buffered(k->wsi))
 		return FRAMES_PAYLOAD_MAX;
-	if (ioctl(lws_get_socket_fd(lws_get_network_wsi(k->wsi)), SIOCOUTQ, &bytes) < 0)
-		return 0;
-	return bytes > 0 ? (size_t)bytes : 0;
+	return unsent(lws_get_socket_fd(k->wsi)) + (tunnel ? relay_unsent(tunnel) : 0);
 }
 
 /*
@@ -142,185 +143,49 @@ static void want(void *user)
 static const struct frames_transport frames_transport = {
 	.room = frame_room, .queued = queued, .send = send_frame, .want = want, .close = begin_close};
 
-/* Answer a refused upgrade: the role is WebSocket's already, so the answer is written as it is. retry_s: for 429 and 503. */
-static int refuse_upgrade(
-	struct server *s, struct lws *wsi, struct refusal refusal, unsigned retry_s)
-{
-	char text[LWS_PRE + 1024], field[48] = "";
-	json_t *body = error_json(refusal.code, refusal.message, NULL);
-	char *json = json_dumps(body, JSON_COMPACT);
-	json_decref(body);
-	s->options.metrics->websockets_refused++;
-	s->options.metrics->http_errors++;
-	if (refusal.status == 401)
-		snprintf(field, sizeof field, "WWW-Authenticate: Bearer\r\n");
-	else if (refusal.status == 429 || refusal.status == 503)
-		snprintf(field, sizeof field, "Retry-After: %u\r\n", retry_s);
-	if (json) {
-		int n = snprintf(text + LWS_PRE, sizeof text - LWS_PRE,
-			"HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
-			"%sConnection: close\r\n\r\n%s",
-			refusal.status, strlen(json), field, json);
-		if (n > 0 && (size_t)n < sizeof text - LWS_PRE)
-			lws_write(wsi, (unsigned char *)text + LWS_PRE, (size_t)n,
-				LWS_WRITE_HTTP_FINAL);
-	}
-	free(json);
-	return 1;
-}
-
-static bool is_terminal(const struct upgrade *u)
-{
-	return !u->control && !u->rpc;
-}
-
-/* What a socket takes. Returns whether it is had; otherwise nothing is. */
-static bool take_places(struct server *s, const struct upgrade *u, struct quota_place *connection,
-	struct quota_place *terminal)
-{
-	if (!server_has_place(s, QUOTA_CONNECTIONS, &u->principal, connection))
-		return false;
-	if (!is_terminal(u) || server_has_place(s, QUOTA_TERMINALS, &u->principal, terminal))
-		return true;
-	quota_give(connection);
-	return false;
-}
-
-/* Whether it could be had now: it is taken when the socket is open, for until then its end would not be told. */
-static bool has_places(struct server *s, const struct upgrade *u)
-{
-	struct quota_place connection = {0}, terminal = {0};
-	bool good = take_places(s, u, &connection, &terminal);
-	quota_give(&connection);
-	quota_give(&terminal);
-	return good;
-}
-
-/* Whether a path is that of a terminal in a sandbox, which is what is between the two ends. */
-static bool is_own(const char *path, char ret_sandbox[OWN_PATH_MAX])
-{
-	static const char before[] = "/v1/sandbox/", behind[] = "/pty";
-	size_t length = strlen(path), ends = sizeof before - 1 + sizeof behind - 1;
-	if (length <= ends || strncmp(path, before, sizeof before - 1) != 0 ||
-		strcmp(path + length - (sizeof behind - 1), behind) != 0)
-		return false;
-	snprintf(ret_sandbox, OWN_PATH_MAX, "%.*s", (int)(length - ends), path + sizeof before - 1);
-	return true;
-}
-
-static struct refusal check_follower(const struct server *s, const struct head *h, struct upgrade *u)
-{
-	const struct followers *all = s->options.followers;
-	struct refusal refusal = follower_parse(
-		h->params, h->params_count, all->incarnation, &u->follower);
-	return refusal.status ? refusal : follower_check(all, &u->follower, &u->principal);
-}
-
-static struct refusal check_upgrade(struct server *s, struct lws *wsi, struct head *h,
-	struct upgrade *u, enum auth_result *ret_auth)
-{
-	char path[OWN_PATH_MAX], sandbox[OWN_PATH_MAX] = "";
-	if (lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) <= 0)
-		path[0] = '\0';
-	path[strcspn(path, "?")] = '\0';
-	const char *problem = head_read(wsi, path, h);
-	if (problem)
-		return (struct refusal){
-			error_status(problem), problem, "The request's headers cannot be taken"};
-	bool own = is_own(path, sandbox);
-	u->follows = strcmp(path, "/ws/terminal") == 0;
-	h->terminal = own || u->follows || strcmp(path, "/ws/pty") == 0;
-	struct refusal refusal = head_check(
-		s, connection_arrival(wsi), h, true, &u->principal, ret_auth);
-	if (refusal.status)
-		return refusal;
-	u->control = strcmp(path, "/ws") == 0 || strcmp(path, "/api/ws") == 0;
-	u->rpc = strcmp(path, "/rpc") == 0;
-	if (is_terminal(u) && !h->terminal)
-		return (struct refusal){
-			404, "UNKNOWN_ERROR", "The requested endpoint was not found"};
-	if (*ret_auth == AUTH_LIMITED) {
-		s->options.metrics->auth_limited++;
-		return (struct refusal){
-			429, "TOO_MANY_ATTEMPTS", "Too many requests with wrong credentials"};
-	}
-	if (*ret_auth != AUTH_OK) {
-		s->options.metrics->auth_failures++;
-		return (struct refusal){401, "UNAUTHENTICATED", "Valid credentials are required"};
-	}
-	snprintf(u->peer, sizeof u->peer, "%s", h->peer);
-	if (!is_terminal(u) && u->principal.answers)
-		return (struct refusal){403, "PERMISSION_DENIED", "This link only answers a prompt"};
-	if (!has_places(s, u))
-		return (struct refusal){429, "QUOTA_REACHED",
-			"This link, or all links together, have as many as they may"};
-	if (!is_terminal(u))
-		return refusal;
-	if (u->follows)
-		return check_follower(s, h, u);
-	refusal = own ? terminal_parse_own(sandbox, h->params, h->params_count, &u->query)
-		      : terminal_parse(h->params, h->params_count, &u->query);
-	return refusal.status ? refusal
-			      : terminal_check(s->options.terminals, &u->query, &u->principal);
-}
-
-int socket_filter(struct server *s, struct lws *wsi, struct connection *c)
-{
-	struct head h;
-	enum auth_result auth = AUTH_MISSING;
-	s->options.metrics->http_requests++;
-	struct refusal refusal = check_upgrade(s, wsi, &h, &c->upgrade, &auth);
-	unsigned retry_s = auth == AUTH_LIMITED ? RETRY_GUESSES_S : RETRY_S;
-	if (auth == AUTH_OK)
-		connection_known(s, wsi);
-	else if (refusal.status && peers_fail(&s->peers, h.peer, server_now_ms(s))) {
-		s->options.metrics->failures_limited++;
-		refusal = (struct refusal){429, "TOO_MANY_ATTEMPTS",
-			"Too many requests from this address have failed"};
-		retry_s = RETRY_S;
-	}
-	if (refusal.status)
-		log_write(LOG_DEBUG, "socket", "refused", "peer", h.peer, "code", refusal.code,
-			"reason", refusal.message, NULL);
-	head_free(&h);
-	return refusal.status ? refuse_upgrade(s, wsi, refusal, retry_s) : 0;
-}
-
 static void *open_speaker(struct server *s, const struct upgrade *u, struct socket *k)
 {
-	if (u->control)
+	switch (u->kind) {
+	case UPGRADE_CONTROL:
 		return control_socket_open(
 			s->options.controls, &u->principal, u->peer, &frames_transport, k);
-	if (u->rpc)
+	case UPGRADE_RPC:
 		return rpc_socket_open(
 			s->options.rpcs, &u->principal, u->peer, &frames_transport, k);
-	s->options.metrics->clients++;
-	if (u->follows)
+	case UPGRADE_FOLLOWER:
+		s->options.metrics->clients++;
 		return follower_open(s->options.followers, &u->follower, &u->principal, u->peer,
 			&frames_transport, k);
-	return terminal_open(s->options.terminals, &u->query, &u->principal, &frames_transport, k);
+	default:
+		s->options.metrics->clients++;
+		return terminal_open(
+			s->options.terminals, &u->query, &u->principal, &frames_transport, k);
+	}
 }
 
-int socket_open(struct server *s, struct lws *wsi, struct connection *c)
+static const struct frames_protocol *protocol_of(enum upgrade_kind kind)
+{
+	return kind == UPGRADE_CONTROL     ? &control_socket_protocol
+		: kind == UPGRADE_RPC      ? &rpc_socket_protocol
+		: kind == UPGRADE_FOLLOWER ? &follower_protocol
+					   : &terminal_protocol;
+}
+
+int socket_open(struct server *s, struct lws *wsi, struct connection *c, const struct upgrade *u)
 {
 	struct socket *k = calloc(1, sizeof *k);
 	if (!k)
 		return -1;
 	k->server = s;
 	k->wsi = wsi;
+	k->upgrade = u;
 	k->heard_ms = now_ms(s);
 	c->socket = k;
 	DL_APPEND(s->sockets, k);
 	s->options.metrics->websockets_opened++;
-	k->principal = c->upgrade.principal;
-	k->text = (struct socket_text){.server = s, .principal = &k->principal};
-	if (!take_places(s, &c->upgrade, &k->place, &k->seat))
-		begin_close(k, CLOSE_POLICY, "quota reached");
-	k->protocol = c->upgrade.control ? &control_socket_protocol
-		: c->upgrade.rpc         ? &rpc_socket_protocol
-		: c->upgrade.follows     ? &follower_protocol
-					 : &terminal_protocol;
-	k->speaker = open_speaker(s, &c->upgrade, k);
+	k->text = (struct socket_text){.server = s, .principal = &u->principal};
+	k->protocol = protocol_of(u->kind);
+	k->speaker = open_speaker(s, u, k);
 	return k->speaker ? 0 : -1;
 }
 
@@ -447,8 +312,6 @@ void socket_gone(struct server *s, struct connection *c)
 		s->options.metrics->clients--;
 	if (k->speaker)
 		k->protocol->closed(k->speaker);
-	quota_give(&k->place);
-	quota_give(&k->seat);
 	socket_ahead_forget(k->ahead);
 	socket_text_drop(&k->text);
 	free(k);
@@ -456,8 +319,10 @@ void socket_gone(struct server *s, struct connection *c)
 
 static bool is_dead(const struct socket *k, uint64_t now)
 {
+	const struct relay *tunnel = k->upgrade->tunnel;
+	int fd = tunnel ? tunnel->caller->fd : lws_get_socket_fd(k->wsi);
 	if (lws_partial_buffered(k->wsi))
-		return connection_last_ack_ms(k->wsi) > CONNECTION_ACK_WITHIN_MS;
+		return connection_last_ack_of(fd) > CONNECTION_ACK_WITHIN_MS;
 	return k->pinged_ms > 0 && now - k->pinged_ms > ping_interval(k->server) + PONG_WITHIN_MS;
 }
 
@@ -476,7 +341,7 @@ static void end_access(struct server *s)
 		return;
 	s->revoked = auth_revoked(a);
 	DL_FOREACH_SAFE (s->sockets, k, next)
-		if (!auth_is_current(a, &k->principal, clock_wall_ms()))
+		if (!auth_is_current(a, &k->upgrade->principal, clock_wall_ms()))
 			begin_close(k, CLOSE_ACCESS_ENDED, "access ended");
 }
 

@@ -1,0 +1,106 @@
+/* TLS; see tls.h. */
+#include "ws/net/tls.h"
+
+#include "ws/log.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+/* RFC 7301: HTTP/1.1 is chosen of what is offered. Where it is not offered, the handshake goes on without. */
+static int on_select(SSL *ssl, const unsigned char **name, unsigned char *length,
+	const unsigned char *offered, unsigned offered_length, void *user)
+{
+	static const unsigned char ours[] = "\x08http/1.1";
+	(void)ssl;
+	(void)user;
+	return SSL_select_next_proto((unsigned char **)(uintptr_t)name, length, ours,
+		       sizeof ours - 1, offered, offered_length) == OPENSSL_NPN_NEGOTIATED
+		? SSL_TLSEXT_ERR_OK
+		: SSL_TLSEXT_ERR_NOACK;
+}
+
+/* Nobody sits there to be asked for the password of a key. */
+static int on_password(char *text, int size, int writing, void *user)
+{
+	(void)text;
+	(void)size;
+	(void)writing;
+	(void)user;
+	return -1;
+}
+
+static void configure(SSL_CTX *tls)
+{
+	SSL_CTX_set_options(tls, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_mode(tls,
+		SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+			SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_min_proto_version(tls, TLS1_2_VERSION);
+	SSL_CTX_set_alpn_select_cb(tls, on_select, NULL);
+	SSL_CTX_set_default_passwd_cb(tls, on_password);
+}
+
+/* Log what OpenSSL says first. */
+static int fail(const char *what, const char *file)
+{
+	char text[160] = "not enough memory";
+	unsigned long error = ERR_get_error();
+	if (error)
+		ERR_error_string_n(error, text, sizeof text);
+	log_write(LOG_ERROR, "server", "cannot set up TLS", "what", what, "file", file, "error",
+		text, NULL);
+	ERR_clear_error();
+	return -EIO;
+}
+
+int tls_open(struct server *s)
+{
+	const struct server_options *o = &s->options;
+	if (!o->tls_cert)
+		return 0;
+	ERR_clear_error();
+	s->tls = SSL_CTX_new(TLS_server_method());
+	if (!s->tls)
+		return fail("memory", "");
+	configure(s->tls);
+	if (SSL_CTX_use_certificate_chain_file(s->tls, o->tls_cert) != 1)
+		return fail("the certificate", o->tls_cert);
+	/* It is compared with the certificate. */
+	if (SSL_CTX_use_PrivateKey_file(s->tls, o->tls_key, SSL_FILETYPE_PEM) != 1)
+		return fail("the key", o->tls_key);
+	return 0;
+}
+
+void tls_close(struct server *s)
+{
+	SSL_CTX_free(s->tls);
+	s->tls = NULL;
+}
+
+void tls_begin(struct caller *c)
+{
+	c->ssl = SSL_new(c->server->tls);
+	if (!c->ssl || SSL_set_fd(c->ssl, c->fd) != 1) {
+		caller_drop(c);
+		return;
+	}
+	SSL_set_accept_state(c->ssl);
+	caller_move(c, CALLER_HANDSHAKE, c->limit_ms);
+	tls_turn(c);
+}
+
+void tls_turn(struct caller *c)
+{
+	ERR_clear_error();
+	int rc = SSL_do_handshake(c->ssl);
+	int why = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(c->ssl, rc);
+	if (why == SSL_ERROR_NONE)
+		http1_begin(c);
+	else if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE)
+		caller_watch(c, why == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT);
+	else
+		caller_drop(c);
+}

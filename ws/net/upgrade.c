@@ -1,0 +1,219 @@
+/* Whether a request becomes a WebSocket; see upgrade.h. */
+#include "ws/net/upgrade.h"
+
+#include "ws/log.h"
+#include "ws/net/caller.h"
+#include "ws/net/exchange.h"
+#include "ws/net/http1.h"
+#include "ws/net/relay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define RETRY_S "1" /* when a handshake that was refused for the time being is worth another try */
+#define RETRY_GUESSES_S "60" /* of who has guessed */
+#define KEY_LENGTH 24u       /* 16 bytes in base64, RFC 6455 4.1 */
+
+static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+bool upgrade_is_wanted(const struct http_head *http)
+{
+	const char *to = http_head_field(http, "upgrade");
+	return to && strcasecmp(to, "websocket") == 0 && strcmp(http->method, "GET") == 0 &&
+		http->minor > 0 && http_head_lists(http, "connection", "upgrade");
+}
+
+static bool is_key(const char *key)
+{
+	return key && strlen(key) == KEY_LENGTH && strspn(key, base64) == KEY_LENGTH - 2 &&
+		strcmp(key + KEY_LENGTH - 2, "==") == 0;
+}
+
+/* Whether it is a handshake as RFC 6455 4.2.1 has it. */
+static bool is_sound(const struct http_head *http)
+{
+	const char *version = http_head_field(http, "sec-websocket-version");
+	return http_head_count(http, "upgrade") == 1 &&
+		is_key(http_head_field(http, "sec-websocket-key")) &&
+		http_head_count(http, "sec-websocket-key") == 1 && version &&
+		strcmp(version, "13") == 0 && http_head_count(http, "host") <= 1 &&
+		!http_head_field(http, "content-length") &&
+		!http_head_field(http, "transfer-encoding") && !http->authority;
+}
+
+/* The sandbox of a path "/v1/sandbox/ID/pty", or "". */
+static void copy_sandbox(const char *path, char ret_sandbox[NAME_ID_MAX + 2])
+{
+	static const char before[] = "/v1/sandbox/", behind[] = "/pty";
+	size_t length = strlen(path), ends = sizeof before - 1 + sizeof behind - 1;
+	ret_sandbox[0] = '\0';
+	if (length > ends && length - ends <= NAME_ID_MAX + 1 &&
+		strncmp(path, before, sizeof before - 1) == 0 &&
+		strcmp(path + length - (sizeof behind - 1), behind) == 0)
+		snprintf(ret_sandbox, NAME_ID_MAX + 2, "%.*s", (int)(length - ends),
+			path + sizeof before - 1);
+}
+
+static enum upgrade_kind kind_of(const char *path, const char *sandbox)
+{
+	static const struct {
+		const char *path;
+		enum upgrade_kind kind;
+	} kinds[] = {{"/ws/pty", UPGRADE_TERMINAL}, {"/ws/terminal", UPGRADE_FOLLOWER},
+		{"/ws", UPGRADE_CONTROL}, {"/api/ws", UPGRADE_CONTROL}, {"/rpc", UPGRADE_RPC}};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(path, kinds[i].path) == 0)
+			return kinds[i].kind;
+	return sandbox[0] ? UPGRADE_TERMINAL : UPGRADE_NONE;
+}
+
+static bool is_terminal(const struct upgrade *u)
+{
+	return u->kind == UPGRADE_TERMINAL || u->kind == UPGRADE_FOLLOWER;
+}
+
+/* Whether what the target asks for of terminals can be had. */
+static struct refusal check_terminal(
+	struct server *s, const struct head *h, const char *sandbox, struct upgrade *u)
+{
+	struct refusal refusal;
+	if (u->kind == UPGRADE_FOLLOWER) {
+		const struct followers *all = s->options.followers;
+		refusal = follower_parse(h->params, h->params_count, all->incarnation, &u->follower);
+		return refusal.status ? refusal : follower_check(all, &u->follower, &u->principal);
+	}
+	refusal = sandbox[0] ? terminal_parse_own(sandbox, h->params, h->params_count, &u->query)
+			     : terminal_parse(h->params, h->params_count, &u->query);
+	return refusal.status ? refusal
+			      : terminal_check(s->options.terminals, &u->query, &u->principal);
+}
+
+/* Whether credentials are good. */
+static struct refusal check_credentials(struct server *s, enum auth_result auth)
+{
+	if (auth == AUTH_LIMITED) {
+		s->options.metrics->auth_limited++;
+		return (struct refusal){
+			429, "TOO_MANY_ATTEMPTS", "Too many requests with wrong credentials"};
+	}
+	if (auth == AUTH_OK)
+		return (struct refusal){0};
+	s->options.metrics->auth_failures++;
+	return (struct refusal){401, "UNAUTHENTICATED", "Valid credentials are required"};
+}
+
+/* Take what the socket counts as. Returns whether it is had. */
+static bool take_places(struct caller *c, struct upgrade *u)
+{
+	if (!caller_known(c, &u->principal))
+		return false;
+	u->place = c->place;
+	c->place = (struct quota_place){0};
+	return !is_terminal(u) ||
+		server_has_place(c->server, QUOTA_TERMINALS, &u->principal, &u->seat);
+}
+
+static struct refusal check(
+	struct caller *c, struct head *h, struct upgrade *u, enum auth_result *ret_auth)
+{
+	struct server *s = c->server;
+	char sandbox[NAME_ID_MAX + 2];
+	copy_sandbox(h->path, sandbox);
+	u->kind = kind_of(h->path, sandbox);
+	h->terminal = is_terminal(u);
+	h->method = METHOD_OTHER; /* no page can have followed a link */
+	struct refusal refusal = head_check(s, &c->arrival, h, true, &u->principal, ret_auth);
+	if (refusal.status)
+		return refusal;
+	if (u->kind == UPGRADE_NONE)
+		return (struct refusal){
+			404, "UNKNOWN_ERROR", "The requested endpoint was not found"};
+	refusal = check_credentials(s, *ret_auth);
+	if (refusal.status)
+		return refusal;
+	if (!is_terminal(u) && u->principal.answers)
+		return (struct refusal){403, "PERMISSION_DENIED", "This link only answers a prompt"};
+	if (!take_places(c, u))
+		return (struct refusal){429, "QUOTA_REACHED",
+			"This link, or all links together, have as many as they may"};
+	return is_terminal(u) ? check_terminal(s, h, sandbox, u) : refusal;
+}
+
+/* Answer, and tell the log. */
+static void refuse(struct exchange *x, struct refusal refusal)
+{
+	struct request *r = x->request;
+	if (r->auth == AUTH_LIMITED)
+		reply_header(r, "Retry-After", RETRY_GUESSES_S);
+	else if (refusal.status == 429)
+		reply_header(r, "Retry-After", RETRY_S);
+	else if (refusal.status == 401)
+		reply_header(r, "WWW-Authenticate", "Bearer");
+	x->server->options.metrics->websockets_refused++;
+	log_write(LOG_DEBUG, "socket", "refused", "peer", r->peer, "code", refusal.code, "reason",
+		refusal.message, NULL);
+	reply_error(r, refusal.code, refusal.message, NULL);
+}
+
+/* Decide about a request whose head is parsed. Returns whether it is admitted; otherwise x has been answered. */
+static bool admit(struct exchange *x, const struct http_head *http, struct upgrade *u)
+{
+	struct request *r = x->request;
+	struct head *h = calloc(1, sizeof *h);
+	struct refusal refusal;
+	snprintf(r->peer, sizeof r->peer, "%s", u->peer);
+	r->auth = AUTH_OK; /* what is no request is not counted as a stranger's */
+	if (!h) {
+		refuse(x, (struct refusal){500, "OUT_OF_MEMORY", "Out of memory"});
+		return false;
+	}
+	snprintf(h->peer, sizeof h->peer, "%s", u->peer);
+	bool sound = is_sound(http);
+	const char *problem = sound ? head_take(http, h) : "VALIDATION_FAILED";
+	if (problem) {
+		refusal = (struct refusal){400, problem,
+			sound ? "The request's head cannot be taken"
+			      : "This is no proper handshake of a WebSocket"};
+	} else {
+		r->auth = AUTH_MISSING;
+		refusal = check(x->caller, h, u, &r->auth);
+	}
+	head_free(h);
+	free(h);
+	if (refusal.status)
+		refuse(x, refusal);
+	return !refusal.status;
+}
+
+struct upgrade *upgrade_admit(struct caller *c, const struct http_head *http)
+{
+	struct upgrade *u = calloc(1, sizeof *u);
+	struct exchange *x = u ? http1_exchange(c) : NULL;
+	if (!x) {
+		free(u);
+		caller_drop(c);
+		return NULL;
+	}
+	snprintf(u->peer, sizeof u->peer, "%s", c->peer);
+	c->server->options.metrics->http_requests++;
+	if (!admit(x, http, u)) {
+		upgrade_free(u);
+		return NULL;
+	}
+	c->exchange = NULL;
+	exchange_free(x);
+	return u;
+}
+
+void upgrade_free(struct upgrade *u)
+{
+	if (!u)
+		return;
+	if (u->tunnel)
+		u->tunnel->socket = NULL;
+	quota_give(&u->place);
+	quota_give(&u->seat);
+	free(u);
+}

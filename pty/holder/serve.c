@@ -175,14 +175,30 @@ static void attach(struct holder *h, int index, struct wire_message *m)
 	send_descriptors(h, index, m);
 }
 
+/* The terminal knows who is in its foreground; it has these signals alone (pty_signal() in Linux). */
+static bool terminal_sends(int signo)
+{
+	return signo == SIGINT || signo == SIGQUIT || signo == SIGTSTP;
+}
+
+/* The group in the foreground may have ended, and its number be that of another one, which is of another session. */
+static bool is_of_shell(const struct holder *h, pid_t group)
+{
+	pid_t session = getsid(group);
+	return session < 0 || session == getsid(h->shell);
+}
+
 static int send_signal(struct holder *h, int signo, enum wire_target target)
 {
+	int master = h->sources[EVENT_SOURCE_TERMINAL].fd;
 	if (h->shell == 0)
 		return -ESRCH;
 	if (target == WIRE_TARGET_SHELL)
 		return kill(h->shell, signo) < 0 ? -errno : 0;
-	pid_t group = tcgetpgrp(h->sources[EVENT_SOURCE_TERMINAL].fd);
-	if (group <= 0)
+	pid_t group = tcgetpgrp(master);
+	if (group > 0 && terminal_sends(signo))
+		return ioctl(master, TIOCSIG, signo) < 0 ? -errno : 0;
+	if (group <= 0 || !is_of_shell(h, group))
 		return -ESRCH;
 	return kill(-group, signo) < 0 ? -errno : 0;
 }

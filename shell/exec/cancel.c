@@ -8,12 +8,15 @@
  * it may be on its way to its prompt. A Ctrl-C that somebody types is looked after in the same way where it may have
  * been lost, and nowhere else: programs may have a use for it.
  *
- * Signals are sent by the server itself: asked for at the holder they could come late, and hit the next command.
+ * Signals are sent by the server itself: asked for at the holder they could come late, and hit the next command. INT and QUIT by
+ * the terminal, which knows who is in its foreground; the others one by one to those below the holder. The number of a group
+ * may be another's by now.
  */
 #include "shell/exec/internal.h"
 
 #include "shell/clock.h"
 #include "shell/proc/foreground.h"
+#include "shell/proc/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,10 +100,10 @@ static int deliver_signal(struct exec *e, int signo)
 	e->ladder_front_ms = 0;
 	if (group == shell_of(e) && signo != SIGINT)
 		return -EPERM;
-	/* The terminal may signal what we may not. */
-	if (kill(-group, signo) < 0 && (signo != SIGINT || ioctl(master, TIOCSIG, signo) < 0))
-		return -errno;
-	return 0;
+	if (signo == SIGINT || signo == SIGQUIT)
+		return ioctl(master, TIOCSIG, signo) < 0 ? -errno : 0;
+	int rc = tree_signal_group(e->executor->pane->held.link.info.holder_pid, group, signo);
+	return rc < 0 ? rc : 0;
 }
 
 static void note_signal(struct exec *e, int signo)
@@ -180,7 +183,8 @@ void exec_interrupt_typed(struct exec *e)
 
 void exec_interrupt_tick(struct exec *e)
 {
-	pid_t group = tcgetpgrp(e->executor->pane->held.link.master_fd);
+	int master = e->executor->pane->held.link.master_fd;
+	pid_t group = tcgetpgrp(master);
 	if (exec_now(e->executor) >= e->typed_until_ms || e->ladder_ms > 0) {
 		e->typed_until_ms = 0;
 		return;
@@ -188,7 +192,7 @@ void exec_interrupt_tick(struct exec *e)
 	if (group <= 0 || group == shell_of(e) || (e->typed_group && group != e->typed_group))
 		return;
 	if (has_missed(group))
-		(void)kill(-group, SIGINT);
+		(void)ioctl(master, TIOCSIG, SIGINT); /* it has gone, which is as good */
 }
 
 void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms)

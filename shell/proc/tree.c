@@ -292,6 +292,37 @@ int tree_signal_below(pid_t root, pid_t except, int signo)
 	return (int)count;
 }
 
+/* Signal the process that e was, if it is in a group. */
+static int signal_member(const struct tree_entry *e, pid_t group, int signo)
+{
+	int fd = open_entry(e);
+	if (fd < 0)
+		return fd;
+	bool member = getpgid(e->pid) == group;
+	/* That it is still there to be signalled means that the group was its own. */
+	int rc = !member ? -ESRCH : pidfd_send_signal(fd, signo, NULL, 0) < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+int tree_signal_group(pid_t root, pid_t group, int signo)
+{
+	struct tree_entry *entries = NULL;
+	size_t count = 0;
+	int sent = 0, error = -ESRCH;
+	int rc = tree_list(root, 0, &entries, &count);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < count; i++) {
+		rc = signal_member(&entries[i], group, signo);
+		sent += rc == 0;
+		if (rc < 0 && rc != -ESRCH)
+			error = rc;
+	}
+	free(entries);
+	return sent > 0 ? sent : error;
+}
+
 static int call_below(pid_t root, pid_t except, int signo)
 {
 	struct tree_call c = {.signo = signo, .spared = {getpgid(root)}};

@@ -81,6 +81,12 @@ Test(tree, below_are_children_and_theirs, .timeout = 30)
 	free(list);
 	cr_assert_eq(
 		tree_signal_child(grandchild, getpid(), SIGKILL), -ESRCH, "it is no child of ours");
+	/* By group: those of it that are below, and nobody else who is in it. */
+	cr_assert_eq(setpgid(child, child), 0);
+	cr_assert_eq(tree_signal_group(getpid(), child, 0), 1);
+	cr_assert_eq(tree_signal_group(grandchild, child, SIGKILL), -ESRCH);
+	cr_assert_eq(tree_signal_group(child, getpgrp(), 0), 1);
+	cr_assert_eq(tree_signal_group(getpid(), grandchild, SIGKILL), -ESRCH, "it leads none");
 	cr_assert_eq(tree_signal_child(grandchild, child, SIGKILL), 0);
 	cr_assert(UNTIL(tree_signal_below(getpid(), 0, 0) == 1));
 	cr_assert_eq(tree_signal_below(getpid(), 0, SIGKILL), 1);

@@ -1,0 +1,70 @@
+// Numbers that change hands: who has got that of a process group that is no more gets no signal that was meant for it.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isAlive } from './lib/proc.mjs';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const last = '/proc/sys/kernel/ns_last_pid'; // proc_sys_kernel(5): the next process gets the number behind it
+const may = (() => {
+	try {
+		accessSync(last, constants.W_OK);
+		return process.getuid() === 0;
+	} catch {
+		return false;
+	}
+})();
+
+// A group that is in the foreground of the terminal, and has ended; whoever has put it there goes on.
+const dead = `import os, signal, time
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+p = os.fork()
+if p == 0:
+	time.sleep(1000)
+os.setpgid(p, p)
+os.tcsetpgrp(0, p)
+os.kill(p, signal.SIGKILL)
+os.waitpid(p, 0)
+open("group", "w").write(f"{p}\\n")
+time.sleep(1000)
+`;
+
+/** A process that leads a group of this number. */
+async function lead(number) {
+	return until(`a process with the number ${number}`, async () => {
+		writeFileSync(last, String(number - 1));
+		const child = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
+		if (child.pid === number) return child;
+		child.kill('SIGKILL');
+		return false;
+	});
+}
+
+scenario('a command whose group has ended, and whose number another one has', {
+	skip: !may && 'numbers cannot be chosen here', numbers: true, timeout: 60_000,
+}, async (server) => {
+	const { api } = server;
+	await server.session({ id: 's', cwd: server.cwd });
+	writeFileSync(path.join(server.cwd, 'dead.py'), dead);
+	const { data: e } = await api.call('POST', '/api/session/s/exec', { command: 'python3 dead.py', yieldMs: 0 });
+	const group = await until('the group', () => {
+		try {
+			return Number(readFileSync(path.join(server.cwd, 'group'), 'utf8'));
+		} catch {
+			return 0;
+		}
+	});
+	const victim = await lead(group);
+	try {
+		await api.call('POST', `/api/session/s/exec/${e.id}/cancel`, { graceMs: 50 });
+		await until('all steps', async () => (await api.call('GET', `/api/session/s/exec/${e.id}`)).data.unkillable);
+		await api.raw('POST', '/api/session/s/signal', { signal: 'KILL' });
+		await api.delete('s');
+		assert.ok(isAlive(victim.pid), 'it has got a signal that was meant for another');
+		assert.equal(victim.signalCode, null);
+	} finally {
+		victim.kill('SIGKILL');
+	}
+});

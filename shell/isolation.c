@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX (112u + 3u * 2u * ISOLATION_BINDS_MAX)
+#define WORDS_MAX (128u + 3u * 2u * ISOLATION_BINDS_MAX)
 #define TMPFS_SIZE "268435456" /* bytes; of each empty directory */
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
@@ -111,6 +111,15 @@ static void put_private(struct words *w, const char *home)
 		put_empty(w, home);
 }
 
+/* What is the kernel's, and not the room's: no more than read, whoever the user is. */
+static void put_kernel(struct words *w)
+{
+	static const char *const settings[] = {
+		"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"};
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		PUT(w, "--ro-bind-try", settings[i], settings[i]);
+}
+
 static int put_files(struct words *w, const struct isolation_options *o)
 {
 	const char *home = o->home && strcmp(o->home, "/") != 0 ? o->home : NULL;
@@ -121,6 +130,7 @@ static int put_files(struct words *w, const struct isolation_options *o)
 	if (!private)
 		PUT(w, "--ro-bind", "/", "/");
 	PUT(w, "--proc", "/proc", "--dev", "/dev");
+	put_kernel(w);
 	put_empty(w, "/tmp");
 	put_empty(w, "/run");
 	if (private)

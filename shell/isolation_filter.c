@@ -1,6 +1,6 @@
 /*
  * The list is that of Flatpak, whose programs live behind bubblewrap too: keys, mounts, namespaces, other kernels' ways.
- * ptrace stays, for who debugs: it reaches nobody outside. What is new (clone3, open_tree ...) says ENOSYS, for libc
+ * ptrace stays, for who debugs: it reaches nobody outside. Of sockets there are those of the network and of this machine. What is new (clone3, open_tree ...) says ENOSYS, for libc
  * then takes the old way, whose arguments can be looked at; a pointer cannot.
  */
 #include "shell/isolation_filter.h"
@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -80,6 +81,16 @@ static const struct sock_filter filter[] = {
 	NEVER(fsmount, ENOSYS),
 	NEVER(fspick, ENOSYS),
 	NEVER(io_uring_setup, ENOSYS),
+	/* Sockets of other families reach drivers of the kernel, and machines beside this one (vsock). */
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0, 7),
+	LOAD(ARGUMENT(0)),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 4, 0),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 3, 0),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 2, 0),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 1, 0),
+	REFUSE(EAFNOSUPPORT),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	/* Typing into a terminal that one has, and pasting on the console. */
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),
 	LOAD(ARGUMENT(1)),

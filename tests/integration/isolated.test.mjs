@@ -42,6 +42,37 @@ scenario('what is in a room, and what is not', isolated, async (server) => {
 	assert.equal((await ask(server, '(exit 7)')).exitCode, 7, 'and it is still there');
 });
 
+// What python3 can ask for: each family that there is, in both ways. EAFNOSUPPORT is 97.
+const sockets = `import socket
+for family in range(1, 46):
+	for make in (socket.socket, socket.socketpair):
+		try:
+			make(family, socket.SOCK_DGRAM)
+			error = 0
+		except OSError as e:
+			error = e.errno
+		if family not in (1, 2, 10, 16) and error != 97:
+			print(family, make.__name__, error)
+`;
+
+scenario('no way to the kernel from a room', { skip, start: false }, async (server) => {
+	for (const profile of ['private', 'system']) {
+		await server.start({ args: [`--isolate=${profile}`] });
+		await server.session({ id: 's' });
+		await server.api.call('POST', '/api/session/s/exec', { command: 'cat >/tmp/sockets.py', streams: 'pipes', stdin: sockets });
+		const { output } = await ask(server, 'python3 /tmp/sockets.py');
+		assert.equal(output, '', 'families of sockets');
+		// Whoever may write any of these can have the machine do things.
+		const { output: writable } = await ask(server, 'for file in /proc/sys/kernel/{core_pattern,modprobe,ns_last_pid,hostname} /proc/sys/vm/drop_caches /proc/sysrq-trigger '
+			+ '/proc/irq/default_smp_affinity /sys/power/state /sys/kernel/uevent_helper; do { : >>$file; } 2>/dev/null && echo $file; done; '
+			+ 'find /proc/sys /proc/irq /proc/bus /proc/sysrq-trigger /sys -writable -print -quit 2>/dev/null');
+		assert.equal(writable, '', 'files of the kernel');
+		await server.kill('SIGTERM');
+		server.killLeftovers();
+	}
+	await server.start();
+});
+
 scenario('directories and the network are let in by name', { skip, start: false }, async (server) => {
 	const [writable, readable] = ['w', 'r'].map((name) => path.join(server.root, name));
 	mkdirSync(writable);

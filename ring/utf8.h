@@ -108,6 +108,12 @@ bool utf8_is_valid_string(const char *text);
 /* Whether text is UTF-8 without controls of C0 and C1. */
 bool utf8_is_clean(const uint8_t *text, size_t length);
 
+/*
+ * Whether a character is read but not seen, or has others seen where they do not stand: DEL and C1 controls, marks of direction,
+ * tags and other format characters. Joiners and variation selectors are not, which scripts need, nor are C0 controls.
+ */
+bool utf8_is_hidden(uint32_t code);
+
 /* The largest length up to max at which text[0, length) is not cut inside a character; length when it is less. */
 size_t utf8_cut(const void *text, size_t length, size_t max);
 

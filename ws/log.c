@@ -47,12 +47,12 @@ static void put_text(struct line *l, const char *text)
 		put_char(l, *text++);
 }
 
-/* Bytes at p that may be written as they are: a character that is no control (C0, DEL, C1), else 0. */
+/* Bytes at p that may be written as they are: a character that is no control and is seen where it stands, else 0. */
 static size_t printable(const unsigned char *p)
 {
 	uint32_t code = 0;
 	size_t size = utf8_decode(p, UTF8_MAX, &code);
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : size;
+	return code < 0x20 || utf8_is_hidden(code) ? 0 : size;
 }
 
 /* A value, quoted unless it is a plain word. */

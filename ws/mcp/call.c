@@ -11,6 +11,7 @@
 #include "ws/mcp/lean.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/own.h"
+#include "ws/mcp/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -217,6 +218,7 @@ void mcp_finish(struct mcp_call *c, json_t *structured, char *text)
 		end_call(c, structured);
 		return;
 	}
+	mcp_show_texts(structured);
 	json_t *result = json_pack("{s:o, s:o*, s:o*}", "content", content(text),
 		"structuredContent", structured, "isError", c->failed ? json_true() : NULL);
 	free(text);
@@ -243,11 +245,13 @@ void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(jso
 void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t *context)
 {
 	json_t *value = json_string(message);
+	mcp_show_texts(value);
+	mcp_show_texts(context);
 	char *more = json_object_size(context) > 0 ? json_dumps(context, JSON_COMPACT) : NULL;
 	char *text = NULL;
 	const char *next = mcp_next_of(code);
-	if (asprintf(&text, "%s: %s%s%s%s%s", code, message, more ? "\n" : "", more ? more : "",
-		    next ? "\nnext: " : "", next ? next : "") < 0)
+	if (asprintf(&text, "%s: %s%s%s%s%s", code, value ? json_string_value(value) : "",
+		    more ? "\n" : "", more ? more : "", next ? "\nnext: " : "", next ? next : "") < 0)
 		text = NULL;
 	json_t *error = json_pack("{s:s, s:o?, s:o*, s:s*}", "code", code, "message", value,
 		"context", context, "next", next);

@@ -206,3 +206,30 @@ json_t *mcp_lines_text(const json_t *lines)
 	free(text);
 	return value;
 }
+
+static void show_string(json_t *value)
+{
+	size_t length = json_string_length(value);
+	char *text = malloc(length + 1);
+	if (!text)
+		return;
+	memcpy(text, json_string_value(value), length + 1);
+	text = show(text, &length);
+	if (text)
+		json_string_setn(value, text, length);
+	free(text);
+}
+
+void mcp_show_texts(json_t *value)
+{
+	const char *name;
+	size_t i;
+	json_t *one;
+	if (json_is_string(value) &&
+		!visible_is_ascii(json_string_value(value), json_string_length(value)))
+		show_string(value);
+	json_object_foreach (value, name, one)
+		mcp_show_texts(one);
+	json_array_foreach (value, i, one)
+		mcp_show_texts(one);
+}

@@ -27,3 +27,6 @@ char *mcp_join(const char *head, size_t head_length, const char *tail, size_t ta
 
 /* Lines of the API as one text, without the blank ones at its end. Returns a new reference, or NULL. */
 json_t *mcp_lines_text(const json_t *lines);
+
+/* Have all texts in a value made visible (visible.h), whatever they are: programs and guests choose titles, directories, names. */
+void mcp_show_texts(json_t *value);

@@ -69,6 +69,17 @@ Test(log_write, c1_controls_are_escaped_too)
 	cr_assert_null(strstr(line, "\xc2\x9b"), "terminals take U+009B for CSI");
 }
 
+/* As an Origin has them, which anybody sends. */
+Test(log_write, marks_of_direction_are_escaped_too)
+{
+	capture();
+	log_write(LOG_WARN, "m", "x", "a", "http://\u202egpj.exe", "b", "\u2066caf\u00e9\u2069",
+		NULL);
+	cr_assert_str_eq(captured(),
+		"level=warn module=m msg=x a=http://\\xe2\\x80\\xaegpj.exe "
+		"b=\\xe2\\x81\\xa6caf\u00e9\\xe2\\x81\\xa9\n");
+}
+
 Test(log_write, nobody_can_forge_a_line)
 {
 	capture();

@@ -1,7 +1,7 @@
 // What the program does with what it is started with, while it starts, and with a log that nobody reads.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readlinkSync, readSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readdirSync, readlinkSync, readSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { binary, Server, scenario, slowness } from './lib/server.mjs';
@@ -222,6 +222,27 @@ scenario('a directory that is not the server\'s own is left alone', { start: fal
 		await server.kill('SIGTERM');
 		chmodSync(place, 0o755);
 	}
+});
+
+scenario('a directory in one that others rule is refused', { start: false, mayHaveDied: true }, async (server) => {
+	const above = path.join(server.root, 'above'), place = path.join(above, 'deeper', 'place');
+	mkdirSync(place, { recursive: true, mode: 0o700 });
+	const refused = async () => {
+		const { code, stderr } = await refusal(server, ['--listen', '127.0.0.1:0', '--runtime-dir', place]);
+		assert.equal(code, 1);
+		assert.match(stderr, /place: is in \S*above, where others can put another in its place/);
+	};
+	chmodSync(above, 0o777);
+	await refused();
+	chmodSync(above, 0o700);
+	if (process.getuid() === 0) {
+		chownSync(above, 12_345, 12_345);
+		await refused();
+		chownSync(above, 0, 0);
+	}
+	chmodSync(above, 0o1777);
+	server.dir = place;
+	await server.start();
 });
 
 // What else is no number is in unit/ws/serve/test_resources.

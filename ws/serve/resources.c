@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define OVERFLOW_UID 65534u       /* proc_sys_kernel(5) */
 #define DESCRIPTORS_UNKNOWN 1024u /* where the system does not tell */
 #define DESCRIPTORS_MAX 1048576u
 #define DESCRIPTORS_OURS 40u /* not for connections or sessions */
@@ -103,6 +104,46 @@ static int resolve_dir(char dir[PATH_MAX], int fd)
 	return 0;
 }
 
+/* Whether we are in a user namespace, where what is somebody's outside belongs to nobody (user_namespaces(7)). */
+static bool is_mapped(void)
+{
+	unsigned long inside = 0, outside = 0, count = 0;
+	FILE *f = fopen("/proc/self/uid_map", "r");
+	bool whole = !f ||
+		(fscanf(f, "%lu %lu %lu", &inside, &outside, &count) == 3 && count == UINT32_MAX);
+	if (f)
+		fclose(f);
+	return !whole;
+}
+
+/* Whether nobody but root and we can put something else in the place of what is in a directory. */
+static bool is_kept(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) < 0)
+		return false;
+	bool ours = st.st_uid == 0 || st.st_uid == geteuid() ||
+		(st.st_uid == OVERFLOW_UID && is_mapped());
+	return ours && ((st.st_mode & 022) == 0 || (st.st_mode & S_ISVTX) != 0);
+}
+
+/* Whoever rules a directory above it can put another in its place, which we would serve when we are started again. */
+static int check_way(const char *dir)
+{
+	char path[PATH_MAX], text[PATH_MAX + 64];
+	snprintf(path, sizeof path, "%s", dir);
+	while (strcmp(path, "/") != 0) {
+		char *slash = strrchr(path, '/');
+		slash[slash == path] = '\0';
+		if (is_kept(path))
+			continue;
+		snprintf(text, sizeof text, "is in %s, where others can put another in its place",
+			path);
+		return serve_fail(dir, text);
+	}
+	return 0;
+}
+
 /* Shells are told of files in it in lines of their own, and sockets by a length that is bounded. */
 static bool is_sound(const char *dir)
 {
@@ -143,6 +184,8 @@ int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 	int rc = own_dir(ret_dir, fd);
 	if (rc == 0)
 		rc = resolve_dir(ret_dir, fd);
+	if (rc == 0)
+		rc = check_way(ret_dir);
 	close(fd);
 	return rc;
 }

@@ -399,7 +399,7 @@ shared('drivers have none otherwise', async (server) => {
 	assert.deepEqual(readdirSync(server.cwd), []);
 });
 
-scenario('a room has its own files and no others', { skip: noRooms || (inRooms && 'they are in rooms'), start: false }, async (server) => {
+scenario('a room has its own files and no others', { skip: noRooms || (inRooms && 'they are in rooms'), start: false, ordinary: true }, async (server) => {
 	const bound = path.join(server.root, 'bound');
 	const outside = path.join(server.root, 'secret');
 	mkdirSync(bound);
@@ -439,6 +439,7 @@ scenario('a room has its own files and no others', { skip: noRooms || (inRooms &
 	// A directory that is swapped for a link out, again and again, while files are written through it.
 	mkdirSync(path.join(bound, 'swapped'));
 	mkdirSync(path.join(server.root, 'prey'));
+	for (const place of [path.join(bound, 'swapped'), path.join(server.root, 'prey')]) chmodSync(place, 0o777); // the server may be another user's
 	symlinkSync(path.join(server.root, 'prey'), path.join(bound, 'lure'));
 	let over = false;
 	const swapping = (async () => {

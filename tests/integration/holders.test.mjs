@@ -51,7 +51,7 @@ const attach = async (server, id, ...rest) => {
 
 for (const [world, args] of [['', []], [', in a room of its own', ['--isolate=system']]]) {
 	const skip = args.length > 0 && noRooms;
-	scenario(`nobody inside a session attaches to its holder${world}`, { skip, start: false, numbers: true }, async (server) => {
+	scenario(`nobody inside a session attaches to its holder${world}`, { skip, start: false, numbers: true, ordinary: args.length > 0 }, async (server) => {
 		const tools = path.join(server.root, 'tools');
 		mkdirSync(tools);
 		copyFileSync(script, path.join(tools, 'holder.py'));

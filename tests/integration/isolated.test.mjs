@@ -1,16 +1,19 @@
 // Sessions, processes and runs in rooms of their own: what is in there, what is not, and that all else is as outside.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cli } from './lib/cli.mjs';
+import { asUser, openBinary, ordinaryUser } from './lib/other_user.mjs';
 import { isAlive, processesNaming } from './lib/proc.mjs';
 import { noRooms } from './lib/rooms.mjs';
-import { binary, scenario } from './lib/server.mjs';
+import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const skip = noRooms;
-const isolated = { skip, args: ['--isolate'] };
+const isRoot = process.getuid() === 0;
+const uid = isRoot ? ordinaryUser : undefined;
+const isolated = { skip, args: ['--isolate'], ordinary: true };
 
 /** Run a command in the session: what it printed and how it ended. */
 const ask = async (server, command, id = 's') => {
@@ -55,7 +58,7 @@ for family in range(1, 46):
 			print(family, make.__name__, error)
 `;
 
-scenario('no way to the kernel from a room', { skip, start: false }, async (server) => {
+scenario('no way to the kernel from a room', { skip, start: false, ordinary: true }, async (server) => {
 	for (const profile of ['private', 'system']) {
 		await server.start({ args: [`--isolate=${profile}`] });
 		await server.session({ id: 's' });
@@ -73,7 +76,7 @@ scenario('no way to the kernel from a room', { skip, start: false }, async (serv
 	await server.start();
 });
 
-scenario('directories and the network are let in by name', { skip, start: false }, async (server) => {
+scenario('directories and the network are let in by name', { skip, start: false, ordinary: true }, async (server) => {
 	const [writable, readable] = ['w', 'r'].map((name) => path.join(server.root, name));
 	mkdirSync(writable);
 	mkdirSync(readable);
@@ -114,10 +117,10 @@ scenario('a run in a directory that is not in there is refused, and told where i
 	assert.match(message, /not in the room that commands have/);
 	for (const cwd of ['/', '/usr/bin', '/tmp', server.root, server.home, '/etc/../usr'])
 		assert.deepEqual((({ exitCode, stderr }) => [exitCode, stderr])((await api.raw('POST', '/api/run', { command: 'cd .', cwd })).json), [0, ''], cwd);
-	const ran = await cli(server, ['run', 'pwd'], { cwd: outside });
+	const ran = await cli(server, ['run', 'pwd'], { cwd: outside, uid });
 	assert.deepEqual([ran.code, ran.stdout], [125, '']);
 	assert.match(ran.stderr, /outside is not in the room that commands have \(--isolate\): name another/);
-	assert.equal((await cli(server, ['run', '--cwd', '/usr', 'pwd'], { cwd: outside })).stdout, '/usr\n');
+	assert.equal((await cli(server, ['run', '--cwd', '/usr', 'pwd'], { cwd: outside, uid })).stdout, '/usr\n');
 });
 
 scenario('a room outlives the server, and ends with its session', isolated, async (server) => {
@@ -142,16 +145,22 @@ scenario('a room outlives the server, and ends with its session', isolated, asyn
 });
 
 scenario('what makes no sense is refused before anything starts', { skip, start: false, mayHaveDied: true }, async (server) => {
-	const refused = (...args) => {
-		const { status, stderr } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...args], { encoding: 'utf8', timeout: 20_000 });
+	if (isRoot) chownSync(server.root, uid, uid);
+	const start = (prefix, args, env) => {
+		const [command, ...rest] = [...prefix, openBinary(), 'serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...args];
+		const { status, stderr } = spawnSync(command, rest, { encoding: 'utf8', timeout: 20_000, env });
 		assert.ok(status === 1 || status === 2, `${args}: ${status}`);
 		return stderr;
 	};
+	const refused = (...args) => start(isRoot ? asUser(uid) : [], args);
 	assert.match(refused('--isolate=cosy'), /no profile "cosy": private, system, home/);
 	assert.match(refused('--bind', '/tmp'), /only with --isolate/);
 	assert.match(refused('--isolate', '--bind', '/nowhere'), /\/nowhere: No such file/);
 	assert.match(refused('--isolate', '--bind', server.dir), /for the server alone/);
 	assert.match(refused('--isolate', '--share-net', '--no-auth'), /--no-auth/);
-	const { stderr } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, '--isolate'], { encoding: 'utf8', env: { PATH: '/nonexistent', HOME: server.home } });
-	assert.match(stderr, /bubblewrap is not installed/);
+	assert.match(start(isRoot ? ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '/usr/bin/env', 'PATH=/nonexistent'] : [], ['--isolate'], { PATH: isRoot ? process.env.PATH : '/nonexistent', HOME: server.home }), /bubblewrap is not installed/);
+	if (!isRoot) return;
+	chownSync(server.dir, 0, 0);
+	chownSync(server.root, 0, 0);
+	assert.match(start([], ['--isolate']), /--isolate: a server of root's needs --session-user/);
 });

@@ -2,10 +2,11 @@
 // be had, and by setrlimit(2) elsewhere.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
 import { after } from 'node:test';
 import { Group, noGroups } from './lib/groups.mjs';
 import { noRooms } from './lib/rooms.mjs';
-import { asUser, startAs } from './lib/other_user.mjs';
+import { asUser, openBinary, startAs } from './lib/other_user.mjs';
 import { binary, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -26,10 +27,10 @@ const groups = [];
 after(() => groups.forEach((each) => each.remove()));
 
 /** A scenario whose server has a control group to divide. */
-const grouped = (name, args, body, { skip = noGroups } = {}) => {
+const grouped = (name, args, body, { skip = noGroups, start } = {}) => {
 	const group = skip ? undefined : new Group();
 	if (group) groups.push(group);
-	return scenario(name, { skip, args, prefix: group?.prefix }, (server) => body(server, group));
+	return scenario(name, { skip, start, args, prefix: group?.prefix }, (server) => body(server, group));
 };
 
 /** Run a command in the session: what it printed and how it ended. */
@@ -101,7 +102,10 @@ grouped('groups outlive the server, and end with what is in them', ['--tasks-max
 	await until('its end', () => group.children('session-').length === 0);
 });
 
-grouped('groups and rooms together', ['--isolate', '--tasks-max', `${tasks}`], async (server, group) => {
+grouped('groups and rooms together', ['--session-user', 'daemon', '--isolate', '--tasks-max', `${tasks}`], async (server, group) => {
+	chmodSync(server.root, 0o755);
+	server.options.binary = openBinary();
+	await server.start();
 	await server.session({ id: 's' });
 	const [name] = group.children('session-s');
 	const { pid } = await server.api.get('s');
@@ -111,7 +115,7 @@ grouped('groups and rooms together', ['--isolate', '--tasks-max', `${tasks}`], a
 	assert.match((await run(server, `python3 -c '${many}'`)).stdout, /Resource temporarily unavailable/);
 	await server.api.delete('s');
 	await until('its end', () => group.children('session-').length === 0);
-}, { skip: noGroups || noRooms });
+}, { skip: noGroups || noRooms, start: false });
 
 const refused = (server, args, prefix = []) => {
 	const [command, ...rest] = [...prefix, binary, 'serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...args];

@@ -79,7 +79,7 @@ scenario('/workspace in what Ringside alone takes', { skip }, async (server) => 
 	assert.equal(argv.code, 'PROCESS_SPAWN_FAILED');
 });
 
-scenario('in rooms /workspace alone is where sessions begin', { skip: skip || noRooms, args: ['--isolate'] }, async (server) => {
+scenario('in rooms /workspace alone is where sessions begin', { skip: skip || noRooms, args: ['--isolate'], ordinary: true }, async (server) => {
 	const { json } = await server.api.raw('POST', '/api/session/create', { id: 's', cwd: '/workspace' });
 	assert.equal(json.success, true, json.message);
 	const { json: read } = await server.api.raw('POST', '/api/exists', { sessionId: 's', path: '/workspace' });

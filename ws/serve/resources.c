@@ -341,6 +341,10 @@ int resources_isolation(const struct serve_options *o, const char *runtime_dir,
 	const char *given = getenv("HOME");
 	if (!o->isolate)
 		return 0;
+	if (bounds_owner(bounds) == 0)
+		return serve_fail("--isolate",
+			"a server of root's needs --session-user beside it: who is root in a room is "
+			"root to the kernel");
 	if (resolve_list(&o->writable, runtime_dir, writable) < 0 ||
 		resolve_list(&o->readable, runtime_dir, readable) < 0)
 		return -1;

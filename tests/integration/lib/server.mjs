@@ -1,13 +1,14 @@
 // The real server, in a runtime directory of its own, watched to its end.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, lchownSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Api } from './api.mjs';
 import { TerminalClient } from './client.mjs';
+import { asUser, openBinary, ordinaryUser } from './other_user.mjs';
 import { noRooms } from './rooms.mjs';
 import { cmdline, kill, processesNaming } from './proc.mjs';
 import { slowness, until, within } from './until.mjs';
@@ -23,10 +24,17 @@ const kept = 4 << 20;
 const isolated = process.env.RINGSIDE_ISOLATED === '1';
 const alive = new Set();
 
+/** Give a directory and all that is in it to a user. */
+function giveTree(place, uid) {
+	for (const entry of readdirSync(place, { recursive: true })) lchownSync(path.join(place, entry), uid, uid);
+	lchownSync(place, uid, uid);
+}
+
 export class Server {
 	/**
 	 * options: args (more arguments), listen (array, default one free loopback port), env (merged
-	 * over a small fixed one), prefix (command to run it under, must exec), cwd, dir.
+	 * over a small fixed one), prefix (command to run it under, must exec), cwd, dir, ordinary (root runs it as
+	 * another user, and the test's files are that user's: a server of root's has no rooms of its own).
 	 */
 	constructor(options = {}) {
 		this.options = options;
@@ -54,8 +62,10 @@ export class Server {
 		if (args) this.options.args = args;
 		const listeners = listen ?? (this.port ? [`127.0.0.1:${this.port}`]
 			: this.options.listen ?? ['127.0.0.1:0']);
+		const ordinary = (isolated || this.options.ordinary) && process.getuid() === 0;
+		if (ordinary) giveTree(this.root, ordinaryUser);
 		const command = [
-			...this.options.prefix ?? [], this.options.binary ?? binary, 'serve',
+			...this.options.prefix ?? [], ...(ordinary ? [...asUser(ordinaryUser), openBinary()] : [this.options.binary ?? binary]), 'serve',
 			...listeners.flatMap((listener) => ['--listen', listener]),
 			'--runtime-dir', this.dir,
 			...(isolated ? ['--isolate=home', '--share-net', '--bind', this.root] : []),

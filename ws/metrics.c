@@ -185,7 +185,8 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "rpc_sockets", "gauge", "Sockets of /rpc open", m->rpc_sockets);
 	print(f, "streams", "gauge", "Streams of events open", m->streams);
 	print(f, "http1_connections", "gauge",
-		"Connections of HTTP/1.1, and those that have said nothing yet", m->callers);
+		"Connections of HTTP/1.1, WebSockets over TLS, and those that have said nothing yet",
+		m->callers);
 	print(f, "silent_connections", "gauge",
 		"Connections that have said nothing yet, or are within a handshake of TLS",
 		m->callers_silent);

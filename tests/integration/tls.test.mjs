@@ -99,6 +99,9 @@ scenario('WebSockets over TLS: floods, those who do not read, and ends', { ...se
 	const clients = await Promise.all(Array.from({ length: 5 }, open));
 	const stalled = await open();
 	stalled.stall();
+	// Says that it goes, and does not read what is on its way to it.
+	const left = await open();
+	left.stall();
 	assert.equal(await server.run('s', 'head -c 6000000 /dev/zero | tr "\\0" x | fold -w 79 | tail -n 1 | cut -c 1-3', { timeout: 60_000 }), 'xxx\n');
 	await api.input('s', 'seq 200000; echo the""end\r');
 	await server.outputMatches('s', /theend\r\n/, 0, { timeout: 60_000 });
@@ -106,6 +109,11 @@ scenario('WebSockets over TLS: floods, those who do not read, and ends', { ...se
 	for (const client of clients) await client.untilOffset(offset, { timeout: 60_000 });
 	stalled.unstall();
 	await stalled.untilOffset(offset, { timeout: 60_000 });
+	const connections = async () => Number(/^ringside_http1_connections (\d+)$/m.exec((await api.raw('GET', '/metrics')).text)[1]);
+	const before = await connections();
+	left.socket.close();
+	await until('the end of its connection', async () => (await connections()) < before, { timeout: 30_000 });
+	left.terminate();
 	// One that goes is gone, however it does.
 	await clients[0].close();
 	clients[1].terminate();

@@ -318,7 +318,7 @@ void relay_gone(struct caller *c)
 	if (!r)
 		return;
 	c->relay = NULL;
-	r->server->tunnels -= r->inner;
+	r->server->tunnels -= r->socket != NULL;
 	if (r->socket)
 		r->socket->tunnel = NULL;
 	preview_detach(&r->user);
@@ -352,6 +352,13 @@ bool relay_tunnel(struct caller *c, int fd, struct upgrade *u)
 	caller_move(c, CALLER_RELAY, 0);
 	caller_wake(c);
 	return true;
+}
+
+void relay_left(struct relay *r)
+{
+	r->socket = NULL;
+	r->server->tunnels--;
+	r->left_ms = server_now_ms(r->server);
 }
 
 size_t relay_unsent(const struct relay *r)
@@ -474,6 +481,7 @@ void relay_look(struct caller *c, uint64_t now_ms)
 	struct relay *r = c->relay;
 	uint64_t ms = now_ms - r->moved_ms;
 	bool half = r->state == RELAY_TUNNEL && r->in_over != r->out_over;
+	bool left = r->inner && !r->socket && now_ms - r->left_ms > RELAY_LEFT_MS;
 	if (r->state == RELAY_CONNECTING && ms > RELAY_CONNECT_MS)
 		relay_fail(r, "PORT_TIMEOUT", "The program does not take the connection");
 	else if (!r->inner && (r->up_rest.bytes || r->down_rest.bytes) && ms > RELAY_STALL_MS)
@@ -482,6 +490,6 @@ void relay_look(struct caller *c, uint64_t now_ms)
 		caller_drop(c);
 	else if (r->state == RELAY_HEAD && ms > RELAY_HEAD_MS)
 		relay_fail(r, "PORT_TIMEOUT", "The program does not answer");
-	else if (half && ms > TUNNEL_HALF_MS)
+	else if (left || (half && ms > TUNNEL_HALF_MS))
 		caller_drop(c);
 }

@@ -19,6 +19,7 @@
 #define RELAY_BODY_MS 60000u    /* for the next byte of a request's body */
 #define RELAY_STALL_MS 300000u  /* for somebody who does not take what there is for them */
 #define RELAY_INTERIM_MAX 16u   /* answers of 1xx before the answer */
+#define RELAY_LEFT_MS 10000u    /* for the peer to take what an ended WebSocket has left */
 
 enum relay_state {
 	RELAY_CONNECTING,
@@ -79,6 +80,7 @@ struct relay {
 	unsigned interims;
 	struct relay_rest up_rest, down_rest;
 	uint64_t moved_ms; /* loop time when anything moved */
+	uint64_t left_ms;  /* of inner: when its WebSocket ended */
 };
 
 /* relay.c */
@@ -98,6 +100,8 @@ void relay_begin(struct caller *c, const struct http_head *http);
  * encrypted. u->tunnel is it from then on. Returns whether that could be begun; otherwise fd is closed.
  */
 bool relay_tunnel(struct caller *c, int fd, struct upgrade *u);
+/* The WebSocket that r connects to its peer has ended: the connection is a caller's like others again, and not for long. */
+void relay_left(struct relay *r);
 /* Bytes on their way to the caller that its kernel has not acknowledged. */
 size_t relay_unsent(const struct relay *r);
 

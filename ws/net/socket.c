@@ -317,11 +317,18 @@ void socket_gone(struct server *s, struct connection *c)
 	free(k);
 }
 
+/* Whether something waits for the peer to take it, so that a ping would wait behind that. */
+static bool has_backlog(const struct socket *k)
+{
+	const struct relay *tunnel = k->upgrade->tunnel;
+	return lws_partial_buffered(k->wsi) || (tunnel && tunnel->down_rest.bytes);
+}
+
 static bool is_dead(const struct socket *k, uint64_t now)
 {
 	const struct relay *tunnel = k->upgrade->tunnel;
 	int fd = tunnel ? tunnel->caller->fd : lws_get_socket_fd(k->wsi);
-	if (lws_partial_buffered(k->wsi))
+	if (has_backlog(k))
 		return connection_last_ack_of(fd) > CONNECTION_ACK_WITHIN_MS;
 	return k->pinged_ms > 0 && now - k->pinged_ms > ping_interval(k->server) + PONG_WITHIN_MS;
 }
@@ -362,7 +369,7 @@ void socket_sweep(struct server *s)
 			s->options.metrics->websocket_timeouts++;
 			k->closing_ms = now;
 			kill_socket(k);
-		} else if (lws_partial_buffered(k->wsi)) {
+		} else if (has_backlog(k)) {
 			k->pinged_ms = 0; /* what is on its way tells more than a ping behind it */
 		} else if (k->pinged_ms == 0 && now - k->heard_ms > ping_interval(s)) {
 			k->pinged_ms = now;

@@ -15,6 +15,7 @@
 #define RETRY_S "1" /* when a handshake that was refused for the time being is worth another try */
 #define RETRY_GUESSES_S "60" /* of who has guessed */
 #define KEY_LENGTH 24u       /* 16 bytes in base64, RFC 6455 4.1 */
+#define VERSION "13"         /* Sec-WebSocket-Version; 4.2.2: a refusal says it */
 
 static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -38,7 +39,7 @@ static bool is_sound(const struct http_head *http)
 	return http_head_count(http, "upgrade") == 1 &&
 		is_key(http_head_field(http, "sec-websocket-key")) &&
 		http_head_count(http, "sec-websocket-key") == 1 && version &&
-		strcmp(version, "13") == 0 && http_head_count(http, "host") <= 1 &&
+		strcmp(version, VERSION) == 0 && http_head_count(http, "host") <= 1 &&
 		!http_head_field(http, "content-length") &&
 		!http_head_field(http, "transfer-encoding") && !http->authority;
 }
@@ -164,20 +165,22 @@ static bool admit(struct exchange *x, const struct http_head *http, struct upgra
 	struct head *h = calloc(1, sizeof *h);
 	struct refusal refusal;
 	snprintf(r->peer, sizeof r->peer, "%s", u->peer);
-	r->auth = AUTH_OK; /* what is no request is not counted as a stranger's */
+	r->auth = AUTH_OK; /* short memory is nobody's guess */
 	if (!h) {
 		refuse(x, (struct refusal){500, "OUT_OF_MEMORY", "Out of memory"});
 		return false;
 	}
 	snprintf(h->peer, sizeof h->peer, "%s", u->peer);
+	r->auth = AUTH_MISSING;
 	bool sound = is_sound(http);
+	if (!sound)
+		reply_header(r, "Sec-WebSocket-Version", VERSION);
 	const char *problem = sound ? head_take(http, h) : "VALIDATION_FAILED";
 	if (problem) {
 		refusal = (struct refusal){400, problem,
 			sound ? "The request's head cannot be taken"
 			      : "This is no proper handshake of a WebSocket"};
 	} else {
-		r->auth = AUTH_MISSING;
 		refusal = check(x->caller, h, u, &r->auth);
 	}
 	head_free(h);
@@ -212,7 +215,7 @@ void upgrade_free(struct upgrade *u)
 	if (!u)
 		return;
 	if (u->tunnel)
-		u->tunnel->socket = NULL;
+		relay_left(u->tunnel);
 	quota_give(&u->place);
 	quota_give(&u->seat);
 	free(u);

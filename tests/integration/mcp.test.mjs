@@ -536,6 +536,11 @@ scenario('files: who may, what is read of large ones, and whose write counts', {
 	const b = await use(server, 'read_file', { session_id: 's', path: 'long', offset: 3 });
 	assert.deepEqual([b.content, b.next_offset, b.line_cut], ['b', undefined, undefined]);
 	assert.equal((await use(server, 'read_file', { session_id: 's', path: 'long', offset: 99 })).content, '');
+	// What is not seen is shown in the text; the structured content is the file, so that it can be written back.
+	writeFileSync(path.join(server.cwd, 'marks'), 'a\u202eb\n');
+	const { content: [{ text: shown }], structuredContent: { content: exact } } = (await tool(server, 'read_file', { session_id: 's', path: 'marks' })).json.result;
+	assert.equal(exact, 'a\u202eb\n');
+	assert.match(shown, /^a\\u\{202e\}b\n\n?\[\\u\{\.\.\.\} stands for/i);
 	failed(await tool(server, 'read_file', { session_id: 's', path: 'nothing' }), 'FILE_NOT_FOUND');
 	failed(await tool(server, 'read_file', { session_id: 's', path: '.' }), 'FILE_NOT_FOUND');
 	failed(await tool(server, 'write_file', { session_id: 's', path: 'a\0b', content: 'x' }), 'VALIDATION_FAILED');

@@ -218,7 +218,8 @@ void mcp_finish(struct mcp_call *c, json_t *structured, char *text)
 		end_call(c, structured);
 		return;
 	}
-	mcp_show_texts(structured);
+	if (!c->exact)
+		mcp_show_texts(structured);
 	json_t *result = json_pack("{s:o, s:o*, s:o*}", "content", content(text),
 		"structuredContent", structured, "isError", c->failed ? json_true() : NULL);
 	free(text);

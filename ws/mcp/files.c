@@ -2,6 +2,7 @@
 #include "ws/mcp/files.h"
 
 #include "ws/mcp/own.h"
+#include "ws/mcp/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +12,23 @@
 #define LINES 2000       /* unless asked otherwise */
 #define BYTES (64 << 10) /* of text that is given at once */
 
-static char *read_words(json_t *result)
+/* A file's text as it may be shown, and a word on what it really has. text is taken. */
+static char *show_file(char *text)
+{
+	static const char note[] =
+		"\n[\\u{...} stands for a character that is not seen; structuredContent has it]";
+	char *whole = NULL, *was = text ? strdup(text) : NULL;
+	char *shown = mcp_show_text(text);
+	if (was && shown && strcmp(was, shown) != 0 && asprintf(&whole, "%s%s", shown, note) < 0)
+		whole = NULL;
+	free(was);
+	if (!whole)
+		return shown;
+	free(shown);
+	return whole;
+}
+
+static char *read_text(const json_t *result)
 {
 	char *text = NULL;
 	const char *content = json_string_value(json_object_get(result, "content"));
@@ -34,6 +51,11 @@ static char *read_words(json_t *result)
 		: text;
 }
 
+static char *read_words(json_t *result)
+{
+	return show_file(read_text(result));
+}
+
 static void on_read(struct mcp_call *c, const struct mcp_answer *a)
 {
 	if (!mcp_succeeded(c, a))
@@ -49,6 +71,7 @@ static void on_read(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_set(result, "next_offset", next);
 	if (json_is_true(json_object_get(a->json, "lineCut")))
 		json_object_set_new(result, "line_cut", json_true());
+	c->exact = true;
 	mcp_finish_words(c, result, read_words);
 }
 
@@ -71,11 +94,11 @@ void mcp_read_file(struct mcp_call *c, const struct mcp_answer *a)
 static char *write_words(json_t *result)
 {
 	char *text = NULL;
-	return asprintf(&text, "%s: %" PRId64 " bytes written",
-		       json_string_value(json_object_get(result, "path")),
-		       (int64_t)json_integer_value(json_object_get(result, "size"))) < 0
-		? NULL
-		: text;
+	if (asprintf(&text, "%s: %" PRId64 " bytes written",
+		    json_string_value(json_object_get(result, "path")),
+		    (int64_t)json_integer_value(json_object_get(result, "size"))) < 0)
+		return NULL;
+	return mcp_show_text(text);
 }
 
 static void on_written(struct mcp_call *c, const struct mcp_answer *a)
@@ -85,6 +108,7 @@ static void on_written(struct mcp_call *c, const struct mcp_answer *a)
 	json_t *result = json_pack("{s:s, s:O?, s:O?, s:I}", "session_id", c->session, "path",
 		json_object_get(a->json, "path"), "hash", json_object_get(a->json, "hash"), "size",
 		(json_int_t)json_string_length(json_object_get(c->args, "content")));
+	c->exact = true;
 	mcp_finish_words(c, result, write_words);
 }
 

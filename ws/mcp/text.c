@@ -220,6 +220,12 @@ static void show_string(json_t *value)
 	free(text);
 }
 
+char *mcp_show_text(char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+	return text && !visible_is_ascii(text, length) ? show(text, &length) : text;
+}
+
 void mcp_show_texts(json_t *value)
 {
 	const char *name;

@@ -28,5 +28,8 @@ char *mcp_join(const char *head, size_t head_length, const char *tail, size_t ta
 /* Lines of the API as one text, without the blank ones at its end. Returns a new reference, or NULL. */
 json_t *mcp_lines_text(const json_t *lines);
 
+/* Have a text made visible; it is taken. The caller's; NULL when memory is short. */
+char *mcp_show_text(char *text);
+
 /* Have all texts in a value made visible (visible.h), whatever they are: programs and guests choose titles, directories, names. */
 void mcp_show_texts(json_t *value);

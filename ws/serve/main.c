@@ -199,7 +199,8 @@ static int open_previews(struct program *p, unsigned descriptors)
 		(void)preview_place_parse(
 			domain ? domain : PREVIEW_DOMAIN_DEFAULT, &p->previews.place);
 	/* Each has two descriptors; those who have the address of a preview shall not keep others out. */
-	p->previews.users_max = resources_connections(p->options.max_connections, descriptors) /
+	p->previews.users_max = resources_connections(
+			p->options.max_connections, descriptors, p->options.tls_cert != NULL) /
 			PREVIEWS_SHARE +
 		1;
 	p->previews.owners_only = p->bounds.isolation && !p->options.share_net;
@@ -249,7 +250,8 @@ static int open_server(struct program *p, unsigned descriptors)
 		.tls_key = o->tls_key,
 		.header_timeout_s = o->header_timeout_s,
 		.ping_interval_s = o->ping_interval_s,
-		.max_connections = resources_connections(o->max_connections, descriptors),
+		.max_connections = resources_connections(
+			o->max_connections, descriptors, o->tls_cert != NULL),
 	};
 	int rc = server_open(&options, &p->server);
 	p->shutdown.server = p->server;
@@ -379,7 +381,8 @@ static int open_program(struct program *p)
 		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
 		return -1;
 	access_open(&p->access, &p->auth,
-		resources_connections(p->options.max_connections, descriptors));
+		resources_connections(
+			p->options.max_connections, descriptors, p->options.tls_cert != NULL));
 	p->access.drivers_may_all = p->options.drivers_may_all;
 	p->metrics.quotas = &p->access.quotas;
 	if (open_previews(p, descriptors) < 0)

@@ -14,6 +14,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,7 @@
 #define DESCRIPTORS_MAX 1048576u
 #define DESCRIPTORS_OURS 40u /* not for connections or sessions */
 #define CONNECTIONS_MIN 8u
+#define TLS_DESCRIPTORS 3u     /* of a WebSocket over TLS: its own, and the two ends of a pair */
 #define RUNTIME_NAMES_MAX 256u /* of files below the runtime directory */
 
 /* With a slash at its end, or "/.", a link would be followed before anybody could see that it is one. */
@@ -116,6 +119,14 @@ static bool is_mapped(void)
 	return !whole;
 }
 
+/* Whether a group is of our name and has nobody else, as many systems give each user one, and a umask of 002. */
+static bool is_own_group(gid_t gid)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	const struct group *group = user && gid == user->pw_gid ? getgrgid(gid) : NULL;
+	return group && strcmp(group->gr_name, user->pw_name) == 0 && !group->gr_mem[0];
+}
+
 /* Whether nobody but root and we can put something else in the place of what is in a directory. */
 static bool is_kept(const char *path)
 {
@@ -124,7 +135,9 @@ static bool is_kept(const char *path)
 		return false;
 	bool ours = st.st_uid == 0 || st.st_uid == geteuid() ||
 		(st.st_uid == OVERFLOW_UID && is_mapped());
-	return ours && ((st.st_mode & 022) == 0 || (st.st_mode & S_ISVTX) != 0);
+	bool closed = (st.st_mode & S_IWOTH) == 0 &&
+		((st.st_mode & S_IWGRP) == 0 || is_own_group(st.st_gid));
+	return ours && (closed || (st.st_mode & S_ISVTX) != 0);
 }
 
 /* Whoever rules a directory above it can put another in its place, which we would serve when we are started again. */
@@ -228,11 +241,12 @@ unsigned resources_raise_descriptors(long *ret_before)
 	return (unsigned)limit.rlim_cur;
 }
 
-unsigned resources_connections(unsigned wanted, unsigned descriptors)
+unsigned resources_connections(unsigned wanted, unsigned descriptors, bool tls)
 {
 	/* Half of the descriptors are for connections, the other half for sessions, after what we need ourselves. */
-	unsigned possible = descriptors > DESCRIPTORS_OURS + 2 * CONNECTIONS_MIN
-		? (descriptors - DESCRIPTORS_OURS) / 2
+	unsigned share = tls ? 2 * TLS_DESCRIPTORS : 2;
+	unsigned possible = descriptors > DESCRIPTORS_OURS + share * CONNECTIONS_MIN
+		? (descriptors - DESCRIPTORS_OURS) / share
 		: CONNECTIONS_MIN;
 	return wanted < possible ? wanted : possible;
 }

@@ -27,7 +27,7 @@ int resources_holder(char ret_path[PATH_MAX]);
 unsigned resources_raise_descriptors(long *ret_before);
 
 /* How many connections so many descriptors allow, of those that are wanted. */
-unsigned resources_connections(unsigned wanted, unsigned descriptors);
+unsigned resources_connections(unsigned wanted, unsigned descriptors, bool tls);
 
 /*
  * How many threads are to follow screens: as many as suit this machine, or as $RINGSIDE_THREADS says, 0 for none. Returns

@@ -56,6 +56,8 @@ for family in range(1, 46):
 			error = e.errno
 		if family not in (1, 2, 10, 16) and error != 97:
 			print(family, make.__name__, error)
+		if family in (1, 2, 16) and make is socket.socket and error:
+			print(family, error)
 `;
 
 scenario('no way to the kernel from a room', { skip, start: false, ordinary: true }, async (server) => {
@@ -70,6 +72,9 @@ scenario('no way to the kernel from a room', { skip, start: false, ordinary: tru
 			+ '/proc/irq/default_smp_affinity /sys/power/state /sys/kernel/uevent_helper; do { : >>$file; } 2>/dev/null && echo $file; done; '
 			+ 'find /proc/sys /proc/irq /proc/bus /proc/sysrq-trigger /sys -writable -print -quit 2>/dev/null');
 		assert.equal(writable, '', 'files of the kernel');
+		// Also of a user who might: nothing of it is mounted to be written.
+		const mounts = (await ask(server, `awk '$5 ~ "^/proc/" {print $5, substr($6, 1, 2)}' /proc/self/mountinfo`)).output.trim().split('\n');
+		assert.ok(mounts.includes('/proc/sys ro') && mounts.every((each) => / ro$/.test(each)), `${mounts}`);
 		await server.kill('SIGTERM');
 		server.killLeftovers();
 	}

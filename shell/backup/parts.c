@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define GIVEN_UP "It was given up"
 #define WAIT_MS 1000
 
 static uint64_t now_ms(void)
@@ -28,9 +27,11 @@ void parts_fail(struct parts *p, const struct piece *piece, int status, const ch
 {
 	if (p->error[0])
 		return;
-	p->failed_number = piece ? piece->part->number : 0;
-	p->failed_status = status;
-	snprintf(p->error, sizeof p->error, "%s", why);
+	/* What is given up in the middle of a write ends with an error of libcurl's, which is not why. */
+	bool given_up = atomic_load(&p->cancelled);
+	p->failed_number = piece && !given_up ? piece->part->number : 0;
+	p->failed_status = given_up ? 0 : status;
+	snprintf(p->error, sizeof p->error, "%s", given_up ? "It was given up" : why);
 }
 
 /* Where it goes */
@@ -205,11 +206,6 @@ static void judge_failure(struct piece *piece, CURLcode rc, long status)
 {
 	char why[256];
 	const char *name = rc == CURLE_OK ? error_name(piece) : "";
-	/* What is given up in the middle of a write ends with an error of libcurl's. */
-	if (atomic_load(&piece->parts->cancelled)) {
-		parts_fail(piece->parts, NULL, 0, GIVEN_UP);
-		return;
-	}
 	if (!piece->refused && may_change(rc, status) && piece->tries < PARTS_TRIES) {
 		piece->retry_ms = now_ms() +
 			(piece->tries == 1 ? PARTS_RETRY_MS : 4 * PARTS_RETRY_MS);
@@ -287,7 +283,7 @@ static void move_all(struct parts *p)
 		if (!judge_all(p))
 			curl_multi_poll(p->multi, NULL, 0, wait, NULL);
 		if (atomic_load(&p->cancelled))
-			parts_fail(p, NULL, 0, GIVEN_UP);
+			parts_fail(p, NULL, 0, "");
 		else if (now_ms() >= p->deadline_ms)
 			parts_fail(p, NULL, 0, "It took too long");
 	}

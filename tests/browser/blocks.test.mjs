@@ -33,6 +33,16 @@ async function shows(page, block) {
 	}));
 }
 
+const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
+const hover = async (page, block) => {
+	await page.locator(`[data-testid=block][data-block-id=${block.id}]`).hover();
+	await page.getByTestId('block-card').waitFor();
+};
+const topLine = (page) => page.evaluate(() => {
+	const { active } = window.ringside.terminal.buffer;
+	return active.getLine(active.viewportY).translateToString(true);
+});
+
 scenario('the card: copies what has left the scrollback, types again without sending', { skip, args: ['--scrollback', '200'], timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	const page = await open(server);
@@ -227,14 +237,3 @@ scenario('the panel: commands of all sessions, filtered; a click leads there; a 
 		await until('it is filtered away', () => page.evaluate(() => !window.row.isConnected));
 	}
 });
-
-const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
-const hover = async (page, block) => {
-	await page.locator(`[data-testid=block][data-block-id=${block.id}]`).hover();
-	await page.getByTestId('block-card').waitFor();
-};
-const topLine = (page) => page.evaluate(() => {
-	const { active } = window.ringside.terminal.buffer;
-	return active.getLine(active.viewportY).translateToString(true);
-});
-

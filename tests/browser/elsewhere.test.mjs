@@ -127,4 +127,3 @@ scenario('a link to a command is for its session, not for the one beside it; wha
 		assert.deepEqual(await items(), ['hidden']);
 	}
 });
-

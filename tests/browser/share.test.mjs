@@ -1,6 +1,6 @@
 // The page in a real browser: two people share a shell, through a crash of the server.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+// SHOTS: a folder for pictures.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

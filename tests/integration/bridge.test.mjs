@@ -398,4 +398,3 @@ scenario('each terminal is its own, and ends with its socket; what is deleted is
 		assert.ok(!existsSync(path.join(box.dir, 'x')), 'nobody makes files any more');
 	}
 });
-

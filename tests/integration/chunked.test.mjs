@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import http from 'node:http';
+import { metric, untilMetric } from './lib/control.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
@@ -24,8 +25,7 @@ const chunkedHead = (server, method, route, options = {}) =>
 
 const rename = (server, name, size) => chunkedHead(server, 'POST', '/api/session/s/rename') + chunksOf(JSON.stringify({ name }), size);
 
-const gauge = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
-const nothingHeld = (server) => until('no room for bodies is held', async () => await gauge(server, 'body_bytes') === 0);
+const nothingHeld = (server) => untilMetric(server, 'body_bytes', 0);
 
 shared('clients that do not tell how long their bodies are', async (server) => {
 	await server.session({ id: 's' });
@@ -121,7 +121,7 @@ shared('the head decides, before a byte of the body', async (server) => {
 	assert.equal(encoded[0].status, 415);
 	const plain = await new Pipe(server).send(ask(server, 'POST', '/api/session/s/rename', { body: '{"name":"x"}', headers: { 'Content-Encoding': 'identity' } })).take(1);
 	assert.equal(plain[0].status, 200);
-	assert.equal(await gauge(server, 'body_bytes'), 0);
+	assert.equal(await metric(server, 'body_bytes'), 0);
 });
 
 shared('leave to send, once the head has been admitted', async (server) => {
@@ -174,7 +174,7 @@ scenario('bodies in chunks are bounded, one and all', { args: ['--header-timeout
 	// All together: each has half of the most, and waits.
 	const many = Array.from({ length: 140 }, () => new Pipe(server).send(`${chunkedHead(server, 'POST', '/api/session/s/rename')}80000\r\n${'x'.repeat(0x7fff0)}`));
 	await until('refusals', () => many.some(({ answers }) => answers[0]?.status === 429), { timeout: 20_000 });
-	assert.ok(await gauge(server, 'body_bytes') <= 64 << 20);
+	assert.ok(await metric(server, 'body_bytes') <= 64 << 20);
 	assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
 	for (const each of many) each.socket.destroy();
 	await nothingHeld(server);
@@ -183,7 +183,7 @@ scenario('bodies in chunks are bounded, one and all', { args: ['--header-timeout
 scenario('who sends too slowly, or never', { args: ['--header-timeout', '1'] }, async (server) => {
 	await server.session({ id: 's' });
 	const head = (headers) => chunkedHead(server, 'POST', '/api/session/s/rename', { headers });
-	const before = await gauge(server, 'body_timeouts_total');
+	const before = await metric(server, 'body_timeouts_total');
 	const pipes = [head({ Expect: '100-continue' }), head(), `${head()}8\r\n`, `${head()}0\r\n`, `${head()}0\r\nA: `].map((text) => new Pipe(server).send(text));
 	const drip = new Pipe(server).send(head());
 	const timer = setInterval(() => drip.socket.write('1\r\nx\r\n'), 20);
@@ -192,7 +192,7 @@ scenario('who sends too slowly, or never', { args: ['--header-timeout', '1'] }, 
 	} finally {
 		clearInterval(timer);
 	}
-	assert.equal(await gauge(server, 'body_timeouts_total') - before, 6);
+	assert.equal(await metric(server, 'body_timeouts_total') - before, 6);
 	await nothingHeld(server);
 });
 

@@ -1,6 +1,6 @@
 // The control socket: the API over one WebSocket.
 import assert from 'node:assert/strict';
-import { ControlClient, metric, untilMetric } from './lib/control.mjs';
+import { breakOff, ControlClient, metric, untilMetric } from './lib/control.mjs';
 import { RawClient, frame } from './lib/client.mjs';
 import { allPids, cmdline, isAlive, rssAnon } from './lib/proc.mjs';
 import { Road } from './lib/road.mjs';
@@ -254,11 +254,7 @@ scenario('streams: events, cancel, and the end of the connection', { timeout: 15
 			control.ask('GET', '/api/session/events');
 			control.ask('GET', '/api/session/s/output?from=1');
 			control.ask('POST', '/api/session/open', { id: `n${n % times(3, 40)}` });
-			if (n % 3 === 0) control.socket.pause();
-			else if (n % 4) await control.until('frame', () => true);
-			if (n % 2) control.terminate();
-			else control.socket.close();
-			if (n % 3 === 0) control.terminate();
+			await breakOff(control, n);
 		}
 		await untilMetric(server, 'streams', 0);
 		await untilMetric(server, 'control_sockets', 0);
@@ -342,4 +338,3 @@ scenario('whoever floods and reads nothing is closed', { memory: true }, async (
 	}, { timeout: 30_000 });
 	if (!sanitized()) assert.ok(rssAnon(server.pid) - before < 8 * MiB, `memory grew by ${rssAnon(server.pid) - before}`);
 });
-

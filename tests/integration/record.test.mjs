@@ -188,4 +188,3 @@ scenario('what is too old goes when a server starts, and what is no recording st
 		assert.deepEqual(readdirSync(dir), []);
 	}
 });
-

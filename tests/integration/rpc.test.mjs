@@ -5,7 +5,7 @@ import { newWebSocketRpcSession } from 'capnweb';
 import WebSocket from 'ws';
 import { eventsOf, joined } from '../sandbox/sdk.mjs';
 import { RawClient, Refused, frame } from './lib/client.mjs';
-import { ControlClient, metric, untilMetric } from './lib/control.mjs';
+import { breakOff, ControlClient, metric, untilMetric } from './lib/control.mjs';
 import { allPids, cmdline, isAlive, rssAnon } from './lib/proc.mjs';
 import { Road } from './lib/road.mjs';
 import { sanitized } from './lib/server.mjs';
@@ -426,11 +426,7 @@ shared('connections that end in the middle leave nothing', { timeout: 100_000 },
 		}
 		control.send(['push', [[['pipeline', 1], ['promise', -1], ['export', -2]]]]);
 		control.send(['pull', 5]);
-		if (n % 3 === 0) control.socket.pause();
-		else if (n % 4) await control.until('frame', () => true);
-		if (n % 2) control.terminate();
-		else control.socket.close();
-		if (n % 3 === 0) control.terminate();
+		await breakOff(control, n);
 	}
 	await untilMetric(server, 'streams', 0);
 	await untilMetric(server, 'rpc_sockets', 0);

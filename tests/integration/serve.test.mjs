@@ -4,13 +4,13 @@ import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readdirSync, readlinkSync, readSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { metric } from './lib/control.mjs';
 import { binary, Server, scenario, slowness } from './lib/server.mjs';
 import { long, times } from './lib/soak.mjs';
 import { pause, until, within } from './lib/until.mjs';
 
 const shell = (script) => ['bash', '-c', `${script}`];
-const dropped = async (server) => Number(/^ringside_log_lines_dropped_total (\d+)$/m
-	.exec((await server.api.raw('GET', '/metrics')).text)[1]);
+const dropped = (server) => metric(server, 'log_lines_dropped_total');
 const noise = (server, count, say = () => server.api.call('POST', '/api/run', { command: 'true' })) =>
 	Promise.all(Array.from({ length: count }, say));
 

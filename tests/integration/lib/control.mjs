@@ -102,6 +102,15 @@ export async function metric(server, name) {
 	return Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
+/** Ends a connection that is busy, in one of the ways there are: some read no more, some wait for a frame, some say that they go. */
+export async function breakOff(control, way) {
+	if (way % 3 === 0) control.socket.pause();
+	else if (way % 4) await control.until('frame', () => true);
+	if (way % 2) control.terminate();
+	else control.socket.close();
+	if (way % 3 === 0) control.terminate();
+}
+
 export const untilMetric = (server, name, value, options) => until(`${name} of ${value}`,
 	async () => await metric(server, name) === value, options);
 

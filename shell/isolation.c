@@ -87,18 +87,6 @@ static void put_namespaces(struct words *w, bool share_net)
 		PUT(w, "--unsetenv", gone[i]);
 }
 
-/* What root could read in there and nobody should. */
-static void put_secrets(struct words *w)
-{
-	static const char *const files[] = {
-		"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"};
-	for (size_t i = 0; geteuid() == 0 && i < sizeof files / sizeof *files; i++)
-		if (access(files[i], F_OK) == 0)
-			PUT(w, "--ro-bind", "/dev/null", files[i]);
-	if (geteuid() == 0 && access("/etc/ssl/private", F_OK) == 0)
-		PUT(w, "--tmpfs", "/etc/ssl/private");
-}
-
 static void put_private(struct words *w, const char *home)
 {
 	static const char *const tops[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
@@ -137,7 +125,6 @@ static int put_files(struct words *w, const struct isolation_options *o)
 		put_private(w, home);
 	else if (writable_home && home)
 		PUT(w, "--bind-try", home, home);
-	put_secrets(w);
 	if (o->share_net)
 		PUT(w, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve");
 	return 0;

@@ -433,7 +433,7 @@ scenario('a room has its own files and no others', { skip: noRooms || (inRooms &
 	await ask(server, 'write', { path: `${bound}/dir/planted`, content: 'x' }); // the room may have a directory of that name
 	assert.equal(existsSync(path.join(server.root, 'planted')), false);
 	await refused(server, 'write', { path: '/etc/planted', content: 'x' }, 500, 'FILESYSTEM_ERROR');
-	await refused(server, 'read', { path: '/etc/shadow' }, 404, 'FILE_NOT_FOUND');
+	await refused(server, 'read', { path: '/etc/shadow' }, 500, 'FILESYSTEM_ERROR');
 	await refused(server, 'read', { path: '/etc/passwd', sessionId: '__DISABLE_SESSION__' }, 400, 'VALIDATION_FAILED');
 	assert.equal(readFileSync(outside, 'utf8'), 'of the outside');
 	// A directory that is swapped for a link out, again and again, while files are written through it.

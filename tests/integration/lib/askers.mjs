@@ -47,7 +47,6 @@ export class Http1 {
 
 	async ask(token, { method, path, body, headers = {}, stream, socket }) {
 		const payload = body === undefined ? undefined : JSON.stringify(body);
-		if (socket) this.close(); // a handshake has a connection of its own, as everybody's has
 		const got = await within(`answer to ${method} ${path}`, new Promise((resolve, reject) => {
 			const request = https.request({
 				host: '127.0.0.1', port: this.server.port, agent: this.connection(), method, path,

@@ -63,7 +63,7 @@ for family in range(1, 46):
 scenario('no way to the kernel from a room', { skip, start: false, ordinary: true }, async (server) => {
 	for (const profile of ['private', 'system']) {
 		await server.start({ args: [`--isolate=${profile}`] });
-		await server.session({ id: 's' });
+		await server.session({ id: 's', cwd: '/' });
 		await server.api.call('POST', '/api/session/s/exec', { command: 'cat >/tmp/sockets.py', streams: 'pipes', stdin: sockets });
 		const { output } = await ask(server, 'python3 /tmp/sockets.py');
 		assert.equal(output, '', 'families of sockets');

@@ -81,7 +81,7 @@ struct mcp_call {
 	bool scoped;              /* it is one of those that have ids */
 	bool leaves;              /* its command is told of when it has ended, see ws/mcp/left.h */
 	bool bare;                /* see below */
-	bool exact;               /* its structured content is a file's, as it is: only its text is made visible */
+	bool exact;               /* its structured content is a file's, as it is */
 	bool taken_up;            /* whose id is of an earlier server, or was forgotten */
 	bool again;               /* an earlier server may have done it already */
 	uint64_t client;          /* who calls, as a number, for what is remembered of them */

@@ -190,7 +190,7 @@ static int open_auth(struct program *p)
 	return rc < 0 ? serve_fail("token", strerror(-rc)) : 0;
 }
 
-static int open_previews(struct program *p, unsigned descriptors)
+static int open_previews(struct program *p)
 {
 	const char *domain = p->options.preview_domain;
 	p->previews.place_is_default = !domain;
@@ -199,10 +199,7 @@ static int open_previews(struct program *p, unsigned descriptors)
 		(void)preview_place_parse(
 			domain ? domain : PREVIEW_DOMAIN_DEFAULT, &p->previews.place);
 	/* Each has two descriptors; those who have the address of a preview shall not keep others out. */
-	p->previews.users_max = resources_connections(
-			p->options.max_connections, descriptors, p->options.tls_cert != NULL) /
-			PREVIEWS_SHARE +
-		1;
+	p->previews.users_max = p->options.max_connections / PREVIEWS_SHARE + 1;
 	p->previews.owners_only = p->bounds.isolation && !p->options.share_net;
 	p->api.previews = &p->previews;
 	int rc = previews_open(&p->previews, &p->sessions, &p->loop, p->auth.dir_fd);
@@ -222,7 +219,7 @@ static int open_sockets(struct program *p)
 	return 0;
 }
 
-static int open_server(struct program *p, unsigned descriptors)
+static int open_server(struct program *p)
 {
 	const struct serve_options *o = &p->options;
 	struct server_options options = {
@@ -250,8 +247,7 @@ static int open_server(struct program *p, unsigned descriptors)
 		.tls_key = o->tls_key,
 		.header_timeout_s = o->header_timeout_s,
 		.ping_interval_s = o->ping_interval_s,
-		.max_connections = resources_connections(
-			o->max_connections, descriptors, o->tls_cert != NULL),
+		.max_connections = o->max_connections,
 	};
 	int rc = server_open(&options, &p->server);
 	p->shutdown.server = p->server;
@@ -341,7 +337,8 @@ static void on_tunnel_exited(void *user, const struct tunnel_view *view, int cod
 static int open_program(struct program *p)
 {
 	long nofile;
-	unsigned descriptors = resources_raise_descriptors(&nofile);
+	p->options.max_connections = resources_connections(p->options.max_connections,
+		resources_raise_descriptors(&nofile), p->options.tls_cert != NULL);
 	p->token = privacy_take(environ, "RINGSIDE_TOKEN");
 	p->bounds.holder = p->holder;
 	if (resources_runtime_dir(p->options.runtime_dir, p->runtime_dir) < 0 ||
@@ -380,12 +377,10 @@ static int open_program(struct program *p)
 	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 || open_recorders(p) < 0 ||
 		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
 		return -1;
-	access_open(&p->access, &p->auth,
-		resources_connections(
-			p->options.max_connections, descriptors, p->options.tls_cert != NULL));
+	access_open(&p->access, &p->auth, p->options.max_connections);
 	p->access.drivers_may_all = p->options.drivers_may_all;
 	p->metrics.quotas = &p->access.quotas;
-	if (open_previews(p, descriptors) < 0)
+	if (open_previews(p) < 0)
 		return -1;
 	p->api.crew = crew_open(&p->loop,
 		&(struct crew_options){.user = p->bounds.user,
@@ -417,7 +412,7 @@ static int open_program(struct program *p)
 	open_signals(p);
 	adopt_sessions(p);
 	/* Asked to end meanwhile: whoever is let in now would never be let go. */
-	return p->shutdown.begun ? 0 : open_server(p, descriptors);
+	return p->shutdown.begun ? 0 : open_server(p);
 }
 
 static void close_program(struct program *p)

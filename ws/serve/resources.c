@@ -110,13 +110,16 @@ static int resolve_dir(char dir[PATH_MAX], int fd)
 /* Whether we are in a user namespace, where what is somebody's outside belongs to nobody (user_namespaces(7)). */
 static bool is_mapped(void)
 {
-	unsigned long inside = 0, outside = 0, count = 0;
-	FILE *f = fopen("/proc/self/uid_map", "r");
-	bool whole = !f ||
-		(fscanf(f, "%lu %lu %lu", &inside, &outside, &count) == 3 && count == UINT32_MAX);
-	if (f)
-		fclose(f);
-	return !whole;
+	char line[64] = "";
+	FILE *f = fopen("/proc/self/uid_map", "re");
+	if (!f)
+		return false;
+	char *at = fgets(line, sizeof line, f);
+	fclose(f);
+	unsigned long inside = at ? strtoul(at, &at, 10) : 0;
+	unsigned long outside = at ? strtoul(at, &at, 10) : 0;
+	unsigned long count = at ? strtoul(at, NULL, 10) : 0;
+	return inside != 0 || outside != 0 || count != UINT32_MAX;
 }
 
 /* Whether a group is of our name and has nobody else, as many systems give each user one, and a umask of 002. */

@@ -207,7 +207,7 @@ shared('streams apart, standard input, directory and environment of a command', 
 shared('people see what goes through pipes, as it comes', async (server) => {
 	await server.session({ id, cols: 60, rows: 20 });
 	await exec(server, 'clear');
-	execFileSync('mkfifo', [path.join(server.cwd, 'wait')]);
+	execFileSync('mkfifo', ['-m', '666', path.join(server.cwd, 'wait')]);
 	const running = exec(server, 'echo one; echo two >&2; read -t 20 <>wait; echo three', { streams: 'pipes', stdin: null, cwd: server.cwd, env: {} });
 	await until('what it has said', async () => (await rows(server)).includes('two'));
 	assert.deepEqual((await rows(server)).filter(Boolean).slice(0, 3).filter((row) => !/^[$#]/.test(row)), ['one', 'two']);
@@ -459,7 +459,7 @@ shared('directories vanish: the shell\'s own and the session\'s', async (server)
 shared('a command outlives the server, and its result with it', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	const finished = await exec(server, 'echo before; false | true');
-	execFileSync('mkfifo', [path.join(server.cwd, 'wait')]);
+	execFileSync('mkfifo', ['-m', '666', path.join(server.cwd, 'wait')]);
 	const running = await exec(server, 'echo begun; read -t 20 line <>wait; echo over; (exit 5)', { yieldMs: 0, key: 'k', cwd: server.cwd });
 	await server.outputMatches(id, /begun\r\n/);
 	await server.restart();

@@ -3,10 +3,11 @@
  * this, so the holder's own program does it, when it is started as
  *
  *   ringside-holder --enter [--group FD] [--tasks N] [--memory BYTES] [--cwd DIR]
- *       [--user UID --gid GID [--groups GID,...]] -- PROGRAM ARGUMENT...
+ *       [--user UID --gid GID [--groups GID,...]] [--show] -- PROGRAM ARGUMENT...
  *
- * and becomes that program, or says why not and ends with ENTER_EXIT. With a user it gets those variables whose names begin
- * with ENTER_HIDDEN, without that, and no others.
+ * and becomes that program, or says why not and ends with ENTER_EXIT. With --show the program gets those variables whose
+ * names begin with ENTER_HIDDEN, without that, and no others. Until then what a driver has set means nothing to any program
+ * on the way: not to one that still has our rights, nor to one that is not yet in its sandbox.
  */
 #pragma once
 
@@ -25,6 +26,9 @@ struct enter_limits {
 
 /* Have this process and its children within them. Only async-signal-safe calls. Returns 0 or a negative errno. */
 int enter_limits(const struct enter_limits *limits);
+
+/* Replace the environment by what is hidden in it, under its own names. Async-signal-safe. */
+void enter_show_environment(void);
 
 /* argv: ENTER_OPTION, and what stands behind it. */
 _Noreturn void enter(int argc, char **argv);

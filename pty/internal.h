@@ -21,9 +21,6 @@ int link_introduce(struct link *l);
 /* The answer to PROVE: it is believed, and ATTACH follows, or -EKEYREJECTED, or another negative errno. */
 int link_answer_proof(struct link *l, const struct wire_message *m);
 
-/* Note whether the shell that it tells of is its child: it may tell of anybody's. */
-void link_see_shell(struct link *l);
-
 /* Who is at the other end of the connection, as the kernel says. Returns false when there is nobody to ask about. */
 bool link_peer(const struct link *l, struct ucred *ret);
 

@@ -114,11 +114,11 @@ static void forget_started(struct link *l)
 	close_fd(&l->started_fd);
 }
 
-/* A holder that cannot be attached to is nobody's: it must not stay. Its shell goes with it. */
+/* A holder that cannot be attached to must not stay: its guard ends it, and all that it has started. */
 static void drop_started(struct link *l)
 {
-	if (l->started > 0)
-		link_kill_started(l);
+	if (l->started_fd >= 0)
+		(void)pidfd_send_signal(l->started_fd, SIGTERM, NULL, 0);
 	forget_started(l);
 }
 
@@ -334,7 +334,6 @@ static void on_attached(struct link *l, struct packet *p)
 	uv_timer_stop(&l->timer);
 	forget_started(l);
 	l->info = m->u.info;
-	link_find_holder(l);
 	l->tail = control_tail(&l->control, stream_head(&l->ring.bytes));
 	l->events_tail = control_events_tail(&l->control, stream_head(&l->ring.events));
 	receipts_settle(&l->control);

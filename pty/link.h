@@ -88,8 +88,6 @@ struct link {
 	bool taken;       /* while attached: by another process */
 	bool condemned;   /* its holder has tried to stop us: see link_distrust() */
 	struct timed wake_timed, space_timed; /* of the eventfds; that of the master is in input */
-	bool shell_seen; /* its shell is a child of the holder, as the kernel says */
-	bool foreign; /* it lives in a namespace of its own, and tells numbers that are no good here */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };
 
@@ -183,17 +181,8 @@ bool link_sleep(struct link *l, uint64_t head, uint64_t events);
 /* There is a new shell in this session (EVENT_SHELL): info has its number from here on. */
 void link_follow_shell(struct link *l);
 
-/* It has been attached to: have the numbers that are good here, in place of those that it has told. */
-void link_find_holder(struct link *l);
-
-/* Kill what has been started and not attached to: the holder, also behind a wrapper, and with it its shell. */
-void link_kill_started(const struct link *l);
-
-/* The number here of a child of `parent` (as it is here) that the holder's processes call `number`; 0: it is no more. */
-pid_t link_number(const struct link *l, pid_t parent, pid_t number);
-
-/* Whose the holder is that it is connected to, as the kernel says; ours while that is not known. */
-uid_t link_user(const struct link *l);
+/* The uid of the session's processes, as the attached holder says; ours while that is not known. */
+uid_t link_owner(const struct link *l);
 
 /* The number of the holder, as soon as it is known; 0: not yet, or not at all. */
 pid_t link_holder(const struct link *l);

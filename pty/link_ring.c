@@ -90,7 +90,5 @@ bool link_sleep(struct link *l, uint64_t head, uint64_t events)
 
 void link_follow_shell(struct link *l)
 {
-	l->info.shell_pid = link_number(
-		l, l->info.holder_pid, atomic_load(&l->ring.header->shell_pid));
-	link_see_shell(l);
+	l->info.shell_pid = atomic_load(&l->ring.header->shell_pid);
 }

@@ -8,6 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool link_peer(const struct link *l, struct ucred *ret)
+{
+	socklen_t length = sizeof *ret;
+	return l->socket_fd >= 0 &&
+		getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, ret, &length) == 0;
+}
+
+bool link_confirms_number(const struct link *l, pid_t number)
+{
+	struct ucred peer;
+	return link_peer(l, &peer) && peer.pid == number;
+}
+
 pid_t link_holder(const struct link *l)
 {
 	struct ucred peer;
@@ -17,10 +30,9 @@ pid_t link_holder(const struct link *l)
 	return link_peer(l, &peer) ? peer.pid : 0;
 }
 
-uid_t link_user(const struct link *l)
+uid_t link_owner(const struct link *l)
 {
-	struct ucred peer;
-	return link_peer(l, &peer) ? peer.uid : geteuid();
+	return l->state == LINK_ATTACHED ? l->info.owner : geteuid();
 }
 
 bool link_is_silent(const struct link *l)

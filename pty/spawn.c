@@ -8,26 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define HOLDER_REPORT_FD 4
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
-#define FIXED_ARGS 34
+#define FIXED_ARGS 40
 #define SHELL_ARGS_MAX 64
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
 
 /* Our copies of what the holder gets; -1: none. */
 struct ends {
-	int dir, report, key, group, listen;
+	int dir, report, key, group;
 };
 
 struct numbers {
 	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], mark[24], tasks[24],
-		memory[24];
+		memory[24], owner[24];
 };
 
 int spawn_wrap(char **argv, char *const *wrapper)
@@ -45,10 +42,7 @@ int spawn_wrap(char **argv, char *const *wrapper)
 /* argv of the holder; the texts live in *n. Returns 0 or -E2BIG. */
 static int build_argv(const struct spawn_options *o, struct numbers *n, char **argv)
 {
-	int wrapped = spawn_wrap(argv, o->wrapper);
-	if (wrapped < 0)
-		return wrapped;
-	size_t i = (size_t)wrapped;
+	size_t i = 0;
 	snprintf(n->rows, sizeof n->rows, "%u", o->rows);
 	snprintf(n->cols, sizeof n->cols, "%u", o->cols);
 	snprintf(n->ring, sizeof n->ring, "%zu", o->ring_size);
@@ -56,22 +50,20 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	snprintf(n->ttl, sizeof n->ttl, "%u", o->ttl_s);
 	snprintf(n->nofile, sizeof n->nofile, "%ld", o->nofile);
 	snprintf(n->mark, sizeof n->mark, "%llu", (unsigned long long)o->mark);
+	snprintf(n->owner, sizeof n->owner, "%u", (unsigned)o->owner);
 	const char *const fixed[] = {"ringside-holder", "--dir-fd", "3", "--report-fd", "4",
 		"--rows", n->rows, "--cols", n->cols, "--ring-size", n->ring, "--control-size",
-		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--mark", n->mark, "--cwd",
-		o->cwd};
-	/* The wrapper's last word is the holder's first. */
-	for (size_t k = i > 0; k < sizeof fixed / sizeof *fixed; k++)
+		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--mark", n->mark, "--owner",
+		n->owner, "--cwd", o->cwd};
+	for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
 		argv[i++] = (char *)(uintptr_t)fixed[k]; /* posix_spawn does not write to it */
-	if (o->inside) {
-		argv[i++] = (char *)(uintptr_t) "--inside";
-		argv[i++] = (char *)(uintptr_t)o->inside;
+	if (o->wrapper)
+		argv[i++] = (char *)(uintptr_t) "--starter";
+	if (o->wrapper && o->filter_fd > 0) {
+		argv[i++] = (char *)(uintptr_t) "--filter-fd";
+		argv[i++] = (char *)(uintptr_t)TEXT(SPAWN_FILTER_FD);
 	}
-	if (o->bind) {
-		argv[i++] = (char *)(uintptr_t) "--listen-fd";
-		argv[i++] = (char *)(uintptr_t)TEXT(SPAWN_LISTEN_FD);
-	}
-	if (o->group_fd > 0 && !o->entered) {
+	if (o->group_fd > 0) {
 		argv[i++] = (char *)(uintptr_t) "--group-fd";
 		argv[i++] = (char *)(uintptr_t)TEXT(SPAWN_GROUP_FD);
 	}
@@ -87,6 +79,10 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	if (o->no_flow)
 		argv[i++] = (char *)(uintptr_t) "--no-flow";
 	argv[i++] = (char *)(uintptr_t) "--";
+	int wrapped = spawn_wrap(argv + i, o->wrapper);
+	if (wrapped < 0)
+		return wrapped;
+	i += (size_t)wrapped;
 	for (size_t k = 0; o->argv[k]; k++) {
 		if (k == SHELL_ARGS_MAX)
 			return -E2BIG;
@@ -110,29 +106,26 @@ static int fill_actions(
 		rc = posix_spawn_file_actions_adddup2(actions, ours->report, HOLDER_REPORT_FD);
 	if (rc == 0)
 		rc = spawn_lend(actions, HOLDER_REPORT_FD + 1, o->wrapper ? o->filter_fd : 0,
-			ours->group > 0 ? ours->group : 0, ours->listen > 0 ? ours->listen : 0);
+			ours->group > 0 ? ours->group : 0);
 	return -rc;
 }
 
 /* The filter is opened anew, for two that read one file description share its place. */
-int spawn_lend(
-	posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd, int listen_fd)
+int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd)
 {
 	char path[32];
 	int rc = 0;
-	if (filter_fd <= 0 && group_fd <= 0 && listen_fd <= 0)
+	if (filter_fd <= 0 && group_fd <= 0)
 		return posix_spawn_file_actions_addclosefrom_np(actions, first);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", filter_fd);
-	for (int fd = first; rc == 0 && fd <= SPAWN_LISTEN_FD; fd++)
+	for (int fd = first; rc == 0 && fd <= SPAWN_GROUP_FD; fd++)
 		if (fd == SPAWN_FILTER_FD && filter_fd > 0)
 			rc = posix_spawn_file_actions_addopen(actions, fd, path, O_RDONLY, 0);
 		else if (fd == SPAWN_GROUP_FD && group_fd > 0)
 			rc = posix_spawn_file_actions_adddup2(actions, group_fd, fd);
-		else if (fd == SPAWN_LISTEN_FD && listen_fd > 0)
-			rc = posix_spawn_file_actions_adddup2(actions, listen_fd, fd);
 		else
 			rc = posix_spawn_file_actions_addclose(actions, fd);
-	return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(actions, SPAWN_LISTEN_FD + 1) : rc;
+	return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(actions, SPAWN_GROUP_FD + 1) : rc;
 }
 
 int spawn_attributes(posix_spawnattr_t *attributes)
@@ -161,8 +154,7 @@ static int spawn(
 	if (rc == 0)
 		rc = spawn_attributes(&attributes);
 	if (rc == 0)
-		rc = -posix_spawn(ret_pid, o->wrapper ? o->wrapper[0] : o->holder, &actions,
-			&attributes, argv, o->envp);
+		rc = -posix_spawn(ret_pid, o->holder, &actions, &attributes, argv, o->envp);
 	posix_spawnattr_destroy(&attributes);
 err_actions:
 	posix_spawn_file_actions_destroy(&actions);
@@ -177,7 +169,7 @@ static int copy_of(int fd)
 
 static void close_ends(const struct ends *e)
 {
-	const int fds[] = {e->dir, e->report, e->key, e->group, e->listen};
+	const int fds[] = {e->dir, e->report, e->key, e->group};
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -197,31 +189,12 @@ static int open_key(const struct proof_key *key)
 	return rc < 0 ? error : rc;
 }
 
-/* The socket of a holder, which will listen there. Returns it, or a negative errno. */
-static int bind_socket(int dir_fd)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int low = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (low < 0)
-		return -errno;
-	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" WIRE_SOCKET, dir_fd);
-	/* Its mode becomes that of the name. */
-	int rc = fchmod(low, 0600) == 0 &&
-			bind(low, (const struct sockaddr *)&address, sizeof address) == 0
-		? copy_of(low)
-		: -1;
-	int error = -errno;
-	close(low);
-	return rc < 0 ? error : rc;
-}
-
 static int open_ends(const struct spawn_options *o, int report_fd, struct ends *ret)
 {
 	*ret = (struct ends){.report = copy_of(report_fd),
 		.dir = copy_of(o->dir_fd),
 		.key = -1,
-		.group = -1,
-		.listen = -1};
+		.group = -1};
 	int rc = ret->report < 0 || ret->dir < 0 ? -errno : 0;
 	if (rc == 0 && o->group_fd > 0) {
 		ret->group = copy_of(o->group_fd);
@@ -230,10 +203,6 @@ static int open_ends(const struct spawn_options *o, int report_fd, struct ends *
 	if (rc == 0 && o->key) {
 		ret->key = open_key(o->key);
 		rc = ret->key < 0 ? ret->key : 0;
-	}
-	if (rc == 0 && o->bind) {
-		ret->listen = bind_socket(o->dir_fd);
-		rc = ret->listen < 0 ? ret->listen : 0;
 	}
 	return rc;
 }

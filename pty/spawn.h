@@ -13,12 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SPAWN_DIR_FD 3    /* the directory, in the holder */
-#define SPAWN_FILTER_FD 5 /* what a wrapper reads its filter of system calls from */
-#define SPAWN_GROUP_FD \
-	10 /* what a shell writes "0" to, to be in its control group; above enum wire_place */
-
-#define SPAWN_LISTEN_FD 11 /* a holder's socket, where the server has bound it */
+#define SPAWN_DIR_FD 3     /* the directory, in the holder */
+#define SPAWN_FILTER_FD 11 /* what bwrap reads its filter of system calls from; above enum wire_place */
+#define SPAWN_GROUP_FD 12  /* what a process writes "0" to, to be in its control group */
 
 #define SPAWN_WRAPPER_MAX 400 /* words */
 
@@ -32,18 +29,16 @@ struct spawn_options {
 	int dir_fd;          /* the session's directory, existing and empty */
 	const char *cwd;     /* absolute */
 	char *const *argv;   /* the shell and its arguments */
-	char *const *envp;   /* the shell's environment */
+	char *const *envp;   /* the shell's environment, hidden: see pty/enter.h */
 	unsigned rows, cols; /* 1 to 1000 */
 	size_t ring_size;    /* bytes */
 	size_t control_size; /* bytes */
 	unsigned ttl_s;      /* 0 = for ever */
 	long nofile;         /* soft limit of descriptors for the shell; 0 = as the server's */
-	char *const *wrapper; /* what starts the holder, and the holder's path behind it; NULL: nobody does */
-	const char *inside; /* the directory's path as it is for who is wrapped */
+	char *const *wrapper; /* what the shell is started by, up to a starter; NULL: the holder starts it */
+	uid_t owner;          /* whose the shell is */
 	int filter_fd; /* what the wrapper gets as SPAWN_FILTER_FD, to be read from its beginning; 0: nothing */
-	int group_fd; /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
-	bool entered; /* the wrapper takes the holder into that group as well */
-	bool bind; /* its socket is bound here: it is another user's, who may not write to its directory */
+	int group_fd;  /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
 	uint64_t tasks, memory; /* limits of the shell, as ENTER_TASKS and ENTER_MEMORY; 0 = none */
 	const struct proof_key *key; /* what the holder is to know, see pty/proof.h; NULL: nothing */
 	uint64_t mark;               /* of all its processes, see pty/wire.h; 0 = none */
@@ -71,9 +66,7 @@ int spawn_attributes(posix_spawnattr_t *attributes);
 int spawn_wrap(char **argv, char *const *wrapper);
 
 /*
- * Have a child get what a wrapper wants, and nothing else from first on: the file as SPAWN_FILTER_FD, from its beginning (0: none),
- * group_fd as SPAWN_GROUP_FD and listen_fd as SPAWN_LISTEN_FD
- * (both above that one; 0: none). Returns 0 or an errno, as posix_spawn does.
+ * Have a child get what a wrapper wants, and nothing else from first on: the file as SPAWN_FILTER_FD, from its beginning, and
+ * group_fd as SPAWN_GROUP_FD (0: none). Returns 0 or an errno, as posix_spawn does.
  */
-int spawn_lend(
-	posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd, int listen_fd);
+int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd);

@@ -239,7 +239,7 @@ static int fill_actions(posix_spawn_file_actions_t *actions, const struct plan *
 	int first = script ? SCRIPT_FD + 1 : SCRIPT_FD;
 	if (rc == 0)
 		rc = p->options->wrapper
-			? spawn_lend(actions, first, p->options->filter_fd, p->group, 0)
+			? spawn_lend(actions, first, p->options->filter_fd, p->group)
 			: posix_spawn_file_actions_addclosefrom_np(actions, first);
 	if (rc == 0 && !p->options->wrapper)
 		rc = posix_spawn_file_actions_addchdir_np(actions, p->options->cwd);

@@ -50,6 +50,7 @@ enum wire_place {
 	WIRE_PLACE_FIFO = 7,   /* WIRE_FIFO */
 	WIRE_PLACE_STDOUT = 8, /* WIRE_FIFO_STDOUT */
 	WIRE_PLACE_STDERR = 9, /* WIRE_FIFO_STDERR */
+	WIRE_PLACE_STDERR_PTY = 10, /* of a starter only: the slave of the second PTY, while there is one */
 };
 
 /*
@@ -85,7 +86,9 @@ struct wire_info {
 	uint64_t epoch;
 	int32_t holder_pid;
 	int32_t shell_pid;
-	uint64_t head; /* output bytes so far */
+	uint64_t head;  /* output bytes so far */
+	uint32_t owner; /* uid of the session's processes */
+	uint32_t guard_pid; /* the holder's parent, see pty/holder/guard.c */
 };
 
 /* That one side knows the session's key. */

@@ -1,18 +1,20 @@
 /*
- * See bounds.h. The words come in this order: what enters (pty/enter.h), what makes the room, what is started. A holder stays
- * outside of its session's group, so that it can go on when the session has used up what it may; its shell enters it. Another
- * user's holder is in the group too: the descriptor by which root enters would let that user move anybody in there.
+ * See bounds.h. The words come in this order: what enters (pty/enter.h), what makes the sandbox, what is started. A holder
+ * stays outside of all of it, of its session's group as well, so that it can go on when the session has used up what it may.
  */
 #include "shell/bounds.h"
 
 #include "pty/enter.h"
 #include "pty/spawn.h"
+#include "pty/starter.h"
 #include "shell/cgroup.h"
+#include "shell/descriptors.h"
 #include "shell/environment.h"
 #include "shell/isolation.h"
 #include "shell/user.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -73,33 +75,44 @@ static size_t put_user(const struct bounds *b, const char **words)
 	return USER_WORDS;
 }
 
-/* In front of a holder's room, or of itself. Takes the list. */
-static char **wrap_holder(const struct bounds *b, char **room)
+/* What becomes the user, before a list; or the list. Takes it. */
+static char **enter_user(const struct bounds *b, char **list)
 {
 	const char *words[ENTER_WORDS_MAX] = {b->holder, ENTER_OPTION};
 	size_t n = 2;
-	n += put_group(b, words + n);
+	if (!b->user || !list)
+		return list;
 	n += put_user(b, words + n);
 	words[n++] = "--";
-	if (!room)
-		words[n++] = b->holder;
-	return prepend(words, n, room);
+	return prepend(words, n, list);
 }
 
-int bounds_holder(const struct bounds *b, const char *group, int dir_fd, struct bounded *ret)
+/* A starter outside of any sandbox. */
+static char **make_starter(const struct bounds *b, const char *directory, const char *cwd, bool respawn)
 {
-	struct bounded bounded = {0};
+	const char *words[] = {b->holder, STARTER_OPTION, "--directory", directory, "--cwd", cwd,
+		respawn ? "--respawn" : "--", "--"};
+	return prepend(words, sizeof words / sizeof *words - !respawn, NULL);
+}
+
+int bounds_shell(const struct bounds *b, const char *group, const struct bounds_shell *shell,
+	struct bounded *ret)
+{
+	struct bounded bounded = {.owner = bounds_owner(b)};
+	char directory[PATH_MAX];
+	int rc = descriptor_path(shell->dir_fd, directory);
+	if (rc < 0)
+		return rc;
 	if (b->isolation) {
-		bounded.wrapper = isolation_wrap_holder(b->isolation, dir_fd, &bounded.inside);
 		bounded.filter_fd = isolation_filter(b->isolation);
-		if (!bounded.wrapper)
-			return -ENOMEM;
+		bounded.wrapper = isolation_wrap_starter(
+			b->isolation, directory, shell->cwd, shell->respawn);
+	} else if (b->user) {
+		bounded.wrapper = make_starter(b, directory, shell->cwd, shell->respawn);
 	}
-	if (b->user) {
-		bounded.wrapper = wrap_holder(b, bounded.wrapper);
-		bounded.entered = b->cgroup != NULL;
-	}
-	int rc = b->user && !bounded.wrapper ? -ENOMEM : enter_group(b, group, &bounded);
+	bounded.wrapper = enter_user(b, bounded.wrapper);
+	rc = (b->isolation || b->user) && !bounded.wrapper ? -ENOMEM
+							     : enter_group(b, group, &bounded);
 	if (rc < 0)
 		bounds_release(&bounded);
 	else
@@ -135,6 +148,7 @@ static char **wrap_command(const struct bounds *b, const char *cwd)
 	if (!b->isolation) {
 		words[n++] = "--cwd";
 		words[n++] = cwd;
+		words[n++] = "--show";
 	}
 	words[n++] = "--";
 	if (!b->isolation)
@@ -145,10 +159,15 @@ static char **wrap_command(const struct bounds *b, const char *cwd)
 	return prepend(words, n, room);
 }
 
+bool bounds_wrap_commands(const struct bounds *b)
+{
+	return b->isolation || b->cgroup || b->user || b->tasks > 0 || b->memory > 0;
+}
+
 int bounds_command(const struct bounds *b, const char *group, const char *cwd, struct bounded *ret)
 {
 	struct bounded bounded = {0};
-	if (!b->isolation && !b->cgroup && !b->user && b->tasks == 0 && b->memory == 0) {
+	if (!bounds_wrap_commands(b)) {
 		*ret = bounded;
 		return 0;
 	}
@@ -176,10 +195,9 @@ int bounds_pass(const struct bounds *b, int dir_fd)
 	return b->user && fchmod(dir_fd, 0711) < 0 ? -errno : 0;
 }
 
-/* Only who enters shows again what is hidden. */
-char **bounds_environment(const struct bounds *b, char **environment)
+char **bounds_environment(char **environment)
 {
-	if (!b->user || !environment)
+	if (!environment)
 		return environment;
 	char **hidden = user_hide_environment(environment);
 	environment_destroy(environment);
@@ -207,7 +225,6 @@ bool bounds_reach(const struct bounds *b, const char *directory)
 void bounds_release(struct bounded *bounded)
 {
 	isolation_free(bounded->wrapper);
-	free(bounded->inside);
 	if (bounded->group_fd > 0)
 		close(bounded->group_fd);
 	*bounded = (struct bounded){0};

@@ -27,17 +27,23 @@ extern const struct bounds bounds_none;
 /* For one start. */
 struct bounded {
 	char **wrapper; /* words to put before its own, the last being what they run; NULL: none */
-	char *inside;   /* of a holder: its directory's path in its room; NULL: it is in none */
+	uid_t owner;    /* whose it will be */
 	int filter_fd;  /* what bwrap reads its filter from, not owned; 0: none */
 	int group_fd;   /* cgroup.procs of its group; 0: none */
-	bool entered;   /* the wrapper enters that, and whom it starts need not */
+};
+
+/* A shell that a holder is to start. */
+struct bounds_shell {
+	int dir_fd;      /* the session's directory */
+	const char *cwd; /* where it starts, absolute */
+	bool respawn;    /* another one may follow it */
 };
 
 #define BOUNDS_WORDS 7 /* of bounds_limits() */
 
-/* Before a holder with this directory. group: name of its control group. Returns 0, or a negative errno and nothing is left. */
-int bounds_holder(
-	const struct bounds *b, const char *group, int dir_fd, struct bounded *ret_bounded);
+/* Before such a shell. group: name of its control group. Returns 0, or a negative errno and nothing is left. */
+int bounds_shell(const struct bounds *b, const char *group, const struct bounds_shell *shell,
+	struct bounded *ret_bounded);
 
 /* Before a command of bash that will be in cwd: with a wrapper that sees to it. Returns likewise, -EXDEV: its room has no such directory. */
 int bounds_command(
@@ -52,8 +58,14 @@ uid_t bounds_owner(const struct bounds *b);
 /* Let the user through a directory of ours, on to what is meant for it. Harmless without one. */
 int bounds_pass(const struct bounds *b, int dir_fd);
 
-/* An environment as the wrapper has to get it: takes it, and returns it or another one. NULL when memory is short. */
-char **bounds_environment(const struct bounds *b, char **environment);
+/* Whether bounds_command() puts any words before one: it needs what bounds_environment() makes then. */
+bool bounds_wrap_commands(const struct bounds *b);
+
+/*
+ * An environment for what has yet to reach its user and its sandbox, see pty/enter.h: takes it, and returns another one. NULL
+ * when memory is short.
+ */
+char **bounds_environment(char **environment);
 
 /* Whether the user reaches what it needs, a directory and ringside-holder: tried by one that becomes it. */
 bool bounds_reach(const struct bounds *b, const char *directory);

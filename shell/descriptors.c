@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -33,6 +34,17 @@ unsigned descriptors_open(void)
 		count += entry->d_name[0] != '.';
 	closedir(dir);
 	return count > 0 ? count - 1 : 0; /* but for the one that has counted */
+}
+
+int descriptor_path(int fd, char ret_path[PATH_MAX])
+{
+	char link[32];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, ret_path, PATH_MAX - 1);
+	if (n < 0)
+		return -errno;
+	ret_path[n] = '\0';
+	return 0;
 }
 
 static unsigned reserve(void)

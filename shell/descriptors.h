@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 
 /* How many, as far as an eighth of the limit goes. */
@@ -17,6 +18,9 @@ unsigned descriptors_open(void);
 
 /* Whether a session or a process may be started: 0, or -EMFILE or -ENFILE. fd: any that is open. */
 int descriptors_check(int fd);
+
+/* The path of an open directory or file. Returns 0 or a negative errno. */
+int descriptor_path(int fd, char ret_path[PATH_MAX]);
 
 /*
  * Whether it has come near the reserve, and this is news: *near is what was said last, and goes back when there is

@@ -5,6 +5,7 @@
 #include "shell/isolation.h"
 
 #include "pty/enter.h"
+#include "pty/starter.h"
 #include "shell/environment.h"
 #include "shell/isolation_filter.h"
 #include "shell/program.h"
@@ -81,10 +82,13 @@ static void put_namespaces(struct words *w, bool share_net)
 	if (!share_net)
 		put(w, "--unshare-net");
 	/* Ways to servers that are not there, or are somebody else's. */
-	static const char *const gone[] = {"TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
-		"SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"};
+#define GONE(prefix) \
+	{prefix "TMPDIR", prefix "XDG_RUNTIME_DIR", prefix "DBUS_SESSION_BUS_ADDRESS", \
+		prefix "SSH_AUTH_SOCK", prefix "DISPLAY", prefix "WAYLAND_DISPLAY", \
+		prefix "XAUTHORITY"}
+	static const char *const gone[] = GONE(""), *const hidden[] = GONE(ENTER_HIDDEN);
 	for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
-		PUT(w, "--unsetenv", gone[i]);
+		PUT(w, "--unsetenv", gone[i], "--unsetenv", hidden[i]);
 }
 
 static void put_private(struct words *w, const char *home)
@@ -170,33 +174,20 @@ static char **finish(struct words *w)
 	return NULL;
 }
 
-/* The path of an open directory; the caller's. */
-static char *path_of(int dir_fd)
-{
-	char link[32], path[PATH_MAX];
-	snprintf(link, sizeof link, "/proc/self/fd/%d", dir_fd);
-	ssize_t n = readlink(link, path, sizeof path - 1);
-	path[n > 0 ? n : 0] = '\0';
-	return n > 0 ? strdup(path) : NULL;
-}
-
-char **isolation_wrap_holder(const struct isolation *i, int dir_fd, char **ret_inside)
+char **isolation_wrap_starter(
+	const struct isolation *i, const char *directory, const char *cwd, bool respawn)
 {
 	struct words w;
-	char *path = path_of(dir_fd);
-	if (!path || !begin(i, &w)) {
-		free(path);
+	if (!begin(i, &w))
 		return NULL;
-	}
-	/* The first process of the room: without it there is none, and nobody in there can kill it. */
-	PUT(&w, "--ro-bind", path, path, "--remount-ro", i->runtime_dir, "--ro-bind", i->holder,
-		ISOLATION_HOLDER, "--chdir", "/", "--as-pid-1", "--", ISOLATION_HOLDER);
-	char **list = finish(&w);
-	if (list)
-		*ret_inside = path;
-	else
-		free(path);
-	return list;
+	/* The first process of the sandbox: without it there is none, and no process in there can kill it. */
+	PUT(&w, "--ro-bind", directory, directory, "--ro-bind", i->holder, ISOLATION_HOLDER, "--remount-ro",
+		i->runtime_dir, "--chdir", "/", "--as-pid-1", "--", ISOLATION_HOLDER,
+		STARTER_OPTION, "--directory", directory, "--cwd", cwd);
+	if (respawn)
+		put(&w, "--respawn");
+	put(&w, "--");
+	return finish(&w);
 }
 
 char **isolation_wrap_command(const struct isolation *i, const char *cwd)
@@ -204,7 +195,8 @@ char **isolation_wrap_command(const struct isolation *i, const char *cwd)
 	struct words w;
 	if (!begin(i, &w))
 		return NULL;
-	PUT(&w, "--remount-ro", i->runtime_dir, "--chdir", cwd, "--", "bash");
+	PUT(&w, "--ro-bind", i->holder, ISOLATION_HOLDER, "--remount-ro", i->runtime_dir, "--chdir",
+		cwd, "--", ISOLATION_HOLDER, ENTER_OPTION, "--show", "--", "bash");
 	return finish(&w);
 }
 

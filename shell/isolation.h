@@ -1,8 +1,7 @@
 /*
  * A room of its own for each session, process and run: namespaces of the kernel, made by bubblewrap (bwrap(1)), in which
- * there is nothing of the machine but what the profile and the owner's lists let in. The holder lives in there, as the
- * first process: what happens inside ends with it, and what it tells the server is told over descriptors, which no
- * namespace hides. The server trusts a holder no further than the shell on its terminal.
+ * there is nothing of the machine but what the profile and the owner's lists let in. The holder stays outside; a starter
+ * (pty/starter.h) is the first process in there, and all that happens inside ends with it.
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 #define ISOLATION_BINDS_MAX 32u
 #define ISOLATION_PROFILE_DEFAULT "private"
 #define ISOLATION_FILTER_FD \
-	5 /* where bwrap looks for its filter of system calls: SPAWN_FILTER_FD */
+	11 /* where bwrap looks for its filter of system calls: SPAWN_FILTER_FD */
 #define ISOLATION_HOLDER "/run/ringside/ringside-holder" /* the holder, in there */
 
 struct isolation;
@@ -48,10 +47,11 @@ int isolation_open(const struct isolation_options *options, struct isolation **r
 void isolation_close(struct isolation *i);
 
 /*
- * The words to put before a holder's arguments, the last being the holder's path in there. dir_fd: its directory. *ret_inside: that
- * directory's path, as spawn_options.inside. Both are the caller's, to be given to isolation_free() and free(). NULL when memory is short.
+ * The words to put before a shell and its arguments, up to a starter that starts it in cwd. directory: the session's, which is let
+ * in. respawn: see pty/starter.h. The caller's, for isolation_free(); NULL when memory is short.
  */
-char **isolation_wrap_holder(const struct isolation *i, int dir_fd, char **ret_inside);
+char **isolation_wrap_starter(
+	const struct isolation *i, const char *directory, const char *cwd, bool respawn);
 
 /* The words to put before a command's, which will be in cwd. The caller's, for isolation_free(); NULL when memory is short. */
 char **isolation_wrap_command(const struct isolation *i, const char *cwd);

@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <grp.h>
 #include <linux/keyctl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +43,7 @@ struct who {
 	const char *user, *gid, *groups;
 };
 
-/* Only what was hidden from us, under its own name. */
-static void show_environment(void)
+void enter_show_environment(void)
 {
 	char **kept = environ;
 	for (char **v = environ; *v; v++)
@@ -73,7 +73,6 @@ static int become(const struct who *w)
 	if (setgroups(count, groups) < 0 || setresgid(gid, gid, gid) < 0 ||
 		setresuid(uid, uid, uid) < 0)
 		return -1;
-	show_environment();
 	return 0;
 }
 
@@ -87,11 +86,13 @@ void enter(int argc, char **argv)
 		{"user", required_argument, NULL, 'u'},
 		{"gid", required_argument, NULL, 'p'},
 		{"groups", required_argument, NULL, 'a'},
+		{"show", no_argument, NULL, 's'},
 		{0},
 	};
 	struct enter_limits limits = {.group_fd = -1};
 	struct who who = {0};
 	const char *cwd = NULL;
+	bool show = false;
 	int c;
 	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
 		if (c == 'g')
@@ -108,6 +109,8 @@ void enter(int argc, char **argv)
 			who.gid = optarg;
 		else if (c == 'a')
 			who.groups = optarg;
+		else if (c == 's')
+			show = true;
 		else
 			_exit(ENTER_EXIT);
 	}
@@ -121,6 +124,8 @@ void enter(int argc, char **argv)
 		give_up("user", errno);
 	if (cwd && chdir(cwd) < 0)
 		give_up(cwd, errno);
+	if (show)
+		enter_show_environment();
 	if (*argv)
 		execvp(argv[0], argv);
 	give_up(*argv ? argv[0] : ENTER_OPTION, *argv ? errno : EINVAL);

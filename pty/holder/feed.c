@@ -209,18 +209,26 @@ static bool may_restart(struct holder *h)
 	return h->options.respawn && !h->ending && (first == 0 || now - first >= HOLDER_ENDS_MS);
 }
 
-/* Another shell on the same terminal. Only what is written from now on is its own. */
+/* Ask for another shell on the same terminal. Returns false when none follows. */
 static bool restart(struct holder *h)
 {
-	struct event_shell payload = {.status = h->exit_status};
-	if (!may_restart(h) || terminal_restart(h) < 0)
+	if (h->starting)
+		return true;
+	if (h->start_error < 0 || !may_restart(h) || terminal_restart(h) < 0)
 		return false;
-	payload.pid = h->shell;
+	if (!h->starting)
+		feed_restarted(h);
+	return true;
+}
+
+/* Only what is written from now on is its own. */
+void feed_restarted(struct holder *h)
+{
+	struct event_shell payload = {.status = h->exit_status, .pid = h->shell};
 	h->shell_ended = false;
 	h->sources[EVENT_SOURCE_TERMINAL].hung = false;
 	atomic_store(&h->ring.header->shell_pid, payload.pid);
 	feed_event(h, EVENT_SHELL, &payload, sizeof payload);
-	return true;
 }
 
 static void run(struct holder *h, bool all)

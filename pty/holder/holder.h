@@ -9,6 +9,7 @@
 #pragma once
 
 #include "pty/enter.h"
+#include "pty/starter.h"
 #include "pty/proof.h"
 #include "pty/wire.h"
 #include "ring/control.h"
@@ -40,8 +41,9 @@ struct holder_options {
 	uint64_t mark;      /* of all processes of the session; 0 = none */
 	bool respawn;       /* a new shell when it ends */
 	bool no_flow;       /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
-	const char *inside; /* the directory's path in a room of its own; NULL: it is in none */
-	int listen_fd;      /* its socket, bound; -1: it makes that itself */
+	bool starter;  /* argv leads to a starter, see pty/starter.h; otherwise it is the shell */
+	uid_t owner;   /* whose the shell is */
+	int filter_fd; /* what bwrap reads its filter from, for argv; -1: none */
 	struct enter_limits limits; /* of the shell and all below it */
 	const char *cwd;            /* where the shell starts */
 	char **argv;                /* the shell and its arguments */
@@ -70,7 +72,15 @@ struct holder {
 	struct proof_key key;
 	bool shown[HOLDER_CONNECTIONS]; /* we have shown that we know it, and the peer may */
 	struct proof_exchange exchanges[HOLDER_CONNECTIONS]; /* then: how */
-	pid_t shell;                                         /* 0 once reaped */
+	pid_t shell;                                         /* 0 once it has ended */
+	int shell_fd;                                        /* pidfd of it, or -1 */
+	int starter_fd;                                      /* socket to the starter, or -1 */
+	pid_t starter_pid;              /* where it lives; 0: it has not been ready yet */
+	bool starting;                  /* it has been asked for a shell */
+	int start_error;                /* of the last shell that it was asked for */
+	enum report_stage start_stage;  /* which is about this */
+	int terminal_connection;        /* index of the connection that waits for a second terminal, or -1 */
+	struct wire_message terminal_answer; /* what it gets then */
 	bool shell_ended;                                    /* exit_status is known */
 	bool exited;                                         /* the exit record is published */
 	int exit_status;                                     /* wait(2) status */
@@ -112,11 +122,24 @@ int terminal_open_second(struct holder *h, char *name);
 /* Set the size and record it. Returns 0 or -errno. */
 int terminal_resize(struct holder *h, unsigned rows, unsigned cols, unsigned width, unsigned height);
 
+/* starting.c: execute what leads to the starter, with the terminal's slave, and wait until it is ready. 0 or -errno. */
+int starting_open(struct holder *h, int slave);
+/* Ask it for something. 0 or -errno. */
+int starting_ask(struct holder *h, enum starter_type type, int value);
+/* Ask it for a shell. wait: until it has been executed; otherwise h->starting is set until then. 0 or -errno. */
+int starting_shell(struct holder *h, bool wait);
+/* Have it keep the slave of the second terminal, or none (-1). 0 or -errno; serve_answer_terminal() follows. */
+int starting_ask_terminal(struct holder *h, int slave);
+/* Take one of its messages. */
+void starting_take(struct holder *h);
+
 /* feed.c: move what ready sources have into the ring, as far as the overrun rule allows. */
 void feed_init(struct holder *h);
 void feed_run(struct holder *h);
 /* The same for all sources, whether poll has spoken of them or not. */
 void feed_all(struct holder *h);
+/* A shell has followed the one that has ended. */
+void feed_restarted(struct holder *h);
 /* Whether the ring cannot take more before the server consumes. */
 bool feed_blocked(struct holder *h);
 /* Whether the event log can take one. */
@@ -126,8 +149,13 @@ void feed_event(struct holder *h, enum event_type type, const void *payload, siz
 
 /* tree.c: signal every child of ours (orphans of the session among them). Returns how many there are. */
 int tree_signal(int signo);
+/* Whether a process is below another one, at most a few steps. */
+bool tree_is_below(pid_t pid, pid_t root);
 /* Stop all of them and their groups, then kill them. Returns false when finding them takes long. */
 bool tree_kill(void);
+
+/* guard.c: go on as the child of a guard. Returns 0 in the holder, or -errno; in the guard it does not return. */
+int guard_split(int dir_fd);
 
 /* admit.c: who may attach. The key, if standard input has one. */
 void admit_read_key(struct holder *h);
@@ -142,5 +170,7 @@ int admit_server(struct holder *h, int index, const struct wire_message *m);
 int serve_open(struct holder *h);
 void serve_accept(struct holder *h);
 void serve_connection(struct holder *h, int index);
+/* The starter has the second terminal, or has given it up. */
+void serve_answer_terminal(struct holder *h);
 /* Answer WIRE_END: survivors processes could not be ended. */
 void serve_ended(struct holder *h, int survivors);

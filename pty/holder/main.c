@@ -45,8 +45,9 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		{"cwd", required_argument, NULL, 'w'},
 		{"respawn", no_argument, NULL, 'a'},
 		{"no-flow", no_argument, NULL, 'f'},
-		{"inside", required_argument, NULL, 'i'},
-		{"listen-fd", required_argument, NULL, 'l'},
+		{"starter", no_argument, NULL, 'i'},
+		{"owner", required_argument, NULL, 'o'},
+		{"filter-fd", required_argument, NULL, 'l'},
 		{"group-fd", required_argument, NULL, 'g'},
 		{"tasks", required_argument, NULL, 'T'},
 		{"memory", required_argument, NULL, 'M'},
@@ -59,11 +60,12 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		.cols = 80,
 		.ring_size = RING_SIZE_DEFAULT,
 		.control_size = 4096,
-		.listen_fd = -1,
+		.owner = geteuid(),
+		.filter_fd = -1,
 		.limits = {.group_fd = -1},
 		.cwd = "/"};
 	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
-		unsigned long n = c == 'w' || c == 'i' || !optarg ? 0 : strtoul(optarg, NULL, 10);
+		unsigned long n = c == 'w' || !optarg ? 0 : strtoul(optarg, NULL, 10);
 		switch (c) {
 		case 'd':
 			o->dir_fd = (int)n;
@@ -102,10 +104,13 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 			o->no_flow = true;
 			break;
 		case 'i':
-			o->inside = optarg;
+			o->starter = true;
+			break;
+		case 'o':
+			o->owner = (uid_t)n;
 			break;
 		case 'l':
-			o->listen_fd = (int)n;
+			o->filter_fd = (int)n;
 			break;
 		case 'g':
 			o->limits.group_fd = (int)n;
@@ -157,6 +162,15 @@ static int open_fifo(enum wire_place place)
 	return put(rc, place);
 }
 
+/* What the shell opens by way of its parent has to be its user's. */
+static int give_places(const struct holder_options *o)
+{
+	for (int fd = WIRE_PLACE_SCRIPT; o->owner != geteuid() && fd <= WIRE_PLACE_STDERR; fd++)
+		if (fchown(fd, o->owner, (gid_t)-1) < 0)
+			return -errno;
+	return 0;
+}
+
 /* First of all, while the numbers are free. */
 static int open_places(struct holder *h)
 {
@@ -172,7 +186,7 @@ static int open_places(struct holder *h)
 	if ((rc = open_fifo(WIRE_PLACE_STDERR)) < 0)
 		return rc;
 	h->sources[EVENT_SOURCE_STDERR] = (struct source){.fd = rc, .add_cr = true};
-	return 0;
+	return give_places(&h->options);
 }
 
 static int open_signals(struct holder *h)
@@ -195,19 +209,6 @@ static int open_signals(struct holder *h)
 	return 0;
 }
 
-/*
- * The directory of a holder in a room of its own is opened from outside: everybody in there could take it from us, and walk
- * up from it. So it is opened again as what it is inside.
- */
-static int stay_inside(const struct holder_options *o)
-{
-	int fd = open(o->inside, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int rc = fd < 0 || dup3(fd, o->dir_fd, O_CLOEXEC) < 0 ? -errno : 0;
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
 /* Whatever fails here ends the process, so nothing is undone. */
 static int set_up(struct holder *h, enum report_stage *ret_stage)
 {
@@ -217,16 +218,15 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 	*ret_stage = REPORT_SETUP;
 	fcntl(h->options.dir_fd, F_SETFD, FD_CLOEXEC);
 	fcntl(h->options.report_fd, F_SETFD, FD_CLOEXEC);
-	if (h->options.listen_fd >= 0)
-		fcntl(h->options.listen_fd, F_SETFD, FD_CLOEXEC);
+	if (h->options.filter_fd >= 0)
+		fcntl(h->options.filter_fd, F_SETFD, FD_CLOEXEC);
 	if (h->options.limits.group_fd >= 0)
 		fcntl(h->options.limits.group_fd, F_SETFD, FD_CLOEXEC);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	feed_init(h);
 	/* Somebody has it: before there is a shell. */
-	if (h->options.listen_fd < 0 &&
-		faccessat(h->options.dir_fd, WIRE_SOCKET, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (faccessat(h->options.dir_fd, WIRE_SOCKET, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
 	if ((rc = open_places(h)) < 0)
 		return rc;
@@ -244,8 +244,7 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 		return rc;
 	h->ring.header->shell_pid = h->shell;
 	*ret_stage = REPORT_SETUP;
-	rc = serve_open(h);
-	return rc < 0 || !h->options.inside ? rc : stay_inside(&h->options);
+	return serve_open(h);
 }
 
 static void reap(struct holder *h)
@@ -257,8 +256,10 @@ static void reap(struct holder *h)
 		;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		h->child_ended = true;
-		if (pid != h->shell)
+		if (h->options.starter || pid != h->shell)
 			continue;
+		close(h->shell_fd);
+		h->shell_fd = -1;
 		h->shell = 0;
 		h->shell_ended = true;
 		h->exit_status = status;
@@ -333,6 +334,7 @@ static void turn(struct holder *h)
 		SIGNALS,
 		LISTEN,
 		SPACE,
+		STARTER,
 		FIFO,
 		SOURCES,
 		CONNECTIONS = SOURCES + HOLDER_SOURCES,
@@ -340,13 +342,14 @@ static void turn(struct holder *h)
 	};
 	struct pollfd p[POLLS];
 	bool blocked = !h->exited && feed_blocked(h);
-	bool draining = h->shell_ended && !h->exited && !blocked;
+	bool draining = h->shell_ended && !h->exited && !blocked && !h->starting;
 	uint64_t count;
 	for (int i = 0; i < POLLS; i++)
 		p[i] = (struct pollfd){.fd = -1, .events = POLLIN};
 	p[SIGNALS].fd = h->signal_fd;
 	p[LISTEN].fd = h->listen_fd;
 	p[SPACE].fd = h->space_fd;
+	p[STARTER].fd = h->starter_fd;
 	if (!blocked && !h->exited && h->record_length == 0)
 		p[FIFO].fd = h->fifo_fd;
 	for (int i = 0; i < HOLDER_SOURCES && !blocked && !h->exited; i++)
@@ -359,6 +362,8 @@ static void turn(struct holder *h)
 		return;
 	if (p[SIGNALS].revents)
 		reap(h);
+	if (p[STARTER].revents)
+		starting_take(h);
 	if (p[SPACE].revents)
 		(void)!read(h->space_fd, &count, sizeof count);
 	h->fifo_ready = p[FIFO].revents != 0;
@@ -401,6 +406,8 @@ int main(int argc, char **argv)
 		supervise(argv + 2);
 	if (argc > 1 && strcmp(argv[1], ENTER_OPTION) == 0)
 		enter(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], STARTER_OPTION) == 0)
+		starter_run(argc - 1, argv + 1);
 	if (!parse_options(argc, argv, &h.options)) {
 		static const char text[] = "ringside-holder is started by ringside\n";
 		(void)!write(2, text, sizeof text - 1);
@@ -408,7 +415,11 @@ int main(int argc, char **argv)
 	}
 	admit_read_key(&h);
 	setsid(); /* fails, harmlessly, when the server has made us a leader already */
-	report.error = set_up(&h, &stage);
+	h.shell_fd = h.starter_fd = -1;
+	stage = REPORT_SETUP;
+	report.error = guard_split(h.options.dir_fd);
+	if (report.error == 0)
+		report.error = set_up(&h, &stage);
 	report.stage = report.error < 0 ? (int32_t)stage : REPORT_READY;
 	if (report.error < 0)
 		remove_files(&h);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,8 +21,6 @@ static void handle(struct holder *h, int index, struct wire_message *m);
 static int bind_socket(const struct holder *h)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	if (h->options.listen_fd >= 0)
-		return h->options.listen_fd;
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
@@ -41,7 +40,7 @@ int serve_open(struct holder *h)
 {
 	for (int i = 0; i < HOLDER_CONNECTIONS; i++)
 		h->connections[i] = -1;
-	h->owner = h->end_connection = -1;
+	h->owner = h->end_connection = h->terminal_connection = -1;
 	int fd = bind_socket(h);
 	if (fd < 0)
 		return fd;
@@ -54,16 +53,12 @@ int serve_open(struct holder *h)
 	return 0;
 }
 
-/* What the server has bound is root's: nobody else may connect, and root may have no number where we live. */
-static bool peer_is_allowed(const struct holder *h, int fd)
+static bool peer_is_allowed(int fd)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
-	if (h->options.listen_fd >= 0)
-		return true;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
-		return false;
-	return peer.uid == geteuid() || peer.uid == 0;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+		peer.uid == geteuid();
 }
 
 void serve_accept(struct holder *h)
@@ -71,7 +66,7 @@ void serve_accept(struct holder *h)
 	int fd = accept4(h->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return;
-	for (int i = 0; i < HOLDER_CONNECTIONS && peer_is_allowed(h, fd); i++) {
+	for (int i = 0; i < HOLDER_CONNECTIONS && peer_is_allowed(fd); i++) {
 		if (h->connections[i] < 0) {
 			h->connections[i] = fd;
 			admit_forget(h, i);
@@ -89,6 +84,8 @@ static void drop(struct holder *h, int index)
 		h->owner = -1;
 	if (h->end_connection == index)
 		h->end_connection = -1;
+	if (h->terminal_connection == index)
+		h->terminal_connection = -1;
 }
 
 /* One who has gone is let go when all that he asked for has been read. */
@@ -158,6 +155,8 @@ static void tell_info(const struct holder *h, struct wire_message *m)
 		.holder_pid = h->ring.header->holder_pid,
 		.shell_pid = h->ring.header->shell_pid,
 		.head = stream_head(&h->ring.bytes),
+		.owner = h->options.owner,
+		.guard_pid = (uint32_t)getppid(),
 	};
 }
 
@@ -181,24 +180,19 @@ static bool terminal_sends(int signo)
 	return signo == SIGINT || signo == SIGQUIT || signo == SIGTSTP;
 }
 
-/* The group in the foreground may have ended, and its number be that of another one, which is of another session. */
-static bool is_of_shell(const struct holder *h, pid_t group)
-{
-	pid_t session = getsid(group);
-	return session < 0 || session == getsid(h->shell);
-}
-
 static int send_signal(struct holder *h, int signo, enum wire_target target)
 {
 	int master = h->sources[EVENT_SOURCE_TERMINAL].fd;
 	if (h->shell == 0)
 		return -ESRCH;
 	if (target == WIRE_TARGET_SHELL)
-		return kill(h->shell, signo) < 0 ? -errno : 0;
+		return pidfd_send_signal(h->shell_fd, signo, NULL, 0) < 0 ? -errno : 0;
 	pid_t group = tcgetpgrp(master);
 	if (group > 0 && terminal_sends(signo))
 		return ioctl(master, TIOCSIG, signo) < 0 ? -errno : 0;
-	if (group <= 0 || !is_of_shell(h, group))
+	/* The group may have ended, and its number be that of another one, which is of another session. */
+	pid_t session = group > 0 ? getsid(group) : 0;
+	if (group <= 0 || (session > 0 && session != h->shell))
 		return -ESRCH;
 	return kill(-group, signo) < 0 ? -errno : 0;
 }
@@ -213,7 +207,35 @@ static int second_terminal(struct holder *h, bool open, char *name)
 	feed_all(h);
 	close(s->fd);
 	*s = (struct source){.fd = -1};
-	return 0;
+	return h->options.starter ? starting_ask_terminal(h, -1) : 0;
+}
+
+/* Where there is a starter, the answer waits for its own. */
+static void ask_for_terminal(struct holder *h, int index, struct wire_message *m)
+{
+	m->status = h->terminal_connection >= 0 ? -EBUSY
+						: second_terminal(h, m->a != 0, m->u.text);
+	if (m->status < 0 || !h->options.starter) {
+		send_message(h, index, m);
+		return;
+	}
+	h->terminal_connection = index;
+	h->terminal_answer = *m;
+}
+
+void serve_answer_terminal(struct holder *h)
+{
+	int index = h->terminal_connection;
+	h->terminal_connection = -1;
+	if (index >= 0)
+		send_message(h, index, &h->terminal_answer);
+}
+
+/* What leads to a starter is not the session's, and would end by it. */
+static void signal_all(struct holder *h, int signo)
+{
+	if (h->starter_fd < 0 || starting_ask(h, STARTER_SIGNAL, signo) < 0)
+		tree_signal(signo);
 }
 
 static void end(struct holder *h, int index, const struct wire_message *m)
@@ -225,8 +247,8 @@ static void end(struct holder *h, int index, const struct wire_message *m)
 	h->end_serial = m->serial;
 	h->kill_at_ms = holder_now_ms() + m->a;
 	h->give_up_at_ms = h->kill_at_ms + HOLDER_GIVE_UP_MS;
-	tree_signal(SIGHUP);
-	tree_signal(SIGCONT);
+	signal_all(h, SIGHUP);
+	signal_all(h, SIGCONT);
 }
 
 static void handle(struct holder *h, int index, struct wire_message *m)
@@ -250,8 +272,8 @@ static void handle(struct holder *h, int index, struct wire_message *m)
 		m->status = send_signal(h, (int)m->a, (enum wire_target)m->b);
 		break;
 	case WIRE_STDERR_PTY:
-		m->status = second_terminal(h, m->a != 0, m->u.text);
-		break;
+		ask_for_terminal(h, index, m);
+		return;
 	case WIRE_END:
 		end(h, index, m);
 		return;

@@ -1,21 +1,16 @@
 /* The PTY and the shell on it. */
 #include "pty/holder/holder.h"
+#include "pty/holder/shell.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
+#include <sys/pidfd.h>
 #include <termios.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static int open_pair(int *ret_master, int *ret_slave)
 {
@@ -55,83 +50,41 @@ static int set_size(int fd, unsigned rows, unsigned cols, unsigned width, unsign
 	return ioctl(fd, TIOCSWINSZ, &size) < 0 ? -errno : 0;
 }
 
-/* In the child: tell the parent what failed (errno), and be gone. */
-static _Noreturn void child_fail(int report_fd, enum report_stage stage)
+/* Terminals belong to the user whose shells they are for. */
+static int give(const struct holder *h, int fd)
 {
-	struct report r = {.stage = (int32_t)stage, .error = -errno};
-	(void)!write(report_fd, &r, sizeof r); /* without a reader there is nobody to tell */
-	_exit(127);
+	uid_t owner = h->options.owner;
+	return owner != geteuid() && fchown(fd, owner, (gid_t)-1) < 0 ? -errno : 0;
 }
 
-/* Between fork and exec: only async-signal-safe calls. */
-static _Noreturn void child_run(
-	const struct holder_options *o, const char *cwd, int slave, int report_fd)
-{
-	static const unsigned long default_action[8]; /* the kernel's struct sigaction, all zero: SIG_DFL */
-	struct rlimit limit;
-	sigset_t none;
-	/*
-	 * Dispositions that were "ignore" survive exec; the shell must see none but its own. By the system
-	 * call, for libc does not let go of signals 32 and 33, which its posix_spawn leaves ignored.
-	 */
-	for (int signo = 1; signo <= SIGRTMAX; signo++)
-		syscall(SYS_rt_sigaction, signo, default_action, NULL, sizeof(uint64_t));
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* Without its holder a session is over, whoever else may still have the master open. */
-	prctl(PR_SET_PDEATHSIG, SIGHUP);
-	if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
-		child_fail(report_fd, REPORT_TERMINAL);
-	for (int fd = 0; fd < 3; fd++)
-		if (dup2(slave, fd) < 0)
-			child_fail(report_fd, REPORT_TERMINAL);
-	if (o->nofile > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = (rlim_t)o->nofile;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-	/* Where that is not allowed the session has no mark. */
-	if (o->mark > 0 && getrlimit(RLIMIT_LOCKS, &limit) == 0) {
-		limit.rlim_cur = o->mark;
-		setrlimit(RLIMIT_LOCKS, &limit);
-	}
-	int rc = enter_limits(&o->limits);
-	if (rc < 0) {
-		errno = -rc;
-		child_fail(report_fd, REPORT_SETUP);
-	}
-	/* Where the last one was may be gone. */
-	if ((!cwd[0] || chdir(cwd) < 0) && chdir(o->cwd) < 0)
-		child_fail(report_fd, REPORT_CHDIR);
-	execvp(o->argv[0], o->argv);
-	child_fail(report_fd, REPORT_EXEC);
-}
-
-/* The shell, with the slave as its terminal. Returns 0 with h->shell set, or -errno and what has failed. */
+/* The shell as our own child. */
 static int start_shell(struct holder *h, int slave, enum report_stage *ret_stage)
 {
-	int pipe_fds[2], rc;
-	struct report report;
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return -errno;
-	pid_t pid = fork();
-	if (pid == 0)
-		child_run(&h->options, h->cwd, slave, pipe_fds[1]);
-	rc = pid < 0 ? -errno : 0;
-	close(pipe_fds[1]);
-	if (rc == 0) {
-		ssize_t n;
-		do
-			n = read(pipe_fds[0], &report, sizeof report);
-		while (n < 0 && errno == EINTR);
-		if (n == sizeof report) {
-			*ret_stage = (enum report_stage)report.stage;
-			rc = report.error;
-			waitpid(pid, NULL, 0);
-		}
-	}
-	close(pipe_fds[0]);
+	const struct holder_options *o = &h->options;
+	const struct shell_options shell = {.argv = o->argv,
+		.cwd = h->cwd,
+		.fallback = o->cwd,
+		.nofile = o->nofile,
+		.mark = o->mark,
+		.limits = &o->limits,
+		.announce_fd = -1};
+	int rc = shell_start(&shell, slave, &h->shell, ret_stage);
 	if (rc == 0)
-		h->shell = pid;
+		h->shell_fd = pidfd_open(h->shell, 0); /* without one it is not signalled */
+	return rc;
+}
+
+/* The first one, by whichever way. */
+static int start_first(struct holder *h, int slave, enum report_stage *ret_stage)
+{
+	if (!h->options.starter)
+		return start_shell(h, slave, ret_stage);
+	*ret_stage = REPORT_SETUP;
+	int rc = starting_open(h, slave);
+	if (rc == 0)
+		rc = starting_shell(h, true);
+	if (rc < 0 && h->start_error == rc)
+		*ret_stage = h->start_stage;
 	return rc;
 }
 
@@ -150,7 +103,9 @@ int terminal_start(struct holder *h, enum report_stage *ret_stage)
 	}
 	rc = set_size(slave, h->options.rows, h->options.cols, 0, 0);
 	if (rc == 0)
-		rc = start_shell(h, slave, ret_stage);
+		rc = give(h, slave);
+	if (rc == 0)
+		rc = start_first(h, slave, ret_stage);
 	if (rc < 0)
 		goto err_pair;
 	close(slave);
@@ -165,6 +120,10 @@ err_pair:
 void terminal_note_cwd(struct holder *h)
 {
 	char path[32], cwd[HOLDER_CWD_MAX];
+	if (h->options.starter) {
+		(void)starting_ask(h, STARTER_NOTE_CWD, 0);
+		return;
+	}
 	snprintf(path, sizeof path, "/proc/%d/cwd", (int)h->shell);
 	ssize_t n = h->shell > 0 ? readlink(path, cwd, sizeof cwd) : 0;
 	if (n <= 0 || (size_t)n == sizeof cwd)
@@ -186,7 +145,7 @@ int terminal_restart(struct holder *h)
 	tcsetattr(slave, TCSANOW, &h->modes);
 	tcflow(slave, TCOON);
 	set_size(slave, h->options.rows, h->options.cols, 0, 0);
-	int rc = start_shell(h, slave, &stage);
+	int rc = h->options.starter ? starting_shell(h, false) : start_shell(h, slave, &stage);
 	close(slave);
 	return rc;
 }
@@ -211,6 +170,13 @@ int terminal_open_second(struct holder *h, char *name)
 		goto err_pair;
 	}
 	set_size(slave, h->options.rows, h->options.cols, 0, 0);
+	rc = give(h, slave);
+	if (rc == 0 && h->options.starter)
+		rc = starting_ask_terminal(h, slave);
+	if (rc < 0)
+		goto err_pair;
+	if (h->options.starter)
+		snprintf(name, 64, "/proc/%d/fd/%d", (int)h->starter_pid, WIRE_PLACE_STDERR_PTY);
 	close(slave);
 	h->sources[EVENT_SOURCE_STDERR_PTY] = (struct source){.fd = master, .add_cr = true};
 	return 0;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define BUFFER 8192
+#define DEPTH_MAX 16 /* of what the holder has started, its sandbox among it */
 #define GROUPS \
 	16 /* that are remembered, so that a big one does not get the signal for each of its members */
 
@@ -85,6 +86,20 @@ static pid_t parent_of(int proc_fd, const char *name)
 	if (!end || strlen(end) < 5)
 		return -1;
 	return (pid_t)strtol(end + 4, NULL, 10);
+}
+
+bool tree_is_below(pid_t pid, pid_t root)
+{
+	char name[16];
+	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc_fd < 0)
+		return false;
+	for (int steps = 0; pid > 1 && pid != root && steps < DEPTH_MAX; steps++) {
+		snprintf(name, sizeof name, "%d", (int)pid);
+		pid = parent_of(proc_fd, name);
+	}
+	close(proc_fd);
+	return pid == root;
 }
 
 /* Look at all processes of the machine, where the kernel does not tell who the children are. */

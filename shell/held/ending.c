@@ -51,7 +51,7 @@ void held_remove(struct held *h, unsigned wait_ms, void (*done)(void *held, int 
 		.dir_fd = h->link.dir_fd,
 		.directory = h->directory,
 		.mark = removal_mark(h->directory),
-		.session = h->lost_ticks > 0 && h->link.shell_seen ? h->link.info.shell_pid : 0,
+		.session = h->lost_ticks > 0 ? h->link.info.shell_pid : 0,
 		.lost_ticks = h->lost_ticks,
 		.holder = h->holder_lost ? -1 : link_holder(&h->link)};
 	removal_start(&h->table->removals, &h->removal, wait_ms);

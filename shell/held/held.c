@@ -137,16 +137,17 @@ int held_start(struct held *h, struct spawn_options *options)
 	char group[HELD_GROUP_SIZE];
 	struct bounded bounded;
 	held_group(h->table, h->directory, group);
-	int rc = bounds_holder(h->table->bounds, group, options->dir_fd, &bounded);
+	const struct bounds_shell shell = {.dir_fd = options->dir_fd,
+		.cwd = options->cwd,
+		.respawn = options->respawn};
+	int rc = bounds_shell(h->table->bounds, group, &shell, &bounded);
 	if (rc < 0)
 		return rc;
 	rc = bounds_pass(h->table->bounds, options->dir_fd);
 	for (const char *const *file = kind_of(h)->shared; rc == 0 && file && *file; file++)
 		held_share(h, *file);
-	options->bind = h->table->bounds->user != NULL;
-	options->entered = bounded.entered;
 	options->wrapper = bounded.wrapper;
-	options->inside = bounded.inside;
+	options->owner = bounded.owner;
 	options->filter_fd = bounded.filter_fd;
 	options->group_fd = bounded.group_fd;
 	if (rc == 0)
@@ -157,20 +158,15 @@ int held_start(struct held *h, struct spawn_options *options)
 
 void held_share(const struct held *h, const char *name)
 {
-	uid_t owner = h->link.socket_fd < 0 ? bounds_owner(h->table->bounds) : link_user(&h->link);
+	uid_t owner = h->link.state == LINK_ATTACHED ? link_owner(&h->link)
+						     : bounds_owner(h->table->bounds);
 	if (owner != geteuid())
 		(void)!fchownat(h->link.dir_fd, name, owner, (gid_t)-1, AT_SYMLINK_NOFOLLOW);
 }
 
 int held_open_place(const struct held *h, int place, int flags)
 {
-	struct stat st;
-	uid_t owner = link_user(&h->link);
-	int fd = theirs_open_memory(h->link.info.holder_pid, place, flags);
-	if (fd < 0 || owner == geteuid() || (fstat(fd, &st) == 0 && st.st_uid == owner))
-		return fd;
-	close(fd);
-	return -EACCES;
+	return theirs_open_memory(h->link.info.holder_pid, place, flags);
 }
 
 void held_take_back(struct held *h)

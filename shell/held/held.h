@@ -128,10 +128,7 @@ int held_start(struct held *h, struct spawn_options *options);
  */
 void held_share(const struct held *h, const char *name);
 
-/*
- * Open what its holder has at this place (enum wire_place), where anything can be put: only a memfd is opened, and, where the
- * holder is another user's, one of that user. Returns it or a negative errno, as theirs_open_memory().
- */
+/* Open the memfd that its holder has at this place (enum wire_place). Returns it or a negative errno. */
 int held_open_place(const struct held *h, int place, int flags);
 
 /* Free what it has, but not its own memory. */

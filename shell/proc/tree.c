@@ -358,6 +358,37 @@ int tree_end_below(pid_t root, pid_t except)
 	return left;
 }
 
+/* The pid in the innermost namespace of a process; 0: it is no more. */
+static pid_t inner_pid(pid_t pid)
+{
+	char path[32], line[256];
+	pid_t inside = 0;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	while (f && inside == 0 && fgets(line, sizeof line, f)) {
+		const char *last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
+		if (last)
+			inside = (pid_t)strtol(last + 1, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return inside;
+}
+
+pid_t tree_find_child(pid_t parent, pid_t inside)
+{
+	struct tree_entry *entries = NULL;
+	size_t count = 0;
+	pid_t found = 0;
+	if (tree_list(parent, 0, &entries, &count) < 0)
+		return 0;
+	for (size_t i = 0; i < count && found == 0; i++)
+		if (entries[i].parent == parent && inner_pid(entries[i].pid) == inside)
+			found = entries[i].pid;
+	free(entries);
+	return found;
+}
+
 int tree_signal_child(pid_t pid, pid_t parent, int signo)
 {
 	struct tree_entry e;

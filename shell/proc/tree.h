@@ -48,6 +48,9 @@ int tree_signal_group(pid_t root, pid_t group, int signo);
  */
 int tree_end_below(pid_t root, pid_t except);
 
+/* The child of parent that has this pid in its own namespace; 0: there is none. */
+pid_t tree_find_child(pid_t parent, pid_t inside);
+
 /* What /proc says of pid. Returns false when there is no such process. */
 bool tree_read(pid_t pid, struct tree_entry *ret_entry);
 

@@ -20,17 +20,26 @@ static pid_t holder_of(const struct process *p)
 	return p->gone || p->held.holder_lost ? 0 : link_holder(&p->held.link);
 }
 
+/* What the tree is below: its supervisor, or what that has left. 0: nothing. */
+static pid_t root_of(const struct process *p)
+{
+	struct tree_entry e;
+	pid_t holder = holder_of(p), supervisor = p->held.link.info.shell_pid;
+	bool lives = holder > 0 && supervisor > 0 && tree_read(supervisor, &e) && tree_is_living(&e);
+	return lives ? supervisor : holder;
+}
+
 static int signal_tree(const struct process *p, int signo)
 {
-	pid_t holder = holder_of(p);
-	return holder > 0 ? tree_signal_below(holder, p->held.link.info.shell_pid, signo) : 0;
+	pid_t root = root_of(p);
+	return root > 0 ? tree_signal_below(root, 0, signo) : 0;
 }
 
 /* Nobody of it shall live, whatever they do. */
 static int end_tree(const struct process *p)
 {
-	pid_t holder = holder_of(p);
-	return holder > 0 ? tree_end_below(holder, p->held.link.info.shell_pid) : 0;
+	pid_t root = root_of(p);
+	return root > 0 ? tree_end_below(root, 0) : 0;
 }
 
 int process_members(const struct process *p)

@@ -125,11 +125,10 @@ static void note_pid(struct process *p, int pid)
 	held_answer(&p->held.starters, &p->held, REPORT_READY, 0);
 }
 
-/* By the number that it has here. One that has ended already has none, and nothing is done to one that is no child any more. */
+/* By its pid here. One that has ended already has none, and nothing is done to one that is no child any more. */
 static void note_start(struct process *p, int number)
 {
-	const struct link *link = &p->held.link;
-	pid_t pid = link_number(link, link->info.shell_pid, number);
+	pid_t pid = tree_find_child(p->held.link.info.shell_pid, number);
 	note_pid(p, pid > 0 ? pid : number);
 }
 

@@ -164,7 +164,7 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 				       : -ENOMEM;
 	if (rc < 0)
 		goto out;
-	environment = bounds_environment(s->config.bounds, environment);
+	environment = bounds_environment(environment);
 	rc = environment ? 0 : -ENOMEM;
 	if (rc < 0)
 		goto out;

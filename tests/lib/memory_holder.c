@@ -79,6 +79,7 @@ static int map(struct link *l)
 		rc = control_open(&l->control, h->control_fd);
 	l->info = (struct wire_info){.epoch = h->ring.header->epoch,
 		.shell_pid = MEMORY_HOLDER_SHELL,
+		.owner = geteuid(),
 		.head = stream_head(&h->ring.bytes)};
 	if (h->master_fd >= 0) {
 		l->info.shell_pid = 0;
@@ -575,7 +576,7 @@ bool link_meets_holder(const struct link *l)
 	return !h || !h->stranger;
 }
 
-uid_t link_user(const struct link *l)
+uid_t link_owner(const struct link *l)
 {
 	(void)l;
 	return geteuid();

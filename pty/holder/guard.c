@@ -1,0 +1,82 @@
+/*
+ * The guard: the parent of a holder. It does nothing as long as that lives, and holds no descriptor but the session's
+ * directory, by whose lock the server knows that something of the session is left. When the holder has been killed, what it
+ * has left becomes the guard's, for it is the next subreaper: the guard kills it all, and ends. SIGTERM makes it kill the
+ * holder first.
+ */
+#include "pty/holder/holder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAUSE_MS 10 /* between two looks for processes that are left; it doubles up to ... */
+#define PAUSE_MAX_MS 160
+
+/* Returns false when there is no child left. */
+static bool reap(pid_t *holder)
+{
+	pid_t pid;
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		if (pid == *holder)
+			*holder = 0;
+	return !(pid < 0 && errno == ECHILD);
+}
+
+static void end_all(int dir_fd)
+{
+	pid_t none = 0;
+	for (int pause_ms = PAUSE_MS; reap(&none); pause_ms *= pause_ms < PAUSE_MAX_MS ? 2 : 1) {
+		tree_kill();
+		poll(NULL, 0, pause_ms);
+	}
+	unlinkat(dir_fd, WIRE_SOCKET, 0);
+}
+
+static _Noreturn void watch(pid_t holder, int dir_fd)
+{
+	sigset_t heeded;
+	int signo;
+	sigemptyset(&heeded);
+	sigaddset(&heeded, SIGCHLD);
+	sigaddset(&heeded, SIGTERM);
+	while (reap(&holder) && holder > 0)
+		if (sigwait(&heeded, &signo) == 0 && signo == SIGTERM)
+			kill(holder, SIGKILL);
+	end_all(dir_fd);
+	_exit(0);
+}
+
+int guard_split(int dir_fd)
+{
+	sigset_t all, before;
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return -errno;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid_t pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		return 0;
+	}
+	setsid();
+	prctl(PR_SET_NAME, "ringside-guard");
+	/* What the holder has open is its own. */
+	if (dir_fd > 3)
+		close_range(3, (unsigned)dir_fd - 1, 0);
+	close_range((unsigned)dir_fd + 1, ~0u, 0);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int k = 0; k < 3 && null >= 0; k++)
+		dup2(null, k);
+	if (null > 2)
+		close(null);
+	(void)!chdir("/");
+	watch(pid, dir_fd);
+}

@@ -1,0 +1,105 @@
+/* See shell.h. Between fork and exec there are only async-signal-safe calls. */
+#include "pty/holder/shell.h"
+
+#include "pty/starter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* Tell the parent what failed (errno), and end. */
+static _Noreturn void fail(int report_fd, enum report_stage stage)
+{
+	struct report r = {.stage = (int32_t)stage, .error = -errno};
+	(void)!write(report_fd, &r, sizeof r); /* without a parent there is nobody to tell */
+	_exit(127);
+}
+
+void shell_reset_signals(void)
+{
+	static const unsigned long default_action[8]; /* the kernel's struct sigaction, all zero: SIG_DFL */
+	sigset_t none;
+	/*
+	 * Dispositions that were "ignore" survive exec. By the system call, for libc does not let go of signals 32 and 33,
+	 * which its posix_spawn leaves ignored.
+	 */
+	for (int signo = 1; signo <= SIGRTMAX; signo++)
+		syscall(SYS_rt_sigaction, signo, default_action, NULL, sizeof(uint64_t));
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void set_soft_limit(int which, rlim_t value)
+{
+	struct rlimit limit;
+	if (value > 0 && getrlimit(which, &limit) == 0) {
+		limit.rlim_cur = value;
+		setrlimit(which, &limit);
+	}
+}
+
+static _Noreturn void run(const struct shell_options *o, int slave, int report_fd)
+{
+	const struct starter_message entered = {.type = STARTER_ENTERED};
+	shell_reset_signals();
+	/* Without its parent a session is over, whatever else has the master open. */
+	prctl(PR_SET_PDEATHSIG, SIGHUP);
+	if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
+		fail(report_fd, REPORT_TERMINAL);
+	for (int fd = 0; fd < 3; fd++)
+		if (dup2(slave, fd) < 0)
+			fail(report_fd, REPORT_TERMINAL);
+	set_soft_limit(RLIMIT_NOFILE, (rlim_t)o->nofile);
+	/* Where that is not allowed the session has no mark. */
+	set_soft_limit(RLIMIT_LOCKS, (rlim_t)o->mark);
+	int rc = o->limits ? enter_limits(o->limits) : 0;
+	if (rc < 0) {
+		errno = -rc;
+		fail(report_fd, REPORT_SETUP);
+	}
+	/* Where the last one was may be gone. */
+	if ((!o->cwd[0] || chdir(o->cwd) < 0) && chdir(o->fallback) < 0)
+		fail(report_fd, REPORT_CHDIR);
+	if (o->announce_fd >= 0 &&
+		send(o->announce_fd, &entered, sizeof entered, MSG_NOSIGNAL) != sizeof entered)
+		fail(report_fd, REPORT_SETUP);
+	enter_show_environment();
+	execvp(o->argv[0], o->argv);
+	fail(report_fd, REPORT_EXEC);
+}
+
+int shell_start(
+	const struct shell_options *o, int slave, pid_t *ret_pid, enum report_stage *ret_stage)
+{
+	struct report report;
+	int fds[2];
+	ssize_t n = 0;
+	*ret_stage = REPORT_SETUP;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	pid_t pid = fork();
+	if (pid == 0)
+		run(o, slave, fds[1]);
+	int rc = pid < 0 ? -errno : 0;
+	close(fds[1]);
+	do
+		n = rc == 0 ? read(fds[0], &report, sizeof report) : 0;
+	while (n < 0 && errno == EINTR);
+	close(fds[0]);
+	if (n == sizeof report) {
+		*ret_stage = (enum report_stage)report.stage;
+		rc = report.error;
+		waitpid(pid, NULL, 0);
+	}
+	if (rc == 0)
+		*ret_pid = pid;
+	return rc;
+}

@@ -1,0 +1,229 @@
+/* See starter.h. One poll loop; every message is handled before the next is read. */
+#include "pty/starter.h"
+
+#include "pty/holder/holder.h"
+#include "pty/holder/shell.h"
+#include "pty/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FIRST_FREE_FD 16 /* above all fixed numbers */
+
+struct starter {
+	const char *directory;         /* as it is called here */
+	const char *cwd;               /* where the first shell starts */
+	char last_cwd[HOLDER_CWD_MAX]; /* where the next one starts; "": not known */
+	char **argv;                   /* the shell and its arguments */
+	bool respawn;                  /* another shell may follow */
+	int slave;                     /* of the terminal */
+	int signal_fd;                 /* SIGCHLD */
+	pid_t shell;                   /* 0: none */
+	bool started;                  /* there has been one */
+};
+
+static void tell(enum starter_type type, int value, int error)
+{
+	const struct starter_message m = {(uint32_t)type, value, error};
+	ssize_t n;
+	do
+		n = send(STARTER_SOCKET, &m, sizeof m, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+}
+
+static bool parse_options(int argc, char **argv, struct starter *s)
+{
+	static const struct option names[] = {
+		{"directory", required_argument, NULL, 'd'},
+		{"cwd", required_argument, NULL, 'w'},
+		{"respawn", no_argument, NULL, 'a'},
+		{0},
+	};
+	int c;
+	*s = (struct starter){0};
+	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
+		if (c == 'd')
+			s->directory = optarg;
+		else if (c == 'w')
+			s->cwd = optarg;
+		else if (c == 'a')
+			s->respawn = true;
+		else
+			return false;
+	}
+	s->argv = argv + optind;
+	return s->directory && s->cwd && s->argv[0];
+}
+
+/*
+ * The directory is opened here, by its name here: from a descriptor of the holder's, shells could walk up to what lies
+ * outside of their sandbox.
+ */
+static int open_directory(const char *path)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc = fd < 0 || (fd != SUPERVISE_DIRECTORY && dup3(fd, SUPERVISE_DIRECTORY, O_CLOEXEC) < 0)
+		? -errno
+		: 0;
+	if (fd >= 0 && fd != SUPERVISE_DIRECTORY)
+		close(fd);
+	return rc;
+}
+
+static int set_up(struct starter *s)
+{
+	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
+	sigset_t set;
+	s->slave = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (s->slave < 0 || null < 0)
+		return -errno;
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+	for (int fd = STARTER_SOCKET; fd <= WIRE_PLACE_STDERR; fd++)
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signal_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return -errno;
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		signal(ignored[i], SIG_IGN);
+	int rc = open_directory(s->directory);
+	return rc == 0 && chdir("/") < 0 ? -errno : rc;
+}
+
+static void start(struct starter *s)
+{
+	const struct shell_options o = {.argv = s->argv,
+		.cwd = s->last_cwd,
+		.fallback = s->cwd,
+		.announce_fd = STARTER_SOCKET};
+	enum report_stage stage;
+	int rc = s->shell > 0 ? -EBUSY : shell_start(&o, s->slave, &s->shell, &stage);
+	if (rc < 0) {
+		tell(STARTER_FAILED, (int)stage, rc);
+		return;
+	}
+	s->started = true;
+	tell(STARTER_STARTED, 0, 0);
+}
+
+static void note_cwd(struct starter *s)
+{
+	char path[32], cwd[HOLDER_CWD_MAX];
+	snprintf(path, sizeof path, "/proc/%d/cwd", (int)s->shell);
+	ssize_t n = s->shell > 0 ? readlink(path, cwd, sizeof cwd) : 0;
+	if (n <= 0 || (size_t)n == sizeof cwd)
+		return; /* it has ended since: what was noted before holds */
+	memcpy(s->last_cwd, cwd, (size_t)n);
+	s->last_cwd[n] = '\0';
+}
+
+/* fd: -1, or taken. */
+static void put_stderr_pty(int fd)
+{
+	if (fd < 0) {
+		close(WIRE_PLACE_STDERR_PTY);
+	} else {
+		dup3(fd, WIRE_PLACE_STDERR_PTY, O_CLOEXEC);
+		close(fd);
+	}
+	tell(STARTER_STDERR_PTY, 0, 0);
+}
+
+/* One message, with the descriptor that may come with it. Returns bytes, 0 when the holder is gone. */
+static ssize_t receive(struct starter_message *m, int *ret_fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control};
+	ssize_t n = recvmsg(STARTER_SOCKET, &message, MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	*ret_fd = -1;
+	if (header && header->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(header), sizeof *ret_fd);
+	return n;
+}
+
+static void take_message(struct starter *s)
+{
+	struct starter_message m;
+	int fd;
+	ssize_t n = receive(&m, &fd);
+	if (n < 0 && errno == EINTR)
+		return;
+	if (n != sizeof m)
+		_exit(0);
+	switch (m.type) {
+	case STARTER_START:
+		start(s);
+		break;
+	case STARTER_NOTE_CWD:
+		note_cwd(s);
+		break;
+	case STARTER_SIGNAL:
+		tree_signal(m.value);
+		break;
+	case STARTER_STDERR_PTY:
+		put_stderr_pty(fd);
+		break;
+	default:
+		break;
+	}
+}
+
+static void reap(struct starter *s)
+{
+	struct signalfd_siginfo ignored;
+	int status;
+	pid_t pid;
+	while (read(s->signal_fd, &ignored, sizeof ignored) > 0)
+		;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != s->shell)
+			continue;
+		s->shell = 0;
+		tell(STARTER_ENDED, status, 0);
+	}
+	if (pid < 0 && errno == ECHILD && s->started && !s->respawn)
+		_exit(0);
+}
+
+void starter_run(int argc, char **argv)
+{
+	static struct starter s;
+	enum { SOCKET, SIGNALS, POLLS };
+	if (!parse_options(argc, argv, &s) || set_up(&s) < 0)
+		_exit(ENTER_EXIT);
+	prctl(PR_SET_NAME, "ringside-start");
+	tell(STARTER_READY, (int)getpid(), 0);
+	for (;;) {
+		struct pollfd p[POLLS] = {[SOCKET] = {.fd = STARTER_SOCKET, .events = POLLIN},
+			[SIGNALS] = {.fd = s.signal_fd, .events = POLLIN}};
+		if (poll(p, POLLS, -1) < 0)
+			continue;
+		if (p[SIGNALS].revents)
+			reap(&s);
+		if (p[SOCKET].revents)
+			take_message(&s);
+	}
+}

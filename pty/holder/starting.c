@@ -1,0 +1,239 @@
+/*
+ * The holder's end of the starter (see starter.h): executing what leads to it, asking it for shells, and what it says.
+ * Everything it says is about its own session, and is checked only for what the holder itself relies on: that a pid which
+ * it is told by the kernel is one below the holder.
+ */
+#include "pty/holder/holder.h"
+#include "pty/holder/shell.h"
+#include "pty/starter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child. What goes wrong here shows by its end. */
+static _Noreturn void run(const struct holder *h, int socket_fd, int slave)
+{
+	const struct holder_options *o = &h->options;
+	struct rlimit limit;
+	shell_reset_signals();
+	setsid();
+	if (o->nofile > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = (rlim_t)o->nofile;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (o->mark > 0 && getrlimit(RLIMIT_LOCKS, &limit) == 0) {
+		limit.rlim_cur = o->mark;
+		setrlimit(RLIMIT_LOCKS, &limit);
+	}
+	if (enter_limits(&o->limits) < 0 || dup2(slave, STDOUT_FILENO) < 0 ||
+		dup2(socket_fd, STARTER_SOCKET) < 0)
+		_exit(ENTER_EXIT);
+	for (int fd = WIRE_PLACE_SCRIPT; fd <= WIRE_PLACE_STDERR; fd++)
+		fcntl(fd, F_SETFD, 0);
+	if (o->filter_fd >= 0)
+		fcntl(o->filter_fd, F_SETFD, 0);
+	execv(o->argv[0], o->argv);
+	_exit(ENTER_EXIT);
+}
+
+/* The pid that the kernel has added; 0: none. */
+static pid_t sender_of(struct msghdr *message)
+{
+	struct ucred who = {0};
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
+			memcpy(&who, CMSG_DATA(c), sizeof who);
+	return who.pid;
+}
+
+static ssize_t receive(int fd, struct starter_message *m, pid_t *ret_sender)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control};
+	ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	*ret_sender = n > 0 ? sender_of(&message) : 0;
+	return n;
+}
+
+static void close_shell(struct holder *h)
+{
+	if (h->shell_fd >= 0)
+		close(h->shell_fd);
+	h->shell_fd = -1;
+	h->shell = 0;
+}
+
+/* A descriptor of the process that has announced itself, if it still is below us. */
+static void note_entered(struct holder *h, pid_t pid)
+{
+	if (!h->starting || pid <= 0)
+		return;
+	close_shell(h);
+	h->shell_fd = pidfd_open(pid, 0);
+	if (h->shell_fd >= 0 && tree_is_below(pid, getpid()))
+		h->shell = pid;
+	else
+		close_shell(h);
+}
+
+static void note_started(struct holder *h)
+{
+	if (!h->starting)
+		return;
+	h->starting = false;
+	h->start_error = h->shell > 0 ? 0 : -ECHILD;
+	h->start_stage = REPORT_EXEC;
+	if (h->shell_ended)
+		feed_restarted(h);
+}
+
+static void note_failed(struct holder *h, int stage, int error)
+{
+	if (!h->starting)
+		return;
+	h->starting = false;
+	h->start_stage = stage >= REPORT_SETUP && stage <= REPORT_EXEC ? (enum report_stage)stage
+								       : REPORT_SETUP;
+	h->start_error = error < 0 ? error : -EIO;
+	close_shell(h);
+}
+
+static void note_ended(struct holder *h, int status)
+{
+	if (h->shell == 0 || h->starting || h->shell_ended)
+		return;
+	close_shell(h);
+	h->shell_ended = true;
+	h->exit_status = status;
+}
+
+/* It has ended: after the last of its children, or because it was killed. */
+static void lose(struct holder *h)
+{
+	close(h->starter_fd);
+	h->starter_fd = -1;
+	note_failed(h, REPORT_SETUP, -ECHILD);
+	/* The shell has got that signal by the end of its parent, or was killed with its sandbox. */
+	note_ended(h, SIGHUP);
+}
+
+void starting_take(struct holder *h)
+{
+	struct starter_message m;
+	pid_t sender;
+	ssize_t n = receive(h->starter_fd, &m, &sender);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n != sizeof m) {
+		lose(h);
+		return;
+	}
+	switch (m.type) {
+	case STARTER_READY:
+		h->starter_pid = m.value;
+		break;
+	case STARTER_ENTERED:
+		note_entered(h, sender);
+		break;
+	case STARTER_STARTED:
+		note_started(h);
+		break;
+	case STARTER_FAILED:
+		note_failed(h, m.value, m.error);
+		break;
+	case STARTER_ENDED:
+		note_ended(h, m.value);
+		break;
+	case STARTER_STDERR_PTY:
+		serve_answer_terminal(h);
+		break;
+	default:
+		break;
+	}
+}
+
+static int wait_for_message(struct holder *h)
+{
+	struct pollfd p = {.fd = h->starter_fd, .events = POLLIN};
+	if (h->starter_fd < 0)
+		return -ECHILD;
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+	starting_take(h);
+	return 0;
+}
+
+int starting_open(struct holder *h, int slave)
+{
+	int fds[2], on = 1, rc = 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -errno;
+	if (setsockopt(fds[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
+		fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
+		rc = -errno;
+	pid_t pid = rc == 0 ? fork() : -1;
+	if (pid == 0)
+		run(h, fds[1], slave);
+	if (rc == 0 && pid < 0)
+		rc = -errno;
+	close(fds[1]);
+	if (rc < 0) {
+		close(fds[0]);
+		return rc;
+	}
+	h->starter_fd = fds[0];
+	while (rc == 0 && h->starter_pid == 0)
+		rc = wait_for_message(h);
+	return rc;
+}
+
+int starting_ask(struct holder *h, enum starter_type type, int value)
+{
+	const struct starter_message m = {.type = (uint32_t)type, .value = value};
+	if (h->starter_fd < 0)
+		return -ESRCH;
+	return send(h->starter_fd, &m, sizeof m, MSG_NOSIGNAL) == sizeof m ? 0 : -errno;
+}
+
+int starting_ask_terminal(struct holder *h, int slave)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof slave)] = {0};
+	struct starter_message m = {.type = STARTER_STDERR_PTY};
+	struct iovec data = {.iov_base = &m, .iov_len = sizeof m};
+	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+	if (h->starter_fd < 0)
+		return -ESRCH;
+	if (slave >= 0) {
+		message.msg_control = control;
+		message.msg_controllen = sizeof control;
+		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof slave);
+		memcpy(CMSG_DATA(header), &slave, sizeof slave);
+	}
+	return sendmsg(h->starter_fd, &message, MSG_NOSIGNAL) == sizeof m ? 0 : -errno;
+}
+
+int starting_shell(struct holder *h, bool wait)
+{
+	int rc = starting_ask(h, STARTER_START, 0);
+	if (rc < 0)
+		return rc;
+	h->starting = true;
+	while (wait && h->starting && rc == 0)
+		rc = wait_for_message(h);
+	return wait ? rc < 0 ? rc : h->start_error : 0;
+}

@@ -24,8 +24,8 @@ bool link_confirms_number(const struct link *l, pid_t number)
 pid_t link_holder(const struct link *l)
 {
 	struct ucred peer;
-	if (l->info.holder_pid > 0 || l->started > 0)
-		return l->info.holder_pid > 0 ? l->info.holder_pid : l->started;
+	if (l->info.holder_pid > 0)
+		return l->info.holder_pid;
 	/* Who listens is known before it answers. */
 	return link_peer(l, &peer) ? peer.pid : 0;
 }

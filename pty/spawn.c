@@ -23,7 +23,7 @@ struct ends {
 };
 
 struct numbers {
-	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], mark[24], tasks[24],
+	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], tasks[24],
 		memory[24], owner[24];
 };
 
@@ -49,12 +49,11 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	snprintf(n->control, sizeof n->control, "%zu", o->control_size);
 	snprintf(n->ttl, sizeof n->ttl, "%u", o->ttl_s);
 	snprintf(n->nofile, sizeof n->nofile, "%ld", o->nofile);
-	snprintf(n->mark, sizeof n->mark, "%llu", (unsigned long long)o->mark);
 	snprintf(n->owner, sizeof n->owner, "%u", (unsigned)o->owner);
 	const char *const fixed[] = {"ringside-holder", "--dir-fd", "3", "--report-fd", "4",
 		"--rows", n->rows, "--cols", n->cols, "--ring-size", n->ring, "--control-size",
-		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--mark", n->mark, "--owner",
-		n->owner, "--cwd", o->cwd};
+		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--owner", n->owner,
+		 "--cwd", o->cwd};
 	for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
 		argv[i++] = (char *)(uintptr_t)fixed[k]; /* posix_spawn does not write to it */
 	if (o->wrapper)

@@ -19,10 +19,6 @@
 
 #define SPAWN_WRAPPER_MAX 400 /* words */
 
-/* Marks lie between these, so that none is mistaken for a limit that somebody has set. */
-#define SPAWN_MARK_LEAST (UINT64_C(1) << 60)
-#define SPAWN_MARK_BITS (SPAWN_MARK_LEAST - 1)
-
 /* What a new session is to be. All strings are borrowed for the call. */
 struct spawn_options {
 	const char *holder;  /* path of ringside-holder */
@@ -41,7 +37,6 @@ struct spawn_options {
 	int group_fd;  /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
 	uint64_t tasks, memory; /* limits of the shell, as ENTER_TASKS and ENTER_MEMORY; 0 = none */
 	const struct proof_key *key; /* what the holder is to know, see pty/proof.h; NULL: nothing */
-	uint64_t mark;               /* of all its processes, see pty/wire.h; 0 = none */
 	bool respawn;                /* a new shell when it ends: see pty/wire.h */
 	bool no_flow;                /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
 };

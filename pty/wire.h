@@ -61,12 +61,6 @@ enum wire_place {
  * the old number and WIRE_SIGNAL fails with -ESRCH. Too many ends in a short time are the session's end.
  */
 
-/*
- * All processes of a session carry a mark (older holders set none): the soft limit RLIMIT_LOCKS, which the kernel
- * has not used since 2.4.25, is the session's random number. It is inherited whatever becomes of parents, environments,
- * groups and terminals, so those that outlive a killed holder can be found.
- */
-
 enum wire_target {
 	WIRE_TARGET_FOREGROUND = 0, /* the terminal's foreground process group */
 	WIRE_TARGET_SHELL = 1,      /* the session's first process */
@@ -88,7 +82,7 @@ struct wire_info {
 	int32_t shell_pid;
 	uint64_t head;  /* output bytes so far */
 	uint32_t owner; /* uid of the session's processes */
-	uint32_t guard_pid; /* the holder's parent, see pty/holder/guard.c */
+	uint32_t reserved; /* 0 */
 };
 
 /* That one side knows the session's key. */

@@ -38,7 +38,6 @@ struct holder_options {
 	size_t control_size; /* bytes of the control memfd */
 	unsigned ttl_s;     /* seconds that the history of an ended session is kept; 0 = for ever */
 	long nofile;        /* soft limit of descriptors for the shell; 0 = as inherited */
-	uint64_t mark;      /* of all processes of the session; 0 = none */
 	bool respawn;       /* a new shell when it ends */
 	bool no_flow;       /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
 	bool starter;  /* argv leads to a starter, see pty/starter.h; otherwise it is the shell */

@@ -41,7 +41,6 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 		{"control-size", required_argument, NULL, 'c'},
 		{"ttl", required_argument, NULL, 't'},
 		{"nofile", required_argument, NULL, 'n'},
-		{"mark", required_argument, NULL, 'm'},
 		{"cwd", required_argument, NULL, 'w'},
 		{"respawn", no_argument, NULL, 'a'},
 		{"no-flow", no_argument, NULL, 'f'},
@@ -90,9 +89,6 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 			break;
 		case 'n':
 			o->nofile = (long)n;
-			break;
-		case 'm':
-			o->mark = n;
 			break;
 		case 'w':
 			o->cwd = optarg;

@@ -156,7 +156,6 @@ static void tell_info(const struct holder *h, struct wire_message *m)
 		.shell_pid = h->ring.header->shell_pid,
 		.head = stream_head(&h->ring.bytes),
 		.owner = h->options.owner,
-		.guard_pid = (uint32_t)getppid(),
 	};
 }
 

@@ -37,12 +37,12 @@ void shell_reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void set_soft_limit(int which, rlim_t value)
+void shell_limit_descriptors(long most)
 {
 	struct rlimit limit;
-	if (value > 0 && getrlimit(which, &limit) == 0) {
-		limit.rlim_cur = value;
-		setrlimit(which, &limit);
+	if (most > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = (rlim_t)most;
+		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 }
 
@@ -57,9 +57,7 @@ static _Noreturn void run(const struct shell_options *o, int slave, int report_f
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(slave, fd) < 0)
 			fail(report_fd, REPORT_TERMINAL);
-	set_soft_limit(RLIMIT_NOFILE, (rlim_t)o->nofile);
-	/* Where that is not allowed the session has no mark. */
-	set_soft_limit(RLIMIT_LOCKS, (rlim_t)o->mark);
+	shell_limit_descriptors(o->nofile);
 	int rc = o->limits ? enter_limits(o->limits) : 0;
 	if (rc < 0) {
 		errno = -rc;

@@ -15,7 +15,6 @@ struct shell_options {
 	const char *cwd;      /* where it starts; "", or one that cannot be entered: in fallback */
 	const char *fallback; /* absolute */
 	long nofile;          /* soft limit of descriptors; 0 = as inherited */
-	uint64_t mark;        /* see pty/wire.h; 0 = none */
 	const struct enter_limits *limits; /* NULL: none */
 	int announce_fd; /* socket on which the child says STARTER_ENTERED before it is the shell; -1: none */
 };
@@ -26,6 +25,9 @@ struct shell_options {
  */
 int shell_start(
 	const struct shell_options *options, int slave, pid_t *ret_pid, enum report_stage *ret_stage);
+
+/* Set the soft limit of descriptors; 0 leaves it. */
+void shell_limit_descriptors(long most);
 
 /* In a child between fork and exec: every signal has its default action, and none is blocked. */
 void shell_reset_signals(void);

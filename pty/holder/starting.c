@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,17 +21,9 @@
 static _Noreturn void run(const struct holder *h, int socket_fd, int slave)
 {
 	const struct holder_options *o = &h->options;
-	struct rlimit limit;
 	shell_reset_signals();
 	setsid();
-	if (o->nofile > 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = (rlim_t)o->nofile;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-	if (o->mark > 0 && getrlimit(RLIMIT_LOCKS, &limit) == 0) {
-		limit.rlim_cur = o->mark;
-		setrlimit(RLIMIT_LOCKS, &limit);
-	}
+	shell_limit_descriptors(o->nofile);
 	if (enter_limits(&o->limits) < 0 || dup2(slave, STDOUT_FILENO) < 0 ||
 		dup2(socket_fd, STARTER_SOCKET) < 0)
 		_exit(ENTER_EXIT);

@@ -65,7 +65,6 @@ static int start_shell(struct holder *h, int slave, enum report_stage *ret_stage
 		.cwd = h->cwd,
 		.fallback = o->cwd,
 		.nofile = o->nofile,
-		.mark = o->mark,
 		.limits = &o->limits,
 		.announce_fd = -1};
 	int rc = shell_start(&shell, slave, &h->shell, ret_stage);

@@ -6,7 +6,6 @@
 #include "shell/held/adoption.h"
 
 #include "shell/held/ending.h"
-#include "shell/held/remains.h"
 #include "shell/store/directory.h"
 
 #include <errno.h>
@@ -90,25 +89,13 @@ static bool is_known(void *user, const char *directory)
 	for (size_t i = 0; i < t->refused_count; i++)
 		if (strcmp(t->refused[i], directory) == 0)
 			return true;
-	return remains_has(&t->removals, directory);
+	return false;
 }
 
-static void on_cleared(void *user, const char *directory, int error)
-{
-	struct held_table *t = user;
-	if (error == 0)
-		held_remove_directory(t, directory);
-	else
-		t->kind->complain(t, directory, "some of its processes survive", error);
-}
-
-/* Its holder has died while there was no server. */
+/* Its holder has died while there was no server, and its guard has ended what there was. */
 static void clear_up(void *user, const char *directory)
 {
-	struct held_table *t = user;
-	int rc = remains_add(&t->removals, directory, on_cleared, t);
-	if (rc < 0)
-		t->kind->complain(t, directory, t->kind->cannot_clear_up, rc);
+	held_remove_directory(user, directory);
 }
 
 static void on_failed(void *user, const char *directory, int error)

@@ -28,6 +28,12 @@ bool held_ask_to_end(struct held *h, unsigned grace_ms)
 	return !h->holder_lost && link_end(&h->link, grace_ms) == 0;
 }
 
+/* The guard is what was started, and is known by its holder once that has been attached to. */
+static int guard_of(const struct held *h)
+{
+	return h->guard_fd >= 0 ? h->guard_fd : h->link.started_fd;
+}
+
 static void on_removed(void *user, int error)
 {
 	struct held *h = user;
@@ -41,20 +47,16 @@ static void on_removed(void *user, int error)
 		kind->complain(h->table, h->id, "some of its processes survive", error);
 	h->stuck = true;
 	held_answer(&h->enders, h, REPORT_READY, error);
-	removal_start(&h->table->removals, &h->removal, REMOVAL_AGAIN_MS);
+	removal_start(&h->table->removals, &h->removal, guard_of(h), REMOVAL_AGAIN_MS);
 }
 
 void held_remove(struct held *h, unsigned wait_ms, void (*done)(void *held, int error))
 {
 	h->removal = (struct removal){.done = done,
 		.user = h,
-		.dir_fd = h->link.dir_fd,
 		.directory = h->directory,
-		.mark = removal_mark(h->directory),
-		.session = h->lost_ticks > 0 ? h->link.info.shell_pid : 0,
-		.lost_ticks = h->lost_ticks,
-		.holder = h->holder_lost ? -1 : link_holder(&h->link)};
-	removal_start(&h->table->removals, &h->removal, wait_ms);
+		.holder = h->holder_lost ? 0 : link_holder(&h->link)};
+	removal_start(&h->table->removals, &h->removal, guard_of(h), wait_ms);
 }
 
 void held_end(struct held *h, unsigned wait_ms)

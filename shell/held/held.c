@@ -42,6 +42,7 @@ static void on_attached(void *user)
 {
 	struct held *h = user;
 	h->unresponsive = false;
+	h->guard_fd = removal_open_guard(h->link.info.holder_pid);
 	kind_of(h)->attached(h);
 }
 
@@ -122,6 +123,7 @@ static const struct link_callbacks link_callbacks = {
 int held_init(struct held *h, struct held_table *t, const char *directory, int dir_fd)
 {
 	h->table = t;
+	h->guard_fd = -1;
 	h->directory = strdup(directory);
 	struct proof_key key;
 	int rc = h->directory ? link_init(&h->link, t->loop, dir_fd, &link_callbacks, h) : -ENOMEM;
@@ -203,6 +205,9 @@ const char *held_why(int error, const char *otherwise)
 
 void held_finish(struct held *h)
 {
+	if (h->table && h->guard_fd >= 0) /* without a table it was never begun */
+		close(h->guard_fd);
+	h->guard_fd = -1;
 	free(h->directory);
 	h->directory = NULL;
 }

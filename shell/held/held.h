@@ -45,11 +45,11 @@ struct held {
 	bool unresponsive;        /* and its holder does not answer */
 	uint64_t found_ms;        /* loop time, if adopted */
 	bool holder_lost;         /* nobody writes the ring any more */
-	uint64_t lost_ticks;      /* when, if its shell ran then: see removal.h; otherwise 0 */
 	bool taken;               /* another server has the holder */
 	uint64_t taken_ms;        /* loop time when it was taken last, by whomever; 0: never */
 	bool taken_told;          /* and that has been said */
 	bool stuck; /* being ended, and that some of it could not be ended in time has been said */
+	int guard_fd;                 /* pidfd of the guard, -1: not known */
 	struct removal removal;       /* its end, or that of those whom its holder has left */
 	unsigned survivors;           /* that could not be ended in time */
 	struct held_waiter *starters; /* who waits for its start */
@@ -67,7 +67,7 @@ struct held_kind {
 	const char *group; /* how the names of their control groups begin; the directory's follows */
 	const char *prefix; /* and whatever begins so; or NULL */
 	/* How complaints begin. */
-	const char *cannot_adopt, *cannot_clear_up, *cannot_remove;
+	const char *cannot_adopt, *cannot_remove;
 	/* Something went wrong that nobody waits for. id: may be "". Called from anywhere. */
 	void (*complain)(struct held_table *t, const char *id, const char *what, int error);
 	/* Called now and then; may end any. */

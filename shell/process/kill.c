@@ -91,7 +91,7 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 		process_kill_done(p, 0);
 		return;
 	}
-	removal_continue(holder_of(p), p->held.link.dir_fd);
+	removal_continue(holder_of(p));
 	if (p->state == PROCESS_RUNNING && !p->kill_asked) {
 		p->kill_asked = true;
 		p->table->counters.killed++;

@@ -127,7 +127,6 @@ const struct held_kind process_kind = {
 	.folder = "processes",
 	.files = files,
 	.cannot_adopt = "cannot adopt a process",
-	.cannot_clear_up = "cannot clear up after a process",
 	.cannot_remove = "cannot remove a process's directory",
 	.complain = on_complaint,
 	.sweep = on_sweep,

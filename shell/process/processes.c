@@ -175,7 +175,6 @@ static int spawn(struct process *p, const struct process_options *o)
 		.control_size = CONTROL_SIZE,
 		.ttl_s = t->config.ttl_s > 0 ? t->config.ttl_s + TTL_SLACK_S : 0,
 		.nofile = t->config.nofile,
-		.mark = removal_mark(p->held.directory),
 	};
 	rc = held_start(&p->held, &options);
 	environment_destroy(environment);

@@ -406,8 +406,6 @@ void session_on_lost(struct held *h)
 {
 	struct session *session = session_of_held(h);
 	struct sessions *s = session->table;
-	if (session->state == SESSION_RUNNING && !h->taken)
-		h->lost_ticks = removal_ticks();
 	if (session->state == SESSION_ENDING || session->state == SESSION_EXITED) {
 		/* Asked for, or its time to live has passed, or it was killed. */
 		end_orphans(session);

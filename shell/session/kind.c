@@ -121,7 +121,6 @@ const struct held_kind session_kind = {
 	.files = files,
 	.prefix = "input.", /* what commands have been given as their input */
 	.cannot_adopt = "cannot adopt a session",
-	.cannot_clear_up = "cannot clear up after a session",
 	.cannot_remove = "cannot remove a session's directory",
 	.complain = on_complaint,
 	.sweep = on_sweep,

@@ -180,7 +180,6 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.control_size = CONTROL_SIZE,
 		.ttl_s = s->config.ended_ttl_s,
 		.nofile = s->config.nofile,
-		.mark = removal_mark(session->pane.held.directory),
 		.tasks = s->config.bounds->tasks,
 		.memory = s->config.bounds->memory,
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,

@@ -205,7 +205,6 @@ static const struct held_kind things_kind = {
 	.files = things_files,
 	.prefix = "bit.",
 	.cannot_adopt = "cannot adopt a thing",
-	.cannot_clear_up = "cannot clear up after a thing",
 	.cannot_remove = "cannot remove a thing's directory",
 	.complain = things_complain,
 	.sweep = things_sweep,

@@ -156,18 +156,7 @@ static void lose_holder(struct link *l, bool taken)
 /* What came is no message, or there will be none any more. */
 static void refuse_holder(struct link *l, int error)
 {
-	bool hung_up = error != -EPROTO && l->started == 0 && !l->proved;
-	if (hung_up && l->taken) {
-		unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd); /* it is tried again */
-	} else if (!hung_up || l->state != LINK_ATTACHING) {
-		end_connection(l, error == -EPROTO ? error : -ECONNRESET, false);
-	} else if (++l->hangups < LINK_HANGUPS_MAX) {
-		unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
-		l->unanswered = 0;
-		l->state = LINK_IDLE;
-	} else {
-		end_connection(l, -ECONNABORTED, false);
-	}
+	end_connection(l, error == -EPROTO ? error : -ECONNRESET, false);
 }
 
 static void on_timeout(uv_timer_t *timer)
@@ -202,7 +191,6 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 	struct spawn_options o = *options;
 	pid_t pid;
 	assert(l->state == LINK_IDLE);
-	o.key = l->keyed ? &l->key : NULL;
 	int rc = reaper_prepare(reaper);
 	if (rc < 0)
 		return rc;
@@ -231,6 +219,15 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 	return uv_timer_start(&l->timer, on_timeout, LINK_TIMEOUT_MS, 0);
 }
 
+/* Whether the kernel says our uid of what listens there. */
+static bool is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+		peer.uid == geteuid();
+}
+
 /* Connect by way of the directory's descriptor, for a socket's path is at most 107 bytes. */
 static int connect_holder(const struct link *l, int *ret_fd)
 {
@@ -245,14 +242,17 @@ static int connect_holder(const struct link *l, int *ret_fd)
 		close(fd);
 		return rc;
 	}
+	if (!is_ours(fd)) {
+		close(fd);
+		return -EPERM;
+	}
 	*ret_fd = fd;
 	return 0;
 }
 
 int link_ask(struct link *l, struct wire_message m)
 {
-	bool proof = m.type == WIRE_PROVE || m.type == WIRE_ATTACH;
-	if (l->socket_fd < 0 || (l->taken && !proof))
+	if (l->socket_fd < 0 || (l->taken && m.type != WIRE_ATTACH))
 		return -ENOTCONN;
 	m.magic = WIRE_MAGIC;
 	m.version = WIRE_VERSION;
@@ -435,10 +435,7 @@ static void on_taken(struct link *l)
 static void on_answer(struct link *l, struct packet *p)
 {
 	const struct wire_message *m = &p->message;
-	int rc = m->type == WIRE_PROVE   ? link_answer_proof(l, m)
-		: m->type != WIRE_ATTACH ? -EPROTO
-		: l->proved              ? 0
-					 : -EKEYREJECTED;
+	int rc = m->type == WIRE_ATTACH ? 0 : -EPROTO;
 	if (rc == 0 && m->type == WIRE_ATTACH && l->taken)
 		on_regained(l, m);
 	else if (rc == 0 && m->type == WIRE_ATTACH)
@@ -494,7 +491,7 @@ static int connect_and_ask(struct link *l)
 	if (rc == 0)
 		rc = uv_poll_start(&l->socket, UV_READABLE | UV_DISCONNECT, on_message);
 	if (rc == 0)
-		rc = link_introduce(l);
+		rc = link_ask(l, (struct wire_message){.type = WIRE_ATTACH});
 	if (rc < 0)
 		unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
 	return rc;

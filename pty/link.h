@@ -10,7 +10,6 @@
 
 #include "pty/timed.h"
 #include "pty/outbox.h"
-#include "pty/proof.h"
 #include "pty/reaper.h"
 #include "pty/spawn.h"
 #include "ring/control.h"
@@ -30,16 +29,13 @@
 #define LINK_TIMEOUT_MS 10000u
 /* A holder that has not answered for so long is called unresponsive. */
 #define LINK_SILENT_MS 5000u
-/* Who hangs up so often before it has shown who it is, is no holder: one that has died does not listen. */
-#define LINK_HANGUPS_MAX 3u
 
 /* None is called from inside the function that caused it; each may call link_close(). */
 struct link_callbacks {
 	void (*attached)(void *user); /* ring and control are mapped */
 	/*
-	 * It will not be attached. -ENOSR: there is no terminal left, which the kernel calls a full disk. -EKEYREJECTED: who
-	 * listens there does not know the key; -EACCES, -EPERM: it says so of us, or that we are in its session; -EPROTO: it
-	 * sends what no holder does; -ECONNABORTED: it hangs up again and again.
+	 * It will not be attached. -ENOSR: there is no terminal left, which the kernel calls a full disk. -EPERM: another
+	 * user listens there; -EPROTO: what listens there is no holder.
 	 */
 	void (*failed)(void *user, enum report_stage stage, int error);
 	void (*wake)(void *user);             /* the ring has something new */
@@ -80,11 +76,6 @@ struct link {
 	unsigned unanswered;           /* requests */
 	uint64_t unanswered_ms;        /* loop time of the oldest of them, or of the last answer */
 	unsigned resizing;             /* resizes not yet answered: input waits for them */
-	bool keyed;                    /* the holder has to know the key */
-	struct proof_key key;
-	uint8_t nonce[WIRE_NONCE_SIZE]; /* that it has been asked with */
-	bool proved;      /* who is connected has shown that it knows it, or need not */
-	unsigned hangups; /* of who was connected and had shown nothing, one after the other */
 	bool taken;       /* while attached: by another process */
 	bool condemned;   /* its holder has tried to stop us: see link_distrust() */
 	struct timed wake_timed, space_timed; /* of the eventfds; that of the master is in input */
@@ -95,20 +86,13 @@ struct link {
 int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_callbacks *callbacks,
 	void *user);
 
-/*
- * The holder that is started knows this key; one that is adopted must. Without, anybody who listens is believed: so are
- * those that older servers have started.
- */
-void link_set_key(struct link *l, const struct proof_key *key);
-
 /* Start a new holder and attach to it. Returns 0 (a callback follows) or a negative errno. */
 int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper);
 
 /*
  * Attach to the holder in the directory, however long it takes to answer: it may be stopped. Returns 0 (a callback
  * follows), -ECONNREFUSED or -ENOENT when there is none, -EAGAIN when it has not taken so many connections that it
- * can be tried again later only, or another negative errno. Who hangs up before it has shown that it knows the key
- * leaves the link idle: it is to be tried again.
+ * can be tried again later only, -EPERM when another user listens there, or another negative errno.
  */
 int link_adopt(struct link *l);
 
@@ -186,9 +170,6 @@ uid_t link_owner(const struct link *l);
 
 /* The number of the holder, as soon as it is known; 0: not yet, or not at all. */
 pid_t link_holder(const struct link *l);
-
-/* Whether who listens, as far as that can be seen, has the directory open where a holder has it. */
-bool link_meets_holder(const struct link *l);
 
 /* Whether it has been asked something and has said nothing for LINK_SILENT_MS. */
 bool link_is_silent(const struct link *l);

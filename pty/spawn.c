@@ -19,7 +19,7 @@
 
 /* Our copies of what the holder gets; -1: none. */
 struct ends {
-	int dir, report, key, group;
+	int dir, report, group;
 };
 
 struct numbers {
@@ -94,11 +94,11 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 static int fill_actions(
 	posix_spawn_file_actions_t *actions, const struct spawn_options *o, const struct ends *ours)
 {
-	int rc = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_RDWR, 0);
+	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, 1, 2);
+		rc = posix_spawn_file_actions_adddup2(actions, 0, 1);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, ours->key >= 0 ? ours->key : 1, 0);
+		rc = posix_spawn_file_actions_adddup2(actions, 0, 2);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, ours->dir, SPAWN_DIR_FD);
 	if (rc == 0)
@@ -168,40 +168,21 @@ static int copy_of(int fd)
 
 static void close_ends(const struct ends *e)
 {
-	const int fds[] = {e->dir, e->report, e->key, e->group};
+	const int fds[] = {e->dir, e->report, e->group};
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-}
-
-/* The end of a pipe that has the key in it, and whose other end is closed. Returns it, or a negative errno. */
-static int open_key(const struct proof_key *key)
-{
-	int fds[2];
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	ssize_t n = write(fds[1], key->bytes, sizeof key->bytes); /* an empty pipe takes it at once */
-	int rc = n == sizeof key->bytes ? copy_of(fds[0]) : -1;
-	int error = -errno;
-	close(fds[0]);
-	close(fds[1]);
-	return rc < 0 ? error : rc;
 }
 
 static int open_ends(const struct spawn_options *o, int report_fd, struct ends *ret)
 {
 	*ret = (struct ends){.report = copy_of(report_fd),
 		.dir = copy_of(o->dir_fd),
-		.key = -1,
 		.group = -1};
 	int rc = ret->report < 0 || ret->dir < 0 ? -errno : 0;
 	if (rc == 0 && o->group_fd > 0) {
 		ret->group = copy_of(o->group_fd);
 		rc = ret->group < 0 ? -errno : 0;
-	}
-	if (rc == 0 && o->key) {
-		ret->key = open_key(o->key);
-		rc = ret->key < 0 ? ret->key : 0;
 	}
 	return rc;
 }

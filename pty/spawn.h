@@ -1,10 +1,9 @@
 /*
- * Starting a holder: posix_spawn (a fork of a big server takes tens of ms), everything prepared before,
- * nothing inherited but the directory, the report pipe, and a pipe with the key as standard input.
+ * Starting a holder: posix_spawn (a fork of a big server takes tens of ms), everything prepared before, and
+ * nothing inherited but the directory and the report pipe.
  */
 #pragma once
 
-#include "pty/proof.h"
 #include "pty/wire.h"
 
 #include <spawn.h>
@@ -36,7 +35,6 @@ struct spawn_options {
 	int filter_fd; /* what the wrapper gets as SPAWN_FILTER_FD, to be read from its beginning; 0: nothing */
 	int group_fd;  /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
 	uint64_t tasks, memory; /* limits of the shell, as ENTER_TASKS and ENTER_MEMORY; 0 = none */
-	const struct proof_key *key; /* what the holder is to know, see pty/proof.h; NULL: nothing */
 	bool respawn;                /* a new shell when it ends: see pty/wire.h */
 	bool no_flow;                /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
 };

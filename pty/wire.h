@@ -1,26 +1,19 @@
 /*
  * The protocol between the server and a holder: SOCK_SEQPACKET on the unix socket "s" in the session's
- * directory, one struct wire_message a packet, both ways. Only peers of the same user (SO_PEERCRED),
- * or root, are served.
+ * directory, one struct wire_message a packet, both ways. The directory is the server's alone, and each side checks that the
+ * kernel (SO_PEERCRED) says its own uid of the other.
  *
  * Frozen: holders of older releases live for weeks. Types and fields are only ever appended; a holder
  * answers a type that it does not know with -EOPNOTSUPP, or with -EPERM who has not attached. Asking (HELLO) takes
  * nothing over; ATTACH does, and the previous owner gets WIRE_TAKEN. The end of a connection says nothing about the
  * shell: how that ended is in the ring's header.
- *
- * Versions: 1, anybody of the same user may attach. 2, a holder that has been given a key (see pty/proof.h) as it was
- * started is attached to only by who shows that it knows it, and shows it first: PROVE, then ATTACH with a proof, which
- * may be tried once for each PROVE and otherwise fails with -EACCES. Processes of the session itself may not attach,
- * whatever they know: -EPERM. A holder without a key is as in version 1 otherwise.
  */
 #pragma once
 
 #include <stdint.h>
 
 #define WIRE_MAGIC UINT32_C(0x48435352) /* "RSCH", little endian */
-#define WIRE_VERSION 2u
-#define WIRE_NONCE_SIZE 16u
-#define WIRE_CODE_SIZE 32u
+#define WIRE_VERSION 1u
 #define WIRE_SOCKET "s" /* the holder's socket in the session's directory */
 /* Holders of the first releases have their FIFOs in the directory as well; these are opened at their places only. */
 #define WIRE_FIFO "f"        /* the sentinel FIFO */
@@ -29,14 +22,12 @@
 
 enum wire_type {
 	WIRE_HELLO = 1, /* -> wire_info */
-	/* u.proof, from version 2 on -> wire_info and the descriptors of enum wire_fd; takes the session over */
-	WIRE_ATTACH = 2,
+	WIRE_ATTACH = 2, /* -> wire_info and the descriptors of enum wire_fd; takes the session over */
 	WIRE_RESIZE = 3, /* a = rows, b = columns, c = width and d = height in pixels */
 	WIRE_SIGNAL = 4, /* a = signal number, b = enum wire_target */
 	WIRE_END = 5,    /* a = grace in ms: end all processes of the session, then the holder */
 	WIRE_STDERR_PTY = 6, /* open (a = 1) or close (a = 0) the second PTY -> text = name of its slave */
 	WIRE_TAKEN = 7, /* from the holder: another connection has attached */
-	WIRE_PROVE = 8, /* u.proof.nonce -> u.proof, of the holder, and a = its number where it lives */
 };
 
 /*
@@ -85,12 +76,6 @@ struct wire_info {
 	uint32_t reserved; /* 0 */
 };
 
-/* That one side knows the session's key. */
-struct wire_proof {
-	uint8_t nonce[WIRE_NONCE_SIZE]; /* random, of the sender; in ATTACH it means nothing */
-	uint8_t code[WIRE_CODE_SIZE]; /* of both numbers; in PROVE, as it is asked, it means nothing */
-};
-
 struct wire_message {
 	uint32_t magic;   /* WIRE_MAGIC */
 	uint16_t version; /* of the sender */
@@ -100,7 +85,6 @@ struct wire_message {
 	uint32_t a, b, c, d;
 	union {
 		struct wire_info info;
-		struct wire_proof proof;
 		char text[64]; /* NUL-terminated */
 	} u;
 };

@@ -10,7 +10,6 @@
 
 #include "pty/enter.h"
 #include "pty/starter.h"
-#include "pty/proof.h"
 #include "pty/wire.h"
 #include "ring/control.h"
 #include "ring/ring.h"
@@ -67,10 +66,6 @@ struct holder {
 	enum event_source speaking;            /* whose bytes were the last in the ring */
 	int connections[HOLDER_CONNECTIONS]; /* -1 = free */
 	int owner;                           /* index of the attached connection, or -1 */
-	bool keyed;                          /* who attaches must know the key */
-	struct proof_key key;
-	bool shown[HOLDER_CONNECTIONS]; /* we have shown that we know it, and the peer may */
-	struct proof_exchange exchanges[HOLDER_CONNECTIONS]; /* then: how */
 	pid_t shell;                                         /* 0 once it has ended */
 	int shell_fd;                                        /* pidfd of it, or -1 */
 	int starter_fd;                                      /* socket to the starter, or -1 */
@@ -155,15 +150,6 @@ bool tree_kill(void);
 
 /* guard.c: go on as the child of a guard. Returns 0 in the holder, or -errno; in the guard it does not return. */
 int guard_split(int dir_fd);
-
-/* admit.c: who may attach. The key, if standard input has one. */
-void admit_read_key(struct holder *h);
-/* A new connection at this place. */
-void admit_forget(struct holder *h, int index);
-/* Answer WIRE_PROVE in m. Returns 0 or a negative errno. */
-int admit_prove(struct holder *h, int index, struct wire_message *m);
-/* Whether this ATTACH is let in: 0, -EPERM (from inside the session), -EACCES (no proof, or a wrong one). */
-int admit_server(struct holder *h, int index, const struct wire_message *m);
 
 /* serve.c: the socket. */
 int serve_open(struct holder *h);

@@ -409,7 +409,6 @@ int main(int argc, char **argv)
 		(void)!write(2, text, sizeof text - 1);
 		return 2;
 	}
-	admit_read_key(&h);
 	setsid(); /* fails, harmlessly, when the server has made us a leader already */
 	h.shell_fd = h.starter_fd = -1;
 	stage = REPORT_SETUP;

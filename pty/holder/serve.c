@@ -69,7 +69,6 @@ void serve_accept(struct holder *h)
 	for (int i = 0; i < HOLDER_CONNECTIONS && peer_is_allowed(fd); i++) {
 		if (h->connections[i] < 0) {
 			h->connections[i] = fd;
-			admit_forget(h, i);
 			return;
 		}
 	}
@@ -126,7 +125,7 @@ static void send_descriptors(struct holder *h, int index, struct wire_message *m
 /* Whether it changes something: only who has attached may ask for it. */
 static bool is_request(const struct wire_message *m)
 {
-	return m->type != WIRE_HELLO && m->type != WIRE_PROVE && m->type != WIRE_ATTACH;
+	return m->type != WIRE_HELLO && m->type != WIRE_ATTACH;
 }
 
 /* Servers answer for what they have sent here: it is done before another one takes over. */
@@ -161,11 +160,6 @@ static void tell_info(const struct holder *h, struct wire_message *m)
 
 static void attach(struct holder *h, int index, struct wire_message *m)
 {
-	m->status = admit_server(h, index, m);
-	if (m->status < 0) {
-		send_message(h, index, m);
-		return;
-	}
 	tell_info(h, m);
 	if (h->owner >= 0 && h->owner != index)
 		finish_owner(h);
@@ -257,9 +251,6 @@ static void handle(struct holder *h, int index, struct wire_message *m)
 	switch (m->type) {
 	case WIRE_HELLO:
 		tell_info(h, m);
-		break;
-	case WIRE_PROVE:
-		m->status = admit_prove(h, index, m);
 		break;
 	case WIRE_ATTACH:
 		attach(h, index, m);

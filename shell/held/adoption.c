@@ -32,8 +32,6 @@ static int attach(struct held *h)
 {
 	const struct held_kind *kind = h->table->kind;
 	int rc = link_adopt(&h->link);
-	if (rc == 0 && !link_meets_holder(&h->link))
-		rc = -EKEYREJECTED;
 	bool silent = rc == -EAGAIN || removal_is_stopped(link_holder(&h->link));
 	if (kind->spares_holder && kind->spares_holder(h, silent ? -EAGAIN : rc))
 		return 0;
@@ -103,7 +101,7 @@ static void on_failed(void *user, const char *directory, int error)
 	struct held_table *t = user;
 	held_refuse(t, directory);
 	t->kind->complain(t, directory,
-		error == -EKEYREJECTED ? held_why(error, "") : t->kind->cannot_adopt, error);
+		held_why(error, t->kind->cannot_adopt), error);
 }
 
 static void on_rescan(uv_timer_t *timer)

@@ -12,14 +12,12 @@
 #include <uv.h>
 
 struct bounds;
-struct secret;
 struct runtime_lock;
 
 #define HELD_GROUP_SIZE (DIRECTORY_NAME_SIZE + 16u) /* of a control group's name, with its NUL */
 
 /* What tells holders and servers from others; each may be NULL, and outlives the table. */
 struct held_trust {
-	const struct secret *secret; /* NULL: whoever listens is a holder */
 	const struct runtime_lock *lock; /* whose owner takes back what is taken from it; NULL: nobody */
 	const char *runtime_dir;         /* that it is of */
 };

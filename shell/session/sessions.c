@@ -90,23 +90,13 @@ static struct held_waiter *held_waiter_of(struct session_waiter *w)
 	return &w->held;
 }
 
-int sessions_incarnation(const struct sessions *s, char ret_text[SESSIONS_INCARNATION_SIZE])
+int sessions_incarnation(const struct sessions *s, char ret_text[INCARNATION_SIZE])
 {
-	struct proof_key key;
-	const uint8_t *b = key.bytes;
-	if (!secret_key(&s->secret, "runtime", "incarnation", &key)) {
-		int rc = id_random(key.bytes, sizeof key.bytes);
-		if (rc < 0)
-			return rc;
-	}
-	/* RFC 9562, version 8: what its bits are is ours to say. */
-	key.bytes[6] = (uint8_t)((b[6] & 0x0fu) | 0x80u);
-	key.bytes[8] = (uint8_t)((b[8] & 0x3fu) | 0x80u);
-	snprintf(ret_text, SESSIONS_INCARNATION_SIZE,
-		"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
-		b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
-		b[15]);
-	return 0;
+	int fd = open(s->config.runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : incarnation_load(fd, ret_text);
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
 /* Programs in place of shells */
@@ -430,7 +420,7 @@ void sessions_sweep(struct sessions *s)
 struct held_trust sessions_trust(const struct sessions *s)
 {
 	return (struct held_trust){
-		.secret = &s->secret, .lock = &s->lock, .runtime_dir = s->config.runtime_dir};
+		.lock = &s->lock, .runtime_dir = s->config.runtime_dir};
 }
 
 int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,
@@ -447,14 +437,11 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	int rc = runtime_lock_take(&s->lock, runtime_fd);
 	if (rc < 0)
 		goto out;
-	rc = secret_open(&s->secret, runtime_fd);
-	if (rc == 0)
-		rc = held_table_open(&s->held, loop, &session_kind, s, runtime_fd);
+	rc = held_table_open(&s->held, loop, &session_kind, s, runtime_fd);
 	s->held.bounds = s->config.bounds;
 	if (rc == 0)
 		rc = bounds_pass(s->config.bounds, s->held.dir_fd);
 	if (rc < 0) {
-		secret_close(&s->secret);
 		runtime_lock_release(&s->lock);
 		goto out;
 	}
@@ -475,7 +462,6 @@ void sessions_close(struct sessions *s)
 	workers_close(s->workers);
 	executors_close(&s->executors);
 	runtime_lock_release(&s->lock);
-	secret_close(&s->secret);
 }
 
 int sessions_adopt(struct sessions *s)

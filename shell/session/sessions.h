@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "shell/held/secret.h"
+#include "shell/store/incarnation.h"
 #include "shell/held/table.h"
 #include "shell/session/session.h"
 #include "shell/workers.h"
@@ -73,7 +73,6 @@ struct sessions {
 	struct executors executors; /* what those of all share */
 	struct waits_all waits;     /* what those of all share */
 	struct runtime_lock lock;
-	struct secret secret;    /* of the runtime directory */
 	struct budget screens;   /* memory of all screens */
 	struct workers *workers; /* that follow screens; NULL: there are none */
 	bool adopting;           /* nobody is served: screens are left for later */
@@ -83,8 +82,8 @@ struct sessions {
 };
 
 /*
- * Take the runtime directory. Returns 0, -EBUSY when another server has it, -EBADMSG or -EACCES for its secret (see
- * shell/held/secret.h), or another negative errno; then nothing is left open.
+ * Take the runtime directory. Returns 0, -EBUSY when another server has it, or another negative errno; then nothing is left
+ * open.
  */
 int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,
 	const struct sessions_callbacks *callbacks, void *user);
@@ -118,8 +117,7 @@ int sessions_create(
  * What tells this runtime from others, as a UUID: it stays as long as the runtime directory does, for that long what runs in
  * it goes on, too. Returns 0 or a negative errno.
  */
-#define SESSIONS_INCARNATION_SIZE 37u
-int sessions_incarnation(const struct sessions *s, char ret_text[SESSIONS_INCARNATION_SIZE]);
+int sessions_incarnation(const struct sessions *s, char ret_text[INCARNATION_SIZE]);
 
 /*
  * Find the session of options->id or create it: two callers at once get one. *ret_created says which. Returns as

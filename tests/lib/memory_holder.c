@@ -564,18 +564,6 @@ pid_t link_holder(const struct link *l)
 	return h ? h->pid : 0;
 }
 
-void link_set_key(struct link *l, const struct proof_key *key)
-{
-	l->key = *key;
-	l->keyed = true;
-}
-
-bool link_meets_holder(const struct link *l)
-{
-	const struct memory_holder *h = memory_holder_of(l);
-	return !h || !h->stranger;
-}
-
 uid_t link_owner(const struct link *l)
 {
 	(void)l;

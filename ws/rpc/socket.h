@@ -24,7 +24,7 @@ struct rpc_sockets {
 	const char *version; /* of the server; NULL: not known */
 	struct rpc_socket *list;
 	uint8_t *scratch;                            /* headroom and one frame */
-	char incarnation[SESSIONS_INCARNATION_SIZE]; /* of the runtime, as the preview's client knows it */
+	char incarnation[INCARNATION_SIZE]; /* of the runtime, as the preview's client knows it */
 };
 
 int rpc_sockets_open(

@@ -108,9 +108,6 @@ static int open_sessions(struct program *p, long nofile)
 	int rc = sessions_open(&p->sessions, &p->loop, &config, &reports_of_sessions, &p->reports);
 	if (rc == -EBUSY)
 		return serve_fail(p->runtime_dir, "another server uses this runtime directory");
-	if (rc == -EBADMSG || rc == -EACCES)
-		return serve_fail(p->runtime_dir,
-			"what is in holders.key, the secret that its sessions are known by, is damaged or not this user's alone");
 	return rc < 0 ? serve_fail(p->runtime_dir, strerror(-rc)) : 0;
 }
 

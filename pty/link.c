@@ -39,9 +39,8 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 	int rc = uv_timer_init(loop, &l->timer);
 	if (rc < 0)
 		return rc;
-	uv_timer_init(loop, &l->verdict); /* fails as little as the other */
-	l->timer.data = l->verdict.data = l;
-	l->open_handles = 2;
+	l->timer.data = l;
+	l->open_handles = 1;
 	return 0;
 }
 
@@ -265,36 +264,13 @@ int link_ask(struct link *l, struct wire_message m)
 	return 0;
 }
 
-/* As little as may be is done with what is shared; the connection is its own. */
-static void on_distrusted(uv_timer_t *timer)
-{
-	struct link *l = timer->data;
-	if (l->state != LINK_ATTACHED)
-		return;
-	stream_condemn(&l->ring.bytes);
-	unwatch_fd(&l->wake, &l->wake_open, &l->wake_fd);
-	unwatch_fd(&l->master, &l->master_open, &l->master_fd);
-	close_fd(&l->space_fd);
-	outbox_drop(&l->input);
-	l->callbacks->wake(l->user);
-}
-
-void link_distrust(struct link *l)
-{
-	if (l->condemned || l->state != LINK_ATTACHED)
-		return;
-	l->condemned = true;
-	uv_timer_start(&l->verdict, on_distrusted, 0, 0); /* can only fail for a closed handle */
-}
-
 static void on_wake(uv_poll_t *poll, int status, int events)
 {
 	struct link *l = poll->data;
 	uint64_t count;
 	(void)status;
 	(void)events;
-	if (timed_read(&l->wake_timed, l->wake_fd, &count, sizeof count) == -EDEADLK)
-		link_distrust(l); /* EAGAIN is as good */
+	(void)!read(l->wake_fd, &count, sizeof count); /* EAGAIN is as good */
 	l->callbacks->wake(l->user);
 }
 
@@ -321,7 +297,7 @@ static int take_descriptors(struct link *l, const int *fds)
 static void on_attached(struct link *l, struct packet *p)
 {
 	const struct wire_message *m = &p->message;
-	int rc = m->status < 0 ? m->status : packet_check(p);
+	int rc = m->status < 0 ? m->status : p->count < WIRE_FDS ? -EPROTO : 0;
 	if (rc == 0) {
 		rc = take_descriptors(l, p->fds);
 		packet_close(p, WIRE_FDS);
@@ -367,9 +343,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	receipts_writing(&l->control, link_input_queued(l));
 	ssize_t done = outbox_flush(&l->input, l->master_fd);
 	receipts_wrote(&l->control, done > 0 ? (size_t)done : 0);
-	if (done == -EDEADLK)
-		link_distrust(l);
-	/* Without a shell (-EIO) there is nobody to read it. */
+	/* Without a shell (-EIO) nothing reads it. */
 	if (done < 0 || link_input_queued(l) == 0)
 		link_drop_input(l);
 }
@@ -540,9 +514,7 @@ int link_write(struct link *l, const void *bytes, size_t length)
 		done = outbox_write(&l->input, l->master_fd, bytes, length);
 		receipts_wrote(&l->control, done < 0 ? length : (size_t)done);
 	}
-	if (done == -EDEADLK)
-		link_distrust(l);
-	/* Without a shell (-EIO) there is nobody to read it. */
+	/* Without a shell (-EIO) nothing reads it. */
 	if (done < 0 || (size_t)done == length)
 		return 0;
 	int rc = outbox_put(&l->input, (const uint8_t *)bytes + done, length - (size_t)done);
@@ -566,7 +538,6 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 	close_fd(&l->dir_fd);
 	release_spare(l, LINK_SPARE_FDS);
 	uv_close((uv_handle_t *)&l->timer, on_handle_closed);
-	uv_close((uv_handle_t *)&l->verdict, on_handle_closed);
 	while (l->holds.first)
 		holds_remove(&l->holds, l->holds.first);
 	ring_close(&l->ring);

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "pty/timed.h"
 #include "pty/outbox.h"
 #include "pty/reaper.h"
 #include "pty/spawn.h"
@@ -64,7 +63,6 @@ struct link {
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
 	uv_timer_t timer;   /* until it is attached; then it looks at holds */
-	uv_timer_t verdict; /* its ring is damaged from the next turn on: see link_distrust() */
 	struct holds holds; /* what readers of complete output still need */
 	uint64_t tail, events_tail; /* what link_consumed() has said */
 	int open_handles;           /* that link_close waits for */
@@ -77,8 +75,6 @@ struct link {
 	uint64_t unanswered_ms;        /* loop time of the oldest of them, or of the last answer */
 	unsigned resizing;             /* resizes not yet answered: input waits for them */
 	bool taken;       /* while attached: by another process */
-	bool condemned;   /* its holder has tried to stop us: see link_distrust() */
-	struct timed wake_timed, space_timed; /* of the eventfds; that of the master is in input */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };
 

@@ -5,7 +5,7 @@
  */
 #include "pty/internal.h"
 
-#include <errno.h>
+#include <unistd.h>
 
 /* Let the holder have what is neither needed nor held. */
 static void publish_tail(struct link *l)
@@ -19,9 +19,8 @@ static void publish_tail(struct link *l)
 	atomic_store_explicit(&page->events_tail, events_tail, memory_order_release);
 	/* The holder raises its flag and then looks at the tail: one of us sees the other. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (ring_is_blocked(&l->ring) && !l->condemned &&
-		timed_write(&l->space_timed, l->space_fd, &one, sizeof one) == -EDEADLK)
-		link_distrust(l);
+	if (ring_is_blocked(&l->ring))
+		(void)!write(l->space_fd, &one, sizeof one); /* EAGAIN: it is awake anyway */
 }
 
 void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CAPACITY_MIN ((size_t)4096)
 
@@ -43,16 +44,16 @@ int outbox_put(struct outbox *o, const void *bytes, size_t length)
 	return 0;
 }
 
-static ssize_t write_some(struct timed *timed, int fd, const uint8_t *bytes, size_t length)
+static ssize_t write_some(int fd, const uint8_t *bytes, size_t length)
 {
 	size_t done = 0;
 	while (done < length) {
-		ssize_t n = timed_write(timed, fd, bytes + done, length - done);
-		if (n == -EAGAIN)
+		ssize_t n = write(fd, bytes + done, length - done);
+		if (n < 0 && errno == EAGAIN)
 			break;
-		if (n < 0)
-			return n;
-		done += (size_t)n;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		done += n > 0 ? (size_t)n : 0;
 	}
 	return (ssize_t)done;
 }
@@ -61,7 +62,7 @@ ssize_t outbox_flush(struct outbox *o, int fd)
 {
 	if (outbox_queued(o) == 0)
 		return 0;
-	ssize_t n = write_some(&o->timed, fd, o->bytes + o->start, outbox_queued(o));
+	ssize_t n = write_some(fd, o->bytes + o->start, outbox_queued(o));
 	if (n > 0)
 		o->start += (size_t)n;
 	if (outbox_queued(o) == 0)
@@ -71,11 +72,11 @@ ssize_t outbox_flush(struct outbox *o, int fd)
 
 ssize_t outbox_write(struct outbox *o, int fd, const void *bytes, size_t length)
 {
-	return outbox_queued(o) > 0 ? 0 : write_some(&o->timed, fd, bytes, length);
+	return outbox_queued(o) > 0 ? 0 : write_some(fd, bytes, length);
 }
 
 void outbox_drop(struct outbox *o)
 {
 	free(o->bytes);
-	*o = (struct outbox){.timed = o->timed};
+	*o = (struct outbox){0};
 }

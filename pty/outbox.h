@@ -1,11 +1,9 @@
 /*
- * Bytes on their way to a descriptor that does not block, or if it does, not for long: what it takes at once is written, the rest waits, in order,
- * and goes when there is room. The owner watches the descriptor, and says when it may be written to. Pure but for
+ * Bytes on their way to a descriptor that does not block: what it takes at once is written, the rest waits, in order, and
+ * goes when there is room. The owner watches the descriptor, and says when it may be written to. Pure but for
  * write(2).
  */
 #pragma once
-
-#include "pty/timed.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +13,6 @@
 struct outbox {
 	uint8_t *bytes;                 /* that wait, from start to length */
 	size_t start, length, capacity; /* bytes; there is no memory while nothing waits */
-	struct timed timed;             /* of the descriptor that they go to */
 };
 
 /* Bytes that wait. */
@@ -25,8 +22,7 @@ size_t outbox_queued(const struct outbox *o);
 int outbox_put(struct outbox *o, const void *bytes, size_t length);
 
 /*
- * Write what fd takes of what waits. Returns bytes taken, or a negative errno when it takes none any more; -EDEADLK:
- * somebody has made it block.
+ * Write what fd takes of what waits. Returns bytes taken, or a negative errno when it takes none any more.
  */
 ssize_t outbox_flush(struct outbox *o, int fd);
 

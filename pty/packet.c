@@ -1,11 +1,8 @@
 #include "pty/packet.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -62,53 +59,4 @@ int packet_receive(int fd, struct packet *ret)
 		return 0;
 	packet_close(ret, 0);
 	return n == 0 ? -ECONNRESET : -EPROTO;
-}
-
-static bool is_eventfd(int fd)
-{
-	char path[32], name[32];
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(path, name, sizeof name - 1);
-	name[n > 0 ? n : 0] = '\0';
-	return strcmp(name, "anon_inode:[eventfd]") == 0;
-}
-
-/* A file of a file system of theirs is asked nothing: it might never answer. */
-static bool is_terminal(int fd)
-{
-	char path[32], text[512];
-	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-	int info = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = info < 0 ? -1 : read(info, text, sizeof text - 1);
-	if (info >= 0)
-		close(info);
-	text[n > 0 ? n : 0] = '\0';
-	return strstr(text, "\ntty-index:") != NULL;
-}
-
-static bool is_master(int fd)
-{
-	unsigned number;
-	return is_terminal(fd) && ioctl(fd, TIOCGPTN, &number) == 0; /* the other end has none */
-}
-
-/* What the holder opens does not block. Others may have, or will, for it is theirs as well: see timed.h. */
-static bool set_nonblocking(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-	return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
-}
-
-int packet_check(const struct packet *p)
-{
-	static const int used[] = {WIRE_FD_WAKE, WIRE_FD_SPACE, WIRE_FD_MASTER};
-	if (p->count < WIRE_FDS)
-		return -EPROTO;
-	for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
-		int fd = p->fds[used[i]];
-		bool kind = used[i] == WIRE_FD_MASTER ? is_master(fd) : is_eventfd(fd);
-		if (!kind || !set_nonblocking(fd))
-			return -EPROTO;
-	}
-	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * One message of a holder's socket, with the descriptors that come with it. What is not whole is refused as a whole, and
- * nothing of it stays open: whoever listens there may be anybody.
+ * nothing of it stays open.
  */
 #pragma once
 
@@ -25,9 +25,3 @@ int packet_receive(int fd, struct packet *ret);
 
 /* Close its descriptors, from the first-th on. */
 void packet_close(struct packet *p, size_t first);
-
-/*
- * Whether these are the descriptors of an attached holder (enum wire_fd), each of its kind; ring and control are looked
- * at by who maps them. None of them blocks afterwards. Returns 0 or -EPROTO.
- */
-int packet_check(const struct packet *p);

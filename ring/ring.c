@@ -1,13 +1,12 @@
 /* Laying out, sealing and checking the memfd. See stream.c for the streams in it. */
 #include "ring/ring.h"
 
-#include "ring/sealed.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,7 +31,6 @@ unsigned ring_side(unsigned n)
 	return n < 1 ? 1 : n > RING_SIDE_MAX ? RING_SIDE_MAX : n;
 }
 
-/* Take it from a header that nobody else can write. */
 static int map_streams(struct ring *r, const struct ring_header *h, int fd, bool writable)
 {
 	struct stream_storage storage = {
@@ -122,46 +120,37 @@ static bool stream_is_sane(
 
 int ring_open(struct ring *r, int fd)
 {
-	struct ring_header header;
-	uint64_t size;
+	struct stat st;
 	*r = (struct ring){0};
-	int rc = sealed_check(fd, &size);
-	if (rc < 0)
-		return rc;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size < PAGE)
+		return -EPROTO;
 	r->header = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 	if (r->header == MAP_FAILED) {
 		*r = (struct ring){0};
 		return -errno;
 	}
-	/* What is checked is what is used: the writer may change it in between. */
-	memcpy(&header, r->header, sizeof header);
-	atomic_thread_fence(memory_order_acquire); /* nor does the compiler look there again */
-	rc = -EPROTO;
-	if (header.magic != RING_MAGIC || header.version != RING_VERSION ||
-		!stream_is_sane(&header.bytes, RING_SIZE_MIN, RING_SIZE_MAX, size) ||
-		!stream_is_sane(&header.events, 2 * PAGE, RING_EVENTS_SIZE_MAX, size))
-		goto err_header;
-	rc = map_streams(r, &header, fd, false);
-	if (rc < 0)
-		goto err_header;
-	return 0;
-err_header:
-	munmap(r->header, PAGE);
-	*r = (struct ring){0};
+	const struct ring_header *h = r->header;
+	bool sane = h->magic == RING_MAGIC && h->version == RING_VERSION &&
+		stream_is_sane(&h->bytes, RING_SIZE_MIN, RING_SIZE_MAX, (uint64_t)st.st_size) &&
+		stream_is_sane(&h->events, 2 * PAGE, RING_EVENTS_SIZE_MAX, (uint64_t)st.st_size);
+	int rc = sane ? map_streams(r, h, fd, false) : -EPROTO;
+	if (rc < 0) {
+		munmap(r->header, PAGE);
+		*r = (struct ring){0};
+	}
 	return rc;
 }
 
 bool ring_exited(const struct ring *r, struct ring_exit *ret_exit)
 {
-	struct ring_header copy;
-	if (ring_is_damaged(r) || !atomic_load_explicit(&r->header->exited, memory_order_acquire))
+	const struct ring_header *h = r->header;
+	if (!atomic_load_explicit(&h->exited, memory_order_acquire))
 		return false;
-	memcpy(&copy, r->header, sizeof copy);
-	atomic_thread_fence(memory_order_acquire);
-	uint64_t head = stream_head(&r->bytes);
-	*ret_exit = (struct ring_exit){.status = copy.exit_status,
-		.offset = copy.exit_offset < head ? copy.exit_offset : head,
-		.time_ms = copy.exit_time_ns / 1000000};
+	*ret_exit = (struct ring_exit){.status = h->exit_status,
+		.offset = h->exit_offset,
+		.time_ms = h->exit_time_ns / 1000000};
 	return true;
 }
 
@@ -175,11 +164,6 @@ void ring_geometry(const struct ring *r, unsigned *ret_rows, unsigned *ret_cols)
 bool ring_is_blocked(const struct ring *r)
 {
 	return atomic_load_explicit(&r->header->blocked, memory_order_relaxed) != 0;
-}
-
-bool ring_is_damaged(const struct ring *r)
-{
-	return stream_is_damaged(&r->bytes) || stream_is_damaged(&r->events);
 }
 
 void ring_close(struct ring *r)

@@ -76,20 +76,16 @@ int ring_create(struct ring *r, const struct ring_options *options, int *ret_fd)
 
 /*
  * Map a ring that another process writes, read-only. fd stays the caller's.
- * Returns 0, -errno, or -EPROTO when the file is no ring, is not sealed, or of another version.
+ * Returns 0, -errno, or -EPROTO when the file is no ring, or of another version.
  */
 int ring_open(struct ring *r, int fd);
 
-/*
- * What a reader may ask of the header, which may have changed since to anything: each is read once, and what is told is
- * within its limits. ring_exited(): whether the shell has ended, and how.
- */
+/* Whether the shell has ended, and how. */
 bool ring_exited(const struct ring *r, struct ring_exit *ret_exit);
+
+/* The geometry now, and whether the writer waits for its consumer. */
 void ring_geometry(const struct ring *r, unsigned *ret_rows, unsigned *ret_cols);
 bool ring_is_blocked(const struct ring *r);
-
-/* Whether what a reader has seen of it makes no sense: see stream_is_damaged(). */
-bool ring_is_damaged(const struct ring *r);
 
 /* A number of rows or columns, within the limits. */
 unsigned ring_side(unsigned n);

@@ -5,7 +5,6 @@
 #include "ring/stream.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -31,20 +30,11 @@ static int map_twice(const struct stream_storage *storage, uint8_t **ret_data)
 
 int stream_map(struct stream *s, struct stream_shared *shared, const struct stream_storage *storage)
 {
-	struct stream_seen *seen = NULL;
 	uint8_t *data = NULL;
-	if (!storage->writable) {
-		seen = calloc(1, sizeof *seen);
-		if (!seen)
-			return -ENOMEM;
-	}
 	int rc = map_twice(storage, &data);
-	if (rc < 0) {
-		free(seen);
+	if (rc < 0)
 		return rc;
-	}
-	*s = (struct stream){
-		.shared = shared, .data = data, .size = (size_t)storage->size, .seen = seen};
+	*s = (struct stream){.shared = shared, .data = data, .size = (size_t)storage->size};
 	return 0;
 }
 
@@ -52,7 +42,6 @@ void stream_unmap(struct stream *s)
 {
 	if (s->data)
 		munmap(s->data, 2 * s->size);
-	free(s->seen);
 	*s = (struct stream){0};
 }
 
@@ -72,69 +61,15 @@ void stream_commit(struct stream *s, size_t n)
 	atomic_store_explicit(&s->shared->head, head + n, memory_order_release);
 }
 
-/* What only grows, whichever thread has seen it. */
-static void raise_to(_Atomic uint64_t *seen, uint64_t to)
-{
-	uint64_t now = atomic_load_explicit(seen, memory_order_relaxed);
-	while (now < to &&
-		!atomic_compare_exchange_weak_explicit(
-			seen, &now, to, memory_order_release, memory_order_relaxed))
-		;
-}
-
-/*
- * Have a look at the header. No honest writer lets head or reserved go back, reserves less than it has written, or more
- * than the stream has room for (twice that, for the two need not be seen in the order in which they are written).
- */
-static void look(const struct stream *s)
-{
-	const struct stream_shared *shared = s->shared;
-	struct stream_seen *seen = s->seen;
-	if (atomic_load_explicit(&seen->damaged, memory_order_relaxed))
-		return;
-	/* In this order: what is read later is not older, and between two reads the writer may have gone on. */
-	uint64_t least = atomic_load_explicit(&seen->head, memory_order_acquire);
-	uint64_t before = atomic_load_explicit(&shared->reserved, memory_order_acquire);
-	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
-	uint64_t reserved = atomic_load_explicit(&shared->reserved, memory_order_acquire);
-	if (head < least || head > reserved || reserved < before || reserved > STREAM_OFFSET_MAX ||
-		before > head + 2 * s->size) {
-		atomic_store_explicit(&seen->damaged, true, memory_order_relaxed);
-		return;
-	}
-	uint64_t oldest = reserved > s->size ? reserved - s->size : 0;
-	/* The oldest first: who sees the head sees no byte that was not there with it. */
-	raise_to(&seen->oldest, oldest < head ? oldest : head);
-	raise_to(&seen->head, head);
-}
-
 uint64_t stream_head(const struct stream *s)
 {
-	if (!s->seen)
-		return atomic_load_explicit(&s->shared->head, memory_order_acquire);
-	look(s);
-	return atomic_load_explicit(&s->seen->head, memory_order_acquire);
+	return atomic_load_explicit(&s->shared->head, memory_order_acquire);
 }
 
 uint64_t stream_oldest(const struct stream *s)
 {
-	if (s->seen) {
-		look(s);
-		return atomic_load_explicit(&s->seen->oldest, memory_order_acquire);
-	}
 	uint64_t reserved = atomic_load_explicit(&s->shared->reserved, memory_order_acquire);
 	return reserved > s->size ? reserved - s->size : 0;
-}
-
-bool stream_is_damaged(const struct stream *s)
-{
-	return s->seen && atomic_load_explicit(&s->seen->damaged, memory_order_relaxed);
-}
-
-void stream_condemn(const struct stream *s)
-{
-	if (s->seen)
-		atomic_store_explicit(&s->seen->damaged, true, memory_order_relaxed);
 }
 
 bool stream_holds(const struct stream *s, uint64_t offset)

@@ -8,9 +8,7 @@
  * Readers never block the writer. Before the writer touches old bytes it publishes `reserved`, so
  * a reader that has copied a range asks afterwards whether the range was whole: stream_copy() does.
  *
- * A reader believes the writer nothing: who can write the memory may write anything, at any time. Where the storage lies
- * is copied once; head and reserved have to grow, and to fit each other, or the stream is damaged and stays as it was seen
- * last; and bytes are looked at in copies, for they may be others the next time.
+ * The writer is the session's holder, and is trusted. What a reader takes is still limited to what is mapped.
  */
 #pragma once
 
@@ -18,9 +16,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* More than any writer has ever written: what is above makes no sense. */
-#define STREAM_OFFSET_MAX (UINT64_C(1) << 60)
 
 /* The part that lives in the shared header. Layout is frozen with RING_VERSION. */
 struct stream_shared {
@@ -30,18 +25,10 @@ struct stream_shared {
 	uint64_t position;         /* where the storage begins in the file */
 };
 
-/* What a reader has seen, in memory of its own. */
-struct stream_seen {
-	_Atomic uint64_t head;   /* never goes back */
-	_Atomic uint64_t oldest; /* nor does this; at most `size` before head */
-	atomic_bool damaged;     /* and this is where it has ended */
-};
-
 struct stream {
 	struct stream_shared *shared; /* in the mapped header; not ours */
 	uint8_t *data;                /* 2 * size bytes; read-only unless mapped writable */
 	size_t size;                  /* bytes kept, copied from shared when mapped */
-	struct stream_seen *seen;     /* of a reader; NULL: the writer's own */
 };
 
 /* The storage, as it was checked against the file. */
@@ -70,17 +57,11 @@ uint8_t *stream_reserve(struct stream *s, size_t n);
 /* Publish n of the reserved bytes. Writer only. */
 void stream_commit(struct stream *s, size_t n);
 
-/* Offset just behind the newest byte. Of a damaged stream: as it was when that was found. */
+/* Offset just behind the newest byte. */
 uint64_t stream_head(const struct stream *s);
 
 /* Offset of the oldest byte that is certainly still there: at most the head, and at most `size` before it. */
 uint64_t stream_oldest(const struct stream *s);
-
-/* Whether its header has made no sense: then what it says is not looked at any more. Cannot be undone. */
-bool stream_is_damaged(const struct stream *s);
-
-/* Its writer is not believed any more, for another reason: it is damaged from here on. A reader's. */
-void stream_condemn(const struct stream *s);
 
 /* Whether what was read from offset on, up to now, was not being overwritten meanwhile. */
 bool stream_holds(const struct stream *s, uint64_t offset);

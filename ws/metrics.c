@@ -99,9 +99,6 @@ static void print_processes(FILE *f, const struct processes *t)
 		c->start_failures);
 	print(f, "process_holders_lost_total", "counter", "Holders of processes that died",
 		c->holders_lost);
-	print(f, "process_rings_damaged_total", "counter",
-		"Processes that are read no more, for what their holder shows makes no sense",
-		c->rings_damaged);
 	print(f, "process_holders_regained_total", "counter",
 		"Holders of processes that another process had attached to, taken back",
 		c->holders_regained);
@@ -201,9 +198,6 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 	print(f, "shells_restarted_total", "counter",
 		"Shells that ended and were followed by another", c->shells_restarted);
 	print(f, "holders_lost_total", "counter", "Holders that died", c->holders_lost);
-	print(f, "rings_damaged_total", "counter",
-		"Sessions that have ended because what their holder shows makes no sense",
-		c->rings_damaged);
 	print(f, "holders_regained_total", "counter",
 		"Holders that another process had attached to, taken back", c->holders_regained);
 	print(f, "session_start_failures_total", "counter", "Sessions that could not be started",

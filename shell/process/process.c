@@ -206,21 +206,10 @@ static void take_event(struct process *p, const struct event *e)
 	}
 }
 
-/* What its holder shows makes no sense: it is read no more. Its tree is ended as it is removed. */
-static void note_damage(struct process *p)
-{
-	struct processes *t = p->table;
-	p->damaged = true;
-	t->counters.rings_damaged++;
-	t->callbacks->failed(t->user, p->held.id,
-		"what its holder shows makes no sense: it is read no more", -EBADMSG);
-	note_end(p, 0, -EBADMSG, p->head, clock_wall_ms());
-}
-
-/* Whether the supervisor ended before it could start the command, or is not to be believed. */
+/* Whether the supervisor ended before it could start the command. */
 static bool has_failed(const struct process *p)
 {
-	return p->state == PROCESS_STARTING && (p->gone || p->damaged);
+	return p->state == PROCESS_STARTING && p->gone;
 }
 
 static void take_events(struct process *p)
@@ -259,8 +248,6 @@ enum turn_next process_take_turn(struct held *h)
 	take_events(p);
 	if (!p->ring_open)
 		return TURN_OVER; /* that was the end of it */
-	if (ring_is_damaged(ring) && !p->damaged)
-		note_damage(p);
 	uint64_t head = p->head;
 	t->counters.bytes_out += head - before;
 	labels_forget(&p->labels, stream_oldest(&ring->bytes));

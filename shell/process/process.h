@@ -80,7 +80,6 @@ struct process {
 	pid_t pid;           /* of the command, 0 until it runs */
 	uint64_t end_offset; /* what the command itself wrote ends here, once ended */
 	bool ring_open;
-	bool damaged; /* what its holder shows makes no sense, and that has been said */
 	struct labels labels;
 	struct output_file *file; /* being written; once kept: being read, or NULL */
 	uint64_t keep_at_ms;      /* loop time: not before is it tried again to write it */

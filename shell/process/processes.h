@@ -55,7 +55,7 @@ struct processes_callbacks {
 
 /* For /metrics. */
 struct processes_counters {
-	uint64_t started, adopted, ended, timed_out, killed, holders_lost, rings_damaged;
+	uint64_t started, adopted, ended, timed_out, killed, holders_lost;
 	uint64_t start_failures, removed;
 	uint64_t keep_failures;
 	uint64_t holders_regained; /* that others had attached to */

@@ -23,15 +23,9 @@ static void note_exit(struct session *session)
 	bool recorded = ring_exited(ring, &exit);
 	session->exited_ms = recorded ? exit.time_ms : clock_wall_ms();
 	session->exit_status = exit.status;
-	session->end = ring_is_damaged(ring) ? SESSION_END_RING_DAMAGED
-		: !recorded                  ? SESSION_END_HOLDER_DIED
-		: WIFSIGNALED(exit.status)   ? SESSION_END_SIGNAL
-					     : SESSION_END_EXITED;
-	if (session->end == SESSION_END_RING_DAMAGED) {
-		s->counters.rings_damaged++;
-		s->callbacks->failed(s->user, session->pane.held.id,
-			"what its holder shows makes no sense: it is read no more", -EBADMSG);
-	}
+	session->end = !recorded           ? SESSION_END_HOLDER_DIED
+		: WIFSIGNALED(exit.status) ? SESSION_END_SIGNAL
+					   : SESSION_END_EXITED;
 	session_move(session, SESSION_EXITED);
 	s->counters.exited++;
 	exec_shell_ended(&session->executor);
@@ -82,11 +76,10 @@ static bool floods(struct session *session, size_t bytes)
 	return session->pace_before + session->pace_bytes >= FLOOD_BYTES;
 }
 
-/* Whether nothing will follow that could be believed. */
+/* Whether nothing will follow. */
 static bool is_over(const struct session *session)
 {
-	const struct held *h = &session->pane.held;
-	return h->holder_lost || ring_is_damaged(&h->link.ring);
+	return session->pane.held.holder_lost;
 }
 
 /* Whether it had consumed all in this very millisecond, of a flood: the screen may go on, the rest is better collected. */

@@ -50,7 +50,6 @@ enum session_end {
 	SESSION_END_EXITED,
 	SESSION_END_SIGNAL,
 	SESSION_END_HOLDER_DIED,
-	SESSION_END_RING_DAMAGED, /* what the holder shows of itself makes no sense: see ring/stream.h */
 };
 
 /* Whether its shell's status is known then. */

@@ -55,7 +55,7 @@ struct sessions_callbacks {
 
 /* For /metrics. */
 struct sessions_counters {
-	uint64_t created, adopted, ended, exited, shells_restarted, holders_lost, rings_damaged;
+	uint64_t created, adopted, ended, exited, shells_restarted, holders_lost;
 	uint64_t start_failures;
 	uint64_t holders_regained; /* that others had attached to */
 	uint64_t bytes_out;

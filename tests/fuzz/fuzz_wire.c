@@ -1,8 +1,7 @@
 /*
  * The holder's socket: packets of any length and content on three connections. Each packet in the input is a
  * byte that chooses connection and form, a length, and the bytes; in the second form these are type, a and
- * b of a message that is otherwise right, and in the third it also has the proof of what has been shown last. Inputs of
- * an odd length have a holder with a key.
+ * b of a message that is otherwise right.
  */
 #include <signal.h>
 #include <sys/types.h>
@@ -12,10 +11,6 @@ int fuzz_kill(pid_t pid, int signo);
 #define kill fuzz_kill /* nothing here may signal anybody */
 #include "pty/holder/serve.c"
 #undef kill
-#include "pty/parentage.h"
-#define parentage_is_below(pid, ancestor) ((void)(pid), false) /* all of it is one process */
-#include "pty/holder/admit.c"
-#undef parentage_is_below
 
 #include "tests/fuzz/fuzz.h"
 
@@ -71,6 +66,21 @@ int tree_signal(int signo)
 	return 0;
 }
 
+int starting_ask(struct holder *holder, enum starter_type type, int value)
+{
+	(void)holder;
+	(void)type;
+	(void)value;
+	return -ESRCH;
+}
+
+int starting_ask_terminal(struct holder *holder, int slave)
+{
+	(void)holder;
+	(void)slave;
+	return -ESRCH;
+}
+
 /* Read the answers, and let go of descriptors that came with them. Returns how many messages. */
 static unsigned hear(int fd, struct wire_message *last)
 {
@@ -98,10 +108,15 @@ static unsigned hear(int fd, struct wire_message *last)
 	}
 }
 
-static void prepare(int peers[PEERS], bool keyed)
+static void prepare(int peers[PEERS])
 {
 	struct stream_shared *bytes = &header.bytes;
-	h = (struct holder){.owner = -1, .end_connection = -1, .shell = 12345, .keyed = keyed};
+	h = (struct holder){.owner = -1,
+		.end_connection = -1,
+		.terminal_connection = -1,
+		.starter_fd = -1,
+		.shell_fd = -1,
+		.shell = 12345};
 	header.epoch = 42;
 	h.ring.header = &header;
 	h.ring.bytes.shared = bytes;
@@ -140,9 +155,6 @@ static void one_packet(const int peers[PEERS], uint8_t form, const uint8_t *byte
 	bool ending = h.ending;
 	if (h.connections[index] < 0)
 		return;
-	if (form & 0x40)
-		proof_make(&h.key, PROOF_OF_SERVER, &h.exchanges[index], m.u.proof.code);
-	bool shown = h.shown[index] && (form & 0x40);
 	if (form & 0x80) {
 		m.type = length > 0 ? bytes[0] % 10 : 0;
 		memcpy(&m.a, bytes + (length > 0),
@@ -157,10 +169,8 @@ static void one_packet(const int peers[PEERS], uint8_t form, const uint8_t *byte
 	FUZZ_CHECK(count <= 1);
 	if (h.connections[index] < 0)
 		FUZZ_CHECK(count == 0);
-	if (h.keyed && !shown)
-		FUZZ_CHECK(h.owner == owner || h.owner == -1);
 	if (owner != index && count == 1 && answer.type != WIRE_HELLO &&
-		answer.type != WIRE_ATTACH && answer.type != WIRE_PROVE)
+		answer.type != WIRE_ATTACH)
 		FUZZ_CHECK(answer.status == -EPERM);
 	if (owner != index)
 		FUZZ_CHECK(resized + signalled == before && h.ending == ending);
@@ -173,7 +183,7 @@ static void one_packet(const int peers[PEERS], uint8_t form, const uint8_t *byte
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int peers[PEERS];
-	prepare(peers, size % 2 == 1);
+	prepare(peers);
 	while (size >= 2) {
 		uint8_t form = data[0];
 		size_t length = data[1];

@@ -1,6 +1,7 @@
 /* A real holder with a real shell, followed through a link as the server does. */
 #pragma once
 
+#include "pty/enter.h"
 #include "pty/link.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/until.h"
@@ -173,8 +174,10 @@ static inline const char *held_holder(void)
 static inline int held_try(
 	struct held *h, const struct spawn_options *wanted, const char *const *argv)
 {
-	static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm",
-		"LANG=C.UTF-8", "PS1=$ ", "PS2=", NULL};
+	static const char *const environment[] = {ENTER_HIDDEN
+		"PATH=/usr/local/bin:/usr/bin:/bin",
+		ENTER_HIDDEN "TERM=xterm", ENTER_HIDDEN "LANG=C.UTF-8", ENTER_HIDDEN "PS1=$ ",
+		ENTER_HIDDEN "PS2=", NULL};
 	struct spawn_options o = *wanted;
 	o.holder = o.holder ? o.holder : held_holder();
 	o.dir_fd = h->folder.fd;
@@ -185,8 +188,7 @@ static inline int held_try(
 	o.cols = o.cols ? o.cols : 80;
 	o.ring_size = o.ring_size ? o.ring_size : 1 << 20;
 	o.control_size = o.control_size ? o.control_size : 4096;
-	if (o.key)
-		link_set_key(&h->link, o.key);
+	o.owner = o.owner ? o.owner : geteuid();
 	return link_start(&h->link, &o, &h->reaper);
 }
 

@@ -26,7 +26,7 @@ struct memory_holder {
 	bool backlogged; /* it has been stopped, and takes no more connections */
 	bool mute;       /* it takes requests and does not answer them */
 	bool full;       /* the program does not read its input */
-	bool stranger;   /* it has not its directory open where a holder has it */
+	bool stranger;   /* another user's: it cannot be attached to */
 	bool silent;     /* it has not answered for long */
 	pid_t pid; /* a process that stands for it, or 0: whoever is below it belongs to the session */
 	int end_error;     /* what it answers when it is asked to end; 0: it ends */

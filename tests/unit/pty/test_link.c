@@ -16,7 +16,6 @@ static void tear_down(void)
 }
 
 TestSuite(link_start, .fini = tear_down, .timeout = 60);
-TestSuite(link_proof, .fini = tear_down, .timeout = 60);
 TestSuite(link_take_back, .fini = tear_down, .timeout = 60);
 TestSuite(link_adopt, .fini = tear_down, .timeout = 60);
 TestSuite(link_write, .fini = tear_down, .timeout = 60);
@@ -432,109 +431,6 @@ Test(link_adopt, takes_over_from_another_server)
 	free(second.events);
 }
 
-static const struct proof_key right = {{1, 2, 3}}, wrong = {{3, 2, 1}};
-
-static void start_keyed(void)
-{
-	static const char *const argv[] = {"bash", "--norc", "--noprofile", NULL};
-	held_start_with(&h, &(struct spawn_options){.key = &right}, argv);
-}
-
-/* Let go, and find it again, with this key or without. */
-static void adopt_again(const struct proof_key *with)
-{
-	held_close_link(&h);
-	h.attached = h.closed = false;
-	cr_assert_eq(link_init(&h.link, &h.loop, dup(h.folder.fd), &held_callbacks, &h), 0);
-	if (with)
-		link_set_key(&h.link, with);
-	cr_assert_eq(link_adopt(&h.link), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
-}
-
-Test(link_proof, holder_that_knows_the_key)
-{
-	start_keyed();
-	adopt_again(&right);
-	cr_assert(h.attached);
-	held_consume(&h);
-	held_type(&h, "echo again''here\n");
-	held_expect(&h, "againhere\r\n");
-}
-
-Test(link_proof, holder_that_knows_another_key)
-{
-	start_keyed();
-	adopt_again(&wrong);
-	cr_assert(h.failed);
-	cr_assert_eq(h.error, -EKEYREJECTED);
-	cr_assert(held_is_alive(h.holder), "it is somebody's");
-}
-
-Test(link_proof, holder_that_wants_a_proof)
-{
-	start_keyed();
-	adopt_again(NULL);
-	cr_assert(h.failed);
-	cr_assert_eq(h.error, -EACCES);
-}
-
-Test(link_proof, holder_of_before_is_asked_for_none)
-{
-	held_start(&h);
-	adopt_again(NULL);
-	cr_assert(h.attached);
-}
-
-Test(link_proof, holder_of_before_where_one_that_knows_the_key_should_be)
-{
-	held_start(&h);
-	adopt_again(&right);
-	cr_assert(h.failed);
-	cr_assert_eq(h.error, -EKEYREJECTED);
-}
-
-/* Whoever passes on what the holder and we say: it shows what is right, but the kernel knows who it is. */
-Test(link_proof, somebody_in_between_is_seen)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct wire_message m;
-	start_keyed();
-	cr_assert_eq(renameat(h.folder.fd, WIRE_SOCKET, h.folder.fd, "real"), 0);
-	pid_t between = fork();
-	if (between == 0) {
-		snprintf(address.sun_path, sizeof address.sun_path, "%.90s/" WIRE_SOCKET,
-			h.folder.path);
-		int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-		int real = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-		(void)!bind(listener, (struct sockaddr *)&address, sizeof address);
-		(void)!listen(listener, 1);
-		snprintf(address.sun_path, sizeof address.sun_path, "%.90s/real", h.folder.path);
-		(void)!connect(real, (struct sockaddr *)&address, sizeof address);
-		int fd = accept(listener, NULL, NULL);
-		while (recv(fd, &m, sizeof m, 0) == sizeof m && m.type == WIRE_PROVE) {
-			(void)!send(real, &m, sizeof m, 0);
-			(void)!recv(real, &m, sizeof m, 0);
-			(void)!send(fd, &m, sizeof m, 0);
-		}
-		_exit(0);
-	}
-	cr_assert(LOOP_UNTIL(&h.loop, faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0) == 0));
-	struct link other;
-	struct held seen = {.janitor = -1};
-	cr_assert_eq(link_init(&other, &h.loop, dup(h.folder.fd), &held_callbacks, &seen), 0);
-	link_set_key(&other, &right);
-	cr_assert(LOOP_UNTIL(&h.loop, other.state == LINK_ATTACHING || link_adopt(&other) == 0));
-	cr_assert_not(link_meets_holder(&other));
-	cr_assert(LOOP_UNTIL(&h.loop, seen.attached || seen.failed));
-	cr_assert_not(seen.attached);
-	cr_assert_eq(seen.error, -EKEYREJECTED);
-	link_close(&other, held_on_closed);
-	cr_assert(LOOP_UNTIL(&h.loop, seen.closed));
-	waitpid(between, NULL, 0);
-	cr_assert_not(h.lost);
-}
-
 static unsigned takings, regains;
 static bool at_once; /* it is taken back as soon as it is known */
 
@@ -559,7 +455,6 @@ static void steal(void)
 {
 	thief = (struct held){.janitor = -1};
 	cr_assert_eq(link_init(&thief.link, &h.loop, dup(h.folder.fd), &held_callbacks, &thief), 0);
-	link_set_key(&thief.link, &right);
 	cr_assert_eq(link_adopt(&thief.link), 0);
 	cr_assert(LOOP_UNTIL(&h.loop, thief.attached));
 }
@@ -577,75 +472,8 @@ static void start_guarded(void)
 	callbacks.taken = on_taken;
 	callbacks.regained = on_regained;
 	takings = regains = 0;
-	start_keyed();
+	held_start(&h);
 	h.link.callbacks = &callbacks;
-}
-
-/* As a program can that controls the holder: the description is its own as well. */
-static void make_block(int fd)
-{
-	cr_assert_eq(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK), 0);
-}
-
-static bool is_damaged(void)
-{
-	return ring_is_damaged(&h.link.ring);
-}
-
-Test(link_write, terminal_that_has_been_made_to_block)
-{
-	static char bytes[1 << 18];
-	memset(bytes, 'x', sizeof bytes);
-	held_start(&h);
-	held_type(&h, "stty raw -echo; echo rea''dy; sleep 1000\n");
-	held_expect(&h, "ready");
-	make_block(h.link.master_fd);
-	cr_assert_eq(link_write(&h.link, bytes, sizeof bytes), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, is_damaged()));
-	cr_expect_eq(h.link.master_fd, -1);
-	cr_expect_eq(link_write(&h.link, "x", 1), -ENOTCONN);
-	cr_expect_eq(link_input_queued(&h.link), 0);
-	link_consumed(&h.link, h.tail, h.events_tail);
-	ASSERT_NO_LEAKS();
-}
-
-static bool is_not_looked_at(void)
-{
-	return !uv_is_active((const uv_handle_t *)&h.link.timer);
-}
-
-Test(link_write, who_holds_the_ring_of_such_a_terminal_is_looked_at_until_it_lets_go)
-{
-	static char bytes[1 << 18];
-	struct hold hold = {0};
-	held_start(&h);
-	held_type(&h, "stty raw -echo; echo rea''dy; sleep 1000\n");
-	held_expect(&h, "ready");
-	cr_assert(link_hold(&h.link, &hold, h.tail, UINT64_MAX));
-	make_block(h.link.master_fd);
-	cr_assert_eq(link_write(&h.link, bytes, sizeof bytes), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, is_damaged()));
-	cr_expect_not(is_not_looked_at());
-	link_unhold(&h.link, &hold);
-	cr_assert(LOOP_UNTIL(&h.loop, is_not_looked_at()));
-	ASSERT_NO_LEAKS();
-}
-
-Test(link_sleep, holder_that_cannot_be_woken)
-{
-	static const uint64_t full = UINT64_MAX - 1;
-	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN},
-		(const char *const[]){"/bin/sh", NULL});
-	h.idle = true;
-	held_type(&h, "while :; do echo flood; done\n");
-	cr_assert(LOOP_UNTIL(&h.loop, ring_is_blocked(&h.link.ring)));
-	kill(h.holder, SIGSTOP);
-	cr_assert_eq(write(h.link.space_fd, &full, sizeof full), 8);
-	make_block(h.link.space_fd);
-	link_consumed(&h.link, stream_head(&h.link.ring.bytes), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, is_damaged()));
-	link_consumed(&h.link, stream_head(&h.link.ring.bytes), 0);
-	kill(h.holder, SIGCONT);
 }
 
 Test(link_take_back, what_was_taken_is_ours_again)
@@ -712,16 +540,12 @@ Test(link_take_back, not_from_the_dead)
 	end_thief();
 }
 
-static const struct proof_key *fake_key; /* that it should know */
-
 /* Something in the holder's place that answers what it is asked first with m and count descriptors. */
 static void fake_holder(const struct wire_message *m, size_t length, size_t count)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	char request[200];
 	held_init(&h);
-	if (fake_key)
-		link_set_key(&h.link, fake_key);
 	snprintf(address.sun_path, sizeof address.sun_path, "%.90s/" WIRE_SOCKET, h.folder.path);
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	cr_assert_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
@@ -739,44 +563,12 @@ static void fake_holder(const struct wire_message *m, size_t length, size_t coun
 	close(listener);
 }
 
-/* Somebody who has the right descriptors and does not know the key says ATTACH before it was asked for. */
-Test(link_proof, answer_to_what_was_not_asked_yet)
-{
-	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_ATTACH};
-	fake_key = &right;
-	fake_holder(&m, sizeof m, WIRE_FDS);
-	cr_assert(h.failed);
-	cr_assert_eq(h.error, -EKEYREJECTED);
-}
-
-Test(link_proof, one_that_says_it_was_taken)
+Test(link_adopt, one_that_says_it_was_taken)
 {
 	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_TAKEN};
-	fake_key = &right;
 	fake_holder(&m, sizeof m, 0);
 	cr_assert(h.failed);
 	cr_assert_eq(h.error, -EPROTO);
-}
-
-/* Not as if it had died: then what belongs to it would be ended. */
-Test(link_proof, one_that_hangs_up_again_and_again)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	held_init(&h);
-	link_set_key(&h.link, &right);
-	snprintf(address.sun_path, sizeof address.sun_path, "%.90s/" WIRE_SOCKET, h.folder.path);
-	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	cr_assert_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
-	cr_assert_eq(listen(listener, 1), 0);
-	for (unsigned i = 0; i < LINK_HANGUPS_MAX; i++) {
-		cr_assert_not(h.failed);
-		cr_assert_eq(link_adopt(&h.link), 0);
-		close(accept(listener, NULL, NULL));
-		cr_assert(LOOP_UNTIL(&h.loop, h.link.state != LINK_ATTACHING));
-	}
-	cr_assert(h.failed);
-	cr_assert_eq(h.error, -ECONNABORTED);
-	close(listener);
 }
 
 static const struct wire_message answer = {

@@ -92,11 +92,6 @@ Test(control_open, wrong_version)
 	expect_refused(forge(CONTROL_MAGIC, CONTROL_VERSION + 1, 4096, SEALS));
 }
 
-Test(control_open, not_sealed)
-{
-	expect_refused(forge(CONTROL_MAGIC, CONTROL_VERSION, 4096, 0));
-}
-
 Test(control_open, too_short)
 {
 	expect_refused(forge(CONTROL_MAGIC, CONTROL_VERSION, 4095, SEALS));

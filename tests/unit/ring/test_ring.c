@@ -240,16 +240,6 @@ Test(ring_open, pipe)
 	expect_refused(fds[0], -EPROTO);
 }
 
-Test(ring_open, not_sealed)
-{
-	expect_refused(forge(NULL, 0), -EPROTO);
-}
-
-Test(ring_open, sealed_by_half)
-{
-	expect_refused(forge(NULL, F_SEAL_GROW), -EPROTO);
-}
-
 Test(ring_open, shorter_than_a_header)
 {
 	int fd = memfd_create("short", MFD_CLOEXEC | MFD_ALLOW_SEALING);

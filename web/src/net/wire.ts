@@ -18,7 +18,7 @@ export type SizePolicy = 'latest' | 'smallest' | 'fixed' | 'owner';
 export interface ExitStatus {
 	readonly code: number | null; // null if a signal ended it
 	readonly signal: string | null; // "KILL", without SIG
-	readonly reason: 'exited' | 'signal' | 'holder_died' | 'ring_damaged';
+	readonly reason: 'exited' | 'signal' | 'holder_died';
 	readonly offset?: number;
 }
 

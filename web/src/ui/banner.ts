@@ -37,8 +37,6 @@ export class Banner {
 export function describeExit(exit: ExitStatus): string {
 	if (exit.reason === 'holder_died')
 		return 'Session ended: holder died';
-	if (exit.reason === 'ring_damaged')
-		return 'Session ended: its holder makes no sense';
 	if (exit.signal !== null)
 		return `Session ended: killed by SIG${exit.signal.replace(/^SIG/, '')}`;
 	return `Session ended: exit status ${exit.code ?? 'unknown'}`;

@@ -41,8 +41,7 @@ json_t *session_exit_json(const struct session *s)
 	bool signalled = known && WIFSIGNALED(s->exit_status);
 	static const char *const reasons[] = {[SESSION_END_EXITED] = "exited",
 		[SESSION_END_SIGNAL] = "signal",
-		[SESSION_END_HOLDER_DIED] = "holder_died",
-		[SESSION_END_RING_DAMAGED] = "ring_damaged"};
+		[SESSION_END_HOLDER_DIED] = "holder_died"};
 	return json_pack("{s:o, s:o, s:s, s:I}", "code",
 		known && !signalled ? json_integer(WEXITSTATUS(s->exit_status)) : json_null(),
 		"signal", signalled ? signal_json(WTERMSIG(s->exit_status)) : json_null(), "reason",

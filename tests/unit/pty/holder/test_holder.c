@@ -1,4 +1,5 @@
 /* The holder itself: what it puts where, and what it says on its socket. */
+#include "pty/starter.h"
 #include "tests/lib/held.h"
 
 #include <poll.h>
@@ -18,7 +19,8 @@ TestSuite(holder_exit, .fini = tear_down, .timeout = 60);
 TestSuite(holder_respawn, .fini = tear_down, .timeout = 60);
 TestSuite(holder_overrun, .fini = tear_down, .timeout = 60);
 TestSuite(holder_wire, .fini = tear_down, .timeout = 60);
-TestSuite(holder_admit, .fini = tear_down, .timeout = 60);
+TestSuite(holder_guard, .fini = tear_down, .timeout = 60);
+TestSuite(holder_starter, .fini = tear_down, .timeout = 60);
 TestSuite(holder_end, .fini = tear_down, .timeout = 60);
 TestSuite(holder_signals, .fini = tear_down, .timeout = 60);
 
@@ -636,142 +638,6 @@ Test(holder_wire, descriptors_are_not_taken)
 	expect_still_ours();
 }
 
-static const struct proof_key key = {{7, 7, 7}};
-
-static void start_keyed(void)
-{
-	static const char *const argv[] = {"bash", "--norc", "--noprofile", NULL};
-	held_start_with(&h, &(struct spawn_options){.key = &key}, argv);
-}
-
-/* Ask it to show that it knows the key. */
-static struct proof_exchange ask_proof(int fd)
-{
-	struct wire_message m = {.magic = WIRE_MAGIC,
-		.version = WIRE_VERSION,
-		.type = WIRE_PROVE,
-		.serial = 77,
-		.u.proof.nonce = "fifteen letters"};
-	struct proof_exchange x = {0};
-	memcpy(x.server, m.u.proof.nonce, sizeof x.server);
-	cr_assert_eq(send(fd, &m, sizeof m, MSG_NOSIGNAL), (ssize_t)sizeof m);
-	m = hear(fd, NULL);
-	cr_assert_eq(m.status, 0);
-	x.holder_pid = m.a;
-	memcpy(x.holder, m.u.proof.nonce, sizeof x.holder);
-	cr_assert_eq(m.a, (uint32_t)h.holder);
-	cr_assert(proof_holds(&key, PROOF_OF_HOLDER, &x, m.u.proof.code));
-	return x;
-}
-
-/* Attach with what this key makes of the exchange. Returns the status. */
-static int attach_with(
-	int fd, const struct proof_key *with, const struct proof_exchange *x, size_t *ret_fds)
-{
-	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_ATTACH};
-	proof_make(with, PROOF_OF_SERVER, x, m.u.proof.code);
-	cr_assert_eq(send(fd, &m, sizeof m, MSG_NOSIGNAL), (ssize_t)sizeof m);
-	return hear(fd, ret_fds).status;
-}
-
-Test(holder_admit, who_knows_the_key_may_attach)
-{
-	size_t fds;
-	start_keyed();
-	int fd = dial();
-	struct proof_exchange x = ask_proof(fd);
-	cr_assert_eq(attach_with(fd, &key, &x, &fds), 0);
-	cr_assert_eq(fds, WIRE_FDS);
-	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
-	cr_assert(h.taken);
-	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
-	h.ended = true;
-	close(fd);
-}
-
-Test(holder_admit, nobody_else_may)
-{
-	static const struct proof_key other = {{7, 7, 8}};
-	size_t fds = 0;
-	start_keyed();
-	int fd = dial();
-	say(fd, WIRE_ATTACH, 0, 0);
-	cr_assert_eq(hear(fd, &fds).status, -EACCES, "without a proof");
-	struct proof_exchange x = ask_proof(fd);
-	cr_assert_eq(attach_with(fd, &other, &x, &fds), -EACCES);
-	cr_assert_eq(fds, 0);
-	cr_assert_eq(attach_with(fd, &key, &x, &fds), -EACCES, "there is one try");
-	struct proof_exchange second = ask_proof(fd);
-	cr_assert_neq(memcmp(x.holder, second.holder, sizeof x.holder), 0);
-	cr_assert_eq(attach_with(fd, &key, &x, &fds), -EACCES, "what was said before is over");
-	close(fd);
-	/* Nor with what another connection has been shown. */
-	fd = dial();
-	x = ask_proof(fd);
-	int late = dial();
-	cr_assert_eq(attach_with(late, &key, &x, &fds), -EACCES);
-	cr_assert_eq(fds, 0);
-	close(fd);
-	close(late);
-	expect_still_ours();
-}
-
-Test(holder_admit, one_without_a_key_has_nothing_to_show)
-{
-	held_start(&h);
-	int fd = dial();
-	struct wire_message m = ask(fd, WIRE_PROVE, 0, 0);
-	cr_assert_eq(m.status, -EOPNOTSUPP);
-	expect_still_ours();
-	close(fd);
-}
-
-/* python3 has sockets that keep messages apart. */
-#define ATTACH_FROM_INSIDE                                                      \
-	"import socket, struct\n"                                               \
-	"s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"            \
-	"s.connect('s')\n"                                                      \
-	"s.send(struct.pack('<IHHI', 0x48435352, 2, 2, 1).ljust(96, b'\\0'))\n" \
-	"m, fds, flags, where = socket.recv_fds(s, 96, 16)\n"                   \
-	"print('status', struct.unpack('<i', m[12:16])[0], len(fds), 'end')\n"
-
-Test(holder_admit, nobody_from_inside_may_attach)
-{
-	held_init(&h);
-	folder_put(&h.folder, "attach.py", ATTACH_FROM_INSIDE);
-	char script[600];
-	snprintf(script, sizeof script,
-		"cd %s; python3 attach.py; (setsid -f python3 attach.py >out 2>&1); "
-		"until grep -q end out; do :; done; cat out; echo done; read x",
-		h.folder.path);
-	const char *const argv[] = {"bash", "--norc", "-c", script, NULL};
-	cr_assert_eq(held_try(&h, &(struct spawn_options){0}, argv), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, h.attached));
-	h.holder = h.link.info.holder_pid;
-	held_watch(&h);
-	held_consume(&h);
-	held_expect(&h, "done\r\n");
-	char wanted[100];
-	snprintf(wanted, sizeof wanted, "status %d 0 end\r\nstatus %d 0 end\r\n", -EPERM, -EPERM);
-	cr_assert_not_null(strstr(h.text, wanted), "%s", h.text);
-	cr_assert_not(h.lost);
-}
-
-Test(holder_admit, the_key_is_nowhere_in_the_session)
-{
-	char path[64];
-	start_keyed();
-	held_type(&h, "readlink /proc/$PPID/fd/0 /proc/$$/fd/0; echo e''nd\n");
-	held_expect(&h, "\r\nend\r\n");
-	cr_assert_null(strstr(h.text, "pipe:"), "%s", h.text);
-	snprintf(path, sizeof path, "/proc/%d/cmdline", h.holder);
-	FILE *f = fopen(path, "r");
-	char words[4096];
-	size_t length = fread(words, 1, sizeof words, f);
-	fclose(f);
-	cr_assert_null(memmem(words, length, key.bytes, 3));
-}
-
 Test(holder_wire, second_terminal_for_standard_error)
 {
 	const struct event *e;
@@ -938,4 +804,161 @@ Test(holder_signals, it_sleeps_when_nothing_happens)
 			until_again(until_now_ms() + 1000);
 	}
 	cr_assert_leq(after - before, 5, "%lld wake-ups in 0.2 s", after - before);
+}
+
+/* Pids that a script has printed, as "pid1=NUMBER." and so on. */
+static void read_pids(pid_t *pids, int count)
+{
+	for (int i = 0; i < count; i++) {
+		char mark[10];
+		snprintf(mark, sizeof mark, "pid%d=", i + 1);
+		held_expect(&h, mark);
+		cr_assert(LOOP_UNTIL(&h.loop, strchr(strstr(h.text, mark), '.') != NULL));
+		pids[i] = atoi(strstr(h.text, mark) + 5);
+		cr_assert(held_is_alive(pids[i]));
+	}
+}
+
+static const char daemons[] =
+	"sleep 1000 & echo pid1=$!.; (setsid sh -c 'trap \"\" HUP TERM INT; echo pid2=$$.; sleep 1000; :' &);\n"
+	"(setsid sh -c '(setsid sh -c \"echo pid3=\\$\\$.; exec sleep 1000\" &)' &);\n"
+	"trap '' HUP TERM; echo pid4=$$.; while :; do sleep 1; done";
+
+static void expect_gone(const pid_t *pids, int count)
+{
+	for (int i = 0; i < count; i++)
+		cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(pids[i])), "process %d lives", i + 1);
+}
+
+Test(holder_guard, ends_what_a_killed_holder_leaves)
+{
+	pid_t pids[4];
+	held_run(&h, daemons);
+	read_pids(pids, 4);
+	kill(h.holder, SIGKILL);
+	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
+	expect_gone(pids, 4);
+	cr_assert(LOOP_UNTIL(&h.loop, faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0) < 0));
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[32], text[512];
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	FILE *f = fopen(path, "r");
+	cr_assert_not_null(f);
+	size_t n = fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	return atoi(strrchr(text, ')') + 4);
+}
+
+Test(holder_guard, terminated_it_ends_its_holder_too)
+{
+	pid_t pids[4], guard;
+	held_run(&h, daemons);
+	read_pids(pids, 4);
+	guard = parent_of(h.holder);
+	kill(h.holder, SIGSTOP);
+	kill(guard, SIGTERM);
+	expect_gone(pids, 4);
+	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder) && !held_is_alive(guard)));
+}
+
+Test(holder_guard, is_gone_when_its_holder_has_ended)
+{
+	held_start(&h);
+	pid_t guard = parent_of(h.holder);
+	cr_assert_eq(link_end(&h.link, 50), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended && !held_is_alive(guard)));
+}
+
+/* bash behind a starter, without a sandbox. */
+static void start_behind(bool respawn, const char *script)
+{
+	static char directory[300];
+	held_init(&h);
+	snprintf(directory, sizeof directory, "%s", h.folder.path);
+	const char *const wrapper[] = {held_holder(), STARTER_OPTION, "--directory", directory,
+		"--cwd", directory, respawn ? "--respawn" : "--", respawn ? "--" : NULL, NULL};
+	const char *const argv[] = {"bash", "--norc", "-c", script, NULL};
+	const struct spawn_options o = {
+		.wrapper = (char *const *)(uintptr_t)wrapper, .respawn = respawn};
+	cr_assert_eq(held_try(&h, &o, argv), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
+	if (h.failed)
+		return;
+	h.holder = h.link.info.holder_pid;
+	held_watch(&h);
+	held_consume(&h);
+}
+
+Test(holder_starter, shell_has_its_terminal_its_pid_and_its_status)
+{
+	start_behind(false, "tty; ps -o stat= -p $$ | grep -c '[s].*+'; echo pid1=$$.; read x; echo got $x >/proc/$PPID/fd/7; kill -USR1 $$");
+	pid_t shell;
+	held_expect(&h, "/dev/pts/");
+	read_pids(&shell, 1);
+	cr_assert_eq(h.link.info.shell_pid, shell);
+	held_type(&h, "it\n");
+	held_wait_exit(&h);
+	cr_assert_eq(held_event(&h, EVENT_FIFO, 0)->header.length, strlen("got it\n"));
+	struct ring_exit exit;
+	cr_assert(ring_exited(&h.link.ring, &exit));
+	cr_assert(WIFSIGNALED(exit.status) && WTERMSIG(exit.status) == SIGUSR1);
+}
+
+Test(holder_starter, what_cannot_be_started_is_told)
+{
+	held_init(&h);
+	const char *const wrapper[] = {
+		held_holder(), STARTER_OPTION, "--directory", h.folder.path, "--cwd", "/", "--", NULL};
+	const char *const argv[] = {"/nonexistent/shell", NULL};
+	const struct spawn_options o = {.wrapper = (char *const *)(uintptr_t)wrapper};
+	cr_assert_eq(held_try(&h, &o, argv), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
+	cr_assert(h.failed);
+	cr_assert_eq(h.stage, REPORT_EXEC);
+	cr_assert_eq(h.error, -ENOENT);
+}
+
+Test(holder_starter, that_cannot_be_reached_is_told)
+{
+	held_init(&h);
+	const char *const wrapper[] = {"/bin/false", NULL};
+	const char *const argv[] = {"bash", NULL};
+	const struct spawn_options o = {.wrapper = (char *const *)(uintptr_t)wrapper};
+	cr_assert_eq(held_try(&h, &o, argv), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.attached || h.failed));
+	cr_assert(h.failed);
+	cr_assert_eq(h.stage, REPORT_SETUP);
+}
+
+Test(holder_starter, another_shell_follows)
+{
+	start_behind(true, "echo here$PWD; cd /usr; echo 1 >/proc/$PPID/fd/7; read x; sleep 1000 & exit $x");
+	held_expect(&h, "here");
+	held_type(&h, "3\n");
+	held_expect(&h, "here/usr");
+	struct event_shell e;
+	memcpy(&e, held_event(&h, EVENT_SHELL, 0)->payload, sizeof e);
+	cr_assert_eq(WEXITSTATUS(e.status), 3);
+	cr_assert_eq(e.pid, atomic_load(&h.link.ring.header->shell_pid));
+	held_type(&h, "4\n");
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_SHELL, 1) != NULL));
+	cr_assert_eq(link_end(&h.link, 50), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	cr_assert_eq(h.error, 0);
+}
+
+Test(holder_starter, killed_it_ends_the_session)
+{
+	pid_t pids[4];
+	start_behind(false, daemons);
+	read_pids(pids, 4);
+	kill(parent_of(pids[3]), SIGKILL);
+	held_wait_exit(&h);
+	cr_assert_eq(link_end(&h.link, 50), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.ended));
+	expect_gone(pids, 4);
 }

@@ -223,8 +223,7 @@ static bool is_ours(int fd)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-		peer.uid == geteuid();
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
 }
 
 /* Connect by way of the directory's descriptor, for a socket's path is at most 107 bytes. */

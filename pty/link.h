@@ -62,8 +62,8 @@ struct link {
 	int dir_fd;     /* the session's directory, O_PATH */
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
-	uv_timer_t timer;   /* until it is attached; then it looks at holds */
-	struct holds holds; /* what readers of complete output still need */
+	uv_timer_t timer;           /* until it is attached; then it looks at holds */
+	struct holds holds;         /* what readers of complete output still need */
 	uint64_t tail, events_tail; /* what link_consumed() has said */
 	int open_handles;           /* that link_close waits for */
 	bool closing;
@@ -74,7 +74,7 @@ struct link {
 	unsigned unanswered;           /* requests */
 	uint64_t unanswered_ms;        /* loop time of the oldest of them, or of the last answer */
 	unsigned resizing;             /* resizes not yet answered: input waits for them */
-	bool taken;       /* while attached: by another process */
+	bool taken;                    /* while attached: by another process */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };
 

@@ -23,8 +23,8 @@ struct ends {
 };
 
 struct numbers {
-	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], tasks[24],
-		memory[24], owner[24];
+	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], tasks[24], memory[24],
+		owner[24];
 };
 
 int spawn_wrap(char **argv, char *const *wrapper)
@@ -52,8 +52,8 @@ static int build_argv(const struct spawn_options *o, struct numbers *n, char **a
 	snprintf(n->owner, sizeof n->owner, "%u", (unsigned)o->owner);
 	const char *const fixed[] = {"ringside-holder", "--dir-fd", "3", "--report-fd", "4",
 		"--rows", n->rows, "--cols", n->cols, "--ring-size", n->ring, "--control-size",
-		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--owner", n->owner,
-		 "--cwd", o->cwd};
+		n->control, "--ttl", n->ttl, "--nofile", n->nofile, "--owner", n->owner, "--cwd",
+		o->cwd};
 	for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
 		argv[i++] = (char *)(uintptr_t)fixed[k]; /* posix_spawn does not write to it */
 	if (o->wrapper)
@@ -176,9 +176,7 @@ static void close_ends(const struct ends *e)
 
 static int open_ends(const struct spawn_options *o, int report_fd, struct ends *ret)
 {
-	*ret = (struct ends){.report = copy_of(report_fd),
-		.dir = copy_of(o->dir_fd),
-		.group = -1};
+	*ret = (struct ends){.report = copy_of(report_fd), .dir = copy_of(o->dir_fd), .group = -1};
 	int rc = ret->report < 0 || ret->dir < 0 ? -errno : 0;
 	if (rc == 0 && o->group_fd > 0) {
 		ret->group = copy_of(o->group_fd);

@@ -12,9 +12,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SPAWN_DIR_FD 3     /* the directory, in the holder */
-#define SPAWN_FILTER_FD 11 /* what bwrap reads its filter of system calls from; above enum wire_place */
-#define SPAWN_GROUP_FD 12  /* what a process writes "0" to, to be in its control group */
+#define SPAWN_DIR_FD 3 /* the directory, in the holder */
+#define SPAWN_FILTER_FD \
+	11 /* what bwrap reads its filter of system calls from; above enum wire_place */
+#define SPAWN_GROUP_FD 12 /* what a process writes "0" to, to be in its control group */
 
 #define SPAWN_WRAPPER_MAX 400 /* words */
 
@@ -33,10 +34,10 @@ struct spawn_options {
 	char *const *wrapper; /* what the shell is started by, up to a starter; NULL: the holder starts it */
 	uid_t owner;          /* whose the shell is */
 	int filter_fd; /* what the wrapper gets as SPAWN_FILTER_FD, to be read from its beginning; 0: nothing */
-	int group_fd;  /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
+	int group_fd; /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
 	uint64_t tasks, memory; /* limits of the shell, as ENTER_TASKS and ENTER_MEMORY; 0 = none */
-	bool respawn;                /* a new shell when it ends: see pty/wire.h */
-	bool no_flow;                /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
+	bool respawn;           /* a new shell when it ends: see pty/wire.h */
+	bool no_flow;           /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
 };
 
 /*

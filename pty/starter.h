@@ -21,14 +21,14 @@
 
 /* One struct starter_message a packet. */
 enum starter_type {
-	STARTER_READY = 1, /* from it: value = its pid where it lives */
-	STARTER_START,     /* to it: start a shell */
-	STARTER_ENTERED,   /* from what becomes the shell: the kernel adds its pid */
-	STARTER_STARTED,   /* from it: the shell has been executed */
-	STARTER_FAILED,    /* from it: value = enum report_stage, error = a negative errno */
-	STARTER_ENDED,     /* from it: value = the shell's wait(2) status */
-	STARTER_NOTE_CWD,  /* to it: the next shell starts where this one is now */
-	STARTER_SIGNAL,    /* to it: signal value to all of its children */
+	STARTER_READY = 1,  /* from it: value = its pid where it lives */
+	STARTER_START,      /* to it: start a shell */
+	STARTER_ENTERED,    /* from what becomes the shell: the kernel adds its pid */
+	STARTER_STARTED,    /* from it: the shell has been executed */
+	STARTER_FAILED,     /* from it: value = enum report_stage, error = a negative errno */
+	STARTER_ENDED,      /* from it: value = the shell's wait(2) status */
+	STARTER_NOTE_CWD,   /* to it: the next shell starts where this one is now */
+	STARTER_SIGNAL,     /* to it: signal value to all of its children */
 	STARTER_STDERR_PTY, /* to it: the slave that comes with it is at WIRE_PLACE_STDERR_PTY from now on, or none is; it answers the same */
 };
 

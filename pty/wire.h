@@ -15,10 +15,6 @@
 #define WIRE_MAGIC UINT32_C(0x48435352) /* "RSCH", little endian */
 #define WIRE_VERSION 1u
 #define WIRE_SOCKET "s" /* the holder's socket in the session's directory */
-/* Holders of the first releases have their FIFOs in the directory as well; these are opened at their places only. */
-#define WIRE_FIFO "f"        /* the sentinel FIFO */
-#define WIRE_FIFO_STDOUT "o" /* a command's standard output, as a pipe */
-#define WIRE_FIFO_STDERR "e" /* a command's standard error, as a pipe */
 
 enum wire_type {
 	WIRE_HELLO = 1, /* -> wire_info */
@@ -31,22 +27,22 @@ enum wire_type {
 };
 
 /*
- * Descriptors of the holder with fixed numbers. The session's processes and the server open them as
- * /proc/HOLDER/fd/N, which works whatever becomes of the session's directory. (Holders before release
- * 0.2 have other things there: a session's meta.json says whether it has them.)
+ * Descriptors with fixed numbers, of the holder and of its starter. The server opens them as /proc/HOLDER/fd/N, and a shell
+ * by way of its parent, which is the one or the other: that works whatever becomes of the session's directory, and what the
+ * shell writes takes the session's memory.
  */
 enum wire_place {
 	WIRE_PLACE_SCRIPT = 5, /* memfd: what the shell is to run next, written by the server */
 	WIRE_PLACE_STATE = 6,  /* memfd: what the shell exports, written by the shell */
-	WIRE_PLACE_FIFO = 7,   /* WIRE_FIFO */
-	WIRE_PLACE_STDOUT = 8, /* WIRE_FIFO_STDOUT */
-	WIRE_PLACE_STDERR = 9, /* WIRE_FIFO_STDERR */
-	WIRE_PLACE_STDERR_PTY = 10, /* of a starter only: the slave of the second PTY, while there is one */
+	WIRE_PLACE_FIFO = 7,   /* the sentinel FIFO */
+	WIRE_PLACE_STDOUT = 8, /* a command's standard output, as a pipe */
+	WIRE_PLACE_STDERR = 9, /* a command's standard error, as a pipe */
+	WIRE_PLACE_STDERR_PTY =
+		10, /* of a starter only: the slave of the second PTY, while there is one */
 };
 
 /*
- * A holder that is started with --respawn (0.2 and newer; older ones refuse to start with it) does not end the
- * session when the shell ends: all that is there is drained, a new shell like the first is started on the same
+ * A holder that is started with --respawn does not end the session when the shell ends: all that is there is drained, a new shell like the first is started on the same
  * terminal, in the directory where the old one was when it last said something through the FIFO, or else in the
  * first one's; the ring's header gets its number and the log an EVENT_SHELL. Between the two HELLO and ATTACH tell
  * the old number and WIRE_SIGNAL fails with -ESRCH. Too many ends in a short time are the session's end.
@@ -71,8 +67,8 @@ struct wire_info {
 	uint64_t epoch;
 	int32_t holder_pid;
 	int32_t shell_pid;
-	uint64_t head;  /* output bytes so far */
-	uint32_t owner; /* uid of the session's processes */
+	uint64_t head;     /* output bytes so far */
+	uint32_t owner;    /* uid of the session's processes */
 	uint32_t reserved; /* 0 */
 };
 

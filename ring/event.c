@@ -36,8 +36,7 @@ int event_read(const struct stream *log, uint64_t *offset, struct event *ret_eve
 		*offset = head;
 		return -ENODATA;
 	}
-	if (header.length > EVENT_PAYLOAD_MAX ||
-		event_size(header.length) > head - *offset)
+	if (header.length > EVENT_PAYLOAD_MAX || event_size(header.length) > head - *offset)
 		goto damaged;
 	if (!stream_copy(log, *offset + sizeof header, ret_event->payload, header.length) ||
 		!stream_holds(log, *offset)) {

@@ -88,7 +88,8 @@ static char **enter_user(const struct bounds *b, char **list)
 }
 
 /* A starter outside of any sandbox. */
-static char **make_starter(const struct bounds *b, const char *directory, const char *cwd, bool respawn)
+static char **make_starter(
+	const struct bounds *b, const char *directory, const char *cwd, bool respawn)
 {
 	const char *words[] = {b->holder, STARTER_OPTION, "--directory", directory, "--cwd", cwd,
 		respawn ? "--respawn" : "--", "--"};
@@ -112,7 +113,7 @@ int bounds_shell(const struct bounds *b, const char *group, const struct bounds_
 	}
 	bounded.wrapper = enter_user(b, bounded.wrapper);
 	rc = (b->isolation || b->user) && !bounded.wrapper ? -ENOMEM
-							     : enter_group(b, group, &bounded);
+							   : enter_group(b, group, &bounded);
 	if (rc < 0)
 		bounds_release(&bounded);
 	else

@@ -81,11 +81,13 @@ static void put_namespaces(struct words *w, bool share_net)
 		TEXT(ISOLATION_FILTER_FD));
 	if (!share_net)
 		put(w, "--unshare-net");
-	/* Ways to servers that are not there, or are somebody else's. */
-#define GONE(prefix) \
-	{prefix "TMPDIR", prefix "XDG_RUNTIME_DIR", prefix "DBUS_SESSION_BUS_ADDRESS", \
-		prefix "SSH_AUTH_SOCK", prefix "DISPLAY", prefix "WAYLAND_DISPLAY", \
-		prefix "XAUTHORITY"}
+		/* Ways to servers that are not there, or are somebody else's. */
+#define GONE(prefix)                                                                          \
+	{                                                                                     \
+		prefix "TMPDIR", prefix "XDG_RUNTIME_DIR", prefix "DBUS_SESSION_BUS_ADDRESS", \
+			prefix "SSH_AUTH_SOCK", prefix "DISPLAY", prefix "WAYLAND_DISPLAY",   \
+			prefix "XAUTHORITY"                                                   \
+	}
 	static const char *const gone[] = GONE(""), *const hidden[] = GONE(ENTER_HIDDEN);
 	for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
 		PUT(w, "--unsetenv", gone[i], "--unsetenv", hidden[i]);
@@ -181,7 +183,10 @@ char **isolation_wrap_starter(
 	if (!begin(i, &w))
 		return NULL;
 	/* The first process of the sandbox: without it there is none, and no process in there can kill it. */
-	PUT(&w, "--ro-bind", directory, directory, "--ro-bind", i->holder, ISOLATION_HOLDER, "--remount-ro",
+	char shell[PATH_MAX];
+	if ((size_t)snprintf(shell, sizeof shell, "%s/shell", directory) >= sizeof shell)
+		w.failed = true;
+	PUT(&w, "--ro-bind", shell, shell, "--ro-bind", i->holder, ISOLATION_HOLDER, "--remount-ro",
 		i->runtime_dir, "--chdir", "/", "--as-pid-1", "--", ISOLATION_HOLDER,
 		STARTER_OPTION, "--directory", directory, "--cwd", cwd);
 	if (respawn)

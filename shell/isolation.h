@@ -47,8 +47,8 @@ int isolation_open(const struct isolation_options *options, struct isolation **r
 void isolation_close(struct isolation *i);
 
 /*
- * The words to put before a shell and its arguments, up to a starter that starts it in cwd. directory: the session's, which is let
- * in. respawn: see pty/starter.h. The caller's, for isolation_free(); NULL when memory is short.
+ * The words to put before a shell and its arguments, up to a starter that starts it in cwd. directory: the session's, of which only
+ * what is in its "shell" is let in. respawn: see pty/starter.h. The caller's, for isolation_free(); NULL when memory is short.
  */
 char **isolation_wrap_starter(
 	const struct isolation *i, const char *directory, const char *cwd, bool respawn);

@@ -35,13 +35,13 @@ struct holder_options {
 	unsigned rows, cols; /* geometry at birth */
 	size_t ring_size;    /* bytes of history */
 	size_t control_size; /* bytes of the control memfd */
-	unsigned ttl_s;     /* seconds that the history of an ended session is kept; 0 = for ever */
-	long nofile;        /* soft limit of descriptors for the shell; 0 = as inherited */
-	bool respawn;       /* a new shell when it ends */
-	bool no_flow;       /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
-	bool starter;  /* argv leads to a starter, see pty/starter.h; otherwise it is the shell */
-	uid_t owner;   /* whose the shell is */
-	int filter_fd; /* what bwrap reads its filter from, for argv; -1: none */
+	unsigned ttl_s; /* seconds that the history of an ended session is kept; 0 = for ever */
+	long nofile;    /* soft limit of descriptors for the shell; 0 = as inherited */
+	bool respawn;   /* a new shell when it ends */
+	bool no_flow;   /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
+	bool starter;   /* argv leads to a starter, see pty/starter.h; otherwise it is the shell */
+	uid_t owner;    /* whose the shell is */
+	int filter_fd;  /* what bwrap reads its filter from, for argv; -1: none */
 	struct enter_limits limits; /* of the shell and all below it */
 	const char *cwd;            /* where the shell starts */
 	char **argv;                /* the shell and its arguments */
@@ -66,20 +66,20 @@ struct holder {
 	enum event_source speaking;            /* whose bytes were the last in the ring */
 	int connections[HOLDER_CONNECTIONS]; /* -1 = free */
 	int owner;                           /* index of the attached connection, or -1 */
-	pid_t shell;                                         /* 0 once it has ended */
-	int shell_fd;                                        /* pidfd of it, or -1 */
-	int starter_fd;                                      /* socket to the starter, or -1 */
-	pid_t starter_pid;              /* where it lives; 0: it has not been ready yet */
-	bool starting;                  /* it has been asked for a shell */
-	int start_error;                /* of the last shell that it was asked for */
-	enum report_stage start_stage;  /* which is about this */
-	int terminal_connection;        /* index of the connection that waits for a second terminal, or -1 */
+	pid_t shell;                         /* 0 once it has ended */
+	int shell_fd;                        /* pidfd of it, or -1 */
+	int starter_fd;                      /* socket to the starter, or -1 */
+	pid_t starter_pid;                   /* where it lives; 0: it has not been ready yet */
+	bool starting;                       /* it has been asked for a shell */
+	int start_error;                     /* of the last shell that it was asked for */
+	enum report_stage start_stage;       /* which is about this */
+	int terminal_connection; /* index of the connection that waits for a second terminal, or -1 */
 	struct wire_message terminal_answer; /* what it gets then */
-	bool shell_ended;                                    /* exit_status is known */
-	bool exited;                                         /* the exit record is published */
-	int exit_status;                                     /* wait(2) status */
-	struct termios modes;          /* of the terminal, as it is at first */
-	char cwd[HOLDER_CWD_MAX];      /* where the shell was at its last record, or "" */
+	bool shell_ended;                    /* exit_status is known */
+	bool exited;                         /* the exit record is published */
+	int exit_status;                     /* wait(2) status */
+	struct termios modes;                /* of the terminal, as it is at first */
+	char cwd[HOLDER_CWD_MAX];            /* where the shell was at its last record, or "" */
 	uint64_t ends_ms[HOLDER_ENDS]; /* when the last shells have ended, circular; 0 = none yet */
 	unsigned ends;
 	bool fifo_ready;                   /* poll says that there is a record */

@@ -57,8 +57,7 @@ static bool peer_is_allowed(int fd)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-		peer.uid == geteuid();
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
 }
 
 void serve_accept(struct holder *h)
@@ -206,8 +205,7 @@ static int second_terminal(struct holder *h, bool open, char *name)
 /* Where there is a starter, the answer waits for its own. */
 static void ask_for_terminal(struct holder *h, int index, struct wire_message *m)
 {
-	m->status = h->terminal_connection >= 0 ? -EBUSY
-						: second_terminal(h, m->a != 0, m->u.text);
+	m->status = h->terminal_connection >= 0 ? -EBUSY : second_terminal(h, m->a != 0, m->u.text);
 	if (m->status < 0 || !h->options.starter) {
 		send_message(h, index, m);
 		return;

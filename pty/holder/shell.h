@@ -23,8 +23,8 @@ struct shell_options {
  * Start it and wait until it has been executed. The environment is what enter_show_environment() makes of ours.
  * Returns 0 with *ret_pid, or a negative errno with *ret_stage saying what failed.
  */
-int shell_start(
-	const struct shell_options *options, int slave, pid_t *ret_pid, enum report_stage *ret_stage);
+int shell_start(const struct shell_options *options, int slave, pid_t *ret_pid,
+	enum report_stage *ret_stage);
 
 /* Set the soft limit of descriptors; 0 leaves it. */
 void shell_limit_descriptors(long most);

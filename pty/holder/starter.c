@@ -73,7 +73,8 @@ static bool parse_options(int argc, char **argv, struct starter *s)
 static int open_directory(const char *path)
 {
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int rc = fd < 0 || (fd != SUPERVISE_DIRECTORY && dup3(fd, SUPERVISE_DIRECTORY, O_CLOEXEC) < 0)
+	int rc = fd < 0 ||
+			(fd != SUPERVISE_DIRECTORY && dup3(fd, SUPERVISE_DIRECTORY, O_CLOEXEC) < 0)
 		? -errno
 		: 0;
 	if (fd >= 0 && fd != SUPERVISE_DIRECTORY)

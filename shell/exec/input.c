@@ -5,6 +5,7 @@
  */
 #include "shell/exec/internal.h"
 #include "shell/output/spool.h"
+#include "shell/store/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INPUT_NAME_SIZE (RECORD_ID_MAX + 16)
+#define INPUT_NAME_SIZE (RECORD_ID_MAX + 24)
 #define INPUT_LOOK_MS 100u /* between looks whether the shell waits for a writer that is gone */
 
 static void name_input(const struct exec *e, char name[INPUT_NAME_SIZE])
 {
-	snprintf(name, INPUT_NAME_SIZE, "input.%s", e->id);
+	snprintf(name, INPUT_NAME_SIZE, DIRECTORY_SHELL "/input.%s", e->id);
 }
 
 void exec_remove_input(struct exec *e)

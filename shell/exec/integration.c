@@ -20,6 +20,7 @@
 #include "ring/utf8.h"
 #include "shell/exec/integration_internal.h"
 #include "shell/exec/shell_arguments.h"
+#include "shell/store/directory.h"
 
 #include "shell/exec/integration_text.h"
 
@@ -40,9 +41,9 @@ static const struct {
 	const char *name, *file, *text, *line;
 } shells[] = {
 	[INTEGRATION_NONE] = {"", "", "", ""},
-	[INTEGRATION_BASH] = {"bash", "init.bash", integration_text, LINE},
-	[INTEGRATION_ZSH] = {"zsh", ".zshenv", integration_zsh_text, LINE_ZSH},
-	[INTEGRATION_FISH] = {"fish", "init.fish", integration_fish_text, LINE_FISH},
+	[INTEGRATION_BASH] = {"bash", DIRECTORY_SHELL "/init.bash", integration_text, LINE},
+	[INTEGRATION_ZSH] = {"zsh", DIRECTORY_SHELL "/.zshenv", integration_zsh_text, LINE_ZSH},
+	[INTEGRATION_FISH] = {"fish", DIRECTORY_SHELL "/init.fish", integration_fish_text, LINE_FISH},
 };
 
 enum integration_shell integration_shell_of(const char *program)

@@ -4,6 +4,7 @@
  */
 #include "shell/exec/internal.h"
 #include "shell/proc/foreground.h"
+#include "shell/store/directory.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -61,7 +62,8 @@ static bool ends_with(const char *text, const char *end)
 /* Whether a word is of those that we start this session's shell with. */
 static bool is_ours(const struct executor *x, const char *word, const char *before)
 {
-	const char *directory = x->pane->held.directory;
+	char directory[DIRECTORY_NAME_SIZE + sizeof DIRECTORY_SHELL];
+	snprintf(directory, sizeof directory, "%s/" DIRECTORY_SHELL, x->pane->held.directory);
 	switch (x->shell) {
 	case INTEGRATION_BASH:
 		return strcmp(before, "--rcfile") == 0 && strstr(word, directory) &&

@@ -100,8 +100,7 @@ static void on_failed(void *user, const char *directory, int error)
 {
 	struct held_table *t = user;
 	held_refuse(t, directory);
-	t->kind->complain(t, directory,
-		held_why(error, t->kind->cannot_adopt), error);
+	t->kind->complain(t, directory, held_why(error, t->kind->cannot_adopt), error);
 }
 
 static void on_rescan(uv_timer_t *timer)

@@ -12,9 +12,12 @@
 
 void held_retire(struct held *h, struct held_waiter *ender)
 {
-	int fd = openat(h->link.dir_fd, HELD_ENDING_FILE, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		close(fd);
+	static const char *const marks[] = {HELD_ENDING_FILE, HELD_ENDING_SHELL_FILE};
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+		int fd = openat(h->link.dir_fd, marks[i], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		if (fd >= 0)
+			close(fd);
+	}
 	HASH_DEL(h->table->listed, h);
 	h->place = HELD_NOWHERE;
 	held_add(h, HELD_ENDING);

@@ -11,6 +11,8 @@
 
 /* The marker, in a directory. */
 #define HELD_ENDING_FILE "ending"
+/* The same for the session's shell, which does not start itself again then. */
+#define HELD_ENDING_SHELL_FILE "shell/ending"
 
 /*
  * It is to be ended: from now on it is not found any more, here and by the next server. ender (may be NULL) hears how

@@ -8,6 +8,7 @@
 #include "shell/held/ending.h"
 #include "shell/held/table.h"
 #include "shell/store/runtime_lock.h"
+#include "shell/store/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,18 +130,29 @@ int held_init(struct held *h, struct held_table *t, const char *directory, int d
 	return rc;
 }
 
+/* To what its user reads, but not to see what there is. */
+static int pass_shell(const struct held *h)
+{
+	int fd = openat(h->link.dir_fd, DIRECTORY_SHELL, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : bounds_pass(h->table->bounds, fd);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 int held_start(struct held *h, struct spawn_options *options)
 {
 	char group[HELD_GROUP_SIZE];
 	struct bounded bounded;
 	held_group(h->table, h->directory, group);
-	const struct bounds_shell shell = {.dir_fd = options->dir_fd,
-		.cwd = options->cwd,
-		.respawn = options->respawn};
+	const struct bounds_shell shell = {
+		.dir_fd = options->dir_fd, .cwd = options->cwd, .respawn = options->respawn};
 	int rc = bounds_shell(h->table->bounds, group, &shell, &bounded);
 	if (rc < 0)
 		return rc;
 	rc = bounds_pass(h->table->bounds, options->dir_fd);
+	if (rc == 0)
+		rc = pass_shell(h);
 	for (const char *const *file = kind_of(h)->shared; rc == 0 && file && *file; file++)
 		held_share(h, *file);
 	options->wrapper = bounded.wrapper;

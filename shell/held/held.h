@@ -65,7 +65,7 @@ struct held_kind {
 	const char *const *files; /* what may be in a directory, in the order of their removal; up to NULL */
 	const char *const *shared; /* those of them that its user reads; up to NULL; or NULL */
 	const char *group; /* how the names of their control groups begin; the directory's follows */
-	const char *prefix; /* and whatever begins so; or NULL */
+	const char *prefix; /* and in DIRECTORY_SHELL whatever begins so; or NULL */
 	/* How complaints begin. */
 	const char *cannot_adopt, *cannot_remove;
 	/* Something went wrong that nobody waits for. id: may be "". Called from anywhere. */

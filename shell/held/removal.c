@@ -200,7 +200,8 @@ void removal_start(struct removals *t, struct removal *r, int guard_fd, unsigned
 	uint64_t now = uv_now(t->loop);
 	assert(!r->table);
 	r->table = t;
-	r->guard_fd = guard_fd >= 0 ? fcntl(guard_fd, F_DUPFD_CLOEXEC, 0) : removal_open_guard(r->holder);
+	r->guard_fd = guard_fd >= 0 ? fcntl(guard_fd, F_DUPFD_CLOEXEC, 0)
+				    : removal_open_guard(r->holder);
 	r->holder_fd = open_named(r->holder, HOLDER_NAME);
 	r->forced = false;
 	r->survivors = 0;

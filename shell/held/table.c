@@ -6,6 +6,7 @@
 
 #include "shell/bounds.h"
 #include "shell/held/adoption.h"
+#include "shell/store/directory.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -81,18 +82,18 @@ void held_refuse(struct held_table *t, const char *directory)
 		t->refused[t->refused_count++] = name; /* else it is refused again */
 }
 
-/* Closes fd. */
-static void remove_with_prefix(int fd, const char *prefix)
+/* In DIRECTORY_SHELL. */
+static void remove_with_prefix(int dir_fd, const char *prefix)
 {
-	DIR *dir = fdopendir(fd);
-	if (!dir) {
+	int fd = openat(dir_fd, DIRECTORY_SHELL, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir && fd >= 0)
 		close(fd);
-		return;
-	}
-	for (struct dirent *entry; (entry = readdir(dir));)
+	for (struct dirent *entry; dir && (entry = readdir(dir));)
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
 			unlinkat(fd, entry->d_name, 0);
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 }
 
 void held_group(const struct held_table *t, const char *directory, char ret_name[HELD_GROUP_SIZE])
@@ -119,8 +120,8 @@ void held_remove_directory(struct held_table *t, const char *directory)
 		unlinkat(fd, *file, 0);
 	if (t->kind->prefix)
 		remove_with_prefix(fd, t->kind->prefix);
-	else
-		close(fd);
+	unlinkat(fd, DIRECTORY_SHELL, AT_REMOVEDIR);
+	close(fd);
 	if (unlinkat(t->dir_fd, directory, AT_REMOVEDIR) < 0)
 		t->kind->complain(t, "", t->kind->cannot_remove, -errno);
 }

@@ -8,8 +8,8 @@
 
 /* Files in a process's directory. */
 #define PROCESS_META_FILE "process.json"
-#define PROCESS_COMMAND_FILE "command"
-#define PROCESS_PREAMBLE_FILE "preamble"
+#define PROCESS_COMMAND_FILE DIRECTORY_SHELL "/command"
+#define PROCESS_PREAMBLE_FILE DIRECTORY_SHELL "/preamble"
 #define PROCESS_META_NEW PROCESS_META_FILE ".new" /* these while they are being written */
 #define PROCESS_COMMAND_NEW PROCESS_COMMAND_FILE ".new"
 #define PROCESS_PREAMBLE_NEW PROCESS_PREAMBLE_FILE ".new"

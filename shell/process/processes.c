@@ -160,7 +160,8 @@ static int spawn(struct process *p, const struct process_options *o)
 	*word++ = "-c";
 	*word++ = script;
 	*word = NULL;
-	char **environment = bounds_environment(environment_create(t->config.environment, o->env_names, o->env_values, o->env_count));
+	char **environment = bounds_environment(environment_create(
+		t->config.environment, o->env_names, o->env_values, o->env_count));
 	if (!environment)
 		return -ENOMEM;
 	struct spawn_options options = {

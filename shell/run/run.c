@@ -291,7 +291,7 @@ static char **make_environment(const struct runs *all, const struct run_options 
 	char **environment = environment_create(all->config.environment, names, values, n);
 	free(names);
 	return bounds_wrap_commands(all->config.bounds) ? bounds_environment(environment)
-							 : environment;
+							: environment;
 }
 
 /* The command behind what it takes over from a session; aliases apply to the lines that follow theirs. */

@@ -6,6 +6,7 @@
 #include "shell/held/table.h"
 #include "shell/session/internal.h"
 #include "shell/session/meta.h"
+#include "shell/store/directory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -107,12 +108,14 @@ static void on_release(struct held *h)
 	session_release(session_of_held(h));
 }
 
-static const char *const files[] = {WIRE_SOCKET, WIRE_FIFO, WIRE_FIFO_STDOUT, WIRE_FIFO_STDERR,
-	"meta.json", "meta.json.new", HELD_ENDING_FILE, "init.bash", "init.bash.new", ".zshenv",
-	".zshenv.new", "init.fish", "init.fish.new", "execs", "execs.new", "blocks", "blocks.new",
-	NULL};
+#define IN_SHELL(name) DIRECTORY_SHELL "/" name, DIRECTORY_SHELL "/" name ".new"
 
-static const char *const shared[] = {"init.bash", ".zshenv", "init.fish", NULL};
+static const char *const files[] = {WIRE_SOCKET, "meta.json", "meta.json.new", HELD_ENDING_FILE,
+	HELD_ENDING_SHELL_FILE, IN_SHELL("init.bash"), IN_SHELL(".zshenv"), IN_SHELL("init.fish"),
+	"execs", "execs.new", "blocks", "blocks.new", NULL};
+
+static const char *const shared[] = {DIRECTORY_SHELL "/init.bash", DIRECTORY_SHELL "/.zshenv",
+	DIRECTORY_SHELL "/init.fish", NULL};
 
 const struct held_kind session_kind = {
 	.folder = "sessions",

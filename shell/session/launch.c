@@ -7,9 +7,11 @@
 #include "shell/environment.h"
 #include "shell/exec/integration.h"
 #include "shell/exec/shell_arguments.h"
+#include "shell/store/directory.h"
 #include "shell/store/file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +56,10 @@ static int write_init(struct session *session, const char *zdotdir, const struct
 /* zsh looks for its files where this says. */
 static int lead_zsh(const char *directory, char ***environment)
 {
-	const char *names[] = {"ZDOTDIR"}, *values[] = {directory};
+	char place[PATH_MAX];
+	const char *names[] = {"ZDOTDIR"}, *values[] = {place};
+	if ((size_t)snprintf(place, sizeof place, "%s/" DIRECTORY_SHELL, directory) >= sizeof place)
+		return -ENAMETOOLONG;
 	char **changed = environment_create(*environment, names, values, 1);
 	if (!changed)
 		return -ENOMEM;

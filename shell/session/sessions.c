@@ -419,8 +419,7 @@ void sessions_sweep(struct sessions *s)
 
 struct held_trust sessions_trust(const struct sessions *s)
 {
-	return (struct held_trust){
-		.lock = &s->lock, .runtime_dir = s->config.runtime_dir};
+	return (struct held_trust){.lock = &s->lock, .runtime_dir = s->config.runtime_dir};
 }
 
 int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,

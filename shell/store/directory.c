@@ -24,7 +24,7 @@ int directory_make(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_S
 	if (mkdirat(parent_fd, ret_name, 0700) < 0)
 		return -errno;
 	int fd = openat(parent_fd, ret_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || mkdirat(fd, DIRECTORY_SHELL, 0700) < 0) {
 		rc = -errno;
 		if (fd >= 0)
 			close(fd);

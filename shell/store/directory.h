@@ -12,7 +12,13 @@
 #define DIRECTORY_NAME_SIZE (NAME_ID_MAX + 32u)
 
 /*
- * Make one for id; its name is that and a random number. *ret_fd is the caller's, and holds the lock, which the
+ * Below each of them: all that its own processes read. Nothing else of it is in their sandbox, and what is in there is their
+ * user's, should that be another one.
+ */
+#define DIRECTORY_SHELL "shell"
+
+/*
+ * Make one for id, with DIRECTORY_SHELL in it; its name is that and a random number. *ret_fd is the caller's, and holds the lock, which the
  * holder inherits. Returns 0, or a negative errno and nothing is left.
  */
 int directory_make(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_SIZE], int *ret_fd);

@@ -38,5 +38,7 @@ int incarnation_load(int runtime_fd, char ret_text[INCARNATION_SIZE])
 		memcpy(ret_text, text, INCARNATION_SIZE);
 	if (rc == 0)
 		free(text);
-	return good ? 0 : rc == 0 || rc == -ENOENT || rc == -EFBIG ? make(runtime_fd, ret_text) : rc;
+	return good                                        ? 0
+		: rc == 0 || rc == -ENOENT || rc == -EFBIG ? make(runtime_fd, ret_text)
+							   : rc;
 }

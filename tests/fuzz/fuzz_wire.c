@@ -169,8 +169,7 @@ static void one_packet(const int peers[PEERS], uint8_t form, const uint8_t *byte
 	FUZZ_CHECK(count <= 1);
 	if (h.connections[index] < 0)
 		FUZZ_CHECK(count == 0);
-	if (owner != index && count == 1 && answer.type != WIRE_HELLO &&
-		answer.type != WIRE_ATTACH)
+	if (owner != index && count == 1 && answer.type != WIRE_HELLO && answer.type != WIRE_ATTACH)
 		FUZZ_CHECK(answer.status == -EPERM);
 	if (owner != index)
 		FUZZ_CHECK(resized + signalled == before && h.ending == ending);

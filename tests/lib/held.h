@@ -174,8 +174,7 @@ static inline const char *held_holder(void)
 static inline int held_try(
 	struct held *h, const struct spawn_options *wanted, const char *const *argv)
 {
-	static const char *const environment[] = {ENTER_HIDDEN
-		"PATH=/usr/local/bin:/usr/bin:/bin",
+	static const char *const environment[] = {ENTER_HIDDEN "PATH=/usr/local/bin:/usr/bin:/bin",
 		ENTER_HIDDEN "TERM=xterm", ENTER_HIDDEN "LANG=C.UTF-8", ENTER_HIDDEN "PS1=$ ",
 		ENTER_HIDDEN "PS2=", NULL};
 	struct spawn_options o = *wanted;

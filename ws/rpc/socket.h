@@ -23,7 +23,7 @@ struct rpc_sockets {
 	struct metrics *metrics;
 	const char *version; /* of the server; NULL: not known */
 	struct rpc_socket *list;
-	uint8_t *scratch;                            /* headroom and one frame */
+	uint8_t *scratch;                   /* headroom and one frame */
 	char incarnation[INCARNATION_SIZE]; /* of the runtime, as the preview's client knows it */
 };
 

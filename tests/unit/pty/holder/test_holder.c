@@ -206,7 +206,6 @@ Test(holder_exit, holder_goes_when_its_time_is_over)
 	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
 	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder)));
 	cr_assert_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1);
-	cr_assert_eq(faccessat(h.folder.fd, WIRE_FIFO, F_OK, 0), -1);
 	cr_assert_eq(h.link.ring.header->exited, 1, "the history is still mapped");
 }
 
@@ -707,7 +706,6 @@ Test(holder_end, whole_tree_is_gone_with_its_daemons)
 		cr_assert_not(held_is_alive(pids[i]), "process %d lives", i + 1);
 	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder)));
 	cr_assert_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1);
-	cr_assert_eq(faccessat(h.folder.fd, WIRE_FIFO, F_OK, 0), -1);
 }
 
 Test(holder_end, processes_that_hang_up_are_not_killed)
@@ -895,7 +893,8 @@ static void start_behind(bool respawn, const char *script)
 
 Test(holder_starter, shell_has_its_terminal_its_pid_and_its_status)
 {
-	start_behind(false, "tty; ps -o stat= -p $$ | grep -c '[s].*+'; echo pid1=$$.; read x; echo got $x >/proc/$PPID/fd/7; kill -USR1 $$");
+	start_behind(false,
+		"tty; ps -o stat= -p $$ | grep -c '[s].*+'; echo pid1=$$.; read x; echo got $x >/proc/$PPID/fd/7; kill -USR1 $$");
 	pid_t shell;
 	held_expect(&h, "/dev/pts/");
 	read_pids(&shell, 1);
@@ -911,8 +910,8 @@ Test(holder_starter, shell_has_its_terminal_its_pid_and_its_status)
 Test(holder_starter, what_cannot_be_started_is_told)
 {
 	held_init(&h);
-	const char *const wrapper[] = {
-		held_holder(), STARTER_OPTION, "--directory", h.folder.path, "--cwd", "/", "--", NULL};
+	const char *const wrapper[] = {held_holder(), STARTER_OPTION, "--directory", h.folder.path,
+		"--cwd", "/", "--", NULL};
 	const char *const argv[] = {"/nonexistent/shell", NULL};
 	const struct spawn_options o = {.wrapper = (char *const *)(uintptr_t)wrapper};
 	cr_assert_eq(held_try(&h, &o, argv), 0);
@@ -936,7 +935,8 @@ Test(holder_starter, that_cannot_be_reached_is_told)
 
 Test(holder_starter, another_shell_follows)
 {
-	start_behind(true, "echo here$PWD; cd /usr; echo 1 >/proc/$PPID/fd/7; read x; sleep 1000 & exit $x");
+	start_behind(true,
+		"echo here$PWD; cd /usr; echo 1 >/proc/$PPID/fd/7; read x; sleep 1000 & exit $x");
 	held_expect(&h, "here");
 	held_type(&h, "3\n");
 	held_expect(&h, "here/usr");

@@ -2,18 +2,14 @@
  * See throwaway.h. A command that is longer than one argument may be (MAX_ARG_STRLEN) comes to bash as an
  * inherited file, which it evals: the same parser, $0 and error messages as for -c. The file's own first
  * words close it, so the command's children do not get it.
- *
- * posix_spawn cannot set limits. prlimit(2) on the child comes too late when we are preempted, and ulimit
- * in bash would be a change of the command; so our own soft limit of descriptors is lowered until the child
- * has its copy. The descriptors that we have are not touched by that, and this thread opens none meanwhile;
- * another one could be refused a descriptor above that limit for the moment that it takes.
  */
 #include "pty/throwaway.h"
+#include "pty/runner.h"
 #include "pty/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -23,14 +19,17 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
-#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 #define ARGUMENT_MAX ((size_t)128 << 10) /* MAX_ARG_STRLEN of Linux, with its NUL */
-#define SCRIPT_FD 3
+#define START_TIMEOUT_MS 10000 /* for the runner to have started the command */
+#define WORDS_MAX (SPAWN_WRAPPER_MAX + 24u)
+#define TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) #number
 #define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
 
 static const char eval_script[] = "eval \"$(</proc/self/fd/3)\"";
@@ -49,6 +48,7 @@ struct plan {
 	int input, script; /* files, or -1 */
 	int group;         /* cgroup.procs, or -1 */
 	int reserve;       /* keeps a descriptor for the pidfd */
+	int server, runner; /* ends of the socket between us and the runner */
 };
 
 static void close_if(int fd)
@@ -171,6 +171,16 @@ static int give_away(const struct plan *p)
 	return rc;
 }
 
+static int open_socket(struct plan *p)
+{
+	int fds[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -errno;
+	p->server = lift(fds[0]);
+	p->runner = lift(fds[1]);
+	return p->server < 0 ? p->server : p->runner < 0 ? p->runner : 0;
+}
+
 /* Everything that may fail for want of something, before there is a child. */
 static int prepare(struct plan *p)
 {
@@ -195,6 +205,8 @@ static int prepare(struct plan *p)
 		p->group = fcntl(o->group_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 		rc = p->group < 0 ? -errno : 0;
 	}
+	if (rc == 0)
+		rc = open_socket(p);
 	if (rc == 0) {
 		p->reserve = lift(open("/dev/null", O_RDONLY | O_CLOEXEC));
 		rc = p->reserve < 0 ? p->reserve : 0;
@@ -211,7 +223,9 @@ static void release(struct plan *p, bool failed)
 	close_if(p->script);
 	close_if(p->group);
 	close_if(p->reserve);
+	close_if(p->runner);
 	if (failed) {
+		close_if(p->server);
 		close_if(p->out.ours);
 		close_if(p->err.ours);
 	}
@@ -235,45 +249,79 @@ static int fill_actions(posix_spawn_file_actions_t *actions, const struct plan *
 	if (rc == 0)
 		rc = add_sink(actions, STDERR_FILENO, &p->err);
 	if (rc == 0 && script)
-		rc = posix_spawn_file_actions_adddup2(actions, p->script, SCRIPT_FD);
-	int first = script ? SCRIPT_FD + 1 : SCRIPT_FD;
+		rc = posix_spawn_file_actions_adddup2(actions, p->script, RUNNER_SCRIPT);
+	else if (rc == 0)
+		rc = posix_spawn_file_actions_addclose(actions, RUNNER_SCRIPT);
 	if (rc == 0)
-		rc = p->options->wrapper
-			? spawn_lend(actions, first, p->options->filter_fd, p->group)
-			: posix_spawn_file_actions_addclosefrom_np(actions, first);
-	if (rc == 0 && !p->options->wrapper)
-		rc = posix_spawn_file_actions_addchdir_np(actions, p->options->cwd);
+		rc = posix_spawn_file_actions_adddup2(actions, p->runner, RUNNER_SOCKET);
+	if (rc == 0)
+		rc = spawn_lend(actions, RUNNER_SOCKET + 1, p->options->filter_fd, p->group);
 	return -rc;
 }
 
-/* posix_spawn with another soft limit of descriptors. */
-static int spawn_limited(const struct plan *p, const posix_spawn_file_actions_t *actions,
-	const posix_spawnattr_t *attributes, pid_t *ret_pid)
+/* Numbers of a command line, as text. */
+struct numbers {
+	char nofile[24], tasks[24], memory[24];
+};
+
+static char *word(const char *text)
+{
+	return (char *)(uintptr_t)text; /* posix_spawn does not write to it */
+}
+
+static size_t put_number(char **words, const char *option, char *text, size_t size, uint64_t number)
+{
+	if (number == 0)
+		return 0;
+	snprintf(text, size, "%llu", (unsigned long long)number);
+	words[0] = word(option);
+	words[1] = text;
+	return 2;
+}
+
+/* The command line of the runner; the numbers live in *n. Returns 0 or -E2BIG. */
+static int put_words(const struct plan *p, struct numbers *n, char *words[WORDS_MAX])
 {
 	const struct throwaway_options *o = p->options;
-	/* posix_spawn does not write to them. */
-	char *words[SPAWN_WRAPPER_MAX + 4];
-	int wrapped = spawn_wrap(words, o->wrapper);
+	size_t k = 0;
+	words[k++] = word("ringside-holder");
+	words[k++] = word(RUNNER_OPTION);
+	k += put_number(words + k, "--nofile", n->nofile, sizeof n->nofile, (uint64_t)o->nofile);
+	k += put_number(words + k, "--tasks", n->tasks, sizeof n->tasks, o->tasks);
+	k += put_number(words + k, "--memory", n->memory, sizeof n->memory, o->memory);
+	if (p->group >= 0) {
+		words[k++] = word("--group");
+		words[k++] = word(TEXT(SPAWN_GROUP_FD));
+	}
+	if (o->spares)
+		words[k++] = word("--spare");
+	if (!o->wrapper) {
+		const char *const rest[] = {"--cwd", o->cwd, "--show", "--program", o->bash};
+		for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+			words[k++] = word(rest[i]);
+	}
+	words[k++] = word("--");
+	int wrapped = spawn_wrap(words + k, o->wrapper);
 	if (wrapped < 0)
 		return wrapped;
-	char **word = words + wrapped;
-	const char *program = word > words ? words[0] : o->bash;
-	if (word == words)
-		*word++ = (char *)(uintptr_t) "bash";
-	*word++ = (char *)(uintptr_t) "-c";
-	*word++ = (char *)(uintptr_t)(p->script >= 0 ? eval_script : o->command);
-	*word = NULL;
-	struct rlimit ours, theirs;
-	bool limited = o->nofile > 0 && getrlimit(RLIMIT_NOFILE, &ours) == 0 &&
-		(rlim_t)o->nofile < ours.rlim_cur;
-	if (limited) {
-		theirs = (struct rlimit){(rlim_t)o->nofile, ours.rlim_max};
-		limited = setrlimit(RLIMIT_NOFILE, &theirs) == 0;
-	}
-	int rc = -posix_spawn(ret_pid, program, actions, attributes, words, o->envp);
-	if (limited)
-		setrlimit(RLIMIT_NOFILE, &ours);
-	return rc;
+	k += (size_t)wrapped;
+	if (wrapped == 0)
+		words[k++] = word("bash");
+	words[k++] = word("-c");
+	words[k++] = word(p->script >= 0 ? eval_script : o->command);
+	words[k] = NULL;
+	return 0;
+}
+
+static int spawn_runner(const struct plan *p, const posix_spawn_file_actions_t *actions,
+	const posix_spawnattr_t *attributes, pid_t *ret_pid)
+{
+	struct numbers numbers;
+	char *words[WORDS_MAX];
+	int rc = put_words(p, &numbers, words);
+	return rc < 0 ? rc
+		      : -posix_spawn(ret_pid, p->options->holder, actions, attributes, words,
+				p->options->envp);
 }
 
 static int spawn(const struct plan *p, pid_t *ret_pid)
@@ -290,28 +338,49 @@ static int spawn(const struct plan *p, pid_t *ret_pid)
 	if (rc == 0)
 		rc = spawn_attributes(&attributes);
 	if (rc == 0)
-		rc = spawn_limited(p, &actions, &attributes, ret_pid);
+		rc = spawn_runner(p, &actions, &attributes, ret_pid);
 	posix_spawnattr_destroy(&attributes);
 err_actions:
 	posix_spawn_file_actions_destroy(&actions);
 	return rc;
 }
 
-/* A pidfd in the place that is kept for it. Without one the child is of no use: it is killed. */
-static int watch(struct plan *p, pid_t pid, int *ret_pidfd)
+/* A pidfd in the place that is kept for it. */
+static int watch(struct plan *p, pid_t pid)
 {
 	close(p->reserve);
 	p->reserve = -1;
 	int fd = pidfd_open(pid, PIDFD_NONBLOCK);
-	if (fd >= 0) {
-		*ret_pidfd = fd;
-		return 0;
-	}
-	int rc = -errno;
-	kill(-pid, SIGKILL);
+	return fd < 0 ? -errno : fd;
+}
+
+/* What the runner says first: whether there is a command. Returns its pid, or a negative errno. */
+static pid_t hear_start(int socket_fd)
+{
+	struct pollfd p = {.fd = socket_fd, .events = POLLIN};
+	struct runner_message m;
+	int n;
+	do
+		n = poll(&p, 1, START_TIMEOUT_MS);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		return -ETIMEDOUT;
+	if (recv(socket_fd, &m, sizeof m, 0) != sizeof m)
+		return -ECHILD;
+	if (m.type == RUNNER_STARTED && m.value > 0)
+		return m.value;
+	return m.type == RUNNER_FAILED && m.value < 0 ? m.value : -EPROTO;
+}
+
+/* Without a command, or without a way to watch it, the runner is of no use: it ends without us. */
+static int drop(struct plan *p, pid_t pid, int error)
+{
+	close(p->server);
+	p->server = -1;
+	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	return rc;
+	return error;
 }
 
 int throwaway_start(const struct throwaway_options *o, struct throwaway *ret)
@@ -322,16 +391,30 @@ int throwaway_start(const struct throwaway_options *o, struct throwaway *ret)
 		.input = -1,
 		.script = -1,
 		.group = -1,
-		.reserve = -1};
-	pid_t pid = 0;
+		.reserve = -1,
+		.server = -1,
+		.runner = -1};
+	pid_t pid = 0, command = 0;
 	int pidfd = -1;
 	int rc = prepare(&p);
 	if (rc == 0)
 		rc = spawn(&p, &pid);
-	if (rc == 0)
-		rc = watch(&p, pid, &pidfd);
+	bool started = rc == 0;
+	if (started) {
+		/* So that its end is seen. */
+		close(p.runner);
+		p.runner = -1;
+		command = hear_start(p.server);
+		pidfd = command < 0 ? command : watch(&p, pid);
+		rc = pidfd < 0 ? drop(&p, pid, pidfd) : 0;
+	}
 	release(&p, rc < 0);
 	if (rc == 0)
-		*ret = (struct throwaway){pid, pidfd, p.out.ours, p.err.ours};
+		*ret = (struct throwaway){.pid = command,
+			.runner = pid,
+			.pidfd = pidfd,
+			.socket_fd = p.server,
+			.out = p.out.ours,
+			.err = p.err.ours};
 	return rc;
 }

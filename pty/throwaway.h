@@ -1,5 +1,5 @@
 /*
- * A command in terminals or pipes that are thrown away after it: posix_spawn of bash (a fork of a big
+ * A command in terminals or pipes that are thrown away after it: posix_spawn of its runner (a fork of a big
  * server takes tens of ms), everything prepared before, nothing inherited.
  *
  * The terminals are raw: bytes come as they were written. Neither is the controlling terminal. Nobody sits
@@ -11,10 +11,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* All is borrowed for the call. */
 struct throwaway_options {
+	const char *holder;    /* path of ringside-holder, which runs it: see pty/runner.h */
 	const char *bash;      /* its path */
 	const char *command;   /* for bash -c; without NUL */
 	size_t command_length; /* bytes; may be longer than an argument may be */
@@ -22,9 +24,11 @@ struct throwaway_options {
 	const char *cwd;       /* absolute; with a wrapper its own business */
 	char *const *wrapper;  /* what starts bash, and bash's path behind it; NULL: nobody does */
 	int filter_fd;         /* what that gets, see spawn_lend(); 0: nothing */
-	int group_fd;          /* likewise */
+	int group_fd;          /* cgroup.procs of the command's group; 0: none */
+	uint64_t tasks, memory; /* its limits, see pty/enter.h; 0 = none */
 	uid_t owner;           /* whom the wrapper makes it; 0: nobody else */
-	char *const *envp;
+	bool spares;         /* what has left the command's process group is never ended */
+	char *const *envp;   /* hidden: see pty/enter.h */
 	int input_fd;        /* standard input, when it is above 0 */
 	const void *input;   /* or these bytes, a file of its own; NULL: /dev/null */
 	size_t input_length; /* bytes */
@@ -33,10 +37,12 @@ struct throwaway_options {
 	long nofile;         /* soft limit of descriptors; 0 = ours */
 };
 
-/* What runs. All descriptors are non-blocking, and the caller's to close. */
+/* What runs. All descriptors are the caller's to close; the outputs do not block. */
 struct throwaway {
-	pid_t pid; /* a child of ours to be waited for; leads a session and a group of its own */
-	int pidfd; /* readable once it has ended */
+	pid_t pid;     /* of the command, which leads a session and a group of its own */
+	pid_t runner;  /* its parent, a child of ours to be waited for */
+	int pidfd;     /* of the runner: readable once that has ended */
+	int socket_fd; /* to the runner: see pty/runner.h */
 	int out, err;
 };
 

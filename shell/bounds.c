@@ -58,15 +58,6 @@ static int enter_group(const struct bounds *b, const char *group, struct bounded
 	return b->cgroup ? cgroup_make(b->cgroup, group, &ret->group_fd) : 0;
 }
 
-static size_t put_group(const struct bounds *b, const char **words)
-{
-	if (!b->cgroup)
-		return 0;
-	words[0] = "--group";
-	words[1] = TEXT(SPAWN_GROUP_FD);
-	return 2;
-}
-
 static size_t put_user(const struct bounds *b, const char **words)
 {
 	if (!b->user)
@@ -85,6 +76,18 @@ static char **enter_user(const struct bounds *b, char **list)
 	n += put_user(b, words + n);
 	words[n++] = "--";
 	return prepend(words, n, list);
+}
+
+/* bash, as the user. */
+static char **be_user(const struct bounds *b, const char *cwd)
+{
+	const char *words[ENTER_WORDS_MAX] = {b->holder, ENTER_OPTION};
+	size_t n = 2;
+	n += put_user(b, words + n);
+	const char *const rest[] = {"--cwd", cwd, "--show", "--", "bash"};
+	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+		words[n++] = rest[i];
+	return prepend(words, n, NULL);
 }
 
 /* A starter outside of any sandbox. */
@@ -134,51 +137,19 @@ unsigned bounds_limits(
 	return BOUNDS_WORDS;
 }
 
-/* The command itself, or its room, behind what enters. */
-static char **wrap_command(const struct bounds *b, const char *cwd)
-{
-	struct bounds_numbers numbers;
-	const char *words[ENTER_WORDS_MAX] = {b->holder, ENTER_OPTION}, *limits[BOUNDS_WORDS];
-	size_t n = 2;
-	unsigned count = bounds_limits(b, &numbers, limits);
-	for (unsigned i = 2; i + 1 < count; i++)
-		words[n++] = limits[i];
-	n += put_group(b, words + n);
-	n += put_user(b, words + n);
-	bool enters = n > 2;
-	if (!b->isolation) {
-		words[n++] = "--cwd";
-		words[n++] = cwd;
-		words[n++] = "--show";
-	}
-	words[n++] = "--";
-	if (!b->isolation)
-		words[n++] = "bash";
-	char **room = b->isolation ? isolation_wrap_command(b->isolation, cwd) : NULL;
-	if (b->isolation && (!room || !enters))
-		return room;
-	return prepend(words, n, room);
-}
-
-bool bounds_wrap_commands(const struct bounds *b)
-{
-	return b->isolation || b->cgroup || b->user || b->tasks > 0 || b->memory > 0;
-}
-
 int bounds_command(const struct bounds *b, const char *group, const char *cwd, struct bounded *ret)
 {
-	struct bounded bounded = {0};
-	if (!bounds_wrap_commands(b)) {
-		*ret = bounded;
-		return 0;
-	}
+	struct bounded bounded = {.owner = bounds_owner(b)};
 	if (b->isolation && !isolation_may_have(b->isolation, cwd))
 		return -EXDEV;
-	bounded.wrapper = wrap_command(b, cwd);
-	if (!bounded.wrapper)
-		return -ENOMEM;
-	bounded.filter_fd = b->isolation ? isolation_filter(b->isolation) : 0;
-	int rc = enter_group(b, group, &bounded);
+	if (b->isolation) {
+		bounded.filter_fd = isolation_filter(b->isolation);
+		bounded.wrapper = enter_user(b, isolation_wrap_command(b->isolation, cwd));
+	} else if (b->user) {
+		bounded.wrapper = be_user(b, cwd);
+	}
+	int rc = (b->isolation || b->user) && !bounded.wrapper ? -ENOMEM
+								 : enter_group(b, group, &bounded);
 	if (rc < 0)
 		bounds_release(&bounded);
 	else

@@ -58,9 +58,6 @@ uid_t bounds_owner(const struct bounds *b);
 /* Let the user through a directory of ours, on to what is meant for it. Harmless without one. */
 int bounds_pass(const struct bounds *b, int dir_fd);
 
-/* Whether bounds_command() puts any words before one: it needs what bounds_environment() makes then. */
-bool bounds_wrap_commands(const struct bounds *b);
-
 /*
  * An environment for what has yet to reach its user and its sandbox, see pty/enter.h: takes it, and returns another one. NULL
  * when memory is short.

@@ -19,11 +19,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define BUFFER 8192
-#define DEPTH_MAX 16 /* of what the holder has started, its sandbox among it */
+#define DEPTH_MAX 64 /* of what is below a holder or a runner */
+#define TERMINATE_DEPTH_MAX 32u
+#define CHILDREN_TEXT 4096 /* bytes of a list of children that are read */
 #define GROUPS \
 	16 /* that are remembered, so that a big one does not get the signal for each of its members */
 
@@ -154,6 +157,36 @@ static bool call_children(struct call *c)
 	read_children(c, fd);
 	close(fd);
 	return true;
+}
+
+/* SIGTERM to everything below a process, the deepest first; and SIGCONT, so that it is seen. */
+static void terminate_below(pid_t pid, unsigned depth)
+{
+	char path[64], text[CHILDREN_TEXT];
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	char *at = text, *end;
+	for (long child; (child = strtol(at, &end, 10)) > 0 && end != at; at = end) {
+		int pidfd = pidfd_open((pid_t)child, 0);
+		/* The descriptor came first: it is of the child, or of nothing. */
+		if (pidfd >= 0 && tree_is_below((pid_t)child, getpid())) {
+			if (depth < TERMINATE_DEPTH_MAX)
+				terminate_below((pid_t)child, depth + 1);
+			(void)pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
+			(void)pidfd_send_signal(pidfd, SIGCONT, NULL, 0);
+		}
+		if (pidfd >= 0)
+			close(pidfd);
+	}
+}
+
+void tree_terminate(void)
+{
+	terminate_below(getpid(), 0);
 }
 
 int tree_signal(int signo)

@@ -69,6 +69,7 @@ int backup_restore(struct runs *all, const struct backup_options *o,
 	add(&v, "RINGSIDE_BACKUP_MEMORY_KIB", memory);
 	add(&v, "RINGSIDE_BACKUP_MOUNT", o->mount ? "1" : "0");
 	struct run_options run = run_of(&v, o);
+	run.spares = true; /* file systems that it mounts, and the exchange of two directories */
 	run.command = backup_restore_script;
 	run.command_length = backup_restore_script_length;
 	return run_start(all, &run, callbacks, user, ret_run);

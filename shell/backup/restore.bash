@@ -179,7 +179,7 @@ restore_by_mount() {
 		printf %s "$archive" >"$made/archive" && mkdir -p -- "$dir"; } || return
 	(
 		ulimit -v "$RINGSIDE_BACKUP_MEMORY_KIB"
-		exec env -u RINGSIDE_RUN squashfuse -o "ro,nosuid,nodev$others" "$archive" "$made/lower" 3<&- 9<&- </dev/null >"$made/log" 2>&1
+		exec squashfuse -o "ro,nosuid,nodev$others" "$archive" "$made/lower" 3<&- 9<&- </dev/null >"$made/log" 2>&1
 	) && kind_at "$made/lower" && [ -n "$kind" ] || return
 	# The upper layer's root is what is seen as the directory itself.
 	chmod --reference="$made/lower" -- "$made/upper" && chown --reference="$made/lower" -- "$made/upper" || return
@@ -187,8 +187,8 @@ restore_by_mount() {
 	trap : TERM HUP INT
 	list_old
 	export dir made others
-	# Whoever ends this run does not find it: a server that begins where another was killed.
-	if env -u RINGSIDE_RUN setsid -w bash -uc "$(declare -f kind_at take_away lay lift exchange); exchange \"\$@\"" \
+	# It is not ended with this run: see run_options.
+	if setsid -w bash -uc "$(declare -f kind_at take_away lay lift exchange); exchange \"\$@\"" \
 		bash "${old[@]}" 3<&- </dev/null >>"$made/log" 2>&1; then
 		made=
 		return

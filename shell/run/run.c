@@ -1,4 +1,5 @@
-/* See run.h. A run is going until its bash has ended, or ending once it has to go: runs.c looks after those. */
+/* See run.h. A run is going until its bash has ended, or until it has to go: then it is ending, and is killed. */
+#include "pty/runner.h"
 #include "pty/throwaway.h"
 #include "shell/bounds.h"
 #include "shell/preamble.h"
@@ -12,18 +13,19 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utlist.h>
 
 #define DRAIN_MAX ((size_t)256 << 10) /* more than a terminal can hold when its command has ended */
-#define OWN_VARIABLES 4
+#define OWN_VARIABLES 3
+#define SURVIVE_MS 1000u /* after KILL; then it is not worth waiting for */
 
 /* Output */
 
@@ -120,30 +122,23 @@ static void close_handle(uv_handle_t *handle)
 	uv_close(handle, on_run_handle_closed);
 }
 
-/* What it used is given back; the memory goes when the loop has turned. */
+/* What it used is given back; the memory goes when the loop has turned. Its runner is watched until that has ended. */
 static void close_handles(struct run *r)
 {
-	close_handle((uv_handle_t *)&r->timeout);
+	close_handle((uv_handle_t *)&r->timer);
+	close_handle((uv_handle_t *)&r->socket);
+	close(r->socket_fd);
+	r->socket_fd = -1;
 	for (unsigned i = 0; i < RUN_STREAMS; i++) {
 		close_handle((uv_handle_t *)&r->streams[i].poll);
 		close(r->streams[i].fd);
 	}
 }
 
-static void close_child(struct run *r)
+static void tell_runner(const struct run *r, enum runner_type type)
 {
-	close_handle((uv_handle_t *)&r->exit);
-	close(r->pidfd);
-}
-
-/* Take bash's status. Returns false when it has none yet, in spite of all that was done to it. */
-static bool take_status(const struct run *r, int *ret_status)
-{
-	pid_t pid;
-	do
-		pid = waitpid(r->pid, ret_status, WNOHANG);
-	while (pid < 0 && errno == EINTR);
-	return pid != 0;
+	const struct runner_message m = {.type = (uint32_t)type};
+	(void)!send(r->socket_fd, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT); /* it may have ended */
 }
 
 const char *run_group(const char *mark, char ret_name[RUN_GROUP_SIZE])
@@ -156,57 +151,112 @@ void run_finish(struct run *r)
 {
 	char group[RUN_GROUP_SIZE];
 	struct runs *all = r->all;
+	bool whole = r->state != RUN_GOING;
 	assert(r->state != RUN_OVER);
 	r->state = RUN_OVER;
-	uv_timer_stop(&r->timeout);
+	uv_timer_stop(&r->timer);
+	/* Without a word of ours the runner ends what there is. */
+	if (!whole)
+		tell_runner(r, RUNNER_RELEASE);
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		drain_stream(r, (enum run_stream)i);
 	struct run_result result = {.timed_out = r->timed_out,
 		.cancelled = r->cancelled,
-		.status = SIGKILL,
+		.status = r->exited ? r->status : SIGKILL,
 		.started_ms = r->started_ms,
 		.ended_ms = clock_wall_ms(),
 		.duration_us = (uv_hrtime() - r->started_ns) / 1000,
-		.survivors = r->marked};
+		.survivors = whole ? r->left : 0};
 	DL_DELETE(all->list, r);
 	all->count--;
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		result.output[i] = excerpt_parts(&r->streams[i].kept);
 	close_handles(r);
-	bounds_leave(all->config.bounds, run_group(r->mark, group),
-		r->timed_out || r->cancelled || r->whole);
-	if (take_status(r, &result.status))
-		close_child(r);
-	else
-		DL_APPEND(all->lost, r);
+	bounds_leave(all->config.bounds, run_group(r->mark, group), whole);
+	DL_APPEND(all->lost, r);
 	if (r->callbacks.done)
 		r->callbacks.done(r->user, &result);
-	run_note_remove(&all->notes, r->note);
 	for (unsigned i = 0; i < RUN_STREAMS; i++) {
 		all->budget += r->streams[i].kept.capacity;
 		excerpt_finish(&r->streams[i].kept);
 	}
 }
+
+static void on_timer(uv_timer_t *timer);
+
+static void kill_run(struct run *r)
+{
+	char group[RUN_GROUP_SIZE];
+	r->state = RUN_KILLING;
+	tell_runner(r, RUNNER_KILL);
+	bounds_kill(r->all->config.bounds, run_group(r->mark, group));
+	uv_timer_start(&r->timer, on_timer, SURVIVE_MS, 0);
+}
+
 static void end_run(struct run *r, uint64_t grace_ms)
 {
 	uint64_t kill_at = uv_now(r->all->loop) + grace_ms;
-	if (r->state == RUN_ENDING && kill_at >= r->kill_at_ms)
+	if (r->state == RUN_KILLING || (r->state == RUN_ENDING && kill_at >= r->kill_at_ms))
 		return;
 	r->kill_at_ms = kill_at;
-	if (r->state == RUN_GOING) {
-		r->state = RUN_ENDING;
-		kill(-r->pid, SIGTERM);
-		kill(-r->pid, SIGCONT);
+	r->left += r->left == 0; /* until it says otherwise */
+	if (grace_ms == 0) {
+		kill_run(r);
+		return;
 	}
-	runs_hunt_soon(r->all);
+	if (r->state == RUN_GOING)
+		tell_runner(r, RUNNER_TERMINATE);
+	r->state = RUN_ENDING;
+	uv_timer_start(&r->timer, on_timer, grace_ms, 0);
 }
 
 void run_forget(struct run *r)
 {
-	int status;
+	pid_t pid;
 	DL_DELETE(r->all->lost, r);
-	take_status(r, &status);
-	close_child(r);
+	do
+		pid = waitpid(r->runner, NULL, WNOHANG);
+	while (pid < 0 && errno == EINTR);
+	close_handle((uv_handle_t *)&r->exit);
+	close(r->pidfd);
+}
+
+/* The command has ended. It may have left others. */
+static void note_end(struct run *r, int status)
+{
+	r->exited = true;
+	r->status = status;
+	if (r->state != RUN_GOING)
+		return;
+	if (r->whole)
+		end_run(r, 0);
+	else
+		run_finish(r);
+}
+
+void run_hear(struct run *r)
+{
+	struct runner_message m;
+	ssize_t n = 0;
+	while (r->state != RUN_OVER &&
+		(n = recv(r->socket_fd, &m, sizeof m, MSG_DONTWAIT)) == sizeof m) {
+		if (m.type == RUNNER_ENDED)
+			note_end(r, m.value);
+		if (m.type == RUNNER_LEFT)
+			r->left = m.value > 0 ? (unsigned)m.value : 0;
+		if (m.type == RUNNER_LEFT && m.value == 0 && r->state != RUN_OVER)
+			run_finish(r);
+	}
+	/* It has been killed: by whom is not known, nor what it has left. */
+	if (r->state != RUN_OVER && n == 0)
+		run_finish(r);
+}
+
+static void on_socket_readable(uv_poll_t *poll, int status, int events)
+{
+	(void)status; /* recv() says it better */
+	(void)events;
+	run_hear(poll->data);
 }
 
 static void on_exit_readable(uv_poll_t *poll, int status, int events)
@@ -214,27 +264,25 @@ static void on_exit_readable(uv_poll_t *poll, int status, int events)
 	struct run *r = poll->data;
 	(void)status;
 	(void)events;
-	r->exited = true;
 	uv_poll_stop(&r->exit);
-	if (r->state == RUN_GOING && r->whole)
-		end_run(r, 0);
-	else if (r->state == RUN_ENDING)
-		runs_hunt_soon(r->all);
-	else if (r->state == RUN_GOING)
-		run_finish(r);
-	else
-		run_forget(r);
+	if (r->state != RUN_OVER)
+		run_hear(r);
+	run_forget(r);
 }
 
-static void on_timeout(uv_timer_t *timer)
+/* In this order: its time limit, the end of its grace, the end of our patience. */
+static void on_timer(uv_timer_t *timer)
 {
 	struct run *r = timer->data;
-	struct pollfd over = {.fd = r->pidfd, .events = POLLIN};
-	/* It has ended in time, but we are late. */
-	if (r->state != RUN_GOING || poll(&over, 1, 0) > 0)
-		return;
-	r->timed_out = true;
-	end_run(r, RUN_GRACE_MS);
+	run_hear(r); /* it may have ended in time, and we are late */
+	if (r->state == RUN_GOING) {
+		r->timed_out = true;
+		end_run(r, RUN_GRACE_MS);
+	} else if (r->state == RUN_ENDING) {
+		kill_run(r);
+	} else if (r->state == RUN_KILLING) {
+		run_finish(r);
+	}
 }
 
 void run_cancel(struct run *r, unsigned grace_ms)
@@ -263,8 +311,8 @@ static bool is_canonical(const char *path)
 		(strlen(path) < 3 || strcmp(path + strlen(path) - 3, "/..") != 0);
 }
 
-/* What a command gets: what we were started with, a place, no pager, what is asked for, its mark. */
-static char **make_environment(const struct runs *all, const struct run_options *o, const char *mark)
+/* What a command gets: what we were started with, a place, no pager, what is asked for. */
+static char **make_environment(const struct runs *all, const struct run_options *o)
 {
 	size_t n = 0;
 	const char **names = calloc(2 * (o->env_count + OWN_VARIABLES), sizeof *names);
@@ -286,12 +334,9 @@ static char **make_environment(const struct runs *all, const struct run_options 
 		names[n] = o->env_names[i];
 		values[n++] = o->env_values[i];
 	}
-	names[n] = "RINGSIDE_RUN";
-	values[n++] = mark;
 	char **environment = environment_create(all->config.environment, names, values, n);
 	free(names);
-	return bounds_wrap_commands(all->config.bounds) ? bounds_environment(environment)
-							: environment;
+	return bounds_environment(environment);
 }
 
 /* The command behind what it takes over from a session; aliases apply to the lines that follow theirs. */
@@ -320,7 +365,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 	struct throwaway *ret_child)
 {
 	size_t length = o->command_length;
-	char *script = NULL, **environment = make_environment(all, o, mark);
+	char *script = NULL, **environment = make_environment(all, o);
 	if (!environment || (o->preamble && !(script = make_script(o, &length)))) {
 		environment_destroy(environment);
 		return -ENOMEM;
@@ -342,7 +387,11 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		.wrapper = bounded.wrapper,
 		.filter_fd = bounded.filter_fd,
 		.group_fd = bounded.group_fd,
-		.owner = bounds_owner(all->config.bounds),
+		.tasks = all->config.bounds->tasks,
+		.memory = all->config.bounds->memory,
+		.owner = bounded.owner,
+		.holder = all->config.holder,
+		.spares = o->spares,
 		.input_fd = spool >= 0 ? spool : o->input_fd,
 		.bash = all->bash,
 		.command = script ? script : o->command,
@@ -386,20 +435,22 @@ static void init_poll(struct run *r, uv_poll_t *poll, int fd, uv_poll_cb callbac
 static void watch_child(struct run *r, const struct throwaway *child, uint64_t timeout_ms)
 {
 	const int fds[] = {child->out, child->err};
-	r->pid = child->pid;
+	r->runner = child->runner;
 	r->pidfd = child->pidfd;
+	r->socket_fd = child->socket_fd;
 	init_poll(r, &r->exit, child->pidfd, on_exit_readable);
+	init_poll(r, &r->socket, child->socket_fd, on_socket_readable);
 	for (unsigned i = 0; i < RUN_STREAMS; i++) {
 		r->streams[i].fd = fds[i];
 		init_poll(r, &r->streams[i].poll, fds[i], on_readable);
 	}
-	uv_timer_init(r->all->loop, &r->timeout);
-	r->timeout.data = r;
+	uv_timer_init(r->all->loop, &r->timer);
+	r->timer.data = r;
 	r->open_handles++;
 	/* The loop's time may be older than the command. */
 	uv_update_time(r->all->loop);
 	if (timeout_ms > 0)
-		uv_timer_start(&r->timeout, on_timeout, timeout_ms, 0);
+		uv_timer_start(&r->timer, on_timer, timeout_ms, 0);
 }
 
 int run_start(struct runs *all, const struct run_options *o, const struct run_callbacks *callbacks,
@@ -424,10 +475,8 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	}
 	r->started_ms = clock_wall_ms();
 	r->started_ns = uv_hrtime();
-	r->note = run_note(&all->notes, r->mark);
 	rc = start_child(all, o, r->mark, &child);
 	if (rc < 0) {
-		run_note_remove(&all->notes, r->note);
 		free(r);
 		return rc;
 	}
@@ -444,6 +493,6 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	all->count++;
 	*ret_run = r;
 	if (r->callbacks.started)
-		r->callbacks.started(user, r->pid);
+		r->callbacks.started(user, child.pid);
 	return 0;
 }

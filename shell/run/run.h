@@ -6,11 +6,9 @@
  * ends by itself; but its terminals or pipes are gone then, so writing to them fails (EIO, SIGPIPE). No
  * SIGHUP comes, for the terminals are nobody's controlling terminal; see pty/throwaway.h.
  *
- * A run that is cancelled or takes too long is ended with everything that it has started: its session, and
- * whatever still carries the variable RINGSIDE_RUN that it was started with. First TERM, after a grace KILL;
- * done() comes when all of them are gone, or says how many could not be ended.
- *
- * A server that was killed leaves commands behind that nobody listens to; the next one kills them.
+ * A run that is cancelled or takes too long is ended with everything that it has started and that has not been adopted
+ * elsewhere: its runner (pty/runner.h) is the subreaper of all that. First TERM, after a grace KILL; done() comes when all
+ * of it is gone, or says how much could not be ended. The same becomes of it when the server is gone.
  *
  * Output is always read. Of each stream the first and the last bytes are kept; a loop turn reads so much
  * and no more, so that a flood does not starve others; all runs together keep RUNS_MEMORY_MAX.
@@ -52,6 +50,7 @@ struct run_options {
 	size_t input_length; /* bytes */
 	int input_fd;        /* or this, when it is above 0 */
 	bool whole;          /* when it has ended by itself, what it has started is ended as well */
+	bool spares; /* what has left the command's process group is not ended with it, whatever happens */
 	bool terminals;      /* stdout and stderr are raw PTYs of their own; otherwise pipes */
 	unsigned rows, cols; /* of the terminals */
 	uint64_t timeout_ms; /* 0 = none */
@@ -83,13 +82,14 @@ struct run_callbacks {
 struct bounds;
 
 struct runs_config {
-	const char *dir;          /* existing; what runs is noted below it, see notes.h; borrowed */
+	const char *dir;          /* the runtime directory, where spools are; borrowed */
+	const char *holder;       /* path of ringside-holder; borrowed */
 	char *const *environment; /* what commands inherit; borrowed */
 	long nofile;              /* soft limit of descriptors for them; 0 = ours */
 	const struct bounds *bounds; /* what they live in; borrowed; NULL: nothing */
 };
 
-/* Kill what an earlier server has left, and begin. Returns 0 or a negative errno. */
+/* Begin. Returns 0 or a negative errno. */
 int runs_open(uv_loop_t *loop, const struct runs_config *config, struct runs **ret_runs);
 
 /* Cancel all. Poll with runs_idle(). */

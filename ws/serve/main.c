@@ -134,6 +134,7 @@ static int open_recorders(struct program *p)
 static int open_runs(struct program *p, long nofile)
 {
 	struct runs_config config = {.dir = p->runtime_dir,
+		.holder = p->bounds.holder,
 		.environment = p->environment,
 		.nofile = nofile,
 		.bounds = &p->bounds};

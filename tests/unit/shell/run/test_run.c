@@ -1,4 +1,3 @@
-#include "pty/marked.h"
 #include "shell/run/run.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
@@ -144,26 +143,20 @@ static unsigned descriptors(void)
 static void open_all(void)
 {
 	folder_make(&folder);
-	struct runs_config config = {
-		.dir = folder.path, .environment = (char *const *)(uintptr_t)environment};
+	struct runs_config config = {.dir = folder.path,
+		.holder = getenv("RINGSIDE_HOLDER"),
+		.environment = (char *const *)(uintptr_t)environment};
+	cr_assert_not_null(config.holder, "RINGSIDE_HOLDER says where the holder is");
 	cr_assert_eq(uv_loop_init(&loop), 0);
 	cr_assert_eq(runs_open(&loop, &config, &all), 0);
 }
 
 static void close_all(void)
 {
-	char notes[RUNS_MAX * 33 + 1] = "";
 	runs_close(all);
-	int fd = openat(folder.fd, "runs/.going", O_RDONLY | O_CLOEXEC);
-	cr_assert_geq(read(fd, notes, sizeof notes - 1), 0);
-	close(fd);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	cr_assert_eq(uv_loop_close(&loop), 0);
 	cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1, "no child is left");
-	/* Not even a note. */
-	cr_assert_eq(strspn(notes, " \n"), strlen(notes), "%s", notes);
-	cr_assert_eq(unlinkat(folder.fd, "runs/.going", 0), 0);
-	cr_assert_eq(unlinkat(folder.fd, "runs", AT_REMOVEDIR), 0);
 	folder_remove(&folder);
 }
 
@@ -200,13 +193,12 @@ Test(run, status_and_output)
 
 Test(run, environment_and_place)
 {
-	static const char *const names[] = {"ASKED", "BASE", "RINGSIDE_RUN"};
-	static const char *const values[] = {"for it", "2", "not this"};
-	struct run_options o = options(
-		"echo $ASKED,$BASE,$TERM,$PWD,$PAGER; [[ $RINGSIDE_RUN =~ ^[0-9a-f]{32}$ ]]");
+	static const char *const names[] = {"ASKED", "BASE"};
+	static const char *const values[] = {"for it", "2"};
+	struct run_options o = options("echo $ASKED,$BASE,$TERM,$PWD,$PAGER; ! env | grep -i ringside");
 	o.env_names = names;
 	o.env_values = values;
-	o.env_count = 3;
+	o.env_count = 2;
 	o.cwd = "/tmp/../etc";
 	struct got g = finish(&o);
 	cr_expect_str_eq(g.text[0], "for it,2,xterm-256color,/etc,cat\n", "%s", g.text[0]);
@@ -485,13 +477,6 @@ Test(run, as_many_as_may_be_at_once)
 	ASSERT_NO_LEAKS();
 }
 
-static unsigned marked;
-
-static void count_marked(void *user, const struct marked_process *k)
-{
-	marked += strcmp(k->mark, user) == 0;
-}
-
 /* Closing is what the server does at its end. */
 TestSuite(runs_close, .timeout = 60);
 
@@ -524,82 +509,38 @@ Test(runs_close, just_opened)
 	ASSERT_NO_LEAKS();
 }
 
-/* What a server that was killed has left. */
-TestSuite(run_notes, .timeout = 60);
-
-static pid_t marked_child(const char *mark)
+/* The pid that a command has written into a file of the folder. */
+static pid_t pid_in(const struct folder *f, const char *name)
 {
-	pid_t pid = fork();
-	if (pid == 0) {
-		setenv("RINGSIDE_RUN", mark, 1);
-		execl("/bin/sleep", "sleep", "100", (char *)NULL);
-		_exit(1);
+	char text[32] = "";
+	int fd = openat(f->fd, name, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)!read(fd, text, sizeof text - 1);
+		close(fd);
 	}
-	static char sought[64];
-	snprintf(sought, sizeof sought, "%s", mark);
-	marked = 0;
-	cr_assert(UNTIL(marked_each("RINGSIDE_RUN=", count_marked, sought) == 0 && marked > 0));
-	return pid;
+	return strchr(text, '\n') ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
-Test(run_notes, what_is_noted_is_killed_and_forgotten)
+Test(runs_close, everything_ends_when_the_server_is_killed)
 {
-	int status;
-	folder_make(&folder);
-	cr_assert_eq(mkdirat(folder.fd, "runs", 0700), 0);
-	folder_put(&folder, "runs/noted", "");
-	folder_put(&folder, "runs/ended", "");
-	folder_put(&folder, "runs/.going",
-		"                                \n"
-		"0123456789abcdef0123456789abcdef\n");
-	pid_t noted = marked_child("noted"), other = marked_child("other");
-	pid_t going = marked_child("0123456789abcdef0123456789abcdef");
-	pid_t blank = marked_child("                                ");
-	pid_t odd = marked_child("../runs/noted");
-	struct runs_config config = {
-		.dir = folder.path, .environment = (char *const *)(uintptr_t)environment};
-	cr_assert_eq(uv_loop_init(&loop), 0);
-	cr_assert_eq(runs_open(&loop, &config, &all), 0);
-	cr_expect_eq(waitpid(noted, &status, 0), noted);
-	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	cr_expect_eq(waitpid(going, &status, 0), going);
-	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	cr_expect(lives(other));
-	cr_expect(lives(odd));
-	cr_expect(lives(blank));
-	kill(blank, SIGKILL);
-	waitpid(blank, NULL, 0);
-	kill(other, SIGKILL);
-	kill(odd, SIGKILL);
-	waitpid(other, NULL, 0);
-	waitpid(odd, NULL, 0);
-	close_all();
-	ASSERT_NO_LEAKS();
-}
-
-Test(run_notes, what_goes_on_is_noted)
-{
-	struct got g = {0};
-	struct run_options o = options("cat $DIR/runs/.going; echo $RINGSIDE_RUN");
-	static const char *const name = "DIR";
-	open_all();
-	const char *const value = folder.path;
-	o.env_names = &name;
-	o.env_values = &value;
-	o.env_count = 1;
-	g = finish(&o);
-	cr_expect_eq(g.length[0], 66);
-	cr_expect_eq(strncmp(g.text[0], g.text[0] + 33, 33), 0);
-	forget(&g);
-	close_all();
-}
-
-Test(run_notes, a_place_that_cannot_be_used)
-{
-	struct runs_config config = {
-		.dir = "/nonexistent", .environment = (char *const *)(uintptr_t)environment};
-	cr_assert_eq(uv_loop_init(&loop), 0);
-	cr_assert_eq(runs_open(&loop, &config, &all), -ENOENT);
-	cr_assert_eq(uv_loop_close(&loop), 0);
-	ASSERT_NO_LEAKS();
+	struct folder place;
+	folder_make(&place);
+	pid_t server = fork();
+	if (server == 0) {
+		struct got g = {0};
+		struct run_options o = options(
+			"trap '' TERM HUP; echo $$ >a; setsid sh -c 'trap \"\" TERM HUP; echo $$ >b; sleep 1000; :' & sleep 1000");
+		o.cwd = place.path;
+		open_all();
+		start(&o, &g);
+		for (;;)
+			uv_run(&loop, UV_RUN_ONCE);
+	}
+	cr_assert(UNTIL(pid_in(&place, "a") > 0 && pid_in(&place, "b") > 0));
+	pid_t a = pid_in(&place, "a"), b = pid_in(&place, "b");
+	cr_expect(lives(a) && lives(b));
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+	cr_expect(UNTIL(!lives(a) && !lives(b)));
+	folder_remove(&place);
 }

@@ -1,0 +1,254 @@
+/* See pty/runner.h. running -> (killing) -> gone; a poll loop on the socket and on SIGCHLD. */
+#include "pty/runner.h"
+
+#include "pty/holder/holder.h"
+#include "pty/holder/shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FIRST_FREE_FD 16 /* above all fixed numbers */
+#define PAUSE_MS 10      /* between two looks for what is left; it doubles up to ... */
+#define PAUSE_MAX_MS 160
+
+struct runner {
+	struct enter_limits limits;
+	const char *cwd;     /* NULL: as we are */
+	const char *program; /* NULL: the first of argv is looked for */
+	long nofile;
+	bool show;
+	bool spares; /* what has left the command's process group */
+	char **argv;
+	int signal_fd;
+	pid_t command; /* 0: it has ended */
+	bool killing, alone;
+	int pause_ms;
+};
+
+static void tell(enum runner_type type, int value)
+{
+	const struct runner_message m = {(uint32_t)type, value};
+	ssize_t n;
+	do
+		n = send(RUNNER_SOCKET, &m, sizeof m, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+}
+
+static bool parse_options(int argc, char **argv, struct runner *r)
+{
+	static const struct option names[] = {
+		{"nofile", required_argument, NULL, 'n'},
+		{"group", required_argument, NULL, 'g'},
+		{"tasks", required_argument, NULL, 't'},
+		{"memory", required_argument, NULL, 'm'},
+		{"cwd", required_argument, NULL, 'w'},
+		{"show", no_argument, NULL, 's'},
+		{"program", required_argument, NULL, 'p'},
+		{"spare", no_argument, NULL, 'x'},
+		{0},
+	};
+	int c;
+	*r = (struct runner){.limits = {.group_fd = -1}, .pause_ms = PAUSE_MS};
+	while ((c = getopt_long(argc, argv, "+", names, NULL)) != -1) {
+		if (c == 'n')
+			r->nofile = strtol(optarg, NULL, 10);
+		else if (c == 'g')
+			r->limits.group_fd = (int)strtol(optarg, NULL, 10);
+		else if (c == 't')
+			r->limits.tasks = strtoull(optarg, NULL, 10);
+		else if (c == 'm')
+			r->limits.memory = strtoull(optarg, NULL, 10);
+		else if (c == 'w')
+			r->cwd = optarg;
+		else if (c == 's')
+			r->show = true;
+		else if (c == 'p')
+			r->program = optarg;
+		else if (c == 'x')
+			r->spares = true;
+		else
+			return false;
+	}
+	r->argv = argv + optind;
+	return r->argv[0] != NULL;
+}
+
+/* In the child. */
+static _Noreturn void run(const struct runner *r, int report_fd)
+{
+	int rc;
+	shell_reset_signals();
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing would read its output any more */
+	setsid();
+	shell_limit_descriptors(r->nofile);
+	rc = enter_limits(&r->limits);
+	if (rc == 0 && r->limits.group_fd >= 0)
+		close(r->limits.group_fd);
+	if (rc == 0 && r->cwd && chdir(r->cwd) < 0)
+		rc = -errno;
+	if (rc == 0) {
+		if (r->show)
+			enter_show_environment();
+		if (r->program)
+			execv(r->program, r->argv);
+		else
+			execvp(r->argv[0], r->argv);
+		rc = -errno;
+	}
+	(void)!write(report_fd, &rc, sizeof rc);
+	_exit(127);
+}
+
+/* Start the command. What the runner holds of its streams is closed, so that they end with the command. */
+static int start(struct runner *r)
+{
+	int fds[2], rc = 0;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	/* Above all that the command is to have, whatever of that is open. */
+	int from = fcntl(fds[0], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	int report = fcntl(fds[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	close(fds[0]);
+	close(fds[1]);
+	r->command = from >= 0 && report >= 0 ? fork() : -1;
+	if (r->command == 0)
+		run(r, report);
+	if (r->command < 0)
+		rc = -errno;
+	close(report);
+	close_range(0, RUNNER_SOCKET - 1, 0);
+	close_range(RUNNER_SOCKET + 1, FIRST_FREE_FD - 1, 0);
+	if (rc == 0 && read(from, &rc, sizeof rc) <= 0)
+		rc = 0;
+	close(from);
+	return rc;
+}
+
+static int open_signals(struct runner *r)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signal_fd < 0 ? -errno : 0;
+}
+
+static void reap(struct runner *r)
+{
+	struct signalfd_siginfo ignored;
+	int status;
+	pid_t pid;
+	while (read(r->signal_fd, &ignored, sizeof ignored) > 0)
+		;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (pid == r->command) {
+			r->command = 0;
+			tell(RUNNER_ENDED, status);
+		}
+	r->alone = (pid < 0 && errno == ECHILD) || (r->spares && r->killing && r->command == 0);
+}
+
+static void terminate(const struct runner *r)
+{
+	if (!r->spares) {
+		tree_terminate();
+	} else if (r->command > 0) {
+		kill(-r->command, SIGTERM);
+		kill(-r->command, SIGCONT);
+	}
+}
+
+static void kill_step(struct runner *r)
+{
+	if (!r->spares)
+		tree_kill();
+	else if (r->command > 0)
+		kill(-r->command, SIGKILL);
+	else
+		r->alone = true;
+	tell(RUNNER_LEFT, tree_signal(0));
+	if (r->pause_ms < PAUSE_MAX_MS)
+		r->pause_ms *= 2;
+}
+
+static void take_message(struct runner *r)
+{
+	struct runner_message m;
+	ssize_t n = recv(RUNNER_SOCKET, &m, sizeof m, 0);
+	if (n < 0 && errno == EINTR)
+		return;
+	if (n == sizeof m && m.type == RUNNER_RELEASE)
+		_exit(0);
+	if (n == sizeof m && m.type == RUNNER_TERMINATE) {
+		terminate(r);
+		return;
+	}
+	r->killing = true; /* also when the server is gone */
+	r->pause_ms = PAUSE_MS;
+	kill_step(r);
+}
+
+static _Noreturn void watch(struct runner *r)
+{
+	enum { SOCKET, SIGNALS, POLLS };
+	bool open = true;
+	for (;;) {
+		struct pollfd p[POLLS] = {
+			[SOCKET] = {.fd = open ? RUNNER_SOCKET : -1, .events = POLLIN},
+			[SIGNALS] = {.fd = r->signal_fd, .events = POLLIN}};
+		int n = poll(p, POLLS, r->killing ? r->pause_ms : -1);
+		if (n < 0)
+			continue;
+		if (p[SIGNALS].revents)
+			reap(r);
+		if (r->alone) {
+			tell(RUNNER_LEFT, 0);
+			_exit(0);
+		}
+		if (p[SOCKET].revents) {
+			open = !(p[SOCKET].revents & POLLHUP);
+			take_message(r);
+		} else if (r->killing) {
+			kill_step(r);
+		}
+	}
+}
+
+void runner_run(int argc, char **argv)
+{
+	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
+	static struct runner r;
+	if (!parse_options(argc, argv, &r))
+		_exit(ENTER_EXIT);
+	fcntl(RUNNER_SOCKET, F_SETFD, FD_CLOEXEC);
+	prctl(PR_SET_NAME, "ringside-run");
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		signal(ignored[i], SIG_IGN);
+	int rc = prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ? -errno : start(&r);
+	if (rc == 0)
+		rc = open_signals(&r);
+	if (rc < 0) {
+		tell(RUNNER_FAILED, rc);
+		_exit(ENTER_EXIT);
+	}
+	(void)!chdir("/");
+	tell(RUNNER_STARTED, (int)r.command);
+	reap(&r); /* it may have ended before there was a signal */
+	if (r.alone) {
+		tell(RUNNER_LEFT, 0);
+		_exit(0);
+	}
+	watch(&r);
+}

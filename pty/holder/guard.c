@@ -11,10 +11,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define GUARD_NAME "ringside-guard"
 #define PAUSE_MS 10 /* between two looks for processes that are left; it doubles up to ... */
 #define PAUSE_MAX_MS 160
 
@@ -52,7 +54,7 @@ static _Noreturn void watch(pid_t holder, int dir_fd)
 	_exit(0);
 }
 
-int guard_split(int dir_fd)
+int guard_split(int dir_fd, char *name)
 {
 	sigset_t all, before;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
@@ -67,7 +69,10 @@ int guard_split(int dir_fd)
 		return 0;
 	}
 	setsid();
-	prctl(PR_SET_NAME, "ringside-guard");
+	/* For lists of processes. */
+	prctl(PR_SET_NAME, GUARD_NAME);
+	if (strlen(name) >= strlen(GUARD_NAME))
+		strcpy(name + strlen(name) - strlen(GUARD_NAME), GUARD_NAME);
 	/* What the holder has open is its own. */
 	if (dir_fd > 3)
 		close_range(3, (unsigned)dir_fd - 1, 0);

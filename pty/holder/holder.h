@@ -150,8 +150,8 @@ bool tree_is_below(pid_t pid, pid_t root);
 /* Stop all of them and their groups, then kill them. Returns false when finding them takes long. */
 bool tree_kill(void);
 
-/* guard.c: go on as the child of a guard. Returns 0 in the holder, or -errno; in the guard it does not return. */
-int guard_split(int dir_fd);
+/* guard.c: go on as the child of a guard, whose argv[0] is this. 0 in the holder, or -errno; it does not return in the guard. */
+int guard_split(int dir_fd, char *name);
 
 /* serve.c: the socket. */
 int serve_open(struct holder *h);

@@ -415,7 +415,7 @@ int main(int argc, char **argv)
 	setsid(); /* fails, harmlessly, when the server has made us a leader already */
 	h.shell_fd = h.starter_fd = -1;
 	stage = REPORT_SETUP;
-	report.error = guard_split(h.options.dir_fd);
+	report.error = guard_split(h.options.dir_fd, argv[0]);
 	if (report.error == 0)
 		report.error = set_up(&h, &stage);
 	report.stage = report.error < 0 ? (int32_t)stage : REPORT_READY;

@@ -1,24 +1,21 @@
 """
 The holder's protocol (pty/wire.h) from outside, for tests: sockets that keep messages apart, which node has not.
 
-	holder.py attach DIRECTORY [KEY] [--hold]   attach; prints "status N, M descriptors"; --hold: stay attached until the
-	                                            standard input ends, and print "taken" when somebody else has it
-	holder.py fake DIRECTORY KIND...            listen in a holder's place, until the standard input ends; prints "ready", and
-	                                            what it is asked for as "asked T"; of several each is a process of its own
-	holder.py key SECRET PLACE                  print the key that a session's holder has
+	holder.py attach DIRECTORY [--hold]   attach; prints "status N, M descriptors"; --hold: stay attached until the standard
+	                                      input ends, and print "taken" when another connection has it
+	holder.py fake DIRECTORY KIND...      listen in a holder's place, until the standard input ends; prints "ready", and what
+	                                      it is asked for as "asked T"; of several each is a process of its own
 
-KIND: mute, full (nobody is accepted), close, garbage, short, old (as holders of before: no proof), echo (its own proof
-back), wrong-fds, directory-fds, fifo-fds, many-fds; with an "=" in front it has the directory open as a holder has.
+KIND: mute, full (no connection is accepted), close, garbage, short, refuse, echo (its own message back), wrong-fds,
+directory-fds, fifo-fds, many-fds.
 """
-import hashlib
-import hmac
 import os
 import select
 import socket
 import struct
 import sys
 
-MAGIC, VERSION, HELLO, ATTACH, TAKEN, PROVE = 0x48435352, 2, 1, 2, 7, 8
+MAGIC, VERSION, ATTACH, TAKEN = 0x48435352, 1, 2, 7
 SIZE, BODY = 96, 32
 
 
@@ -30,34 +27,15 @@ def type_of(m):
 	return struct.unpack("<H", m[6:8])[0] if len(m) >= 8 else 0
 
 
-def code(key, side, server, holder, pid):
-	text = f"ringside {side}\n".encode() + server + holder + struct.pack("<I", pid)
-	return hmac.new(key, text, hashlib.sha256).digest()
-
-
-def key_of(secret, place):
-	return hmac.new(secret, b"ringside key of a holder\n" + place.encode(), hashlib.sha256).digest()
-
-
 def new_socket():
 	return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
-def attach(directory, key, hold):
+def attach(directory, hold):
 	s = new_socket()
 	os.chdir(directory)
 	s.connect("s")
-	body = b""
-	if key:
-		nonce = os.urandom(16)
-		s.send(message(PROVE, nonce))
-		m = s.recv(SIZE)
-		status, pid = struct.unpack("<iI", m[12:20])
-		theirs = m[BODY:BODY + 16]
-		if status == 0 and m[BODY + 16:BODY + 48] != code(key, "holder", nonce, theirs, pid):
-			print("it does not know the key", flush=True)
-		body = b"\0" * 16 + code(key, "server", nonce, theirs, pid)
-	s.send(message(ATTACH, body))
+	s.send(message(ATTACH))
 	m, fds, _, _ = socket.recv_fds(s, SIZE, 16)
 	print(f"status {struct.unpack('<i', m[12:16])[0]}, {len(fds)} descriptors", flush=True)
 	while hold:
@@ -90,8 +68,8 @@ def answer(s, kind, m):
 		s.send(m[:20])
 	elif kind == "echo":
 		s.send(m)
-	elif kind == "old":
-		s.send(message(type_of(m), status=-1, version=1))
+	elif kind == "refuse":
+		s.send(message(type_of(m), status=-1))
 	elif kind.endswith("-fds"):
 		socket.send_fds(s, [message(ATTACH)], descriptors(kind))
 
@@ -102,13 +80,7 @@ def say(text):
 
 def fake(directory, kind):
 	os.chdir(directory)
-	if kind.startswith("="):
-		kind = kind[1:]
-		fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
-		os.dup2(fd, 3)
 	listener = new_socket()
-	if listener.fileno() == 3:
-		listener = socket.socket(fileno=os.dup(3))
 	if os.path.exists("s"):
 		os.rename("s", "real")
 	listener.bind("s")
@@ -148,12 +120,9 @@ def fakes(pairs):
 
 def main(command, directory, *rest):
 	if command == "attach":
-		keys = [bytes.fromhex(each) for each in rest if each != "--hold"]
-		attach(directory, keys[0] if keys else b"", "--hold" in rest)
+		attach(directory, "--hold" in rest)
 	elif command == "fake":
 		fakes([directory, *rest])
-	elif command == "key":
-		print(key_of(bytes.fromhex(directory), *rest).hex())
 
 
 main(*sys.argv[1:])

@@ -531,6 +531,7 @@ Test(runs_close, everything_ends_when_the_server_is_killed)
 		struct run_options o = options(
 			"trap '' TERM HUP; echo $$ >a; setsid sh -c 'trap \"\" TERM HUP; echo $$ >b; sleep 1000; :' & sleep 1000");
 		o.cwd = place.path;
+		setenv("TMPDIR", place.path, 1);
 		open_all();
 		start(&o, &g);
 		for (;;)

@@ -154,17 +154,16 @@ async function work(server) {
 	control.terminate();
 	for (const { id: of, nonce } of metaOf(server)) secrets[`the nonce of the shell of ${of}`] = nonce;
 	secrets['the key that signs'] = readFileSync(path.join(server.dir, 'key'), 'utf8').trim();
-	secrets['the key of holders'] = readFileSync(path.join(server.dir, 'holders.key'), 'latin1').trim();
 	return { secrets, viewer };
 }
 
 // Who the files of the runtime directory are meant for: readable by the user alone, and known to have this.
 const meant = {
-	'the key that signs': /^key$/, 'the key of holders': /^holders\.key$/,
+	'the key that signs': /^key$/,
 	// What the marks of a shell are known by is where the next server finds it, and in the script that the shell reads.
 	'the nonce of the shell of s': /^sessions\//, 'the nonce of the shell of other': /^sessions\//,
-	// Where somebody has put it: the process itself, with its holder, which starts it in its own environment.
-	'the environment of a process': /^the environment of \d+ \((sleep|ringside-holder|ringside-watch)\)$/,
+	// Where somebody has put it: the process itself, with its holder, which passes it on.
+	'the environment of a process': /^the environment of \d+ \((sleep|ringside-holder|ringside-guard|ringside-watch)\)$/,
 	// Previews are there for the next server.
 	'the token of a preview': /^previews\.json$/,
 };

@@ -113,11 +113,11 @@ scenario('a server is started by who needs one, once, in the background', bare, 
 
 scenario('a server that cannot start is complained of, in its words', bare, (server) => alone(server, async (run, dir) => {
 	mkdirSync(dir, { mode: 0o700 });
-	writeFileSync(path.join(dir, 'holders.key'), 'damaged', { mode: 0o600 });
+	writeFileSync(path.join(dir, 'sessions'), 'no directory', { mode: 0o600 });
 	writeFileSync(path.join(dir, 'server.log'), 'old words\n'.repeat(500_000), { mode: 0o600 });
 	const { code, stderr } = await run(['new']);
 	assert.equal(code, NO_SERVER);
-	assert.match(stderr, /the server that was started has ended: .*holders\.key.*damaged/);
+	assert.match(stderr, /the server that was started has ended: .*: Not a directory/);
 	assert.equal((await run(['run', 'true'])).code, FAILED);
 	assert.match(readFileSync(path.join(dir, 'server.log'), 'utf8'), /^ringside: [^\n]*\nringside: [^\n]*\n$/, 'what was too long is put aside');
 	assert.match(readFileSync(path.join(dir, 'server.log.1'), 'utf8'), /^old words/);

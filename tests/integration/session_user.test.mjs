@@ -145,13 +145,13 @@ everywhere('what is the server\'s is out of reach, and nothing is planted', asyn
 	const victim = path.join(server.root, 'victim');
 	writeFileSync(victim, 'as it was\n');
 	assert.equal(statSync(dir).mode & 0o777, 0o711);
-	const tries = [`cat ${dir}/holders.key`, `cat ${server.tokenFile}`, `cat ${dir}/lock`, `ls ${dir}`, `ls ${dir}/sessions`,
+	const tries = [`cat ${server.tokenFile}`, `cat ${dir}/lock`, `ls ${dir}`, `ls ${dir}/sessions`,
 		`cat ${place}/meta.json`, `cat ${dir}/sessions/${readdirSync(path.join(dir, 'sessions')).find((each) => each.startsWith('other+'))}/meta.json`,
 		`touch ${place}/x`, `ln -s ${victim} ${place}/input.x`, `rm ${place}/s`, `mv ${place}/meta.json ${place}/execs`, `rm -rf ${place}`,
 		`mkdir ${dir}/x`, `ln -s ${victim} ${dir}/x`, `chmod 777 ${place}`, `cat /proc/${server.pid}/environ`, `kill -0 ${server.pid}`, `echo >${victim}`,
 		`(exec 9<>/proc/$PPID/fd/3/x)`].filter((each) => !inRoom || !/^(ls|echo) /.test(each));
 	for (const command of tries) assert.notEqual((await ask(server, `(${command}) </dev/null >/dev/null 2>&1`)).exitCode, 0, command);
-	// Nor by way of the holder, which is the user's, or by a name that root would follow.
+	// Nor by way of the shell's parent, which is the user's, or by a name that root would follow.
 	await ask(server, `for d in /proc/$PPID/fd/3 /proc/$PPID/fd/3/.. /proc/$PPID/fd/3/../..; do for n in input.x execs blocks meta.json.new ending s; do ln -sf ${victim} $d/$n; done; done 2>/dev/null`);
 	const ours = ['blocks', 'execs']; // of the server itself, when there is something to write down
 	assert.deepEqual(readdirSync(place).filter((each) => !ours.includes(each)), before.filter((each) => !ours.includes(each)));

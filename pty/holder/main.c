@@ -1,6 +1,7 @@
 /* ringside-holder: set-up and the loop. See holder.h. Started by the server only. */
 #include "pty/holder/holder.h"
 #include "pty/enter.h"
+#include "pty/peeker.h"
 #include "pty/runner.h"
 #include "pty/supervise.h"
 
@@ -403,6 +404,8 @@ int main(int argc, char **argv)
 		supervise(argv + 2);
 	if (argc > 1 && strcmp(argv[1], ENTER_OPTION) == 0)
 		enter(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], PEEKER_OPTION) == 0)
+		peeker_run();
 	if (argc > 1 && strcmp(argv[1], RUNNER_OPTION) == 0)
 		runner_run(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], STARTER_OPTION) == 0)

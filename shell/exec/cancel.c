@@ -35,23 +35,19 @@ static const int steps[] = {SIGINT, SIGQUIT, SIGTERM, SIGKILL};
 #define REPEATS_MAX 100u
 #define DEPTH_MAX 8
 
-/* What a process runs: the file by its number, and its arguments (FNV-1a). 0: not known. */
-static uint64_t program_of(pid_t pid)
+/* What a process runs: the file by its number, as the kernel knows it, and its arguments (FNV-1a). 0: not known. */
+static uint64_t program_of(struct peek *peek, pid_t pid)
 {
 	char path[32], arguments[256];
-	struct stat st;
+	struct statx st;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-	if (stat(path, &st) < 0)
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) < 0)
 		return 0;
-	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, arguments, sizeof arguments);
-	if (fd >= 0)
-		close(fd);
+	ssize_t n = peek_arguments(peek, pid, arguments, sizeof arguments);
 	for (ssize_t i = 0; i < n; i++)
 		hash = (hash ^ (unsigned char)arguments[i]) * UINT64_C(0x100000001b3);
-	return hash ^ (uint64_t)st.st_ino;
+	return hash ^ st.stx_ino;
 }
 
 /* Whether a process would be dead had it got the last INT: it lives, and has no other use for it. */
@@ -96,7 +92,7 @@ static int deliver_signal(struct exec *e, int signo)
 	if (group <= 0)
 		return -ESRCH;
 	e->ladder_group = group;
-	e->ladder_program = program_of(group);
+	e->ladder_program = program_of(&e->executor->all->peek, group);
 	e->ladder_front_ms = 0;
 	if (group == shell_of(e) && signo != SIGINT)
 		return -EPERM;
@@ -134,7 +130,7 @@ static bool has_changed(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
 	pid_t group = tcgetpgrp(e->executor->pane->held.link.master_fd);
-	if (group <= 0 || (group == e->ladder_group && program_of(group) == e->ladder_program))
+	if (group <= 0 || (group == e->ladder_group && program_of(&e->executor->all->peek, group) == e->ladder_program))
 		return group > 0 && group != shell_of(e) && group_has_missed(group);
 	if (group != shell_of(e)) {
 		e->ladder_front_ms = 0;
@@ -161,7 +157,9 @@ void exec_ladder_tick(struct exec *e)
 /* Whether a process is a child of the shell that has not become what it is to be. */
 static bool is_unborn(const struct exec *e, pid_t pid)
 {
-	return pid > 0 && pid != shell_of(e) && program_of(pid) == program_of(shell_of(e));
+	struct peek *peek = &e->executor->all->peek;
+	return pid > 0 && pid != shell_of(e) &&
+		program_of(peek, pid) == program_of(peek, shell_of(e));
 }
 
 void exec_interrupt_typed(struct exec *e)

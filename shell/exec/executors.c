@@ -6,11 +6,12 @@
 #include <utlist.h>
 
 void executors_open(struct executors *all, uv_loop_t *loop, const char *runtime_dir,
-	const struct executor_callbacks *callbacks)
+	const char *holder, const struct executor_callbacks *callbacks)
 {
 	*all = (struct executors){.loop = loop,
 		.callbacks = callbacks,
 		.runtime_dir = runtime_dir,
+		.peek = {.holder = holder},
 		.budget = EXEC_OUTPUT_BUDGET};
 	uv_timer_init(loop, &all->ticker);
 	all->ticker.data = all;
@@ -18,6 +19,7 @@ void executors_open(struct executors *all, uv_loop_t *loop, const char *runtime_
 
 void executors_close(struct executors *all)
 {
+	peek_finish(&all->peek);
 	uv_close((uv_handle_t *)&all->ticker, NULL);
 }
 

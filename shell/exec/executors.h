@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "shell/proc/peek.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +33,7 @@ struct executors {
 	uv_loop_t *loop;
 	const struct executor_callbacks *callbacks;
 	const char *runtime_dir; /* borrowed; where spools and sessions are */
+	struct peek peek;        /* what reads memory of programs */
 	size_t budget;           /* bytes of output that may still be kept for those who wait */
 	uint64_t ended;          /* commands that are over */
 	uint64_t not_kept;       /* times that one could not be written down */
@@ -39,9 +42,9 @@ struct executors {
 	uv_timer_t ticker;       /* active while there are any */
 };
 
-/* Begin; all is borrowed. Cannot fail. */
+/* Begin; all is borrowed. holder: path of ringside-holder. Cannot fail. */
 void executors_open(struct executors *all, uv_loop_t *loop, const char *runtime_dir,
-	const struct executor_callbacks *callbacks);
+	const char *holder, const struct executor_callbacks *callbacks);
 
 /* No executor is open any more; the memory is the caller's until the loop has closed all handles. */
 void executors_close(struct executors *all);

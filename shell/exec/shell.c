@@ -4,52 +4,53 @@
  */
 #include "shell/exec/internal.h"
 #include "shell/proc/foreground.h"
+#include "shell/proc/peek.h"
 #include "shell/store/directory.h"
 
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 #include <utlist.h>
 
-#define START_MAX ((size_t)256 << 10) /* of its arguments, or of its environment */
+#define START_MAX ((size_t)64 << 10) /* of its arguments, or of its environment */
 #define LOOK_MS 60u                   /* between two looks at who reads */
+
+static bool read_program(pid_t pid, char path[PATH_MAX])
+{
+	char link[32];
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+	ssize_t n = readlink(link, path, PATH_MAX - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
 
 /* Whether the holder's child has not become the shell yet. */
 static bool is_unborn(const struct link *link)
 {
-	char path[32];
-	struct stat shell, holder;
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)link->info.shell_pid);
-	if (stat(path, &shell) < 0)
-		return true;
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)link->info.holder_pid);
-	return stat(path, &holder) < 0 ||
-		(shell.st_ino == holder.st_ino && shell.st_dev == holder.st_dev);
+	char shell[PATH_MAX], holder[PATH_MAX];
+	return !read_program(link->info.shell_pid, shell) ||
+		!read_program(link->info.holder_pid, holder) || strcmp(shell, holder) == 0;
 }
 
-/* What /proc tells of the shell's start in a file, in words that end with NULs; the caller's. NULL: it may not be read. */
-static char *start_of(const struct executor *x, const char *file, size_t *ret_length)
+/* What the shell was started with, in words that end with NULs; the caller's. NULL: it may not be read. */
+static char *start_of(const struct executor *x, size_t *ret_length)
 {
-	char path[40];
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)x->pane->held.link.info.shell_pid, file);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text = fd < 0 ? NULL : malloc(START_MAX + 1);
-	size_t length = 0;
-	for (ssize_t n = 1; text && n > 0 && length<START_MAX; length += n> 0 ? (size_t)n : 0)
-		n = read(fd, text + length, START_MAX - length);
-	if (fd >= 0)
-		close(fd);
-	if (text && length == 0) {
+	pid_t pid = x->pane->held.link.info.shell_pid;
+	const struct peek_target target = {pid, link_owner(&x->pane->held.link)};
+	struct peek *peek = &x->all->peek;
+	char *text = malloc(START_MAX + 1);
+	ssize_t n = !text ? 0
+		: x->shell == INTEGRATION_ZSH ? peek_environment(peek, target, text, START_MAX)
+					      : peek_arguments(peek, pid, text, START_MAX);
+	if (n <= 0) {
 		free(text);
 		return NULL;
 	}
-	if (text)
-		text[length] = '\0';
-	*ret_length = length;
+	text[n] = '\0';
+	*ret_length = (size_t)n;
 	return text;
 }
 
@@ -86,7 +87,7 @@ bool exec_shell_is_ours(const struct executor *x)
 {
 	size_t length;
 	bool given = false;
-	char *text = start_of(x, x->shell == INTEGRATION_ZSH ? "environ" : "cmdline", &length);
+	char *text = start_of(x, &length);
 	if (!text)
 		return true; /* it may not be looked at, or is no more: others will tell */
 	const char *before = "";
@@ -149,7 +150,9 @@ static bool is_read(const struct executor *x)
 {
 	struct foreground f;
 	const struct link *link = &x->pane->held.link;
-	const struct foreground_target target = {.holder = link->info.holder_pid,
+	const struct foreground_target target = {.peek = &x->all->peek,
+		.owner = link_owner(link),
+		.holder = link->info.holder_pid,
 		.shell = link->info.shell_pid,
 		.master_fd = link->master_fd};
 	foreground_look(&target, &f);

@@ -1,6 +1,8 @@
 /* See blocked.h. What the programs' memory says may change while it is read, or be nonsense: bounded looks only. */
 #include "shell/proc/blocked.h"
 
+#include "shell/proc/peek.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -81,40 +83,73 @@ static bool is_terminal(struct blocked_process *p, int fd)
 
 static bool read_memory(const struct blocked_process *p, uint64_t address, void *dst, size_t length)
 {
-	if (address == 0 || address > INT64_MAX)
-		return false;
-	int fd = openat(p->fd, "mem", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	ssize_t n = pread(fd, dst, length, (off_t)address);
-	close(fd);
-	return n == (ssize_t)length;
+	const struct peek_target target = {p->pid, p->owner};
+	return p->peek && address > 0 && peek_memory(p->peek, target, address, dst, length);
 }
 
-static bool polls(struct blocked_process *p, uint64_t address, uint64_t count)
+/*
+ * Where the process may not be traced (Yama), or its memory does not answer, there is still the name of the kernel's
+ * function that it sleeps in. Not what for: its standard input is taken for it.
+ */
+static enum blocked guess(struct blocked_process *p, const char *thread)
+{
+	static const struct {
+		const char *name;
+		enum blocked blocked;
+	} functions[] = {{"n_tty_read", BLOCKED_READ}, {"wait_woken", BLOCKED_READ},
+		{"do_select", BLOCKED_EVENT}, {"do_poll", BLOCKED_EVENT},
+		{"do_sys_poll", BLOCKED_EVENT}, {"poll_schedule_timeout", BLOCKED_EVENT},
+		{"ep_poll", BLOCKED_EVENT}, {"do_epoll_wait", BLOCKED_EVENT}};
+	char name[NAME_SIZE], text[TEXT_MAX] = "";
+	snprintf(name, sizeof name, "%swchan", thread);
+	if (read_text(p->fd, name, text, sizeof text) <= 0 || strcmp(text, "0") == 0)
+		return BLOCKED_UNKNOWN;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+		/* Functions that a compiler has split end with ".constprop.0" or the like. */
+		size_t length = strlen(functions[i].name);
+		if (strncmp(text, functions[i].name, length) == 0 && strchr(".", text[length]) &&
+			is_terminal(p, STDIN_FILENO)) {
+			p->guessed = true;
+			return functions[i].blocked;
+		}
+	}
+	return BLOCKED_UNKNOWN;
+}
+
+static enum blocked event_if(bool waits)
+{
+	return waits ? BLOCKED_EVENT : BLOCKED_NO;
+}
+
+static enum blocked polls(
+	struct blocked_process *p, const char *thread, uint64_t address, uint64_t count)
 {
 	struct pollfd list[BLOCKED_POLL_MAX];
-	if (count == 0 || count > BLOCKED_POLL_MAX ||
-		!read_memory(p, address, list, (size_t)count * sizeof *list))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if ((list[i].events & (POLLIN | POLLRDNORM)) && is_terminal(p, list[i].fd))
-			return true;
-	return false;
+	bool waits = false;
+	if (count == 0 || count > BLOCKED_POLL_MAX)
+		return BLOCKED_NO;
+	if (!read_memory(p, address, list, (size_t)count * sizeof *list))
+		return guess(p, thread);
+	for (size_t i = 0; i < count && !waits; i++)
+		waits = (list[i].events & (POLLIN | POLLRDNORM)) && is_terminal(p, list[i].fd);
+	return event_if(waits);
 }
 
-static bool selects(struct blocked_process *p, uint64_t count, uint64_t address)
+static enum blocked selects(
+	struct blocked_process *p, const char *thread, uint64_t count, uint64_t address)
 {
 	uint64_t words[BLOCKED_SELECT_MAX / 64];
+	bool waits = false;
 	/* A count that is larger than any descriptor is usual: the first ones are what matters. */
 	size_t bits = count < BLOCKED_SELECT_MAX ? (size_t)count : BLOCKED_SELECT_MAX;
 	size_t bytes = (bits + 63) / 64 * 8;
-	if (bits == 0 || !read_memory(p, address, words, bytes))
-		return false;
-	for (size_t i = 0; i < bits; i++)
-		if ((words[i / 64] >> i % 64 & 1) && is_terminal(p, (int)i))
-			return true;
-	return false;
+	if (bits == 0 || address == 0)
+		return BLOCKED_NO;
+	if (!read_memory(p, address, words, bytes))
+		return guess(p, thread);
+	for (size_t i = 0; i < bits && !waits; i++)
+		waits = (words[i / 64] >> i % 64 & 1) && is_terminal(p, (int)i);
+	return event_if(waits);
 }
 
 bool blocked_parse_epoll(const char *text, bool (*visit)(void *user, int fd), void *user)
@@ -148,12 +183,8 @@ static bool waits_in_epoll(struct blocked_process *p, uint64_t fd)
 		blocked_parse_epoll(text, visit_terminal, p);
 }
 
-static enum blocked event_if(bool waits)
-{
-	return waits ? BLOCKED_EVENT : BLOCKED_NO;
-}
-
-static enum blocked decode(struct blocked_process *p, const struct blocked_call *call)
+static enum blocked decode(
+	struct blocked_process *p, const char *thread, const struct blocked_call *call)
 {
 	const uint64_t *a = call->arguments;
 	switch (call->number) {
@@ -166,12 +197,12 @@ static enum blocked decode(struct blocked_process *p, const struct blocked_call 
 	case SYS_ppoll:
 	/* What goes on after a stop and has a list like poll's was one. */
 	case SYS_restart_syscall:
-		return event_if(polls(p, a[0], a[1]));
+		return polls(p, thread, a[0], a[1]);
 #ifdef SYS_select
 	case SYS_select:
 #endif
 	case SYS_pselect6:
-		return event_if(selects(p, a[0], a[1]));
+		return selects(p, thread, a[0], a[1]);
 #ifdef SYS_epoll_wait
 	case SYS_epoll_wait:
 #endif
@@ -183,35 +214,6 @@ static enum blocked decode(struct blocked_process *p, const struct blocked_call 
 	default:
 		return BLOCKED_NO;
 	}
-}
-
-/*
- * Who may not trace the process (Yama, once a server has been replaced) may still be told the name of the
- * kernel's function that it sleeps in. Not what for: its standard input is taken for it.
- */
-static enum blocked guess(struct blocked_process *p, const char *thread)
-{
-	static const struct {
-		const char *name;
-		enum blocked blocked;
-	} functions[] = {{"n_tty_read", BLOCKED_READ}, {"wait_woken", BLOCKED_READ},
-		{"do_select", BLOCKED_EVENT}, {"do_poll", BLOCKED_EVENT},
-		{"do_sys_poll", BLOCKED_EVENT}, {"poll_schedule_timeout", BLOCKED_EVENT},
-		{"ep_poll", BLOCKED_EVENT}, {"do_epoll_wait", BLOCKED_EVENT}};
-	char name[NAME_SIZE], text[TEXT_MAX] = "";
-	snprintf(name, sizeof name, "%swchan", thread);
-	if (read_text(p->fd, name, text, sizeof text) <= 0 || strcmp(text, "0") == 0)
-		return BLOCKED_UNKNOWN;
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-		/* Functions that a compiler has split end with ".constprop.0" or the like. */
-		size_t length = strlen(functions[i].name);
-		if (strncmp(text, functions[i].name, length) == 0 && strchr(".", text[length]) &&
-			is_terminal(p, STDIN_FILENO)) {
-			p->guessed = true;
-			return functions[i].blocked;
-		}
-	}
-	return BLOCKED_UNKNOWN;
 }
 
 /* bash waits for a child's end itself, zsh for its signal, fish for a thread of its own that has the signal. */
@@ -243,5 +245,5 @@ enum blocked blocked_look(struct blocked_process *p, const char *thread)
 		return BLOCKED_NO; /* it has ended meanwhile */
 	if (n < 0)
 		return guess(p, thread);
-	return blocked_parse(text, &call) ? decode(p, &call) : BLOCKED_NO;
+	return blocked_parse(text, &call) ? decode(p, thread, &call) : BLOCKED_NO;
 }

@@ -16,6 +16,8 @@
 #define BLOCKED_EPOLL_MAX ((size_t)8 << 10) /* bytes of what /proc tells of an epoll descriptor */
 #define BLOCKED_LOOKS_MAX 64u               /* descriptors of a process that are looked at */
 
+struct peek;
+
 enum blocked {
 	BLOCKED_NO,
 	BLOCKED_EVENT,   /* among other things perhaps: poll, select, epoll */
@@ -25,6 +27,9 @@ enum blocked {
 
 /* A process that is being looked at. */
 struct blocked_process {
+	struct peek *peek; /* what reads its memory; NULL: that is not known */
+	pid_t pid;
+	uid_t owner;      /* of its session */
 	int fd;           /* /proc/PID, borrowed */
 	dev_t terminal;   /* the one that is asked for */
 	bool controlling; /* it is the process's controlling terminal, so /dev/tty means it too */
@@ -50,5 +55,8 @@ bool blocked_parse_epoll(const char *text, bool (*visit)(void *user, int fd), vo
 /* Whether the process's main thread sleeps until a child ends. fd: its /proc/PID. */
 bool blocked_for_child(int fd);
 
-/* Whether a thread waits. thread: "" for the main one, or "task/TID/". Never blocks, never stops the thread. */
+/*
+ * Whether a thread waits. thread: "" for the main one, or "task/TID/". Never stops the thread; where its memory is asked for,
+ * and does not answer, it takes as long as peek.h says.
+ */
 enum blocked blocked_look(struct blocked_process *p, const char *thread);

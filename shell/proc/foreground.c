@@ -4,6 +4,8 @@
  */
 #include "shell/proc/foreground.h"
 
+#include "shell/proc/peek.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -37,6 +39,8 @@ enum {
 /* A look that is under way. */
 struct look {
 	struct foreground *f;
+	struct peek *peek;
+	uid_t owner;
 	dev_t terminal;
 	unsigned terminal_number;         /* as "stat" has it */
 	pid_t seen[FOREGROUND_PROCESSES]; /* those before `done` have been looked at */
@@ -224,14 +228,14 @@ static uint64_t started_ms(const struct foreground_stat *s)
 	return clock_ms(CLOCK_REALTIME) - (clock_ms(CLOCK_BOOTTIME) - s->start_ticks * 1000 / ticks);
 }
 
-static void describe(struct foreground *f, int process_fd, const struct foreground_stat *s)
+static void describe(struct foreground *f, struct peek *peek, const struct foreground_stat *s)
 {
 	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
 	f->pid = s->pid;
 	memcpy(f->name, s->name, sizeof s->name);
 	f->cpu_ms = s->cpu_ticks * 1000 / ticks;
 	f->started_ms = started_ms(s);
-	ssize_t n = read_file(process_fd, "cmdline", f->argv, sizeof f->argv);
+	ssize_t n = peek ? peek_arguments(peek, s->pid, f->argv, sizeof f->argv) : 0;
 	f->argv_length = n > 0 ? (size_t)n : 0;
 	f->argv_cut = f->argv_length == sizeof f->argv;
 	if (f->argv_length > 0)
@@ -251,10 +255,13 @@ static void look_at(struct look *l, pid_t pid)
 	if (!living || (!member && !l->through))
 		goto out;
 	if (member && f->pid == 0)
-		describe(f, fd, &s);
+		describe(f, l->peek, &s);
 	l->members += member;
 	l->stopped += member && (s.state == 'T' || s.state == 't');
-	struct blocked_process p = {.fd = fd,
+	struct blocked_process p = {.peek = l->peek,
+		.pid = pid,
+		.owner = l->owner,
+		.fd = fd,
 		.terminal = l->terminal,
 		.controlling = s.terminal == l->terminal_number,
 		.looks = BLOCKED_LOOKS_MAX};
@@ -317,6 +324,8 @@ void foreground_look(const struct foreground_target *t, struct foreground *f)
 		return;
 	f->group = group;
 	struct look l = {.f = f,
+		.peek = t->peek,
+		.owner = t->owner,
 		.terminal = makedev(PTS_MAJOR, number),
 		/* new_encode_dev() in linux/kdev_t.h */
 		.terminal_number = (number & 0xff) | PTS_MAJOR << 8 | (number & ~0xffu) << 12,
@@ -327,7 +336,7 @@ void foreground_look(const struct foreground_target *t, struct foreground *f)
 	f->stopped = l.members > 0 && l.members == l.stopped;
 }
 
-void foreground_descend(struct foreground *f)
+void foreground_descend(struct foreground *f, struct peek *peek)
 {
 	pid_t pid = f->pid, child;
 	for (unsigned depth = 0; depth < DESCENT_MAX && (child = foreground_youngest(pid)) > 0;
@@ -338,7 +347,7 @@ void foreground_descend(struct foreground *f)
 	struct foreground_stat s;
 	int fd = open_process(pid);
 	if (fd >= 0 && read_stat(fd, &s) && s.state != 'Z' && s.state != 'X')
-		describe(f, fd, &s);
+		describe(f, peek, &s);
 	if (fd >= 0)
 		close(fd);
 }

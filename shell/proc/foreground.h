@@ -19,7 +19,9 @@
 
 /* Whose terminal it is. */
 struct foreground_target {
+	struct peek *peek; /* what reads memory of programs */
 	pid_t holder, shell;
+	uid_t owner;       /* of the session */
 	int master_fd; /* the terminal's master, borrowed */
 };
 
@@ -65,7 +67,7 @@ void foreground_look(const struct foreground_target *t, struct foreground *ret_f
  * The same of who starts no group of its own: what a shell runs that has no job control yet. f: of a look at its group; where
  * the leader has a child, the youngest of the youngest is described in its place.
  */
-void foreground_descend(struct foreground *f);
+void foreground_descend(struct foreground *f, struct peek *peek);
 
 /* How many jobs of the shell are stopped: groups among its youngest children. */
 unsigned foreground_stopped_jobs(pid_t shell);

@@ -445,7 +445,8 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 		goto out;
 	}
 	s->held.trust = sessions_trust(s);
-	executors_open(&s->executors, loop, s->config.runtime_dir, &session_executor_callbacks);
+	executors_open(&s->executors, loop, s->config.runtime_dir, s->config.holder,
+		&session_executor_callbacks);
 	s->waits.loop = loop;
 	if (config->threads > 0 && !(s->workers = workers_open(loop, config->threads)))
 		callbacks->failed(

@@ -211,7 +211,9 @@ static bool is_behind_shell(
 static void take_foreground(const struct pane *p, struct executor *x, struct pane_state *t)
 {
 	uint64_t now = pane_now(p);
-	const struct foreground_target target = {.holder = p->held.link.info.holder_pid,
+	const struct foreground_target target = {.peek = &x->all->peek,
+		.owner = link_owner(&p->held.link),
+		.holder = p->held.link.info.holder_pid,
 		.shell = p->held.link.info.shell_pid,
 		.master_fd = p->held.link.master_fd};
 	foreground_look(&target, &t->foreground);
@@ -228,7 +230,7 @@ static void take_foreground(const struct pane *p, struct executor *x, struct pan
 		.quiet_ms = t->quiet_ms};
 	state_judge(&evidence, t);
 	if (t->status == STATE_STARTING)
-		foreground_descend(&t->foreground);
+		foreground_descend(&t->foreground, &x->all->peek);
 	if (t->status == STATE_PROMPT)
 		t->stopped_jobs = foreground_stopped_jobs(target.shell);
 }

@@ -8,6 +8,7 @@
 #include "ring/screen/view/render.h"
 #include "ring/screen/screen.h"
 #include "shell/proc/foreground.h"
+#include "shell/proc/peek.h"
 #include "stats.h"
 #include "target.h"
 
@@ -129,8 +130,12 @@ static void measure_look(const struct target *t, struct stats_line *line)
 	target_script(t, "look.sh", "#!/bin/sh\necho READY\ncat | sort\n", script);
 	pid_t pid = process_on_pty(script, &master);
 	process_expect(master, "READY");
-	const struct foreground_target target = {
-		.holder = getpid(), .shell = pid, .master_fd = master};
+	struct peek peek = {.holder = getenv("RINGSIDE_HOLDER")};
+	const struct foreground_target target = {.peek = &peek,
+		.holder = getpid(),
+		.owner = geteuid(),
+		.shell = pid,
+		.master_fd = master};
 	for (unsigned i = 0; i < TIMES; i++) {
 		uint64_t start = stats_now_ns();
 		foreground_look(&target, &f);

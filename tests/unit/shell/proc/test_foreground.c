@@ -1,4 +1,5 @@
 #include "shell/proc/foreground.h"
+#include "shell/proc/peek.h"
 
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"
@@ -19,6 +20,8 @@
 #include <unistd.h>
 
 /* A terminal with a program in its foreground. */
+static struct peek peek; /* its process ends with the test */
+
 struct terminal {
 	struct foreground_target target;
 	char output[65536];
@@ -47,7 +50,12 @@ static struct terminal open_terminal(const char *const *argv)
 		_exit(127);
 	}
 	fcntl(master, F_SETFL, O_NONBLOCK);
-	t.target = (struct foreground_target){.holder = getpid(), .shell = pid, .master_fd = master};
+	peek.holder = getenv("RINGSIDE_HOLDER");
+	t.target = (struct foreground_target){.peek = &peek,
+		.holder = getpid(),
+		.owner = geteuid(),
+		.shell = pid,
+		.master_fd = master};
 	return t;
 }
 

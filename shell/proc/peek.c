@@ -1,0 +1,211 @@
+/* See peek.h. idle -> asked -> idle, or -> hung: then another process is started at the next question. */
+#include "shell/proc/peek.h"
+
+#include "pty/peeker.h"
+#include "pty/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_FREE_FD 16 /* our own ends lie above, so that dup2 in the child overwrites none */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* A place for one that hangs; those that have ended after all give theirs back. NULL: there is none. */
+static pid_t *free_place(struct peek *p)
+{
+	for (unsigned i = 0; i < PEEK_HUNG_MAX; i++)
+		if (p->hung[i] == 0 || waitpid(p->hung[i], NULL, WNOHANG) != 0)
+			return &p->hung[i];
+	return NULL;
+}
+
+static void drop(struct peek *p)
+{
+	if (p->socket_fd > 0)
+		close(p->socket_fd);
+	p->socket_fd = 0;
+	p->waiting = false;
+	if (p->pid > 0)
+		kill(p->pid, SIGKILL); /* not waited for yet, so the pid is its own */
+}
+
+void peek_finish(struct peek *p)
+{
+	drop(p);
+	if (p->pid > 0)
+		waitpid(p->pid, NULL, WNOHANG); /* else init has it */
+	p->pid = 0;
+}
+
+static int fill_actions(posix_spawn_file_actions_t *actions, int socket_fd)
+{
+	int rc = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
+	for (int fd = 1; rc == 0 && fd < 3; fd++)
+		rc = posix_spawn_file_actions_adddup2(actions, 0, fd);
+	if (rc == 0)
+		rc = posix_spawn_file_actions_adddup2(actions, socket_fd, PEEKER_SOCKET);
+	if (rc == 0)
+		rc = posix_spawn_file_actions_addclosefrom_np(actions, PEEKER_SOCKET + 1);
+	return -rc;
+}
+
+static int spawn_with(const char *holder, int socket_fd, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	char *words[] = {(char *)"ringside-holder", (char *)PEEKER_OPTION, NULL}, *none[] = {NULL};
+	int rc = -posix_spawn_file_actions_init(&actions);
+	if (rc < 0)
+		return rc;
+	rc = -posix_spawnattr_init(&attributes);
+	if (rc == 0) {
+		rc = fill_actions(&actions, socket_fd);
+		if (rc == 0)
+			rc = spawn_attributes(&attributes);
+		if (rc == 0)
+			rc = -posix_spawn(ret_pid, holder, &actions, &attributes, words, none);
+		posix_spawnattr_destroy(&attributes);
+	}
+	posix_spawn_file_actions_destroy(&actions);
+	return rc;
+}
+
+static int start(struct peek *p)
+{
+	int fds[2], high[2];
+	if (!p->holder)
+		return -ENOSYS;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -errno;
+	for (int i = 0; i < 2; i++) {
+		high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+		close(fds[i]);
+	}
+	int rc = high[0] < 0 || high[1] < 0 ? -EMFILE : spawn_with(p->holder, high[1], &p->pid);
+	if (high[1] >= 0)
+		close(high[1]);
+	if (rc == 0)
+		p->socket_fd = high[0];
+	else if (high[0] >= 0)
+		close(high[0]);
+	return rc;
+}
+
+/* Take an answer, if it is there within so long. Returns whether it is that to the last request. */
+static bool hear(struct peek *p, struct peeker_answer *answer, int wait_ms)
+{
+	struct pollfd s = {.fd = p->socket_fd, .events = POLLIN};
+	while (poll(&s, 1, wait_ms) > 0) {
+		ssize_t n = recv(p->socket_fd, answer, sizeof *answer, MSG_DONTWAIT);
+		if (n < (ssize_t)offsetof(struct peeker_answer, bytes)) {
+			peek_finish(p); /* it has been killed */
+			return false;
+		}
+		if (answer->serial == p->serial) {
+			p->waiting = false;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Have a process that can be asked. */
+static int prepare(struct peek *p)
+{
+	struct peeker_answer late;
+	if (p->socket_fd > 0 && p->waiting && !hear(p, &late, 0) && p->socket_fd > 0) {
+		pid_t *place = free_place(p);
+		if (!place || now_ms() < p->asked_ms + PEEK_HUNG_MS)
+			return -EBUSY;
+		drop(p);
+		*place = p->pid;
+		p->pid = 0;
+	}
+	return p->socket_fd > 0 ? 0 : start(p);
+}
+
+static bool may_read(struct peek_target target)
+{
+	char path[32];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%d", (int)target.pid);
+	return stat(path, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == target.owner);
+}
+
+static ssize_t ask(struct peek *p, struct peeker_request *request, void *dst)
+{
+	struct peeker_answer answer;
+	int rc = prepare(p);
+	if (rc < 0)
+		return rc;
+	request->serial = ++p->serial;
+	if (send(p->socket_fd, request, sizeof *request, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		peek_finish(p);
+		return -EAGAIN;
+	}
+	p->waiting = true;
+	p->asked_ms = now_ms();
+	if (!hear(p, &answer, PEEK_WAIT_MS))
+		return -EAGAIN;
+	if (answer.result > 0 && (uint32_t)answer.result <= request->length)
+		memcpy(dst, answer.bytes, (size_t)answer.result);
+	return answer.result;
+}
+
+bool peek_memory(
+	struct peek *p, struct peek_target target, uint64_t address, void *dst, size_t length)
+{
+	struct peeker_request r = {.file = PEEKER_MEMORY,
+		.pid = target.pid,
+		.length = (uint32_t)length,
+		.offset = address};
+	return length <= PEEKER_BYTES_MAX && may_read(target) &&
+		ask(p, &r, dst) == (ssize_t)length;
+}
+
+static ssize_t read_file(
+	struct peek *p, pid_t pid, enum peeker_file file, unsigned char *dst, size_t size)
+{
+	size_t done = 0;
+	while (done < size) {
+		size_t most = size - done < PEEKER_BYTES_MAX ? size - done : PEEKER_BYTES_MAX;
+		struct peeker_request r = {.file = file,
+			.pid = pid,
+			.length = (uint32_t)most,
+			.offset = done};
+		ssize_t n = ask(p, &r, dst + done);
+		if (n < 0 && done == 0)
+			return n;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+ssize_t peek_arguments(struct peek *p, pid_t pid, void *dst, size_t size)
+{
+	return read_file(p, pid, PEEKER_ARGUMENTS, dst, size);
+}
+
+ssize_t peek_environment(struct peek *p, struct peek_target target, void *dst, size_t size)
+{
+	return may_read(target) ? read_file(p, target.pid, PEEKER_ENVIRONMENT, dst, size) : -EACCES;
+}

@@ -1,0 +1,141 @@
+/* What is read of other programs, and of those that never answer. */
+#include "shell/proc/peek.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct peek p;
+
+static void set_up(void)
+{
+	p = (struct peek){.holder = getenv("RINGSIDE_HOLDER")};
+	cr_assert_not_null(p.holder, "RINGSIDE_HOLDER says where the holder is");
+}
+
+static void tear_down(void)
+{
+	peek_finish(&p);
+}
+
+TestSuite(peek, .init = set_up, .fini = tear_down, .timeout = 60);
+
+static struct peek_target ourselves(void)
+{
+	return (struct peek_target){getpid(), geteuid()};
+}
+
+static char text[] = "something in our memory";
+
+static bool reads(const char *address)
+{
+	char got[sizeof text] = "";
+	return peek_memory(&p, ourselves(), (uintptr_t)address, got, sizeof got) &&
+		strcmp(got, text) == 0;
+}
+
+Test(peek, memory)
+{
+	char got[8];
+	cr_expect(UNTIL(reads(text)));
+	cr_expect_not(peek_memory(&p, ourselves(), 8, got, sizeof got), "nothing is mapped there");
+	cr_expect_not(peek_memory(&p, ourselves(), UINT64_MAX, got, sizeof got));
+	cr_expect(reads(text), "and it goes on");
+}
+
+Test(peek, arguments_and_environment)
+{
+	char got[100] = "";
+	pid_t pid = fork();
+	if (pid == 0) {
+		execle("/bin/sleep", "sleep", "1000", (char *)NULL, (char *[]){(char *)"A=b", NULL});
+		_exit(1);
+	}
+	const struct peek_target target = {pid, geteuid()};
+	cr_expect(UNTIL(peek_arguments(&p, pid, got, sizeof got) == 11));
+	cr_expect_arr_eq(got, "sleep\0001000", 11);
+	cr_expect_eq(peek_environment(&p, target, got, sizeof got), 4);
+	cr_expect_arr_eq(got, "A=b", 4);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	cr_expect_lt(peek_arguments(&p, pid, got, sizeof got), 0, "it is gone");
+}
+
+Test(peek, more_than_one_message_has_of_them)
+{
+	static char large[60001], got[65536];
+	memset(large, 'x', sizeof large - 1);
+	pid_t pid = fork();
+	if (pid == 0) {
+		execl("/bin/sleep", "sleep", "1000", large, (char *)NULL);
+		_exit(1);
+	}
+	cr_expect(UNTIL(peek_arguments(&p, pid, got, sizeof got) == 11 + (ssize_t)sizeof large));
+	cr_expect_str_eq(got + 11, large);
+	cr_expect_eq(peek_arguments(&p, pid, got, 20000), 20000);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+Test(peek, one_that_was_killed_is_started_again)
+{
+	cr_assert(UNTIL(reads(text)));
+	kill(p.pid, SIGKILL);
+	cr_expect(UNTIL(reads(text)));
+}
+
+Test(peek, without_a_program_nothing_is_read)
+{
+	char got[8];
+	p.holder = NULL;
+	cr_expect_eq(peek_arguments(&p, getpid(), got, sizeof got), -ENOSYS);
+	p.holder = "/nonexistent";
+	cr_expect_eq(peek_arguments(&p, getpid(), got, sizeof got), -ENOENT);
+}
+
+/* A page that nobody ever fills, as one of a file system whose program does not answer. NULL: there can be none here. */
+static char *make_silent_page(void)
+{
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffdio_api api = {.api = UFFD_API};
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register range = {.range = {(uintptr_t)page, 4096},
+		.mode = UFFDIO_REGISTER_MODE_MISSING};
+	if (fd < 0 || page == MAP_FAILED || ioctl(fd, UFFDIO_API, &api) < 0 ||
+		ioctl(fd, UFFDIO_REGISTER, &range) < 0)
+		return NULL;
+	return page;
+}
+
+Test(peek, memory_that_never_answers)
+{
+	char *silent = make_silent_page(), got[8];
+	if (!silent)
+		cr_skip_test("there is no userfaultfd(2) here");
+	cr_assert(UNTIL(reads(text)));
+	pid_t first = p.pid;
+	long long before = until_now_ms();
+	cr_expect_not(peek_memory(&p, ourselves(), (uintptr_t)silent, got, sizeof got));
+	for (int i = 0; i < 100; i++)
+		cr_expect_not(reads(text), "it is not asked while it hangs");
+	cr_expect_lt(until_now_ms() - before, 15000, "%d ms are waited once", PEEK_WAIT_MS);
+	/* Another one takes its place. */
+	cr_expect(UNTIL(reads(text)));
+	cr_expect_neq(p.pid, first);
+	/* Not without end, where they cannot even be killed; here they can. */
+	for (unsigned i = 0; i < 2 * PEEK_HUNG_MAX; i++) {
+		cr_expect_not(peek_memory(&p, ourselves(), (uintptr_t)silent, got, sizeof got));
+		cr_expect(UNTIL(reads(text)));
+	}
+}

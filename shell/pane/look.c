@@ -33,7 +33,9 @@ static bool is_small(const struct pane *p, const struct look *look)
 
 static bool is_painted_here(const struct pane *p, const struct look *look)
 {
-	return look->state == LOOK_PAINTED || !look->paints || is_small(p, look);
+	if (look->state == LOOK_PAINTED || !p->screening.workers)
+		return true;
+	return !look->task && (!look->paints || is_small(p, look));
 }
 
 static void note_screen(const struct pane *p, struct picture *picture)
@@ -56,8 +58,17 @@ static void paint(struct screen *screen, unsigned lines, bool marks, struct snap
 		*ret_snapshot = (struct snapshot){0};
 }
 
+static void do_task(struct look_task *t, const struct screen *screen)
+{
+	uint64_t began = uv_hrtime();
+	t->work(t, screen);
+	t->spent_ns = uv_hrtime() - began;
+}
+
 static void paint_here(struct pane *p, struct look *look)
 {
+	if (look->task)
+		do_task(look->task, p->live.screen);
 	look->picture = (struct picture){0};
 	if (!look->paints || !p->live.screen)
 		return;
@@ -107,6 +118,9 @@ void look_end(struct look *look)
 		DL_DELETE(look->pane->screening.looks, look);
 	free(look->picture.snapshot.bytes);
 	look->picture.snapshot = (struct snapshot){0};
+	if (look->task)
+		look->task->destroy(look->task);
+	look->task = NULL;
 	look->state = LOOK_IDLE;
 	look->pane = NULL;
 }
@@ -139,6 +153,8 @@ static void sit_down(struct pane *p, struct look *look)
 	p->screening.sitter = look;
 	p->screening.lines = look->lines;
 	p->screening.marks = look->marks;
+	p->screening.task = look->task;
+	look->task = NULL;
 	note_screen(p, &p->screening.picture);
 	pane_lend_screen(p);
 }
@@ -166,6 +182,10 @@ bool pane_has_looks(const struct pane *p)
 void pane_paint(struct pane *p)
 {
 	p->screening.painted = true;
+	if (p->screening.task) {
+		do_task(p->screening.task, p->live.screen);
+		return;
+	}
 	paint(p->live.screen, p->screening.lines, p->screening.marks,
 		&p->screening.picture.snapshot);
 }
@@ -177,13 +197,17 @@ void pane_take_picture(struct pane *p)
 	s->sitter = NULL;
 	if (!look) {
 		free(s->picture.snapshot.bytes);
+		if (s->task)
+			s->task->destroy(s->task);
 	} else {
+		look->task = s->task;
 		look->state = s->painted ? LOOK_PAINTED : LOOK_WAITS;
 		if (s->painted)
 			look->picture = s->picture;
 		DL_PREPEND(s->looks, look);
 	}
 	s->picture = (struct picture){0};
+	s->task = NULL;
 	s->painted = false;
 }
 

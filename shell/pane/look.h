@@ -26,18 +26,27 @@ struct picture {
 	uint64_t sizes;          /* that it had taken, see struct live */
 };
 
+/* Something that is done with the screen on a worker, in place of a picture. */
+struct look_task {
+	/* On a worker, or on the loop where there is none. screen: NULL when there is none. */
+	void (*work)(struct look_task *t, const struct screen *screen);
+	void (*destroy)(struct look_task *t); /* the look was given up */
+	uint64_t spent_ns;                    /* how long work() has taken */
+};
+
 enum look_state { LOOK_IDLE, LOOK_WAITS, LOOK_SITS, LOOK_PAINTED };
 
 /* One look; the memory is the asker's. Zeroed memory is one that nobody takes. */
 struct look {
 	struct look *prev, *next;
-	enum look_state state; /* sits: the picture is being painted */
+	enum look_state state; /* sits: the picture is being painted, or the task is at work */
 	struct pane *pane;     /* unless idle */
 	uint64_t offset;       /* output before it is to be seen; set by pane_look() */
 	uint64_t enough; /* a screen that terminals resume from here, or later, will do as well; 0: it will not */
 	bool paints;    /* a picture is wanted */
 	unsigned lines; /* of scrollback in that */
 	bool marks; /* and in which lines the shell's marks were, see screen_marked_snapshot() */
+	struct look_task *task; /* owned until seen(), which takes it; NULL: none */
 	struct picture picture; /* for seen(), which takes its bytes */
 	void (*seen)(
 		void *user); /* pane_screen_here() is what was asked for; in a turn of the pane */
@@ -59,7 +68,7 @@ void pane_tell_looks(struct pane *p, bool sit);
 /* Whether somebody waits for output to be followed that has been consumed. */
 bool pane_has_looks(const struct pane *p);
 
-/* On a worker: paint the picture that the screen has been sent away for. */
+/* On a worker: paint the picture, or do the task, that the screen has been sent away for. */
 void pane_paint(struct pane *p);
 
 /* That is back, painted or not. */

@@ -15,6 +15,7 @@ struct looking {
 	char id[NAME_ID_MAX + 1];
 	uint64_t epoch;
 	void (*handle)(struct request *r, struct session *s);
+	void (*handle_task)(struct request *r, struct session *s, struct look_task *task);
 };
 
 /* Nobody waits for it any more; returns the request, whose reference is the caller's now. */
@@ -34,9 +35,15 @@ static void on_seen(void *user)
 	struct request *r = l->request;
 	uint64_t began = uv_hrtime();
 	r->gone = NULL; /* what the handler sets stays */
+	struct look_task *task = l->look.task;
+	uint64_t spent = task ? task->spent_ns : 0;
+	l->look.task = NULL;
 	look_end(&l->look);
-	l->handle(r, l->session);
-	shift_end(&l->shift, uv_hrtime() - began);
+	if (task)
+		l->handle_task(r, l->session, task);
+	else
+		l->handle(r, l->session);
+	shift_end(&l->shift, spent + uv_hrtime() - began);
 	free(l);
 	request_unref(r);
 }
@@ -102,13 +109,10 @@ void look_first(
 		look_at(l, s);
 }
 
-void look_in_turn(
-	struct request *r, struct session *s, void (*handle)(struct request *r, struct session *s))
+static void take_turn(struct looking *l, struct session *s)
 {
-	struct looking *l = create(r, s, handle);
+	struct request *r = l->request;
 	int rc = 1;
-	if (!l)
-		return;
 	if (r->principal.link[0])
 		rc = shift_take(&api_of(r)->rota, r->principal.link, &l->shift);
 	if (rc > 0) {
@@ -117,4 +121,25 @@ void look_in_turn(
 		request_unref(end(l));
 		refuse_memory(r);
 	}
+}
+
+void look_in_turn(
+	struct request *r, struct session *s, void (*handle)(struct request *r, struct session *s))
+{
+	struct looking *l = create(r, s, handle);
+	if (l)
+		take_turn(l, s);
+}
+
+void look_with(struct request *r, struct session *s, struct look_task *task,
+	void (*handle)(struct request *r, struct session *s, struct look_task *task))
+{
+	struct looking *l = create(r, s, NULL);
+	if (!l) {
+		task->destroy(task);
+		return;
+	}
+	l->look.task = task;
+	l->handle_task = handle;
+	take_turn(l, s);
 }

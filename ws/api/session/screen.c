@@ -56,18 +56,22 @@ static bool take_view(struct request *r, struct view *v)
 }
 
 /* The session's screen, or NULL: then r is answered. */
-static const struct screen *take_screen(struct request *r, const struct session *s)
+static void reply_no_screen(struct request *r, const struct session *s)
 {
-	const struct screen *screen = pane_screen_here(&s->pane);
-	if (screen)
-		return screen;
 	if (session_is_readable(s))
 		reply_error(r, "INTERNAL_ERROR", "There is no memory for the session's screen",
 			json_pack("{s:s}", "sessionId", session_id(s)));
 	else
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
 			json_pack("{s:s}", "sessionId", session_id(s)));
-	return NULL;
+}
+
+static const struct screen *take_screen(struct request *r, const struct session *s)
+{
+	const struct screen *screen = pane_screen_here(&s->pane);
+	if (!screen)
+		reply_no_screen(r, s);
+	return screen;
 }
 
 static uint64_t base_of(const struct screen *screen)
@@ -386,22 +390,47 @@ static json_t *next_json(const struct search *search)
 	return json_null();
 }
 
+/* A search that is done on a worker. */
+struct quest {
+	struct look_task task;
+	struct inquiry inquiry; /* but for the text */
+	struct pattern *pattern;
+	struct search found;
+	const struct stream *bytes; /* of the session, which waits for what is done with its screen before it goes */
+	bool searched;              /* there was a screen */
+	int error;
+};
+
 /* First the lines, then what is older; whichever of the two the request wants. */
-static int look(struct search *search, const struct inquiry *q, struct session *s,
-	const struct screen *screen)
+static int look(struct quest *q, const struct screen *screen)
 {
-	const struct stream *bytes = session_bytes(s);
+	struct search *search = &q->found;
 	uint64_t border = search_border(screen);
-	bool lines = q->before_offset == UINT64_MAX;
-	int rc = lines ? search_screen(search, screen, q->before_line) : 0;
+	bool lines = q->inquiry.before_offset == UINT64_MAX;
+	int rc = lines ? search_screen(search, screen, q->inquiry.before_line) : 0;
 	if (rc < 0 || search->next_line > 0)
 		return rc;
-	if (!lines && q->before_offset < border)
-		border = q->before_offset;
+	if (!lines && q->inquiry.before_offset < border)
+		border = q->inquiry.before_offset;
 	if (search->work > 0 && search->count < search->limit)
-		return search_ring(search, bytes, border);
-	search->next_offset = border > stream_oldest(bytes) ? border : 0;
+		return search_ring(search, q->bytes, border);
+	search->next_offset = border > stream_oldest(q->bytes) ? border : 0;
 	return 0;
+}
+
+static void work_on_quest(struct look_task *task, const struct screen *screen)
+{
+	struct quest *q = (struct quest *)(void *)task; /* its first member */
+	q->searched = screen != NULL;
+	q->error = screen ? look(q, screen) : 0;
+}
+
+static void destroy_quest(struct look_task *task)
+{
+	struct quest *q = (struct quest *)(void *)task;
+	search_finish(&q->found);
+	pattern_destroy(q->pattern);
+	free(q);
 }
 
 /* What is asked for, and its pattern, owned by the caller. Returns whether it is good; otherwise r is answered. */
@@ -422,27 +451,21 @@ static bool take_inquiry(struct request *r, struct inquiry *q, struct pattern **
 	return rc == 0;
 }
 
-static void search_session(struct request *r, struct session *s)
+static void answer_quest(struct request *r, struct session *s, struct look_task *task)
 {
-	struct inquiry q;
-	struct pattern *pattern;
-	const struct screen *screen = take_screen(r, s);
-	if (!screen || !take_inquiry(r, &q, &pattern))
-		return;
-	struct search found = {.pattern = pattern, .limit = (unsigned)q.limit, .work = SEARCH_WORK};
-	int rc = look(&found, &q, s, screen);
-	json_t *matches = json_array();
-	for (size_t i = 0; rc == 0 && i < found.count; i++)
-		json_array_append_new(matches, match_json(&found.matches[i]));
-	if (rc == 0)
-		reply_success(
-			r, json_pack("{s:o, s:o}", "next", next_json(&found), "matches", matches));
-	else
-		json_decref(matches);
-	if (rc < 0)
+	struct quest *q = (struct quest *)(void *)task;
+	if (!q->searched) {
+		reply_no_screen(r, s);
+	} else if (q->error < 0) {
 		reply_memory(r);
-	search_finish(&found);
-	pattern_destroy(pattern);
+	} else {
+		json_t *matches = json_array();
+		for (size_t i = 0; i < q->found.count; i++)
+			json_array_append_new(matches, match_json(&q->found.matches[i]));
+		reply_success(r,
+			json_pack("{s:o, s:o}", "next", next_json(&q->found), "matches", matches));
+	}
+	destroy_quest(task);
 }
 
 /* As of now; what is wrong costs no look. */
@@ -463,12 +486,25 @@ static void look_at_scrollback(struct request *r, struct session *s)
 
 static void look_for(struct request *r, struct session *s)
 {
-	struct inquiry q;
+	struct inquiry inquiry;
 	struct pattern *pattern;
-	if (!take_inquiry(r, &q, &pattern))
+	if (!take_inquiry(r, &inquiry, &pattern))
 		return;
-	pattern_destroy(pattern);
-	look_in_turn(r, s, search_session);
+	struct quest *q = malloc(sizeof *q);
+	if (!q) {
+		pattern_destroy(pattern);
+		reply_memory(r);
+		return;
+	}
+	inquiry.text = NULL; /* of the request */
+	*q = (struct quest){.task = {.work = work_on_quest, .destroy = destroy_quest},
+		.inquiry = inquiry,
+		.pattern = pattern,
+		.found = {.pattern = pattern,
+			.limit = (unsigned)inquiry.limit,
+			.work = SEARCH_WORK},
+		.bytes = session_bytes(s)};
+	look_with(r, s, &q->task, answer_quest);
 }
 
 const struct route_row api_screen_rows[] = {

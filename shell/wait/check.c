@@ -273,6 +273,8 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	struct condition *c = &w->conditions[i];
 	struct finder *f = c->finder;
 	char text[WAIT_TEXT_MAX];
+	if (h->away)
+		return false; /* it is looked at when it is back */
 	uint64_t work = 0, settled = h->pane->output_ms + WAIT_SETTLE_MS;
 	if (!f->found && c->is.asks_for_end && finder_offset(f) == head(h)) {
 		if (h->now >= settled || has_ended(h))
@@ -290,18 +292,17 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	return true;
 }
 
-bool wait_feed(struct waits *h, struct condition *c, uint64_t *work)
+bool wait_feed(struct condition *c, const struct stream *bytes, uint64_t to, uint64_t *work)
 {
-	const struct stream *bytes = &h->pane->held.link.ring.bytes;
 	struct finder *f = c->finder;
 	uint8_t piece[PIECE];
-	while (f && !f->found && finder_offset(f) < head(h)) {
+	while (f && !f->found && finder_offset(f) < to) {
 		uint64_t at = finder_offset(f);
 		if (*work == 0)
 			return true;
-		size_t length = head(h) - at < PIECE ? (size_t)(head(h) - at) : PIECE;
+		size_t length = to - at < PIECE ? (size_t)(to - at) : PIECE;
 		if (!stream_copy(bytes, at, piece, length)) {
-			uint64_t next = stream_skip(bytes, at, head(h));
+			uint64_t next = stream_skip(bytes, at, to);
 			c->lost += next - at;
 			finder_skip(f, next);
 			continue;
@@ -356,7 +357,7 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 bool wait_may_come(const struct waits *h, const struct wait *w, const struct condition *c)
 {
 	if (c->finder)
-		return finder_offset(c->finder) < head(h);
+		return h->away || finder_offset(c->finder) < head(h);
 	return (c->is.type == WAIT_IDLE || c->is.type == WAIT_STABLE) && has_happened(w) &&
 		pane_has_screen(h->pane);
 }

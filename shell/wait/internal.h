@@ -2,7 +2,9 @@
 #pragma once
 
 #include "ring/search/finder.h"
+#include "ring/stream.h"
 #include "shell/wait/wait.h"
+#include "shell/workers.h"
 
 #include <uv.h>
 
@@ -11,9 +13,9 @@
 
 struct condition {
 	struct wait_condition is;
-	struct finder *finder;  /* WAIT_MATCH in the output */
+	struct finder *finder; /* WAIT_MATCH in the output; of the worker while the waits are away */
 	struct wait_port *port; /* WAIT_PORT, while it is pending; owned */
-	uint64_t lost;          /* bytes that it did not get */
+	uint64_t lost; /* bytes that it did not get; of the worker, likewise */
 	uint64_t rows_version;  /* WAIT_MATCH on the screen: the rows that have been looked at */
 };
 
@@ -33,6 +35,7 @@ struct wait {
 	struct wait_result result; /* once over */
 	char *text;                /* of the result, owned */
 	uint64_t kept_until_ms;
+	bool forgotten; /* it is freed when the waits are back */
 };
 
 /* All waits of a session. */
@@ -56,6 +59,12 @@ struct waits {
 	unsigned prompt_tries; /* looks at a shell that has shown its prompt, but does not read yet */
 	uint64_t prompt_offset; /* of that prompt */
 	bool looking;
+	/* Output that is being matched on a worker. */
+	struct errand errand;
+	bool away;
+	struct condition *feeding[WAIT_PATTERNS_MAX]; /* while they are away; those of owners first */
+	unsigned feeding_count;
+	uint64_t feed_to; /* offset */
 	/* Of one look: */
 	uint64_t now, due; /* loop time; when to look again */
 	bool sampled;
@@ -68,8 +77,8 @@ struct waits {
  */
 bool wait_check(struct waits *h, struct wait *w, unsigned i);
 
-/* Feed what has come to the pattern of a condition. Returns whether there is more of it. */
-bool wait_feed(struct waits *h, struct condition *c, uint64_t *work);
+/* Feed output before an offset to the pattern of a condition. Returns whether there is more of it. */
+bool wait_feed(struct condition *c, const struct stream *bytes, uint64_t to, uint64_t *work);
 
 /* Whether a condition may become true though the session has ended. */
 bool wait_may_come(const struct waits *h, const struct wait *w, const struct condition *c);

@@ -6,6 +6,7 @@
 #include "shell/wait/wait_port.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,14 +66,22 @@ static void destroy_wait(struct wait *w)
 	free(w);
 }
 
+/* What a worker may have in hand is freed when it is back. */
 static void forget_wait(struct wait *w)
 {
 	struct waits *h = w->waits;
-	DL_DELETE(h->all, w);
+	if (w->forgotten)
+		return;
 	if (!w->over)
 		h->pending--;
 	else if (w->key[0])
 		h->kept[w->who[0] != '\0']--;
+	w->forgotten = w->over = true;
+	w->key[0] = '\0';
+	claim_release(&w->claim);
+	if (h->away)
+		return;
+	DL_DELETE(h->all, w);
 	destroy_wait(w);
 }
 
@@ -93,7 +102,7 @@ static void settle_wait(struct wait *w)
 {
 	struct waits *h = w->waits;
 	uint64_t lost = 0;
-	for (unsigned i = 0; i < w->count; i++)
+	for (unsigned i = 0; i < w->count && !h->away; i++)
 		lost = w->conditions[i].lost > lost ? w->conditions[i].lost : lost;
 	w->result.lost = lost;
 	w->result.elapsed_ms = h->now - w->began_ms;
@@ -101,7 +110,8 @@ static void settle_wait(struct wait *w)
 	w->kept_until_ms = h->now + WAIT_KEPT_MS;
 	h->pending--;
 	h->kept[w->who[0] != '\0'] += w->key[0] != '\0';
-	free_patterns(w);
+	if (!h->away)
+		free_patterns(w);
 	close_ports(w);
 	claim_release(&w->claim);
 }
@@ -110,16 +120,89 @@ static void settle_wait(struct wait *w)
 
 static void arm_timer(struct waits *h);
 
-/* All patterns get their share of a turn. Returns whether there is more to be fed. */
+/* Patterns that have something to be fed: those of owners first. Returns how many bytes the one has that has most. */
+static uint64_t list_patterns(struct waits *h)
+{
+	uint64_t to = h->pane->history.scan.offset, most = 0;
+	struct wait *w;
+	h->feeding_count = 0;
+	for (int links = 0; links < 2; links++)
+		DL_FOREACH (h->all, w)
+			for (unsigned i = 0; i < w->count && !w->over; i++) {
+				struct condition *c = &w->conditions[i];
+				if ((w->who[0] != '\0') != links || !c->finder || c->finder->found ||
+					finder_offset(c->finder) >= to)
+					continue;
+				uint64_t left = to - finder_offset(c->finder);
+				most = left > most ? left : most;
+				h->feeding[h->feeding_count++] = c;
+			}
+	h->feed_to = to;
+	return most;
+}
+
+/* Each gets its share. Returns whether there is more to be fed. */
+static bool feed_listed(struct waits *h, uint64_t work)
+{
+	bool more = false;
+	for (unsigned i = 0; i < h->feeding_count; i++) {
+		uint64_t share = work / (h->feeding_count - i), left = share;
+		more = wait_feed(h->feeding[i], &h->pane->held.link.ring.bytes, h->feed_to, &left) || more;
+		work -= share - left;
+	}
+	return more;
+}
+
+static struct waits *waits_of(struct errand *errand)
+{
+	return (struct waits *)((uintptr_t)errand - offsetof(struct waits, errand));
+}
+
+static void on_work(struct errand *errand)
+{
+	feed_listed(waits_of(errand), WAIT_WORK);
+}
+
+/* What was over or forgotten meanwhile has kept its patterns until now. */
+static void come_back(struct waits *h)
+{
+	struct wait *w, *next;
+	h->away = false;
+	DL_FOREACH_SAFE (h->all, w, next) {
+		if (w->over)
+			free_patterns(w);
+		if (w->forgotten) {
+			DL_DELETE(h->all, w);
+			destroy_wait(w);
+		}
+	}
+}
+
+static void look_at_all(struct waits *h);
+
+static void on_back(struct errand *errand)
+{
+	struct waits *h = waits_of(errand);
+	come_back(h);
+	look_at_all(h);
+}
+
+/* Little is fed here, in less time than the way to a worker takes. Returns whether there is more to be fed. */
 static bool feed_patterns(struct waits *h)
 {
-	uint64_t work = WAIT_WORK;
-	bool more = false;
-	struct wait *w;
-	DL_FOREACH (h->all, w)
-		for (unsigned i = 0; i < w->count; i++)
-			more = wait_feed(h, &w->conditions[i], &work) || more;
-	return more;
+	struct workers *workers = h->pane->screening.workers;
+	if (h->away)
+		return true;
+	uint64_t most = list_patterns(h);
+	if (!workers)
+		return feed_listed(h, WAIT_WORK);
+	if (most <= WAIT_FEED_HERE && !feed_listed(h, WAIT_WORK_HERE))
+		return false;
+	h->away = true;
+	h->errand.work = on_work;
+	h->errand.back = on_back;
+	workers_send(workers, &h->errand);
+	return true;
 }
 
 static bool may_come(const struct waits *h, const struct wait *w)
@@ -169,6 +252,8 @@ static void sweep_waits(struct waits *h)
 {
 	struct wait *w, *next;
 	DL_FOREACH_SAFE (h->all, w, next) {
+		if (w->forgotten)
+			continue;
 		if (w->over && w->key[0] && w->kept_until_ms < h->due)
 			h->due = w->kept_until_ms;
 		if (is_needless(h, w))
@@ -193,13 +278,13 @@ static void look_at_all(struct waits *h)
 			look_at_wait(h, w, more);
 	/* Who is told may leave and begin waits; none is freed meanwhile, see wait_leave(). */
 	DL_FOREACH (h->all, w)
-		if (w->over)
+		if (w->over && !w->forgotten)
 			tell_waiters(w);
 	h->looking = false;
 	if (h->closed)
 		return; /* who was told has deleted it */
 	sweep_waits(h);
-	if (more)
+	if (more && !h->away)
 		h->look_soon(h->user);
 	arm_timer(h);
 }
@@ -246,8 +331,10 @@ static void on_closed(uv_handle_t *handle)
 {
 	struct waits *h = handle->data;
 	struct wait *w, *next;
-	DL_FOREACH_SAFE (h->all, w, next)
-		forget_wait(w);
+	DL_FOREACH_SAFE (h->all, w, next) {
+		DL_DELETE(h->all, w);
+		destroy_wait(w);
+	}
 	free(h);
 }
 
@@ -271,6 +358,10 @@ void waits_close(struct waits *h)
 	DL_FOREACH (h->all, w) {
 		tell_gone(w);
 		claim_release(&w->claim);
+	}
+	if (h->away) {
+		workers_recall(h->pane->screening.workers, &h->errand);
+		h->away = false; /* all of it is freed below */
 	}
 	h->closed = true;
 	uv_close((uv_handle_t *)&h->timer, on_closed);
@@ -304,7 +395,7 @@ static struct wait *find_key(const struct waits *h, const struct wait_options *o
 	struct wait *w;
 	uint64_t now = pane_now(h->pane);
 	DL_FOREACH (h->all, w)
-		if (strcmp(w->key, o->key) == 0 && strcmp(w->who, who_asks(o)) == 0 &&
+		if (!w->forgotten && strcmp(w->key, o->key) == 0 && strcmp(w->who, who_asks(o)) == 0 &&
 			(!w->over || now < w->kept_until_ms))
 			return w;
 	return NULL;

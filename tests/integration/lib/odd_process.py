@@ -1,0 +1,80 @@
+"""
+A process whose arguments and environment are not where they were:
+
+	odd_process.py huge             1 GiB of environment
+	odd_process.py silent MOUNT     both in a page of a file system that never answers (FUSE), mounted there; as root only
+
+Both print "ready", and then wait for input.
+"""
+import ctypes
+import mmap
+import os
+import struct
+import sys
+import threading
+
+PR_SET_MM, PR_SET_MM_MAP = 35, 14
+libc = ctypes.CDLL(None, use_errno=True)
+libc.sbrk.restype = ctypes.c_void_p
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+
+
+def move(arguments, environment):
+	"""prctl(2), PR_SET_MM_MAP: where the kernel says that they are. Each is (start, end)."""
+	with open("/proc/self/stat") as f:
+		fields = f.read().rsplit(")", 1)[1].split()
+	field = lambda number: int(fields[number - 3])  # as proc(5) counts them
+	one = struct.pack("<12QII", field(26), field(27), field(45), field(46), field(47), libc.sbrk(0), field(28),
+		*arguments, *environment, 0, 0, 0xFFFFFFFF)
+	if libc.prctl(PR_SET_MM, PR_SET_MM_MAP, ctypes.c_char_p(one), len(one), 0) != 0:
+		raise OSError(ctypes.get_errno(), "PR_SET_MM_MAP")
+
+
+def huge():
+	size = 1 << 30
+	at = libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, -1, 0)
+	move((at, at + 4096), (at, at + size))
+
+
+# Of linux/fuse.h, what it takes until a file can be mapped. The rest is not answered.
+INIT, LOOKUP, GETATTR, OPEN, READ = 26, 1, 3, 14, 15
+
+
+def attributes(node, mode):
+	return struct.pack("<6Q3I7I", node, 4096, 8, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+
+
+def answer(fuse):
+	while True:
+		request = os.read(fuse, 1 << 17)
+		_, opcode, unique, node = struct.unpack("<IIQQ", request[:24])
+		root, file = attributes(1, 0o40755), attributes(2, 0o100644)
+		body = {
+			INIT: struct.pack("<4I2H2I2H8I", 7, 31, 4096, 0, 16, 12, 4096, 1, 0, 0, *[0] * 8),
+			LOOKUP: struct.pack("<4Q2I", 2, 0, 3600, 3600, 0, 0) + file,
+			GETATTR: struct.pack("<Q2I", 3600, 0, 0) + (root if node == 1 else file),
+			OPEN: struct.pack("<QII", 1, 0, 0),
+		}.get(opcode)
+		if body is not None:
+			os.write(fuse, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+
+
+def silent(place):
+	fuse = os.open("/dev/fuse", os.O_RDWR)
+	options = f"fd={fuse},rootmode=40000,user_id=0,group_id=0".encode()
+	if libc.mount(b"silent", place.encode(), b"fuse.silent", 0, options) != 0:
+		raise OSError(ctypes.get_errno(), "mount")
+	threading.Thread(target=answer, args=(fuse,), daemon=True).start()
+	file = os.open(os.path.join(place, "file"), os.O_RDONLY)
+	at = libc.mmap(None, 4096, mmap.PROT_READ, mmap.MAP_SHARED, file, 0)
+	move((at, at + 4096), (at, at + 4096))
+
+
+def main(kind, *rest):
+	huge() if kind == "huge" else silent(*rest)
+	print("ready", flush=True)
+	sys.stdin.readline()
+
+
+main(*sys.argv[1:])

@@ -55,8 +55,8 @@ mount_bucket() {
 		log=$(mktemp) || exit 2
 		trap 'rm -f -- "$log"' EXIT
 	fi
-	# It goes on without this script: whoever ends what the script has started does not find it.
-	env -u RINGSIDE_RUN s3fs "$RINGSIDE_MOUNT_SOURCE" "$path" "${options[@]}" </dev/null >>"$log" 2>&1
+	# It leaves the process group, and goes on without this script: see run_options.
+	s3fs "$RINGSIDE_MOUNT_SOURCE" "$path" "${options[@]}" </dev/null >>"$log" 2>&1
 	each=$?
 	if [ "$each" -ne 0 ] && [ "$RINGSIDE_MOUNT_VERIFY" = 1 ]; then
 		each=2

@@ -19,6 +19,7 @@ int mount_start(struct runs *all, const struct mount_options *o,
 		.env_values = values,
 		.env_count = sizeof names / sizeof *names,
 		.timeout_ms = MOUNT_TIMEOUT_MS,
-		.output_max = MOUNT_TEXT_MAX};
+		.output_max = MOUNT_TEXT_MAX,
+		.spares = true /* s3fs */};
 	return run_start(all, &run, callbacks, user, ret_run);
 }

@@ -3,7 +3,7 @@
  * directory, one struct wire_message a packet, both ways. The directory is the server's alone, and each side checks that the
  * kernel (SO_PEERCRED) says its own uid of the other.
  *
- * Frozen: holders of older releases live for weeks. Types and fields are only ever appended; a holder
+ * Holders outlive servers, for weeks: from the first release on types and fields are only appended. A holder
  * answers a type that it does not know with -EOPNOTSUPP, or with -EPERM who has not attached. Asking (HELLO) takes
  * nothing over; ATTACH does, and the previous owner gets WIRE_TAKEN. The end of a connection says nothing about the
  * shell: how that ended is in the ring's header.
@@ -85,7 +85,7 @@ struct wire_message {
 	} u;
 };
 
-_Static_assert(sizeof(struct wire_message) == 96, "the holder's protocol is frozen");
+_Static_assert(sizeof(struct wire_message) == 96, "a message has one size, whatever it says");
 
 /* What a starting holder tells the server through the report pipe: one struct, then end of file. */
 enum report_stage {

@@ -168,8 +168,8 @@ void live_settle(struct live *l, unsigned rows, unsigned cols)
 }
 
 /*
- * What the screen was to take has been overwritten: by a holder that had been told, by an earlier release,
- * that it may. Begin anew with what there is.
+ * What the screen was to take has been overwritten: the server before had told the holder that it may, and left no
+ * checkpoint. Begin anew with what there is.
  */
 static void restart(struct live *l)
 {

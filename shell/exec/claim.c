@@ -1,8 +1,8 @@
 /*
  * Claims: marks and records that name a command and do not come from its shell. Every program of the same user can find the
  * nonce and the id in the holder and write them. A claim ends nothing: what the shell tells is waited for, and the answer
- * then says that somebody has claimed otherwise (suspect). Whose it is, its seal tells; where the shell is of an
- * earlier release and has none, the kernel does: the shell cannot have told what it still waits for.
+ * then says that somebody has claimed otherwise (suspect). Whose it is, its seal tells; of lines that people have typed, which
+ * have none, the kernel does: the shell cannot have told what it still waits for.
  *
  * When the shell is at its prompt again, and has proven nothing, its seal has been lost on its way: somebody else has read
  * the terminal. Then what has been claimed last is all there is, and that is said as well. Where nobody has claimed anything
@@ -32,15 +32,12 @@ void exec_note_claim(struct exec *e, int status, uint64_t offset)
 
 bool exec_believes_mark(const struct exec *e, const struct mark *mark)
 {
-	return !e->seal.made || seal_fits(&e->seal, SEAL_MARK, mark->seal);
+	return seal_fits(&e->seal, SEAL_MARK, mark->seal);
 }
 
-bool exec_believes_record(
-	const struct exec *e, const struct record *record, const struct event_header *event)
+bool exec_believes_record(const struct exec *e, const struct record *record)
 {
-	if (e->seal.made)
-		return seal_fits(&e->seal, SEAL_RECORD, record->seal);
-	return !exec_awaits_child(e->executor, event->time_ns / 1000000);
+	return seal_fits(&e->seal, SEAL_RECORD, record->seal);
 }
 
 /* What was set aside is true. */
@@ -106,15 +103,6 @@ void exec_claim_line_tick(struct executor *x)
 	uint64_t *due_ms = &x->blocks->due_ms, now = exec_now(x);
 	if (*due_ms > 0 && now >= *due_ms && exec_claims_line(x, clock_wall_ms() - RECORD_WAIT_MS))
 		*due_ms = now + RECORD_WAIT_MS;
-}
-
-bool exec_claims_prompt(struct exec *e)
-{
-	if (e->seal.made || !exec_awaits_child(e->executor, clock_wall_ms() - EXEC_RECORD_MS))
-		return false;
-	e->suspect = true;
-	e->record_due_ms = exec_now(e->executor) + EXEC_RECORD_MS;
-	return true;
 }
 
 void exec_claim_tick(struct exec *e)

@@ -58,7 +58,7 @@ enum exec_stream exec_stream_of(enum exec_streams streams, enum event_source sou
 int exec_make_nonce(struct executor *x)
 {
 	int rc = id_hex(x->nonce, sizeof x->nonce);
-	x->possible = x->sealed = rc == 0;
+	x->possible = rc == 0;
 	return rc;
 }
 

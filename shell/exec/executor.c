@@ -207,7 +207,7 @@ static void tick_queue(struct executor *x)
 static void tick_current(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
-	if (e->record_due_ms > 0 && now >= e->record_due_ms && !exec_claims_prompt(e)) {
+	if (e->record_due_ms > 0 && now >= e->record_due_ms) {
 		e->state = EXEC_RUNNING; /* it was, whether there was a record of that or not */
 		exec_finish(e, EXEC_END_PROMPT);
 		return;

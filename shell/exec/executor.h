@@ -54,8 +54,6 @@ struct executor {
 	void *user;                   /* of their callbacks */
 	enum integration_shell shell; /* and which it is */
 	bool possible;                /* the shell has been given the integration */
-	bool first;                   /* and that is the one of the first releases */
-	bool sealed;                  /* or one that proves what it tells: see shell/exec/seal.h */
 	bool open;
 	char nonce[INTEGRATION_NONCE_LENGTH + 1];
 	int script_fd;

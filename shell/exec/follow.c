@@ -100,11 +100,8 @@ static void on_end_mark(struct executor *x, const struct mark *mark)
 	set_prompt(x, EXEC_PROMPT_COMING);
 	if (!e || strcmp(mark->id, e->id) != 0)
 		return;
-	if (e->end_marked) {
-		/* The prompt's, which may come again and again; what is sealed nobody could tell before. */
-		e->suspect |= !e->seal.made && mark->status != e->status;
-		return;
-	}
+	if (e->end_marked)
+		return; /* the prompt's, which may come again and again */
 	e->end_marked = true;
 	e->end_offset = mark->start;
 	if (mark->status >= 0)
@@ -226,7 +223,7 @@ static void finish_by_record(struct exec *e, const struct record *record,
 	bool differs = e->end_marked && e->status != record->status;
 	e->suspect |= differs;
 	/* Who saw the seal of the mark may have taken the record out of the FIFO, and put in another. */
-	if (!differs || !e->seal.made)
+	if (!differs)
 		e->status = record->status;
 	e->statuses_count = record->statuses_count;
 	memcpy(e->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
@@ -285,10 +282,10 @@ static bool is_claimed(
 	bool ours = e && strcmp(record->id, e->id) == 0;
 	bool ends = record->kind == RECORD_END || record->kind == RECORD_PROMPT;
 	/* A shell that makes place for another tells of what it runs. */
-	bool replaces = e && e->seal.made && e->state == EXEC_RUNNING && record->kind == RECORD_EXIT;
+	bool replaces = e && e->state == EXEC_RUNNING && record->kind == RECORD_EXIT;
 	if (!(ours && ends) && !replaces)
 		return false;
-	if (ours && exec_believes_record(e, record, event))
+	if (ours && exec_believes_record(e, record))
 		return false;
 	exec_note_claim(e, record->status, event->offset);
 	return true;

@@ -60,10 +60,9 @@ const char *integration_file(enum integration_shell shell)
 	return shells[shell].file;
 }
 
-size_t integration_line_length(enum integration_shell shell, bool first, int holder)
+size_t integration_line_length(enum integration_shell shell)
 {
-	return first ? (size_t)snprintf(NULL, 0, " . /proc/%d/fd/5", holder)
-		     : strlen(shells[shell].line);
+	return strlen(shells[shell].line);
 }
 
 /* Text */
@@ -278,8 +277,6 @@ void integration_put_redirections(FILE *f, const struct integration_command *c)
 char *integration_script(const struct integration_command *c, size_t *ret_length)
 {
 	char *text = NULL;
-	if (c->first)
-		return integration_first_script(c, ret_length);
 	if (c->shell == INTEGRATION_ZSH)
 		return integration_zsh_script(c, ret_length);
 	if (c->shell == INTEGRATION_FISH)

@@ -13,8 +13,6 @@
 #include <stddef.h>
 
 #define INTEGRATION_NONCE_LENGTH 32u
-#define INTEGRATION_VERSION 3 /* of the init file; the first releases have none */
-#define INTEGRATION_SEALED 3  /* from that on what is typed has a seal (shell/exec/seal.h) */
 #define INTEGRATION_LOAD "\033[57399;17~"
 #define INTEGRATION_BACK "\033[57399;19~"
 #define INTEGRATION_STATE "\033[57399;21~"      /* write down functions and aliases, then say S */
@@ -43,7 +41,6 @@ struct integration_command {
 	enum exec_streams streams;
 	const char *error_terminal; /* path of the terminal for standard error */
 	bool isolated;              /* in a subshell: what it does to the shell is lost */
-	bool first;                 /* the shell has the init file of the first releases */
 	unsigned up, column; /* how to get to the end of the prompt: rows up, column from 1 */
 };
 
@@ -71,5 +68,5 @@ char *integration_init(const struct integration_init *init);
 /* What the shell runs for a command: one line. Owned by the caller; NULL when memory is short. */
 char *integration_script(const struct integration_command *command, size_t *ret_length);
 
-/* Characters of the line that calls the script, which is shown for a moment: holder is its process. */
-size_t integration_line_length(enum integration_shell shell, bool first, int holder);
+/* Characters of the line that calls the script, which is shown for a moment. */
+size_t integration_line_length(enum integration_shell shell);

@@ -1,4 +1,4 @@
-/* What the files of integration share: integration.c, integration_first.c. */
+/* What the files of integration share. */
 #pragma once
 
 #include "shell/exec/integration.h"
@@ -30,6 +30,3 @@ void integration_put_circumstances(FILE *f, const struct integration_command *co
 /* integration_script() for the other shells. */
 char *integration_zsh_script(const struct integration_command *command, size_t *ret_length);
 char *integration_fish_script(const struct integration_command *command, size_t *ret_length);
-
-/* integration_script() for a shell with the init file of the first releases. */
-char *integration_first_script(const struct integration_command *command, size_t *ret_length);

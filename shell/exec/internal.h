@@ -39,8 +39,6 @@ bool exec_set_names(struct exec *e, const struct exec_names *names);
 /* claim.c: what somebody tells of e, who need not be its shell; status: -1 when not that it is over. */
 void exec_note_claim(struct exec *e, int status, uint64_t offset);
 void exec_claim_tick(struct exec *e);
-/* Whether the marks of a prompt, behind one of its end, are claimed; then its record is waited for again. */
-bool exec_claims_prompt(struct exec *e);
 /*
  * The same for a line of somebody's, of whose end there is no proof: whether a mark is set aside until more is known, and
  * whether a record of that time is claimed, for the shell still waits for what the line has started.
@@ -50,8 +48,7 @@ bool exec_claims_line(struct executor *x, uint64_t time_ms);
 void exec_claim_line_tick(struct executor *x);
 /* Whether a mark of its end, or a record that has its id, comes from its shell. */
 bool exec_believes_mark(const struct exec *e, const struct mark *mark);
-bool exec_believes_record(
-	const struct exec *e, const struct record *record, const struct event_header *event);
+bool exec_believes_record(const struct exec *e, const struct record *record);
 /* Whether the shell waits for a child, and has had all of them since before a time (wall clock). */
 bool exec_awaits_child(const struct executor *x, uint64_t time_ms);
 

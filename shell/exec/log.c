@@ -63,7 +63,7 @@ char *exec_log_header(const struct exec *e)
 		json_object_set_new(root, "timeout", json_integer((json_int_t)e->timeout_ms));
 	if (root && e->hold_asked)
 		json_object_set_new(root, "hold", json_true());
-	if (root && e->seal.made) {
+	if (root) {
 		char seal[SEAL_TEXT + 1];
 		seal_write(&e->seal, seal);
 		json_object_set_new(root, "seal", json_string(seal));
@@ -86,7 +86,7 @@ void exec_log_began(struct exec *e)
 	put_beginning(e, text);
 	size_t length = strlen(text);
 	if (e->header_length < length)
-		return; /* one of the first releases has typed it */
+		return; /* somebody has written into the script */
 	/* Without it the next server knows it from what the ring has. */
 	if (pwrite(e->executor->script_fd, text, length, (off_t)(e->header_length - length)) !=
 		(ssize_t)length)

@@ -44,8 +44,7 @@ bool exec_is_ready(struct executor *x)
  */
 static void place_line(const struct executor *x, struct integration_command *plan)
 {
-	size_t line = integration_line_length(
-		x->shell, x->first, x->pane->held.link.info.holder_pid);
+	size_t line = integration_line_length(x->shell);
 	unsigned cols = pane_cols(x->pane);
 	plan->column = x->column;
 	size_t filled = x->column ? x->column - 1 + line : 0;
@@ -74,7 +73,7 @@ static int write_script(struct executor *x, struct exec *e)
 
 int exec_type(struct exec *e)
 {
-	char keys[sizeof INTEGRATION_LOAD + SEAL_TYPED + 1], seal[SEAL_TYPED + 1] = "";
+	char keys[sizeof INTEGRATION_LOAD + SEAL_TYPED + 1], seal[SEAL_TYPED + 1];
 	struct executor *x = e->executor;
 	struct integration_command *plan = &e->plan;
 	e->state = EXEC_STARTING;
@@ -85,13 +84,12 @@ int exec_type(struct exec *e)
 	plan->id = e->id;
 	plan->nonce = x->nonce;
 	plan->shell = x->shell;
-	plan->first = x->first;
 	plan->command = e->command;
 	plan->length = e->length;
 	plan->input = e->input;
 	place_line(x, plan);
 	plan->error_terminal = x->error_terminal;
-	int rc = x->sealed ? seal_make(&e->seal, seal) : 0;
+	int rc = seal_make(&e->seal, seal);
 	if (rc == 0)
 		rc = write_script(x, e);
 	int length = snprintf(keys, sizeof keys, INTEGRATION_LOAD "%s\r", seal);

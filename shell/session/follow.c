@@ -330,7 +330,7 @@ static uint64_t last_active(const struct session *session, uint64_t now)
 	uint64_t at = later(control_active(&link->control, now), session->created_ms);
 	if (ring_exited(&link->ring, &exit))
 		at = later(at, exit.time_ms);
-	/* One of an earlier release has noted nothing: all of the log counts, if all of it is there. */
+	/* Where nothing has been noted yet all of the log counts, if all of it is there. */
 	at = later(at, last_event(log, stream_oldest(log) > 0 ? from : 0));
 	return at > 0 && at < now ? at : now;
 }

@@ -51,10 +51,6 @@ int meta_save(int dir_fd, const struct session *s)
 		screen_unicode_name(s->pane.unicode));
 	if (root && s->executor.possible)
 		json_object_set_new(root, "nonce", json_string(s->executor.nonce));
-	if (root && s->executor.possible && !s->executor.first)
-		json_object_set_new(root, "integration",
-			json_integer(
-				s->executor.sealed ? INTEGRATION_VERSION : INTEGRATION_SEALED - 1));
 	if (root && s->argv)
 		json_object_set_new(root, "argv", argv_json(s->argv));
 	if (root && s->shell_arguments)
@@ -82,7 +78,7 @@ static int read_meta(struct session *s, const json_t *root)
 	snprintf(s->name, sizeof s->name, "%s", name);
 	s->created_ms = (uint64_t)created;
 	s->idle_timeout_ms = (uint64_t)idle;
-	/* None in older files, and perhaps one of a newer server's: neither is a reason to lose a session. */
+	/* One of a newer server's is no reason to lose a session. */
 	enum size_policy policy = SIZE_LATEST;
 	(void)size_policy_parse(size, &policy); /* otherwise it stays */
 	presence_set_policy(&s->presence, policy);
@@ -95,9 +91,6 @@ static int read_meta(struct session *s, const json_t *root)
 		snprintf(s->executor.nonce, sizeof s->executor.nonce, "%s", nonce);
 		s->executor.shell = integration_shell_of(shell);
 		s->executor.possible = s->executor.shell != INTEGRATION_NONE;
-		const json_t *version = json_object_get(root, "integration");
-		s->executor.first = !version;
-		s->executor.sealed = json_integer_value(version) >= INTEGRATION_SEALED;
 	}
 	return 0;
 }

@@ -1,8 +1,7 @@
 /*
  * One server for one runtime directory. Three locks, for none of them is enough alone:
  *   - a record lock (fcntl(2)) on the file "lock": it belongs to the process and ends with it, at once;
- *   - flock(2) on it, which servers of earlier releases look at. A child between fork and exec holds it, too,
- *     after its server has been killed: it is waited for;
+ *   - flock(2) on it. A child between fork and exec holds it, too, after its server has been killed: it is waited for;
  *   - a name in the abstract namespace of unix sockets (unix(7)), made of the place of the directory: it is taken
  *     also when the directory has been removed and made again under a server that runs.
  */

@@ -1,7 +1,5 @@
 // Who did something is what the server knows; what they call themselves stands beside it and is believed by nobody.
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { cli } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
@@ -24,8 +22,8 @@ scenario('nobody passes for another', async (server) => {
 	assert.deepEqual([data.author, data.label], [author, 'owner']);
 	const plain = await api.call('POST', '/api/session/s/exec', { command: 'true' });
 	assert.deepEqual([plain.data.author, plain.data.label], ['owner', null]);
-	const older = await api.call('POST', '/api/session/s/exec', { command: 'true', author: 'robot' });
-	assert.deepEqual([older.data.author, older.data.label], ['owner', 'robot'], 'as older clients call it');
+	const named = await api.call('POST', '/api/session/s/exec', { command: 'true', label: 'robot' });
+	assert.deepEqual([named.data.author, named.data.label], ['owner', 'robot']);
 	// What comes while the shell does not read a line yet is not shown, and its text not kept.
 	await server.shellReady('s');
 	await driver.call('POST', '/api/session/s/keys', { text: 'echo typed', submit: true, ...claims });
@@ -60,30 +58,6 @@ scenario('nobody passes for another', async (server) => {
 	assert.deepEqual((await blocks(api, 5)).map((b) => [b.author, b.label]), all.map((b) => [b.author, b.label]));
 	const again = (await api.call('GET', `/api/session/s/exec/${data.id}`)).data;
 	assert.deepEqual([again.author, again.label], [author, 'owner']);
-});
-
-scenario('of what an older release has written down the author is not known', async (server) => {
-	const { api } = server;
-	await server.session({ id: 's', cwd: server.cwd });
-	const { data } = await api.call('POST', '/api/session/s/exec', { command: 'true', label: 'owner' });
-	await blocks(api, 1);
-	await server.kill('SIGKILL');
-	const sessions = path.join(server.dir, 'sessions');
-	for (const name of ['execs', 'blocks']) {
-		const file = path.join(sessions, readdirSync(sessions)[0], name);
-		const lines = readFileSync(file, 'utf8').trim().split('\n').map((line) => {
-			const { principal, ...rest } = JSON.parse(line);
-			assert.equal(principal, 'owner');
-			return JSON.stringify(rest);
-		});
-		writeFileSync(file, `${lines.join('\n')}\n`);
-	}
-	await server.start();
-	const exec = (await api.call('GET', `/api/session/s/exec/${data.id}`)).data;
-	assert.deepEqual([exec.author, exec.label], [null, 'owner']);
-	const [block] = await blocks(api, 1);
-	assert.deepEqual([block.author, block.label], [null, 'owner']);
-	assert.equal((await api.call('GET', '/api/session/s/blocks?author=owner')).blocks.length, 0);
 });
 
 scenario('whose command waits may take it back, also while somebody else has leased the session', async (server) => {

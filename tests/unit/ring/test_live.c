@@ -372,7 +372,7 @@ Test(live_mute, what_nobody_has_answered_is)
 	stop(&last);
 }
 
-/* An earlier release has not said how far it had answered: it is taken for all. */
+/* Nobody has said how far it has been answered: it is taken for all. */
 Test(live_mute, all_is_answered_where_nobody_says)
 {
 	struct server other;
@@ -725,7 +725,7 @@ Test(live_restore, without_a_checkpoint_begins_with_the_ring)
 	stop(&other);
 }
 
-/* An earlier release has told the holder that it may, and left no checkpoint. */
+/* The server before has told the holder that it may, and left no checkpoint. */
 Test(live_restore, what_is_overwritten_meanwhile_is_left_out)
 {
 	struct server other;

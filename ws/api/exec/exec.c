@@ -79,12 +79,9 @@ static bool take_limits(struct request *r, const json_t *body, struct asked *q)
 
 static bool take_names(struct request *r, const json_t *body, struct asked *q)
 {
-	const char *streams, *format, *field = "label";
+	const char *streams, *format;
 	struct exec_options *o = &q->options;
-	/* As clients of the first releases call it, who were believed. */
-	if (!json_object_get(body, field))
-		field = "author";
-	if (!body_text(r, body, "key", &o->key) || !body_text(r, body, field, &o->label) ||
+	if (!body_text(r, body, "key", &o->key) || !body_text(r, body, "label", &o->label) ||
 		!body_text(r, body, "lease", &o->lease) || !body_text(r, body, "cwd", &o->cwd) ||
 		!body_text(r, body, "streams", &streams) || !body_text(r, body, "format", &format))
 		return false;
@@ -95,8 +92,8 @@ static bool take_names(struct request *r, const json_t *body, struct asked *q)
 	else if (o->key && (!*o->key || strlen(o->key) > EXEC_KEY_MAX))
 		reply_invalid(r, "key", "A key has 1 to 128 bytes", "invalid");
 	else if (o->label && (!name_is_text(o->label) || strlen(o->label) > EXEC_AUTHOR_MAX))
-		reply_invalid(
-			r, field, "A name is 1 to 128 bytes without control characters", "invalid");
+		reply_invalid(r, "label", "A name is 1 to 128 bytes without control characters",
+			"invalid");
 	else
 		return true;
 	return false;

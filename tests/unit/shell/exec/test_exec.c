@@ -8,6 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* The parts of the seal of what has been typed. */
+struct parts {
+	char mark[SEAL_DIGITS + 1], record[SEAL_DIGITS + 1];
+};
+
 struct shell {
 	struct memory_pane memory;
 	struct blocks blocks;
@@ -17,6 +22,7 @@ struct shell {
 	uint64_t blocks_not_kept;
 	unsigned executed, restarted, failed, changed, gone;
 	enum exec_end end; /* of the last that was over */
+	struct parts seal; /* of the last that was typed */
 	struct exec_watcher watcher;
 };
 
@@ -127,10 +133,28 @@ static int start(struct shell *s, const char *command, struct exec **ret_exec)
 	return exec_start(&s->executor, &o, &s->watcher, ret_exec);
 }
 
+/* What has been typed since the last time, without the seal that the shell takes out of it. */
+static const char *take_typed(struct shell *s)
+{
+	static const char lead[] = INTEGRATION_LOAD SEAL_LEAD;
+	static char text[4096];
+	snprintf(text, sizeof text, "%s", memory_pane_typed(&s->memory));
+	char *at = strstr(text, lead);
+	if (!at)
+		return text;
+	char *digits = at + strlen(lead), *behind = digits + 2 * SEAL_DIGITS;
+	cr_assert_eq(strspn(digits, "0123456789abcdefghijklmnopqrstuvwxyz"), 2 * SEAL_DIGITS);
+	snprintf(s->seal.mark, sizeof s->seal.mark, "%s", digits);
+	snprintf(s->seal.record, sizeof s->seal.record, "%s", digits + SEAL_DIGITS);
+	memmove(at + strlen(INTEGRATION_LOAD), behind, strlen(behind) + 1);
+	return text;
+}
+
 /* The shell takes what was typed, and says that it begins. */
 static void begin_command(struct shell *s, const struct exec *e)
 {
 	char text[100];
+	take_typed(s);
 	snprintf(text, sizeof text, ";id=%s", e->id);
 	memory_pane_mark(&s->memory, "C", text);
 	snprintf(text, sizeof text, "%s|0", e->id);
@@ -157,28 +181,17 @@ static void tell_end(
 
 static void end_command(struct shell *s, const struct exec *e, int status)
 {
-	tell_end(s, e, status, "", "");
+	tell_end(s, e, status, s->seal.mark, s->seal.record);
 }
 
-/* The parts of the seal of what has been typed. */
-struct parts {
-	char mark[SEAL_DIGITS + 1], record[SEAL_DIGITS + 1];
-};
-
+/* A command that runs, and what would prove its end. */
 static struct exec *begin_sealed(struct shell *s, const char *command, struct parts *ret_parts)
 {
-	static const char lead[] = INTEGRATION_LOAD SEAL_LEAD;
 	struct exec *e;
-	s->executor.sealed = true;
 	show_prompt(s);
 	cr_assert_eq(start(s, command, &e), 0);
-	const char *typed = memory_pane_typed(&s->memory), *seal = typed + sizeof lead - 1;
-	cr_assert_eq(strncmp(typed, lead, sizeof lead - 1), 0);
-	cr_assert_str_eq(seal + 2 * SEAL_DIGITS, "\r");
-	snprintf(ret_parts->mark, sizeof ret_parts->mark, "%.*s", (int)SEAL_DIGITS, seal);
-	snprintf(ret_parts->record, sizeof ret_parts->record, "%.*s", (int)SEAL_DIGITS,
-		seal + SEAL_DIGITS);
 	begin_command(s, e);
+	*ret_parts = s->seal;
 	return e;
 }
 
@@ -191,7 +204,7 @@ Test(exec, a_command_from_its_typing_to_its_end, .timeout = 30)
 	show_prompt(&s);
 	cr_assert_eq(start(&s, "make it", &e), 0);
 	cr_assert_eq(e->state, EXEC_STARTING);
-	cr_assert_str_eq(memory_pane_typed(&s.memory), INTEGRATION_LOAD "\r");
+	cr_assert_str_eq(take_typed(&s), INTEGRATION_LOAD "\r");
 	begin_command(&s, e);
 	cr_assert_eq(e->state, EXEC_RUNNING);
 	memory_pane_say(&s.memory, "made\r\n");
@@ -326,7 +339,7 @@ Test(exec, one_at_a_time_in_their_order, .timeout = 30)
 	make_shell(&s);
 	show_prompt(&s);
 	cr_assert_eq(start(&s, "one", &first), 0);
-	memory_pane_typed(&s.memory);
+	take_typed(&s);
 	struct exec_watcher other = {.changed = on_changed, .gone = on_gone, .user = &s};
 	const struct exec_options o = {.command = "two", .length = 3, .queue = true};
 	cr_assert_eq(exec_start(&s.executor, &o, &other, &second), 0);
@@ -340,7 +353,7 @@ Test(exec, one_at_a_time_in_their_order, .timeout = 30)
 	cr_assert_eq(second->state, EXEC_QUEUED, "there is no prompt yet");
 	show_prompt(&s);
 	cr_assert_eq(second->state, EXEC_STARTING);
-	cr_assert_str_eq(memory_pane_typed(&s.memory), INTEGRATION_LOAD "\r");
+	cr_assert_str_eq(take_typed(&s), INTEGRATION_LOAD "\r");
 	finish_shell(&s);
 	cr_assert_eq(s.gone, 2);
 	cr_assert_eq(s.executed, 2);
@@ -354,13 +367,13 @@ Test(exec, typing_waits_until_the_command_has_begun, .timeout = 30)
 	make_shell(&s);
 	show_prompt(&s);
 	cr_assert_eq(start(&s, "cat", &e), 0);
-	memory_pane_typed(&s.memory);
+	take_typed(&s);
 	cr_assert_eq(exec_write(&s.executor, "hello", 5), 0);
-	cr_assert_str_eq(memory_pane_typed(&s.memory), "");
+	cr_assert_str_eq(take_typed(&s), "");
 	cr_assert_eq(exec_input_waiting(&s.executor), 5);
 	cr_assert_eq(s.memory.counters.bytes_in, 0, "counted when it is written");
 	begin_command(&s, e);
-	cr_assert_str_eq(memory_pane_typed(&s.memory), "hello");
+	cr_assert_str_eq(take_typed(&s), "hello");
 	cr_assert_eq(s.memory.counters.bytes_in, 5);
 	cr_assert(e->interleaved);
 	finish_shell(&s);

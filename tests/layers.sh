@@ -33,25 +33,26 @@ judge() {
 		room("ring/search", "ring ring/screen ring/screen/grid ring/screen/view")
 		room("ring/live", "ring ring/screen ring/screen/view")
 
+		room("pty/proc", "")
 		room("pty", "ring")
-		room("pty/holder", "pty ring")
+		room("pty/holder", "pty pty/proc ring")
 
 		room("shell", "pty ring")
 		room("shell/store", "shell")
-		room("shell/proc", "")
-		room("shell/files", "shell shell/proc")
+		room("shell/proc", "pty/proc pty")
+		room("shell/files", "pty/proc shell")
 		room("shell/output", "shell ring")
-		room("shell/held", "shell shell/store shell/proc pty")
+		room("shell/held", "pty/proc shell shell/store shell/proc pty")
 		room("shell/input", "shell ring ring/screen")
 		room("shell/pane", "shell shell/held ring ring/live")
 		room("shell/block", "shell shell/store shell/output shell/input shell/pane ring ring/screen " \
 			"ring/screen/view")
-		room("shell/exec", "shell shell/store shell/proc shell/output shell/input shell/pane shell/block " \
+		room("shell/exec", "pty/proc shell shell/store shell/proc shell/output shell/input shell/pane shell/block " \
 			"ring")
-		room("shell/wait", "shell shell/proc shell/output shell/pane shell/block shell/exec ring " \
+		room("shell/wait", "pty/proc shell shell/proc shell/output shell/pane shell/block shell/exec ring " \
 			"ring/screen ring/search")
-		room("shell/ports", "shell/proc")
-		room("shell/process", "shell shell/store shell/proc shell/output shell/held pty ring")
+		room("shell/ports", "pty/proc")
+		room("shell/process", "pty/proc shell shell/store shell/proc shell/output shell/held pty ring")
 		room("shell/watch", "shell")
 		room("shell/run", "shell shell/store shell/output pty")
 		room("shell/backup", "shell/files shell/run")
@@ -62,7 +63,7 @@ judge() {
 		room("shell/session", "shell shell/store shell/held shell/input shell/pane shell/block shell/exec " \
 			"shell/wait pty ring")
 		room("shell/recording", "shell shell/store shell/block shell/exec shell/pane shell/session pty ring")
-		room("shell/activity", "shell shell/input shell/pane shell/block shell/wait shell/session ring")
+		room("shell/activity", "pty/proc shell shell/input shell/pane shell/block shell/wait shell/session ring")
 
 		room("ws/auth", "shell shell/store shell/session")
 		room("ws/hook", "shell shell/activity shell/block shell/pane shell/wait shell/session")
@@ -120,11 +121,12 @@ judge() {
 		home["curl/curl.h"] = "shell/backup ws/hook"
 		home["zstd.h"] = "ring/screen/grid shell/recording"
 		home["jansson.h"] = "ws shell"
-		banned["uv.h"] = "ring pty/holder"
+		banned["uv.h"] = "ring pty/holder pty/proc"
 
 		# Layers that have nothing but libc: with it come POSIX and Linux.
 		libc_only["ring"] = "uthash.h utlist.h utarray.h zstd.h"
 		libc_only["pty/holder"] = ""
+		libc_only["pty/proc"] = ""
 		split("aio alloca assert byteswap complex cpio ctype dirent dlfcn elf endian err errno " \
 			"error execinfo fcntl features fenv float fnmatch ftw getopt glob grp iconv ifaddrs " \
 			"inttypes iso646 langinfo libgen limits link locale malloc math mntent monetary mqueue " \

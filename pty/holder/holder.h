@@ -145,8 +145,6 @@ void feed_event(struct holder *h, enum event_type type, const void *payload, siz
 int tree_signal(int signo);
 /* SIGTERM and SIGCONT to everything below us, through all generations. */
 void tree_terminate(void);
-/* Whether a process is below another one, at most a few steps. */
-bool tree_is_below(pid_t pid, pid_t root);
 /* Stop all of them and their groups, then kill them. Returns false when finding them takes long. */
 bool tree_kill(void);
 

@@ -3,6 +3,7 @@
 
 #include "pty/holder/holder.h"
 #include "pty/holder/shell.h"
+#include "pty/proc/proc.h"
 #include "pty/supervise.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -127,13 +127,10 @@ static void start(struct starter *s)
 
 static void note_cwd(struct starter *s)
 {
-	char path[32], cwd[HOLDER_CWD_MAX];
-	snprintf(path, sizeof path, "/proc/%d/cwd", (int)s->shell);
-	ssize_t n = s->shell > 0 ? readlink(path, cwd, sizeof cwd) : 0;
-	if (n <= 0 || (size_t)n == sizeof cwd)
-		return; /* it has ended since: what was noted before holds */
-	memcpy(s->last_cwd, cwd, (size_t)n);
-	s->last_cwd[n] = '\0';
+	char cwd[HOLDER_CWD_MAX];
+	size_t length = proc_link(s->shell, "cwd", cwd, sizeof cwd);
+	if (length > 0) /* else it has ended since: what was noted before holds */
+		memcpy(s->last_cwd, cwd, length + 1);
 }
 
 /* fd: -1, or taken. */

@@ -5,6 +5,7 @@
  */
 #include "pty/holder/holder.h"
 #include "pty/holder/shell.h"
+#include "pty/proc/proc.h"
 #include "pty/starter.h"
 
 #include <errno.h>
@@ -73,7 +74,7 @@ static void note_entered(struct holder *h, pid_t pid)
 		return;
 	close_shell(h);
 	h->shell_fd = pidfd_open(pid, 0);
-	if (h->shell_fd >= 0 && tree_is_below(pid, getpid()))
+	if (h->shell_fd >= 0 && proc_is_below(pid, getpid()))
 		h->shell = pid;
 	else
 		close_shell(h);

@@ -1,6 +1,7 @@
 /* The PTY and the shell on it. */
 #include "pty/holder/holder.h"
 #include "pty/holder/shell.h"
+#include "pty/proc/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -118,17 +119,14 @@ err_pair:
 
 void terminal_note_cwd(struct holder *h)
 {
-	char path[32], cwd[HOLDER_CWD_MAX];
+	char cwd[HOLDER_CWD_MAX];
 	if (h->options.starter) {
 		(void)starting_ask(h, STARTER_NOTE_CWD, 0);
 		return;
 	}
-	snprintf(path, sizeof path, "/proc/%d/cwd", (int)h->shell);
-	ssize_t n = h->shell > 0 ? readlink(path, cwd, sizeof cwd) : 0;
-	if (n <= 0 || (size_t)n == sizeof cwd)
-		return; /* it has ended since: what it said before holds */
-	memcpy(h->cwd, cwd, (size_t)n);
-	h->cwd[n] = '\0';
+	size_t length = proc_link(h->shell, "cwd", cwd, sizeof cwd);
+	if (length > 0) /* else it has ended since: what it said before holds */
+		memcpy(h->cwd, cwd, length + 1);
 }
 
 int terminal_restart(struct holder *h)

@@ -14,6 +14,7 @@
  */
 #include "shell/exec/internal.h"
 
+#include "pty/proc/proc.h"
 #include "shell/clock.h"
 #include "shell/proc/foreground.h"
 #include "shell/proc/tree.h"
@@ -53,14 +54,13 @@ static uint64_t program_of(struct peek *peek, pid_t pid)
 /* Whether a process would be dead had it got the last INT: it lives, and has no other use for it. */
 static bool has_missed(pid_t pid)
 {
-	char path[32], text[4096];
+	char text[PROC_STATUS_MAX] = "";
 	const unsigned long long bit = 1ull << (SIGINT - 1);
-	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
+	int fd = proc_open(pid);
+	if (fd >= 0) {
+		(void)proc_read(fd, "status", text, sizeof text);
 		close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	}
 	const char *state = strstr(text, "\nState:\t"), *ignored = strstr(text, "\nSigIgn:\t"),
 		   *caught = strstr(text, "\nSigCgt:\t");
 	return state && ignored && caught && strchr("RSD", state[8]) &&

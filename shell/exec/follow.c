@@ -1,8 +1,9 @@
 /* Following a shell: what its marks and records mean for the command that runs, and for the next. */
 #include "shell/clock.h"
+#include "pty/proc/proc.h"
 #include "shell/exec/internal.h"
 
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -200,17 +201,14 @@ static void on_started(
 
 static void note_cwd(struct exec *e, const struct record *record)
 {
-	char path[64], target[4096];
-	ssize_t n = -1;
-	if (!record->cwd[0]) {
-		/* It could not be written: the kernel knows where the shell is now. */
-		snprintf(path, sizeof path, "/proc/%d/cwd",
-			e->executor->pane->held.link.info.shell_pid);
-		n = readlink(path, target, sizeof target - 1);
-		target[n > 0 ? n : 0] = '\0';
-	}
+	char there[PATH_MAX];
+	const char *cwd = record->cwd;
+	/* Where it could not be written the kernel knows where the shell is now. */
+	if (!cwd[0] &&
+		proc_link(e->executor->pane->held.link.info.shell_pid, "cwd", there, sizeof there) > 0)
+		cwd = there;
 	free(e->cwd);
-	e->cwd = record->cwd[0] ? strdup(record->cwd) : n > 0 ? strdup(target) : NULL;
+	e->cwd = cwd[0] ? strdup(cwd) : NULL;
 }
 
 static void finish_by_record(struct exec *e, const struct record *record,

@@ -3,6 +3,7 @@
  * come as far as its first prompt. Facts of the kernel, since what would tell otherwise may be gone.
  */
 #include "shell/exec/internal.h"
+#include "pty/proc/proc.h"
 #include "shell/proc/foreground.h"
 #include "shell/proc/peek.h"
 #include "shell/store/directory.h"
@@ -18,21 +19,13 @@
 #define START_MAX ((size_t)64 << 10) /* of its arguments, or of its environment */
 #define LOOK_MS 60u                   /* between two looks at who reads */
 
-static bool read_program(pid_t pid, char path[PATH_MAX])
-{
-	char link[32];
-	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-	ssize_t n = readlink(link, path, PATH_MAX - 1);
-	path[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
-
 /* Whether the holder's child has not become the shell yet. */
 static bool is_unborn(const struct link *link)
 {
 	char shell[PATH_MAX], holder[PATH_MAX];
-	return !read_program(link->info.shell_pid, shell) ||
-		!read_program(link->info.holder_pid, holder) || strcmp(shell, holder) == 0;
+	return proc_link(link->info.shell_pid, "exe", shell, sizeof shell) == 0 ||
+		proc_link(link->info.holder_pid, "exe", holder, sizeof holder) == 0 ||
+		strcmp(shell, holder) == 0;
 }
 
 /* What the shell was started with, in words that end with NULs; the caller's. NULL: it may not be read. */

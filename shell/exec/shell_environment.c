@@ -3,13 +3,11 @@
  * time, or the shell is not at its prompt, what it exported at its last prompt is the answer, or nothing.
  */
 #include "shell/exec/internal.h"
+#include "pty/proc/proc.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -39,16 +37,14 @@ static char *read_environment(const struct executor *x, size_t *ret_length)
 
 static void answer_waiters(struct executor *x)
 {
-	char path[64], cwd[PATH_MAX];
+	char cwd[PATH_MAX];
 	size_t length = 0;
 	char *text = read_environment(x, &length);
-	snprintf(path, sizeof path, "/proc/%d/cwd", x->pane->held.link.info.shell_pid);
-	ssize_t n = readlink(path, cwd, sizeof cwd - 1);
-	cwd[n > 0 ? n : 0] = '\0';
+	size_t known = proc_link(x->pane->held.link.info.shell_pid, "cwd", cwd, sizeof cwd);
 	while (x->environment_waiters) {
 		struct shell_environment_waiter *w = x->environment_waiters;
 		DL_DELETE(x->environment_waiters, w);
-		w->done(w->user, n > 0 ? cwd : NULL, text ? text : "", length);
+		w->done(w->user, known > 0 ? cwd : NULL, text ? text : "", length);
 	}
 	free(text);
 	x->environment_due_ms = 0;

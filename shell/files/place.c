@@ -6,7 +6,7 @@
 #include "shell/files/place.h"
 
 #include "shell/files/alias.h"
-#include "shell/proc/tree.h"
+#include "pty/proc/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -78,7 +77,7 @@ static int find_inside(struct place *p)
 
 static int enter_shell(struct place *p)
 {
-	struct tree_entry now;
+	struct proc_stat now;
 	p->cwd_fd = open_of(p->shell, "cwd", O_DIRECTORY);
 	if (p->cwd_fd < 0)
 		return p->cwd_fd == -ENOENT ? -ESRCH : p->cwd_fd;
@@ -87,8 +86,9 @@ static int enter_shell(struct place *p)
 		p->root_fd = room = open_of(p->shell, "root", O_DIRECTORY);
 	if (room < 0)
 		return room == -ENOENT ? -ESRCH : room;
-	/* Who has this number is the holder's child: what has been opened was the shell's. */
-	if (!tree_read(p->shell, &now) || now.parent != p->holder || !tree_is_living(&now))
+	/* Who has this number is below the holder: what has been opened was the shell's. */
+	if (!proc_stat(p->shell, &now) || !proc_is_living(&now) ||
+		!proc_is_below(p->shell, p->holder))
 		return -ESRCH;
 	return p->root_fd >= 0 ? find_inside(p) : 0;
 }

@@ -1,6 +1,7 @@
 /* See removal.h. One timer for all of a table; every step is bounded, and repeated until nothing is left. */
 #include "shell/held/removal.h"
 
+#include "pty/proc/proc.h"
 #include "shell/held/table.h"
 #include "shell/proc/tree.h"
 
@@ -9,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -17,29 +17,23 @@
 #include <utlist.h>
 
 #define STEP_MS 10u
-#define HOLDER_NAME "ringside-holder" /* in /proc/PID/comm, with a line feed behind it */
+#define HOLDER_NAME "ringside-holder" /* as the kernel has it, which is all of it */
 #define GUARD_NAME "ringside-guard"
 
 bool removal_is_stopped(pid_t holder)
 {
-	struct tree_entry e;
-	return holder > 0 && tree_read(holder, &e) && (e.state == 'T' || e.state == 't');
+	struct proc_stat s;
+	return holder > 0 && proc_stat(holder, &s) && (s.state == 'T' || s.state == 't');
 }
 
 /* A process by its pid, if it has this name. The descriptor came first, so it is that of what was looked at, or of nothing. */
 static int open_named(pid_t pid, const char *name)
 {
-	char path[32], text[32];
-	size_t length = strlen(name);
+	struct proc_stat s;
 	int pidfd = pid > 1 ? pidfd_open(pid, 0) : -1;
 	if (pidfd < 0)
 		return -1;
-	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
-	if (fd >= 0)
-		close(fd);
-	if (n == (ssize_t)length + 1 && memcmp(text, name, length) == 0)
+	if (proc_stat(pid, &s) && strcmp(s.name, name) == 0)
 		return pidfd;
 	close(pidfd);
 	return -1;
@@ -47,8 +41,8 @@ static int open_named(pid_t pid, const char *name)
 
 int removal_open_guard(pid_t holder)
 {
-	struct tree_entry e;
-	return holder > 0 && tree_read(holder, &e) ? open_named(e.parent, GUARD_NAME) : -1;
+	struct proc_stat s;
+	return holder > 0 && proc_stat(holder, &s) ? open_named(s.parent, GUARD_NAME) : -1;
 }
 
 void removal_continue(pid_t holder)
@@ -95,7 +89,7 @@ static void forget(struct removal *r)
 /* Processes below one that is known by a descriptor and its pid; 0 when that is gone. */
 static unsigned count_below(pid_t pid)
 {
-	struct tree_entry *entries = NULL;
+	struct proc_stat *entries = NULL;
 	size_t count = 0;
 	if (pid <= 0 || tree_list(pid, 0, &entries, &count) < 0)
 		return 0;

@@ -1,7 +1,7 @@
 /* See ports_look.h. A process belongs to the root that it is below; whoever changes parents meanwhile may be missed until the next look. */
 #include "shell/ports/ports_look.h"
 
-#include "shell/proc/tree.h"
+#include "pty/proc/proc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -69,50 +69,44 @@ static int add_table(struct ports_look *l, const char *path, bool v6)
 
 /* Those of the machine, by number. */
 struct family {
-	struct tree_entry *all;
+	struct proc_stat *all;
 	size_t count, size;
+	bool cut; /* there are more */
 };
 
-static bool add_process(struct family *f, pid_t pid)
+static bool add_process(void *user, pid_t pid)
 {
+	struct family *f = user;
 	if (f->count == f->size) {
 		size_t size = f->size ? f->size * 2 : 512;
-		struct tree_entry *grown = size <= LOOK_PROCESSES_MAX
+		struct proc_stat *grown = size <= LOOK_PROCESSES_MAX
 			? realloc(f->all, size * sizeof *grown)
 			: NULL;
-		if (!grown)
+		if (!grown) {
+			f->cut = true;
 			return false;
+		}
 		f->all = grown;
 		f->size = size;
 	}
-	if (tree_read(pid, &f->all[f->count]))
+	if (proc_stat(pid, &f->all[f->count]))
 		f->count++;
 	return true;
 }
 
 static int compare_pids(const void *a, const void *b)
 {
-	const struct tree_entry *p = a, *q = b;
+	const struct proc_stat *p = a, *q = b;
 	return p->pid < q->pid ? -1 : p->pid > q->pid;
 }
 
 /* Returns false when not all of them have been looked at. */
 static bool read_family(struct family *f)
 {
-	bool whole = true;
-	DIR *dir = opendir("/proc");
-	const struct dirent *e;
-	while (dir && whole && (e = readdir(dir))) {
-		long pid = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? strtol(e->d_name, NULL, 10)
-								      : 0;
-		if (pid > 0)
-			whole = add_process(f, (pid_t)pid);
-	}
-	if (dir)
-		closedir(dir);
+	int rc = proc_each(add_process, f);
 	if (f->count > 0)
 		qsort(f->all, f->count, sizeof *f->all, compare_pids);
-	return dir && whole;
+	return rc == 0 && !f->cut;
 }
 
 /* The root that pid is below, or roots_count. */
@@ -122,28 +116,17 @@ static size_t root_of(const struct ports_look *l, const struct family *f, pid_t 
 		for (size_t i = 0; i < l->roots_count; i++)
 			if (l->roots[i] == pid)
 				return i;
-		const struct tree_entry key = {.pid = pid};
-		const struct tree_entry *e = bsearch(
+		const struct proc_stat key = {.pid = pid};
+		const struct proc_stat *e = bsearch(
 			&key, f->all, f->count, sizeof *f->all, compare_pids);
 		pid = e ? e->parent : 0;
 	}
 	return l->roots_count;
 }
 
-static void read_name(pid_t pid, char name[LOOK_NAME])
-{
-	char path[40];
-	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, name, LOOK_NAME - 1);
-	if (fd >= 0)
-		close(fd);
-	name[n > 0 ? n : 0] = '\0';
-	name[strcspn(name, "\n")] = '\0';
-}
-
 /* A process below a root has this socket: where it is one that listens, it is the owner, unless a younger one has been found. */
-static void note_socket(struct ports_look *l, uint64_t inode, pid_t pid, size_t root)
+static void note_socket(
+	struct ports_look *l, uint64_t inode, const struct proc_stat *owner, size_t root)
 {
 	for (size_t i = 0; i < l->found.count; i++) {
 		struct look_owner *o = &l->owners[i];
@@ -151,18 +134,18 @@ static void note_socket(struct ports_look *l, uint64_t inode, pid_t pid, size_t 
 		for (unsigned s = 0; s < p->inodes_count; s++) {
 			if (p->inodes[s] != inode || o->pid != 0)
 				continue;
-			o->pid = pid;
+			o->pid = owner->pid;
 			o->root = root;
-			read_name(pid, o->name);
+			memcpy(o->name, owner->name, sizeof o->name);
 		}
 	}
 }
 
-static void look_at_files(struct ports_look *l, pid_t pid, size_t root)
+static void look_at_files(struct ports_look *l, const struct proc_stat *owner, size_t root)
 {
 	char path[40], target[64];
 	unsigned count = 0;
-	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)owner->pid);
 	DIR *dir = opendir(path);
 	const struct dirent *e;
 	while (dir && (e = readdir(dir))) {
@@ -174,7 +157,7 @@ static void look_at_files(struct ports_look *l, pid_t pid, size_t root)
 		if (n <= 8 || memcmp(target, "socket:[", 8) != 0)
 			continue;
 		target[n] = '\0';
-		note_socket(l, strtoull(target + 8, NULL, 10), pid, root);
+		note_socket(l, strtoull(target + 8, NULL, 10), owner, root);
 	}
 	if (dir)
 		closedir(dir);
@@ -189,7 +172,7 @@ static void find_owners(struct ports_look *l)
 	for (size_t i = 0; i < f.count; i++) {
 		size_t root = root_of(l, &f, f.all[i].pid);
 		if (root < l->roots_count && f.all[i].pid != l->roots[root])
-			look_at_files(l, f.all[i].pid, root);
+			look_at_files(l, &f.all[i], root);
 	}
 	free(f.all);
 }

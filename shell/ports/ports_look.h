@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "pty/proc/proc.h"
 #include "shell/ports/listening.h"
 
 #include <sys/types.h>
@@ -12,12 +13,11 @@
 #define LOOK_ROOTS_MAX 1024u
 #define LOOK_PROCESSES_MAX 65536u /* of the machine */
 #define LOOK_FILES_MAX 4096u      /* descriptors of one process */
-#define LOOK_NAME 16u             /* bytes of a process's name, with its NUL */
 
 struct look_owner {
 	pid_t pid;   /* 0: it is below none of the roots, or cannot be found */
 	size_t root; /* of roots; valid when pid is not 0 */
-	char name[LOOK_NAME];
+	char name[PROC_NAME];
 };
 
 struct ports_look {

@@ -1,6 +1,7 @@
 /* See blocked.h. What the programs' memory says may change while it is read, or be nonsense: bounded looks only. */
 #include "shell/proc/blocked.h"
 
+#include "pty/proc/proc.h"
 #include "shell/proc/peek.h"
 
 #include <errno.h>
@@ -20,20 +21,6 @@
 #define TTY_MINOR 0u
 #define TEXT_MAX 256u
 #define NAME_SIZE 64u
-
-/* Read the beginning of a file of the process. Returns bytes, NUL-terminated, or a negative errno. */
-static ssize_t read_text(int dir_fd, const char *name, char *text, size_t size)
-{
-	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ssize_t n = read(fd, text, size - 1);
-	if (n < 0)
-		n = -errno;
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n;
-}
 
 bool blocked_parse(const char *text, struct blocked_call *ret_call)
 {
@@ -102,7 +89,7 @@ static enum blocked guess(struct blocked_process *p, const char *thread)
 		{"ep_poll", BLOCKED_EVENT}, {"do_epoll_wait", BLOCKED_EVENT}};
 	char name[NAME_SIZE], text[TEXT_MAX] = "";
 	snprintf(name, sizeof name, "%swchan", thread);
-	if (read_text(p->fd, name, text, sizeof text) <= 0 || strcmp(text, "0") == 0)
+	if (proc_read(p->fd, name, text, sizeof text) <= 0 || strcmp(text, "0") == 0)
 		return BLOCKED_UNKNOWN;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 		/* Functions that a compiler has split end with ".constprop.0" or the like. */
@@ -179,7 +166,7 @@ static bool waits_in_epoll(struct blocked_process *p, uint64_t fd)
 {
 	char name[NAME_SIZE], text[BLOCKED_EPOLL_MAX];
 	snprintf(name, sizeof name, "fdinfo/%d", (int)fd);
-	return read_text(p->fd, name, text, sizeof text) > 0 &&
+	return proc_read(p->fd, name, text, sizeof text) > 0 &&
 		blocked_parse_epoll(text, visit_terminal, p);
 }
 
@@ -222,12 +209,12 @@ bool blocked_for_child(int fd)
 	static const char *const functions[] = {"do_wait", "sigsuspend", "futex_"};
 	char text[TEXT_MAX];
 	struct blocked_call call;
-	if (read_text(fd, "syscall", text, sizeof text) > 0)
+	if (proc_read(fd, "syscall", text, sizeof text) > 0)
 		return blocked_parse(text, &call) &&
 			(call.number == SYS_wait4 || call.number == SYS_waitid ||
 				call.number == SYS_rt_sigsuspend || call.number == SYS_futex);
 	/* As in guess(): it may not be traced. */
-	if (read_text(fd, "wchan", text, sizeof text) <= 0)
+	if (proc_read(fd, "wchan", text, sizeof text) <= 0)
 		return false;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
 		if (strncmp(text, functions[i], strlen(functions[i])) == 0)
@@ -240,7 +227,7 @@ enum blocked blocked_look(struct blocked_process *p, const char *thread)
 	char name[NAME_SIZE], text[TEXT_MAX];
 	struct blocked_call call;
 	snprintf(name, sizeof name, "%ssyscall", thread);
-	ssize_t n = read_text(p->fd, name, text, sizeof text);
+	ssize_t n = proc_read(p->fd, name, text, sizeof text);
 	if (n == -ESRCH || n == 0)
 		return BLOCKED_NO; /* it has ended meanwhile */
 	if (n < 0)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "pty/proc/proc.h"
 #include "shell/proc/blocked.h"
 
 #include <stdbool.h>
@@ -14,13 +15,12 @@
 
 #define FOREGROUND_PROCESSES 20u  /* looked at */
 #define FOREGROUND_THREADS 48u    /* of all of them together */
-#define FOREGROUND_NAME 16u       /* bytes of a name with its NUL: the kernel keeps no more */
 #define FOREGROUND_ARGV_MAX 2048u /* bytes of the arguments with their NULs */
 
 /* Whose terminal it is. */
 struct foreground_target {
 	struct peek *peek; /* what reads memory of programs */
-	pid_t holder, shell;
+	pid_t holder, shell; /* the shell is below the holder */
 	uid_t owner;       /* of the session */
 	int master_fd; /* the terminal's master, borrowed */
 };
@@ -29,7 +29,7 @@ struct foreground {
 	pid_t group; /* in the foreground; 0: none, or the terminal is gone */
 	/* The group's leader, or a process of it when that has ended; pid 0: none was found. */
 	pid_t pid;
-	char name[FOREGROUND_NAME];
+	char name[PROC_NAME];
 	char argv[FOREGROUND_ARGV_MAX]; /* each ended by a NUL */
 	size_t argv_length;
 	bool argv_cut;
@@ -39,26 +39,13 @@ struct foreground {
 	/* The first that waits for input: BLOCKED_NO, _EVENT or _READ. */
 	enum blocked waits;
 	pid_t waiter;
-	char waiter_name[FOREGROUND_NAME];
+	char waiter_name[PROC_NAME];
 	bool guessed;   /* it is not quite sure that it waits */
 	bool hidden;    /* something of the group may not be looked at */
 	bool truncated; /* there is more of it than was looked at */
 	/* How the terminal takes input; modes_known is false when it is gone. */
 	bool modes_known, line, echo;
 };
-
-/* What /proc/PID/stat says. */
-struct foreground_stat {
-	pid_t pid, parent, group;
-	char name[FOREGROUND_NAME];
-	char state;
-	unsigned terminal; /* device of the controlling terminal as the kernel encodes it; 0: none */
-	unsigned threads;
-	uint64_t cpu_ticks, start_ticks; /* since boot */
-};
-
-/* Read the text of /proc/PID/stat. Returns false when it makes no sense. Pure. */
-bool foreground_parse(const char *text, struct foreground_stat *ret_stat);
 
 /* Look. */
 void foreground_look(const struct foreground_target *t, struct foreground *ret_foreground);

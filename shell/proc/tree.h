@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "pty/proc/proc.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,22 +14,11 @@
 #define TREE_MAX 65536u /* processes looked at */
 #define TREE_END_MS 20u /* for one call of tree_end_below() */
 
-/* What /proc/PID/stat says. */
-struct tree_entry {
-	pid_t pid, parent;
-	char state;     /* 'R', 'S', 'Z' ... */
-	uint64_t start; /* ticks since boot: with the number it is unique */
-	bool below;     /* found to be below the root */
-};
-
-/* Read the text of /proc/PID/stat. Returns false when it makes no sense. Pure. */
-bool tree_parse(const char *text, struct tree_entry *ret_entry);
-
 /*
  * The living processes below root, without root and without `except` (0 = none; those below it count).
  * *ret_list: owned by the caller, *ret_count of them. Returns 0 or a negative errno.
  */
-int tree_list(pid_t root, pid_t except, struct tree_entry **ret_list, size_t *ret_count);
+int tree_list(pid_t root, pid_t except, struct proc_stat **ret_list, size_t *ret_count);
 
 /*
  * Signal all of them; signo 0: none. Returns how many there are, or a negative errno.
@@ -51,12 +42,6 @@ int tree_end_below(pid_t root, pid_t except);
 /* The child of parent that has this pid in its own namespace; 0: there is none. */
 pid_t tree_find_child(pid_t parent, pid_t inside);
 
-/* What /proc says of pid. Returns false when there is no such process. */
-bool tree_read(pid_t pid, struct tree_entry *ret_entry);
-
-/* Whether it has not ended. */
-bool tree_is_living(const struct tree_entry *e);
-
 /* A signal for many, and for their groups. */
 struct tree_call {
 	int signo;
@@ -66,7 +51,7 @@ struct tree_call {
 };
 
 /* Signal the process that e was, unless it is gone, and its group. */
-void tree_call(struct tree_call *c, const struct tree_entry *e);
+void tree_call(struct tree_call *c, const struct proc_stat *e);
 
 /* Signal pid if its parent is `parent`. Returns 0, -ESRCH when there is no such child, or another errno. */
 int tree_signal_child(pid_t pid, pid_t parent, int signo);

@@ -3,6 +3,7 @@
  * tells how the command has ended, and ends by itself after the last of them.
  */
 #include "shell/process/internal.h"
+#include "pty/proc/proc.h"
 #include "shell/proc/tree.h"
 
 #include <errno.h>
@@ -23,9 +24,9 @@ static pid_t holder_of(const struct process *p)
 /* What the tree is below: its supervisor, or what that has left. 0: nothing. */
 static pid_t root_of(const struct process *p)
 {
-	struct tree_entry e;
+	struct proc_stat s;
 	pid_t holder = holder_of(p), supervisor = p->held.link.info.shell_pid;
-	bool lives = holder > 0 && supervisor > 0 && tree_read(supervisor, &e) && tree_is_living(&e);
+	bool lives = holder > 0 && supervisor > 0 && proc_stat(supervisor, &s) && proc_is_living(&s);
 	return lives ? supervisor : holder;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "shell/wait/state.h"
 
+#include "pty/proc/proc.h"
 #include "shell/exec/shell.h"
 
 #include <poll.h>
@@ -173,10 +174,7 @@ static void take_screen(const struct pane *p, struct pane_state *t)
 
 static void take_cwd(const struct pane *p, struct pane_state *t)
 {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/cwd", (int)p->held.link.info.shell_pid);
-	ssize_t n = readlink(path, t->cwd, STATE_CWD_MAX);
-	t->cwd[n > 0 ? n : 0] = '\0';
+	(void)proc_link(p->held.link.info.shell_pid, "cwd", t->cwd, sizeof t->cwd);
 }
 
 /* Whether something of the session has not been followed: what the shell has said of itself may be in it. */

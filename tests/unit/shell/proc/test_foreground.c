@@ -399,62 +399,6 @@ Test(foreground, stopped_jobs, .timeout = 60)
 	close_terminal(&none);
 }
 
-#define REST "1 7 9 34816 -1 4194560 1 2 3 4 50 6 7 8 20 0 3 0 "
-
-Test(foreground_parse, texts)
-{
-	static const struct {
-		const char *text;
-		bool good;
-		struct foreground_stat want;
-	} cases[] = {
-		{"12 (bash) S " REST "4711 9 9", true,
-			{.pid = 12,
-				.parent = 1,
-				.group = 7,
-				.name = "bash",
-				.state = 'S',
-				.terminal = 34816,
-				.threads = 3,
-				.cpu_ticks = 56,
-				.start_ticks = 4711}},
-		{"12 (a) b (c) T " REST "1 2", true,
-			{.pid = 12,
-				.parent = 1,
-				.group = 7,
-				.name = "a) b (c",
-				.state = 'T',
-				.terminal = 34816,
-				.threads = 3,
-				.cpu_ticks = 56,
-				.start_ticks = 1}},
-		{"12 (123456789012345678) R " REST "1", true,
-			{.pid = 12,
-				.parent = 1,
-				.group = 7,
-				.name = "123456789012345",
-				.state = 'R',
-				.terminal = 34816,
-				.threads = 3,
-				.cpu_ticks = 56,
-				.start_ticks = 1}},
-		{"12 () R " REST, false, {0}},
-		{"12 (bash", false, {0}},
-		{"12 bash)", false, {0}},
-		{"12 )(", false, {0}},
-		{"12 (bash) S", false, {0}},
-		{"12 (bash)", false, {0}},
-		{"(bash) S " REST "1", false, {0}},
-		{"", false, {0}},
-	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct foreground_stat s = {0};
-		cr_expect_eq(
-			foreground_parse(cases[i].text, &s), cases[i].good, "%s", cases[i].text);
-		cr_expect_eq(memcmp(&s, &cases[i].want, sizeof s), 0, "%s", cases[i].text);
-	}
-}
-
 Test(blocked_parse, texts)
 {
 	static const struct {

@@ -11,36 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REST "1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 " /* fields 5 to 21 */
-
-Test(tree_parse, texts)
-{
-	static const struct {
-		const char *text;
-		bool good;
-		pid_t pid, parent;
-		uint64_t start;
-	} cases[] = {
-		{"12 (bash) S 7 " REST "4711 9 9", true, 12, 7, 4711},
-		{"12 (a) b (c) Z 1 " REST "1 2", true, 12, 1, 1},
-		{"12 () R 0 " REST "18446744073709551615", true, 12, 0, UINT64_MAX},
-		{"12 (bash) S 7 " REST, false, 0, 0, 0},
-		{"12 (bash", false, 0, 0, 0},
-		{"(bash) S 7 " REST "1", false, 0, 0, 0},
-		{"12 (bash) S", false, 0, 0, 0},
-		{"12 (bash)", false, 0, 0, 0},
-		{"", false, 0, 0, 0},
-		{")", false, 0, 0, 0},
-	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct tree_entry e = {0};
-		cr_assert_eq(tree_parse(cases[i].text, &e), cases[i].good, "%s", cases[i].text);
-		cr_assert_eq(e.pid, cases[i].pid);
-		cr_assert_eq(e.parent, cases[i].parent);
-		cr_assert_eq(e.start, cases[i].start);
-	}
-}
-
 /* A child with a child of its own, which says that it runs. */
 static pid_t start(pid_t *ret_grandchild)
 {
@@ -67,7 +37,7 @@ static pid_t start(pid_t *ret_grandchild)
 
 Test(tree, below_are_children_and_theirs, .timeout = 30)
 {
-	struct tree_entry *list;
+	struct proc_stat *list;
 	size_t count;
 	pid_t grandchild, child = start(&grandchild);
 	cr_assert_eq(tree_list(getpid(), 0, &list, &count), 0);

@@ -27,7 +27,7 @@ scenario('what is in a room, and what is not', isolated, async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const said = async (command) => (await ask(server, command)).output;
-	assert.equal((await said('echo /proc/[0-9]*')).trim().split(' ').length, 2, 'the holder and the shell');
+	assert.equal((await said('echo /proc/[0-9]*')).trim().split(' ').length, 2, 'the shell and its parent');
 	assert.equal(await said('ls -A ~ | wc -l'), '0\n');
 	assert.equal(await said('pwd'), `${server.home}\n`);
 	assert.equal((await ask(server, 'touch /usr/x /etc/x 2>/dev/null')).exitCode, 1);
@@ -101,6 +101,9 @@ scenario('runs and processes live in rooms too', isolated, async (server) => {
 	assert.deepEqual((({ stdout, exitCode }) => [stdout, exitCode])(await run('echo "$0"; pwd; exit 4')), [`bash\n${server.home}\n`, 4]);
 	assert.equal((await run(`ls ${server.dir}`)).stdout, '');
 	assert.equal((await run('echo /proc/[0-9]*')).stdout.trim().split(' ').length <= 3, true);
+	// What a variable makes the loader do it does for programs in there alone: it prints for whom it loads.
+	const { stdout: loaded } = (await api.raw('POST', '/api/run', { command: 'true', env: { LD_SHOW_AUXV: '1' } })).json;
+	assert.equal(loaded.match(/^AT_EXECFN/gm).length, 1, loaded);
 	const { processId } = await api.call('POST', '/api/process/start', { command: 'setsid sleep 1000 & echo up; ls -A ~; sleep 1000' });
 	const one = async () => (await api.call('GET', `/api/process/${processId}`)).process;
 	await until('its output', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout === 'up\n');

@@ -18,8 +18,8 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-#define TERMINATE_DEPTH_MAX 32u
-#define CHILDREN_MAX 512u /* of each that get SIGTERM; whoever is left is killed later */
+#define AIM_DEPTH_MAX 32u
+#define CHILDREN_MAX 512u /* of each that get a signal */
 #define GROUPS \
 	16 /* that are remembered, so that a big one does not get the signal for each of its members */
 
@@ -81,8 +81,25 @@ static bool call_children(struct call *c)
 	return listed;
 }
 
-/* SIGTERM to everything below a process, the deepest first; and SIGCONT, so that it is seen. */
-static void terminate_below(pid_t pid, unsigned depth)
+/* What some of those below us are to get, through all generations. */
+struct aim {
+	int signo;
+	pid_t group; /* 0: of any */
+	bool wakes;  /* and SIGCONT, so that it is seen */
+	int count;   /* who has got it */
+};
+
+static void hit(struct aim *a, pid_t pid, int pidfd)
+{
+	if (a->group > 0 && getpgid(pid) != a->group)
+		return;
+	a->count += pidfd_send_signal(pidfd, a->signo, NULL, 0) == 0;
+	if (a->wakes)
+		(void)pidfd_send_signal(pidfd, SIGCONT, NULL, 0);
+}
+
+/* The deepest first. */
+static void aim_below(struct aim *a, pid_t pid, unsigned depth)
 {
 	pid_t children[CHILDREN_MAX];
 	bool more;
@@ -91,10 +108,9 @@ static void terminate_below(pid_t pid, unsigned depth)
 		int pidfd = pidfd_open(children[i], 0);
 		/* The descriptor came first: it is of the child, or of nothing. */
 		if (pidfd >= 0 && proc_is_below(children[i], getpid())) {
-			if (depth < TERMINATE_DEPTH_MAX)
-				terminate_below(children[i], depth + 1);
-			(void)pidfd_send_signal(pidfd, SIGTERM, NULL, 0);
-			(void)pidfd_send_signal(pidfd, SIGCONT, NULL, 0);
+			if (depth < AIM_DEPTH_MAX)
+				aim_below(a, children[i], depth + 1);
+			hit(a, children[i], pidfd);
 		}
 		if (pidfd >= 0)
 			close(pidfd);
@@ -103,7 +119,15 @@ static void terminate_below(pid_t pid, unsigned depth)
 
 void tree_terminate(void)
 {
-	terminate_below(getpid(), 0);
+	struct aim a = {.signo = SIGTERM, .wakes = true};
+	aim_below(&a, getpid(), 0);
+}
+
+int tree_signal_group(pid_t group, int signo)
+{
+	struct aim a = {.signo = signo, .group = group};
+	aim_below(&a, getpid(), 0);
+	return a.count;
 }
 
 int tree_signal(int signo)

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define GROUP_LOOKS 5u /* for a group that is killed */
+
 struct list {
 	struct proc_stat *entries;
 	size_t count, capacity;
@@ -158,7 +160,7 @@ static int signal_member(const struct proc_stat *e, pid_t group, int signo)
 	return rc;
 }
 
-int tree_signal_group(pid_t root, pid_t group, int signo)
+static int signal_members(pid_t root, pid_t group, int signo)
 {
 	struct proc_stat *entries = NULL;
 	size_t count = 0;
@@ -174,6 +176,16 @@ int tree_signal_group(pid_t root, pid_t group, int signo)
 	}
 	free(entries);
 	return sent > 0 ? sent : error;
+}
+
+int tree_signal_group(pid_t root, pid_t group, int signo)
+{
+	int rc = signal_members(root, group, signo);
+	/* Who forks and ends all the time may have got away between two looks. */
+	for (unsigned i = 1; i < GROUP_LOOKS && signo == SIGKILL && rc > 0; i++)
+		if (signal_members(root, group, signo) <= 0)
+			break;
+	return rc;
 }
 
 static int call_below(pid_t root, pid_t except, int signo)

@@ -22,11 +22,11 @@
 enum runner_type {
 	RUNNER_STARTED = 1, /* from it: value = pid of the command */
 	RUNNER_FAILED,      /* from it: value = a negative errno; it has ended */
-	RUNNER_ENDED,       /* from it: value = wait(2) status of the command, which may have left others */
-	RUNNER_LEFT,        /* from it: value = children that it has; 0: the last, it has ended */
-	RUNNER_TERMINATE,   /* to it: SIGTERM to all that there is */
-	RUNNER_KILL,        /* to it: kill everything */
-	RUNNER_RELEASE,     /* to it: end, and leave alone what there is */
+	RUNNER_ENDED, /* from it: value = wait(2) status of the command, which may have left others */
+	RUNNER_LEFT,      /* from it: value = children that it has; 0: the last, it has ended */
+	RUNNER_TERMINATE, /* to it: SIGTERM to all that there is */
+	RUNNER_KILL,      /* to it: kill everything */
+	RUNNER_RELEASE,   /* to it: end, and leave alone what there is */
 };
 
 struct runner_message {

@@ -28,8 +28,8 @@ enum starter_type {
 	STARTER_FAILED,     /* from it: value = enum report_stage, error = a negative errno */
 	STARTER_ENDED,      /* from it: value = the shell's wait(2) status */
 	STARTER_NOTE_CWD,   /* to it: the next shell starts where this one is now */
-	STARTER_SIGNAL,     /* to it: signal value to all of its children */
-	STARTER_STDERR_PTY, /* to it: the slave that comes with it is at WIRE_PLACE_STDERR_PTY from now on, or none is; it answers the same */
+	STARTER_SIGNAL,     /* to it: the session ends: signal value to all of its children */
+	STARTER_STDERR_PTY, /* to it: the slave that comes with it is at WIRE_PLACE_STDERR_PTY from now on, or none is; it answers the same, value = whether one is */
 };
 
 struct starter_message {

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #define ARGUMENT_MAX ((size_t)128 << 10) /* MAX_ARG_STRLEN of Linux, with its NUL */
-#define START_TIMEOUT_MS 10000 /* for the runner to have started the command */
+#define START_TIMEOUT_MS 10000           /* for the runner to have started the command */
 #define WORDS_MAX (SPAWN_WRAPPER_MAX + 24u)
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
@@ -45,9 +45,9 @@ struct sink {
 struct plan {
 	const struct throwaway_options *options;
 	struct sink out, err;
-	int input, script; /* files, or -1 */
-	int group;         /* cgroup.procs, or -1 */
-	int reserve;       /* keeps a descriptor for the pidfd */
+	int input, script;  /* files, or -1 */
+	int group;          /* cgroup.procs, or -1 */
+	int reserve;        /* keeps a descriptor for the pidfd */
 	int server, runner; /* ends of the socket between us and the runner */
 };
 

@@ -16,25 +16,25 @@
 
 /* All is borrowed for the call. */
 struct throwaway_options {
-	const char *holder;    /* path of ringside-holder, which runs it: see pty/runner.h */
-	const char *bash;      /* its path */
-	const char *command;   /* for bash -c; without NUL */
-	size_t command_length; /* bytes; may be longer than an argument may be */
-	bool secret;           /* it must not be seen among a process's arguments */
-	const char *cwd;       /* absolute; with a wrapper its own business */
-	char *const *wrapper;  /* what starts bash, and bash's path behind it; NULL: nobody does */
-	int filter_fd;         /* what that gets, see spawn_lend(); 0: nothing */
-	int group_fd;          /* cgroup.procs of the command's group; 0: none */
+	const char *holder;     /* path of ringside-holder, which runs it: see pty/runner.h */
+	const char *bash;       /* its path */
+	const char *command;    /* for bash -c; without NUL */
+	size_t command_length;  /* bytes; may be longer than an argument may be */
+	bool secret;            /* it must not be seen among a process's arguments */
+	const char *cwd;        /* absolute; with a wrapper its own business */
+	char *const *wrapper;   /* what starts bash, and bash's path behind it; NULL: nobody does */
+	int filter_fd;          /* what that gets, see spawn_lend(); 0: nothing */
+	int group_fd;           /* cgroup.procs of the command's group; 0: none */
 	uint64_t tasks, memory; /* its limits, see pty/enter.h; 0 = none */
-	uid_t owner;           /* whom the wrapper makes it; 0: nobody else */
-	bool spares;         /* what has left the command's process group is never ended */
-	char *const *envp;   /* hidden: see pty/enter.h */
-	int input_fd;        /* standard input, when it is above 0 */
-	const void *input;   /* or these bytes, a file of its own; NULL: /dev/null */
-	size_t input_length; /* bytes */
-	bool terminals;      /* stdout and stderr are terminals; otherwise pipes */
-	unsigned rows, cols; /* of the terminals */
-	long nofile;         /* soft limit of descriptors; 0 = ours */
+	uid_t owner;            /* whom the wrapper makes it; 0: nobody else */
+	bool spares;            /* what has left the command's process group is never ended */
+	char *const *envp;      /* hidden: see pty/enter.h */
+	int input_fd;           /* standard input, when it is above 0 */
+	const void *input;      /* or these bytes, a file of its own; NULL: /dev/null */
+	size_t input_length;    /* bytes */
+	bool terminals;         /* stdout and stderr are terminals; otherwise pipes */
+	unsigned rows, cols;    /* of the terminals */
+	long nofile;            /* soft limit of descriptors; 0 = ours */
 };
 
 /* What runs. All descriptors are the caller's to close; the outputs do not block. */

@@ -149,7 +149,7 @@ int bounds_command(const struct bounds *b, const char *group, const char *cwd, s
 		bounded.wrapper = be_user(b, cwd);
 	}
 	int rc = (b->isolation || b->user) && !bounded.wrapper ? -ENOMEM
-								 : enter_group(b, group, &bounded);
+							       : enter_group(b, group, &bounded);
 	if (rc < 0)
 		bounds_release(&bounded);
 	else

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define GUARD_NAME "ringside-guard"
+#define HOLDER_NAME "ringside-holder"
 #define PAUSE_MS 10 /* between two looks for processes that are left; it doubles up to ... */
 #define PAUSE_MAX_MS 160
 
@@ -61,18 +62,24 @@ int guard_split(int dir_fd, char *name)
 		return -errno;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
+	/* By its name it is known, as soon as there is a holder. */
+	prctl(PR_SET_NAME, GUARD_NAME);
 	pid_t pid = fork();
+	if (pid <= 0)
+		prctl(PR_SET_NAME, HOLDER_NAME);
 	if (pid < 0)
 		return -errno;
 	if (pid == 0) {
+		setsid();
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return 0;
 	}
-	setsid();
 	/* For lists of processes. */
-	prctl(PR_SET_NAME, GUARD_NAME);
-	if (strlen(name) >= strlen(GUARD_NAME))
-		strcpy(name + strlen(name) - strlen(GUARD_NAME), GUARD_NAME);
+	size_t length = strlen(name);
+	if (length >= strlen(GUARD_NAME)) {
+		memset(name, 0, length);
+		strcpy(name, GUARD_NAME);
+	}
 	/* What the holder has open is its own. */
 	if (dir_fd > 3)
 		close_range(3, (unsigned)dir_fd - 1, 0);

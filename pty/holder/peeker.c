@@ -11,9 +11,8 @@
 
 static ssize_t peek(const struct peeker_request *r, uint8_t *bytes)
 {
-	static const char *const names[] = {[PEEKER_MEMORY] = "mem",
-		[PEEKER_ARGUMENTS] = "cmdline",
-		[PEEKER_ENVIRONMENT] = "environ"};
+	static const char *const names[] = {
+		[PEEKER_MEMORY] = "mem", [PEEKER_ARGUMENTS] = "cmdline", [PEEKER_ENVIRONMENT] = "environ"};
 	char path[48];
 	if (r->file >= sizeof names / sizeof *names || r->length > PEEKER_BYTES_MAX ||
 		r->offset > INT64_MAX)

@@ -183,21 +183,23 @@ static void kill_step(struct runner *r)
 		r->pause_ms *= 2;
 }
 
-static void take_message(struct runner *r)
+/* Returns whether there may be more: false when the server is gone. */
+static bool take_message(struct runner *r)
 {
 	struct runner_message m;
 	ssize_t n = recv(RUNNER_SOCKET, &m, sizeof m, 0);
 	if (n < 0 && errno == EINTR)
-		return;
+		return true;
 	if (n == sizeof m && m.type == RUNNER_RELEASE)
 		_exit(0);
 	if (n == sizeof m && m.type == RUNNER_TERMINATE) {
 		terminate(r);
-		return;
+		return true;
 	}
-	r->killing = true; /* also when the server is gone */
+	r->killing = true; /* also without the server */
 	r->pause_ms = PAUSE_MS;
 	kill_step(r);
+	return n > 0;
 }
 
 static _Noreturn void watch(struct runner *r)
@@ -218,8 +220,7 @@ static _Noreturn void watch(struct runner *r)
 			_exit(0);
 		}
 		if (p[SOCKET].revents) {
-			open = !(p[SOCKET].revents & POLLHUP);
-			take_message(r);
+			open = take_message(r);
 		} else if (r->killing) {
 			kill_step(r);
 		}

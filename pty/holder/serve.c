@@ -178,7 +178,8 @@ static int send_signal(struct holder *h, int signo, enum wire_target target)
 	if (h->shell == 0)
 		return -ESRCH;
 	if (target == WIRE_TARGET_SHELL)
-		return pidfd_send_signal(h->shell_fd, signo, NULL, 0) < 0 ? -errno : 0;
+		return h->shell_fd < 0 || pidfd_send_signal(h->shell_fd, signo, NULL, 0) < 0 ? -ESRCH
+											     : 0;
 	pid_t group = tcgetpgrp(master);
 	if (group > 0 && terminal_sends(signo))
 		return ioctl(master, TIOCSIG, signo) < 0 ? -errno : 0;
@@ -199,11 +200,11 @@ static int second_terminal(struct holder *h, bool open, char *name)
 	return h->options.starter ? starting_ask_terminal(h, -1) : 0;
 }
 
-/* Where there is a starter, the answer waits for its own. */
+/* Where there is a starter, the answer to an opened one waits for its own. */
 static void ask_for_terminal(struct holder *h, int index, struct wire_message *m)
 {
 	m->status = h->terminal_connection >= 0 ? -EBUSY : second_terminal(h, m->a != 0, m->u.text);
-	if (m->status < 0 || !h->options.starter) {
+	if (m->status < 0 || !h->options.starter || m->a == 0) {
 		send_message(h, index, m);
 		return;
 	}

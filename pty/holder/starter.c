@@ -82,10 +82,21 @@ static int open_directory(const char *path)
 	return rc;
 }
 
+/* Above all fixed numbers, which are put in place whatever is there. */
+static int lift(int fd)
+{
+	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	if (fd >= 0)
+		close(fd);
+	return high;
+}
+
 static int set_up(struct starter *s)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 	sigset_t set;
+	close_range(
+		WIRE_PLACE_STDERR + 1, FIRST_FREE_FD - 1, 0); /* what led here may have left some */
 	s->slave = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (s->slave < 0 || null < 0)
@@ -100,7 +111,7 @@ static int set_up(struct starter *s)
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
-	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->signal_fd = lift(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 	if (s->signal_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
@@ -138,11 +149,11 @@ static void put_stderr_pty(int fd)
 {
 	if (fd < 0) {
 		close(WIRE_PLACE_STDERR_PTY);
-	} else {
+	} else if (fd != WIRE_PLACE_STDERR_PTY) { /* which it may have got where that was free */
 		dup3(fd, WIRE_PLACE_STDERR_PTY, O_CLOEXEC);
 		close(fd);
 	}
-	tell(STARTER_STDERR_PTY, 0, 0);
+	tell(STARTER_STDERR_PTY, fd >= 0, 0);
 }
 
 /* One message, with the descriptor that may come with it. Returns bytes, 0 when the holder is gone. */
@@ -162,6 +173,23 @@ static ssize_t receive(struct starter_message *m, int *ret_fd)
 	return n;
 }
 
+static void reap(struct starter *s)
+{
+	struct signalfd_siginfo ignored;
+	int status;
+	pid_t pid;
+	while (read(s->signal_fd, &ignored, sizeof ignored) > 0)
+		;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != s->shell)
+			continue;
+		s->shell = 0;
+		tell(STARTER_ENDED, status, 0);
+	}
+	if (pid < 0 && errno == ECHILD && s->started && !s->respawn)
+		_exit(0);
+}
+
 static void take_message(struct starter *s)
 {
 	struct starter_message m;
@@ -179,7 +207,9 @@ static void take_message(struct starter *s)
 		note_cwd(s);
 		break;
 	case STARTER_SIGNAL:
+		s->respawn = false; /* the session ends */
 		tree_signal(m.value);
+		reap(s);
 		break;
 	case STARTER_STDERR_PTY:
 		put_stderr_pty(fd);
@@ -187,23 +217,6 @@ static void take_message(struct starter *s)
 	default:
 		break;
 	}
-}
-
-static void reap(struct starter *s)
-{
-	struct signalfd_siginfo ignored;
-	int status;
-	pid_t pid;
-	while (read(s->signal_fd, &ignored, sizeof ignored) > 0)
-		;
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid != s->shell)
-			continue;
-		s->shell = 0;
-		tell(STARTER_ENDED, status, 0);
-	}
-	if (pid < 0 && errno == ECHILD && s->started && !s->respawn)
-		_exit(0);
 }
 
 void starter_run(int argc, char **argv)

@@ -74,10 +74,14 @@ static void note_entered(struct holder *h, pid_t pid)
 		return;
 	close_shell(h);
 	h->shell_fd = pidfd_open(pid, 0);
-	if (h->shell_fd >= 0 && proc_is_below(pid, getpid()))
+	if (h->shell_fd >= 0 && proc_is_below(pid, getpid())) {
 		h->shell = pid;
-	else
-		close_shell(h);
+		return;
+	}
+	struct proc_stat s;
+	close_shell(h);
+	if (!proc_stat(pid, &s))
+		h->shell = pid; /* it has ended already: that will be told */
 }
 
 static void note_started(struct holder *h)
@@ -117,6 +121,8 @@ static void lose(struct holder *h)
 	close(h->starter_fd);
 	h->starter_fd = -1;
 	note_failed(h, REPORT_SETUP, -ECHILD);
+	h->terminal_answer.status = -ESRCH;
+	serve_answer_terminal(h);
 	/* The shell has got that signal by the end of its parent, or was killed with its sandbox. */
 	note_ended(h, SIGHUP);
 }
@@ -149,7 +155,8 @@ void starting_take(struct holder *h)
 		note_ended(h, m.value);
 		break;
 	case STARTER_STDERR_PTY:
-		serve_answer_terminal(h);
+		if (m.value)
+			serve_answer_terminal(h);
 		break;
 	default:
 		break;

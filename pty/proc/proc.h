@@ -55,8 +55,7 @@ pid_t proc_inner_pid(pid_t pid);
 bool proc_lists_children(void);
 
 /* The children of one thread (NULL: the first), the youngest first. Returns how many; *ret_more: there may be others. */
-size_t proc_children(
-	pid_t pid, const char *thread, pid_t *ret_list, size_t max, bool *ret_more);
+size_t proc_children(pid_t pid, const char *thread, pid_t *ret_list, size_t max, bool *ret_more);
 
 /*
  * All children of a process, of each of its threads. Who is missed because others end meanwhile is found the next time.

@@ -33,8 +33,8 @@ struct activity {
 	enum state_status status;
 	enum state_input input;
 	bool certain;
-	char name[PROC_NAME]; /* of the foreground; "": none, or not known */
-	uint64_t started_ms;        /* of it; wall clock */
+	char name[PROC_NAME];            /* of the foreground; "": none, or not known */
+	uint64_t started_ms;             /* of it; wall clock */
 	char cwd[ACTIVITY_TEXT_MAX + 1]; /* of the shell, the end of it when it is longer; "": not known */
 	bool cwd_cut;
 	uint64_t since_ms; /* status and input are so since then; wall clock */

@@ -130,7 +130,9 @@ static bool has_changed(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
 	pid_t group = tcgetpgrp(e->executor->pane->held.link.master_fd);
-	if (group <= 0 || (group == e->ladder_group && program_of(&e->executor->all->peek, group) == e->ladder_program))
+	if (group <= 0 ||
+		(group == e->ladder_group &&
+			program_of(&e->executor->all->peek, group) == e->ladder_program))
 		return group > 0 && group != shell_of(e) && group_has_missed(group);
 	if (group != shell_of(e)) {
 		e->ladder_front_ms = 0;

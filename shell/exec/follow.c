@@ -205,7 +205,8 @@ static void note_cwd(struct exec *e, const struct record *record)
 	const char *cwd = record->cwd;
 	/* Where it could not be written the kernel knows where the shell is now. */
 	if (!cwd[0] &&
-		proc_link(e->executor->pane->held.link.info.shell_pid, "cwd", there, sizeof there) > 0)
+		proc_link(e->executor->pane->held.link.info.shell_pid, "cwd", there, sizeof there) >
+			0)
 		cwd = there;
 	free(e->cwd);
 	e->cwd = cwd[0] ? strdup(cwd) : NULL;

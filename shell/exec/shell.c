@@ -17,7 +17,7 @@
 #include <utlist.h>
 
 #define START_MAX ((size_t)64 << 10) /* of its arguments, or of its environment */
-#define LOOK_MS 60u                   /* between two looks at who reads */
+#define LOOK_MS 60u                  /* between two looks at who reads */
 
 /* Whether the holder's child has not become the shell yet. */
 static bool is_unborn(const struct link *link)
@@ -35,7 +35,7 @@ static char *start_of(const struct executor *x, size_t *ret_length)
 	const struct peek_target target = {pid, link_owner(&x->pane->held.link)};
 	struct peek *peek = &x->all->peek;
 	char *text = malloc(START_MAX + 1);
-	ssize_t n = !text ? 0
+	ssize_t n = !text                     ? 0
 		: x->shell == INTEGRATION_ZSH ? peek_environment(peek, target, text, START_MAX)
 					      : peek_arguments(peek, pid, text, START_MAX);
 	if (n <= 0) {

@@ -58,6 +58,7 @@ void held_remove(struct held *h, unsigned wait_ms, void (*done)(void *held, int 
 	h->removal = (struct removal){.done = done,
 		.user = h,
 		.directory = h->directory,
+		.dir_fd = h->link.dir_fd > 0 ? h->link.dir_fd : 0,
 		.holder = h->holder_lost ? 0 : link_holder(&h->link)};
 	removal_start(&h->table->removals, &h->removal, guard_of(h), wait_ms);
 }

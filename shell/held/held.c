@@ -208,11 +208,16 @@ const char *held_why(int error, const char *otherwise)
 	return otherwise;
 }
 
-void held_finish(struct held *h)
+static void close_guard(struct held *h)
 {
 	if (h->table && h->guard_fd >= 0) /* without a table it was never begun */
 		close(h->guard_fd);
 	h->guard_fd = -1;
+}
+
+void held_finish(struct held *h)
+{
+	close_guard(h);
 	free(h->directory);
 	h->directory = NULL;
 }
@@ -226,6 +231,7 @@ static void on_closed(void *user)
 void held_let_go(struct held *h)
 {
 	removal_cancel(&h->removal);
+	close_guard(h);
 	if (!h->link.closing)
 		link_close(&h->link, on_closed);
 }

@@ -2,6 +2,7 @@
 #include "shell/held/removal.h"
 
 #include "pty/proc/proc.h"
+#include "pty/spawn.h"
 #include "shell/held/table.h"
 #include "shell/proc/tree.h"
 
@@ -10,9 +11,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -108,6 +112,50 @@ static void end_without_guard(struct removal *r)
 	r->survivors += 1;
 }
 
+/* A guard or a holder that has a directory as only they have it. */
+struct search {
+	struct removal *r;
+	struct stat directory;
+};
+
+static bool visit(void *user, pid_t pid)
+{
+	struct search *f = user;
+	struct proc_stat s;
+	struct stat st;
+	char path[40];
+	if (!proc_stat(pid, &s) ||
+		(strcmp(s.name, GUARD_NAME) != 0 && strcmp(s.name, HOLDER_NAME) != 0))
+		return true;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, SPAWN_DIR_FD);
+	if (stat(path, &st) < 0 || st.st_dev != f->directory.st_dev ||
+		st.st_ino != f->directory.st_ino)
+		return true;
+	if (strcmp(s.name, GUARD_NAME) == 0) {
+		close_fd(&f->r->guard_fd);
+		f->r->guard_fd = open_named(pid, GUARD_NAME);
+	} else {
+		f->r->holder = pid;
+		close_fd(&f->r->holder_fd);
+		f->r->holder_fd = open_named(pid, HOLDER_NAME);
+	}
+	return f->r->guard_fd < 0;
+}
+
+/* Of those that are not known: whether one has the lock. Then it is looked for. */
+static bool is_locked(struct removal *r)
+{
+	struct search f = {.r = r};
+	uint64_t now = uv_now(r->table->loop);
+	if (r->dir_fd == 0 || flock(r->dir_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return false;
+	if (now >= r->search_at_ms && fstat(r->dir_fd, &f.directory) == 0) {
+		r->search_at_ms = now + REMOVAL_SEARCH_MS;
+		(void)proc_each(visit, &f);
+	}
+	return true;
+}
+
 /* Returns whether nothing is left. */
 static bool step(struct removal *r)
 {
@@ -121,9 +169,9 @@ static bool step(struct removal *r)
 	} else if (led) {
 		end_without_guard(r);
 	} else {
-		r->survivors = 0;
+		r->survivors = is_locked(r);
 	}
-	return !guarded && !led;
+	return r->survivors == 0;
 }
 
 static void on_timer(uv_timer_t *timer);
@@ -199,6 +247,7 @@ void removal_start(struct removals *t, struct removal *r, int guard_fd, unsigned
 	r->holder_fd = open_named(r->holder, HOLDER_NAME);
 	r->forced = false;
 	r->survivors = 0;
+	r->search_at_ms = 0;
 	r->force_at_ms = now + wait_ms;
 	DL_APPEND(t->list, r);
 	removal_continue(r->holder);

@@ -3,7 +3,8 @@
  * parent of the holder, does it: SIGTERM makes it kill the holder, and then everything below. It ends last, and that is
  * what is waited for. Where there is a control group, everything in that is killed as well.
  *
- * A holder whose guard was killed has nobody to do it: what is below it is killed from here.
+ * A holder whose guard was killed has nobody to do it: what is below it is killed from here. Where neither is known, the lock of
+ * the directory tells whether one is left, and it is looked for among all processes.
  */
 #pragma once
 
@@ -16,6 +17,7 @@
 #define REMOVAL_GIVE_UP_MS \
 	3000u                  /* what lives so long after the first SIGKILL cannot be ended now */
 #define REMOVAL_AGAIN_MS 5000u /* between two tries */
+#define REMOVAL_SEARCH_MS 500u /* between two searches */
 
 struct held_table;
 
@@ -26,11 +28,13 @@ struct removal {
 	void (*done)(void *user, int error);
 	void *user;
 	const char *directory;               /* its name; not owned */
+	int dir_fd;                          /* of it, borrowed; 0: there is none */
 	pid_t holder;                        /* 0: not known, or gone */
 	int guard_fd;                        /* pidfd, or -1: not known, or gone */
 	int holder_fd;                       /* pidfd, or -1: not known, or gone */
 	bool forced;                         /* the holder is not waited for any longer */
 	uint64_t force_at_ms, give_up_at_ms; /* loop time */
+	uint64_t search_at_ms;               /* loop time */
 	unsigned survivors;                  /* processes that lived at the last look */
 };
 
@@ -50,7 +54,7 @@ void removals_close(struct removals *t);
 /*
  * End it in wait_ms, unless removal_cancel() comes before; a holder that has been stopped is continued so that it
  * can do it by itself. r has been filled in as far as known: done (called once, never from inside this function),
- * user, directory, holder. guard_fd: of its guard, borrowed for the call; -1: it is looked for. The error is 0, or -EBUSY:
+ * user, directory, dir_fd, holder. guard_fd: of its guard, borrowed for the call; -1: it is looked for. The error is 0, or -EBUSY:
  * r->survivors could not be ended in time.
  */
 void removal_start(struct removals *t, struct removal *r, int guard_fd, unsigned wait_ms);

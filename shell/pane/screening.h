@@ -44,7 +44,7 @@ struct screening {
 	unsigned lines;
 	bool marks;
 	struct look_task *task; /* what it is away for in place of a picture; owned */
-	bool painted; /* of the worker, like `picture`, while it is away */
+	bool painted;           /* of the worker, like `picture`, while it is away */
 	struct picture picture;
 	struct glance left; /* when it went away; title and icon are owned */
 };

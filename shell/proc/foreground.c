@@ -61,8 +61,8 @@ static void add_children(struct look *l, pid_t pid, const char *thread)
 }
 
 /* One thread. thread: as blocked_look() has it. */
-static void look_at_thread(struct look *l, struct blocked_process *p,
-	const struct proc_stat *s, const char *thread)
+static void look_at_thread(
+	struct look *l, struct blocked_process *p, const struct proc_stat *s, const char *thread)
 {
 	struct foreground *f = l->f;
 	enum blocked b = blocked_look(p, thread);

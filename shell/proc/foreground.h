@@ -19,10 +19,10 @@
 
 /* Whose terminal it is. */
 struct foreground_target {
-	struct peek *peek; /* what reads memory of programs */
+	struct peek *peek;   /* what reads memory of programs */
 	pid_t holder, shell; /* the shell is below the holder */
-	uid_t owner;       /* of the session */
-	int master_fd; /* the terminal's master, borrowed */
+	uid_t owner;         /* of the session */
+	int master_fd;       /* the terminal's master, borrowed */
 };
 
 struct foreground {

@@ -46,12 +46,21 @@ static void drop(struct peek *p)
 		kill(p->pid, SIGKILL); /* not waited for yet, so the pid is its own */
 }
 
-void peek_finish(struct peek *p)
+/* Another one may be started. That one is reaped when a place is wanted, if it has not ended yet. */
+static void replace(struct peek *p)
 {
 	drop(p);
-	if (p->pid > 0)
-		waitpid(p->pid, NULL, WNOHANG); /* else init has it */
+	if (p->pid > 0 && waitpid(p->pid, NULL, WNOHANG) == 0) {
+		pid_t *place = free_place(p);
+		if (place)
+			*place = p->pid;
+	}
 	p->pid = 0;
+}
+
+void peek_finish(struct peek *p)
+{
+	replace(p);
 }
 
 static int fill_actions(posix_spawn_file_actions_t *actions, int socket_fd)
@@ -115,7 +124,7 @@ static bool hear(struct peek *p, struct peeker_answer *answer, int wait_ms)
 	while (poll(&s, 1, wait_ms) > 0) {
 		ssize_t n = recv(p->socket_fd, answer, sizeof *answer, MSG_DONTWAIT);
 		if (n < (ssize_t)offsetof(struct peeker_answer, bytes)) {
-			peek_finish(p); /* it has been killed */
+			replace(p); /* it has been killed */
 			return false;
 		}
 		if (answer->serial == p->serial) {
@@ -157,7 +166,7 @@ static ssize_t ask(struct peek *p, struct peeker_request *request, void *dst)
 		return rc;
 	request->serial = ++p->serial;
 	if (send(p->socket_fd, request, sizeof *request, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-		peek_finish(p);
+		replace(p);
 		return -EAGAIN;
 	}
 	p->waiting = true;
@@ -176,8 +185,7 @@ bool peek_memory(
 		.pid = target.pid,
 		.length = (uint32_t)length,
 		.offset = address};
-	return length <= PEEKER_BYTES_MAX && may_read(target) &&
-		ask(p, &r, dst) == (ssize_t)length;
+	return length <= PEEKER_BYTES_MAX && may_read(target) && ask(p, &r, dst) == (ssize_t)length;
 }
 
 static ssize_t read_file(
@@ -186,10 +194,8 @@ static ssize_t read_file(
 	size_t done = 0;
 	while (done < size) {
 		size_t most = size - done < PEEKER_BYTES_MAX ? size - done : PEEKER_BYTES_MAX;
-		struct peeker_request r = {.file = file,
-			.pid = pid,
-			.length = (uint32_t)most,
-			.offset = done};
+		struct peeker_request r = {
+			.file = file, .pid = pid, .length = (uint32_t)most, .offset = done};
 		ssize_t n = ask(p, &r, dst + done);
 		if (n < 0 && done == 0)
 			return n;

@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PEEK_WAIT_MS 20     /* for an answer */
-#define PEEK_HUNG_MS 1000u  /* without one another process takes its place */
-#define PEEK_HUNG_MAX 4u    /* that hang; with more nothing is read any more */
+#define PEEK_WAIT_MS 20    /* for an answer */
+#define PEEK_HUNG_MS 1000u /* without one another process takes its place */
+#define PEEK_HUNG_MAX 4u   /* that hang; with more nothing is read any more */
 
 struct peek {
 	const char *holder; /* path of ringside-holder; NULL: nothing can be read */

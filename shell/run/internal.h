@@ -8,7 +8,7 @@
 
 #define RUN_CHUNK ((size_t)64 << 10) /* read in one go */
 #define RUN_MARK_SIZE 33             /* of its random name, with its NUL */
-#define RUN_GROUP_SIZE 40 /* of its control group's name, with its NUL */
+#define RUN_GROUP_SIZE 40            /* of its control group's name, with its NUL */
 
 struct runs {
 	uv_loop_t *loop;
@@ -42,8 +42,8 @@ struct run {
 	enum run_state state;
 	bool exited, timed_out, cancelled;
 	bool terminals;
-	bool whole;  /* see run_options */
-	bool paused; /* its output is not wanted now: it waits in write(2) */
+	bool whole;    /* see run_options */
+	bool paused;   /* its output is not wanted now: it waits in write(2) */
 	pid_t runner;  /* the command's parent, see pty/runner.h */
 	int pidfd;     /* of the runner */
 	int socket_fd; /* to the runner, -1: closed */

@@ -238,8 +238,13 @@ void run_hear(struct run *r)
 {
 	struct runner_message m;
 	ssize_t n = 0;
-	while (r->state != RUN_OVER &&
-		(n = recv(r->socket_fd, &m, sizeof m, MSG_DONTWAIT)) == sizeof m) {
+	while (r->state != RUN_OVER) {
+		n = recv(r->socket_fd, &m, sizeof m, MSG_DONTWAIT);
+		/* It ended with something of ours unread: that is told once, and what it has said follows. */
+		if (n < 0 && (errno == ECONNRESET || errno == EINTR))
+			continue;
+		if (n != sizeof m)
+			break;
 		if (m.type == RUNNER_ENDED)
 			note_end(r, m.value);
 		if (m.type == RUNNER_LEFT)
@@ -267,6 +272,8 @@ static void on_exit_readable(uv_poll_t *poll, int status, int events)
 	uv_poll_stop(&r->exit);
 	if (r->state != RUN_OVER)
 		run_hear(r);
+	if (r->state != RUN_OVER)
+		run_finish(r); /* it has been killed */
 	run_forget(r);
 }
 

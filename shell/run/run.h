@@ -82,10 +82,10 @@ struct run_callbacks {
 struct bounds;
 
 struct runs_config {
-	const char *dir;          /* the runtime directory, where spools are; borrowed */
-	const char *holder;       /* path of ringside-holder; borrowed */
-	char *const *environment; /* what commands inherit; borrowed */
-	long nofile;              /* soft limit of descriptors for them; 0 = ours */
+	const char *dir;             /* the runtime directory, where spools are; borrowed */
+	const char *holder;          /* path of ringside-holder; borrowed */
+	char *const *environment;    /* what commands inherit; borrowed */
+	long nofile;                 /* soft limit of descriptors for them; 0 = ours */
 	const struct bounds *bounds; /* what they live in; borrowed; NULL: nothing */
 };
 

@@ -15,7 +15,7 @@ struct condition {
 	struct wait_condition is;
 	struct finder *finder; /* WAIT_MATCH in the output; of the worker while the waits are away */
 	struct wait_port *port; /* WAIT_PORT, while it is pending; owned */
-	uint64_t lost; /* bytes that it did not get; of the worker, likewise */
+	uint64_t lost;          /* bytes that it did not get; of the worker, likewise */
 	uint64_t rows_version;  /* WAIT_MATCH on the screen: the rows that have been looked at */
 };
 

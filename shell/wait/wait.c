@@ -130,8 +130,8 @@ static uint64_t list_patterns(struct waits *h)
 		DL_FOREACH (h->all, w)
 			for (unsigned i = 0; i < w->count && !w->over; i++) {
 				struct condition *c = &w->conditions[i];
-				if ((w->who[0] != '\0') != links || !c->finder || c->finder->found ||
-					finder_offset(c->finder) >= to)
+				if ((w->who[0] != '\0') != links || !c->finder ||
+					c->finder->found || finder_offset(c->finder) >= to)
 					continue;
 				uint64_t left = to - finder_offset(c->finder);
 				most = left > most ? left : most;
@@ -147,7 +147,8 @@ static bool feed_listed(struct waits *h, uint64_t work)
 	bool more = false;
 	for (unsigned i = 0; i < h->feeding_count; i++) {
 		uint64_t share = work / (h->feeding_count - i), left = share;
-		more = wait_feed(h->feeding[i], &h->pane->held.link.ring.bytes, h->feed_to, &left) || more;
+		more = wait_feed(h->feeding[i], &h->pane->held.link.ring.bytes, h->feed_to, &left) ||
+			more;
 		work -= share - left;
 	}
 	return more;
@@ -395,8 +396,8 @@ static struct wait *find_key(const struct waits *h, const struct wait_options *o
 	struct wait *w;
 	uint64_t now = pane_now(h->pane);
 	DL_FOREACH (h->all, w)
-		if (!w->forgotten && strcmp(w->key, o->key) == 0 && strcmp(w->who, who_asks(o)) == 0 &&
-			(!w->over || now < w->kept_until_ms))
+		if (!w->forgotten && strcmp(w->key, o->key) == 0 &&
+			strcmp(w->who, who_asks(o)) == 0 && (!w->over || now < w->kept_until_ms))
 			return w;
 	return NULL;
 }

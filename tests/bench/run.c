@@ -103,9 +103,8 @@ int main(int argc, char **argv)
 	uv_loop_t loop;
 	struct runs *all;
 	char dir[] = "/tmp/bench-run-XXXXXX", command[64];
-	struct runs_config config = {.dir = mkdtemp(dir),
-		.holder = getenv("RINGSIDE_HOLDER"),
-		.environment = environ};
+	struct runs_config config = {
+		.dir = mkdtemp(dir), .holder = getenv("RINGSIDE_HOLDER"), .environment = environ};
 	if (!large || uv_loop_init(&loop) < 0 || runs_open(&loop, &config, &all) < 0)
 		die("memory");
 	memset(large, 1, (size_t)mib << 20);

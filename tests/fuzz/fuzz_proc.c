@@ -28,8 +28,8 @@ static void check_name(const char *name, uint8_t seed)
 	int n = asprintf(&text,
 		"%d (%s) %c %d %d %d %d %d %u %lu %lu %lu %lu %lu %lu %ld %ld %ld %ld %d %d %llu %lu %ld %lu 1 1 0 0\n",
 		meant.pid, name, meant.state, meant.parent, 1, 1, 34816, -1, 4194304u, 1ul, 2ul,
-		3ul, 4ul, 5ul, 6ul, 7l, 8l, 20l, 0l, 1, 0, (unsigned long long)meant.start_ticks, 9ul,
-		10l, ~0ul);
+		3ul, 4ul, 5ul, 6ul, 7l, 8l, 20l, 0l, 1, 0, (unsigned long long)meant.start_ticks,
+		9ul, 10l, ~0ul);
 	FUZZ_CHECK(n > 0 && proc_parse(text, &e));
 	FUZZ_CHECK(e.pid == meant.pid && e.parent == meant.parent && e.state == meant.state);
 	FUZZ_CHECK(e.start_ticks == meant.start_ticks);

@@ -66,6 +66,11 @@ int tree_signal(int signo)
 	return 0;
 }
 
+int tree_signal_group(pid_t group, int signo)
+{
+	return fuzz_kill(group, signo) < 0 ? -errno : 1;
+}
+
 int starting_ask(struct holder *holder, enum starter_type type, int value)
 {
 	(void)holder;

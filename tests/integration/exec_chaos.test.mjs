@@ -147,7 +147,7 @@ scenario('the disk is full', { skip: process.getuid() !== 0 && 'needs a mount', 
 	await exec(server, `rm ${server.dir}/fill`);
 	assert.equal((await exec(server, 'cat', { stdin: 'x'.repeat(10_000) })).output, 'x'.repeat(10_000));
 	assert.deepEqual(readdirSync(path.join('/proc', String(server.pid), 'root', server.dir, 'sessions'))
-		.flatMap((name) => readdirSync(path.join('/proc', String(server.pid), 'root', server.dir, 'sessions', name)))
+		.flatMap((name) => readdirSync(path.join('/proc', String(server.pid), 'root', server.dir, 'sessions', name, 'shell')))
 		.filter((name) => name.startsWith('input.')), []);
 });
 
@@ -163,5 +163,5 @@ scenario('several sessions at once, and nothing is left behind', { timeout: 120_
 	}));
 	await until('descriptors as before', () => descriptors(server.pid) <= before + 1);
 	for (const name of readdirSync(path.join(server.dir, 'sessions')))
-		assert.deepEqual(readdirSync(path.join(server.dir, 'sessions', name)).filter((file) => /input|new$/.test(file)), []);
+		assert.deepEqual(readdirSync(path.join(server.dir, 'sessions', name), { recursive: true }).filter((file) => /input|new$/.test(file)), []);
 });

@@ -442,7 +442,7 @@ processes('one that ends while no server runs is known to the next', async (p, s
 	const quiet = await p.start('while [ ! -e go ]; do sleep 0.05; done; kill -9 $$');
 	await server.kill('SIGKILL');
 	writeFileSync(path.join(server.cwd, 'go'), '');
-	await until('end of both', () => server.leftovers().length === 2); // their holders
+	await until('end of both', () => server.leftovers().length === 4); // their holders and guards
 	await server.start();
 	const shown = await p.ended(processId);
 	assert.deepEqual([shown.exitCode, shown.status], [5, 'failed']);
@@ -496,7 +496,7 @@ processes('the death of a holder is an error, and nothing hangs', async (p, serv
 	const { processId, pid } = await p.start('echo here; sleep 1000');
 	await p.prints(processId, /here/);
 	const stream = p.stream(processId);
-	const holder = server.leftovers().find((each) => readFileSync(`/proc/${each}/cmdline`, 'latin1').includes('--dir-fd'));
+	const holder = server.leftovers().find((each) => /^[^\0]*ringside-holder\0/.test(readFileSync(`/proc/${each}/cmdline`, 'latin1')));
 	process.kill(holder, 'SIGKILL');
 	const exit = await stream.until('exit', ({ type }) => type === 'exit');
 	assert.equal(exit.exitCode, null);

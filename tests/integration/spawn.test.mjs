@@ -98,7 +98,7 @@ scenario('another shell', async (server) => {
 		}
 	}
 	assert.deepEqual((await server.api.list()).data, ['sh'], 'a session without a shell stayed');
-	await until('end of holders without a shell', () => processesNaming(server.root).length === 3);
+	await until('end of holders without a shell', () => processesNaming(server.root).length === 4); // the server, a guard, a holder, a shell
 });
 
 scenario('delete kills the whole tree: jobs, daemons, the stubborn and the stopped', async (server) => {
@@ -128,7 +128,7 @@ scenario('delete kills the whole tree: jobs, daemons, the stubborn and the stopp
 	assert.equal(await server.run('other', 'jobs | wc -l'), '1\n');
 	const left = processesNaming(server.root);
 	assert.ok(left.every((pid) => shells.has(pid)));
-	assert.equal(left.length, 4, `not just server, holder, shell and sleep: ${left.map(cmdline)}`);
+	assert.equal(left.length, 5, `not just server, guard, holder, shell and sleep: ${left.map(cmdline)}`);
 });
 
 // Each is a tree that never rests, in perl so that a generation takes as little time as it can.

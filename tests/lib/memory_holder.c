@@ -319,8 +319,12 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 	struct end *e = calloc(1, sizeof *e);
 	if (!e)
 		return -ENOMEM;
-	*l = (struct link){
-		.callbacks = callbacks, .user = user, .loop = loop, .dir_fd = dir_fd, .master_fd = -1};
+	*l = (struct link){.callbacks = callbacks,
+		.user = user,
+		.loop = loop,
+		.dir_fd = dir_fd,
+		.master_fd = -1,
+		.started_fd = -1};
 	uv_timer_init(loop, &l->timer);
 	l->timer.data = l;
 	e->link = l;

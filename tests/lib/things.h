@@ -198,7 +198,7 @@ static inline void things_on_ended(struct held *h)
 	things_release(h);
 }
 
-static const char *const things_files[] = {"thing", HELD_ENDING_FILE, NULL};
+static const char *const things_files[] = {"thing", HELD_ENDING_FILE, HELD_ENDING_SHELL_FILE, NULL};
 
 static const struct held_kind things_kind = {
 	.folder = "things",

@@ -143,7 +143,7 @@ Test(spawn_holder, gives_the_arguments_and_nothing_else)
 	cr_expect_not_null(
 		strstr(text,
 			"[--rows][24][--cols][80][--ring-size][65536][--control-size][4096][--ttl][0]"
-			"[--nofile][0][--mark][0][--cwd][/][--][bash][-c][two words][]"),
+			"[--nofile][0][--owner][0][--cwd][/][--][bash][-c][two words][]"),
 		"%s", text);
 	cr_expect_not_null(strstr(text, "FROM_TEST=1"), "%s", text);
 	/* 255 is bash's own, for the script. */

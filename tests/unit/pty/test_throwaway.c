@@ -1,4 +1,7 @@
 #include "pty/throwaway.h"
+
+#include "pty/enter.h"
+#include "pty/runner.h"
 #include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>
@@ -12,16 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define OUTPUT_SIZE ((size_t)4 << 20)
 
-static const char *const environment[] = {"PATH=/usr/bin:/bin", "FROM_TEST=1", NULL};
+static const char *const environment[] = {
+	ENTER_HIDDEN "PATH=/usr/bin:/bin", ENTER_HIDDEN "FROM_TEST=1", NULL};
 
 static struct throwaway_options options(const char *command, bool terminals)
 {
 	return (struct throwaway_options){
+		.holder = getenv("RINGSIDE_HOLDER"),
 		.bash = "/bin/bash",
 		.command = command,
 		.command_length = strlen(command),
@@ -48,14 +54,28 @@ static void take(int fd, char *text, size_t *length)
 	text[*length] = '\0';
 }
 
-/* Read until it has ended, then what is left. */
+/* Whether its runner has told that it has ended, and how. */
+static bool has_ended(const struct throwaway *t, struct outcome *o)
+{
+	struct runner_message m;
+	while (recv(t->socket_fd, &m, sizeof m, MSG_DONTWAIT) == sizeof m) {
+		if (m.type != RUNNER_ENDED)
+			continue;
+		o->status = m.value;
+		return true;
+	}
+	return false;
+}
+
+/* Read until it has ended, then what is left; and let its runner go, with whatever else there is. */
 static void wait_for(struct throwaway *t, struct outcome *o)
 {
-	struct pollfd p[] = {{t->out, POLLIN, 0}, {t->err, POLLIN, 0}, {t->pidfd, POLLIN, 0}};
+	const struct runner_message release = {.type = RUNNER_RELEASE};
+	struct pollfd p[] = {{t->out, POLLIN, 0}, {t->err, POLLIN, 0}, {t->socket_fd, POLLIN, 0}};
 	*o = (struct outcome){0};
 	for (int i = 0; i < 2; i++)
 		o->text[i] = calloc(1, OUTPUT_SIZE);
-	while (!(p[2].revents & POLLIN)) {
+	while (!has_ended(t, o)) {
 		cr_assert_gt(poll(p, 3, 20000), 0, "it does not end");
 		for (int i = 0; i < 2; i++) {
 			take(i == 0 ? t->out : t->err, o->text[i], &o->length[i]);
@@ -65,10 +85,12 @@ static void wait_for(struct throwaway *t, struct outcome *o)
 	}
 	take(t->out, o->text[0], &o->length[0]);
 	take(t->err, o->text[1], &o->length[1]);
-	cr_assert_eq(waitpid(t->pid, &o->status, 0), t->pid);
+	(void)send(t->socket_fd, &release, sizeof release, MSG_NOSIGNAL); /* it may have ended */
+	cr_assert_eq(waitpid(t->runner, NULL, 0), t->runner);
 	close(t->out);
 	close(t->err);
 	close(t->pidfd);
+	close(t->socket_fd);
 }
 
 static void run(const struct throwaway_options *o, struct outcome *ret)

@@ -396,8 +396,9 @@ struct quest {
 	struct inquiry inquiry; /* but for the text */
 	struct pattern *pattern;
 	struct search found;
-	const struct stream *bytes; /* of the session, which waits for what is done with its screen before it goes */
-	bool searched;              /* there was a screen */
+	const struct stream *
+		bytes; /* of the session, which waits for what is done with its screen before it goes */
+	bool searched; /* there was a screen */
 	int error;
 };
 
@@ -500,9 +501,7 @@ static void look_for(struct request *r, struct session *s)
 	*q = (struct quest){.task = {.work = work_on_quest, .destroy = destroy_quest},
 		.inquiry = inquiry,
 		.pattern = pattern,
-		.found = {.pattern = pattern,
-			.limit = (unsigned)inquiry.limit,
-			.work = SEARCH_WORK},
+		.found = {.pattern = pattern, .limit = (unsigned)inquiry.limit, .work = SEARCH_WORK},
 		.bytes = session_bytes(s)};
 	look_with(r, s, &q->task, answer_quest);
 }

@@ -68,12 +68,10 @@ Test(proc_parse, texts)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct proc_stat s = {0};
-		cr_expect_eq(
-			proc_parse(cases[i].text, &s), cases[i].good, "%s", cases[i].text);
+		cr_expect_eq(proc_parse(cases[i].text, &s), cases[i].good, "%s", cases[i].text);
 		cr_expect_eq(memcmp(&s, &cases[i].want, sizeof s), 0, "%s", cases[i].text);
 	}
 }
-
 
 /* A child that waits for its end; with a grandchild, whose number *ret_below is, if that is asked for. */
 static pid_t start(pid_t *ret_below)

@@ -86,8 +86,8 @@ static void make_shell(struct shell *s)
 {
 	*s = (struct shell){.executed = 0};
 	memory_pane_make(&s->memory);
-	executors_open(&s->all, &s->memory.loop, s->memory.folder.path,
-		getenv("RINGSIDE_HOLDER"), &callbacks);
+	executors_open(&s->all, &s->memory.loop, s->memory.folder.path, getenv("RINGSIDE_HOLDER"),
+		&callbacks);
 	s->blocks = (struct blocks){.pane = &s->memory.pane,
 		.nonce = s->executor.nonce,
 		.typed = &s->typing.typed,

@@ -13,8 +13,8 @@ static const struct {
 	enum integration_shell shell;
 	const char *name, *checks, *file, *first;
 } others[] = {
-	{INTEGRATION_ZSH, "zsh", "zsh -fn", ".zshenv", "zsh -f"},
-	{INTEGRATION_FISH, "fish", "fish --no-config -n", "init.fish", "fish --no-config"},
+	{INTEGRATION_ZSH, "zsh", "zsh -fn", "shell/.zshenv", "zsh -f"},
+	{INTEGRATION_FISH, "fish", "fish --no-config -n", "shell/init.fish", "fish --no-config"},
 };
 #define OTHERS (sizeof others / sizeof *others)
 

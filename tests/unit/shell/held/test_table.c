@@ -124,8 +124,8 @@ Test(held_table, directory_is_removed_with_what_belongs_there)
 {
 	char name[DIRECTORY_NAME_SIZE];
 	int fd = things_make_directory("a", name);
-	things_put(fd, "bit.1", "x");
-	things_put(fd, "bit.22", "x");
+	things_put(fd, "shell/bit.1", "x");
+	things_put(fd, "shell/bit.22", "x");
 	things_put(fd, HELD_ENDING_FILE, "");
 	close(fd);
 	held_remove_directory(&t.table, name);

@@ -110,8 +110,8 @@ static char *make_silent_page(void)
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 	struct uffdio_api api = {.api = UFFD_API};
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct uffdio_register range = {.range = {(uintptr_t)page, 4096},
-		.mode = UFFDIO_REGISTER_MODE_MISSING};
+	struct uffdio_register range = {
+		.range = {(uintptr_t)page, 4096}, .mode = UFFDIO_REGISTER_MODE_MISSING};
 	if (fd < 0 || page == MAP_FAILED || ioctl(fd, UFFDIO_API, &api) < 0 ||
 		ioctl(fd, UFFDIO_REGISTER, &range) < 0)
 		return NULL;

@@ -3,7 +3,6 @@
 
 #include "pty/spawn.h"
 #include "pty/wire.h"
-#include "shell/held/secret.h"
 #include "shell/output/output_file.h"
 #include "shell/output/streams.h"
 #include "shell/process/internal.h"
@@ -622,9 +621,6 @@ Test(process, kept_one_whose_holder_ends_as_it_is_attached_to_has_none)
 	leave_one_that_hangs_up(p);
 	close_table();
 	open_table(2);
-	/* As of any server: before it has proved its key nobody knows whether it is the holder that hangs up. */
-	const struct secret secret = {.known = true};
-	t.processes.held.trust.secret = &secret;
 	cr_assert_eq(processes_adopt(&t.processes), 1);
 	p = processes_find(&t.processes, "a");
 	cr_assert(p->kept && p->held.link.state == LINK_ATTACHING);

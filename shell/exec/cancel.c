@@ -46,6 +46,8 @@ static uint64_t program_of(struct peek *peek, pid_t pid)
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) < 0)
 		return 0;
 	ssize_t n = peek_arguments(peek, pid, arguments, sizeof arguments);
+	if (n < 0)
+		return 0;
 	for (ssize_t i = 0; i < n; i++)
 		hash = (hash ^ (unsigned char)arguments[i]) * UINT64_C(0x100000001b3);
 	return hash ^ st.stx_ino;
@@ -125,14 +127,21 @@ static void take_next_step(struct exec *e)
 	exec_changed(e);
 }
 
+/* Whether the last signal was sent to this group, and it runs the same program still as far as is known. */
+static bool is_same(const struct exec *e, pid_t group)
+{
+	if (group != e->ladder_group)
+		return false;
+	uint64_t program = program_of(&e->executor->all->peek, group);
+	return program == 0 || e->ladder_program == 0 || program == e->ladder_program;
+}
+
 /* Whether something else is in the foreground than what the last signal was sent to, or it has not got that. */
 static bool has_changed(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
 	pid_t group = tcgetpgrp(e->executor->pane->held.link.master_fd);
-	if (group <= 0 ||
-		(group == e->ladder_group &&
-			program_of(&e->executor->all->peek, group) == e->ladder_program))
+	if (group <= 0 || is_same(e, group))
 		return group > 0 && group != shell_of(e) && group_has_missed(group);
 	if (group != shell_of(e)) {
 		e->ladder_front_ms = 0;

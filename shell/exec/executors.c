@@ -13,6 +13,7 @@ void executors_open(struct executors *all, uv_loop_t *loop, const char *runtime_
 		.runtime_dir = runtime_dir,
 		.peek = {.holder = holder},
 		.budget = EXEC_OUTPUT_BUDGET};
+	peek_begin(&all->peek);
 	uv_timer_init(loop, &all->ticker);
 	all->ticker.data = all;
 }

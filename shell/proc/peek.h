@@ -33,7 +33,12 @@ struct peek_target {
 	uid_t owner; /* of its session */
 };
 
-/* Zeroed memory, and the path of ringside-holder (borrowed): what is needed is started when it is. */
+/*
+ * Zeroed memory, and the path of ringside-holder (borrowed): what is needed is started when it is, or here, so that the first
+ * question need not wait for it.
+ */
+void peek_begin(struct peek *p);
+
 void peek_finish(struct peek *p);
 
 /* Read memory at an address: all of it, or false. */

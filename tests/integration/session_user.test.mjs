@@ -181,7 +181,9 @@ scenario('what makes no sense is refused before anything starts', { start: false
 	assert.match(refused([], 'nobody-of-this-name'), /--session-user: there is no such user/);
 	assert.match(refused([], '54321'), /--session-user: there is no such user/);
 	assert.match(refused([], 'root'), /--session-user: must not be root/);
-	assert.match(refused(asUser(1), 'daemon', path.join('/tmp', `rs-none-${process.pid}`)), /--session-user: only root/);
+	const none = path.join('/tmp', `rs-none-${process.pid}`);
+	assert.match(refused(asUser(1), 'daemon', none), /--session-user: only root/);
+	assert.ok(!existsSync(none), 'nothing is made for it');
 	const closed = path.join(server.root, 'closed');
 	mkdirSync(closed, { mode: 0o700 });
 	assert.match(refused([], name, path.join(closed, 'run')), /closed\/run: the user of --session-user cannot reach it/);

@@ -339,10 +339,10 @@ static int open_program(struct program *p)
 		resources_raise_descriptors(&nofile), p->options.tls_cert != NULL);
 	p->token = privacy_take(environ, "RINGSIDE_TOKEN");
 	p->bounds.holder = p->holder;
-	if (resources_runtime_dir(p->options.runtime_dir, p->runtime_dir) < 0 ||
+	if (resources_find_user(&p->options, &p->user, &p->bounds) < 0 ||
+		resources_runtime_dir(p->options.runtime_dir, p->runtime_dir) < 0 ||
 		open_sockets(p) < 0 || resources_holder(p->holder) < 0 ||
-		resources_user(&p->options, p->runtime_dir, &p->user, &p->bounds) < 0 ||
-		open_environment(p) < 0)
+		resources_admit_user(p->runtime_dir, &p->bounds) < 0 || open_environment(p) < 0)
 		return -1;
 	(void)snprintf(p->socket, sizeof p->socket, "%s/" LOCAL_SOCKET_NAME, p->runtime_dir);
 	if (!utf8_is_valid_string(p->runtime_dir))

@@ -295,8 +295,7 @@ static int let_through(const char *runtime_dir, const struct bounds *b)
 	return rc;
 }
 
-int resources_user(const struct serve_options *o, const char *runtime_dir, struct user *ret_user,
-	struct bounds *ret)
+int resources_find_user(const struct serve_options *o, struct user *ret_user, struct bounds *ret)
 {
 	if (!o->session_user)
 		return 0;
@@ -311,18 +310,25 @@ int resources_user(const struct serve_options *o, const char *runtime_dir, struc
 	if (rc < 0)
 		return serve_fail("--session-user", strerror(-rc));
 	ret->user = ret_user;
-	user_set_environment(ret_user);
-	rc = let_through(runtime_dir, ret);
+	return 0;
+}
+
+int resources_admit_user(const char *runtime_dir, const struct bounds *b)
+{
+	if (!b->user)
+		return 0;
+	user_set_environment(b->user);
+	int rc = let_through(runtime_dir, b);
 	if (rc < 0)
 		return serve_fail(runtime_dir, strerror(-rc));
-	if (bounds_reach(ret, runtime_dir))
+	if (bounds_reach(b, runtime_dir))
 		return 0;
-	return bounds_reach(ret, "/")
+	return bounds_reach(b, "/")
 		? serve_fail(runtime_dir,
 			  "the user of --session-user cannot reach it: each directory on the way "
 			  "has to let others through (chmod o+x), or take another one by "
 			  "--runtime-dir")
-		: serve_fail(ret->holder,
+		: serve_fail(b->holder,
 			  "the user of --session-user cannot run it: each directory on the way has "
 			  "to let others through (chmod o+x)");
 }

@@ -42,12 +42,15 @@ unsigned resources_threads(void);
 int resources_isolation(const struct serve_options *options, const char *runtime_dir,
 	const struct bounds *bounds, struct isolation **ret);
 
+/* Whose sessions are to be, as asked for: into *ret_user, for user_finish(), and *ret_bounds. Returns 0, or -1 after it has said why not. */
+int resources_find_user(
+	const struct serve_options *options, struct user *ret_user, struct bounds *ret_bounds);
+
 /*
- * Whose sessions are to be, as asked for: into *ret_user, for user_finish(), and *ret_bounds, where the holder is known. Our own
- * environment becomes that user's, and the runtime directory may be gone through. Returns 0, or -1 after it has said why not.
+ * Our own environment becomes that of the user of the bounds, where the holder is known, and the runtime directory may be gone
+ * through. Returns 0, or -1 after it has said why not.
  */
-int resources_user(const struct serve_options *options, const char *runtime_dir,
-	struct user *ret_user, struct bounds *ret_bounds);
+int resources_admit_user(const char *runtime_dir, const struct bounds *bounds);
 
 /*
  * Where those begin that name no directory, as asked for, into ret_dir, by its real name: --workspace, or the user's home, or where

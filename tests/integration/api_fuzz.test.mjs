@@ -3,6 +3,7 @@
 //
 // SEED repeats the requests, RINGSIDE_SOAK=1 makes them many (tests/soak).
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import net from 'node:net';
 import { assertError } from './lib/api.mjs';
 import { ControlClient } from './lib/control.mjs';
@@ -88,6 +89,11 @@ function assertTrue(answer, { method, route, hostilePath }, about) {
 	if (json.code === 'INTERNAL_ERROR') assert.equal(json.context.originalError, 'Session not found', said);
 }
 
+/** An archive of the workspace is removed by whoever asked for it. */
+function remove(answer) {
+	if (answer.archivePath) rmSync(answer.archivePath, { force: true });
+}
+
 /** All that is wrong is told, not only the first of it. */
 function noted(wrong, check) {
 	try {
@@ -157,7 +163,7 @@ shared('over HTTP', { timeout, memory: true }, async (server) => {
 			if (!answer) return;
 			assert.notEqual(answer.status, 0, `${about()}: no answer but ${JSON.stringify(answer.text)}`);
 			if (answer.status >= 400 && request.route !== '/mcp') assertTrue(answer, request, about);
-			else if (/json/.test(answer.type) && !answer.chunked) JSON.parse(answer.text);
+			else if (/json/.test(answer.type) && !answer.chunked) remove(JSON.parse(answer.text));
 		});
 		if (count % 60 === 0) await refresh(server);
 	}
@@ -192,6 +198,7 @@ shared('over the control socket', { timeout }, async (server) => {
 			if (answer === 'closed') assert.ok([1007, 1009, 1008].includes(client.closed.code), `${about()}: closed with ${JSON.stringify(client.closed)}`);
 			if (answer.type === 'error') assert.ok(known.includes(answer.code) && answer.message && answer.status < 500, `${about()}: ${JSON.stringify(answer)}`);
 			else if (answer.status >= 400 && request.route !== '/mcp') assertTrue({ status: answer.status, text: JSON.stringify(answer.body) }, request, about);
+			else if (answer.body) remove(answer.body);
 		});
 		if (answer === 'abandoned' || answer === 'stream') client.cancel(id);
 		if (count % 60 === 0) {

@@ -242,9 +242,13 @@ static void conclude(struct work *w, const char *operation, int error)
 	work_free(w);
 }
 
+/* Nobody knows the name of an archive whose request is gone. */
 static void on_packed(struct job *job, int error)
 {
-	conclude((struct work *)job, "workspace.archive", error);
+	struct work *w = (struct work *)job;
+	if (error == 0 && w->error == 0 && w->request->done)
+		unlink(w->archive);
+	conclude(w, "workspace.archive", error);
 }
 
 static void on_unpacked(struct job *job, int error)

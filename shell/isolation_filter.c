@@ -1,7 +1,8 @@
 /*
  * The list is that of Flatpak, whose programs live behind bubblewrap too: keys, mounts, namespaces, other kernels' ways.
- * ptrace stays, for who debugs: it reaches nobody outside. Of sockets there are those of the network and of this machine. What is new (clone3, open_tree ...) says ENOSYS, for libc
- * then takes the old way, whose arguments can be looked at; a pointer cannot.
+ * ptrace stays, for debuggers: it reaches nothing outside. Sockets are those of the network and of this machine. What is
+ * new (clone3, open_tree ...) says ENOSYS, for libc then takes the old way, whose arguments can be looked at; a pointer
+ * cannot.
  */
 #include "shell/isolation_filter.h"
 

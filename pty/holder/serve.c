@@ -172,14 +172,18 @@ static bool terminal_sends(int signo)
 	return signo == SIGINT || signo == SIGQUIT || signo == SIGTSTP;
 }
 
+static int signal_shell(int shell_fd, int signo)
+{
+	return pidfd_send_signal(shell_fd, signo, NULL, 0) < 0 ? -errno : 0;
+}
+
 static int send_signal(struct holder *h, int signo, enum wire_target target)
 {
 	int master = h->sources[EVENT_SOURCE_TERMINAL].fd;
 	if (h->shell == 0)
 		return -ESRCH;
 	if (target == WIRE_TARGET_SHELL)
-		return h->shell_fd < 0 || pidfd_send_signal(h->shell_fd, signo, NULL, 0) < 0 ? -ESRCH
-											     : 0;
+		return h->shell_fd < 0 ? -ESRCH : signal_shell(h->shell_fd, signo);
 	pid_t group = tcgetpgrp(master);
 	if (group > 0 && terminal_sends(signo))
 		return ioctl(master, TIOCSIG, signo) < 0 ? -errno : 0;

@@ -5,12 +5,12 @@
  * bash's child loses an INT that comes between its fork and its exec, bash itself forgets one while it waits for a
  * child that did not get it, and a loop of the shell goes on when what it runs is ended by anything but INT. So while
  * it is INT's turn, it is sent again to whatever comes into the foreground; to the shell only when it stays there, for
- * it may be on its way to its prompt. A Ctrl-C that somebody types is looked after in the same way where it may have
+ * it may be on its way to its prompt. A Ctrl-C that is typed is looked after in the same way where it may have
  * been lost, and nowhere else: programs may have a use for it.
  *
- * Signals are sent by the server itself: asked for at the holder they could come late, and hit the next command. INT and QUIT by
- * the terminal, which knows who is in its foreground; the others one by one to those below the holder. The number of a group
- * may be another's by now.
+ * The server sends signals itself: asked for at the holder they could come late, and hit the next command. INT and QUIT
+ * go by the terminal, which knows its foreground; others go to each process below the holder by itself, for the number
+ * of a group may belong to another group by now.
  */
 #include "shell/exec/internal.h"
 
@@ -69,7 +69,10 @@ static bool has_missed(pid_t pid)
 		!((strtoull(ignored + 9, NULL, 16) | strtoull(caught + 9, NULL, 16)) & bit);
 }
 
-/* The same for a group's leader, and what it has started in turn: shells catch an INT, and wait for who lost it. */
+/*
+ * The same for a group's leader, and what it has started in turn: a shell catches an INT, and waits for the program that
+ * lost it.
+ */
 static bool group_has_missed(pid_t group)
 {
 	pid_t pid = group;

@@ -26,14 +26,14 @@ int tree_list(pid_t root, pid_t except, struct proc_stat **ret_list, size_t *ret
 int tree_signal_below(pid_t root, pid_t except, int signo);
 
 /*
- * Signal those of them that are in a process group. Of others that have got the group's number since nobody gets it. Returns how
- * many have got it, or a negative errno if none has: -ESRCH where there is none.
+ * Signal those of them that are in a process group, and no process elsewhere whose group has got the same number since.
+ * Returns how many have got the signal, or a negative errno if none has: -ESRCH where there is none.
  */
 int tree_signal_group(pid_t root, pid_t group, int signo);
 
 /*
- * Stop all of them, then kill them, and look again, until nobody is found or it has taken too long. Stopping comes
- * first so that nobody answers another's end with a new process, and both go to their process groups as well, which
+ * Stop all of them, then kill them, and look again, until none is found or it has taken too long. Stopping comes
+ * first so that none answers the end of another with a new process. Both go to their process groups as well, which
  * the kernel does in one go with regard to fork(2); the groups of root, of except and our own are spared. Returns how
  * many were there at the last look, or a negative errno.
  */

@@ -386,6 +386,8 @@ int link_adopt(struct link *l)
 	struct memory_holder *h = holder_in(l->dir_fd);
 	if (!h || !h->listening)
 		return -ENOENT;
+	if (h->stranger)
+		return -EPERM;
 	if (h->backlogged)
 		return -EAGAIN;
 	take_over(h, l);

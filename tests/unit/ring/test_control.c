@@ -94,7 +94,8 @@ Test(control_open, wrong_version)
 
 Test(control_open, too_short)
 {
-	expect_refused(forge(CONTROL_MAGIC, CONTROL_VERSION, 4095, SEALS));
+	expect_refused(
+		forge(CONTROL_MAGIC, CONTROL_VERSION, sizeof(struct control_page) - 1, SEALS));
 }
 
 Test(control_close, what_was_never_mapped_is_fine)

@@ -89,7 +89,7 @@ Test(place_make_parents, what_is_missing)
 	placed_leave(&place, &folder);
 }
 
-Test(place_enter, who_is_not_the_holders_child_is_not_the_shell)
+Test(place_enter, what_is_not_below_the_holder_is_not_the_shell)
 {
 	pid_t child = fork();
 	if (child == 0) {
@@ -100,7 +100,7 @@ Test(place_enter, who_is_not_the_holders_child_is_not_the_shell)
 	cr_assert_eq(place_enter(&place), 0);
 	cr_assert_lt(place.root_fd, 0, "it is in no room");
 	place_leave(&place);
-	place_of_shell(&place, child, getppid());
+	place_of_shell(&place, getpid(), child);
 	cr_assert_eq(place_enter(&place), -ESRCH);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);

@@ -134,11 +134,10 @@ Test(api_exec, what_is_none)
 		{EXEC, "{'command':'x','key':''}", INVALID, "key"},
 		{EXEC, "{'command':'x','key':1}", INVALID, "key"},
 		{EXEC, "{'command':'x','key':'" LONG_128 "x'}", INVALID, "key"},
-		{EXEC, "{'command':'x','author':''}", INVALID, "author"},
 		{EXEC, "{'command':'x','label':''}", INVALID, "label"},
-		{EXEC, "{'command':'x','author':1}", INVALID, "author"},
-		{EXEC, "{'command':'x','author':'a\\nb'}", INVALID, "author"},
-		{EXEC, "{'command':'x','author':'" LONG_128 "x'}", INVALID, "author"},
+		{EXEC, "{'command':'x','label':1}", INVALID, "label"},
+		{EXEC, "{'command':'x','label':'a\\nb'}", INVALID, "label"},
+		{EXEC, "{'command':'x','label':'" LONG_128 "x'}", INVALID, "label"},
 		{EXEC, "{'command':'x','lease':1}", INVALID, "lease"},
 		{EXEC, "{'command':'x','lease':'over'}", 409, "LEASED"},
 		{EXEC, "{'command':'x','stdin':1}", INVALID, "stdin"},
@@ -363,7 +362,7 @@ Test(api_exec, hostile_commands_are_told_as_they_are)
 {
 	memory_shell_start("s");
 	for (const char *const *text = memory_api_hostile; *text; text++) {
-		json_t *body = json_pack("{s:s, s:s}", "command", *text, "author", "x");
+		json_t *body = json_pack("{s:s, s:s}", "command", *text, "label", "x");
 		char *dumped = json_dumps(body, 0);
 		struct call *c = memory_api_ask(&(struct ask){.line = EXEC, .body = dumped});
 		free(dumped);

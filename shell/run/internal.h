@@ -41,6 +41,7 @@ struct run {
 	void *user;
 	enum run_state state;
 	bool exited, timed_out, cancelled;
+	bool answered; /* its runner has told what is left */
 	bool terminals;
 	bool whole;    /* see run_options */
 	bool paused;   /* its output is not wanted now: it waits in write(2) */

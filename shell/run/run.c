@@ -25,7 +25,8 @@
 
 #define DRAIN_MAX ((size_t)256 << 10) /* more than a terminal can hold when its command has ended */
 #define OWN_VARIABLES 3
-#define SURVIVE_MS 1000u /* after KILL; then it is not worth waiting for */
+#define ANSWER_MS 10000u /* after KILL, for its runner, where many are killed at once */
+#define SURVIVE_MS 1000u /* after its first answer; then it is not worth waiting for */
 
 /* Output */
 
@@ -190,7 +191,7 @@ static void kill_run(struct run *r)
 	r->state = RUN_KILLING;
 	tell_runner(r, RUNNER_KILL);
 	bounds_kill(r->all->config.bounds, run_group(r->mark, group));
-	uv_timer_start(&r->timer, on_timer, SURVIVE_MS, 0);
+	uv_timer_start(&r->timer, on_timer, ANSWER_MS, 0);
 }
 
 static void end_run(struct run *r, uint64_t grace_ms)
@@ -234,6 +235,15 @@ static void note_end(struct run *r, int status)
 		run_finish(r);
 }
 
+/* It looks for them once more each time that it kills. */
+static void note_left(struct run *r, unsigned left)
+{
+	r->left = left;
+	if (r->state == RUN_KILLING && !r->answered)
+		uv_timer_start(&r->timer, on_timer, SURVIVE_MS, 0);
+	r->answered = true;
+}
+
 void run_hear(struct run *r)
 {
 	struct runner_message m;
@@ -248,7 +258,7 @@ void run_hear(struct run *r)
 		if (m.type == RUNNER_ENDED)
 			note_end(r, m.value);
 		if (m.type == RUNNER_LEFT)
-			r->left = m.value > 0 ? (unsigned)m.value : 0;
+			note_left(r, m.value > 0 ? (unsigned)m.value : 0);
 		if (m.type == RUNNER_LEFT && m.value == 0 && r->state != RUN_OVER)
 			run_finish(r);
 	}

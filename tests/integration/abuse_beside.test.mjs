@@ -1,5 +1,5 @@
-// What the programs of one session do to themselves (a huge environment, memory that never answers, bombs) and others of the
-// server feel nothing of.
+// What the programs of one session do (a huge environment, memory that never answers, a fork bomb) costs the other sessions of
+// the server nothing.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -44,18 +44,29 @@ async function lookAt(server, id) {
 }
 
 const noFuse = process.getuid() !== 0 ? 'only root may mount' : !existsSync('/dev/fuse') && 'there is no /dev/fuse';
-const kinds = [['huge', false, []], ['silent', noFuse, ['mount']]];
+const python = (server, kind, ...args) => `python3 ${script} ${[kind, ...args.map((each) => path.join(server.root, each))].join(' ')}`;
+const bomb = 'setpriv --reuid=63457 --clear-groups bash -c "ulimit -u 40; b() { b | b & }; b" 2>/dev/null';
+const hog = 'python3 -c "while True: bytearray(500 << 20)"';
 
-for (const [kind, skip, places] of kinds)
-	scenario(`a program with ${kind === 'huge' ? '1 GiB of environment' : 'arguments that never can be read'}`, { skip, timeout: 90_000 }, async (server, t) => {
+const kinds = {
+	'a program with 1 GiB of environment': [false, (server) => python(server, 'huge')],
+	'a program with arguments that never can be read': [noFuse, (server) => python(server, 'silent', 'mount')],
+	'these two, a fork bomb, a hog of memory, and a group in the foreground that has ended': [noFuse, (server) =>
+		[python(server, 'huge'), hog, bomb, python(server, 'silent', 'mount'), python(server, 'leaderless', 'group')].join(' & ')],
+};
+
+for (const [name, [skip, makeCommand]] of Object.entries(kinds))
+	scenario(name, { skip, timeout: 90_000 }, async (server, t) => {
 		const mount = path.join(server.root, 'mount');
-		for (const place of places) mkdirSync(path.join(server.root, place));
+		mkdirSync(mount);
 		await server.session({ id: 'other' });
 		await server.session({ id: 'odd' });
 		const client = await server.client({ sessionId: 'other' }).connect();
 		try {
-			await server.api.input('odd', `python3 ${script} ${kind} ${kind === 'silent' ? mount : ''}\r`);
-			await server.outputMatches('odd', /\nready/);
+			const command = makeCommand(server);
+			await server.api.input('odd', `${command}\r`);
+			await server.outputMatches('odd', /ready\r/);
+			if (command.includes('leaderless')) await until('the group', () => existsSync(path.join(server.root, 'group')));
 			const worst = await slowest(client, async () => {
 				await lookAt(server, 'odd');
 				// Runs that have to be ended look for what they have started.
@@ -68,7 +79,7 @@ for (const [kind, skip, places] of kinds)
 			await server.api.delete('odd');
 		} finally {
 			// What hangs in there goes on, and can be ended.
-			for (const each of places) spawnSync('umount', ['-f', '-l', path.join(server.root, each)]);
+			spawnSync('umount', ['-f', '-l', mount]);
 		}
 		await until('the end of it', () => processesNaming('odd_process.py').length === 0);
 		assert.equal(await server.run('other', 'echo served'), 'served\n');

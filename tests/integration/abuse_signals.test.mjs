@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { isAlive } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
@@ -17,19 +18,7 @@ const may = (() => {
 	}
 })();
 
-// A group that is in the foreground of the terminal, and has ended; whoever has put it there goes on.
-const dead = `import os, signal, time
-signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-p = os.fork()
-if p == 0:
-	time.sleep(1000)
-os.setpgid(p, p)
-os.tcsetpgrp(0, p)
-os.kill(p, signal.SIGKILL)
-os.waitpid(p, 0)
-open("group", "w").write(f"{p}\\n")
-time.sleep(1000)
-`;
+const script = fileURLToPath(new URL('lib/odd_process.py', import.meta.url));
 
 /** A process that leads a group of this number. */
 async function lead(number) {
@@ -47,8 +36,7 @@ scenario('a command whose group has ended, and whose number another one has', {
 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
-	writeFileSync(path.join(server.cwd, 'dead.py'), dead);
-	const { data: e } = await api.call('POST', '/api/session/s/exec', { command: 'python3 dead.py', yieldMs: 0 });
+	const { data: e } = await api.call('POST', '/api/session/s/exec', { command: `python3 ${script} leaderless group`, yieldMs: 0 });
 	const group = await until('the group', () => {
 		try {
 			return Number(readFileSync(path.join(server.cwd, 'group'), 'utf8'));

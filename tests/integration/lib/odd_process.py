@@ -1,17 +1,21 @@
 """
-A process whose arguments and environment are not where they were:
+A process that is hard to look at, or to end:
 
-	odd_process.py huge             1 GiB of environment
-	odd_process.py silent MOUNT     both in a page of a file system that never answers (FUSE), mounted there; as root only
+	odd_process.py huge             with 1 GiB of environment
+	odd_process.py silent MOUNT     with arguments and environment in a page of a file system that never answers (FUSE),
+	                                mounted there; as root only
+	odd_process.py leaderless FILE  in the foreground of its terminal is a process group that has ended; FILE has its number
 
-Both print "ready", and then wait for input.
+The first two print "ready", and then wait for input. The last waits.
 """
 import ctypes
 import mmap
 import os
+import signal
 import struct
 import sys
 import threading
+import time
 
 PR_SET_MM, PR_SET_MM_MAP = 35, 14
 libc = ctypes.CDLL(None, use_errno=True)
@@ -37,8 +41,9 @@ def huge():
 	move((at, at + 4096), (at, at + size))
 
 
-# Of linux/fuse.h, what it takes until a file can be mapped. The rest is not answered.
-INIT, LOOKUP, GETATTR, OPEN, READ = 26, 1, 3, 14, 15
+# Of linux/fuse.h, what it takes until a file can be mapped. READ is not answered; the rest is not implemented.
+INIT, LOOKUP, FORGET, GETATTR, OPEN, READ = 26, 1, 2, 3, 14, 15
+ENOSYS = 38
 
 
 def attributes(node, mode):
@@ -58,6 +63,8 @@ def answer(fuse):
 		}.get(opcode)
 		if body is not None:
 			os.write(fuse, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+		elif opcode not in (FORGET, READ):
+			os.write(fuse, struct.pack("<IiQ", 16, -ENOSYS, unique))
 
 
 def silent(place):
@@ -68,11 +75,26 @@ def silent(place):
 	threading.Thread(target=answer, args=(fuse,), daemon=True).start()
 	file = os.open(os.path.join(place, "file"), os.O_RDONLY)
 	at = libc.mmap(None, 4096, mmap.PROT_READ, mmap.MAP_SHARED, file, 0)
+	os.close(file)  # while that can be answered: a process that waits for itself cannot be ended
 	move((at, at + 4096), (at, at + 4096))
 
 
+def leaderless(file):
+	signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+	leader = os.fork()
+	if leader == 0:
+		time.sleep(1000)
+	os.setpgid(leader, leader)
+	os.tcsetpgrp(0, leader)
+	os.kill(leader, signal.SIGKILL)
+	os.waitpid(leader, 0)
+	with open(file, "w") as f:
+		f.write(f"{leader}\n")
+	time.sleep(1000)
+
+
 def main(kind, *rest):
-	huge() if kind == "huge" else silent(*rest)
+	{"huge": huge, "silent": silent, "leaderless": leaderless}[kind](*rest)
 	print("ready", flush=True)
 	sys.stdin.readline()
 

@@ -1,5 +1,5 @@
 // What /proc tells about processes.
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, readdirSync, readlinkSync } from 'node:fs';
 
 const read = (path) => {
 	try {
@@ -8,6 +8,20 @@ const read = (path) => {
 		return '';
 	}
 };
+
+/** A process can have an environment of a GiB. */
+function beginning(path, most = 1 << 20) {
+	let fd;
+	try {
+		fd = openSync(path);
+		const buffer = Buffer.alloc(most);
+		return buffer.latin1Slice(0, readSync(fd, buffer));
+	} catch {
+		return '';
+	} finally {
+		if (fd !== undefined) closeSync(fd);
+	}
+}
 
 export function allPids() {
 	return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
@@ -19,7 +33,7 @@ export const cmdline = (pid) => read(`/proc/${pid}/cmdline`).split('\0').join(' 
 export function processesNaming(text) {
 	return allPids().filter((pid) => pid !== process.pid
 		&& (read(`/proc/${pid}/cmdline`).includes(text)
-			|| read(`/proc/${pid}/environ`).includes(text)));
+			|| beginning(`/proc/${pid}/environ`).includes(text)));
 }
 
 export function status(pid) {
@@ -37,6 +51,13 @@ export function isAlive(pid) {
 }
 
 export const parentOf = (pid) => Number(status(pid).PPid);
+
+/** All that a process has started, and what that has, as far as it is still its parent. */
+export function descendants(pid) {
+	const parents = new Map(allPids().map((each) => [each, parentOf(each)]));
+	const isBelow = (each) => parents.has(each) && (parents.get(each) === pid || isBelow(parents.get(each)));
+	return [...parents.keys()].filter(isBelow);
+}
 
 /** Anonymous resident memory in bytes. */
 export const rssAnon = (pid) => parseInt(status(pid).RssAnon, 10) * 1024;

@@ -273,7 +273,7 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	struct condition *c = &w->conditions[i];
 	struct finder *f = c->finder;
 	char text[WAIT_TEXT_MAX];
-	if (h->away)
+	if (c->away)
 		return false; /* it is looked at when it is back */
 	uint64_t work = 0, settled = h->pane->output_ms + WAIT_SETTLE_MS;
 	if (!f->found && c->is.asks_for_end && finder_offset(f) == head(h)) {
@@ -357,7 +357,7 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 bool wait_may_come(const struct waits *h, const struct wait *w, const struct condition *c)
 {
 	if (c->finder)
-		return h->away || finder_offset(c->finder) < head(h);
+		return c->away || finder_offset(c->finder) < head(h);
 	return (c->is.type == WAIT_IDLE || c->is.type == WAIT_STABLE) && has_happened(w) &&
 		pane_has_screen(h->pane);
 }

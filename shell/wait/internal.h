@@ -13,9 +13,10 @@
 
 struct condition {
 	struct wait_condition is;
-	struct finder *finder; /* WAIT_MATCH in the output; of the worker while the waits are away */
+	struct finder *finder;  /* WAIT_MATCH in the output */
+	bool away;              /* that is fed on a worker, whose it is meanwhile, with `lost` */
 	struct wait_port *port; /* WAIT_PORT, while it is pending; owned */
-	uint64_t lost;          /* bytes that it did not get; of the worker, likewise */
+	uint64_t lost;          /* bytes that it did not get */
 	uint64_t rows_version;  /* WAIT_MATCH on the screen: the rows that have been looked at */
 };
 
@@ -61,7 +62,7 @@ struct waits {
 	bool looking;
 	/* Output that is being matched on a worker. */
 	struct errand errand;
-	bool away;
+	bool away; /* then none of what is freed goes before it is back */
 	struct condition *feeding[WAIT_PATTERNS_MAX]; /* while they are away; those of owners first */
 	unsigned feeding_count;
 	uint64_t feed_to; /* offset */

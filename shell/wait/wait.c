@@ -102,8 +102,9 @@ static void settle_wait(struct wait *w)
 {
 	struct waits *h = w->waits;
 	uint64_t lost = 0;
-	for (unsigned i = 0; i < w->count && !h->away; i++)
-		lost = w->conditions[i].lost > lost ? w->conditions[i].lost : lost;
+	for (unsigned i = 0; i < w->count; i++)
+		if (!w->conditions[i].away && w->conditions[i].lost > lost)
+			lost = w->conditions[i].lost;
 	w->result.lost = lost;
 	w->result.elapsed_ms = h->now - w->began_ms;
 	w->result.text = w->text;
@@ -169,6 +170,8 @@ static void come_back(struct waits *h)
 {
 	struct wait *w, *next;
 	h->away = false;
+	for (unsigned i = 0; i < h->feeding_count; i++)
+		h->feeding[i]->away = false;
 	DL_FOREACH_SAFE (h->all, w, next) {
 		if (w->over)
 			free_patterns(w);
@@ -200,6 +203,8 @@ static bool feed_patterns(struct waits *h)
 	if (most <= WAIT_FEED_HERE && !feed_listed(h, WAIT_WORK_HERE))
 		return false;
 	h->away = true;
+	for (unsigned i = 0; i < h->feeding_count; i++)
+		h->feeding[i]->away = true;
 	h->errand.work = on_work;
 	h->errand.back = on_back;
 	workers_send(workers, &h->errand);
@@ -214,18 +219,25 @@ static bool may_come(const struct waits *h, const struct wait *w)
 	return false;
 }
 
-/* None of the conditions is true: is it over all the same? */
+static bool has_pattern(const struct wait *w)
+{
+	for (unsigned i = 0; i < w->count; i++)
+		if (w->conditions[i].finder)
+			return true;
+	return false;
+}
+
+/* None of the conditions is true: is it over all the same? more: there is output that patterns have not been fed. */
 static void look_at_time(struct waits *h, struct wait *w, bool more)
 {
-	if (more && h->now < w->deadline_ms + WAIT_LATE_MS)
-		return;
-	if (h->now >= w->deadline_ms) {
+	uint64_t last = w->deadline_ms + (more && has_pattern(w) ? WAIT_LATE_MS : 0);
+	if (h->now >= last) {
 		wait_end(w, -1, WAIT_EXIT);
 		w->result.timed_out = true;
 	} else if (h->pane->life.exited && !may_come(h, w)) {
 		wait_end(w, -1, WAIT_EXIT);
-	} else if (w->deadline_ms < h->due) {
-		h->due = w->deadline_ms;
+	} else if (last < h->due) {
+		h->due = last;
 	}
 }
 

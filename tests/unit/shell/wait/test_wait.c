@@ -1,5 +1,5 @@
 /* Waiting for a pane that the test writes. */
-#include "shell/wait/wait.h"
+#include "shell/wait/internal.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/memory_pane.h"
 
@@ -54,6 +54,7 @@ static void make_waiting(struct waiting *w)
 static void finish_waiting(struct waiting *w)
 {
 	waits_close(w->waits);
+	workers_close(w->memory.pane.screening.workers);
 	memory_pane_finish(&w->memory);
 	cr_assert_eq(w->shared.patterns, 0);
 }
@@ -184,4 +185,35 @@ Test(wait, refusals_and_the_end_of_the_session, .timeout = 30)
 	waits_follow(NULL);
 	waits_nudge(NULL);
 	waits_close(NULL);
+}
+
+/* More than is matched on the loop. */
+static void say_much(struct waiting *w)
+{
+	for (uint64_t said = 0; said <= 2 * WAIT_FEED_HERE; said += 64)
+		memory_pane_say(&w->memory, "%062u\r\n", (unsigned)said);
+}
+
+/* Output that does not end, and a pattern that nothing in it matches. */
+Test(wait, what_is_found_is_told_while_others_are_fed, .timeout = 30)
+{
+	static struct waiting w, other;
+	make_waiting(&w);
+	w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
+	other.waiter = (struct wait_waiter){.done = on_done, .gone = on_gone, .user = &other};
+	const struct wait_condition c = {.type = WAIT_MATCH, .pattern = make_pattern("ready")},
+				    never = {.type = WAIT_MATCH, .pattern = make_pattern("never")};
+	const struct wait_options o = {.conditions = &never, .count = 1, .timeout_ms = 60000};
+	cr_assert_eq(wait_start(w.waits, &o, &other.waiter), 0);
+	cr_assert_eq(wait_for(&w, c, 60000), 0);
+	memory_pane_say(&w.memory, "ready\r\n");
+	say_much(&w);
+	look(&w);
+	uint64_t before = w.waits->feed_to;
+	say_much(&w); /* while that is fed, so that there is more when it is back */
+	cr_assert(LOOP_UNTIL(&w.memory.loop, w.waits->feed_to != before));
+	cr_expect_eq(w.done, 1);
+	cr_expect_eq(other.done, 0);
+	wait_leave(&other.waiter);
+	finish_waiting(&w);
 }

@@ -33,7 +33,7 @@ static bool is_small(const struct pane *p, const struct look *look)
 
 static bool is_painted_here(const struct pane *p, const struct look *look)
 {
-	if (look->state == LOOK_PAINTED || !p->screening.workers)
+	if (look->state == LOOK_PAINTED || !p->screening.workers || !p->live.screen)
 		return true;
 	return !look->task && (!look->paints || is_small(p, look));
 }

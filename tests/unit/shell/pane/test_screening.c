@@ -358,3 +358,31 @@ Test(screening, without_workers_all_is_seen_at_once)
 	look_end(&o.look);
 	m.pane.screening.workers = workers;
 }
+
+struct errand_of_test {
+	struct look_task task;
+	bool worked;
+};
+
+static void work_without(struct look_task *task, const struct screen *screen)
+{
+	cr_assert_null(screen);
+	((struct errand_of_test *)(void *)task)->worked = true;
+}
+
+static void destroy_nothing(struct look_task *task)
+{
+	(void)task;
+}
+
+/* As it is when there was no memory for one. */
+Test(screening, a_task_is_done_here_where_there_is_no_screen)
+{
+	struct onlooker o;
+	struct errand_of_test t = {.task = {.work = work_without, .destroy = destroy_nothing}};
+	live_finish(&m.pane.live);
+	cr_assert(look(&o, (struct look){.task = &t.task}));
+	cr_expect(t.worked);
+	o.look.task = NULL;
+	look_end(&o.look);
+}

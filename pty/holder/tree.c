@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define AIM_DEPTH_MAX 32u
-#define CHILDREN_MAX 512u /* of each that get a signal */
 #define GROUPS \
 	16 /* that are remembered, so that a big one does not get the signal for each of its members */
 
@@ -86,7 +85,9 @@ struct aim {
 	int signo;
 	pid_t group; /* 0: of any */
 	bool wakes;  /* and SIGCONT, so that it is seen */
-	int count;   /* who has got it */
+	bool listed; /* children are, by the kernel */
+	unsigned depth;
+	int count; /* who has got it */
 };
 
 static void hit(struct aim *a, pid_t pid, int pidfd)
@@ -99,34 +100,44 @@ static void hit(struct aim *a, pid_t pid, int pidfd)
 }
 
 /* The deepest first. */
-static void aim_below(struct aim *a, pid_t pid, unsigned depth)
+static bool aim_at(void *user, pid_t pid)
 {
-	pid_t children[CHILDREN_MAX];
-	bool more;
-	size_t count = proc_children(pid, NULL, children, CHILDREN_MAX, &more);
-	for (size_t i = 0; i < count; i++) {
-		int pidfd = pidfd_open(children[i], 0);
-		/* The descriptor came first: it is of the child, or of nothing. */
-		if (pidfd >= 0 && proc_is_below(children[i], getpid())) {
-			if (depth < AIM_DEPTH_MAX)
-				aim_below(a, children[i], depth + 1);
-			hit(a, children[i], pidfd);
+	struct aim *a = user;
+	int pidfd = pidfd_open(pid, 0);
+	/* The descriptor came first: it is of one that is below us, or of nothing. */
+	if (pidfd >= 0 && proc_is_below(pid, getpid())) {
+		if (a->listed && a->depth < AIM_DEPTH_MAX) {
+			a->depth++;
+			proc_each_child(pid, aim_at, a);
+			a->depth--;
 		}
-		if (pidfd >= 0)
-			close(pidfd);
+		hit(a, pid, pidfd);
 	}
+	if (pidfd >= 0)
+		close(pidfd);
+	return true;
+}
+
+/* Of all processes of the machine, where the kernel does not tell who the children are. */
+static void aim(struct aim *a)
+{
+	a->listed = proc_lists_children();
+	if (a->listed)
+		proc_each_child(getpid(), aim_at, a);
+	else
+		(void)proc_each(aim_at, a);
 }
 
 void tree_terminate(void)
 {
 	struct aim a = {.signo = SIGTERM, .wakes = true};
-	aim_below(&a, getpid(), 0);
+	aim(&a);
 }
 
 int tree_signal_group(pid_t group, int signo)
 {
 	struct aim a = {.signo = signo, .group = group};
-	aim_below(&a, getpid(), 0);
+	aim(&a);
 	return a.count;
 }
 

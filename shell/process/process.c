@@ -128,6 +128,9 @@ static void note_pid(struct process *p, int pid)
 /* By its pid here. One that has ended already has none, and nothing is done to one that is no child any more. */
 static void note_start(struct process *p, int number)
 {
+	/* The program can write that line as well, as often as it likes. */
+	if (p->state != PROCESS_STARTING || number <= 0)
+		return;
 	pid_t pid = tree_find_child(p->held.link.info.shell_pid, number);
 	note_pid(p, pid > 0 ? pid : number);
 }

@@ -437,7 +437,7 @@ self_test() {
 	expect 'pty/holder/up.c:2: <uv.h> not in pty/holder'
 	expect 'pty/holder/up.c:3: pty/holder must not include <zlib.h> (libc, POSIX and Linux only)'
 	expect 'pty/holder/up.c:4: pty/holder must not include <uv.h> (through "pty/link.h")'
-	expect 'pty/holder/up.c:5: pty/holder must not include "ws/route.h" (only pty/holder pty ring)'
+	expect 'pty/holder/up.c:5: pty/holder must not include "ws/route.h" (only pty/holder pty pty/proc ring)'
 	put shell/up.c '"ws/route.h"' '"ring/ring.h"' '<libwebsockets.h>' '  "link.h"' '"../pty/link.h"'
 	expect 'shell/up.c:1: shell must not include "ws/route.h" (only shell pty ring)'
 	expect 'shell/up.c:3: <libwebsockets.h> only in ws/net'
@@ -447,9 +447,9 @@ self_test() {
 	put shell/store/up.c '"shell/a.h"' '"shell/held/held.h"'
 	expect 'shell/store/up.c:2: shell/store must not include "shell/held/held.h" (only shell/store shell)'
 	put shell/proc/up.c '"shell/a.h"'
-	expect 'shell/proc/up.c:1: shell/proc must not include "shell/a.h" (only shell/proc)'
+	expect 'shell/proc/up.c:1: shell/proc must not include "shell/a.h" (only shell/proc pty/proc pty)'
 	put shell/wait/past.c '"shell/exec/exec.h"' '"pty/link.h"'
-	expect "shell/wait/past.c:2: shell/wait must not include \"pty/link.h\" (only shell/wait shell shell/proc \
+	expect "shell/wait/past.c:2: shell/wait must not include \"pty/link.h\" (only shell/wait pty/proc shell shell/proc \
 shell/output shell/pane shell/block shell/exec ring ring/screen ring/search)"
 	put shell/attic/old.c '"shell/a.h"'
 	expect 'shell/attic/old.c:1: shell/attic is no room that is known here'

@@ -205,6 +205,8 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 	/* Before it may be reaped: the number is its own until then. */
 	l->started_fd = pidfd_open(pid, 0);
 	rc = l->started_fd < 0 ? -errno : 0;
+	if (rc < 0)
+		kill(pid, SIGTERM); /* which ends all that it has started */
 	reaper_add(reaper, pid);
 	if (rc == 0)
 		rc = watch_fd(l, &l->report, l->report_fd, &l->report_open);

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORDS_MAX (128u + 3u * 2u * ISOLATION_BINDS_MAX)
+#define WORDS_MAX (160u + 3u * 2u * ISOLATION_BINDS_MAX)
 #define TMPFS_SIZE "268435456" /* bytes; of each empty directory */
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number

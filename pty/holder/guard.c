@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -78,7 +79,7 @@ int guard_split(int dir_fd, char *name)
 	size_t length = strlen(name);
 	if (length >= strlen(GUARD_NAME)) {
 		memset(name, 0, length);
-		strcpy(name, GUARD_NAME);
+		snprintf(name, length + 1, "%s", GUARD_NAME);
 	}
 	/* What the holder has open is its own. */
 	if (dir_fd > 3)

@@ -126,7 +126,7 @@ static void start(struct starter *s)
 		.cwd = s->last_cwd,
 		.fallback = s->cwd,
 		.announce_fd = STARTER_SOCKET};
-	enum report_stage stage;
+	enum report_stage stage = REPORT_SETUP;
 	int rc = s->shell > 0 ? -EBUSY : shell_start(&o, s->slave, &s->shell, &stage);
 	if (rc < 0) {
 		tell(STARTER_FAILED, (int)stage, rc);

@@ -91,7 +91,8 @@ static void note_started(struct holder *h)
 	h->starting = false;
 	h->start_error = h->shell > 0 ? 0 : -ECHILD;
 	h->start_stage = REPORT_EXEC;
-	if (h->shell_ended)
+	/* Of one that is not known the end would never come. */
+	if (h->shell_ended && h->start_error == 0)
 		feed_restarted(h);
 }
 
@@ -132,7 +133,8 @@ void starting_take(struct holder *h)
 	struct starter_message m;
 	pid_t sender;
 	ssize_t n = receive(h->starter_fd, &m, &sender);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	/* It ended with something of ours unread: that is told once, and what it has said follows. */
+	if (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET))
 		return;
 	if (n != sizeof m) {
 		lose(h);

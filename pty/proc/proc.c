@@ -144,7 +144,7 @@ bool proc_lists_children(void)
 
 size_t proc_children(pid_t pid, const char *thread, pid_t *ret_list, size_t max, bool *ret_more)
 {
-	char path[80], text[PROC_CHILDREN_MAX + 1];
+	char path[80], text[PROC_CHILDREN_MAX + 1] = "";
 	size_t count = 0;
 	if (thread)
 		snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, thread);

@@ -172,8 +172,8 @@ void exec_ladder_tick(struct exec *e)
 static bool is_unborn(const struct exec *e, pid_t pid)
 {
 	struct peek *peek = &e->executor->all->peek;
-	return pid > 0 && pid != shell_of(e) &&
-		program_of(peek, pid) == program_of(peek, shell_of(e));
+	uint64_t program = pid > 0 && pid != shell_of(e) ? program_of(peek, pid) : 0;
+	return program != 0 && program == program_of(peek, shell_of(e));
 }
 
 void exec_interrupt_typed(struct exec *e)

@@ -297,6 +297,7 @@ static inline void border_open(void)
 	log_set_level(LOG_ERROR);
 	uv_loop_init(&border.loop);
 	border.sessions.loop = &border.loop;
+	border.sessions.config.runtime_dir = border_folder;
 	border.dispatcher = (struct dispatcher){
 		.sessions = &border.sessions, .metrics = &border.metrics, .access = &border.access};
 	routes_add(&border.dispatcher.routes, border_rows, NULL);

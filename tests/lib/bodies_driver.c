@@ -275,6 +275,7 @@ int main(int argc, char **argv)
 	log_open();
 	uv_loop_init(&p.loop);
 	p.sessions.loop = &p.loop;
+	p.sessions.config.runtime_dir = p.options.runtime_dir;
 	p.dispatcher = (struct dispatcher){
 		.sessions = &p.sessions, .metrics = &p.metrics, .access = &p.access};
 	routes_add(&p.dispatcher.routes, rows, &p);

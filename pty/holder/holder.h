@@ -23,6 +23,7 @@
 
 #define HOLDER_CONNECTIONS 8 /* sockets served at once; more are turned away */
 #define HOLDER_SOURCES 4     /* enum event_source */
+#define HOLDER_FIFOS 3       /* WIRE_PLACE_FIFO and those behind it */
 #define HOLDER_ENDS 3        /* shells that have ended within ... */
 #define HOLDER_ENDS_MS 5000u /* ... this time are followed by no other */
 #define HOLDER_CWD_MAX 4096u
@@ -69,10 +70,15 @@ struct holder {
 	pid_t shell;                         /* 0 once it has ended */
 	int shell_fd;                        /* pidfd of it, or -1 */
 	int starter_fd;                      /* socket to the starter, or -1 */
-	pid_t starter_pid;                   /* where it lives; 0: it has not been ready yet */
-	bool starting;                       /* it has been asked for a shell */
-	int start_error;                     /* of the last shell that it was asked for */
-	enum report_stage start_stage;       /* which is about this */
+	/*
+	 * Descriptors of the FIFOs for the starter, until it has been executed. They are opened separately: its user could
+	 * clear O_NONBLOCK of an open file that it shares with us, and then we would hang.
+	 */
+	int starter_fifos[HOLDER_FIFOS];
+	pid_t starter_pid;             /* where it lives; 0: it has not been ready yet */
+	bool starting;                 /* it has been asked for a shell */
+	int start_error;               /* of the last shell that it was asked for */
+	enum report_stage start_stage; /* which is about this */
 	int terminal_connection; /* index of the connection that waits for a second terminal, or -1 */
 	struct wire_message terminal_answer; /* what it gets then */
 	bool shell_ended;                    /* exit_status is known */

@@ -24,6 +24,7 @@
 #define KILL_PAUSE_MS 10u /* at first; it doubles up to ... */
 #define KILL_PAUSE_MAX_MS 160u
 #define HANGUP_INTERVAL_MS 100 /* as conmon does */
+#define FIRST_FREE_FD 16       /* above all fixed numbers */
 
 uint64_t holder_now_ms(void)
 {
@@ -144,17 +145,40 @@ static int open_memory(const char *name, enum wire_place place)
 	return put(fd < 0 ? -errno : fd, place);
 }
 
-/* A FIFO without a name: it is opened at its place, and files would cost more than the rest of a holder's start. */
-static int open_fifo(enum wire_place place)
+/* Open the pipe of a descriptor once more, both ways: it never reports end of file, and no writer waits for a reader. */
+static int open_pipe(int end)
 {
 	char path[32];
-	int ends[2];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", end);
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Like open_pipe(), with a number above all fixed ones. */
+static int open_pipe_above(int end)
+{
+	int fd = open_pipe(end);
+	if (fd < 0)
+		return fd;
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	int rc = high < 0 ? -errno : high;
+	close(fd);
+	return rc;
+}
+
+/*
+ * A FIFO without a name, which is opened by its descriptor: files would cost more than the rest of a holder's start. Returns
+ * the descriptor, which is at its place, or a negative errno.
+ */
+static int open_fifo(struct holder *h, enum wire_place place)
+{
+	int ends[2], rc = 0;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	/* Both ways, so that it never reports an end of file and no writer waits for a reader. */
-	snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
-	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : fd;
+	if (h->options.starter)
+		rc = h->starter_fifos[place - WIRE_PLACE_FIFO] = open_pipe_above(ends[0]);
+	if (rc >= 0)
+		rc = open_pipe(ends[0]);
 	close(ends[0]);
 	close(ends[1]);
 	return put(rc, place);
@@ -175,13 +199,13 @@ static int open_places(struct holder *h)
 	int rc;
 	if ((rc = open_memory("ringside-script", WIRE_PLACE_SCRIPT)) < 0 ||
 		(rc = open_memory("ringside-state", WIRE_PLACE_STATE)) < 0 ||
-		(rc = open_fifo(WIRE_PLACE_FIFO)) < 0)
+		(rc = open_fifo(h, WIRE_PLACE_FIFO)) < 0)
 		return rc;
 	h->fifo_fd = rc;
-	if ((rc = open_fifo(WIRE_PLACE_STDOUT)) < 0)
+	if ((rc = open_fifo(h, WIRE_PLACE_STDOUT)) < 0)
 		return rc;
 	h->sources[EVENT_SOURCE_STDOUT] = (struct source){.fd = rc, .add_cr = true};
-	if ((rc = open_fifo(WIRE_PLACE_STDERR)) < 0)
+	if ((rc = open_fifo(h, WIRE_PLACE_STDERR)) < 0)
 		return rc;
 	h->sources[EVENT_SOURCE_STDERR] = (struct source){.fd = rc, .add_cr = true};
 	return give_places(&h->options);

@@ -28,8 +28,11 @@ static _Noreturn void run(const struct holder *h, int socket_fd, int slave)
 	if (enter_limits(&o->limits) < 0 || dup2(slave, STDOUT_FILENO) < 0 ||
 		dup2(socket_fd, STARTER_SOCKET) < 0)
 		_exit(ENTER_EXIT);
-	for (int fd = WIRE_PLACE_SCRIPT; fd <= WIRE_PLACE_STDERR; fd++)
-		fcntl(fd, F_SETFD, 0);
+	fcntl(WIRE_PLACE_SCRIPT, F_SETFD, 0);
+	fcntl(WIRE_PLACE_STATE, F_SETFD, 0);
+	for (int i = 0; i < HOLDER_FIFOS; i++)
+		if (dup2(h->starter_fifos[i], WIRE_PLACE_FIFO + i) < 0)
+			_exit(ENTER_EXIT);
 	if (o->filter_fd >= 0)
 		fcntl(o->filter_fd, F_SETFD, 0);
 	execv(o->argv[0], o->argv);
@@ -190,6 +193,8 @@ int starting_open(struct holder *h, int slave)
 	if (rc == 0 && pid < 0)
 		rc = -errno;
 	close(fds[1]);
+	for (int i = 0; i < HOLDER_FIFOS; i++)
+		close(h->starter_fifos[i]);
 	if (rc < 0) {
 		close(fds[0]);
 		return rc;

@@ -1,7 +1,7 @@
 // Holders and their server: what attaches to one, what stands in its place and is none, what is taken is taken back, and what
 // a killed one leaves.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -54,7 +54,22 @@ scenario('nothing in a sandbox reaches its holder', { skip: noRooms, args: ['--i
 	assert.match(await server.run('s', `ls ${where}/shell/.. ${where}/shell/../..; echo x >${where}/shell/x`), /^\S+:\nshell\n\n\S+:\ns\+[0-9a-f]{16}\n[^]*Read-only file system/);
 	assert.match(await server.run('s', 'ls -A /proc/$PPID/fd/3'), /^shell\n$/);
 	// All that there is: the starter, the shell, and what it runs.
-	assert.equal(await server.run('s', 'cat /proc/[0-9]*/comm | sort -u | tr "\\n" " "'), 'bash cat ringside-start sort tr ');
+	assert.equal(await server.run('s', 'names=$(cat /proc/[0-9]*/comm); echo $names | tr " " "\\n" | sort -u'), 'bash\ncat\nringside-start\n');
+});
+
+// The open file of the FIFO that the starter has, with pidfd_getfd(2), as its user may get it.
+const unblock = `import ctypes, fcntl, os, sys
+fd = ctypes.CDLL(None).syscall(438, os.pidfd_open(int(sys.argv[1])), 7, 0)
+fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_NONBLOCK)`;
+
+scenario('what a starter has open cannot hang its holder', { skip: noRooms, args: ['--isolate=system'], ordinary: true, numbers: true }, async (server) => {
+	const { pid } = await server.session({ id: 's', cwd: '/' });
+	assert.match(cmdline(parentOf(pid)), /ringside-holder.* --starter/);
+	const { status, stderr } = spawnSync('python3', ['-c', unblock, parentOf(pid)], { encoding: 'utf8' });
+	assert.equal(status, 0, stderr);
+	for (let i = 0; i < 3; i += 1) assert.equal(await server.run('s', `echo ${i}`), `${i}\n`);
+	await server.api.call('POST', '/api/session/s/resize', { cols: 70, rows: 20 });
+	assert.equal(await server.run('s', 'stty size'), '20 70\n');
 });
 
 shared('a process of the user that attaches is robbed in turn', { numbers: true }, async (server) => {

@@ -295,6 +295,8 @@ static int put_words(const struct plan *p, struct numbers *n, char *words[WORDS_
 	}
 	if (o->spares)
 		words[k++] = word("--spare");
+	if (o->filter_fd > 0)
+		words[k++] = word("--watched");
 	if (!o->wrapper) {
 		const char *const rest[] = {"--cwd", o->cwd, "--show", "--program", o->bash};
 		for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)

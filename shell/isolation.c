@@ -200,9 +200,8 @@ char **isolation_wrap_command(const struct isolation *i, const char *cwd)
 	struct words w;
 	if (!begin(i, &w))
 		return NULL;
-	PUT(&w, "--die-with-parent", "--ro-bind", i->holder, ISOLATION_HOLDER, "--remount-ro",
-		i->runtime_dir, "--chdir", cwd, "--", ISOLATION_HOLDER, ENTER_OPTION, "--show",
-		"--", "bash");
+	PUT(&w, "--ro-bind", i->holder, ISOLATION_HOLDER, "--remount-ro", i->runtime_dir, "--chdir",
+		cwd, "--", ISOLATION_HOLDER, ENTER_OPTION, "--show", "--", "bash");
 	return finish(&w);
 }
 

@@ -149,10 +149,10 @@ void feed_event(struct holder *h, enum event_type type, const void *payload, siz
 
 /* tree.c: signal every child of ours (orphans of the session among them). Returns how many there are. */
 int tree_signal(int signo);
-/* Signal those below us that are in a process group, each by a descriptor. Returns how many have got it. */
+/* Signal the living processes below us that are in a process group, each by a pidfd. Returns how many have got it. */
 int tree_signal_group(pid_t group, int signo);
-/* SIGTERM and SIGCONT to everything below us, through all generations. */
-void tree_terminate(void);
+/* SIGTERM and SIGCONT to everything below us, through all generations, except one process (0: none). */
+void tree_terminate(pid_t spared);
 /* Stop all of them and their groups, then kill them. Returns false when finding them takes long. */
 bool tree_kill(void);
 

@@ -27,10 +27,12 @@ struct runner {
 	const char *program; /* NULL: the first of argv is looked for */
 	long nofile;
 	bool show;
-	bool spares; /* what has left the command's process group */
+	bool spares;  /* what has left the command's process group */
+	bool watched; /* the command is bubblewrap */
 	char **argv;
 	int signal_fd;
 	pid_t command; /* 0: it has ended */
+	pid_t group;   /* its process group, also when it has ended */
 	bool killing, alone;
 	int pause_ms;
 };
@@ -55,6 +57,7 @@ static bool parse_options(int argc, char **argv, struct runner *r)
 		{"show", no_argument, NULL, 's'},
 		{"program", required_argument, NULL, 'p'},
 		{"spare", no_argument, NULL, 'x'},
+		{"watched", no_argument, NULL, 'b'},
 		{0},
 	};
 	int c;
@@ -76,6 +79,8 @@ static bool parse_options(int argc, char **argv, struct runner *r)
 			r->program = optarg;
 		else if (c == 'x')
 			r->spares = true;
+		else if (c == 'b')
+			r->watched = true;
 		else
 			return false;
 	}
@@ -125,6 +130,7 @@ static int start(struct runner *r)
 		run(r, report);
 	if (r->command < 0)
 		rc = -errno;
+	r->group = r->command;
 	close(report);
 	close_range(0, RUNNER_SOCKET - 1, 0);
 	close_range(RUNNER_SOCKET + 1, FIRST_FREE_FD - 1, 0);
@@ -157,28 +163,43 @@ static void reap(struct runner *r)
 			r->command = 0;
 			tell(RUNNER_ENDED, status);
 		}
-	r->alone = (pid < 0 && errno == ECHILD) || (r->spares && r->killing && r->command == 0);
+	r->alone = pid < 0 && errno == ECHILD;
+}
+
+/*
+ * Signal the command's group. Its members are found one by one, and may fork meanwhile. The kernel's own way misses none, but
+ * the group's id may be another's as soon as all members are gone: it is taken only while one is known to be there.
+ */
+static int signal_group(const struct runner *r, int signo)
+{
+	int members = tree_signal_group(r->group, signo == SIGKILL ? SIGSTOP : signo);
+	if (signo == SIGKILL && (r->command > 0 || members > 0))
+		kill(-r->group, SIGKILL);
+	return members;
 }
 
 static void terminate(const struct runner *r)
 {
-	if (!r->spares) {
-		tree_terminate();
-	} else if (r->command > 0) {
-		kill(-r->command, SIGTERM);
-		kill(-r->command, SIGCONT);
+	if (r->spares) {
+		(void)signal_group(r, SIGTERM);
+		(void)signal_group(r, SIGCONT);
+	} else {
+		tree_terminate(r->watched ? r->command : 0);
 	}
 }
 
 static void kill_step(struct runner *r)
 {
-	if (!r->spares)
+	int left;
+	if (r->spares) {
+		left = signal_group(r, SIGKILL);
+		r->alone = r->alone || (left == 0 && r->command == 0);
+	} else {
 		tree_kill();
-	else if (r->command > 0)
-		kill(-r->command, SIGKILL);
-	else
-		r->alone = true;
-	tell(RUNNER_LEFT, tree_signal(0));
+		left = tree_signal(0);
+	}
+	if (!r->alone)
+		tell(RUNNER_LEFT, left > 0 ? left : 1); /* 0 is its last word */
 	if (r->pause_ms < PAUSE_MAX_MS)
 		r->pause_ms *= 2;
 }
@@ -215,14 +236,13 @@ static _Noreturn void watch(struct runner *r)
 			continue;
 		if (p[SIGNALS].revents)
 			reap(r);
+		if (!r->alone && p[SOCKET].revents)
+			open = take_message(r);
+		else if (!r->alone && r->killing)
+			kill_step(r);
 		if (r->alone) {
 			tell(RUNNER_LEFT, 0);
 			_exit(0);
-		}
-		if (p[SOCKET].revents) {
-			open = take_message(r);
-		} else if (r->killing) {
-			kill_step(r);
 		}
 	}
 }

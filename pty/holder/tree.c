@@ -83,16 +83,19 @@ static bool call_children(struct call *c)
 /* What some of those below us are to get, through all generations. */
 struct aim {
 	int signo;
-	pid_t group; /* 0: of any */
-	bool wakes;  /* and SIGCONT, so that it is seen */
-	bool listed; /* children are, by the kernel */
+	pid_t group;  /* 0: of any */
+	pid_t spared; /* does not get it; 0: none */
+	bool wakes;   /* and SIGCONT, so that it is seen */
+	bool listed;  /* children are, by the kernel */
 	unsigned depth;
-	int count; /* who has got it */
+	int count; /* of living processes that have got it */
 };
 
 static void hit(struct aim *a, pid_t pid, int pidfd)
 {
-	if (a->group > 0 && getpgid(pid) != a->group)
+	struct proc_stat s;
+	if (pid == a->spared || !proc_stat(pid, &s) || !proc_is_living(&s) ||
+		(a->group > 0 && s.group != a->group))
 		return;
 	a->count += pidfd_send_signal(pidfd, a->signo, NULL, 0) == 0;
 	if (a->wakes)
@@ -128,9 +131,9 @@ static void aim(struct aim *a)
 		(void)proc_each(aim_at, a);
 }
 
-void tree_terminate(void)
+void tree_terminate(pid_t spared)
 {
-	struct aim a = {.signo = SIGTERM, .wakes = true};
+	struct aim a = {.signo = SIGTERM, .spared = spared, .wakes = true};
 	aim(&a);
 }
 

@@ -5,7 +5,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileS
 import path from 'node:path';
 import { cli } from './lib/cli.mjs';
 import { asUser, openBinary, ordinaryUser } from './lib/other_user.mjs';
-import { isAlive, processesNaming } from './lib/proc.mjs';
+import { cmdline, isAlive, processesNaming } from './lib/proc.mjs';
 import { noRooms } from './lib/rooms.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
@@ -115,6 +115,18 @@ scenario('runs and processes live in rooms too', isolated, async (server) => {
 	const many = await Promise.all(Array.from({ length: 20 }, (_, at) => api.call('POST', '/api/process/start', { command: `exit ${at}`, processId: `p${at}` })));
 	assert.equal(many.length, 20);
 	await until('all ends', async () => (await Promise.all(many.map(async (_, at) => (await api.call('GET', `/api/process/p${at}`)).process.exitCode === at))).every(Boolean));
+});
+
+scenario('a run has its time to clean up, and leaves what is in its background', isolated, async (server) => {
+	const command = 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep .05; done';
+	const run = async (fields) => (await server.api.raw('POST', '/api/run', { streams: 'pipes', ...fields })).json;
+	const { stdout, timedOut } = await run({ command, timeoutMs: 1000 });
+	assert.deepEqual([stdout, timedOut], ['up\nbye\n', true]);
+	assert.equal((await run({ command: 'sleep 1234 >&- 2>&- & echo up' })).stdout, 'up\n');
+	const pids = () => processesNaming(server.root).filter((pid) => /^sleep 1234/.test(cmdline(pid)));
+	assert.equal(pids().length, 1);
+	process.kill(pids()[0], 'SIGKILL');
+	await until('the end of its room', () => processesNaming(server.root).every((pid) => !/bwrap/.test(cmdline(pid))));
 });
 
 scenario('a run in a directory that is not in there is refused, and told where it may be', isolated, async (server) => {

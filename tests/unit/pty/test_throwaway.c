@@ -3,6 +3,7 @@
 #include "pty/enter.h"
 #include "pty/runner.h"
 #include "tests/lib/leak.h"
+#include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -357,5 +358,65 @@ Test(throwaway, background_child_holds_nothing_up_and_lives_on)
 		cr_assert_gt(pid, 1);
 		cr_expect_eq(kill(pid, SIGKILL), 0, "it was still there");
 		forget(&got);
+	}
+}
+
+/* Two numbers that the command prints. */
+static void read_two(int fd, pid_t ret_pids[2])
+{
+	char text[64] = "";
+	size_t length = 0;
+	struct pollfd p = {fd, POLLIN, 0};
+	while (sscanf(text, "%d %d\n", &ret_pids[0], &ret_pids[1]) < 2 || !strchr(text, '\n')) {
+		cr_assert_gt(poll(&p, 1, 20000), 0, "it says nothing");
+		ssize_t n = read(fd, text + length, sizeof text - 1 - length);
+		cr_assert(n > 0 || (n < 0 && errno == EAGAIN));
+		length += n > 0 ? (size_t)n : 0;
+		text[length] = '\0';
+	}
+}
+
+/* What it says last. */
+static void wait_until_alone(const struct throwaway *t)
+{
+	struct pollfd p = {t->socket_fd, POLLIN, 0};
+	struct runner_message m = {0};
+	while (m.type != RUNNER_LEFT || m.value != 0) {
+		cr_assert_gt(poll(&p, 1, 20000), 0, "it does not end");
+		cr_assert_eq(recv(t->socket_fd, &m, sizeof m, 0), sizeof m);
+	}
+}
+
+static bool is_alive(pid_t pid)
+{
+	return kill(pid, 0) == 0;
+}
+
+/* A member of the command's group that outlives it, and one that does not. */
+Test(throwaway, spares_what_has_left_the_group_and_nothing_else)
+{
+	const struct runner_message end = {.type = RUNNER_KILL}, term = {.type = RUNNER_TERMINATE};
+	for (int ends = 0; ends < 2; ends++) {
+		struct throwaway t;
+		pid_t pids[2];
+		struct throwaway_options o = options(
+			ends ? "trap '' TERM; sleep 1000 & a=$!; setsid sleep 1000 & echo $a $!"
+			     : "trap '' TERM; sleep 1000 & a=$!; setsid sleep 1000 & echo $a $!; wait",
+			false);
+		o.spares = true;
+		cr_assert_eq(throwaway_start(&o, &t), 0);
+		read_two(t.out, pids);
+		cr_assert(UNTIL(getpgid(pids[1]) == pids[1]));
+		(void)send(t.socket_fd, &term, sizeof term, MSG_NOSIGNAL);
+		(void)send(t.socket_fd, &end, sizeof end, MSG_NOSIGNAL);
+		wait_until_alone(&t);
+		cr_assert_eq(waitpid(t.runner, NULL, 0), t.runner);
+		cr_expect_not(is_alive(pids[0]), "%d: of the group", ends);
+		cr_expect(is_alive(pids[1]), "%d: has left it", ends);
+		kill(pids[1], SIGKILL);
+		close(t.out);
+		close(t.err);
+		close(t.pidfd);
+		close(t.socket_fd);
 	}
 }

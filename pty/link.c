@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -185,9 +186,35 @@ static void on_report(uv_poll_t *poll, int status, int events)
 		attach_started(l);
 }
 
-int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper)
+/*
+ * Open the directory once more, for the holder and its guard. Its lock (flock(2)) goes with the open file: with one that we
+ * shared with them, we could not tell whether they are gone. Returns a descriptor or a negative errno.
+ */
+static int open_directory(int dir_fd)
+{
+	char path[32];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", dir_fd);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	(void)flock(dir_fd, LOCK_UN);
+	(void)flock(fd, LOCK_EX | LOCK_NB); /* it is ours: nobody else takes it in between */
+	return fd;
+}
+
+static int spawn(struct link *l, const struct spawn_options *options, pid_t *ret_pid)
 {
 	struct spawn_options o = *options;
+	o.dir_fd = open_directory(options->dir_fd);
+	if (o.dir_fd < 0)
+		return o.dir_fd;
+	int rc = spawn_holder(&o, ret_pid, &l->report_fd);
+	close(o.dir_fd);
+	return rc;
+}
+
+int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper)
+{
 	pid_t pid;
 	assert(l->state == LINK_IDLE);
 	int rc = reaper_prepare(reaper);
@@ -196,7 +223,7 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 	rc = reserve_spare(l);
 	if (rc < 0)
 		return rc;
-	rc = spawn_holder(&o, &pid, &l->report_fd);
+	rc = spawn(l, options, &pid);
 	if (rc < 0) {
 		release_spare(l, LINK_SPARE_FDS);
 		return rc;

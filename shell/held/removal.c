@@ -115,31 +115,46 @@ static void end_without_guard(struct removal *r)
 /* A guard or a holder that has a directory as only they have it. */
 struct search {
 	struct removal *r;
-	struct stat directory;
+	struct statx directory;
 };
+
+/*
+ * Whether a process is our user's and has that directory where holders and guards have it. Any program can call itself by
+ * their names: what it has there is not asked, for the program of its file system (FUSE) may never answer.
+ */
+static bool has_directory(pid_t pid, const struct statx *directory)
+{
+	char path[40];
+	struct stat process;
+	struct statx st;
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	if (stat(path, &process) < 0 || process.st_uid != geteuid())
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, SPAWN_DIR_FD);
+	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) == 0 &&
+		st.stx_ino == directory->stx_ino && st.stx_dev_major == directory->stx_dev_major &&
+		st.stx_dev_minor == directory->stx_dev_minor;
+}
 
 static bool visit(void *user, pid_t pid)
 {
 	struct search *f = user;
-	struct proc_stat s;
-	struct stat st;
-	char path[40];
-	if (!proc_stat(pid, &s) ||
-		(strcmp(s.name, GUARD_NAME) != 0 && strcmp(s.name, HOLDER_NAME) != 0))
+	struct removal *r = f->r;
+	int guard = open_named(pid, GUARD_NAME);
+	int holder = guard < 0 ? open_named(pid, HOLDER_NAME) : -1;
+	if ((guard >= 0 || holder >= 0) && has_directory(pid, &f->directory)) {
+		close_fd(guard >= 0 ? &r->guard_fd : &r->holder_fd);
+		if (guard >= 0) {
+			r->guard_fd = guard;
+			return false;
+		}
+		r->holder = pid;
+		r->holder_fd = holder;
 		return true;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, SPAWN_DIR_FD);
-	if (stat(path, &st) < 0 || st.st_dev != f->directory.st_dev ||
-		st.st_ino != f->directory.st_ino)
-		return true;
-	if (strcmp(s.name, GUARD_NAME) == 0) {
-		close_fd(&f->r->guard_fd);
-		f->r->guard_fd = open_named(pid, GUARD_NAME);
-	} else {
-		f->r->holder = pid;
-		close_fd(&f->r->holder_fd);
-		f->r->holder_fd = open_named(pid, HOLDER_NAME);
 	}
-	return f->r->guard_fd < 0;
+	close_fd(&guard);
+	close_fd(&holder);
+	return true;
 }
 
 /* Of those that are not known: whether one has the lock. Then it is looked for. */
@@ -149,7 +164,8 @@ static bool is_locked(struct removal *r)
 	uint64_t now = uv_now(r->table->loop);
 	if (r->dir_fd == 0 || flock(r->dir_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 		return false;
-	if (now >= r->search_at_ms && fstat(r->dir_fd, &f.directory) == 0) {
+	if (now >= r->search_at_ms &&
+		statx(r->dir_fd, "", AT_EMPTY_PATH, STATX_INO, &f.directory) == 0) {
 		r->search_at_ms = now + REMOVAL_SEARCH_MS;
 		(void)proc_each(visit, &f);
 	}

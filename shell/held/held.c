@@ -176,9 +176,24 @@ void held_share(const struct held *h, const char *name)
 int held_open_place(const struct held *h, int place, int flags)
 {
 	char path[32];
+	struct stat st;
+	if (h->holder_lost)
+		return -ESRCH;
+	/* The pid may be another process's by now: nothing is opened for reading or writing before it has been checked. */
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)h->link.info.holder_pid, place);
-	int fd = open(path, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	int found = open(path, O_PATH | O_CLOEXEC);
+	if (found < 0)
+		return -errno;
+	int rc = fstat(found, &st) < 0 ? -errno : 0;
+	if (rc == 0 && (!S_ISREG(st.st_mode) || st.st_uid != link_owner(&h->link)))
+		rc = -ESRCH;
+	if (rc == 0) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", found);
+		rc = open(path, flags | O_CLOEXEC);
+		rc = rc < 0 ? -errno : rc;
+	}
+	close(found);
+	return rc;
 }
 
 void held_take_back(struct held *h)

@@ -1,11 +1,13 @@
 /*
- * The peeker: a process that reads the memory of others for the server, because such a read may never end: the page may
- * belong to a file system whose program does not answer (FUSE), and then not even SIGKILL ends it. It is the holder's
- * program, executed as
+ * The peeker: a process that reads files of /proc for the server, because such a read may never end: a page of a process's
+ * memory, or what an epoll descriptor waits for, may belong to a file system whose program does not answer (FUSE), and
+ * then not even SIGKILL ends it. It is the holder's program, executed as
  *
  *   ringside-holder --peek
  *
- * with a socket to the server as PEEKER_SOCKET. It answers one request after the other, and ends with the server.
+ * with a socket to the server as PEEKER_SOCKET. The server opens the files, which never blocks and is where the kernel
+ * checks permission (Yama lets only ancestors in), and sends their descriptors (SCM_RIGHTS). It answers one request after
+ * the other, and ends with the server.
  */
 #pragma once
 
@@ -15,12 +17,9 @@
 #define PEEKER_SOCKET 3
 #define PEEKER_BYTES_MAX 4096u
 
-enum peeker_file { PEEKER_MEMORY, PEEKER_ARGUMENTS, PEEKER_ENVIRONMENT };
-
+/* With the descriptor of what is to be read. */
 struct peeker_request {
 	uint32_t serial;
-	uint32_t file; /* enum peeker_file */
-	int32_t pid;
 	uint32_t length; /* at most PEEKER_BYTES_MAX */
 	uint64_t offset;
 };

@@ -79,10 +79,10 @@ static bool is_ours(const struct executor *x, const char *word, const char *befo
 bool exec_shell_is_ours(const struct executor *x)
 {
 	size_t length;
-	bool given = false;
 	char *text = start_of(x, &length);
 	if (!text)
 		return true; /* it may not be looked at, or is no more: others will tell */
+	bool given = length == START_MAX; /* what tells may come behind that */
 	const char *before = "";
 	for (const char *word = text; !given && word < text + length; word += strlen(word) + 1) {
 		given = is_ours(x, word, before);

@@ -68,15 +68,19 @@ static bool is_terminal(struct blocked_process *p, int fd)
 	return st.stx_rdev_major == major(p->terminal) && st.stx_rdev_minor == minor(p->terminal);
 }
 
+static struct peek_target target_of(const struct blocked_process *p)
+{
+	return (struct peek_target){p->pid, p->owner};
+}
+
 static bool read_memory(const struct blocked_process *p, uint64_t address, void *dst, size_t length)
 {
-	const struct peek_target target = {p->pid, p->owner};
-	return p->peek && address > 0 && peek_memory(p->peek, target, address, dst, length);
+	return p->peek && address > 0 && peek_memory(p->peek, target_of(p), address, dst, length);
 }
 
 /*
- * Where the process may not be traced (Yama), or its memory does not answer, there is still the name of the kernel's
- * function that it sleeps in. Not what for: its standard input is taken for it.
+ * Where the process may not be traced (Yama), or what it waits for cannot be read in time, there is still the name of the
+ * kernel's function that it sleeps in. Not what for: its standard input is taken for it.
  */
 static enum blocked guess(struct blocked_process *p, const char *thread)
 {
@@ -162,12 +166,19 @@ static bool visit_terminal(void *user, int fd)
 	return is_terminal(user, fd);
 }
 
-static bool waits_in_epoll(struct blocked_process *p, uint64_t fd)
+/* The kernel's lock of an epoll descriptor may be held while a file that is added to it is asked whether it is ready. */
+static enum blocked epolls(struct blocked_process *p, const char *thread, uint64_t fd)
 {
 	char name[NAME_SIZE], text[BLOCKED_EPOLL_MAX];
+	if (fd > INT32_MAX)
+		return BLOCKED_NO;
 	snprintf(name, sizeof name, "fdinfo/%d", (int)fd);
-	return proc_read(p->fd, name, text, sizeof text) > 0 &&
-		blocked_parse_epoll(text, visit_terminal, p);
+	ssize_t n = p->peek ? peek_file(p->peek, target_of(p), name, text, sizeof text - 1)
+			    : -ENOSYS;
+	if (n < 0)
+		return guess(p, thread);
+	text[n] = '\0';
+	return event_if(blocked_parse_epoll(text, visit_terminal, p));
 }
 
 static enum blocked decode(
@@ -197,7 +208,7 @@ static enum blocked decode(
 #ifdef SYS_epoll_pwait2
 	case SYS_epoll_pwait2:
 #endif
-		return event_if(a[0] <= INT32_MAX && waits_in_epoll(p, a[0]));
+		return epolls(p, thread, a[0]);
 	default:
 		return BLOCKED_NO;
 	}

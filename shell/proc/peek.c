@@ -2,6 +2,7 @@
 #include "shell/proc/peek.h"
 
 #include "pty/peeker.h"
+#include "pty/proc/proc.h"
 #include "pty/spawn.h"
 
 #include <errno.h>
@@ -155,22 +156,32 @@ static int prepare(struct peek *p)
 	return p->socket_fd > 0 ? 0 : start(p);
 }
 
-static bool may_read(struct peek_target target)
+/* The question, with the file that it is about. */
+static bool send_request(const struct peek *p, struct peeker_request *request, int fd)
 {
-	char path[32];
-	struct stat st;
-	snprintf(path, sizeof path, "/proc/%d", (int)target.pid);
-	return stat(path, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == target.owner);
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {0};
+	struct iovec data = {.iov_base = request, .iov_len = sizeof *request};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(header), &fd, sizeof fd);
+	return sendmsg(p->socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-static ssize_t ask(struct peek *p, struct peeker_request *request, void *dst)
+static ssize_t ask(struct peek *p, int fd, uint64_t offset, void *dst, size_t length)
 {
+	struct peeker_request request = {.length = (uint32_t)length, .offset = offset};
 	struct peeker_answer answer;
 	int rc = prepare(p);
 	if (rc < 0)
 		return rc;
-	request->serial = ++p->serial;
-	if (send(p->socket_fd, request, sizeof *request, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+	request.serial = ++p->serial;
+	if (!send_request(p, &request, fd)) {
 		replace(p);
 		return -EAGAIN;
 	}
@@ -178,45 +189,67 @@ static ssize_t ask(struct peek *p, struct peeker_request *request, void *dst)
 	p->asked_ms = now_ms();
 	if (!hear(p, &answer, PEEK_WAIT_MS))
 		return -EAGAIN;
-	if (answer.result > 0 && (uint32_t)answer.result <= request->length)
+	if (answer.result > 0 && (uint32_t)answer.result <= length)
 		memcpy(dst, answer.bytes, (size_t)answer.result);
 	return answer.result;
+}
+
+/* owner: see peek.h; only of programs of these users. NULL: of any. */
+static int open_file(pid_t pid, const char *name, const uid_t *owner)
+{
+	struct stat st;
+	int process = proc_open(pid);
+	if (process < 0)
+		return process;
+	int rc = fstat(process, &st) < 0 ? -errno : 0;
+	if (rc == 0 && owner && st.st_uid != geteuid() && st.st_uid != *owner)
+		rc = -EACCES;
+	if (rc == 0) {
+		rc = openat(process, name, O_RDONLY | O_CLOEXEC);
+		rc = rc < 0 ? -errno : rc;
+	}
+	close(process);
+	return rc;
 }
 
 bool peek_memory(
 	struct peek *p, struct peek_target target, uint64_t address, void *dst, size_t length)
 {
-	struct peeker_request r = {.file = PEEKER_MEMORY,
-		.pid = target.pid,
-		.length = (uint32_t)length,
-		.offset = address};
-	return length <= PEEKER_BYTES_MAX && may_read(target) && ask(p, &r, dst) == (ssize_t)length;
+	int fd = length <= PEEKER_BYTES_MAX ? open_file(target.pid, "mem", &target.owner) : -1;
+	if (fd < 0)
+		return false;
+	ssize_t n = ask(p, fd, address, dst, length);
+	close(fd);
+	return n == (ssize_t)length;
 }
 
-static ssize_t read_file(
-	struct peek *p, pid_t pid, enum peeker_file file, unsigned char *dst, size_t size)
+/* Read the beginning of an open file. Takes the descriptor, or passes a negative errno on. */
+static ssize_t read_beginning(struct peek *p, int fd, unsigned char *dst, size_t size)
 {
 	size_t done = 0;
-	while (done < size) {
+	ssize_t n = fd < 0 ? fd : 1;
+	while (n > 0 && done < size) {
 		size_t most = size - done < PEEKER_BYTES_MAX ? size - done : PEEKER_BYTES_MAX;
-		struct peeker_request r = {
-			.file = file, .pid = pid, .length = (uint32_t)most, .offset = done};
-		ssize_t n = ask(p, &r, dst + done);
-		if (n < 0 && done == 0)
-			return n;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
+		n = ask(p, fd, done, dst + done, most);
+		done += n > 0 ? (size_t)n : 0;
 	}
-	return (ssize_t)done;
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? n : (ssize_t)done;
+}
+
+ssize_t peek_file(
+	struct peek *p, struct peek_target target, const char *name, void *dst, size_t size)
+{
+	return read_beginning(p, open_file(target.pid, name, &target.owner), dst, size);
 }
 
 ssize_t peek_arguments(struct peek *p, pid_t pid, void *dst, size_t size)
 {
-	return read_file(p, pid, PEEKER_ARGUMENTS, dst, size);
+	return read_beginning(p, open_file(pid, "cmdline", NULL), dst, size);
 }
 
 ssize_t peek_environment(struct peek *p, struct peek_target target, void *dst, size_t size)
 {
-	return may_read(target) ? read_file(p, target.pid, PEEKER_ENVIRONMENT, dst, size) : -EACCES;
+	return peek_file(p, target, "environ", dst, size);
 }

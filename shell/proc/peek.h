@@ -1,10 +1,10 @@
 /*
- * Peek: memory, arguments and environment of programs, read by a process of its own (pty/peeker.h), for such a read may
- * never end. It is waited for a moment; one that does not answer is left alone, and nothing is read until it does, or until
- * another one has taken its place. Of those that hang for ever there are only so many.
+ * Peek: memory and files of programs, read by a process of its own (pty/peeker.h), for such a read may never end. It is
+ * waited for a moment; one that does not answer is left alone, and nothing is read until it does, or until another one has
+ * taken its place. Of those that hang for ever there are only so many.
  *
- * Of memory and environment only that of programs of our own user and of the session's: a pid may be another program's by
- * now, and root could read any. Arguments can be read by everybody.
+ * Only programs of our own user and of the session's are read: a pid may be another program's by now, and root could read
+ * any. Arguments can be read by everybody.
  */
 #pragma once
 
@@ -45,6 +45,11 @@ void peek_finish(struct peek *p);
 bool peek_memory(
 	struct peek *p, struct peek_target target, uint64_t address, void *dst, size_t length);
 
-/* Read the beginning of the arguments, or of the environment. Returns bytes, or a negative errno. */
+/*
+ * Read the beginning of a file in the program's directory of /proc ("fdinfo/3"), of its arguments, or of its environment.
+ * Returns bytes, or a negative errno: -EAGAIN or -EBUSY where reading has not ended, and some of it may be missing.
+ */
+ssize_t peek_file(
+	struct peek *p, struct peek_target target, const char *name, void *dst, size_t size);
 ssize_t peek_arguments(struct peek *p, pid_t pid, void *dst, size_t size);
 ssize_t peek_environment(struct peek *p, struct peek_target target, void *dst, size_t size);

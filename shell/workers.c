@@ -1,5 +1,5 @@
 /*
- * home -> queued -> out -> done -> home. One queue, one lock; whoever is at work holds neither. Threads take no signals.
+ * home -> queued -> out -> done -> home. One lock, which is not held while an errand is worked at. Threads take no signals.
  */
 #include "shell/workers.h"
 
@@ -13,16 +13,30 @@ struct workers {
 	uv_async_t async; /* something is done */
 	uv_mutex_t lock;
 	uv_cond_t more, done;
-	struct errand *queue, *finished; /* lists */
+	struct errand *queue, *patient, *finished; /* lists */
+	unsigned passed; /* errands that were taken while a patient one waited */
 	bool ending;
 	unsigned out; /* that are not at home; of the loop alone, which lives as long as there are any */
 	unsigned count;
 	uv_thread_t threads[WORKERS_MAX];
 };
 
+static struct errand **queue_of(struct workers *w, const struct errand *errand)
+{
+	return errand->patient ? &w->patient : &w->queue;
+}
+
+/* The next to be worked at; NULL: there is none. */
+static struct errand *next_errand(struct workers *w)
+{
+	bool patient = w->patient && (!w->queue || w->passed >= WORKERS_PATIENCE);
+	w->passed = patient ? 0 : w->passed + (w->patient != NULL);
+	return patient ? w->patient : w->queue;
+}
+
 static void work(struct workers *w, struct errand *errand)
 {
-	DL_DELETE(w->queue, errand);
+	DL_DELETE(*queue_of(w, errand), errand);
 	errand->state = ERRAND_OUT;
 	uv_mutex_unlock(&w->lock);
 	errand->work(errand);
@@ -38,8 +52,9 @@ static void run(void *user)
 	struct workers *w = user;
 	uv_mutex_lock(&w->lock);
 	while (!w->ending) {
-		if (w->queue)
-			work(w, w->queue);
+		struct errand *errand = next_errand(w);
+		if (errand)
+			work(w, errand);
 		else
 			uv_cond_wait(&w->more, &w->lock);
 	}
@@ -129,7 +144,7 @@ void workers_send(struct workers *w, struct errand *errand)
 		uv_ref((uv_handle_t *)&w->async);
 	uv_mutex_lock(&w->lock);
 	errand->state = ERRAND_QUEUED;
-	DL_APPEND(w->queue, errand);
+	DL_APPEND(*queue_of(w, errand), errand);
 	uv_cond_signal(&w->more);
 	uv_mutex_unlock(&w->lock);
 }
@@ -140,7 +155,7 @@ void workers_recall(struct workers *w, struct errand *errand)
 	while (errand->state == ERRAND_OUT)
 		uv_cond_wait(&w->done, &w->lock);
 	if (errand->state == ERRAND_QUEUED)
-		DL_DELETE(w->queue, errand);
+		DL_DELETE(*queue_of(w, errand), errand);
 	else if (errand->state == ERRAND_DONE)
 		DL_DELETE(w->finished, errand);
 	bool was_home = errand->state == ERRAND_HOME;

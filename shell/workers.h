@@ -4,9 +4,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <uv.h>
 
 #define WORKERS_MAX 16u
+#define WORKERS_PATIENCE 4u
 
 struct workers;
 
@@ -15,7 +17,8 @@ enum errand_state { ERRAND_HOME, ERRAND_QUEUED, ERRAND_OUT, ERRAND_DONE };
 
 struct errand {
 	struct errand *prev, *next;
-	enum errand_state state;             /* guarded by the workers' lock */
+	enum errand_state state; /* guarded by the workers' lock */
+	bool patient; /* others go first, up to WORKERS_PATIENCE of them; set before it is sent */
 	void (*work)(struct errand *errand); /* on a worker */
 	void (*back)(struct errand *errand); /* on the loop, later */
 };

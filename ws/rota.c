@@ -85,6 +85,10 @@ static void on_rested(uv_timer_t *timer)
 	struct shift *shift = next_shift(t);
 	if (!shift)
 		return;
+	if (uv_hrtime() < t->rested_ns) {
+		plan(t); /* it has become longer meanwhile */
+		return;
+	}
 	DL_DELETE(shift->taker->waiting, shift);
 	begin(t, shift);
 	shift->begin(shift->user);
@@ -136,7 +140,8 @@ void shift_end(struct shift *shift, uint64_t worked_ns)
 		/* Whoever has come meanwhile is before it. */
 		DL_DELETE(t->takers, taker);
 		DL_APPEND(t->takers, taker);
-		t->rested_ns = uv_hrtime() + worked_ns;
+		uint64_t rested_ns = uv_hrtime() + worked_ns;
+		t->rested_ns = rested_ns > t->rested_ns ? rested_ns : t->rested_ns;
 	} else {
 		DL_DELETE(taker->waiting, shift);
 	}

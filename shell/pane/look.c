@@ -156,7 +156,7 @@ static void sit_down(struct pane *p, struct look *look)
 	p->screening.task = look->task;
 	look->task = NULL;
 	note_screen(p, &p->screening.picture);
-	pane_lend_screen(p);
+	pane_lend_screen(p, look->patient);
 }
 
 void pane_tell_looks(struct pane *p, bool sit)

@@ -45,7 +45,8 @@ struct look {
 	uint64_t enough; /* a screen that terminals resume from here, or later, will do as well; 0: it will not */
 	bool paints;    /* a picture is wanted */
 	unsigned lines; /* of scrollback in that */
-	bool marks; /* and in which lines the shell's marks were, see screen_marked_snapshot() */
+	bool marks;   /* and in which lines the shell's marks were, see screen_marked_snapshot() */
+	bool patient; /* what is done for it on a worker may wait for others, see struct errand */
 	struct look_task *task; /* owned until seen(), which takes it; NULL: none */
 	struct picture picture; /* for seen(), which takes its bytes */
 	void (*seen)(

@@ -78,8 +78,9 @@ static void note_glance(struct pane *p)
 	*left = now;
 }
 
-static void send_away(struct pane *p)
+static void send_away(struct pane *p, bool patient)
 {
+	p->screening.errand.patient = patient;
 	p->screening.errand.work = on_work;
 	p->screening.errand.back = on_back;
 	workers_send(p->screening.workers, &p->screening.errand);
@@ -95,12 +96,12 @@ bool pane_recall_screen(struct pane *p)
 	return true;
 }
 
-void pane_lend_screen(struct pane *p)
+void pane_lend_screen(struct pane *p, bool patient)
 {
 	p->screening.paints = true;
 	note_glance(p);
 	live_lend(&p->live);
-	send_away(p);
+	send_away(p, patient);
 }
 
 /* Whether there is so much to be followed, or so old, that it is worth the way. */
@@ -143,7 +144,7 @@ static bool follow(struct pane *p, bool coming, bool watched)
 	note_glance(p);
 	if (!live_send(l))
 		return follow_here(p);
-	send_away(p);
+	send_away(p, false);
 	return false;
 }
 

@@ -70,8 +70,8 @@ bool pane_has_screen(const struct pane *p);
 /* Have it here before it comes by itself; returns whether it was away. Only a turn sends it away again. */
 bool pane_recall_screen(struct pane *p);
 
-/* Send it away for a picture; it is here. */
-void pane_lend_screen(struct pane *p);
+/* Send it away for a picture, or a task; it is here. patient: as struct errand has it. */
+void pane_lend_screen(struct pane *p, bool patient);
 
 /* No more of it. */
 void pane_close_screen(struct pane *p);

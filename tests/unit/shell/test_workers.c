@@ -4,13 +4,14 @@
 
 #include <criterion/criterion.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
 
 #define ERRANDS 200
 
 struct job {
 	struct errand errand;
-	atomic_int done;
+	atomic_int begun, done;
 	int back;
 	uv_sem_t *gate; /* it waits for that, if it is not NULL */
 };
@@ -24,6 +25,7 @@ static void on_work(struct errand *errand)
 	struct job *job = (struct job *)errand;
 	uv_thread_t self = uv_thread_self();
 	cr_assert_not(uv_thread_equal(&self, &loop_thread));
+	atomic_fetch_add(&job->begun, 1);
 	if (job->gate)
 		uv_sem_wait(job->gate);
 	atomic_fetch_add(&job->done, 1);
@@ -134,6 +136,43 @@ Test(workers, one_that_is_done_but_not_back_is_home)
 	for (int i = 0; i < 10; i++)
 		uv_run(&loop, UV_RUN_NOWAIT);
 	cr_assert_eq(job.back, 0);
+	tear_down();
+}
+
+#define LATE 12 /* errands that are not patient */
+
+static char order[LATE + 4];
+
+static void on_ordered_work(struct errand *errand)
+{
+	order[strlen(order)] = errand->patient ? 'p' : 'u';
+	on_work(errand);
+}
+
+/* While the only thread is busy others come: patient ones first. */
+Test(workers, patient_ones_wait_for_a_few_others)
+{
+	static struct job jobs[LATE + 2];
+	uv_sem_t gate;
+	open_with(1);
+	uv_sem_init(&gate, 0);
+	struct job first = make(&gate), recalled = make(NULL);
+	workers_send(workers, &first.errand);
+	cr_assert(UNTIL(atomic_load(&first.begun) == 1));
+	recalled.errand.patient = true;
+	workers_send(workers, &recalled.errand);
+	for (int i = 0; i < LATE + 2; i++) {
+		jobs[i] = make(NULL);
+		jobs[i].errand.patient = i < 2;
+		jobs[i].errand.work = on_ordered_work;
+		workers_send(workers, &jobs[i].errand);
+	}
+	workers_recall(workers, &recalled.errand);
+	uv_sem_post(&gate);
+	cr_assert(LOOP_UNTIL(&loop, strlen(order) == LATE + 2));
+	cr_expect_str_eq(order, "uuuupuuuupuuuu");
+	cr_expect_eq(atomic_load(&recalled.done), 0);
+	uv_sem_destroy(&gate);
 	tear_down();
 }
 

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define ABANDONED_NS UINT64_C(20000000)
+
 /* waits for its turn (its session is known by id and epoch alone) -> looks -> over; who came by no link looks at once. */
 struct looking {
 	struct look look;
@@ -18,13 +20,17 @@ struct looking {
 	void (*handle_task)(struct request *r, struct session *s, struct look_task *task);
 };
 
-/* Nobody waits for it any more; returns the request, whose reference is the caller's now. */
+/*
+ * Nobody waits for it any more; returns the request, whose reference is the caller's now. A task that is under way goes on: what
+ * it takes is not known yet, but it is not for nothing.
+ */
 static struct request *end(struct looking *l)
 {
 	struct request *r = l->request;
+	uint64_t spent = l->look.state == LOOK_SITS ? ABANDONED_NS : 0;
 	r->gone = NULL;
 	look_end(&l->look);
-	shift_end(&l->shift, 0);
+	shift_end(&l->shift, spent);
 	free(l);
 	return r;
 }
@@ -113,7 +119,8 @@ static void take_turn(struct looking *l, struct session *s)
 {
 	struct request *r = l->request;
 	int rc = 1;
-	if (r->principal.link[0])
+	l->look.patient = r->principal.link[0];
+	if (l->look.patient)
 		rc = shift_take(&api_of(r)->rota, r->principal.link, &l->shift);
 	if (rc > 0) {
 		look_at(l, s);

@@ -18,8 +18,7 @@ static bool look_at_line(struct finder *f)
 	uint64_t work = FINDER_WORK;
 	f->looked = f->count;
 	f->found = pattern_find(f->pattern, f->codes, f->count, 0, &work, &f->match);
-	uint64_t done = FINDER_WORK - work;
-	*f->work -= *f->work < done ? *f->work : done;
+	f->done += FINDER_WORK - work;
 	if (f->found) {
 		f->start = f->base + f->starts[f->match.start];
 		f->end = f->base + f->ends[f->match.end - 1];
@@ -86,7 +85,7 @@ static void on_character(void *user, uint32_t code, uint64_t start, uint64_t end
 static void on_blanks(void *user, unsigned count, uint64_t start, uint64_t end)
 {
 	struct finder *f = user;
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; i < count && i < FINDER_BLANKS; i++)
 		put_code(f, ' ', start, end);
 }
 
@@ -136,6 +135,7 @@ void finder_init(struct finder *f, struct pattern *pattern, uint64_t offset, uin
 	f->from = from;
 	f->settled_only = settled_only;
 	f->found = false;
+	f->done = 0;
 	begin_line(f);
 }
 
@@ -149,13 +149,19 @@ uint64_t finder_offset(const struct finder *f)
 	return f->reader.parser.offset;
 }
 
-bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length, uint64_t *work)
+bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length)
 {
-	f->work = work;
-	*work -= *work < length ? *work : length;
 	if (!f->found)
 		line_reader_feed(&f->reader, bytes, length, &f->found);
 	return f->found || (!f->settled_only && look_at_line(f));
+}
+
+/* A code point is looked at when its line is shortened, when that ends, and when there are no more bytes. */
+uint64_t finder_most(const struct finder *f, size_t length)
+{
+	const uint64_t looks = 3, sequence = 3; /* bytes of the shortest that moves over blanks */
+	uint64_t codes = f->count + length + length / sequence * FINDER_BLANKS;
+	return length + looks * codes * pattern_size(f->pattern);
 }
 
 void finder_skip(struct finder *f, uint64_t offset)
@@ -164,10 +170,14 @@ void finder_skip(struct finder *f, uint64_t offset)
 	begin_line(f);
 }
 
-bool finder_settle(struct finder *f, uint64_t *work)
+bool finder_settle(struct finder *f)
 {
-	f->work = work;
 	return look_at_line(f);
+}
+
+bool finder_has_unseen(const struct finder *f)
+{
+	return !f->found && f->count != f->looked;
 }
 
 size_t finder_text(const struct finder *f, char *dst, size_t size)

@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #define FINDER_LINE 2048u /* code points; of a longer line the end is looked at */
+#define FINDER_BLANKS 64u /* that the cursor moves over, at a time; more count as so many */
+#define FINDER_WORK (UINT64_C(1) << 22) /* for one look at a line, see pattern_find() */
 
 struct finder {
 	struct line_reader reader;
@@ -20,8 +22,8 @@ struct finder {
 	bool settled_only; /* a line that is not complete is looked at by finder_settle() only */
 	bool found;
 	uint64_t start, end; /* once found: offsets of the match's first byte and behind its last */
-	uint64_t *work;      /* while it is fed */
 	uint64_t base;       /* offset that starts and ends count from */
+	uint64_t done;       /* work so far, as pattern_find() counts it */
 	unsigned column;
 	size_t count, looked; /* code points of the line; how many there were at the last look */
 	struct pattern_match match; /* once found: in codes */
@@ -40,18 +42,20 @@ void finder_finish(struct finder *f);
 /* Offset of the next byte to be fed. */
 uint64_t finder_offset(const struct finder *f);
 
-/*
- * Take bytes, the next ones, up to the one that completes a match. *work goes down as pattern_find() has it; each
- * look at a line may use FINDER_WORK of it whatever is left. Returns whether it has been found.
- */
-#define FINDER_WORK (UINT64_C(1) << 22)
-bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length, uint64_t *work);
+/* Take bytes, the next ones, up to the one that completes a match. Returns whether it has been found. */
+bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length);
+
+/* How much work taking so many bytes may be at most, as pattern_find() counts it; 0 bytes: finder_settle(). */
+uint64_t finder_most(const struct finder *f, size_t length);
 
 /* Bytes have been lost: what follows is not next to what was before. */
 void finder_skip(struct finder *f, uint64_t offset);
 
 /* Nothing follows for now: look at the line as it is. Returns whether it has been found. */
-bool finder_settle(struct finder *f, uint64_t *work);
+bool finder_settle(struct finder *f);
+
+/* Whether that would look at something new. */
+bool finder_has_unseen(const struct finder *f);
 
 /* The text of the match as UTF-8, at most size bytes, cut between characters; nothing ends it. Returns its length. */
 size_t finder_text(const struct finder *f, char *dst, size_t size);

@@ -393,6 +393,11 @@ int pattern_create(struct pattern **ret_pattern, const char *text, size_t length
 	return 0;
 }
 
+unsigned pattern_size(const struct pattern *p)
+{
+	return p->size;
+}
+
 void pattern_destroy(struct pattern *p)
 {
 	if (!p)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <utlist.h>
 
-#define PIECE ((size_t)16 << 10) /* bytes that are fed at once */
 #define PROMPT_RETRY_MAX_MS 50u
 
 static uint64_t later_of(uint64_t a, uint64_t b)
@@ -243,18 +243,58 @@ static void take_text(struct wait *w, const char *text, size_t length)
 	w->result.length = length;
 }
 
+/* Whether another pattern of a link has waited longer for its turn. */
+static bool is_overtaken(const struct waits *h, const struct condition *c)
+{
+	const struct wait *w;
+	DL_FOREACH (h->all, w)
+		for (unsigned i = 0; i < w->count && !w->over && wait_is_links(w); i++) {
+			const struct condition *other = &w->conditions[i];
+			if (other->is.type == WAIT_MATCH && other->is.on_screen &&
+				other->rows_version != h->rows_version &&
+				other->searched_ns < c->searched_ns)
+				return true;
+		}
+	return false;
+}
+
+/*
+ * Patterns of links are searched for one after another, with a rest after each, in all sessions: they have a quarter of the
+ * loop's time at most.
+ */
+static bool may_search(struct waits *h, const struct wait *w, struct condition *c)
+{
+	uint64_t now = uv_hrtime(), rested = h->shared->rested_ns;
+	if (!wait_is_links(w))
+		return true;
+	if (now >= rested && !is_overtaken(h, c))
+		return true;
+	look_later(h, h->now + 1 + (rested > now ? (rested - now) / 1000000 : 0));
+	return false;
+}
+
+static void note_search(struct waits *h, const struct wait *w, struct condition *c, uint64_t began)
+{
+	uint64_t now = uv_hrtime();
+	c->searched_ns = now;
+	if (wait_is_links(w))
+		h->shared->rested_ns = now + WAIT_REST * (now - began);
+}
+
 /* On the screen: the lowest row counts. */
 static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 {
 	struct condition *c = &w->conditions[i];
 	const struct screen *screen = pane_screen_here(h->pane);
-	if (!screen || c->rows_version == h->rows_version)
+	if (!screen || c->rows_version == h->rows_version || !may_search(h, w, c))
 		return false;
+	uint64_t began = uv_hrtime();
 	uint64_t base = screen_dropped(screen) + screen_scrollback(screen);
 	struct search search = {
 		.pattern = c->is.pattern, .limit = 1, .work = FINDER_WORK, .from = base};
 	c->rows_version = h->rows_version;
 	bool found = search_screen(&search, screen, SEARCH_NO_LINE) == 0 && search.count > 0;
+	note_search(h, w, c, began);
 	if (found) {
 		const struct search_match *m = &search.matches[0];
 		wait_end(w, (int)i, WAIT_MATCH);
@@ -275,13 +315,9 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	char text[WAIT_TEXT_MAX];
 	if (c->away)
 		return false; /* it is looked at when it is back */
-	uint64_t work = 0, settled = h->pane->output_ms + WAIT_SETTLE_MS;
-	if (!f->found && c->is.asks_for_end && finder_offset(f) == head(h)) {
-		if (h->now >= settled || has_ended(h))
-			finder_settle(f, &work);
-		else
-			look_later(h, settled);
-	}
+	uint64_t settles = wait_settles_at(h, c);
+	if (settles > h->now)
+		look_later(h, settles);
 	if (!f->found)
 		return false;
 	wait_end(w, (int)i, WAIT_MATCH);
@@ -290,26 +326,6 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	w->result.end = f->end;
 	take_text(w, text, finder_text(f, text, sizeof text));
 	return true;
-}
-
-bool wait_feed(struct condition *c, const struct stream *bytes, uint64_t to, uint64_t *work)
-{
-	struct finder *f = c->finder;
-	uint8_t piece[PIECE];
-	while (f && !f->found && finder_offset(f) < to) {
-		uint64_t at = finder_offset(f);
-		if (*work == 0)
-			return true;
-		size_t length = to - at < PIECE ? (size_t)(to - at) : PIECE;
-		if (!stream_copy(bytes, at, piece, length)) {
-			uint64_t next = stream_skip(bytes, at, to);
-			c->lost += next - at;
-			finder_skip(f, next);
-			continue;
-		}
-		finder_feed(f, piece, length, work);
-	}
-	return false;
 }
 
 bool wait_check(struct waits *h, struct wait *w, unsigned i)
@@ -357,7 +373,7 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 bool wait_may_come(const struct waits *h, const struct wait *w, const struct condition *c)
 {
 	if (c->finder)
-		return c->away || finder_offset(c->finder) < head(h);
+		return wait_is_behind(h, c);
 	return (c->is.type == WAIT_IDLE || c->is.type == WAIT_STABLE) && has_happened(w) &&
 		pane_has_screen(h->pane);
 }

@@ -1,4 +1,4 @@
-/* What the files of waiting share: wait.c, check.c. */
+/* What the files of waiting share: wait.c, check.c, feed.c. */
 #pragma once
 
 #include "ring/search/finder.h"
@@ -13,11 +13,13 @@
 
 struct condition {
 	struct wait_condition is;
-	struct finder *finder;  /* WAIT_MATCH in the output */
-	bool away;              /* that is fed on a worker, whose it is meanwhile, with `lost` */
+	struct finder *finder; /* WAIT_MATCH in the output */
+	bool away; /* that is fed on a worker, whose it is meanwhile, with `settles` and `lost` */
+	bool settles;           /* and then looks at its last line, which is not complete */
 	struct wait_port *port; /* WAIT_PORT, while it is pending; owned */
 	uint64_t lost;          /* bytes that it did not get */
 	uint64_t rows_version;  /* WAIT_MATCH on the screen: the rows that have been looked at */
+	uint64_t searched_ns;   /* the same: when that was, uv_hrtime() */
 };
 
 struct wait {
@@ -63,9 +65,11 @@ struct waits {
 	/* Output that is being matched on a worker. */
 	struct errand errand;
 	bool away; /* then none of what is freed goes before it is back */
-	struct condition *feeding[WAIT_PATTERNS_MAX]; /* while they are away; those of owners first */
+	struct condition *feeding[WAIT_PATTERNS_MAX]; /* while they are away */
 	unsigned feeding_count;
-	uint64_t feed_to; /* offset */
+	uint64_t feed_to;           /* offset */
+	char fed[WAIT_WHO_MAX + 1]; /* the link whose patterns were away last */
+	bool owners_had;            /* it was not a link's turn the last time */
 	/* Of one look: */
 	uint64_t now, due; /* loop time; when to look again */
 	bool sampled;
@@ -78,8 +82,26 @@ struct waits {
  */
 bool wait_check(struct waits *h, struct wait *w, unsigned i);
 
-/* Feed output before an offset to the pattern of a condition. Returns whether there is more of it. */
-bool wait_feed(struct condition *c, const struct stream *bytes, uint64_t to, uint64_t *work);
+/* Feed output to all patterns. Returns whether there is more to be done, or a worker is at it. */
+bool wait_feed(struct waits *h);
+
+/* The worker is back: look at all of them. */
+void waits_back(struct waits *h);
+
+/* Whether a condition has a pattern that has not been fed everything, or not looked at it. */
+bool wait_is_behind(const struct waits *h, const struct condition *c);
+
+/*
+ * When the pattern of a condition looks at the last line though that is not complete: loop time; WAIT_NEVER: there is no such
+ * line, or it is known only when the pattern has been fed.
+ */
+uint64_t wait_settles_at(const struct waits *h, const struct condition *c);
+
+/* Whether it is somebody's who has come by a link; otherwise the owners'. */
+static inline bool wait_is_links(const struct wait *w)
+{
+	return w->who[0] != '\0';
+}
 
 /* Whether a condition may become true though the session has ended. */
 bool wait_may_come(const struct waits *h, const struct wait *w, const struct condition *c);

@@ -6,7 +6,6 @@
 #include "shell/wait/wait_port.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +74,7 @@ static void forget_wait(struct wait *w)
 	if (!w->over)
 		h->pending--;
 	else if (w->key[0])
-		h->kept[w->who[0] != '\0']--;
+		h->kept[wait_is_links(w)]--;
 	w->forgotten = w->over = true;
 	w->key[0] = '\0';
 	claim_release(&w->claim);
@@ -110,7 +109,7 @@ static void settle_wait(struct wait *w)
 	w->result.text = w->text;
 	w->kept_until_ms = h->now + WAIT_KEPT_MS;
 	h->pending--;
-	h->kept[w->who[0] != '\0'] += w->key[0] != '\0';
+	h->kept[wait_is_links(w)] += w->key[0] != '\0';
 	if (!h->away)
 		free_patterns(w);
 	close_ports(w);
@@ -121,57 +120,12 @@ static void settle_wait(struct wait *w)
 
 static void arm_timer(struct waits *h);
 
-/* Patterns that have something to be fed: those of owners first. Returns how many bytes the one has that has most. */
-static uint64_t list_patterns(struct waits *h)
-{
-	uint64_t to = h->pane->history.scan.offset, most = 0;
-	struct wait *w;
-	h->feeding_count = 0;
-	for (int links = 0; links < 2; links++)
-		DL_FOREACH (h->all, w)
-			for (unsigned i = 0; i < w->count && !w->over; i++) {
-				struct condition *c = &w->conditions[i];
-				if ((w->who[0] != '\0') != links || !c->finder ||
-					c->finder->found || finder_offset(c->finder) >= to)
-					continue;
-				uint64_t left = to - finder_offset(c->finder);
-				most = left > most ? left : most;
-				h->feeding[h->feeding_count++] = c;
-			}
-	h->feed_to = to;
-	return most;
-}
-
-/* Each gets its share. Returns whether there is more to be fed. */
-static bool feed_listed(struct waits *h, uint64_t work)
-{
-	bool more = false;
-	for (unsigned i = 0; i < h->feeding_count; i++) {
-		uint64_t share = work / (h->feeding_count - i), left = share;
-		more = wait_feed(h->feeding[i], &h->pane->held.link.ring.bytes, h->feed_to, &left) ||
-			more;
-		work -= share - left;
-	}
-	return more;
-}
-
-static struct waits *waits_of(struct errand *errand)
-{
-	return (struct waits *)((uintptr_t)errand - offsetof(struct waits, errand));
-}
-
-static void on_work(struct errand *errand)
-{
-	feed_listed(waits_of(errand), WAIT_WORK);
-}
+static void look_at_all(struct waits *h);
 
 /* What was over or forgotten meanwhile has kept its patterns until now. */
-static void come_back(struct waits *h)
+void waits_back(struct waits *h)
 {
 	struct wait *w, *next;
-	h->away = false;
-	for (unsigned i = 0; i < h->feeding_count; i++)
-		h->feeding[i]->away = false;
 	DL_FOREACH_SAFE (h->all, w, next) {
 		if (w->over)
 			free_patterns(w);
@@ -180,35 +134,7 @@ static void come_back(struct waits *h)
 			destroy_wait(w);
 		}
 	}
-}
-
-static void look_at_all(struct waits *h);
-
-static void on_back(struct errand *errand)
-{
-	struct waits *h = waits_of(errand);
-	come_back(h);
 	look_at_all(h);
-}
-
-/* Little is fed here, in less time than the way to a worker takes. Returns whether there is more to be fed. */
-static bool feed_patterns(struct waits *h)
-{
-	struct workers *workers = h->pane->screening.workers;
-	if (h->away)
-		return true;
-	uint64_t most = list_patterns(h);
-	if (!workers)
-		return feed_listed(h, WAIT_WORK);
-	if (most <= WAIT_FEED_HERE && !feed_listed(h, WAIT_WORK_HERE))
-		return false;
-	h->away = true;
-	for (unsigned i = 0; i < h->feeding_count; i++)
-		h->feeding[i]->away = true;
-	h->errand.work = on_work;
-	h->errand.back = on_back;
-	workers_send(workers, &h->errand);
-	return true;
 }
 
 static bool may_come(const struct waits *h, const struct wait *w)
@@ -258,7 +184,7 @@ static bool is_needless(const struct waits *h, const struct wait *w)
 		return false;
 	return !w->key[0] ||
 		(w->over &&
-			(h->now >= w->kept_until_ms || h->kept[w->who[0] != '\0'] > WAITS_KEPT_MAX));
+			(h->now >= w->kept_until_ms || h->kept[wait_is_links(w)] > WAITS_KEPT_MAX));
 }
 
 static void sweep_waits(struct waits *h)
@@ -285,7 +211,7 @@ static void look_at_all(struct waits *h)
 	h->due = WAIT_NEVER;
 	h->sampled = false;
 	wait_note_rows(h);
-	bool more = feed_patterns(h);
+	bool more = wait_feed(h);
 	DL_FOREACH (h->all, w)
 		if (!w->over)
 			look_at_wait(h, w, more);

@@ -40,9 +40,10 @@
 #define WAIT_SETTLE_MS 50u /* of silence, before a line that is not complete is taken for one */
 #define WAIT_LATE_MS \
 	2000u /* that a wait may last longer while its patterns have not read everything */
-#define WAIT_WORK (UINT64_C(1) << 21) /* of matching at a time on a worker, see pattern_find() */
-#define WAIT_WORK_HERE (UINT64_C(1) << 16) /* and on the loop */
-#define WAIT_FEED_HERE ((uint64_t)4 << 10) /* bytes that are matched on the loop */
+#define WAIT_WORK_HERE \
+	(UINT64_C(1) << 18) /* of matching on the loop at a time, at most: see pattern_find() */
+#define WAIT_REST \
+	3u /* after a screen has been searched for a link: so many times as long as that took */
 
 enum wait_type {
 	WAIT_EXEC,

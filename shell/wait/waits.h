@@ -9,7 +9,8 @@ struct pane;
 /* What the waits of all sessions share. */
 struct waits_all {
 	uv_loop_t *loop;
-	unsigned patterns; /* that are waited for */
+	unsigned patterns;  /* that are waited for */
+	uint64_t rested_ns; /* uv_hrtime(): when screens may be searched again for links */
 };
 
 /* All waits of a session. */

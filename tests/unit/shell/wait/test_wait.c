@@ -187,11 +187,11 @@ Test(wait, refusals_and_the_end_of_the_session, .timeout = 30)
 	waits_close(NULL);
 }
 
-/* More than is matched on the loop. */
+/* More than is matched on the loop, whatever the pattern. */
 static void say_much(struct waiting *w)
 {
-	for (uint64_t said = 0; said <= 2 * WAIT_FEED_HERE; said += 64)
-		memory_pane_say(&w->memory, "%062u\r\n", (unsigned)said);
+	for (unsigned said = 0; said < 1000; said++)
+		memory_pane_say(&w->memory, "%062u\r\n", said);
 }
 
 /* Output that does not end, and a pattern that nothing in it matches. */
@@ -209,11 +209,123 @@ Test(wait, what_is_found_is_told_while_others_are_fed, .timeout = 30)
 	memory_pane_say(&w.memory, "ready\r\n");
 	say_much(&w);
 	look(&w);
+	cr_expect(w.waits->away);
 	uint64_t before = w.waits->feed_to;
 	say_much(&w); /* while that is fed, so that there is more when it is back */
 	cr_assert(LOOP_UNTIL(&w.memory.loop, w.waits->feed_to != before));
 	cr_expect_eq(w.done, 1);
 	cr_expect_eq(other.done, 0);
 	wait_leave(&other.waiter);
+	finish_waiting(&w);
+}
+
+/* Its line is not complete, and costs more to look at than the loop may spend. */
+Test(wait, the_end_of_a_line_that_is_costly, .timeout = 30)
+{
+	static struct waiting w;
+	struct pattern *pattern;
+	const char *problem, text[] = "(a?b?){120}[?] $";
+	make_waiting(&w);
+	w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
+	cr_assert_eq(pattern_create(&pattern, text, strlen(text), PATTERN_REGEX, &problem), 0);
+	const struct wait_condition c = {
+		.type = WAIT_MATCH, .pattern = pattern, .asks_for_end = true};
+	cr_assert_eq(wait_for(&w, c, 60000), 0);
+	for (unsigned i = 0; i < 1000; i++)
+		memory_pane_say(&w.memory, "%c", 'c' + i % 20);
+	memory_pane_say(&w.memory, "? ");
+	look(&w);
+	cr_expect_eq(w.done, 0, "more may follow");
+	cr_assert(LOOP_UNTIL(&w.memory.loop, w.done > 0));
+	cr_expect_eq(w.result.fired, 0);
+	cr_expect_geq(w.result.elapsed_ms, WAIT_SETTLE_MS);
+	finish_waiting(&w);
+}
+
+/* A claim in the name of somebody who has come by a link. */
+struct asker {
+	struct claim claim;
+	struct wait_waiter waiter;
+	unsigned done;
+};
+
+static void on_asker_done(void *user, const struct wait_result *result)
+{
+	(void)result;
+	((struct asker *)user)->done++;
+}
+
+static void on_asker_gone(void *user)
+{
+	(void)user;
+}
+
+static void ignore_release(struct claim *claim)
+{
+	(void)claim;
+}
+
+static void ask_for(
+	struct waiting *w, struct asker *a, const char *who, const struct wait_condition *c)
+{
+	*a = (struct asker){.claim = {.who = who, .by = "", .released = ignore_release},
+		.waiter = {.done = on_asker_done, .gone = on_asker_gone, .user = a}};
+	const struct wait_options o = {
+		.conditions = c, .count = 1, .timeout_ms = 60000, .claim = &a->claim};
+	cr_assert_eq(wait_start(w->waits, &o, &a->waiter), 0);
+}
+
+static void ask(struct waiting *w, struct asker *a, const char *who)
+{
+	const struct wait_condition c = {.type = WAIT_MATCH, .pattern = make_pattern("never")};
+	ask_for(w, a, who, &c);
+}
+
+/* Whose patterns are away; there is more of the output when they are back. */
+static char next_fed(struct waiting *w)
+{
+	char who = w->waits->errand.patient ? w->waits->fed[0] : 'o';
+	say_much(w);
+	uint64_t before = w->waits->feed_to;
+	cr_assert(LOOP_UNTIL(&w->memory.loop, w->waits->feed_to != before));
+	return who;
+}
+
+Test(wait, owners_are_fed_every_other_time_and_links_in_turn, .timeout = 60)
+{
+	static struct waiting w;
+	static struct asker owner, a[3], b;
+	char order[9] = "";
+	make_waiting(&w);
+	w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
+	for (int i = 0; i < 3; i++)
+		ask(&w, &a[i], "a");
+	ask(&w, &b, "b");
+	ask(&w, &owner, "");
+	say_much(&w);
+	look(&w);
+	for (int i = 0; i < 8; i++)
+		order[i] = next_fed(&w);
+	cr_expect_str_eq(order, "oaoboaob");
+	finish_waiting(&w);
+}
+
+Test(wait, links_wait_until_screens_may_be_searched_again, .timeout = 30)
+{
+	static struct waiting w;
+	static struct asker asker;
+	make_waiting(&w);
+	struct wait_condition c = {
+		.type = WAIT_MATCH, .on_screen = true, .pattern = make_pattern("ready")};
+	ask_for(&w, &asker, "a", &c);
+	c.pattern = make_pattern("ready");
+	cr_assert_eq(wait_for(&w, c, 60000), 0);
+	w.shared.rested_ns = uv_hrtime() + 200000000;
+	memory_pane_say(&w.memory, "ready\r\n");
+	live_screen(&w.memory.pane.live);
+	look(&w);
+	cr_expect_eq(w.done, 1, "owners do not");
+	cr_expect_eq(asker.done, 0);
+	cr_assert(LOOP_UNTIL(&w.memory.loop, asker.done > 0));
 	finish_waiting(&w);
 }

@@ -1,0 +1,255 @@
+/*
+ * Output for the patterns that are waited for. What takes less time than the way to a worker is matched on the loop. The rest is
+ * matched on a worker, a slice of time at once: the owners' patterns and those of each link in turn, so that nobody's patterns
+ * wait for all those of others. Within a slice the pattern that is furthest behind comes first.
+ */
+#include "shell/wait/internal.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <utlist.h>
+
+#define PIECE_MAX ((size_t)16 << 10) /* bytes that are fed at once */
+#define PIECE_MIN ((size_t)64)
+#define PIECE_WORK (UINT64_C(1) << 20) /* that feeding a piece may take, see pattern_find() */
+#define SLICE_NS UINT64_C(4000000)
+
+static uint64_t head(const struct waits *h)
+{
+	return h->pane->history.scan.offset;
+}
+
+/* Whether the last line has to be looked at although it is not complete, now or later. */
+static bool is_unsettled(const struct waits *h, const struct condition *c)
+{
+	return c->is.asks_for_end && finder_offset(c->finder) == head(h) &&
+		finder_has_unseen(c->finder);
+}
+
+bool wait_is_behind(const struct waits *h, const struct condition *c)
+{
+	return c->finder &&
+		(c->away ||
+			(!c->finder->found &&
+				(finder_offset(c->finder) < head(h) || is_unsettled(h, c))));
+}
+
+uint64_t wait_settles_at(const struct waits *h, const struct condition *c)
+{
+	if (c->away || c->finder->found || !is_unsettled(h, c))
+		return WAIT_NEVER;
+	return h->pane->life.exited ? 0 : h->pane->output_ms + WAIT_SETTLE_MS;
+}
+
+/* Whether there is something to be done for it now; it is here. */
+static bool is_due(const struct waits *h, const struct condition *c)
+{
+	if (!c->finder || c->finder->found)
+		return false;
+	return finder_offset(c->finder) < head(h) || h->now >= wait_settles_at(h, c);
+}
+
+/* Of a condition that is due: what it asks for. */
+static void prepare(const struct waits *h, struct condition *c)
+{
+	c->settles = h->now >= wait_settles_at(h, c);
+}
+
+static bool is_wanted(const struct condition *c, uint64_t to)
+{
+	return !c->finder->found && (finder_offset(c->finder) < to || c->settles);
+}
+
+/* So that no piece takes much longer than another, whatever its pattern is. */
+static size_t piece_length(const struct finder *f, uint64_t left)
+{
+	size_t length = left < PIECE_MAX ? (size_t)left : PIECE_MAX;
+	while (length > PIECE_MIN && finder_most(f, length) > PIECE_WORK)
+		length /= 2;
+	return length;
+}
+
+/* Feed a condition that is_wanted() a piece, or have it look at its last line. */
+static void feed_piece(struct condition *c, const struct stream *bytes, uint64_t to)
+{
+	struct finder *f = c->finder;
+	uint8_t piece[PIECE_MAX];
+	uint64_t at = finder_offset(f);
+	if (at >= to) {
+		finder_settle(f);
+		c->settles = false;
+		return;
+	}
+	size_t length = piece_length(f, to - at);
+	if (stream_copy(bytes, at, piece, length)) {
+		finder_feed(f, piece, length);
+	} else {
+		uint64_t next = stream_skip(bytes, at, to);
+		c->lost += next - at;
+		finder_skip(f, next);
+	}
+}
+
+/* Little enough for the loop. left: work that may still be done there; goes down. */
+static bool feed_here(struct waits *h, struct condition *c, uint64_t *left)
+{
+	uint64_t at = finder_offset(c->finder), to = head(h);
+	uint64_t most = finder_most(c->finder, to > at ? (size_t)(to - at) : 0);
+	if (most > *left)
+		return false;
+	*left -= most;
+	prepare(h, c);
+	while (is_wanted(c, to))
+		feed_piece(c, &h->pane->held.link.ring.bytes, to);
+	return true;
+}
+
+/* Owners' patterns first. Returns whether something is left to be done. */
+static bool feed_little(struct waits *h)
+{
+	uint64_t left = WAIT_WORK_HERE;
+	bool more = false;
+	struct wait *w;
+	for (int links = 0; links < 2; links++)
+		DL_FOREACH (h->all, w)
+			for (unsigned i = 0; i < w->count && !w->over && wait_is_links(w) == links;
+				i++)
+				if (is_due(h, &w->conditions[i]))
+					more = !feed_here(h, &w->conditions[i], &left) || more;
+	return more;
+}
+
+static bool has_due(const struct waits *h, const struct wait *w)
+{
+	for (unsigned i = 0; i < w->count && !w->over; i++)
+		if (is_due(h, &w->conditions[i]))
+			return true;
+	return false;
+}
+
+static bool owners_have_due(const struct waits *h)
+{
+	const struct wait *w;
+	DL_FOREACH (h->all, w)
+		if (!wait_is_links(w) && has_due(h, w))
+			return true;
+	return false;
+}
+
+/* By their names, round and round. NULL: none has anything to be fed. */
+static const char *next_link(const struct waits *h)
+{
+	const char *first = NULL, *next = NULL;
+	const struct wait *w;
+	DL_FOREACH (h->all, w) {
+		if (!wait_is_links(w) || !has_due(h, w))
+			continue;
+		if (!first || strcmp(w->who, first) < 0)
+			first = w->who;
+		if (strcmp(w->who, h->fed) > 0 && (!next || strcmp(w->who, next) < 0))
+			next = w->who;
+	}
+	return next ? next : first;
+}
+
+/* Whose patterns are fed next: "" is the owners'. */
+static void choose(struct waits *h, char ret_who[WAIT_WHO_MAX + 1])
+{
+	const char *link = next_link(h);
+	bool owners = (!link || !h->owners_had) && owners_have_due(h);
+	h->owners_had = owners;
+	ret_who[0] = '\0';
+	if (owners || !link)
+		return;
+	memcpy(h->fed, link, strlen(link) + 1);
+	memcpy(ret_who, link, strlen(link) + 1);
+}
+
+/* List what is due of one's, or of everybody's (NULL). */
+static void list_due(struct waits *h, const char *who)
+{
+	struct wait *w;
+	h->feeding_count = 0;
+	h->feed_to = head(h);
+	DL_FOREACH (h->all, w)
+		for (unsigned i = 0; i < w->count && !w->over; i++) {
+			struct condition *c = &w->conditions[i];
+			if ((who && strcmp(w->who, who) != 0) || !is_due(h, c))
+				continue;
+			prepare(h, c);
+			h->feeding[h->feeding_count++] = c;
+		}
+}
+
+static struct condition *furthest_behind(const struct waits *h)
+{
+	struct condition *found = NULL;
+	for (unsigned i = 0; i < h->feeding_count; i++) {
+		struct condition *c = h->feeding[i];
+		if (is_wanted(c, h->feed_to) &&
+			(!found || finder_offset(c->finder) < finder_offset(found->finder)))
+			found = c;
+	}
+	return found;
+}
+
+/* What is listed, for a while. */
+static void feed_slice(struct waits *h)
+{
+	uint64_t until = uv_hrtime() + SLICE_NS;
+	struct condition *c;
+	while ((c = furthest_behind(h))) {
+		feed_piece(c, &h->pane->held.link.ring.bytes, h->feed_to);
+		if (uv_hrtime() >= until)
+			return;
+	}
+}
+
+static struct waits *waits_of(struct errand *errand)
+{
+	return (struct waits *)((uintptr_t)errand - offsetof(struct waits, errand));
+}
+
+static void on_work(struct errand *errand)
+{
+	feed_slice(waits_of(errand));
+}
+
+static void on_back(struct errand *errand)
+{
+	struct waits *h = waits_of(errand);
+	h->away = false;
+	for (unsigned i = 0; i < h->feeding_count; i++)
+		h->feeding[i]->away = false;
+	waits_back(h);
+}
+
+static void send_away(struct waits *h, struct workers *workers)
+{
+	char who[WAIT_WHO_MAX + 1];
+	choose(h, who);
+	list_due(h, who);
+	h->away = true;
+	for (unsigned i = 0; i < h->feeding_count; i++)
+		h->feeding[i]->away = true;
+	h->errand.work = on_work;
+	h->errand.back = on_back;
+	h->errand.patient = who[0] != '\0';
+	workers_send(workers, &h->errand);
+}
+
+bool wait_feed(struct waits *h)
+{
+	struct workers *workers = h->pane->screening.workers;
+	if (h->away)
+		return true;
+	if (!feed_little(h))
+		return false;
+	if (workers) {
+		send_away(h, workers);
+	} else {
+		list_due(h, NULL);
+		feed_slice(h);
+	}
+	return true;
+}

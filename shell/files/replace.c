@@ -21,6 +21,7 @@
 #define FOUR_LOCKS ONE_LOCK, ONE_LOCK, ONE_LOCK, ONE_LOCK
 #define LOCKS 16u
 #define SPOOL_PIECE ((size_t)64 << 10)
+#define LINK_TRIES 4
 #define LEFT_S 10 /* a temporary name that is so old has been left behind */
 
 /* The name beside a target; other: not the usual one, which somebody else has just now. */
@@ -245,9 +246,10 @@ static int link_as(const struct replace *r, const char *name)
 static int link_beside(struct replace *r)
 {
 	int rc = -EEXIST;
-	for (int tries = 0; rc == -EEXIST && tries < 2; tries++) {
+	for (int tries = 0; rc == -EEXIST && tries < LINK_TRIES; tries++) {
 		name_temporary(r, false);
-		if (tries > 0 && !clear_left(r))
+		/* Another writer may have taken the usual name again since it was free. */
+		if (tries > 1 || (tries > 0 && !clear_left(r)))
 			name_temporary(r, true);
 		rc = link_as(r, r->temporary);
 	}

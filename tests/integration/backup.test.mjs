@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { everyTransport } from '../sandbox/local.mjs';
 import { mounted } from './lib/mounted.mjs';
-import { kill, processesNaming } from './lib/proc.mjs';
+import { cmdline, kill, processesNaming } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -222,7 +222,12 @@ scenario('a client that goes away takes its backup with it', {}, async (server) 
 	assert.equal(statSync(archive(server)).size, before, 'the archive that was there');
 	writeFileSync(path.join(dir, 'late'), 'late');
 	request = asked(server, 'restore', { dir, archivePath: archive(server) });
-	await until('unsquashfs', () => stages(server.cwd).some((name) => existsSync(path.join(server.cwd, name, 'new'))));
+	// It is stopped, so that it cannot have done before it is cancelled.
+	await until('unsquashfs', () => {
+		const pids = processesNaming(marker).filter((pid) => /^unsquashfs -no-progress /.test(cmdline(pid)));
+		for (const pid of pids) kill(pid, 'SIGSTOP');
+		return pids.length > 0;
+	}, { interval: 1 });
 	request.destroy();
 	await until('its end', () => processesNaming(marker).length === 0 && stages(server.cwd).length === 0);
 	assert.equal(readFileSync(path.join(dir, 'late'), 'utf8'), 'late');

@@ -74,7 +74,7 @@ const ALL = ['session_name', 'session_id', 'session_windows', 'session_attached'
 	'window_flags', 'window_panes', 'window_width', 'window_height', 'window_layout', 'window_visible_layout', 'window_zoomed_flag', 'pane_id', 'pane_index',
 	'pane_active', 'session_stack', 'active_window_index', 'last_window_index', 'next_session_id', 'window_stack_index', 'window_marked_flag',
 	'window_active_sessions', 'window_active_sessions_list', 'window_linked_sessions_list', 'window_linked', 'pane_tabs', 'mouse', 'mouse_any_flag', 'pane_width', 'pane_height', 'pane_left', 'pane_top', 'pane_right', 'pane_bottom', 'pane_at_left', 'pane_at_right', 'pane_at_top',
-	'pane_at_bottom', 'pane_dead', 'pane_in_mode', 'pane_last', 'pane_marked', 'pane_synchronized', 'pane_current_path', 'nosuch', 'pane_start_command']
+	'pane_at_bottom', 'pane_dead', 'pane_in_mode', 'pane_last', 'pane_marked', 'pane_synchronized', 'nosuch', 'pane_start_command']
 	.map((name) => `#{${name}}`).join('|');
 
 conformance('sessions and windows', async (pair) => {
@@ -118,7 +118,9 @@ conformance('formats', async (pair) => {
 		'#{s/f/gg/:session_name}', '#{s/(.)x/\\1y/:#{l:axbx}}', '#{e|+|:3,4}', '#{e|/|f|3:10,3}', '#{e|m:7,3}', '#{e|<|:1,2}', '#{E:status-left}', '#{T:status-left}',
 		'#{S:#{session_name},}', '#{W:#{window_index} ,[#{window_index}] }', '#{P:#{pane_id}}', '##{x}', '#,#}', '#[fg=red]x', '##[fg=red]', '#Q', '#{history-limit}', '#{@user}', '#{pane-base-index}', 'ü#{=1:#{l:üö}}', '#{?1,#{?0,a,b},c}', '#{N:f}', '#{N/s:f}', '%%', 'plain', '#h#H',
 		'#{host_short}', '#{version}', '#{session_attached}', '#{pane_dead}#{pane_pipe}', '#{&&:#{N:x},1}', '#{e|%|:7,0}', '#{e|/|:7,0}', '#{w:#{l:#[fg=red]あ}}', '#{w:###{l:#[x]}}', '#{w:a##b}', '#{w:@styled}'];
-	await pair.same(['new-session', '-d', '-s', 'f', '-n', 'w', 'sleep 100'], ['set-option', '-g', '@user', 'v a'], ['set-option', '-g', 'weird', 'x'], ['set-option', '-g', '@styled', '##[no]#[bold]###[dim]#x'],
+	await pair.same(['new-session', '-d', '-s', 'f', '-n', 'w', 'sleep 100']);
+	await pair.eventually(['display-message', '-p', '-t', 'f', '#{pane_current_path}'], /\/start$/m); // tmux has none until the program has begun
+	await pair.same(['set-option', '-g', '@user', 'v a'], ['set-option', '-g', 'weird', 'x'], ['set-option', '-g', '@styled', '##[no]#[bold]###[dim]#x'],
 		...broken.map((format) => ['display-message', '-p', '-t', 'f', format]),
 		...Array.from({ length: Math.ceil(formats.length / 8) }, (_, i) => ['display-message', '-p', '-t', 'f', formats.slice(8 * i, 8 * i + 8).join('\n')]));
 });

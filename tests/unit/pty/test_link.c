@@ -4,6 +4,7 @@
 #include "tests/lib/send_fds.h"
 
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -67,6 +68,16 @@ Test(link_start, socket_and_fifos_are_ours_alone)
 		cr_assert_eq(st.st_mode & 0777, 0600, "%s is %o", path, st.st_mode);
 		cr_assert_eq(fstatat(h.folder.fd, names[i], &st, 0), -1, "it has no name");
 	}
+}
+
+/* Taken by ours in vain as long as the holder or its guard lives. */
+Test(link_start, lock_of_the_directory_tells_whether_somebody_is_left)
+{
+	held_start(&h);
+	cr_expect_eq(flock(h.link.dir_fd, LOCK_EX | LOCK_NB), -1);
+	cr_expect_eq(errno, EWOULDBLOCK);
+	kill(h.link.info.holder_pid, SIGKILL);
+	cr_expect(UNTIL(flock(h.link.dir_fd, LOCK_EX | LOCK_NB) == 0));
 }
 
 Test(link_start, shell_has_its_terminal_and_nothing_else)

@@ -84,3 +84,31 @@ for (const [name, [skip, makeCommand]] of Object.entries(kinds))
 		await until('the end of it', () => processesNaming('odd_process.py').length === 0);
 		assert.equal(await server.run('other', 'echo served'), 'served\n');
 	});
+
+// What links ask for that takes a processor: searches in a long history, and patterns that a flood is matched against.
+scenario('links that search and wait, by a costly pattern', { timeout: 90_000 }, async (server, t) => {
+	const { api } = server;
+	await server.session({ id: 'other' });
+	await server.session({ id: 'busy' });
+	const client = await server.client({ sessionId: 'other' }).connect();
+	const tokens = (await Promise.all(Array.from({ length: 4 }, () => api.link('busy', 'viewer')))).map(({ token }) => token);
+	await server.run('busy', 'seq -f "%.0f aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" 20000');
+	await api.input('busy', 'while :; do seq 1 100000; done\r');
+	const pattern = '(a?){60}b';
+	const ask = (at, method, where, body) => api.raw(method, `/api/session/busy/${where}`, body, { headers: { Authorization: `Bearer ${tokens[at % tokens.length]}` } });
+	let over = false;
+	const statuses = new Set();
+	const worst = await slowest(client, async () => {
+		const waits = Array.from({ length: 16 }, (_, at) => ask(at, 'POST', 'wait', { until: [{ type: 'match', pattern: `${pattern}{3}`, regex: true, on: at % 2 ? 'screen' : 'output' }], timeoutMs: 2000 }));
+		const searches = Array.from({ length: 32 }, async (_, at) => {
+			while (!over) statuses.add((await ask(at, 'GET', `search?q=${encodeURIComponent(pattern)}&regex=1&limit=1`)).status);
+		});
+		for (const { json } of await Promise.all(waits)) assert.equal(json.type, 'timeout');
+		over = true;
+		await Promise.all(searches);
+	});
+	t.diagnostic(`the slowest key took ${Math.round(worst)} ms`);
+	assert.deepEqual([...statuses], [200]);
+	assert.ok(worst < ECHO_MS * slowness, `${worst} ms`);
+	await api.input('busy', '\x03');
+});

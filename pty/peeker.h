@@ -5,8 +5,8 @@
  *
  *   ringside-holder --peek
  *
- * with a socket to the server as PEEKER_SOCKET. The server opens the files, which never blocks and is where the kernel
- * checks permission (Yama lets only ancestors in), and sends their descriptors (SCM_RIGHTS). It answers one request after
+ * with a socket to the server as PEEKER_SOCKET. The server opens the files, for the kernel checks permission then (Yama lets
+ * only ancestors in), and sends their descriptors (SCM_RIGHTS). It answers one request after
  * the other, and ends with the server.
  */
 #pragma once

@@ -9,7 +9,7 @@
  * (without: NAME is looked for). It
  * is the subreaper of all that the command starts: whatever loses its parent is found and ended; with --spare only what is
  * in the command's process group. With --watched the command is bubblewrap, which waits for a sandbox and passes its status
- * on: it gets no SIGTERM, so that the sandbox can end in its own time. When the server is gone the runner ends all that,
+ * on: it gets no SIGTERM, so that the sandbox can end in its own time, and nothing in there is spared when it is killed. When the server is gone the runner ends all that,
  * and itself.
  */
 #pragma once

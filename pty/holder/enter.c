@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -68,11 +69,17 @@ static int become(const struct who *w)
 		errno = EPERM;
 		return -1;
 	}
+	/* What is to come with the end of our parent is forgotten with the user. */
+	int signo = 0;
+	pid_t parent = getppid();
+	(void)prctl(PR_GET_PDEATHSIG, &signo);
 	/* Keys of root's login are reached through its keyring by all who have inherited that. */
 	(void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 	if (setgroups(count, groups) < 0 || setresgid(gid, gid, gid) < 0 ||
 		setresuid(uid, uid, uid) < 0)
 		return -1;
+	if (signo > 0 && prctl(PR_SET_PDEATHSIG, signo) == 0 && getppid() != parent)
+		_exit(ENTER_EXIT);
 	return 0;
 }
 

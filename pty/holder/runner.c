@@ -20,6 +20,7 @@
 #define FIRST_FREE_FD 16 /* above all fixed numbers */
 #define PAUSE_MS 10      /* between two looks for what is left; it doubles up to ... */
 #define PAUSE_MAX_MS 160
+#define EMPTY_LOOKS 3
 
 struct runner {
 	struct enter_limits limits;
@@ -31,8 +32,9 @@ struct runner {
 	bool watched; /* the command is bubblewrap */
 	char **argv;
 	int signal_fd;
-	pid_t command; /* 0: it has ended */
-	pid_t group;   /* its process group, also when it has ended */
+	pid_t command;   /* 0: it has ended */
+	pid_t group;     /* its process group, also when it has ended */
+	int empty_looks; /* in a row, that have found no member of that */
 	bool killing, alone;
 	int pause_ms;
 };
@@ -172,7 +174,8 @@ static void reap(struct runner *r)
  */
 static int signal_group(const struct runner *r, int signo)
 {
-	int members = tree_signal_group(r->group, signo == SIGKILL ? SIGSTOP : signo);
+	pid_t spared = r->watched && signo != SIGKILL ? r->command : 0;
+	int members = tree_signal_group(r->group, signo == SIGKILL ? 0 : signo, spared);
 	if (signo == SIGKILL && (r->command > 0 || members > 0))
 		kill(-r->group, SIGKILL);
 	return members;
@@ -188,12 +191,19 @@ static void terminate(const struct runner *r)
 	}
 }
 
+/* What forks and ends all the time is not seen in each look. */
+static bool is_empty(struct runner *r, int members)
+{
+	r->empty_looks = members == 0 && r->command == 0 ? r->empty_looks + 1 : 0;
+	return r->empty_looks >= EMPTY_LOOKS;
+}
+
 static void kill_step(struct runner *r)
 {
 	int left;
 	if (r->spares) {
 		left = signal_group(r, SIGKILL);
-		r->alone = r->alone || (left == 0 && r->command == 0);
+		r->alone = r->alone || is_empty(r, left);
 	} else {
 		tree_kill();
 		left = tree_signal(0);

@@ -188,7 +188,7 @@ static int send_signal(struct holder *h, int signo, enum wire_target target)
 	if (group > 0 && terminal_sends(signo))
 		return ioctl(master, TIOCSIG, signo) < 0 ? -errno : 0;
 	/* The group may have ended, and its number be that of somebody else's. */
-	return group > 0 && tree_signal_group(group, signo) > 0 ? 0 : -ESRCH;
+	return group > 0 && tree_signal_group(group, signo, 0) > 0 ? 0 : -ESRCH;
 }
 
 static int second_terminal(struct holder *h, bool open, char *name)

@@ -137,9 +137,9 @@ void tree_terminate(pid_t spared)
 	aim(&a);
 }
 
-int tree_signal_group(pid_t group, int signo)
+int tree_signal_group(pid_t group, int signo, pid_t spared)
 {
-	struct aim a = {.signo = signo, .group = group};
+	struct aim a = {.signo = signo, .group = group, .spared = spared};
 	aim(&a);
 	return a.count;
 }

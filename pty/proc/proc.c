@@ -101,7 +101,8 @@ bool proc_stat(pid_t pid, struct proc_stat *ret_stat)
 
 bool proc_is_living(const struct proc_stat *s)
 {
-	return s->state != 'Z' && s->state != 'X' && s->state != 'x';
+	/* What has other threads lives on when the first one has ended. */
+	return (s->state != 'Z' || s->threads > 1) && s->state != 'X' && s->state != 'x';
 }
 
 size_t proc_link(pid_t pid, const char *name, char *ret_path, size_t size)

@@ -152,7 +152,7 @@ void run_finish(struct run *r)
 {
 	char group[RUN_GROUP_SIZE];
 	struct runs *all = r->all;
-	bool whole = r->state != RUN_GOING;
+	bool whole = r->state != RUN_GOING || !r->exited; /* or its runner has been killed */
 	assert(r->state != RUN_OVER);
 	r->state = RUN_OVER;
 	uv_timer_stop(&r->timer);

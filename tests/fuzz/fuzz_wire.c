@@ -66,8 +66,9 @@ int tree_signal(int signo)
 	return 0;
 }
 
-int tree_signal_group(pid_t group, int signo)
+int tree_signal_group(pid_t group, int signo, pid_t spared)
 {
+	(void)spared;
 	return fuzz_kill(group, signo) < 0 ? -errno : 1;
 }
 

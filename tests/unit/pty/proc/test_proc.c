@@ -121,6 +121,34 @@ Test(proc, a_process_and_its_end)
 	cr_assert_eq(proc_inner_pid(pid), 0);
 }
 
+static void *wait_for_ever(void *nothing)
+{
+	for (;;)
+		pause();
+	return nothing;
+}
+
+/* The kernel says of its first thread that it is a zombie. */
+Test(proc, a_process_lives_on_in_its_other_threads, .timeout = 30)
+{
+	struct proc_stat s;
+	pthread_t thread;
+	pid_t pid = fork();
+	if (pid == 0) {
+		pthread_create(&thread, NULL, wait_for_ever, NULL);
+		pthread_exit(NULL);
+	}
+	do
+		cr_assert(proc_stat(pid, &s));
+	while (s.state != 'Z');
+	cr_expect(proc_is_living(&s));
+	kill(pid, SIGKILL);
+	do
+		cr_assert(proc_stat(pid, &s));
+	while (proc_is_living(&s));
+	waitpid(pid, NULL, 0);
+}
+
 Test(proc, files_are_read_up_to_a_size)
 {
 	char text[8];

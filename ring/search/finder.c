@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define KEPT (FINDER_LINE / 2) /* of a line that is too long */
+#define NOT_LOOKED SIZE_MAX    /* since the line has become shorter */
 
 static bool look_at_line(struct finder *f)
 {
@@ -96,8 +97,7 @@ static void on_back(void *user)
 		return;
 	if (f->count > 0)
 		f->column -= width_of(f->codes[--f->count]);
-	if (f->looked > f->count)
-		f->looked = f->count;
+	f->looked = NOT_LOOKED;
 }
 
 static void on_end(void *user)
@@ -149,19 +149,33 @@ uint64_t finder_offset(const struct finder *f)
 	return f->reader.parser.offset;
 }
 
-bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length)
+bool finder_take(struct finder *f, const uint8_t *bytes, size_t length)
 {
 	if (!f->found)
 		line_reader_feed(&f->reader, bytes, length, &f->found);
+	return f->found;
+}
+
+bool finder_look(struct finder *f)
+{
 	return f->found || (!f->settled_only && look_at_line(f));
 }
 
-/* A code point is looked at when its line is shortened, when that ends, and when there are no more bytes. */
+bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length)
+{
+	(void)finder_take(f, bytes, length);
+	return finder_look(f);
+}
+
+/*
+ * A code point is looked at when its line is shortened, when that ends, and when there are no more bytes. The first byte may
+ * complete a sequence.
+ */
 uint64_t finder_most(const struct finder *f, size_t length)
 {
 	const uint64_t looks = 3, sequence = 3; /* bytes of the shortest that moves over blanks */
-	uint64_t codes = f->count + length + length / sequence * FINDER_BLANKS;
-	return length + looks * codes * pattern_size(f->pattern);
+	uint64_t blanks = (length / sequence + 1) * FINDER_BLANKS;
+	return length + looks * (f->count + length + blanks) * pattern_cost(f->pattern);
 }
 
 void finder_skip(struct finder *f, uint64_t offset)

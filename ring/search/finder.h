@@ -25,7 +25,8 @@ struct finder {
 	uint64_t base;       /* offset that starts and ends count from */
 	uint64_t done;       /* work so far, as pattern_find() counts it */
 	unsigned column;
-	size_t count, looked; /* code points of the line; how many there were at the last look */
+	size_t count,
+		looked; /* code points of the line; how many there were at the last look, if it has only grown */
 	struct pattern_match match; /* once found: in codes */
 	uint32_t codes[FINDER_LINE];
 	uint32_t starts[FINDER_LINE], ends[FINDER_LINE]; /* of their bytes */
@@ -42,10 +43,19 @@ void finder_finish(struct finder *f);
 /* Offset of the next byte to be fed. */
 uint64_t finder_offset(const struct finder *f);
 
-/* Take bytes, the next ones, up to the one that completes a match. Returns whether it has been found. */
+/*
+ * Take bytes, the next ones, up to the one that completes a match; the last line is not looked at before it ends. Returns
+ * whether it has been found.
+ */
+bool finder_take(struct finder *f, const uint8_t *bytes, size_t length);
+
+/* Look at the last line, unless that is for finder_settle() alone. Returns whether it has been found. */
+bool finder_look(struct finder *f);
+
+/* Both. */
 bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length);
 
-/* How much work taking so many bytes may be at most, as pattern_find() counts it; 0 bytes: finder_settle(). */
+/* How much work feeding so many bytes may be at most, as pattern_find() counts it; 0 bytes: finder_settle(). */
 uint64_t finder_most(const struct finder *f, size_t length);
 
 /* Bytes have been lost: what follows is not next to what was before. */

@@ -393,9 +393,10 @@ int pattern_create(struct pattern **ret_pattern, const char *text, size_t length
 	return 0;
 }
 
-unsigned pattern_size(const struct pattern *p)
+/* Each state is entered once and left once, each set is asked once. */
+unsigned pattern_cost(const struct pattern *p)
 {
-	return p->size;
+	return 1 + 2 * p->size + PATTERN_CASES(p) * (unsigned)p->elements_count;
 }
 
 void pattern_destroy(struct pattern *p)

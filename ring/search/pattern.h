@@ -37,12 +37,12 @@ int pattern_create(struct pattern **ret_pattern, const char *text, size_t length
 	const char **ret_problem);
 void pattern_destroy(struct pattern *p);
 
-/* How many states it has: what a code point costs at most, for pattern_find(). */
-unsigned pattern_size(const struct pattern *p);
+/* What a code point costs at most, as pattern_find() counts it. */
+unsigned pattern_cost(const struct pattern *p);
 
 /*
  * Find the first match that is not empty in codes[from, count), with what is before `from` as context.
- * *work goes down by what was done, a code point or a state of the pattern at a time, to 0 at least.
+ * *work goes down by what was done, a code point, a state of the pattern or an element of a set at a time, to 0 at least.
  */
 bool pattern_find(struct pattern *p, const uint32_t *codes, size_t count, size_t from,
 	uint64_t *work, struct pattern_match *ret_match);

@@ -30,6 +30,7 @@ static bool is_in_set(struct pattern *p, struct set *set, uint32_t code, uint32_
 	if (!in && p->any_case)
 		in = is_in(p, set, folded) ||
 			is_in(p, set, (uint32_t)towupper_l((wint_t)code, p->locale));
+	p->asked += PATTERN_CASES(p) * set->count;
 	set->step = p->step;
 	set->result = in != set->negated;
 	return set->result;
@@ -122,6 +123,8 @@ static void advance(struct pattern *p, struct place *place)
 		if (fits(p, &p->program[t.at], code, folded))
 			add(p, next, t.at + 1, t.start, place);
 	}
+	*place->work -= *place->work < p->asked ? *place->work : p->asked;
+	p->asked = 0;
 	p->now = next;
 	p->next = now;
 }

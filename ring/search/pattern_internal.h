@@ -72,9 +72,13 @@ struct pattern {
 	struct threads *now, *next;
 	uint64_t seen[PATTERN_STATES_MAX]; /* the step in which a place was added last */
 	uint64_t step;
+	uint64_t asked; /* elements of sets, since that was counted last */
 	bool found;
 	struct pattern_match match; /* valid if found */
 };
+
+/* As how many characters one is looked for in a set: as it is, in lower and in upper case. */
+#define PATTERN_CASES(p) ((p)->any_case ? 3u : 1u)
 
 /* A character as it is compared. */
 static inline uint32_t pattern_fold(const struct pattern *p, uint32_t code)

@@ -157,7 +157,8 @@ Test(finder, work_is_never_more_than_the_most)
 	static const struct {
 		const char *pattern, *output;
 	} costly[] = {{"(a?){100}b", "a"}, {"(a| )*c", "a\033[64C"}, {".*x", "\033[C"},
-		{"(.?){100}x", "a\n"}};
+		{"(.?){100}x", "a\n"}, {" +x", "\t"}, {".[\\d\\s\\d\\s\\d\\s\\d]x", "ab\t"},
+		{".{200}x", "a"}};
 	for (size_t i = 0; i < sizeof costly / sizeof *costly; i++) {
 		struct pattern *p = compile(costly[i].pattern);
 		char many[4000];
@@ -175,6 +176,23 @@ Test(finder, work_is_never_more_than_the_most)
 		finder_finish(&f);
 		pattern_destroy(p);
 	}
+	ASSERT_NO_LEAKS();
+}
+
+/* What was shown there before has been looked at: what is there now is another line. */
+Test(finder, a_line_that_was_taken_back)
+{
+	static struct finder f;
+	struct pattern *p = compile("foo$");
+	finder_init(&f, p, 0, 0, true);
+	finder_feed(&f, (const uint8_t *)"foox", 4);
+	cr_expect_not(finder_settle(&f));
+	cr_expect_not(finder_has_unseen(&f));
+	finder_feed(&f, (const uint8_t *)"\b \b", 3);
+	cr_expect(finder_has_unseen(&f));
+	cr_expect(finder_settle(&f));
+	finder_finish(&f);
+	pattern_destroy(p);
 	ASSERT_NO_LEAKS();
 }
 

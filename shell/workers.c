@@ -165,6 +165,17 @@ void workers_recall(struct workers *w, struct errand *errand)
 		note_home(w);
 }
 
+void workers_hurry(struct workers *w, struct errand *errand)
+{
+	uv_mutex_lock(&w->lock);
+	if (errand->state == ERRAND_QUEUED && errand->patient) {
+		DL_DELETE(w->patient, errand);
+		errand->patient = false;
+		DL_APPEND(w->queue, errand);
+	}
+	uv_mutex_unlock(&w->lock);
+}
+
 unsigned workers_suitable(void)
 {
 	cpu_set_t set;

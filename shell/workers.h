@@ -18,7 +18,8 @@ enum errand_state { ERRAND_HOME, ERRAND_QUEUED, ERRAND_OUT, ERRAND_DONE };
 struct errand {
 	struct errand *prev, *next;
 	enum errand_state state; /* guarded by the workers' lock */
-	bool patient; /* others go first, up to WORKERS_PATIENCE of them; set before it is sent */
+	/* Others go first, up to WORKERS_PATIENCE of them. Set before it is sent; guarded by the lock until it is back. */
+	bool patient;
 	void (*work)(struct errand *errand); /* on a worker */
 	void (*back)(struct errand *errand); /* on the loop, later */
 };
@@ -34,6 +35,9 @@ void workers_send(struct workers *w, struct errand *errand);
 
 /* Have it home: back() is not called any more. Waits for its work, if that has begun, which should be told before. */
 void workers_recall(struct workers *w, struct errand *errand);
+
+/* One that is out waits for others no longer, if it is patient and its work has not begun: somebody waits for it. */
+void workers_hurry(struct workers *w, struct errand *errand);
 
 /* How many threads suit this machine: the loop has a processor for itself, if there are two. */
 unsigned workers_suitable(void);

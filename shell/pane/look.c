@@ -82,6 +82,8 @@ static void wait_for(struct pane *p, struct look *look)
 	look->pane = p;
 	DL_APPEND(p->screening.looks, look);
 	held_make_busy(&p->held);
+	if (!look->patient)
+		pane_hurry_screen(p);
 }
 
 /* What is to be followed is little, as it mostly is: then nobody waits for a turn. */

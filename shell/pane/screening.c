@@ -96,6 +96,12 @@ bool pane_recall_screen(struct pane *p)
 	return true;
 }
 
+void pane_hurry_screen(struct pane *p)
+{
+	if (p->live.away && p->screening.workers)
+		workers_hurry(p->screening.workers, &p->screening.errand);
+}
+
 void pane_lend_screen(struct pane *p, bool patient)
 {
 	p->screening.paints = true;

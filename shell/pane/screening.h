@@ -70,6 +70,9 @@ bool pane_has_screen(const struct pane *p);
 /* Have it here before it comes by itself; returns whether it was away. Only a turn sends it away again. */
 bool pane_recall_screen(struct pane *p);
 
+/* Where it is away for something patient, and that has not begun, it is done next: an owner waits for the screen. */
+void pane_hurry_screen(struct pane *p);
+
 /* Send it away for a picture, or a task; it is here. patient: as struct errand has it. */
 void pane_lend_screen(struct pane *p, bool patient);
 

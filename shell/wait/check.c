@@ -217,6 +217,8 @@ static bool is_stable(struct waits *h, const struct wait *w, const struct wait_c
 	const struct pane *p = h->pane;
 	uint64_t since = later_of(h->rows_ms, p->typed_ms) + c->ms;
 	const struct screen *screen = pane_screen_here(p);
+	if (!screen && !wait_is_links(w))
+		pane_hurry_screen(h->pane);
 	if (!screen || screen_offset(screen) != head(h))
 		return false;
 	if (!has_happened(w) && !c->ready)
@@ -243,40 +245,36 @@ static void take_text(struct wait *w, const char *text, size_t length)
 	w->result.length = length;
 }
 
-/* Whether another pattern of a link has waited longer for its turn. */
-static bool is_overtaken(const struct waits *h, const struct condition *c)
+void wait_leave_queue(struct waits *h, struct awaited *c)
 {
-	const struct wait *w;
-	DL_FOREACH (h->all, w)
-		for (unsigned i = 0; i < w->count && !w->over && wait_is_links(w); i++) {
-			const struct condition *other = &w->conditions[i];
-			if (other->is.type == WAIT_MATCH && other->is.on_screen &&
-				other->rows_version != h->rows_version &&
-				other->searched_ns < c->searched_ns)
-				return true;
-		}
-	return false;
+	if (c->queued)
+		DL_DELETE(h->shared->searches, c); /* NOLINT(clang-analyzer-*): it is utlist's */
+	c->queued = false;
 }
 
 /*
  * Patterns of links are searched for one after another, with a rest after each, in all sessions: they have a quarter of the
  * loop's time at most.
  */
-static bool may_search(struct waits *h, const struct wait *w, struct condition *c)
+static bool may_search(struct waits *h, const struct wait *w, struct awaited *c)
 {
 	uint64_t now = uv_hrtime(), rested = h->shared->rested_ns;
 	if (!wait_is_links(w))
 		return true;
-	if (now >= rested && !is_overtaken(h, c))
+	if (!c->queued)
+		DL_APPEND(h->shared->searches, c);
+	c->queued = true;
+	if (now >= rested && h->shared->searches == c) {
+		wait_leave_queue(h, c);
 		return true;
-	look_later(h, h->now + 1 + (rested > now ? (rested - now) / 1000000 : 0));
+	}
+	look_later(h, h->now + (rested > now ? (rested - now) / 1000000 + 1 : WAIT_TURN_MS));
 	return false;
 }
 
-static void note_search(struct waits *h, const struct wait *w, struct condition *c, uint64_t began)
+static void note_search(struct waits *h, const struct wait *w, uint64_t began)
 {
 	uint64_t now = uv_hrtime();
-	c->searched_ns = now;
 	if (wait_is_links(w))
 		h->shared->rested_ns = now + WAIT_REST * (now - began);
 }
@@ -284,9 +282,15 @@ static void note_search(struct waits *h, const struct wait *w, struct condition 
 /* On the screen: the lowest row counts. */
 static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 {
-	struct condition *c = &w->conditions[i];
+	struct awaited *c = &w->conditions[i];
 	const struct screen *screen = pane_screen_here(h->pane);
-	if (!screen || c->rows_version == h->rows_version || !may_search(h, w, c))
+	if (!screen || c->rows_version == h->rows_version) {
+		if (!screen && !wait_is_links(w))
+			pane_hurry_screen(h->pane);
+		wait_leave_queue(h, c);
+		return false;
+	}
+	if (!may_search(h, w, c))
 		return false;
 	uint64_t began = uv_hrtime();
 	uint64_t base = screen_dropped(screen) + screen_scrollback(screen);
@@ -294,7 +298,7 @@ static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 		.pattern = c->is.pattern, .limit = 1, .work = FINDER_WORK, .from = base};
 	c->rows_version = h->rows_version;
 	bool found = search_screen(&search, screen, SEARCH_NO_LINE) == 0 && search.count > 0;
-	note_search(h, w, c, began);
+	note_search(h, w, began);
 	if (found) {
 		const struct search_match *m = &search.matches[0];
 		wait_end(w, (int)i, WAIT_MATCH);
@@ -310,7 +314,7 @@ static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 /* In the output, as far as it has been fed. */
 static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 {
-	struct condition *c = &w->conditions[i];
+	struct awaited *c = &w->conditions[i];
 	struct finder *f = c->finder;
 	char text[WAIT_TEXT_MAX];
 	if (c->away)
@@ -370,10 +374,10 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 	return is;
 }
 
-bool wait_may_come(const struct waits *h, const struct wait *w, const struct condition *c)
+bool wait_may_come(const struct waits *h, const struct wait *w, const struct awaited *c)
 {
-	if (c->finder)
-		return wait_is_behind(h, c);
+	if (c->finder || c->queued)
+		return c->queued || wait_is_behind(h, c);
 	return (c->is.type == WAIT_IDLE || c->is.type == WAIT_STABLE) && has_happened(w) &&
 		pane_has_screen(h->pane);
 }

@@ -20,13 +20,13 @@ static uint64_t head(const struct waits *h)
 }
 
 /* Whether the last line has to be looked at although it is not complete, now or later. */
-static bool is_unsettled(const struct waits *h, const struct condition *c)
+static bool is_unsettled(const struct waits *h, const struct awaited *c)
 {
 	return c->is.asks_for_end && finder_offset(c->finder) == head(h) &&
 		finder_has_unseen(c->finder);
 }
 
-bool wait_is_behind(const struct waits *h, const struct condition *c)
+bool wait_is_behind(const struct waits *h, const struct awaited *c)
 {
 	return c->finder &&
 		(c->away ||
@@ -34,28 +34,28 @@ bool wait_is_behind(const struct waits *h, const struct condition *c)
 				(finder_offset(c->finder) < head(h) || is_unsettled(h, c))));
 }
 
-uint64_t wait_settles_at(const struct waits *h, const struct condition *c)
+uint64_t wait_settles_at(const struct waits *h, const struct awaited *c)
 {
 	if (c->away || c->finder->found || !is_unsettled(h, c))
 		return WAIT_NEVER;
 	return h->pane->life.exited ? 0 : h->pane->output_ms + WAIT_SETTLE_MS;
 }
 
-/* Whether there is something to be done for it now; it is here. */
-static bool is_due(const struct waits *h, const struct condition *c)
+/* Whether there is something to be done for it now. */
+static bool is_due(const struct waits *h, const struct awaited *c)
 {
-	if (!c->finder || c->finder->found)
+	if (!c->finder || c->away || c->finder->found)
 		return false;
 	return finder_offset(c->finder) < head(h) || h->now >= wait_settles_at(h, c);
 }
 
 /* Of a condition that is due: what it asks for. */
-static void prepare(const struct waits *h, struct condition *c)
+static void prepare(const struct waits *h, struct awaited *c)
 {
 	c->settles = h->now >= wait_settles_at(h, c);
 }
 
-static bool is_wanted(const struct condition *c, uint64_t to)
+static bool is_wanted(const struct awaited *c, uint64_t to)
 {
 	return !c->finder->found && (finder_offset(c->finder) < to || c->settles);
 }
@@ -70,7 +70,7 @@ static size_t piece_length(const struct finder *f, uint64_t left)
 }
 
 /* Feed a condition that is_wanted() a piece, or have it look at its last line. */
-static void feed_piece(struct condition *c, const struct stream *bytes, uint64_t to)
+static void feed_piece(struct awaited *c, const struct stream *bytes, uint64_t to)
 {
 	struct finder *f = c->finder;
 	uint8_t piece[PIECE_MAX];
@@ -82,7 +82,9 @@ static void feed_piece(struct condition *c, const struct stream *bytes, uint64_t
 	}
 	size_t length = piece_length(f, to - at);
 	if (stream_copy(bytes, at, piece, length)) {
-		finder_feed(f, piece, length);
+		finder_take(f, piece, length);
+		if (finder_offset(f) == to)
+			finder_look(f);
 	} else {
 		uint64_t next = stream_skip(bytes, at, to);
 		c->lost += next - at;
@@ -91,16 +93,19 @@ static void feed_piece(struct condition *c, const struct stream *bytes, uint64_t
 }
 
 /* Little enough for the loop. left: work that may still be done there; goes down. */
-static bool feed_here(struct waits *h, struct condition *c, uint64_t *left)
+static bool feed_here(struct waits *h, struct awaited *c, uint64_t *left)
 {
 	uint64_t at = finder_offset(c->finder), to = head(h);
 	uint64_t most = finder_most(c->finder, to > at ? (size_t)(to - at) : 0);
 	if (most > *left)
 		return false;
 	*left -= most;
-	prepare(h, c);
-	while (is_wanted(c, to))
-		feed_piece(c, &h->pane->held.link.ring.bytes, to);
+	/* Twice, if the last line is to be looked at once all of it has been fed. */
+	while (is_due(h, c)) {
+		prepare(h, c);
+		while (is_wanted(c, to))
+			feed_piece(c, &h->pane->held.link.ring.bytes, to);
+	}
 	return true;
 }
 
@@ -173,7 +178,7 @@ static void list_due(struct waits *h, const char *who)
 	h->feed_to = head(h);
 	DL_FOREACH (h->all, w)
 		for (unsigned i = 0; i < w->count && !w->over; i++) {
-			struct condition *c = &w->conditions[i];
+			struct awaited *c = &w->conditions[i];
 			if ((who && strcmp(w->who, who) != 0) || !is_due(h, c))
 				continue;
 			prepare(h, c);
@@ -181,11 +186,11 @@ static void list_due(struct waits *h, const char *who)
 		}
 }
 
-static struct condition *furthest_behind(const struct waits *h)
+static struct awaited *furthest_behind(const struct waits *h)
 {
-	struct condition *found = NULL;
+	struct awaited *found = NULL;
 	for (unsigned i = 0; i < h->feeding_count; i++) {
-		struct condition *c = h->feeding[i];
+		struct awaited *c = h->feeding[i];
 		if (is_wanted(c, h->feed_to) &&
 			(!found || finder_offset(c->finder) < finder_offset(found->finder)))
 			found = c;
@@ -197,7 +202,7 @@ static struct condition *furthest_behind(const struct waits *h)
 static void feed_slice(struct waits *h)
 {
 	uint64_t until = uv_hrtime() + SLICE_NS;
-	struct condition *c;
+	struct awaited *c;
 	while ((c = furthest_behind(h))) {
 		feed_piece(c, &h->pane->held.link.ring.bytes, h->feed_to);
 		if (uv_hrtime() >= until)
@@ -241,8 +246,11 @@ static void send_away(struct waits *h, struct workers *workers)
 bool wait_feed(struct waits *h)
 {
 	struct workers *workers = h->pane->screening.workers;
-	if (h->away)
+	if (h->away) {
+		if (workers && h->errand.patient && owners_have_due(h))
+			workers_hurry(workers, &h->errand);
 		return true;
+	}
 	if (!feed_little(h))
 		return false;
 	if (workers) {

@@ -11,7 +11,9 @@
 #define WAIT_NEVER UINT64_MAX
 #define WAIT_WHO_MAX 128u
 
-struct condition {
+struct awaited {
+	struct awaited *prev, *next; /* of the queue, if it is in there */
+	bool queued; /* WAIT_MATCH on the screen, of a link: it waits until it may be searched for */
 	struct wait_condition is;
 	struct finder *finder; /* WAIT_MATCH in the output */
 	bool away; /* that is fed on a worker, whose it is meanwhile, with `settles` and `lost` */
@@ -19,13 +21,12 @@ struct condition {
 	struct wait_port *port; /* WAIT_PORT, while it is pending; owned */
 	uint64_t lost;          /* bytes that it did not get */
 	uint64_t rows_version;  /* WAIT_MATCH on the screen: the rows that have been looked at */
-	uint64_t searched_ns;   /* the same: when that was, uv_hrtime() */
 };
 
 struct wait {
 	struct wait *prev, *next;
 	struct waits *waits;
-	struct condition conditions[WAIT_CONDITIONS_MAX];
+	struct awaited conditions[WAIT_CONDITIONS_MAX];
 	unsigned count;
 	uint64_t began_ms, deadline_ms; /* loop time */
 	bool has_after;
@@ -65,7 +66,7 @@ struct waits {
 	/* Output that is being matched on a worker. */
 	struct errand errand;
 	bool away; /* then none of what is freed goes before it is back */
-	struct condition *feeding[WAIT_PATTERNS_MAX]; /* while they are away */
+	struct awaited *feeding[WAIT_PATTERNS_MAX]; /* while they are away */
 	unsigned feeding_count;
 	uint64_t feed_to;           /* offset */
 	char fed[WAIT_WHO_MAX + 1]; /* the link whose patterns were away last */
@@ -89,13 +90,13 @@ bool wait_feed(struct waits *h);
 void waits_back(struct waits *h);
 
 /* Whether a condition has a pattern that has not been fed everything, or not looked at it. */
-bool wait_is_behind(const struct waits *h, const struct condition *c);
+bool wait_is_behind(const struct waits *h, const struct awaited *c);
 
 /*
  * When the pattern of a condition looks at the last line though that is not complete: loop time; WAIT_NEVER: there is no such
  * line, or it is known only when the pattern has been fed.
  */
-uint64_t wait_settles_at(const struct waits *h, const struct condition *c);
+uint64_t wait_settles_at(const struct waits *h, const struct awaited *c);
 
 /* Whether it is somebody's who has come by a link; otherwise the owners'. */
 static inline bool wait_is_links(const struct wait *w)
@@ -103,8 +104,11 @@ static inline bool wait_is_links(const struct wait *w)
 	return w->who[0] != '\0';
 }
 
+/* It does not wait for its turn to be searched for, or not any longer. */
+void wait_leave_queue(struct waits *h, struct awaited *c);
+
 /* Whether a condition may become true though the session has ended. */
-bool wait_may_come(const struct waits *h, const struct wait *w, const struct condition *c);
+bool wait_may_come(const struct waits *h, const struct wait *w, const struct awaited *c);
 
 /* Notice whether the rows of the screen have changed. */
 void wait_note_rows(struct waits *h);

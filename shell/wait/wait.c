@@ -32,7 +32,7 @@ static void free_patterns(struct wait *w)
 {
 	struct waits *h = w->waits;
 	for (unsigned i = 0; i < w->count; i++) {
-		struct condition *c = &w->conditions[i];
+		struct awaited *c = &w->conditions[i];
 		if (c->finder)
 			finder_finish(c->finder);
 		free(c->finder);
@@ -46,10 +46,16 @@ static void free_patterns(struct wait *w)
 	}
 }
 
+static void leave_queue(struct wait *w)
+{
+	for (unsigned i = 0; i < w->count; i++)
+		wait_leave_queue(w->waits, &w->conditions[i]);
+}
+
 static void close_ports(struct wait *w)
 {
 	for (unsigned i = 0; i < w->count; i++) {
-		struct condition *c = &w->conditions[i];
+		struct awaited *c = &w->conditions[i];
 		w->waits->ports -= c->port != NULL;
 		wait_port_close(c->port);
 		c->port = NULL;
@@ -59,6 +65,7 @@ static void close_ports(struct wait *w)
 static void destroy_wait(struct wait *w)
 {
 	claim_release(&w->claim);
+	leave_queue(w);
 	free_patterns(w);
 	close_ports(w);
 	free(w->text);
@@ -78,6 +85,7 @@ static void forget_wait(struct wait *w)
 	w->forgotten = w->over = true;
 	w->key[0] = '\0';
 	claim_release(&w->claim);
+	leave_queue(w);
 	if (h->away)
 		return;
 	DL_DELETE(h->all, w);
@@ -110,6 +118,7 @@ static void settle_wait(struct wait *w)
 	w->kept_until_ms = h->now + WAIT_KEPT_MS;
 	h->pending--;
 	h->kept[wait_is_links(w)] += w->key[0] != '\0';
+	leave_queue(w);
 	if (!h->away)
 		free_patterns(w);
 	close_ports(w);
@@ -145,18 +154,19 @@ static bool may_come(const struct waits *h, const struct wait *w)
 	return false;
 }
 
-static bool has_pattern(const struct wait *w)
+/* Whether something has not been looked at yet. more: there is output that patterns have not been fed. */
+static bool is_late(const struct wait *w, bool more)
 {
 	for (unsigned i = 0; i < w->count; i++)
-		if (w->conditions[i].finder)
+		if ((more && w->conditions[i].finder) || w->conditions[i].queued)
 			return true;
 	return false;
 }
 
-/* None of the conditions is true: is it over all the same? more: there is output that patterns have not been fed. */
+/* None of the conditions is true: is it over all the same? */
 static void look_at_time(struct waits *h, struct wait *w, bool more)
 {
-	uint64_t last = w->deadline_ms + (more && has_pattern(w) ? WAIT_LATE_MS : 0);
+	uint64_t last = w->deadline_ms + (is_late(w, more) ? WAIT_LATE_MS : 0);
 	if (h->now >= last) {
 		wait_end(w, -1, WAIT_EXIT);
 		w->result.timed_out = true;
@@ -389,7 +399,7 @@ static int take_conditions(struct wait *w, const struct wait_options *o)
 	struct waits *h = w->waits;
 	uint64_t start = safe_start(h->pane, w->from);
 	for (unsigned i = 0; i < o->count; i++) {
-		struct condition *c = &w->conditions[i];
+		struct awaited *c = &w->conditions[i];
 		c->is = o->conditions[i];
 		if (c->is.type != WAIT_MATCH || c->is.on_screen)
 			continue;
@@ -413,7 +423,7 @@ static int open_ports(struct wait *w)
 	struct waits *h = w->waits;
 	int rc = 0;
 	for (unsigned i = 0; i < w->count && rc == 0; i++) {
-		struct condition *c = &w->conditions[i];
+		struct awaited *c = &w->conditions[i];
 		if (c->is.type == WAIT_PORT)
 			rc = wait_port_open(h->shared->loop, c->is.port, on_port, h, &c->port);
 		h->ports += c->port != NULL;

@@ -3,14 +3,16 @@
 
 #include <uv.h>
 
+struct awaited;
 struct executor;
 struct pane;
 
 /* What the waits of all sessions share. */
 struct waits_all {
 	uv_loop_t *loop;
-	unsigned patterns;  /* that are waited for */
-	uint64_t rested_ns; /* uv_hrtime(): when screens may be searched again for links */
+	unsigned patterns;        /* that are waited for */
+	struct awaited *searches; /* list: what screens are searched for, for links; the first is next */
+	uint64_t rested_ns;       /* uv_hrtime(): when they may be searched again */
 };
 
 /* All waits of a session. */

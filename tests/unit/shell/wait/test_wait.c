@@ -247,12 +247,13 @@ struct asker {
 	struct claim claim;
 	struct wait_waiter waiter;
 	unsigned done;
+	int fired;
 };
 
 static void on_asker_done(void *user, const struct wait_result *result)
 {
-	(void)result;
 	((struct asker *)user)->done++;
+	((struct asker *)user)->fired = result->fired;
 }
 
 static void on_asker_gone(void *user)
@@ -325,7 +326,36 @@ Test(wait, links_wait_until_screens_may_be_searched_again, .timeout = 30)
 	live_screen(&w.memory.pane.live);
 	look(&w);
 	cr_expect_eq(w.done, 1, "owners do not");
-	cr_expect_eq(asker.done, 0);
+	w.memory.pane.life = (struct pane_life){.exited = true};
+	look(&w);
+	cr_expect_eq(asker.done, 0, "its turn comes");
 	cr_assert(LOOP_UNTIL(&w.memory.loop, asker.done > 0));
+	cr_expect_eq(asker.fired, 0);
+	cr_expect_null(w.shared.searches);
 	finish_waiting(&w);
+}
+
+/* What was printed long ago is found at once, and where nothing follows any more. */
+Test(wait, the_end_of_a_line_that_has_been_silent, .timeout = 30)
+{
+	static struct waiting w;
+	const struct wait_condition end = {.type = WAIT_MATCH, .asks_for_end = true};
+	for (int exited = 0; exited < 2; exited++) {
+		struct wait_condition c = end;
+		const struct wait_options o = {
+			.conditions = &c, .count = 1, .timeout_ms = 0, .has_from = true};
+		make_waiting(&w);
+		w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
+		memory_pane_say(&w.memory, "sure? ");
+		if (exited)
+			w.memory.pane.life = (struct pane_life){.exited = true};
+		else
+			w.memory.pane.output_ms = uv_now(&w.memory.loop) - 2 * WAIT_SETTLE_MS;
+		const char *problem;
+		cr_assert_eq(pattern_create(&c.pattern, "[?] $", 5, PATTERN_REGEX, &problem), 0);
+		cr_assert_eq(wait_start(w.waits, &o, &w.waiter), 0);
+		cr_expect_eq(w.done, 1);
+		cr_expect_eq(w.result.fired, 0);
+		finish_waiting(&w);
+	}
 }

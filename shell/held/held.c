@@ -176,7 +176,7 @@ void held_share(const struct held *h, const char *name)
 int held_open_place(const struct held *h, int place, int flags)
 {
 	char path[32];
-	struct stat st;
+	struct statx st;
 	if (h->holder_lost)
 		return -ESRCH;
 	/* The pid may be another process's by now: nothing is opened for reading or writing before it has been checked. */
@@ -184,8 +184,10 @@ int held_open_place(const struct held *h, int place, int flags)
 	int found = open(path, O_PATH | O_CLOEXEC);
 	if (found < 0)
 		return -errno;
-	int rc = fstat(found, &st) < 0 ? -errno : 0;
-	if (rc == 0 && (!S_ISREG(st.st_mode) || st.st_uid != link_owner(&h->link)))
+	int rc = statx(found, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_UID, &st) < 0
+		? -errno
+		: 0;
+	if (rc == 0 && (!S_ISREG(st.stx_mode) || st.stx_uid != link_owner(&h->link)))
 		rc = -ESRCH;
 	if (rc == 0) {
 		snprintf(path, sizeof path, "/proc/self/fd/%d", found);

@@ -24,6 +24,7 @@
 #define HOLDER_CONNECTIONS 8 /* sockets served at once; more are turned away */
 #define HOLDER_SOURCES 4     /* enum event_source */
 #define HOLDER_FIFOS 3       /* WIRE_PLACE_FIFO and those behind it */
+#define HOLDER_FREE_FD 16    /* the first number above all fixed ones */
 #define HOLDER_ENDS 3        /* shells that have ended within ... */
 #define HOLDER_ENDS_MS 5000u /* ... this time are followed by no other */
 #define HOLDER_CWD_MAX 4096u
@@ -107,6 +108,8 @@ struct holder {
 
 /* CLOCK_MONOTONIC in ms. */
 uint64_t holder_now_ms(void);
+/* Move a descriptor above all fixed numbers. Takes fd, or passes what is negative on. Returns it or a negative errno. */
+int holder_lift(int fd);
 
 /*
  * terminal.c: open the PTY and start the shell on it. Returns 0 with h->sources[0].fd and h->shell set,

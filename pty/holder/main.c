@@ -24,13 +24,22 @@
 #define KILL_PAUSE_MS 10u /* at first; it doubles up to ... */
 #define KILL_PAUSE_MAX_MS 160u
 #define HANGUP_INTERVAL_MS 100 /* as conmon does */
-#define FIRST_FREE_FD 16       /* above all fixed numbers */
 
 uint64_t holder_now_ms(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+int holder_lift(int fd)
+{
+	if (fd < 0)
+		return fd;
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
+	int rc = high < 0 ? -errno : high;
+	close(fd);
+	return rc;
 }
 
 static bool parse_options(int argc, char **argv, struct holder_options *o)
@@ -154,18 +163,6 @@ static int open_pipe(int end)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Like open_pipe(), with a number above all fixed ones. */
-static int open_pipe_above(int end)
-{
-	int fd = open_pipe(end);
-	if (fd < 0)
-		return fd;
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	int rc = high < 0 ? -errno : high;
-	close(fd);
-	return rc;
-}
-
 /*
  * A FIFO without a name, which is opened by its descriptor: files would cost more than the rest of a holder's start. Returns
  * the descriptor, which is at its place, or a negative errno.
@@ -176,7 +173,7 @@ static int open_fifo(struct holder *h, enum wire_place place)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	if (h->options.starter)
-		rc = h->starter_fifos[place - WIRE_PLACE_FIFO] = open_pipe_above(ends[0]);
+		rc = h->starter_fifos[place - WIRE_PLACE_FIFO] = holder_lift(open_pipe(ends[0]));
 	if (rc >= 0)
 		rc = open_pipe(ends[0]);
 	close(ends[0]);

@@ -17,8 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FIRST_FREE_FD 16 /* above all fixed numbers */
-#define PAUSE_MS 10      /* between two looks for what is left; it doubles up to ... */
+#define PAUSE_MS 10 /* between two looks for what is left; it doubles up to ... */
 #define PAUSE_MAX_MS 160
 #define EMPTY_LOOKS 3
 
@@ -123,8 +122,8 @@ static int start(struct runner *r)
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	/* Above all that the command is to have, whatever of that is open. */
-	int from = fcntl(fds[0], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	int report = fcntl(fds[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	int from = fcntl(fds[0], F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
+	int report = fcntl(fds[1], F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
 	close(fds[0]);
 	close(fds[1]);
 	r->command = from >= 0 && report >= 0 ? fork() : -1;
@@ -135,7 +134,7 @@ static int start(struct runner *r)
 	r->group = r->command;
 	close(report);
 	close_range(0, RUNNER_SOCKET - 1, 0);
-	close_range(RUNNER_SOCKET + 1, FIRST_FREE_FD - 1, 0);
+	close_range(RUNNER_SOCKET + 1, HOLDER_FREE_FD - 1, 0);
 	if (rc == 0 && read(from, &rc, sizeof rc) <= 0)
 		rc = 0;
 	close(from);

@@ -3,6 +3,7 @@
 
 #include "pty/holder/holder.h"
 #include "pty/holder/shell.h"
+#include "pty/pass.h"
 #include "pty/proc/proc.h"
 #include "pty/supervise.h"
 
@@ -18,8 +19,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define FIRST_FREE_FD 16 /* above all fixed numbers */
 
 struct starter {
 	const char *directory;         /* as it is called here */
@@ -82,22 +81,13 @@ static int open_directory(const char *path)
 	return rc;
 }
 
-/* Above all fixed numbers, which are put in place whatever is there. */
-static int lift(int fd)
-{
-	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	if (fd >= 0)
-		close(fd);
-	return high;
-}
-
 static int set_up(struct starter *s)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 	sigset_t set;
-	close_range(
-		WIRE_PLACE_STDERR + 1, FIRST_FREE_FD - 1, 0); /* what led here may have left some */
-	s->slave = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	close_range(WIRE_PLACE_STDERR + 1, HOLDER_FREE_FD - 1,
+		0); /* what led here may have left some */
+	s->slave = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (s->slave < 0 || null < 0)
 		return -errno;
@@ -111,7 +101,7 @@ static int set_up(struct starter *s)
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
-	s->signal_fd = lift(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+	s->signal_fd = holder_lift(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 	if (s->signal_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
@@ -156,23 +146,6 @@ static void put_stderr_pty(int fd)
 	tell(STARTER_STDERR_PTY, fd >= 0, 0);
 }
 
-/* One message, with the descriptor that may come with it. Returns bytes, 0 when the holder is gone. */
-static ssize_t receive(struct starter_message *m, int *ret_fd)
-{
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
-	struct msghdr message = {.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof control};
-	ssize_t n = recvmsg(STARTER_SOCKET, &message, MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-	*ret_fd = -1;
-	if (header && header->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(header), sizeof *ret_fd);
-	return n;
-}
-
 static void reap(struct starter *s)
 {
 	struct signalfd_siginfo ignored;
@@ -194,7 +167,7 @@ static void take_message(struct starter *s)
 {
 	struct starter_message m;
 	int fd;
-	ssize_t n = receive(&m, &fd);
+	ssize_t n = pass_receive(STARTER_SOCKET, &m, sizeof m, &fd);
 	if (n < 0 && errno == EINTR)
 		return;
 	if (n != sizeof m)

@@ -5,6 +5,7 @@
  */
 #include "pty/holder/holder.h"
 #include "pty/holder/shell.h"
+#include "pty/pass.h"
 #include "pty/proc/proc.h"
 #include "pty/starter.h"
 
@@ -215,22 +216,10 @@ int starting_ask(struct holder *h, enum starter_type type, int value)
 
 int starting_ask_terminal(struct holder *h, int slave)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof slave)] = {0};
-	struct starter_message m = {.type = STARTER_STDERR_PTY};
-	struct iovec data = {.iov_base = &m, .iov_len = sizeof m};
-	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+	const struct starter_message m = {.type = STARTER_STDERR_PTY};
 	if (h->starter_fd < 0)
 		return -ESRCH;
-	if (slave >= 0) {
-		message.msg_control = control;
-		message.msg_controllen = sizeof control;
-		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof slave);
-		memcpy(CMSG_DATA(header), &slave, sizeof slave);
-	}
-	return sendmsg(h->starter_fd, &message, MSG_NOSIGNAL) == sizeof m ? 0 : -errno;
+	return pass_send(h->starter_fd, &m, sizeof m, slave, MSG_NOSIGNAL) == sizeof m ? 0 : -errno;
 }
 
 int starting_shell(struct holder *h, bool wait)

@@ -36,7 +36,7 @@ static char *start_of(const struct executor *x, size_t *ret_length)
 	struct peek *peek = &x->all->peek;
 	char *text = malloc(START_MAX + 1);
 	ssize_t n = !text                     ? 0
-		: x->shell == INTEGRATION_ZSH ? peek_environment(peek, target, text, START_MAX)
+		: x->shell == INTEGRATION_ZSH ? peek_file(peek, target, "environ", text, START_MAX)
 					      : peek_arguments(peek, pid, text, START_MAX);
 	if (n <= 0) {
 		free(text);

@@ -1,6 +1,7 @@
 /* See peek.h. idle -> asked -> idle, or -> hung: then another process is started at the next question. */
 #include "shell/proc/peek.h"
 
+#include "pty/pass.h"
 #include "pty/peeker.h"
 #include "pty/proc/proc.h"
 #include "pty/spawn.h"
@@ -156,23 +157,6 @@ static int prepare(struct peek *p)
 	return p->socket_fd > 0 ? 0 : start(p);
 }
 
-/* The question, with the file that it is about. */
-static bool send_request(const struct peek *p, struct peeker_request *request, int fd)
-{
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {0};
-	struct iovec data = {.iov_base = request, .iov_len = sizeof *request};
-	struct msghdr message = {.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof control};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof fd);
-	memcpy(CMSG_DATA(header), &fd, sizeof fd);
-	return sendmsg(p->socket_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
-}
-
 static ssize_t ask(struct peek *p, int fd, uint64_t offset, void *dst, size_t length)
 {
 	struct peeker_request request = {.length = (uint32_t)length, .offset = offset};
@@ -181,7 +165,7 @@ static ssize_t ask(struct peek *p, int fd, uint64_t offset, void *dst, size_t le
 	if (rc < 0)
 		return rc;
 	request.serial = ++p->serial;
-	if (!send_request(p, &request, fd)) {
+	if (pass_send(p->socket_fd, &request, sizeof request, fd, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 		replace(p);
 		return -EAGAIN;
 	}
@@ -247,9 +231,4 @@ ssize_t peek_file(
 ssize_t peek_arguments(struct peek *p, pid_t pid, void *dst, size_t size)
 {
 	return read_beginning(p, open_file(pid, "cmdline", NULL), dst, size);
-}
-
-ssize_t peek_environment(struct peek *p, struct peek_target target, void *dst, size_t size)
-{
-	return peek_file(p, target, "environ", dst, size);
 }

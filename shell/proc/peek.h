@@ -46,10 +46,9 @@ bool peek_memory(
 	struct peek *p, struct peek_target target, uint64_t address, void *dst, size_t length);
 
 /*
- * Read the beginning of a file in the program's directory of /proc ("fdinfo/3"), of its arguments, or of its environment.
+ * Read the beginning of a file in the program's directory of /proc ("fdinfo/3", "environ"), or of its arguments.
  * Returns bytes, or a negative errno: -EAGAIN or -EBUSY where reading has not ended, and some of it may be missing.
  */
 ssize_t peek_file(
 	struct peek *p, struct peek_target target, const char *name, void *dst, size_t size);
 ssize_t peek_arguments(struct peek *p, pid_t pid, void *dst, size_t size);
-ssize_t peek_environment(struct peek *p, struct peek_target target, void *dst, size_t size);

@@ -61,7 +61,7 @@ Test(peek, arguments_and_environment)
 	const struct peek_target target = {pid, geteuid()};
 	cr_expect(UNTIL(peek_arguments(&p, pid, got, sizeof got) == 11));
 	cr_expect_arr_eq(got, "sleep\0001000", 11);
-	cr_expect_eq(peek_environment(&p, target, got, sizeof got), 4);
+	cr_expect_eq(peek_file(&p, target, "environ", got, sizeof got), 4);
 	cr_expect_arr_eq(got, "A=b", 4);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -198,7 +198,7 @@ static int open_directory(int dir_fd)
 	if (fd < 0)
 		return -errno;
 	(void)flock(dir_fd, LOCK_UN);
-	(void)flock(fd, LOCK_EX | LOCK_NB); /* it is ours: nobody else takes it in between */
+	(void)flock(fd, LOCK_EX | LOCK_NB); /* no other process has a reason to take it in between */
 	return fd;
 }
 

@@ -1,6 +1,6 @@
 /*
  * The peeker: a process that reads files of /proc for the server, because such a read may never end: a page of a process's
- * memory, or what an epoll descriptor waits for, may belong to a file system whose program does not answer (FUSE), and
+ * memory, or what an epoll descriptor waits for, may belong to a file system that does not answer (FUSE), and
  * then not even SIGKILL ends it. It is the holder's program, executed as
  *
  *   ringside-holder --peek

@@ -36,7 +36,7 @@ void workers_send(struct workers *w, struct errand *errand);
 /* Have it home: back() is not called any more. Waits for its work, if that has begun, which should be told before. */
 void workers_recall(struct workers *w, struct errand *errand);
 
-/* One that is out waits for others no longer, if it is patient and its work has not begun: somebody waits for it. */
+/* Let an errand that is out wait for no others any longer, if it is patient and its work has not begun. */
 void workers_hurry(struct workers *w, struct errand *errand);
 
 /* How many threads suit this machine: the loop has a processor for itself, if there are two. */

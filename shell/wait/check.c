@@ -33,14 +33,9 @@ static void look_later(struct waits *h, uint64_t at)
 		h->due = at;
 }
 
-static uint64_t head(const struct waits *h)
-{
-	return h->pane->history.scan.offset;
-}
-
 static bool has_happened(const struct wait *w)
 {
-	return !w->has_after || head(w->waits) > w->after;
+	return !w->has_after || wait_head(w->waits) > w->after;
 }
 
 static bool has_ended(const struct waits *h)
@@ -205,7 +200,7 @@ static bool is_ready(struct waits *h)
 		look_later(h, h->ready_ms + WAIT_TRANSIT_MS);
 		return false;
 	}
-	if (!is_unread(h) && stream_head(&h->pane->held.link.ring.bytes) == head(h))
+	if (!is_unread(h) && stream_head(&h->pane->held.link.ring.bytes) == wait_head(h))
 		return true;
 	h->look_soon(h->user);
 	look_later(h, h->now + WAIT_UNREAD_MS);
@@ -219,7 +214,7 @@ static bool is_stable(struct waits *h, const struct wait *w, const struct wait_c
 	const struct screen *screen = pane_screen_here(p);
 	if (!screen && !wait_is_links(w))
 		pane_hurry_screen(h->pane);
-	if (!screen || screen_offset(screen) != head(h))
+	if (!screen || screen_offset(screen) != wait_head(h))
 		return false;
 	if (!has_happened(w) && !c->ready)
 		return false;
@@ -355,7 +350,7 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 		is = has_passed(h, w, quiet_since(h), c->ms);
 		break;
 	case WAIT_BYTES:
-		is = head(h) >= w->from && head(h) - w->from >= c->count;
+		is = wait_head(h) >= w->from && wait_head(h) - w->from >= c->count;
 		break;
 	case WAIT_EXIT:
 		is = has_ended(h);

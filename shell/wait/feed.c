@@ -1,7 +1,7 @@
 /*
  * Output for the patterns that are waited for. What takes less time than the way to a worker is matched on the loop. The rest is
- * matched on a worker, a slice of time at once: the owners' patterns and those of each link in turn, so that nobody's patterns
- * wait for all those of others. Within a slice the pattern that is furthest behind comes first.
+ * matched on a worker, a slice of time at once: the owners' patterns and those of each link in turn, so that no pattern waits
+ * for all the others. Within a slice the pattern that is furthest behind comes first.
  */
 #include "shell/wait/internal.h"
 
@@ -14,15 +14,10 @@
 #define PIECE_WORK (UINT64_C(1) << 20) /* that feeding a piece may take, see pattern_find() */
 #define SLICE_NS UINT64_C(4000000)
 
-static uint64_t head(const struct waits *h)
-{
-	return h->pane->history.scan.offset;
-}
-
 /* Whether the last line has to be looked at although it is not complete, now or later. */
 static bool is_unsettled(const struct waits *h, const struct awaited *c)
 {
-	return c->is.asks_for_end && finder_offset(c->finder) == head(h) &&
+	return c->is.asks_for_end && finder_offset(c->finder) == wait_head(h) &&
 		finder_has_unseen(c->finder);
 }
 
@@ -31,7 +26,7 @@ bool wait_is_behind(const struct waits *h, const struct awaited *c)
 	return c->finder &&
 		(c->away ||
 			(!c->finder->found &&
-				(finder_offset(c->finder) < head(h) || is_unsettled(h, c))));
+				(finder_offset(c->finder) < wait_head(h) || is_unsettled(h, c))));
 }
 
 uint64_t wait_settles_at(const struct waits *h, const struct awaited *c)
@@ -46,7 +41,7 @@ static bool is_due(const struct waits *h, const struct awaited *c)
 {
 	if (!c->finder || c->away || c->finder->found)
 		return false;
-	return finder_offset(c->finder) < head(h) || h->now >= wait_settles_at(h, c);
+	return finder_offset(c->finder) < wait_head(h) || h->now >= wait_settles_at(h, c);
 }
 
 /* Of a condition that is due: what it asks for. */
@@ -95,7 +90,7 @@ static void feed_piece(struct awaited *c, const struct stream *bytes, uint64_t t
 /* Little enough for the loop. left: work that may still be done there; goes down. */
 static bool feed_here(struct waits *h, struct awaited *c, uint64_t *left)
 {
-	uint64_t at = finder_offset(c->finder), to = head(h);
+	uint64_t at = finder_offset(c->finder), to = wait_head(h);
 	uint64_t most = finder_most(c->finder, to > at ? (size_t)(to - at) : 0);
 	if (most > *left)
 		return false;
@@ -157,7 +152,7 @@ static const char *next_link(const struct waits *h)
 	return next ? next : first;
 }
 
-/* Whose patterns are fed next: "" is the owners'. */
+/* Choose the link that is next to have its patterns fed; "": the owners. */
 static void choose(struct waits *h, char ret_who[WAIT_WHO_MAX + 1])
 {
 	const char *link = next_link(h);
@@ -170,12 +165,12 @@ static void choose(struct waits *h, char ret_who[WAIT_WHO_MAX + 1])
 	memcpy(ret_who, link, strlen(link) + 1);
 }
 
-/* List what is due of one's, or of everybody's (NULL). */
+/* List what is due for a link ("": for the owners), or for all (NULL). */
 static void list_due(struct waits *h, const char *who)
 {
 	struct wait *w;
 	h->feeding_count = 0;
-	h->feed_to = head(h);
+	h->feed_to = wait_head(h);
 	DL_FOREACH (h->all, w)
 		for (unsigned i = 0; i < w->count && !w->over; i++) {
 			struct awaited *c = &w->conditions[i];

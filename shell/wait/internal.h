@@ -15,8 +15,8 @@ struct awaited {
 	struct awaited *prev, *next; /* of the queue, if it is in there */
 	bool queued; /* WAIT_MATCH on the screen, of a link: it waits until it may be searched for */
 	struct wait_condition is;
-	struct finder *finder; /* WAIT_MATCH in the output */
-	bool away; /* that is fed on a worker, whose it is meanwhile, with `settles` and `lost` */
+	struct finder *finder;  /* WAIT_MATCH in the output */
+	bool away;              /* a worker has it, with `settles` and `lost` */
 	bool settles;           /* and then looks at its last line, which is not complete */
 	struct wait_port *port; /* WAIT_PORT, while it is pending; owned */
 	uint64_t lost;          /* bytes that it did not get */
@@ -98,7 +98,13 @@ bool wait_is_behind(const struct waits *h, const struct awaited *c);
  */
 uint64_t wait_settles_at(const struct waits *h, const struct awaited *c);
 
-/* Whether it is somebody's who has come by a link; otherwise the owners'. */
+/* The end of the output, as far as the session has consumed it. */
+static inline uint64_t wait_head(const struct waits *h)
+{
+	return h->pane->history.scan.offset;
+}
+
+/* Whether a link asked for it; otherwise an owner did. */
 static inline bool wait_is_links(const struct wait *w)
 {
 	return w->who[0] != '\0';

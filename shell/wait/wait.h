@@ -42,7 +42,7 @@
 	2000u /* that a wait may last longer while its patterns have not read everything */
 #define WAIT_WORK_HERE \
 	(UINT64_C(1) << 18) /* of matching on the loop at a time, at most: see pattern_find() */
-#define WAIT_TURN_MS 5u     /* between two looks whether it is one's turn to be searched for */
+#define WAIT_TURN_MS 5u     /* between two looks whether a pattern is next to be searched for */
 #define WAIT_REST \
 	3u /* after a screen has been searched for a link: so many times as long as that took */
 

@@ -21,8 +21,8 @@ struct looking {
 };
 
 /*
- * Nobody waits for it any more; returns the request, whose reference is the caller's now. A task that is under way goes on: what
- * it takes is not known yet, but it is not for nothing.
+ * Give it up. Returns the request with its reference. A task that is under way goes on: what it will take is not known, so
+ * ABANDONED_NS is charged.
  */
 static struct request *end(struct looking *l)
 {

@@ -74,12 +74,17 @@ static void look(struct waiting *w)
 	waits_follow(w->waits);
 }
 
-static struct pattern *make_pattern(const char *text)
+static struct pattern *compile(const char *text, unsigned flags)
 {
 	struct pattern *pattern;
 	const char *problem;
-	cr_assert_eq(pattern_create(&pattern, text, strlen(text), 0, &problem), 0);
+	cr_assert_eq(pattern_create(&pattern, text, strlen(text), flags, &problem), 0);
 	return pattern;
+}
+
+static struct pattern *make_pattern(const char *text)
+{
+	return compile(text, 0);
 }
 
 Test(wait, for_text_in_the_output, .timeout = 30)
@@ -223,13 +228,11 @@ Test(wait, what_is_found_is_told_while_others_are_fed, .timeout = 30)
 Test(wait, the_end_of_a_line_that_is_costly, .timeout = 30)
 {
 	static struct waiting w;
-	struct pattern *pattern;
-	const char *problem, text[] = "(a?b?){120}[?] $";
 	make_waiting(&w);
 	w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
-	cr_assert_eq(pattern_create(&pattern, text, strlen(text), PATTERN_REGEX, &problem), 0);
-	const struct wait_condition c = {
-		.type = WAIT_MATCH, .pattern = pattern, .asks_for_end = true};
+	const struct wait_condition c = {.type = WAIT_MATCH,
+		.pattern = compile("(a?b?){120}[?] $", PATTERN_REGEX),
+		.asks_for_end = true};
 	cr_assert_eq(wait_for(&w, c, 60000), 0);
 	for (unsigned i = 0; i < 1000; i++)
 		memory_pane_say(&w.memory, "%c", 'c' + i % 20);
@@ -242,7 +245,7 @@ Test(wait, the_end_of_a_line_that_is_costly, .timeout = 30)
 	finish_waiting(&w);
 }
 
-/* A claim in the name of somebody who has come by a link. */
+/* A wait with a claim: a link's, or an owner's (""). */
 struct asker {
 	struct claim claim;
 	struct wait_waiter waiter;
@@ -282,7 +285,7 @@ static void ask(struct waiting *w, struct asker *a, const char *who)
 	ask_for(w, a, who, &c);
 }
 
-/* Whose patterns are away; there is more of the output when they are back. */
+/* The first letter of the link that has its patterns away ("o": owners). There is more output when they are back. */
 static char next_fed(struct waiting *w)
 {
 	char who = w->waits->errand.patient ? w->waits->fed[0] : 'o';
@@ -351,8 +354,7 @@ Test(wait, the_end_of_a_line_that_has_been_silent, .timeout = 30)
 			w.memory.pane.life = (struct pane_life){.exited = true};
 		else
 			w.memory.pane.output_ms = uv_now(&w.memory.loop) - 2 * WAIT_SETTLE_MS;
-		const char *problem;
-		cr_assert_eq(pattern_create(&c.pattern, "[?] $", 5, PATTERN_REGEX, &problem), 0);
+		c.pattern = compile("[?] $", PATTERN_REGEX);
 		cr_assert_eq(wait_start(w.waits, &o, &w.waiter), 0);
 		cr_expect_eq(w.done, 1);
 		cr_expect_eq(w.result.fired, 0);

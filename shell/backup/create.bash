@@ -10,9 +10,10 @@ die() {
 }
 
 tmp=
-maker=
+making=false
 trap '[ -z "$tmp" ] || rm -f -- "$tmp"' EXIT
-trap '[ -z "$maker" ] || kill -KILL "$maker"; exit 143' TERM HUP INT
+# mksquashfs is known by $! as soon as it is there: it would make the file anew.
+trap '! $making || kill -KILL "${!:-}" 2>/dev/null; exit 143' TERM HUP INT
 
 command -v mksquashfs >/dev/null || die 'There is no mksquashfs on this machine: install squashfs-tools'
 [ -d "$RINGSIDE_BACKUP_DIR" ] || die 'There is no such directory'
@@ -82,12 +83,12 @@ excluded() {
 { list=$(mktemp) && exec 4<>"$list" && rm -f -- "$list" && excluded >&4; } || die 'What is left out cannot be listed'
 
 # Devices and sockets are nothing that is restored. It is waited for beside it: a signal is heard while the disk keeps it.
+making=true
 mksquashfs . "$tmp" -comp "$RINGSIDE_BACKUP_FORMAT" -processors "$RINGSIDE_BACKUP_THREADS" -mem 256M \
 	-no-progress -quiet -noappend -no-recovery -wildcards -ef /proc/self/fd/4 \
 	-action 'prune@type(b)||type(c)||type(s)' </dev/null >&2 &
-maker=$!
-wait "$maker" || exit 1
-maker=
+wait "$!" || exit 1
+making=false
 { size=$(stat -c %s -- "$tmp") && [ "$size" -gt 0 ] && sync -- "$tmp" && mv -fT -- "$tmp" "$archive"; } ||
 	die 'The archive cannot be moved to its place'
 tmp=

@@ -51,7 +51,7 @@ judge() {
 			"ring")
 		room("shell/wait", "pty/proc shell shell/proc shell/output shell/pane shell/block shell/exec ring " \
 			"ring/screen ring/search")
-		room("shell/ports", "pty/proc")
+		room("shell/ports", "pty/proc shell/proc")
 		room("shell/process", "pty/proc shell shell/store shell/proc shell/output shell/held pty ring")
 		room("shell/watch", "shell")
 		room("shell/run", "shell shell/store shell/output pty")

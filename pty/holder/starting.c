@@ -82,9 +82,9 @@ static void note_entered(struct holder *h, pid_t pid)
 		h->shell = pid;
 		return;
 	}
-	struct proc_stat s;
+	struct proc_status s;
 	close_shell(h);
-	if (!proc_stat(pid, &s))
+	if (!proc_status(pid, &s))
 		h->shell = pid; /* it has ended already: that will be told */
 }
 

@@ -63,8 +63,8 @@ static bool visit_child(void *user, pid_t pid)
 /* Of all processes of the machine, where the kernel does not tell who the children are. */
 static bool visit_any(void *user, pid_t pid)
 {
-	struct proc_stat s;
-	if (proc_stat(pid, &s) && s.parent == getpid())
+	struct proc_status s;
+	if (proc_status(pid, &s) && s.parent == getpid())
 		call_child(user, pid);
 	return true;
 }
@@ -93,9 +93,9 @@ struct aim {
 
 static void hit(struct aim *a, pid_t pid, int pidfd)
 {
-	struct proc_stat s;
-	if (pid == a->spared || !proc_stat(pid, &s) || !proc_is_living(&s) ||
-		(a->group > 0 && s.group != a->group))
+	struct proc_status s;
+	if (pid == a->spared || !proc_status(pid, &s) || !proc_is_living(&s) ||
+		(a->group > 0 && getpgid(pid) != a->group))
 		return;
 	a->count += pidfd_send_signal(pidfd, a->signo, NULL, 0) == 0;
 	if (a->wakes)

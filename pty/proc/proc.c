@@ -7,22 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define BUFFER 8192
 
-/* Fields of "stat" behind the name, by their numbers in proc(5). */
-enum {
-	FIELD_PARENT = 4,
-	FIELD_GROUP = 5,
-	FIELD_TTY = 7,
-	FIELD_UTIME = 14,
-	FIELD_STIME = 15,
-	FIELD_THREADS = 20,
-	FIELD_START = 22,
-	FIELDS
-};
+#define FIELD_STATE 3  /* of "stat", the first behind the name, see proc(5) */
+#define FIELD_START 22 /* when it was started */
 
 /* As getdents64(2) lays it out. */
 struct entry {
@@ -33,34 +25,63 @@ struct entry {
 	char name[];
 };
 
-bool proc_parse(const char *text, struct proc_stat *ret_stat)
+/* Of a line, by the beginning of its name behind the end of the line before. NULL: there is none. */
+static const char *value_of(const char *text, const char *name)
 {
-	unsigned long long field[FIELDS];
-	struct proc_stat s = {0};
-	char *at;
-	/* The name is in parentheses and may have anything in it. */
-	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	s.pid = (pid_t)strtol(text, &at, 10);
-	if (at == text || !open || !close || close < open || close[1] != ' ' || !close[2])
-		return false;
-	size_t length = (size_t)(close - open - 1);
-	if (length >= sizeof s.name)
-		length = sizeof s.name - 1;
-	memcpy(s.name, open + 1, length);
-	s.state = close[2];
-	const char *from = close + 3;
-	for (int i = FIELD_PARENT; i < FIELDS; i++, from = at) {
-		field[i] = strtoull(from, &at, 10); /* a negative one wraps, and back again */
-		if (at == from)
-			return false;
+	const char *at = strstr(text, name);
+	return at ? at + strlen(name) : NULL;
+}
+
+/* The kernel escapes backslashes and ends of lines in it. */
+static void parse_name(const char *text, char ret_name[PROC_NAME])
+{
+	size_t length = 0;
+	for (; *text && *text != '\n' && length < PROC_NAME - 1; text++) {
+		bool escaped = *text == '\\' && (text[1] == '\\' || text[1] == 'n');
+		text += escaped;
+		ret_name[length++] = (char)(escaped && *text == 'n' ? '\n' : *text);
 	}
-	s.parent = (pid_t)field[FIELD_PARENT];
-	s.group = (pid_t)field[FIELD_GROUP];
-	s.terminal = (unsigned)field[FIELD_TTY];
-	s.threads = (unsigned)field[FIELD_THREADS];
-	s.cpu_ticks = (uint64_t)(field[FIELD_UTIME] + field[FIELD_STIME]);
-	s.start_ticks = (uint64_t)field[FIELD_START];
-	*ret_stat = s;
+	ret_name[length] = '\0';
+}
+
+bool proc_parse(const char *text, struct proc_status *ret_status)
+{
+	struct proc_status s = {0};
+	const char *state = value_of(text, "\nState:\t"), *pid = value_of(text, "\nPid:\t"),
+		   *parent = value_of(text, "\nPPid:\t"), *owner = value_of(text, "\nUid:\t"),
+		   *threads = value_of(text, "\nThreads:\t");
+	char *end;
+	if (strncmp(text, "Name:\t", 6) != 0 || !state || !*state || !pid || !parent || !owner)
+		return false;
+	parse_name(text + 6, s.name);
+	s.state = *state;
+	s.pid = (pid_t)strtol(pid, NULL, 10);
+	s.parent = (pid_t)strtol(parent, NULL, 10);
+	(void)strtoul(owner, &end, 10); /* the real one */
+	s.owner = (uid_t)strtoul(end, NULL, 10);
+	s.threads = threads ? (unsigned)strtoul(threads, NULL, 10) : 0;
+	if (s.pid <= 0 || s.parent < 0)
+		return false;
+	*ret_status = s;
+	return true;
+}
+
+bool proc_parse_start(const char *text, uint64_t *ret_ticks)
+{
+	/* The name is in parentheses and may have anything in it. */
+	const char *close = strrchr(text, ')');
+	unsigned long long value = 0;
+	if (!close || close[1] != ' ' || !close[2])
+		return false;
+	const char *from = close + 3;
+	for (int i = FIELD_STATE + 1; i <= FIELD_START; i++) {
+		char *end;
+		value = strtoull(from, &end, 10); /* a negative one wraps */
+		if (end == from)
+			return false;
+		from = end;
+	}
+	*ret_ticks = value;
 	return true;
 }
 
@@ -86,20 +107,41 @@ ssize_t proc_read(int process_fd, const char *name, char *text, size_t size)
 	return n;
 }
 
-bool proc_stat_at(int process_fd, struct proc_stat *ret_stat)
+/* names: of the two in the directory. */
+static bool read_status(
+	int dir_fd, const char *status, const char *task, struct proc_status *ret_status)
+{
+	char text[PROC_STATUS_MAX] = "";
+	struct stat st;
+	if (proc_read(dir_fd, status, text, sizeof text) <= 0 || !proc_parse(text, ret_status))
+		return false;
+	/* So many groups stand in front of it. Each thread is a directory. */
+	if (ret_status->threads == 0 && fstatat(dir_fd, task, &st, 0) == 0 && st.st_nlink > 2)
+		ret_status->threads = (unsigned)st.st_nlink - 2;
+	return true;
+}
+
+bool proc_status_at(int process_fd, struct proc_status *ret_status)
+{
+	return read_status(process_fd, "status", "task", ret_status);
+}
+
+bool proc_status(pid_t pid, struct proc_status *ret_status)
+{
+	char status[32], task[32];
+	snprintf(status, sizeof status, "/proc/%d/status", (int)pid);
+	snprintf(task, sizeof task, "/proc/%d/task", (int)pid);
+	return read_status(AT_FDCWD, status, task, ret_status);
+}
+
+bool proc_start_at(int process_fd, uint64_t *ret_ticks)
 {
 	char text[PROC_STAT_MAX];
-	return proc_read(process_fd, "stat", text, sizeof text) > 0 && proc_parse(text, ret_stat);
+	return proc_read(process_fd, "stat", text, sizeof text) > 0 &&
+		proc_parse_start(text, ret_ticks);
 }
 
-bool proc_stat(pid_t pid, struct proc_stat *ret_stat)
-{
-	char path[32], text[PROC_STAT_MAX];
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	return proc_read(AT_FDCWD, path, text, sizeof text) > 0 && proc_parse(text, ret_stat);
-}
-
-bool proc_is_living(const struct proc_stat *s)
+bool proc_is_living(const struct proc_status *s)
 {
 	/* What has other threads lives on when the first one has ended. */
 	return (s->state != 'Z' || s->threads > 1) && s->state != 'X' && s->state != 'x';
@@ -117,9 +159,9 @@ size_t proc_link(pid_t pid, const char *name, char *ret_path, size_t size)
 
 bool proc_is_below(pid_t pid, pid_t root)
 {
-	struct proc_stat s;
+	struct proc_status s;
 	for (unsigned steps = 0; pid > 1 && pid != root && steps < PROC_DEPTH_MAX; steps++)
-		pid = proc_stat(pid, &s) ? s.parent : 0;
+		pid = proc_status(pid, &s) ? s.parent : 0;
 	return pid == root;
 }
 

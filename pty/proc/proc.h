@@ -1,4 +1,11 @@
-/* Processes as /proc shows them, see proc(5). Whatever cannot be read counts as gone. */
+/*
+ * Processes as /proc shows them, see proc(5). What cannot be read counts as gone.
+ *
+ * While execve(2) closes the files of a program, the kernel keeps everything of it that only a tracer may see: "stat", all links
+ * ("cwd", "fd/3"), "syscall", "wchan", and opening "mem" and "environ". A read of these waits, until SIGKILL, for a file system
+ * that does not answer (FUSE, NFS). "status", "task", "children" and "cmdline" are not kept. So functions here that may
+ * wait say so, and those belong into an attempt (shell/proc/attempt.h).
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -6,25 +13,27 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PROC_STAT_MAX 1024u     /* bytes of a "stat" that are read */
-#define PROC_STATUS_MAX 4096u   /* of a "status" */
+#define PROC_STAT_MAX 1024u /* bytes of a "stat" that are read */
+#define PROC_STATUS_MAX \
+	16384u /* of a "status", which may be longer: it lists all groups of the user */
 #define PROC_CHILDREN_MAX 4096u /* of a list of children, by proc_children() */
 #define PROC_DEPTH_MAX 64u      /* of a process below another one */
 #define PROC_NAME 16u           /* of a name with its NUL: the kernel keeps no more */
 
-/* What "stat" says. */
-struct proc_stat {
-	pid_t pid, parent, group;
+/* What "status" says. */
+struct proc_status {
+	pid_t pid, parent;
+	uid_t owner; /* the effective one */
 	char name[PROC_NAME];
-	char state;        /* 'R', 'S', 'Z' ... */
-	unsigned terminal; /* device of the controlling terminal as the kernel encodes it; 0: none */
-	unsigned threads;
-	uint64_t cpu_ticks;
-	uint64_t start_ticks; /* since boot: with the number it is unique */
+	char state;       /* 'R', 'S', 'Z' ... */
+	unsigned threads; /* 0: proc_parse() has not found it */
 };
 
-/* Read the text of a "stat". Returns false when it makes no sense. Pure. */
-bool proc_parse(const char *text, struct proc_stat *ret_stat);
+/* Parse the text of a "status", or its beginning. Returns false when it makes no sense. Pure. */
+bool proc_parse(const char *text, struct proc_status *ret_status);
+
+/* Parse the text of a "stat" for when the process was started, in clock ticks since boot. Pure. */
+bool proc_parse_start(const char *text, uint64_t *ret_ticks);
 
 /* The directory of a process, for openat(2) alone: the caller's. Returns it or a negative errno. */
 int proc_open(pid_t pid);
@@ -35,14 +44,17 @@ int proc_open(pid_t pid);
  */
 ssize_t proc_read(int process_fd, const char *name, char *text, size_t size);
 
-/* Read a process's "stat". Returns false when there is no such process. */
-bool proc_stat_at(int process_fd, struct proc_stat *ret_stat);
-bool proc_stat(pid_t pid, struct proc_stat *ret_stat);
+/* Read a process's "status". Returns false when there is no such process. */
+bool proc_status_at(int process_fd, struct proc_status *ret_status);
+bool proc_status(pid_t pid, struct proc_status *ret_status);
+
+/* When it was started, in clock ticks since boot. May wait. */
+bool proc_start_at(int process_fd, uint64_t *ret_ticks);
 
 /* Whether it has not ended. */
-bool proc_is_living(const struct proc_stat *s);
+bool proc_is_living(const struct proc_status *s);
 
-/* Where a link of a process leads ("cwd", "exe"), with a NUL. Returns bytes; 0: not known, or longer. */
+/* Where a link of a process leads ("cwd", "exe"), with a NUL. Returns bytes; 0: not known, or longer. May wait. */
 size_t proc_link(pid_t pid, const char *name, char *ret_path, size_t size);
 
 /* Whether a process is below another one, by their parents. */

@@ -36,21 +36,19 @@ static const int steps[] = {SIGINT, SIGQUIT, SIGTERM, SIGKILL};
 #define REPEATS_MAX 100u
 #define DEPTH_MAX 8
 
-/* What a process runs: the file by its number, as the kernel knows it, and its arguments (FNV-1a). 0: not known. */
-static uint64_t program_of(struct peek *peek, pid_t pid)
+/* What a process runs: the inode of its file and its arguments (FNV-1a). 0: not known. */
+static uint64_t program_of(const struct exec *e, pid_t pid)
 {
-	char path[32], arguments[256];
-	struct statx st;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) < 0)
-		return 0;
-	ssize_t n = peek_arguments(peek, pid, arguments, sizeof arguments);
+	char arguments[256];
+	struct peek *peek = &e->executor->all->peek;
+	const struct peek_target target = exec_peek_target(e->executor, pid);
+	uint64_t hash = UINT64_C(0xcbf29ce484222325), inode = peek_program(peek, target);
+	ssize_t n = inode > 0 ? peek_arguments(peek, target, arguments, sizeof arguments) : -1;
 	if (n < 0)
 		return 0;
 	for (ssize_t i = 0; i < n; i++)
 		hash = (hash ^ (unsigned char)arguments[i]) * UINT64_C(0x100000001b3);
-	return hash ^ st.stx_ino;
+	return hash ^ inode;
 }
 
 /* Whether a process would be dead had it got the last INT: it lives, and has no other use for it. */
@@ -97,7 +95,7 @@ static int deliver_signal(struct exec *e, int signo)
 	if (group <= 0)
 		return -ESRCH;
 	e->ladder_group = group;
-	e->ladder_program = program_of(&e->executor->all->peek, group);
+	e->ladder_program = program_of(e, group);
 	e->ladder_front_ms = 0;
 	if (group == shell_of(e) && signo != SIGINT)
 		return -EPERM;
@@ -135,7 +133,7 @@ static bool is_same(const struct exec *e, pid_t group)
 {
 	if (group != e->ladder_group)
 		return false;
-	uint64_t program = program_of(&e->executor->all->peek, group);
+	uint64_t program = program_of(e, group);
 	return program == 0 || e->ladder_program == 0 || program == e->ladder_program;
 }
 
@@ -171,9 +169,8 @@ void exec_ladder_tick(struct exec *e)
 /* Whether a process is a child of the shell that has not become what it is to be. */
 static bool is_unborn(const struct exec *e, pid_t pid)
 {
-	struct peek *peek = &e->executor->all->peek;
-	uint64_t program = pid > 0 && pid != shell_of(e) ? program_of(peek, pid) : 0;
-	return program != 0 && program == program_of(peek, shell_of(e));
+	uint64_t program = pid > 0 && pid != shell_of(e) ? program_of(e, pid) : 0;
+	return program != 0 && program == program_of(e, shell_of(e));
 }
 
 void exec_interrupt_typed(struct exec *e)

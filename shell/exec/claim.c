@@ -16,7 +16,8 @@
 
 bool exec_awaits_child(const struct executor *x, uint64_t time_ms)
 {
-	return foreground_awaits(x->pane->held.link.info.shell_pid, time_ms);
+	const struct foreground_target target = exec_foreground(x);
+	return foreground_awaits(&target, time_ms);
 }
 
 void exec_note_claim(struct exec *e, int status, uint64_t offset)

@@ -1,6 +1,5 @@
 /* Following a shell: what its marks and records mean for the command that runs, and for the next. */
 #include "shell/clock.h"
-#include "pty/proc/proc.h"
 #include "shell/exec/internal.h"
 
 #include <limits.h>
@@ -204,9 +203,7 @@ static void note_cwd(struct exec *e, const struct record *record)
 	char there[PATH_MAX];
 	const char *cwd = record->cwd;
 	/* Where it could not be written the kernel knows where the shell is now. */
-	if (!cwd[0] &&
-		proc_link(e->executor->pane->held.link.info.shell_pid, "cwd", there, sizeof there) >
-			0)
+	if (!cwd[0] && exec_shell_directory(e->executor, there, sizeof there) > 0)
 		cwd = there;
 	free(e->cwd);
 	e->cwd = cwd[0] ? strdup(cwd) : NULL;

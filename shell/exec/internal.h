@@ -49,6 +49,8 @@ void exec_claim_line_tick(struct executor *x);
 /* Whether a mark of its end, or a record that has its id, comes from its shell. */
 bool exec_believes_mark(const struct exec *e, const struct mark *mark);
 bool exec_believes_record(const struct exec *e, const struct record *record);
+/* shell.c: for looks at the session's programs. */
+struct peek_target exec_peek_target(const struct executor *x, pid_t pid);
 /* Whether the shell waits for a child, and has had all of them since before a time (wall clock). */
 bool exec_awaits_child(const struct executor *x, uint64_t time_ms);
 

@@ -3,12 +3,10 @@
  * come as far as its first prompt. Facts of the kernel, since what would tell otherwise may be gone.
  */
 #include "shell/exec/internal.h"
-#include "pty/proc/proc.h"
 #include "shell/proc/foreground.h"
 #include "shell/proc/peek.h"
 #include "shell/store/directory.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,25 +17,49 @@
 #define START_MAX ((size_t)64 << 10) /* of its arguments, or of its environment */
 #define LOOK_MS 60u                  /* between two looks at who reads */
 
-/* Whether the holder's child has not become the shell yet. */
-static bool is_unborn(const struct link *link)
+struct peek_target exec_peek_target(const struct executor *x, pid_t pid)
 {
-	char shell[PATH_MAX], holder[PATH_MAX];
-	return proc_link(link->info.shell_pid, "exe", shell, sizeof shell) == 0 ||
-		proc_link(link->info.holder_pid, "exe", holder, sizeof holder) == 0 ||
-		strcmp(shell, holder) == 0;
+	const struct link *link = &x->pane->held.link;
+	return (struct peek_target){
+		.pid = pid, .owner = link_owner(link), .session = link->info.holder_pid};
+}
+
+struct foreground_target exec_foreground(const struct executor *x)
+{
+	const struct link *link = &x->pane->held.link;
+	return (struct foreground_target){.peek = &x->all->peek,
+		.owner = link_owner(link),
+		.holder = link->info.holder_pid,
+		.shell = link->info.shell_pid,
+		.master_fd = link->master_fd};
+}
+
+ssize_t exec_shell_directory(const struct executor *x, char *ret_path, size_t size)
+{
+	pid_t shell = x->pane->held.link.info.shell_pid;
+	return peek_link(&x->all->peek, exec_peek_target(x, shell), "cwd", ret_path, size);
+}
+
+/* Whether the holder's child has not become the shell yet. */
+static bool is_unborn(const struct executor *x)
+{
+	const struct link *link = &x->pane->held.link;
+	struct peek *peek = &x->all->peek;
+	uint64_t shell = peek_program(peek, exec_peek_target(x, link->info.shell_pid));
+	uint64_t holder = peek_program(peek, exec_peek_target(x, link->info.holder_pid));
+	return shell == 0 || holder == 0 || shell == holder;
 }
 
 /* What the shell was started with, in words that end with NULs; the caller's. NULL: it may not be read. */
 static char *start_of(const struct executor *x, size_t *ret_length)
 {
 	pid_t pid = x->pane->held.link.info.shell_pid;
-	const struct peek_target target = {pid, link_owner(&x->pane->held.link)};
+	const struct peek_target target = exec_peek_target(x, pid);
 	struct peek *peek = &x->all->peek;
 	char *text = malloc(START_MAX + 1);
 	ssize_t n = !text                     ? 0
 		: x->shell == INTEGRATION_ZSH ? peek_file(peek, target, "environ", text, START_MAX)
-					      : peek_arguments(peek, pid, text, START_MAX);
+					      : peek_arguments(peek, target, text, START_MAX);
 	if (n <= 0) {
 		free(text);
 		return NULL;
@@ -89,7 +111,7 @@ bool exec_shell_is_ours(const struct executor *x)
 		before = word;
 	}
 	free(text);
-	return given || is_unborn(&x->pane->held.link);
+	return given || is_unborn(x);
 }
 
 bool exec_shell_in_front(const struct executor *x)
@@ -142,12 +164,7 @@ const char *exec_waits_for(struct executor *x)
 static bool is_read(const struct executor *x)
 {
 	struct foreground f;
-	const struct link *link = &x->pane->held.link;
-	const struct foreground_target target = {.peek = &x->all->peek,
-		.owner = link_owner(link),
-		.holder = link->info.holder_pid,
-		.shell = link->info.shell_pid,
-		.master_fd = link->master_fd};
+	const struct foreground_target target = exec_foreground(x);
 	foreground_look(&target, &f);
 	return f.waits != BLOCKED_NO;
 }

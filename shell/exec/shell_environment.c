@@ -3,7 +3,6 @@
  * time, or the shell is not at its prompt, what it exported at its last prompt is the answer, or nothing.
  */
 #include "shell/exec/internal.h"
-#include "pty/proc/proc.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -40,11 +39,11 @@ static void answer_waiters(struct executor *x)
 	char cwd[PATH_MAX];
 	size_t length = 0;
 	char *text = read_environment(x, &length);
-	size_t known = proc_link(x->pane->held.link.info.shell_pid, "cwd", cwd, sizeof cwd);
+	ssize_t known = exec_shell_directory(x, cwd, sizeof cwd);
 	while (x->environment_waiters) {
 		struct shell_environment_waiter *w = x->environment_waiters;
 		DL_DELETE(x->environment_waiters, w);
-		w->done(w->user, known > 0 ? cwd : NULL, text ? text : "", length);
+		w->done(w->user, known == 0 ? NULL : cwd, text ? text : "", length);
 	}
 	free(text);
 	x->environment_due_ms = 0;

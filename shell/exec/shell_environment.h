@@ -12,7 +12,7 @@
 struct shell_environment_waiter {
 	struct shell_environment_waiter *prev, *next;
 	/*
-	 * cwd: where the shell is, or NULL; text: bash that restores what it exports and, unless something else ran,
+	 * cwd: where the shell is, NULL when there is none, "" when that could not be found out now; text: bash that restores what it exports and, unless something else ran,
 	 * its functions and aliases. Both are borrowed. Once, perhaps from inside shell_environment_ask().
 	 */
 	void (*done)(void *user, const char *cwd, const char *text, size_t length);

@@ -77,7 +77,7 @@ static int find_inside(struct place *p)
 
 static int enter_shell(struct place *p)
 {
-	struct proc_stat now;
+	struct proc_status now;
 	p->cwd_fd = open_of(p->shell, "cwd", O_DIRECTORY);
 	if (p->cwd_fd < 0)
 		return p->cwd_fd == -ENOENT ? -ESRCH : p->cwd_fd;
@@ -87,7 +87,7 @@ static int enter_shell(struct place *p)
 	if (room < 0)
 		return room == -ENOENT ? -ESRCH : room;
 	/* Who has this number is below the holder: what has been opened was the shell's. */
-	if (!proc_stat(p->shell, &now) || !proc_is_living(&now) ||
+	if (!proc_status(p->shell, &now) || !proc_is_living(&now) ||
 		!proc_is_below(p->shell, p->holder))
 		return -ESRCH;
 	return p->root_fd >= 0 ? find_inside(p) : 0;

@@ -26,18 +26,18 @@
 
 bool removal_is_stopped(pid_t holder)
 {
-	struct proc_stat s;
-	return holder > 0 && proc_stat(holder, &s) && (s.state == 'T' || s.state == 't');
+	struct proc_status s;
+	return holder > 0 && proc_status(holder, &s) && (s.state == 'T' || s.state == 't');
 }
 
 /* A process by its pid, if it has this name. The descriptor came first, so it is that of what was looked at, or of nothing. */
 static int open_named(pid_t pid, const char *name)
 {
-	struct proc_stat s;
+	struct proc_status s;
 	int pidfd = pid > 1 ? pidfd_open(pid, 0) : -1;
 	if (pidfd < 0)
 		return -1;
-	if (proc_stat(pid, &s) && strcmp(s.name, name) == 0)
+	if (proc_status(pid, &s) && strcmp(s.name, name) == 0)
 		return pidfd;
 	close(pidfd);
 	return -1;
@@ -45,8 +45,8 @@ static int open_named(pid_t pid, const char *name)
 
 int removal_open_guard(pid_t holder)
 {
-	struct proc_stat s;
-	return holder > 0 && proc_stat(holder, &s) ? open_named(s.parent, GUARD_NAME) : -1;
+	struct proc_status s;
+	return holder > 0 && proc_status(holder, &s) ? open_named(s.parent, GUARD_NAME) : -1;
 }
 
 void removal_continue(pid_t holder)
@@ -93,7 +93,7 @@ static void forget(struct removal *r)
 /* Processes below one that is known by a descriptor and its pid; 0 when that is gone. */
 static unsigned count_below(pid_t pid)
 {
-	struct proc_stat *entries = NULL;
+	struct proc_status *entries = NULL;
 	size_t count = 0;
 	if (pid <= 0 || tree_list(pid, 0, &entries, &count) < 0)
 		return 0;
@@ -118,22 +118,35 @@ struct search {
 	struct statx directory;
 };
 
-/*
- * Whether a process is our user's and has that directory where holders and guards have it. Any program can call itself by
- * their names: what it has there is not asked, for the program of its file system (FUSE) may never answer.
- */
-static bool has_directory(pid_t pid, const struct statx *directory)
+/* A process that may have it. */
+struct suspect {
+	pid_t pid;
+	bool has;
+	struct statx directory;
+};
+
+/* What it has there is not asked, for the program of its file system (FUSE) may never answer. */
+static void look_at_directory(struct attempt *attempt, void *data)
 {
+	struct suspect *s = data;
 	char path[40];
-	struct stat process;
 	struct statx st;
-	snprintf(path, sizeof path, "/proc/%d", (int)pid);
-	if (stat(path, &process) < 0 || process.st_uid != geteuid())
-		return false;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, SPAWN_DIR_FD);
-	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) == 0 &&
-		st.stx_ino == directory->stx_ino && st.stx_dev_major == directory->stx_dev_major &&
-		st.stx_dev_minor == directory->stx_dev_minor;
+	(void)attempt;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)s->pid, SPAWN_DIR_FD);
+	s->has = statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st) == 0 &&
+		st.stx_ino == s->directory.stx_ino &&
+		st.stx_dev_major == s->directory.stx_dev_major &&
+		st.stx_dev_minor == s->directory.stx_dev_minor;
+}
+
+/* Whether a process is our user's and has that directory where holders and guards have it. Any can call itself by their names. */
+static bool has_directory(struct search *f, pid_t pid)
+{
+	struct proc_status process;
+	struct suspect s = {.pid = pid, .directory = f->directory};
+	const struct attempt_call call = {.key = pid, .work = look_at_directory};
+	return proc_status(pid, &process) && process.owner == geteuid() &&
+		attempt_make(&f->r->table->attempts, &call, &s, sizeof s) == 0 && s.has;
 }
 
 static bool visit(void *user, pid_t pid)
@@ -142,7 +155,7 @@ static bool visit(void *user, pid_t pid)
 	struct removal *r = f->r;
 	int guard = open_named(pid, GUARD_NAME);
 	int holder = guard < 0 ? open_named(pid, HOLDER_NAME) : -1;
-	if ((guard >= 0 || holder >= 0) && has_directory(pid, &f->directory)) {
+	if ((guard >= 0 || holder >= 0) && has_directory(f, pid)) {
 		close_fd(guard >= 0 ? &r->guard_fd : &r->holder_fd);
 		if (guard >= 0) {
 			r->guard_fd = guard;
@@ -250,6 +263,7 @@ void removals_close(struct removals *t)
 {
 	while (t->list)
 		forget(t->list);
+	attempts_finish(&t->attempts);
 	uv_close((uv_handle_t *)&t->timer, NULL);
 }
 

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include "shell/proc/attempt.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -43,6 +45,7 @@ struct removals {
 	uv_loop_t *loop;
 	struct held_table *held; /* whose control groups there are; NULL: none */
 	uv_timer_t timer;
+	struct attempts attempts; /* to look at what may be theirs */
 	struct removal *list;
 };
 

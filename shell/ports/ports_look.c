@@ -69,7 +69,7 @@ static int add_table(struct ports_look *l, const char *path, bool v6)
 
 /* Those of the machine, by number. */
 struct family {
-	struct proc_stat *all;
+	struct proc_status *all;
 	size_t count, size;
 	bool cut; /* there are more */
 };
@@ -79,7 +79,7 @@ static bool add_process(void *user, pid_t pid)
 	struct family *f = user;
 	if (f->count == f->size) {
 		size_t size = f->size ? f->size * 2 : 512;
-		struct proc_stat *grown = size <= LOOK_PROCESSES_MAX
+		struct proc_status *grown = size <= LOOK_PROCESSES_MAX
 			? realloc(f->all, size * sizeof *grown)
 			: NULL;
 		if (!grown) {
@@ -89,14 +89,14 @@ static bool add_process(void *user, pid_t pid)
 		f->all = grown;
 		f->size = size;
 	}
-	if (proc_stat(pid, &f->all[f->count]))
+	if (proc_status(pid, &f->all[f->count]))
 		f->count++;
 	return true;
 }
 
 static int compare_pids(const void *a, const void *b)
 {
-	const struct proc_stat *p = a, *q = b;
+	const struct proc_status *p = a, *q = b;
 	return p->pid < q->pid ? -1 : p->pid > q->pid;
 }
 
@@ -116,8 +116,8 @@ static size_t root_of(const struct ports_look *l, const struct family *f, pid_t 
 		for (size_t i = 0; i < l->roots_count; i++)
 			if (l->roots[i] == pid)
 				return i;
-		const struct proc_stat key = {.pid = pid};
-		const struct proc_stat *e = bsearch(
+		const struct proc_status key = {.pid = pid};
+		const struct proc_status *e = bsearch(
 			&key, f->all, f->count, sizeof *f->all, compare_pids);
 		pid = e ? e->parent : 0;
 	}
@@ -126,7 +126,7 @@ static size_t root_of(const struct ports_look *l, const struct family *f, pid_t 
 
 /* A process below a root has this socket: where it is one that listens, it is the owner, unless a younger one has been found. */
 static void note_socket(
-	struct ports_look *l, uint64_t inode, const struct proc_stat *owner, size_t root)
+	struct ports_look *l, uint64_t inode, const struct proc_status *owner, size_t root)
 {
 	for (size_t i = 0; i < l->found.count; i++) {
 		struct look_owner *o = &l->owners[i];
@@ -141,26 +141,47 @@ static void note_socket(
 	}
 }
 
-static void look_at_files(struct ports_look *l, const struct proc_stat *owner, size_t root)
+/* The sockets of a process. */
+struct sockets {
+	pid_t pid;
+	unsigned count;
+	bool cut; /* there are more descriptors than may be looked at */
+	uint64_t inodes[LOOK_FILES_MAX];
+};
+
+static void find_sockets(struct attempt *attempt, void *data)
 {
+	struct sockets *s = data;
 	char path[40], target[64];
-	unsigned count = 0;
-	snprintf(path, sizeof path, "/proc/%d/fd", (int)owner->pid);
+	unsigned looked = 0;
+	(void)attempt;
+	snprintf(path, sizeof path, "/proc/%d/fd", (int)s->pid);
 	DIR *dir = opendir(path);
 	const struct dirent *e;
 	while (dir && (e = readdir(dir))) {
-		if (count++ == LOOK_FILES_MAX) {
-			l->truncated = true;
+		if (looked++ == LOOK_FILES_MAX) {
+			s->cut = true;
 			break;
 		}
 		ssize_t n = readlinkat(dirfd(dir), e->d_name, target, sizeof target - 1);
 		if (n <= 8 || memcmp(target, "socket:[", 8) != 0)
 			continue;
 		target[n] = '\0';
-		note_socket(l, strtoull(target + 8, NULL, 10), owner, root);
+		s->inodes[s->count++] = strtoull(target + 8, NULL, 10);
 	}
 	if (dir)
 		closedir(dir);
+}
+
+static void look_at_files(struct ports_look *l, const struct proc_status *owner, size_t root)
+{
+	struct sockets s = {.pid = owner->pid};
+	const struct attempt_call call = {.key = l->roots[root], .work = find_sockets};
+	if (attempt_make(&l->attempts, &call, &s, sizeof s) < 0)
+		s.cut = true;
+	for (unsigned i = 0; i < s.count; i++)
+		note_socket(l, s.inodes[i], owner, root);
+	l->truncated = l->truncated || s.cut;
 }
 
 /* The oldest come first: who has opened a socket, and not those that have it from there. */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "pty/proc/proc.h"
+#include "shell/proc/attempt.h"
 #include "shell/ports/listening.h"
 
 #include <sys/types.h>
@@ -21,6 +22,7 @@ struct look_owner {
 };
 
 struct ports_look {
+	struct attempts attempts; /* zeroed before the first look, to be given to attempts_finish() */
 	/* What is asked. */
 	pid_t roots[LOOK_ROOTS_MAX];
 	size_t roots_count;

@@ -2,7 +2,6 @@
 #include "shell/proc/blocked.h"
 
 #include "pty/proc/proc.h"
-#include "shell/proc/peek.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,14 +67,9 @@ static bool is_terminal(struct blocked_process *p, int fd)
 	return st.stx_rdev_major == major(p->terminal) && st.stx_rdev_minor == minor(p->terminal);
 }
 
-static struct peek_target target_of(const struct blocked_process *p)
-{
-	return (struct peek_target){p->pid, p->owner};
-}
-
 static bool read_memory(const struct blocked_process *p, uint64_t address, void *dst, size_t length)
 {
-	return p->peek && address > 0 && peek_memory(p->peek, target_of(p), address, dst, length);
+	return p->peek && address > 0 && peek_memory(p->peek, p->target, address, dst, length);
 }
 
 /*
@@ -173,8 +167,7 @@ static enum blocked epolls(struct blocked_process *p, const char *thread, uint64
 	if (fd > INT32_MAX)
 		return BLOCKED_NO;
 	snprintf(name, sizeof name, "fdinfo/%d", (int)fd);
-	ssize_t n = p->peek ? peek_file(p->peek, target_of(p), name, text, sizeof text - 1)
-			    : -ENOSYS;
+	ssize_t n = p->peek ? peek_file(p->peek, p->target, name, text, sizeof text - 1) : -ENOSYS;
 	if (n < 0)
 		return guess(p, thread);
 	text[n] = '\0';

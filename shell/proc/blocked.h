@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "shell/proc/peek.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,8 +18,6 @@
 #define BLOCKED_EPOLL_MAX ((size_t)8 << 10) /* bytes of what /proc tells of an epoll descriptor */
 #define BLOCKED_LOOKS_MAX 64u               /* descriptors of a process that are looked at */
 
-struct peek;
-
 enum blocked {
 	BLOCKED_NO,
 	BLOCKED_EVENT,   /* among other things perhaps: poll, select, epoll */
@@ -28,8 +28,7 @@ enum blocked {
 /* A process that is being looked at. */
 struct blocked_process {
 	struct peek *peek; /* what reads its memory; NULL: that is not known */
-	pid_t pid;
-	uid_t owner;      /* of its session */
+	struct peek_target target;
 	int fd;           /* /proc/PID, borrowed */
 	dev_t terminal;   /* the one that is asked for */
 	bool controlling; /* it is the process's controlling terminal, so /dev/tty means it too */
@@ -52,11 +51,11 @@ bool blocked_parse(const char *text, struct blocked_call *ret_call);
  */
 bool blocked_parse_epoll(const char *text, bool (*visit)(void *user, int fd), void *user);
 
-/* Whether the process's main thread sleeps until a child ends. fd: its /proc/PID. */
+/* Whether the process's main thread sleeps until a child ends. fd: its /proc/PID. May wait, as blocked_look() may. */
 bool blocked_for_child(int fd);
 
 /*
- * Whether a thread waits. thread: "" for the main one, or "task/TID/". Never stops the thread; where its memory is asked for,
- * and does not answer, it takes as long as peek.h says.
+ * Whether a thread waits. thread: "" for the main one, or "task/TID/". Never stops the thread. It belongs into an attempt, for
+ * it waits while the program is being executed; where memory is asked for, and does not answer, as long as peek.h says.
  */
 enum blocked blocked_look(struct blocked_process *p, const char *thread);

@@ -4,8 +4,6 @@
  */
 #include "shell/proc/foreground.h"
 
-#include "shell/proc/peek.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,9 +25,10 @@
 struct look {
 	struct foreground *f;
 	struct peek *peek;
-	uid_t owner;
+	struct peek_target target; /* its pid is that of the process that is looked at */
+	bool blind;                /* what the kernel may keep (pty/proc/proc.h) is not looked at */
 	dev_t terminal;
-	unsigned terminal_number;         /* as "stat" has it */
+	pid_t kernel_session;             /* whose controlling terminal it is */
 	pid_t seen[FOREGROUND_PROCESSES]; /* those before `done` have been looked at */
 	unsigned count, done;
 	unsigned threads; /* that may still be looked at */
@@ -62,10 +61,10 @@ static void add_children(struct look *l, pid_t pid, const char *thread)
 
 /* One thread. thread: as blocked_look() has it. */
 static void look_at_thread(
-	struct look *l, struct blocked_process *p, const struct proc_stat *s, const char *thread)
+	struct look *l, struct blocked_process *p, const struct proc_status *s, const char *thread)
 {
 	struct foreground *f = l->f;
-	enum blocked b = blocked_look(p, thread);
+	enum blocked b = l->blind ? BLOCKED_UNKNOWN : blocked_look(p, thread);
 	if (b == BLOCKED_UNKNOWN)
 		f->hidden = true;
 	if (f->waits != BLOCKED_NO || (b != BLOCKED_READ && b != BLOCKED_EVENT))
@@ -78,7 +77,7 @@ static void look_at_thread(
 
 /* All threads of a process: any of them may wait, and have children. */
 static void look_at_threads(
-	struct look *l, struct blocked_process *p, const struct proc_stat *s, bool member)
+	struct look *l, struct blocked_process *p, const struct proc_status *s, bool member)
 {
 	char name[64];
 	int fd = s->threads > 1 ? openat(p->fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -115,21 +114,32 @@ static uint64_t clock_ms(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Wall clock, up to a tick too early. */
-static uint64_t started_ms(const struct proc_stat *s)
+/* Wall clock, up to a tick too early; 0: not known. May wait. */
+static uint64_t started_ms(pid_t pid)
 {
-	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
-	return clock_ms(CLOCK_REALTIME) - (clock_ms(CLOCK_BOOTTIME) - s->start_ticks * 1000 / ticks);
+	uint64_t ticks, hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	int fd = proc_open(pid);
+	bool known = fd >= 0 && proc_start_at(fd, &ticks);
+	if (fd >= 0)
+		close(fd);
+	return known ? clock_ms(CLOCK_REALTIME) - (clock_ms(CLOCK_BOOTTIME) - ticks * 1000 / hz) : 0;
 }
 
-static void describe(struct foreground *f, struct peek *peek, const struct proc_stat *s)
+static uint64_t cpu_ms(pid_t pid)
 {
-	uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
-	f->pid = s->pid;
+	clockid_t clock;
+	return clock_getcpuclockid(pid, &clock) == 0 ? clock_ms(clock) : 0;
+}
+
+static void describe(struct look *l, const struct proc_status *s)
+{
+	struct foreground *f = l->f;
+	struct peek_target target = l->target;
+	target.pid = f->pid = s->pid;
 	memcpy(f->name, s->name, sizeof s->name);
-	f->cpu_ms = s->cpu_ticks * 1000 / ticks;
-	f->started_ms = started_ms(s);
-	ssize_t n = peek ? peek_arguments(peek, s->pid, f->argv, sizeof f->argv) : 0;
+	f->cpu_ms = cpu_ms(s->pid);
+	f->started_ms = l->blind ? 0 : started_ms(s->pid);
+	ssize_t n = l->peek ? peek_arguments(l->peek, target, f->argv, sizeof f->argv) : 0;
 	f->argv_length = n > 0 ? (size_t)n : 0;
 	f->argv_cut = f->argv_length == sizeof f->argv;
 	if (f->argv_length > 0)
@@ -140,25 +150,25 @@ static void describe(struct foreground *f, struct peek *peek, const struct proc_
 static void look_at(struct look *l, pid_t pid)
 {
 	struct foreground *f = l->f;
-	struct proc_stat s = {.state = 'X'};
+	struct proc_status s = {.state = 'X'};
 	int fd = proc_open(pid);
 	if (fd < 0)
 		return;
-	bool living = proc_stat_at(fd, &s) && proc_is_living(&s);
-	bool member = living && s.group == f->group;
+	bool living = proc_status_at(fd, &s) && proc_is_living(&s);
+	bool member = living && getpgid(pid) == f->group;
 	if (!living || (!member && !l->through))
 		goto out;
 	if (member && f->pid == 0)
-		describe(f, l->peek, &s);
+		describe(l, &s);
 	l->members += member;
 	l->stopped += member && (s.state == 'T' || s.state == 't');
 	struct blocked_process p = {.peek = l->peek,
-		.pid = pid,
-		.owner = l->owner,
+		.target = l->target,
 		.fd = fd,
 		.terminal = l->terminal,
-		.controlling = s.terminal == l->terminal_number,
+		.controlling = l->kernel_session > 0 && getsid(pid) == l->kernel_session,
 		.looks = BLOCKED_LOOKS_MAX};
+	p.target.pid = pid;
 	look_at_threads(l, &p, &s, member);
 out:
 	close(fd);
@@ -173,13 +183,13 @@ static void look_on(struct look *l)
 /* The group's leader and all below it; then its brothers, and those that have lost their parents. */
 static void look_from_leader(struct look *l, const struct foreground_target *t)
 {
-	struct proc_stat s, shell;
-	if (!proc_stat(l->f->group, &s))
+	struct proc_status s, shell;
+	if (!proc_status(l->f->group, &s))
 		return;
 	add(l, s.pid);
 	look_on(l);
 	/* Who has lost its parent is the child of the shell's parent: the holder, or its starter. */
-	pid_t nest = proc_stat(t->shell, &shell) ? shell.parent : t->holder;
+	pid_t nest = proc_status(t->shell, &shell) ? shell.parent : t->holder;
 	/* The shell's brothers are no part of a pipeline. */
 	if (l->f->waits == BLOCKED_NO && s.pid != t->shell && s.parent > 1)
 		add_children(l, s.parent, NULL);
@@ -206,8 +216,30 @@ static void look_at_terminal(const struct foreground_target *t, struct foregroun
 	f->echo = modes.c_lflag & ECHO;
 }
 
-void foreground_look(const struct foreground_target *t, struct foreground *f)
+/* What is to be looked at in an attempt, and what has been seen. */
+struct task {
+	struct foreground_target target;
+	bool blind;
+	pid_t pid; /* of a process to describe instead */
+	struct foreground found;
+};
+
+static struct look begin_look(struct task *j, struct attempt *attempt)
 {
+	const struct foreground_target *t = &j->target;
+	return (struct look){.f = &j->found,
+		.peek = t->peek,
+		.target = {.owner = t->owner, .session = t->holder, .attempt = attempt},
+		.blind = j->blind,
+		.threads = FOREGROUND_THREADS};
+}
+
+static void look(struct attempt *attempt, void *data)
+{
+	struct task *j = data;
+	struct foreground *f = &j->found;
+	const struct foreground_target *t = &j->target;
+	struct look l = begin_look(j, attempt);
 	unsigned number;
 	*f = (struct foreground){0};
 	look_at_terminal(t, f);
@@ -215,30 +247,51 @@ void foreground_look(const struct foreground_target *t, struct foreground *f)
 	if (group <= 0 || ioctl(t->master_fd, TIOCGPTN, &number) < 0)
 		return;
 	f->group = group;
-	struct look l = {.f = f,
-		.peek = t->peek,
-		.owner = t->owner,
-		.terminal = makedev(PTS_MAJOR, number),
-		/* new_encode_dev() in linux/kdev_t.h */
-		.terminal_number = (number & 0xff) | PTS_MAJOR << 8 | (number & ~0xffu) << 12,
-		.threads = FOREGROUND_THREADS};
+	l.terminal = makedev(PTS_MAJOR, number);
+	l.kernel_session = tcgetsid(t->master_fd);
 	look_from_leader(&l, t);
 	if (l.members == 0)
 		look_from_holder(&l, t);
 	f->stopped = l.members > 0 && l.members == l.stopped;
 }
 
-void foreground_descend(struct foreground *f, struct peek *peek)
+static void look_at_other(struct attempt *attempt, void *data)
 {
-	pid_t pid = f->pid, child;
-	for (unsigned depth = 0; depth < DESCENT_MAX && (child = foreground_youngest(pid)) > 0;
-		depth++)
-		pid = child;
-	if (pid == f->pid || pid <= 0)
+	struct task *j = data;
+	struct look l = begin_look(j, attempt);
+	struct proc_status s;
+	if (proc_status(j->pid, &s) && proc_is_living(&s))
+		describe(&l, &s);
+}
+
+/* In an attempt. When that hangs, what can be seen without waiting is what there is. */
+static void do_task(struct task *j, void (*work)(struct attempt *attempt, void *data))
+{
+	const struct attempt_call call = {.key = j->target.holder, .work = work};
+	if (attempt_make(&j->target.peek->attempts, &call, j, sizeof *j) == 0)
 		return;
-	struct proc_stat s;
-	if (proc_stat(pid, &s) && proc_is_living(&s))
-		describe(f, peek, &s);
+	j->blind = true;
+	work(NULL, j);
+}
+
+void foreground_look(const struct foreground_target *t, struct foreground *f)
+{
+	struct task j = {.target = *t};
+	do_task(&j, look);
+	*f = j.found;
+}
+
+void foreground_descend(const struct foreground_target *t, struct foreground *f)
+{
+	struct task j = {.target = *t, .pid = f->pid, .found = *f};
+	pid_t child;
+	for (unsigned depth = 0; depth < DESCENT_MAX && (child = foreground_youngest(j.pid)) > 0;
+		depth++)
+		j.pid = child;
+	if (j.pid == f->pid || j.pid <= 0)
+		return;
+	do_task(&j, look_at_other);
+	*f = j.found;
 }
 
 unsigned foreground_stopped_jobs(pid_t shell)
@@ -248,12 +301,13 @@ unsigned foreground_stopped_jobs(pid_t shell)
 	unsigned jobs = 0;
 	size_t count = proc_children(shell, NULL, list, FOREGROUND_PROCESSES, &more);
 	for (size_t i = 0; i < count; i++) {
-		struct proc_stat s;
-		bool stopped = proc_stat(list[i], &s) && s.state == 'T';
+		struct proc_status s;
+		pid_t group = getpgid(list[i]);
+		bool stopped = proc_status(list[i], &s) && s.state == 'T';
 		for (unsigned k = 0; stopped && k < jobs; k++)
-			stopped = groups[k] != s.group;
+			stopped = groups[k] != group;
 		if (stopped)
-			groups[jobs++] = s.group;
+			groups[jobs++] = group;
 	}
 	return jobs;
 }
@@ -267,18 +321,40 @@ pid_t foreground_youngest(pid_t parent)
 
 bool foreground_sleeps(pid_t pid)
 {
-	struct proc_stat s;
-	return proc_stat(pid, &s) && s.state == 'S';
+	struct proc_status s;
+	return proc_status(pid, &s) && s.state == 'S';
 }
 
-bool foreground_awaits(pid_t parent, uint64_t time_ms)
+/* A shell, and whether it waits for a child that has been there for long enough. */
+struct awaiting {
+	pid_t parent;
+	uint64_t time_ms;
+	bool awaits;
+};
+
+static void look_at_awaiting(struct attempt *attempt, void *data)
 {
-	struct proc_stat s;
+	struct awaiting *a = data;
 	pid_t youngest;
-	int fd = proc_open(parent);
-	bool waits = fd >= 0 && blocked_for_child(fd);
+	int fd = proc_open(a->parent);
+	(void)attempt;
+	a->awaits = fd >= 0 && blocked_for_child(fd);
 	if (fd >= 0)
 		close(fd);
-	return waits && (youngest = foreground_youngest(parent)) > 0 && proc_stat(youngest, &s) &&
-		started_ms(&s) + START_PRECISION_MS < time_ms;
+	if (!a->awaits)
+		return;
+	youngest = foreground_youngest(a->parent);
+	uint64_t started = youngest > 0 ? started_ms(youngest) : 0;
+	a->awaits = started > 0 && started + START_PRECISION_MS < a->time_ms;
+}
+
+bool foreground_awaits(const struct foreground_target *t, uint64_t time_ms)
+{
+	struct awaiting a = {t->shell, time_ms, false};
+	/* Not that of the session: others that hang have nothing to do with it. */
+	const struct attempt_call call = {.key = t->shell, .work = look_at_awaiting};
+	if (foreground_youngest(t->shell) == 0)
+		return false;
+	int rc = attempt_make(&t->peek->attempts, &call, &a, sizeof a);
+	return rc == -EBUSY || rc == -ETIMEDOUT || a.awaits;
 }

@@ -1,7 +1,8 @@
 /*
  * Foreground: what the programs in the foreground of a terminal do, as the kernel tells: who they are, whether
  * one of them waits for input, whether they are stopped. A look takes a fraction of a millisecond, whatever
- * there is to be seen, disturbs nobody and never blocks; what it has not seen it says.
+ * there is to be seen, disturbs nobody and never blocks; what it has not seen it says. One that hangs (attempt.h) takes its
+ * time once, and then sees what can be seen of any program: names, arguments, and whether they are stopped.
  */
 #pragma once
 
@@ -19,7 +20,7 @@
 
 /* Whose terminal it is. */
 struct foreground_target {
-	struct peek *peek;   /* what reads memory of programs */
+	struct peek *peek;   /* what reads files and memory of programs */
 	pid_t holder, shell; /* the shell is below the holder */
 	uid_t owner;         /* of the session */
 	int master_fd;       /* the terminal's master, borrowed */
@@ -33,7 +34,7 @@ struct foreground {
 	char argv[FOREGROUND_ARGV_MAX]; /* each ended by a NUL */
 	size_t argv_length;
 	bool argv_cut;
-	uint64_t started_ms; /* wall clock */
+	uint64_t started_ms; /* wall clock; 0: not known */
 	uint64_t cpu_ms;
 	bool stopped; /* all of the group that was seen */
 	/* The first that waits for input: BLOCKED_NO, _EVENT or _READ. */
@@ -54,7 +55,7 @@ void foreground_look(const struct foreground_target *t, struct foreground *ret_f
  * The same of who starts no group of its own: what a shell runs that has no job control yet. f: of a look at its group; where
  * the leader has a child, the youngest of the youngest is described in its place.
  */
-void foreground_descend(struct foreground *f, struct peek *peek);
+void foreground_descend(const struct foreground_target *t, struct foreground *f);
 
 /* How many jobs of the shell are stopped: groups among its youngest children. */
 unsigned foreground_stopped_jobs(pid_t shell);
@@ -65,5 +66,8 @@ pid_t foreground_youngest(pid_t parent);
 /* Whether a process sleeps until something comes: what had come before has been seen to. False when it is gone. */
 bool foreground_sleeps(pid_t pid);
 
-/* Whether a process sleeps until a child ends, and all that it has were there before a time (wall clock). */
-bool foreground_awaits(pid_t parent, uint64_t time_ms);
+/*
+ * Whether the shell sleeps until a child ends, and all that it has were there before a time (wall clock). True of one that has
+ * a child and cannot be looked at, because it is being executed: then it is no shell that could tell anything.
+ */
+bool foreground_awaits(const struct foreground_target *t, uint64_t time_ms);

@@ -5,9 +5,9 @@
 #include "pty/peeker.h"
 #include "pty/proc/proc.h"
 #include "pty/spawn.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -17,24 +17,26 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
+#define PEEK_NAME_MAX 32u
 #define FIRST_FREE_FD 16 /* our own ends lie above, so that dup2 in the child overwrites none */
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return uv_hrtime() / 1000000;
 }
 
 /* A place for one that hangs; those that have ended after all give theirs back. NULL: there is none. */
 static pid_t *free_place(struct peek *p)
 {
-	for (unsigned i = 0; i < PEEK_HUNG_MAX; i++)
-		if (p->hung[i] == 0 || waitpid(p->hung[i], NULL, WNOHANG) != 0)
+	for (unsigned i = 0; i < PEEK_HUNG_MAX; i++) {
+		if (p->hung[i] > 0 && waitpid(p->hung[i], NULL, WNOHANG) != 0)
+			p->hung[i] = 0;
+		if (p->hung[i] == 0)
 			return &p->hung[i];
+	}
 	return NULL;
 }
 
@@ -62,6 +64,7 @@ static void replace(struct peek *p)
 
 void peek_finish(struct peek *p)
 {
+	attempts_finish(&p->attempts);
 	replace(p);
 }
 
@@ -121,6 +124,7 @@ static int start(struct peek *p)
 
 void peek_begin(struct peek *p)
 {
+	p->attempts.share_ms = PEEK_SHARE_MS;
 	(void)start(p); /* the first question tries again, and says why not */
 }
 
@@ -166,55 +170,161 @@ static ssize_t ask(struct peek *p, int fd, uint64_t offset, void *dst, size_t le
 		return rc;
 	request.serial = ++p->serial;
 	if (pass_send(p->socket_fd, &request, sizeof request, fd, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-		replace(p);
+		if (errno != ETOOMANYREFS) /* of ours are on their way anywhere */
+			replace(p);
 		return -EAGAIN;
 	}
 	p->waiting = true;
 	p->asked_ms = now_ms();
 	if (!hear(p, &answer, PEEK_WAIT_MS))
 		return -EAGAIN;
-	if (answer.result > 0 && (uint32_t)answer.result <= length)
+	if (answer.result > 0 && (uint32_t)answer.result > length)
+		return -EPROTO;
+	if (answer.result > 0)
 		memcpy(dst, answer.bytes, (size_t)answer.result);
 	return answer.result;
 }
 
-/* owner: see peek.h; only of programs of these users. NULL: of any. */
-static int open_file(pid_t pid, const char *name, const uid_t *owner)
+/* Opening */
+
+/* What is to be opened or followed, and what came of it. */
+struct opening {
+	struct peek_target target;
+	char name[PEEK_NAME_MAX];
+	bool of_any; /* a program of any user */
+	int result;  /* a descriptor, or bytes of the path, or a negative errno */
+	uint64_t inode;
+	char path[PATH_MAX];
+};
+
+/* Its directory of /proc, if it is a program of our own user or of the session's. Returns a negative errno otherwise. */
+static int open_process(const struct opening *o)
 {
-	struct stat st;
-	int process = proc_open(pid);
+	struct proc_status s;
+	int fd = proc_open(o->target.pid);
+	if (fd < 0 || o->of_any)
+		return fd;
+	if (proc_status_at(fd, &s) && (s.owner == geteuid() || s.owner == o->target.owner))
+		return fd;
+	close(fd);
+	return -EACCES;
+}
+
+static void open_file(struct attempt *t, void *data)
+{
+	struct opening *o = data;
+	int process = open_process(o);
+	(void)t;
+	o->result = process;
 	if (process < 0)
-		return process;
-	int rc = fstat(process, &st) < 0 ? -errno : 0;
-	if (rc == 0 && owner && st.st_uid != geteuid() && st.st_uid != *owner)
-		rc = -EACCES;
-	if (rc == 0) {
-		rc = openat(process, name, O_RDONLY | O_CLOEXEC);
-		rc = rc < 0 ? -errno : rc;
-	}
+		return;
+	int fd = openat(process, o->name, O_RDONLY | O_CLOEXEC);
+	o->result = fd < 0 ? -errno : fd;
 	close(process);
-	return rc;
+}
+
+static void close_file(void *data)
+{
+	const struct opening *o = data;
+	if (o->result >= 0)
+		close(o->result);
+}
+
+static void follow_link(struct attempt *t, void *data)
+{
+	struct opening *o = data;
+	(void)t;
+	o->result = (int)proc_link(o->target.pid, o->name, o->path, sizeof o->path);
+}
+
+/* The kernel knows the file's number; its file system is not asked. */
+static void find_program(struct attempt *t, void *data)
+{
+	char path[32];
+	struct statx st;
+	struct opening *o = data;
+	(void)t;
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)o->target.pid);
+	int rc = statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st);
+	o->result = rc < 0 ? -errno : 0;
+	o->inode = rc < 0 ? 0 : st.stx_ino;
+}
+
+/* Do one of these in an attempt. */
+static int make_attempt(struct peek *p, struct opening *o,
+	void (*work)(struct attempt *t, void *data), void (*discard)(void *data))
+{
+	const struct attempt_call call = {o->target.session, work, discard};
+	o->result = -ECANCELED;
+	if (o->target.attempt) {
+		work(o->target.attempt, o);
+		return o->result;
+	}
+	int rc = attempt_make(&p->attempts, &call, o, sizeof *o);
+	return rc < 0 ? rc : o->result;
+}
+
+static int open_in(struct peek *p, struct peek_target target, const char *name)
+{
+	struct opening o = {.target = target};
+	if ((size_t)snprintf(o.name, sizeof o.name, "%s", name) >= sizeof o.name)
+		return -ENAMETOOLONG;
+	return make_attempt(p, &o, open_file, close_file);
+}
+
+ssize_t peek_link(
+	struct peek *p, struct peek_target target, const char *name, char *ret_path, size_t size)
+{
+	struct opening o = {.target = target};
+	snprintf(o.name, sizeof o.name, "%s", name);
+	int length = target.pid > 0 ? make_attempt(p, &o, follow_link, NULL) : 0;
+	size_t known = length > 0 && (size_t)length < size ? (size_t)length : 0;
+	memcpy(ret_path, o.path, known);
+	ret_path[known] = '\0';
+	return length < 0 ? length : (ssize_t)known;
+}
+
+uint64_t peek_program(struct peek *p, struct peek_target target)
+{
+	struct opening o = {.target = target};
+	return make_attempt(p, &o, find_program, NULL) == 0 ? o.inode : 0;
+}
+
+/* Reading */
+
+/* What is asked in an attempt that has been left behind is nobody's question any more. */
+static ssize_t read_at(struct peek *p, const struct peek_target *target, int fd, uint64_t offset,
+	void *dst, size_t length)
+{
+	if (attempt_age_ms(target->attempt) >= PEEK_LOOK_MS)
+		return -EBUSY;
+	if (!attempt_hold(target->attempt))
+		return -ECANCELED;
+	ssize_t n = ask(p, fd, offset, dst, length);
+	attempt_release(target->attempt);
+	return n;
 }
 
 bool peek_memory(
 	struct peek *p, struct peek_target target, uint64_t address, void *dst, size_t length)
 {
-	int fd = length <= PEEKER_BYTES_MAX ? open_file(target.pid, "mem", &target.owner) : -1;
+	int fd = length <= PEEKER_BYTES_MAX ? open_in(p, target, "mem") : -1;
 	if (fd < 0)
 		return false;
-	ssize_t n = ask(p, fd, address, dst, length);
+	ssize_t n = read_at(p, &target, fd, address, dst, length);
 	close(fd);
 	return n == (ssize_t)length;
 }
 
 /* Read the beginning of an open file. Takes the descriptor, or passes a negative errno on. */
-static ssize_t read_beginning(struct peek *p, int fd, unsigned char *dst, size_t size)
+static ssize_t read_beginning(
+	struct peek *p, const struct peek_target *target, int fd, unsigned char *dst, size_t size)
 {
 	size_t done = 0;
 	ssize_t n = fd < 0 ? fd : 1;
 	while (n > 0 && done < size) {
 		size_t most = size - done < PEEKER_BYTES_MAX ? size - done : PEEKER_BYTES_MAX;
-		n = ask(p, fd, done, dst + done, most);
+		n = read_at(p, target, fd, done, dst + done, most);
 		done += n > 0 ? (size_t)n : 0;
 	}
 	if (fd >= 0)
@@ -225,10 +335,13 @@ static ssize_t read_beginning(struct peek *p, int fd, unsigned char *dst, size_t
 ssize_t peek_file(
 	struct peek *p, struct peek_target target, const char *name, void *dst, size_t size)
 {
-	return read_beginning(p, open_file(target.pid, name, &target.owner), dst, size);
+	return read_beginning(p, &target, open_in(p, target, name), dst, size);
 }
 
-ssize_t peek_arguments(struct peek *p, pid_t pid, void *dst, size_t size)
+/* They can be opened at any time. */
+ssize_t peek_arguments(struct peek *p, struct peek_target target, void *dst, size_t size)
 {
-	return read_beginning(p, open_file(pid, "cmdline", NULL), dst, size);
+	struct opening o = {.target = target, .name = "cmdline", .of_any = true};
+	open_file(target.attempt, &o);
+	return read_beginning(p, &target, o.result, dst, size);
 }

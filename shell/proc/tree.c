@@ -8,13 +8,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/pidfd.h>
-#include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
 #define GROUP_LOOKS 5u /* for a group that is killed */
 
 struct list {
-	struct proc_stat *entries;
+	struct proc_status *entries;
 	size_t count, capacity;
 	pid_t root; /* of a search */
 	int error;
@@ -26,7 +26,7 @@ static int make_room(struct list *l)
 	if (l->count < l->capacity)
 		return 0;
 	size_t capacity = l->capacity ? 2 * l->capacity : 64;
-	struct proc_stat *entries = realloc(l->entries, capacity * sizeof *entries);
+	struct proc_status *entries = realloc(l->entries, capacity * sizeof *entries);
 	if (!entries)
 		return -ENOMEM;
 	l->entries = entries;
@@ -41,7 +41,7 @@ static bool add(void *user, pid_t pid)
 	if (l->count == TREE_MAX)
 		return false;
 	l->error = make_room(l);
-	if (l->error == 0 && proc_stat(pid, &l->entries[l->count]))
+	if (l->error == 0 && proc_status(pid, &l->entries[l->count]))
 		l->count++;
 	return l->error == 0;
 }
@@ -53,7 +53,7 @@ static bool add_below(void *user, pid_t pid)
 }
 
 /* Keep those that live; the list is the caller's then. */
-static void give(struct list *l, pid_t except, struct proc_stat **ret_list, size_t *ret_count)
+static void give(struct list *l, pid_t except, struct proc_status **ret_list, size_t *ret_count)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < l->count; i++)
@@ -63,7 +63,7 @@ static void give(struct list *l, pid_t except, struct proc_stat **ret_list, size
 	*ret_count = kept;
 }
 
-int tree_list(pid_t root, pid_t except, struct proc_stat **ret_list, size_t *ret_count)
+int tree_list(pid_t root, pid_t except, struct proc_status **ret_list, size_t *ret_count)
 {
 	struct list l = {.root = root};
 	if (proc_lists_children()) {
@@ -83,24 +83,24 @@ int tree_list(pid_t root, pid_t except, struct proc_stat **ret_list, size_t *ret
 	return 0;
 }
 
-/* A descriptor of the process that e was, or a negative errno. */
-static int open_entry(const struct proc_stat *e)
+/* A descriptor of the process that e was, below root, or a negative errno. */
+static int open_entry(const struct proc_status *e, pid_t root)
 {
-	struct proc_stat now;
+	struct proc_status now;
 	int fd = pidfd_open(e->pid, 0);
 	if (fd < 0)
 		return -errno;
-	/* It is that of the process we mean if this is still the one that began then. */
-	if (proc_stat(e->pid, &now) && now.start_ticks == e->start_ticks)
+	/* It came first. So it is of a child of the same process still, or of one that is below root in another way. */
+	if (proc_status(e->pid, &now) && (now.parent == e->parent || proc_is_below(e->pid, root)))
 		return fd;
 	close(fd);
 	return -ESRCH;
 }
 
 /* Signal the process that e was, unless it is gone. */
-static int signal_entry(const struct proc_stat *e, int signo)
+static int signal_entry(const struct proc_status *e, pid_t root, int signo)
 {
-	int fd = open_entry(e);
+	int fd = open_entry(e, root);
 	if (fd < 0)
 		return fd;
 	int rc = pidfd_send_signal(fd, signo, NULL, 0) < 0 ? -errno : 0;
@@ -116,10 +116,20 @@ static bool holds(const pid_t *groups, size_t count, pid_t group)
 	return false;
 }
 
-void tree_call(struct tree_call *c, const struct proc_stat *e)
+/* A signal for many, and for their groups. */
+struct call {
+	int signo;
+	pid_t root;
+	pid_t spared[3]; /* groups that do not get it */
+	pid_t done[16];  /* groups that have got it */
+	unsigned next;
+};
+
+/* Signal the process that e was, unless it is gone, and its group. */
+static void call_entry(struct call *c, const struct proc_status *e)
 {
 	const size_t remembered = sizeof c->done / sizeof *c->done;
-	int fd = open_entry(e);
+	int fd = open_entry(e, c->root);
 	if (fd < 0)
 		return;
 	pid_t group = getpgid(e->pid);
@@ -136,21 +146,21 @@ void tree_call(struct tree_call *c, const struct proc_stat *e)
 
 int tree_signal_below(pid_t root, pid_t except, int signo)
 {
-	struct proc_stat *entries = NULL;
+	struct proc_status *entries = NULL;
 	size_t count = 0;
 	int rc = tree_list(root, except, &entries, &count);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; signo > 0 && i < count; i++)
-		(void)signal_entry(&entries[i], signo); /* it may be gone, which is as good */
+		(void)signal_entry(&entries[i], root, signo); /* it may be gone, which is as good */
 	free(entries);
 	return (int)count;
 }
 
 /* Signal the process that e was, if it is in a group. */
-static int signal_member(const struct proc_stat *e, pid_t group, int signo)
+static int signal_member(const struct proc_status *e, pid_t root, pid_t group, int signo)
 {
-	int fd = open_entry(e);
+	int fd = open_entry(e, root);
 	if (fd < 0)
 		return fd;
 	bool member = getpgid(e->pid) == group;
@@ -162,14 +172,14 @@ static int signal_member(const struct proc_stat *e, pid_t group, int signo)
 
 static int signal_members(pid_t root, pid_t group, int signo)
 {
-	struct proc_stat *entries = NULL;
+	struct proc_status *entries = NULL;
 	size_t count = 0;
 	int sent = 0, error = -ESRCH;
 	int rc = tree_list(root, 0, &entries, &count);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < count; i++) {
-		rc = signal_member(&entries[i], group, signo);
+		rc = signal_member(&entries[i], root, group, signo);
 		sent += rc == 0;
 		if (rc < 0 && rc != -ESRCH)
 			error = rc;
@@ -190,8 +200,8 @@ int tree_signal_group(pid_t root, pid_t group, int signo)
 
 static int call_below(pid_t root, pid_t except, int signo)
 {
-	struct tree_call c = {.signo = signo, .spared = {getpgid(root)}};
-	struct proc_stat *entries = NULL;
+	struct call c = {.signo = signo, .root = root, .spared = {getpgid(root)}};
+	struct proc_status *entries = NULL;
 	size_t count = 0;
 	if (except > 0)
 		c.spared[1] = getpgid(except);
@@ -199,16 +209,14 @@ static int call_below(pid_t root, pid_t except, int signo)
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < count; i++)
-		tree_call(&c, &entries[i]);
+		call_entry(&c, &entries[i]);
 	free(entries);
 	return (int)count;
 }
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return uv_hrtime() / 1000000;
 }
 
 int tree_end_below(pid_t root, pid_t except)
@@ -225,7 +233,7 @@ int tree_end_below(pid_t root, pid_t except)
 
 pid_t tree_find_child(pid_t parent, pid_t inside)
 {
-	struct proc_stat *entries = NULL;
+	struct proc_status *entries = NULL;
 	size_t count = 0;
 	pid_t found = 0;
 	if (tree_list(parent, 0, &entries, &count) < 0)
@@ -239,7 +247,12 @@ pid_t tree_find_child(pid_t parent, pid_t inside)
 
 int tree_signal_child(pid_t pid, pid_t parent, int signo)
 {
-	struct proc_stat e;
-	bool found = proc_stat(pid, &e) && e.parent == parent && proc_is_living(&e);
-	return found ? signal_entry(&e, signo) : -ESRCH;
+	struct proc_status s;
+	int fd = pidfd_open(pid, 0), rc = -ESRCH;
+	if (fd < 0)
+		return errno == EINVAL ? -ESRCH : -errno;
+	if (proc_status(pid, &s) && s.parent == parent && proc_is_living(&s))
+		rc = pidfd_send_signal(fd, signo, NULL, 0) < 0 ? -errno : 0;
+	close(fd);
+	return rc;
 }

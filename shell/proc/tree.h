@@ -18,7 +18,7 @@
  * The living processes below root, without root and without `except` (0 = none; those below it count).
  * *ret_list: owned by the caller, *ret_count of them. Returns 0 or a negative errno.
  */
-int tree_list(pid_t root, pid_t except, struct proc_stat **ret_list, size_t *ret_count);
+int tree_list(pid_t root, pid_t except, struct proc_status **ret_list, size_t *ret_count);
 
 /*
  * Signal all of them; signo 0: none. Returns how many there are, or a negative errno.
@@ -41,17 +41,6 @@ int tree_end_below(pid_t root, pid_t except);
 
 /* The child of parent that has this pid in its own namespace; 0: there is none. */
 pid_t tree_find_child(pid_t parent, pid_t inside);
-
-/* A signal for many, and for their groups. */
-struct tree_call {
-	int signo;
-	pid_t spared[3]; /* groups that do not get it */
-	pid_t done[16];  /* groups that have got it */
-	unsigned next;
-};
-
-/* Signal the process that e was, unless it is gone, and its group. */
-void tree_call(struct tree_call *c, const struct proc_stat *e);
 
 /* Signal pid if its parent is `parent`. Returns 0, -ESRCH when there is no such child, or another errno. */
 int tree_signal_child(pid_t pid, pid_t parent, int signo);

@@ -24,9 +24,10 @@ static pid_t holder_of(const struct process *p)
 /* What the tree is below: its supervisor, or what that has left. 0: nothing. */
 static pid_t root_of(const struct process *p)
 {
-	struct proc_stat s;
+	struct proc_status s;
 	pid_t holder = holder_of(p), supervisor = p->held.link.info.shell_pid;
-	bool lives = holder > 0 && supervisor > 0 && proc_stat(supervisor, &s) && proc_is_living(&s);
+	bool lives = holder > 0 && supervisor > 0 && proc_status(supervisor, &s) &&
+		proc_is_living(&s);
 	return lives ? supervisor : holder;
 }
 

@@ -2,6 +2,7 @@
  * What may be asked of a session by those who need not know what it is made of. Nothing here changes anything or fails:
  * before the holder has been attached to there is no epoch, no process and no byte.
  */
+#include "shell/exec/shell.h"
 #include "shell/session/session.h"
 #include "shell/session/sessions.h"
 
@@ -18,6 +19,12 @@ bool session_is_readable(const struct session *s)
 uint64_t session_epoch(const struct session *s)
 {
 	return s->pane.history_open ? s->pane.held.link.info.epoch : 0;
+}
+
+ssize_t session_directory(const struct session *s, char *ret_path, size_t size)
+{
+	*ret_path = '\0';
+	return session_pid(s) > 0 ? exec_shell_directory(&s->executor, ret_path, size) : 0;
 }
 
 pid_t session_pid(const struct session *s)

@@ -238,6 +238,9 @@ uint64_t session_epoch(const struct session *s);
 /* The number of its shell; 0 while it is not readable. */
 pid_t session_pid(const struct session *s);
 
+/* The directory that its shell is in, as exec_shell_directory() tells; 0 where there is no shell. */
+ssize_t session_directory(const struct session *s, char *ret_path, size_t size);
+
 /* The number of its holder, whose child the shell is; likewise. */
 pid_t session_holder(const struct session *s);
 

@@ -4,7 +4,6 @@
  */
 #include "shell/wait/state.h"
 
-#include "pty/proc/proc.h"
 #include "shell/exec/shell.h"
 
 #include <poll.h>
@@ -172,11 +171,6 @@ static void take_screen(const struct pane *p, struct pane_state *t)
 	snprintf(t->title, sizeof t->title, "%s", g.title);
 }
 
-static void take_cwd(const struct pane *p, struct pane_state *t)
-{
-	(void)proc_link(p->held.link.info.shell_pid, "cwd", t->cwd, sizeof t->cwd);
-}
-
 /* Whether something of the session has not been followed: what the shell has said of itself may be in it. */
 static bool is_behind(const struct pane *p, const struct executor *x)
 {
@@ -209,11 +203,7 @@ static bool is_behind_shell(
 static void take_foreground(const struct pane *p, struct executor *x, struct pane_state *t)
 {
 	uint64_t now = pane_now(p);
-	const struct foreground_target target = {.peek = &x->all->peek,
-		.owner = link_owner(&p->held.link),
-		.holder = p->held.link.info.holder_pid,
-		.shell = p->held.link.info.shell_pid,
-		.master_fd = p->held.link.master_fd};
+	const struct foreground_target target = exec_foreground(x);
 	foreground_look(&target, &t->foreground);
 	const struct state_evidence evidence = {.foreground = &t->foreground,
 		.shell = target.shell,
@@ -228,7 +218,7 @@ static void take_foreground(const struct pane *p, struct executor *x, struct pan
 		.quiet_ms = t->quiet_ms};
 	state_judge(&evidence, t);
 	if (t->status == STATE_STARTING)
-		foreground_descend(&t->foreground, &x->all->peek);
+		foreground_descend(&target, &t->foreground);
 	if (t->status == STATE_PROMPT)
 		t->stopped_jobs = foreground_stopped_jobs(target.shell);
 }
@@ -253,7 +243,7 @@ void pane_state(struct pane *p, struct executor *x, struct pane_state *t)
 		t->exit_known = p->life.status_known;
 		t->exit_status = p->life.status;
 	} else if (p->life.runs) {
-		take_cwd(p, t);
+		(void)exec_shell_directory(x, t->cwd, sizeof t->cwd);
 		take_foreground(p, x, t);
 	}
 }

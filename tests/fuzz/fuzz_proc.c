@@ -1,5 +1,5 @@
 /*
- * The text of /proc/PID/stat. Any text must be refused or understood; and what the kernel writes of a process
+ * The texts of /proc/PID/status and stat. Any text must be refused or understood; and what the kernel writes of a process
  * whose name is the input must be understood as it was meant.
  */
 #include "pty/proc/proc.h"
@@ -7,33 +7,54 @@
 
 static void check_any(const char *text)
 {
-	struct proc_stat e;
-	memset(&e, 0x55, sizeof e);
-	if (!proc_parse(text, &e))
-		return;
-	const char *close = strrchr(text, ')');
-	FUZZ_CHECK(close && close[1] == ' ' && close[2] == e.state);
-	FUZZ_CHECK((pid_t)strtol(text, NULL, 10) == e.pid && strlen(e.name) < PROC_NAME);
+	struct proc_status s;
+	uint64_t ticks = 1;
+	memset(&s, 0x55, sizeof s);
+	if (proc_parse(text, &s))
+		FUZZ_CHECK(s.pid > 0 && s.parent >= 0 && strlen(s.name) < PROC_NAME && s.state);
+	if (!proc_parse_start(text, &ticks))
+		FUZZ_CHECK(ticks == 1);
 }
 
-/* As fs/proc/array.c prints it: the name is escaped, which it need not be for us. */
+/* As string_escape_str() of the kernel does it in "status". The caller's. */
+static char *escape(const char *name)
+{
+	char *text = malloc(2 * strlen(name) + 1), *to = text;
+	FUZZ_CHECK(text);
+	for (; *name; name++) {
+		if (*name == '\n' || *name == '\\')
+			*to++ = '\\';
+		*to++ = (char)(*name == '\n' ? 'n' : *name);
+	}
+	*to = '\0';
+	return text;
+}
+
+/* As fs/proc/array.c prints them. */
 static void check_name(const char *name, uint8_t seed)
 {
-	char *text = NULL;
-	struct proc_stat e,
-		meant = {.pid = 1 + seed * 16384,
-			.parent = seed * 99,
-			.state = "RSDZTtXxKWPI"[seed % 12],
-			.start_ticks = UINT64_MAX / 256 * seed};
-	int n = asprintf(&text,
+	char *status = NULL, *stat = NULL, *escaped = escape(name);
+	const char state = "RSDZTtXxKWPI"[seed % 12];
+	const int pid = 1 + seed * 16384, parent = seed * 99;
+	const unsigned long long start = UINT64_MAX / 256 * seed;
+	struct proc_status s;
+	uint64_t ticks;
+	int n = asprintf(&status,
+		"Name:\t%s\nUmask:\t0022\nState:\t%c (x)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\n"
+		"TracerPid:\t0\nUid:\t0\t%u\t0\t0\nGid:\t0\t0\t0\t0\nThreads:\t%d\n",
+		escaped, state, pid, pid, parent, seed * 7u, seed + 1);
+	FUZZ_CHECK(n > 0 && proc_parse(status, &s));
+	FUZZ_CHECK(s.pid == pid && s.parent == parent && s.state == state);
+	FUZZ_CHECK(s.owner == seed * 7u && s.threads == seed + 1u);
+	FUZZ_CHECK(strncmp(s.name, name, PROC_NAME - 1) == 0);
+	n = asprintf(&stat,
 		"%d (%s) %c %d %d %d %d %d %u %lu %lu %lu %lu %lu %lu %ld %ld %ld %ld %d %d %llu %lu %ld %lu 1 1 0 0\n",
-		meant.pid, name, meant.state, meant.parent, 1, 1, 34816, -1, 4194304u, 1ul, 2ul,
-		3ul, 4ul, 5ul, 6ul, 7l, 8l, 20l, 0l, 1, 0, (unsigned long long)meant.start_ticks,
-		9ul, 10l, ~0ul);
-	FUZZ_CHECK(n > 0 && proc_parse(text, &e));
-	FUZZ_CHECK(e.pid == meant.pid && e.parent == meant.parent && e.state == meant.state);
-	FUZZ_CHECK(e.start_ticks == meant.start_ticks);
-	free(text);
+		pid, name, state, parent, 1, 1, 34816, -1, 4194304u, 1ul, 2ul, 3ul, 4ul, 5ul, 6ul,
+		7l, 8l, 20l, 0l, 1, 0, start, 9ul, 10l, ~0ul);
+	FUZZ_CHECK(n > 0 && proc_parse_start(stat, &ticks) && ticks == start);
+	free(status);
+	free(stat);
+	free(escaped);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

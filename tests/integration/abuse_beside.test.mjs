@@ -85,6 +85,41 @@ for (const [name, [skip, makeCommand]] of Object.entries(kinds))
 		assert.equal(await server.run('other', 'echo served'), 'served\n');
 	});
 
+// The kernel shows nobody a program while it is being executed, and this one is for ever: a file that closes with that never does.
+for (const inPlace of [false, true])
+	scenario(`${inPlace ? 'a shell' : 'a program'} that is being executed for ever`, { skip: noFuse, timeout: 90_000 }, async (server, t) => {
+		const { api } = server, mount = path.join(server.root, 'mount');
+		mkdirSync(mount);
+		await server.session({ id: 'other' });
+		await server.session({ id: 'odd' });
+		const client = await server.client({ sessionId: 'other' }).connect();
+		let read; // waits, as for a disk
+		try {
+			await api.input('odd', `${inPlace ? 'exec ' : ''}${python(server, 'executed', 'mount')}\r`);
+			await server.outputMatches('odd', /ready\r/);
+			const worst = await slowest(client, async () => {
+				await lookAt(server, 'odd');
+				const { json: { state } } = await api.raw('GET', '/api/session/odd/state');
+				assert.equal(state.certain, false);
+				assert.equal(state.foreground.name, 'python3');
+				assert.equal((await api.raw('GET', '/api/ports')).status, 200);
+				const { json } = await api.raw('POST', '/api/session/odd/exec', { command: 'echo never', timeoutMs: 500 });
+				assert.ok(json.code || json.timedOut, JSON.stringify(json));
+				read = api.raw('POST', '/api/read', { path: 'none', sessionId: 'odd' });
+				// It is signalled, and that it lives on is told.
+				assert.equal((await api.raw('POST', '/api/session/delete', { sessionId: 'odd' })).json.code, 'NOT_ENDED');
+			});
+			t.diagnostic(`the slowest key took ${Math.round(worst)} ms`);
+			assert.ok(worst < ECHO_MS * slowness, `${worst} ms`);
+		} finally {
+			spawnSync('umount', ['-f', '-l', mount]);
+		}
+		await until('the end of it', () => processesNaming('odd_process.py').length === 0);
+		await read;
+		await until('its session is gone', async () => (await api.raw('GET', '/api/session/odd')).status === 404);
+		assert.equal(await server.run('other', 'echo served'), 'served\n');
+	});
+
 // What links ask for that takes a processor: searches in a long history, and patterns that a flood is matched against.
 scenario('links that search and wait, by a costly pattern', { timeout: 90_000 }, async (server, t) => {
 	const { api } = server;

@@ -314,7 +314,6 @@ static bool take_numbers(struct request *r, const json_t *body, struct clone_opt
 static bool find_base(
 	struct api *a, struct request *r, const json_t *body, char ret_base[BODY_PATH_MAX])
 {
-	char link[64];
 	const char *id, *hint;
 	if (!body_text(r, body, "sessionId", &id) || !request_session(r, &hint))
 		return false;
@@ -323,14 +322,12 @@ static bool find_base(
 		return false;
 	}
 	const struct session *s = id ? sessions_find(a->sessions, id) : NULL;
-	pid_t pid = s ? session_pid(s) : 0;
-	ssize_t n = 0;
-	snprintf(link, sizeof link, "/proc/%d/cwd", (int)pid);
-	if (pid > 0)
-		n = readlink(link, ret_base, BODY_PATH_MAX - 1);
-	if (n > 0 && ret_base[0] == '/')
-		ret_base[n] = '\0';
-	else
+	ssize_t known = s ? session_directory(s, ret_base, BODY_PATH_MAX) : 0;
+	if (known < 0) {
+		refuse_shell_directory(r);
+		return false;
+	}
+	if (known == 0 || ret_base[0] != '/')
 		snprintf(ret_base, BODY_PATH_MAX, "%s", a->workspace);
 	return true;
 }

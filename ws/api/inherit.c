@@ -47,6 +47,11 @@ static void on_state(void *user, const char *cwd, const char *text, size_t lengt
 		on_looked(q, false);
 		return;
 	}
+	if (cwd && !*cwd && !named) { /* nothing runs anywhere else */
+		refuse_shell_directory(q->request);
+		on_looked(q, false);
+		return;
+	}
 	if (text) {
 		memcpy(q->text, text, length);
 		q->text[length] = '\0';

@@ -136,6 +136,12 @@ static void tell(struct listening_watch *w)
 	}
 }
 
+static void free_watch(struct listening_watch *w)
+{
+	attempts_finish(&w->look.attempts);
+	free(w);
+}
+
 static void look(struct listening_watch *w);
 
 static void on_looked(uv_work_t *work, int status)
@@ -144,7 +150,7 @@ static void on_looked(uv_work_t *work, int status)
 	w->out = false;
 	w->error = status < 0 ? status : w->look.error;
 	if (!w->open) {
-		free(w);
+		free_watch(w);
 		return;
 	}
 	if (w->error == 0 && !w->look.same) {
@@ -347,7 +353,7 @@ static void on_closed(uv_handle_t *handle)
 	struct listening_watch *w = handle->data;
 	w->open = false;
 	if (!w->out)
-		free(w);
+		free_watch(w);
 }
 
 void listening_close(struct api *a)

@@ -4,9 +4,10 @@ A process that is hard to look at, or to end:
 	odd_process.py huge             with 1 GiB of environment
 	odd_process.py silent MOUNT     with arguments and environment in a page of a file system that never answers (FUSE),
 	                                mounted there; as root only
+	odd_process.py executed MOUNT   that is being executed: it has a file of such a file system that closes with that
 	odd_process.py leaderless FILE  in the foreground of its terminal is a process group that has ended; FILE has its number
 
-The first two print "ready", and then wait for input. The last waits.
+The first three print "ready"; the first two then wait for input. The last waits.
 """
 import ctypes
 import mmap
@@ -41,8 +42,8 @@ def huge():
 	move((at, at + 4096), (at, at + size))
 
 
-# Of linux/fuse.h, what it takes until a file can be mapped. READ is not answered; the rest is not implemented.
-INIT, LOOKUP, FORGET, GETATTR, OPEN, READ = 26, 1, 2, 3, 14, 15
+# Of linux/fuse.h, what it takes until a file can be mapped. READ is not answered, nor FLUSH for one that shall not end; the rest is not implemented.
+INIT, LOOKUP, FORGET, GETATTR, OPEN, READ, FLUSH = 26, 1, 2, 3, 14, 15, 25
 ENOSYS = 38
 
 
@@ -50,7 +51,7 @@ def attributes(node, mode):
 	return struct.pack("<6Q3I7I", node, 4096, 8, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
 
 
-def answer(fuse):
+def answer(fuse, ends=True):
 	while True:
 		request = os.read(fuse, 1 << 17)
 		_, opcode, unique, node = struct.unpack("<IIQQ", request[:24])
@@ -63,20 +64,37 @@ def answer(fuse):
 		}.get(opcode)
 		if body is not None:
 			os.write(fuse, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+		elif opcode == FLUSH and not ends:
+			print("ready", flush=True)
 		elif opcode not in (FORGET, READ):
 			os.write(fuse, struct.pack("<IiQ", 16, -ENOSYS, unique))
 
 
-def silent(place):
+def mount(place):
 	fuse = os.open("/dev/fuse", os.O_RDWR)
 	options = f"fd={fuse},rootmode=40000,user_id=0,group_id=0".encode()
 	if libc.mount(b"silent", place.encode(), b"fuse.silent", 0, options) != 0:
 		raise OSError(ctypes.get_errno(), "mount")
+	return fuse
+
+
+def silent(place):
+	fuse = mount(place)
 	threading.Thread(target=answer, args=(fuse,), daemon=True).start()
 	file = os.open(os.path.join(place, "file"), os.O_RDONLY)
 	at = libc.mmap(None, 4096, mmap.PROT_READ, mmap.MAP_SHARED, file, 0)
 	os.close(file)  # while that can be answered: a process that waits for itself cannot be ended
 	move((at, at + 4096), (at, at + 4096))
+
+
+def executed(place):
+	fuse = mount(place)
+	if os.fork() == 0:
+		os.setsid()  # it is not what is looked at
+		answer(fuse, False)
+	os.close(fuse)
+	os.open(os.path.join(place, "file"), os.O_RDONLY)
+	os.execv("/bin/sleep", ["sleep", "1000"])
 
 
 def leaderless(file):
@@ -94,7 +112,7 @@ def leaderless(file):
 
 
 def main(kind, *rest):
-	{"huge": huge, "silent": silent, "leaderless": leaderless}[kind](*rest)
+	{"huge": huge, "silent": silent, "executed": executed, "leaderless": leaderless}[kind](*rest)
 	print("ready", flush=True)
 	sys.stdin.readline()
 

@@ -27,9 +27,10 @@ static json_t *foreground_json(const struct pane_state *t)
 	const struct foreground *f = &t->foreground;
 	if (f->pid == 0 || t->status == STATE_PROMPT || t->status == STATE_EXITED)
 		return json_null();
-	return json_pack("{s:i, s:o, s:o, s:I, s:I}", "pid", (int)f->pid, "name",
-		text_string_json(f->name), "argv", arguments_json(f), "startedAt",
-		(json_int_t)f->started_ms, "cpuMs", (json_int_t)f->cpu_ms);
+	json_t *started = f->started_ms ? json_integer((json_int_t)f->started_ms) : json_null();
+	return json_pack("{s:i, s:o, s:o, s:o, s:I}", "pid", (int)f->pid, "name",
+		text_string_json(f->name), "argv", arguments_json(f), "startedAt", started, "cpuMs",
+		(json_int_t)f->cpu_ms);
 }
 
 static void add_exit(json_t *root, const struct pane_state *t)

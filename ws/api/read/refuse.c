@@ -38,6 +38,13 @@ void refuse_directory(struct request *r, const char *cwd, int error)
 	reply_invalid(r, "cwd", message, error == -ENOENT ? "not_found" : "invalid");
 }
 
+void refuse_shell_directory(struct request *r)
+{
+	reply_error(r, "RESOURCE_BUSY",
+		"The directory of the session's shell cannot be found out now: try again, or name one",
+		NULL);
+}
+
 void refuse_look(struct request *r, const char *cwd, int error)
 {
 	char message[BODY_PATH_MAX + 128];

@@ -16,6 +16,9 @@ void refuse_directory(struct request *r, const char *cwd, int error);
 bool refuse_if_directory(
 	struct request *r, const struct directory_found *found, const char *cwd, int error);
 
+/* Answer that the directory of the session's shell could not be found out. */
+void refuse_shell_directory(struct request *r);
+
 /* Answer that nobody could find out whether the working directory can be used; error: of the crew. */
 void refuse_look(struct request *r, const char *cwd, int error);
 

@@ -2,74 +2,86 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REST "1 7 9 34816 -1 4194560 1 2 3 4 50 6 7 8 20 0 3 0 "
+#define IDS \
+	"Umask:\t0022\nState:\tS (sleeping)\nTgid:\t12\nNgid:\t0\nPid:\t12\nPPid:\t1\nTracerPid:\t0\n"
+#define USER "Uid:\t1000\t33\t1000\t1000\nGid:\t7\t7\t7\t7\n"
 
 Test(proc_parse, texts)
 {
 	static const struct {
 		const char *text;
 		bool good;
-		struct proc_stat want;
+		struct proc_status want;
 	} cases[] = {
-		{"12 (bash) S " REST "4711 9 9", true,
+		{"Name:\tbash\n" IDS USER "Groups:\t7 \nThreads:\t3\n", true,
 			{.pid = 12,
 				.parent = 1,
-				.group = 7,
+				.owner = 33,
 				.name = "bash",
 				.state = 'S',
-				.terminal = 34816,
-				.threads = 3,
-				.cpu_ticks = 56,
-				.start_ticks = 4711}},
-		{"12 (a) b (c) T " REST "1 2", true,
+				.threads = 3}},
+		{"Name:\ta\\nPid:\t9\\\\b\n" IDS USER, true,
 			{.pid = 12,
 				.parent = 1,
-				.group = 7,
-				.name = "a) b (c",
-				.state = 'T',
-				.terminal = 34816,
-				.threads = 3,
-				.cpu_ticks = 56,
-				.start_ticks = 1}},
-		{"12 (123456789012345678) R " REST "1", true,
+				.owner = 33,
+				.name = "a\nPid:\t9\\b",
+				.state = 'S',
+				.threads = 0}},
+		{"Name:\t123456789012345678\n" IDS USER "Threads:\t2", true,
 			{.pid = 12,
 				.parent = 1,
-				.group = 7,
+				.owner = 33,
 				.name = "123456789012345",
-				.state = 'R',
-				.terminal = 34816,
-				.threads = 3,
-				.cpu_ticks = 56,
-				.start_ticks = 1}},
-		{"12 () R " REST "18446744073709551615", true,
-			{.pid = 12,
-				.parent = 1,
-				.group = 7,
-				.state = 'R',
-				.terminal = 34816,
-				.threads = 3,
-				.cpu_ticks = 56,
-				.start_ticks = UINT64_MAX}},
-		{"12 () R " REST, false, {0}},
-		{")", false, {0}},
-		{"12 (bash", false, {0}},
-		{"12 bash)", false, {0}},
-		{"12 )(", false, {0}},
-		{"12 (bash) S", false, {0}},
-		{"12 (bash)", false, {0}},
-		{"(bash) S " REST "1", false, {0}},
+				.state = 'S',
+				.threads = 2}},
+		{"Name:\t\\\n" IDS USER, true,
+			{.pid = 12, .parent = 1, .owner = 33, .name = "\\", .state = 'S', .threads = 0}},
+		{"Name:\tbash\n" IDS, false, {0}},
+		{"Name:\tbash\n" USER, false, {0}},
+		{IDS USER, false, {0}},
+		{"Name:\tbash", false, {0}},
+		{"Name:\ta\nState:\t", false, {0}},
 		{"", false, {0}},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct proc_stat s = {0};
+		struct proc_status s = {0};
 		cr_expect_eq(proc_parse(cases[i].text, &s), cases[i].good, "%s", cases[i].text);
 		cr_expect_eq(memcmp(&s, &cases[i].want, sizeof s), 0, "%s", cases[i].text);
+	}
+}
+
+#define REST "1 7 9 34816 -1 4194560 1 2 3 4 50 6 7 8 20 0 3 0 "
+
+Test(proc_parse_start, texts)
+{
+	static const struct {
+		const char *text;
+		bool good;
+		uint64_t want;
+	} cases[] = {
+		{"12 (bash) S " REST "4711 9 9", true, 4711},
+		{"12 (a) b (c) T " REST "1 2", true, 1},
+		{"12 () R " REST "18446744073709551615", true, UINT64_MAX},
+		{"12 () R " REST, false, 0},
+		{")", false, 0},
+		{"12 (bash", false, 0},
+		{"12 bash)", false, 0},
+		{"12 (bash) S", false, 0},
+		{"12 (bash)", false, 0},
+		{"", false, 0},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t ticks = 0;
+		cr_expect_eq(proc_parse_start(cases[i].text, &ticks), cases[i].good, "%s",
+			cases[i].text);
+		cr_expect_eq(ticks, cases[i].want, "%s", cases[i].text);
 	}
 }
 
@@ -103,20 +115,20 @@ static void end(pid_t child)
 
 Test(proc, a_process_and_its_end)
 {
-	struct proc_stat s;
+	struct proc_status s;
 	pid_t pid = start(NULL);
-	cr_assert(proc_stat(pid, &s));
+	cr_assert(proc_status(pid, &s));
 	cr_assert_eq(s.pid, pid);
 	cr_assert_eq(s.parent, getpid());
-	cr_assert_eq(s.group, getpgrp());
+	cr_assert_eq(s.owner, geteuid());
 	cr_assert_eq(s.threads, 1);
 	cr_assert(proc_is_living(&s));
 	kill(pid, SIGKILL);
 	siginfo_t info;
 	cr_assert_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-	cr_assert(proc_stat(pid, &s) && !proc_is_living(&s));
+	cr_assert(proc_status(pid, &s) && !proc_is_living(&s));
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-	cr_assert_not(proc_stat(pid, &s));
+	cr_assert_not(proc_status(pid, &s));
 	cr_assert_eq(proc_open(pid), -ENOENT);
 	cr_assert_eq(proc_inner_pid(pid), 0);
 }
@@ -128,25 +140,43 @@ static void *wait_for_ever(void *nothing)
 	return nothing;
 }
 
-/* The kernel says of its first thread that it is a zombie. */
-Test(proc, a_process_lives_on_in_its_other_threads, .timeout = 30)
+/* So many that how many threads there are is not read any more. */
+static void join_groups(void)
 {
-	struct proc_stat s;
+	static gid_t groups[4000];
+	for (unsigned i = 0; i < 4000; i++)
+		groups[i] = 1000000000 + i;
+	if (getuid() == 0)
+		cr_assert_eq(setgroups(4000, groups), 0);
+}
+
+/* The kernel says of its first thread that it is a zombie. */
+static void live_on_in_other_threads(bool in_groups)
+{
+	struct proc_status s;
 	pthread_t thread;
 	pid_t pid = fork();
 	if (pid == 0) {
+		if (in_groups)
+			join_groups();
 		pthread_create(&thread, NULL, wait_for_ever, NULL);
 		pthread_exit(NULL);
 	}
 	do
-		cr_assert(proc_stat(pid, &s));
+		cr_assert(proc_status(pid, &s));
 	while (s.state != 'Z');
 	cr_expect(proc_is_living(&s));
 	kill(pid, SIGKILL);
 	do
-		cr_assert(proc_stat(pid, &s));
+		cr_assert(proc_status(pid, &s));
 	while (proc_is_living(&s));
 	waitpid(pid, NULL, 0);
+}
+
+Test(proc, a_process_lives_on_in_its_other_threads, .timeout = 30)
+{
+	live_on_in_other_threads(false);
+	live_on_in_other_threads(true);
 }
 
 Test(proc, files_are_read_up_to_a_size)

@@ -65,5 +65,6 @@ Test(ports_look, finds_who_listens_below_a_root, .timeout = 20)
 	cr_assert_not(l->same);
 	cr_assert_null(owner_of(l, theirs));
 	close(fd);
+	attempts_finish(&l->attempts);
 	free(l);
 }

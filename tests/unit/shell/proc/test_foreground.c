@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* A terminal with a program in its foreground. */
-static struct peek peek; /* its process ends with the test */
+static struct peek peek; /* its process and its thread end with the test */
 
 struct terminal {
 	struct foreground_target target;
@@ -83,6 +83,7 @@ static void kill_children(void)
 static void close_terminal(struct terminal *t)
 {
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	peek_finish(&peek); /* its process is the child of a thread */
 	close(t->target.master_fd);
 	kill_children();
 }
@@ -354,6 +355,7 @@ Test(foreground, programs_of_others_are_hidden, .timeout = 60)
 	cr_assert(UNTIL((foreground_look(&t.target, &f), f.waits == BLOCKED_READ)));
 	pid_t other = fork();
 	if (other == 0) {
+		peek.attempts = (struct attempts){0}; /* threads are not copied */
 		if (setgid(65534) < 0 || setuid(65534) < 0)
 			_exit(2);
 		foreground_look(&t.target, &f);
@@ -374,6 +376,7 @@ Test(foreground, no_privileges_are_needed, .timeout = 60)
 	pid_t other = fork();
 	if (other == 0) {
 		struct foreground f;
+		peek.attempts = (struct attempts){0};
 		if (getuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
 			_exit(2);
 		/* To have changed it makes a process one that may not be looked into; exec ends that. */

@@ -29,7 +29,7 @@ TestSuite(peek, .init = set_up, .fini = tear_down, .timeout = 60);
 
 static struct peek_target ourselves(void)
 {
-	return (struct peek_target){getpid(), geteuid()};
+	return (struct peek_target){.pid = getpid(), .owner = geteuid(), .session = getpid()};
 }
 
 static char text[] = "something in our memory";
@@ -58,14 +58,14 @@ Test(peek, arguments_and_environment)
 		execle("/bin/sleep", "sleep", "1000", (char *)NULL, (char *[]){(char *)"A=b", NULL});
 		_exit(1);
 	}
-	const struct peek_target target = {pid, geteuid()};
-	cr_expect(UNTIL(peek_arguments(&p, pid, got, sizeof got) == 11));
+	const struct peek_target target = {.pid = pid, .owner = geteuid(), .session = pid};
+	cr_expect(UNTIL(peek_arguments(&p, target, got, sizeof got) == 11));
 	cr_expect_arr_eq(got, "sleep\0001000", 11);
 	cr_expect_eq(peek_file(&p, target, "environ", got, sizeof got), 4);
 	cr_expect_arr_eq(got, "A=b", 4);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	cr_expect_lt(peek_arguments(&p, pid, got, sizeof got), 0, "it is gone");
+	cr_expect_lt(peek_arguments(&p, target, got, sizeof got), 0, "it is gone");
 }
 
 Test(peek, more_than_one_message_has_of_them)
@@ -77,10 +77,11 @@ Test(peek, more_than_one_message_has_of_them)
 		execl("/bin/sleep", large, "1000", (char *)NULL);
 		_exit(1);
 	}
-	cr_expect(UNTIL(peek_arguments(&p, pid, got, sizeof got) == (ssize_t)sizeof large + 5));
+	const struct peek_target target = {.pid = pid, .owner = geteuid(), .session = pid};
+	cr_expect(UNTIL(peek_arguments(&p, target, got, sizeof got) == (ssize_t)sizeof large + 5));
 	cr_expect_str_eq(got, large);
 	cr_expect_str_eq(got + sizeof large, "1000");
-	cr_expect_eq(peek_arguments(&p, pid, got, 20000), 20000);
+	cr_expect_eq(peek_arguments(&p, target, got, 20000), 20000);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -96,9 +97,9 @@ Test(peek, without_a_program_nothing_is_read)
 {
 	char got[8];
 	p.holder = NULL;
-	cr_expect_eq(peek_arguments(&p, getpid(), got, sizeof got), -ENOSYS);
+	cr_expect_eq(peek_arguments(&p, ourselves(), got, sizeof got), -ENOSYS);
 	p.holder = "/nonexistent";
-	cr_expect_eq(peek_arguments(&p, getpid(), got, sizeof got), -ENOENT);
+	cr_expect_eq(peek_arguments(&p, ourselves(), got, sizeof got), -ENOENT);
 }
 
 /* It is stopped, which looks as if the memory that it reads never answered. */

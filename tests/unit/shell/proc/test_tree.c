@@ -37,7 +37,7 @@ static pid_t start(pid_t *ret_grandchild)
 
 Test(tree, below_are_children_and_theirs, .timeout = 30)
 {
-	struct proc_stat *list;
+	struct proc_status *list;
 	size_t count;
 	pid_t grandchild, child = start(&grandchild);
 	cr_assert_eq(tree_list(getpid(), 0, &list, &count), 0);

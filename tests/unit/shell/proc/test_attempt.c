@@ -1,0 +1,147 @@
+/* Work in a thread that ends, hangs, or is left behind. */
+#include "shell/proc/attempt.h"
+#include "tests/lib/leak.h"
+#include "tests/lib/until.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct attempts attempts;
+static atomic_bool discarded, refused;
+static _Atomic pid_t *child; /* of what hangs; the child writes it, too */
+
+static void set_up(void)
+{
+	child = mmap(NULL, sizeof *child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(child, MAP_FAILED);
+}
+
+TestSuite(attempt, .init = set_up, .timeout = 60);
+
+struct sum {
+	int a, b, sum;
+	pid_t thread;
+};
+
+static void add(struct attempt *t, void *data)
+{
+	struct sum *s = data;
+	if (attempt_hold(t)) {
+		s->sum = s->a + s->b;
+		attempt_release(t);
+	}
+	s->thread = gettid();
+}
+
+/* As in the kernel behind a lock: what waits for a child of vfork(2) cannot be woken. */
+static void hang(struct attempt *t, void *data)
+{
+	(void)data;
+	if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0) {
+		atomic_store(child, (pid_t)syscall(SYS_getpid));
+		for (;;)
+			pause();
+	}
+	atomic_store(&refused, !attempt_hold(t));
+}
+
+static void discard(void *data)
+{
+	(void)data;
+	atomic_store(&discarded, true);
+}
+
+static int make(pid_t key, void (*work)(struct attempt *t, void *data), struct sum *s)
+{
+	const struct attempt_call call = {key, work, discard};
+	return attempt_make(&attempts, &call, s, sizeof *s);
+}
+
+static void end_child(void)
+{
+	pid_t pid = atomic_exchange(child, 0);
+	cr_assert_gt(pid, 0);
+	kill(pid, SIGKILL);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+}
+
+Test(attempt, is_done_by_one_thread)
+{
+	struct sum first = {.a = 1, .b = 2}, second = {.a = 3, .b = 4};
+	cr_assert_eq(make(7, add, &first), 0);
+	cr_assert_eq(make(8, add, &second), 0);
+	cr_expect_eq(first.sum, 3);
+	cr_expect_eq(second.sum, 7);
+	cr_expect_neq(first.thread, gettid());
+	cr_expect_eq(first.thread, second.thread);
+	cr_expect_not(discarded);
+	attempts_finish(&attempts);
+	ASSERT_NO_LEAKS();
+}
+
+Test(attempt, what_hangs_is_left_and_its_key_rests)
+{
+	struct sum s = {.a = 1, .b = 2};
+	long long before = until_now_ms();
+	cr_assert_eq(make(7, hang, &s), -ETIMEDOUT);
+	cr_expect_geq(until_now_ms() - before, (long long)ATTEMPT_STUCK_MS);
+	cr_expect_eq(make(7, add, &s), -EBUSY);
+	cr_expect_eq(s.sum, 0);
+	cr_expect_eq(make(8, add, &s), 0);
+	cr_expect_eq(s.sum, 3);
+	end_child();
+	cr_expect(UNTIL(make(7, add, &s) == 0));
+	cr_expect_geq(until_now_ms() - before, (long long)ATTEMPT_REST_MS);
+	cr_expect(discarded && refused);
+	attempts_finish(&attempts);
+	ASSERT_NO_LEAKS();
+}
+
+Test(attempt, what_hangs_outlives_all_others)
+{
+	struct sum s = {0};
+	cr_assert_eq(make(7, hang, &s), -ETIMEDOUT);
+	attempts_finish(&attempts);
+	cr_expect_not(discarded);
+	end_child();
+	cr_expect(UNTIL(discarded));
+}
+
+/* One that has no time is waited for: the thread is not asleep. */
+static void be_busy(struct attempt *t, void *data)
+{
+	long long until = until_now_ms() + 4 * (long long)ATTEMPT_STUCK_MS;
+	while (until_now_ms() < until)
+		;
+	add(t, data);
+}
+
+Test(attempt, a_key_has_its_share)
+{
+	struct sum s = {0};
+	attempts.share_ms = 10 * ATTEMPT_STUCK_MS;
+	long long before = until_now_ms();
+	int rc;
+	while ((rc = make(7, be_busy, &s)) == 0 && until_now_ms() - before < 900)
+		;
+	cr_expect_eq(rc, -EBUSY);
+	cr_expect_eq(make(8, add, &s), 0, "others have theirs");
+	cr_expect(UNTIL(make(7, add, &s) == 0));
+	attempts_finish(&attempts);
+}
+
+Test(attempt, what_is_slow_does_not_hang)
+{
+	struct sum s = {.a = 1, .b = 2};
+	cr_expect_eq(make(7, be_busy, &s), 0);
+	cr_expect_eq(s.sum, 3);
+	attempts_finish(&attempts);
+}

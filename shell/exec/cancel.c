@@ -120,7 +120,8 @@ static void take_next_step(struct exec *e)
 		if (deliver_signal(e, signo) < 0)
 			continue;
 		note_signal(e, signo);
-		e->ladder_ms = exec_now(e->executor) + e->grace_ms;
+		uint64_t least = signo == SIGKILL ? EXEC_KILLED_MS : 0;
+		e->ladder_ms = exec_now(e->executor) + (e->grace_ms > least ? e->grace_ms : least);
 		return;
 	}
 	e->ladder_ms = 0;

@@ -21,6 +21,7 @@
 #define EXEC_STARTUP_MS 120000u /* for a new shell's first prompt, for what waits for that */
 #define EXEC_PROMPT_MS 10000u   /* for a new shell's first prompt */
 #define EXEC_MUTE_MS 5000u      /* at its prompt without a word of what it has run */
+#define EXEC_KILLED_MS 1000u    /* at least, for the end of what was sent KILL to be told */
 #define EXEC_SETTLE_MS 100u     /* for a shell to act on a line that somebody has entered */
 #define EXEC_UNMARKED_MS 300u   /* of silence at a prompt that has lost its marks */
 #define EXEC_RECORD_MS RECORD_WAIT_MS

@@ -140,11 +140,17 @@ err_list:
 	return NULL;
 }
 
+/* Whether something says how characters are encoded, see locale(7). */
+static bool has_locale(char *const *list)
+{
+	return find(list, "LC_ALL", 6) || find(list, "LC_CTYPE", 8) || find(list, "LANG", 4);
+}
+
 char **environment_create(
 	char *const *base, const char *const *names, const char *const *values, size_t count)
 {
 	size_t used = 0;
-	char **list = allocate(base, count + 2);
+	char **list = allocate(base, count + 3);
 	if (!list)
 		return NULL;
 	if (!put(list, &used, "TERM", 4, "xterm-256color") ||
@@ -153,6 +159,8 @@ char **environment_create(
 	for (size_t i = 0; i < count; i++)
 		if (!put(list, &used, names[i], strlen(names[i]), values[i]))
 			goto err_list;
+	if (!has_locale(list) && !put(list, &used, "LANG", 4, "C.UTF-8"))
+		goto err_list;
 	return list;
 err_list:
 	environment_destroy(list);

@@ -19,7 +19,7 @@ bool environment_may_ask(const char *asked);
 
 /*
  * Build one: TERM and COLORTERM of ours, then what environment_pass() has given, then count pairs of names and values;
- * the later win.
+ * the later win. Where none of that names an encoding (LC_ALL, LC_CTYPE, LANG), LANG is C.UTF-8, as the terminal is.
  * Returns a list owned by the caller (environment_destroy), or NULL when memory is short.
  */
 char **environment_create(

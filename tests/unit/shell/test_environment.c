@@ -103,12 +103,30 @@ Test(environment_create, says_which_terminal_it_is)
 	cr_assert_str_eq(value_of(list, "TERM"), "xterm-256color");
 	cr_assert_str_eq(value_of(list, "COLORTERM"), "truecolor");
 	cr_assert_str_eq(value_of(list, "HOME"), "/root");
-	cr_assert_eq(count(list), 3);
+	cr_assert_eq(count(list), 4);
 	environment_destroy(list);
 	list = create(told, NULL, NULL, 0);
 	cr_assert_str_eq(value_of(list, "TERM"), "vt100", "--env TERM=vt100");
-	cr_assert_eq(count(list), 2);
+	cr_assert_eq(count(list), 3);
 	environment_destroy(list);
+}
+
+Test(environment_create, characters_are_utf_8_unless_something_says_otherwise)
+{
+	static const char *const said[] = {"LC_ALL=C", "LC_CTYPE=de_DE.UTF-8", "LANG="};
+	const char *base[] = {"LC_TIME=C", NULL}, *const names[] = {"LANG"}, *const values[] = {"C"};
+	char **list = create(base, NULL, NULL, 0);
+	cr_assert_str_eq(value_of(list, "LANG"), "C.UTF-8");
+	environment_destroy(list);
+	list = create(base, names, values, 1);
+	cr_assert_str_eq(value_of(list, "LANG"), "C");
+	environment_destroy(list);
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+		base[0] = said[i];
+		list = create(base, NULL, NULL, 0);
+		cr_assert_eq(count(list), 3, "%s", said[i]);
+		environment_destroy(list);
+	}
 }
 
 Test(environment_create, given_values_win)
@@ -119,7 +137,7 @@ Test(environment_create, given_values_win)
 	cr_assert_str_eq(value_of(list, "A"), "2");
 	cr_assert_str_eq(value_of(list, "TERM"), "vt100");
 	cr_assert_str_eq(value_of(list, "B"), "y");
-	cr_assert_eq(count(list), 5);
+	cr_assert_eq(count(list), 6);
 	environment_destroy(list);
 	ASSERT_NO_LEAKS();
 }
@@ -138,7 +156,7 @@ Test(environment_create, strange_entries_are_left_out)
 {
 	const char *base[] = {"NOEQUALS", "=x", "", "A=1", "A=2", NULL};
 	char **list = create(base, NULL, NULL, 0);
-	cr_assert_eq(count(list), 3);
+	cr_assert_eq(count(list), 4);
 	cr_assert_str_eq(value_of(list, "A"), "2");
 	environment_destroy(list);
 }
@@ -147,7 +165,7 @@ Test(environment_create, empty_base)
 {
 	const char *base[] = {NULL};
 	char **list = create(base, NULL, NULL, 0);
-	cr_assert_eq(count(list), 2);
+	cr_assert_eq(count(list), 3);
 	environment_destroy(list);
 }
 

@@ -29,6 +29,8 @@ scenario('a cookie counts for our own page, and not for one that is merely allow
 		['our page asks', 'GET', '/api/session/list', { ...own, 'Sec-Fetch-Site': 'same-origin' }, undefined, 200],
 		['our page asks, as browsers do for GET', 'GET', '/api/session/list', { 'Sec-Fetch-Site': 'same-origin' }, undefined, 200],
 		['our page creates', 'POST', '/api/session/create', { ...own, 'Sec-Fetch-Site': 'same-origin' }, { id: 'mine' }, 200],
+		['our page creates, through a proxy that takes the Origin out', 'POST', '/api/session/create', { 'Sec-Fetch-Site': 'same-origin' }, { id: 'stripped' }, 200],
+		['a page of another port, through it', 'POST', '/api/session/create', { 'Sec-Fetch-Site': 'same-site' }, { id: 'other' }, refused],
 		['no Origin at all', 'POST', '/api/session/create', {}, { id: 'other' }, refused],
 		['an allowed page creates', 'POST', '/api/session/create', { Origin: app, 'Sec-Fetch-Site': 'cross-site' }, { id: 'other' }, refused],
 		['an allowed page reads', 'GET', '/api/session/list', { Origin: app, 'Sec-Fetch-Site': 'cross-site' }, undefined, refused],
@@ -45,7 +47,7 @@ scenario('a cookie counts for our own page, and not for one that is merely allow
 		['JSON with a charset', 'POST', '/api/session/create', { ...own, 'Content-Type': 'Application/JSON; charset=utf-8' }, '{"id":"charset"}', 200],
 	])
 		assert.equal(await byCookie(server, cookie, method, path, headers, body), expected, what);
-	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data.sort(), ['charset', 'mine']);
+	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data.sort(), ['charset', 'mine', 'stripped']);
 	assert.ok(!existsSync(`${server.root}/foreign`));
 });
 
@@ -54,6 +56,9 @@ scenario('nor does it for sockets', allowed, async (server) => {
 	const Cookie = await logIn(server);
 	await server.client({ sessionId: 's', token: null, headers: { Cookie }, origin: server.base }).connect();
 	await assert.rejects(server.client({ sessionId: 's', token: null, headers: { Cookie }, origin: app }).connect(), refusedWith(403));
+	await server.client({ sessionId: 's', token: null, headers: { Cookie, 'Sec-Fetch-Site': 'same-origin' } }).connect();
+	for (const headers of [{ Cookie }, { Cookie, 'Sec-Fetch-Site': 'same-site' }])
+		await assert.rejects(server.client({ sessionId: 's', token: null, headers }).connect(), refusedWith(403));
 	// With a token of its own the allowed page is welcome.
 	await server.client({ sessionId: 's', origin: app }).connect();
 });

@@ -264,13 +264,15 @@ bool head_is_tar(const struct head *h)
 static struct refusal check_cookie(
 	const struct server *s, const struct head *h, const char *host, bool state_changing)
 {
-	bool own = h->has_origin && origin_is_own(&s->origins, h->origin, host);
+	/* There are proxies that take the Origin out: the browser says itself that it is the page's own then. */
+	bool own = h->has_origin ? origin_is_own(&s->origins, h->origin, host)
+				 : strcmp(h->fetch_site, "same-origin") == 0;
 	bool sibling = strcmp(h->fetch_site, "same-site") == 0 && !is_navigation(h);
 	bool has_body = h->coding != HTTP_CODING_NONE ||
 		(h->has_length && strcmp(h->length, "0") != 0);
-	if (state_changing && !h->has_origin)
-		return (struct refusal){
-			403, "ORIGIN_NOT_ALLOWED", "A request with a cookie needs an Origin"};
+	if (state_changing && !h->has_origin && !own)
+		return (struct refusal){403, "ORIGIN_NOT_ALLOWED",
+			"A request with a cookie needs an Origin, or Sec-Fetch-Site: same-origin"};
 	if ((h->has_origin && !own) || (sibling && !own))
 		return (struct refusal){403, "ORIGIN_NOT_ALLOWED",
 			"A cookie counts for our own page only: send a token or a link"};

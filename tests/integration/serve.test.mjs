@@ -5,6 +5,7 @@ import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readdirSync, read
 import net from 'node:net';
 import path from 'node:path';
 import { metric } from './lib/control.mjs';
+import { descendants, parentOf, status } from './lib/proc.mjs';
 import { binary, Server, scenario, slowness } from './lib/server.mjs';
 import { long, times } from './lib/soak.mjs';
 import { pause, until, within } from './lib/until.mjs';
@@ -282,4 +283,16 @@ scenario('a workspace that cannot be one', { start: false, mayHaveDied: true }, 
 		assert.equal(error.failure?.code, 1, place);
 		assert.match(error.stderr, why, place);
 	}
+});
+
+scenario('as the first process of a container', {
+	prefix: ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'], numbers: true, mayHaveDied: true,
+	skip: process.getuid() !== 0 && 'only root may make a namespace',
+}, async (server) => {
+	const below = () => descendants(server.pid), first = below().find((pid) => parentOf(pid) === server.pid);
+	for (let n = 0; n < 30; n++) await server.api.call('POST', '/api/run', { command: '(setsid sleep .1 &)' });
+	await until('the end of all that was left behind', () =>
+		below().every((pid) => !status(pid).State?.startsWith('Z') && status(pid).Name !== 'sleep'));
+	process.kill(first, 'SIGTERM');
+	assert.deepEqual(await within('the end', server.ended), { code: 0, signal: null });
 });

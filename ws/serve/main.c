@@ -27,6 +27,7 @@
 #include "ws/serve/addresses.h"
 #include "ws/serve/commit.h"
 #include "ws/serve/fail.h"
+#include "ws/serve/first_process.h"
 #include "ws/serve/options.h"
 #include "ws/serve/privacy.h"
 #include "ws/serve/reports.h"
@@ -480,6 +481,16 @@ static int serve(struct program *p)
 	return 0;
 }
 
+static int start(struct program *p)
+{
+	int rc = first_process_step_behind();
+	if (rc < 0) {
+		serve_fail("cannot start another process behind the first one", strerror(-rc));
+		return 1;
+	}
+	return serve(p);
+}
+
 int main(int argc, char **argv)
 {
 	static struct program p;
@@ -495,7 +506,7 @@ int main(int argc, char **argv)
 	case SERVE_VERSION:
 		return print_version();
 	case SERVE_START:
-		return serve(&p);
+		return start(&p);
 	default:
 		return 2;
 	}

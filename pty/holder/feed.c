@@ -199,22 +199,31 @@ static void publish_exit(struct holder *h)
 	feed_event(h, EVENT_EXIT, &status, sizeof status);
 }
 
-/* Whether the shell that has ended now may be followed by another. */
-static bool may_restart(struct holder *h)
+/* When the shell that has ended now is followed by another. Returns false when it is not. */
+static bool plan_restart(struct holder *h)
 {
 	uint64_t now = holder_now_ms();
-	uint64_t *oldest = &h->ends_ms[h->ends++ % HOLDER_ENDS];
-	*oldest = now;
-	uint64_t first = h->ends_ms[h->ends % HOLDER_ENDS];
-	return h->options.respawn && !h->ending && (first == 0 || now - first >= HOLDER_ENDS_MS);
+	bool quick = now - h->shell_started_ms < HOLDER_QUICK_MS;
+	h->quick_ends = quick ? h->quick_ends + 1 : 0;
+	if (!h->options.respawn || h->start_error < 0 || h->quick_ends >= HOLDER_QUICK_ENDS)
+		return false;
+	h->restart_at_ms = now;
+	if (h->quick_ends >= 2)
+		h->restart_at_ms += HOLDER_BACK_OFF_MS << (h->quick_ends - 2);
+	return true;
 }
 
-/* Ask for another shell on the same terminal. Returns false when none follows. */
+/* Ask for another shell on the same terminal, when it is time. Returns false when none follows. */
 static bool restart(struct holder *h)
 {
 	if (h->starting)
 		return true;
-	if (h->start_error < 0 || !may_restart(h) || terminal_restart(h) < 0)
+	if (h->ending || (h->restart_at_ms == 0 && !plan_restart(h)))
+		return false;
+	if (holder_now_ms() < h->restart_at_ms)
+		return true;
+	h->restart_at_ms = 0;
+	if (terminal_restart(h) < 0)
 		return false;
 	if (!h->starting)
 		feed_restarted(h);
@@ -225,6 +234,7 @@ static bool restart(struct holder *h)
 void feed_restarted(struct holder *h)
 {
 	struct event_shell payload = {.status = h->exit_status, .pid = h->shell};
+	h->shell_started_ms = holder_now_ms();
 	h->shell_ended = false;
 	h->sources[EVENT_SOURCE_TERMINAL].hung = false;
 	atomic_store(&h->ring.header->shell_pid, payload.pid);

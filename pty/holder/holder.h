@@ -21,12 +21,14 @@
 #include <sys/types.h>
 #include <termios.h>
 
-#define HOLDER_CONNECTIONS 8 /* sockets served at once; more are turned away */
-#define HOLDER_SOURCES 4     /* enum event_source */
-#define HOLDER_FIFOS 3       /* WIRE_PLACE_FIFO and those behind it */
-#define HOLDER_FREE_FD 16    /* the first number above all fixed ones */
-#define HOLDER_ENDS 3        /* shells that have ended within ... */
-#define HOLDER_ENDS_MS 5000u /* ... this time are followed by no other */
+#define HOLDER_CONNECTIONS 8  /* sockets served at once; more are turned away */
+#define HOLDER_SOURCES 4      /* enum event_source */
+#define HOLDER_FIFOS 3        /* WIRE_PLACE_FIFO and those behind it */
+#define HOLDER_FREE_FD 16     /* the first number above all fixed ones */
+#define HOLDER_QUICK_MS 2000u /* a shell that ends within this time ends at once */
+#define HOLDER_QUICK_ENDS 6u  /* so many in a row are followed by no other */
+#define HOLDER_BACK_OFF_MS \
+	100u /* before the one after the second of them, then twice as long each time */
 #define HOLDER_CWD_MAX 4096u
 #define HOLDER_GIVE_UP_MS 3000u /* after the first SIGKILL, what still lives cannot be killed */
 
@@ -87,8 +89,9 @@ struct holder {
 	int exit_status;                     /* wait(2) status */
 	struct termios modes;                /* of the terminal, as it is at first */
 	char cwd[HOLDER_CWD_MAX];            /* where the shell was at its last record, or "" */
-	uint64_t ends_ms[HOLDER_ENDS]; /* when the last shells have ended, circular; 0 = none yet */
-	unsigned ends;
+	uint64_t shell_started_ms;
+	unsigned quick_ends;               /* of shells that have ended at once, in a row */
+	uint64_t restart_at_ms;            /* the next shell; 0: none is due */
 	bool fifo_ready;                   /* poll says that there is a record */
 	uint8_t record[EVENT_PAYLOAD_MAX]; /* a FIFO record whose turn has not come */
 	size_t record_length;              /* 0 = none */

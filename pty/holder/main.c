@@ -259,6 +259,7 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 		return -errno;
 	if ((rc = open_signals(h)) < 0)
 		return rc;
+	h->shell_started_ms = holder_now_ms();
 	if ((rc = terminal_start(h, ret_stage)) < 0)
 		return rc;
 	h->ring.header->shell_pid = h->shell;
@@ -333,10 +334,15 @@ static int end_timeout_ms(const struct holder *h)
 	return next > now ? (int)(next - now) : 0;
 }
 
-static int timeout_ms(const struct holder *h)
+/* blocked: the ring is full, of which the server tells. */
+static int timeout_ms(const struct holder *h, bool blocked)
 {
 	if (h->ending)
 		return end_timeout_ms(h);
+	if (h->restart_at_ms > 0 && !blocked) {
+		uint64_t now = holder_now_ms();
+		return h->restart_at_ms > now ? (int)(h->restart_at_ms - now) : 0;
+	}
 	if (!h->exited &&
 		(h->sources[EVENT_SOURCE_TERMINAL].hung || h->sources[EVENT_SOURCE_STDERR_PTY].hung))
 		return HANGUP_INTERVAL_MS;
@@ -361,7 +367,8 @@ static void turn(struct holder *h)
 	};
 	struct pollfd p[POLLS];
 	bool blocked = !h->exited && feed_blocked(h);
-	bool draining = h->shell_ended && !h->exited && !blocked && !h->starting;
+	bool draining = h->shell_ended && !h->exited && !blocked && !h->starting &&
+		holder_now_ms() >= h->restart_at_ms;
 	uint64_t count;
 	for (int i = 0; i < POLLS; i++)
 		p[i] = (struct pollfd){.fd = -1, .events = POLLIN};
@@ -377,7 +384,7 @@ static void turn(struct holder *h)
 	for (int i = 0; i < HOLDER_CONNECTIONS; i++)
 		p[CONNECTIONS + i].fd = h->connections[i];
 	bool pending = draining || (!blocked && h->record_length > 0);
-	if (poll(p, POLLS, pending ? 0 : timeout_ms(h)) < 0)
+	if (poll(p, POLLS, pending ? 0 : timeout_ms(h, blocked)) < 0)
 		return;
 	if (p[SIGNALS].revents)
 		reap(h);

@@ -185,7 +185,7 @@ shared('several lines, and several commands in one paste', { timeout: 60_000 }, 
 	for (const { event, block } of told(stream)) if (event === 'ended' && block.exitCode === null) assert.equal(block.outputExact, false);
 });
 
-// Its command, status; a shell that ends within a second of its start is not replaced by itself.
+// Its command, status.
 const ends = [['exit 3', 3], ['exec sh -c "exit 7"', 7], ['kill -9 $$', 137], ['set -e; (exit 5)', 5]];
 /** What follows, and which of these ends are looked at in an ordinary run, and in a long one. */
 const follows = { respawn: [[0, 2], [0, 1, 2, 3]], reexec: [[0], [0, 3]], close: [[1, 3], [0, 1, 2, 3]] };

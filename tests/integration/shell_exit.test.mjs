@@ -161,16 +161,14 @@ scenario('shells that end at once end the session', async (server) => {
 		const s = await api.get(id);
 		return s.state === 'exited' && s;
 	});
-	await server.session({ id: 'again', onShellExit: 'reexec' });
-	await grown(server, 'again');
-	assert.equal((await exec(server, 'again', 'exit 1')).endedBy, 'shell');
-	assert.equal((await exec(server, 'again', 'exit 5')).endedBy, 'shell');
-	assert.equal((await ended('again')).exit.code, 5);
-	await server.session({ id: 'anew', onShellExit: 'respawn' });
-	for (const code of [1, 2, 7]) assert.equal((await exec(server, 'anew', `exit ${code}`)).exitCode, code);
-	const s = await ended('anew');
-	assert.equal(s.exit.code, 7);
-	assert.equal(s.shellRestarts, 2);
+	for (const onShellExit of ['reexec', 'respawn']) {
+		const id = `again-${onShellExit}`;
+		await server.session({ id, onShellExit });
+		await grown(server, id);
+		for (const code of [8, 1, 2, 3]) assert.equal((await exec(server, id, `exit ${code}`)).exitCode, code);
+		assert.equal((await exec(server, id, 'echo "on ${__rs_qe+$(env | grep -c __rs_)}"')).output, 'on 0\n');
+		assert.equal((await api.get(id)).shellRestarts, 4);
+	}
 	writeFileSync(path.join(server.home, '.bashrc'), 'exit 9\n');
 	for (const onShellExit of ['reexec', 'respawn']) {
 		await api.create({ id: onShellExit, onShellExit });

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct event_header) == 24, "the record header is frozen");
+_Static_assert(sizeof(struct event_header) == 32, "the record header is frozen");
 
 size_t event_size(size_t length)
 {

@@ -34,6 +34,7 @@ enum event_source {
 struct event_header {
 	uint64_t offset;  /* bytes of output that came before */
 	uint64_t time_ns; /* CLOCK_REALTIME */
+	uint64_t boot_ns; /* CLOCK_BOOTTIME, for how long ago that is: the other clock may be set */
 	uint32_t type;    /* enum event_type */
 	uint32_t length;  /* payload bytes, at most EVENT_PAYLOAD_MAX */
 };

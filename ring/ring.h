@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define RING_MAGIC UINT64_C(0x31474e4952534b52) /* "RKSRING1", little endian */
-#define RING_VERSION 1u
+#define RING_VERSION 2u
 
 #define RING_SIZE_MIN ((size_t)64 << 10)
 #define RING_SIZE_MAX ((size_t)1 << 30)

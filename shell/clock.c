@@ -1,14 +1,24 @@
-/* The system's real-time clock, which may jump, and its ISO text; no state, and it cannot fail. */
+/* See clock.h. The real-time clock may jump; nothing here has state, or can fail. */
 #include "shell/clock.h"
 
 #include <stdio.h>
 #include <time.h>
 
-uint64_t clock_wall_ms(void)
+static uint64_t read_ms(clockid_t clock)
 {
 	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint64_t clock_wall_ms(void)
+{
+	return read_ms(CLOCK_REALTIME);
+}
+
+uint64_t clock_boot_ms(void)
+{
+	return read_ms(CLOCK_BOOTTIME);
 }
 
 void clock_format(uint64_t wall_ms, char text[CLOCK_TEXT_SIZE])

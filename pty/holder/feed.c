@@ -75,13 +75,19 @@ static void wake_server(struct holder *h)
 		(void)!write(h->wake_fd, &one, sizeof one); /* EAGAIN: it is awake anyway */
 }
 
-void feed_event(struct holder *h, enum event_type type, const void *payload, size_t length)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void feed_event(struct holder *h, enum event_type type, const void *payload, size_t length)
+{
 	struct event_header header = {
 		.offset = stream_head(&h->ring.bytes),
-		.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+		.time_ns = clock_ns(CLOCK_REALTIME),
+		.boot_ns = clock_ns(CLOCK_BOOTTIME),
 		.type = type,
 		.length = (uint32_t)length,
 	};

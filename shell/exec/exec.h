@@ -128,7 +128,9 @@ struct exec {
 	uint64_t events_lost; /* of the outline, when it was typed */
 
 	uint64_t submitted_ms, started_ms, ended_ms;                /* wall clock; 0: not yet */
+	uint64_t started_boot_ms;                                   /* the same, since boot */
 	uint64_t queue_until_ms, timeout_ms, deadline_ms, typed_ms; /* loop time, 0: none */
+	uint64_t overdue_ms; /* when it was first seen that its time is over */
 	uint64_t doubted_ms; /* and since when the shell is asked whether it has taken it */
 	uint64_t typed_offset, typed_position; /* when it was typed */
 	bool start_marked, end_marked;         /* the marks were found: start, end are exact */

@@ -204,6 +204,28 @@ static void tick_queue(struct executor *x)
 	}
 }
 
+/* Whether something that the holder has put into the ring has not been followed. */
+static bool is_behind(const struct executor *x)
+{
+	const struct ring *ring = &x->pane->held.link.ring;
+	return stream_head(&ring->bytes) > x->outline.offset ||
+		stream_head(&ring->events) > x->outline.position;
+}
+
+/*
+ * Whether its time is over. A server that was stopped finds that its command has ended in time only when it has read that: this
+ * is waited for, but not for ever, for there may always be more.
+ */
+static bool is_overdue(struct exec *e)
+{
+	uint64_t now = exec_now(e->executor);
+	if (e->deadline_ms == 0 || now < e->deadline_ms)
+		return false;
+	if (e->overdue_ms == 0)
+		e->overdue_ms = now;
+	return !is_behind(e->executor) || now >= e->overdue_ms + EXEC_OVERDUE_MS;
+}
+
 static void tick_current(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
@@ -218,7 +240,7 @@ static void tick_current(struct exec *e)
 		exec_doubt_tick(e);
 	if (e->state == EXEC_DONE)
 		return;
-	if (e->deadline_ms > 0 && now >= e->deadline_ms) {
+	if (is_overdue(e)) {
 		e->deadline_ms = 0;
 		e->timed_out = true;
 		exec_cancel(e, 0, EXEC_GRACE_MS);

@@ -22,6 +22,7 @@
 #define EXEC_PROMPT_MS 10000u   /* for a new shell's first prompt */
 #define EXEC_MUTE_MS 5000u      /* at its prompt without a word of what it has run */
 #define EXEC_KILLED_MS 1000u    /* at least, for the end of what was sent KILL to be told */
+#define EXEC_OVERDUE_MS 1000u   /* for what tells that a command has ended in time */
 #define EXEC_SETTLE_MS 100u     /* for a shell to act on a line that somebody has entered */
 #define EXEC_UNMARKED_MS 300u   /* of silence at a prompt that has lost its marks */
 #define EXEC_RECORD_MS RECORD_WAIT_MS
@@ -72,6 +73,7 @@ struct executor {
 	uint64_t entered_ms;
 	unsigned pasting; /* bytes of the begin (or end) of a bracketed paste that have come */
 	bool in_paste;
+	bool searching;          /* readline's search in the history may be open, see exec_type() */
 	char error_terminal[64]; /* path of the second terminal, or "" */
 	bool error_asked;        /* and it has been asked for */
 	bool newborn;            /* its shell has been started by this server */

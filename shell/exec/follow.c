@@ -164,12 +164,15 @@ static void on_mark(void *user, const struct mark *mark)
 
 /* Records */
 
-void exec_running(struct exec *e, uint64_t started_ms)
+void exec_running(struct exec *e, uint64_t started_ms, uint64_t started_boot_ms)
 {
 	e->state = EXEC_RUNNING;
 	e->started_ms = started_ms;
+	e->started_boot_ms = started_boot_ms;
 	if (e->timeout_ms > 0) {
-		uint64_t ran = clock_wall_ms() - e->started_ms; /* while the server was away */
+		uint64_t now = clock_boot_ms();
+		uint64_t ran = now > started_boot_ms ? now - started_boot_ms
+						     : 0; /* while the server was away */
 		e->deadline_ms = exec_now(e->executor) +
 			(ran < e->timeout_ms ? e->timeout_ms - ran : 0);
 	}
@@ -189,7 +192,7 @@ static void on_started(
 	}
 	if (!e->start_marked)
 		e->start = event->offset;
-	exec_running(e, event->time_ns / 1000000);
+	exec_running(e, event->time_ns / 1000000, event->boot_ns / 1000000);
 	exec_log_began(e);
 	x->back_due = record->half_typed > 0;
 	x->hold_until_ms = x->back_due ? exec_now(x) + EXEC_HOLD_MS : 0;
@@ -233,7 +236,7 @@ static void begin_anew(struct executor *x)
 	set_prompt(x, EXEC_PROMPT_NONE);
 	x->aside = (struct exec_aside){0};
 	x->entered = 0;
-	x->left = x->in_paste = x->back_due = x->environment_asked = false;
+	x->left = x->in_paste = x->searching = x->back_due = x->environment_asked = false;
 	x->pasting = x->column = 0;
 	x->hold_until_ms = 0;
 	x->newborn = true;

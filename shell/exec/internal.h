@@ -72,8 +72,8 @@ void exec_shell_tick(struct executor *x);
 /* Let the input go that was held back. */
 void exec_release_input(struct executor *x);
 
-/* follow.c: it has begun; what is left of its time is counted from then. */
-void exec_running(struct exec *e, uint64_t started_ms);
+/* follow.c: it has begun, by the wall clock and since boot; what is left of its time is counted from then. */
+void exec_running(struct exec *e, uint64_t started_ms, uint64_t started_boot_ms);
 
 /* hold.c: it is typed, or known from an earlier server; nobody will read it any more. */
 void exec_hold_begin(struct exec *e);

@@ -22,7 +22,7 @@
 #define LOG_MAX ((size_t)64 << 20)
 #define LOG_COMPACT ((size_t)1 << 20) /* below that it is not worth writing it anew */
 #define HEADER_MAX ((size_t)64 << 10)
-#define BEGINNING_SIZE 80u
+#define BEGINNING_SIZE 112u
 
 static json_t *text_or_null(const char *text)
 {
@@ -51,8 +51,10 @@ static json_t *common_json(const struct exec *e)
 /* Its start, at the end of the header: always of the same length. */
 static void put_beginning(const struct exec *e, char ret_text[BEGINNING_SIZE])
 {
-	snprintf(ret_text, BEGINNING_SIZE, ",\"began\":%14llu,\"from\":%20llu,\"marked\":%d}\n",
-		(unsigned long long)e->started_ms, (unsigned long long)e->start, e->start_marked);
+	snprintf(ret_text, BEGINNING_SIZE,
+		",\"began\":%14llu,\"boot\":%14llu,\"from\":%20llu,\"marked\":%d}\n",
+		(unsigned long long)e->started_ms, (unsigned long long)e->started_boot_ms,
+		(unsigned long long)e->start, e->start_marked);
 }
 
 /* Always of the same length for an exec: its start is put in later, over what is there. */
@@ -291,7 +293,7 @@ static void take_beginning(struct exec *e, const json_t *root)
 		return;
 	e->start = (uint64_t)json_integer_value(json_object_get(root, "from"));
 	e->start_marked = json_integer_value(json_object_get(root, "marked")) == 1;
-	exec_running(e, began);
+	exec_running(e, began, (uint64_t)json_integer_value(json_object_get(root, "boot")));
 }
 
 /* The command of the script: what was typed last. */

@@ -13,6 +13,7 @@
 
 #define KILL_INTERVAL_MS 50u
 #define GIVE_UP_MS 3000u /* after the first KILL */
+#define OVERDUE_MS 100u  /* for what the holder has written to be read */
 #define QUIET_MS 2000u   /* for the holder to tell that nobody is left */
 
 /* 0: there is none. It is known before it has been attached to. */
@@ -117,9 +118,18 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 
 void process_arm(struct process *p)
 {
-	uint64_t now = clock_wall_ms(), at = p->created_ms + p->timeout_ms;
+	uint64_t now = clock_boot_ms(), at = p->created_boot_ms + p->timeout_ms;
 	if (p->timeout_ms > 0 && !p->killing)
 		uv_timer_start(&p->timer, process_on_timer, at > now ? at - now : 0, 0);
+}
+
+/* A server that was stopped finds that it has ended in time only when it has read that: this is waited for, once. */
+static bool may_have_ended(const struct process *p)
+{
+	const struct ring *ring = &p->held.link.ring;
+	return !p->overdue && p->ring_open &&
+		(stream_head(&ring->events) > p->events_offset ||
+			stream_head(&ring->bytes) > p->head || ring_is_blocked(ring));
 }
 
 void process_on_timer(uv_timer_t *timer)
@@ -127,6 +137,9 @@ void process_on_timer(uv_timer_t *timer)
 	struct process *p = timer->data;
 	if (p->killing) {
 		kill_step(p);
+	} else if (p->state == PROCESS_RUNNING && may_have_ended(p)) {
+		p->overdue = true;
+		uv_timer_start(&p->timer, process_on_timer, OVERDUE_MS, 0);
 	} else if (p->state == PROCESS_RUNNING) {
 		p->timed_out = true;
 		p->table->counters.timed_out++;

@@ -12,10 +12,11 @@
 
 int process_meta_save(int dir_fd, const struct process *p)
 {
-	json_t *root = json_pack("{s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:I}", "id", p->held.id,
+	json_t *root = json_pack("{s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:I, s:I}", "id", p->held.id,
 		"session", p->session, "command", p->command, "commandCut", p->command_cut, "cwd",
-		p->cwd, "createdAt", (json_int_t)p->created_ms, "timeoutMs",
-		(json_int_t)p->timeout_ms, "pid", (json_int_t)p->pid);
+		p->cwd, "createdAt", (json_int_t)p->created_ms, "createdBoot",
+		(json_int_t)p->created_boot_ms, "timeoutMs", (json_int_t)p->timeout_ms, "pid",
+		(json_int_t)p->pid);
 	json_t *flags = json_pack("{s:b, s:b, s:b, s:b}", "inputPipe", p->input_pipe, "inputClosed",
 		p->input_closed, "timedOut", p->timed_out, "killAsked", p->kill_asked);
 	json_t *end = p->ended_ms == 0
@@ -48,18 +49,18 @@ static int read_end(struct process *p, const json_t *end)
 static int read_meta(struct process *p, const json_t *root)
 {
 	const char *id, *session, *command, *cwd;
-	json_int_t created, timeout, pid;
+	json_int_t created, boot, timeout, pid;
 	json_t *end;
 	int cut, pipe, closed, timed_out, kill_asked;
 	if (json_unpack((json_t *)(uintptr_t)root,
-		    "{s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:I, s:{s:b, s:b, s:b, s:b}, s:o}", "id",
-		    &id, "session", &session, "command", &command, "commandCut", &cut, "cwd", &cwd,
-		    "createdAt", &created, "timeoutMs", &timeout, "pid", &pid, "flags", "inputPipe",
-		    &pipe, "inputClosed", &closed, "timedOut", &timed_out, "killAsked", &kill_asked,
-		    "end", &end) < 0)
+		    "{s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:I, s:I, s:{s:b, s:b, s:b, s:b}, s:o}",
+		    "id", &id, "session", &session, "command", &command, "commandCut", &cut, "cwd",
+		    &cwd, "createdAt", &created, "createdBoot", &boot, "timeoutMs", &timeout, "pid",
+		    &pid, "flags", "inputPipe", &pipe, "inputClosed", &closed, "timedOut",
+		    &timed_out, "killAsked", &kill_asked, "end", &end) < 0)
 		return -EBADMSG;
 	if (!processes_id_is_valid(id) || (*session && !name_is_id(session)) || created < 0 ||
-		timeout < 0 || pid < 0 || pid > INT32_MAX)
+		boot < 0 || timeout < 0 || pid < 0 || pid > INT32_MAX)
 		return -EBADMSG;
 	p->command = strdup(command);
 	p->cwd = strdup(cwd);
@@ -69,6 +70,7 @@ static int read_meta(struct process *p, const json_t *root)
 	snprintf(p->session, sizeof p->session, "%s", session);
 	p->command_cut = cut;
 	p->created_ms = (uint64_t)created;
+	p->created_boot_ms = (uint64_t)boot;
 	p->timeout_ms = (uint64_t)timeout;
 	p->pid = (pid_t)pid;
 	p->input_pipe = pipe;

@@ -67,6 +67,7 @@ struct process {
 	bool command_cut;              /* it is longer */
 	char *cwd;
 	uint64_t created_ms, ended_ms; /* wall clock */
+	uint64_t created_boot_ms;      /* since boot */
 	uint64_t timeout_ms;           /* 0 = none */
 	enum process_state state;
 	bool end_asked; /* the holder has been told to end */
@@ -74,6 +75,7 @@ struct process {
 	bool let_go;    /* there is no holder any more, and no link to it */
 	bool gone;      /* nobody of the tree lives any more */
 	bool timed_out, kill_asked;
+	bool overdue; /* its time is over, and what may tell of its end is being read */
 	bool input_pipe, input_closed;
 	int error;           /* why the status is not known; 0 = it is */
 	int wait_status;     /* wait(2) status, once ended */

@@ -205,6 +205,7 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	snprintf(p->held.id, sizeof p->held.id, "%s", o->id);
 	snprintf(p->session, sizeof p->session, "%s", o->session ? o->session : "");
 	p->created_ms = clock_wall_ms();
+	p->created_boot_ms = clock_boot_ms();
 	p->timeout_ms = o->timeout_ms;
 	p->input_pipe = o->input_pipe;
 	p->hold_asked = o->hold;

@@ -10,7 +10,7 @@ import { Processes } from './lib/process.mjs';
 import { scenario } from './lib/server.mjs';
 import { long, times } from './lib/soak.mjs';
 import { together } from './lib/together.mjs';
-import { stays, until } from './lib/until.mjs';
+import { pause, stays, until } from './lib/until.mjs';
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/;
 
@@ -329,6 +329,23 @@ processes('who is left behind lives on, is heard, and can be ended', async (p, s
 	await p.kill(processId);
 	assert.ok(!isAlive(child));
 	assert.equal((await p.get(processId)).exitCode, 3);
+});
+
+scenario('what ends in time has done so, also when the server was stopped beyond the limit', async (server) => {
+	const p = new Processes(server), timeoutMs = 2500, file = (name) => path.join(server.root, name);
+	const command = (name) => `touch ${file(name)}; sleep .3; touch ${file(`${name}-over`)}`;
+	await server.session({ id: 's' });
+	const exec = server.api.call('POST', '/api/session/s/exec', { command: command('exec'), timeoutMs });
+	const { processId } = await p.start(command('process'), { timeoutMs });
+	await until('both begin', () => ['exec', 'process'].every((name) => existsSync(file(name))));
+	await server.kill('SIGSTOP');
+	await until('both are over', () => ['exec-over', 'process-over'].every((name) => existsSync(file(name))));
+	await pause(timeoutMs);
+	await server.kill('SIGCONT');
+	const { data } = await exec;
+	assert.deepEqual([data.exitCode, data.timedOut], [0, false]);
+	const shown = await p.ended(processId);
+	assert.deepEqual([shown.exitCode, shown.timedOut], [0, undefined]);
 });
 
 processes('a time limit ends the tree and is said', async (p, server) => {

@@ -34,10 +34,12 @@ static inline void memory_ring_say(struct ring *r, const char *text)
 static inline void memory_ring_event(
 	struct ring *r, enum event_type type, const void *payload, size_t length)
 {
-	struct timespec now;
+	struct timespec now, boot;
 	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
 	struct event_header header = {.offset = stream_head(&r->bytes),
 		.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+		.boot_ns = (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec,
 		.type = type,
 		.length = (uint32_t)length};
 	event_append(&r->events, &header, payload);

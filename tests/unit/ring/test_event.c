@@ -19,11 +19,11 @@ static void append(struct stream *log, uint64_t offset, const void *payload, siz
 
 Test(event_size, is_a_multiple_of_eight_with_the_header)
 {
-	cr_assert_eq(event_size(0), 24);
-	cr_assert_eq(event_size(1), 32);
-	cr_assert_eq(event_size(8), 32);
-	cr_assert_eq(event_size(9), 40);
-	cr_assert_eq(event_size(EVENT_PAYLOAD_MAX), 24 + 4096);
+	cr_assert_eq(event_size(0), 32);
+	cr_assert_eq(event_size(1), 40);
+	cr_assert_eq(event_size(8), 40);
+	cr_assert_eq(event_size(9), 48);
+	cr_assert_eq(event_size(EVENT_PAYLOAD_MAX), 32 + 4096);
 }
 
 Test(event_read, nothing_there_yet)

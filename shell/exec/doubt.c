@@ -33,7 +33,7 @@ void exec_ask_sign(struct executor *x)
 	if (!x->unanswered || x->sign_asked || !x->pane->life.runs || !exec_shell_in_front(x) ||
 		!exec_shell_reads_keys(x))
 		return;
-	x->sign_asked = link_write(&x->pane->held.link, key, sizeof key - 1) == 0;
+	x->sign_asked = exec_type_key(x, key, sizeof key - 1) == 0;
 	/* The answer to one that was asked before is no sign. */
 	if (x->sign_asked && x->signs_due == 0)
 		x->signs_due = x->environment_asked ? 2 : 1;

@@ -73,7 +73,7 @@ struct executor {
 	uint64_t entered_ms;
 	unsigned pasting; /* bytes of the begin (or end) of a bracketed paste that have come */
 	bool in_paste;
-	bool searching;          /* readline's search in the history may be open, see exec_type() */
+	bool searching; /* readline's search in the history may be open, see exec_type_key() */
 	char error_terminal[64]; /* path of the second terminal, or "" */
 	bool error_asked;        /* and it has been asked for */
 	bool newborn;            /* its shell has been started by this server */

@@ -69,6 +69,8 @@ int exec_type(struct exec *e);
 bool exec_is_ready(struct executor *x);
 /* shell.c: what waits for a shell that is not, or never will be, at its prompt. */
 void exec_shell_tick(struct executor *x);
+/* type.c: type one of our keys. Returns as link_write() does. */
+int exec_type_key(struct executor *x, const char *keys, size_t length);
 /* Let the input go that was held back. */
 void exec_release_input(struct executor *x);
 

@@ -54,7 +54,7 @@ static void answer_waiters(struct executor *x)
 static void ask_shell(struct executor *x)
 {
 	static const char key[] = INTEGRATION_STATE;
-	if (link_write(&x->pane->held.link, key, sizeof key - 1) < 0) {
+	if (exec_type_key(x, key, sizeof key - 1) < 0) {
 		answer_waiters(x);
 		return;
 	}

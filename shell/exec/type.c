@@ -94,7 +94,7 @@ int exec_type(struct exec *e)
 		rc = write_script(x, e);
 	int length = snprintf(keys, sizeof keys, INTEGRATION_LOAD "%s\r", seal);
 	if (rc == 0)
-		rc = link_write(&x->pane->held.link, keys, (size_t)length);
+		rc = exec_type_key(x, keys, (size_t)length);
 	if (rc < 0) {
 		x->all->callbacks->failed(x->user, "cannot type a command", rc);
 		return rc;
@@ -125,6 +125,35 @@ static void note_paste(struct executor *x, char c)
 static bool is_enter(char c)
 {
 	return c == '\r' || c == '\n' || c == 0x03 || c == 0x04 || c == 0x0f;
+}
+
+/*
+ * readline: Ctrl-R and Ctrl-S begin a search, and go on with it. Ctrl-H, Ctrl-Q, Ctrl-V, Ctrl-W and Ctrl-Y change what is searched
+ * for; other control characters end it. With IXON, Ctrl-S stops the terminal.
+ */
+static void note_search(struct executor *x, char c)
+{
+	static const char changes[] = "\010\021\026\027\031";
+	struct termios modes;
+	int master = x->pane->held.link.master_fd;
+	bool ready = x->prompt == EXEC_PROMPT_READY && !x->in_paste;
+	if (c == 0x12)
+		x->searching = ready;
+	else if (c == 0x13 && tcgetattr(master, &modes) == 0 && !(modes.c_iflag & IXON))
+		x->searching = ready;
+	else if (c >= 0 && c < ' ' && c != 0x13 && !(c && strchr(changes, c)))
+		x->searching = false;
+}
+
+/* In a search the beginning of our key would end that, and its rest would be typed: Ctrl-G leaves it, and the line is as before. */
+int exec_type_key(struct executor *x, const char *keys, size_t length)
+{
+	static const char leave[] = "\007";
+	struct link *link = &x->pane->held.link;
+	if (x->searching && x->shell == INTEGRATION_BASH)
+		(void)link_write(link, leave, sizeof leave - 1);
+	x->searching = false;
+	return link_write(link, keys, length);
 }
 
 /* Whether something typed has to wait: what is for the command itself, such as Ctrl-C, never longer than it takes to begin. */
@@ -178,6 +207,7 @@ static int take_input(struct executor *x, const void *bytes, size_t length)
 		return hold_input(x, bytes, length);
 	for (size_t i = 0; i < length; i++) {
 		note_paste(x, text[i]);
+		note_search(x, text[i]);
 		if (is_enter(text[i]) && !x->in_paste) {
 			x->entered++;
 			x->entered_ms = exec_now(x);

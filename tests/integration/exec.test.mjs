@@ -112,6 +112,18 @@ shared('every awkward command: status, output, range', { timeout: 100_000 }, asy
 	}
 });
 
+shared('while a line is searched for in the history', async (server) => {
+	await server.session({ id });
+	const { offset } = await server.api.get(id);
+	await server.api.input(id, 'begun \x12ech');
+	await server.outputMatches(id, /reverse-i-search/, offset);
+	const e = await exec(server, 'echo found');
+	assert.deepEqual([e.output, e.exitCode, e.outputExact], ['found\n', 0, true]);
+	assert.doesNotMatch(await server.api.text(id, offset), /cannot find keymap/);
+	await until('the line that was begun', async () => (await rows(server)).filter(Boolean).at(-1)?.endsWith('begun'));
+	await server.api.input(id, '\x15');
+});
+
 shared('it looks typed, is in the history, and the half-typed line comes back', async (server) => {
 	const { api } = server;
 	await server.session({ id, cols: 60, rows: 20 });

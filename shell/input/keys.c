@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <strings.h>
 
 #define ENTER 13u
@@ -397,11 +398,25 @@ static void put_kitty(struct output *o, const struct key *k, unsigned flags)
 		put_event(o, &key, flags, true);
 }
 
-size_t keys_encode(
-	const struct key *k, const struct screen_modes *modes, char ret_bytes[KEYS_BYTES_MAX])
+/* Whether the kernel acts on a control character, so that no program reads it. */
+static bool is_acted_on(const struct termios *line, uint32_t c)
+{
+	bool signals = line->c_lflag & ISIG, lines = line->c_lflag & ICANON;
+	if (c == _POSIX_VDISABLE)
+		return false;
+	return (signals &&
+		       (c == line->c_cc[VINTR] || c == line->c_cc[VQUIT] || c == line->c_cc[VSUSP])) ||
+		(lines && c == line->c_cc[VEOF]);
+}
+
+size_t keys_encode(const struct key *k, const struct screen_modes *modes,
+	const struct termios *line, char ret_bytes[KEYS_BYTES_MAX])
 {
 	struct output o = {.bytes = ret_bytes};
-	if (modes->kitty_flags & (KITTY_DISAMBIGUATE | KITTY_ALL))
+	bool controls = k->modifiers == KEY_CTRL && k->code < KEY_UP;
+	if (controls && line && is_acted_on(line, control(k->code)))
+		put_character(&o, control(k->code));
+	else if (modes->kitty_flags & (KITTY_DISAMBIGUATE | KITTY_ALL))
 		put_kitty(&o, k, modes->kitty_flags);
 	else
 		put_legacy(&o, k, modes);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <termios.h>
 
 #define KEYS_BYTES_MAX 64u /* of one key: its press, and its release where a program wants that */
 
@@ -57,7 +58,10 @@ bool keys_parse(const char *name, size_t length, struct key *ret_key);
 /*
  * What the terminal sends for it. A modifier that a mode cannot express is left out, as terminals do. F13 to
  * F24 are, without the kitty protocol, what terminfo has for xterm-256color: F1 to F12 with Shift.
+ *
+ * line: how the kernel takes input, see termios(3); NULL: not known. Characters that it acts on itself (C-c, C-\ and C-z with
+ * ISIG, C-d with ICANON) are sent as they are in all modes: what has set those reads no keys then, or is no more.
  * Returns the number of bytes.
  */
-size_t keys_encode(
-	const struct key *key, const struct screen_modes *modes, char ret_bytes[KEYS_BYTES_MAX]);
+size_t keys_encode(const struct key *key, const struct screen_modes *modes,
+	const struct termios *line, char ret_bytes[KEYS_BYTES_MAX]);

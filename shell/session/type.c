@@ -97,6 +97,11 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 	return 0;
 }
 
+bool session_line(const struct session *s, struct termios *ret_line)
+{
+	return tcgetattr(s->pane.held.link.master_fd, ret_line) == 0;
+}
+
 void session_prompt(const struct session *s, struct session_prompt *ret_prompt)
 {
 	*ret_prompt = (struct session_prompt){.offset = session_head(s),

@@ -6,6 +6,8 @@
 
 #include "shell/session/session.h"
 
+#include <termios.h>
+
 struct typing_result {
 	size_t written; /* of these bytes: the terminal has them */
 	size_t queued; /* bytes that wait now for a program to read, those of others before them included */
@@ -19,6 +21,9 @@ struct typing_result {
  */
 int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
 	struct typing_result *ret_result);
+
+/* How the terminal takes input now. Returns false when it has hung up. */
+bool session_line(const struct session *s, struct termios *ret_line);
 
 /*
  * What waits for input that the terminal does not show; whether it still does: nothing was printed, the same program is in

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(name, in.at, in.left);
 	if (keys_parse(name, in.left, &key)) {
 		FUZZ_CHECK(key.code < KEY_CODES_END);
-		size_t length = keys_encode(&key, &modes, bytes);
+		size_t length = keys_encode(&key, &modes, NULL, bytes);
 		FUZZ_CHECK(length > 0 && length <= KEYS_BYTES_MAX);
 	}
 	free(name);

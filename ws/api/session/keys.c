@@ -94,12 +94,19 @@ static bool add_paste(struct keystrokes *k, const json_t *body)
 	return true;
 }
 
+static size_t encode(const struct session *s, const struct key *key,
+	const struct screen_modes *modes, char bytes[KEYS_BYTES_MAX])
+{
+	struct termios line;
+	return keys_encode(key, modes, session_line(s, &line) ? &line : NULL, bytes);
+}
+
 static bool add_key(struct keystrokes *k, const char *name, size_t length)
 {
 	struct key key;
 	char bytes[KEYS_BYTES_MAX];
 	if (keys_parse(name, length, &key))
-		return append_bytes(k, bytes, keys_encode(&key, &k->modes, bytes));
+		return append_bytes(k, bytes, encode(k->session, &key, &k->modes, bytes));
 	reply_invalid(k->request, "keys",
 		"There is a name that is no key: C- M- S- before Enter, Tab, Escape, Space, BSpace, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F24, KP0 to KP9, KPEnter, or one character",
 		"invalid");
@@ -316,7 +323,7 @@ static int type_enter(struct session *s, const struct typist *by, struct typing_
 	struct typing_result result;
 	char bytes[KEYS_BYTES_MAX];
 	(void)keys_parse("Enter", strlen("Enter"), &enter); /* it is one */
-	int rc = session_type_as(s, by, bytes, keys_encode(&enter, &modes, bytes), &result);
+	int rc = session_type_as(s, by, bytes, encode(s, &enter, &modes, bytes), &result);
 	if (rc < 0)
 		return rc;
 	typed->written += result.written;

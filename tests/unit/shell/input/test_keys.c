@@ -10,7 +10,7 @@ static const char *encoded(const char *name, const struct screen_modes *modes)
 	struct key key;
 	if (!keys_parse(name, strlen(name), &key))
 		return "?";
-	size_t length = keys_encode(&key, modes, bytes);
+	size_t length = keys_encode(&key, modes, NULL, bytes);
 	bytes[length] = '\0';
 	return bytes;
 }
@@ -95,14 +95,40 @@ Test(keys_encode, control_space_is_nul)
 	char bytes[KEYS_BYTES_MAX];
 	struct key key;
 	cr_assert(keys_parse("C-Space", 7, &key));
-	cr_expect_eq(keys_encode(&key, &(struct screen_modes){0}, bytes), 1);
+	cr_expect_eq(keys_encode(&key, &(struct screen_modes){0}, NULL, bytes), 1);
 	cr_expect_eq(bytes[0], '\0');
 	cr_assert(keys_parse("C-M-Space", 9, &key));
-	cr_expect_eq(keys_encode(&key, &(struct screen_modes){0}, bytes), 2);
+	cr_expect_eq(keys_encode(&key, &(struct screen_modes){0}, NULL, bytes), 2);
 	cr_expect_arr_eq(bytes, "\033", 2);
 }
 
 /* ctlseqs: DECCKM. Modified ones stay. */
+Test(keys_encode, what_the_kernel_acts_on_is_sent_as_it_is)
+{
+	struct termios line = {.c_cc = {[VINTR] = 3, [VQUIT] = 28, [VSUSP] = 26, [VEOF] = 4}};
+	static const struct {
+		const char *name;
+		tcflag_t flag;
+		const char *bytes;
+	} cases[] = {{"C-c", ISIG, "\3"}, {"C-\\", ISIG, "\34"}, {"C-z", ISIG, "\32"},
+		{"C-d", ICANON, "\4"}, {"C-d", ISIG, "\033[100;5u"}, {"C-c", ICANON, "\033[99;5u"},
+		{"C-x", ISIG | ICANON, "\033[120;5u"}, {"C-M-c", ISIG | ICANON, "\033[99;7u"},
+		{"C-Up", ISIG | ICANON, "\033[1;5A"}};
+	const struct screen_modes modes[] = {{.kitty_flags = 1}, {.kitty_flags = 0x1f}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char bytes[KEYS_BYTES_MAX + 1];
+		struct key key;
+		line.c_lflag = cases[i].flag;
+		cr_assert(keys_parse(cases[i].name, strlen(cases[i].name), &key));
+		bytes[keys_encode(&key, &modes[0], &line, bytes)] = '\0';
+		cr_expect_str_eq(bytes, cases[i].bytes, "%s", cases[i].name);
+		if (bytes[0] != '\033') {
+			bytes[keys_encode(&key, &modes[1], &line, bytes)] = '\0';
+			cr_expect_str_eq(bytes, cases[i].bytes, "%s, all of kitty", cases[i].name);
+		}
+	}
+}
+
 Test(keys_encode, application_cursor_keys)
 {
 	static const struct key_case cases[] = {{"Up", "\033OA"}, {"Down", "\033OB"},
@@ -191,6 +217,6 @@ Test(keys_encode, the_longest_fits)
 	char bytes[KEYS_BYTES_MAX];
 	struct key key;
 	cr_assert(keys_parse("C-M-S-KPEnter", 13, &key));
-	cr_expect_leq(keys_encode(&key, &(struct screen_modes){.kitty_flags = 31}, bytes),
+	cr_expect_leq(keys_encode(&key, &(struct screen_modes){.kitty_flags = 31}, NULL, bytes),
 		KEYS_BYTES_MAX);
 }

@@ -24,6 +24,8 @@ scenario('it finds its server and its session', { skip: noRooms && 'a room hides
 	assert.match((await inside('ringside share')).stdout, /#link=/);
 	const within = await inside('ringside attach box');
 	assert.match(within.stderr, /this is session box: it cannot be shown within itself/);
+	for (const words of ['env -u RINGSIDE_SESSION ringside attach box', `ringside --socket ${socketOf(server)} attach box`, 'setsid -w ringside --socket "$RINGSIDE_SOCKET" attach'])
+		assert.match((await inside(words)).stderr, /this is session box: it cannot be shown within itself/, words);
 	await server.api.open({ id: 'other' });
 	assert.equal((await inside('ringside rename other Anders')).code, 0);
 	assert.equal((await server.api.get('other')).name, 'Anders');

@@ -176,7 +176,7 @@ static int run_attach(struct cli *cli)
 		return rc;
 	const char *here = attach_here(cli);
 	if (given && here && strcmp(given, here) == 0)
-		return cli_fail(cli, "this is session %s: it cannot be shown within itself", here);
+		return cli_fail(cli, ATTACH_WITHIN, here);
 	char *id = given ? strdup(given) : find_latest_session(cli, !link.owner);
 	rc = id ? attach_session(cli, id, &o) : cli->status;
 	free(id);

@@ -17,6 +17,9 @@ struct attach_options {
 	bool next;        /* when the session ends, the next one is shown */
 };
 
+/* Why one cannot be shown, with its id. */
+#define ATTACH_WITHIN "this is session %s: it cannot be shown within itself"
+
 /* The session that this command line is in, of the server that it is for, or NULL: it cannot be shown within itself. */
 const char *attach_here(const struct cli *cli);
 

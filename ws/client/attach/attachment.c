@@ -10,6 +10,7 @@
 
 #include "ws/client/attach/tty.h"
 #include "ws/client/connect/call.h"
+#include "ws/client/connect/connection.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -306,6 +307,31 @@ static void choose_name(struct attachment *a)
 	snprintf(a->client, sizeof a->client, "%016" PRIx64, number);
 }
 
+/* 0: it is no more. */
+static pid_t parent_of(pid_t pid)
+{
+	char path[40], line[256];
+	int parent = 0;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "re");
+	while (f && parent == 0 && fgets(line, sizeof line, f))
+		(void)sscanf(line, "PPid: %d", &parent); /* NOLINT(cert-err34-c): the kernel's own */
+	if (f)
+		fclose(f);
+	return parent;
+}
+
+/* Whether this runs below a shell of the server's, which is on this machine: what it shows would be shown there again, for ever. */
+static bool is_below(const struct cli *cli, pid_t shell)
+{
+	pid_t server, pid = getpid();
+	if (!cli->target.socket || connection_peer(cli, &server) < 0 || shell <= 1)
+		return false;
+	while (pid > 1 && pid != shell)
+		pid = parent_of(pid);
+	return pid == shell;
+}
+
 int attach_session(struct cli *cli, const char *session, const struct attach_options *options)
 {
 	struct attachment a = {.cli = cli, .options.detach_key = 0};
@@ -326,7 +352,10 @@ int attach_session(struct cli *cli, const char *session, const struct attach_opt
 	const json_t *data = json_object_get(answer.json, "data");
 	const char *state = json_string_value(json_object_get(data, "state"));
 	a.waited = state && strcmp(state, "running") != 0; /* its size is what it is */
+	pid_t shell = (pid_t)json_integer_value(json_object_get(data, "pid"));
 	answer_finish(&answer);
+	if (!a.waited && is_below(cli, shell))
+		return cli_fail(cli, ATTACH_WITHIN, session);
 	int fd = tty_open();
 	if (fd < 0)
 		return cli_fail(cli, "%s",

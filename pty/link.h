@@ -113,6 +113,12 @@ void link_drop_input(struct link *l);
 /* Bytes of input that wait. */
 size_t link_input_queued(const struct link *l);
 
+/*
+ * Bytes that are in the terminal and that no program has read, as far as the kernel tells: at most 4095 (the rest of what was
+ * written waits where nobody sees it), and while it collects lines only whole ones. See FIONREAD in tty_ioctl(4).
+ */
+size_t link_unread(const struct link *l);
+
 /* Place in all input behind what has been written and what waits; see ring/receipts.h. */
 uint64_t link_input_end(const struct link *l);
 

@@ -2,7 +2,9 @@
 #include "pty/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +24,18 @@ pid_t link_holder(const struct link *l)
 uid_t link_owner(const struct link *l)
 {
 	return l->state == LINK_ATTACHED ? l->info.owner : geteuid();
+}
+
+size_t link_unread(const struct link *l)
+{
+	int unread = 0;
+	int slave = l->master_open ? ioctl(l->master_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)
+				   : -1;
+	if (slave < 0)
+		return 0;
+	(void)ioctl(slave, FIONREAD, &unread);
+	close(slave);
+	return unread > 0 ? (size_t)unread : 0;
 }
 
 bool link_is_silent(const struct link *l)

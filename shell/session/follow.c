@@ -215,13 +215,39 @@ void sessions_make_busy(struct sessions *s, struct session *session)
 
 /* The screen's side */
 
+/*
+ * Whether an answer would be typed into our shell, which has not asked: at once, or because no program reads what is there. The
+ * shell's own questions are few.
+ */
+static bool is_unwanted(struct session *session, size_t length)
+{
+	const struct link *link = &session->pane.held.link;
+	const struct executor *x = &session->executor;
+	uint64_t now = pane_now(&session->pane);
+	if (link_input_queued(link) + link_unread(link) == 0)
+		session->replies_unread = 0;
+	session->replies_unread += length;
+	if (session->replies_unread > SESSION_REPLIES_MAX)
+		return true;
+	if (!exec_shell_in_front(x))
+		return false;
+	/* What was asked while there was no server: whoever asked may have gone. */
+	if (session->pane.live.late)
+		return true;
+	if (now >= session->replies_since_ms + SESSION_REPLIES_MS) {
+		session->replies_since_ms = now;
+		session->replies_since = 0;
+	}
+	session->replies_since += length;
+	return session->replies_since > SESSION_REPLIES_SHELL_MAX && x->open &&
+		exec_shell_is_ours(x);
+}
+
 static void on_reply(void *user, const char *bytes, size_t length)
 {
 	struct session *session = user;
 	struct sessions *s = session->table;
-	/* What was asked while there was no server: whoever asked may have gone, and then it would be typed into the shell. */
-	bool nobody = session->pane.live.late && exec_shell_in_front(&session->executor);
-	if (session->state == SESSION_RUNNING && !nobody &&
+	if (session->state == SESSION_RUNNING && !is_unwanted(session, length) &&
 		link_write(&session->pane.held.link, bytes, length) == 0)
 		s->counters.queries_answered++;
 	else

@@ -31,6 +31,11 @@
 /* A viewer that has taken nothing for so long does not read: the program does not wait for it. */
 #define SESSION_VIEWER_READS_MS 50u
 
+/* Bytes of answers to programs since all that is typed had been read; and to the shell, within a time. */
+#define SESSION_REPLIES_MAX 8192u
+#define SESSION_REPLIES_SHELL_MAX 1024u
+#define SESSION_REPLIES_MS 1000u
+
 #define SESSION_ARGV_MAX 256u                 /* a program and its arguments */
 #define SESSION_ARGV_BYTES ((size_t)16 << 10) /* all of them, with their NULs */
 
@@ -127,8 +132,11 @@ struct session {
 	struct blocks blocks;     /* all commands */
 	uint64_t shells_seen;     /* EVENT_SHELLs that have been acted upon, without an executor */
 	struct presence presence;
-	bool size_refused; /* its windows want a size for which the screens have no memory */
-	struct look focus; /* whether the program wants to hear of that */
+	bool size_refused;     /* its windows want a size for which the screens have no memory */
+	struct look focus;     /* whether the program wants to hear of that */
+	size_t replies_unread; /* bytes of answers since all input had been read */
+	uint64_t replies_since_ms; /* loop time */
+	size_t replies_since;      /* and since then */
 	struct typing typing;
 	uint64_t name_version;          /* counts renames */
 	uint64_t title_version;         /* counts what programs have made of the title */

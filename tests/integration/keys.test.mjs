@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { metric } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -319,4 +320,25 @@ scenario('a paste that meets the beginning of a command comes whole, and nobody 
 		await keys(server, 's', { keys: ['C-c'] });
 	})]);
 	assert.equal(exitCode, 130);
+});
+
+scenario('keys that the terminal acts on are its own, whatever a program that is gone has asked for', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	for (const key of ['C-c', 'C-\\', 'C-d']) {
+		await start(server, 's', 'printf "\\e[>1u\\e[>4;2m"; cat', /cat\r\n/);
+		await until('cat', async () => (await server.api.call('GET', '/api/session/s/state')).state.foreground?.name === 'cat');
+		await keys(server, 's', { keys: [key] });
+		await server.rests('s');
+	}
+});
+
+scenario('answers that no program reads are not kept without end', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	writeFileSync(path.join(server.cwd, 'asks'), '\x1b[c'.repeat(5000));
+	const { offset } = await server.api.get('s');
+	await server.api.input('s', 'stty -icanon -echo; cat asks; stty icanon echo; echo as""ked\r');
+	await server.outputMatches('s', /asked/, offset);
+	// The rest comes into the shell's line.
+	await until('the loss of most of them', async () => await metric(server, 'replies_lost_total') > 3000);
+	assert.ok(await metric(server, 'queries_answered_total') < 2000);
 });

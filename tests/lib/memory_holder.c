@@ -461,6 +461,12 @@ size_t link_input_queued(const struct link *l)
 	return l->input.length;
 }
 
+size_t link_unread(const struct link *l)
+{
+	(void)l;
+	return 0;
+}
+
 int link_resize(struct link *l, unsigned rows, unsigned cols)
 {
 	struct memory_holder *h;

@@ -178,7 +178,7 @@ static void look_at_files(struct ports_look *l, const struct proc_status *owner,
 	struct sockets s = {.pid = owner->pid};
 	const struct attempt_call call = {.key = l->roots[root], .work = find_sockets};
 	if (attempt_make(&l->attempts, &call, &s, sizeof s) < 0)
-		s.cut = true;
+		s.cut = l->hung = true;
 	for (unsigned i = 0; i < s.count; i++)
 		note_socket(l, s.inodes[i], owner, root);
 	l->truncated = l->truncated || s.cut;
@@ -201,7 +201,7 @@ static void find_owners(struct ports_look *l)
 void ports_look(struct ports_look *l)
 {
 	memset(&l->found, 0, sizeof l->found);
-	l->truncated = l->same = false;
+	l->truncated = l->same = l->hung = false;
 	l->error = add_table(l, "/proc/net/tcp", false);
 	/* A kernel without IPv6 has no such file. */
 	int rc = l->error == 0 ? add_table(l, "/proc/net/tcp6", true) : 0;

@@ -32,8 +32,9 @@ struct ports_look {
 	struct listening found;
 	struct look_owner owners[LISTENING_MAX]; /* of found.ports; valid unless same */
 	bool same;                               /* as known, and owners is as it was */
-	bool truncated;                          /* there is more than may be looked at */
-	int error; /* 0, or a negative errno: the table cannot be read */
+	bool truncated; /* there is more than may be looked at, or than could be */
+	bool hung;      /* some could not be looked at now */
+	int error;      /* 0, or a negative errno: the table cannot be read */
 };
 
 /* Look. On any thread. */

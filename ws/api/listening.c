@@ -209,7 +209,7 @@ static void look(struct listening_watch *w)
 	DL_FOREACH (w->followers, f)
 		f->due = true;
 	gather_roots(w);
-	w->look.known = w->has_known && !wants_owners(w) ? &w->known : NULL;
+	w->look.known = w->has_known && !w->look.hung && !wants_owners(w) ? &w->known : NULL;
 	w->work.data = w;
 	w->out = uv_queue_work(w->timer.loop, &w->work, on_work, on_looked) == 0;
 }

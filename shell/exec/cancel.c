@@ -36,19 +36,19 @@ static const int steps[] = {SIGINT, SIGQUIT, SIGTERM, SIGKILL};
 #define REPEATS_MAX 100u
 #define DEPTH_MAX 8
 
-/* What a process runs: the inode of its file and its arguments (FNV-1a). 0: not known. */
+/* What a process runs: its file and its arguments (FNV-1a). 0: not known. */
 static uint64_t program_of(const struct exec *e, pid_t pid)
 {
 	char arguments[256];
 	struct peek *peek = &e->executor->all->peek;
 	const struct peek_target target = exec_peek_target(e->executor, pid);
-	uint64_t hash = UINT64_C(0xcbf29ce484222325), inode = peek_program(peek, target);
-	ssize_t n = inode > 0 ? peek_arguments(peek, target, arguments, sizeof arguments) : -1;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325), program = peek_program(peek, target);
+	ssize_t n = program > 0 ? peek_arguments(peek, target, arguments, sizeof arguments) : -1;
 	if (n < 0)
 		return 0;
 	for (ssize_t i = 0; i < n; i++)
 		hash = (hash ^ (unsigned char)arguments[i]) * UINT64_C(0x100000001b3);
-	return hash ^ inode;
+	return hash ^ program;
 }
 
 /* Whether a process would be dead had it got the last INT: it lives, and has no other use for it. */

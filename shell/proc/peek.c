@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -193,7 +194,7 @@ struct opening {
 	char name[PEEK_NAME_MAX];
 	bool of_any; /* a program of any user */
 	int result;  /* a descriptor, or bytes of the path, or a negative errno */
-	uint64_t inode;
+	uint64_t program;
 	char path[PATH_MAX];
 };
 
@@ -247,7 +248,9 @@ static void find_program(struct attempt *t, void *data)
 	snprintf(path, sizeof path, "/proc/%d/exe", (int)o->target.pid);
 	int rc = statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &st);
 	o->result = rc < 0 ? -errno : 0;
-	o->inode = rc < 0 ? 0 : st.stx_ino;
+	o->program = rc < 0
+		? 0
+		: st.stx_ino ^ (uint64_t)makedev(st.stx_dev_major, st.stx_dev_minor) << 40;
 }
 
 /* Do one of these in an attempt. */
@@ -287,7 +290,7 @@ ssize_t peek_link(
 uint64_t peek_program(struct peek *p, struct peek_target target)
 {
 	struct opening o = {.target = target};
-	return make_attempt(p, &o, find_program, NULL) == 0 ? o.inode : 0;
+	return make_attempt(p, &o, find_program, NULL) == 0 ? o.program : 0;
 }
 
 /* Reading */

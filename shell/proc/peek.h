@@ -62,7 +62,7 @@ bool peek_memory(
 ssize_t peek_link(
 	struct peek *p, struct peek_target target, const char *name, char *ret_path, size_t size);
 
-/* The inode of the file that the program executes; 0: not known. */
+/* The file that the program executes: a number made of its device and its inode. 0: not known. */
 uint64_t peek_program(struct peek *p, struct peek_target target);
 
 /*

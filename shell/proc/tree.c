@@ -250,7 +250,7 @@ int tree_signal_child(pid_t pid, pid_t parent, int signo)
 	struct proc_status s;
 	int fd = pidfd_open(pid, 0), rc = -ESRCH;
 	if (fd < 0)
-		return errno == EINVAL ? -ESRCH : -errno;
+		return errno == EINVAL || errno == ENOENT ? -ESRCH : -errno; /* a thread */
 	if (proc_status(pid, &s) && s.parent == parent && proc_is_living(&s))
 		rc = pidfd_send_signal(fd, signo, NULL, 0) < 0 ? -errno : 0;
 	close(fd);

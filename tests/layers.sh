@@ -48,7 +48,7 @@ judge() {
 		room("shell/block", "shell shell/store shell/output shell/input shell/pane ring ring/screen " \
 			"ring/screen/view")
 		room("shell/exec", "pty/proc shell shell/store shell/proc shell/output shell/input shell/pane shell/block " \
-			"ring")
+			"ring ring/screen")
 		room("shell/wait", "pty/proc shell shell/proc shell/output shell/pane shell/block shell/exec ring " \
 			"ring/screen ring/search")
 		room("shell/ports", "pty/proc shell/proc")
@@ -142,7 +142,7 @@ judge() {
 		for (i in shared)
 			client_public[shared[i]] = 1
 
-		split("screen view/snapshot view/render", public, " ")
+		split("screen leftover view/snapshot view/render", public, " ")
 		for (i in public)
 			screen_public["ring/screen/" public[i] ".h"] = 1
 

@@ -1,5 +1,6 @@
 /* Operating system commands: titles, links, colours, and what is for the people around the terminal. */
 #include "ring/hex.h"
+#include "ring/screen/leftover.h"
 #include "ring/screen/screen_internal.h"
 #include "ring/utf8.h"
 
@@ -390,9 +391,13 @@ void screen_osc(void *user, uint32_t number, const char *data, size_t length)
 	case 633:
 		if (number == 133)
 			markers_mark(s, data, length);
+		if (number == 133 && data[0] == 'B')
+			s->prompt_pen = s->pen;
 		screen_tell(s,
 			(struct screen_event){.type = SCREEN_MARK,
 				.number = (int)number,
+				.row = s->active->y + 1,
+				.leftovers = leftover_find(s),
 				.text = data,
 				.length = length});
 		break;

@@ -50,6 +50,8 @@ struct screen_event {
 	uint64_t offset; /* behind its last byte */
 	uint64_t line;   /* where the cursor was: lines above it since the session's birth */
 	unsigned column; /* from 1 on */
+	unsigned row,
+		leftovers; /* a mark's: from 1 on; and enum leftover, see ring/screen/leftover.h */
 	int number;
 	const char *text; /* borrowed for the call; UTF-8 without controls, ends with a NUL */
 	size_t length;

@@ -90,6 +90,7 @@ struct screen {
 	uint32_t pen_style;   /* number of the pen's style, valid unless pen_changed */
 	uint32_t erase_style; /* that of the background alone, likewise */
 	bool pen_changed;
+	struct style prompt_pen; /* that the last prompt has ended with */
 	struct charsets charsets;
 	struct screen_modes modes;
 	bool blink_set;    /* a program has set or reset ?12, which the viewer decides otherwise */

@@ -164,6 +164,7 @@ const hostile = {
 	'token-file': [5, ['', huge, '/dev/zero', '/etc', '/tmp/a\nb', '/nonexistent', '/dev/null', '/proc/self/mem']],
 	'trust-proxy': [2, ['127.0.0.1\n', huge, '', 'x', '127.1', '127.0.0.1:80', '::0001', '10.0.0.0/8']],
 	'allow-host': [1, ['a b', '', 'http://x', 'x@y']],
+	'public-url': [2, ['https://example.com/?a', huge, '', 'example.com', 'ftp://example.com/', 'https:///x', 'https://u@example.com/', 'https://a b/', 'https://a\nb/', 'https://example.com:x/']],
 	'allow-origin': [2, ['https://x/y', huge, '', 'x', 'https://']],
 	'tls-cert': [3, ['/nonexistent', huge, '/dev/zero', '', '/dev/null', '/etc']],
 	env: [2, ['a\nb', huge + '-', '', '=x', 'a b', 'RINGSIDE_TOKEN']],

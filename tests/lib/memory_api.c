@@ -83,7 +83,8 @@ void memory_api_open(void)
 		.runs = m->runs,
 		.controls = &m->controls,
 		.version = "1.2.3",
-		.url = "http://127.0.0.1:7070/"};
+		.url = "http://127.0.0.1:7070/",
+		.own_url = "http://127.0.0.1:7070/"};
 	m->dispatcher = (struct dispatcher){.sessions = &m->sessions, .metrics = &m->metrics};
 	api_register(&m->api, &m->dispatcher.routes);
 	cr_assert_eq(terminals_open(&m->terminals, &m->sessions, &m->metrics), 0);

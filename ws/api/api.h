@@ -76,6 +76,7 @@ struct api {
 	const bool *ending; /* the server does not serve for long any more; NULL: it never ends */
 	const char *version;
 	const char *url; /* where people find the server, with a "/" at its end; NULL: on unix sockets only */
+	const char *own_url; /* the same, where it listens itself */
 	uv_timer_t announce; /* spaces the events of the list of sessions */
 	bool announce_open;
 	uint64_t announced_ms;       /* loop time of the last one */

@@ -27,8 +27,8 @@ struct storing {
 /* The port that people's browsers come to this server by; 0: that of the scheme. */
 static unsigned public_port(const struct api *a, const struct request *r)
 {
-	const char *colon = a->url ? strrchr(a->url, ':') : NULL;
-	bool tls = a->url && strncmp(a->url, "https:", 6) == 0;
+	const char *colon = a->own_url ? strrchr(a->own_url, ':') : NULL;
+	bool tls = a->own_url && strncmp(a->own_url, "https:", 6) == 0;
 	if (a->previews->place.port > 0)
 		return a->previews->place.port;
 	/* A proxy has the TLS, and the scheme's own port. */

@@ -145,6 +145,17 @@ static char *find_address(const struct cli *cli, const struct plan *p, const jso
 	return address;
 }
 
+/* Whether an address leads its reader to their own machine. */
+static bool is_loopback(const char *url)
+{
+	static const char *const names[] = {"127.", "localhost:", "localhost/", "[::1]"};
+	const char *host = strstr(url, "://");
+	for (size_t i = 0; host && i < sizeof names / sizeof *names; i++)
+		if (strncmp(host + 3, names[i], strlen(names[i])) == 0)
+			return true;
+	return !host;
+}
+
 static int create_link(struct cli *cli, const struct plan *p)
 {
 	struct answer a;
@@ -161,6 +172,9 @@ static int create_link(struct cli *cli, const struct plan *p)
 		puts(url);
 		rc = cli_flush(cli);
 	}
+	if (rc == 0 && is_loopback(url))
+		fputs("ringside: that address is good on this machine alone: see --base, and --public-url of the server\n",
+			stderr);
 	free(url);
 	answer_finish(&a);
 	return rc;

@@ -414,12 +414,15 @@ static int connect_peer(struct peer *p, const char *method, const char *path)
 {
 	struct client *c = p->client;
 	const struct client_target *t = &c->target;
+	char *prefixed = NULL;
+	if (t->prefix && asprintf(&prefixed, "%s%s", t->prefix, path) < 0)
+		return -ENOMEM;
 	struct lws_client_connect_info info = {
 		.context = c->context,
 		.address = t->socket ? c->address : t->host,
 		.port = t->socket ? 80 : (int)t->port,
 		.ssl_connection = t->tls ? LCCSCF_USE_SSL : 0,
-		.path = path,
+		.path = prefixed ? prefixed : path,
 		.host = c->host,
 		.method = method,
 		.local_protocol_name = protocols[0].name,
@@ -431,6 +434,7 @@ static int connect_peer(struct peer *p, const char *method, const char *path)
 	p->starting = true;
 	struct lws *wsi = lws_client_connect_via_info(&info);
 	p->starting = false;
+	free(prefixed); /* it has been copied */
 	if (wsi && !p->failed)
 		return 0;
 	p->wsi = wsi;

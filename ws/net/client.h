@@ -15,7 +15,8 @@ struct client_target {
 	const char *host;
 	unsigned port;
 	bool tls;
-	const char *token; /* sent as a bearer token; NULL = none */
+	const char *prefix; /* in front of all paths, such as "/term"; NULL = none */
+	const char *token;  /* sent as a bearer token; NULL = none */
 };
 
 struct client;

@@ -251,7 +251,8 @@ static int open_server(struct program *p)
 	int rc = server_open(&options, &p->server);
 	p->shutdown.server = p->server;
 	if (rc == 0) {
-		p->api.url = addresses_find_browsable(p->server);
+		p->api.own_url = addresses_find_browsable(p->server);
+		p->api.url = o->public_text ? o->public_url.url : p->api.own_url;
 		hooks_begin(p->api.hooks, &p->sessions, p->api.activities);
 	}
 	return rc;

@@ -56,6 +56,9 @@ static const struct row rows[] = {
 		"also serve requests for this host; may be repeated"},
 	{"allow-origin", "ORIGIN", LIST, FIELD(origins), 0, 0, 0,
 		"also serve pages of this origin (https://example.com); may be repeated"},
+	{"public-url", "URL", TEXT, FIELD(public_text), 0, 0, 0,
+		"the address by which people reach the server through a proxy, such as\n"
+		"https://example.com/term/: that of links; its host and origin are served"},
 	{"trust-proxy", "ADDR", LIST, FIELD(proxies), 0, 0, 0,
 		"believe this address, besides unix sockets, when it says that it was asked over\n"
 		"TLS (X-Forwarded-Proto, Forwarded); may be repeated"},
@@ -269,6 +272,21 @@ static void list_for_getopt(struct option names[2 * ROWS + 1], char opposites[RO
 	names[n] = (struct option){0};
 }
 
+static enum serve_request take_public_url(struct serve_options *o)
+{
+	struct public_url *p = &o->public_url;
+	if (!o->public_text)
+		return SERVE_START;
+	if (public_url_read(o->public_text, p) < 0)
+		serve_fail("--public-url", "takes an address such as https://example.com/term/");
+	else if (!add_to_list(&o->hosts, p->host) || !add_to_list(&o->origins, p->origin))
+		serve_fail("--public-url",
+			"leaves no room for so many of --allow-host or --allow-origin");
+	else
+		return SERVE_START;
+	return SERVE_WRONG;
+}
+
 /* A proxy is known by what the kernel says of its address, which has one spelling. */
 static enum serve_request check_proxies(const struct serve_options *o)
 {
@@ -370,7 +388,8 @@ static enum serve_request check_together(struct serve_options *o)
 			"takes a domain, such as preview.example.com or https://preview.example.com:8443");
 		return SERVE_WRONG;
 	}
-	if (check_webhooks(o) != SERVE_START || check_proxies(o) != SERVE_START)
+	if (check_webhooks(o) != SERVE_START || check_proxies(o) != SERVE_START ||
+		take_public_url(o) != SERVE_START)
 		return SERVE_WRONG;
 	return check_wire(o);
 }

@@ -1,6 +1,8 @@
 /* The options of `ringside serve`: one table, which parses them and prints their help. */
 #pragma once
 
+#include "ws/serve/public_url.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,6 +20,8 @@ struct serve_options {
 	struct serve_list listen, hosts, origins, proxies, writable, readable;
 	struct serve_list webhooks;    /* what hook_url_judge() takes */
 	struct serve_list environment; /* what environment_may_ask() takes */
+	const char *public_text;
+	struct public_url public_url; /* if that is given; its host and origin are in the lists */
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;
 	bool listens_by_default; /* no address was given: what is listened at already takes its place */
 	const char *preview_domain; /* NULL: the default; "none": there are none */

@@ -83,7 +83,7 @@ void cli_print_help(FILE *out, const struct command *c)
 		"  --json                print JSON\n"
 		"  --socket PATH         the server's socket (default: $RINGSIDE_SOCKET, or ringside.sock in the\n"
 		"                        runtime directory of `ringside serve`)\n"
-		"  --url URL             a server elsewhere: http://HOST:PORT or https://HOST[:PORT]\n"
+		"  --url URL             a server elsewhere: http://HOST:PORT or https://HOST[:PORT][/PATH]\n"
 		"  --token-file FILE     its token (default: $RINGSIDE_TOKEN)\n",
 		c->name, c->arguments[0] ? " " : "", c->arguments, c->summary, c->options,
 		c->starts ? "  --no-start            start no server where none runs\n" : "");

@@ -61,7 +61,7 @@ struct cli {
 	struct client *client;
 	struct client_target target;
 	char path[PATH_MAX]; /* of its socket */
-	char host[256], token[CLI_TOKEN_MAX];
+	char host[256], prefix[256], token[CLI_TOKEN_MAX];
 	int status; /* to end with when a step has failed */
 };
 

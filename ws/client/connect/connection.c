@@ -131,7 +131,7 @@ static int refuse_url(struct cli *cli, const char *why)
 		hides ? "***" : "", hides ? at : url, why);
 }
 
-/* http://HOST[:PORT][/…] */
+/* http://HOST[:PORT][/PATH] */
 static int take_url(struct cli *cli)
 {
 	char *end;
@@ -151,9 +151,15 @@ static int take_url(struct cli *cli)
 		cli->target.port = (unsigned)strtoul(p + 1, &end, 10);
 		p = end;
 	}
-	if (cli->target.port == 0 || cli->target.port > 65535 || p[strspn(p, "/")] != '\0' ||
+	if (cli->target.port == 0 || cli->target.port > 65535 || (*p && *p != '/') ||
 		strchr(cli->host, '@'))
 		return refuse_url(cli, ": an address has a host and a port");
+	for (length = strlen(p); length > 0 && p[length - 1] == '/';)
+		length--;
+	if (length >= sizeof cli->prefix || p[strcspn(p, "?# \\")] != '\0')
+		return refuse_url(cli, ": behind the host there may be a path, and nothing else");
+	snprintf(cli->prefix, sizeof cli->prefix, "%.*s", (int)length, p);
+	cli->target.prefix = length > 0 ? cli->prefix : NULL;
 	cli->target.host = cli->host;
 	return 0;
 }

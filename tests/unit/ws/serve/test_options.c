@@ -225,3 +225,33 @@ Test(serve_options, defaults_are_those_of_the_help)
 	cr_assert_eq(checked, 14);
 	free(text);
 }
+
+Test(serve_options, public_url)
+{
+	static const struct {
+		const char *words, *url, *host, *origin;
+	} cases[] = {{"--public-url https://example.com", "https://example.com/", "example.com",
+			     "https://example.com"},
+		{"--public-url http://a.example:8080/term/", "http://a.example:8080/term/",
+			"a.example:8080", "http://a.example:8080"},
+		{"--public-url https://[::1]/x", "https://[::1]/x/", "[::1]", "https://[::1]"},
+		{"--public-url https://example.com:443/", "https://example.com:443/", "example.com",
+			"https://example.com"},
+		{"--public-url http://:80/", NULL, NULL, NULL},
+		{"--public-url example.com", NULL, NULL, NULL},
+		{"--public-url https://", NULL, NULL, NULL},
+		{"--public-url https:///x", NULL, NULL, NULL},
+		{"--public-url https://u@a/", NULL, NULL, NULL},
+		{"--public-url https://a/?b", NULL, NULL, NULL},
+		{"--public-url https://a/#b", NULL, NULL, NULL}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct serve_options o;
+		enum serve_request got = parse(cases[i].words, &o);
+		cr_assert_eq(got, cases[i].url ? SERVE_START : SERVE_WRONG, "%s", cases[i].words);
+		if (!cases[i].url)
+			continue;
+		cr_expect_str_eq(o.public_url.url, cases[i].url);
+		cr_expect_str_eq(o.hosts.items[0], cases[i].host);
+		cr_expect_str_eq(o.origins.items[0], cases[i].origin);
+	}
+}

@@ -114,8 +114,11 @@ void exec_claim_tick(struct exec *e)
 	if (claimed ? now < e->claimed_ms + EXEC_RECORD_MS
 		    : e->state != EXEC_RUNNING || now < x->prompt_ms + EXEC_MUTE_MS)
 		return;
-	if (x->prompt != EXEC_PROMPT_READY || now < x->prompt_ms + EXEC_RECORD_MS ||
-		!exec_shell_in_front(x) || !exec_shell_reads_keys(x) ||
+	bool prompted = x->prompt == EXEC_PROMPT_READY && now >= x->prompt_ms + EXEC_RECORD_MS;
+	/* It has been interrupted, and the shell reads keys: a prompt whose marks have been taken away. */
+	bool mute = e->interrupted && now >= x->prompt_ms + EXEC_MUTE_MS &&
+		exec_shell_edits_somewhere(x);
+	if (!(prompted || mute) || !exec_shell_in_front(x) || !exec_shell_reads_keys(x) ||
 		exec_awaits_child(x, UINT64_MAX))
 		return;
 	if (!claimed) {

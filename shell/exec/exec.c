@@ -172,6 +172,8 @@ static int create_exec(struct executor *x, const struct exec_options *o, struct 
 	e->hold_asked = o->hold;
 	e->plan.streams = o->streams;
 	e->plan.isolated = o->isolated;
+	e->plan.history = o->history == EXEC_HISTORY_DEFAULT ? x->history
+							     : o->history == EXEC_HISTORY_YES;
 	e->length = o->length;
 	e->command = malloc(o->length + 1);
 	if (o->cwd)
@@ -348,6 +350,7 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 	int rc = make_exec(x, o, &e);
 	if (rc < 0)
 		return rc;
+	e->patient = o->queue;
 	uint64_t wait = queue_ms_of(x, o);
 	e->queue_until_ms = wait ? exec_now(x) + wait : 0;
 	e->number = ++x->numbers;

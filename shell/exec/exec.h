@@ -58,6 +58,9 @@ const char *exec_end_name(enum exec_end end);
 
 enum exec_stream { EXEC_OUTPUT, EXEC_ERROR, EXEC_STREAMS };
 
+/* Whether a command goes into the shell's history, as what people type does. */
+enum exec_history { EXEC_HISTORY_DEFAULT, EXEC_HISTORY_NO, EXEC_HISTORY_YES };
+
 /* Strings are borrowed for the call. */
 struct exec_options {
 	const char *command; /* without NUL */
@@ -75,6 +78,7 @@ struct exec_options {
 	size_t input_length;
 	enum exec_streams streams;
 	bool isolated;
+	enum exec_history history;
 	const char *lease;   /* id of the lease that he shows who asks, or NULL */
 	bool queue;          /* wait for its turn; otherwise it has to be free now */
 	uint64_t queue_ms;   /* wait no longer; 0: as long as it takes */
@@ -122,6 +126,7 @@ struct exec {
 	bool has_input; /* it is a file of ours */
 	uint64_t input_due_ms; /* loop time of the next look for who waits for a writer that is gone; 0: none */
 	bool adopted;         /* it was started by an earlier server */
+	bool patient;         /* it is to wait for its turn, whatever is in the way */
 	bool left;            /* and not over then; its caller has not been told of yet */
 	bool unsure;          /* that nothing tells of its start says nothing */
 	uint64_t number;      /* of the session's, in the order in which they are typed */
@@ -151,6 +156,9 @@ struct exec {
 	uint64_t lost;  /* bytes of output that were gone before they could be read */
 	int signals[8]; /* what cancelling has sent */
 	size_t signals_count;
+	bool interrupted;   /* an INT, or another signal to end it, has been typed or sent */
+	bool cancel_due;    /* it is to be cancelled as soon as it runs, */
+	int cancel_signal;  /* with this signal first; 0: with the first of the ladder */
 	uint64_t ladder_ms; /* loop time of its next step; 0: it is not being cancelled */
 	unsigned ladder_step, grace_ms;
 	pid_t ladder_group;      /* to whom its last signal went, */
@@ -206,10 +214,10 @@ void exec_unwatch(struct exec *e, struct exec_watcher *w);
 void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms);
 
 /* Why a session's shell will take no command any more: a text for people, or NULL. */
-const char *exec_unable(const struct executor *x);
+const char *exec_unable(struct executor *x);
 
-/* What one that is queued waits for: a text for people. */
-const char *exec_waits_for(struct executor *x);
+/* What one that is queued waits for, or has waited for: a text for people. */
+const char *exec_waits_for(const struct exec *e);
 
 /* Why a session's shell cannot take a command now: a text for people, or NULL when it can. */
 const char *exec_busy(struct executor *x);

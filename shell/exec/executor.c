@@ -86,17 +86,20 @@ bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec)
 
 const char *exec_busy(struct executor *x)
 {
+	return x->queue && !x->current ? "Other commands wait" : exec_held_up(x);
+}
+
+const char *exec_held_up(struct executor *x)
+{
 	if (x->current)
 		return "Another command runs";
-	if (x->queue)
-		return "Other commands wait";
 	if (x->unanswered)
 		return "The shell has not answered since a command was typed";
 	if (x->prompt == EXEC_PROMPT_LEFT)
 		return "A program that somebody has started runs in the foreground";
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
 		return "Somebody has entered a line that is not complete";
-	return NULL;
+	return exec_is_newborn(x) ? exec_startup_reader(x) : NULL;
 }
 
 /* The blocks of what earlier servers have followed. */
@@ -204,8 +207,7 @@ static void tick_queue(struct executor *x)
 	}
 }
 
-/* Whether something that the holder has put into the ring has not been followed. */
-static bool is_behind(const struct executor *x)
+bool exec_is_behind(const struct executor *x)
 {
 	const struct ring *ring = &x->pane->held.link.ring;
 	return stream_head(&ring->bytes) > x->outline.offset ||
@@ -223,7 +225,7 @@ static bool is_overdue(struct exec *e)
 		return false;
 	if (e->overdue_ms == 0)
 		e->overdue_ms = now;
-	return !is_behind(e->executor) || now >= e->overdue_ms + EXEC_OVERDUE_MS;
+	return !exec_is_behind(e->executor) || now >= e->overdue_ms + EXEC_OVERDUE_MS;
 }
 
 static void tick_current(struct exec *e)
@@ -262,11 +264,12 @@ void exec_tick(struct executor *x)
 	exec_claim_line_tick(x);
 	tick_queue(x);
 	exec_shell_tick(x);
+	exec_undo_leftovers(x);
 	exec_ask_sign(x);
 	shell_environment_tick(x);
 	exec_next(x);
 	if (!blocks_tick(x->blocks, exec_now(x)) && !x->current && !x->queue &&
-		x->environment_due_ms == 0 && x->held_length == 0)
+		x->environment_due_ms == 0 && x->held_length == 0 && !x->undo)
 		executors_leave(x);
 }
 

@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #define EXEC_TICK_MS 20u
+#define EXEC_UNDO_MS 5000u /* for a prompt to be at rest, to undo what a program has left */
+#define EXEC_REASON_SIZE 128u
 #define EXEC_START_MS 5000u     /* for the shell to take what was typed */
 #define EXEC_SIGN_MS 2000u      /* for a sign that it has not */
 #define EXEC_STARTUP_MS 120000u /* for a new shell's first prompt, for what waits for that */
@@ -23,8 +25,11 @@
 #define EXEC_MUTE_MS 5000u      /* at its prompt without a word of what it has run */
 #define EXEC_KILLED_MS 1000u    /* at least, for the end of what was sent KILL to be told */
 #define EXEC_OVERDUE_MS 1000u   /* for what tells that a command has ended in time */
-#define EXEC_SETTLE_MS 100u     /* for a shell to act on a line that somebody has entered */
-#define EXEC_UNMARKED_MS 300u   /* of silence at a prompt that has lost its marks */
+#define EXEC_STARTUP_READ_MS \
+	200u                  /* of a program that reads the terminal before there is a prompt */
+#define EXEC_AGAIN_MS 300u    /* for a shell to act on an INT before it gets another */
+#define EXEC_SETTLE_MS 100u   /* for a shell to act on a line that somebody has entered */
+#define EXEC_UNMARKED_MS 300u /* of silence at a prompt that has lost its marks */
 #define EXEC_RECORD_MS RECORD_WAIT_MS
 #define EXEC_HOLD_MS 200u /* that typing waits for a short command to give a half-typed line back */
 
@@ -44,6 +49,14 @@ struct exec_aside {
 	bool claimed; /* a prompt was told of while the shell seemed to wait for a child; its own may have begun since */
 };
 
+/* Where the cursor was when the shell told that what had run was over, before it has drawn its prompt. */
+struct exec_end_place {
+	unsigned marks; /* that came since a line could be typed; bash draws one with its prompt */
+	uint64_t line;
+	unsigned column;    /* from 1 */
+	unsigned leftovers; /* enum leftover: what the program has left on its terminal */
+};
+
 /*
  * The part of a session that runs commands. Who has it fills in the first part before anything else is done with it; all
  * zero otherwise is closed.
@@ -56,6 +69,7 @@ struct executor {
 	void *user;                   /* of their callbacks */
 	enum integration_shell shell; /* and which it is */
 	bool possible;                /* the shell has been given the integration */
+	bool history;                 /* what EXEC_HISTORY_DEFAULT stands for */
 	bool open;
 	char nonce[INTEGRATION_NONCE_LENGTH + 1];
 	int script_fd;
@@ -64,15 +78,22 @@ struct executor {
 	uint64_t prompt_ms; /* loop time of the last change of it, or of output */
 	uint64_t prompt_offset; /* behind the mark that last said that a line can be typed; 0: none yet */
 	unsigned column;        /* where a line begins, from 1; 0: not known */
-	struct look look;       /* for the screen to have seen that */
-	uint64_t prompt_line;   /* where its prompt was drawn first */
-	unsigned prompt_column; /* and the column, from 1 */
+	const char *editor; /* what the shell's prompt says of its line editor; NULL or "": it is readline */
+	char reason[EXEC_REASON_SIZE]; /* of exec_busy() or exec_unable() */
+	struct look look;              /* for the screen to have seen that */
+	struct exec_end_place end_place;
+	bool spared_known;    /* the shell's first prompt has been seen: */
+	unsigned spared;      /* enum leftover: what its startup files have set, which stays */
+	unsigned undo;        /* enum leftover: what is to be undone at the prompt */
+	unsigned undo_row;    /* with the last row of that, from 1 */
+	uint64_t undo_offset; /* and this prompt_offset */
 	unsigned entered; /* lines that somebody has entered, and of which the shell has not told yet */
 	struct exec_aside aside;
 	bool left; /* a line has been told of since the last prompt */
 	uint64_t entered_ms;
-	unsigned pasting; /* bytes of the begin (or end) of a bracketed paste that have come */
-	bool in_paste;
+	uint64_t signalled_ms; /* loop time of the last signal that has ended a command, or was to */
+	struct typing_pasting paste; /* as far as the terminal has it */
+	bool paste_alone;            /* open: it began when no line was on its way to the shell */
 	bool searching; /* readline's search in the history may be open, see exec_type_key() */
 	char error_terminal[64]; /* path of the second terminal, or "" */
 	bool error_asked;        /* and it has been asked for */
@@ -80,7 +101,7 @@ struct executor {
 	bool first_due;          /* and its first prompt is being made */
 	bool releasing;          /* what was held is being typed */
 	uint64_t born_ms;        /* loop time of the shell's start */
-	uint64_t looked_ms; /* loop time of the last look at who reads before the first prompt */
+	uint64_t looked_ms; /* loop time of the last look at what reads before the first prompt */
 	uint64_t hold_until_ms; /* loop time up to which input of others waits */
 	bool back_due;          /* a half-typed line is to be put back at the next prompt */
 	struct exec *current;
@@ -132,11 +153,14 @@ void exec_shell_ended(struct executor *x);
  */
 int exec_write(struct executor *x, const void *bytes, size_t length);
 
+/* Nothing that is typed is in a paste any more. */
+void exec_forget_paste(struct executor *x);
+
 /* Bytes of input that wait for a program to read them, or to be written. */
 size_t exec_input_waiting(const struct executor *x);
 
-/* The screen has met a mark of the shell: the line in which the cursor is now, and its column, from 1. */
-void exec_screen_mark(struct executor *x, const char *text, uint64_t line, unsigned column);
+/* The screen has come to a mark of OSC 133. */
+void exec_screen_mark(struct executor *x, const struct screen_event *mark);
 
 /* The terminal for standard error that was asked for; NULL: there is none. */
 void exec_error_terminal(struct executor *x, const char *path);

@@ -3,6 +3,7 @@
 #include "shell/exec/internal.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -88,8 +89,14 @@ static void on_start_mark(struct executor *x, const struct mark *mark)
 {
 	struct exec *e = x->current;
 	set_prompt(x, EXEC_PROMPT_LEFT);
+	x->undo = 0;
 	if (!mark->id[0] && (!e || e->state == EXEC_QUEUED))
 		note_line(x);
+	/* A line that was typed behind it has been entered: the shell has had the paste's end, or it went elsewhere. */
+	if (x->paste.open && x->paste_alone) {
+		exec_forget_paste(x);
+		typing_forget_paste(x->typing);
+	}
 	if (e && strcmp(mark->id, e->id) == 0)
 		begin_output(e, mark);
 }
@@ -199,6 +206,8 @@ static void on_started(
 	if (!x->back_due)
 		exec_release_input(x);
 	exec_changed(e);
+	if (e->cancel_due)
+		exec_cancel(e, e->cancel_signal, e->grace_ms);
 }
 
 static void note_cwd(struct exec *e, const struct record *record)
@@ -236,8 +245,12 @@ static void begin_anew(struct executor *x)
 	set_prompt(x, EXEC_PROMPT_NONE);
 	x->aside = (struct exec_aside){0};
 	x->entered = 0;
-	x->left = x->in_paste = x->searching = x->back_due = x->environment_asked = false;
-	x->pasting = x->column = 0;
+	x->editor = NULL;
+	x->left = x->searching = x->back_due = x->environment_asked = false;
+	x->column = x->undo = 0;
+	x->spared_known = false;
+	exec_forget_paste(x);
+	typing_forget_paste(x->typing);
 	x->hold_until_ms = 0;
 	x->newborn = true;
 	x->born_ms = exec_now(x);
@@ -290,6 +303,15 @@ static bool is_claimed(
 	return true;
 }
 
+/* Only what is known, for every program of the user can write such a record; and not while a command may. */
+static void note_editor(struct executor *x, const char *editor)
+{
+	static const char *const known[] = {"", "keys", "ble.sh"};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(editor, known[i]) == 0 && !x->current)
+			x->editor = known[i];
+}
+
 static void on_record(void *user, const struct record *record, const struct event_header *event,
 	uint64_t position)
 {
@@ -315,6 +337,7 @@ static void on_record(void *user, const struct record *record, const struct even
 	else if (record->kind == RECORD_PROMPT && ours)
 		finish_by_record(e, record, event, EXEC_END_PROMPT);
 	if (record->kind == RECORD_PROMPT) {
+		note_editor(x, record->editor);
 		if (!x->left && !e)
 			note_line(x); /* an empty one, or one that was given up */
 		x->left = false;
@@ -337,6 +360,7 @@ static void at_prompt(struct executor *x)
 		x->back_due = false;
 		link_write(&x->pane->held.link, back, sizeof back - 1);
 	}
+	exec_undo_leftovers(x);
 	exec_release_input(x);
 	exec_ask_sign(x);
 	shell_environment_at_prompt(x);
@@ -356,26 +380,38 @@ uint64_t exec_follow(struct executor *x, uint64_t offset)
 	return x->outline.position;
 }
 
-/* Whether text, of a mark of OSC 133, is one of ours: its kind and then our nonce. */
+/* Whether text, of a mark of OSC 133, is one of ours of this kind: it has our nonce. */
 static bool is_our_mark(const struct executor *x, const char *text, char kind)
 {
-	return x->open && text[0] == kind && strncmp(text + 1, ";aid=", 5) == 0 &&
-		strncmp(text + 6, x->nonce, strlen(x->nonce)) == 0;
+	const char *key = strstr(text, ";aid=");
+	return x->open && text[0] == kind && text[1] == ';' && key &&
+		strncmp(key + 5, x->nonce, strlen(x->nonce)) == 0;
 }
 
-void exec_screen_mark(struct executor *x, const char *text, uint64_t line, unsigned column)
+void exec_screen_mark(struct executor *x, const struct screen_event *mark)
 {
-	if (is_our_mark(x, text, 'A')) {
-		x->prompt_line = line;
-		x->prompt_column = column;
-	} else if (is_our_mark(x, text, 'B')) {
+	struct exec_end_place *end = &x->end_place;
+	if (is_our_mark(x, mark->text, 'D') && end->marks++ == 0) {
+		end->line = mark->line;
+		end->column = mark->column;
+		end->leftovers = mark->leftovers;
+	} else if (is_our_mark(x, mark->text, 'B')) {
 		/*
 		 * readline takes it that a prompt begins at the left, and draws it there before the line that calls the
-		 * script; what was echoed in front of this one, typed too early, is gone then. Others know what they
-		 * have in front of it, as fish its mode.
+		 * script; the end of what was printed in front of this one is gone then. Others know what they have in
+		 * front of it, as fish its mode.
 		 */
-		bool shifted = x->shell == INTEGRATION_BASH && line == x->prompt_line &&
-			column > x->prompt_column;
-		x->column = shifted ? column - x->prompt_column + 1 : column;
+		bool first = end->marks > (x->shell == INTEGRATION_BASH ? 1 : 0);
+		bool shifted = x->shell == INTEGRATION_BASH && first && mark->line == end->line &&
+			mark->column > end->column;
+		x->column = shifted ? mark->column - end->column + 1 : mark->column;
+		if (!x->spared_known)
+			x->spared = end->leftovers;
+		x->undo = first && x->spared_known ? end->leftovers & ~x->spared : 0;
+		x->spared_known = true;
+		x->undo_row = mark->row;
+		x->undo_offset = mark->offset;
+		*end = (struct exec_end_place){0};
+		exec_undo_leftovers(x);
 	}
 }

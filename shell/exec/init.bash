@@ -1,9 +1,26 @@
 # What Ringside needs to know where commands begin and end, and then the user's own file.
-__rs_n=@NONCE@ __rs_f=@PATH@ __rs_id= __rs_d=() __rs_q=() __rs_u= __rs_ho= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw=
-__rs_no=() __rs_re= __rs_up= __rs_to= __rs_got= __rs_la= __rs_an= __rs_en=1 __rs_ev= __rs_b=${EPOCHREALTIME//[!0-9]/}
 __rs_t=${__rs_qe-}
 \unset -v __rs_qe
 __rs_qe=${__rs_t//[!0-9]/}
+__rs_n=@NONCE@ __rs_f=@PATH@ __rs_b=${EPOCHREALTIME//[!0-9]/}
+__rs_pa='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]' __rs_pb='\[\e]133;B;aid='$__rs_n'\a\]'
+__rs_sa='\[\e]133;P;k=s;aid='$__rs_n'\a\]' __rs_sb='\[\e]133;P;k=e;aid='$__rs_n'\a\]'
+__rs_hook='{ __rs_prompt; } >/dev/null 2>&1
+for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } >/dev/null 2>&1; done'
+__rs_line=' \builtin eval "$__rs_x"; { __rs_end "$__rs_la" && __rs_z() (x); } 2>/dev/null'
+# All that is not readonly; again where it has been unset.
+__rs_all='__rs_ok=1 __rs_id= __rs_d=() __rs_q=() __rs_u= __rs_ho= __rs_h= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw= __rs_re=
+__rs_up= __rs_to= __rs_an= __rs_en=1 __rs_ev= __rs_ed= __rs_i= __rs_k= __rs_pl= __rs_p= __rs_c= __rs_v= __rs_x= __rs_m=() __rs_bind= __rs_hn= __rs_hi= __rs_hs= __rs_hd= __rs_ha=99 __rs_p0= __rs_p1= __rs_p2='
+\readonly __rs_n __rs_f __rs_b __rs_pa __rs_pb __rs_sa __rs_sb __rs_hook __rs_line __rs_all
+\eval "$__rs_all"
+__rs_no=() __rs_got= __rs_la=
+__rs_s() { :; }
+# Variables have been unset: what a command that runs needs is in a function, too.
+__rs_again() {
+	\builtin eval "$__rs_all"
+	[[ -n ${PWD-} ]] || \builtin cd -P .
+	if \builtin declare -F __rs_s >/dev/null; then __rs_s; fi
+}
 __rs_slow() {
 	FUNCNEST= __rs_sw=1 __rs_po=
 	[[ -o posix ]] || { __rs_po=:$BASHOPTS:; POSIXLY_CORRECT=y; }
@@ -29,7 +46,7 @@ __rs_slow() {
 }
 __rs_load() {
 	__rs_la=$_ __rs_sl=$READLINE_LINE __rs_sp=$READLINE_POINT
-	READLINE_LINE=' \builtin eval "$__rs_x"; { __rs_end "$__rs_la" && __rs_z() (x); } 2>/dev/null'
+	READLINE_LINE=$__rs_line
 	READLINE_POINT=${#READLINE_LINE}
 	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
 	__rs_no=(x) FUNCNEST=1
@@ -38,6 +55,7 @@ __rs_load() {
 	[[ -n $__rs_fs || -n ${__rs_no-} ]] || \builtin unset -v FUNCNEST
 }
 __rs_take() {
+	[[ -n ${__rs_ok-} ]] || \builtin eval "$__rs_all"
 	__rs_x= __rs_dt= __rs_xt= __rs_u= __rs_st= __rs_got= __rs_sw= __rs_q=()
 	# A queue that is flushed tears it. In less time than the server gives a command, whose next keys this would take.
 	\builtin read -r -t 3 -N 34 '__rs_q[0]' || (($? > 128)) || {
@@ -71,23 +89,59 @@ __rs_take() {
 		\builtin eval "$__rs_t"
 	else
 		\builtin eval "$__rs_ts"
+		\builtin eval "__rs_s() { __rs_id=$__rs_i __rs_i=$__rs_i __rs_p=$__rs_p __rs_pl=$__rs_pl __rs_q=('$__rs_q') __rs_u=${__rs_u@Q}; }"
+		[[ ! -o allexport ]] || \builtin export -nf __rs_s
 		if [[ -o history ]]; then
 			__rs_ho=1 __rs_h=$__rs_c
 			\builtin set +o history
+			# Which readline takes back: our line begins with a space.
+			__rs_hc=${HISTCONTROL-} __rs_hs=${HISTCONTROL+s}x
+			\builtin printf -v HISTCONTROL ignorespace || __rs_hs=
 		fi
 		[[ ! -o xtrace ]] || __rs_xt=x
 		[[ ! -o verbose ]] || __rs_xt+=v
 		[[ -z $__rs_xt ]] || \builtin set +xv
-		if [[ -n $__rs_k && $__rs_xt != *v* ]]; then __rs_c+=$'\n{ __rs_keep; } 2>/dev/null'; fi
+		if [[ -n $__rs_k && $__rs_xt != *v* ]]; then __rs_c+=$'\n'"{ __rs_keep $__rs_k; } 2>/dev/null"; fi
 		__rs_c='{ __rs_go "$__rs_la" && { __rs_z() { x; }; }; } 2>/dev/null; '$__rs_c
 	fi
 }
 __rs_before() {
-	__rs_rc=$?
-	\builtin printf '\e[%uA\e[%uG\e[J%s\n\e]133;C;aid=%s;id=%s\a' "$1" "$2" "$__rs_v" "$__rs_n" "$__rs_i" >/dev/tty
+	__rs_rc=$? __rs_t=$1
+	# readline has brought the echo of lines back: ours and what it calls have been shown.
+	[[ $__rs_xt != *v* ]] || {
+		\builtin set +v
+		__rs_m=${COLUMNS:-0}
+		((__rs_m > 0)) || __rs_m=80
+		__rs_t=$((__rs_t + (${#__rs_line} - 1) / __rs_m + (${#__rs_x} - 1) / __rs_m + 2)) __rs_m=()
+	}
+	\builtin printf '\e[%uA\e[%uG\e[J%s\n\e]133;C;aid=%s;id=%s\a' "$__rs_t" "$2" "$__rs_v" "$__rs_n" "$__rs_i" >/dev/tty
 	if [[ -n $__rs_ho ]]; then
 		\builtin set -o history
-		\builtin history -s -- "$__rs_h"
+		if [[ -n $__rs_hs ]]; then
+			HISTCONTROL=
+		else
+			# It is not ours to set: our line may have been kept.
+			\builtin history 1 >|"/proc/$PPID/fd/6"
+			IFS=$' \t' \builtin read -r __rs_hd __rs_ts <"/proc/$PPID/fd/6" || __rs_ts=
+			[[ $__rs_ts != *'eval "$__rs_x"; { __rs_end'* ]] || \builtin history -d "${__rs_hd%\*}" || \builtin :
+			__rs_hd=
+		fi
+		if [[ -z $__rs_hi && -n $__rs_dt ]]; then
+			# A DEBUG trap, such as that of bash-preexec, may read it there: it is there until it is over.
+			\builtin history 1 >|"/proc/$PPID/fd/6"
+			IFS=$' \t' \builtin read -r __rs_m __rs_ts <"/proc/$PPID/fd/6" || __rs_m=
+			\builtin history -s -- "$__rs_h"
+			\builtin history 1 >|"/proc/$PPID/fd/6"
+			IFS=$' \t' \builtin read -r __rs_hd __rs_ts <"/proc/$PPID/fd/6" || __rs_hd=
+			[[ $__rs_hd != "$__rs_m" ]] || __rs_hd=
+			__rs_m=()
+		fi
+		if [[ -n $__rs_hs ]]; then
+			HISTCONTROL=$__rs_hc
+			[[ $__rs_hs == s* ]] || \builtin unset -v HISTCONTROL
+			__rs_hs=
+		fi
+		[[ -z $__rs_hi ]] || \builtin history -s -- "$__rs_h"
 	fi
 	__rs_ho= __rs_h= __rs_v= __rs_x= __rs_id=$__rs_i __rs_d=("$__rs_i;q=${__rs_q:2:16}") __rs_up=1
 	\builtin printf 'C\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i" "${#__rs_sl}" 1<>"/proc/$PPID/fd/7"
@@ -112,7 +166,7 @@ __rs_go() {
 }
 __rs_keep() {
 	__rs_rc=$? __rs_st="${PIPESTATUS[@]}" __rs_la=$_ __rs_got=1
-	[[ $__rs_k == p ]] || __rs_st=$__rs_rc
+	[[ $1 == p ]] || __rs_st=$__rs_rc
 }
 __rs_end() {
 	if [[ -n ${__rs_no-} ]]; then
@@ -120,7 +174,7 @@ __rs_end() {
 		__rs_slow
 		__rs_after
 	fi
-	if [[ -n $__rs_sw ]]; then
+	if [[ -n ${__rs_sw-} ]]; then
 		__rs_sw=
 		[[ $__rs_rc == 0 ]]
 	else
@@ -133,14 +187,20 @@ __rs_where() {
 }
 __rs_after() {
 	__rs_t=$? __rs_ts=$_
-	[[ -n $__rs_got ]] || __rs_rc=$__rs_t __rs_st=$__rs_t __rs_la=$__rs_ts __rs_got=1
+	[[ -n ${__rs_got-} ]] || __rs_rc=$__rs_t __rs_st=$__rs_t __rs_la=$__rs_ts __rs_got=none
 	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
 	__rs_no=(x) FUNCNEST=1
 	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin read -n 0 __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
 	FUNCNEST=
 	if [[ -z ${__rs_no-} ]]; then
+		[[ -n ${__rs_ok-} ]] || __rs_again
+		[[ ${#PROMPT_COMMAND[@]} == "$__rs_hn" && ${PROMPT_COMMAND[__rs_ha]-} == "$__rs_hook" ]] || __rs_hooks
 		\builtin eval "$__rs_u"
 		__rs_u= __rs_c=
+		# Nobody has kept the statuses of a pipeline.
+		[[ $__rs_got != none || -z $__rs_pl ]] || __rs_st=
+		[[ -z $__rs_hd ]] || \builtin history -d "${__rs_hd%\*}" || \builtin :
+		__rs_hd=
 		__rs_where
 		if [[ -n $__rs_p ]]; then
 			for ((__rs_t = 0; __rs_t < 20000; __rs_t++)); do
@@ -163,13 +223,41 @@ __rs_after() {
 		fi
 	fi
 }
+# Our hook comes behind all others: they may change the prompt.
+__rs_hooks() {
+	\builtin set -- "${PROMPT_COMMAND[@]}"
+	if [[ ${!#} != "$__rs_hook" ]] && [[ $# == 0 || ${PROMPT_COMMAND[*]@a} != *r* ]]; then
+		for __rs_t in "${!PROMPT_COMMAND[@]}"; do [[ ${PROMPT_COMMAND[__rs_t]} != "$__rs_hook" ]] || \builtin unset "PROMPT_COMMAND[$__rs_t]"; done
+		PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
+		__rs_m=("${!PROMPT_COMMAND[@]}")
+		__rs_ha=$((__rs_m[-1] < 99 ? 99 : __rs_m[-1] + 1)) __rs_m=()
+		PROMPT_COMMAND[__rs_ha]=$__rs_hook
+	fi
+	__rs_hn=${#PROMPT_COMMAND[@]}
+}
+# Around the whole prompt, whatever has been put in front of it or behind.
+__rs_marks() {
+	if [[ ${PS1-} != "$__rs_pa"*"$__rs_pb" && ! (-v PS1 && ${PS1@a} == *r*) ]]; then
+		__rs_t=${PS1-}
+		__rs_t=${__rs_t//"$__rs_pa"/}
+		PS1=$__rs_pa${__rs_t//"$__rs_pb"/}$__rs_pb
+	fi
+	if [[ ${PS2-} != "$__rs_sa"*"$__rs_sb" && ! (-v PS2 && ${PS2@a} == *r*) ]]; then
+		__rs_t=${PS2-}
+		__rs_t=${__rs_t//"$__rs_sa"/}
+		PS2=$__rs_sa${__rs_t//"$__rs_sb"/}$__rs_sb
+	fi
+	[[ ${PS0-} == *"$__rs_n"* || (-v PS0 && ${PS0@a} == *r*) ]] ||
+		PS0='\e]133;C;aid='$__rs_n';t=${EPOCHREALTIME-}\a'${PS0-}
+	__rs_p1=${PS1-} __rs_p2=${PS2-} __rs_p0=${PS0-}
+}
 __rs_prompt() {
 	__rs_t=$? __rs_ts="${PIPESTATUS[@]}"
-	if [[ -z $__rs_re ]]; then
+	if [[ -z ${__rs_re-} ]]; then
 		__rs_pr=$__rs_t __rs_ps=$__rs_ts __rs_pt=${EPOCHREALTIME-}
 		# An interrupted hook runs again, behind another status.
 		if [[ -n ${__rs_id-} ]]; then
-			[[ -n $__rs_got ]] || __rs_rc=$__rs_t __rs_st=$__rs_ts __rs_got=1
+			[[ -n ${__rs_got-} ]] || __rs_rc=$__rs_t __rs_st=$__rs_ts __rs_got=1
 			__rs_pr=$__rs_rc __rs_ps=$__rs_st
 		fi
 	fi
@@ -179,29 +267,36 @@ __rs_prompt() {
 	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
 	FUNCNEST=
 	if [[ -z ${__rs_no-} ]]; then
+		[[ -n ${__rs_ok-} ]] || __rs_again
 		[[ -z $__rs_bind ]] || __rs_bind
+		[[ ${#PROMPT_COMMAND[@]} == "$__rs_hn" && ${PROMPT_COMMAND[__rs_ha]-} == "$__rs_hook" ]] || __rs_hooks
 		__rs_q[1]=${__rs_id:+$__rs_id;q=${__rs_q:18}} __rs_d=${__rs_id:+$__rs_id;q=${__rs_q:2:16}}
 		\builtin eval "$__rs_u"
 		__rs_u=
 		[[ -z $__rs_ho ]] || \builtin set -o history
-		__rs_ho=
+		if [[ -n $__rs_hs ]]; then
+			HISTCONTROL=$__rs_hc
+			[[ $__rs_hs == s* ]] || \builtin unset -v HISTCONTROL
+			__rs_hs=
+		fi
+		[[ -z $__rs_hd ]] || \builtin history -d "${__rs_hd%\*}" || \builtin :
+		__rs_ho= __rs_hd=
 		__rs_where
 		[[ -n $__rs_an && -z $__rs_d ]] ||
 			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_pr" "$__rs_n" "$__rs_d" "${__rs_d:+\e[m}" >/dev/tty
 		__rs_an=
-		[[ ${PS1-} == *"$__rs_n"* && ${PS2-} == *"$__rs_n"* && ${PS0-} == *"$__rs_n"* ]] || {
-			[[ ${PS1-} == *"$__rs_n"* || ${PS1@a} == *r* ]] ||
-				PS1='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]'${PS1-}'\[\e]133;B;aid='$__rs_n'\a\]'
-			[[ ${PS2-} == *"$__rs_n"* || ${PS2@a} == *r* ]] ||
-				PS2='\[\e]133;P;k=s;aid='$__rs_n'\a\]'${PS2-}'\[\e]133;P;k=e;aid='$__rs_n'\a\]'
-			[[ ${PS0-} == *"$__rs_n"* || ${PS0@a} == *r* ]] ||
-				PS0='\e]133;C;aid='$__rs_n';t=${EPOCHREALTIME-}\a'${PS0-}
-		}
+		[[ ${PS1-} == "$__rs_p1" && ${PS2-} == "$__rs_p2" && ${PS0-} == "$__rs_p0" ]] || __rs_marks
 		if ((__rs_en-- < 1)); then
 			\builtin compgen -P '#' -v >|"/proc/$PPID/fd/6" && \builtin mapfile -t __rs_m <"/proc/$PPID/fd/6"
 			__rs_en=32 __rs_ev=
 			[[ ${#__rs_m[@]} -lt 300 ]] || __rs_ev=1
+			# What has taken the key away would type it.
+			__rs_ed=
+			if [[ -o emacs || -o vi ]] && \builtin bind -X >|"/proc/$PPID/fd/6" && \builtin mapfile -t __rs_m <"/proc/$PPID/fd/6"; then
+				[[ ${__rs_m[*]-} == *'57399;17~'* ]] || __rs_ed=keys
+			fi
 		fi
+		if [[ -n ${BLE_VERSION-} ]]; then __rs_ed=ble.sh; elif [[ $__rs_ed == ble.sh ]]; then __rs_ed=; fi
 		if [[ -n $__rs_ev ]] && \builtin compgen -P '#' -e >|"/proc/$PPID/fd/6" &&
 			\builtin mapfile -t __rs_m <"/proc/$PPID/fd/6" && [[ -n ${__rs_m-} ]]; then
 			\builtin declare -p "${__rs_m[@]#?}" >|"/proc/$PPID/fd/6"
@@ -209,8 +304,9 @@ __rs_prompt() {
 			\builtin declare -px >|"/proc/$PPID/fd/6"
 		fi
 		__rs_m=()
-		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "${__rs_q[1]-}" "$__rs_w" "$__rs_ps" "$__rs_pt" 1<>"/proc/$PPID/fd/7"
-		__rs_id= __rs_got=
+		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "${__rs_q[1]-}" "$__rs_w" "$__rs_ps" "$__rs_pt" "$__rs_ed" 1<>"/proc/$PPID/fd/7"
+		__rs_id= __rs_got= __rs_i=
+		__rs_s() { :; }
 		FUNCNEST=$__rs_fn
 		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
 		[[ -z $__rs_xt$__rs_dt ]] || {
@@ -235,22 +331,52 @@ __rs_state() {
 	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
 	FUNCNEST=
 	if [[ -z ${__rs_no-} ]]; then
+		[[ -n ${__rs_ok-} ]] || \builtin eval "$__rs_all"
 		[[ -z $__rs_to ]] || {
 			__rs_to=
 			__rs_back
 		}
+		\builtin compgen -A function -X '__rs_*' >|"/proc/$PPID/fd/6" || \builtin :
+		\builtin mapfile -t __rs_m <"/proc/$PPID/fd/6" || \builtin :
 		{
 			\builtin declare -px
 			\builtin printf 'shopt -s expand_aliases\n'
 			\builtin alias -p
 			if [[ -n $__rs_bf ]]; then \builtin printf '%s\n' "$__rs_bf"; fi
-			\builtin declare -f
-			\builtin printf 'unset -f __rs_slow __rs_load __rs_take __rs_before __rs_go __rs_keep __rs_end __rs_where __rs_after __rs_prompt __rs_back __rs_state __rs_bind __rs_exit __rs_z\n'
+			((${#__rs_m[@]} == 0)) || \builtin declare -f "${__rs_m[@]}" || \builtin :
 		} >|"/proc/$PPID/fd/6"
+		__rs_m=()
 		\builtin printf 'S\037%s\037%s\037\036' "$__rs_n" state 1<>"/proc/$PPID/fd/7"
 		FUNCNEST=$__rs_fn
 		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
 		if [[ -n $__rs_bf ]]; then
+			__rs_t=$__rs_bf __rs_bf=
+			\builtin eval "$__rs_t"
+		fi
+	fi
+}
+# What a program has left on its terminal is undone by what follows the key.
+__rs_undo() {
+	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
+	__rs_no=(x) FUNCNEST=1
+	if \builtin printf '' && \builtin eval '' && \builtin unset -v __rs_z && \builtin set -- "$@"; then __rs_no=(); fi
+	FUNCNEST=
+	if [[ -z ${__rs_no-} ]]; then
+		\builtin read -r -t 3 -N 160 __rs_t || (($? > 128)) || {
+			\builtin enable read
+			\builtin read -r -t 3 -N 160 __rs_t
+			\builtin enable -n read
+		}
+		__rs_t=${__rs_t//E/$'\e'}
+		__rs_t=${__rs_t//O/$'\017'}
+		\builtin printf '%s' "${__rs_t%% *}" >/dev/tty
+		# readline may have switched application keys on.
+		\builtin bind -v >|"/proc/$PPID/fd/6" && \builtin mapfile -t __rs_m <"/proc/$PPID/fd/6" || __rs_m=()
+		[[ ${__rs_m[*]-} != *'enable-keypad on'* ]] || \builtin printf '\e[?1h\e=' >/dev/tty
+		__rs_m=()
+		FUNCNEST=$__rs_fn
+		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
+		if [[ -n ${__rs_bf-} ]]; then
 			__rs_t=$__rs_bf __rs_bf=
 			\builtin eval "$__rs_t"
 		fi
@@ -264,6 +390,8 @@ for __rs_t in "${__rs_no[@]}"; do { __rs_slow; \builtin trap -p DEBUG >>"/proc/$
 		\builtin bind -m "$__rs_t" -x '"\e[57399;19~": { __rs_back; } 2>/dev/null'
 		\builtin bind -m "$__rs_t" -x '"\e[57399;21~": { __rs_state; } 2>/dev/null
 for __rs_t in "${__rs_no[@]}"; do { __rs_slow; __rs_state; } 2>/dev/null; done'
+		\builtin bind -m "$__rs_t" -x '"\e[57399;23~": { __rs_undo; } 2>/dev/null
+for __rs_t in "${__rs_no[@]}"; do { __rs_slow; __rs_undo; } 2>/dev/null; done'
 	done
 	# Not by $(): a new session would wait for that.
 	if [[ -n $__rs_f ]] && \builtin trap -p EXIT >|"/proc/$PPID/fd/6" && \builtin mapfile -t __rs_m <"/proc/$PPID/fd/6" && [[ -z ${__rs_m-} ]]; then
@@ -294,9 +422,9 @@ __rs_exit() {
 			__rs_qe=$__rs_qe \builtin exec "$BASH" --rcfile "$__rs_f" -i <>"$__rs_y" >&0 2>&0
 	fi
 }
+\readonly -f __rs_again __rs_slow __rs_load __rs_take __rs_before __rs_go __rs_keep __rs_end __rs_where __rs_after __rs_hooks __rs_marks __rs_prompt __rs_back __rs_state __rs_undo __rs_bind __rs_exit
 __rs_bind=1 __rs_z=
 PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
 @FILES@
 PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
-PROMPT_COMMAND[99]='{ __rs_prompt; } >/dev/null 2>&1
-for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } >/dev/null 2>&1; done'
+PROMPT_COMMAND[99]=$__rs_hook

@@ -83,6 +83,15 @@ function __rs_write
     __rs_tell S $__rs_n state ''
 end
 
+# What a program has left on its terminal is undone by what follows the key.
+function __rs_undo
+    builtin read -z -n 160 -l __rs_t
+    set __rs_t (string split -m1 ' ' -- $__rs_t)[1]
+    set __rs_t (string replace -a E \e -- $__rs_t | string replace -a O \x0f)
+    builtin echo -n $__rs_t >/dev/tty
+    builtin commandline -f repaint
+end
+
 # The descriptors 8 and 9 of the holder are empty: it has shown what went there. fish itself cannot tell.
 function __rs_drain
     command $__rs_bash -c 'for ((i = 0; i < 20000; i++)); do read -t 0 <"$0/8" || read -t 0 <"$0/9" || exit; done' $__rs_h 2>/dev/null
@@ -172,5 +181,6 @@ for __rs_v in default insert visual replace replace_one
     builtin bind -M $__rs_v \e\[57399\;17~ __rs_load
     builtin bind -M $__rs_v \e\[57399\;19~ __rs_back
     builtin bind -M $__rs_v \e\[57399\;21~ __rs_write
+    builtin bind -M $__rs_v \e\[57399\;23~ __rs_undo
 end
 set -e __rs_v

@@ -75,8 +75,8 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 	}'
 	# The user's hooks, as if it had been typed.
 	__rs_hooks() {
-		for __rs_hook in "${__rs_hk[@]}"; do "$__rs_hook" "${__rs_h[@]}"$'\n' || __rs_hs=(no); done
-		if [[ -z "${__rs_hs[@]}" && ( ! -o histignorespace || "${__rs_h[@]}" != ' '* ) &&
+		[[ -z $__rs_hi ]] || for __rs_hook in "${__rs_hk[@]}"; do "$__rs_hook" "${__rs_h[@]}"$'\n' || __rs_hs=(no); done
+		if [[ -n $__rs_hi && -z "${__rs_hs[@]}" && ( ! -o histignorespace || "${__rs_h[@]}" != ' '* ) &&
 			( ! -o histignoredups || "${history[$((HISTCMD - 1))]-}" != "${__rs_h[@]}" ) ]]; then
 			\builtin print -sr -- "${__rs_h[@]}"
 		fi
@@ -91,7 +91,7 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 	@FILES@
 else
 	typeset -ga __rs_w __rs_o __rs_la __rs_q __rs_d __rs_m __rs_h __rs_hk __rs_hs __rs_pk __rs_st __rs_bf __rs_db __rs_tn __rs_tr __rs_tt __rs_tw __rs_fn __rs_zf __rs_xf
-	typeset -g __rs_id= __rs_sl= __rs_sp=0 __rs_u= __rs_x= __rs_c= __rs_v= __rs_i= __rs_k= __rs_p= __rs_an= __rs_got= __rs_hid= __rs_rc=0 __rs_t= __rs_xt= __rs_hook= __rs_up=0
+	typeset -g __rs_id= __rs_sl= __rs_sp=0 __rs_u= __rs_x= __rs_c= __rs_v= __rs_i= __rs_k= __rs_p= __rs_an= __rs_got= __rs_hid= __rs_rc=0 __rs_t= __rs_xt= __rs_hook= __rs_hi= __rs_up=0
 
 	__rs_fast() {
 		builtin trap - DEBUG ZERR
@@ -306,6 +306,20 @@ else
 		CURSOR=$(( CURSOR + __rs_sp ))
 		__rs_sl= __rs_sp=0
 	}
+	# What a program has left on its terminal is undone by what follows the key.
+	__rs_undo() {
+		{
+			__rs_clear
+			builtin read -r -t 3 -k 160 __rs_t
+			__rs_t=${__rs_t//E/$'\e'}
+			__rs_t=${__rs_t//O/$'\017'}
+			builtin print -rn -- "${__rs_t%% *}" >/dev/tty
+			# Which may have switched application keys on.
+			(( ! $+widgets[zle-line-init] )) || builtin zle zle-line-init
+			builtin zle .reset-prompt
+			__rs_fast
+		} 2>/dev/null
+	}
 	__rs_state() {
 		{
 			__rs_clear
@@ -321,11 +335,13 @@ else
 		builtin zle -N __rs_key
 		builtin zle -N __rs_back
 		builtin zle -N __rs_state
+		builtin zle -N __rs_undo
 		for __rs_t in $keymaps; do
 			[[ $__rs_t != .safe ]] || continue
 			builtin bindkey -M $__rs_t '\e[57399;17~' __rs_key
 			builtin bindkey -M $__rs_t '\e[57399;19~' __rs_back
 			builtin bindkey -M $__rs_t '\e[57399;21~' __rs_state
+			builtin bindkey -M $__rs_t '\e[57399;23~' __rs_undo
 		done
 		{ __rs_prompt; } >/dev/null 2>&1
 	}

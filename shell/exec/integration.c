@@ -30,7 +30,7 @@
 
 #define PLACE "/proc/$PPID/fd/"
 #define LINE \
-	" \\builtin eval \"$__rs_x\"; { __rs_end \"$__rs_la\" && __rs_z() (x); } 2>/dev/null" /* as __rs_load() has it */
+	" \\builtin eval \"$__rs_x\"; { __rs_end \"$__rs_la\" && __rs_z() (x); } 2>/dev/null" /* __rs_line */
 
 /* How zsh and fish have it. */
 #define LINE_ZSH " \\builtin \\eval \"$__rs_x\""
@@ -215,6 +215,36 @@ bool integration_takes_a_line(const char *command, size_t length)
 	return true;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Whether it may be `set -v`, behind which the shell prints the lines that it reads: ours then, too. */
+static bool may_show_lines(const char *command, size_t length)
+{
+	const char *end = command + length, *at = command;
+	while ((at = memmem(at, (size_t)(end - at), "set", 3))) {
+		bool begins = at == command || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+		at += 3;
+		const char *word = at;
+		if (!begins)
+			continue;
+		while (word < end && is_blank(*word))
+			word++;
+		if (word == at || word == end || *word++ != '-')
+			continue;
+		while (word < end && isalpha((unsigned char)*word))
+			if (*word++ == 'v')
+				return true;
+		while (word < end && is_blank(*word))
+			word++;
+		if (end - word >= 7 && memcmp(word, "verbose", 7) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* What a variable of the command was before, as something to evaluate afterwards in a function. */
 static void put_undo(FILE *f, const struct integration_command *c)
 {
@@ -234,16 +264,20 @@ static void put_undo(FILE *f, const struct integration_command *c)
 
 void integration_put_command(FILE *f, const struct integration_command *c)
 {
-	bool keeps = !c->isolated && integration_takes_a_line(c->command, c->length);
+	bool keeps = !c->isolated && integration_takes_a_line(c->command, c->length) &&
+		!may_show_lines(c->command, c->length);
 	fputs("__rs_c=", f);
 	integration_put_quoted(f, c->command, c->length);
 	fputs(" __rs_v=", f);
 	integration_put_shown(f, c->command, c->length);
-	fprintf(f, " __rs_i=%s __rs_k=%s __rs_p=%s", c->id,
-		!keeps                                       ? ""
-			: memchr(c->command, '|', c->length) ? "p"
-							     : "1",
-		c->streams == EXEC_PIPES ? "1" : "");
+	bool piped = memchr(c->command, '|', c->length);
+	fprintf(f, " __rs_i=%s __rs_k=%s __rs_p=%s __rs_hi=%s", c->id,
+		!keeps          ? ""
+			: piped ? "p"
+				: "1",
+		c->streams == EXEC_PIPES ? "1" : "", c->history ? "1" : "");
+	if (c->shell == INTEGRATION_BASH)
+		fprintf(f, " __rs_pl=%s", piped ? "1" : "");
 }
 
 void integration_put_circumstances(FILE *f, const struct integration_command *c)

@@ -15,7 +15,10 @@
 #define INTEGRATION_NONCE_LENGTH 32u
 #define INTEGRATION_LOAD "\033[57399;17~"
 #define INTEGRATION_BACK "\033[57399;19~"
-#define INTEGRATION_STATE "\033[57399;21~"      /* write down functions and aliases, then say S */
+#define INTEGRATION_STATE "\033[57399;21~" /* write down functions and aliases, then say S */
+#define INTEGRATION_UNDO \
+	"\033[57399;23~" /* print what follows: as many bytes as this, ESC as E, SI as O, filled up with spaces */
+#define INTEGRATION_UNDO_LENGTH 160u
 #define INTEGRATION_SHOWN_MAX ((size_t)4 << 10) /* bytes of a command that are shown */
 
 /* The shells that can have it. */
@@ -40,6 +43,7 @@ struct integration_command {
 	const char *input; /* path of its standard input, or NULL: the terminal */
 	enum exec_streams streams;
 	const char *error_terminal; /* path of the terminal for standard error */
+	bool history;               /* it goes into the shell's history, as if it had been typed */
 	bool isolated;              /* in a subshell: what it does to the shell is lost */
 	unsigned up, column; /* how to get to the end of the prompt: rows up, column from 1 */
 };

@@ -8,6 +8,9 @@
 /* Loop time in ms. */
 uint64_t exec_now(const struct executor *x);
 
+/* Whether something that the holder has put into the ring has not been followed. */
+bool exec_is_behind(const struct executor *x);
+
 /* Begin what is next in the queue, if the shell is at its prompt. */
 void exec_next(struct executor *x);
 
@@ -67,10 +70,20 @@ void exec_input_tick(struct exec *e);
 int exec_type(struct exec *e);
 /* Whether a line can be typed into the shell now. */
 bool exec_is_ready(struct executor *x);
-/* shell.c: what waits for a shell that is not, or never will be, at its prompt. */
+/* Why the next in the queue cannot be typed now: a text for people, or NULL. */
+const char *exec_held_up(struct executor *x);
+/* shell.c: that startup files have started a program that reads the terminal, in words; NULL: they have not. */
+const char *exec_startup_reader(struct executor *x);
+/* Whether the shell itself waits for keys as line editors do: the builtin `read` does it in another way. */
+bool exec_shell_edits_somewhere(const struct executor *x);
+/* Whether another program than the shell reads the terminal. */
+bool exec_is_read_by_another(const struct executor *x);
+/* What waits for a shell that is not, or never will be, at its prompt. */
 void exec_shell_tick(struct executor *x);
 /* type.c: type one of our keys. Returns as link_write() does. */
 int exec_type_key(struct executor *x, const char *keys, size_t length);
+/* type.c: at the prompt, what a program has left on its terminal is undone, if there is any. */
+void exec_undo_leftovers(struct executor *x);
 /* Let the input go that was held back. */
 void exec_release_input(struct executor *x);
 

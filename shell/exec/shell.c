@@ -2,6 +2,7 @@
  * The shell itself: whether it still is the one that has the integration, whether it edits lines, whether it has
  * come as far as its first prompt. Facts of the kernel, since what would tell otherwise may be gone.
  */
+#include "shell/clock.h"
 #include "shell/exec/internal.h"
 #include "shell/proc/foreground.h"
 #include "shell/proc/peek.h"
@@ -140,11 +141,20 @@ static bool lacks_editing(const struct executor *x)
 		exec_now(x) >= x->prompt_ms + EXEC_UNMARKED_MS;
 }
 
-const char *exec_unable(const struct executor *x)
+const char *exec_unable(struct executor *x)
 {
 	if (!exec_shell_is_ours(x))
 		return "Another program has taken the place of the session's shell";
-	return lacks_editing(x) ? "The shell's line editing is switched off" : NULL;
+	if (lacks_editing(x))
+		return "The shell's line editing is switched off";
+	if (!x->editor || !x->editor[0])
+		return NULL;
+	if (strcmp(x->editor, "keys") == 0)
+		return "The shell's key bindings have been replaced: a command cannot be typed";
+	snprintf(x->reason, sizeof x->reason,
+		"%s edits the shell's lines in place of readline: a command cannot be typed",
+		x->editor);
+	return x->reason;
 }
 
 bool exec_is_newborn(const struct executor *x)
@@ -152,21 +162,67 @@ bool exec_is_newborn(const struct executor *x)
 	return x->open && x->newborn && x->prompt == EXEC_PROMPT_NONE;
 }
 
-const char *exec_waits_for(struct executor *x)
+const char *exec_waits_for(const struct exec *e)
 {
-	const char *why = exec_busy(x);
+	struct executor *x = e->executor;
+	const char *why = e == x->queue || e->state == EXEC_DONE ? exec_held_up(x) : exec_busy(x);
 	return why                   ? why
 		: exec_is_newborn(x) ? "The shell is still starting: it has shown no prompt yet"
+		: x->paste.open      ? "Somebody is pasting into the shell"
 				     : "The shell is not at its prompt";
 }
 
-/* Somebody reads the terminal before there was a prompt: what has been typed is for that. */
-static bool is_read(const struct executor *x)
+bool exec_shell_edits_somewhere(const struct executor *x)
 {
 	struct foreground f;
 	const struct foreground_target target = exec_foreground(x);
 	foreground_look(&target, &f);
-	return f.waits != BLOCKED_NO;
+	return f.waits == BLOCKED_EVENT && f.waiter == target.shell;
+}
+
+bool exec_is_read_by_another(const struct executor *x)
+{
+	struct foreground f;
+	const struct foreground_target target = exec_foreground(x);
+	foreground_look(&target, &f);
+	return f.waits != BLOCKED_NO && f.waiter != target.shell;
+}
+
+/* Startup files have started a program that reads the terminal: it has had time to ask the terminal what it can. */
+static bool is_kept(struct executor *x, const struct foreground_target *target, struct foreground *f)
+{
+	if (f->waits == BLOCKED_NO || f->waiter == target->shell)
+		return false;
+	foreground_descend(target, f);
+	snprintf(x->reason, sizeof x->reason,
+		"The shell has shown no prompt: its startup files run %s, which reads the terminal",
+		f->waiter_name);
+	return f->started_ms == 0 || clock_wall_ms() >= f->started_ms + EXEC_STARTUP_READ_MS;
+}
+
+const char *exec_startup_reader(struct executor *x)
+{
+	struct foreground f;
+	const struct foreground_target target = exec_foreground(x);
+	foreground_look(&target, &f);
+	return is_kept(x, &target, &f) ? x->reason : NULL;
+}
+
+/* Before the first prompt: what reads the terminal gets what has been typed, and commands that do not queue are refused. */
+static void look_at_startup(struct executor *x)
+{
+	struct foreground f;
+	struct exec *e, *next;
+	const struct foreground_target target = exec_foreground(x);
+	foreground_look(&target, &f);
+	if (f.waits != BLOCKED_NO)
+		exec_release_input(x);
+	if (!exec_is_newborn(x) || !is_kept(x, &target, &f))
+		return;
+	DL_FOREACH_SAFE (x->queue, e, next) {
+		if (!e->patient)
+			exec_finish(e, EXEC_END_BUSY);
+	}
 }
 
 void exec_shell_tick(struct executor *x)
@@ -182,9 +238,9 @@ void exec_shell_tick(struct executor *x)
 				(e->timeout_ms > 0 && now >= x->born_ms + e->timeout_ms)))
 			exec_finish(e, EXEC_END_BUSY);
 	}
-	if ((!newborn && !x->first_due) || x->held_length == 0 || now < x->looked_ms + LOOK_MS)
+	if ((!newborn && !x->first_due) || (x->held_length == 0 && !x->queue) ||
+		now < x->looked_ms + LOOK_MS)
 		return;
 	x->looked_ms = now;
-	if (is_read(x))
-		exec_release_input(x);
+	look_at_startup(x);
 }

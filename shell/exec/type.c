@@ -1,4 +1,5 @@
 /* Typing: when a shell can take a line, and how a command is given to it. */
+#include "ring/screen/leftover.h"
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
 
@@ -9,19 +10,18 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define PASTE_BEGIN "\033[200~"
-#define PASTE_END "\033[201~"
-#define PASTE_LENGTH (sizeof PASTE_BEGIN - 1)
-
 bool exec_is_ready(struct executor *x)
 {
 	uint64_t now = exec_now(x);
-	if (x->current || x->unanswered || x->in_paste || x->held_length > 0 || x->back_due ||
+	if (x->current || x->unanswered || x->paste.open || x->held_length > 0 || x->back_due ||
 		!x->pane->life.runs || link_input_queued(&x->pane->held.link) > 0)
 		return false;
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
 		return false;
 	if (!exec_shell_in_front(x) || !exec_shell_reads_keys(x))
+		return false;
+	/* It may come to the shell itself, which then drops what is typed. */
+	if (x->signalled_ms > 0 && now < x->signalled_ms + EXEC_SETTLE_MS)
 		return false;
 	/* A line that was entered just now: the shell has not said yet what it is. */
 	if (x->entered > 0 &&
@@ -31,8 +31,12 @@ bool exec_is_ready(struct executor *x)
 		x->entered = 0; /* what is left of them went to a program, or into the line */
 		return exec_shell_is_ours(x);
 	}
-	/* Somebody has replaced the prompt and its hook: the kernel says that a line is being read. */
-	if (now < x->prompt_ms + EXEC_UNMARKED_MS)
+	/*
+	 * Somebody has replaced the prompt and its hook: the kernel says that a line is being read. Startup files may have
+	 * started the program that does.
+	 */
+	if (exec_is_newborn(x) || now < x->prompt_ms + EXEC_UNMARKED_MS ||
+		exec_is_read_by_another(x))
 		return false;
 	x->column = 0;
 	return exec_shell_is_ours(x);
@@ -110,15 +114,9 @@ int exec_type(struct exec *e)
 
 /* Input of others */
 
-static void note_paste(struct executor *x, char c)
+void exec_forget_paste(struct executor *x)
 {
-	const char *expected = x->in_paste ? PASTE_END : PASTE_BEGIN;
-	if (c != expected[x->pasting])
-		x->pasting = c == '\033' ? 1 : 0;
-	else if (++x->pasting == PASTE_LENGTH) {
-		x->in_paste = !x->in_paste;
-		x->pasting = 0;
-	}
+	x->paste = (struct typing_pasting){0};
 }
 
 /* Bytes with which a line is entered, given up or ended. */
@@ -136,7 +134,7 @@ static void note_search(struct executor *x, char c)
 	static const char changes[] = "\010\021\026\027\031";
 	struct termios modes;
 	int master = x->pane->held.link.master_fd;
-	bool ready = x->prompt == EXEC_PROMPT_READY && !x->in_paste;
+	bool ready = x->prompt == EXEC_PROMPT_READY && !x->paste.open;
 	if (c == 0x12)
 		x->searching = ready;
 	else if (c == 0x13 && tcgetattr(master, &modes) == 0 && !(modes.c_iflag & IXON))
@@ -150,10 +148,53 @@ int exec_type_key(struct executor *x, const char *keys, size_t length)
 {
 	static const char leave[] = "\007";
 	struct link *link = &x->pane->held.link;
+	if (x->editor && x->editor[0])
+		return -ENOTSUP;
 	if (x->searching && x->shell == INTEGRATION_BASH)
 		(void)link_write(link, leave, sizeof leave - 1);
 	x->searching = false;
 	return link_write(link, keys, length);
+}
+
+/* Whether the shell reads a line at the prompt that has been seen, and nothing is on its way to it. */
+static bool is_at_rest(const struct executor *x)
+{
+	uint64_t now = exec_now(x);
+	if (x->prompt != EXEC_PROMPT_READY || x->current || x->paste.open ||
+		exec_input_waiting(x) > 0)
+		return false;
+	/* Lines that were entered are those that a program has had, or the shell would have said what they are. */
+	if (x->entered > 0 &&
+		(now < x->entered_ms + EXEC_SETTLE_MS || now < x->prompt_ms + EXEC_SETTLE_MS))
+		return false;
+	return exec_shell_in_front(x) && exec_shell_reads_keys(x);
+}
+
+/* The shell prints what undoes it, and draws its prompt anew. */
+void exec_undo_leftovers(struct executor *x)
+{
+	char bytes[LEFTOVER_UNDO_MAX];
+	char keys[sizeof INTEGRATION_UNDO + INTEGRATION_UNDO_LENGTH] = INTEGRATION_UNDO;
+	char *at = keys + sizeof INTEGRATION_UNDO - 1;
+	if (!x->undo || x->undo_offset > x->prompt_offset)
+		return;
+	if (x->undo_offset < x->prompt_offset || exec_now(x) > x->prompt_ms + EXEC_UNDO_MS) {
+		x->undo = 0; /* it was another prompt's, or something is in the way */
+		return;
+	}
+	executors_attend(x);
+	if (!is_at_rest(x))
+		return;
+	size_t length = leftover_undo(x->undo, x->undo_row, bytes);
+	for (size_t i = 0; i < INTEGRATION_UNDO_LENGTH; i++) {
+		char byte = i < length ? bytes[i] : ' ';
+		*at++ = byte == '\033' ? 'E' : byte == '\017' ? 'O' : byte;
+	}
+	x->undo = 0;
+	if (exec_type_key(x, keys, (size_t)(at - keys)) < 0)
+		return;
+	x->prompt = EXEC_PROMPT_COMING;
+	x->prompt_ms = exec_now(x);
 }
 
 /* Whether something typed has to wait: what is for the command itself, such as Ctrl-C, never longer than it takes to begin. */
@@ -206,9 +247,12 @@ static int take_input(struct executor *x, const void *bytes, size_t length)
 	if (has_to_wait(x, text, length))
 		return hold_input(x, bytes, length);
 	for (size_t i = 0; i < length; i++) {
-		note_paste(x, text[i]);
+		bool was_open = x->paste.open;
+		typing_follow_paste(&x->paste, text + i, 1);
+		if (x->paste.open && !was_open)
+			x->paste_alone = x->entered == 0;
 		note_search(x, text[i]);
-		if (is_enter(text[i]) && !x->in_paste) {
+		if (is_enter(text[i]) && !x->paste.open) {
 			x->entered++;
 			x->entered_ms = exec_now(x);
 		}

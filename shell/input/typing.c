@@ -7,11 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PASTE_BEGIN "\033[200~"
-#define PASTE_END "\033[201~"
 #define PASTE_END_C1 "\302\233201~" /* with CSI as one character */
 
-static_assert(sizeof PASTE_BEGIN + sizeof PASTE_END - 2 == TYPING_PASTE_SIZE(0), "room for marks");
+static_assert(sizeof TYPING_PASTE_BEGIN + sizeof TYPING_PASTE_END - 2 == TYPING_PASTE_SIZE(0),
+	"room for marks");
 
 /* Paste */
 
@@ -23,24 +22,59 @@ static bool ends_with(const char *text, size_t length, const char *end)
 
 size_t typing_paste(const char *text, size_t length, bool bracketed, char *dst)
 {
-	size_t begin = bracketed ? strlen(PASTE_BEGIN) : 0, n = begin;
+	size_t begin = bracketed ? strlen(TYPING_PASTE_BEGIN) : 0, n = begin;
 	for (size_t i = 0; i < length; i++) {
 		bool line_feed = text[i] == '\n';
 		if (!bracketed && line_feed && i > 0 && text[i - 1] == '\r')
 			continue;
 		dst[n++] = line_feed && !bracketed ? '\r' : text[i];
 		/* What is left of one may be another with what follows: hence at each byte. */
-		if (bracketed && ends_with(dst + begin, n - begin, PASTE_END))
-			n -= strlen(PASTE_END);
+		if (bracketed && ends_with(dst + begin, n - begin, TYPING_PASTE_END))
+			n -= strlen(TYPING_PASTE_END);
 		else if (bracketed && ends_with(dst + begin, n - begin, PASTE_END_C1))
 			n -= strlen(PASTE_END_C1);
 	}
 	if (bracketed) {
-		memcpy(dst, PASTE_BEGIN, begin); /* NOLINT(bugprone-not-null-terminated-result) */
-		for (const char *end = PASTE_END; *end; end++)
+		for (size_t i = 0; i < begin; i++)
+			dst[i] = TYPING_PASTE_BEGIN[i];
+		for (const char *end = TYPING_PASTE_END; *end; end++)
 			dst[n++] = *end;
 	}
 	return n;
+}
+
+void typing_follow_paste(struct typing_pasting *paste, const void *bytes, size_t length)
+{
+	const char *at = bytes;
+	for (size_t i = 0; i < length; i++) {
+		const char *expected = paste->open ? TYPING_PASTE_END : TYPING_PASTE_BEGIN;
+		if (at[i] != expected[paste->matched]) {
+			paste->matched = at[i] == '\033';
+		} else if (++paste->matched == strlen(expected)) {
+			paste->open = !paste->open;
+			paste->matched = 0;
+		}
+	}
+}
+
+static uint64_t hash_name(uint64_t hash, const char *name)
+{
+	for (; name && *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+}
+
+void typing_forget_paste(struct typing *t)
+{
+	t->paste = (struct typing_pasting){0};
+	t->paste_cut = 0;
+}
+
+uint64_t typing_hand(const struct typist *by)
+{
+	if (by->key || by->client)
+		return by->key ? by->key : by->client;
+	return hash_name(hash_name(UINT64_C(0xcbf29ce484222325), by->author), by->label);
 }
 
 /* Lines */

@@ -21,20 +21,42 @@ struct typing_line {
 	bool quoted; /* the next byte is taken as it is (VLNEXT) */
 };
 
+/* Whether what is typed is in a bracketed paste, from ESC [ 200 ~ to ESC [ 201 ~. Zero is outside of one. */
+struct typing_pasting {
+	bool open;
+	unsigned matched; /* bytes of the mark that is expected next */
+};
+
 struct typing {
 	struct lease lease;
 	struct typed typed;
 	struct typing_line line;
-	uint64_t answers; /* how often something was typed that may answer a prompt */
+	struct typing_pasting paste;
+	uint64_t paste_by;  /* open: whose it is, as typing_hand() tells */
+	uint64_t paste_cut; /* whose paste has been ended before its time; 0: nobody's */
+	uint64_t answers;   /* how often something was typed that may answer a prompt */
 };
 
 /* Who types; strings are borrowed. */
 struct typist {
 	const char *author, *label; /* shell/name.h; label: "" for none */
 	uint64_t client;            /* id of the attached client; 0: none */
+	uint64_t key;               /* by which it is known when it comes again; 0: none */
 	const char *lease;          /* id of the lease that he shows, or NULL */
 	bool person; /* at a terminal, who may always interrupt, and whose lines are his own affair */
 };
+
+#define TYPING_PASTE_BEGIN "\033[200~"
+#define TYPING_PASTE_END "\033[201~"
+
+/* Follow bytes in and out of pastes. Pure. */
+void typing_follow_paste(struct typing_pasting *paste, const void *bytes, size_t length);
+
+/* None is under way, and none has been cut. */
+void typing_forget_paste(struct typing *t);
+
+/* What tells typists apart: a client's key or id, otherwise the names. Pure. */
+uint64_t typing_hand(const struct typist *by);
 
 /* Whether one who shows this id of a lease (NULL: none) may type into the session or run commands in it. */
 bool typing_admits(const struct typing *t, const char *lease);

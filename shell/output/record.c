@@ -13,7 +13,7 @@
 
 #define UNIT_SEPARATOR '\x1f'
 #define RECORD_SEPARATOR '\x1e'
-#define FIELDS_MAX 7u
+#define FIELDS_MAX 8u
 #define SEAL_FIELD ";q="
 
 static bool parse_number(const char *text, long max, long *ret_number)
@@ -30,6 +30,8 @@ static bool parse_statuses(struct record *record, char *text)
 {
 	char *rest = text;
 	record->statuses_count = 0;
+	if (text[0] == '\0')
+		return true; /* not known */
 	for (char *word; (word = strsep(&rest, " "));) {
 		long n;
 		if (!parse_number(word, 255, &n) || record->statuses_count == RECORD_STATUSES_MAX)
@@ -73,7 +75,7 @@ static bool parse(char *text, const char *nonce, struct record *record)
 	if (count < 4 || fields[0][0] == '\0' || fields[0][1] != '\0' ||
 		strcmp(fields[1], nonce) != 0)
 		return false;
-	*record = (struct record){.cwd = "", .line = ""};
+	*record = (struct record){.cwd = "", .line = "", .editor = ""};
 	switch (fields[0][0]) {
 	case 'P':
 		record->kind = RECORD_PROMPT;
@@ -82,8 +84,10 @@ static bool parse(char *text, const char *nonce, struct record *record)
 			return false;
 		if (count >= 6 && !parse_statuses(record, fields[5]))
 			record->statuses_count = 0; /* of an endless pipeline */
-		if (count == 7)
+		if (count >= 7)
 			record->time_us = marks_time(fields[6]);
+		if (count == 8)
+			record->editor = fields[7];
 		record->cwd = fields[4];
 		record->status = (int)n;
 		return true;

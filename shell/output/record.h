@@ -3,7 +3,8 @@
  * record ends with RS (0x1e); one printf of the shell is one atomic write. Several may come in one read,
  * and one may be cut by a read, so they are put together here. Pure.
  *
- *   P nonce status id cwd statuses time  the shell is about to show its prompt; id: of an exec that had not ended
+ *   P nonce status id cwd statuses time editor  the shell is about to show its prompt; id: of an exec that had not ended;
+ *                                   editor: what edits lines in place of readline, "keys" when our key is bound no more, or ""
  *   C nonce id length               an exec begins; length: characters of the line that somebody had half typed
  *   S nonce id -                    the state of the shell has been written down (WIRE_PLACE_STATE)
  *   D nonce id status statuses cwd  it has ended; statuses: PIPESTATUS, separated by spaces
@@ -42,9 +43,10 @@ struct record {
 	size_t half_typed;              /* C */
 	uint8_t statuses[RECORD_STATUSES_MAX];
 	size_t statuses_count;
-	uint64_t time_us; /* P: wall clock when what ran before was over; 0: not told */
-	const char *cwd;  /* borrowed for the call, or "" */
-	const char *line; /* L: likewise */
+	uint64_t time_us;   /* P: wall clock when what ran before was over; 0: not told */
+	const char *cwd;    /* borrowed for the call, or "" */
+	const char *line;   /* L: likewise */
+	const char *editor; /* P: likewise */
 };
 
 struct record_reader {

@@ -257,7 +257,7 @@ static void on_reply(void *user, const char *bytes, size_t length)
 /* A line begins where the shell's prompt ends. */
 static void note_mark(struct session *session, const struct screen_event *event)
 {
-	exec_screen_mark(&session->executor, event->text, event->line, event->column);
+	exec_screen_mark(&session->executor, event);
 }
 
 /* What those who follow the session's events are told. */

@@ -49,6 +49,8 @@ int meta_save(int dir_fd, const struct session *s)
 		(json_int_t)s->idle_timeout_ms, "sizePolicy", size_policy_name(s->presence.policy),
 		"onShellExit", shell_exit_name(s->on_shell_exit), "unicode",
 		screen_unicode_name(s->pane.unicode));
+	if (root)
+		json_object_set_new(root, "history", json_boolean(s->executor.history));
 	if (root && s->executor.possible)
 		json_object_set_new(root, "nonce", json_string(s->executor.nonce));
 	if (root && s->argv)
@@ -84,6 +86,7 @@ static int read_meta(struct session *s, const json_t *root)
 	presence_set_policy(&s->presence, policy);
 	(void)shell_exit_parse(on_exit, &s->on_shell_exit); /* likewise */
 	(void)screen_unicode_parse(unicode, &s->pane.unicode);
+	s->executor.history = json_is_true(json_object_get(root, "history"));
 	if (read_argv(json_object_get(root, "argv"), &s->argv) < 0 ||
 		read_argv(json_object_get(root, "shellArgs"), &s->shell_arguments) < 0)
 		return -ENOMEM;

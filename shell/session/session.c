@@ -125,12 +125,14 @@ void session_attach(struct session *s, struct session_viewer *v)
 
 void session_detach(struct session *s, struct session_viewer *v)
 {
+	const struct typist by = {.client = v->attendee.id, .key = v->key};
 	struct session_viewer *found;
 	DL_SEARCH_SCALAR(s->viewers, found, attendee.id, v->attendee.id);
 	if (found != v)
 		return;
 	uint64_t before = s->presence.version;
 	DL_DELETE(s->viewers, v);
+	session_end_paste(s, typing_hand(&by));
 	if (presence_leave(&s->presence, &v->attendee))
 		tell_focus(s);
 	pane_note_active(&s->pane);
@@ -148,6 +150,16 @@ static bool is_focus_report(const void *bytes, size_t length)
 		(memcmp(bytes, FOCUS_IN, length) == 0 || memcmp(bytes, FOCUS_OUT, length) == 0);
 }
 
+static struct typist typist_of(const struct session_viewer *v, const char *lease)
+{
+	return (struct typist){.author = v->attendee.author,
+		.label = v->attendee.name,
+		.client = v->attendee.id,
+		.key = v->key,
+		.lease = lease,
+		.person = true};
+}
+
 static int type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
 	size_t length)
 {
@@ -157,11 +169,7 @@ static int type(struct session *s, struct session_viewer *v, const char *lease, 
 		return s->state == SESSION_RUNNING ? 0 : -ENOTCONN;
 	}
 	uint64_t before = s->presence.version;
-	struct typist by = {.author = v->attendee.author,
-		.label = v->attendee.name,
-		.client = v->attendee.id,
-		.lease = lease,
-		.person = true};
+	const struct typist by = typist_of(v, lease);
 	int rc = session_type_as(s, &by, bytes, length, NULL);
 	/* Who only interrupts does not take the size of who has the lease. */
 	if (rc < 0 || !typing_admits(&s->typing, lease))
@@ -175,9 +183,13 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 	size_t length)
 {
 	const struct link *l = &s->pane.held.link;
-	uint64_t begin = link_input_end(l);
+	const struct typist by = typist_of(v, lease);
 	if (v->key == 0)
 		return type(s, v, lease, bytes, length);
+	/* What this may write comes in front of the client's bytes, and is none of them. */
+	if (typing_admits(&s->typing, lease) && !is_focus_report(bytes, length))
+		(void)session_turn_paste(s, &by, bytes, length);
+	uint64_t begin = link_input_end(l);
 	v->typed += length;
 	receipts_note(&l->control, v->key, v->typed, begin + length, length);
 	int rc = type(s, v, lease, bytes, length);

@@ -98,6 +98,7 @@ struct session_options {
 	enum screen_unicode unicode; /* what its characters take */
 	uint64_t idle_timeout_ms; /* end it when nobody is attached and nothing happens for this long */
 	enum shell_exit on_shell_exit; /* reexec: only with a bash */
+	bool history; /* commands for programs go into the shell's history unless they say otherwise */
 	const char *const *env_names;
 	const char *const *env_values;
 	size_t env_count;

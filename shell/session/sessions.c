@@ -197,6 +197,7 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	session->created_ms = session->pane.activity_ms = clock_wall_ms();
 	session->idle_timeout_ms = o->idle_timeout_ms;
 	session->on_shell_exit = o->on_shell_exit;
+	session->executor.history = o->history;
 	session->pane.unicode = o->unicode;
 	session->pane.cwd = strdup(o->cwd ? o->cwd : s->config.cwd);
 	session->pane.shell = strdup(o->argv ? o->argv[0] : o->shell ? o->shell : "bash");

@@ -78,6 +78,7 @@ struct sessions {
 	bool adopting;           /* nobody is served: screens are left for later */
 	bool few_descriptors;    /* and that has been said */
 	bool draining;           /* none is begun any more */
+	bool leaves;             /* the server ends: its clients come back to the next */
 	struct sessions_counters counters;
 };
 

@@ -6,8 +6,10 @@
 
 #include "shell/clock.h"
 #include "shell/exec/shell.h"
+#include "shell/session/sessions.h"
 
 #include <errno.h>
+#include <string.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -61,6 +63,87 @@ static void note_typist(struct typed *t, const struct typist *by, const void *by
 	typed_add(t, &n);
 }
 
+/* Pastes */
+
+/* A key that is pressed, and no part of a paste. */
+#define KEY_MAX 8u
+
+static int write_mark(struct session *s, const char *mark)
+{
+	int rc = session_write(s, mark, strlen(mark));
+	if (rc == 0)
+		typing_follow_paste(&s->typing.paste, mark, strlen(mark));
+	return rc;
+}
+
+/* Whoever reads what has come of the paste reads its end as well: it is behind that in the terminal's queue. */
+static int cut_paste(struct session *s)
+{
+	uint64_t whose = s->typing.paste_by;
+	int rc = write_mark(s, TYPING_PASTE_END);
+	if (rc == 0)
+		s->typing.paste_cut = whose;
+	return rc;
+}
+
+/* Whether these bytes of who had a paste cut are more of that. A key says that it is over, as a paste of their own does. */
+static bool goes_on(const void *bytes, size_t length)
+{
+	static const char begin[] = TYPING_PASTE_BEGIN;
+	bool anew = length >= sizeof begin - 1 && memcmp(bytes, begin, sizeof begin - 1) == 0;
+	return !anew && length > KEY_MAX;
+}
+
+int session_turn_paste(struct session *s, const struct typist *by, const void *bytes, size_t length)
+{
+	struct typing *t = &s->typing;
+	uint64_t hand = typing_hand(by);
+	if (s->state != SESSION_RUNNING)
+		return -ENOTCONN;
+	if (only_interrupts(bytes, length))
+		return 0;
+	if (t->paste.open && t->paste_by != hand) {
+		int rc = cut_paste(s);
+		if (rc < 0)
+			return rc;
+	}
+	if (t->paste.open || t->paste_cut != hand)
+		return 0;
+	t->paste_cut = 0;
+	t->paste_by = hand;
+	return goes_on(bytes, length) ? write_mark(s, TYPING_PASTE_BEGIN) : 0;
+}
+
+void session_end_paste(struct session *s, uint64_t hand)
+{
+	if (s->typing.paste.open && s->typing.paste_by == hand && s->state == SESSION_RUNNING &&
+		!s->table->leaves)
+		(void)cut_paste(s); /* otherwise the next who types does */
+}
+
+/* Where Ctrl-C interrupts, it drops what waits to be read, and line editors give up what they read. */
+static bool is_interrupt(const struct termios *modes, const void *bytes, size_t length)
+{
+	return (modes->c_lflag & ISIG) && modes->c_cc[VINTR] == INTERRUPT &&
+		memchr(bytes, INTERRUPT, length);
+}
+
+static void note_paste(struct session *s, const struct typist *by, const struct termios *modes,
+	const void *bytes, size_t length)
+{
+	struct typing *t = &s->typing;
+	uint64_t hand = typing_hand(by), whose = t->paste.open ? t->paste_by : 0;
+	typing_follow_paste(&t->paste, bytes, length);
+	if (t->paste.open && whose == 0)
+		t->paste_by = hand;
+	if (!is_interrupt(modes, bytes, length))
+		return;
+	typing_forget_paste(t);
+	exec_forget_paste(&s->executor);
+	if (whose != hand)
+		t->paste_cut = whose;
+}
+
 int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
 	struct typing_result *ret_result)
 {
@@ -76,14 +159,18 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 		line = (struct typing_line){0};
 	else if (!typing_follow_line(&line, &modes, bytes, length) && !by->person)
 		return -EMSGSIZE;
+	int rc = session_turn_paste(s, by, bytes, length);
+	if (rc < 0)
+		return rc;
 	struct typing_result result = {.offset = session_head(s)};
 	size_t before = exec_input_waiting(&s->executor);
 	if (before + length > LINK_INPUT_MAX)
 		return -ENOBUFS;
 	size_t kept = known ? count_shown(&s->executor, &modes, bytes, length) : 0;
-	int rc = session_write(s, bytes, length);
+	rc = session_write(s, bytes, length);
 	if (rc < 0)
 		return rc;
+	note_paste(s, by, &modes, bytes, length);
 	result.queued = exec_input_waiting(&s->executor);
 	result.written = before + length - result.queued;
 	if (before > 0)

@@ -22,6 +22,16 @@ struct typing_result {
 int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
 	struct typing_result *ret_result);
 
+/*
+ * Before somebody types these bytes: a paste that somebody else has begun and not ended is ended, for otherwise they would be
+ * part of it; the bytes of who goes on with such a paste are made one again. Returns 0 or as session_type_as(), which does so
+ * as well.
+ */
+int session_turn_paste(struct session *s, const struct typist *by, const void *bytes, size_t length);
+
+/* A client has gone, and perhaps left a paste without its end. */
+void session_end_paste(struct session *s, uint64_t hand);
+
 /* How the terminal takes input now. Returns false when it has hung up. */
 bool session_line(const struct session *s, struct termios *ret_line);
 

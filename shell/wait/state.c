@@ -233,6 +233,7 @@ void pane_state(struct pane *p, struct executor *x, struct pane_state *t)
 	t->offset = pane_head(p);
 	t->quiet_ms = now > p->output_ms ? now - p->output_ms : 0;
 	take_screen(p, t);
+	t->pasting = x->paste.open || x->typing->paste.open;
 	if (x->current)
 		snprintf(t->exec, sizeof t->exec, "%s", x->current->id);
 	if (block)

@@ -56,6 +56,7 @@ struct pane_state {
 	char cwd[STATE_CWD_MAX + 1];      /* of the shell; "" when it is not known */
 	char title[SCREEN_TITLE_MAX + 1]; /* "" when there is none */
 	bool alternate;
+	bool pasting; /* a paste has begun and not ended: what its client types is part of it */
 	unsigned rows, cols;
 	char exec[RECORD_ID_MAX + 1]; /* the command for a program that runs, or "" */
 	char block[BLOCK_ID_MAX + 1]; /* the block that runs, or "" */

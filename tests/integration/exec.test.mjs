@@ -82,7 +82,8 @@ const cases = [
 	['echo after the prompt changed', 0, 'after the prompt changed\n'],
 	['PS1="% "; unset PROMPT_COMMAND PS0 PS2', 0, ''],
 	['echo after all hooks are gone', 0, 'after all hooks are gone\n'],
-	['history | tail -n 1', 0, /history \| tail -n 1/],
+	['history | tail -n 1', 0, /history \| tail -n 1/, { history: true }],
+	['history | tail -n 1', 0, /history \| tail -n 1/, { history: true }],
 	['set -o vi', 0, ''],
 	['echo in vi mode', 0, 'in vi mode\n'],
 	['set -o emacs', 0, ''],
@@ -96,7 +97,7 @@ shared('every awkward command: status, output, range', { timeout: 100_000 }, asy
 	await server.session({ id, cols: 100, rows: 30 });
 	for (const [command, status, output, more = {}] of cases) {
 		if (more.skip) continue;
-		const e = await exec(server, command, { format: 'raw', maxOutput: 1 << 20 });
+		const e = await exec(server, command, { format: 'raw', maxOutput: 1 << 20, history: more.history });
 		const about = `${JSON.stringify(command)}: ${JSON.stringify({ ...e, output: e.output.slice(0, 500) })}`;
 		assert.equal(e.state, 'done', about);
 		assert.equal(e.exitCode, status, about);
@@ -124,9 +125,55 @@ shared('while a line is searched for in the history', async (server) => {
 	await server.api.input(id, '\x15');
 });
 
+shared('commands stay out of the history unless that is asked for', async (server) => {
+	const file = path.join(server.cwd, 'history');
+	writeFileSync(path.join(server.home, '.bashrc'), `PS1='$ '\nHISTFILE=${file}\n`);
+	await server.session({ id });
+	for (const trap of [':', "trap 'seen=$(builtin history 1)' DEBUG", "trap 'seen=$(builtin history 1)' DEBUG; IFS=$'\\n'; HISTCONTROL=erasedups"]) {
+		await exec(server, trap);
+		await exec(server, 'export TOKEN=secret');
+		await exec(server, 'echo kept', { history: true });
+		await exec(server, 'for i in 1 2; do echo "$i"; done; (exit 3)');
+		const { output } = await exec(server, 'history; echo "last: $seen"');
+		assert.match(output, /\d+ +echo awake.*\n( *\d+ +.*\n)* *\d+ +echo kept\n/, trap);
+		assert.doesNotMatch(output.replace(/ history; echo.*\n/, trap === ':' ? '$&' : '').replace(/last: [^]*/, ''), /TOKEN|for i|history;/, trap);
+		if (trap !== ':') assert.match(output, /last: +\d+ +history; echo/);
+	}
+	await exec(server, "trap - DEBUG; unset HISTCONTROL; IFS=$' \\t\\n'");
+	await server.api.call('POST', `/api/session/${id}/keys`, { keys: ['Up'] });
+	await until('the last that is kept', async () => (await rows(server)).filter(Boolean).at(-1)?.endsWith('$ echo kept'));
+	await server.api.input(id, '\x15');
+	await server.api.input(id, 'history -w\r');
+	await until('the file', () => existsSync(file) && /history -w/.test(readFileSync(file, 'utf8')));
+	assert.doesNotMatch(readFileSync(file, 'utf8'), /TOKEN|__rs/);
+	// What is kept is the user's affair.
+	for (const [set, unset] of [['HISTCONTROL=ignoreboth', 'unset HISTCONTROL'], ['HISTIGNORE="*"', 'unset HISTIGNORE'], ['readonly HISTCONTROL=ignoredups', ':']]) {
+		const lines = async () => (await exec(server, 'history', { streams: 'pipes' })).stdout.replace(/^ *\d+ +/gm, '');
+		await exec(server, set);
+		const before = await lines();
+		await exec(server, 'echo not kept');
+		assert.equal(await lines(), before, set);
+		assert.match((await exec(server, 'echo "$HISTCONTROL"')).output, set.includes('CONTROL') ? /ignore/ : /^\n$/);
+		await exec(server, unset);
+	}
+	// As the session has it.
+	await server.session({ id: 'kept', history: true });
+	assert.equal((await server.api.get('kept')).history, true);
+	await exec(server, 'echo one', {}, { session: 'kept' });
+	await exec(server, 'echo two', { history: false }, { session: 'kept' });
+	assert.match((await exec(server, 'history 2', {}, { session: 'kept' })).output, /echo one\n *\d+ +history 2\n$/);
+	if (existsSync('/bin/zsh')) {
+		await server.session({ id: 'z', shell: 'zsh' });
+		await exec(server, 'export TOKEN=secret', {}, { session: 'z' });
+		await exec(server, 'echo kept', { history: true }, { session: 'z' });
+		const { output } = await exec(server, 'fc -l 1', {}, { session: 'z' });
+		assert.deepEqual([/TOKEN/.test(output), /echo kept/.test(output)], [false, true], output);
+	}
+});
+
 shared('it looks typed, is in the history, and the half-typed line comes back', async (server) => {
 	const { api } = server;
-	await server.session({ id, cols: 60, rows: 20 });
+	await server.session({ id, cols: 60, rows: 20, history: true });
 	await exec(server, "PS1='> '; clear");
 	await until('a clear screen', async () => (await rows(server))[0] === '>');
 	await api.input(id, 'ls -l /etc/hos');

@@ -167,6 +167,15 @@ shared('nothing is typed into what is not our bash', { timeout: 100_000 }, async
 	assert.doesNotMatch(await server.api.text('plain'), /7399|17~/);
 });
 
+shared('a shell that ends at the first failure is not ended by ours', async (server) => {
+	await server.session({ id: 's' });
+	for (const command of ['set -e', 'history -c', "trap ': $(history 1)' DEBUG"]) await ask(server, 's', { command });
+	const { json: beside } = await ask(server, 's', { command: 'echo beside', fork: true, queue: undefined });
+	assert.equal(beside.stdout, 'beside\n', JSON.stringify(beside));
+	assert.equal((await ask(server, 's', { command: 'echo "$-"; history' })).json.data.output.includes('e'), true);
+	assert.equal((await server.api.get('s')).state, 'running');
+});
+
 shared('a shell in the shell is busy, not typed into', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', "PS1='nested> ' bash --norc\r");

@@ -147,6 +147,37 @@ shared('options, variables and traps of the user', { timeout: 200_000 }, async (
 	}
 });
 
+// Each option as it is not by default, with what each command then gives. What ends a shell by itself is not among them.
+shared('commands under every option of set and shopt', { timeout: 200_000 }, async (server) => {
+	const ending = ['onecmd', 'errexit', 'noexec', 'emacs', 'vi', 'privileged', 'restricted', 'restricted_shell', 'login_shell', 'interactive-comments', 'interactive_comments'];
+	const commands = [['echo one', 'one\n', [0]], ['true | false | true', '', [0, 1, 0]], ['(exit 3)', '', [3]], ['false |\n(exit 4)', '', [1, 4]], ['for i in 1 2; do echo "$i"; done | cat', '1\n2\n', [0, 0]],
+		['x=5; echo "$x" \\\n  two', '5 two\n', [0]], ['cat <<E\nhere\nE', 'here\n', [0]], ['f() { return 6; }; f', '', [6]], ['{ echo out; echo err >&2; } 2>&1 | sort', 'err\nout\n', [0, 0]]];
+	await server.session({ id, rows: 40 });
+	const listed = async (command) => (await exec(server, command)).output.split('\n').filter(Boolean).map((line) => line.split(/\s+/)).filter(([name]) => !ending.includes(name));
+	const all = [...(await listed('set -o')).map(([name, on]) => [`set ${on === 'on' ? '+' : '-'}o ${name}`, `set ${on === 'on' ? '-' : '+'}o ${name}`]),
+		...(await listed('shopt')).map(([name, on]) => [`shopt -${on === 'on' ? 'u' : 's'} ${name}`, `shopt -${on === 'on' ? 's' : 'u'} ${name}`])];
+	assert.ok(all.length > 60, `${all.length}`);
+	for (const [set, back] of all) {
+		assert.equal((await exec(server, set)).exitCode, 0, set);
+		for (const [command, output, statuses] of commands) {
+			const e = await exec(server, command);
+			const shown = / -o (verbose|xtrace)$/.test(set) ? new RegExp(output.split('\n').join('\n[^]*'), 'm') : undefined;
+			const about = `${set}: ${command}: ${JSON.stringify(e)}`;
+			assert.deepEqual([e.endedBy, e.suspect, e.outputExact], ['command', false, true], about);
+			if (shown) assert.match(e.output, shown, about);
+			else if (!/noglob|braceexpand/.test(set)) assert.equal(e.output, output, about);
+			assert.doesNotMatch(e.output, /__rs/, about);
+			// What is read behind the command would be shown.
+			const piped = / -o verbose$/.test(set) && /\|/.test(command);
+			const last = / -o pipefail$/.test(set) ? [...statuses].reverse().find((status) => status) ?? 0 : statuses.at(-1);
+			assert.deepEqual([e.exitCode, e.pipeStatus], [last, piped ? [] : statuses], about);
+		}
+		assert.equal((await exec(server, back)).endedBy, 'command', back);
+	}
+	assert.equal((await exec(server, 'echo as before')).output, 'as before\n');
+	await clean(server);
+});
+
 shared('what a command finds is what it finds when it is typed', { timeout: 100_000 }, async (server) => {
 	const commands = ['/bin/echo a b', 'false', 'echo $? $_', '(exit 3)', 'echo $?', 'f() { return 4; }; f x y', 'echo "$? $_ ${FUNCNAME[*]} ${BASH_SOURCE[*]} $-"',
 		'! true', 'return 5', 'echo $?', 'x=1', 'echo ${x}', 'declare y=2; echo $y', 'sleep 0 & wait $!; echo $?',
@@ -154,7 +185,7 @@ shared('what a command finds is what it finds when it is typed', { timeout: 100_
 	const traps = 'trap \'echo "$BASH_COMMAND|$LINENO|$?" >>debug\' DEBUG; trap \'echo "$BASH_COMMAND|$LINENO|$?" >>err\' ERR; trap \'echo "$BASH_COMMAND|$?" >>return\' RETURN; set +o monitor';
 	const results = {};
 	for (const way of ['typed', 'asked']) {
-		await server.session({ id: way, cwd: server.cwd, rows: 100, cols: 100 });
+		await server.session({ id: way, cwd: server.cwd, rows: 100, cols: 100, history: true });
 		await exec(server, `mkdir ${way}; cd ${way}; PS1='> '`, {}, way);
 		await exec(server, traps, {}, way);
 		let asked = 0;

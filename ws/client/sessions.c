@@ -21,6 +21,7 @@ enum {
 	OPT_ENV,
 	OPT_SIZE,
 	OPT_IDLE,
+	OPT_HISTORY,
 	OPT_ATTACH,
 	OPT_OPEN,
 	OPT_NAMES,
@@ -36,6 +37,7 @@ static const struct option new_options[] = {
 	{"env", required_argument, NULL, OPT_ENV},
 	{"size", required_argument, NULL, OPT_SIZE},
 	{"idle-timeout", required_argument, NULL, OPT_IDLE},
+	{"history", no_argument, NULL, OPT_HISTORY},
 	{"attach", no_argument, NULL, OPT_ATTACH},
 	{"open", no_argument, NULL, OPT_OPEN},
 	{0},
@@ -93,6 +95,8 @@ static int take_new_option(struct cli *cli, struct new_plan *plan, int option)
 			return cli_usage(cli, "--idle-timeout is a number of seconds");
 		json_object_set_new(plan->body, "idleTimeoutMs", json_integer((json_int_t)ms));
 		return 0;
+	case OPT_HISTORY:
+		return json_object_set_new(plan->body, "history", json_true());
 	case OPT_ATTACH:
 		plan->attach = true;
 		return 0;
@@ -179,6 +183,7 @@ const struct command command_new = {
 		   "  --shell SHELL         (default: bash)\n"
 		   "  --shell-arg ARG       an argument of it, such as -l; may be repeated\n"
 		   "  --on-shell-exit WHAT  close (default), reexec or respawn\n"
+		   "  --history             commands of programs go into the shell's history\n"
 		   "  --env NAME=VALUE      may be repeated\n"
 		   "  --size COLSxROWS\n"
 		   "  --idle-timeout S      end it when nothing has happened for so long\n",

@@ -47,6 +47,7 @@ static void on_signal(uv_signal_t *handle, int signo)
 		sessions_end_all(s->sessions);
 	}
 	runs_cancel_all(s->runs, RUNS_GRACE_MS);
+	s->sessions->leaves = true;
 	if (s->server)
 		server_stop(s->server);
 	uv_timer_start(&s->timer, on_look, 0, LOOK_MS);

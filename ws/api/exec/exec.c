@@ -61,6 +61,16 @@ static bool take_input(struct request *r, const json_t *body, struct asked *q)
 	return q->options.input != NULL;
 }
 
+static bool take_history(struct request *r, const json_t *body, struct exec_options *o)
+{
+	bool history = false;
+	if (!body_flag(r, body, "history", &history))
+		return false;
+	if (json_is_boolean(json_object_get(body, "history")))
+		o->history = history ? EXEC_HISTORY_YES : EXEC_HISTORY_NO;
+	return true;
+}
+
 static bool take_limits(struct request *r, const json_t *body, struct asked *q)
 {
 	uint64_t output = 0;
@@ -71,7 +81,7 @@ static bool take_limits(struct request *r, const json_t *body, struct asked *q)
 		!body_number(r, body, "queueMs", 1, TIME_MAX_MS, &o->queue_ms) ||
 		!body_number(r, body, "maxOutput", 2, EXEC_OUTPUT_MAX, &output) ||
 		!body_flag(r, body, "queue", &o->queue) || !body_flag(r, body, "hold", &o->hold) ||
-		!body_flag(r, body, "isolate", &o->isolated))
+		!body_flag(r, body, "isolate", &o->isolated) || !take_history(r, body, o))
 		return false;
 	o->output_max = (size_t)output;
 	return true;
@@ -119,7 +129,7 @@ static void on_waited(void *user, struct request *r, struct exec *e)
 /* Beside the shell, from its state: the answer is that of a run. */
 static void start_fork(struct api *a, struct request *r, json_t *body, struct session *s)
 {
-	static const char *const shells[] = {"queue", "isolate", "key", "yieldMs"};
+	static const char *const shells[] = {"queue", "isolate", "history", "key", "yieldMs"};
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
 		if (json_object_get(body, shells[i])) {
 			reply_invalid(r, shells[i], "Not together with fork", "invalid");

@@ -75,7 +75,7 @@ const char *exec_end_reason(const struct exec *e)
 	case EXEC_END_SHELL:
 		return "The session's shell has ended";
 	case EXEC_END_BUSY:
-		return "The session's shell is not at its prompt: somebody uses it";
+		return exec_waits_for(e);
 	case EXEC_END_CANCELLED:
 		return "The command was cancelled";
 	case EXEC_END_LOST:
@@ -123,7 +123,7 @@ json_t *exec_json(const struct exec *e)
 	if (e->key[0])
 		json_object_set_new(root, "key", json_string(e->key));
 	if (e->state == EXEC_QUEUED)
-		json_object_set_new(root, "waitsFor", json_string(exec_waits_for(e->executor)));
+		json_object_set_new(root, "waitsFor", json_string(exec_waits_for(e)));
 	add_end(root, e);
 	json_object_set_new(root, "submittedAt", time_json(e->submitted_ms));
 	json_object_set_new(root, "startedAt", time_json(e->started_ms));

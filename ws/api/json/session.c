@@ -102,6 +102,8 @@ json_t *session_json(const struct session *s)
 		"unicode", screen_unicode_name(s->pane.unicode), "onShellExit",
 		shell_exit_name(s->on_shell_exit), "shellRestarts", (json_int_t)s->restarts, "exit",
 		exited ? session_exit_json(s) : json_null());
+	if (json)
+		json_object_set_new(json, "history", json_boolean(s->executor.history));
 	if (json && s->argv)
 		json_object_set_new(json, "argv", argv_json(s->argv));
 	if (json && s->shell_arguments)

@@ -46,13 +46,14 @@ static void add_exit(json_t *root, const struct pane_state *t)
 json_t *state_json(const struct pane_state *t)
 {
 	const char *input = state_input_name(t->input);
-	json_t *root = json_pack("{s:s, s:b, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:i, s:i, s:o, s:o}",
-		"status", state_status_name(t->status), "certain", t->certain, "foreground",
+	json_t *root = json_pack(
+		"{s:s, s:b, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:i, s:i, s:o, s:o}", "status",
+		state_status_name(t->status), "certain", t->certain, "foreground",
 		foreground_json(t), "quietMs", (json_int_t)t->quiet_ms, "offset",
 		(json_int_t)t->offset, "screenVersion", (json_int_t)t->screen_version, "cwd",
 		text_or_null(t->cwd), "title", text_or_null(t->title), "alternate", t->alternate,
-		"cols", (int)t->cols, "rows", (int)t->rows, "exec", text_or_null(t->exec), "block",
-		text_or_null(t->block));
+		"pasting", t->pasting, "cols", (int)t->cols, "rows", (int)t->rows, "exec",
+		text_or_null(t->exec), "block", text_or_null(t->block));
 	if (root && input)
 		json_object_set_new(root, "input", json_string(input));
 	if (root && t->status == STATE_PROMPT)

@@ -111,7 +111,8 @@ static bool take_options(struct request *r, json_t *body, struct session_options
 		!body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
 		!body_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms) ||
 		!body_text(r, body, "onShellExit", &on_exit) ||
-		!body_text(r, body, "unicode", &unicode))
+		!body_text(r, body, "unicode", &unicode) ||
+		!body_flag(r, body, "history", &o->history))
 		return false;
 	o->rows = (unsigned)rows;
 	o->cols = (unsigned)cols;

@@ -28,6 +28,7 @@ enum {
 	OPT_TERMINALS,
 	OPT_QUEUE,
 	OPT_ISOLATE,
+	OPT_HISTORY,
 	OPT_KEY,
 	OPT_LABEL,
 	OPT_INTERACTIVE,
@@ -40,6 +41,7 @@ static const struct option options[] = {
 	{"terminals", no_argument, NULL, OPT_TERMINALS},
 	{"queue", no_argument, NULL, OPT_QUEUE},
 	{"isolate", no_argument, NULL, OPT_ISOLATE},
+	{"history", no_argument, NULL, OPT_HISTORY},
 	{"key", required_argument, NULL, OPT_KEY},
 	{"label", required_argument, NULL, OPT_LABEL},
 	{"interactive", no_argument, NULL, OPT_INTERACTIVE},
@@ -77,6 +79,8 @@ static int take_exec_option(struct exec_job *e, int option)
 		return json_object_set_new(body, "queue", json_true());
 	case OPT_ISOLATE:
 		return json_object_set_new(body, "isolate", json_true());
+	case OPT_HISTORY:
+		return json_object_set_new(body, "history", json_true());
 	case OPT_KEY:
 		return job_put_text(&e->job, "key", optarg);
 	case OPT_LABEL:
@@ -496,6 +500,7 @@ const struct command command_exec = {
 		"  -t, --timeout S       end it after so long; the status is 124\n"
 		"  --queue               wait for what runs in the session (default: that is an error)\n"
 		"  --isolate             in a fork of the shell: what it changes is gone afterwards\n"
+		"  --history             into the shell's history, as if it had been typed\n"
 		"  --cwd DIR, --env NAME=VALUE\n"
 		"                        for this command alone\n"
 		"  -d, --detach          print its id, and do not wait\n"

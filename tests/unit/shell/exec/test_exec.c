@@ -344,7 +344,7 @@ Test(exec, one_at_a_time_in_their_order, .timeout = 30)
 	const struct exec_options o = {.command = "two", .length = 3, .queue = true};
 	cr_assert_eq(exec_start(&s.executor, &o, &other, &second), 0);
 	cr_assert_eq(second->state, EXEC_QUEUED);
-	cr_assert_str_eq(exec_waits_for(&s.executor), "Another command runs");
+	cr_assert_str_eq(exec_waits_for(second), "Another command runs");
 	const struct exec_options busy = {.command = "three", .length = 5};
 	struct exec *third;
 	cr_assert_eq(exec_start(&s.executor, &busy, NULL, &third), -EBUSY);

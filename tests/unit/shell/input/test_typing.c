@@ -109,3 +109,36 @@ Test(typing_answer, is_the_end_of_a_line_or_what_stops_a_program)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect_eq(typing_answer(cases[i].text, cases[i].length), cases[i].at, "%zu", i);
 }
+
+Test(typing_paste, is_followed_however_it_is_cut)
+{
+	static const struct {
+		const char *bytes;
+		bool open;
+	} cases[] = {{"", false}, {"a", false}, {"\033[200~", true}, {"\033[200~a\033[201~", false},
+		{"\033[200~\033[20\033[201~", false}, {"\033\033[200~", true}, {"\033[201~", false},
+		{"\033[200~\033[200~", true}, {"\033[200~x\033[201~\033[200~", true},
+		{"\033[2000~", false}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		size_t length = strlen(cases[i].bytes);
+		for (size_t cut = 0; cut <= length; cut++) {
+			struct typing_pasting p = {0};
+			typing_follow_paste(&p, cases[i].bytes, cut);
+			typing_follow_paste(&p, cases[i].bytes + cut, length - cut);
+			cr_expect_eq(p.open, cases[i].open, "%zu at %zu", i, cut);
+		}
+	}
+}
+
+Test(typing_hand, tells_typists_apart)
+{
+	const struct typist one = {.author = "a", .label = "", .client = 1},
+			    again = {.author = "a", .label = "", .client = 2, .key = 77},
+			    later = {.author = "a", .label = "", .client = 3, .key = 77},
+			    api = {.author = "a", .label = "b"},
+			    other = {.author = "ab", .label = ""};
+	cr_expect_eq(typing_hand(&again), typing_hand(&later));
+	cr_expect_neq(typing_hand(&one), typing_hand(&again));
+	cr_expect_neq(typing_hand(&api), typing_hand(&other));
+	cr_expect_neq(typing_hand(&api), 0);
+}

@@ -70,10 +70,10 @@ Test(record, what_is_none_is_counted_and_forgotten)
 		"P" US NONCE US US US, "P" US NONCE US "256" US US, "P" US NONCE US "-1" US US,
 		"P" US NONCE US " 1" US US, "P" US NONCE US "0" US "x", "PP" US NONCE US "0" US US,
 		"C" US NONCE US "e" US "x", "C" US NONCE US "e" US "1" US,
-		"D" US NONCE US "e" US "0" US US "/", "D" US NONCE US "e" US "0" US "1,2" US "/",
-		"D" US NONCE US "e" US "0" US "1 2", "X" US NONCE US "e" US "0",
-		"X" US NONCE US "256" US, "X" US NONCE US "3", "X" US NONCE US "3" US "e" US,
-		"Y" US NONCE US "0" US "e"};
+		"D" US NONCE US "e" US "0" US "," US "/",
+		"D" US NONCE US "e" US "0" US "1,2" US "/", "D" US NONCE US "e" US "0" US "1 2",
+		"X" US NONCE US "e" US "0", "X" US NONCE US "256" US, "X" US NONCE US "3",
+		"X" US NONCE US "3" US "e" US, "Y" US NONCE US "0" US "e"};
 	for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
 		struct record_reader r = {0};
 		struct seen seen = {.length = 0};

@@ -1,7 +1,7 @@
 // Programs of the shell's own user know what marks and records are known by, and can write them: that is noticed. A
 // command's answer is the true one, or says that it is suspect; what a program made up is never given out as exact.
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -84,6 +84,7 @@ if ($claims eq 'take-record') { # out of the FIFO, and put another in
 	claim(typed());
 	sleep $seconds;
 }
+unlink 'ready';
 exit $status;
 `;
 
@@ -174,6 +175,8 @@ shared('who takes records away, or what is typed, is noticed', { timeout: 120_00
 		await exec(server, shell, `rm -f ready stop; ${forger(shell, thief, '0 0')} & sh -c 'while [ ! -e ready ]; do sleep 0.01; done'`);
 		for (let i = 0; i < times(3, 6); i += 1) never(await exec(server, shell, `sleep 0.05; ${exit(7)}`, { timeoutMs: 2000 }), `${shell}: ${thief} ${i}`);
 		writeFileSync(path.join(cwd, 'stop'), '');
+		// It looks for that file now and then: the next command takes it away again.
+		if (thief === 'take-record') await until(`the end of ${thief}`, () => !existsSync(path.join(cwd, 'ready')));
 		await until(`honest answers of ${shell} again`, async () => (await exec(server, shell, `rm -f stop; ${exit(5)}`, { timeoutMs: 2000 })).exitCode === 5, { timeout: 60_000 });
 	}
 }));

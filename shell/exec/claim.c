@@ -117,7 +117,7 @@ void exec_claim_tick(struct exec *e)
 	bool prompted = x->prompt == EXEC_PROMPT_READY && now >= x->prompt_ms + EXEC_RECORD_MS;
 	/* It has been interrupted, and the shell reads keys: a prompt whose marks have been taken away. */
 	bool mute = e->interrupted && now >= x->prompt_ms + EXEC_MUTE_MS &&
-		exec_shell_edits_somewhere(x);
+		exec_shell_awaits_keys(x);
 	if (!(prompted || mute) || !exec_shell_in_front(x) || !exec_shell_reads_keys(x) ||
 		exec_awaits_child(x, UINT64_MAX))
 		return;

@@ -25,8 +25,8 @@
 #define EXEC_MUTE_MS 5000u      /* at its prompt without a word of what it has run */
 #define EXEC_KILLED_MS 1000u    /* at least, for the end of what was sent KILL to be told */
 #define EXEC_OVERDUE_MS 1000u   /* for what tells that a command has ended in time */
-#define EXEC_STARTUP_READ_MS \
-	200u                  /* of a program that reads the terminal before there is a prompt */
+#define EXEC_READER_MS \
+	200u /* for a program that startup files start, to ask what the terminal can */
 #define EXEC_AGAIN_MS 300u    /* for a shell to act on an INT before it gets another */
 #define EXEC_SETTLE_MS 100u   /* for a shell to act on a line that somebody has entered */
 #define EXEC_UNMARKED_MS 300u /* of silence at a prompt that has lost its marks */
@@ -155,6 +155,9 @@ int exec_write(struct executor *x, const void *bytes, size_t length);
 
 /* Nothing that is typed is in a paste any more. */
 void exec_forget_paste(struct executor *x);
+
+/* Whether something that the holder has put into the ring has not been followed. */
+bool exec_is_behind(const struct executor *x);
 
 /* Bytes of input that wait for a program to read them, or to be written. */
 size_t exec_input_waiting(const struct executor *x);

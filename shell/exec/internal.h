@@ -8,9 +8,6 @@
 /* Loop time in ms. */
 uint64_t exec_now(const struct executor *x);
 
-/* Whether something that the holder has put into the ring has not been followed. */
-bool exec_is_behind(const struct executor *x);
-
 /* Begin what is next in the queue, if the shell is at its prompt. */
 void exec_next(struct executor *x);
 
@@ -74,8 +71,8 @@ bool exec_is_ready(struct executor *x);
 const char *exec_held_up(struct executor *x);
 /* shell.c: that startup files have started a program that reads the terminal, in words; NULL: they have not. */
 const char *exec_startup_reader(struct executor *x);
-/* Whether the shell itself waits for keys as line editors do: the builtin `read` does it in another way. */
-bool exec_shell_edits_somewhere(const struct executor *x);
+/* Whether the shell waits for keys as line editors do: the builtin `read` does it in another way. */
+bool exec_shell_awaits_keys(const struct executor *x);
 /* Whether another program than the shell reads the terminal. */
 bool exec_is_read_by_another(const struct executor *x);
 /* What waits for a shell that is not, or never will be, at its prompt. */

@@ -172,40 +172,43 @@ const char *exec_waits_for(const struct exec *e)
 				     : "The shell is not at its prompt";
 }
 
-bool exec_shell_edits_somewhere(const struct executor *x)
+/* Returns whether another program than the shell reads the terminal. */
+static bool look(const struct executor *x, struct foreground *f)
+{
+	const struct foreground_target target = exec_foreground(x);
+	foreground_look(&target, f);
+	return f->waits != BLOCKED_NO && f->waiter != target.shell;
+}
+
+bool exec_shell_awaits_keys(const struct executor *x)
 {
 	struct foreground f;
-	const struct foreground_target target = exec_foreground(x);
-	foreground_look(&target, &f);
-	return f.waits == BLOCKED_EVENT && f.waiter == target.shell;
+	return !look(x, &f) && f.waits == BLOCKED_EVENT;
 }
 
 bool exec_is_read_by_another(const struct executor *x)
 {
 	struct foreground f;
-	const struct foreground_target target = exec_foreground(x);
-	foreground_look(&target, &f);
-	return f.waits != BLOCKED_NO && f.waiter != target.shell;
+	return look(x, &f);
 }
 
-/* Startup files have started a program that reads the terminal: it has had time to ask the terminal what it can. */
-static bool is_kept(struct executor *x, const struct foreground_target *target, struct foreground *f)
+/* Whether a program that startup files have started keeps reading the terminal; then why is in reason. */
+static bool is_kept(struct executor *x, struct foreground *f)
 {
-	if (f->waits == BLOCKED_NO || f->waiter == target->shell)
+	const struct foreground_target target = exec_foreground(x);
+	if (!look(x, f))
 		return false;
-	foreground_descend(target, f);
+	foreground_descend(&target, f);
 	snprintf(x->reason, sizeof x->reason,
 		"The shell has shown no prompt: its startup files run %s, which reads the terminal",
 		f->waiter_name);
-	return f->started_ms == 0 || clock_wall_ms() >= f->started_ms + EXEC_STARTUP_READ_MS;
+	return f->started_ms == 0 || clock_wall_ms() >= f->started_ms + EXEC_READER_MS;
 }
 
 const char *exec_startup_reader(struct executor *x)
 {
 	struct foreground f;
-	const struct foreground_target target = exec_foreground(x);
-	foreground_look(&target, &f);
-	return is_kept(x, &target, &f) ? x->reason : NULL;
+	return is_kept(x, &f) ? x->reason : NULL;
 }
 
 /* Before the first prompt: what reads the terminal gets what has been typed, and commands that do not queue are refused. */
@@ -213,11 +216,10 @@ static void look_at_startup(struct executor *x)
 {
 	struct foreground f;
 	struct exec *e, *next;
-	const struct foreground_target target = exec_foreground(x);
-	foreground_look(&target, &f);
+	bool kept = is_kept(x, &f);
 	if (f.waits != BLOCKED_NO)
 		exec_release_input(x);
-	if (!exec_is_newborn(x) || !is_kept(x, &target, &f))
+	if (!exec_is_newborn(x) || !kept)
 		return;
 	DL_FOREACH_SAFE (x->queue, e, next) {
 		if (!e->patient)

@@ -10,6 +10,14 @@
 #include <termios.h>
 #include <unistd.h>
 
+/* Whether the shell has had the time to say what the lines are that were entered. */
+static bool is_settled(const struct executor *x)
+{
+	uint64_t now = exec_now(x);
+	return x->entered == 0 ||
+		(now >= x->entered_ms + EXEC_SETTLE_MS && now >= x->prompt_ms + EXEC_SETTLE_MS);
+}
+
 bool exec_is_ready(struct executor *x)
 {
 	uint64_t now = exec_now(x);
@@ -23,9 +31,7 @@ bool exec_is_ready(struct executor *x)
 	/* It may come to the shell itself, which then drops what is typed. */
 	if (x->signalled_ms > 0 && now < x->signalled_ms + EXEC_SETTLE_MS)
 		return false;
-	/* A line that was entered just now: the shell has not said yet what it is. */
-	if (x->entered > 0 &&
-		(now < x->entered_ms + EXEC_SETTLE_MS || now < x->prompt_ms + EXEC_SETTLE_MS))
+	if (!is_settled(x))
 		return false;
 	if (x->prompt == EXEC_PROMPT_READY) {
 		x->entered = 0; /* what is left of them went to a program, or into the line */
@@ -159,15 +165,9 @@ int exec_type_key(struct executor *x, const char *keys, size_t length)
 /* Whether the shell reads a line at the prompt that has been seen, and nothing is on its way to it. */
 static bool is_at_rest(const struct executor *x)
 {
-	uint64_t now = exec_now(x);
-	if (x->prompt != EXEC_PROMPT_READY || x->current || x->paste.open ||
-		exec_input_waiting(x) > 0)
-		return false;
-	/* Lines that were entered are those that a program has had, or the shell would have said what they are. */
-	if (x->entered > 0 &&
-		(now < x->entered_ms + EXEC_SETTLE_MS || now < x->prompt_ms + EXEC_SETTLE_MS))
-		return false;
-	return exec_shell_in_front(x) && exec_shell_reads_keys(x);
+	return x->prompt == EXEC_PROMPT_READY && !x->current && !x->paste.open &&
+		exec_input_waiting(x) == 0 && is_settled(x) && exec_shell_in_front(x) &&
+		exec_shell_reads_keys(x);
 }
 
 /* The shell prints what undoes it, and draws its prompt anew. */

@@ -70,7 +70,7 @@ void typing_forget_paste(struct typing *t)
 	t->paste_cut = 0;
 }
 
-uint64_t typing_hand(const struct typist *by)
+uint64_t typing_typist_id(const struct typist *by)
 {
 	if (by->key || by->client)
 		return by->key ? by->key : by->client;

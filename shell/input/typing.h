@@ -32,9 +32,9 @@ struct typing {
 	struct typed typed;
 	struct typing_line line;
 	struct typing_pasting paste;
-	uint64_t paste_by;  /* open: whose it is, as typing_hand() tells */
-	uint64_t paste_cut; /* whose paste has been ended before its time; 0: nobody's */
-	uint64_t answers;   /* how often something was typed that may answer a prompt */
+	uint64_t paste_by; /* open: its typist, see typing_typist_id() */
+	uint64_t paste_cut; /* typist of the paste that has been ended before its time; 0: there is none */
+	uint64_t answers; /* how often something was typed that may answer a prompt */
 };
 
 /* Who types; strings are borrowed. */
@@ -56,7 +56,7 @@ void typing_follow_paste(struct typing_pasting *paste, const void *bytes, size_t
 void typing_forget_paste(struct typing *t);
 
 /* What tells typists apart: a client's key or id, otherwise the names. Pure. */
-uint64_t typing_hand(const struct typist *by);
+uint64_t typing_typist_id(const struct typist *by);
 
 /* Whether one who shows this id of a lease (NULL: none) may type into the session or run commands in it. */
 bool typing_admits(const struct typing *t, const char *lease);

@@ -132,7 +132,7 @@ void session_detach(struct session *s, struct session_viewer *v)
 		return;
 	uint64_t before = s->presence.version;
 	DL_DELETE(s->viewers, v);
-	session_end_paste(s, typing_hand(&by));
+	session_end_paste(s, typing_typist_id(&by));
 	if (presence_leave(&s->presence, &v->attendee))
 		tell_focus(s);
 	pane_note_active(&s->pane);

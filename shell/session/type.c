@@ -97,7 +97,7 @@ static bool goes_on(const void *bytes, size_t length)
 int session_turn_paste(struct session *s, const struct typist *by, const void *bytes, size_t length)
 {
 	struct typing *t = &s->typing;
-	uint64_t hand = typing_hand(by);
+	uint64_t hand = typing_typist_id(by);
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
 	if (only_interrupts(bytes, length))
@@ -132,7 +132,7 @@ static void note_paste(struct session *s, const struct typist *by, const struct 
 	const void *bytes, size_t length)
 {
 	struct typing *t = &s->typing;
-	uint64_t hand = typing_hand(by), whose = t->paste.open ? t->paste_by : 0;
+	uint64_t hand = typing_typist_id(by), whose = t->paste.open ? t->paste_by : 0;
 	typing_follow_paste(&t->paste, bytes, length);
 	if (t->paste.open && whose == 0)
 		t->paste_by = hand;

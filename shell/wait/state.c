@@ -175,9 +175,7 @@ static void take_screen(const struct pane *p, struct pane_state *t)
 static bool is_behind(const struct pane *p, const struct executor *x)
 {
 	int unread = 0;
-	const struct outline *o = &x->outline;
-	const struct ring *ring = &p->held.link.ring;
-	return stream_head(&ring->bytes) > o->offset || stream_head(&ring->events) > o->position ||
+	return exec_is_behind(x) ||
 		(ioctl(p->held.link.master_fd, FIONREAD, &unread) == 0 && unread > 0);
 }
 

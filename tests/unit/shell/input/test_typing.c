@@ -130,15 +130,15 @@ Test(typing_paste, is_followed_however_it_is_cut)
 	}
 }
 
-Test(typing_hand, tells_typists_apart)
+Test(typing_typist_id, tells_typists_apart)
 {
 	const struct typist one = {.author = "a", .label = "", .client = 1},
 			    again = {.author = "a", .label = "", .client = 2, .key = 77},
 			    later = {.author = "a", .label = "", .client = 3, .key = 77},
 			    api = {.author = "a", .label = "b"},
 			    other = {.author = "ab", .label = ""};
-	cr_expect_eq(typing_hand(&again), typing_hand(&later));
-	cr_expect_neq(typing_hand(&one), typing_hand(&again));
-	cr_expect_neq(typing_hand(&api), typing_hand(&other));
-	cr_expect_neq(typing_hand(&api), 0);
+	cr_expect_eq(typing_typist_id(&again), typing_typist_id(&later));
+	cr_expect_neq(typing_typist_id(&one), typing_typist_id(&again));
+	cr_expect_neq(typing_typist_id(&api), typing_typist_id(&other));
+	cr_expect_neq(typing_typist_id(&api), 0);
 }
